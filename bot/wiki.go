@@ -1,0 +1,57 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Wiki is the wiki as the bot needs it. internal/mediawiki implements it through an adapter in cmd; the fake to use in tests is
+// internal/sandbox/wiki behind the same adapter. All errors that are not one of the sentinels below are transient.
+type Wiki interface {
+	// Page reads a page's current wikitext together with its revision in one request. A missing page is no error.
+	Page(ctx context.Context, title string) (*Revision, error)
+	// Save replaces one section of a page. It makes at most one attempt that can have an effect.
+	Save(ctx context.Context, e Edit) (newRev int64, err error)
+	// OwnEdits lists the bot account's own edits of a page since a time, newest first, with their summaries.
+	OwnEdits(ctx context.Context, title string, since time.Time) ([]OwnEdit, error)
+}
+
+// Revision is a page at a revision.
+type Revision struct {
+	Title     string
+	ID        int64 // 0 when the page is missing
+	Missing   bool
+	Text      string    // wikitext
+	Timestamp time.Time // of the revision
+	Now       time.Time // the wiki's clock at the time of reading
+}
+
+// Edit is one edit of one section.
+type Edit struct {
+	Title   string
+	Section int    // MediaWiki's section number
+	Text    string // the section's full new wikitext
+	Summary string
+	BaseRev int64     // revision the section was read from
+	Start   time.Time // the wiki's clock when it was read (starttimestamp)
+}
+
+// OwnEdit is an edit of the bot's own account.
+type OwnEdit struct {
+	RevID   int64
+	Summary string
+	Time    time.Time
+}
+
+// What a save can come to, besides success and transient failure.
+var (
+	// ErrConflict: somebody edited the section meanwhile, or it moved or vanished. Read again and decide again.
+	ErrConflict = errors.New("edit conflict")
+	// ErrRefused: the wiki refuses this edit for good (abuse filter, spam blacklist, captcha). Never try to evade.
+	ErrRefused = errors.New("the wiki refuses this edit")
+	// ErrBlocked: the account may not edit at all (blocked, page protected, permission missing). Stop everything and tell the operator.
+	ErrBlocked = errors.New("the account may not edit")
+	// ErrUnknown: the request was sent but no answer came: the edit may or may not have been saved. Look before doing anything else.
+	ErrUnknown = errors.New("unknown whether the edit was saved")
+)

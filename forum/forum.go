@@ -1,0 +1,88 @@
+// Package forum reads a wiki's talk page as threads of comments and writes replies as wikitext.
+//
+// [Parse] reads wikitext the way MediaWiki's DiscussionTools and the Convenient Discussions gadget do (what is a signature, where a comment starts and ends, what it
+// answers), [Compose] turns a ready-made [Reply] into wikitext in which nothing from outside can become markup, and [Place] puts it where it belongs.
+// The package never talks to a wiki.
+package forum
+
+import "time"
+
+// Page is a talk page read.
+type Page struct {
+	Title   string   `json:"-"`
+	Threads []Thread `json:"threads"`
+}
+
+// Thread is a section of level 2 (or 1) with its comments in page order.
+type Thread struct {
+	Heading  string    `json:"heading"` // as read: markup removed
+	Level    int       `json:"level"`
+	Resolved bool      `json:"resolved"`
+	Comments []Comment `json:"comments"`
+
+	Section    int    `json:"-"` // MediaWiki's section number, for action=edit
+	RawHeading string `json:"-"` // wikitext between the equals signs
+	Anchor     string `json:"-"` // fragment of a link to the section
+	Start      int    `json:"-"` // byte offsets of the section in the page's wikitext, heading included
+	End        int    `json:"-"`
+	NoBots     bool   `json:"-"` // {{nobots}} or {{bots|…}} inside the section; the page's own is found by [Denied]
+}
+
+// Comment is one signed comment, or an unsigned rest.
+type Comment struct {
+	ID      string     `json:"id"` // c-Author-20190605142000; see design: JSON forms
+	Author  *string    `json:"author"`
+	Time    *time.Time `json:"time"`  // UTC, to the minute
+	Level   int        `json:"level"` // 1 + list depth
+	Parent  string     `json:"parent"`
+	Under   string     `json:"under"` // sub-heading inside the thread
+	Text    string     `json:"text"`  // as read, queries replaced by [query]
+	Queries []Query    `json:"queries"`
+
+	Mentions []string `json:"-"` // user names linked or pinged in the comment, its own signature's left out
+	Indent   string   `json:"-"` // leading list characters of the comment's first line, ":*"
+	Start    int      `json:"-"` // byte offsets in the page's wikitext
+	End      int      `json:"-"`
+}
+
+// Query is a SPARQL query found in a comment.
+type Query struct {
+	Kind     string `json:"kind"` // template, link, code
+	Name     string `json:"name"` // the template's or tag's name
+	SPARQL   string `json:"sparql"`
+	Salvaged bool   `json:"salvaged"` // taken from the wikitext because raw pipes or glued braces cut the parameter
+}
+
+// Reply is a reply ready to be written: everything in it has been decided, run and checked. All texts but Signature are untrusted and are encoded by [Compose].
+type Reply struct {
+	Language  string    // of the fixed sentences: en, de, fr; others get en
+	To        string    // user name of the person answered; shown, never pinged
+	Short     string    // the short answer
+	NoAnswer  string    // why there is no answer: one of the keys of the fixed sentences (no_model, not_found, actions, time, money, failed); empty when there is one
+	Query     string    // the posted query, in its posting form
+	Vars      []string  // result header
+	Rows      [][]Cell  // first rows of the result
+	Total     int       // rows in all
+	Boolean   *bool     // result of an ASK
+	RanAt     time.Time // when the query was run
+	Endpoint  string    // where: a name such as "query.wikidata.org"
+	Steps     []Step    // how it was found
+	Operator  string    // user name of the operator
+	Marker    string    // the ledger's key, written as an HTML comment so that our own reply can be found again: [a-z0-9-] only
+	Signature string    // "~~~~" on a real wiki
+}
+
+// Cell is a cell of a result table. ID is the Q or P number when the value is an entity: then it is shown as a link made by our code.
+type Cell struct {
+	ID    string
+	Label string // of an entity
+	Text  string // of everything else
+}
+
+// Step is a step of the agent for the collapsed list.
+type Step struct {
+	Thought     string
+	Action      string
+	Argument    string
+	Observation string
+}

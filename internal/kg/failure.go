@@ -1,0 +1,69 @@
+package kg
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind is a kind of failure. The agent tells the model each of them in other words; the bot retries only the transient ones.
+type Kind string
+
+// The kinds of failure.
+const (
+	SyntaxError Kind = "syntax"     // the query does not parse; Message says where and why
+	Refused     Kind = "refused"    // the graph will not run this: an update, a SERVICE to a foreign address
+	Timeout     Kind = "timeout"    // the graph's deadline or ours passed, also in mid-stream
+	TooLarge    Kind = "too_large"  // the response passed the size limit and was cut
+	TooGreedy   Kind = "budget"     // the evaluation passed its budget of rows or memory
+	RateLimited Kind = "rate_limit" // 429; RetryAfter says when
+	Banned      Kind = "banned"     // 403 for ignoring limits; nothing may be sent before RetryAfter has passed
+	Down        Kind = "down"       // network error, 5xx, garbage
+	BadID       Kind = "bad_id"     // not a Q or P number
+	NotFound    Kind = "not_found"  // no such entity
+	QueryFailed Kind = "failed"     // the graph refused to evaluate for another reason; Message is its own
+)
+
+// Error is a failure of graph access with its kind. Message is fit to be shown to a model or a person: no stack trace, no echo of the query.
+type Error struct {
+	Kind       Kind
+	Message    string
+	Line       int           // 1-based position of a syntax error, 0 when unknown
+	Column     int           // 1-based, in characters
+	RetryAfter time.Duration // of RateLimited and Banned
+	Err        error         // cause, may be nil
+}
+
+// Error returns the kind and the message.
+func (e *Error) Error() string {
+	if e.Line > 0 {
+		return fmt.Sprintf("%s: line %d, column %d: %s", e.Kind, e.Line, e.Column, e.Message)
+	}
+	return fmt.Sprintf("%s: %s", e.Kind, e.Message)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Transient reports whether the same call may succeed later without a change.
+func (e *Error) Transient() bool {
+	switch e.Kind {
+	case RateLimited, Banned, Down:
+		return true
+	}
+	return false
+}
+
+// Errorf returns an *Error of the kind with a formatted message.
+func Errorf(k Kind, format string, args ...any) *Error {
+	return &Error{Kind: k, Message: fmt.Sprintf(format, args...)}
+}
+
+// KindOf returns the kind of the first *Error in err's chain, or "" when there is none.
+func KindOf(err error) Kind {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}

@@ -1,0 +1,100 @@
+package kg
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// binding is one cell of the SPARQL 1.1 Query Results JSON Format (W3C Recommendation, section 3.2.2).
+type binding struct {
+	Type     string `json:"type"`
+	Value    string `json:"value"`
+	Lang     string `json:"xml:lang,omitempty"`
+	Datatype string `json:"datatype,omitempty"`
+}
+
+type jsonResult struct {
+	Head struct {
+		Vars []string `json:"vars,omitempty"`
+	} `json:"head"`
+	Results *struct {
+		Bindings []map[string]binding `json:"bindings"`
+	} `json:"results,omitempty"`
+	Boolean *bool `json:"boolean,omitempty"`
+}
+
+func toBinding(t rdf.Term) binding {
+	switch t.Kind {
+	case rdf.IRIKind:
+		return binding{Type: "uri", Value: t.Value}
+	case rdf.BlankKind:
+		return binding{Type: "bnode", Value: t.Value}
+	}
+	return binding{Type: "literal", Value: t.Value, Lang: t.Lang, Datatype: t.Datatype}
+}
+
+func (b binding) term() rdf.Term {
+	switch b.Type {
+	case "uri":
+		return rdf.IRI(b.Value)
+	case "bnode":
+		return rdf.Blank(b.Value)
+	}
+	if b.Lang != "" {
+		return rdf.LangString(b.Value, b.Lang)
+	}
+	return rdf.Typed(b.Value, b.Datatype)
+}
+
+// MarshalJSON writes the table in the SPARQL 1.1 Query Results JSON Format. Elapsed and Source are not part of it.
+func (t Table) MarshalJSON() ([]byte, error) {
+	var r jsonResult
+	if t.Ask {
+		r.Boolean = &t.Boolean
+		return json.Marshal(r)
+	}
+	r.Head.Vars = t.Vars
+	r.Results = &struct {
+		Bindings []map[string]binding `json:"bindings"`
+	}{Bindings: make([]map[string]binding, len(t.Rows))}
+	for i, row := range t.Rows {
+		m := make(map[string]binding, len(row))
+		for j, c := range row {
+			if c.Bound() {
+				m[t.Vars[j]] = toBinding(c)
+			}
+		}
+		r.Results.Bindings[i] = m
+	}
+	return json.Marshal(r)
+}
+
+// UnmarshalJSON reads the SPARQL 1.1 Query Results JSON Format. A body that is neither a boolean nor bindings is an error.
+func (t *Table) UnmarshalJSON(data []byte) error {
+	var r jsonResult
+	if err := json.Unmarshal(data, &r); err != nil {
+		return err
+	}
+	*t = Table{}
+	if r.Boolean != nil {
+		t.Ask, t.Boolean = true, *r.Boolean
+		return nil
+	}
+	if r.Results == nil {
+		return Errorf(QueryFailed, "the answer is neither rows nor a truth value")
+	}
+	t.Vars = r.Head.Vars
+	t.Rows = make([][]rdf.Term, len(r.Results.Bindings))
+	for i, b := range r.Results.Bindings {
+		row := make([]rdf.Term, len(t.Vars))
+		for j, v := range t.Vars {
+			if c, ok := b[strings.TrimPrefix(v, "?")]; ok {
+				row[j] = c.term()
+			}
+		}
+		t.Rows[i] = row
+	}
+	return nil
+}

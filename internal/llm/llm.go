@@ -1,0 +1,99 @@
+// Package llm talks to language models over the OpenAI protocol: chat completions with any base URL, retries, budgets in tokens and money,
+// a scripted model that is part of the product, and recording and replaying of real conversations.
+//
+// The nouns are in this file; [Client] is the HTTP client over go-openai, [Budget] the accounting, the scripted model in script.go.
+package llm
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Roles of a message.
+const (
+	System    = "system"
+	User      = "user"
+	Assistant = "assistant"
+)
+
+// Message is one message of a conversation.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Request asks for one completion or, with N > 1, several samples of it.
+type Request struct {
+	Purpose     string    `json:"purpose"` // what the call is for: "act", "prune", "language", "report", "extract", "triage"; for logs, traces and accounting only
+	Messages    []Message `json:"messages"`
+	Temperature float64   `json:"temperature"`
+	TopP        float64   `json:"top_p,omitempty"` // 0: the server's default
+	MaxTokens   int       `json:"max_tokens,omitempty"`
+	N           int       `json:"n,omitempty"` // 0 means 1
+	Stop        []string  `json:"stop,omitempty"`
+	JSON        bool      `json:"json,omitempty"` // ask for a JSON object
+}
+
+// Choice is one sample.
+type Choice struct {
+	Content      string `json:"content"`
+	FinishReason string `json:"finish_reason"`
+}
+
+// Response holds the samples of one call and what it cost.
+type Response struct {
+	Choices []Choice `json:"choices"`
+	Model   string   `json:"model,omitempty"`
+	Usage   Usage    `json:"usage"`
+}
+
+// Text returns the first sample's text.
+func (r *Response) Text() string {
+	if r == nil || len(r.Choices) == 0 {
+		return ""
+	}
+	return r.Choices[0].Content
+}
+
+// Usage sums up calls, tokens and money in US dollars. USD is 0 when no prices are configured.
+type Usage struct {
+	Calls        int     `json:"calls"`
+	InputTokens  int     `json:"input_tokens"`
+	OutputTokens int     `json:"output_tokens"`
+	USD          float64 `json:"usd"`
+}
+
+// Add adds v to u.
+func (u *Usage) Add(v Usage) {
+	u.Calls += v.Calls
+	u.InputTokens += v.InputTokens
+	u.OutputTokens += v.OutputTokens
+	u.USD += v.USD
+}
+
+// Errors that callers tell apart.
+var (
+	// ErrNoModel: there is no model for this request: none is configured, or the scripted one has no script for it.
+	ErrNoModel = errors.New("no language model is configured for this request")
+	// ErrBudget: a limit of tokens or money would be or was passed; nothing was sent.
+	ErrBudget = errors.New("the budget for the language model is used up")
+	// ErrContextLength: the request is longer than the model takes; a shorter one may work.
+	ErrContextLength = errors.New("the request is longer than the model's context")
+)
+
+// Error is a failure of the model's service that retries did not heal.
+type Error struct {
+	Status    int    // HTTP status, 0 for a network error
+	Code      string // the service's own code, may be empty
+	Message   string // the service's message, secrets scrubbed
+	Transient bool   // the same call may succeed later
+	Err       error
+}
+
+// Error describes the failure.
+func (e *Error) Error() string {
+	return fmt.Sprintf("language model: status %d %s: %s", e.Status, e.Code, e.Message)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
