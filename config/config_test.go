@@ -1,0 +1,161 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+func load(t *testing.T, dotenv string, environ []string, flags map[string]string) (*Config, []string, error) {
+	t.Helper()
+	src := Source{Environ: environ, Flags: flags}
+	if dotenv != "" {
+		src.DotEnv = strings.NewReader(dotenv)
+	}
+	return Load(src)
+}
+
+func TestDefaultsAreValid(t *testing.T) {
+	c, warnings, err := load(t, "", nil, nil)
+	if err != nil || len(warnings) > 0 {
+		t.Fatalf("warnings %v, error %v", warnings, err)
+	}
+	if c.Posting != "off" {
+		t.Errorf("posting must be off until enabled by name, got %q", c.Posting)
+	}
+	if c.AnswerDelay != 15*time.Minute || c.OpenAITimeout != 2*time.Minute {
+		t.Errorf("durations: %v, %v", c.AnswerDelay, c.OpenAITimeout)
+	}
+}
+
+func TestFlagsOverEnvironmentOverDotEnv(t *testing.T) {
+	dotenv := "FORUM_PAGE=file\nOPERATOR=file\nCONTACT=file\n"
+	env := []string{"FORUM_PAGE=env", "OPERATOR=env"}
+	c, _, err := load(t, dotenv, env, map[string]string{"FORUM_PAGE": "flag"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.ForumPage != "flag" || c.Operator != "env" || c.Contact != "file" {
+		t.Errorf("got %q %q %q, want flag env file", c.ForumPage, c.Operator, c.Contact)
+	}
+	if c.Origin("FORUM_PAGE") != "flag" || c.Origin("OPERATOR") != "environment" || c.Origin("CONTACT") != ".env" || c.Origin("POSTING") != "default" {
+		t.Error("wrong origins")
+	}
+}
+
+func TestAllProblemsAtOnce(t *testing.T) {
+	_, _, err := load(t, "POSTNG=on\nANSWER_DELAY=soon\nDAILY_USD_LIMIT=5\n", []string{"POSTING=yes", "WIKI_API=ftp://x"}, nil)
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{"unknown key POSTNG; did you mean POSTING?", "ANSWER_DELAY (.env)", "POSTING (environment)", "WIKI_API", "DAILY_USD_LIMIT need"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is missing from:\n%v", want, err)
+		}
+	}
+}
+
+func TestNearMissInEnvironmentIsAWarning(t *testing.T) {
+	_, w, err := load(t, "", []string{"OPENAI_API_KYE=x", "PATH=/bin", "HOME=/", "OPENAI_ORG=acme"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(w) != 1 || !strings.Contains(w[0], "OPENAI_API_KEY") || strings.Contains(w[0], "=x") {
+		t.Errorf("warnings: %q", w)
+	}
+}
+
+func TestBadLineDoesNotShowASecret(t *testing.T) {
+	_, _, err := load(t, "OPENAI_API_KEY=sk-abc\nOPENAI_API_KEY 'sk-verysecret\n", nil, nil)
+	if err == nil || strings.Contains(err.Error(), "verysecret") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestSecretsCannotBePrinted(t *testing.T) {
+	const secret = "sk-verysecret"
+	c, _, err := load(t, "", []string{"OPENAI_API_KEY=" + secret, "WIKI_USER=u", "WIKI_PASSWORD=" + secret}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.OpenAIKey.Reveal() != secret {
+		t.Fatal("the secret is lost")
+	}
+	var log strings.Builder
+	lg := slog.New(slog.NewJSONHandler(&log, nil))
+	lg.Info("x", "key", c.OpenAIKey, "struct", c.OAuth)
+	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "key", c.OpenAIKey)
+	js, err := json.Marshal(struct{ K Secret }{c.OpenAIKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := log.String() + string(js) + c.Value("OPENAI_API_KEY") + c.Value("WIKI_PASSWORD")
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		out += fmt.Sprintf(verb, c.OpenAIKey) + fmt.Sprintf(verb, struct{ K Secret }{c.OpenAIKey})
+	}
+	if strings.Contains(out, "verysecret") || strings.Contains(out, "736b2d76") {
+		t.Errorf("the secret shows in %s", out)
+	}
+	for _, k := range Keys() {
+		if k.Secret && k.Flag() != "" {
+			t.Errorf("%s can be given on the command line", k.Name)
+		}
+	}
+}
+
+func TestLoginSettings(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		env  []string
+		want string
+	}{
+		{"half of OAuth", []string{"WIKI_OAUTH_ACCESS_TOKEN=a"}, "all four"},
+		{"both ways", []string{"WIKI_USER=u", "WIKI_PASSWORD=p", "WIKI_OAUTH_CONSUMER_TOKEN=a", "WIKI_OAUTH_CONSUMER_SECRET=b", "WIKI_OAUTH_ACCESS_TOKEN=c", "WIKI_OAUTH_ACCESS_SECRET=d"}, "choose one"},
+		{"password alone", []string{"WIKI_PASSWORD=p"}, "without WIKI_USER"},
+		{"http to the world", []string{"WIKI_API=http://wiki.example.org/api.php"}, "want https"},
+		{"user in the address", []string{"SPARQL_ENDPOINT=https://a:b@example.org/"}, "user name"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, err := load(t, "", tt.env, nil)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestExampleFileIsCurrent(t *testing.T) {
+	got, err := os.ReadFile("../.env.example")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != Example() {
+		t.Error(".env.example differs from the list of keys: run `make env-example`")
+	}
+	c, w, err := load(t, string(got), nil, nil)
+	if err != nil || len(w) > 0 {
+		t.Fatalf("the example itself does not load: %v %v", w, err)
+	}
+	for _, k := range Keys() {
+		if c.Value(k.Name) != k.Default {
+			t.Errorf("%s is %q in the example, want the default %q", k.Name, c.Value(k.Name), k.Default)
+		}
+	}
+}
+
+func TestCheckRunNamesEverythingMissing(t *testing.T) {
+	c, _, err := load(t, "", nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rerr := c.CheckRun()
+	for _, want := range []string{"WIKI_USER", "WIKI_PASSWORD", "OPERATOR", "CONTACT", "OPENAI_API_KEY"} {
+		if rerr == nil || !strings.Contains(rerr.Error(), want) {
+			t.Errorf("%s is not named in %v", want, rerr)
+		}
+	}
+}

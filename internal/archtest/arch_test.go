@@ -1,0 +1,192 @@
+// Package archtest holds no code: its tests keep the layers apart. Each rule has its reason beside it.
+package archtest
+
+import (
+	"go/build"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/spinachbot/spinachbot"
+
+// rules lists, for every package, what of ours it may import outside its tests, and why the line is drawn there.
+// A package without a row is an error, so that a new one is placed on purpose.
+var rules = []struct {
+	pkg    string
+	may    string // space-separated; a trailing /... allows what lies below
+	reason string
+}{
+	{"internal/rdf", "", "terms are the floor: everything stands on them"},
+	{"internal/wikitext", "", "a reader of text, good for any wiki"},
+	{"internal/politehttp", "", "manners towards servers concern no noun of ours"},
+	{"internal/httprr", "", "recording HTTP concerns no noun of ours"},
+	{"internal/sparql", "internal/rdf", "the dialect is pure: it can be used, fuzzed and trusted without a graph"},
+	{"internal/kg", "internal/rdf", "nouns only"},
+	{"internal/index", "internal/rdf", "label search knows labels, not graphs"},
+	{"internal/kg/kgtest", "internal/kg internal/rdf", "one suite for all graphs may know none of them"},
+	{"internal/kg/wikidata", "internal/kg internal/rdf internal/sparql internal/politehttp", "an adapter knows its service and the nouns, no other adapter"},
+	{"internal/kg/embedded", "internal/kg internal/rdf internal/sparql internal/index", "an adapter knows its store and the nouns, no other adapter"},
+	{"internal/kg/embedded/httpapi", "internal/kg internal/kg/embedded internal/rdf internal/sparql", "the protocol over the embedded graph"},
+	{"internal/llm", "internal/politehttp internal/httprr", "models know nothing of graphs, wikis or agents"},
+	{"internal/mediawiki", "internal/politehttp", "a wiki client knows nothing of forums or bots"},
+	{"internal/mediawiki/wikitest", "internal/mediawiki", "one suite for all wikis may know none of them"},
+	{"forum", "internal/wikitext", "reading and writing talk pages needs no graph, no model and no network"},
+	{"agent", "internal/kg internal/rdf internal/llm internal/sparql", "the agent meets the world through interfaces it owns"},
+	{"bot", "forum agent internal/kg internal/llm internal/sparql internal/rdf", "the bot decides; it reaches wiki, store and agent through interfaces it owns"},
+	{"internal/store", "bot agent internal/llm internal/kg", "the store implements other packages' interfaces: it needs their nouns"},
+	{"config", "", "only cmd knows settings; everything else is handed values"},
+	{"internal/sandbox/wiki", "internal/wikitext internal/sparql internal/rdf", "a wiki of our own for the demo must not know the bot it serves"},
+	{"internal/sandbox", "internal/... forum agent bot", "assembles the embedded default"},
+	{"cmd/spinachbot", "...", "wires everything"},
+	{"internal/archtest", "", "tests only"},
+}
+
+// only lists packages that few may import.
+var only = []struct{ pkg, importers, reason string }{
+	{"config", "cmd/spinachbot", "libraries get values, so that they can be used and tested without an environment"},
+	{"internal/store", "cmd/spinachbot internal/sandbox", "interfaces stand at their consumers; a database behind them is wiring"},
+	{"internal/sandbox", "cmd/spinachbot", "the demo must not leak into the product"},
+	{"internal/mediawiki", "cmd/spinachbot internal/sandbox internal/mediawiki/wikitest", "only bot writes to a wiki, and it does so through bot.Wiki"},
+}
+
+func packages(t *testing.T, root string) map[string]*build.Package {
+	t.Helper()
+	out := map[string]*build.Package{}
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return err
+		}
+		if n := d.Name(); n == "testdata" || (p != root && strings.HasPrefix(n, ".")) || n == "node_modules" {
+			return fs.SkipDir
+		}
+		pkg, berr := build.ImportDir(p, 0)
+		if _, none := berr.(*build.NoGoError); none {
+			return nil
+		}
+		if berr != nil {
+			return berr
+		}
+		rel, rerr := filepath.Rel(root, p)
+		out[filepath.ToSlash(rel)] = pkg
+		return rerr
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func ours(imports []string) (out []string) {
+	for _, i := range imports {
+		if rel, ok := strings.CutPrefix(i, module+"/"); ok {
+			out = append(out, rel)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+func allowed(list, pkg string) bool {
+	for _, a := range strings.Fields(list) {
+		if a == pkg || a == "..." {
+			return true
+		}
+		if base, ok := strings.CutSuffix(a, "/..."); ok && (pkg == base || strings.HasPrefix(pkg, base+"/")) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestImportRules(t *testing.T) {
+	pkgs := packages(t, "../..")
+	if len(pkgs) < 10 {
+		t.Fatalf("only %d packages found: is the test run from its folder?", len(pkgs))
+	}
+	rule := map[string]int{}
+	for i, r := range rules {
+		rule[r.pkg] = i
+	}
+	for name, pkg := range pkgs {
+		if strings.HasPrefix(name, "tools/") {
+			continue // maintainers' programs, not part of the product
+		}
+		i, ok := rule[name]
+		if !ok {
+			t.Errorf("%s has no row in the import rules: place it on purpose", name)
+			continue
+		}
+		for _, imp := range ours(pkg.Imports) {
+			if !allowed(rules[i].may, imp) {
+				t.Errorf("%s must not import %s: %s", name, imp, rules[i].reason)
+			}
+		}
+	}
+	for _, o := range only {
+		for name, pkg := range pkgs {
+			for _, imp := range ours(pkg.Imports) {
+				if imp == o.pkg && !allowed(o.importers, name) && !strings.HasPrefix(name, "tools/") {
+					t.Errorf("%s must not import %s: %s", name, o.pkg, o.reason)
+				}
+			}
+		}
+	}
+}
+
+// Only kgtest-like conformance suites may import testing outside tests: a product that behaves differently under test is not tested.
+func TestNoTestingInProduction(t *testing.T) {
+	for name, pkg := range packages(t, "../..") {
+		for _, imp := range pkg.Imports {
+			if imp == "testing" && path.Base(name) != "kgtest" && path.Base(name) != "wikitest" {
+				t.Errorf("%s imports testing", name)
+			}
+		}
+	}
+}
+
+// Libraries get the environment, the clock and randomness from their callers (invariant 7).
+func TestNoAmbientState(t *testing.T) {
+	banned := map[string]string{
+		"os.Getenv": "environment", "os.LookupEnv": "environment", "os.Environ": "environment",
+		"time.Now": "clock", "http.DefaultClient": "network", "http.Get": "network", "http.Post": "network", "rand.Int": "randomness", "rand.Intn": "randomness", "rand.Float64": "randomness",
+	}
+	for name, pkg := range packages(t, "../..") {
+		if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "tools/") {
+			continue
+		}
+		for _, file := range pkg.GoFiles {
+			p := filepath.Join("../..", filepath.FromSlash(name), file)
+			src, err := os.ReadFile(p)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), p, src, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			imported := map[string]bool{}
+			for _, i := range f.Imports {
+				if s, err := strconv.Unquote(i.Path.Value); err == nil {
+					imported[path.Base(s)] = true
+				}
+			}
+			for n, line := range strings.Split(string(src), "\n") {
+				code, _, _ := strings.Cut(line, "//")
+				for b, what := range banned {
+					base, _, _ := strings.Cut(b, ".")
+					if imported[base] && strings.Contains(code, b+"(") || (b == "http.DefaultClient" && imported[base] && strings.Contains(code, b)) {
+						t.Errorf("%s/%s:%d uses %s: the %s must be handed in", name, file, n+1, b, what)
+					}
+				}
+			}
+		}
+	}
+}
