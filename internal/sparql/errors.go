@@ -1,0 +1,39 @@
+package sparql
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Error is one mistake in a query text, with its place. Line and Column count from 1 (columns in characters), Offset in bytes from 0.
+type Error struct {
+	Line, Column, Offset int
+	Found                string // the offending piece of the text, shortened; "end of query" at the end
+	Expected             string // what could have stood there, in words; may be empty
+	Message              string // the mistake in one sentence, without the place
+	Hint                 string // what to do about it when the mistake is a known one; may be empty
+}
+
+// Error gives the place, the message and the hint in one line.
+func (e *Error) Error() string {
+	s := fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
+	if e.Hint != "" {
+		s += " (" + e.Hint + ")"
+	}
+	return s
+}
+
+// Errors are all mistakes found in one text, in order of their places; never empty when returned by [Parse].
+type Errors []*Error
+
+// Error gives the mistakes, one a line.
+func (es Errors) Error() string {
+	lines := make([]string, len(es))
+	for i, e := range es {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// First returns the first mistake.
+func (es Errors) First() *Error { return es[0] }

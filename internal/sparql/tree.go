@@ -1,0 +1,398 @@
+package sparql
+
+import (
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Span is a node's place in the query text: byte offsets, End exclusive. The zero Span is that of a node which stands in no text.
+type Span struct{ Start, End int32 }
+
+// Pos returns the span itself; it makes every type that embeds a Span a [Node].
+func (s Span) Pos() Span { return s }
+
+// Node is any node of the tree.
+type Node interface{ Pos() Span }
+
+// Position is a place in the text for people: Line and Column count from 1, Column in characters, Offset in bytes from 0.
+type Position struct{ Offset, Line, Column int }
+
+func positionIn(text string, offset int) Position {
+	offset = max(0, min(offset, len(text)))
+	p := Position{Offset: offset, Line: 1}
+	start := 0
+	for i := 0; i < offset; i++ {
+		if text[i] == '\n' {
+			p.Line++
+			start = i + 1
+		}
+	}
+	p.Column = utf8.RuneCountInString(text[start:offset]) + 1
+	return p
+}
+
+// Position returns the line and column of a byte offset of the query's text.
+func (q *Query) Position(offset int32) Position { return positionIn(q.Text, int(offset)) }
+
+// Comment is a comment as written, from # to the end of its line, without the line break.
+type Comment struct {
+	Span
+	Text string
+}
+
+// Notes are the comments of a node: Before stand on lines of their own above it, After at the end of its line. A nil *Notes has none.
+type Notes struct{ Before, After []Comment }
+
+// Form is the form of a query.
+type Form uint8
+
+// The query forms. Update stands for every request of SPARQL 1.1 Update: it is recognised so that it can be refused, never read.
+const (
+	Select Form = iota
+	Ask
+	Construct
+	Describe
+	Update
+)
+
+// String returns the form in lower case: select, ask, construct, describe, update.
+func (f Form) String() string {
+	return [...]string{"select", "ask", "construct", "describe", "update"}[f]
+}
+
+// Query is a whole query. Body is never nil: for ASK, CONSTRUCT and DESCRIBE its projection is empty, for Update it is empty altogether.
+type Query struct {
+	Span
+	Text      string         // what was parsed
+	Prologue  []*Declaration // BASE and PREFIX, in the order written
+	Form      Form
+	Template  []*Triples // of CONSTRUCT
+	Short     bool       // CONSTRUCT WHERE { … }: the template is the pattern
+	Resources []*Term    // of DESCRIBE: variables and IRIs; empty with Body.Star
+	Datasets  []*Dataset
+	Named     []*NamedSubquery
+	Body      *SelectQuery
+	Operation string    // of Update: its first keyword, such as INSERT
+	Notes     *Notes    // comments before the whole query and after its last token
+	Header    []Comment // comments before the first token: #title:, #defaultView: have meaning for the query service's page
+}
+
+// Declaration is a BASE or PREFIX declaration.
+type Declaration struct {
+	Span
+	Notes  *Notes
+	Base   bool
+	Prefix string // without the colon
+	IRI    string // resolved against the base
+}
+
+// Dataset is a FROM or FROM NAMED clause.
+type Dataset struct {
+	Span
+	Notes *Notes
+	Named bool
+	IRI   *Term
+}
+
+// NamedSubquery is WITH { SELECT … } AS %Name, Blazegraph's named subquery. QLever's form WITH %Name AS { SELECT … } gives the same node.
+type NamedSubquery struct {
+	Span
+	Notes *Notes
+	Name  string // without the %
+	Query *SelectQuery
+	Close []Comment // before the closing brace
+}
+
+// SelectQuery is the part that top queries, sub-selects and named subqueries share: projection, pattern, solution modifiers.
+type SelectQuery struct {
+	Span
+	Notes    *Notes
+	Distinct bool
+	Reduced  bool
+	Star     bool // SELECT *, DESCRIBE *
+	Items    []*SelectItem
+	Where    *Group
+	GroupBy  *GroupBy
+	Having   *Having
+	OrderBy  *OrderBy
+	Limit    *Count
+	Offset   *Count
+	Values   *Values // VALUES after the modifiers: joined with the result
+}
+
+// SelectItem is one projected column: a variable, or an expression with the variable it is bound to (Expr nil for a plain variable).
+type SelectItem struct {
+	Span
+	Notes *Notes
+	Var   string
+	Expr  *Expr
+}
+
+// GroupBy is the GROUP BY clause.
+type GroupBy struct {
+	Span
+	Notes *Notes
+	Keys  []*GroupKey
+}
+
+// GroupKey is one key of a GROUP BY: an expression, As the variable it is bound to with (expr AS ?v), "" without.
+type GroupKey struct {
+	Span
+	Notes *Notes
+	Expr  *Expr
+	As    string
+}
+
+// Having is the HAVING clause: all conditions must hold.
+type Having struct {
+	Span
+	Notes      *Notes
+	Conditions []*Expr
+}
+
+// OrderBy is the ORDER BY clause.
+type OrderBy struct {
+	Span
+	Notes *Notes
+	Keys  []*OrderKey
+}
+
+// OrderKey is one key of an ORDER BY. Explicit says that ASC was written out.
+type OrderKey struct {
+	Span
+	Notes      *Notes
+	Expr       *Expr
+	Descending bool
+	Explicit   bool
+}
+
+// Count is the number of a LIMIT or OFFSET.
+type Count struct {
+	Span
+	Notes *Notes
+	N     int64
+}
+
+// Pattern is an element of a group graph pattern.
+type Pattern interface {
+	Node
+	notes() **Notes
+}
+
+// Group is a group graph pattern in braces. Open are the comments right after its opening brace, Close those on lines of their own before the closing one.
+type Group struct {
+	Span
+	Notes    *Notes
+	Patterns []Pattern
+	Open     []Comment
+	Close    []Comment
+}
+
+// Triples is a subject with its predicate-object lists, as written up to the dot. Properties is empty for a lone property list such as [ … ] .
+type Triples struct {
+	Span
+	Notes      *Notes
+	Subject    *Term
+	Properties []*Property
+}
+
+// Property is a predicate with its objects.
+type Property struct {
+	Span
+	Notes   *Notes
+	Path    *Path
+	Objects []*Term
+}
+
+// Hint is a statement whose subject is in Blazegraph's hint: namespace. It steers the optimiser and never changes the result.
+type Hint struct {
+	Span
+	Notes   *Notes
+	Triples *Triples
+}
+
+// Filter is FILTER.
+type Filter struct {
+	Span
+	Notes *Notes
+	Expr  *Expr
+}
+
+// Bind is BIND (Expr AS ?Var).
+type Bind struct {
+	Span
+	Notes *Notes
+	Expr  *Expr
+	Var   string
+}
+
+// Values is inline data. Each row has as many cells as Vars; a cell whose Term has Kind Undef leaves its variable unbound.
+type Values struct {
+	Span
+	Notes  *Notes
+	Vars   []string
+	Rows   []*ValuesRow
+	Single bool // written VALUES ?x { … }, without brackets
+	Open   []Comment
+	Close  []Comment
+}
+
+// ValuesRow is a row of inline data.
+type ValuesRow struct {
+	Span
+	Notes *Notes
+	Cells []*Term
+}
+
+// Optional is OPTIONAL.
+type Optional struct {
+	Span
+	Notes *Notes
+	Group *Group
+}
+
+// Union is { … } UNION { … } with two or more branches.
+type Union struct {
+	Span
+	Notes    *Notes
+	Branches []*Group
+}
+
+// Minus is MINUS.
+type Minus struct {
+	Span
+	Notes *Notes
+	Group *Group
+}
+
+// GraphPattern is GRAPH name { … }; Name is a variable or an IRI.
+type GraphPattern struct {
+	Span
+	Notes *Notes
+	Name  *Term
+	Group *Group
+}
+
+// Service is SERVICE name { … }, Wikidata's own services included; Name is a variable or an IRI.
+type Service struct {
+	Span
+	Notes  *Notes
+	Silent bool
+	Name   *Term
+	Group  *Group
+}
+
+// SubSelect is a query inside a group. It is the only pattern of its group.
+type SubSelect struct {
+	Span
+	Notes *Notes
+	Query *SelectQuery
+}
+
+// Include is INCLUDE %Name: the rows of a named subquery.
+type Include struct {
+	Span
+	Notes *Notes
+	Name  string // without the %
+}
+
+func (x *Group) notes() **Notes        { return &x.Notes }
+func (x *Triples) notes() **Notes      { return &x.Notes }
+func (x *Hint) notes() **Notes         { return &x.Notes }
+func (x *Filter) notes() **Notes       { return &x.Notes }
+func (x *Bind) notes() **Notes         { return &x.Notes }
+func (x *Values) notes() **Notes       { return &x.Notes }
+func (x *Optional) notes() **Notes     { return &x.Notes }
+func (x *Union) notes() **Notes        { return &x.Notes }
+func (x *Minus) notes() **Notes        { return &x.Notes }
+func (x *GraphPattern) notes() **Notes { return &x.Notes }
+func (x *Service) notes() **Notes      { return &x.Notes }
+func (x *SubSelect) notes() **Notes    { return &x.Notes }
+func (x *Include) notes() **Notes      { return &x.Notes }
+
+// TermKind tells what a [Term] is.
+type TermKind uint8
+
+// The kinds of term.
+const (
+	Var        TermKind = iota // Name
+	Const                      // Value: an IRI or a literal
+	BlankNode                  // Name: the label, or a dot and a number for []
+	BlankList                  // [ property list ]: Name as for BlankNode, Properties
+	Collection                 // ( … ): Items; empty is rdf:nil
+	Undef                      // UNDEF in VALUES
+)
+
+// Term is what stands in a place of a triple, in an expression or in inline data.
+type Term struct {
+	Span
+	Notes      *Notes // of an object in an object list
+	Kind       TermKind
+	Name       string
+	Value      rdf.Term
+	Written    string // a constant as it stood in the text: wd:Q42, <http://…>, 'a'@en; "" for terms made by a rewrite
+	Properties []*Property
+	Items      []*Term
+}
+
+// PathKind tells what a [Path] is.
+type PathKind uint8
+
+// The kinds of path (SPARQL 1.1, section 9).
+const (
+	PathTerm    PathKind = iota // Term: an IRI, or a variable when the whole path is one
+	PathInverse                 // ^ Args[0]
+	PathSeq                     // Args[0] / Args[1] / …
+	PathAlt                     // Args[0] | Args[1] | …
+	PathStar                    // Args[0]*
+	PathPlus                    // Args[0]+
+	PathOpt                     // Args[0]?
+	PathRange                   // Args[0]{Min,Max}, Blazegraph's; Max -1 is open
+	PathNegated                 // !( … ): Args are PathTerm or PathInverse of PathTerm
+)
+
+// Path is a property path.
+type Path struct {
+	Span
+	Kind     PathKind
+	Term     *Term
+	Args     []*Path
+	Min, Max int
+}
+
+// IRI returns the IRI of a plain predicate, or "" for a variable and for real paths.
+func (p *Path) IRI() string {
+	if p.Kind == PathTerm && p.Term.Kind == Const {
+		return p.Term.Value.Value
+	}
+	return ""
+}
+
+// ExprKind tells what an [Expr] is.
+type ExprKind uint8
+
+// The kinds of expression.
+const (
+	ExprTerm      ExprKind = iota // Term: a variable or a constant
+	ExprUnary                     // Op is "!", "-" or "+"; Args[0]
+	ExprBinary                    // Op is one of || && = != < > <= >= + - * /; Args[0], Args[1]
+	ExprIn                        // Args[0] IN (Args[1:]); Op is "IN" or "NOT IN"
+	ExprBuiltin                   // Op is the name in upper case: STRLEN, IF, COALESCE, BOUND …; Args
+	ExprFunction                  // Term is the function's IRI (casts too); Args, Distinct
+	ExprAggregate                 // Op is COUNT, SUM, MIN, MAX, AVG, SAMPLE or GROUP_CONCAT; Args[0] unless Star; Distinct, Separator
+	ExprExists                    // Op is "EXISTS" or "NOT EXISTS"; Group
+)
+
+// Expr is an expression.
+type Expr struct {
+	Span
+	Kind      ExprKind
+	Op        string
+	Term      *Term
+	Args      []*Expr
+	Distinct  bool
+	Star      bool    // COUNT(*)
+	Separator *string // of GROUP_CONCAT; nil means one space
+	Group     *Group
+}
