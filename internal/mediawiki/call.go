@@ -1,0 +1,205 @@
+package mediawiki
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"cgt.name/pkg/go-mwclient/params"
+)
+
+// request is one call of the API.
+type request struct {
+	op     string // for errors
+	title  string // for errors
+	params params.Values
+	post   bool
+	save   bool // it changes the wiki: never waits, and a missing answer is Unknown
+	anon   bool // asserts no account: the login itself
+}
+
+// envelope is what every answer may carry beside its result.
+type envelope struct {
+	Error    *apiError `json:"error"`
+	Warnings map[string]struct {
+		Warnings string `json:"warnings"`
+	} `json:"warnings"`
+}
+
+// query sends a reading request until it succeeds, waiting as the wiki asks, and decodes the answer into out.
+func (c *Client) query(ctx context.Context, r request, out any) error {
+	relogged := false
+	for attempt := 1; ; attempt++ {
+		if err := c.rest(ctx, r); err != nil {
+			return err
+		}
+		err := c.loggedIn(ctx)
+		if err == nil {
+			err = c.send(ctx, r, out)
+		}
+		var e *Error
+		if err == nil || !errors.As(err, &e) {
+			return err
+		}
+		if lostSession(e.Code) && !relogged {
+			c.lg.Info("wiki session lost, logging in again", "code", e.Code)
+			c.setAccount("")
+			relogged = true
+			continue
+		}
+		wait := e.RetryAfter
+		if wait == 0 {
+			wait = min(firstWait<<min(attempt-1, 10), maxWait)
+		}
+		if e.Kind != Transient || attempt >= c.cfg.Attempts || wait > maxWait || ctx.Err() != nil {
+			return err
+		}
+		c.lg.Info("wiki busy, waiting", "op", r.op, "code", e.Code, "wait", wait, "attempt", attempt)
+		if err := c.world.Sleep(ctx, wait); err != nil {
+			return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "not-sent", Info: e.Code, Err: err}
+		}
+	}
+}
+
+// rest waits until the wiki's last Retry-After is over; a save is sent back instead.
+func (c *Client) rest(ctx context.Context, r request) error {
+	d := c.silence()
+	if d <= 0 {
+		return nil
+	}
+	var err error
+	if !r.save && d <= maxWait {
+		if err = c.world.Sleep(ctx, d); err == nil {
+			return nil
+		}
+	}
+	return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "not-sent", Info: "the wiki asked for a pause", RetryAfter: d, Err: err}
+}
+
+// send makes exactly one HTTP request and decodes the answer into out. Its errors are *Error.
+func (c *Client) send(ctx context.Context, r request, out any) error {
+	select {
+	case <-c.turn:
+		defer func() { c.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "not-sent", Err: ctx.Err()}
+	}
+	callCtx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	x := &exchange{ctx: callCtx, next: c.base}
+	mw := *c.mw // a copy for this call: the cookie jar stays shared
+	mw.SetHTTPClient(&http.Client{Transport: x, CheckRedirect: noRedirect})
+	call := mw.GetRaw
+	if r.post {
+		call = mw.PostRaw
+	}
+	body, err := call(c.complete(r))
+	if err != nil {
+		return c.noAnswer(callCtx, r, x)
+	}
+	return c.judge(r, x, body, out)
+}
+
+// noRedirect hands a redirect to the caller as it is: a POST that follows one turns into a GET or goes elsewhere.
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
+// complete copies the parameters and adds those of every request. go-mwclient changes the map it gets, and adds format and formatversion.
+func (c *Client) complete(r request) params.Values {
+	p := params.Values{"maxlag": strconv.Itoa(c.cfg.MaxLag)}
+	for k, v := range r.params {
+		p[k] = v
+	}
+	if r.anon {
+		return p
+	}
+	p["assert"] = "user"
+	if c.cfg.Bot {
+		p["assert"] = "bot"
+	}
+	if account := c.Account(); account != "" {
+		p["assertuser"] = account
+	}
+	return p
+}
+
+// noAnswer makes the error of a request that ended without a complete HTTP answer. The library's own error is not used: it can hold the parameters.
+func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
+	e := &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "network", Err: x.err}
+	if ctx.Err() != nil {
+		e.Err = ctx.Err()
+	}
+	switch {
+	case errors.Is(x.err, errHost):
+		e.Kind = Blocked
+	case r.save && x.mayHaveArrived():
+		e.Kind = Unknown
+	case !x.tried:
+		e.Code, e.Kind = "not-sent", Refused
+	}
+	if e.Err == nil {
+		e.Err = errors.New("no answer")
+	}
+	return e
+}
+
+// judge turns an HTTP answer into a result or an error.
+func (c *Client) judge(r request, x *exchange, body []byte, out any) error {
+	e := &Error{Op: r.op, Title: r.title, RetryAfter: retryAfter(x.header, c.world.Now())}
+	if e.RetryAfter > 0 && (x.status != http.StatusOK || x.header.Get("MediaWiki-API-Error") != "") {
+		c.keepSilent(e.RetryAfter)
+	}
+	var env envelope
+	jsonErr := json.Unmarshal(body, &env)
+	switch {
+	case jsonErr == nil && env.Error != nil:
+		e.Code, e.Info = env.Error.Code, env.Error.info()
+		e.Kind = kindOfCode(e.Code, r.save)
+		if e.Kind == Refused && x.status != http.StatusOK {
+			e.Kind = kindOfStatus(x.status, r.save)
+		}
+		if e.Kind == Transient && e.RetryAfter > 0 {
+			c.keepSilent(e.RetryAfter)
+		}
+		return e
+	case x.status != http.StatusOK:
+		e.Code, e.Info, e.Kind = fmt.Sprintf("http-%d", x.status), oneLine(string(body)), kindOfStatus(x.status, r.save)
+		if at := x.header.Get("Location"); at != "" && x.status < 400 {
+			e.Info = oneLine("moved to " + at + ": set WIKI_API to the new address")
+		}
+		return e
+	case jsonErr != nil:
+		e.Code, e.Info, e.Err = "truncated", "the answer is no complete JSON: "+oneLine(string(body[:min(len(body), 200)])), jsonErr
+		if r.save {
+			e.Kind = Unknown
+		}
+		return e
+	}
+	for module, w := range env.Warnings {
+		c.lg.Warn("wiki warning", "op", r.op, "module", module, "text", oneLine(w.Warnings))
+	}
+	if err := json.Unmarshal(body, out); err != nil {
+		e.Code, e.Err, e.Kind = "answer", err, Refused
+		if r.save {
+			e.Kind = Unknown
+		}
+		return e
+	}
+	return nil
+}
+
+// retryAfter reads the header in both its forms (RFC 9110, section 10.2.3): seconds, or a date. 0 when there is none or it is over.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	v := strings.TrimSpace(h.Get("Retry-After"))
+	if n, err := strconv.Atoi(v); err == nil && n >= 0 && n < 1<<30 {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(v); err == nil && t.After(now) {
+		return t.Sub(now)
+	}
+	return 0
+}

@@ -1,0 +1,154 @@
+package mediawiki
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	mwclient "cgt.name/pkg/go-mwclient"
+)
+
+// Config says which wiki and as whom.
+type Config struct {
+	API       string   // URL of api.php, "https://www.wikidata.org/w/api.php"
+	User      string   // bot password's login name, "SpinachBot@answers"
+	Password  string   // bot password
+	OAuth     OAuth    // instead of User and Password
+	Account   string   // the account's name, when it is to be checked; else the wiki's word is taken at login
+	UserAgent string   // "SpinachBot/1.0 (https://…; mail@…)"; the library's own name is appended
+	Hosts     []string // hosts (with port) that may be reached; empty: the API's own
+	Bot       bool     // mark edits as a bot's (needs the right) and assert the right
+	MaxLag    int      // seconds; 0: 5
+	Attempts  int      // of a read; 0: 6
+	Timeout   time.Duration
+}
+
+// OAuth holds the four tokens of an owner-only OAuth 1.0a consumer (Special:OAuthConsumerRegistration/propose).
+type OAuth struct {
+	ConsumerToken, ConsumerSecret, AccessToken, AccessSecret string
+}
+
+// World is what the client needs from outside. All fields are required.
+type World struct {
+	Transport http.RoundTripper                                // the network
+	Now       func() time.Time                                 // the clock
+	Sleep     func(ctx context.Context, d time.Duration) error // waits, or ends early with the context's error
+}
+
+// Limits of the client itself.
+const (
+	maxAnswer  = 32 << 20        // bytes of one answer: a page is at most 2 MB, JSON at most six times that
+	maxSummary = 500             // characters; MediaWiki cuts longer ones without a word, and the ledger's key with them
+	maxWait    = 2 * time.Minute // longer waits are the caller's business
+	firstWait  = 5 * time.Second // doubled at each attempt, when the wiki names no time
+)
+
+// Client is a logged-in account on one wiki. It is safe for many goroutines; requests go out one at a time.
+type Client struct {
+	lg    *slog.Logger
+	cfg   Config
+	world World
+	base  http.RoundTripper // guard, below it OAuth, below it the network
+	mw    *mwclient.Client
+
+	turn chan struct{} // holds one token: whoever has it may send
+
+	mu        sync.Mutex // guards what follows
+	account   string     // as the wiki names it; "" until logged in
+	csrf      string     // token for saving; "" when it must be fetched
+	notBefore time.Time  // the wiki asked for silence until then
+}
+
+// New makes a client. It checks the settings and sends nothing: the login happens with the first request.
+func New(lg *slog.Logger, cfg Config, world World) (*Client, error) {
+	api, err := url.Parse(cfg.API)
+	if err != nil || api.Host == "" || (api.Scheme != "http" && api.Scheme != "https") || !strings.HasSuffix(api.Path, "api.php") {
+		return nil, fmt.Errorf("wiki: WIKI_API %q is not the address of an api.php, such as https://www.wikidata.org/w/api.php", cfg.API)
+	}
+	if world.Transport == nil || world.Now == nil || world.Sleep == nil {
+		return nil, errors.New("wiki: New needs a transport, a clock and a sleep")
+	}
+	if strings.TrimSpace(cfg.UserAgent) == "" {
+		return nil, errors.New("wiki: a User-Agent with a contact is needed: set CONTACT")
+	}
+	oauth := cfg.OAuth != OAuth{}
+	switch {
+	case oauth && (cfg.OAuth.ConsumerToken == "" || cfg.OAuth.ConsumerSecret == "" || cfg.OAuth.AccessToken == "" || cfg.OAuth.AccessSecret == ""):
+		return nil, errors.New("wiki: OAuth needs all four of WIKI_OAUTH_CONSUMER_TOKEN, …_CONSUMER_SECRET, …_ACCESS_TOKEN and …_ACCESS_SECRET")
+	case oauth && cfg.Password != "":
+		return nil, errors.New("wiki: set either WIKI_PASSWORD or the WIKI_OAUTH_… tokens, not both")
+	case !oauth && (cfg.User == "" || cfg.Password == ""):
+		return nil, errors.New("wiki: set WIKI_USER and WIKI_PASSWORD (a bot password), or the four WIKI_OAUTH_… tokens")
+	}
+	if len(cfg.Hosts) == 0 {
+		cfg.Hosts = []string{api.Host}
+	}
+	if cfg.MaxLag == 0 {
+		cfg.MaxLag = 5
+	}
+	if cfg.Attempts <= 0 {
+		cfg.Attempts = 6
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = 45 * time.Second
+	}
+	mw, err := mwclient.New(cfg.API, cfg.UserAgent)
+	if err != nil {
+		return nil, fmt.Errorf("wiki: %w", err)
+	}
+	c := &Client{lg: lg, cfg: cfg, world: world, mw: mw, turn: make(chan struct{}, 1)}
+	c.base = &guard{hosts: cfg.Hosts, next: world.Transport}
+	if oauth {
+		if c.base, err = signer(cfg.OAuth, c.base); err != nil {
+			return nil, fmt.Errorf("wiki: OAuth: %w", err)
+		}
+	}
+	c.turn <- struct{}{}
+	return c, nil
+}
+
+// Account gives the account's name as the wiki writes it; "" before the first request.
+func (c *Client) Account() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.account
+}
+
+func (c *Client) token() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.csrf
+}
+
+func (c *Client) setToken(t string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.csrf = t
+}
+
+func (c *Client) setAccount(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.account, c.csrf = name, ""
+}
+
+// silence gives how long the wiki still wants no requests.
+func (c *Client) silence() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.notBefore.Sub(c.world.Now())
+}
+
+func (c *Client) keepSilent(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t := c.world.Now().Add(d); t.After(c.notBefore) {
+		c.notBefore = t
+	}
+}

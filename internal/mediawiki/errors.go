@@ -1,0 +1,207 @@
+package mediawiki
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Kind says what a failed request came to, as far as the caller has to act differently.
+type Kind int
+
+const (
+	// Transient: nothing happened (lag, rate limit, read-only, network); the same may be tried later, after [Error].RetryAfter when that is not zero.
+	Transient Kind = iota
+	// Conflict: nothing was saved because the section was edited, moved or removed since it was read. Read again and decide again.
+	Conflict
+	// Refused: the wiki does not want this edit or request, and will not later (abuse filter, spam blacklist, captcha, bad parameters). Never try to evade.
+	Refused
+	// Blocked: the account may not do this at all (blocked, page protected, right missing, login wrong). Stop and tell the operator.
+	Blocked
+	// Unknown: a save was sent and no usable answer came. It may have been saved, or may still be. Look before doing anything else.
+	Unknown
+)
+
+// String gives the kind's name in lower case.
+func (k Kind) String() string {
+	switch k {
+	case Transient:
+		return "transient"
+	case Conflict:
+		return "conflict"
+	case Refused:
+		return "refused"
+	case Blocked:
+		return "blocked"
+	case Unknown:
+		return "unknown"
+	}
+	return fmt.Sprintf("kind %d", int(k))
+}
+
+// advice is the last part of an error's text: what to do next.
+func (k Kind) advice() string {
+	switch k {
+	case Conflict:
+		return "read the page again"
+	case Refused:
+		return "not sent again"
+	case Blocked:
+		return "the operator has to look at the account, its rights and WIKI_API"
+	case Unknown:
+		return "look at the page's history before sending again"
+	}
+	return "try later"
+}
+
+// Error is a failed request. Get it with errors.As, or ask [KindOf].
+type Error struct {
+	Op         string        // "login", "read", "save", …
+	Title      string        // the page, when there is one
+	Kind       Kind          // what to do about it
+	Code       string        // MediaWiki's error code, "http-502", or one of ours ("network", "truncated", "not-sent")
+	Info       string        // the wiki's words on one line, cut; untrusted text
+	RetryAfter time.Duration // what the wiki asked to wait; 0 when it said nothing
+	Err        error         // the cause, where it is a Go error (context.Canceled, a network error)
+}
+
+// Error names what failed, why, and what to do next.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("wiki: ")
+	b.WriteString(e.Op)
+	if e.Title != "" {
+		fmt.Fprintf(&b, " %q", e.Title)
+	}
+	b.WriteString(": ")
+	b.WriteString(e.Code)
+	if e.Info != "" {
+		fmt.Fprintf(&b, " (%s)", e.Info)
+	}
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	b.WriteString("; ")
+	b.WriteString(e.Kind.advice())
+	if e.RetryAfter > 0 {
+		fmt.Fprintf(&b, ", in %v", e.RetryAfter)
+	}
+	return b.String()
+}
+
+// Unwrap gives the cause, so that errors.Is(err, context.Canceled) works.
+func (e *Error) Unwrap() error { return e.Err }
+
+// KindOf gives the kind of an error of this package; ok is false for any other error.
+func KindOf(err error) (kind Kind, ok bool) {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Kind, true
+	}
+	return Transient, false
+}
+
+// apiError is the "error" object of an answer with formatversion=2 and the default errorformat.
+type apiError struct {
+	Code           string `json:"code"`
+	Info           string `json:"info"`
+	ReadOnlyReason string `json:"readonlyreason"`
+	AbuseFilter    *struct {
+		ID          any      `json:"id"`
+		Description string   `json:"description"`
+		Actions     []string `json:"actions"`
+	} `json:"abusefilter"`
+	SpamBlacklist *struct {
+		Matches []string `json:"matches"`
+	} `json:"spamblacklist"`
+}
+
+// info is the message with what the code's own fields add.
+func (e *apiError) info() string {
+	s := e.Info
+	if e.ReadOnlyReason != "" {
+		s += " Reason: " + e.ReadOnlyReason
+	}
+	if e.AbuseFilter != nil {
+		s += fmt.Sprintf(" Filter %v, %s, actions %s", e.AbuseFilter.ID, e.AbuseFilter.Description, strings.Join(e.AbuseFilter.Actions, ", "))
+	}
+	if e.SpamBlacklist != nil {
+		s += " Matches: " + strings.Join(e.SpamBlacklist.Matches, ", ")
+	}
+	return oneLine(s)
+}
+
+// kinds sorts MediaWiki's error codes. A code that ends in * stands for all that begin so. What is missing here is Refused: MediaWiki answered, with an error,
+// so nothing was saved, and nothing is known that would make the next try end better.
+var kinds = map[string]Kind{
+	"maxlag": Transient, "readonly": Transient, "ratelimited": Transient, "actionthrottledtext": Transient, "badtoken": Transient,
+
+	"editconflict": Conflict, "nosuchsection": Conflict, "missingtitle": Conflict, "pagedeleted": Conflict, "articleexists": Conflict,
+	"nosuchrevid": Conflict,
+
+	"blocked": Blocked, "autoblocked": Blocked, "globally-blocked": Blocked, "globalblocking-*": Blocked, "systemblocked": Blocked,
+	"cantedit": Blocked, "cantcreate": Blocked, "protectedpage": Blocked, "protectedtitle": Blocked, "cascadeprotected": Blocked,
+	"protectednamespace*": Blocked, "permissiondenied": Blocked, "noedit*": Blocked, "writeapidenied": Blocked, "readapidenied": Blocked,
+	"badaccess-*": Blocked, "confirmemail": Blocked, "mwoauth-*": Blocked, "notloggedin": Blocked,
+	"assertuserfailed": Blocked, "assertbotfailed": Blocked, "assertnameduserfailed": Blocked,
+}
+
+// kindOfCode looks a MediaWiki error code up in the table above. On a save, an internal error leaves open what was done before it.
+func kindOfCode(code string, save bool) Kind {
+	if strings.HasPrefix(code, "internal_api_error") {
+		if save {
+			return Unknown
+		}
+		return Transient
+	}
+	if k, ok := kinds[code]; ok {
+		return k
+	}
+	for pattern, k := range kinds {
+		if prefix, ok := strings.CutSuffix(pattern, "*"); ok && strings.HasPrefix(code, prefix) {
+			return k
+		}
+	}
+	return Refused
+}
+
+// kindOfStatus judges an HTTP status other than 200.
+func kindOfStatus(status int, save bool) Kind {
+	switch {
+	case status == 429:
+		return Transient
+	case status == 401 || status == 403 || status == 404 || status >= 300 && status < 400:
+		return Blocked
+	case status >= 400 && status < 500:
+		return Refused
+	case save:
+		return Unknown
+	}
+	return Transient
+}
+
+// lostSession reports the codes that a new login may heal. They are given before anything is done, so the request may be sent again.
+func lostSession(code string) bool {
+	switch code {
+	case "assertuserfailed", "assertnameduserfailed", "assertbotfailed", "notloggedin", "readapidenied":
+		return true
+	}
+	return false
+}
+
+// oneLine makes a remote text fit for a log: no control characters, at most 300 characters.
+func oneLine(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == unicode.ReplacementChar {
+			return ' '
+		}
+		return r
+	}, s)
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > 300 {
+		s = string(r[:299]) + "…"
+	}
+	return s
+}

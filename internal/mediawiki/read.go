@@ -1,0 +1,204 @@
+package mediawiki
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"cgt.name/pkg/go-mwclient/params"
+)
+
+// Page is a page at its newest revision.
+type Page struct {
+	Title     string // as the wiki writes it
+	Missing   bool   // there is no such page: all of what follows but Now is zero
+	RevID     int64
+	Text      string    // wikitext
+	Timestamp time.Time // of the revision
+	User      string    // who made it; "" when hidden
+	Now       time.Time // the wiki's clock while it answered: the starttimestamp of an edit made from this text
+}
+
+// Revision is an edit of a page.
+type Revision struct {
+	RevID   int64
+	Time    time.Time
+	User    string
+	Summary string // "" when hidden
+	Hidden  bool   // the summary was removed from public view
+}
+
+// Self is the account as the wiki sees it.
+type Self struct {
+	ID       int64
+	Name     string
+	Groups   []string
+	Rights   []string
+	Messages bool   // unread messages on its talk page
+	Blocked  string // "by X: reason, until T"; "" when not blocked
+}
+
+// answer holds the parts of action=query that this package asks for.
+type answer struct {
+	Now      time.Time         `json:"curtimestamp"`
+	Continue map[string]string `json:"continue"`
+	Query    struct {
+		Tokens struct {
+			CSRF  string `json:"csrftoken"`
+			Login string `json:"logintoken"`
+		} `json:"tokens"`
+		UserInfo struct {
+			ID          int64    `json:"id"`
+			Name        string   `json:"name"`
+			Anon        bool     `json:"anon"`
+			Groups      []string `json:"groups"`
+			Rights      []string `json:"rights"`
+			Messages    bool     `json:"messages"`
+			BlockID     int64    `json:"blockid"`
+			BlockedBy   string   `json:"blockedby"`
+			BlockReason string   `json:"blockreason"`
+			BlockExpiry string   `json:"blockexpiry"`
+			BlockPart   bool     `json:"blockpartial"`
+		} `json:"userinfo"`
+		Pages []struct {
+			Title     string     `json:"title"`
+			Missing   bool       `json:"missing"`
+			Invalid   bool       `json:"invalid"`
+			Reason    string     `json:"invalidreason"`
+			Special   bool       `json:"special"`
+			Revisions []revision `json:"revisions"`
+		} `json:"pages"`
+	} `json:"query"`
+}
+
+type revision struct {
+	RevID         int64     `json:"revid"`
+	Timestamp     time.Time `json:"timestamp"`
+	User          string    `json:"user"`
+	Comment       string    `json:"comment"`
+	CommentHidden bool      `json:"commenthidden"`
+	Slots         map[string]struct {
+		Model   string  `json:"contentmodel"`
+		Content *string `json:"content"`
+		Hidden  bool    `json:"texthidden"`
+	} `json:"slots"`
+}
+
+// Page reads a page's wikitext, its revision, the wiki's clock and a token for saving in one request. Redirects are not followed. A missing page is no error.
+func (c *Client) Page(ctx context.Context, title string) (*Page, error) {
+	if err := checkTitle("read", title); err != nil {
+		return nil, err
+	}
+	var a answer
+	err := c.query(ctx, request{op: "read", title: title, params: params.Values{
+		"action": "query", "titles": title, "prop": "revisions", "rvprop": "ids|timestamp|user|content|contentmodel", "rvslots": "main",
+		"meta": "tokens", "type": "csrf", "curtimestamp": "1"}}, &a)
+	if err != nil {
+		return nil, err
+	}
+	fail := func(code, info string) error {
+		return &Error{Op: "read", Title: title, Kind: Refused, Code: code, Info: oneLine(info)}
+	}
+	if len(a.Query.Pages) != 1 {
+		return nil, fail("answer", "the wiki answered without the page")
+	}
+	if len(a.Query.Tokens.CSRF) > len(`+\`) {
+		c.setToken(a.Query.Tokens.CSRF)
+	}
+	p := a.Query.Pages[0]
+	page := &Page{Title: p.Title, Missing: p.Missing, Now: a.Now}
+	switch {
+	case p.Invalid:
+		return nil, fail("invalidtitle", p.Reason)
+	case p.Special:
+		return nil, fail("specialpage", "this page has no wikitext")
+	case p.Missing:
+		return page, nil
+	case len(p.Revisions) != 1:
+		return nil, fail("answer", "the wiki answered without a revision")
+	}
+	rev := p.Revisions[0]
+	main := rev.Slots["main"]
+	switch {
+	case main.Hidden:
+		return nil, fail("texthidden", "the newest revision's text was removed from public view")
+	case main.Content == nil:
+		return nil, fail("answer", "the wiki left the text out of its answer")
+	case main.Model != "wikitext":
+		return nil, fail("contentmodel", "the page holds "+main.Model+", not wikitext")
+	}
+	page.RevID, page.Text, page.Timestamp, page.User = rev.RevID, *main.Content, rev.Timestamp, rev.User
+	return page, nil
+}
+
+// OwnEdits lists the account's own edits of a page that are not older than since, newest first.
+func (c *Client) OwnEdits(ctx context.Context, title string, since time.Time) ([]Revision, error) {
+	if c.Account() == "" { // the name is a parameter: any reading request logs in
+		if _, err := c.Self(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return c.History(ctx, title, c.Account(), since)
+}
+
+// History lists a page's edits that are not older than since, newest first; by one user when user is not empty. A missing page has none.
+func (c *Client) History(ctx context.Context, title, user string, since time.Time) ([]Revision, error) {
+	if err := checkTitle("history", title); err != nil {
+		return nil, err
+	}
+	p := params.Values{"action": "query", "titles": title, "prop": "revisions", "rvprop": "ids|timestamp|user|comment",
+		"rvdir": "older", "rvend": since.UTC().Format(time.RFC3339), "rvlimit": "50"}
+	if user != "" {
+		p["rvuser"] = user
+	}
+	var all []Revision
+	for {
+		var a answer
+		if err := c.query(ctx, request{op: "history", title: title, params: p}, &a); err != nil {
+			return nil, err
+		}
+		for _, page := range a.Query.Pages {
+			for _, r := range page.Revisions {
+				all = append(all, Revision{RevID: r.RevID, Time: r.Timestamp, User: r.User, Summary: r.Comment, Hidden: r.CommentHidden})
+			}
+		}
+		if len(a.Continue) == 0 {
+			return all, nil
+		}
+		next := params.Values{}
+		for k, v := range p {
+			next[k] = v
+		}
+		for k, v := range a.Continue {
+			next[k] = v
+		}
+		p = next
+	}
+}
+
+// Self tells who we are for the wiki, what we may do, and whether somebody wrote to us or blocked us.
+func (c *Client) Self(ctx context.Context) (*Self, error) {
+	var a answer
+	err := c.query(ctx, request{op: "self", params: params.Values{"action": "query", "meta": "userinfo", "uiprop": "blockinfo|hasmsg|groups|rights"}}, &a)
+	if err != nil {
+		return nil, err
+	}
+	u := a.Query.UserInfo
+	s := &Self{ID: u.ID, Name: u.Name, Groups: u.Groups, Rights: u.Rights, Messages: u.Messages}
+	if u.BlockID != 0 || u.BlockedBy != "" {
+		s.Blocked = oneLine("by " + u.BlockedBy + ": " + u.BlockReason + ", until " + u.BlockExpiry)
+		if u.BlockPart {
+			s.Blocked += " (partial)"
+		}
+	}
+	return s, nil
+}
+
+// checkTitle refuses what can be no title of a page, before the API splits it at its pipes or sees a title that is not the one meant.
+func checkTitle(op, title string) error {
+	if title == "" || len(title) > 255+64 || strings.ContainsAny(title, "#<>[]|{}\x1f\n\t\x00") {
+		return &Error{Op: op, Title: oneLine(title), Kind: Refused, Code: "invalidtitle", Info: "no page can have this title (" + strconv.Itoa(len(title)) + " bytes)"}
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package mediawiki
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"cgt.name/pkg/go-mwclient/params"
+)
+
+// Edit is one edit of one section of a page, or of a whole page.
+type Edit struct {
+	Title   string
+	Section string // MediaWiki's section number ("0" is the lead), "new" for a new section at the end, "" for the whole page
+	Heading string // of a new section
+	Text    string // the full new wikitext of the section or page
+	Summary string // at most 500 characters
+	BaseRev int64  // the revision that Text was made from; needed unless the section is new or the page is created
+	Start   time.Time
+	Create  bool // the page may not exist yet
+}
+
+// Saved is an edit that was saved.
+type Saved struct {
+	RevID    int64     // the new revision; 0 when nothing changed
+	OldRev   int64     // the revision before it; not BaseRev when the edit was merged
+	Time     time.Time // of the new revision
+	NoChange bool      // the page had exactly this text already: no revision was made
+}
+
+// Section gives the parameter for a section number.
+func Section(n int) string { return strconv.Itoa(n) }
+
+// Save makes one edit. At most one attempt can have an effect, it never waits, and the [Kind] of its error says what happened (see the package's text).
+// No checksum is sent: MediaWiki normalizes the text to NFC before it compares, and the token, which stands last in the request, already betrays a cut one.
+func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {
+	if err := checkEdit(e); err != nil {
+		return nil, err
+	}
+	r := request{op: "save", title: e.Title, post: true, save: true, params: c.editParams(e)}
+	if err := c.rest(ctx, r); err != nil {
+		return nil, err
+	}
+	renewed, relogged := false, false
+	for {
+		err := c.ready(ctx)
+		var out saveAnswer
+		if err == nil {
+			r.params["token"] = c.token()
+			if err = c.send(ctx, r, &out); err == nil {
+				return out.result(e.Title)
+			}
+		}
+		var f *Error
+		switch {
+		case !errors.As(err, &f):
+			return nil, err
+		case f.Code == "badtoken" && !renewed:
+			renewed = true
+			c.setToken("")
+		case lostSession(f.Code) && !relogged:
+			relogged = true
+			c.setAccount("")
+		default:
+			return nil, saveError(e.Title, f)
+		}
+	}
+}
+
+// ready makes sure of a session and a token, without waiting.
+func (c *Client) ready(ctx context.Context) error {
+	if err := c.loggedIn(ctx); err != nil {
+		return err
+	}
+	if c.token() != "" {
+		return nil
+	}
+	return c.freshToken(ctx)
+}
+
+// saveError gives a failure on the way to a save the save's name. What failed before the save was sent can not be Unknown: send says so already.
+func saveError(title string, e *Error) error {
+	if e.Op == "save" {
+		return e
+	}
+	f := *e
+	f.Info = oneLine(e.Op + " before saving: " + e.Info)
+	f.Op, f.Title = "save", title
+	return &f
+}
+
+func (c *Client) editParams(e Edit) params.Values {
+	p := params.Values{"action": "edit", "title": e.Title, "text": e.Text, "summary": e.Summary, "watchlist": "nochange", "notminor": "1"}
+	if e.Section != "" {
+		p["section"] = e.Section
+	}
+	if e.Section == "new" {
+		p["sectiontitle"] = e.Heading
+	}
+	if e.BaseRev != 0 {
+		p["baserevid"] = strconv.FormatInt(e.BaseRev, 10)
+	}
+	if !e.Start.IsZero() {
+		p["starttimestamp"] = e.Start.UTC().Format(time.RFC3339)
+	}
+	if !e.Create {
+		p["nocreate"] = "1" // never an empty value: go-mwclient drops those from long requests
+	}
+	if c.cfg.Bot {
+		p["bot"] = "1"
+	}
+	return p
+}
+
+// checkEdit refuses edits that could hit something else than what was read, or would be changed on their way.
+func checkEdit(e Edit) error {
+	if err := checkTitle("save", e.Title); err != nil {
+		return err
+	}
+	refuse := func(info string) error {
+		return &Error{Op: "save", Title: e.Title, Kind: Refused, Code: "not-sent", Info: info}
+	}
+	n, numErr := strconv.Atoi(e.Section)
+	switch {
+	case e.Section != "" && e.Section != "new" && (numErr != nil || n < 0):
+		return refuse("section " + strconv.Quote(e.Section) + " is no number")
+	case e.BaseRev <= 0 && e.Section != "new" && !e.Create:
+		return refuse("an edit needs the revision it was made from, or MediaWiki checks for no conflict")
+	case e.Section == "new" && e.Heading == "":
+		return refuse("a new section needs a heading")
+	case e.Text == "":
+		return refuse("the new text is empty: nothing is ever blanked")
+	case !utf8.ValidString(e.Text) || !utf8.ValidString(e.Summary):
+		return refuse("text and summary must be UTF-8")
+	case utf8.RuneCountInString(e.Summary) > maxSummary:
+		return refuse("the summary has more than 500 characters and would be cut")
+	}
+	return nil
+}
+
+// saveAnswer is the answer to action=edit.
+type saveAnswer struct {
+	Edit struct {
+		Result    string         `json:"result"`
+		NewRev    int64          `json:"newrevid"`
+		OldRev    int64          `json:"oldrevid"`
+		Time      time.Time      `json:"newtimestamp"`
+		NoChange  bool           `json:"nochange"`
+		Code      string         `json:"code"`
+		Info      string         `json:"info"`
+		Captcha   map[string]any `json:"captcha"`
+		Blacklist string         `json:"spamblacklist"`
+	} `json:"edit"`
+}
+
+// result tells success from a failure that comes without an error object: a captcha, or a hook's veto.
+func (a *saveAnswer) result(title string) (*Saved, error) {
+	s := a.Edit
+	e := &Error{Op: "save", Title: title, Kind: Refused, Code: s.Code, Info: oneLine(s.Info)}
+	switch {
+	case s.Result == "Success" && (s.NewRev != 0 || s.NoChange):
+		return &Saved{RevID: s.NewRev, OldRev: s.OldRev, Time: s.Time, NoChange: s.NoChange}, nil
+	case s.Result == "Success" || s.Result == "":
+		e.Kind, e.Code, e.Info = Unknown, "answer", "the wiki's answer does not tell whether the edit was saved"
+	case s.Captcha != nil:
+		e.Code, e.Info = "captcha", "the wiki wants a captcha solved: the account needs the right skipcaptcha"
+	case s.Blacklist != "":
+		e.Code, e.Info = "spamblacklist", oneLine(s.Blacklist)
+	case e.Code == "":
+		e.Code = "result-" + oneLine(s.Result)
+	}
+	return nil, e
+}
