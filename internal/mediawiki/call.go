@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
-	"time"
 
 	"cgt.name/pkg/go-mwclient/params"
+
+	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
 // request is one call of the API.
@@ -54,13 +54,13 @@ func (c *Client) query(ctx context.Context, r request, out any) error {
 		}
 		wait := e.RetryAfter
 		if wait == 0 {
-			wait = min(firstWait<<min(attempt-1, 10), maxWait)
+			wait = politehttp.Backoff(firstWait, maxWait, attempt, 1)
 		}
 		if e.Kind != Transient || attempt >= c.cfg.Attempts || wait > maxWait || ctx.Err() != nil {
 			return err
 		}
 		c.lg.Info("wiki busy, waiting", "op", r.op, "code", e.Code, "wait", wait, "attempt", attempt)
-		if err := c.world.Sleep(ctx, wait); err != nil {
+		if err := c.clock.Sleep(ctx, wait); err != nil {
 			return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "not-sent", Info: e.Code, Err: err}
 		}
 	}
@@ -74,7 +74,7 @@ func (c *Client) rest(ctx context.Context, r request) error {
 	}
 	var err error
 	if !r.save && d <= maxWait {
-		if err = c.world.Sleep(ctx, d); err == nil {
+		if err = c.clock.Sleep(ctx, d); err == nil {
 			return nil
 		}
 	}
@@ -130,14 +130,18 @@ func (c *Client) complete(r request) params.Values {
 // noAnswer makes the error of a request that ended without a complete HTTP answer. The library's own error is not used: it can hold the parameters.
 func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
 	e := &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "network", Err: x.err}
+	var refused *politehttp.RefusedError
+	var large *politehttp.TooLargeError
 	if ctx.Err() != nil {
 		e.Err = ctx.Err()
 	}
 	switch {
-	case errors.Is(x.err, errHost):
+	case errors.As(x.err, &refused):
 		e.Kind = Blocked
 	case r.save && x.mayHaveArrived():
 		e.Kind = Unknown
+	case errors.As(x.err, &large):
+		e.Code, e.Kind = "answer", Refused
 	case !x.tried:
 		e.Code, e.Kind = "not-sent", Refused
 	}
@@ -149,7 +153,8 @@ func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
 
 // judge turns an HTTP answer into a result or an error.
 func (c *Client) judge(r request, x *exchange, body []byte, out any) error {
-	e := &Error{Op: r.op, Title: r.title, RetryAfter: retryAfter(x.header, c.world.Now())}
+	e := &Error{Op: r.op, Title: r.title}
+	e.RetryAfter, _ = politehttp.RetryAfter(x.header, c.clock.Now())
 	if e.RetryAfter > 0 && (x.status != http.StatusOK || x.header.Get("MediaWiki-API-Error") != "") {
 		c.keepSilent(e.RetryAfter)
 	}
@@ -190,16 +195,4 @@ func (c *Client) judge(r request, x *exchange, body []byte, out any) error {
 		return e
 	}
 	return nil
-}
-
-// retryAfter reads the header in both its forms (RFC 9110, section 10.2.3): seconds, or a date. 0 when there is none or it is over.
-func retryAfter(h http.Header, now time.Time) time.Duration {
-	v := strings.TrimSpace(h.Get("Retry-After"))
-	if n, err := strconv.Atoi(v); err == nil && n >= 0 && n < 1<<30 {
-		return time.Duration(n) * time.Second
-	}
-	if t, err := http.ParseTime(v); err == nil && t.After(now) {
-		return t.Sub(now)
-	}
-	return 0
 }

@@ -1,7 +1,6 @@
 package mediawiki
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,6 +11,8 @@ import (
 	"time"
 
 	mwclient "cgt.name/pkg/go-mwclient"
+
+	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
 // Config says which wiki and as whom.
@@ -22,7 +23,7 @@ type Config struct {
 	OAuth     OAuth    // instead of User and Password
 	Account   string   // the account's name, when it is to be checked; else the wiki's word is taken at login
 	UserAgent string   // "SpinachBot/1.0 (https://…; mail@…)"; the library's own name is appended
-	Hosts     []string // hosts (with port) that may be reached; empty: the API's own
+	Hosts     []string // hosts or addresses that may be reached; empty: the API's own
 	Bot       bool     // mark edits as a bot's (needs the right) and assert the right
 	MaxLag    int      // seconds; 0: 5
 	Attempts  int      // of a read; 0: 6
@@ -32,13 +33,6 @@ type Config struct {
 // OAuth holds the four tokens of an owner-only OAuth 1.0a consumer (Special:OAuthConsumerRegistration/propose).
 type OAuth struct {
 	ConsumerToken, ConsumerSecret, AccessToken, AccessSecret string
-}
-
-// World is what the client needs from outside. All fields are required.
-type World struct {
-	Transport http.RoundTripper                                // the network
-	Now       func() time.Time                                 // the clock
-	Sleep     func(ctx context.Context, d time.Duration) error // waits, or ends early with the context's error
 }
 
 // Limits of the client itself.
@@ -53,7 +47,7 @@ const (
 type Client struct {
 	lg    *slog.Logger
 	cfg   Config
-	world World
+	clock politehttp.Clock
 	base  http.RoundTripper // guard, below it OAuth, below it the network
 	mw    *mwclient.Client
 
@@ -66,13 +60,11 @@ type Client struct {
 }
 
 // New makes a client. It checks the settings and sends nothing: the login happens with the first request.
-func New(lg *slog.Logger, cfg Config, world World) (*Client, error) {
+// A nil transport is the plain one of politehttp, which reaches no loopback address unless the settings name it.
+func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politehttp.Clock) (*Client, error) {
 	api, err := url.Parse(cfg.API)
 	if err != nil || api.Host == "" || (api.Scheme != "http" && api.Scheme != "https") || !strings.HasSuffix(api.Path, "api.php") {
 		return nil, fmt.Errorf("wiki: WIKI_API %q is not the address of an api.php, such as https://www.wikidata.org/w/api.php", cfg.API)
-	}
-	if world.Transport == nil || world.Now == nil || world.Sleep == nil {
-		return nil, errors.New("wiki: New needs a transport, a clock and a sleep")
 	}
 	if strings.TrimSpace(cfg.UserAgent) == "" {
 		return nil, errors.New("wiki: a User-Agent with a contact is needed: set CONTACT")
@@ -87,7 +79,7 @@ func New(lg *slog.Logger, cfg Config, world World) (*Client, error) {
 		return nil, errors.New("wiki: set WIKI_USER and WIKI_PASSWORD (a bot password), or the four WIKI_OAUTH_… tokens")
 	}
 	if len(cfg.Hosts) == 0 {
-		cfg.Hosts = []string{api.Host}
+		cfg.Hosts = []string{cfg.API}
 	}
 	if cfg.MaxLag == 0 {
 		cfg.MaxLag = 5
@@ -102,8 +94,10 @@ func New(lg *slog.Logger, cfg Config, world World) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("wiki: %w", err)
 	}
-	c := &Client{lg: lg, cfg: cfg, world: world, mw: mw, turn: make(chan struct{}, 1)}
-	c.base = &guard{hosts: cfg.Hosts, next: world.Transport}
+	c := &Client{lg: lg, cfg: cfg, clock: clock, mw: mw, turn: make(chan struct{}, 1)}
+	if c.base, err = politehttp.NewTransport(politehttp.Options{UserAgent: mw.UserAgent, Hosts: cfg.Hosts, Base: transport}); err != nil {
+		return nil, fmt.Errorf("wiki: %w", err)
+	}
 	if oauth {
 		if c.base, err = signer(cfg.OAuth, c.base); err != nil {
 			return nil, fmt.Errorf("wiki: OAuth: %w", err)
@@ -142,13 +136,13 @@ func (c *Client) setAccount(name string) {
 func (c *Client) silence() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.notBefore.Sub(c.world.Now())
+	return c.notBefore.Sub(c.clock.Now())
 }
 
 func (c *Client) keepSilent(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if t := c.world.Now().Add(d); t.After(c.notBefore) {
+	if t := c.clock.Now().Add(d); t.After(c.notBefore) {
 		c.notBefore = t
 	}
 }

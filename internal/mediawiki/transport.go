@@ -3,32 +3,15 @@ package mediawiki
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptrace"
-	"slices"
 	"sync/atomic"
 
 	"github.com/mrjones/oauth"
+
+	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
-
-// errHost is the guard's refusal.
-var errHost = errors.New("host is not allowed")
-
-// guard lets requests pass to listed hosts only.
-type guard struct {
-	hosts []string
-	next  http.RoundTripper
-}
-
-// RoundTrip implements [http.RoundTripper].
-func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
-	if !slices.Contains(g.hosts, r.URL.Host) {
-		return nil, fmt.Errorf("%w: %q (allowed: %q)", errHost, r.URL.Host, g.hosts)
-	}
-	return g.next.RoundTrip(r)
-}
 
 // exchange is one request and its answer: it binds the context, which go-mwclient does not know, and remembers what go-mwclient drops.
 type exchange struct {
@@ -57,33 +40,29 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	x.status, x.header = resp.StatusCode, resp.Header.Clone()
 	resp.Header.Del("X-Database-Lag") // go-mwclient would swallow the answer
-	resp.Body = &limited{ReadCloser: resp.Body, left: maxAnswer, x: x}
+	resp.Body = &watched{politehttp.LimitBody(resp.Body, maxAnswer), x}
 	return resp, nil
 }
 
 // mayHaveArrived reports whether the server can have seen the request. A transport that reports nothing is taken to have sent it.
 func (x *exchange) mayHaveArrived() bool {
-	if !x.tried || errors.Is(x.err, errHost) {
+	var refused *politehttp.RefusedError
+	if !x.tried || errors.As(x.err, &refused) {
 		return false
 	}
 	return x.wrote.Load() || !x.traced.Load()
 }
 
-// limited ends a body that is too long with an error, and keeps the body's own error.
-type limited struct {
+// watched is a body that keeps its own error, which go-mwclient hides.
+type watched struct {
 	io.ReadCloser
-	left int
-	x    *exchange
+	x *exchange
 }
 
-func (l *limited) Read(p []byte) (int, error) {
-	n, err := l.ReadCloser.Read(p)
-	l.left -= n
-	if l.left < 0 {
-		err = fmt.Errorf("the answer is longer than %d bytes", maxAnswer)
-	}
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.ReadCloser.Read(p)
 	if err != nil && err != io.EOF {
-		l.x.err = err
+		w.x.err = err
 	}
 	return n, err
 }
