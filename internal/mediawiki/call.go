@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"cgt.name/pkg/go-mwclient/params"
 
@@ -19,8 +20,9 @@ type request struct {
 	title  string // for errors
 	params params.Values
 	post   bool
-	save   bool // it changes the wiki: never waits, and a missing answer is Unknown
-	anon   bool // asserts no account: the login itself
+	save   bool      // it changes the wiki: never waits, and a missing answer is Unknown
+	anon   bool      // asserts no account: the login itself
+	before time.Time // not sent after it, when it is not zero
 }
 
 // envelope is what every answer may carry beside its result.
@@ -88,6 +90,9 @@ func (c *Client) send(ctx context.Context, r request, out any) error {
 		defer func() { c.turn <- struct{}{} }()
 	case <-ctx.Done():
 		return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "not-sent", Err: ctx.Err()}
+	}
+	if !r.before.IsZero() && c.clock.Now().After(r.before) {
+		return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: Stale, Info: "it was to be sent before " + r.before.UTC().Format(time.RFC3339)}
 	}
 	callCtx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()

@@ -20,7 +20,14 @@ type Edit struct {
 	BaseRev int64  // the revision that Text was made from; needed unless the section is new or the page is created
 	Start   time.Time
 	Create  bool // the page may not exist yet
+
+	// SendBefore is the last moment, on the client's clock, at which the edit may be sent; after it, nothing is sent and the error's Code is [Stale].
+	// Zero: no limit.
+	SendBefore time.Time
 }
+
+// Stale is the code of the Transient error for an edit whose SendBefore had passed.
+const Stale = "stale"
 
 // Saved is an edit that was saved.
 type Saved struct {
@@ -39,7 +46,7 @@ func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {
 	if err := checkEdit(e); err != nil {
 		return nil, err
 	}
-	r := request{op: "save", title: e.Title, post: true, save: true, params: c.editParams(e)}
+	r := request{op: "save", title: e.Title, post: true, save: true, before: e.SendBefore, params: c.editParams(e)}
 	if err := c.rest(ctx, r); err != nil {
 		return nil, err
 	}
