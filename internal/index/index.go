@@ -1,0 +1,244 @@
+// Package index finds entities by label or alias with the semantics of Wikibase's wbsearchentities: case-insensitive prefix match on the names in a chain
+// of languages, exact names first, then by weight (the number of sitelinks).
+//
+// An [Index] is built once from [Entry] values and then only read, by any number of goroutines. Names are kept folded ([Fold]) and sorted by language, so a
+// search is one binary search a language and a walk over the names that begin with the text.
+// Source: Wikibase repo/includes/Api/SearchEntities.php and its LanguageFallbackChainFactory.
+package index
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Name is a label or alias of an entity.
+type Name struct {
+	Text  string
+	Lang  string // lower case
+	Alias bool
+}
+
+// Entry is one entity with its names. Group keeps kinds of entities apart: a search sees one group only. Of equally good hits, the one with
+// the greater Weight comes first, then the one that was added first.
+type Entry struct {
+	ID     string
+	Group  string
+	Weight int64
+	Names  []Name
+}
+
+// Hit is an entity found and the name that it was found by.
+type Hit struct {
+	Entry *Entry
+	Name  Name
+	Exact bool // the whole name matched, not only its beginning
+}
+
+// posting is a folded name and the place of its entry and name.
+type posting struct {
+	folded string
+	entry  int32
+	name   int32
+}
+
+// Index is a set of entries, ready for searching.
+type Index struct {
+	entries []Entry
+	byLang  map[string][]posting // by group and language, see key
+	byID    map[string]int32
+}
+
+func key(group, lang string) string { return group + "\x00" + lang }
+
+// Build makes an index of the entries; it keeps the slice.
+func Build(entries []Entry) *Index {
+	x := &Index{entries: entries, byLang: map[string][]posting{}, byID: make(map[string]int32, len(entries))}
+	for i := range entries {
+		e := &entries[i]
+		x.byID[e.ID] = int32(i)
+		for j, n := range e.Names {
+			if f := Fold(n.Text); f != "" {
+				k := key(e.Group, n.Lang)
+				x.byLang[k] = append(x.byLang[k], posting{f, int32(i), int32(j)})
+			}
+		}
+	}
+	for _, ps := range x.byLang {
+		slices.SortFunc(ps, func(a, b posting) int {
+			return cmp.Or(strings.Compare(a.folded, b.folded), cmp.Compare(a.entry, b.entry), cmp.Compare(a.name, b.name))
+		})
+	}
+	return x
+}
+
+// Len is the number of entries.
+func (x *Index) Len() int { return len(x.entries) }
+
+// Entry returns the entry of an exact id, nil when there is none.
+func (x *Index) Entry(id string) *Entry {
+	if i, ok := x.byID[id]; ok {
+		return &x.entries[i]
+	}
+	return nil
+}
+
+// quality orders hits: an exact label, an exact alias, the beginning of either; within each by the place of the language in the chain.
+func quality(h Hit, lang int) int {
+	q := 2
+	if h.Exact && !h.Name.Alias {
+		q = 0
+	} else if h.Exact {
+		q = 1
+	}
+	if q == 2 { // the language of a mere beginning does not matter
+		return q << 8
+	}
+	return q<<8 | min(lang, 255)
+}
+
+// Search returns the first limit hits of a group for a text in the languages, best first, and whether there are more. Each entity is found once, by its
+// best name. An empty text finds nothing.
+func (x *Index) Search(text, group string, langs []string, limit int) (hits []Hit, more bool) {
+	text = Fold(text)
+	if text == "" || limit < 1 {
+		return nil, false
+	}
+	type ranked struct {
+		hit  Hit
+		q    int
+		at   int32
+		name int32
+	}
+	best := map[int32]ranked{}
+	for li, lang := range langs {
+		ps := x.byLang[key(group, lang)]
+		from, _ := slices.BinarySearchFunc(ps, text, func(p posting, t string) int { return strings.Compare(p.folded, t) })
+		for _, p := range ps[from:] {
+			if !strings.HasPrefix(p.folded, text) {
+				break
+			}
+			e := &x.entries[p.entry]
+			r := ranked{hit: Hit{e, e.Names[p.name], len(p.folded) == len(text)}, at: p.entry, name: p.name}
+			r.q = quality(r.hit, li)
+			// Of equally good names the label wins, then the one that was there first.
+			if old, ok := best[p.entry]; !ok || r.q < old.q || r.q == old.q && old.hit.Name.Alias && !r.hit.Name.Alias {
+				best[p.entry] = r
+			}
+		}
+	}
+	all := make([]ranked, 0, len(best))
+	for _, r := range best {
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(a.q, b.q), cmp.Compare(b.hit.Entry.Weight, a.hit.Entry.Weight), cmp.Compare(a.at, b.at))
+	})
+	if len(all) > limit {
+		all, more = all[:limit], true
+	}
+	for _, r := range all {
+		hits = append(hits, r.hit)
+	}
+	return hits, more
+}
+
+// Fold returns the form in which names are compared: lower case by Unicode's simple folding, white space runs as one space, none at the ends.
+func Fold(s string) string {
+	ascii := true
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c >= utf8.RuneSelf || c < ' ' || c == ' ' && (i == 0 || i == len(s)-1 || s[i+1] == ' ') || c >= 'A' && c <= 'Z' {
+			ascii = false
+			break
+		}
+	}
+	if ascii {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	space := false
+	for _, r := range s {
+		if unicode.IsSpace(r) {
+			space = b.Len() > 0
+			continue
+		}
+		if unicode.Is(unicode.Cf, r) { // marks of writing direction and the like are not seen
+			continue
+		}
+		if space {
+			b.WriteByte(' ')
+			space = false
+		}
+		b.WriteRune(foldRune(r))
+	}
+	return b.String()
+}
+
+// foldRune returns the least rune of r's folding orbit in lower case, so that all cases of a letter are the same.
+func foldRune(r rune) rune {
+	if r < utf8.RuneSelf {
+		return unicode.ToLower(r)
+	}
+	least := r
+	for o := unicode.SimpleFold(r); o != r; o = unicode.SimpleFold(o) {
+		least = min(least, o)
+	}
+	return unicode.ToLower(least)
+}
+
+// Chain returns the languages in which a name is looked for when lang is asked: the language, its explicit fallbacks, its shorter forms, "mul"
+// (Wikidata's default for all languages) and "en". An empty lang gives mul and en.
+func Chain(lang string) []string {
+	lang = strings.ToLower(strings.TrimSpace(lang))
+	var out []string
+	add := func(l string) {
+		if l != "" && !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	for l := lang; l != ""; {
+		add(l)
+		for _, f := range fallback(l) {
+			add(f)
+		}
+		i := strings.LastIndexByte(l, '-')
+		if i < 0 {
+			break
+		}
+		l = l[:i]
+	}
+	add("mul")
+	add("en")
+	return out
+}
+
+// fallback gives MediaWiki's fallbacks for languages whose code does not show them (languages/messages/Messages*.php, the common ones).
+func fallback(lang string) []string {
+	switch lang {
+	case "als", "gsw", "bar", "ksh", "pdc", "pfl", "sli", "stq", "vmf", "lb", "nds":
+		return []string{"de"}
+	case "no":
+		return []string{"nb", "nn"}
+	case "nb", "nn":
+		return []string{"no", "nb", "nn"}
+	case "zh-tw", "zh-hk", "zh-mo", "zh-hant":
+		return []string{"zh-hant", "zh-hk", "zh-tw", "zh", "zh-hans"}
+	case "zh-cn", "zh-sg", "zh-my", "zh-hans":
+		return []string{"zh-hans", "zh-cn", "zh", "zh-hant"}
+	case "zh":
+		return []string{"zh-hans", "zh-cn", "zh-hant"}
+	case "oc", "pcd", "wa", "br", "co":
+		return []string{"fr"}
+	case "ca", "ast", "an", "gn", "qu":
+		return []string{"es"}
+	case "be-tarask":
+		return []string{"be"}
+	case "sr":
+		return []string{"sr-ec", "sr-cyrl", "sr-el", "sr-latn"}
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package embedded
+
+import (
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// id numbers a term. Numbers below localBit are terms of the graph's dictionary, numbers with localBit set are terms that one query made
+// (see locals); 0 is no term: an unbound variable.
+type id uint32
+
+const localBit id = 1 << 31
+
+// chunkSize is the size of the pieces in which the dictionary keeps its texts, so that the garbage collector sees few objects.
+const chunkSize = 256 << 10
+
+// dict maps terms to numbers and back. Terms with the same number are the same RDF term. It is filled by one goroutine while loading and only read later.
+type dict struct {
+	text  []string // IRI, blank label or lexical form, by number
+	tag   []uint32 // kind in the low 2 bits, number in tags above them
+	tags  []string // datatype IRIs and, with a leading "@", languages; 0 is none
+	byTag map[string]uint32
+	table []id // open addressing, a power of two long
+	chunk strings.Builder
+	bytes int64
+}
+
+func newDict() *dict {
+	d := &dict{text: []string{""}, tag: []uint32{0}, tags: []string{""}, byTag: map[string]uint32{"": 0}, table: make([]id, 1<<10)}
+	return d
+}
+
+// size is the number of terms plus one: numbers run from 1 to size-1.
+func (d *dict) size() int { return len(d.text) }
+
+func hashTerm(text string, tag uint32) uint64 {
+	const prime = 0x9E3779B97F4A7C15
+	h := uint64(tag)*prime ^ uint64(len(text))
+	for len(text) >= 8 {
+		w := uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
+			uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
+		h = (h ^ w) * prime
+		h ^= h >> 29
+		text = text[8:]
+	}
+	for i := 0; i < len(text); i++ {
+		h = (h ^ uint64(text[i])) * 0x100000001B3
+	}
+	h *= prime
+	return h ^ h>>32
+}
+
+// tagText is the entry of tags for a literal's datatype or language.
+func tagText(t rdf.Term) string {
+	if t.Lang != "" {
+		return "@" + t.Lang
+	}
+	return t.Datatype
+}
+
+// lookup returns the number of a term, 0 when the graph has no such term.
+func (d *dict) lookup(t rdf.Term) id {
+	tag := uint32(t.Kind)
+	if t.Kind == rdf.LiteralKind {
+		n, ok := d.byTag[tagText(t)]
+		if !ok {
+			return 0
+		}
+		tag |= n << 2
+	}
+	n, _ := d.find(t.Value, tag)
+	return n
+}
+
+// find returns the number of the term with this text and tag, or 0 and the free place of the table for it.
+func (d *dict) find(text string, tag uint32) (id, uint64) {
+	mask := uint64(len(d.table) - 1)
+	for at := hashTerm(text, tag) & mask; ; at = (at + 1) & mask {
+		n := d.table[at]
+		if n == 0 {
+			return 0, at
+		}
+		if d.tag[n] == tag && d.text[n] == text {
+			return n, at
+		}
+	}
+}
+
+// add returns the number of a term, a new one when it is not there yet. The text is copied.
+func (d *dict) add(t rdf.Term) id {
+	tag := uint32(t.Kind)
+	if t.Kind == rdf.LiteralKind {
+		tag |= d.tagNumber(tagText(t)) << 2
+	}
+	return d.addText(t.Value, tag)
+}
+
+func (d *dict) tagNumber(s string) uint32 {
+	n, ok := d.byTag[s]
+	if !ok {
+		n = uint32(len(d.tags))
+		s = strings.Clone(s)
+		d.tags = append(d.tags, s)
+		d.byTag[s] = n
+	}
+	return n
+}
+
+func (d *dict) addText(text string, tag uint32) id {
+	n, at := d.find(text, tag)
+	if n != 0 {
+		return n
+	}
+	n = id(len(d.text))
+	d.text = append(d.text, d.keep(text))
+	d.tag = append(d.tag, tag)
+	d.table[at] = n
+	if uint64(len(d.text))*3 > uint64(len(d.table))*2 {
+		d.grow()
+	}
+	return n
+}
+
+// keep copies a text into the current chunk.
+func (d *dict) keep(s string) string {
+	d.bytes += int64(len(s))
+	if len(s) > chunkSize/4 {
+		return strings.Clone(s)
+	}
+	if d.chunk.Cap()-d.chunk.Len() < len(s) {
+		d.chunk = strings.Builder{}
+		d.chunk.Grow(chunkSize)
+	}
+	start := d.chunk.Len()
+	d.chunk.WriteString(s)
+	return d.chunk.String()[start:]
+}
+
+func (d *dict) grow() {
+	d.table = make([]id, 2*len(d.table))
+	mask := uint64(len(d.table) - 1)
+	for n := 1; n < len(d.text); n++ {
+		at := hashTerm(d.text[n], d.tag[n]) & mask
+		for d.table[at] != 0 {
+			at = (at + 1) & mask
+		}
+		d.table[at] = id(n)
+	}
+}
+
+// kind tells what the term of a number is.
+func (d *dict) kind(n id) rdf.Kind { return rdf.Kind(d.tag[n] & 3) }
+
+// term returns the term of a number; the zero Term for 0.
+func (d *dict) term(n id) rdf.Term {
+	tag := d.tag[n]
+	t := rdf.Term{Kind: rdf.Kind(tag & 3), Value: d.text[n]}
+	if s := d.tags[tag>>2]; s != "" {
+		if s[0] == '@' {
+			t.Lang = s[1:]
+		} else {
+			t.Datatype = s
+		}
+	}
+	return t
+}

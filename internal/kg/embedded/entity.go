@@ -1,0 +1,310 @@
+package embedded
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/index"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Entity returns an item's or property's page with labels in lang and its fallbacks (mul, en). External identifiers are left out; [Graph.Page] has them.
+// Statements are read from p:, ps:, psv:, pq: and pqv:; where a property has only wdt: values these are given as statements of normal rank.
+// A redirect (owl:sameAs) is followed. Errors are of the kinds BadID and NotFound.
+func (g *Graph) Entity(ctx context.Context, num, lang string) (*kg.Entity, error) {
+	return g.Page(ctx, num, lang, false)
+}
+
+// Page is [Graph.Entity] with external identifiers when external is true.
+func (g *Graph) Page(ctx context.Context, num, lang string, external bool) (*kg.Entity, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	num, n, err := g.resolve(num)
+	if err != nil {
+		return nil, err
+	}
+	chain := index.Chain(lang)
+	e := &kg.Entity{ID: num, Type: typeOf(num), Label: g.best(n, g.ids.label, chain), Description: g.best(n, g.ids.description, chain),
+		Aliases: g.all(n, g.ids.alias, lang), Sitelinks: g.sitelinkCount(n)}
+	if e.Type == kg.Property {
+		e.Datatype = g.datatype(n)
+	}
+	r := pageReader{g, chain}
+	e.Claims = r.claims(n, external)
+	return e, nil
+}
+
+// resolve checks a number and follows a redirect.
+func (g *Graph) resolve(num string) (string, id, error) {
+	if !rdf.ValidID(num) || num[0] == 'L' {
+		return "", 0, kg.Errorf(kg.BadID, "%q is not the number of an item or property, such as Q42 or P31", clip(num))
+	}
+	n := g.entity(num)
+	if n == 0 {
+		return "", 0, kg.Errorf(kg.NotFound, "there is no %s in the %s", num, g.opts.Name)
+	}
+	for _, po := range g.store.objects(n, g.ids.sameAs) {
+		if target, ok := strings.CutPrefix(g.store.text[po.b], rdf.Entity); ok && g.entity(target) != 0 {
+			return target, po.b, nil
+		}
+	}
+	return num, n, nil
+}
+
+// Names are the texts of an entity by language.
+type Names struct {
+	Labels, Descriptions map[string]string
+	Aliases              map[string][]string
+}
+
+// Names returns an entity's labels, descriptions and aliases in all languages. Errors as for [Graph.Entity].
+func (g *Graph) Names(num string) (*Names, error) {
+	_, n, err := g.resolve(num)
+	if err != nil {
+		return nil, err
+	}
+	out := &Names{map[string]string{}, map[string]string{}, map[string][]string{}}
+	for _, po := range g.store.spo.run(n) {
+		t := g.store.term(po.b)
+		switch {
+		case t.Lang == "":
+		case po.a == g.ids.label:
+			out.Labels[t.Lang] = t.Value
+		case po.a == g.ids.description:
+			out.Descriptions[t.Lang] = t.Value
+		case po.a == g.ids.alias:
+			out.Aliases[t.Lang] = append(out.Aliases[t.Lang], t.Value)
+		}
+	}
+	return out, nil
+}
+
+// pageReader reads statements with labels in a chain of languages.
+type pageReader struct {
+	g     *Graph
+	chain []string
+}
+
+// claims reads all statements of an entity, properties in ascending order of number.
+func (r pageReader) claims(n id, external bool) []kg.PropertyStatements {
+	s := r.g.store
+	var nums []string
+	seen := map[string]bool{}
+	for _, po := range s.spo.run(n) {
+		iri := s.text[po.a]
+		num, ok := strings.CutPrefix(iri, rdf.Direct)
+		if !ok {
+			num, ok = strings.CutPrefix(iri, rdf.Prop)
+		}
+		if ok && rdf.ValidID(num) && num[0] == 'P' && !seen[num] {
+			seen[num] = true
+			nums = append(nums, num)
+		}
+	}
+	slices.SortFunc(nums, compareNumbers)
+	var out []kg.PropertyStatements
+	for _, num := range nums {
+		prop := s.lookup(rdf.IRI(rdf.Entity + num))
+		datatype := r.g.datatype(prop)
+		if datatype == "external-id" && !external {
+			continue
+		}
+		ps := kg.PropertyStatements{Property: kg.PropertyRef{ID: num, Label: r.label(prop)}, Datatype: datatype, Statements: r.statements(n, num)}
+		if len(ps.Statements) > 0 {
+			out = append(out, ps)
+		}
+	}
+	return out
+}
+
+// compareNumbers orders P9 before P10.
+func compareNumbers(a, b string) int {
+	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+}
+
+// statements reads the statements of one property, best ranks first.
+func (r pageReader) statements(n id, num string) []kg.Statement {
+	s := r.g.store
+	var out []kg.Statement
+	for _, po := range s.objects(n, s.lookup(rdf.IRI(rdf.Prop+num))) {
+		if st, ok := r.statement(po.b, num); ok {
+			out = append(out, st)
+		}
+	}
+	if len(out) == 0 {
+		for _, po := range s.objects(n, s.lookup(rdf.IRI(rdf.Direct+num))) {
+			out = append(out, kg.Statement{Value: r.value(po.b), Rank: kg.Normal})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b kg.Statement) int { return cmp.Compare(rankOrder(a.Rank), rankOrder(b.Rank)) })
+	return out
+}
+
+func rankOrder(r kg.Rank) int {
+	switch r {
+	case kg.Preferred:
+		return 0
+	case kg.Normal:
+		return 1
+	}
+	return 2
+}
+
+// statement reads a statement node. A node without a value and without novalue is skipped: it is a fragment.
+func (r pageReader) statement(node id, num string) (kg.Statement, bool) {
+	s := r.g.store
+	st := kg.Statement{Rank: r.rank(node)}
+	values := r.values(node, rdf.Prop+"statement/", num)
+	switch {
+	case len(values) > 0:
+		st.Value = values[0]
+	case s.has(node, r.g.ids.typ, s.lookup(rdf.IRI(rdf.Prefixes["wdno"]+num))):
+		st.Value.None = true
+	default:
+		return st, false
+	}
+	st.Qualifiers = r.qualifiers(node, num)
+	return st, true
+}
+
+func (r pageReader) rank(node id) kg.Rank {
+	for _, po := range r.g.store.objects(node, r.g.ids.rank) {
+		switch po.b {
+		case r.g.ids.preferred:
+			return kg.Preferred
+		case r.g.ids.deprecated:
+			return kg.Deprecated
+		}
+	}
+	return kg.Normal
+}
+
+// qualifiers reads the pq: values of a statement, in order of property number; a type wdno:P… other than the statement's own is a novalue qualifier.
+func (r pageReader) qualifiers(node id, own string) []kg.Qualifier {
+	s := r.g.store
+	var nums []string
+	none := map[string]bool{}
+	for _, po := range s.spo.run(node) {
+		if num, ok := strings.CutPrefix(s.text[po.a], rdf.Prefixes["pq"]); ok && rdf.ValidID(num) && !slices.Contains(nums, num) {
+			nums = append(nums, num)
+		}
+		if num, ok := strings.CutPrefix(s.text[po.b], rdf.Prefixes["wdno"]); ok && po.a == r.g.ids.typ && num != own && rdf.ValidID(num) {
+			none[num] = true
+			if !slices.Contains(nums, num) {
+				nums = append(nums, num)
+			}
+		}
+	}
+	slices.SortFunc(nums, compareNumbers)
+	var out []kg.Qualifier
+	for _, num := range nums {
+		q := kg.Qualifier{Property: kg.PropertyRef{ID: num, Label: r.label(s.lookup(rdf.IRI(rdf.Entity + num)))}}
+		q.Values = r.values(node, rdf.Prefixes["pq"], num)
+		if none[num] {
+			q.Values = append(q.Values, kg.Value{None: true})
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// values reads the simple values of a property under a namespace (ps: or pq:) and completes them from the value nodes of the namespace below it (psv:, pqv:).
+func (r pageReader) values(node id, namespace, num string) []kg.Value {
+	s := r.g.store
+	var out []kg.Value
+	for _, po := range s.objects(node, s.lookup(rdf.IRI(namespace+num))) {
+		out = append(out, r.value(po.b))
+	}
+	nodes := s.objects(node, s.lookup(rdf.IRI(namespace+"value/"+num)))
+	for i := range out {
+		for _, v := range nodes {
+			if r.complete(&out[i], v.b, len(out) == 1 && len(nodes) == 1) {
+				break
+			}
+		}
+	}
+	return out
+}
+
+// complete takes precision and unit from a value node when it is the value's own: the node holds the same time or amount, or is the only one.
+func (r pageReader) complete(v *kg.Value, node id, only bool) bool {
+	s := r.g.store
+	same := only
+	for _, po := range s.spo.run(node) {
+		if (po.a == r.g.ids.timeValue || po.a == r.g.ids.quantityAmount) && s.text[po.b] == v.Term.Value {
+			same = true
+		}
+	}
+	if !same {
+		return false
+	}
+	for _, po := range s.objects(node, r.g.ids.timePrecision) {
+		v.Precision, _ = strconv.Atoi(s.text[po.b])
+	}
+	for _, po := range s.objects(node, r.g.ids.quantityUnit) {
+		if unit, ok := strings.CutPrefix(s.text[po.b], rdf.Entity); ok && unit != "Q199" { // Q199, the number 1, stands for no unit
+			v.Unit, v.UnitLabel = unit, r.label(po.b)
+		}
+	}
+	return true
+}
+
+// genid is the beginning of the IRIs that the query service uses for unknown values in place of blank nodes.
+const genid = "http://www.wikidata.org/.well-known/genid/"
+
+func (r pageReader) value(n id) kg.Value {
+	t := r.g.store.term(n)
+	if t.Kind == rdf.BlankKind || strings.HasPrefix(t.Value, genid) && t.Kind == rdf.IRIKind {
+		return kg.Value{Unknown: true}
+	}
+	v := kg.Value{Term: t}
+	if t.Kind == rdf.IRIKind && strings.HasPrefix(t.Value, rdf.Entity) {
+		v.Label = r.label(n)
+	}
+	return v
+}
+
+func (r pageReader) label(n id) string {
+	if n == 0 {
+		return ""
+	}
+	return r.g.best(n, r.g.ids.label, r.chain)
+}
+
+// Examples returns a property's examples: the items of its P1855 statements with the value that the statement gives for the property itself.
+func (g *Graph) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if property == "" || property[0] != 'P' {
+		return nil, kg.Errorf(kg.BadID, "%q is not the number of a property, such as P31", clip(property))
+	}
+	num, n, err := g.resolve(property)
+	if err != nil {
+		return nil, err
+	}
+	r := pageReader{g, index.Chain(lang)}
+	var out []kg.Example
+	for _, st := range r.statements(n, "P1855") {
+		subject := rdf.EntityID(st.Value.Term.Value)
+		if subject == "" {
+			continue
+		}
+		ex := kg.Example{Subject: kg.PropertyRef{ID: subject, Label: st.Value.Label}}
+		for _, q := range st.Qualifiers {
+			if q.Property.ID != num {
+				continue
+			}
+			for _, v := range q.Values {
+				ex.Value = v
+				out = append(out, ex)
+			}
+		}
+	}
+	return out, nil
+}

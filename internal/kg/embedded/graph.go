@@ -1,0 +1,272 @@
+package embedded
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/index"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Options are the surroundings and limits of a graph. The zero value works: no clock, no randomness, the default limits.
+type Options struct {
+	Name      string           // the graph's name in results and errors; "embedded graph" when empty
+	Now       func() time.Time // for NOW() and Elapsed; without it NOW() is an error and Elapsed 0
+	Random    func() uint64    // for RAND(), UUID(), STRUUID() and samples; safe for concurrent use; without it those are errors
+	Timeout   time.Duration    // longest time of one query; 0 means 60 s, the query service's own limit; negative means none
+	MaxMemory int64            // bytes that one query may hold; 0 means 256 MB
+	MaxRows   int64            // rows that [Graph.Query] collects before it gives up; 0 means 1,000,000
+}
+
+// Default limits of [Options].
+const (
+	DefaultTimeout   = 60 * time.Second
+	DefaultMaxMemory = 256 << 20
+	DefaultMaxRows   = 1_000_000
+)
+
+func (o Options) withDefaults() Options {
+	if o.Name == "" {
+		o.Name = "embedded graph"
+	}
+	if o.Timeout == 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if o.MaxMemory == 0 {
+		o.MaxMemory = DefaultMaxMemory
+	}
+	if o.MaxRows == 0 {
+		o.MaxRows = DefaultMaxRows
+	}
+	return o
+}
+
+// Graph is a read-only knowledge graph in memory. All methods are safe for any number of goroutines at once.
+type Graph struct {
+	store *store
+	names *index.Index
+	opts  Options
+	ids   wellKnown
+}
+
+// wellKnown are the numbers of terms that entity pages are read by; 0 where the graph does not have them.
+type wellKnown struct {
+	label, alias, description, typ, rank, sitelinks, propertyType, sameAs id
+	timeValue, timePrecision, quantityAmount, quantityUnit                id
+	best, preferred, deprecated, property                                 id
+}
+
+func newGraph(s *store, opts Options) *Graph {
+	iri := func(v string) id { return s.lookup(rdf.IRI(v)) }
+	wb := func(v string) id { return iri(rdf.Wikibase + v) }
+	g := &Graph{store: s, opts: opts.withDefaults(), ids: wellKnown{
+		label: iri(rdf.RDFSLabel), alias: iri(rdf.SKOSAltLabel), description: iri(rdf.SchemaDesc), typ: iri(rdf.RDFType),
+		rank: wb("rank"), sitelinks: wb("sitelinks"), propertyType: wb("propertyType"), sameAs: iri(rdf.Prefixes["owl"] + "sameAs"),
+		timeValue: wb("timeValue"), timePrecision: wb("timePrecision"), quantityAmount: wb("quantityAmount"), quantityUnit: wb("quantityUnit"),
+		best: wb("BestRank"), preferred: wb("PreferredRank"), deprecated: wb("DeprecatedRank"), property: wb("Property"),
+	}}
+	g.names = index.Build(g.entries())
+	return g
+}
+
+// Name is the graph's name.
+func (g *Graph) Name() string { return g.opts.Name }
+
+// Len is the number of triples.
+func (g *Graph) Len() int { return g.store.triples }
+
+// entries collects the labels and aliases of all items and properties for the index, heavier ones by sitelinks, then by how often they are an object.
+func (g *Graph) entries() []index.Entry {
+	s := g.store
+	var out []index.Entry
+	at := map[id]int{}
+	collect := func(pred id, alias bool) {
+		for _, so := range s.pso.run(pred) {
+			t := s.term(so.b)
+			num, ok := strings.CutPrefix(s.text[so.a], rdf.Entity)
+			if t.Lang == "" || !ok || !rdf.ValidID(num) || num[0] == 'L' {
+				continue
+			}
+			i, ok := at[so.a]
+			if !ok {
+				i = len(out)
+				at[so.a] = i
+				out = append(out, index.Entry{ID: num, Group: string(typeOf(num)), Weight: g.weight(so.a)})
+			}
+			out[i].Names = append(out[i].Names, index.Name{Text: t.Value, Lang: t.Lang, Alias: alias})
+		}
+	}
+	collect(g.ids.label, false)
+	collect(g.ids.alias, true)
+	slices.SortFunc(out, func(a, b index.Entry) int { return compareNumbers(a.ID, b.ID) })
+	return out
+}
+
+func (g *Graph) weight(n id) int64 {
+	return int64(g.sitelinkCount(n))<<32 | int64(len(g.store.ops.run(n)))
+}
+
+func (g *Graph) sitelinkCount(n id) int {
+	for _, po := range g.store.objects(n, g.ids.sitelinks) {
+		if v, err := strconv.Atoi(g.store.text[po.b]); err == nil && v > 0 {
+			return v
+		}
+	}
+	return 0
+}
+
+func typeOf(num string) kg.Type {
+	if num[0] == 'P' {
+		return kg.Property
+	}
+	return kg.Item
+}
+
+// Search finds items or properties by label or alias with the semantics of wbsearchentities. An exact number finds itself, first of all. The limit is
+// kept within 1 to 50; an empty type searches items.
+func (g *Graph) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if q.Type == "" {
+		q.Type = kg.Item
+	}
+	limit := min(max(q.Limit, 1), 50)
+	chain := index.Chain(q.Language)
+	res := &kg.SearchResult{}
+	exact := strings.ToUpper(strings.TrimSpace(q.Text))
+	if n := g.entity(exact); n != 0 && typeOf(exact) == q.Type {
+		h := g.hit(exact, q.Language, chain)
+		h.MatchType, h.MatchText = "entityId", exact
+		res.Hits = append(res.Hits, h)
+	} else {
+		exact = ""
+	}
+	found, more := g.names.Search(q.Text, string(q.Type), chain, limit+1)
+	for _, f := range found {
+		if f.Entry.ID == exact {
+			continue
+		}
+		if len(res.Hits) == limit {
+			more = true
+			break
+		}
+		h := g.hit(f.Entry.ID, q.Language, chain)
+		h.MatchType, h.MatchText, h.MatchLanguage = "label", f.Name.Text, f.Name.Lang
+		if f.Name.Alias {
+			h.MatchType = "alias"
+		}
+		res.Hits = append(res.Hits, h)
+	}
+	res.More = more
+	return res, nil
+}
+
+// hit describes an entity for a search result.
+func (g *Graph) hit(num, lang string, chain []string) kg.Hit {
+	n := g.entity(num)
+	h := kg.Hit{ID: num, Type: typeOf(num), Label: g.best(n, g.ids.label, chain), Description: g.best(n, g.ids.description, chain)}
+	h.Aliases = g.all(n, g.ids.alias, lang)
+	if h.Type == kg.Property {
+		h.Datatype = g.datatype(n)
+	}
+	return h
+}
+
+// entity returns the term of a Q or P number that the graph says something about, else 0.
+func (g *Graph) entity(num string) id {
+	if !rdf.ValidID(num) || num[0] == 'L' {
+		return 0
+	}
+	n := g.store.lookup(rdf.IRI(rdf.Entity + num))
+	if len(g.store.spo.run(n)) == 0 {
+		return 0
+	}
+	return n
+}
+
+// best returns the text of a subject's predicate in the first language that has one.
+func (g *Graph) best(sub, pred id, langs []string) string {
+	text, at := "", len(langs)
+	for _, po := range g.store.objects(sub, pred) {
+		t := g.store.term(po.b)
+		for i := 0; i < at; i++ {
+			if t.Lang == langs[i] {
+				text, at = t.Value, i
+				break
+			}
+		}
+	}
+	return text
+}
+
+// all returns the texts of a subject's predicate in a language.
+func (g *Graph) all(sub, pred id, lang string) []string {
+	var out []string
+	for _, po := range g.store.objects(sub, pred) {
+		if t := g.store.term(po.b); t.Lang == strings.ToLower(lang) {
+			out = append(out, t.Value)
+		}
+	}
+	return out
+}
+
+// datatype returns a property's datatype in the API's form (wikibase-item, external-id, time …), from its wikibase:propertyType.
+func (g *Graph) datatype(prop id) string {
+	for _, po := range g.store.objects(prop, g.ids.propertyType) {
+		if name, ok := strings.CutPrefix(g.store.text[po.b], rdf.Wikibase); ok {
+			return apiDatatype(name)
+		}
+	}
+	return ""
+}
+
+// apiDatatype turns the ontology's name of a datatype into the API's: WikibaseItem into wikibase-item.
+func apiDatatype(name string) string {
+	switch name {
+	case "CommonsMedia":
+		return "commonsMedia"
+	case "Monolingualtext":
+		return "monolingualtext"
+	case "Globecoordinate", "GlobeCoordinate":
+		return "globe-coordinate"
+	case "ExternalId":
+		return "external-id"
+	}
+	var b strings.Builder
+	for i, r := range name {
+		if r >= 'A' && r <= 'Z' {
+			if i > 0 {
+				b.WriteByte('-')
+			}
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Labels returns the labels of entities in the first of the languages that has one. Numbers without a label, and what is no number, are left out.
+func (g *Graph) Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	langs := make([]string, len(languages))
+	for i, l := range languages {
+		langs[i] = strings.ToLower(l)
+	}
+	out := make(map[string]string, len(ids))
+	for _, num := range ids {
+		if !rdf.ValidID(num) {
+			continue
+		}
+		if l := g.best(g.store.lookup(rdf.IRI(rdf.Entity+num)), g.ids.label, langs); l != "" {
+			out[num] = l
+		}
+	}
+	return out, nil
+}
