@@ -1,7 +1,12 @@
 // Package llm talks to language models over the OpenAI protocol: chat completions with any base URL, retries, budgets in tokens and money,
 // a scripted model that is part of the product, and recording and replaying of real conversations.
 //
-// The nouns are in this file; [Client] is the HTTP client over go-openai, [Budget] the accounting, the scripted model in script.go.
+// The nouns are in this file. [Client] (client.go, errors.go) sends [Request] values and tells apart what can heal from what cannot. [Budget] and
+// [Allowance] (budget.go) hold a day's and a question's account; the worst case of each attempt is booked before it is sent, so the limits are hard.
+// [Script] (script.go) is the scripted model: a text file of questions and answers, served over the same protocol as a real model. Real conversations
+// are recorded and replayed below the client, by internal/httprr as its transport.
+//
+// No error and no log line of this package holds a key: [Secret] does not print, and texts from outside are scrubbed.
 package llm
 
 import (
@@ -88,11 +93,19 @@ type Error struct {
 	Message   string // the service's message, secrets scrubbed
 	Transient bool   // the same call may succeed later
 	Err       error
+	unsent    bool // the request never reached the service, so it cost nothing
 }
 
 // Error describes the failure.
 func (e *Error) Error() string {
-	return fmt.Sprintf("language model: status %d %s: %s", e.Status, e.Code, e.Message)
+	s := "language model: "
+	if e.Status != 0 {
+		s += fmt.Sprintf("status %d ", e.Status)
+	}
+	if e.Code != "" {
+		s += "(" + e.Code + ") "
+	}
+	return s + e.Message
 }
 
 // Unwrap returns the cause.

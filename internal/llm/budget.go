@@ -1,0 +1,248 @@
+package llm
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+// Limits are hard limits; a zero field is no limit.
+type Limits struct {
+	Calls        int
+	InputTokens  int
+	OutputTokens int
+	USD          float64
+}
+
+// exceeded names the first limit that u passes, "" when none.
+func (l Limits) exceeded(u Usage) string {
+	const eps = 1e-9 // sums of prices are not exact
+	switch {
+	case l.Calls > 0 && u.Calls > l.Calls:
+		return fmt.Sprintf("%d of %d calls", u.Calls, l.Calls)
+	case l.InputTokens > 0 && u.InputTokens > l.InputTokens:
+		return fmt.Sprintf("%d of %d input tokens", u.InputTokens, l.InputTokens)
+	case l.OutputTokens > 0 && u.OutputTokens > l.OutputTokens:
+		return fmt.Sprintf("%d of %d output tokens", u.OutputTokens, l.OutputTokens)
+	case l.USD > 0 && u.USD > l.USD+eps:
+		return fmt.Sprintf("$%.4f of $%.4f", u.USD, l.USD)
+	}
+	return ""
+}
+
+// DayStore keeps what was spent on each UTC day, over restarts. internal/store implements it; [MemoryDays] is the one for tests and single runs.
+type DayStore interface {
+	// Spent returns the sum of a day, named "2026-11-20"; the zero Usage for a day without calls.
+	Spent(ctx context.Context, day string) (Usage, error)
+	// AddSpent adds u, whose fields may be negative (a reservation given back), to the day's sum. It is durable when it returns.
+	AddSpent(ctx context.Context, day string, u Usage) error
+}
+
+// Budget is the account of a day: each attempt's worst case is booked before it is sent and corrected afterwards, so that neither many calls at
+// once nor a crash in between can pass the limit. A crash leaves the worst case booked. Safe for concurrent use.
+type Budget struct {
+	mu     sync.Mutex
+	store  DayStore
+	now    func() time.Time
+	limits Limits
+}
+
+// NewBudget returns the account of the days in store, with limits for one UTC day.
+func NewBudget(store DayStore, now func() time.Time, daily Limits) *Budget {
+	return &Budget{store: store, now: now, limits: daily}
+}
+
+// Today returns what was spent on the present UTC day, reservations of running calls included.
+func (b *Budget) Today(ctx context.Context) (Usage, error) { return b.store.Spent(ctx, b.day()) }
+
+func (b *Budget) day() string { return b.now().UTC().Format(time.DateOnly) }
+
+func (b *Budget) book(ctx context.Context, worst Usage) (day string, err error) {
+	if b == nil {
+		return "", nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	day = b.day()
+	spent, err := b.store.Spent(ctx, day)
+	if err != nil {
+		return "", fmt.Errorf("reading what the model cost today: %w", err)
+	}
+	spent.Add(worst)
+	if why := b.limits.exceeded(spent); why != "" {
+		return "", fmt.Errorf("%w: the next call could bring this day (UTC) to %s", ErrBudget, why)
+	}
+	if err := b.store.AddSpent(ctx, day, worst); err != nil {
+		return "", fmt.Errorf("booking what the model may cost: %w", err)
+	}
+	return day, nil
+}
+
+func (b *Budget) correct(ctx context.Context, day string, delta Usage) error {
+	if b == nil || delta == (Usage{}) {
+		return nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	// The money is spent: it is booked even when the caller has gone.
+	if err := b.store.AddSpent(context.WithoutCancel(ctx), day, delta); err != nil {
+		return fmt.Errorf("booking what the model cost: %w", err)
+	}
+	return nil
+}
+
+// Allowance is the account of one question. Put it into the context of all calls for that question with [WithAllowance].
+// Safe for concurrent use.
+type Allowance struct {
+	mu     sync.Mutex
+	limits Limits
+	used   Usage
+}
+
+// NewAllowance returns the account of one question with its limits.
+func NewAllowance(l Limits) *Allowance { return &Allowance{limits: l} }
+
+// Used returns what the question's calls cost so far, failed ones that may have been billed and reservations of running calls included.
+func (a *Allowance) Used() Usage {
+	if a == nil {
+		return Usage{}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.used
+}
+
+func (a *Allowance) book(worst Usage) error {
+	if a == nil {
+		return nil
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	sum := a.used
+	sum.Add(worst)
+	if why := a.limits.exceeded(sum); why != "" {
+		return fmt.Errorf("%w: the next call could bring this question to %s", ErrBudget, why)
+	}
+	a.used = sum
+	return nil
+}
+
+func (a *Allowance) correct(delta Usage) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.used.Add(delta)
+}
+
+type allowanceKey struct{}
+
+// WithAllowance returns a context whose calls count against a.
+func WithAllowance(ctx context.Context, a *Allowance) context.Context {
+	return context.WithValue(ctx, allowanceKey{}, a)
+}
+
+func allowanceOf(ctx context.Context) *Allowance {
+	a, _ := ctx.Value(allowanceKey{}).(*Allowance)
+	return a
+}
+
+// reservation is the worst case of one attempt, booked on both accounts.
+type reservation struct {
+	c     *Client
+	allow *Allowance
+	day   string
+	worst Usage
+}
+
+// reserve books the worst case of an attempt: every byte of the request a token (no tokenizer makes more of them), every sample as long as allowed.
+func (c *Client) reserve(ctx context.Context, w openai.ChatCompletionRequest) (*reservation, error) {
+	worst := Usage{Calls: 1, InputTokens: inputBound(w), OutputTokens: (w.MaxTokens + w.MaxCompletionTokens) * max(w.N, 1)}
+	worst.USD = c.price(worst)
+	r := &reservation{c: c, allow: allowanceOf(ctx), worst: worst}
+	if err := r.allow.book(worst); err != nil {
+		return nil, err
+	}
+	day, err := c.budget.book(ctx, worst)
+	if err != nil {
+		r.allow.correct(negative(worst))
+		return nil, err
+	}
+	r.day = day
+	return r, nil
+}
+
+// perMessage is what the protocol adds to a message, in tokens, generously.
+const perMessage = 8
+
+func inputBound(w openai.ChatCompletionRequest) int {
+	n := perMessage
+	for _, m := range w.Messages {
+		n += len(m.Content) + len(m.Role) + perMessage
+	}
+	return n
+}
+
+// settle replaces the worst case by what the attempt cost: the figures of the answer; nothing when the service refused or was not reached; the worst
+// case when the answer broke off or its figures are missing, since it may have been billed.
+func (r *reservation) settle(ctx context.Context, resp *Response, callErr error, result politehttp.Result) (Usage, error) {
+	spent := r.worst
+	switch {
+	case callErr == nil && resp.Usage.InputTokens+resp.Usage.OutputTokens > 0:
+		spent = resp.Usage
+		spent.USD = r.c.price(spent)
+	case callErr == nil:
+		spent.OutputTokens = 0
+		for _, ch := range resp.Choices {
+			spent.OutputTokens += len(ch.Content) + 1
+		}
+		spent.USD = r.c.price(spent)
+	case result.Status >= http.StatusMultipleChoices || notSent(callErr):
+		spent = Usage{}
+	}
+	delta := spent
+	delta.Add(negative(r.worst))
+	r.allow.correct(delta)
+	return spent, r.c.budget.correct(ctx, r.day, delta)
+}
+
+func (c *Client) price(u Usage) float64 {
+	return (float64(u.InputTokens)*c.cfg.InputUSDPerMTok + float64(u.OutputTokens)*c.cfg.OutputUSDPerMTok) / 1e6
+}
+
+func negative(u Usage) Usage {
+	return Usage{Calls: -u.Calls, InputTokens: -u.InputTokens, OutputTokens: -u.OutputTokens, USD: -u.USD}
+}
+
+// MemoryDays is a [DayStore] in memory.
+type MemoryDays struct {
+	mu   sync.Mutex
+	days map[string]Usage
+}
+
+// NewMemoryDays returns an empty store.
+func NewMemoryDays() *MemoryDays { return &MemoryDays{days: map[string]Usage{}} }
+
+// Spent returns the day's sum.
+func (m *MemoryDays) Spent(_ context.Context, day string) (Usage, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.days[day], nil
+}
+
+// AddSpent adds u to the day's sum.
+func (m *MemoryDays) AddSpent(_ context.Context, day string, u Usage) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sum := m.days[day]
+	sum.Add(u)
+	m.days[day] = sum
+	return nil
+}

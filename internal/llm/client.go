@@ -1,0 +1,256 @@
+package llm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	openai "github.com/sashabaranov/go-openai"
+
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+// Sampling says which sampling parameters the model takes (setting OPENAI_SAMPLING).
+type Sampling string
+
+// The ways of sampling.
+const (
+	// SamplingFull sends temperature, top_p, n, stop and max_tokens.
+	SamplingFull Sampling = "full"
+	// SamplingNone is for reasoning models: no temperature, top_p, n or stop, and max_completion_tokens with room for the reasoning;
+	// several samples are made by several calls, stop sequences are cut here.
+	SamplingNone Sampling = "none"
+)
+
+// Defaults of [Config].
+const (
+	DefaultBaseURL         = "https://api.openai.com/v1"
+	DefaultTimeout         = 120 * time.Second
+	DefaultMaxTokens       = 4096
+	DefaultReasoningTokens = 8192
+	maxResponseBytes       = 16 << 20
+)
+
+// Config configures a [Client]. The zero value of each field but Model has a sensible default.
+type Config struct {
+	BaseURL          string   // up to and with /v1; "" with a key: OpenAI's own; "" without a key: no model is configured
+	APIKey           Secret   // may be empty for a local server
+	Model            string   // name of the model, "gpt-4o"
+	Sampling         Sampling // "" means full
+	Timeout          time.Duration
+	InputUSDPerMTok  float64 // price of a million input tokens; 0: not known
+	OutputUSDPerMTok float64 // price of a million output tokens; 0: not known
+	MaxTokens        int     // output limit of requests that set none
+	ReasoningTokens  int     // with SamplingNone: added to every output limit, since reasoning counts against it
+	Retry            politehttp.Policy
+}
+
+// Client completes chat requests over the OpenAI protocol. It is safe for concurrent use.
+type Client struct {
+	lg     *slog.Logger
+	cfg    Config
+	hc     *http.Client
+	clock  politehttp.Clock
+	rnd    func() float64
+	budget *Budget
+	host   string
+}
+
+// NewClient returns a client. rt reaches the configured server (see politehttp.NewTransport); rnd gives random numbers in [0,1) for the
+// waits between attempts; budget keeps the day's account and may be nil for none.
+func NewClient(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64, budget *Budget) (*Client, error) {
+	if cfg.BaseURL == "" && !cfg.APIKey.Empty() {
+		cfg.BaseURL = DefaultBaseURL
+	}
+	c := &Client{lg: lg, clock: clock, rnd: rnd, budget: budget}
+	if cfg.BaseURL != "" {
+		u, err := url.Parse(cfg.BaseURL)
+		if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+			return nil, errors.New("OPENAI_BASE_URL is not an http or https address")
+		}
+		if u.User != nil || u.RawQuery != "" {
+			return nil, errors.New("OPENAI_BASE_URL must not hold a user, a password or parameters: give the key in OPENAI_API_KEY")
+		}
+		if cfg.Model == "" {
+			return nil, errors.New("no model is named: set OPENAI_MODEL")
+		}
+		c.host = u.Host
+	}
+	switch cfg.Sampling {
+	case "":
+		cfg.Sampling = SamplingFull
+	case SamplingFull, SamplingNone:
+	default:
+		return nil, fmt.Errorf("OPENAI_SAMPLING is %q: it must be full or none", cfg.Sampling)
+	}
+	cfg.Timeout = orDefault(cfg.Timeout, DefaultTimeout)
+	cfg.MaxTokens = orDefault(cfg.MaxTokens, DefaultMaxTokens)
+	cfg.ReasoningTokens = orDefault(cfg.ReasoningTokens, DefaultReasoningTokens)
+	if cfg.Retry.Attempts == 0 {
+		cfg.Retry = politehttp.DefaultPolicy()
+	}
+	c.cfg = cfg
+	c.hc = &http.Client{Transport: rt, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return c, nil
+}
+
+func orDefault[T int | time.Duration](v, def T) T {
+	if v <= 0 {
+		return def
+	}
+	return v
+}
+
+// Model returns the configured model's name, "" when none is configured.
+func (c *Client) Model() string {
+	if c.cfg.BaseURL == "" {
+		return ""
+	}
+	return c.cfg.Model
+}
+
+// Complete asks for req.N samples (at least one). It repeats attempts that can heal: 429, 5xx, network errors, time-outs of one attempt, broken
+// answers, answers without choices or without finish_reason. Errors: [ErrNoModel], [ErrBudget], [ErrContextLength], *[Error], or ctx's.
+//
+// A server that gives fewer samples than asked is asked again; when samples were paid for and a later call fails, those that came are
+// returned without error. Response.Usage sums up all attempts that were or may have been billed. The call counts against the client's [Budget] and
+// against the [Allowance] in ctx, both checked with the worst case before each attempt.
+func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
+	if c.cfg.BaseURL == "" {
+		return nil, ErrNoModel
+	}
+	want := max(req.N, 1)
+	out := &Response{}
+	for len(out.Choices) < want {
+		part, err := c.completeOnce(ctx, req, want-len(out.Choices), &out.Usage)
+		if err != nil {
+			if len(out.Choices) > 0 && ctx.Err() == nil {
+				c.lg.Warn("fewer samples than asked", "purpose", req.Purpose, "asked", want, "got", len(out.Choices), "err", err)
+				return out, nil
+			}
+			return nil, err
+		}
+		out.Choices = append(out.Choices, part.Choices...)
+		out.Model = part.Model
+	}
+	out.Choices = out.Choices[:want]
+	return out, nil
+}
+
+// completeOnce makes one call with its repetitions and adds what it cost to usage.
+func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Usage) (*Response, error) {
+	wire := c.wire(req, n)
+	for attempt := 1; ; attempt++ {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		resv, err := c.reserve(ctx, wire)
+		if err != nil {
+			return nil, err
+		}
+		start := c.clock.Now()
+		resp, result, callErr := c.attempt(ctx, req, wire)
+		spent, err := resv.settle(ctx, resp, callErr, result)
+		usage.Add(spent)
+		if err != nil {
+			return nil, err
+		}
+		c.log(req.Purpose, attempt, c.clock.Now().Sub(start), spent, callErr)
+		if callErr == nil {
+			return resp, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		wait, again := c.cfg.Retry.Next(attempt, result, c.clock.Now(), c.rnd())
+		if !again || !healable(callErr) {
+			return nil, callErr
+		}
+		if err := c.clock.Sleep(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (c *Client) log(purpose string, attempt int, took time.Duration, spent Usage, err error) {
+	attrs := []any{"purpose", purpose, "model", c.cfg.Model, "attempt", attempt, "ms", took.Milliseconds(),
+		"in", spent.InputTokens, "out", spent.OutputTokens, "usd", spent.USD}
+	if err != nil {
+		c.lg.Warn("model call failed", append(attrs, "err", err)...)
+		return
+	}
+	c.lg.Debug("model call", attrs...)
+}
+
+// wire makes the request as it is sent. Empty contents become a space and temperature 0 the smallest number, because go-openai would
+// leave both out.
+func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
+	w := openai.ChatCompletionRequest{Model: c.cfg.Model}
+	for _, m := range req.Messages {
+		content := m.Content
+		if content == "" {
+			content = " "
+		}
+		w.Messages = append(w.Messages, openai.ChatCompletionMessage{Role: m.Role, Content: content})
+	}
+	limit := orDefault(req.MaxTokens, c.cfg.MaxTokens)
+	if c.cfg.Sampling == SamplingNone {
+		w.MaxCompletionTokens = limit + c.cfg.ReasoningTokens
+	} else {
+		w.MaxTokens = limit
+		w.Temperature = float32(req.Temperature)
+		if w.Temperature == 0 {
+			w.Temperature = math.SmallestNonzeroFloat32
+		}
+		w.TopP = float32(req.TopP)
+		w.Stop = req.Stop
+		if n > 1 {
+			w.N = n
+		}
+	}
+	if req.JSON {
+		w.ResponseFormat = &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
+	}
+	return w
+}
+
+// attempt sends the request once.
+func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompletionRequest) (*Response, politehttp.Result, error) {
+	actx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	exchange := &exchange{hc: c.hc}
+	oc := openai.DefaultConfig(c.cfg.APIKey.Reveal())
+	oc.BaseURL, oc.HTTPClient = c.cfg.BaseURL, exchange
+	raw, err := openai.NewClientWithConfig(oc).CreateChatCompletion(actx, wire)
+	if err != nil && actx.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("no answer within %s (OPENAI_TIMEOUT)", c.cfg.Timeout)
+	}
+	if e := c.classify(exchange, raw, err); e != nil {
+		return nil, exchange.result(e), e
+	}
+	resp := &Response{Model: raw.Model, Usage: Usage{Calls: 1, InputTokens: raw.Usage.PromptTokens, OutputTokens: raw.Usage.CompletionTokens}}
+	for _, ch := range raw.Choices {
+		text := ch.Message.Content
+		if c.cfg.Sampling == SamplingNone {
+			text = cutAtStop(text, req.Stop)
+		}
+		resp.Choices = append(resp.Choices, Choice{Content: text, FinishReason: string(ch.FinishReason)})
+	}
+	return resp, politehttp.Result{Status: http.StatusOK}, nil
+}
+
+// cutAtStop cuts text before the first of the stop sequences, as a server with stop sequences does.
+func cutAtStop(text string, stop []string) string {
+	for _, s := range stop {
+		if i := strings.Index(text, s); s != "" && i >= 0 {
+			text = text[:i]
+		}
+	}
+	return text
+}

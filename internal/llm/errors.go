@@ -1,0 +1,252 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+
+	openai "github.com/sashabaranov/go-openai"
+
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+// codeNoScript is the scripted model's error code for a request that it has no script for.
+const codeNoScript = "no_script"
+
+// exchange is the HTTP client of one attempt. It keeps status, header and body, which go-openai does not hand on: the Retry-After of an error,
+// the error inside an answer with status 200, and how far a broken answer came.
+type exchange struct {
+	hc     *http.Client
+	sent   bool // the request was handed to the network
+	status int
+	header http.Header
+	body   []byte
+	err    error // of reading the body
+}
+
+// Do sends the request and reads the whole answer, up to a size limit.
+func (x *exchange) Do(req *http.Request) (*http.Response, error) {
+	x.sent = true
+	resp, err := x.hc.Do(req)
+	if err != nil {
+		var refused *politehttp.RefusedError
+		var op *net.OpError
+		x.sent = !errors.As(err, &refused) && (!errors.As(err, &op) || op.Op != "dial")
+		x.err = err
+		return nil, err
+	}
+	x.status, x.header = resp.StatusCode, resp.Header
+	x.body, x.err = politehttp.ReadAll(resp.Body, maxResponseBytes)
+	if x.err != nil {
+		return nil, x.err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(x.body))
+	return resp, nil
+}
+
+// result is what the retry policy looks at: a failure in an answer with status 200 counts as a broken answer.
+func (x *exchange) result(e error) politehttp.Result {
+	r := politehttp.Result{Status: x.status, Header: x.header}
+	var le *Error
+	if errors.As(e, &le) && le.Status > 0 && le.Status != http.StatusOK {
+		r.Status = le.Status
+		return r
+	}
+	r.Err = e
+	return r
+}
+
+// notSent reports whether the attempt failed before the service saw it.
+func notSent(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.unsent
+}
+
+// healable reports whether repeating the call can help.
+func healable(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Transient
+}
+
+// classify turns what came back into nil, an error that wraps one of the package's sentinels, or an *Error.
+func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err error) error {
+	switch {
+	case isLibraryRefusal(err):
+		return &Error{Message: "the model " + c.cfg.Model + " takes no sampling parameters: set OPENAI_SAMPLING=none", Err: err, unsent: true}
+	case x.status >= 300 && x.status < 400:
+		return &Error{Status: x.status, Message: "the server sends us elsewhere: correct OPENAI_BASE_URL"}
+	case err != nil && x.status >= 400:
+		code, msg := serviceError(x.body)
+		return c.serviceFailure(x.status, code, msg)
+	case err != nil:
+		return c.brokenAnswer(x, err)
+	}
+	if len(raw.Choices) == 0 {
+		code, msg := serviceError(x.body)
+		if code != "" || msg != "" {
+			return c.serviceFailure(statusInBody(code), code, msg)
+		}
+		return &Error{Status: x.status, Message: "the answer holds no choices", Transient: true}
+	}
+	for _, ch := range raw.Choices {
+		if ch.FinishReason == "" || ch.FinishReason == openai.FinishReasonNull {
+			return &Error{Status: x.status, Message: "the answer broke off: no finish_reason", Transient: true}
+		}
+	}
+	return nil
+}
+
+// brokenAnswer is the error of an attempt whose request or answer did not get through.
+func (c *Client) brokenAnswer(x *exchange, err error) error {
+	var refused *politehttp.RefusedError
+	var large *politehttp.TooLargeError
+	e := &Error{Status: x.status, Message: c.scrub(err.Error()), Transient: !errors.As(err, &refused) && !errors.As(err, &large), unsent: !x.sent}
+	if x.status == http.StatusOK && x.err == nil {
+		e.Message = "the answer is not the protocol's JSON (does OPENAI_BASE_URL end in /v1?): " + c.scrub(excerpt(x.body))
+	}
+	return e
+}
+
+// serviceFailure is the error for a status of 400 or more, or for an error that came with status 200.
+func (c *Client) serviceFailure(status int, code, msg string) error {
+	e := &Error{Status: status, Code: c.scrub(code), Message: c.scrub(msg), Transient: politehttp.TransientStatus(status)}
+	low := strings.ToLower(msg)
+	switch {
+	case code == codeNoScript:
+		return fmt.Errorf("%w: %s", ErrNoModel, e.Message)
+	case isContextLength(status, code, low):
+		return fmt.Errorf("%w: %s", ErrContextLength, e.Message)
+	case code == "insufficient_quota" || code == "billing_hard_limit_reached":
+		e.Transient = false
+		e.Message += " (the account has no credit left)"
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		e.Message += " (check OPENAI_API_KEY)"
+	case status == http.StatusNotFound:
+		e.Message += " (check OPENAI_MODEL and OPENAI_BASE_URL)"
+	case status == http.StatusBadRequest && namesSampling(low):
+		e.Message += " (set OPENAI_SAMPLING=none)"
+	}
+	return e
+}
+
+// isContextLength recognises the ways in which services say that the request is too long: OpenAI's code, vLLM's, llama.cpp's, Anthropic's and
+// Ollama's texts.
+func isContextLength(status int, code, low string) bool {
+	if code == "context_length_exceeded" || code == "exceed_context_size_error" {
+		return true
+	}
+	if status != http.StatusBadRequest && status != http.StatusRequestEntityTooLarge && status != http.StatusUnprocessableEntity {
+		return false
+	}
+	for _, s := range []string{"maximum context length", "context length", "context window", "context size", "prompt is too long", "too many tokens", "reduce the length"} {
+		if strings.Contains(low, s) {
+			return true
+		}
+	}
+	return status == http.StatusRequestEntityTooLarge
+}
+
+func namesSampling(low string) bool {
+	if !strings.Contains(low, "support") {
+		return false
+	}
+	for _, s := range []string{"temperature", "top_p", "max_tokens", "'n'", "'stop'"} {
+		if strings.Contains(low, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// isLibraryRefusal reports whether go-openai refused to send because of the model's name.
+func isLibraryRefusal(err error) bool {
+	for _, e := range []error{openai.ErrReasoningModelMaxTokensDeprecated, openai.ErrReasoningModelLimitationsOther,
+		openai.ErrReasoningModelLimitationsLogprobs, openai.ErrReasoningSamplingUnsupported} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// serviceError reads code and message of an error body: the protocol's object, a bare string, FastAPI's detail, or anything else as text.
+func serviceError(body []byte) (code, msg string) {
+	var b struct {
+		Error  json.RawMessage `json:"error"`
+		Detail json.RawMessage `json:"detail"`
+		Msg    string          `json:"message"`
+	}
+	if json.Unmarshal(body, &b) != nil {
+		return "", excerpt(body)
+	}
+	var obj struct {
+		Code    any    `json:"code"`
+		Type    string `json:"type"`
+		Message any    `json:"message"`
+	}
+	var s string
+	switch {
+	case json.Unmarshal(b.Error, &obj) == nil && (obj.Code != nil || obj.Message != nil || obj.Type != ""):
+		return codeText(obj.Code, obj.Type), plainText(obj.Message)
+	case json.Unmarshal(b.Error, &s) == nil && s != "":
+		return "", s
+	case len(b.Detail) > 0:
+		return "", excerpt(b.Detail)
+	case b.Msg != "":
+		return "", b.Msg
+	}
+	return "", ""
+}
+
+func codeText(code any, typ string) string {
+	switch v := code.(type) {
+	case string:
+		return v
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return typ
+}
+
+func plainText(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	b, err := json.Marshal(v)
+	if err != nil || v == nil {
+		return ""
+	}
+	return string(b)
+}
+
+// statusInBody reads a status that a gateway put into the error of an answer with status 200; anything else counts as a bad gateway.
+func statusInBody(code string) int {
+	if n, err := strconv.Atoi(code); err == nil && n >= 400 && n <= 599 {
+		return n
+	}
+	switch code {
+	case codeNoScript:
+		return http.StatusNotFound
+	case "context_length_exceeded", "insufficient_quota", "invalid_request_error", "content_filter":
+		return http.StatusBadRequest
+	}
+	return http.StatusBadGateway
+}
+
+// excerpt returns the beginning of a body as one line.
+func excerpt(body []byte) string {
+	const most = 300
+	s := strings.Join(strings.Fields(strings.ToValidUTF8(string(body), "")), " ")
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + " …"
+	}
+	return s
+}
+
+func (c *Client) scrub(s string) string { return politehttp.Scrub(s, c.cfg.APIKey.Reveal()) }

@@ -1,0 +1,361 @@
+package llm
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Script is a scripted model: what to say to which request at which step. It is read from a text file:
+//
+//	# A comment: lines before the first section, and the comment lines right above a "== request" line.
+//	== request
+//	Who was the head of the bakery in 1901?
+//	== triage
+//	{"request": true, "question": "…"}
+//	== language
+//	English
+//	== act 1
+//	Thought: I look for the bakery.
+//	Action: search_wikidata(bakery)
+//	== act 2 fail 429 503
+//	(the first two HTTP attempts at step 2 fail with these statuses, the third gets this text; "drop" cuts the connection)
+//	== prune Q183
+//	{"area (P2046)": "…"}
+//	== extract
+//	SELECT …
+//	== report
+//	The answer is …
+//
+// The text under "== request" is a snippet of the post (for triage) or of the question (for all other tasks); white space counts as one space.
+// When snippets of several requests match, the longest wins. Several samples of one answer are separated by a line "=====". An answer's line that
+// begins with "== " is written "\== ". A Script does not change after it was read.
+type Script struct {
+	requests []*scriptRequest
+}
+
+// scriptRequest is the script of one request.
+type scriptRequest struct {
+	snippet  string // white space folded
+	line     int
+	sections []*scriptSection
+}
+
+// scriptSection is one answer. Its key is the task with its argument: "triage", "act 2", "prune Q183".
+type scriptSection struct {
+	task    string
+	arg     string // step number of act, entity number of prune
+	samples []string
+	fail    []int // statuses of the first attempts; 0 cuts the connection
+	line    int
+}
+
+// The tasks of a call, as they stand in the first line of the system message: "[task: act]".
+const (
+	taskTriage   = "triage"
+	taskLanguage = "language"
+	taskAct      = "act"
+	taskPrune    = "prune"
+	taskExtract  = "extract"
+	taskReport   = "report"
+)
+
+// ParseScript reads a script. Errors name the line.
+func ParseScript(r io.Reader) (*Script, error) {
+	p := &scriptParser{}
+	sc := bufio.NewScanner(r)
+	sc.Buffer(make([]byte, 64<<10), 4<<20)
+	for sc.Scan() {
+		p.n++
+		line := strings.TrimSuffix(sc.Text(), "\r")
+		if p.n == 1 {
+			line = strings.TrimPrefix(line, "\ufeff")
+		}
+		if err := p.line(line); err != nil {
+			return nil, fmt.Errorf("script, line %d: %w", p.n, err)
+		}
+	}
+	if err := sc.Err(); err != nil {
+		return nil, fmt.Errorf("script, after line %d: %w", p.n, err)
+	}
+	if err := p.close(); err != nil {
+		return nil, fmt.Errorf("script, line %d: %w", p.n, err)
+	}
+	return &p.script, nil
+}
+
+// MergeScripts returns one script with the requests of all.
+func MergeScripts(scripts ...*Script) *Script {
+	all := &Script{}
+	for _, s := range scripts {
+		all.requests = append(all.requests, s.requests...)
+	}
+	return all
+}
+
+// Requests returns the snippets of all requests in order.
+func (s *Script) Requests() []string {
+	var out []string
+	for _, r := range s.requests {
+		out = append(out, r.snippet)
+	}
+	return out
+}
+
+type scriptParser struct {
+	script  Script
+	n       int
+	section *scriptSection // nil before the first header; task "request" for a snippet
+	lines   []string
+}
+
+func (p *scriptParser) line(line string) error {
+	head, ok := strings.CutPrefix(line, "==")
+	if !ok || strings.HasPrefix(head, "=") || (head != "" && head[0] != ' ' && head[0] != '\t') {
+		if p.section == nil {
+			if t := strings.TrimSpace(line); t != "" && !strings.HasPrefix(t, "#") {
+				return fmt.Errorf("text before the first section; write \"== request\" above it or \"#\" before it")
+			}
+			return nil
+		}
+		p.lines = append(p.lines, strings.TrimPrefix(line, "\\"))
+		if !strings.HasPrefix(line, "\\==") {
+			p.lines[len(p.lines)-1] = line
+		}
+		return nil
+	}
+	next, err := parseHeader(strings.Fields(head))
+	if err != nil {
+		return err
+	}
+	next.line = p.n
+	if next.task == "request" && p.section != nil {
+		p.lines = dropComments(p.lines)
+	}
+	if err := p.close(); err != nil {
+		return err
+	}
+	if next.task != "request" && len(p.script.requests) == 0 {
+		return fmt.Errorf("section %q stands before the first \"== request\"", next.task)
+	}
+	p.section, p.lines = next, nil
+	return nil
+}
+
+// dropComments removes the comment lines that stand at the end, above the next request.
+func dropComments(lines []string) []string {
+	n := len(lines)
+	for n > 0 {
+		t := strings.TrimSpace(lines[n-1])
+		if t != "" && !strings.HasPrefix(t, "#") {
+			break
+		}
+		n--
+	}
+	return lines[:n]
+}
+
+var entityNumber = regexp.MustCompile(`^[QPL][1-9][0-9]*$`)
+
+func parseHeader(words []string) (*scriptSection, error) {
+	if len(words) == 0 {
+		return nil, fmt.Errorf("a section without a name; for a line of text write \"\\==\"")
+	}
+	s := &scriptSection{task: words[0]}
+	rest := words[1:]
+	switch s.task {
+	case "request", taskTriage, taskLanguage, taskExtract, taskReport:
+	case taskAct:
+		if len(rest) == 0 || !isNumber(rest[0]) {
+			return nil, fmt.Errorf("act wants the number of its step: \"== act 1\"")
+		}
+		s.arg, rest = rest[0], rest[1:]
+	case taskPrune:
+		if len(rest) == 0 || !entityNumber.MatchString(rest[0]) {
+			return nil, fmt.Errorf("prune wants the entity's number: \"== prune Q183\"")
+		}
+		s.arg, rest = rest[0], rest[1:]
+	default:
+		return nil, fmt.Errorf("unknown section %q; there are request, triage, language, act N, prune Q…, extract and report", s.task)
+	}
+	if len(rest) == 0 {
+		return s, nil
+	}
+	if rest[0] != "fail" || len(rest) == 1 || s.task == "request" {
+		return nil, fmt.Errorf("cannot read %q; only \"fail\" with statuses may follow", strings.Join(rest, " "))
+	}
+	for _, w := range rest[1:] {
+		status, err := strconv.Atoi(w)
+		if w == "drop" {
+			status, err = 0, nil
+		} else if err == nil && (status < 400 || status > 599) {
+			err = strconv.ErrRange
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q is neither a status from 400 to 599 nor \"drop\"", w)
+		}
+		s.fail = append(s.fail, status)
+	}
+	return s, nil
+}
+
+func isNumber(s string) bool {
+	n, err := strconv.Atoi(s)
+	return err == nil && n > 0
+}
+
+// close ends the section that is open.
+func (p *scriptParser) close() error {
+	s := p.section
+	if s == nil {
+		return nil
+	}
+	text := strings.Join(p.lines, "\n")
+	if s.task == "request" {
+		snippet := fold(text)
+		if snippet == "" {
+			return fmt.Errorf("the request of line %d has no text to recognise it by", s.line)
+		}
+		for _, r := range p.script.requests {
+			if r.snippet == snippet {
+				return fmt.Errorf("the request of line %d is the same as that of line %d", s.line, r.line)
+			}
+		}
+		p.script.requests = append(p.script.requests, &scriptRequest{snippet: snippet, line: s.line})
+		return nil
+	}
+	s.samples = splitSamples(p.lines)
+	r := p.script.requests[len(p.script.requests)-1]
+	if old := r.find(s.task, s.arg); old != nil {
+		return fmt.Errorf("section \"%s\" of line %d stands already in line %d", strings.TrimSpace(s.task+" "+s.arg), s.line, old.line)
+	}
+	r.sections = append(r.sections, s)
+	return nil
+}
+
+func splitSamples(lines []string) []string {
+	var out []string
+	start := 0
+	for i := 0; i <= len(lines); i++ {
+		if i == len(lines) || strings.TrimRight(lines[i], " \t") == "=====" {
+			out = append(out, strings.TrimSpace(strings.Join(lines[start:i], "\n")))
+			start = i + 1
+		}
+	}
+	return out
+}
+
+// fold makes every run of white space one space.
+func fold(s string) string { return strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " ") }
+
+// find returns the section with exactly this key, or nil.
+func (r *scriptRequest) find(task, arg string) *scriptSection {
+	for _, s := range r.sections {
+		if s.task == task && s.arg == arg {
+			return s
+		}
+	}
+	return nil
+}
+
+// section returns the section that answers the call: for an act beyond the script the last act.
+func (r *scriptRequest) section(task, arg string) *scriptSection {
+	if s := r.find(task, arg); s != nil || task != taskAct {
+		return s
+	}
+	var last *scriptSection
+	for _, s := range r.sections {
+		if s.task == taskAct {
+			last = s
+		}
+	}
+	return last
+}
+
+// match returns the request whose snippet is the longest one in text, or nil.
+func (s *Script) match(text string) *scriptRequest {
+	text = fold(text)
+	var best *scriptRequest
+	for _, r := range s.requests {
+		if strings.Contains(text, r.snippet) && (best == nil || len(r.snippet) > len(best.snippet)) {
+			best = r
+		}
+	}
+	return best
+}
+
+// scriptCall is what a chat request asks of the script.
+type scriptCall struct {
+	task, arg string
+	text      string // of the last question or post block, unescaped
+}
+
+var (
+	taskLine   = regexp.MustCompile(`^\s*\[task: ([a-z]+)\]`)
+	stepLine   = regexp.MustCompile(`(?m)^Now write step ([1-9][0-9]*)\.\s*$`)
+	entityOpen = regexp.MustCompile(`<entity\s+id="([QPL][1-9][0-9]*)"`)
+	unescape   = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#34;", `"`, "&#39;", "'", "&amp;", "&")
+)
+
+// readCall finds task, argument and text in the messages.
+func readCall(messages []Message) (scriptCall, error) {
+	var c scriptCall
+	for _, m := range messages {
+		if m.Role == System {
+			if t := taskLine.FindStringSubmatch(m.Content); t != nil {
+				c.task = t[1]
+				break
+			}
+		}
+	}
+	if c.task == "" {
+		return c, fmt.Errorf("the system message does not begin with a line such as [task: act]")
+	}
+	block := "question"
+	if c.task == taskTriage {
+		block = "post"
+	}
+	for _, m := range messages {
+		if text, ok := lastBlock(m.Content, block); ok {
+			c.text = text
+		}
+		if c.task == taskPrune && c.arg == "" && m.Role != System {
+			if e := entityOpen.FindStringSubmatch(m.Content); e != nil {
+				c.arg = e[1]
+			}
+		}
+		if c.task == taskAct && m.Role == User {
+			if all := stepLine.FindAllStringSubmatch(m.Content, -1); all != nil {
+				c.arg = all[len(all)-1][1]
+			}
+		}
+	}
+	if c.text == "" {
+		return c, fmt.Errorf("no <%s> block stands in the messages", block)
+	}
+	return c, nil
+}
+
+// lastBlock returns the text of the last <name …>…</name> in s. The texts inside are escaped, so no tag can stand in them.
+func lastBlock(s, name string) (string, bool) {
+	end := strings.LastIndex(s, "</"+name+">")
+	if end < 0 {
+		return "", false
+	}
+	s = s[:end]
+	for before := s; ; {
+		start := strings.LastIndex(before, "<"+name)
+		if start < 0 {
+			return "", false
+		}
+		open := s[start+len(name)+1:]
+		if gt := strings.IndexByte(open, '>'); gt == 0 || (gt > 0 && open[0] == ' ') {
+			return unescape.Replace(open[gt+1:]), true
+		}
+		before = before[:start]
+	}
+}

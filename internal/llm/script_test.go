@@ -1,0 +1,229 @@
+package llm
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+const bakery = `# Scripts of the test
+
+== request
+Who ran the bakery
+in 1901?
+== triage
+{"request": true}
+== language
+English
+== act 1
+Thought: I look.
+Action: search_wikidata(bakery)
+=====
+Thought: other sample
+Action: stop()
+== act 2 fail 429 503
+# a comment line of SPARQL stays
+SELECT * {}
+\== not a header
+== prune Q42
+{}
+== report
+Done.
+
+# the next one
+#   is longer
+== request
+Who ran the bakery in 1901? And <who> & why
+== act 1
+longer
+`
+
+func mustScript(t testing.TB, text string) *Script {
+	t.Helper()
+	s, err := ParseScript(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestParseScript(t *testing.T) {
+	s := mustScript(t, bakery)
+	if got := s.Requests(); len(got) != 2 || got[0] != "Who ran the bakery in 1901?" || got[1] != "Who ran the bakery in 1901? And <who> & why" {
+		t.Fatalf("requests: %q", got)
+	}
+	first := s.requests[0]
+	if got := first.find(taskAct, "1").samples; len(got) != 2 || got[1] != "Thought: other sample\nAction: stop()" {
+		t.Errorf("samples of act 1: %q", got)
+	}
+	two := first.find(taskAct, "2")
+	if len(two.fail) != 2 || two.fail[0] != 429 || two.fail[1] != 503 {
+		t.Errorf("fail of act 2: %v", two.fail)
+	}
+	if want := "# a comment line of SPARQL stays\nSELECT * {}\n== not a header"; two.samples[0] != want {
+		t.Errorf("act 2: got %q, want %q", two.samples[0], want)
+	}
+	if got := first.find(taskReport, "").samples[0]; got != "Done." {
+		t.Errorf("report with the next request's comment: %q", got)
+	}
+	if first.section(taskAct, "9") != two {
+		t.Error("an act beyond the script must be the last act")
+	}
+	if first.section(taskExtract, "") != nil {
+		t.Error("extract is not in the script")
+	}
+}
+
+func TestParseScriptErrors(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"text first", "hello", "line 1: text before the first section"},
+		{"section first", "== act 1\nx", "line 1: section \"act\" stands before"},
+		{"unknown", "== request\nq\n== answer\n", "line 3: unknown section \"answer\""},
+		{"no step", "== request\nq\n== act\n", "line 3: act wants the number"},
+		{"step zero", "== request\nq\n== act 0\n", "line 3: act wants the number"},
+		{"no entity", "== request\nq\n== prune 183\n", "line 3: prune wants"},
+		{"no snippet", "== request\n\n== act 1\n", "the request of line 1 has no text"},
+		{"same request", "== request\nq  q\n== request\nq q\n== act 1\n", "same as that of line 1"},
+		{"same section", "== request\nq\n== act 1\na\n== act 1\nb\n", "line 6: section \"act 1\" of line 5 stands already in line 3"},
+		{"bad status", "== request\nq\n== act 1 fail 200\n", "\"200\" is neither a status"},
+		{"bad word", "== request\nq\n== act 1 twice\n", "cannot read \"twice\""},
+		{"empty header", "== request\nq\n==\n", "a section without a name"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := ParseScript(strings.NewReader(tt.text))
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want an error with %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestReadCall(t *testing.T) {
+	sys := func(task string) Message { return Message{Role: System, Content: "[task: " + task + "]\nYou are … <question>example</question>"} }
+	for _, tt := range []struct {
+		name     string
+		messages []Message
+		want     scriptCall
+	}{
+		{"act takes the last question and the last step",
+			[]Message{sys("act"), {User, "<question>old</question>"}, {User, "<question>a &lt;b&gt; &amp;amp; c</question>"}, {User, "data\nNow write step 12."}},
+			scriptCall{"act", "12", "a <b> &amp; c"}},
+		{"triage takes the last post",
+			[]Message{sys("triage"), {User, `<post author="A">one</post><post author="B &lt;post&gt;">two</post>`}},
+			scriptCall{"triage", "", "two"}},
+		{"prune takes the first entity",
+			[]Message{sys("prune"), {User, "<question>q</question>\n<entity id=\"Q183\" label=\"x\">{}</entity><entity id=\"Q1\">"}},
+			scriptCall{"prune", "Q183", "q"}},
+		{"the task of the first line only",
+			[]Message{sys("report"), {User, "[task: act]\n<question>q</question>"}},
+			scriptCall{"report", "", "q"}},
+		{"another tag's name is no block",
+			[]Message{sys("report"), {User, "<question>q <questions> r</question>"}},
+			scriptCall{"report", "", "q <questions> r"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := readCall(tt.messages)
+			if err != nil || got != tt.want {
+				t.Errorf("got %+v, %v; want %+v", got, err, tt.want)
+			}
+		})
+	}
+	if _, err := readCall([]Message{{User, "[task: act]"}}); err == nil {
+		t.Error("no task in the system message: want an error")
+	}
+}
+
+func post(t *testing.T, h http.Handler, body string) (int, map[string]any) {
+	t.Helper()
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(body)))
+	var m map[string]any
+	if err := json.Unmarshal(rec.Body.Bytes(), &m); err != nil {
+		t.Fatalf("not JSON: %s", rec.Body)
+	}
+	return rec.Code, m
+}
+
+// The shapes are those of platform.openai.com/docs/api-reference/chat/object and of its error object.
+func TestScriptServer(t *testing.T) {
+	h := mustScript(t, bakery).Handler()
+	ask := func(extra string) string {
+		return `{"model":"m","messages":[{"role":"system","content":"[task: act]"},{"role":"user","content":[{"type":"text","text":"<question>Who ran  the\nbakery in 1901?</question>\nNow write step 1."}]}]` + extra + `}`
+	}
+	code, m := post(t, h, ask(`,"n":3,"stop":["Action:"]`))
+	if code != 200 || m["object"] != "chat.completion" || m["model"] != "m" {
+		t.Fatalf("%d %v", code, m)
+	}
+	choices := m["choices"].([]any)
+	var texts []string
+	for _, c := range choices {
+		texts = append(texts, c.(map[string]any)["message"].(map[string]any)["content"].(string))
+	}
+	want := []string{"Thought: I look.\n", "Thought: other sample\n", "Thought: other sample\n"}
+	if strings.Join(texts, "|") != strings.Join(want, "|") {
+		t.Errorf("samples %q, want %q", texts, want)
+	}
+	u := m["usage"].(map[string]any)
+	if u["total_tokens"] != u["prompt_tokens"].(float64)+u["completion_tokens"].(float64) || u["completion_tokens"].(float64) == 0 {
+		t.Errorf("usage %v", u)
+	}
+	_, m = post(t, h, ask(`,"max_tokens":2`))
+	c := m["choices"].([]any)[0].(map[string]any)
+	if c["finish_reason"] != "length" || c["message"].(map[string]any)["content"] != "Thought:" {
+		t.Errorf("max_tokens 2 (8 characters): %v", c)
+	}
+	for _, tt := range []struct {
+		name, body, code string
+		status           int
+	}{
+		{"no JSON", `{`, "bad_json", 400},
+		{"stream", ask(`,"stream":true`), "unsupported", 400},
+		{"no task", `{"messages":[{"role":"user","content":"hi"}]}`, "no_task", 400},
+		{"no script", strings.Replace(ask(""), "1901", "1902", 1), "no_script", 404},
+		{"no section", strings.Replace(ask(""), "task: act", "task: extract", 1), "no_script_section", 400},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			status, m := post(t, h, tt.body)
+			e, _ := m["error"].(map[string]any)
+			if status != tt.status || e["code"] != tt.code || e["message"] == "" {
+				t.Errorf("got %d %v, want %d %s", status, m, tt.status, tt.code)
+			}
+		})
+	}
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest("GET", "/v1/models", nil))
+	if rec.Code != 200 || !strings.Contains(rec.Body.String(), `"id":"scripted"`) {
+		t.Errorf("models: %d %s", rec.Code, rec.Body)
+	}
+}
+
+func FuzzParseScript(f *testing.F) {
+	f.Add(bakery)
+	f.Add("== request\nq\n== act 1 fail drop\nx\n=====\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := ParseScript(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		for _, r := range s.requests {
+			if r.snippet == "" || s.match(r.snippet) == nil {
+				t.Errorf("request of line %d does not match its own snippet %q", r.line, r.snippet)
+			}
+			for _, sec := range r.sections {
+				if len(sec.samples) == 0 {
+					t.Errorf("section of line %d has no sample", sec.line)
+				}
+			}
+		}
+	})
+}
+
+func FuzzReadCall(f *testing.F) {
+	f.Add("[task: act]\n<question>a</question>", "Now write step 3.")
+	f.Add("[task: triage]", "<post>x</post></post><post")
+	f.Fuzz(func(t *testing.T, sys, user string) {
+		_, _ = readCall([]Message{{System, sys}, {User, user}})
+	})
+}
