@@ -74,8 +74,8 @@ type Query struct {
 	Named     []*NamedSubquery
 	Body      *SelectQuery
 	Operation string    // of Update: its first keyword, such as INSERT
-	Notes     *Notes    // comments before the whole query and after its last token
 	Header    []Comment // comments before the first token: #title:, #defaultView: have meaning for the query service's page
+	Tail      []Comment // comments after everything
 }
 
 // Declaration is a BASE or PREFIX declaration.

@@ -1,0 +1,89 @@
+package sparql
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// unescapeString resolves the escapes of a string's inside (rule 160 and codepoint escapes); bad is the offset of an unknown one, or -1.
+func unescapeString(s string) (out string, bad int) {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); i++ {
+		if s[i] != '\\' {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i+1 >= len(s) {
+			return "", i
+		}
+		if r, n := codepointAt(s, i); n > 0 {
+			b.WriteRune(r)
+			i += n - 1
+			continue
+		}
+		j := strings.IndexByte(`tbnrf"'\`, s[i+1])
+		if j < 0 {
+			return "", i
+		}
+		b.WriteByte("\t\b\n\r\f\"'\\"[j])
+		i++
+	}
+	return b.String(), -1
+}
+
+// codepointAt decodes a codepoint escape at s[i:]; n is 0 when there is none.
+func codepointAt(s string, i int) (r rune, n int) {
+	if i+1 >= len(s) || s[i] != '\\' {
+		return 0, 0
+	}
+	switch s[i+1] {
+	case 'u':
+		n = 6
+	case 'U':
+		n = 10
+	default:
+		return 0, 0
+	}
+	if i+n > len(s) {
+		return 0, 0
+	}
+	v, err := strconv.ParseUint(s[i+2:i+n], 16, 32)
+	if err != nil || !utf8.ValidRune(rune(v)) {
+		return 0, 0
+	}
+	return rune(v), n
+}
+
+// unescapeCodepoints resolves codepoint escapes and leaves everything else.
+func unescapeCodepoints(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	return unescape(s, false)
+}
+
+// unescapeName resolves codepoint escapes and the backslash escapes of local names (rule 173).
+func unescapeName(s string) string {
+	if strings.IndexByte(s, '\\') < 0 {
+		return s
+	}
+	return unescape(s, true)
+}
+
+func unescape(s string, local bool) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if r, n := codepointAt(s, i); n > 0 {
+			b.WriteRune(r)
+			i += n - 1
+			continue
+		}
+		if local && s[i] == '\\' && i+1 < len(s) {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}

@@ -1,0 +1,693 @@
+package sparql
+
+import (
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+func (p *parser) openBrace(expected string) {
+	if !p.is('{') {
+		p.fail(expected)
+	}
+	p.open = append(p.open, p.tok)
+	p.advance()
+}
+
+func (p *parser) closeBrace() {
+	if !p.is('}') {
+		if p.is(tEOF) {
+			p.unclosed()
+		}
+		p.fail("a pattern or a closing brace")
+	}
+	p.open = p.open[:len(p.open)-1]
+	p.advance()
+}
+
+// unclosed reports the brace that was opened last and never closed.
+func (p *parser) unclosed() {
+	o := p.open[len(p.open)-1]
+	pos := positionIn(p.text, int(o.start))
+	p.failWith(p.tok, "}", "the query ends, but a brace opened at line "+itoa(pos.Line)+", column "+itoa(pos.Column)+" is not closed",
+		"add the missing }")
+}
+
+// group reads a group graph pattern (rules 53 to 56).
+func (p *parser) group() *Group {
+	p.enter()
+	start := p.tok
+	g := &Group{Notes: p.start()}
+	p.openBrace("a pattern in braces")
+	g.Open = p.opened()
+	if p.isWord(kwSelect) {
+		s := &SubSelect{Query: p.subSelect()}
+		s.Span = s.Query.Span
+		g.Patterns = []Pattern{s}
+		if p.is('.') {
+			p.advance() // Blazegraph reads a dot after a sub-select's modifiers as part of the group
+		}
+	} else {
+		p.elements(g)
+	}
+	g.Close = p.before()
+	p.closeBrace()
+	g.Span = p.span(start)
+	p.finish(&g.Notes)
+	p.leave()
+	return g
+}
+
+// elements reads the patterns of a group up to its closing brace.
+func (p *parser) elements(g *Group) {
+	for !p.is('}') && !p.is(tEOF) {
+		if p.recovering {
+			p.recoverElement(g)
+			continue
+		}
+		p.element(g)
+	}
+}
+
+// recoverElement reads an element; after a mistake it passes on to the next dot, brace or keyword that starts an element.
+func (p *parser) recoverElement(g *Group) {
+	at := p.tok.start
+	depth, open := p.depth, len(p.open)
+	defer func() {
+		r := recover()
+		if r == nil {
+			return
+		}
+		if _, ours := r.(bailout); !ours || p.is(tEOF) || len(p.errs) >= maxErrors {
+			panic(r)
+		}
+		extra := len(p.open) - open // braces that the broken element left open
+		p.depth, p.open = depth, p.open[:min(open, len(p.open))]
+		p.skipElement(extra, p.tok.start == at)
+	}()
+	p.element(g)
+}
+
+// skipElement passes tokens up to the start of what can be the next element, closing the given number of open braces on the way.
+func (p *parser) skipElement(open int, force bool) {
+	if force && !p.is('}') && !p.is(tEOF) && !p.is('{') {
+		p.advance()
+	}
+	for !p.is(tEOF) {
+		switch {
+		case p.is('{'):
+			open++
+		case p.is('}'):
+			if open <= 0 {
+				return
+			}
+			open--
+		case open > 0:
+		case p.is('.'):
+			p.advance()
+			return
+		case p.tok.kind == tWord && elementStart(p.tok.kw):
+			return
+		}
+		p.advance()
+	}
+	panic(bailout{})
+}
+
+func elementStart(k keyword) bool {
+	switch k {
+	case kwOptional, kwMinus, kwFilter, kwBind, kwValues, kwGraph, kwService, kwInclude:
+		return true
+	}
+	return false
+}
+
+// element reads one pattern with the dot that may follow it, and appends it to g.
+func (p *parser) element(g *Group) {
+	if p.triplesStart() {
+		p.triplesElement(g)
+		return
+	}
+	start := p.tok
+	n := p.start()
+	x := p.notTriples(start)
+	p.accept('.')
+	*x.notes() = merge(n, *x.notes())
+	p.finish(x.notes())
+	g.Patterns = append(g.Patterns, x)
+}
+
+// merge joins the notes of a pattern with those its first part took.
+func merge(a, b *Notes) *Notes {
+	if a == nil {
+		return b
+	}
+	if b != nil {
+		a.Before = append(a.Before, b.Before...)
+		a.After = append(a.After, b.After...)
+	}
+	return a
+}
+
+// triplesStart reports whether a subject can start here.
+func (p *parser) triplesStart() bool {
+	switch p.tok.kind {
+	case tVar, tName, tIRI, tBlank, '[', '(', tString, tInteger, tDecimal, tDouble:
+		return true
+	case '+', '-':
+		return p.signed()
+	case tWord:
+		return p.tok.kw == kwTrue || p.tok.kw == kwFalse
+	}
+	return false
+}
+
+func (p *parser) triplesElement(g *Group) {
+	start := p.tok
+	n := p.start()
+	t := p.triplesSameSubject()
+	t.Notes = n
+	dot := p.accept('.')
+	p.finish(&t.Notes)
+	t.Span.End = p.last.end
+	if t.Subject.Kind == Const && strings.HasPrefix(t.Subject.Value.Value, hintNS) {
+		g.Patterns = append(g.Patterns, &Hint{Span: t.Span, Notes: t.Notes, Triples: t})
+		t.Notes = nil
+	} else {
+		g.Patterns = append(g.Patterns, t)
+	}
+	if !dot && p.triplesStart() {
+		p.missingDot(start)
+	}
+}
+
+const hintNS = "http://www.bigdata.com/queryHints#"
+
+// missingDot reports two statements without a dot between them; when recovering it goes on as if the dot were there.
+func (p *parser) missingDot(start token) {
+	p.mistake(p.tok, ".", "a dot is missing between two statements", "write a dot before "+shorten(p.textOf(p.tok))+
+		", or a semicolon if the same subject goes on")
+	if !p.recovering {
+		panic(bailout{})
+	}
+}
+
+// notTriples reads rule 56 and the dialect's INCLUDE.
+func (p *parser) notTriples(start token) Pattern {
+	if p.is('{') {
+		return p.groupOrUnion(start)
+	}
+	if p.tok.kind != tWord {
+		p.fail("a pattern or a closing brace")
+	}
+	switch p.tok.kw {
+	case kwOptional:
+		p.advance()
+		x := &Optional{Group: p.group()}
+		x.Span = p.span(start)
+		return x
+	case kwMinus:
+		p.advance()
+		x := &Minus{Group: p.group()}
+		x.Span = p.span(start)
+		return x
+	case kwGraph:
+		p.advance()
+		x := &GraphPattern{Name: p.varOrIRI("the graph's IRI or a variable")}
+		x.Group = p.group()
+		x.Span = p.span(start)
+		return x
+	case kwService:
+		return p.service(start)
+	case kwFilter:
+		return p.filter(start)
+	case kwBind:
+		return p.bind(start)
+	case kwValues:
+		return p.values()
+	case kwInclude:
+		p.advance()
+		if !p.is(tPercent) {
+			p.fail("the name of a named subquery, such as %results")
+		}
+		x := &Include{Name: p.text[p.tok.start+1 : p.tok.end]}
+		p.advance()
+		x.Span = p.span(start)
+		return x
+	}
+	p.fail("a pattern or a closing brace")
+	return nil
+}
+
+func (p *parser) groupOrUnion(start token) Pattern {
+	g := p.group()
+	if !p.isWord(kwUnion) {
+		return g
+	}
+	u := &Union{Branches: []*Group{g}}
+	for p.isWord(kwUnion) {
+		c := p.before()
+		p.advance()
+		b := p.group()
+		if c != nil {
+			b.Notes = merge(&Notes{Before: c}, b.Notes)
+		}
+		u.Branches = append(u.Branches, b)
+	}
+	u.Span = p.span(start)
+	return u
+}
+
+func (p *parser) service(start token) Pattern {
+	p.advance()
+	x := &Service{Silent: p.acceptWord(kwSilent)}
+	x.Name = p.varOrIRI("the service's IRI or a variable")
+	x.Group = p.group()
+	x.Span = p.span(start)
+	return x
+}
+
+func (p *parser) filter(start token) Pattern {
+	p.advance()
+	x := &Filter{}
+	if !p.is('(') && !p.callStart() {
+		p.fail("a condition in brackets, a function call or NOT EXISTS")
+	}
+	x.Expr = p.primary()
+	x.Span = p.span(start)
+	return x
+}
+
+func (p *parser) bind(start token) Pattern {
+	p.advance()
+	p.expect('(', "an opening bracket")
+	x := &Bind{Expr: p.expr()}
+	if !p.acceptWord(kwAs) {
+		p.fail("AS ?name")
+	}
+	if !p.is(tVar) {
+		p.fail("a variable after AS")
+	}
+	x.Var = p.variable()
+	p.expect(')', "a closing bracket")
+	x.Span = p.span(start)
+	return x
+}
+
+// values reads inline data (rules 28 and 61 to 65).
+func (p *parser) values() *Values {
+	start := p.tok
+	v := &Values{Notes: p.start()}
+	p.advance()
+	if p.is(tVar) {
+		v.Single = true
+		v.Vars = []string{p.variable()}
+	} else {
+		p.expect('(', "a variable or a list of variables in brackets")
+		for p.is(tVar) {
+			v.Vars = append(v.Vars, p.variable())
+		}
+		p.expect(')', "a variable or a closing bracket")
+	}
+	p.openBrace("the values in braces")
+	v.Open = p.opened()
+	for !p.is('}') {
+		v.Rows = append(v.Rows, p.valuesRow(v))
+	}
+	v.Close = p.before()
+	p.closeBrace()
+	v.Span = p.span(start)
+	p.finish(&v.Notes)
+	return v
+}
+
+func (p *parser) valuesRow(v *Values) *ValuesRow {
+	start := p.tok
+	r := &ValuesRow{Notes: p.start()}
+	if v.Single {
+		r.Cells = p.termPtrs.single(p.valuesCell())
+	} else {
+		if p.is(tEOF) {
+			p.unclosed()
+		}
+		p.expect('(', "a row of values in brackets or a closing brace")
+		for !p.is(')') {
+			r.Cells = append(r.Cells, p.valuesCell())
+		}
+		p.advance()
+		if len(r.Cells) != len(v.Vars) {
+			p.mistake(start, "", "the row has "+itoa(len(r.Cells))+" values for "+itoa(len(v.Vars))+" variables", "write UNDEF for a value that is open")
+			if !p.recovering {
+				panic(bailout{})
+			}
+		}
+	}
+	r.Span = p.span(start)
+	p.finish(&r.Notes)
+	return r
+}
+
+func (p *parser) valuesCell() *Term {
+	if p.isWord(kwUndef) {
+		p.advance()
+		t := p.terms.one()
+		t.Kind, t.Span = Undef, Span{p.last.start, p.last.end}
+		return t
+	}
+	if p.is(tEOF) {
+		p.unclosed()
+	}
+	if t := p.constant(); t != nil {
+		return t
+	}
+	p.fail("a value: a name, a string, a number or UNDEF")
+	return nil
+}
+
+// triplesSameSubject reads rules 75 and 81, without the dot.
+func (p *parser) triplesSameSubject() *Triples {
+	start := p.tok
+	t := p.triples.one()
+	t.Subject = p.node("a subject")
+	lone := t.Subject.Kind == BlankList || t.Subject.Kind == Collection && len(t.Subject.Items) > 0
+	if !lone || p.verbStart() {
+		t.Properties = p.propertyList()
+	}
+	t.Span = p.span(start)
+	return t
+}
+
+func (p *parser) verbStart() bool {
+	switch p.tok.kind {
+	case tVar, tName, tIRI, '^', '!', '(':
+		return true
+	}
+	return p.isWord(kwA)
+}
+
+// propertyList reads predicates with their objects, separated by semicolons, of which there may be too many.
+func (p *parser) propertyList() []*Property {
+	var out []*Property
+	for {
+		out = p.propPtrs.push(out, p.property(len(out) > 0))
+		if !p.is(';') {
+			return out
+		}
+		for p.accept(';') {
+		}
+		p.finish(&out[len(out)-1].Notes)
+		if !p.verbStart() {
+			return out
+		}
+	}
+}
+
+func (p *parser) property(takes bool) *Property {
+	start := p.tok
+	x := p.properties.one()
+	if takes {
+		x.Notes = p.start()
+	}
+	x.Path = p.verb()
+	for {
+		var n *Notes
+		if len(x.Objects) > 0 {
+			n = p.start()
+		}
+		o := p.node("an object")
+		x.Objects = p.termPtrs.push(x.Objects, o)
+		o.Notes = n
+		if !p.accept(',') {
+			break
+		}
+		p.finish(&o.Notes)
+	}
+	x.Span = p.span(start)
+	p.finish(&x.Notes)
+	return x
+}
+
+// node reads a subject or object: a term, a property list in brackets, a collection.
+func (p *parser) node(expected string) *Term {
+	switch p.tok.kind {
+	case tVar:
+		return p.varTerm()
+	case '[':
+		return p.bracket()
+	case '(':
+		return p.collection()
+	case tBlank:
+		t := p.terms.one()
+		t.Kind, t.Name, t.Span = BlankNode, p.text[p.tok.start+2:p.tok.end], Span{p.tok.start, p.tok.end}
+		p.advance()
+		return t
+	}
+	if t := p.constant(); t != nil {
+		return t
+	}
+	p.fail(expected)
+	return nil
+}
+
+func (p *parser) bracket() *Term {
+	p.enter()
+	start := p.tok
+	t := p.terms.one()
+	p.blanks++
+	t.Kind, t.Name = BlankNode, "."+itoa(p.blanks)
+	p.open = append(p.open, p.tok)
+	p.advance()
+	if !p.is(']') {
+		t.Kind = BlankList
+		t.Properties = p.propertyList()
+	}
+	p.expect(']', "a closing square bracket")
+	p.open = p.open[:len(p.open)-1]
+	t.Span = p.span(start)
+	p.leave()
+	return t
+}
+
+func (p *parser) collection() *Term {
+	p.enter()
+	start := p.tok
+	t := p.terms.one()
+	p.blanks++
+	t.Kind, t.Name = Collection, "."+itoa(p.blanks)
+	p.advance()
+	for !p.is(')') {
+		t.Items = append(t.Items, p.node("an element of the list or a closing bracket"))
+	}
+	p.advance()
+	t.Span = p.span(start)
+	p.leave()
+	return t
+}
+
+func (p *parser) varTerm() *Term {
+	t := p.terms.one()
+	t.Kind, t.Span = Var, Span{p.tok.start, p.tok.end}
+	t.Name = p.variable()
+	return t
+}
+
+// variable returns the name of the variable in hand and passes it.
+func (p *parser) variable() string {
+	name := unescapeCodepoints(p.text[p.tok.start+1 : p.tok.end])
+	p.advance()
+	return name
+}
+
+func (p *parser) varOrIRI(expected string) *Term {
+	switch p.tok.kind {
+	case tVar:
+		return p.varTerm()
+	case tIRI, tName:
+		t := p.iriTerm(p.tok)
+		p.advance()
+		return t
+	}
+	p.fail(expected)
+	return nil
+}
+
+// verb reads the predicate of a pattern.
+func (p *parser) verb() *Path {
+	if p.is(tVar) {
+		x := p.paths.one()
+		x.Kind, x.Span = PathTerm, Span{p.tok.start, p.tok.end}
+		x.Term = p.varTerm()
+		return x
+	}
+	return p.path()
+}
+
+// path reads rule 88: alternatives.
+func (p *parser) path() *Path {
+	p.enter()
+	start := p.tok
+	first := p.pathSequence()
+	if p.is('|') {
+		x := p.paths.one()
+		x.Kind, x.Args = PathAlt, []*Path{first}
+		for p.accept('|') {
+			x.Args = append(x.Args, p.pathSequence())
+		}
+		x.Span = p.span(start)
+		first = x
+	}
+	p.leave()
+	return first
+}
+
+func (p *parser) pathSequence() *Path {
+	start := p.tok
+	first := p.pathElement()
+	if !p.is('/') {
+		return first
+	}
+	x := p.paths.one()
+	x.Kind, x.Args = PathSeq, make([]*Path, 1, 2)
+	x.Args[0] = first
+	for p.accept('/') {
+		x.Args = append(x.Args, p.pathElement())
+	}
+	x.Span = p.span(start)
+	return x
+}
+
+// pathElement reads rules 91 to 93: a primary with its modifier, inverted or not.
+func (p *parser) pathElement() *Path {
+	start := p.tok
+	inverse := p.accept('^')
+	x := p.pathModifier(start, p.pathPrimary())
+	if inverse {
+		i := p.paths.one()
+		i.Kind, i.Args, i.Span = PathInverse, []*Path{x}, p.span(start)
+		x = i
+	}
+	return x
+}
+
+func (p *parser) pathModifier(start token, x *Path) *Path {
+	var k PathKind
+	lo, hi := 0, 0
+	switch {
+	case p.is('*'):
+		k = PathStar
+	case p.is('?'):
+		k = PathOpt
+	case p.is('+') && !p.signed():
+		k = PathPlus
+	case p.is('{'):
+		var ok bool
+		if lo, hi, ok = p.pathRange(); !ok {
+			return x
+		}
+		k = PathRange
+	default:
+		return x
+	}
+	p.advance()
+	y := p.paths.one()
+	y.Kind, y.Args, y.Min, y.Max, y.Span = k, []*Path{x}, lo, hi, p.span(start)
+	return y
+}
+
+// signed reports whether the current + or - stands right before a number, and so is its sign.
+func (p *parser) signed() bool {
+	c := p.at(int(p.tok.end))
+	return c >= '0' && c <= '9' || c == '.' && p.at(int(p.tok.end)+1) >= '0' && p.at(int(p.tok.end)+1) <= '9'
+}
+
+// pathRange reads {n}, {n,}, {,m} and {n,m} up to the closing brace, which stays in hand.
+func (p *parser) pathRange() (lo, hi int, ok bool) {
+	if k := p.peek().kind; k != tInteger && k != ',' {
+		return 0, 0, false
+	}
+	p.advance()
+	number := func() int {
+		n := 0
+		for _, c := range p.textOf(p.tok) {
+			n = min(n*10+int(c-'0'), 1_000_000)
+		}
+		p.advance()
+		return n
+	}
+	if p.is(tInteger) {
+		lo = number()
+	}
+	hi = lo
+	if p.accept(',') {
+		hi = -1
+		if p.is(tInteger) {
+			hi = number()
+		}
+	}
+	if !p.is('}') {
+		p.fail("a closing brace")
+	}
+	return lo, hi, true
+}
+
+func (p *parser) pathPrimary() *Path {
+	start := p.tok
+	switch {
+	case p.is(tIRI), p.is(tName), p.isWord(kwA):
+		x := p.paths.one()
+		x.Kind, x.Term = PathTerm, p.predicate()
+		x.Span = p.span(start)
+		return x
+	case p.accept('('):
+		x := p.path()
+		p.expect(')', "a closing bracket")
+		return x
+	case p.accept('!'):
+		return p.negated(start)
+	}
+	p.fail("a predicate")
+	return nil
+}
+
+// predicate reads an IRI or a.
+func (p *parser) predicate() *Term {
+	if p.isWord(kwA) && p.textOf(p.tok) == "a" {
+		t := p.terms.one()
+		t.Kind, t.Span, t.Written, t.Value = Const, Span{p.tok.start, p.tok.end}, "a", rdf.IRI(rdf.RDFType)
+		p.advance()
+		return t
+	}
+	return p.varOrIRI("a predicate")
+}
+
+// negated reads what follows ! in a path (rules 95 and 96).
+func (p *parser) negated(start token) *Path {
+	x := p.paths.one()
+	x.Kind = PathNegated
+	one := func() {
+		s := p.tok
+		inverse := p.accept('^')
+		if !p.is(tIRI) && !p.is(tName) && !p.isWord(kwA) {
+			p.fail("a predicate")
+		}
+		y := p.paths.one()
+		y.Kind, y.Term, y.Span = PathTerm, p.predicate(), p.span(s)
+		if inverse {
+			y = &Path{Kind: PathInverse, Args: []*Path{y}, Span: y.Span}
+		}
+		x.Args = append(x.Args, y)
+	}
+	if p.accept('(') {
+		if !p.is(')') {
+			one()
+			for p.accept('|') {
+				one()
+			}
+		}
+		p.expect(')', "a closing bracket")
+	} else {
+		one()
+	}
+	x.Span = p.span(start)
+	return x
+}

@@ -1,0 +1,523 @@
+package sparql
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// query reads rule 1 to 6 of the grammar, with Blazegraph's and QLever's named subqueries.
+func (p *parser) query() *Query {
+	q := &Query{Text: p.text, Span: Span{0, int32(len(p.text))}, Body: &SelectQuery{Where: &Group{}}}
+	q.Header = p.before()
+	p.prologue(q)
+	for p.isWord(kwWith) && p.peek().kind == tPercent {
+		q.Named = append(q.Named, p.qleverNamed())
+	}
+	switch {
+	case p.isWord(kwSelect):
+		q.Form = Select
+		p.body(q, p.selectClause)
+	case p.isWord(kwAsk):
+		q.Form = Ask
+		p.body(q, func(*SelectQuery) { p.advance() })
+	case p.isWord(kwConstruct):
+		q.Form = Construct
+		p.body(q, func(*SelectQuery) { p.construct(q) })
+	case p.isWord(kwDescribe):
+		q.Form = Describe
+		p.body(q, func(s *SelectQuery) { p.describe(q, s) })
+	case p.tok.kind == tWord && p.tok.kw >= kwInsert && p.tok.kw <= kwCopy, p.isWord(kwWith):
+		q.Form, q.Operation = Update, spelling[p.tok.kw]
+		if q.Operation == "WITH" {
+			q.Operation = "WITH … DELETE or INSERT"
+		}
+		return q
+	default:
+		p.fail("SELECT, ASK, CONSTRUCT or DESCRIBE")
+	}
+	if !p.is(tEOF) {
+		p.fail(p.afterQuery(q))
+	}
+	q.Tail = p.before()
+	return q
+}
+
+// afterQuery says what could follow when the end was expected.
+func (p *parser) afterQuery(q *Query) string {
+	if p.is('}') {
+		return "the end of the query"
+	}
+	return "a solution modifier (GROUP BY, HAVING, ORDER BY, LIMIT, OFFSET) or the end"
+}
+
+func (p *parser) prologue(q *Query) {
+	for p.isWord(kwBase) || p.isWord(kwPrefix) {
+		start := p.tok
+		d := &Declaration{Notes: p.start(), Base: p.isWord(kwBase)}
+		p.advance()
+		if !d.Base {
+			p.prefixName(d)
+		}
+		if !p.is(tIRI) {
+			p.fail("an address in angle brackets")
+		}
+		d.IRI = p.resolve(p.tok)
+		p.advance()
+		d.Span = p.span(start)
+		p.finish(&d.Notes)
+		q.Prologue = append(q.Prologue, d)
+		if d.Base {
+			p.base = d.IRI
+			continue
+		}
+		if p.prefixes == nil {
+			p.prefixes = map[string]string{}
+		}
+		p.prefixes[d.Prefix] = d.IRI
+	}
+}
+
+func (p *parser) prefixName(d *Declaration) {
+	if !p.is(tName) || p.tok.colon != p.tok.end-1 {
+		p.fail("a prefix with its colon")
+	}
+	d.Prefix = unescapeName(p.text[p.tok.start:p.tok.colon])
+	p.advance()
+}
+
+// resolve returns the IRI of a tIRI token, resolved against the base when there is one (RFC 3986).
+func (p *parser) resolve(t token) string {
+	iri := unescapeCodepoints(p.text[t.start+1 : t.end-1])
+	if p.base == "" {
+		return iri
+	}
+	base, err := url.Parse(p.base)
+	if err != nil {
+		return iri
+	}
+	ref, err := url.Parse(iri)
+	if err != nil || ref.IsAbs() {
+		return iri
+	}
+	return base.ResolveReference(ref).String()
+}
+
+// body reads what follows a query's head: dataset, named subqueries, pattern, modifiers.
+func (p *parser) body(q *Query, head func(*SelectQuery)) {
+	s := q.Body
+	start := p.tok
+	s.Notes = p.start()
+	head(s)
+	p.finish(&s.Notes)
+	for p.isWord(kwFrom) {
+		q.Datasets = append(q.Datasets, p.dataset())
+	}
+	for p.isWord(kwWith) {
+		q.Named = append(q.Named, p.named())
+	}
+	p.where(q, s)
+	p.modifiers(s)
+	if p.isWord(kwValues) {
+		s.Values = p.values()
+	}
+	s.Span = p.span(start)
+}
+
+func (p *parser) where(q *Query, s *SelectQuery) {
+	if q != nil && q.Short {
+		return
+	}
+	s.Notes = p.mergeStart(s.Notes)
+	switch {
+	case p.acceptWord(kwWhere) || p.is('{'):
+	case q != nil && q.Form == Describe:
+		return
+	default:
+		p.fail("the pattern in braces, WHERE { … }")
+	}
+	s.Where = p.group()
+}
+
+// mergeStart hangs comments between a query's head and its pattern on the head.
+func (p *parser) mergeStart(n *Notes) *Notes {
+	c := p.before()
+	if c == nil {
+		return n
+	}
+	if n == nil {
+		n = &Notes{}
+	}
+	n.After = append(n.After, c...)
+	return n
+}
+
+func (p *parser) selectClause(s *SelectQuery) {
+	p.advance()
+	switch {
+	case p.acceptWord(kwDistinct):
+		s.Distinct = true
+	case p.acceptWord(kwReduced):
+		s.Reduced = true
+	}
+	if p.accept('*') {
+		s.Star = true
+		return
+	}
+	for {
+		it := p.selectItem()
+		if it == nil {
+			break
+		}
+		s.Items = append(s.Items, it)
+	}
+	if len(s.Items) == 0 {
+		p.fail("a variable, an expression (… AS ?name) or *")
+	}
+}
+
+// selectItem reads one projected column, or returns nil where there is none.
+func (p *parser) selectItem() *SelectItem {
+	if !p.is(tVar) && !p.is('(') {
+		return nil
+	}
+	start := p.tok
+	it := &SelectItem{Notes: p.start()}
+	if p.is(tVar) {
+		it.Var = p.variable()
+	} else {
+		p.advance()
+		it.Expr = p.expr()
+		if !p.acceptWord(kwAs) {
+			p.fail("AS ?name")
+		}
+		if !p.is(tVar) {
+			p.fail("a variable after AS")
+		}
+		it.Var = p.variable()
+		p.expect(')', "a closing bracket")
+	}
+	it.Span = p.span(start)
+	p.finish(&it.Notes)
+	return it
+}
+
+func (p *parser) construct(q *Query) {
+	p.advance()
+	if p.isWord(kwWhere) || p.isWord(kwFrom) {
+		q.Short = true
+		for p.isWord(kwFrom) {
+			q.Datasets = append(q.Datasets, p.dataset())
+		}
+		p.expectWord(kwWhere)
+		q.Body.Where = p.group()
+		for _, x := range q.Body.Where.Patterns {
+			t, ok := x.(*Triples)
+			if !ok || !plainTriples(t) {
+				p.failWith(p.last, "", "CONSTRUCT WHERE takes plain triples only", "write the template out: CONSTRUCT { … } WHERE { … }")
+			}
+		}
+		return
+	}
+	p.expect('{', "the template in braces")
+	for !p.is('}') {
+		q.Template = append(q.Template, p.templateTriples())
+		if !p.accept('.') {
+			break
+		}
+	}
+	p.expect('}', "a closing brace")
+}
+
+// plainTriples reports whether every predicate is a variable or an IRI.
+func plainTriples(t *Triples) bool {
+	for _, f := range t.Triples() {
+		if f.Path.Kind != PathTerm {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *parser) templateTriples() *Triples {
+	start := p.tok
+	t := p.triplesSameSubject()
+	if !plainTriples(t) {
+		p.failWith(start, "", "a template cannot hold property paths", "")
+	}
+	return t
+}
+
+func (p *parser) describe(q *Query, s *SelectQuery) {
+	p.advance()
+	if p.accept('*') {
+		s.Star = true
+		return
+	}
+	for p.is(tVar) || p.is(tIRI) || p.is(tName) {
+		q.Resources = append(q.Resources, p.varOrIRI("a variable or an IRI"))
+	}
+	if len(q.Resources) == 0 {
+		p.fail("a variable, an IRI or *")
+	}
+}
+
+func (p *parser) dataset() *Dataset {
+	start := p.tok
+	d := &Dataset{Notes: p.start()}
+	p.advance()
+	d.Named = p.acceptWord(kwNamed)
+	if !p.is(tIRI) && !p.is(tName) {
+		p.fail("the IRI of a graph")
+	}
+	d.IRI = p.varOrIRI("the IRI of a graph")
+	d.Span = p.span(start)
+	p.finish(&d.Notes)
+	return d
+}
+
+// named reads Blazegraph's WITH { SELECT … } AS %name.
+func (p *parser) named() *NamedSubquery {
+	start := p.tok
+	n := &NamedSubquery{Notes: p.start()}
+	p.advance()
+	p.namedBody(n)
+	p.expectWord(kwAs)
+	if !p.is(tPercent) {
+		p.fail("the name of the subquery, such as %results")
+	}
+	n.Name = p.text[p.tok.start+1 : p.tok.end]
+	p.advance()
+	n.Span = p.span(start)
+	p.finish(&n.Notes)
+	return n
+}
+
+// qleverNamed reads QLever's WITH %name AS { SELECT … }.
+func (p *parser) qleverNamed() *NamedSubquery {
+	start := p.tok
+	n := &NamedSubquery{Notes: p.start()}
+	p.advance()
+	n.Name = p.text[p.tok.start+1 : p.tok.end]
+	p.advance()
+	p.expectWord(kwAs)
+	p.namedBody(n)
+	n.Span = p.span(start)
+	p.finish(&n.Notes)
+	return n
+}
+
+func (p *parser) namedBody(n *NamedSubquery) {
+	p.openBrace("the subquery in braces")
+	if !p.isWord(kwSelect) {
+		p.fail("SELECT")
+	}
+	n.Query = p.subSelect()
+	n.Close = p.before()
+	p.closeBrace()
+}
+
+// subSelect reads rule 8.
+func (p *parser) subSelect() *SelectQuery {
+	p.enter()
+	start := p.tok
+	s := &SelectQuery{Notes: p.start()}
+	p.selectClause(s)
+	p.finish(&s.Notes)
+	p.where(nil, s)
+	p.modifiers(s)
+	if p.isWord(kwValues) {
+		s.Values = p.values()
+	}
+	s.Span = p.span(start)
+	p.leave()
+	return s
+}
+
+// modifiers reads rule 18. LIMIT and OFFSET come in either order.
+func (p *parser) modifiers(s *SelectQuery) {
+	if p.isWord(kwGroup) {
+		s.GroupBy = p.groupBy()
+	}
+	if p.isWord(kwHaving) {
+		s.Having = p.having()
+	}
+	if p.isWord(kwOrder) {
+		s.OrderBy = p.orderBy()
+	}
+	for {
+		switch {
+		case p.isWord(kwLimit) && s.Limit == nil:
+			s.Limit = p.count()
+		case p.isWord(kwOffset) && s.Offset == nil:
+			s.Offset = p.count()
+		default:
+			return
+		}
+	}
+}
+
+func (p *parser) groupBy() *GroupBy {
+	start := p.tok
+	g := &GroupBy{Notes: p.start()}
+	p.advance()
+	p.expectWord(kwBy)
+	for {
+		k := p.groupKey()
+		if k == nil {
+			break
+		}
+		g.Keys = append(g.Keys, k)
+	}
+	if len(g.Keys) == 0 {
+		p.fail("a variable or an expression in brackets")
+	}
+	g.Span = p.span(start)
+	p.finish(&g.Notes)
+	return g
+}
+
+func (p *parser) groupKey() *GroupKey {
+	start := p.tok
+	k := &GroupKey{}
+	switch {
+	case p.is(tVar), p.callStart():
+		k.Notes = p.start()
+		k.Expr = p.primary()
+	case p.is('('):
+		k.Notes = p.start()
+		p.advance()
+		k.Expr = p.expr()
+		if p.acceptWord(kwAs) {
+			if !p.is(tVar) {
+				p.fail("a variable after AS")
+			}
+			k.As = p.variable()
+		}
+		p.expect(')', "a closing bracket")
+	default:
+		return nil
+	}
+	k.Span = p.span(start)
+	p.finish(&k.Notes)
+	return k
+}
+
+// callStart reports whether a function call, aggregate or EXISTS starts here: what may stand as a constraint without brackets.
+func (p *parser) callStart() bool {
+	switch p.tok.kind {
+	case tWord:
+		return p.tok.kw.function() || p.tok.kw.aggregate() || p.tok.kw == kwExists || p.tok.kw == kwNot
+	case tIRI, tName:
+		return true
+	}
+	return false
+}
+
+func (p *parser) having() *Having {
+	start := p.tok
+	h := &Having{Notes: p.start()}
+	p.advance()
+	for p.is('(') || p.callStart() {
+		h.Conditions = append(h.Conditions, p.primary())
+	}
+	if len(h.Conditions) == 0 {
+		p.fail("a condition in brackets")
+	}
+	h.Span = p.span(start)
+	p.finish(&h.Notes)
+	return h
+}
+
+func (p *parser) orderBy() *OrderBy {
+	start := p.tok
+	o := &OrderBy{Notes: p.start()}
+	p.advance()
+	p.expectWord(kwBy)
+	for {
+		k := p.orderKey()
+		if k == nil {
+			break
+		}
+		o.Keys = append(o.Keys, k)
+	}
+	if len(o.Keys) == 0 {
+		p.fail("a variable, ASC(…), DESC(…) or an expression in brackets")
+	}
+	o.Span = p.span(start)
+	p.finish(&o.Notes)
+	return o
+}
+
+func (p *parser) orderKey() *OrderKey {
+	start := p.tok
+	k := &OrderKey{}
+	switch {
+	case p.isWord(kwAsc), p.isWord(kwDesc):
+		k.Notes = p.start()
+		k.Descending, k.Explicit = p.isWord(kwDesc), p.isWord(kwAsc)
+		p.advance()
+		if !p.is('(') {
+			p.fail("an expression in brackets")
+		}
+		k.Expr = p.primary()
+	case p.is(tVar), p.is('('), p.callStart():
+		k.Notes = p.start()
+		k.Expr = p.primary()
+	default:
+		return nil
+	}
+	k.Span = p.span(start)
+	p.finish(&k.Notes)
+	return k
+}
+
+func (p *parser) count() *Count {
+	start := p.tok
+	c := &Count{Notes: p.start()}
+	p.advance()
+	if !p.is(tInteger) {
+		p.fail("a whole number")
+	}
+	n, err := strconv.ParseInt(p.textOf(p.tok), 10, 64)
+	if err != nil {
+		p.failWith(p.tok, "a whole number", "the number is too large", "")
+	}
+	c.N = n
+	p.advance()
+	c.Span = p.span(start)
+	p.finish(&c.Notes)
+	return c
+}
+
+// iriTerm returns the constant for a tIRI or tName token.
+func (p *parser) iriTerm(t token) *Term {
+	x := p.terms.one()
+	x.Span, x.Kind, x.Written = Span{t.start, t.end}, Const, p.textOf(t)
+	if t.kind == tIRI {
+		x.Value = rdf.IRI(p.resolve(t))
+	} else {
+		x.Value = rdf.IRI(p.expand(t))
+	}
+	return x
+}
+
+// expand returns the full IRI of a prefixed name; an unknown prefix is a mistake that does not stop the reading.
+func (p *parser) expand(t token) string {
+	prefix := p.text[t.start:t.colon]
+	local := p.text[t.colon+1 : t.end]
+	ns, ok := p.namespace(prefix)
+	if !ok {
+		prefix = unescapeName(prefix)
+		if ns, ok = p.namespace(prefix); !ok {
+			p.mistake(t, "", "the prefix \""+prefix+":\" is not declared", p.prefixHint(prefix, local))
+		}
+	}
+	for i := 0; i < len(local); i++ {
+		if local[i] == '\\' {
+			return p.concat(ns, unescapeName(local))
+		}
+	}
+	return p.concat(ns, local)
+}

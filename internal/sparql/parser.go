@@ -1,0 +1,315 @@
+package sparql
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Limits of [Parse]. A text beyond them gets an error that says so.
+const (
+	MaxDepth  = 500      // nested groups, brackets, expressions, paths
+	MaxChain  = 10_000   // operators of one level in a row, such as a + b + c …
+	MaxLength = 16 << 20 // bytes
+	maxErrors = 10       // mistakes reported at once
+)
+
+// Parse reads a query. The error, when there is one, is an [Errors] with every mistake found; then the query is nil.
+// Updates give a query of form Update without a body: see [Guard].
+func Parse(text string) (*Query, error) {
+	if len(text) > MaxLength {
+		return nil, Errors{{Line: 1, Column: 1, Message: fmt.Sprintf("the text is longer than %d bytes", MaxLength), Hint: "send one query at a time"}}
+	}
+	p := parser{lexer: lexer{text: text}}
+	q := p.run()
+	if len(p.errs) == 0 && q.Form != Update {
+		p.checkScopes(q)
+	}
+	if len(p.errs) == 0 {
+		return q, nil
+	}
+	if q == nil { // read it again, going on after mistakes
+		again := parser{lexer: lexer{text: text}, recovering: true}
+		again.run()
+		if len(again.errs) > 0 {
+			p.errs = again.errs
+		}
+	}
+	sort.SliceStable(p.errs, func(i, j int) bool { return p.errs[i].Offset < p.errs[j].Offset })
+	return nil, p.errs
+}
+
+// parser is a recursive descent over the lexer's tokens with one token in hand. It stops at the first mistake with a panic of type bailout, caught in run;
+// when recovering, each element of a group catches its own.
+type parser struct {
+	lexer
+	tok        token // the current token
+	last       token // the one before
+	depth      int
+	recovering bool
+	errs       Errors
+	taken      int // comments already attached
+	prefixes   map[string]string
+	base       string
+	blanks     int // anonymous blank nodes so far
+	strings    strings.Builder
+	arena
+	open []token // braces and brackets that are open, for messages
+}
+
+type bailout struct{}
+
+// run parses the whole text; it returns nil after a mistake that it could not go on from.
+func (p *parser) run() (q *Query) {
+	defer func() {
+		if r := recover(); r != nil {
+			if _, ours := r.(bailout); !ours {
+				panic(r)
+			}
+			q = nil
+		}
+	}()
+	p.advance()
+	return p.query()
+}
+
+func (p *parser) advance() {
+	p.last = p.tok
+	p.tok = p.lexer.next()
+}
+
+// peek returns the token after the current one without moving.
+func (p *parser) peek() token {
+	save := p.lexer
+	t := p.lexer.next()
+	p.lexer = save
+	return t
+}
+
+func (p *parser) is(k kind) bool        { return p.tok.kind == k }
+func (p *parser) isWord(k keyword) bool { return p.tok.kind == tWord && p.tok.kw == k }
+
+func (p *parser) accept(k kind) bool {
+	if p.tok.kind == k {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+func (p *parser) acceptWord(k keyword) bool {
+	if p.isWord(k) {
+		p.advance()
+		return true
+	}
+	return false
+}
+
+func (p *parser) expect(k kind, expected string) {
+	if !p.accept(k) {
+		p.fail(expected)
+	}
+}
+
+func (p *parser) expectWord(k keyword) {
+	if !p.acceptWord(k) {
+		p.fail(spelling[k])
+	}
+}
+
+func (p *parser) textOf(t token) string { return p.text[t.start:t.end] }
+
+func (p *parser) span(start token) Span { return Span{start.start, p.last.end} }
+
+func (p *parser) enter() {
+	p.depth++
+	if p.depth > MaxDepth {
+		p.failWith(p.tok, "", fmt.Sprintf("nested too deeply: more than %d levels", MaxDepth), "")
+	}
+}
+
+func (p *parser) leave() { p.depth-- }
+
+// fail reports that the current token is not what was expected, and bails out.
+func (p *parser) fail(expected string) {
+	if p.tok.kind == tBad {
+		p.report(p.err)
+		panic(bailout{})
+	}
+	found := "end of query"
+	if p.tok.kind != tEOF {
+		found = shorten(p.textOf(p.tok))
+	}
+	message := "found " + found
+	if p.tok.kind != tEOF {
+		message = "found " + "\"" + found + "\""
+	} else {
+		message = "the query ends"
+	}
+	if expected != "" {
+		message += " where " + expected + " should be"
+	}
+	p.failWith(p.tok, expected, message, p.hint(expected))
+}
+
+// failWith reports a mistake at t and bails out.
+func (p *parser) failWith(t token, expected, message, hint string) {
+	p.mistake(t, expected, message, hint)
+	panic(bailout{})
+}
+
+// mistake reports a mistake at t and goes on.
+func (p *parser) mistake(t token, expected, message, hint string) {
+	pos := positionIn(p.text, int(t.start))
+	found := "end of query"
+	if t.kind != tEOF {
+		found = shorten(p.textOf(t))
+	}
+	p.report(&Error{Line: pos.Line, Column: pos.Column, Offset: pos.Offset, Found: found, Expected: expected, Message: message, Hint: hint})
+}
+
+func (p *parser) report(e *Error) {
+	for _, old := range p.errs {
+		if old.Offset == e.Offset {
+			return
+		}
+	}
+	if len(p.errs) < maxErrors {
+		p.errs = append(p.errs, e)
+	}
+}
+
+// before takes the comments that stand before the current token.
+func (p *parser) before() []Comment {
+	if p.taken >= int(p.tok.comments) {
+		return nil
+	}
+	var out []Comment
+	for ; p.taken < int(p.tok.comments); p.taken++ {
+		out = append(out, p.comments[p.taken].Comment)
+	}
+	return out
+}
+
+// start begins a node that comments hang on.
+func (p *parser) start() *Notes {
+	if c := p.before(); c != nil {
+		return &Notes{Before: c}
+	}
+	return nil
+}
+
+// finish ends a node: comments inside it that nobody took, and one on the same line after it, become its own.
+func (p *parser) finish(n **Notes) {
+	if p.taken >= len(p.comments) {
+		return
+	}
+	end := p.last.end
+	for p.taken < len(p.comments) {
+		c := p.comments[p.taken]
+		inside := c.Start < end
+		if !inside && (c.own || p.taken >= int(p.tok.comments)) {
+			return
+		}
+		if *n == nil {
+			*n = &Notes{}
+		}
+		if c.own {
+			(*n).Before = append((*n).Before, c.Comment)
+		} else {
+			(*n).After = append((*n).After, c.Comment)
+		}
+		p.taken++
+		if !inside {
+			return
+		}
+	}
+}
+
+// opened takes the comments right after an opening brace that has just been passed, up to the end of its line.
+func (p *parser) opened() []Comment {
+	var out []Comment
+	for p.taken < int(p.tok.comments) {
+		c := p.comments[p.taken]
+		if c.own && c.Start >= p.last.end {
+			break
+		}
+		out = append(out, c.Comment)
+		p.taken++
+	}
+	return out
+}
+
+// concat returns a+b from the parser's own memory.
+func (p *parser) concat(a, b string) string {
+	if p.strings.Cap() == 0 {
+		p.strings.Grow(2*len(p.text) + 256)
+	}
+	n := p.strings.Len()
+	p.strings.WriteString(a)
+	p.strings.WriteString(b)
+	return p.strings.String()[n:]
+}
+
+// namespace returns what a prefix stands for.
+func (p *parser) namespace(prefix string) (string, bool) {
+	if ns, ok := p.prefixes[prefix]; ok {
+		return ns, true
+	}
+	ns, ok := rdf.Prefixes[prefix]
+	return ns, ok
+}
+
+// arena hands out nodes in blocks, so that a query costs few allocations.
+type arena struct {
+	terms      block[Term]
+	paths      block[Path]
+	exprs      block[Expr]
+	properties block[Property]
+	triples    block[Triples]
+	termPtrs   block[*Term]
+	exprPtrs   block[*Expr]
+	propPtrs   block[*Property]
+}
+
+// block is a run of values not yet handed out.
+type block[T any] struct {
+	free []T
+	size int
+}
+
+func (b *block[T]) more(n int) {
+	b.size = min(max(8, 2*b.size), 64)
+	b.free = make([]T, max(n, b.size))
+}
+
+// one returns a pointer to a fresh zero value.
+func (b *block[T]) one() *T {
+	if len(b.free) == 0 {
+		b.more(1)
+	}
+	x := &b.free[0]
+	b.free = b.free[1:]
+	return x
+}
+
+// single returns a slice of length one and capacity one that holds x.
+func (b *block[T]) single(x T) []T {
+	if len(b.free) == 0 {
+		b.more(1)
+	}
+	s := b.free[:1:1]
+	b.free = b.free[1:]
+	s[0] = x
+	return s
+}
+
+// push appends x to s, whose first element comes from the block.
+func (b *block[T]) push(s []T, x T) []T {
+	if s == nil {
+		return b.single(x)
+	}
+	return append(s, x)
+}
