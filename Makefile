@@ -1,22 +1,46 @@
-.PHONY: all build test race lint fuzz integration replay env-example confirm-slice demo
+# make help lists what there is.
+FUZZTIME ?= 10s
 
-all: build test lint
+.PHONY: help build test race lint lint-golangci fuzz integration replay env-example confirm-slice demo bench ci
 
-build:
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 18
+
+build: ## build everything
 	go build ./...
 
-test:
+test: ## the tests: needs nothing but Go
 	go test ./...
 
-race:
+race: ## the tests with the race detector, in random order
 	go test -race -shuffle=on ./...
 
-lint:
-	gofmt -l . | tee /dev/stderr | (! read -r _)
+lint: ## formatting, vet, linters
+	test -z "$$(gofmt -l . | tee /dev/stderr)"
 	go vet ./...
+	$(MAKE) lint-golangci
 
-env-example:
+lint-golangci: ## golangci-lint, from its own module so that its dependencies are not ours
+	cd .ci/lint && GOFLAGS=-mod=mod go build -o "$$OLDPWD/.ci/lint/golangci-lint" github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	./.ci/lint/golangci-lint run --timeout 10m ./...
+
+fuzz: ## every fuzz target for FUZZTIME
+	bash .ci/fuzz.sh $(FUZZTIME)
+
+bench: ## benchmarks
+	go test -run '^$$' -bench . ./...
+
+integration: ## against real servers; fails when one is missing
+	go test -tags integration -count=1 -timeout 45m -v ./internal/integration/...
+
+replay: ## recorded runs of the published system through our loop: make replay LOG=path/to/qald10-log.json
+	go run ./tools/replay $(LOG)
+
+env-example: ## write .env.example from the list of settings
 	go run ./cmd/spinachbot config print --example > .env.example
 
-demo:
+demo: ## the bot at work on its own small wiki
 	go run ./cmd/spinachbot demo
+
+ci: ## the whole gate
+	bash .ci/run
