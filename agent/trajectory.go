@@ -14,8 +14,9 @@ const Format = "spinachbot-trajectory-1"
 //
 //	start     Format, Time, Question (with History), Preset, Limits
 //	model     Request and Response (or Error) of one call of the model, in full
+//	graph     Call: one call of the graph or the labeler with its result
 //	step      Step: one action with its observation
-//	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop
+//	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop, Step: the action that was refused, without a number
 //	final     SPARQL, Ran, Table, Endpoint of the last run
 //	end       Reason (empty for an answer), Detail, Report, Language, Confidence, Usage
 type Event struct {
@@ -28,6 +29,7 @@ type Event struct {
 	Request    *llm.Request   `json:"request,omitempty"`
 	Response   *llm.Response  `json:"response,omitempty"`
 	Error      string         `json:"error,omitempty"`
+	Call       *Call          `json:"call,omitempty"`
 	Step       *Step          `json:"step,omitempty"`
 	To         *int           `json:"to,omitempty"`
 	Reason     string         `json:"reason,omitempty"`

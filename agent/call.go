@@ -1,0 +1,109 @@
+package agent
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// complete makes one call of the model: limits first, then the call, then its usage and its record. messages is called with short set when the conversation
+// was too long for the model and a shorter form of it is to be tried, once. A failure that ends the run is a *halt.
+func (r *run) complete(ctx context.Context, p phase, req llm.Request, messages func(short bool) []llm.Message) (text, finish string, err error) {
+	for _, short := range []bool{false, true} {
+		if h := r.meter.check(r.now(), p, len(r.state.steps)); h != nil {
+			return "", "", h
+		}
+		req.Messages = messages(short)
+		resp, callErr := r.model.Complete(ctx, req)
+		ev := Event{Event: "model", Request: &req, Response: resp}
+		if resp != nil {
+			r.meter.usage.Add(resp.Usage)
+		}
+		if callErr != nil {
+			ev.Error = callErr.Error()
+		}
+		if err := r.record(ctx, ev); err != nil {
+			return "", "", err
+		}
+		if callErr == nil {
+			if len(resp.Choices) > 0 {
+				finish = resp.Choices[0].FinishReason
+			}
+			return resp.Text(), finish, nil
+		}
+		if short || !errors.Is(callErr, llm.ErrContextLength) {
+			return "", "", r.modelFailure(ctx, callErr)
+		}
+	}
+	return "", "", halting(ModelFailed, "%v", llm.ErrContextLength)
+}
+
+// modelFailure tells the kinds of failure of the model apart.
+func (r *run) modelFailure(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, llm.ErrNoModel):
+		return halting(NoModel, "%v", err)
+	case errors.Is(err, llm.ErrBudget):
+		return halting(OutOfMoney, "%v", err)
+	}
+	return halting(ModelFailed, "%v", err)
+}
+
+// help makes a call for a task other than act, at temperature 0. Only what ends the whole run is an error: ok is false when the model failed at this
+// task alone, for which every caller has another way.
+func (r *run) help(ctx context.Context, task string, maxTokens int, system, user llm.Message) (text string, ok bool, err error) {
+	text, finish, err := r.complete(ctx, helping, llm.Request{Purpose: task, MaxTokens: maxTokens}, func(bool) []llm.Message {
+		return []llm.Message{system, user}
+	})
+	var h *halt
+	if errors.As(err, &h) && h.reason == ModelFailed {
+		r.lg.Warn("agent: the model failed at a side task, going on without", "question", r.q.ID, "task", task, "err", h.detail)
+		return "", false, nil
+	}
+	return text, err == nil && finish != "length", err
+}
+
+// recordError marks a failure to write the trajectory.
+type recordError struct{ err error }
+
+func (e *recordError) Error() string { return "trajectory: " + e.err.Error() }
+func (e *recordError) Unwrap() error { return e.err }
+
+func isRecordError(err error) bool {
+	var e *recordError
+	return errors.As(err, &e)
+}
+
+// record writes an event with its time. It does so also when ctx is done, so that the trajectory ends properly on every way out.
+// After a failure nothing more is written: the file ends where it could no longer be trusted.
+func (r *run) record(ctx context.Context, e Event) error {
+	if r.rec == nil {
+		return nil
+	}
+	if r.broken != nil {
+		return r.broken
+	}
+	e.Time = r.now()
+	if err := r.rec.Record(context.WithoutCancel(ctx), e); err != nil {
+		r.broken = &recordError{err}
+		return r.broken
+	}
+	return nil
+}
+
+// shortened returns the state with the observations of all but the last three steps cut down, for a model whose context is too short for the whole.
+func (s *state) shortened() *state {
+	out := *s
+	out.steps = append([]kept(nil), s.steps...)
+	for i := range out.steps {
+		limit := 400
+		if i >= len(out.steps)-3 {
+			limit = 3000
+		}
+		out.steps[i].Observation = clip(out.steps[i].Observation, limit)
+	}
+	return &out
+}

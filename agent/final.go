@@ -1,0 +1,196 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// labelledRows is how many rows at the head of the answer get labels, for the preview in the reply.
+const labelledRows = 25
+
+// stop carries out an accepted stop. done is false when the last query turned out to be unfit for publishing: then the model has been told and goes on.
+func (r *run) stop(ctx context.Context, t turn) (end ending, done bool, err error) {
+	if t.action.noAnswer {
+		end = ending{reason: NotFound, detail: t.action.argument}
+		return end, true, r.recordStop(ctx, t)
+	}
+	i, query := r.state.finalQuery()
+	answer, unfit, err := r.publish(ctx, query)
+	if err != nil {
+		return ending{}, false, err
+	}
+	if unfit == "" {
+		return ending{answer: answer}, true, r.recordStop(ctx, t)
+	}
+	r.state.steps[i].unfit = unfit
+	if r.meter.check(r.now(), acting, len(r.state.steps)) != nil {
+		return ending{reason: CannotPublish, detail: unfit}, true, nil
+	}
+	ref := r.state.judge(t.action, "")
+	if ref == nil {
+		return ending{reason: CannotPublish, detail: unfit}, true, nil
+	}
+	return ending{}, false, r.refuse(ctx, t, ref)
+}
+
+// recordStop adds the stop to the steps and to the trajectory.
+func (r *run) recordStop(ctx context.Context, t turn) error {
+	r.state.taken++
+	k := kept{Step: Step{N: r.state.taken, Thought: t.thought, Action: actStop, Argument: t.action.argument}}
+	r.state.add(k)
+	return r.record(ctx, Event{Event: "step", Step: &k.Step})
+}
+
+// publish makes the last run (ARCHITECTURE.md, invariant 4): the query loses an exploring LIMIT 10 at its end, gets its posting form, and that very text, with only
+// [AUTO_LANGUAGE] replaced, is run. unfit says, in words for the model, why the query cannot be published: it has no posting form, or its run
+// failed or gave nothing. Where only the removal of LIMIT 10 makes the result too large or too slow, the query is published with it.
+func (r *run) publish(ctx context.Context, query string) (answer *Answer, unfit string, err error) {
+	candidates := []string{query}
+	if short, cut := r.dialect.trimLimit(query); cut && !asksForTen(r.q.Text, query) {
+		candidates = []string{short, query}
+	}
+	for i, q := range candidates {
+		answer, unfit, failure, err := r.publishOne(ctx, q)
+		last := i == len(candidates)-1
+		if err != nil || unfit == "" || last || (failure != kg.Timeout && failure != kg.TooLarge && failure != kg.TooGreedy) {
+			return answer, unfit, err
+		}
+	}
+	return nil, unfit, nil
+}
+
+// asksForTen reports whether LIMIT 10 is the question's own: it sorts, and the question says ten. Then it is no exploring limit.
+func asksForTen(question, query string) bool {
+	if !strings.Contains(strings.ToUpper(query), "ORDER") {
+		return false
+	}
+	for _, w := range strings.FieldsFunc(strings.ToLower(question), func(c rune) bool { return !isWordRune(c) }) {
+		if slices.Contains([]string{"10", "ten", "zehn", "dix", "diez", "dieci", "dez", "tien", "tio", "ti", "dziesięć", "десять"}, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// finalTries is how often the last run is made when the graph's service fails it.
+const finalTries = 2
+
+func (r *run) publishOne(ctx context.Context, query string) (answer *Answer, unfit string, failure kg.Kind, err error) {
+	if err := r.dialect.check(query); err != nil {
+		return nil, say("unfit_form", err.Error()), kg.KindOf(err), nil
+	}
+	ids := r.dialect.identifiers(query)
+	labels := r.labelsOf(ctx, ids)
+	posting, err := r.dialect.postingForm(query, func(id string) string { return labels[id] })
+	if err != nil {
+		return nil, say("unfit_form", err.Error()), kg.SyntaxError, nil
+	}
+	ran := r.dialect.inLanguage(posting, r.lang.code)
+	var table *kg.Table
+	var at time.Time
+	for try := 1; ; try++ {
+		at = r.now()
+		table, err = r.graph.Query(ctx, ran)
+		if err == nil || ctx.Err() != nil || !passing(kg.KindOf(err)) {
+			break
+		}
+		if try == finalTries {
+			return nil, "", "", halting(GraphFailed, "the final query could not be run: %v", err)
+		}
+	}
+	var e *kg.Error
+	switch {
+	case ctx.Err() != nil:
+		return nil, "", "", ctx.Err()
+	case isRecordError(err):
+		return nil, "", "", err
+	case errors.As(err, &e) && (e.Kind == kg.Timeout || e.Kind == kg.TooLarge || e.Kind == kg.TooGreedy):
+		return nil, say("unfit_greedy", nil), e.Kind, nil
+	case err != nil:
+		return nil, say("unfit_run", clip(err.Error(), 500)), kg.KindOf(err), nil
+	case table.Empty():
+		return nil, say("unfit_empty", nil), "", nil
+	}
+	all := r.labelsOf(ctx, unionIDs(ids, tableIDs(table, labelledRows)))
+	return &Answer{SPARQL: posting, Ran: ran, Table: table, RanAt: at, Endpoint: table.Source, Labels: all}, "", "", nil
+}
+
+// tableIDs returns the Q and P numbers in the first n rows.
+func tableIDs(t *kg.Table, n int) []string {
+	var out []string
+	for _, row := range t.Rows[:min(n, len(t.Rows))] {
+		for _, c := range row {
+			if id := rdf.EntityID(c.Value); c.IsIRI() && id != "" && !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
+}
+
+func unionIDs(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, id := range b {
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// extract asks the model, once the actions are used up, for the query that the steps support (SPINACH's "extract final SPARQL", systems.md A.1.1, S21), and
+// publishes it when it runs, returns something and uses only numbers that were seen. Otherwise the run ends as it was.
+func (r *run) extract(ctx context.Context, end ending) (ending, error) {
+	user := llm.Message{Role: llm.User, Content: say("extract_user", map[string]any{"Question": r.q.Text, "Language": r.lang.name, "Earlier": r.questionsBefore(),
+		"Steps": r.state.stepsKept()})}
+	text, ok, err := r.help(ctx, "extract", r.opts.MaxTokens, system("extract", nil), user)
+	var h *halt
+	if errors.As(err, &h) && h.reason == NoModel { // a scripted model without that section
+		return end, nil
+	}
+	query := unquote(text)
+	if err != nil || !ok || query == "" || strings.EqualFold(strings.Trim(query, ". "), "none") {
+		return end, err
+	}
+	if unseen := r.unseenIn(query); len(unseen) > 0 {
+		end.detail += "; the extracted query holds numbers that were never seen: " + strings.Join(unseen, ", ")
+		return end, nil
+	}
+	answer, unfit, err := r.publish(ctx, query)
+	if err != nil {
+		return end, err
+	}
+	if unfit != "" {
+		end.detail += "; the extracted query cannot be published: " + unfit
+		return end, nil
+	}
+	return ending{answer: answer, extracted: true}, nil
+}
+
+// report asks the model for the short answer in the asker's language. Without one the reply has its fixed sentences only: a failure here loses nothing.
+func (r *run) report(ctx context.Context, out *Outcome) error {
+	if out.Answer == nil && (out.Reason == NoModel || out.Reason == OutOfMoney || out.Reason == OutOfTime || out.Reason.Transient()) {
+		return nil
+	}
+	data := map[string]any{"Question": r.q.Text, "Language": r.lang.name, "Earlier": r.questionsBefore(), "Why": clip(fold(out.Detail), 300), "Steps": r.state.stepsKept()}
+	if a := out.Answer; a != nil {
+		data["SPARQL"], data["Result"] = a.SPARQL, r.preset.tableText(a.Table, a.Labels)
+	}
+	text, ok, err := r.help(ctx, "report", 1500, system("report", map[string]any{"Language": r.lang.name}),
+		llm.Message{Role: llm.User, Content: say("report_user", data)})
+	var h *halt
+	if errors.As(err, &h) {
+		return nil // the answer stands without it
+	}
+	if ok {
+		out.Report = strings.TrimSpace(clean(text))
+	}
+	return err
+}

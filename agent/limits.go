@@ -1,0 +1,112 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Limits bound one run. A zero field takes its default, for tokens, money and time that is "no limit".
+//
+// Actions are counted as in the SPINACH paper (section 4.2 and footnote 7): Counted is how many steps may stand in the state, Total how many actions may be
+// asked for in all; the difference is spent on refused actions and on steps that a rollback abandons. A refusal that finds no spare action
+// left is paid from the counted ones, so that a run never takes more than Total actions.
+type Limits struct {
+	Counted      int           // actions in the state, default 15
+	Total        int           // actions asked for in all, refused and abandoned ones included, default 30
+	FormatErrors int           // unreadable turns in a row that end the run, default 4
+	Tokens       int           // input and output tokens of all calls
+	USD          float64       // money of all calls
+	Time         time.Duration // wall time from start to end
+}
+
+// Defaults of the paper, and ours for what it leaves open.
+const (
+	defaultCounted      = 15
+	defaultTotal        = 30
+	defaultFormatErrors = 4
+)
+
+func (l Limits) withDefaults() Limits {
+	if l.Counted <= 0 {
+		l.Counted = defaultCounted
+	}
+	if l.Total <= 0 {
+		l.Total = max(defaultTotal, l.Counted)
+	}
+	if l.FormatErrors <= 0 {
+		l.FormatErrors = defaultFormatErrors
+	}
+	return l
+}
+
+// fields is the form in which the limits stand in the trajectory's start event.
+func (l Limits) fields() map[string]any {
+	return map[string]any{"counted": l.Counted, "total": l.Total, "format_errors": l.FormatErrors, "tokens": l.Tokens, "usd": l.USD,
+		"seconds": l.Time.Seconds()}
+}
+
+// halt ends a run with a reason. It is the only kind of error inside the package that becomes an Outcome; every other one is returned to the caller.
+type halt struct {
+	reason Reason
+	detail string
+}
+
+func (h *halt) Error() string { return string(h.reason) + ": " + h.detail }
+
+func halting(r Reason, format string, args ...any) *halt {
+	return &halt{reason: r, detail: fmt.Sprintf(format, args...)}
+}
+
+// meter holds the limits of a run and what of them is used. [meter.check] is the one place where limits are compared.
+type meter struct {
+	limits       Limits
+	start        time.Time
+	usage        llm.Usage
+	actions      int // asked for in all
+	formatErrors int // in a row
+}
+
+// errOutOfTime is the cause of a context that the run's own time limit ended.
+var errOutOfTime = errors.New("the time limit of the run has passed")
+
+// deadline returns a context that ends with the run's time limit, so that a call in flight ends too.
+func (m *meter) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if m.limits.Time <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, m.limits.Time, errOutOfTime)
+}
+
+// phase tells check what is about to be done.
+type phase int
+
+const (
+	acting  phase = iota // asking for an action: all limits hold
+	helping              // any other call of the model: the limits of actions do not hold, so that a query can still be extracted and reported
+)
+
+// check returns the limit that forbids going on, or nil. counted is the number of steps in the state.
+func (m *meter) check(now time.Time, p phase, counted int) *halt {
+	l := m.limits
+	switch tokens := m.usage.InputTokens + m.usage.OutputTokens; {
+	case l.Time > 0 && now.Sub(m.start) >= l.Time:
+		return halting(OutOfTime, "the limit of %s has passed", l.Time)
+	case l.Tokens > 0 && tokens >= l.Tokens:
+		return halting(OutOfMoney, "%d tokens used, the limit is %d", tokens, l.Tokens)
+	case l.USD > 0 && m.usage.USD >= l.USD:
+		return halting(OutOfMoney, "%.4f US dollars used, the limit is %.4f", m.usage.USD, l.USD)
+	case p == helping:
+		return nil
+	case m.formatErrors >= l.FormatErrors:
+		return halting(ModelFailed, "the model wrote no readable action %d times in a row", m.formatErrors)
+	case counted >= l.Counted:
+		return halting(OutOfActions, "%d steps in the state, the limit is %d", counted, l.Counted)
+	case m.actions >= l.Total:
+		return halting(OutOfActions, "%d actions taken in all, the limit is %d", m.actions, l.Total)
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package agent
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// page is an entity's page as the model sees it, in the shape that SPINACH gives it (systems.md A.1.2): an object of "property (P number)", whose values are one
+// text, a list of texts, or, when any of them has a qualifier, an object from value to {"Qualifiers": [one object a statement]}.
+// Ours adds to a statement's object "rank": "preferred" or "deprecated".
+type page struct {
+	props []pageProp
+}
+
+type pageProp struct {
+	id, key string // "P31", "instance of (P31)"
+	values  []pageValue
+	more    int // values cut off
+}
+
+type pageValue struct {
+	text   string
+	groups [][]pageQualifier // one a statement that has qualifiers or a rank
+}
+
+type pageQualifier struct {
+	id, key string
+	values  []string
+}
+
+// rankKey is the key under which a statement's rank stands among its qualifiers.
+const rankKey = "rank"
+
+// maxPageValues is how many values of one property are looked at. More are counted only.
+const maxPageValues = 60
+
+// newPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH.
+func newPage(e *kg.Entity) page {
+	var p page
+	for _, c := range e.Claims {
+		prop := pageProp{id: c.Property.ID, key: labelledKey(c.Property)}
+		at := map[string]int{}
+		for _, s := range c.Statements {
+			text := valueText(s.Value)
+			i, ok := at[text]
+			if !ok {
+				if len(prop.values) == maxPageValues {
+					prop.more++
+					continue
+				}
+				i = len(prop.values)
+				at[text] = i
+				prop.values = append(prop.values, pageValue{text: text})
+			}
+			if g := statementGroup(s); len(g) > 0 {
+				prop.values[i].groups = append(prop.values[i].groups, g)
+			}
+		}
+		if len(prop.values) > 0 {
+			p.props = append(p.props, prop)
+		}
+	}
+	return p
+}
+
+func labelledKey(p kg.PropertyRef) string {
+	if p.Label == "" {
+		return p.ID
+	}
+	return fold(p.Label) + " (" + p.ID + ")"
+}
+
+func statementGroup(s kg.Statement) []pageQualifier {
+	var g []pageQualifier
+	if s.Rank == kg.Preferred || s.Rank == kg.Deprecated {
+		g = append(g, pageQualifier{key: rankKey, values: []string{string(s.Rank)}})
+	}
+	for _, q := range s.Qualifiers {
+		pq := pageQualifier{id: q.Property.ID, key: labelledKey(q.Property)}
+		for _, v := range q.Values {
+			pq.values = append(pq.values, valueText(v))
+		}
+		if len(pq.values) > 0 {
+			g = append(g, pq)
+		}
+	}
+	return g
+}
+
+// object is a JSON object that keeps its order.
+type object []member
+
+type member struct {
+	key   string
+	value any
+}
+
+// MarshalJSON writes the members in order.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if err := encodeJSON(&b, m.key); err != nil {
+			return nil, err
+		}
+		b.WriteByte(':')
+		if err := encodeJSON(&b, m.value); err != nil {
+			return nil, err
+		}
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// encodeJSON writes v without the escapes for HTML, which would hide < and & from the model.
+func encodeJSON(b *bytes.Buffer, v any) error {
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	b.Truncate(b.Len() - 1) // Encode's newline
+	return nil
+}
+
+// String writes the page as JSON indented by two spaces.
+func (p page) String() string {
+	var b, out bytes.Buffer
+	if encodeJSON(&b, p.tree()) != nil || json.Indent(&out, b.Bytes(), "", "  ") != nil {
+		return "{}"
+	}
+	return out.String()
+}
+
+func (p page) tree() object {
+	o := object{}
+	for _, prop := range p.props {
+		o = append(o, member{prop.key, prop.tree()})
+	}
+	return o
+}
+
+func (p pageProp) tree() any {
+	qualified := false
+	for _, v := range p.values {
+		qualified = qualified || len(v.groups) > 0
+	}
+	if !qualified {
+		texts := make([]string, 0, len(p.values)+1)
+		for _, v := range p.values {
+			texts = append(texts, v.text)
+		}
+		if p.more > 0 {
+			texts = append(texts, say("values_left_out", p.more))
+		}
+		if len(texts) == 1 {
+			return texts[0]
+		}
+		return texts
+	}
+	o := object{}
+	for _, v := range p.values {
+		o = append(o, member{v.text, v.tree()})
+	}
+	if p.more > 0 {
+		o = append(o, member{say("values_left_out", p.more), object{}})
+	}
+	return o
+}
+
+func (v pageValue) tree() object {
+	if len(v.groups) == 0 {
+		return object{}
+	}
+	groups := make([]object, len(v.groups))
+	for i, g := range v.groups {
+		for _, q := range g {
+			var val any = q.values
+			if len(q.values) == 1 {
+				val = q.values[0]
+			}
+			groups[i] = append(groups[i], member{q.key, val})
+		}
+	}
+	return object{{"Qualifiers", groups}}
+}
+
+// leftOut names the properties of whole that are not in p.
+func (p page) leftOut(whole page) []string {
+	have := map[string]bool{}
+	for _, prop := range p.props {
+		have[prop.id] = true
+	}
+	var out []string
+	for _, prop := range whole.props {
+		if !have[prop.id] {
+			out = append(out, prop.key)
+		}
+	}
+	return out
+}
+
+// words splits a text into lower-case words of at least three letters, for the comparison of labels with a question.
+func words(s string) []string {
+	return strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !isWordRune(r) })
+}

@@ -1,0 +1,280 @@
+package agent
+
+import (
+	"encoding/json"
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+)
+
+// Bounds of the deterministic pruning, ours.
+const (
+	prunedProps       = 25 // properties kept
+	prunedValues      = 8  // values of a property that has nothing in common with the question
+	prunedValuesMatch = 25 // values of one that has
+	prunedGroups      = 4  // statements shown of one value
+)
+
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// basicProps are kept by the deterministic pruning whatever is asked, since they say what kind of thing an item is:
+// instance of, subclass of, part of, has part, facet of, Wikidata property, inverse property.
+var basicProps = []string{"P31", "P279", "P361", "P527", "P1269", "P1687", "P1696"}
+
+// pruneByWords is the fallback when the model's pruning fails: it keeps the properties whose label, values or qualifiers share most words with the question, the
+// basic ones, then as many others in the page's order as fit. It needs no model and always gives the same.
+func pruneByWords(whole page, question string) page {
+	q := words(question)
+	type scored struct{ i, score int }
+	var order []scored
+	for i, p := range whole.props {
+		s := 4 * overlap(p.key, q)
+		best := 0
+		for _, v := range p.values {
+			best = max(best, 2*overlap(v.text, q))
+			for _, g := range v.groups {
+				for _, ql := range g {
+					best = max(best, overlap(ql.key, q), overlap(strings.Join(ql.values, " "), q))
+				}
+			}
+		}
+		s += best
+		if slices.Contains(basicProps, p.id) {
+			s++
+		}
+		order = append(order, scored{i, s})
+	}
+	sort.SliceStable(order, func(a, b int) bool { return order[a].score > order[b].score })
+	order = order[:min(len(order), prunedProps)]
+	sort.Slice(order, func(a, b int) bool { return order[a].i < order[b].i })
+	var out page
+	for _, o := range order {
+		p := whole.props[o.i]
+		limit := prunedValues
+		if o.score > 1 {
+			limit = prunedValuesMatch
+		}
+		if len(p.values) > limit {
+			p.more += len(p.values) - limit
+			p.values = mostCommon(p.values, q, limit)
+		}
+		p.values = slices.Clone(p.values)
+		for i, v := range p.values {
+			if len(v.groups) > prunedGroups {
+				p.values[i].groups = v.groups[:prunedGroups]
+			}
+		}
+		out.props = append(out.props, p)
+	}
+	return out
+}
+
+// mostCommon keeps n values, those that share words with the question before the others, in the page's order.
+func mostCommon(values []pageValue, q []string, n int) []pageValue {
+	idx := make([]int, len(values))
+	for i := range idx {
+		idx[i] = i
+	}
+	sort.SliceStable(idx, func(a, b int) bool { return overlap(values[idx[a]].text, q) > overlap(values[idx[b]].text, q) })
+	idx = idx[:n]
+	sort.Ints(idx)
+	out := make([]pageValue, n)
+	for i, j := range idx {
+		out[i] = values[j]
+	}
+	return out
+}
+
+// overlap counts the words of s that stand in the question, whole or with the same first four letters or more ("governor", "governors").
+func overlap(s string, question []string) int {
+	n := 0
+	for _, w := range words(s) {
+		for _, x := range question {
+			if w == x && len(w) > 2 || len(w) > 4 && len(x) > 4 && (strings.HasPrefix(w, x) || strings.HasPrefix(x, w)) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// pruneByAnswer applies the model's answer to the page: what the answer names stays, and the text of everything comes from the page, so that
+// nothing that does not stand there can get in. ok is false when the answer is no JSON object or names nothing of the page. unknown counts
+// the properties and values in the answer that are not on the page.
+func pruneByAnswer(whole page, answer string) (pruned page, unknown int, ok bool) {
+	m, ok := jsonObject(answer)
+	if !ok {
+		return page{}, 0, false
+	}
+	wanted := map[string]any{}
+	for key, v := range m {
+		wanted[propKey(key)] = v
+	}
+	found := 0
+	for _, p := range whole.props {
+		v, ok := wanted[propKey(p.key)]
+		if !ok {
+			continue
+		}
+		found++
+		kept, strange := p.keep(v)
+		unknown += strange
+		if len(kept.values) > 0 {
+			pruned.props = append(pruned.props, kept)
+		}
+	}
+	unknown += len(wanted) - found
+	return pruned, unknown, len(pruned.props) > 0
+}
+
+// propKey is a property's number when the key holds one, else the key folded to lower case.
+func propKey(key string) string {
+	if i := strings.LastIndexByte(key, '('); i >= 0 {
+		if id := strings.TrimSuffix(key[i+1:], ")"); findID(id) != "" {
+			return findID(id)
+		}
+	}
+	if id := findID(key); id != "" && id == strings.ToUpper(strings.TrimSpace(key)) {
+		return id
+	}
+	return strings.ToLower(fold(key))
+}
+
+// keep applies the model's value for a property: true, null, an empty text or object keep everything; texts, lists and objects keep what they name.
+func (p pageProp) keep(v any) (kept pageProp, unknown int) {
+	wanted, all := wantedValues(v)
+	if all {
+		return p, 0
+	}
+	kept = pageProp{id: p.id, key: p.key}
+	used := 0
+	for _, val := range p.values {
+		w, ok := wanted[valueKey(val.text)]
+		if !ok {
+			continue
+		}
+		used++
+		kept.values = append(kept.values, val.keep(w))
+	}
+	kept.more = p.more
+	return kept, len(wanted) - used
+}
+
+// wantedValues reads the model's value of a property: value text to what it wants of that value's qualifiers.
+func wantedValues(v any) (wanted map[string]any, all bool) {
+	wanted = map[string]any{}
+	switch v := v.(type) {
+	case nil, bool:
+		return nil, true
+	case string:
+		if v == "" {
+			return nil, true
+		}
+		wanted[valueKey(v)] = nil
+	case []any:
+		for _, x := range v {
+			if s, ok := x.(string); ok {
+				wanted[valueKey(s)] = nil
+			}
+		}
+	case map[string]any:
+		if len(v) == 0 {
+			return nil, true
+		}
+		for k, x := range v {
+			wanted[valueKey(k)] = x
+		}
+	default:
+		b, _ := json.Marshal(v) // a number
+		wanted[valueKey(string(b))] = nil
+	}
+	return wanted, false
+}
+
+// valueKey is the Q number of an entity value, else the text.
+func valueKey(s string) string {
+	s = fold(s)
+	if i := strings.LastIndexByte(s, '('); i >= 0 && strings.HasSuffix(s, ")") {
+		if id := s[i+1 : len(s)-1]; findID(id) == id && id != "" {
+			return id
+		}
+	}
+	return s
+}
+
+// keep applies the model's wish for one value: without qualifiers when it names none, else with those statements and qualifiers that it names.
+func (v pageValue) keep(w any) pageValue {
+	out := pageValue{text: v.text}
+	m, ok := w.(map[string]any)
+	if !ok {
+		return out
+	}
+	list, ok := m["Qualifiers"].([]any)
+	if !ok {
+		if one, isMap := m["Qualifiers"].(map[string]any); isMap {
+			list = []any{one}
+		}
+	}
+	for _, g := range v.groups {
+		var best []pageQualifier
+		for _, x := range list {
+			want, _ := x.(map[string]any)
+			if sub := groupSubset(g, want); len(sub) > len(best) {
+				best = sub
+			}
+		}
+		if len(best) > 0 {
+			out.groups = append(out.groups, best)
+		}
+	}
+	return out
+}
+
+// groupSubset returns the qualifiers of g that want names, or nothing when want names one that g does not have with that value: then it means another statement.
+func groupSubset(g []pageQualifier, want map[string]any) []pageQualifier {
+	wanted := map[string]any{}
+	for k, v := range want {
+		wanted[propKey(k)] = v
+	}
+	var out []pageQualifier
+	for _, q := range g {
+		w, ok := wanted[propKey(q.key)]
+		if !ok {
+			continue
+		}
+		delete(wanted, propKey(q.key))
+		texts, all := wantedValues(w)
+		sub := pageQualifier{id: q.id, key: q.key}
+		for _, v := range q.values {
+			if _, ok := texts[valueKey(v)]; ok || all {
+				sub.values = append(sub.values, v)
+			}
+		}
+		if len(sub.values) == 0 {
+			return nil
+		}
+		out = append(out, sub)
+	}
+	if len(wanted) > 0 {
+		return nil
+	}
+	return out
+}
+
+// jsonObject finds the first JSON object in a text, past code fences and words around it.
+func jsonObject(text string) (map[string]any, bool) {
+	for i := strings.IndexByte(text, '{'); i >= 0; {
+		var m map[string]any
+		if json.NewDecoder(strings.NewReader(text[i:])).Decode(&m) == nil {
+			return m, true
+		}
+		n := strings.IndexByte(text[i+1:], '{')
+		if n < 0 || i > 4096 {
+			break
+		}
+		i += n + 1
+	}
+	return nil, false
+}

@@ -1,0 +1,180 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Replay answers an agent from a recorded trajectory: it is its [Model], [Graph] and [Labeler]. Every call must be the next one of that kind in the record, with
+// the same content; the first that differs fails with a message that names it. So a run of the same code gives the same answer without any service.
+// A Replay serves one run and is not safe for concurrent use.
+type Replay struct {
+	question Question
+	limits   Limits
+	model    []Event
+	calls    []*Call
+	models   int // used
+	graphs   int // used
+}
+
+// NewReplay prepares the replay of the events that [ReadTrajectory] returned.
+func NewReplay(events []Event) (*Replay, error) {
+	r := &Replay{}
+	for _, e := range events {
+		switch e.Event {
+		case "start":
+			if e.Question == nil {
+				return nil, fmt.Errorf("replay: the start event holds no question")
+			}
+			r.question = *e.Question
+			r.limits = limitsOf(e.Limits)
+		case "model":
+			r.model = append(r.model, e)
+		case "graph":
+			if e.Call == nil {
+				return nil, fmt.Errorf("replay: a graph event holds no call")
+			}
+			r.calls = append(r.calls, e.Call)
+		}
+	}
+	if r.question.Text == "" {
+		return nil, fmt.Errorf("replay: no start event with a question")
+	}
+	return r, nil
+}
+
+// Question is the recorded question.
+func (r *Replay) Question() Question { return r.question }
+
+// Limits are the recorded limits, without the one of time: a replay takes none.
+func (r *Replay) Limits() Limits { return r.limits }
+
+func limitsOf(m map[string]any) Limits {
+	num := func(k string) float64 { f, _ := m[k].(float64); return f }
+	return Limits{Counted: int(num("counted")), Total: int(num("total")), FormatErrors: int(num("format_errors")), Tokens: int(num("tokens")), USD: num("usd")}
+}
+
+// Complete answers with the next recorded response when the request is the recorded one.
+func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if r.models == len(r.model) {
+		return nil, fmt.Errorf("replay: the record holds %d calls of the model, this is one more (%s)", len(r.model), req.Purpose)
+	}
+	e := r.model[r.models]
+	r.models++
+	if e.Request == nil || !sameRequest(*e.Request, req) {
+		return nil, fmt.Errorf("replay: call %d of the model (%s) differs from the record: %s", r.models, req.Purpose, firstDifference(e.Request, req))
+	}
+	if e.Response == nil {
+		return nil, &llm.Error{Message: e.Error}
+	}
+	return e.Response, nil
+}
+
+func sameRequest(a, b llm.Request) bool { return a.Purpose == b.Purpose && slices.Equal(a.Messages, b.Messages) }
+
+// firstDifference shows where two requests part.
+func firstDifference(a *llm.Request, b llm.Request) string {
+	if a == nil {
+		return "no request was recorded"
+	}
+	if a.Purpose != b.Purpose {
+		return fmt.Sprintf("it was for %s", a.Purpose)
+	}
+	for i := range b.Messages {
+		if i >= len(a.Messages) {
+			break
+		}
+		x, y := a.Messages[i].Content, b.Messages[i].Content
+		if x == y {
+			continue
+		}
+		n := 0
+		for n < len(x) && n < len(y) && x[n] == y[n] {
+			n++
+		}
+		n = max(0, n-20)
+		return fmt.Sprintf("message %d: recorded %q, now %q", i+1, clip(x[n:], 80), clip(y[n:], 80))
+	}
+	return fmt.Sprintf("%d messages recorded, now %d", len(a.Messages), len(b.Messages))
+}
+
+// Search answers from the record.
+func (r *Replay) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
+	return replayed[*kg.SearchResult](ctx, r, "search", q)
+}
+
+// Entity answers from the record.
+func (r *Replay) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
+	return replayed[*kg.Entity](ctx, r, "entity", entityArgs{id, lang})
+}
+
+// Examples answers from the record.
+func (r *Replay) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
+	return replayed[[]kg.Example](ctx, r, "examples", entityArgs{property, lang})
+}
+
+// Labels answers from the record.
+func (r *Replay) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
+	return replayed[map[string]string](ctx, r, "labels", labelsArgs{ids, languages})
+}
+
+// Query answers from the record. The rows that were left out of a long table come back unbound.
+func (r *Replay) Query(ctx context.Context, query string) (*kg.Table, error) {
+	t, err := replayed[*kg.Table](ctx, r, "query", query)
+	if err != nil {
+		return nil, err
+	}
+	c := r.calls[r.graphs-1]
+	t.Source = c.Source
+	if c.Total > len(t.Rows) && len(t.Rows) == 2*typedRows {
+		rows := make([][]rdf.Term, c.Total)
+		copy(rows, t.Rows[:typedRows])
+		copy(rows[c.Total-typedRows:], t.Rows[typedRows:])
+		t.Rows = rows
+	}
+	return t, nil
+}
+
+// replayed gives the next recorded call's result when it is this call.
+func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, error) {
+	var zero T
+	if err := ctx.Err(); err != nil {
+		return zero, err
+	}
+	if r.graphs == len(r.calls) {
+		return zero, fmt.Errorf("replay: the record holds %d calls of the graph, this is one more (%s)", len(r.calls), op)
+	}
+	c := r.calls[r.graphs]
+	r.graphs++
+	b, err := json.Marshal(args)
+	if err != nil {
+		return zero, fmt.Errorf("replay: %s: %w", op, err)
+	}
+	if c.Op != op || !sameJSON(c.Args, b) {
+		return zero, fmt.Errorf("replay: call %d of the graph differs from the record: recorded %s %s, now %s %s", r.graphs, c.Op, clip(string(c.Args), 200), op,
+			clip(string(b), 200))
+	}
+	if c.Failure != nil {
+		return zero, c.Failure.err()
+	}
+	var out T
+	if err := json.Unmarshal(c.Result, &out); err != nil {
+		return zero, fmt.Errorf("replay: call %d of the graph (%s): %w", r.graphs, op, err)
+	}
+	return out, nil
+}
+
+func sameJSON(a, b []byte) bool {
+	var x, y bytes.Buffer
+	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+}

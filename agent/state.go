@@ -1,0 +1,239 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// The names of the five actions of the SPINACH paper (section 4.1).
+const (
+	actSearch   = "search_wikidata"
+	actEntry    = "get_wikidata_entry"
+	actExamples = "get_property_examples"
+	actExecute  = "execute_sparql"
+	actStop     = "stop"
+)
+
+// action is what a turn of the model asks for. noAnswer is set for stop(no answer: why), and argument then holds the why.
+type action struct {
+	name     string
+	argument string
+	noAnswer bool
+}
+
+// normalise returns the argument in the form in which two actions are compared: searches ignore case and layout as the graph's search does,
+// numbers are bare and upper-case, queries are compared up to layout.
+func (a action) normalise(d dialect) string {
+	switch a.name {
+	case actSearch:
+		return strings.ToLower(strings.Join(strings.Fields(a.argument), " "))
+	case actEntry, actExamples:
+		if id := findID(a.argument); id != "" {
+			return id
+		}
+	case actExecute:
+		return d.normalForm(a.argument)
+	}
+	return strings.Join(strings.Fields(a.argument), " ")
+}
+
+// findID returns the entity or property number that an argument such as "Q42", "wd:q42", "<http://www.wikidata.org/entity/Q42>" or
+// "Douglas Adams (Q42)" means, or "" when it holds none or several different ones.
+func findID(s string) string {
+	ids := idsIn(strings.ToUpper(s))
+	if len(ids) != 1 {
+		return ""
+	}
+	return ids[0]
+}
+
+// idsIn returns the distinct Q and P numbers in a text, in order. A number stands alone: no letter or digit on either side.
+func idsIn(s string) []string {
+	var out []string
+	for i := 0; i < len(s); i++ {
+		if (s[i] != 'Q' && s[i] != 'P') || (i > 0 && wordByte(s[i-1])) {
+			continue
+		}
+		j := i + 1
+		for j < len(s) && s[j] >= '0' && s[j] <= '9' {
+			j++
+		}
+		if (j == len(s) || !wordByte(s[j])) && rdf.ValidID(s[i:j]) && !slices.Contains(out, s[i:j]) {
+			out = append(out, s[i:j])
+		}
+		i = j - 1
+	}
+	return out
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+}
+
+// kept is a step in the state.
+type kept struct {
+	Step
+	key       string // name and normalised argument
+	result    bool   // an executed query that returned rows or a truth value
+	transient bool   // it failed for a reason that may be gone: doing it again is no repetition
+	unfit     string // why the query cannot be the final one although it has a result
+	notes     []string
+}
+
+// note is said to the model after the first n steps of the state.
+type note struct {
+	after int
+	text  string
+}
+
+// state is the whole exploration so far: the paper's state, every step with its observation (section 4.1). It is what the model sees.
+type state struct {
+	steps     []kept
+	taken     int    // steps executed in this run, abandoned ones included: the last number given
+	refused   bool   // the last action was refused and nothing was abandoned for it
+	refusedAs string // name of the text of the last turn's refusal, "" when it was carried out
+	notes     []note
+	fleeting  string // said once, with the next call: why the last turn was refused or could not be read
+	badTurn   string // the turn that could not be read, shown with the next call
+}
+
+// textHasRows names the text of a refused stop(no answer: …); said twice in a row, it is accepted.
+const textHasRows = "refused_has_rows"
+
+// maxNotes is how many notes about abandoned steps stay in the state.
+const maxNotes = 3
+
+// refusal says why an action is not carried out. kind is "repeat" or "stop"; back is the number of steps to keep when the refusal before it was in the turn before.
+type refusal struct {
+	kind string
+	back int
+	data map[string]any // for the text that tells the model
+	text string         // name of that text
+}
+
+// judge applies the paper's two checks (section 4.2) to an action, as sharpened in this project's rule:
+//
+//   - An action equal (name and normalised argument) to any step still in the state is a repetition.
+//     A step that failed for a passing reason of the service (down, rate limit) does not count.
+//   - A stop is without result when the last query executed in the state returned no row, failed, or there is none; or when that query cannot be posted.
+//   - A stop(no answer: …) is the honest way out. It is accepted when at least one query was executed or two searches were made, and no executed query in
+//     the state returned anything. Where one did, it is refused once, since that query may be the answer, and accepted when the model insists in the next turn.
+//
+// Either is refused: see [state.refuse] for what follows. nil means that the action is to be carried out.
+func (s *state) judge(a action, key string) *refusal {
+	if a.name == actStop {
+		return s.judgeStop(a)
+	}
+	for i, k := range s.steps {
+		if k.key == key && !k.transient {
+			return &refusal{kind: "repeat", back: i, text: "refused_repeat", data: map[string]any{"N": i + 1, "Action": a.name}}
+		}
+	}
+	return nil
+}
+
+func (s *state) judgeStop(a action) *refusal {
+	last, searches, withResult := -1, 0, -1
+	for i, k := range s.steps {
+		switch {
+		case k.Action == actExecute:
+			last = i
+			if k.result {
+				withResult = i
+			}
+		case k.Action == actSearch:
+			searches++
+		}
+	}
+	back := last
+	if back < 0 {
+		back = len(s.steps)
+	}
+	ref := &refusal{kind: "stop", back: back}
+	switch {
+	case a.noAnswer && last < 0 && searches < 2:
+		ref.text = "refused_too_early"
+	case a.noAnswer && withResult >= 0 && s.refusedAs != textHasRows:
+		ref.text, ref.data = textHasRows, map[string]any{"N": withResult + 1}
+	case a.noAnswer:
+		return nil
+	case last < 0:
+		ref.text = "refused_no_query"
+	case !s.steps[last].result:
+		ref.text, ref.data = "refused_no_rows", map[string]any{"N": last + 1}
+	case s.steps[last].unfit != "":
+		ref.text, ref.data = "refused_unfit", map[string]any{"N": last + 1, "Why": s.steps[last].unfit}
+	default:
+		return nil
+	}
+	return ref
+}
+
+// refuse records that an action was refused and returns the steps that were abandoned because of it.
+//
+//   - A refused action is not executed and the state before it stays.
+//   - A second refusal in a row returns to before the first of the two equal actions; for a stop, to before the last execute (when none was executed there is
+//     nothing to go back to, and the state stays). After such a return the next refusal is a first one again.
+//
+// The caller spends one of the actions and writes the rollback to the trajectory with [state.lastNumber] as the last step kept.
+func (s *state) refuse(r *refusal) []kept {
+	s.refusedAs = r.text
+	if !s.refused {
+		s.refused = true
+		return nil
+	}
+	s.refused = false
+	gone := slices.Clone(s.steps[r.back:])
+	s.steps = slices.Clip(s.steps[:r.back])
+	for i := range s.notes {
+		s.notes[i].after = min(s.notes[i].after, r.back)
+	}
+	return gone
+}
+
+// addNote keeps a note at the present end of the state.
+func (s *state) addNote(text string) {
+	s.notes = append(s.notes, note{after: len(s.steps), text: text})
+	if len(s.notes) > maxNotes {
+		s.notes = slices.Clone(s.notes[len(s.notes)-maxNotes:])
+	}
+}
+
+// add appends an executed step.
+func (s *state) add(k kept) {
+	s.steps = append(s.steps, k)
+	s.refused, s.refusedAs, s.fleeting, s.badTurn = false, "", "", ""
+}
+
+// lastNumber is the number of the last step in the state, 0 for none.
+func (s *state) lastNumber() int {
+	if len(s.steps) == 0 {
+		return 0
+	}
+	return s.steps[len(s.steps)-1].N
+}
+
+// finalQuery is the query that a plain stop means: the last executed one.
+func (s *state) finalQuery() (int, string) {
+	for i := len(s.steps) - 1; i >= 0; i-- {
+		if s.steps[i].Action == actExecute {
+			return i, s.steps[i].Argument
+		}
+	}
+	return -1, ""
+}
+
+// stepsKept returns the steps for the outcome.
+func (s *state) stepsKept() []Step {
+	out := make([]Step, len(s.steps))
+	for i, k := range s.steps {
+		out[i] = k.Step
+	}
+	return out
+}
+
+// passing reports whether a failure's cause may be gone the next time.
+func passing(k kg.Kind) bool { return k == kg.Down || k == kg.RateLimited || k == kg.Banned }

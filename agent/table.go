@@ -1,0 +1,157 @@
+package agent
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// maxCell is how many characters of a cell are shown.
+const maxCell = 200
+
+// typedRows is how many rows at each end are looked at for the kinds of a column's values. The recorded trajectory keeps as many.
+const typedRows = 500
+
+// tableText writes a result for the model: the number of rows, the columns, the kinds of their values, and the rows; of more than shown ones the
+// first and the last. An ASK gives True or False. labels (may be nil) are those of the numbers in the shown rows.
+func (p preset) tableText(t *kg.Table, labels map[string]string) string {
+	if t.Ask {
+		if t.Boolean {
+			return "True"
+		}
+		return "False"
+	}
+	n := len(t.Rows)
+	cut := n > p.shown
+	lines := []string{say("rows", map[string]any{"Total": n, "Cut": cut, "Head": p.head, "Tail": p.tail}),
+		strings.Join(t.Vars, " | "), "[" + strings.Join(columnKinds(t), " | ") + "]"}
+	for i, row := range t.Rows {
+		if cut && i >= p.head && i < n-p.tail {
+			if i == p.head {
+				lines = append(lines, say("rows_gap", n-p.head-p.tail))
+			}
+			continue
+		}
+		cells := make([]string, len(t.Vars))
+		for j := range cells {
+			var c rdf.Term
+			if j < len(row) {
+				c = row[j]
+			}
+			cells[j] = cellText(c, labelFor(t.Vars, j, labels))
+		}
+		lines = append(lines, strings.Join(cells, " | "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// labelFor returns the labels for a column; none when the query has the label in a column of its own.
+func labelFor(vars []string, j int, labels map[string]string) map[string]string {
+	if slices.Contains(vars, vars[j]+"Label") {
+		return nil
+	}
+	return labels
+}
+
+// cellText writes one value of a result.
+func cellText(c rdf.Term, labels map[string]string) string {
+	switch {
+	case !c.Bound():
+		return "-"
+	case unknownValue(c):
+		return say("unknown_value", nil)
+	case c.IsIRI():
+		if id := rdf.EntityID(c.Value); id != "" {
+			return labelled(id, labels[id])
+		}
+		if strings.HasPrefix(c.Value, "http://www.wikidata.org/") {
+			return c.Value[strings.LastIndexByte(c.Value, '/')+1:]
+		}
+	}
+	return clip(fold(c.Value), maxCell)
+}
+
+// unknownValue reports whether a term stands for Wikidata's "somevalue": a blank node, or the IRI that the query service puts in its place.
+func unknownValue(c rdf.Term) bool {
+	return c.Kind == rdf.BlankKind || strings.HasPrefix(c.Value, "http://www.wikidata.org/.well-known/genid/")
+}
+
+// columnKinds says for each column which kinds of value stand in it: item, property, statement, IRI, the datatype of literals, text with its language.
+func columnKinds(t *kg.Table) []string {
+	out := make([]string, len(t.Vars))
+	for j := range t.Vars {
+		var kinds []string
+		unbound := false
+		for i, row := range t.Rows {
+			if len(t.Rows) > 2*typedRows && i >= typedRows && i < len(t.Rows)-typedRows {
+				continue
+			}
+			if j >= len(row) || !row[j].Bound() {
+				unbound = true
+				continue
+			}
+			if k := termKind(row[j]); !slices.Contains(kinds, k) {
+				kinds = append(kinds, k)
+			}
+		}
+		if len(kinds) > 4 {
+			kinds = append(kinds[:3], "…")
+		}
+		if unbound {
+			kinds = append(kinds, "or nothing")
+		}
+		out[j] = strings.Join(kinds, ", ")
+	}
+	return out
+}
+
+func termKind(c rdf.Term) string {
+	switch {
+	case unknownValue(c):
+		return "unknown value"
+	case c.IsIRI():
+		switch id := rdf.EntityID(c.Value); {
+		case strings.HasPrefix(id, "Q"):
+			return "item"
+		case strings.HasPrefix(id, "P"):
+			return "property"
+		case id != "":
+			return "lexeme"
+		case strings.HasPrefix(c.Value, rdf.Entity+"statement/"):
+			return "statement"
+		}
+		return "IRI"
+	case c.Lang != "":
+		return "text@" + c.Lang
+	case c.Datatype == "":
+		return "text"
+	}
+	return c.Datatype[strings.LastIndexAny(c.Datatype, "#/")+1:]
+}
+
+// shownIDs returns the item and property numbers in the rows that tableText shows.
+func (p preset) shownIDs(t *kg.Table) []string {
+	var out []string
+	for i, row := range t.Rows {
+		if len(t.Rows) > p.shown && i >= p.head && i < len(t.Rows)-p.tail {
+			continue
+		}
+		for j, c := range row {
+			if id := rdf.EntityID(c.Value); c.IsIRI() && id != "" && j < len(t.Vars) && !slices.Contains(t.Vars, t.Vars[j]+"Label") &&
+				!slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	return out
+}
+
+func rowsText(n int) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return fmt.Sprintf("%d rows", n)
+}

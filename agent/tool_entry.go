@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+const (
+	maxPageForModel = 60_000 // bytes of a page that are given to the model for pruning; a longer one is pruned by words first
+	maxLeftOut      = 30     // names of left-out properties shown
+)
+
+// entry carries out get_wikidata_entry(Q number): the page, pruned by the model to what matters for the question (SPINACH paper, section 4.1, prompt 13), or
+// by words in common with the question when the model fails or answers with something that is no part of the page. A short page is shown whole.
+func (r *run) entry(ctx context.Context, argument string) (result, error) {
+	id := findID(argument)
+	if id == "" {
+		return result{text: say("no_number", map[string]any{"Argument": clip(argument, 100), "What": "an item or property", "Example": "Q42"}), failure: kg.BadID}, nil
+	}
+	e, err := r.graph.Entity(ctx, id, r.lang.code)
+	if kg.KindOf(err) == kg.NotFound {
+		return result{text: say("not_found", map[string]any{"ID": id}), failure: kg.NotFound}, nil
+	}
+	if err != nil {
+		return r.failed(ctx, err)
+	}
+	heading := hitText(kg.Hit{ID: e.ID, Label: e.Label, Description: e.Description, Datatype: e.Datatype})
+	whole := newPage(e)
+	if len(whole.props) == 0 {
+		return result{text: say("entry_empty", map[string]any{"Heading": heading})}, nil
+	}
+	pruned, err := r.prune(ctx, e, whole)
+	if err != nil {
+		return result{}, err
+	}
+	lines := []string{heading, pruned.String()}
+	if e.ID != id {
+		lines = append(lines, say("entry_redirect", map[string]any{"From": id, "To": e.ID}))
+	}
+	if names := pruned.leftOut(whole); len(names) > 0 {
+		shown := names[:min(len(names), maxLeftOut)]
+		lines = append(lines, say("entry_left_out", map[string]any{"Names": strings.Join(shown, ", "), "More": len(names) - len(shown)}))
+	}
+	return result{text: strings.Join(lines, "\n")}, nil
+}
+
+// prune shortens a page to what matters for the question.
+func (r *run) prune(ctx context.Context, e *kg.Entity, whole page) (page, error) {
+	text := whole.String()
+	if len(text) <= r.opts.PruneOver {
+		return whole, nil
+	}
+	given := whole
+	if len(text) > maxPageForModel {
+		given = pruneByWords(whole, r.q.Text)
+		text = given.String()
+	}
+	user := llm.Message{Role: llm.User, Content: say("prune_user", map[string]any{"Question": r.q.Text, "Language": r.lang.name, "Earlier": r.questionsBefore(),
+		"ID": e.ID, "Label": e.Label, "Page": text})}
+	answer, ok, err := r.help(ctx, "prune", 4000, system("prune", nil), user)
+	if err != nil {
+		return page{}, err
+	}
+	if ok {
+		pruned, unknown, fits := pruneByAnswer(given, answer)
+		if unknown > 0 {
+			r.lg.Info("agent: pruning named what is not on the page, left out", "question", r.q.ID, "entity", e.ID, "unknown", unknown)
+		}
+		if fits {
+			return pruned, nil
+		}
+	}
+	return pruneByWords(whole, r.q.Text), nil
+}
+
+// questionsBefore are the earlier turns without their steps: pruning needs to know what "they" means, not how it was found.
+func (r *run) questionsBefore() []Turn {
+	out := make([]Turn, len(r.q.History))
+	for i, t := range r.q.History {
+		out[i] = Turn{Question: t.Question, SPARQL: t.SPARQL}
+	}
+	return out
+}

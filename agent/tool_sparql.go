@@ -1,0 +1,59 @@
+package agent
+
+import (
+	"context"
+)
+
+// execute carries out execute_sparql(query): the query is checked before it is sent (syntax, updates, foreign services), [AUTO_LANGUAGE] becomes the asker's
+// language, and what comes back is told apart: rows, none, syntax error, timeout, too large, too greedy, refused, busy, down.
+func (r *run) execute(ctx context.Context, query string) (result, error) {
+	unseen := r.unseenIn(query)
+	r.unseen = len(unseen) > 0
+	warning := r.warn(ctx, unseen)
+	if err := r.dialect.check(query); err != nil {
+		res, err := r.failed(ctx, err)
+		res.text += warning
+		return res, err
+	}
+	t, err := r.graph.Query(ctx, r.dialect.inLanguage(query, r.lang.code))
+	if err != nil {
+		res, err := r.failed(ctx, err)
+		res.text += warning
+		return res, err
+	}
+	if t.Empty() {
+		return result{text: say("empty", nil) + warning}, nil
+	}
+	labels := r.labelsOf(ctx, r.preset.shownIDs(t))
+	return result{text: r.preset.tableText(t, labels) + warning, rows: len(t.Rows), found: true}, nil
+}
+
+// unseenIn returns the numbers in a query that stood in nothing that the model was shown.
+func (r *run) unseenIn(query string) []string {
+	var out []string
+	for _, id := range r.dialect.identifiers(query) {
+		if !r.known[id] {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// unseenID is a number that was not looked up, with its label.
+type unseenID struct{ ID, Label string }
+
+// warn says what the numbers are that the model used without having seen them. It warns and does not forbid (systems.md E.2, 4).
+func (r *run) warn(ctx context.Context, ids []string) string {
+	if len(ids) == 0 || r.labels == nil {
+		return ""
+	}
+	labels, err := r.labels.Labels(ctx, ids, r.languages())
+	if err != nil {
+		return ""
+	}
+	var list []unseenID
+	for _, id := range ids {
+		list = append(list, unseenID{ID: id, Label: clip(fold(labels[id]), 80)})
+	}
+	return "\n" + say("unseen", list)
+}

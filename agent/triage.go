@@ -1,0 +1,79 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+const (
+	triagePosts  = 20   // posts of a thread that are shown, the latest
+	triageLength = 6000 // characters of a post that are shown
+)
+
+// Triage asks the model what the last of posts is: a request for us, and in which words and language. heading is the thread's. An answer of the model that cannot
+// be read is asked for once more. The error is the model's (llm.ErrNoModel, llm.ErrBudget, *llm.Error), ctx's, or says that no answer could be read;
+// nothing is known about the post then. Posts are untrusted: whatever they say, all that comes out is the [Triage].
+func (e *Engine) Triage(ctx context.Context, heading string, posts []Post) (*Triage, error) {
+	if len(posts) == 0 {
+		return nil, fmt.Errorf("agent: triage of the thread %q: it has no posts", clip(heading, 80))
+	}
+	shown := slices.Clone(posts[max(0, len(posts)-triagePosts):])
+	for i := range shown {
+		shown[i].Text = clip(shown[i].Text, triageLength)
+	}
+	again := ""
+	for range 2 {
+		user := say("triage_user", map[string]any{"Heading": fold(heading), "Posts": shown, "Again": again})
+		resp, err := e.model.Complete(ctx, llm.Request{Purpose: "triage", MaxTokens: 2000,
+			Messages: []llm.Message{system("triage", nil), {Role: llm.User, Content: user}}})
+		if err != nil {
+			return nil, fmt.Errorf("agent: triage of the thread %q: %w", clip(heading, 80), err)
+		}
+		t, why := parseTriage(resp.Text())
+		if why == "" {
+			return t, nil
+		}
+		again = why
+	}
+	return nil, fmt.Errorf("agent: triage of the thread %q: the model's answer could not be read: %s", clip(heading, 80), again)
+}
+
+// parseTriage reads the model's JSON object; why says what is wrong with it.
+func parseTriage(text string) (t *Triage, why string) {
+	m, ok := jsonObject(text)
+	if !ok {
+		return nil, "it held no JSON object"
+	}
+	request, ok := asBool(m["request"])
+	if !ok {
+		return nil, `"request" was neither true nor false`
+	}
+	str := func(k string) string { s, _ := m[k].(string); return strings.TrimSpace(clean(s)) }
+	t = &Triage{Request: request, Question: str("question"), Why: clip(fold(str("why")), 300)}
+	if l, known := languageOf(str("language")); known {
+		t.Language = l.code
+	}
+	if request && t.Question == "" {
+		return nil, `"question" was empty although "request" was true`
+	}
+	return t, ""
+}
+
+func asBool(v any) (value, ok bool) {
+	switch v := v.(type) {
+	case bool:
+		return v, true
+	case string:
+		switch strings.ToLower(strings.TrimSpace(v)) {
+		case "true", "yes":
+			return true, true
+		case "false", "no":
+			return false, true
+		}
+	}
+	return false, false
+}

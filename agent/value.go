@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// labelled writes "label (Q42)", or the number alone when there is no label.
+func labelled(id, label string) string {
+	if label == "" || label == id {
+		return id
+	}
+	return fold(label) + " (" + id + ")"
+}
+
+// valueText writes a statement's value for the model: an entity as label and number, a date by its precision, a quantity with its unit, a text
+// with its language as text@en, anything else as it stands.
+func valueText(v kg.Value) string {
+	switch {
+	case v.Unknown:
+		return "unknown value"
+	case v.None:
+		return "no value"
+	}
+	t := v.Term
+	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {
+		return labelled(id, v.Label)
+	}
+	switch {
+	case t.Lang != "":
+		return fold(t.Value) + "@" + t.Lang
+	case t.Datatype == rdf.XSDDateTime || t.Datatype == rdf.XSDDate:
+		return dateText(t.Value, v.Precision)
+	case t.Datatype == rdf.XSDDecimal || t.Datatype == rdf.XSDInteger || t.Datatype == rdf.XSDDouble:
+		n := strings.TrimPrefix(t.Value, "+")
+		if v.Unit != "" && v.Unit != "1" {
+			return n + " " + labelled(v.Unit, v.UnitLabel)
+		}
+		return n
+	}
+	return clip(fold(t.Value), 300)
+}
+
+var months = [...]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
+
+// Wikibase's time precisions (Wikibase DataModel, JSON page: time).
+const (
+	precisionCentury = 7
+	precisionDecade  = 8
+	precisionYear    = 9
+	precisionMonth   = 10
+)
+
+// dateText writes an xsd:dateTime by its Wikibase precision; 0 means unknown and gives the full date. Years before the common era
+// follow XSD 1.1: year 0 is 1 BCE. What is no date is given back as it is.
+func dateText(lexical string, precision int) string {
+	date, _, _ := strings.Cut(lexical, "T")
+	negative := strings.HasPrefix(date, "-")
+	parts := strings.Split(strings.TrimPrefix(strings.TrimPrefix(date, "-"), "+"), "-")
+	if len(parts) != 3 {
+		return lexical
+	}
+	year, err1 := strconv.Atoi(parts[0])
+	month, err2 := strconv.Atoi(parts[1])
+	day, err3 := strconv.Atoi(strings.TrimSuffix(parts[2], "Z"))
+	if err1 != nil || err2 != nil || err3 != nil || month < 0 || month > 12 {
+		return lexical
+	}
+	era := ""
+	if negative || year == 0 {
+		year, era = year+1, " BCE"
+	}
+	y := strconv.Itoa(year) + era
+	switch {
+	case precision > 0 && precision < precisionCentury:
+		return "about " + y
+	case precision == precisionCentury:
+		return fmt.Sprintf("%d. century%s", (year+99)/100, era)
+	case precision == precisionDecade:
+		return strconv.Itoa(year/10*10) + "s" + era
+	case precision == precisionYear || month == 0:
+		return y
+	case precision == precisionMonth || day == 0:
+		return months[month-1] + " " + y
+	}
+	return fmt.Sprintf("%d %s %s", day, months[month-1], y)
+}
