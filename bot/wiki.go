@@ -35,6 +35,10 @@ type Edit struct {
 	Summary string
 	BaseRev int64     // revision the section was read from
 	Start   time.Time // the wiki's clock when it was read (starttimestamp)
+
+	// SendBefore is the last moment, on the bot's own clock, at which the edit may be sent: then the stop page's word is five seconds old.
+	// An implementation that has to wait (lag, rate limit, login) must not send after it, and returns [ErrStale]; nothing was saved then. Zero: no limit.
+	SendBefore time.Time
 }
 
 // OwnEdit is an edit of the bot's own account.
@@ -52,6 +56,8 @@ var (
 	ErrRefused = errors.New("the wiki refuses this edit")
 	// ErrBlocked: the account may not edit at all (blocked, page protected, permission missing). Stop everything and tell the operator.
 	ErrBlocked = errors.New("the account may not edit")
+	// ErrStale: the edit was not sent because [Edit].SendBefore had passed.
+	ErrStale = errors.New("not sent: the stop page has to be read again first")
 	// ErrUnknown: the request was sent but no answer came: the edit may or may not have been saved. Look before doing anything else.
 	ErrUnknown = errors.New("unknown whether the edit was saved")
 )

@@ -1,0 +1,206 @@
+package bot
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// Ledger keeps the entries. internal/store implements it on SQLite. Every method is durable when it returns: what was written survives kill -9 and a power cut.
+// Entries are changed by the bot and by the operator's commands at the same time; [Ledger.Update] compares versions so that neither overwrites the other.
+type Ledger interface {
+	// Entry reads the entry with the key, complete with its draft. It returns [ErrNoEntry] when there is none.
+	Entry(ctx context.Context, key string) (*Entry, error)
+	// Entries lists the entries that the filter names, oldest first, complete with their drafts.
+	Entries(ctx context.Context, f Filter) ([]*Entry, error)
+	// Add writes a new entry and sets e.Version to 1. When the key exists already it changes nothing and returns false.
+	Add(ctx context.Context, e *Entry) (added bool, err error)
+	// Update replaces the entry if the stored version is e.Version, and then increments e.Version. Otherwise it changes nothing and returns
+	// [ErrChanged] (somebody else was faster) or [ErrNoEntry].
+	Update(ctx context.Context, e *Entry) error
+}
+
+// Notes keeps small facts by name: what was on the page at the first start, whether the stop page existed. Durable like [Ledger].
+type Notes interface {
+	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
+	Put(ctx context.Context, key string, value []byte) error
+}
+
+// Store is all that the bot remembers. The fake to use in tests is internal/store on a file in t.TempDir().
+type Store interface {
+	Ledger
+	Notes
+}
+
+// Errors of a [Ledger].
+var (
+	// ErrNoEntry: the ledger has no entry with this key.
+	ErrNoEntry = errors.New("the ledger has no such entry")
+	// ErrChanged: the entry was changed by somebody else since it was read. Read it again and decide again.
+	ErrChanged = errors.New("the ledger's entry was changed meanwhile")
+)
+
+// State is where an entry stands. See the drawing in the package documentation.
+type State string
+
+// The states.
+const (
+	Noticed  State = "noticed"  // a candidate, not judged yet
+	Accepted State = "accepted" // judged a request for us: from here on it is answered or recorded as given up
+	Proposed State = "proposed" // a reply is drafted and waits for approval
+	Approved State = "approved" // may be posted as soon as the gate is open
+	Posting  State = "posting"  // a save was or is about to be sent; what came of it is not known yet
+	Posted   State = "posted"   // the reply is on the wiki
+	GaveUp   State = "gave_up"  // accepted, but no reply will be posted; Reason says why
+	Skipped  State = "skipped"  // not a request for us; Reason says why
+	Rejected State = "rejected" // the operator said no
+)
+
+// States are all states, in the order of an entry's life.
+func States() []State {
+	return []State{Noticed, Accepted, Proposed, Approved, Posting, Posted, GaveUp, Skipped, Rejected}
+}
+
+// moves lists the states that may follow each. Posted is final: an entry that came so far can never lead to another reply.
+var moves = map[State][]State{
+	Noticed:  {Accepted, Skipped, GaveUp, Rejected, Posted},
+	Accepted: {Noticed, Proposed, GaveUp, Rejected, Posted},
+	Proposed: {Noticed, Approved, GaveUp, Rejected, Posted},
+	Approved: {Noticed, Proposed, Posting, GaveUp, Rejected, Posted},
+	Posting:  {Approved, Posted, GaveUp},
+	GaveUp:   {Noticed},
+	Skipped:  {Noticed},
+	Rejected: {Noticed},
+}
+
+// May reports whether an entry may go from s to next. Staying is always allowed.
+func (s State) May(next State) bool {
+	if s == next {
+		return true
+	}
+	for _, m := range moves[s] {
+		if m == next {
+			return true
+		}
+	}
+	return false
+}
+
+// Open reports whether something is still to be done for an entry in this state.
+func (s State) Open() bool {
+	switch s {
+	case Noticed, Accepted, Proposed, Approved, Posting:
+		return true
+	}
+	return false
+}
+
+// Kind tells a new request from a follow-up.
+type Kind string
+
+// The kinds.
+const (
+	Request  Kind = "request"  // the first comment of a thread
+	FollowUp Kind = "followup" // a comment under one of ours, or one that mentions us
+)
+
+// Entry is one comment that the bot may answer, and all it knows about it. There is at most one for each comment, hence at most one reply.
+type Entry struct {
+	Key     string `json:"key"`     // [Key] of Page and Comment; marker in the reply, part of the edit summary, name of the trajectory
+	Page    string `json:"page"`    // title of the page
+	Comment string `json:"comment"` // forum.Comment.ID
+	Thread  string `json:"thread"`  // ID of the thread's first comment
+	Kind    Kind   `json:"kind"`
+	State   State  `json:"state"`
+	Reason  string `json:"reason,omitempty"` // why it stands where it stands: skipped, given up, waiting
+	Lapsed  bool   `json:"lapsed,omitempty"` // closed only because of what stood on the page (gone, resolved, answered by others); it opens again when that ends
+	Forced  bool   `json:"forced,omitempty"` // the operator wants an answer: no triage, no leaving alone
+
+	Heading string     `json:"heading"` // of the thread, for people
+	Author  string     `json:"author"`  // of the comment; "" when unsigned
+	Time    *time.Time `json:"time"`    // of the comment; nil when unsigned
+	Text    string     `json:"text"`    // [TextHash] of the comment as it was judged
+
+	Question string `json:"question,omitempty"` // what the agent is asked
+	Language string `json:"language,omitempty"`
+
+	Starts    int       `json:"starts,omitempty"`    // starts of triage or solver that never came back: the whole program ended
+	Failures  int       `json:"failures,omitempty"`  // transient failures of triage or solver
+	Saves     int       `json:"saves,omitempty"`     // saves that did not come through
+	Edits     int       `json:"edits,omitempty"`     // how often the poster changed the comment under our hands
+	NotBefore time.Time `json:"not_before,omitzero"` // nothing is tried before
+
+	Draft      *Draft `json:"draft,omitempty"`
+	ApprovedBy string `json:"approved_by,omitempty"` // an operator's name, or "POSTING=on"
+	Save       *Save  `json:"save,omitempty"`
+	Rev        int64  `json:"rev,omitempty"` // revision with our reply; 0 when it was found on the page
+
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
+	Version int64     `json:"-"` // counts writes; set by the ledger
+}
+
+// Draft is a reply before it is posted, with everything needed to show it and to continue the conversation later.
+type Draft struct {
+	Reply      forum.Reply `json:"reply"`      // what Wikitext is made from, again at each placing: the indentation may change
+	Wikitext   string      `json:"wikitext"`   // as it would stand on the page when the draft was made
+	Diff       string      `json:"diff"`       // of the section, when the draft was made
+	Revision   int64       `json:"revision"`   // of the page that Diff is against
+	Turn       agent.Turn  `json:"turn"`       // history for follow-ups
+	Confidence float64     `json:"confidence"` // the agent's
+	Calls      int         `json:"calls"`      // of the language model
+	USD        float64     `json:"usd"`
+	Made       time.Time   `json:"made"`
+	Dry        bool        `json:"dry,omitempty"` // made while posting was off
+}
+
+// Save is what is known about the attempts to post a reply. It is written before the first byte is sent.
+type Save struct {
+	BaseRev int64     `json:"base_rev"` // of the last attempt
+	Section int       `json:"section"`  // of the last attempt
+	First   time.Time `json:"first"`    // wiki's clock, before the first attempt: own edits since then may be ours
+	At      time.Time `json:"at"`       // own clock, before the last attempt
+	Error   string    `json:"error,omitempty"`
+}
+
+// Filter names entries. Empty fields do not restrict.
+type Filter struct {
+	Page       string
+	Thread     string
+	Text       string    // text hash
+	States     []State   // any of these
+	SavedSince time.Time // with an attempt to save at or after this time (own clock)
+}
+
+// Key names the entry for a comment: the same for ever, and fit for a marker in wikitext. It is "sb-" and 16 hex digits.
+// The kind is not part of it: a comment that becomes the first of its thread is still the same comment.
+func Key(page, comment string) string {
+	h := sha256.Sum256([]byte(page + "\x00" + comment))
+	return "sb-" + hex.EncodeToString(h[:8])
+}
+
+// TextHash is the fingerprint of a comment's words and queries, white space folded. Moving, re-indenting or archiving a comment does not change it.
+func TextHash(c *forum.Comment) string {
+	h := sha256.New()
+	h.Write([]byte(strings.Join(strings.Fields(c.Text), " ")))
+	for _, q := range c.Queries {
+		h.Write([]byte("\x00" + strings.Join(strings.Fields(q.SPARQL), " ")))
+	}
+	return hex.EncodeToString(h.Sum(nil)[:8])
+}
+
+// move changes the state with a reason, or says why it must not.
+func (e *Entry) move(to State, reason string) error {
+	if !e.State.May(to) {
+		return fmt.Errorf("ledger entry %s is %s and cannot become %s", e.Key, e.State, to)
+	}
+	e.State, e.Reason = to, reason
+	return nil
+}

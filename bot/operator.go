@@ -1,0 +1,160 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// List gives the entries in the states named, oldest first; all of them when none is named.
+func List(ctx context.Context, ledger Ledger, states ...State) ([]*Entry, error) {
+	return ledger.Entries(ctx, Filter{States: states})
+}
+
+// Find gives the entry whose key is id, or the only one whose key begins with it (with or without "sb-").
+func Find(ctx context.Context, ledger Ledger, id string) (*Entry, error) {
+	e, err := ledger.Entry(ctx, id)
+	if err == nil || !errors.Is(err, ErrNoEntry) {
+		return e, err
+	}
+	all, err := ledger.Entries(ctx, Filter{})
+	if err != nil {
+		return nil, err
+	}
+	var found []*Entry
+	for _, e := range all {
+		if id != "" && (strings.HasPrefix(e.Key, id) || strings.HasPrefix(e.Key, "sb-"+id)) {
+			found = append(found, e)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("%w: %q (`ledger list` shows them)", ErrNoEntry, id)
+	case 1:
+		return found[0], nil
+	}
+	return nil, fmt.Errorf("%d entries begin with %q: give more of the key", len(found), id)
+}
+
+// Line is one entry in one line: key, state, kind, time, author, heading, reason. No text in it can break the line.
+func (e *Entry) Line() string {
+	when := "unsigned        "
+	if e.Time != nil {
+		when = e.Time.UTC().Format("2006-01-02 15:04")
+	}
+	s := fmt.Sprintf("%s  %-8s  %-8s  %s  %s: %s", e.Key, e.State, e.Kind, when, oneLine(e.Author), cut(oneLine(e.Heading), 80))
+	if e.Reason != "" {
+		s += " (" + oneLine(e.Reason) + ")"
+	}
+	return s
+}
+
+// Describe shows one entry to the operator: where it stands and why, the question, the diff of the section and the wikitext of the reply. Control characters
+// other than line breaks are left out: what is shown on a terminal comes from strangers.
+func (e *Entry) Describe() string {
+	var s strings.Builder
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(&s, "%-12s %s\n", name, oneLine(value))
+		}
+	}
+	row("entry", e.Key)
+	row("page", e.Page)
+	row("heading", e.Heading)
+	row("comment", e.Comment)
+	row("author", e.Author)
+	row("kind", string(e.Kind))
+	row("state", string(e.State))
+	row("reason", e.Reason)
+	row("approved by", e.ApprovedBy)
+	if e.Time != nil {
+		row("posted", e.Time.UTC().Format(time.RFC3339))
+	}
+	if e.NotBefore.After(e.Updated) {
+		row("not before", e.NotBefore.UTC().Format(time.RFC3339))
+	}
+	if e.Rev != 0 {
+		row("revision", fmt.Sprint(e.Rev))
+	}
+	row("created", e.Created.UTC().Format(time.RFC3339))
+	row("updated", e.Updated.UTC().Format(time.RFC3339))
+	row("counts", fmt.Sprintf("%d interrupted, %d failures, %d saves lost, %d edits by the poster", e.Starts, e.Failures, e.Saves, e.Edits))
+	block := func(name, text string) {
+		if text != "" {
+			fmt.Fprintf(&s, "\n--- %s ---\n%s\n", name, printable(strings.TrimRight(text, "\n")))
+		}
+	}
+	block("question", e.Question)
+	if d := e.Draft; d != nil {
+		row("\ndraft", fmt.Sprintf("made %s, confidence %.2f, %d calls, %.4f USD", d.Made.UTC().Format(time.RFC3339), d.Confidence, d.Calls, d.USD))
+		block(fmt.Sprintf("change of the section, against revision %d", d.Revision), d.Diff)
+		block("wikitext", d.Wikitext)
+	}
+	return s.String()
+}
+
+// printable drops control characters but line breaks and tabs.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || r >= ' ' && r != 0x7f && (r < 0x80 || r >= 0xa0) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+// Approve lets a proposed reply be posted at the bot's next round. by is the operator's name, for the record.
+func Approve(ctx context.Context, ledger Ledger, now time.Time, key, by string) (*Entry, error) {
+	return change(ctx, ledger, now, key, "approve", []State{Proposed}, func(e *Entry) error {
+		if e.Draft == nil {
+			return errors.New("it has no draft")
+		}
+		e.ApprovedBy, e.NotBefore = by, time.Time{}
+		return e.move(Approved, "approved by "+by)
+	})
+}
+
+// Reject makes sure that nothing is posted for an entry. It is refused once a save has begun: what is on its way cannot be called back.
+func Reject(ctx context.Context, ledger Ledger, now time.Time, key, why string) (*Entry, error) {
+	return change(ctx, ledger, now, key, "reject", []State{Noticed, Accepted, Proposed, Approved}, func(e *Entry) error {
+		return e.move(Rejected, why)
+	})
+}
+
+// Retry has an entry judged and solved again: one that was given up, skipped or rejected, or a draft that the operator does not like. A skipped entry is then
+// answered although triage said no. It is refused for what is posted or about to be.
+func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entry, error) {
+	return change(ctx, ledger, now, key, "retry", []State{GaveUp, Skipped, Rejected, Proposed, Accepted, Noticed}, func(e *Entry) error {
+		e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0, time.Time{}, nil, "", false
+		e.Forced = e.Forced || e.State == Skipped || e.State == Rejected || e.State == GaveUp
+		return e.move(Noticed, "tried again on the operator's wish")
+	})
+}
+
+// change reads an entry, changes it if it is in one of the states, and writes it, again if somebody else was faster.
+func change(ctx context.Context, ledger Ledger, now time.Time, key, what string, from []State, f func(*Entry) error) (*Entry, error) {
+	for {
+		e, err := Find(ctx, ledger, key)
+		if err != nil {
+			return nil, err
+		}
+		ok := false
+		for _, s := range from {
+			ok = ok || e.State == s
+		}
+		if !ok {
+			return nil, fmt.Errorf("%s %s: it is %s, which must be one of %v", what, e.Key, e.State, from)
+		}
+		if err := f(e); err != nil {
+			return nil, fmt.Errorf("%s %s: %w", what, e.Key, err)
+		}
+		e.Updated = now
+		err = ledger.Update(ctx, e)
+		if errors.Is(err, ErrChanged) {
+			continue
+		}
+		return e, err
+	}
+}
