@@ -1,0 +1,131 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/bot"
+)
+
+var _ bot.Store = (*Store)(nil)
+
+// Entry reads one entry; bot.ErrNoEntry when there is none.
+func (s *Store) Entry(ctx context.Context, key string) (*bot.Entry, error) {
+	e, err := scan(s.db.QueryRowContext(ctx, "SELECT version, data FROM entries WHERE key = ?", key))
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, failed(bot.ErrNoEntry, "entry %s", key)
+	}
+	return e, failed(err, "entry %s", key)
+}
+
+// scan reads the columns version and data.
+func scan(row interface{ Scan(...any) error }) (*bot.Entry, error) {
+	var version int64
+	var data string
+	if err := row.Scan(&version, &data); err != nil {
+		return nil, err
+	}
+	e := new(bot.Entry)
+	if err := json.Unmarshal([]byte(data), e); err != nil {
+		return nil, err
+	}
+	e.Version = version
+	return e, nil
+}
+
+// Entries lists entries, oldest first (by the time of their creation, then by key).
+func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error) {
+	where, args := []string{"1 = 1"}, []any{}
+	add := func(cond string, values ...any) {
+		where, args = append(where, cond), append(args, values...)
+	}
+	if f.Page != "" {
+		add("page = ?", f.Page)
+	}
+	if f.Thread != "" {
+		add("thread = ?", f.Thread)
+	}
+	if f.Text != "" {
+		add("text = ?", f.Text)
+	}
+	if !f.SavedSince.IsZero() {
+		add("saved >= ?", micros(f.SavedSince))
+	}
+	if len(f.States) > 0 {
+		values := make([]any, len(f.States))
+		for i, st := range f.States {
+			values[i] = string(st)
+		}
+		add("state IN (?"+strings.Repeat(", ?", len(values)-1)+")", values...)
+	}
+	rows, err := s.db.QueryContext(ctx, "SELECT version, data FROM entries WHERE "+strings.Join(where, " AND ")+" ORDER BY created, key", args...)
+	if err != nil {
+		return nil, failed(err, "list entries")
+	}
+	defer rows.Close()
+	var out []*bot.Entry
+	for rows.Next() {
+		e, err := scan(rows)
+		if err != nil {
+			return nil, failed(err, "list entries")
+		}
+		out = append(out, e)
+	}
+	return out, failed(rows.Err(), "list entries")
+}
+
+// Add writes a new entry unless its key exists.
+func (s *Store) Add(ctx context.Context, e *bot.Entry) (bool, error) {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return false, failed(err, "add entry %s", e.Key)
+	}
+	r, err := s.db.ExecContext(ctx, `INSERT INTO entries (key, page, thread, text, state, saved, created, version, data)
+VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (key) DO NOTHING`,
+		e.Key, e.Page, e.Thread, e.Text, string(e.State), saved(e), micros(e.Created), string(data))
+	if err != nil {
+		return false, failed(err, "add entry %s", e.Key)
+	}
+	n, err := r.RowsAffected()
+	if err != nil || n == 0 {
+		return false, failed(err, "add entry %s", e.Key)
+	}
+	e.Version = 1
+	return true, nil
+}
+
+// Update replaces an entry that nobody has changed since it was read.
+func (s *Store) Update(ctx context.Context, e *bot.Entry) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return failed(err, "update entry %s", e.Key)
+	}
+	r, err := s.db.ExecContext(ctx, `UPDATE entries SET page = ?, thread = ?, text = ?, state = ?, saved = ?, created = ?, version = version + 1, data = ?
+WHERE key = ? AND version = ?`,
+		e.Page, e.Thread, e.Text, string(e.State), saved(e), micros(e.Created), string(data), e.Key, e.Version)
+	if err != nil {
+		return failed(err, "update entry %s", e.Key)
+	}
+	n, err := r.RowsAffected()
+	if err != nil {
+		return failed(err, "update entry %s", e.Key)
+	}
+	if n == 1 {
+		e.Version++
+		return nil
+	}
+	if _, err := s.Entry(ctx, e.Key); err != nil {
+		return err
+	}
+	return failed(bot.ErrChanged, "update entry %s", e.Key)
+}
+
+func saved(e *bot.Entry) int64 {
+	if e.Save == nil {
+		return 0
+	}
+	return micros(e.Save.At)
+}

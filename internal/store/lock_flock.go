@@ -1,0 +1,57 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Lock takes the lock of a data folder, so that one program at a time works on it. The lock is the operating system's (flock(2) on the file "lock" in dir):
+// it is free as soon as the process is gone, also after kill -9. The folder is made if it is missing. When another process holds the lock the error wraps
+// [ErrLocked] and names that process. Call release at the end; calling it again does nothing.
+func Lock(dir string) (release func() error, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	name := filepath.Join(dir, "lock")
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock of the data folder: %w", err)
+	}
+	for {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		pid := holder(f)
+		f.Close()
+		return nil, fmt.Errorf("%w: %s is in use by process %s; stop it first or choose another DATA_DIR", ErrLocked, dir, pid)
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock of the data folder %s: %w", dir, err)
+	}
+	if err := writePID(f); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock of the data folder %s: %w", dir, describe(err))
+	}
+	return onceCloser(f), nil
+}
+
+// holder reads the process number that the holder wrote; it may be a moment behind.
+func holder(f *os.File) string {
+	b, _ := io.ReadAll(io.LimitReader(io.NewSectionReader(f, 0, 32), 32))
+	if pid, err := strconv.Atoi(strings.TrimSpace(string(b))); err == nil && pid > 0 {
+		return strconv.Itoa(pid)
+	}
+	return "(number unknown)"
+}

@@ -1,0 +1,41 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// errSharing is ERROR_SHARING_VIOLATION of the Windows API.
+const errSharing = syscall.Errno(32)
+
+// Lock takes the lock of a data folder, so that one program at a time works on it. The lock is a file opened without sharing (CreateFileW):
+// it is free as soon as the process is gone. The folder is made if it is missing. When another process holds the lock the error wraps
+// [ErrLocked] and names that process. Call release at the end; calling it again does nothing.
+func Lock(dir string) (release func() error, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	name, err := syscall.UTF16PtrFromString(filepath.Join(dir, "lock"))
+	if err != nil {
+		return nil, fmt.Errorf("lock of the data folder: %w", err)
+	}
+	pidFile := filepath.Join(dir, "lock.pid")
+	h, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
+	if errors.Is(err, errSharing) {
+		pid, _ := os.ReadFile(pidFile)
+		return nil, fmt.Errorf("%w: %s is in use by process %s; stop it first or choose another DATA_DIR", ErrLocked, dir, strings.TrimSpace(string(pid)))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock of the data folder %s: %w", dir, err)
+	}
+	f := os.NewFile(uintptr(h), filepath.Join(dir, "lock"))
+	if err := os.WriteFile(pidFile, fmt.Appendf(nil, "%d\n", os.Getpid()), 0o600); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock of the data folder %s: %w", dir, describe(err))
+	}
+	return onceCloser(f), nil
+}

@@ -1,0 +1,179 @@
+// Package store keeps what has to survive a crash in one SQLite file: the bot's ledger and notes, and the sums spent on the language model per day.
+// It implements the interfaces that bot ([Store.Entry] and its neighbours), llm ([Store.Spent], [Store.AddSpent]) and others own, and knows only their nouns.
+//
+// Every write is durable when the method returns: the file is in WAL mode with synchronous=FULL (https://www.sqlite.org/pragma.html#pragma_synchronous),
+// one connection, transactions that take the write lock at once (so that a busy database makes a writer wait instead of failing half way).
+// Several processes may have the file open: the running bot, and the ledger command beside it. [Lock] is what keeps a second bot away.
+//
+// The schema has a version. [Open] brings an older file up to date, each step in a transaction, and refuses one that a newer program wrote.
+// Times are stored as microseconds since 1970 in UTC, structures as JSON text: plain enough for other databases.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Store is an open database. It is safe for many goroutines.
+type Store struct {
+	db *sql.DB
+}
+
+// migrations are the steps from an empty file to the current schema; step i leads from version i to i+1. Steps are never changed, only added.
+var migrations = []string{
+	`CREATE TABLE entries (
+	key TEXT PRIMARY KEY,
+	page TEXT NOT NULL,
+	thread TEXT NOT NULL,
+	text TEXT NOT NULL,
+	state TEXT NOT NULL,
+	saved BIGINT NOT NULL, -- last attempt to save, microseconds since 1970; 0: none
+	created BIGINT NOT NULL,
+	version BIGINT NOT NULL,
+	data TEXT NOT NULL -- bot.Entry as JSON
+);
+CREATE INDEX entries_state ON entries (page, state);
+CREATE INDEX entries_thread ON entries (page, thread);
+CREATE INDEX entries_text ON entries (page, text);
+CREATE INDEX entries_saved ON entries (saved);
+CREATE TABLE notes (
+	key TEXT PRIMARY KEY,
+	value BLOB NOT NULL
+);
+CREATE TABLE spent (
+	day TEXT PRIMARY KEY, -- 2026-11-20, UTC
+	calls BIGINT NOT NULL,
+	input_tokens BIGINT NOT NULL,
+	output_tokens BIGINT NOT NULL,
+	usd DOUBLE PRECISION NOT NULL
+);`,
+}
+
+// busyTimeout is how long a writer waits for another process. The ledger command writes for milliseconds.
+const busyTimeout = 10 * time.Second
+
+// Open opens the database file, and makes it and its folder when they are missing. It checks the file's integrity and brings its schema up to date.
+func Open(ctx context.Context, path string) (*Store, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("store: %w", describe(err))
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, fmt.Errorf("store: %w", err)
+	}
+	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)"}}
+	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: q.Encode()}
+	db, err := sql.Open("sqlite", u.String())
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %w", path, err)
+	}
+	db.SetMaxOpenConns(1)
+	s := &Store{db: db}
+	if err := s.prepare(ctx); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("store %s: %w", path, describe(err))
+	}
+	return s, nil
+}
+
+// Close closes the file.
+func (s *Store) Close() error { return s.db.Close() }
+
+// prepare checks the file and runs the missing migrations.
+func (s *Store) prepare(ctx context.Context) error {
+	var check string
+	if err := s.db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&check); err != nil {
+		return err
+	}
+	if check != "ok" {
+		return fmt.Errorf("%w: %s", errDamaged, check)
+	}
+	return s.inTx(ctx, func(tx *sql.Tx) error {
+		var version int
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+			return err
+		}
+		if version > len(migrations) {
+			return fmt.Errorf("the file has schema %d, this program knows only %d: use the newer program that wrote it", version, len(migrations))
+		}
+		for i := version; i < len(migrations); i++ {
+			if _, err := tx.ExecContext(ctx, migrations[i]); err != nil {
+				return fmt.Errorf("schema step %d: %w", i+1, err)
+			}
+		}
+		if version == len(migrations) {
+			return nil
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)))
+		return err
+	})
+}
+
+// inTx runs f in a transaction that is committed when f returns nil.
+func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// errDamaged is what a corrupted file comes to.
+var errDamaged = errors.New("the database file is damaged: restore a copy, or move it (and its -wal and -shm files) away to begin anew")
+
+// describe puts what to do next into the errors that people meet: full disk, damaged file, no permission, busy.
+func describe(err error) error {
+	var se *sqlite.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, syscall.ENOSPC):
+		return fmt.Errorf("the disk is full: make room and start again; nothing that was recorded is lost (%w)", err)
+	case !errors.As(err, &se):
+		return err
+	}
+	switch se.Code() & 0xff {
+	case sqlite3.SQLITE_FULL:
+		return fmt.Errorf("the disk is full: make room and start again; nothing that was recorded is lost (%w)", err)
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%w (%w)", errDamaged, err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
+		return fmt.Errorf("the database file cannot be written: check the folder's owner and permissions (%w)", err)
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("another program has kept the database busy for %v: find and stop it (%w)", busyTimeout, err)
+	case sqlite3.SQLITE_IOERR:
+		return fmt.Errorf("the disk reports an error: look at the system's log (%w)", err)
+	}
+	return err
+}
+
+// failed wraps an error of a method with what the method was doing.
+func failed(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("store: %s: %w", strings.TrimSpace(fmt.Sprintf(format, args...)), describe(err))
+}
+
+func micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}

@@ -1,0 +1,329 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+var day = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+func open(t *testing.T, path string) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+func entry(key string, state bot.State, created time.Time) *bot.Entry {
+	return &bot.Entry{Key: key, Page: "Wikidata:Request a query", Comment: "c-A-1", Thread: "c-A-1", Kind: bot.Request, State: state,
+		Heading: "Cats", Author: "A", Text: "aa", Created: created, Updated: created}
+}
+
+func TestLedger(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "new", "folder with ? and #", "bot.db")
+	s := open(t, path)
+	posted := day.Add(-time.Hour)
+	full := entry("sb-2", bot.Posting, day.Add(time.Second))
+	full.Time = &posted
+	full.Save = &bot.Save{BaseRev: 7, Section: 3, First: day, At: day.Add(time.Minute)}
+	full.Draft = &bot.Draft{Reply: forum.Reply{Short: "ü \" \x00 日本", Rows: [][]forum.Cell{{{ID: "Q42"}}}}, Turn: agent.Turn{Question: "?", Steps: []agent.Step{{N: 1, Action: "stop"}}}, Made: day}
+	first := entry("sb-1", bot.Accepted, day)
+	for _, e := range []*bot.Entry{full, first} {
+		if added, err := s.Add(ctx, e); err != nil || !added || e.Version != 1 {
+			t.Fatalf("add %s: %v %v, version %d", e.Key, added, err, e.Version)
+		}
+	}
+	if added, err := s.Add(ctx, entry("sb-1", bot.Skipped, day)); err != nil || added {
+		t.Errorf("the same key again: added %v, %v", added, err)
+	}
+	if _, err := s.Entry(ctx, "sb-9"); !errors.Is(err, bot.ErrNoEntry) {
+		t.Errorf("missing entry: %v", err)
+	}
+	got, err := s.Entry(ctx, "sb-2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(full, got); d != "" {
+		t.Errorf("an entry comes back changed: %s", d)
+	}
+
+	mine, theirs := *first, *first
+	mine.State = bot.Proposed
+	if err := s.Update(ctx, &mine); err != nil || mine.Version != 2 {
+		t.Fatalf("update: %v, version %d", err, mine.Version)
+	}
+	theirs.State = bot.Rejected
+	if err := s.Update(ctx, &theirs); !errors.Is(err, bot.ErrChanged) || theirs.Version != 1 {
+		t.Errorf("an update from an old reading: %v", err)
+	}
+	if err := s.Update(ctx, entry("sb-9", bot.Posted, day)); !errors.Is(err, bot.ErrNoEntry) {
+		t.Errorf("update of nothing: %v", err)
+	}
+
+	// All of it is there after a restart.
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = open(t, path)
+	for name, c := range map[string]struct {
+		f    bot.Filter
+		want string
+	}{
+		"all, oldest first": {bot.Filter{}, "sb-1 sb-2"},
+		"page":              {bot.Filter{Page: "Wikidata:Request a query"}, "sb-1 sb-2"},
+		"other page":        {bot.Filter{Page: "X"}, ""},
+		"state":             {bot.Filter{States: []bot.State{bot.Proposed}}, "sb-1"},
+		"states":            {bot.Filter{States: []bot.State{bot.Posting, bot.Posted}}, "sb-2"},
+		"thread":            {bot.Filter{Thread: "c-A-1"}, "sb-1 sb-2"},
+		"text":              {bot.Filter{Text: "bb"}, ""},
+		"saved":             {bot.Filter{SavedSince: day.Add(time.Minute)}, "sb-2"},
+		"saved later":       {bot.Filter{SavedSince: day.Add(time.Minute + 1000)}, ""},
+		"hostile":           {bot.Filter{Thread: "' OR 1=1 --"}, ""},
+	} {
+		es, err := s.Entries(ctx, c.f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys []string
+		for _, e := range es {
+			keys = append(keys, e.Key)
+		}
+		if got := strings.Join(keys, " "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Of many who update the same reading of an entry, also in several programs, exactly one succeeds.
+func TestUpdateOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bot.db")
+	stores := []*Store{open(t, path), open(t, path)}
+	e := entry("sb-1", bot.Proposed, day)
+	if _, err := stores[0].Add(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	results := make(chan error, 20)
+	for i := range 20 {
+		wg.Go(func() {
+			mine := *e
+			mine.Reason = fmt.Sprint(i)
+			results <- stores[i%2].Update(context.Background(), &mine)
+		})
+	}
+	wg.Wait()
+	close(results)
+	won := 0
+	for err := range results {
+		if err == nil {
+			won++
+		} else if !errors.Is(err, bot.ErrChanged) {
+			t.Error(err)
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d updates of one reading succeeded", won)
+	}
+}
+
+func TestNotesAndSums(t *testing.T) {
+	ctx := t.Context()
+	s := open(t, filepath.Join(t.TempDir(), "bot.db"))
+	if v, ok, err := s.Get(ctx, "ban"); v != nil || ok || err != nil {
+		t.Errorf("no note: %q %v %v", v, ok, err)
+	}
+	for _, v := range [][]byte{[]byte("one"), nil, {0, 255}} {
+		if err := s.Put(ctx, "ban", v); err != nil {
+			t.Fatal(err)
+		}
+		if got, ok, err := s.Get(ctx, "ban"); string(got) != string(v) || !ok || err != nil {
+			t.Errorf("note %q: %q %v %v", v, got, ok, err)
+		}
+	}
+	for range 2 {
+		if err := s.AddSpent(ctx, "2026-11-20", llm.Usage{Calls: 1, InputTokens: 10, OutputTokens: 5, USD: 0.25}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if u, err := s.Spent(ctx, "2026-11-20"); u != (llm.Usage{Calls: 2, InputTokens: 20, OutputTokens: 10, USD: 0.5}) || err != nil {
+		t.Errorf("sum: %+v %v", u, err)
+	}
+	if u, err := s.Spent(ctx, "2026-11-21"); u != (llm.Usage{}) || err != nil {
+		t.Errorf("another day: %+v %v", u, err)
+	}
+}
+
+// Settings that durability rests on; a typo in the address would lose them without a word.
+func TestPragmas(t *testing.T) {
+	s := open(t, filepath.Join(t.TempDir(), "bot.db"))
+	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000", "foreign_keys": "1", "user_version": fmt.Sprint(len(migrations))} {
+		var got string
+		if err := s.db.QueryRow("PRAGMA " + name).Scan(&got); err != nil || got != want {
+			t.Errorf("%s = %q, want %q (%v)", name, got, want, err)
+		}
+	}
+}
+
+func TestBadFiles(t *testing.T) {
+	dir := t.TempDir()
+	healthy := func(name string) string {
+		path := filepath.Join(dir, name)
+		s, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 200 {
+			e := entry(fmt.Sprintf("sb-%d", i), bot.Posted, day)
+			e.Question = strings.Repeat("x", 500)
+			if _, err := s.Add(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	newer := healthy("newer.db")
+	db, err := sql.Open("sqlite", newer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("PRAGMA user_version = 99"); err != nil {
+		t.Fatal(err)
+	}
+	db.Close()
+	torn := healthy("torn.db")
+	raw, err := os.ReadFile(torn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 8192; i < len(raw)-4096; i += 512 {
+		copy(raw[i:], strings.Repeat("\xff", 300))
+	}
+	if err := os.WriteFile(torn, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text := filepath.Join(dir, "text.db")
+	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 500)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{newer: "newer program", torn: "damaged", text: "damaged", filepath.Join(text, "below.db"): "store"} {
+		s, err := Open(t.Context(), path)
+		if err == nil {
+			s.Close()
+			t.Errorf("%s opens", filepath.Base(path))
+			continue
+		}
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", filepath.Base(path), err, want)
+		}
+	}
+}
+
+// A full disk gives a clear error, and what was written before stays.
+func TestFullDisk(t *testing.T) {
+	ctx := t.Context()
+	path := filepath.Join(t.TempDir(), "bot.db")
+	s := open(t, path)
+	if _, err := s.Add(ctx, entry("sb-1", bot.Accepted, day)); err != nil {
+		t.Fatal(err)
+	}
+	var pages int
+	if err := s.db.QueryRow("PRAGMA page_count").Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.db.Exec(fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
+		t.Fatal(err)
+	}
+	big := entry("sb-2", bot.Accepted, day)
+	big.Question = strings.Repeat("x", 1<<20)
+	if _, err := s.Add(ctx, big); err == nil || !strings.Contains(err.Error(), "disk is full") {
+		t.Errorf("full disk: %v", err)
+	}
+	s.Close()
+	s = open(t, path)
+	if es, err := s.Entries(ctx, bot.Filter{}); err != nil || len(es) != 1 || es[0].Key != "sb-1" {
+		t.Errorf("after the full disk: %v %v", es, err)
+	}
+}
+
+func TestLock(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	release, err := Lock(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Lock(dir)
+	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid())) {
+		t.Errorf("second lock: %v", err)
+	}
+	if err := release(); err != nil {
+		t.Fatal(err)
+	}
+	if err := release(); err != nil {
+		t.Errorf("released twice: %v", err)
+	}
+	release, err = Lock(dir)
+	if err != nil {
+		t.Fatalf("after release: %v", err)
+	}
+	release()
+}
+
+// The lock is free as soon as its holder is dead, even when it was killed with signal 9.
+func TestLockAfterKill(t *testing.T) {
+	const env = "SPINACHBOT_TEST_LOCK"
+	if dir := os.Getenv(env); dir != "" {
+		if _, err := Lock(dir); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("locked")
+		select {}
+	}
+	dir := t.TempDir()
+	cmd := exec.Command(os.Args[0], "-test.run=^TestLockAfterKill$")
+	cmd.Env = append(os.Environ(), env+"="+dir)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 6)
+	if _, err := out.Read(buf); err != nil || string(buf) != "locked" {
+		t.Fatalf("the child says %q, %v", buf, err)
+	}
+	if _, err := Lock(dir); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), fmt.Sprint(cmd.Process.Pid)) {
+		t.Errorf("while the child lives: %v", err)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	cmd.Wait()
+	release, err := Lock(dir)
+	if err != nil {
+		t.Fatalf("after kill -9: %v", err)
+	}
+	release()
+}
