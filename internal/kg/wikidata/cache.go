@@ -1,0 +1,64 @@
+package wikidata
+
+import (
+	"container/list"
+	"sync"
+	"time"
+)
+
+// cache is a bounded cache whose entries expire; the least recently used entry makes room. Safe for concurrent use.
+type cache[K comparable, V any] struct {
+	mu    sync.Mutex
+	most  int
+	ttl   time.Duration
+	now   func() time.Time
+	order *list.List // of *cached[K, V], most recently used first
+	items map[K]*list.Element
+}
+
+type cached[K comparable, V any] struct {
+	key   K
+	value V
+	until time.Time
+}
+
+func newCache[K comparable, V any](most int, ttl time.Duration, now func() time.Time) *cache[K, V] {
+	return &cache[K, V]{most: most, ttl: ttl, now: now, order: list.New(), items: map[K]*list.Element{}}
+}
+
+// get returns the value under key unless it expired.
+func (c *cache[K, V]) get(key K) (V, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var none V
+	e, ok := c.items[key]
+	if !ok {
+		return none, false
+	}
+	it := e.Value.(*cached[K, V])
+	if !c.now().Before(it.until) {
+		c.order.Remove(e)
+		delete(c.items, key)
+		return none, false
+	}
+	c.order.MoveToFront(e)
+	return it.value, true
+}
+
+// put stores value under key for the cache's time to live.
+func (c *cache[K, V]) put(key K, value V) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	it := &cached[K, V]{key: key, value: value, until: c.now().Add(c.ttl)}
+	if e, ok := c.items[key]; ok {
+		e.Value = it
+		c.order.MoveToFront(e)
+		return
+	}
+	c.items[key] = c.order.PushFront(it)
+	for c.order.Len() > c.most {
+		last := c.order.Back()
+		c.order.Remove(last)
+		delete(c.items, last.Value.(*cached[K, V]).key)
+	}
+}

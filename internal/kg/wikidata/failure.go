@@ -1,0 +1,252 @@
+package wikidata
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+const (
+	longestMessage = 600            // characters of a message that are kept
+	tailBytes      = 256 << 10      // how much of a broken result is searched for a stack trace
+	defaultAfter   = time.Minute    // wait after a 429 that names none
+	defaultBan     = 24 * time.Hour // a ban of the query service that names no end
+	unknownBan     = time.Hour      // a 403 that names neither reason nor end
+)
+
+// queryFailure turns an error answer (status 300 and above) to the query into a failure fit to be shown.
+func queryFailure(query string, a answer, now time.Time) *kg.Error {
+	switch a.status {
+	case http.StatusTooManyRequests:
+		if text, ok := qleverText(a.body); ok {
+			return &kg.Error{Kind: kg.Timeout, Message: tidy(text)} // QLever's way to say that its time limit passed
+		}
+		return throttled(a, now)
+	case http.StatusForbidden:
+		return forbidden(a, now)
+	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
+		return kg.Errorf(kg.Timeout, "the service gave up waiting for the result")
+	case http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusRequestHeaderFieldsTooLarge:
+		return kg.Errorf(kg.QueryFailed, "the query is too long for the service")
+	}
+	if a.status < 400 {
+		return kg.Errorf(kg.Down, "the endpoint sends us elsewhere (status %d); correct its address", a.status)
+	}
+	if e := qleverFailure(a.body); e != nil {
+		return e
+	}
+	text := withoutEcho(string(a.body), query)
+	if e := exceptionFailure(text); e != nil {
+		return e
+	}
+	if a.status >= 500 {
+		e := kg.Errorf(kg.Down, "the service answered with status %d", a.status)
+		if after, ok := politehttp.RetryAfter(a.header, now); ok {
+			e.RetryAfter = after
+		}
+		return e
+	}
+	msg := fmt.Sprintf("the service refused the query with status %d", a.status)
+	if !looksLikeHTML(text) && strings.TrimSpace(text) != "" {
+		msg += ": " + tidy(text)
+	}
+	return &kg.Error{Kind: kg.QueryFailed, Message: msg}
+}
+
+// downResult is what the retry policy is to know about a failure of kind Down.
+func downResult(e *kg.Error) politehttp.Result {
+	r := politehttp.Result{Status: http.StatusServiceUnavailable, Header: http.Header{}}
+	if e.RetryAfter > 0 {
+		r.Header.Set("Retry-After", strconv.FormatFloat(e.RetryAfter.Seconds(), 'f', 3, 64))
+	}
+	return r
+}
+
+// brokenResult explains an answer with status 200 that is not a whole result: a stack trace follows half of it, or it just ends.
+func brokenResult(query string, body []byte) *kg.Error {
+	tail := string(body[max(0, len(body)-tailBytes):])
+	// In JSON a line cannot begin with a class name, so this finds no data.
+	if i := max(strings.LastIndex(tail, "\njava.util.concurrent."), strings.LastIndex(tail, "\nSPARQL-QUERY: ")); i >= 0 {
+		if e := exceptionFailure(withoutEcho(tail[i+1:], query)); e != nil {
+			if e.Kind == kg.Timeout {
+				e.Message = "the service's time limit passed while it was sending the result"
+			}
+			return e
+		}
+	}
+	if trace := bytes.LastIndex(body, []byte("\n\tat ")); trace >= 0 && isTimeout(tail) {
+		return kg.Errorf(kg.Timeout, "the service's time limit passed while it was sending the result")
+	}
+	if looksLikeHTML(tail) {
+		return kg.Errorf(kg.Down, "the service answered with a web page instead of a result")
+	}
+	return kg.Errorf(kg.Down, "the result broke off after %d bytes", len(body))
+}
+
+// throttled reads a 429: "Too Many Requests - Please retry in N seconds." with Retry-After.
+func throttled(a answer, now time.Time) *kg.Error {
+	after, ok := politehttp.RetryAfter(a.header, now)
+	if m := retryIn.FindSubmatch(a.body); !ok && m != nil {
+		after, ok = politehttp.ParseRetryAfter(string(m[1]), now)
+	}
+	if !ok {
+		after = defaultAfter
+	}
+	return &kg.Error{Kind: kg.RateLimited, RetryAfter: after, Message: fmt.Sprintf("the service wants us to wait %s", after.Round(time.Second))}
+}
+
+var (
+	retryIn     = regexp.MustCompile(`retry in (\d+) seconds`)
+	bannedUntil = regexp.MustCompile(`banned until ([0-9T:.+-]+Z?)`)
+)
+
+// forbidden reads a 403: a ban with its end, a missing User-Agent, or something unknown, which is taken for a short ban.
+func forbidden(a answer, now time.Time) *kg.Error {
+	text := string(a.body)
+	if strings.Contains(text, "identify your user agent") {
+		return kg.Errorf(kg.QueryFailed, "the service does not accept our User-Agent; set CONTACT")
+	}
+	e := &kg.Error{Kind: kg.Banned, RetryAfter: unknownBan, Message: "the service forbids us to ask (403)"}
+	if strings.Contains(text, "banned") {
+		e.RetryAfter, e.Message = defaultBan, "the service has banned us for not respecting its limits"
+	}
+	if after, ok := politehttp.RetryAfter(a.header, now); ok && after > 0 {
+		e.RetryAfter = after
+	}
+	if m := bannedUntil.FindStringSubmatch(text); m != nil {
+		if t, err := time.Parse(time.RFC3339, m[1]); err == nil && t.After(now) {
+			e.RetryAfter = t.Sub(now)
+		}
+	}
+	return e
+}
+
+const echoStart = "SPARQL-QUERY: queryStr="
+
+// withoutEcho cuts the query that the service repeats before its error text.
+func withoutEcho(text, query string) string {
+	text = strings.ReplaceAll(text, "\r\n", "\n")
+	query = strings.ReplaceAll(query, "\r\n", "\n")
+	i := strings.Index(text, echoStart)
+	if i < 0 {
+		return text
+	}
+	rest := text[i+len(echoStart):]
+	if after, ok := strings.CutPrefix(rest, query); ok {
+		return strings.TrimLeft(after, "\n")
+	}
+	if after, ok := strings.CutPrefix(rest, strings.TrimSpace(query)); ok {
+		return strings.TrimLeft(after, "\n")
+	}
+	// The echo differs from what we sent: the exception is the last line that begins with the outermost class.
+	if j := strings.LastIndex(rest, "\njava.util.concurrent."); j >= 0 {
+		return rest[j+1:]
+	}
+	return ""
+}
+
+var (
+	classNames = regexp.MustCompile(`^(?:[A-Za-z_$][\w$]*(?:\.[\w$]+)+:?\s*)+`)
+	exception  = regexp.MustCompile(`^[a-z][\w$]*(?:\.[\w$]+)*\.[A-Z][\w$]*(?:Exception|Error|OutOfMemory)\b`)
+	position   = regexp.MustCompile(`(?i)\bline:?\s*(\d+),?\s*column:?\s*(\d+)`)
+	frame      = regexp.MustCompile(`\n\s+at |\nCaused by: |\n\t\.\.\. `)
+)
+
+// exceptionFailure reads a Java exception's text (echo cut off): its kind, its innermost message before the first stack frame, and the place it names.
+// nil when the text is no exception.
+func exceptionFailure(text string) *kg.Error {
+	text = strings.TrimLeft(text, "\n ")
+	if !exception.MatchString(text) {
+		return nil
+	}
+	if loc := frame.FindStringIndex(text); loc != nil {
+		text = text[:loc[0]]
+	}
+	names := classNames.FindString(text)
+	msg := strings.TrimSpace(text[len(names):])
+	e := &kg.Error{Kind: kg.QueryFailed}
+	switch {
+	case isTimeout(names) || strings.Contains(msg, "deadline is expired"):
+		return kg.Errorf(kg.Timeout, "the query ran longer than the service allows")
+	case strings.Contains(names, "OutOfMemory") || strings.Contains(names, "StackOverflow"):
+		return kg.Errorf(kg.TooGreedy, "the query took more memory than the service allows")
+	case strings.Contains(names, "MalformedQueryException"):
+		e.Kind = kg.SyntaxError
+	case strings.Contains(msg, "is not allowed") && strings.Contains(msg, "Service"):
+		e.Kind = kg.Refused
+	}
+	if m := position.FindStringSubmatch(msg); m != nil && e.Kind == kg.SyntaxError {
+		e.Line, _ = strconv.Atoi(m[1])
+		e.Column, _ = strconv.Atoi(m[2])
+	}
+	if e.Message = tidy(msg); e.Message == "" {
+		e.Message = tidy(lastName(names))
+	}
+	return e
+}
+
+// lastName returns the simple name of the innermost class.
+func lastName(names string) string {
+	names = strings.TrimRight(names, ": \n")
+	return names[strings.LastIndexByte(names, '.')+1:]
+}
+
+func isTimeout(s string) bool {
+	return strings.Contains(s, "TimeoutException") || strings.Contains(s, "deadline is expired")
+}
+
+// qleverError is QLever's error body.
+type qleverError struct {
+	Exception string `json:"exception"`
+	Metadata  struct {
+		Line           int `json:"line"`
+		PositionInLine int `json:"positionInLine"`
+	} `json:"metadata"`
+}
+
+func qleverText(body []byte) (string, bool) {
+	var q qleverError
+	err := json.Unmarshal(body, &q)
+	return q.Exception, err == nil && q.Exception != ""
+}
+
+func qleverFailure(body []byte) *kg.Error {
+	var q qleverError
+	if json.Unmarshal(body, &q) != nil || q.Exception == "" {
+		return nil
+	}
+	e := &kg.Error{Kind: kg.QueryFailed, Message: tidy(q.Exception)}
+	if q.Metadata.Line > 0 {
+		e.Kind, e.Line, e.Column = kg.SyntaxError, q.Metadata.Line, q.Metadata.PositionInLine+1
+	}
+	return e
+}
+
+// tidy makes one line of printable text of bounded length.
+func tidy(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, ""))
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > longestMessage {
+		s = string(r[:longestMessage]) + " …"
+	}
+	return s
+}
+
+func looksLikeHTML(s string) bool {
+	s = strings.ToLower(strings.TrimSpace(s[:min(len(s), 200)]))
+	return strings.HasPrefix(s, "<!doctype") || strings.HasPrefix(s, "<html")
+}

@@ -1,0 +1,105 @@
+package wikidata
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// batch is how many entities wbgetentities gives in one call to users without higher limits.
+const batch = 50
+
+// largestNumber is the largest number of an item or property; the API takes anything above for malformed and fails the whole call.
+const largestNumber = 1<<31 - 1
+
+type labelKey struct{ id, language string }
+
+// Labels returns the labels of items and properties in the first of the languages that has one. Numbers without a label in any of them, unknown and
+// malformed ones are absent. It asks for 50 at a time and remembers the answers.
+func (c *Client) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
+	langs := make([]string, 0, len(languages))
+	for _, l := range languages {
+		if l = language(l); !slices.Contains(langs, l) {
+			langs = append(langs, l)
+		}
+	}
+	out := map[string]string{}
+	if len(langs) == 0 {
+		return out, nil
+	}
+	var missing []string
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if seen[id] || !labelled(id) {
+			continue
+		}
+		seen[id] = true
+		if label, known := c.cachedLabel(id, langs); !known {
+			missing = append(missing, id)
+		} else if label != "" {
+			out[id] = label
+		}
+	}
+	for part := range slices.Chunk(missing, batch) {
+		if err := c.fetchLabels(ctx, part, langs); err != nil {
+			return nil, err
+		}
+		for _, id := range part {
+			if label, _ := c.cachedLabel(id, langs); label != "" {
+				out[id] = label
+			}
+		}
+	}
+	return out, nil
+}
+
+// labelled reports whether id is a number that the API takes and whose entity has labels (lexemes have lemmas).
+func labelled(id string) bool {
+	if !rdf.ValidID(id) || id[0] == 'L' {
+		return false
+	}
+	n, err := strconv.ParseInt(id[1:], 10, 64)
+	return err == nil && n <= largestNumber
+}
+
+// cachedLabel looks through the languages in order; known is false when a language that comes before a found label was never fetched.
+func (c *Client) cachedLabel(id string, langs []string) (label string, known bool) {
+	for _, l := range langs {
+		text, ok := c.labels.get(labelKey{id, l})
+		if !ok {
+			return "", false
+		}
+		if text != "" {
+			return text, true
+		}
+	}
+	return "", true
+}
+
+// fetchLabels asks for the labels of up to 50 entities and caches them, absent ones as "". When one of them fails the whole call, halves are asked.
+func (c *Client) fetchLabels(ctx context.Context, ids, langs []string) error {
+	var a entitiesAnswer
+	err := c.get(ctx, url.Values{"action": {"wbgetentities"}, "ids": {strings.Join(ids, "|")}, "props": {"labels"}, "languages": {strings.Join(langs, "|")}}, &a)
+	switch {
+	case kg.KindOf(err) == kg.NotFound && len(ids) > 1:
+		half := len(ids) / 2
+		if err := c.fetchLabels(ctx, ids[:half], langs); err != nil {
+			return err
+		}
+		return c.fetchLabels(ctx, ids[half:], langs)
+	case err != nil && kg.KindOf(err) != kg.NotFound:
+		return err
+	}
+	for _, id := range ids {
+		e := a.Entities[id] // absent: no labels
+		for _, l := range langs {
+			c.labels.put(labelKey{id, l}, e.Labels[l].Value)
+		}
+	}
+	return nil
+}
