@@ -81,3 +81,53 @@ func TestForumQueries(t *testing.T) {
 	}
 	t.Logf("%d of %d parse", ok, len(all))
 }
+
+func label(id string) string { return "label of " + id }
+
+func TestCorpusLaws(t *testing.T) {
+	for _, x := range append(goldQueries(t), forumQueries(t)...) {
+		q, err := Parse(x.query)
+		if err != nil {
+			continue
+		}
+		checkLaws(t, x.id, q)
+	}
+}
+
+// checkLaws checks what holds for every query: printing, annotating and the posting form are fixed points that keep the meaning.
+func checkLaws(t *testing.T, id string, q *Query) {
+	t.Helper()
+	printed := q.String()
+	again, err := Parse(printed)
+	if err != nil {
+		t.Errorf("%s: printed form does not parse: %v\n%s", id, err, printed)
+		return
+	}
+	if s := again.String(); s != printed {
+		t.Errorf("%s: printing is no fixed point:\n%s\n--- again:\n%s", id, printed, s)
+	}
+	if !sameMeaning(q, again) {
+		t.Errorf("%s: printing changed the meaning:\n%s\n---\n%s", id, q.Text, printed)
+	}
+	one := Print(q, PrintOptions{OneLine: true})
+	if q1, err := Parse(one); err != nil {
+		t.Errorf("%s: one-line form does not parse: %v\n%s", id, err, one)
+	} else if !sameMeaning(q, q1) {
+		t.Errorf("%s: one-line form changed the meaning", id)
+	}
+	a, err := Annotate(q.Text, label)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := Annotate(a, label); err != nil || a != b {
+		t.Errorf("%s: annotating is no fixed point: %v\n%s\n---\n%s", id, err, a, b)
+	}
+	f, err := PostingForm(q.Text, label)
+	if err != nil {
+		t.Errorf("%s: %v\n%s", id, err, q.Text)
+		return
+	}
+	if g, err := PostingForm(f, label); err != nil || g != f {
+		t.Errorf("%s: posting form is no fixed point: %v\n%s\n---\n%s", id, err, f, g)
+	}
+}

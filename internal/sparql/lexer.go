@@ -39,17 +39,11 @@ type token struct {
 	comments   int32 // number of comments that end before this token
 }
 
-// comment is a comment with whether it stands on a line of its own.
-type comment struct {
-	Comment
-	own bool
-}
-
 // lexer cuts a text into tokens (SPARQL 1.1, section 19.8), never failing: what fits nothing is a tBad token with its Error in err.
 type lexer struct {
 	text     string
 	pos      int
-	comments []comment
+	comments []Comment
 	err      *Error
 }
 
@@ -111,7 +105,7 @@ func (l *lexer) skip() bool {
 				n = len(l.text) - start
 			}
 			l.pos += n
-			l.comments = append(l.comments, comment{Comment{Span{int32(start), int32(l.pos)}, strings.TrimRight(l.text[start:l.pos], " \t\f")}, own})
+			l.comments = append(l.comments, Comment{Span{int32(start), int32(l.pos)}, strings.TrimRight(l.text[start:l.pos], " \t\f"), own})
 		default:
 			return newline
 		}

@@ -58,18 +58,21 @@ func (p *parser) binary(least int) *Expr {
 	p.enter()
 	start := p.tok
 	left := p.unary()
+	compared := false // a comparison takes no second one without brackets
 	for chain := 0; ; chain++ {
 		if chain > MaxChain {
 			p.failWith(p.tok, "", fmt.Sprintf("more than %d operators in a row", MaxChain), "")
 		}
 		op, prec := binaryOp(p.tok.kind)
-		if prec == 0 && least <= precRelation && (p.isWord(kwIn) || p.isWord(kwNot)) {
+		if prec == 0 && least <= precRelation && !compared && (p.isWord(kwIn) || p.isWord(kwNot)) {
 			left = p.in(start, left)
+			compared = true
 			continue
 		}
-		if prec == 0 || prec < least {
+		if prec == 0 || prec < least || prec == precRelation && compared {
 			break
 		}
+		compared = prec == precRelation || compared && prec > precRelation
 		p.advance()
 		right := p.binary(prec + 1)
 		x := p.exprs.one()

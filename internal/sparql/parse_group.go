@@ -144,6 +144,7 @@ func merge(a, b *Notes) *Notes {
 	}
 	if b != nil {
 		a.Before = append(a.Before, b.Before...)
+		a.Open = append(a.Open, b.Open...)
 		a.After = append(a.After, b.After...)
 	}
 	return a
@@ -416,7 +417,9 @@ func (p *parser) property(takes bool) *Property {
 		}
 		o := p.node("an object")
 		x.Objects = p.termPtrs.push(x.Objects, o)
-		o.Notes = n
+		if n != nil {
+			o.Notes = merge(n, o.Notes)
+		}
 		if !p.accept(',') {
 			break
 		}
@@ -459,6 +462,9 @@ func (p *parser) bracket() *Term {
 	p.advance()
 	if !p.is(']') {
 		t.Kind = BlankList
+		if c := p.opened(); c != nil {
+			t.Notes = &Notes{Open: c}
+		}
 		t.Properties = p.propertyList()
 	}
 	p.expect(']', "a closing square bracket")

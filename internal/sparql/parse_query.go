@@ -297,7 +297,7 @@ func (p *parser) named() *NamedSubquery {
 // qleverNamed reads QLever's WITH %name AS { SELECT … }.
 func (p *parser) qleverNamed() *NamedSubquery {
 	start := p.tok
-	n := &NamedSubquery{Notes: p.start()}
+	n := &NamedSubquery{Notes: p.start(), First: true}
 	p.advance()
 	n.Name = p.text[p.tok.start+1 : p.tok.end]
 	p.advance()

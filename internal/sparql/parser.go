@@ -188,7 +188,7 @@ func (p *parser) before() []Comment {
 	}
 	var out []Comment
 	for ; p.taken < int(p.tok.comments); p.taken++ {
-		out = append(out, p.comments[p.taken].Comment)
+		out = append(out, p.comments[p.taken])
 	}
 	return out
 }
@@ -210,16 +210,16 @@ func (p *parser) finish(n **Notes) {
 	for p.taken < len(p.comments) {
 		c := p.comments[p.taken]
 		inside := c.Start < end
-		if !inside && (c.own || p.taken >= int(p.tok.comments)) {
+		if !inside && (c.Own || p.taken >= int(p.tok.comments)) {
 			return
 		}
 		if *n == nil {
 			*n = &Notes{}
 		}
-		if c.own {
-			(*n).Before = append((*n).Before, c.Comment)
+		if c.Own {
+			(*n).Before = append((*n).Before, c)
 		} else {
-			(*n).After = append((*n).After, c.Comment)
+			(*n).After = append((*n).After, c)
 		}
 		p.taken++
 		if !inside {
@@ -233,10 +233,10 @@ func (p *parser) opened() []Comment {
 	var out []Comment
 	for p.taken < int(p.tok.comments) {
 		c := p.comments[p.taken]
-		if c.own && c.Start >= p.last.end {
+		if c.Own && c.Start >= p.last.end {
 			break
 		}
-		out = append(out, c.Comment)
+		out = append(out, c)
 		p.taken++
 	}
 	return out

@@ -35,14 +35,16 @@ func positionIn(text string, offset int) Position {
 // Position returns the line and column of a byte offset of the query's text.
 func (q *Query) Position(offset int32) Position { return positionIn(q.Text, int(offset)) }
 
-// Comment is a comment as written, from # to the end of its line, without the line break.
+// Comment is a comment as written, from # to the end of its line, without the line break. Own says that nothing else stands on its line.
 type Comment struct {
 	Span
 	Text string
+	Own  bool
 }
 
-// Notes are the comments of a node: Before stand on lines of their own above it, After at the end of its line. A nil *Notes has none.
-type Notes struct{ Before, After []Comment }
+// Notes are the comments of a node: Before stand above it, Open after the opening bracket of a property list, After at the end of its line.
+// A nil *Notes has none.
+type Notes struct{ Before, Open, After []Comment }
 
 // Form is the form of a query.
 type Form uint8
@@ -101,6 +103,7 @@ type NamedSubquery struct {
 	Notes *Notes
 	Name  string // without the %
 	Query *SelectQuery
+	First bool      // written in QLever's form, before SELECT
 	Close []Comment // before the closing brace
 }
 

@@ -1,0 +1,139 @@
+package sparql
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// maxLabel is the length to which a label is cut in a comment, in characters.
+const maxLabel = 80
+
+// cleanLabel makes an untrusted label fit for a comment: one line, no control or direction characters, no markup, not too long.
+func cleanLabel(s string) string {
+	var b strings.Builder
+	n, space := 0, true // leading white space is dropped
+	for _, r := range s {
+		switch {
+		case unicode.IsSpace(r) || r == '\u0085':
+			if !space {
+				b.WriteByte(' ')
+				space = true
+			}
+			continue
+		case unicode.IsControl(r), unicode.Is(unicode.Cf, r), r == unicode.ReplacementChar:
+			continue
+		}
+		if n++; n > maxLabel {
+			b.WriteString("…")
+			break
+		}
+		space = false
+		b.WriteRune(plainMark(r))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// plainMark replaces the characters of which wiki markup is made, and those that separate labels.
+func plainMark(r rune) rune {
+	switch r {
+	case '{', '[', '<':
+		return '('
+	case '}', ']', '>':
+		return ')'
+	case '|':
+		return '/'
+	case '~':
+		return '-'
+	case ';':
+		return ','
+	case '#':
+		return '♯'
+	}
+	return r
+}
+
+// labelOf returns the label of the number that t names.
+func (p *printer) labelOf(t *Term) string {
+	if t.Kind != Const || !t.Value.IsIRI() {
+		return ""
+	}
+	if id := rdf.EntityID(t.Value.Value); id != "" {
+		return cleanLabel(p.o.Label(id))
+	}
+	return ""
+}
+
+// labelled adds the labels of the line's numbers to its comments. A label that already stands in a comment as a whole word is not repeated, so that
+// annotating an annotated line changes nothing.
+func (p *printer) labelled(comments []string) []string {
+	if p.o.Replace || p.o.OneLine {
+		return comments
+	}
+	old := strings.Join(comments, " ")
+	var fresh []string
+	seen := map[string]bool{}
+	for _, id := range p.ids {
+		l := cleanLabel(p.o.Label(id))
+		if l == "" || seen[l] {
+			continue
+		}
+		seen[l] = true
+		if !containsWord(old, l) {
+			fresh = append(fresh, l)
+		}
+	}
+	if len(fresh) == 0 {
+		return comments
+	}
+	s := "# " + strings.Join(fresh, "; ")
+	if p.o.posting {
+		s = postingComment(s)
+	}
+	return append([]string{s}, comments...)
+}
+
+// containsWord reports whether word stands in s with no letter or digit right before or after it.
+func containsWord(s, word string) bool {
+	for i := 0; ; {
+		j := strings.Index(s[i:], word)
+		if j < 0 {
+			return false
+		}
+		start, end := i+j, i+j+len(word)
+		if !letterBefore(s[:start]) && !letterAfter(s[end:]) {
+			return true
+		}
+		i = start + 1
+	}
+}
+
+func letterBefore(s string) bool {
+	r, n := utf8.DecodeLastRuneInString(s)
+	return n > 0 && wordRune(r)
+}
+
+func letterAfter(s string) bool {
+	for _, r := range s {
+		return wordRune(r)
+	}
+	return false
+}
+
+func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// Annotate returns the query in the canonical layout with the label of every Q, P and L number as a comment at the end of its line:
+//
+//	?x wdt:P31 wd:Q5 . # instance of; human
+//
+// Annotating what was annotated changes nothing. Labels are untrusted: line breaks, control characters and markup are taken out of them.
+// A query that does not parse gives the error of [Parse].
+func Annotate(query string, label func(id string) string) (string, error) {
+	q, err := Parse(query)
+	if err != nil {
+		return "", err
+	}
+	return Print(q, PrintOptions{Label: label}), nil
+}

@@ -1,0 +1,195 @@
+package sparql
+
+import (
+	"fmt"
+	"strings"
+)
+
+// forbidden are the pieces of wiki markup that must not stand in a posted query, in lower case.
+var forbidden = [...]string{"{{", "}}", "[[", "]]", "~~~", "-{", "}-", "{|", "|}", "<!--", "</", "<nowiki", "<syntaxhighlight", "<source", "<pre", "<ref"}
+
+// PostingForm returns the text of a query as it is posted on a wiki and run before that: the canonical layout with labels as comments, and nothing in it that
+// a template's parameter could take for markup: no {{ }} [[ ]] ~~~ -{ {| |} <!-- </ <nowiki. Tokens are held apart by spaces; strings and IRIs get \uXXXX escapes,
+// which mean the same character (SPARQL 1.1, section 19.2), so the tree stays the same; comments are defanged. Pipes may stand in it: the template
+// wants them as {{!}}.
+//
+// The form of the form is the form itself. A query that does not parse, an update, and a query that cannot be put into this form give an error.
+// label may be nil.
+func PostingForm(query string, label func(id string) string) (string, error) {
+	q, err := Parse(query)
+	if err != nil {
+		return "", err
+	}
+	if q.Form == Update {
+		return "", fmt.Errorf("an update (%s) is never posted", q.Operation)
+	}
+	out := Print(q, PrintOptions{Label: label, posting: true})
+	low := strings.ToLower(out)
+	for _, f := range forbidden {
+		if strings.Contains(low, f) {
+			return "", fmt.Errorf("the query cannot be posted: %q stays in it", f)
+		}
+	}
+	again, err := Parse(out)
+	if err != nil {
+		return "", fmt.Errorf("the query cannot be posted: its posting form does not parse: %w", err)
+	}
+	if !sameMeaning(q, again) {
+		return "", fmt.Errorf("the query cannot be posted: its posting form would mean something else")
+	}
+	return out, nil
+}
+
+// sameMeaning reports whether two queries have the same tree, however names and strings are written.
+func sameMeaning(a, b *Query) bool {
+	o := PrintOptions{OneLine: true, expand: true}
+	return Print(a, o) == Print(b, o)
+}
+
+// postingString quotes a string so that no markup stands in it. An escape is written only where a character would be part of markup.
+func postingString(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + 8)
+	b.WriteByte('"')
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case markup(s, i):
+			writeCodepoint(&b, rune(c))
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\r':
+			b.WriteString(`\r`)
+		case c == '\t':
+			b.WriteString(`\t`)
+		case c < ' ' || c == 0x7f:
+			writeCodepoint(&b, rune(c))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// markup reports whether the character at i would be part of wiki markup.
+func markup(s string, i int) bool {
+	var before, after byte
+	if i > 0 {
+		before = s[i-1]
+	}
+	if i+1 < len(s) {
+		after = s[i+1]
+	}
+	switch s[i] {
+	case '{':
+		return before == '{' || after == '{' || before == '-' || after == '|'
+	case '}':
+		return before == '}' || after == '}' || after == '-' || before == '|'
+	case '[':
+		return before == '[' || after == '['
+	case ']':
+		return before == ']' || after == ']'
+	case '~':
+		return before == '~' || after == '~'
+	case '<':
+		return after == '!' || after == '/' || after >= 'a' && after <= 'z' || after >= 'A' && after <= 'Z'
+	case '&':
+		return after == '#' || after >= 'a' && after <= 'z' || after >= 'A' && after <= 'Z'
+	case 0x7f:
+		return true
+	}
+	return false
+}
+
+// postingIRI rewrites an IRI in angle brackets so that no markup stands in it.
+func postingIRI(w string) string {
+	inside := w[1 : len(w)-1]
+	var b strings.Builder
+	b.WriteByte('<')
+	colon := strings.IndexByte(inside, ':')
+	for i := 0; i < len(inside); i++ {
+		c := inside[i]
+		tag := i == 0 && (c == '!' || c == '/' || colon <= 0 || looksLikeTag(inside))
+		if c != '&' && c != '<' && markup(inside, i) || tag && c < 0x80 && c != '\\' || c == '&' && entity(inside[i:]) {
+			writeCodepoint(&b, rune(c))
+			continue
+		}
+		b.WriteByte(c)
+	}
+	b.WriteByte('>')
+	return b.String()
+}
+
+// looksLikeTag reports whether an IRI starts like a tag that the wiki knows.
+func looksLikeTag(s string) bool {
+	low := strings.ToLower(s)
+	for _, f := range forbidden {
+		if strings.HasPrefix(f, "<") && strings.HasPrefix(low, f[1:]) {
+			return true
+		}
+	}
+	return false
+}
+
+// entity reports whether s starts with a character reference such as &amp; or &#123;.
+func entity(s string) bool {
+	i := 1
+	for i < len(s) && (s[i] == '#' || s[i] < 0x80 && class[s[i]]&(cLetter|cDigit) != 0) {
+		i++
+	}
+	return i > 1 && i < len(s) && s[i] == ';'
+}
+
+// commentText returns a comment as it is printed.
+func (p *printer) commentText(s string) string {
+	if p.o.posting {
+		return postingComment(s)
+	}
+	return s
+}
+
+// postingComment breaks up everything in a comment that could be markup by spaces.
+func postingComment(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if i > 0 && splits(s[i-1], c) {
+			b.WriteByte(' ')
+		}
+		if c < ' ' && c != '\t' || c == 0x7f {
+			c = ' '
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// splits reports whether the two characters must not stand side by side in a comment.
+func splits(a, c byte) bool {
+	switch a {
+	case '{':
+		return c == '{' || c == '|'
+	case '}':
+		return c == '}' || c == '-'
+	case '|':
+		return c == '}'
+	case '-':
+		return c == '{'
+	case '[':
+		return c == '['
+	case ']':
+		return c == ']'
+	case '~':
+		return c == '~'
+	case '<':
+		return c == '!' || c == '/' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	case '&':
+		return c == '#' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+	}
+	return false
+}
