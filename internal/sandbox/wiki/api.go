@@ -1,0 +1,312 @@
+package wiki
+
+import (
+	"crypto/subtle"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// maxBody is the largest request that is read: MediaWiki's largest page, form-encoded.
+const maxBody = 8 << 20
+
+// maxPage is the largest wikitext of a page, as MediaWiki's $wgMaxArticleSize.
+const maxPage = 2 << 20
+
+// Handler serves the wiki: the API under /w/api.php, Parsoid-like HTML under /w/rest.php, pages under /wiki/. Make it with [NewHandler].
+type Handler struct {
+	// Extra holds further actions of the API by name, such as wbsearchentities: the handler gets the whole request.
+	Extra map[string]http.HandlerFunc
+	// Forum is the page that "/" leads to.
+	Forum string
+	// QueryURL is what stands before the percent-encoded query in a "Try it!" link: "/query#", or "https://query.wikidata.org/#".
+	QueryURL string
+	// SPARQL is the endpoint that the page /query asks; "" and there is no such page.
+	SPARQL string
+	// Lag is the replication lag that maxlag is compared with, in seconds.
+	Lag int
+
+	wiki *Wiki
+
+	mu       sync.Mutex
+	sessions map[string]*session
+	formKey  string // signs the forms of the pages
+}
+
+// session is a client of the API with its cookie.
+type session struct {
+	account *Account // nil: anonymous
+	secret  string   // the tokens come from it
+	used    time.Time
+}
+
+// maxSessions bounds the memory: beyond it the least recently used ones are forgotten.
+const maxSessions = 1000
+
+// NewHandler makes a handler with the defaults: no extra actions, no endpoint, and the real service behind "Try it!".
+func NewHandler(w *Wiki) *Handler {
+	h := &Handler{wiki: w, QueryURL: "https://query.wikidata.org/#", sessions: map[string]*session{}}
+	h.formKey = h.random()
+	return h
+}
+
+// random gives 16 random bytes in hexadecimal.
+func (h *Handler) random() string {
+	b := make([]byte, 16)
+	if _, err := io.ReadFull(h.wiki.cfg.Random, b); err != nil {
+		h.wiki.lg.Error("sandbox wiki: no randomness", "err", err)
+		return ""
+	}
+	return hex.EncodeToString(b)
+}
+
+// call is one request of the API.
+type call struct {
+	h    *Handler
+	form map[string][]string
+	post bool
+	s    *session
+	warn []string
+}
+
+func (c *call) has(name string) bool { return len(c.form[name]) > 0 }
+
+func (c *call) get(name string) string {
+	if v := c.form[name]; len(v) > 0 {
+		return v[0]
+	}
+	return ""
+}
+
+// list splits a parameter at its pipes, or at U+001F when it starts with one.
+func (c *call) list(name string) []string {
+	v := c.get(name)
+	switch {
+	case v == "":
+		return nil
+	case v[0] == '\x1f':
+		return strings.Split(v[1:], "\x1f")
+	}
+	return strings.Split(v, "|")
+}
+
+func (c *call) wants(name, value string) bool { return slices.Contains(c.list(name), value) }
+
+// object is a JSON object of an answer.
+type object = map[string]any
+
+// failure is an error in MediaWiki's form.
+type failure struct {
+	code, info string
+	more       object
+	retryAfter int
+}
+
+func fail(code, info string) *failure { return &failure{code: code, info: info} }
+
+// api answers /w/api.php.
+func (h *Handler) api(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "private, must-revalidate, max-age=0")
+	r.Body = http.MaxBytesReader(rw, r.Body, maxBody)
+	if err := r.ParseMultipartForm(maxBody); err != nil && err != http.ErrNotMultipart {
+		writeJSON(rw, http.StatusBadRequest, object{"error": object{"code": "badrequest", "info": "The request could not be read."}})
+		return
+	}
+	action := r.Form.Get("action")
+	if extra := h.Extra[action]; extra != nil {
+		extra(rw, r)
+		return
+	}
+	c := &call{h: h, form: r.Form, post: r.Method == http.MethodPost, s: h.session(rw, r)}
+	answer, f := c.run(action)
+	if f != nil {
+		e := object{"code": f.code, "info": f.info}
+		for k, v := range f.more {
+			e[k] = v
+		}
+		answer = object{"error": e}
+		rw.Header().Set("MediaWiki-API-Error", f.code)
+		if f.retryAfter > 0 {
+			rw.Header().Set("Retry-After", strconv.Itoa(f.retryAfter))
+		}
+		if f.code == "maxlag" {
+			rw.Header().Set("X-Database-Lag", strconv.Itoa(h.Lag))
+		}
+	}
+	if len(c.warn) > 0 {
+		answer["warnings"] = object{"main": object{"warnings": strings.Join(c.warn, "\n")}}
+	}
+	if c.has("curtimestamp") {
+		answer["curtimestamp"] = stamp(h.wiki.cfg.Now())
+	}
+	writeJSON(rw, http.StatusOK, answer)
+}
+
+func writeJSON(rw http.ResponseWriter, status int, v any) {
+	rw.Header().Set("Content-Type", "application/json; charset=utf-8")
+	rw.Header().Set("X-Content-Type-Options", "nosniff")
+	rw.WriteHeader(status)
+	enc := json.NewEncoder(rw)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // the client is gone when this fails
+}
+
+func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
+
+// run checks what every request may carry, in MediaWiki's order, and dispatches.
+func (c *call) run(action string) (object, *failure) {
+	if format := c.get("format"); format != "json" {
+		c.warn = append(c.warn, "This wiki answers in JSON only.")
+	}
+	actions := map[string]func() (object, *failure){"query": c.query, "login": c.login, "logout": c.logout, "edit": c.edit, "parse": c.parse}
+	do := actions[action]
+	if do == nil {
+		return nil, fail("badvalue", `Unrecognized value for parameter "action": `+strconv.Quote(action)+".")
+	}
+	if f := c.assert(); f != nil {
+		return nil, f
+	}
+	if action == "edit" || action == "login" {
+		if !c.post {
+			return nil, fail("mustbeposted", `The "`+action+`" module requires a POST request.`)
+		}
+	}
+	if action == "edit" {
+		if f := c.checkToken(); f != nil {
+			return nil, f
+		}
+	}
+	if c.has("maxlag") {
+		limit, err := strconv.Atoi(c.get("maxlag"))
+		if err != nil {
+			return nil, fail("badinteger", `Invalid value for integer parameter "maxlag".`)
+		}
+		if c.h.Lag > limit {
+			f := fail("maxlag", "Waiting for the database: "+strconv.Itoa(c.h.Lag)+" seconds lagged.")
+			f.more, f.retryAfter = object{"host": "sandbox", "lag": c.h.Lag, "type": "db"}, 5
+			return nil, f
+		}
+	}
+	return do()
+}
+
+// assert checks assert and assertuser (https://www.mediawiki.org/wiki/API:Assert).
+func (c *call) assert() *failure {
+	a := c.s.account
+	switch c.get("assert") {
+	case "user":
+		if a == nil {
+			return fail("assertuserfailed", "You are no longer logged in, so the action could not be completed.")
+		}
+	case "bot":
+		if a == nil || !slices.Contains(a.Groups, "bot") {
+			return fail("assertbotfailed", `You do not have the "bot" right, so the action could not be completed.`)
+		}
+	case "anon":
+		if a != nil {
+			return fail("assertanonfailed", "You are no longer logged out, so the action could not be completed.")
+		}
+	}
+	if want := c.get("assertuser"); want != "" {
+		if got := c.name(); upperFirst(strings.ReplaceAll(want, "_", " ")) != got {
+			return fail("assertnameduserfailed", `You are no longer logged in as "`+want+`", so the action could not be completed.`)
+		}
+	}
+	return nil
+}
+
+// name is the user's name; an anonymous one goes by the loopback address.
+func (c *call) name() string {
+	if c.s.account == nil {
+		return "127.0.0.1"
+	}
+	return c.s.account.Name
+}
+
+// token is the session's token; without a login it is the same for everybody.
+func (c *call) token() string {
+	if c.s.account == nil {
+		return `+\`
+	}
+	return c.s.secret + `+\`
+}
+
+func (c *call) checkToken() *failure {
+	if !c.has("token") {
+		return fail("missingparam", `The "token" parameter must be set.`)
+	}
+	if subtle.ConstantTimeCompare([]byte(c.get("token")), []byte(c.token())) != 1 {
+		return fail("badtoken", "Invalid CSRF token.")
+	}
+	return nil
+}
+
+const cookieName = "sandboxwiki_session"
+
+// session finds the client's session by its cookie, or starts one.
+func (h *Handler) session(rw http.ResponseWriter, r *http.Request) *session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.wiki.cfg.Now()
+	if c, err := r.Cookie(cookieName); err == nil && h.sessions[c.Value] != nil {
+		s := h.sessions[c.Value]
+		s.used = now
+		return s
+	}
+	if len(h.sessions) >= maxSessions {
+		oldest := ""
+		for id, s := range h.sessions {
+			if oldest == "" || s.used.Before(h.sessions[oldest].used) {
+				oldest = id
+			}
+		}
+		delete(h.sessions, oldest)
+	}
+	id, s := h.random(), &session{secret: h.random(), used: now}
+	if id == "" || s.secret == "" {
+		return s // not kept: without randomness nobody can log in
+	}
+	h.sessions[id] = s
+	http.SetCookie(rw, &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	return s
+}
+
+// login is action=login with a bot password.
+func (c *call) login() (object, *failure) {
+	result := func(o object) (object, *failure) { return object{"login": o}, nil }
+	if !c.has("lgtoken") {
+		return result(object{"result": "NeedToken", "token": c.s.secret + `+\`})
+	}
+	if c.get("lgtoken") != c.s.secret+`+\` {
+		return result(object{"result": "WrongToken"})
+	}
+	for i := range c.h.wiki.cfg.Accounts {
+		a := &c.h.wiki.cfg.Accounts[i]
+		name := a.Login
+		if name == "" {
+			name = a.Name
+		}
+		same := subtle.ConstantTimeCompare([]byte(a.Password), []byte(c.get("lgpassword"))) == 1
+		if a.Password != "" && same && upperFirst(c.get("lgname")) == name {
+			c.h.mu.Lock()
+			c.s.account = a
+			c.s.secret = c.h.random()
+			c.h.mu.Unlock()
+			return result(object{"result": "Success", "lguserid": i + 1, "lgusername": a.Name})
+		}
+	}
+	return result(object{"result": "Failed", "reason": "Incorrect username or password entered.\nPlease try again."})
+}
+
+func (c *call) logout() (object, *failure) {
+	c.h.mu.Lock()
+	defer c.h.mu.Unlock()
+	c.s.account = nil
+	return object{}, nil
+}

@@ -1,0 +1,293 @@
+package wiki
+
+import (
+	"html"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// renderOptions say what the renderer cannot know.
+type renderOptions struct {
+	queryURL string                    // before the encoded query of a "Try it!" link
+	exists   func(title string) bool   // is there such a page? nil: all exist
+	reply    func(c commentEnd) string // HTML put behind each signed comment; nil: nothing
+}
+
+// commentEnd is where a signed comment ends.
+type commentEnd struct {
+	offset int // in the page's wikitext: behind the last byte of the comment's last line
+	depth  int // number of list characters before that line
+}
+
+// document is a rendered text.
+type document struct {
+	html      string
+	templates []string // names, in order of first use
+	links     []string // external links
+}
+
+// maxDepth bounds nesting: of templates in templates, tables in tables, lists in lists, links in labels.
+const maxDepth = 20
+
+// render turns wikitext into HTML. Nothing of the text gets into the HTML unescaped but what is built here; what is not understood is shown as text.
+//
+// It works as MediaWiki's old parser does, in two passes. The first replaces templates and literal tags by markers, each a number between two DEL characters (U+007F, which
+// the text may not hold itself): then every line is a line of the page's structure. The second reads lines and, within them, links and quotes, and puts the markers' HTML back.
+func render(text string, o renderOptions) document {
+	r := &renderer{o: o, anchors: map[string]int{}}
+	prepared := r.prepare(text, 0)
+	body := r.blocks(r.split(prepared, r.ends), 0)
+	if r.inThread {
+		body += "</section>\n"
+	}
+	return document{html: body, templates: r.templates, links: r.links}
+}
+
+type renderer struct {
+	o         renderOptions
+	markers   []marker
+	ends      []int // offset in the source of each newline that the first pass wrote, and of the end
+	templates []string
+	links     []string
+	anchors   map[string]int
+	inThread  bool
+}
+
+// marker is finished HTML that a marker stands for.
+type marker struct {
+	html  string
+	block bool // it cannot stand inside a paragraph
+}
+
+// mark keeps HTML for the second pass and gives its marker.
+func (r *renderer) mark(html string, block bool) string {
+	r.markers = append(r.markers, marker{html, block})
+	return "\x7f" + strconv.Itoa(len(r.markers)-1) + "\x7f"
+}
+
+// prepare is the first pass. At depth 0 it notes where in the source each line ends.
+func (r *renderer) prepare(text string, depth int) string {
+	masked := blank(text)
+	spans := braceSpans(masked)
+	lits := literals(text)
+	var b strings.Builder
+	for i := 0; i < len(text); {
+		switch {
+		case len(lits) > 0 && i > lits[0][0]:
+			lits = lits[1:] // it stood inside a template
+		case len(spans) > 0 && i == spans[0][0]:
+			b.WriteString(r.template(text[i:spans[0][1]], depth))
+			i, spans = spans[0][1], spans[1:]
+		case len(lits) > 0 && i == lits[0][0]:
+			b.WriteString(r.literal(text[i:lits[0][1]]))
+			i, lits = lits[0][1], lits[1:]
+		case text[i] == '\x7f':
+			i++
+		default:
+			if text[i] == '\n' && depth == 0 {
+				r.ends = append(r.ends, i)
+			}
+			b.WriteByte(text[i])
+			i++
+		}
+	}
+	if depth == 0 {
+		r.ends = append(r.ends, len(text))
+	}
+	return b.String()
+}
+
+var tagParts = regexp.MustCompile(`(?is)^<([a-z]+)([^>]*)>(.*?)(?:</[a-z]+\s*>)?$`)
+var langAttr = regexp.MustCompile(`(?i)\blang\s*=\s*["']?([a-z0-9]+)`)
+
+// literal renders a comment (nothing) or a literal tag.
+func (r *renderer) literal(src string) string {
+	m := tagParts.FindStringSubmatch(src)
+	if strings.HasPrefix(src, "<!--") || m == nil || strings.HasSuffix(m[2], "/") {
+		return ""
+	}
+	content := strings.ReplaceAll(m[3], "\x7f", "")
+	switch strings.ToLower(m[1]) {
+	case "nowiki":
+		return r.mark(escapeKeepingEntities(content), false)
+	case "pre":
+		return r.mark("<pre>"+escapeKeepingEntities(strings.TrimPrefix(content, "\n"))+"</pre>", true)
+	case "math":
+		return r.mark("<code>"+html.EscapeString(content)+"</code>", false)
+	}
+	shown := html.EscapeString
+	if lang := langAttr.FindStringSubmatch(m[2]); lang != nil && strings.EqualFold(lang[1], "sparql") {
+		shown = highlight
+	}
+	content = strings.Trim(content, "\n")
+	if strings.Contains(strings.ToLower(m[2]), "inline") {
+		return r.mark(`<code class="mw-highlight">`+shown(content)+"</code>", false)
+	}
+	return r.mark(`<div class="mw-highlight"><pre>`+shown(content)+"</pre></div>", true)
+}
+
+// escapeKeepingEntities escapes text in which character entities are meant as such.
+func escapeKeepingEntities(s string) string { return html.EscapeString(html.UnescapeString(s)) }
+
+// line is a line of the second pass.
+type line struct {
+	text string
+	end  int // offset in the source behind it; -1 inside tables and templates
+}
+
+// split cuts prepared text into lines. Without offsets the lines have none.
+func (r *renderer) split(s string, ends []int) []line {
+	parts := strings.Split(s, "\n")
+	out := make([]line, len(parts))
+	for i, p := range parts {
+		out[i] = line{p, -1}
+		if i < len(ends) {
+			out[i].end = ends[i]
+		}
+	}
+	return out
+}
+
+// blocks renders lines: headings, lists, tables, preformatted lines, paragraphs.
+func (r *renderer) blocks(ls []line, depth int) string {
+	var b strings.Builder
+	for i := 0; i < len(ls); {
+		text := ls[i].text
+		list := listPrefix(text)
+		switch level, from, to := headingAt(text); {
+		case strings.TrimSpace(text) == "":
+			i++
+		case level > 0:
+			b.WriteString(r.heading(level, strings.TrimSpace(text[from:to]), depth))
+			i++
+		case strings.HasPrefix(strings.TrimLeft(text[len(list):], " "), "{|") && tableEnd(ls[i:]) > 0 && list == "":
+			n := tableEnd(ls[i:])
+			b.WriteString(r.table(ls[i:i+n], depth))
+			i += n
+		case list != "":
+			n, items := r.items(ls[i:], depth)
+			b.WriteString(r.list(items, 0))
+			i += n
+		case strings.HasPrefix(text, "----"):
+			b.WriteString("<hr>\n")
+			i++
+		case text[0] == ' ' && !strings.Contains(text, "\x7f"):
+			n := preformatted(ls[i:])
+			b.WriteString("<pre>")
+			for _, l := range ls[i : i+n] {
+				b.WriteString(r.inline(l.text[1:], 0) + "\n")
+			}
+			b.WriteString("</pre>\n")
+			i += n
+		default:
+			n := paragraph(ls[i:])
+			b.WriteString(r.paragraph(ls[i : i+n]))
+			i += n
+		}
+	}
+	return b.String()
+}
+
+func headingAt(text string) (level, from, to int) {
+	if text == "" || text[0] != '=' {
+		return 0, 0, 0
+	}
+	return headingLine(text)
+}
+
+func listPrefix(s string) string { return s[:len(s)-len(strings.TrimLeft(s, ":*#;"))] }
+
+// preformatted counts the lines that begin with a space.
+func preformatted(ls []line) int {
+	n := 0
+	for n < len(ls) && strings.HasPrefix(ls[n].text, " ") && strings.TrimSpace(ls[n].text) != "" {
+		n++
+	}
+	return n
+}
+
+// paragraph counts the lines that belong to the paragraph at the start.
+func paragraph(ls []line) int {
+	n := 1
+	for n < len(ls) {
+		t := ls[n].text
+		level, _, _ := headingAt(t)
+		if strings.TrimSpace(t) == "" || level > 0 || listPrefix(t) != "" || t[0] == ' ' || strings.HasPrefix(t, "----") ||
+			strings.HasPrefix(t, "{|") && tableEnd(ls[n:]) > 0 {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+func (r *renderer) paragraph(ls []line) string {
+	var parts []string
+	for _, l := range ls {
+		parts = append(parts, l.text)
+	}
+	text := strings.Join(parts, "\n")
+	tag := "p"
+	if r.hasBlock(text) {
+		tag = "div"
+	}
+	last := ls[len(ls)-1]
+	return "<" + tag + ">" + r.inline(text, 0) + "</" + tag + ">\n" + r.afterComment(last, 0)
+}
+
+// hasBlock reports whether a marker in the text stands for block HTML.
+func (r *renderer) hasBlock(text string) bool {
+	for _, m := range r.markers {
+		if m.block {
+			return strings.Contains(text, "\x7f") && r.blockMarker(text)
+		}
+	}
+	return false
+}
+
+func (r *renderer) blockMarker(text string) bool {
+	parts := strings.Split(text, "\x7f")
+	for i := 1; i < len(parts); i += 2 {
+		if n, err := strconv.Atoi(parts[i]); err == nil && n < len(r.markers) && r.markers[n].block {
+			return true
+		}
+	}
+	return strings.Contains(text, "<div")
+}
+
+// signed finds a timestamp at the end of a line, behind a link to a user.
+var signed = regexp.MustCompile(`(?i)(?:\[\[(?:user|user talk|special:contributions/)[^\n]*)\d\d:\d\d, \d{1,2} \pL+ \d{4}[\x{200e}\x{200f}]? \(UTC\)[^\pL\n]*(?:</[a-z]+>|\x7f\d+\x7f|\s)*$`)
+
+// afterComment gives what stands behind a line that ends a signed comment.
+func (r *renderer) afterComment(l line, depth int) string {
+	if r.o.reply == nil || l.end < 0 || !signed.MatchString(l.text) {
+		return ""
+	}
+	return r.o.reply(commentEnd{offset: l.end, depth: depth})
+}
+
+// heading renders a heading. One of level 2 on the page itself starts a thread of its own.
+func (r *renderer) heading(level int, text string, depth int) string {
+	inner := r.inline(text, 0)
+	id := strings.Join(strings.Fields(stripTags.ReplaceAllString(inner, "")), "_")
+	id = html.UnescapeString(id)
+	r.anchors[id]++
+	if n := r.anchors[id]; n > 1 {
+		id += "_" + strconv.Itoa(n)
+	}
+	tag := "h" + strconv.Itoa(level)
+	out := "<" + tag + ` id="` + html.EscapeString(id) + `">` + inner + "</" + tag + ">\n"
+	if level > 2 || depth > 0 {
+		return out
+	}
+	if r.inThread {
+		out = "</section>\n<section class=\"thread\">\n" + out
+	} else {
+		out = "<section class=\"thread\">\n" + out
+	}
+	r.inThread = true
+	return out
+}
+
+var stripTags = regexp.MustCompile(`<[^>]*>`)

@@ -1,0 +1,285 @@
+package wiki
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Account is a user who can log in through the API.
+type Account struct {
+	Name     string   // "SpinachBot"
+	Login    string   // "SpinachBot@posts"; empty: the name
+	Password string   // bot password
+	Groups   []string // beside "*", "user" and "autoconfirmed": "bot", "sysop"
+}
+
+// Config says what wiki to open.
+type Config struct {
+	File     string           // append-only file of revisions; "" keeps everything in memory
+	SiteName string           // "Sandbox"
+	Accounts []Account        // who can log in; their names are taken for visitors
+	Now      func() time.Time // the clock
+	Random   io.Reader        // for session ids and tokens: crypto/rand.Reader
+}
+
+// Revision is one version of a page.
+type Revision struct {
+	ID      int64     `json:"id"`
+	Page    string    `json:"page"`
+	Parent  int64     `json:"parent"` // 0: it made the page
+	Time    time.Time `json:"time"`   // to the second, UTC
+	User    string    `json:"user"`
+	Summary string    `json:"summary"`
+	Text    string    `json:"text"`
+	Bot     bool      `json:"bot,omitempty"`
+}
+
+// Wiki is a set of pages with all their revisions. It is safe for many goroutines.
+type Wiki struct {
+	lg  *slog.Logger
+	cfg Config
+
+	mu    sync.Mutex
+	file  *os.File
+	size  int64 // of the good part of the file
+	all   []*Revision
+	pages map[string][]*Revision // by canonical title, oldest first
+}
+
+// What saving can be refused for. The API turns them into MediaWiki's codes of the same names.
+var (
+	errConflict     = errors.New("editconflict")
+	errNoSection    = errors.New("nosuchsection")
+	errMissing      = errors.New("missingtitle")
+	errExists       = errors.New("articleexists")
+	errBadRevision  = errors.New("nosuchrevid")
+	errInvalidTitle = errors.New("invalidtitle")
+)
+
+// Open opens a wiki, reading its file when there is one. A last line that was cut off by a crash is dropped: its save was never answered.
+func Open(lg *slog.Logger, cfg Config) (*Wiki, error) {
+	if cfg.Now == nil || cfg.Random == nil {
+		return nil, errors.New("sandbox wiki: Open needs a clock and a source of randomness")
+	}
+	if cfg.SiteName == "" {
+		cfg.SiteName = "Sandbox"
+	}
+	w := &Wiki{lg: lg, cfg: cfg, pages: map[string][]*Revision{}}
+	if cfg.File == "" {
+		return w, nil
+	}
+	f, err := os.OpenFile(cfg.File, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("sandbox wiki: %w", err)
+	}
+	if err := w.load(f); err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("sandbox wiki: %s: %w; move the file away to start with an empty wiki", cfg.File, err)
+	}
+	w.file = f
+	return w, nil
+}
+
+// load reads all complete lines and cuts the file behind them.
+func (w *Wiki) load(f *os.File) error {
+	r := bufio.NewReaderSize(f, 1<<16)
+	for n := 1; ; n++ {
+		line, err := r.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return err
+		}
+		if err == io.EOF {
+			if len(line) > 0 {
+				w.lg.Warn("sandbox wiki: dropped a revision that was cut off", "file", f.Name(), "line", n, "bytes", len(line))
+			}
+			break
+		}
+		var rev Revision
+		if err := json.Unmarshal(bytes.TrimSpace(line), &rev); err != nil || rev.ID != int64(len(w.all))+1 {
+			return fmt.Errorf("line %d is no revision of this wiki", n)
+		}
+		w.add(&rev)
+		w.size += int64(len(line))
+	}
+	if err := f.Truncate(w.size); err != nil {
+		return err
+	}
+	_, err := f.Seek(w.size, io.SeekStart)
+	return err
+}
+
+// Close closes the file. The wiki can still be read.
+func (w *Wiki) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.file == nil {
+		return nil
+	}
+	f := w.file
+	w.file, w.cfg.File = nil, "closed"
+	return f.Close()
+}
+
+func (w *Wiki) add(rev *Revision) {
+	w.all = append(w.all, rev)
+	w.pages[rev.Page] = append(w.pages[rev.Page], rev)
+}
+
+// commit writes a revision to the disk and then shows it. On a full disk the file is cut back to its good part and nothing changes.
+func (w *Wiki) commit(rev *Revision) error {
+	rev.ID = int64(len(w.all)) + 1
+	rev.Time = w.cfg.Now().UTC().Truncate(time.Second)
+	if n := len(w.all); n > 0 && rev.Time.Before(w.all[n-1].Time) {
+		rev.Time = w.all[n-1].Time // a clock set back must not turn the history around
+	}
+	if w.cfg.File != "" {
+		if w.file == nil {
+			return errors.New("sandbox wiki: the wiki is closed")
+		}
+		line, err := json.Marshal(rev)
+		if err != nil {
+			return err
+		}
+		line = append(line, '\n')
+		if _, err = w.file.Write(line); err == nil {
+			err = w.file.Sync()
+		}
+		if err != nil {
+			_ = w.file.Truncate(w.size)
+			_, _ = w.file.Seek(w.size, io.SeekStart)
+			return fmt.Errorf("sandbox wiki: cannot save: %w", err)
+		}
+		w.size += int64(len(line))
+	}
+	w.add(rev)
+	return nil
+}
+
+// current gives the newest revision of a page, or nil. The caller holds the lock.
+func (w *Wiki) current(page string) *Revision {
+	revs := w.pages[page]
+	if len(revs) == 0 {
+		return nil
+	}
+	return revs[len(revs)-1]
+}
+
+// Page gives the newest revision of a page; nil when there is none.
+func (w *Wiki) Page(title string) *Revision {
+	t, err := normalize(title)
+	if err != nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.current(t)
+}
+
+// History gives a page's revisions, oldest first.
+func (w *Wiki) History(title string) []*Revision {
+	t, err := normalize(title)
+	if err != nil {
+		return nil
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]*Revision(nil), w.pages[t]...)
+}
+
+// Seed makes a page when it does not exist yet, in the name of a user. Signatures in the text are expanded as in any edit.
+func (w *Wiki) Seed(title, text, user string) error {
+	_, err := w.save(change{title: title, text: text, user: user, summary: "seeded", create: true, only: true})
+	if errors.Is(err, errExists) {
+		return nil
+	}
+	return err
+}
+
+// change is an edit that somebody wants.
+type change struct {
+	title   string
+	section string // "", "new" or a number
+	heading string // of a new section
+	text    string
+	user    string
+	summary string
+	base    int64 // revision the text was made from; 0: no check for conflicts
+	create  bool  // the page may be missing
+	only    bool  // the page must be missing
+	bot     bool
+}
+
+// save makes the edit; nil, nil when the page has the wanted text already.
+func (w *Wiki) save(c change) (*Revision, error) {
+	title, err := normalize(c.title)
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	cur := w.current(title)
+	switch {
+	case cur == nil && !c.create:
+		return nil, errMissing
+	case cur != nil && c.only:
+		return nil, errExists
+	}
+	now := w.cfg.Now().UTC()
+	text := strings.TrimRight(expandSignatures(strings.ReplaceAll(c.text, "\r\n", "\n"), c.user, now), " \t\n")
+	old, parent := "", int64(0)
+	if cur != nil {
+		old, parent = cur.Text, cur.ID
+	}
+	next, err := w.merge(c, cur, old, text)
+	if err != nil {
+		return nil, err
+	}
+	if cur != nil && next == old {
+		return nil, nil
+	}
+	rev := &Revision{Page: title, Parent: parent, User: c.user, Summary: cutSummary(c.summary), Text: next, Bot: c.bot}
+	return rev, w.commit(rev)
+}
+
+// merge gives the page's new text: the section replaced in the base revision, and the outcome merged into the current one.
+func (w *Wiki) merge(c change, cur *Revision, old, text string) (string, error) {
+	switch {
+	case c.section == "new":
+		return appendSection(old, c.heading, text), nil
+	case c.base == 0 || cur == nil || c.base == cur.ID:
+		return replaceSection(old, c.section, text)
+	}
+	if c.base < 0 || c.base > int64(len(w.all)) || w.all[c.base-1].Page != cur.Page {
+		if c.base < 0 || c.base > int64(len(w.all)) {
+			return "", errBadRevision
+		}
+		return "", errConflict
+	}
+	if _, err := replaceSection(old, c.section, text); err != nil {
+		return "", err // the section's number does not exist in the current page
+	}
+	base := w.all[c.base-1].Text
+	mine, err := replaceSection(base, c.section, text)
+	if err != nil {
+		return "", errConflict
+	}
+	if merged, ok := merge3(base, mine, old); ok {
+		return merged, nil
+	}
+	return "", errConflict
+}
+
+// cutSummary keeps MediaWiki's 500 characters on one line.
+func cutSummary(s string) string {
+	r := []rune(strings.Join(strings.Fields(s), " "))
+	return string(r[:min(len(r), 500)])
+}

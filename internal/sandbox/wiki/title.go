@@ -1,0 +1,74 @@
+package wiki
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// namespaces are the prefixes that this wiki knows, by lower-case name.
+var namespaces = map[string]struct {
+	id   int
+	name string
+}{
+	"": {0, ""}, "user": {2, "User"}, "user talk": {3, "User talk"}, "wikidata": {4, "Wikidata"}, "project": {4, "Wikidata"},
+	"wikidata talk": {5, "Wikidata talk"}, "project talk": {5, "Wikidata talk"}, "template": {10, "Template"}, "help": {12, "Help"},
+	"category": {14, "Category"}, "special": {-1, "Special"}, "property": {120, "Property"}, "talk": {1, "Talk"},
+}
+
+// normalize writes a title as MediaWiki does: spaces for underscores, the namespace in its own spelling, the first letter upper-cased.
+func normalize(title string) (string, error) {
+	_, name, err := split(title)
+	return name, err
+}
+
+// split gives the namespace's number too.
+func split(title string) (ns int, name string, err error) {
+	t := strings.Join(strings.Fields(strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(title), ":"), "_", " ")), " ")
+	bad := t == "" || len(t) > 255 || !utf8.ValidString(t) || strings.ContainsFunc(t, func(r rune) bool {
+		return strings.ContainsRune("#<>[]|{}", r) || unicode.IsControl(r) || r == unicode.ReplacementChar
+	})
+	if bad {
+		return 0, "", fmt.Errorf("%w: %q", errInvalidTitle, title)
+	}
+	prefix, rest, found := strings.Cut(t, ":")
+	if n, known := namespaces[strings.ToLower(strings.TrimSpace(prefix))]; found && known && n.name != "" {
+		rest = strings.TrimSpace(rest)
+		if rest == "" {
+			return 0, "", fmt.Errorf("%w: %q", errInvalidTitle, title)
+		}
+		return n.id, n.name + ":" + upperFirst(rest), nil
+	}
+	return 0, upperFirst(t), nil
+}
+
+func upperFirst(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}
+
+// visitorName checks the name that a visitor gives himself. It follows MediaWiki's rules for user names, and keeps the accounts' names and numbers of networks for themselves.
+func (w *Wiki) visitorName(s string) (string, error) {
+	name := upperFirst(strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " "))
+	switch {
+	case name == "":
+		return "", fmt.Errorf("please give a name to sign with")
+	case utf8.RuneCountInString(name) > 40:
+		return "", fmt.Errorf("the name is too long: 40 characters at most")
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool {
+		return strings.ContainsRune("#<>[]|{}@/:~=&'\"\\", r) || !unicode.IsPrint(r) || unicode.Is(unicode.Cf, r)
+	}):
+		return "", fmt.Errorf("the name has characters that no user name can have")
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return "", fmt.Errorf("a network address is no name")
+	}
+	for _, a := range w.cfg.Accounts {
+		if strings.EqualFold(a.Name, name) {
+			return "", fmt.Errorf("%s is somebody else's account", a.Name)
+		}
+	}
+	return name, nil
+}
