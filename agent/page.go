@@ -129,6 +129,13 @@ func encodeJSON(b *bytes.Buffer, v any) error {
 	return nil
 }
 
+// marshal is json.Marshal without the escapes for HTML.
+func marshal(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	err := encodeJSON(&b, v)
+	return b.Bytes(), err
+}
+
 // String writes the page as JSON indented by two spaces.
 func (p page) String() string {
 	var b, out bytes.Buffer

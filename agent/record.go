@@ -103,7 +103,7 @@ func (l *recordingLabeler) Labels(ctx context.Context, ids, languages []string) 
 func recorded[T any](ctx context.Context, r *run, c Call, args any, do func() (T, error)) (T, error) {
 	res, err := do()
 	var jerr error
-	if c.Args, jerr = json.Marshal(args); jerr != nil {
+	if c.Args, jerr = marshal(args); jerr != nil {
 		return res, &recordError{jerr}
 	}
 	if err != nil {
@@ -112,7 +112,7 @@ func recorded[T any](ctx context.Context, r *run, c Call, args any, do func() (T
 		if errors.As(err, &e) {
 			c.Failure = &CallFailure{Kind: e.Kind, Message: e.Message, Line: e.Line, Column: e.Column}
 		}
-	} else if c.Result, jerr = json.Marshal(res); jerr != nil {
+	} else if c.Result, jerr = marshal(res); jerr != nil {
 		return res, &recordError{jerr}
 	}
 	if rerr := r.record(ctx, Event{Event: "graph", Call: &c}); rerr != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -74,13 +75,25 @@ func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 	if e.Request == nil || !sameRequest(*e.Request, req) {
 		return nil, fmt.Errorf("replay: call %d of the model (%s) differs from the record: %s", r.models, req.Purpose, firstDifference(e.Request, req))
 	}
-	if e.Response == nil {
-		return nil, &llm.Error{Message: e.Error}
+	if e.Error != "" {
+		return e.Response, recordedError(e.Error)
 	}
 	return e.Response, nil
 }
 
-func sameRequest(a, b llm.Request) bool { return a.Purpose == b.Purpose && slices.Equal(a.Messages, b.Messages) }
+// recordedError gives a recorded failure back so that callers tell the kinds apart as before.
+func recordedError(text string) error {
+	for _, known := range []error{llm.ErrNoModel, llm.ErrBudget, llm.ErrContextLength} {
+		if strings.Contains(text, known.Error()) {
+			return fmt.Errorf("replay: %w", known)
+		}
+	}
+	return &llm.Error{Message: text}
+}
+
+func sameRequest(a, b llm.Request) bool {
+	return a.Purpose == b.Purpose && slices.Equal(a.Messages, b.Messages)
+}
 
 // firstDifference shows where two requests part.
 func firstDifference(a *llm.Request, b llm.Request) string {
@@ -156,7 +169,7 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 	}
 	c := r.calls[r.graphs]
 	r.graphs++
-	b, err := json.Marshal(args)
+	b, err := marshal(args)
 	if err != nil {
 		return zero, fmt.Errorf("replay: %s: %w", op, err)
 	}

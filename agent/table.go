@@ -64,14 +64,23 @@ func cellText(c rdf.Term, labels map[string]string) string {
 	case unknownValue(c):
 		return say("unknown_value", nil)
 	case c.IsIRI():
-		if id := rdf.EntityID(c.Value); id != "" {
-			return labelled(id, labels[id])
-		}
-		if strings.HasPrefix(c.Value, "http://www.wikidata.org/") {
-			return c.Value[strings.LastIndexByte(c.Value, '/')+1:]
-		}
+		return iriText(c.Value, labels)
 	}
 	return clip(fold(c.Value), maxCell)
+}
+
+// iriText writes an IRI: an entity by its number, another of a known namespace by its prefixed name ("p:P39", "wds:Q42-…"), which can be used in a query
+// as it stands, any other in full; with the label of its number when that is known.
+func iriText(iri string, labels map[string]string) string {
+	id := rdf.EntityID(iri)
+	name := strings.Trim(rdf.Shorten(iri), "<>")
+	if iri == rdf.Entity+id {
+		name = id
+	}
+	if label := labels[id]; label != "" && label != id {
+		return fold(label) + " (" + name + ")"
+	}
+	return clip(name, maxCell)
 }
 
 // unknownValue reports whether a term stands for Wikidata's "somevalue": a blank node, or the IRI that the query service puts in its place.
