@@ -1,0 +1,68 @@
+package sparql
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Identifier is an item, property or lexeme that a query uses.
+type Identifier struct {
+	ID       string   // Q42, P31, L7
+	Prefixes []string // the namespaces it is used under, as Wikidata's prefixes, sorted: wd, wdt, p, ps, pq …
+	Span     Span     // its first place
+}
+
+// Property reports whether the identifier is a P number.
+func (i Identifier) Property() bool { return i.ID[0] == 'P' }
+
+// Identifiers returns every Q, P and L number in the query with the namespaces it is used under, in order of first use. Comments and strings do not count.
+func Identifiers(q *Query) []Identifier {
+	var out []Identifier
+	index := map[string]int{}
+	Inspect(q, func(n Node) bool {
+		t, ok := n.(*Term)
+		if !ok || t.Kind != Const || !t.Value.IsIRI() {
+			return true
+		}
+		id := rdf.EntityID(t.Value.Value)
+		if id == "" {
+			return true
+		}
+		i, seen := index[id]
+		if !seen {
+			i = len(out)
+			index[id] = i
+			out = append(out, Identifier{ID: id, Span: t.Span})
+		}
+		if p := prefixOf(t.Value.Value); p != "" && !slices.Contains(out[i].Prefixes, p) {
+			out[i].Prefixes = append(out[i].Prefixes, p)
+		}
+		return true
+	})
+	for i := range out {
+		slices.Sort(out[i].Prefixes)
+	}
+	return out
+}
+
+// prefixOf returns Wikidata's prefix for the namespace of an entity's IRI.
+func prefixOf(iri string) string {
+	s := rdf.Shorten(iri)
+	if i := strings.IndexByte(s, ':'); i >= 0 && s[0] != '<' {
+		return s[:i]
+	}
+	return ""
+}
+
+// IDs returns the numbers of the identifiers that are properties (or, with properties false, of all others), in order.
+func IDs(ids []Identifier, properties bool) []string {
+	out := []string{}
+	for _, i := range ids {
+		if i.Property() == properties {
+			out = append(out, i.ID)
+		}
+	}
+	return out
+}

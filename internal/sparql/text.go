@@ -1,0 +1,67 @@
+package sparql
+
+import "strings"
+
+// AutoLanguage is the placeholder that the query service's own page replaces by the reader's language. Through its API it means nothing, so it is to be
+// replaced before a query is run.
+const AutoLanguage = "[AUTO_LANGUAGE]"
+
+// ReplaceAutoLanguage returns text with [AUTO_LANGUAGE] replaced by lang inside string literals; every other byte stays, comments too. It works on any text,
+// also on one that does not parse. lang is a language code such as "de" or "zh-hans"; anything else counts as "en".
+func ReplaceAutoLanguage(text, lang string) string {
+	if !strings.Contains(text, AutoLanguage) {
+		return text
+	}
+	if !languageCode(lang) {
+		lang = "en"
+	}
+	var b strings.Builder
+	done := 0
+	l := lexer{text: text}
+	for t := l.next(); t.kind != tEOF; t = l.next() {
+		if t.kind != tString {
+			continue
+		}
+		b.WriteString(text[done:t.start])
+		b.WriteString(strings.ReplaceAll(text[t.start:t.end], AutoLanguage, lang))
+		done = int(t.end)
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}
+
+func languageCode(s string) bool {
+	if s == "" || len(s) > 32 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c >= 0x80 || class[c]&cName == 0 || c == '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// TrimFinalLimit removes the LIMIT of the outermost query when it is exactly n, and reports whether it did. The rest of the text stays as it is, but for
+// white space at its end. A text that does not parse is returned unchanged.
+func TrimFinalLimit(query string, n int) (string, bool) {
+	q, err := Parse(query)
+	if err != nil || q.Body.Limit == nil || q.Body.Limit.N != int64(n) {
+		return query, false
+	}
+	before, after := query[:q.Body.Limit.Start], query[q.Body.Limit.End:]
+	if strings.TrimSpace(after) == "" {
+		return strings.TrimRight(before, " \t\r\n"), true
+	}
+	return before + after, true
+}
+
+// NormalForm returns a form in which two queries are equal exactly when they differ in layout, comments, letter case of keywords and kind of quotation
+// marks only. A text that does not parse gives itself with white space squeezed.
+func NormalForm(query string) string {
+	q, err := Parse(query)
+	if err != nil {
+		return strings.Join(strings.Fields(query), " ")
+	}
+	return Print(q, PrintOptions{OneLine: true})
+}
