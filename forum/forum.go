@@ -20,7 +20,7 @@ type Thread struct {
 	Resolved bool      `json:"resolved"`
 	Comments []Comment `json:"comments"`
 
-	Section    int    `json:"-"` // MediaWiki's section number, for action=edit
+	Section    int    `json:"-"` // MediaWiki's section number, for action=edit; 0 when MediaWiki cannot edit the thread on its own (broken braces around it)
 	RawHeading string `json:"-"` // wikitext between the equals signs
 	Anchor     string `json:"-"` // fragment of a link to the section
 	Start      int    `json:"-"` // byte offsets of the section in the page's wikitext, heading included
@@ -39,10 +39,14 @@ type Comment struct {
 	Text    string     `json:"text"`  // as read, queries replaced by [query]
 	Queries []Query    `json:"queries"`
 
+	Answers  string   `json:"-"` // id of the comment it answers as people read it: Parent, but after {{outdent}} the comment before
 	Mentions []string `json:"-"` // user names linked or pinged in the comment, its own signature's left out
 	Indent   string   `json:"-"` // leading list characters of the comment's first line, ":*"
 	Start    int      `json:"-"` // byte offsets in the page's wikitext
 	End      int      `json:"-"`
+
+	outdent bool // starts with {{outdent}}
+	body    int  // offset of the part between two headings it stands in
 }
 
 // Query is a SPARQL query found in a comment.

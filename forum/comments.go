@@ -1,0 +1,476 @@
+package forum
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/wikitext"
+)
+
+// line is a line of the page as MediaWiki's block parser sees it: newlines inside templates, tags and comments, and inside an indented table, do not end it.
+type line struct {
+	start, end int    // without the newline
+	prefix     string // list characters
+	text       int    // offset of what follows them
+	outdent    bool
+	sigs       []sig
+}
+
+// depth is the number of list items around the line's text. A definition list's term counts nothing (DiscussionTools counts li and dd elements).
+func (l *line) depth() int {
+	return len(l.prefix) - strings.Count(l.prefix, ";")
+}
+
+// sig is a signature in a line.
+type sig struct {
+	user       string // empty when an unsigned template names nobody
+	time       *time.Time
+	start, end int
+}
+
+// body reads the comments between two headings.
+func (p *parser) body(t *Thread, under string, start, end int) {
+	var pending []line
+	first := len(t.Comments)
+	for pos := start; pos < end; {
+		l := p.line(pos, end)
+		pos = l.end + 1
+		if p.empty(&l) {
+			continue
+		}
+		p.sign(&l, pending)
+		if len(l.sigs) == 0 {
+			pending = append(pending, l)
+			continue
+		}
+		if k := p.unsignedBefore(pending, &l); k > 0 {
+			p.add(t, under, pending[:k], nil, pending[k-1].end)
+			pending = pending[k:]
+		}
+		p.signed(t, under, append(pending, l))
+		pending = nil
+	}
+	if len(pending) > 0 {
+		p.add(t, under, pending, nil, pending[len(pending)-1].end)
+	}
+	for i := range t.Comments[first:] {
+		t.Comments[first+i].body = start
+	}
+	link(t.Comments[first:])
+}
+
+// line reads the line that starts at pos.
+func (p *parser) line(pos, end int) line {
+	l := line{start: pos, end: p.lineEnd(pos, end), text: pos}
+	for _, n := range p.nodesIn(pos, l.end) { // comments before the list characters are cut out by MediaWiki
+		if n.Kind != wikitext.Comment || n.Start != l.text {
+			break
+		}
+		l.text = n.End
+	}
+	from := l.text
+	for l.text < l.end && strings.IndexByte(":*#;", p.text[l.text]) >= 0 {
+		l.text++
+	}
+	l.prefix = p.text[from:l.text]
+	if rest := strings.TrimLeft(p.text[l.text:l.end], " \t"); strings.HasPrefix(rest, "{|") && l.prefix != "" {
+		l.end = p.tableEnd(l.end, end)
+	}
+	for _, n := range p.nodesIn(l.text, l.end) {
+		if n.Kind == wikitext.Template && p.n.outdent[wikitext.CanonicalName(n.Name)] && strings.TrimSpace(p.text[l.text:n.Start]) == "" {
+			l.outdent = true
+		}
+		break
+	}
+	return l
+}
+
+// lineEnd finds the newline that ends the line at pos.
+func (p *parser) lineEnd(pos, end int) int {
+	i := pos
+	for i < end {
+		k := strings.IndexByte(p.text[i:end], '\n')
+		if k < 0 {
+			return end
+		}
+		nl := i + k
+		over := nl
+		if nodes := p.nodesIn(pos, nl); len(nodes) > 0 {
+			over = nodes[len(nodes)-1].End
+		}
+		if over <= nl {
+			return nl
+		}
+		i = min(over, end)
+		pos = i
+	}
+	return end
+}
+
+// tableEnd finds the end of the line that closes a table opened before pos; without one the table is only its first line.
+func (p *parser) tableEnd(pos, end int) int {
+	depth := 1
+	for at := pos; at < end && p.tables > 0; {
+		stop := p.lineEnd(at+1, end)
+		p.tables -= stop - at
+		rest := strings.TrimLeft(p.text[at+1:stop], " \t")
+		switch {
+		case strings.HasPrefix(rest, "|}"):
+			depth--
+		case strings.HasPrefix(strings.TrimLeft(rest, ":*# "), "{|"):
+			depth++
+		}
+		if depth == 0 {
+			return stop
+		}
+		at = stop
+		if at+1 > end {
+			break
+		}
+	}
+	return pos
+}
+
+// empty reports whether a line is no part of any comment: blank, a rule, or nothing but templates that stand between comments and HTML comments.
+func (p *parser) empty(l *line) bool {
+	i := l.text
+	for _, n := range p.nodesIn(l.text, l.end) {
+		if strings.TrimSpace(p.text[i:max(i, n.Start)]) != "" {
+			return false
+		}
+		if n.Kind != wikitext.Comment && (n.Kind != wikitext.Template || !p.n.structural(n.Name)) {
+			return false
+		}
+		i = n.End
+	}
+	rest := strings.TrimSpace(p.text[min(i, l.end):l.end])
+	if rest == "" {
+		return true
+	}
+	return strings.HasPrefix(rest, "----") && strings.Trim(rest, "-") == "" || strings.HasPrefix(rest, "__") && strings.HasSuffix(rest, "__") && !strings.Contains(rest, " ")
+}
+
+// sign finds the signatures of a line.
+func (p *parser) sign(l *line, pending []line) {
+	low := l.text
+	nodes := p.nodesIn(l.text, l.end)
+	term := strings.HasSuffix(l.prefix, ";")
+	for i := l.text; ; {
+		st, ok := nextStamp(p.text[:l.end], i)
+		for len(nodes) > 0 && (!ok || nodes[0].Start < st.start) {
+			p.nodeSignature(l, nodes[0], &low)
+			nodes = nodes[1:]
+		}
+		if !ok {
+			break
+		}
+		i = st.end
+		if st.start < low || p.quoted(st.start) || term && !strings.Contains(p.text[low:st.start], ": ") {
+			continue
+		}
+		user, from, ok := p.n.signer(p.text[low:st.start])
+		from += low
+		if k := len(pending) - 1; !ok && len(l.sigs) == 0 && k >= 0 && l.prefix == "" && pending[k].prefix == "" && pending[k].end+1 == l.start {
+			user, from, ok = p.n.signer(p.text[pending[k].text:st.start]) // a signature broken over two lines
+			from += pending[k].text
+		}
+		if !ok || user == "" {
+			continue
+		}
+		t := st.time
+		l.sigs = append(l.sigs, sig{user, &t, from, st.end})
+		low = st.end
+	}
+	if len(l.sigs) == 0 {
+		p.substituted(l)
+	}
+}
+
+// nodeSignature looks at an opaque node in a line: an unsigned template is a signature; a block or a query ends the reach of a later one.
+func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
+	switch n.Kind {
+	case wikitext.Tag:
+		*low = max(*low, n.End)
+	case wikitext.Template:
+		if _, query := p.q.taken[n.Start]; query {
+			*low = max(*low, n.End)
+		}
+		if p.n.unsigned[wikitext.CanonicalName(n.Name)] {
+			user, at := p.unsigned(n)
+			if k := len(l.sigs) - 1; k >= 0 && l.sigs[k].user == user && user != "" {
+				return // signed by hand and by template
+			}
+			l.sigs = append(l.sigs, sig{user, at, n.Start, n.End})
+			*low = n.End
+			return
+		}
+		if strings.Contains(p.text[n.Start:n.End], "(UTC)") {
+			*low = max(*low, n.End)
+		}
+	}
+}
+
+// unsigned reads {{unsigned|NAME|TIME}}, {{unsigned2|TIME|NAME}} and their like: what reads as a date is the time, the first other argument the user.
+func (p *parser) unsigned(n *wikitext.Node) (user string, at *time.Time) {
+	for _, a := range n.Args {
+		v := strings.TrimSpace(wikitext.StripComments(a.Value.In(p.text)))
+		if v == "" {
+			continue
+		}
+		if t, ok := anyDate(v); ok {
+			if at == nil {
+				at = &t
+			}
+			continue
+		}
+		if user == "" && !strings.Contains(v, "(UTC)") {
+			if strings.HasPrefix(v, "[[") {
+				if end := linkEnd(v, 0); end > 0 {
+					target, _ := splitLink(v[2 : end-2])
+					user, _ = p.n.userOf(target)
+				}
+				continue
+			}
+			name := v
+			if u, _ := p.n.userOf(v); u != "" {
+				name = u
+			}
+			if looksLikeDate(v) {
+				continue
+			}
+			user = userName(name)
+		}
+	}
+	return user, at
+}
+
+// looksLikeDate reports whether a text is a date in a form that cannot be read, rather than a name: "15:38:33".
+func looksLikeDate(s string) bool {
+	digits, colons := 0, 0
+	for _, c := range s {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == ':' || c == '.':
+			colons++
+		}
+	}
+	return digits >= 4 && colons > 0 && digits+colons == len(s) && strings.Count(s, ".") != 3
+}
+
+// substituted finds a signature that a substituted unsigned template left: <small>… unsigned comment added by [[User:X|X]] … 10:15</small><!-- Template:Unsigned -->.
+func (p *parser) substituted(l *line) {
+	for _, n := range p.nodesIn(l.text, l.end) {
+		if n.Kind != wikitext.Comment || !strings.Contains(strings.ToLower(p.text[n.Start:n.End]), "template:unsigned") {
+			continue
+		}
+		user, from, ok := p.n.signer(p.text[l.text:n.Start])
+		if !ok || user == "" {
+			continue
+		}
+		s := sig{user: user, start: l.text + from, end: n.End}
+		rest := p.text[s.start:n.Start]
+		if k := strings.LastIndex(rest, "]]"); k >= 0 {
+			if t, ok := anyDate(rest[k+2:]); ok {
+				s.time = &t
+			}
+		}
+		l.sigs = append(l.sigs, s)
+		return
+	}
+}
+
+// unsignedBefore returns how many of the pending lines belong to somebody else than the signed line that follows them. DiscussionTools gives all of them to the signer;
+// but when the first lines stand one step less deep than the rest, which is indented by colons as replies are, they are a question nobody signed and its answer.
+func (p *parser) unsignedBefore(pending []line, signed *line) int {
+	if len(pending) == 0 {
+		return 0
+	}
+	d, s := pending[0].depth(), signed.depth()
+	all := append(append([]line{}, pending...), *signed)
+	if s > d {
+		k := 0
+		for i := range pending {
+			if pending[i].depth() <= d {
+				k = i + 1
+			}
+		}
+		last := pending[k-1]
+		if all[k].outdent || all[k].depth() <= d || all[k].prefix[d] != ':' || strings.HasSuffix(last.prefix, ";") || !p.prose(pending[:k]) {
+			return 0
+		}
+		if strings.HasSuffix(strings.TrimSpace(p.text[last.text:last.end]), ":") {
+			return 0 // introduces what follows
+		}
+		return k
+	}
+	if d > s {
+		k := 0
+		for k < len(pending) && pending[k].depth() > s && pending[k].prefix[s] == ':' {
+			k++
+		}
+		if k == 0 || !p.prose(pending[:k]) || !strings.HasSuffix(pending[0].prefix, ":") {
+			return 0
+		}
+		for _, l := range pending[k:] {
+			if l.depth() > s {
+				return 0
+			}
+		}
+		return k
+	}
+	return 0
+}
+
+// prose reports whether lines hold words besides queries, tags and templates.
+func (p *parser) prose(lines []line) bool {
+	for _, l := range lines {
+		i := l.text
+		for _, n := range p.nodesIn(l.text, l.end) {
+			if len(strings.TrimSpace(p.text[i:max(i, n.Start)])) > 1 {
+				return true
+			}
+			i = n.End
+		}
+		if i < l.end && len(strings.TrimSpace(p.text[i:l.end])) > 1 && !strings.HasPrefix(strings.TrimSpace(p.text[i:l.end]), "{|") {
+			return true
+		}
+	}
+	return false
+}
+
+// signed adds the comments that end in the last of the lines. Several signatures on one line are one comment of the first signer, unless a line break or an outdent
+// template stands between them.
+func (p *parser) signed(t *Thread, under string, lines []line) {
+	last := lines[len(lines)-1]
+	from := 0
+	for i := range last.sigs {
+		if i+1 < len(last.sigs) {
+			cut, ok := p.separator(last.sigs[i].end, last.sigs[i+1].start)
+			if !ok {
+				continue
+			}
+			p.add(t, under, lines, last.sigs[from:i+1], cut)
+			rest := last
+			rest.start, rest.text = cut, cut
+			rest.outdent = strings.HasPrefix(p.text[cut:], "{{")
+			lines, from = []line{rest}, i+1
+			continue
+		}
+		p.add(t, under, lines, last.sigs[from:], last.end)
+	}
+}
+
+// separator finds what separates two comments on one line.
+func (p *parser) separator(start, end int) (int, bool) {
+	if start >= end {
+		return 0, false
+	}
+	for _, n := range p.nodesIn(start, end) {
+		if n.Kind == wikitext.Template && p.n.outdent[wikitext.CanonicalName(n.Name)] {
+			return n.Start, true
+		}
+	}
+	low := strings.ToLower(p.text[start:end])
+	for _, tag := range []string{"<br", "<hr"} {
+		if k := strings.Index(low, tag); k >= 0 {
+			return start + k, true
+		}
+	}
+	return 0, false
+}
+
+// add adds one comment made of lines, ending at end.
+func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int) {
+	first, last := lines[0], lines[len(lines)-1]
+	c := Comment{Level: 1 + min(first.depth(), last.depth()), Under: under, Indent: first.prefix, Start: first.start, End: end, Queries: []Query{}, outdent: first.outdent}
+	queries := p.queriesIn(c.Start, c.End)
+	var patches []patch
+	for _, q := range queries {
+		c.Queries = append(c.Queries, q.Query)
+		patches = append(patches, patch{q.start, q.end, q.mark()})
+	}
+	for i, s := range sigs {
+		if i == 0 && s.user != "" {
+			user := s.user
+			c.Author, c.Time = &user, s.time
+		}
+		patches = append(patches, patch{p.dashes(max(s.start, c.Start), c.Start), s.end, ""})
+	}
+	c.Text = p.plain(first.text, c.End, patches)
+	c.Mentions = p.mentions(c.Start, c.End, sigs)
+	if c.Author == nil && c.Text == "" && len(c.Queries) == 0 {
+		return
+	}
+	c.ID = p.id(t, &c)
+	t.Comments = append(t.Comments, c)
+}
+
+// dashes goes back over the dashes and blanks before a signature.
+func (p *parser) dashes(i, low int) int {
+	for i > low {
+		r, n := utf8.DecodeLastRuneInString(p.text[low:i])
+		if !strings.ContainsRune(" -–—~―\u00a0", r) {
+			break
+		}
+		i -= n
+	}
+	return i
+}
+
+// id makes a comment's id: author and time, which stay when a heading is edited or a thread archived. See design: JSON forms.
+func (p *parser) id(t *Thread, c *Comment) string {
+	id := ""
+	if c.Author != nil && c.Time != nil {
+		name := strings.ReplaceAll(*c.Author, " ", "_")
+		if len(name) > 80 { // as DiscussionTools cuts it, between characters
+			cut := 80
+			for !utf8.RuneStart(name[cut]) {
+				cut--
+			}
+			name = name[:cut]
+		}
+		id = "c-" + name + "-" + c.Time.Format("20060102150405")
+	} else {
+		id = "u-" + digest(p.page.Title + "\x00" + t.Heading + "\x00" + c.Text)[:12]
+	}
+	unique := id
+	if p.ids[id] > 0 {
+		unique = id + "~" + digest(c.Text)[:6]
+		for base := unique; p.ids[unique] > 0; {
+			p.ids[base]++ // the same text again: the ordinal goes into the hash
+			unique = id + "~" + digest(c.Text + "\x00" + strconv.Itoa(p.ids[base]))[:6]
+		}
+	}
+	p.ids[unique]++
+	return unique
+}
+
+func digest(s string) string {
+	h := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(h[:])
+}
+
+// link finds what each comment answers: the last one before it that is less deep (DiscussionTools, ThreadItemSet). After an outdent template people go on with the
+// comment before.
+func link(comments []Comment) {
+	var stack []int
+	for i := range comments {
+		c := &comments[i]
+		for len(stack) > 0 && comments[stack[len(stack)-1]].Level >= c.Level {
+			stack = stack[:len(stack)-1]
+		}
+		if len(stack) > 0 {
+			c.Parent = comments[stack[len(stack)-1]].ID
+		}
+		c.Answers = c.Parent
+		if c.outdent && i > 0 {
+			c.Answers = comments[i-1].ID
+		}
+		stack = append(stack, i)
+	}
+}

@@ -1,0 +1,267 @@
+package forum
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/wikitext"
+)
+
+// Why a reply cannot be placed.
+var (
+	// ErrNoComment: the comment to be answered is not in the thread (any more).
+	ErrNoComment = errors.New("the comment is not in the thread")
+	// ErrClosed: people have closed or archived the discussion.
+	ErrClosed = errors.New("the discussion is closed")
+	// ErrUnplaceable: MediaWiki does not see the place as running text of a section (broken braces around it), so that an edit would do harm.
+	ErrUnplaceable = errors.New("no safe place for a reply")
+)
+
+// spot is where a reply goes.
+type spot struct {
+	offset int    // right behind a line
+	indent string // list prefix of the reply
+}
+
+// ReplyIndent returns the list prefix that a reply to a comment must have, and with it its level: 1 + len(indent). target is the comment's id; empty means the
+// thread as a whole. pageText is the text that the thread was parsed from.
+func ReplyIndent(pageText string, t *Thread, target string) (string, error) {
+	s, _, err := place(pageText, t, target)
+	return s.indent, err
+}
+
+// ReplyLevel returns the level that the reply will have (see [Comment]).
+func ReplyLevel(pageText string, t *Thread, target string) (int, error) {
+	s, _, err := place(pageText, t, target)
+	return 1 + len(s.indent), err
+}
+
+// Place returns the new full text of the section that MediaWiki edits as number t.Section, with the reply in it: behind the target's last descendant, never before an
+// outdent template, never in a closed part. All other bytes stay as they are. The reply must have been composed for [ReplyIndent] of the same target.
+//
+// Errors wrap [ErrNoComment], [ErrClosed] or [ErrUnplaceable].
+func Place(pageText string, t *Thread, target, reply string) (sectionText string, err error) {
+	s, section, err := place(pageText, t, target)
+	if err != nil {
+		return "", err
+	}
+	return pageText[section.Start:s.offset] + "\n" + reply + pageText[s.offset:section.End], nil
+}
+
+// SectionText returns the text of the section that MediaWiki edits as number t.Section: with its sub-sections, as action=parse&section= would give it.
+func SectionText(pageText string, t *Thread) (string, error) {
+	s, err := sectionOf(wikitext.Preprocess(pageText, wikitext.Options{}), t)
+	return s.text(pageText), err
+}
+
+type section struct{ Start, End int }
+
+func (s section) text(page string) string { return page[s.Start:s.End] }
+
+func sectionOf(doc *wikitext.Doc, t *Thread) (section, error) {
+	if t.Section > 0 {
+		for _, s := range doc.Sections() {
+			if s.Number == t.Section && s.Start == t.Start {
+				return section{s.Start, s.End}, nil
+			}
+		}
+	}
+	return section{}, fmt.Errorf("place reply in %q: MediaWiki has no section of its own for the thread: %w", clip(t.Heading, 60), ErrUnplaceable)
+}
+
+func place(pageText string, t *Thread, target string) (spot, section, error) {
+	doc := wikitext.Preprocess(pageText, wikitext.Options{})
+	sec, err := sectionOf(doc, t)
+	if err != nil {
+		return spot{}, sec, err
+	}
+	s, at, err := behind(pageText, t, target)
+	if err != nil {
+		return spot{}, sec, err
+	}
+	if s.offset, err = settle(pageText, doc, s.offset, at); err != nil {
+		return spot{}, sec, fmt.Errorf("place reply in %q: %w", clip(t.Heading, 60), err)
+	}
+	if s.offset < sec.Start || s.offset > sec.End {
+		return spot{}, sec, fmt.Errorf("place reply in %q: the place is outside MediaWiki's section %d: %w", clip(t.Heading, 60), t.Section, ErrUnplaceable)
+	}
+	if t.Resolved || closedAt(pageText, doc, sec, s.offset) {
+		return spot{}, sec, fmt.Errorf("place reply in %q: %w", clip(t.Heading, 60), ErrClosed)
+	}
+	return s, sec, nil
+}
+
+// behind finds the end of the target's last descendant, the prefix there, and where the target starts.
+func behind(pageText string, t *Thread, target string) (s spot, at int, err error) {
+	k := -1
+	for i := range t.Comments {
+		if c := &t.Comments[i]; c.End > len(pageText) || c.Start > c.End {
+			return s, 0, fmt.Errorf("place reply: the thread was not read from this text: %w", ErrNoComment)
+		} else if target != "" && c.ID == target {
+			k = i
+			break
+		}
+	}
+	if target == "" {
+		if n := len(t.Comments); n > 0 {
+			return spot{t.Comments[n-1].End, ":"}, t.Start, nil
+		}
+		return spot{min(lineEnd(pageText, t.Start), t.End), ":"}, t.Start, nil
+	}
+	if k < 0 {
+		return s, 0, fmt.Errorf("place reply: comment %q: %w", clip(target, 100), ErrNoComment)
+	}
+	c, last := &t.Comments[k], k
+	for {
+		for last+1 < len(t.Comments) && t.Comments[last+1].body == c.body && t.Comments[last+1].Level > c.Level && !t.Comments[last+1].outdent {
+			last++
+		}
+		if last+1 >= len(t.Comments) || t.Comments[last+1].body != c.body || !t.Comments[last+1].outdent {
+			break
+		}
+		last++ // the discussion goes on outdented: the reply goes behind it, as an answer at its level
+		c = &t.Comments[last]
+	}
+	return spot{t.Comments[last].End, prefixFor(c, &t.Comments[last])}, t.Comments[k].Start, nil
+}
+
+// prefixFor makes the prefix of a reply to c that stands behind its neighbour: the neighbour's list characters as far as c's level goes, then a colon.
+func prefixFor(c, neighbour *Comment) string {
+	depth := c.Level - 1
+	from := neighbour.Indent
+	if len(from) < depth {
+		from = c.Indent
+	}
+	from = strings.ReplaceAll(from, ";", ":")
+	for len(from) < depth {
+		from += ":"
+	}
+	return from[:depth] + ":"
+}
+
+// settle moves an offset to the end of its line, out of folded parts that do not hold the target, and refuses what MediaWiki does not read as running text.
+func settle(text string, doc *wikitext.Doc, offset, target int) (int, error) {
+	n := newNames(Options{})
+	for range 20 {
+		next := lineEnd(text, offset)
+		for i := range doc.Nodes {
+			d := &doc.Nodes[i]
+			if d.Start >= next {
+				break
+			}
+			if d.Kind != wikitext.Heading && d.Start < next && next < d.End {
+				if d.Start < offset {
+					return 0, fmt.Errorf("the end of the comment is inside {{%s}} or a tag that began before: %w", clip(d.Name, 30), ErrUnplaceable)
+				}
+				next = lineEnd(text, d.End)
+			}
+		}
+		for _, f := range ranges(text, doc, n.foldStart, n.foldEnd, len(text)) {
+			if f.Start < next && next < f.End && !(f.Start <= target && target < f.End) && f.closed {
+				next = lineEnd(text, f.End)
+			}
+		}
+		if next == offset {
+			return offset, nil
+		}
+		offset = next
+	}
+	return 0, ErrUnplaceable
+}
+
+// closedAt reports whether an offset is in a part of the section that templates close.
+func closedAt(text string, doc *wikitext.Doc, sec section, offset int) bool {
+	n := newNames(Options{})
+	for _, r := range ranges(text, doc, n.closedStart, n.closedEnd, sec.End) {
+		if r.Start >= sec.Start && r.Start < offset && offset < r.End || r.Start < sec.Start && r.closed && offset < r.End {
+			return true
+		}
+	}
+	return false
+}
+
+// between is the part of a page between two templates, both included. closed: the second one is there.
+type between struct {
+	Start, End int
+	closed     bool
+}
+
+// ranges pairs opening and closing templates; an opening one that is never closed reaches to end.
+func ranges(text string, doc *wikitext.Doc, start, stop map[string]bool, end int) []between {
+	var out []between
+	var open []int
+	for i := range doc.Nodes {
+		d := &doc.Nodes[i]
+		if d.Kind != wikitext.Template {
+			continue
+		}
+		switch name := wikitext.CanonicalName(d.Name); {
+		case start[name]:
+			out = append(out, between{d.Start, end, false})
+			open = append(open, len(out)-1)
+		case stop[name] && len(open) > 0:
+			k := open[len(open)-1]
+			open = open[:len(open)-1]
+			out[k].End, out[k].closed = d.End, true
+		}
+	}
+	return out
+}
+
+// FindMarker returns the offset of the comment by which [Compose] marked a reply, -1 if the text does not hold it.
+func FindMarker(text, marker string) int {
+	if marker == "" {
+		return -1
+	}
+	return strings.Index(text, markerComment(marker))
+}
+
+// FindReply finds our own reply on a page: by the marker in it, written by account. An empty account stands for any author. Nil when there is none: a marker that
+// somebody else copied into a comment does not count.
+func FindReply(p *Page, text, marker, account string) (*Thread, *Comment) {
+	for from := 0; marker != ""; {
+		k := FindMarker(text[from:], marker)
+		if k < 0 {
+			break
+		}
+		from += k + 1
+		for i := range p.Threads {
+			t := &p.Threads[i]
+			for j := range t.Comments {
+				c := &t.Comments[j]
+				if c.Start < from && from <= c.End && (account == "" || c.By(account)) {
+					return t, c
+				}
+			}
+		}
+	}
+	return nil, nil
+}
+
+// By reports whether the comment was written by the user. Names are compared as MediaWiki compares them (first letter, underscores).
+func (c *Comment) By(user string) bool {
+	return c.Author != nil && userName(*c.Author) == userName(user)
+}
+
+// RepliesTo lists the comments of a thread that answer a comment and were written by the user; an empty user stands for all.
+func (t *Thread) RepliesTo(id, user string) []*Comment {
+	var out []*Comment
+	for i := range t.Comments {
+		c := &t.Comments[i]
+		if id != "" && (c.Parent == id || c.Answers == id) && (user == "" || c.By(user)) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// Mentioned reports whether the comment links or pings the user.
+func (c *Comment) Mentioned(user string) bool {
+	for _, m := range c.Mentions {
+		if userName(m) == userName(user) {
+			return true
+		}
+	}
+	return false
+}
