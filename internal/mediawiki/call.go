@@ -50,9 +50,10 @@ func (c *Client) query(ctx context.Context, r request, out any) error {
 		}
 		if lostSession(e.Code) && !relogged {
 			c.lg.Info("wiki session lost, logging in again", "code", e.Code)
-			c.setAccount("")
 			relogged = true
-			continue
+			if err := c.forget(); err == nil {
+				continue
+			}
 		}
 		wait := e.RetryAfter
 		if wait == 0 {
@@ -97,7 +98,7 @@ func (c *Client) send(ctx context.Context, r request, out any) error {
 	callCtx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	x := &exchange{ctx: callCtx, next: c.base}
-	mw := *c.mw // a copy for this call: the cookie jar stays shared
+	mw := c.library()
 	mw.SetHTTPClient(&http.Client{Transport: x, CheckRedirect: noRedirect})
 	call := mw.GetRaw
 	if r.post {

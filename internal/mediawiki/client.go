@@ -49,14 +49,14 @@ type Client struct {
 	cfg   Config
 	clock politehttp.Clock
 	base  http.RoundTripper // guard, below it OAuth, below it the network
-	mw    *mwclient.Client
 
 	turn chan struct{} // holds one token: whoever has it may send
 
-	mu        sync.Mutex // guards what follows
-	account   string     // as the wiki names it; "" until logged in
-	csrf      string     // token for saving; "" when it must be fetched
-	notBefore time.Time  // the wiki asked for silence until then
+	mu        sync.Mutex       // guards what follows
+	mw        *mwclient.Client // holds the cookies
+	account   string           // as the wiki names it; "" until logged in
+	csrf      string           // token for saving; "" when it must be fetched
+	notBefore time.Time        // the wiki asked for silence until then
 }
 
 // New makes a client. It checks the settings and sends nothing: the login happens with the first request.
@@ -130,6 +130,25 @@ func (c *Client) setAccount(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.account, c.csrf = name, ""
+}
+
+// forget drops the session with its cookies: MediaWiki refuses a login with a bot password inside a session that such a login made.
+func (c *Client) forget() error {
+	mw, err := mwclient.New(c.cfg.API, c.cfg.UserAgent)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.mw, c.account, c.csrf = mw, "", ""
+	return nil
+}
+
+// library gives a copy of the library's client for one call; the cookie jar stays shared.
+func (c *Client) library() mwclient.Client {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return *c.mw
 }
 
 // silence gives how long the wiki still wants no requests.

@@ -64,7 +64,6 @@ func (c *Client) HTML(ctx context.Context, title string) (string, error) {
 	if err != nil {
 		return "", &Error{Op: "html", Title: title, Kind: Refused, Code: "not-sent", Err: err}
 	}
-	r.Header.Set("User-Agent", c.mw.UserAgent)
 	x := &exchange{ctx: ctx, next: c.base}
 	resp, err := (&http.Client{Transport: x, CheckRedirect: noRedirect}).Do(r)
 	if err != nil {

@@ -67,9 +67,8 @@ func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {
 		case f.Code == "badtoken" && !renewed:
 			renewed = true
 			c.setToken("")
-		case lostSession(f.Code) && !relogged:
+		case lostSession(f.Code) && !relogged && c.forget() == nil:
 			relogged = true
-			c.setAccount("")
 		default:
 			return nil, saveError(e.Title, f)
 		}

@@ -35,8 +35,6 @@ func (c *call) edit() (object, *failure) {
 		return nil, fail("articleexists", "The article you tried to create has been created already.")
 	case errors.Is(err, errConflict):
 		return nil, fail("editconflict", "Edit conflict: "+e.title+".")
-	case errors.Is(err, errBadRevision):
-		return nil, fail("nosuchrevid", "There is no revision with ID "+strconv.FormatInt(e.base, 10)+".")
 	case err != nil:
 		c.h.wiki.lg.Error("sandbox wiki: edit failed", "err", err)
 		return nil, fail("internal_api_error_DBQueryError", "The edit could not be saved.")

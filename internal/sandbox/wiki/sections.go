@@ -11,6 +11,7 @@ type heading struct {
 	level      int
 	text       string // between the equals signs
 	start, end int    // byte offsets of the heading's line, the newline left out
+	hidden     bool   // it stands in a template's parameter: it has a number, but is no section of this page
 }
 
 // blank replaces opaque parts by spaces of the same length, newlines too, so that offsets stay valid.
@@ -106,7 +107,7 @@ func indexFold(s, needle string) int {
 	return -1
 }
 
-// headings finds the headings of a page in order: number n of MediaWiki's sections is headings(text)[n-1]. Headings inside templates have no number.
+// headings finds the headings of a page in order: number n of MediaWiki's sections is headings(text)[n-1]. Headings inside templates are counted too.
 func headings(text string) []heading {
 	masked := blank(text)
 	braces := braceSpans(masked)
@@ -116,9 +117,9 @@ func headings(text string) []heading {
 		if n := strings.IndexByte(masked[start:], '\n'); n >= 0 {
 			end = start + n
 		}
-		if masked[start] == '=' && !within(braces, start) {
+		if masked[start] == '=' {
 			if level, from, to := headingLine(masked[start:end]); level > 0 {
-				out = append(out, heading{level: level, text: strings.TrimSpace(text[start+from : start+to]), start: start, end: end})
+				out = append(out, heading{level: level, text: strings.TrimSpace(text[start+from : start+to]), start: start, end: end, hidden: within(braces, start)})
 			}
 		}
 		start = end + 1
@@ -146,17 +147,19 @@ func headingLine(line string) (level, from, to int) {
 func sectionRange(text string, number int) (start, end int, ok bool) {
 	hs := headings(text)
 	if number == 0 {
-		if len(hs) == 0 {
-			return 0, len(text), true
+		for _, h := range hs {
+			if !h.hidden {
+				return 0, h.start, true
+			}
 		}
-		return 0, hs[0].start, true
+		return 0, len(text), true
 	}
-	if number < 0 || number > len(hs) {
+	if number < 0 || number > len(hs) || hs[number-1].hidden {
 		return 0, 0, false
 	}
 	h := hs[number-1]
 	for _, next := range hs[number:] {
-		if next.level <= h.level {
+		if next.level <= h.level && !next.hidden {
 			return h.start, next.start, true
 		}
 	}

@@ -61,7 +61,6 @@ var (
 	errNoSection    = errors.New("nosuchsection")
 	errMissing      = errors.New("missingtitle")
 	errExists       = errors.New("articleexists")
-	errBadRevision  = errors.New("nosuchrevid")
 	errInvalidTitle = errors.New("invalidtitle")
 )
 
@@ -212,7 +211,7 @@ type change struct {
 	text    string
 	user    string
 	summary string
-	base    int64 // revision the text was made from; 0: no check for conflicts
+	base    int64 // revision the text was made from, of whatever page; 0: no check for conflicts
 	create  bool  // the page may be missing
 	only    bool  // the page must be missing
 	bot     bool
@@ -258,10 +257,7 @@ func (w *Wiki) merge(c change, cur *Revision, old, text string) (string, error) 
 	case c.base == 0 || cur == nil || c.base == cur.ID:
 		return replaceSection(old, c.section, text)
 	}
-	if c.base < 0 || c.base > int64(len(w.all)) || w.all[c.base-1].Page != cur.Page {
-		if c.base < 0 || c.base > int64(len(w.all)) {
-			return "", errBadRevision
-		}
+	if c.base < 0 || c.base > int64(len(w.all)) {
 		return "", errConflict
 	}
 	if _, err := replaceSection(old, c.section, text); err != nil {
