@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+const forumUsage = `usage: spinachbot forum parse [--format wikitext] [--title T] FILE
+
+Prints a talk page as JSON: threads, their comments, and the SPARQL queries in them. FILE may be - for standard input.
+
+{"threads":[{"heading":"…","level":2,"resolved":false,"comments":[{"id":"c-Author-20190605142000","author":"…","time":"2019-06-05T14:20:00Z","level":1,"parent":"…",
+"under":"…","text":"…","queries":[{"kind":"template|link|code","name":"SPARQL","sparql":"…","salvaged":false}]}]}]}
+
+flags:
+`
+
+// runForum is the command "forum": it reads pages and touches no wiki.
+func runForum(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	fs := flag.NewFlagSet("forum parse", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	format := fs.String("format", "wikitext", "what FILE holds: wikitext")
+	title := fs.String("title", "", "title of the page; it enters the ids of unsigned comments (default: the file's name)")
+	queryTemplates := fs.String("query-templates", "", "names of the templates that hold a query, separated by commas (default: Wikidata's)")
+	resolvedTemplates := fs.String("resolved-templates", "", "names of the templates that close a discussion, separated by commas (default: Wikidata's)")
+	help := func(w io.Writer) {
+		fmt.Fprint(w, forumUsage)
+		fs.SetOutput(w)
+		fs.PrintDefaults()
+	}
+	fs.Usage = func() {}
+	if len(args) > 0 && args[0] == "parse" {
+		args = args[1:]
+	} else if len(args) == 0 || args[0] != "-h" && args[0] != "--help" && args[0] != "-help" {
+		help(stderr)
+		return 2
+	}
+	var files []string
+	for rest := args; ; { // flags may stand behind FILE
+		if err := fs.Parse(rest); errors.Is(err, flag.ErrHelp) {
+			help(stdout)
+			return 0
+		} else if err != nil {
+			return 2
+		}
+		if fs.NArg() == 0 {
+			break
+		}
+		files = append(files, fs.Arg(0))
+		rest = fs.Args()[1:]
+	}
+	if *format != "wikitext" {
+		fmt.Fprintf(stderr, "spinachbot forum parse: --format %q: this program reads wikitext\n", *format)
+		return 2
+	}
+	if len(files) != 1 {
+		fmt.Fprintf(stderr, "spinachbot forum parse: want one FILE (or -), got %d; see -h\n", len(files))
+		return 2
+	}
+	text, name, err := readPage(files[0], stdin)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "spinachbot forum parse: %v\n", err)
+		return 1
+	}
+	if *title != "" {
+		name = *title
+	}
+	enc := json.NewEncoder(stdout)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(forum.Parse(name, text, forum.Options{QueryTemplates: commas(*queryTemplates), ResolvedTemplates: commas(*resolvedTemplates)})); err != nil {
+		fmt.Fprintf(stderr, "spinachbot forum parse: write result: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// readPage reads a file or, for "-", standard input.
+func readPage(file string, stdin io.Reader) (text, name string, err error) {
+	var b []byte
+	if file == "-" {
+		b, err = io.ReadAll(stdin)
+	} else {
+		b, err = os.ReadFile(file)
+		name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	}
+	if err != nil {
+		return "", "", fmt.Errorf("read page: %w", err)
+	}
+	return string(b), name, nil
+}
+
+func commas(s string) []string {
+	var out []string
+	for _, w := range strings.Split(s, ",") {
+		if w = strings.TrimSpace(w); w != "" {
+			out = append(out, w)
+		}
+	}
+	return out
+}
