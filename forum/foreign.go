@@ -1,0 +1,200 @@
+package forum
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+var englishMonths = map[string]int{
+	"January": 1, "February": 2, "March": 3, "April": 4, "May": 5, "June": 6, "July": 7, "August": 8, "September": 9, "October": 10, "November": 11, "December": 12,
+}
+
+// zones are the time zones that MediaWiki installations show in signatures, in minutes east of Greenwich.
+var zones = map[string]int{
+	"UTC": 0, "GMT": 0, "WET": 0, "WEST": 60, "BST": 60, "CET": 60, "CEST": 120, "MEZ": 60, "MESZ": 120, "EET": 120, "EEST": 180, "MSK": 180, "IST": 330,
+	"JST": 540, "KST": 540, "EST": -300, "EDT": -240, "CST": -360, "CDT": -300, "PST": -480, "PDT": -420, "HNE": -300, "HAE": -240,
+}
+
+// monthNumber reads a month's name in any of the languages known, short or long.
+func monthNumber(w string) int {
+	w = strings.TrimSuffix(strings.ToLower(w), ".")
+	return monthNames[w]
+}
+
+var monthNames = monthTable()
+
+func monthTable() map[string]int {
+	m := map[string]int{}
+	for _, language := range []string{
+		"january february march april may june july august september october november december",
+		"jan feb mar apr may jun jul aug sep oct nov dec",
+		"januar februar märz april mai juni juli august september oktober november dezember", // de
+		"jan feb mär apr mai jun jul aug sep okt nov dez",
+		"janvier février mars avril mai juin juillet août septembre octobre novembre décembre", // fr
+		"janv fév mars avr mai juin juil août sept oct nov déc",
+		"enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre", // es
+		"ene feb mar abr may jun jul ago sep oct nov dic",
+		"gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre", // it
+		"gen feb mar apr mag giu lug ago set ott nov dic",
+		"januari februari maart april mei juni juli augustus september oktober november december", // nl
+		"jan feb mrt apr mei jun jul aug sep okt nov dec",
+		"januari februari mars april maj juni juli augusti september oktober november december",              // sv
+		"januar februar marts april maj juni juli august september oktober november december",                // da
+		"januar februar mars april mai juni juli august september oktober november desember",                 // nb
+		"janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",           // pt
+		"stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia", // pl
+		"sty lut mar kwi maj cze lip sie wrz paź lis gru",
+		"ledna února března dubna května června července srpna září října listopadu prosince",                                              // cs
+		"января февраля марта апреля мая июня июля августа сентября октября ноября декабря",                                                // ru
+		"січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",                                           // uk
+		"tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta lokakuuta marraskuuta joulukuuta", // fi
+	} {
+		for i, w := range strings.Fields(language) {
+			m[w] = i + 1
+		}
+	}
+	return m
+}
+
+// foreignBefore reads a date in another language's form that ends right before the parenthesis of its time zone.
+func foreignBefore(s string, open int, zone string) (start int, t time.Time, ok bool) {
+	offset, known := zones[zone]
+	if !known {
+		return 0, t, false
+	}
+	from := max(0, open-60)
+	for from < open && !utf8.RuneStart(s[from]) {
+		from++
+	}
+	window := s[from:open]
+	if k := strings.LastIndexAny(window, "|[]{}<>()\n\""); k >= 0 {
+		from += k + 1
+		window = window[k+1:]
+	}
+	words := dateWords(window)
+	if len(words) == 0 || words[len(words)-1].end < len(strings.TrimRight(window, " \u200e\u200f.")) {
+		return 0, t, false
+	}
+	// The longest run of date words at the end that makes a date.
+	for i := range words {
+		if t, ok := dateOf(words[i:]); ok && adjacent(words[i:], window) {
+			return from + words[i].start, t.Add(-time.Duration(offset) * time.Minute), true
+		}
+	}
+	return 0, t, false
+}
+
+// anyDate reads the first date with a time in a text in any of the known forms, as it stands in the parameters of unsigned templates.
+func anyDate(s string) (time.Time, bool) {
+	if st, ok := nextStamp(s, 0); ok {
+		return st.time, true
+	}
+	offset := 0
+	for zone, minutes := range zones {
+		if strings.Contains(s, "("+zone+")") && zone != "UTC" {
+			offset = minutes
+		}
+	}
+	if k := strings.IndexByte(s, '('); k >= 0 {
+		s = s[:k]
+	}
+	t, ok := dateOf(dateWords(s))
+	return t.Add(-time.Duration(offset) * time.Minute), ok
+}
+
+// dateWord is a number or a month's name in a text.
+type dateWord struct {
+	start, end int
+	number     int
+	digits     int  // how many, 0 for a month's name
+	after      byte // the byte behind it
+}
+
+// dateWords picks the numbers and the months out of a text.
+func dateWords(s string) []dateWord {
+	var out []dateWord
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		j := i
+		switch {
+		case r >= '0' && r <= '9':
+			for j < len(s) && s[j] >= '0' && s[j] <= '9' {
+				j++
+			}
+			w := dateWord{start: i, end: j, digits: j - i}
+			w.number, _ = strconv.Atoi(s[i:min(j, i+6)])
+			if j < len(s) {
+				w.after = s[j]
+			}
+			out = append(out, w)
+			i = j
+		case unicode.IsLetter(r):
+			for j < len(s) {
+				r, n := utf8.DecodeRuneInString(s[j:])
+				if !unicode.IsLetter(r) {
+					break
+				}
+				j += n
+			}
+			if m := monthNumber(s[i:j]); m > 0 {
+				out = append(out, dateWord{start: i, end: j, number: m})
+			}
+			i = j
+		default:
+			i += n
+		}
+	}
+	return out
+}
+
+// adjacent reports whether nothing but short connecting words ("à", "kl.", "um") stands between the words of a date.
+func adjacent(words []dateWord, s string) bool {
+	for i := 1; i < len(words); i++ {
+		if utf8.RuneCountInString(s[words[i-1].end:words[i].start]) > 6 {
+			return false
+		}
+	}
+	return true
+}
+
+// dateOf reads day, month and year with a time of day before or after: all five and nothing else.
+func dateOf(words []dateWord) (time.Time, bool) {
+	if len(words) > 6 {
+		return time.Time{}, false
+	}
+	clock := -1
+	for i := 0; i+1 < len(words); i++ {
+		w := words[i]
+		if w.digits > 0 && w.digits <= 2 && words[i+1].digits == 2 && (w.after == ':' || w.after == '.' && words[i+1].start == w.end+1 || w.after == 'h') && words[i+1].start <= w.end+1 {
+			if w.after == '.' && i+2 < len(words) && words[i+2].digits == 4 { // 14.08.2019
+				continue
+			}
+			clock = i
+		}
+	}
+	if clock < 0 {
+		return time.Time{}, false
+	}
+	hour, minute := words[clock].number, words[clock+1].number
+	rest := append(append([]dateWord{}, words[:clock]...), words[clock+2:]...)
+	if len(rest) == 4 && rest[0].digits == 2 && clock == 0 { // seconds
+		rest = rest[1:]
+	}
+	if len(rest) != 3 {
+		return time.Time{}, false
+	}
+	day, month, year := rest[0], rest[1], rest[2]
+	switch {
+	case day.digits == 4: // 2019-08-14, 2019 August 14
+		day, year = year, day
+	case day.digits == 0 && month.digits > 0: // June 5, 2019
+		day, month = month, day
+	}
+	if year.digits != 4 || day.digits == 0 || day.digits > 2 || month.digits > 2 {
+		return time.Time{}, false
+	}
+	return date(year.number, month.number, day.number, hour, minute, 0)
+}

@@ -1,0 +1,253 @@
+package forum
+
+import (
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/wikitext"
+)
+
+// parser reads one page.
+type parser struct {
+	text         string
+	n            *names
+	doc          *wikitext.Doc    // with careless query templates read as they were meant
+	q            *queryReader     //
+	top          []*wikitext.Node // what is opaque for signatures: tags, comments, templates; outermost only, in order
+	utc          []int            // offsets of "(UTC)"
+	quot         []wikitext.Span  // quoted parts, in which signatures do not count
+	page         *Page
+	ids          map[string]int // how often an id was wanted
+	tables, bare int            // bytes that may still be read ahead for the ends of tables and of queries in running text, so that the time stays linear
+}
+
+// Parse reads a talk page. It never fails: a broken page gives what can be read of it. title enters the ids of unsigned comments only.
+//
+// Everything before the first heading is left out. A thread is a section of level 2 (or 1; or deeper, where none of those is open yet). Time is linear in the length.
+func Parse(title, text string, opts Options) *Page {
+	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title, Threads: []Thread{}}, ids: map[string]int{}, tables: 4*len(text) + 1<<16, bare: 4*len(text) + 1<<16}
+	mw := wikitext.Preprocess(text, wikitext.Options{})
+	p.q = newQueryReader(mw, p.n)
+	p.doc = mw
+	if p.anyQueryTemplate() {
+		p.doc = wikitext.Preprocess(text, wikitext.Options{Template: p.q.read})
+	}
+	numbers := map[int]int{}
+	for i := range mw.Nodes {
+		if h := &mw.Nodes[i]; h.Kind == wikitext.Heading && h.Section > 0 {
+			numbers[h.Start] = h.Section
+		}
+	}
+	for i := 0; ; {
+		k := strings.Index(text[i:], "(UTC)")
+		if k < 0 {
+			break
+		}
+		p.utc = append(p.utc, i+k)
+		i += k + 5
+	}
+	p.quot = quotes(text)
+	heads := p.layers()
+	p.threads(heads, numbers)
+	p.anchors(heads)
+	return p.page
+}
+
+// anyQueryTemplate reports whether there may be a template that a second reading would read otherwise.
+func (p *parser) anyQueryTemplate() bool {
+	for i := 0; i+1 < len(p.text); {
+		k := strings.Index(p.text[i:], "{{")
+		if k < 0 {
+			return false
+		}
+		i += k
+		for strings.HasPrefix(p.text[i+1:], "{{") {
+			i++
+		}
+		if name, _ := p.q.nameAt(i); name != "" {
+			return true
+		}
+		i += 2
+	}
+	return false
+}
+
+// layers sorts the nodes into headings and opaque parts. A template is looked through when it is no template (its name cannot be one) or an accident (stray braces
+// around whole threads), or a mere wrapper around a signature.
+func (p *parser) layers() (heads []*wikitext.Node) {
+	nodes := p.doc.Nodes
+	hidden := make([]bool, len(nodes)) // inside something opaque
+	clear := make([]bool, len(nodes))
+	var at []int
+	for i := range nodes {
+		if nodes[i].Kind == wikitext.Heading {
+			at = append(at, nodes[i].Start)
+		}
+	}
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Parent >= 0 {
+			hidden[i] = hidden[n.Parent] || !clear[n.Parent] && nodes[n.Parent].Kind != wikitext.Heading
+		}
+		if hidden[i] {
+			continue
+		}
+		switch n.Kind {
+		case wikitext.Heading:
+			heads = append(heads, n)
+			continue
+		case wikitext.Template, wikitext.Param:
+			signed := within(p.utc, n.Start, n.End)
+			_, query := p.q.taken[n.Start]
+			if !query && (signed && p.n.wrap[wikitext.CanonicalName(n.Name)] || within(at, n.Start, n.End) && (signed || !validName(n.Name))) {
+				clear[i] = true
+				continue
+			}
+		}
+		p.top = append(p.top, n)
+	}
+	return heads
+}
+
+// within reports whether one of the sorted offsets lies in a range.
+func within(offsets []int, start, end int) bool {
+	i := sort.SearchInts(offsets, start)
+	return i < len(offsets) && offsets[i] < end
+}
+
+// validName reports whether a template can have this name (MediaWiki: Manual:Page_title); otherwise its source is shown as it stands.
+func validName(s string) bool {
+	return s != "" && len(s) <= 255 && !strings.ContainsAny(s, "[]{}<>\n")
+}
+
+// nodesIn are the opaque nodes that start in a range.
+func (p *parser) nodesIn(start, end int) []*wikitext.Node {
+	i := sort.Search(len(p.top), func(i int) bool { return p.top[i].Start >= start })
+	j := i + sort.Search(len(p.top)-i, func(k int) bool { return p.top[i+k].Start >= end })
+	return p.top[i:j:j]
+}
+
+// threads makes a thread of each heading that opens one, and reads what stands under it and under its sub-headings.
+func (p *parser) threads(heads []*wikitext.Node, numbers map[int]int) {
+	var open *Thread
+	for i, h := range heads {
+		end := len(p.text)
+		if i+1 < len(heads) {
+			end = heads[i+1].Start
+		}
+		under := ""
+		if open == nil || h.Level <= 2 || open.Level > 2 && h.Level <= open.Level {
+			raw := strings.TrimSpace(h.Inner.In(p.text))
+			p.page.Threads = append(p.page.Threads, Thread{Heading: p.plain(h.Inner.Start, h.Inner.End, nil), Level: h.Level, Comments: []Comment{},
+				Section: numbers[h.Start], RawHeading: raw, Start: h.Start})
+			open = &p.page.Threads[len(p.page.Threads)-1]
+		} else {
+			under = p.plain(h.Inner.Start, h.Inner.End, nil)
+		}
+		open.End = end
+		p.marks(open, h.Start, end)
+		p.body(open, under, min(h.End+1, end), end)
+	}
+}
+
+// marks notes what templates say about a thread as a whole.
+func (p *parser) marks(t *Thread, start, end int) {
+	for _, n := range p.nodesIn(start, end) {
+		if n.Kind != wikitext.Template {
+			continue
+		}
+		name := wikitext.CanonicalName(n.Name)
+		if p.n.resolved[name] {
+			t.Resolved = true
+		}
+		if p.n.bots[name] && denies(n, p.text, "") {
+			t.NoBots = true
+		}
+	}
+}
+
+// anchors gives each thread the fragment of a link to it: the heading as read with underscores, "_2" and so on behind what was there before, sub-headings counted.
+func (p *parser) anchors(heads []*wikitext.Node) {
+	seen := map[string]int{}
+	k := 0
+	for _, h := range heads {
+		a := strings.ReplaceAll(p.plain(h.Inner.Start, h.Inner.End, nil), "\n", " ")
+		a = strings.ReplaceAll(a, " ", "_")
+		low := strings.ToLower(a)
+		if seen[low]++; seen[low] > 1 {
+			a += "_" + strconv.Itoa(seen[low])
+		}
+		if k < len(p.page.Threads) && p.page.Threads[k].Start == h.Start {
+			p.page.Threads[k].Anchor = a
+			k++
+		}
+	}
+}
+
+// quotes finds the parts of a page that quote others: blockquote, q and cite elements, and elements of class mw-notalk (DiscussionTools, CommentParser.php).
+// An element that is never closed quotes nothing.
+func quotes(text string) []wikitext.Span {
+	var out []wikitext.Span
+	type opening struct {
+		name  string
+		start int
+		quote bool
+	}
+	var stack []opening
+	for i := 0; i < len(text); {
+		k := strings.IndexByte(text[i:], '<')
+		if k < 0 {
+			break
+		}
+		i += k
+		j := i + 1
+		closing := j < len(text) && text[j] == '/'
+		if closing {
+			j++
+		}
+		e := j
+		for e < len(text) && e-j < 12 && isWord(text[e]) {
+			e++
+		}
+		name := strings.ToLower(text[j:e])
+		if name != "blockquote" && name != "q" && name != "cite" && name != "div" && name != "span" {
+			i++
+			continue
+		}
+		if closing {
+			for s := len(stack) - 1; s >= 0 && s >= len(stack)-20; s-- {
+				if stack[s].name == name {
+					if stack[s].quote {
+						out = append(out, wikitext.Span{Start: stack[s].start, End: i})
+					}
+					stack = stack[:s]
+					break
+				}
+			}
+		} else {
+			gt := strings.IndexByte(text[e:min(len(text), e+500)], '>')
+			quote := name == "blockquote" || name == "q" || name == "cite" || gt > 0 && strings.Contains(text[e:e+gt], "mw-notalk")
+			if gt <= 0 || text[e+gt-1] != '/' {
+				stack = append(stack, opening{name, i, quote})
+			}
+		}
+		i = e
+	}
+	sort.Slice(out, func(a, b int) bool { return out[a].Start < out[b].Start })
+	merged := out[:0]
+	for _, q := range out {
+		if n := len(merged); n > 0 && q.Start < merged[n-1].End {
+			merged[n-1].End = max(merged[n-1].End, q.End)
+		} else {
+			merged = append(merged, q)
+		}
+	}
+	return merged
+}
+
+// quoted reports whether an offset lies in a quotation.
+func (p *parser) quoted(i int) bool {
+	k := sort.Search(len(p.quot), func(k int) bool { return p.quot[k].End > i })
+	return k < len(p.quot) && p.quot[k].Start <= i
+}

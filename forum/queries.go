@@ -1,0 +1,388 @@
+package forum
+
+import (
+	"net/url"
+	"sort"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/wikitext"
+)
+
+// mark is what stands for a query in the text of a comment. It is guarded against [strip].
+func (f found) mark() string { return guard.Replace("[query]") + f.label }
+
+// queriesIn finds the queries of a part of the page, in order: templates, highlighted and preformatted code, links to query services, and bare SPARQL.
+func (p *parser) queriesIn(start, end int) []found {
+	var out []found
+	var rest []wikitext.Span // what none of the nodes covers
+	pos, skip := start, -1
+	i := sort.Search(len(p.doc.Nodes), func(i int) bool { return p.doc.Nodes[i].Start >= start })
+	for ; i < len(p.doc.Nodes) && p.doc.Nodes[i].Start < end; i++ {
+		n := &p.doc.Nodes[i]
+		if n.Start < skip || n.Kind == wikitext.Heading {
+			continue
+		}
+		cut := n.End
+		switch n.Kind {
+		case wikitext.Template:
+			f, ok := p.q.taken[n.Start]
+			if !ok {
+				continue // a query may stand in an argument
+			}
+			f.end = min(f.end, end)
+			out = append(out, f)
+		case wikitext.Tag:
+			if f, ok := p.codeTag(n); ok {
+				out = append(out, f)
+			} else if n.Name == "ref" || n.Name == "poem" || n.Name == "includeonly" {
+				continue
+			}
+		case wikitext.Param:
+			continue
+		}
+		if n.Start > pos {
+			rest = append(rest, wikitext.Span{Start: pos, End: n.Start})
+		}
+		pos, skip = max(pos, cut), cut
+	}
+	if pos < end {
+		rest = append(rest, wikitext.Span{Start: pos, End: end})
+	}
+	codes := p.codeElements(start, end, out)
+	out = append(out, codes...)
+	for _, s := range rest {
+		links := p.links(s.Start, s.End)
+		out = append(out, links...)
+		from := s.Start
+		for _, l := range links {
+			out = append(out, p.bareQueries(from, l.start, codes)...)
+			from = l.end
+		}
+		out = append(out, p.bareQueries(from, s.End, codes)...)
+	}
+	sort.SliceStable(out, func(a, b int) bool { return out[a].start < out[b].start })
+	return out
+}
+
+// codeTag reads a query out of <syntaxhighlight lang="sparql">, <source>, <pre> or <nowiki>.
+func (p *parser) codeTag(n *wikitext.Node) (found, bool) {
+	q := n.Inner.In(p.text)
+	switch n.Name {
+	case "syntaxhighlight", "source":
+		attrs := strings.ToLower(n.Attrs.In(p.text))
+		if !strings.Contains(attrs, "sparql") && !looksLikeQuery(q) {
+			return found{}, false
+		}
+	case "pre", "nowiki":
+		q = decodeEntities(nowikiTags.Replace(q))
+		if !looksLikeQuery(q) || !balanced(q) {
+			return found{}, false
+		}
+	default:
+		return found{}, false
+	}
+	q = strings.TrimSpace(q)
+	return found{Query: Query{Kind: "code", Name: n.Name, SPARQL: q}, start: n.Start, end: n.End}, q != ""
+}
+
+// codeElements finds queries in <code>…</code>, which is no extension tag: what stands inside is wikitext.
+func (p *parser) codeElements(start, end int, taken []found) []found {
+	var out []found
+	for i := start; i < end; {
+		k := strings.Index(p.text[i:end], "<code")
+		if k < 0 {
+			return out
+		}
+		open := i + k
+		gt := strings.IndexByte(p.text[open:end], '>')
+		stop := strings.Index(p.text[open:end], "</code>")
+		if gt < 0 || stop < gt {
+			return out
+		}
+		i = open + stop + len("</code>")
+		if overlaps(taken, open, i) {
+			continue
+		}
+		q := nowikiTags.Replace(wikitext.StripComments(p.text[open+gt+1 : open+stop]))
+		for _, br := range []string{"<br>", "<br/>", "<br />"} {
+			q = strings.ReplaceAll(q, br, "\n")
+		}
+		q = strings.TrimSpace(decodeEntities(q))
+		if looksLikeQuery(q) && balanced(q) {
+			out = append(out, found{Query: Query{Kind: "code", Name: "code", SPARQL: q}, start: open, end: i})
+		}
+	}
+	return out
+}
+
+// overlaps reports whether a range meets one of a sorted list of disjoint ones.
+func overlaps(list []found, start, end int) bool {
+	k := sort.Search(len(list), func(k int) bool { return list[k].end > start })
+	return k < len(list) && list[k].start < end
+}
+
+// links finds links that carry a query in themselves.
+func (p *parser) links(start, end int) []found {
+	var out []found
+	s := p.text[:end]
+	for i := start; i < end; {
+		k := strings.Index(s[i:], "//")
+		if k < 0 {
+			return out
+		}
+		at := i + k
+		i = at + 2
+		for _, scheme := range []string{"https:", "http:"} {
+			if at-len(scheme) >= start && strings.EqualFold(s[at-len(scheme):at], scheme) {
+				at -= len(scheme)
+				break
+			}
+		}
+		if s[at] == '/' && (at == start || s[at-1] != '[') {
+			continue
+		}
+		stop := urlEnd(s, at)
+		i = max(i, stop)
+		q, host, ok := queryOfURL(s[at:stop])
+		if !ok {
+			continue
+		}
+		f := found{Query: Query{Kind: "link", Name: host, SPARQL: q}, start: at, end: stop}
+		if at > start && s[at-1] == '[' {
+			if k := strings.IndexByte(s[stop:lineEnd(s, stop)], ']'); k >= 0 {
+				f.start, f.end = at-1, stop+k+1
+				if label := strings.TrimSpace(s[stop : stop+k]); label != "" {
+					f.label = " " + guard.Replace(strip(label))
+				}
+			}
+		}
+		out = append(out, f)
+		i = max(i, f.end)
+	}
+	return out
+}
+
+// urlEnd finds the end of an external link's address as MediaWiki does (Parser::EXT_LINK_URL_CLASS), less the punctuation that ends a sentence.
+func urlEnd(s string, i int) int {
+	j := i
+	for j < len(s) && s[j] > ' ' && s[j] != 0x7f && strings.IndexByte("[]<>\"|", s[j]) < 0 {
+		if (s[j] == '{' || s[j] == '}' || s[j] == '\'') && j+1 < len(s) && s[j+1] == s[j] {
+			break
+		}
+		j++
+	}
+	if i > 0 && s[i-1] == '[' {
+		return j
+	}
+	for j > i && strings.IndexByte(",;.:!?", s[j-1]) >= 0 {
+		j--
+	}
+	if j > i && s[j-1] == ')' && strings.IndexByte(s[i:j], '(') < 0 {
+		j--
+	}
+	return j
+}
+
+// queryOfURL decodes the query in a link: the fragment of the Wikidata Query Service's pages (query.wikidata.org/#…, /embed.html#…) or a "query" parameter.
+// Short links (w.wiki, tinyurl) hold none.
+func queryOfURL(raw string) (query, host string, ok bool) {
+	if !strings.Contains(raw, "query") && !strings.Contains(raw, "%7B") && !strings.Contains(raw, "%7b") && !strings.Contains(raw, "{") {
+		return "", "", false
+	}
+	rest := raw[strings.Index(raw, "//")+2:]
+	host, path, _ := strings.Cut(rest, "/")
+	host, _, _ = strings.Cut(host, "?")
+	host, _, _ = strings.Cut(host, "#")
+	host = strings.ToLower(host)
+	base, fragment, _ := strings.Cut(path, "#")
+	var candidates []string
+	if fragment != "" {
+		candidates = append(candidates, unescape(fragment, false))
+	}
+	_, params, _ := strings.Cut(base, "?")
+	for _, list := range []string{params, fragment} {
+		for _, kv := range strings.Split(list, "&") {
+			if k, v, ok := strings.Cut(kv, "="); ok && (k == "query" || k == "sparql") {
+				candidates = append(candidates, unescape(v, true))
+			}
+		}
+	}
+	for _, c := range candidates {
+		c = strings.TrimSpace(c)
+		if i := formAt(c, 0); i >= 0 && strings.IndexByte(c[i:], '{') >= 0 {
+			return c, host, true
+		}
+	}
+	return "", host, false
+}
+
+// unescape decodes percent escapes and leaves alone what is none. MediaWiki's own entities in addresses are decoded first.
+func unescape(s string, plus bool) string {
+	if strings.Contains(s, "&") {
+		s = queryEntities.Replace(s)
+	}
+	if plus {
+		s = strings.ReplaceAll(s, "+", " ")
+	}
+	if t, err := url.PathUnescape(s); err == nil {
+		return t
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if t, err := url.PathUnescape(s[i : i+3]); err == nil {
+				b.WriteString(t)
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// bareQueries finds SPARQL that stands in running text without any markup, or as a block of lines that start with a blank.
+func (p *parser) bareQueries(start, end int, taken []found) []found {
+	var out []found
+	for i := start; i < end; {
+		at, prologue := p.bareStart(i, end)
+		if at < 0 {
+			return out
+		}
+		i = at + 6
+		window := min(end, at+maxQuery)
+		if p.bare -= window - at; p.bare < 0 {
+			return out
+		}
+		stop, ok := queryEnd(p.text[:window], at)
+		if !ok || overlaps(taken, prologue, stop) {
+			continue
+		}
+		q := unprefixed(p.text[prologue:stop])
+		if !looksLikeQuery(q) || !balanced(q) || strings.Contains(q, "(UTC)") {
+			continue
+		}
+		out = append(out, found{Query: Query{Kind: "code", SPARQL: q}, start: prologue, end: stop})
+		i = stop
+	}
+	return out
+}
+
+// bareStart finds the next query form that begins a query: SELECT before a variable, a star, a parenthesis, DISTINCT or REDUCED; ASK, CONSTRUCT and DESCRIBE in capitals
+// before a brace. prologue is the start of the PREFIX lines and leading comments before it.
+func (p *parser) bareStart(i, end int) (at, prologue int) {
+	t := p.text[:end]
+	for ; i < end; i++ {
+		c := t[i] | 0x20
+		if c != 's' && c != 'a' && c != 'c' && c != 'd' {
+			continue
+		}
+		var w string
+		for _, f := range queryForms {
+			if wordAt(t, i, f) {
+				w = f
+			}
+		}
+		if w == "" {
+			continue
+		}
+		rest := strings.TrimLeft(t[i+len(w):min(end, i+len(w)+40)], " \t\n:*")
+		switch {
+		case rest == "":
+			continue
+		case w == "select" && (strings.IndexByte("?$*(", rest[0]) >= 0 || wordAt(rest, 0, "distinct") || wordAt(rest, 0, "reduced")):
+		case w != "select" && t[i] < 'a' && strings.IndexByte("{?", rest[0]) >= 0:
+		default:
+			continue
+		}
+		prologue = i
+		for floor := max(p.floor(i), i-4000); ; { // whole lines before that belong to the query
+			bol := strings.LastIndexByte(t[max(floor, prologue-400):prologue], '\n') + 1 + max(floor, prologue-400)
+			if bol <= floor+1 || t[bol-1] != '\n' || strings.TrimLeft(t[bol:prologue], ":* \t") != "" {
+				break
+			}
+			low := max(floor, bol-400)
+			l := strings.TrimLeft(t[low+strings.LastIndexByte(t[low:bol-1], '\n')+1:bol-1], ":* \t")
+			if !wordAt(l, 0, "prefix") && !strings.HasPrefix(l, "#defaultView") && !strings.HasPrefix(l, "#title") {
+				break
+			}
+			prologue = bol - 1 - len(l)
+		}
+		return i, prologue
+	}
+	return -1, -1
+}
+
+// floor is the end of the last node before an offset: a prologue does not reach over it.
+func (p *parser) floor(i int) int {
+	k := sort.Search(len(p.top), func(k int) bool { return p.top[k].Start >= i })
+	if k == 0 {
+		return 0
+	}
+	return p.top[k-1].End
+}
+
+// unprefixed takes the list characters that all lines of a bare query share off its lines.
+func unprefixed(q string) string {
+	lines := strings.Split(q, "\n")
+	for i, l := range lines {
+		if i > 0 && l != "" && (l[0] == ':' || l[0] == '*') {
+			lines[i] = strings.TrimLeft(l, ":*")
+		}
+	}
+	return strings.TrimSpace(decodeEntities(strings.Join(lines, "\n")))
+}
+
+// mentions lists the users that a part of the page links or pings, without the signatures, each once.
+func (p *parser) mentions(start, end int, sigs []sig) []string {
+	var out []string
+	add := func(user string) {
+		for _, u := range out {
+			if u == user {
+				return
+			}
+		}
+		if user != "" && len(out) < 50 {
+			out = append(out, user)
+		}
+	}
+	pos := start
+	scan := func(to int) {
+		for i := pos; i < to; {
+			k := strings.Index(p.text[i:to], "[[")
+			if k < 0 {
+				return
+			}
+			i += k
+			e := linkEnd(p.text[:to], i)
+			if e < 0 {
+				i += 2
+				continue
+			}
+			target, _ := splitLink(p.text[i+2 : e-2])
+			user, page := p.n.userOf(target)
+			if page && !inSignature(sigs, i) {
+				add(user)
+			}
+			i = e
+		}
+	}
+	for _, n := range p.nodesIn(start, end) {
+		scan(max(pos, n.Start))
+		pos = max(pos, n.End)
+		if n.Kind == wikitext.Template && p.n.ping[wikitext.CanonicalName(n.Name)] {
+			for _, a := range n.Args {
+				if !a.Named {
+					add(userName(wikitext.StripComments(a.Value.In(p.text))))
+				}
+			}
+		}
+	}
+	scan(end)
+	return out
+}
+
+func inSignature(sigs []sig, i int) bool {
+	k := sort.Search(len(sigs), func(k int) bool { return sigs[k].end > i })
+	return k < len(sigs) && sigs[k].start <= i
+}

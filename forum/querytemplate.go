@@ -1,0 +1,359 @@
+package forum
+
+import (
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/wikitext"
+)
+
+// maxQuery is the longest query looked for, in bytes. The longest of 5,374 queries posted on Request a query has 26,021 characters.
+const maxQuery = 100_000
+
+// found is a query with the part of the page it stands in.
+type found struct {
+	Query
+	label      string // of a link, as read
+	start, end int
+}
+
+// queryReader reads query templates twice: as MediaWiki cuts them, and as their authors meant them, by the rules of SPARQL. Where the first reading cuts the query
+// (a raw pipe starts a new parameter, the last brace of the query glued to the template's closing ones is taken for the template's) the second is taken and marked.
+type queryReader struct {
+	text    string
+	n       *names
+	mw      map[int]*wikitext.Node // MediaWiki's reading of the query templates, by start
+	taken   map[int]found          // what was read, by start
+	budget  int                    // bytes that may still be spent on the second reading, so that it stays linear
+	nowiki  int                    // offset of the next closing nowiki tag at or after the last place asked for
+	anyMore bool                   // there is one
+}
+
+func newQueryReader(doc *wikitext.Doc, n *names) *queryReader {
+	r := &queryReader{text: doc.Text, n: n, mw: map[int]*wikitext.Node{}, taken: map[int]found{}, budget: 8*len(doc.Text) + 1<<20, anyMore: true, nowiki: -1}
+	for i := range doc.Nodes {
+		if t := &doc.Nodes[i]; t.Kind == wikitext.Template && wikitext.NameIs(t.Name, n.query) {
+			r.mw[t.Start] = t
+		}
+	}
+	return r
+}
+
+// nameAt reads the name of the template that opens at i, if it is a query template; next is the offset after it.
+func (r *queryReader) nameAt(i int) (name string, next int) {
+	t := r.text
+	j := i + 2
+	for j < len(t) && j-i < 60 && t[j] != '|' && t[j] != '}' && t[j] != '{' && t[j] != '[' && t[j] != '<' {
+		j++
+	}
+	if j >= len(t) || t[j] != '|' || !wikitext.NameIs(t[i+2:j], r.n.query) {
+		return "", 0
+	}
+	return strings.TrimSpace(t[i+2 : j]), j
+}
+
+// read is the hook for wikitext.Preprocess.
+func (r *queryReader) read(_ string, i int) (wikitext.Node, bool) {
+	name, next := r.nameAt(i)
+	if name == "" {
+		return wikitext.Node{}, false
+	}
+	mwQuery, mwClean, mw := "", false, r.mw[i]
+	if mw != nil {
+		mwQuery, mwClean = r.cut(mw)
+	}
+	if mwClean {
+		if mwQuery != "" {
+			r.taken[i] = found{Query: Query{Kind: "template", Name: name, SPARQL: mwQuery}, start: i, end: mw.End}
+		}
+		return *mw, true
+	}
+	if q, end, ok := r.meant(next); ok {
+		r.taken[i] = found{Query: Query{Kind: "template", Name: name, SPARQL: q, Salvaged: mw == nil || q != mwQuery}, start: i, end: end}
+		return wikitext.Node{Name: name, End: end}, true
+	}
+	if mw != nil && mwQuery != "" && mw.End-mw.Start < maxQuery && !strings.Contains(r.text[mw.Start:mw.End], "(UTC)") {
+		r.taken[i] = found{Query: Query{Kind: "template", Name: name, SPARQL: mwQuery}, start: i, end: mw.End}
+		return *mw, true
+	}
+	if q, end, ok := r.untilLine(next); ok {
+		r.taken[i] = found{Query: Query{Kind: "template", Name: name, SPARQL: q, Salvaged: true}, start: i, end: end}
+		return wikitext.Node{Name: name, End: end}, true
+	}
+	return wikitext.Node{}, false
+}
+
+// cut is the query in MediaWiki's reading, and whether that reading leaves no doubt: the braces of the query are balanced and all other parameters are plain names.
+func (r *queryReader) cut(t *wikitext.Node) (q string, clean bool) {
+	var params []string
+	for p := range r.n.params {
+		params = append(params, p)
+	}
+	arg, ok := t.Arg(r.text, params...)
+	clean = true
+	if ok {
+		q = decodeQuery(arg.Value.In(r.text))
+		clean = balanced(q)
+	}
+	for _, a := range t.Args {
+		switch {
+		case ok && a.Value == arg.Value:
+		case a.Named:
+			clean = clean && paramName(a.Name.In(r.text))
+		default:
+			clean = clean && strings.TrimSpace(a.Value.In(r.text)) == ""
+		}
+	}
+	return q, clean
+}
+
+// paramName reports whether a text can be the name of a template's parameter rather than a piece of a query.
+func paramName(s string) bool {
+	s = strings.TrimSpace(s)
+	if s == "" || len(s) > 40 {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		if !isWord(s[i]) && s[i] != ' ' && s[i] != '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// meant reads the template from its first pipe at i on by the rules of SPARQL.
+func (r *queryReader) meant(i int) (q string, end int, ok bool) {
+	for pos := 0; r.text[i] == '|'; {
+		i++
+		name, value := r.paramAt(i)
+		if name == "" {
+			pos++
+			name, value = "1", i
+			if pos > 1 {
+				return "", 0, false
+			}
+		}
+		stop, ok := r.argEnd(value)
+		if !ok {
+			return "", 0, false
+		}
+		if r.n.params[wikitext.CanonicalName(name)] {
+			q = decodeQuery(r.text[value:stop])
+		}
+		i = stop
+	}
+	return q, i + 2, q != ""
+}
+
+// paramAt reads "name =" at i.
+func (r *queryReader) paramAt(i int) (name string, value int) {
+	j := i
+	for j < len(r.text) && j-i < 60 && (isWord(r.text[j]) || isBlank(r.text[j]) || r.text[j] == '-') {
+		j++
+	}
+	if j >= len(r.text) || r.text[j] != '=' || !paramName(r.text[i:j]) {
+		return "", 0
+	}
+	return strings.TrimSpace(r.text[i:j]), j + 1
+}
+
+// escapes are the templates that stand for a character which a template's argument cannot hold.
+var escapes = []struct{ template, text string }{
+	{"{{!}}", "|"}, {"{{!!}}", "||"}, {"{{=}}", "="}, {"{{(}}", "{"}, {"{{)}}", "}"}, {"{{((}}", "{{"}, {"{{))}}", "}}"}, {"{{pipe}}", "|"},
+}
+
+func escapeAt(s string, i int) (template, text string) {
+	for _, e := range escapes {
+		if strings.HasPrefix(s[i:], e.template) {
+			return e.template, e.text
+		}
+	}
+	return "", ""
+}
+
+// argEnd finds the end of a template's argument that holds SPARQL: a pipe or "}}" outside the query's own braces and parentheses. It gives up at what cannot be in
+// a query: another query template, a heading, a signature.
+func (r *queryReader) argEnd(i int) (int, bool) {
+	t := r.text
+	from, limit := i, min(len(t), i+maxQuery)
+	defer func() { r.budget -= i - from }()
+	if r.budget <= 0 {
+		return 0, false
+	}
+	depth, parens, quiet := 0, 0, 0 // quiet: the offset up to which a string, comment or IRI goes
+	for i < limit {
+		c := t[i]
+		if c == '{' && i+1 < limit && t[i+1] == '{' {
+			if e, _ := escapeAt(t, i); e != "" {
+				i += len(e)
+				continue
+			}
+			if name, _ := r.nameAt(i); name != "" {
+				return 0, false
+			}
+		}
+		if i < quiet {
+			i++
+			continue
+		}
+		switch c {
+		case '{':
+			depth++
+		case '}':
+			if depth == 0 {
+				return i, strings.HasPrefix(t[i:], "}}")
+			}
+			depth--
+		case '(':
+			if strings.HasPrefix(t[i:], "(UTC)") {
+				return 0, false
+			}
+			parens++
+		case ')':
+			parens = max(0, parens-1)
+		case '[':
+			if len(t) > i+6 && strings.EqualFold(t[i:i+6], "[[User") {
+				return 0, false
+			}
+		case '|':
+			if depth == 0 && (parens == 0 || r.followsParam(i+1)) {
+				return i, true
+			}
+		case '\n':
+			if i+2 < len(t) && t[i+1] == '=' && t[i+2] == '=' {
+				return 0, false
+			}
+		case '<':
+			if e := r.skipTag(i); e > i {
+				i = e
+				continue
+			}
+			quiet = skipToken(t[:limit], i)
+		case '"', '\'', '#':
+			quiet = skipToken(t[:limit], i)
+			if k := strings.IndexByte(t[i:quiet], '\n'); c == '#' && k >= 0 {
+				quiet = i + k
+			}
+		}
+		i++
+	}
+	return 0, false
+}
+
+func (r *queryReader) followsParam(i int) bool {
+	name, _ := r.paramAt(i)
+	return name != ""
+}
+
+// skipTag steps over <nowiki>…</nowiki> and comments.
+func (r *queryReader) skipTag(i int) int {
+	t := r.text
+	if strings.HasPrefix(t[i:], "<!--") {
+		if k := strings.Index(t[i:min(len(t), i+maxQuery)], "-->"); k >= 0 {
+			r.budget -= k
+			return i + k + 3
+		}
+		return i
+	}
+	if len(t) < i+8 || !strings.EqualFold(t[i:i+7], "<nowiki") || t[i+7] != '>' {
+		return i
+	}
+	if r.nowiki < i && r.anyMore {
+		k := strings.Index(t[i:], "</nowiki>")
+		r.anyMore = k >= 0
+		r.nowiki = i + k
+	}
+	if !r.anyMore || r.nowiki < i {
+		return i
+	}
+	return r.nowiki + len("</nowiki>")
+}
+
+// untilLine is the last resort: the text up to a line that holds nothing but the template's closing braces.
+func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
+	t := r.text[i:min(len(r.text), i+maxQuery)]
+	if r.budget <= 0 {
+		return "", 0, false
+	}
+	stop := len(t)
+	for _, s := range []string{"\n==", "(UTC)", "[[User"} {
+		if k := strings.Index(t[:stop], s); k >= 0 {
+			stop = k
+		}
+	}
+	r.budget -= 2 * stop
+	k := strings.Index(t[:stop], "\n}}")
+	if k < 0 {
+		return "", 0, false
+	}
+	for k+3 < stop && t[k+3] == '}' { // "}}}": the first one is the query's
+		k++
+	}
+	name, value := r.paramAt(i + 1)
+	if name == "" {
+		name, value = "1", i+1
+	}
+	if !r.n.params[wikitext.CanonicalName(name)] || value > i+k {
+		return "", 0, false
+	}
+	return decodeQuery(r.text[value : i+k+1]), i + k + 3, true
+}
+
+// decodeQuery turns a template's argument into the query that its author wrote: {{!}} is a pipe, nowiki tags and comments are taken away, and the entities for the
+// characters that an argument cannot hold are decoded where SPARQL has no use for them.
+func decodeQuery(s string) string {
+	s = wikitext.StripComments(s)
+	if strings.Contains(s, "{{") {
+		var b strings.Builder
+		for i := 0; i < len(s); {
+			if e, text := escapeAt(s, i); e != "" {
+				b.WriteString(text)
+				i += len(e)
+				continue
+			}
+			b.WriteByte(s[i])
+			i++
+		}
+		s = b.String()
+	}
+	if strings.Contains(s, "<nowiki") || strings.Contains(s, "<NOWIKI") {
+		s = nowikiTags.Replace(s)
+	}
+	if strings.ContainsRune(s, '&') {
+		s = decodeOutside(s)
+	}
+	return strings.TrimSpace(s)
+}
+
+var (
+	nowikiTags    = strings.NewReplacer("<nowiki>", "", "</nowiki>", "", "<nowiki/>", "", "<nowiki />", "", "<NOWIKI>", "", "</NOWIKI>", "")
+	queryEntities = strings.NewReplacer("&#124;", "|", "&#x7c;", "|", "&#x7C;", "|", "&vert;", "|", "&verbar;", "|", "&lt;", "<", "&gt;", ">", "&amp;", "&",
+		"&#123;", "{", "&#125;", "}", "&lcub;", "{", "&rcub;", "}", "&#61;", "=", "&quot;", `"`)
+)
+
+// decodeOutside decodes entities outside strings, IRIs and comments, where an ampersand with a name is no SPARQL.
+func decodeOutside(s string) string {
+	var b strings.Builder
+	last := 0
+	for i := 0; i < len(s); {
+		switch s[i] {
+		case '"', '\'', '<', '#':
+			if s[i] == '#' && i > 0 && s[i-1] == '&' {
+				i++
+				continue
+			}
+			j := skipToken(s, i)
+			if j > i+1 {
+				b.WriteString(queryEntities.Replace(s[last:i]))
+				b.WriteString(s[i:j])
+				last = j
+			}
+			i = j
+		default:
+			i++
+		}
+	}
+	b.WriteString(queryEntities.Replace(s[last:]))
+	return b.String()
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

@@ -1,0 +1,361 @@
+package forum
+
+import (
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/wikitext"
+)
+
+// maxSignature is how far before a time stamp its author's link may stand, in characters as read (DiscussionTools, CommentParser.php, SIGNATURE_SCAN_LIMIT).
+const maxSignature = 100
+
+// stamp is a time stamp in a text.
+type stamp struct {
+	start, end int
+	time       time.Time
+}
+
+// nextStamp finds the first time stamp in s at or after i: "14:20, 5 June 2019 (UTC)" as MediaWiki writes it in English, with the direction marks that Unicode-aware
+// browsers leave behind after any element, or one of the other languages' forms before a time zone in parentheses. Impossible dates are none.
+func nextStamp(s string, i int) (stamp, bool) {
+	for i < len(s) {
+		k := strings.IndexByte(s[i:], '(')
+		if k < 0 {
+			return stamp{}, false
+		}
+		open := i + k
+		end := open + 1
+		for end < len(s) && end-open < 7 && s[end] >= 'A' && s[end] <= 'Z' {
+			end++
+		}
+		i = open + 1
+		if end-open < 4 || end >= len(s) || s[end] != ')' {
+			continue
+		}
+		zone := s[open+1 : end]
+		end++
+		start, t, ok := stampBefore(s, open, zone)
+		if !ok || quoted(s, start, end) {
+			continue
+		}
+		return stamp{start, end, t}, true
+	}
+	return stamp{}, false
+}
+
+// quoted reports whether a time stamp is cited or a parameter's value, as Convenient Discussions judges: an equals sign before it or a quotation mark after it.
+func quoted(s string, start, end int) bool {
+	if start > 0 && s[start-1] == '=' {
+		return true
+	}
+	for _, q := range []string{`"`, "”", "»", "“"} {
+		if strings.HasPrefix(s[end:], q) {
+			return true
+		}
+	}
+	return false
+}
+
+// back reads a text from its end.
+type back struct {
+	s string
+	i int
+}
+
+func (b *back) marks() {
+	for strings.HasSuffix(b.s[:b.i], "\u200e") || strings.HasSuffix(b.s[:b.i], "\u200f") {
+		b.i -= 3
+	}
+}
+
+func (b *back) byte(c byte) bool {
+	b.marks()
+	if b.i == 0 || b.s[b.i-1] != c {
+		return false
+	}
+	b.i--
+	return true
+}
+
+func (b *back) digits(least, most int) (n int, ok bool) {
+	b.marks()
+	j := b.i
+	for j > 0 && b.i-j < most && b.s[j-1] >= '0' && b.s[j-1] <= '9' {
+		j--
+	}
+	if b.i-j < least {
+		return 0, false
+	}
+	for _, c := range b.s[j:b.i] {
+		n = n*10 + int(c-'0')
+	}
+	b.i = j
+	return n, true
+}
+
+func (b *back) word() string {
+	b.marks()
+	j := b.i
+	for j > 0 {
+		r, n := utf8.DecodeLastRuneInString(b.s[:j])
+		if !unicode.IsLetter(r) || b.i-j > 30 {
+			break
+		}
+		j -= n
+	}
+	w := b.s[j:b.i]
+	b.i = j
+	return w
+}
+
+// stampBefore reads the date that ends right before the zone's parenthesis.
+func stampBefore(s string, open int, zone string) (start int, t time.Time, ok bool) {
+	if zone == "UTC" {
+		if start, t, ok := englishBefore(s, open); ok {
+			return start, t, true
+		}
+	}
+	return foreignBefore(s, open, zone)
+}
+
+// englishBefore reads "H:i, j F Y " backwards. The order of evaluation is the order of the elements from the end.
+func englishBefore(s string, open int) (start int, t time.Time, ok bool) {
+	b := &back{s, open}
+	if !b.byte(' ') {
+		return 0, t, false
+	}
+	year, ok1 := b.digits(4, 4)
+	if !ok1 || !b.byte(' ') {
+		return 0, t, false
+	}
+	month := englishMonths[b.word()]
+	if month == 0 || !b.byte(' ') {
+		return 0, t, false
+	}
+	day, ok2 := b.digits(1, 2)
+	if !ok2 || !b.byte(' ') || !b.byte(',') {
+		return 0, t, false
+	}
+	minute, ok3 := b.digits(2, 2)
+	if !ok3 || !b.byte(':') {
+		return 0, t, false
+	}
+	hour, ok4 := b.digits(2, 2)
+	if !ok4 {
+		return 0, t, false
+	}
+	t, ok = date(year, month, day, hour, minute, 0)
+	return b.i, t, ok
+}
+
+// date makes a time of its parts unless there is no such date. offset is the zone's, in minutes east of Greenwich.
+func date(year, month, day, hour, minute, offset int) (time.Time, bool) {
+	t := time.Date(year, time.Month(month), day, hour, minute, 0, 0, time.UTC)
+	if year < 1990 || int(t.Month()) != month || t.Day() != day || hour > 23 || minute > 59 {
+		return time.Time{}, false
+	}
+	return t.Add(-time.Duration(offset) * time.Minute), true
+}
+
+// token is a piece of the text before a time stamp: a link, a transclusion, or text.
+type token struct {
+	start int    // offset
+	user  string // user name, when the token is a link to a user
+	shown int    // characters as read
+}
+
+// signer finds the author of a time stamp that starts at the end of s: the nearest link to a user, user talk or contributions page within reach. sig is the offset where
+// the signature starts: the farthest link to the same user in reach.
+func (n *names) signer(s string) (user string, sig int, ok bool) {
+	if len(s) > 1500 {
+		cut := len(s) - 1500
+		for cut < len(s) && !utf8.RuneStart(s[cut]) {
+			cut++
+		}
+		user, sig, ok = n.signer(s[cut:])
+		return user, sig + cut, ok
+	}
+	trimmed := strings.TrimRight(s, " \t\n")
+	tokens := n.tokens(trimmed)
+	reach := 0
+	for i := len(tokens) - 1; i >= 0 && reach <= maxSignature; i-- {
+		t := tokens[i]
+		switch {
+		case t.user != "" && user == "":
+			user, sig, ok = t.user, t.start, true
+		case t.user != "" && t.user == user:
+			sig = t.start
+		case t.user != "":
+			return user, sig, ok
+		}
+		reach += t.shown
+	}
+	return user, sig, ok
+}
+
+// tokens splits wikitext into links and text, with the length of each as read. Tags and templates show nothing.
+func (n *names) tokens(s string) []token {
+	var out []token
+	shown, from := 0, 0
+	flush := func(i int) {
+		if i > from {
+			out = append(out, token{start: from, shown: shown})
+		}
+		shown = 0
+	}
+	for i := 0; i < len(s); {
+		switch {
+		case strings.HasPrefix(s[i:], "[["):
+			end := linkEnd(s, i)
+			if end < 0 {
+				i += 2
+				shown += 2
+				continue
+			}
+			flush(i)
+			target, label := splitLink(s[i+2 : end-2])
+			user, _ := n.userOf(target)
+			out = append(out, token{start: i, user: user, shown: shownLength(label)})
+			i, from = end, end
+		case strings.HasPrefix(s[i:], "{{"):
+			k := strings.Index(s[i:], "}}")
+			if k < 0 {
+				i += 2
+				continue
+			}
+			flush(i)
+			name, _, _ := strings.Cut(s[i+2:i+k], "|")
+			user := ""
+			if root, _, sub := strings.Cut(name, "/"); sub {
+				user, _ = n.userOf(root)
+			}
+			out = append(out, token{start: i, user: user})
+			i += k + 2
+			from = i
+		case s[i] == '<':
+			k := strings.IndexByte(s[i:], '>')
+			if k < 0 {
+				shown++
+				i++
+				continue
+			}
+			i += k + 1
+		default:
+			_, w := utf8.DecodeRuneInString(s[i:])
+			shown++
+			i += w
+		}
+	}
+	flush(len(s))
+	return out
+}
+
+// linkEnd returns the offset after "]]" of the link that opens at i, links inside it skipped; -1 if it never ends.
+func linkEnd(s string, i int) int {
+	depth := 0
+	for j := i; j+1 < len(s) && j < i+2000; {
+		switch {
+		case s[j] == '[' && s[j+1] == '[':
+			depth++
+			j += 2
+		case s[j] == ']' && s[j+1] == ']':
+			depth--
+			j += 2
+			if depth == 0 {
+				return j
+			}
+		default:
+			j++
+		}
+	}
+	return -1
+}
+
+func splitLink(s string) (target, label string) {
+	target, label, ok := strings.Cut(s, "|")
+	if !ok {
+		label = strings.TrimPrefix(target, ":")
+	}
+	return target, label
+}
+
+// shownLength counts the characters of a link's label as read.
+func shownLength(s string) int {
+	n := 0
+	for i := 0; i < len(s); {
+		if s[i] == '<' {
+			if k := strings.IndexByte(s[i:], '>'); k >= 0 {
+				i += k + 1
+				continue
+			}
+		}
+		_, w := utf8.DecodeRuneInString(s[i:])
+		i += w
+		n++
+	}
+	return n
+}
+
+// userOf returns the user that a link's target means: User:X, User talk:X, Special:Contributions/X, with any interwiki prefix before. A subpage means nobody.
+// page reports whether the target is the user page itself or its talk page.
+func (n *names) userOf(target string) (user string, page bool) {
+	target = strings.TrimSpace(strings.ReplaceAll(target, "_", " "))
+	target = strings.TrimPrefix(target, ":")
+	target, _, _ = strings.Cut(target, "#")
+	if strings.ContainsRune(target, '%') {
+		if t, err := url.PathUnescape(target); err == nil && utf8.ValidString(t) {
+			target = strings.ReplaceAll(t, "_", " ")
+		}
+	}
+	if strings.ContainsRune(target, '&') {
+		target = decodeEntities(target)
+	}
+	for range 3 {
+		ns, rest, ok := strings.Cut(target, ":")
+		if !ok {
+			return "", false
+		}
+		ns = strings.TrimSpace(ns)
+		if n.users[wikitext.CanonicalName(ns)] {
+			if strings.ContainsRune(rest, '/') {
+				return "", false
+			}
+			return userName(rest), true
+		}
+		if special, name, sub := strings.Cut(target, "/"); sub && n.contributions[wikitext.CanonicalName(special)] {
+			return userName(name), false
+		}
+		if len(ns) > 12 || strings.ContainsRune(ns, ' ') {
+			return "", false
+		}
+		target = strings.TrimSpace(rest) // an interwiki prefix: [[:en:User:X]]
+	}
+	return "", false
+}
+
+// userName brings a user's name into the form that MediaWiki shows: spaces for underscores, the first letter upper case, IPv6 addresses upper case.
+func userName(s string) string {
+	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " ")
+	s = strings.Map(func(r rune) rune {
+		if r == '\u200e' || r == '\u200f' || unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, s)
+	if s == "" || strings.ContainsAny(s, "[]{}|<>\n") {
+		return ""
+	}
+	if a, err := netip.ParseAddr(s); err == nil {
+		if a.Is6() {
+			return strings.ToUpper(s)
+		}
+		return s
+	}
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
+}

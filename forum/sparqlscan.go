@@ -1,0 +1,190 @@
+package forum
+
+import "strings"
+
+// This file knows just enough SPARQL to see where a query that stands in running wikitext ends: strings, comments, IRIs and braces.
+
+// skipToken steps over a string, an IRI or a comment that starts at i in s, so that braces inside do not count. A quote or "<" that starts none of them is one byte.
+func skipToken(s string, i int) int {
+	switch c := s[i]; c {
+	case '#':
+		if k := strings.IndexByte(s[i:], '\n'); k >= 0 {
+			return i + k
+		}
+		return len(s)
+	case '"', '\'':
+		if i+2 < len(s) && s[i+1] == c && s[i+2] == c {
+			if k := strings.Index(s[i+3:], s[i:i+3]); k >= 0 {
+				return i + 3 + k + 3
+			}
+			return i + 3
+		}
+		for j := i + 1; j < len(s) && s[j] != '\n'; j++ {
+			if s[j] == '\\' {
+				j++
+			} else if s[j] == c {
+				return j + 1
+			}
+		}
+		return i + 1
+	case '<':
+		for j := i + 1; j < len(s); j++ {
+			switch b := s[j]; {
+			case b == '>':
+				return j + 1
+			case b <= ' ' || strings.IndexByte("<\"{}|^`\\", b) >= 0:
+				return i + 1
+			}
+		}
+		return i + 1
+	}
+	return i + 1
+}
+
+// balanced reports whether every brace in a query is closed and none too many.
+func balanced(q string) bool {
+	depth := 0
+	for i := 0; i < len(q); {
+		switch q[i] {
+		case '{':
+			depth++
+			i++
+		case '}':
+			if depth--; depth < 0 {
+				return false
+			}
+			i++
+		case '"', '\'', '<', '#':
+			i = skipToken(q, i)
+		default:
+			i++
+		}
+	}
+	return depth == 0
+}
+
+var queryForms = []string{"select", "ask", "construct", "describe"}
+
+// wordAt reports whether the word w (lower case) stands at i in s, in any case.
+func wordAt(s string, i int, w string) bool {
+	j := i + len(w)
+	if j > len(s) || !strings.EqualFold(s[i:j], w) {
+		return false
+	}
+	return (i == 0 || !isWord(s[i-1])) && (j == len(s) || !isWord(s[j]))
+}
+
+func isWord(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80
+}
+
+// formAt returns the offset after a query form keyword outside comments, strings and IRIs, from i on; -1 if there is none.
+func formAt(s string, i int) int {
+	for i < len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\'' || c == '<' || c == '#':
+			i = skipToken(s, i)
+		case c|0x20 == 's' || c|0x20 == 'a' || c|0x20 == 'c' || c|0x20 == 'd':
+			for _, w := range queryForms {
+				if wordAt(s, i, w) && (i == 0 || s[i-1] != '?' && s[i-1] != ':' && s[i-1] != '$') {
+					return i + len(w)
+				}
+			}
+			i++
+		default:
+			i++
+		}
+	}
+	return -1
+}
+
+// looksLikeQuery reports whether a text is meant as a SPARQL query: a query form, then a pattern in braces with a variable or a prefixed name.
+func looksLikeQuery(s string) bool {
+	i := formAt(s, 0)
+	if i < 0 {
+		return false
+	}
+	k := strings.IndexByte(s[i:], '{')
+	return k >= 0 && strings.ContainsAny(s, "?$:")
+}
+
+// queryEnd returns the offset after the query that starts at i: after its outermost closing brace, and the lines of solution modifiers that follow it.
+func queryEnd(s string, i int) (int, bool) {
+	depth, seen := 0, false
+	for i < len(s) {
+		switch s[i] {
+		case '{':
+			depth++
+			seen = true
+			i++
+		case '}':
+			depth--
+			i++
+			if depth < 0 {
+				return 0, false
+			}
+			if depth == 0 && seen {
+				if j := afterGroup(s, i); j > i && s[j] == '{' { // a second group: WITH { … } AS %x WHERE { … }
+					i = j
+					continue
+				}
+				return modifiersEnd(s, i), true
+			}
+		case '"', '\'', '<', '#':
+			i = skipToken(s, i)
+		default:
+			i++
+		}
+	}
+	return 0, false
+}
+
+// afterGroup returns the offset of a further group's brace that belongs to the same query (named subqueries), or i.
+func afterGroup(s string, i int) int {
+	j := i
+	for j < len(s) && j < i+200 {
+		switch c := s[j]; {
+		case c == '{':
+			if strings.Contains(strings.ToLower(s[i:j]), "where") || strings.Contains(s[i:j], "%") {
+				return j
+			}
+			return i
+		case c == '}' || c == '.' && j+1 < len(s) && s[j+1] == ' ':
+			return i
+		}
+		j++
+	}
+	return i
+}
+
+var modifiers = []string{"group", "order", "having", "limit", "offset", "values"}
+
+// modifiersEnd returns the offset after the solution modifiers that follow a group.
+func modifiersEnd(s string, i int) int {
+	for {
+		j := i
+		for j < len(s) && (s[j] == ' ' || s[j] == '\t' || s[j] == '\n' || s[j] == '\r') {
+			j++
+		}
+		found := false
+		for _, w := range modifiers {
+			if found = wordAt(s, j, w); found {
+				break
+			}
+		}
+		if !found {
+			return i
+		}
+		k := strings.IndexByte(s[j:], '\n')
+		if k < 0 {
+			return len(s)
+		}
+		if wordAt(s, j, "values") {
+			if e, ok := queryEnd(s, j+6); ok {
+				i = e
+				continue
+			}
+		}
+		i = j + k
+	}
+}

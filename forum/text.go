@@ -1,0 +1,257 @@
+package forum
+
+import (
+	"html"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/wikitext"
+)
+
+// Characters that are text already, not markup, while wikitext is turned into text: they are put into Unicode's private use area and taken back at the end.
+const guardBase = 0xE100
+
+const guarded = "[]'<>&{}|=*:#;"
+
+var (
+	guard   = guardReplacer(false)
+	unguard = guardReplacer(true)
+)
+
+func guardReplacer(back bool) *strings.Replacer {
+	var pairs []string
+	for i, c := range guarded {
+		a, b := string(c), string(rune(guardBase+i))
+		if back {
+			a, b = b, a
+		}
+		pairs = append(pairs, a, b)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
+func decodeEntities(s string) string {
+	return strings.ReplaceAll(html.UnescapeString(s), "\u00a0", " ")
+}
+
+// patch replaces a part of the page when it is read as text.
+type patch struct {
+	start, end int
+	with       string // already guarded
+}
+
+// plain turns a part of the page into text as read. Patches say what stands for queries and signatures; they must not overlap partly.
+func (p *parser) plain(start, end int, patches []patch) string {
+	nodes := p.nodesIn(start, end)
+	sort.SliceStable(patches, func(i, j int) bool { return patches[i].start < patches[j].start })
+	var b strings.Builder
+	pos, k := start, 0
+	for pos < end {
+		next, stop, with := end, end, ""
+		for k < len(patches) && patches[k].start < pos {
+			k++
+		}
+		if k < len(patches) && patches[k].start < next {
+			next, stop, with = patches[k].start, patches[k].end, patches[k].with
+		}
+		for len(nodes) > 0 && nodes[0].Start < pos {
+			nodes = nodes[1:]
+		}
+		if len(nodes) > 0 && nodes[0].Start < next {
+			next, stop, with = nodes[0].Start, nodes[0].End, p.shown(nodes[0])
+		}
+		b.WriteString(p.text[pos:min(next, end)])
+		b.WriteString(with)
+		pos = max(stop, next)
+	}
+	return strip(b.String())
+}
+
+// shown is what a reader sees of a tag or template, as far as that can be known from its arguments. The result is guarded.
+func (p *parser) shown(n *wikitext.Node) string {
+	switch n.Kind {
+	case wikitext.Tag:
+		switch n.Name {
+		case "nowiki", "pre", "syntaxhighlight", "source", "math", "chem", "ce", "poem":
+			return guard.Replace(decodeEntities(n.Inner.In(p.text)))
+		}
+		return ""
+	case wikitext.Template:
+		return p.templateText(n)
+	}
+	return ""
+}
+
+// templateText shows a template: a link to an item or property as its number, a ping as "@Name", a template without arguments as its name, others as the text of
+// their positional arguments.
+func (p *parser) templateText(n *wikitext.Node) string {
+	name := wikitext.CanonicalName(n.Name)
+	if _, text := escapeAt(p.text[n.Start:n.End], 0); text != "" {
+		return guard.Replace(text)
+	}
+	if p.n.unsigned[name] || p.n.outdent[name] || p.n.structural(name) || strings.HasPrefix(name, "#") {
+		return ""
+	}
+	var args []string
+	for _, a := range n.Args {
+		if v := strings.TrimSpace(strip(wikitext.StripComments(a.Value.In(p.text)))); !a.Named && v != "" && len(args) < 8 {
+			args = append(args, v)
+		}
+	}
+	switch {
+	case p.n.ping[name]:
+		for i := range args {
+			args[i] = "@" + args[i]
+		}
+		return guard.Replace(strings.Join(args, ", "))
+	case len(args) == 0:
+		if len(n.Args) > 0 || len(name) > 40 {
+			return ""
+		}
+		return guard.Replace(strings.TrimSpace(n.Name))
+	case name == "q" || name == "p" || name == "l":
+		letter := strings.ToUpper(name)
+		return letter + strings.TrimLeft(args[0], "QqPpLl")
+	case name == "tl" || name == "tlx" || name == "template":
+		return guard.Replace("{{" + strings.Join(args, "|") + "}}")
+	}
+	return guard.Replace(strings.Join(args, " "))
+}
+
+// strip takes the remaining markup out of wikitext: links show their labels, bold and italic marks, tags and list prefixes go.
+func strip(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for i := 0; i < len(s); {
+		switch c := s[i]; {
+		case c == '[':
+			i = stripLink(&b, s, i)
+		case c == '\'' && strings.HasPrefix(s[i:], "''"):
+			for i < len(s) && s[i] == '\'' {
+				i++
+			}
+		case c == '<':
+			i = stripTag(&b, s, i)
+		case c == '{' && strings.HasPrefix(s[i:], "{|"):
+			i = lineEnd(s, i) // a table's opening line
+		case c == '{' && strings.HasPrefix(s[i:], "{{"): // of a template that signatures stand in
+			if k := strings.IndexByte(s[i:min(len(s), i+40)], '|'); k > 0 {
+				i += k
+			}
+			i++
+		case c == '}' && (strings.HasPrefix(s[i:], "}}") || i > 0 && s[i-1] == '|'):
+			i += min(2, len(s)-i)
+		case c == '|' || c == '!' && (i == 0 || s[i-1] == '\n' || strings.HasPrefix(s[i:], "!!")):
+			b.WriteByte(' ')
+			for i < len(s) && (s[i] == '|' || s[i] == '!' || s[i] == '-') {
+				i++
+			}
+		default:
+			b.WriteByte(c)
+			i++
+		}
+	}
+	return tidy(unguard.Replace(decodeEntities(b.String())))
+}
+
+// tidy takes list prefixes and spare blanks off every line.
+func tidy(s string) string {
+	lines := strings.Split(s, "\n")
+	out := lines[:0]
+	for _, l := range lines {
+		rest := strings.TrimLeft(l, ":*#;")
+		if n := len(l) - len(rest); n > 0 && (l[n-1] == '*' || l[n-1] == '#') && strings.TrimSpace(rest) != "" {
+			rest = "* " + strings.TrimSpace(rest)
+		}
+		rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\u200e' || r == '\u200f' }), " ")
+		if rest != "" || len(out) > 0 && out[len(out)-1] != "" {
+			out = append(out, rest)
+		}
+	}
+	s = strings.TrimSpace(strings.Join(out, "\n"))
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return s
+}
+
+func lineEnd(s string, i int) int {
+	if k := strings.IndexByte(s[i:], '\n'); k >= 0 {
+		return i + k
+	}
+	return len(s)
+}
+
+// stripLink shows the link that opens at i and returns the offset after it.
+func stripLink(b *strings.Builder, s string, i int) int {
+	if strings.HasPrefix(s[i:], "[[") {
+		end := linkEnd(s, i)
+		if end < 0 {
+			b.WriteString("[[")
+			return i + 2
+		}
+		target, label := splitLink(s[i+2 : end-2])
+		ns, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(target)), ":")
+		if ns == "file" || ns == "image" || ns == "category" {
+			return end
+		}
+		b.WriteString(inner(label))
+		return end
+	}
+	rest := s[i+1 : lineEnd(s, i)]
+	k := strings.IndexByte(rest, ']')
+	if k < 0 || !(strings.HasPrefix(rest, "http") || strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "mailto:")) {
+		b.WriteByte('[')
+		return i + 1
+	}
+	if url, label, ok := strings.Cut(rest[:k], " "); ok {
+		b.WriteString(inner(label))
+	} else {
+		b.WriteString(url)
+	}
+	return i + 1 + k + 1
+}
+
+// inner strips tags and quote marks from a link's label.
+func inner(s string) string {
+	if !strings.ContainsAny(s, "<'[") {
+		return s
+	}
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		switch {
+		case s[i] == '<':
+			i = stripTag(&b, s, i)
+		case strings.HasPrefix(s[i:], "''"):
+			for i < len(s) && s[i] == '\'' {
+				i++
+			}
+		default:
+			b.WriteByte(s[i])
+			i++
+		}
+	}
+	return b.String()
+}
+
+// stripTag leaves out the HTML tag at i; a line break becomes one. A "<" that starts no tag is text.
+func stripTag(b *strings.Builder, s string, i int) int {
+	j := i + 1
+	if j < len(s) && s[j] == '/' {
+		j++
+	}
+	if j >= len(s) || !(s[j]|0x20 >= 'a' && s[j]|0x20 <= 'z') {
+		b.WriteByte('<')
+		return i + 1
+	}
+	k := strings.IndexByte(s[j:min(len(s), j+2000)], '>')
+	if k < 0 {
+		b.WriteByte('<')
+		return i + 1
+	}
+	if strings.HasPrefix(strings.ToLower(s[j:j+k]), "br") {
+		b.WriteByte('\n')
+	}
+	return j + k + 1
+}

@@ -1,0 +1,328 @@
+package wikitext
+
+import (
+	"sort"
+	"strings"
+)
+
+// piece is something opened and not closed yet: "{{", "{{{", "[[" or a line that may be a heading.
+type piece struct {
+	open  byte // '{', '[' or '\n' for a heading
+	count int  // opening characters left; for a heading its equals signs at the start
+	start int
+	parts []part
+	node  int  // number of nodes when it was opened
+	bare  bool // a heading after a comment on its line: rendered, but no section
+}
+
+// part is the text between two pipes.
+type part struct {
+	start, eq int // eq: offset of the first equals sign, -1 if there is none
+}
+
+type reader struct {
+	text  string
+	opt   Options
+	nodes []Node
+	stack []piece
+	// what has been searched for in vain: without this memory "<pre><pre><pre>…" would take quadratic time
+	noClose map[string]bool
+	noGT    bool
+	heads   int  // headings numbered so far
+	bol     int  // a line starts at this offset
+	fake    bool // … because a comment before it is cut out
+}
+
+// Preprocess reads the structure of a text.
+func Preprocess(text string, opt Options) *Doc {
+	r := &reader{text: text, opt: opt, noClose: map[string]bool{}, bol: 0}
+	i, n := 0, len(text)
+	for i < n {
+		if i == r.bol && text[i] == '=' && r.openHeading(&i) {
+			continue
+		}
+		switch c := text[i]; c {
+		case '<':
+			i = r.angle(i)
+		case '{', '[':
+			i = r.opening(i, c)
+		case '}', ']':
+			i = r.closing(i, c)
+		case '|':
+			if p := r.top(); p != nil && p.open != '\n' {
+				p.parts = append(p.parts, part{i + 1, -1})
+			}
+			i++
+		case '=':
+			if p := r.top(); p != nil && p.open == '{' && len(p.parts) > 1 && p.parts[len(p.parts)-1].eq < 0 {
+				p.parts[len(p.parts)-1].eq = i
+			}
+			i++
+		case '\n':
+			if p := r.top(); p != nil && p.open == '\n' {
+				r.closeHeading(i)
+			}
+			i++
+			r.bol, r.fake = i, false
+		default:
+			i++
+		}
+	}
+	if p := r.top(); p != nil && p.open == '\n' {
+		r.closeHeading(n)
+	}
+	return r.finish()
+}
+
+func (r *reader) top() *piece {
+	if len(r.stack) == 0 {
+		return nil
+	}
+	return &r.stack[len(r.stack)-1]
+}
+
+func run(s string, i int, c byte) int {
+	j := i
+	for j < len(s) && s[j] == c {
+		j++
+	}
+	return j - i
+}
+
+// opening reads a run of "{" or "[". Two are needed, more are kept: how they group is decided when they are closed.
+func (r *reader) opening(i int, c byte) int {
+	n := run(r.text, i, c)
+	if n < 2 {
+		return i + n
+	}
+	if c == '{' && r.opt.Template != nil {
+		// The innermost two braces of the run are the template's; those before them are read in their turn.
+		if node, ok := r.opt.Template(r.text, i+n-2); ok && node.End > i+n-2 {
+			if n-2 >= 2 {
+				r.stack = append(r.stack, piece{open: c, count: n - 2, start: i, parts: []part{{i + n - 2, -1}}, node: len(r.nodes)})
+			}
+			node.Kind, node.Start = Template, i+n-2
+			r.nodes = append(r.nodes, node)
+			return node.End
+		}
+	}
+	r.stack = append(r.stack, piece{open: c, count: n, start: i, parts: []part{{i + n, -1}}, node: len(r.nodes)})
+	return i + n
+}
+
+// closing reads a run of "}" or "]" and closes what fits.
+func (r *reader) closing(i int, c byte) int {
+	p := r.top()
+	if p == nil || p.open == '\n' || (c == '}') != (p.open == '{') {
+		return i + 1
+	}
+	n := min(run(r.text, i, c), p.count)
+	match := min(n, 2)
+	if c == '}' && n >= 3 {
+		match = 3
+	}
+	if match < 2 {
+		return i + n
+	}
+	end := i + match
+	if p.open == '{' {
+		node := Node{Kind: Param, Start: p.start + p.count - match, End: end}
+		if match == 2 {
+			node.Kind = Template
+			r.fill(&node, p.parts, i)
+		}
+		r.nodes = append(r.nodes, node)
+	}
+	left := p.count - match
+	if left >= 2 {
+		p.count, p.parts = left, []part{{p.start + left, -1}}
+	} else {
+		r.stack = r.stack[:len(r.stack)-1]
+	}
+	return end
+}
+
+// fill gives a template its name and arguments.
+func (r *reader) fill(n *Node, parts []part, end int) {
+	for k, p := range parts {
+		stop := end
+		if k+1 < len(parts) {
+			stop = parts[k+1].start - 1
+		}
+		switch {
+		case k == 0:
+			n.Name = strings.TrimSpace(r.text[p.start:stop])
+		case p.eq >= 0:
+			n.Args = append(n.Args, Arg{Name: Span{p.start, p.eq}, Value: Span{p.eq + 1, stop}, Named: true})
+		default:
+			n.Args = append(n.Args, Arg{Value: Span{p.start, stop}})
+		}
+	}
+}
+
+// openHeading starts a possible heading. A single "=" in a template's parameter that still lacks its name is that parameter's sign.
+func (r *reader) openHeading(i *int) bool {
+	n := min(run(r.text, *i, '='), 6)
+	if p := r.top(); n == 1 && p != nil && p.open == '{' && len(p.parts) > 1 && p.parts[len(p.parts)-1].eq < 0 {
+		return false
+	}
+	r.stack = append(r.stack, piece{open: '\n', count: n, start: *i, node: len(r.nodes), bare: r.fake})
+	*i += n
+	return true
+}
+
+// closeHeading decides at the end of the line whether it was a heading: it must end in equals signs, followed at most by blanks and comments.
+func (r *reader) closeHeading(i int) {
+	p := r.stack[len(r.stack)-1]
+	r.stack = r.stack[:len(r.stack)-1]
+	end := i
+	for k := len(r.nodes) - 1; ; k-- {
+		for end > p.start && (r.text[end-1] == ' ' || r.text[end-1] == '\t') {
+			end--
+		}
+		if k < p.node || r.nodes[k].Kind != Comment || r.nodes[k].End != end {
+			break
+		}
+		end = r.nodes[k].Start
+	}
+	eq := 0
+	for end-eq > p.start && r.text[end-eq-1] == '=' {
+		eq++
+	}
+	level := min(eq, p.count)
+	if end-eq == p.start { // nothing but equals signs: the outer ones are the marks
+		level = 0
+		if eq >= 3 {
+			level = min(6, (eq-1)/2)
+		}
+	}
+	if level == 0 {
+		return
+	}
+	number := 0
+	if !p.bare {
+		r.heads++
+		number = r.heads
+	}
+	r.nodes = append(r.nodes, Node{Kind: Heading, Start: p.start, End: i, Level: level, Section: number, Inner: Span{p.start + level, end - level}})
+}
+
+// angle reads what follows "<": a comment, an extension tag, or nothing of interest.
+func (r *reader) angle(i int) int {
+	t := r.text
+	if strings.HasPrefix(t[i:], "<!--") {
+		return r.comment(i)
+	}
+	j := i + 1
+	for j < len(t) && j-i < 20 && isLetter(t[j]) {
+		j++
+	}
+	if j == i+1 || j >= len(t) || !(isSpace(t[j]) || t[j] == '>' || t[j] == '/' && j+1 < len(t) && t[j+1] == '>') {
+		return i + 1
+	}
+	name := strings.ToLower(t[i+1 : j])
+	if !extensionTags[name] || r.noGT || r.noClose[name] {
+		return i + 1
+	}
+	gt := strings.IndexByte(t[j:], '>')
+	if gt < 0 {
+		r.noGT = true
+		return i + 1
+	}
+	gt += j
+	node := Node{Kind: Tag, Start: i, Name: name, Attrs: Span{j, gt}, Inner: Span{gt + 1, gt + 1}, End: gt + 1}
+	if t[gt-1] == '/' {
+		node.Attrs.End = max(gt-1, j)
+	} else {
+		from, to := findClose(t, gt+1, name)
+		if from < 0 && name != "includeonly" {
+			r.noClose[name] = true
+			return i + 1
+		}
+		if from < 0 {
+			from, to = len(t), len(t)
+		}
+		node.Inner.End, node.End = from, to
+	}
+	r.nodes = append(r.nodes, node)
+	return node.End
+}
+
+// comment reads a comment. One that fills whole lines takes its newline with it, so that the next line starts where it stood.
+func (r *reader) comment(i int) int {
+	t := r.text
+	end := len(t)
+	if k := strings.Index(t[i+4:], "-->"); k >= 0 {
+		end = i + 4 + k + 3
+	}
+	r.nodes = append(r.nodes, Node{Kind: Comment, Start: i, End: end})
+	if lineStart(t, i, r.bol) {
+		j := end
+		for j < len(t) && (t[j] == ' ' || t[j] == '\t') {
+			j++
+		}
+		if j == end {
+			r.bol, r.fake = end, true // "<!-- x -->== Heading ==" renders as a heading
+		}
+	}
+	return end
+}
+
+// lineStart reports whether only blanks stand between the start of the line and i.
+func lineStart(t string, i, bol int) bool {
+	for i > bol && (t[i-1] == ' ' || t[i-1] == '\t') {
+		i--
+	}
+	return i == bol
+}
+
+// findClose finds "</name   >" from offset i on, whatever the case; -1 if there is none.
+func findClose(t string, i int, name string) (from, to int) {
+	for {
+		k := strings.Index(t[i:], "</")
+		if k < 0 {
+			return -1, -1
+		}
+		i += k
+		j := i + 2 + len(name)
+		if j <= len(t) && strings.EqualFold(t[i+2:j], name) {
+			for j < len(t) && isSpace(t[j]) {
+				j++
+			}
+			if j < len(t) && t[j] == '>' {
+				return i, j + 1
+			}
+		}
+		i += 2
+	}
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isSpace(c byte) bool  { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
+
+// finish orders the nodes and finds each one's parent. A heading inside a template that was closed is no section, but it has used up its number.
+func (r *reader) finish() *Doc {
+	sort.Slice(r.nodes, func(a, b int) bool {
+		x, y := &r.nodes[a], &r.nodes[b]
+		if x.Start != y.Start {
+			return x.Start < y.Start
+		}
+		return x.End > y.End
+	})
+	var open []int
+	for i := range r.nodes {
+		n := &r.nodes[i]
+		for len(open) > 0 && r.nodes[open[len(open)-1]].End <= n.Start {
+			open = open[:len(open)-1]
+		}
+		n.Parent = -1
+		if len(open) > 0 {
+			n.Parent = open[len(open)-1]
+			if n.Kind == Heading {
+				n.Section = 0
+			}
+		}
+		open = append(open, i)
+	}
+	return &Doc{Text: r.text, Nodes: r.nodes}
+}

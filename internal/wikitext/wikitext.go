@@ -1,0 +1,168 @@
+// Package wikitext finds the structure of a page of wikitext that MediaWiki's preprocessor sees: HTML comments, tags of parser extensions such as nowiki and
+// syntaxhighlight, templates with their parameters, template parameters, and headings with MediaWiki's own section numbers.
+//
+// It follows the algorithm of MediaWiki's includes/parser/Preprocessor_Hash.php (preprocessToObj), because only that algorithm says which section action=edit means by
+// "section 7" on a page with unbalanced braces: opening braces and brackets go on a stack, a run of closing ones closes as many as fit, a heading is a line that starts
+// with an equals sign while no tag is open, and what is left open at the end was text all along.
+//
+// Nothing is an error: any bytes are wikitext. The time is linear in the length of the page. Offsets are byte offsets into the text as given.
+package wikitext
+
+import "strings"
+
+// Kind says what a [Node] is.
+type Kind uint8
+
+// The kinds of nodes.
+const (
+	Comment  Kind = iota + 1 // <!-- … -->, up to the end of the text when it is never closed
+	Tag                      // an extension tag with everything inside: <nowiki>…</nowiki>, <syntaxhighlight lang="sparql">…</syntaxhighlight>
+	Template                 // {{name|…}}, parser functions and magic words included
+	Param                    // {{{name|default}}}
+	Heading                  // == … ==, the line without its newline
+)
+
+// Span is a half-open range of bytes.
+type Span struct{ Start, End int }
+
+// In returns the text of the span.
+func (s Span) In(text string) string { return text[s.Start:s.End] }
+
+// Arg is an argument of a template. Name is empty (Start == End) for a positional one; neither name nor value are trimmed.
+type Arg struct {
+	Name, Value Span
+	Named       bool
+}
+
+// Node is a piece of structure.
+type Node struct {
+	Kind       Kind
+	Start, End int
+	Name       string // of a template (trimmed, as written) or of a tag (lower case)
+	Attrs      Span   // of a tag: what stands between its name and the bracket
+	Inner      Span   // of a tag: its content; of a heading: between the equals signs, not trimmed
+	Args       []Arg  // of a template
+	Level      int    // of a heading, 1 to 6
+	Section    int    // of a heading: MediaWiki's section number, 0 when MediaWiki does not make a section of it
+	Parent     int    // index of the node around this one, -1 at the top
+}
+
+// Doc is a text with its structure. Nodes are in the order of their start, an outer node before the inner ones.
+type Doc struct {
+	Text  string
+	Nodes []Node
+}
+
+// Options adapt the reading. The zero value is MediaWiki.
+type Options struct {
+	// Template, if given, is asked at every opening "{{" at offset i. When it answers true, its node is taken as it is and reading goes on at its End.
+	// It lets a caller read templates that careless authors filled with text that cuts them short.
+	Template func(text string, i int) (Node, bool)
+}
+
+// extensionTags are the tags whose content MediaWiki's preprocessor leaves alone, as Special:Version of Wikidata lists them.
+// <translate> is left out: the Translate extension takes it away before the preprocessor runs.
+var extensionTags = map[string]bool{
+	"nowiki": true, "pre": true, "gallery": true, "indicator": true, "langconvert": true, "syntaxhighlight": true, "source": true, "ref": true, "references": true,
+	"math": true, "chem": true, "ce": true, "score": true, "timeline": true, "hiero": true, "poem": true, "graph": true, "mapframe": true, "maplink": true,
+	"templatedata": true, "templatestyles": true, "categorytree": true, "inputbox": true, "imagemap": true, "section": true, "charinsert": true, "phonos": true,
+	"dynamicpagelist": true, "languages": true, "includeonly": true,
+}
+
+// IsExtensionTag reports whether the preprocessor takes <name …> as opaque.
+func IsExtensionTag(name string) bool { return extensionTags[strings.ToLower(name)] }
+
+// NameIs reports whether a template's name, as written, is one of names: the first letter's case, underscores, a leading colon, "Template:" and extra spaces
+// make no difference. The names given must be in the form that [CanonicalName] returns.
+func NameIs(written string, names map[string]bool) bool { return names[CanonicalName(written)] }
+
+// CanonicalName brings a template's name into one form: lower case, single spaces, no namespace.
+func CanonicalName(s string) string {
+	if i := strings.Index(s, "<!--"); i >= 0 {
+		s = StripComments(s)
+	}
+	s = strings.ToLower(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '_' || r == ' ' || r == '\n' || r == '\t' || r == '\r' }), " "))
+	s = strings.TrimPrefix(s, ":")
+	for _, ns := range []string{"template:", "vorlage:", "modèle:"} {
+		s = strings.TrimPrefix(s, ns)
+	}
+	return strings.TrimSpace(s)
+}
+
+// StripComments removes HTML comments.
+func StripComments(s string) string {
+	i := strings.Index(s, "<!--")
+	if i < 0 {
+		return s
+	}
+	var b strings.Builder
+	for i >= 0 {
+		b.WriteString(s[:i])
+		j := strings.Index(s[i+4:], "-->")
+		if j < 0 {
+			return b.String()
+		}
+		s = s[i+4+j+3:]
+		i = strings.Index(s, "<!--")
+	}
+	b.WriteString(s)
+	return b.String()
+}
+
+// Arg returns the last argument with one of the given names (positional ones count as "1", "2", …), as MediaWiki lets the last one win.
+func (n *Node) Arg(text string, names ...string) (Arg, bool) {
+	var found Arg
+	ok := false
+	pos := 0
+	for _, a := range n.Args {
+		name := ""
+		if a.Named {
+			name = strings.TrimSpace(StripComments(a.Name.In(text)))
+		} else {
+			pos++
+			name = itoa(pos)
+		}
+		for _, want := range names {
+			if strings.EqualFold(name, want) {
+				found, ok = a, true
+			}
+		}
+	}
+	return found, ok
+}
+
+func itoa(n int) string {
+	if n < 10 {
+		return string(rune('0' + n))
+	}
+	return itoa(n/10) + string(rune('0'+n%10))
+}
+
+// Section is a part of a page that MediaWiki can edit on its own.
+type Section struct {
+	Number     int // for action=edit; 0 is the part before the first heading
+	Level      int
+	Start, End int // a section holds its subsections
+}
+
+// Sections lists the sections of the text, the lead (number 0) first.
+func (d *Doc) Sections() []Section {
+	out := []Section{{End: len(d.Text)}}
+	var open []int
+	for i := range d.Nodes {
+		h := &d.Nodes[i]
+		if h.Kind != Heading || h.Section == 0 {
+			continue
+		}
+		if len(out) == 1 {
+			out[0].End = h.Start
+		}
+		for len(open) > 0 && out[open[len(open)-1]].Level >= h.Level {
+			out[open[len(open)-1]].End = h.Start
+			open = open[:len(open)-1]
+		}
+		out = append(out, Section{Number: h.Section, Level: h.Level, Start: h.Start, End: len(d.Text)})
+		open = append(open, len(out)-1)
+	}
+	return out
+}
