@@ -1,22 +1,96 @@
 package agent
 
 import (
+	"errors"
+	"fmt"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// dialect is what the agent does with query texts.
-type dialect struct{}
-
-func newDialect(func(string) bool) dialect { return dialect{} }
-
-func (dialect) normalForm(q string) string    { return strings.Join(strings.Fields(q), " ") }
-func (dialect) check(q string) error          { return nil }
-func (dialect) identifiers(q string) []string { return idsIn(q) }
-func (dialect) inLanguage(q, lang string) string {
-	return strings.ReplaceAll(q, "[AUTO_LANGUAGE]", lang)
+// dialect is what the agent does with query texts, over internal/sparql.
+type dialect struct {
+	services func(iri string) bool
 }
-func (dialect) trimLimit(q string) (string, bool) {
-	s, ok := strings.CutSuffix(strings.TrimSpace(q), "LIMIT 10")
-	return s, ok
+
+func newDialect(services func(string) bool) dialect { return dialect{services: services} }
+
+// maxQuery is how long a query may be, in bytes: the query service refuses request bodies over 1 MB, and a model has no use for a tenth of that.
+const maxQuery = 64 << 10
+
+// check reads a query before it is sent anywhere. A mistake is a *kg.Error: a syntax error with its place, or refused for updates and foreign services.
+func (d dialect) check(query string) error {
+	if len(query) > maxQuery {
+		return kg.Errorf(kg.Refused, "it is %d bytes long, at most %d are allowed.", len(query), maxQuery)
+	}
+	q, err := sparql.Parse(query)
+	if err == nil {
+		err = sparql.Guard(q, d.services)
+		if err == nil {
+			return nil
+		}
+		return placed(kg.Refused, err)
+	}
+	return placed(kg.SyntaxError, err)
 }
-func (dialect) postingForm(q string, label func(string) string) (string, error) { return q, nil }
+
+// placed turns the dialect's error into the graph's, which the model is told.
+func placed(kind kg.Kind, err error) *kg.Error {
+	out := &kg.Error{Kind: kind, Message: err.Error(), Err: err}
+	var many sparql.Errors
+	var one *sparql.Error
+	switch {
+	case errors.As(err, &many):
+		one = many.First()
+	case !errors.As(err, &one):
+		return out
+	}
+	out.Line, out.Column, out.Message = one.Line, one.Column, sentence(one)
+	if n := len(many) - 1; n > 0 {
+		second := many[1]
+		out.Message += fmt.Sprintf(" And line %d, column %d: %s", second.Line, second.Column, sentence(second))
+	}
+	return out
+}
+
+func sentence(e *sparql.Error) string {
+	s := strings.TrimRight(e.Message, ".")
+	if e.Expected != "" && !strings.Contains(s, e.Expected) {
+		s += "; expected " + e.Expected
+	}
+	if e.Hint != "" {
+		s += " (" + e.Hint + ")"
+	}
+	return s + "."
+}
+
+// normalForm is the form in which two queries are compared.
+func (dialect) normalForm(query string) string { return sparql.NormalForm(query) }
+
+// identifiers returns the Q, P and L numbers in a query, in order; of a text that does not parse those that it looks to hold.
+func (dialect) identifiers(query string) []string {
+	q, err := sparql.Parse(query)
+	if err != nil {
+		return idsIn(query)
+	}
+	var out []string
+	for _, id := range sparql.Identifiers(q) {
+		out = append(out, id.ID)
+	}
+	return out
+}
+
+// inLanguage replaces [AUTO_LANGUAGE], which only the query service's own page understands.
+func (dialect) inLanguage(query, lang string) string { return sparql.ReplaceAutoLanguage(query, lang) }
+
+// exploringLimit is the limit with which models like to explore and which they forget to take out (SPINACH, systems.md A.1.1, S12).
+const exploringLimit = 10
+
+func (dialect) trimLimit(query string) (string, bool) {
+	return sparql.TrimFinalLimit(query, exploringLimit)
+}
+
+func (dialect) postingForm(query string, label func(id string) string) (string, error) {
+	return sparql.PostingForm(query, label)
+}
