@@ -21,7 +21,7 @@ dzięki dziękuję świetnie tack bra hej спасибо отлично прив
 ありがとう ありがとうございます ありがとうございました 谢谢 謝謝 多谢 感谢 شكرا תודה`
 	filler = `
 you u so very much many a lot tons again really truly indeed for the your quick fast all job well done answer reply help query it this that is was exactly what i
-needed looking dear kind best sincerely bot too guys everyone to
+needed looking dear kind best sincerely bot user too guys everyone to
 vielen herzlichen besten lieben sehr für die schnelle hilfe antwort genau das viele liebe war ist es an alle
 beaucoup bien mille fois pour la réponse rapide votre ton aide c'est cest est exactement ça très à tous
 muchas muchísimas por respuesta ayuda si muy a todos

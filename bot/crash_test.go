@@ -1,0 +1,349 @@
+package bot_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/bot"
+)
+
+// crasher stands between the bot and everything it does to the world, and ends the program (here: the goroutine) before or after one of the calls.
+type crasher struct {
+	bot.Store
+	bot.Wiki
+	bot.Solver
+	calls int
+	at    int // 1-based number of the call; 0: never
+	after bool
+}
+
+func (c *crasher) call(f func()) {
+	c.calls++
+	if c.calls == c.at && !c.after {
+		runtime.Goexit()
+	}
+	f()
+	if c.calls == c.at && c.after {
+		runtime.Goexit()
+	}
+}
+
+func (c *crasher) Entry(ctx context.Context, key string) (e *bot.Entry, err error) {
+	c.call(func() { e, err = c.Store.Entry(ctx, key) })
+	return e, err
+}
+
+func (c *crasher) Entries(ctx context.Context, f bot.Filter) (es []*bot.Entry, err error) {
+	c.call(func() { es, err = c.Store.Entries(ctx, f) })
+	return es, err
+}
+
+func (c *crasher) Add(ctx context.Context, e *bot.Entry) (added bool, err error) {
+	c.call(func() { added, err = c.Store.Add(ctx, e) })
+	return added, err
+}
+
+func (c *crasher) Update(ctx context.Context, e *bot.Entry) (err error) {
+	c.call(func() { err = c.Store.Update(ctx, e) })
+	return err
+}
+
+func (c *crasher) Get(ctx context.Context, key string) (v []byte, ok bool, err error) {
+	c.call(func() { v, ok, err = c.Store.Get(ctx, key) })
+	return v, ok, err
+}
+
+func (c *crasher) Put(ctx context.Context, key string, value []byte) (err error) {
+	c.call(func() { err = c.Store.Put(ctx, key, value) })
+	return err
+}
+
+func (c *crasher) Page(ctx context.Context, title string) (r *bot.Revision, err error) {
+	c.call(func() { r, err = c.Wiki.Page(ctx, title) })
+	return r, err
+}
+
+func (c *crasher) Save(ctx context.Context, e bot.Edit) (rev int64, err error) {
+	c.call(func() { rev, err = c.Wiki.Save(ctx, e) })
+	return rev, err
+}
+
+func (c *crasher) OwnEdits(ctx context.Context, title string, since time.Time) (es []bot.OwnEdit, err error) {
+	c.call(func() { es, err = c.Wiki.OwnEdits(ctx, title, since) })
+	return es, err
+}
+
+func (c *crasher) Triage(ctx context.Context, heading string, posts []agent.Post) (t *agent.Triage, err error) {
+	c.call(func() { t, err = c.Solver.Triage(ctx, heading, posts) })
+	return t, err
+}
+
+func (c *crasher) Solve(ctx context.Context, key string, q agent.Question) (o *agent.Outcome, err error) {
+	c.call(func() { o, err = c.Solver.Solve(ctx, key, q) })
+	return o, err
+}
+
+// crash runs a round that ends at the nth call, and starts the store anew. It returns the number of calls made and whether the round came to its end.
+func (w *world) crash(n int, after bool) (calls int, finished bool, err error) {
+	w.t.Helper()
+	c := &crasher{Store: w.store, Wiki: w.wiki, Solver: w.solver, at: n, after: after}
+	b, err := bot.New(slog.New(slog.NewTextHandler(w.log, nil)), c, c, c, w.clock.now, w.cfg)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, err = b.Round(context.Background())
+		finished = true
+	}()
+	<-done
+	w.store.Close()
+	w.open()
+	return c.calls, finished, err
+}
+
+// settleDown runs rounds until nothing is open, as the schedule would.
+func (w *world) settleDown(note string) {
+	w.t.Helper()
+	for i, waiting := 0, 1; i < 12 && waiting > 0; i++ {
+		sum, err := w.bot().Round(context.Background())
+		if err != nil {
+			w.t.Fatalf("%s: %v", note, err)
+		}
+		waiting = sum.Waiting
+		w.clock.pass(10 * time.Minute)
+	}
+	w.round()
+	for _, e := range w.entries() {
+		if e.State.Open() {
+			w.t.Errorf("%s: %s is still %s (%s)", note, e.Heading, e.State, e.Reason)
+		}
+	}
+}
+
+// busy is a world with two requests, one follow-up's worth of conversation, and something that is no request.
+func busy(t testing.TB) *world {
+	w := newWorld(t)
+	w.wiki.put(stopPage, "run")
+	w.round()
+	w.clock.pass(time.Minute)
+	w.wiki.post("Cats", "Which cats are there?", "Alice")
+	w.wiki.post("News", "An announcement", "Bob")
+	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
+	w.clock.pass(20 * time.Minute)
+	return w
+}
+
+// check verifies that every request has exactly one reply.
+func (w *world) check(note string, want map[string]int) {
+	w.t.Helper()
+	for heading, n := range want {
+		if got := w.replies(heading); got != n {
+			w.t.Errorf("%s: %d replies under %s, want %d\nledger: %s\npage:\n%s", note, got, heading, n, w.states(), w.wiki.text())
+		}
+	}
+}
+
+// The program ends before and after each call to wiki, solver and ledger in turn. Whatever call it is, every request gets exactly one reply in the end.
+func TestCrashAtEveryCall(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		for _, after := range []bool{false, true} {
+			n := 1
+			for ; ; n++ {
+				w := busy(t)
+				w.wiki.lost = lost
+				_, finished, err := w.crash(n, after)
+				if err != nil {
+					t.Fatal(err)
+				}
+				note := fmt.Sprintf("call %d, after %v, answer lost %v", n, after, lost)
+				w.settleDown(note)
+				w.check(note, map[string]int{"Cats": 1, "Dogs": 1, "News": 0})
+				w.store.Close()
+				if t.Failed() {
+					t.Fatalf("log:\n%s", w.log)
+				}
+				if finished {
+					break
+				}
+			}
+			if n < 40 {
+				t.Errorf("only %d calls were tried", n)
+			}
+			t.Logf("answer lost %v, after %v: %d calls", lost, after, n)
+		}
+	}
+}
+
+// The first start itself is interrupted at every call: what was on the page stays unanswered, and what comes later is answered.
+func TestCrashAtFirstStart(t *testing.T) {
+	for n := 1; ; n++ {
+		w := newWorld(t)
+		w.wiki.post("Old", "Which cats were there?", "Alice")
+		_, finished, err := w.crash(n, n%2 == 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.clock.pass(time.Minute)
+		w.round()
+		w.wiki.post("Cats", "Which cats are there?", "Alice")
+		w.clock.pass(20 * time.Minute)
+		w.settleDown(fmt.Sprint("call ", n))
+		w.check(fmt.Sprint("call ", n), map[string]int{"Cats": 1, "Old": 0})
+		w.store.Close()
+		if finished {
+			return
+		}
+	}
+}
+
+// A save whose answer is lost arrives at any later moment: before the bot looks, after the grace period, after the second save, never.
+func TestLateSave(t *testing.T) {
+	for name, play := range map[string]func(w *world){
+		"at once":          func(w *world) { w.wiki.arrive() },
+		"within the grace": func(w *world) { w.clock.pass(time.Minute); w.round(); w.want("Cats:posting"); w.wiki.arrive() },
+		"never":            func(w *world) { w.wiki.pending = nil },
+		"after the grace, between reading and saving": func(w *world) {
+			w.clock.pass(3 * time.Minute)
+			w.wiki.onRead = func(title string) {
+				if title == stopPage {
+					w.wiki.arrive()
+				}
+			}
+			w.round()
+		},
+		"just before the second save": func(w *world) {
+			w.clock.pass(3 * time.Minute)
+			w.wiki.onSave = w.wiki.arrive
+			w.round()
+		},
+		"after the second save": func(w *world) { w.clock.pass(3 * time.Minute); w.round(); w.wiki.arrive() },
+		"into an archived section": func(w *world) {
+			w.wiki.put(page, w.wiki.text()[:strings.Index(w.wiki.text(), "== Cats")])
+			w.wiki.arrive()
+		},
+		"and is archived at once": func(w *world) {
+			w.wiki.arrive()
+			w.wiki.put(page, w.wiki.text()[:strings.Index(w.wiki.text(), "== Cats")])
+		},
+		"and is removed at once": func(w *world) {
+			before := w.wiki.text()
+			w.wiki.arrive()
+			w.wiki.put(page, before)
+		},
+		"after another comment": func(w *world) {
+			w.wiki.put(page, w.wiki.text()+"\n:Nice. "+w.wiki.sign("Bob"))
+			w.clock.pass(3 * time.Minute)
+			w.round()
+			w.wiki.arrive()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := started(t)
+			w.wiki.late = true
+			w.round()
+			w.want("Cats:posting")
+			play(w)
+			w.wiki.onSave, w.wiki.onRead = nil, nil
+			w.clock.pass(3 * time.Minute)
+			w.settleDown(name)
+			switch {
+			case strings.Contains(name, "archived section"):
+				w.want("Cats:gave_up")
+				w.check(name, map[string]int{"Cats": 0})
+			case strings.Contains(name, "at once") && name != "at once":
+				w.want("Cats:posted")
+				w.check(name, map[string]int{"Cats": 0}) // it was there, and people took it away: it is not posted again
+			default:
+				w.want("Cats:posted")
+				w.check(name, map[string]int{"Cats": 1})
+			}
+		})
+	}
+}
+
+// While the list of own edits cannot be read, nothing is concluded from a page without our reply.
+func TestOwnEditsUnreadable(t *testing.T) {
+	w := started(t)
+	w.wiki.late, w.wiki.noEdits = true, true
+	w.round()
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("Cats:posting")
+	w.wiki.noEdits = false
+	w.round()
+	w.want("Cats:posted")
+}
+
+// Random schedules: crashes at random calls, lost and late answers, conflicts, failing services, people who comment, and time that passes. At the end every request has
+// exactly one reply, or none and an entry that says why.
+func TestRandomSchedules(t *testing.T) {
+	seeds := 60
+	if testing.Short() {
+		seeds = 10
+	}
+	for seed := range seeds {
+		rng := rand.New(rand.NewPCG(uint64(seed), 7))
+		w := busy(t)
+		for range 4 + rng.IntN(8) {
+			switch rng.IntN(7) {
+			case 0:
+				w.wiki.lost = true
+			case 1:
+				w.wiki.late = true
+			case 2:
+				w.wiki.arrive()
+			case 3:
+				w.wiki.edit("are there?", fmt.Sprintf("are there? {{tick|%d}}", rng.Int()))
+			case 4:
+				w.wiki.put(page, w.wiki.text()+"\n::Interesting. "+w.wiki.sign("Bob"))
+			case 5:
+				w.solver.errs = []error{fmt.Errorf("unavailable")}
+			}
+			if rng.IntN(3) == 0 {
+				at := rng.IntN(6)
+				w.wiki.onSave = func() {
+					if at--; at == 0 {
+						w.wiki.put(page, w.wiki.text()+"\n::Conflicting. "+w.wiki.sign("Bob"))
+					}
+				}
+			}
+			w.crash(1+rng.IntN(90), rng.IntN(2) == 0)
+			w.clock.pass(time.Duration(rng.IntN(600)) * time.Second)
+		}
+		w.wiki.onSave, w.wiki.lost, w.wiki.late = nil, false, false
+		note := fmt.Sprint("seed ", seed)
+		for range 3 {
+			w.clock.pass(5 * time.Hour)
+			w.settleDown(note)
+			w.wiki.arrive()
+		}
+		requests, replies := 0, 0
+		for _, e := range w.entries() {
+			n := strings.Count(w.wiki.text(), e.Key)
+			replies += n
+			if e.Kind == bot.Request && e.Heading != "News" {
+				requests++
+			}
+			if !(e.State == bot.Posted && n == 1 || (e.State == bot.GaveUp || e.State == bot.Skipped) && n == 0 && e.Reason != "") {
+				t.Errorf("%s: %s is %s (%s) and has %d replies", note, e.Heading, e.State, e.Reason, n)
+			}
+		}
+		if all := w.replies("Cats") + w.replies("Dogs"); requests != 2 || all != replies {
+			t.Errorf("%s: %d requests, %d replies, %d of them known to the ledger", note, requests, all, replies)
+		}
+		w.check(note, map[string]int{"News": 0})
+		w.store.Close()
+		if t.Failed() {
+			t.Fatalf("page:\n%s\nlog:\n%s", w.wiki.text(), w.log)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package bot
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// draft makes the reply from what the agent came to and puts it into the entry, with the wikitext and the diff as they would be now. It does not write the ledger.
+func (b *Bot) draft(_ context.Context, v *view, p place, e *Entry, out *agent.Outcome) error {
+	reply := NewReply(out, e.Author, b.cfg.Operator, e.Key)
+	edit, err := b.compose(v, p, reply)
+	if err != nil {
+		return err
+	}
+	d := &Draft{Reply: reply, Wikitext: edit.reply, Revision: v.rev.ID, Calls: out.Usage.Calls, USD: finite(out.Usage.USD), Confidence: finite(out.Confidence),
+		Made: b.now(), Dry: b.cfg.Posting == Off,
+		Diff: Diff(edit.before, edit.after),
+		Turn: agent.Turn{Question: e.Question, Report: out.Report, SPARQL: reply.Query}}
+	for _, s := range out.Steps {
+		s.Observation = cut(s.Observation, maxKeptRunes)
+		d.Turn.Steps = append(d.Turn.Steps, s)
+	}
+	e.Draft = d
+	return nil
+}
+
+// composed is a reply in its place.
+type composed struct {
+	reply         string // wikitext
+	before, after string // of the section
+}
+
+// compose writes a reply as wikitext with the indentation that its place wants, and puts it into the section.
+func (b *Bot) compose(v *view, p place, reply forum.Reply) (composed, error) {
+	indent, err := forum.ReplyIndent(v.rev.Text, p.thread, p.comment.ID)
+	if err != nil {
+		return composed{}, fmt.Errorf("place the reply: %w", err)
+	}
+	text, err := forum.Compose(reply, indent)
+	if err != nil {
+		return composed{}, fmt.Errorf("compose the reply: %w", err)
+	}
+	section, err := forum.Place(v.rev.Text, p.thread, p.comment.ID, text)
+	if err != nil {
+		return composed{}, fmt.Errorf("place the reply: %w", err)
+	}
+	return composed{text, v.rev.Text[p.thread.Start:p.thread.End], section}, nil
+}
+
+// noAnswers maps the agent's reasons to the fixed sentences of forum.Reply.NoAnswer.
+var noAnswers = map[agent.Reason]string{
+	agent.NoModel: "no_model", agent.NotFound: "not_found", agent.OutOfActions: "actions", agent.OutOfTime: "time", agent.OutOfMoney: "money",
+}
+
+// NewReply turns what the agent came to into a reply to a person: the first rows of the result, the steps, when and where the query was run. The marker is the
+// ledger's key. Everything in it but the signature is untrusted text; [forum.Compose] makes it harmless.
+func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
+	lang, _, _ := strings.Cut(strings.ToLower(out.Language), "-")
+	r := forum.Reply{Language: lang, To: to, Short: out.Report, Operator: operator, Marker: marker, Signature: "~~~~"}
+	for _, s := range out.Steps {
+		r.Steps = append(r.Steps, forum.Step{Thought: s.Thought, Action: s.Action, Argument: s.Argument, Observation: cut(s.Observation, maxKeptRunes)})
+	}
+	a := out.Answer
+	if a == nil {
+		if r.NoAnswer = noAnswers[out.Reason]; r.NoAnswer == "" {
+			r.NoAnswer = "failed"
+		}
+		return r
+	}
+	r.Query, r.RanAt, r.Endpoint = a.SPARQL, a.RanAt, a.Endpoint
+	t := a.Table
+	if t == nil {
+		return r
+	}
+	if t.Ask {
+		yes := t.Boolean
+		r.Boolean = &yes
+		return r
+	}
+	r.Vars, r.Total = t.Vars, len(t.Rows)
+	for _, row := range t.Rows[:min(len(t.Rows), maxPreview)] {
+		cells := make([]forum.Cell, len(row))
+		for i, term := range row {
+			cells[i] = cell(term, a.Labels)
+		}
+		r.Rows = append(r.Rows, cells)
+	}
+	return r
+}
+
+// cell shows a term to people: an entity with its label, a day without its midnight, everything else as it is.
+func cell(t rdf.Term, labels map[string]string) forum.Cell {
+	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" && id[0] != 'L' {
+		return forum.Cell{ID: id, Label: labels[id]}
+	}
+	s := t.Value
+	if t.Datatype == rdf.XSDDateTime {
+		s = strings.TrimSuffix(s, "T00:00:00Z")
+	}
+	return forum.Cell{Text: s}
+}
+
+// finite replaces what JSON cannot write.
+func finite(f float64) float64 {
+	if math.IsNaN(f) || math.IsInf(f, 0) {
+		return 0
+	}
+	return f
+}
+
+// summaryOf is the edit summary: a link to the section, the task, a link to the page that describes it, and the ledger's key, by which [Wiki].OwnEdits finds the edit
+// again wherever the section has gone. The heading is other people's text: it keeps no bracket and cannot end the section link.
+func (b *Bot) summaryOf(p place, e *Entry) string {
+	topic := cut(oneLine(strings.NewReplacer("*/", "* /", "/*", "/ *", "[", "(", "]", ")", "{", "(", "}", ")", "|", "-", "<", " ", ">", " ").Replace(p.thread.Heading)), maxTopicRunes)
+	return fmt.Sprintf("/* %s */ %s ([[%s|about this bot]]) %s", topic, b.cfg.Task, b.cfg.TaskPage, e.Key)
+}

@@ -1,0 +1,386 @@
+package bot_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/store"
+)
+
+const (
+	page     = "Wikidata:Request a query"
+	stopPage = "User:SpinachBot/run"
+	account  = "SpinachBot"
+)
+
+// clock is moved by hand.
+type clock struct {
+	mu sync.Mutex
+	t  time.Time
+}
+
+func (c *clock) now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.t
+}
+
+func (c *clock) pass(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t = c.t.Add(d)
+}
+
+// fakeWiki is a wiki with MediaWiki's rules for section edits: the base revision's section is replaced, the result is merged line by line with what was saved since, and
+// overlapping or touching changes are an edit conflict.
+type fakeWiki struct {
+	clock   *clock
+	pages   map[string][]bot.Revision
+	summary map[int64]string // of our own edits
+	rev     int64
+	saves   int
+	lost    bool       // a save is done but its answer is lost
+	late    bool       // a save is kept back
+	pending []bot.Edit // saves kept back
+	refuse  error      // what Save answers
+	deaf    error      // what Page answers for the stop page
+	noEdits bool       // OwnEdits knows nothing
+	onRead  func(title string)
+	onSave  func()
+}
+
+func newWiki(c *clock) *fakeWiki {
+	w := &fakeWiki{clock: c, pages: map[string][]bot.Revision{}, summary: map[int64]string{}}
+	w.put(page, "Header with [[User:Nobody|Nobody]] 10:00, 1 January 2020 (UTC)\n")
+	return w
+}
+
+func (w *fakeWiki) put(title, text string) int64 {
+	w.rev++
+	w.pages[title] = append(w.pages[title], bot.Revision{Title: title, ID: w.rev, Text: strings.TrimRight(text, "\n"), Timestamp: w.clock.now()})
+	return w.rev
+}
+
+func (w *fakeWiki) text() string {
+	revs := w.pages[page]
+	return revs[len(revs)-1].Text
+}
+
+// edit changes the page as somebody else.
+func (w *fakeWiki) edit(old, new string) {
+	if !strings.Contains(w.text(), old) {
+		panic(fmt.Sprintf("%q is not on the page:\n%s", old, w.text()))
+	}
+	w.put(page, strings.Replace(w.text(), old, new, 1))
+}
+
+// post adds a section.
+func (w *fakeWiki) post(heading, text, user string) {
+	w.put(page, w.text()+"\n\n== "+heading+" ==\n"+text+" "+w.sign(user)+"\n")
+}
+
+func (w *fakeWiki) sign(user string) string {
+	return fmt.Sprintf("[[User:%s|%s]] ([[User talk:%s|talk]]) %s", user, user, user, w.clock.now().UTC().Format("15:04, 2 January 2006 (UTC)"))
+}
+
+func (w *fakeWiki) Page(_ context.Context, title string) (*bot.Revision, error) {
+	if w.onRead != nil {
+		w.onRead(title)
+	}
+	if title == stopPage && w.deaf != nil {
+		return nil, w.deaf
+	}
+	revs := w.pages[title]
+	if len(revs) == 0 {
+		return &bot.Revision{Title: title, Missing: true, Now: w.clock.now()}, nil
+	}
+	r := revs[len(revs)-1]
+	r.Now = w.clock.now()
+	return &r, nil
+}
+
+func (w *fakeWiki) Save(_ context.Context, e bot.Edit) (int64, error) {
+	w.saves++
+	if w.onSave != nil {
+		w.onSave()
+	}
+	if w.refuse != nil {
+		return 0, w.refuse
+	}
+	if !w.clock.now().Before(e.SendBefore) {
+		return 0, bot.ErrStale
+	}
+	if w.late {
+		w.late = false
+		w.pending = append(w.pending, e)
+		return 0, fmt.Errorf("no answer: %w", bot.ErrUnknown)
+	}
+	rev, err := w.apply(e)
+	if w.lost && err == nil {
+		w.lost = false
+		return 0, fmt.Errorf("no answer: %w", bot.ErrUnknown)
+	}
+	return rev, err
+}
+
+// arrive lets the saves that were kept back arrive.
+func (w *fakeWiki) arrive() {
+	for _, e := range w.pending {
+		w.apply(e)
+	}
+	w.pending = nil
+}
+
+func (w *fakeWiki) apply(e bot.Edit) (int64, error) {
+	var base string
+	for _, r := range w.pages[e.Title] {
+		if r.ID == e.BaseRev {
+			base = r.Text
+		}
+	}
+	start, end, ok := section(base, e.Section)
+	if !ok {
+		return 0, bot.ErrConflict
+	}
+	text := strings.ReplaceAll(e.Text, "~~~~", w.sign(account))
+	theirs := base[:start] + strings.TrimRight(text, "\n") + "\n\n" + base[end:]
+	merged, ok := merge(strings.TrimRight(base, "\n"), strings.TrimRight(theirs, "\n"), w.text())
+	if !ok {
+		return 0, fmt.Errorf("section %d: %w", e.Section, bot.ErrConflict)
+	}
+	if merged == w.text() {
+		return 0, nil
+	}
+	rev := w.put(e.Title, merged)
+	w.summary[rev] = e.Summary
+	return rev, nil
+}
+
+func (w *fakeWiki) OwnEdits(_ context.Context, title string, since time.Time) ([]bot.OwnEdit, error) {
+	if w.noEdits {
+		return nil, errors.New("list of edits unavailable")
+	}
+	var out []bot.OwnEdit
+	for _, r := range w.pages[title] {
+		if s, ok := w.summary[r.ID]; ok && !r.Timestamp.Before(since) {
+			out = append([]bot.OwnEdit{{RevID: r.ID, Summary: s, Time: r.Timestamp}}, out...)
+		}
+	}
+	return out, nil
+}
+
+// section gives the bounds of section n; every heading counts, and a section ends at the next heading of its level or a higher one.
+func section(text string, n int) (start, end int, ok bool) {
+	level, count, pos := 0, 0, 0
+	for _, line := range strings.SplitAfter(text, "\n") {
+		l := len(line) - len(strings.TrimLeft(line, "="))
+		if l > 0 && strings.HasSuffix(strings.TrimSpace(line), "=") {
+			count++
+			if ok && l <= level {
+				return start, pos, true
+			}
+			if count == n {
+				start, level, ok = pos, l, true
+			}
+		}
+		pos += len(line)
+	}
+	return start, len(text), ok
+}
+
+// merge does a three-way merge of lines, each side taken as one change.
+func merge(base, a, b string) (string, bool) {
+	switch {
+	case base == b || a == b:
+		return a, true
+	case base == a:
+		return b, true
+	}
+	bl, al, cl := strings.Split(base, "\n"), strings.Split(a, "\n"), strings.Split(b, "\n")
+	as, ae := change(bl, al)
+	bs, be := change(bl, cl)
+	switch {
+	case ae < bs:
+		return join(bl, al, cl, ae, bs), true
+	case be < as:
+		return join(bl, cl, al, be, as), true
+	}
+	return "", false
+}
+
+// join takes the first text to the end of its change, which is at end in base, and the second from the start of its own.
+func join(base, first, second []string, end, start int) string {
+	return strings.Join(append(append(append([]string{}, first[:len(first)-(len(base)-end)]...), base[end:start]...), second[start:]...), "\n")
+}
+
+// change gives the lines [start, end) of base that differ in other.
+func change(base, other []string) (start, end int) {
+	for start < len(base) && start < len(other) && base[start] == other[start] {
+		start++
+	}
+	tail := 0
+	for tail < len(base)-start && tail < len(other)-start && base[len(base)-1-tail] == other[len(other)-1-tail] {
+		tail++
+	}
+	return start, len(base) - tail
+}
+
+// fakeSolver takes everything for a request that does not say otherwise, and answers it unless told otherwise.
+type fakeSolver struct {
+	clock   *clock
+	solved  map[string]int // calls for each key
+	asked   []agent.Question
+	triaged []string
+	errs    []error // answers of Solve until used up
+	terrs   []error // answers of Triage until used up
+	reason  agent.Reason
+	panics  bool
+	onSolve func()
+}
+
+func (s *fakeSolver) Triage(_ context.Context, heading string, posts []agent.Post) (*agent.Triage, error) {
+	last := posts[len(posts)-1]
+	s.triaged = append(s.triaged, heading+"/"+last.Author+"/"+last.Text)
+	if len(s.terrs) > 0 {
+		err := s.terrs[0]
+		s.terrs = s.terrs[1:]
+		if err != nil {
+			return nil, err
+		}
+	}
+	return &agent.Triage{Request: !strings.Contains(last.Text, "announcement"), Question: last.Text, Language: "en", Why: "by the fake"}, nil
+}
+
+func (s *fakeSolver) Solve(_ context.Context, key string, q agent.Question) (*agent.Outcome, error) {
+	s.solved[key]++
+	s.asked = append(s.asked, q)
+	if s.onSolve != nil {
+		s.onSolve()
+	}
+	if s.panics {
+		panic("boom")
+	}
+	if len(s.errs) > 0 {
+		err := s.errs[0]
+		s.errs = s.errs[1:]
+		if err != nil {
+			return nil, err
+		}
+	}
+	steps := []agent.Step{{N: 1, Thought: "Look.", Action: "execute_sparql", Argument: query, Observation: "1 row"}}
+	if s.reason != "" {
+		return &agent.Outcome{Reason: s.reason, Detail: "told so", Language: "en", Steps: steps}, nil
+	}
+	return &agent.Outcome{Report: "It is the cat.", Language: "en", Steps: steps, Answer: &agent.Answer{SPARQL: query, Ran: query, RanAt: s.clock.now(), Endpoint: "query.wikidata.org",
+		Table: &kg.Table{Vars: []string{"item", "n"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q146"), rdf.Typed("2020-01-01T00:00:00Z", rdf.XSDDateTime)}}}, Labels: map[string]string{"Q146": "house cat"}}}, nil
+}
+
+const query = "SELECT ?item ?n WHERE { ?item wdt:P31 wd:Q146 . }"
+
+// world is a wiki, a solver, a store on disk and a clock, and the bots that are started on them.
+type world struct {
+	t      testing.TB
+	clock  *clock
+	wiki   *fakeWiki
+	solver *fakeSolver
+	path   string
+	store  *store.Store
+	cfg    bot.Config
+	log    *strings.Builder
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	c := &clock{t: time.Date(2026, 11, 20, 12, 0, 30, 0, time.UTC)}
+	w := &world{t: t, clock: c, wiki: newWiki(c), solver: &fakeSolver{clock: c, solved: map[string]int{}}, path: filepath.Join(t.TempDir(), "bot.db"), log: &strings.Builder{},
+		cfg: bot.Config{Page: page, Account: account, Operator: "Olga", StopPage: stopPage, Posting: bot.On, AnswerDelay: 15 * time.Minute, FollowupLimit: 2, RepliesPerHour: 100, ReplyOnFailure: true}}
+	w.open()
+	t.Cleanup(func() { w.store.Close() })
+	return w
+}
+
+func (w *world) open() {
+	w.t.Helper()
+	s, err := store.Open(context.Background(), w.path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.store = s
+}
+
+func (w *world) bot() *bot.Bot {
+	w.t.Helper()
+	b, err := bot.New(slog.New(slog.NewTextHandler(w.log, nil)), w.store, w.wiki, w.solver, w.clock.now, w.cfg)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return b
+}
+
+// round runs one round of a freshly started bot.
+func (w *world) round() bot.Summary {
+	w.t.Helper()
+	sum, err := w.bot().Round(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return sum
+}
+
+// entries gives all entries by heading; two entries of a heading come in order.
+func (w *world) entries() []*bot.Entry {
+	w.t.Helper()
+	es, err := bot.List(context.Background(), w.store)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return es
+}
+
+// states tells the states of all entries in a line.
+func (w *world) states() string {
+	var s []string
+	for _, e := range w.entries() {
+		s = append(s, e.Heading+":"+string(e.State))
+	}
+	return strings.Join(s, " ")
+}
+
+// replies counts the bot's comments in the threads with the heading.
+func (w *world) replies(heading string) int {
+	n := 0
+	for _, th := range forum.Parse(page, w.wiki.text(), forum.Options{}).Threads {
+		for _, c := range th.Comments {
+			if th.Heading == heading && c.Author != nil && *c.Author == account {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (w *world) want(states string) {
+	w.t.Helper()
+	if got := w.states(); got != states {
+		w.t.Errorf("ledger: %q, want %q", got, states)
+	}
+}
+
+func (w *world) wantReplies(heading string, n int) {
+	w.t.Helper()
+	if got := w.replies(heading); got != n {
+		w.t.Errorf("%d replies under %q, want %d; the page:\n%s", got, heading, n, w.wiki.text())
+	}
+}

@@ -1,0 +1,144 @@
+package bot
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// leave is the gate's word on one save.
+type leave struct {
+	open   bool
+	drop   bool      // closed for good: the entry is given up
+	reason string    // why it is closed
+	until  time.Time // the last moment at which the edit may be sent
+}
+
+// gate says whether a reply may be saved now. Every save passes through it, and it checks, in this order: the posting mode, the approval in the ledger, the stop page,
+// {{nobots}} on the page and in the section, the follow-up limit of the thread, and the replies of the last hour. The money of the day is watched by the solver.
+// With posting on, the approval is given here, and written down, for drafts that were not made while posting was off long ago.
+func (b *Bot) gate(ctx context.Context, v *view, p place, e *Entry) (leave, error) {
+	switch b.cfg.Posting {
+	case On, Propose:
+	default:
+		return leave{reason: "posting is off"}, nil
+	}
+	if why := b.needsApproval(e); why != "" {
+		e.ApprovedBy = ""
+		return leave{reason: why}, b.set(ctx, e, Proposed, why)
+	}
+	if e.State == Proposed {
+		e.ApprovedBy = byConfig
+		if err := b.set(ctx, e, Approved, ""); err != nil {
+			return leave{}, err
+		}
+	}
+	until, why, err := b.stopPage(ctx)
+	if err != nil || why != "" {
+		return leave{reason: why}, err
+	}
+	if b.pageDenied(v) {
+		return leave{reason: "the page wants no bots"}, nil
+	}
+	if b.threadDenied(v, p) {
+		return leave{drop: true, reason: "the thread wants no bots"}, nil
+	}
+	if full, err := b.followupsUsedUp(ctx, p.root(), e.Kind, e.Key); err != nil {
+		return leave{}, err
+	} else if full {
+		return leave{drop: true, reason: fmt.Sprintf("the thread has had its %d follow-ups", b.cfg.FollowupLimit)}, nil
+	}
+	recent, err := b.store.Entries(ctx, Filter{States: []State{Posting, Posted}, SavedSince: b.now().Add(-time.Hour)})
+	if err != nil {
+		return leave{}, err
+	}
+	if n := len(recent); n >= b.cfg.RepliesPerHour {
+		return leave{reason: fmt.Sprintf("%d replies in the last hour, %d are allowed", n, b.cfg.RepliesPerHour)}, nil
+	}
+	return leave{open: true, until: until}, nil
+}
+
+// byConfig stands for the approver of what is posted without being looked at.
+const byConfig = "POSTING=on"
+
+// needsApproval tells why an entry cannot go on without the operator, or "". An approval by the configuration lasts as long as the configuration.
+func (b *Bot) needsApproval(e *Entry) string {
+	switch {
+	case e.State == Approved && (b.cfg.Posting == On || e.ApprovedBy != byConfig):
+		return ""
+	case b.cfg.Posting != On:
+		return "waits for approval"
+	case e.Draft != nil && e.Draft.Dry && b.now().Sub(e.Draft.Made) > b.cfg.DraftMaxAge:
+		return "drafted while posting was off and old: waits for approval"
+	}
+	return ""
+}
+
+// stopNote remembers the stop page over restarts.
+type stopNote struct {
+	Existed bool `json:"existed"` // it has been seen to exist: from then on, its absence means stop
+}
+
+func (b *Bot) stopKey() string { return "bot/stop/" + b.cfg.StopPage }
+
+// stopPage reads the stop page and says why the bot must not post, or until when it may.
+//
+// The page lets the bot run when its trimmed text is empty or "run". A page that cannot be read means stop. A missing page means run only if it was missing when the
+// bot was first started, and has not existed since.
+func (b *Bot) stopPage(ctx context.Context) (until time.Time, why string, err error) {
+	asked := b.now()
+	rev, err := b.wiki.Page(ctx, b.cfg.StopPage)
+	if ctx.Err() != nil {
+		return until, "", ctx.Err()
+	}
+	if err != nil {
+		return until, "the stop page cannot be read: " + short(err), nil
+	}
+	note, known, err := b.stopNote(ctx)
+	if err != nil {
+		return until, "", err
+	}
+	if !known || !rev.Missing && !note.Existed {
+		note.Existed = !rev.Missing
+		raw, err := json.Marshal(note)
+		if err != nil {
+			return until, "", err
+		}
+		if err := b.store.Put(ctx, b.stopKey(), raw); err != nil {
+			return until, "", err
+		}
+	}
+	switch text := strings.TrimSpace(rev.Text); {
+	case rev.Missing && note.Existed:
+		return until, "the stop page is gone: make it anew, empty or with the word run", nil
+	case rev.Missing || text == "" || text == "run":
+		return asked.Add(stopPageAge), "", nil
+	default:
+		return until, fmt.Sprintf("the stop page says %q", cut(oneLine(text), 100)), nil
+	}
+}
+
+func (b *Bot) stopNote(ctx context.Context) (n stopNote, known bool, err error) {
+	raw, ok, err := b.store.Get(ctx, b.stopKey())
+	if err != nil || !ok {
+		return n, false, err
+	}
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return n, false, fmt.Errorf("the note %s in the ledger cannot be read: %w", b.stopKey(), err)
+	}
+	return n, true, nil
+}
+
+// watchStopPage notes at the first start whether the stop page exists.
+func (b *Bot) watchStopPage(ctx context.Context) error {
+	if _, known, err := b.stopNote(ctx); err != nil || known {
+		return err
+	}
+	_, why, err := b.stopPage(ctx)
+	if err == nil && why != "" {
+		b.lg.Warn("the bot is stopped", "reason", why)
+	}
+	return err
+}

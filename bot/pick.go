@@ -1,0 +1,241 @@
+package bot
+
+import (
+	"context"
+	"strings"
+	"time"
+)
+
+// verdict says what the page alone tells about a comment.
+type verdict struct {
+	kind   Kind
+	pick   bool
+	wait   time.Time // not before
+	reason string    // why it is not picked, for the log
+}
+
+// consider judges a comment by the page alone: no model, no ledger. Whatever is not picked here leaves no trace in the ledger and is considered again in the next
+// round, so that a thread that stops being resolved, or loses the query somebody posted, gets its answer after all.
+func (b *Bot) consider(v *view, p place) verdict {
+	c, first := p.comment, p.index == 0
+	switch {
+	case c.Author == nil && !first:
+		return verdict{reason: "unsigned"}
+	case c.Author != nil && b.ours(c):
+		return verdict{reason: "our own"}
+	case c.Author != nil && b.machine(*c.Author):
+		return verdict{reason: "a bot's"}
+	case b.old(v, c):
+		return verdict{reason: "from before the first start"}
+	case !first && !b.addressed(p):
+		return verdict{reason: "not addressed to us"}
+	}
+	if why := b.leaveAlone(v, p); why != "" {
+		return verdict{reason: why}
+	}
+	text := c.Text
+	if first {
+		text = p.thread.Heading + "\n" + text
+	}
+	if len(c.Queries) == 0 && IsChatter(text) {
+		return verdict{reason: "thanks or chatter"}
+	}
+	out := verdict{kind: FollowUp, pick: true}
+	if first {
+		out.kind = Request
+	}
+	switch {
+	case c.Author == nil || c.Time == nil:
+		out.wait = b.now().Add(max(b.cfg.UnsignedDelay, b.cfg.AnswerDelay))
+	case c.Time.After(v.now.Add(time.Hour)):
+		// The stamp cannot be right: waiting for it might take for ever.
+	default:
+		out.wait = b.now().Add(c.Time.Add(b.cfg.AnswerDelay).Sub(v.now))
+	}
+	return out
+}
+
+// addressed reports whether a comment speaks to us: it stands directly under a comment of ours, or mentions the account.
+func (b *Bot) addressed(p place) bool {
+	if b.mentioned(p.comment) {
+		return true
+	}
+	for i := range p.thread.Comments {
+		if c := &p.thread.Comments[i]; c.ID == p.comment.Parent && c.ID != "" {
+			return b.ours(c)
+		}
+	}
+	return false
+}
+
+// leaveAlone gives the reason for which a comment gets no answer although it is addressed to us, or "".
+func (b *Bot) leaveAlone(v *view, p place) string {
+	switch {
+	case p.thread.Resolved:
+		return "the thread is marked resolved"
+	case b.threadDenied(v, p):
+		return "the thread wants no bots"
+	case !b.mentioned(p.comment) && b.othersQuery(p):
+		return "somebody else has posted a query since"
+	}
+	return ""
+}
+
+// othersQuery reports whether somebody other than the poster and us has posted a query in the thread since the comment. Stamps count minutes: of two comments of the
+// same minute the one further down the page counts as the later one. An unsigned comment further down counts too, for it is nobody's word against it.
+func (b *Bot) othersQuery(p place) bool {
+	for i := range p.thread.Comments {
+		c := &p.thread.Comments[i]
+		if i == p.index || len(c.Queries) == 0 || b.ours(c) {
+			continue
+		}
+		if c.Author != nil && p.comment.Author != nil && sameUser(*c.Author, *p.comment.Author) {
+			continue
+		}
+		if c.Time == nil || p.comment.Time == nil || c.Time.Equal(*p.comment.Time) {
+			if i > p.index {
+				return true
+			}
+			continue
+		}
+		if c.Time.After(*p.comment.Time) {
+			return true
+		}
+	}
+	return false
+}
+
+// notice puts every comment that is to be judged into the ledger, and looks again at those that were skipped or given up and have changed since.
+func (b *Bot) notice(ctx context.Context, v *view, sum *Summary) error {
+	if b.pageDenied(v) {
+		b.lg.Info("the page wants no bots", "page", b.cfg.Page)
+		return nil
+	}
+	for _, p := range v.order {
+		verdict := b.consider(v, p)
+		if !verdict.pick {
+			b.lg.Debug("not for us", "comment", p.comment.ID, "reason", verdict.reason)
+			continue
+		}
+		e, err := b.entryOf(ctx, p)
+		if err != nil {
+			return err
+		}
+		if e != nil {
+			if err := b.reconsider(ctx, e, p); err != nil {
+				return err
+			}
+			continue
+		}
+		if verdict.wait.After(b.now()) && p.comment.Author != nil {
+			b.lg.Debug("too fresh", "comment", p.comment.ID, "until", verdict.wait)
+			continue
+		}
+		if full, err := b.followupsUsedUp(ctx, p.root(), verdict.kind, ""); err != nil || full {
+			if err != nil {
+				return err
+			}
+			b.lg.Info("follow-up limit of the thread reached", "comment", p.comment.ID, "limit", b.cfg.FollowupLimit)
+			continue
+		}
+		if b.onPage(v, Key(b.cfg.Page, p.comment.ID)) || b.answered(p) {
+			b.lg.Debug("answered already", "comment", p.comment.ID)
+			continue
+		}
+		if err := b.add(ctx, p, verdict, sum); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Bot) add(ctx context.Context, p place, v verdict, sum *Summary) error {
+	c := p.comment
+	e := &Entry{Key: Key(b.cfg.Page, c.ID), Page: b.cfg.Page, Comment: c.ID, Thread: p.root(), Kind: v.kind, State: Noticed,
+		Heading: p.thread.Heading, Time: c.Time, Text: TextHash(c), Created: b.now(), Updated: b.now()}
+	if c.Author != nil {
+		e.Author = *c.Author
+	}
+	if v.wait.After(b.now()) {
+		e.NotBefore, e.Reason = v.wait, "unsigned: answered once it has stood unchanged for a while"
+	}
+	added, err := b.store.Add(ctx, e)
+	if err != nil {
+		return err
+	}
+	if added {
+		sum.Noticed++
+		b.lg.Info("noticed", "entry", e.Key, "kind", e.Kind, "comment", e.Comment, "heading", e.Heading)
+	}
+	return nil
+}
+
+// reconsider looks again at a closed entry whose comment is to be picked: a skipped one that was edited is judged anew, and so is one that was closed only because of
+// what stood on the page, such as a comment that had vanished in an act of vandalism.
+func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
+	edited := TextHash(p.comment) != e.Text
+	switch {
+	case e.State == Skipped && edited && e.Edits < maxEdits:
+		b.reset(e, p)
+		e.Edits++
+		e.NotBefore = b.now().Add(b.cfg.AnswerDelay)
+		return b.ifUnchanged(b.set(ctx, e, Noticed, "edited after it was skipped"))
+	case e.Lapsed && (e.State == GaveUp || e.State == Skipped) && e.Edits < maxEdits && b.now().Sub(e.Updated) < maxLapsed:
+		b.reset(e, p)
+		e.Edits++
+		e.Lapsed = false
+		return b.ifUnchanged(b.set(ctx, e, Noticed, "what closed it is gone: "+e.Reason))
+	}
+	return nil
+}
+
+// reset makes an entry follow its comment as it stands now and forgets what was made from the old words.
+func (b *Bot) reset(e *Entry, p place) {
+	e.Text, e.Thread, e.Heading, e.Time = TextHash(p.comment), p.root(), p.thread.Heading, p.comment.Time
+	if p.comment.Author != nil {
+		e.Author = *p.comment.Author
+	}
+	e.Question, e.Language, e.Draft, e.ApprovedBy, e.NotBefore = "", "", nil, "", time.Time{}
+	e.Failures = 0
+}
+
+// followupsUsedUp reports whether the thread has had its follow-ups, besides the entry with the key.
+func (b *Bot) followupsUsedUp(ctx context.Context, root string, kind Kind, except string) (bool, error) {
+	if kind != FollowUp {
+		return false, nil
+	}
+	entries, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, Thread: root, States: []State{Accepted, Proposed, Approved, Posting, Posted}})
+	if err != nil {
+		return false, err
+	}
+	n := 0
+	for _, e := range entries {
+		if e.Kind == FollowUp && e.Key != except {
+			n++
+		}
+	}
+	return n >= b.cfg.FollowupLimit, nil
+}
+
+// ifUnchanged drops the error of an entry that somebody else changed: the next round looks at it again.
+func (b *Bot) ifUnchanged(err error) error {
+	if isChanged(err) {
+		return nil
+	}
+	return err
+}
+
+// question is the request in the poster's own words, for when no triage has put it better: heading, text, and the queries brought along.
+func question(p place) string {
+	var s strings.Builder
+	if p.index == 0 {
+		s.WriteString(strings.TrimSpace(p.thread.Heading))
+		s.WriteString("\n")
+	}
+	s.WriteString(strings.TrimSpace(p.comment.Text))
+	for _, q := range p.comment.Queries {
+		s.WriteString("\n\n")
+		s.WriteString(strings.TrimSpace(q.SPARQL))
+	}
+	return strings.TrimSpace(s.String())
+}

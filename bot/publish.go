@@ -1,0 +1,171 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// publish posts a proposed or approved reply if it may be posted now.
+func (b *Bot) publish(ctx context.Context, e *Entry, sum *Summary) error {
+	if b.cfg.Posting == Off || e.State == Proposed && b.needsApproval(e) != "" {
+		b.lg.Debug("not posted", "entry", e.Key, "posting", b.cfg.Posting, "reason", b.needsApproval(e))
+		return nil
+	}
+	for range maxConflicts {
+		again, err := b.attempt(ctx, e, sum)
+		if err != nil || !again {
+			return err
+		}
+	}
+	return b.notSaved(ctx, e, sum, fmt.Sprintf("no save came through in %d tries", maxConflicts))
+}
+
+// notSaved postpones an approved entry whose save certainly did not happen, or gives it up after too many.
+func (b *Bot) notSaved(ctx context.Context, e *Entry, sum *Summary, why string) error {
+	if e.Saves++; e.Saves >= b.cfg.MaxSaves {
+		return b.giveUp(ctx, e, sum, fmt.Sprintf("%d saves did not come through; the last: %s", e.Saves, why))
+	}
+	e.NotBefore = b.later(e.Saves)
+	return b.set(ctx, e, Approved, why)
+}
+
+// attempt reads the page anew, judges the request again, asks the gate, and saves once. again says that the page has moved on and it may be tried once more.
+func (b *Bot) attempt(ctx context.Context, e *Entry, sum *Summary) (again bool, err error) {
+	v, err := b.read(ctx)
+	if err != nil {
+		return false, err
+	}
+	p, f, why, err := b.review(ctx, v, e)
+	if err != nil {
+		return false, err
+	}
+	if f != replied && e.Save != nil {
+		rev, found, err := b.savedBefore(ctx, e)
+		if err != nil {
+			b.lg.Warn("held: the account's own edits cannot be read", "entry", e.Key, "err", err)
+			return false, ctx.Err()
+		}
+		if found {
+			return false, b.posted(ctx, e, rev, "our edit was found in the history", sum)
+		}
+	}
+	if ok, err := b.settle(ctx, e, p, f, why, sum); !ok {
+		return false, err
+	}
+	if e.Draft == nil {
+		return false, b.giveUp(ctx, e, sum, "the draft is missing from the ledger: use retry")
+	}
+	text, err := b.compose(v, p, e.Draft.Reply)
+	if err != nil {
+		return false, b.giveUp(ctx, e, sum, short(err))
+	}
+	e.Thread = p.root()
+	g, err := b.gate(ctx, v, p, e)
+	switch {
+	case err != nil:
+		return false, err
+	case g.drop:
+		return false, b.giveUp(ctx, e, sum, g.reason)
+	case !g.open:
+		b.lg.Info("held", "entry", e.Key, "reason", g.reason)
+		return false, nil
+	}
+	edit := Edit{Title: b.cfg.Page, Section: p.thread.Section, Text: text.after, Summary: b.summaryOf(p, e), BaseRev: v.rev.ID, Start: v.now, SendBefore: g.until}
+	return b.save(ctx, e, edit, sum)
+}
+
+// save writes down that a save is coming, and sends it. Whatever happens from here on, the entry says that it may have been posted until [Bot.recover] knows better.
+func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, sum *Summary) (again bool, err error) {
+	first := edit.Start
+	if e.Save != nil && e.Save.First.Before(first) {
+		first = e.Save.First
+	}
+	e.Save = &Save{BaseRev: edit.BaseRev, Section: edit.Section, First: first, At: b.now()}
+	if err := b.set(ctx, e, Posting, ""); err != nil {
+		return false, err
+	}
+	if !b.now().Before(edit.SendBefore) {
+		return true, b.set(ctx, e, Approved, "writing the ledger took too long: the stop page has to be read again")
+	}
+	rev, err := b.wiki.Save(ctx, edit)
+	switch {
+	case err == nil:
+		return false, b.posted(ctx, e, rev, "", sum)
+	case errors.Is(err, ErrConflict), errors.Is(err, ErrStale):
+		b.lg.Info("the page has moved on", "entry", e.Key, "err", err)
+		return true, b.set(ctx, e, Approved, short(err))
+	case errors.Is(err, ErrRefused):
+		return false, b.giveUp(ctx, e, sum, short(err))
+	case errors.Is(err, ErrBlocked):
+		if serr := b.set(ctx, e, Approved, short(err)); serr != nil {
+			return false, errors.Join(err, serr)
+		}
+		return false, fmt.Errorf("the bot must not go on until its operator has looked: %w", err)
+	}
+	// ErrUnknown, a cancelled context, or anything else: only a look at the wiki can tell, and not at once.
+	b.lg.Warn("it is not known whether the reply was saved", "entry", e.Key, "err", err)
+	e.Saves++
+	e.Save.Error = short(err)
+	if serr := b.set(context.WithoutCancel(ctx), e, Posting, "it is not known yet whether the reply was saved: "+short(err)); serr != nil {
+		return false, serr
+	}
+	return false, ctx.Err()
+}
+
+// posted records that the reply is on the wiki.
+func (b *Bot) posted(ctx context.Context, e *Entry, rev int64, how string, sum *Summary) error {
+	e.Rev, e.NotBefore, e.Lapsed = rev, time.Time{}, false
+	// The reply is on the wiki, whatever the context says by now.
+	if err := b.set(context.WithoutCancel(ctx), e, Posted, how); err != nil {
+		return err
+	}
+	sum.Posted++
+	return nil
+}
+
+// savedBefore looks for an edit of ours that carries the entry's key. It finds it when the section has been archived or the reply removed since.
+func (b *Bot) savedBefore(ctx context.Context, e *Entry) (rev int64, found bool, err error) {
+	edits, err := b.wiki.OwnEdits(ctx, b.cfg.Page, e.Save.First.Add(-clockSlack))
+	if err != nil {
+		return 0, false, fmt.Errorf("read the account's own edits: %w", err)
+	}
+	for _, edit := range edits {
+		if strings.Contains(edit.Summary, e.Key) {
+			return edit.RevID, true, nil
+		}
+	}
+	return 0, false, nil
+}
+
+// recover finds out what became of the saves whose outcome is not known: those during which the program ended, and those that got no answer. See the package
+// documentation for why this posts nothing twice.
+func (b *Bot) recover(ctx context.Context, v *view, sum *Summary) error {
+	return b.each(ctx, Posting, sum, func(ctx context.Context, e *Entry, sum *Summary) error {
+		if b.onPage(v, e.Key) {
+			return b.posted(ctx, e, 0, "our reply was found on the page", sum)
+		}
+		if e.Save == nil {
+			return b.set(ctx, e, Approved, "no save was begun")
+		}
+		rev, found, err := b.savedBefore(ctx, e)
+		switch {
+		case err != nil:
+			b.lg.Warn("what became of a save cannot be found out for now", "entry", e.Key, "err", err)
+			return ctx.Err()
+		case found:
+			return b.posted(ctx, e, rev, "our edit was found in the history", sum)
+		case v.asked.Sub(e.Save.At) < b.cfg.UnknownGrace:
+			b.lg.Info("a save may still arrive: waiting", "entry", e.Key, "since", e.Save.At, "grace", b.cfg.UnknownGrace)
+			return nil
+		case e.Saves >= b.cfg.MaxSaves:
+			return b.giveUp(ctx, e, sum, fmt.Sprintf("%d saves did not come through; the last: %s", e.Saves, e.Save.Error))
+		}
+		if e.Saves > 1 {
+			e.NotBefore = b.later(e.Saves - 1)
+		}
+		return b.set(ctx, e, Approved, "the save did not arrive")
+	})
+}
