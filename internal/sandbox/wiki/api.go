@@ -41,9 +41,11 @@ type Handler struct {
 
 // session is a client of the API with its cookie.
 type session struct {
+	id      string   // the cookie's value; "" when there is no randomness
 	account *Account // nil: anonymous
-	secret  string   // the tokens come from it
+	secret  string   // the API's tokens come from it
 	used    time.Time
+	once    map[string]bool // forms that were sent
 }
 
 // maxSessions bounds the memory: beyond it the least recently used ones are forgotten.
@@ -73,6 +75,9 @@ type call struct {
 	post bool
 	s    *session
 	warn []string
+
+	account *Account // of the session when the request came; nil: anonymous
+	secret  string
 }
 
 func (c *call) has(name string) bool { return len(c.form[name]) > 0 }
@@ -124,6 +129,9 @@ func (h *Handler) api(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c := &call{h: h, form: r.Form, post: r.Method == http.MethodPost, s: h.session(rw, r)}
+	h.mu.Lock()
+	c.account, c.secret = c.s.account, c.s.secret
+	h.mu.Unlock()
 	answer, f := c.run(action)
 	if f != nil {
 		e := object{"code": f.code, "info": f.info}
@@ -198,7 +206,7 @@ func (c *call) run(action string) (object, *failure) {
 
 // assert checks assert and assertuser (https://www.mediawiki.org/wiki/API:Assert).
 func (c *call) assert() *failure {
-	a := c.s.account
+	a := c.account
 	switch c.get("assert") {
 	case "user":
 		if a == nil {
@@ -223,18 +231,18 @@ func (c *call) assert() *failure {
 
 // name is the user's name; an anonymous one goes by the loopback address.
 func (c *call) name() string {
-	if c.s.account == nil {
+	if c.account == nil {
 		return "127.0.0.1"
 	}
-	return c.s.account.Name
+	return c.account.Name
 }
 
 // token is the session's token; without a login it is the same for everybody.
 func (c *call) token() string {
-	if c.s.account == nil {
+	if c.account == nil {
 		return `+\`
 	}
-	return c.s.secret + `+\`
+	return c.secret + `+\`
 }
 
 func (c *call) checkToken() *failure {
@@ -270,8 +278,9 @@ func (h *Handler) session(rw http.ResponseWriter, r *http.Request) *session {
 	}
 	id, s := h.random(), &session{secret: h.random(), used: now}
 	if id == "" || s.secret == "" {
-		return s // not kept: without randomness nobody can log in
+		return s // not kept: without randomness nobody can log in or post
 	}
+	s.id = id
 	h.sessions[id] = s
 	http.SetCookie(rw, &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	return s
@@ -281,9 +290,9 @@ func (h *Handler) session(rw http.ResponseWriter, r *http.Request) *session {
 func (c *call) login() (object, *failure) {
 	result := func(o object) (object, *failure) { return object{"login": o}, nil }
 	if !c.has("lgtoken") {
-		return result(object{"result": "NeedToken", "token": c.s.secret + `+\`})
+		return result(object{"result": "NeedToken", "token": c.secret + `+\`})
 	}
-	if c.get("lgtoken") != c.s.secret+`+\` {
+	if c.get("lgtoken") != c.secret+`+\` {
 		return result(object{"result": "WrongToken"})
 	}
 	for i := range c.h.wiki.cfg.Accounts {

@@ -15,7 +15,7 @@ var sectionNumber = regexp.MustCompile(`^(?:\d+|new)?$`)
 
 // edit is action=edit (https://www.mediawiki.org/wiki/API:Edit) for registered users.
 func (c *call) edit() (object, *failure) {
-	if c.s.account == nil {
+	if c.account == nil {
 		return nil, fail("permissiondenied", "You don't have permission to edit this page without logging in.")
 	}
 	e, f := c.change()
@@ -59,7 +59,7 @@ func (c *call) edit() (object, *failure) {
 func (c *call) change() (change, *failure) {
 	e := change{title: c.get("title"), section: c.get("section"), heading: c.get("sectiontitle"), text: c.get("text"), user: c.name(),
 		summary: c.get("summary"), create: !c.has("nocreate"), only: c.has("createonly")}
-	e.bot = c.has("bot") && slices.Contains(c.s.account.Groups, "bot")
+	e.bot = c.has("bot") && slices.Contains(c.account.Groups, "bot")
 	switch {
 	case e.title == "":
 		return e, fail("missingparam", `One of the parameters "title" and "pageid" is required.`)

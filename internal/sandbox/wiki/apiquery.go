@@ -53,7 +53,7 @@ func (c *call) tokens() object {
 	out := object{}
 	for _, t := range types {
 		if t == "login" {
-			out["logintoken"] = c.s.secret + `+\`
+			out["logintoken"] = c.secret + `+\`
 			continue
 		}
 		out[t+"token"] = c.token()
@@ -65,7 +65,7 @@ func (c *call) userInfo() object {
 	out := object{"id": 0, "name": c.name()}
 	groups := []string{"*"}
 	rights := []string{"read", "createpage", "createtalk"}
-	if a := c.s.account; a != nil {
+	if a := c.account; a != nil {
 		for i := range c.h.wiki.cfg.Accounts {
 			if &c.h.wiki.cfg.Accounts[i] == a {
 				out["id"] = i + 1

@@ -11,13 +11,14 @@ import (
 type renderOptions struct {
 	queryURL string                    // before the encoded query of a "Try it!" link
 	exists   func(title string) bool   // is there such a page? nil: all exist
+	isBot    func(user string) bool    // marks signatures; nil: nobody
 	reply    func(c commentEnd) string // HTML put behind each signed comment; nil: nothing
 }
 
 // commentEnd is where a signed comment ends.
 type commentEnd struct {
-	offset int // in the page's wikitext: behind the last byte of the comment's last line
-	depth  int // number of list characters before that line
+	offset int    // in the page's wikitext: behind the last byte of the comment's last line
+	prefix string // the list characters before that line
 }
 
 // document is a rendered text.
@@ -232,21 +233,11 @@ func (r *renderer) paragraph(ls []line) string {
 	if r.hasBlock(text) {
 		tag = "div"
 	}
-	last := ls[len(ls)-1]
-	return "<" + tag + ">" + r.inline(text, 0) + "</" + tag + ">\n" + r.afterComment(last, 0)
+	return "<" + tag + ">" + r.signedLine(text) + "</" + tag + ">\n" + r.afterComment(ls[len(ls)-1], "")
 }
 
 // hasBlock reports whether a marker in the text stands for block HTML.
 func (r *renderer) hasBlock(text string) bool {
-	for _, m := range r.markers {
-		if m.block {
-			return strings.Contains(text, "\x7f") && r.blockMarker(text)
-		}
-	}
-	return false
-}
-
-func (r *renderer) blockMarker(text string) bool {
 	parts := strings.Split(text, "\x7f")
 	for i := 1; i < len(parts); i += 2 {
 		if n, err := strconv.Atoi(parts[i]); err == nil && n < len(r.markers) && r.markers[n].block {
@@ -256,15 +247,28 @@ func (r *renderer) blockMarker(text string) bool {
 	return strings.Contains(text, "<div")
 }
 
-// signed finds a timestamp at the end of a line, behind a link to a user.
-var signed = regexp.MustCompile(`(?i)(?:\[\[(?:user|user talk|special:contributions/)[^\n]*)\d\d:\d\d, \d{1,2} \pL+ \d{4}[\x{200e}\x{200f}]? \(UTC\)[^\pL\n]*(?:</[a-z]+>|\x7f\d+\x7f|\s)*$`)
+// trailingSignature finds a signature with its time at the end of a line: links to the author's pages, then the time.
+var trailingSignature = regexp.MustCompile(`(?i)(?:(?:--|–|—)\s*)?\[\[(?:user|user talk|special:contributions/):?([^\[\]|/]*)[^\[\]]*\]\](?:[^\[\]\n\pL]{0,20}\[\[[^\[\]\n]*\]\])*[^\[\]\n\pL]{0,20}\d\d:\d\d, \d{1,2} \pL+ \d{4}[\x{200e}\x{200f}]? \(UTC\)[^\pL\n\[]{0,20}$`)
+
+// signedLine renders a line of running text; a signature at its end gets a class of its own.
+func (r *renderer) signedLine(text string) string {
+	m := trailingSignature.FindStringSubmatchIndex(text)
+	if m == nil || strings.Contains(text[m[0]:], "\x7f") {
+		return r.inline(text, 0)
+	}
+	class := "sig"
+	if user, err := normalize("User:" + text[m[2]:m[3]]); err == nil && r.o.isBot != nil && r.o.isBot(strings.TrimPrefix(user, "User:")) {
+		class = "sig bot"
+	}
+	return r.inline(text[:m[0]]+r.mark(`<span class="`+class+`">`+r.inline(text[m[0]:], 1)+"</span>", false), 0)
+}
 
 // afterComment gives what stands behind a line that ends a signed comment.
-func (r *renderer) afterComment(l line, depth int) string {
-	if r.o.reply == nil || l.end < 0 || !signed.MatchString(l.text) {
+func (r *renderer) afterComment(l line, prefix string) string {
+	if r.o.reply == nil || l.end < 0 || !trailingSignature.MatchString(l.text) {
 		return ""
 	}
-	return r.o.reply(commentEnd{offset: l.end, depth: depth})
+	return r.o.reply(commentEnd{offset: l.end, prefix: prefix})
 }
 
 // heading renders a heading. One of level 2 on the page itself starts a thread of its own.

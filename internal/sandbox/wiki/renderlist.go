@@ -32,11 +32,11 @@ func (r *renderer) items(ls []line, depth int) (n int, out []item) {
 				continue
 			}
 		}
-		content := r.inline(strings.TrimSpace(rest), 0)
+		content := r.signedLine(strings.TrimSpace(rest))
 		if prefix[len(prefix)-1] == ';' {
 			content = "<strong>" + content + "</strong>"
 		}
-		out = append(out, item{prefix, content + r.afterComment(l, len(prefix))})
+		out = append(out, item{prefix, content + r.afterComment(l, prefix)})
 		n++
 	}
 	return n, out

@@ -1,16 +1,280 @@
 package wiki
 
-import "net/http"
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"crypto/subtle"
+	"embed"
+	"encoding/hex"
+	"html"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
 
-// exists reports whether there is a page.
-func (h *Handler) exists(title string) bool { return h.wiki.Page(title) != nil }
+//go:embed web
+var webFiles embed.FS
+
+var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
+	"path":  pagePath,
+	"stamp": func(t time.Time) string { return t.UTC().Format("15:04, 2 January 2006") },
+}).ParseFS(webFiles, "web/*.html"))
+
+// security is the policy of all pages: nothing from elsewhere, no inline scripts or styles, forms only to here.
+const security = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	switch r.URL.Path {
-	case "/w/api.php":
+	switch path := r.URL.Path; {
+	case path == "/w/api.php":
 		h.api(rw, r)
+	case strings.HasPrefix(path, "/w/rest.php/v1/page/"):
+		h.rest(rw, r)
+	case path == "/" && h.Forum != "":
+		http.Redirect(rw, r, pagePath(h.Forum), http.StatusFound)
+	case strings.HasPrefix(path, "/wiki/"):
+		h.page(rw, r)
+	case path == "/query" && h.SPARQL != "":
+		h.show(rw, http.StatusOK, "query.html", h.view("Query", rw, r))
+	case strings.HasPrefix(path, "/static/"):
+		h.static(rw, r, strings.TrimPrefix(path, "/static/"))
 	default:
-		http.NotFound(rw, r)
+		h.problem(rw, r, http.StatusNotFound, "There is nothing here", "No page of this wiki has the address "+path+".", "")
 	}
 }
+
+// static serves the style sheet and the scripts.
+func (h *Handler) static(rw http.ResponseWriter, r *http.Request, name string) {
+	types := map[string]string{"style.css": "text/css; charset=utf-8", "forum.js": "text/javascript; charset=utf-8", "query.js": "text/javascript; charset=utf-8"}
+	kind, ok := types[name]
+	data, err := webFiles.ReadFile("web/" + name)
+	if !ok || err != nil {
+		http.NotFound(rw, r)
+		return
+	}
+	rw.Header().Set("Content-Type", kind)
+	rw.Header().Set("X-Content-Type-Options", "nosniff")
+	rw.Header().Set("Cache-Control", "max-age=60")
+	_, _ = rw.Write(data)
+}
+
+// view is what the templates are given.
+type view struct {
+	Site, Title, Forum, SPARQL, Endpoint string
+	Body                                 template.HTML
+	Page                                 *Revision // nil: missing
+	Old                                  bool      // not the newest revision
+	Current                              int64     // the newest revision
+	CanPost                              bool
+	Contents                             []entry
+	History                              []historyLine
+	Text                                 string // in a text area
+	Name, Token, Once                    string
+	Message, Lead                        string
+}
+
+// entry is a line of the table of contents.
+type entry struct {
+	Text, Anchor string
+	Resolved     bool
+}
+
+// historyLine is a line of the history.
+type historyLine struct {
+	*Revision
+	Delta int
+}
+
+// view fills in what all pages need. It starts a session for the forms' tokens.
+func (h *Handler) view(title string, rw http.ResponseWriter, r *http.Request) *view {
+	v := &view{Site: h.wiki.cfg.SiteName, Title: title, Forum: h.Forum, SPARQL: h.SPARQL, Endpoint: h.SPARQL}
+	v.Token, v.Once = h.formToken(h.session(rw, r)), h.random()
+	if c, err := r.Cookie("sandboxwiki_name"); err == nil {
+		if name, err := url.QueryUnescape(c.Value); err == nil {
+			v.Name, _ = h.wiki.visitorName(name)
+		}
+	}
+	return v
+}
+
+// formToken ties a form to the session that it was shown to.
+func (h *Handler) formToken(s *session) string {
+	m := hmac.New(sha256.New, []byte(h.formKey))
+	m.Write([]byte(s.id))
+	return hex.EncodeToString(m.Sum(nil))
+}
+
+func (h *Handler) validToken(s *session, token string) bool {
+	return h.formKey != "" && s.id != "" && subtle.ConstantTimeCompare([]byte(h.formToken(s)), []byte(token)) == 1
+}
+
+// show writes a page.
+func (h *Handler) show(rw http.ResponseWriter, status int, name string, v *view) {
+	var b bytes.Buffer
+	if err := pageTemplate.ExecuteTemplate(&b, name, v); err != nil {
+		h.wiki.lg.Error("sandbox wiki: page", "template", name, "err", err)
+		http.Error(rw, "The page could not be shown.", http.StatusInternalServerError)
+		return
+	}
+	head := rw.Header()
+	head.Set("Content-Type", "text/html; charset=utf-8")
+	head.Set("Content-Security-Policy", security)
+	head.Set("X-Content-Type-Options", "nosniff")
+	head.Set("Referrer-Policy", "no-referrer")
+	head.Set("Cache-Control", "no-store")
+	rw.WriteHeader(status)
+	_, _ = rw.Write(b.Bytes())
+}
+
+// problem shows what went wrong, with the text that somebody typed so that it is not lost.
+func (h *Handler) problem(rw http.ResponseWriter, r *http.Request, status int, lead, message, text string) {
+	v := h.view(lead, rw, r)
+	v.Lead, v.Message, v.Text = lead, message, text
+	h.show(rw, status, "problem.html", v)
+}
+
+// page serves /wiki/TITLE: the page, its history, its wikitext, and the forms sent to it.
+func (h *Handler) page(rw http.ResponseWriter, r *http.Request) {
+	title, err := normalize(strings.TrimPrefix(r.URL.Path, "/wiki/"))
+	if err != nil {
+		h.problem(rw, r, http.StatusBadRequest, "No page can have this title", err.Error(), "")
+		return
+	}
+	action := r.URL.Query().Get("action")
+	if r.Method == http.MethodPost {
+		h.post(rw, r, title, action)
+		return
+	}
+	rev := h.wiki.Page(title)
+	v := h.view(title, rw, r)
+	v.Page = rev
+	if rev != nil {
+		v.Current = rev.ID
+	}
+	switch {
+	case action == "revid":
+		rw.Header().Set("Cache-Control", "no-store")
+		writeJSON(rw, http.StatusOK, object{"revid": v.Current})
+	case action == "raw" && rev != nil:
+		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		rw.Header().Set("X-Content-Type-Options", "nosniff")
+		_, _ = rw.Write([]byte(rev.Text))
+	case action == "history" && rev != nil:
+		v.History = changes(h.wiki.History(title))
+		h.show(rw, http.StatusOK, "history.html", v)
+	case action == "edit":
+		if rev != nil {
+			v.Text = rev.Text
+		}
+		h.show(rw, http.StatusOK, "edit.html", v)
+	default:
+		h.read(rw, r, v)
+	}
+}
+
+// changes lists a page's revisions, newest first, with the bytes that each added.
+func changes(revs []*Revision) []historyLine {
+	var out []historyLine
+	for i, rev := range revs {
+		before := 0
+		if i > 0 {
+			before = len(revs[i-1].Text)
+		}
+		out = append(out, historyLine{rev, len(rev.Text) - before})
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// read shows a page, with the forms when it is a forum's newest revision.
+func (h *Handler) read(rw http.ResponseWriter, r *http.Request, v *view) {
+	if old := r.URL.Query().Get("oldid"); old != "" {
+		for _, rev := range h.wiki.History(v.Title) {
+			if strconv.FormatInt(rev.ID, 10) == old && rev.ID != v.Current {
+				v.Page, v.Old = rev, true
+			}
+		}
+	}
+	if v.Page == nil {
+		h.show(rw, http.StatusNotFound, "page.html", v)
+		return
+	}
+	ns, _, _ := split(v.Title)
+	v.CanPost = !v.Old && (ns == 4 || ns%2 == 1)
+	o := renderOptions{queryURL: h.QueryURL, exists: h.exists, isBot: h.isBot}
+	if v.CanPost {
+		o.reply = func(c commentEnd) string { return h.replyForm(v, c) }
+	}
+	v.Body = template.HTML(render(v.Page.Text, o).html) // render escapes all that it does not build
+	for _, hd := range headings(v.Page.Text) {
+		if hd.level == 2 && !hd.hidden {
+			v.Contents = append(v.Contents, h.entry(v.Page.Text, hd))
+		}
+	}
+	h.show(rw, http.StatusOK, "page.html", v)
+}
+
+// entry makes a line of the table of contents.
+func (h *Handler) entry(text string, hd heading) entry {
+	plain := html.UnescapeString(stripTags.ReplaceAllString(render(hd.text, renderOptions{}).html, ""))
+	plain = strings.Join(strings.Fields(plain), " ")
+	e := entry{Text: plain, Anchor: strings.ReplaceAll(plain, " ", "_")}
+	section := text[hd.end:]
+	if n := strings.Index(section, "\n== "); n >= 0 {
+		section = section[:n]
+	}
+	e.Resolved = strings.Contains(strings.ToLower(section), "{{section resolved")
+	return e
+}
+
+func (h *Handler) isBot(user string) bool {
+	for _, a := range h.wiki.cfg.Accounts {
+		if a.Name == user {
+			return slices.Contains(a.Groups, "bot")
+		}
+	}
+	return false
+}
+
+// replyForm is the form under a comment.
+func (h *Handler) replyForm(v *view, c commentEnd) string {
+	var b bytes.Buffer
+	err := pageTemplate.ExecuteTemplate(&b, "reply", struct {
+		*view
+		At int
+	}{v, c.offset})
+	if err != nil {
+		h.wiki.lg.Error("sandbox wiki: reply form", "err", err)
+		return ""
+	}
+	return b.String()
+}
+
+// rest serves a page as HTML where MediaWiki's REST API has Parsoid's.
+func (h *Handler) rest(rw http.ResponseWriter, r *http.Request) {
+	part := strings.TrimPrefix(r.URL.EscapedPath(), "/w/rest.php/v1/page/")
+	name, ok := strings.CutSuffix(part, "/html")
+	title, err := url.PathUnescape(name)
+	var rev *Revision
+	if ok && err == nil && !strings.Contains(name, "/") {
+		rev = h.wiki.Page(title)
+	}
+	if rev == nil {
+		writeJSON(rw, http.StatusNotFound, object{"httpCode": 404, "httpReason": "Not Found", "errorKey": "rest-nonexistent-title"})
+		return
+	}
+	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
+	rw.Header().Set("Content-Security-Policy", security)
+	rw.Header().Set("ETag", `"`+strconv.FormatInt(rev.ID, 10)+`"`)
+	doc := render(rev.Text, renderOptions{queryURL: h.QueryURL})
+	_, _ = rw.Write([]byte("<!DOCTYPE html>\n<html about=\"/wiki/Special:Redirect/revision/" + strconv.FormatInt(rev.ID, 10) + "\"><head><meta charset=\"utf-8\"/><title>" +
+		html.EscapeString(rev.Page) + "</title></head><body>" + doc.html + "</body></html>"))
+}
+
+// exists reports whether there is a page.
+func (h *Handler) exists(title string) bool { return h.wiki.Page(title) != nil }

@@ -1,0 +1,252 @@
+package wiki
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of what a visitor may post, in characters.
+const (
+	maxPost    = 20_000
+	maxHeading = 200
+)
+
+// maxOnce bounds the remembered form numbers of a session.
+const maxOnce = 200
+
+// post handles the forms: action reply, new or save.
+func (h *Handler) post(rw http.ResponseWriter, r *http.Request, title, action string) {
+	r.Body = http.MaxBytesReader(rw, r.Body, maxBody)
+	if err := r.ParseForm(); err != nil {
+		h.problem(rw, r, http.StatusBadRequest, "The form could not be read", "It was too long or broken.", "")
+		return
+	}
+	text := strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n")
+	s := h.session(rw, r)
+	if err := http.NewCrossOriginProtection().Check(r); err != nil || !h.validToken(s, r.PostForm.Get("token")) {
+		h.problem(rw, r, http.StatusForbidden, "Please send it once more", "The form was too old: the wiki was restarted since you opened it. Your text is below; copy it, go back to the page, and post it again.", text)
+		return
+	}
+	name, err := h.wiki.visitorName(r.PostForm.Get("name"))
+	if err != nil {
+		h.problem(rw, r, http.StatusBadRequest, "Please choose another name", upperFirst(err.Error())+".", text)
+		return
+	}
+	http.SetCookie(rw, &http.Cookie{Name: "sandboxwiki_name", Value: url.QueryEscape(name), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 365 * 86400})
+	if !h.firstTime(s, r.PostForm.Get("once")) {
+		http.Redirect(rw, r, pagePath(title), http.StatusSeeOther)
+		return
+	}
+	if err := h.apply(r.PostForm, title, action, name, text); err != nil {
+		h.postFailed(rw, r, s, err, text)
+		return
+	}
+	to := pagePath(title)
+	if heading := oneLine(r.PostForm.Get("heading")); action == "new" && heading != "" {
+		to += "#" + url.PathEscape(strings.ReplaceAll(heading, " ", "_"))
+	}
+	http.Redirect(rw, r, to, http.StatusSeeOther)
+}
+
+// postFailed tells a visitor why the post was not saved and lets the same form be sent again.
+func (h *Handler) postFailed(rw http.ResponseWriter, r *http.Request, s *session, err error, text string) {
+	h.mu.Lock()
+	delete(s.once, r.PostForm.Get("once"))
+	h.mu.Unlock()
+	var bad badPost
+	switch {
+	case errors.As(err, &bad):
+		h.problem(rw, r, http.StatusBadRequest, "This cannot be posted yet", string(bad), text)
+	case errors.Is(err, errConflict), errors.Is(err, errNoSection):
+		h.problem(rw, r, http.StatusConflict, "Somebody was faster", "The same place of the page has changed since you opened it. Your text is below; copy it, go back to the page, and post it again.", text)
+	default:
+		h.wiki.lg.Error("sandbox wiki: post failed", "err", err)
+		h.problem(rw, r, http.StatusInternalServerError, "The wiki could not save your post", "Your text is below; please try again later.", text)
+	}
+}
+
+// badPost says what the visitor has to change.
+type badPost string
+
+// Error gives the sentence that the visitor reads.
+func (b badPost) Error() string { return string(b) }
+
+// firstTime reports whether a form is sent for the first time: a second click must not post twice.
+func (h *Handler) firstTime(s *session, once string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if s.once[once] {
+		return false
+	}
+	if s.once == nil || len(s.once) >= maxOnce {
+		s.once = map[string]bool{}
+	}
+	s.once[once] = true
+	return true
+}
+
+// apply makes the edit that a form asks for.
+func (h *Handler) apply(form url.Values, title, action, name, text string) error {
+	switch {
+	case strings.TrimSpace(text) == "" && action != "save":
+		return badPost("There is no text in it.")
+	case utf8.RuneCountInString(text) > maxPost && action != "save":
+		return badPost("The text is longer than 20,000 characters.")
+	case !utf8.ValidString(text) || len(text) > maxPage:
+		return badPost("The text is too long, or not Unicode.")
+	}
+	base, _ := strconv.ParseInt(form.Get("base"), 10, 64)
+	switch action {
+	case "new":
+		heading := strings.Trim(oneLine(form.Get("heading")), "= ")
+		if heading == "" || utf8.RuneCountInString(heading) > maxHeading {
+			return badPost("A request needs a heading of at most 200 characters.")
+		}
+		_, err := h.wiki.save(change{title: title, section: "new", heading: heading, text: sign(text), user: name, summary: "/* " + heading + " */ new request", create: true})
+		return err
+	case "reply":
+		at, err := strconv.Atoi(form.Get("at"))
+		if err != nil {
+			return badPost("The form names no comment to reply to.")
+		}
+		return h.wiki.reply(title, base, at, sign(text), name)
+	case "save":
+		_, err := h.wiki.save(change{title: title, text: text, user: name, summary: oneLine(form.Get("summary")), base: base, create: true})
+		return err
+	}
+	return badPost("There is no such form.")
+}
+
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// sign adds a signature unless the text ends with one.
+func sign(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasSuffix(text, "~~~~") {
+		return text
+	}
+	return text + " ~~~~"
+}
+
+// reply puts a text under the comment that ends at an offset of a revision, behind the replies that are there. When the place has changed since, it looks for the same comment in
+// the newest revision.
+func (w *Wiki) reply(title string, base int64, at int, text, user string) error {
+	for _, rev := range []*Revision{w.revision(title, base), w.Page(title)} {
+		if rev == nil {
+			continue
+		}
+		target, ok := commentAt(rev.Text, at)
+		if rev.ID != base {
+			target, ok = sameComment(w.revision(title, base), at, rev.Text)
+		}
+		if !ok {
+			continue
+		}
+		page, heading := place(rev.Text, target, text)
+		_, err := w.save(change{title: title, text: page, user: user, summary: "/* " + heading + " */ Reply", base: rev.ID})
+		if !errors.Is(err, errConflict) {
+			return err
+		}
+	}
+	return errConflict
+}
+
+// revision gives a revision of a page by its number, or nil.
+func (w *Wiki) revision(title string, id int64) *Revision {
+	for _, rev := range w.History(title) {
+		if rev.ID == id {
+			return rev
+		}
+	}
+	return nil
+}
+
+// comments finds where the signed comments of a page end.
+func comments(text string) []commentEnd {
+	var out []commentEnd
+	render(text, renderOptions{reply: func(c commentEnd) string {
+		out = append(out, c)
+		return ""
+	}})
+	return out
+}
+
+func commentAt(text string, at int) (commentEnd, bool) {
+	for _, c := range comments(text) {
+		if c.offset == at {
+			return c, true
+		}
+	}
+	return commentEnd{}, false
+}
+
+// sameComment finds the comment of an old revision in a newer text by its last line.
+func sameComment(old *Revision, at int, text string) (commentEnd, bool) {
+	if old == nil || at < 0 || at > len(old.Text) {
+		return commentEnd{}, false
+	}
+	var found []commentEnd
+	for _, c := range comments(text) {
+		if lastLine(text[:c.offset]) == lastLine(old.Text[:at]) {
+			found = append(found, c)
+		}
+	}
+	if len(found) != 1 {
+		return commentEnd{}, false
+	}
+	return found[0], true
+}
+
+func lastLine(s string) string { return s[strings.LastIndexByte(s, '\n')+1:] }
+
+// place gives the page with a reply under a comment, and the heading of its section.
+func place(page string, c commentEnd, text string) (out, heading string) {
+	r := &renderer{anchors: map[string]int{}}
+	ls := r.split(r.prepare(page, 0), r.ends)
+	prefix := strings.ReplaceAll(c.prefix, ";", ":") + ":"
+	at, seen := c.offset, false
+	for i := 0; i < len(ls); i++ {
+		l := ls[i]
+		switch {
+		case !seen:
+			seen = l.end == c.offset
+			continue
+		case strings.TrimSpace(l.text) == "":
+			continue
+		case len(listPrefix(l.text)) < len(prefix):
+			i = len(ls)
+			continue
+		}
+		if rest := l.text[len(listPrefix(l.text)):]; strings.HasPrefix(strings.TrimLeft(rest, " "), "{|") {
+			if n := tableEnd(ls[i:]); n > 0 {
+				i += n - 1
+			}
+		}
+		at = ls[i].end
+	}
+	for _, hd := range headings(page) {
+		if hd.end <= c.offset && !hd.hidden {
+			heading = hd.text
+		}
+	}
+	return page[:at] + "\n" + indent(text, prefix) + page[at:], heading
+}
+
+// indent puts the prefix before each line that is not inside a template or a literal tag; blank lines fall away.
+func indent(text, prefix string) string {
+	r := &renderer{anchors: map[string]int{}}
+	r.prepare(text, 0)
+	var out []string
+	start := 0
+	for _, end := range r.ends {
+		if l := text[start:end]; strings.TrimSpace(l) != "" {
+			out = append(out, prefix+l)
+		}
+		start = end + 1
+	}
+	return strings.Join(out, "\n")
+}
