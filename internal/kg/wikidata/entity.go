@@ -126,8 +126,8 @@ func (r *rawEntity) page(langs []string) *kg.Entity {
 	for _, l := range langs {
 		e.Label = first(e.Label, r.Labels[l].Value)
 		e.Description = first(e.Description, r.Descriptions[l].Value)
-		for _, a := range r.Aliases[l] {
-			if e.Aliases == nil || l == langs[0] {
+		if len(e.Aliases) == 0 {
+			for _, a := range r.Aliases[l] {
 				e.Aliases = append(e.Aliases, a.Value)
 			}
 		}

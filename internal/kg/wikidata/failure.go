@@ -28,7 +28,7 @@ func queryFailure(query string, a answer, now time.Time) *kg.Error {
 	switch a.status {
 	case http.StatusTooManyRequests:
 		if text, ok := qleverText(a.body); ok {
-			return &kg.Error{Kind: kg.Timeout, Message: tidy(text)} // QLever's way to say that its time limit passed
+			return &kg.Error{Kind: kg.Timeout, Message: first(tidy(text), "the service's time limit passed")} // QLever's way to say that its time limit passed
 		}
 		return throttled(a, now)
 	case http.StatusForbidden:
@@ -224,7 +224,7 @@ func qleverFailure(body []byte) *kg.Error {
 	if json.Unmarshal(body, &q) != nil || q.Exception == "" {
 		return nil
 	}
-	e := &kg.Error{Kind: kg.QueryFailed, Message: tidy(q.Exception)}
+	e := &kg.Error{Kind: kg.QueryFailed, Message: first(tidy(q.Exception), "the service refused the query")}
 	if q.Metadata.Line > 0 {
 		e.Kind, e.Line, e.Column = kg.SyntaxError, q.Metadata.Line, q.Metadata.PositionInLine+1
 	}

@@ -1,0 +1,134 @@
+package wikidata
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+func slept(s *service) time.Duration {
+	var sum time.Duration
+	for _, d := range s.clock.Slept() {
+		sum += d
+	}
+	return sum
+}
+
+// A running query earns back part of what it costs, since the clock moves meanwhile; so the account is emptied by hand:
+// of 120 s at first 150 s are taken, -30 s are left, 1 s is needed, and 60 s a minute come back: a wait of 31 s.
+func TestTimeBudget(t *testing.T) {
+	s := newService(t)
+	c := s.client(nil, func(c *Config) {
+		c.Pace = Pace{Time: 120 * time.Second, TimeRate: 60 * time.Second, Errors: 60, ErrorRate: 30}
+		c.Retry.Attempts = 1
+	})
+	s.on("/sparql", reply{status: 200, body: oneRow})
+	if err := c.main.enter(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.main.leave(context.Background(), 150*time.Second, nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := ask(c, "SELECT"); err != nil {
+		t.Fatal(err)
+	}
+	if got := slept(s); got < 31*time.Second || got > 31*time.Second+10*time.Millisecond {
+		t.Errorf("waited %v, want 31 s", got)
+	}
+}
+
+func TestErrorBudget(t *testing.T) {
+	s := newService(t)
+	for range 4 {
+		s.on("/sparql", reply{status: 400, body: javaError("SELECT", malformed+"x")})
+	}
+	c := s.client(nil, func(c *Config) {
+		c.Pace = Pace{Time: 120 * time.Second, TimeRate: time.Minute, Errors: 3, ErrorRate: 30}
+	})
+	for range 4 {
+		if err := ask(c, "SELECT"); kg.KindOf(err) != kg.SyntaxError {
+			t.Fatal(err)
+		}
+	}
+	// Three errors are free; the fourth needs one back: 2 s at 30 a minute.
+	if got := slept(s); got < 2*time.Second || got > 2*time.Second+10*time.Millisecond {
+		t.Errorf("waited %v, want 2 s", got)
+	}
+}
+
+func TestBanOutlastsRestart(t *testing.T) {
+	s := newService(t).on("/sparql", reply{status: 403, body: "You have been banned until 2026-11-20T13:00:00Z, please respect"}, reply{status: 200, body: oneRow})
+	store := NewMemoryStore()
+	if err := ask(s.client(store, nil), "SELECT"); kg.KindOf(err) != kg.Banned {
+		t.Fatal(err)
+	}
+	s.clock.Advance(59 * time.Minute)
+	again := s.client(store, nil)
+	var e *kg.Error
+	if err := ask(again, "SELECT"); !errors.As(err, &e) || e.Kind != kg.Banned || e.RetryAfter != time.Minute || !strings.Contains(e.Message, "2026-11-20T13:00:00Z") {
+		t.Errorf("during the ban: %+v", err)
+	}
+	if s.calls("/sparql") != 1 {
+		t.Error("something was sent during the ban")
+	}
+	s.clock.Advance(time.Minute)
+	if err := ask(again, "SELECT"); err != nil {
+		t.Errorf("after the ban: %v", err)
+	}
+}
+
+func TestAccountOutlastsCrash(t *testing.T) {
+	s := newService(t)
+	store := NewMemoryStore()
+	first := s.client(store, nil).main
+	if err := first.enter(context.Background()); err != nil { // and the process dies
+		t.Fatal(err)
+	}
+	second := s.client(store, nil).main
+	if err := second.enter(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := second.st.TimeLeft; got != 60 {
+		t.Errorf("%v s left of 120 after a query whose end nobody saw, want 60", got)
+	}
+}
+
+func TestWaitBeyondDeadline(t *testing.T) {
+	s := newService(t).on("/sparql", reply{status: 429, header: map[string]string{"Retry-After": "90"}})
+	s.clock = politehttp.NewManualClock(time.Now()) // a context's deadline is of the real clock
+	c := s.client(nil, func(c *Config) { c.Retry.Attempts = 1 })
+	if err := ask(c, "SELECT"); kg.KindOf(err) != kg.RateLimited {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var e *kg.Error
+	if _, err := c.Query(ctx, "SELECT"); !errors.As(err, &e) || e.Kind != kg.RateLimited || e.RetryAfter != 90*time.Second || len(s.clock.Slept()) != 0 {
+		t.Errorf("got %+v after %v, want to hear at once that the wait is too long", err, s.clock.Slept())
+	}
+}
+
+func TestBrokenStores(t *testing.T) {
+	s := newService(t).on("/sparql", reply{status: 200, body: oneRow})
+	if err := ask(s.client(brokenStore{get: errors.New("corrupt file")}, nil), "SELECT"); err == nil || !strings.Contains(err.Error(), "corrupt file") {
+		t.Errorf("got %v", err)
+	}
+	if err := ask(s.client(brokenStore{put: errors.New("disk full")}, nil), "SELECT"); err == nil || !strings.Contains(err.Error(), "disk full") {
+		t.Errorf("what cannot be booked is not sent: %v", err)
+	}
+	junk := NewMemoryStore()
+	_ = junk.Put(context.Background(), "endpoint "+s.URL+"/sparql", []byte("{nonsense"))
+	if err := ask(s.client(junk, nil), "SELECT"); err != nil {
+		t.Errorf("an unreadable account is begun anew: %v", err)
+	}
+}
+
+type brokenStore struct{ get, put error }
+
+func (b brokenStore) Get(context.Context, string) ([]byte, bool, error) { return nil, false, b.get }
+func (b brokenStore) Put(context.Context, string, []byte) error         { return b.put }
