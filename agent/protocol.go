@@ -223,21 +223,21 @@ func skipString(s string, i int) int {
 
 // unquote strips fences, quotation marks of any kind around the whole, and space.
 func unquote(s string) string {
-	for {
+	for range 6 { // so many layers at most
 		t := strings.TrimSpace(s)
 		t = strings.TrimSpace(closeFence(openFence(t)))
 		for _, q := range [][2]string{{`"""`, `"""`}, {"'''", "'''"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"`", "`"}} {
-			if len(t) >= len(q[0])+len(q[1]) && strings.HasPrefix(t, q[0]) && strings.HasSuffix(t, q[1]) &&
-				!strings.Contains(t[len(q[0]):len(t)-len(q[1])], q[1]) {
+			if len(t) >= len(q[0])+len(q[1]) && strings.HasPrefix(t, q[0]) && strings.HasSuffix(t, q[1]) {
 				t = t[len(q[0]) : len(t)-len(q[1])]
 				break
 			}
 		}
 		if t == s {
-			return t
+			break
 		}
 		s = t
 	}
+	return s
 }
 
 // openFence drops a code fence's opening line ("```sparql") at the start.

@@ -1,0 +1,327 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+func execute(q string) string { return do("execute_sparql(" + q + ")") }
+
+// TestAnswer follows one question from beginning to end and looks at everything that comes out.
+func TestAnswer(t *testing.T) {
+	const q = `SELECT ?x ?xLabel WHERE { ?x wdt:P403 wd:Q1653 . SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],mul,en" } }`
+	result := &kg.Table{Vars: []string{"x", "xLabel"}, Source: "query.example",
+		Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q131752"), rdf.LangString("Inn", "de")}, {rdf.IRI(rdf.Entity + "Q15102"), rdf.LangString("Isar", "de")}}}
+	g := &fakeGraph{
+		hits: map[string][]kg.Hit{
+			"de:donau":              {{ID: "Q1653", Type: kg.Item, Label: "Donau", Description: "Fluss in Europa"}},
+			"en:donau":              {{ID: "Q1653", Type: kg.Item, Label: "Danube", MatchType: "alias", MatchText: "Donau"}, {ID: "Q9", Type: kg.Item, Label: "Donau"}},
+			"en:mouth of the river": {{ID: "P403", Type: kg.Property, Label: "mouth of the watercourse", Datatype: "wikibase-item", MatchType: "alias", MatchText: "mouth of the river"}},
+		},
+		query:  func(string) (*kg.Table, error) { return result, nil },
+		labels: map[string]string{"Q1653": "Donau", "P403": "mündet in", "Q131752": "Inn", "Q15102": "Isar"},
+	}
+	m := &fakeModel{tasks: map[string]string{"language": "German", "report": "Zwei Flüsse münden in die Donau."},
+		acts: []string{do("search_wikidata(Donau)"), do("search_wikidata(mouth of the river)"), execute(q), do("stop()")}, usage: llm.Usage{InputTokens: 100, OutputTokens: 10, USD: 0.01}}
+	rec := &memory{}
+	out, err := newEngine(m, g).Ask(t.Context(), Question{ID: "1", Text: "Welche Flüsse münden in die Donau?"}, rec, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.Answer == nil {
+		t.Fatalf("no answer: %s %s", out.Reason, out.Detail)
+	}
+	if out.Language != "de" || out.Report != "Zwei Flüsse münden in die Donau." || len(out.Steps) != 4 {
+		t.Errorf("language %q, report %q, %d steps", out.Language, out.Report, len(out.Steps))
+	}
+	if want := (llm.Usage{Calls: 6, InputTokens: 600, OutputTokens: 60, USD: 0.06}); !near(out.Usage, want) {
+		t.Errorf("usage %+v, want %+v", out.Usage, want)
+	}
+	if out.Confidence != 0.82 {
+		t.Errorf("confidence %v, want 0.82: four steps, nothing refused, all numbers seen", out.Confidence)
+	}
+	a := out.Answer
+	if !strings.Contains(a.SPARQL, "[AUTO_LANGUAGE]") || !strings.Contains(a.SPARQL, "mündet in") || strings.Contains(a.Ran, "AUTO_LANGUAGE") {
+		t.Errorf("posted:\n%s\nran:\n%s", a.SPARQL, a.Ran)
+	}
+	if a.Ran != strings.ReplaceAll(a.SPARQL, "[AUTO_LANGUAGE]", "de") || g.queries[len(g.queries)-1] != a.Ran {
+		t.Errorf("what was run last is not what is posted:\n%s", g.queries[len(g.queries)-1])
+	}
+	if strings.Contains(g.queries[0], "AUTO_LANGUAGE") {
+		t.Errorf("explored with the placeholder: %s", g.queries[0])
+	}
+	if a.Table != result || a.Endpoint != "query.example" || a.RanAt.IsZero() || a.Labels["Q131752"] != "Inn" || a.Labels["P403"] != "mündet in" {
+		t.Errorf("answer %+v", a)
+	}
+	wantObs := []string{
+		"Donau (Q1653): Fluss in Europa\nDonau (Q9)\n(Labels and aliases are searched, not descriptions or contents.)",
+		"mouth of the watercourse (P403)\tData Type: wikibase-item [also called mouth of the river]\n(Labels and aliases are searched, not descriptions or contents.)",
+		"2 rows\nx | xLabel\n[item | text@de]\nQ131752 | Inn\nQ15102 | Isar",
+		"",
+	}
+	for i, s := range out.Steps {
+		if s.Observation != wantObs[i] {
+			t.Errorf("step %d shows %q, want %q", i+1, s.Observation, wantObs[i])
+		}
+	}
+	var kinds []string
+	for _, e := range rec.events {
+		if e.Event != "graph" {
+			kinds = append(kinds, e.Event)
+		}
+		if e.Time.IsZero() {
+			t.Errorf("event %s has no time", e.Event)
+		}
+	}
+	if d := cmp.Diff([]string{"start", "model", "model", "step", "model", "step", "model", "step", "model", "step", "final", "model", "end"}, kinds); d != "" {
+		t.Errorf("events (-want +got):\n%s", d)
+	}
+}
+
+func near(a, b llm.Usage) bool {
+	return a.Calls == b.Calls && a.InputTokens == b.InputTokens && a.OutputTokens == b.OutputTokens && a.USD-b.USD < 1e-9 && b.USD-a.USD < 1e-9
+}
+
+// TestFinalLimit: LIMIT 10 goes at the very end only, not when the question asks for ten, and not when the result is too much without it.
+func TestFinalLimit(t *testing.T) {
+	const base = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"
+	tests := []struct {
+		name, question, query string
+		greedy                bool // without a limit the query times out
+		limited               bool // what is posted has a limit
+	}{
+		{"an exploring limit goes", "Who?", base + " LIMIT 10", false, false},
+		{"another limit stays", "Who?", base + " LIMIT 100", false, true},
+		{"a limit inside stays", "Who?", "SELECT ?x WHERE { { SELECT ?x WHERE { ?x wdt:P31 wd:Q5 } LIMIT 10 } }", false, true},
+		{"the ten asked for stay", "What are the ten largest?", base + " ORDER BY DESC(?x) LIMIT 10", false, true},
+		{"sorted, but not ten asked for", "What are the largest?", base + " ORDER BY DESC(?x) LIMIT 10", false, false},
+		{"too much without it", "Who?", base + " LIMIT 10", true, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			g := &fakeGraph{query: func(q string) (*kg.Table, error) {
+				if tt.greedy && !strings.Contains(q, "LIMIT") {
+					return nil, kg.Errorf(kg.Timeout, "too slow")
+				}
+				return items("Q1"), nil
+			}}
+			m := &fakeModel{acts: []string{execute(tt.query), do("stop()")}}
+			out, err := newEngine(m, g).Ask(t.Context(), Question{Text: tt.question, Language: "en"}, nil, Limits{})
+			if err != nil || out.Answer == nil {
+				t.Fatalf("%v, %+v", err, out)
+			}
+			if got := strings.Contains(out.Answer.SPARQL, "LIMIT"); got != tt.limited {
+				t.Errorf("posted with a limit: %v, want %v:\n%s", got, tt.limited, out.Answer.SPARQL)
+			}
+		})
+	}
+}
+
+// TestUnfit: a query whose last run fails is handed back, and can be replaced.
+func TestUnfit(t *testing.T) {
+	g := graphOfTwo()
+	g.query = func(q string) (*kg.Table, error) {
+		if strings.Contains(q, "P31") {
+			return &kg.Table{Vars: []string{"x"}}, nil // rows are gone in the last run
+		}
+		return items("Q3"), nil
+	}
+	m := &fakeModel{acts: []string{execute(qA), do("stop()"), execute(qB), do("stop()")}, tasks: map[string]string{"report": "r"}}
+	out, rec := ask(t, m, g, Limits{})
+	if out.Answer == nil || !strings.Contains(out.Answer.SPARQL, "P17") {
+		t.Fatalf("%+v", out)
+	}
+	if !strings.Contains(rec.of("model")[2].Request.Messages[len(rec.of("model")[2].Request.Messages)-1].Content, "cannot be published") {
+		t.Error("the model was not told")
+	}
+	if out.Confidence >= 0.82 {
+		t.Errorf("confidence %v after a refusal", out.Confidence)
+	}
+}
+
+// TestEnds has a row for each way in which a run ends without an answer.
+func TestEnds(t *testing.T) {
+	many := func(n int) (out []string) {
+		for i := range n {
+			out = append(out, do(fmt.Sprintf("search_wikidata(thing %d)", i)))
+		}
+		return out
+	}
+	tests := []struct {
+		name   string
+		model  *fakeModel
+		limits Limits
+		graph  func(*fakeGraph)
+		want   Reason
+		used   int // acts asked for
+	}{
+		{"fifteen counted", &fakeModel{acts: many(20)}, Limits{}, nil, OutOfActions, 15},
+		{"three counted", &fakeModel{acts: many(20)}, Limits{Counted: 3}, nil, OutOfActions, 3},
+		{"thirty in all", &fakeModel{acts: slices.Repeat([]string{do("search_wikidata(a)")}, 40)}, Limits{}, nil, OutOfActions, 30},
+		{"no model", &fakeModel{fail: map[string]error{"act": fmt.Errorf("x: %w", llm.ErrNoModel)}}, Limits{}, nil, NoModel, 0},
+		{"budget of the client", &fakeModel{fail: map[string]error{"act": llm.ErrBudget}}, Limits{}, nil, OutOfMoney, 0},
+		{"model down", &fakeModel{fail: map[string]error{"act": &llm.Error{Status: 503}}}, Limits{}, nil, ModelFailed, 0},
+		{"context too short", &fakeModel{fail: map[string]error{"act": llm.ErrContextLength}}, Limits{}, nil, ModelFailed, 0},
+		{"unreadable turns", &fakeModel{acts: slices.Repeat([]string{"I give up."}, 9)}, Limits{}, nil, ModelFailed, 4},
+		{"tokens", &fakeModel{acts: many(20), usage: llm.Usage{InputTokens: 40, OutputTokens: 10}}, Limits{Tokens: 100}, nil, OutOfMoney, 2},
+		{"money", &fakeModel{acts: many(20), usage: llm.Usage{USD: 0.25}}, Limits{USD: 0.5}, nil, OutOfMoney, 2},
+		{"time", &fakeModel{acts: many(20)}, Limits{Time: 10 * time.Millisecond}, nil, OutOfTime, -1},
+		{"graph down", &fakeModel{acts: many(20)}, Limits{}, func(g *fakeGraph) {
+			g.errs = map[string]error{}
+			for i := range 20 {
+				g.errs[fmt.Sprintf("thing %d", i)] = kg.Errorf(kg.Down, "no route")
+			}
+		}, GraphFailed, 3},
+		{"banned", &fakeModel{acts: many(20)}, Limits{}, func(g *fakeGraph) { g.errs = map[string]error{"thing 0": kg.Errorf(kg.Banned, "until tomorrow")} }, GraphFailed, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			g := &fakeGraph{}
+			if tt.graph != nil {
+				tt.graph(g)
+			}
+			out, rec := ask(t, tt.model, g, tt.limits)
+			if out.Answer != nil || out.Reason != tt.want {
+				t.Errorf("ended with %q (%s), want %q", out.Reason, out.Detail, tt.want)
+			}
+			if tt.used >= 0 && tt.model.used != tt.used {
+				t.Errorf("%d actions asked for, want %d", tt.model.used, tt.used)
+			}
+			last := rec.events[len(rec.events)-1]
+			if last.Event != "end" || last.Reason != string(tt.want) {
+				t.Errorf("the trajectory ends with %s %s", last.Event, last.Reason)
+			}
+		})
+	}
+}
+
+// TestExtract: when the actions are used up, a query that the steps support is asked for, and published only if it runs and uses numbers that were seen.
+func TestExtract(t *testing.T) {
+	for _, tt := range []struct {
+		name, said string
+		answer     bool
+	}{
+		{"a query", "```sparql\n" + qA + "\n```", true},
+		{"none", "NONE", false},
+		{"an empty one", qEmpty, false},
+		{"with a number never seen", "SELECT ?x WHERE { ?x wdt:P31 wd:Q99999 }", false},
+		{"an update", "DELETE WHERE { ?s ?p ?o }", false},
+		{"no query at all", "I am sorry.", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := &fakeModel{acts: []string{do("get_wikidata_entry(Q64)"), execute("SELECT ?x WHERE { ?x wdt:P31 wd:Q5, wd:Q1; wdt:P36 ?y }")}, tasks: map[string]string{"extract": tt.said, "report": "r"}}
+			g := graphOfTwo()
+			g.labels = map[string]string{"P31": "instance of", "Q5": "human", "P36": "capital", "Q1": "universe"} // shown with the query: seen from then on
+			out, _ := ask(t, m, g, Limits{Counted: 2})
+			if (out.Answer != nil) != tt.answer {
+				t.Errorf("answer %v, reason %q: %s", out.Answer, out.Reason, out.Detail)
+			}
+			if tt.answer && (out.Confidence <= 0 || out.Confidence > 0.26) {
+				t.Errorf("confidence %v, want little", out.Confidence)
+			}
+		})
+	}
+}
+
+// TestUnreadableTurn: the turn goes back with what is wrong, and the count starts again after a readable one.
+func TestUnreadableTurn(t *testing.T) {
+	m := &fakeModel{acts: []string{"hm", "hm", "hm", execute(qA), "hm", "hm", "hm", do("stop()")}, tasks: map[string]string{"report": "r"}}
+	out, rec := ask(t, m, graphOfTwo(), Limits{})
+	if out.Answer == nil {
+		t.Fatalf("%s: %s", out.Reason, out.Detail)
+	}
+	ms := rec.of("model")[1].Request.Messages
+	if n := len(ms); ms[n-2].Role != llm.Assistant || ms[n-2].Content != "hm" || !strings.Contains(ms[n-1].Content, "no action that could be read") ||
+		!strings.HasSuffix(ms[n-1].Content, "\nNow write step 1.") {
+		t.Errorf("%+v", ms[n-2:])
+	}
+	if len(rec.of("model")[4].Request.Messages) != 4 {
+		t.Error("the unreadable turn stayed in the conversation")
+	}
+}
+
+// TestStops: the caller's cancellation and a failing trajectory are errors, whatever the moment, and never an answer.
+func TestStops(t *testing.T) {
+	script := func() *fakeModel {
+		return &fakeModel{acts: []string{do("search_wikidata(a)"), execute(qA), do("stop()")}, tasks: map[string]string{"report": "r"}}
+	}
+	_, whole := ask(t, script(), graphOfTwo(), Limits{})
+	for n := 1; n <= len(whole.events); n++ {
+		rec := &memory{failAt: n}
+		out, err := newEngine(script(), graphOfTwo()).Ask(t.Context(), Question{Text: "Which?", Language: "en"}, rec, Limits{})
+		if err == nil || !strings.Contains(err.Error(), "no space left") {
+			t.Errorf("trajectory fails at event %d: error %v, outcome %+v", n, err, out)
+		}
+		if len(rec.events) != n-1 {
+			t.Errorf("trajectory fails at event %d: %d events", n, len(rec.events))
+		}
+	}
+	for n := 1; n <= 4; n++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		m, calls := script(), 0
+		m.before = func(string) {
+			if calls++; calls == n {
+				cancel()
+			}
+		}
+		rec := &memory{}
+		out, err := newEngine(m, graphOfTwo()).Ask(ctx, Question{Text: "Which?", Language: "en"}, rec, Limits{})
+		cancel()
+		if !errors.Is(err, context.Canceled) && !(n == 4 && err == nil) {
+			t.Errorf("cancelled at call %d: error %v, outcome %+v", n, err, out)
+		}
+		if last := rec.events[len(rec.events)-1]; last.Event != "end" {
+			t.Errorf("cancelled at call %d: the trajectory ends with %s", n, last.Event)
+		}
+	}
+}
+
+// panicking is a graph with a fault.
+type panicking struct{ fakeGraph }
+
+func (*panicking) Search(context.Context, kg.SearchQuery) (*kg.SearchResult, error) { panic("fault") }
+
+func TestPanicIsAnError(t *testing.T) {
+	m := &fakeModel{acts: []string{do("search_wikidata(a)")}}
+	e := newEngine(m, &fakeGraph{})
+	e.graph = &panicking{}
+	rec := &memory{}
+	out, err := e.Ask(t.Context(), Question{Text: "Which?", Language: "en"}, rec, Limits{})
+	if err == nil || out.Answer != nil || rec.events[len(rec.events)-1].Event != "end" {
+		t.Errorf("error %v, outcome %+v", err, out)
+	}
+}
+
+// TestFollowUp: earlier turns come before the question, escaped, and what stood in them counts as seen.
+func TestFollowUp(t *testing.T) {
+	m := &fakeModel{acts: []string{execute(qA), do("stop()")}, tasks: map[string]string{"report": "r"}}
+	q := Question{Text: "only the living ones, please", Language: "en", History: []Turn{{Question: "Which <humans>?", SPARQL: qA, Report: "Two.",
+		Steps: []Step{{Action: actSearch, Argument: "human", Observation: "human (Q5)"}}}}}
+	out, err := newEngine(m, graphOfTwo()).Ask(t.Context(), q, nil, Limits{})
+	if err != nil || out.Answer == nil {
+		t.Fatal(err, out)
+	}
+	text := m.requests[0].Messages[1].Content
+	for _, want := range []string{"<earlier>\nQuestion: Which &lt;humans&gt;?", "search_wikidata(human) gave: human (Q5)", qA, "What was replied: Two.", "<question>\nonly the living ones, please\n</question>"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+	if strings.Index(text, "<earlier>") > strings.Index(text, "<question>") || strings.Contains(out.Steps[0].Observation, "not looked up") {
+		t.Errorf("%s\n%s", text, out.Steps[0].Observation)
+	}
+	if out.Confidence != 0.82 {
+		t.Errorf("confidence %v", out.Confidence)
+	}
+}
