@@ -108,7 +108,7 @@ func (p *parser) codeElements(start, end int, taken []found) []found {
 			q = strings.ReplaceAll(q, br, "\n")
 		}
 		q = strings.TrimSpace(decodeEntities(q))
-		if looksLikeQuery(q) && balanced(q) {
+		if startsQuery(q) && looksLikeQuery(q) && balanced(q) {
 			out = append(out, found{Query: Query{Kind: "code", Name: "code", SPARQL: q}, start: open, end: i})
 		}
 	}

@@ -108,6 +108,19 @@ func looksLikeQuery(s string) bool {
 	return k >= 0 && strings.ContainsAny(s, "?$:")
 }
 
+// startsQuery reports whether a text begins as a query does: with a comment, the prologue or a query form.
+func startsQuery(s string) bool {
+	if strings.HasPrefix(s, "#") || wordAt(s, 0, "prefix") || wordAt(s, 0, "base") {
+		return true
+	}
+	for _, w := range queryForms {
+		if wordAt(s, 0, w) {
+			return true
+		}
+	}
+	return false
+}
+
 // queryEnd returns the offset after the query that starts at i: after its outermost closing brace, and the lines of solution modifiers that follow it.
 func queryEnd(s string, i int) (int, bool) {
 	depth, seen := 0, false

@@ -123,6 +123,7 @@ func (p *parser) templateText(n *wikitext.Node) string {
 func strip(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
+	table := false
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
 		case c == '[':
@@ -133,26 +134,53 @@ func strip(s string) string {
 			}
 		case c == '<':
 			i = stripTag(&b, s, i)
-		case c == '{' && strings.HasPrefix(s[i:], "{|"):
-			i = lineEnd(s, i) // a table's opening line
+		case c == '{' && strings.HasPrefix(s[i:], "{|") && lineStarts(s, i):
+			table = true
+			i = lineEnd(s, i)
 		case c == '{' && strings.HasPrefix(s[i:], "{{"): // of a template that signatures stand in
 			if k := strings.IndexByte(s[i:min(len(s), i+40)], '|'); k > 0 {
 				i += k
 			}
 			i++
-		case c == '}' && (strings.HasPrefix(s[i:], "}}") || i > 0 && s[i-1] == '|'):
-			i += min(2, len(s)-i)
-		case c == '|' || c == '!' && (i == 0 || s[i-1] == '\n' || strings.HasPrefix(s[i:], "!!")):
-			b.WriteByte(' ')
-			for i < len(s) && (s[i] == '|' || s[i] == '!' || s[i] == '-') {
-				i++
-			}
+		case c == '}' && strings.HasPrefix(s[i:], "}}"):
+			i += 2
+		case table && (c == '|' || c == '!'):
+			i = stripCell(&b, s, i, &table)
 		default:
 			b.WriteByte(c)
 			i++
 		}
 	}
 	return tidy(unguard.Replace(decodeEntities(b.String())))
+}
+
+// lineStarts reports whether only list characters and blanks stand before i on its line.
+func lineStarts(s string, i int) bool {
+	for i > 0 && strings.IndexByte(":*# \t", s[i-1]) >= 0 {
+		i--
+	}
+	return i == 0 || s[i-1] == '\n'
+}
+
+// stripCell shows the markup of a table's rows and cells: a row on a line, a bar between cells.
+func stripCell(b *strings.Builder, s string, i int, table *bool) int {
+	start := i == 0 || s[i-1] == '\n'
+	switch {
+	case start && strings.HasPrefix(s[i:], "|}"):
+		*table = false
+		return i + 2
+	case start && strings.HasPrefix(s[i:], "|-"):
+		return min(lineEnd(s, i)+1, len(s))
+	case start && strings.HasPrefix(s[i:], "|+"):
+		return i + 2
+	case start:
+		return i + 1
+	case i+1 < len(s) && s[i+1] == s[i]:
+		b.WriteByte('|')
+		return i + 2
+	}
+	b.WriteByte(s[i])
+	return i + 1
 }
 
 // tidy takes list prefixes and spare blanks off every line.

@@ -7,12 +7,13 @@ import (
 
 // piece is something opened and not closed yet: "{{", "{{{", "[[" or a line that may be a heading.
 type piece struct {
-	open  byte // '{', '[' or '\n' for a heading
+	open  byte // '{', '[', '-' for "-{" (language conversion) or '\n' for a heading
 	count int  // opening characters left; for a heading its equals signs at the start
 	start int
 	parts []part
 	node  int  // number of nodes when it was opened
 	bare  bool // a heading after a comment on its line: rendered, but no section
+	dash  bool // a hyphen stands before "{{": what is left of the braces may still be "-{"
 }
 
 // part is the text between two pipes.
@@ -29,6 +30,7 @@ type reader struct {
 	noClose map[string]bool
 	noGT    bool
 	heads   int  // headings numbered so far
+	hyphen  int  // a hyphen before this offset has been read as part of "}-"
 	bol     int  // a line starts at this offset
 	fake    bool // … because a comment before it is cut out
 }
@@ -46,15 +48,17 @@ func Preprocess(text string, opt Options) *Doc {
 			i = r.angle(i)
 		case '{', '[':
 			i = r.opening(i, c)
+		case '-':
+			i = r.dash(i)
 		case '}', ']':
 			i = r.closing(i, c)
 		case '|':
-			if p := r.top(); p != nil && p.open != '\n' {
+			if p := r.top(); p != nil && (p.open == '{' || p.open == '-') {
 				p.parts = append(p.parts, part{i + 1, -1})
 			}
 			i++
 		case '=':
-			if p := r.top(); p != nil && p.open == '{' && len(p.parts) > 1 && p.parts[len(p.parts)-1].eq < 0 {
+			if p := r.top(); p.wantsName() {
 				p.parts[len(p.parts)-1].eq = i
 			}
 			i++
@@ -79,6 +83,11 @@ func (r *reader) top() *piece {
 		return nil
 	}
 	return &r.stack[len(r.stack)-1]
+}
+
+// wantsName reports whether an equals sign would end the name of a parameter.
+func (p *piece) wantsName() bool {
+	return p != nil && (p.open == '{' || p.open == '-') && len(p.parts) > 1 && p.parts[len(p.parts)-1].eq < 0
 }
 
 func run(s string, i int, c byte) int {
@@ -106,14 +115,29 @@ func (r *reader) opening(i int, c byte) int {
 			return node.End
 		}
 	}
-	r.stack = append(r.stack, piece{open: c, count: n, start: i, parts: []part{{i + n, -1}}, node: len(r.nodes)})
+	dash := c == '{' && i > r.hyphen && r.text[i-1] == '-'
+	r.stack = append(r.stack, piece{open: c, count: n, start: i, parts: []part{{i + n, -1}}, node: len(r.nodes), dash: dash})
 	return i + n
+}
+
+// dash reads a hyphen: before one brace it opens language conversion, before more of them the braces go first.
+func (r *reader) dash(i int) int {
+	if n := run(r.text, i+1, '{'); n == 1 {
+		r.stack = append(r.stack, piece{open: '-', count: 2, start: i, parts: []part{{i + 2, -1}}, node: len(r.nodes)})
+		return i + 2
+	}
+	return i + 1
 }
 
 // closing reads a run of "}" or "]" and closes what fits.
 func (r *reader) closing(i int, c byte) int {
 	p := r.top()
-	if p == nil || p.open == '\n' || (c == '}') != (p.open == '{') {
+	if p != nil && p.open == '-' && strings.HasPrefix(r.text[i:], "}-") {
+		r.stack = r.stack[:len(r.stack)-1]
+		r.hyphen = i + 2
+		return i + 2
+	}
+	if p == nil || p.open == '\n' || p.open == '-' || (c == '}') != (p.open == '{') {
 		return i + 1
 	}
 	n := min(run(r.text, i, c), p.count)
@@ -133,10 +157,12 @@ func (r *reader) closing(i int, c byte) int {
 		}
 		r.nodes = append(r.nodes, node)
 	}
-	left := p.count - match
-	if left >= 2 {
+	switch left := p.count - match; {
+	case left >= 2:
 		p.count, p.parts = left, []part{{p.start + left, -1}}
-	} else {
+	case left == 1 && p.dash:
+		*p = piece{open: '-', count: 2, start: p.start - 1, parts: []part{{p.start + 1, -1}}, node: len(r.nodes)}
+	default:
 		r.stack = r.stack[:len(r.stack)-1]
 	}
 	return end
@@ -163,7 +189,7 @@ func (r *reader) fill(n *Node, parts []part, end int) {
 // openHeading starts a possible heading. A single "=" in a template's parameter that still lacks its name is that parameter's sign.
 func (r *reader) openHeading(i *int) bool {
 	n := min(run(r.text, *i, '='), 6)
-	if p := r.top(); n == 1 && p != nil && p.open == '{' && len(p.parts) > 1 && p.parts[len(p.parts)-1].eq < 0 {
+	if n == 1 && r.top().wantsName() {
 		return false
 	}
 	r.stack = append(r.stack, piece{open: '\n', count: n, start: *i, node: len(r.nodes), bare: r.fake})
@@ -180,7 +206,7 @@ func (r *reader) closeHeading(i int) {
 		for end > p.start && (r.text[end-1] == ' ' || r.text[end-1] == '\t') {
 			end--
 		}
-		if k < p.node || r.nodes[k].Kind != Comment || r.nodes[k].End != end {
+		if k < p.node || r.nodes[k].Kind != Comment || r.nodes[k].End != end || !strings.HasSuffix(r.text[r.nodes[k].Start+4:end], "-->") {
 			break
 		}
 		end = r.nodes[k].Start
@@ -221,7 +247,7 @@ func (r *reader) angle(i int) int {
 		return i + 1
 	}
 	name := strings.ToLower(t[i+1 : j])
-	if !extensionTags[name] || r.noGT || r.noClose[name] {
+	if !extensionTags[name] || r.noGT {
 		return i + 1
 	}
 	gt := strings.IndexByte(t[j:], '>')
@@ -234,10 +260,13 @@ func (r *reader) angle(i int) int {
 	if t[gt-1] == '/' {
 		node.Attrs.End = max(gt-1, j)
 	} else {
-		from, to := findClose(t, gt+1, name)
+		from, to := -1, -1
+		if !r.noClose[name] {
+			from, to = findClose(t, gt+1, name)
+		}
 		if from < 0 && name != "includeonly" {
 			r.noClose[name] = true
-			return i + 1
+			return gt + 1 // text, but what stands in the tag counts for nothing else
 		}
 		if from < 0 {
 			from, to = len(t), len(t)
