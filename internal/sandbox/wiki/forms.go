@@ -1,6 +1,7 @@
 package wiki
 
 import (
+	"crypto/sha256"
 	"errors"
 	"net/http"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 // Limits of what a visitor may post, in characters.
 const (
 	maxPost    = 20_000
+	maxWhole   = 300_000 // of a page as a whole
 	maxHeading = 200
 )
 
@@ -37,12 +39,16 @@ func (h *Handler) post(rw http.ResponseWriter, r *http.Request, title, action st
 		return
 	}
 	http.SetCookie(rw, &http.Cookie{Name: "sandboxwiki_name", Value: url.QueryEscape(name), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 365 * 86400})
-	if !h.firstTime(s, r.PostForm.Get("once")) {
+	once := onceKey(r.PostForm)
+	if !h.firstTime(s, once) {
 		http.Redirect(rw, r, pagePath(title), http.StatusSeeOther)
 		return
 	}
 	if err := h.apply(r.PostForm, title, action, name, text); err != nil {
-		h.postFailed(rw, r, s, err, text)
+		h.mu.Lock()
+		delete(s.once, once) // the same form may be sent again
+		h.mu.Unlock()
+		h.postFailed(rw, r, err, text)
 		return
 	}
 	to := pagePath(title)
@@ -52,11 +58,14 @@ func (h *Handler) post(rw http.ResponseWriter, r *http.Request, title, action st
 	http.Redirect(rw, r, to, http.StatusSeeOther)
 }
 
-// postFailed tells a visitor why the post was not saved and lets the same form be sent again.
-func (h *Handler) postFailed(rw http.ResponseWriter, r *http.Request, s *session, err error, text string) {
-	h.mu.Lock()
-	delete(s.once, r.PostForm.Get("once"))
-	h.mu.Unlock()
+// onceKey tells a second click from another post: the form's number and what was typed.
+func onceKey(form url.Values) string {
+	sum := sha256.Sum256([]byte(strings.Join([]string{form.Get("once"), form.Get("at"), form.Get("heading"), form.Get("text")}, "\x00")))
+	return string(sum[:])
+}
+
+// postFailed tells a visitor why the post was not saved.
+func (h *Handler) postFailed(rw http.ResponseWriter, r *http.Request, err error, text string) {
 	var bad badPost
 	switch {
 	case errors.As(err, &bad):
@@ -96,7 +105,7 @@ func (h *Handler) apply(form url.Values, title, action, name, text string) error
 		return badPost("There is no text in it.")
 	case utf8.RuneCountInString(text) > maxPost && action != "save":
 		return badPost("The text is longer than 20,000 characters.")
-	case !utf8.ValidString(text) || len(text) > maxPage:
+	case !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxWhole:
 		return badPost("The text is too long, or not Unicode.")
 	}
 	base, _ := strconv.ParseInt(form.Get("base"), 10, 64)

@@ -59,7 +59,7 @@ var itemTitle = regexp.MustCompile(`^(?:d:|:d:|:)?(?:Special:EntityPage/)?((?:Pr
 
 // wikilink renders [[target|label]] and gives its length; 0 when it is none. Links to items and properties lead to Wikidata.
 func (r *renderer) wikilink(w *inlineWriter, s string, depth int) int {
-	end := strings.Index(s, "]]")
+	end := strings.Index(s[:min(len(s), 2000)], "]]")
 	if end < 0 || strings.Contains(s[2:end], "[[") {
 		return 0
 	}
@@ -232,7 +232,7 @@ var allowed = map[string]bool{
 }
 
 // maxOpen bounds the elements that are open at once.
-const maxOpen = 50
+const maxOpen = 12
 
 // tag writes an allowed tag without its attributes, but for a class that starts with mw-.
 func (w *inlineWriter) tag(s string) int {

@@ -89,10 +89,13 @@ func listTags(c byte) (open, close, li string) {
 	return "<dl>", "</dl>\n", "dd"
 }
 
+// maxTable bounds the lines of a table.
+const maxTable = 2000
+
 // tableEnd counts the lines of the table that starts in the first one, its closing line included; 0 when it is never closed.
 func tableEnd(ls []line) int {
 	depth := 0
-	for i, l := range ls {
+	for i, l := range ls[:min(len(ls), maxTable)] {
 		t := strings.TrimLeft(l.text, " :*#;")
 		switch {
 		case strings.HasPrefix(t, "{|"):

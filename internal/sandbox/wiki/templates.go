@@ -1,6 +1,7 @@
 package wiki
 
 import (
+	"bytes"
 	"html"
 	"net/url"
 	"regexp"
@@ -130,12 +131,12 @@ func maskNested(s string) string {
 		hide(span[0], span[1])
 	}
 	for at := 0; ; {
-		start := strings.Index(string(b[at:]), "[[")
+		start := bytes.Index(b[at:], []byte("[["))
 		if start < 0 {
 			return string(b)
 		}
 		start += at
-		end := strings.Index(string(b[start:]), "]]")
+		end := bytes.Index(b[start:], []byte("]]"))
 		if end < 0 {
 			return string(b)
 		}
