@@ -197,3 +197,15 @@ func items(ids ...string) *kg.Table {
 	}
 	return t
 }
+
+// sequence answers every call with the next text.
+type sequence struct{ answers []string }
+
+func (s *sequence) Complete(context.Context, llm.Request) (*llm.Response, error) {
+	if len(s.answers) == 0 {
+		return nil, llm.ErrNoModel
+	}
+	text := s.answers[0]
+	s.answers = s.answers[1:]
+	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}}, nil
+}

@@ -1,0 +1,186 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// observe runs one action and returns what it showed.
+func observe(t *testing.T, g *fakeGraph, lang, action string) Step {
+	t.Helper()
+	m := &fakeModel{acts: []string{do(action)}}
+	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Which?", Language: lang}, nil, Limits{Counted: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out.Steps) != 1 {
+		t.Fatalf("%d steps: %s %s", len(out.Steps), out.Reason, out.Detail)
+	}
+	return out.Steps[0]
+}
+
+func TestSearch(t *testing.T) {
+	g := &fakeGraph{hits: map[string][]kg.Hit{}}
+	for i := range 9 {
+		g.hits["de:x"] = append(g.hits["de:x"], kg.Hit{ID: fmt.Sprintf("Q10%d", i), Type: kg.Item, Label: "de"})
+		g.hits["en:x"] = append(g.hits["en:x"], kg.Hit{ID: fmt.Sprintf("Q%d0%d", 1+i%2, i), Type: kg.Item, Label: "en"})
+	}
+	for i := range 5 {
+		g.hits["en:x"] = append(g.hits["en:x"], kg.Hit{ID: fmt.Sprintf("P%d", i+1), Type: kg.Property, Label: "prop", Datatype: "time"})
+	}
+	lines := strings.Split(observe(t, g, "de", "search_wikidata(x)").Observation, "\n")
+	// 8 of each language; every second English one is among the German ones.
+	want := "Q100 Q101 Q201 Q102 Q103 Q203 Q104 Q105 Q205 Q106 Q107 Q207"
+	var got []string
+	for _, l := range lines {
+		if ids := idsIn(l); len(ids) == 1 && ids[0][0] == 'Q' {
+			got = append(got, ids[0])
+		}
+	}
+	if strings.Join(got, " ") != want {
+		t.Errorf("items %v, want %s", got, want)
+	}
+	text := strings.Join(lines, "\n")
+	for _, s := range []string{"prop (P4)\tData Type: time", "More items match", "More properties match", "Labels and aliases are searched"} {
+		if !strings.Contains(text, s) {
+			t.Errorf("%q is missing in\n%s", s, text)
+		}
+	}
+	if strings.Contains(text, "P5") {
+		t.Error("more than four properties")
+	}
+	if none := observe(t, g, "de", "search_wikidata(nothing)").Observation; !strings.Contains(none, "Nothing found") || !strings.Contains(none, "in German and English") {
+		t.Errorf("%s", none)
+	}
+	if long := observe(t, g, "en", "search_wikidata("+strings.Repeat("long ", 60)+")"); long.Failure != kg.QueryFailed || !strings.Contains(long.Observation, "too long") {
+		t.Errorf("%+v", long)
+	}
+}
+
+func TestTable(t *testing.T) {
+	table := &kg.Table{Vars: []string{"person", "born", "name", "n", "s"}}
+	for i := range 12 {
+		table.Rows = append(table.Rows, []rdf.Term{rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+1)), rdf.Typed("1950-01-01T00:00:00Z", rdf.XSDDateTime),
+			rdf.LangString(fmt.Sprintf("Name %d", i+1), "en"), rdf.Typed("3", rdf.XSDInteger), rdf.IRI(rdf.Entity + "statement/Q1-a")})
+	}
+	table.Rows[11][1] = rdf.Term{}
+	table.Rows[10][2] = rdf.String(strings.Repeat("x", 300))
+	table.Rows[9][1] = rdf.Blank("b0")
+	want := `12 rows; the first 5 and the last 5 are shown
+person | born | name | n | s
+[item | dateTime, unknown value, or nothing | text@en, text | integer | statement]
+one (Q1) | 1950-01-01T00:00:00Z | Name 1 | 3 | wds:Q1-a
+Q2 | 1950-01-01T00:00:00Z | Name 2 | 3 | wds:Q1-a
+Q3 | 1950-01-01T00:00:00Z | Name 3 | 3 | wds:Q1-a
+Q4 | 1950-01-01T00:00:00Z | Name 4 | 3 | wds:Q1-a
+Q5 | 1950-01-01T00:00:00Z | Name 5 | 3 | wds:Q1-a
+… 2 rows not shown …
+Q8 | 1950-01-01T00:00:00Z | Name 8 | 3 | wds:Q1-a
+Q9 | 1950-01-01T00:00:00Z | Name 9 | 3 | wds:Q1-a
+Q10 | (unknown value) | Name 10 | 3 | wds:Q1-a
+Q11 | 1950-01-01T00:00:00Z | ` + strings.Repeat("x", 199) + `… | 3 | wds:Q1-a
+Q12 | - | Name 12 | 3 | wds:Q1-a`
+	if got := spinachPreset.tableText(table, map[string]string{"Q1": "one", "Q6": "six"}); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	if ids := strings.Join(spinachPreset.shownIDs(table), " "); ids != "Q1 Q2 Q3 Q4 Q5 Q8 Q9 Q10 Q11 Q12" {
+		t.Errorf("labels would be asked for %s", ids)
+	}
+	table.Vars[2] = "personLabel"
+	if got := spinachPreset.tableText(table, map[string]string{"Q1": "one"}); strings.Contains(got, "one (Q1)") {
+		t.Errorf("a label beside a label column:\n%s", got)
+	}
+	ten := items("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "Q7", "Q8", "Q9", "Q10")
+	if got := spinachPreset.tableText(ten, nil); !strings.HasPrefix(got, "10 rows\nx\n[item]\nQ1\n") || strings.Contains(got, "shown") || strings.Count(got, "\n") != 12 {
+		t.Errorf("ten rows are all shown: %s", got)
+	}
+	p := &kg.Table{Vars: []string{"p"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Direct + "P31")}, {rdf.IRI("http://schema.org/version")}, {rdf.IRI("https://example.org/a?b")}}}
+	if got := spinachPreset.tableText(p, map[string]string{"P31": "instance of"}); got != "3 rows\np\n[property, IRI]\ninstance of (wdt:P31)\nschema:version\nhttps://example.org/a?b" {
+		t.Errorf("got\n%s", got)
+	}
+}
+
+// TestFailuresAreToldApart: each kind of failure has a text of its own, and none of them says that the result is empty.
+func TestFailuresAreToldApart(t *testing.T) {
+	seen := map[string]kg.Kind{}
+	kinds := []kg.Kind{kg.SyntaxError, kg.Refused, kg.Timeout, kg.TooLarge, kg.TooGreedy, kg.RateLimited, kg.Down, kg.QueryFailed}
+	for _, k := range kinds {
+		g := &fakeGraph{errs: map[string]error{qA: &kg.Error{Kind: k, Message: "the message", Line: 3, Column: 7}}}
+		s := observe(t, g, "en", "execute_sparql("+qA+")")
+		if s.Failure != k || s.Rows != 0 {
+			t.Errorf("%s: step %+v", k, s)
+		}
+		if other, dup := seen[s.Observation]; dup {
+			t.Errorf("%s reads like %s: %s", k, other, s.Observation)
+		}
+		seen[s.Observation] = k
+		if strings.Contains(s.Observation, "no rows") || strings.Contains(s.Observation, "<no value>") {
+			t.Errorf("%s: %s", k, s.Observation)
+		}
+		if k == kg.SyntaxError && !strings.Contains(s.Observation, "at line 3, column 7: the message") {
+			t.Errorf("%s", s.Observation)
+		}
+	}
+	if s := observe(t, &fakeGraph{}, "en", "execute_sparql("+qA+")"); s.Failure != "" || !strings.Contains(s.Observation, "returned no rows") {
+		t.Errorf("an empty result: %+v", s)
+	}
+}
+
+// TestGuarded: what must not be sent is not sent.
+func TestGuarded(t *testing.T) {
+	for q, want := range map[string]kg.Kind{
+		"DELETE WHERE { ?s ?p ?o }":                                              kg.Refused,
+		"SELECT * { SERVICE <http://127.0.0.1:8080/> { ?s ?p ?o } }":             kg.Refused,
+		"SELECT * { ?s ?p ?o . SERVICE ?s { ?a ?b ?c } }":                        kg.Refused,
+		"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 ":                                    kg.SyntaxError,
+		"SELECT ?x WHERE { ?x foo:P31 wd:Q5 }":                                   kg.SyntaxError,
+		"ASK { VALUES ?x { \"" + strings.Repeat("very long ", 10_000) + "\" } }": kg.Refused,
+	} {
+		g := &fakeGraph{}
+		s := observe(t, g, "en", "execute_sparql("+q+")")
+		if s.Failure != want || len(g.queries) != 0 {
+			t.Errorf("%s: %s, %d queries sent: %s", clip(q, 60), s.Failure, len(g.queries), clip(s.Observation, 200))
+		}
+	}
+}
+
+// TestUnseenNumbers: a number that was never shown is named with its label; one that was shown is not.
+func TestUnseenNumbers(t *testing.T) {
+	g := graphOfTwo()
+	g.labels = map[string]string{"P31": "instance of"}
+	s := observe(t, g, "en", "execute_sparql("+qA+")")
+	if want := `Numbers in this query that you had not looked up: P31 is "instance of"; Q5 is unknown, or has no label.`; !strings.Contains(s.Observation, want) {
+		t.Errorf("got %s", s.Observation)
+	}
+	m := &fakeModel{acts: []string{execute(qA)}}
+	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Which items have P31 with Q5?", Language: "en"}, nil, Limits{Counted: 1})
+	if err != nil || strings.Contains(out.Steps[0].Observation, "looked up") {
+		t.Errorf("%v, %s", err, out.Steps[0].Observation)
+	}
+}
+
+func TestNumbersAsked(t *testing.T) {
+	g := &fakeGraph{labels: map[string]string{"P26": "spouse"}, examples: map[string][]kg.Example{"P26": nil}}
+	for range 25 {
+		g.examples["P40"] = append(g.examples["P40"], kg.Example{Subject: kg.PropertyRef{ID: "Q1", Label: "a"}, Value: entityValue("Q2", "b")})
+	}
+	for action, want := range map[string]string{
+		"get_wikidata_entry(Danube)":      `"Danube" is not the number of an item or property`,
+		"get_wikidata_entry(Q99)":         "There is no Q99",
+		"get_property_examples(Q5)":       `"Q5" is not the number of a property`,
+		"get_property_examples(spouse)":   `"spouse" is not the number of a property`,
+		"get_property_examples(P26)":      "P26 has no examples recorded",
+		"get_property_examples(wdt:P40)":  "a (Q1) -- P40 --> b (Q2)\n",
+		"get_property_examples(p40)":      "(25 examples in all, the first 20 are shown.)",
+		"get_wikidata_entry(Q1 and Q2)":   "is not the number",
+		"get_property_examples(wdt:P031)": "is not the number",
+	} {
+		if s := observe(t, g, "en", action); !strings.Contains(s.Observation, want) {
+			t.Errorf("%s shows %q, want %q", action, s.Observation, want)
+		}
+	}
+}
