@@ -35,9 +35,8 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	x.sent = true
 	resp, err := x.hc.Do(req)
 	if err != nil {
-		var refused *politehttp.RefusedError
 		var op *net.OpError
-		x.sent = !errors.As(err, &refused) && (!errors.As(err, &op) || op.Op != "dial")
+		x.sent = !politehttp.Permanent(err) && (!errors.As(err, &op) || op.Op != "dial")
 		x.err = err
 		return nil, err
 	}
@@ -104,9 +103,7 @@ func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err er
 
 // brokenAnswer is the error of an attempt whose request or answer did not get through.
 func (c *Client) brokenAnswer(x *exchange, err error) error {
-	var refused *politehttp.RefusedError
-	var large *politehttp.TooLargeError
-	e := &Error{Status: x.status, Message: c.scrub(err.Error()), Transient: !errors.As(err, &refused) && !errors.As(err, &large), unsent: !x.sent}
+	e := &Error{Status: x.status, Message: c.scrub(err.Error()), Transient: !politehttp.Permanent(err), unsent: !x.sent}
 	if x.status == http.StatusOK && x.err == nil {
 		e.Message = "the answer is not the protocol's JSON (does OPENAI_BASE_URL end in /v1?): " + c.scrub(excerpt(x.body))
 	}

@@ -101,7 +101,9 @@ func TestParseScriptErrors(t *testing.T) {
 }
 
 func TestReadCall(t *testing.T) {
-	sys := func(task string) Message { return Message{Role: System, Content: "[task: " + task + "]\nYou are … <question>example</question>"} }
+	sys := func(task string) Message {
+		return Message{Role: System, Content: "[task: " + task + "]\nYou are … <question>example</question>"}
+	}
 	for _, tt := range []struct {
 		name     string
 		messages []Message

@@ -24,6 +24,9 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("refused to contact %s: %s", e.Host, e.Why)
 }
 
+// Permanent says that repeating does not help.
+func (e *RefusedError) Permanent() bool { return true }
+
 // Options configure [NewTransport].
 type Options struct {
 	UserAgent string            // set on each request that has none; see [UserAgent]

@@ -16,6 +16,9 @@ func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("the answer is larger than %d bytes and was cut", e.Limit)
 }
 
+// Permanent says that repeating does not help.
+func (e *TooLargeError) Permanent() bool { return true }
+
 // LimitBody returns a reader of body that fails with a *[TooLargeError] once more than limit bytes have come, without reading further.
 // Close closes body.
 func LimitBody(body io.ReadCloser, limit int64) io.ReadCloser {

@@ -56,14 +56,19 @@ func (p Policy) Next(attempt int, r Result, now time.Time, rnd float64) (wait ti
 }
 
 // Transient reports whether the same attempt may succeed later: a network error or broken answer, or a transient status.
-// A guard's refusal, a body over the limit and a context that is done are not transient.
+// A permanent error (see [Permanent]) and a context that is done are not transient.
 func (r Result) Transient() bool {
 	if r.Err != nil {
-		var refused *RefusedError
-		var large *TooLargeError
-		return !errors.Is(r.Err, context.Canceled) && !errors.Is(r.Err, context.DeadlineExceeded) && !errors.As(r.Err, &refused) && !errors.As(r.Err, &large)
+		return !errors.Is(r.Err, context.Canceled) && !errors.Is(r.Err, context.DeadlineExceeded) && !Permanent(r.Err)
 	}
 	return TransientStatus(r.Status)
+}
+
+// Permanent reports whether err, or an error that it wraps, says of itself that repeating cannot help: it has a method Permanent() bool that
+// returns true. The guard's refusal, a body over the limit and a replay without the answer are such errors.
+func Permanent(err error) bool {
+	var p interface{ Permanent() bool }
+	return errors.As(err, &p) && p.Permanent()
 }
 
 // TransientStatus reports whether an HTTP status says "later": 408, 425, 429 and 5xx but for 501 and 505, which do not heal.

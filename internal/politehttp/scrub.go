@@ -19,11 +19,12 @@ var secretForms = []struct {
 }{
 	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/*=-]{8,}`), "$1 " + Mask},
 	{regexp.MustCompile(`\bsk-[A-Za-z0-9_*-]{6,}`), Mask},
-	{regexp.MustCompile(`(?i)((?:api[_-]?key|access[_-]?token|(?:client|consumer|access)[_-]?secret|(?:lg)?password|lgtoken)["']?\s*[=:]\s*["']?)[^\s"'&,;}]{4,}`), "$1" + Mask},
-	{regexp.MustCompile(`(://[^/\s:@]+:)[^/\s@]+@`), "$1" + Mask + "@"},
+	{regexp.MustCompile(`(?i)((?:api[_-]?key|access[_-]?token|(?:client|consumer|access)[_-]?secret|(?:lg)?password|lgtoken)["']?\s*[=:]\s*["']?)[^\s"'&,;}\\]{4,}`), "$1" + Mask},
+	{regexp.MustCompile(`(://[^/\s:@"\\]+:)[^/\s@"\\]+@`), "$1" + Mask + "@"},
 }
 
-// Scrub returns text with the given secrets, and everything that has a secret's form, replaced by [Mask].
+// Scrub returns text with the given secrets, and everything that has a secret's form, replaced by [Mask]. JSON stays valid, unless one of the
+// secrets holds a quote or a backslash.
 func Scrub(text string, secrets ...string) string {
 	for _, s := range secrets {
 		if len(s) >= minSecret {

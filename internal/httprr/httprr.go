@@ -1,0 +1,393 @@
+// Package httprr records HTTP exchanges and replays them, below any client: a [Recorder] is a transport that passes requests on and writes down what
+// came back, a [Player] is a transport that answers from such a file and never touches the network.
+//
+// A recording is a text file of JSON lines, one exchange each, so that a crash loses nothing that was paid for and a diff shows what changed:
+//
+//	{"httprr":1}
+//	{"key":"5f0c…","request":{"method":"POST","path":"/v1/chat/completions","body":{…}},"response":{"status":200,"header":{…},"body":{…}}}
+//
+// Exchanges are found by a key: a digest of method, path, sorted query and body (JSON in canonical form), not of host and headers. The same request made
+// several times (samples) is answered in the recorded order; one that the file does not hold, or not once more, fails with a [MissError].
+//
+// Nothing secret is written: only a few harmless headers are kept, and every text goes through the scrubber first. [FindSecrets] is the check of
+// that, for a test that walks all recordings of a repository.
+package httprr
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// version is the format's version, in the first line of a file.
+const version = 1
+
+// maxBody bounds what is recorded of one request or response, in bytes.
+const maxBody = 32 << 20
+
+// kept are the response headers that a replay needs. All others, cookies above all, are dropped.
+var kept = []string{"Content-Type", "Retry-After", "Location"}
+
+// exchange is one line of a recording.
+type exchange struct {
+	Key      string   `json:"key"`
+	Request  request  `json:"request"`
+	Response response `json:"response"`
+}
+
+type request struct {
+	Method string `json:"method"`
+	Path   string `json:"path"`           // with the sorted query
+	Body   *body  `json:"body,omitempty"` // for the reader of the file; the key is what counts
+}
+
+type response struct {
+	Status int         `json:"status,omitempty"`
+	Header http.Header `json:"header,omitempty"`
+	Body   *body       `json:"body,omitempty"`
+	Error  string      `json:"error,omitempty"` // the transport's error, instead of a response
+}
+
+// body is a text: JSON as it is when that gives back the same bytes, else a JSON string, else {"base64": "…"}.
+type body struct{ data []byte }
+
+// MarshalJSON writes the body in its most readable form.
+func (b body) MarshalJSON() ([]byte, error) {
+	t := bytes.TrimSpace(b.data)
+	if len(t) > 0 && (t[0] == '{' || t[0] == '[') && json.Valid(b.data) && !isBase64Form(t) {
+		var compact bytes.Buffer
+		if err := json.Compact(&compact, b.data); err == nil {
+			return compact.Bytes(), nil
+		}
+	}
+	if utf8.Valid(b.data) {
+		return json.Marshal(string(b.data))
+	}
+	return json.Marshal(map[string][]byte{"base64": b.data})
+}
+
+// isBase64Form reports whether JSON text could be taken for the form of binary bodies.
+func isBase64Form(data []byte) bool {
+	var m map[string]json.RawMessage
+	return json.Unmarshal(data, &m) == nil && len(m) == 1 && m["base64"] != nil
+}
+
+// UnmarshalJSON reads each of the forms.
+func (b *body) UnmarshalJSON(data []byte) error {
+	var s string
+	if json.Unmarshal(data, &s) == nil {
+		b.data = []byte(s)
+		return nil
+	}
+	if isBase64Form(data) {
+		var m map[string][]byte
+		if err := json.Unmarshal(data, &m); err != nil {
+			return err
+		}
+		b.data = m["base64"]
+		return nil
+	}
+	b.data = bytes.Clone(data)
+	return nil
+}
+
+// Recorder is a transport that writes down what its inner transport does. It is safe for concurrent use.
+type Recorder struct {
+	next  http.RoundTripper
+	scrub func(string) string
+	mu    sync.Mutex
+	file  *os.File
+}
+
+// Record creates the file at path, which must not exist (a recording cost money), and returns a transport that passes requests to next. scrub removes
+// secrets from a text, see politehttp.Scrub; it must leave JSON valid. Close the Recorder at the end; what was recorded before a crash is in the file.
+func Record(path string, next http.RoundTripper, scrub func(string) string) (*Recorder, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("recording: %w", err)
+	}
+	if _, err := fmt.Fprintf(f, "{\"httprr\":%d}\n", version); err != nil {
+		return nil, errors.Join(fmt.Errorf("recording: %w", err), f.Close())
+	}
+	return &Recorder{next: next, scrub: scrub, file: f}, nil
+}
+
+// Close closes the file.
+func (r *Recorder) Close() error { return r.file.Close() }
+
+// RoundTrip passes the request on and writes down what came back, an error of the transport included. When writing fails the caller gets that error: a
+// recording with holes is none.
+func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	sent, err := readBody(req)
+	if err != nil {
+		return nil, err
+	}
+	x := exchange{Key: key(req, sent, r.scrub), Request: request{Method: req.Method, Path: r.scrub(path(req.URL))}}
+	if len(sent) > 0 {
+		x.Request.Body = &body{[]byte(r.scrub(string(sent)))}
+	}
+	resp, err := r.next.RoundTrip(req)
+	if err != nil {
+		x.Response.Error = r.scrub(err.Error())
+		return nil, errors.Join(err, r.write(x))
+	}
+	data, readErr := io.ReadAll(io.LimitReader(resp.Body, maxBody))
+	_ = resp.Body.Close() // the body was read; what closing says changes nothing
+	x.Response.Status, x.Response.Header = resp.StatusCode, http.Header{}
+	for _, h := range kept {
+		if v := resp.Header.Get(h); v != "" {
+			x.Response.Header.Set(h, r.scrub(v))
+		}
+	}
+	if len(data) > 0 {
+		x.Response.Body = &body{scrubBytes(data, r.scrub)}
+	}
+	if readErr != nil {
+		x.Response.Error = r.scrub(readErr.Error())
+	}
+	if err := r.write(x); err != nil {
+		return nil, err
+	}
+	resp.Body = &brokenBody{Reader: bytes.NewReader(data), err: readErr}
+	return resp, nil
+}
+
+// scrubBytes scrubs text and leaves binary data alone.
+func scrubBytes(data []byte, scrub func(string) string) []byte {
+	if !utf8.Valid(data) {
+		return data
+	}
+	return []byte(scrub(string(data)))
+}
+
+func (r *Recorder) write(x exchange) error {
+	var line bytes.Buffer
+	enc := json.NewEncoder(&line) // ends the line
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(x); err != nil {
+		return fmt.Errorf("recording: %w", err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, err := r.file.Write(line.Bytes()); err != nil {
+		return fmt.Errorf("recording: %w", err)
+	}
+	return nil
+}
+
+// brokenBody gives the data and then the error with which the real body ended.
+type brokenBody struct {
+	*bytes.Reader
+	err error
+}
+
+func (b *brokenBody) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if err == io.EOF && b.err != nil {
+		err = b.err
+	}
+	return n, err
+}
+
+func (b *brokenBody) Close() error { return nil }
+
+// readBody takes the request's body and puts it back.
+func readBody(req *http.Request) ([]byte, error) {
+	if req.Body == nil {
+		return nil, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(req.Body, maxBody))
+	if cerr := req.Body.Close(); err == nil {
+		err = cerr
+	}
+	req.Body = io.NopCloser(bytes.NewReader(data))
+	return data, err
+}
+
+// path is what a request is about: path and sorted query.
+func path(u *url.URL) string {
+	if q := u.Query().Encode(); q != "" {
+		return u.EscapedPath() + "?" + q
+	}
+	return u.EscapedPath()
+}
+
+// key is the digest under which an exchange is found. It is taken of the scrubbed texts, so that a replay with another key finds it.
+func key(req *http.Request, sent []byte, scrub func(string) string) string {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\n%s\n", req.Method, scrub(path(req.URL)))
+	h.Write([]byte(scrub(string(canonical(sent)))))
+	return hex.EncodeToString(h.Sum(nil)[:12])
+}
+
+// canonical gives JSON with sorted members and without white space, anything else as it is.
+func canonical(data []byte) []byte {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.UseNumber()
+	var v any
+	if dec.Decode(&v) != nil || dec.More() {
+		return data
+	}
+	out, err := json.Marshal(v)
+	if err != nil {
+		return data
+	}
+	return out
+}
+
+// MissError says that a recording does not hold the request, or not as often as it was made.
+type MissError struct {
+	File         string
+	Method, Path string
+	Key          string
+	Times        int // how often the file holds the request: 0, or fewer than were made
+}
+
+// Error says what is missing and how to mend it.
+func (e *MissError) Error() string {
+	if e.Times > 0 {
+		return fmt.Sprintf("%s holds %s %s (key %s) only %d times: record it again", e.File, e.Method, e.Path, e.Key, e.Times)
+	}
+	return fmt.Sprintf("%s does not hold %s %s (key %s): the request changed; record it again", e.File, e.Method, e.Path, e.Key)
+}
+
+// Permanent says that repeating does not help; politehttp's retry policy asks.
+func (e *MissError) Permanent() bool { return true }
+
+// Player is a transport that answers from a recording. It is safe for concurrent use.
+type Player struct {
+	name  string
+	scrub func(string) string
+	mu    sync.Mutex
+	byKey map[string][]response
+	used  map[string]int
+}
+
+// Replay reads the recording at path. scrub must be the function that it was recorded with, up to the secrets it knows.
+func Replay(path string, scrub func(string) string) (*Player, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("replaying: %w", err)
+	}
+	defer func() { _ = f.Close() }() // only read
+	p, err := ReplayFrom(path, f, scrub)
+	return p, err
+}
+
+// ReplayFrom is [Replay] for a recording that is open; name stands in its errors. A torn last line, which a crash leaves, is dropped.
+func ReplayFrom(name string, r io.Reader, scrub func(string) string) (*Player, error) {
+	p := &Player{name: name, scrub: scrub, byKey: map[string][]response{}, used: map[string]int{}}
+	br := bufio.NewReader(r)
+	for n := 1; ; n++ {
+		line, err := br.ReadBytes('\n')
+		if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("replaying %s: %w", name, err)
+		}
+		torn := err == io.EOF
+		if len(bytes.TrimSpace(line)) > 0 {
+			if perr := p.line(n, line); perr != nil && !torn {
+				return nil, fmt.Errorf("replaying %s, line %d: %w", name, n, perr)
+			} else if perr != nil && n == 1 {
+				return nil, fmt.Errorf("replaying %s: %w", name, perr)
+			}
+		} else if n == 1 {
+			return nil, fmt.Errorf("replaying %s: the file is empty", name)
+		}
+		if torn {
+			return p, nil
+		}
+	}
+}
+
+func (p *Player) line(n int, line []byte) error {
+	if n == 1 {
+		var head struct {
+			V int `json:"httprr"`
+		}
+		if err := json.Unmarshal(line, &head); err != nil || head.V != version {
+			return fmt.Errorf("not a recording of version %d", version)
+		}
+		return nil
+	}
+	var x exchange
+	if err := json.Unmarshal(line, &x); err != nil {
+		return err
+	}
+	if x.Key == "" || (x.Response.Status == 0 && x.Response.Error == "") {
+		return errors.New("not an exchange")
+	}
+	p.byKey[x.Key] = append(p.byKey[x.Key], x.Response)
+	return nil
+}
+
+// RoundTrip answers from the recording.
+func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
+	sent, err := readBody(req)
+	if err != nil {
+		return nil, err
+	}
+	if err := req.Context().Err(); err != nil {
+		return nil, err
+	}
+	k := key(req, sent, p.scrub)
+	p.mu.Lock()
+	n, all := p.used[k], p.byKey[k]
+	if n < len(all) {
+		p.used[k]++
+	}
+	p.mu.Unlock()
+	if n >= len(all) {
+		return nil, &MissError{File: p.name, Method: req.Method, Path: p.scrub(path(req.URL)), Key: k, Times: len(all)}
+	}
+	rec := all[n]
+	if rec.Status == 0 {
+		return nil, errors.New(rec.Error)
+	}
+	var data []byte
+	if rec.Body != nil {
+		data = rec.Body.data
+	}
+	b := &brokenBody{Reader: bytes.NewReader(data)}
+	if rec.Error != "" {
+		b.err = errors.New(rec.Error)
+	}
+	header := rec.Header.Clone()
+	if header == nil {
+		header = http.Header{}
+	}
+	return &http.Response{
+		Status: fmt.Sprintf("%d %s", rec.Status, http.StatusText(rec.Status)), StatusCode: rec.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Header: header, Body: b, ContentLength: int64(len(data)), Request: req,
+	}, nil
+}
+
+// Unused returns the keys of the exchanges that were not asked for, sorted: a replay that leaves some has taken another way than the recording.
+func (p *Player) Unused() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []string
+	for k, all := range p.byKey {
+		if p.used[k] < len(all) {
+			out = append(out, k)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// IsRecording reports whether data begins as a recording does.
+func IsRecording(data []byte) bool {
+	return strings.HasPrefix(string(data[:min(len(data), 16)]), `{"httprr":`)
+}
