@@ -77,7 +77,7 @@ func (p *parser) line(pos, end int) line {
 		l.text++
 	}
 	l.prefix = p.text[from:l.text]
-	if rest := strings.TrimLeft(p.text[l.text:l.end], " \t"); strings.HasPrefix(rest, "{|") && l.prefix != "" {
+	if rest := strings.TrimLeft(p.text[l.text:l.end], " \t"); strings.HasPrefix(rest, "{|") && l.prefix != "" && strings.Trim(l.prefix, ":") == "" {
 		l.end = p.tableEnd(l.end, end)
 	}
 	for _, n := range p.nodesIn(l.text, l.end) {

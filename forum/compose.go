@@ -77,7 +77,14 @@ type composer struct {
 	blocks []string
 }
 
-func (c *composer) block(s string) { c.blocks = append(c.blocks, c.indent+s) }
+// block adds a block. MediaWiki knows a table only behind colons (Parser::handleTables): from the first one on the prefix is all colons, of the same depth, because going
+// back to bullets would show a new one.
+func (c *composer) block(s string) {
+	if strings.HasPrefix(s, "{|") {
+		c.indent = strings.Repeat(":", len(c.indent))
+	}
+	c.blocks = append(c.blocks, c.indent+s)
+}
 
 // answer is the first line: whom it is for, the short answer, and the marker by which we find our own reply again.
 func (c *composer) answer() {
