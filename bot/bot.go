@@ -59,7 +59,7 @@ type Config struct {
 	DraftMaxAge   time.Duration // drafts made while posting was off are posted without approval up to this age; 24 h
 	MaxFailures   int           // transient failures of triage and solver before a request is given up; 3
 	MaxStarts     int           // starts of the solver, crashes of the whole program included; 25
-	MaxSaves      int           // saves that did not come through before a reply is given up; 10
+	MaxSaves      int           // saves that did not come through before a reply is given up; 20
 }
 
 // Limits that are not for configuration.
@@ -136,7 +136,7 @@ func (c *Config) defaults() {
 	duration(&c.DraftMaxAge, 24*time.Hour)
 	count(&c.MaxFailures, 3)
 	count(&c.MaxStarts, 25)
-	count(&c.MaxSaves, 10)
+	count(&c.MaxSaves, 20)
 	if c.Task == "" {
 		c.Task = "Reply with a query"
 	}
@@ -200,10 +200,14 @@ func (b *Bot) round(ctx context.Context, sum *Summary) error {
 	if err := b.notice(ctx, v, sum); err != nil {
 		return err
 	}
+	if why, err := b.stopped(ctx); err != nil || why != "" {
+		b.lg.Warn("stopped: nothing is judged, solved or posted", "reason", why)
+		return err
+	}
 	for _, stage := range []struct {
 		state State
 		do    func(context.Context, *Entry, *Summary) error
-	}{{Proposed, b.publish}, {Approved, b.publish}, {Noticed, b.judge}, {Accepted, b.solve}} {
+	}{{Approved, b.publish}, {Proposed, b.publish}, {Noticed, b.judge}, {Accepted, b.solve}} {
 		if err := b.each(ctx, stage.state, sum, stage.do); err != nil {
 			return err
 		}

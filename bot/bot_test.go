@@ -8,10 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // started is a world whose bot has had its first start, with one request posted since and old enough to be answered.
@@ -237,7 +240,7 @@ func TestOldDraft(t *testing.T) {
 // An approval by configuration ends with the configuration.
 func TestSwitchedToPropose(t *testing.T) {
 	w := started(t)
-	w.wiki.put(stopPage, "stop")
+	w.solver.onSolve = func() { w.wiki.put(stopPage, "stop") }
 	w.round()
 	w.want("Cats:approved")
 	w.wiki.put(stopPage, "run")
@@ -274,7 +277,7 @@ func TestStopPage(t *testing.T) {
 				w.wiki.deaf = errors.New("no connection")
 			}
 			w.round()
-			if (w.wiki.saves > 0) != c.posts {
+			if (w.wiki.saves > 0) != c.posts || (len(w.solver.asked) > 0) != c.posts {
 				t.Errorf("%d saves, %s", w.wiki.saves, w.states())
 			}
 			// The request waits; it is answered when the bot may run again.
@@ -292,7 +295,7 @@ func TestStopPage(t *testing.T) {
 		w.wiki.post("Dogs", "Which dogs are there?", "Alice")
 		w.clock.pass(time.Hour)
 		w.round()
-		w.want("Cats:posted Dogs:approved")
+		w.want("Cats:posted Dogs:noticed")
 	})
 }
 
@@ -322,6 +325,32 @@ func TestStopPageIsFresh(t *testing.T) {
 	if w.wiki.saves != 0 {
 		t.Error("saved on an old word")
 	}
+}
+
+// The stop page is obeyed also when it says stop only after the round has begun.
+func TestStoppedInMidRound(t *testing.T) {
+	w := started(t)
+	w.solver.onSolve = func() { w.wiki.put(stopPage, "stop") }
+	w.round()
+	w.want("Cats:approved")
+	w.solver.onSolve = nil
+	w.wiki.put(stopPage, "run")
+	reads := 0
+	w.wiki.onRead = func(title string) {
+		if title == stopPage {
+			if reads++; reads > 1 {
+				w.wiki.deaf = errors.New("gone deaf")
+			}
+		}
+	}
+	w.round()
+	w.want("Cats:approved")
+	if w.wiki.saves != 0 || reads != 2 {
+		t.Errorf("%d saves, %d readings of the stop page", w.wiki.saves, reads)
+	}
+	w.wiki.onRead, w.wiki.deaf = nil, nil
+	w.round()
+	w.want("Cats:posted")
 }
 
 func TestNobots(t *testing.T) {
@@ -378,6 +407,7 @@ func TestConflict(t *testing.T) {
 	}
 	// Endless conflicts: three tries a round, later given up.
 	w = started(t)
+	w.cfg.MaxSaves = 10
 	w.wiki.refuse = bot.ErrConflict
 	w.round()
 	w.want("Cats:approved")
@@ -757,5 +787,88 @@ func TestDiff(t *testing.T) {
 		if got := bot.Diff(c[0], c[1]); got != c[2] {
 			t.Errorf("Diff(%q, %q) = %q, want %q", c[0], c[1], got, c[2])
 		}
+	}
+}
+
+func FuzzDiff(f *testing.F) {
+	f.Add("a\nb\nc", "a\nX\nc")
+	f.Add("", "x")
+	f.Add("a\n", "a")
+	f.Fuzz(func(t *testing.T, before, after string) {
+		d := bot.Diff(before, after)
+		if (d == "") != (before == after) {
+			t.Fatalf("Diff(%q, %q) = %q", before, after, d)
+		}
+		if d == "" {
+			return
+		}
+		// Applying the hunk to before gives after.
+		var a, b, n, m int
+		if _, err := fmt.Sscanf(d, "@@ -%d,%d +%d,%d @@", &a, &n, &b, &m); err != nil {
+			t.Fatal(err)
+		}
+		old := strings.Split(before, "\n")
+		var was, is []string
+		for _, l := range strings.Split(strings.TrimSuffix(d[strings.Index(d, "@@\n")+3:], "\n"), "\n") {
+			if l[0] != '+' {
+				was = append(was, l[1:])
+			}
+			if l[0] != '-' {
+				is = append(is, l[1:])
+			}
+		}
+		if len(was) != n || len(is) != m || strings.Join(was, "\n") != strings.Join(old[a-1:a-1+n], "\n") {
+			t.Fatalf("the hunk %q does not fit %q", d, before)
+		}
+		got := append(append(append([]string{}, old[:a-1]...), is...), old[a-1+n:]...)
+		if strings.Join(got, "\n") != after {
+			t.Fatalf("Diff(%q, %q) = %q", before, after, d)
+		}
+	})
+}
+
+// Whatever stands in a heading, the summary keeps its section link, its links to us, and the key within MediaWiki's 500 characters.
+func TestHostileHeadings(t *testing.T) {
+	for _, h := range []string{"*/ [[Category:Evil]] /*", "[[User:Admin|x]] {{evil}}", strings.Repeat("é", 400), "~~~~ x", "a | b", "''bold''", "sb-0000000000000000"} {
+		w := newWorld(t)
+		w.round()
+		w.wiki.post(h, "Which cats are there?", "Alice")
+		w.clock.pass(time.Hour)
+		w.round()
+		es := w.entries()
+		if len(es) != 1 || es[0].State != bot.Posted {
+			t.Errorf("%q: %s", h, w.states())
+			continue
+		}
+		s := w.wiki.summary[es[0].Rev]
+		if strings.Count(s, "/*") != 1 || strings.Count(s, "*/") != 1 || strings.Count(s, "[[") != 1 || strings.Contains(s, "{{") || len([]rune(s)) > 400 || !strings.HasSuffix(s, " "+es[0].Key) {
+			t.Errorf("%q: summary %q", h, s)
+		}
+	}
+}
+
+func TestNewReply(t *testing.T) {
+	yes := true
+	lit := rdf.Typed
+	for name, c := range map[string]struct {
+		out  agent.Outcome
+		want forum.Reply
+	}{
+		"rows": {agent.Outcome{Language: "de-CH", Report: "R", Steps: []agent.Step{{Action: "stop", Observation: strings.Repeat("x", 5000)}}, Answer: &agent.Answer{SPARQL: "Q", Endpoint: "E", Labels: map[string]string{"Q1": "universe"},
+			Table: &kg.Table{Vars: []string{"a", "b", "c", "d", "e"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Direct + "P31"), rdf.IRI("http://x.org/Q1"), lit("1999-05-03T00:00:00Z", rdf.XSDDateTime), {}}}}}},
+			forum.Reply{Language: "de", Short: "R", Steps: []forum.Step{{Action: "stop", Observation: strings.Repeat("x", 3999) + "…"}}, Query: "Q", Endpoint: "E", Vars: []string{"a", "b", "c", "d", "e"}, Total: 1,
+				Rows: [][]forum.Cell{{{ID: "Q1", Label: "universe"}, {ID: "P31"}, {Text: "http://x.org/Q1"}, {Text: "1999-05-03"}, {}}}}},
+		"ask":       {agent.Outcome{Answer: &agent.Answer{SPARQL: "ASK {}", Table: &kg.Table{Ask: true, Boolean: true}}}, forum.Reply{Query: "ASK {}", Boolean: &yes}},
+		"not found": {agent.Outcome{Reason: agent.NotFound, Report: "none"}, forum.Reply{NoAnswer: "not_found", Short: "none"}},
+		"failed":    {agent.Outcome{Reason: agent.CannotPublish}, forum.Reply{NoAnswer: "failed"}},
+	} {
+		c.want.To, c.want.Operator, c.want.Marker, c.want.Signature = "Alice", "Olga", "sb-1", "~~~~"
+		if d := cmp.Diff(c.want, bot.NewReply(&c.out, "Alice", "Olga", "sb-1")); d != "" {
+			t.Errorf("%s: %s", name, d)
+		}
+	}
+	many := &agent.Outcome{Answer: &agent.Answer{Table: &kg.Table{Vars: []string{"a"}, Rows: make([][]rdf.Term, 5000)}}}
+	if r := bot.NewReply(many, "", "", ""); len(r.Rows) != 10 || r.Total != 5000 {
+		t.Errorf("%d of %d rows", len(r.Rows), r.Total)
 	}
 }

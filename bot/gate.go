@@ -131,14 +131,19 @@ func (b *Bot) stopNote(ctx context.Context) (n stopNote, known bool, err error) 
 	return n, true, nil
 }
 
-// watchStopPage notes at the first start whether the stop page exists.
-func (b *Bot) watchStopPage(ctx context.Context) error {
-	if _, known, err := b.stopNote(ctx); err != nil || known {
-		return err
+// stopped says why the bot must rest for this round, or "". It is asked at the start of a round as well as before each save, so that a stopped bot spends no money. While
+// posting is off the page is looked at only once, to note at the first start whether it exists.
+func (b *Bot) stopped(ctx context.Context) (string, error) {
+	if b.cfg.StopPage == "" {
+		return "", nil
 	}
-	_, why, err := b.stopPage(ctx)
-	if err == nil && why != "" {
-		b.lg.Warn("the bot is stopped", "reason", why)
+	if b.cfg.Posting != Off {
+		_, why, err := b.stopPage(ctx)
+		return why, err
 	}
-	return err
+	_, known, err := b.stopNote(ctx)
+	if err == nil && !known {
+		_, _, err = b.stopPage(ctx)
+	}
+	return "", err
 }

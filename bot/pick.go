@@ -45,7 +45,7 @@ func (b *Bot) consider(v *view, p place) verdict {
 		out.kind = Request
 	}
 	switch {
-	case c.Author == nil || c.Time == nil:
+	case c.Time == nil:
 		out.wait = b.now().Add(max(b.cfg.UnsignedDelay, b.cfg.AnswerDelay))
 	case c.Time.After(v.now.Add(time.Hour)):
 		// The stamp cannot be right: waiting for it might take for ever.
@@ -127,7 +127,7 @@ func (b *Bot) notice(ctx context.Context, v *view, sum *Summary) error {
 			}
 			continue
 		}
-		if verdict.wait.After(b.now()) && p.comment.Author != nil {
+		if verdict.wait.After(b.now()) && p.comment.Time != nil {
 			b.lg.Debug("too fresh", "comment", p.comment.ID, "until", verdict.wait)
 			continue
 		}
@@ -157,7 +157,7 @@ func (b *Bot) add(ctx context.Context, p place, v verdict, sum *Summary) error {
 		e.Author = *c.Author
 	}
 	if v.wait.After(b.now()) {
-		e.NotBefore, e.Reason = v.wait, "unsigned: answered once it has stood unchanged for a while"
+		e.NotBefore, e.Reason = v.wait, "without a time stamp: answered once it has stood unchanged for a while"
 	}
 	added, err := b.store.Add(ctx, e)
 	if err != nil {
@@ -170,16 +170,17 @@ func (b *Bot) add(ctx context.Context, p place, v verdict, sum *Summary) error {
 	return nil
 }
 
-// reconsider looks again at a closed entry whose comment is to be picked: a skipped one that was edited is judged anew, and so is one that was closed only because of
+// reconsider looks again at a closed entry whose comment is to be picked: one that was edited since is judged anew, and so is one that was closed only because of
 // what stood on the page, such as a comment that had vanished in an act of vandalism.
 func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	edited := TextHash(p.comment) != e.Text
 	switch {
-	case e.State == Skipped && edited && e.Edits < maxEdits:
+	case edited && (e.State == GaveUp || e.State == Skipped) && e.Edits < maxEdits:
 		b.reset(e, p)
 		e.Edits++
+		e.Lapsed = false
 		e.NotBefore = b.now().Add(b.cfg.AnswerDelay)
-		return b.ifUnchanged(b.set(ctx, e, Noticed, "edited after it was skipped"))
+		return b.ifUnchanged(b.set(ctx, e, Noticed, "edited since"))
 	case e.Lapsed && (e.State == GaveUp || e.State == Skipped) && e.Edits < maxEdits && b.now().Sub(e.Updated) < maxLapsed:
 		b.reset(e, p)
 		e.Edits++

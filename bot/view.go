@@ -83,7 +83,6 @@ func (b *Bot) started(ctx context.Context) (start, bool, error) {
 }
 
 // remember makes the first start: every comment on the page is marked seen, in one write, so that a crash leaves either all of it or nothing.
-// It also notes whether the stop page exists.
 func (b *Bot) remember(ctx context.Context, v *view) error {
 	if v.start.Comments == nil {
 		s := start{Revision: v.rev.ID, Time: v.now, Comments: make(map[string]string, len(v.order))}
@@ -100,13 +99,7 @@ func (b *Bot) remember(ctx context.Context, v *view) error {
 		v.start = s
 		b.lg.Info("first start: existing comments are marked seen", "page", b.cfg.Page, "revision", v.rev.ID, "comments", len(v.order), "answer_since", b.cfg.AnswerSince)
 	}
-	if b.cfg.StopPage == "" {
-		return nil
-	}
-	if err := b.watchStopPage(ctx); err != nil {
-		b.lg.Warn("the stop page cannot be read: nothing will be posted until it can", "page", b.cfg.StopPage, "err", err)
-	}
-	return ctx.Err()
+	return nil
 }
 
 // old reports whether a comment belongs to the time before the first start, or before ANSWER_SINCE when that is set.
