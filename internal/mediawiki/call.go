@@ -92,6 +92,9 @@ func (c *Client) send(ctx context.Context, r request, out any) error {
 	case <-ctx.Done():
 		return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "not-sent", Err: ctx.Err()}
 	}
+	if err := ctx.Err(); err != nil {
+		return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "not-sent", Err: err}
+	}
 	if !r.before.IsZero() && c.clock.Now().After(r.before) {
 		return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: Stale, Info: "it was to be sent before " + r.before.UTC().Format(time.RFC3339)}
 	}

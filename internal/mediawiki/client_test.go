@@ -1,0 +1,617 @@
+package mediawiki
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+// played is a wiki that plays a part: it logs everybody in, gives tokens and pages, and answers the parts of a script for edits or reads.
+type played struct {
+	t    *testing.T
+	mu   sync.Mutex
+	edit []http.HandlerFunc // answers to action=edit, in order; the last one repeats
+	read []http.HandlerFunc // answers to prop=revisions
+	seen []string           // what was asked: "login", "token", "edit", "read", "self"
+	form []map[string][]string
+}
+
+func (p *played) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if err := r.ParseMultipartForm(1 << 20); err != nil && err != http.ErrNotMultipart {
+		p.t.Error(err)
+	}
+	kind, script := "self", (*[]http.HandlerFunc)(nil)
+	answer := `{"query":{"userinfo":{"id":7,"name":"Test Bot","groups":["user"],"rights":["edit"]}}}`
+	switch f := r.Form; {
+	case f.Get("type") == "login":
+		kind, answer = "logintoken", `{"query":{"tokens":{"logintoken":"abc+\\"}}}`
+	case f.Get("action") == "login":
+		kind, answer = "login", `{"login":{"result":"Success","lgusername":"Test Bot"}}`
+	case f.Get("action") == "edit":
+		kind, answer, script = "edit", `{"edit":{"result":"Success","newrevid":12,"oldrevid":11,"newtimestamp":"2026-03-01T10:00:00Z"}}`, &p.edit
+	case f.Get("prop") == "revisions":
+		kind, script = "read", &p.read
+		answer = `{"curtimestamp":"2026-03-01T10:00:01Z","query":{"tokens":{"csrftoken":"fromread+\\"},"pages":[{"title":"T","revisions":[{"revid":11,"timestamp":"2026-03-01T09:00:00Z","user":"A","slots":{"main":{"contentmodel":"wikitext","content":"text"}}}]}]}}`
+	case f.Get("meta") == "tokens":
+		kind, answer = "token", `{"query":{"tokens":{"csrftoken":"fresh+\\"}}}`
+	}
+	p.mu.Lock()
+	p.seen = append(p.seen, kind)
+	p.form = append(p.form, r.Form)
+	var h http.HandlerFunc
+	if script != nil && len(*script) > 0 {
+		h = (*script)[0]
+		if len(*script) > 1 {
+			*script = (*script)[1:]
+		} else {
+			*script = append(*script, nil)[1:]
+		}
+	}
+	p.mu.Unlock()
+	if h != nil {
+		h(w, r)
+		return
+	}
+	_, _ = io.WriteString(w, answer)
+}
+
+func says(status int, body string, header ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		for i := 0; i+1 < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+func apiSays(code string) http.HandlerFunc {
+	return says(200, `{"error":{"code":"`+code+`","info":"because"}}`, "MediaWiki-API-Error", code)
+}
+
+// cut answers with a body that ends too early.
+func cut(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "100")
+	_, _ = io.WriteString(w, `{"edit":{"resu`)
+}
+
+// hangUp closes the connection without an answer.
+func hangUp(w http.ResponseWriter, _ *http.Request) {
+	c, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		_ = c.Close()
+	}
+}
+
+var start = time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+
+func open(t *testing.T, p *played, change ...func(*Config)) (*Client, *politehttp.ManualClock, string) {
+	t.Helper()
+	p.t = t
+	srv := httptest.NewServer(p)
+	t.Cleanup(srv.Close)
+	cfg := Config{API: srv.URL + "/w/api.php", User: "Test Bot@x", Password: "secretpassword", UserAgent: "Test/1 (test@example.org)"}
+	for _, f := range change {
+		f(&cfg)
+	}
+	clock := politehttp.NewManualClock(start)
+	c, err := New(slog.New(slog.DiscardHandler), cfg, nil, clock)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, clock, srv.URL
+}
+
+func (p *played) count(kind string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := 0
+	for _, s := range p.seen {
+		if s == kind {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *played) last(kind string) map[string][]string {
+	for i := len(p.seen) - 1; i >= 0; i-- {
+		if p.seen[i] == kind {
+			return p.form[i]
+		}
+	}
+	return nil
+}
+
+var edit = Edit{Title: "T", Section: "2", Text: "== H ==\nx", Summary: "s", BaseRev: 11, Start: start}
+
+// The codes are those of MediaWiki's API (mediawiki.org/wiki/API:Edit#Possible_errors and trials on 1.39); the kinds follow from whether something was saved and can be later.
+func TestSaveErrors(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		kind   Kind
+		code   string
+		wait   time.Duration
+	}{
+		{"editconflict", apiSays("editconflict"), Conflict, "editconflict", 0},
+		{"nosuchsection", apiSays("nosuchsection"), Conflict, "nosuchsection", 0},
+		{"missingtitle", apiSays("missingtitle"), Conflict, "missingtitle", 0},
+		{"pagedeleted", apiSays("pagedeleted"), Conflict, "pagedeleted", 0},
+		{"maxlag", says(200, `{"error":{"code":"maxlag","info":"Waiting for db","lag":7}}`, "Retry-After", "5", "X-Database-Lag", "7"), Transient, "maxlag", 5 * time.Second},
+		{"maxlag without a time", says(200, `{"error":{"code":"maxlag","info":"Waiting"}}`, "X-Database-Lag", "7"), Transient, "maxlag", 0},
+		{"readonly", apiSays("readonly"), Transient, "readonly", 0},
+		{"ratelimited", apiSays("ratelimited"), Transient, "ratelimited", 0},
+		{"actionthrottledtext", apiSays("actionthrottledtext"), Transient, "actionthrottledtext", 0},
+		{"429", says(429, "slow down", "Retry-After", "17"), Transient, "http-429", 17 * time.Second},
+		{"abusefilter-disallowed", says(200, `{"error":{"code":"abusefilter-disallowed","info":"no","abusefilter":{"id":4,"description":"bad words","actions":["disallow"]}}}`), Refused, "abusefilter-disallowed", 0},
+		{"abusefilter-warning", apiSays("abusefilter-warning"), Refused, "abusefilter-warning", 0},
+		{"spamblacklist", apiSays("spamblacklist"), Refused, "spamblacklist", 0},
+		{"titleblacklist", apiSays("titleblacklist-forbidden"), Refused, "titleblacklist-forbidden", 0},
+		{"contenttoobig", apiSays("contenttoobig"), Refused, "contenttoobig", 0},
+		{"unheard-of", apiSays("something-new"), Refused, "something-new", 0},
+		{"captcha", says(200, `{"edit":{"result":"Failure","captcha":{"type":"image","id":"5"}}}`), Refused, "captcha", 0},
+		{"hook", says(200, `{"edit":{"result":"Failure","code":"hook-says-no","info":"no"}}`), Refused, "hook-says-no", 0},
+		{"hook without code", says(200, `{"edit":{"result":"Failure"}}`), Refused, "result-Failure", 0},
+		{"old spam answer", says(200, `{"edit":{"result":"Failure","spamblacklist":"evil.example"}}`), Refused, "spamblacklist", 0},
+		{"blocked", apiSays("blocked"), Blocked, "blocked", 0},
+		{"globally blocked", apiSays("globalblocking-ipblocked"), Blocked, "globalblocking-ipblocked", 0},
+		{"protectedpage", apiSays("protectedpage"), Blocked, "protectedpage", 0},
+		{"permissiondenied", apiSays("permissiondenied"), Blocked, "permissiondenied", 0},
+		{"oauth", apiSays("mwoauth-invalid-authorization"), Blocked, "mwoauth-invalid-authorization", 0},
+		{"403", says(403, "Please set a user agent"), Blocked, "http-403", 0},
+		{"404", says(404, "no api here"), Blocked, "http-404", 0},
+		{"413", says(413, "too large"), Refused, "http-413", 0},
+		{"moved", says(301, "", "Location", "https://new.example/w/api.php"), Blocked, "http-301", 0},
+		{"500", says(500, "<html>oops"), Unknown, "http-500", 0},
+		{"502", says(502, ""), Unknown, "http-502", 0},
+		{"503 with a time", says(503, "later", "Retry-After", "30"), Unknown, "http-503", 30 * time.Second},
+		{"database error", says(500, `{"error":{"code":"internal_api_error_DBQueryError","info":"x"}}`), Unknown, "internal_api_error_DBQueryError", 0},
+		{"exception", apiSays("internal_api_error_TypeError"), Unknown, "internal_api_error_TypeError", 0},
+		{"html with 200", says(200, "<html>maintenance"), Unknown, "truncated", 0},
+		{"empty with 200", says(200, ""), Unknown, "truncated", 0},
+		{"half an answer", says(200, `{"edit":{"result":"Succ`), Unknown, "truncated", 0},
+		{"no edit in it", says(200, `{}`), Unknown, "answer", 0},
+		{"success without revision", says(200, `{"edit":{"result":"Success"}}`), Unknown, "answer", 0},
+		{"strange types", says(200, `{"edit":{"result":"Success","newrevid":"twelve"}}`), Unknown, "answer", 0},
+		{"body cut", cut, Unknown, "network", 0},
+		{"hung up", hangUp, Unknown, "network", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &played{edit: []http.HandlerFunc{c.answer}}
+			client, clock, _ := open(t, p)
+			saved, err := client.Save(context.Background(), edit)
+			var e *Error
+			if !errors.As(err, &e) || saved != nil {
+				t.Fatalf("got %+v, %v", saved, err)
+			}
+			if e.Kind != c.kind || e.Code != c.code || e.RetryAfter != c.wait || e.Op != "save" || e.Title != "T" {
+				t.Errorf("got %+v (%v)", *e, err)
+			}
+			if n := p.count("edit"); n != 1 {
+				t.Errorf("%d attempts", n)
+			}
+			if len(clock.Slept()) != 0 {
+				t.Errorf("a save waited %v", clock.Slept())
+			}
+			for _, secret := range []string{"secretpassword", "fresh+", "fromread+"} {
+				if strings.Contains(err.Error(), secret) {
+					t.Errorf("error tells a secret: %v", err)
+				}
+			}
+		})
+	}
+}
+
+func TestSaveHappy(t *testing.T) {
+	p := &played{edit: []http.HandlerFunc{says(200, `{"warnings":{"edit":{"warnings":"deprecated"}},"edit":{"result":"Success","newrevid":12,"oldrevid":11,"newtimestamp":"2026-03-01T10:00:00Z"}}`)}}
+	var logged bytes.Buffer
+	client, _, _ := open(t, p)
+	client.lg = slog.New(slog.NewTextHandler(&logged, nil))
+	long := edit
+	long.Text = "== H ==\n" + strings.Repeat("x", 9000) // multipart
+	saved, err := client.Save(context.Background(), long)
+	if err != nil || saved.RevID != 12 || saved.OldRev != 11 || saved.NoChange || !saved.Time.Equal(start) {
+		t.Fatalf("saved %+v, %v", saved, err)
+	}
+	f := p.last("edit")
+	for k, v := range map[string]string{"nocreate": "1", "baserevid": "11", "starttimestamp": "2026-03-01T10:00:00Z", "section": "2", "assert": "user", "assertuser": "Test Bot",
+		"maxlag": "5", "token": `fresh+\`, "text": long.Text, "summary": "s", "format": "json", "formatversion": "2", "title": "T"} {
+		if got := strings.Join(f[k], "|"); got != v {
+			t.Errorf("%s = %.40q, want %.40q", k, got, v)
+		}
+	}
+	if _, ok := f["bot"]; ok || f["errorformat"] != nil {
+		t.Error("parameters that should not be sent")
+	}
+	if !strings.Contains(logged.String(), "deprecated") {
+		t.Errorf("the warning was not logged: %s", &logged)
+	}
+	if strings.Contains(logged.String(), "secretpassword") {
+		t.Error("the log tells the password")
+	}
+}
+
+// What proves that nothing was saved, and needs no wait, is repaired within one save.
+func TestSaveRepairs(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		answers []string
+		edits   int
+		logins  int
+		kind    Kind
+		code    string // "" when it ends well
+	}{
+		{"badtoken", []string{"badtoken"}, 2, 1, 0, ""},
+		{"badtoken twice", []string{"badtoken", "badtoken"}, 2, 1, Transient, "badtoken"},
+		{"lost session", []string{"assertuserfailed"}, 2, 2, 0, ""},
+		{"other account", []string{"assertnameduserfailed"}, 2, 2, 0, ""},
+		{"lost session twice", []string{"assertuserfailed", "assertuserfailed"}, 2, 2, Blocked, "assertuserfailed"},
+		{"both", []string{"badtoken", "assertuserfailed"}, 3, 2, 0, ""},
+		{"repaired, then conflict", []string{"badtoken", "editconflict"}, 2, 1, Conflict, "editconflict"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &played{}
+			for _, a := range c.answers {
+				p.edit = append(p.edit, apiSays(a))
+			}
+			client, _, _ := open(t, p)
+			_, err := client.Save(context.Background(), edit)
+			kind, _ := KindOf(err)
+			if (err == nil) != (c.code == "") || err != nil && (kind != c.kind || !strings.Contains(err.Error(), c.code)) {
+				t.Errorf("got %v", err)
+			}
+			if p.count("edit") != c.edits || p.count("login") != c.logins {
+				t.Errorf("%d edits, %d logins: %v", p.count("edit"), p.count("login"), p.seen)
+			}
+		})
+	}
+}
+
+func TestSaveUsesTheReadsToken(t *testing.T) {
+	p := &played{}
+	client, _, _ := open(t, p)
+	if _, err := client.Page(context.Background(), "T"); err != nil {
+		t.Fatal(err)
+	}
+	before := len(p.seen)
+	if _, err := client.Save(context.Background(), edit); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.seen) != before+1 || p.last("edit")["token"][0] != `fromread+\` {
+		t.Errorf("a save after a read should be one request: %v", p.seen)
+	}
+}
+
+func TestNothingSentWhileSilent(t *testing.T) {
+	p := &played{edit: []http.HandlerFunc{says(429, "", "Retry-After", "60")}}
+	client, clock, _ := open(t, p)
+	if _, err := client.Save(context.Background(), edit); err == nil {
+		t.Fatal("429 is no error")
+	}
+	_, err := client.Save(context.Background(), edit)
+	var e *Error
+	if !errors.As(err, &e) || e.Kind != Transient || e.Code != "not-sent" || e.RetryAfter != time.Minute || p.count("edit") != 1 {
+		t.Errorf("second save: %v after %d edits", err, p.count("edit"))
+	}
+	if _, err := client.Page(context.Background(), "T"); err != nil {
+		t.Error(err)
+	}
+	if s := clock.Slept(); len(s) != 1 || s[0] != time.Minute {
+		t.Errorf("the read waited %v", s)
+	}
+	if _, err := client.Save(context.Background(), edit); err != nil {
+		t.Errorf("save after the pause: %v", err)
+	}
+}
+
+func TestSendBefore(t *testing.T) {
+	p := &played{}
+	client, clock, _ := open(t, p)
+	e := edit
+	e.SendBefore = start.Add(5 * time.Second)
+	if _, err := client.Save(context.Background(), e); err != nil {
+		t.Fatal(err)
+	}
+	clock.Advance(6 * time.Second)
+	_, err := client.Save(context.Background(), e)
+	var f *Error
+	if !errors.As(err, &f) || f.Code != Stale || f.Kind != Transient || p.count("edit") != 1 {
+		t.Errorf("got %v after %d edits", err, p.count("edit"))
+	}
+}
+
+// A request that never left is no Unknown.
+func TestSaveNotConnected(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	_ = l.Close()
+	p := &played{}
+	client, _, url := open(t, p)
+	if _, err := client.Page(context.Background(), "T"); err != nil {
+		t.Fatal(err)
+	}
+	moved := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}}
+	if client.base, err = politehttp.NewTransport(politehttp.Options{Hosts: []string{url}, Base: moved}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = client.Save(context.Background(), edit)
+	if k, ok := KindOf(err); !ok || k != Transient {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestSaveCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := &played{edit: []http.HandlerFunc{func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	}}}
+	client, _, _ := open(t, p)
+	_, err := client.Save(ctx, edit)
+	if k, _ := KindOf(err); k != Unknown || !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled on its way: %v", err)
+	}
+	_, err = client.Save(ctx, edit)
+	if k, _ := KindOf(err); k == Unknown || !errors.Is(err, context.Canceled) || p.count("edit") != 1 {
+		t.Errorf("cancelled before: %v", err)
+	}
+}
+
+func TestSaveTimeout(t *testing.T) {
+	p := &played{edit: []http.HandlerFunc{func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}}
+	client, _, _ := open(t, p)
+	if _, err := client.Page(context.Background(), "T"); err != nil {
+		t.Fatal(err)
+	}
+	client.cfg.Timeout = 20 * time.Millisecond
+	_, err := client.Save(context.Background(), edit)
+	if k, _ := KindOf(err); k != Unknown || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Reads are repeated with the waits of the wiki, or 5 s doubling.
+func TestReadRetries(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		answers []http.HandlerFunc
+		waits   []time.Duration
+		fails   string
+	}{
+		{"lag", []http.HandlerFunc{says(200, `{"error":{"code":"maxlag","info":"x"}}`, "Retry-After", "7", "X-Database-Lag", "9")}, []time.Duration{7 * time.Second}, ""},
+		{"503, 502", []http.HandlerFunc{says(503, ""), says(502, "")}, []time.Duration{5 * time.Second, 10 * time.Second}, ""},
+		{"cut twice", []http.HandlerFunc{cut, cut}, []time.Duration{5 * time.Second, 10 * time.Second}, ""},
+		{"not json", []http.HandlerFunc{says(200, "<html>")}, []time.Duration{5 * time.Second}, ""},
+		{"database", []http.HandlerFunc{apiSays("internal_api_error_DBConnectionError")}, []time.Duration{5 * time.Second}, ""},
+		{"date", []http.HandlerFunc{says(429, "", "Retry-After", start.Add(40*time.Second).Format(http.TimeFormat))}, []time.Duration{40 * time.Second}, ""},
+		{"lost session", []http.HandlerFunc{apiSays("assertuserfailed")}, nil, ""},
+		{"too long a wait", []http.HandlerFunc{says(503, "", "Retry-After", "3600")}, nil, "http-503"},
+		{"for ever", []http.HandlerFunc{says(503, ""), says(503, ""), says(503, ""), says(503, ""), says(503, ""), says(503, "")},
+			[]time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second}, "http-503"},
+		{"no", []http.HandlerFunc{apiSays("readapidenied"), apiSays("readapidenied")}, nil, "readapidenied"},
+		{"bad parameter", []http.HandlerFunc{apiSays("badvalue")}, nil, "badvalue"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := &played{read: c.answers}
+			client, clock, _ := open(t, p)
+			page, err := client.Page(context.Background(), "T")
+			if c.fails == "" && (err != nil || page.Text != "text" || page.RevID != 11 || !page.Now.Equal(start.Add(time.Second))) {
+				t.Errorf("%+v, %v", page, err)
+			}
+			if c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
+				t.Errorf("got %v", err)
+			}
+			if got := clock.Slept(); fmt.Sprint(got) != fmt.Sprint(c.waits) {
+				t.Errorf("waits %v, want %v", got, c.waits)
+			}
+		})
+	}
+}
+
+func TestOddPages(t *testing.T) {
+	page := func(s string) http.HandlerFunc { return says(200, `{"query":{"pages":[`+s+`]}}`) }
+	for _, c := range []struct{ answer, code string }{
+		{`{"title":"T","revisions":[{"revid":1,"slots":{"main":{"contentmodel":"wikitext","texthidden":true}}}]}`, "texthidden"},
+		{`{"title":"T","revisions":[{"revid":1,"slots":{"main":{"contentmodel":"wikitext"}}}]}`, "answer"},
+		{`{"title":"T","revisions":[{"revid":1,"slots":{"main":{"contentmodel":"json","content":"{}"}}}]}`, "contentmodel"},
+		{`{"title":"T","revisions":[]}`, "answer"},
+		{`{"title":"T","invalid":true,"invalidreason":"bad"}`, "invalidtitle"},
+		{`{"title":"Special:X","special":true}`, "specialpage"},
+		{``, "answer"},
+	} {
+		client, _, _ := open(t, &played{read: []http.HandlerFunc{page(c.answer)}})
+		if _, err := client.Page(context.Background(), "T"); err == nil || !strings.Contains(err.Error(), c.code) {
+			t.Errorf("%s: got %v, want %s", c.answer, err, c.code)
+		}
+	}
+}
+
+func TestTooLongAnswer(t *testing.T) {
+	p := &played{read: []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) {
+		chunk := bytes.Repeat([]byte(" "), 1<<20)
+		for range maxAnswer>>20 + 2 {
+			if _, err := w.Write(chunk); err != nil {
+				return
+			}
+		}
+	}}}
+	client, _, _ := open(t, p)
+	_, err := client.Page(context.Background(), "T")
+	if k, _ := KindOf(err); k != Refused || !strings.Contains(err.Error(), "larger than") || p.count("read") != 1 {
+		t.Errorf("got %v after %d reads", err, p.count("read"))
+	}
+}
+
+func TestUnsafeEditsAreNotSent(t *testing.T) {
+	p := &played{}
+	client, _, _ := open(t, p)
+	for name, change := range map[string]func(*Edit){
+		"no base": func(e *Edit) { e.BaseRev = 0 }, "no text": func(e *Edit) { e.Text = "" }, "bad section": func(e *Edit) { e.Section = "T-1" },
+		"negative section": func(e *Edit) { e.Section = "-1" }, "long summary": func(e *Edit) { e.Summary = strings.Repeat("é", 501) },
+		"not UTF-8": func(e *Edit) { e.Text = "a\xff" }, "two titles": func(e *Edit) { e.Title = "A|B" }, "no title": func(e *Edit) { e.Title = "" },
+		"no heading": func(e *Edit) { e.Section = "new" },
+	} {
+		e := edit
+		change(&e)
+		if _, err := client.Save(context.Background(), e); err == nil {
+			t.Errorf("%s: was accepted", name)
+		} else if k, _ := KindOf(err); k != Refused {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(p.seen) != 0 {
+		t.Errorf("something was sent: %v", p.seen)
+	}
+}
+
+// Redirects are not followed and other hosts not reached, so that neither a page nor a proxy can send an edit elsewhere.
+func TestStaysAtItsHost(t *testing.T) {
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another host was asked") }))
+	defer other.Close()
+	p := &played{read: []http.HandlerFunc{says(302, "", "Location", other.URL+"/w/api.php")}}
+	client, _, _ := open(t, p)
+	_, err := client.Page(context.Background(), "T")
+	if k, _ := KindOf(err); k != Blocked || !strings.Contains(err.Error(), "WIKI_API") {
+		t.Errorf("got %v", err)
+	}
+	client, _, _ = open(t, &played{}, func(c *Config) { c.Hosts = []string{"www.wikidata.org"} })
+	_, err = client.Page(context.Background(), "T")
+	if k, _ := KindOf(err); k != Blocked {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLoginFailures(t *testing.T) {
+	for _, c := range []struct {
+		answer string
+		kind   Kind
+	}{
+		{`{"login":{"result":"Failed","reason":"Incorrect password"}}`, Blocked},
+		{`{"login":{"result":"Aborted","reason":"Two factors"}}`, Blocked},
+		{`{"login":{"result":"Throttled","wait":300}}`, Transient},
+		{`{"login":{}}`, Blocked},
+	} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.FormValue("action") == "login" {
+				_, _ = io.WriteString(w, c.answer)
+				return
+			}
+			_, _ = io.WriteString(w, `{"query":{"tokens":{"logintoken":"abc+\\"}}}`)
+		}))
+		client, err := New(slog.New(slog.DiscardHandler), Config{API: srv.URL + "/w/api.php", User: "U@x", Password: "secretpassword", UserAgent: "Test/1 (x)", Attempts: 1}, nil, politehttp.NewManualClock(start))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = client.Self(context.Background())
+		if k, _ := KindOf(err); err == nil || k != c.kind || strings.Contains(err.Error(), "secretpassword") {
+			t.Errorf("%s: %v", c.answer, err)
+		}
+		srv.Close()
+	}
+}
+
+// The header's form is that of RFC 5849, section 3.5.1.
+func TestOAuth(t *testing.T) {
+	for _, size := range []int{10, 9000} {
+		p := &played{}
+		var got []string
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			got = append(got, r.Header.Get("Authorization"))
+			p.ServeHTTP(w, r)
+		}))
+		p.t = t
+		client, err := New(slog.New(slog.DiscardHandler), Config{API: srv.URL + "/w/api.php", UserAgent: "Test/1 (x)", OAuth: OAuth{"ck", "cs-secret", "at", "as-secret"}}, nil,
+			politehttp.NewManualClock(start))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := edit
+		e.Text = strings.Repeat("x", size)
+		if _, err := client.Save(context.Background(), e); err != nil {
+			t.Fatal(err)
+		}
+		if p.count("login") != 0 || client.Account() != "Test Bot" || p.last("edit")["assertuser"][0] != "Test Bot" || p.last("edit")["text"][0] != e.Text {
+			t.Errorf("size %d: %v, account %q", size, p.seen, client.Account())
+		}
+		for _, h := range got {
+			if !strings.HasPrefix(h, "OAuth ") || !strings.Contains(h, `oauth_consumer_key="ck"`) || !strings.Contains(h, `oauth_token="at"`) ||
+				!strings.Contains(h, "oauth_signature=") || strings.Contains(h, "secret") {
+				t.Errorf("Authorization: %s", h)
+			}
+		}
+		srv.Close()
+	}
+}
+
+func TestNewChecksItsSettings(t *testing.T) {
+	good := Config{API: "https://wiki.example/w/api.php", User: "u", Password: "p", UserAgent: "T/1 (x)"}
+	for name, change := range map[string]func(*Config){
+		"no api": func(c *Config) { c.API = "" }, "index.php": func(c *Config) { c.API = "https://wiki.example/w/index.php" }, "ftp": func(c *Config) { c.API = "ftp://x/api.php" },
+		"no agent": func(c *Config) { c.UserAgent = " " }, "no password": func(c *Config) { c.Password = "" }, "both": func(c *Config) { c.OAuth = OAuth{"a", "b", "c", "d"} },
+		"half oauth": func(c *Config) { c.Password, c.OAuth = "", OAuth{ConsumerToken: "a"} },
+	} {
+		c := good
+		change(&c)
+		if _, err := New(slog.New(slog.DiscardHandler), c, nil, politehttp.NewManualClock(start)); err == nil {
+			t.Errorf("%s: was accepted", name)
+		}
+	}
+	if _, err := New(slog.New(slog.DiscardHandler), good, nil, politehttp.NewManualClock(start)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestCanonical(t *testing.T) {
+	for in, want := range map[string]string{"spinachBot": "SpinachBot", "A_b": "A b", " élan ": "Élan", "": ""} {
+		if got := canonical(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func FuzzAnswers(f *testing.F) {
+	for _, s := range []string{`{"edit":{"result":"Success","newrevid":1}}`, `{"error":{"code":"badtoken"}}`, `null`, `[]`, `{"warnings":{}}`, `{"edit":{"result":"Failure","captcha":{}}}`} {
+		f.Add(s, 200)
+	}
+	c := &Client{lg: slog.New(slog.DiscardHandler), clock: politehttp.NewManualClock(start)}
+	f.Fuzz(func(t *testing.T, body string, status int) {
+		x := &exchange{status: status, header: http.Header{}, tried: true}
+		var out saveAnswer
+		err := c.judge(request{op: "save", save: true}, x, []byte(body), &out)
+		if err == nil {
+			if status != 200 {
+				t.Fatalf("status %d was taken for success", status)
+			}
+			saved, err := out.result("T")
+			if (saved == nil) == (err == nil) {
+				t.Fatal("neither saved nor failed")
+			}
+			if saved != nil && saved.RevID == 0 && !saved.NoChange {
+				t.Fatal("saved nothing")
+			}
+			return
+		}
+		var e *Error
+		if !errors.As(err, &e) || strings.ContainsAny(e.Error(), "\n\x00") {
+			t.Fatalf("error %q", err)
+		}
+	})
+}
