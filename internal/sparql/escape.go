@@ -87,3 +87,29 @@ func unescape(s string, local bool) string {
 	}
 	return b.String()
 }
+
+// plainPunctuation resolves codepoint escapes that stand for punctuation outside strings, names and comments, such as \u007C\u007C for ||, with which
+// people get around wiki templates (SPARQL 1.1, section 19.2). Everything else stays; positions after such an escape count in the new text.
+func plainPunctuation(text string) string {
+	if !strings.Contains(text, `\u00`) {
+		return text
+	}
+	var b strings.Builder
+	done := 0
+	l := lexer{text: text}
+	for t := l.next(); t.kind != tEOF; t = l.next() {
+		if t.kind != tBad || text[t.start] != '\\' {
+			continue
+		}
+		r, n := codepointAt(text, int(t.start))
+		if n == 0 || r >= utf8.RuneSelf {
+			continue
+		}
+		b.WriteString(text[done:t.start])
+		b.WriteRune(r)
+		done = int(t.start) + n
+		l.pos = done
+	}
+	b.WriteString(text[done:])
+	return b.String()
+}

@@ -53,6 +53,8 @@ const (
 	kwMove
 	kwCopy
 	kwSeparator
+	kwLet
+	kwBindings
 	kwCount // first of the aggregates
 	kwSum
 	kwMin
@@ -166,6 +168,8 @@ var spelling = [keywordCount]string{
 	"MOVE",
 	"COPY",
 	"SEPARATOR",
+	"LET",
+	"BINDINGS",
 	"COUNT",
 	"SUM",
 	"MIN",

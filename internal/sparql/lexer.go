@@ -344,12 +344,13 @@ func (l *lexer) word(t *token) {
 	end := l.name(i)
 	if l.at(end) == ':' {
 		t.kind, t.colon = tName, int32(end)
+		l.pos = l.local(end + 1)
 		if end == start+1 && l.text[start] == '_' {
 			t.kind = tBlank
-		}
-		l.pos = l.local(end + 1)
-		if t.kind == tBlank && l.pos == end+1 {
-			l.bad(t, 0, "a blank node needs a label after _:", "")
+			if l.pos = l.name(end + 1); l.pos == end+1 || l.text[end+1] == '-' || l.text[end+1] == '.' {
+				l.pos = end + 1
+				l.bad(t, 0, "a blank node needs a label after _:", "")
+			}
 		}
 		return
 	}

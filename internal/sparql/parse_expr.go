@@ -116,14 +116,12 @@ func (p *parser) unary() *Expr {
 	if !p.is('!') && !p.is('+') && !p.is('-') {
 		return p.primary()
 	}
-	p.enter()
 	start := p.tok
 	x := p.exprs.one()
 	x.Kind, x.Op = ExprUnary, p.textOf(p.tok)
 	p.advance()
-	x.Args = p.exprPtrs.single(p.unary())
+	x.Args = p.exprPtrs.single(p.primary())
 	x.Span = p.span(start)
-	p.leave()
 	return x
 }
 

@@ -44,9 +44,6 @@ func (p *parser) group() *Group {
 		s := &SubSelect{Query: p.subSelect()}
 		s.Span = s.Query.Span
 		g.Patterns = []Pattern{s}
-		if p.is('.') {
-			p.advance() // Blazegraph reads a dot after a sub-select's modifiers as part of the group
-		}
 	} else {
 		p.elements(g)
 	}
@@ -168,7 +165,11 @@ func (p *parser) triplesElement(g *Group) {
 	n := p.start()
 	t := p.triplesSameSubject()
 	t.Notes = n
+	number := p.last.kind >= tInteger && p.last.kind <= tDouble && p.tok.start == p.last.end
 	dot := p.accept('.')
+	if dot && number {
+		p.accept('.') // Blazegraph reads 1. as a number, so that 1. . is a statement's end
+	}
 	p.finish(&t.Notes)
 	t.Span.End = p.last.end
 	if t.Subject.Kind == Const && strings.HasPrefix(t.Subject.Value.Value, hintNS) {
@@ -224,6 +225,8 @@ func (p *parser) notTriples(start token) Pattern {
 		return p.filter(start)
 	case kwBind:
 		return p.bind(start)
+	case kwLet:
+		return p.let(start)
 	case kwValues:
 		return p.values()
 	case kwInclude:
@@ -295,12 +298,36 @@ func (p *parser) bind(start token) Pattern {
 	return x
 }
 
+// let reads Blazegraph's LET (?x := expr), which is BIND (expr AS ?x).
+func (p *parser) let(start token) Pattern {
+	p.advance()
+	p.expect('(', "an opening bracket")
+	if !p.is(tVar) {
+		p.fail("a variable")
+	}
+	x := &Bind{Var: p.variable()}
+	if !p.is(tName) || p.textOf(p.tok) != ":" {
+		p.fail(":=")
+	}
+	p.advance()
+	p.expect('=', ":=")
+	x.Expr = p.expr()
+	p.expect(')', "a closing bracket")
+	x.Span = p.span(start)
+	return x
+}
+
 // values reads inline data (rules 28 and 61 to 65).
 func (p *parser) values() *Values {
 	start := p.tok
 	v := &Values{Notes: p.start()}
+	draft := p.isWord(kwBindings) // the word of SPARQL 1.1's drafts: BINDINGS ?x ?y { (1 2) }
 	p.advance()
-	if p.is(tVar) {
+	if draft {
+		for p.is(tVar) {
+			v.Vars = append(v.Vars, p.variable())
+		}
+	} else if p.is(tVar) {
 		v.Single = true
 		v.Vars = []string{p.variable()}
 	} else {
@@ -577,7 +604,6 @@ func (p *parser) pathElement() *Path {
 
 func (p *parser) pathModifier(start token, x *Path) *Path {
 	var k PathKind
-	lo, hi := 0, 0
 	switch {
 	case p.is('*'):
 		k = PathStar
@@ -586,17 +612,17 @@ func (p *parser) pathModifier(start token, x *Path) *Path {
 	case p.is('+') && !p.signed():
 		k = PathPlus
 	case p.is('{'):
-		var ok bool
-		if lo, hi, ok = p.pathRange(); !ok {
-			return x
+		if next := p.peek().kind; next == tInteger || next == ',' {
+			p.failWith(p.tok, "an object", "a path takes no {n,m}: neither SPARQL 1.1 nor the query service knows it",
+				"write the steps out, such as wdt:P279/wdt:P279?, or use + or *")
 		}
-		k = PathRange
+		return x
 	default:
 		return x
 	}
 	p.advance()
 	y := p.paths.one()
-	y.Kind, y.Args, y.Min, y.Max, y.Span = k, []*Path{x}, lo, hi, p.span(start)
+	y.Kind, y.Args, y.Span = k, []*Path{x}, p.span(start)
 	return y
 }
 
@@ -604,36 +630,6 @@ func (p *parser) pathModifier(start token, x *Path) *Path {
 func (p *parser) signed() bool {
 	c := p.at(int(p.tok.end))
 	return c >= '0' && c <= '9' || c == '.' && p.at(int(p.tok.end)+1) >= '0' && p.at(int(p.tok.end)+1) <= '9'
-}
-
-// pathRange reads {n}, {n,}, {,m} and {n,m} up to the closing brace, which stays in hand.
-func (p *parser) pathRange() (lo, hi int, ok bool) {
-	if k := p.peek().kind; k != tInteger && k != ',' {
-		return 0, 0, false
-	}
-	p.advance()
-	number := func() int {
-		n := 0
-		for _, c := range p.textOf(p.tok) {
-			n = min(n*10+int(c-'0'), 1_000_000)
-		}
-		p.advance()
-		return n
-	}
-	if p.is(tInteger) {
-		lo = number()
-	}
-	hi = lo
-	if p.accept(',') {
-		hi = -1
-		if p.is(tInteger) {
-			hi = number()
-		}
-	}
-	if !p.is('}') {
-		p.fail("a closing brace")
-	}
-	return lo, hi, true
 }
 
 func (p *parser) pathPrimary() *Path {

@@ -119,7 +119,7 @@ func (p *parser) body(q *Query, head func(*SelectQuery)) {
 	}
 	p.where(q, s)
 	p.modifiers(s)
-	if p.isWord(kwValues) {
+	if p.isWord(kwValues) || p.isWord(kwBindings) {
 		s.Values = p.values()
 	}
 	s.Span = p.span(start)
@@ -327,7 +327,7 @@ func (p *parser) subSelect() *SelectQuery {
 	p.finish(&s.Notes)
 	p.where(nil, s)
 	p.modifiers(s)
-	if p.isWord(kwValues) {
+	if p.isWord(kwValues) || p.isWord(kwBindings) {
 		s.Values = p.values()
 	}
 	s.Span = p.span(start)

@@ -22,6 +22,7 @@ func Parse(text string) (*Query, error) {
 	if len(text) > MaxLength {
 		return nil, Errors{{Line: 1, Column: 1, Message: fmt.Sprintf("the text is longer than %d bytes", MaxLength), Hint: "send one query at a time"}}
 	}
+	text = plainPunctuation(text)
 	p := parser{lexer: lexer{text: text}}
 	q := p.run()
 	if len(p.errs) == 0 && q.Form != Update {
@@ -56,7 +57,9 @@ type parser struct {
 	blanks     int // anonymous blank nodes so far
 	strings    strings.Builder
 	arena
-	open []token // braces and brackets that are open, for messages
+	labels  map[string]int // blank nodes' labels with the number of the basic graph pattern that uses them
+	pattern int
+	open    []token // braces and brackets that are open, for messages
 }
 
 type bailout struct{}
@@ -258,8 +261,23 @@ func (p *parser) namespace(prefix string) (string, bool) {
 	if ns, ok := p.prefixes[prefix]; ok {
 		return ns, true
 	}
-	ns, ok := rdf.Prefixes[prefix]
-	return ns, ok
+	if ns, ok := rdf.Prefixes[prefix]; ok {
+		return ns, true
+	}
+	return enginePrefix(prefix)
+}
+
+// enginePrefix gives the prefixes that Blazegraph itself declares beside those of the query service.
+func enginePrefix(prefix string) (string, bool) {
+	switch prefix {
+	case "foaf":
+		return "http://xmlns.com/foaf/0.1/", true
+	case "dc":
+		return "http://purl.org/dc/elements/1.1/", true
+	case "sesame":
+		return "http://www.openrdf.org/schema/sesame#", true
+	}
+	return "", false
 }
 
 // arena hands out nodes in blocks, so that a query costs few allocations.

@@ -191,8 +191,8 @@ func (p *printer) path(x *Path, least int) {
 	case PathSeq:
 		strength = pathSeq
 	case PathInverse:
-		strength = pathUnit - 0
-	case PathStar, PathPlus, PathOpt, PathRange:
+		strength = pathUnit
+	case PathStar, PathPlus, PathOpt:
 		strength = pathUnit
 	}
 	if strength < least {
@@ -229,16 +229,8 @@ func modifier(x *Path) string {
 		return "*"
 	case PathPlus:
 		return "+"
-	case PathOpt:
-		return "?"
 	}
-	switch {
-	case x.Max < 0:
-		return "{" + itoa(x.Min) + ",}"
-	case x.Min == x.Max:
-		return "{" + itoa(x.Min) + "}"
-	}
-	return "{" + itoa(x.Min) + "," + itoa(x.Max) + "}"
+	return "?"
 }
 
 func (p *printer) pathList(xs []*Path, sep string, least int) {

@@ -1,7 +1,10 @@
 package sparql
 
+import "strings"
+
 // checkScopes reports the mistakes that are no matter of grammar but make Blazegraph refuse a query all the same: a projected variable that is neither
-// grouped nor aggregated (SPARQL 1.1, section 11.4; Blazegraph's "Bad aggregate"), and SELECT * with GROUP BY.
+// grouped nor aggregated (SPARQL 1.1, section 11.4; Blazegraph's "Bad aggregate"), SELECT * with GROUP BY, and the label of a blank node used in two
+// basic graph patterns (section 5.1.1).
 func (p *parser) checkScopes(q *Query) {
 	check := func(s *SelectQuery) {
 		if s != nil {
@@ -17,6 +20,8 @@ func (p *parser) checkScopes(q *Query) {
 			if x != q.Body || q.Form == Select {
 				check(x)
 			}
+		case *Group:
+			p.checkBlanks(x)
 		case *Term, *Path:
 			return false
 		}
@@ -25,6 +30,9 @@ func (p *parser) checkScopes(q *Query) {
 }
 
 func (p *parser) checkGrouping(s *SelectQuery) {
+	if len(s.Items) > 1 {
+		p.checkDuplicates(s)
+	}
 	if s.GroupBy == nil && !projectsAggregate(s) {
 		return
 	}
@@ -51,14 +59,30 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 			}
 			continue
 		}
-		p.checkGrouped(it.Expr, bound, s.GroupBy)
+		p.checkGrouped(it.Expr, bound)
 		bound[it.Var] = true
+	}
+	if s.Having != nil {
+		for _, c := range s.Having.Conditions {
+			p.checkGrouped(c, bound)
+		}
+	}
+}
+
+// checkDuplicates reports a column that is projected twice.
+func (p *parser) checkDuplicates(s *SelectQuery) {
+	seen := make(map[string]bool, len(s.Items))
+	for _, it := range s.Items {
+		if seen[it.Var] {
+			p.mistakeAt(it.Span, "?"+it.Var+" is projected twice", "leave it out the second time, or give it another name")
+		}
+		seen[it.Var] = true
 	}
 }
 
 // checkGrouped reports variables of e that stand outside aggregates without being grouped.
-func (p *parser) checkGrouped(e *Expr, bound map[string]bool, g *GroupBy) {
-	if e.Kind == ExprAggregate || e.Kind == ExprExists || g != nil && groupedAs(e, g) {
+func (p *parser) checkGrouped(e *Expr, bound map[string]bool) {
+	if e.Kind == ExprAggregate || e.Kind == ExprExists {
 		return
 	}
 	if e.Kind == ExprTerm && e.Term.Kind == Var && !bound[e.Term.Name] {
@@ -66,18 +90,8 @@ func (p *parser) checkGrouped(e *Expr, bound map[string]bool, g *GroupBy) {
 			"add ?"+e.Term.Name+" to GROUP BY, or put it into an aggregate such as SAMPLE(?"+e.Term.Name+")")
 	}
 	for _, a := range e.Args {
-		p.checkGrouped(a, bound, g)
+		p.checkGrouped(a, bound)
 	}
-}
-
-// groupedAs reports whether the expression itself is a key of the GROUP BY.
-func groupedAs(e *Expr, g *GroupBy) bool {
-	for _, k := range g.Keys {
-		if e.Kind != ExprTerm && sameExpr(k.Expr, e) {
-			return true
-		}
-	}
-	return false
 }
 
 func projectsAggregate(s *SelectQuery) bool {
@@ -101,22 +115,52 @@ func hasAggregate(e *Expr) bool {
 	return false
 }
 
-func sameExpr(a, b *Expr) bool {
-	if a.Kind != b.Kind || a.Op != b.Op || len(a.Args) != len(b.Args) || a.Distinct != b.Distinct || a.Group != nil || b.Group != nil {
-		return false
-	}
-	if a.Term != nil && (b.Term == nil || a.Term.Kind != b.Term.Kind || a.Term.Name != b.Term.Name || a.Term.Value != b.Term.Value) {
-		return false
-	}
-	for i := range a.Args {
-		if !sameExpr(a.Args[i], b.Args[i]) {
-			return false
-		}
-	}
-	return true
-}
-
 func (p *parser) mistakeAt(s Span, message, hint string) {
 	pos := positionIn(p.text, int(s.Start))
 	p.report(&Error{Line: pos.Line, Column: pos.Column, Offset: pos.Offset, Found: shorten(p.text[s.Start:s.End]), Message: message, Hint: hint})
+}
+
+// checkBlanks reports labels of blank nodes in g's own triples that another basic graph pattern has used. Filters and BINDs do not end a pattern, as in
+// Blazegraph's parser. Groups come in the order of their opening braces.
+func (p *parser) checkBlanks(g *Group) {
+	p.pattern++
+	var walk func(t *Term)
+	properties := func(ps []*Property) {
+		for _, x := range ps {
+			for _, o := range x.Objects {
+				walk(o)
+			}
+		}
+	}
+	walk = func(t *Term) {
+		if t.Kind == BlankNode && !strings.HasPrefix(t.Name, ".") {
+			p.useBlank(t)
+		}
+		for _, i := range t.Items {
+			walk(i)
+		}
+		properties(t.Properties)
+	}
+	for _, x := range g.Patterns {
+		switch x := x.(type) {
+		case *Triples:
+			walk(x.Subject)
+			properties(x.Properties)
+		case *Filter, *Bind, *Hint:
+		default:
+			p.pattern++
+		}
+	}
+}
+
+// useBlank notes that the current basic graph pattern uses a label.
+func (p *parser) useBlank(t *Term) {
+	if p.labels == nil {
+		p.labels = map[string]int{}
+	}
+	if first, seen := p.labels[t.Name]; seen && first != p.pattern {
+		p.mistakeAt(t.Span, "the blank node _:"+t.Name+" is used in two different patterns", "use a variable instead: ?"+t.Name)
+		return
+	}
+	p.labels[t.Name] = p.pattern
 }

@@ -49,7 +49,7 @@ func TrimFinalLimit(query string, n int) (string, bool) {
 	if err != nil || q.Body.Limit == nil || q.Body.Limit.N != int64(n) {
 		return query, false
 	}
-	before, after := query[:q.Body.Limit.Start], query[q.Body.Limit.End:]
+	before, after := q.Text[:q.Body.Limit.Start], q.Text[q.Body.Limit.End:]
 	if strings.TrimSpace(after) == "" {
 		return strings.TrimRight(before, " \t\r\n"), true
 	}

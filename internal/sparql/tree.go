@@ -351,17 +351,15 @@ const (
 	PathStar                    // Args[0]*
 	PathPlus                    // Args[0]+
 	PathOpt                     // Args[0]?
-	PathRange                   // Args[0]{Min,Max}, Blazegraph's; Max -1 is open
 	PathNegated                 // !( … ): Args are PathTerm or PathInverse of PathTerm
 )
 
 // Path is a property path.
 type Path struct {
 	Span
-	Kind     PathKind
-	Term     *Term
-	Args     []*Path
-	Min, Max int
+	Kind PathKind
+	Term *Term
+	Args []*Path
 }
 
 // IRI returns the IRI of a plain predicate, or "" for a variable and for real paths.
