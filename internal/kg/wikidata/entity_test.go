@@ -167,6 +167,15 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+func TestSearchInUnknownLanguage(t *testing.T) {
+	s := newService(t).on("/api", reply{status: 200, body: `{"error":{"code":"badvalue","info":"Unrecognized value for parameter \"language\": xq."}}`},
+		reply{status: 200, body: `{"search":[{"id":"Q42","label":"x"}]}`})
+	got, err := s.client(nil, nil).Search(context.Background(), kg.SearchQuery{Text: "x", Language: "xq"})
+	if err != nil || len(got.Hits) != 1 || s.asked["/api"][1].Get("language") != "en" {
+		t.Errorf("%+v %v", got, err)
+	}
+}
+
 func TestLabels(t *testing.T) {
 	var ids []string
 	for i := 1; i <= 120; i++ {

@@ -55,11 +55,11 @@ func (c *Client) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 	if q.Type == kg.Property {
 		typ = kg.Property
 	}
-	var a searchAnswer
-	err := c.get(ctx, url.Values{
-		"action": {"wbsearchentities"}, "search": {text}, "language": {lang}, "uselang": {lang}, "type": {string(typ)},
-		"limit": {strconv.Itoa(min(max(q.Limit, 1), mostHits))},
-	}, &a)
+	limit := min(max(q.Limit, 1), mostHits)
+	a, err := c.search(ctx, text, lang, typ, limit)
+	if kg.KindOf(err) == kg.QueryFailed && lang != "en" {
+		a, err = c.search(ctx, text, "en", typ, limit) // a code that the wiki does not know is refused; English is every language's last fallback
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +74,15 @@ func (c *Client) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 		})
 	}
 	return res, nil
+}
+
+// search makes one call of wbsearchentities.
+func (c *Client) search(ctx context.Context, text, lang string, typ kg.Type, limit int) (*searchAnswer, error) {
+	a := &searchAnswer{}
+	err := c.get(ctx, url.Values{
+		"action": {"wbsearchentities"}, "search": {text}, "language": {lang}, "uselang": {lang}, "type": {string(typ)}, "limit": {strconv.Itoa(limit)},
+	}, a)
+	return a, err
 }
 
 // first returns the first text that is not empty.
