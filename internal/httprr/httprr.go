@@ -14,7 +14,6 @@
 package httprr
 
 import (
-	"bufio"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -25,7 +24,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -244,146 +242,6 @@ func canonical(data []byte) []byte {
 	if err != nil {
 		return data
 	}
-	return out
-}
-
-// MissError says that a recording does not hold the request, or not as often as it was made.
-type MissError struct {
-	File         string
-	Method, Path string
-	Key          string
-	Times        int // how often the file holds the request: 0, or fewer than were made
-}
-
-// Error says what is missing and how to mend it.
-func (e *MissError) Error() string {
-	if e.Times > 0 {
-		return fmt.Sprintf("%s holds %s %s (key %s) only %d times: record it again", e.File, e.Method, e.Path, e.Key, e.Times)
-	}
-	return fmt.Sprintf("%s does not hold %s %s (key %s): the request changed; record it again", e.File, e.Method, e.Path, e.Key)
-}
-
-// Permanent says that repeating does not help; politehttp's retry policy asks.
-func (e *MissError) Permanent() bool { return true }
-
-// Player is a transport that answers from a recording. It is safe for concurrent use.
-type Player struct {
-	name  string
-	scrub func(string) string
-	mu    sync.Mutex
-	byKey map[string][]response
-	used  map[string]int
-}
-
-// Replay reads the recording at path. scrub must be the function that it was recorded with, up to the secrets it knows.
-func Replay(path string, scrub func(string) string) (*Player, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("replaying: %w", err)
-	}
-	defer func() { _ = f.Close() }() // only read
-	p, err := ReplayFrom(path, f, scrub)
-	return p, err
-}
-
-// ReplayFrom is [Replay] for a recording that is open; name stands in its errors. A torn last line, which a crash leaves, is dropped.
-func ReplayFrom(name string, r io.Reader, scrub func(string) string) (*Player, error) {
-	p := &Player{name: name, scrub: scrub, byKey: map[string][]response{}, used: map[string]int{}}
-	br := bufio.NewReader(r)
-	for n := 1; ; n++ {
-		line, err := br.ReadBytes('\n')
-		if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("replaying %s: %w", name, err)
-		}
-		torn := err == io.EOF
-		if len(bytes.TrimSpace(line)) > 0 {
-			if perr := p.line(n, line); perr != nil && !torn {
-				return nil, fmt.Errorf("replaying %s, line %d: %w", name, n, perr)
-			} else if perr != nil && n == 1 {
-				return nil, fmt.Errorf("replaying %s: %w", name, perr)
-			}
-		} else if n == 1 {
-			return nil, fmt.Errorf("replaying %s: the file is empty", name)
-		}
-		if torn {
-			return p, nil
-		}
-	}
-}
-
-func (p *Player) line(n int, line []byte) error {
-	if n == 1 {
-		var head struct {
-			V int `json:"httprr"`
-		}
-		if err := json.Unmarshal(line, &head); err != nil || head.V != version {
-			return fmt.Errorf("not a recording of version %d", version)
-		}
-		return nil
-	}
-	var x exchange
-	if err := json.Unmarshal(line, &x); err != nil {
-		return err
-	}
-	if x.Key == "" || (x.Response.Status == 0 && x.Response.Error == "") {
-		return errors.New("not an exchange")
-	}
-	p.byKey[x.Key] = append(p.byKey[x.Key], x.Response)
-	return nil
-}
-
-// RoundTrip answers from the recording.
-func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
-	sent, err := readBody(req)
-	if err != nil {
-		return nil, err
-	}
-	if err := req.Context().Err(); err != nil {
-		return nil, err
-	}
-	k := key(req, sent, p.scrub)
-	p.mu.Lock()
-	n, all := p.used[k], p.byKey[k]
-	if n < len(all) {
-		p.used[k]++
-	}
-	p.mu.Unlock()
-	if n >= len(all) {
-		return nil, &MissError{File: p.name, Method: req.Method, Path: p.scrub(path(req.URL)), Key: k, Times: len(all)}
-	}
-	rec := all[n]
-	if rec.Status == 0 {
-		return nil, errors.New(rec.Error)
-	}
-	var data []byte
-	if rec.Body != nil {
-		data = rec.Body.data
-	}
-	b := &brokenBody{Reader: bytes.NewReader(data)}
-	if rec.Error != "" {
-		b.err = errors.New(rec.Error)
-	}
-	header := rec.Header.Clone()
-	if header == nil {
-		header = http.Header{}
-	}
-	return &http.Response{
-		Status: fmt.Sprintf("%d %s", rec.Status, http.StatusText(rec.Status)), StatusCode: rec.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: header, Body: b, ContentLength: int64(len(data)), Request: req,
-	}, nil
-}
-
-// Unused returns the keys of the exchanges that were not asked for, sorted: a replay that leaves some has taken another way than the recording.
-func (p *Player) Unused() []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var out []string
-	for k, all := range p.byKey {
-		if p.used[k] < len(all) {
-			out = append(out, k)
-		}
-	}
-	slices.Sort(out)
 	return out
 }
 
