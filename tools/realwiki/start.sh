@@ -69,7 +69,7 @@ account() { # NAME GRANTS [createAndPromote options]: prints the bot password
 	echo "$password"
 }
 post=basic,editpage,createeditmovepage
-admin=$(account Admin "$post,highvolume,editprotected,blockusers,protect,delete" --sysop)
+admin=$(account Admin "$post,highvolume,editprotected,editinterface,blockusers,protect,delete" --sysop)
 alice=$(account Alice "$post")
 bob=$(account Bob "$post")
 bot=$(account SpinachBot "$post,highvolume" --bot)
