@@ -35,7 +35,7 @@ type pageQualifier struct {
 const rankKey = "rank"
 
 // maxPageValues is how many values of one property are looked at. More are counted only.
-const maxPageValues = 60
+const maxPageValues = 200
 
 // newPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH.
 func newPage(e *kg.Entity) page {

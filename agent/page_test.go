@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -121,15 +122,11 @@ func TestPruneByAnswer(t *testing.T) {
 
 func indent(t *testing.T, s string) string {
 	t.Helper()
-	ms, err := orderedObject([]byte(s))
-	if err != nil {
+	var b bytes.Buffer
+	if err := json.Indent(&b, []byte(s), "", "  "); err != nil {
 		t.Fatal(err)
 	}
-	b, err := json.MarshalIndent(ms, "", "  ")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return b.String()
 }
 
 // FuzzPruneByAnswer: whatever the model answers, every line of what comes out stands on the page.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -108,25 +109,42 @@ func pruneByAnswer(whole page, answer string) (pruned page, unknown int, ok bool
 	if !ok {
 		return page{}, 0, false
 	}
-	wanted := map[string]any{}
-	for key, v := range m {
-		wanted[propKey(key)] = v
-	}
-	found := 0
+	wanted := byProperty(m)
+	found := map[string]bool{}
 	for _, p := range whole.props {
-		v, ok := wanted[propKey(p.key)]
+		v, key, ok := wanted.find(p.key)
 		if !ok {
 			continue
 		}
-		found++
+		found[key] = true
 		kept, strange := p.keep(v)
 		unknown += strange
 		if len(kept.values) > 0 {
 			pruned.props = append(pruned.props, kept)
 		}
 	}
-	unknown += len(wanted) - found
+	unknown += len(m) - len(found)
 	return pruned, unknown, len(pruned.props) > 0
+}
+
+// properties are an answer's keys, as written and by number.
+type properties struct{ exact, byID map[string]any } // byID: the last in the order of the keys, where several have one number
+
+func byProperty(m map[string]any) properties {
+	p := properties{exact: m, byID: map[string]any{}}
+	for _, key := range slices.Sorted(maps.Keys(m)) {
+		p.byID[propKey(key)] = m[key]
+	}
+	return p
+}
+
+// find looks a property up as it is written, or else by its number. name tells keys apart.
+func (p properties) find(key string) (v any, name string, ok bool) {
+	if v, ok = p.exact[key]; ok {
+		return v, key, true
+	}
+	v, ok = p.byID[propKey(key)]
+	return v, propKey(key), ok
 }
 
 // propKey is a property's number when the key holds one, else the key folded to lower case.
@@ -234,17 +252,15 @@ func (v pageValue) keep(w any) pageValue {
 
 // groupSubset returns the qualifiers of g that want names, or nothing when want names one that g does not have with that value: then it means another statement.
 func groupSubset(g []pageQualifier, want map[string]any) []pageQualifier {
-	wanted := map[string]any{}
-	for k, v := range want {
-		wanted[propKey(k)] = v
-	}
+	wanted := byProperty(want)
+	found := map[string]bool{}
 	var out []pageQualifier
 	for _, q := range g {
-		w, ok := wanted[propKey(q.key)]
+		w, name, ok := wanted.find(q.key)
 		if !ok {
 			continue
 		}
-		delete(wanted, propKey(q.key))
+		found[name] = true
 		texts, all := wantedValues(w)
 		sub := pageQualifier{id: q.id, key: q.key}
 		for _, v := range q.values {
@@ -257,7 +273,7 @@ func groupSubset(g []pageQualifier, want map[string]any) []pageQualifier {
 		}
 		out = append(out, sub)
 	}
-	if len(wanted) > 0 {
+	if len(found) < len(want) {
 		return nil
 	}
 	return out

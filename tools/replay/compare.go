@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"regexp"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// All differences between what our agent shows of the record's results and what the record shows. The comparison takes away the differences that are
+// named, one by one, and counts the observations that needed it. What a record without numbers, languages and ranks cannot show is marked
+// [not in the record].
+//
+// Searches
+//   - glossLeftOut: the explanation in brackets behind some data types is left out.
+//   - a line says that labels and aliases are searched; where more exist, that; where nothing is found, what to try. The record is empty there.
+//   - the alias by which a hit was found is added [not in the record].
+//   - noDescription: the colon is left out where there is no description.
+//   - lineBreaks: a description is one line, and any kind of space one space.
+//
+// Entries
+//   - a first line names the entity, a last one the properties that were left out.
+//   - "rank" marks preferred and deprecated statements; a quantity has its unit, a date its precision, a text its language [not in the record].
+//   - emptyGroups: a statement's empty qualifier object is left out.
+//   - sameValue: a value that the record's pruning lists twice stands once.
+//
+// Examples
+//   - lineBreaks, as above.
+//   - subject, property and value have their numbers [not in the record]; of more than 20 the first 20 are shown, with the total.
+//
+// Queries
+//   - a first line gives the number of rows, a third the kinds of the values; columns are separated by " | " and not padded.
+//   - gapCounted: the line between the first and the last five says how many are left out.
+//   - labels of items are added where there is no label column [not in the record: it has no labels].
+//   - unknownValue: "unknown value" stands for the name of a blank node.
+//   - prefixedName: an IRI of a known namespace has its prefix ("wdt:P31" for P31, "schema:version"), so that wdt:, p: and ps: are told apart.
+//   - unboundRows: rows in which nothing is bound show "-" under each column; the record says that its table is empty.
+//   - longCell: a cell is cut after 200 characters.
+//   - an empty result, a syntax error and each other failure has a text of its own.
+
+// difference is one of the list above: apply takes it away from both texts.
+type difference struct {
+	name  string
+	apply func(ours, theirs string) (string, string)
+}
+
+// compare takes away the differences in turn until both texts are equal, and counts those that were needed.
+func compare(count counts, ours, theirs string, differences ...difference) bool {
+	for _, d := range differences {
+		if ours == theirs {
+			break
+		}
+		a, b := d.apply(ours, theirs)
+		if a != ours || b != theirs {
+			count.add("  needed " + d.name)
+		}
+		ours, theirs = a, b
+	}
+	return ours == theirs
+}
+
+// compareObservation compares what the agent showed with what the record shows for the same action.
+func compareObservation(count counts, p *recordPlayer, s step) bool {
+	theirs := p.run.Actions[s.pos].Observation
+	if s.Action == "stop" || theirs == nil {
+		count.add("not recorded (a stop, or an action that was not carried out)")
+		return true
+	}
+	ok := false
+	switch s.Action {
+	case "search_wikidata":
+		ok = compareSearch(count, s.Observation, *theirs)
+	case "get_wikidata_entry":
+		ok = compareEntry(count, s.Observation, *theirs)
+	case "get_property_examples":
+		ok = compareExamples(count, s.Observation, *theirs)
+	case "execute_sparql":
+		ok = compareTable(count, p, s, *theirs)
+	}
+	if ok {
+		count.add(s.Action + ": equal up to the listed differences")
+	} else {
+		count.add(s.Action + ": different")
+	}
+	return ok
+}
+
+var (
+	gloss     = regexp.MustCompile(`(\tData Type: [A-Za-z-]+) \([^\n]*\)`)
+	colon     = regexp.MustCompile(`(?m)(\([QP]\d+\)): ?($|\t)`)
+	gapLine   = regexp.MustCompile(`(?m)^… \d+ rows? not shown …$`)
+	dottedRow = regexp.MustCompile(`(?m)^[ .]*\.\.\.[ .]*$`)
+	genid     = "/.well-known/genid/"
+)
+
+// lineBreaks compares with every kind of white space as one space.
+func lineBreaks(name string) difference {
+	return difference{name + ": lineBreaks", func(a, b string) (string, string) { return foldSpace(a), foldSpace(b) }}
+}
+
+func compareSearch(count counts, ours, theirs string) bool {
+	if theirs == "" {
+		count.add("  search_wikidata: nothing found, whose text is ours")
+		return strings.HasPrefix(ours, "Nothing found.")
+	}
+	ours, note, _ := cutLast(ours)
+	if !strings.HasPrefix(note, "(Labels and aliases") {
+		return false
+	}
+	return compare(count, ours, theirs,
+		difference{"search_wikidata: glossLeftOut", func(a, b string) (string, string) { return a, gloss.ReplaceAllString(b, "$1") }},
+		difference{"search_wikidata: noDescription", func(a, b string) (string, string) { return a, colon.ReplaceAllString(b, "$1$2") }},
+		lineBreaks("search_wikidata"))
+}
+
+// cutLast cuts a text's last line off.
+func cutLast(s string) (before, last string, ok bool) {
+	i := strings.LastIndexByte(s, '\n')
+	if i < 0 {
+		return "", s, false
+	}
+	return s[:i], s[i+1:], true
+}
+
+func compareEntry(count counts, ours, theirs string) bool {
+	_, ours, _ = strings.Cut(ours, "\n") // the heading
+	if strings.TrimSpace(theirs) == "{}" || theirs == "" {
+		count.add("  get_wikidata_entry: an empty page, whose text is ours")
+		return ours == "It has no statements."
+	}
+	return compare(count, ours, theirs, difference{"get_wikidata_entry: prunedShape", func(a, b string) (string, string) { return reshape(a), reshape(b) }})
+}
+
+func compareExamples(count counts, ours, theirs string) bool {
+	if theirs == "" {
+		count.add("  get_property_examples: none, whose text is ours")
+		return strings.Contains(ours, "no examples recorded")
+	}
+	return compare(count, ours, theirs,
+		difference{"get_property_examples: propertyName", func(a, b string) (string, string) {
+			return arrow.ReplaceAllString(a, " -- P --> "), arrow.ReplaceAllString(b, " -- P --> ")
+		}},
+		difference{"get_property_examples: firstTwenty", func(a, b string) (string, string) {
+			lines := strings.Split(b, "\n")
+			before, last, _ := cutLast(a)
+			if len(lines) > 20 && strings.Contains(last, "examples in all") {
+				return before, strings.Join(lines[:20], "\n")
+			}
+			return a, b
+		}},
+		lineBreaks("get_property_examples"))
+}
+
+var arrow = regexp.MustCompile(` -- [^\n]*? --> `)
+
+func compareTable(count counts, p *recordPlayer, s step, theirs string) bool {
+	at := &recordPlayer{run: p.run, pos: s.pos + 1}
+	table, err := at.Query(context.Background(), "")
+	switch {
+	case err != nil:
+		count.add("  execute_sparql: a failure, whose text is ours")
+		return s.Failure != "" && strings.HasPrefix(theirs, "java.util.concurrent")
+	case table.Empty():
+		count.add("  execute_sparql: an empty result, whose text is ours")
+		return theirs == "Query returned empty result." && strings.Contains(s.Observation, "returned no rows")
+	case table.Ask:
+		return s.Observation == theirs
+	case strings.HasPrefix(theirs, "Empty DataFrame"): // rows without any value: the record has no columns for them
+		count.add("  needed execute_sparql: unboundRows")
+		return len(table.Vars) == 0
+	}
+	lines := strings.Split(s.Observation, "\n")
+	ours := strings.Join(append([]string{lines[1]}, lines[3:]...), "\n")
+	count.add("  execute_sparql: count, kinds and separators taken away")
+	return compare(count, squeeze(strings.ReplaceAll(gapLine.ReplaceAllString(ours, "GAP"), " | ", " ")), squeeze(dottedRow.ReplaceAllString(theirs, "GAP")),
+		difference{"execute_sparql: unknownValue", func(a, b string) (string, string) {
+			eachCell(table.Rows, func(c rdf.Term) {
+				if c.Kind == rdf.BlankKind || strings.Contains(c.Value, genid) {
+					b = strings.ReplaceAll(b, c.Value[strings.LastIndexByte(c.Value, '/')+1:], "(unknownvalue)")
+				}
+			})
+			return a, b
+		}},
+		difference{"execute_sparql: prefixedName", func(a, b string) (string, string) {
+			eachCell(table.Rows, func(c rdf.Term) {
+				if !strings.HasPrefix(c.Value, "http") {
+					return
+				}
+				last := c.Value
+				if strings.HasPrefix(last, "http://www.wikidata.org/") {
+					last = last[strings.LastIndexByte(last, '/')+1:]
+				}
+				a = strings.ReplaceAll(a, squeeze(strings.Trim(rdf.Shorten(c.Value), "<>")), squeeze(last))
+				a = strings.ReplaceAll(a, squeeze(c.Value), squeeze(last))
+			})
+			return a, b
+		}})
+}
+
+func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
+
+func eachCell(rows [][]rdf.Term, f func(rdf.Term)) {
+	for _, row := range rows {
+		for _, c := range row {
+			if c.Bound() {
+				f(c)
+			}
+		}
+	}
+}

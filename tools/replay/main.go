@@ -1,0 +1,137 @@
+// Command replay plays SPINACH's recorded runs (qald10-log.json: 387 questions of QALD-10, GPT-4o's thoughts and actions, Wikidata's observations) through the
+// agent's own loop and prints how they compare: the actions with the record's, or with what the rule on repetitions and early stops makes of them, and the
+// observations with the record's up to the differences listed in compare.go.
+//
+//	replay path/to/qald10-log.json
+//
+// The model is answered by run and position: the n-th call for an action gets the record's n-th thought and action. The graph is answered from what was
+// observed at that position. It exits with 1 when a run or an observation differs in a way that is not listed, with 2 on wrong usage.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: replay path/to/qald10-log.json")
+		os.Exit(2)
+	}
+	runs, err := readLog(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "replay:", err)
+		os.Exit(1)
+	}
+	sum, err := replayAll(context.Background(), runs, os.Stderr)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "replay:", err)
+		os.Exit(1)
+	}
+	sum.print(os.Stdout)
+	if sum.bad > 0 {
+		os.Exit(1)
+	}
+}
+
+func readLog(path string) ([]recordedRun, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	var runs []recordedRun
+	if err := json.Unmarshal(b, &runs); err != nil {
+		return nil, fmt.Errorf("%s is not SPINACH's log: %w", path, err)
+	}
+	return runs, nil
+}
+
+// counts counts by name.
+type counts map[string]int
+
+func (c counts) add(name string) { c[name]++ }
+
+// summary is what the replay of all runs came to.
+type summary struct {
+	runs         int
+	actions      counts
+	observations counts
+	same         int // runs with the same actions in the same order
+	bad          int // runs or observations that differ in a way that is not listed
+}
+
+func (s *summary) print(w io.Writer) {
+	fmt.Fprintf(w, "%d runs\n", s.runs)
+	for _, c := range []counts{s.actions, s.observations} {
+		fmt.Fprintln(w)
+		names := make([]string, 0, len(c))
+		for name := range c {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		for _, name := range names {
+			fmt.Fprintf(w, "%6d  %s\n", c[name], name)
+		}
+	}
+}
+
+// replayAll plays every run; what differs is described on w, the first few in full.
+func replayAll(ctx context.Context, runs []recordedRun, w io.Writer) (*summary, error) {
+	sum := &summary{runs: len(runs), actions: counts{}, observations: counts{}}
+	for i, run := range runs {
+		p := &recordPlayer{run: run}
+		e := agent.New(slog.New(slog.DiscardHandler), p, p, nil, time.Now, agent.Options{PruneOver: -1})
+		out, err := e.Ask(ctx, agent.Question{Text: run.Question, Language: "en"}, p, agent.Limits{})
+		if err != nil {
+			return nil, fmt.Errorf("run %d: %w", i, err)
+		}
+		sum.compareActions(i, p, out, w)
+		for _, s := range p.steps {
+			if !compareObservation(sum.observations, p, s) {
+				if sum.bad++; sum.bad <= 5 {
+					fmt.Fprintf(w, "run %d, action %d, %s(%s): the record shows\n%s\nwe show\n%s\n", i, s.pos, s.Action, s.Argument, *run.Actions[s.pos].Observation, s.Observation)
+				}
+			}
+		}
+	}
+	return sum, nil
+}
+
+// compareActions compares a run's steps and rollbacks with what the rule makes of the record.
+func (s *summary) compareActions(i int, p *recordPlayer, out *agent.Outcome, w io.Writer) {
+	want := expect(p.run)
+	var got []string
+	for _, st := range p.steps {
+		got = append(got, st.Action+"|"+st.Argument)
+	}
+	end := "record"
+	switch {
+	case out.Answer != nil:
+		end = "answer"
+	case out.Reason == agent.OutOfActions:
+		end = "limit"
+	}
+	switch {
+	case !slices.Equal(got, want.steps) || !slices.Equal(p.rolls, want.rolls) || end != want.end || want.clean && len(got) != len(p.run.Actions):
+		s.actions.add("different from the rule")
+		if s.bad++; s.bad <= 5 {
+			fmt.Fprintf(w, "run %d, %q:\n got %q %v %s (%s)\nwant %q %v %s\n", i, p.run.Question, got, p.rolls, end, out.Detail, want.steps, want.rolls, want.end)
+		}
+	case !want.clean:
+		s.actions.add("repetition or early stop in the record: the actions and rollbacks of the rule")
+	case end == "limit":
+		s.actions.add("same actions in the same order, fifteen of them")
+		s.same++
+	default:
+		s.actions.add("same actions in the same order, to the stop")
+		s.same++
+	}
+}

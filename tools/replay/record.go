@@ -1,0 +1,179 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// recordedRun is one run of SPINACH's released log (systems.md, B.3).
+type recordedRun struct {
+	Question   string           `json:"question"`
+	Actions    []recordedAction `json:"actions"`
+	Generated  []recordedQuery  `json:"generated_sparqls"`
+	FinalQuery *recordedQuery   `json:"final_sparql"`
+}
+
+type recordedAction struct {
+	Thought     string  `json:"thought"`
+	Name        string  `json:"action_name"`
+	Argument    string  `json:"action_argument"`
+	Observation *string `json:"observation"`
+}
+
+type recordedQuery struct {
+	SPARQL string          `json:"sparql"`
+	Result json.RawMessage `json:"execution_result"`
+	Status string          `json:"execution_status"`
+}
+
+// outcome gives what the endpoint answered.
+func (q recordedQuery) outcome() (*kg.Table, error) {
+	switch q.Status {
+	case "syntax_error":
+		return nil, kg.Errorf(kg.SyntaxError, "recorded syntax error")
+	case "timed_out":
+		return nil, kg.Errorf(kg.Timeout, "recorded timeout")
+	case "too_large":
+		return nil, kg.Errorf(kg.TooLarge, "recorded too large")
+	case "other_error":
+		return nil, kg.Errorf(kg.QueryFailed, "recorded error")
+	}
+	if s := string(q.Result); s == "true" || s == "false" {
+		return &kg.Table{Ask: true, Boolean: s == "true", Source: "record"}, nil
+	}
+	var rows []map[string]json.RawMessage
+	if json.Unmarshal(q.Result, &rows) != nil || len(rows) == 0 {
+		return &kg.Table{Vars: []string{"x"}, Source: "record"}, nil
+	}
+	t := &kg.Table{}
+	body := `{"head":{"vars":` + mustJSON(columnsOf(q.Result)) + `},"results":{"bindings":` + string(q.Result) + `}}`
+	if err := t.UnmarshalJSON([]byte(body)); err != nil {
+		return nil, err
+	}
+	t.Source = "record"
+	return t, nil
+}
+
+// columnsOf lists the variables of the bindings in the order in which they first stand in them, as pandas does.
+func columnsOf(bindings json.RawMessage) []string {
+	var out []string
+	seen := map[string]bool{}
+	var rows []json.RawMessage
+	_ = json.Unmarshal(bindings, &rows)
+	for _, row := range rows {
+		dec := json.NewDecoder(bytes.NewReader(row))
+		_, _ = dec.Token()
+		for dec.More() {
+			k, _ := dec.Token()
+			var skip json.RawMessage
+			_ = dec.Decode(&skip)
+			if name := k.(string); !seen[name] {
+				seen[name] = true
+				out = append(out, name)
+			}
+		}
+	}
+	return out
+}
+
+func mustJSON(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// recordPlayer is model and graph of one recorded run: the model is answered by position, the graph from what was observed at that position.
+type recordPlayer struct {
+	run   recordedRun
+	pos   int    // actions given out
+	steps []step // what the agent did, with the position in the record
+	rolls []int  // To of every rollback
+}
+
+// step is a step of the agent and the position of the recorded action that it came from.
+type step struct {
+	pos int
+	agent.Step
+}
+
+// Record keeps what the agent did: the player is the trajectory's recorder too.
+func (p *recordPlayer) Record(_ context.Context, e agent.Event) error {
+	switch e.Event {
+	case "step":
+		p.steps = append(p.steps, step{pos: p.pos - 1, Step: *e.Step})
+	case "rollback":
+		p.rolls = append(p.rolls, *e.To)
+	}
+	return nil
+}
+
+var errRecordEnd = errors.New("the record ends here")
+
+func (p *recordPlayer) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {
+	text := ""
+	switch req.Purpose {
+	case "act":
+		if p.pos == len(p.run.Actions) {
+			return nil, errRecordEnd
+		}
+		a := p.run.Actions[p.pos]
+		p.pos++
+		text = "Thought: " + strings.TrimSpace(a.Thought) + "\nAction: " + a.Name + "(" + a.Argument + ")"
+	case "prune":
+		text = p.observed()
+	case "extract":
+		text = "NONE"
+	}
+	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}, Usage: llm.Usage{Calls: 1}}, nil
+}
+
+// observed is what the record observed at the present position.
+func (p *recordPlayer) observed() string {
+	if o := p.run.Actions[p.pos-1].Observation; o != nil {
+		return *o
+	}
+	return ""
+}
+
+func (p *recordPlayer) Search(_ context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
+	res := &kg.SearchResult{}
+	for _, h := range parseHits(p.observed()) {
+		if h.Type == q.Type {
+			res.Hits = append(res.Hits, h)
+		}
+	}
+	return res, nil
+}
+
+func (p *recordPlayer) Entity(_ context.Context, id, _ string) (*kg.Entity, error) {
+	return parseEntity(id, p.observed())
+}
+
+func (p *recordPlayer) Examples(_ context.Context, _, _ string) ([]kg.Example, error) {
+	_, list := parseExamples(p.observed())
+	return list, nil
+}
+
+// Query answers with the result of the query executed last at or before the present position.
+func (p *recordPlayer) Query(context.Context, string) (*kg.Table, error) {
+	for i := p.pos - 1; i >= 0; i-- {
+		if a := p.run.Actions[i]; a.Name == "execute_sparql" {
+			for _, g := range p.run.Generated {
+				if foldSpace(g.SPARQL) == foldSpace(a.Argument) {
+					return g.outcome()
+				}
+			}
+			return &kg.Table{Vars: []string{"x"}, Source: "record"}, nil
+		}
+	}
+	return nil, kg.Errorf(kg.QueryFailed, "no query in the record")
+}
+
+// foldSpace replaces every run of white space by one space.
+func foldSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

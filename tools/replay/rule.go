@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"strings"
+)
+
+// expectation is what the rule of the issue makes of a sequence of actions, worked out without the engine's code.
+type expectation struct {
+	steps []string // every step carried out, in order: name and argument
+	rolls []int    // To of every rollback
+	end   string   // "answer", "limit" or "record" (its actions ran out)
+	clean bool     // nothing was refused and the record's actions all fit
+}
+
+// expect is the rule in its plainest form: a list of kept steps, two counters, and nothing else.
+func expect(run recordedRun) expectation {
+	type held struct {
+		n      int
+		key    string
+		exec   bool
+		result bool
+	}
+	var kept []held
+	x := expectation{clean: true}
+	n, total, inRow := 0, 0, 0
+	for i, a := range run.Actions {
+		if len(kept) == 15 || total == 30 {
+			x.end = "limit"
+			return x
+		}
+		total++
+		key := a.Name + "|" + strings.ToLower(foldSpace(a.Argument))
+		if a.Name == "execute_sparql" {
+			key = a.Name + "|" + foldSpace(a.Argument)
+		}
+		back := -1
+		if a.Name == "stop" {
+			last := -1
+			for j, k := range kept {
+				if k.exec {
+					last = j
+				}
+			}
+			if last >= 0 && kept[last].result {
+				x.steps = append(x.steps, "stop|")
+				x.end = "answer"
+				return x
+			}
+			back = last
+			if last < 0 {
+				back = len(kept)
+			}
+		} else {
+			for j, k := range kept {
+				if k.key == key {
+					back = j
+					break
+				}
+			}
+		}
+		if back >= 0 {
+			x.clean = false
+			if inRow++; inRow == 2 {
+				kept, inRow = kept[:back], 0
+			}
+			to := 0
+			if len(kept) > 0 {
+				to = kept[len(kept)-1].n
+			}
+			x.rolls = append(x.rolls, to)
+			continue
+		}
+		inRow = 0
+		n++
+		p := &recordPlayer{run: run, pos: i + 1}
+		s := held{n: n, key: key, exec: a.Name == "execute_sparql"}
+		if s.exec {
+			table, err := p.Query(context.Background(), a.Argument)
+			s.result = err == nil && !table.Empty()
+		}
+		kept = append(kept, s)
+		x.steps = append(x.steps, a.Name+"|"+a.Argument)
+	}
+	x.end = "record"
+	if len(kept) == 15 {
+		x.end = "limit"
+	}
+	return x
+}
