@@ -25,6 +25,7 @@ type store struct {
 	pso     perm // predicate: subject, object
 	preds   []predStat
 	predOf  map[id]int32 // place in preds
+	kinds   []vkind      // of literals, by the number of their tag
 }
 
 // predStat holds what the planner knows about a predicate.
@@ -51,6 +52,10 @@ func newStore(d *dict, ts []triple) *store {
 	byObj := countingSort(byPred, n, func(t triple) id { return t.o })
 	s.ops = runs(byObj, n, func(t triple) (id, pair) { return t.o, pair{t.p, t.s} })
 	s.statistics(byObj)
+	s.kinds = make([]vkind, len(d.tags))
+	for i, t := range d.tags {
+		s.kinds[i] = kindOfTag(t)
+	}
 	return s
 }
 

@@ -1,0 +1,343 @@
+package embedded
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// aggregation is GROUP BY with the aggregates of a query.
+type aggregation struct {
+	sc      *scope
+	inner   varSet // what the aggregates' arguments see
+	visible varSet // what other expressions see: the keys
+	keys    []groupKey
+	aggs    []aggregate
+	written []writtenKey
+}
+
+// groupKey is a key: a variable's own place, or an expression with the place it is bound to.
+type groupKey struct {
+	slot int
+	fn   evalFn // nil for a plain variable
+}
+
+// writtenKey remembers a key that is an expression without a name.
+type writtenKey struct {
+	expr *sparql.Expr
+	name string
+}
+
+// aggregate is one call of an aggregate function with the place of its result.
+type aggregate struct {
+	op        string
+	distinct  bool
+	arg       evalFn // nil for COUNT(*)
+	separator string
+	slot      int
+}
+
+// key compiles a key of GROUP BY and returns its place.
+func (a *aggregation) key(c *compiler, k *sparql.GroupKey) int {
+	if k.Expr.Kind == sparql.ExprTerm && k.Expr.Term.Kind == sparql.Var && k.As == "" {
+		n := a.sc.slot(k.Expr.Term.Name)
+		a.keys = append(a.keys, groupKey{slot: n})
+		return n
+	}
+	name := k.As
+	if name == "" {
+		name = ".key" + strconv.Itoa(len(a.keys))
+		a.written = append(a.written, writtenKey{k.Expr, name})
+	}
+	n := a.sc.slot(name)
+	a.keys = append(a.keys, groupKey{n, c.expr(k.Expr, exprEnv{sc: a.sc, visible: a.inner})})
+	return n
+}
+
+// slot compiles an aggregate and returns the place of its result.
+func (a *aggregation) slot(c *compiler, e *sparql.Expr) int {
+	x := aggregate{op: e.Op, distinct: e.Distinct, separator: " ", slot: c.fresh()}
+	if e.Separator != nil {
+		x.separator = *e.Separator
+	}
+	switch e.Op {
+	case "COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT":
+	default:
+		c.fail(kg.QueryFailed, "the aggregate %s is not known", e.Op)
+	}
+	if !e.Star {
+		if len(e.Args) != 1 {
+			c.fail(kg.QueryFailed, "%s takes one argument", e.Op)
+			return x.slot
+		}
+		x.arg = c.expr(e.Args[0], exprEnv{sc: a.sc, visible: a.inner})
+	} else if e.Op != "COUNT" {
+		c.fail(kg.QueryFailed, "only COUNT takes *")
+	}
+	a.aggs = append(a.aggs, x)
+	return x.slot
+}
+
+// plainKeys are the keys that are variables of the pattern: a binding from outside may be given to the pattern.
+func (a *aggregation) plainKeys() varSet {
+	var v varSet
+	for _, k := range a.keys {
+		if k.fn == nil {
+			v = v.union(setOf(k.slot))
+		}
+	}
+	return v
+}
+
+// certainKeys are the keys that have a value in every group.
+func (a *aggregation) certainKeys(cert varSet) varSet { return a.plainKeys().intersect(cert) }
+
+// accumulator gathers one aggregate of one group.
+type accumulator struct {
+	count  int64
+	sum    value
+	best   value
+	failed bool
+	text   *strings.Builder
+	seen   *rowSet
+}
+
+// build groups the solutions of the pattern and then yields the groups.
+func (a *aggregation) build(ex *exec, where op, next runner) runner {
+	r := &grouper{a: a, ex: ex, groups: newRowSet(ex, len(a.keys)), cells: make([]id, len(a.keys))}
+	run := where.build(ex, r.take)
+	return func() error {
+		r.groups.reset()
+		r.accs = r.accs[:0]
+		if err := run(); err != nil {
+			return err
+		}
+		if len(a.keys) == 0 && r.groups.n == 0 {
+			if _, err := r.group(); err != nil {
+				return err
+			}
+		}
+		err := r.emit(next)
+		ex.free(r.used)
+		r.used = 0
+		return err
+	}
+}
+
+// grouper is the state of one grouping.
+type grouper struct {
+	a      *aggregation
+	ex     *exec
+	groups *rowSet
+	cells  []id
+	accs   []accumulator
+	used   int
+}
+
+// group returns the number of the current row's group.
+func (r *grouper) group() (int, error) {
+	i, fresh, err := r.groups.add(r.cells)
+	if err != nil {
+		return 0, err
+	}
+	if fresh {
+		size := 200 * len(r.a.aggs)
+		r.used += size
+		if err := r.ex.alloc(size); err != nil {
+			return 0, err
+		}
+		for _, g := range r.a.aggs {
+			acc := accumulator{sum: smallInt(0)}
+			if g.distinct {
+				acc.seen = newRowSet(r.ex, 1)
+				if g.arg == nil {
+					acc.seen = newRowSet(r.ex, len(r.ex.row))
+				}
+			}
+			r.accs = append(r.accs, acc)
+		}
+	}
+	return i, nil
+}
+
+func (r *grouper) take() error {
+	for i, k := range r.a.keys {
+		if k.fn == nil {
+			r.cells[i] = r.ex.row[k.slot]
+		} else {
+			r.ex.solution++
+			r.cells[i] = r.ex.intern(k.fn(r.ex))
+		}
+	}
+	i, err := r.group()
+	if err != nil {
+		return err
+	}
+	for j := range r.a.aggs {
+		if err := r.add(&r.a.aggs[j], &r.accs[i*len(r.a.aggs)+j]); err != nil {
+			return err
+		}
+	}
+	if r.ex.err != nil {
+		return r.ex.err
+	}
+	return nil
+}
+
+// add gives one solution to an aggregate. A solution without a value for the argument does not count.
+func (r *grouper) add(g *aggregate, acc *accumulator) error {
+	ex := r.ex
+	if g.arg == nil {
+		if acc.seen != nil {
+			if _, fresh, err := acc.seen.add(ex.row); err != nil || !fresh {
+				return err
+			}
+		}
+		acc.count++
+		return nil
+	}
+	v := g.arg(ex)
+	if v.k == vNone {
+		if g.op == "SUM" || g.op == "AVG" || g.op == "MIN" || g.op == "MAX" {
+			return nil
+		}
+		return nil
+	}
+	if acc.seen != nil {
+		if _, fresh, err := acc.seen.add([]id{ex.intern(v)}); err != nil || !fresh {
+			return err
+		}
+	}
+	acc.count++
+	switch g.op {
+	case "SUM", "AVG":
+		if acc.sum = arithmetic('+', acc.sum, v); !acc.sum.numeric() {
+			acc.failed = true
+		}
+	case "MIN":
+		if acc.best.k == vNone || sortCompare(v, acc.best) < 0 {
+			acc.best = v
+		}
+	case "MAX":
+		if acc.best.k == vNone || sortCompare(v, acc.best) > 0 {
+			acc.best = v
+		}
+	case "SAMPLE":
+		if acc.best.k == vNone {
+			acc.best = v
+		}
+	case "GROUP_CONCAT":
+		return r.concat(g, acc, v)
+	}
+	return nil
+}
+
+func (r *grouper) concat(g *aggregate, acc *accumulator, v value) error {
+	s := fnStr(r.ex, v)
+	if s.k == vNone {
+		acc.failed = true
+		return nil
+	}
+	if acc.text == nil {
+		acc.text = &strings.Builder{}
+	} else {
+		acc.text.WriteString(g.separator)
+	}
+	before := acc.text.Cap()
+	acc.text.WriteString(s.s)
+	if more := acc.text.Cap() - before; more > 0 {
+		r.used += more
+		if err := r.ex.alloc(more); err != nil {
+			return err
+		}
+	}
+	if !r.ex.text(acc.text.Len()/16) || int64(acc.text.Len()) > r.ex.g.opts.MaxMemory/8 && !r.ex.text(acc.text.Len()) {
+		return r.ex.err
+	}
+	return nil
+}
+
+// result is the value of an aggregate over a group.
+func (r *grouper) result(g *aggregate, acc *accumulator) value {
+	if acc.failed {
+		return value{}
+	}
+	switch g.op {
+	case "COUNT":
+		return smallInt(acc.count)
+	case "SUM":
+		return acc.sum
+	case "AVG":
+		if acc.count == 0 {
+			return smallInt(0)
+		}
+		return arithmetic('/', acc.sum, smallInt(acc.count))
+	case "GROUP_CONCAT":
+		if acc.text == nil {
+			return stringValue("")
+		}
+		return stringValue(acc.text.String())
+	}
+	return acc.best
+}
+
+func (r *grouper) emit(next runner) error {
+	a, ex := r.a, r.ex
+	slots := make([]int, 0, len(a.keys)+len(a.aggs))
+	for _, k := range a.keys {
+		slots = append(slots, k.slot)
+	}
+	for _, g := range a.aggs {
+		slots = append(slots, g.slot)
+	}
+	old := make([]id, len(slots))
+	for i, s := range slots {
+		old[i] = ex.row[s]
+	}
+	restore := func() {
+		for i, s := range slots {
+			ex.row[s] = old[i]
+		}
+	}
+	defer restore()
+	for i := range r.groups.n {
+		if err := ex.tick(); err != nil {
+			return err
+		}
+		ok := true
+		for j, k := range a.keys {
+			n := r.groups.row(i)[j]
+			if k.fn != nil && old[j] != 0 && n != 0 && old[j] != n {
+				ok = false
+			}
+			ex.row[k.slot] = n
+			if n == 0 {
+				ex.row[k.slot] = old[j]
+			}
+		}
+		for j := range a.aggs {
+			ex.row[a.aggs[j].slot] = ex.intern(r.result(&a.aggs[j], &r.accs[i*len(a.aggs)+j]))
+		}
+		if ex.err != nil {
+			return ex.err
+		}
+		if ok {
+			if err := next(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func sortedKeys(m map[string]bool) []string {
+	out := make([]string, 0, len(m))
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
+}

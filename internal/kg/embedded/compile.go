@@ -1,0 +1,210 @@
+package embedded
+
+import (
+	"context"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// info is what the planner knows about a part of a query.
+type info struct {
+	vars   varSet // bound in some solution
+	cert   varSet // bound in every solution
+	unsafe varSet // for these the part may not be given a binding: its solutions would not be the algebra's
+	uses   varSet // all places that it looks at, also in expressions
+}
+
+// node is a part of a query as the algebra has it, before it is known what comes before it.
+type node interface {
+	info() *info
+	// estimate guesses the number of solutions and the work for one row in which the places of bound have a value.
+	estimate(c *compiler, bound varSet) estimate
+	// plan makes the operator for about rows rows in which the places of bound have a value.
+	plan(c *compiler, bound varSet, rows float64) op
+}
+
+// op is an operator of a plan. Plans never change; each run of a query builds its own chain of runners from one.
+type op interface {
+	build(ex *exec, next runner) runner
+}
+
+// estimate is a guess about a part for one row that comes to it.
+type estimate struct {
+	rows float64
+	cost float64
+}
+
+// plan is a query ready to run.
+type plan struct {
+	query   *sparql.Query
+	base    string
+	width   int
+	root    op
+	columns []string
+	slots   []int // of the columns
+	named   map[string]*namedPlan
+	tmpl    *template
+}
+
+// namedPlan is a named subquery.
+type namedPlan struct {
+	sel   *selectNode
+	root  op
+	names []string
+	slots []int
+}
+
+// compiler turns a tree into a plan.
+type compiler struct {
+	ctx    context.Context
+	g      *Graph
+	st     *store
+	width  int
+	named  map[string]*namedPlan
+	err    error
+	anon   int
+	nested int
+	steps  int
+}
+
+// fail notes the first mistake.
+func (c *compiler) fail(k kg.Kind, format string, args ...any) {
+	if c.err == nil {
+		c.err = kg.Errorf(k, format, args...)
+	}
+}
+
+func (c *compiler) fresh() int {
+	c.width++
+	return c.width - 1
+}
+
+// tick watches the planner itself: a hostile query must not keep it busy.
+func (c *compiler) tick() bool {
+	c.steps++
+	if c.steps&255 == 0 && c.err == nil && c.ctx.Err() != nil {
+		c.err = c.g.contextError(c.ctx.Err())
+	}
+	return c.err == nil
+}
+
+// scope maps names to places of the row. A scope inside another shares those names that both mean the same variable by, and has its own places for others.
+type scope struct {
+	c       *compiler
+	names   map[string]int
+	parent  *scope
+	shares  func(name string) bool
+	ambient varSet   // of a scope inside EXISTS: variables whose values are given from outside
+	given   varSet   // those of ambient that have a value for certain
+	labels  []string // columns of the query around, for the label service
+}
+
+func (c *compiler) scope() *scope { return &scope{c: c, names: map[string]int{}} }
+
+func (s *scope) slot(name string) int {
+	if n, ok := s.names[name]; ok {
+		return n
+	}
+	n := -1
+	if s.parent != nil && s.shares(name) {
+		n = s.parent.slot(name)
+	} else {
+		n = s.c.fresh()
+	}
+	s.names[name] = n
+	return n
+}
+
+// inner returns a scope that shares the names whose places are in shared; what is ambient outside stays so where it is shared.
+func (s *scope) inner(shared varSet) *scope {
+	in := &scope{c: s.c, names: map[string]int{}, parent: s, labels: s.labels}
+	in.shares = func(name string) bool { return shared.has(s.slot(name)) }
+	in.ambient, in.given = s.ambient.intersect(shared), s.given.intersect(shared)
+	return in
+}
+
+// place is one place of a triple pattern: a constant or a variable.
+type place struct {
+	slot    int // -1 for a constant
+	term    id
+	missing bool // a constant that the graph does not have
+	value   rdf.Term
+}
+
+func (p place) isVar() bool { return p.slot >= 0 }
+
+func (c *compiler) place(t *sparql.Term, sc *scope) place {
+	switch t.Kind {
+	case sparql.Var:
+		return place{slot: sc.slot(t.Name)}
+	case sparql.BlankNode:
+		return place{slot: sc.slot("_:" + t.Name)}
+	case sparql.Const:
+		return c.constant(t.Value)
+	}
+	c.fail(kg.QueryFailed, "a triple pattern holds something that is no term")
+	return place{slot: -1, missing: true}
+}
+
+func (c *compiler) constant(t rdf.Term) place {
+	n := c.st.lookup(t)
+	return place{slot: -1, term: n, missing: n == 0, value: t}
+}
+
+func (p place) vars() varSet {
+	if p.slot < 0 {
+		return nil
+	}
+	return setOf(p.slot)
+}
+
+// query compiles a whole query.
+func (c *compiler) query(q *sparql.Query) *plan {
+	if q.Form == sparql.Update {
+		c.fail(kg.Refused, "%s is an update; only queries are answered here", q.Operation)
+		return nil
+	}
+	if len(q.Datasets) > 0 {
+		c.fail(kg.Refused, "FROM is not supported: this graph has no named graphs; leave the FROM clauses out")
+		return nil
+	}
+	c.named = map[string]*namedPlan{}
+	for _, n := range q.Named {
+		np := c.namedSubquery(n)
+		if c.err != nil {
+			return nil
+		}
+		c.named[n.Name] = np
+	}
+	sc := c.scope()
+	body := q.Body
+	p := &plan{query: q, named: c.named}
+	for _, d := range q.Prologue {
+		if d.Base {
+			p.base = d.IRI
+		}
+	}
+	sel := c.selectQuery(body, sc, q.Form)
+	if c.err != nil {
+		return nil
+	}
+	if q.Form == sparql.Construct || q.Form == sparql.Describe {
+		p.tmpl = c.template(q, sc, sel)
+	}
+	if c.err == nil {
+		p.root = sel.plan(c, nil, 1)
+	}
+	p.columns, p.slots = sel.names, sel.project
+	p.width = c.width
+	return p
+}
+
+func (c *compiler) namedSubquery(n *sparql.NamedSubquery) *namedPlan {
+	sel := c.selectQuery(n.Query, c.scope(), sparql.Select)
+	if c.err != nil {
+		return nil
+	}
+	return &namedPlan{sel: sel, root: sel.plan(c, nil, 1), names: sel.names, slots: sel.project}
+}

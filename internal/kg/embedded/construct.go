@@ -1,0 +1,166 @@
+package embedded
+
+import (
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// template makes triples of a solution: CONSTRUCT's template, or the resources that DESCRIBE is about.
+type template struct {
+	triples   [][3]templatePlace
+	resources []place // of DESCRIBE
+	describe  bool
+}
+
+// templatePlace is a place of a template's triple: a term or variable, or a blank node that is new for every solution.
+type templatePlace struct {
+	place
+	blank string
+}
+
+// blankSlots lists the places of the pattern's blank nodes among a set.
+func (s *scope) blankSlots(set varSet) []int {
+	var out []int
+	for name, n := range s.names {
+		if set.has(n) && len(name) > 2 && name[:2] == "_:" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+func (c *compiler) template(q *sparql.Query, sc *scope, sel *selectNode) *template {
+	t := &template{describe: q.Form == sparql.Describe}
+	if t.describe {
+		for _, r := range q.Resources {
+			t.resources = append(t.resources, c.place(r, sc))
+		}
+		if len(t.resources) == 0 { // DESCRIBE *
+			for _, n := range sel.project {
+				t.resources = append(t.resources, place{slot: n})
+			}
+		}
+		return t
+	}
+	list := q.Template
+	if q.Short && len(list) == 0 && q.Body.Where != nil {
+		for _, p := range q.Body.Where.Patterns {
+			if x, ok := p.(*sparql.Triples); ok {
+				list = append(list, x)
+			}
+		}
+	}
+	part := func(x *sparql.Term) templatePlace {
+		if x.Kind == sparql.BlankNode {
+			return templatePlace{blank: x.Name, place: place{slot: -1}}
+		}
+		return templatePlace{place: c.place(x, sc)}
+	}
+	for _, x := range list {
+		for _, tr := range x.Triples() {
+			if tr.Path.Kind != sparql.PathTerm {
+				c.fail(kg.QueryFailed, "a property path cannot stand in a CONSTRUCT template")
+				return t
+			}
+			t.triples = append(t.triples, [3]templatePlace{part(tr.Subject), part(tr.Path.Term), part(tr.Object)})
+		}
+	}
+	return t
+}
+
+// runGraph runs a CONSTRUCT or DESCRIBE query; every triple is given once.
+func (ex *exec) runGraph(sink Sink) error {
+	if err := sink.Head([]string{"subject", "predicate", "object"}, false); err != nil {
+		return err
+	}
+	g := &graphWriter{ex: ex, sink: sink, seen: newRowSet(ex, 3), done: newRowSet(ex, 1)}
+	t := ex.plan.tmpl
+	err := ex.plan.root.build(ex, func() error {
+		if t.describe {
+			for _, r := range t.resources {
+				if err := g.describe(ex.termOf(r)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return g.construct(t)
+	})()
+	if err == nil {
+		err = ex.err
+	}
+	return err
+}
+
+// termOf is the term of a place on the current row.
+func (ex *exec) termOf(p place) id {
+	if p.missing {
+		return ex.intern(valueOf(p.value))
+	}
+	return p.get(ex.row)
+}
+
+// graphWriter hands out triples.
+type graphWriter struct {
+	ex   *exec
+	sink Sink
+	seen *rowSet
+	done *rowSet
+}
+
+func (g *graphWriter) construct(t *template) error {
+	ex := g.ex
+	ex.solution++
+	for _, tr := range t.triples {
+		var cells [3]id
+		for i, p := range tr {
+			if p.blank != "" {
+				cells[i] = ex.intern(ex.namedBlank("_:" + p.blank))
+			} else {
+				cells[i] = ex.termOf(p.place)
+			}
+		}
+		if err := g.write(cells); err != nil {
+			return err
+		}
+	}
+	return ex.err
+}
+
+// write gives a triple out when it is one and was not given before.
+func (g *graphWriter) write(cells [3]id) error {
+	if cells[0] == 0 || cells[1] == 0 || cells[2] == 0 {
+		return nil
+	}
+	s, p, o := g.ex.term(cells[0]), g.ex.term(cells[1]), g.ex.term(cells[2])
+	if s.Kind == rdf.LiteralKind || p.Kind != rdf.IRIKind {
+		return nil
+	}
+	_, fresh, err := g.seen.add(cells[:])
+	if err != nil || !fresh {
+		return err
+	}
+	return g.sink.Row([]rdf.Term{s, p, o})
+}
+
+// describe gives all triples of a resource, and those of the blank nodes that it leads to (a concise bounded description).
+func (g *graphWriter) describe(n id) error {
+	if n == 0 {
+		return nil
+	}
+	if _, fresh, err := g.done.add([]id{n}); err != nil || !fresh {
+		return err
+	}
+	for _, q := range g.ex.st.spo.run(n) {
+		if err := g.write([3]id{n, q.a, q.b}); err != nil {
+			return err
+		}
+		if g.ex.st.kind(q.b) == rdf.BlankKind {
+			if err := g.describe(q.b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

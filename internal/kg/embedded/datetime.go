@@ -1,0 +1,397 @@
+package embedded
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// moment is a point in time of the proleptic Gregorian calendar in its own time zone: xsd:dateTime, xsd:date (no time of day) and xsd:time (no date).
+// Years run far beyond 0 to 9999; year 0 is 1 BCE (XSD 1.1).
+type moment struct {
+	year                int64
+	month, day          int
+	hour, minute, secnd int
+	nanos               int
+	zone                int // minutes east of UTC
+	hasZone             bool
+}
+
+// maxYear keeps seconds within int64.
+const maxYear = 200_000_000_000
+
+// parseDateTime reads an xsd:dateTime, parseDate an xsd:date.
+func parseDateTime(s string) (*moment, bool) {
+	m := &moment{}
+	rest, ok := m.readDate(s)
+	if !ok || rest == "" || rest[0] != 'T' {
+		return nil, false
+	}
+	rest, ok = m.readTime(rest[1:])
+	if !ok || !m.readZone(rest) {
+		return nil, false
+	}
+	return m, true
+}
+
+func parseDate(s string) (*moment, bool) {
+	m := &moment{}
+	rest, ok := m.readDate(s)
+	if !ok || !m.readZone(rest) {
+		return nil, false
+	}
+	return m, true
+}
+
+func parseTime(s string) (*moment, bool) {
+	m := &moment{year: 1972, month: 12, day: 31}
+	rest, ok := m.readTime(s)
+	if !ok || !m.readZone(rest) {
+		return nil, false
+	}
+	return m, true
+}
+
+// parseGregorian reads xsd:gYear and xsd:gYearMonth as their first day.
+func parseGregorian(s string, withMonth bool) (*moment, bool) {
+	m := &moment{month: 1, day: 1}
+	year, rest, ok := readYear(s)
+	m.year = year
+	if ok && withMonth {
+		if len(rest) < 3 || rest[0] != '-' {
+			return nil, false
+		}
+		m.month, ok = digits2(rest[1:])
+		rest = rest[3:]
+	}
+	if !ok || m.month < 1 || m.month > 12 || !m.readZone(rest) {
+		return nil, false
+	}
+	return m, true
+}
+
+func readYear(s string) (int64, string, bool) {
+	i := 0
+	if i < len(s) && s[i] == '-' {
+		i++
+	}
+	start := i
+	for i < len(s) && s[i] >= '0' && s[i] <= '9' {
+		i++
+	}
+	if i-start < 4 || i-start > 12 {
+		return 0, "", false
+	}
+	y, err := strconv.ParseInt(s[:i], 10, 64)
+	return y, s[i:], err == nil && y >= -maxYear && y <= maxYear
+}
+
+func digits2(s string) (int, bool) {
+	if len(s) < 2 || s[0] < '0' || s[0] > '9' || s[1] < '0' || s[1] > '9' {
+		return 0, false
+	}
+	return int(s[0]-'0')*10 + int(s[1]-'0'), true
+}
+
+func (m *moment) readDate(s string) (string, bool) {
+	year, rest, ok := readYear(s)
+	if !ok || len(rest) < 6 || rest[0] != '-' || rest[3] != '-' {
+		return "", false
+	}
+	var ok1, ok2 bool
+	m.year = year
+	m.month, ok1 = digits2(rest[1:])
+	m.day, ok2 = digits2(rest[4:])
+	return rest[6:], ok1 && ok2 && m.month >= 1 && m.month <= 12 && m.day >= 1 && m.day <= daysIn(year, m.month)
+}
+
+func (m *moment) readTime(s string) (string, bool) {
+	if len(s) < 8 || s[2] != ':' || s[5] != ':' {
+		return "", false
+	}
+	var ok1, ok2, ok3 bool
+	m.hour, ok1 = digits2(s)
+	m.minute, ok2 = digits2(s[3:])
+	m.secnd, ok3 = digits2(s[6:])
+	if !ok1 || !ok2 || !ok3 || m.hour > 24 || m.minute > 59 || m.secnd > 59 {
+		return "", false
+	}
+	s = s[8:]
+	if s != "" && s[0] == '.' {
+		i, scale := 1, 100_000_000
+		for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
+			m.nanos += int(s[i]-'0') * scale
+			scale /= 10
+		}
+		if i == 1 {
+			return "", false
+		}
+		s = s[i:]
+	}
+	if m.hour == 24 { // the end of the day is the beginning of the next
+		if m.minute != 0 || m.secnd != 0 || m.nanos != 0 {
+			return "", false
+		}
+		m.hour = 0
+		m.setDays(daysFromCivil(m.year, m.month, m.day) + 1)
+	}
+	return s, true
+}
+
+func (m *moment) readZone(s string) bool {
+	switch {
+	case s == "":
+		return true
+	case s == "Z":
+		m.hasZone = true
+		return true
+	case len(s) == 6 && (s[0] == '+' || s[0] == '-') && s[3] == ':':
+		h, ok1 := digits2(s[1:])
+		n, ok2 := digits2(s[4:])
+		if !ok1 || !ok2 || n > 59 || h > 14 || h == 14 && n > 0 {
+			return false
+		}
+		m.zone, m.hasZone = h*60+n, true
+		if s[0] == '-' {
+			m.zone = -m.zone
+		}
+		return true
+	}
+	return false
+}
+
+func daysIn(year int64, month int) int {
+	switch month {
+	case 2:
+		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
+			return 29
+		}
+		return 28
+	case 4, 6, 9, 11:
+		return 30
+	}
+	return 31
+}
+
+// daysFromCivil counts days since 1970-01-01 (H. Hinnant's algorithm for the proleptic Gregorian calendar).
+func daysFromCivil(y int64, month, day int) int64 {
+	if month <= 2 {
+		y--
+	}
+	era := floorDiv64(y, 400)
+	yoe := y - era*400
+	doy := int64((153*((month+9)%12)+2)/5 + day - 1)
+	return era*146097 + yoe*365 + yoe/4 - yoe/100 + doy - 719468
+}
+
+// setDays sets the date from days since 1970-01-01.
+func (m *moment) setDays(z int64) {
+	z += 719468
+	era := floorDiv64(z, 146097)
+	doe := z - era*146097
+	yoe := (doe - doe/1460 + doe/36524 - doe/146096) / 365
+	doy := doe - (365*yoe + yoe/4 - yoe/100)
+	mp := (5*doy + 2) / 153
+	m.day = int(doy - (153*mp+2)/5 + 1)
+	m.month = int(mp + 3)
+	if mp >= 10 {
+		m.month = int(mp - 9)
+	}
+	m.year = yoe + era*400
+	if m.month <= 2 {
+		m.year++
+	}
+}
+
+func floorDiv64(a, b int64) int64 {
+	q := a / b
+	if a%b != 0 && (a < 0) != (b < 0) {
+		q--
+	}
+	return q
+}
+
+// seconds counts seconds since 1970 in UTC; a moment without a zone is taken as UTC.
+func (m *moment) seconds() int64 {
+	return daysFromCivil(m.year, m.month, m.day)*86400 + int64(m.hour*3600+m.minute*60+m.secnd) - int64(m.zone*60)
+}
+
+func (m *moment) cmp(o *moment) int {
+	a, b := m.seconds(), o.seconds()
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	case m.nanos < o.nanos:
+		return -1
+	case m.nanos > o.nanos:
+		return 1
+	}
+	return 0
+}
+
+// addTo returns the moment moved by months and then by seconds and nanoseconds; false beyond the calendar's bounds.
+func (m *moment) plus(d duration, sign int64) (*moment, bool) {
+	out := *m
+	if absInt(d.months) > maxYear*12 || absInt(d.seconds) > math.MaxInt64/4 {
+		return nil, false
+	}
+	total := m.year*12 + int64(m.month-1) + sign*d.months
+	out.year, out.month = floorDiv64(total, 12), int(total-floorDiv64(total, 12)*12)+1
+	if absInt(out.year) > maxYear {
+		return nil, false
+	}
+	out.day = min(m.day, daysIn(out.year, out.month))
+	nanos := int64(m.nanos) + sign*int64(d.nanos)
+	secs := daysFromCivil(out.year, out.month, out.day)*86400 + int64(m.hour*3600+m.minute*60+m.secnd) + sign*d.seconds + floorDiv64(nanos, 1e9)
+	out.nanos = int(nanos - floorDiv64(nanos, 1e9)*1e9)
+	days := floorDiv64(secs, 86400)
+	out.setDays(days)
+	rest := int(secs - days*86400)
+	out.hour, out.minute, out.secnd = rest/3600, rest/60%60, rest%60
+	return &out, absInt(out.year) <= maxYear
+}
+
+func (m *moment) zoneString() string {
+	switch {
+	case !m.hasZone:
+		return ""
+	case m.zone == 0:
+		return "Z"
+	case m.zone < 0:
+		return fmt.Sprintf("-%02d:%02d", -m.zone/60, -m.zone%60)
+	}
+	return fmt.Sprintf("+%02d:%02d", m.zone/60, m.zone%60)
+}
+
+func (m *moment) yearString() string {
+	if m.year < 0 {
+		return fmt.Sprintf("-%04d", -m.year)
+	}
+	return fmt.Sprintf("%04d", m.year)
+}
+
+func (m *moment) dateString() string {
+	return fmt.Sprintf("%s-%02d-%02d", m.yearString(), m.month, m.day)
+}
+
+func (m *moment) timeString() string {
+	s := fmt.Sprintf("%02d:%02d:%02d", m.hour, m.minute, m.secnd)
+	if m.nanos != 0 {
+		s += strings.TrimRight(fmt.Sprintf(".%09d", m.nanos), "0")
+	}
+	return s
+}
+
+// fromTime takes over a time of the clock, in UTC with milliseconds.
+func fromTime(t time.Time) *moment {
+	t = t.UTC().Truncate(time.Millisecond)
+	return &moment{year: int64(t.Year()), month: int(t.Month()), day: t.Day(), hour: t.Hour(), minute: t.Minute(), secnd: t.Second(),
+		nanos: t.Nanosecond(), hasZone: true}
+}
+
+// duration is an xsd:duration: months and seconds do not convert into each other. All parts have the same sign.
+type duration struct {
+	months  int64
+	seconds int64
+	nanos   int
+}
+
+// parseDuration reads an xsd:duration such as P1Y2M, -P3DT4H, PT0.5S.
+func parseDuration(s string) (duration, bool) {
+	var d duration
+	t, neg := strings.CutPrefix(s, "-")
+	t, ok := strings.CutPrefix(t, "P")
+	if !ok || t == "" || strings.HasSuffix(t, "T") {
+		return d, false
+	}
+	units, inTime := "YMD", false
+	for t != "" {
+		if t[0] == 'T' && !inTime {
+			units, inTime, t = "HMS", true, t[1:]
+			continue
+		}
+		i := 0
+		for i < len(t) && (t[i] >= '0' && t[i] <= '9' || t[i] == '.') {
+			i++
+		}
+		if i == 0 || i == len(t) {
+			return d, false
+		}
+		at := strings.IndexByte(units, t[i])
+		if at < 0 || !d.part(t[:i], t[i], inTime) {
+			return d, false
+		}
+		units, t = units[at+1:], t[i+1:]
+	}
+	if neg {
+		d = duration{-d.months, -d.seconds, -d.nanos}
+	}
+	return d, true
+}
+
+func (d *duration) part(num string, unit byte, inTime bool) bool {
+	whole, frac, point := strings.Cut(num, ".")
+	n, err := strconv.ParseInt(whole, 10, 64)
+	if err != nil || n > 1e12 || point && (unit != 'S' || frac == "") {
+		return false
+	}
+	switch {
+	case unit == 'Y':
+		d.months += 12 * n
+	case unit == 'M' && !inTime:
+		d.months += n
+	case unit == 'D':
+		d.seconds += 86400 * n
+	case unit == 'H':
+		d.seconds += 3600 * n
+	case unit == 'M':
+		d.seconds += 60 * n
+	case unit == 'S':
+		d.seconds += n
+		if frac != "" {
+			f, err := strconv.Atoi((frac + "000000000")[:9])
+			if err != nil {
+				return false
+			}
+			d.nanos = f
+		}
+	}
+	return true
+}
+
+// String gives the canonical form: P1Y2M, P3DT4H, PT0S.
+func (d duration) String() string {
+	var b strings.Builder
+	if d.months < 0 || d.seconds < 0 || d.nanos < 0 {
+		b.WriteByte('-')
+		d = duration{-d.months, -d.seconds, -d.nanos}
+	}
+	b.WriteByte('P')
+	put := func(n int64, unit byte) {
+		if n != 0 {
+			b.WriteString(strconv.FormatInt(n, 10))
+			b.WriteByte(unit)
+		}
+	}
+	put(d.months/12, 'Y')
+	put(d.months%12, 'M')
+	put(d.seconds/86400, 'D')
+	rest := d.seconds % 86400
+	if rest != 0 || d.nanos != 0 || d == (duration{}) {
+		b.WriteByte('T')
+		put(rest/3600, 'H')
+		put(rest/60%60, 'M')
+		if rest%60 != 0 || d.nanos != 0 || rest == 0 {
+			b.WriteString(strconv.FormatInt(rest%60, 10))
+			if d.nanos != 0 {
+				b.WriteString(strings.TrimRight(fmt.Sprintf(".%09d", d.nanos), "0"))
+			}
+			b.WriteByte('S')
+		}
+	}
+	return b.String()
+}

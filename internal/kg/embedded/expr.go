@@ -1,0 +1,431 @@
+package embedded
+
+import (
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// evalFn computes an expression on the current row; no value stands for unbound and for an error.
+type evalFn func(ex *exec) value
+
+// condFn computes a condition.
+type condFn func(ex *exec) tri
+
+// exprEnv is where an expression stands: the names it sees and the variables that can have a value there. Variables beyond visible are unbound, whatever
+// the row holds in their place, for the row may carry bindings from outside the expression's scope.
+type exprEnv struct {
+	sc      *scope
+	visible varSet
+	cert    varSet       // those of visible that have a value for certain
+	uses    *varSet      // collects the places that the expression looks at
+	agg     *aggregation // where aggregates go; nil where they are not allowed
+}
+
+func (env exprEnv) slot(name string) (int, bool) {
+	n := env.sc.slot(name)
+	if !env.visible.has(n) {
+		return n, false
+	}
+	if env.uses != nil {
+		*env.uses = env.uses.union(setOf(n))
+	}
+	return n, true
+}
+
+func noValue(*exec) value { return value{} }
+
+// expr compiles an expression.
+func (c *compiler) expr(e *sparql.Expr, env exprEnv) evalFn {
+	switch e.Kind {
+	case sparql.ExprTerm:
+		return c.termExpr(e.Term, env)
+	case sparql.ExprUnary:
+		return c.unary(e, env)
+	case sparql.ExprBinary:
+		return c.binary(e, env)
+	case sparql.ExprIn, sparql.ExprExists:
+		return condValue(c.cond(e, env))
+	case sparql.ExprBuiltin:
+		return c.builtin(e, env)
+	case sparql.ExprFunction:
+		return c.call(e, env)
+	case sparql.ExprAggregate:
+		if env.agg == nil {
+			c.fail(kg.QueryFailed, "%s cannot be used here: aggregates belong into SELECT, HAVING and ORDER BY", e.Op)
+			return noValue
+		}
+		n := env.agg.slot(c, e)
+		return func(ex *exec) value { return ex.value(ex.row[n]) }
+	}
+	c.fail(kg.QueryFailed, "an expression of unknown kind")
+	return noValue
+}
+
+func (c *compiler) termExpr(t *sparql.Term, env exprEnv) evalFn {
+	switch t.Kind {
+	case sparql.Var:
+		n, ok := env.slot(t.Name)
+		if !ok {
+			return noValue
+		}
+		return func(ex *exec) value { return ex.value(ex.row[n]) }
+	case sparql.Const:
+		v := valueOf(t.Value)
+		v.n = c.st.lookup(t.Value)
+		return func(*exec) value { return v }
+	}
+	return noValue
+}
+
+func condValue(f condFn) evalFn {
+	yes, no := boolValue(true), boolValue(false)
+	return func(ex *exec) value {
+		switch f(ex) {
+		case triTrue:
+			return yes
+		case triFalse:
+			return no
+		}
+		return value{}
+	}
+}
+
+func (c *compiler) unary(e *sparql.Expr, env exprEnv) evalFn {
+	if e.Op == "!" {
+		return condValue(c.cond(e, env))
+	}
+	arg := c.expr(e.Args[0], env)
+	neg := e.Op == "-"
+	return func(ex *exec) value {
+		v := arg(ex)
+		switch {
+		case !v.numeric():
+			return value{}
+		case !neg:
+			return v
+		case v.k == vInt:
+			return intValue(v.num.neg())
+		case v.k == vDec:
+			return decValue(v.num.neg())
+		case v.k == vFloat:
+			return floatValue(-v.f)
+		}
+		return doubleValue(-v.f)
+	}
+}
+
+func (c *compiler) binary(e *sparql.Expr, env exprEnv) evalFn {
+	switch e.Op {
+	case "+", "-", "*", "/":
+		a, b, op := c.expr(e.Args[0], env), c.expr(e.Args[1], env), e.Op[0]
+		return func(ex *exec) value {
+			x := a(ex)
+			if x.k == vNone {
+				return x
+			}
+			return arithmetic(op, x, b(ex))
+		}
+	}
+	return condValue(c.cond(e, env))
+}
+
+// cond compiles an expression as a condition: its effective boolean value.
+func (c *compiler) cond(e *sparql.Expr, env exprEnv) condFn {
+	switch e.Kind {
+	case sparql.ExprUnary:
+		if e.Op == "!" {
+			f := c.cond(e.Args[0], env)
+			return func(ex *exec) tri {
+				switch f(ex) {
+				case triTrue:
+					return triFalse
+				case triFalse:
+					return triTrue
+				}
+				return triError
+			}
+		}
+	case sparql.ExprBinary:
+		switch e.Op {
+		case "||", "&&":
+			return c.logic(e, env)
+		case "=", "!=":
+			return c.equality(e, env)
+		case "<", ">", "<=", ">=":
+			return c.comparison(e, env)
+		}
+	case sparql.ExprIn:
+		return c.in(e, env)
+	case sparql.ExprExists:
+		return c.existsCond(e, env)
+	case sparql.ExprBuiltin:
+		if e.Op == "BOUND" && len(e.Args) == 1 && e.Args[0].Kind == sparql.ExprTerm && e.Args[0].Term.Kind == sparql.Var {
+			n, ok := env.slot(e.Args[0].Term.Name)
+			return func(ex *exec) tri { return triOf(ok && ex.row[n] != 0) }
+		}
+	}
+	f := c.expr(e, env)
+	return func(ex *exec) tri { return f(ex).ebv() }
+}
+
+func (c *compiler) logic(e *sparql.Expr, env exprEnv) condFn {
+	a, b := c.cond(e.Args[0], env), c.cond(e.Args[1], env)
+	decisive := triTrue
+	if e.Op == "&&" {
+		decisive = triFalse
+	}
+	return func(ex *exec) tri {
+		x := a(ex)
+		if x == decisive {
+			return x
+		}
+		y := b(ex)
+		if y == decisive || x != triError {
+			return y
+		}
+		return x
+	}
+}
+
+func (c *compiler) equality(e *sparql.Expr, env exprEnv) condFn {
+	not := e.Op == "!="
+	if f := c.quickEquality(e, env, not); f != nil {
+		return f
+	}
+	a, b := c.expr(e.Args[0], env), c.expr(e.Args[1], env)
+	return func(ex *exec) tri {
+		x := a(ex)
+		if x.k == vNone {
+			return triError
+		}
+		return negate(equal(x, b(ex)), not)
+	}
+}
+
+func negate(t tri, not bool) tri {
+	if !not || t == triError {
+		return t
+	}
+	return triTrue - t
+}
+
+// quickEquality compiles the two commonest comparisons without making values: ?x = <iri>, and LANG(?x) = "en".
+func (c *compiler) quickEquality(e *sparql.Expr, env exprEnv, not bool) condFn {
+	left, right := e.Args[0], e.Args[1]
+	if left.Kind == sparql.ExprTerm && left.Term.Kind == sparql.Const {
+		left, right = right, left
+	}
+	if right.Kind != sparql.ExprTerm || right.Term.Kind != sparql.Const {
+		return nil
+	}
+	k := right.Term.Value
+	if left.Kind == sparql.ExprTerm && left.Term.Kind == sparql.Var && k.IsIRI() {
+		n, ok := env.slot(left.Term.Name)
+		if !ok {
+			return func(*exec) tri { return triError }
+		}
+		want := c.st.lookup(k)
+		return func(ex *exec) tri {
+			have := ex.row[n]
+			if have == 0 {
+				return triError
+			}
+			if have&localBit != 0 {
+				return negate(triOf(ex.term(have) == k), not)
+			}
+			return negate(triOf(have == want), not)
+		}
+	}
+	if left.Kind == sparql.ExprBuiltin && left.Op == "LANG" && len(left.Args) == 1 && k.IsLiteral() && k.Datatype == "" && k.Lang == "" {
+		arg := left.Args[0]
+		if arg.Kind != sparql.ExprTerm || arg.Term.Kind != sparql.Var {
+			return nil
+		}
+		n, ok := env.slot(arg.Term.Name)
+		if !ok {
+			return func(*exec) tri { return triError }
+		}
+		lang := "@" + strings.ToLower(k.Value)
+		st := c.st
+		return func(ex *exec) tri {
+			have := ex.row[n]
+			if have == 0 || have&localBit != 0 || rdf.Kind(st.tag[have]&3) != rdf.LiteralKind {
+				v := fnLang(ex, ex.value(have))
+				if v.k == vNone {
+					return triError
+				}
+				return negate(triOf(strings.EqualFold(v.s, k.Value)), not)
+			}
+			tag := st.tags[st.tag[have]>>2]
+			return negate(triOf(tag == lang || k.Value == "" && (tag == "" || tag[0] != '@')), not)
+		}
+	}
+	return nil
+}
+
+func (c *compiler) comparison(e *sparql.Expr, env exprEnv) condFn {
+	a, b, op := c.expr(e.Args[0], env), c.expr(e.Args[1], env), e.Op
+	return func(ex *exec) tri {
+		x := a(ex)
+		if x.k == vNone {
+			return triError
+		}
+		n, nan, ok := order(x, b(ex))
+		if !ok {
+			return triError
+		}
+		if nan {
+			return triFalse
+		}
+		switch op {
+		case "<":
+			return triOf(n < 0)
+		case ">":
+			return triOf(n > 0)
+		case "<=":
+			return triOf(n <= 0)
+		}
+		return triOf(n >= 0)
+	}
+}
+
+func (c *compiler) in(e *sparql.Expr, env exprEnv) condFn {
+	fs := c.exprs(e.Args, env)
+	not := e.Op == "NOT IN"
+	return func(ex *exec) tri {
+		x := fs[0](ex)
+		if x.k == vNone {
+			return triError
+		}
+		res := triFalse
+		for _, f := range fs[1:] {
+			switch equal(x, f(ex)) {
+			case triTrue:
+				return negate(triTrue, not)
+			case triError:
+				res = triError
+			}
+		}
+		return negate(res, not)
+	}
+}
+
+func (c *compiler) exprs(es []*sparql.Expr, env exprEnv) []evalFn {
+	out := make([]evalFn, len(es))
+	for i, e := range es {
+		out[i] = c.expr(e, env)
+	}
+	return out
+}
+
+// builtin compiles a function of SPARQL 1.1, section 17.4.
+func (c *compiler) builtin(e *sparql.Expr, env exprEnv) evalFn {
+	switch e.Op {
+	case "BOUND":
+		return condValue(c.cond(e, env))
+	case "IF":
+		if len(e.Args) == 3 {
+			test, yes, no := c.cond(e.Args[0], env), c.expr(e.Args[1], env), c.expr(e.Args[2], env)
+			return func(ex *exec) value {
+				switch test(ex) {
+				case triTrue:
+					return yes(ex)
+				case triFalse:
+					return no(ex)
+				}
+				return value{}
+			}
+		}
+	case "COALESCE":
+		fs := c.exprs(e.Args, env)
+		return func(ex *exec) value {
+			for _, f := range fs {
+				if v := f(ex); v.k != vNone {
+					return v
+				}
+			}
+			return value{}
+		}
+	case "REGEX":
+		return c.strict(e, fnRegex, 2, 3, env)
+	case "REPLACE":
+		return c.strict(e, fnReplace, 3, 4, env)
+	}
+	if f := builtin1(e.Op); f != nil && len(e.Args) == 1 {
+		a := c.expr(e.Args[0], env)
+		return func(ex *exec) value {
+			v := a(ex)
+			if v.k == vNone {
+				return v
+			}
+			return f(ex, v)
+		}
+	}
+	if f := builtin2(e.Op); f != nil && len(e.Args) == 2 {
+		a, b := c.expr(e.Args[0], env), c.expr(e.Args[1], env)
+		return func(ex *exec) value {
+			x := a(ex)
+			if x.k == vNone {
+				return x
+			}
+			y := b(ex)
+			if y.k == vNone {
+				return y
+			}
+			return f(ex, x, y)
+		}
+	}
+	if f, least, most := builtinN(e.Op); f != nil {
+		return c.strict(e, f, least, most, env)
+	}
+	c.fail(kg.QueryFailed, "%s with %d arguments is no function of SPARQL", e.Op, len(e.Args))
+	return noValue
+}
+
+// strict compiles a call whose arguments must all have a value.
+func (c *compiler) strict(e *sparql.Expr, f fnN, least, most int, env exprEnv) evalFn {
+	if len(e.Args) < least || most >= 0 && len(e.Args) > most {
+		c.fail(kg.QueryFailed, "%s has %d arguments, which is the wrong number", exprName(e), len(e.Args))
+		return noValue
+	}
+	fs := c.exprs(e.Args, env)
+	return func(ex *exec) value {
+		args := make([]value, len(fs))
+		for i, g := range fs {
+			if args[i] = g(ex); args[i].k == vNone {
+				return value{}
+			}
+		}
+		return f(ex, args)
+	}
+}
+
+func exprName(e *sparql.Expr) string {
+	if e.Kind == sparql.ExprFunction {
+		return rdf.Shorten(e.Term.Value.Value)
+	}
+	return e.Op
+}
+
+// call compiles a call by IRI: a cast or one of the dialect's functions.
+func (c *compiler) call(e *sparql.Expr, env exprEnv) evalFn {
+	iri := e.Term.Value.Value
+	if k, ok := castKind(iri); ok && len(e.Args) == 1 {
+		a := c.expr(e.Args[0], env)
+		return func(ex *exec) value {
+			v := a(ex)
+			if v.k == vNone {
+				return v
+			}
+			return cast(k, iri, v)
+		}
+	}
+	if f, least, most := iriFunction(iri); f != nil {
+		return c.strict(e, f, least, most, env)
+	}
+	c.fail(kg.QueryFailed, "the function %s is not known here", rdf.Shorten(iri))
+	return noValue
+}

@@ -1,0 +1,235 @@
+package embedded
+
+import (
+	"io"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// regex is a compiled pattern of REGEX or REPLACE. Go's engine takes time in proportion to text and pattern; size is the pattern's part of it.
+type regex struct {
+	re   *regexp.Regexp
+	size int
+	err  string
+}
+
+// Bounds of patterns: length in bytes and size of the program.
+const (
+	maxPattern = 10_000
+	maxProgram = 20_000
+)
+
+// compileRegex compiles a pattern of XPath (or Java) with flags i s m x q. What our engine lacks (look-around, back-references) gives a message.
+func compileRegex(pattern, flags string) *regex {
+	if len(pattern) > maxPattern {
+		return &regex{err: "the regular expression is longer than 10,000 characters"}
+	}
+	goFlags := ""
+	for _, f := range flags {
+		switch f {
+		case 'i', 's', 'm':
+			goFlags += string(f)
+		case 'x':
+			pattern = stripPatternSpace(pattern)
+		case 'q':
+		default:
+			return &regex{err: "REGEX has the flags i, s, m, x and q, not " + string(f)}
+		}
+	}
+	if strings.Contains(flags, "q") {
+		pattern = regexp.QuoteMeta(pattern)
+	}
+	if goFlags != "" {
+		pattern = "(?" + goFlags + ")" + pattern
+	}
+	tree, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return &regex{err: "the regular expression is not understood here (look-around and back-references are not): " + err.Error()}
+	}
+	size := patternSize(tree)
+	if size > maxProgram {
+		return &regex{err: "the regular expression is too large"}
+	}
+	re, err := regexp.Compile(pattern)
+	if err != nil {
+		return &regex{err: err.Error()}
+	}
+	return &regex{re: re, size: size}
+}
+
+// stripPatternSpace drops white space outside of character classes (flag x).
+func stripPatternSpace(p string) string {
+	var b strings.Builder
+	class := false
+	for i := 0; i < len(p); i++ {
+		c := p[i]
+		if c == '\\' && i+1 < len(p) {
+			b.WriteByte(c)
+			i++
+			b.WriteByte(p[i])
+			continue
+		}
+		if c == '[' {
+			class = true
+		} else if c == ']' {
+			class = false
+		}
+		if class || c != ' ' && c != '\t' && c != '\n' && c != '\r' {
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
+}
+
+// patternSize estimates the program's size from the tree, before repetitions are written out.
+func patternSize(re *syntax.Regexp) int {
+	n := 1 + len(re.Rune)/2
+	if re.Op == syntax.OpLiteral {
+		n = len(re.Rune)
+	}
+	for _, s := range re.Sub {
+		n += patternSize(s)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Max, re.Min, 1)
+	}
+	return min(n, 1<<30)
+}
+
+// regexFor returns a compiled pattern, from the query's cache.
+func (ex *exec) regexFor(pattern, flags string) *regex {
+	key := flags + "/" + pattern
+	if r, ok := ex.regex[key]; ok {
+		return r
+	}
+	r := compileRegex(pattern, flags)
+	ex.work(64 + r.size)
+	if len(ex.regex) < 256 {
+		ex.regex[key] = r
+	}
+	return r
+}
+
+// slowMatch is the product of text and pattern from which a match is watched.
+const slowMatch = 1 << 22
+
+// matches reports whether the pattern occurs in a text. A long match looks at the limits as it goes.
+func (ex *exec) matches(r *regex, s string) bool {
+	if len(s)*r.size < slowMatch {
+		return r.re.MatchString(s) && ex.work(len(s)/64)
+	}
+	return r.re.MatchReader(&watchedText{ex: ex, s: s, every: max(1, (1<<18)/r.size)})
+}
+
+// watchedText gives a text to the engine rune by rune and ends early when a limit is reached.
+type watchedText struct {
+	ex    *exec
+	s     string
+	count int
+	every int
+}
+
+// ReadRune returns the next rune.
+func (w *watchedText) ReadRune() (rune, int, error) {
+	if w.count++; w.count%w.every == 0 && w.ex.check() != nil || w.s == "" {
+		return 0, 0, io.EOF
+	}
+	r, n := utf8.DecodeRuneInString(w.s)
+	w.s = w.s[n:]
+	return r, n, nil
+}
+
+// fnRegex is REGEX(text, pattern, flags).
+func fnRegex(ex *exec, args []value) value {
+	flags := stringValue("")
+	if len(args) == 3 {
+		flags = args[2]
+	}
+	r := ex.regexArgs(args[1], flags)
+	if r == nil || !isText(args[0]) {
+		return value{}
+	}
+	return boolValue(ex.matches(r, args[0].s))
+}
+
+// regexArgs returns the compiled pattern of two arguments; nil when it is none. A pattern that cannot be compiled fails the query: that helps its author
+// more than no rows.
+func (ex *exec) regexArgs(pattern, flags value) *regex {
+	if pattern.k != vString || flags.k != vString {
+		return nil
+	}
+	r := ex.regexFor(pattern.s, flags.s)
+	if r.err != "" {
+		ex.err = kg.Errorf(kg.QueryFailed, "%s", r.err)
+		return nil
+	}
+	return r
+}
+
+// fnReplace is REPLACE(text, pattern, replacement, flags). A pattern that matches the empty text is an error, as in XPath.
+func fnReplace(ex *exec, args []value) value {
+	var r *regex
+	if len(args) == 4 {
+		r = ex.regexArgs(args[1], args[3])
+	} else {
+		r = ex.regexArgs(args[1], stringValue(""))
+	}
+	a, by := args[0], args[2]
+	if r == nil || !isText(a) || !isText(by) || r.re.MatchString("") {
+		return value{}
+	}
+	if int64(len(a.s))*int64(r.size) > 1<<27 {
+		ex.err = ex.greedy("REPLACE works on too long a text with too large a pattern")
+		return value{}
+	}
+	repl, ok := goReplacement(by.s, r.re.NumSubexp())
+	if !ok || !ex.work(len(a.s)*r.size/256) {
+		return value{}
+	}
+	if n := len(a.s); len(repl) > 64 && int64(n)*int64(len(repl)) > ex.g.opts.MaxMemory/8 {
+		n = len(r.re.FindAllStringIndex(a.s, -1))
+		if !ex.text(len(a.s) + n*(len(repl)+len(a.s)*strings.Count(repl, "$"))) {
+			return value{}
+		}
+	}
+	out := r.re.ReplaceAllString(a.s, repl)
+	if !ex.text(len(out)) {
+		return value{}
+	}
+	return alike(a, out)
+}
+
+// goReplacement turns XPath's replacement ($1, \$, \\) into Go's (${1}, $$).
+func goReplacement(s string, groups int) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '\\' && i+1 < len(s) && (s[i+1] == '$' || s[i+1] == '\\'):
+			i++
+			if s[i] == '$' {
+				b.WriteByte('$')
+			}
+			b.WriteByte(s[i])
+		case c == '\\':
+			return "", false
+		case c == '$':
+			j, n := i+1, 0
+			for j < len(s) && s[j] >= '0' && s[j] <= '9' && (j == i+1 || n*10+int(s[j]-'0') <= groups) {
+				n = n*10 + int(s[j]-'0')
+				j++
+			}
+			if j == i+1 {
+				return "", false
+			}
+			b.WriteString("${" + s[i+1:j] + "}")
+			i = j - 1
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return b.String(), true
+}

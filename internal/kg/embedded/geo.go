@@ -1,0 +1,308 @@
+package embedded
+
+import (
+	"context"
+	"math"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// geoNode is SERVICE wikibase:around and wikibase:box: its pattern ?place wdt:P625 ?location, and a test of the location. Node and operator in one.
+// Source: Wikidata:SPARQL query service/User Manual, section Geospatial search.
+type geoNode struct {
+	pattern  *tripleNode
+	point    place
+	params   map[string]place // center, radius, globe, cornerWest … by the local name
+	distance int              // place of wikibase:distance, -1
+	box      bool
+	inf      info
+}
+
+// geo compiles the two services.
+func (b *groupBuilder) geo(s *sparql.Service) {
+	c := b.c
+	g := &geoNode{params: map[string]place{}, distance: -1, box: s.Kind() == sparql.BoxService}
+	rest := s.Rest()
+	if len(rest) != 1 || rest[0].Path.IRI() == "" {
+		c.fail(kg.QueryFailed, "wikibase:around and wikibase:box take exactly one pattern such as ?place wdt:P625 ?location")
+		return
+	}
+	g.point = c.place(rest[0].Object, b.sc)
+	g.pattern = newTriple(c.place(rest[0].Subject, b.sc), c.place(rest[0].Path.Term, b.sc), g.point)
+	g.inf = g.pattern.inf
+	for _, p := range s.Params() {
+		name := strings.TrimPrefix(p.IRI, rdf.Wikibase)
+		if name == "distance" {
+			if p.Value.Kind == sparql.Var {
+				g.distance = b.sc.slot(p.Value.Name)
+				g.inf.vars = g.inf.vars.union(setOf(g.distance))
+				g.inf.cert = g.inf.cert.union(setOf(g.distance))
+			}
+			continue
+		}
+		g.params[name] = c.place(p.Value, b.sc)
+	}
+	need := []string{"center", "radius"}
+	if g.box {
+		need = []string{"cornerWest", "cornerEast"}
+		if _, ok := g.params["cornerSouthWest"]; ok {
+			need = []string{"cornerSouthWest", "cornerNorthEast"}
+		}
+	}
+	for _, n := range need {
+		if _, ok := g.params[n]; !ok {
+			c.fail(kg.QueryFailed, "the geographic search lacks wikibase:%s", n)
+			return
+		}
+	}
+	g.inf.uses = g.inf.vars.union(g.needs())
+	b.join(g)
+}
+
+func (g *geoNode) info() *info { return &g.inf }
+
+// needs are the variables among the settings.
+func (g *geoNode) needs() varSet {
+	var v varSet
+	for _, p := range g.params {
+		v = v.union(p.vars())
+	}
+	return v
+}
+
+func (g *geoNode) estimate(c *compiler, bound varSet) estimate {
+	e := g.pattern.estimate(c, bound)
+	return estimate{e.rows * 0.1, e.cost * 2}
+}
+
+func (g *geoNode) plan(*compiler, varSet, float64) op { return g }
+
+func (g *geoNode) param(ex *exec, name string) value {
+	p, ok := g.params[name]
+	if !ok {
+		return value{}
+	}
+	if p.isVar() {
+		return ex.value(ex.row[p.slot])
+	}
+	return valueOf(p.value)
+}
+
+func (g *geoNode) build(ex *exec, next runner) runner {
+	var test func(point) (float64, bool)
+	run := g.pattern.build(ex, func() error {
+		p, ok := parsePoint(ex.value(g.point.get(ex.row)))
+		if !ok {
+			return nil
+		}
+		d, ok := test(p)
+		if !ok {
+			return nil
+		}
+		if g.distance < 0 {
+			return next()
+		}
+		old, n := ex.row[g.distance], ex.intern(doubleValue(d))
+		if old != 0 && old != n {
+			return nil
+		}
+		ex.row[g.distance] = n
+		err := next()
+		ex.row[g.distance] = old
+		return err
+	})
+	return func() error {
+		if test = g.test(ex); test == nil {
+			return nil
+		}
+		return run()
+	}
+}
+
+// test makes the test of the current row's settings; nil when they are no places.
+func (g *geoNode) test(ex *exec) func(point) (float64, bool) {
+	if !g.box {
+		center, ok := parsePoint(g.param(ex, "center"))
+		r := g.param(ex, "radius")
+		if r.k == vString {
+			r = literalValue(vDouble, r.s, rdf.XSDDouble)
+		}
+		if !ok || !r.numeric() {
+			return nil
+		}
+		if globe := g.param(ex, "globe"); globe.k == vIRI {
+			center.globe = globe.s
+		}
+		radius := r.float()
+		return func(p point) (float64, bool) {
+			d := p.distance(center)
+			return d, d <= radius && p.globe == center.globe
+		}
+	}
+	a, okA := parsePoint(g.param(ex, "cornerSouthWest"))
+	b, okB := parsePoint(g.param(ex, "cornerNorthEast"))
+	if !okA || !okB {
+		a, okA = parsePoint(g.param(ex, "cornerWest"))
+		b, okB = parsePoint(g.param(ex, "cornerEast"))
+	}
+	if !okA || !okB {
+		return nil
+	}
+	south, north := math.Min(a.lat, b.lat), math.Max(a.lat, b.lat)
+	return func(p point) (float64, bool) {
+		in := p.lon >= a.lon && p.lon <= b.lon
+		if a.lon > b.lon { // across the date line
+			in = p.lon >= a.lon || p.lon <= b.lon
+		}
+		return 0, in && p.lat >= south && p.lat <= north
+	}
+}
+
+const bigdata = "http://www.bigdata.com/rdf#"
+
+// slice compiles bd:slice (a window of one pattern's solutions) and bd:sample (a part of them chosen at random).
+func (b *groupBuilder) slice(s *sparql.Service) {
+	c := b.c
+	sample := s.Kind() == sparql.SampleService
+	rest := s.Rest()
+	if len(rest) != 1 {
+		c.fail(kg.QueryFailed, "bd:slice and bd:sample take exactly one pattern")
+		return
+	}
+	inner := b.sub(func(in *groupBuilder) {
+		in.path(c.place(rest[0].Subject, b.sc), rest[0].Path, c.place(rest[0].Object, b.sc))
+	})
+	n := &sliceNode{inner: inner, limit: 100, sample: sample}
+	for _, p := range s.Params() {
+		name := p.IRI[strings.LastIndexAny(p.IRI, ".#")+1:]
+		v, ok := parseDecimal(p.Value.Value.Value)
+		switch {
+		case name == "limit" && ok:
+			n.limit = int(v.n)
+		case name == "offset" && ok && !sample:
+			n.offset = int(v.n)
+		}
+	}
+	n.inf = inner.inf
+	n.inf.unsafe = n.inf.vars
+	b.join(n)
+}
+
+// sliceNode is bd:slice and bd:sample; node and operator in one. It is always evaluated by itself.
+type sliceNode struct {
+	inner         *groupNode
+	op            op
+	limit, offset int
+	sample        bool
+	inf           info
+}
+
+func (n *sliceNode) info() *info { return &n.inf }
+
+func (n *sliceNode) estimate(c *compiler, _ varSet) estimate {
+	e := n.inner.estimate(c, nil)
+	return estimate{math.Min(e.rows, float64(n.limit)), e.cost}
+}
+
+func (n *sliceNode) plan(c *compiler, _ varSet, _ float64) op {
+	out := *n
+	out.op = n.inner.plan(c, nil, 1)
+	return &out
+}
+
+func (n *sliceNode) build(ex *exec, next runner) runner {
+	slots := n.inf.vars.slots()
+	if !n.sample {
+		counted, run := limited(ex, int64(n.offset), int64(n.limit), next)
+		return run(n.op.build(ex, counted))
+	}
+	return func() error {
+		t, err := ex.collect(n.op, slots, nil)
+		if err != nil {
+			return err
+		}
+		t.shuffle(ex, n.limit)
+		o := &tableOp{slots: slots}
+		ex.tables[o] = t
+		return o.build(ex, next)()
+	}
+}
+
+// shuffle brings a random choice of k rows to the front and drops the others; without a source of randomness the first k.
+func (t *table) shuffle(ex *exec, k int) {
+	if t.n <= k {
+		return
+	}
+	if random := ex.g.opts.Random; random != nil {
+		for i := 0; i < k; i++ {
+			j := i + int(random()%uint64(t.n-i))
+			a, b := t.row(i), t.row(j)
+			for x := range a {
+				a[x], b[x] = b[x], a[x]
+			}
+		}
+	}
+	t.n = k
+}
+
+// mwapi compiles the part of wikibase:mwapi that the graph itself can answer: the entity search. Other calls are refused.
+func (c *compiler) mwapi(s *sparql.Service, sc *scope) *tableNode {
+	text := func(iri string) string {
+		if t := s.Param(iri); t != nil && t.Kind == sparql.Const {
+			return t.Value.Value
+		}
+		return ""
+	}
+	if api := text(rdf.Wikibase + "api"); api != "EntitySearch" {
+		c.fail(kg.Refused, "SERVICE wikibase:mwapi with the API %q cannot be served: the %s has only EntitySearch", api, c.g.opts.Name)
+		return nil
+	}
+	ns := rdf.Prefixes["mwapi"]
+	q := kg.SearchQuery{Text: text(ns + "search"), Language: text(ns + "language"), Type: kg.Type(text(ns + "type")), Limit: 50}
+	t := &tableNode{rows: 20}
+	var outs []string
+	for _, r := range s.Rest() {
+		if r.Subject.Kind != sparql.Var || r.Path.IRI() == "" {
+			continue
+		}
+		n := sc.slot(r.Subject.Name)
+		what := "ordinal"
+		if r.Path.IRI() != rdf.Wikibase+"apiOrdinal" {
+			what = strings.TrimPrefix(r.Object.Value.Value, ns)
+		}
+		t.op.slots, outs = append(t.op.slots, n), append(outs, what)
+		t.inf.vars = t.inf.vars.union(setOf(n))
+	}
+	t.inf.uses = t.inf.vars
+	t.op.make = func(ex *exec) ([][]value, error) { return searchRows(ex.ctx, ex.g, q, outs) }
+	return t
+}
+
+// searchRows gives the hits of an entity search as rows of the outputs asked for.
+func searchRows(ctx context.Context, g *Graph, q kg.SearchQuery, outs []string) ([][]value, error) {
+	res, err := g.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([][]value, len(res.Hits))
+	for i, h := range res.Hits {
+		for _, o := range outs {
+			v := value{}
+			switch o {
+			case "item":
+				v = iriValue(rdf.Entity + h.ID)
+			case "label":
+				v = stringValue(h.Label)
+			case "description":
+				v = stringValue(h.Description)
+			case "ordinal":
+				v = smallInt(int64(i))
+			}
+			rows[i] = append(rows[i], v)
+		}
+	}
+	return rows, nil
+}

@@ -1,0 +1,297 @@
+package embedded
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// barrierKind is a step whose place among the joins of a group matters.
+type barrierKind uint8
+
+const (
+	barOptional barrierKind = iota
+	barMinus
+	barBind
+	barLabel
+)
+
+// barrier is OPTIONAL, MINUS, BIND or the label service with what stood before it in the text.
+type barrier struct {
+	kind      barrierKind
+	inner     *groupNode // of OPTIONAL and MINUS
+	bind      extend     // of BIND
+	label     *labelService
+	before    varSet // variables bound before it
+	sensitive varSet // a join that binds one of these may not move before it
+}
+
+// segment is a set of joins, in any order, and the barrier after them.
+type segment struct {
+	joins []node
+	end   *barrier
+}
+
+// filterPart is a FILTER.
+type filterPart struct {
+	cond condFn
+	uses varSet
+}
+
+// groupNode is a group graph pattern (SPARQL 1.1, section 18.2.2): joins between barriers, filters over all of it.
+type groupNode struct {
+	segs    []segment
+	filters []filterPart
+	conds   []filterPart // of the group of an OPTIONAL: filters that look at variables from outside the group
+	inf     info
+	ambient varSet
+	memo    map[string]estimate
+}
+
+func (g *groupNode) info() *info { return &g.inf }
+
+// groupBuilder collects a group graph pattern in the order of the text.
+type groupBuilder struct {
+	c      *compiler
+	sc     *scope
+	segs   []segment
+	vars   varSet
+	cert   varSet
+	exprs  []*sparql.Expr
+	labels []*sparql.Service
+}
+
+const maxNesting = 2000
+
+// group compiles a group graph pattern.
+func (c *compiler) group(g *sparql.Group, sc *scope) *groupNode {
+	return c.groupWith(g, sc, nil, nil)
+}
+
+// groupWith compiles the group of an OPTIONAL, whose filters also see the variables before it, outer, of which outerCert are bound for certain.
+func (c *compiler) groupWith(g *sparql.Group, sc *scope, outer, outerCert varSet) *groupNode {
+	c.nested++
+	defer func() { c.nested-- }()
+	if c.nested > maxNesting {
+		c.fail(kg.QueryFailed, "the query is nested too deeply")
+		return &groupNode{}
+	}
+	b := &groupBuilder{c: c, sc: sc, segs: []segment{{}}}
+	for _, p := range g.Patterns {
+		if !c.tick() {
+			break
+		}
+		b.pattern(p)
+	}
+	for _, s := range b.labels {
+		if l := c.labelService(s, b); l != nil {
+			b.barrier(&barrier{kind: barLabel, label: l, sensitive: l.outputs()})
+			b.vars = b.vars.union(l.outputs())
+		}
+	}
+	n := &groupNode{segs: b.segs, ambient: sc.ambient, memo: map[string]estimate{}}
+	b.filters(n, outer, outerCert)
+	n.summarize()
+	return n
+}
+
+func (b *groupBuilder) pattern(p sparql.Pattern) {
+	c := b.c
+	switch x := p.(type) {
+	case *sparql.Triples:
+		for _, t := range x.Triples() {
+			b.path(c.place(t.Subject, b.sc), t.Path, c.place(t.Object, b.sc))
+		}
+	case *sparql.Hint:
+	case *sparql.Filter:
+		b.exprs = append(b.exprs, x.Expr)
+	case *sparql.Bind:
+		b.bind(x)
+	case *sparql.Values:
+		b.join(c.values(x, b.sc))
+	case *sparql.Optional:
+		b.optional(x)
+	case *sparql.Minus:
+		b.minus(x)
+	case *sparql.Union:
+		u := &unionNode{}
+		for _, g := range x.Branches {
+			u.branches = append(u.branches, c.group(g, b.sc))
+		}
+		u.summarize()
+		b.join(u)
+	case *sparql.Group:
+		b.nested(c.group(x, b.sc))
+	case *sparql.SubSelect:
+		b.join(c.subSelect(x.Query, b.sc))
+	case *sparql.Include:
+		b.join(c.include(x, b.sc))
+	case *sparql.Service:
+		b.service(x)
+	case *sparql.GraphPattern:
+		c.fail(kg.Refused, "GRAPH is not supported: this graph has no named graphs")
+	default:
+		c.fail(kg.QueryFailed, "a pattern of unknown kind")
+	}
+}
+
+// nested joins an inner group; one that has only joins is the same as its parts.
+func (b *groupBuilder) nested(g *groupNode) {
+	if len(g.segs) == 1 && g.segs[0].end == nil && len(g.filters) == 0 {
+		for _, n := range g.segs[0].joins {
+			b.join(n)
+		}
+		return
+	}
+	b.join(g)
+}
+
+// join adds a part, as far to the front as the algebra allows: past barriers that do not look at what it binds.
+func (b *groupBuilder) join(n node) {
+	in := n.info()
+	at := len(b.segs) - 1
+	for at > 0 && !b.segs[at-1].end.sensitive.intersects(in.vars) {
+		at--
+	}
+	b.segs[at].joins = append(b.segs[at].joins, n)
+	b.vars, b.cert = b.vars.union(in.vars), b.cert.union(in.cert)
+}
+
+func (b *groupBuilder) barrier(x *barrier) {
+	x.before = b.vars
+	b.segs[len(b.segs)-1].end = x
+	b.segs = append(b.segs, segment{})
+}
+
+func (b *groupBuilder) optional(x *sparql.Optional) {
+	inner := b.c.groupWith(x.Group, b.sc, b.vars, b.cert)
+	in := inner.info()
+	all := in.vars
+	for _, f := range inner.conds {
+		all = all.union(f.uses)
+	}
+	b.barrier(&barrier{kind: barOptional, inner: inner, sensitive: all.union(in.uses).minus(b.cert)})
+	b.vars = b.vars.union(in.vars)
+}
+
+// minus compiles MINUS; variables of its group that are not bound before it have nothing to do with those of the same name outside.
+func (b *groupBuilder) minus(x *sparql.Minus) {
+	inner := b.c.group(x.Group, b.sc.inner(b.vars.union(b.sc.ambient)))
+	shared := inner.info().vars.intersect(b.vars)
+	if shared.empty() {
+		return // the solutions have no variable in common, so nothing is taken away
+	}
+	b.barrier(&barrier{kind: barMinus, inner: inner, sensitive: shared.union(inner.info().uses).minus(b.cert)})
+}
+
+func (b *groupBuilder) bind(x *sparql.Bind) {
+	var uses varSet
+	fn := b.c.expr(x.Expr, exprEnv{sc: b.sc, visible: b.vars.union(b.sc.ambient), cert: b.cert.union(b.sc.given), uses: &uses})
+	slot := b.sc.slot(x.Var)
+	b.barrier(&barrier{kind: barBind, bind: extend{slot: slot, fn: fn, uses: uses}, sensitive: uses.minus(b.cert).union(setOf(slot))})
+	b.vars = b.vars.union(setOf(slot))
+}
+
+// filters compiles the group's filters once all its variables are known.
+func (b *groupBuilder) filters(n *groupNode, outer, outerCert varSet) {
+	cert := b.cert.union(outerCert).union(b.sc.given)
+	for _, e := range b.exprs {
+		for _, part := range conjuncts(e) {
+			var uses varSet
+			cond := b.c.cond(part, exprEnv{sc: b.sc, visible: b.vars.union(outer).union(b.sc.ambient), cert: cert, uses: &uses})
+			f := filterPart{cond, uses}
+			if uses.intersect(outer).within(b.cert) {
+				n.filters = append(n.filters, f)
+			} else {
+				n.conds = append(n.conds, f)
+			}
+		}
+	}
+}
+
+// conjuncts splits a && b, which as a filter is the same as two filters.
+func conjuncts(e *sparql.Expr) []*sparql.Expr {
+	if e.Kind == sparql.ExprBinary && e.Op == "&&" {
+		return append(conjuncts(e.Args[0]), conjuncts(e.Args[1])...)
+	}
+	return []*sparql.Expr{e}
+}
+
+// summarize works out what the group binds and for which variables it may not be given a binding: those that an OPTIONAL, MINUS, BIND, label service or
+// filter looks at while the joins before it do not bind them in every solution.
+func (n *groupNode) summarize() {
+	in := &n.inf
+	for _, s := range n.segs {
+		for _, j := range s.joins {
+			ji := j.info()
+			in.vars, in.cert = in.vars.union(ji.vars), in.cert.union(ji.cert)
+			in.unsafe, in.uses = in.unsafe.union(ji.unsafe), in.uses.union(ji.uses)
+		}
+		if s.end == nil {
+			continue
+		}
+		e := s.end
+		var looks, binds varSet
+		switch e.kind {
+		case barOptional:
+			looks, binds = e.inner.inf.vars.union(e.inner.inf.uses), e.inner.inf.vars
+			for _, f := range e.inner.conds {
+				looks = looks.union(f.uses)
+			}
+		case barMinus:
+			looks = e.inner.inf.uses.union(e.inner.inf.vars).intersect(e.before)
+		case barBind:
+			looks, binds = e.bind.uses, setOf(e.bind.slot)
+		case barLabel:
+			looks, binds = e.label.inputs().union(e.label.outputs()), e.label.outputs()
+		}
+		in.unsafe = in.unsafe.union(looks.minus(in.cert))
+		in.uses = in.uses.union(looks)
+		in.vars = in.vars.union(binds)
+	}
+	in.uses = in.uses.union(in.vars)
+	for _, f := range n.filters {
+		in.unsafe = in.unsafe.union(f.uses.minus(in.cert))
+		in.uses = in.uses.union(f.uses)
+	}
+	in.unsafe = in.unsafe.minus(n.ambient)
+}
+
+// service sorts the kinds of SERVICE.
+func (b *groupBuilder) service(s *sparql.Service) {
+	c := b.c
+	switch s.Kind() {
+	case sparql.LabelService:
+		b.labels = append(b.labels, s)
+	case sparql.AroundService, sparql.BoxService:
+		b.geo(s)
+	case sparql.SliceService, sparql.SampleService:
+		b.slice(s)
+	case sparql.MWAPIService:
+		if n := c.mwapi(s, b.sc); n != nil {
+			b.join(n)
+		}
+	default:
+		name := "a variable"
+		if s.Name.Kind == sparql.Const {
+			name = s.Name.Value.Value
+		}
+		c.fail(kg.Refused, "SERVICE %s cannot be served: the %s answers from its own data only; leave the SERVICE out", name, c.g.opts.Name)
+	}
+}
+
+// visibleNames lists the names of a scope whose places are in a set, in order of place.
+func (s *scope) visibleNames(set varSet) (names []string, slots []int) {
+	for name, n := range s.names {
+		if set.has(n) && !strings.HasPrefix(name, "_:") && !strings.HasPrefix(name, ".") {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return s.names[a] - s.names[b] })
+	for _, n := range names {
+		slots = append(slots, s.names[n])
+	}
+	return names, slots
+}

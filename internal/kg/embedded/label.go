@@ -1,0 +1,201 @@
+package embedded
+
+import (
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// labelService is SERVICE wikibase:label. It runs after everything else in its group but the filters.
+// For each of its outputs it takes the first language of the chain that has a text; a label that no language has is the end of the IRI (the Q or P number).
+// In automatic mode (no patterns of its own) it binds the columns of the query around it that are called ?xLabel, ?xAltLabel or ?xDescription.
+// Source: Wikidata:SPARQL query service/User Manual, section Label service.
+type labelService struct {
+	langs []string
+	items []labelItem
+}
+
+// labelItem is one output: the text of pred for the term in from goes to slot to.
+type labelItem struct {
+	from place
+	pred id
+	kind labelKind
+	to   int
+}
+
+type labelKind uint8
+
+const (
+	kindLabel labelKind = iota // falls back to the number
+	kindAlias                  // all of them, joined by commas
+	kindOther                  // a description: unbound when there is none
+)
+
+// labelKey is the key of the labels that a query has looked up.
+type labelKey struct {
+	svc  *labelService
+	pred id
+	kind labelKind
+	term id
+}
+
+const languageParam = rdf.Wikibase + "language"
+
+// labelService compiles the service in the group that b has collected; nil when it has nothing to do.
+func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelService {
+	l := &labelService{}
+	for _, p := range s.Params() {
+		if p.IRI != languageParam || p.Value.Kind != sparql.Const {
+			continue
+		}
+		for _, lang := range strings.Split(p.Value.Value.Value, ",") {
+			lang = strings.ToLower(strings.TrimSpace(lang))
+			if lang == "[auto_language]" { // the query service's page puts the user's language here; English when nobody did
+				lang = "en"
+			}
+			if lang != "" {
+				l.langs = append(l.langs, lang)
+			}
+		}
+	}
+	if len(l.langs) == 0 {
+		c.fail(kg.QueryFailed, "the label service needs a language: bd:serviceParam wikibase:language \"en\"")
+		return nil
+	}
+	rest := s.Rest()
+	for _, t := range rest {
+		if t.Object.Kind != sparql.Var || t.Path.IRI() == "" {
+			c.fail(kg.QueryFailed, "the label service takes patterns such as ?item rdfs:label ?name only")
+			return nil
+		}
+		kind := kindOther
+		switch t.Path.IRI() {
+		case rdf.RDFSLabel:
+			kind = kindLabel
+		case rdf.SKOSAltLabel:
+			kind = kindAlias
+		}
+		l.items = append(l.items, labelItem{c.place(t.Subject, b.sc), c.st.lookup(rdf.IRI(t.Path.IRI())), kind, b.sc.slot(t.Object.Name)})
+	}
+	if len(rest) == 0 {
+		c.automaticLabels(l, b)
+	}
+	if len(l.items) == 0 {
+		return nil
+	}
+	return l
+}
+
+// automaticLabels adds the columns of the query around the service whose names ask for a label.
+func (c *compiler) automaticLabels(l *labelService, b *groupBuilder) {
+	for _, name := range b.sc.labels {
+		for _, x := range [...]struct {
+			suffix, iri string
+			kind        labelKind
+		}{{"AltLabel", rdf.SKOSAltLabel, kindAlias}, {"Label", rdf.RDFSLabel, kindLabel}, {"Description", rdf.SchemaDesc, kindOther}} {
+			base, ok := strings.CutSuffix(name, x.suffix)
+			if !ok || base == "" {
+				continue
+			}
+			if to := b.sc.slot(name); !b.cert.has(to) {
+				l.items = append(l.items, labelItem{place{slot: b.sc.slot(base)}, c.st.lookup(rdf.IRI(x.iri)), x.kind, to})
+			}
+			break
+		}
+	}
+}
+
+func (l *labelService) inputs() varSet {
+	var v varSet
+	for _, it := range l.items {
+		v = v.union(it.from.vars())
+	}
+	return v
+}
+
+func (l *labelService) outputs() varSet {
+	var v varSet
+	for _, it := range l.items {
+		v = v.union(setOf(it.to))
+	}
+	return v
+}
+
+// build binds the outputs that are free and for which there is a text.
+func (l *labelService) build(ex *exec, next runner) runner {
+	set := make([]bool, len(l.items))
+	return func() error {
+		if err := ex.tick(); err != nil {
+			return err
+		}
+		for i, it := range l.items {
+			set[i] = false
+			n := it.from.get(ex.row)
+			if it.from.missing {
+				n = ex.intern(valueOf(it.from.value))
+			}
+			if n == 0 || ex.row[it.to] != 0 {
+				continue
+			}
+			ex.row[it.to] = l.text(ex, it, n)
+			set[i] = true
+		}
+		if ex.err != nil {
+			return ex.err
+		}
+		err := next()
+		for i, it := range l.items {
+			if set[i] {
+				ex.row[it.to] = 0
+			}
+		}
+		return err
+	}
+}
+
+// text returns the output for a term, from the query's memory when it was asked before.
+func (l *labelService) text(ex *exec, it labelItem, n id) id {
+	key := labelKey{l, it.pred, it.kind, n}
+	if got, ok := ex.labels[key]; ok {
+		return got
+	}
+	got := l.find(ex, it, n)
+	ex.labels[key] = got
+	_ = ex.alloc(64) // the error is kept in ex.err
+	return got
+}
+
+func (l *labelService) find(ex *exec, it labelItem, n id) id {
+	run := ex.st.objects(n, it.pred)
+	if it.pred == 0 {
+		run = nil
+	}
+	for _, lang := range l.langs {
+		var aliases []string
+		for _, po := range run {
+			if ex.st.tags[ex.st.tag[po.b]>>2] != "@"+lang {
+				continue
+			}
+			if it.kind != kindAlias {
+				return po.b
+			}
+			aliases = append(aliases, ex.st.text[po.b])
+		}
+		if len(aliases) > 0 {
+			return ex.intern(value{k: vLang, s: strings.Join(aliases, ", "), tag: lang})
+		}
+	}
+	if it.kind != kindLabel {
+		return 0
+	}
+	v := ex.value(n)
+	switch v.k {
+	case vIRI:
+		return ex.intern(stringValue(strings.TrimPrefix(v.s, rdf.Entity)))
+	case vBlank:
+		return ex.intern(stringValue(v.s))
+	}
+	return ex.intern(stringValue(v.lexical()))
+}

@@ -1,0 +1,196 @@
+package embedded
+
+// unionNode is UNION, also of the alternatives of a path.
+type unionNode struct {
+	branches []node
+	inf      info
+}
+
+func (u *unionNode) info() *info { return &u.inf }
+
+func (u *unionNode) summarize() {
+	for i, b := range u.branches {
+		in := b.info()
+		u.inf.vars, u.inf.uses, u.inf.unsafe = u.inf.vars.union(in.vars), u.inf.uses.union(in.uses), u.inf.unsafe.union(in.unsafe)
+		if i == 0 {
+			u.inf.cert = in.cert
+		} else {
+			u.inf.cert = u.inf.cert.intersect(in.cert)
+		}
+	}
+}
+
+func (u *unionNode) estimate(c *compiler, bound varSet) estimate {
+	e := estimate{0, 1}
+	for _, b := range u.branches {
+		x := b.estimate(c, bound)
+		e.rows += x.rows
+		e.cost += x.cost
+	}
+	return e
+}
+
+func (u *unionNode) plan(c *compiler, bound varSet, rows float64) op {
+	o := &unionOp{}
+	for _, b := range u.branches {
+		o.branches = append(o.branches, b.plan(c, bound, rows))
+	}
+	return o
+}
+
+// unionOp runs its branches one after the other.
+type unionOp struct{ branches []op }
+
+func (u *unionOp) build(ex *exec, next runner) runner {
+	runs := make([]runner, len(u.branches))
+	for i, b := range u.branches {
+		runs[i] = b.build(ex, next)
+	}
+	return func() error {
+		for _, r := range runs {
+			if err := r(); err != nil {
+				return err
+			}
+		}
+		return ex.tick()
+	}
+}
+
+// filterOp passes rows on for which its condition is true; an error of the condition is not true.
+type filterOp struct{ cond condFn }
+
+func (f *filterOp) build(ex *exec, next runner) runner {
+	return func() error {
+		if err := ex.tick(); err != nil {
+			return err
+		}
+		if f.cond(ex) == triTrue {
+			return next()
+		}
+		return ex.err
+	}
+}
+
+// extend binds a place to an expression.
+type extend struct {
+	slot int
+	fn   evalFn
+	uses varSet
+}
+
+// extendOp is BIND and the expressions of SELECT. An error leaves the variable unbound; a variable that has a value keeps it, and the row only when
+// the value is the same.
+type extendOp struct{ list []extend }
+
+func (e *extendOp) build(ex *exec, next runner) runner {
+	old := make([]id, len(e.list))
+	return func() error {
+		if err := ex.tick(); err != nil {
+			return err
+		}
+		ex.solution++
+		for i, x := range e.list {
+			was := ex.row[x.slot]
+			old[i] = was
+			n := ex.intern(x.fn(ex))
+			if ex.err != nil {
+				return ex.err
+			}
+			if was != 0 && n != 0 && n != was {
+				for j := 0; j < i; j++ {
+					ex.row[e.list[j].slot] = old[j]
+				}
+				return nil
+			}
+			if was == 0 {
+				ex.row[x.slot] = n
+			}
+		}
+		err := next()
+		for i, x := range e.list {
+			ex.row[x.slot] = old[i]
+		}
+		return err
+	}
+}
+
+// optionalOp is OPTIONAL: the row with each solution of inner, or alone when there is none.
+type optionalOp struct {
+	inner op
+	conds []filterPart // to hold on the joined row, when inner could not be given it
+}
+
+func (o *optionalOp) build(ex *exec, next runner) runner {
+	found := false
+	take := func() error {
+		found = true
+		return next()
+	}
+	if len(o.conds) > 0 {
+		then := take
+		take = func() error {
+			for _, f := range o.conds {
+				if f.cond(ex) != triTrue {
+					return ex.err
+				}
+			}
+			return then()
+		}
+	}
+	run := o.inner.build(ex, take)
+	return func() error {
+		found = false
+		if err := run(); err != nil {
+			return err
+		}
+		if found {
+			return nil
+		}
+		return next()
+	}
+}
+
+// minusOp is MINUS, as a test of each row (inner) or against the solutions of its group (table).
+type minusOp struct {
+	inner  op
+	table  *tableOp
+	shared []int
+}
+
+func (m *minusOp) build(ex *exec, next runner) runner {
+	found := false
+	stop := &stopError{}
+	hit := func() error {
+		found = true
+		return stop
+	}
+	if m.inner != nil {
+		run := m.inner.build(ex, hit)
+		save := make([]id, len(ex.row))
+		return func() error {
+			found = false
+			copy(save, ex.row)
+			if err := run(); err != nil && err != error(stop) {
+				return err
+			}
+			copy(ex.row, save)
+			if found {
+				return ex.tick()
+			}
+			return next()
+		}
+	}
+	return func() error {
+		t, err := m.table.get(ex)
+		if err != nil {
+			return err
+		}
+		if err := m.table.removes(ex, t, m.shared, &found); err != nil {
+			return err
+		}
+		if found {
+			return ex.tick()
+		}
+		return next()
+	}
+}

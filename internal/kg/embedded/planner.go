@@ -1,0 +1,278 @@
+package embedded
+
+import "math"
+
+// seqOp runs its steps one inside the other: a nested loop with an index in every step.
+type seqOp struct{ steps []op }
+
+func (s *seqOp) build(ex *exec, next runner) runner {
+	for i := len(s.steps) - 1; i >= 0; i-- {
+		next = s.steps[i].build(ex, next)
+	}
+	return next
+}
+
+// progress is the state of planning a group from left to right.
+type progress struct {
+	bound  varSet // certainly bound
+	maybe  varSet // bound in some rows, by this group
+	rows   float64
+	cost   float64
+	steps  []op
+	certAt []varSet // bound after each step
+}
+
+func (p *progress) add(o op) {
+	p.steps = append(p.steps, o)
+	p.certAt = append(p.certAt, p.bound)
+}
+
+// plan orders the joins of the group and puts each filter right behind the step that binds the last of its variables.
+func (g *groupNode) plan(c *compiler, bound varSet, rows float64) op {
+	return g.planWith(c, bound, rows, nil)
+}
+
+func (g *groupNode) planWith(c *compiler, bound varSet, rows float64, conds []filterPart) op {
+	p := &progress{bound: bound, rows: math.Max(rows, 1)}
+	for _, s := range g.segs {
+		for _, n := range c.order(s.joins, p.bound, p.rows) {
+			c.joinStep(p, n)
+		}
+		if s.end != nil {
+			c.barrierStep(p, s.end)
+		}
+	}
+	return placeFilters(p, bound, append(g.filters[:len(g.filters):len(g.filters)], conds...))
+}
+
+// placeFilters weaves the filters into the steps.
+func placeFilters(p *progress, bound varSet, filters []filterPart) op {
+	at := make([][]op, len(p.steps)+1)
+	for _, f := range filters {
+		i := 0
+		if !f.uses.within(bound) {
+			for i = 1; i < len(p.steps) && !f.uses.within(p.certAt[i-1]); i++ {
+			}
+			i = min(i, len(p.steps))
+		}
+		at[i] = append(at[i], &filterOp{f.cond})
+	}
+	var steps []op
+	for i := range at {
+		steps = append(steps, at[i]...)
+		if i < len(p.steps) {
+			steps = append(steps, p.steps[i])
+		}
+	}
+	if len(steps) == 1 {
+		return steps[0]
+	}
+	return &seqOp{steps}
+}
+
+// joinStep adds a join: given the row's bindings where that is right and cheap, else evaluated once and looked up.
+func (c *compiler) joinStep(p *progress, n node) {
+	in := n.info()
+	est := n.estimate(c, p.bound)
+	before := p.bound.union(p.maybe)
+	apart := in.unsafe.intersects(before)
+	if !apart && composite(n) && p.rows > 1 {
+		alone := n.estimate(c, nil)
+		shared := in.cert.intersects(p.bound)
+		if !shared && est.cost > 2 || shared && p.rows*est.cost > 4*(alone.cost+p.rows) && alone.rows < 2e6 {
+			apart = true
+		}
+	}
+	var o op
+	if apart {
+		t := c.table(n, p.bound)
+		o = t
+		p.cost += n.estimate(c, nil).cost
+	} else {
+		o = n.plan(c, p.bound, p.rows)
+		p.cost += p.rows * est.cost
+	}
+	p.rows = math.Max(p.rows*est.rows, 1e-3)
+	p.bound = p.bound.union(in.cert)
+	p.maybe = p.maybe.union(in.vars)
+	p.add(o)
+}
+
+// composite reports whether a part is more than a look into the store, so that doing it once may pay.
+func composite(n node) bool {
+	switch n.(type) {
+	case *groupNode, *unionNode, *selectNode:
+		return true
+	}
+	return false
+}
+
+func (c *compiler) barrierStep(p *progress, b *barrier) {
+	before := p.bound.union(p.maybe)
+	switch b.kind {
+	case barOptional:
+		c.optionalStep(p, b, before)
+	case barMinus:
+		p.add(c.minusStep(p, b))
+	case barBind:
+		p.maybe = p.maybe.union(setOf(b.bind.slot))
+		p.add(&extendOp{[]extend{b.bind}})
+	case barLabel:
+		p.maybe = p.maybe.union(b.label.outputs())
+		p.add(b.label)
+	}
+	p.cost += p.rows
+}
+
+func (c *compiler) optionalStep(p *progress, b *barrier, before varSet) {
+	in := b.inner.info()
+	est := b.inner.estimate(c, p.bound)
+	apart := in.unsafe.intersects(before)
+	if !apart && p.rows > 1 && in.cert.intersects(p.bound) {
+		alone := b.inner.estimate(c, nil)
+		apart = p.rows*est.cost > 4*(alone.cost+p.rows) && alone.rows < 2e6
+	} else if !apart && p.rows > 1 && !in.vars.intersects(before) && !in.uses.intersects(before) && est.cost > 2 {
+		apart = true
+	}
+	if apart {
+		p.add(&optionalOp{inner: c.table(b.inner, p.bound), conds: b.inner.conds})
+	} else {
+		p.add(&optionalOp{inner: b.inner.planWith(c, p.bound, p.rows, b.inner.conds)})
+	}
+	p.rows *= math.Max(est.rows, 1)
+	p.maybe = p.maybe.union(in.vars)
+}
+
+func (c *compiler) minusStep(p *progress, b *barrier) op {
+	in := b.inner.info()
+	shared := in.vars.intersect(b.before)
+	est := b.inner.estimate(c, p.bound)
+	alone := b.inner.estimate(c, nil)
+	// As a test for each row it is right only when row and inner solution have a variable in common for certain.
+	if shared.within(p.bound) && in.cert.intersects(shared) && !in.unsafe.intersects(shared) && p.rows*est.cost <= 4*(alone.cost+p.rows) {
+		return &minusOp{inner: b.inner.plan(c, p.bound.intersect(shared), p.rows), shared: shared.slots()}
+	}
+	return &minusOp{table: c.table(b.inner, p.bound), shared: shared.slots()}
+}
+
+// estimate of a group: its joins in the order in which they would be run.
+func (g *groupNode) estimate(c *compiler, bound varSet) estimate {
+	bound = bound.intersect(g.inf.uses)
+	key := bound.key()
+	if e, ok := g.memo[key]; ok {
+		return e
+	}
+	e := estimate{1, 1}
+	b := bound
+	for _, s := range g.segs {
+		for _, n := range c.order(s.joins, b, 1) {
+			x := n.estimate(c, b)
+			e.cost += e.rows * x.cost
+			e.rows = math.Max(e.rows*x.rows, 1e-3)
+			b = b.union(n.info().cert)
+		}
+		if s.end != nil {
+			if s.end.kind == barOptional || s.end.kind == barMinus {
+				x := s.end.inner.estimate(c, b)
+				e.cost += e.rows * math.Min(x.cost, 100)
+				if s.end.kind == barOptional {
+					e.rows *= math.Max(x.rows, 1)
+				}
+			} else {
+				e.cost += e.rows
+			}
+		}
+	}
+	for range g.filters {
+		e.rows *= 0.5
+	}
+	if g.memo != nil {
+		g.memo[key] = e
+	}
+	return e
+}
+
+// order arranges joins: from the best first step on, always the one that leaves the fewest rows, those that share a variable with what is bound before those
+// that do not. With few joins, every first step is tried.
+func (c *compiler) order(joins []node, bound varSet, rows float64) []node {
+	if len(joins) < 2 {
+		return joins
+	}
+	best, bestCost := []node(nil), math.Inf(1)
+	if len(joins) > 9 {
+		best, _ = c.greedyFrom(joins, -1, bound, rows)
+		return best
+	}
+	for i := range joins {
+		if !ready(joins[i], joins, bound) {
+			continue
+		}
+		if got, cost := c.greedyFrom(joins, i, bound, rows); cost < bestCost {
+			best, bestCost = got, cost
+		}
+	}
+	if best == nil {
+		best, _ = c.greedyFrom(joins, -1, bound, rows)
+	}
+	return best
+}
+
+// needs is implemented by joins that are of use only after others have bound something.
+type needs interface{ needs() varSet }
+
+// ready reports whether what a join needs is bound, or nobody will bind it.
+func ready(n node, all []node, bound varSet) bool {
+	x, ok := n.(needs)
+	if !ok {
+		return true
+	}
+	missing := x.needs().minus(bound)
+	if missing.empty() {
+		return true
+	}
+	for _, o := range all {
+		if o != n && o.info().vars.intersects(missing) {
+			return false
+		}
+	}
+	return true
+}
+
+// greedyFrom arranges joins beginning with the one at first (-1: any) and returns the work of that order.
+func (c *compiler) greedyFrom(joins []node, first int, bound varSet, rows float64) ([]node, float64) {
+	rest := append([]node(nil), joins...)
+	out := make([]node, 0, len(joins))
+	cost := 0.0
+	for len(rest) > 0 && c.tick() {
+		pick, pickScore := -1, math.Inf(1)
+		var pickEst estimate
+		for i, n := range rest {
+			if first >= 0 && len(out) == 0 {
+				if i != first {
+					continue
+				}
+			} else if !ready(n, rest, bound) {
+				continue
+			}
+			e := n.estimate(c, bound)
+			score := e.rows + e.cost/1000
+			if in := n.info(); !in.vars.intersects(bound) && len(out) > 0 && e.rows > 1 {
+				score = 1e12 + score // a cross product, only when nothing else is left
+			}
+			if score < pickScore || pick < 0 {
+				pick, pickScore, pickEst = i, score, e
+			}
+		}
+		if pick < 0 {
+			pick = 0
+			pickEst = rest[0].estimate(c, bound)
+		}
+		n := rest[pick]
+		rest = append(rest[:pick], rest[pick+1:]...)
+		out = append(out, n)
+		cost += rows * (pickEst.cost + pickEst.rows)
+		rows = math.Max(rows*pickEst.rows, 1e-6)
+		bound = bound.union(n.info().cert)
+	}
+	return append(out, rest...), cost
+}

@@ -1,0 +1,167 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Sink takes a result as it is found. An error of any method ends the query.
+type Sink interface {
+	// Head is called once, before all rows: the names of the columns, or ask for a truth value, which comes as Boolean.
+	Head(vars []string, ask bool) error
+	// Row is called for each solution; a zero Term is an unbound variable. The slice is used again.
+	Row(row []rdf.Term) error
+	Boolean(b bool) error
+}
+
+// parse reads a query and turns a mistake into an *kg.Error of kind SyntaxError with its place.
+func (g *Graph) parse(query string) (*sparql.Query, error) {
+	q, err := sparql.Parse(query)
+	if err == nil {
+		return q, nil
+	}
+	out := &kg.Error{Kind: kg.SyntaxError, Message: err.Error(), Err: err}
+	var all sparql.Errors
+	if errors.As(err, &all) && len(all) > 0 {
+		first := all.First()
+		out.Message, out.Line, out.Column = first.Message, first.Line, first.Column
+		if first.Hint != "" {
+			out.Message += " (" + first.Hint + ")"
+		}
+	}
+	return nil, out
+}
+
+// Query runs a query and collects its result. Failures are *kg.Error values: SyntaxError, Refused, Timeout, TooGreedy, TooLarge, QueryFailed; the
+// context's own error when the caller cancelled.
+func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
+	took := g.elapsed()
+	c := &collector{max: g.opts.MaxRows}
+	if err := g.Stream(ctx, query, c); err != nil {
+		return nil, err
+	}
+	c.table.Elapsed, c.table.Source = took(), g.opts.Name
+	return &c.table, nil
+}
+
+// collector is a Sink that fills a table.
+type collector struct {
+	table kg.Table
+	max   int64
+}
+
+// Head takes the columns.
+func (c *collector) Head(vars []string, ask bool) error {
+	c.table.Vars, c.table.Ask = vars, ask
+	return nil
+}
+
+// Row keeps a row.
+func (c *collector) Row(row []rdf.Term) error {
+	if int64(len(c.table.Rows)) >= c.max {
+		return kg.Errorf(kg.TooLarge, "the result has more than %d rows; add a LIMIT or narrow the pattern", c.max)
+	}
+	c.table.Rows = append(c.table.Rows, append([]rdf.Term(nil), row...))
+	return nil
+}
+
+// Boolean keeps the truth value.
+func (c *collector) Boolean(b bool) error {
+	c.table.Boolean = b
+	return nil
+}
+
+// Stream runs a query and hands its result to the sink row by row. CONSTRUCT and DESCRIBE give the columns subject, predicate and object.
+// Errors are those of [Graph.Query] and the sink's own; rows may have been handed over before one.
+func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
+	ctx, cancel := g.deadline(ctx)
+	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return g.contextError(err)
+	}
+	q, err := g.parse(query)
+	if err != nil {
+		return err
+	}
+	p, err := g.compile(ctx, q)
+	if err != nil {
+		return err
+	}
+	return g.run(ctx, p, sink)
+}
+
+func (g *Graph) compile(ctx context.Context, q *sparql.Query) (*plan, error) {
+	c := &compiler{ctx: ctx, g: g, st: g.store}
+	p := c.query(q)
+	if c.err != nil {
+		return nil, c.err
+	}
+	return p, nil
+}
+
+func (g *Graph) run(ctx context.Context, p *plan, sink Sink) error {
+	ex := newExec(ctx, g, p)
+	if p.tmpl != nil {
+		return ex.runGraph(sink)
+	}
+	ask := p.query.Form == sparql.Ask
+	columns := p.columns
+	if ask {
+		columns = nil
+	}
+	if err := sink.Head(columns, ask); err != nil {
+		return err
+	}
+	found := false
+	row := make([]rdf.Term, len(p.slots))
+	err := p.root.build(ex, func() error {
+		found = true
+		if ask {
+			return nil
+		}
+		for i, s := range p.slots {
+			row[i] = ex.term(ex.row[s])
+		}
+		if err := sink.Row(row); err != nil {
+			return err
+		}
+		return ex.tick()
+	})()
+	if err == nil {
+		err = ex.err
+	}
+	if err != nil {
+		return err
+	}
+	if ask {
+		return sink.Boolean(found)
+	}
+	return nil
+}
+
+// resolveIRI makes an IRI absolute against a base (RFC 3986); one that is absolute already, or that cannot be resolved, stays as it is.
+func resolveIRI(base, iri string) string {
+	if base == "" || hasScheme(iri) {
+		return iri
+	}
+	b, err := url.Parse(base)
+	if err != nil {
+		return iri
+	}
+	r, err := url.Parse(iri)
+	if err != nil {
+		return iri
+	}
+	return b.ResolveReference(r).String()
+}
+
+func hasScheme(iri string) bool {
+	i := strings.IndexByte(iri, ':')
+	return i > 0 && !strings.ContainsAny(iri[:i], "/?#")
+}

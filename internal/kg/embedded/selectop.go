@@ -1,0 +1,430 @@
+package embedded
+
+import (
+	"slices"
+	"strings"
+)
+
+// selectOp runs a query or sub-select.
+type selectOp struct {
+	sel   *selectNode
+	where op
+	late  op
+}
+
+func (o *selectOp) build(ex *exec, next runner) runner {
+	s := o.sel
+	if s.any {
+		return o.buildAny(ex, next)
+	}
+	run := func(inner runner) runner { return inner }
+	if s.limit >= 0 || s.offset > 0 {
+		next, run = limited(ex, s.offset, s.limit, next)
+	}
+	var begins []func()
+	if s.distinct && !(len(s.keys) > 0 && s.ordered) {
+		next = o.distinctOp(ex, next, &begins)
+	}
+	var end func() error
+	if len(s.keys) > 0 {
+		next, end = o.sortOp(ex, next, &begins)
+		if s.distinct && s.ordered {
+			next = o.distinctOp(ex, next, &begins)
+		}
+	}
+	if len(s.extends) > 0 {
+		next = (&extendOp{s.extends}).build(ex, next)
+	}
+	if o.late != nil {
+		next = o.late.build(ex, next)
+	}
+	for i := len(s.having) - 1; i >= 0; i-- {
+		next = (&filterOp{s.having[i]}).build(ex, next)
+	}
+	inner := runner(nil)
+	if s.agg != nil {
+		inner = s.agg.build(ex, o.where, next)
+	} else {
+		inner = o.where.build(ex, next)
+	}
+	return run(func() error {
+		for _, f := range begins {
+			f()
+		}
+		if err := inner(); err != nil {
+			return err
+		}
+		if end != nil {
+			return end()
+		}
+		return nil
+	})
+}
+
+// buildAny is ASK: at most one solution.
+func (o *selectOp) buildAny(ex *exec, next runner) runner {
+	stop := &stopError{}
+	found := false
+	rest := *o.sel
+	rest.any = false
+	run := (&selectOp{&rest, o.where, o.late}).build(ex, func() error {
+		found = true
+		return stop
+	})
+	return func() error {
+		found = false
+		if err := run(); err != nil && err != error(stop) {
+			return err
+		}
+		if found {
+			return next()
+		}
+		return nil
+	}
+}
+
+// limited counts rows for OFFSET and LIMIT; after the last one the query below is stopped.
+func limited(ex *exec, offset, limit int64, next runner) (runner, func(runner) runner) {
+	stop := &stopError{}
+	var seen int64
+	counted := func() error {
+		seen++
+		if seen <= offset {
+			return ex.tick()
+		}
+		if err := next(); err != nil {
+			return err
+		}
+		if limit >= 0 && seen >= offset+limit {
+			return stop
+		}
+		return nil
+	}
+	save := make([]id, len(ex.row))
+	run := func(inner runner) runner {
+		return func() error {
+			seen = 0
+			if limit == 0 {
+				return nil
+			}
+			copy(save, ex.row)
+			err := inner()
+			if err == error(stop) {
+				copy(ex.row, save)
+				return nil
+			}
+			return err
+		}
+	}
+	return counted, run
+}
+
+// distinctOp passes each combination of projected values on once.
+func (o *selectOp) distinctOp(ex *exec, next runner, begins *[]func()) runner {
+	set := newRowSet(ex, len(o.sel.project))
+	cells := make([]id, len(o.sel.project))
+	*begins = append(*begins, set.reset)
+	return func() error {
+		for i, s := range o.sel.project {
+			cells[i] = ex.row[s]
+		}
+		_, fresh, err := set.add(cells)
+		if err != nil || !fresh {
+			return err
+		}
+		return next()
+	}
+}
+
+// sortKey is a value prepared for comparing: its class, its number or time as a double, its text. Equal doubles are compared exactly by the value.
+type sortKey struct {
+	class int8
+	f     float64
+	s     string
+	v     id
+}
+
+func (ex *exec) sortKey(v value) sortKey {
+	k := sortKey{class: int8(sortClass(v.k))}
+	switch k.class {
+	case 0:
+	case 1, 2, 9, 10:
+		k.s = v.s
+		if v.k == vLang || k.class == 10 {
+			k.v = ex.intern(v)
+		}
+	case 3:
+		k.f = v.float()
+		if v.k == vInt || v.k == vDec {
+			if v.num.big != nil || v.num.scale > 0 || absInt(v.num.n) > 1<<53 {
+				k.v = ex.intern(v)
+			}
+		}
+		if k.f != k.f {
+			k.class, k.f = 3, 0
+			k.s = "NaN"
+		}
+	case 4, 5, 6:
+		k.f = float64(v.t.seconds())
+		if v.t.nanos != 0 || k.f > 1<<53 || k.f < -(1<<53) {
+			k.v = ex.intern(v)
+		}
+	case 7:
+		k.f = float64(v.num.n)
+	case 8:
+		k.v = ex.intern(v)
+	}
+	return k
+}
+
+func (ex *exec) compareKeys(a, b *sortKey) int {
+	if a.class != b.class {
+		return int(a.class) - int(b.class)
+	}
+	switch a.class {
+	case 1, 2, 9, 10:
+		if c := strings.Compare(a.s, b.s); c != 0 {
+			return c
+		}
+	default:
+		if (a.s == "NaN") != (b.s == "NaN") {
+			if a.s == "NaN" {
+				return -1
+			}
+			return 1
+		}
+		if a.f < b.f {
+			return -1
+		}
+		if a.f > b.f {
+			return 1
+		}
+	}
+	if a.v == b.v {
+		return 0
+	}
+	if a.v == 0 || b.v == 0 {
+		if a.class == 9 {
+			return int(min(a.v, 1)) - int(min(b.v, 1))
+		}
+		return 0
+	}
+	return sortCompare(ex.value(a.v), ex.value(b.v))
+}
+
+// sorter collects rows with their keys. With a bound on the rows that are wanted it keeps no more than twice that many.
+type sorter struct {
+	ex    *exec
+	sel   *selectNode
+	keep  int // -1: all
+	cells []id
+	keys  []sortKey
+	order []int32
+	n     int
+	used  int
+	cut   int32 // row that is the last one wanted so far, -1 before there are enough
+}
+
+// abort carries an error out of a sort.
+type abort struct{ err error }
+
+func (o *selectOp) sortOp(ex *exec, next runner, begins *[]func()) (runner, func() error) {
+	s := o.sel
+	st := &sorter{ex: ex, sel: s, keep: -1}
+	if s.limit >= 0 && s.limit+s.offset < 1<<20 && (!s.distinct || s.ordered) {
+		st.keep = int(s.limit + s.offset)
+	}
+	*begins = append(*begins, st.reset)
+	return st.add, func() error { return st.emit(next) }
+}
+
+func (st *sorter) reset() {
+	st.ex.free(st.used)
+	st.cells, st.keys, st.order, st.n, st.used, st.cut = st.cells[:0], st.keys[:0], st.order[:0], 0, 0, -1
+}
+
+func (st *sorter) add() error {
+	w, k := len(st.sel.project), len(st.sel.keys)
+	for _, key := range st.sel.keys {
+		st.keys = append(st.keys, st.ex.sortKey(key.fn(st.ex)))
+	}
+	if st.ex.err != nil {
+		return st.ex.err
+	}
+	if st.cut >= 0 && st.compare(int32(st.n), st.cut) >= 0 {
+		st.keys = st.keys[:st.n*k]
+		return st.ex.tick()
+	}
+	for _, s := range st.sel.project {
+		st.cells = append(st.cells, st.ex.row[s])
+	}
+	st.order = append(st.order, int32(st.n))
+	st.n++
+	st.used += 4*w + 40*k + 4
+	if err := st.ex.alloc(4*w + 40*k + 4); err != nil {
+		return err
+	}
+	if st.keep >= 0 && st.n >= 2*st.keep+64 {
+		return st.shrink()
+	}
+	return st.ex.tick()
+}
+
+// compare orders two rows; the earlier one first when all keys are equal.
+func (st *sorter) compare(a, b int32) int {
+	k := len(st.sel.keys)
+	for i := range st.sel.keys {
+		c := st.ex.compareKeys(&st.keys[int(a)*k+i], &st.keys[int(b)*k+i])
+		if c != 0 {
+			if st.sel.keys[i].desc {
+				return -c
+			}
+			return c
+		}
+	}
+	return int(a) - int(b)
+}
+
+func (st *sorter) sort() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			a, ok := p.(abort)
+			if !ok {
+				panic(p)
+			}
+			err = a.err
+		}
+	}()
+	slices.SortFunc(st.order, func(a, b int32) int {
+		if err := st.ex.tick(); err != nil {
+			panic(abort{err})
+		}
+		return st.compare(a, b)
+	})
+	return nil
+}
+
+// shrink keeps the first rows only.
+func (st *sorter) shrink() error {
+	if err := st.sort(); err != nil {
+		return err
+	}
+	w, k := len(st.sel.project), len(st.sel.keys)
+	kept := slices.Clone(st.order[:st.keep])
+	cells := make([]id, 0, (2*st.keep+64)*w)
+	keys := make([]sortKey, 0, (2*st.keep+64)*k)
+	st.order = st.order[:0]
+	for i, r := range kept {
+		cells = append(cells, st.cells[int(r)*w:int(r+1)*w]...)
+		keys = append(keys, st.keys[int(r)*k:int(r+1)*k]...)
+		st.order = append(st.order, int32(i))
+	}
+	st.cells, st.keys, st.n = cells, keys, len(kept)
+	st.cut = int32(st.keep - 1)
+	if st.keep == 0 {
+		st.cut = -1
+	}
+	used := st.n * (4*w + 40*k + 4)
+	st.ex.free(st.used - used)
+	st.used = used
+	return nil
+}
+
+// emit sorts and passes the rows on, with the projected places only.
+func (st *sorter) emit(next runner) error {
+	if err := st.sort(); err != nil {
+		return err
+	}
+	w := len(st.sel.project)
+	old := make([]id, w)
+	for i, s := range st.sel.project {
+		old[i] = st.ex.row[s]
+	}
+	defer func() {
+		for i, s := range st.sel.project {
+			st.ex.row[s] = old[i]
+		}
+	}()
+	for _, r := range st.order {
+		if err := st.ex.tick(); err != nil {
+			return err
+		}
+		for i, s := range st.sel.project {
+			st.ex.row[s] = st.cells[int(r)*w+i]
+		}
+		if err := next(); err != nil {
+			return err
+		}
+	}
+	st.reset()
+	return nil
+}
+
+// rowSet numbers different rows in the order in which they come.
+type rowSet struct {
+	ex    *exec
+	width int
+	cells []id
+	heads []int32 // number plus one, by hash, open addressing
+	n     int
+	used  int
+	cols  []int
+}
+
+func newRowSet(ex *exec, width int) *rowSet {
+	r := &rowSet{ex: ex, width: width, heads: make([]int32, 16)}
+	for i := range width {
+		r.cols = append(r.cols, i)
+	}
+	return r
+}
+
+func (r *rowSet) reset() {
+	r.ex.free(r.used)
+	if len(r.heads) > 1024 {
+		r.heads = make([]int32, 16)
+	} else {
+		clear(r.heads)
+	}
+	r.cells, r.n, r.used = r.cells[:0], 0, 0
+}
+
+func (r *rowSet) row(i int) []id { return r.cells[i*r.width : (i+1)*r.width] }
+
+// add returns the number of a row and whether it is new.
+func (r *rowSet) add(cells []id) (int, bool, error) {
+	mask := uint64(len(r.heads) - 1)
+	at := hashCells(cells, r.cols) & mask
+	for ; r.heads[at] != 0; at = (at + 1) & mask {
+		if i := int(r.heads[at] - 1); slices.Equal(r.row(i), cells) {
+			return i, false, r.ex.tick()
+		}
+	}
+	r.cells = append(r.cells, cells...)
+	r.n++
+	r.heads[at] = int32(r.n)
+	size := 4*r.width + 12
+	r.used += size
+	if err := r.ex.alloc(size); err != nil {
+		return 0, false, err
+	}
+	if r.n*3 > len(r.heads)*2 {
+		if err := r.grow(); err != nil {
+			return 0, false, err
+		}
+	}
+	return r.n - 1, true, r.ex.tick()
+}
+
+func (r *rowSet) grow() error {
+	r.heads = make([]int32, 2*len(r.heads))
+	mask := uint64(len(r.heads) - 1)
+	for i := range r.n {
+		at := hashCells(r.row(i), r.cols) & mask
+		for r.heads[at] != 0 {
+			at = (at + 1) & mask
+		}
+		r.heads[at] = int32(i + 1)
+	}
+	return r.ex.check()
+}

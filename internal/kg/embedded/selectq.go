@@ -1,0 +1,358 @@
+package embedded
+
+import (
+	"math"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// selectNode is a query or sub-select: pattern, grouping, expressions, order, projection, slice (SPARQL 1.1, section 18.2.4 and 18.2.5).
+type selectNode struct {
+	where    *groupNode
+	agg      *aggregation // nil without grouping
+	having   []condFn
+	late     *tableNode // VALUES after a grouped query
+	extends  []extend
+	keys     []orderKey
+	distinct bool
+	limit    int64 // -1: none
+	offset   int64
+	names    []string
+	project  []int
+	inf      info
+	ordered  bool // the sort keys look at projected variables only
+	any      bool // ASK: one solution is enough
+}
+
+// orderKey is one key of ORDER BY.
+type orderKey struct {
+	fn   evalFn
+	desc bool
+}
+
+func (s *selectNode) info() *info { return &s.inf }
+
+// subSelect compiles a sub-select: only what it projects means the same outside.
+func (c *compiler) subSelect(q *sparql.SelectQuery, sc *scope) node {
+	c.nested++
+	defer func() { c.nested-- }()
+	if c.nested > maxNesting {
+		c.fail(kg.QueryFailed, "the query is nested too deeply")
+		return &selectNode{limit: -1, where: &groupNode{}}
+	}
+	shared := map[string]bool{}
+	for _, n := range q.Columns() {
+		shared[n] = true
+	}
+	if q.Star {
+		c.includedNames(q.Where, shared)
+	}
+	return c.selectIn(q, sc, shared)
+}
+
+// includedNames adds the columns of the named subqueries that a group includes.
+func (c *compiler) includedNames(g *sparql.Group, into map[string]bool) {
+	sparql.Inspect(g, func(n sparql.Node) bool {
+		switch x := n.(type) {
+		case *sparql.SelectQuery:
+			return false
+		case *sparql.Include:
+			if np := c.named[x.Name]; np != nil {
+				for _, name := range np.names {
+					into[name] = true
+				}
+			}
+		}
+		return true
+	})
+}
+
+func (c *compiler) selectIn(q *sparql.SelectQuery, sc *scope, shared map[string]bool) *selectNode {
+	in := &scope{c: c, names: map[string]int{}, parent: sc, shares: func(name string) bool { return shared[name] }}
+	for _, n := range sortedKeys(shared) {
+		if s := sc.slot(n); sc.ambient.has(s) {
+			in.ambient = in.ambient.union(setOf(s))
+			in.given = in.given.union(setOf(s).intersect(sc.given))
+		}
+	}
+	return c.selectQuery(q, in, sparql.Select)
+}
+
+// selectQuery compiles a query's body in its own scope.
+func (c *compiler) selectQuery(q *sparql.SelectQuery, sc *scope, form sparql.Form) *selectNode {
+	s := &selectNode{limit: -1, distinct: q.Distinct, any: form == sparql.Ask}
+	sc.labels = q.Columns()
+	if q.Star {
+		sc.labels = nil
+	}
+	where := q.Where
+	if where == nil {
+		where = &sparql.Group{}
+	}
+	grouped := q.GroupBy != nil || hasAggregate(q)
+	if q.Values != nil && !grouped {
+		where = &sparql.Group{Span: where.Span, Patterns: append(where.Patterns[:len(where.Patterns):len(where.Patterns)], q.Values)}
+	}
+	s.where = c.group(where, sc)
+	visible := s.where.inf.vars
+	if grouped {
+		visible = c.grouping(s, q, sc)
+	}
+	c.projection(s, q, sc, form, visible)
+	if q.Limit != nil {
+		s.limit = q.Limit.N
+	}
+	if q.Offset != nil {
+		s.offset = q.Offset.N
+	}
+	s.summarize(grouped && len(s.agg.keys) == 0)
+	return s
+}
+
+func hasAggregate(q *sparql.SelectQuery) bool {
+	for _, it := range q.Items {
+		if containsAggregate(it.Expr) {
+			return true
+		}
+	}
+	if q.Having != nil {
+		return true
+	}
+	if q.OrderBy != nil {
+		for _, k := range q.OrderBy.Keys {
+			if containsAggregate(k.Expr) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func containsAggregate(e *sparql.Expr) bool {
+	if e == nil {
+		return false
+	}
+	if e.Kind == sparql.ExprAggregate {
+		return true
+	}
+	for _, a := range e.Args {
+		if containsAggregate(a) {
+			return true
+		}
+	}
+	return false
+}
+
+// grouping compiles GROUP BY and HAVING and returns what is visible after them.
+func (c *compiler) grouping(s *selectNode, q *sparql.SelectQuery, sc *scope) varSet {
+	s.agg = &aggregation{sc: sc, inner: s.where.inf.vars.union(sc.ambient)}
+	var visible varSet
+	if q.GroupBy != nil {
+		for _, k := range q.GroupBy.Keys {
+			n := s.agg.key(c, k)
+			visible = visible.union(setOf(n))
+		}
+	}
+	s.agg.visible = visible
+	if q.Values != nil {
+		s.late = c.values(q.Values, sc)
+		visible = visible.union(s.late.inf.vars)
+	}
+	if q.Having != nil {
+		seen := visible
+		for _, it := range q.Items { // as in the query service, HAVING sees the names that SELECT gives
+			if it.Expr != nil {
+				seen = seen.union(setOf(sc.slot(it.Var)))
+			}
+		}
+		for _, e := range q.Having.Conditions {
+			s.having = append(s.having, c.cond(c.inlineAliases(e, q), exprEnv{sc: sc, visible: seen.union(sc.ambient), agg: s.agg}))
+		}
+	}
+	return visible
+}
+
+// inlineAliases replaces a name that SELECT gives to an expression by the expression, for HAVING, which comes before SELECT in the algebra.
+func (c *compiler) inlineAliases(e *sparql.Expr, q *sparql.SelectQuery) *sparql.Expr {
+	if e.Kind == sparql.ExprTerm && e.Term.Kind == sparql.Var {
+		for _, it := range q.Items {
+			if it.Var == e.Term.Name && it.Expr != nil {
+				return it.Expr
+			}
+		}
+		return e
+	}
+	out := *e
+	out.Args = make([]*sparql.Expr, len(e.Args))
+	for i, a := range e.Args {
+		if e.Kind == sparql.ExprAggregate {
+			out.Args[i] = a
+		} else {
+			out.Args[i] = c.inlineAliases(a, q)
+		}
+	}
+	return &out
+}
+
+// projection compiles the SELECT clause and ORDER BY.
+func (c *compiler) projection(s *selectNode, q *sparql.SelectQuery, sc *scope, form sparql.Form, visible varSet) {
+	env := exprEnv{sc: sc, visible: visible.union(sc.ambient), cert: s.where.inf.cert.intersect(visible).union(sc.given), agg: s.agg}
+	if q.Star && form == sparql.Select {
+		s.names, s.project = sc.visibleNames(visible)
+		c.starOrder(s, q, sc)
+	}
+	var projected varSet
+	for _, it := range q.Items {
+		slot := sc.slot(it.Var)
+		if it.Expr != nil {
+			var uses varSet
+			env.uses = &uses
+			fn := c.expr(c.keyed(s, it.Expr), env)
+			s.extends = append(s.extends, extend{slot: slot, fn: fn, uses: uses})
+			env.visible = env.visible.union(setOf(slot))
+		} else if s.agg != nil && !visible.has(slot) {
+			c.fail(kg.QueryFailed, "Bad aggregate: ?%s is selected but neither grouped by nor inside an aggregate such as SAMPLE", it.Var)
+		}
+		s.names = append(s.names, it.Var)
+		s.project = append(s.project, slot)
+	}
+	for _, n := range s.project {
+		projected = projected.union(setOf(n))
+	}
+	var uses varSet
+	env.uses = &uses
+	if q.OrderBy != nil {
+		for _, k := range q.OrderBy.Keys {
+			s.keys = append(s.keys, orderKey{c.expr(c.keyed(s, k.Expr), env), k.Descending})
+		}
+	}
+	s.ordered = uses.within(projected)
+	if form == sparql.Construct || form == sparql.Describe {
+		s.names, s.project = sc.visibleNames(env.visible)
+		s.project = append(s.project, sc.blankSlots(env.visible)...)
+	}
+}
+
+// keyed lets an expression that is a GROUP BY key stand for the key's value.
+func (c *compiler) keyed(s *selectNode, e *sparql.Expr) *sparql.Expr {
+	if s.agg == nil {
+		return e
+	}
+	for _, k := range s.agg.written {
+		if sameExpr(k.expr, e) {
+			return &sparql.Expr{Kind: sparql.ExprTerm, Term: &sparql.Term{Kind: sparql.Var, Name: k.name}}
+		}
+	}
+	if e.Kind == sparql.ExprAggregate || len(e.Args) == 0 {
+		return e
+	}
+	out := *e
+	out.Args = make([]*sparql.Expr, len(e.Args))
+	for i, a := range e.Args {
+		out.Args[i] = c.keyed(s, a)
+	}
+	return &out
+}
+
+// sameExpr compares two expressions by what they say.
+func sameExpr(a, b *sparql.Expr) bool {
+	if a.Kind != b.Kind || a.Op != b.Op || len(a.Args) != len(b.Args) || a.Kind == sparql.ExprExists || a.Kind == sparql.ExprAggregate {
+		return false
+	}
+	if (a.Term == nil) != (b.Term == nil) {
+		return false
+	}
+	if a.Term != nil && (a.Term.Kind != b.Term.Kind || a.Term.Name != b.Term.Name || a.Term.Value != b.Term.Value) {
+		return false
+	}
+	for i := range a.Args {
+		if !sameExpr(a.Args[i], b.Args[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// starOrder puts the columns of SELECT * in the order of the text.
+func (c *compiler) starOrder(s *selectNode, q *sparql.SelectQuery, sc *scope) {
+	var names []string
+	var slots []int
+	done := map[string]bool{}
+	take := func(n string) {
+		for i, have := range s.names {
+			if have == n && !done[n] {
+				done[n] = true
+				names, slots = append(names, n), append(slots, s.project[i])
+			}
+		}
+	}
+	for _, n := range q.Columns() {
+		if !done[n] {
+			take(n)
+		}
+		if !done[n] { // a variable that is never bound is a column all the same
+			done[n] = true
+			names, slots = append(names, n), append(slots, sc.slot(n))
+		}
+	}
+	for _, n := range s.names {
+		take(n)
+	}
+	s.names, s.project = names, slots
+}
+
+// summarize works out what the query binds and whether bindings may be given to it from outside.
+func (s *selectNode) summarize(implicitGroup bool) {
+	w := &s.where.inf
+	var out varSet
+	for _, n := range s.project {
+		out = out.union(setOf(n))
+	}
+	s.inf.vars = out
+	s.inf.cert = w.cert.intersect(out)
+	s.inf.uses = w.uses.union(out)
+	if s.agg != nil {
+		keys := s.agg.certainKeys(w.cert)
+		s.inf.cert = keys.intersect(out)
+	}
+	whole := s.limit >= 0 || s.offset > 0 || implicitGroup || len(s.having) > 0 && s.agg == nil || s.late != nil
+	switch {
+	case whole:
+		s.inf.unsafe = out
+	case s.agg != nil:
+		s.inf.unsafe = w.unsafe.intersect(out).union(out.minus(s.agg.plainKeys()))
+	default:
+		s.inf.unsafe = w.unsafe.intersect(out)
+		for _, e := range s.extends {
+			s.inf.unsafe = s.inf.unsafe.union(e.uses.minus(w.cert).intersect(out))
+		}
+	}
+}
+
+func (s *selectNode) ambientVars() varSet { return s.where.ambient }
+
+func (s *selectNode) estimate(c *compiler, bound varSet) estimate {
+	e := s.where.estimate(c, bound.intersect(s.inf.vars).minus(s.inf.unsafe))
+	cost := e.cost + e.rows
+	if s.agg != nil {
+		e.rows = math.Max(1, math.Pow(e.rows, 0.7))
+		if len(s.agg.keys) == 0 {
+			e.rows = 1
+		}
+	}
+	if s.limit >= 0 {
+		e.rows = math.Min(e.rows, float64(s.limit))
+	}
+	return estimate{e.rows, cost}
+}
+
+// plan makes the operator: it may be given bindings of bound that are projected and not unsafe.
+func (s *selectNode) plan(c *compiler, bound varSet, rows float64) op {
+	given := bound.intersect(s.inf.vars).minus(s.inf.unsafe)
+	o := &selectOp{sel: s, where: s.where.plan(c, given, rows)}
+	if s.late != nil {
+		o.late = s.late.plan(c, nil, 1)
+	}
+	return o
+}

@@ -1,0 +1,249 @@
+package embedded
+
+import "math"
+
+// tripleNode is a triple pattern, and its own operator: a look into the permutation that has the bound places in front.
+type tripleNode struct {
+	s, p, o place
+	inf     info
+}
+
+func newTriple(s, p, o place) *tripleNode {
+	t := &tripleNode{s: s, p: p, o: o}
+	v := s.vars().union(p.vars()).union(o.vars())
+	t.inf = info{vars: v, cert: v, uses: v}
+	return t
+}
+
+func (t *tripleNode) info() *info { return &t.inf }
+
+func (t *tripleNode) plan(*compiler, varSet, float64) op { return t }
+
+// estimate uses exact counts for constants and averages for variables that will be bound.
+func (t *tripleNode) estimate(c *compiler, bound varSet) estimate {
+	if t.s.missing || t.p.missing || t.o.missing {
+		return estimate{0, 1}
+	}
+	st := c.st
+	has := func(p place) bool { return p.isVar() && bound.has(p.slot) }
+	sKnown, pKnown, oKnown := has(t.s), has(t.p), has(t.o)
+	rows := float64(st.count(t.s.term, t.p.term, t.o.term))
+	if rows == 0 {
+		return estimate{0, 1}
+	}
+	if t.p.isVar() {
+		subjects, objects := math.Max(1, float64(st.size())/2), math.Max(1, float64(st.size())/2)
+		if sKnown {
+			rows /= math.Max(1, subjects)
+			rows = math.Max(rows, float64(st.triples)/math.Max(1, float64(st.size())))
+		}
+		if oKnown {
+			rows /= objects
+			rows = math.Max(rows, 0.1)
+		}
+		if pKnown {
+			rows /= math.Max(1, float64(len(st.preds)))
+		}
+		return estimate{rows, 1 + rows}
+	}
+	stat := st.stat(t.p.term)
+	if sKnown {
+		rows /= math.Max(1, float64(stat.subjects))
+	}
+	if oKnown {
+		rows /= math.Max(1, float64(stat.objects))
+	}
+	return estimate{rows, 1 + rows}
+}
+
+// get is the term of a place on the current row, 0 when it is free.
+func (p place) get(row []id) id {
+	if p.slot < 0 {
+		return p.term
+	}
+	return row[p.slot]
+}
+
+func (t *tripleNode) build(ex *exec, next runner) runner {
+	if t.s.missing || t.p.missing || t.o.missing {
+		return func() error { return nil }
+	}
+	if t.repeated() {
+		return t.buildRepeated(ex, next)
+	}
+	st, row := ex.st, ex.row
+	free := func(p place) *id {
+		if p.slot < 0 {
+			return new(id)
+		}
+		return &row[p.slot]
+	}
+	fs, fp, fo := free(t.s), free(t.p), free(t.o)
+	return func() error {
+		s, p, o := t.s.get(row), t.p.get(row), t.o.get(row)
+		if err := ex.tick(); err != nil {
+			return err
+		}
+		switch {
+		case s != 0 && p != 0 && o != 0:
+			if st.has(s, p, o) {
+				return next()
+			}
+			return nil
+		case s != 0 && p != 0:
+			return each(ex, st.spo.sub(s, p), nil, fo, next)
+		case p != 0 && o != 0:
+			return each(ex, st.ops.sub(o, p), nil, fs, next)
+		case s != 0 && o != 0:
+			return eachBetween(ex, s, o, fp, next)
+		case s != 0:
+			return each(ex, st.spo.run(s), fp, fo, next)
+		case o != 0:
+			return each(ex, st.ops.run(o), fp, fs, next)
+		case p != 0:
+			return each(ex, st.pso.run(p), fs, fo, next)
+		}
+		for n := id(1); n < id(st.size()); n++ {
+			if run := st.spo.run(n); len(run) > 0 {
+				*fs = n
+				if err := each(ex, run, fp, fo, next); err != nil {
+					*fs = 0
+					return err
+				}
+			}
+		}
+		*fs = 0
+		return nil
+	}
+}
+
+// each puts the pairs of a run into the row, one after the other.
+func each(ex *exec, run []pair, fa, fb *id, next runner) error {
+	var err error
+	for _, q := range run {
+		if err = ex.tick(); err != nil {
+			break
+		}
+		if fa != nil {
+			*fa = q.a
+		}
+		*fb = q.b
+		if err = next(); err != nil {
+			break
+		}
+	}
+	if fa != nil {
+		*fa = 0
+	}
+	*fb = 0
+	return err
+}
+
+// eachBetween goes through the predicates between a subject and an object, on the shorter side.
+func eachBetween(ex *exec, s, o id, fp *id, next runner) error {
+	run, want := ex.st.spo.run(s), o
+	if back := ex.st.ops.run(o); len(back) < len(run) {
+		run, want = back, s
+	}
+	var err error
+	for _, q := range run {
+		if err = ex.tick(); err != nil {
+			break
+		}
+		if q.b != want {
+			continue
+		}
+		*fp = q.a
+		if err = next(); err != nil {
+			break
+		}
+	}
+	*fp = 0
+	return err
+}
+
+// repeated reports whether a variable stands in two places.
+func (t *tripleNode) repeated() bool {
+	return t.s.isVar() && (t.s.slot == t.p.slot || t.s.slot == t.o.slot) || t.p.isVar() && t.p.slot == t.o.slot
+}
+
+// buildRepeated handles a variable in two places: the triples that match with the variable free are checked for equality.
+func (t *tripleNode) buildRepeated(ex *exec, next runner) runner {
+	// The second occurrence gets a private place; a check compares them.
+	var priv [3]id
+	places := [3]place{t.s, t.p, t.o}
+	var cells [3]*id
+	for i, p := range places {
+		cells[i] = &priv[i]
+		if p.isVar() {
+			cells[i] = &ex.row[p.slot]
+			for j := 0; j < i; j++ {
+				if places[j].slot == p.slot {
+					cells[i] = &priv[i]
+				}
+			}
+		}
+	}
+	st := ex.st
+	emit := func(s, p, o id) error {
+		if err := ex.tick(); err != nil {
+			return err
+		}
+		got := [3]id{s, p, o}
+		for i := range places {
+			if places[i].slot < 0 && got[i] != places[i].term {
+				return nil
+			}
+			for j := 0; j < i; j++ {
+				if places[i].isVar() && places[i].slot == places[j].slot && got[i] != got[j] {
+					return nil
+				}
+			}
+		}
+		var old [3]id
+		for i := range places {
+			if cells[i] == &priv[i] {
+				continue
+			}
+			old[i] = *cells[i]
+			if old[i] != 0 && old[i] != got[i] {
+				for j := 0; j < i; j++ {
+					*cells[j] = old[j]
+				}
+				return nil
+			}
+			*cells[i] = got[i]
+		}
+		err := next()
+		for i := range places {
+			*cells[i] = old[i]
+		}
+		return err
+	}
+	return func() error {
+		if s := t.s.get(ex.row); s != 0 {
+			for _, q := range st.spo.run(s) {
+				if err := emit(s, q.a, q.b); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		if p := t.p.get(ex.row); p != 0 {
+			for _, q := range st.pso.run(p) {
+				if err := emit(q.a, p, q.b); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		for n := id(1); n < id(st.size()); n++ {
+			for _, q := range st.spo.run(n) {
+				if err := emit(n, q.a, q.b); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+}
