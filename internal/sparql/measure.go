@@ -1,0 +1,251 @@
+package sparql
+
+import (
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Metrics are the complexity figures of SPINACH's Table 1, counted on the tree by the paper's definitions (section 3.3 of the paper): every node counts
+// once, whatever its layout. [NotebookMetrics] counts as the paper's published program does.
+type Metrics struct {
+	Clauses     int `json:"clauses"`     // projection clauses, triples, FILTER, OPTIONAL, UNION, MINUS, VALUES, BIND, SERVICE, modifiers and the like
+	Projections int `json:"projections"` // columns of the final SELECT, labels and descriptions aside
+	Relations   int `json:"relations"`   // triples
+	Subjects    int `json:"subjects"`    // distinct subjects
+	Predicates  int `json:"predicates"`  // distinct predicates: variables and IRIs, those inside paths one by one
+	Objects     int `json:"objects"`     // distinct objects of triples and members of VALUES
+	Literals    int `json:"literals"`    // distinct strings, numbers and truth values
+}
+
+// Measure counts. Settings of services (bd:serviceParam), all of the label service's body and optimiser hints are no triples; the service itself is a clause.
+func Measure(q *Query) Metrics {
+	m := measurer{subjects: map[string]bool{}, predicates: map[string]bool{}, objects: map[string]bool{}, literals: map[string]bool{}}
+	if q.Form == Update {
+		return Metrics{}
+	}
+	Inspect(q, m.node)
+	return Metrics{Clauses: m.clauses, Projections: projections(q), Relations: m.relations, Subjects: len(m.subjects), Predicates: len(m.predicates),
+		Objects: len(m.objects), Literals: len(m.literals)}
+}
+
+// projections counts the columns of a SELECT but those that only show labels.
+func projections(q *Query) int {
+	n := 0
+	if q.Form != Select {
+		return 0
+	}
+	for _, c := range q.Body.Columns() {
+		if !strings.HasSuffix(c, "Label") && !strings.HasSuffix(c, "Description") {
+			n++
+		}
+	}
+	return n
+}
+
+type measurer struct {
+	clauses, relations                      int
+	subjects, predicates, objects, literals map[string]bool
+}
+
+func (m *measurer) node(n Node) bool {
+	switch x := n.(type) {
+	case *SelectQuery, *GroupBy, *Having, *OrderBy, *Filter, *Optional, *Minus, *GraphPattern, *Include:
+		m.clauses++
+	case *Count:
+		m.clauses++
+	case *Bind:
+		m.clauses++
+	case *Union:
+		m.clauses += len(x.Branches) - 1
+	case *Values:
+		m.clauses++
+		for _, r := range x.Rows {
+			for _, c := range r.Cells {
+				if c.Kind == Const {
+					m.objects[key(c)] = true
+				}
+			}
+		}
+	case *Service:
+		m.clauses++
+		if x.Kind() == LabelService {
+			return false
+		}
+	case *Hint:
+		return false
+	case *Triples:
+		m.triples(x)
+	case *Term:
+		if x.Kind == Const && x.Value.IsLiteral() {
+			m.literals[key(x)] = true
+		}
+	}
+	return true
+}
+
+func (m *measurer) triples(t *Triples) {
+	if t.Subject.Kind == Const && t.Subject.Value.Value == bdServiceParam {
+		return
+	}
+	for _, f := range t.Triples() {
+		m.clauses++
+		m.relations++
+		m.subjects[key(f.Subject)] = true
+		m.objects[key(f.Object)] = true
+		m.path(f.Path)
+	}
+}
+
+func (m *measurer) path(p *Path) {
+	if p.Kind == PathTerm {
+		m.predicates[key(p.Term)] = true
+	}
+	for _, a := range p.Args {
+		m.path(a)
+	}
+}
+
+// key tells terms apart.
+func key(t *Term) string {
+	switch t.Kind {
+	case Var:
+		return "?" + t.Name
+	case Const:
+		return t.Value.String()
+	}
+	return "_:" + t.Name
+}
+
+// Features returns what the query makes use of, by these names, in this order: ask, construct, describe, update, distinct, label-service, optional, filter,
+// exists, group-by, having, aggregate, order-by, limit, statement (p:, ps:, pq:), value-node (psv:, pqv: and the like), path (any property path), closure (a path
+// with * or +), sub-select, named-subquery, values, bind, union, minus, graph, hint, mwapi, around, box, gas, slice, sample, federation, lexeme.
+// Systems.md B.1 gives their shares in the SPINACH dataset.
+func Features(q *Query) []string {
+	have := map[string]bool{}
+	if q.Form != Select {
+		have[q.Form.String()] = true
+	}
+	have["named-subquery"] = len(q.Named) > 0
+	top := q.Body
+	Inspect(q, func(n Node) bool {
+		feature(n, top, have)
+		return true
+	})
+	out := []string{}
+	for _, f := range featureNames {
+		if have[f] {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+var featureNames = [...]string{"ask", "construct", "describe", "update", "distinct", "label-service", "optional", "filter", "exists", "group-by", "having",
+	"aggregate", "order-by", "limit", "statement", "value-node", "path", "closure", "sub-select", "named-subquery", "values", "bind", "union", "minus", "graph",
+	"hint", "mwapi", "around", "box", "gas", "slice", "sample", "federation", "lexeme"}
+
+func feature(n Node, top *SelectQuery, have map[string]bool) {
+	switch x := n.(type) {
+	case *SelectQuery:
+		have["distinct"] = have["distinct"] || x.Distinct
+		have["limit"] = have["limit"] || x.Limit != nil
+	case *SubSelect:
+		have["sub-select"] = true
+	case *Optional:
+		have["optional"] = true
+	case *Filter:
+		have["filter"] = true
+	case *GroupBy:
+		have["group-by"] = true
+	case *Having:
+		have["having"] = true
+	case *OrderBy:
+		have["order-by"] = true
+	case *Values:
+		have["values"] = true
+	case *Bind:
+		have["bind"] = true
+	case *Union:
+		have["union"] = true
+	case *Minus:
+		have["minus"] = true
+	case *GraphPattern:
+		have["graph"] = true
+	case *Hint:
+		have["hint"] = true
+	case *Service:
+		have[serviceFeature[x.Kind()]] = true
+	case *Expr:
+		have["exists"] = have["exists"] || x.Kind == ExprExists
+		have["aggregate"] = have["aggregate"] || x.Kind == ExprAggregate
+	case *Path:
+		have["path"] = have["path"] || x.Kind != PathTerm
+		have["closure"] = have["closure"] || x.Kind == PathStar || x.Kind == PathPlus
+	case *Term:
+		termFeature(x, have)
+	}
+}
+
+var serviceFeature = [...]string{Federation: "federation", LabelService: "label-service", AroundService: "around", BoxService: "box", MWAPIService: "mwapi",
+	GASService: "gas", SliceService: "slice", SampleService: "sample", VariableTarget: "federation"}
+
+func termFeature(t *Term, have map[string]bool) {
+	if t.Kind != Const || !t.Value.IsIRI() {
+		return
+	}
+	iri := t.Value.Value
+	switch {
+	case strings.HasPrefix(iri, "http://www.w3.org/ns/lemon/ontolex#"), iri == rdf.Wikibase+"lemma", strings.HasPrefix(rdf.EntityID(iri), "L"):
+		have["lexeme"] = true
+	case strings.HasPrefix(iri, rdf.Prop):
+		rest := iri[len(rdf.Prop):]
+		switch {
+		case strings.Contains(rest, "value"):
+			have["value-node"] = true
+		case strings.HasPrefix(rest, "statement/"), strings.HasPrefix(rest, "qualifier/"), !strings.Contains(rest, "/"):
+			have["statement"] = true
+		}
+	}
+}
+
+// Shape returns the normalised pattern of a query: variables, Q and P numbers, other numbers and strings replaced by placeholders, white space and comments
+// left out. Two queries have the same shape exactly when they differ in those only (SPINACH, Table 6).
+func Shape(q *Query) string {
+	var b strings.Builder
+	l := lexer{text: q.Text}
+	for t := l.next(); t.kind != tEOF; t = l.next() {
+		s := q.Text[t.start:t.end]
+		switch t.kind {
+		case tVar:
+			b.WriteString("?v")
+		case tString:
+			b.WriteString(`"s"`)
+		case tInteger, tDecimal, tDouble:
+			b.WriteString("0")
+		case tWord:
+			b.WriteString(strings.ToUpper(s))
+		case tPercent:
+			b.WriteString("%n")
+		case tName:
+			b.WriteString(q.Text[t.start : t.colon+1])
+			b.WriteString(placeholder(q.Text[t.colon+1 : t.end]))
+		case tIRI:
+			i := strings.LastIndexAny(s, "/#")
+			b.WriteString(s[:i+1])
+			b.WriteString(placeholder(strings.TrimSuffix(s[i+1:], ">")))
+			b.WriteString(">")
+		default:
+			b.WriteString(s)
+		}
+	}
+	return b.String()
+}
+
+// placeholder replaces a Q, P or L number by its letter.
+func placeholder(local string) string {
+	if rdf.ValidID(local) {
+		return local[:1]
+	}
+	return local
+}
