@@ -139,7 +139,7 @@ func TestPicking(t *testing.T) {
 			w.clock.pass(2 * time.Hour)
 			w.wiki.put(page, w.wiki.text()+"\n\n== Cats ==\n"+c.thread+"\n")
 			w.round()
-			if w.wiki.saves != c.want {
+			if w.wiki.saves != c.want || len(w.solver.asked) != c.want {
 				t.Errorf("%d replies, want %d; the page:\n%s", w.wiki.saves, c.want, w.wiki.text())
 			}
 		})
@@ -617,6 +617,18 @@ func TestBudget(t *testing.T) {
 	w.want("Cats:posted")
 }
 
+// A signature without a time stamp is no reason to wait for ever.
+func TestUntimed(t *testing.T) {
+	w := newWorld(t)
+	w.round()
+	w.wiki.put(page, w.wiki.text()+"\n\n== Cats ==\nWhich cats are there in the house? --[[User:Alice|Alice]]\n")
+	for range 3 {
+		w.round()
+		w.clock.pass(40 * time.Minute)
+	}
+	w.wantReplies("Cats", 1)
+}
+
 func TestUnsigned(t *testing.T) {
 	w := newWorld(t)
 	w.round()
@@ -871,4 +883,16 @@ func TestNewReply(t *testing.T) {
 	if r := bot.NewReply(many, "", "", ""); len(r.Rows) != 10 || r.Total != 5000 {
 		t.Errorf("%d of %d rows", len(r.Rows), r.Total)
 	}
+}
+
+// What was on the page in the very minute of the first start stays unanswered, also when it is edited later; what comes in that minute but after it is new.
+func TestMinuteOfTheStart(t *testing.T) {
+	w := newWorld(t)
+	w.wiki.post("Old", "Which cats are there?", "Alice")
+	w.round()
+	w.wiki.post("New", "Which dogs are there?", "Alice")
+	w.wiki.edit("Which cats", "Which black cats")
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("New:posted")
 }

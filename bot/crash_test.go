@@ -2,6 +2,7 @@ package bot_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -280,6 +281,90 @@ func TestOwnEditsUnreadable(t *testing.T) {
 	w.round()
 	w.want("Cats:posting")
 	w.wiki.noEdits = false
+	w.round()
+	w.want("Cats:posted")
+}
+
+// The first save arrives when the bot has already concluded that it did not, and waits for something else.
+func TestLateSaveWhileHeld(t *testing.T) {
+	held := func(t *testing.T) *world {
+		w := started(t)
+		w.wiki.late = true
+		w.round()
+		w.clock.pass(3 * time.Minute)
+		w.wiki.put(stopPage, "stop")
+		w.round()
+		w.want("Cats:approved")
+		w.wiki.put(stopPage, "run")
+		return w
+	}
+	w := held(t)
+	before := w.wiki.text()
+	w.wiki.arrive()
+	w.wiki.put(page, before) // somebody takes it away
+	w.round()
+	w.want("Cats:posted")
+	w.wantReplies("Cats", 0)
+
+	w = held(t)
+	w.wiki.arrive()
+	w.wiki.noEdits = true // only the page tells
+	w.round()
+	w.want("Cats:posted")
+	w.wantReplies("Cats", 1)
+}
+
+// The page alone is enough to know that a save arrived.
+func TestRecoveredFromThePage(t *testing.T) {
+	w := started(t)
+	w.wiki.lost, w.wiki.noEdits = true, true
+	w.round()
+	w.want("Cats:posting")
+	w.round()
+	w.want("Cats:posted")
+	w.wantReplies("Cats", 1)
+}
+
+// A request that kills the whole program each time is given up in the end, and the others are answered.
+func TestPoison(t *testing.T) {
+	for _, what := range []string{"triage", "solver"} {
+		w := busy(t)
+		w.cfg.MaxStarts = 4
+		die := func(s string) {
+			if strings.Contains(s, "cats") {
+				runtime.Goexit()
+			}
+		}
+		if what == "triage" {
+			w.solver.onTriage = die
+		} else {
+			w.solver.onAsk = die
+		}
+		finished := false
+		for i := 0; i < 10 && !finished; i++ {
+			_, finished, _ = w.crash(0, false)
+		}
+		w.settleDown(what)
+		w.want("Cats:gave_up News:skipped Dogs:posted")
+		if r := w.entries()[0].Reason; !strings.Contains(r, "4 times") {
+			t.Errorf("%s: reason %q", what, r)
+		}
+	}
+}
+
+// Ctrl-C in the middle of solving is not counted as a crash, and the request is taken up again.
+func TestInterrupted(t *testing.T) {
+	w := started(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	w.solver.onAsk = func(string) { cancel() }
+	if _, err := w.bot().Round(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	w.want("Cats:accepted")
+	if e := w.entries()[0]; e.Starts != 0 || e.Failures != 0 {
+		t.Errorf("counted: %+v", e)
+	}
+	w.solver.onAsk = nil
 	w.round()
 	w.want("Cats:posted")
 }

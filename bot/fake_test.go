@@ -248,10 +248,15 @@ type fakeSolver struct {
 	reason  agent.Reason
 	panics  bool
 	onSolve func()
+
+	onTriage, onAsk func(text string)
 }
 
 func (s *fakeSolver) Triage(_ context.Context, heading string, posts []agent.Post) (*agent.Triage, error) {
 	last := posts[len(posts)-1]
+	if s.onTriage != nil {
+		s.onTriage(last.Text)
+	}
 	s.triaged = append(s.triaged, heading+"/"+last.Author+"/"+last.Text)
 	if len(s.terrs) > 0 {
 		err := s.terrs[0]
@@ -263,7 +268,13 @@ func (s *fakeSolver) Triage(_ context.Context, heading string, posts []agent.Pos
 	return &agent.Triage{Request: !strings.Contains(last.Text, "announcement"), Question: last.Text, Language: "en", Why: "by the fake"}, nil
 }
 
-func (s *fakeSolver) Solve(_ context.Context, key string, q agent.Question) (*agent.Outcome, error) {
+func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error) {
+	if s.onAsk != nil {
+		s.onAsk(q.Text)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	s.solved[key]++
 	s.asked = append(s.asked, q)
 	if s.onSolve != nil {
