@@ -43,12 +43,12 @@ type Recorder interface {
 	Record(ctx context.Context, e Event) error
 }
 
-// Question is what is asked. Context holds what the poster brought along, such as a half-working query, in the poster's own words.
+// Question is what is asked, with what the poster brought along, such as a half-working query, in the poster's own words.
 type Question struct {
-	ID       string // for the trajectory's name; may be empty
-	Text     string
-	Language string // language code when known; detected by the model otherwise
-	History  []Turn // earlier turns of the conversation, oldest first
+	ID       string `json:"id,omitempty"` // for the trajectory and the log; may be empty
+	Text     string `json:"text"`
+	Language string `json:"language,omitempty"` // language code when known; detected by the model otherwise
+	History  []Turn `json:"history,omitempty"`  // earlier turns of the conversation, oldest first
 }
 
 // Turn is an earlier question of the same conversation and what was done and said.

@@ -81,6 +81,15 @@ func (dialect) identifiers(query string) []string {
 	return out
 }
 
+// limit returns the LIMIT of the outermost query, or -1.
+func (dialect) limit(query string) int {
+	q, err := sparql.Parse(query)
+	if err != nil || q.Body == nil || q.Body.Limit == nil {
+		return -1
+	}
+	return int(q.Body.Limit.N)
+}
+
 // inLanguage replaces [AUTO_LANGUAGE], which only the query service's own page understands.
 func (dialect) inLanguage(query, lang string) string { return sparql.ReplaceAutoLanguage(query, lang) }
 

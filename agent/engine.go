@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -67,6 +68,10 @@ type run struct {
 // (cancelled by the caller, not the run's own time limit), or the trajectory could not be written. The Outcome that comes with an error holds what was reached
 // and must not be published.
 func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limits) (out *Outcome, err error) {
+	if strings.TrimSpace(q.Text) == "" {
+		return nil, errors.New("agent: the question is empty")
+	}
+	q.Text, q.History = clip(q.Text, maxQuestion), q.History[max(0, len(q.History)-maxHistory):]
 	r := &run{Engine: e, q: q, rec: rec, known: map[string]bool{}, dialect: newDialect(e.opts.Services)}
 	r.meter = meter{limits: limits.withDefaults(), start: e.now()}
 	r.graph = &recordingGraph{Graph: e.graph, r: r}
@@ -93,6 +98,7 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 // answer does the work: language, exploration, final query, report.
 func (r *run) answer(ctx context.Context, out *Outcome) error {
 	r.learn(r.q.Text)
+	r.learn(say("act.tmpl", map[string]any{}))
 	for _, t := range r.q.History {
 		r.learn(t.Question + "\n" + t.SPARQL)
 	}
@@ -207,6 +213,9 @@ func (r *run) act(ctx context.Context) (*turn, error) {
 		return nil, err
 	}
 	t, err := parseTurn(text)
+	if err == nil && finish == "length" && t.action.name == actExecute && !t.more { // half a query
+		err = &unreadable{}
+	}
 	var bad *unreadable
 	if errors.As(err, &bad) {
 		if finish == "length" {
@@ -224,12 +233,18 @@ func (r *run) act(ctx context.Context) (*turn, error) {
 	return &t, err
 }
 
+// maxObservation is how many characters of an observation are kept.
+const maxObservation = 16_000
+
 // step carries out an action and adds it to the state.
 func (r *run) step(ctx context.Context, t turn, key string) error {
 	began := r.now()
 	res, err := r.do(ctx, t.action)
 	if err != nil {
 		return err
+	}
+	if limited := clip(res.text, maxObservation); limited != res.text {
+		res.text = limited + "\n" + say("cut", maxObservation)
 	}
 	r.state.taken++
 	elapsed := r.now().Sub(began)
@@ -302,6 +317,12 @@ func (r *run) learn(text string) {
 		r.known[id] = true
 	}
 }
+
+// How much of a question and its history is shown: a post can be as long as a page.
+const (
+	maxQuestion = 16_000 // characters
+	maxHistory  = 6      // earlier turns, the latest
+)
 
 func (r *run) asked() asked {
 	return asked{Question: r.q.Text, Language: r.lang.name, Earlier: r.q.History}

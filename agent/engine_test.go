@@ -325,3 +325,65 @@ func TestFollowUp(t *testing.T) {
 		t.Errorf("confidence %v", out.Confidence)
 	}
 }
+
+// lengthy answers with one text and the finish reason "length".
+type lengthy struct{ fakeModel }
+
+func (m *lengthy) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
+	resp, err := m.fakeModel.Complete(ctx, req)
+	if err == nil {
+		resp.Choices[0].FinishReason = "length"
+	}
+	return resp, err
+}
+
+// TestCutOffTurn: half a query is not run; a short action whose turn went on too long is.
+func TestCutOffTurn(t *testing.T) {
+	m := &lengthy{fakeModel{acts: []string{execute(qA), do("search_wikidata(a)\nObservation: and so on and so on")}}}
+	g := graphOfTwo()
+	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Who?", Language: "en"}, nil, Limits{Counted: 1})
+	if err != nil || len(g.queries) != 0 || len(out.Steps) != 1 || out.Steps[0].Action != actSearch {
+		t.Errorf("%v, %d queries, %+v", err, len(g.queries), out.Steps)
+	}
+	if !strings.Contains(m.last("act"), "cut off because it was too long") {
+		t.Errorf("the model was told: %s", m.last("act"))
+	}
+}
+
+// TestBounds: what is shown is bounded, and the model is told when few steps are left.
+func TestBounds(t *testing.T) {
+	wide := &kg.Table{Vars: make([]string, 200)}
+	row := make([]rdf.Term, 200)
+	for i := range row {
+		wide.Vars[i] = fmt.Sprintf("v%d", i)
+		row[i] = rdf.String(strings.Repeat("y", 150))
+	}
+	wide.Rows = [][]rdf.Term{row, row}
+	g := graphOfTwo()
+	g.tables[qA] = wide
+	m := &fakeModel{acts: []string{execute(qA), do("search_wikidata(b)"), do("search_wikidata(c)"), do("search_wikidata(d)")}}
+	q := Question{Text: strings.Repeat("long ", 10_000), Language: "en"}
+	for i := range 9 {
+		q.History = append(q.History, Turn{Question: fmt.Sprintf("turn %d", i)})
+	}
+	out, err := newEngine(m, g).Ask(t.Context(), q, nil, Limits{Counted: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(out.Steps[0].Observation); n > maxObservation+200 || !strings.HasSuffix(out.Steps[0].Observation, "characters)") {
+		t.Errorf("an observation of %d bytes", n)
+	}
+	first := m.requests[0].Messages[1].Content
+	if len(first) > maxQuestion+1000 || strings.Contains(first, "turn 2") || !strings.Contains(first, "turn 3") {
+		t.Errorf("the first message has %d bytes", len(first))
+	}
+	for i, want := range []string{"", "Only 3 steps are left", "Only 2 steps are left", "This is the last step"} {
+		ms := m.requests[i].Messages
+		if last := ms[len(ms)-1].Content; want != "" && !strings.Contains(last, want) || want == "" && strings.Contains(last, "left") {
+			t.Errorf("step %d: %s", i+1, clip(last, 300))
+		}
+	}
+	if _, err := newEngine(m, g).Ask(t.Context(), Question{Text: " "}, nil, Limits{}); err == nil {
+		t.Error("an empty question was asked")
+	}
+}

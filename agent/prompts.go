@@ -119,8 +119,11 @@ func actMessages(p preset, l Limits, q asked, s *state) []llm.Message {
 				out = append(out, n.text)
 			}
 		}
-		if after == len(s.steps) && s.badTurn == "" && s.fleeting != "" {
-			out = append(out, s.fleeting)
+		if after == len(s.steps) {
+			if s.badTurn == "" && s.fleeting != "" {
+				out = append(out, s.fleeting)
+			}
+			out = append(out, hurry(l.Counted-after)...)
 		}
 		return out
 	}
@@ -138,4 +141,15 @@ func actMessages(p preset, l Limits, q asked, s *state) []llm.Message {
 			llm.Message{Role: llm.User, Content: say("act_again", map[string]any{"Note": s.fleeting, "Next": len(s.steps) + 1})})
 	}
 	return ms
+}
+
+// hurry is what is said when few steps are left.
+func hurry(left int) []string {
+	switch left {
+	case 1:
+		return []string{say("last_left", nil)}
+	case 2, 3:
+		return []string{say("few_left", left)}
+	}
+	return nil
 }

@@ -37,6 +37,9 @@ var (
 // around the labels, several actions (the first counts), an invented observation behind it (cut off), or as a JSON object with the keys thought, action and
 // argument (also action_name, action_argument, action_input). What cannot be read is an *unreadable with the reason.
 func parseTurn(text string) (turn, error) {
+	if i := strings.LastIndex(text, "</think>"); i >= 0 { // a reasoning model's notes to itself
+		text = text[i+len("</think>"):]
+	}
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	if text == "" {
 		return turn{}, &unreadable{text: "bad_empty"}

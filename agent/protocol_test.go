@@ -53,6 +53,7 @@ func TestParseTurn(t *testing.T) {
 		{"JSON", `{"thought": "x", "action": "search_wikidata", "argument": "a"}`, "x", actSearch, "a", false},
 		{"JSON in a fence, other keys", "```json\n{\"thought\": \"x\", \"action_name\": \"execute_sparql\", \"action_argument\": \"ASK {}\"}\n```", "x", actExecute, "ASK {}", false},
 		{"JSON with a call", `{"thought": "x", "action": "search_wikidata(a)"}`, "x", actSearch, "a", false},
+		{"a reasoning model's notes", "<think>Action: stop()\n</think>\nThought: x\nAction: search_wikidata(a)", "x", actSearch, "a", false},
 		{"windows line ends", "Thought: x\r\nAction: search_wikidata(a)\r\n", "x", actSearch, "a", false},
 	}
 	for _, tt := range tests {

@@ -24,8 +24,11 @@ func (r *run) execute(ctx context.Context, query string) (result, error) {
 	if t.Empty() {
 		return result{text: say("empty", nil) + warning}, nil
 	}
-	labels := r.labelsOf(ctx, r.preset.shownIDs(t))
-	return result{text: r.preset.tableText(t, labels) + warning, rows: len(t.Rows), found: true}, nil
+	text := r.preset.tableText(t, r.labelsOf(ctx, r.preset.shownIDs(t)))
+	if n := len(t.Rows); n > 1 && n == r.dialect.limit(query) {
+		text += "\n" + say("limit_reached", n)
+	}
+	return result{text: text + warning, rows: len(t.Rows), found: true}, nil
 }
 
 // unseenIn returns the numbers in a query that stood in nothing that the model was shown.

@@ -151,13 +151,13 @@ func TestGuarded(t *testing.T) {
 // TestUnseenNumbers: a number that was never shown is named with its label; one that was shown is not.
 func TestUnseenNumbers(t *testing.T) {
 	g := graphOfTwo()
-	g.labels = map[string]string{"P31": "instance of"}
-	s := observe(t, g, "en", "execute_sparql("+qA+")")
-	if want := `Numbers in this query that you had not looked up: P31 is "instance of"; Q5 is unknown, or has no label.`; !strings.Contains(s.Observation, want) {
+	g.labels = map[string]string{"P17": "country"}
+	s := observe(t, g, "en", "execute_sparql("+qB+")")
+	if want := `Numbers in this query that you had not looked up: P17 is "country"; Q183 is unknown, or has no label.`; !strings.Contains(s.Observation, want) {
 		t.Errorf("got %s", s.Observation)
 	}
-	m := &fakeModel{acts: []string{execute(qA)}}
-	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Which items have P31 with Q5?", Language: "en"}, nil, Limits{Counted: 1})
+	m := &fakeModel{acts: []string{execute(qB)}}
+	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Which items have P17 with Q183?", Language: "en"}, nil, Limits{Counted: 1})
 	if err != nil || strings.Contains(out.Steps[0].Observation, "looked up") {
 		t.Errorf("%v, %s", err, out.Steps[0].Observation)
 	}

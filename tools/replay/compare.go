@@ -22,14 +22,19 @@ import (
 // Entries
 //   - a first line names the entity, a last one the properties that were left out.
 //   - "rank" marks preferred and deprecated statements; a quantity has its unit, a date its precision, a text its language [not in the record].
-//   - emptyGroups: a statement's empty qualifier object is left out.
-//   - sameValue: a value that the record's pruning lists twice stands once.
+//   - prunedShape: the record's page was written by the pruning model, ours is always in the page's own shape: one value stands alone and not in a list, a property
+//     or qualifier object that was left empty is left out, a value listed twice stands once.
+//   - an argument that is not one number is told to the model; the record shows an empty page.
+//   - more than 200 values of a property are counted only, a page is cut after 16,000 characters [not in the record].
 //
 // Examples
 //   - lineBreaks, as above.
-//   - subject, property and value have their numbers [not in the record]; of more than 20 the first 20 are shown, with the total.
+//   - propertyName: the property stands with its label and number (the replay has no labels: the number).
+//   - subject and value have their numbers [not in the record].
+//   - firstTwenty: of more than 20 the first 20 are shown, with the total.
 //
 // Queries
+//   - limitReached: a last line says when the query's own limit was reached.
 //   - a first line gives the number of rows, a third the kinds of the values; columns are separated by " | " and not padded.
 //   - gapCounted: the line between the first and the last five says how many are left out.
 //   - labels of items are added where there is no label column [not in the record: it has no labels].
@@ -72,7 +77,7 @@ func compareObservation(count counts, p *recordPlayer, s step) bool {
 	case "search_wikidata":
 		ok = compareSearch(count, s.Observation, *theirs)
 	case "get_wikidata_entry":
-		ok = compareEntry(count, s.Observation, *theirs)
+		ok = compareEntry(count, s, *theirs)
 	case "get_property_examples":
 		ok = compareExamples(count, s.Observation, *theirs)
 	case "execute_sparql":
@@ -123,7 +128,12 @@ func cutLast(s string) (before, last string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
-func compareEntry(count counts, ours, theirs string) bool {
+func compareEntry(count counts, s step, theirs string) bool {
+	if s.Failure != "" {
+		count.add("  get_wikidata_entry: several numbers at once, which is told to the model")
+		return theirs == "{}"
+	}
+	ours := s.Observation
 	_, ours, _ = strings.Cut(ours, "\n") // the heading
 	if strings.TrimSpace(theirs) == "{}" || theirs == "" {
 		count.add("  get_wikidata_entry: an empty page, whose text is ours")
@@ -170,7 +180,12 @@ func compareTable(count counts, p *recordPlayer, s step, theirs string) bool {
 		count.add("  needed execute_sparql: unboundRows")
 		return len(table.Vars) == 0
 	}
-	lines := strings.Split(s.Observation, "\n")
+	shown := s.Observation
+	if before, last, _ := cutLast(shown); strings.HasPrefix(last, "(The query's LIMIT") {
+		count.add("  needed execute_sparql: limitReached")
+		shown = before
+	}
+	lines := strings.Split(shown, "\n")
 	ours := strings.Join(append([]string{lines[1]}, lines[3:]...), "\n")
 	count.add("  execute_sparql: count, kinds and separators taken away")
 	return compare(count, squeeze(strings.ReplaceAll(gapLine.ReplaceAllString(ours, "GAP"), " | ", " ")), squeeze(dottedRow.ReplaceAllString(theirs, "GAP")),
