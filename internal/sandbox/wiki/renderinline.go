@@ -4,6 +4,7 @@ import (
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -57,9 +58,12 @@ func (r *renderer) marker(w *inlineWriter, s string) int {
 
 var itemTitle = regexp.MustCompile(`^(?:d:|:d:|:)?(?:Special:EntityPage/)?((?:Property:)?[PQL][1-9]\d{0,11})$`)
 
+// maxLink bounds the wikitext of a link, so that unclosed brackets cost little.
+const maxLink = 2000
+
 // wikilink renders [[target|label]] and gives its length; 0 when it is none. Links to items and properties lead to Wikidata.
 func (r *renderer) wikilink(w *inlineWriter, s string, depth int) int {
-	end := strings.Index(s[:min(len(s), 2000)], "]]")
+	end := strings.Index(s[:min(len(s), maxLink)], "]]")
 	if end < 0 || strings.Contains(s[2:end], "[[") {
 		return 0
 	}
@@ -111,7 +115,7 @@ func (r *renderer) bracketLink(w *inlineWriter, s string, depth int) int {
 	if !strings.HasPrefix(s, "[http") {
 		return 0
 	}
-	m := bracketed.FindStringSubmatch(s)
+	m := bracketed.FindStringSubmatch(s[:min(len(s), maxLink)])
 	if m == nil {
 		return 0
 	}
@@ -135,7 +139,7 @@ func (r *renderer) bareLink(w *inlineWriter, s string) int {
 	if !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://") {
 		return 0
 	}
-	m := strings.TrimRight(bare.FindString(s), ".,;:!?)")
+	m := strings.TrimRight(bare.FindString(s[:min(len(s), maxLink)]), ".,;:!?)")
 	if u, err := url.Parse(html.UnescapeString(m)); m == "" || err != nil || u.Host == "" {
 		return 0
 	}
@@ -173,10 +177,16 @@ func (w *inlineWriter) quotes(n int) {
 		w.b.WriteString(strings.Repeat("&#39;", n-5))
 		n = 5
 	}
-	if n == 2 || n == 5 {
+	switch {
+	case n == 2:
 		w.toggle("i")
-	}
-	if n == 3 || n == 5 {
+	case n == 3:
+		w.toggle("b")
+	case slices.Index(w.open, "b") > slices.Index(w.open, "i"): // the inner one ends first
+		w.toggle("b")
+		w.toggle("i")
+	default:
+		w.toggle("i")
 		w.toggle("b")
 	}
 }

@@ -90,7 +90,7 @@ func listTags(c byte) (open, close, li string) {
 }
 
 // maxTable bounds the lines of a table.
-const maxTable = 2000
+const maxTable = 1000
 
 // tableEnd counts the lines of the table that starts in the first one, its closing line included; 0 when it is never closed.
 func tableEnd(ls []line) int {

@@ -46,6 +46,9 @@ func split(title string) (ns int, name string, err error) {
 
 func upperFirst(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
+	if r == utf8.RuneError {
+		return s
+	}
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
