@@ -75,7 +75,11 @@ func (c *Client) HTML(ctx context.Context, title string) (string, error) {
 		err = errors.New(oneLine(string(body)))
 	}
 	if err != nil {
-		return "", &Error{Op: "html", Title: title, Kind: kindOfStatus(resp.StatusCode, false), Code: fmt.Sprintf("http-%d", resp.StatusCode), Err: err}
+		kind := kindOfStatus(resp.StatusCode, false)
+		if resp.StatusCode == http.StatusNotFound {
+			kind = Refused // there is no such page
+		}
+		return "", &Error{Op: "html", Title: title, Kind: kind, Code: fmt.Sprintf("http-%d", resp.StatusCode), Err: err}
 	}
 	return string(body), nil
 }

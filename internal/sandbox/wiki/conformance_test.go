@@ -202,10 +202,10 @@ func testSectionEdit(t *testing.T, s *site) {
 // testSectionNumbers marks each section of a page with odd headings by an edit of that number.
 func testSectionNumbers(t *testing.T, s *site) {
 	text := "Lead\n\n== A ==\na\n\n<!--\n== no ==\n-->\n=== B ===\nb\n\n<nowiki>\n== no ==\n</nowiki>\n\n==C== \nc\n\n<pre>\n== no ==\n</pre>\n\n" +
-		"== D == <!-- comment -->\nd\n\n{{Nothing|x=\n== T ==\n}}\n\n=E=\ne\n\n<syntaxhighlight lang=\"sparql\">\n== no ==\n</syntaxhighlight>\n\n==F\nnot\n\n====== G ======\ng"
+		"== D == <!-- comment -->\nd\n\n{{Nothing|x=\n== T ==\n}}\n\n=E=\ne\n\n<syntaxhighlight lang=\"sparql\">\n== no ==\n</syntaxhighlight>\n\n==F\nnot\n\n====== G ======\ng\n\n== H ==\nh {{unclosed\n\n== I ==\ni"
 	p := s.page(t, "numbers", text)
 	c := s.client(t, s.bot)
-	for n, head := range []string{"A", "B", "C", "D", "E", "G"} {
+	for n, head := range []string{"A", "B", "C", "D", "E", "G", "H", "I"} {
 		section := fmt.Sprint(n + 1)
 		if n >= 4 {
 			section = fmt.Sprint(n + 2) // the heading inside a template is counted, though it can not be edited
@@ -477,7 +477,7 @@ func testHTML(t *testing.T, s *site) {
 		}
 	}
 	_, err = s.client(t, s.bot).HTML(context.Background(), p.Title+" none")
-	wantKind(t, err, mediawiki.Blocked, "http-404")
+	wantKind(t, err, mediawiki.Refused, "http-404")
 }
 
 // testOddText: what is sent is what stands there, but for NFC, line ends, and space at the end.

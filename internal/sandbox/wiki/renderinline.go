@@ -115,7 +115,11 @@ func (r *renderer) bracketLink(w *inlineWriter, s string, depth int) int {
 	if !strings.HasPrefix(s, "[http") {
 		return 0
 	}
-	m := bracketed.FindStringSubmatch(s[:min(len(s), maxLink)])
+	end := strings.IndexAny(s[:min(len(s), maxLink)], "]\n")
+	if end < 0 || s[end] == '\n' {
+		return 0
+	}
+	m := bracketed.FindStringSubmatch(s[:end+1])
 	if m == nil {
 		return 0
 	}
