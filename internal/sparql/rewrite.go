@@ -1,0 +1,343 @@
+package sparql
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Target is a dialect that [Rewrite] can write.
+type Target string
+
+// The targets.
+const (
+	Standard Target = "standard" // SPARQL 1.1 Query, for any engine that holds Wikidata's data
+	QLever   Target = "qlever"   // QLever: standard, prefixes declared, no federation to Wikidata's other half, RE2 regular expressions
+	WDQS     Target = "wdqs"     // the Wikidata Query Service: its prefixes, label service, the split graph
+)
+
+// RewriteOptions say what [Rewrite] does beside changing the dialect.
+type RewriteOptions struct {
+	Language   string                     // the asker's language: stands for [AUTO_LANGUAGE], first in added label services; "en" when empty
+	DropMWAPI  bool                       // leave calls of wikibase:mwapi out, as SPINACH's authors did before running queries; without it they are an error for other engines
+	Distinct   bool                       // make the outermost SELECT a SELECT DISTINCT
+	Entities   bool                       // give a projection that shows ?xLabel without ?x the variable ?x too
+	Labels     bool                       // WDQS: add the label service and ?xLabel for projected entities that have none
+	ItemValued func(property string) bool // whether a property's values are items (its P number); nil when unknown: helps Labels
+}
+
+// Rewritten is the result of [Rewrite]: the query in canonical layout, and what was done, one sentence each.
+type Rewritten struct {
+	Text  string
+	Notes []string
+}
+
+// Rewrite ports a query to another dialect. What the target cannot do (a call of MediaWiki's API, graph analytics, regular expressions that QLever's library
+// lacks) is an error that names it. The result means the same but for what its notes say. Errors of [Parse] are returned as they are.
+func Rewrite(query string, to Target, o RewriteOptions) (*Rewritten, error) {
+	q, err := Parse(query)
+	if err != nil {
+		return nil, err
+	}
+	if q.Form == Update {
+		return nil, fmt.Errorf("an update (%s) is not rewritten", q.Operation)
+	}
+	if !languageCode(o.Language) {
+		o.Language = "en"
+	}
+	r := &rewriter{q: q, o: o, used: map[string]bool{}}
+	r.collectNames()
+	r.common()
+	switch to {
+	case Standard, QLever:
+		r.toStandard(to)
+	case WDQS:
+		r.toWDQS()
+	default:
+		return nil, fmt.Errorf("there is no dialect %q; known are standard, qlever and wdqs", to)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	text := Print(q, PrintOptions{})
+	if _, err := Parse(text); err != nil {
+		return nil, fmt.Errorf("the query cannot be rewritten: the result would not parse: %w", err)
+	}
+	return &Rewritten{Text: text, Notes: r.notes}, nil
+}
+
+// rewriter changes a tree of its own in place.
+type rewriter struct {
+	q     *Query
+	o     RewriteOptions
+	notes []string
+	err   error
+	used  map[string]bool // names of variables
+}
+
+func (r *rewriter) note(format string, args ...any) {
+	s := fmt.Sprintf(format, args...)
+	if !slices.Contains(r.notes, s) {
+		r.notes = append(r.notes, s)
+	}
+}
+
+func (r *rewriter) fail(n Node, format string, args ...any) {
+	if r.err == nil {
+		p := r.q.Position(n.Pos().Start)
+		r.err = &Error{Line: p.Line, Column: p.Column, Offset: p.Offset, Message: fmt.Sprintf(format, args...)}
+	}
+}
+
+func (r *rewriter) collectNames() {
+	Inspect(r.q, func(n Node) bool {
+		switch x := n.(type) {
+		case *Term:
+			if x.Kind == Var {
+				r.used[x.Name] = true
+			}
+		case *SelectItem:
+			r.used[x.Var] = true
+		case *Bind:
+			r.used[x.Var] = true
+		case *GroupKey:
+			r.used[x.As] = true
+		case *Values:
+			for _, v := range x.Vars {
+				r.used[v] = true
+			}
+		}
+		return true
+	})
+}
+
+// fresh returns a variable name that the query does not use yet.
+func (r *rewriter) fresh(base string) string {
+	name := base
+	for i := 2; r.used[name]; i++ {
+		name = base + "_" + itoa(i)
+	}
+	r.used[name] = true
+	return name
+}
+
+// groups calls f for the groups of a query part from the inside out, nested groups of expressions included, but not those of sub-selects.
+func groups(g *Group, f func(*Group)) {
+	if g == nil {
+		return
+	}
+	for _, p := range g.Patterns {
+		for _, c := range childGroups(p) {
+			groups(c, f)
+		}
+	}
+	f(g)
+}
+
+// childGroups returns the groups right below a pattern.
+func childGroups(p Pattern) []*Group {
+	switch x := p.(type) {
+	case *Group:
+		return []*Group{x}
+	case *Optional:
+		return []*Group{x.Group}
+	case *Minus:
+		return []*Group{x.Group}
+	case *GraphPattern:
+		return []*Group{x.Group}
+	case *Service:
+		return []*Group{x.Group}
+	case *Union:
+		return x.Branches
+	case *Filter:
+		return exprGroups(x.Expr)
+	case *Bind:
+		return exprGroups(x.Expr)
+	}
+	return nil
+}
+
+func exprGroups(e *Expr) []*Group {
+	var out []*Group
+	if e.Group != nil {
+		out = append(out, e.Group)
+	}
+	for _, a := range e.Args {
+		out = append(out, exprGroups(a)...)
+	}
+	return out
+}
+
+// selects returns every SELECT of the query, the innermost first, the outermost last.
+func (r *rewriter) selects() []*SelectQuery {
+	var out []*SelectQuery
+	Inspect(r.q, func(n Node) bool {
+		if s, ok := n.(*SelectQuery); ok {
+			out = append(out, s)
+		}
+		return true
+	})
+	slices.Reverse(out)
+	return out
+}
+
+// common does what was asked for whatever the target is.
+func (r *rewriter) common() {
+	top := r.q.Body
+	if r.o.Distinct && r.q.Form == Select && !top.Distinct {
+		top.Distinct, top.Reduced = true, false
+		r.note("SELECT made SELECT DISTINCT")
+	}
+	if r.o.Entities && r.q.Form == Select {
+		r.addEntities(top)
+	}
+	if r.o.DropMWAPI {
+		for _, s := range r.selects() {
+			groups(s.Where, func(g *Group) {
+				g.Patterns = slices.DeleteFunc(g.Patterns, func(p Pattern) bool {
+					x, ok := p.(*Service)
+					if ok && x.Kind() == MWAPIService {
+						r.note("call of MediaWiki's API (wikibase:mwapi) left out; the result changes")
+						return true
+					}
+					return false
+				})
+			})
+		}
+	}
+}
+
+// addEntities projects ?x before ?xLabel where only the label is shown and ?x stands in the pattern.
+func (r *rewriter) addEntities(s *SelectQuery) {
+	shown := map[string]bool{}
+	for _, it := range s.Items {
+		shown[it.Var] = true
+	}
+	visible := s.Where.Visible()
+	for _, n := range r.q.Named {
+		visible = append(visible, n.Query.Columns()...)
+	}
+	var out []*SelectItem
+	for _, it := range s.Items {
+		base, ok := isLabelVar(it.Var)
+		if ok && it.Expr == nil && !shown[base] && slices.Contains(visible, base) {
+			shown[base] = true
+			out = append(out, &SelectItem{Var: base})
+			if s.GroupBy != nil && !groups1(s.GroupBy, base) {
+				s.GroupBy.Keys = append(s.GroupBy.Keys, &GroupKey{Expr: varExpr(base)})
+			}
+			r.note("?%s added to the projection, which showed its label only", base)
+		}
+		out = append(out, it)
+	}
+	s.Items = out
+}
+
+// groups1 reports whether the variable is a key of the GROUP BY.
+func groups1(g *GroupBy, name string) bool {
+	for _, k := range g.Keys {
+		if k.As == name || isTerm(k.Expr, Var) && k.Expr.Term.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// Constructors of new nodes.
+
+func varTerm(name string) *Term { return &Term{Kind: Var, Name: name} }
+func iriTerm(iri string) *Term  { return &Term{Kind: Const, Value: rdf.IRI(iri)} }
+func stringTerm(s string) *Term { return &Term{Kind: Const, Value: rdf.String(s)} }
+func termExpr(t *Term) *Expr    { return &Expr{Kind: ExprTerm, Term: t} }
+func varExpr(name string) *Expr { return termExpr(varTerm(name)) }
+func stringExpr(s string) *Expr { return termExpr(stringTerm(s)) }
+func call(op string, args ...*Expr) *Expr {
+	return &Expr{Kind: ExprBuiltin, Op: op, Args: args}
+}
+func binary(op string, a, b *Expr) *Expr {
+	return &Expr{Kind: ExprBinary, Op: op, Args: []*Expr{a, b}}
+}
+func function(iri string, args ...*Expr) *Expr {
+	return &Expr{Kind: ExprFunction, Term: iriTerm(iri), Args: args}
+}
+func triple(s *Term, predicate string, o *Term) *Triples {
+	return &Triples{Subject: s, Properties: []*Property{{Path: iriPath(predicate), Objects: []*Term{o}}}}
+}
+func groupOf(ps ...Pattern) *Group { return &Group{Patterns: ps} }
+
+// declarePrefixes puts a PREFIX line for every predefined prefix that is used without being declared.
+func (r *rewriter) declarePrefixes() {
+	declared := map[string]bool{}
+	for _, d := range r.q.Prologue {
+		if !d.Base {
+			declared[d.Prefix] = true
+		}
+	}
+	missing := map[string]bool{}
+	Inspect(r.q, func(n Node) bool {
+		if t, ok := n.(*Term); ok && t.Kind == Const {
+			if p, ok := r.prefixUsed(t, declared); ok && !declared[p] {
+				missing[p] = true
+			}
+		}
+		return true
+	})
+	names := make([]string, 0, len(missing))
+	for p := range missing {
+		names = append(names, p)
+	}
+	sort.Strings(names)
+	var ds []*Declaration
+	for _, p := range names {
+		ns, ok := rdf.Prefixes[p]
+		if !ok {
+			ns, _ = enginePrefix(p)
+		}
+		ds = append(ds, &Declaration{Prefix: p, IRI: ns})
+	}
+	r.q.Prologue = append(ds, r.q.Prologue...)
+	if len(names) > 0 {
+		r.note("prefixes declared: %s", strings.Join(names, ", "))
+	}
+}
+
+// prefixUsed returns the prefix with which a constant will be printed. A constant made here whose prefix means something else in this query is written out.
+func (r *rewriter) prefixUsed(t *Term, declared map[string]bool) (string, bool) {
+	w := t.Written
+	if w == "" {
+		switch {
+		case t.Value.IsIRI():
+			w = rdf.Shorten(t.Value.Value)
+			if i := strings.IndexByte(w, ':'); w[0] != '<' && declared[w[:i]] && r.namespaceOf(w[:i]) != rdf.Prefixes[w[:i]] {
+				t.Written = "<" + escapeIRI(t.Value.Value) + ">"
+				return "", false
+			}
+		case t.Value.Datatype != "" && !plainNumber(t.Value.Value):
+			w = rdf.Shorten(t.Value.Datatype)
+		}
+	} else if w[0] == '"' || w[0] == '\'' {
+		w = strings.TrimPrefix(w[strings.LastIndexByte(w, w[0])+1:], "^^")
+		if strings.HasPrefix(w, "@") {
+			return "", false
+		}
+	}
+	i := strings.IndexByte(w, ':')
+	if w == "" || w[0] == '<' || i < 0 {
+		return "", false
+	}
+	return unescapeName(w[:i]), true
+}
+
+// namespaceOf returns the last declaration of a prefix in the query.
+func (r *rewriter) namespaceOf(prefix string) string {
+	ns := ""
+	for _, d := range r.q.Prologue {
+		if d.Prefix == prefix && !d.Base {
+			ns = d.IRI
+		}
+	}
+	return ns
+}

@@ -1,0 +1,456 @@
+package sparql
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// toStandard takes out everything that only the query service knows.
+func (r *rewriter) toStandard(to Target) {
+	r.dropHints()
+	for _, s := range r.selects() {
+		r.services(s, to)
+		r.aliases(s)
+	}
+	r.inlineNamed()
+	if to == QLever {
+		r.qleverLimits()
+	}
+	Inspect(r.q, func(n Node) bool {
+		if e, ok := n.(*Expr); ok && e.Kind == ExprFunction && strings.HasPrefix(e.Term.Value.Value, rdf.Wikibase) {
+			r.note("the function %s is known to Wikidata's query service only", rdf.Shorten(e.Term.Value.Value))
+		}
+		return true
+	})
+	r.declarePrefixes()
+}
+
+func (r *rewriter) dropHints() {
+	for _, s := range r.selects() {
+		groups(s.Where, func(g *Group) {
+			before := len(g.Patterns)
+			g.Patterns = slices.DeleteFunc(g.Patterns, func(p Pattern) bool { _, hint := p.(*Hint); return hint })
+			if len(g.Patterns) < before {
+				r.note("optimiser hints dropped")
+			}
+		})
+	}
+}
+
+// services replaces Wikidata's services in the pattern of one SELECT.
+func (r *rewriter) services(s *SelectQuery, to Target) {
+	groups(s.Where, func(g *Group) {
+		var out, labels []Pattern
+		for _, p := range g.Patterns {
+			x, ok := p.(*Service)
+			if !ok {
+				out = append(out, p)
+				continue
+			}
+			switch x.Kind() {
+			case LabelService:
+				labels = append(labels, r.labelService(s, g, x)...)
+			case AroundService:
+				out = append(out, r.around(x)...)
+			case BoxService:
+				out = append(out, r.box(x)...)
+			case SliceService, SampleService:
+				out = append(out, r.slice(x))
+			case MWAPIService:
+				r.fail(x, "MediaWiki's API (wikibase:mwapi) can only be called from Wikidata's query service")
+			case GASService:
+				r.fail(x, "graph analytics (gas:service) run on Blazegraph only")
+			default:
+				if to == QLever && strings.HasPrefix(x.Name.Value.Value, "https://query.wikidata.org/subgraph/") {
+					r.note("SERVICE %s opened: QLever holds the whole graph", x.Name.Written)
+					out = append(out, x.Group)
+					continue
+				}
+				out = append(out, p)
+			}
+		}
+		g.Patterns = append(out, labels...)
+	})
+}
+
+// languages returns the language chain of a label service.
+func (r *rewriter) languages(x *Service) []string {
+	var out []string
+	for _, p := range x.Params() {
+		if p.IRI != rdf.Wikibase+"language" || p.Value.Kind != Const {
+			continue
+		}
+		for _, l := range strings.Split(p.Value.Value.Value, ",") {
+			l = strings.ToLower(strings.TrimSpace(l))
+			if l == strings.ToLower(AutoLanguage) {
+				l = r.o.Language
+			}
+			if languageCode(l) && !slices.Contains(out, l) {
+				out = append(out, l)
+			}
+		}
+	}
+	if len(out) == 0 {
+		out = []string{r.o.Language}
+	}
+	return out
+}
+
+const (
+	schemaDescription = rdf.SchemaDesc
+	entityPattern     = "^http://www\\.wikidata\\.org/entity/"
+)
+
+// labelService returns the patterns that stand for a label service: what it would bind, by language, with the identifier where there is no label.
+func (r *rewriter) labelService(s *SelectQuery, g *Group, x *Service) []Pattern {
+	langs := r.languages(x)
+	var out []Pattern
+	sure := certain(g, namedByName(r.q))
+	rest := x.Rest()
+	if len(rest) > 0 {
+		for _, t := range rest {
+			if t.Path.IRI() == "" || t.Object.Kind != Var {
+				r.fail(x, "the label service holds something else than labels to be fetched")
+				return nil
+			}
+			out = append(out, r.labels(t.Subject, t.Path.IRI(), t.Object.Name, langs, sure)...)
+		}
+		r.note("label service replaced by optional labels in %s", strings.Join(langs, ", "))
+		return out
+	}
+	bound := g.Visible()
+	for _, it := range s.Items {
+		base, ok := isLabelVar(it.Var)
+		if !ok || it.Expr != nil || slices.Contains(bound, it.Var) {
+			continue
+		}
+		predicate := rdf.RDFSLabel
+		switch {
+		case strings.HasSuffix(it.Var, "AltLabel") && r.used[base]:
+			predicate = rdf.SKOSAltLabel
+		case strings.HasSuffix(it.Var, "AltLabel"):
+			base = strings.TrimSuffix(it.Var, "Label")
+		case strings.HasSuffix(it.Var, "Description"):
+			predicate = schemaDescription
+		}
+		out = append(out, r.labels(varTerm(base), predicate, it.Var, langs, sure)...)
+	}
+	if len(out) == 0 {
+		r.note("label service without effect dropped")
+	} else {
+		r.note("label service replaced by optional labels in %s", strings.Join(langs, ", "))
+	}
+	return out
+}
+
+// labels returns patterns that bind target to the subject's label, description or aliases in the first language that has one. A subject that may be unbound
+// is replaced by one that has no label: OPTIONAL would go through all labels there are.
+func (r *rewriter) labels(subject *Term, predicate, target string, langs []string, sure map[string]bool) []Pattern {
+	var out []Pattern
+	whole := subject
+	if subject.Kind == Var && !sure[subject.Name] {
+		subject = varTerm(r.fresh(subject.Name + "_or_none"))
+		out = append(out, &Bind{Expr: call("COALESCE", termExpr(whole), termExpr(iriTerm("urn:none"))), Var: subject.Name})
+	}
+	var choice []*Expr
+	single := len(langs) == 1 && predicate == schemaDescription
+	for _, l := range langs {
+		v := target
+		if !single {
+			v = r.fresh(target + "_" + strings.ReplaceAll(l, "-", "_"))
+		}
+		filter := &Filter{Expr: binary("=", call("LANG", varExpr(v)), stringExpr(l))}
+		inner := groupOf(triple(subject, predicate, varTerm(v)), filter)
+		if predicate == rdf.SKOSAltLabel {
+			inner = r.aliasList(subject, l, v)
+		}
+		out = append(out, &Optional{Group: inner})
+		choice = append(choice, varExpr(v))
+	}
+	if single {
+		return out
+	}
+	if predicate == rdf.RDFSLabel {
+		choice = append(choice, call("REPLACE", call("STR", termExpr(whole)), stringExpr(entityPattern), stringExpr("")))
+	}
+	return append(out, &Bind{Expr: call("COALESCE", choice...), Var: target})
+}
+
+// aliasList returns { SELECT ?x (GROUP_CONCAT(…) AS ?v) … GROUP BY ?x }.
+func (r *rewriter) aliasList(subject *Term, lang, v string) *Group {
+	r.note("aliases are collected in a sub-select, which can be slow")
+	a := r.fresh(v + "_one")
+	sep := ", "
+	sub := &SelectQuery{
+		Items: []*SelectItem{{Var: v, Expr: &Expr{Kind: ExprAggregate, Op: "GROUP_CONCAT", Args: []*Expr{varExpr(a)}, Separator: &sep}}},
+		Where: groupOf(triple(subject, rdf.SKOSAltLabel, varTerm(a)), &Filter{Expr: binary("=", call("LANG", varExpr(a)), stringExpr(lang))}),
+	}
+	if subject.Kind == Var {
+		sub.Items = append([]*SelectItem{{Var: subject.Name}}, sub.Items...)
+		sub.GroupBy = &GroupBy{Keys: []*GroupKey{{Expr: varExpr(subject.Name)}}}
+	}
+	return groupOf(&SubSelect{Query: sub})
+}
+
+const geofDistance = "http://www.opengis.net/def/geosparql/function/distance"
+
+// around replaces the search around a point by a filter on the distance in kilometres.
+func (r *rewriter) around(x *Service) []Pattern {
+	center, radius := x.Param(rdf.Wikibase+"center"), x.Param(rdf.Wikibase+"radius")
+	loc := located(x)
+	if center == nil || radius == nil || loc == nil {
+		r.fail(x, "wikibase:around needs a pattern with a place's location, wikibase:center and wikibase:radius")
+		return nil
+	}
+	out := placePattern(x)
+	d := function(geofDistance, termExpr(loc), termExpr(center))
+	out = append(out, &Filter{Expr: binary("<=", d, number(radius))})
+	if dist := x.Param(rdf.Wikibase + "distance"); dist != nil && dist.Kind == Var {
+		out = append(out, &Bind{Expr: function(geofDistance, termExpr(loc), termExpr(center)), Var: dist.Name})
+	}
+	r.note("wikibase:around replaced by a filter on geof:distance in kilometres, a function that the engine must know")
+	return out
+}
+
+// number returns a term as a number: a string such as "10" becomes 10.
+func number(t *Term) *Expr {
+	if t.Kind == Const && t.Value.IsLiteral() && t.Value.Datatype == "" {
+		s := t.Value.Value
+		l := lexer{text: s}
+		if n := l.next(); n.kind >= tInteger && n.kind <= tDouble && int(n.end) == len(s) {
+			return termExpr(&Term{Kind: Const, Value: rdf.Typed(s, rdf.XSDDecimal), Written: s})
+		}
+	}
+	if t.Kind == Const && t.Value.Datatype != "" {
+		return termExpr(t)
+	}
+	return function(rdf.XSD+"double", termExpr(t))
+}
+
+// located returns the location of the place that around or box look for: the object of the first statement.
+func located(x *Service) *Term {
+	for _, t := range x.Rest() {
+		return t.Object
+	}
+	return nil
+}
+
+// placePattern returns the patterns of a geo service without its settings.
+func placePattern(x *Service) []Pattern {
+	var out []Pattern
+	for _, p := range x.Group.Patterns {
+		if t, ok := p.(*Triples); ok && t.Subject.Kind == Const && t.Subject.Value.Value == bdServiceParam {
+			continue
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// box replaces the search in a box by filters on longitude and latitude.
+func (r *rewriter) box(x *Service) []Pattern {
+	sw, ne := x.Param(rdf.Wikibase+"cornerSouthWest"), x.Param(rdf.Wikibase+"cornerNorthEast")
+	loc := located(x)
+	if loc == nil || (sw == nil || ne == nil) && (x.Param(rdf.Wikibase+"cornerWest") == nil || x.Param(rdf.Wikibase+"cornerEast") == nil) {
+		r.fail(x, "wikibase:box needs a pattern with a place's location and two corners")
+		return nil
+	}
+	out := placePattern(x)
+	between := func(coordinate func(*Term) *Expr, a, b *Term) {
+		c := coordinate(loc)
+		out = append(out, &Filter{Expr: binary("&&", binary(">=", c, coordinate(a)), binary("<=", c, coordinate(b)))})
+	}
+	if sw != nil && ne != nil {
+		between(longitude, sw, ne)
+		between(latitude, sw, ne)
+	} else { // the corners may be north-west and south-east
+		w, e := x.Param(rdf.Wikibase+"cornerWest"), x.Param(rdf.Wikibase+"cornerEast")
+		between(longitude, w, e)
+		c := latitude(loc)
+		one := binary("&&", binary(">=", c, latitude(w)), binary("<=", c, latitude(e)))
+		other := binary("&&", binary(">=", c, latitude(e)), binary("<=", c, latitude(w)))
+		out = append(out, &Filter{Expr: binary("||", one, other)})
+	}
+	r.note("wikibase:box replaced by filters on longitude and latitude; a box across the 180th meridian finds nothing")
+	return out
+}
+
+// longitude and latitude read a WKT literal Point(longitude latitude).
+func longitude(t *Term) *Expr {
+	return function(rdf.XSD+"double", call("STRBEFORE", inPoint(t), stringExpr(" ")))
+}
+
+func latitude(t *Term) *Expr {
+	return function(rdf.XSD+"double", call("STRBEFORE", call("STRAFTER", inPoint(t), stringExpr(" ")), stringExpr(")")))
+}
+
+func inPoint(t *Term) *Expr {
+	return call("STRAFTER", call("UCASE", call("STR", termExpr(t))), stringExpr("POINT("))
+}
+
+// slice turns bd:slice and bd:sample into a sub-select with LIMIT and OFFSET.
+func (r *rewriter) slice(x *Service) Pattern {
+	const bd = "http://www.bigdata.com/rdf#"
+	count := func(name string) *Count {
+		t := x.Param(bd + name)
+		if t == nil || t.Kind != Const {
+			return nil
+		}
+		n := int64(0)
+		for _, c := range t.Value.Value {
+			if c < '0' || c > '9' || n > 1<<40 {
+				return nil
+			}
+			n = n*10 + int64(c-'0')
+		}
+		return &Count{N: n}
+	}
+	sub := &SelectQuery{Star: true, Where: &Group{Patterns: placePattern(x)}}
+	if x.Kind() == SliceService {
+		sub.Limit, sub.Offset = count("slice.limit"), count("slice.offset")
+		r.note("bd:slice replaced by a sub-select with LIMIT and OFFSET; which rows it takes may differ")
+	} else {
+		sub.Limit = count("sample.limit")
+		if sub.Limit == nil {
+			sub.Limit = &Count{N: 100}
+		}
+		r.note("bd:sample replaced by a sub-select with LIMIT: its rows are not random")
+	}
+	return groupOf(&SubSelect{Query: sub})
+}
+
+// aliases renames a variable of the pattern that a projected expression is bound to as well, (SAMPLE(?x) AS ?x), which the standard forbids.
+func (r *rewriter) aliases(s *SelectQuery) {
+	visible := s.Where.Visible()
+	for _, it := range s.Items {
+		if it.Expr == nil || !slices.Contains(visible, it.Var) {
+			continue
+		}
+		name := r.fresh(it.Var + "_value")
+		old := it.Var
+		rename(s.Where, old, name)
+		for _, other := range s.Items {
+			if other.Expr != nil {
+				rename(other.Expr, old, name)
+			}
+		}
+		if s.GroupBy != nil {
+			rename(s.GroupBy, old, name)
+		}
+		r.note("?%s, which is bound in the pattern and again in the projection, is called ?%s in the pattern", old, name)
+	}
+}
+
+// rename gives a variable another name everywhere below n.
+func rename(n Node, from, to string) {
+	Inspect(n, func(n Node) bool {
+		switch x := n.(type) {
+		case *Term:
+			if x.Kind == Var && x.Name == from {
+				x.Name = to
+			}
+		case *SelectItem:
+			if x.Var == from {
+				x.Var = to
+			}
+		case *Bind:
+			if x.Var == from {
+				x.Var = to
+			}
+		case *GroupKey:
+			if x.As == from {
+				x.As = to
+			}
+		case *Values:
+			for i, v := range x.Vars {
+				if v == from {
+					x.Vars[i] = to
+				}
+			}
+		}
+		return true
+	})
+}
+
+// maxVisits bounds the groups that are visited while named subqueries are put in place: each may include others several times.
+const maxVisits = 20_000
+
+// inlineNamed puts every named subquery in the places where it is included.
+func (r *rewriter) inlineNamed() {
+	if len(r.q.Named) == 0 {
+		r.checkIncludes()
+		return
+	}
+	byName := map[string]*NamedSubquery{}
+	for _, n := range r.q.Named {
+		byName[n.Name] = n
+	}
+	var open []string
+	visits := 0
+	var inline func(g *Group)
+	inline = func(root *Group) {
+		if visits++; visits > maxVisits && r.err == nil {
+			r.fail(root, "the named subqueries include each other too often to be put in place")
+		}
+		if r.err != nil {
+			return
+		}
+		for i, p := range root.Patterns {
+			if s, ok := p.(*SubSelect); ok {
+				inline(s.Query.Where)
+				continue
+			}
+			for _, c := range childGroups(p) {
+				inline(c)
+			}
+			x, ok := p.(*Include)
+			if !ok {
+				continue
+			}
+			n := byName[x.Name]
+			if n == nil || slices.Contains(open, x.Name) {
+				r.fail(x, "INCLUDE %%%s names no named subquery that can be put here", x.Name)
+				return
+			}
+			open = append(open, x.Name)
+			if len(open) > MaxDepth/2 {
+				r.fail(x, "named subqueries are nested too deeply")
+				return
+			}
+			inline(n.Query.Where)
+			open = open[:len(open)-1]
+			root.Patterns[i] = &Group{Notes: x.Notes, Patterns: []Pattern{&SubSelect{Query: n.Query}}}
+		}
+	}
+	inline(r.q.Body.Where)
+	r.q.Named = nil
+	r.note("named subqueries (WITH … AS %%name) put in place as sub-selects")
+}
+
+func (r *rewriter) checkIncludes() {
+	Inspect(r.q, func(n Node) bool {
+		if x, ok := n.(*Include); ok {
+			r.fail(x, "INCLUDE %%%s names no named subquery", x.Name)
+		}
+		return true
+	})
+}
+
+// qleverLimits refuses what QLever's regular expressions (RE2) lack.
+func (r *rewriter) qleverLimits() {
+	Inspect(r.q, func(n Node) bool {
+		e, ok := n.(*Expr)
+		if !ok || e.Kind != ExprBuiltin || e.Op != "REGEX" && e.Op != "REPLACE" || e.Args[1].Kind != ExprTerm || e.Args[1].Term.Kind != Const {
+			return true
+		}
+		pattern := e.Args[1].Term.Value.Value
+		for _, look := range [...]string{"(?=", "(?!", "(?<=", "(?<!", "(?>", `\1`, `\2`} {
+			if strings.Contains(pattern, look) {
+				r.fail(e, "QLever's regular expressions (RE2) know no %s, as in %s", look, shorten(pattern))
+			}
+		}
+		return true
+	})
+}
