@@ -1,0 +1,104 @@
+package data_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// patient is a clock that stands still and lets nobody wait.
+type patient struct{}
+
+func (patient) Now() time.Time                                   { return time.Date(2026, 3, 7, 0, 0, 0, 0, time.UTC) }
+func (patient) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+
+// forgetful records nothing.
+type forgetful struct{}
+
+func (forgetful) Record(context.Context, agent.Event) error { return nil }
+
+// engine is the agent on the slice with the scripted model, which it reaches over HTTP as it would a real one.
+func engine(t *testing.T) *agent.Engine {
+	t.Helper()
+	s, err := llm.ParseScript(strings.NewReader(read(t, "script.txt")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(s.Handler())
+	t.Cleanup(srv.Close)
+	lg := slog.New(slog.NewTextHandler(io.Discard, nil))
+	model, err := llm.NewClient(lg, llm.Config{BaseURL: srv.URL + "/v1", Model: "scripted"}, http.DefaultTransport, patient{}, func() float64 { return 0.5 }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := graph(t)
+	return agent.New(lg, model, g, g, patient{}.Now, agent.Options{})
+}
+
+// Every seeded request and follow-up goes through the agent as in the demo, and comes to what was worked out by hand.
+func TestAgentAnswersTheSeededRequests(t *testing.T) {
+	posts := map[string]agent.Post{} // by snippet
+	var all []agent.Post
+	for _, th := range forum.Parse("p", read(t, "forum.wikitext"), forum.Options{}).Threads {
+		c := th.Comments[0]
+		p := agent.Post{Author: *c.Author, Text: c.Text}
+		for _, q := range c.Queries {
+			p.Queries = append(p.Queries, q.SPARQL)
+		}
+		all = append(all, p)
+	}
+	for _, f := range followups(t) {
+		all = append(all, agent.Post{Author: f.author, Text: f.text})
+	}
+	for snippet := range script(t) {
+		for _, p := range all {
+			if strings.Contains(strings.Join(strings.Fields(p.Text), " "), snippet) {
+				posts[snippet] = p
+			}
+		}
+	}
+	e, ctx := engine(t), context.Background()
+	for _, want := range expectations(t) {
+		t.Run(want.Snippet, func(t *testing.T) {
+			triage, err := e.Triage(ctx, "", []agent.Post{posts[want.Snippet]})
+			if err != nil || !triage.Request || triage.Language != want.Language {
+				t.Fatalf("triage gives %+v, %v", triage, err)
+			}
+			out, err := e.Ask(ctx, agent.Question{Text: triage.Question}, forgetful{}, agent.Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if out.Language != want.Language || out.Report == "" {
+				t.Errorf("language %q, report %q", out.Language, out.Report)
+			}
+			if out.Answer == nil {
+				if want.Answerable == nil || *want.Answerable || out.Reason != agent.NotFound {
+					t.Errorf("no answer: %s, %s", out.Reason, out.Detail)
+				}
+				return
+			}
+			got := cells(t, out.Answer.Table, want.Vars)
+			if !want.Ordered {
+				slices.SortFunc(got, slices.Compare)
+				slices.SortFunc(want.Rows, slices.Compare)
+			}
+			if !slices.EqualFunc(got, want.Rows, slices.Equal) {
+				t.Errorf("got  %v\nwant %v", got, want.Rows)
+			}
+		})
+	}
+	thanks := all[slices.IndexFunc(all, func(p agent.Post) bool { return strings.HasPrefix(p.Text, "Just a word of thanks") })]
+	if triage, err := e.Triage(ctx, "", []agent.Post{thanks}); err != nil || triage.Request {
+		t.Errorf("thanks are taken for a request: %+v, %v", triage, err)
+	}
+}
