@@ -37,7 +37,7 @@ func (r *renderer) template(src string, depth int) string {
 	case "Ping", "Reply to", "Re", "Reply":
 		return r.ping(a)
 	case "Section resolved":
-		return r.mark(`<div class="resolved"><strong>Resolved.</strong> This request is settled and may be archived. `+r.inline(r.prepare(a["1"], depth+1), 1)+"</div>", true)
+		return r.mark(`<div class="resolved"><strong>Resolved.</strong> This request is settled and may be archived. `+r.signedLine(r.prepare(a["1"], depth+1))+"</div>", true)
 	case "Unsigned", "Unsigned2":
 		user, when := a["1"], a["2"]
 		if name == "Unsigned2" {
