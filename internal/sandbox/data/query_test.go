@@ -79,7 +79,7 @@ func TestSliceKeepsToWikidatasModel(t *testing.T) {
 			?property wikibase:claim ?p ; wikibase:statementProperty ?ps ; wikibase:directClaim ?wdt .
 			?item ?wdt ?value .
 			FILTER NOT EXISTS { ?item ?p ?statement . ?statement ?ps ?value ; a wikibase:BestRank } }`,
-		"a statement without a rank": `SELECT ?statement WHERE { ?statement a wikibase:Statement . FILTER NOT EXISTS { ?statement wikibase:rank ?rank } }`,
+		"a statement without a rank":          `SELECT ?statement WHERE { ?statement a wikibase:Statement . FILTER NOT EXISTS { ?statement wikibase:rank ?rank } }`,
 		"a deprecated statement of best rank": `SELECT ?statement WHERE { ?statement wikibase:rank wikibase:DeprecatedRank ; a wikibase:BestRank }`,
 		"a normal rank called best beside a preferred one": `SELECT ?item ?p WHERE {
 			?item ?p ?a, ?b . ?a wikibase:rank wikibase:PreferredRank . ?b wikibase:rank wikibase:NormalRank ; a wikibase:BestRank }`,
