@@ -16,6 +16,7 @@ type line struct {
 	start, end int    // without the newline
 	prefix     string // list characters
 	text       int    // offset of what follows them
+	table      int    // offset of the end of the table that the line begins with; signatures in it are quoted
 	outdent    bool
 	sigs       []sig
 }
@@ -78,7 +79,9 @@ func (p *parser) line(pos, end int) line {
 	}
 	l.prefix = p.text[from:l.text]
 	if rest := strings.TrimLeft(p.text[l.text:l.end], " \t"); strings.HasPrefix(rest, "{|") && l.prefix != "" && strings.Trim(l.prefix, ":") == "" {
-		l.end = p.tableEnd(l.end, end)
+		if l.end = p.tableEnd(l.end, end); strings.Contains(p.text[l.text:l.end], "\n") {
+			l.table = l.text + strings.LastIndex(p.text[l.text:l.end], "|}")
+		}
 	}
 	for _, n := range p.nodesIn(l.text, l.end) {
 		if n.Kind == wikitext.Template && p.n.outdent[wikitext.CanonicalName(n.Name)] && strings.TrimSpace(p.text[l.text:n.Start]) == "" {
@@ -156,10 +159,10 @@ func (p *parser) empty(l *line) bool {
 
 // sign finds the signatures of a line.
 func (p *parser) sign(l *line, pending []line) {
-	low := l.text
+	low := max(l.text, l.table)
 	nodes := p.nodesIn(l.text, l.end)
 	term := strings.HasSuffix(l.prefix, ";")
-	for i := l.text; ; {
+	for i := low; ; {
 		st, ok := nextStamp(p.text[:l.end], i)
 		for len(nodes) > 0 && (!ok || nodes[0].Start < st.start) {
 			p.nodeSignature(l, nodes[0], &low)
@@ -399,7 +402,7 @@ func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int)
 			user := s.user
 			c.Author, c.Time = &user, s.time
 		}
-		patches = append(patches, patch{p.dashes(max(s.start, c.Start), c.Start), s.end, ""})
+		patches = append(patches, patch{p.dashes(p.preceding(max(s.start, c.Start), c.Start), c.Start), s.end, ""})
 	}
 	c.Text = p.plain(first.text, c.End, patches)
 	c.Mentions = p.mentions(c.Start, c.End, sigs)
@@ -418,6 +421,19 @@ func (p *parser) dashes(i, low int) int {
 			break
 		}
 		i -= n
+	}
+	return i
+}
+
+// preceding goes back over the words that unsigned templates leave before a name when they are substituted: "— Preceding unsigned comment added by ".
+func (p *parser) preceding(i, low int) int {
+	from := max(low, i-120)
+	before := p.text[from:i]
+	if !strings.HasSuffix(strings.ToLower(strings.TrimRight(before, " ")), "added by") {
+		return i
+	}
+	if k := max(strings.LastIndex(before, "—"), strings.LastIndex(before, "–")); k >= 0 {
+		return from + k
 	}
 	return i
 }

@@ -7,9 +7,9 @@ type Options struct {
 	// QueryTemplates hold a SPARQL query in one of QueryParams.
 	QueryTemplates []string
 	QueryParams    []string
-	// ResolvedTemplates say that people have closed the discussion.
+	// ResolvedTemplates say that people have closed the discussion, wherever in it they stand.
 	ResolvedTemplates []string
-	// UserNamespaces are the names of the user and user talk namespaces, UserTalk first is not required; Contributions the special page's.
+	// UserNamespaces are the names of the user and user talk namespaces, Contributions those of the special page.
 	UserNamespaces []string
 	Contributions  []string
 }
@@ -18,7 +18,7 @@ var (
 	defaultQueryTemplates = []string{"SPARQL", "SPARQL2", "SPARQL3", "SPARQL4", "SPARQL5", "SPARQL Inline", "SPARQL inline", "Wdquery", "Wdq query", "Wikidata list",
 		"Complex constraint", "Query page", "SPARQL query", "Wikidata query"}
 	defaultQueryParams       = []string{"query", "sparql", "1"}
-	defaultResolvedTemplates = []string{"Section resolved", "Resolved", "Discussion resolved", "Erledigt", "Archive top", "Atop", "Discussion top", "Closed", "Hidden archive top"}
+	defaultResolvedTemplates = []string{"Section resolved", "Resolved", "Discussion resolved", "Erledigt"}
 	defaultUserNamespaces    = []string{"User", "User talk", "Benutzer", "Benutzer Diskussion", "Benutzerin", "Utilisateur", "Utilisatrice", "Discussion utilisateur"}
 	defaultContributions     = []string{"Special:Contributions", "Special:Contribs", "Spezial:Beiträge", "Spécial:Contributions"}
 
@@ -34,7 +34,6 @@ var (
 	foldStart    = []string{"Cot", "Collapse top", "Hidden begin", "Hidden top", "Collapse begin"}
 	foldEnd      = []string{"Cob", "Collapse bottom", "Hidden end", "Hidden bottom", "Collapse end"}
 	botTemplates = []string{"Bots", "Nobots"}
-	// autosigned marks text that a bot or a person signed for somebody: <!-- Template:Unsigned -->.
 )
 
 // names is Options made ready for look-ups.

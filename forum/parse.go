@@ -16,6 +16,7 @@ type parser struct {
 	q            *queryReader     //
 	top          []*wikitext.Node // what is opaque for signatures: tags, comments, templates; outermost only, in order
 	utc          []int            // offsets of "(UTC)"
+	ends         []int            // of their lines
 	quot         []wikitext.Span  // quoted parts, in which signatures do not count
 	page         *Page
 	ids          map[string]int // how often an id was wanted
@@ -47,6 +48,13 @@ func Parse(title, text string, opts Options) *Page {
 		p.utc = append(p.utc, i+k)
 		i += k + 5
 	}
+	p.ends = make([]int, len(p.utc))
+	for k, nl := len(p.utc)-1, len(text); k >= 0; k-- {
+		if e := lineEnd(text[:nl], p.utc[k]); e < nl {
+			nl = e
+		}
+		p.ends[k] = nl
+	}
 	p.quot = quotes(text)
 	heads := p.layers()
 	p.threads(heads, numbers)
@@ -74,7 +82,7 @@ func (p *parser) anyQueryTemplate() bool {
 }
 
 // layers sorts the nodes into headings and opaque parts. A template is looked through when it is no template (its name cannot be one) or an accident (stray braces
-// around whole threads), or a mere wrapper around a signature.
+// around whole threads), or a mere wrapper around a signature or a discussion.
 func (p *parser) layers() (heads []*wikitext.Node) {
 	nodes := p.doc.Nodes
 	hidden := make([]bool, len(nodes)) // inside something opaque
@@ -100,7 +108,7 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 		case wikitext.Template, wikitext.Param:
 			signed := within(p.utc, n.Start, n.End)
 			_, query := p.q.taken[n.Start]
-			if !query && (signed && p.n.wrap[wikitext.CanonicalName(n.Name)] || within(at, n.Start, n.End) && (signed || !validName(n.Name))) {
+			if !query && (signed && p.n.wrap[wikitext.CanonicalName(n.Name)] || p.holdsThread(n) || within(at, n.Start, n.End) && (signed || !validName(n.Name))) {
 				clear[i] = true
 				continue
 			}
@@ -108,6 +116,12 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 		p.top = append(p.top, n)
 	}
 	return heads
+}
+
+// holdsThread reports whether a template has a discussion in it, such as {{hidden|content=…}}: time stamps on different lines.
+func (p *parser) holdsThread(n *wikitext.Node) bool {
+	i, j := sort.SearchInts(p.utc, n.Start), sort.SearchInts(p.utc, n.End)
+	return i < j && p.ends[i] < p.utc[j-1] && !p.n.structural(n.Name)
 }
 
 // within reports whether one of the sorted offsets lies in a range.
@@ -148,6 +162,37 @@ func (p *parser) threads(heads []*wikitext.Node, numbers map[int]int) {
 		open.End = end
 		p.marks(open, h.Start, end)
 		p.body(open, under, min(h.End+1, end), end)
+	}
+	p.closed()
+}
+
+// closed marks the threads as resolved whose last comment stands between templates that close a discussion, such as {{archive top}} and {{archive bottom}}.
+func (p *parser) closed() {
+	threads, reach := p.page.Threads, 0
+	for _, r := range ranges(p.text, p.doc, p.n.closedStart, p.n.closedEnd, len(p.text)) {
+		if r.End <= reach {
+			continue // inside one seen before
+		}
+		for len(threads) > 0 && threads[0].End <= r.Start {
+			threads = threads[1:]
+		}
+		for i := range threads {
+			t := &threads[i]
+			if t.Start >= r.End {
+				break
+			}
+			last := max(t.Start, r.Start)
+			if n := len(t.Comments); n > 0 {
+				last = t.Comments[n-1].Start
+			}
+			if last >= r.Start && last < r.End {
+				t.Resolved = true
+			}
+			if !r.closed {
+				break // what is never closed ends with its thread
+			}
+			reach = r.End
+		}
 	}
 }
 

@@ -245,7 +245,7 @@ func unescape(s string, plus bool) string {
 func (p *parser) bareQueries(start, end int, taken []found) []found {
 	var out []found
 	for i := start; i < end; {
-		at, prologue := p.bareStart(i, end)
+		at, prologue := p.bareStart(start, i, end)
 		if at < 0 {
 			return out
 		}
@@ -270,7 +270,7 @@ func (p *parser) bareQueries(start, end int, taken []found) []found {
 
 // bareStart finds the next query form that begins a query: SELECT before a variable, a star, a parenthesis, DISTINCT or REDUCED; ASK, CONSTRUCT and DESCRIBE in capitals
 // before a brace. prologue is the start of the PREFIX lines and leading comments before it.
-func (p *parser) bareStart(i, end int) (at, prologue int) {
+func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 	t := p.text[:end]
 	for ; i < end; i++ {
 		c := t[i] | 0x20
@@ -296,7 +296,7 @@ func (p *parser) bareStart(i, end int) (at, prologue int) {
 			continue
 		}
 		prologue = i
-		for floor := max(p.floor(i), i-4000); ; { // whole lines before that belong to the query
+		for floor := min(i, max(low, p.floor(i), i-4000)); ; { // whole lines before that belong to the query
 			bol := strings.LastIndexByte(t[max(floor, prologue-400):prologue], '\n') + 1 + max(floor, prologue-400)
 			if bol <= floor+1 || t[bol-1] != '\n' || strings.TrimLeft(t[bol:prologue], ":* \t") != "" {
 				break

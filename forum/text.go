@@ -123,7 +123,7 @@ func (p *parser) templateText(n *wikitext.Node) string {
 func strip(s string) string {
 	var b strings.Builder
 	b.Grow(len(s))
-	table := false
+	table, wrapped := false, 0
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
 		case c == '[':
@@ -138,21 +138,39 @@ func strip(s string) string {
 			table = true
 			i = lineEnd(s, i)
 		case c == '{' && strings.HasPrefix(s[i:], "{{"): // of a template that signatures stand in
-			if k := strings.IndexByte(s[i:min(len(s), i+40)], '|'); k > 0 {
-				i += k
+			if k := strings.IndexAny(s[i:min(len(s), i+40)], "|\n"); k > 0 && s[i+k] == '|' {
+				i += k + 1
+				wrapped++
+			} else {
+				b.WriteString("{{")
+				i += 2
 			}
-			i++
-		case c == '}' && strings.HasPrefix(s[i:], "}}"):
+		case wrapped > 0 && strings.HasPrefix(s[i:], "}}"):
 			i += 2
+			wrapped--
 		case table && (c == '|' || c == '!'):
 			i = stripCell(&b, s, i, &table)
 		default:
-			b.WriteByte(c)
-			i++
+			j := i + 1
+			for j < len(s) && !special[s[j]] {
+				j++
+			}
+			b.WriteString(s[i:j])
+			i = j
 		}
 	}
-	return tidy(unguard.Replace(decodeEntities(b.String())))
+	out := b.String()
+	if strings.IndexByte(out, '&') >= 0 {
+		out = decodeEntities(out)
+	}
+	if strings.IndexByte(out, 0xEE) >= 0 { // the lead byte of the private use area
+		out = unguard.Replace(out)
+	}
+	return tidy(out)
 }
+
+// special marks the bytes that may begin markup.
+var special = [256]bool{'[': true, '\'': true, '<': true, '{': true, '}': true, '|': true, '!': true}
 
 // lineStarts reports whether only list characters and blanks stand before i on its line.
 func lineStarts(s string, i int) bool {
@@ -192,7 +210,9 @@ func tidy(s string) string {
 		if n := len(l) - len(rest); n > 0 && (l[n-1] == '*' || l[n-1] == '#') && strings.TrimSpace(rest) != "" {
 			rest = "* " + strings.TrimSpace(rest)
 		}
-		rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\u200e' || r == '\u200f' }), " ")
+		if rest = strings.TrimSpace(rest); strings.Contains(rest, "  ") || strings.ContainsAny(rest, "\t\r\u200e\u200f") {
+			rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\u200e' || r == '\u200f' }), " ")
+		}
 		if rest != "" || len(out) > 0 && out[len(out)-1] != "" {
 			out = append(out, rest)
 		}

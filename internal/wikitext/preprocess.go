@@ -21,6 +21,9 @@ type part struct {
 	start, eq int // eq: offset of the first equals sign, -1 if there is none
 }
 
+// special marks the bytes that mean something to the preprocessor.
+var special = [256]bool{'<': true, '{': true, '[': true, '-': true, '}': true, ']': true, '|': true, '=': true, '\n': true}
+
 type reader struct {
 	text  string
 	opt   Options
@@ -69,7 +72,8 @@ func Preprocess(text string, opt Options) *Doc {
 			i++
 			r.bol, r.fake = i, false
 		default:
-			i++
+			for i++; i < n && !special[text[i]]; i++ {
+			}
 		}
 	}
 	if p := r.top(); p != nil && p.open == '\n' {

@@ -1,0 +1,234 @@
+package forum
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestMessagesAreComplete(t *testing.T) {
+	placeholder := regexp.MustCompile(`\{\w+\}`)
+	en := messages["en"]
+	for lang, m := range messages {
+		for key, sentence := range en {
+			want, got := placeholder.FindAllString(sentence, -1), placeholder.FindAllString(m[key], -1)
+			slices.Sort(want)
+			slices.Sort(got)
+			if !slices.Equal(want, got) {
+				t.Errorf("%s: %s has placeholders %v, want %v: %q", lang, key, got, want, m[key])
+			}
+			if strings.ContainsAny(m[key], "[]|<>&~\n") || strings.Contains(m[key], "{{") || m[key] == "" {
+				t.Errorf("%s: %s is markup or empty: %q", lang, key, m[key])
+			}
+		}
+		if len(m) != len(en) {
+			t.Errorf("%s has keys %v, en %v", lang, slices.Sorted(maps.Keys(m)), slices.Sorted(maps.Keys(en)))
+		}
+	}
+	for key := range noAnswers {
+		if en[key] == "" {
+			t.Errorf("no sentence for the reason %q", key)
+		}
+	}
+}
+
+func TestComposeShape(t *testing.T) {
+	r := posted()
+	r.Short = "There are 20 lighthouses."
+	got, err := Compose(r, ":")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `:@Ann: There are 20 lighthouses.<!-- spinachbot:abc-123 -->
+:Query: {{SPARQL|query=
+SELECT ?a WHERE {
+  ?a wdt:P31{{!}}wdt:P279 wd:Q39715 . # lighthouse
+}
+}}
+:The query found 20 rows; these are the first 2. Run on 2024-06-05 10:20 UTC at query.wikidata.org; the data may have changed since.
+:{| class="wikitable"
+! a !! b
+|-
+| [[Q42|x]] || x
+|-
+| x || [[Property:P31|x]]
+|}
+:{| class="wikitable mw-collapsible mw-collapsed"
+! How I found it (2 steps)
+|-
+|
+# x
+#: <code>search&#95;wikidata(x)</code>
+#: → x
+# x
+#: <code>execute&#95;sparql(x)</code>
+#: → x
+|}
+:<small>I am a bot and this reply was written automatically; please check it before you rely on it. My operator is [[User talk:Olga Operator|Olga Operator]].</small> If something is missing or wrong, just reply here and say what to change. --[[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]]) 10:21, 5 June 2024 (UTC)`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestComposeRoundTrip: at every indent and in every language the reply reads as one comment of the bot, at the right level, and the query comes back byte for byte.
+func TestComposeRoundTrip(t *testing.T) {
+	queries := []string{"ASK {}", "SELECT ?a { ?a wdt:P31|wdt:P279 wd:Q5 FILTER(?x || ?y) }", "SELECT ?é { ?é rdfs:label \"a|b\\u007B\"@fr . # & &amp; 'x'\n  <http://x/%7E> ?p '''q''' }\nLIMIT 3"}
+	yes := true
+	for _, lang := range []string{"en", "de", "fr", "pt", "de-CH", ""} {
+		for _, target := range []string{"", ":", "::", "*", ":*", "#", "*:"} {
+			for _, q := range queries {
+				r := posted()
+				r.Language, r.Query = lang, q
+				if q == "ASK {}" {
+					r.Boolean, r.Rows = &yes, nil
+				}
+				page := "== H ==\nQ. [[User:Ann]] 09:00, 5 June 2024 (UTC)\n" + target + "T. [[User:Tim]] 10:00, 5 June 2024 (UTC)\n:Next. [[User:Ned]] 11:00, 5 June 2024 (UTC)\n"
+				th := &Parse("T", page, Options{}).Threads[0]
+				target := th.Comments[1]
+				indent, err := ReplyIndent(page, th, target.ID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w, err := Compose(r, indent)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text, err := Place(page, th, target.ID, w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				after := Parse("T", text, Options{})
+				own, c := FindReply(after, text, "abc-123", "SpinachBot")
+				if c == nil || len(own.Comments) != 4 || c.Parent != target.ID || c.Level != target.Level+1 || len(c.Queries) != 1 || c.Queries[0].SPARQL != q {
+					t.Fatalf("lang %q, target %q: reply reads as %+v in\n%s", lang, target.Indent, c, text)
+				}
+				if rs := own.RepliesTo(target.ID, "spinachBot"); len(rs) != 1 || rs[0] != c {
+					t.Errorf("replies to the target: %v", rs)
+				}
+			}
+		}
+	}
+}
+
+func TestComposeWithoutAnswer(t *testing.T) {
+	for reason := range noAnswers {
+		for lang := range messages {
+			r := Reply{Language: lang, To: "Ann", NoAnswer: reason, Operator: "Olga", Marker: "m-1", Signature: "~~~~", Steps: []Step{{Thought: "x"}, {Thought: "y"}}}
+			w, err := Compose(r, "::")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(w, messages[lang][reason]) || strings.Contains(w, "SPARQL") || !strings.HasSuffix(w, " --~~~~") || strings.Count(w, "~~~~") != 1 {
+				t.Errorf("%s %s:\n%s", lang, reason, w)
+			}
+		}
+	}
+}
+
+func TestComposeLimits(t *testing.T) {
+	r := posted()
+	long := strings.Repeat("ä", 10_000)
+	r.Short = long
+	r.Rows = nil
+	r.Vars = nil
+	for range 20 {
+		r.Vars = append(r.Vars, "v")
+	}
+	for range 50 {
+		var row []Cell
+		for range 20 {
+			row = append(row, Cell{Text: long})
+		}
+		r.Rows = append(r.Rows, row)
+	}
+	r.Total = 7 // less than the rows at hand
+	r.Steps = nil
+	for range 100 {
+		r.Steps = append(r.Steps, Step{long, long, long, long})
+	}
+	w, err := Compose(r, ":")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(w, "\n|-\n"); n != maxRows+1 {
+		t.Errorf("%d rows, want %d and one in the list of steps", n, maxRows)
+	}
+	if !strings.Contains(w, "12 more columns") || !strings.Contains(w, "80 more steps") || !strings.Contains(w, "found 50 rows") {
+		t.Errorf("cuts are not told in\n%s", clip(w, 3000))
+	}
+	if n := len([]rune(w)); n > maxShort+maxRows*maxColumns*(maxCell+10)+maxSteps*(maxThought+maxArg+maxSeen+100)+2000 {
+		t.Errorf("%d characters", n)
+	}
+	// a row shorter than the header, and no rows
+	r = posted()
+	r.Rows = [][]Cell{{}}
+	if _, err := Compose(r, ":"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestComposeRefuses(t *testing.T) {
+	for name, spoil := range map[string]func(r *Reply){
+		"open braces":     func(r *Reply) { r.Query = "SELECT ?a {{ ?a ?b ?c } }" },
+		"closing braces":  func(r *Reply) { r.Query = "SELECT ?a { { ?a ?b ?c }}" },
+		"tildes":          func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"~~~\" }" },
+		"link":            func(r *Reply) { r.Query = "SELECT ?a { ?a ?b [[ ] ] }" },
+		"link end":        func(r *Reply) { r.Query = "SELECT ?a { ?a ?b [ [ ]] }" },
+		"comment":         func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"<!--\" }" },
+		"nowiki":          func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"<nowiki>\" }" },
+		"highlight":       func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"</syntaxhighlight>\" }" },
+		"include":         func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"<noinclude>\" }" },
+		"ref":             func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"<ref name=x />\" }" },
+		"pipe in braces":  func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"{|}\" }" },
+		"conversion":      func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"-{x\" }" },
+		"control":         func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"\x7f\" }" },
+		"bad UTF-8":       func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"\xff\" }" },
+		"blanks":          func(r *Reply) { r.Query = " ASK {}\n" },
+		"id":              func(r *Reply) { r.Rows[0][0].ID = "Q42]] [[User:X" },
+		"id zero":         func(r *Reply) { r.Rows[0][0].ID = "Q042" },
+		"marker":          func(r *Reply) { r.Marker = "a --> b" },
+		"marker hyphens":  func(r *Reply) { r.Marker = "a--b" },
+		"no signature":    func(r *Reply) { r.Signature = "" },
+		"signature lines": func(r *Reply) { r.Signature = "~~~~\n== x ==" },
+		"operator":        func(r *Reply) { r.Operator = "A]] {{x}}" },
+		"reason":          func(r *Reply) { r.NoAnswer = "bored" },
+		"nothing to say":  func(r *Reply) { r.Query, r.Short = "", " " },
+	} {
+		r := posted()
+		spoil(&r)
+		if w, err := Compose(r, ":"); err == nil {
+			t.Errorf("%s: composed\n%s", name, w)
+		} else if !strings.HasPrefix(err.Error(), "compose reply: ") {
+			t.Errorf("%s: error %q does not say what failed", name, err)
+		}
+	}
+	for _, indent := range []string{"", " ", ":x", ";", "==", "\n:"} {
+		if w, err := Compose(posted(), indent); err == nil {
+			t.Errorf("indent %q: composed\n%s", indent, w)
+		}
+	}
+	for _, ok := range []string{"ASK {}", "SELECT ?a { ?a <http://x/#y>|^wdt:P1 ?b FILTER(?a < ?b || ?a<pre:x) }"} {
+		if err := CheckQuery(ok); err != nil && !strings.Contains(ok, "<pre:") {
+			t.Errorf("%s: %v", ok, err)
+		}
+	}
+}
+
+// FuzzEncode: no text becomes markup, and what is read is the text.
+func FuzzEncode(f *testing.F) {
+	for _, s := range payloads {
+		f.Add(s)
+	}
+	allowed := regexp.MustCompile(`&#\d+;`)
+	f.Fuzz(func(t *testing.T, s string) {
+		e := encode(s, 500)
+		if rest := allowed.ReplaceAllString(e, ""); strings.ContainsAny(rest, "&<>{}|[]~'\"=_:!#*;-\n\r\t\x7f") || strings.Contains(e, "RFC ") || strings.Contains(e, "ISBN ") || strings.Contains(e, "PMID ") {
+			t.Errorf("%q encoded as %q", s, e)
+		}
+		if strings.HasPrefix(e, " ") || strings.HasSuffix(e, " ") || strings.Contains(e, "  ") {
+			t.Errorf("%q encoded with spare blanks as %q", s, e)
+		}
+	})
+}
