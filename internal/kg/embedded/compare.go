@@ -23,16 +23,20 @@ func equal(a, b value) tri {
 		return triOf(ok && c == 0)
 	}
 	switch {
-	case isTime(a.k) && isTime(b.k) && sameClock(a.k, b.k):
+	case isTime(a.k) && a.k == b.k:
 		if a.t.hasZone != b.t.hasZone && farApart(a.t, b.t) == 0 && a.k != vDateTime {
 			return triError
 		}
 		return triOf(a.t.cmp(b.t) == 0)
 	case a.k == b.k:
 		return equalSameKind(a, b)
+	case isTime(a.k) && isTime(b.k):
+		return triFalse
+	case a.k == vLang || b.k == vLang: // a text with a language is never equal to a literal without
+		return triFalse
 	case a.k == vOther || b.k == vOther || a.k == vIll || b.k == vIll:
 		return triError
-	case a.k == vString || a.k == vLang || b.k == vString || b.k == vLang:
+	case a.k == vString || b.k == vString:
 		return triOf(false)
 	}
 	return triError
@@ -57,7 +61,7 @@ func equalSameKind(a, b value) tri {
 
 func isTime(k vkind) bool { return k >= vDateTime && k <= vYear }
 
-// sameClock reports whether two kinds of time can be compared: equal kinds, and, as in the query service, dates with points in time.
+// sameClock reports whether the difference of two kinds of time is defined: of equal kinds, and of dates with points in time.
 func sameClock(a, b vkind) bool {
 	return a == b || (a == vDateTime || a == vDate) && (b == vDateTime || b == vDate)
 }
@@ -89,14 +93,14 @@ func compareNumeric(a, b value) (int, bool) {
 	return cmp.Compare(x, y), true
 }
 
-// less compares two values for < and its kin; false when they have no order: that is an error of the expression.
+// order compares two values for < and its kin; false when they have no order: that is an error of the expression.
 // nan says that a NaN was in play: then every comparison is false.
 func order(a, b value) (c int, nan, ok bool) {
 	switch {
 	case a.numeric() && b.numeric():
 		c, ok = compareNumeric(a, b)
 		return c, !ok, true
-	case isTime(a.k) && isTime(b.k) && sameClock(a.k, b.k):
+	case isTime(a.k) && a.k == b.k:
 		if a.t.hasZone != b.t.hasZone && a.k != vDateTime {
 			c = farApart(a.t, b.t)
 			return c, false, c != 0

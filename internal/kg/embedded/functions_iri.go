@@ -22,12 +22,15 @@ func castKind(iri string) (vkind, bool) {
 // cast is a constructor function (SPARQL 1.1, section 17.5; XPath Functions, section 17).
 func cast(k vkind, iri string, a value) value {
 	if k == vString {
-		return fnStr(nil, a)
+		return castString(a)
 	}
 	if a.k == vString {
 		v := literalValue(k, strings.Trim(a.s, " \t\r\n"), iri)
 		if v.k == vIll {
 			return value{}
+		}
+		if v.k == vBool || v.numeric() {
+			v.s = "" // the canonical form
 		}
 		return v
 	}
@@ -60,6 +63,28 @@ func cast(k vkind, iri string, a value) value {
 		}
 	}
 	return value{}
+}
+
+// castString gives the canonical text of a value; doubles between a millionth and a million are written without exponent (XPath Functions, section 19.1.2).
+func castString(a value) value {
+	switch a.k {
+	case vIRI, vString, vOther:
+		return stringValue(a.s)
+	case vBlank, vLang, vIll:
+		return value{}
+	case vFloat, vDouble:
+		size := 64
+		if a.k == vFloat {
+			size = 32
+		}
+		if m := math.Abs(a.f); m == 0 || m >= 1e-6 && m < 1e6 {
+			return stringValue(strconv.FormatFloat(a.f, 'f', -1, size))
+		}
+	}
+	if a.k == vBool || a.numeric() {
+		a.s = ""
+	}
+	return stringValue(a.lexical())
 }
 
 func castDecimal(k vkind, iri string, a value) value {

@@ -23,6 +23,7 @@ type Builder struct {
 	dict    *dict
 	triples []triple
 	files   int
+	base    string // for relative IRIs in Turtle
 }
 
 // NewBuilder returns an empty builder.
@@ -94,7 +95,7 @@ func (b *Builder) readTurtle(r io.Reader) (err error) {
 		}
 	}()
 	sink := &turtleSink{Store: rdfstore.NewMemoryStore(), b: b}
-	if err := turtle.Parse(graph.NewGraph(graph.WithStore(sink)), r); err != nil {
+	if err := turtle.Parse(graph.NewGraph(graph.WithStore(sink)), r, turtle.WithBase(b.base)); err != nil {
 		return err
 	}
 	return sink.err

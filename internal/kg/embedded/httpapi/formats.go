@@ -1,0 +1,412 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"net/http"
+	"net/url"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+func parseForm(body string) (url.Values, error) { return url.ParseQuery(body) }
+
+// format is a result format.
+type format struct {
+	name, mime string
+}
+
+var (
+	formatJSON = format{"json", "application/sparql-results+json"}
+	formatXML  = format{"xml", "application/sparql-results+xml"}
+	formatCSV  = format{"csv", "text/csv"}
+	formatTSV  = format{"tsv", "text/tab-separated-values"}
+	formatNT   = format{"nt", "application/n-triples"}
+)
+
+// chooseFormat picks the result format: ?format= first, then the best of Accept, else XML.
+func chooseFormat(r *http.Request) format {
+	if f := r.URL.Query().Get("format"); f != "" {
+		if got, ok := formatOf(f); ok {
+			return got
+		}
+	}
+	type choice struct {
+		f format
+		q float64
+	}
+	var all []choice
+	for _, part := range strings.Split(r.Header.Get("Accept"), ",") {
+		kind, params, _ := strings.Cut(part, ";")
+		f, ok := formatOf(strings.TrimSpace(kind))
+		if !ok {
+			continue
+		}
+		q := 1.0
+		for _, p := range strings.Split(params, ";") {
+			if v, found := strings.CutPrefix(strings.TrimSpace(p), "q="); found {
+				q, _ = strconv.ParseFloat(v, 64)
+			}
+		}
+		all = append(all, choice{f, q})
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].q > all[j].q })
+	if len(all) > 0 && all[0].q > 0 {
+		return all[0].f
+	}
+	return formatXML
+}
+
+func formatOf(name string) (format, bool) {
+	switch strings.ToLower(name) {
+	case "json", "application/json", "application/sparql-results+json":
+		return formatJSON, true
+	case "xml", "application/xml", "text/xml", "application/sparql-results+xml":
+		return formatXML, true
+	case "csv", "text/csv":
+		return formatCSV, true
+	case "tsv", "text/tab-separated-values":
+		return formatTSV, true
+	case "nt", "ntriples", "turtle", "ttl", "application/n-triples", "text/turtle":
+		return formatNT, true
+	}
+	return format{}, false
+}
+
+// response buffers the beginning of a result, so that an early failure can still have its own status.
+type response struct {
+	w      http.ResponseWriter
+	format format
+	buf    bytes.Buffer
+	sent   bool
+}
+
+const bufferSize = 64 << 10
+
+// Write buffers and sends what is more than the buffer holds.
+func (o *response) Write(p []byte) (int, error) {
+	n, _ := o.buf.Write(p)
+	if o.buf.Len() >= bufferSize {
+		return n, o.flush()
+	}
+	return n, nil
+}
+
+func (o *response) flush() error {
+	if !o.sent {
+		o.sent = true
+		o.w.Header().Set("Content-Type", o.format.mime+";charset=utf-8")
+		o.w.Header().Set("Cache-Control", "public, max-age=300")
+		o.w.WriteHeader(http.StatusOK)
+	}
+	_, err := o.w.Write(o.buf.Bytes())
+	o.buf.Reset()
+	return err
+}
+
+// writer is a Sink that writes a result in one format; end closes it.
+type writer interface {
+	embedded.Sink
+	end() error
+}
+
+func newWriter(f format, out *response) writer {
+	base := resultWriter{out: out}
+	switch f {
+	case formatJSON:
+		return &jsonWriter{resultWriter: base}
+	case formatCSV:
+		return &csvWriter{base}
+	case formatTSV:
+		return &tsvWriter{base}
+	case formatNT:
+		return &tripleWriter{base}
+	}
+	return &xmlWriter{base}
+}
+
+// resultWriter is what all formats share. Errors of writing come out of the last call.
+type resultWriter struct {
+	out  *response
+	vars []string
+	line []byte
+}
+
+func (b *resultWriter) send() error {
+	_, err := b.out.Write(b.line)
+	b.line = b.line[:0]
+	return err
+}
+
+func (b *resultWriter) put(parts ...string) {
+	for _, p := range parts {
+		b.line = append(b.line, p...)
+	}
+}
+
+func (b *resultWriter) end() error { return nil }
+
+// jsonWriter writes the SPARQL 1.1 Query Results JSON Format.
+type jsonWriter struct {
+	resultWriter
+	ask, any bool
+}
+
+// Head writes the head of the document.
+func (j *jsonWriter) Head(vars []string, ask bool) error {
+	j.vars, j.ask = vars, ask
+	if ask {
+		j.put(`{"head":{},"boolean":`)
+		return nil
+	}
+	j.put(`{"head":{"vars":[`)
+	for i, v := range vars {
+		if i > 0 {
+			j.put(",")
+		}
+		j.line = appendJSON(j.line, v)
+	}
+	j.put(`]},"results":{"bindings":[`)
+	return j.send()
+}
+
+// Row writes one solution.
+func (j *jsonWriter) Row(row []rdf.Term) error {
+	if j.any {
+		j.put(",")
+	}
+	j.any = true
+	j.put("\n{")
+	first := true
+	for i, t := range row {
+		if !t.Bound() {
+			continue
+		}
+		if !first {
+			j.put(",")
+		}
+		first = false
+		j.line = appendJSON(j.line, j.vars[i])
+		switch t.Kind {
+		case rdf.IRIKind:
+			j.put(`:{"type":"uri","value":`)
+		case rdf.BlankKind:
+			j.put(`:{"type":"bnode","value":`)
+		default:
+			j.put(`:{"type":"literal",`)
+			if t.Lang != "" {
+				j.put(`"xml:lang":`)
+				j.line = appendJSON(j.line, t.Lang)
+				j.put(",")
+			} else if t.Datatype != "" {
+				j.put(`"datatype":`)
+				j.line = appendJSON(j.line, t.Datatype)
+				j.put(",")
+			}
+			j.put(`"value":`)
+		}
+		j.line = appendJSON(j.line, t.Value)
+		j.put("}")
+	}
+	j.put("}")
+	return j.send()
+}
+
+// Boolean writes the answer of an ASK.
+func (j *jsonWriter) Boolean(b bool) error {
+	j.put(strconv.FormatBool(b))
+	return nil
+}
+
+func (j *jsonWriter) end() error {
+	if j.ask {
+		j.put("}\n")
+	} else {
+		j.put("\n]}}\n")
+	}
+	return j.send()
+}
+
+func appendJSON(b []byte, s string) []byte {
+	q, err := json.Marshal(s)
+	if err != nil {
+		return append(b, `""`...)
+	}
+	return append(b, q...)
+}
+
+// xmlWriter writes the SPARQL Query Results XML Format.
+type xmlWriter struct{ resultWriter }
+
+// Head writes the head of the document.
+func (x *xmlWriter) Head(vars []string, ask bool) error {
+	x.vars = vars
+	x.put("<?xml version='1.0' encoding='UTF-8'?>\n<sparql xmlns='http://www.w3.org/2005/sparql-results#'>\n<head>")
+	for _, v := range vars {
+		x.put(`<variable name="`, escapeXML(v), `"/>`)
+	}
+	x.put("</head>\n")
+	if !ask {
+		x.put("<results>\n")
+	}
+	return x.send()
+}
+
+// Row writes one solution.
+func (x *xmlWriter) Row(row []rdf.Term) error {
+	x.put("<result>")
+	for i, t := range row {
+		if !t.Bound() {
+			continue
+		}
+		x.put(`<binding name="`, escapeXML(x.vars[i]), `">`)
+		switch {
+		case t.Kind == rdf.IRIKind:
+			x.put("<uri>", escapeXML(t.Value), "</uri>")
+		case t.Kind == rdf.BlankKind:
+			x.put("<bnode>", escapeXML(t.Value), "</bnode>")
+		case t.Lang != "":
+			x.put(`<literal xml:lang="`, escapeXML(t.Lang), `">`, escapeXML(t.Value), "</literal>")
+		case t.Datatype != "":
+			x.put(`<literal datatype="`, escapeXML(t.Datatype), `">`, escapeXML(t.Value), "</literal>")
+		default:
+			x.put("<literal>", escapeXML(t.Value), "</literal>")
+		}
+		x.put("</binding>")
+	}
+	x.put("</result>\n")
+	return x.send()
+}
+
+// Boolean writes the answer of an ASK.
+func (x *xmlWriter) Boolean(b bool) error {
+	x.put("<boolean>", strconv.FormatBool(b), "</boolean>\n</sparql>\n")
+	x.vars = nil
+	return x.send()
+}
+
+func (x *xmlWriter) end() error {
+	if x.vars != nil {
+		x.put("</results>\n</sparql>\n")
+	}
+	return x.send()
+}
+
+func escapeXML(s string) string {
+	if !strings.ContainsAny(s, "<>&\"'\r\n\t") && !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' }) {
+		return s
+	}
+	var b strings.Builder
+	_ = xml.EscapeText(&b, []byte(s)) // a Builder does not fail
+	return b.String()
+}
+
+// csvWriter writes the SPARQL 1.1 Query Results CSV Format: plain values.
+type csvWriter struct{ resultWriter }
+
+// Head writes the names of the columns.
+func (c *csvWriter) Head(vars []string, ask bool) error {
+	c.vars = vars
+	if ask {
+		return nil
+	}
+	for i, v := range vars {
+		if i > 0 {
+			c.put(",")
+		}
+		c.put(v)
+	}
+	c.put("\r\n")
+	return c.send()
+}
+
+// Row writes one solution.
+func (c *csvWriter) Row(row []rdf.Term) error {
+	for i, t := range row {
+		if i > 0 {
+			c.put(",")
+		}
+		v := t.Value
+		if t.Kind == rdf.BlankKind {
+			v = "_:" + v
+		}
+		if strings.ContainsAny(v, ",\"\r\n") {
+			v = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
+		}
+		c.put(v)
+	}
+	c.put("\r\n")
+	return c.send()
+}
+
+// Boolean writes the answer of an ASK, for which the format has no form of its own.
+func (c *csvWriter) Boolean(b bool) error {
+	c.put(strconv.FormatBool(b), "\r\n")
+	return c.send()
+}
+
+// tsvWriter writes the SPARQL 1.1 Query Results TSV Format: terms as in Turtle.
+type tsvWriter struct{ resultWriter }
+
+// Head writes the names of the columns.
+func (c *tsvWriter) Head(vars []string, ask bool) error {
+	c.vars = vars
+	if ask {
+		return nil
+	}
+	for i, v := range vars {
+		if i > 0 {
+			c.put("\t")
+		}
+		c.put("?", v)
+	}
+	c.put("\n")
+	return c.send()
+}
+
+// Row writes one solution.
+func (c *tsvWriter) Row(row []rdf.Term) error {
+	for i, t := range row {
+		if i > 0 {
+			c.put("\t")
+		}
+		c.put(t.String())
+	}
+	c.put("\n")
+	return c.send()
+}
+
+// Boolean writes the answer of an ASK.
+func (c *tsvWriter) Boolean(b bool) error {
+	c.put(strconv.FormatBool(b), "\n")
+	return c.send()
+}
+
+// tripleWriter writes N-Triples, for CONSTRUCT and DESCRIBE; other results come as TSV-like lines.
+type tripleWriter struct{ resultWriter }
+
+// Head writes nothing.
+func (c *tripleWriter) Head(vars []string, _ bool) error {
+	c.vars = vars
+	return nil
+}
+
+// Row writes one triple.
+func (c *tripleWriter) Row(row []rdf.Term) error {
+	for _, t := range row {
+		c.put(t.String(), " ")
+	}
+	c.put(".\n")
+	return c.send()
+}
+
+// Boolean writes the answer of an ASK.
+func (c *tripleWriter) Boolean(b bool) error {
+	c.put(strconv.FormatBool(b), "\n")
+	return c.send()
+}

@@ -1,0 +1,192 @@
+// Package httpapi serves an embedded graph over HTTP as Wikidata does: the SPARQL 1.1 Protocol with the query service's error texts, the entity actions of
+// api.php (wbsearchentities, wbgetentities), and Special:EntityData. It is what the sandbox and the demo put on loopback, so that the same client code
+// talks to them and to the real services.
+//
+// Sources: W3C SPARQL 1.1 Protocol and Query Results formats; for error texts and limits the query service's own (Wikidata:SPARQL query service/query
+// limits); for the entity API Wikibase's repo/includes/Api and docs/topics/json.md.
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"mime"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+)
+
+// maxQuery is the greatest length of a request's body, as the query service has it.
+const maxQuery = 1 << 20
+
+// SPARQL is the query endpoint.
+type SPARQL struct {
+	lg    *slog.Logger
+	graph *embedded.Graph
+	slots chan struct{}
+}
+
+// NewSPARQL returns the endpoint for a graph that runs at most parallel queries at once (0: no limit); further ones are answered with 429, as the query
+// service does.
+func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
+	h := &SPARQL{lg: lg, graph: g}
+	if parallel > 0 {
+		h.slots = make(chan struct{}, parallel)
+	}
+	return h
+}
+
+// ServeHTTP answers a query sent by GET (?query=), by a POST form (query=) or as the body of a POST (application/sparql-query). The result's format is
+// chosen by ?format= (json, xml, csv, tsv) or Accept; XML when neither says. A User-Agent is required. ?maxQueryTimeMillis= shortens the time limit.
+func (h *SPARQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	if len(strings.TrimSpace(r.UserAgent())) < 5 {
+		http.Error(w, "Please identify your user agent: send a User-Agent header with a way to contact you.", http.StatusForbidden)
+		return
+	}
+	query, status, err := readQuery(w, r)
+	if err != nil {
+		http.Error(w, err.Error(), status)
+		return
+	}
+	if r.Method == http.MethodOptions {
+		w.Header().Set("Allow", "GET, POST, OPTIONS")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	if h.slots != nil {
+		select {
+		case h.slots <- struct{}{}:
+			defer func() { <-h.slots }()
+		default:
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "Rate limit exceeded: too many queries at once. Please retry in 1 seconds.", http.StatusTooManyRequests)
+			return
+		}
+	}
+	h.answer(w, r, query)
+}
+
+// readQuery takes the query text out of a request.
+func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int, err error) {
+	switch r.Method {
+	case http.MethodOptions:
+		return "", 0, nil
+	case http.MethodGet, http.MethodHead:
+		q := r.URL.Query()
+		if q.Has("update") {
+			return "", http.StatusForbidden, errors.New("updates are not accepted: this endpoint is read-only")
+		}
+		query = q.Get("query")
+	case http.MethodPost:
+		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxQuery))
+		if err != nil {
+			return "", http.StatusRequestEntityTooLarge, errors.New("the request is longer than 1 MB, or was cut off")
+		}
+		kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
+		switch kind {
+		case "application/sparql-query":
+			query = string(body)
+		case "application/sparql-update":
+			return "", http.StatusForbidden, errors.New("updates are not accepted: this endpoint is read-only")
+		case "application/x-www-form-urlencoded", "":
+			form, err := parseForm(string(body))
+			if err != nil {
+				return "", http.StatusBadRequest, fmt.Errorf("the form cannot be read: %w", err)
+			}
+			if form.Has("update") {
+				return "", http.StatusForbidden, errors.New("updates are not accepted: this endpoint is read-only")
+			}
+			query = form.Get("query")
+			if f := form.Get("format"); f != "" && !r.URL.Query().Has("format") {
+				u := *r.URL
+				v := u.Query()
+				v.Set("format", f)
+				u.RawQuery = v.Encode()
+				r.URL = &u
+			}
+		default:
+			return "", http.StatusUnsupportedMediaType, errors.New("send the query as a form (query=…) or as application/sparql-query")
+		}
+	default:
+		w.Header().Set("Allow", "GET, POST, OPTIONS")
+		return "", http.StatusMethodNotAllowed, errors.New("use GET or POST")
+	}
+	if strings.TrimSpace(query) == "" {
+		return "", http.StatusBadRequest, errors.New("the parameter query is missing")
+	}
+	return query, 0, nil
+}
+
+// answer runs the query and streams its result.
+func (h *SPARQL) answer(w http.ResponseWriter, r *http.Request, query string) {
+	ctx := r.Context()
+	if ms, err := strconv.Atoi(r.URL.Query().Get("maxQueryTimeMillis")); err == nil && ms > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(ms)*time.Millisecond)
+		defer cancel()
+	}
+	format := chooseFormat(r)
+	out := &response{w: w, format: format}
+	sink := newWriter(format, out)
+	err := h.graph.Stream(ctx, query, sink)
+	if err == nil {
+		err = sink.end()
+	}
+	if err == nil {
+		err = out.flush()
+	}
+	if err == nil {
+		return
+	}
+	if r.Context().Err() != nil {
+		h.lg.Debug("sparql: the client went away", "err", err)
+		return
+	}
+	status, text := errorText(query, err)
+	h.lg.Debug("sparql: query failed", "status", status, "err", err)
+	if out.sent { // as the query service does: the error follows the rows that were sent
+		out.flush()
+		io.WriteString(w, "\n"+text)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain;charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	w.WriteHeader(status)
+	io.WriteString(w, text)
+}
+
+const stackTrace = "\tat java.util.concurrent.FutureTask.report(FutureTask.java:122)\n\tat java.util.concurrent.FutureTask.get(FutureTask.java:206)\n"
+
+// errorText words a failure as the query service does: the query, the exception, the beginning of a stack trace.
+func errorText(query string, err error) (status int, text string) {
+	status = http.StatusInternalServerError
+	const executed = "java.util.concurrent.ExecutionException: "
+	line := executed + "org.openrdf.query.QueryEvaluationException: " + err.Error()
+	var e *kg.Error
+	if errors.As(err, &e) {
+		switch e.Kind {
+		case kg.SyntaxError:
+			status = http.StatusBadRequest
+			line = executed + "org.openrdf.query.MalformedQueryException: " + e.Message
+			if e.Line > 0 {
+				line += fmt.Sprintf(" at line %d, column %d.", e.Line, e.Column)
+			}
+		case kg.Timeout:
+			line = "java.util.concurrent.TimeoutException"
+		case kg.TooGreedy, kg.TooLarge:
+			line = executed + "org.openrdf.query.QueryEvaluationException: com.bigdata.rwstore.sector.MemoryManagerOutOfMemory: " + e.Message
+		case kg.Refused:
+			line = executed + "org.openrdf.query.QueryEvaluationException: java.lang.IllegalArgumentException: " + e.Message + " (not allowed)"
+		default:
+			line = executed + "org.openrdf.query.QueryEvaluationException: " + e.Message
+		}
+	}
+	return status, "SPARQL-QUERY: queryStr=" + query + "\n" + line + "\n" + stackTrace
+}

@@ -1,0 +1,21 @@
+package embedded
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// sharedDir returns the folder of reference data beside the repository (SPINACHBOT_SHARED overrides); the test is skipped when it is not there.
+func sharedDir(t testing.TB, parts ...string) string {
+	t.Helper()
+	root := os.Getenv("SPINACHBOT_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "..", "shared")
+	}
+	path := filepath.Join(append([]string{root}, parts...)...)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("the reference data is not here: %v", err)
+	}
+	return path
+}
