@@ -2,8 +2,34 @@
 // (Liu et al., EMNLP Findings 2024): one action a turn, every observation handed back, until the model stops on a query that returned something.
 //
 // A question goes in, an [Outcome] (an answer or the reason why there is none) and a trajectory come out.
-// The loop is in engine.go, each tool in a file of its own beside its text for the model, prompts in prompts/*.tmpl, limits in limits.go.
 // The package talks to the world only through [Model], [Graph], [Labeler] and [Recorder], which it owns, and through the clock it is given.
+//
+// # Reading order
+//
+//	agent.go       what goes in and comes out
+//	engine.go      Ask: language, exploration, final query, report; the loop is explore, a screen long
+//	state.go       what the model sees, and the rule on repetitions and early stops (judge and refuse hold it in full)
+//	protocol.go    thought and action read from text
+//	tool_*.go      the actions, each beside its text for the model in prompts/tool_*.md
+//	page.go prune.go table.go value.go    how entries and results look to the model
+//	final.go       the last run of the query that is published, and what follows
+//	limits.go      every limit, compared in one place
+//	prompts.go     the conventions between prompts and models; the words are in prompts/
+//	trajectory.go record.go trajfile.go replay.go    what is kept of a run, and how it is played again
+//
+// # Three kinds of end
+//
+// What the model can repair (an unreadable turn, a broken query, a number that does not exist) is text that it reads next.
+// What ends a run in an orderly way (a limit, no model, no answer) is a reason in the [Outcome].
+// What the caller must know (it cancelled, the trajectory could not be written) is an error, and nothing may be published then.
+//
+// # What differs from SPINACH
+//
+// The paper's behaviour is the base (Liu et al., sections 4.1 and 4.2); its released code does otherwise in many places, listed in the project's notes on
+// the systems. On purpose we differ from both here: a rollback really returns and leaves a note; searches run in the asker's language too; observations say how much
+// there is in all, what kind of values, and why there is nothing; queries are checked before they are sent; numbers never seen are named with their
+// labels; a page that is short is not pruned; the model may say that there is no answer; an unreadable turn goes back to the model.
+// tools/replay plays the published runs through this package and lists every difference of the observations.
 package agent
 
 import (

@@ -16,7 +16,8 @@ func (r *run) complete(ctx context.Context, p phase, req llm.Request, messages f
 		}
 		req.Messages = messages(short)
 		resp, callErr := r.model.Complete(ctx, req)
-		ev := Event{Event: "model", Request: &req, Response: resp}
+		sent := req
+		ev := Event{Event: "model", Request: &sent, Response: resp}
 		if resp != nil {
 			r.meter.usage.Add(resp.Usage)
 		}
@@ -60,7 +61,7 @@ func (r *run) help(ctx context.Context, task string, maxTokens int, system, user
 	})
 	var h *halt
 	if errors.As(err, &h) && h.reason == ModelFailed {
-		r.lg.Warn("agent: the model failed at a side task, going on without", "question", r.q.ID, "task", task, "err", h.detail)
+		r.lg.Info("agent: the model failed at a side task, going on without", "question", r.q.ID, "task", task, "err", h.detail)
 		return "", false, nil
 	}
 	return text, err == nil && finish != "length", err

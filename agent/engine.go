@@ -15,7 +15,7 @@ import (
 
 // Options are the settings of an [Engine] that are the same for all questions. The zero value is good.
 type Options struct {
-	MaxTokens int                   // tokens that an action may have, default 4000 (the paper's 700 cuts long queries off, and a model's reasoning counts too)
+	MaxTokens int                   // tokens that an action may have, default 2000 (the paper's 700 cuts long queries off)
 	PruneOver int                   // bytes of JSON from which on an entry page is pruned by the model; default 1500, -1 for always
 	Services  func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
 }
@@ -35,7 +35,7 @@ type Engine struct {
 // now is the clock for limits and time stamps.
 func New(lg *slog.Logger, model Model, graph Graph, labeler Labeler, now func() time.Time, opts Options) *Engine {
 	if opts.MaxTokens <= 0 {
-		opts.MaxTokens = 4000
+		opts.MaxTokens = 2000
 	}
 	if opts.PruneOver == 0 {
 		opts.PruneOver = 1500

@@ -387,3 +387,64 @@ func TestBounds(t *testing.T) {
 		t.Error("an empty question was asked")
 	}
 }
+
+// forgetful takes only short conversations.
+type forgetful struct {
+	fakeModel
+	most int // bytes
+}
+
+func (m *forgetful) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
+	n := 0
+	for _, msg := range req.Messages[1:] {
+		n += len(msg.Content)
+	}
+	if n > m.most {
+		return nil, fmt.Errorf("call: %w", llm.ErrContextLength)
+	}
+	return m.fakeModel.Complete(ctx, req)
+}
+
+// TestShortened: a conversation that is too long for the model is tried once more with its old observations cut down; the state itself stays whole.
+func TestShortened(t *testing.T) {
+	g := graphOfTwo()
+	g.hits = map[string][]kg.Hit{}
+	m := &forgetful{most: 9000}
+	for i := range 6 {
+		name := fmt.Sprintf("thing %d", i)
+		m.acts = append(m.acts, do("search_wikidata("+name+")"))
+		g.hits["en:"+name] = []kg.Hit{{ID: "Q1", Type: kg.Item, Label: strings.Repeat("long ", 400)}}
+	}
+	m.acts = append(m.acts, execute(qA), do("stop()"))
+	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Who?", Language: "en"}, nil, Limits{})
+	if err != nil || out.Answer == nil {
+		t.Fatalf("%v, %s: %s", err, out.Reason, out.Detail)
+	}
+	if n := len(out.Steps[0].Observation); n < 1900 {
+		t.Errorf("the state's own observation was cut to %d bytes", n)
+	}
+}
+
+// TestLastRun: what a failing last run leads to.
+func TestLastRun(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		err   error
+		acts  []string
+		limit Limits
+		want  Reason
+	}{
+		{"the graph is down", kg.Errorf(kg.Down, "no route"), []string{execute(qA), do("stop()")}, Limits{}, GraphFailed},
+		{"it fails for good and the steps are used up", kg.Errorf(kg.QueryFailed, "no"), []string{execute(qA), do("stop()")}, Limits{Total: 2, Counted: 2}, CannotPublish},
+		{"it is too slow, and the model gives up", kg.Errorf(kg.Timeout, "slow"), []string{execute(qA), do("stop()"), do("stop(no answer: too slow)"), do("stop(no answer: too slow)")}, Limits{}, NotFound},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := graphOfTwo()
+			g.query = func(string) (*kg.Table, error) { return nil, tt.err } // the posting form; the exploring run is in tables
+			out, _ := ask(t, &fakeModel{acts: tt.acts, tasks: map[string]string{"report": "r"}}, g, tt.limit)
+			if out.Answer != nil || out.Reason != tt.want {
+				t.Errorf("%q: %s", out.Reason, out.Detail)
+			}
+		})
+	}
+}

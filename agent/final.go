@@ -22,20 +22,18 @@ func (r *run) stop(ctx context.Context, t turn) (end ending, done bool, err erro
 		return end, true, r.recordStop(ctx, t)
 	}
 	i, query := r.state.finalQuery()
-	answer, unfit, err := r.publish(ctx, query)
-	if err != nil {
-		return ending{}, false, err
-	}
-	if unfit == "" {
+	answer, err := r.publish(ctx, query)
+	if err == nil {
 		return ending{answer: answer}, true, r.recordStop(ctx, t)
 	}
-	r.state.steps[i].unfit = unfit
-	if r.meter.check(r.now(), acting, len(r.state.steps)) != nil {
-		return ending{reason: CannotPublish, detail: unfit}, true, nil
+	var u *unfit
+	if !errors.As(err, &u) {
+		return ending{}, false, err
 	}
+	r.state.steps[i].unfit = u.text
 	ref := r.state.judge(t.action, "")
-	if ref == nil {
-		return ending{reason: CannotPublish, detail: unfit}, true, nil
+	if ref == nil || r.meter.check(r.now(), acting, len(r.state.steps)) != nil {
+		return ending{reason: CannotPublish, detail: u.text}, true, nil
 	}
 	return ending{}, false, r.refuse(ctx, t, ref)
 }
@@ -48,22 +46,28 @@ func (r *run) recordStop(ctx context.Context, t turn) error {
 	return r.record(ctx, Event{Event: "step", Step: &k.Step})
 }
 
+// unfit says, in words for the model, why a query cannot be published: it has no posting form, or its last run failed or gave nothing.
+type unfit struct {
+	text string
+	kind kg.Kind // of the failed run
+}
+
+func (u *unfit) Error() string { return u.text }
+
 // publish makes the last run (ARCHITECTURE.md, invariant 4): the query loses an exploring LIMIT 10 at its end, gets its posting form, and that very text, with only
-// [AUTO_LANGUAGE] replaced, is run. unfit says, in words for the model, why the query cannot be published: it has no posting form, or its run
-// failed or gave nothing. Where only the removal of LIMIT 10 makes the result too large or too slow, the query is published with it.
-func (r *run) publish(ctx context.Context, query string) (answer *Answer, unfit string, err error) {
-	candidates := []string{query}
-	if short, cut := r.dialect.trimLimit(query); cut && !asksForTen(r.q.Text, query) {
-		candidates = []string{short, query}
+// [AUTO_LANGUAGE] replaced, is run. A query that cannot be published is an *unfit error; every other error ends the run.
+// Where only the removal of LIMIT 10 makes the result too large or too slow, the query is published with it.
+func (r *run) publish(ctx context.Context, query string) (*Answer, error) {
+	short, cut := r.dialect.trimLimit(query)
+	if !cut || asksForTen(r.q.Text, query) {
+		return r.publishOne(ctx, query)
 	}
-	for i, q := range candidates {
-		answer, unfit, failure, err := r.publishOne(ctx, q)
-		last := i == len(candidates)-1
-		if err != nil || unfit == "" || last || (failure != kg.Timeout && failure != kg.TooLarge && failure != kg.TooGreedy) {
-			return answer, unfit, err
-		}
+	answer, err := r.publishOne(ctx, short)
+	var u *unfit
+	if errors.As(err, &u) && (u.kind == kg.Timeout || u.kind == kg.TooLarge || u.kind == kg.TooGreedy) {
+		return r.publishOne(ctx, query)
 	}
-	return nil, unfit, nil
+	return answer, err
 }
 
 // asksForTen reports whether LIMIT 10 is the question's own: it sorts, and the question says ten. Then it is no exploring limit.
@@ -82,44 +86,49 @@ func asksForTen(question, query string) bool {
 // finalTries is how often the last run is made when the graph's service fails it.
 const finalTries = 2
 
-func (r *run) publishOne(ctx context.Context, query string) (answer *Answer, unfit string, failure kg.Kind, err error) {
+func (r *run) publishOne(ctx context.Context, query string) (*Answer, error) {
 	if err := r.dialect.check(query); err != nil {
-		return nil, say("unfit_form", err.Error()), kg.KindOf(err), nil
+		return nil, &unfit{text: say("unfit_form", err.Error()), kind: kg.KindOf(err)}
 	}
 	ids := r.dialect.identifiers(query)
 	labels := r.labelsOf(ctx, ids)
 	posting, err := r.dialect.postingForm(query, func(id string) string { return labels[id] })
 	if err != nil {
-		return nil, say("unfit_form", err.Error()), kg.SyntaxError, nil
+		return nil, &unfit{text: say("unfit_form", err.Error())}
 	}
 	ran := r.dialect.inLanguage(posting, r.lang.code)
-	var table *kg.Table
-	var at time.Time
-	for try := 1; ; try++ {
-		at = r.now()
-		table, err = r.graph.Query(ctx, ran)
-		if err == nil || ctx.Err() != nil || !passing(kg.KindOf(err)) {
-			break
-		}
-		if try == finalTries {
-			return nil, "", "", halting(GraphFailed, "the final query could not be run: %v", err)
-		}
-	}
-	var e *kg.Error
-	switch {
-	case ctx.Err() != nil:
-		return nil, "", "", ctx.Err()
-	case isRecordError(err):
-		return nil, "", "", err
-	case errors.As(err, &e) && (e.Kind == kg.Timeout || e.Kind == kg.TooLarge || e.Kind == kg.TooGreedy):
-		return nil, say("unfit_greedy", nil), e.Kind, nil
-	case err != nil:
-		return nil, say("unfit_run", clip(err.Error(), 500)), kg.KindOf(err), nil
-	case table.Empty():
-		return nil, say("unfit_empty", nil), "", nil
+	table, at, err := r.lastRun(ctx, ran)
+	if err != nil {
+		return nil, err
 	}
 	all := r.labelsOf(ctx, unionIDs(ids, tableIDs(table, labelledRows)))
-	return &Answer{SPARQL: posting, Ran: ran, Table: table, RanAt: at, Endpoint: table.Source, Labels: all}, "", "", nil
+	return &Answer{SPARQL: posting, Ran: ran, Table: table, RanAt: at, Endpoint: table.Source, Labels: all}, nil
+}
+
+// lastRun runs the text that is published, again when the graph's service fails, and says when.
+func (r *run) lastRun(ctx context.Context, text string) (*kg.Table, time.Time, error) {
+	for try := 1; ; try++ {
+		at := r.now()
+		table, err := r.graph.Query(ctx, text)
+		kind := kg.KindOf(err)
+		switch {
+		case err == nil && table.Empty():
+			return nil, at, &unfit{text: say("unfit_empty", nil)}
+		case err == nil:
+			return table, at, nil
+		case ctx.Err() != nil:
+			return nil, at, ctx.Err()
+		case isRecordError(err):
+			return nil, at, err
+		case passing(kind) && try < finalTries:
+			continue
+		case passing(kind):
+			return nil, at, halting(GraphFailed, "the final query could not be run: %v", err)
+		case kind == kg.Timeout || kind == kg.TooLarge || kind == kg.TooGreedy:
+			return nil, at, &unfit{text: say("unfit_greedy", nil), kind: kind}
+		}
+		return nil, at, &unfit{text: say("unfit_run", clip(err.Error(), 500)), kind: kind}
+	}
 }
 
 // tableIDs returns the Q and P numbers in the first n rows.
@@ -163,15 +172,13 @@ func (r *run) extract(ctx context.Context, end ending) (ending, error) {
 		end.detail += "; the extracted query holds numbers that were never seen: " + strings.Join(unseen, ", ")
 		return end, nil
 	}
-	answer, unfit, err := r.publish(ctx, query)
-	if err != nil {
-		return end, err
-	}
-	if unfit != "" {
-		end.detail += "; the extracted query cannot be published: " + unfit
+	answer, err := r.publish(ctx, query)
+	var u *unfit
+	if errors.As(err, &u) {
+		end.detail += "; the extracted query cannot be published: " + u.text
 		return end, nil
 	}
-	return ending{answer: answer, extracted: true}, nil
+	return ending{answer: answer, extracted: true}, err
 }
 
 // report asks the model for the short answer in the asker's language. Without one the reply has its fixed sentences only: a failure here loses nothing.

@@ -147,3 +147,21 @@ func TestLanguageOf(t *testing.T) {
 		}
 	}
 }
+
+// FuzzBlocks: nothing inside a block can look like one of our tags, and escaping loses no visible character.
+func FuzzBlocks(f *testing.F) {
+	f.Add(hostile)
+	f.Add("<<question>< /post></ entity>\n<\x00observation")
+	f.Fuzz(func(t *testing.T, s string) {
+		if g := guard(s); ourTag.MatchString(g) {
+			t.Errorf("guard(%q) = %q", s, g)
+		}
+		e := escape(s)
+		if strings.ContainsAny(e, "<>") || strings.ContainsAny(attribute(s), "<>\"\n") {
+			t.Errorf("escape(%q) = %q, attribute %q", s, e, attribute(s))
+		}
+		if back := strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&").Replace(e); back != clean(s) {
+			t.Errorf("escape(%q) reads back as %q", s, back)
+		}
+	})
+}

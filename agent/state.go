@@ -119,8 +119,8 @@ type refusal struct {
 //   - An action equal (name and normalised argument) to any step still in the state is a repetition.
 //     A step that failed for a passing reason of the service (down, rate limit) does not count.
 //   - A stop is without result when the last query executed in the state returned no row, failed, or there is none; or when that query cannot be posted.
-//   - A stop(no answer: …) is the honest way out. It is accepted when at least one query was executed or two searches were made, and no executed query in
-//     the state returned anything. Where one did, it is refused once, since that query may be the answer, and accepted when the model insists in the next turn.
+//   - A stop(no answer: …) is the honest way out. It is accepted when at least one query was executed or two searches were made, and no query executed in
+//     the state returned anything that can be posted. Where one did, it is refused once, since that query may be the answer, and accepted when the model insists in the next turn.
 //
 // Either is refused: see [state.refuse] for what follows. nil means that the action is to be carried out.
 func (s *state) judge(a action, key string) *refusal {
@@ -141,7 +141,7 @@ func (s *state) judgeStop(a action) *refusal {
 		switch {
 		case k.Action == actExecute:
 			last = i
-			if k.result {
+			if k.result && k.unfit == "" {
 				withResult = i
 			}
 		case k.Action == actSearch:

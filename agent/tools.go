@@ -58,8 +58,10 @@ func (r *run) failed(ctx context.Context, err error) (result, error) {
 
 // languages is the chain in which labels are looked for: the asker's language, the default for all languages, English.
 func (r *run) languages() []string {
-	chain := []string{r.lang.code, "mul", "en"}
-	return slices.Compact(chain)
+	if r.lang.code == english.code {
+		return []string{english.code, "mul"}
+	}
+	return []string{r.lang.code, "mul", english.code}
 }
 
 // labelsOf gives the labels of numbers, or none when they cannot be had: labels are a help, never a condition.
