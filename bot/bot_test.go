@@ -896,3 +896,125 @@ func TestMinuteOfTheStart(t *testing.T) {
 	w.round()
 	w.want("New:posted")
 }
+
+// An operator's word while the bot works on the entry: the bot yields, and the round goes on.
+func TestOperatorIsFaster(t *testing.T) {
+	w := started(t)
+	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
+	w.clock.pass(time.Hour)
+	w.solver.onSolve = func() {
+		if e := w.entries()[0]; e.State == bot.Accepted {
+			if _, err := bot.Reject(t.Context(), w.store, w.clock.now(), e.Key, "no"); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	w.round()
+	w.want("Cats:rejected Dogs:posted")
+	w.wantReplies("Cats", 0)
+}
+
+// A limit that was lowered since holds for what is not posted yet.
+func TestFollowupLimitAtTheGate(t *testing.T) {
+	w := started(t)
+	w.round()
+	w.cfg.Posting = bot.Propose
+	w.followUp("Only the living ones, please.", "Bob")
+	w.followUp("Only the dead ones, please.", "Carol")
+	w.round()
+	w.want("Cats:posted Cats:proposed Cats:proposed")
+	w.cfg.FollowupLimit = 1
+	for _, e := range w.entries()[1:] {
+		if _, err := bot.Approve(t.Context(), w.store, w.clock.now(), e.Key, "Olga"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.round()
+	w.want("Cats:posted Cats:posted Cats:gave_up")
+}
+
+// A post that was no request becomes one by an edit; a poster who never stops editing is given up.
+func TestEdits(t *testing.T) {
+	w := newWorld(t)
+	w.round()
+	w.wiki.post("Cats", "This is an announcement of cats.", "Alice")
+	w.clock.pass(20 * time.Minute)
+	w.round()
+	w.want("Cats:skipped")
+	w.wiki.edit("This is an announcement of cats.", "Which cats are there?")
+	w.round()
+	w.want("Cats:noticed") // the poster has the delay once more
+	w.clock.pass(14 * time.Minute)
+	w.round()
+	w.want("Cats:noticed")
+	w.clock.pass(time.Minute)
+	w.round()
+	w.want("Cats:posted")
+
+	w = started(t)
+	n := 0
+	w.solver.onSolve = func() { n++; w.wiki.edit("are there?", fmt.Sprint("are there? ", n, " are there?")) }
+	for range 20 {
+		w.round()
+		w.clock.pass(16 * time.Minute)
+	}
+	w.want("Cats:gave_up")
+	if n != 6 {
+		t.Errorf("solved %d times", n)
+	}
+}
+
+// An unsigned request that waits for approval gets its signature: it is the same request.
+func TestSignedLater(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.Posting = bot.Propose
+	w.round()
+	w.wiki.put(page, w.wiki.text()+"\n\n== Cats ==\nWhich cats are there in the house?\n\n== Dogs ==\nPlease help\n\n== Birds ==\nPlease help\n")
+	w.round()
+	w.clock.pass(2 * time.Hour)
+	w.round()
+	w.want("Cats:proposed Dogs:proposed Birds:proposed") // few words say little about what is the same request
+	w.wiki.edit("in the house?", "in the house? "+w.wiki.sign("Alice"))
+	w.clock.pass(2 * time.Hour)
+	w.round()
+	w.want("Cats:proposed Dogs:proposed Birds:proposed")
+	if _, err := bot.Approve(t.Context(), w.store, w.clock.now(), w.entries()[0].Key, "Olga"); err != nil {
+		t.Fatal(err)
+	}
+	w.round()
+	w.wantReplies("Cats", 1)
+	if len(w.solver.asked) != 3 {
+		t.Errorf("solved %d times", len(w.solver.asked))
+	}
+}
+
+// Two requests of one minute, the first of which leaves the page: the second takes over its ID and is still itself.
+func TestSameMinuteTakesOver(t *testing.T) {
+	drop := func(w *world) {
+		text := w.wiki.text()
+		w.wiki.put(page, text[:strings.Index(text, "== Cats")]+text[strings.Index(text, "== Dogs"):])
+	}
+	w := newWorld(t)
+	w.cfg.Posting = bot.Propose
+	w.round()
+	w.wiki.post("Cats", "Which cats are there?", "Alice")
+	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("Cats:proposed Dogs:proposed")
+	drop(w)
+	w.cfg.Posting = bot.On
+	w.round()
+	w.want("Cats:gave_up Dogs:posted")
+	w.wantReplies("Dogs", 1)
+
+	// The same before the first start: neither is answered.
+	w = newWorld(t)
+	w.wiki.post("Cats", "Which cats are there?", "Alice")
+	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
+	w.round()
+	drop(w)
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("")
+}

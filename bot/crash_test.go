@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -131,8 +132,8 @@ func (w *world) settleDown(note string) {
 }
 
 // busy is a world with two requests, one follow-up's worth of conversation, and something that is no request.
-func busy(t testing.TB) *world {
-	w := newWorld(t)
+func busy(t testing.TB, path string) *world {
+	w := worldOn(t, path)
 	w.wiki.put(stopPage, "run")
 	w.round()
 	w.clock.pass(time.Minute)
@@ -155,12 +156,16 @@ func (w *world) check(note string, want map[string]int) {
 
 // The program ends before and after each call to wiki, solver and ledger in turn. Whatever call it is, every request gets exactly one reply in the end.
 func TestCrashAtEveryCall(t *testing.T) {
-	for _, c := range []struct{ after, lost bool }{{false, false}, {true, false}, {true, true}} {
-		t.Run(fmt.Sprintf("after %v, answer lost %v", c.after, c.lost), func(t *testing.T) {
+	for _, c := range []struct{ disk, after, lost bool }{{true, true, false}, {false, false, false}, {false, true, false}, {false, false, true}, {false, true, true}} {
+		t.Run(fmt.Sprintf("disk %v, after %v, answer lost %v", c.disk, c.after, c.lost), func(t *testing.T) {
 			t.Parallel()
 			n := 1
 			for ; ; n++ {
-				w := busy(t)
+				path := ""
+				if c.disk {
+					path = filepath.Join(t.TempDir(), "bot.db")
+				}
+				w := busy(t, path)
 				w.wiki.lost = c.lost
 				_, finished, err := w.crash(n, c.after)
 				if err != nil {
@@ -188,7 +193,7 @@ func TestCrashAtEveryCall(t *testing.T) {
 // The first start itself is interrupted at every call: what was on the page stays unanswered, and what comes later is answered.
 func TestCrashAtFirstStart(t *testing.T) {
 	for n := 1; ; n++ {
-		w := newWorld(t)
+		w := worldOn(t, "")
 		w.wiki.post("Old", "Which cats were there?", "Alice")
 		_, finished, err := w.crash(n, n%2 == 0)
 		if err != nil {
@@ -328,7 +333,7 @@ func TestRecoveredFromThePage(t *testing.T) {
 // A request that kills the whole program each time is given up in the end, and the others are answered.
 func TestPoison(t *testing.T) {
 	for _, what := range []string{"triage", "solver"} {
-		w := busy(t)
+		w := busy(t, "")
 		w.cfg.MaxStarts = 4
 		die := func(s string) {
 			if strings.Contains(s, "cats") {
@@ -369,16 +374,48 @@ func TestInterrupted(t *testing.T) {
 	w.want("Cats:posted")
 }
 
+// The wiki's clock and ours may differ by hours: requests are as old as the wiki says, and an edit of ours is found all the same.
+func TestClocksDiffer(t *testing.T) {
+	for _, skew := range []time.Duration{-3 * time.Hour, 3 * time.Hour} {
+		w := newWorld(t)
+		w.wiki.skew = skew
+		w.round()
+		w.wiki.post("Cats", "Which cats are there?", "Alice")
+		w.round()
+		w.want("")
+		w.clock.pass(16 * time.Minute)
+		w.wiki.lost = true
+		w.round()
+		w.want("Cats:posting")
+		w.wiki.put(page, w.wiki.text()[:strings.Index(w.wiki.text(), "== Cats")]+"Header") // archived
+		w.clock.pass(3 * time.Minute)
+		w.round()
+		w.want("Cats:posted")
+	}
+}
+
+// Ctrl-C while the save is under way: the reply is on the wiki, and the ledger says so.
+func TestInterruptedWhileSaving(t *testing.T) {
+	w := started(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	w.wiki.onSave = cancel
+	if _, err := w.bot().Round(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	w.want("Cats:posted")
+	w.wantReplies("Cats", 1)
+}
+
 // Random schedules: crashes at random calls, lost and late answers, conflicts, failing services, people who comment, and time that passes. At the end every request has
 // exactly one reply, or none and an entry that says why.
 func TestRandomSchedules(t *testing.T) {
-	seeds := 40
+	seeds := 300
 	if testing.Short() {
-		seeds = 10
+		seeds = 30
 	}
 	for seed := range seeds {
 		rng := rand.New(rand.NewPCG(uint64(seed), 7))
-		w := busy(t)
+		w := busy(t, "")
 		for range 4 + rng.IntN(8) {
 			switch rng.IntN(7) {
 			case 0:

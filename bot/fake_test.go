@@ -47,6 +47,7 @@ func (c *clock) pass(d time.Duration) {
 // overlapping or touching changes are an edit conflict.
 type fakeWiki struct {
 	clock   *clock
+	skew    time.Duration // of the wiki's clock
 	pages   map[string][]bot.Revision
 	summary map[int64]string // of our own edits
 	rev     int64
@@ -61,6 +62,9 @@ type fakeWiki struct {
 	onSave  func()
 }
 
+// now is the wiki's clock.
+func (w *fakeWiki) now() time.Time { return w.clock.now().Add(w.skew) }
+
 func newWiki(c *clock) *fakeWiki {
 	w := &fakeWiki{clock: c, pages: map[string][]bot.Revision{}, summary: map[int64]string{}}
 	w.put(page, "Header with [[User:Nobody|Nobody]] 10:00, 1 January 2020 (UTC)\n")
@@ -69,7 +73,7 @@ func newWiki(c *clock) *fakeWiki {
 
 func (w *fakeWiki) put(title, text string) int64 {
 	w.rev++
-	w.pages[title] = append(w.pages[title], bot.Revision{Title: title, ID: w.rev, Text: strings.TrimRight(text, "\n"), Timestamp: w.clock.now()})
+	w.pages[title] = append(w.pages[title], bot.Revision{Title: title, ID: w.rev, Text: strings.TrimRight(text, "\n"), Timestamp: w.now()})
 	return w.rev
 }
 
@@ -92,7 +96,7 @@ func (w *fakeWiki) post(heading, text, user string) {
 }
 
 func (w *fakeWiki) sign(user string) string {
-	return fmt.Sprintf("[[User:%s|%s]] ([[User talk:%s|talk]]) %s", user, user, user, w.clock.now().UTC().Format("15:04, 2 January 2006 (UTC)"))
+	return fmt.Sprintf("[[User:%s|%s]] ([[User talk:%s|talk]]) %s", user, user, user, w.now().UTC().Format("15:04, 2 January 2006 (UTC)"))
 }
 
 func (w *fakeWiki) Page(_ context.Context, title string) (*bot.Revision, error) {
@@ -104,10 +108,10 @@ func (w *fakeWiki) Page(_ context.Context, title string) (*bot.Revision, error) 
 	}
 	revs := w.pages[title]
 	if len(revs) == 0 {
-		return &bot.Revision{Title: title, Missing: true, Now: w.clock.now()}, nil
+		return &bot.Revision{Title: title, Missing: true, Now: w.now()}, nil
 	}
 	r := revs[len(revs)-1]
-	r.Now = w.clock.now()
+	r.Now = w.now()
 	return &r, nil
 }
 
@@ -300,22 +304,33 @@ func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*
 
 const query = "SELECT ?item ?n WHERE { ?item wdt:P31 wd:Q146 . }"
 
+// closer is a bot.Store that can be closed.
+type closer interface {
+	bot.Store
+	Close() error
+}
+
 // world is a wiki, a solver, a store on disk and a clock, and the bots that are started on them.
 type world struct {
 	t      testing.TB
 	clock  *clock
 	wiki   *fakeWiki
 	solver *fakeSolver
-	path   string
-	store  *store.Store
+	path   string // of the store on disk; empty: in memory
+	store  closer
 	cfg    bot.Config
 	log    *strings.Builder
 }
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
+	return worldOn(t, filepath.Join(t.TempDir(), "bot.db"))
+}
+
+func worldOn(t testing.TB, path string) *world {
+	t.Helper()
 	c := &clock{t: time.Date(2026, 11, 20, 12, 0, 30, 0, time.UTC)}
-	w := &world{t: t, clock: c, wiki: newWiki(c), solver: &fakeSolver{clock: c, solved: map[string]int{}}, path: filepath.Join(t.TempDir(), "bot.db"), log: &strings.Builder{},
+	w := &world{t: t, clock: c, wiki: newWiki(c), solver: &fakeSolver{clock: c, solved: map[string]int{}}, path: path, log: &strings.Builder{},
 		cfg: bot.Config{Page: page, Account: account, Operator: "Olga", StopPage: stopPage, Posting: bot.On, AnswerDelay: 15 * time.Minute, FollowupLimit: 2, RepliesPerHour: 100, ReplyOnFailure: true}}
 	w.open()
 	t.Cleanup(func() { w.store.Close() })
@@ -324,6 +339,12 @@ func newWorld(t testing.TB) *world {
 
 func (w *world) open() {
 	w.t.Helper()
+	if w.path == "" {
+		if w.store == nil {
+			w.store = newMemory()
+		}
+		return
+	}
 	s, err := store.Open(context.Background(), w.path)
 	if err != nil {
 		w.t.Fatal(err)

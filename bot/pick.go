@@ -29,8 +29,10 @@ func (b *Bot) consider(v *view, p place) verdict {
 		return verdict{reason: "from before the first start"}
 	case !first && !b.addressed(p):
 		return verdict{reason: "not addressed to us"}
+	case b.threadDenied(v, p):
+		return verdict{reason: "the thread wants no bots"}
 	}
-	if why := b.leaveAlone(v, p); why != "" {
+	if why := b.leaveAlone(p); why != "" {
 		return verdict{reason: why}
 	}
 	text := c.Text
@@ -69,12 +71,10 @@ func (b *Bot) addressed(p place) bool {
 }
 
 // leaveAlone gives the reason for which a comment gets no answer although it is addressed to us, or "".
-func (b *Bot) leaveAlone(v *view, p place) string {
+func (b *Bot) leaveAlone(p place) string {
 	switch {
 	case p.thread.Resolved:
 		return "the thread is marked resolved"
-	case b.threadDenied(v, p):
-		return "the thread wants no bots"
 	case !b.mentioned(p.comment) && b.othersQuery(p):
 		return "somebody else has posted a query since"
 	}
@@ -131,7 +131,7 @@ func (b *Bot) notice(ctx context.Context, v *view, sum *Summary) error {
 			b.lg.Debug("too fresh", "comment", p.comment.ID, "until", verdict.wait)
 			continue
 		}
-		if full, err := b.followupsUsedUp(ctx, p.root(), verdict.kind, ""); err != nil || full {
+		if full, err := b.followupsUsedUp(ctx, p.root(), verdict.kind, "", Accepted, Proposed, Approved, Posting, Posted); err != nil || full {
 			if err != nil {
 				return err
 			}
@@ -200,12 +200,12 @@ func (b *Bot) reset(e *Entry, p place) {
 	e.Failures = 0
 }
 
-// followupsUsedUp reports whether the thread has had its follow-ups, besides the entry with the key.
-func (b *Bot) followupsUsedUp(ctx context.Context, root string, kind Kind, except string) (bool, error) {
+// followupsUsedUp reports whether the thread has its number of follow-ups in the states, besides the entry with the key. Requests are never used up.
+func (b *Bot) followupsUsedUp(ctx context.Context, root string, kind Kind, except string, states ...State) (bool, error) {
 	if kind != FollowUp {
 		return false, nil
 	}
-	entries, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, Thread: root, States: []State{Accepted, Proposed, Approved, Posting, Posted}})
+	entries, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, Thread: root, States: states})
 	if err != nil {
 		return false, err
 	}

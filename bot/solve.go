@@ -44,7 +44,7 @@ func (b *Bot) review(ctx context.Context, v *view, e *Entry) (p place, f finding
 	case e.Forced:
 		return p, fine, "", nil
 	}
-	if why := b.leaveAlone(v, p); why != "" {
+	if why := b.leaveAlone(p); why != "" {
 		return p, dropped, why, nil
 	}
 	return p, fine, "", nil
@@ -89,7 +89,7 @@ func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
 	if ok, err := b.settle(ctx, e, p, f, why, sum); !ok {
 		return err
 	}
-	full, err := b.followupsUsedUp(ctx, p.root(), e.Kind, e.Key)
+	full, err := b.followupsUsedUp(ctx, p.root(), e.Kind, e.Key, Accepted, Proposed, Approved, Posting, Posted)
 	if err != nil {
 		return err
 	}
