@@ -1,0 +1,460 @@
+package sparql
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Problem is something in a query that parses but is probably not what was meant. Kind is one of: unbound (a variable is used and never bound), unused (bound and
+// never used), cartesian (parts that share no variable), label-service (without a label variable), labels-only (a projection of labels alone), limit (a LIMIT
+// without ORDER BY cuts at random), optional-order (an OPTIONAL before what binds its variables), prefix (a namespace that does not fit its place),
+// update and service (what [Guard] refuses).
+type Problem struct {
+	Kind    string `json:"kind"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// Check looks for probable mistakes, in the order of the text. allow is that of [Guard]; nil skips the check of addresses but not that of updates.
+func Check(q *Query, allow func(iri string) bool) []Problem {
+	c := &checker{q: q, named: namedByName(q), counts: countVars(q)}
+	if q.Form == Update || allow != nil {
+		if err, ok := Guard(q, allow).(*Error); ok {
+			kind := "service"
+			if q.Form == Update {
+				kind = "update"
+			}
+			c.out = append(c.out, Problem{kind, err.Line, err.Column, err.Message, err.Hint})
+		}
+	}
+	if q.Form == Update {
+		return c.out
+	}
+	for _, n := range q.Named {
+		c.selectQuery(n.Query, false)
+	}
+	Inspect(q.Body, func(n Node) bool {
+		if s, ok := n.(*SubSelect); ok {
+			c.selectQuery(s.Query, false)
+		}
+		if g, ok := n.(*Group); ok {
+			c.group(g)
+		}
+		return true
+	})
+	c.selectQuery(q.Body, true)
+	c.prefixes()
+	slices.SortStableFunc(c.out, func(a, b Problem) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return c.out
+}
+
+type checker struct {
+	q      *Query
+	named  map[string]*NamedSubquery
+	counts map[string]int // how often each variable stands in the query
+	out    []Problem
+}
+
+func (c *checker) add(kind string, s Span, message, hint string) {
+	p := c.q.Position(s.Start)
+	c.out = append(c.out, Problem{kind, p.Line, p.Column, message, hint})
+}
+
+// visible returns every variable that the pattern of a SELECT can bind, those of included subqueries too.
+func (c *checker) visible(g *Group) map[string]bool {
+	out := map[string]bool{}
+	for _, v := range g.Visible() {
+		out[v] = true
+	}
+	groups(g, func(g *Group) {
+		for _, p := range g.Patterns {
+			switch x := p.(type) {
+			case *Include:
+				if n := c.named[x.Name]; n != nil {
+					for _, v := range n.Query.Columns() {
+						out[v] = true
+					}
+				}
+			case *Service:
+				if x.Kind() == MWAPIService || x.Kind() == GASService { // their outputs may be written in forms of their own
+					for _, v := range x.Group.Visible() {
+						out[v] = true
+					}
+				}
+			}
+		}
+	})
+	return out
+}
+
+// selectQuery checks a projection against its pattern.
+func (c *checker) selectQuery(s *SelectQuery, top bool) {
+	if top && c.q.Form != Select {
+		return
+	}
+	bound := c.visible(s.Where)
+	if s.Values != nil {
+		for _, v := range s.Values.Vars {
+			bound[v] = true
+		}
+	}
+	if s.GroupBy != nil {
+		for _, k := range s.GroupBy.Keys {
+			bound[k.As] = true
+		}
+	}
+	service, automatic := c.labelService(s)
+	labels := 0
+	for _, it := range s.Items {
+		base, isLabel := isLabelVar(it.Var)
+		switch {
+		case it.Expr != nil:
+			c.expr(it.Expr, bound, automatic)
+			bound[it.Var] = true
+		case bound[it.Var]:
+		case isLabel && automatic && bound[base]:
+			labels++
+		case isLabel && bound[base]:
+			c.add("unbound", it.Span, "?"+it.Var+" is never bound: the query has no label service",
+				`add SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],mul,en" . }`)
+		case isLabel && automatic:
+			c.add("unbound", it.Span, "?"+it.Var+" is the label of ?"+base+", which is never bound", "")
+			labels++
+		default:
+			c.add("unbound", it.Span, "?"+it.Var+" is projected but never bound", "")
+		}
+	}
+	if service != nil && automatic && labels == 0 && !s.Star {
+		c.add("label-service", service.Span, "the label service has nothing to do: no variable such as ?itemLabel is projected", "project the label, or drop the service")
+	}
+	if top {
+		c.projection(s, bound, labels)
+	}
+	c.modifiers(s, bound, automatic, top)
+}
+
+// labelService finds the label service of a SELECT's own pattern and whether it works automatically.
+func (c *checker) labelService(s *SelectQuery) (*Service, bool) {
+	var found *Service
+	automatic := false
+	groups(s.Where, func(g *Group) {
+		for _, p := range g.Patterns {
+			if x, ok := p.(*Service); ok && x.Kind() == LabelService {
+				found = x
+				automatic = automatic || len(x.Rest()) == 0
+			}
+		}
+	})
+	return found, automatic
+}
+
+// projection checks whether anything but labels is projected.
+func (c *checker) projection(s *SelectQuery, bound map[string]bool, labels int) {
+	if labels == 0 || labels < len(s.Items) {
+		return
+	}
+	c.add("labels-only", s.Items[0].Span, "only labels are projected: rows with the same label cannot be told apart", "project the entities too")
+}
+
+func (c *checker) modifiers(s *SelectQuery, bound map[string]bool, automatic, top bool) {
+	if s.Having != nil {
+		for _, e := range s.Having.Conditions {
+			c.expr(e, bound, automatic)
+		}
+	}
+	if s.OrderBy != nil {
+		for _, k := range s.OrderBy.Keys {
+			c.expr(k.Expr, bound, automatic)
+		}
+	}
+	if top && s.Limit != nil && s.OrderBy == nil && s.Limit.N > 0 {
+		c.add("limit", s.Limit.Span, "LIMIT "+itoa64(s.Limit.N)+" without ORDER BY keeps any rows", "drop it when all rows are wanted")
+	}
+}
+
+// expr reports variables of an expression that nothing binds. Labels that the service adds may stand in ORDER BY.
+func (c *checker) expr(e *Expr, bound map[string]bool, automatic bool) {
+	if e.Kind == ExprTerm && e.Term.Kind == Var && !bound[e.Term.Name] {
+		base, isLabel := isLabelVar(e.Term.Name)
+		if isLabel && automatic && bound[base] {
+			return
+		}
+		c.add("unbound", e.Span, "?"+e.Term.Name+" is used but never bound", "")
+	}
+	if e.Op == "BOUND" || e.Op == "COALESCE" { // made for variables that may be unbound
+		return
+	}
+	for _, a := range e.Args {
+		c.expr(a, bound, automatic)
+	}
+}
+
+// group checks one group for itself.
+func (c *checker) group(g *Group) {
+	if c.filters(g); len(g.Patterns) > 1 {
+		c.cartesian(g)
+		c.optionalOrder(g)
+	}
+	c.unused(g)
+}
+
+// filters reports variables in filters that occur nowhere else in the query.
+func (c *checker) filters(g *Group) {
+	for _, p := range g.Patterns {
+		f, ok := p.(*Filter)
+		if !ok {
+			continue
+		}
+		own := countVars(f.Expr)
+		for _, v := range exprVars(f.Expr) {
+			if c.counts[v] == own[v] {
+				if base, isLabel := isLabelVar(v); isLabel {
+					c.add("unbound", f.Span, "?"+v+" is filtered but never bound: the label service works after filters", "bind it with ?"+base+" rdfs:label ?"+v)
+					continue
+				}
+				c.add("unbound", f.Span, "?"+v+" is filtered but never bound", "")
+			}
+		}
+	}
+}
+
+// countVars counts the places of every variable below n.
+func countVars(n Node) map[string]int {
+	out := map[string]int{}
+	Inspect(n, func(n Node) bool {
+		switch x := n.(type) {
+		case *Term:
+			if x.Kind == Var {
+				out[x.Name]++
+			}
+		case *SelectItem:
+			out[x.Var]++
+		case *Bind:
+			out[x.Var]++
+		case *GroupKey:
+			if x.As != "" {
+				out[x.As]++
+			}
+		case *Values:
+			for _, v := range x.Vars {
+				out[v]++
+			}
+		}
+		return true
+	})
+	return out
+}
+
+func exprVars(e *Expr) []string {
+	v := newVarSet()
+	var walk func(*Expr)
+	walk = func(e *Expr) {
+		v.term(e.Term)
+		for _, a := range e.Args {
+			walk(a)
+		}
+	}
+	walk(e)
+	return v.names
+}
+
+// unused reports variables that BIND or VALUES bind and nothing uses.
+func (c *checker) unused(g *Group) {
+	for _, p := range g.Patterns {
+		var names []string
+		switch x := p.(type) {
+		case *Bind:
+			names = []string{x.Var}
+		case *Values:
+			names = x.Vars
+		}
+		for _, v := range names {
+			if c.counts[v] == 1 && !c.q.Body.Star && c.counts[v+"Label"] == 0 {
+				c.add("unused", p.Pos(), "?"+v+" is bound but never used", "")
+			}
+		}
+	}
+}
+
+// cartesian reports parts of a group that share no variable, directly or through others: each row of one is combined with each of the other.
+func (c *checker) cartesian(g *Group) {
+	var parts []map[string]bool
+	var spans []Span
+	outer := map[string]bool{}
+	for _, p := range g.Patterns {
+		vars := c.patternVars(p)
+		if len(vars) == 0 {
+			continue
+		}
+		if _, filter := p.(*Filter); filter {
+			for v := range vars {
+				outer[v] = true
+			}
+			continue
+		}
+		parts, spans = append(parts, vars), append(spans, p.Pos())
+	}
+	joined := merged(parts, outer)
+	for i := 1; i < len(joined); i++ {
+		if joined[i] != joined[0] {
+			c.add("cartesian", spans[i], "this part shares no variable with what stands before it: every row of one is combined with every row of the other",
+				"connect them by a variable")
+			return
+		}
+	}
+}
+
+// merged returns for each set of variables the number of the component it belongs to. Variables that a filter names together connect.
+func merged(parts []map[string]bool, filtered map[string]bool) []int {
+	parent := make([]int, len(parts))
+	for i := range parent {
+		parent[i] = i
+	}
+	find := func(i int) int {
+		for parent[i] != i {
+			parent[i] = parent[parent[i]]
+			i = parent[i]
+		}
+		return i
+	}
+	owner := map[string]int{}
+	first := -1
+	for i, vars := range parts {
+		for v := range vars {
+			if j, ok := owner[v]; ok {
+				parent[find(j)] = find(i)
+			}
+			owner[v] = i
+			if filtered[v] {
+				if first >= 0 {
+					parent[find(first)] = find(i)
+				}
+				first = i
+			}
+		}
+	}
+	for i := range parent {
+		parent[i] = find(i)
+	}
+	return parent
+}
+
+// patternVars returns the variables of a pattern that can connect it to others.
+func (c *checker) patternVars(p Pattern) map[string]bool {
+	out := map[string]bool{}
+	switch x := p.(type) {
+	case *Hint, *Minus:
+		return out
+	case *Filter:
+		if x.Expr.Kind != ExprExists {
+			for _, v := range exprVars(x.Expr) {
+				out[v] = true
+			}
+		}
+		return out
+	case *Service:
+		if x.Kind() == LabelService {
+			return out
+		}
+	case *Bind:
+		from := exprVars(x.Expr)
+		if len(from) == 0 { // one value: it multiplies nothing
+			return out
+		}
+		for _, v := range append(from, x.Var) {
+			out[v] = true
+		}
+		return out
+	case *Include:
+		if n := c.named[x.Name]; n != nil {
+			for _, v := range n.Query.Columns() {
+				out[v] = true
+			}
+		}
+		return out
+	}
+	for v := range c.visible(groupOf(p)) {
+		out[v] = true
+	}
+	return out
+}
+
+// optionalOrder reports an OPTIONAL that stands before the statements that bind its variables.
+func (c *checker) optionalOrder(g *Group) {
+	last := map[string]Span{} // of each variable, the last statement that names it
+	for _, p := range g.Patterns {
+		if t, ok := p.(*Triples); ok {
+			v := newVarSet()
+			v.term(t.Subject)
+			v.properties(t.Properties)
+			for _, n := range v.names {
+				last[n] = t.Span
+			}
+		}
+	}
+	before := map[string]bool{}
+	for _, p := range g.Patterns {
+		o, ok := p.(*Optional)
+		if !ok {
+			for v := range certain(groupOf(p), c.named) {
+				before[v] = true
+			}
+			continue
+		}
+		for _, v := range o.Group.Visible() {
+			if t, ok := last[v]; ok && !before[v] && t.Start > o.Start {
+				c.add("optional-order", o.Span, "this OPTIONAL comes before the statements that bind its variables, so it is no longer optional",
+					"move it behind the statement at line "+itoa(c.q.Position(t.Start).Line))
+				return
+			}
+		}
+	}
+}
+
+// prefixes reports namespaces that do not fit their place in Wikidata's model.
+func (c *checker) prefixes() {
+	statements := map[string]bool{} // variables that stand for statement nodes
+	var all []Triple
+	Inspect(c.q, func(n Node) bool {
+		if t, ok := n.(*Triples); ok {
+			all = append(all, t.Triples()...)
+		}
+		return true
+	})
+	for _, t := range all {
+		if p := t.Path.IRI(); strings.HasPrefix(p, rdf.Prop+"P") && t.Object.Kind == Var {
+			statements[t.Object.Name] = true
+		}
+	}
+	for _, t := range all {
+		c.place(t, statements)
+	}
+}
+
+func (c *checker) place(t Triple, statements map[string]bool) {
+	p := t.Path.IRI()
+	id := rdf.EntityID(p)
+	span := t.Path.Span
+	switch {
+	case id == "":
+	case strings.HasPrefix(p, rdf.Entity):
+		c.add("prefix", span, "wd:"+id+" stands as a predicate", "write wdt:"+id)
+	case id[0] == 'Q':
+		c.add("prefix", span, id+" is an item, no property", "items are written wd:"+id)
+	case strings.HasPrefix(p, rdf.Prop+"P") && t.Object.Kind == Const:
+		c.add("prefix", span, "p:"+id+" leads to a statement node, never to a value", "write wdt:"+id+", or p:"+id+" [ ps:"+id+" … ]")
+	case strings.HasPrefix(p, rdf.Direct) && t.Subject.Kind == Var && statements[t.Subject.Name]:
+		c.add("prefix", span, "wdt:"+id+" is asked of ?"+t.Subject.Name+", which is a statement", "qualifiers are pq:"+id+", the statement's value is ps:"+id)
+	case t.Object.Kind == Const && strings.HasPrefix(t.Object.Value.Value, rdf.Direct):
+		c.add("prefix", t.Object.Span, "wdt: stands before an object", "items and properties as things are wd:")
+	}
+}
