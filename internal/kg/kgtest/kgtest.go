@@ -117,8 +117,11 @@ func testEntity(t *testing.T, g Graph) {
 	}
 	aliases := slices.Sorted(slices.Values(e.Aliases))
 	if e.ID != "Q42" || e.Type != kg.Item || e.Label != "Douglas Adams" || e.Description != "English writer and humorist" ||
-		!slices.Equal(aliases, []string{"DNA", "Douglas Noel Adams"}) || e.Sitelinks != 120 {
+		!slices.Equal(aliases, []string{"DNA", "Douglas Noel Adams"}) {
 		t.Errorf("head of the page: %+v", e)
+	}
+	if e.Sitelinks != 120 && e.Sitelinks != 0 { // a server over triples knows the number of sitelinks but cannot name them, so its API gives none
+		t.Errorf("%d sitelinks, want 120 or, where the source does not tell, 0", e.Sitelinks)
 	}
 	var props []string
 	for _, c := range e.Claims {
