@@ -165,7 +165,20 @@ func TestRefusals(t *testing.T) {
 			for _, a := range tt.asked {
 				m.acts = append(m.acts, do(a))
 			}
-			out, rec := ask(t, m, graphOfTwo(), Limits{})
+			g := graphOfTwo()
+			out, rec := ask(t, m, g, Limits{})
+			queries := 0 // each executed once, the answer once more
+			for _, e := range rec.of("step") {
+				if e.Step.Action == actExecute {
+					queries++
+				}
+			}
+			if out.Answer != nil {
+				queries++
+			}
+			if len(g.queries) != queries {
+				t.Errorf("%d queries reached the graph, want %d", len(g.queries), queries)
+			}
 			var carried []string
 			for i, e := range rec.of("step") {
 				if e.Step.N != i+1 {
