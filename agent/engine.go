@@ -101,6 +101,9 @@ func (r *run) answer(ctx context.Context, out *Outcome) error {
 	r.learn(say("act.tmpl", map[string]any{}))
 	for _, t := range r.q.History {
 		r.learn(t.Question + "\n" + t.SPARQL)
+		for _, s := range t.Steps {
+			r.learn(s.Observation)
+		}
 	}
 	if err := r.findLanguage(ctx); err != nil {
 		return err

@@ -181,6 +181,9 @@ func (r *run) extract(ctx context.Context, end ending) (ending, error) {
 	return ending{answer: answer, extracted: true}, err
 }
 
+// maxReport is how many characters a report may have; one to three sentences are asked for.
+const maxReport = 2000
+
 // report asks the model for the short answer in the asker's language. Without one the reply has its fixed sentences only: a failure here loses nothing.
 func (r *run) report(ctx context.Context, out *Outcome) error {
 	if out.Answer == nil && (out.Reason == NoModel || out.Reason == OutOfMoney || out.Reason == OutOfTime || out.Reason.Transient()) {
@@ -197,7 +200,7 @@ func (r *run) report(ctx context.Context, out *Outcome) error {
 		return nil // the answer stands without it
 	}
 	if ok {
-		out.Report = strings.TrimSpace(clean(text))
+		out.Report = clip(strings.TrimSpace(clean(text)), maxReport)
 	}
 	return err
 }
