@@ -3,6 +3,18 @@
 // [Parse] reads wikitext the way MediaWiki's DiscussionTools and the Convenient Discussions gadget do (what is a signature, where a comment starts and ends, what it
 // answers), [Compose] turns a ready-made [Reply] into wikitext in which nothing from outside can become markup, and [Place] puts it where it belongs.
 // The package never talks to a wiki.
+//
+// How a page is read, and where to look:
+//
+//   - internal/wikitext finds templates, tags and headings, twice: as MediaWiki does (for section numbers), and with careless query templates read as their authors
+//     meant them (querytemplate.go, which knows as much SPARQL as sparqlscan.go).
+//   - parse.go cuts the page into threads, comments.go the part under each heading into comments: a comment ends with the line that is signed (signature.go, foreign.go),
+//     its level is the depth of its list items, it answers the last comment that is less deep. Lines nobody signed are a comment of their own when their indentation
+//     says so; DiscussionTools would give them to the next signer.
+//   - queries.go collects the queries of a comment, text.go its words.
+//   - encode.go makes text from outside harmless, compose.go builds the reply from it and from the sentences in messages.go, place.go finds its place.
+//
+// A reader of rendered pages (Parsoid HTML) would make the same [Page]: nothing in it but the byte offsets is particular to wikitext.
 package forum
 
 import "time"
@@ -30,7 +42,7 @@ type Thread struct {
 
 // Comment is one signed comment, or an unsigned rest.
 type Comment struct {
-	ID      string     `json:"id"` // c-Author-20190605142000; see design: JSON forms
+	ID      string     `json:"id"` // c-Author-20190605142000, or u- and a hash when author or time are unknown; "~" and a hash behind it when it stands there before
 	Author  *string    `json:"author"`
 	Time    *time.Time `json:"time"`  // UTC, to the minute
 	Level   int        `json:"level"` // 1 + list depth

@@ -95,7 +95,7 @@ func (p *parser) templateText(n *wikitext.Node) string {
 	}
 	var args []string
 	for _, a := range n.Args {
-		if v := strings.TrimSpace(strip(wikitext.StripComments(a.Value.In(p.text)))); !a.Named && v != "" && len(args) < 8 {
+		if v := strings.TrimSpace(strip(wikitext.StripComments(p.marked(a.Value)))); !a.Named && v != "" && len(args) < 8 {
 			args = append(args, v)
 		}
 	}
@@ -117,6 +117,28 @@ func (p *parser) templateText(n *wikitext.Node) string {
 		return guard.Replace("{{" + strings.Join(args, "|") + "}}")
 	}
 	return guard.Replace(strings.Join(args, " "))
+}
+
+// marked is a part of the page with a mark for each query template in it.
+func (p *parser) marked(s wikitext.Span) string {
+	var b strings.Builder
+	pos := s.Start
+	for i := s.Start; i < s.End; {
+		k := strings.Index(p.text[i:s.End], "{{")
+		if k < 0 {
+			break
+		}
+		i += k
+		if f, ok := p.q.taken[i]; ok && f.end <= s.End {
+			b.WriteString(p.text[pos:i])
+			b.WriteString(f.mark())
+			i, pos = f.end, f.end
+			continue
+		}
+		i++
+	}
+	b.WriteString(p.text[pos:s.End])
+	return b.String()
 }
 
 // strip takes the remaining markup out of wikitext: links show their labels, bold and italic marks, tags and list prefixes go.
