@@ -44,9 +44,15 @@ func commands() map[string]command {
 	plain := func(f func(context.Context, []string, io.Reader, io.Writer, io.Writer) int) func(context.Context, *env, []string) int {
 		return func(ctx context.Context, e *env, args []string) int { return f(ctx, args, e.stdin, e.stdout, e.stderr) }
 	}
-	_ = plain
 	return map[string]command{
-		"config": {"settings: check them all at once, or print them without secrets", runConfig},
+		"ask":     {"one question, steps shown as they happen", runAsk},
+		"demo":    {"the bot at work on its own small wiki: start here", runDemo},
+		"forum":   {"a talk page as threads and comments, JSON", plain(runForum)},
+		"ledger":  {"what the bot would post, and the say over it", runLedger},
+		"run":     {"the bot", runRun},
+		"sandbox": {"only the servers of the demo: wiki, graph, scripted model", runSandbox},
+		"trace":   {"what the model saw and said", runTrace},
+		"config":  {"settings: check them all at once, or print them without secrets", runConfig},
 	}
 }
 

@@ -27,33 +27,12 @@ import (
 	"time"
 )
 
-// Clock tells the time and waits. Production code is given a [SystemClock], tests a [ManualClock].
+// Clock tells the time and waits. Production code is given the machine's by cmd, tests a [ManualClock].
 type Clock interface {
 	// Now returns the present time.
 	Now() time.Time
 	// Sleep waits for d, or until ctx is done and then returns ctx's error. A d of 0 or less returns at once (with ctx's error if it is done).
 	Sleep(ctx context.Context, d time.Duration) error
-}
-
-// SystemClock is the machine's clock. Only cmd hands it out.
-type SystemClock struct{}
-
-// Now returns time.Now.
-func (SystemClock) Now() time.Time { return time.Now() }
-
-// Sleep waits for d or until ctx is done.
-func (SystemClock) Sleep(ctx context.Context, d time.Duration) error {
-	if err := ctx.Err(); err != nil || d <= 0 {
-		return err
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // ManualClock is a clock for tests: it stands still, and Sleep moves it forward at once. It is safe for concurrent use.

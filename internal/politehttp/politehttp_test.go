@@ -276,20 +276,10 @@ func TestClocks(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	for _, clock := range []Clock{c, SystemClock{}} {
-		if err := clock.Sleep(ctx, time.Hour); !errors.Is(err, context.Canceled) {
-			t.Errorf("%T: %v", clock, err)
-		}
-		if err := clock.Sleep(context.Background(), 0); err != nil {
-			t.Errorf("%T: %v", clock, err)
-		}
+	if err := c.Sleep(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+		t.Errorf("a done context: %v", err)
 	}
-	if err := (SystemClock{}).Sleep(context.Background(), time.Millisecond); err != nil {
+	if err := c.Sleep(context.Background(), 0); err != nil {
 		t.Error(err)
-	}
-	tctx, stop := context.WithTimeout(context.Background(), time.Millisecond)
-	defer stop()
-	if err := (SystemClock{}).Sleep(tctx, time.Hour); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v", err)
 	}
 }

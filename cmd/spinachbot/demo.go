@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+	"github.com/spinachbot/spinachbot/internal/store"
+)
+
+// demoSince lies before every seeded request, so that the bot's first start in the demo answers them.
+var demoSince = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func runDemo(ctx context.Context, e *env, args []string) int {
+	c := newCmdline(e, "demo", "[--addr A] [--once]",
+		`The bot at work: a small wiki with a forum, a small true slice of Wikidata, a scripted model (or yours, when OPENAI_API_KEY or OPENAI_BASE_URL is set), and the bot
+on its schedule. Open the address that is printed, read the replies, post a request, reply to one. State is in DATA_DIR, in a temporary folder when that is not set.`,
+		config.Data, config.Model, config.Limits)
+	once := c.fs.Bool("once", false, "one pass, then the page's wikitext on standard output")
+	addr := c.fs.String("addr", "", "`address` to listen on (default 127.0.0.1:8484, with --once a free port)")
+	script := c.fs.String("script", "", "`file` with the model's script instead of the built-in one")
+	page := c.fs.String("page", "", "`file` with the forum page's wikitext instead of the seeded one")
+	schedule := c.fs.String("schedule", "@every 5s", "when the bot looks at the page (`cron`)")
+	rest, done, code := c.parse(args)
+	if done {
+		return code
+	}
+	if len(rest) > 0 {
+		return misuse(e, "demo: takes no arguments, not %q", rest)
+	}
+	cfg, ok := c.load()
+	if !ok {
+		return exitUsage
+	}
+	if *addr == "" {
+		*addr = map[bool]string{true: "127.0.0.1:0", false: "127.0.0.1:8484"}[*once]
+	}
+	d := &demo{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, once: *once, schedule: *schedule}
+	if err := d.run(ctx, sandboxOptions{addr: *addr, script: *script, page: *page, timeout: 20 * time.Second}); err != nil {
+		return fail(e, err)
+	}
+	return exitOK
+}
+
+type demo struct {
+	e        *env
+	lg       *slog.Logger
+	cfg      *config.Config
+	once     bool
+	schedule string
+}
+
+func (d *demo) run(ctx context.Context, o sandboxOptions) error {
+	if d.cfg.Origin("DATA_DIR") == "default" {
+		dir, err := os.MkdirTemp("", "spinachbot-demo-")
+		if err != nil {
+			return fmt.Errorf("a temporary folder cannot be made; set DATA_DIR: %w", err)
+		}
+		defer os.RemoveAll(dir)
+		d.cfg.DataDir = dir
+	}
+	unlock, err := store.Lock(d.cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unlock() }()
+	o.title, o.wikiFile = d.cfg.ForumPage, d.cfg.DataDir+"/wiki.jsonl"
+	sb, err := openSandbox(d.lg, d.e, o)
+	if err != nil {
+		return err
+	}
+	defer sb.close()
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	served := make(chan error, 1)
+	go func() { served <- sb.serve(serving) }()
+	defer func() { stop(); <-served }()
+
+	b, closeBot, err := buildBot(ctx, d.lg, d.point(sb), d.e.now, d.model(sb), d.policy())
+	if err != nil {
+		return err
+	}
+	defer closeBot()
+	if !d.once {
+		fmt.Fprintf(d.e.stdout, "%s/\n", sb.url)
+		fmt.Fprintln(d.e.stderr, "Open this address in a browser. The bot looks at the page every few seconds; Ctrl-C ends the demo.")
+		return watch(ctx, d.lg, b, d.schedule)
+	}
+	sum, err := b.Round(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(d.e.stderr, sum)
+	_, err = io.WriteString(d.e.stdout, sb.wiki.Page(d.cfg.ForumPage).Text)
+	return err
+}
+
+// point aims the settings at the sandbox. The model is the scripted one unless one is configured.
+func (d *demo) point(sb *sandboxServer) *config.Config {
+	cfg := *d.cfg
+	cfg.WikiAPI, cfg.WikiUser, cfg.WikiPassword = sb.url+"/w/api.php", sandboxLogin, config.Secret(sb.password)
+	cfg.OAuth = config.OAuth{}
+	cfg.SPARQLEndpoint, cfg.SPARQLFallback = sb.url+"/sparql", ""
+	return &cfg
+}
+
+func (d *demo) model(sb *sandboxServer) llm.Config {
+	if d.cfg.HasModel() {
+		return modelSettings(d.cfg)
+	}
+	return llm.Config{
+		BaseURL: sb.url + "/v1", Model: llm.ScriptModel, Timeout: 20 * time.Second,
+		Retry: politehttp.Policy{Attempts: 4, Base: 50 * time.Millisecond, Max: time.Second},
+	}
+}
+
+func (d *demo) policy() bot.Config {
+	return bot.Config{
+		Page: d.cfg.ForumPage, Account: sandboxBot, Operator: "Sandbox", StopPage: "User:" + sandboxBot + "/run", Posting: bot.On,
+		AnswerSince: demoSince, FollowupLimit: 5, RepliesPerHour: 1000, ReplyOnFailure: true, RetryDelay: 10 * time.Second,
+		UnknownGrace: 5 * time.Second, UnsignedDelay: time.Second,
+	}
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/robfig/cron/v3"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/store"
+)
+
+func runRun(ctx context.Context, e *env, args []string) int {
+	c := newCmdline(e, "run", "[--once] [--dry-run] [flags]",
+		"Watches FORUM_PAGE and answers requests. At its first start the threads that are there are marked as seen; POSTING is off until you enable it.",
+		config.Wiki, config.Forum, config.Bot, config.Data, config.Model, config.Limits, config.Graph)
+	once := c.fs.Bool("once", false, "one round, then end")
+	dry := c.fs.Bool("dry-run", false, "nothing is written to the wiki; what would be posted is in the ledger and the log")
+	grace := c.fs.Duration("unknown-grace", 2*time.Minute, "how long a save whose answer was lost may still arrive")
+	rest, done, code := c.parse(args)
+	if done {
+		return code
+	}
+	if len(rest) > 0 {
+		return misuse(e, "run: takes no arguments, not %q", rest)
+	}
+	cfg, ok := c.load()
+	if !ok {
+		return exitUsage
+	}
+	if err := cfg.CheckRun(); err != nil {
+		return misuse(e, "the bot cannot run yet:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	}
+	lg := c.logger(slog.LevelInfo)
+	unlock, err := store.Lock(cfg.DataDir)
+	if err != nil {
+		return fail(e, err)
+	}
+	defer func() { _ = unlock() }()
+	b, closeAll, err := buildBot(ctx, lg, cfg, e.now, modelSettings(cfg), policy(cfg, *dry, *grace))
+	if err != nil {
+		return fail(e, err)
+	}
+	defer closeAll()
+	if *once {
+		sum, err := b.Round(ctx)
+		fmt.Fprintln(e.stdout, sum)
+		if err != nil {
+			return fail(e, err)
+		}
+		return exitOK
+	}
+	if err := watch(ctx, lg, b, cfg.WatchSchedule); err != nil {
+		return fail(e, err)
+	}
+	return exitOK
+}
+
+// policy is the bot's policy in the settings.
+func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
+	return bot.Config{
+		Page: cfg.ForumPage, Account: account(cfg.WikiUser), Operator: cfg.Operator, StopPage: cfg.StopPage, Posting: bot.Mode(cfg.Posting), DryRun: dry,
+		AnswerDelay: cfg.AnswerDelay, AnswerSince: cfg.AnswerSince, FollowupLimit: cfg.FollowupLimit, RepliesPerHour: cfg.RepliesPerHour,
+		ReplyOnFailure: true, UnknownGrace: grace,
+	}
+}
+
+// buildBot wires the bot of the settings. The caller holds the data folder's lock.
+func buildBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, now func() time.Time, mcfg llm.Config, pol bot.Config) (*bot.Bot, func(), error) {
+	st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+	if err != nil {
+		return nil, nil, err
+	}
+	closeAll := func() {
+		if cerr := st.Close(); cerr != nil {
+			lg.Warn("the ledger cannot be closed", "error", cerr)
+		}
+	}
+	b, err := wireBot(lg, cfg, st, now, mcfg, pol)
+	if err != nil {
+		closeAll()
+		return nil, nil, err
+	}
+	return b, closeAll, nil
+}
+
+func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time, mcfg llm.Config, pol bot.Config) (*bot.Bot, error) {
+	dir, err := trajectoryDir(cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	wiki, err := newWiki(lg, cfg)
+	if err != nil {
+		return nil, err
+	}
+	graph, err := newGraph(lg, cfg, st)
+	if err != nil {
+		return nil, err
+	}
+	model, err := newModel(lg, mcfg, cfg.DailyUSD, st, now)
+	if err != nil {
+		return nil, err
+	}
+	s := &solver{lg: lg, engine: agent.New(lg, model, graph, graph, now, agent.Options{}), dir: dir, limits: runLimits(cfg), now: now}
+	return bot.New(lg, st, wikiAdapter{wiki}, s, now, pol)
+}
+
+// watch runs rounds on a schedule until ctx is done or the account may not edit. A round that takes longer than the schedule's interval is not doubled.
+func watch(ctx context.Context, lg *slog.Logger, b *bot.Bot, schedule string) error {
+	if schedule == "" {
+		return errors.New("WATCH_SCHEDULE is empty: when is the page to be looked at?")
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var turn sync.Mutex
+	round := func() {
+		if !turn.TryLock() {
+			lg.Info("the last round is still running; this one is left out")
+			return
+		}
+		defer turn.Unlock()
+		if ctx.Err() != nil {
+			return
+		}
+		if _, err := b.Round(ctx); err != nil && ctx.Err() == nil {
+			lg.Error("round", "error", err)
+			if errors.Is(err, bot.ErrBlocked) {
+				cancel(fmt.Errorf("stopped: %w", err))
+			}
+		}
+	}
+	cr := cron.New(cron.WithLocation(time.UTC))
+	if _, err := cr.AddFunc(schedule, round); err != nil {
+		return fmt.Errorf("WATCH_SCHEDULE: %w", err)
+	}
+	round()
+	cr.Start()
+	<-ctx.Done()
+	<-cr.Stop().Done()
+	turn.Lock()   // let the first round end, too
+	turn.Unlock() //nolint:staticcheck // waiting is all that is wanted
+	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	lg.Info("stopped")
+	return nil
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/sandbox"
+	"github.com/spinachbot/spinachbot/internal/sandbox/wiki"
+)
+
+// Names in the sandbox.
+const (
+	sandboxBot   = "SpinachBot"
+	sandboxLogin = "SpinachBot@sandbox"
+)
+
+func runSandbox(ctx context.Context, e *env, args []string) int {
+	c := newCmdline(e, "sandbox", "[--addr A] [--data FILE]... [--script FILE]",
+		`Serves the embedded default without the bot: /sparql (SPARQL 1.1 protocol, Wikidata's dialect), /w/api.php (a small wiki, and entity search over the data),
+/wiki/… (the wiki's pages), /v1/chat/completions (the scripted model). Prints its address and the settings that point a bot at it.
+The graph is held in memory: good for some million triples; larger data belongs on a real server.`,
+		config.Data, config.Forum)
+	addr := c.fs.String("addr", "127.0.0.1:8485", "`address` to listen on; port 0 takes a free one")
+	var files fileList
+	c.fs.Var(&files, "data", "`file` with triples (.ttl, .nt, each also .gz) instead of the built-in slice; may be given again")
+	script := c.fs.String("script", "", "`file` with the model's script instead of the built-in one")
+	page := c.fs.String("page", "", "`file` with the forum page's wikitext instead of the seeded one")
+	timeout := c.fs.Duration("query-timeout", 60*time.Second, "longest time of a query")
+	rest, done, code := c.parse(args)
+	if done {
+		return code
+	}
+	if len(rest) > 0 {
+		return misuse(e, "sandbox: takes no arguments, not %q; data files are given with --data", rest)
+	}
+	cfg, ok := c.load()
+	if !ok {
+		return exitUsage
+	}
+	sb, err := openSandbox(c.logger(slog.LevelWarn), e, sandboxOptions{
+		addr: *addr, data: files, script: *script, page: *page, timeout: *timeout, title: cfg.ForumPage, wikiFile: wikiFile(cfg),
+	})
+	if err != nil {
+		return fail(e, err)
+	}
+	defer sb.close()
+	fmt.Fprintf(e.stdout, "%s/\n", sb.url)
+	fmt.Fprintf(e.stdout, "WIKI_API=%s/w/api.php\nWIKI_USER=%s\nWIKI_PASSWORD=%s\nSPARQL_ENDPOINT=%s/sparql\nOPENAI_BASE_URL=%s/v1\nOPENAI_MODEL=%s\n",
+		sb.url, sandboxLogin, sb.password, sb.url, sb.url, llm.ScriptModel)
+	if err := sb.serve(ctx); err != nil {
+		return fail(e, err)
+	}
+	return exitOK
+}
+
+// wikiFile is where the sandbox's wiki keeps its pages: in DATA_DIR when that is set, else in memory.
+func wikiFile(cfg *config.Config) string {
+	if cfg.Origin("DATA_DIR") == "default" {
+		return ""
+	}
+	return filepath.Join(cfg.DataDir, "wiki.jsonl")
+}
+
+type fileList []string
+
+func (f *fileList) String() string     { return "" }
+func (f *fileList) Set(s string) error { *f = append(*f, s); return nil }
+
+type sandboxOptions struct {
+	addr         string
+	data         []string
+	script, page string
+	timeout      time.Duration
+	title        string // of the forum page
+	wikiFile     string
+}
+
+// sandboxServer is the sandbox, listening.
+type sandboxServer struct {
+	lg       *slog.Logger
+	url      string
+	password string
+	wiki     *wiki.Wiki
+	listener net.Listener
+	server   *http.Server
+}
+
+// builtinGraph builds the graph of the built-in slice.
+func builtinGraph(now func() time.Time) (*embedded.Graph, error) {
+	return sandbox.Graph(embedded.Options{Name: "built-in slice of Wikidata", Now: now, Random: randomUint64})
+}
+
+func openSandbox(lg *slog.Logger, e *env, o sandboxOptions) (_ *sandboxServer, err error) {
+	parts := sandbox.Parts{ForumPage: o.title, Parallel: 5}
+	gopts := embedded.Options{Name: "the sandbox", Now: e.now, Random: randomUint64, Timeout: o.timeout}
+	if len(o.data) > 0 {
+		parts.Graph, err = embedded.Load(gopts, o.data...)
+	} else {
+		gopts.Name = "built-in slice of Wikidata"
+		parts.Graph, err = sandbox.Graph(gopts)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if parts.Script, err = readScript(o.script); err != nil {
+		return nil, err
+	}
+	page, err := readForumPage(o.page)
+	if err != nil {
+		return nil, err
+	}
+	s := &sandboxServer{lg: lg}
+	secret := make([]byte, 16)
+	_, _ = rand.Read(secret)
+	s.password = hex.EncodeToString(secret)
+	if o.wikiFile != "" {
+		if err := os.MkdirAll(filepath.Dir(o.wikiFile), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	s.wiki, err = wiki.Open(lg, wiki.Config{
+		File: o.wikiFile, SiteName: "SpinachBot's sandbox", Now: e.now, Random: rand.Reader,
+		Accounts: []wiki.Account{{Name: sandboxBot, Login: sandboxLogin, Password: s.password, Groups: []string{"bot"}}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if err := s.wiki.Seed(o.title, page, "Sandbox"); err != nil {
+		return nil, err
+	}
+	parts.Wiki = s.wiki
+	s.listener, err = net.Listen("tcp", o.addr)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with --addr", o.addr, err)
+	}
+	if tcp, ok := s.listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
+		lg.Warn("the sandbox is reachable from other machines; it is not made for the open internet", "address", s.listener.Addr().String())
+	}
+	s.url = "http://" + s.listener.Addr().String()
+	s.server = &http.Server{Handler: sandbox.Handler(lg, parts), ReadHeaderTimeout: 10 * time.Second}
+	return s, nil
+}
+
+// serve answers requests until ctx is done.
+func (s *sandboxServer) serve(ctx context.Context) error {
+	failed := make(chan error, 1)
+	go func() { failed <- s.server.Serve(s.listener) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := s.server.Shutdown(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+func (s *sandboxServer) close() {
+	if s.server != nil {
+		_ = s.server.Close()
+	}
+	if s.wiki != nil {
+		if err := s.wiki.Close(); err != nil {
+			s.lg.Warn("the wiki cannot be closed", "error", err)
+		}
+	}
+}
+
+func readScript(path string) (*llm.Script, error) {
+	if path == "" {
+		return sandbox.Script()
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	sc, err := llm.ParseScript(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return sc, nil
+}
+
+func readForumPage(path string) (string, error) {
+	if path == "" {
+		return sandbox.ForumPage()
+	}
+	b, err := os.ReadFile(path)
+	return string(b), err
+}

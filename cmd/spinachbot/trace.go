@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/config"
+)
+
+func runTrace(_ context.Context, e *env, args []string) int {
+	c := newCmdline(e, "trace", "show [flags] [FILE|KEY|-]",
+		"Shows a trajectory: what the model saw and said, step by step. Without a file the newest one in DATA_DIR/trajectories; KEY is a ledger entry's.",
+		config.Data)
+	asJSON := c.fs.Bool("json", false, "the events as they stand in the file, one a line; a torn last line is left out")
+	full := c.fs.Bool("full", false, "with every message of every call of the model")
+	rest, done, code := c.parse(args)
+	if done {
+		return code
+	}
+	if len(rest) < 1 || rest[0] != "show" || len(rest) > 2 {
+		return misuse(e, "trace: want show; see spinachbot trace -h")
+	}
+	cfg, ok := c.load()
+	if !ok {
+		return exitUsage
+	}
+	name := ""
+	if len(rest) == 2 {
+		name = rest[1]
+	}
+	in, err := openTrace(e, cfg.DataDir, name)
+	if err != nil {
+		return fail(e, err)
+	}
+	defer in.Close()
+	events, err := agent.ReadTrajectory(in)
+	if err != nil {
+		return fail(e, fmt.Errorf("trace: %w", err))
+	}
+	for _, ev := range events {
+		if *asJSON {
+			writeJSON(e.stdout, ev)
+			continue
+		}
+		showEvent(e.stdout, ev, *full)
+	}
+	return exitOK
+}
+
+// openTrace finds the trajectory that name stands for.
+func openTrace(e *env, dataDir, name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(e.stdin), nil
+	}
+	if name != "" {
+		if f, err := os.Open(name); err == nil {
+			return f, nil
+		}
+	}
+	dir := filepath.Join(dataDir, "trajectories")
+	names, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("no trajectories: %w", err)
+	}
+	type found struct {
+		path string
+		mod  int64
+	}
+	var all []found
+	for _, n := range names {
+		info, err := n.Info()
+		if err != nil || !strings.HasSuffix(n.Name(), ".jsonl") || !strings.HasPrefix(n.Name(), name) {
+			continue
+		}
+		all = append(all, found{filepath.Join(dir, n.Name()), info.ModTime().UnixNano()})
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("there is no trajectory %q in %s", name, dir)
+	}
+	sort.Slice(all, func(i, j int) bool { return all[i].mod > all[j].mod })
+	return os.Open(all[0].path)
+}
+
+func showEvent(w io.Writer, ev agent.Event, full bool) {
+	switch ev.Event {
+	case "start":
+		fmt.Fprintf(w, "%s  preset %s\nquestion: %s\n\n", ev.Time.UTC().Format("2006-01-02 15:04:05 UTC"), ev.Preset, clean(ev.Question.Text))
+	case "model":
+		showCall(w, ev, full)
+	case "step":
+		s := ev.Step
+		fmt.Fprintf(w, "%d. %s\n   %s(%s)\n%s\n   (%d ms)\n\n", s.N, clean(s.Thought), s.Action, indent(s.Argument, "   "), indent("   "+s.Observation, "   "), s.MS)
+	case "rollback":
+		fmt.Fprintf(w, "   refused (%s)", ev.Reason)
+		if ev.Step != nil {
+			fmt.Fprintf(w, ": %s(%s)", ev.Step.Action, indent(ev.Step.Argument, "   "))
+		}
+		fmt.Fprintf(w, "; the last step kept is %d\n\n", *ev.To)
+	case "final":
+		rows := 0
+		if ev.Table != nil {
+			rows = len(ev.Table.Rows)
+		}
+		fmt.Fprintf(w, "final query, run on %s, %d rows:\n%s\n\n", ev.Endpoint, rows, clean(ev.SPARQL))
+	case "end":
+		if ev.Reason != "" {
+			fmt.Fprintf(w, "no answer: %s %s\n", ev.Reason, clean(ev.Detail))
+		}
+		if ev.Report != "" {
+			fmt.Fprintf(w, "%s\n", clean(ev.Report))
+		}
+		if ev.Usage != nil {
+			fmt.Fprintf(w, "\nconfidence %.2f, %d calls, %d tokens in, %d out, %.4f USD\n", ev.Confidence, ev.Usage.Calls, ev.Usage.InputTokens, ev.Usage.OutputTokens, ev.Usage.USD)
+		}
+	}
+}
+
+func showCall(w io.Writer, ev agent.Event, full bool) {
+	if !full {
+		return
+	}
+	fmt.Fprintln(w, strings.Repeat("-", 80))
+	if ev.Request != nil {
+		fmt.Fprintf(w, "call of the model: %s\n", ev.Request.Purpose)
+		for _, m := range ev.Request.Messages {
+			fmt.Fprintf(w, "[%s]\n%s\n", m.Role, clean(m.Content))
+		}
+	}
+	if ev.Error != "" {
+		fmt.Fprintf(w, "[failed] %s\n", clean(ev.Error))
+	}
+	if ev.Response != nil {
+		fmt.Fprintf(w, "[answer]\n%s\n", clean(ev.Response.Text()))
+	}
+	fmt.Fprintln(w, strings.Repeat("-", 80))
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/internal/mediawiki"
+)
+
+// wikiAdapter is the wiki as the bot needs it: internal/mediawiki's nouns and errors in the bot's words.
+type wikiAdapter struct{ c *mediawiki.Client }
+
+var _ bot.Wiki = wikiAdapter{}
+
+// Page reads a page.
+func (w wikiAdapter) Page(ctx context.Context, title string) (*bot.Revision, error) {
+	p, err := w.c.Page(ctx, title)
+	if err != nil {
+		return nil, botError(err)
+	}
+	return &bot.Revision{Title: p.Title, ID: p.RevID, Missing: p.Missing, Text: p.Text, Timestamp: p.Timestamp, Now: p.Now}, nil
+}
+
+// Save saves one section.
+func (w wikiAdapter) Save(ctx context.Context, e bot.Edit) (int64, error) {
+	s, err := w.c.Save(ctx, mediawiki.Edit{
+		Title: e.Title, Section: strconv.Itoa(e.Section), Text: e.Text, Summary: e.Summary, BaseRev: e.BaseRev, Start: e.Start, SendBefore: e.SendBefore,
+	})
+	if err != nil {
+		return 0, botError(err)
+	}
+	return s.RevID, nil
+}
+
+// OwnEdits lists the account's edits of a page.
+func (w wikiAdapter) OwnEdits(ctx context.Context, title string, since time.Time) ([]bot.OwnEdit, error) {
+	revs, err := w.c.OwnEdits(ctx, title, since)
+	if err != nil {
+		return nil, botError(err)
+	}
+	out := make([]bot.OwnEdit, len(revs))
+	for i, r := range revs {
+		out[i] = bot.OwnEdit{RevID: r.RevID, Summary: r.Summary, Time: r.Time}
+	}
+	return out, nil
+}
+
+// botError puts the bot's sentinel above the wiki's own error, which says more.
+func botError(err error) error {
+	kind, ok := mediawiki.KindOf(err)
+	if !ok {
+		return err
+	}
+	sentinel := map[mediawiki.Kind]error{
+		mediawiki.Conflict: bot.ErrConflict, mediawiki.Refused: bot.ErrRefused, mediawiki.Blocked: bot.ErrBlocked, mediawiki.Unknown: bot.ErrUnknown,
+	}[kind]
+	var werr *mediawiki.Error
+	if errors.As(err, &werr) && werr.Code == mediawiki.Stale {
+		sentinel = bot.ErrStale
+	}
+	if sentinel == nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", sentinel, err)
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/mediawiki"
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+const programName = "SpinachBot"
+
+// randomUint64 is the program's source of randomness.
+func randomUint64() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails: it ends the program
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+func randomFloat() float64 { return float64(randomUint64()>>11) / (1 << 53) }
+
+// userAgent names the program, its version, its operator's contact and, when there is one, its account.
+func userAgent(cfg *config.Config, loopback bool) (string, error) {
+	contact := cfg.Contact
+	if contact == "" && loopback {
+		contact = "local use"
+	}
+	ua, err := politehttp.UserAgent(programName, version(), contact)
+	if err != nil {
+		return "", fmt.Errorf("CONTACT: wikis and query services want a web or mail address in the User-Agent: %w", err)
+	}
+	return ua, nil
+}
+
+func isLoopback(addr string) bool {
+	u, err := url.Parse(addr)
+	if err != nil {
+		return false
+	}
+	h := u.Hostname()
+	return h == "localhost" || h == "::1" || strings.HasPrefix(h, "127.")
+}
+
+// entityAPI gives the address of the entity API that belongs to a query service: the same address's /w/api.php for one on loopback, as the sandbox serves it, Wikidata's
+// for every other one.
+func entityAPI(endpoint string) string {
+	if !isLoopback(endpoint) {
+		return wikidata.DefaultAPI
+	}
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return wikidata.DefaultAPI
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/w/api.php"}).String()
+}
+
+// newGraph makes the client of the configured query service and its entity API.
+func newGraph(lg *slog.Logger, cfg *config.Config, store wikidata.BudgetStore) (*wikidata.Client, error) {
+	api := entityAPI(cfg.SPARQLEndpoint)
+	local := isLoopback(cfg.SPARQLEndpoint)
+	ua, err := userAgent(cfg, local)
+	if err != nil {
+		return nil, err
+	}
+	hosts := []string{cfg.SPARQLEndpoint, api}
+	if cfg.SPARQLFallback != "" {
+		hosts = append(hosts, cfg.SPARQLFallback)
+	}
+	rt, err := politehttp.NewTransport(politehttp.Options{UserAgent: ua, Hosts: hosts})
+	if err != nil {
+		return nil, fmt.Errorf("the query service: %w", err)
+	}
+	wcfg := wikidata.Config{SPARQL: cfg.SPARQLEndpoint, Fallback: cfg.SPARQLFallback, API: api, UserAgent: ua}
+	if local {
+		// A server on this machine has no budget to keep to.
+		wcfg.Pace = wikidata.Pace{Time: time.Hour, TimeRate: time.Hour, Errors: 1e6, ErrorRate: 1e6}
+	}
+	return wikidata.New(lg, wcfg, rt, systemClock{}, randomFloat, store)
+}
+
+// modelSettings are what of the settings concerns the language model.
+func modelSettings(cfg *config.Config) llm.Config {
+	return llm.Config{
+		BaseURL: cfg.OpenAIBaseURL, APIKey: llm.NewSecret(cfg.OpenAIKey.Reveal()), Model: cfg.OpenAIModel, Sampling: llm.Sampling(cfg.OpenAISampling),
+		Timeout: cfg.OpenAITimeout, InputUSDPerMTok: cfg.InputUSD, OutputUSDPerMTok: cfg.OutputUSD,
+	}
+}
+
+// newModel makes the client of a language model; days keeps what each day cost.
+func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DayStore, now func() time.Time) (*llm.Client, error) {
+	base := mcfg.BaseURL
+	if base == "" {
+		base = llm.DefaultBaseURL
+	}
+	rt, err := politehttp.NewTransport(politehttp.Options{UserAgent: programName + "/" + version(), Hosts: []string{base}})
+	if err != nil {
+		return nil, fmt.Errorf("the language model: %w", err)
+	}
+	budget := llm.NewBudget(days, now, llm.Limits{USD: dailyUSD})
+	return llm.NewClient(lg, mcfg, rt, systemClock{}, randomFloat, budget)
+}
+
+// newWiki makes the client of the configured wiki.
+func newWiki(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
+	ua, err := userAgent(cfg, isLoopback(cfg.WikiAPI))
+	if err != nil {
+		return nil, err
+	}
+	rt, err := politehttp.NewTransport(politehttp.Options{UserAgent: ua, Hosts: []string{cfg.WikiAPI}})
+	if err != nil {
+		return nil, fmt.Errorf("the wiki: %w", err)
+	}
+	return mediawiki.New(lg, mediawiki.Config{
+		API: cfg.WikiAPI, User: cfg.WikiUser, Password: cfg.WikiPassword.Reveal(), UserAgent: ua, Account: account(cfg.WikiUser),
+		OAuth: mediawiki.OAuth{
+			ConsumerToken: cfg.OAuth.ConsumerToken.Reveal(), ConsumerSecret: cfg.OAuth.ConsumerSecret.Reveal(),
+			AccessToken: cfg.OAuth.AccessToken.Reveal(), AccessSecret: cfg.OAuth.AccessSecret.Reveal(),
+		},
+	}, rt, systemClock{})
+}
+
+// account is the account's name in a bot password's login name: SpinachBot of SpinachBot@posts.
+func account(login string) string {
+	name, _, _ := strings.Cut(login, "@")
+	return strings.ReplaceAll(name, "_", " ")
+}
+
+// runLimits are the limits of one question.
+func runLimits(cfg *config.Config) agent.Limits {
+	return agent.Limits{Time: cfg.RequestTime, USD: cfg.RequestUSD}
+}
+
+// errNoModel tells how to get a model.
+var errNoModel = errors.New("no language model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks the OpenAI protocol")

@@ -1,0 +1,206 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"math/rand"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// asked are the headings of the requests of a crash test.
+type asked []string
+
+// settled runs rounds until nothing is open any more and checks that every request has exactly one reply.
+func (w *world) settled(headings asked) {
+	w.t.Helper()
+	w.hooks.reset(nil, nil)
+	var text string
+	for i := 0; i < 8; i++ {
+		out, err := w.bot(nil, "run", "--once", "--unknown-grace", "1s")
+		if err != nil {
+			w.t.Fatalf("run after a crash: %v\n%s", err, out)
+		}
+		text = w.alice.text(w.page)
+		open, err := w.bot(nil, "ledger", "list", "--state", "noticed,accepted,proposed,approved,posting")
+		if err != nil {
+			w.t.Fatalf("ledger: %v\n%s", err, open)
+		}
+		if strings.HasPrefix(open, "no entries") {
+			break
+		}
+		time.Sleep(300 * time.Millisecond)
+	}
+	for _, h := range headings {
+		if s := section(text, h); replies(s) != 1 {
+			list, _ := w.bot(nil, "ledger", "list")
+			w.t.Errorf("%d replies to %q:\n%s\nledger:\n%s", replies(s), h, s, list)
+		}
+	}
+}
+
+// sweep empties the page, as an archiving bot does.
+func (w *world) sweep() {
+	w.t.Helper()
+	text := w.bob.text(w.page)
+	header, _, _ := strings.Cut(text, "\n== ")
+	w.bob.edit(url.Values{"title": {w.page}, "text": {header + "\n"}, "summary": {"archived"}})
+}
+
+// killed runs the bot and kills it, and all it started, when the call with the number comes: before it is sent on, or when it was answered.
+// It gives false when the run ended before that call.
+func (w *world) killed(n int, after bool) bool {
+	w.t.Helper()
+	cmd := w.command(nil, "run", "--once", "--unknown-grace", "1s")
+	hit := false
+	kill := func(c call) bool {
+		if c.n != n {
+			return true
+		}
+		hit = true
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		return false
+	}
+	started := make(chan struct{})
+	wait := func(c call) bool { <-started; return kill(c) }
+	if after {
+		w.hooks.reset(nil, wait)
+	} else {
+		w.hooks.reset(wait, nil)
+	}
+	if err := cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	close(started)
+	err := cmd.Wait()
+	if !hit && err != nil {
+		w.t.Fatalf("run: %v", err)
+	}
+	return hit
+}
+
+func TestKilledAtEveryOutsideCall(t *testing.T) {
+	wiki := startWiki(t)
+	bin := binary(t)
+	w := newWorld(t, wiki, bin, startSandbox(t, bin))
+	w.first()
+	kills := 0
+	for _, after := range []bool{false, true} {
+		for n := 1; ; n++ {
+			if n%15 == 0 {
+				w.sweep()
+			}
+			h := fmt.Sprintf("Crash at call %d, after %v", n, after)
+			w.alice.ask(w.page, h, capital)
+			hit := w.killed(n, after)
+			w.settled(asked{h})
+			if t.Failed() {
+				t.Fatalf("killed at call %d, after: %v", n, after)
+			}
+			if !hit {
+				break
+			}
+			kills++
+		}
+	}
+	t.Logf("killed %d times, one reply each", kills)
+	if kills < 20 {
+		t.Errorf("only %d outside calls: does the test see them all?", kills)
+	}
+}
+
+// TestKilledAtEveryLedgerWrite kills the program at the n-th system call that writes to or syncs one of its files, for every n, by the system call tracer.
+func TestKilledAtEveryLedgerWrite(t *testing.T) {
+	if _, err := exec.LookPath("strace"); err != nil {
+		t.Fatalf("strace is missing: %v", err)
+	}
+	wiki := startWiki(t)
+	bin := binary(t)
+	w := newWorld(t, wiki, bin, startSandbox(t, bin))
+	w.first()
+	step := 1
+	if os.Getenv("CRASH_STEP") != "" {
+		if _, err := fmt.Sscan(os.Getenv("CRASH_STEP"), &step); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kills := 0
+	for _, syscalls := range []string{"fsync,fdatasync", "pwrite64"} {
+		for n := 1; ; n += step {
+			if kills%15 == 14 {
+				w.sweep()
+			}
+			h := fmt.Sprintf("Crash at %s %d", strings.ReplaceAll(syscalls, ",", " or "), n)
+			w.alice.ask(w.page, h, capital)
+			w.hooks.reset(nil, nil)
+			cmd := w.command(nil, "run", "--once", "--unknown-grace", "1s")
+			cmd.Path = "/usr/bin/strace"
+			cmd.Args = append([]string{"strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=" + syscalls,
+				"-e", fmt.Sprintf("inject=%s:signal=SIGKILL:when=%d", syscalls, n), bin}, cmd.Args[1:]...)
+			out, err := cmd.CombinedOutput()
+			hit := err != nil
+			if hit && !strings.Contains(err.Error(), "killed") {
+				t.Fatalf("strace: %v\n%s", err, out)
+			}
+			w.settled(asked{h})
+			if t.Failed() {
+				t.Fatalf("killed at %s %d", syscalls, n)
+			}
+			if !hit {
+				break
+			}
+			kills++
+		}
+	}
+	t.Logf("killed %d times, one reply each", kills)
+	if kills < 10 {
+		t.Errorf("only %d writes: does the test see them all?", kills)
+	}
+}
+
+func TestKilledAtRandomMoments(t *testing.T) {
+	wiki := startWiki(t)
+	bin := binary(t)
+	w := newWorld(t, wiki, bin, startSandbox(t, bin))
+	w.first()
+	seed := time.Now().UnixNano()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewSource(seed))
+	const moments = 50
+	kills := 0
+	var headings asked
+	for i := 0; i < moments; i++ {
+		if i%10 == 9 {
+			w.settled(headings)
+			headings = nil
+			w.sweep()
+		}
+		h := fmt.Sprintf("Crash at moment %d", i)
+		w.alice.ask(w.page, h, capital)
+		headings = append(headings, h)
+		w.hooks.reset(nil, nil)
+		cmd := w.command(nil, "run", "--once", "--unknown-grace", "1s")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Duration(rnd.Intn(1500)) * time.Millisecond)
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		if err := cmd.Wait(); err != nil {
+			kills++
+		}
+		if t.Failed() {
+			t.Fatalf("moment %d", i)
+		}
+	}
+	w.settled(headings)
+	t.Logf("killed %d of %d times in mid-run", kills, moments)
+	if kills < moments/4 {
+		t.Errorf("only %d of %d kills met a running program", kills, moments)
+	}
+}

@@ -1,0 +1,102 @@
+// Package sandbox assembles the embedded default: a small graph of true facts from Wikidata, a small wiki with a forum page, and a scripted model, all behind one
+// HTTP handler. It is what `spinachbot demo` and `spinachbot sandbox` serve, what most tests run against, and a newcomer's first minute.
+//
+// The graph's data, the forum page and the model's script are files in data/, embedded in the program. Everything is reached over HTTP in the protocols of the
+// real services, so that the bot's code is the same for both: /sparql is a SPARQL 1.1 endpoint, /w/api.php the wiki with Wikibase's entity search,
+// /v1/chat/completions the model.
+package sandbox
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/httpapi"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/sandbox/wiki"
+)
+
+//go:embed data/*.ttl data/forum.wikitext data/script.txt data/expected.json data/followups.txt
+var files embed.FS
+
+// Graph builds the built-in slice.
+func Graph(opts embedded.Options) (*embedded.Graph, error) {
+	names, err := fs.Glob(files, "data/*.ttl")
+	if err != nil {
+		return nil, err
+	}
+	b := embedded.NewBuilder()
+	for _, name := range names {
+		f, err := files.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		err = b.Read(name, f)
+		_ = f.Close() // an embedded file
+		if err != nil {
+			return nil, fmt.Errorf("built-in slice: %w", err)
+		}
+	}
+	return b.Graph(opts), nil
+}
+
+// Script reads the built-in model's script.
+func Script() (*llm.Script, error) {
+	f, err := files.Open("data/script.txt")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s, err := llm.ParseScript(f)
+	if err != nil {
+		return nil, fmt.Errorf("built-in script: %w", err)
+	}
+	return s, nil
+}
+
+// ForumPage gives the wikitext of the seeded forum.
+func ForumPage() (string, error) {
+	b, err := files.ReadFile("data/forum.wikitext")
+	return string(b), err
+}
+
+// Parts are the servers to put together. Each may be nil: its paths are then not found.
+type Parts struct {
+	Graph     *embedded.Graph
+	Parallel  int // queries that run at once; 0: no limit
+	Wiki      *wiki.Wiki
+	ForumPage string // title of the page that / leads to
+	Script    *llm.Script
+}
+
+// Handler serves the parts: /sparql, /wiki/Special:EntityData/… and entity search over the graph; everything else of /w/api.php and /wiki/ by the wiki; /v1/ by the
+// scripted model.
+func Handler(lg *slog.Logger, p Parts) http.Handler {
+	mux := http.NewServeMux()
+	var entities *httpapi.EntityAPI
+	if p.Graph != nil {
+		entities = httpapi.NewEntityAPI(lg, p.Graph)
+		mux.Handle("/sparql", httpapi.NewSPARQL(lg, p.Graph, p.Parallel))
+		mux.HandleFunc("/wiki/Special:EntityData/", entities.EntityData)
+	}
+	if p.Script != nil {
+		mux.Handle("/v1/", p.Script.Handler())
+	}
+	if p.Wiki == nil {
+		if entities != nil {
+			mux.Handle("/w/api.php", entities)
+		}
+		return mux
+	}
+	h := wiki.NewHandler(p.Wiki)
+	h.Forum, h.QueryURL = p.ForumPage, "/query#"
+	if entities != nil {
+		h.SPARQL = "/sparql"
+		h.Extra = map[string]http.HandlerFunc{"wbsearchentities": entities.ServeHTTP, "wbgetentities": entities.ServeHTTP}
+	}
+	mux.Handle("/", h)
+	return mux
+}
