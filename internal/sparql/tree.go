@@ -397,3 +397,14 @@ type Expr struct {
 	Separator *string // of GROUP_CONCAT; nil means one space
 	Group     *Group
 }
+
+// HasComments reports whether the query's text holds any comment.
+func (q *Query) HasComments() bool {
+	l := lexer{text: q.Text}
+	for t := l.next(); t.kind != tEOF; t = l.next() {
+		if len(l.comments) > 0 {
+			return true
+		}
+	}
+	return len(l.comments) > 0
+}

@@ -1,0 +1,437 @@
+package sparql
+
+import (
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Explain says in plain English, part by part, what a query asks: what it lists, under which conditions, in which order. label gives the labels of Q and P
+// numbers ("" for none); they are untrusted and cleaned. The text has one statement a line, nested ones indented by two spaces.
+func Explain(q *Query, label func(id string) string) string {
+	e := &explainer{label: label}
+	if label == nil {
+		e.label = func(string) string { return "" }
+	}
+	switch q.Form {
+	case Update:
+		return "This is an update (" + q.Operation + "): it would change data instead of asking for it.\n"
+	case Ask:
+		e.line(0, "Answers yes or no: is there anything for which the following holds?")
+	case Construct:
+		e.line(0, "Makes new triples:")
+		for _, t := range q.Template {
+			e.triples(t, 1)
+		}
+		e.line(0, "for everything for which the following holds:")
+	case Describe:
+		e.line(0, "Gives all that is known about "+e.resources(q)+".")
+	default:
+		e.projection(q.Body, 0)
+	}
+	for _, n := range q.Named {
+		e.line(0, "First, a list called "+n.Name+" is made:")
+		e.selectQuery(n.Query, 1)
+	}
+	e.rest(q.Body, 0)
+	return e.b.String()
+}
+
+type explainer struct {
+	b     strings.Builder
+	label func(string) string
+}
+
+func (e *explainer) line(level int, s string) {
+	e.b.WriteString(strings.Repeat("  ", level))
+	e.b.WriteString(s)
+	e.b.WriteByte('\n')
+}
+
+func (e *explainer) resources(q *Query) string {
+	if q.Body.Star {
+		return "everything that is found"
+	}
+	var out []string
+	for _, r := range q.Resources {
+		out = append(out, e.term(r))
+	}
+	return strings.Join(out, ", ")
+}
+
+func (e *explainer) selectQuery(s *SelectQuery, level int) {
+	e.projection(s, level)
+	e.rest(s, level)
+}
+
+func (e *explainer) projection(s *SelectQuery, level int) {
+	var out []string
+	for _, it := range s.Items {
+		base, isLabel := isLabelVar(it.Var)
+		switch {
+		case it.Expr != nil:
+			out = append(out, "?"+it.Var+", which is "+e.expr(it.Expr))
+		case isLabel && strings.HasSuffix(it.Var, "AltLabel"):
+			out = append(out, "the other names of ?"+base)
+		case isLabel && strings.HasSuffix(it.Var, "Description"):
+			out = append(out, "the description of ?"+base)
+		case isLabel:
+			out = append(out, "the label of ?"+base)
+		default:
+			out = append(out, "?"+it.Var)
+		}
+	}
+	what := strings.Join(out, "; ")
+	if s.Star {
+		what = "everything that is named below"
+	}
+	if s.Distinct {
+		what += " (each row once)"
+	}
+	e.line(level, "Lists "+what+".")
+}
+
+func (e *explainer) rest(s *SelectQuery, level int) {
+	if s.Where != nil && len(s.Where.Patterns) > 0 {
+		e.line(level, "Conditions:")
+		e.group(s.Where, level+1)
+	}
+	if s.GroupBy != nil {
+		var keys []string
+		for _, k := range s.GroupBy.Keys {
+			keys = append(keys, e.expr(k.Expr))
+		}
+		e.line(level, "One row for each "+strings.Join(keys, " and ")+".")
+	}
+	if s.Having != nil {
+		for _, c := range s.Having.Conditions {
+			e.line(level, "Only rows where "+e.expr(c)+".")
+		}
+	}
+	if s.OrderBy != nil {
+		var keys []string
+		for _, k := range s.OrderBy.Keys {
+			way := ""
+			if k.Descending {
+				way = ", largest first"
+			}
+			keys = append(keys, e.expr(k.Expr)+way)
+		}
+		e.line(level, "Sorted by "+strings.Join(keys, ", then by ")+".")
+	}
+	if s.Offset != nil {
+		e.line(level, "The first "+itoa64(s.Offset.N)+" rows are left out.")
+	}
+	if s.Limit != nil {
+		e.line(level, "At most "+itoa64(s.Limit.N)+" rows.")
+	}
+	if s.Values != nil {
+		e.pattern(s.Values, level)
+	}
+}
+
+func (e *explainer) group(g *Group, level int) {
+	for _, p := range g.Patterns {
+		e.pattern(p, level)
+	}
+}
+
+func (e *explainer) pattern(p Pattern, level int) {
+	switch x := p.(type) {
+	case *Triples:
+		e.triples(x, level)
+	case *Group:
+		e.group(x, level)
+	case *Filter:
+		e.filter(x, level)
+	case *Bind:
+		e.line(level, "- ?"+x.Var+" is "+e.expr(x.Expr))
+	case *Values:
+		e.values(x, level)
+	case *Optional:
+		e.line(level, "- if there is any:")
+		e.group(x.Group, level+1)
+	case *Minus:
+		e.line(level, "- left out is everything for which:")
+		e.group(x.Group, level+1)
+	case *Union:
+		for i, b := range x.Branches {
+			if i == 0 {
+				e.line(level, "- either:")
+			} else {
+				e.line(level, "- or:")
+			}
+			e.group(b, level+1)
+		}
+	case *GraphPattern:
+		e.line(level, "- in the graph "+e.term(x.Name)+":")
+		e.group(x.Group, level+1)
+	case *Service:
+		e.service(x, level)
+	case *SubSelect:
+		e.line(level, "- from this list:")
+		e.selectQuery(x.Query, level+1)
+	case *Include:
+		e.line(level, "- taken from the list "+x.Name)
+	}
+}
+
+func (e *explainer) filter(x *Filter, level int) {
+	if x.Expr.Kind != ExprExists {
+		e.line(level, "- only where "+e.expr(x.Expr))
+		return
+	}
+	if x.Expr.Op == "EXISTS" {
+		e.line(level, "- only where there is:")
+	} else {
+		e.line(level, "- only where there is not:")
+	}
+	e.group(x.Expr.Group, level+1)
+}
+
+func (e *explainer) values(x *Values, level int) {
+	const shown = 10
+	var rows []string
+	for i, r := range x.Rows {
+		if i == shown {
+			rows = append(rows, itoa(len(x.Rows)-shown)+" more")
+			break
+		}
+		var cells []string
+		for _, c := range r.Cells {
+			cells = append(cells, e.term(c))
+		}
+		rows = append(rows, strings.Join(cells, " with "))
+	}
+	e.line(level, "- ?"+strings.Join(x.Vars, " with ?")+" is one of: "+strings.Join(rows, ", "))
+}
+
+func (e *explainer) service(x *Service, level int) {
+	param := func(name string) string {
+		if t := x.Param(rdf.Wikibase + name); t != nil {
+			return e.term(t)
+		}
+		return "?"
+	}
+	switch x.Kind() {
+	case LabelService:
+		langs := strings.ReplaceAll(strings.Trim(param("language"), `"`), AutoLanguage, "the reader's language")
+		e.line(level, "- labels are shown in: "+strings.ReplaceAll(langs, ",", ", "))
+		return
+	case AroundService:
+		e.line(level, "- within "+strings.Trim(param("radius"), `"`)+" km around "+param("center")+":")
+	case BoxService:
+		e.line(level, "- inside a box on the map:")
+	case MWAPIService:
+		e.line(level, "- found by MediaWiki's own search ("+strings.Trim(param("api"), `"`)+" on "+strings.Trim(param("endpoint"), `"`)+")")
+		return
+	case SliceService, SampleService:
+		e.line(level, "- from a part only of:")
+	case GASService:
+		e.line(level, "- found by walking the graph (gas:service)")
+		return
+	default:
+		e.line(level, "- asked of another server, "+e.term(x.Name)+":")
+	}
+	for _, p := range placePattern(x) {
+		e.pattern(p, level+1)
+	}
+}
+
+func (e *explainer) triples(t *Triples, level int) {
+	if t.Subject.Kind == BlankList || t.Subject.Kind == Collection {
+		e.line(level, "- there is "+e.term(t.Subject))
+	}
+	for _, p := range t.Properties {
+		e.line(level, "- "+e.statement(t.Subject, p))
+	}
+}
+
+func (e *explainer) statement(s *Term, p *Property) string {
+	var objects []string
+	for _, o := range p.Objects {
+		objects = append(objects, e.term(o))
+	}
+	return e.term(s) + ": " + e.path(p.Path) + " → " + strings.Join(objects, " and ")
+}
+
+// path names a property path: "instance of (P31), then any number of subclass of (P279)".
+func (e *explainer) path(p *Path) string {
+	var args []string
+	for _, a := range p.Args {
+		s := e.path(a)
+		if a.Kind == PathAlt || a.Kind == PathSeq && p.Kind != PathAlt {
+			s = "(" + s + ")"
+		}
+		args = append(args, s)
+	}
+	switch p.Kind {
+	case PathInverse:
+		return "is " + args[0] + " of"
+	case PathSeq:
+		return strings.Join(args, ", then ")
+	case PathAlt:
+		return strings.Join(args, " or ")
+	case PathStar:
+		return "any number of steps of " + args[0]
+	case PathPlus:
+		return "one or more steps of " + args[0]
+	case PathOpt:
+		return "at most one step of " + args[0]
+	case PathNegated:
+		return "anything but " + strings.Join(args, " and ")
+	}
+	return e.predicate(p.Term)
+}
+
+// predicate names a property by label, with what the namespace says about it.
+func (e *explainer) predicate(t *Term) string {
+	if t.Kind == Var {
+		return "some property ?" + t.Name
+	}
+	iri := t.Value.Value
+	name := e.term(t)
+	switch {
+	case iri == rdf.RDFType:
+		return "is a"
+	case iri == rdf.RDFSLabel:
+		return "label"
+	case iri == rdf.SKOSAltLabel:
+		return "other name"
+	case iri == rdf.SchemaDesc:
+		return "description"
+	case rdf.EntityID(iri) == "":
+		return name
+	case strings.HasPrefix(iri, rdf.Prop+"qualifier/"):
+		return "qualifier " + name
+	case strings.HasPrefix(iri, rdf.Prop+"reference/"):
+		return "reference " + name
+	case strings.HasPrefix(iri, rdf.Prop+"statement/"):
+		return "value of the statement " + name
+	case strings.HasPrefix(iri, rdf.Prop+"P"):
+		return "statement " + name
+	}
+	return name
+}
+
+// term names a term: a variable as ?x, an entity as label (number).
+func (e *explainer) term(t *Term) string {
+	switch t.Kind {
+	case Var:
+		return "?" + t.Name
+	case BlankNode:
+		return "something"
+	case Undef:
+		return "anything"
+	case BlankList:
+		var parts []string
+		for _, p := range t.Properties {
+			var objects []string
+			for _, o := range p.Objects {
+				objects = append(objects, e.term(o))
+			}
+			parts = append(parts, e.path(p.Path)+" → "+strings.Join(objects, " and "))
+		}
+		return "something with [" + strings.Join(parts, "; ") + "]"
+	case Collection:
+		var parts []string
+		for _, i := range t.Items {
+			parts = append(parts, e.term(i))
+		}
+		return "the list (" + strings.Join(parts, ", ") + ")"
+	}
+	if t.Value.IsLiteral() {
+		switch {
+		case t.Value.Datatype == "" && t.Value.Lang == "":
+			return rdf.Quote(t.Value.Value)
+		case t.Value.Lang != "":
+			return rdf.Quote(t.Value.Value) + " (" + t.Value.Lang + ")"
+		}
+		return t.Value.Value
+	}
+	id := rdf.EntityID(t.Value.Value)
+	if id == "" {
+		if t.Written != "" {
+			return t.Written
+		}
+		return rdf.Shorten(t.Value.Value)
+	}
+	if l := cleanLabel(e.label(id)); l != "" {
+		return l + " (" + id + ")"
+	}
+	return id
+}
+
+var operatorWords = map[string]string{"||": " or ", "&&": " and ", "=": " is ", "!=": " is not ", "<": " is less than ", ">": " is more than ",
+	"<=": " is at most ", ">=": " is at least ", "+": " + ", "-": " − ", "*": " × ", "/": " ÷ "}
+
+// functionWords say what functions give; %1 and %2 are the arguments.
+var functionWords = map[string]string{
+	"LANG": "the language of %1", "STR": "the text of %1", "YEAR": "the year of %1", "MONTH": "the month of %1", "DAY": "the day of %1",
+	"CONTAINS": "%1 contains %2", "STRSTARTS": "%1 starts with %2", "STRENDS": "%1 ends with %2", "REGEX": "%1 matches the pattern %2",
+	"LCASE": "%1 in small letters", "UCASE": "%1 in capitals", "BOUND": "%1 is known", "STRLEN": "the length of %1", "NOW": "now",
+	"ISIRI": "%1 is a thing", "ISLITERAL": "%1 is a value", "ISBLANK": "%1 is unknown", "LANGMATCHES": "%1 is the language %2",
+	"COUNT": "the number of %1", "SUM": "the sum of %1", "MIN": "the least %1", "MAX": "the greatest %1", "AVG": "the average of %1",
+	"SAMPLE": "any one of %1", "GROUP_CONCAT": "all %1 in one text",
+}
+
+func (e *explainer) expr(x *Expr) string {
+	var args []string
+	for _, a := range x.Args {
+		s := e.expr(a)
+		if a.Kind == ExprBinary && x.Kind == ExprBinary && strength(a) != strength(x) {
+			s = "(" + s + ")"
+		}
+		args = append(args, s)
+	}
+	switch x.Kind {
+	case ExprTerm:
+		return e.term(x.Term)
+	case ExprUnary:
+		if x.Op == "!" {
+			return "not (" + args[0] + ")"
+		}
+		return x.Op + args[0]
+	case ExprBinary:
+		return args[0] + operatorWords[x.Op] + args[1]
+	case ExprIn:
+		word := " is one of "
+		if x.Op == "NOT IN" {
+			word = " is none of "
+		}
+		return args[0] + word + strings.Join(args[1:], ", ")
+	case ExprExists:
+		if x.Op == "EXISTS" {
+			return "something exists"
+		}
+		return "nothing exists"
+	case ExprFunction:
+		return e.term(x.Term) + " of (" + strings.Join(args, ", ") + ")"
+	}
+	return e.named(x, args)
+}
+
+// named puts a function or aggregate into words.
+func (e *explainer) named(x *Expr, args []string) string {
+	if x.Star {
+		args = []string{"rows"}
+	}
+	if x.Distinct && len(args) > 0 {
+		args[0] = "different " + args[0]
+	}
+	switch {
+	case x.Op == "IF" && len(args) == 3:
+		return "(if " + args[0] + ": " + args[1] + ", else " + args[2] + ")"
+	case x.Op == "COALESCE":
+		return "the first known of " + strings.Join(args, ", ")
+	}
+	w, ok := functionWords[x.Op]
+	if !ok {
+		return x.Op + "(" + strings.Join(args, ", ") + ")"
+	}
+	var pairs []string
+	for i, a := range args {
+		pairs = append(pairs, "%"+itoa(i+1), a)
+	}
+	return strings.NewReplacer(pairs...).Replace(w)
+}
