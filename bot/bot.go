@@ -172,7 +172,8 @@ func (s Summary) String() string {
 func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	var sum Summary
 	err := b.round(ctx, &sum)
-	if waiting, werr := b.store.Entries(context.WithoutCancel(ctx), Filter{Page: b.cfg.Page, States: []State{Noticed, Accepted, Proposed, Approved, Posting}}); werr == nil {
+	open := Filter{Page: b.cfg.Page, States: []State{Noticed, Accepted, Proposed, Approved, Posting}}
+	if waiting, werr := b.store.Entries(context.WithoutCancel(ctx), open); werr == nil {
 		sum.Waiting = len(waiting)
 	} else if err == nil {
 		err = werr

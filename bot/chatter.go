@@ -26,7 +26,8 @@ vielen herzlichen besten lieben sehr für die schnelle hilfe antwort genau das v
 beaucoup bien mille fois pour la réponse rapide votre ton aide c'est cest est exactement ça très à tous
 muchas muchísimas por respuesta ayuda si muy a todos
 mille molte per risposta aiuto molto bene tante tutti
-muito pela resposta ajuda je wel hartelijk voor het antwoord hulp bardzo za pomoc odpowiedź så mycket för hjälpen svaret большое огромное за ответ помощь да дуже відповідь جزيلا רבה`
+muito pela resposta ajuda je wel hartelijk voor het antwoord hulp bardzo za pomoc odpowiedź så mycket för hjälpen svaret
+большое огромное за ответ помощь да дуже відповідь جزيلا רבה`
 )
 
 // maxChatter is the number of words up to which a post may be chatter.

@@ -409,7 +409,7 @@ func TestInterruptedWhileSaving(t *testing.T) {
 // Random schedules: crashes at random calls, lost and late answers, conflicts, failing services, people who comment, and time that passes. At the end every request has
 // exactly one reply, or none and an entry that says why.
 func TestRandomSchedules(t *testing.T) {
-	seeds := 300
+	seeds := 120
 	if testing.Short() {
 		seeds = 30
 	}

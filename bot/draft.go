@@ -1,7 +1,6 @@
 package bot
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"strings"
@@ -12,9 +11,15 @@ import (
 )
 
 // draft makes the reply from what the agent came to and puts it into the entry, with the wikitext and the diff as they would be now. It does not write the ledger.
-func (b *Bot) draft(_ context.Context, v *view, p place, e *Entry, out *agent.Outcome) error {
+// An answer that cannot be put into a reply becomes a reply that says that there is none, if such replies are wanted.
+func (b *Bot) draft(v *view, p place, e *Entry, out *agent.Outcome) error {
 	reply := NewReply(out, e.Author, b.cfg.Operator, e.Key)
 	edit, err := b.compose(v, p, reply)
+	if err != nil && out.Answer != nil && b.cfg.ReplyOnFailure {
+		b.lg.Error("the answer cannot be put into a reply", "entry", e.Key, "err", err)
+		reply = NewReply(&agent.Outcome{Reason: agent.CannotPublish, Language: out.Language, Steps: out.Steps}, e.Author, b.cfg.Operator, e.Key)
+		edit, err = b.compose(v, p, reply)
+	}
 	if err != nil {
 		return err
 	}
@@ -114,9 +119,10 @@ func finite(f float64) float64 {
 	return f
 }
 
-// summaryOf is the edit summary: a link to the section, the task, a link to the page that describes it, and the ledger's key, by which [Wiki].OwnEdits finds the edit
-// again wherever the section has gone. The heading is other people's text: it keeps no bracket and cannot end the section link.
+// summaryOf is the edit summary: a link to the section, the task, a link to the page that describes it, and the ledger's key, by which
+// [Wiki].OwnEdits finds the edit again wherever the section has gone. The heading is other people's text: it keeps no bracket and cannot end the section link.
 func (b *Bot) summaryOf(p place, e *Entry) string {
-	topic := cut(oneLine(strings.NewReplacer("*/", "* /", "/*", "/ *", "[", "(", "]", ")", "{", "(", "}", ")", "|", "-", "<", " ", ">", " ").Replace(p.thread.Heading)), maxTopicRunes)
+	harmless := strings.NewReplacer("*/", "* /", "/*", "/ *", "[", "(", "]", ")", "{", "(", "}", ")", "|", "-", "<", " ", ">", " ")
+	topic := cut(oneLine(harmless.Replace(p.thread.Heading)), maxTopicRunes)
 	return fmt.Sprintf("/* %s */ %s ([[%s|about this bot]]) %s", topic, b.cfg.Task, b.cfg.TaskPage, e.Key)
 }

@@ -251,6 +251,7 @@ type fakeSolver struct {
 	terrs   []error // answers of Triage until used up
 	reason  agent.Reason
 	panics  bool
+	query   string // what it answers; query when empty
 	onSolve func()
 
 	onTriage, onAsk func(text string)
@@ -298,7 +299,11 @@ func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*
 	if s.reason != "" {
 		return &agent.Outcome{Reason: s.reason, Detail: "told so", Language: "en", Steps: steps}, nil
 	}
-	return &agent.Outcome{Report: "It is the cat.", Language: "en", Steps: steps, Answer: &agent.Answer{SPARQL: query, Ran: query, RanAt: s.clock.now(), Endpoint: "query.wikidata.org",
+	final := query
+	if s.query != "" {
+		final = s.query
+	}
+	return &agent.Outcome{Report: "It is the cat.", Language: "en", Steps: steps, Answer: &agent.Answer{SPARQL: final, Ran: final, RanAt: s.clock.now(), Endpoint: "query.wikidata.org",
 		Table: &kg.Table{Vars: []string{"item", "n"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q146"), rdf.Typed("2020-01-01T00:00:00Z", rdf.XSDDateTime)}}}, Labels: map[string]string{"Q146": "house cat"}}}, nil
 }
 

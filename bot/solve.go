@@ -76,17 +76,33 @@ func (b *Bot) settle(ctx context.Context, e *Entry, p place, f finding, why stri
 	return false, b.giveUp(ctx, e, sum, why)
 }
 
-// judge asks the model whether a noticed comment is a request for us.
-func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
-	v, err := b.read(ctx)
-	if err != nil {
-		return err
+// look reads the page anew and judges an entry again; ok says that it may go on to its next stage.
+func (b *Bot) look(ctx context.Context, e *Entry, sum *Summary) (v *view, p place, ok bool, err error) {
+	if v, err = b.read(ctx); err != nil {
+		return nil, p, false, err
 	}
 	p, f, why, err := b.review(ctx, v, e)
 	if err != nil {
-		return err
+		return nil, p, false, err
 	}
-	if ok, err := b.settle(ctx, e, p, f, why, sum); !ok {
+	ok, err = b.settle(ctx, e, p, f, why, sum)
+	return v, p, ok, err
+}
+
+// begin counts a start of the solver before it is made, so that a request that ends the whole program each time is given up at last. ok is false when it was.
+func (b *Bot) begin(ctx context.Context, e *Entry, what string, sum *Summary) (ok bool, err error) {
+	if e.Starts >= b.cfg.MaxStarts {
+		return false, b.giveUp(ctx, e, sum, fmt.Sprintf("the program ended %d times while working on this request", e.Starts))
+	}
+	e.Starts++
+	err = b.set(ctx, e, e.State, what)
+	return err == nil, err
+}
+
+// judge asks the model whether a noticed comment is a request for us.
+func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
+	_, p, ok, err := b.look(ctx, e, sum)
+	if err != nil || !ok {
 		return err
 	}
 	full, err := b.followupsUsedUp(ctx, p.root(), e.Kind, e.Key, Accepted, Proposed, Approved, Posting, Posted)
@@ -97,17 +113,15 @@ func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
 		sum.Skipped++
 		return b.set(ctx, e, Skipped, fmt.Sprintf("the thread has had its %d follow-ups", b.cfg.FollowupLimit))
 	}
-	if e.Starts >= b.cfg.MaxStarts {
-		return b.giveUp(ctx, e, sum, fmt.Sprintf("the program ended %d times while working on this request", e.Starts))
-	}
-	e.Starts++
-	if err := b.set(ctx, e, Noticed, "being judged"); err != nil {
+	if ok, err := b.begin(ctx, e, "being judged", sum); err != nil || !ok {
 		return err
 	}
 	t, err := b.triage(ctx, p)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return b.interrupted(ctx, e)
+	}
+	e.Starts--
+	switch {
 	case errors.Is(err, llm.ErrBudget):
 		return b.tomorrow(ctx, e, err)
 	case errors.Is(err, llm.ErrNoModel):
@@ -119,19 +133,18 @@ func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
 		e.NotBefore = b.later(e.Failures)
 		return b.set(ctx, e, Noticed, "judging failed, tried again later: "+short(err))
 	}
-	e.Starts--
-	e.Failures = 0
-	e.Thread = p.root()
+	e.Failures, e.Thread = 0, p.root()
+	why := cut(oneLine(t.Why), maxReason)
 	if !t.Request && !e.Forced {
 		sum.Skipped++
-		return b.set(ctx, e, Skipped, "not a request: "+short(errors.New(t.Why)))
+		return b.set(ctx, e, Skipped, "not a request: "+why)
 	}
 	e.Question, e.Language = t.Question, t.Language
 	if e.Question == "" {
 		e.Question = question(p)
 	}
 	sum.Accepted++
-	return b.set(ctx, e, Accepted, short(errors.New(t.Why)))
+	return b.set(ctx, e, Accepted, why)
 }
 
 // triage shows the model the thread up to and including the comment. A long thread is cut in the middle, a long post at its end.
@@ -166,37 +179,25 @@ func guard(what string, err *error) {
 	}
 }
 
-// interrupted notes that the program was asked to end, which is nobody's failure.
+// interrupted notes that the program was asked to end while the solver worked, which is nobody's failure.
 func (b *Bot) interrupted(ctx context.Context, e *Entry) error {
-	e.Starts = max(0, e.Starts-1)
+	e.Starts--
 	return errors.Join(ctx.Err(), b.set(context.WithoutCancel(ctx), e, e.State, "interrupted"))
 }
 
 // tomorrow postpones an entry to the next UTC day: the money of this one is spent. That is nobody's failure and is not counted.
 func (b *Bot) tomorrow(ctx context.Context, e *Entry, cause error) error {
-	e.Starts = max(0, e.Starts-1)
 	e.NotBefore = b.now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	return b.set(ctx, e, e.State, "waits for tomorrow's budget: "+short(cause))
 }
 
 // solve has an accepted request answered, drafts the reply and goes on to post it.
 func (b *Bot) solve(ctx context.Context, e *Entry, sum *Summary) error {
-	v, err := b.read(ctx)
-	if err != nil {
+	v, p, ok, err := b.look(ctx, e, sum)
+	if err != nil || !ok {
 		return err
 	}
-	p, f, why, err := b.review(ctx, v, e)
-	if err != nil {
-		return err
-	}
-	if ok, err := b.settle(ctx, e, p, f, why, sum); !ok {
-		return err
-	}
-	if e.Starts >= b.cfg.MaxStarts {
-		return b.giveUp(ctx, e, sum, fmt.Sprintf("the program ended %d times while working on this request", e.Starts))
-	}
-	e.Starts++
-	if err := b.set(ctx, e, Accepted, "being solved"); err != nil {
+	if ok, err := b.begin(ctx, e, "being solved", sum); err != nil || !ok {
 		return err
 	}
 	q := agent.Question{ID: e.Key, Text: e.Question, Language: e.Language}
@@ -204,38 +205,30 @@ func (b *Bot) solve(ctx context.Context, e *Entry, sum *Summary) error {
 		return err
 	}
 	out, err := b.ask(ctx, e.Key, q)
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return b.interrupted(ctx, e)
+	}
+	e.Starts--
+	switch {
 	case errors.Is(err, llm.ErrBudget):
 		return b.tomorrow(ctx, e, err)
 	case errors.Is(err, llm.ErrNoModel):
 		out = &agent.Outcome{Reason: agent.NoModel, Detail: err.Error(), Language: e.Language}
-	case err != nil || out.Answer == nil && out.Reason.Transient():
-		why := ""
-		if err != nil {
-			why, out = short(err), &agent.Outcome{Reason: agent.ModelFailed, Detail: err.Error(), Language: e.Language}
-		} else {
-			why = string(out.Reason) + " " + short(errors.New(out.Detail))
-		}
-		e.Starts--
+	case err != nil:
+		out = &agent.Outcome{Reason: agent.ModelFailed, Detail: err.Error(), Language: e.Language}
+	}
+	why := cut(oneLine(string(out.Reason)+": "+out.Detail), maxReason)
+	if out.Answer == nil && out.Reason.Transient() {
 		if e.Failures++; e.Failures < b.cfg.MaxFailures {
 			e.NotBefore = b.later(e.Failures)
 			return b.set(ctx, e, Accepted, "failed, tried again later: "+why)
 		}
 	}
 	if out.Answer == nil && !b.cfg.ReplyOnFailure {
-		return b.giveUp(ctx, e, sum, fmt.Sprintf("no answer (%s) %s", out.Reason, short(errors.New(out.Detail))))
+		return b.giveUp(ctx, e, sum, "no answer: "+why)
 	}
-	if err := b.draft(ctx, v, p, e, out); err != nil {
-		b.lg.Error("no reply could be made from the answer", "entry", e.Key, "err", err)
-		if out.Answer == nil || !b.cfg.ReplyOnFailure {
-			return b.giveUp(ctx, e, sum, "no reply could be made from the answer: "+short(err))
-		}
-		failure := &agent.Outcome{Reason: agent.CannotPublish, Detail: err.Error(), Language: out.Language, Steps: out.Steps, Usage: out.Usage}
-		if err := b.draft(ctx, v, p, e, failure); err != nil {
-			return b.giveUp(ctx, e, sum, "no reply could be made from the answer: "+short(err))
-		}
+	if err := b.draft(v, p, e, out); err != nil {
+		return b.giveUp(ctx, e, sum, "no reply could be made: "+short(err))
 	}
 	e.NotBefore = time.Time{}
 	if err := b.set(ctx, e, Proposed, ""); err != nil {
@@ -273,7 +266,8 @@ func (b *Bot) history(ctx context.Context, e *Entry, root string) ([]agent.Turn,
 	return turns, nil
 }
 
-// short is an error's text for a reason in the ledger: one line of at most 300 characters.
-func short(err error) string {
-	return cut(oneLine(err.Error()), 300)
-}
+// maxReason is the length of a reason in the ledger, in characters.
+const maxReason = 300
+
+// short is an error's text for a reason in the ledger, on one line.
+func short(err error) string { return cut(oneLine(err.Error()), maxReason) }

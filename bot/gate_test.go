@@ -1,0 +1,225 @@
+package bot_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot"
+)
+
+func TestPostingModes(t *testing.T) {
+	w := started(t)
+	w.cfg.Posting = bot.Off
+	w.round()
+	w.want("Cats:proposed")
+	w.cfg.Posting = bot.Propose
+	w.round()
+	w.want("Cats:proposed")
+	e := w.entries()[0]
+	if !strings.Contains(e.Draft.Diff, "\n+:") || strings.Contains(e.Draft.Diff, "\n-") || !strings.Contains(e.Draft.Wikitext, query) {
+		t.Errorf("the draft shows %q and %q", e.Draft.Diff, e.Draft.Wikitext)
+	}
+	if !strings.Contains(w.log.String(), "drafted") {
+		t.Error("the log does not show the draft")
+	}
+	if _, err := bot.Approve(t.Context(), w.store, w.clock.now(), e.Key[:8], "Olga"); err != nil {
+		t.Fatal(err)
+	}
+	w.cfg.DryRun, w.cfg.Posting = true, bot.On
+	w.round()
+	w.want("Cats:approved")
+	w.cfg.DryRun, w.cfg.Posting = false, bot.Propose
+	if w.wiki.saves != 0 {
+		t.Error("saved without leave")
+	}
+	w.round()
+	w.want("Cats:posted")
+}
+
+// A draft that was made while posting was off is not posted weeks later just because posting is switched on.
+func TestOldDraft(t *testing.T) {
+	for age, want := range map[time.Duration]string{time.Hour: "Cats:posted", 48 * time.Hour: "Cats:proposed"} {
+		w := started(t)
+		w.cfg.Posting = bot.Off
+		w.round()
+		w.cfg.Posting = bot.On
+		w.clock.pass(age)
+		w.round()
+		w.want(want)
+	}
+}
+
+// An approval by configuration ends with the configuration.
+func TestSwitchedToPropose(t *testing.T) {
+	w := started(t)
+	w.solver.onSolve = func() { w.wiki.put(stopPage, "stop") }
+	w.round()
+	w.want("Cats:approved")
+	w.wiki.put(stopPage, "run")
+	w.cfg.Posting = bot.Propose
+	w.round()
+	w.want("Cats:proposed")
+	if w.wiki.saves != 0 {
+		t.Error("saved without the operator's approval")
+	}
+}
+
+func TestStopPage(t *testing.T) {
+	for name, c := range map[string]struct {
+		start, now string // "-": no page
+		deaf       bool
+		posts      bool
+	}{
+		"missing from the start": {"-", "-", false, true}, "empty": {"", " \n", false, true}, "run": {"run", "\n run ", false, true},
+		"stop": {"run", "stop", false, false}, "Run": {"run", "Run", false, false}, "running": {"", "run away", false, false}, "made since": {"-", "halt", false, false},
+		"unreadable": {"run", "run", true, false}, "unreadable, missing": {"-", "-", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if c.start != "-" {
+				w.wiki.put(stopPage, c.start)
+			}
+			w.round()
+			if c.now != "-" {
+				w.wiki.put(stopPage, c.now)
+			}
+			w.wiki.post("Cats", "Which cats are there?", "Alice")
+			w.clock.pass(time.Hour)
+			if c.deaf {
+				w.wiki.deaf = errors.New("no connection")
+			}
+			w.round()
+			if (w.wiki.saves > 0) != c.posts || (len(w.solver.asked) > 0) != c.posts {
+				t.Errorf("%d saves, %s", w.wiki.saves, w.states())
+			}
+			// The request waits; it is answered when the bot may run again.
+			w.wiki.deaf = nil
+			w.wiki.put(stopPage, "run")
+			w.round()
+			w.want("Cats:posted")
+		})
+	}
+	t.Run("deleted since", func(t *testing.T) {
+		w := started(t)
+		w.wiki.put(stopPage, "run")
+		w.round()
+		delete(w.wiki.pages, stopPage)
+		w.wiki.post("Dogs", "Which dogs are there?", "Alice")
+		w.clock.pass(time.Hour)
+		w.round()
+		w.want("Cats:posted Dogs:noticed")
+	})
+}
+
+// However slow the ledger or the wiki is, the stop page was read less than five seconds before the save.
+func TestStopPageIsFresh(t *testing.T) {
+	w := started(t)
+	var read time.Time
+	w.wiki.onRead = func(title string) {
+		if title == stopPage {
+			read = w.clock.now()
+		}
+		w.clock.pass(4 * time.Second)
+	}
+	w.wiki.onSave = func() {
+		if age := w.clock.now().Sub(read); age >= 5*time.Second {
+			t.Errorf("the stop page's word is %v old", age)
+		}
+	}
+	w.round()
+	w.want("Cats:posted")
+
+	// Reading it takes longer than its word holds: nothing is sent, the reply waits.
+	w = started(t)
+	w.wiki.onRead = func(string) { w.clock.pass(6 * time.Second) }
+	w.round()
+	w.want("Cats:approved")
+	if w.wiki.saves != 0 {
+		t.Error("saved on an old word")
+	}
+}
+
+// The stop page is obeyed also when it says stop only after the round has begun.
+func TestStoppedInMidRound(t *testing.T) {
+	w := started(t)
+	w.solver.onSolve = func() { w.wiki.put(stopPage, "stop") }
+	w.round()
+	w.want("Cats:approved")
+	w.solver.onSolve = nil
+	w.wiki.put(stopPage, "run")
+	reads := 0
+	w.wiki.onRead = func(title string) {
+		if title == stopPage {
+			if reads++; reads > 1 {
+				w.wiki.deaf = errors.New("gone deaf")
+			}
+		}
+	}
+	w.round()
+	w.want("Cats:approved")
+	if w.wiki.saves != 0 || reads != 2 {
+		t.Errorf("%d saves, %d readings of the stop page", w.wiki.saves, reads)
+	}
+	w.wiki.onRead, w.wiki.deaf = nil, nil
+	w.round()
+	w.want("Cats:posted")
+}
+
+func TestNobots(t *testing.T) {
+	w := started(t)
+	w.wiki.edit("Header", "{{nobots}} Header")
+	w.round()
+	w.want("")
+	// It appears between solving and saving.
+	w = started(t)
+	w.solver.onSolve = func() { w.wiki.edit("Header", "{{bots|deny=SpinachBot}} Header") }
+	w.round()
+	w.want("Cats:proposed")
+	w.wantReplies("Cats", 0)
+	w = started(t)
+	w.solver.onSolve = func() { w.wiki.edit("Which cats are", "{{nobots}}\nWhich cats are") }
+	w.round()
+	w.wantReplies("Cats", 0)
+}
+
+func TestRepliesPerHour(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.RepliesPerHour = 2
+	w.round()
+	for i := range 5 {
+		w.wiki.post(fmt.Sprint("Cats ", i), fmt.Sprintf("Which cats are in house %d?", i), "Alice")
+		w.clock.pass(time.Minute)
+	}
+	w.clock.pass(time.Hour)
+	for i, want := range []int{2, 2, 4, 4, 5} {
+		if i%2 == 0 && i > 0 {
+			w.clock.pass(time.Hour + time.Second)
+		}
+		w.round()
+		if w.wiki.saves != want {
+			t.Errorf("round %d: %d replies in all, want %d", i, w.wiki.saves, want)
+		}
+	}
+}
+
+// A limit that was lowered since holds for what is not posted yet.
+func TestFollowupLimitAtTheGate(t *testing.T) {
+	w := started(t)
+	w.round()
+	w.cfg.Posting = bot.Propose
+	w.followUp("Only the living ones, please.", "Bob")
+	w.followUp("Only the dead ones, please.", "Carol")
+	w.round()
+	w.want("Cats:posted Cats:proposed Cats:proposed")
+	w.cfg.FollowupLimit = 1
+	for _, e := range w.entries()[1:] {
+		if _, err := bot.Approve(t.Context(), w.store, w.clock.now(), e.Key, "Olga"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.round()
+	w.want("Cats:posted Cats:posted Cats:gave_up")
+}

@@ -1,0 +1,328 @@
+package bot_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot"
+)
+
+func TestDelay(t *testing.T) {
+	w := newWorld(t)
+	w.round()
+	w.wiki.post("Cats", "Which cats are there?", "Alice") // stamped 12:00
+	w.clock.pass(14*time.Minute + 29*time.Second)         // 12:14:59
+	w.round()
+	w.want("")
+	w.clock.pass(time.Second)
+	w.round()
+	w.want("Cats:posted")
+}
+
+func TestFirstStart(t *testing.T) {
+	for name, c := range map[string]struct {
+		since time.Time
+		want  string
+	}{
+		"seen":           {time.Time{}, "New:posted"},
+		"since":          {time.Date(2026, 11, 20, 12, 30, 59, 0, time.UTC), "Middle:posted New:posted"},
+		"since long ago": {time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), "Old:posted Middle:posted New:posted"},
+		"since tomorrow": {time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.cfg.AnswerSince = c.since
+			w.wiki.post("Old", "One request for cats", "Alice") // 12:00
+			w.clock.pass(30 * time.Minute)
+			w.wiki.post("Middle", "Another request for cats", "Bob") // 12:30
+			w.clock.pass(20 * time.Minute)
+			w.round()
+			w.wiki.post("New", "The third request for cats", "Carol")
+			w.clock.pass(20 * time.Minute)
+			w.round()
+			w.want(c.want)
+		})
+	}
+}
+
+// An old thread that comes back from the archive was not on the page at the first start, and is not answered either.
+func TestRestoredThread(t *testing.T) {
+	w := started(t)
+	w.wiki.put(page, w.wiki.text()+"\n\n== Restored ==\nWhich dogs? [[User:Dan|Dan]] 10:00, 1 March 2025 (UTC)\n")
+	w.round()
+	w.wantReplies("Restored", 0)
+}
+
+// Which comments are picked, on one page that has them all.
+func TestPicking(t *testing.T) {
+	at := "13:00, 20 November 2026 (UTC)"
+	other := ":{{SPARQL|query=SELECT ?x WHERE { ?x ?y ?z }}} [[User:Bob|Bob]] " + at
+	for name, c := range map[string]struct {
+		thread string
+		want   int // new replies of ours
+	}{
+		"request":                      {"Which cats? [[User:Alice|Alice]] " + at, 1},
+		"our own":                      {"Which cats? [[User:SpinachBot|SpinachBot]] " + at, 0},
+		"another bot":                  {"Which cats? [[User:DeltaBot|DeltaBot]] " + at, 0},
+		"a configured bot":             {"Which cats? [[User:Emijrp|Emijrp]] " + at, 0},
+		"resolved":                     {"{{Section resolved|1=[[User:Bob|Bob]] " + at + "}}\nWhich cats? [[User:Alice|Alice]] " + at, 0},
+		"nobots in the section":        {"{{nobots}}\nWhich cats? [[User:Alice|Alice]] " + at, 0},
+		"somebody else's query":        {"Which cats? [[User:Alice|Alice]] " + at + "\n" + other, 0},
+		"somebody's words":             {"Which cats? [[User:Alice|Alice]] " + at + "\n:Good question! [[User:Bob|Bob]] " + at, 1},
+		"the poster's own query":       {"Which cats? [[User:Alice|Alice]] " + at + "\n" + strings.ReplaceAll(other, "Bob", "Alice"), 1},
+		"somebody's query, we pinged":  {"Which cats, [[User:SpinachBot]]? [[User:Alice|Alice]] " + at + "\n" + other, 1},
+		"thanks":                       {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Hello. [[User:SpinachBot|SpinachBot]] " + at + "\n::Thank you very much! [[User:Alice|Alice]] " + at, 0},
+		"no request, says triage":      {"This is an announcement about cats. [[User:Alice|Alice]] " + at, 0},
+		"comment of a third":           {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Only living ones? [[User:Bob|Bob]] " + at, 0},
+		"mention in a bot's thread":    {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Only living ones, [[User:SpinachBot]]? [[User:Bob|Bob]] " + at, 1},
+		"unsigned comment":             {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Only living ones, [[User:SpinachBot]]?", 0},
+		"stamp far in the future":      {"Which cats? [[User:Alice|Alice]] 13:00, 20 November 2036 (UTC)", 1},
+		"we are mentioned with thanks": {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Thanks, [[User:SpinachBot]]! [[User:Bob|Bob]] " + at, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.cfg.Bots = []string{"emijrp"}
+			w.round()
+			w.clock.pass(2 * time.Hour)
+			w.wiki.put(page, w.wiki.text()+"\n\n== Cats ==\n"+c.thread+"\n")
+			w.round()
+			if w.wiki.saves != c.want || len(w.solver.asked) != c.want {
+				t.Errorf("%d replies, want %d; the page:\n%s", w.wiki.saves, c.want, w.wiki.text())
+			}
+		})
+	}
+}
+
+func TestChatter(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Thanks!": true, "Thank you so much, that is exactly what I needed.": true, "👍": true, "": true, "Vielen herzlichen Dank für die schnelle Hilfe!": true,
+		"Merci beaucoup, c’est parfait": true, "Muchas gracias por la respuesta": true, "ありがとうございます": true, "Спасибо большое!": true, "Great, it works": true, "Thanks @SpinachBot": true,
+		"Thanks, but only the living ones please": false, "Thanks! And women?": false, "Merci, et en français ?": false, "only cats": false, "Thanks 2020": false, "[query]": false, "query": false,
+		"Danke, bitte nur lebende": false, "help": false, "Which cats are there": false, "Thanks; also dogs": false, "this is all": false,
+	} {
+		if got := bot.IsChatter(text); got != want {
+			t.Errorf("IsChatter(%q) = %v", text, got)
+		}
+	}
+}
+
+func (w *world) followUp(text, user string) {
+	w.wiki.put(page, w.wiki.text()+"\n:::"+text+" "+w.wiki.sign(user)+"\n")
+	w.clock.pass(20 * time.Minute)
+}
+
+func TestFollowUps(t *testing.T) {
+	w := started(t)
+	w.round()
+	w.followUp("Only the living ones, please.", "Bob")
+	w.round()
+	w.want("Cats:posted Cats:posted")
+	w.wantReplies("Cats", 2)
+	q := w.solver.asked[1]
+	if len(q.History) != 1 || q.History[0].SPARQL != query || q.History[0].Question != "Which cats are there?" || len(q.History[0].Steps) != 1 || q.History[0].Report == "" {
+		t.Errorf("the conversation so far: %+v", q.History)
+	}
+	if e := w.entries()[1]; e.Kind != bot.FollowUp || e.Author != "Bob" || e.Thread != w.entries()[0].Comment {
+		t.Errorf("the follow-up's entry: %+v", e)
+	}
+	w.followUp("Thanks a lot!", "Alice")
+	w.round()
+	w.wantReplies("Cats", 2)
+	w.wiki.put(page, strings.TrimRight(w.wiki.text(), "\n")+"\n[[User:SpinachBot]]: and the oldest one? "+w.wiki.sign("Carol")+"\n")
+	w.clock.pass(20 * time.Minute)
+	w.round()
+	w.wantReplies("Cats", 3)
+	if h := w.solver.asked[2].History; len(h) != 2 {
+		t.Errorf("history of the third: %d turns", len(h))
+	}
+	// The limit of two follow-ups a thread is reached, for everybody.
+	w.wiki.put(page, strings.TrimRight(w.wiki.text(), "\n")+"\n[[User:SpinachBot]]: and the youngest one? "+w.wiki.sign("Dan")+"\n")
+	w.clock.pass(20 * time.Minute)
+	w.round()
+	w.wantReplies("Cats", 3)
+}
+
+// A signature without a time stamp is no reason to wait for ever.
+func TestUntimed(t *testing.T) {
+	w := newWorld(t)
+	w.round()
+	w.wiki.put(page, w.wiki.text()+"\n\n== Cats ==\nWhich cats are there in the house? --[[User:Alice|Alice]]\n")
+	for range 3 {
+		w.round()
+		w.clock.pass(40 * time.Minute)
+	}
+	w.wantReplies("Cats", 1)
+}
+
+func TestUnsigned(t *testing.T) {
+	w := newWorld(t)
+	w.round()
+	w.wiki.put(page, w.wiki.text()+"\n\n== Cats ==\nWhich cats are there in the house?\n")
+	w.round()
+	w.want("Cats:noticed")
+	w.clock.pass(50 * time.Minute)
+	// It is edited: the wait begins again.
+	w.wiki.edit("in the house", "in all houses")
+	w.round()
+	w.want("Cats:noticed Cats:noticed")
+	w.clock.pass(50 * time.Minute)
+	w.round()
+	w.wantReplies("Cats", 0)
+	w.clock.pass(10 * time.Minute)
+	w.round()
+	w.wantReplies("Cats", 1)
+	// A signature added later makes no new request of it, nor does a new heading.
+	w.wiki.edit("in all houses?", "in all houses? "+w.wiki.sign("Alice"))
+	w.clock.pass(time.Hour)
+	w.round()
+	w.wiki.edit("== Cats ==", "== Felines ==")
+	w.clock.pass(time.Hour)
+	w.round()
+	if w.wiki.saves != 1 {
+		t.Errorf("%d replies:\n%s", w.wiki.saves, w.wiki.text())
+	}
+}
+
+// Comments of the same author and minute.
+func TestSameMinute(t *testing.T) {
+	w := newWorld(t)
+	w.round()
+	w.wiki.post("Cats", "Which cats are there?", "Alice")
+	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
+	w.wiki.post("Cats", "Which cats are there?", "Alice")
+	w.wiki.post("Birds", "Thanks in advance!", "Alice")
+	w.wiki.post("Fish", "Thanks in advance!", "Alice")
+	w.clock.pass(time.Hour)
+	w.round()
+	w.wantReplies("Cats", 1) // posted twice by mistake, answered once
+	for _, h := range []string{"Dogs", "Birds", "Fish"} {
+		w.wantReplies(h, 1)
+	}
+	n := w.wiki.saves
+	// The first is archived: the IDs of the others may change.
+	text := w.wiki.text()
+	w.wiki.put(page, text[:strings.Index(text, "== Cats")]+text[strings.Index(text, "== Dogs"):])
+	for range 3 {
+		w.clock.pass(time.Hour)
+		w.round()
+	}
+	if w.wiki.saves != n {
+		t.Errorf("%d more replies after archiving:\n%s", w.wiki.saves-n, w.wiki.text())
+	}
+}
+
+// The page alone keeps the bot from answering again when the ledger is lost.
+func TestLostLedger(t *testing.T) {
+	w := started(t)
+	w.cfg.AnswerSince = w.clock.now().Add(-2 * time.Hour)
+	w.round()
+	n := w.wiki.saves
+	w.store.Close()
+	w.path += ".new"
+	w.open()
+	w.clock.pass(time.Hour)
+	w.round()
+	if w.wiki.saves != n {
+		t.Errorf("answered again:\n%s", w.wiki.text())
+	}
+}
+
+// What was on the page in the very minute of the first start stays unanswered, also when it is edited later; what comes in that minute but after it is new.
+func TestMinuteOfTheStart(t *testing.T) {
+	w := newWorld(t)
+	w.wiki.post("Old", "Which cats are there?", "Alice")
+	w.round()
+	w.wiki.post("New", "Which dogs are there?", "Alice")
+	w.wiki.edit("Which cats", "Which black cats")
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("New:posted")
+}
+
+// A post that was no request becomes one by an edit; a poster who never stops editing is given up.
+func TestEdits(t *testing.T) {
+	w := newWorld(t)
+	w.round()
+	w.wiki.post("Cats", "This is an announcement of cats.", "Alice")
+	w.clock.pass(20 * time.Minute)
+	w.round()
+	w.want("Cats:skipped")
+	w.wiki.edit("This is an announcement of cats.", "Which cats are there?")
+	w.round()
+	w.want("Cats:noticed") // the poster has the delay once more
+	w.clock.pass(14 * time.Minute)
+	w.round()
+	w.want("Cats:noticed")
+	w.clock.pass(time.Minute)
+	w.round()
+	w.want("Cats:posted")
+
+	w = started(t)
+	n := 0
+	w.solver.onSolve = func() { n++; w.wiki.edit("are there?", fmt.Sprint("are there? ", n, " are there?")) }
+	for range 20 {
+		w.round()
+		w.clock.pass(16 * time.Minute)
+	}
+	w.want("Cats:gave_up")
+	if n != 6 {
+		t.Errorf("solved %d times", n)
+	}
+}
+
+// An unsigned request that waits for approval gets its signature: it is the same request.
+func TestSignedLater(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.Posting = bot.Propose
+	w.round()
+	w.wiki.put(page, w.wiki.text()+"\n\n== Cats ==\nWhich cats are there in the house?\n\n== Dogs ==\nPlease help\n\n== Birds ==\nPlease help\n")
+	w.round()
+	w.clock.pass(2 * time.Hour)
+	w.round()
+	w.want("Cats:proposed Dogs:proposed Birds:proposed") // few words say little about what is the same request
+	w.wiki.edit("in the house?", "in the house? "+w.wiki.sign("Alice"))
+	w.clock.pass(2 * time.Hour)
+	w.round()
+	w.want("Cats:proposed Dogs:proposed Birds:proposed")
+	if _, err := bot.Approve(t.Context(), w.store, w.clock.now(), w.entries()[0].Key, "Olga"); err != nil {
+		t.Fatal(err)
+	}
+	w.round()
+	w.wantReplies("Cats", 1)
+	if len(w.solver.asked) != 3 {
+		t.Errorf("solved %d times", len(w.solver.asked))
+	}
+}
+
+// Two requests of one minute, the first of which leaves the page: the second takes over its ID and is still itself.
+func TestSameMinuteTakesOver(t *testing.T) {
+	drop := func(w *world) {
+		text := w.wiki.text()
+		w.wiki.put(page, text[:strings.Index(text, "== Cats")]+text[strings.Index(text, "== Dogs"):])
+	}
+	w := newWorld(t)
+	w.cfg.Posting = bot.Propose
+	w.round()
+	w.wiki.post("Cats", "Which cats are there?", "Alice")
+	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("Cats:proposed Dogs:proposed")
+	drop(w)
+	w.cfg.Posting = bot.On
+	w.round()
+	w.want("Cats:gave_up Dogs:posted")
+	w.wantReplies("Dogs", 1)
+
+	// The same before the first start: neither is answered.
+	w = newWorld(t)
+	w.wiki.post("Cats", "Which cats are there?", "Alice")
+	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
+	w.round()
+	drop(w)
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("")
+}
