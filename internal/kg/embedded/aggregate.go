@@ -16,19 +16,12 @@ type aggregation struct {
 	visible varSet // what other expressions see: the keys
 	keys    []groupKey
 	aggs    []aggregate
-	written []writtenKey
 }
 
 // groupKey is a key: a variable's own place, or an expression with the place it is bound to.
 type groupKey struct {
 	slot int
 	fn   evalFn // nil for a plain variable
-}
-
-// writtenKey remembers a key that is an expression without a name.
-type writtenKey struct {
-	expr *sparql.Expr
-	name string
 }
 
 // aggregate is one call of an aggregate function with the place of its result.
@@ -50,7 +43,6 @@ func (a *aggregation) key(c *compiler, k *sparql.GroupKey) int {
 	name := k.As
 	if name == "" {
 		name = ".key" + strconv.Itoa(len(a.keys))
-		a.written = append(a.written, writtenKey{k.Expr, name})
 	}
 	n := a.sc.slot(name)
 	a.keys = append(a.keys, groupKey{n, c.expr(k.Expr, exprEnv{sc: a.sc, visible: a.inner})})

@@ -115,12 +115,12 @@ func (ex *exec) regexFor(pattern, flags string) *regex {
 }
 
 // slowMatch is the product of text and pattern from which a match is watched.
-const slowMatch = 1 << 22
+const slowMatch = 1 << 20
 
 // matches reports whether the pattern occurs in a text. A long match looks at the limits as it goes.
 func (ex *exec) matches(r *regex, s string) bool {
 	if len(s)*r.size < slowMatch {
-		return r.re.MatchString(s) && ex.work(len(s)/64)
+		return ex.work(1+len(s)*r.size/256) && r.re.MatchString(s)
 	}
 	return r.re.MatchReader(&watchedText{ex: ex, s: s, every: max(1, (1<<18)/r.size)})
 }

@@ -42,7 +42,7 @@ func (g *Graph) parse(query string) (*sparql.Query, error) {
 // context's own error when the caller cancelled.
 func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	took := g.elapsed()
-	c := &collector{max: g.opts.MaxRows}
+	c := &collector{max: g.opts.MaxRows, room: g.opts.MaxMemory}
 	if err := g.Stream(ctx, query, c); err != nil {
 		return nil, err
 	}
@@ -54,6 +54,7 @@ func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 type collector struct {
 	table kg.Table
 	max   int64
+	room  int64 // bytes left for rows
 }
 
 // Head takes the columns.
@@ -66,6 +67,9 @@ func (c *collector) Head(vars []string, ask bool) error {
 func (c *collector) Row(row []rdf.Term) error {
 	if int64(len(c.table.Rows)) >= c.max {
 		return kg.Errorf(kg.TooLarge, "the result has more than %d rows; add a LIMIT or narrow the pattern", c.max)
+	}
+	if c.room -= int64(24 + 64*len(row)); c.room < 0 {
+		return kg.Errorf(kg.TooLarge, "the result does not fit into the memory of a query (%d rows so far); add a LIMIT or narrow the pattern", len(c.table.Rows))
 	}
 	c.table.Rows = append(c.table.Rows, append([]rdf.Term(nil), row...))
 	return nil

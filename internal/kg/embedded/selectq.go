@@ -208,7 +208,7 @@ func (c *compiler) projection(s *selectNode, q *sparql.SelectQuery, sc *scope, f
 		if it.Expr != nil {
 			var uses varSet
 			env.uses = &uses
-			fn := c.expr(c.keyed(s, it.Expr), env)
+			fn := c.expr(it.Expr, env)
 			s.extends = append(s.extends, extend{slot: slot, fn: fn, uses: uses})
 			env.visible = env.visible.union(setOf(slot))
 		} else if s.agg != nil && !visible.has(slot) {
@@ -224,7 +224,7 @@ func (c *compiler) projection(s *selectNode, q *sparql.SelectQuery, sc *scope, f
 	env.uses = &uses
 	if q.OrderBy != nil {
 		for _, k := range q.OrderBy.Keys {
-			s.keys = append(s.keys, orderKey{c.expr(c.keyed(s, k.Expr), env), k.Descending})
+			s.keys = append(s.keys, orderKey{c.expr(k.Expr, env), k.Descending})
 		}
 	}
 	s.ordered = uses.within(projected)
@@ -232,46 +232,6 @@ func (c *compiler) projection(s *selectNode, q *sparql.SelectQuery, sc *scope, f
 		s.names, s.project = sc.visibleNames(env.visible)
 		s.project = append(s.project, sc.blankSlots(env.visible)...)
 	}
-}
-
-// keyed lets an expression that is a GROUP BY key stand for the key's value.
-func (c *compiler) keyed(s *selectNode, e *sparql.Expr) *sparql.Expr {
-	if s.agg == nil {
-		return e
-	}
-	for _, k := range s.agg.written {
-		if sameExpr(k.expr, e) {
-			return &sparql.Expr{Kind: sparql.ExprTerm, Term: &sparql.Term{Kind: sparql.Var, Name: k.name}}
-		}
-	}
-	if e.Kind == sparql.ExprAggregate || len(e.Args) == 0 {
-		return e
-	}
-	out := *e
-	out.Args = make([]*sparql.Expr, len(e.Args))
-	for i, a := range e.Args {
-		out.Args[i] = c.keyed(s, a)
-	}
-	return &out
-}
-
-// sameExpr compares two expressions by what they say.
-func sameExpr(a, b *sparql.Expr) bool {
-	if a.Kind != b.Kind || a.Op != b.Op || len(a.Args) != len(b.Args) || a.Kind == sparql.ExprExists || a.Kind == sparql.ExprAggregate {
-		return false
-	}
-	if (a.Term == nil) != (b.Term == nil) {
-		return false
-	}
-	if a.Term != nil && (a.Term.Kind != b.Term.Kind || a.Term.Name != b.Term.Name || a.Term.Value != b.Term.Value) {
-		return false
-	}
-	for i := range a.Args {
-		if !sameExpr(a.Args[i], b.Args[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // starOrder puts the columns of SELECT * in the order of the text.

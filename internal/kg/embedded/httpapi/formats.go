@@ -127,7 +127,7 @@ func newWriter(f format, out *response) writer {
 	case formatNT:
 		return &tripleWriter{base}
 	}
-	return &xmlWriter{base}
+	return &xmlWriter{resultWriter: base}
 }
 
 // resultWriter is what all formats share. Errors of writing come out of the last call.
@@ -241,11 +241,14 @@ func appendJSON(b []byte, s string) []byte {
 }
 
 // xmlWriter writes the SPARQL Query Results XML Format.
-type xmlWriter struct{ resultWriter }
+type xmlWriter struct {
+	resultWriter
+	ask bool
+}
 
 // Head writes the head of the document.
 func (x *xmlWriter) Head(vars []string, ask bool) error {
-	x.vars = vars
+	x.vars, x.ask = vars, ask
 	x.put("<?xml version='1.0' encoding='UTF-8'?>\n<sparql xmlns='http://www.w3.org/2005/sparql-results#'>\n<head>")
 	for _, v := range vars {
 		x.put(`<variable name="`, escapeXML(v), `"/>`)
@@ -286,12 +289,11 @@ func (x *xmlWriter) Row(row []rdf.Term) error {
 // Boolean writes the answer of an ASK.
 func (x *xmlWriter) Boolean(b bool) error {
 	x.put("<boolean>", strconv.FormatBool(b), "</boolean>\n</sparql>\n")
-	x.vars = nil
 	return x.send()
 }
 
 func (x *xmlWriter) end() error {
-	if x.vars != nil {
+	if !x.ask {
 		x.put("</results>\n</sparql>\n")
 	}
 	return x.send()
