@@ -45,7 +45,7 @@ func builtin1(name string) fn1 {
 	case "STRLEN":
 		return fnStrlen
 	case "UCASE":
-		return func(ex *exec, a value) value { return mapText(ex, a, strings.ToUpper) }
+		return func(ex *exec, a value) value { return mapText(ex, a, upper) }
 	case "LCASE":
 		return func(ex *exec, a value) value { return mapText(ex, a, strings.ToLower) }
 	case "ENCODE_FOR_URI":
@@ -218,6 +218,9 @@ func fnStrlen(ex *exec, a value) value {
 	}
 	return smallInt(int64(utf8.RuneCountInString(a.s)))
 }
+
+// upper is strings.ToUpper with the one letter whose upper case is two letters that occurs in common words.
+func upper(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) }
 
 func mapText(ex *exec, a value, f func(string) string) value {
 	if !isText(a) || !ex.text(len(a.s)) {

@@ -157,7 +157,7 @@ func (g *geoNode) test(ex *exec) func(point) (float64, bool) {
 		if a.lon > b.lon { // across the date line
 			in = p.lon >= a.lon || p.lon <= b.lon
 		}
-		return 0, in && p.lat >= south && p.lat <= north
+		return 0, in && p.globe == a.globe && p.lat >= south && p.lat <= north
 	}
 }
 
