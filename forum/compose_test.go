@@ -181,6 +181,7 @@ func TestComposeRefuses(t *testing.T) {
 		"highlight":       func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"</syntaxhighlight>\" }" },
 		"include":         func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"<noinclude>\" }" },
 		"ref":             func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"<ref name=x />\" }" },
+		"switch":          func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"__TOC__\" }" },
 		"pipe in braces":  func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"{|}\" }" },
 		"conversion":      func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"-{x\" }" },
 		"control":         func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"\x7f\" }" },
