@@ -220,14 +220,18 @@ func (p *parser) construct(q *Query) {
 		}
 		return
 	}
-	p.expect('{', "the template in braces")
-	for !p.is('}') {
-		q.Template = append(q.Template, p.templateTriples())
-		if !p.accept('.') {
-			break
-		}
+	p.openBrace("the template in braces")
+	q.Braces[0] = p.opened()
+	for dot := true; dot && !p.is('}'); {
+		n := p.start()
+		t := p.templateTriples()
+		t.Notes = n
+		dot = p.accept('.')
+		p.finish(&t.Notes)
+		q.Template = append(q.Template, t)
 	}
-	p.expect('}', "a closing brace")
+	q.Braces[1] = p.before()
+	p.closeBrace()
 }
 
 // plainTriples reports whether every predicate is a variable or an IRI.
@@ -510,7 +514,7 @@ func (p *parser) expand(t token) string {
 	ns, ok := p.namespace(prefix)
 	if !ok {
 		prefix = unescapeName(prefix)
-		if ns, ok = p.namespace(prefix); !ok {
+		if ns, ok = p.namespace(prefix); !ok && len(p.errs) < maxErrors {
 			p.mistake(t, "", "the prefix \""+prefix+":\" is not declared", p.prefixHint(prefix, local))
 		}
 	}

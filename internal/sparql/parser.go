@@ -165,6 +165,9 @@ func (p *parser) failWith(t token, expected, message, hint string) {
 
 // mistake reports a mistake at t and goes on.
 func (p *parser) mistake(t token, expected, message, hint string) {
+	if len(p.errs) >= maxErrors {
+		return
+	}
 	pos := positionIn(p.text, int(t.start))
 	found := "end of query"
 	if t.kind != tEOF {

@@ -254,9 +254,11 @@ func (p *printer) head(q *Query) {
 			return
 		}
 		p.s(" {")
+		p.after(q.Braces[0])
 		for _, t := range q.Template {
 			p.triples(t, 2)
 		}
+		p.lead(q.Braces[1], 2)
 		p.nl(0)
 		p.s("}")
 	case Describe:

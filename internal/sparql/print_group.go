@@ -45,6 +45,9 @@ func (p *printer) simple(g *Group) bool {
 	}
 	switch x := g.Patterns[0].(type) {
 	case *Triples:
+		if len(x.Properties) > 0 && (p.noted(x.Properties[0].Notes) || p.noted(x.Properties[0].Objects[0].Notes)) {
+			return false
+		}
 		return !p.noted(x.Notes)
 	case *Filter:
 		return !p.noted(x.Notes) && x.Expr.Kind != ExprExists

@@ -116,6 +116,9 @@ func hasAggregate(e *Expr) bool {
 }
 
 func (p *parser) mistakeAt(s Span, message, hint string) {
+	if len(p.errs) >= maxErrors {
+		return
+	}
 	pos := positionIn(p.text, int(s.Start))
 	p.report(&Error{Line: pos.Line, Column: pos.Column, Offset: pos.Offset, Found: shorten(p.text[s.Start:s.End]), Message: message, Hint: hint})
 }

@@ -69,9 +69,10 @@ type Query struct {
 	Text      string         // what was parsed
 	Prologue  []*Declaration // BASE and PREFIX, in the order written
 	Form      Form
-	Template  []*Triples // of CONSTRUCT
-	Short     bool       // CONSTRUCT WHERE { … }: the template is the pattern
-	Resources []*Term    // of DESCRIBE: variables and IRIs; empty with Body.Star
+	Template  []*Triples   // of CONSTRUCT
+	Braces    [2][]Comment // comments after the opening and before the closing brace of the template
+	Short     bool         // CONSTRUCT WHERE { … }: the template is the pattern
+	Resources []*Term      // of DESCRIBE: variables and IRIs; empty with Body.Star
 	Datasets  []*Dataset
 	Named     []*NamedSubquery
 	Body      *SelectQuery
