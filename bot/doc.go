@@ -41,5 +41,8 @@
 // were made from, both insert at the same place, and MediaWiki answers with an edit conflict (tried on 1.39: the account's own edits conflict in section edits too).
 // Every try begins with a fresh reading in which our own reply is looked for: by the marker, and by author and parent, which holds even when the ledger was lost.
 //
+// Between the last reading and the save lie one reading of the stop page and one write of the ledger. MediaWiki merges by lines what others saved in that moment: a change
+// of the request's own last line, a reply at our place, an archived section are conflicts; a mark elsewhere in the section (resolved, at its top) is merged.
+//
 // A forged signature of ours with a forged marker can thus keep us silent, but never make us speak twice.
 package bot

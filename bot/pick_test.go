@@ -262,9 +262,13 @@ func TestEdits(t *testing.T) {
 	w = started(t)
 	n := 0
 	w.solver.onSolve = func() { n++; w.wiki.edit("are there?", fmt.Sprint("are there? ", n, " are there?")) }
+	w.round()
+	if wait := w.entries()[0].NotBefore.Sub(w.clock.now()); wait != w.cfg.AnswerDelay {
+		t.Errorf("after an edit the bot waits %v", wait)
+	}
 	for range 20 {
-		w.round()
 		w.clock.pass(16 * time.Minute)
+		w.round()
 	}
 	w.want("Cats:gave_up")
 	if n != 6 {
@@ -325,4 +329,15 @@ func TestSameMinuteTakesOver(t *testing.T) {
 	w.clock.pass(time.Hour)
 	w.round()
 	w.want("")
+}
+
+// A comment that was there at the first start stays old when a new one of the same author and minute takes its ID by standing above it.
+func TestOldCommentLosesItsID(t *testing.T) {
+	w := newWorld(t)
+	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
+	w.round()
+	w.wiki.edit("== Dogs ==", "== Cats ==\nWhich cats are there? "+w.wiki.sign("Alice")+"\n\n== Dogs ==")
+	w.clock.pass(time.Hour)
+	w.round()
+	w.wantReplies("Dogs", 0)
 }
