@@ -51,6 +51,7 @@ func commands() map[string]command {
 		"ledger":  {"what the bot would post, and the say over it", runLedger},
 		"run":     {"the bot", runRun},
 		"sandbox": {"only the servers of the demo: wiki, graph, scripted model", runSandbox},
+		"sparql":  {"the dialect on its own: check, format, rewrite, explain", plain(runSPARQL)},
 		"trace":   {"what the model saw and said", runTrace},
 		"config":  {"settings: check them all at once, or print them without secrets", runConfig},
 	}

@@ -30,6 +30,7 @@ type world struct {
 	alice   *user
 	bob     *user
 	page    string
+	pages   int // pages made by fresh
 }
 
 // shared by the tests of a run: starting them takes seconds.
@@ -49,6 +50,17 @@ func newWorld(t *testing.T, w *realWiki, bin, sandbox string) *world {
 		"DATA_DIR=" + filepath.Join(wd.dir, "data"), "POSTING=on", "ANSWER_DELAY=0s", "REPLIES_PER_HOUR=10000", "FOLLOWUP_LIMIT=100",
 	}
 	return wd
+}
+
+// set changes a setting of the program's runs to come.
+func (w *world) set(key, value string) {
+	for i, kv := range w.env {
+		if strings.HasPrefix(kv, key+"=") {
+			w.env[i] = key + "=" + value
+			return
+		}
+	}
+	w.env = append(w.env, key+"="+value)
 }
 
 // bot runs the program with settings on top of the world's and gives its output; a non-zero exit is an error.
@@ -168,7 +180,7 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 		w.t = t
 		s := section(w.alice.text(w.page), "Countries without coast")
 		m := signature.FindString(s)
-		w.bob.reply(w.page, m, "::"+refined)
+		w.bob.reply(w.page, "Countries without coast", m, "::"+refined)
 		w.round()
 		s = section(w.alice.text(w.page), "Countries without coast")
 		if replies(s) != 2 {
@@ -187,7 +199,7 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 		w.hooks.reset(func(c call) bool {
 			if !done && strings.Contains(c.body, "action=edit") || !done && strings.Contains(c.body, "name=\"action\"\r\n\r\nedit") {
 				done = true
-				w.bob.reply(w.page, "== Conflict ==", "A line that somebody puts in just now.")
+				w.bob.reply(w.page, "Conflict", "An item number", ":A line that somebody puts in just now.")
 			}
 			return true
 		}, nil)
@@ -288,6 +300,7 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 
 	t.Run("second instance refuses", func(t *testing.T) {
 		w.t = t
+		w.hooks.reset(nil, nil)
 		long := w.command([]string{"WATCH_SCHEDULE=0 0 1 1 *"}, "run")
 		if err := long.Start(); err != nil {
 			t.Fatal(err)

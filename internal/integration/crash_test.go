@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,12 +46,17 @@ func (w *world) settled(headings asked) {
 	}
 }
 
-// sweep empties the page, as an archiving bot does.
-func (w *world) sweep() {
+// fresh goes on with an empty page and an empty data folder, as pages that grow without end make a wiki slow.
+func (w *world) fresh() {
 	w.t.Helper()
-	text := w.bob.text(w.page)
-	header, _, _ := strings.Cut(text, "\n== ")
-	w.bob.edit(url.Values{"title": {w.page}, "text": {header + "\n"}, "summary": {"archived"}})
+	w.pages++
+	w.page = fmt.Sprintf("Wikidata:Request a query/Test %d", w.pages)
+	w.dir = w.t.TempDir()
+	w.set("FORUM_PAGE", w.page)
+	w.set("DATA_DIR", filepath.Join(w.dir, "data"))
+	w.bob.edit(url.Values{"title": {w.page}, "text": {"A page for requests.\n"}})
+	w.hooks.reset(nil, nil)
+	w.first()
 }
 
 // killed runs the bot and kills it, and all it started, when the call with the number comes: before it is sent on, or when it was answered.
@@ -94,7 +100,7 @@ func TestKilledAtEveryOutsideCall(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		for n := 1; ; n++ {
 			if n%15 == 0 {
-				w.sweep()
+				w.fresh()
 			}
 			h := fmt.Sprintf("Crash at call %d, after %v", n, after)
 			w.alice.ask(w.page, h, capital)
@@ -134,7 +140,7 @@ func TestKilledAtEveryLedgerWrite(t *testing.T) {
 	for _, syscalls := range []string{"fsync,fdatasync", "pwrite64"} {
 		for n := 1; ; n += step {
 			if kills%15 == 14 {
-				w.sweep()
+				w.fresh()
 			}
 			h := fmt.Sprintf("Crash at %s %d", strings.ReplaceAll(syscalls, ",", " or "), n)
 			w.alice.ask(w.page, h, capital)
@@ -179,7 +185,7 @@ func TestKilledAtRandomMoments(t *testing.T) {
 		if i%10 == 9 {
 			w.settled(headings)
 			headings = nil
-			w.sweep()
+			w.fresh()
 		}
 		h := fmt.Sprintf("Crash at moment %d", i)
 		w.alice.ask(w.page, h, capital)

@@ -119,14 +119,16 @@ func (u *user) ask(page, heading, text string) {
 	u.edit(url.Values{"title": {page}, "section": {"new"}, "sectiontitle": {heading}, "text": {text + " ~~~~"}})
 }
 
-// reply adds a line right after the first line that holds where.
-func (u *user) reply(page, where, line string) {
+// reply adds a line right after the last line that holds where, in the section with the heading.
+func (u *user) reply(page, heading, where, line string) {
 	u.t.Helper()
 	text := u.text(page)
-	i := strings.Index(text, where)
-	if i < 0 {
-		u.t.Fatalf("%q is not on the page:\n%s", where, text)
+	start := strings.Index(text, "== "+heading+" ==\n")
+	i := strings.LastIndex(section(text, heading), where)
+	if i < 0 || start < 0 {
+		u.t.Fatalf("%q is not in section %q of the page:\n%s", where, heading, text)
 	}
+	i += start + len("== "+heading+" ==\n")
 	end := i + strings.IndexByte(text[i:]+"\n", '\n')
 	if end > len(text) {
 		end = len(text)

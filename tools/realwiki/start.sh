@@ -65,7 +65,7 @@ account() { # NAME GRANTS [createAndPromote options]: prints the bot password
 	shift 2
 	password=$(secret)
 	run createAndPromote --force "$@" "$name" "$(secret)" >&2
-	run createBotPassword --appid posts --grants "$grants" "$name" "$password" >&2
+	run createBotPassword --appid posts --grants "$grants" "$name" "$password" >/dev/null # it prints the password
 	echo "$password"
 }
 post=basic,editpage,createeditmovepage
