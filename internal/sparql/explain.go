@@ -325,7 +325,7 @@ func (e *explainer) term(t *Term) string {
 		return "anything"
 	case BlankList:
 		var parts []string
-		for _, p := range t.Properties {
+		for _, p := range t.Properties() {
 			var objects []string
 			for _, o := range p.Objects {
 				objects = append(objects, e.term(o))
@@ -335,7 +335,7 @@ func (e *explainer) term(t *Term) string {
 		return "something with [" + strings.Join(parts, "; ") + "]"
 	case Collection:
 		var parts []string
-		for _, i := range t.Items {
+		for _, i := range t.Items() {
 			parts = append(parts, e.term(i))
 		}
 		return "the list (" + strings.Join(parts, ", ") + ")"

@@ -37,7 +37,8 @@ func (p *parser) unclosed() {
 func (p *parser) group() *Group {
 	p.enter()
 	start := p.tok
-	g := &Group{Notes: p.start()}
+	g := p.groups.one()
+	g.Notes = p.start()
 	p.openBrace("a pattern in braces")
 	g.Open = p.opened()
 	if p.isWord(kwSelect) {
@@ -131,7 +132,7 @@ func (p *parser) element(g *Group) {
 	p.accept('.')
 	*x.notes() = merge(n, *x.notes())
 	p.finish(x.notes())
-	g.Patterns = append(g.Patterns, x)
+	g.Patterns = p.patterns.push(g.Patterns, x)
 }
 
 // merge joins the notes of a pattern with those its first part took.
@@ -173,10 +174,10 @@ func (p *parser) triplesElement(g *Group) {
 	p.finish(&t.Notes)
 	t.Span.End = p.last.end
 	if t.Subject.Kind == Const && strings.HasPrefix(t.Subject.Value.Value, hintNS) {
-		g.Patterns = append(g.Patterns, &Hint{Span: t.Span, Notes: t.Notes, Triples: t})
+		g.Patterns = p.patterns.push(g.Patterns, &Hint{Span: t.Span, Notes: t.Notes, Triples: t})
 		t.Notes = nil
 	} else {
-		g.Patterns = append(g.Patterns, t)
+		g.Patterns = p.patterns.push(g.Patterns, t)
 	}
 	if !dot && p.triplesStart() {
 		p.missingDot(start)
@@ -205,7 +206,8 @@ func (p *parser) notTriples(start token) Pattern {
 	switch p.tok.kw {
 	case kwOptional:
 		p.advance()
-		x := &Optional{Group: p.group()}
+		x := p.optionals.one()
+		x.Group = p.group()
 		x.Span = p.span(start)
 		return x
 	case kwMinus:
@@ -273,7 +275,7 @@ func (p *parser) service(start token) Pattern {
 
 func (p *parser) filter(start token) Pattern {
 	p.advance()
-	x := &Filter{}
+	x := p.filters.one()
 	if !p.is('(') && !p.callStart() {
 		p.fail("a condition in brackets, a function call or NOT EXISTS")
 	}
@@ -340,7 +342,7 @@ func (p *parser) values() *Values {
 	p.openBrace("the values in braces")
 	v.Open = p.opened()
 	for !p.is('}') {
-		v.Rows = append(v.Rows, p.valuesRow(v))
+		v.Rows = p.rowPtrs.push(v.Rows, p.valuesRow(v))
 	}
 	v.Close = p.before()
 	p.closeBrace()
@@ -351,7 +353,8 @@ func (p *parser) values() *Values {
 
 func (p *parser) valuesRow(v *Values) *ValuesRow {
 	start := p.tok
-	r := &ValuesRow{Notes: p.start()}
+	r := p.rows.one()
+	r.Notes = p.start()
 	if v.Single {
 		r.Cells = p.termPtrs.single(p.valuesCell())
 	} else {
@@ -397,7 +400,7 @@ func (p *parser) triplesSameSubject() *Triples {
 	start := p.tok
 	t := p.triples.one()
 	t.Subject = p.node("a subject")
-	lone := t.Subject.Kind == BlankList || t.Subject.Kind == Collection && len(t.Subject.Items) > 0
+	lone := t.Subject.Kind == BlankList || t.Subject.Kind == Collection && len(t.Subject.Items()) > 0
 	if !lone || p.verbStart() {
 		t.Properties = p.propertyList()
 	}
@@ -469,6 +472,7 @@ func (p *parser) node(expected string) *Term {
 	case tBlank:
 		t := p.terms.one()
 		t.Kind, t.Name, t.Span = BlankNode, p.text[p.tok.start+2:p.tok.end], Span{p.tok.start, p.tok.end}
+		p.labelled = true
 		p.advance()
 		return t
 	}
@@ -492,7 +496,7 @@ func (p *parser) bracket() *Term {
 		if c := p.opened(); c != nil {
 			t.Notes = &Notes{Open: c}
 		}
-		t.Properties = p.propertyList()
+		t.inner = &inner{properties: p.propertyList()}
 	}
 	p.expect(']', "a closing square bracket")
 	p.open = p.open[:len(p.open)-1]
@@ -508,8 +512,11 @@ func (p *parser) collection() *Term {
 	p.blanks++
 	t.Kind, t.Name = Collection, "."+itoa(p.blanks)
 	p.advance()
+	if !p.is(')') {
+		t.inner = &inner{}
+	}
 	for !p.is(')') {
-		t.Items = append(t.Items, p.node("an element of the list or a closing bracket"))
+		t.inner.items = append(t.inner.items, p.node("an element of the list or a closing bracket"))
 	}
 	p.advance()
 	t.Span = p.span(start)

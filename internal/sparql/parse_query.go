@@ -154,6 +154,7 @@ func (p *parser) mergeStart(n *Notes) *Notes {
 }
 
 func (p *parser) selectClause(s *SelectQuery) {
+	p.selects = append(p.selects, s)
 	p.advance()
 	switch {
 	case p.acceptWord(kwDistinct):
@@ -170,7 +171,7 @@ func (p *parser) selectClause(s *SelectQuery) {
 		if it == nil {
 			break
 		}
-		s.Items = append(s.Items, it)
+		s.Items = p.itemPtrs.push(s.Items, it)
 	}
 	if len(s.Items) == 0 {
 		p.fail("a variable, an expression (… AS ?name) or *")
@@ -183,7 +184,8 @@ func (p *parser) selectItem() *SelectItem {
 		return nil
 	}
 	start := p.tok
-	it := &SelectItem{Notes: p.start()}
+	it := p.items.one()
+	it.Notes = p.start()
 	if p.is(tVar) {
 		it.Var = p.variable()
 	} else {

@@ -24,6 +24,7 @@ func Parse(text string) (*Query, error) {
 	}
 	text = plainPunctuation(text)
 	p := parser{lexer: lexer{text: text}}
+	p.arena.expect(len(text))
 	q := p.run()
 	if len(p.errs) == 0 && q.Form != Update {
 		p.checkScopes(q)
@@ -57,9 +58,11 @@ type parser struct {
 	blanks     int // anonymous blank nodes so far
 	strings    strings.Builder
 	arena
-	labels  map[string]int // blank nodes' labels with the number of the basic graph pattern that uses them
-	pattern int
-	open    []token // braces and brackets that are open, for messages
+	labels   map[string]int // blank nodes' labels with the number of the basic graph pattern that uses them
+	pattern  int
+	selects  []*SelectQuery // every SELECT read
+	labelled bool           // a blank node with a label was read
+	open     []token        // braces and brackets that are open, for messages
 }
 
 type bailout struct{}
@@ -290,9 +293,24 @@ type arena struct {
 	exprs      block[Expr]
 	properties block[Property]
 	triples    block[Triples]
+	groups     block[Group]
+	filters    block[Filter]
+	optionals  block[Optional]
+	items      block[SelectItem]
+	rows       block[ValuesRow]
+	patterns   block[Pattern]
+	itemPtrs   block[*SelectItem]
+	rowPtrs    block[*ValuesRow]
 	termPtrs   block[*Term]
 	exprPtrs   block[*Expr]
 	propPtrs   block[*Property]
+}
+
+// expect sizes the first blocks for a text of n bytes: queries hold about a term in 15 bytes.
+func (a *arena) expect(n int) {
+	a.terms.size = n / 32
+	a.termPtrs.size = n / 40
+	a.properties.size, a.propPtrs.size, a.triples.size, a.paths.size = n/80, n/80, n/80, n/64
 }
 
 // block is a run of values not yet handed out.
@@ -302,7 +320,7 @@ type block[T any] struct {
 }
 
 func (b *block[T]) more(n int) {
-	b.size = min(max(8, 2*b.size), 64)
+	b.size = min(max(4, 2*b.size), 64)
 	b.free = make([]T, max(n, b.size))
 }
 
@@ -327,10 +345,21 @@ func (b *block[T]) single(x T) []T {
 	return s
 }
 
-// push appends x to s, whose first element comes from the block.
+// push appends x to s, which lives in the block while it is short.
 func (b *block[T]) push(s []T, x T) []T {
-	if s == nil {
+	n := len(s)
+	if n == 0 {
 		return b.single(x)
 	}
-	return append(s, x)
+	if n < cap(s) || n >= 32 {
+		return append(s, x)
+	}
+	if len(b.free) < 2*n {
+		b.more(2 * n)
+	}
+	out := b.free[: n+1 : 2*n]
+	b.free = b.free[2*n:]
+	copy(out, s)
+	out[n] = x
+	return out
 }

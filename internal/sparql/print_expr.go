@@ -26,7 +26,7 @@ func (p *printer) term(t *Term, indent int) {
 		p.bracket(t, indent)
 	case Collection:
 		p.s("(")
-		for _, i := range t.Items {
+		for _, i := range t.Items() {
 			p.s(" ")
 			p.term(i, indent)
 		}

@@ -362,11 +362,11 @@ func (p *printer) bracket(t *Term, indent int) {
 	if t.Notes != nil {
 		p.after(t.Notes.Open)
 	}
-	for i, x := range t.Properties {
+	for i, x := range t.Properties() {
 		p.leadProperty(x, indent+2)
 		p.nl(indent + 2)
 		p.property(x, indent+2)
-		if i+1 < len(t.Properties) {
+		if i+1 < len(t.Properties()) {
 			p.s(" ;")
 		}
 		p.afterNotes(x.Notes)
@@ -376,7 +376,7 @@ func (p *printer) bracket(t *Term, indent int) {
 }
 
 func (p *printer) bracketLine(t *Term, indent int) {
-	for i, x := range t.Properties {
+	for i, x := range t.Properties() {
 		if p.full() {
 			return
 		}

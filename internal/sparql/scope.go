@@ -6,24 +6,15 @@ import "strings"
 // grouped nor aggregated (SPARQL 1.1, section 11.4; Blazegraph's "Bad aggregate"), SELECT * with GROUP BY, and the label of a blank node used in two
 // basic graph patterns (section 5.1.1).
 func (p *parser) checkScopes(q *Query) {
-	check := func(s *SelectQuery) {
-		if s != nil {
-			p.checkGrouping(s)
-		}
+	for _, s := range p.selects {
+		p.checkGrouping(s)
 	}
-	for _, n := range q.Named {
-		check(n.Query)
+	if !p.labelled {
+		return
 	}
 	Inspect(q, func(n Node) bool {
-		switch x := n.(type) {
-		case *SelectQuery:
-			if x != q.Body || q.Form == Select {
-				check(x)
-			}
-		case *Group:
-			p.checkBlanks(x)
-		case *Term, *Path:
-			return false
+		if g, ok := n.(*Group); ok {
+			p.checkBlanks(g)
 		}
 		return true
 	})
@@ -71,12 +62,26 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 
 // checkDuplicates reports a column that is projected twice.
 func (p *parser) checkDuplicates(s *SelectQuery) {
-	seen := make(map[string]bool, len(s.Items))
-	for _, it := range s.Items {
-		if seen[it.Var] {
+	const few = 32
+	var seen map[string]bool
+	if len(s.Items) > few {
+		seen = make(map[string]bool, len(s.Items))
+	}
+	earlier := func(i int) bool { // few columns are compared one by one
+		for _, it := range s.Items[:i] {
+			if it.Var == s.Items[i].Var {
+				return true
+			}
+		}
+		return false
+	}
+	for i, it := range s.Items {
+		if seen[it.Var] || seen == nil && earlier(i) {
 			p.mistakeAt(it.Span, "?"+it.Var+" is projected twice", "leave it out the second time, or give it another name")
 		}
-		seen[it.Var] = true
+		if seen != nil {
+			seen[it.Var] = true
+		}
 	}
 }
 
@@ -139,10 +144,10 @@ func (p *parser) checkBlanks(g *Group) {
 		if t.Kind == BlankNode && !strings.HasPrefix(t.Name, ".") {
 			p.useBlank(t)
 		}
-		for _, i := range t.Items {
+		for _, i := range t.Items() {
 			walk(i)
 		}
-		properties(t.Properties)
+		properties(t.Properties())
 	}
 	for _, x := range g.Patterns {
 		switch x := x.(type) {

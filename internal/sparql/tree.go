@@ -331,13 +331,34 @@ const (
 // Term is what stands in a place of a triple, in an expression or in inline data.
 type Term struct {
 	Span
-	Notes      *Notes // of an object in an object list
-	Kind       TermKind
-	Name       string
-	Value      rdf.Term
-	Written    string // a constant as it stood in the text: wd:Q42, <http://…>, 'a'@en; "" for terms made by a rewrite
-	Properties []*Property
-	Items      []*Term
+	Notes   *Notes // of an object in an object list
+	Kind    TermKind
+	Name    string
+	Value   rdf.Term
+	Written string // a constant as it stood in the text: wd:Q42, <http://…>, 'a'@en; "" for terms made by a rewrite
+	inner   *inner
+}
+
+// inner is what a property list or a collection holds; few terms are one.
+type inner struct {
+	properties []*Property
+	items      []*Term
+}
+
+// Properties returns the property list of a BlankList.
+func (t *Term) Properties() []*Property {
+	if t.inner == nil {
+		return nil
+	}
+	return t.inner.properties
+}
+
+// Items returns the elements of a Collection.
+func (t *Term) Items() []*Term {
+	if t.inner == nil {
+		return nil
+	}
+	return t.inner.items
 }
 
 // PathKind tells what a [Path] is.

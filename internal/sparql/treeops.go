@@ -42,7 +42,7 @@ func (f *flattener) place(t *Term) *Term {
 	switch t.Kind {
 	case BlankList:
 		b := &Term{Span: t.Span, Kind: BlankNode, Name: t.Name}
-		f.properties(b, t.Properties)
+		f.properties(b, t.Properties())
 		return b
 	case Collection:
 		return f.collection(t)
@@ -52,15 +52,15 @@ func (f *flattener) place(t *Term) *Term {
 
 func (f *flattener) collection(t *Term) *Term {
 	end := &Term{Span: t.Span, Kind: Const, Value: rdf.IRI(rdfNS + "nil")}
-	if len(t.Items) == 0 {
+	if len(t.Items()) == 0 {
 		return end
 	}
 	cell := func(i int) *Term { return &Term{Span: t.Span, Kind: BlankNode, Name: t.Name + "." + strconv.Itoa(i)} }
 	head := cell(0)
 	at := head
-	for i, item := range t.Items {
+	for i, item := range t.Items() {
 		next := end
-		if i+1 < len(t.Items) {
+		if i+1 < len(t.Items()) {
 			next = cell(i + 1)
 		}
 		n := len(f.out)
@@ -191,8 +191,8 @@ func (w walker) node(n Node) {
 	case *Dataset:
 		w.node(x.IRI)
 	case *Term:
-		each(w, x.Properties)
-		each(w, x.Items)
+		each(w, x.Properties())
+		each(w, x.Items())
 	case *Property:
 		w.node(x.Path)
 		each(w, x.Objects)
@@ -345,8 +345,8 @@ func (v *varSet) term(t *Term) {
 	if t.Kind == Var {
 		v.add(t.Name)
 	}
-	v.properties(t.Properties)
-	for _, i := range t.Items {
+	v.properties(t.Properties())
+	for _, i := range t.Items() {
 		v.term(i)
 	}
 }
