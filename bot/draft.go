@@ -78,7 +78,7 @@ func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		}
 		return r
 	}
-	r.Query, r.RanAt, r.Endpoint = a.SPARQL, a.RanAt, a.Endpoint
+	r.Query, r.RanAt, r.Endpoint = a.SPARQL, a.RanAt, withoutScheme(a.Endpoint)
 	t := a.Table
 	if t == nil {
 		return r
@@ -96,7 +96,55 @@ func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		}
 		r.Rows = append(r.Rows, cells)
 	}
+	withoutLabelColumns(&r)
 	return r
+}
+
+// withoutScheme is an endpoint's address as people write it: query.wikidata.org/sparql.
+func withoutScheme(endpoint string) string {
+	_, rest, ok := strings.Cut(endpoint, "://")
+	if !ok {
+		return endpoint
+	}
+	return rest
+}
+
+// withoutLabelColumns drops a column ?xLabel that says nothing beyond the labels at which the entities of column ?x are shown.
+func withoutLabelColumns(r *forum.Reply) {
+	at := make(map[string]int, len(r.Vars))
+	for i, v := range r.Vars {
+		at[v] = i
+	}
+	repeats := func(label, entity int) bool {
+		for _, row := range r.Rows {
+			if row[entity].ID == "" || row[label].ID != "" || row[entity].Label != row[label].Text {
+				return false
+			}
+		}
+		return len(r.Rows) > 0
+	}
+	var keep []int
+	for i, v := range r.Vars {
+		entity, ok := at[strings.TrimSuffix(v, "Label")]
+		if !strings.HasSuffix(v, "Label") || !ok || !repeats(i, entity) {
+			keep = append(keep, i)
+		}
+	}
+	if len(keep) == len(r.Vars) {
+		return
+	}
+	vars := make([]string, len(keep))
+	for n, i := range keep {
+		vars[n] = r.Vars[i]
+	}
+	for k, row := range r.Rows {
+		cells := make([]forum.Cell, len(keep))
+		for n, i := range keep {
+			cells[n] = row[i]
+		}
+		r.Rows[k] = cells
+	}
+	r.Vars = vars
 }
 
 // cell shows a term to people: an entity with its label, a day without its midnight, everything else as it is.
