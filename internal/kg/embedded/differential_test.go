@@ -53,6 +53,11 @@ func (g *generator) triple() string {
 	return s + " " + p + " " + g.node() + " . "
 }
 
+// simple is a pattern that usually matches something.
+func (g *generator) simple() string {
+	return g.variable() + " " + g.pick(":p", ":q", ":r", "(:p|:q)") + " " + g.variable() + " . "
+}
+
 func (g *generator) expr(depth int) string {
 	if depth > 0 {
 		x, y := g.expr(depth-1), g.expr(depth-1)
@@ -74,10 +79,13 @@ func (g *generator) expr(depth int) string {
 func (g *generator) group(depth int, exists bool) string {
 	var b strings.Builder
 	b.WriteString("{ ")
-	for range 1 + g.r.IntN(3) {
+	if g.r.IntN(2) == 0 {
+		b.WriteString(g.simple())
+	}
+	for range 1 + g.r.IntN(2) {
 		b.WriteString(g.element(depth, exists))
 	}
-	if g.r.IntN(3) == 0 {
+	if g.r.IntN(4) == 0 {
 		b.WriteString("FILTER(" + g.expr(2) + ") ")
 	}
 	b.WriteString("}")
@@ -89,11 +97,15 @@ func (g *generator) element(depth int, exists bool) string {
 		return g.triple()
 	}
 	// Inside EXISTS, putting values in for variables has no agreed meaning for MINUS, BIND, VALUES and sub-selects.
-	n := 12
+	n := 14
 	if exists {
-		n = 7
+		n = 9
 	}
 	switch g.r.IntN(n) {
+	case 7:
+		return "{ " + g.simple() + "OPTIONAL { " + g.simple() + "} } "
+	case 8:
+		return "OPTIONAL { " + g.simple() + "} "
 	case 3:
 		return "OPTIONAL " + g.group(depth-1, exists) + " "
 	case 4:
@@ -102,20 +114,20 @@ func (g *generator) element(depth int, exists bool) string {
 		return "FILTER " + g.pick("", "NOT ") + "EXISTS " + g.group(depth-1, true) + " "
 	case 6:
 		return g.group(depth-1, exists) + " "
-	case 7:
+	case 9:
 		return "MINUS " + g.group(depth-1, exists) + " "
-	case 8:
+	case 10:
 		g.next++
 		return fmt.Sprintf("BIND(%s AS ?z%d) ", g.pick(g.variable()+" + 1", "COALESCE("+g.variable()+", 7)", g.variable()), g.next)
-	case 9:
+	case 11:
 		return g.pick("VALUES ?a { :n0 1 } ", "VALUES (?a ?b) { (:n0 UNDEF) (UNDEF :n1) } ", "VALUES ?c { 1 2 2 } ")
-	case 10:
+	case 12:
 		v, w := g.variable(), g.variable()
 		if v == w {
 			return "{ SELECT " + g.pick("", "DISTINCT ") + v + " WHERE " + g.group(depth-1, exists) + " } "
 		}
 		return "{ SELECT " + g.pick("", "DISTINCT ") + v + " " + w + " WHERE " + g.group(depth-1, exists) + " } "
-	case 11:
+	case 13:
 		g.next++
 		v := g.variable()
 		return fmt.Sprintf("{ SELECT %s (%s AS ?z%d) WHERE %s GROUP BY %s } ", v,
@@ -181,7 +193,7 @@ func differ(t *testing.T, seed uint64) string {
 
 // TestAgainstReference compares the evaluator with the plain one on random queries.
 func TestAgainstReference(t *testing.T) {
-	n := 1500
+	n := 4000
 	if testing.Short() {
 		n = 200
 	}
