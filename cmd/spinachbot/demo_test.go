@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// invoke runs the program in this process, with nothing in its environment but what is given.
+func invoke(t *testing.T, environ []string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	code = run(ctx, &env{strings.NewReader(""), &out, &errs, environ, time.Now}, args)
+	return out.String(), errs.String(), code
+}
+
+// What the seeded threads must come to: replies of ours, and whether they hold a query.
+var seeded = map[string]struct {
+	replies int
+	query   bool
+}{
+	"Countries that pay with the CFA franc":         {0, false}, // a person answered with a query
+	"Vice presidents who became president [SOLVED]": {0, false}, // resolved
+	"Seat of government of Côte d'Ivoire":           {1, true},
+	"How many countries without a coast?":           {1, true},
+	"Top of Q843":                                   {1, true},
+	"Chancellors with their dates":                  {1, true},
+	"Queen Victoria's heirs":                        {1, true},
+	"Egypt and Germany compared":                    {1, true},
+	"Films de Miyazaki":                             {1, true},
+	"Nachbarländer von Deutschland":                 {1, true},
+	"Eight-thousanders: my query finds nothing":     {1, true},
+	"Shoes of the presidents":                       {1, false}, // the graph has no answer
+	"The family of Eldarion":                        {1, true},
+	"Kinds of throat singing":                       {1, true},
+	"Thank you all":                                 {0, false}, // no request
+}
+
+func TestDemoAnswersEverySeededRequestOnce(t *testing.T) {
+	data := filepath.Join(t.TempDir(), "data")
+	page, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once")
+	if code != exitOK {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	parsed := forum.Parse("Wikidata:Request a query", page, forum.Options{})
+	if len(parsed.Threads) != len(seeded) {
+		t.Errorf("%d threads, want %d", len(parsed.Threads), len(seeded))
+	}
+	for _, th := range parsed.Threads {
+		want, ok := seeded[th.Heading]
+		if !ok {
+			t.Errorf("unexpected thread %q", th.Heading)
+			continue
+		}
+		var ours []forum.Comment
+		for _, c := range th.Comments {
+			if c.By(sandboxBot) {
+				ours = append(ours, c)
+			}
+		}
+		if len(ours) != want.replies {
+			t.Errorf("%q: %d replies, want %d", th.Heading, len(ours), want.replies)
+			continue
+		}
+		for _, c := range ours {
+			reply := page[c.Start:c.End]
+			if got := len(c.Queries) > 0; got != want.query {
+				t.Errorf("%q: query in the reply: %v, want %v\n%s", th.Heading, got, want.query, reply)
+			}
+			if want.query != strings.Contains(reply, `{| class="wikitable"`+"\n") {
+				t.Errorf("%q: result table and query do not go together:\n%s", th.Heading, reply)
+			}
+			if c.Time == nil || c.Level != 2 {
+				t.Errorf("%q: the reply is unsigned or at level %d", th.Heading, c.Level)
+			}
+		}
+	}
+	again, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once")
+	if code != exitOK || again != page {
+		t.Errorf("the second run on the same data folder: exit %d, page changed: %v\n%s", code, again != page, errs)
+	}
+
+	list, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "ledger", "list", "--state", "posted")
+	if code != exitOK || strings.Count(list, "\n") != 12 {
+		t.Errorf("ledger list: exit %d %s\n%s", code, errs, list)
+	}
+	id := strings.Fields(list)[0]
+	if show, _, code := invoke(t, []string{"DATA_DIR=" + data}, "ledger", "show", id); code != exitOK || !strings.Contains(show, "{{SPARQL") || !strings.Contains(show, "@@ ") {
+		t.Errorf("ledger show: exit %d\n%s", code, show)
+	}
+	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "ledger", "reject", id); code != exitFailed || !strings.Contains(errs, "posted") {
+		t.Errorf("a posted reply can be rejected: exit %d %s", code, errs)
+	}
+	if trace, _, code := invoke(t, []string{"DATA_DIR=" + data}, "trace", "show", id); code != exitOK || !strings.Contains(trace, "execute_sparql(") || !strings.Contains(trace, "final query") {
+		t.Errorf("trace show: exit %d\n%s", code, trace)
+	}
+}
+
+func TestAskOverHTTP(t *testing.T) {
+	sb, err := openSandbox(quietLogger(), &env{stderr: os.Stderr, now: time.Now}, sandboxOptions{addr: "127.0.0.1:0", title: "Forum"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- sb.serve(ctx) }()
+	t.Cleanup(func() { cancel(); <-done; sb.close() })
+	environ := []string{"DATA_DIR=" + t.TempDir(), "OPENAI_BASE_URL=" + sb.url + "/v1", "OPENAI_MODEL=scripted", "SPARQL_ENDPOINT=" + sb.url + "/sparql"}
+
+	out, errs, code := invoke(t, environ, "ask", "--json", "How many landlocked countries are there in Africa? I only need the number for a quiz.")
+	if code != exitOK {
+		t.Fatalf("exit %d: %s\n%s", code, errs, out)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	var last struct {
+		Event, SPARQL, KG string
+		Rows, Steps       int
+		Result            struct {
+			Results struct {
+				Bindings []map[string]struct{ Value string }
+			}
+		}
+		Usage struct {
+			Calls int `json:"calls"`
+		}
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
+		t.Fatal(err)
+	}
+	if last.Event != "answer" || last.KG != "wikidata" || last.Rows != 1 || last.Steps < 5 || last.Usage.Calls < 6 || last.Result.Results.Bindings[0]["count"].Value != "16" {
+		t.Errorf("last line: %s", lines[len(lines)-1])
+	}
+	if !strings.Contains(lines[0], `"event":"step"`) || !strings.Contains(lines[0], `"n":1`) {
+		t.Errorf("first line: %s", lines[0])
+	}
+
+	if out, errs, code = invoke(t, environ, "ask", "What was the shoe size of each president of the United States? It is for an exhibition."); code != exitNoAnswer || !strings.Contains(out, "no answer: not_found") {
+		t.Errorf("an unanswerable question: exit %d: %s\n%s", code, errs, out)
+	}
+	if out, errs, code = invoke(t, environ, "ask", "--kg", "embedded", "A question nobody scripted?"); code != exitNoAnswer || !strings.Contains(out, "no_model") {
+		t.Errorf("a question without a script: exit %d: %s\n%s", code, errs, out)
+	}
+	if _, errs, code = invoke(t, []string{"DATA_DIR=" + t.TempDir()}, "ask", "Anything?"); code != exitUsage || !strings.Contains(errs, "OPENAI_API_KEY") {
+		t.Errorf("no model configured: exit %d: %s", code, errs)
+	}
+}
+
+func TestRunWantsItsSettings(t *testing.T) {
+	_, errs, code := invoke(t, nil, "run", "--once")
+	if code != exitUsage {
+		t.Errorf("exit %d", code)
+	}
+	for _, want := range []string{"WIKI_USER", "WIKI_PASSWORD", "OPERATOR", "CONTACT", "OPENAI_API_KEY"} {
+		if !strings.Contains(errs, want) {
+			t.Errorf("%s is not named in:\n%s", want, errs)
+		}
+	}
+	if _, errs, code := invoke(t, []string{"DAILY_USD_LIMIT=5"}, "ask", "Anything?"); code != exitUsage || !strings.Contains(errs, "PER_MTOK") {
+		t.Errorf("a limit in money without prices: exit %d: %s", code, errs)
+	}
+}

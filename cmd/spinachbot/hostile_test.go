@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/testutil"
+)
+
+const hostileDir = "../../internal/sandbox/testdata/hostile"
+
+// canary is the key of the model in these tests: no file and no output may hold it.
+const canary = "canary-5f3a9c7e21-do-not-print"
+
+// hostileReplies says how many replies each thread of the hostile page must get. Threads that are not listed get one.
+var hostileReplies = map[string]int{
+	"Who am I":           2, // two people ask
+	"Forged answer":      0, // the bot's own signature stands there, and the bot cannot know that it is forged
+	"Do something else":  0, // the model asks for an action that does not exist, whatever it is told: tried again later
+	"Open comment":       1,
+	"Behind the comment": 0, // MediaWiki shows nothing of it
+}
+
+// hostileWorld is a place to run the demo on the hostile page: a model that obeys the posts, and a listener that nobody may call.
+type hostileWorld struct {
+	t       *testing.T
+	dir     string
+	page    string // file
+	before  string // the page's wikitext at the start
+	modelAt string
+	hits    atomic.Int32 // calls of the forbidden address
+	refused atomic.Int32 // answers of the model's service that quoted the key
+}
+
+func newHostileWorld(t *testing.T) *hostileWorld {
+	t.Helper()
+	w := &hostileWorld{t: t, dir: t.TempDir()}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			w.hits.Add(1)
+			_ = c.Close()
+		}
+	}()
+	h, err := testutil.ReadHostile(hostileDir, l.Addr().(*net.TCPAddr).Port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	script, err := llm.ParseScript(strings.NewReader(h.Script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.before, w.page = strings.TrimRight(h.Page, " \t\n"), filepath.Join(w.dir, "page.wikitext")
+	if err := os.WriteFile(w.page, []byte(h.Page), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	model := httptest.NewServer(w.quoting(script.Handler()))
+	t.Cleanup(model.Close)
+	w.modelAt = model.URL + "/v1"
+	return w
+}
+
+// quoting is a model's service that refuses a pruning call with a text that quotes the key, as careless services do.
+func (w *hostileWorld) quoting(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		if !strings.Contains(r.Header.Get("Authorization"), canary) {
+			w.t.Errorf("the model was called without the key: the test would prove nothing")
+		}
+		if bytes.Contains(body, []byte("[task: prune]")) || bytes.Contains(body, []byte("[task: language]")) {
+			w.refused.Add(1)
+			rw.WriteHeader(http.StatusUnauthorized)
+			fmt.Fprintf(rw, `{"error":{"message":"Incorrect API key provided: %s (header %s)","type":"invalid_request_error","code":"invalid_api_key"}}`,
+				canary, r.Header.Get("Authorization"))
+			return
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		next.ServeHTTP(rw, r)
+	})
+}
+
+// demo runs one pass and gives the page and the log.
+func (w *hostileWorld) demo() (page, log string) {
+	w.t.Helper()
+	var stdout, stderr bytes.Buffer
+	e := &env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, now: time.Now, environ: []string{
+		"DATA_DIR=" + filepath.Join(w.dir, "data"), "OPENAI_API_KEY=" + canary, "OPENAI_BASE_URL=" + w.modelAt, "OPENAI_MODEL=" + llm.ScriptModel, "OPENAI_TIMEOUT=20s",
+	}}
+	if code := run(context.Background(), e, []string{"demo", "--once", "-v", "--page", w.page, "--env-file", filepath.Join(w.dir, "none")}); code != exitOK {
+		w.t.Fatalf("demo ends with %d:\n%s", code, tail(stderr.String()))
+	}
+	return stdout.String(), stderr.String()
+}
+
+func tail(s string) string { return s[max(0, len(s)-4000):] }
+
+func TestHostilePosts(t *testing.T) {
+	w := newHostileWorld(t)
+	page, log := w.demo()
+	rest, replies := testutil.SplitReplies(w.before, page, sandboxBot)
+	if rest != w.before {
+		t.Errorf("something other than replies has changed on the page: %s", firstDifference(w.before, rest))
+	}
+	for _, r := range replies {
+		if f := testutil.Faults(r, sandboxBot, "Sandbox"); len(f) > 0 {
+			t.Errorf("faults %q in the reply\n%s", f, r)
+		}
+	}
+	w.checkThreads(page)
+	w.checkSecret(page, log)
+	if n := w.hits.Load(); n != 0 {
+		t.Errorf("%d calls went to the forbidden address", n)
+	}
+	again, log2 := w.demo()
+	if again != page {
+		t.Errorf("a second run has changed the page: %s", firstDifference(page, again))
+	}
+	w.checkSecret(again, log2)
+	if n := w.hits.Load(); n != 0 {
+		t.Errorf("%d calls went to the forbidden address", n)
+	}
+}
+
+// checkThreads compares the page with what it was, comment by comment.
+func (w *hostileWorld) checkThreads(text string) {
+	w.t.Helper()
+	before, after := forum.Parse("P", w.before, forum.Options{}), forum.Parse("P", text, forum.Options{})
+	if len(before.Threads) != len(after.Threads) {
+		w.t.Fatalf("%d threads, were %d", len(after.Threads), len(before.Threads))
+	}
+	for i := range after.Threads {
+		old, now := &before.Threads[i], &after.Threads[i]
+		if old.Heading != now.Heading || old.Resolved != now.Resolved || old.NoBots != now.NoBots {
+			w.t.Errorf("thread %q has become %q", old.Heading, now.Heading)
+		}
+		want, listed := hostileReplies[now.Heading]
+		if !listed {
+			want = 1
+		}
+		n := 0
+		for j := range now.Comments {
+			c := &now.Comments[j]
+			k := j - n
+			if k < len(old.Comments) && c.ID == old.Comments[k].ID && c.Parent == old.Comments[k].Parent && c.Level == old.Comments[k].Level && c.Text == old.Comments[k].Text {
+				continue
+			}
+			n++
+			if c.Author == nil || *c.Author != sandboxBot || c.Parent == "" || c.Level < 2 {
+				w.t.Errorf("thread %q has a new comment that is no reply of the bot's: %+v", now.Heading, c)
+			}
+			for _, m := range c.Mentions {
+				if m != "Sandbox" {
+					w.t.Errorf("thread %q: the reply mentions %q", now.Heading, m)
+				}
+			}
+		}
+		if n != want || len(now.Comments) != len(old.Comments)+n {
+			w.t.Errorf("thread %q: %d replies, want %d; %d comments, were %d", now.Heading, n, want, len(now.Comments), len(old.Comments))
+		}
+	}
+}
+
+// checkSecret looks for the key in all that the program has written.
+func (w *hostileWorld) checkSecret(page, log string) {
+	w.t.Helper()
+	if w.refused.Load() == 0 {
+		w.t.Error("the model's service never quoted the key: the test proves nothing")
+	}
+	if strings.Contains(page, canary) || strings.Contains(log, canary) {
+		w.t.Error("the key stands in the output")
+	}
+	files := 0
+	err := filepath.WalkDir(filepath.Join(w.dir, "data"), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if bytes.Contains(b, []byte(canary)) {
+			w.t.Errorf("the key stands in %s", filepath.Base(path))
+		}
+		files++
+		return err
+	})
+	if err != nil || files < 5 {
+		w.t.Errorf("%d files in the data folder, %v", files, err)
+	}
+}
+
+func firstDifference(a, b string) string {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	return fmt.Sprintf("at byte %d: %q, was %q", i, b[max(0, i-100):min(len(b), i+200)], a[max(0, i-100):min(len(a), i+100)])
+}

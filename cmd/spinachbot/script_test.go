@@ -1,0 +1,27 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func quietLogger() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"spinachbot": func() {
+			os.Exit(run(context.Background(), &env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), time.Now}, os.Args[1:]))
+		},
+	})
+}
+
+// The scripts in testdata/script are the manual of the command line.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{Dir: "testdata/script"})
+}
