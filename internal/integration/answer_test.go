@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/PuerkitoBio/goquery"
 )
 
 // world is everything an integration test needs: the wiki, the graph and the model behind relays, the program, and a data folder.
@@ -146,6 +148,8 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 		if replies(text) != 2 {
 			t.Errorf("%d replies on the page, want 2", replies(text))
 		}
+		checkLevel(t, wiki.html(w.page), "Where the government sits", 1)
+		checkLevel(t, wiki.html(w.page), "Countries without coast", 1)
 		if !strings.HasPrefix(text, before) {
 			t.Error("what stood on the page before has changed")
 		}
@@ -190,14 +194,18 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 		if !strings.Contains(after, "P36") || !strings.Contains(after, "\n:::") {
 			t.Errorf("the refined query stands not below the follow-up, at its level:\n%s", after)
 		}
+		checkLevel(t, wiki.html(w.page), "Countries without coast", 1, 3)
 	})
 
 	t.Run("edit conflict", func(t *testing.T) {
 		w.t = t
 		w.alice.ask(w.page, "Conflict", capital)
-		done := false
+		done, edits := false, 0
 		w.hooks.reset(func(c call) bool {
-			if !done && strings.Contains(c.body, "action=edit") || !done && strings.Contains(c.body, "name=\"action\"\r\n\r\nedit") {
+			if !isEdit(c) {
+				return true
+			}
+			if edits++; !done {
 				done = true
 				w.bob.reply(w.page, "Conflict", "An item number", ":A line that somebody puts in just now.")
 			}
@@ -206,8 +214,8 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 		w.round()
 		w.hooks.reset(nil, nil)
 		s := section(w.alice.text(w.page), "Conflict")
-		if !done || replies(s) != 1 || !strings.Contains(s, "puts in just now") {
-			t.Errorf("edited between read and save: %v, %d replies:\n%s", done, replies(s), s)
+		if !done || edits < 2 || replies(s) != 1 || !strings.Contains(s, "puts in just now") {
+			t.Errorf("edited between read and save: %v, %d saves tried, %d replies:\n%s", done, edits, replies(s), s)
 		}
 	})
 
@@ -217,7 +225,7 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 		w.alice.ask(w.page, "Stays", capital)
 		done := false
 		w.hooks.reset(func(c call) bool {
-			if !done && (strings.Contains(c.body, "action=edit") || strings.Contains(c.body, "name=\"action\"\r\n\r\nedit")) {
+			if !done && isEdit(c) {
 				done = true
 				text := w.bob.text(w.page)
 				gone := "== To be archived ==\n" + section(text, "To be archived")
@@ -238,7 +246,7 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 		w.alice.ask(w.page, "Leaves", capital)
 		done := false
 		w.hooks.reset(func(c call) bool {
-			if !done && (strings.Contains(c.body, "action=edit") || strings.Contains(c.body, "name=\"action\"\r\n\r\nedit")) {
+			if !done && isEdit(c) {
 				done = true
 				text := w.bob.text(w.page)
 				gone := "== Leaves ==\n" + section(text, "Leaves")
@@ -316,6 +324,36 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 			t.Errorf("a second instance: %v\n%s", err, out)
 		}
 	})
+}
+
+// isEdit reports whether a call saves something, in either encoding of a form.
+func isEdit(c call) bool {
+	return strings.Contains(c.body, "action=edit") || strings.Contains(c.body, "name=\"action\"\r\n\r\nedit")
+}
+
+// checkLevel looks at the page as Parsoid renders it: in the section with the heading, the bot's replies must stand at the given list depths, in this order.
+func checkLevel(t *testing.T, page, heading string, depths ...int) {
+	t.Helper()
+	doc, err := goquery.NewDocumentFromReader(strings.NewReader(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []int
+	doc.Find("section").Each(func(_ int, s *goquery.Selection) {
+		if strings.TrimSpace(s.ChildrenFiltered("h2").Text()) != heading {
+			return
+		}
+		s.Find("dd").Each(func(_ int, dd *goquery.Selection) {
+			own := dd.Clone()
+			own.Find("dl").Remove()
+			if strings.Contains(own.Text(), "SpinachBot") && strings.Contains(own.Text(), "(UTC)") {
+				got = append(got, dd.ParentsFiltered("dd").Length()+1)
+			}
+		})
+	})
+	if fmt.Sprint(got) != fmt.Sprint(depths) {
+		t.Errorf("the replies in %q stand at the depths %v, want %v", heading, got, depths)
+	}
 }
 
 var preBlock = regexp.MustCompile(`(?s)<pre[^>]*>(.*?)</pre>`)
