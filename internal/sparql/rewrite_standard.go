@@ -11,6 +11,7 @@ import (
 func (r *rewriter) toStandard(to Target) {
 	r.dropHints()
 	for _, s := range r.selects() {
+		r.columns(s)
 		r.services(s, to)
 		r.aliases(s)
 	}
@@ -37,6 +38,48 @@ func (r *rewriter) dropHints() {
 			}
 		})
 	}
+}
+
+// columns writes SELECT * out, so that variables added by the rewrite are not part of the result.
+func (r *rewriter) columns(s *SelectQuery) {
+	if !s.Star || s == r.q.Body && r.q.Form != Select {
+		return
+	}
+	special := false
+	groups(s.Where, func(g *Group) {
+		for _, p := range g.Patterns {
+			x, service := p.(*Service)
+			_, include := p.(*Include)
+			special = special || include || service && x.Kind() != Federation
+		}
+	})
+	names := r.allColumns(s, 0)
+	if !special || len(names) == 0 {
+		return
+	}
+	s.Star = false
+	for _, n := range names {
+		s.Items = append(s.Items, &SelectItem{Var: n})
+	}
+	r.note("SELECT * written out")
+}
+
+// allColumns returns the columns of a SELECT, those of named subqueries among them.
+func (r *rewriter) allColumns(s *SelectQuery, depth int) []string {
+	if !s.Star || depth > 20 {
+		return s.Columns()
+	}
+	v := newVarSet()
+	v.add(s.Columns()...)
+	named := namedByName(r.q)
+	groups(s.Where, func(g *Group) {
+		for _, p := range g.Patterns {
+			if x, ok := p.(*Include); ok && named[x.Name] != nil {
+				v.add(r.allColumns(named[x.Name].Query, depth+1)...)
+			}
+		}
+	})
+	return v.names
 }
 
 // services replaces Wikidata's services in the pattern of one SELECT.
@@ -123,8 +166,13 @@ func (r *rewriter) labelService(s *SelectQuery, g *Group, x *Service) []Pattern 
 	bound := g.Visible()
 	for _, it := range s.Items {
 		base, ok := isLabelVar(it.Var)
-		if !ok || it.Expr != nil || slices.Contains(bound, it.Var) {
+		if !ok || it.Expr != nil || sure[it.Var] {
 			continue
+		}
+		prefer := ""
+		if slices.Contains(bound, it.Var) { // bound in some rows only, by a sub-select that projects it without having it: the service fills the rest
+			prefer = r.fresh(it.Var + "_value")
+			rename(s.Where, it.Var, prefer)
 		}
 		predicate := rdf.RDFSLabel
 		switch {
@@ -135,7 +183,11 @@ func (r *rewriter) labelService(s *SelectQuery, g *Group, x *Service) []Pattern 
 		case strings.HasSuffix(it.Var, "Description"):
 			predicate = schemaDescription
 		}
-		out = append(out, r.labels(varTerm(base), predicate, it.Var, langs, sure)...)
+		ps := r.labels(varTerm(base), predicate, it.Var, langs, sure)
+		if b, ok := ps[len(ps)-1].(*Bind); ok && prefer != "" {
+			b.Expr.Args = append([]*Expr{varExpr(prefer)}, b.Expr.Args...)
+		}
+		out = append(out, ps...)
 	}
 	if len(out) == 0 {
 		r.note("label service without effect dropped")

@@ -1,0 +1,186 @@
+package sparql_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// TestRewritesKeepTheRows runs the slice's gold queries and the forum's on the embedded graph: as they are, printed, in posting form and rewritten.
+// It takes long, so it runs only when asked for by SPINACHBOT_SLICE=1.
+func TestRewritesKeepTheRows(t *testing.T) {
+	root := os.Getenv("SPINACHBOT_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "shared")
+	}
+	slice := filepath.Join(root, "data", "slice", "wikidata-slice.nt.gz")
+	if _, err := os.Stat(slice); err != nil || os.Getenv("SPINACHBOT_SLICE") == "" {
+		t.Skip("needs the reference data's slice and SPINACHBOT_SLICE=1")
+	}
+	g, err := embedded.Load(embedded.Options{Timeout: 5 * time.Second, Now: time.Now}, slice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries := read(t, filepath.Join(root, "data", "slice", "questions-dev.jsonl"), "sparql")
+	queries = append(queries, read(t, filepath.Join(root, "data", "forum", "raq_queries.jsonl"), "query")...)
+	count := map[string]int{}
+	for _, query := range queries {
+		q, err := sparql.Parse(query)
+		if err != nil || q.Form != sparql.Select && q.Form != sparql.Ask || strings.Contains(strings.ToUpper(query), "NOW(") {
+			continue
+		}
+		want, err := rows(g, query, q)
+		if err != nil {
+			count[fmt.Sprintf("not run: %.60v", err)]++
+			continue
+		}
+		if len(want) > 1 {
+			count["with rows"]++
+		}
+		check := func(name, text string) {
+			got, err := rows(g, text, q)
+			if kg.KindOf(err) == kg.Timeout || kg.KindOf(err) == kg.TooGreedy {
+				count[name+" timeout"]++
+				return
+			}
+			if err != nil {
+				t.Errorf("%s: %v\n%s\n---\n%s", name, err, query, text)
+				return
+			}
+			d := difference(want, got)
+			if d != "" && name == "standard" && difference(unlabelled(want, q), unlabelled(got, q)) == "" {
+				count[name+" same but for items with two labels in one language"]++
+				return
+			}
+			if d != "" {
+				count[name+" differs"]++
+				t.Errorf("%s: other rows: %s\n%s\n---\n%s", name, d, query, text)
+				return
+			}
+			count[name+" same"]++
+		}
+		check("printed", q.String())
+		if f, err := sparql.PostingForm(query, func(id string) string { return "a label [[of]] " + id }); err == nil {
+			check("posted", f)
+		}
+		for _, to := range []sparql.Target{sparql.Standard, sparql.WDQS} {
+			if q.Body.Limit != nil && q.Body.OrderBy == nil {
+				continue // any rows will do
+			}
+			r, err := sparql.Rewrite(query, to, sparql.RewriteOptions{Language: "en"})
+			if err != nil {
+				count[string(to)+" impossible"]++
+				continue
+			}
+			if strings.Contains(strings.Join(r.Notes, ""), "may differ") || strings.Contains(r.Text, "scholarly_articles") || strings.Contains(r.Text, "skos:altLabel") {
+				continue
+			}
+			check(string(to), r.Text)
+		}
+	}
+	for k, n := range count {
+		t.Log(n, k)
+	}
+}
+
+func read(t *testing.T, path, field string) []string {
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var out []string
+	s := bufio.NewScanner(f)
+	s.Buffer(nil, 64<<20)
+	for s.Scan() {
+		var x map[string]json.RawMessage
+		if err := json.Unmarshal(s.Bytes(), &x); err != nil {
+			t.Fatal(err)
+		}
+		var q string
+		if err := json.Unmarshal(x[field], &q); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, q)
+	}
+	return out
+}
+
+// rows runs a query and returns its rows as sorted lines, by column name; values whose choice or order is left to the engine are masked.
+func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	t, err := g.Query(ctx, sparql.ReplaceAutoLanguage(text, "en"))
+	if err != nil {
+		return nil, err
+	}
+	if t.Ask {
+		return []string{fmt.Sprint(t.Boolean)}, nil
+	}
+	free := map[string]bool{}
+	for _, it := range q.Body.Items {
+		if it.Expr != nil && it.Expr.Kind == sparql.ExprAggregate && (it.Expr.Op == "SAMPLE" || it.Expr.Op == "GROUP_CONCAT") {
+			free[it.Var] = true
+		}
+	}
+	out := []string{strings.Join(t.Vars, " ")}
+	for _, r := range t.Rows {
+		var cells []string
+		for i, c := range r {
+			if !free[t.Vars[i]] {
+				cells = append(cells, c.String())
+			}
+		}
+		out = append(out, strings.Join(cells, "\t"))
+	}
+	sort.Strings(out[1:])
+	return out, nil
+}
+
+// unlabelled returns the distinct rows without label columns: some items of the slice have two labels in one language, of which the label service takes one.
+func unlabelled(rows []string, q *sparql.Query) []string {
+	if q.Form != sparql.Select || len(rows) == 0 {
+		return rows
+	}
+	vars := strings.Split(rows[0], " ")
+	seen := map[string]bool{}
+	out := []string{rows[0]}
+	for _, r := range rows[1:] {
+		cells := strings.Split(r, "\t")
+		var kept []string
+		for i, c := range cells {
+			if i >= len(vars) || !strings.HasSuffix(vars[i], "Label") {
+				kept = append(kept, c)
+			}
+		}
+		if k := strings.Join(kept, "\t"); !seen[k] {
+			seen[k] = true
+			out = append(out, k)
+		}
+	}
+	sort.Strings(out[1:])
+	return out
+}
+
+func difference(want, got []string) string {
+	if len(want) != len(got) {
+		return fmt.Sprintf("%d instead of %d", len(got)-1, len(want)-1)
+	}
+	for i := range want {
+		if want[i] != got[i] {
+			return fmt.Sprintf("%q instead of %q", got[i], want[i])
+		}
+	}
+	return ""
+}
