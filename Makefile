@@ -31,7 +31,7 @@ bench: ## benchmarks
 	go test -run '^$$' -bench . ./...
 
 integration: ## against real servers; fails when one is missing
-	go test -tags integration -count=1 -timeout 45m -v ./internal/integration/...
+	bash .ci/integration.sh
 
 replay: ## recorded runs of the published system through our loop: make replay LOG=path/to/qald10-log.json
 	go run ./tools/replay $(LOG)
