@@ -27,6 +27,8 @@ func runAsk(ctx context.Context, e *env, args []string) int {
 	graphName := c.fs.String("kg", "wikidata", "knowledge `graph`: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)")
 	preset := c.fs.String("preset", "spinach", "which published system's way: spinach")
 	history := c.fs.String("history", "", "`file` with earlier turns: a trajectory, or JSON lines {\"question\":…,\"sparql\":…,\"report\":…}")
+	record := c.fs.String("record", "", "write all exchanges with model and graph to this new `file`, secrets scrubbed")
+	replay := c.fs.String("replay", "", "answer from such a `file`, with no network; question and settings must be those of the recording")
 	language := c.fs.String("language", "", "language `code` of the question; detected when not given")
 	rest, done, code := c.parse(args)
 	if done {
@@ -52,15 +54,23 @@ func runAsk(ctx context.Context, e *env, args []string) int {
 	if !ok {
 		return exitUsage
 	}
+	lg := c.logger(slog.LevelWarn)
+	wrap, closeTape, err := tape(cfg, *record, *replay)
+	if err != nil {
+		return misuse(e, "ask: %v", err)
+	}
+	defer func() {
+		if cerr := closeTape(); cerr != nil {
+			lg.Error("the recording is not complete", "error", cerr)
+		}
+	}()
 	if !cfg.HasModel() {
 		return misuse(e, "ask: %v", errNoModel)
 	}
 	q := agent.Question{Text: question, Language: *language}
-	var err error
 	if q.History, err = readHistory(e, *history); err != nil {
 		return misuse(e, "ask: %v", err)
 	}
-	lg := c.logger(slog.LevelWarn)
 	dir, err := trajectoryDir(cfg.DataDir)
 	if err != nil {
 		return fail(e, err)
@@ -70,11 +80,11 @@ func runAsk(ctx context.Context, e *env, args []string) int {
 		return fail(e, err)
 	}
 	defer st.Close()
-	graph, labeler, err := askGraph(lg, *graphName, cfg, st, e.now)
+	graph, labeler, err := askGraph(lg, *graphName, cfg, st, e.now, wrap)
 	if err != nil {
 		return misuse(e, "ask: %v", err)
 	}
-	model, err := newModel(lg, modelSettings(cfg), cfg.DailyUSD, st, e.now)
+	model, err := newModel(lg, modelSettings(cfg), cfg.DailyUSD, st, e.now, wrap)
 	if err != nil {
 		return misuse(e, "ask: %v", err)
 	}
@@ -97,12 +107,12 @@ func runAsk(ctx context.Context, e *env, args []string) int {
 }
 
 // askGraph gives the graph that --kg names.
-func askGraph(lg *slog.Logger, name string, cfg *config.Config, st *store.Store, now func() time.Time) (agent.Graph, agent.Labeler, error) {
+func askGraph(lg *slog.Logger, name string, cfg *config.Config, st *store.Store, now func() time.Time, wrap wrapper) (agent.Graph, agent.Labeler, error) {
 	if name == "embedded" {
 		g, err := builtinGraph(now)
 		return g, g, err
 	}
-	g, err := newGraph(lg, cfg, st)
+	g, err := newGraph(lg, cfg, st, wrap)
 	return g, g, err
 }
 

@@ -143,6 +143,20 @@ func TestAskOverHTTP(t *testing.T) {
 		t.Errorf("first line: %s", lines[0])
 	}
 
+	tape := filepath.Join(t.TempDir(), "tape")
+	const question = "What is the capital of Ivory Coast according to Wikidata? An item number would be nice."
+	first, errs, code := invoke(t, append(environ, "OPENAI_API_KEY=sk-canary0123456789abcdef"), "ask", "--record", tape, question)
+	if code != exitOK {
+		t.Fatalf("recording: exit %d: %s", code, errs)
+	}
+	if b, err := os.ReadFile(tape); err != nil || bytes.Contains(b, []byte("canary")) || len(b) < 1000 {
+		t.Errorf("the recording holds the key, or nothing: %v, %d bytes", err, len(b))
+	}
+	second, errs, code := invoke(t, []string{"DATA_DIR=" + t.TempDir(), "OPENAI_MODEL=scripted", "SPARQL_ENDPOINT=http://127.0.0.1:9/sparql"}, "ask", "--replay", tape, question)
+	if code != exitOK || withoutRun(second) != withoutRun(first) {
+		t.Errorf("replay: exit %d: %s\n%s\nwant:\n%s", code, errs, second, first)
+	}
+
 	if out, errs, code = invoke(t, environ, "ask", "What was the shoe size of each president of the United States? It is for an exhibition."); code != exitNoAnswer || !strings.Contains(out, "no answer: not_found") {
 		t.Errorf("an unanswerable question: exit %d: %s\n%s", code, errs, out)
 	}
@@ -167,4 +181,10 @@ func TestRunWantsItsSettings(t *testing.T) {
 	if _, errs, code := invoke(t, []string{"DAILY_USD_LIMIT=5"}, "ask", "Anything?"); code != exitUsage || !strings.Contains(errs, "PER_MTOK") {
 		t.Errorf("a limit in money without prices: exit %d: %s", code, errs)
 	}
+}
+
+// withoutRun leaves out the last line of ask's output, which names the time and the endpoint of the run.
+func withoutRun(out string) string {
+	out = strings.TrimSpace(out)
+	return out[:max(0, strings.LastIndexByte(out, '\n'))]
 }

@@ -102,11 +102,11 @@ func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() ti
 	if err != nil {
 		return nil, err
 	}
-	graph, err := newGraph(lg, cfg, st)
+	graph, err := newGraph(lg, cfg, st, nil)
 	if err != nil {
 		return nil, err
 	}
-	model, err := newModel(lg, mcfg, cfg.DailyUSD, st, now)
+	model, err := newModel(lg, mcfg, cfg.DailyUSD, st, now, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -64,8 +65,18 @@ func entityAPI(endpoint string) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: "/w/api.php"}).String()
 }
 
+// wrapper puts something around a transport: a recorder or a player. nil leaves it as it is.
+type wrapper func(http.RoundTripper) http.RoundTripper
+
+func (w wrapper) around(rt http.RoundTripper) http.RoundTripper {
+	if w == nil {
+		return rt
+	}
+	return w(rt)
+}
+
 // newGraph makes the client of the configured query service and its entity API.
-func newGraph(lg *slog.Logger, cfg *config.Config, store wikidata.BudgetStore) (*wikidata.Client, error) {
+func newGraph(lg *slog.Logger, cfg *config.Config, store wikidata.BudgetStore, wrap wrapper) (*wikidata.Client, error) {
 	api := entityAPI(cfg.SPARQLEndpoint)
 	local := isLoopback(cfg.SPARQLEndpoint)
 	ua, err := userAgent(cfg, local)
@@ -85,7 +96,7 @@ func newGraph(lg *slog.Logger, cfg *config.Config, store wikidata.BudgetStore) (
 		// A server on this machine has no budget to keep to.
 		wcfg.Pace = wikidata.Pace{Time: time.Hour, TimeRate: time.Hour, Errors: 1e6, ErrorRate: 1e6}
 	}
-	return wikidata.New(lg, wcfg, rt, systemClock{}, randomFloat, store)
+	return wikidata.New(lg, wcfg, wrap.around(rt), systemClock{}, randomFloat, store)
 }
 
 // modelSettings are what of the settings concerns the language model.
@@ -97,7 +108,7 @@ func modelSettings(cfg *config.Config) llm.Config {
 }
 
 // newModel makes the client of a language model; days keeps what each day cost.
-func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DayStore, now func() time.Time) (*llm.Client, error) {
+func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DayStore, now func() time.Time, wrap wrapper) (*llm.Client, error) {
 	base := mcfg.BaseURL
 	if base == "" {
 		base = llm.DefaultBaseURL
@@ -107,7 +118,7 @@ func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DaySt
 		return nil, fmt.Errorf("the language model: %w", err)
 	}
 	budget := llm.NewBudget(days, now, llm.Limits{USD: dailyUSD})
-	return llm.NewClient(lg, mcfg, rt, systemClock{}, randomFloat, budget)
+	return llm.NewClient(lg, mcfg, wrap.around(rt), systemClock{}, randomFloat, budget)
 }
 
 // newWiki makes the client of the configured wiki.
