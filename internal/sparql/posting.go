@@ -2,14 +2,20 @@ package sparql
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 )
 
 // forbidden are the pieces of wiki markup that must not stand in a posted query, in lower case.
 var forbidden = [...]string{"{{", "}}", "[[", "]]", "~~~", "-{", "}-", "{|", "|}", "<!--", "</", "<nowiki", "<syntaxhighlight", "<source", "<pre", "<ref"}
 
+// behaviourSwitch is one of MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of the extensions on Wikidata), which it takes out
+// of a page wherever they stand. Comments, strings and IRIs are written without; a name cannot be.
+var behaviourSwitch = regexp.MustCompile(`(?i)__(NOTOC|FORCETOC|TOC|NOGALLERY|NOEDITSECTION|NOTITLECONVERT|NOTC|NOCONTENTCONVERT|NOCC|NEWSECTIONLINK|NONEWSECTIONLINK|HIDDENCAT|` +
+	`EXPECTUNUSEDCATEGORY|EXPECTUNUSEDTEMPLATE|INDEX|NOINDEX|STATICREDIRECT|DISAMBIG|ARCHIVEDTALK|NOTALK|NOGLOBAL|EXPECTED_UNCONNECTED_PAGE)__`)
+
 // PostingForm returns the text of a query as it is posted on a wiki and run before that: the canonical layout with labels as comments, and nothing in it that
-// a template's parameter could take for markup: no {{ }} [[ ]] ~~~ -{ {| |} <!-- </ <nowiki. Tokens are held apart by spaces; strings and IRIs get \uXXXX escapes,
+// a template's parameter could take for markup: no {{ }} [[ ]] ~~~ -{ {| |} <!-- </ <nowiki __NOTOC__. Tokens are held apart by spaces; strings and IRIs get \uXXXX escapes,
 // which mean the same character (SPARQL 1.1, section 19.2), so the tree stays the same; comments are defanged. Pipes may stand in it: the template
 // wants them as {{!}}.
 //
@@ -29,6 +35,9 @@ func PostingForm(query string, label func(id string) string) (string, error) {
 		if strings.Contains(low, f) {
 			return "", fmt.Errorf("the query cannot be posted: %q stays in it", f)
 		}
+	}
+	if w := behaviourSwitch.FindString(out); w != "" {
+		return "", fmt.Errorf("the query cannot be posted: the wiki takes %s for an instruction; use another name", w)
 	}
 	again, err := Parse(out)
 	if err != nil {
@@ -95,6 +104,8 @@ func markup(s string, i int) bool {
 		return before == ']' || after == ']'
 	case '~':
 		return before == '~' || after == '~'
+	case '_':
+		return before == '_' || after == '_'
 	case '<':
 		return after == '!' || after == '/' || after >= 'a' && after <= 'z' || after >= 'A' && after <= 'Z'
 	case '&':
@@ -186,6 +197,8 @@ func splits(a, c byte) bool {
 		return c == ']'
 	case '~':
 		return c == '~'
+	case '_':
+		return c == '_'
 	case '<':
 		return c == '!' || c == '/' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 	case '&':

@@ -48,7 +48,7 @@ func Rewrite(query string, to Target, o RewriteOptions) (*Rewritten, error) {
 	if !languageCode(o.Language) {
 		o.Language = "en"
 	}
-	r := &rewriter{q: q, o: o, used: map[string]bool{}}
+	r := &rewriter{q: q, o: o, used: map[string]bool{}, labelled: map[*SelectItem]bool{}}
 	r.collectNames()
 	r.common()
 	switch to {
@@ -71,11 +71,13 @@ func Rewrite(query string, to Target, o RewriteOptions) (*Rewritten, error) {
 
 // rewriter changes a tree of its own in place.
 type rewriter struct {
-	q     *Query
-	o     RewriteOptions
-	notes []string
-	err   error
-	used  map[string]bool // names of variables
+	q        *Query
+	o        RewriteOptions
+	notes    []string
+	err      error
+	used     map[string]bool      // names of variables
+	again    int                  // variables bound twice so far
+	labelled map[*SelectItem]bool // columns for which label patterns have been made
 }
 
 func (r *rewriter) note(format string, args ...any) {

@@ -13,6 +13,7 @@ func (r *rewriter) toStandard(to Target) {
 	for _, s := range r.selects() {
 		r.columns(s)
 		r.services(s, to)
+		r.rebound(s)
 		r.aliases(s)
 	}
 	r.inlineNamed()
@@ -166,9 +167,10 @@ func (r *rewriter) labelService(s *SelectQuery, g *Group, x *Service) []Pattern 
 	bound := g.Visible()
 	for _, it := range s.Items {
 		base, ok := isLabelVar(it.Var)
-		if !ok || it.Expr != nil || sure[it.Var] {
+		if !ok || it.Expr != nil || sure[it.Var] || r.labelled[it] {
 			continue
 		}
+		r.labelled[it] = true
 		prefer := ""
 		if slices.Contains(bound, it.Var) { // bound in some rows only, by a sub-select that projects it without having it: the service fills the rest
 			prefer = r.fresh(it.Var + "_value")
@@ -373,10 +375,51 @@ func (r *rewriter) slice(x *Service) Pattern {
 	return groupOf(&SubSelect{Query: sub})
 }
 
+// maxRebound bounds the BINDs that are taken apart: each may go through its whole group.
+const maxRebound = 200
+
+// rebound takes apart every BIND to a variable that has a value already, which the standard forbids and Blazegraph reads as: they must be equal.
+func (r *rewriter) rebound(s *SelectQuery) {
+	groups(s.Where, func(g *Group) {
+		seen := newVarSet()
+		for i := 0; i < len(g.Patterns); i++ {
+			x, ok := g.Patterns[i].(*Bind)
+			if !ok || !seen.seen[x.Var] {
+				seen.group(groupOf(g.Patterns[i]))
+				continue
+			}
+			if r.again++; r.again > maxRebound {
+				r.fail(x, "more than %d variables are given a value twice", maxRebound)
+				return
+			}
+			before, now := r.fresh(x.Var+"_before"), r.fresh(x.Var+"_now")
+			for _, p := range g.Patterns[:i] {
+				if _, filter := p.(*Filter); !filter {
+					rename(p, x.Var, before)
+				}
+			}
+			rename(x.Expr, x.Var, before)
+			equal := binary("||", binary("||", unbound(before), unbound(now)), binary("=", varExpr(before), varExpr(now)))
+			tail := append([]Pattern{&Bind{Expr: call("COALESCE", varExpr(before), varExpr(now)), Var: x.Var}, &Filter{Expr: equal}}, g.Patterns[i+1:]...)
+			r.note("?%s, which BIND gives a value although it may have one, is compared instead", x.Var)
+			x.Var = now
+			g.Patterns = append(g.Patterns[:i+1:i+1], tail...)
+			i += 2
+		}
+	})
+}
+
+func unbound(name string) *Expr {
+	return &Expr{Kind: ExprUnary, Op: "!", Args: []*Expr{call("BOUND", varExpr(name))}}
+}
+
 // aliases renames a variable of the pattern that a projected expression is bound to as well, (SAMPLE(?x) AS ?x), which the standard forbids.
 func (r *rewriter) aliases(s *SelectQuery) {
 	visible := s.Where.Visible()
 	for _, it := range s.Items {
+		if it.Expr != nil && s.GroupBy != nil && !slices.Contains(visible, it.Var) {
+			r.dropKey(s, it.Var)
+		}
 		if it.Expr == nil || !slices.Contains(visible, it.Var) {
 			continue
 		}
@@ -392,6 +435,18 @@ func (r *rewriter) aliases(s *SelectQuery) {
 			rename(s.GroupBy, old, name)
 		}
 		r.note("?%s, which is bound in the pattern and again in the projection, is called ?%s in the pattern", old, name)
+	}
+}
+
+// dropKey takes a column that is computed out of the GROUP BY, where it has no value yet and makes no difference.
+func (r *rewriter) dropKey(s *SelectQuery, name string) {
+	before := len(s.GroupBy.Keys)
+	s.GroupBy.Keys = slices.DeleteFunc(s.GroupBy.Keys, func(k *GroupKey) bool { return k.As == "" && isTerm(k.Expr, Var) && k.Expr.Term.Name == name })
+	if len(s.GroupBy.Keys) < before {
+		r.note("?%s, which the projection computes, taken out of GROUP BY", name)
+	}
+	if len(s.GroupBy.Keys) == 0 {
+		s.GroupBy = nil
 	}
 }
 

@@ -1,0 +1,34 @@
+package sparql
+
+import (
+	"strings"
+	"testing"
+)
+
+// MediaWiki takes double underscore words out of a page wherever they stand, in a template's argument too (MagicWordFactory::mDoubleUnderscoreIDs).
+func TestPostingFormHoldsNoBehaviourSwitch(t *testing.T) {
+	const q = "# __NOTOC__ above\nSELECT ?x WHERE {\n  VALUES ?x { \"a __notoc__ b\" <http://example.org/__INDEX__> } # ___TOC___\n}"
+	got, err := PostingForm(q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(got, "__") {
+		t.Errorf("a double underscore is left:\n%s", got)
+	}
+	was, err := Parse(q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := Parse(got)
+	if err != nil || !sameMeaning(was, is) {
+		t.Errorf("the posting form means something else (%v):\n%s", err, got)
+	}
+	for _, name := range []string{"SELECT ?a__NOTOC__b WHERE { ?a__NOTOC__b ?p ?o }", "PREFIX x: <http://example.org/> SELECT * WHERE { ?s x:__noindex__ ?o }"} {
+		if out, err := PostingForm(name, nil); err == nil || !strings.Contains(err.Error(), "another name") {
+			t.Errorf("%s: posted as %q, error %v", name, out, err)
+		}
+	}
+	if _, err := PostingForm("SELECT ?PIB__PPA__par_habitant WHERE { ?s ?p ?PIB__PPA__par_habitant }", nil); err != nil {
+		t.Errorf("a name with harmless underscores is refused: %v", err)
+	}
+}
