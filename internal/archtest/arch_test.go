@@ -48,6 +48,7 @@ var rules = []struct {
 	{"internal/integration", "", "tests of the finished program, which it reaches as a process"},
 	{"internal/sandbox", "internal/... forum agent bot", "assembles the embedded default"},
 	{"cmd/spinachbot", "...", "wires everything"},
+	{"internal/testutil", "", "help for tests knows nothing of what it helps to test"},
 	{"internal/archtest", "", "tests only"},
 }
 

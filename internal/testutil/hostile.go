@@ -1,0 +1,173 @@
+// Package testutil holds what several packages' tests need: the hostile forum of internal/sandbox/testdata/hostile, and a look at the bot's replies that knows nothing of
+// the code that makes them. A product package must not import it.
+//
+// The reader of replies here is deliberately crude. It does not parse wikitext: it takes away the few pieces that a reply may hold, each in its exact form, and calls
+// everything that is left and could begin markup a fault.
+package testutil
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// HugeSize is the length, in bytes, of the text that stands for @@HUGE@@ in the hostile material.
+const HugeSize = 1 << 20
+
+// Hostile is a forum page of hostile posts, and the script of a model that does whatever they say.
+type Hostile struct {
+	Page   string // wikitext
+	Script string // see llm.ParseScript
+}
+
+// ReadHostile reads page.wikitext and script.txt in dir. What stands in them as @@NAME@@ is replaced: PORT by port, HUGE by a text of [HugeSize] bytes, the others
+// by characters that an editor would not show (control characters, direction marks, MediaWiki's strip marker).
+func ReadHostile(dir string, port int) (Hostile, error) {
+	huge := strings.Repeat("{{Delete}} ~~~~ [[Category:Spam]] lorem ipsum |} ", HugeSize/49+1)[:HugeSize]
+	plain := strings.Repeat("lorem ipsum dolor sit amet ", HugeSize/27+1)[:HugeSize]
+	marks := []string{
+		"@@PORT@@", strconv.Itoa(port), "@@NUL@@", "\x00", "@@CR@@", "\r", "@@DEL@@", "\x7f", "@@UNIQ@@", "\x7f'\"`UNIQ--nowiki-00000001-QINU`\"'\x7f",
+		"@@RLO@@", "\u202e", "@@LRM@@", "\u200e", "@@ZWSP@@", "\u200b", "@@LSEP@@", "\u2028", "@@BOM@@", "\ufeff",
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "page.wikitext"))
+	if err != nil {
+		return Hostile{}, fmt.Errorf("the hostile forum: %w", err)
+	}
+	script, err := os.ReadFile(filepath.Join(dir, "script.txt"))
+	if err != nil {
+		return Hostile{}, fmt.Errorf("the hostile model: %w", err)
+	}
+	return Hostile{
+		Page:   strings.NewReplacer(append(marks, "@@HUGE@@", plain)...).Replace(string(page)),
+		Script: strings.NewReplacer(append(marks, "@@HUGE@@", huge)...).Replace(string(script)),
+	}, nil
+}
+
+// Section is a section of level 2 of a page.
+type Section struct {
+	Heading string // wikitext between the equals signs, trimmed
+	Body    string // what follows the heading's line
+}
+
+var headingLine = regexp.MustCompile(`(?m)^==[ \t]*([^=\n].*?)[ \t]*==[ \t]*$`)
+
+// Sections cuts a page at its headings of level 2, whatever stands around them.
+func Sections(page string) (out []Section) {
+	at := headingLine.FindAllStringSubmatchIndex(page, -1)
+	for i, m := range at {
+		end := len(page)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		out = append(out, Section{page[m[2]:m[3]], strings.TrimPrefix(page[m[1]:end], "\n")})
+	}
+	return out
+}
+
+var markLine = regexp.MustCompile(`^[:*#]+.*<!-- spinachbot:[a-z0-9-]+ -->$`)
+
+// SplitReplies takes the replies of account out of a page that was before without them. rest is the page without them: it equals before when nothing else was changed.
+// A reply is a run of new lines from one that ends with the bot's mark to one that ends with the account's signature.
+func SplitReplies(before, after, account string) (rest string, replies []string) {
+	signed := regexp.MustCompile(`\[\[User:` + regexp.QuoteMeta(account) + `\|[^\]\n]*\]\][^\n]*\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)$`)
+	old, now := strings.Split(before, "\n"), strings.Split(after, "\n")
+	var kept []string
+	for i := 0; i < len(now); i++ {
+		isOld := len(kept) < len(old) && now[i] == old[len(kept)]
+		if isOld || !markLine.MatchString(now[i]) {
+			kept = append(kept, now[i])
+			continue
+		}
+		from := i
+		for i < len(now)-1 && !signed.MatchString(now[i]) {
+			i++
+		}
+		replies = append(replies, strings.Join(now[from:i+1], "\n"))
+	}
+	return strings.Join(kept, "\n"), replies
+}
+
+// piece is something that a reply may hold.
+type piece struct {
+	name string
+	re   *regexp.Regexp
+	most int // 0: any number
+}
+
+func pieces(account, operator string) []piece {
+	a, o := regexp.QuoteMeta(account), regexp.QuoteMeta(operator)
+	return []piece{
+		{"signature", regexp.MustCompile(`--\[\[User:` + a + `\|` + a + `\]\] \(\[\[User talk:` + a + `\|talk\]\]\) \d\d:\d\d, \d+ \w+ \d{4} \(UTC\)$`), 1},
+		{"mark", regexp.MustCompile(`<!-- spinachbot:[a-z0-9-]+ -->`), 1},
+		{"operator", regexp.MustCompile(`\[\[User talk:` + o + `\|` + o + `\]\]`), 1},
+		{"table start", regexp.MustCompile(`(?m)^:+\{\| class="wikitable(?: mw-collapsible mw-collapsed)?"$`), 2},
+		{"table end", regexp.MustCompile(`(?m)^\|\}$`), 2},
+		{"table row", regexp.MustCompile(`(?m)^\|-$`), 0},
+		{"code", regexp.MustCompile(`</?code>`), 0},
+		{"small", regexp.MustCompile(`</?small>`), 2},
+		{"entity", regexp.MustCompile(`&#\d{2,3};`), 0},
+	}
+}
+
+var (
+	entityLink = regexp.MustCompile(`\[\[(?:Q[1-9]\d*|Property:P[1-9]\d*|Lexeme:L[1-9]\d*)\|([^\[\]{}|<>\n]+)\]\]`)
+	queryBlock = regexp.MustCompile(`(?s)\{\{SPARQL\|query=\n(.*?)\n\}\}`)
+	// leftover is what begins markup in MediaWiki. The reply's own list marks, cells and headers are looked at line by line.
+	leftover = regexp.MustCompile(`(?i)\{\{|\}\}|\[\[|\]\]|\{\||\|\}|~~~|<|>|''|__\w+__|-\{|&[a-z#]|https?:|mailto:|\[|\]|[\x00-\x08\x0b-\x1f\x7f]|[\x{202a}-\x{202e}\x{2066}-\x{2069}\x{200b}\x{200e}\x{200f}\x{2028}\x{feff}]|` +
+		`\b(?:RFC|PMID|ISBN)[ \t\x{a0}]+\d`)
+	stamp = regexp.MustCompile(`\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)
+	line  = regexp.MustCompile(`^(?::+[^:*#;=|!{-]|[:*#]+@|# |#: |\||! )`)
+)
+
+// Faults says what is wrong with a reply: everything in it that could be markup and is not the bot's own. operator is the user who is named as the bot's operator.
+func Faults(reply, account, operator string) (out []string) {
+	fault := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	queries := queryBlock.FindAllStringSubmatch(reply, -1)
+	if len(queries) > 1 {
+		fault("%d queries", len(queries))
+	}
+	for _, m := range queries {
+		out = append(out, queryFaults(m[1])...)
+	}
+	rest := queryBlock.ReplaceAllString(reply, "")
+	if n := len(stamp.FindAllString(rest, -1)); n != 1 {
+		fault("%d time stamps", n)
+	}
+	rest = entityLink.ReplaceAllString(rest, "$1")
+	for _, p := range pieces(account, operator) {
+		if n := len(p.re.FindAllString(rest, -1)); p.most > 0 && n > p.most {
+			fault("%d times %s", n, p.name)
+		}
+		rest = p.re.ReplaceAllString(rest, "")
+	}
+	for _, m := range leftover.FindAllStringIndex(rest, -1) {
+		fault("%q in %q", rest[m[0]:m[1]], rest[max(0, m[0]-40):min(len(rest), m[1]+40)])
+	}
+	depth := 0
+	for i, l := range strings.Split(rest, "\n") {
+		if d := len(l) - len(strings.TrimLeft(l, ":*")); d > 0 && depth > 0 && d != depth {
+			fault("line %d is at depth %d, not %d", i+1, d, depth)
+		} else if d > 0 {
+			depth = d
+		}
+		if l != "" && !line.MatchString(l) {
+			fault("line %d begins %q", i+1, l[:min(len(l), 40)])
+		}
+	}
+	return out
+}
+
+// queryFaults looks at the query in its template: pipes stand as {{!}}, and nothing else in it is markup inside a template's parameter.
+func queryFaults(q string) (out []string) {
+	q = strings.ReplaceAll(q, "{{!}}", "")
+	for _, bad := range []string{"{{", "}}", "|", "[[", "]]", "~~~", "<!--", "-->", "</", "<nowiki", "<ref", "<pre", "<syntaxhighlight", "<includeonly", "<noinclude",
+		"<onlyinclude", "-{", "}-", "\x00", "\x7f", "__NOTOC__", "__NOINDEX__"} {
+		if i := strings.Index(strings.ToLower(q), strings.ToLower(bad)); i >= 0 {
+			out = append(out, fmt.Sprintf("%q in the query, at %q", bad, q[max(0, i-30):min(len(q), i+30)]))
+		}
+	}
+	return out
+}
