@@ -83,11 +83,9 @@ func (p *parser) line(pos, end int) line {
 			l.table = l.text + strings.LastIndex(p.text[l.text:l.end], "|}")
 		}
 	}
-	for _, n := range p.nodesIn(l.text, l.end) {
-		if n.Kind == wikitext.Template && p.n.outdent[wikitext.CanonicalName(n.Name)] && strings.TrimSpace(p.text[l.text:n.Start]) == "" {
-			l.outdent = true
-		}
-		break
+	if nodes := p.nodesIn(l.text, l.end); len(nodes) > 0 {
+		n := nodes[0]
+		l.outdent = n.Kind == wikitext.Template && p.n.outdent[wikitext.CanonicalName(n.Name)] && strings.TrimSpace(p.text[l.text:n.Start]) == ""
 	}
 	return l
 }

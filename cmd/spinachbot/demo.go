@@ -72,7 +72,7 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 	}
 	defer func() { _ = unlock() }()
 	o.title, o.wikiFile = d.cfg.ForumPage, d.cfg.DataDir+"/wiki.jsonl"
-	sb, err := openSandbox(d.lg, d.e, o)
+	sb, err := openSandbox(ctx, d.lg, d.e, o)
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,12 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan error, 1)
 	go func() { served <- sb.serve(serving) }()
-	defer func() { stop(); <-served }()
+	defer func() {
+		stop()
+		if err := <-served; err != nil {
+			d.lg.Warn("the sandbox", "error", err)
+		}
+	}()
 
 	b, closeBot, err := buildBot(ctx, d.lg, d.point(sb), d.e.now, d.model(sb), d.policy())
 	if err != nil {

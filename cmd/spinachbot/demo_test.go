@@ -106,7 +106,7 @@ func TestDemoAnswersEverySeededRequestOnce(t *testing.T) {
 }
 
 func TestAskOverHTTP(t *testing.T) {
-	sb, err := openSandbox(quietLogger(), &env{stderr: os.Stderr, now: time.Now}, sandboxOptions{addr: "127.0.0.1:0", title: "Forum"})
+	sb, err := openSandbox(context.Background(), quietLogger(), &env{stderr: os.Stderr, now: time.Now}, sandboxOptions{addr: "127.0.0.1:0", title: "Forum"})
 	if err != nil {
 		t.Fatal(err)
 	}

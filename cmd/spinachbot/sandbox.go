@@ -49,7 +49,7 @@ The graph is held in memory: good for some million triples; larger data belongs 
 	if !ok {
 		return exitUsage
 	}
-	sb, err := openSandbox(c.logger(slog.LevelWarn), e, sandboxOptions{
+	sb, err := openSandbox(ctx, c.logger(slog.LevelWarn), e, sandboxOptions{
 		addr: *addr, data: files, script: *script, page: *page, timeout: *timeout, title: cfg.ForumPage, wikiFile: wikiFile(cfg),
 	})
 	if err != nil {
@@ -102,7 +102,7 @@ func builtinGraph(now func() time.Time) (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "built-in slice of Wikidata", Now: now, Random: randomUint64})
 }
 
-func openSandbox(lg *slog.Logger, e *env, o sandboxOptions) (_ *sandboxServer, err error) {
+func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions) (_ *sandboxServer, err error) {
 	parts := sandbox.Parts{ForumPage: o.title, Parallel: 5}
 	gopts := embedded.Options{Name: "the sandbox", Now: e.now, Random: randomUint64, Timeout: o.timeout}
 	if len(o.data) > 0 {
@@ -146,7 +146,7 @@ func openSandbox(lg *slog.Logger, e *env, o sandboxOptions) (_ *sandboxServer, e
 		return nil, err
 	}
 	parts.Wiki = s.wiki
-	s.listener, err = net.Listen("tcp", o.addr)
+	s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with --addr", o.addr, err)
 	}

@@ -92,7 +92,7 @@ func runSPARQLWith(ctx context.Context, args []string, stdin io.Reader, stdout, 
 	}
 	for _, f := range files {
 		if err := c.file(ctx, f); err != nil {
-			c.out.Flush()
+			_ = c.out.Flush() // the error below matters more
 			fmt.Fprintln(stderr, "spinachbot sparql:", err)
 			return exitFailed
 		}

@@ -164,6 +164,7 @@ type reservation struct {
 
 // reserve books the worst case of an attempt: every byte of the request a token (no tokenizer makes more of them), every sample as long as allowed.
 func (c *Client) reserve(ctx context.Context, w openai.ChatCompletionRequest) (*reservation, error) {
+	//nolint:staticcheck // max_tokens is deprecated by OpenAI only; every other server wants it
 	worst := Usage{Calls: 1, InputTokens: inputBound(w), OutputTokens: (w.MaxTokens + w.MaxCompletionTokens) * max(w.N, 1)}
 	worst.USD = c.price(worst)
 	r := &reservation{c: c, allow: allowanceOf(ctx), worst: worst}

@@ -203,7 +203,7 @@ func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 	if c.cfg.Sampling == SamplingNone {
 		w.MaxCompletionTokens = limit + c.cfg.ReasoningTokens
 	} else {
-		w.MaxTokens = limit
+		w.MaxTokens = limit //nolint:staticcheck // deprecated by OpenAI only; every other server wants it
 		w.Temperature = float32(req.Temperature)
 		if w.Temperature == 0 {
 			w.Temperature = math.SmallestNonzeroFloat32

@@ -54,8 +54,11 @@ func run(w io.Writer, shared, data string, quiet bool) error {
 		return err
 	}
 	files, err := filepath.Glob(filepath.Join(data, "*.ttl"))
-	if err != nil || len(files) == 0 {
-		return fmt.Errorf("no Turtle files in %s: %v", data, err)
+	if err != nil {
+		return fmt.Errorf("%s: %w", data, err)
+	}
+	if len(files) == 0 {
+		return fmt.Errorf("no Turtle files in %s", data)
 	}
 	var ts []triple
 	for _, f := range files {

@@ -32,7 +32,7 @@ func (c *Client) get(ctx context.Context, params url.Values, out any) error {
 }
 
 func (c *Client) getOnce(ctx context.Context, params url.Values, out any) error {
-	req, err := http.NewRequest(http.MethodGet, c.cfg.API+"?"+params.Encode(), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.cfg.API+"?"+params.Encode(), nil)
 	if err != nil {
 		return &kg.Error{Kind: kg.QueryFailed, Message: "the request cannot be sent", Err: err}
 	}

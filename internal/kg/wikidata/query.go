@@ -62,7 +62,7 @@ func (c *Client) again(ctx context.Context, attempt int, e *kg.Error) bool {
 
 // queryOnce sends the query once, through the gate.
 func (c *Client) queryOnce(ctx context.Context, g *gate, query string) (*kg.Table, error) {
-	req, err := queryRequest(g.endpoint, query)
+	req, err := queryRequest(ctx, g.endpoint, query)
 	if err != nil {
 		return nil, &kg.Error{Kind: kg.QueryFailed, Message: "the query cannot be sent", Err: err}
 	}
@@ -85,7 +85,7 @@ func (c *Client) queryOnce(ctx context.Context, g *gate, query string) (*kg.Tabl
 	return table, nil
 }
 
-func queryRequest(endpoint, query string) (*http.Request, error) {
+func queryRequest(ctx context.Context, endpoint, query string) (*http.Request, error) {
 	form := url.Values{"query": {query}}
 	var req *http.Request
 	var err error
@@ -94,9 +94,9 @@ func queryRequest(endpoint, query string) (*http.Request, error) {
 		if strings.Contains(endpoint, "?") {
 			sep = "&"
 		}
-		req, err = http.NewRequest(http.MethodGet, endpoint+sep+form.Encode(), nil)
+		req, err = http.NewRequestWithContext(ctx, http.MethodGet, endpoint+sep+form.Encode(), nil)
 	} else {
-		req, err = http.NewRequest(http.MethodPost, endpoint, strings.NewReader(form.Encode()))
+		req, err = http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(form.Encode()))
 		if err == nil {
 			req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		}

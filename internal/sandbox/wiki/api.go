@@ -4,6 +4,7 @@ import (
 	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -119,7 +120,7 @@ func fail(code, info string) *failure { return &failure{code: code, info: info} 
 func (h *Handler) api(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "private, must-revalidate, max-age=0")
 	r.Body = http.MaxBytesReader(rw, r.Body, maxBody)
-	if err := r.ParseMultipartForm(maxBody); err != nil && err != http.ErrNotMultipart {
+	if err := r.ParseMultipartForm(maxBody); err != nil && !errors.Is(err, http.ErrNotMultipart) {
 		writeJSON(rw, http.StatusBadRequest, object{"error": object{"code": "badrequest", "info": "The request could not be read."}})
 		return
 	}
