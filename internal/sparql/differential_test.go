@@ -134,12 +134,23 @@ func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
 			free[it.Var] = true
 		}
 	}
-	out := []string{strings.Join(t.Vars, " ")}
+	order := make([]int, len(t.Vars)) // columns by name: SELECT * leaves their order to the engine
+	for i := range order {
+		order[i] = i
+	}
+	sort.Slice(order, func(i, j int) bool { return t.Vars[order[i]] < t.Vars[order[j]] })
+	var vars []string
+	for _, i := range order {
+		if !free[t.Vars[i]] {
+			vars = append(vars, t.Vars[i])
+		}
+	}
+	out := []string{strings.Join(vars, " ")}
 	for _, r := range t.Rows {
 		var cells []string
-		for i, c := range r {
+		for _, i := range order {
 			if !free[t.Vars[i]] {
-				cells = append(cells, c.String())
+				cells = append(cells, r[i].String())
 			}
 		}
 		out = append(out, strings.Join(cells, "\t"))

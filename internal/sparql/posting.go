@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // forbidden are the pieces of wiki markup that must not stand in a posted query, in lower case.
@@ -62,6 +64,11 @@ func postingString(s string) string {
 	b.WriteByte('"')
 	for i := 0; i < len(s); i++ {
 		c := s[i]
+		if r, n := hiddenAt(s, i); n > 0 {
+			writeCodepoint(&b, r)
+			i += n - 1
+			continue
+		}
 		switch {
 		case markup(s, i):
 			writeCodepoint(&b, rune(c))
@@ -82,6 +89,19 @@ func postingString(s string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// hiddenAt decodes a character at i that a reader does not see, but that can make them see another query than the one that was run (direction marks, Unicode
+// Technical Report 36, section 2.5; zero-width and control characters beyond ASCII), or that ends a line for some. n is 0 when there is none. The joiners stay: scripts need them.
+func hiddenAt(s string, i int) (r rune, n int) {
+	if s[i] < utf8.RuneSelf {
+		return 0, 0
+	}
+	r, n = utf8.DecodeRuneInString(s[i:])
+	if r != '\u200c' && r != '\u200d' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+		return r, n
+	}
+	return 0, 0
 }
 
 // markup reports whether the character at i would be part of wiki markup.
@@ -124,6 +144,11 @@ func postingIRI(w string) string {
 	colon := strings.IndexByte(inside, ':')
 	for i := 0; i < len(inside); i++ {
 		c := inside[i]
+		if r, n := hiddenAt(inside, i); n > 0 {
+			writeCodepoint(&b, r)
+			i += n - 1
+			continue
+		}
 		tag := i == 0 && (c == '!' || c == '/' || colon <= 0 || looksLikeTag(inside))
 		if c != '&' && c != '<' && markup(inside, i) || tag && c < 0x80 && c != '\\' || c == '&' && entity(inside[i:]) {
 			writeCodepoint(&b, rune(c))
@@ -169,6 +194,11 @@ func postingComment(s string) string {
 	b.Grow(len(s))
 	for i := 0; i < len(s); i++ {
 		c := s[i]
+		if _, n := hiddenAt(s, i); n > 0 {
+			b.WriteByte(' ')
+			i += n - 1
+			continue
+		}
 		if i > 0 && splits(s[i-1], c) {
 			b.WriteByte(' ')
 		}

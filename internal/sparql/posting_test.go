@@ -32,3 +32,23 @@ func TestPostingFormHoldsNoBehaviourSwitch(t *testing.T) {
 		t.Errorf("a name with harmless underscores is refused: %v", err)
 	}
 }
+
+// What a reader does not see must not make them see another query than the one that was run.
+func TestPostingFormShowsHiddenCharacters(t *testing.T) {
+	const q = "# a\u202eb\u2066c\u0085d\nSELECT ?x WHERE {\n  VALUES ?x { \"\u202e}\u200f { \u200b\u2028\ufeff\u009b\" <http://example.org/\u202ea> \"\u0645\u06cc\u200c\u062e\" }\n}"
+	got, err := PostingForm(q, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.IndexAny(got, "\u202e\u2066\u0085\u200f\u200b\u2028\ufeff\u009b"); i >= 0 {
+		t.Errorf("%q is left:\n%s", got[i:min(len(got), i+4)], got)
+	}
+	for _, want := range []string{`"\u202E}\u200F { \u200B\u2028\uFEFF\u009B"`, `<http://example.org/\u202Ea>`, "\u06cc\u200c\u062e", "# a b c d"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is missing:\n%s", want, got)
+		}
+	}
+	if again, err := PostingForm(got, nil); err != nil || again != got {
+		t.Errorf("the form of the form is another (%v):\n%s", err, again)
+	}
+}

@@ -50,6 +50,9 @@ func Rewrite(query string, to Target, o RewriteOptions) (*Rewritten, error) {
 	}
 	r := &rewriter{q: q, o: o, used: map[string]bool{}, labelled: map[*SelectItem]bool{}}
 	r.collectNames()
+	if to == Standard || to == QLever {
+		r.inlineNamed()
+	}
 	r.common()
 	switch to {
 	case Standard, QLever:
@@ -77,6 +80,7 @@ type rewriter struct {
 	err      error
 	used     map[string]bool      // names of variables
 	again    int                  // variables bound twice so far
+	copied   int                  // bytes read again for copies
 	labelled map[*SelectItem]bool // columns for which label patterns have been made
 }
 

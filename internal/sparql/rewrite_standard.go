@@ -16,7 +16,6 @@ func (r *rewriter) toStandard(to Target) {
 		r.rebound(s)
 		r.aliases(s)
 	}
-	r.inlineNamed()
 	if to == QLever {
 		r.qleverLimits()
 	}
@@ -526,14 +525,39 @@ func (r *rewriter) inlineNamed() {
 				r.fail(x, "named subqueries are nested too deeply")
 				return
 			}
-			inline(n.Query.Where)
+			body := r.copyOf(n)
+			if body == nil {
+				r.fail(x, "the named subqueries are too long to be put in place")
+				return
+			}
+			inline(body.Where)
 			open = open[:len(open)-1]
-			root.Patterns[i] = &Group{Notes: x.Notes, Patterns: []Pattern{&SubSelect{Query: n.Query}}}
+			root.Patterns[i] = &Group{Notes: x.Notes, Patterns: []Pattern{&SubSelect{Query: body}}}
 		}
 	}
 	inline(r.q.Body.Where)
 	r.q.Named = nil
 	r.note("named subqueries (WITH … AS %%name) put in place as sub-selects")
+}
+
+// maxCopied bounds the text that is read again for copies of named subqueries, in bytes.
+const maxCopied = 16 << 20
+
+// copyOf returns a copy of a named subquery that shares no node with another one: the text is read again. It returns nil when that has been done too often.
+func (r *rewriter) copyOf(n *NamedSubquery) *SelectQuery {
+	if r.copied += len(r.q.Text); r.copied > maxCopied {
+		return nil
+	}
+	again, err := Parse(r.q.Text)
+	if err != nil {
+		return nil
+	}
+	for _, m := range again.Named {
+		if m.Name == n.Name {
+			return m.Query
+		}
+	}
+	return nil
 }
 
 func (r *rewriter) checkIncludes() {
