@@ -116,10 +116,11 @@ var (
 	entityLink = regexp.MustCompile(`\[\[(?:Q[1-9]\d*|Property:P[1-9]\d*|Lexeme:L[1-9]\d*)\|([^\[\]{}|<>\n]+)\]\]`)
 	queryBlock = regexp.MustCompile(`(?s)\{\{SPARQL\|query=\n(.*?)\n\}\}`)
 	// leftover is what begins markup in MediaWiki. The reply's own list marks, cells and headers are looked at line by line.
-	leftover = regexp.MustCompile(`(?i)\{\{|\}\}|\[\[|\]\]|\{\||\|\}|~~~|<|>|''|__\w+__|-\{|&[a-z#]|https?:|mailto:|\[|\]|[\x00-\x08\x0b-\x1f\x7f]|[\x{202a}-\x{202e}\x{2066}-\x{2069}\x{200b}\x{200e}\x{200f}\x{2028}\x{feff}]|` +
+	leftover = regexp.MustCompile(`(?i)\{\{|\}\}|\[\[|\]\]|\{\||\|\}|~~~|<|>|''|__\w+__|-\{|&[a-z#]|https?:|mailto:|\[|\]|` +
 		`\b(?:RFC|PMID|ISBN)[ \t\x{a0}]+\d`)
-	stamp = regexp.MustCompile(`\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)
-	line  = regexp.MustCompile(`^(?::+[^:*#;=|!{-]|[:*#]+@|# |#: |\||! )`)
+	hidden = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{200b}\x{200e}\x{200f}\x{2028}\x{2029}\x{feff}]`)
+	stamp  = regexp.MustCompile(`\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)
+	line   = regexp.MustCompile(`^(?::+[^:*#;=|!{-]|[:*#]+@|# |#: |\||! )`)
 )
 
 // Faults says what is wrong with a reply: everything in it that could be markup and is not the bot's own. operator is the user who is named as the bot's operator.
@@ -131,6 +132,9 @@ func Faults(reply, account, operator string) (out []string) {
 	}
 	for _, m := range queries {
 		out = append(out, queryFaults(m[1])...)
+	}
+	for _, m := range hidden.FindAllStringIndex(reply, -1) {
+		fault("%q, which nobody sees, in %q", reply[m[0]:m[1]], reply[max(0, m[0]-40):min(len(reply), m[1]+40)])
 	}
 	rest := queryBlock.ReplaceAllString(reply, "")
 	if n := len(stamp.FindAllString(rest, -1)); n != 1 {

@@ -40,7 +40,7 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []string{"{{Delete}}", "|", "~~~~", "</syntaxhighlight>", "<!--", "[[x]]", "__notoc__"} {
+	for _, s := range []string{"{{Delete}}", "|", "~~~~", "</syntaxhighlight>", "<!--", "[[x]]", "__notoc__", "\u202e", "\x00"} {
 		if f := Faults(strings.Replace(harmless, "SELECT", s+" SELECT", 1), "Bot", "Olga"); len(f) == 0 {
 			t.Errorf("%q in the query is not seen", s)
 		}
