@@ -14,6 +14,7 @@ func (r *rewriter) toStandard(to Target) {
 		r.columns(s)
 		r.services(s, to)
 		r.rebound(s)
+		r.having(s)
 		r.aliases(s)
 	}
 	if to == QLever {
@@ -435,6 +436,53 @@ func (r *rewriter) aliases(s *SelectQuery) {
 		}
 		r.note("?%s, which is bound in the pattern and again in the projection, is called ?%s in the pattern", old, name)
 	}
+}
+
+// having writes the expressions of the projection into HAVING, which does not see their names in the standard (section 18.2.4.1 comes before 18.2.4.4).
+func (r *rewriter) having(s *SelectQuery) {
+	if s.Having == nil {
+		return
+	}
+	byName := map[string]*Expr{}
+	for _, it := range s.Items {
+		if it.Expr != nil {
+			byName[it.Var] = it.Expr
+		}
+	}
+	size := 0
+	for _, c := range s.Having.Conditions {
+		r.replace(c, byName, 0, &size)
+	}
+}
+
+// replace puts expressions in the places of variables below e. Inside aggregates a name is the pattern's own.
+func (r *rewriter) replace(e *Expr, byName map[string]*Expr, depth int, size *int) {
+	if *size++; *size > maxVisits {
+		r.fail(e, "HAVING would become too long")
+		return
+	}
+	if depth > 20 || r.err != nil || e.Kind == ExprAggregate {
+		return
+	}
+	if isTerm(e, Var) && byName[e.Term.Name] != nil {
+		r.note("?%s in HAVING written out", e.Term.Name)
+		*e = *copyExpr(byName[e.Term.Name])
+		r.replace(e, byName, depth+1, size)
+		return
+	}
+	for _, a := range e.Args {
+		r.replace(a, byName, depth, size)
+	}
+}
+
+// copyExpr returns a copy that shares terms and groups with the original, but no expression.
+func copyExpr(e *Expr) *Expr {
+	c := *e
+	c.Args = make([]*Expr, len(e.Args))
+	for i, a := range e.Args {
+		c.Args[i] = copyExpr(a)
+	}
+	return &c
 }
 
 // dropKey takes a column that is computed out of the GROUP BY, where it has no value yet and makes no difference.
