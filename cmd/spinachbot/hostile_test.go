@@ -64,7 +64,7 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 			_ = c.Close()
 		}
 	}()
-	h, err := testutil.ReadHostile(hostileDir, l.Addr().(*net.TCPAddr).Port)
+	h, err := testutil.ReadHostile(hostileDir, l.Addr().(*net.TCPAddr).Port, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}

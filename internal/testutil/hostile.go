@@ -14,20 +14,17 @@ import (
 	"strings"
 )
 
-// HugeSize is the length, in bytes, of the text that stands for @@HUGE@@ in the hostile material.
-const HugeSize = 1 << 20
-
 // Hostile is a forum page of hostile posts, and the script of a model that does whatever they say.
 type Hostile struct {
 	Page   string // wikitext
 	Script string // see llm.ParseScript
 }
 
-// ReadHostile reads page.wikitext and script.txt in dir. What stands in them as @@NAME@@ is replaced: PORT by port, HUGE by a text of [HugeSize] bytes, the others
-// by characters that an editor would not show (control characters, direction marks, MediaWiki's strip marker).
-func ReadHostile(dir string, port int) (Hostile, error) {
-	huge := strings.Repeat("{{Delete}} ~~~~ [[Category:Spam]] lorem ipsum |} ", HugeSize/49+1)[:HugeSize]
-	plain := strings.Repeat("lorem ipsum dolor sit amet ", HugeSize/27+1)[:HugeSize]
+// ReadHostile reads page.wikitext and script.txt in dir. What stands in them as @@NAME@@ is replaced: PORT by port, HUGE by a text of so many bytes, the others by
+// characters that an editor would not show (control characters, direction marks, MediaWiki's strip marker).
+func ReadHostile(dir string, port, huge int) (Hostile, error) {
+	markup := strings.Repeat("{{Delete}} ~~~~ [[Category:Spam]] lorem ipsum |} ", huge/49+1)[:huge]
+	plain := strings.Repeat("lorem ipsum dolor sit amet ", huge/27+1)[:huge]
 	marks := []string{
 		"@@PORT@@", strconv.Itoa(port), "@@NUL@@", "\x00", "@@CR@@", "\r", "@@DEL@@", "\x7f", "@@UNIQ@@", "\x7f'\"`UNIQ--nowiki-00000001-QINU`\"'\x7f",
 		"@@RLO@@", "\u202e", "@@LRM@@", "\u200e", "@@ZWSP@@", "\u200b", "@@LSEP@@", "\u2028", "@@BOM@@", "\ufeff",
@@ -42,7 +39,7 @@ func ReadHostile(dir string, port int) (Hostile, error) {
 	}
 	return Hostile{
 		Page:   strings.NewReplacer(append(marks, "@@HUGE@@", plain)...).Replace(string(page)),
-		Script: strings.NewReplacer(append(marks, "@@HUGE@@", huge)...).Replace(string(script)),
+		Script: strings.NewReplacer(append(marks, "@@HUGE@@", markup)...).Replace(string(script)),
 	}, nil
 }
 

@@ -63,17 +63,17 @@ func TestSplitReplies(t *testing.T) {
 }
 
 func TestReadHostile(t *testing.T) {
-	h, err := ReadHostile("../sandbox/testdata/hostile", 4242)
+	h, err := ReadHostile("../sandbox/testdata/hostile", 4242, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(h.Page+h.Script, "@@") {
 		t.Error("a mark was not replaced")
 	}
-	if !strings.Contains(h.Script, "http://127.0.0.1:4242/") || len(h.Page) < HugeSize || len(Sections(h.Page)) < 10 {
+	if !strings.Contains(h.Script, "http://127.0.0.1:4242/") || len(h.Page) < 1<<20 || len(Sections(h.Page)) < 10 {
 		t.Errorf("a page of %d bytes with %d sections", len(h.Page), len(Sections(h.Page)))
 	}
-	if _, err := ReadHostile("no/such/folder", 1); err == nil {
+	if _, err := ReadHostile("no/such/folder", 1, 1); err == nil {
 		t.Error("a missing folder is no error")
 	}
 }
