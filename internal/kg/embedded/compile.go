@@ -90,15 +90,22 @@ func (c *compiler) tick() bool {
 	return c.err == nil
 }
 
-// scope maps names to places of the row. A scope inside another shares those names that both mean the same variable by, and has its own places for others.
+// scope maps names to places of the row. A scope inside another shares those names that mean the same variable in both, and has its own places for others.
 type scope struct {
 	c       *compiler
 	names   map[string]int
 	parent  *scope
-	shares  func(name string) bool
-	ambient varSet   // of a scope inside EXISTS: variables whose values are given from outside
-	given   varSet   // those of ambient that have a value for certain
-	labels  []string // columns of the query around, for the label service
+	shared  func(name string) (int, bool) // the parent's place for a name that means the same variable
+	ambient varSet                        // inside EXISTS: variables whose values are given from outside
+	given   varSet                        // those of ambient that have a value for certain
+	exists  *existsScope                  // of the EXISTS around, nil outside
+	labels  []string                      // columns of the query around, for the label service
+}
+
+// existsScope belongs to one EXISTS. Where its group looks at a variable that has its value from outside but is not in scope at that point, it looks at a
+// copy that was made on entry: the place itself may meanwhile have been bound by another part of the group.
+type existsScope struct {
+	copies map[int]int // place of the copy by place
 }
 
 func (c *compiler) scope() *scope { return &scope{c: c, names: map[string]int{}} }
@@ -107,21 +114,52 @@ func (s *scope) slot(name string) int {
 	if n, ok := s.names[name]; ok {
 		return n
 	}
-	n := -1
-	if s.parent != nil && s.shares(name) {
-		n = s.parent.slot(name)
-	} else {
+	n, ok := 0, false
+	if s.parent != nil {
+		n, ok = s.shared(name)
+	}
+	if !ok {
 		n = s.c.fresh()
 	}
 	s.names[name] = n
 	return n
 }
 
-// inner returns a scope that shares the names whose places are in shared; what is ambient outside stays so where it is shared.
-func (s *scope) inner(shared varSet) *scope {
-	in := &scope{c: s.c, names: map[string]int{}, parent: s, labels: s.labels}
-	in.shares = func(name string) bool { return shared.has(s.slot(name)) }
-	in.ambient, in.given = s.ambient.intersect(shared), s.given.intersect(shared)
+// copyOf is the place that holds what an ambient variable was when the EXISTS around was entered.
+func (s *scope) copyOf(n int) int {
+	for _, have := range s.exists.copies {
+		if have == n {
+			return n
+		}
+	}
+	cp, ok := s.exists.copies[n]
+	if !ok {
+		cp = s.c.fresh()
+		s.exists.copies[n] = cp
+	}
+	return cp
+}
+
+// inner returns the scope of a group that is evaluated apart (of MINUS, of EXISTS): it shares the variables that are visible at its place; of those that are
+// ambient only, it sees the values given from outside.
+func (s *scope) inner(visible varSet) *scope {
+	in := &scope{c: s.c, names: map[string]int{}, parent: s, labels: s.labels, exists: s.exists}
+	in.ambient, in.given = s.ambient.intersect(visible), s.given.intersect(visible)
+	in.shared = func(name string) (int, bool) {
+		n := s.slot(name)
+		if visible.has(n) {
+			return n, true
+		}
+		if !s.ambient.has(n) {
+			return 0, false
+		}
+		cp := s.copyOf(n)
+		in.ambient = in.ambient.union(setOf(cp))
+		if s.given.has(n) {
+			in.given = in.given.union(setOf(cp))
+		}
+		return cp, true
+	}
 	return in
 }
 

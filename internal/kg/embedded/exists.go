@@ -5,8 +5,9 @@ import "github.com/spinachbot/spinachbot/internal/sparql"
 // existsExpr is EXISTS or NOT EXISTS. Its group is evaluated with the bindings of the current row put in for its variables (SPARQL 1.1, section 18.6),
 // also where they are out of scope otherwise.
 type existsExpr struct {
-	plan op
-	not  bool
+	plan  op
+	not   bool
+	scope *existsScope
 }
 
 // existsRun is an EXISTS in one run of a query.
@@ -18,14 +19,17 @@ type existsRun struct {
 }
 
 func (c *compiler) existsCond(e *sparql.Expr, env exprEnv) condFn {
-	given := env.visible
-	in := env.sc.inner(given)
-	in.ambient, in.given = given, env.cert.intersect(given)
+	in := env.sc.inner(env.visible)
+	in.ambient, in.given = in.ambient.union(env.visible), env.cert.intersect(env.visible)
+	in.exists = &existsScope{copies: map[int]int{}}
 	g := c.group(e.Group, in)
 	if env.uses != nil {
-		*env.uses = env.uses.union(g.inf.uses.intersect(given))
+		*env.uses = env.uses.union(g.inf.uses.intersect(in.ambient))
+		for n := range in.exists.copies {
+			*env.uses = env.uses.union(setOf(n))
+		}
 	}
-	x := &existsExpr{not: e.Op == "NOT EXISTS", plan: g.plan(c, g.inf.uses.intersect(in.given), 1)}
+	x := &existsExpr{not: e.Op == "NOT EXISTS", plan: g.plan(c, g.inf.uses.intersect(in.given), 1), scope: in.exists}
 	return func(ex *exec) tri {
 		r := ex.exists[x]
 		if r == nil {
@@ -38,6 +42,9 @@ func (c *compiler) existsCond(e *sparql.Expr, env exprEnv) condFn {
 		}
 		r.found = false
 		copy(r.save, ex.row)
+		for n, cp := range x.scope.copies {
+			ex.row[cp] = ex.row[n]
+		}
 		if err := r.run(); err != nil && err != error(r.stop) {
 			if ex.err == nil {
 				ex.err = err

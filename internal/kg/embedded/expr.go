@@ -26,13 +26,18 @@ type exprEnv struct {
 
 func (env exprEnv) slot(name string) (int, bool) {
 	n := env.sc.slot(name)
-	if !env.visible.has(n) {
+	at := n
+	switch {
+	case env.visible.has(n):
+	case env.sc.ambient.has(n):
+		at = env.sc.copyOf(n)
+	default:
 		return n, false
 	}
 	if env.uses != nil {
-		*env.uses = env.uses.union(setOf(n))
+		*env.uses = env.uses.union(setOf(n, at))
 	}
-	return n, true
+	return at, true
 }
 
 func noValue(*exec) value { return value{} }

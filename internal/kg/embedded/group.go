@@ -47,6 +47,7 @@ type groupNode struct {
 	conds   []filterPart // of the group of an OPTIONAL: filters that look at variables from outside the group
 	inf     info
 	ambient varSet
+	exists  *existsScope
 	memo    map[string]estimate
 }
 
@@ -91,8 +92,9 @@ func (c *compiler) groupWith(g *sparql.Group, sc *scope, outer, outerCert varSet
 			b.vars = b.vars.union(l.outputs())
 		}
 	}
-	n := &groupNode{segs: b.segs, ambient: sc.ambient, memo: map[string]estimate{}}
+	n := &groupNode{segs: b.segs, exists: sc.exists, memo: map[string]estimate{}}
 	b.filters(n, outer, outerCert)
+	n.ambient = sc.ambient
 	n.summarize()
 	return n
 }
@@ -178,7 +180,7 @@ func (b *groupBuilder) optional(x *sparql.Optional) {
 
 // minus compiles MINUS; variables of its group that are not bound before it have nothing to do with those of the same name outside.
 func (b *groupBuilder) minus(x *sparql.Minus) {
-	inner := b.c.group(x.Group, b.sc.inner(b.vars.union(b.sc.ambient)))
+	inner := b.c.group(x.Group, b.sc.inner(b.vars))
 	shared := inner.info().vars.intersect(b.vars)
 	if shared.empty() {
 		return // the solutions have no variable in common, so nothing is taken away
@@ -188,7 +190,7 @@ func (b *groupBuilder) minus(x *sparql.Minus) {
 
 func (b *groupBuilder) bind(x *sparql.Bind) {
 	var uses varSet
-	fn := b.c.expr(x.Expr, exprEnv{sc: b.sc, visible: b.vars.union(b.sc.ambient), cert: b.cert.union(b.sc.given), uses: &uses})
+	fn := b.c.expr(x.Expr, exprEnv{sc: b.sc, visible: b.vars, cert: b.cert.union(b.sc.given), uses: &uses})
 	slot := b.sc.slot(x.Var)
 	b.barrier(&barrier{kind: barBind, bind: extend{slot: slot, fn: fn, uses: uses}, sensitive: uses.minus(b.cert).union(setOf(slot))})
 	b.vars = b.vars.union(setOf(slot))
@@ -200,7 +202,7 @@ func (b *groupBuilder) filters(n *groupNode, outer, outerCert varSet) {
 	for _, e := range b.exprs {
 		for _, part := range conjuncts(e) {
 			var uses varSet
-			cond := b.c.cond(part, exprEnv{sc: b.sc, visible: b.vars.union(outer).union(b.sc.ambient), cert: cert, uses: &uses})
+			cond := b.c.cond(part, exprEnv{sc: b.sc, visible: b.vars.union(outer), cert: cert, uses: &uses})
 			f := filterPart{cond, uses}
 			if uses.intersect(outer).within(b.cert) {
 				n.filters = append(n.filters, f)
@@ -241,7 +243,7 @@ func (n *groupNode) summarize() {
 				looks = looks.union(f.uses)
 			}
 		case barMinus:
-			looks = e.inner.inf.uses.union(e.inner.inf.vars).intersect(e.before)
+			looks = e.inner.inf.uses.union(e.inner.inf.vars).intersect(e.before.union(n.ambient))
 		case barBind:
 			looks, binds = e.bind.uses, setOf(e.bind.slot)
 		case barLabel:

@@ -20,11 +20,15 @@ type progress struct {
 	cost   float64
 	steps  []op
 	certAt []varSet // bound after each step
+	binds  []varSet // by each step, in some rows
 }
 
-func (p *progress) add(o op) {
+// add appends a step that may bind the places of binds.
+func (p *progress) add(o op, binds varSet) {
+	p.maybe = p.maybe.union(binds)
 	p.steps = append(p.steps, o)
 	p.certAt = append(p.certAt, p.bound)
+	p.binds = append(p.binds, binds)
 }
 
 // plan orders the joins of the group and puts each filter right behind the step that binds the last of its variables.
@@ -45,15 +49,19 @@ func (g *groupNode) planWith(c *compiler, bound varSet, rows float64, conds []fi
 	return placeFilters(p, bound, append(g.filters[:len(g.filters):len(g.filters)], conds...))
 }
 
-// placeFilters weaves the filters into the steps.
+// placeFilters weaves the filters into the steps: each as early as its variables have their final values, which is when they are bound for certain or no
+// later step may bind them.
 func placeFilters(p *progress, bound varSet, filters []filterPart) op {
-	at := make([][]op, len(p.steps)+1)
+	n := len(p.steps)
+	later := make([]varSet, n+1)
+	for i := n - 1; i >= 0; i-- {
+		later[i] = later[i+1].union(p.binds[i])
+	}
+	at := make([][]op, n+1)
 	for _, f := range filters {
-		i := 0
-		if !f.uses.within(bound) {
-			for i = 1; i < len(p.steps) && !f.uses.within(p.certAt[i-1]); i++ {
-			}
-			i = min(i, len(p.steps))
+		i, cert := 0, bound
+		for ; i < n && f.uses.minus(cert).intersects(later[i]); i++ {
+			cert = p.certAt[i]
 		}
 		at[i] = append(at[i], &filterOp{f.cond})
 	}
@@ -94,8 +102,7 @@ func (c *compiler) joinStep(p *progress, n node) {
 	}
 	p.rows = math.Max(p.rows*est.rows, 1e-3)
 	p.bound = p.bound.union(in.cert)
-	p.maybe = p.maybe.union(in.vars)
-	p.add(o)
+	p.add(o, in.vars)
 }
 
 // composite reports whether a part is more than a look into the store, so that doing it once may pay.
@@ -113,13 +120,11 @@ func (c *compiler) barrierStep(p *progress, b *barrier) {
 	case barOptional:
 		c.optionalStep(p, b, before)
 	case barMinus:
-		p.add(c.minusStep(p, b))
+		p.add(c.minusStep(p, b), nil)
 	case barBind:
-		p.maybe = p.maybe.union(setOf(b.bind.slot))
-		p.add(&extendOp{[]extend{b.bind}})
+		p.add(&extendOp{[]extend{b.bind}}, setOf(b.bind.slot))
 	case barLabel:
-		p.maybe = p.maybe.union(b.label.outputs())
-		p.add(b.label)
+		p.add(b.label, b.label.outputs())
 	}
 	p.cost += p.rows
 }
@@ -135,12 +140,11 @@ func (c *compiler) optionalStep(p *progress, b *barrier, before varSet) {
 		apart = true
 	}
 	if apart {
-		p.add(&optionalOp{inner: c.table(b.inner, p.bound), conds: b.inner.conds})
+		p.add(&optionalOp{inner: c.table(b.inner, p.bound), conds: b.inner.conds}, in.vars)
 	} else {
-		p.add(&optionalOp{inner: b.inner.planWith(c, p.bound, p.rows, b.inner.conds)})
+		p.add(&optionalOp{inner: b.inner.planWith(c, p.bound, p.rows, b.inner.conds)}, in.vars)
 	}
 	p.rows *= math.Max(est.rows, 1)
-	p.maybe = p.maybe.union(in.vars)
 }
 
 func (c *compiler) minusStep(p *progress, b *barrier) op {

@@ -69,7 +69,13 @@ func (c *compiler) includedNames(g *sparql.Group, into map[string]bool) {
 }
 
 func (c *compiler) selectIn(q *sparql.SelectQuery, sc *scope, shared map[string]bool) *selectNode {
-	in := &scope{c: c, names: map[string]int{}, parent: sc, shares: func(name string) bool { return shared[name] }}
+	in := &scope{c: c, names: map[string]int{}, parent: sc, exists: sc.exists}
+	in.shared = func(name string) (int, bool) {
+		if !shared[name] {
+			return 0, false
+		}
+		return sc.slot(name), true
+	}
 	for _, n := range sortedKeys(shared) {
 		if s := sc.slot(n); sc.ambient.has(s) {
 			in.ambient = in.ambient.union(setOf(s))
@@ -146,7 +152,7 @@ func containsAggregate(e *sparql.Expr) bool {
 
 // grouping compiles GROUP BY and HAVING and returns what is visible after them.
 func (c *compiler) grouping(s *selectNode, q *sparql.SelectQuery, sc *scope) varSet {
-	s.agg = &aggregation{sc: sc, inner: s.where.inf.vars.union(sc.ambient)}
+	s.agg = &aggregation{sc: sc, inner: s.where.inf.vars}
 	var visible varSet
 	if q.GroupBy != nil {
 		for _, k := range q.GroupBy.Keys {
@@ -167,7 +173,7 @@ func (c *compiler) grouping(s *selectNode, q *sparql.SelectQuery, sc *scope) var
 			}
 		}
 		for _, e := range q.Having.Conditions {
-			s.having = append(s.having, c.cond(c.inlineAliases(e, q), exprEnv{sc: sc, visible: seen.union(sc.ambient), agg: s.agg}))
+			s.having = append(s.having, c.cond(c.inlineAliases(e, q), exprEnv{sc: sc, visible: seen, agg: s.agg}))
 		}
 	}
 	return visible
@@ -197,7 +203,7 @@ func (c *compiler) inlineAliases(e *sparql.Expr, q *sparql.SelectQuery) *sparql.
 
 // projection compiles the SELECT clause and ORDER BY.
 func (c *compiler) projection(s *selectNode, q *sparql.SelectQuery, sc *scope, form sparql.Form, visible varSet) {
-	env := exprEnv{sc: sc, visible: visible.union(sc.ambient), cert: s.where.inf.cert.intersect(visible).union(sc.given), agg: s.agg}
+	env := exprEnv{sc: sc, visible: visible, cert: s.where.inf.cert.intersect(visible).union(sc.given), agg: s.agg}
 	if q.Star && form == sparql.Select {
 		s.names, s.project = sc.visibleNames(visible)
 		c.starOrder(s, q, sc)
@@ -290,7 +296,7 @@ func (s *selectNode) summarize(implicitGroup bool) {
 	}
 }
 
-func (s *selectNode) ambientVars() varSet { return s.where.ambient }
+func (s *selectNode) ambientVars() varSet { return s.where.ambientVars() }
 
 func (s *selectNode) estimate(c *compiler, bound varSet) estimate {
 	e := s.where.estimate(c, bound.intersect(s.inf.vars).minus(s.inf.unsafe))

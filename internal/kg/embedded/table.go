@@ -83,7 +83,15 @@ func (c *compiler) table(n node, bound varSet) *tableOp {
 // ambientNode is a part that may stand inside EXISTS.
 type ambientNode interface{ ambientVars() varSet }
 
-func (g *groupNode) ambientVars() varSet { return g.ambient }
+func (g *groupNode) ambientVars() varSet {
+	v := g.ambient
+	if g.exists != nil {
+		for _, cp := range g.exists.copies {
+			v = v.union(setOf(cp))
+		}
+	}
+	return v
+}
 
 func (u *unionNode) ambientVars() varSet {
 	var v varSet

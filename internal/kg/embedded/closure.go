@@ -1,0 +1,291 @@
+package embedded
+
+import (
+	"math"
+	"slices"
+
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// reacher finds what can be reached by repeating a step. It has no state of its own.
+type reacher struct {
+	step     walk
+	min, max int
+}
+
+// from lists the different nodes that min to max steps lead to. Nothing is visited twice, so cycles do no harm.
+func (r *reacher) from(ex *exec, start id) ([]id, error) {
+	before := ex.mem
+	level := []id{start}
+	for i := 0; i < r.min; i++ { // the first min levels may repeat nodes of earlier levels
+		if i == r.min-1 && r.max < 0 { // what follows is closed under steps, so the last of them belongs to it
+			break
+		}
+		next, err := r.level(ex, level, map[id]bool{})
+		if err != nil || len(next) == 0 {
+			return nil, err
+		}
+		level = next
+	}
+	seen := map[id]bool{}
+	var out []id
+	first := r.min
+	if r.max < 0 && r.min > 0 {
+		first = r.min - 1 // level holds the nodes one step before the first that count
+	} else {
+		for _, n := range level {
+			seen[n] = true
+		}
+		out = append(out, level...)
+	}
+	for i := first; (r.max < 0 || i < r.max) && len(level) > 0; i++ {
+		next, err := r.level(ex, level, seen)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, next...)
+		level = next
+	}
+	ex.mem = before // seen goes
+	return out, ex.alloc(4 * len(out))
+}
+
+// level makes one step from every node and lists what is new.
+func (r *reacher) level(ex *exec, from []id, seen map[id]bool) ([]id, error) {
+	var next []id
+	for _, n := range from {
+		err := r.step(ex, n, func(m id) error {
+			if seen[m] {
+				return nil
+			}
+			seen[m] = true
+			next = append(next, m)
+			return ex.alloc(24)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return next, ex.tick()
+}
+
+// closureOp is a path pattern with a repetition; node and operator in one.
+type closureOp struct {
+	s, o     place
+	fwd, bwd reacher
+	sGiven   int // inside EXISTS: places that hold what the ends were on entry, else -1
+	oGiven   int
+	inf      info
+	ends     estimate // what leads to or from a constant end, counted while planning
+}
+
+func (c *compiler) closure(s place, p *sparql.Path, o place, sc *scope) *closureOp {
+	lo, hi := repetition(p)
+	given := func(p place) int {
+		if p.isVar() && sc.ambient.has(p.slot) {
+			return sc.copyOf(p.slot)
+		}
+		return -1
+	}
+	x := &closureOp{s: s, o: o, sGiven: given(s), oGiven: given(o), fwd: reacher{c.walker(p.Args[0], false), lo, hi}, bwd: reacher{c.walker(p.Args[0], true), lo, hi}}
+	v := s.vars().union(o.vars())
+	x.inf = info{vars: v, cert: v, uses: v}
+	x.ends = estimate{-1, -1}
+	return x
+}
+
+func (x *closureOp) info() *info { return &x.inf }
+
+func (x *closureOp) plan(*compiler, varSet, float64) op { return x }
+
+// probeSteps bounds the walk that counts what a constant end reaches.
+const probeSteps = 20_000
+
+// estimate counts what a constant end reaches; for variables that will be bound it guesses.
+func (x *closureOp) estimate(c *compiler, bound varSet) estimate {
+	sKnown := !x.s.isVar() || bound.has(x.s.slot)
+	oKnown := !x.o.isVar() || bound.has(x.o.slot)
+	switch {
+	case sKnown && oKnown && x.s.isVar() && x.o.isVar():
+		return estimate{0.3, 10}
+	case sKnown && oKnown:
+		e := x.probe(c)
+		return estimate{math.Min(1, (e.rows+1)/math.Max(1, float64(c.st.size())/20)), 2}
+	case !x.s.isVar() || !x.o.isVar():
+		return x.probe(c)
+	case sKnown || oKnown:
+		return estimate{5, 20}
+	}
+	n := float64(c.st.size())
+	return estimate{n * 5, n * 100}
+}
+
+func (x *closureOp) probe(c *compiler) estimate {
+	if x.ends.rows >= 0 {
+		return x.ends
+	}
+	r, end := &x.fwd, x.s
+	if x.s.isVar() {
+		r, end = &x.bwd, x.o
+	}
+	g := *c.g
+	g.opts.MaxMemory = 24 * probeSteps
+	ex := &exec{ctx: c.ctx, g: &g, st: c.st}
+	list, err := r.from(ex, end.term)
+	rows := float64(len(list))
+	if err != nil {
+		rows = probeSteps * 2
+	}
+	x.ends = estimate{rows, 1 + rows*2}
+	return x.ends
+}
+
+// reachMemo keeps what one run of a query found for a closure.
+type reachMemo struct {
+	fwd, bwd map[id]*reached
+}
+
+// reached is the nodes that a start leads to; sorted is made when membership is first asked.
+type reached struct {
+	list   []id
+	sorted []id
+}
+
+func (r *reached) has(n id) bool {
+	if len(r.list) <= 16 {
+		return slices.Contains(r.list, n)
+	}
+	if r.sorted == nil {
+		r.sorted = slices.Clone(r.list)
+		slices.Sort(r.sorted)
+	}
+	_, ok := slices.BinarySearch(r.sorted, n)
+	return ok
+}
+
+// memoRoom is the part of a query's memory (one in memoRoom) that closures may remember in.
+const memoRoom = 4
+
+func (x *closureOp) reached(ex *exec, n id, back bool) (*reached, error) {
+	memo := ex.reach[x]
+	if memo == nil {
+		memo = &reachMemo{map[id]*reached{}, map[id]*reached{}}
+		ex.reach[x] = memo
+	}
+	m, r := memo.fwd, &x.fwd
+	if back {
+		m, r = memo.bwd, &x.bwd
+	}
+	if got := m[n]; got != nil {
+		return got, nil
+	}
+	list, err := r.from(ex, n)
+	if err != nil {
+		return nil, err
+	}
+	got := &reached{list: list}
+	if ex.mem < ex.g.opts.MaxMemory/memoRoom {
+		m[n] = got
+		return got, ex.alloc(4*len(list) + 64)
+	}
+	ex.free(4 * len(list))
+	return got, nil
+}
+
+func (x *closureOp) build(ex *exec, next runner) runner {
+	row := ex.row
+	end := func(p place) id {
+		if p.isVar() {
+			return row[p.slot]
+		}
+		if p.missing {
+			return ex.intern(valueOf(p.value))
+		}
+		return p.term
+	}
+	// A path of no steps leads from a constant to itself, and so from what EXISTS puts in for a variable; from a variable's value only when it is a node of
+	// the graph.
+	constant := func(p place, given int, n id) bool { return !p.isVar() || given >= 0 && row[given] == n }
+	return func() error {
+		s, o := end(x.s), end(x.o)
+		if err := ex.tick(); err != nil {
+			return err
+		}
+		switch {
+		case s != 0 && o != 0:
+			return x.between(ex, s, o, constant(x.s, x.sGiven, s) || constant(x.o, x.oGiven, o) || ex.st.isNode(s), next)
+		case s != 0:
+			if !constant(x.s, x.sGiven, s) && !ex.st.isNode(s) {
+				return nil
+			}
+			return x.spread(ex, s, false, &row[x.o.slot], next)
+		case o != 0:
+			if !constant(x.o, x.oGiven, o) && !ex.st.isNode(o) {
+				return nil
+			}
+			return x.spread(ex, o, true, &row[x.s.slot], next)
+		}
+		return x.everywhere(ex, next)
+	}
+}
+
+// between yields once when o can be reached from s.
+func (x *closureOp) between(ex *exec, s, o id, known bool, next runner) error {
+	if s == o && x.fwd.min == 0 {
+		if known {
+			return next()
+		}
+		return nil
+	}
+	back, from, to := false, s, o
+	if !x.o.isVar() {
+		back, from, to = true, o, s
+	}
+	r, err := x.reached(ex, from, back)
+	if err != nil || !r.has(to) {
+		return err
+	}
+	return next()
+}
+
+// spread binds a free end to everything that the other one leads to.
+func (x *closureOp) spread(ex *exec, from id, back bool, cell *id, next runner) error {
+	r, err := x.reached(ex, from, back)
+	if err != nil {
+		return err
+	}
+	for _, n := range r.list {
+		if err = ex.tick(); err != nil {
+			break
+		}
+		*cell = n
+		if err = next(); err != nil {
+			break
+		}
+	}
+	*cell = 0
+	return err
+}
+
+// everywhere starts at every node of the graph.
+func (x *closureOp) everywhere(ex *exec, next runner) error {
+	cell := &ex.row[x.s.slot]
+	for n := id(1); n < id(ex.st.size()); n++ {
+		if !ex.st.isNode(n) {
+			continue
+		}
+		*cell = n
+		var err error
+		if x.s.slot == x.o.slot {
+			err = x.between(ex, n, n, true, next)
+		} else {
+			err = x.spread(ex, n, false, &ex.row[x.o.slot], next)
+		}
+		if err != nil {
+			*cell = 0
+			return err
+		}
+	}
+	*cell = 0
+	return nil
+}
