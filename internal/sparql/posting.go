@@ -2,7 +2,6 @@ package sparql
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,10 +10,22 @@ import (
 // forbidden are the pieces of wiki markup that must not stand in a posted query, in lower case.
 var forbidden = [...]string{"{{", "}}", "[[", "]]", "~~~", "-{", "}-", "{|", "|}", "<!--", "</", "<nowiki", "<syntaxhighlight", "<source", "<pre", "<ref"}
 
-// behaviourSwitch is one of MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of the extensions on Wikidata), which it takes out
+// behaviourSwitches are MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of the extensions on Wikidata), which it takes out
 // of a page wherever they stand. Comments, strings and IRIs are written without; a name cannot be.
-var behaviourSwitch = regexp.MustCompile(`(?i)__(NOTOC|FORCETOC|TOC|NOGALLERY|NOEDITSECTION|NOTITLECONVERT|NOTC|NOCONTENTCONVERT|NOCC|NEWSECTIONLINK|NONEWSECTIONLINK|HIDDENCAT|` +
-	`EXPECTUNUSEDCATEGORY|EXPECTUNUSEDTEMPLATE|INDEX|NOINDEX|STATICREDIRECT|DISAMBIG|ARCHIVEDTALK|NOTALK|NOGLOBAL|EXPECTED_UNCONNECTED_PAGE)__`)
+var behaviourSwitches = [...]string{"NOTOC", "FORCETOC", "TOC", "NOGALLERY", "NOEDITSECTION", "NOTITLECONVERT", "NOTC", "NOCONTENTCONVERT", "NOCC", "NEWSECTIONLINK",
+	"NONEWSECTIONLINK", "HIDDENCAT", "EXPECTUNUSEDCATEGORY", "EXPECTUNUSEDTEMPLATE", "INDEX", "NOINDEX", "STATICREDIRECT", "DISAMBIG", "ARCHIVEDTALK", "NOTALK", "NOGLOBAL",
+	"EXPECTED_UNCONNECTED_PAGE"}
+
+// behaviourSwitch returns the first behaviour switch in a text, in any case, or "".
+func behaviourSwitch(text string) string {
+	up := strings.ToUpper(text)
+	for _, w := range behaviourSwitches {
+		if strings.Contains(up, "__"+w+"__") {
+			return "__" + w + "__"
+		}
+	}
+	return ""
+}
 
 // PostingForm returns the text of a query as it is posted on a wiki and run before that: the canonical layout with labels as comments, and nothing in it that
 // a template's parameter could take for markup: no {{ }} [[ ]] ~~~ -{ {| |} <!-- </ <nowiki __NOTOC__. Tokens are held apart by spaces; strings and IRIs get \uXXXX escapes,
@@ -38,7 +49,7 @@ func PostingForm(query string, label func(id string) string) (string, error) {
 			return "", fmt.Errorf("the query cannot be posted: %q stays in it", f)
 		}
 	}
-	if w := behaviourSwitch.FindString(out); w != "" {
+	if w := behaviourSwitch(out); w != "" {
 		return "", fmt.Errorf("the query cannot be posted: the wiki takes %s for an instruction; use another name", w)
 	}
 	again, err := Parse(out)
