@@ -273,9 +273,12 @@ func plainTable(a *agent.Answer, most int) string {
 	return b.String()
 }
 
-// clean drops what could steer a terminal: texts come from models, graphs and strangers.
+// clean drops what could steer a terminal or show a text in another order: texts come from models, graphs and strangers.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
+		if r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return -1
+		}
 		if r == '\n' || r == '\t' || (r >= ' ' && r != 0x7f && (r < 0x80 || r >= 0xa0)) {
 			return r
 		}

@@ -136,6 +136,7 @@ func TestHostilePosts(t *testing.T) {
 	if n := w.hits.Load(); n != 0 {
 		t.Errorf("%d calls went to the forbidden address", n)
 	}
+	w.checkTerminal(log)
 	again, log2 := w.demo()
 	if again != page {
 		t.Errorf("a second run has changed the page: %s", firstDifference(page, again))
@@ -208,6 +209,34 @@ func (w *hostileWorld) checkSecret(page, log string) {
 	})
 	if err != nil || files < 5 {
 		w.t.Errorf("%d files in the data folder, %v", files, err)
+	}
+}
+
+// checkTerminal looks for characters that steer a terminal or turn a line round in what the operator sees.
+func (w *hostileWorld) checkTerminal(log string) {
+	w.t.Helper()
+	var out bytes.Buffer
+	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &out, now: time.Now, environ: []string{"DATA_DIR=" + filepath.Join(w.dir, "data")}}
+	none := filepath.Join(w.dir, "none")
+	if code := run(context.Background(), e, []string{"ledger", "list", "--env-file", none}); code != exitOK {
+		w.t.Fatalf("ledger list ends with %d: %s", code, out.String())
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) < 10 {
+		w.t.Fatalf("the ledger has only %d lines", len(lines))
+	}
+	for _, l := range lines {
+		id, _, _ := strings.Cut(l, " ")
+		if code := run(context.Background(), e, []string{"ledger", "show", "--env-file", none, id}); code != exitOK {
+			w.t.Errorf("ledger show %s ends with %d", id, code)
+		}
+	}
+	for what, text := range map[string]string{"log": log, "ledger": out.String()} {
+		if i := strings.IndexFunc(text, func(r rune) bool {
+			return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+		}); i >= 0 {
+			w.t.Errorf("%q in the %s: %q", text[i:i+1], what, text[max(0, i-60):min(len(text), i+60)])
+		}
 	}
 }
 

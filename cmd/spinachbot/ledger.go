@@ -96,7 +96,7 @@ func (l *ledgerCommand) list(ctx context.Context, states []bot.State) error {
 			writeJSON(l.e.stdout, en)
 			continue
 		}
-		fmt.Fprintln(l.e.stdout, en.Line())
+		fmt.Fprintln(l.e.stdout, clean(en.Line()))
 	}
 	if len(entries) == 0 && !l.json {
 		fmt.Fprintln(l.e.stderr, "no entries")
@@ -113,13 +113,13 @@ func (l *ledgerCommand) show(ctx context.Context, id string) error {
 		writeJSON(l.e.stdout, en)
 		return nil
 	}
-	_, err = io.WriteString(l.e.stdout, en.Describe())
+	_, err = io.WriteString(l.e.stdout, clean(en.Describe()))
 	return err
 }
 
 func (l *ledgerCommand) changed(en *bot.Entry, err error) error {
 	if err == nil {
-		fmt.Fprintln(l.e.stdout, en.Line())
+		fmt.Fprintln(l.e.stdout, clean(en.Line()))
 	}
 	return err
 }

@@ -27,7 +27,7 @@ func ReadHostile(dir string, port, huge int) (Hostile, error) {
 	plain := strings.Repeat("lorem ipsum dolor sit amet ", huge/27+1)[:huge]
 	marks := []string{
 		"@@PORT@@", strconv.Itoa(port), "@@NUL@@", "\x00", "@@CR@@", "\r", "@@DEL@@", "\x7f", "@@UNIQ@@", "\x7f'\"`UNIQ--nowiki-00000001-QINU`\"'\x7f",
-		"@@RLO@@", "\u202e", "@@LRM@@", "\u200e", "@@ZWSP@@", "\u200b", "@@LSEP@@", "\u2028", "@@BOM@@", "\ufeff",
+		"@@RLO@@", "\u202e", "@@LRM@@", "\u200e", "@@ZWSP@@", "\u200b", "@@LSEP@@", "\u2028", "@@BOM@@", "\ufeff", "@@CSI@@", "\u009b",
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "page.wikitext"))
 	if err != nil {
