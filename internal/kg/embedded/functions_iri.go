@@ -68,9 +68,9 @@ func cast(k vkind, iri string, a value) value {
 // castString gives the canonical text of a value; doubles between a millionth and a million are written without exponent (XPath Functions, section 19.1.2).
 func castString(a value) value {
 	switch a.k {
-	case vIRI, vString, vOther:
+	case vIRI, vString, vLang, vOther:
 		return stringValue(a.s)
-	case vBlank, vLang, vIll:
+	case vBlank, vIll:
 		return value{}
 	case vFloat, vDouble:
 		size := 64
