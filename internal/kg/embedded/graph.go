@@ -76,6 +76,9 @@ func newGraph(s *store, opts Options) *Graph {
 // Name is the graph's name.
 func (g *Graph) Name() string { return g.opts.Name }
 
+// Timeout is the longest time of one query; negative when there is no limit.
+func (g *Graph) Timeout() time.Duration { return g.opts.Timeout }
+
 // Len is the number of triples.
 func (g *Graph) Len() int { return g.store.triples }
 

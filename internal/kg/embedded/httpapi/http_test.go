@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -151,6 +152,42 @@ func TestErrors(t *testing.T) {
 	req.Header.Set("User-Agent", "")
 	if resp, err := http.DefaultClient.Do(req); err != nil || resp.StatusCode != 403 {
 		t.Errorf("without a user agent: %v %v", resp, err)
+	}
+}
+
+// TestClientThatDoesNotRead checks that a client who stops reading does not hold a query, and that a query's limit does not reach into the next one on the
+// same connection.
+func TestClientThatDoesNotRead(t *testing.T) {
+	b := embedded.NewBuilder()
+	if err := b.Read("t.ttl", strings.NewReader(data)); err != nil {
+		t.Fatal(err)
+	}
+	h := NewSPARQL(slog.New(slog.DiscardHandler), b.Graph(embedded.Options{Timeout: 50 * time.Millisecond}), 0)
+	done := make(chan struct{}, 1)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h.ServeHTTP(w, r)
+		done <- struct{}{}
+	}))
+	defer s.Close()
+	conn, err := net.Dial("tcp", s.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	endless := url.QueryEscape("SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }")
+	if _, err := io.WriteString(conn, "GET /sparql?query="+endless+" HTTP/1.1\r\nHost: x\r\nUser-Agent: test/1.0\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		t.Fatal("the query is still held by a client who does not read")
+	}
+	for range 3 {
+		if status, _, _ := do(t, "GET", s.URL+"/sparql?format=json&query="+url.QueryEscape("ASK {}"), "", "", ""); status != 200 {
+			t.Errorf("status %d", status)
+		}
+		<-done
 	}
 }
 

@@ -132,6 +132,12 @@ func (h *SPARQL) answer(w http.ResponseWriter, r *http.Request, query string) {
 		ctx, cancel = context.WithTimeout(ctx, time.Duration(ms)*time.Millisecond)
 		defer cancel()
 	}
+	if limit := h.graph.Timeout(); limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	defer limitWriting(ctx, w)()
 	format := chooseFormat(r)
 	out := &response{w: w, format: format}
 	sink := newWriter(format, out)
@@ -160,6 +166,19 @@ func (h *SPARQL) answer(w http.ResponseWriter, r *http.Request, query string) {
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(status)
 	io.WriteString(w, text)
+}
+
+// writeGrace is the time after a query's deadline in which the rest of its answer may still be sent.
+const writeGrace = 500 * time.Millisecond
+
+// limitWriting makes writing fail soon after the context's deadline, so that a client who does not read cannot hold a query. The result undoes it.
+func limitWriting(ctx context.Context, w http.ResponseWriter) func() {
+	end, ok := ctx.Deadline()
+	rc := http.NewResponseController(w)
+	if !ok || rc.SetWriteDeadline(end.Add(writeGrace)) != nil {
+		return func() {}
+	}
+	return func() { _ = rc.SetWriteDeadline(time.Time{}) }
 }
 
 const stackTrace = "\tat java.util.concurrent.FutureTask.report(FutureTask.java:122)\n\tat java.util.concurrent.FutureTask.get(FutureTask.java:206)\n"
