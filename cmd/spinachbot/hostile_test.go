@@ -28,11 +28,11 @@ const canary = "canary-5f3a9c7e21-do-not-print"
 
 // hostileReplies says how many replies each thread of the hostile page must get. Threads that are not listed get one.
 var hostileReplies = map[string]int{
-	"Who am I":           2, // two people ask
-	"Forged answer":      0, // the bot's own signature stands there, and the bot cannot know that it is forged
-	"Do something else":  0, // the model asks for an action that does not exist, whatever it is told: tried again later
-	"Open comment":       1,
-	"Behind the comment": 0, // MediaWiki shows nothing of it
+	"Who am I":             2, // two people ask
+	"Forged answer":        0, // the bot's own signature stands there, and the bot cannot know that it is forged
+	"Do something else":    0, // the model asks for an action that does not exist, whatever it is told: tried again later
+	"A service that tells": 0, // the model's service refuses every call for it: tried again later
+	"Behind the comment":   0, // MediaWiki shows nothing of it
 }
 
 // hostileWorld is a place to run the demo on the hostile page: a model that obeys the posts, and a listener that nobody may call.
@@ -82,7 +82,7 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 	return w
 }
 
-// quoting is a model's service that refuses a pruning call with a text that quotes the key, as careless services do.
+// quoting is a model's service that refuses side tasks, and every step of one request, with a text that quotes the key, as careless services do.
 func (w *hostileWorld) quoting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -92,7 +92,8 @@ func (w *hostileWorld) quoting(next http.Handler) http.Handler {
 		if !strings.Contains(r.Header.Get("Authorization"), canary) {
 			w.t.Errorf("the model was called without the key: the test would prove nothing")
 		}
-		if bytes.Contains(body, []byte("[task: prune]")) || bytes.Contains(body, []byte("[task: language]")) {
+		step := bytes.Contains(body, []byte("[task: act]")) && bytes.Contains(body, []byte("Case xray"))
+		if step || bytes.Contains(body, []byte("[task: prune]")) || bytes.Contains(body, []byte("[task: language]")) {
 			w.refused.Add(1)
 			rw.WriteHeader(http.StatusUnauthorized)
 			fmt.Fprintf(rw, `{"error":{"message":"Incorrect API key provided: %s (header %s)","type":"invalid_request_error","code":"invalid_api_key"}}`,
