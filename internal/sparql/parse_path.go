@@ -1,0 +1,153 @@
+package sparql
+
+import "github.com/spinachbot/spinachbot/internal/rdf"
+
+// verb reads the predicate of a pattern.
+func (p *parser) verb() *Path {
+	if p.is(tVar) {
+		x := p.paths.one()
+		x.Kind, x.Span = PathTerm, Span{p.tok.start, p.tok.end}
+		x.Term = p.varTerm()
+		return x
+	}
+	return p.path()
+}
+
+// path reads rule 88: alternatives.
+func (p *parser) path() *Path {
+	p.enter()
+	start := p.tok
+	first := p.pathSequence()
+	if p.is('|') {
+		x := p.paths.one()
+		x.Kind, x.Args = PathAlt, []*Path{first}
+		for p.accept('|') {
+			x.Args = append(x.Args, p.pathSequence())
+		}
+		x.Span = p.span(start)
+		first = x
+	}
+	p.leave()
+	return first
+}
+
+func (p *parser) pathSequence() *Path {
+	start := p.tok
+	first := p.pathElement()
+	if !p.is('/') {
+		return first
+	}
+	x := p.paths.one()
+	x.Kind, x.Args = PathSeq, make([]*Path, 1, 2)
+	x.Args[0] = first
+	for p.accept('/') {
+		x.Args = append(x.Args, p.pathElement())
+	}
+	x.Span = p.span(start)
+	return x
+}
+
+// pathElement reads rules 91 to 93: a primary with its modifier, inverted or not.
+func (p *parser) pathElement() *Path {
+	start := p.tok
+	inverse := p.accept('^')
+	x := p.pathModifier(start, p.pathPrimary())
+	if inverse {
+		i := p.paths.one()
+		i.Kind, i.Args, i.Span = PathInverse, []*Path{x}, p.span(start)
+		x = i
+	}
+	return x
+}
+
+func (p *parser) pathModifier(start token, x *Path) *Path {
+	var k PathKind
+	switch {
+	case p.is('*'):
+		k = PathStar
+	case p.is('?'):
+		k = PathOpt
+	case p.is('+') && !p.signed():
+		k = PathPlus
+	case p.is('{'):
+		if next := p.peek().kind; next == tInteger || next == ',' {
+			p.failWith(p.tok, "an object", "a path takes no {n,m}: neither SPARQL 1.1 nor the query service knows it",
+				"write the steps out, such as wdt:P279/wdt:P279?, or use + or *")
+		}
+		return x
+	default:
+		return x
+	}
+	p.advance()
+	y := p.paths.one()
+	y.Kind, y.Args, y.Span = k, []*Path{x}, p.span(start)
+	return y
+}
+
+// signed reports whether the current + or - stands right before a number, and so is its sign.
+func (p *parser) signed() bool {
+	c := p.at(int(p.tok.end))
+	return c >= '0' && c <= '9' || c == '.' && p.at(int(p.tok.end)+1) >= '0' && p.at(int(p.tok.end)+1) <= '9'
+}
+
+func (p *parser) pathPrimary() *Path {
+	start := p.tok
+	switch {
+	case p.is(tIRI), p.is(tName), p.isWord(kwA):
+		x := p.paths.one()
+		x.Kind, x.Term = PathTerm, p.predicate()
+		x.Span = p.span(start)
+		return x
+	case p.accept('('):
+		x := p.path()
+		p.expect(')', "a closing bracket")
+		return x
+	case p.accept('!'):
+		return p.negated(start)
+	}
+	p.fail("a predicate")
+	return nil
+}
+
+// predicate reads an IRI or a.
+func (p *parser) predicate() *Term {
+	if p.isWord(kwA) && p.textOf(p.tok) == "a" {
+		t := p.terms.one()
+		t.Kind, t.Span, t.Written, t.Value = Const, Span{p.tok.start, p.tok.end}, "a", rdf.IRI(rdf.RDFType)
+		p.advance()
+		return t
+	}
+	return p.varOrIRI("a predicate")
+}
+
+// negated reads what follows ! in a path (rules 95 and 96).
+func (p *parser) negated(start token) *Path {
+	x := p.paths.one()
+	x.Kind = PathNegated
+	one := func() {
+		s := p.tok
+		inverse := p.accept('^')
+		if !p.is(tIRI) && !p.is(tName) && !p.isWord(kwA) {
+			p.fail("a predicate")
+		}
+		y := p.paths.one()
+		y.Kind, y.Term, y.Span = PathTerm, p.predicate(), p.span(s)
+		if inverse {
+			y = &Path{Kind: PathInverse, Args: []*Path{y}, Span: y.Span}
+		}
+		x.Args = append(x.Args, y)
+	}
+	if p.accept('(') {
+		if !p.is(')') {
+			one()
+			for p.accept('|') {
+				one()
+			}
+		}
+		p.expect(')', "a closing bracket")
+	} else {
+		one()
+	}
+	x.Span = p.span(start)
+	return x
+}

@@ -1,0 +1,157 @@
+package sparql
+
+// triplesSameSubject reads rules 75 and 81, without the dot.
+func (p *parser) triplesSameSubject() *Triples {
+	start := p.tok
+	t := p.triples.one()
+	t.Subject = p.node("a subject")
+	lone := t.Subject.Kind == BlankList || t.Subject.Kind == Collection && len(t.Subject.Items()) > 0
+	if !lone || p.verbStart() {
+		t.Properties = p.propertyList()
+	}
+	t.Span = p.span(start)
+	return t
+}
+
+func (p *parser) verbStart() bool {
+	switch p.tok.kind {
+	case tVar, tName, tIRI, '^', '!', '(':
+		return true
+	}
+	return p.isWord(kwA)
+}
+
+// propertyList reads predicates with their objects, separated by semicolons, of which there may be too many.
+func (p *parser) propertyList() []*Property {
+	var out []*Property
+	for {
+		out = p.propPtrs.push(out, p.property(len(out) > 0))
+		if !p.is(';') {
+			return out
+		}
+		for p.accept(';') {
+		}
+		p.finish(&out[len(out)-1].Notes)
+		if !p.verbStart() {
+			return out
+		}
+	}
+}
+
+func (p *parser) property(takes bool) *Property {
+	start := p.tok
+	x := p.properties.one()
+	if takes {
+		x.Notes = p.start()
+	}
+	x.Path = p.verb()
+	for {
+		var n *Notes
+		if len(x.Objects) > 0 {
+			n = p.start()
+		}
+		o := p.node("an object")
+		x.Objects = p.termPtrs.push(x.Objects, o)
+		if n != nil {
+			o.Notes = merge(n, o.Notes)
+		}
+		if !p.accept(',') {
+			break
+		}
+		p.finish(&o.Notes)
+	}
+	x.Span = p.span(start)
+	p.finish(&x.Notes)
+	return x
+}
+
+// node reads a subject or object: a term, a property list in brackets, a collection.
+func (p *parser) node(expected string) *Term {
+	switch p.tok.kind {
+	case tVar:
+		return p.varTerm()
+	case '[':
+		return p.bracket()
+	case '(':
+		return p.collection()
+	case tBlank:
+		t := p.terms.one()
+		t.Kind, t.Name, t.Span = BlankNode, p.text[p.tok.start+2:p.tok.end], Span{p.tok.start, p.tok.end}
+		p.labelled = true
+		p.advance()
+		return t
+	}
+	if t := p.constant(); t != nil {
+		return t
+	}
+	p.fail(expected)
+	return nil
+}
+
+func (p *parser) bracket() *Term {
+	p.enter()
+	start := p.tok
+	t := p.terms.one()
+	p.blanks++
+	t.Kind, t.Name = BlankNode, "."+itoa(p.blanks)
+	p.open = append(p.open, p.tok)
+	p.advance()
+	if !p.is(']') {
+		t.Kind = BlankList
+		if c := p.opened(); c != nil {
+			t.Notes = &Notes{Open: c}
+		}
+		t.inner = &inner{properties: p.propertyList()}
+	}
+	p.expect(']', "a closing square bracket")
+	p.open = p.open[:len(p.open)-1]
+	t.Span = p.span(start)
+	p.leave()
+	return t
+}
+
+func (p *parser) collection() *Term {
+	p.enter()
+	start := p.tok
+	t := p.terms.one()
+	p.blanks++
+	t.Kind, t.Name = Collection, "."+itoa(p.blanks)
+	p.advance()
+	if !p.is(')') {
+		t.inner = &inner{}
+	}
+	for !p.is(')') {
+		t.inner.items = append(t.inner.items, p.node("an element of the list or a closing bracket"))
+	}
+	p.advance()
+	t.Span = p.span(start)
+	p.leave()
+	return t
+}
+
+func (p *parser) varTerm() *Term {
+	t := p.terms.one()
+	t.Kind, t.Span = Var, Span{p.tok.start, p.tok.end}
+	t.Name = p.variable()
+	return t
+}
+
+// variable returns the name of the variable in hand and passes it.
+func (p *parser) variable() string {
+	name := unescapeCodepoints(p.text[p.tok.start+1 : p.tok.end])
+	p.advance()
+	return name
+}
+
+func (p *parser) varOrIRI(expected string) *Term {
+	switch p.tok.kind {
+	case tVar:
+		return p.varTerm()
+	case tIRI, tName:
+		t := p.iriTerm(p.tok)
+		p.advance()
+		return t
+	}
+	p.fail(expected)
+	return nil
+}

@@ -1,0 +1,158 @@
+package sparql
+
+import (
+	"slices"
+)
+
+// maxRebound bounds the BINDs that are taken apart: each may go through its whole group.
+const maxRebound = 200
+
+// rebound takes apart every BIND to a variable that has a value already, which the standard forbids and Blazegraph reads as: they must be equal.
+func (r *rewriter) rebound(s *SelectQuery) {
+	groups(s.Where, func(g *Group) {
+		seen := newVarSet()
+		for i := 0; i < len(g.Patterns); i++ {
+			x, ok := g.Patterns[i].(*Bind)
+			if !ok || !seen.seen[x.Var] {
+				seen.group(groupOf(g.Patterns[i]))
+				continue
+			}
+			if r.again++; r.again > maxRebound {
+				r.fail(x, "more than %d variables are given a value twice", maxRebound)
+				return
+			}
+			before, now := r.fresh(x.Var+"_before"), r.fresh(x.Var+"_now")
+			for _, p := range g.Patterns[:i] {
+				if _, filter := p.(*Filter); !filter {
+					rename(p, x.Var, before)
+				}
+			}
+			rename(x.Expr, x.Var, before)
+			equal := binary("||", binary("||", unbound(before), unbound(now)), binary("=", varExpr(before), varExpr(now)))
+			tail := append([]Pattern{&Bind{Expr: call("COALESCE", varExpr(before), varExpr(now)), Var: x.Var}, &Filter{Expr: equal}}, g.Patterns[i+1:]...)
+			r.note("?%s, which BIND gives a value although it may have one, is compared instead", x.Var)
+			x.Var = now
+			g.Patterns = append(g.Patterns[:i+1:i+1], tail...)
+			i += 2
+		}
+	})
+}
+
+func unbound(name string) *Expr {
+	return &Expr{Kind: ExprUnary, Op: "!", Args: []*Expr{call("BOUND", varExpr(name))}}
+}
+
+// aliases renames a variable of the pattern that a projected expression is bound to as well, (SAMPLE(?x) AS ?x), which the standard forbids.
+func (r *rewriter) aliases(s *SelectQuery) {
+	visible := s.Where.Visible()
+	for _, it := range s.Items {
+		if it.Expr != nil && s.GroupBy != nil && !slices.Contains(visible, it.Var) {
+			r.dropKey(s, it.Var)
+		}
+		if it.Expr == nil || !slices.Contains(visible, it.Var) {
+			continue
+		}
+		name := r.fresh(it.Var + "_value")
+		old := it.Var
+		rename(s.Where, old, name)
+		for _, other := range s.Items {
+			if other.Expr != nil {
+				rename(other.Expr, old, name)
+			}
+		}
+		if s.GroupBy != nil {
+			rename(s.GroupBy, old, name)
+		}
+		r.note("?%s, which is bound in the pattern and again in the projection, is called ?%s in the pattern", old, name)
+	}
+}
+
+// having writes the expressions of the projection into HAVING, which does not see their names in the standard (section 18.2.4.1 comes before 18.2.4.4).
+func (r *rewriter) having(s *SelectQuery) {
+	if s.Having == nil {
+		return
+	}
+	byName := map[string]*Expr{}
+	for _, it := range s.Items {
+		if it.Expr != nil {
+			byName[it.Var] = it.Expr
+		}
+	}
+	size := 0
+	for _, c := range s.Having.Conditions {
+		r.replace(c, byName, 0, &size)
+	}
+}
+
+// replace puts expressions in the places of variables below e. Inside aggregates a name is the pattern's own.
+func (r *rewriter) replace(e *Expr, byName map[string]*Expr, depth int, size *int) {
+	if *size++; *size > maxVisits {
+		r.fail(e, "HAVING would become too long")
+		return
+	}
+	if depth > 20 || r.err != nil || e.Kind == ExprAggregate {
+		return
+	}
+	if isTerm(e, Var) && byName[e.Term.Name] != nil {
+		r.note("?%s in HAVING written out", e.Term.Name)
+		*e = *copyExpr(byName[e.Term.Name])
+		r.replace(e, byName, depth+1, size)
+		return
+	}
+	for _, a := range e.Args {
+		r.replace(a, byName, depth, size)
+	}
+}
+
+// copyExpr returns a copy that shares terms and groups with the original, but no expression.
+func copyExpr(e *Expr) *Expr {
+	c := *e
+	c.Args = make([]*Expr, len(e.Args))
+	for i, a := range e.Args {
+		c.Args[i] = copyExpr(a)
+	}
+	return &c
+}
+
+// dropKey takes a column that is computed out of the GROUP BY, where it has no value yet and makes no difference.
+func (r *rewriter) dropKey(s *SelectQuery, name string) {
+	before := len(s.GroupBy.Keys)
+	s.GroupBy.Keys = slices.DeleteFunc(s.GroupBy.Keys, func(k *GroupKey) bool { return k.As == "" && isTerm(k.Expr, Var) && k.Expr.Term.Name == name })
+	if len(s.GroupBy.Keys) < before {
+		r.note("?%s, which the projection computes, taken out of GROUP BY", name)
+	}
+	if len(s.GroupBy.Keys) == 0 {
+		s.GroupBy = nil
+	}
+}
+
+// rename gives a variable another name everywhere below n.
+func rename(n Node, from, to string) {
+	Inspect(n, func(n Node) bool {
+		switch x := n.(type) {
+		case *Term:
+			if x.Kind == Var && x.Name == from {
+				x.Name = to
+			}
+		case *SelectItem:
+			if x.Var == from {
+				x.Var = to
+			}
+		case *Bind:
+			if x.Var == from {
+				x.Var = to
+			}
+		case *GroupKey:
+			if x.As == from {
+				x.As = to
+			}
+		case *Values:
+			for i, v := range x.Vars {
+				if v == from {
+					x.Vars[i] = to
+				}
+			}
+		}
+		return true
+	})
+}
