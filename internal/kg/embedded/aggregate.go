@@ -136,7 +136,7 @@ func (r *grouper) group() (int, error) {
 		return 0, err
 	}
 	if fresh {
-		size := 200 * len(r.a.aggs)
+		size := 400 * len(r.a.aggs)
 		r.used += size
 		if err := r.ex.alloc(size); err != nil {
 			return 0, err

@@ -164,7 +164,7 @@ func (ex *exec) intern(v value) id {
 	}
 	n, fresh := ex.terms.intern(v)
 	if fresh {
-		if err := ex.alloc(len(v.s) + 160); err != nil {
+		if err := ex.alloc(len(v.s) + 320); err != nil {
 			return 0
 		}
 	}
