@@ -88,9 +88,11 @@ func (c *compiler) selectIn(q *sparql.SelectQuery, sc *scope, shared map[string]
 // selectQuery compiles a query's body in its own scope.
 func (c *compiler) selectQuery(q *sparql.SelectQuery, sc *scope, form sparql.Form) *selectNode {
 	s := &selectNode{limit: -1, distinct: q.Distinct, any: form == sparql.Ask}
-	sc.labels = q.Columns()
-	if q.Star {
-		sc.labels = nil
+	sc.labels = nil
+	for _, it := range q.Items {
+		if it.Expr == nil { // the label service looks at plain columns only
+			sc.labels = append(sc.labels, it.Var)
+		}
 	}
 	where := q.Where
 	if where == nil {
