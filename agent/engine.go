@@ -59,7 +59,7 @@ type run struct {
 	down   int             // failures of the graph's service in a row
 
 	refusals int  // refused actions of the whole run
-	unseen   bool // the last query executed holds numbers that were not seen before
+	unseen   bool // the query that is published holds numbers that were not seen before
 }
 
 // Ask looks for the query that answers q. Every event goes to rec before the next one happens.
@@ -210,7 +210,7 @@ func (r *run) act(ctx context.Context) (*turn, error) {
 			if short {
 				s = s.shortened()
 			}
-			return actMessages(r.preset, r.meter.limits, r.asked(), s)
+			return actMessages(r.preset, r.meter.limits, r.meter.actions, r.asked(), s)
 		})
 	if err != nil {
 		return nil, err
@@ -251,8 +251,9 @@ func (r *run) step(ctx context.Context, t turn, key string) error {
 	}
 	r.state.taken++
 	elapsed := r.now().Sub(began)
-	k := kept{key: key, result: res.found, transient: passing(res.failure), Step: Step{N: r.state.taken, Thought: t.thought, Action: t.action.name,
-		Argument: t.action.argument, Observation: res.text, Failure: res.failure, Rows: res.rows, Elapsed: elapsed, MS: elapsed.Milliseconds()}}
+	k := kept{key: key, result: res.found, transient: passing(res.failure), unseen: res.unseen, came: res.came(t.action), short: res.short,
+		Step: Step{N: r.state.taken, Thought: t.thought, Action: t.action.name,
+			Argument: t.action.argument, Observation: res.text, Failure: res.failure, Rows: res.rows, Elapsed: elapsed, MS: elapsed.Milliseconds()}}
 	if t.more {
 		k.notes = append(k.notes, say("only_first", nil))
 	}
@@ -283,6 +284,7 @@ func (r *run) watchService(k kg.Kind) error {
 func (r *run) refuse(ctx context.Context, t turn, ref *refusal) error {
 	r.refusals++
 	gone := r.state.refuse(ref)
+	ref.data["Action"], ref.data["Argument"] = t.action.name, t.action.argument
 	r.state.badTurn, r.state.fleeting = "", say(ref.text, ref.data)
 	if len(gone) > 0 {
 		r.state.fleeting = ""
@@ -300,16 +302,7 @@ type summary struct{ Action, Argument, Came string }
 func summaries(steps []kept) []summary {
 	var out []summary
 	for _, k := range steps {
-		s := summary{Action: k.Action, Argument: k.Argument}
-		switch {
-		case k.Failure != "":
-			s.Came = say("came_failed", string(k.Failure))
-		case k.Action == actExecute && k.result && k.Rows > 0:
-			s.Came = say("came_rows", k.Rows)
-		case k.Action == actExecute && !k.result:
-			s.Came = say("came_empty", nil)
-		}
-		out = append(out, s)
+		out = append(out, summary{Action: k.Action, Argument: k.Argument, Came: k.came})
 	}
 	return out
 }

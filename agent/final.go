@@ -18,12 +18,13 @@ const labelledRows = 25
 // stop carries out an accepted stop. done is false when the last query turned out to be unfit for publishing: then the model has been told and goes on.
 func (r *run) stop(ctx context.Context, t turn) (end ending, done bool, err error) {
 	if t.action.noAnswer {
-		end = ending{reason: NotFound, detail: t.action.argument}
+		end = ending{reason: NotFound, detail: strings.TrimSpace(strings.TrimPrefix(t.action.argument, sayingNoAnswer))}
 		return end, true, r.recordStop(ctx, t)
 	}
-	i, query := r.state.finalQuery()
-	answer, err := r.publish(ctx, query)
+	i := r.state.stoppedOn(t.action)
+	answer, err := r.publish(ctx, r.state.steps[i].Argument)
 	if err == nil {
+		r.unseen = r.state.steps[i].unseen
 		return ending{answer: answer}, true, r.recordStop(ctx, t)
 	}
 	var u *unfit
@@ -181,6 +182,16 @@ func (r *run) extract(ctx context.Context, end ending) (ending, error) {
 	return ending{answer: answer, extracted: true}, err
 }
 
+// reportNotes are the searcher's thoughts and what came of the actions, a line each, for whoever writes the report: the result alone does not show what was
+// assumed, nor what is missing in it.
+func (s *state) reportNotes() []string {
+	var out []string
+	for i, k := range s.steps {
+		out = append(out, say("note_step", map[string]any{"N": i + 1, "Thought": k.Thought, "Action": k.Action, "Argument": k.Argument, "Came": k.came, "Short": k.short}))
+	}
+	return out
+}
+
 // maxReport is how many characters a report may have; one to three sentences are asked for.
 const maxReport = 2000
 
@@ -192,6 +203,7 @@ func (r *run) report(ctx context.Context, out *Outcome) error {
 	data := map[string]any{"Question": r.q.Text, "Language": r.lang.name, "Earlier": r.questionsBefore(), "Why": clip(fold(out.Detail), 300), "Steps": r.state.stepsKept()}
 	if a := out.Answer; a != nil {
 		data["SPARQL"], data["Result"] = a.SPARQL, r.preset.tableText(a.Table, a.Labels)
+		data["Notes"] = r.state.reportNotes()
 	}
 	text, ok, err := r.help(ctx, "report", 1500, system("report", map[string]any{"Language": r.lang.name}),
 		llm.Message{Role: llm.User, Content: say("report_user", data)})

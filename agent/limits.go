@@ -49,6 +49,13 @@ func (l Limits) fields() map[string]any {
 		"seconds": l.Time.Seconds()}
 }
 
+// left tells, with counted steps in the state and actions asked for so far, up to which step the state can still grow, and how many refused or abandoned
+// actions can be borne before each further one costs one of those steps.
+func (l Limits) left(counted, actions int) (most, spare int) {
+	most = min(l.Counted, counted+l.Total-actions)
+	return most, max(0, l.Total-actions-(l.Counted-counted))
+}
+
 // halt ends a run with a reason. It is the only kind of error inside the package that becomes an Outcome; every other one is returned to the caller.
 type halt struct {
 	reason Reason

@@ -50,7 +50,7 @@ func escape(s string) string { return textEscaper.Replace(clean(s)) }
 // attribute makes untrusted text safe as the value of a tag's attribute.
 func attribute(s string) string { return escaper.Replace(fold(clean(s))) }
 
-var ourTag = regexp.MustCompile(`(?i)<(/?\s*(?:question|earlier|post|heading|entity|observation)\b)`)
+var ourTag = regexp.MustCompile(`(?i)<(/?\s*(?:question|earlier|post|heading|entity|observation|notes)\b)`)
 
 // guard makes untrusted text safe inside an observation: what looks like one of our tags loses its angle bracket.
 func guard(s string) string { return ourTag.ReplaceAllString(clean(s), "&lt;$1") }
@@ -110,8 +110,10 @@ type asked struct {
 }
 
 // actMessages builds the conversation for the next action: the system message, the question with its earlier turns, and every step of the state as a turn of the
-// model with its observation. What was said about refused, unreadable or abandoned turns comes where it belongs.
-func actMessages(p preset, l Limits, q asked, s *state) []llm.Message {
+// model with its observation. What was said about refused, unreadable or abandoned turns comes where it belongs. actions is how many were asked for so far.
+func actMessages(p preset, l Limits, actions int, q asked, s *state) []llm.Message {
+	most, spare := l.left(len(s.steps), actions)
+	counter := say("counter", map[string]any{"Next": len(s.steps) + 1, "Most": most, "Spare": spare})
 	notes := func(after int) []string {
 		var out []string
 		for _, n := range s.notes {
@@ -123,7 +125,9 @@ func actMessages(p preset, l Limits, q asked, s *state) []llm.Message {
 			if s.badTurn == "" && s.fleeting != "" {
 				out = append(out, s.fleeting)
 			}
-			out = append(out, hurry(l.Counted-after)...)
+			if s.badTurn == "" {
+				out = append(append(out, hurry(most-after)...), counter)
+			}
 		}
 		return out
 	}
@@ -138,7 +142,7 @@ func actMessages(p preset, l Limits, q asked, s *state) []llm.Message {
 	}
 	if s.badTurn != "" {
 		ms = append(ms, llm.Message{Role: llm.Assistant, Content: guard(clip(s.badTurn, 3000))},
-			llm.Message{Role: llm.User, Content: say("act_again", map[string]any{"Note": s.fleeting, "Next": len(s.steps) + 1})})
+			llm.Message{Role: llm.User, Content: say("act_again", map[string]any{"Note": s.fleeting, "Counter": counter, "Next": len(s.steps) + 1})})
 	}
 	return ms
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -30,6 +31,7 @@ var (
 	bareAction = regexp.MustCompile("(?m)^[ \\t>*_\\-`]*(search_wikidata|get_wikidata_entry|get_property_examples|execute_sparql|stop)[ \\t`]*\\(")
 	actionName = regexp.MustCompile("^[`\"'*_\\s]*([A-Za-z_][A-Za-z_0-9]*)[`\"'*_]*")
 	noAnswer   = regexp.MustCompile(`(?is)^no[ _-]?answer\b[\s:,.\-–—]*(.*)$`)
+	stopStep   = regexp.MustCompile(`(?is)^(?:step[ \t=:#]*([0-9]{1,4})\b.*|#?([0-9]{1,4}))$`) // "step 5", "Step #5: the count", "5"
 	iriRef     = regexp.MustCompile("^<[^<>\"{}|^`\\\\\\s]*>")
 )
 
@@ -294,6 +296,9 @@ func parseJSONTurn(text string) (turn, bool) {
 	return turn{thought: strings.TrimSpace(get("thought")), action: a}, a.name != ""
 }
 
+// sayingNoAnswer begins the argument of a stop(no answer: why).
+const sayingNoAnswer = "no answer: "
+
 // checkAction completes an action and says what is missing.
 func checkAction(a *action) error {
 	a.name, a.argument = strings.TrimSpace(a.name), strings.TrimSpace(a.argument)
@@ -302,7 +307,10 @@ func checkAction(a *action) error {
 		return &unreadable{text: "bad_name", data: map[string]any{"Name": clip(a.name, 60)}}
 	case a.name == actStop:
 		if m := noAnswer.FindStringSubmatch(a.argument); m != nil {
-			a.noAnswer, a.argument = true, "no answer: "+strings.TrimSpace(unquote(m[1]))
+			a.noAnswer, a.argument = true, sayingNoAnswer+strings.TrimSpace(unquote(m[1]))
+		} else if m := stopStep.FindStringSubmatch(a.argument); m != nil {
+			a.step, _ = strconv.Atoi(m[1] + m[2])
+			a.argument, a.atStep = fmt.Sprintf("step %d", a.step), true
 		} else {
 			a.argument = ""
 		}

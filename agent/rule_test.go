@@ -50,6 +50,7 @@ func TestRefusals(t *testing.T) {
 		reasons  []string
 		kept     int // steps in the outcome
 		end      Reason
+		ran      string // a piece of the query that is published
 	}{
 		{
 			sentence: "no repetition, a stop with a result: nothing is refused",
@@ -127,6 +128,38 @@ func TestRefusals(t *testing.T) {
 			sentence: "the last query executed counts, not one before it that had a result",
 			asked:    []string{execute(qA), execute(qEmpty), "stop()", execute(qB), "stop()"},
 			carried:  []string{qA, qEmpty, qB, "stop"}, to: []int{2}, reasons: []string{"stop"}, kept: 4,
+		},
+		{
+			sentence: "a stop on a step publishes the query of that step, also after a check",
+			asked:    []string{"search_wikidata(a)", execute(qA), execute(qB), execute(qEmpty), "stop(step 2)"},
+			carried:  []string{"a", qA, qB, qEmpty, "step 2"}, kept: 5, ran: "P31",
+		},
+		{
+			sentence: "a query repeated after its check is refused, and can be stopped on then",
+			asked:    []string{execute(qA), execute(qB), execute(qA), "stop(Step 1: the list)"},
+			carried:  []string{qA, qB, "step 1"}, to: []int{2}, reasons: []string{"repeat"}, kept: 3, ran: "P31",
+		},
+		{
+			sentence: "a plain stop publishes the last query executed, as in the paper",
+			asked:    []string{execute(qA), execute(qB), "stop()"},
+			carried:  []string{qA, qB, "stop"}, kept: 3, ran: "P17",
+		},
+		{
+			sentence: "a stop on a step that is no query, returned nothing, failed, or does not exist is refused",
+			asked: []string{"search_wikidata(a)", execute(qEmpty), execute(qBroken), execute(qA), "stop(step 1)", "search_wikidata(b)", "stop(step 2)", "search_wikidata(c)",
+				"stop(3)", "search_wikidata(d)", "stop(step 99)", "search_wikidata(e)", "stop(step 0)", "search_wikidata(f)", "stop(step 4)"},
+			carried: []string{"a", qEmpty, qBroken, qA, "b", "c", "d", "e", "f", "step 4"}, to: []int{4, 5, 6, 7, 8}, kept: 10, ran: "P31",
+		},
+		{
+			sentence: "steps are named by their place in the state, as the model was told, not by their number in the run",
+			asked: []string{"search_wikidata(a)", "search_wikidata(b)", "search_wikidata(b)", "search_wikidata(b)", execute(qA), execute(qB),
+				"stop(step 2)"},
+			carried: []string{"a", "b", qA, qB, "step 2"}, to: []int{2, 1}, reasons: []string{"repeat", "repeat"}, kept: 4, ran: "P31",
+		},
+		{
+			sentence: "a stop on a step and a repetition in a row are two refusals in a row; the second returns to before the last execute",
+			asked:    []string{"search_wikidata(a)", execute(qA), "search_wikidata(a)", "stop(step 1)", execute(qA), "stop(step 2)"},
+			carried:  []string{"a", qA, qA, "step 2"}, to: []int{2, 1}, reasons: []string{"repeat", "stop"}, kept: 3, ran: "P31",
 		},
 		{
 			sentence: "the answer No of an ASK is a result",
@@ -219,6 +252,9 @@ func TestRefusals(t *testing.T) {
 			if out.Reason != tt.end || (out.Answer != nil) != (tt.end == "") {
 				t.Errorf("ended with %q (answer %v), want %q: %s", out.Reason, out.Answer != nil, tt.end, out.Detail)
 			}
+			if tt.ran != "" && (out.Answer == nil || !strings.Contains(out.Answer.Ran, tt.ran)) {
+				t.Errorf("published %+v, want the query with %s", out.Answer, tt.ran)
+			}
 			if m.used != len(m.acts) {
 				t.Errorf("%d of %d turns were asked for", m.used, len(m.acts))
 			}
@@ -246,6 +282,81 @@ func TestRepeatAfterPassingFailure(t *testing.T) {
 	}
 }
 
+// TestRefusalTexts: a refusal quotes what was refused, and a repeated query with rows comes with the way out.
+func TestRefusalTexts(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		acts []string
+		want []string
+		not  string
+	}{
+		{"a repeated query with rows", []string{execute(qA), execute(qB), execute(qA)},
+			[]string{"Refused: execute_sparql(" + qA + ") is the same as your step 1", "If the query of step 1 is your answer, write stop(step 1)"}, ""},
+		{"a repeated query without rows", []string{execute(qEmpty), execute(qEmpty)}, []string{"Refused: execute_sparql(" + qEmpty + ")", "Look at what step 1 showed"}, "stop(step"},
+		{"a repeated search", []string{do("search_wikidata(a)"), do("search_wikidata(a)")}, []string{"Refused: search_wikidata(a) is the same"}, "stop(step"},
+		{"a stop on an empty query after a good one", []string{execute(qA), execute(qEmpty), do("stop()")},
+			[]string{"Refused: stop(), because the last query executed (step 2) returned nothing", "write stop(step 1)"}, ""},
+		{"a stop on an empty query", []string{execute(qEmpty), do("stop()")}, []string{"Refused: stop()", "(step 1) returned nothing"}, "stop(step"},
+		{"a stop on a step without rows", []string{execute(qA), execute(qEmpty), do("stop(step 2)")}, []string{"Refused: stop(step 2)", "the query of step 2 returned nothing", "write stop(step 1)"}, ""},
+		{"a stop on a search", []string{do("search_wikidata(a)"), execute(qEmpty), do("stop(step 1)")}, []string{"step 1 is not a query that you executed", "No query has returned anything"}, "stop(step 2"},
+		{"no answer although a query gave rows", []string{execute(qA), do("stop(no answer: others)")}, []string{"Refused once: stop(no answer: others)", "write stop(step 1)", "once more"}, ""},
+		{"a long action", []string{do("search_wikidata(" + strings.Repeat("x", 150) + ")"), execute(strings.Replace(qA, "wd:Q5", strings.Repeat("wd:Q5, ", 90)+"wd:Q6", 1)),
+			execute(strings.Replace(qA, "wd:Q5", strings.Repeat("wd:Q5, ", 90)+"wd:Q6", 1))}, []string{"Refused: execute_sparql(SELECT ?x", "…) is the same"}, "wd:Q6"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := &fakeModel{acts: append(tt.acts, "the end")}
+			ask(t, m, graphOfTwo(), Limits{FormatErrors: 1})
+			said := m.last("act")
+			for _, want := range tt.want {
+				if !strings.Contains(said, want) {
+					t.Errorf("%q is missing in:\n%s", want, said)
+				}
+			}
+			if tt.not != "" && strings.Contains(said, tt.not) {
+				t.Errorf("%q stands in:\n%s", tt.not, said)
+			}
+			if strings.Contains(said, "<no value>") || strings.Contains(said, "could not be written") {
+				t.Errorf("broken text:\n%s", said)
+			}
+		})
+	}
+}
+
+// TestCounter: the line before the last says which step it is, of how many, and what refusals cost; what it says comes true.
+func TestCounter(t *testing.T) {
+	m := &fakeModel{acts: []string{do("search_wikidata(a)"), "hm", do("search_wikidata(a)"), do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(b)"), do("search_wikidata(c)")}}
+	out, _ := ask(t, m, &fakeGraph{}, Limits{Counted: 4, Total: 6})
+	// Six actions in all, four of them may be kept: two can be lost. The turn that could not be read is no action.
+	want := []string{
+		"(Step 1 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
+		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
+		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
+		"(Step 2 of at most 4. 1 more refused or abandoned action costs you nothing.)",
+		"(Step 1 of at most 3. Each refused or abandoned action now costs you one of them.)", // two refusals, and the first search went with them
+		"(Step 2 of at most 3. Each refused or abandoned action now costs you one of them.)",
+		"(Step 2 of at most 2. Each refused or abandoned action now costs you one of them.)",
+	}
+	var got []string
+	for _, req := range m.requests {
+		if taskOf(req) != "act" {
+			continue
+		}
+		lines := strings.Split(req.Messages[len(req.Messages)-1].Content, "\n")
+		got = append(got, lines[len(lines)-3])
+		for _, msg := range req.Messages[:len(req.Messages)-1] {
+			if strings.Contains(msg.Content, "(Step ") {
+				t.Errorf("an old count stands in the conversation: %s", msg.Content)
+			}
+		}
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if len(out.Steps) != 2 || out.Reason != OutOfActions {
+		t.Errorf("%d steps, %s; the last count said two", len(out.Steps), out.Reason)
+	}
+}
+
 // TestAbandonedNote: the model is told what was given up, in the place where it goes on, and the abandoned steps are gone from the conversation.
 func TestAbandonedNote(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("execute_sparql(" + qEmpty + ")"), do("search_wikidata(b)"), do("search_wikidata(b)"),
@@ -256,7 +367,7 @@ func TestAbandonedNote(t *testing.T) {
 		last := ms[len(ms)-1].Content
 		switch i {
 		case 4: // after the first refusal
-			if !strings.Contains(last, "Refused: this search_wikidata is the same as your step 2") || !strings.HasSuffix(last, "\nNow write step 4.") {
+			if !strings.Contains(last, "Refused: search_wikidata(b) is the same as your step 2") || !strings.HasSuffix(last, "\nNow write step 4.") {
 				t.Errorf("after the refusal: %s", last)
 			}
 		case 5: // after the return to step 1

@@ -17,11 +17,14 @@ const (
 	actStop     = "stop"
 )
 
-// action is what a turn of the model asks for. noAnswer is set for stop(no answer: why), and argument then holds the why.
+// action is what a turn of the model asks for. noAnswer is set for stop(no answer: why), and argument then holds the why; atStep for stop(step N), with the
+// step's place in the state, 1-based, as the model was told it.
 type action struct {
 	name     string
 	argument string
 	noAnswer bool
+	atStep   bool
+	step     int
 }
 
 // normalise returns the argument in the form in which two actions are compared: searches ignore case and layout as the graph's search does,
@@ -79,6 +82,9 @@ type kept struct {
 	key       string // name and normalised argument
 	result    bool   // an executed query that returned rows or a truth value
 	transient bool   // it failed for a reason that may be gone: doing it again is no repetition
+	unseen    bool   // the query holds numbers that were not seen before
+	came      string // what came of it, in one line: "12 rows", "no rows", "failed: timeout"; "" where there is nothing to say
+	short     string // the truth value or only row of a query, when it is small
 	unfit     string // why the query cannot be the final one although it has a result
 	notes     []string
 }
@@ -119,6 +125,8 @@ type refusal struct {
 //   - An action equal (name and normalised argument) to any step still in the state is a repetition.
 //     A step that failed for a passing reason of the service (down, rate limit) does not count.
 //   - A stop is without result when the last query executed in the state returned no row, failed, or there is none; or when that query cannot be posted.
+//   - A stop(step N) is the same stop on the query of the state's N-th step, and without result when that step is no query or returned nothing. The paper
+//     has no such action: without it a query that was followed by a check could not be published, since running it again is a repetition.
 //   - A stop(no answer: …) is the honest way out. It is accepted when at least one query was executed or two searches were made, and no query executed in
 //     the state returned anything that can be posted. Where one did, it is refused once, since that query may be the answer, and accepted when the model insists in the next turn.
 //
@@ -129,7 +137,7 @@ func (s *state) judge(a action, key string) *refusal {
 	}
 	for i, k := range s.steps {
 		if k.key == key && !k.transient {
-			return &refusal{kind: "repeat", back: i, text: "refused_repeat", data: map[string]any{"N": i + 1, "Action": a.name}}
+			return &refusal{kind: "repeat", back: i, text: "refused_repeat", data: map[string]any{"N": i + 1, "Rows": k.result && k.unfit == ""}}
 		}
 	}
 	return nil
@@ -152,20 +160,29 @@ func (s *state) judgeStop(a action) *refusal {
 	if back < 0 {
 		back = len(s.steps)
 	}
-	ref := &refusal{kind: "stop", back: back}
+	ref := &refusal{kind: "stop", back: back, data: map[string]any{"Good": withResult + 1}}
+	target := last // of a stop on a query
+	if a.atStep {
+		target = a.step - 1
+	}
+	ref.data["N"] = target + 1
 	switch {
 	case a.noAnswer && last < 0 && searches < 2:
 		ref.text = "refused_too_early"
 	case a.noAnswer && withResult >= 0 && s.refusedAs != textHasRows:
-		ref.text, ref.data = textHasRows, map[string]any{"N": withResult + 1}
+		ref.text, ref.data["N"] = textHasRows, withResult+1
 	case a.noAnswer:
 		return nil
 	case last < 0:
 		ref.text = "refused_no_query"
-	case !s.steps[last].result:
-		ref.text, ref.data = "refused_no_rows", map[string]any{"N": last + 1}
-	case s.steps[last].unfit != "":
-		ref.text, ref.data = "refused_unfit", map[string]any{"N": last + 1, "Why": s.steps[last].unfit}
+	case target < 0 || target >= len(s.steps) || s.steps[target].Action != actExecute:
+		ref.text, ref.data["Ran"] = "refused_no_such", false
+	case !s.steps[target].result && a.atStep:
+		ref.text, ref.data["Ran"] = "refused_no_such", true
+	case !s.steps[target].result:
+		ref.text = "refused_no_rows"
+	case s.steps[target].unfit != "":
+		ref.text, ref.data["Why"] = "refused_unfit", s.steps[target].unfit
 	default:
 		return nil
 	}
@@ -216,14 +233,17 @@ func (s *state) lastNumber() int {
 	return s.steps[len(s.steps)-1].N
 }
 
-// finalQuery is the query that a plain stop means: the last executed one.
-func (s *state) finalQuery() (int, string) {
+// stoppedOn is the index of the step whose query an accepted stop means: the step named, else the last query executed.
+func (s *state) stoppedOn(a action) int {
+	if a.atStep {
+		return a.step - 1
+	}
 	for i := len(s.steps) - 1; i >= 0; i-- {
 		if s.steps[i].Action == actExecute {
-			return i, s.steps[i].Argument
+			return i
 		}
 	}
-	return -1, ""
+	return -1
 }
 
 // stepsKept returns the steps for the outcome.

@@ -47,6 +47,31 @@ func (p preset) tableText(t *kg.Table, labels map[string]string) string {
 	return strings.Join(lines, "\n")
 }
 
+// What shortResult takes for small.
+const (
+	shortColumns = 5
+	shortLength  = 200 // characters
+)
+
+// shortResult writes a truth value, or the only row of a result with few columns, on one line: "True", "n = 16, place = Bonn (Q586)". Anything else gives "".
+func shortResult(t *kg.Table, labels map[string]string) string {
+	switch {
+	case t.Ask && t.Boolean:
+		return "True"
+	case t.Ask:
+		return "False"
+	case len(t.Rows) != 1 || len(t.Vars) > shortColumns:
+		return ""
+	}
+	var cells []string
+	for j, v := range t.Vars {
+		if j < len(t.Rows[0]) {
+			cells = append(cells, v+" = "+cellText(t.Rows[0][j], labelFor(t.Vars, j, labels)))
+		}
+	}
+	return clip(strings.Join(cells, ", "), shortLength)
+}
+
 // labelFor returns the labels for a column; none when the query has the label in a column of its own.
 func labelFor(vars []string, j int, labels map[string]string) map[string]string {
 	if slices.Contains(vars, vars[j]+"Label") {

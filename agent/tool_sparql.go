@@ -8,27 +8,32 @@ import (
 // language, and what comes back is told apart: rows, none, syntax error, timeout, too large, too greedy, refused, busy, down.
 func (r *run) execute(ctx context.Context, query string) (result, error) {
 	unseen := r.unseenIn(query)
-	r.unseen = len(unseen) > 0
-	warning := r.warn(ctx, unseen)
-	if err := r.dialect.check(query); err != nil {
-		res, err := r.failed(ctx, err)
-		res.text += warning
+	res, err := r.evaluate(ctx, query)
+	if err != nil {
 		return res, err
+	}
+	res.unseen = len(unseen) > 0
+	res.text += r.warn(ctx, unseen)
+	return res, nil
+}
+
+func (r *run) evaluate(ctx context.Context, query string) (result, error) {
+	if err := r.dialect.check(query); err != nil {
+		return r.failed(ctx, err)
 	}
 	t, err := r.graph.Query(ctx, r.dialect.inLanguage(query, r.lang.code))
 	if err != nil {
-		res, err := r.failed(ctx, err)
-		res.text += warning
-		return res, err
+		return r.failed(ctx, err)
 	}
 	if t.Empty() {
-		return result{text: say("empty", nil) + warning}, nil
+		return result{text: say("empty", nil)}, nil
 	}
-	text := r.preset.tableText(t, r.labelsOf(ctx, r.preset.shownIDs(t)))
+	labels := r.labelsOf(ctx, r.preset.shownIDs(t))
+	text := r.preset.tableText(t, labels)
 	if n := len(t.Rows); n > 1 && n == r.dialect.limit(query) {
 		text += "\n" + say("limit_reached", n)
 	}
-	return result{text: text + warning, rows: len(t.Rows), found: true}, nil
+	return result{text: text, rows: len(t.Rows), found: true, short: shortResult(t, labels)}, nil
 }
 
 // unseenIn returns the numbers in a query that stood in nothing that the model was shown.

@@ -13,8 +13,25 @@ import (
 type result struct {
 	text    string
 	failure kg.Kind
-	rows    int  // rows of an executed query
-	found   bool // an executed query returned rows or a truth value
+	rows    int    // rows of an executed query
+	found   bool   // an executed query returned rows or a truth value
+	short   string // an executed query's truth value or only row, when it is small
+	unseen  bool   // an executed query holds numbers that were not seen before
+}
+
+// came says in a few words what came of an action, without any text from the graph: "12 rows", "no rows", "failed: timeout"; "" where there is nothing to say.
+func (res result) came(a action) string {
+	switch {
+	case res.failure != "":
+		return say("came_failed", string(res.failure))
+	case a.name != actExecute:
+		return ""
+	case !res.found:
+		return say("came_empty", nil)
+	case res.rows > 0:
+		return say("came_rows", res.rows)
+	}
+	return say("came_truth", nil)
 }
 
 // do carries out an action.
