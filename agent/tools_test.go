@@ -151,13 +151,16 @@ func TestGuarded(t *testing.T) {
 // TestUnseenNumbers: a number that was never shown is named with its label; one that was shown is not.
 func TestUnseenNumbers(t *testing.T) {
 	g := graphOfTwo()
-	g.labels = map[string]string{"P17": "country"}
-	s := observe(t, g, "en", "execute_sparql("+qB+")")
-	if want := `Numbers in this query that you had not looked up: P17 is "country"; Q183 is unknown, or has no label.`; !strings.Contains(s.Observation, want) {
+	g.labels = map[string]string{"P50": "author"}
+	s := observe(t, g, "en", "execute_sparql("+strings.Replace(qB, "P17", "P50", 1)+")")
+	if want := `Numbers in this query that you had not looked up: P50 is "author"; Q183 is unknown, or has no label.`; !strings.Contains(s.Observation, want) {
 		t.Errorf("got %s", s.Observation)
 	}
+	if s := observe(t, g, "en", "execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5; wdt:P17 ?y; p:P39 [ pq:P580 ?z ] })"); strings.Contains(s.Observation, "looked up") {
+		t.Errorf("the numbers in the rules count as seen: %s", s.Observation)
+	}
 	m := &fakeModel{acts: []string{execute(qB)}}
-	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Which items have P17 with Q183?", Language: "en"}, nil, Limits{Counted: 1})
+	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Which items have Q183?", Language: "en"}, nil, Limits{Counted: 1})
 	if err != nil || strings.Contains(out.Steps[0].Observation, "looked up") {
 		t.Errorf("%v, %s", err, out.Steps[0].Observation)
 	}
