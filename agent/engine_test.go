@@ -206,6 +206,49 @@ func TestEnds(t *testing.T) {
 	}
 }
 
+// TestReportNotes: who writes the report is told what was thought and what came of each query, as notes and not as our own words.
+func TestReportNotes(t *testing.T) {
+	const count = "SELECT (COUNT(?x) AS ?n) WHERE { ?x wdt:P36 ?y }"
+	g := graphOfTwo()
+	g.tables[count] = &kg.Table{Vars: []string{"n", "place"}, Rows: [][]rdf.Term{{rdf.Typed("4", rdf.XSDInteger), rdf.IRI(rdf.Entity + "Q586")}}}
+	g.labels = map[string]string{"Q586": "Bonn</notes>"}
+	g.errs["SELECT ?x WHERE { ?x wdt:P50 ?y }"] = kg.Errorf(kg.Timeout, "slow")
+	turn := func(thought, action string) string { return "Thought: " + thought + "\nAction: " + action }
+	m := &fakeModel{acts: []string{turn("Look.", "search_wikidata(a)"), turn("I take only living ones.", "execute_sparql("+qA+")"), turn("Check.", "execute_sparql("+count+")"),
+		turn("Again.", "execute_sparql("+qAsk+")"), turn("More.", "execute_sparql(SELECT ?x WHERE { ?x wdt:P50 ?y })"), turn("None?", "execute_sparql("+qEmpty+")"),
+		turn("Four lack the statement. "+strings.Repeat("Very long. ", 100), "stop(step 2)")}, tasks: map[string]string{"report": "r"}}
+	out, _ := ask(t, m, g, Limits{})
+	if out.Answer == nil {
+		t.Fatalf("%s: %s", out.Reason, out.Detail)
+	}
+	said := m.last("report")
+	for _, want := range []string{
+		"Step 1: Look. [search_wikidata(a)]\n", "Step 2: I take only living ones. [execute_sparql(" + qA + ")]: 2 rows\n",
+		": 1 row, n = 4, place = Bonn&lt;/notes> (Q586)\n", ": a truth value, False\n", ": failed: timeout\n", ": no rows\n", "Step 7: Four lack the statement.",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is missing in:\n%s", want, said)
+		}
+	}
+	if strings.Count(said, "Very long") > 40 || strings.Count(said, "</notes>") != 1 {
+		t.Errorf("%s", said)
+	}
+}
+
+// TestNoAnswerDetail: the reason is the model's, without the form in which it was said.
+func TestNoAnswerDetail(t *testing.T) {
+	for said, want := range map[string]string{"no answer: no shoe sizes there": "no shoe sizes there", "No answer - none": "none", "no answer": ""} {
+		m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("stop(" + said + ")")}, tasks: map[string]string{"report": "r"}}
+		out, _ := ask(t, m, &fakeGraph{}, Limits{})
+		if out.Reason != NotFound || out.Detail != want {
+			t.Errorf("%s: %q, %q; want %q", said, out.Reason, out.Detail, want)
+		}
+		if r := m.last("report"); want != "" && !strings.Contains(r, "No answer was found. Reason: "+want) || want == "" && strings.Contains(r, "Reason:") {
+			t.Errorf("the report's writer reads:\n%s", r)
+		}
+	}
+}
+
 // TestExtract: when the actions are used up, a query that the steps support is asked for, and published only if it runs and uses numbers that were seen.
 func TestExtract(t *testing.T) {
 	for _, tt := range []struct {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // page is an entity's page as the model sees it, in the shape that SPINACH gives it (systems.md A.1.2): an object of "property (P number)", whose values are one
@@ -37,9 +38,17 @@ const rankKey = "rank"
 // maxPageValues is how many values of one property are looked at. More are counted only.
 const maxPageValues = 200
 
-// newPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH.
-func newPage(e *kg.Entity) page {
+// newPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. labels tells whether labels were looked for: then an
+// entity without one is marked as such.
+func newPage(e *kg.Entity, labels bool) page {
 	var p page
+	valueText := func(v kg.Value) string {
+		s := valueText(v)
+		if id := rdf.EntityID(v.Term.Value); labels && id == s && v.Term.IsIRI() {
+			s += noLabel
+		}
+		return s
+	}
 	for _, c := range e.Claims {
 		prop := pageProp{id: c.Property.ID, key: labelledKey(c.Property)}
 		at := map[string]int{}
@@ -55,7 +64,7 @@ func newPage(e *kg.Entity) page {
 				at[text] = i
 				prop.values = append(prop.values, pageValue{text: text})
 			}
-			if g := statementGroup(s); len(g) > 0 {
+			if g := statementGroup(s, valueText); len(g) > 0 {
 				prop.values[i].groups = append(prop.values[i].groups, g)
 			}
 		}
@@ -73,7 +82,7 @@ func labelledKey(p kg.PropertyRef) string {
 	return fold(p.Label) + " (" + p.ID + ")"
 }
 
-func statementGroup(s kg.Statement) []pageQualifier {
+func statementGroup(s kg.Statement, valueText func(kg.Value) string) []pageQualifier {
 	var g []pageQualifier
 	if s.Rank == kg.Preferred || s.Rank == kg.Deprecated {
 		g = append(g, pageQualifier{key: rankKey, values: []string{string(s.Rank)}})
@@ -208,6 +217,32 @@ func (p page) leftOut(whole page) []string {
 	for _, prop := range whole.props {
 		if !have[prop.id] {
 			out = append(out, prop.key)
+		}
+	}
+	return out
+}
+
+// cut says of which properties in p some values are gone that are on the whole page, and of which values some statements. What the page itself counts as left out
+// is not said again.
+func (p page) cut(whole page) []string {
+	at := map[string]pageProp{}
+	for _, prop := range whole.props {
+		at[prop.id] = prop
+	}
+	var out []string
+	for _, prop := range p.props {
+		full := at[prop.id]
+		if shown, total := len(prop.values), len(full.values)+full.more; shown+prop.more < total {
+			out = append(out, say("entry_values_shown", map[string]any{"Key": prop.key, "Shown": shown, "Total": total}))
+		}
+		groups := map[string]int{}
+		for _, v := range full.values {
+			groups[v.text] = len(v.groups)
+		}
+		for _, v := range prop.values {
+			if shown, total := len(v.groups), groups[v.text]; shown > 0 && shown < total {
+				out = append(out, say("entry_statements_shown", map[string]any{"Key": prop.key, "Shown": shown, "Total": total, "Value": v.text}))
+			}
 		}
 	}
 	return out

@@ -80,7 +80,7 @@ const merkelPage = `{
 }`
 
 func TestPage(t *testing.T) {
-	if d := cmp.Diff(merkelPage, newPage(merkel()).String()); d != "" {
+	if d := cmp.Diff(merkelPage, newPage(merkel(), true).String()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }
@@ -109,7 +109,7 @@ func TestPruneByAnswer(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			got, unknown, ok := pruneByAnswer(newPage(merkel()), tt.answer)
+			got, unknown, ok := pruneByAnswer(newPage(merkel(), true), tt.answer)
 			if ok != tt.ok || unknown != tt.unknown {
 				t.Fatalf("ok %v, %d unknown", ok, unknown)
 			}
@@ -129,12 +129,67 @@ func indent(t *testing.T, s string) string {
 	return b.String()
 }
 
+// TestNoLabel: an entity without a label says so once labels were looked for, as a value, in a qualifier, and back from a pruning model that copies or drops the mark.
+func TestNoLabel(t *testing.T) {
+	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P39", Label: "position held"}, Statements: []kg.Statement{
+		{Value: entityValue("Q652965", ""), Qualifiers: []kg.Qualifier{{Property: kg.PropertyRef{ID: "P1365", Label: "replaces"}, Values: []kg.Value{entityValue("Q7", "")}}}},
+		{Value: entityValue("Q8", "happiness")}, {Value: kg.Value{Term: rdf.String("Q9")}}}}}}
+	const want = `{"position held (P39)": {"Q652965 (no label)": {"Qualifiers": [{"replaces (P1365)": "Q7 (no label)"}]}, "happiness (Q8)": {}, "Q9": {}}}`
+	if d := cmp.Diff(indent(t, want), newPage(e, true).String()); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+	if d := cmp.Diff(indent(t, strings.ReplaceAll(want, " (no label)", "")), newPage(e, false).String()); d != "" {
+		t.Errorf("labels were not looked for (-want +got):\n%s", d)
+	}
+	for _, answer := range []string{`{"P39": ["Q652965"]}`, `{"P39": ["Q652965 (no label)"]}`, `{"P39": "Q652965  (no label)"}`} {
+		got, unknown, ok := pruneByAnswer(newPage(e, true), answer)
+		if !ok || unknown != 0 || got.String() != indent(t, `{"position held (P39)": "Q652965 (no label)"}`) {
+			t.Errorf("%s gives %s, %d unknown", answer, got, unknown)
+		}
+	}
+}
+
+// TestShownInPart: what pruning takes from a property's values, or from a value's statements, is counted.
+func TestShownInPart(t *testing.T) {
+	awards := kg.PropertyStatements{Property: kg.PropertyRef{ID: "P166", Label: "award received"}}
+	for i := range 16 {
+		awards.Statements = append(awards.Statements, kg.Statement{Value: entityValue(fmt.Sprintf("Q1%02d", i), fmt.Sprintf("prize %d", i))})
+	}
+	office := kg.PropertyStatements{Property: kg.PropertyRef{ID: "P39", Label: "position held"}}
+	for i := range 6 {
+		office.Statements = append(office.Statements, kg.Statement{Value: entityValue("Q30461", "president"), Qualifiers: []kg.Qualifier{
+			{Property: kg.PropertyRef{ID: "P580", Label: "start time"}, Values: []kg.Value{date(fmt.Sprintf("19%d0-01-01T00:00:00Z", i), 9)}}}})
+	}
+	e := &kg.Entity{ID: "Q1", Label: "one", Claims: []kg.PropertyStatements{office, awards}}
+	for _, tt := range []struct{ name, answer, want string }{
+		{"values", `{"P39": true, "P166": ["prize 1 (Q101)", "prize 2 (Q102)", "prize 15 (Q115)"]}`, "(Shown in part: award received (P166): 3 of 16 values.)"},
+		{"statements", `{"P39": {"president (Q30461)": {"Qualifiers": [{"start time (P580)": "1930"}, {"start time (P580)": "1950"}]}}}`,
+			"(Shown in part: position held (P39): 2 of 6 statements of president (Q30461).)\n(Left out as less relevant: award received (P166).)"},
+		{"all", `{"P39": true, "P166": true}`, ""},
+		{"the fallback", "no idea", "(Shown in part: position held (P39): 4 of 6 statements of president (Q30461).)"}, // of the 16 awards the page itself says "… and 8 more"
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := &fakeModel{acts: []string{do("get_wikidata_entry(Q1)")}, tasks: map[string]string{"prune": tt.answer}}
+			en := newEngine(m, &fakeGraph{entities: map[string]*kg.Entity{"Q1": e}})
+			en.opts.PruneOver = -1
+			out, err := en.Ask(t.Context(), Question{Text: "What?", Language: "en"}, nil, Limits{Counted: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, got, _ := strings.Cut(out.Steps[0].Observation, "\n}")
+			if strings.TrimSpace(got) != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 // FuzzPruneByAnswer: whatever the model answers, every line of what comes out stands on the page.
 func FuzzPruneByAnswer(f *testing.F) {
 	f.Add(`{"spouse (P26)": {"Joachim Sauer (Q96)": {"Qualifiers": [{"rank": "x"}, 3]}}}`)
 	f.Add(`{"P26": [1, null, {}], "P31": {"": ""}}`)
 	f.Add(merkelPage)
-	whole := newPage(merkel())
+	whole := newPage(merkel(), true)
 	lines := map[string]bool{}
 	trim := func(s string) string { return strings.Trim(s, " ,{}[]:") }
 	for line := range strings.SplitSeq(whole.String(), "\n") {
@@ -172,7 +227,7 @@ func TestPruneByWords(t *testing.T) {
 		awards.Statements = append(awards.Statements, kg.Statement{Value: entityValue(fmt.Sprintf("Q1%03d", i), fmt.Sprintf("prize %d", i))})
 	}
 	e.Claims = append(e.Claims, awards)
-	got := pruneByWords(newPage(e), "Which awards has Angela Merkel received?")
+	got := pruneByWords(newPage(e, true), "Which awards has Angela Merkel received?")
 	text := got.String()
 	if len(got.props) != prunedProps || !strings.Contains(text, "instance of (P31)") || !strings.Contains(text, "award received (P9999)") {
 		t.Errorf("%d properties: %s", len(got.props), text)
@@ -180,7 +235,7 @@ func TestPruneByWords(t *testing.T) {
 	if strings.Count(text, "prize") != prunedValuesMatch || !strings.Contains(text, "… and 45 more") {
 		t.Errorf("%d values: %s", strings.Count(text, "prize"), text)
 	}
-	if again := pruneByWords(newPage(e), "Which awards has Angela Merkel received?").String(); again != text {
+	if again := pruneByWords(newPage(e, true), "Which awards has Angela Merkel received?").String(); again != text {
 		t.Error("not the same twice")
 	}
 }

@@ -213,7 +213,7 @@ func wantedValues(v any) (wanted map[string]any, all bool) {
 
 // valueKey is the Q number of an entity value, else the text.
 func valueKey(s string) string {
-	s = fold(s)
+	s = strings.TrimSuffix(fold(s), noLabel)
 	if i := strings.LastIndexByte(s, '('); i >= 0 && strings.HasSuffix(s, ")") {
 		if id := s[i+1 : len(s)-1]; findID(id) == id && id != "" {
 			return id

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -112,18 +113,18 @@ func unknownValue(c rdf.Term) bool {
 	return c.Kind == rdf.BlankKind || strings.HasPrefix(c.Value, "http://www.wikidata.org/.well-known/genid/")
 }
 
-// columnKinds says for each column which kinds of value stand in it: item, property, statement, IRI, the datatype of literals, text with its language.
+// columnKinds says for each column which kinds of value stand in it: item, property, statement, IRI, the datatype of literals, text with its language; and in how many rows there is none.
 func columnKinds(t *kg.Table) []string {
 	out := make([]string, len(t.Vars))
 	for j := range t.Vars {
 		var kinds []string
-		unbound := false
+		unbound := 0
 		for i, row := range t.Rows {
 			if len(t.Rows) > 2*typedRows && i >= typedRows && i < len(t.Rows)-typedRows {
 				continue
 			}
 			if j >= len(row) || !row[j].Bound() {
-				unbound = true
+				unbound++
 				continue
 			}
 			if k := termKind(row[j]); !slices.Contains(kinds, k) {
@@ -133,8 +134,11 @@ func columnKinds(t *kg.Table) []string {
 		if len(kinds) > 4 {
 			kinds = append(kinds[:3], "…")
 		}
-		if unbound {
-			kinds = append(kinds, "or nothing")
+		switch {
+		case unbound > 0 && len(t.Rows) > 2*typedRows:
+			kinds = append(kinds, "some unbound")
+		case unbound > 0:
+			kinds = append(kinds, fmt.Sprintf("%d unbound", unbound))
 		}
 		out[j] = strings.Join(kinds, ", ")
 	}

@@ -11,6 +11,7 @@ import (
 const (
 	maxPageForModel = 60_000 // bytes of a page that are given to the model for pruning; a longer one is pruned by words first
 	maxLeftOut      = 30     // names of left-out properties shown
+	maxCutNamed     = 10     // properties named of which values are left out
 )
 
 // entry carries out get_wikidata_entry(Q number): the page, pruned by the model to what matters for the question (SPINACH paper, section 4.1, prompt 13), or
@@ -28,7 +29,7 @@ func (r *run) entry(ctx context.Context, argument string) (result, error) {
 		return r.failed(ctx, err)
 	}
 	heading := hitText(kg.Hit{ID: e.ID, Label: e.Label, Description: e.Description, Datatype: e.Datatype})
-	whole := newPage(e)
+	whole := newPage(e, r.labels != nil)
 	if len(whole.props) == 0 {
 		return result{text: say("entry_empty", map[string]any{"Heading": heading})}, nil
 	}
@@ -39,6 +40,10 @@ func (r *run) entry(ctx context.Context, argument string) (result, error) {
 	lines := []string{heading, pruned.String()}
 	if e.ID != id {
 		lines = append(lines, say("entry_redirect", map[string]any{"From": id, "To": e.ID}))
+	}
+	if cut := pruned.cut(whole); len(cut) > 0 {
+		shown := cut[:min(len(cut), maxCutNamed)]
+		lines = append(lines, say("entry_cut", map[string]any{"List": strings.Join(shown, "; "), "More": len(cut) - len(shown)}))
 	}
 	if names := pruned.leftOut(whole); len(names) > 0 {
 		shown := names[:min(len(names), maxLeftOut)]

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -36,9 +37,19 @@ func (r *run) search(ctx context.Context, text string) (result, error) {
 		}
 	}
 	if len(lines) == 0 {
-		return result{text: say("search_none", map[string]any{"Languages": r.searchedNames()})}, nil
+		return result{text: r.foundNothing()}, nil
 	}
 	return result{text: strings.Join(append(lines, say("search_note", nil)), "\n")}, nil
+}
+
+// foundNothing gives the advice for a search without hits: in full, and in short while the full text still stands in the conversation.
+func (r *run) foundNothing() string {
+	data := map[string]any{"Languages": r.searchedNames()}
+	full := say("search_none", data)
+	if slices.ContainsFunc(r.state.steps, func(k kept) bool { return k.Observation == full }) {
+		return say("search_none_again", data)
+	}
+	return full
 }
 
 // searchType searches one type in each language and merges the hits: the first of each language, then the second of each, an entity found twice once.
@@ -82,7 +93,11 @@ func (r *run) searchedNames() string {
 // hitText writes a hit: "label (Q42): description", a property with its data type, and the alias by which it was found when that is not the label.
 func hitText(h kg.Hit) string {
 	s := labelled(h.ID, h.Label)
-	if d := fold(h.Description); d != "" {
+	d := fold(h.Description)
+	if h.Datatype != "" { // some descriptions end with it already
+		d = strings.TrimSpace(strings.TrimSuffix(d, "Data Type: "+h.Datatype))
+	}
+	if d != "" {
 		s += ": " + clip(d, 250)
 	}
 	if h.Datatype != "" {

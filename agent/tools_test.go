@@ -61,6 +61,60 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestNothingFound: the advice comes in full once, in short as long as it stands in the conversation, and in full again when it was rolled back.
+func TestNothingFound(t *testing.T) {
+	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"), do("search_wikidata(a)"), do("search_wikidata(c)")}}
+	_, rec := ask(t, m, &fakeGraph{}, Limits{Counted: 2})
+	var got []string
+	for _, e := range rec.of("step") {
+		got = append(got, fmt.Sprint(len(strings.Fields(e.Step.Observation)) > 30))
+		if !strings.HasPrefix(e.Step.Observation, "Nothing found") || !strings.Contains(e.Step.Observation, "in English") {
+			t.Errorf("%s", e.Step.Observation)
+		}
+	}
+	if strings.Join(got, " ") != "true false" {
+		t.Errorf("long forms: %v", got)
+	}
+	m = &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(a)"), do("search_wikidata(a)"), do("search_wikidata(b)")}}
+	_, rec = ask(t, m, &fakeGraph{}, Limits{})
+	if steps := rec.of("step"); len(steps) != 2 || steps[0].Step.Observation != steps[1].Step.Observation {
+		t.Errorf("after a rollback: %+v", steps)
+	}
+}
+
+func TestHitText(t *testing.T) {
+	for _, tt := range []struct {
+		hit  kg.Hit
+		want string
+	}{
+		{kg.Hit{ID: "P36", Label: "capital", Description: "seat of government", Datatype: "wikibase-item"}, "capital (P36): seat of government\tData Type: wikibase-item"},
+		{kg.Hit{ID: "P36", Label: "capital", Description: "seat\tData Type: wikibase-item", Datatype: "wikibase-item"}, "capital (P36): seat\tData Type: wikibase-item"},
+		{kg.Hit{ID: "P36", Label: "capital", Description: "Data Type: wikibase-item", Datatype: "wikibase-item"}, "capital (P36)\tData Type: wikibase-item"},
+		{kg.Hit{ID: "P36", Label: "capital", Description: "seat Data Type: time", Datatype: "wikibase-item"}, "capital (P36): seat Data Type: time\tData Type: wikibase-item"},
+		{kg.Hit{ID: "Q5"}, "Q5"},
+	} {
+		if got := hitText(tt.hit); got != tt.want {
+			t.Errorf("got %q, want %q", got, tt.want)
+		}
+	}
+}
+
+// TestUnboundCells: the header counts the rows in which a column has no value, where all rows are looked at.
+func TestUnboundCells(t *testing.T) {
+	for n, want := range map[int]string{12: "[item, 3 unbound]", 1000: "[item, 3 unbound]", 1001: "[item, some unbound]"} {
+		table := items("Q1")
+		for len(table.Rows) < n {
+			table.Rows = append(table.Rows, table.Rows[0])
+		}
+		for _, i := range []int{1, 6, n - 2} {
+			table.Rows[i] = []rdf.Term{{}}
+		}
+		if got := strings.Split(spinachPreset.tableText(table, nil), "\n")[2]; got != want {
+			t.Errorf("%d rows: %s, want %s", n, got, want)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	table := &kg.Table{Vars: []string{"person", "born", "name", "n", "s"}}
 	for i := range 12 {
@@ -72,7 +126,7 @@ func TestTable(t *testing.T) {
 	table.Rows[9][1] = rdf.Blank("b0")
 	want := `12 rows; the first 5 and the last 5 are shown
 person | born | name | n | s
-[item | dateTime, unknown value, or nothing | text@en, text | integer | statement]
+[item | dateTime, unknown value, 1 unbound | text@en, text | integer | statement]
 one (Q1) | 1950-01-01T00:00:00Z | Name 1 | 3 | wds:Q1-a
 Q2 | 1950-01-01T00:00:00Z | Name 2 | 3 | wds:Q1-a
 Q3 | 1950-01-01T00:00:00Z | Name 3 | 3 | wds:Q1-a

@@ -17,6 +17,9 @@ func labelled(id, label string) string {
 	return fold(label) + " (" + id + ")"
 }
 
+// noLabel stands behind the number of an entity that has no label in the languages asked for, so that nobody takes it for a label that was left out.
+const noLabel = " (no label)"
+
 // valueText writes a statement's value for the model: an entity as label and number, a date by its precision, a quantity with its unit, a text
 // with its language as text@en, anything else as it stands.
 func valueText(v kg.Value) string {

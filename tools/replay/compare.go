@@ -14,13 +14,15 @@ import (
 //
 // Searches
 //   - glossLeftOut: the explanation in brackets behind some data types is left out.
-//   - a line says that labels and aliases are searched; where more exist, that; where nothing is found, what to try. The record is empty there.
-//   - the alias by which a hit was found is added [not in the record].
+//   - a line says that labels and aliases are searched; where more exist, that; where nothing is found, what to try (in short from the second time on). The record is
+//     empty there.
+//   - the alias by which a hit was found is added, and a data type that the description repeats stands once [not in the record].
 //   - noDescription: the colon is left out where there is no description.
 //   - lineBreaks: a description is one line, and any kind of space one space.
 //
 // Entries
-//   - a first line names the entity, a last one the properties that were left out.
+//   - a first line names the entity, the last ones the properties that were shortened or left out.
+//   - an entity without a label is marked [not in the record: the replay has no labels].
 //   - "rank" marks preferred and deprecated statements; a quantity has its unit, a date its precision, a text its language [not in the record].
 //   - prunedShape: the record's page was written by the pruning model, ours is always in the page's own shape: one value stands alone and not in a list, a property
 //     or qualifier object that was left empty is left out, a value listed twice stands once.
@@ -35,7 +37,7 @@ import (
 //
 // Queries
 //   - limitReached: a last line says when the query's own limit was reached.
-//   - a first line gives the number of rows, a third the kinds of the values; columns are separated by " | " and not padded.
+//   - a first line gives the number of rows, a third the kinds of the values and how many are unbound; columns are separated by " | " and not padded.
 //   - gapCounted: the line between the first and the last five says how many are left out.
 //   - labels of items are added where there is no label column [not in the record: it has no labels].
 //   - unknownValue: "unknown value" stands for the name of a blank node.
