@@ -95,11 +95,11 @@ func showEvent(w io.Writer, ev agent.Event, full bool) {
 		showCall(w, ev, full)
 	case "step":
 		s := ev.Step
-		fmt.Fprintf(w, "%d. %s\n   %s(%s)\n%s\n   (%d ms)\n\n", s.N, clean(s.Thought), s.Action, indent(s.Argument, "   "), indent("   "+s.Observation, "   "), s.MS)
+		fmt.Fprintf(w, "%d. %s\n   %s(%s)\n%s\n   (%d ms)\n\n", s.N, clean(s.Thought), clean(s.Action), indent(s.Argument, "   "), indent("   "+s.Observation, "   "), s.MS)
 	case "rollback":
-		fmt.Fprintf(w, "   refused (%s)", ev.Reason)
+		fmt.Fprintf(w, "   refused (%s)", clean(ev.Reason))
 		if ev.Step != nil {
-			fmt.Fprintf(w, ": %s(%s)", ev.Step.Action, indent(ev.Step.Argument, "   "))
+			fmt.Fprintf(w, ": %s(%s)", clean(ev.Step.Action), indent(ev.Step.Argument, "   "))
 		}
 		fmt.Fprintf(w, "; the last step kept is %d\n\n", *ev.To)
 	case "final":
@@ -107,10 +107,10 @@ func showEvent(w io.Writer, ev agent.Event, full bool) {
 		if ev.Table != nil {
 			rows = len(ev.Table.Rows)
 		}
-		fmt.Fprintf(w, "final query, run on %s, %d rows:\n%s\n\n", ev.Endpoint, rows, clean(ev.SPARQL))
+		fmt.Fprintf(w, "final query, run on %s, %d rows:\n%s\n\n", clean(ev.Endpoint), rows, clean(ev.SPARQL))
 	case "end":
 		if ev.Reason != "" {
-			fmt.Fprintf(w, "no answer: %s %s\n", ev.Reason, clean(ev.Detail))
+			fmt.Fprintf(w, "no answer: %s %s\n", clean(ev.Reason), clean(ev.Detail))
 		}
 		if ev.Report != "" {
 			fmt.Fprintf(w, "%s\n", clean(ev.Report))

@@ -5,10 +5,15 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // forbidden are the pieces of wiki markup that must not stand in a posted query, in lower case.
 var forbidden = [...]string{"{{", "}}", "[[", "]]", "~~~", "-{", "}-", "{|", "|}", "<!--", "</", "<nowiki", "<syntaxhighlight", "<source", "<pre", "<ref"}
+
+// maxPosting is the greatest length of a posting form in bytes. The longest query on the forum has 26,000, 32,000 in the canonical layout; what is longer floods a page.
+const maxPosting = 40_000
 
 // behaviourSwitches are MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of the extensions on Wikidata), which it takes out
 // of a page wherever they stand. Comments, strings and IRIs are written without; a name cannot be.
@@ -29,7 +34,8 @@ func behaviourSwitch(text string) string {
 
 // PostingForm returns the text of a query as it is posted on a wiki and run before that: the canonical layout with labels as comments, and nothing in it that
 // a template's parameter could take for markup: no {{ }} [[ ]] ~~~ -{ {| |} <!-- </ <nowiki __NOTOC__. Tokens are held apart by spaces; strings and IRIs get \uXXXX escapes,
-// which mean the same character (SPARQL 1.1, section 19.2), so the tree stays the same; comments are defanged. Pipes may stand in it: the template
+// which mean the same character (SPARQL 1.1, section 19.2), so the tree stays the same; comments are defanged. The form is in Unicode's normal form C, into which
+// MediaWiki brings every text it saves. Pipes may stand in it: the template
 // wants them as {{!}}.
 //
 // The form of the form is the form itself. A query that does not parse, an update, and a query that cannot be put into this form give an error.
@@ -52,6 +58,12 @@ func PostingForm(query string, label func(id string) string) (string, error) {
 	if w := behaviourSwitch(out); w != "" {
 		return "", fmt.Errorf("the query cannot be posted: the wiki takes %s for an instruction; use another name", w)
 	}
+	if len(out) > maxPosting {
+		return "", fmt.Errorf("the query cannot be posted: it has %d bytes, at most %d fit on a talk page; shorten it", len(out), maxPosting)
+	}
+	if !norm.NFC.IsNormalString(out) {
+		return "", fmt.Errorf("the query cannot be posted: a name in it is written with combining characters that the wiki would change; use another name")
+	}
 	again, err := Parse(out)
 	if err != nil {
 		return "", fmt.Errorf("the query cannot be posted: its posting form does not parse: %w", err)
@@ -73,9 +85,10 @@ func postingString(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 8)
 	b.WriteByte('"')
+	escape := escaper(s)
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if r, n := hiddenAt(s, i); n > 0 {
+		if r, n := escape(s, i); n > 0 {
 			writeCodepoint(&b, r)
 			i += n - 1
 			continue
@@ -100,6 +113,20 @@ func postingString(s string) string {
 	}
 	b.WriteByte('"')
 	return b.String()
+}
+
+// escaper returns the function that finds characters to be escaped in a text: hidden ones, and where the text is not in normal form C every one beyond ASCII, since
+// MediaWiki normalises what it saves and the posted query would not be the one that was run.
+func escaper(text string) func(s string, i int) (rune, int) {
+	if norm.NFC.IsNormalString(text) {
+		return hiddenAt
+	}
+	return func(s string, i int) (rune, int) {
+		if s[i] < utf8.RuneSelf {
+			return 0, 0
+		}
+		return utf8.DecodeRuneInString(s[i:])
+	}
 }
 
 // hiddenAt decodes a character at i that a reader does not see, but that can make them see another query than the one that was run (direction marks, Unicode
@@ -153,9 +180,10 @@ func postingIRI(w string) string {
 	var b strings.Builder
 	b.WriteByte('<')
 	colon := strings.IndexByte(inside, ':')
+	escape := escaper(w)
 	for i := 0; i < len(inside); i++ {
 		c := inside[i]
-		if r, n := hiddenAt(inside, i); n > 0 {
+		if r, n := escape(inside, i); n > 0 {
 			writeCodepoint(&b, r)
 			i += n - 1
 			continue
@@ -201,6 +229,7 @@ func (p *printer) commentText(s string) string {
 
 // postingComment breaks up everything in a comment that could be markup by spaces.
 func postingComment(s string) string {
+	s = norm.NFC.String(s)
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); i++ {

@@ -3,6 +3,8 @@ package sparql
 import (
 	"strings"
 	"testing"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // MediaWiki takes double underscore words out of a page wherever they stand, in a template's argument too (MagicWordFactory::mDoubleUnderscoreIDs).
@@ -50,5 +52,34 @@ func TestPostingFormShowsHiddenCharacters(t *testing.T) {
 	}
 	if again, err := PostingForm(got, nil); err != nil || again != got {
 		t.Errorf("the form of the form is another (%v):\n%s", err, again)
+	}
+}
+
+// MediaWiki normalises what it saves to NFC: nothing in a posting form may change by that.
+func TestPostingFormIsInNormalFormC(t *testing.T) {
+	for _, tt := range []struct{ query, want string }{
+		{"SELECT ?x WHERE { ?x rdfs:label \"cafe\u0301\"@fr . }", `"cafe\u0301"@fr`},
+		{"SELECT ?x WHERE { ?x rdfs:label \"5 \u2126 and é\" . }", `"5 \u2126 and \u00E9"`},
+		{"SELECT ?x WHERE { ?x rdfs:label \"café\" . }", `"café"`},
+		{"SELECT ?x WHERE { ?x <http://example.org/e\u0301> 1 . }", `<http://example.org/e\u0301>`},
+		{"SELECT ?x WHERE { ?x ?y 1 . } # \u2126", "# \u03a9"},
+	} {
+		got, err := PostingForm(tt.query, func(string) string { return "" })
+		if err != nil {
+			t.Errorf("%q: %v", tt.query, err)
+			continue
+		}
+		if !strings.Contains(got, tt.want) || !norm.NFC.IsNormalString(got) {
+			t.Errorf("%q gives %q, want %q in it", tt.query, got, tt.want)
+		}
+		if again, err := PostingForm(got, nil); err != nil || again != got {
+			t.Errorf("not a fixed point: %q, %v", again, err)
+		}
+	}
+	if _, err := PostingForm("SELECT ?e\u0301 WHERE { ?e\u0301 ?y 1 . }", nil); err == nil {
+		t.Error("a variable that the wiki would rename is posted")
+	}
+	if _, err := PostingForm("SELECT ?x WHERE { ?x ?y \""+strings.Repeat("long ", 9000)+"\" . }", nil); err == nil {
+		t.Error("a query that floods a page is posted")
 	}
 }
