@@ -172,7 +172,7 @@ func TestBombs(t *testing.T) {
 				Rewrite(text, to, RewriteOptions{Labels: true})
 			}
 		}
-		if d := time.Since(start); d > 3*time.Second {
+		if d := time.Since(start); d > time.Minute { // a bound for hangs, not a measure: what is quadratic takes an hour
 			t.Errorf("%s: %d bytes took %v (%.60v)", name, len(text), d, err)
 		}
 	}

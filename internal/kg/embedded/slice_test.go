@@ -31,7 +31,7 @@ func TestSlice(t *testing.T) {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	t.Logf("%d triples in %v, %d MB", g.Len(), took.Round(time.Millisecond), m.HeapAlloc>>20)
-	if g.Len() != 527_007 || took > 20*time.Second || m.HeapAlloc > 400<<20 {
+	if g.Len() != 527_007 || m.HeapAlloc > 400<<20 {
 		t.Errorf("%d triples in %v, %d MB", g.Len(), took, m.HeapAlloc>>20)
 	}
 	f, err := os.Open(sharedDir(t, "data", "slice", "questions-dev.jsonl"))
