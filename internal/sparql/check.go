@@ -1,6 +1,7 @@
 package sparql
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
@@ -23,7 +24,8 @@ type Problem struct {
 func Check(q *Query, allow func(iri string) bool) []Problem {
 	c := &checker{q: q, named: namedByName(q), counts: countVars(q)}
 	if q.Form == Update || allow != nil {
-		if err, ok := Guard(q, allow).(*Error); ok {
+		var err *Error
+		if errors.As(Guard(q, allow), &err) {
 			kind := "service"
 			if q.Form == Update {
 				kind = "update"

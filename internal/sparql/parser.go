@@ -148,11 +148,9 @@ func (p *parser) fail(expected string) {
 	if p.tok.kind != tEOF {
 		found = shorten(p.textOf(p.tok))
 	}
-	message := "found " + found
+	message := "the query ends"
 	if p.tok.kind != tEOF {
-		message = "found " + "\"" + found + "\""
-	} else {
-		message = "the query ends"
+		message = "found \"" + found + "\""
 	}
 	if expected != "" {
 		message += " where " + expected + " should be"

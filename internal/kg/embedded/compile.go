@@ -64,7 +64,6 @@ type compiler struct {
 	width  int
 	named  map[string]*namedPlan
 	err    error
-	anon   int
 	nested int
 	steps  int
 }

@@ -161,8 +161,6 @@ func (g *geoNode) test(ex *exec) func(point) (float64, bool) {
 	}
 }
 
-const bigdata = "http://www.bigdata.com/rdf#"
-
 // slice compiles bd:slice (a window of one pattern's solutions) and bd:sample (a part of them chosen at random).
 func (b *groupBuilder) slice(s *sparql.Service) {
 	c := b.c

@@ -213,6 +213,3 @@ func (s *store) isNode(n id) bool { return len(s.spo.run(n)) > 0 || len(s.ops.ru
 
 // objects returns the pairs (predicate, object) of a subject and predicate.
 func (s *store) objects(sub, p id) []pair { return s.spo.sub(sub, p) }
-
-// subjects returns the pairs (predicate, subject) of a predicate and object.
-func (s *store) subjects(p, o id) []pair { return s.ops.sub(o, p) }

@@ -158,14 +158,14 @@ func (h *SPARQL) answer(w http.ResponseWriter, r *http.Request, query string) {
 	status, text := errorText(query, err)
 	h.lg.Debug("sparql: query failed", "status", status, "err", err)
 	if out.sent { // as the query service does: the error follows the rows that were sent
-		out.flush()
-		io.WriteString(w, "\n"+text)
+		_ = out.flush() // a client that is gone needs no error
+		_, _ = io.WriteString(w, "\n"+text)
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain;charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(status)
-	io.WriteString(w, text)
+	_, _ = io.WriteString(w, text)
 }
 
 // writeGrace is the time after a query's deadline in which the rest of its answer may still be sent.
