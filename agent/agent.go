@@ -11,6 +11,7 @@
 //	state.go       what the model sees, and the rule on repetitions and early stops (judge and refuse hold it in full)
 //	protocol.go    thought and action read from text
 //	tool_*.go      the actions, each beside its text for the model in prompts/tool_*.md
+//	diagnose.go    which condition of an empty query loses the rows
 //	page.go prune.go table.go value.go    how entries and results look to the model
 //	final.go       the last run of the query that is published, and what follows
 //	limits.go      every limit, compared in one place
@@ -28,7 +29,8 @@
 // The paper's behaviour is the base (Liu et al., sections 4.1 and 4.2); its released code does otherwise in many places, listed in the project's notes on
 // the systems. On purpose we differ from both here: a rollback really returns and leaves a note; searches run in the asker's language too; observations say how much
 // there is in all, what kind of values, and why there is nothing; queries are checked before they are sent; numbers never seen are named with their
-// labels; a page that is short is not pruned; the model may say that there is no answer; an unreadable turn goes back to the model.
+// labels; a page that is short is not pruned; the model may say that there is no answer, or stop on an earlier query than the last; an unreadable turn goes
+// back to the model; an empty query may be tried without each of its conditions; the report's writer gets the searcher's thoughts.
 // tools/replay plays the published runs through this package and lists every difference of the observations.
 package agent
 

@@ -18,6 +18,7 @@ type Options struct {
 	MaxTokens int                   // tokens that an action may have, default 2000 (the paper's 700 cuts long queries off)
 	PruneOver int                   // bytes of JSON from which on an entry page is pruned by the model; default 1500, -1 for always
 	Services  func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
+	Diagnose  bool                  // try an empty query without each of its conditions, so that the model learns which one loses the rows: up to 6 more queries
 }
 
 // Engine answers questions. It holds no state of a question: any number may be asked at the same time.

@@ -88,6 +88,11 @@ func (m *meter) deadline(ctx context.Context) (context.Context, context.CancelFu
 	return context.WithTimeoutCause(ctx, m.limits.Time, errOutOfTime)
 }
 
+// timeFor reports whether d still fits into the run's wall time, with as much again left over for the work itself.
+func (m *meter) timeFor(now time.Time, d time.Duration) bool {
+	return m.limits.Time <= 0 || now.Sub(m.start)+2*d <= m.limits.Time
+}
+
 // phase tells check what is about to be done.
 type phase int
 

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"strings"
 )
 
 // execute carries out execute_sparql(query): the query is checked before it is sent (syntax, updates, foreign services), [AUTO_LANGUAGE] becomes the asker's
@@ -26,7 +27,11 @@ func (r *run) evaluate(ctx context.Context, query string) (result, error) {
 		return r.failed(ctx, err)
 	}
 	if t.Empty() {
-		return result{text: say("empty", nil)}, nil
+		why, err := r.diagnose(ctx, query)
+		if err != nil {
+			return result{}, err
+		}
+		return result{text: strings.TrimSpace(say("empty", nil) + "\n" + why)}, nil
 	}
 	labels := r.labelsOf(ctx, r.preset.shownIDs(t))
 	text := r.preset.tableText(t, labels)

@@ -94,7 +94,7 @@ func runAsk(ctx context.Context, e *env, args []string) int {
 		return fail(e, err)
 	}
 	show := &teller{w: e.stdout, json: *asJSON, next: file}
-	engine := agent.New(lg, model, graph, labeler, e.now, agent.Options{})
+	engine := agent.New(lg, model, graph, labeler, e.now, agent.Options{Diagnose: true})
 	ctx = llm.WithAllowance(ctx, llm.NewAllowance(llm.Limits{USD: cfg.RequestUSD}))
 	out, err := engine.Ask(ctx, q, show, runLimits(cfg))
 	if cerr := file.Close(); err == nil {

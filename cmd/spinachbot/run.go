@@ -110,7 +110,7 @@ func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() ti
 	if err != nil {
 		return nil, err
 	}
-	s := &solver{lg: lg, engine: agent.New(lg, model, graph, graph, now, agent.Options{}), dir: dir, limits: runLimits(cfg), now: now}
+	s := &solver{lg: lg, engine: agent.New(lg, model, graph, graph, now, agent.Options{Diagnose: true}), dir: dir, limits: runLimits(cfg), now: now}
 	return bot.New(lg, st, wikiAdapter{wiki}, s, now, pol)
 }
 

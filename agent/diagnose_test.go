@@ -1,0 +1,200 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// TestProbes: which conditions of a query are left out in turn, and which queries are not taken apart.
+func TestProbes(t *testing.T) {
+	for _, tt := range []struct {
+		query string
+		want  []string // the conditions left out, the last first
+		all   bool
+	}{
+		{"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 ; wdt:P17 wd:Q1, wd:Q2 . }", []string{"?x wdt:P17 wd:Q2", "?x wdt:P17 wd:Q1", "?x wdt:P31 wd:Q5"}, true},
+		{"SELECT ?x WHERE { ?x wdt:P31/wdt:P279* wd:Q5 # all\n FILTER(?x > 3) }", []string{"FILTER(?x > 3)"}, false},
+		{`SELECT ?x ?xLabel WHERE { ?x p:P39 ?s . ?s ps:P39 wd:Q1; wikibase:rank ?r . OPTIONAL { ?s pq:P580 ?b } BIND(YEAR(?b) AS ?y)
+			SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],en" } } ORDER BY ?x LIMIT 5`, []string{"?s wikibase:rank ?r", "?s ps:P39 wd:Q1", "?x p:P39 ?s"}, true},
+		{"SELECT * { ?x wdt:P31 ?c . VALUES ?c { wd:Q1 wd:Q2 } MINUS { ?x wdt:P570 ?d } { ?x wdt:P1 1 } UNION { ?x wdt:P2 2 } }",
+			[]string{"{ ?x wdt:P1 1 } UNION { ?x wdt:P2 2 }", "MINUS { ?x wdt:P570 ?d }", "VALUES ?c { wd:Q1 wd:Q2 }"}, false},
+		{"SELECT ?x { ?x wdt:P1 1; wdt:P2 2; wdt:P3 3; wdt:P4 4; wdt:P5 5; wdt:P6 6; wdt:P7 7 }",
+			[]string{"?x wdt:P7 7", "?x wdt:P6 6", "?x wdt:P5 5", "?x wdt:P4 4", "?x wdt:P3 3", "?x wdt:P2 2"}, false},
+		{"SELECT ?x { ?x wdt:P1 1; wdt:P2 2; wdt:P3 3; wdt:P4 4; wdt:P5 5; wdt:P6 6; wdt:P7 7; wdt:P8 8; wdt:P9 9 }", nil, false},
+		{"SELECT ?x { ?x wdt:P31 wd:Q5 }", nil, false},
+		{"SELECT ?x { [] wdt:P31 ?x; wdt:P17 ?y }", nil, false},
+		{"SELECT ?x { ?x wdt:P31 wd:Q5; wdt:P17 ?y } OFFSET 10", nil, false},
+		{"SELECT ?x { ?x wdt:P31 wd:Q5; wdt:P17 ?y } LIMIT 0", nil, false},
+		{"SELECT ?x { ?x wdt:P31 wd:Q5; wdt:P17 ?y } GROUP BY ?x HAVING(COUNT(?y) > 9)", nil, false},
+		{"SELECT ?x { ?x wdt:P31 wd:Q5; wdt:P17 ?y } VALUES ?y { wd:Q1 }", nil, false},
+		{"SELECT ?x { ?x wdt:P31 wd:Q5; wdt:P17 ?y { SELECT ?y { ?y ?p 1 } } }", nil, false},
+		{"ASK { ?x wdt:P31 wd:Q5; wdt:P17 ?y }", nil, false},
+		{"SELECT nonsense", nil, false},
+	} {
+		probes, all := dialect{}.probes(tt.query)
+		var got []string
+		for _, p := range probes {
+			got = append(got, p.condition)
+			q, err := sparql.Parse(p.query)
+			if err != nil || q.Form != sparql.Ask || strings.Contains(p.query, "label") {
+				t.Errorf("%s: the probe without %s is %s: %v", tt.query, p.condition, p.query, err)
+			}
+		}
+		if d := cmp.Diff(tt.want, got); d != "" || all != tt.all {
+			t.Errorf("%s: all %v (-want +got):\n%s", tt.query, all, d)
+		}
+	}
+}
+
+// TestDiagnose: which condition loses the rows is said after an empty result, not more than six probes are made, a failing one ends them, and nothing at all is
+// tried unless asked for or when time is short.
+func TestDiagnose(t *testing.T) {
+	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"
+	yes := func(condition string) func(q string) (*kg.Table, error) { // rows appear without the condition
+		return func(q string) (*kg.Table, error) {
+			if !strings.HasPrefix(q, "ASK") {
+				return &kg.Table{Vars: []string{"x"}}, nil
+			}
+			return &kg.Table{Ask: true, Boolean: condition != "" && !strings.Contains(q, condition)}, nil
+		}
+	}
+	for _, tt := range []struct {
+		name    string
+		off     bool
+		limits  Limits
+		query   string
+		graph   func(q string) (*kg.Table, error)
+		want    string
+		queries int
+	}{
+		{"one condition loses the rows", false, Limits{}, two, yes("rank"),
+			"Tried with one condition left out: without `?x wikibase:rank ?r` rows appear; without `?x wdt:P31 wd:Q5` there are still none.", 3},
+		{"any condition", false, Limits{}, two, yes("x-y-z"), "without `?x wikibase:rank ?r`, or without `?x wdt:P31 wd:Q5` rows appear.", 3},
+		{"no single condition", false, Limits{}, two, yes(""), "there are still none. So at least two conditions are wrong, or the graph does not hold it.", 3},
+		{"six at most", false, Limits{}, "SELECT ?x { ?x wdt:P1 1; wdt:P2 2; wdt:P3 3; wdt:P4 4; wdt:P5 5; wdt:P6 6; wdt:P7 7 }", yes("P7"), "without `?x wdt:P7 7` rows appear", 7},
+		{"a failing probe", false, Limits{}, two, func(q string) (*kg.Table, error) {
+			if strings.HasPrefix(q, "ASK") {
+				return nil, kg.Errorf(kg.Timeout, "slow")
+			}
+			return &kg.Table{Vars: []string{"x"}}, nil
+		}, "", 2},
+		{"a graph that gives no truth", false, Limits{}, two, func(string) (*kg.Table, error) { return &kg.Table{Vars: []string{"x"}}, nil }, "", 2},
+		{"not asked for", true, Limits{}, two, yes("rank"), "", 1},
+		{"time is short", false, Limits{Time: probeTime}, two, yes("rank"), "", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := &fakeGraph{query: tt.graph}
+			e := newEngine(&fakeModel{acts: []string{execute(tt.query)}}, g)
+			e.opts.Diagnose = !tt.off
+			limits := tt.limits
+			limits.Counted = 1
+			out, err := e.Ask(t.Context(), Question{Text: "Which?", Language: "en"}, nil, limits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := out.Steps[0].Observation
+			if !strings.Contains(got, "returned no rows") || !strings.Contains(got, tt.want) || tt.want == "" && strings.Contains(got, "left out") {
+				t.Errorf("the model reads:\n%s", got)
+			}
+			if len(g.queries) != tt.queries {
+				t.Errorf("%d queries, want %d: %q", len(g.queries), tt.queries, g.queries)
+			}
+		})
+	}
+}
+
+// TestDiagnoseStops: a caller who cancels during a probe gets his error, and the probes stand in the trajectory, from which they are replayed.
+func TestDiagnoseStops(t *testing.T) {
+	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	g := &fakeGraph{}
+	g.query = func(q string) (*kg.Table, error) {
+		if strings.HasPrefix(q, "ASK") {
+			cancel()
+			return nil, ctx.Err()
+		}
+		return &kg.Table{Vars: []string{"x"}}, nil
+	}
+	e := newEngine(&fakeModel{acts: []string{execute(two)}}, g)
+	e.opts.Diagnose = true
+	if _, err := e.Ask(ctx, Question{Text: "Which?", Language: "en"}, nil, Limits{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	f, err := OpenTrajectory(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g = &fakeGraph{query: func(q string) (*kg.Table, error) {
+		switch {
+		case !strings.HasPrefix(q, "ASK"):
+			return &kg.Table{Vars: []string{"x"}}, nil
+		case strings.Contains(q, "P31"):
+			return &kg.Table{Ask: true, Boolean: true}, nil
+		}
+		return nil, fmt.Errorf("probe: %w", context.DeadlineExceeded)
+	}, labels: map[string]string{"P31": "instance of"}}
+	e = newEngine(&fakeModel{acts: []string{execute(two)}}, g)
+	e.opts.Diagnose = true
+	first, err := e.Ask(t.Context(), Question{Text: "Which?", Language: "en"}, f, Limits{Counted: 1})
+	if err := errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(first.Steps[0].Observation, "without `?x wikibase:rank ?r` rows appear.") {
+		t.Errorf("%s", first.Steps[0].Observation)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := ReadTrajectory(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewReplay(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := New(slog.New(slog.DiscardHandler), r, r, r, ticking(), Options{Diagnose: true}).Ask(t.Context(), r.Question(), &memory{}, r.Limits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(first.Steps, again.Steps); d != "" {
+		t.Errorf("(-first +again):\n%s", d)
+	}
+}
+
+// TestProbesHoldTheOtherConditions: with one condition left out, a probe's triples are the query's without that one, whatever their layout.
+func TestProbesHoldTheOtherConditions(t *testing.T) {
+	probes, _ := dialect{}.probes("SELECT ?x { ?x wdt:P1 ?a , ?b ; wdt:P2/wdt:P3 _:c . _:c ?p [ wdt:P4 4 ] . ?x wdt:P5 ('a' 'b') }")
+	if probes != nil { // a blank node is the subject of a triple
+		t.Errorf("%v", probes)
+	}
+	probes, _ = dialect{}.probes("SELECT ?x { ?x wdt:P1 ?a , ?b ; wdt:P2/wdt:P3 _:c . ?a ?p [ wdt:P4 4 ] . }")
+	want := []string{
+		"ASK { ?x wdt:P1 ?a . ?x wdt:P1 ?b . ?x wdt:P2/wdt:P3 _:c . }", "ASK { ?x wdt:P1 ?a . ?x wdt:P1 ?b . ?a ?p [ wdt:P4 4 ] . }",
+		"ASK { ?x wdt:P1 ?a . ?x wdt:P2/wdt:P3 _:c . ?a ?p [ wdt:P4 4 ] . }", "ASK { ?x wdt:P1 ?b . ?x wdt:P2/wdt:P3 _:c . ?a ?p [ wdt:P4 4 ] . }",
+	}
+	for i, p := range probes {
+		if got, want := sparql.NormalForm(p.query), sparql.NormalForm(want[i]); got != want {
+			t.Errorf("without %s: %s, want %s", p.condition, got, want)
+		}
+	}
+	if len(probes) != len(want) {
+		t.Errorf("%d probes", len(probes))
+	}
+}
