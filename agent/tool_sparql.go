@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"strings"
 )
 
 // execute carries out execute_sparql(query): the query is checked before it is sent (syntax, updates, foreign services), [AUTO_LANGUAGE] becomes the asker's
@@ -31,7 +30,7 @@ func (r *run) evaluate(ctx context.Context, query string) (result, error) {
 		if err != nil {
 			return result{}, err
 		}
-		return result{text: strings.TrimSpace(say("empty", nil) + "\n" + why)}, nil
+		return result{text: say("empty", why)}, nil
 	}
 	labels := r.labelsOf(ctx, r.preset.shownIDs(t))
 	text := r.preset.tableText(t, labels)
