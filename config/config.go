@@ -203,6 +203,9 @@ func (c *Config) check() (p Problems) {
 	if (c.RequestUSD > 0 || c.DailyUSD > 0) && (c.InputUSD == 0 || c.OutputUSD == 0) {
 		p = append(p, errors.New("REQUEST_USD_LIMIT and DAILY_USD_LIMIT need OPENAI_INPUT_USD_PER_MTOK and OPENAI_OUTPUT_USD_PER_MTOK: without prices a limit in money cannot be kept"))
 	}
+	if c.Posting != "off" && c.RepliesPerHour == 0 {
+		p = append(p, errors.New("REPLIES_PER_HOUR: must be at least 1 unless POSTING is off"))
+	}
 	if c.RequestTime == 0 {
 		p = append(p, errors.New("REQUEST_TIME_LIMIT: must be above 0"))
 	}

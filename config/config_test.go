@@ -159,3 +159,21 @@ func TestCheckRunNamesEverythingMissing(t *testing.T) {
 		}
 	}
 }
+
+func TestTextsThatWouldFailLater(t *testing.T) {
+	for _, tt := range []struct{ kv, want string }{
+		{"OPERATOR=User:Op", "OPERATOR"}, {"OPERATOR={{x}}", "OPERATOR"}, {"FORUM_PAGE=[[x]]", "FORUM_PAGE"}, {"STOP_PAGE=a|b", "STOP_PAGE"},
+		{"SHORTLINK_HOSTS=http://w.wiki/", "SHORTLINK_HOSTS"}, {"CONTACT=a\nX-Evil: b", "CONTACT"}, {"ANSWER_DELAY=-5m", "ANSWER_DELAY"},
+	} {
+		if _, _, err := load(t, "", []string{tt.kv}, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: %v", tt.kv, err)
+		}
+	}
+	if _, _, err := load(t, "", []string{"REPLIES_PER_HOUR=0", "POSTING=on"}, nil); err == nil || !strings.Contains(err.Error(), "REPLIES_PER_HOUR") {
+		t.Errorf("posting with no replies an hour: %v", err)
+	}
+	c, _, err := load(t, "", []string{"OPERATOR=Ada_Lovelace", "ANSWER_DELAY=90", "SHORTLINK_HOSTS=W.wiki, tinyurl.com"}, nil)
+	if err != nil || c.Operator != "Ada Lovelace" || c.AnswerDelay != 90*time.Second || strings.Join(c.ShortlinkHosts, " ") != "w.wiki tinyurl.com" {
+		t.Errorf("%+v %v", c, err)
+	}
+}

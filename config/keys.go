@@ -52,17 +52,17 @@ func Keys() []Key {
 		{"WIKI_OAUTH_CONSUMER_SECRET", Wiki, "", true, "OAuth consumer secret", secretField(func(c *Config) *Secret { return &c.OAuth.ConsumerSecret })},
 		{"WIKI_OAUTH_ACCESS_TOKEN", Wiki, "", true, "OAuth access token", secretField(func(c *Config) *Secret { return &c.OAuth.AccessToken })},
 		{"WIKI_OAUTH_ACCESS_SECRET", Wiki, "", true, "OAuth access secret", secretField(func(c *Config) *Secret { return &c.OAuth.AccessSecret })},
-		{"FORUM_PAGE", Forum, "Wikidata:Request a query", false, "the page that is watched", strField(func(c *Config) *string { return &c.ForumPage })},
-		{"FORUM_ARCHIVE_PREFIX", Forum, "Wikidata:Request a query/Archive/", false, "archive pages start with this", strField(func(c *Config) *string { return &c.ArchivePrefix })},
-		{"STOP_PAGE", Forum, "User:SpinachBot/run", false, "the bot writes only while this page is empty or says run", strField(func(c *Config) *string { return &c.StopPage })},
-		{"OPERATOR", Forum, "", false, "user name of the person who runs the bot, named in every reply", strField(func(c *Config) *string { return &c.Operator })},
-		{"SHORTLINK_HOSTS", Forum, "w.wiki,tinyurl.com", false, "hosts of short links that may stand for a query, comma-separated", listField(func(c *Config) *[]string { return &c.ShortlinkHosts })},
+		{"FORUM_PAGE", Forum, "Wikidata:Request a query", false, "the page that is watched", titleField(func(c *Config) *string { return &c.ForumPage })},
+		{"FORUM_ARCHIVE_PREFIX", Forum, "Wikidata:Request a query/Archive/", false, "archive pages start with this", titleField(func(c *Config) *string { return &c.ArchivePrefix })},
+		{"STOP_PAGE", Forum, "User:SpinachBot/run", false, "the bot writes only while this page is empty or says run", titleField(func(c *Config) *string { return &c.StopPage })},
+		{"OPERATOR", Forum, "", false, "user name of the person who runs the bot, named in every reply", userField(func(c *Config) *string { return &c.Operator })},
+		{"SHORTLINK_HOSTS", Forum, "w.wiki,tinyurl.com", false, "hosts of short links that may stand for a query, comma-separated", hostsField(func(c *Config) *[]string { return &c.ShortlinkHosts })},
 		{"WATCH_SCHEDULE", Bot, "*/10 * * * *", false, "when the bot looks at the page (cron, UTC)", cronField(func(c *Config) *string { return &c.WatchSchedule })},
 		{"HARVEST_SCHEDULE", Bot, "", false, "when the archive is harvested (cron, UTC); empty: never", later(func(c *Config) *string { return &c.HarvestSchedule }, "harvesting")},
 		{"ANSWER_DELAY", Bot, "15m", false, "how old a request must be before it is answered, so that its poster can still mend it", durField(func(c *Config) *time.Duration { return &c.AnswerDelay })},
 		{"ANSWER_SINCE", Bot, "", false, "answer requests posted since this time (2026-11-20 or 2026-11-20T12:00:00Z); empty: since the first start", timeField(func(c *Config) *time.Time { return &c.AnswerSince })},
 		{"FOLLOWUP_LIMIT", Bot, "5", false, "replies in one thread after the first", intField(func(c *Config) *int { return &c.FollowupLimit })},
-		{"REPLIES_PER_HOUR", Bot, "6", false, "replies in any hour, over all threads", intField(func(c *Config) *int { return &c.RepliesPerHour })},
+		{"REPLIES_PER_HOUR", Bot, "6", false, "replies in any hour, over all threads; at least 1", intField(func(c *Config) *int { return &c.RepliesPerHour })},
 		{"POSTING", Bot, "off", false, "off: nothing is written; propose: replies wait for ledger approve; on", enumField(func(c *Config) *string { return &c.Posting }, "off", "propose", "on")},
 		{"DATA_DIR", Data, "data", false, "folder of the ledger, the trajectories and the lock", strField(func(c *Config) *string { return &c.DataDir })},
 		{"DATABASE_URL", Data, "", false, "shared database; empty: SQLite in DATA_DIR", later(func(c *Config) *string { return &c.DatabaseURL }, "a shared database")},
@@ -80,7 +80,7 @@ func Keys() []Key {
 		{"SPARQL_ENDPOINT", Graph, "https://query.wikidata.org/sparql", false, "query service; entity search goes to Wikidata, or for a loopback address to /w/api.php on it", urlField(func(c *Config) *string { return &c.SPARQLEndpoint })},
 		{"SPARQL_FALLBACK", Graph, "", false, "second query service, asked when the first is down", urlField(func(c *Config) *string { return &c.SPARQLFallback })},
 		{"KG_FILE", Graph, "", false, "YAML file with more graphs", later(func(c *Config) *string { return &c.KGFile }, "a file of further graphs")},
-		{"CONTACT", Graph, "", false, "web or mail address of the operator, part of the User-Agent of every request", strField(func(c *Config) *string { return &c.Contact })},
+		{"CONTACT", Graph, "", false, "web or mail address of the operator, part of the User-Agent of every request", lineField(func(c *Config) *string { return &c.Contact })},
 	}
 }
 
@@ -92,17 +92,59 @@ func secretField(f func(*Config) *Secret) func(*Config, string) error {
 	return func(c *Config, v string) error { *f(c) = Secret(v); return nil }
 }
 
-func listField(f func(*Config) *[]string) func(*Config, string) error {
+// hostsField reads host names, comma-separated.
+func hostsField(f func(*Config) *[]string) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		var out []string
 		for _, s := range strings.Split(v, ",") {
-			if s = strings.TrimSpace(s); s != "" {
-				out = append(out, s)
+			if s = strings.TrimSpace(s); s == "" {
+				continue
 			}
+			if strings.ContainsAny(s, "/:@ ?#") || !strings.Contains(s, ".") {
+				return fmt.Errorf("want host names such as w.wiki, comma-separated, not %q", s)
+			}
+			out = append(out, strings.ToLower(s))
 		}
 		*f(c) = out
 		return nil
 	}
+}
+
+// titleField reads a page title: what MediaWiki forbids in one is an error here, not at the first edit.
+func titleField(f func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		if strings.ContainsAny(v, "[]{}|<>#") || hasControl(v) || len(v) > 255 {
+			return fmt.Errorf("want the title of a page, without any of [ ] { } | < > #, not %q", v)
+		}
+		*f(c) = strings.ReplaceAll(v, "_", " ")
+		return nil
+	}
+}
+
+// userField reads a bare user name.
+func userField(f func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		if strings.ContainsAny(v, "[]{}|<>#/@:=~'\"&") || hasControl(v) || len(v) > 85 {
+			return fmt.Errorf("want a user name alone, such as Ada Lovelace, without User: before it, not %q", v)
+		}
+		*f(c) = strings.ReplaceAll(v, "_", " ")
+		return nil
+	}
+}
+
+// lineField reads one line of text.
+func lineField(f func(*Config) *string) func(*Config, string) error {
+	return func(c *Config, v string) error {
+		if hasControl(v) {
+			return fmt.Errorf("want one line without control characters")
+		}
+		*f(c) = v
+		return nil
+	}
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 })
 }
 
 func urlField(f func(*Config) *string) func(*Config, string) error {
@@ -135,7 +177,7 @@ func durField(f func(*Config) *time.Duration) func(*Config, string) error {
 			d, err = time.Duration(n)*time.Second, nil
 		}
 		if err != nil || d < 0 {
-			return fmt.Errorf("want a duration such as 90s, 15m or 2h, not %q", v)
+			return fmt.Errorf("want a duration such as 90s, 15m or 2h, or a number of seconds, not %q", v)
 		}
 		*f(c) = d
 		return nil
