@@ -116,6 +116,7 @@ func TestLoginSettings(t *testing.T) {
 		{"half of OAuth", []string{"WIKI_OAUTH_ACCESS_TOKEN=a"}, "all four"},
 		{"both ways", []string{"WIKI_USER=u", "WIKI_PASSWORD=p", "WIKI_OAUTH_CONSUMER_TOKEN=a", "WIKI_OAUTH_CONSUMER_SECRET=b", "WIKI_OAUTH_ACCESS_TOKEN=c", "WIKI_OAUTH_ACCESS_SECRET=d"}, "choose one"},
 		{"password alone", []string{"WIKI_PASSWORD=p"}, "without WIKI_USER"},
+		{"http to a name that looks like loopback", []string{"WIKI_API=http://127.0.0.1.example.org/api.php"}, "want https"},
 		{"http to the world", []string{"WIKI_API=http://wiki.example.org/api.php"}, "want https"},
 		{"user in the address", []string{"SPARQL_ENDPOINT=https://a:b@example.org/"}, "user name"},
 	} {

@@ -95,7 +95,8 @@ func runAsk(ctx context.Context, e *env, args []string) int {
 	}
 	show := &teller{w: e.stdout, json: *asJSON, next: file}
 	engine := agent.New(lg, model, graph, labeler, e.now, agent.Options{Diagnose: true})
-	ctx = llm.WithAllowance(ctx, llm.NewAllowance(llm.Limits{USD: cfg.RequestUSD}))
+	allowance := llm.NewAllowance(llm.Limits{USD: cfg.RequestUSD})
+	ctx = llm.WithAllowance(ctx, allowance)
 	out, err := engine.Ask(ctx, q, show, runLimits(cfg))
 	if cerr := file.Close(); err == nil {
 		err = cerr
@@ -103,6 +104,7 @@ func runAsk(ctx context.Context, e *env, args []string) int {
 	if err != nil {
 		return fail(e, err)
 	}
+	out.Usage = allowance.Used() // failed calls that were billed included
 	return tell(e, out, *asJSON, *graphName)
 }
 

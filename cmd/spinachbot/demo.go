@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
@@ -71,7 +72,10 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 		return err
 	}
 	defer func() { _ = unlock() }()
-	o.title, o.wikiFile = d.cfg.ForumPage, d.cfg.DataDir+"/wiki.jsonl"
+	if err := forumAndLedger(d.cfg.DataDir); err != nil {
+		return err
+	}
+	o.title, o.wikiFile = d.cfg.ForumPage, filepath.Join(d.cfg.DataDir, wikiName)
 	sb, err := openSandbox(ctx, d.lg, d.e, o)
 	if err != nil {
 		return err
@@ -104,6 +108,18 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 	fmt.Fprintln(d.e.stderr, sum)
 	_, err = io.WriteString(d.e.stdout, sb.wiki.Page(d.cfg.ForumPage).Text)
 	return err
+}
+
+// forumAndLedger refuses a data folder that has the ledger of a forum which is gone: the bot would take every request on a new one for answered.
+func forumAndLedger(dir string) error {
+	has := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	}
+	if has(ledgerFile) && !has(wikiName) {
+		return fmt.Errorf("DATA_DIR %s has a ledger (%s) but no forum (%s): choose another DATA_DIR, or remove the ledger to start afresh", dir, ledgerFile, wikiName)
+	}
+	return nil
 }
 
 // point aims the settings at the sandbox. The model is the scripted one unless one is configured.

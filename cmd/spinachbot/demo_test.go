@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -165,6 +168,49 @@ func TestAskOverHTTP(t *testing.T) {
 	}
 	if _, errs, code = invoke(t, []string{"DATA_DIR=" + t.TempDir()}, "ask", "Anything?"); code != exitUsage || !strings.Contains(errs, "OPENAI_API_KEY") {
 		t.Errorf("no model configured: exit %d: %s", code, errs)
+	}
+}
+
+func TestTornTrajectoryIsShown(t *testing.T) {
+	dir := t.TempDir()
+	torn := filepath.Join(dir, "torn.jsonl")
+	first := `{"event":"start","time":"2026-11-20T12:00:00Z","format":"spinachbot-trajectory-1","question":{"text":"Which one?"}}`
+	if err := os.WriteFile(torn, []byte(first+"\n{\"event\":\"st"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, code := invoke(t, []string{"DATA_DIR=" + dir}, "trace", "show", torn)
+	if code != exitOK || !strings.Contains(out, "Which one?") || !strings.Contains(errs, "torn") {
+		t.Errorf("exit %d: %s\n%s", code, errs, out)
+	}
+	if err := os.WriteFile(torn, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code = invoke(t, []string{"DATA_DIR=" + dir}, "trace", "show", torn); code != exitFailed || errs == "" {
+		t.Errorf("an empty file: exit %d: %s", code, errs)
+	}
+}
+
+// A ledger whose forum is gone would take every request on a new forum for answered.
+func TestDemoRefusesALedgerWithoutItsForum(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, ledgerFile), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := invoke(t, []string{"DATA_DIR=" + dir}, "demo", "--once"); code != exitFailed || !strings.Contains(errs, "another DATA_DIR") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+func TestSandboxAnswersUnderItsOwnName(t *testing.T) {
+	h := ownHost(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	for host, want := range map[string]int{"127.0.0.1:8484": 200, "localhost:8484": 200, "[::1]:8484": 200, "evil.example": 421, "127.0.0.1.evil.example": 421} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Host = host
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%s: %d, want %d", host, w.Code, want)
+		}
 	}
 }
 

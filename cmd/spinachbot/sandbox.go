@@ -24,6 +24,7 @@ import (
 const (
 	sandboxBot   = "SpinachBot"
 	sandboxLogin = "SpinachBot@sandbox"
+	wikiName     = "wiki.jsonl" // the wiki's file in DATA_DIR
 )
 
 func runSandbox(ctx context.Context, e *env, args []string) int {
@@ -70,7 +71,7 @@ func wikiFile(cfg *config.Config) string {
 	if cfg.Origin("DATA_DIR") == "default" {
 		return ""
 	}
-	return filepath.Join(cfg.DataDir, "wiki.jsonl")
+	return filepath.Join(cfg.DataDir, wikiName)
 }
 
 type fileList []string
@@ -154,8 +155,24 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 		lg.Warn("the sandbox is reachable from other machines; it is not made for the open internet", "address", s.listener.Addr().String())
 	}
 	s.url = "http://" + s.listener.Addr().String()
-	s.server = &http.Server{Handler: sandbox.Handler(lg, parts), ReadHeaderTimeout: 10 * time.Second}
+	s.server = &http.Server{Handler: ownHost(s.listener.Addr(), sandbox.Handler(lg, parts)), ReadHeaderTimeout: 10 * time.Second}
 	return s, nil
+}
+
+// ownHost refuses requests under a foreign name when the sandbox listens on loopback, so that no page on the internet can reach it through a name of its own that
+// points here.
+func ownHost(addr net.Addr, next http.Handler) http.Handler {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsLoopback() {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !isLoopback("http://" + r.Host) {
+			http.Error(w, "This server answers under loopback addresses only.", http.StatusMisdirectedRequest)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // serve answers requests until ctx is done.

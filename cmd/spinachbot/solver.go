@@ -33,7 +33,8 @@ func (s *solver) Solve(ctx context.Context, key string, q agent.Question) (*agen
 	if err != nil {
 		return nil, fmt.Errorf("the trajectory cannot be written: %w", err)
 	}
-	ctx = llm.WithAllowance(ctx, llm.NewAllowance(llm.Limits{USD: s.limits.USD}))
+	allowance := llm.NewAllowance(llm.Limits{USD: s.limits.USD})
+	ctx = llm.WithAllowance(ctx, allowance)
 	out, err := s.engine.Ask(ctx, q, file, s.limits)
 	if cerr := file.Close(); err == nil && cerr != nil {
 		err = fmt.Errorf("the trajectory %s cannot be completed: %w", path, cerr)
@@ -41,6 +42,7 @@ func (s *solver) Solve(ctx context.Context, key string, q agent.Question) (*agen
 	if err != nil {
 		return nil, err
 	}
+	out.Usage = allowance.Used() // failed calls that were billed included
 	if out.Reason == agent.OutOfMoney && strings.Contains(out.Detail, llm.ErrBudget.Error()) && s.limits.USD == 0 {
 		return nil, llm.ErrBudget // the day's money is spent: another day, another try
 	}

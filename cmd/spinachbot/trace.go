@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,8 +41,13 @@ func runTrace(_ context.Context, e *env, args []string) int {
 	}
 	defer in.Close()
 	events, err := agent.ReadTrajectory(in)
-	if err != nil {
+	switch {
+	case errors.Is(err, agent.ErrTorn):
+		fmt.Fprintln(e.stderr, "spinachbot: warning:", err)
+	case err != nil:
 		return fail(e, fmt.Errorf("trace: %w", err))
+	case len(events) == 0:
+		return fail(e, errors.New("trace: there are no events in it"))
 	}
 	for _, ev := range events {
 		if *asJSON {

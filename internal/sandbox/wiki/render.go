@@ -85,6 +85,8 @@ func (r *renderer) prepare(text string, depth int) string {
 			i, lits = lits[0][1], lits[1:]
 		case text[i] == '\x7f':
 			i++
+		case text[i] == '<' && invisibleTag.MatchString(text[i:min(len(text), i+longestInvisible)]):
+			i += len(invisibleTag.FindString(text[i:min(len(text), i+longestInvisible)]))
 		default:
 			if text[i] == '\n' && depth == 0 {
 				r.ends = append(r.ends, i)
@@ -98,6 +100,12 @@ func (r *renderer) prepare(text string, depth int) string {
 	}
 	return b.String()
 }
+
+// invisibleTag matches the tags of transclusion and translation that a page's header wears; on the page itself they show nothing.
+var invisibleTag = regexp.MustCompile(`(?i)^</?(?:noinclude|onlyinclude|languages|translate)\s*/?>`)
+
+// longestInvisible is more than the length of any such tag as it is written.
+const longestInvisible = 24
 
 var tagParts = regexp.MustCompile(`(?is)^<([a-z]+)([^>]*)>(.*?)(?:</[a-z]+\s*>)?$`)
 var langAttr = regexp.MustCompile(`(?i)\blang\s*=\s*["']?([a-z0-9]+)`)

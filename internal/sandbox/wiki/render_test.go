@@ -27,6 +27,7 @@ func TestRender(t *testing.T) {
 		{"a\n----\nb", "<p>a</p>\n<hr>\n<p>b</p>\n"},
 		{" pre ''x''\n more", "<pre>pre <i>x</i>\nmore\n</pre>\n"},
 		{"<pre>''x'' &lt;b></pre>", "<div><pre>&#39;&#39;x&#39;&#39; &lt;b&gt;</pre></div>\n"},
+		{"<noinclude><languages /></noinclude>a <translate>b</translate>", "<p>a b</p>\n"},
 		{"<nowiki>[[x]] {{y}} &amp; ~~~~</nowiki>", "<p>[[x]] {{y}} &amp; ~~~~</p>\n"},
 		{"a<!-- hidden -->b<!-- open", "<p>ab</p>\n"},
 		{"&lt;b&gt; &#91; &nosuch; & &amp;amp;", "<p>&lt;b&gt; [ &amp;nosuch; &amp; &amp;amp;</p>\n"},

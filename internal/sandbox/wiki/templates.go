@@ -48,6 +48,8 @@ func (r *renderer) template(src string, depth int) string {
 		return r.mark(`<span class="outdent-template" title="outdented">↤</span>`, false)
 	case "Nobots", "Bots", "Autoarchive resolved section":
 		return ""
+	case "Wikidata:Request a query/Header":
+		return r.mark(`<p class="header">Ask here for a SPARQL query that you cannot write yourself.</p>`, true)
 	case "Tl":
 		return r.mark("<code>"+html.EscapeString("{{"+a["1"]+"}}")+"</code>", false)
 	}
