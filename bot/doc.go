@@ -22,6 +22,9 @@
 // which somebody else has posted a query since, is left alone, the latter unless we are mentioned. An unsigned first comment is answered once it has stood unchanged
 // for [Config].UnsignedDelay (people mend signatures, and the words are all that it can be recognized by); unsigned later comments are ignored.
 //
+// Bots are never answered. An account is one when its name ends in Bot or BOT, or in "bot" as a word of its own, with or without a number, when it is known as one (the users
+// of MediaWiki's own programs among them), or when [Config].Bots names it.
+//
 // # Why every accepted request is answered or recorded as given up
 //
 // An accepted entry is in the ledger before anything else happens to it, and every Round takes up every open entry whose time has come. Failures are counted in the

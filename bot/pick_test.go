@@ -66,6 +66,8 @@ func TestPicking(t *testing.T) {
 		"request":                      {"Which cats? [[User:Alice|Alice]] " + at, 1},
 		"our own":                      {"Which cats? [[User:SpinachBot|SpinachBot]] " + at, 0},
 		"another bot":                  {"Which cats? [[User:DeltaBot|DeltaBot]] " + at, 0},
+		"a person named like a bot":    {"Which cats? [[User:Talbot|Talbot]] " + at, 1},
+		"MediaWiki itself":             {"Which cats? [[User:MediaWiki message delivery|MediaWiki message delivery]] " + at, 0},
 		"a configured bot":             {"Which cats? [[User:Emijrp|Emijrp]] " + at, 0},
 		"resolved":                     {"{{Section resolved|1=[[User:Bob|Bob]] " + at + "}}\nWhich cats? [[User:Alice|Alice]] " + at, 0},
 		"nobots in the section":        {"{{nobots}}\nWhich cats? [[User:Alice|Alice]] " + at, 0},

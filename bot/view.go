@@ -184,19 +184,6 @@ func (b *Bot) ours(c *forum.Comment) bool {
 	return c.Author != nil && sameUser(*c.Author, b.cfg.Account)
 }
 
-// machine reports whether an account is a bot: its name ends in "bot", as the username policies of most wikis reserve for bots, or it is configured as one.
-func (b *Bot) machine(name string) bool {
-	if strings.HasSuffix(strings.ToLower(normalUser(name)), "bot") {
-		return true
-	}
-	for _, n := range b.cfg.Bots {
-		if sameUser(n, name) {
-			return true
-		}
-	}
-	return false
-}
-
 // mentioned reports whether a comment links or pings the bot's account.
 func (b *Bot) mentioned(c *forum.Comment) bool {
 	for _, m := range c.Mentions {

@@ -1,0 +1,50 @@
+package bot
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// knownBots are accounts without a person behind their posts whose names do not say so: MediaWiki's and its extensions' own users, and bots that edit Wikidata and Wikipedia
+// under names such as Reinheitsgebot. [Config].Bots adds others.
+var knownBots = []string{
+	"MediaWiki message delivery", "Flow talk page manager", "MediaWiki default", "Maintenance script", "Conversion script", "Move page script", "Delete page script",
+	"Template namespace initialisation script", "Global rename script", "Redirect fixer", "New user message", "Abuse filter", "Edit filter", "Babel AutoCreate",
+	"CommonsDelinker", "ClueBot NG", "ClueBot III", "Lowercase sigmabot III",
+	"Addbot", "Cewbot", "Dexbot", "Edoderoobot", "Legobot", "Reinheitsgebot", "Xqbot", "JAnDbot", "Zorrobot",
+}
+
+// machine reports whether an account is a bot: by its name, because it is known, or because it is configured.
+func (b *Bot) machine(name string) bool {
+	if namedBot(name) {
+		return true
+	}
+	for _, list := range [][]string{knownBots, b.cfg.Bots} {
+		for _, n := range list {
+			if sameUser(n, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// namedBot reports whether an account's name says that it is a bot: it ends in Bot or BOT, or in "bot" as a word of its own, with a number behind it or not: KrBot2, Hoo bot,
+// Citation bot 1. Talbot and Abbot are people.
+func namedBot(name string) bool {
+	name = normalUser(name)
+	if digits := strings.TrimRight(name, "0123456789"); digits != name {
+		name = strings.TrimRight(digits, " -")
+	}
+	name = strings.TrimSuffix(name, ")")
+	if strings.HasSuffix(name, "Bot") || strings.HasSuffix(name, "BOT") {
+		return true
+	}
+	before, ok := strings.CutSuffix(name, "bot")
+	if !ok {
+		return false
+	}
+	r, _ := utf8.DecodeLastRuneInString(before)
+	return before == "" || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+}
