@@ -50,7 +50,7 @@ type Config struct {
 	FollowupLimit  int           // follow-ups answered in a thread
 	RepliesPerHour int           // replies in any sixty minutes; must be positive when posting is possible
 	ReplyOnFailure bool          // say so on the page when there is no answer; otherwise silence
-	Bots           []string      // accounts to ignore besides those whose name ends in "bot"
+	Bots           []string      // accounts to ignore besides those whose name says that they are bots, see the package documentation
 
 	UnsignedDelay time.Duration // how long an unsigned request must stand unchanged; 1 h
 	UnknownGrace  time.Duration // how long a save of unknown outcome may still arrive; 2 min
@@ -96,6 +96,10 @@ func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time
 	}
 	need(strings.TrimSpace(cfg.Page) != "", "the forum page is missing")
 	need(strings.TrimSpace(cfg.Account) != "", "the bot's account is missing")
+	if strings.TrimSpace(cfg.Operator) != "" { // else no reply could ever be composed, and every request would be given up
+		err := forum.CheckUserName(cfg.Operator)
+		need(err == nil, fmt.Sprintf("the operator: %v", err))
+	}
 	if cfg.Posting == "" {
 		cfg.Posting = Off
 	}

@@ -209,12 +209,34 @@ func TestBackOnThePage(t *testing.T) {
 func TestConfig(t *testing.T) {
 	for _, change := range []func(*bot.Config){
 		func(c *bot.Config) { c.Page = "" }, func(c *bot.Config) { c.Account = " " }, func(c *bot.Config) { c.StopPage = "" }, func(c *bot.Config) { c.Operator = "" },
-		func(c *bot.Config) { c.RepliesPerHour = 0 }, func(c *bot.Config) { c.Posting = "yes" },
+		func(c *bot.Config) { c.RepliesPerHour = 0 }, func(c *bot.Config) { c.Posting = "yes" }, func(c *bot.Config) { c.Operator = "User:Olga" },
 	} {
 		w := newWorld(t)
 		change(&w.cfg)
 		if _, err := bot.New(nil, w.store, w.wiki, w.solver, w.clock.now, w.cfg); err == nil {
 			t.Errorf("accepted: %+v", w.cfg)
+		}
+	}
+}
+
+// An operator's name that no reply can link is refused at the start, in every mode: drafts are composed in all of them.
+func TestOperatorName(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"Olga": true, "Olga_Operator": true, "Zoë O'Neil (WMDE)": true, "日本太郎": true, " Olga ": true,
+		"User:Olga": false, "Olga/run": false, "[[Olga]]": false, "A|B": false, "~~~~": false, "A''B": false, "{{x}}": false, "\u200b": false, "a\xffb": false,
+		strings.Repeat("ö", 118): false,
+	} {
+		for _, mode := range []bot.Mode{bot.Off, bot.Propose, bot.On} {
+			w := newWorld(t)
+			w.cfg.Operator, w.cfg.Posting = name, mode
+			_, err := bot.New(nil, w.store, w.wiki, w.solver, w.clock.now, w.cfg)
+			if (err == nil) != ok || err != nil && !strings.Contains(err.Error(), "operator") {
+				t.Errorf("operator %q, posting %s: %v", name, mode, err)
+			}
+			reply := forum.Reply{To: "A", Short: "B", Operator: name, Marker: "m", Signature: "~~~~"}
+			if _, cerr := forum.Compose(reply, ":"); (cerr == nil) != ok {
+				t.Errorf("operator %q: New says %v, Compose %v", name, err, cerr)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
@@ -217,14 +218,36 @@ func (c *composer) steps() {
 	c.block(b.String())
 }
 
+// maxUserName is the length of a user name in bytes (MediaWiki's default of $wgMaxNameChars).
+const maxUserName = 235
+
+// CheckUserName reports why a name cannot be linked as a user's in a reply; blanks around it do not matter. It is stricter than MediaWiki (UserNameUtils::isValid): besides
+// what no title may hold it refuses what could become markup in the link.
+func CheckUserName(name string) error {
+	name = strings.TrimSpace(name)
+	switch {
+	case name == "":
+		return fmt.Errorf("the user name is empty")
+	case !utf8.ValidString(name):
+		return fmt.Errorf("%q cannot be a user name: it is not valid UTF-8", clip(name, 40))
+	case len(name) > maxUserName:
+		return fmt.Errorf("%q cannot be a user name: it has more than %d bytes", clip(name, 40), maxUserName)
+	case strings.ContainsAny(name, "/#:%&[]{}|<>~\n") || strings.Contains(name, "''"):
+		return fmt.Errorf("%q cannot be a user name: write it as it stands in the title of the user page, without namespace, subpage and markup", clip(name, 40))
+	case userName(name) == "" || encode(name, maxUserName) == "":
+		return fmt.Errorf("%q cannot be a user name: no visible character is left of it", clip(name, 40))
+	}
+	return nil
+}
+
 // close is the last line: that this is a bot's reply and whose, the invitation, and the signature at the very end.
 func (c *composer) close() error {
 	notice := c.m["notice_nobody"]
 	if op := strings.TrimSpace(c.r.Operator); op != "" {
-		if userName(op) == "" || strings.ContainsAny(op, "/#:%&{}~'") || len(op) > 235 || encode(op, 235) == "" {
-			return fmt.Errorf("compose reply: operator %q cannot be a user name", clip(op, 40))
+		if err := CheckUserName(op); err != nil {
+			return fmt.Errorf("compose reply: operator: %w", err)
 		}
-		notice = fill(c.m["notice"], "operator", "[[User talk:"+userName(op)+"|"+encode(userName(op), 235)+"]]")
+		notice = fill(c.m["notice"], "operator", "[[User talk:"+userName(op)+"|"+encode(userName(op), maxUserName)+"]]")
 	}
 	invite := c.m["invite"]
 	if c.r.NoAnswer != "" {
