@@ -46,6 +46,7 @@ var rules = []struct {
 	{"internal/sandbox/wiki", "internal/wikitext internal/sparql internal/rdf", "a wiki of our own for the demo must not know the bot it serves"},
 	{"internal/sandbox/data", "", "files, and tests of them"},
 	{"internal/integration", "", "tests of the finished program, which it reaches as a process"},
+	{"internal/integration/engines", "", "tests only: the dialect and the embedded graph against other engines"},
 	{"internal/sandbox", "internal/... forum agent bot", "assembles the embedded default"},
 	{"cmd/spinachbot", "...", "wires everything"},
 	{"internal/testutil", "", "help for tests knows nothing of what it helps to test"},

@@ -1,0 +1,34 @@
+// Serves files through Oxigraph at http://127.0.0.1:PORT/sparql: a POST's body is a query, the answer SPARQL JSON. Arguments: PORT MODULES FILE...
+// A query cannot be stopped inside the engine: the harness kills the process and starts it again.
+'use strict';
+const fs = require('fs');
+const http = require('http');
+const path = require('path');
+const zlib = require('zlib');
+
+const [port, modules, ...files] = process.argv.slice(2);
+const oxigraph = require(path.join(modules, 'oxigraph'));
+const store = new oxigraph.Store();
+for (const file of files) {
+  let data = fs.readFileSync(file);
+  let name = file;
+  if (name.endsWith('.gz')) {
+    data = zlib.gunzipSync(data);
+    name = name.slice(0, -3);
+  }
+  store.load(data.toString('utf8'), { format: name.endsWith('.nt') ? 'application/n-triples' : 'text/turtle', no_transaction: true });
+}
+http.createServer((req, res) => {
+  const body = [];
+  req.on('data', (d) => body.push(d));
+  req.on('end', () => {
+    try {
+      const out = store.query(Buffer.concat(body).toString('utf8'), { results_format: 'application/sparql-results+json' });
+      res.writeHead(200, { 'Content-Type': 'application/sparql-results+json' });
+      res.end(out);
+    } catch (e) {
+      res.writeHead(400, { 'Content-Type': 'text/plain' });
+      res.end(String(e && e.message || e));
+    }
+  });
+}).listen(Number(port), '127.0.0.1');
