@@ -184,15 +184,8 @@ func (b *Bot) ours(c *forum.Comment) bool {
 	return c.Author != nil && sameUser(*c.Author, b.cfg.Account)
 }
 
-// mentioned reports whether a comment links or pings the bot's account.
-func (b *Bot) mentioned(c *forum.Comment) bool {
-	for _, m := range c.Mentions {
-		if sameUser(m, b.cfg.Account) {
-			return true
-		}
-	}
-	return false
-}
+// mentioned reports whether a comment links, pings or addresses the bot's account.
+func (b *Bot) mentioned(c *forum.Comment) bool { return c.Mentioned(b.cfg.Account) }
 
 // normalUser writes a user name as MediaWiki does: spaces for underscores, first letter upper case.
 func normalUser(name string) string {

@@ -389,7 +389,7 @@ func (p *parser) separator(start, end int) (int, bool) {
 func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int) {
 	first, last := lines[0], lines[len(lines)-1]
 	c := Comment{Level: 1 + min(first.depth(), last.depth()), Under: under, Indent: first.prefix, Start: first.start, End: end, Queries: []Query{}, outdent: first.outdent}
-	queries := p.queriesIn(c.Start, c.End)
+	queries, urls := p.queriesIn(c.Start, c.End)
 	var patches []patch
 	for _, q := range queries {
 		c.Queries = append(c.Queries, q.Query)
@@ -403,7 +403,12 @@ func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int)
 		patches = append(patches, patch{p.dashes(p.preceding(max(s.start, c.Start), c.Start), c.Start), s.end, ""})
 	}
 	c.Text = p.plain(first.text, c.End, patches)
-	c.Mentions = p.mentions(c.Start, c.End, sigs)
+	c.Mentions, c.calls = p.mentions(c.Start, c.End, sigs), p.calls(c.Start, c.End, sigs)
+	for _, u := range urls {
+		if !inSignature(sigs, u.Start) {
+			c.Links = append(c.Links, u.In(p.text))
+		}
+	}
 	if c.Author == nil && c.Text == "" && len(c.Queries) == 0 {
 		return
 	}

@@ -52,13 +52,15 @@ type Comment struct {
 	Queries []Query    `json:"queries"`
 
 	Answers  string   `json:"-"` // id of the comment it answers as people read it: Parent, but after {{outdent}} the comment before
-	Mentions []string `json:"-"` // user names linked or pinged in the comment, its own signature's left out
+	Mentions []string `json:"-"` // user names linked or pinged in the comment, its own signature and quotations left out; see [Comment.Mentioned]
+	Links    []string `json:"-"` // addresses of its external links as written ("https://w.wiki/7Xyz"), the first hundred; not in code, comments, the signature
 	Indent   string   `json:"-"` // leading list characters of the comment's first line, ":*"
 	Start    int      `json:"-"` // byte offsets in the page's wikitext
 	End      int      `json:"-"`
 
-	outdent bool // starts with {{outdent}}
-	body    int  // offset of the part between two headings it stands in
+	outdent bool     // starts with {{outdent}}
+	calls   []string // what follows each "@" that addresses somebody in plain text, on its line: where the name ends is not known
+	body    int      // offset of the part between two headings it stands in
 }
 
 // Query is a SPARQL query found in a comment.

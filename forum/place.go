@@ -255,13 +255,3 @@ func (t *Thread) RepliesTo(id, user string) []*Comment {
 	}
 	return out
 }
-
-// Mentioned reports whether the comment links or pings the user.
-func (c *Comment) Mentioned(user string) bool {
-	for _, m := range c.Mentions {
-		if userName(m) == userName(user) {
-			return true
-		}
-	}
-	return false
-}

@@ -11,9 +11,12 @@ import (
 // mark is what stands for a query in the text of a comment. It is guarded against [strip].
 func (f found) mark() string { return guard.Replace("[query]") + f.label }
 
-// queriesIn finds the queries of a part of the page, in order: templates, highlighted and preformatted code, links to query services, and bare SPARQL.
-func (p *parser) queriesIn(start, end int) []found {
-	var out []found
+// maxLinks is the number of external links that are kept of a comment.
+const maxLinks = 100
+
+// queriesIn finds the queries of a part of the page, in order: templates, highlighted and preformatted code, links to query services, and bare SPARQL. urls are the
+// addresses of all external links outside of code and of comments.
+func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 	var rest []wikitext.Span // what none of the nodes covers
 	pos, skip := start, -1
 	i := sort.Search(len(p.doc.Nodes), func(i int) bool { return p.doc.Nodes[i].Start >= start })
@@ -51,7 +54,7 @@ func (p *parser) queriesIn(start, end int) []found {
 	codes := p.codeElements(start, end, out)
 	out = append(out, codes...)
 	for _, s := range rest {
-		links := p.links(s.Start, s.End)
+		links := p.links(s.Start, s.End, &urls)
 		out = append(out, links...)
 		from := s.Start
 		for _, l := range links {
@@ -61,7 +64,7 @@ func (p *parser) queriesIn(start, end int) []found {
 		out = append(out, p.bareQueries(from, s.End, codes)...)
 	}
 	sort.SliceStable(out, func(a, b int) bool { return out[a].start < out[b].start })
-	return out
+	return out, urls
 }
 
 // codeTag reads a query out of <syntaxhighlight lang="sparql">, <source>, <pre> or <nowiki>.
@@ -121,8 +124,8 @@ func overlaps(list []found, start, end int) bool {
 	return k < len(list) && list[k].start < end
 }
 
-// links finds links that carry a query in themselves.
-func (p *parser) links(start, end int) []found {
+// links finds links that carry a query in themselves, and adds the addresses of all links to urls.
+func (p *parser) links(start, end int, urls *[]wikitext.Span) []found {
 	var out []found
 	s := p.text[:end]
 	for i := start; i < end; {
@@ -143,6 +146,9 @@ func (p *parser) links(start, end int) []found {
 		}
 		stop := urlEnd(s, at)
 		i = max(i, stop)
+		if len(*urls) < maxLinks {
+			*urls = append(*urls, wikitext.Span{Start: at, End: stop})
+		}
 		q, host, ok := queryOfURL(s[at:stop])
 		if !ok {
 			continue
@@ -331,58 +337,4 @@ func unprefixed(q string) string {
 		}
 	}
 	return strings.TrimSpace(decodeEntities(strings.Join(lines, "\n")))
-}
-
-// mentions lists the users that a part of the page links or pings, without the signatures, each once.
-func (p *parser) mentions(start, end int, sigs []sig) []string {
-	var out []string
-	add := func(user string) {
-		for _, u := range out {
-			if u == user {
-				return
-			}
-		}
-		if user != "" && len(out) < 50 {
-			out = append(out, user)
-		}
-	}
-	pos := start
-	scan := func(to int) {
-		for i := pos; i < to; {
-			k := strings.Index(p.text[i:to], "[[")
-			if k < 0 {
-				return
-			}
-			i += k
-			e := linkEnd(p.text[:to], i)
-			if e < 0 {
-				i += 2
-				continue
-			}
-			target, _ := splitLink(p.text[i+2 : e-2])
-			user, page := p.n.userOf(target)
-			if page && !inSignature(sigs, i) {
-				add(user)
-			}
-			i = e
-		}
-	}
-	for _, n := range p.nodesIn(start, end) {
-		scan(max(pos, n.Start))
-		pos = max(pos, n.End)
-		if n.Kind == wikitext.Template && p.n.ping[wikitext.CanonicalName(n.Name)] {
-			for _, a := range n.Args {
-				if !a.Named {
-					add(userName(wikitext.StripComments(a.Value.In(p.text))))
-				}
-			}
-		}
-	}
-	scan(end)
-	return out
-}
-
-func inSignature(sigs []sig, i int) bool {
-	k := sort.Search(len(sigs), func(k int) bool { return sigs[k].end > i })
-	return k < len(sigs) && sigs[k].start <= i
 }

@@ -95,7 +95,7 @@ func (p *parser) templateText(n *wikitext.Node) string {
 	}
 	var args []string
 	for _, a := range n.Args {
-		if v := strings.TrimSpace(strip(wikitext.StripComments(p.marked(a.Value)))); !a.Named && v != "" && len(args) < 8 {
+		if v := strings.TrimSpace(strip(wikitext.StripComments(p.marked(a.Value)))); p.positional(a) && v != "" && len(args) < 8 {
 			args = append(args, v)
 		}
 	}
