@@ -51,6 +51,7 @@ type Config struct {
 	RepliesPerHour int           // replies in any sixty minutes; must be positive when posting is possible
 	ReplyOnFailure bool          // say so on the page when there is no answer; otherwise silence
 	Bots           []string      // accounts to ignore besides those whose name says that they are bots, see the package documentation
+	QueryHosts     []string      // hosts of short links that may stand for a query, such as w.wiki; Wikidata's and QLever's query services are known
 
 	UnsignedDelay time.Duration // how long an unsigned request must stand unchanged; 1 h
 	UnknownGrace  time.Duration // how long a save of unknown outcome may still arrive; 2 min

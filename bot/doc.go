@@ -17,9 +17,10 @@
 //
 // # Whom it answers
 //
-// The first comment of a thread is a request; a comment directly under one of ours, or one that links our account, is a follow-up, whoever wrote it. What was on the page
+// The first comment of a thread is a request; a comment directly under one of ours, or one that mentions our account by a link, a ping or a plain @Name outside of
+// quotations, is a follow-up, whoever wrote it. What was on the page
 // at the first start is left alone ([Config].AnswerSince overrides). A comment is answered when it is [Config].AnswerDelay old. A thread that is marked resolved, or in
-// which somebody else has posted a query since, is left alone, the latter unless we are mentioned. An unsigned first comment is answered once it has stood unchanged
+// which somebody else has posted a query or a link to one since ([Config].QueryHosts), is left alone, the latter unless we are mentioned. An unsigned first comment is answered once it has stood unchanged
 // for [Config].UnsignedDelay (people mend signatures, and the words are all that it can be recognized by); unsigned later comments are ignored.
 //
 // Bots are never answered. An account is one when its name ends in Bot or BOT, or in "bot" as a word of its own, with or without a number, when it is known as one (the users

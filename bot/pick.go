@@ -81,12 +81,12 @@ func (b *Bot) leaveAlone(p place) string {
 	return ""
 }
 
-// othersQuery reports whether somebody other than the poster and us has posted a query in the thread since the comment. Stamps count minutes: of two comments of the
+// othersQuery reports whether somebody other than the poster and us has posted a query, or a link to one, in the thread since the comment. Stamps count minutes: of two comments of the
 // same minute the one further down the page counts as the later one. An unsigned comment further down counts too, for it is nobody's word against it.
 func (b *Bot) othersQuery(p place) bool {
 	for i := range p.thread.Comments {
 		c := &p.thread.Comments[i]
-		if i == p.index || len(c.Queries) == 0 || b.ours(c) {
+		if i == p.index || !b.postsQuery(c) || b.ours(c) {
 			continue
 		}
 		if c.Author != nil && p.comment.Author != nil && sameUser(*c.Author, *p.comment.Author) {

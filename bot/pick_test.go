@@ -75,17 +75,28 @@ func TestPicking(t *testing.T) {
 		"somebody's words":             {"Which cats? [[User:Alice|Alice]] " + at + "\n:Good question! [[User:Bob|Bob]] " + at, 1},
 		"the poster's own query":       {"Which cats? [[User:Alice|Alice]] " + at + "\n" + strings.ReplaceAll(other, "Bob", "Alice"), 1},
 		"somebody's query, we pinged":  {"Which cats, [[User:SpinachBot]]? [[User:Alice|Alice]] " + at + "\n" + other, 1},
+		"a short link":                 {"Which cats? [[User:Alice|Alice]] " + at + "\n:https://w.wiki/7Xyz [[User:Bob|Bob]] " + at, 0},
+		"a labelled short link":        {"Which cats? [[User:Alice|Alice]] " + at + "\n:[https://w.wiki/7Xyz try this] [[User:Bob|Bob]] " + at, 0},
+		"a link to QLever":             {"Which cats? [[User:Alice|Alice]] " + at + "\n:https://qlever.dev/wikidata/aB3xYz [[User:Bob|Bob]] " + at, 0},
+		"another link":                 {"Which cats? [[User:Alice|Alice]] " + at + "\n:See https://example.org/7Xyz [[User:Bob|Bob]] " + at, 1},
+		"the poster's short link":      {"Which cats? [[User:Alice|Alice]] " + at + "\n:https://w.wiki/7Xyz [[User:Alice|Alice]] " + at, 1},
+		"a short link not shown":       {"Which cats? [[User:Alice|Alice]] " + at + "\n:<nowiki>https://w.wiki/7Xyz</nowiki> [[User:Bob|Bob]] " + at, 1},
+		"short link, we are pinged":    {"Which cats, @SpinachBot? [[User:Alice|Alice]] " + at + "\n:https://w.wiki/7Xyz [[User:Bob|Bob]] " + at, 1},
 		"thanks":                       {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Hello. [[User:SpinachBot|SpinachBot]] " + at + "\n::Thank you very much! [[User:Alice|Alice]] " + at, 0},
 		"no request, says triage":      {"This is an announcement about cats. [[User:Alice|Alice]] " + at, 0},
 		"comment of a third":           {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Only living ones? [[User:Bob|Bob]] " + at, 0},
 		"mention in a bot's thread":    {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Only living ones, [[User:SpinachBot]]? [[User:Bob|Bob]] " + at, 1},
+		"pinged in a bot's thread":     {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:{{Ping|1=spinachBot}} only living ones? [[User:Bob|Bob]] " + at, 1},
+		"called in a bot's thread":     {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:@SpinachBot, only living ones? [[User:Bob|Bob]] " + at, 1},
+		"called in a quotation":        {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:<blockquote>@SpinachBot, only living ones?</blockquote> Why? [[User:Bob|Bob]] " + at, 0},
+		"called by ourselves":          {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:@SpinachBot, only living ones? [[User:SpinachBot|SpinachBot]] " + at, 0},
 		"unsigned comment":             {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Only living ones, [[User:SpinachBot]]?", 0},
 		"stamp far in the future":      {"Which cats? [[User:Alice|Alice]] 13:00, 20 November 2036 (UTC)", 1},
 		"we are mentioned with thanks": {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Thanks, [[User:SpinachBot]]! [[User:Bob|Bob]] " + at, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.cfg.Bots = []string{"emijrp"}
+			w.cfg.Bots, w.cfg.QueryHosts = []string{"emijrp"}, []string{"w.wiki", "tinyurl.com"}
 			w.round()
 			w.clock.pass(2 * time.Hour)
 			w.wiki.put(page, w.wiki.text()+"\n\n== Cats ==\n"+c.thread+"\n")

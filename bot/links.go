@@ -1,0 +1,74 @@
+package bot
+
+import (
+	"strings"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// Query services whose addresses may stand for a query. Wikidata's keeps the query behind the "#" or in a parameter (wikitech: Wikidata Query Service); QLever gives short
+// links of its own under the name of the data set: qlever.dev/wikidata/7Xyz1a.
+var (
+	queryServices = []string{"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "query-legacy-full.wikidata.org", "query-preview.wikidata.org",
+		"commons-query.wikimedia.org", "wcqs-beta.wmflabs.org"}
+	qleverServices = []string{"qlever.dev", "qlever.cs.uni-freiburg.de", "qlever.informatik.uni-freiburg.de"}
+)
+
+// postsQuery reports whether a comment brings a query: in itself, or by a link that stands for one.
+func (b *Bot) postsQuery(c *forum.Comment) bool {
+	if len(c.Queries) > 0 {
+		return true
+	}
+	for _, l := range c.Links {
+		if b.queryLink(l) {
+			return true
+		}
+	}
+	return false
+}
+
+// queryLink reports whether an address stands for a query: anything but the front page of a configured host, since a short link hides what it leads to, and of the query
+// services what holds a query or the short form of one. A link to the service itself is none.
+func (b *Bot) queryLink(address string) bool {
+	host, path, params := splitAddress(address)
+	if host == "" {
+		return false
+	}
+	switch {
+	case hasHost(b.cfg.QueryHosts, host):
+		return path != "" || params
+	case hasHost(queryServices, host):
+		return params
+	case hasHost(qleverServices, host):
+		_, short, _ := strings.Cut(path, "/")
+		return params || short != "" && !strings.HasPrefix(path, "api/")
+	}
+	return false
+}
+
+// splitAddress takes a web address apart: the host in lower case without port and "www.", the path without slashes around it, and whether anything stands behind a "?" or
+// a "#". An address of another kind has no host.
+func splitAddress(address string) (host, path string, params bool) {
+	scheme, rest, ok := strings.Cut(address, "//")
+	if s := strings.ToLower(scheme); !ok || s != "https:" && s != "http:" && s != "" {
+		return "", "", false
+	}
+	if i := strings.IndexAny(rest, "?#"); i >= 0 {
+		params = strings.Trim(rest[i:], "?#") != ""
+		rest = rest[:i]
+	}
+	host, path, _ = strings.Cut(rest, "/")
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	host, _, _ = strings.Cut(host, ":")
+	host = strings.TrimPrefix(strings.TrimSuffix(strings.ToLower(host), "."), "www.")
+	return host, strings.Trim(path, "/"), params
+}
+
+func hasHost(list []string, host string) bool {
+	for _, h := range list {
+		if strings.TrimPrefix(strings.ToLower(h), "www.") == host {
+			return true
+		}
+	}
+	return false
+}
