@@ -97,13 +97,15 @@ type accumulator struct {
 	seen   *rowSet
 }
 
+const accumulatorSize = 2*valueSize + 32 // bytes
+
 // build groups the solutions of the pattern and then yields the groups.
 func (a *aggregation) build(ex *exec, where op, next runner) runner {
-	r := &grouper{a: a, ex: ex, groups: newRowSet(ex, len(a.keys)), cells: make([]id, len(a.keys))}
+	r := &grouper{a: a, ex: ex, groups: newRowSet(ex, len(a.keys)), accs: rows[accumulator]{width: len(a.aggs), unit: accumulatorSize}, cells: make([]id, len(a.keys))}
 	run := where.build(ex, r.take)
 	return func() error {
 		r.groups.reset()
-		r.accs = r.accs[:0]
+		r.accs.reset(ex)
 		if err := run(); err != nil {
 			return err
 		}
@@ -113,6 +115,13 @@ func (a *aggregation) build(ex *exec, where op, next runner) runner {
 			}
 		}
 		err := r.emit(next)
+		for i := range r.accs.n {
+			for _, acc := range r.accs.at(i) {
+				if acc.seen != nil {
+					acc.seen.drop()
+				}
+			}
+		}
 		ex.free(r.used)
 		r.used = 0
 		return err
@@ -125,8 +134,8 @@ type grouper struct {
 	ex     *exec
 	groups *rowSet
 	cells  []id
-	accs   []accumulator
-	used   int
+	accs   rows[accumulator] // one row a group
+	used   int               // bytes of what the accumulators hold
 }
 
 // group returns the number of the current row's group.
@@ -136,20 +145,23 @@ func (r *grouper) group() (int, error) {
 		return 0, err
 	}
 	if fresh {
-		size := 400 * len(r.a.aggs)
-		r.used += size
-		if err := r.ex.alloc(size); err != nil {
+		accs, err := r.accs.add(r.ex)
+		if err != nil {
 			return 0, err
 		}
-		for _, g := range r.a.aggs {
-			acc := accumulator{sum: smallInt(0)}
-			if g.distinct {
-				acc.seen = newRowSet(r.ex, 1)
-				if g.arg == nil {
-					acc.seen = newRowSet(r.ex, len(r.ex.row))
-				}
+		for j, g := range r.a.aggs {
+			accs[j].sum = smallInt(0)
+			if !g.distinct {
+				continue
 			}
-			r.accs = append(r.accs, acc)
+			width := 1
+			if g.arg == nil {
+				width = len(r.ex.row)
+			}
+			if err := r.hold(rowSetSize + 8*width); err != nil {
+				return 0, err
+			}
+			accs[j].seen = newRowSet(r.ex, width)
 		}
 	}
 	return i, nil
@@ -161,15 +173,21 @@ func (r *grouper) take() error {
 			r.cells[i] = r.ex.row[k.slot]
 		} else {
 			r.ex.solution++
+			mark := r.ex.scratch
 			r.cells[i] = r.ex.intern(k.fn(r.ex))
+			r.ex.settle(mark)
 		}
 	}
 	i, err := r.group()
 	if err != nil {
 		return err
 	}
+	accs := r.accs.at(i)
 	for j := range r.a.aggs {
-		if err := r.add(&r.a.aggs[j], &r.accs[i*len(r.a.aggs)+j]); err != nil {
+		mark := r.ex.scratch
+		err := r.add(&r.a.aggs[j], &accs[j])
+		r.ex.settle(mark)
+		if err != nil {
 			return err
 		}
 	}
@@ -193,9 +211,6 @@ func (r *grouper) add(g *aggregate, acc *accumulator) error {
 	}
 	v := g.arg(ex)
 	if v.k == vNone {
-		if g.op == "SUM" || g.op == "AVG" || g.op == "MIN" || g.op == "MAX" {
-			return nil
-		}
 		return nil
 	}
 	if acc.seen != nil {
@@ -206,20 +221,23 @@ func (r *grouper) add(g *aggregate, acc *accumulator) error {
 	acc.count++
 	switch g.op {
 	case "SUM", "AVG":
-		if acc.sum = arithmetic('+', acc.sum, v); !acc.sum.numeric() {
+		if err := r.replace(&acc.sum, arithmetic('+', acc.sum, v)); err != nil {
+			return err
+		}
+		if !acc.sum.numeric() {
 			acc.failed = true
 		}
 	case "MIN":
 		if acc.best.k == vNone || sortCompare(v, acc.best) < 0 {
-			acc.best = v
+			return r.replace(&acc.best, v)
 		}
 	case "MAX":
 		if acc.best.k == vNone || sortCompare(v, acc.best) > 0 {
-			acc.best = v
+			return r.replace(&acc.best, v)
 		}
 	case "SAMPLE":
 		if acc.best.k == vNone {
-			acc.best = v
+			return r.replace(&acc.best, v)
 		}
 	case "GROUP_CONCAT":
 		return r.concat(g, acc, v)
@@ -227,28 +245,51 @@ func (r *grouper) add(g *aggregate, acc *accumulator) error {
 	return nil
 }
 
+// hold counts bytes that the accumulators keep until the groups are done.
+func (r *grouper) hold(n int) error {
+	r.used += n
+	return r.ex.alloc(n)
+}
+
+// replace puts a value into an accumulator.
+func (r *grouper) replace(at *value, v value) error {
+	n := v.own() - at.own()
+	*at = v
+	return r.hold(n)
+}
+
+// concat adds a text to a group's. While its buffer grows, the old one counts too.
 func (r *grouper) concat(g *aggregate, acc *accumulator, v value) error {
 	s := fnStr(r.ex, v)
 	if s.k == vNone {
 		acc.failed = true
 		return nil
 	}
+	separator := g.separator
 	if acc.text == nil {
-		acc.text = &strings.Builder{}
-	} else {
-		acc.text.WriteString(g.separator)
-	}
-	before := acc.text.Cap()
-	acc.text.WriteString(s.s)
-	if more := acc.text.Cap() - before; more > 0 {
-		r.used += more
-		if err := r.ex.alloc(more); err != nil {
+		acc.text, separator = &strings.Builder{}, ""
+		if err := r.hold(32); err != nil {
 			return err
 		}
 	}
-	if !r.ex.text(acc.text.Len()/16) || int64(acc.text.Len()) > r.ex.g.opts.MaxMemory/8 && !r.ex.text(acc.text.Len()) {
+	before, length := acc.text.Cap(), acc.text.Len()+len(separator)+len(s.s)
+	if int64(length) > r.ex.maxText() && !r.ex.text(length) || !r.ex.read(length/16) {
 		return r.ex.err
 	}
+	if length > before {
+		size := max(length, 2*before)
+		if err := r.hold(size); err != nil {
+			return err
+		}
+		larger := &strings.Builder{}
+		larger.Grow(size)
+		larger.WriteString(acc.text.String())
+		acc.text = larger
+		r.used -= before
+		r.ex.free(before)
+	}
+	acc.text.WriteString(separator)
+	acc.text.WriteString(s.s)
 	return nil
 }
 
@@ -301,7 +342,7 @@ func (r *grouper) emit(next runner) error {
 		}
 		ok := true
 		for j, k := range a.keys {
-			n := r.groups.row(i)[j]
+			n := r.groups.at(i)[j]
 			if k.fn != nil && old[j] != 0 && n != 0 && old[j] != n {
 				ok = false
 			}
@@ -310,8 +351,9 @@ func (r *grouper) emit(next runner) error {
 				ex.row[k.slot] = old[j]
 			}
 		}
+		accs := r.accs.at(i)
 		for j := range a.aggs {
-			ex.row[a.aggs[j].slot] = ex.intern(r.result(&a.aggs[j], &r.accs[i*len(a.aggs)+j]))
+			ex.row[a.aggs[j].slot] = ex.intern(r.result(&a.aggs[j], &accs[j]))
 		}
 		if ex.err != nil {
 			return ex.err

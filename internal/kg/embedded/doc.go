@@ -15,5 +15,6 @@
 // algebra's own bottom-up order, and the two differ where a part looks at a variable that it does not bind in every solution (OPTIONAL, MINUS,
 // FILTER, BIND). So every operator knows for which variables it may be given a binding ([info.unsafe]); for others it is evaluated by itself, once, and joined by hash.
 //
-// Limits are in exec.go: every operator counts its work, and every thousandth step looks at the context; what is kept is counted in bytes.
+// Limits are in exec.go and memory.go: every operator counts its work, and every thousandth step looks at the context; what is kept is counted in bytes, and so
+// are the texts that an expression makes on its way.
 package embedded

@@ -15,15 +15,15 @@ type runner func() error
 
 // exec is one run of one query, in one goroutine. It holds the row, the query's own terms and what was used of the budget.
 type exec struct {
-	ctx    context.Context
-	g      *Graph
-	st     *store
-	plan   *plan
-	row    []id
-	terms  locals
-	now    *moment
-	steps  uint32
-	mem    int64
+	ctx   context.Context
+	g     *Graph
+	st    *store
+	plan  *plan
+	row   []id
+	terms locals
+	now   *moment
+	steps uint32
+	budget
 	err    error // set by an expression that broke the budget; looked at by check
 	tables map[*tableOp]*table
 	exists map[*existsExpr]*existsRun
@@ -54,14 +54,14 @@ func (ex *exec) namedBlank(text string) value {
 	}
 	v := ex.freshBlank()
 	ex.byName[k] = v
-	_ = ex.alloc(len(text) + 200) // the error is kept in ex.err
+	_ = ex.alloc(len(text) + 320) // the error is kept in ex.err
 	return v
 }
 
 func newExec(ctx context.Context, g *Graph, p *plan) *exec {
 	ex := &exec{ctx: ctx, g: g, st: g.store, plan: p, row: make([]id, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
-		named: map[string]*table{}, reach: map[*closureOp]*reachMemo{}, labels: map[labelKey]id{}, regex: map[string]*regex{}}
-	ex.terms.st = g.store
+		budget: newBudget(g.opts.MaxMemory, g.pool), named: map[string]*table{}, reach: map[*closureOp]*reachMemo{}, labels: map[labelKey]id{}, regex: map[string]*regex{}}
+	ex.terms = locals{st: g.store, values: rows[value]{width: 1, unit: valueSize}, byTerm: map[rdf.Term]id{}}
 	if g.opts.Now != nil {
 		ex.now = fromTime(g.opts.Now())
 	}
@@ -97,34 +97,10 @@ func (g *Graph) contextError(err error) error {
 	return err
 }
 
-// alloc counts bytes that the query will keep; an error when it may not keep that many.
-func (ex *exec) alloc(n int) error {
-	ex.mem += int64(n)
-	if ex.mem > ex.g.opts.MaxMemory {
-		ex.err = ex.greedy("the query needs more than its %d MB of memory for intermediate results", ex.g.opts.MaxMemory>>20)
-		return ex.err
-	}
-	return nil
-}
-
-func (ex *exec) free(n int) { ex.mem -= int64(n) }
-
 func (ex *exec) greedy(format string, args ...any) error {
 	e := kg.Errorf(kg.TooGreedy, format, args...)
 	e.Message += "; narrow the pattern, or add LIMIT to a sub-select"
 	return e
-}
-
-// text charges work and, when long, a limit for a text that an expression makes; false when it is too long.
-func (ex *exec) text(n int) bool {
-	if n < 256 {
-		return true
-	}
-	if int64(n) > ex.g.opts.MaxMemory/8 {
-		ex.err = ex.greedy("an expression makes a text of more than %d MB", ex.g.opts.MaxMemory/8>>20)
-		return false
-	}
-	return ex.work(n / 64)
 }
 
 // work charges n steps at once; false when a limit is reached.
@@ -140,7 +116,7 @@ func (ex *exec) work(n int) bool {
 // value returns the value of a term.
 func (ex *exec) value(n id) value {
 	if n&localBit != 0 {
-		return ex.terms.values[n&^localBit]
+		return ex.terms.values.at(int(n &^ localBit))[0]
 	}
 	st := ex.st
 	tag := st.tag[n]
@@ -162,19 +138,33 @@ func (ex *exec) intern(v value) id {
 	if v.n != 0 || v.k == vNone {
 		return v.n
 	}
-	n, fresh := ex.terms.intern(v)
-	if fresh {
-		if err := ex.alloc(len(v.s) + 320); err != nil {
-			return 0
-		}
+	t, l := v.term(), &ex.terms
+	if n := l.st.lookup(t); n != 0 {
+		return n
 	}
-	return n
+	if n, ok := l.byTerm[t]; ok {
+		return n
+	}
+	if v.s == "" {
+		v.s = t.Value
+	}
+	if ex.alloc(termSize+v.own()) != nil {
+		return 0
+	}
+	cell, err := l.values.add(ex)
+	if err != nil {
+		return 0
+	}
+	v.n = localBit | id(l.values.n-1)
+	cell[0] = v
+	l.byTerm[t] = v.n
+	return v.n
 }
 
 // term returns the RDF term of a number.
 func (ex *exec) term(n id) rdf.Term {
 	if n&localBit != 0 {
-		return ex.terms.values[n&^localBit].term()
+		return ex.terms.values.at(int(n &^ localBit))[0].term()
 	}
 	return ex.st.term(n)
 }
@@ -182,30 +172,15 @@ func (ex *exec) term(n id) rdf.Term {
 // locals are the terms that a query makes and the graph does not have.
 type locals struct {
 	st     *store
-	values []value
+	values rows[value]
 	byTerm map[rdf.Term]id
 }
 
-func (l *locals) intern(v value) (n id, fresh bool) {
-	t := v.term()
-	if n := l.st.lookup(t); n != 0 {
-		return n, false
-	}
-	if n, ok := l.byTerm[t]; ok {
-		return n, false
-	}
-	if l.byTerm == nil {
-		l.byTerm = map[rdf.Term]id{}
-	}
-	n = localBit | id(len(l.values))
-	v.n = n
-	if v.s == "" {
-		v.s = t.Value
-	}
-	l.values = append(l.values, v)
-	l.byTerm[t] = n
-	return n, true
-}
+// Bytes of a value and of an entry of locals.byTerm (64, of which a map uses between 7/16 and 7/8).
+const (
+	valueSize = 88
+	termSize  = 150
+)
 
 // stopError ends an operator that needs no more rows; whoever made it catches it.
 type stopError struct{}

@@ -153,6 +153,9 @@ func fnIRI(ex *exec, a value) value {
 	case vIRI:
 		return a
 	case vString:
+		if len(a.s) >= 256 && (!ex.text(len(a.s)) || ex.plan.base != "" && !ex.hold(4*len(a.s))) { // parsing and resolving make copies
+			return value{}
+		}
 		return iriValue(resolveIRI(ex.plan.base, a.s))
 	}
 	return value{}
@@ -213,7 +216,7 @@ func compatible(a, b value) bool {
 }
 
 func fnStrlen(ex *exec, a value) value {
-	if !isText(a) || !ex.text(len(a.s)) {
+	if !isText(a) || !ex.read(len(a.s)) {
 		return value{}
 	}
 	return smallInt(int64(utf8.RuneCountInString(a.s)))
@@ -223,21 +226,35 @@ func fnStrlen(ex *exec, a value) value {
 func upper(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) }
 
 func mapText(ex *exec, a value, f func(string) string) value {
-	if !isText(a) || !ex.text(len(a.s)) {
+	if !isText(a) || !ex.text(len(a.s)) || len(a.s) >= 256 && !ex.hold(len(a.s)) { // f may make a copy on its way, and a result half as long again
 		return value{}
 	}
-	return alike(a, f(a.s))
+	out := f(a.s)
+	if len(out) > len(a.s) && !ex.text(len(out)) {
+		return value{}
+	}
+	return alike(a, out)
 }
 
 // fnEncode escapes all but unreserved characters (RFC 3986).
 func fnEncode(ex *exec, a value) value {
-	if !isText(a) || !ex.text(3*len(a.s)) {
+	if !isText(a) {
+		return value{}
+	}
+	size := len(a.s)
+	for i := 0; i < len(a.s); i++ {
+		if !unreserved(a.s[i]) {
+			size += 2
+		}
+	}
+	if !ex.text(size) {
 		return value{}
 	}
 	var b strings.Builder
+	b.Grow(size)
 	for i := 0; i < len(a.s); i++ {
 		c := a.s[i]
-		if isAlnum(c) || strings.IndexByte("-_.~", c) >= 0 {
+		if unreserved(c) {
 			b.WriteByte(c)
 		} else {
 			b.WriteByte('%')
@@ -247,6 +264,8 @@ func fnEncode(ex *exec, a value) value {
 	}
 	return stringValue(b.String())
 }
+
+func unreserved(c byte) bool { return isAlnum(c) || strings.IndexByte("-_.~", c) >= 0 }
 
 func fnTimePart(name string, a value) value {
 	if a.k == vYear && (name == "YEAR" || name == "MONTH" && a.tag == xsdGYearMon) {
@@ -275,7 +294,7 @@ func fnTimePart(name string, a value) value {
 }
 
 func fnHash(ex *exec, name string, a value) value {
-	if a.k != vString || !ex.text(len(a.s)*4) {
+	if a.k != vString || !ex.read(len(a.s)*4) || len(a.s) >= 256 && !ex.hold(len(a.s)) {
 		return value{}
 	}
 	var sum []byte
@@ -323,7 +342,7 @@ func langMatches(tag, pattern string) bool {
 }
 
 func fnTest(ex *exec, name string, a, b value) value {
-	if !compatible(a, b) || !ex.text(len(a.s)) {
+	if !compatible(a, b) || !ex.read(len(a.s)) {
 		return value{}
 	}
 	switch name {
@@ -336,7 +355,7 @@ func fnTest(ex *exec, name string, a, b value) value {
 }
 
 func fnCut(ex *exec, name string, a, b value) value {
-	if !compatible(a, b) || !ex.text(len(a.s)) {
+	if !compatible(a, b) || !ex.read(len(a.s)) {
 		return value{}
 	}
 	before, after, found := strings.Cut(a.s, b.s)
@@ -344,13 +363,16 @@ func fnCut(ex *exec, name string, a, b value) value {
 	case !found:
 		return stringValue("")
 	case name == "STRBEFORE":
-		return alike(a, before)
+		return alike(a, a.part(before))
 	}
-	return alike(a, after)
+	return alike(a, a.part(after))
 }
 
-func fnStrLang(_ *exec, a, b value) value {
+func fnStrLang(ex *exec, a, b value) value {
 	if a.k != vString || b.k != vString || b.s == "" {
+		return value{}
+	}
+	if !ex.text(len(b.s)) {
 		return value{}
 	}
 	return value{k: vLang, s: a.s, tag: strings.ToLower(b.s)}
@@ -393,7 +415,7 @@ func fnConcat(ex *exec, args []value) value {
 // fnSubstr counts characters from 1 and rounds its numbers like fn:substring.
 func fnSubstr(ex *exec, args []value) value {
 	a := args[0]
-	if !isText(a) || !args[1].numeric() || !ex.text(len(a.s)) {
+	if !isText(a) || !args[1].numeric() || !ex.read(len(a.s)) {
 		return value{}
 	}
 	from := math.Floor(args[1].float() + 0.5)
@@ -421,7 +443,7 @@ func fnSubstr(ex *exec, args []value) value {
 	if end < 0 {
 		end = len(a.s)
 	}
-	return alike(a, a.s[start:end])
+	return alike(a, a.part(a.s[start:end]))
 }
 
 func fnUUID(ex *exec, name string) value {

@@ -25,7 +25,7 @@ func cast(k vkind, iri string, a value) value {
 		return castString(a)
 	}
 	if a.k == vString {
-		v := literalValue(k, strings.Trim(a.s, " \t\r\n"), iri)
+		v := literalValue(k, a.part(strings.Trim(a.s, " \t\r\n")), iri)
 		if v.k == vIll {
 			return value{}
 		}
@@ -250,5 +250,5 @@ func fnPointPart(part string, a value) value {
 	case part == "latitude":
 		return doubleValue(p.lat)
 	}
-	return iriValue(p.globe)
+	return iriValue(a.part(p.globe))
 }

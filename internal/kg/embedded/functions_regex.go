@@ -17,16 +17,23 @@ type regex struct {
 	err  string
 }
 
-// Bounds of patterns: length in bytes and size of the program.
+// Bounds of patterns: length in bytes, number of flags, and size of the program.
 const (
 	maxPattern = 10_000
+	maxFlags   = 16
 	maxProgram = 20_000
 )
+
+// programSize is about what a step of a compiled program takes in bytes, its one-pass form included.
+const programSize = 120
 
 // compileRegex compiles a pattern of XPath (or Java) with flags i s m x q. What our engine lacks (look-around, back-references) gives a message.
 func compileRegex(pattern, flags string) *regex {
 	if len(pattern) > maxPattern {
 		return &regex{err: "the regular expression is longer than 10,000 characters"}
+	}
+	if len(flags) > maxFlags {
+		return &regex{err: "REGEX has the flags i, s, m, x and q, each once"}
 	}
 	goFlags := ""
 	for _, f := range flags {
@@ -102,6 +109,9 @@ func patternSize(re *syntax.Regexp) int {
 
 // regexFor returns a compiled pattern, from the query's cache.
 func (ex *exec) regexFor(pattern, flags string) *regex {
+	if len(pattern) > maxPattern || len(flags) > maxFlags {
+		return compileRegex(pattern, flags)
+	}
 	key := flags + "/" + pattern
 	if r, ok := ex.regex[key]; ok {
 		return r
@@ -110,6 +120,7 @@ func (ex *exec) regexFor(pattern, flags string) *regex {
 	ex.work(64 + r.size)
 	if len(ex.regex) < 256 {
 		ex.regex[key] = r
+		_ = ex.alloc(len(key) + 500 + programSize*r.size) // the error is kept in ex.err
 	}
 	return r
 }
@@ -186,25 +197,51 @@ func fnReplace(ex *exec, args []value) value {
 		ex.err = ex.greedy("REPLACE works on too long a text with too large a pattern")
 		return value{}
 	}
-	repl, ok := goReplacement(by.s, r.re.NumSubexp())
+	if len(by.s) >= 256 && !ex.text(2*len(by.s)) {
+		return value{}
+	}
+	repl, fixed, refs, ok := goReplacement(by.s, r.re.NumSubexp())
 	if !ok || !ex.work(len(a.s)*r.size/256) {
 		return value{}
 	}
-	if n := len(a.s); len(repl) > 64 && int64(n)*int64(len(repl)) > ex.g.opts.MaxMemory/8 {
-		n = len(r.re.FindAllStringIndex(a.s, -1))
-		if !ex.text(len(a.s) + n*(len(repl)+len(a.s)*strings.Count(repl, "$"))) {
-			return value{}
-		}
-	}
-	out := r.re.ReplaceAllString(a.s, repl)
-	if !ex.text(len(out)) {
+	if refs > 0 && !ex.hold(16*(r.re.NumSubexp()+1)*r.size) { // every thread of the engine has the places of all groups
 		return value{}
 	}
-	return alike(a, out)
+	if !ex.replacement(r, a.s, fixed, refs) {
+		return value{}
+	}
+	if refs == 0 {
+		return alike(a, r.re.ReplaceAllLiteralString(a.s, strings.ReplaceAll(repl, "$$", "$")))
+	}
+	return alike(a, r.re.ReplaceAllString(a.s, repl))
 }
 
-// goReplacement turns XPath's replacement ($1, \$, \\) into Go's (${1}, $$).
-func goReplacement(s string, groups int) (string, bool) {
+// replacement charges the text that a replacement of fixed bytes and refs references to groups makes of s, before it is made. Where a guess from the
+// lengths alone is small it is enough; else the matches are counted.
+func (ex *exec) replacement(r *regex, s string, fixed, refs int) bool {
+	most := int64(len(s)+1)*int64(fixed) + int64(len(s))*int64(refs+1) // a match at every place; what groups hold adds up to no more than the text
+	if most < 4096 {
+		return ex.text(int(most))
+	}
+	matches, matched := int64(0), int64(0)
+	if !ex.hold(len(s)) {
+		return false
+	}
+	r.re.ReplaceAllStringFunc(s, func(m string) string {
+		matches++
+		matched += int64(len(m))
+		return ""
+	})
+	size := int64(len(s)) - matched + matches*int64(fixed) + matched*int64(refs)
+	if size > ex.maxText() {
+		return ex.text(int(ex.maxText() + 1))
+	}
+	return ex.text(int(size)) && ex.hold(int(size)) // the engine's buffer grows
+}
+
+// goReplacement turns XPath's replacement ($1, \$, \\) into Go's (${1}, $$) and counts its bytes that are always the same and its references to
+// groups.
+func goReplacement(s string, groups int) (repl string, fixed, refs int, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
@@ -213,9 +250,10 @@ func goReplacement(s string, groups int) (string, bool) {
 			if s[i] == '$' {
 				b.WriteByte('$')
 			}
+			fixed++
 			b.WriteByte(s[i])
 		case c == '\\':
-			return "", false
+			return "", 0, 0, false
 		case c == '$':
 			j, n := i+1, 0
 			for j < len(s) && s[j] >= '0' && s[j] <= '9' && (j == i+1 || n*10+int(s[j]-'0') <= groups) {
@@ -223,13 +261,15 @@ func goReplacement(s string, groups int) (string, bool) {
 				j++
 			}
 			if j == i+1 {
-				return "", false
+				return "", 0, 0, false
 			}
+			refs++
 			b.WriteString("${" + s[i+1:j] + "}")
 			i = j - 1
 		default:
+			fixed++
 			b.WriteByte(c)
 		}
 	}
-	return b.String(), true
+	return b.String(), fixed, refs, true
 }

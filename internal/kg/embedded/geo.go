@@ -225,7 +225,10 @@ func (n *sliceNode) build(ex *exec, next runner) runner {
 		t.shuffle(ex, n.limit)
 		o := &tableOp{slots: slots}
 		ex.tables[o] = t
-		return o.build(ex, next)()
+		err = o.build(ex, next)()
+		delete(ex.tables, o)
+		t.drop(ex)
+		return err
 	}
 }
 
@@ -237,13 +240,13 @@ func (t *table) shuffle(ex *exec, k int) {
 	if random := ex.g.opts.Random; random != nil {
 		for i := 0; i < k; i++ {
 			j := i + int(random()%uint64(t.n-i))
-			a, b := t.row(i), t.row(j)
+			a, b := t.at(i), t.at(j)
 			for x := range a {
 				a[x], b[x] = b[x], a[x]
 			}
 		}
 	}
-	t.n = k
+	t.truncate(k)
 }
 
 // mwapi compiles the part of wikibase:mwapi that the graph itself can answer: the entity search. Other calls are refused.

@@ -20,6 +20,12 @@ type Options struct {
 	Timeout   time.Duration    // longest time of one query; 0 means 60 s, the query service's own limit; negative means none
 	MaxMemory int64            // bytes that one query may hold; 0 means 256 MB
 	MaxRows   int64            // rows that [Graph.Query] collects before it gives up; 0 means 1,000,000
+	MaxResult int64            // bytes of one streamed answer (package httpapi), after which it is cut off; 0 means 256 MB
+
+	// MaxTotalMemory is what all queries that run at the same time may hold together, in bytes; 0 means 1 GB. A query that cannot get more ends with
+	// kg.TooGreedy; the first megabyte of each is free, so that small queries go on beside greedy ones. The Go runtime lets a heap grow to about twice what is
+	// in use before it collects (GOGC), so the process may need twice this sum, and the graph itself.
+	MaxTotalMemory int64
 }
 
 // Default limits of [Options].
@@ -27,6 +33,8 @@ const (
 	DefaultTimeout   = 60 * time.Second
 	DefaultMaxMemory = 256 << 20
 	DefaultMaxRows   = 1_000_000
+	DefaultMaxResult = 256 << 20
+	DefaultMaxTotal  = 1 << 30
 )
 
 func (o Options) withDefaults() Options {
@@ -42,6 +50,12 @@ func (o Options) withDefaults() Options {
 	if o.MaxRows == 0 {
 		o.MaxRows = DefaultMaxRows
 	}
+	if o.MaxResult == 0 {
+		o.MaxResult = DefaultMaxResult
+	}
+	if o.MaxTotalMemory == 0 {
+		o.MaxTotalMemory = DefaultMaxTotal
+	}
 	return o
 }
 
@@ -50,6 +64,7 @@ type Graph struct {
 	store *store
 	names *index.Index
 	opts  Options
+	pool  *pool
 	ids   wellKnown
 }
 
@@ -69,6 +84,7 @@ func newGraph(s *store, opts Options) *Graph {
 		timeValue: wb("timeValue"), timePrecision: wb("timePrecision"), quantityAmount: wb("quantityAmount"), quantityUnit: wb("quantityUnit"),
 		best: wb("BestRank"), preferred: wb("PreferredRank"), deprecated: wb("DeprecatedRank"), property: wb("Property"),
 	}}
+	g.pool = &pool{size: g.opts.MaxTotalMemory}
 	g.names = index.Build(g.entries())
 	return g
 }
@@ -78,6 +94,9 @@ func (g *Graph) Name() string { return g.opts.Name }
 
 // Timeout is the longest time of one query; negative when there is no limit.
 func (g *Graph) Timeout() time.Duration { return g.opts.Timeout }
+
+// MaxResult is the greatest length of a streamed answer in bytes.
+func (g *Graph) MaxResult() int64 { return g.opts.MaxResult }
 
 // Len is the number of triples.
 func (g *Graph) Len() int { return g.store.triples }

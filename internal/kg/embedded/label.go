@@ -163,7 +163,7 @@ func (l *labelService) text(ex *exec, it labelItem, n id) id {
 	}
 	got := l.find(ex, it, n)
 	ex.labels[key] = got
-	_ = ex.alloc(64) // the error is kept in ex.err
+	_ = ex.alloc(80) // the error is kept in ex.err
 	return got
 }
 

@@ -64,7 +64,10 @@ func (f *filterOp) build(ex *exec, next runner) runner {
 		if err := ex.tick(); err != nil {
 			return err
 		}
-		if f.cond(ex) == triTrue {
+		mark := ex.scratch
+		yes := f.cond(ex) == triTrue
+		ex.settle(mark)
+		if yes && ex.err == nil {
 			return next()
 		}
 		return ex.err
@@ -92,7 +95,9 @@ func (e *extendOp) build(ex *exec, next runner) runner {
 		for i, x := range e.list {
 			was := ex.row[x.slot]
 			old[i] = was
+			mark := ex.scratch
 			n := ex.intern(x.fn(ex))
+			ex.settle(mark)
 			if ex.err != nil {
 				return ex.err
 			}
@@ -130,7 +135,10 @@ func (o *optionalOp) build(ex *exec, next runner) runner {
 		then := take
 		take = func() error {
 			for _, f := range o.conds {
-				if f.cond(ex) != triTrue {
+				mark := ex.scratch
+				yes := f.cond(ex) == triTrue
+				ex.settle(mark)
+				if !yes {
 					return ex.err
 				}
 			}

@@ -42,7 +42,7 @@ func (g *Graph) parse(query string) (*sparql.Query, error) {
 // context's own error when the caller cancelled.
 func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	took := g.elapsed()
-	c := &collector{max: g.opts.MaxRows, room: g.opts.MaxMemory}
+	c := &collector{max: g.opts.MaxRows}
 	if err := g.Stream(ctx, query, c); err != nil {
 		return nil, err
 	}
@@ -54,8 +54,11 @@ func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 type collector struct {
 	table kg.Table
 	max   int64
-	room  int64 // bytes left for rows
+	ex    *exec // counts the rows' bytes
 }
+
+// termBytes is the size of an [rdf.Term].
+const termBytes = 56
 
 // Head takes the columns.
 func (c *collector) Head(vars []string, ask bool) error {
@@ -68,7 +71,10 @@ func (c *collector) Row(row []rdf.Term) error {
 	if int64(len(c.table.Rows)) >= c.max {
 		return kg.Errorf(kg.TooLarge, "the result has more than %d rows; add a LIMIT or narrow the pattern", c.max)
 	}
-	if c.room -= int64(24 + 64*len(row)); c.room < 0 {
+	if err := c.ex.alloc(48 + termBytes*len(row)); err != nil {
+		if c.ex.mem <= c.ex.max {
+			return err
+		}
 		return kg.Errorf(kg.TooLarge, "the result does not fit into the memory of a query (%d rows so far); add a LIMIT or narrow the pattern", len(c.table.Rows))
 	}
 	c.table.Rows = append(c.table.Rows, append([]rdf.Term(nil), row...))
@@ -111,6 +117,10 @@ func (g *Graph) compile(ctx context.Context, q *sparql.Query) (*plan, error) {
 
 func (g *Graph) run(ctx context.Context, p *plan, sink Sink) error {
 	ex := newExec(ctx, g, p)
+	defer ex.close()
+	if c, ok := sink.(*collector); ok {
+		c.ex = ex
+	}
 	if p.tmpl != nil {
 		return ex.runGraph(sink)
 	}

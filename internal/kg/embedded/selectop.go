@@ -139,9 +139,20 @@ func (o *selectOp) distinctOp(ex *exec, next runner, begins *[]func()) runner {
 // sortKey is a value prepared for comparing: its class, its number or time as a double, its text. Equal doubles are compared exactly by the value.
 type sortKey struct {
 	class int8
+	own   bool // s is a text that only the key holds
+	v     id
 	f     float64
 	s     string
-	v     id
+}
+
+const sortKeySize = 32
+
+// text is the number of bytes of the key's own text.
+func (k *sortKey) text() int {
+	if k.own {
+		return len(k.s) + len(k.s)/8
+	}
+	return 0
 }
 
 func (ex *exec) sortKey(v value) sortKey {
@@ -149,7 +160,7 @@ func (ex *exec) sortKey(v value) sortKey {
 	switch k.class {
 	case 0:
 	case 1, 2, 9, 10:
-		k.s = v.s
+		k.s, k.own = v.s, v.n == 0
 		if v.k == vLang || k.class == 10 {
 			k.v = ex.intern(v)
 		}
@@ -217,12 +228,16 @@ type sorter struct {
 	ex    *exec
 	sel   *selectNode
 	keep  int // -1: all
-	cells []id
-	keys  []sortKey
-	order []int32
-	n     int
-	used  int
-	cut   int32 // row that is the last one wanted so far, -1 before there are enough
+	cells rows[id]
+	keys  rows[sortKey]
+	order []int32 // made for sorting
+	texts int     // bytes of the keys' own texts
+	spare struct {
+		cells rows[id]
+		keys  rows[sortKey]
+	}
+	now []sortKey // of the current row
+	cut int32     // row that is the last one wanted so far, -1 before there are enough
 }
 
 // abort carries an error out of a sort.
@@ -230,7 +245,9 @@ type abort struct{ err error }
 
 func (o *selectOp) sortOp(ex *exec, next runner, begins *[]func()) (runner, func() error) {
 	s := o.sel
-	st := &sorter{ex: ex, sel: s, keep: -1}
+	cells, keys := rows[id]{width: len(s.project), unit: 4}, rows[sortKey]{width: len(s.keys), unit: sortKeySize}
+	st := &sorter{ex: ex, sel: s, keep: -1, cells: cells, keys: keys, now: make([]sortKey, len(s.keys))}
+	st.spare.cells, st.spare.keys = cells, keys
 	if s.limit >= 0 && s.limit+s.offset < 1<<20 && (!s.distinct || s.ordered) {
 		st.keep = int(s.limit + s.offset)
 	}
@@ -239,42 +256,57 @@ func (o *selectOp) sortOp(ex *exec, next runner, begins *[]func()) (runner, func
 }
 
 func (st *sorter) reset() {
-	st.ex.free(st.used)
-	st.cells, st.keys, st.order, st.n, st.used, st.cut = st.cells[:0], st.keys[:0], st.order[:0], 0, 0, -1
+	st.cells.reset(st.ex)
+	st.keys.reset(st.ex)
+	st.spare.cells.free(st.ex)
+	st.spare.keys.free(st.ex)
+	st.ex.free(st.texts + 4*cap(st.order))
+	st.order, st.texts, st.cut = nil, 0, -1
 }
 
 func (st *sorter) add() error {
-	w, k := len(st.sel.project), len(st.sel.keys)
-	for _, key := range st.sel.keys {
-		st.keys = append(st.keys, st.ex.sortKey(key.fn(st.ex)))
+	ex := st.ex
+	for i, key := range st.sel.keys {
+		mark := ex.scratch
+		st.now[i] = ex.sortKey(key.fn(ex))
+		ex.settle(mark)
 	}
-	if st.ex.err != nil {
-		return st.ex.err
+	if ex.err != nil {
+		return ex.err
 	}
-	if st.cut >= 0 && st.compare(int32(st.n), st.cut) >= 0 {
-		st.keys = st.keys[:st.n*k]
-		return st.ex.tick()
+	if st.cut >= 0 && st.compareKeys(st.now, st.keys.at(int(st.cut))) >= 0 {
+		return ex.tick()
 	}
-	for _, s := range st.sel.project {
-		st.cells = append(st.cells, st.ex.row[s])
+	texts := 0
+	for i := range st.now {
+		texts += st.now[i].text()
 	}
-	st.order = append(st.order, int32(st.n))
-	st.n++
-	st.used += 4*w + 40*k + 4
-	if err := st.ex.alloc(4*w + 40*k + 4); err != nil {
+	st.texts += texts
+	if err := ex.alloc(texts); err != nil {
 		return err
 	}
-	if st.keep >= 0 && st.n >= 2*st.keep+64 {
+	keys, err := st.keys.add(ex)
+	if err != nil {
+		return err
+	}
+	copy(keys, st.now)
+	cells, err := st.cells.add(ex)
+	if err != nil {
+		return err
+	}
+	for i, s := range st.sel.project {
+		cells[i] = ex.row[s]
+	}
+	if st.keep >= 0 && st.cells.n >= 2*st.keep+64 {
 		return st.shrink()
 	}
-	return st.ex.tick()
+	return ex.tick()
 }
 
-// compare orders two rows; the earlier one first when all keys are equal.
-func (st *sorter) compare(a, b int32) int {
-	k := len(st.sel.keys)
+// compareKeys orders the keys of two rows.
+func (st *sorter) compareKeys(a, b []sortKey) int {
 	for i := range st.sel.keys {
-		c := st.ex.compareKeys(&st.keys[int(a)*k+i], &st.keys[int(b)*k+i])
+		c := st.ex.compareKeys(&a[i], &b[i])
 		if c != 0 {
 			if st.sel.keys[i].desc {
 				return -c
@@ -282,9 +314,10 @@ func (st *sorter) compare(a, b int32) int {
 			return c
 		}
 	}
-	return int(a) - int(b)
+	return 0
 }
 
+// sort puts the numbers of the rows in order; the earlier one first when all keys are equal.
 func (st *sorter) sort() (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -295,11 +328,26 @@ func (st *sorter) sort() (err error) {
 			err = a.err
 		}
 	}()
+	n := st.cells.n
+	if cap(st.order) < n {
+		if err := st.ex.alloc(4 * n); err != nil {
+			return err
+		}
+		st.ex.free(4 * cap(st.order))
+		st.order = make([]int32, n)
+	}
+	st.order = st.order[:n]
+	for i := range st.order {
+		st.order[i] = int32(i)
+	}
 	slices.SortFunc(st.order, func(a, b int32) int {
 		if err := st.ex.tick(); err != nil {
 			panic(abort{err})
 		}
-		return st.compare(a, b)
+		if c := st.compareKeys(st.keys.at(int(a)), st.keys.at(int(b))); c != 0 {
+			return c
+		}
+		return int(a) - int(b)
 	})
 	return nil
 }
@@ -309,24 +357,29 @@ func (st *sorter) shrink() error {
 	if err := st.sort(); err != nil {
 		return err
 	}
-	w, k := len(st.sel.project), len(st.sel.keys)
-	kept := slices.Clone(st.order[:st.keep])
-	cells := make([]id, 0, (2*st.keep+64)*w)
-	keys := make([]sortKey, 0, (2*st.keep+64)*k)
-	st.order = st.order[:0]
-	for i, r := range kept {
-		cells = append(cells, st.cells[int(r)*w:int(r+1)*w]...)
-		keys = append(keys, st.keys[int(r)*k:int(r+1)*k]...)
-		st.order = append(st.order, int32(i))
+	texts := 0
+	for _, r := range st.order[:st.keep] {
+		cells, err := st.spare.cells.add(st.ex)
+		if err != nil {
+			return err
+		}
+		copy(cells, st.cells.at(int(r)))
+		keys, err := st.spare.keys.add(st.ex)
+		if err != nil {
+			return err
+		}
+		copy(keys, st.keys.at(int(r)))
+		for i := range keys {
+			texts += keys[i].text()
+		}
 	}
-	st.cells, st.keys, st.n = cells, keys, len(kept)
+	st.cells, st.spare.cells = st.spare.cells, st.cells
+	st.keys, st.spare.keys = st.spare.keys, st.keys
+	st.spare.cells.reset(st.ex)
+	st.spare.keys.reset(st.ex)
+	st.ex.free(st.texts - texts)
+	st.texts = texts
 	st.cut = int32(st.keep - 1)
-	if st.keep == 0 {
-		st.cut = -1
-	}
-	used := st.n * (4*w + 40*k + 4)
-	st.ex.free(st.used - used)
-	st.used = used
 	return nil
 }
 
@@ -349,8 +402,9 @@ func (st *sorter) emit(next runner) error {
 		if err := st.ex.tick(); err != nil {
 			return err
 		}
+		cells := st.cells.at(int(r))
 		for i, s := range st.sel.project {
-			st.ex.row[s] = st.cells[int(r)*w+i]
+			st.ex.row[s] = cells[i]
 		}
 		if err := next(); err != nil {
 			return err
@@ -362,52 +416,56 @@ func (st *sorter) emit(next runner) error {
 
 // rowSet numbers different rows in the order in which they come.
 type rowSet struct {
+	rows[id]
 	ex    *exec
-	width int
-	cells []id
 	heads []int32 // number plus one, by hash, open addressing
-	n     int
-	used  int
 	cols  []int
 }
 
+// rowSetSize is what an empty rowSet takes, in bytes.
+const rowSetSize = 280
+
+// newRowSet returns an empty set of rows of a width; who makes many of them counts rowSetSize for each.
 func newRowSet(ex *exec, width int) *rowSet {
-	r := &rowSet{ex: ex, width: width, heads: make([]int32, 16)}
+	r := &rowSet{rows: rows[id]{width: width, unit: 4}, ex: ex, heads: make([]int32, 16), cols: make([]int, width)}
 	for i := range width {
-		r.cols = append(r.cols, i)
+		r.cols[i] = i
 	}
 	return r
 }
 
 func (r *rowSet) reset() {
-	r.ex.free(r.used)
+	r.rows.reset(r.ex)
 	if len(r.heads) > 1024 {
+		r.ex.free(4 * (len(r.heads) - 16))
 		r.heads = make([]int32, 16)
 	} else {
 		clear(r.heads)
 	}
-	r.cells, r.n, r.used = r.cells[:0], 0, 0
 }
 
-func (r *rowSet) row(i int) []id { return r.cells[i*r.width : (i+1)*r.width] }
+// drop gives all memory back; the set is not used again.
+func (r *rowSet) drop() {
+	r.rows.free(r.ex)
+	r.ex.free(4 * (len(r.heads) - 16))
+	r.heads = nil
+}
 
 // add returns the number of a row and whether it is new.
 func (r *rowSet) add(cells []id) (int, bool, error) {
 	mask := uint64(len(r.heads) - 1)
 	at := hashCells(cells, r.cols) & mask
 	for ; r.heads[at] != 0; at = (at + 1) & mask {
-		if i := int(r.heads[at] - 1); slices.Equal(r.row(i), cells) {
+		if i := int(r.heads[at] - 1); slices.Equal(r.at(i), cells) {
 			return i, false, r.ex.tick()
 		}
 	}
-	r.cells = append(r.cells, cells...)
-	r.n++
-	r.heads[at] = int32(r.n)
-	size := 4*r.width + 12
-	r.used += size
-	if err := r.ex.alloc(size); err != nil {
+	kept, err := r.rows.add(r.ex)
+	if err != nil {
 		return 0, false, err
 	}
+	copy(kept, cells)
+	r.heads[at] = int32(r.n)
 	if r.n*3 > len(r.heads)*2 {
 		if err := r.grow(); err != nil {
 			return 0, false, err
@@ -417,14 +475,19 @@ func (r *rowSet) add(cells []id) (int, bool, error) {
 }
 
 func (r *rowSet) grow() error {
+	old := 4 * len(r.heads)
+	if err := r.ex.alloc(2 * old); err != nil { // both are there while it grows
+		return err
+	}
 	r.heads = make([]int32, 2*len(r.heads))
 	mask := uint64(len(r.heads) - 1)
 	for i := range r.n {
-		at := hashCells(r.row(i), r.cols) & mask
+		at := hashCells(r.at(i), r.cols) & mask
 		for r.heads[at] != 0 {
 			at = (at + 1) & mask
 		}
 		r.heads[at] = int32(i + 1)
 	}
+	r.ex.free(old)
 	return r.ex.check()
 }

@@ -9,13 +9,20 @@ import (
 
 // table holds rows of a part that was evaluated by itself. A cell 0 is unbound.
 type table struct {
-	width int
-	data  []id
-	n     int
+	rows[id]
 	index *tableIndex
 }
 
-func (t *table) row(i int) []id { return t.data[i*t.width : (i+1)*t.width] }
+func newTable(width int) *table { return &table{rows: rows[id]{width: width, unit: 4}} }
+
+// drop gives the table's memory back.
+func (t *table) drop(ex *exec) {
+	t.free(ex)
+	if t.index != nil {
+		ex.free(t.index.size())
+		t.index = nil
+	}
+}
 
 // tableIndex finds rows by the cells of some columns.
 type tableIndex struct {
@@ -23,6 +30,8 @@ type tableIndex struct {
 	heads []int32 // row number plus one, by hash
 	next  []int32
 }
+
+func (x *tableIndex) size() int { return 4*len(x.heads) + 4*len(x.next) }
 
 func hashCells(row []id, cols []int) uint64 {
 	h := uint64(0x9E3779B97F4A7C15)
@@ -46,7 +55,7 @@ func (t *table) indexBy(ex *exec, cols []int) error {
 		if err := ex.tick(); err != nil {
 			return err
 		}
-		h := hashCells(t.row(i), cols) & uint64(size-1)
+		h := hashCells(t.at(i), cols) & uint64(size-1)
 		x.next[i] = x.heads[h]
 		x.heads[h] = int32(i) + 1
 	}
@@ -124,7 +133,7 @@ func (t *tableOp) get(ex *exec) (*table, error) {
 		tab, err = ex.namedTable(t.named, t.name)
 	case t.inner != nil:
 		if old := ex.tables[t]; old != nil {
-			ex.free(len(old.data) * 4)
+			old.drop(ex)
 		}
 		tab, err = ex.collect(t.inner, t.slots, t.ambient)
 	default:
@@ -151,14 +160,14 @@ func (t *tableOp) inline(ex *exec) (*table, error) {
 			return nil, err
 		}
 	}
-	tab := &table{width: len(t.slots), n: len(rows)}
-	if err := ex.alloc(4 * tab.width * tab.n); err != nil {
-		return nil, err
-	}
-	tab.data = make([]id, 0, tab.width*tab.n)
+	tab := newTable(len(t.slots))
 	for _, r := range rows {
-		for _, v := range r {
-			tab.data = append(tab.data, ex.intern(v))
+		cells, err := tab.add(ex)
+		if err != nil {
+			return nil, err
+		}
+		for i, v := range r {
+			cells[i] = ex.intern(v)
 		}
 		if err := ex.tick(); err != nil {
 			return nil, err
@@ -174,15 +183,14 @@ func (ex *exec) collect(o op, slots, ambient []int) (*table, error) {
 	for _, s := range ambient {
 		ex.row[s] = save[s]
 	}
-	tab := &table{width: len(slots)}
+	tab := newTable(len(slots))
 	err := o.build(ex, func() error {
-		grow := cap(tab.data)
-		for _, s := range slots {
-			tab.data = append(tab.data, ex.row[s])
+		cells, err := tab.add(ex)
+		if err != nil {
+			return err
 		}
-		tab.n++
-		if c := cap(tab.data); c > grow {
-			return ex.alloc(4 * (c - grow))
+		for i, s := range slots {
+			cells[i] = ex.row[s]
 		}
 		return nil
 	})()
@@ -193,16 +201,21 @@ func (ex *exec) collect(o op, slots, ambient []int) (*table, error) {
 // namedTable evaluates a named subquery once; its includes share the rows, not the index.
 func (ex *exec) namedTable(np *namedPlan, name string) (*table, error) {
 	if t := ex.named[name]; t != nil {
-		own := *t
-		return &own, nil
+		return t.shared(), nil
 	}
 	t, err := ex.collect(np.root, np.slots, nil)
 	if err != nil {
 		return nil, err
 	}
 	ex.named[name] = t
-	own := *t
-	return &own, nil
+	return t.shared(), nil
+}
+
+// shared returns a table with the same rows, for another index; the first one counts their memory.
+func (t *table) shared() *table {
+	own := newTable(t.width)
+	own.n, own.pages = t.n, t.pages
+	return own
 }
 
 func (t *tableOp) build(ex *exec, next runner) runner {
@@ -252,7 +265,7 @@ func (t *tableOp) candidates(ex *exec, tab *table, visit func([]id) error) error
 				if err := ex.tick(); err != nil {
 					return err
 				}
-				if err := visit(tab.row(int(i - 1))); err != nil {
+				if err := visit(tab.at(int(i - 1))); err != nil {
 					return err
 				}
 			}
@@ -263,7 +276,7 @@ func (t *tableOp) candidates(ex *exec, tab *table, visit func([]id) error) error
 		if err := ex.tick(); err != nil {
 			return err
 		}
-		if err := visit(tab.row(i)); err != nil {
+		if err := visit(tab.at(i)); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,160 @@
+package embedded
+
+import (
+	"strings"
+	"sync/atomic"
+)
+
+// Memory is counted, not measured: every structure that grows with a query's data says beforehand how many bytes it is about to take, garbage of its own
+// growth included, so that what a query really holds stays near the count.
+//
+//	rows kept for sorting, grouping, DISTINCT, tables   rows (rows.go), in pages that are never copied
+//	texts and numbers that expressions make and keep    locals, sorter, accumulator
+//	texts that an expression makes on its way           hold and settle, below
+//
+// A query may hold Options.MaxMemory, all queries of a graph together Options.MaxTotalMemory.
+
+// lease is what a query takes from the graph's pool at a time; a query that needs no more than one takes nothing from it, so that ordinary queries go on
+// beside greedy ones.
+const lease = 1 << 20
+
+// maxText is the greatest length of a text that an expression makes, in bytes, where MaxMemory/8 is not less.
+const maxText = 16 << 20
+
+// pool is the memory that the queries of a graph share.
+type pool struct {
+	size int64
+	used atomic.Int64
+}
+
+// take gets n bytes; false when the other queries have left less.
+func (p *pool) take(n int64) bool {
+	if p.used.Add(n) > p.size {
+		p.used.Add(-n)
+		return false
+	}
+	return true
+}
+
+func (p *pool) give(n int64) { p.used.Add(-n) }
+
+// budget is the memory of one query.
+type budget struct {
+	mem     int64 // bytes in use
+	room    int64 // bytes that may be in use without asking
+	max     int64 // bytes that may be in use at all
+	taken   int64 // bytes of the pool; room is a lease more
+	scratch int64 // part of mem: texts of expressions that are still being computed
+	pool    *pool // nil: max alone counts
+}
+
+// newBudget returns the memory of one query; give back what it took with close.
+func newBudget(limit int64, p *pool) budget {
+	b := budget{max: limit, room: limit, pool: p}
+	if p != nil {
+		b.room = min(lease, limit)
+	}
+	return b
+}
+
+func (b *budget) close() {
+	if b.pool != nil {
+		b.pool.give(b.taken)
+		b.taken = 0
+	}
+}
+
+// alloc counts bytes that the query is about to keep; an error when it may not keep that many.
+func (ex *exec) alloc(n int) error {
+	ex.mem += int64(n)
+	if ex.mem <= ex.room {
+		return nil
+	}
+	return ex.more()
+}
+
+// more makes room for what is in use.
+func (ex *exec) more() error {
+	b := &ex.budget
+	switch {
+	case b.mem > b.max:
+		ex.err = ex.greedy("the query needs more than its %d MB of memory for intermediate results", b.max>>20)
+		return ex.err
+	case b.pool == nil:
+		return nil
+	}
+	n := (b.mem - b.room + lease - 1) / lease * lease
+	if !b.pool.take(n) {
+		ex.err = ex.greedy("the server's memory (%d MB) is used by other queries: try again later", b.pool.size>>20)
+		return ex.err
+	}
+	b.taken += n
+	b.room += n
+	return nil
+}
+
+func (ex *exec) free(n int) { ex.mem -= int64(n) }
+
+// maxText is the greatest length of a text that an expression makes.
+func (ex *exec) maxText() int64 { return min(maxText, ex.g.opts.MaxMemory/8) }
+
+// read charges the work of looking through a text of n bytes; false when a limit is reached.
+func (ex *exec) read(n int) bool {
+	if n < 256 {
+		return true
+	}
+	return ex.work(n / 64)
+}
+
+// text charges a text of n bytes that an expression is about to make; false when it is too long or a limit is reached.
+func (ex *exec) text(n int) bool {
+	if n < 256 {
+		return true
+	}
+	if int64(n) > ex.maxText() {
+		ex.err = ex.greedy("an expression makes a text of more than %d MB", ex.maxText()>>20)
+		return false
+	}
+	return ex.hold(n) && ex.work(n/64)
+}
+
+// hold counts bytes that an expression needs on its way to its value. They count until settle.
+func (ex *exec) hold(n int) bool {
+	ex.scratch += int64(n)
+	return ex.alloc(n) == nil
+}
+
+// settle ends an expression that began when scratch was mark: what it made on its way is garbage now, what is kept of it was counted by its keeper.
+func (ex *exec) settle(mark int64) {
+	ex.mem -= ex.scratch - mark
+	ex.scratch = mark
+}
+
+// part is a piece s of a's text. A small piece of a large text that nothing else keeps is copied, so that it does not keep the whole.
+func (a value) part(s string) string {
+	if a.n == 0 && len(a.s) > 4*len(s)+256 {
+		return strings.Clone(s)
+	}
+	return s
+}
+
+// own is the memory in bytes that a value keeps besides itself and the graph's and the query's terms.
+func (a value) own() int {
+	n := 0
+	if a.n == 0 {
+		n = len(a.s) + len(a.s)/8 // the allocator rounds up
+		if a.k == vLang || a.k == vOther || a.k == vIll {
+			n += len(a.tag)
+		}
+	}
+	if a.num.big != nil {
+		n += 32 + a.num.big.BitLen()/8
+	}
+	if a.t != nil {
+		n += 64
+	}
+	if a.d != nil {
+		n += 48
+	}
+	return n
+}
