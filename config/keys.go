@@ -57,7 +57,7 @@ func Keys() []Key {
 		{"FORUM_ARCHIVE_PREFIX", Forum, "Wikidata:Request a query/Archive/", false, "archive pages start with this", titleField(func(c *Config) *string { return &c.ArchivePrefix })},
 		{"STOP_PAGE", Forum, "User:SpinachBot/run", false, "the bot writes only while this page is empty or says run", titleField(func(c *Config) *string { return &c.StopPage })},
 		{"OPERATOR", Forum, "", false, "user name of the person who runs the bot, named in every reply", userField(func(c *Config) *string { return &c.Operator })},
-		{"SHORTLINK_HOSTS", Forum, "w.wiki,tinyurl.com", false, "hosts of short links that may stand for a query, comma-separated", hostsField(func(c *Config) *[]string { return &c.ShortlinkHosts })},
+		{"SHORTLINK_HOSTS", Forum, "w.wiki,tinyurl.com", false, "hosts of short links, comma-separated: somebody who posts one has answered", hostsField(func(c *Config) *[]string { return &c.ShortlinkHosts })},
 		{"WATCH_SCHEDULE", Bot, "*/10 * * * *", false, "when the bot looks at the page (cron, UTC)", cronField(func(c *Config) *string { return &c.WatchSchedule })},
 		{"HARVEST_SCHEDULE", Bot, "", false, "when the archive is harvested (cron, UTC); empty: never", later(func(c *Config) *string { return &c.HarvestSchedule }, "harvesting")},
 		{"ANSWER_DELAY", Bot, "15m", false, "how old a request must be before it is answered, so that its poster can still mend it", durField(func(c *Config) *time.Duration { return &c.AnswerDelay })},

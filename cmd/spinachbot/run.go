@@ -70,7 +70,7 @@ func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 	return bot.Config{
 		Page: cfg.ForumPage, Account: account(cfg.WikiUser), Operator: cfg.Operator, StopPage: cfg.StopPage, Posting: bot.Mode(cfg.Posting), DryRun: dry,
 		AnswerDelay: cfg.AnswerDelay, AnswerSince: cfg.AnswerSince, FollowupLimit: cfg.FollowupLimit, RepliesPerHour: cfg.RepliesPerHour,
-		ReplyOnFailure: true, UnknownGrace: grace,
+		ReplyOnFailure: true, UnknownGrace: grace, QueryHosts: cfg.ShortlinkHosts,
 	}
 }
 
