@@ -23,6 +23,9 @@
 // which somebody else has posted a query or a link to one since ([Config].QueryHosts), is left alone, the latter unless we are mentioned. An unsigned first comment is answered once it has stood unchanged
 // for [Config].UnsignedDelay (people mend signatures, and the words are all that it can be recognized by); unsigned later comments are ignored.
 //
+// Whether a picked comment asks for something is judged by the model. Where there is none, its words must do: a request brings a query, has a question mark or says what
+// people say who ask, in six languages; a follow-up with a query under our reply is taken for somebody's answer unless it asks or mentions us.
+//
 // Bots are never answered. An account is one when its name ends in Bot or BOT, or in "bot" as a word of its own, with or without a number, when it is known as one (the users
 // of MediaWiki's own programs among them), or when [Config].Bots names it.
 //

@@ -125,7 +125,7 @@ func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
 	case errors.Is(err, llm.ErrBudget):
 		return b.tomorrow(ctx, e, err)
 	case errors.Is(err, llm.ErrNoModel):
-		t = &agent.Triage{Request: true, Question: question(p), Why: "no model to judge it: taken as a request"}
+		t = b.judgeAlone(p, e.Kind)
 	case err != nil:
 		if e.Failures++; e.Failures >= b.cfg.MaxFailures {
 			return b.giveUp(ctx, e, sum, "it could not be judged: "+short(err))
@@ -136,8 +136,11 @@ func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
 	e.Failures, e.Thread = 0, p.root()
 	why := cut(oneLine(t.Why), maxReason)
 	if !t.Request && !e.Forced {
+		if err == nil {
+			why = "not a request: " + why
+		}
 		sum.Skipped++
-		return b.set(ctx, e, Skipped, "not a request: "+why)
+		return b.set(ctx, e, Skipped, why)
 	}
 	e.Question, e.Language = t.Question, t.Language
 	if e.Question == "" {
@@ -145,6 +148,19 @@ func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
 	}
 	sum.Accepted++
 	return b.set(ctx, e, Accepted, why)
+}
+
+// judgeAlone judges a comment without a model, by its words.
+func (b *Bot) judgeAlone(p place, kind Kind) *agent.Triage {
+	text := cut(p.comment.Text, maxPostRunes)
+	if p.index == 0 {
+		text = p.thread.Heading + "\n" + text
+	}
+	t := &agent.Triage{Question: question(p), Why: notJudged}
+	if sign := asking(kind, text, b.postsQuery(p.comment), b.mentioned(p.comment)); sign != "" {
+		t.Request, t.Why = true, "no model to judge it: "+sign
+	}
+	return t
 }
 
 // triage shows the model the thread up to and including the comment. A long thread is cut in the middle, a long post at its end.
