@@ -287,29 +287,54 @@ var arity = [keywordCount][2]int8{
 	kwReplace:      {3, 4},
 }
 
-// byName gives the keyword of a spelling in upper case.
-var byName = func() map[string]keyword {
-	m := make(map[string]keyword, keywordCount)
+const keywordSlots = 512 // a multiple of the number of keywords, so that most stand at their own place
+
+// keywordTable is a hash table of all keywords with open addressing; see hashWord.
+var keywordTable = func() (table [keywordSlots]keyword) {
 	for k := kwNone + 1; k < keywordCount; k++ {
-		m[spelling[k]] = k
+		i := hashWord(spelling[k])
+		for table[i] != kwNone {
+			i = (i + 1) % len(table)
+		}
+		table[i] = k
 	}
-	return m
+	return table
 }()
+
+// hashWord returns the place of a word of any letter case in keywordTable, or the place from which to look on.
+func hashWord(w string) int {
+	first, middle, last := uint32(w[0]|0x20), uint32(w[len(w)/2]|0x20), uint32(w[len(w)-1]|0x20)
+	return int((first*31 + middle*7 + last*113 + uint32(len(w))*61) % keywordSlots)
+}
 
 // lookup returns the keyword that w is in any case.
 func lookup(w string) keyword {
-	var up [16]byte
-	if len(w) > len(up) {
+	if len(w) == 0 || len(w) > 16 {
 		return kwNone
+	}
+	for i := hashWord(w); ; i = (i + 1) % len(keywordTable) {
+		k := keywordTable[i]
+		if k == kwNone || equalUpper(w, spelling[k]) {
+			return k
+		}
+	}
+}
+
+// equalUpper reports whether w is the upper-case word up, but for the case of ASCII letters.
+func equalUpper(w, up string) bool {
+	if len(w) != len(up) {
+		return false
 	}
 	for i := 0; i < len(w); i++ {
 		c := w[i]
 		if c >= 'a' && c <= 'z' {
 			c -= 'a' - 'A'
 		}
-		up[i] = c
+		if c != up[i] {
+			return false
+		}
 	}
-	return byName[string(up[:len(w)])]
+	return true
 }
 
 func (k keyword) aggregate() bool { return k >= kwCount && k <= kwGroupConcat }

@@ -72,16 +72,19 @@ var class = func() (t [128]uint8) {
 }()
 
 // next returns the next token.
-func (l *lexer) next() token {
-	newline := l.skip()
-	t := token{start: int32(l.pos), newline: newline, comments: int32(len(l.comments))}
-	if l.pos >= len(l.text) {
-		t.end = t.start
-		return t
-	}
-	l.scan(&t)
-	t.end = int32(l.pos)
+func (l *lexer) next() (t token) {
+	l.read(&t)
 	return t
+}
+
+// read puts the next token into t, field by field: tokens are most of the parser's traffic, and copying a fresh one stalls the processor.
+func (l *lexer) read(t *token) {
+	t.newline = l.skip()
+	t.kind, t.kw, t.start, t.comments = tEOF, kwNone, int32(l.pos), int32(len(l.comments))
+	if l.pos < len(l.text) {
+		l.scan(t)
+	}
+	t.end = int32(l.pos)
 }
 
 // skip passes white space and comments and reports whether a line break was among them.

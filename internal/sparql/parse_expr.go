@@ -77,7 +77,7 @@ func (p *parser) binary(least int) *Expr {
 		right := p.binary(prec + 1)
 		x := p.exprs.one()
 		x.Kind, x.Op = ExprBinary, op
-		x.Args = append(p.exprPtrs.single(left), right)
+		x.Args = p.exprPtrs.push(p.exprPtrs.single(left), right)
 		x.Span = p.span(start)
 		left = x
 	}

@@ -7,8 +7,8 @@ import (
 )
 
 // query reads rule 1 to 6 of the grammar, with Blazegraph's and QLever's named subqueries.
-func (p *parser) query() *Query {
-	q := &Query{Text: p.text, Span: Span{0, int32(len(p.text))}, Body: &SelectQuery{Where: &Group{}}}
+func (p *parser) query(q *Query) {
+	q.Text, q.Span = p.text, Span{0, int32(len(p.text))}
 	q.Header = p.before()
 	p.prologue(q)
 	for p.isWord(kwWith) && p.peek().kind == tPercent {
@@ -32,7 +32,7 @@ func (p *parser) query() *Query {
 		if q.Operation == "WITH" {
 			q.Operation = "WITH … DELETE or INSERT"
 		}
-		return q
+		return
 	default:
 		p.fail("SELECT, ASK, CONSTRUCT or DESCRIBE")
 	}
@@ -40,7 +40,6 @@ func (p *parser) query() *Query {
 		p.fail(p.afterQuery(q))
 	}
 	q.Tail = p.before()
-	return q
 }
 
 // afterQuery says what could follow when the end was expected.
@@ -75,6 +74,7 @@ func (p *parser) prologue(q *Query) {
 			p.prefixes = map[string]string{}
 		}
 		p.prefixes[d.Prefix] = d.IRI
+		p.recent = [4]binding{}
 	}
 }
 

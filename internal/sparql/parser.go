@@ -24,7 +24,6 @@ func Parse(text string) (*Query, error) {
 	}
 	text = plainPunctuation(text)
 	p := parser{lexer: lexer{text: text}}
-	p.arena.expect(len(text))
 	q := p.run()
 	if len(p.errs) == 0 && q.Form != Update {
 		p.checkScopes(q)
@@ -54,6 +53,8 @@ type parser struct {
 	errs       Errors
 	taken      int // comments already attached
 	prefixes   map[string]string
+	recent     [4]binding // prefixes looked up lately; a declaration forgets them
+	turn       int        // the next of them to go
 	base       string
 	blanks     int // anonymous blank nodes so far
 	strings    strings.Builder
@@ -77,13 +78,22 @@ func (p *parser) run() (q *Query) {
 			q = nil
 		}
 	}()
+	first := &starter{}
+	p.arena.plant(first, len(p.text))
+	p.open, p.selects = first.open[:0], first.selects[:0]
+	q = &first.query
+	q.Body = &first.body
 	p.advance()
-	return p.query()
+	p.query(q)
+	if q.Body.Where == nil {
+		q.Body.Where = p.groups.one()
+	}
+	return q
 }
 
 func (p *parser) advance() {
 	p.last = p.tok
-	p.tok = p.lexer.next()
+	p.lexer.read(&p.tok)
 }
 
 // peek returns the token after the current one without moving.
@@ -251,8 +261,10 @@ func (p *parser) opened() []Comment {
 
 // concat returns a+b from the parser's own memory.
 func (p *parser) concat(a, b string) string {
-	if p.strings.Cap() == 0 {
-		p.strings.Grow(2*len(p.text) + 256)
+	need := len(a) + len(b)
+	if p.strings.Cap()-p.strings.Len() < need {
+		p.strings = strings.Builder{} // what was handed out stays where it is
+		p.strings.Grow(max(need, min(len(p.text), 4096), 256))
 	}
 	n := p.strings.Len()
 	p.strings.WriteString(a)
@@ -260,16 +272,26 @@ func (p *parser) concat(a, b string) string {
 	return p.strings.String()[n:]
 }
 
-// namespace returns what a prefix stands for.
+// namespace returns what a prefix stands for. The last answers are kept, as most queries use the same three or four prefixes again and again.
 func (p *parser) namespace(prefix string) (string, bool) {
-	if ns, ok := p.prefixes[prefix]; ok {
-		return ns, true
+	for i := range p.recent {
+		if p.recent[i].namespace != "" && p.recent[i].prefix == prefix {
+			return p.recent[i].namespace, true
+		}
 	}
-	if ns, ok := rdf.Prefixes[prefix]; ok {
-		return ns, true
+	ns, ok := p.prefixes[prefix]
+	if !ok {
+		if ns, ok = rdf.Prefixes[prefix]; !ok {
+			return enginePrefix(prefix)
+		}
 	}
-	return enginePrefix(prefix)
+	p.recent[p.turn] = binding{prefix, ns}
+	p.turn = (p.turn + 1) % len(p.recent)
+	return ns, true
 }
+
+// binding is a prefix with its namespace.
+type binding struct{ prefix, namespace string }
 
 // enginePrefix gives the prefixes that Blazegraph itself declares beside those of the query service.
 func enginePrefix(prefix string) (string, bool) {
@@ -282,6 +304,28 @@ func enginePrefix(prefix string) (string, bool) {
 		return "http://www.openrdf.org/schema/sesame#", true
 	}
 	return "", false
+}
+
+// starter is the memory of a small query in one piece: as many nodes of each kind as half of the real queries hold. What a larger one needs beside comes in
+// further blocks.
+type starter struct {
+	query      Query
+	body       SelectQuery
+	groups     [3]Group
+	paths      [7]Path
+	properties [6]Property
+	triples    [5]Triples
+	exprs      [4]Expr
+	items      [4]SelectItem
+	filters    [1]Filter
+	optionals  [1]Optional
+	patterns   [10]Pattern
+	itemPtrs   [7]*SelectItem
+	termPtrs   [8]*Term
+	exprPtrs   [4]*Expr
+	propPtrs   [8]*Property
+	open       [4]token
+	selects    [2]*SelectQuery
 }
 
 // arena hands out nodes in blocks, so that a query costs few allocations.
@@ -304,22 +348,28 @@ type arena struct {
 	propPtrs   block[*Property]
 }
 
-// expect sizes the first blocks for a text of n bytes: queries hold about a term in 15 bytes.
-func (a *arena) expect(n int) {
-	a.terms.size = n / 32
-	a.termPtrs.size = n / 40
-	a.properties.size, a.propPtrs.size, a.triples.size, a.paths.size = n/80, n/80, n/80, n/64
+// plant gives the arena its first blocks for a text of n bytes: queries hold a term in 20 bytes.
+func (a *arena) plant(s *starter, n int) {
+	a.terms.size = n / 18
+	a.paths.free, a.exprs.free, a.properties.free, a.triples.free = s.paths[:], s.exprs[:], s.properties[:], s.triples[:]
+	a.groups.free, a.filters.free, a.optionals.free, a.items.free = s.groups[:], s.filters[:], s.optionals[:], s.items[:]
+	a.patterns.free, a.itemPtrs.free, a.termPtrs.free = s.patterns[:], s.itemPtrs[:], s.termPtrs[:]
+	a.exprPtrs.free, a.propPtrs.free = s.exprPtrs[:], s.propPtrs[:]
 }
 
 // block is a run of values not yet handed out.
 type block[T any] struct {
 	free []T
-	size int
+	size int // of the next block
 }
 
 func (b *block[T]) more(n int) {
-	b.size = min(max(4, 2*b.size), 64)
-	b.free = make([]T, max(n, b.size))
+	size := min(max(4, b.size), 64)
+	b.free = make([]T, max(n, size))
+	b.size = size + size/2
+	if size >= 16 { // the first block was measured on the text: little is missing
+		b.size = size / 2
+	}
 }
 
 // one returns a pointer to a fresh zero value.
