@@ -9,7 +9,9 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
@@ -78,18 +80,24 @@ func formatOf(name string) (format, bool) {
 	return format{}, false
 }
 
-// response buffers the beginning of a result, so that an early failure can still have its own status.
+// response buffers the beginning of a result, so that an early failure can still have its own status, and ends a result that is too long.
 type response struct {
 	w      http.ResponseWriter
 	format format
+	max    int64 // bytes of the body
+	count  int64
 	buf    bytes.Buffer
 	sent   bool
 }
 
 const bufferSize = 64 << 10
 
-// Write buffers and sends what is more than the buffer holds.
+// Write buffers and sends what is more than the buffer holds. What is over the limit is an error and not sent.
 func (o *response) Write(p []byte) (int, error) {
+	if o.count+int64(len(p)) > o.max {
+		return 0, kg.Errorf(kg.TooLarge, "the result has more than %d MB; add a LIMIT or narrow the pattern", o.max>>20)
+	}
+	o.count += int64(len(p))
 	n, _ := o.buf.Write(p)
 	if o.buf.Len() >= bufferSize {
 		return n, o.flush()
@@ -151,6 +159,29 @@ func (b *resultWriter) put(parts ...string) {
 
 func (b *resultWriter) end() error { return nil }
 
+// piece is the length in bytes above which a value is escaped and sent in parts: one may have megabytes, its escaped form six times as many.
+const piece = 32 << 10
+
+// value puts a value, escaped by appendTo, which must give for two texts one after the other what it gives for both.
+func (b *resultWriter) value(s string, appendTo func([]byte, string) []byte) error {
+	for len(s) > piece {
+		end := piece
+		for end > piece-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+			end--
+		}
+		b.line = appendTo(b.line, s[:end])
+		s = s[end:]
+		if err := b.send(); err != nil {
+			return err
+		}
+	}
+	b.line = appendTo(b.line, s)
+	if len(b.line) > piece {
+		return b.send()
+	}
+	return nil
+}
+
 // jsonWriter writes the SPARQL 1.1 Query Results JSON Format.
 type jsonWriter struct {
 	resultWriter
@@ -210,8 +241,11 @@ func (j *jsonWriter) Row(row []rdf.Term) error {
 			}
 			j.put(`"value":`)
 		}
-		j.line = appendJSON(j.line, t.Value)
-		j.put("}")
+		j.put(`"`)
+		if err := j.value(t.Value, appendJSONPart); err != nil {
+			return err
+		}
+		j.put(`"}`)
 	}
 	j.put("}")
 	return j.send()
@@ -238,6 +272,14 @@ func appendJSON(b []byte, s string) []byte {
 		return append(b, `""`...)
 	}
 	return append(b, q...)
+}
+
+// appendJSONPart appends what stands between the quotes.
+func appendJSONPart(b []byte, s string) []byte {
+	at := len(b)
+	b = appendJSON(b, s)
+	copy(b[at:], b[at+1:len(b)-1])
+	return b[:len(b)-2]
 }
 
 // xmlWriter writes the SPARQL Query Results XML Format.
@@ -268,19 +310,25 @@ func (x *xmlWriter) Row(row []rdf.Term) error {
 			continue
 		}
 		x.put(`<binding name="`, escapeXML(x.vars[i]), `">`)
+		name := "literal"
 		switch {
 		case t.Kind == rdf.IRIKind:
-			x.put("<uri>", escapeXML(t.Value), "</uri>")
+			name = "uri"
+			x.put("<uri>")
 		case t.Kind == rdf.BlankKind:
-			x.put("<bnode>", escapeXML(t.Value), "</bnode>")
+			name = "bnode"
+			x.put("<bnode>")
 		case t.Lang != "":
-			x.put(`<literal xml:lang="`, escapeXML(t.Lang), `">`, escapeXML(t.Value), "</literal>")
+			x.put(`<literal xml:lang="`, escapeXML(t.Lang), `">`)
 		case t.Datatype != "":
-			x.put(`<literal datatype="`, escapeXML(t.Datatype), `">`, escapeXML(t.Value), "</literal>")
+			x.put(`<literal datatype="`, escapeXML(t.Datatype), `">`)
 		default:
-			x.put("<literal>", escapeXML(t.Value), "</literal>")
+			x.put("<literal>")
 		}
-		x.put("</binding>")
+		if err := x.value(t.Value, func(b []byte, s string) []byte { return append(b, escapeXML(s)...) }); err != nil {
+			return err
+		}
+		x.put("</", name, "></binding>")
 	}
 	x.put("</result>\n")
 	return x.send()
@@ -333,14 +381,18 @@ func (c *csvWriter) Row(row []rdf.Term) error {
 		if i > 0 {
 			c.put(",")
 		}
-		v := t.Value
+		quote := ""
+		if strings.ContainsAny(t.Value, ",\"\r\n") {
+			quote = `"`
+		}
+		c.put(quote)
 		if t.Kind == rdf.BlankKind {
-			v = "_:" + v
+			c.put("_:")
 		}
-		if strings.ContainsAny(v, ",\"\r\n") {
-			v = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
+		if err := c.value(t.Value, func(b []byte, s string) []byte { return append(b, strings.ReplaceAll(s, `"`, `""`)...) }); err != nil {
+			return err
 		}
-		c.put(v)
+		c.put(quote)
 	}
 	c.put("\r\n")
 	return c.send()
@@ -350,6 +402,28 @@ func (c *csvWriter) Row(row []rdf.Term) error {
 func (c *csvWriter) Boolean(b bool) error {
 	c.put(strconv.FormatBool(b), "\r\n")
 	return c.send()
+}
+
+// term puts a term as N-Triples and TSV have it.
+func (b *resultWriter) term(t rdf.Term) error {
+	switch {
+	case len(t.Value) <= piece || t.Kind == rdf.BlankKind:
+		b.put(t.String())
+		return nil
+	case t.IsIRI():
+		b.put("<")
+		err := b.value(t.Value, func(b []byte, s string) []byte { return append(b, s...) })
+		b.put(">")
+		return err
+	}
+	b.put(`"`)
+	err := b.value(t.Value, func(b []byte, s string) []byte {
+		q := rdf.Quote(s)
+		return append(b, q[1:len(q)-1]...)
+	})
+	t.Value = ""
+	b.put(t.String()[1:]) // the closing quote, language or datatype
+	return err
 }
 
 // tsvWriter writes the SPARQL 1.1 Query Results TSV Format: terms as in Turtle.
@@ -377,7 +451,9 @@ func (c *tsvWriter) Row(row []rdf.Term) error {
 		if i > 0 {
 			c.put("\t")
 		}
-		c.put(t.String())
+		if err := c.term(t); err != nil {
+			return err
+		}
 	}
 	c.put("\n")
 	return c.send()
@@ -401,7 +477,10 @@ func (c *tripleWriter) Head(vars []string, _ bool) error {
 // Row writes one triple.
 func (c *tripleWriter) Row(row []rdf.Term) error {
 	for _, t := range row {
-		c.put(t.String(), " ")
+		if err := c.term(t); err != nil {
+			return err
+		}
+		c.put(" ")
 	}
 	c.put(".\n")
 	return c.send()

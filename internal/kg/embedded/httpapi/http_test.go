@@ -165,8 +165,8 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	h := NewSPARQL(slog.New(slog.DiscardHandler), b.Graph(embedded.Options{Timeout: 50 * time.Millisecond}), 0)
 	done := make(chan struct{}, 1)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() { done <- struct{}{} }() // also when the answer is cut off
 		h.ServeHTTP(w, r)
-		done <- struct{}{}
 	}))
 	defer s.Close()
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())

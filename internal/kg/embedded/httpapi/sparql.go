@@ -124,7 +124,9 @@ func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int
 	return query, 0, nil
 }
 
-// answer runs the query and streams its result.
+// answer runs the query and streams its result. A failure after the first rows were sent follows them as text, as the query service has it: that makes a JSON
+// result invalid. In the line formats, and in XML for readers that go row by row, it could be taken for rows, so there the connection is cut as well
+// (net/http's ErrAbortHandler): the client sees a body without its end.
 func (h *SPARQL) answer(w http.ResponseWriter, r *http.Request, query string) {
 	ctx := r.Context()
 	if ms, err := strconv.Atoi(r.URL.Query().Get("maxQueryTimeMillis")); err == nil && ms > 0 {
@@ -139,7 +141,7 @@ func (h *SPARQL) answer(w http.ResponseWriter, r *http.Request, query string) {
 	}
 	defer limitWriting(ctx, w)()
 	format := chooseFormat(r)
-	out := &response{w: w, format: format}
+	out := &response{w: w, format: format, max: h.graph.MaxResult()}
 	sink := newWriter(format, out)
 	err := h.graph.Stream(ctx, query, sink)
 	if err == nil {
@@ -153,13 +155,21 @@ func (h *SPARQL) answer(w http.ResponseWriter, r *http.Request, query string) {
 	}
 	if r.Context().Err() != nil {
 		h.lg.Debug("sparql: the client went away", "err", err)
+		if out.sent {
+			panic(http.ErrAbortHandler)
+		}
 		return
 	}
 	status, text := errorText(query, err)
 	h.lg.Debug("sparql: query failed", "status", status, "err", err)
 	if out.sent { // as the query service does: the error follows the rows that were sent
-		_ = out.flush() // a client that is gone needs no error
-		_, _ = io.WriteString(w, "\n"+text)
+		if out.flush() != nil {
+			return // a client that is gone needs no error
+		}
+		if _, err := io.WriteString(w, "\n"+text); err == nil && format != formatJSON {
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain;charset=utf-8")
