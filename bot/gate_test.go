@@ -223,3 +223,22 @@ func TestFollowupLimitAtTheGate(t *testing.T) {
 	w.round()
 	w.want("Cats:posted Cats:posted Cats:gave_up")
 }
+
+// A wiki that wants no edits for now (lag) costs a delay, not a look for a lost save, and in the end not the reply.
+func TestWikiWantsNoEdits(t *testing.T) {
+	w := started(t)
+	w.wiki.refuse = fmt.Errorf("%w: maxlag", bot.ErrNotSaved)
+	w.round()
+	w.want("Cats:approved")
+	if e := w.entries()[0]; e.Saves != 1 || !e.NotBefore.After(w.clock.now()) || !strings.Contains(e.Reason, "maxlag") {
+		t.Errorf("after a refusal for lag: %d saves, not before %v, %q", e.Saves, e.NotBefore, e.Reason)
+	}
+	w.round()
+	if w.wiki.saves != 1 {
+		t.Errorf("%d saves tried without a pause", w.wiki.saves)
+	}
+	w.wiki.refuse = nil
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("Cats:posted")
+}

@@ -99,6 +99,9 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, sum *Summary) (agai
 		return true, b.set(ctx, e, Approved, short(err))
 	case errors.Is(err, ErrRefused):
 		return false, b.giveUp(ctx, e, sum, short(err))
+	case errors.Is(err, ErrNotSaved):
+		b.lg.Info("the wiki wants no edits now", "entry", e.Key, "err", err)
+		return false, b.notSaved(ctx, e, sum, short(err))
 	case errors.Is(err, ErrBlocked):
 		if serr := b.set(ctx, e, Approved, short(err)); serr != nil {
 			return false, errors.Join(err, serr)

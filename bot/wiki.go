@@ -58,6 +58,8 @@ var (
 	ErrBlocked = errors.New("the account may not edit")
 	// ErrStale: the edit was not sent because [Edit].SendBefore had passed.
 	ErrStale = errors.New("not sent: the stop page has to be read again first")
+	// ErrNotSaved: nothing was saved, and the same may be tried later (lag, read-only, rate limit).
+	ErrNotSaved = errors.New("nothing was saved, later is better")
 	// ErrUnknown: the request was sent but no answer came: the edit may or may not have been saved. Look before doing anything else.
 	ErrUnknown = errors.New("unknown whether the edit was saved")
 )

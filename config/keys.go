@@ -125,7 +125,7 @@ func titleField(f func(*Config) *string) func(*Config, string) error {
 // userField reads a bare user name.
 func userField(f func(*Config) *string) func(*Config, string) error {
 	return func(c *Config, v string) error {
-		if strings.ContainsAny(v, "[]{}|<>#/@:=~'\"&") || hasControl(v) || len(v) > 85 {
+		if strings.ContainsAny(v, "[]{}|<>#/@:=~\"&") || strings.Contains(v, "''") || hasControl(v) || len(v) > 85 {
 			return fmt.Errorf("want a user name alone, such as Ada Lovelace, without User: before it, not %q", v)
 		}
 		*f(c) = strings.ReplaceAll(v, "_", " ")

@@ -25,13 +25,17 @@ func (w wikiAdapter) Page(ctx context.Context, title string) (*bot.Revision, err
 	return &bot.Revision{Title: p.Title, ID: p.RevID, Missing: p.Missing, Text: p.Text, Timestamp: p.Timestamp, Now: p.Now}, nil
 }
 
-// Save saves one section.
+// Save saves one section. A failure that is certain to have saved nothing says so, so that the bot need not wait for a late save.
 func (w wikiAdapter) Save(ctx context.Context, e bot.Edit) (int64, error) {
 	s, err := w.c.Save(ctx, mediawiki.Edit{
 		Title: e.Title, Section: strconv.Itoa(e.Section), Text: e.Text, Summary: e.Summary, BaseRev: e.BaseRev, Start: e.Start, SendBefore: e.SendBefore,
 	})
 	if err != nil {
-		return 0, botError(err)
+		err = botError(err)
+		if kind, ok := mediawiki.KindOf(err); ok && kind == mediawiki.Transient && !errors.Is(err, bot.ErrStale) {
+			err = fmt.Errorf("%w: %w", bot.ErrNotSaved, err)
+		}
+		return 0, err
 	}
 	return s.RevID, nil
 }
