@@ -158,7 +158,7 @@ func urlField(f func(*Config) *string) func(*Config, string) error {
 			if u.User != nil {
 				return fmt.Errorf("must not hold a user name or password")
 			}
-			if u.Scheme == "http" && !loopback(u.Hostname()) {
+			if u.Scheme == "http" && !Loopback(u.Hostname()) {
 				return fmt.Errorf("want https: secrets may travel there; plain http is for loopback addresses only")
 			}
 		}
@@ -167,7 +167,8 @@ func urlField(f func(*Config) *string) func(*Config, string) error {
 	}
 }
 
-func loopback(host string) bool {
+// Loopback reports whether a host name or address is this machine: localhost or an address of the loopback range.
+func Loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -49,8 +48,7 @@ func isLoopback(addr string) bool {
 	if err != nil {
 		return false
 	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return config.Loopback(u.Hostname())
 }
 
 // entityAPI gives the address of the entity API that belongs to a query service: the same address's /w/api.php for one on loopback, as the sandbox serves it, Wikidata's
