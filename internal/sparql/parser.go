@@ -351,6 +351,8 @@ type arena struct {
 // plant gives the arena its first blocks for a text of n bytes: queries hold a term in 20 bytes.
 func (a *arena) plant(s *starter, n int) {
 	a.terms.size = n / 18
+	a.terms.more(1)
+	a.terms.size /= 4 // what the measure missed is little
 	a.paths.free, a.exprs.free, a.properties.free, a.triples.free = s.paths[:], s.exprs[:], s.properties[:], s.triples[:]
 	a.groups.free, a.filters.free, a.optionals.free, a.items.free = s.groups[:], s.filters[:], s.optionals[:], s.items[:]
 	a.patterns.free, a.itemPtrs.free, a.termPtrs.free = s.patterns[:], s.itemPtrs[:], s.termPtrs[:]
@@ -366,10 +368,7 @@ type block[T any] struct {
 func (b *block[T]) more(n int) {
 	size := min(max(4, b.size), 64)
 	b.free = make([]T, max(n, size))
-	b.size = size + size/2
-	if size >= 16 { // the first block was measured on the text: little is missing
-		b.size = size / 2
-	}
+	b.size = 2 * size
 }
 
 // one returns a pointer to a fresh zero value.
