@@ -23,7 +23,7 @@ func TestWireConventions(t *testing.T) {
 	if _, err := en.Ask(t.Context(), Question{Text: hostile, History: []Turn{{Question: hostile, Report: hostile}}}, nil, Limits{Counted: 3}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := en.Triage(t.Context(), hostile, []Post{{Author: `A" b`, Text: hostile, Queries: []string{hostile}}, {Author: "B", Text: hostile, Ours: true}}); err != nil {
+	if _, err := en.Triage(t.Context(), hostile, []Post{{Author: `A" b`, Text: hostile, Queries: []string{hostile}}, {Author: "B", Text: hostile, Ours: true}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]int{}
@@ -122,7 +122,7 @@ func TestTriage(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &sequence{answers: tt.answers}
-			got, err := newEngine(m, &fakeGraph{}).Triage(t.Context(), "h", posts)
+			got, err := newEngine(m, &fakeGraph{}).Triage(t.Context(), "h", posts, nil)
 			if (err != nil) != tt.fails {
 				t.Fatalf("error %v", err)
 			}
@@ -134,7 +134,7 @@ func TestTriage(t *testing.T) {
 			}
 		})
 	}
-	if _, err := newEngine(&sequence{}, &fakeGraph{}).Triage(t.Context(), "h", nil); err == nil {
+	if _, err := newEngine(&sequence{}, &fakeGraph{}).Triage(t.Context(), "h", nil, nil); err == nil {
 		t.Error("no posts, no error")
 	}
 }

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,7 +18,8 @@ const (
 // Triage asks the model what the last of posts is: a request for us, and in which words and language. heading is the thread's. An answer of the model that cannot
 // be read is asked for once more. The error is the model's (llm.ErrNoModel, llm.ErrBudget, *llm.Error), ctx's, or says that no answer could be read;
 // nothing is known about the post then. Posts are untrusted: whatever they say, all that comes out is the [Triage].
-func (e *Engine) Triage(ctx context.Context, heading string, posts []Post) (*Triage, error) {
+// The calls go to rec, which may be nil, in a trajectory of their own: start with preset "triage", model, end with the judgement in Detail.
+func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec Recorder) (*Triage, error) {
 	if len(posts) == 0 {
 		return nil, fmt.Errorf("agent: triage of the thread %q: it has no posts", clip(heading, 80))
 	}
@@ -25,13 +27,41 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post) (*Tri
 	for i := range shown {
 		shown[i].Text = clip(shown[i].Text, triageLength)
 	}
+	r := &run{Engine: e, rec: rec}
+	t, err := r.triage(ctx, heading, shown)
+	if isRecordError(err) {
+		return nil, err
+	}
+	if err != nil {
+		err = fmt.Errorf("agent: triage of the thread %q: %w", clip(heading, 80), err)
+		return nil, errors.Join(err, r.record(ctx, Event{Event: "end", Reason: "failed", Detail: err.Error()}))
+	}
+	detail := "no request"
+	if t.Request {
+		detail = "a request"
+	}
+	return t, r.record(ctx, Event{Event: "end", Detail: detail + ": " + t.Why, Language: t.Language})
+}
+
+// triage asks, and asks once more when the answer cannot be read.
+func (r *run) triage(ctx context.Context, heading string, posts []Post) (*Triage, error) {
+	if err := r.record(ctx, Event{Event: "start", Format: Format, Preset: "triage", Detail: clip(fold(heading), 200)}); err != nil {
+		return nil, err
+	}
 	again := ""
 	for range 2 {
-		user := say("triage_user", map[string]any{"Heading": fold(heading), "Posts": shown, "Again": again})
-		resp, err := e.model.Complete(ctx, llm.Request{Purpose: "triage", MaxTokens: 2000,
-			Messages: []llm.Message{system("triage", nil), {Role: llm.User, Content: user}}})
+		user := say("triage_user", map[string]any{"Heading": fold(heading), "Posts": posts, "Again": again})
+		req := llm.Request{Purpose: "triage", MaxTokens: 2000, Messages: []llm.Message{system("triage", nil), {Role: llm.User, Content: user}}}
+		resp, err := r.model.Complete(ctx, req)
+		ev := Event{Event: "model", Request: &req, Response: resp}
 		if err != nil {
-			return nil, fmt.Errorf("agent: triage of the thread %q: %w", clip(heading, 80), err)
+			ev.Error = err.Error()
+		}
+		if rerr := r.record(ctx, ev); rerr != nil {
+			return nil, rerr
+		}
+		if err != nil {
+			return nil, err
 		}
 		t, why := parseTriage(resp.Text())
 		if why == "" {
@@ -39,7 +69,7 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post) (*Tri
 		}
 		again = why
 	}
-	return nil, fmt.Errorf("agent: triage of the thread %q: the model's answer could not be read: %s", clip(heading, 80), again)
+	return nil, fmt.Errorf("the model's answer could not be read: %s", again)
 }
 
 // parseTriage reads the model's JSON object; why says what is wrong with it.

@@ -19,8 +19,8 @@ import (
 type Solver interface {
 	// Solve answers one question. The key is the ledger's: [a-z0-9-], fit for a file name. It may be called again with the same key after a crash.
 	Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error)
-	// Triage judges the last of a thread's posts.
-	Triage(ctx context.Context, heading string, posts []agent.Post) (*agent.Triage, error)
+	// Triage judges the last of a thread's posts. The key is as for Solve.
+	Triage(ctx context.Context, key, heading string, posts []agent.Post) (*agent.Triage, error)
 }
 
 // Mode says what happens to drafts.

@@ -82,8 +82,8 @@ func (c *crasher) OwnEdits(ctx context.Context, title string, since time.Time) (
 	return es, err
 }
 
-func (c *crasher) Triage(ctx context.Context, heading string, posts []agent.Post) (t *agent.Triage, err error) {
-	c.call(func() { t, err = c.Solver.Triage(ctx, heading, posts) })
+func (c *crasher) Triage(ctx context.Context, key, heading string, posts []agent.Post) (t *agent.Triage, err error) {
+	c.call(func() { t, err = c.Solver.Triage(ctx, key, heading, posts) })
 	return t, err
 }
 

@@ -257,7 +257,7 @@ type fakeSolver struct {
 	onTriage, onAsk func(text string)
 }
 
-func (s *fakeSolver) Triage(_ context.Context, heading string, posts []agent.Post) (*agent.Triage, error) {
+func (s *fakeSolver) Triage(_ context.Context, _, heading string, posts []agent.Post) (*agent.Triage, error) {
 	last := posts[len(posts)-1]
 	if s.onTriage != nil {
 		s.onTriage(last.Text)

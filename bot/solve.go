@@ -116,7 +116,7 @@ func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
 	if ok, err := b.begin(ctx, e, "being judged", sum); err != nil || !ok {
 		return err
 	}
-	t, err := b.triage(ctx, p)
+	t, err := b.triage(ctx, e.Key, p)
 	if ctx.Err() != nil {
 		return b.interrupted(ctx, e)
 	}
@@ -164,7 +164,7 @@ func (b *Bot) judgeAlone(p place, kind Kind) *agent.Triage {
 }
 
 // triage shows the model the thread up to and including the comment. A long thread is cut in the middle, a long post at its end.
-func (b *Bot) triage(ctx context.Context, p place) (t *agent.Triage, err error) {
+func (b *Bot) triage(ctx context.Context, key string, p place) (t *agent.Triage, err error) {
 	var posts []agent.Post
 	for i := 0; i <= p.index; i++ {
 		c := &p.thread.Comments[i]
@@ -181,7 +181,7 @@ func (b *Bot) triage(ctx context.Context, p place) (t *agent.Triage, err error) 
 		posts = append(posts[:1:1], posts[n-maxPosts+1:]...)
 	}
 	defer guard("triage", &err)
-	t, err = b.solver.Triage(ctx, p.thread.Heading, posts)
+	t, err = b.solver.Triage(ctx, key, p.thread.Heading, posts)
 	if err == nil && t == nil {
 		err = errors.New("triage gave no judgement")
 	}

@@ -234,3 +234,19 @@ func withoutRun(out string) string {
 	out = strings.TrimSpace(out)
 	return out[:max(0, strings.LastIndexByte(out, '\n'))]
 }
+
+// Everything the model saw and said is kept (invariant 5), also the judgement whether a post is a request at all.
+func TestTriageIsOnRecord(t *testing.T) {
+	data := t.TempDir()
+	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once"); code != exitOK {
+		t.Fatalf("exit %d: %s", code, errs)
+	}
+	files, err := filepath.Glob(filepath.Join(data, "trajectories", "*-triage-*.jsonl"))
+	if err != nil || len(files) < 12 {
+		t.Fatalf("%d judgements on record: %v", len(files), err)
+	}
+	out, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "trace", "show", "--full", files[0])
+	if code != exitOK || !strings.Contains(out, "[task: triage]") || !strings.Contains(out, `"request":`) {
+		t.Errorf("exit %d: %s\n%s", code, errs, out)
+	}
+}

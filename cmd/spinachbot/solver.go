@@ -50,9 +50,17 @@ func (s *solver) Solve(ctx context.Context, key string, q agent.Question) (*agen
 }
 
 // Triage judges the last of a thread's posts.
-func (s *solver) Triage(ctx context.Context, heading string, posts []agent.Post) (*agent.Triage, error) {
+func (s *solver) Triage(ctx context.Context, key, heading string, posts []agent.Post) (*agent.Triage, error) {
+	file, err := agent.OpenTrajectory(trajectoryPath(s.dir, key+"-triage", s.now()))
+	if err != nil {
+		return nil, fmt.Errorf("the trajectory cannot be written: %w", err)
+	}
 	ctx = llm.WithAllowance(ctx, llm.NewAllowance(llm.Limits{USD: s.limits.USD}))
-	return s.engine.Triage(ctx, heading, posts)
+	t, err := s.engine.Triage(ctx, heading, posts, file)
+	if cerr := file.Close(); err == nil && cerr != nil {
+		return nil, fmt.Errorf("the trajectory cannot be completed: %w", cerr)
+	}
+	return t, err
 }
 
 // trajectoryPath names a run's file: the key, and the time, since a request can be tried again.

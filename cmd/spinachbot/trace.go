@@ -16,7 +16,7 @@ import (
 
 func runTrace(_ context.Context, e *env, args []string) int {
 	c := newCmdline(e, "trace", "show [flags] [FILE|KEY|-]",
-		"Shows a trajectory: what the model saw and said, step by step. Without a file the newest one in DATA_DIR/trajectories; KEY is a ledger entry's.",
+		"Shows a trajectory: what the model saw and said, step by step. Without a file the newest one in DATA_DIR/trajectories; KEY is a ledger entry's,\nKEY-triage the judgement whether that was a request.",
 		config.Data)
 	asJSON := c.fs.Bool("json", false, "the events as they stand in the file, one a line; a torn last line is left out")
 	full := c.fs.Bool("full", false, "with every message of every call of the model")
@@ -84,6 +84,9 @@ func openTrace(e *env, dataDir, name string) (io.ReadCloser, error) {
 		if err != nil || !strings.HasSuffix(n.Name(), ".jsonl") || !strings.HasPrefix(n.Name(), name) {
 			continue
 		}
+		if strings.Contains(n.Name(), "-triage-") && !strings.Contains(name, "-triage") {
+			continue // the judgement whether it is a request: shown when it is asked for by name
+		}
 		all = append(all, found{filepath.Join(dir, n.Name()), info.ModTime().UnixNano()})
 	}
 	if len(all) == 0 {
@@ -96,7 +99,11 @@ func openTrace(e *env, dataDir, name string) (io.ReadCloser, error) {
 func showEvent(w io.Writer, ev agent.Event, full bool) {
 	switch ev.Event {
 	case "start":
-		fmt.Fprintf(w, "%s  preset %s\nquestion: %s\n\n", ev.Time.UTC().Format("2006-01-02 15:04:05 UTC"), ev.Preset, clean(ev.Question.Text))
+		asked := "heading: " + ev.Detail
+		if ev.Question != nil {
+			asked = "question: " + ev.Question.Text
+		}
+		fmt.Fprintf(w, "%s  preset %s\n%s\n\n", ev.Time.UTC().Format("2006-01-02 15:04:05 UTC"), clean(ev.Preset), clean(asked))
 	case "model":
 		showCall(w, ev, full)
 	case "step":

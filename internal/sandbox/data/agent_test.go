@@ -70,7 +70,7 @@ func TestAgentAnswersTheSeededRequests(t *testing.T) {
 	e, ctx := engine(t), context.Background()
 	for _, want := range expectations(t) {
 		t.Run(want.Snippet, func(t *testing.T) {
-			triage, err := e.Triage(ctx, "", []agent.Post{posts[want.Snippet]})
+			triage, err := e.Triage(ctx, "", []agent.Post{posts[want.Snippet]}, nil)
 			if err != nil || !triage.Request || triage.Language != want.Language {
 				t.Fatalf("triage gives %+v, %v", triage, err)
 			}
@@ -98,7 +98,7 @@ func TestAgentAnswersTheSeededRequests(t *testing.T) {
 		})
 	}
 	thanks := all[slices.IndexFunc(all, func(p agent.Post) bool { return strings.HasPrefix(p.Text, "Just a word of thanks") })]
-	if triage, err := e.Triage(ctx, "", []agent.Post{thanks}); err != nil || triage.Request {
+	if triage, err := e.Triage(ctx, "", []agent.Post{thanks}, nil); err != nil || triage.Request {
 		t.Errorf("thanks are taken for a request: %+v, %v", triage, err)
 	}
 }
