@@ -60,7 +60,7 @@ func (ex *exec) namedBlank(text string) value {
 
 func newExec(ctx context.Context, g *Graph, p *plan) *exec {
 	ex := &exec{ctx: ctx, g: g, st: g.store, plan: p, row: make([]id, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
-		budget: newBudget(g.opts.MaxMemory, g.pool), named: map[string]*table{}, reach: map[*closureOp]*reachMemo{}, labels: map[labelKey]id{}, regex: map[string]*regex{}}
+		named: map[string]*table{}, reach: map[*closureOp]*reachMemo{}, labels: map[labelKey]id{}, regex: map[string]*regex{}}
 	ex.terms = locals{st: g.store, values: rows[value]{width: 1, unit: valueSize}, byTerm: map[rdf.Term]id{}}
 	if g.opts.Now != nil {
 		ex.now = fromTime(g.opts.Now())

@@ -3,6 +3,8 @@ package embedded
 import (
 	"strings"
 	"sync/atomic"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
 // Memory is counted, not measured: every structure that grows with a query's data says beforehand how many bytes it is about to take, garbage of its own
@@ -17,6 +19,9 @@ import (
 // lease is what a query takes from the graph's pool at a time; a query that needs no more than one takes nothing from it, so that ordinary queries go on
 // beside greedy ones.
 const lease = 1 << 20
+
+// planSize is about what a byte of a query's text takes as a tree and a plan, in bytes (measured: 60 to 220 for queries of one megabyte).
+const planSize = 150
 
 // maxText is the greatest length of a text that an expression makes, in bytes, where MaxMemory/8 is not less.
 const maxText = 16 << 20
@@ -37,6 +42,11 @@ func (p *pool) take(n int64) bool {
 }
 
 func (p *pool) give(n int64) { p.used.Add(-n) }
+
+// exhausted is the error of a query that cannot get more.
+func (p *pool) exhausted() error {
+	return kg.Errorf(kg.TooGreedy, "the server's memory (%d MB for all queries) is used by other queries; try again later, or narrow the pattern", p.size>>20)
+}
 
 // budget is the memory of one query.
 type budget struct {
@@ -78,14 +88,14 @@ func (ex *exec) more() error {
 	b := &ex.budget
 	switch {
 	case b.mem > b.max:
-		ex.err = ex.greedy("the query needs more than its %d MB of memory for intermediate results", b.max>>20)
+		ex.err = ex.greedy("the query needs more than its %d MB of memory for intermediate results", ex.g.opts.MaxMemory>>20)
 		return ex.err
 	case b.pool == nil:
 		return nil
 	}
 	n := (b.mem - b.room + lease - 1) / lease * lease
 	if !b.pool.take(n) {
-		ex.err = ex.greedy("the server's memory (%d MB) is used by other queries: try again later", b.pool.size>>20)
+		ex.err = b.pool.exhausted()
 		return ex.err
 	}
 	b.taken += n

@@ -95,6 +95,16 @@ func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	if err := ctx.Err(); err != nil {
 		return g.contextError(err)
 	}
+	size := int64(len(query)) * planSize
+	if size > lease {
+		switch {
+		case size > g.opts.MaxMemory:
+			return kg.Errorf(kg.TooGreedy, "the text of the query is too long (%d bytes) for its %d MB of memory; shorten its VALUES", len(query), g.opts.MaxMemory>>20)
+		case !g.pool.take(size):
+			return g.pool.exhausted()
+		}
+		defer g.pool.give(size)
+	}
 	q, err := g.parse(query)
 	if err != nil {
 		return err
@@ -103,7 +113,7 @@ func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	if err != nil {
 		return err
 	}
-	return g.run(ctx, p, sink)
+	return g.run(ctx, p, sink, size)
 }
 
 func (g *Graph) compile(ctx context.Context, q *sparql.Query) (*plan, error) {
@@ -115,8 +125,9 @@ func (g *Graph) compile(ctx context.Context, q *sparql.Query) (*plan, error) {
 	return p, nil
 }
 
-func (g *Graph) run(ctx context.Context, p *plan, sink Sink) error {
+func (g *Graph) run(ctx context.Context, p *plan, sink Sink, size int64) error {
 	ex := newExec(ctx, g, p)
+	ex.budget = newBudget(g.opts.MaxMemory-size, g.pool)
 	defer ex.close()
 	if c, ok := sink.(*collector); ok {
 		c.ex = ex
