@@ -153,6 +153,9 @@ func (g *generator) step(bound bool) string {
 		}
 	case 2:
 		u := ts[g.r.IntN(len(ts))]
+		if u[1] == t[1] {
+			break // the same twice is a trap of its own
+		}
 		return s + " (" + written(t[1]) + "|" + written(u[1]) + ") " + g.fresh(t[2], bound) + " . "
 	case 3:
 		if u := ts[g.r.IntN(len(ts))]; u[1] != t[1] {
@@ -274,7 +277,7 @@ func (g *generator) query() string {
 	for range 1 + g.r.IntN(5) {
 		where += g.element()
 	}
-	if g.chance(9) {
+	if g.named == "" && g.chance(9) {
 		return "ASK { " + where + "}"
 	}
 	columns := slices.Clone(g.vars)

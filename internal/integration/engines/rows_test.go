@@ -4,6 +4,7 @@ package engines
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"slices"
@@ -138,6 +139,37 @@ func laxityOf(q *sparql.Query) laxity {
 		}
 	}
 	return l
+}
+
+// truthAsNumbers turns truth values into 1 and 0, as Virtuoso gives them.
+func truthAsNumbers(t *kg.Table) *kg.Table {
+	out := *t
+	out.Rows = make([][]rdf.Term, len(t.Rows))
+	for i, row := range t.Rows {
+		out.Rows[i] = slices.Clone(row)
+		for j, c := range row {
+			if c.Datatype == rdf.XSDBoolean {
+				out.Rows[i][j] = rdf.Typed(map[string]string{"true": "1", "false": "0"}[c.Value], rdf.XSDInteger)
+			}
+		}
+	}
+	return &out
+}
+
+// withoutLabels are the distinct rows without columns that a label service fills.
+func (r *result) withoutLabels() []string {
+	seen := map[string]bool{}
+	for _, row := range r.rows {
+		cells := strings.Split(row, "\t")
+		kept := cells[:0]
+		for i, c := range cells {
+			if !strings.HasSuffix(r.vars[i], "Label") {
+				kept = append(kept, c)
+			}
+		}
+		seen[strings.Join(kept, "\t")] = true
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 func resultOf(t *kg.Table, l laxity) *result {

@@ -10,6 +10,7 @@ import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -23,6 +24,7 @@ import org.openrdf.query.QueryLanguage;
 import org.openrdf.query.TupleQuery;
 import org.openrdf.query.resultio.sparqljson.SPARQLResultsJSONWriter;
 import org.openrdf.rio.RDFFormat;
+import org.openrdf.rio.helpers.BasicParserSettings;
 
 /** Serves files through Blazegraph at http://127.0.0.1:PORT/sparql: a POST's body is a query, the answer SPARQL JSON. Arguments: PORT PREFIXES FILE... */
 public class Server {
@@ -50,6 +52,8 @@ public class Server {
     repo.initialize();
     BigdataSailRepositoryConnection c = repo.getUnisolatedConnection();
     c.setAutoCommit(false);
+    c.getParserConfig().set(BasicParserSettings.VERIFY_DATATYPE_VALUES, false); // years of five and more digits
+    c.getParserConfig().addNonFatalError(BasicParserSettings.VERIFY_DATATYPE_VALUES);
     for (int i = 2; i < args.length; i++) {
       String name = args[i];
       InputStream in = new BufferedInputStream(new FileInputStream(new File(name)));
@@ -57,7 +61,8 @@ public class Server {
         in = new GZIPInputStream(in, 1 << 16);
         name = name.substring(0, name.length() - 3);
       }
-      c.add(in, "http://base.example/", name.endsWith(".nt") ? RDFFormat.NTRIPLES : RDFFormat.TURTLE);
+      // A reader, since its parser of N-Triples takes bytes for ASCII.
+      c.add(new InputStreamReader(in, StandardCharsets.UTF_8), "http://base.example/", name.endsWith(".nt") ? RDFFormat.NTRIPLES : RDFFormat.TURTLE);
       in.close();
     }
     c.commit();
