@@ -85,6 +85,9 @@ func known(engine, name, text string, err error) string {
 	if !strings.HasPrefix(name, "seed ") && !strings.HasPrefix(name, "gold ") && !strings.HasPrefix(name, "forum ") {
 		return ""
 	}
+	if engine != "virtuoso" && strings.HasPrefix(name, "seed ") {
+		return "" // what the generator writes, the other two answer without fault
+	}
 	for _, f := range families {
 		if f.engine == engine && (err != nil && f.message != "" && strings.Contains(err.Error(), f.message) || err == nil && f.holds != nil && f.holds.MatchString(text)) {
 			return cmp.Or(f.trap, f.message)
