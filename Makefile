@@ -1,7 +1,7 @@
 # make help lists what there is.
 FUZZTIME ?= 10s
 
-.PHONY: help build test race lint lint-golangci fuzz integration replay env-example confirm-slice demo bench ci
+.PHONY: help build test race lint lint-golangci fuzz integration engines replay env-example confirm-slice demo bench ci
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 18
@@ -32,6 +32,9 @@ bench: ## benchmarks
 
 integration: ## against real servers; fails when one is missing
 	bash .ci/integration.sh
+
+engines: ## the dialect and the embedded graph against Virtuoso, Oxigraph and Blazegraph; installs them
+	bash .ci/engines.sh
 
 replay: ## recorded runs of the published system through our loop: make replay LOG=path/to/qald10-log.json
 	go run ./tools/replay $(LOG)

@@ -15,4 +15,4 @@ set +a
 go test -tags integration -count=1 ./internal/sandbox/wiki/
 for v in $(compgen -e | grep -E '^(WIKI_|REALWIKI_|FORUM_)'); do unset "$v"; done
 echo "--- the program"
-go test -tags integration -count=1 -timeout 45m "$@" ./internal/integration/...
+go test -tags integration -count=1 -timeout 45m "$@" ./internal/integration/
