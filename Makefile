@@ -39,6 +39,9 @@ engines: ## the dialect and the embedded graph against Virtuoso, Oxigraph and Bl
 replay: ## recorded runs of the published system through our loop: make replay LOG=path/to/qald10-log.json
 	go run ./tools/replay $(LOG)
 
+confirm-slice: ## confirm the built-in slice against reference data: make confirm-slice SHARED=folder
+	go run ./tools/confirmslice -quiet $(SHARED)
+
 env-example: ## write .env.example from the list of settings
 	go run ./cmd/spinachbot config print --example > .env.example
 
