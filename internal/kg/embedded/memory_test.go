@@ -102,6 +102,9 @@ func hungryQueries() map[string]string {
 // TestPeakMemory checks that the heap stays near MaxMemory whatever a query does with it: half as much again for what is lost to the allocator and to garbage,
 // and some megabytes for what the runtime and a text on its way take.
 func TestPeakMemory(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector's own memory hides what is measured; go test without -race runs this")
+	}
 	const limit = 16 << 20
 	defer debug.SetGCPercent(debug.SetGCPercent(25)) // what queries hold, not when the collector comes
 	g := denseGraph(t, 40, Options{Timeout: 10 * time.Second, MaxMemory: limit})
@@ -110,7 +113,7 @@ func TestPeakMemory(t *testing.T) {
 			sink := &countingSink{}
 			var err error
 			peak := peakHeap(func() { err = g.Stream(context.Background(), q, sink) })
-			if err != nil && kg.KindOf(err) != kg.TooGreedy {
+			if kind := kg.KindOf(err); err != nil && kind != kg.TooGreedy && kind != kg.Timeout { // on a slow machine time ends it first
 				t.Errorf("after %d rows: %v", sink.rows, err)
 			}
 			if peak > limit*3/2+8<<20 {
