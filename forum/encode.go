@@ -33,7 +33,7 @@ func encode(s string, limit int) string {
 		}
 		blank = r == ' '
 		switch {
-		case r == ' ' && (word == "RFC" || word == "ISBN" || word == "PMID"):
+		case r == ' ' && (strings.HasSuffix(word, "RFC") || word == "ISBN" || word == "PMID"):
 			b.WriteString("&#32;")
 		case r < 0x80 && strings.ContainsRune("&<>{}|[]~'\"=_:!#*;-@\\^`", r):
 			b.WriteString("&#" + strconv.Itoa(int(r)) + ";")
@@ -41,8 +41,8 @@ func encode(s string, limit int) string {
 			b.WriteRune(r)
 		}
 		if r >= 'A' && r <= 'Z' {
-			if len(word) < 5 {
-				word += string(r)
+			if word += string(r); len(word) > 4 {
+				word = word[1:] // what stands before does not matter: whether a word begins there is the wiki's notion
 			}
 		} else {
 			word = ""
