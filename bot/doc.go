@@ -40,12 +40,14 @@
 // Before a save is sent the entry becomes posting, with the base revision and both clocks, and that write is durable. So a reply can be on the wiki, or under way to it,
 // only if its entry is posting or later. An entry leaves posting for another try only
 //
-//   - when the wiki answered that it did not save ([ErrConflict], [ErrBlocked], [ErrStale]: nothing is under way), or
+//   - when the wiki answered that it did not save ([ErrConflict], [ErrBlocked], [ErrStale], [ErrNotSaved]: nothing is under way), or
 //   - when, at least [Config].UnknownGrace after the save began, neither a freshly read page holds a comment of ours with the entry's marker, nor does the list of our
 //     own edits hold one with the key in its summary. The list covers the case that the reply was posted and its section archived or removed since.
 //
 // Should the first save arrive even later, after such a look, then one of the two saves meets a section that the other has changed: both carry the revision that they
 // were made from, both insert at the same place, and MediaWiki answers with an edit conflict (tried on 1.39: the account's own edits conflict in section edits too).
+// What is left is a save that arrives after the grace although somebody replied at another place of the same thread in between: the two would then stand apart, and a
+// merge by lines could take both. The grace is to be longer than the wiki's own time limit for a request; then no such save exists.
 // Every try begins with a fresh reading in which our own reply is looked for: by the marker, and by author and parent, which holds even when the ledger was lost.
 //
 // Between the last reading and the save lie one reading of the stop page and one write of the ledger. MediaWiki merges by lines what others saved in that moment: a change
