@@ -1,0 +1,193 @@
+package dataset
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// CandidateSchema is the version of the form of a [Candidate]. It goes up when a reader of the former one would misread the new.
+const CandidateSchema = 1
+
+// Licence is what the forum's text is under, and so what is made of it.
+const Licence = "CC BY-SA 4.0"
+
+// Candidate is a discussion of the forum's archive with a query that may become a benchmark item: a line of candidates.jsonl.
+// What was rejected on the way has the same form with Stage [Rejected] and a Reason, in rejected.jsonl.
+type Candidate struct {
+	Schema     int        `json:"schema"`
+	ID         string     `json:"id"` // "c-" and 16 hex digits; the same discussion keeps it when its page is edited or harvested again
+	Provenance Provenance `json:"provenance"`
+
+	Conversation Conversation `json:"conversation"`
+	Queries      []Query      `json:"queries"` // all of the discussion, in page order
+
+	Original  string `json:"original"`            // the last-mentioned query as its author wrote it
+	Cleaned   string `json:"cleaned,omitempty"`   // printed, without mwapi and with [AUTO_LANGUAGE] replaced: the text that was run
+	Annotated string `json:"annotated,omitempty"` // Cleaned with labels in the place of numbers, for annotators
+	Trimmed   string `json:"trimmed,omitempty"`   // Cleaned without what the flags say may go; empty when nothing may
+
+	Stage  Stage  `json:"stage"`
+	Reason Reason `json:"reason,omitempty"` // why it was rejected
+	Detail string `json:"detail,omitempty"` // of the reason, for a person
+
+	Result     *Result     `json:"result,omitempty"`
+	Metrics    *Metrics    `json:"metrics,omitempty"`
+	Entities   []string    `json:"entities,omitempty"`   // Q and L numbers of Cleaned
+	Properties []string    `json:"properties,omitempty"` // P numbers of Cleaned
+	Features   []string    `json:"features,omitempty"`   // as `sparql check` names them
+	Pattern    string      `json:"pattern,omitempty"`    // normalised pattern (systems of counting: SPINACH, table 7)
+	Flags      []Flag      `json:"flags,omitempty"`
+	Near       []Near      `json:"near,omitempty"`
+	Suggestion *Suggestion `json:"suggestion,omitempty"`
+	Notes      []string    `json:"notes,omitempty"` // what was done to it and where the readers of the page differ
+
+	Labels map[string]string `json:"labels,omitempty"` // labels of Entities and Properties in English
+}
+
+// Provenance tells where a discussion stands.
+type Provenance struct {
+	Wiki      string    `json:"wiki"`     // address of the wiki's API
+	Page      string    `json:"page"`     // title of the archive page
+	Revision  int64     `json:"revision"` // the page's revision that was read
+	Section   int       `json:"section"`  // 1-based number of the thread on the page
+	Heading   string    `json:"heading"`
+	Permalink string    `json:"permalink"` // address of that revision at that section
+	URL       string    `json:"url"`       // address of the archive page, as SPINACH's items have it
+	Month     string    `json:"month"`     // YYYY-MM, of the archive page
+	Read      time.Time `json:"read"`
+	Licence   string    `json:"licence"`
+}
+
+// Conversation is the discussion as a benchmark's statistics see it.
+type Conversation struct {
+	Requester string    `json:"requester,omitempty"` // empty when unsigned
+	Asked     time.Time `json:"asked,omitzero"`      // when the request was signed
+	Responses int       `json:"responses"`           // comments after the request: the length as SPINACH's table 9 counts it
+	Thanked   bool      `json:"thanked,omitempty"`   // the requester thanked
+	Resolved  bool      `json:"resolved,omitempty"`  // the thread is marked as resolved
+	Comments  []Comment `json:"comments"`
+}
+
+// Comment is a post of a discussion, for annotators.
+type Comment struct {
+	Author string    `json:"author,omitempty"`
+	Time   time.Time `json:"time,omitzero"`
+	Level  int       `json:"level"` // 1 is not indented
+	Text   string    `json:"text"`  // as read, queries replaced by [query]
+}
+
+// Query is a query of a discussion with who posted it.
+type Query struct {
+	Kind     string `json:"kind"` // template, link or code
+	SPARQL   string `json:"sparql"`
+	Comment  int    `json:"comment"` // index into Conversation.Comments
+	Author   string `json:"author,omitempty"`
+	Bot      bool   `json:"bot,omitempty"`      // posted by our bot, never a candidate
+	Salvaged bool   `json:"salvaged,omitempty"` // markup had cut it, the page's source had the rest
+	URL      string `json:"url,omitempty"`      // the link that held it
+}
+
+// Result is what Cleaned returned when it was run.
+type Result struct {
+	Endpoint  string          `json:"endpoint"`
+	RanAt     time.Time       `json:"ran_at"`
+	MS        int64           `json:"ms"`
+	Rows      int             `json:"rows"`
+	Bytes     int64           `json:"bytes"`
+	Hash      string          `json:"hash"`                // of the rows as a bag, so that drift can be told
+	Head      []string        `json:"head,omitempty"`      // names of the projected variables
+	Sample    json.RawMessage `json:"sample,omitempty"`    // first rows: the bindings list of the SPARQL JSON format, or true or false
+	Rewritten string          `json:"rewritten,omitempty"` // the text that ran instead of Cleaned, when another endpoint needed it
+}
+
+// Metrics are the figures of SPINACH's table 1, counted on the query's tree.
+type Metrics struct {
+	Clauses     int `json:"clauses"`
+	Projections int `json:"projections"`
+	Relations   int `json:"relations"`
+	Subjects    int `json:"subjects"`
+	Predicates  int `json:"predicates"`
+	Objects     int `json:"objects"`
+	Literals    int `json:"literals"`
+}
+
+// Flag is something in the query's tree that the SPINACH paper (appendix C) trims or excludes.
+type Flag struct {
+	Kind   FlagKind `json:"kind"`
+	Why    string   `json:"why"`            // in words, with the piece of the query
+	Line   int      `json:"line,omitempty"` // 1-based, in Cleaned
+	Column int      `json:"column,omitempty"`
+	Trims  bool     `json:"trims,omitempty"` // Trimmed leaves it out
+}
+
+// FlagKind is one of the paper's four kinds.
+type FlagKind string
+
+// The kinds.
+const (
+	Wikimedia    FlagKind = "wikimedia"    // presentation of Wikimedia projects: articles, sitelinks
+	CodeHelp     FlagKind = "code"         // a question about code, with no meaning in plain words
+	Optimisation FlagKind = "optimisation" // hints and restructurings for the time limit
+	Formatting   FlagKind = "formatting"   // labels only, images, concatenation, links
+)
+
+// Near is another query that is nearly this one.
+type Near struct {
+	ID         string  `json:"id"`     // candidate's id, or the item's id in the benchmark
+	Source     string  `json:"source"` // "candidates" or the benchmark's file name
+	Similarity float64 `json:"similarity"`
+	Why        string  `json:"why"` // "same pattern and numbers", "same pattern", "similar text" …
+}
+
+// Suggestion is the model's advice for annotators. It is a model's text: shown, never taken unread.
+type Suggestion struct {
+	Model        string   `json:"model"`
+	Precise      string   `json:"precise"` // verbalisation that says every part
+	Natural      string   `json:"natural"` // verbalisation as a person would ask
+	Verdict      Verdict  `json:"verdict"`
+	Reasons      []string `json:"reasons,omitempty"`
+	Disambiguate []string `json:"disambiguate,omitempty"` // elements of the query that the question must tell apart
+}
+
+// Verdict is what is to become of a candidate.
+type Verdict string
+
+// The verdicts. Skip is an annotator's only: no verdict yet.
+const (
+	Include Verdict = "include"
+	Modify  Verdict = "modify"
+	Exclude Verdict = "exclude"
+	Skip    Verdict = "skip"
+)
+
+// Stage is how far a discussion came.
+type Stage string
+
+// The stages, in order. Gone is what a later revision of its page, or its deletion, took away.
+const (
+	Found    Stage = "found"
+	Rejected Stage = "rejected"
+	Staged   Stage = "staged"
+	Gone     Stage = "gone"
+)
+
+// Reason tells why a discussion was rejected.
+type Reason string
+
+// The reasons, in the order of the funnel.
+const (
+	NoQuery      Reason = "no_query"        // no comment holds a query
+	BotOnly      Reason = "bot_only"        // only our bot posted queries
+	BadShortLink Reason = "bad_short_link"  // its only query stands behind a short link that does not lead to a query service
+	SyntaxError  Reason = "syntax_error"    // the dialect or the endpoint refuses it
+	Update       Reason = "update"          // it would change data
+	RefusedHost  Reason = "refused_service" // it calls a SERVICE that is not allowed
+	Timeout      Reason = "timeout"
+	TooLarge     Reason = "too_large"     // over 10 MB
+	Empty        Reason = "empty"         // no rows
+	Scholarly    Reason = "scholarly"     // it needs the scholarly half of the split graph
+	EndpointDown Reason = "endpoint_down" // the endpoint failed for good; `harvest` tries it again
+)
+
+// Transient reports whether trying again later without a change may succeed.
+func (r Reason) Transient() bool { return r == EndpointDown || r == Timeout }
