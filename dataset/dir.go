@@ -1,0 +1,176 @@
+package dataset
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// The files of a harvest's folder. The database is the harvest's own; the others are for everybody, and each is replaced as a whole.
+const (
+	HarvestDB      = "harvest.db"       // what was read and run so far, so that a harvest goes on where it stopped
+	CandidatesFile = "candidates.jsonl" // the staged ones, one a line, by month, page and section
+	RejectedFile   = "rejected.jsonl"   // the rejected ones with their reasons, and those that are gone
+	FunnelFile     = "funnel.json"      // how many came how far, see [Funnel]
+	FunnelPicture  = "funnel.svg"
+	ResultsFolder  = "results" // ID.json.gz: all rows of a staged candidate
+)
+
+// Funnel counts how far the discussions of an archive came.
+type Funnel struct {
+	Schema int       `json:"schema"`
+	Total  Counts    `json:"total"`
+	Years  []Counts  `json:"years"` // ascending
+	Pages  PageCount `json:"pages"`
+}
+
+// Counts are the figures of one year of the archive, or of all.
+type Counts struct {
+	Year        int            `json:"year,omitempty"` // 0 in the total
+	Discussions int            `json:"discussions"`    // threads on the archive pages
+	WithQuery   int            `json:"with_query"`     // in which somebody else than the bot posted a query (paper: 2,780)
+	Valid       int            `json:"valid"`          // whose last-mentioned query the dialect reads and nothing forbids
+	Run         int            `json:"run"`            // whose query an endpoint evaluated to the end
+	Staged      int            `json:"staged"`         // with rows, below the size limit (paper: 2,171)
+	Gone        int            `json:"gone"`           // whose text was removed since
+	Pending     int            `json:"pending"`        // found but not run yet
+	Rejected    map[Reason]int `json:"rejected"`
+}
+
+// PageCount counts archive pages.
+type PageCount struct {
+	Listed int `json:"listed"`
+	Read   int `json:"read"`
+	Gone   int `json:"gone"`
+}
+
+// maxLine bounds a line of candidates: a page of a wiki has at most 2 MB, a sample 20 rows.
+const maxLine = 64 << 20
+
+// ReadCandidates reads candidates.jsonl or rejected.jsonl. Errors name the line.
+func ReadCandidates(r io.Reader) ([]Candidate, error) {
+	var out []Candidate
+	for c, err := range EachCandidate(r) {
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// EachCandidate reads candidates.jsonl or rejected.jsonl one by one. The first error, which names the line, ends the sequence.
+func EachCandidate(r io.Reader) iter.Seq2[Candidate, error] {
+	return func(yield func(Candidate, error) bool) {
+		sc := bufio.NewScanner(r)
+		sc.Buffer(make([]byte, 0, 64<<10), maxLine)
+		for n := 1; sc.Scan(); n++ {
+			line := bytes.TrimSpace(sc.Bytes())
+			if len(line) == 0 {
+				continue
+			}
+			var c Candidate
+			err := json.Unmarshal(line, &c)
+			switch {
+			case err != nil:
+				err = fmt.Errorf("line %d is no candidate: %w", n, err)
+			case c.Schema != CandidateSchema:
+				err = fmt.Errorf("line %d has schema %d, this program reads %d: use the program that wrote it, or harvest again", n, c.Schema, CandidateSchema)
+			case !ValidID(c.ID):
+				err = fmt.Errorf("line %d has no valid candidate id: %q", n, c.ID)
+			}
+			if !yield(c, err) || err != nil {
+				return
+			}
+		}
+		if err := sc.Err(); err != nil {
+			yield(Candidate{}, fmt.Errorf("reading candidates: %w", err))
+		}
+	}
+}
+
+// WriteCandidate writes one line of candidates.jsonl.
+func WriteCandidate(w io.Writer, c *Candidate) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	return enc.Encode(c)
+}
+
+// ReadCandidatesDir reads the staged candidates of a harvest's folder.
+func ReadCandidatesDir(dir string) ([]Candidate, error) {
+	name := filepath.Join(dir, CandidatesFile)
+	f, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("%s holds no %s: run spinachbot harvest --out %s first", dir, CandidatesFile, dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	cs, err := ReadCandidates(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return cs, nil
+}
+
+// ReadFunnel reads the funnel of a harvest's folder.
+func ReadFunnel(dir string) (Funnel, error) {
+	var f Funnel
+	name := filepath.Join(dir, FunnelFile)
+	b, err := os.ReadFile(name)
+	if err != nil {
+		return f, err
+	}
+	if err := json.Unmarshal(b, &f); err != nil {
+		return f, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, nil
+}
+
+// ValidID reports whether id has the form of a candidate's id: "c-" and 16 hex digits. Only such an id may become a part of a file name.
+func ValidID(id string) bool {
+	digits, ok := strings.CutPrefix(id, "c-")
+	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
+}
+
+// ResultPath names the file with all rows of a candidate.
+func ResultPath(dir, id string) (string, error) {
+	if !ValidID(id) {
+		return "", fmt.Errorf("%q is no candidate id", id)
+	}
+	return filepath.Join(dir, ResultsFolder, id+".json.gz"), nil
+}
+
+// ReadResult reads all rows of a candidate: a body in the SPARQL 1.1 Query Results JSON Format, at most limit bytes of it.
+func ReadResult(dir, id string, limit int64) ([]byte, error) {
+	name, err := ResultPath(dir, id)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	b, err := io.ReadAll(io.LimitReader(z, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if int64(len(b)) > limit {
+		return nil, fmt.Errorf("%s holds more than %d bytes", name, limit)
+	}
+	return b, nil
+}

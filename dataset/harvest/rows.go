@@ -1,0 +1,88 @@
+package harvest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// sampleRows is how many rows of a result a candidate shows.
+const sampleRows = 20
+
+// HashRows gives 32 hex digits that are the same for two tables exactly (but for accidents of SHA-256) when they hold the same rows the same number of times, in whatever order
+// the endpoint sent them. The order of columns counts, their names do not. Blank nodes are all taken for equal, since their names are the endpoint's whim. It is SHA-256 over
+// the sorted SHA-256 of the rows, cut to 16 bytes; a row is written as kind, value, language and datatype of each cell with lengths before them.
+func HashRows(t *kg.Table) string {
+	if t.Ask {
+		return rowsHash([][sha256.Size]byte{sha256.Sum256(fmtBool(t.Boolean))})
+	}
+	rows := make([][sha256.Size]byte, len(t.Rows))
+	var buf []byte
+	for i, row := range t.Rows {
+		buf = buf[:0]
+		for _, c := range row {
+			buf = appendTerm(buf, c)
+		}
+		rows[i] = sha256.Sum256(buf)
+	}
+	return rowsHash(rows)
+}
+
+func fmtBool(b bool) []byte {
+	if b {
+		return []byte("true")
+	}
+	return []byte("false")
+}
+
+func appendTerm(buf []byte, c rdf.Term) []byte {
+	if !c.Bound() {
+		return append(buf, 0xff)
+	}
+	buf = append(buf, byte(c.Kind))
+	value := c.Value
+	if c.Kind == rdf.BlankKind {
+		value = ""
+	}
+	for _, s := range []string{value, c.Lang, c.Datatype} {
+		buf = binary.AppendUvarint(buf, uint64(len(s)))
+		buf = append(buf, s...)
+	}
+	return buf
+}
+
+func rowsHash(rows [][sha256.Size]byte) string {
+	slices.SortFunc(rows, func(a, b [sha256.Size]byte) int { return bytes.Compare(a[:], b[:]) })
+	h := sha256.New()
+	for i := range rows {
+		h.Write(rows[i][:])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// sample gives the first rows of a table as the bindings list of the SPARQL 1.1 Query Results JSON Format, or true or false.
+func sample(t *kg.Table) (json.RawMessage, error) {
+	if t.Ask {
+		return json.RawMessage(fmtBool(t.Boolean)), nil
+	}
+	head := kg.Table{Vars: t.Vars, Rows: t.Rows[:min(len(t.Rows), sampleRows)]}
+	body, err := json.Marshal(head)
+	if err != nil {
+		return nil, err
+	}
+	var parts struct {
+		Results struct {
+			Bindings json.RawMessage `json:"bindings"`
+		} `json:"results"`
+	}
+	if err := json.Unmarshal(body, &parts); err != nil {
+		return nil, err
+	}
+	return parts.Results.Bindings, nil
+}
