@@ -393,7 +393,9 @@ func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int)
 	var patches []patch
 	for _, q := range queries {
 		c.Queries = append(c.Queries, q.Query)
-		patches = append(patches, patch{q.start, q.end, q.mark()})
+		if q.SPARQL != "" {
+			patches = append(patches, patch{q.start, q.end, q.mark()})
+		}
 	}
 	for i, s := range sigs {
 		if i == 0 && s.user != "" {

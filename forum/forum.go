@@ -32,6 +32,7 @@ type Thread struct {
 	Resolved bool      `json:"resolved"`
 	Comments []Comment `json:"comments"`
 
+	ResolvedBy string `json:"-"` // who signed the first of the templates that close the thread; empty when nobody did
 	Section    int    `json:"-"` // MediaWiki's section number, for action=edit; 0 when MediaWiki cannot edit the thread on its own (broken braces around it)
 	RawHeading string `json:"-"` // wikitext between the equals signs
 	Anchor     string `json:"-"` // fragment of a link to the section
@@ -65,10 +66,11 @@ type Comment struct {
 
 // Query is a SPARQL query found in a comment.
 type Query struct {
-	Kind     string `json:"kind"` // template, link, code
-	Name     string `json:"name"` // the template's or tag's name
-	SPARQL   string `json:"sparql"`
-	Salvaged bool   `json:"salvaged"` // taken from the wikitext because raw pipes or glued braces cut the parameter
+	Kind     string `json:"kind"`          // template, link, code
+	Name     string `json:"name"`          // the template's or tag's name
+	SPARQL   string `json:"sparql"`        // empty for a short link, which says no more than its address
+	Salvaged bool   `json:"salvaged"`      // taken from the wikitext because raw pipes or glued braces cut the parameter
+	URL      string `json:"url,omitempty"` // of a link: the address as written
 }
 
 // Reply is a reply ready to be written: everything in it has been decided, run and checked. All texts but Signature are untrusted and are encoded by [Compose].

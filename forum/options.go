@@ -1,6 +1,10 @@
 package forum
 
-import "github.com/spinachbot/spinachbot/internal/wikitext"
+import (
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/wikitext"
+)
 
 // Options name what differs from wiki to wiki. An empty list means the default, which is Wikidata's.
 type Options struct {
@@ -12,6 +16,9 @@ type Options struct {
 	// UserNamespaces are the names of the user and user talk namespaces, Contributions those of the special page.
 	UserNamespaces []string
 	Contributions  []string
+	// ShortLinks are hosts of link shorteners, such as "w.wiki". Links to them are reported as queries of kind link without a text, for the caller to resolve; by default
+	// none are. They stay in the comment's text.
+	ShortLinks []string
 }
 
 var (
@@ -40,6 +47,7 @@ var (
 type names struct {
 	query, params, resolved, unsigned, outdent, ping, wrap, closedStart, closedEnd, foldStart, foldEnd, bots map[string]bool
 	users, contributions                                                                                     map[string]bool
+	shortLinks                                                                                               map[string]bool // hosts, lower case
 }
 
 func set(list, otherwise []string) map[string]bool {
@@ -54,8 +62,13 @@ func set(list, otherwise []string) map[string]bool {
 }
 
 func newNames(o Options) *names {
+	short := make(map[string]bool, len(o.ShortLinks))
+	for _, host := range o.ShortLinks {
+		short[strings.ToLower(strings.TrimSpace(host))] = true
+	}
 	return &names{
-		query: set(o.QueryTemplates, defaultQueryTemplates), params: set(o.QueryParams, defaultQueryParams),
+		shortLinks: short,
+		query:      set(o.QueryTemplates, defaultQueryTemplates), params: set(o.QueryParams, defaultQueryParams),
 		resolved: set(o.ResolvedTemplates, defaultResolvedTemplates),
 		users:    set(o.UserNamespaces, defaultUserNamespaces), contributions: set(o.Contributions, defaultContributions),
 		unsigned: set(nil, unsignedTemplates), outdent: set(nil, outdentTemplates), ping: set(nil, pingTemplates), wrap: set(nil, wrapTemplates),

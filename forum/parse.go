@@ -205,11 +205,24 @@ func (p *parser) marks(t *Thread, start, end int) {
 		name := wikitext.CanonicalName(n.Name)
 		if p.n.resolved[name] {
 			t.Resolved = true
+			if t.ResolvedBy == "" {
+				t.ResolvedBy = p.signedBy(n)
+			}
 		}
 		if p.n.bots[name] && denies(n, p.text, "") {
 			t.NoBots = true
 		}
 	}
+}
+
+// signedBy is who signed inside a template: {{Section resolved|1=[[User:X]] 10:00, 1 May 2024 (UTC)}}.
+func (p *parser) signedBy(n *wikitext.Node) string {
+	st, ok := nextStamp(p.text[:n.End], n.Start)
+	if !ok {
+		return ""
+	}
+	user, _, _ := p.n.signer(p.text[n.Start:st.start])
+	return user
 }
 
 // anchors gives each thread the fragment of a link to it: the heading as read with underscores, "_2" and so on behind what was there before, sub-headings counted.

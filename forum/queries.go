@@ -58,6 +58,9 @@ func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 		out = append(out, links...)
 		from := s.Start
 		for _, l := range links {
+			if l.SPARQL == "" {
+				continue
+			}
 			out = append(out, p.bareQueries(from, l.start, codes)...)
 			from = l.end
 		}
@@ -150,10 +153,14 @@ func (p *parser) links(start, end int, urls *[]wikitext.Span) []found {
 			*urls = append(*urls, wikitext.Span{Start: at, End: stop})
 		}
 		q, host, ok := queryOfURL(s[at:stop])
-		if !ok {
+		if !ok && !p.n.short(s[at:stop], host) {
 			continue
 		}
-		f := found{Query: Query{Kind: "link", Name: host, SPARQL: q}, start: at, end: stop}
+		f := found{Query: Query{Kind: "link", Name: host, SPARQL: q, URL: s[at:stop]}, start: at, end: stop}
+		if !ok { // its text stays
+			out = append(out, f)
+			continue
+		}
 		if at > start && s[at-1] == '[' {
 			if k := strings.IndexByte(s[stop:lineEnd(s, stop)], ']'); k >= 0 {
 				f.start, f.end = at-1, stop+k+1
@@ -189,17 +196,36 @@ func urlEnd(s string, i int) int {
 	return j
 }
 
+// short reports whether an address is a short link: a path on a shortener's host.
+func (n *names) short(raw, host string) bool {
+	if !n.shortLinks[host] {
+		return false
+	}
+	_, path, _ := strings.Cut(raw[strings.Index(raw, "//")+2:], "/")
+	return path != "" && path[0] != '#' && path[0] != '?'
+}
+
+// QueryFromURL decodes the query that a link carries in itself: behind "#" on the Wikidata Query Service's pages and those of their kind, or in a parameter "query".
+// ok is false when it carries none, as a short link does.
+func QueryFromURL(u string) (sparql string, ok bool) {
+	if !strings.Contains(u, "//") {
+		return "", false
+	}
+	sparql, _, ok = queryOfURL(u)
+	return sparql, ok
+}
+
 // queryOfURL decodes the query in a link: the fragment of the Wikidata Query Service's pages (query.wikidata.org/#…, /embed.html#…) or a "query" parameter.
 // Short links (w.wiki, tinyurl) hold none.
 func queryOfURL(raw string) (query, host string, ok bool) {
-	if !strings.Contains(raw, "query") && !strings.Contains(raw, "%7B") && !strings.Contains(raw, "%7b") && !strings.Contains(raw, "{") {
-		return "", "", false
-	}
 	rest := raw[strings.Index(raw, "//")+2:]
 	host, path, _ := strings.Cut(rest, "/")
 	host, _, _ = strings.Cut(host, "?")
 	host, _, _ = strings.Cut(host, "#")
 	host = strings.ToLower(host)
+	if !strings.Contains(raw, "query") && !strings.Contains(raw, "%7B") && !strings.Contains(raw, "%7b") && !strings.Contains(raw, "{") {
+		return "", host, false
+	}
 	base, fragment, _ := strings.Cut(path, "#")
 	var candidates []string
 	if fragment != "" {

@@ -1,0 +1,120 @@
+package forum
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Conversation is a thread as a request and the responses to it: what a benchmark's statistics and its choice of a query need (SPINACH, section 3 and appendix C).
+type Conversation struct {
+	Requester string     // author of the first comment; empty when it is unsigned
+	Asked     *time.Time // when it was signed
+	Responses int        // comments after the first one, whoever wrote them: the length as SPINACH's table of conversation lengths counts it
+	Queries   []Posted   // all queries in page order
+	Last      int        // index into Queries of the last-mentioned one that no bot of ours posted, -1 when there is none
+	Thanked   bool       // the requester thanked; see [Comment.Thanks]
+	Resolved  bool       // the thread is marked as resolved, by a template or in its heading ("[SOLVED]"), by whomever
+	Closed    bool       // the requester marked it: signed the template (who changed a heading is not known)
+}
+
+// Posted is a query with who posted it.
+type Posted struct {
+	Query
+	Comment int    // index into the thread's comments
+	Author  string // empty when unsigned
+	Bot     bool   // posted by one of the bots named
+}
+
+// Conversation reads the thread as a conversation. bots are the user names of our own accounts: their queries are listed but are never the last-mentioned one.
+//
+// A query behind a short link (see [Options.ShortLinks]) counts as mentioned though its text is not known yet: a caller that finds it to be no query goes back to the one
+// before.
+func (t *Thread) Conversation(bots ...string) Conversation {
+	c := Conversation{Last: -1}
+	c.Resolved = t.Resolved || solvedHeading(t.Heading)
+	if len(t.Comments) == 0 {
+		return c
+	}
+	if first := &t.Comments[0]; first.Author != nil {
+		c.Requester, c.Asked = *first.Author, first.Time
+	}
+	c.Responses = len(t.Comments) - 1
+	c.Closed = c.Requester != "" && userName(t.ResolvedBy) == userName(c.Requester)
+	answered := false
+	for i := range t.Comments {
+		m := &t.Comments[i]
+		own := slices.ContainsFunc(bots, m.By)
+		for _, q := range m.Queries {
+			p := Posted{Query: q, Comment: i, Bot: own}
+			if m.Author != nil {
+				p.Author = *m.Author
+			}
+			if !own {
+				c.Last = len(c.Queries)
+			}
+			c.Queries = append(c.Queries, p)
+		}
+		byRequester := c.Requester != "" && m.By(c.Requester)
+		c.Thanked = c.Thanked || answered && byRequester && m.Thanks()
+		answered = answered || !byRequester && i > 0
+	}
+	return c
+}
+
+// solvedHeading reports whether a heading says that the request was answered, as people write it there: "[SOLVED] …", "… (resolved)".
+func solvedHeading(heading string) bool {
+	low := strings.ToLower(heading)
+	for _, w := range []string{"solved", "resolved", "gelöst", "erledigt", "résolu", "resuelto", "risolto"} {
+		for _, marked := range []string{"[" + w + "]", "(" + w + ")"} {
+			if strings.Contains(low, marked) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// thanksWords are what people thank with, in the languages most used on the forum; thanksScripts the same in scripts that do not part words.
+// "Great" or "it works" alone thank nobody.
+var (
+	thanksWords = wordSet(`thanks thank thankyou thankee thx thnx tnx cheers kudos danke dankeschön dank merci gracias grazie obrigado obrigada bedankt dankjewel dankuwel dzięki
+dziękuję dziękuje děkuji díky ďakujem tack takk kiitos köszönöm mulțumesc mulţumesc hvala teşekkürler teşekkür sağol terima дякую спасибо благодарю хвала ευχαριστώ
+mercès gràcies eskerrik dankon شكرا תודה`)
+	thanksScripts = []string{"ありがと", "感謝", "谢谢", "謝謝", "多谢", "多謝", "感谢", "감사", "고마", "धन्यवाद", "ধন্যবাদ"}
+	// noThanks stand before a word of thanks that refuses, or around one that thanks for what has not been done yet.
+	beforeThanks = wordSet("no nein non nee")
+	inAdvance    = []string{"in advance", "im voraus", "d'avance", "d’avance", "par avance", "de antemano", "por adelantado", "in anticipo", "desde já", "antecipadamente", "bij voorbaat",
+		"alvast", "på förhånd", "på förhand", "z góry", "заранее"}
+)
+
+func wordSet(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}
+
+// Thanks reports whether the comment thanks somebody: a sentence of it holds a word of thanks ("thanks", "thank", "thx", "cheers", "danke", "merci", "gracias", "спасибо",
+// "谢谢" and their like in some thirty languages) that no "no" stands before and that is not for what is yet to be done ("thanks in advance"). Praise and agreement
+// without such a word ("perfect!", "it works") do not count.
+func (c *Comment) Thanks() bool {
+	for _, sentence := range strings.FieldsFunc(strings.ToLower(c.Text), func(r rune) bool { return strings.ContainsRune(".!?;\n。！？", r) }) {
+		if slices.ContainsFunc(inAdvance, func(s string) bool { return strings.Contains(sentence, s) }) {
+			continue
+		}
+		if slices.ContainsFunc(thanksScripts, func(s string) bool { return strings.Contains(sentence, s) }) {
+			return true
+		}
+		before := ""
+		for _, w := range strings.FieldsFunc(sentence, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '-' }) {
+			if thanksWords[w] && !beforeThanks[before] {
+				return true
+			}
+			before = w
+		}
+	}
+	return false
+}
