@@ -1,0 +1,75 @@
+package dataset
+
+import (
+	"encoding/json"
+	"sort"
+)
+
+// Item is a question of a benchmark with its gold query. [ReadItems] reads items from the forms in which benchmarks are published, [WriteSPINACH],
+// [WriteGRASP] and [WriteQALD] write them. Nothing looks into the query: it may be in any dialect, and may not parse.
+type Item struct {
+	ID        string // the file's id; its 0-based position in the file when the file has none. Not checked to be unique
+	NumericID bool   // the file's id is a JSON number, and is to be written as one
+
+	Title string // heading of the discussion the item was made from, may be empty
+	URL   string // address of the page with that discussion, may be empty
+
+	Question    string
+	Language    string   // of Question, as a BCP 47 tag; empty when the file does not say
+	Paraphrases []string // other wordings of Question in the same language
+
+	SPARQL string // the gold query; empty when the file withholds it (test sets of QALD)
+
+	Head    []string        // names of the gold result's variables, in order; nil when the file does not say
+	Answers json.RawMessage // the gold result: the bindings list of the SPARQL JSON format, or true or false; nil when the file holds none
+
+	Responses *int // comments after the request in the discussion the item was made from; nil when not known
+
+	Info map[string]json.RawMessage // what else the file says about the item, by the file's own keys; nil when nothing
+}
+
+// Boolean returns the gold result of an ASK query; ok is false when there is none, or when it is a table.
+func (it *Item) Boolean() (value, ok bool) {
+	switch string(it.Answers) {
+	case "true":
+		return true, true
+	case "false":
+		return false, true
+	}
+	return false, false
+}
+
+// Bindings returns the rows of the gold result, each with its bound variables; ok is false when there is no table.
+func (it *Item) Bindings() (rows []map[string]Binding, ok bool) {
+	if len(it.Answers) == 0 || it.Answers[0] != '[' {
+		return nil, false
+	}
+	return rows, json.Unmarshal(it.Answers, &rows) == nil
+}
+
+// Binding is an RDF term as the SPARQL 1.1 Query Results JSON Format writes it (section 3.2.2): Type is uri, literal, typed-literal (old services) or bnode.
+type Binding struct {
+	Type     string `json:"type"`
+	Value    string `json:"value"`
+	Lang     string `json:"xml:lang,omitempty"`
+	Datatype string `json:"datatype,omitempty"`
+}
+
+// columns returns the names of the result's variables: those the file gives, else those of all rows in alphabetical order.
+func (it *Item) columns(rows []map[string]Binding) []string {
+	if len(it.Head) > 0 {
+		return it.Head
+	}
+	seen := map[string]bool{}
+	names := []string{}
+	for _, r := range rows {
+		for v := range r {
+			if !seen[v] {
+				seen[v] = true
+				names = append(names, v)
+			}
+		}
+	}
+	sort.Strings(names)
+	return names
+}
