@@ -17,6 +17,7 @@
 //	limits.go      every limit, compared in one place
 //	prompts.go     the conventions between prompts and models; the words are in prompts/
 //	trajectory.go record.go trajfile.go replay.go    what is kept of a run, and how it is played again
+//	recorded.go    a model that says what that of a published run said
 //
 // # Three kinds of end
 //

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"regexp"
 	"strings"
 
@@ -167,8 +166,7 @@ func compareExamples(count counts, ours, theirs string) bool {
 var arrow = regexp.MustCompile(` -- [^\n]*? --> `)
 
 func compareTable(count counts, p *recordPlayer, s step, theirs string) bool {
-	at := &recordPlayer{run: p.run, pos: s.pos + 1}
-	table, err := at.Query(context.Background(), "")
+	table, err := queryAt(p.run, s.pos+1)
 	switch {
 	case err != nil:
 		count.add("  execute_sparql: a failure, whose text is ours")

@@ -10,7 +10,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -42,14 +41,15 @@ func main() {
 	}
 }
 
-func readLog(path string) ([]recordedRun, error) {
-	b, err := os.ReadFile(path)
+func readLog(path string) ([]agent.RecordedRun, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	var runs []recordedRun
-	if err := json.Unmarshal(b, &runs); err != nil {
-		return nil, fmt.Errorf("%s is not SPINACH's log: %w", path, err)
+	defer f.Close()
+	runs, err := agent.ReadRecordedRuns(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return runs, nil
 }
@@ -84,10 +84,10 @@ func (s *summary) print(w io.Writer) {
 }
 
 // replayAll plays every run; what differs is described on w, the first few in full.
-func replayAll(ctx context.Context, runs []recordedRun, w io.Writer) (*summary, error) {
+func replayAll(ctx context.Context, runs []agent.RecordedRun, w io.Writer) (*summary, error) {
 	sum := &summary{runs: len(runs), actions: counts{}, observations: counts{}}
 	for i, run := range runs {
-		p := &recordPlayer{run: run}
+		p := newPlayer(run)
 		e := agent.New(slog.New(slog.DiscardHandler), p, p, nil, time.Now, agent.Options{PruneOver: -1})
 		out, err := e.Ask(ctx, agent.Question{Text: run.Question, Language: "en"}, p, agent.Limits{})
 		if err != nil {

@@ -12,29 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// recordedRun is one run of SPINACH's released log (systems.md, B.3).
-type recordedRun struct {
-	Question   string           `json:"question"`
-	Actions    []recordedAction `json:"actions"`
-	Generated  []recordedQuery  `json:"generated_sparqls"`
-	FinalQuery *recordedQuery   `json:"final_sparql"`
-}
-
-type recordedAction struct {
-	Thought     string  `json:"thought"`
-	Name        string  `json:"action_name"`
-	Argument    string  `json:"action_argument"`
-	Observation *string `json:"observation"`
-}
-
-type recordedQuery struct {
-	SPARQL string          `json:"sparql"`
-	Result json.RawMessage `json:"execution_result"`
-	Status string          `json:"execution_status"`
-}
-
 // outcome gives what the endpoint answered.
-func (q recordedQuery) outcome() (*kg.Table, error) {
+func outcome(q agent.RecordedQuery) (*kg.Table, error) {
 	switch q.Status {
 	case "syntax_error":
 		return nil, kg.Errorf(kg.SyntaxError, "recorded syntax error")
@@ -90,10 +69,14 @@ func mustJSON(v any) string {
 
 // recordPlayer is model and graph of one recorded run: the model is answered by position, the graph from what was observed at that position.
 type recordPlayer struct {
-	run   recordedRun
-	pos   int    // actions given out
+	*agent.RecordedModel
+	run   agent.RecordedRun
 	steps []step // what the agent did, with the position in the record
 	rolls []int  // To of every rollback
+}
+
+func newPlayer(run agent.RecordedRun) *recordPlayer {
+	return &recordPlayer{RecordedModel: agent.NewRecordedModel(run), run: run}
 }
 
 // step is a step of the agent and the position of the recorded action that it came from.
@@ -106,7 +89,7 @@ type step struct {
 func (p *recordPlayer) Record(_ context.Context, e agent.Event) error {
 	switch e.Event {
 	case "step":
-		p.steps = append(p.steps, step{pos: p.pos - 1, Step: *e.Step})
+		p.steps = append(p.steps, step{pos: p.Position() - 1, Step: *e.Step})
 	case "rollback":
 		p.rolls = append(p.rolls, *e.To)
 	}
@@ -115,35 +98,20 @@ func (p *recordPlayer) Record(_ context.Context, e agent.Event) error {
 
 var errRecordEnd = errors.New("the record ends here")
 
-func (p *recordPlayer) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {
-	text := ""
-	switch req.Purpose {
-	case "act":
-		if p.pos == len(p.run.Actions) {
-			return nil, errRecordEnd
-		}
-		a := p.run.Actions[p.pos]
-		p.pos++
-		text = "Thought: " + strings.TrimSpace(a.Thought) + "\nAction: " + a.Name + "(" + a.Argument + ")"
-	case "prune":
-		text = p.observed()
-	case "extract":
-		text = "NONE"
+// Complete ends the run with the record, and extracts nothing: what is compared are the record's own actions.
+func (p *recordPlayer) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
+	switch {
+	case req.Purpose == "act" && p.Position() == len(p.run.Actions):
+		return nil, errRecordEnd
+	case req.Purpose == "extract":
+		return &llm.Response{Choices: []llm.Choice{{Content: "NONE", FinishReason: "stop"}}, Usage: llm.Usage{Calls: 1}}, nil
 	}
-	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}, Usage: llm.Usage{Calls: 1}}, nil
-}
-
-// observed is what the record observed at the present position.
-func (p *recordPlayer) observed() string {
-	if o := p.run.Actions[p.pos-1].Observation; o != nil {
-		return *o
-	}
-	return ""
+	return p.RecordedModel.Complete(ctx, req)
 }
 
 func (p *recordPlayer) Search(_ context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	res := &kg.SearchResult{}
-	for _, h := range parseHits(p.observed()) {
+	for _, h := range parseHits(p.Observed()) {
 		if h.Type == q.Type {
 			res.Hits = append(res.Hits, h)
 		}
@@ -152,21 +120,26 @@ func (p *recordPlayer) Search(_ context.Context, q kg.SearchQuery) (*kg.SearchRe
 }
 
 func (p *recordPlayer) Entity(_ context.Context, id, _ string) (*kg.Entity, error) {
-	return parseEntity(id, p.observed())
+	return parseEntity(id, p.Observed())
 }
 
 func (p *recordPlayer) Examples(_ context.Context, _, _ string) ([]kg.Example, error) {
-	_, list := parseExamples(p.observed())
+	_, list := parseExamples(p.Observed())
 	return list, nil
 }
 
 // Query answers with the result of the query executed last at or before the present position.
 func (p *recordPlayer) Query(context.Context, string) (*kg.Table, error) {
-	for i := p.pos - 1; i >= 0; i-- {
-		if a := p.run.Actions[i]; a.Name == "execute_sparql" {
-			for _, g := range p.run.Generated {
+	return queryAt(p.run, p.Position())
+}
+
+// queryAt is the result of the query executed last among a run's first n actions.
+func queryAt(run agent.RecordedRun, n int) (*kg.Table, error) {
+	for i := n - 1; i >= 0; i-- {
+		if a := run.Actions[i]; a.Name == "execute_sparql" {
+			for _, g := range run.Generated {
 				if foldSpace(g.SPARQL) == foldSpace(a.Argument) {
-					return g.outcome()
+					return outcome(g)
 				}
 			}
 			return &kg.Table{Vars: []string{"x"}, Source: "record"}, nil

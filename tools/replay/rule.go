@@ -1,8 +1,9 @@
 package main
 
 import (
-	"context"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
 )
 
 // expectation is what the rule of the issue makes of a sequence of actions, worked out without the engine's code.
@@ -14,7 +15,7 @@ type expectation struct {
 }
 
 // expect is the rule in its plainest form: a list of kept steps, two counters, and nothing else.
-func expect(run recordedRun) expectation {
+func expect(run agent.RecordedRun) expectation {
 	type held struct {
 		n      int
 		key    string
@@ -73,10 +74,9 @@ func expect(run recordedRun) expectation {
 		}
 		inRow = 0
 		n++
-		p := &recordPlayer{run: run, pos: i + 1}
 		s := held{n: n, key: key, exec: a.Name == "execute_sparql"}
 		if s.exec {
-			table, err := p.Query(context.Background(), a.Argument)
+			table, err := queryAt(run, i+1)
 			s.result = err == nil && !table.Empty()
 		}
 		kept = append(kept, s)

@@ -1,0 +1,120 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// RecordedRun is one run of SPINACH's released log: the thoughts and actions of its model, with what was observed (the file <out>.log of its evaluation, a
+// JSON array of final states). Fields that nothing here reads are left out.
+type RecordedRun struct {
+	Question   string           `json:"question"`
+	Actions    []RecordedAction `json:"actions"`
+	Generated  []RecordedQuery  `json:"generated_sparqls"`
+	FinalQuery *RecordedQuery   `json:"final_sparql"` // absent when its stop did not succeed
+	Response   string           `json:"response"`     // the report, absent in the released file
+}
+
+// RecordedAction is a step of a recorded run. Observation is nil for a stop and for an action that was not carried out.
+type RecordedAction struct {
+	Thought     string  `json:"thought"`
+	Name        string  `json:"action_name"`
+	Argument    string  `json:"action_argument"`
+	Observation *string `json:"observation"`
+}
+
+// RecordedQuery is an executed query of a recorded run. Result is a bindings list of SPARQL's JSON format or a truth value; Status is one of ok, syntax_error,
+// timed_out, other_error, too_large.
+type RecordedQuery struct {
+	SPARQL string          `json:"sparql"`
+	Result json.RawMessage `json:"execution_result"`
+	Status string          `json:"execution_status"`
+}
+
+// ReadRecordedRuns reads a log of SPINACH's evaluation.
+func ReadRecordedRuns(r io.Reader) ([]RecordedRun, error) {
+	var runs []RecordedRun
+	if err := json.NewDecoder(r).Decode(&runs); err != nil {
+		return nil, fmt.Errorf("no log of SPINACH's evaluation (a JSON array of runs): %w", err)
+	}
+	for i, run := range runs {
+		if strings.TrimSpace(run.Question) == "" {
+			return nil, fmt.Errorf("no log of SPINACH's evaluation: run %d has no question", i+1)
+		}
+	}
+	return runs, nil
+}
+
+// RecordedModel is a [Model] that says what the model of a recorded run said. It serves one run of the agent and is not safe for concurrent use.
+//
+// The record holds fewer kinds of call than the agent makes. Each is served like this:
+//
+//   - act: the record's thoughts and actions in turn, whatever the agent observes. The record's formatting calls need no place of their own: the actions in
+//     the log are their result. When the actions are used up, which happens where the agent refused one that SPINACH's loop let pass or where another graph
+//     gave other rows, the model gives up: stop(no answer: …).
+//   - prune: the page as the record's model left it at this position. The agent takes of it what is on the page that it read, see prune.go.
+//   - extract: the query generated last, which is the one SPINACH's evaluation scores when no stop succeeded (evaluate_parser.post_processing).
+//   - language: English, which is what SPINACH takes when it cannot tell; the log does not hold that call.
+//   - report: the record's response, nothing where there is none.
+//
+// No call costs anything: the log holds no figures of tokens.
+type RecordedModel struct {
+	run RecordedRun
+	pos int
+}
+
+// NewRecordedModel returns the model of a recorded run, at its beginning.
+func NewRecordedModel(run RecordedRun) *RecordedModel { return &RecordedModel{run: run} }
+
+// Position is how many of the record's actions were given out.
+func (m *RecordedModel) Position() int { return m.pos }
+
+// Complete answers from the record.
+func (m *RecordedModel) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	text := ""
+	switch req.Purpose {
+	case "act":
+		text = m.act()
+	case "prune":
+		text = m.Observed()
+	case "extract":
+		text = "NONE"
+		if n := len(m.run.Generated); n > 0 {
+			text = m.run.Generated[n-1].SPARQL
+		}
+	case "language":
+		text = english.name
+	case "report":
+		text = m.run.Response
+	default:
+		return nil, fmt.Errorf("the recorded run holds no call of the kind %q: %w", req.Purpose, llm.ErrNoModel)
+	}
+	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}, Usage: llm.Usage{Calls: 1}}, nil
+}
+
+func (m *RecordedModel) act() string {
+	if m.pos == len(m.run.Actions) {
+		return "Thought: The recorded run ends here.\nAction: stop(no answer: the recorded run ends here)"
+	}
+	a := m.run.Actions[m.pos]
+	m.pos++
+	return "Thought: " + strings.TrimSpace(a.Thought) + "\nAction: " + a.Name + "(" + a.Argument + ")"
+}
+
+// Observed is what the record observed after the action given out last, "" when nothing.
+func (m *RecordedModel) Observed() string {
+	if m.pos > 0 {
+		if o := m.run.Actions[m.pos-1].Observation; o != nil {
+			return *o
+		}
+	}
+	return ""
+}
