@@ -123,7 +123,7 @@ func (c *Client) complete(r request) params.Values {
 	for k, v := range r.params {
 		p[k] = v
 	}
-	if r.anon {
+	if r.anon || c.cfg.Anonymous {
 		return p
 	}
 	p["assert"] = "user"

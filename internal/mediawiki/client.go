@@ -24,6 +24,7 @@ type Config struct {
 	Account   string   // the account's name, when it is to be checked; else the wiki's word is taken at login
 	UserAgent string   // "SpinachBot/1.0 (https://…; mail@…)"; the library's own name is appended
 	Hosts     []string // hosts or addresses that may be reached; empty: the API's own
+	Anonymous bool     // read without an account: nothing can be saved
 	Bot       bool     // mark edits as a bot's (needs the right) and assert the right
 	MaxLag    int      // seconds; 0: 5
 	Attempts  int      // of a read; 0: 6
@@ -73,9 +74,11 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 	switch {
 	case oauth && (cfg.OAuth.ConsumerToken == "" || cfg.OAuth.ConsumerSecret == "" || cfg.OAuth.AccessToken == "" || cfg.OAuth.AccessSecret == ""):
 		return nil, errors.New("wiki: OAuth needs all four of WIKI_OAUTH_CONSUMER_TOKEN, …_CONSUMER_SECRET, …_ACCESS_TOKEN and …_ACCESS_SECRET")
+	case cfg.Anonymous && (oauth || cfg.Password != ""):
+		return nil, errors.New("wiki: reading without an account takes neither a password nor OAuth tokens")
 	case oauth && cfg.Password != "":
 		return nil, errors.New("wiki: set either WIKI_PASSWORD or the WIKI_OAUTH_… tokens, not both")
-	case !oauth && (cfg.User == "" || cfg.Password == ""):
+	case !oauth && !cfg.Anonymous && (cfg.User == "" || cfg.Password == ""):
 		return nil, errors.New("wiki: set WIKI_USER and WIKI_PASSWORD (a bot password), or the four WIKI_OAUTH_… tokens")
 	}
 	if len(cfg.Hosts) == 0 {

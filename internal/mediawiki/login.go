@@ -11,7 +11,7 @@ import (
 
 // loggedIn makes sure that the account's name is known, logging in where that is needed. It sends without waiting.
 func (c *Client) loggedIn(ctx context.Context) error {
-	if c.Account() != "" {
+	if c.Account() != "" || c.cfg.Anonymous {
 		return nil
 	}
 	name := ""

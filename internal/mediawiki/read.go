@@ -67,8 +67,12 @@ type answer struct {
 			Invalid   bool       `json:"invalid"`
 			Reason    string     `json:"invalidreason"`
 			Special   bool       `json:"special"`
+			LastRevID int64      `json:"lastrevid"`
 			Revisions []revision `json:"revisions"`
 		} `json:"pages"`
+		AllPages []struct {
+			Title string `json:"title"`
+		} `json:"allpages"`
 	} `json:"query"`
 }
 
@@ -166,14 +170,7 @@ func (c *Client) History(ctx context.Context, title, user string, since time.Tim
 		if len(a.Continue) == 0 {
 			return all, nil
 		}
-		next := params.Values{}
-		for k, v := range p {
-			next[k] = v
-		}
-		for k, v := range a.Continue {
-			next[k] = v
-		}
-		p = next
+		p = continued(p, a.Continue)
 	}
 }
 

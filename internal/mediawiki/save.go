@@ -46,6 +46,9 @@ func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {
 	if err := checkEdit(e); err != nil {
 		return nil, err
 	}
+	if c.cfg.Anonymous {
+		return nil, &Error{Op: "save", Title: e.Title, Kind: Blocked, Code: "anonymous", Info: "this client reads without an account"}
+	}
 	r := request{op: "save", title: e.Title, post: true, save: true, before: e.SendBefore, params: c.editParams(e)}
 	if err := c.rest(ctx, r); err != nil {
 		return nil, err

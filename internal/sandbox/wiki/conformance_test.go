@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func conform(t *testing.T, s *site) {
 		{"account", testAccount}, {"login", testLogin}, {"missing page", testMissing}, {"new section", testNewSection},
 		{"section edit", testSectionEdit}, {"section numbers", testSectionNumbers}, {"conflicts", testConflicts}, {"no change", testNoChange},
 		{"history", testHistory}, {"stale token", testStaleToken}, {"lost session", testLostSession}, {"lag", testLag},
-		{"signatures", testSignatures}, {"preview", testPreview}, {"html", testHTML}, {"odd text", testOddText}, {"titles", testTitles},
+		{"signatures", testSignatures}, {"preview", testPreview}, {"html", testHTML}, {"list", testList}, {"odd text", testOddText}, {"titles", testTitles},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, s) })
 	}
@@ -389,12 +390,34 @@ func testHTML(t *testing.T, s *site) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"<h2", "Heading &amp; more", "bold</b>", "<dd", "answer"} {
-		if !strings.Contains(out, want) {
-			t.Errorf("%q is not in the HTML:\n%s", want, out)
+		if !strings.Contains(string(out.HTML), want) {
+			t.Errorf("%q is not in the HTML:\n%s", want, out.HTML)
 		}
+	}
+	if out.RevID != p.RevID {
+		t.Errorf("the HTML is of revision %d, want %d", out.RevID, p.RevID)
 	}
 	_, err = s.client(t, s.bot).HTML(context.Background(), p.Title+" none")
 	wantKind(t, err, mediawiki.Refused, "http-404")
+}
+
+// testList: pages by the beginning of their titles, with their newest revisions, as an anonymous reader sees them.
+func testList(t *testing.T, s *site) {
+	a, b := s.page(t, "list/2024/01", "one"), s.page(t, "list/2024/02", "two")
+	prefix := strings.TrimSuffix(a.Title, "2024/01")
+	reader := s.client(t, s.bot, func(cfg *mediawiki.Config, _ *http.RoundTripper) {
+		cfg.Anonymous, cfg.User, cfg.Password, cfg.Account = true, "", "", ""
+	})
+	got, err := reader.List(context.Background(), prefix)
+	want := []mediawiki.Listed{{Title: a.Title, RevID: a.RevID}, {Title: b.Title, RevID: b.RevID}}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+	if none, err := reader.List(context.Background(), prefix+"none"); err != nil || len(none) > 0 {
+		t.Errorf("got %v, %v; want none", none, err)
+	}
+	_, err = reader.Save(context.Background(), mediawiki.Edit{Title: a.Title, Text: "x", BaseRev: a.RevID})
+	wantKind(t, err, mediawiki.Blocked, "anonymous")
 }
 
 // testOddText: what is sent is what stands there, but for NFC, line ends, and space at the end.

@@ -1,0 +1,220 @@
+package mediawiki
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cgt.name/pkg/go-mwclient/params"
+
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+// Listed is a page of a listing with its newest revision.
+type Listed struct {
+	Title string
+	RevID int64
+}
+
+// Rendered is a page as Parsoid renders it: HTML with the wikitext's structure in its attributes (https://www.mediawiki.org/wiki/Specs/HTML).
+type Rendered struct {
+	RevID int64
+	HTML  []byte
+}
+
+// batch is how many titles go into one request; more need a right (apihighlimits).
+const batch = 50
+
+// List gives the pages whose titles begin with prefix, which holds the namespace's name ("Wikidata:Request a query/Archive/"), in order of title. Redirects are left out.
+// A page that is moved or deleted while the listing runs is left out, too.
+func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
+	if err := checkTitle("list", prefix); err != nil {
+		return nil, err
+	}
+	ns, rest, err := c.namespace(ctx, prefix)
+	if err != nil {
+		return nil, err
+	}
+	p := params.Values{"action": "query", "list": "allpages", "apnamespace": strconv.Itoa(ns), "apprefix": rest, "aplimit": "max", "apfilterredir": "nonredirects"}
+	var titles []string
+	for {
+		var a answer
+		if err := c.query(ctx, request{op: "list", title: prefix, params: p}, &a); err != nil {
+			return nil, err
+		}
+		for _, x := range a.Query.AllPages {
+			titles = append(titles, x.Title)
+		}
+		if len(a.Continue) == 0 {
+			break
+		}
+		p = continued(p, a.Continue)
+	}
+	slices.Sort(titles)
+	titles = slices.Compact(titles)
+	var out []Listed
+	for part := range slices.Chunk(titles, batch) {
+		var a answer
+		err := c.query(ctx, request{op: "list", title: prefix, params: params.Values{"action": "query", "prop": "info", "titles": strings.Join(part, "|")}}, &a)
+		if err != nil {
+			return nil, err
+		}
+		for _, x := range a.Query.Pages {
+			if !x.Missing && !x.Invalid && x.LastRevID > 0 {
+				out = append(out, Listed{Title: x.Title, RevID: x.LastRevID})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b Listed) int { return strings.Compare(a.Title, b.Title) })
+	return out, nil
+}
+
+// continued is a request with the parameters that the wiki wants for the next part of the answer.
+func continued(p params.Values, more map[string]string) params.Values {
+	next := params.Values{}
+	for k, v := range p {
+		next[k] = v
+	}
+	for k, v := range more {
+		next[k] = v
+	}
+	return next
+}
+
+// namespace splits a title's beginning into the number of its namespace, as this wiki calls it, and the rest. Without a known name the main namespace (0) is meant.
+func (c *Client) namespace(ctx context.Context, title string) (number int, rest string, err error) {
+	name, rest, ok := strings.Cut(title, ":")
+	if !ok {
+		return 0, title, nil
+	}
+	var a struct {
+		Query struct {
+			Namespaces map[string]struct {
+				ID        int    `json:"id"`
+				Name      string `json:"name"`
+				Canonical string `json:"canonical"`
+			} `json:"namespaces"`
+			Aliases []struct {
+				ID    int    `json:"id"`
+				Alias string `json:"alias"`
+			} `json:"namespacealiases"`
+		} `json:"query"`
+	}
+	err = c.query(ctx, request{op: "list", title: title, params: params.Values{"action": "query", "meta": "siteinfo", "siprop": "namespaces|namespacealiases"}}, &a)
+	if err != nil {
+		return 0, "", err
+	}
+	name = strings.TrimSpace(strings.ReplaceAll(name, "_", " "))
+	for _, n := range a.Query.Namespaces {
+		if strings.EqualFold(n.Name, name) || n.Canonical != "" && strings.EqualFold(n.Canonical, name) {
+			return n.ID, strings.TrimLeft(rest, " "), nil
+		}
+	}
+	for _, n := range a.Query.Aliases {
+		if strings.EqualFold(n.Alias, name) {
+			return n.ID, strings.TrimLeft(rest, " "), nil
+		}
+	}
+	return 0, title, nil
+}
+
+// revisionOf finds the revision in the root element that Parsoid writes: <html … about="https://…/Special:Redirect/revision/123">.
+var revisionOf = regexp.MustCompile(`<html[^>]*\babout="[^"]*/revision/(\d+)"`)
+
+// HTML gives a page as Parsoid renders its newest revision, through the wiki's REST API beside api.php. It is repeated like every reading. A wiki without that API, or one
+// that cannot render the page, gives a Refused or Blocked error: read the wikitext instead.
+// Source: https://www.mediawiki.org/wiki/API:REST_API/Reference#Get_HTML.
+func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {
+	if err := checkTitle("html", title); err != nil {
+		return nil, err
+	}
+	base, ok := strings.CutSuffix(c.cfg.API, "api.php")
+	if !ok {
+		return nil, &Error{Op: "html", Title: title, Kind: Refused, Code: "no-rest", Info: "WIKI_API does not end in api.php, so the REST API's address is not known"}
+	}
+	// A slash inside the title must be %2F, else the router looks for another path.
+	addr := base + "rest.php/v1/page/" + url.PathEscape(strings.ReplaceAll(title, " ", "_")) + "/html"
+	for attempt := 1; ; attempt++ {
+		body, err := c.fetch(ctx, title, addr)
+		if err == nil {
+			return rendered(title, body)
+		}
+		var e *Error
+		if !errors.As(err, &e) || e.Kind != Transient || attempt >= c.cfg.Attempts || ctx.Err() != nil {
+			return nil, err
+		}
+		wait := e.RetryAfter
+		if wait == 0 {
+			wait = politehttp.Backoff(firstWait, maxWait, attempt, 1)
+		}
+		if wait > maxWait {
+			return nil, err
+		}
+		c.lg.Info("wiki busy, waiting", "op", "html", "code", e.Code, "wait", wait, "attempt", attempt)
+		if err := c.clock.Sleep(ctx, wait); err != nil {
+			return nil, &Error{Op: "html", Title: title, Kind: Transient, Code: "not-sent", Info: e.Code, Err: err}
+		}
+	}
+}
+
+func rendered(title string, body []byte) (*Rendered, error) {
+	m := revisionOf.FindSubmatch(body[:min(len(body), 4096)])
+	if m == nil {
+		return nil, &Error{Op: "html", Title: title, Kind: Refused, Code: "answer", Info: "the wiki's HTML does not name its revision: it is not Parsoid's"}
+	}
+	rev, err := strconv.ParseInt(string(m[1]), 10, 64)
+	if err != nil {
+		return nil, &Error{Op: "html", Title: title, Kind: Refused, Code: "answer", Err: err}
+	}
+	return &Rendered{RevID: rev, HTML: body}, nil
+}
+
+// fetch makes one request of the REST API.
+func (c *Client) fetch(ctx context.Context, title, addr string) ([]byte, error) {
+	r := request{op: "html", title: title}
+	if err := c.rest(ctx, r); err != nil {
+		return nil, err
+	}
+	select {
+	case <-c.turn:
+		defer func() { c.turn <- struct{}{} }()
+	case <-ctx.Done():
+		return nil, &Error{Op: r.op, Title: title, Kind: Transient, Code: "not-sent", Err: ctx.Err()}
+	}
+	callCtx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(callCtx, http.MethodGet, addr, nil)
+	if err != nil {
+		return nil, &Error{Op: r.op, Title: title, Kind: Refused, Code: "address", Err: err}
+	}
+	x := &exchange{ctx: callCtx, next: c.base}
+	hc := &http.Client{Transport: x, CheckRedirect: noRedirect}
+	resp, err := hc.Do(req)
+	if err != nil {
+		return nil, c.noAnswer(callCtx, r, x)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, c.noAnswer(callCtx, r, x)
+	}
+	if resp.StatusCode == http.StatusOK {
+		return body, nil
+	}
+	kind := kindOfStatus(resp.StatusCode, false)
+	if resp.StatusCode == http.StatusNotFound {
+		kind = Refused // there is no such page
+	}
+	e := &Error{Op: r.op, Title: title, Kind: kind, Code: fmt.Sprintf("http-%d", resp.StatusCode), Info: oneLine(string(body[:min(len(body), 500)]))}
+	if e.RetryAfter, _ = politehttp.RetryAfter(resp.Header, c.clock.Now()); e.RetryAfter > 0 {
+		c.keepSilent(e.RetryAfter)
+	}
+	return nil, e
+}
