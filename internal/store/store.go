@@ -1,5 +1,5 @@
 // Package store keeps what has to survive a crash in one SQLite file: the bot's ledger and notes, and the sums spent on the language model per day.
-// It implements the interfaces that bot ([Store.Entry] and its neighbours), llm ([Store.Spent], [Store.AddSpent]) and others own, and knows only their nouns.
+// It implements the interfaces that bot ([Store.Entry] and its neighbours), llm ([Store.Spent], [Store.AddSpent]), the annotation page ([Store.SaveWork]) and others own, and knows only their nouns.
 //
 // Every write is durable when the method returns: the file is in WAL mode with synchronous=FULL (https://www.sqlite.org/pragma.html#pragma_synchronous),
 // one connection, transactions that take the write lock at once (so that a busy database makes a writer wait instead of failing half way).
@@ -58,6 +58,7 @@ CREATE TABLE spent (
 	output_tokens BIGINT NOT NULL,
 	usd DOUBLE PRECISION NOT NULL
 );`,
+	annotationTables,
 }
 
 // busyTimeout is how long a writer waits for another process. The ledger command writes for milliseconds.

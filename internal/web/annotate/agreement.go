@@ -1,0 +1,107 @@
+package annotate
+
+import (
+	"slices"
+
+	"github.com/spinachbot/spinachbot/dataset"
+)
+
+// Verdicts are the three categories of agreement, in the order of tables.
+var Verdicts = []dataset.Verdict{dataset.Include, dataset.Modify, dataset.Exclude}
+
+// Agreement compares the verdicts of two annotators on the candidates that both decided, each before seeing the other's.
+type Agreement struct {
+	A, B     string
+	N        int
+	Table    [3][3]int // Table[i][j]: A said Verdicts[i], B said Verdicts[j]
+	Observed float64   // share of equal verdicts; 0 when N is 0
+	Expected float64   // the share that chance alone would give, from how often each used each verdict
+	Kappa    *float64  // Cohen's kappa; nil when it is not defined: no candidates, or both always gave the same one verdict
+}
+
+// Agree computes observed agreement and Cohen's kappa (J. Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20,
+// 1960): kappa = (po - pe) / (1 - pe), with po the share of equal verdicts and pe = sum over verdicts of the product of both annotators' shares of it.
+func Agree(a, b string, table [3][3]int) Agreement {
+	out := Agreement{A: a, B: b, Table: table}
+	var rows, columns [3]int
+	equal := 0
+	for i := range table {
+		for j, n := range table[i] {
+			out.N += n
+			rows[i] += n
+			columns[j] += n
+		}
+		equal += table[i][i]
+	}
+	if out.N == 0 {
+		return out
+	}
+	n, chance := float64(out.N), 0
+	for i := range rows {
+		chance += rows[i] * columns[i]
+	}
+	out.Observed, out.Expected = float64(equal)/n, float64(chance)/(n*n)
+	if chance != out.N*out.N { // in whole numbers, so that rounding cannot make a zero look like something
+		k := (out.Observed - out.Expected) / (1 - out.Expected)
+		out.Kappa = &k
+	}
+	return out
+}
+
+// Agreements compares every two annotators who decided on a candidate in common, in alphabetical order. first is the verdict that a work had when its annotator
+// could not see others' yet; see [FirstVerdicts].
+func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
+	tables := map[[2]string]*[3][3]int{}
+	for _, by := range first {
+		names := make([]string, 0, len(by))
+		for name, v := range by {
+			if decided(v) {
+				names = append(names, name)
+			}
+		}
+		slices.Sort(names)
+		for i, a := range names {
+			for _, b := range names[i+1:] {
+				key := [2]string{a, b}
+				if tables[key] == nil {
+					tables[key] = new([3][3]int)
+				}
+				tables[key][slices.Index(Verdicts, by[a])][slices.Index(Verdicts, by[b])]++
+			}
+		}
+	}
+	var out []Agreement
+	for key, t := range tables {
+		out = append(out, Agree(key[0], key[1], *t))
+	}
+	slices.SortFunc(out, func(x, y Agreement) int { return slices.Compare([]string{x.A, x.B}, []string{y.A, y.B}) })
+	return out
+}
+
+// FirstVerdicts returns the verdicts that count for agreement, candidate to annotator to verdict: of each annotator the last one given while no other's verdict
+// on the candidate was in view. A verdict changed after the comparison was opened to its author is no independent judgement any more.
+func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
+	out := map[string]map[string]dataset.Verdict{}
+	for _, e := range events { // oldest first
+		w := &e.Work
+		if w.Annotator == Resolution || (e.Kind != Judged && e.Kind != Undone) {
+			continue
+		}
+		by := out[w.Candidate]
+		if by == nil {
+			by = map[string]dataset.Verdict{}
+			out[w.Candidate] = by
+		}
+		others := 0
+		for name, v := range by {
+			if name != w.Annotator && decided(v) {
+				others++
+			}
+		}
+		if decided(by[w.Annotator]) && others > 0 {
+			continue // both stood already: the comparison was open
+		}
+		by[w.Annotator] = w.Verdict
+	}
+	return out
+}

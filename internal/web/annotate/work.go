@@ -1,0 +1,202 @@
+package annotate
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Resolution is the Annotator of a [Work] that is the outcome of comparing works. It is no name that a person can take.
+const Resolution = ""
+
+// Work is what an annotator made of a candidate.
+type Work struct {
+	Candidate string `json:"candidate"`
+	Annotator string `json:"annotator"`    // a name, or [Resolution]
+	By        string `json:"by,omitempty"` // of a resolution: who resolved
+	Version   int64  `json:"version"`      // counts saves; 0 is not saved yet
+
+	Query    string          `json:"query"`
+	Question string          `json:"question"`
+	Verdict  dataset.Verdict `json:"verdict,omitempty"` // "": none yet
+	Reason   string          `json:"reason,omitempty"`  // of exclude: one of [Reasons]
+	Note     string          `json:"note,omitempty"`    // free text
+	Run      *Run            `json:"run,omitempty"`     // the last time that an edited query returned rows
+
+	Decided time.Time `json:"decided,omitzero"` // when the verdict was given; zero without one, and for skip
+	Updated time.Time `json:"updated,omitzero"`
+}
+
+// Run tells what an edited query returned. Harvested queries have their result in the candidate.
+type Run struct {
+	Form     string    `json:"form"` // sparql.NormalForm of the query that ran
+	At       time.Time `json:"at"`
+	MS       int64     `json:"ms"`
+	Rows     int       `json:"rows"`
+	Hash     string    `json:"hash"` // of the rows as a bag, as the harvest takes it
+	Endpoint string    `json:"endpoint"`
+}
+
+// Is reports whether the work is decided: include, modify or exclude.
+func (w *Work) Is() bool { return decided(w.Verdict) }
+
+// Keeps reports whether the verdict makes the candidate an item.
+func (w *Work) Keeps() bool { return w.Verdict == dataset.Include || w.Verdict == dataset.Modify }
+
+func decided(v dataset.Verdict) bool {
+	return v == dataset.Include || v == dataset.Modify || v == dataset.Exclude
+}
+
+// EventKind tells what an event did.
+type EventKind string
+
+// The kinds of event.
+const (
+	Edited   EventKind = "edit"    // texts changed
+	Judged   EventKind = "verdict" // a verdict was given, or taken back to skip
+	Undone   EventKind = "undo"    // the event Undoes was taken back
+	Restored EventKind = "restore" // texts of an older version were taken again
+	Ran      EventKind = "run"     // an edited query returned rows
+)
+
+// Event is one change of a work, never changed or removed itself.
+type Event struct {
+	Seq    int64     `json:"seq"`
+	At     time.Time `json:"at"`
+	Who    string    `json:"who"`
+	Kind   EventKind `json:"kind"`
+	Undoes int64     `json:"undoes,omitempty"` // Seq of the event taken back
+	Work   Work      `json:"work"`             // as it is after the event
+}
+
+// ErrConflict: the work was changed since it was read.
+var ErrConflict = errors.New("somebody, or another tab, has changed this since it was read")
+
+// Store keeps works and events. The real one is internal/store; tests use the same, on a temporary file.
+type Store interface {
+	// Works lists the works on a candidate, or all works for "", in order of candidate and annotator (so a resolution comes first).
+	Works(ctx context.Context, candidate string) ([]Work, error)
+	// SaveWork stores w and appends e, whose Work becomes w, in one step; both are durable when it returns. w.Version is the version that w was made from, 0
+	// for a new one, and is one more afterwards. When another version is stored the error wraps [ErrConflict] and nothing is written.
+	SaveWork(ctx context.Context, w *Work, e *Event) error
+	// WorkEvents lists events on a candidate, or of who, oldest first; "" means all.
+	WorkEvents(ctx context.Context, candidate, who string) ([]Event, error)
+}
+
+// State is how far the work on a candidate is, as all annotators together see it.
+type State string
+
+// The states.
+const (
+	Open      State = "open"      // no verdict yet
+	Annotated State = "annotated" // one verdict
+	Agreed    State = "agreed"    // two or more equal verdicts, to be confirmed
+	Disputed  State = "disputed"  // verdicts or queries differ
+	Resolved  State = "resolved"  // confirmed, or a dispute resolved
+)
+
+// Case is a candidate with all work on it.
+type Case struct {
+	Candidate  *dataset.Candidate
+	Works      []Work // of annotators, those with a verdict first, in order of their verdicts
+	Resolution *Work  // nil or without a verdict: not resolved
+}
+
+// NewCase sorts the works of a candidate out.
+func NewCase(c *dataset.Candidate, works []Work) Case {
+	out := Case{Candidate: c}
+	for i := range works {
+		if works[i].Annotator == Resolution {
+			w := works[i]
+			out.Resolution = &w
+			continue
+		}
+		out.Works = append(out.Works, works[i])
+	}
+	slices.SortStableFunc(out.Works, func(a, b Work) int {
+		switch {
+		case a.Is() != b.Is():
+			if a.Is() {
+				return -1
+			}
+			return 1
+		case !a.Decided.Equal(b.Decided):
+			return a.Decided.Compare(b.Decided)
+		}
+		return strings.Compare(a.Annotator, b.Annotator)
+	})
+	return out
+}
+
+// Decided returns the works with a verdict, in the order in which the verdicts were given.
+func (c *Case) Decided() []Work {
+	n := 0
+	for n < len(c.Works) && c.Works[n].Is() {
+		n++
+	}
+	return c.Works[:n]
+}
+
+// Of returns the work of an annotator, nil when there is none.
+func (c *Case) Of(annotator string) *Work {
+	for i := range c.Works {
+		if c.Works[i].Annotator == annotator {
+			return &c.Works[i]
+		}
+	}
+	return nil
+}
+
+// State tells how far the case is.
+func (c *Case) State() State {
+	if c.Resolution != nil && c.Resolution.Is() {
+		return Resolved
+	}
+	ws := c.Decided()
+	switch len(ws) {
+	case 0:
+		return Open
+	case 1:
+		return Annotated
+	}
+	if len(Differences(ws)) > 0 {
+		return Disputed
+	}
+	return Agreed
+}
+
+// Final returns what is exported: the resolution, or with validated false also the first verdict as long as nobody disputes it. nil means nothing (yet).
+func (c *Case) Final(validated bool) *Work {
+	switch c.State() {
+	case Resolved:
+		return c.Resolution
+	case Annotated, Agreed:
+		if !validated {
+			return &c.Works[0]
+		}
+	}
+	return nil
+}
+
+// Differences tells, in words, in what decided works differ: verdicts, and queries where all keep the candidate. Different wordings of a question are no
+// dispute: no two people write the same; whoever confirms picks one.
+func Differences(ws []Work) []string {
+	var out []string
+	verdict, query := false, false
+	for i := 1; i < len(ws); i++ {
+		verdict = verdict || ws[i].Verdict != ws[0].Verdict
+		query = query || ws[0].Keeps() && ws[i].Keeps() && sparql.NormalForm(ws[i].Query) != sparql.NormalForm(ws[0].Query)
+	}
+	if verdict {
+		out = append(out, "the verdicts differ")
+	}
+	if query {
+		out = append(out, "the queries differ")
+	}
+	return out
+}
