@@ -1,0 +1,147 @@
+package release
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/dataset"
+)
+
+// Description is what a [Card] tells.
+type Description struct {
+	Name       string
+	Made       time.Time
+	Funnel     *dataset.Funnel // nil when the folder has none
+	Candidates []dataset.Candidate
+	Golds      []Gold
+	Annotators int
+	Agreement  []string // a line for each pair of annotators
+	Statistics string   // tables as plain text
+	Command    string   // that made the card
+}
+
+// Card writes the dataset card in Markdown: what the benchmark is, where it comes from, what was left out and why, its licence, and the discussions it is
+// made of with their permanent links, as the licence wants it. Text from the wiki is escaped.
+func Card(w io.Writer, d *Description) error {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	validated, modified := 0, 0
+	for _, g := range d.Golds {
+		if g.Validated {
+			validated++
+		}
+		if g.Modified {
+			modified++
+		}
+	}
+	p("---\nlicense: cc-by-sa-4.0\nlanguage: [en]\ntask_categories: [question-answering]\ntags: [SPARQL, Wikidata, knowledge graph]\n---\n")
+	p("# %s\n", escape(cmp.Or(d.Name, "Benchmark")))
+	p("%d questions with SPARQL queries over Wikidata, made from discussions on a public request forum. Made %s.\n", len(d.Golds), d.Made.UTC().Format("2 January 2006"))
+	p("## What it is\n")
+	p("Each item is a self-contained English question and the query that answers it. The query is the last one that was posted in its discussion; annotators trimmed what served the presentation of Wikimedia projects, optimisation or formatting only (%d of %d), and wrote the question so that it says what the query asks. %d of %d items were validated by a second person who had not seen the first one's verdict.\n",
+		modified, len(d.Golds), validated, len(d.Golds))
+	p("Answers are not part of the question: the graph changes every day. Run the gold queries when you evaluate, and leave out what returns nothing; `spinachbot dataset verify` reports how answers have drifted since.\n")
+	if d.Funnel != nil {
+		funnel(p, d)
+	}
+	p("## Annotation\n")
+	p("%d annotators.", d.Annotators)
+	for _, line := range d.Agreement {
+		p("- %s", escape(line))
+	}
+	p("")
+	if d.Statistics != "" {
+		p("## Statistics\n\n```text\n%s\n```\n", strings.ReplaceAll(strings.TrimRight(d.Statistics, "\n"), "```", "'''"))
+	}
+	p("## Licence and attribution\n")
+	p("%s. The questions and queries are made from the discussions below, whose authors published them under this licence; each is named by the permanent link to the revision that was read.\n", dataset.Licence)
+	golds := slices.Clone(d.Golds)
+	slices.SortStableFunc(golds, func(a, b Gold) int { return byPlace(a.Candidate, b.Candidate) })
+	for _, g := range golds {
+		c := g.Candidate
+		p("- `%s` [%s](%s), %s%s", c.ID, escape(cmp.Or(c.Provenance.Heading, "untitled")), link(c.Provenance.Permalink), c.Provenance.Month, authors(c))
+	}
+	if d.Command != "" {
+		p("\nMade with `%s`.", d.Command)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// funnel writes how the archive became the items.
+func funnel(p func(string, ...any), d *Description) {
+	t := d.Funnel.Total
+	first, last := 0, 0
+	for _, y := range d.Funnel.Years {
+		if first == 0 {
+			first = y.Year
+		}
+		last = y.Year
+	}
+	p("## Source\n")
+	p("The archive of the forum, %d to %d: %d pages read.\n", first, last, d.Funnel.Pages.Read)
+	p("| stage | discussions |\n| --- | ---: |")
+	for _, row := range []struct {
+		name string
+		n    int
+	}{{"in the archive", t.Discussions}, {"with a query", t.WithQuery}, {"whose last query is valid", t.Valid}, {"whose last query runs", t.Run},
+		{"with rows, below 10 MB", t.Staged}, {"kept by annotators", len(d.Golds)}} {
+		p("| %s | %d |", row.name, row.n)
+	}
+	p("")
+	if len(t.Rejected) > 0 {
+		reasons := make([]dataset.Reason, 0, len(t.Rejected))
+		for r := range t.Rejected {
+			reasons = append(reasons, r)
+		}
+		slices.SortFunc(reasons, func(a, b dataset.Reason) int {
+			return cmp.Or(cmp.Compare(t.Rejected[b], t.Rejected[a]), cmp.Compare(a, b))
+		})
+		parts := make([]string, len(reasons))
+		for i, r := range reasons {
+			parts[i] = fmt.Sprintf("%s %d", strings.ReplaceAll(string(r), "_", " "), t.Rejected[r])
+		}
+		p("Left out by the harvest: %s.\n", strings.Join(parts, ", "))
+	}
+}
+
+// authors names who wrote in a discussion, for attribution.
+func authors(c *dataset.Candidate) string {
+	var names []string
+	for _, m := range c.Conversation.Comments {
+		if m.Author != "" && !slices.Contains(names, m.Author) {
+			names = append(names, m.Author)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	for i := range names {
+		names[i] = escape(names[i])
+	}
+	return ", by " + strings.Join(names, ", ")
+}
+
+// escape makes text from outside plain text in Markdown, on one line.
+func escape(s string) string {
+	var b strings.Builder
+	for _, r := range strings.Join(strings.Fields(s), " ") {
+		if strings.ContainsRune("\\`*_{}[]()<>#+!|&~$", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// link keeps an address from ending the link it stands in.
+func link(s string) string {
+	if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") {
+		return ""
+	}
+	return strings.NewReplacer(" ", "%20", "(", "%28", ")", "%29", "<", "%3C", ">", "%3E", "\n", "").Replace(s)
+}

@@ -1,0 +1,81 @@
+package release
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Formats are the names of the forms of a benchmark file.
+var Formats = []string{"spinach", "grasp", "qald"}
+
+// Write writes items in one of [Formats]. name is the benchmark's name, which only QALD's form has a place for.
+func Write(w io.Writer, format, name string, items []dataset.Item) error {
+	switch format {
+	case "spinach":
+		return dataset.WriteSPINACH(w, items)
+	case "grasp":
+		return dataset.WriteGRASP(w, items)
+	case "qald":
+		return dataset.WriteQALD(w, name, items)
+	}
+	return fmt.Errorf("there is no format %q; say %s", format, strings.Join(Formats, ", "))
+}
+
+// Items makes benchmark items, in the order of month, page, section and id. dir is the harvest's folder, from which the answers come (of those queries whose
+// rows are there): only QALD's and GRASP's forms have a place for them, SPINACH's evaluation runs the queries itself. answers false leaves them out.
+func Items(dir string, golds []Gold, answers bool) ([]dataset.Item, error) {
+	golds = slices.Clone(golds)
+	slices.SortStableFunc(golds, func(a, b Gold) int { return byPlace(a.Candidate, b.Candidate) })
+	out := make([]dataset.Item, 0, len(golds))
+	for i := range golds {
+		it, err := item(&golds[i])
+		if err != nil {
+			return nil, err
+		}
+		if answers {
+			t, err := Stored(dir, &golds[i])
+			if err != nil {
+				return nil, err
+			}
+			if t != nil {
+				it.Head = t.Vars
+				if it.Answers, err = rows(t); err != nil {
+					return nil, fmt.Errorf("%s: %w", it.ID, err)
+				}
+			}
+		}
+		out = append(out, it)
+	}
+	return out, nil
+}
+
+// item makes one item. What a user of the benchmark owes the discussion's authors, the permanent link and the licence, stands in Info.
+func item(g *Gold) (dataset.Item, error) {
+	c := g.Candidate
+	responses := c.Conversation.Responses
+	it := dataset.Item{ID: c.ID, Title: c.Provenance.Heading, URL: c.Provenance.URL, Question: strings.TrimSpace(g.Question), Language: "en",
+		SPARQL: strings.TrimSpace(g.Query), Responses: &responses, Info: map[string]json.RawMessage{}}
+	if _, err := sparql.Parse(it.SPARQL); err != nil {
+		return it, fmt.Errorf("%s (%s): the gold query does not parse: %w", c.ID, it.Title, err)
+	}
+	for key, value := range map[string]any{"permalink": c.Provenance.Permalink, "month": c.Provenance.Month, "licence": c.Provenance.Licence, "modified": g.Modified, "validated": g.Validated} {
+		b, err := json.Marshal(value)
+		if err != nil {
+			return it, err
+		}
+		it.Info[key] = b
+	}
+	return it, nil
+}
+
+// byPlace orders candidates as the archive does, oldest first; new harvests add at the end.
+func byPlace(a, b *dataset.Candidate) int {
+	return slices.Compare([]string{a.Provenance.Month, a.Provenance.Page, fmt.Sprintf("%06d", a.Provenance.Section), a.ID},
+		[]string{b.Provenance.Month, b.Provenance.Page, fmt.Sprintf("%06d", b.Provenance.Section), b.ID})
+}

@@ -1,0 +1,165 @@
+package release
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// GoldFolder holds, inside a harvest's folder, the rows of queries that annotators changed: HASH.json.gz, in the SPARQL 1.1 Query Results JSON Format.
+const GoldFolder = "gold"
+
+// maxResult bounds a stored result, in bytes: what the harvest accepts.
+const maxResult = 10 << 20
+
+// keptPath names the file of a changed query by the SHA-256 of its normal form, so that a query has one result however it is laid out.
+func keptPath(dir, query string) string {
+	sum := sha256.Sum256([]byte(sparql.NormalForm(query)))
+	return filepath.Join(dir, GoldFolder, hex.EncodeToString(sum[:16])+".json.gz")
+}
+
+// Keep stores what a changed query returned, durably and as a whole: a reader finds the former rows or these. Results over 10 MB are refused.
+func Keep(dir, query string, t *kg.Table) (err error) {
+	body, err := json.Marshal(t)
+	if err != nil {
+		return fmt.Errorf("keeping a result: %w", err)
+	}
+	if len(body) > maxResult {
+		return fmt.Errorf("the result has %d bytes, more than the %d that a benchmark item may have: narrow the query", len(body), maxResult)
+	}
+	var z bytes.Buffer
+	zw := gzip.NewWriter(&z)
+	if _, err := zw.Write(body); err != nil {
+		return err
+	}
+	if err := zw.Close(); err != nil {
+		return err
+	}
+	name := keptPath(dir, query)
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return fmt.Errorf("keeping a result: %w", err)
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
+	if err != nil {
+		return fmt.Errorf("keeping a result: %w", err)
+	}
+	defer func() {
+		f.Close()
+		if err != nil {
+			_ = os.Remove(f.Name()) // of no use to anybody
+		}
+	}()
+	if _, err = f.Write(z.Bytes()); err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = f.Close()
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping a result: %w", err)
+	}
+	return nil
+}
+
+// Stored returns the rows that the gold query had when it was approved of: those of the harvest for a harvested query, those of the annotator's run for a changed
+// one. nil without an error means that none are there.
+func Stored(dir string, g *Gold) (*kg.Table, error) {
+	t, err := read(keptPath(dir, g.Query))
+	if t != nil || err != nil || sparql.NormalForm(g.Query) != sparql.NormalForm(g.Candidate.Cleaned) {
+		return t, err
+	}
+	b, err := dataset.ReadResult(dir, g.Candidate.ID, maxResult)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t = new(kg.Table)
+	if err := json.Unmarshal(b, t); err != nil {
+		return nil, fmt.Errorf("the stored result of %s: %w", g.Candidate.ID, err)
+	}
+	return t, nil
+}
+
+func read(name string) (*kg.Table, error) {
+	f, err := os.Open(name)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	t := new(kg.Table)
+	if err := json.NewDecoder(io.LimitReader(z, maxResult+1)).Decode(t); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return t, nil
+}
+
+// rows gives a table as the answers of an item.
+func rows(t *kg.Table) (json.RawMessage, error) {
+	b, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	var body struct {
+		Boolean json.RawMessage `json:"boolean"`
+		Results struct {
+			Bindings json.RawMessage `json:"bindings"`
+		} `json:"results"`
+	}
+	if err := json.Unmarshal(b, &body); err != nil {
+		return nil, err
+	}
+	if body.Boolean != nil {
+		return body.Boolean, nil
+	}
+	return body.Results.Bindings, nil
+}
+
+// table gives the answers of an item as a table; nil when it has none.
+func table(it *dataset.Item) (*kg.Table, error) {
+	var body string
+	switch v, isBool := it.Boolean(); {
+	case isBool:
+		body = fmt.Sprintf(`{"head":{},"boolean":%v}`, v)
+	case len(it.Answers) > 0:
+		head := it.Head
+		if head == nil {
+			bs, _ := it.Bindings()
+			head = columns(bs)
+		}
+		h, err := json.Marshal(head)
+		if err != nil {
+			return nil, err
+		}
+		body = fmt.Sprintf(`{"head":{"vars":%s},"results":{"bindings":%s}}`, h, it.Answers)
+	default:
+		return nil, nil
+	}
+	t := new(kg.Table)
+	if err := json.Unmarshal([]byte(body), t); err != nil {
+		return nil, fmt.Errorf("the answers of %s: %w", it.ID, err)
+	}
+	return t, nil
+}
