@@ -1,0 +1,162 @@
+package score
+
+import (
+	"context"
+	"math"
+	"slices"
+)
+
+// Rows are rows of cells in a compact form: Tokens[Starts[i]:Starts[i+1]] are the cells of row i, equal numbers for equal cells, in any order, with
+// repetitions. Starts has one element more than there are rows.
+type Rows struct {
+	Starts []int32
+	Tokens []int32
+}
+
+// Len is the number of rows.
+func (r Rows) Len() int { return max(0, len(r.Starts)-1) }
+
+// Row gives the cells of row i.
+func (r Rows) Row(i int) []int32 { return r.Tokens[r.Starts[i]:r.Starts[i+1]] }
+
+// Add appends a row.
+func (r *Rows) Add(cells ...int32) {
+	if len(r.Starts) == 0 {
+		r.Starts = append(r.Starts, 0)
+	}
+	r.Tokens = append(r.Tokens, cells...)
+	r.Starts = append(r.Starts, int32(len(r.Tokens)))
+}
+
+// DefaultMaxEdges is how many joints between rows and hubs are kept at most unless told otherwise: about 1 GB.
+const DefaultMaxEdges = 60_000_000
+
+// Options of [Assign].
+type Options struct {
+	// MaxEdges limits memory: how many joints between rows and sets of shared values are kept. Beyond it the smallest sets are given up; the result is often
+	// still exact, and says so when it is not. 0 means DefaultMaxEdges.
+	MaxEdges int
+	// Fewest asks for Pairing.FewestPairs.
+	Fewest bool
+}
+
+// Pairing is a one-to-one pairing of gold rows and predicted rows that maximises the sum of recalls, where the recall of a pair is the number of cells that
+// the rows share (as multisets) over the number of cells of the gold row. Rows that share nothing are never a pair.
+//
+// Several pairings can have the same, greatest sum and different numbers of pairs: gold rows {a,b}, {b,c} and predicted rows {a,b}, {a} give
+// the sum 1 with one pair ({a,b} with {a,b}) and with two ({a,b} with {a}, {b,c} with {a,b}). The pairing here has as many pairs as possible.
+type Pairing struct {
+	// Pred gives for each gold row the predicted row that it is paired with, or -1.
+	Pred []int32
+	// Shared gives for each gold row how many cells it shares with that row.
+	Shared []int32
+	// Pairs is the number of pairs.
+	Pairs int
+	// FewestPairs is the smallest number of pairs in any pairing with the same sum, when it was asked for and the result is exact; otherwise Pairs.
+	FewestPairs int
+	// Sum is the sum of recalls.
+	Sum float64
+	// Upper is a proven upper limit of Sum: the same number when Exact.
+	Upper float64
+	// Exact tells that no pairing has a greater sum.
+	Exact bool
+}
+
+// Assign finds the best pairing of gold and predicted rows. Cells are numbers, the same on both sides for the same cell.
+//
+// When ctx ends early, or memory is limited, the result is a pairing that may not be the best, with limits on either side: Sum is reached, Upper cannot be
+// surpassed. It is no error.
+func Assign(ctx context.Context, gold, pred Rows, opt Options) Pairing {
+	if opt.MaxEdges <= 0 {
+		opt.MaxEdges = DefaultMaxEdges
+	}
+	in := prepare(gold, pred)
+	cost, unit, exact := scale(in.width)
+	g := mine(ctx, in, opt.MaxEdges)
+	m := newMatcher(ctx, in, g, cost)
+	m.run()
+	p := Pairing{Pred: m.mateG, Shared: make([]int32, gold.Len())}
+	for i, q := range m.mateG {
+		if q < 0 {
+			continue
+		}
+		p.Pairs++
+		p.Shared[i] = in.common(i, int(q))
+	}
+	p.FewestPairs = p.Pairs
+	p.Sum = recallSum(p.Shared, in.width)
+	p.Exact = m.complete && exact
+	p.Upper = p.Sum
+	if !p.Exact {
+		lost := 0.0 // what rounding the weights down can have taken
+		if !exact {
+			for _, w := range in.width {
+				lost += float64(w) / float64(unit)
+			}
+		}
+		p.Upper = math.Max(p.Sum, math.Min(m.upper(unit)+lost, in.upper()))
+		p.Exact = p.Upper == p.Sum
+	}
+	if opt.Fewest && p.Exact && m.complete {
+		if fewest, ok := m.fewest(); ok {
+			p.FewestPairs = fewest
+		}
+	}
+	return p
+}
+
+// recallSum adds up shared/width: widths apart, so that the sum over rows of one width is a sum of integers.
+func recallSum(shared, width []int32) float64 {
+	cells := map[int32]int64{}
+	for i, k := range shared {
+		if k > 0 {
+			cells[width[i]] += int64(k)
+		}
+	}
+	widths := make([]int32, 0, len(cells))
+	for w := range cells {
+		widths = append(widths, w)
+	}
+	slices.Sort(widths)
+	sum := 0.0
+	for _, w := range widths {
+		sum += float64(cells[w]) / float64(w)
+	}
+	return sum
+}
+
+// maxScale bounds the integer weights; the least common multiple of 1 to 42 is below it.
+const maxScale = 1 << 60
+
+// scale gives the integer weight of one shared cell for every gold row: unit/width, where unit is the least common multiple of all widths. When that is too great
+// for an integer, maxScale stands for it, weights are rounded down, and exact is false.
+func scale(width []int32) (cost []int64, unit int64, exact bool) {
+	l, exact := int64(1), true
+	seen := map[int32]bool{}
+	for _, w := range width {
+		if w <= 0 || seen[w] {
+			continue
+		}
+		seen[w] = true
+		step := int64(w) / gcd(l, int64(w))
+		if l > maxScale/step {
+			l, exact = maxScale, false
+			break
+		}
+		l *= step
+	}
+	cost = make([]int64, len(width))
+	for i, w := range width {
+		if w > 0 {
+			cost[i] = l / int64(w)
+		}
+	}
+	return cost, l, exact
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

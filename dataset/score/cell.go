@@ -1,0 +1,98 @@
+package score
+
+import "strings"
+
+// Cell is one bound value of a result, as in the SPARQL 1.1 Query Results JSON Format (section 3.2.2).
+type Cell struct {
+	Type     string // uri, literal, bnode, or what the file says
+	Value    string
+	Lang     string // xml:lang, as written
+	Datatype string // full IRI, or ""
+	// More holds members of the cell's object beyond those four, names sorted, as JSON text. It is nearly always empty, but SPINACH compares whole objects.
+	More string
+}
+
+// Dict gives equal cells equal numbers, from 0. Answers that are to be compared share one.
+// It is not safe for concurrent use.
+type Dict struct {
+	ids   map[Cell]int32
+	cells []Cell
+}
+
+// NewDict returns an empty Dict.
+func NewDict() *Dict { return &Dict{ids: map[Cell]int32{}} }
+
+// ID gives the number of a cell.
+func (d *Dict) ID(c Cell) int32 {
+	if id, ok := d.ids[c]; ok {
+		return id
+	}
+	c = Cell{strings.Clone(c.Type), strings.Clone(c.Value), strings.Clone(c.Lang), strings.Clone(c.Datatype), c.More} // lets go of the document that they are part of
+	id := int32(len(d.cells))
+	d.ids[c] = id
+	d.cells = append(d.cells, c)
+	return id
+}
+
+// Cell gives the cell of a number.
+func (d *Dict) Cell(id int32) Cell { return d.cells[id] }
+
+// Len is the number of different cells.
+func (d *Dict) Len() int { return len(d.cells) }
+
+// Kind tells what an answer is.
+type Kind uint8
+
+// The kinds of [Answer]. None is the absence of an answer: no query, or one that failed.
+const (
+	None Kind = iota
+	Boolean
+	Table
+)
+
+// Answer is the result of a query: nothing, a truth value or a table.
+type Answer struct {
+	Kind Kind
+	Bool bool
+	Dict *Dict    // of a table: the numbers of cells
+	Vars []string // of a table: column names without "?", in the order of the head or of first appearance
+	// Rows are the rows of a table; Columns has the number of the column beside each cell of Rows.Tokens. Unbound cells are absent.
+	Rows    Rows
+	Columns []int32
+}
+
+// Size is the number of rows; a truth value counts as one.
+func (a *Answer) Size() int {
+	switch a.Kind {
+	case Table:
+		return a.Rows.Len()
+	case Boolean:
+		return 1
+	}
+	return 0
+}
+
+// Empty tells that there is nothing in the answer: no rows, or no answer at all.
+func (a *Answer) Empty() bool { return a.Size() == 0 }
+
+// addRow appends a row of cells with their columns.
+func (a *Answer) addRow(cells, columns []int32) {
+	a.Rows.Add(cells...)
+	a.Columns = append(a.Columns, columns...)
+}
+
+// column gives the number of a column, a new one when the name is new. The number of names is small or the table is hostile; both are quick with hint, the place
+// after the column found last.
+func (a *Answer) column(name string, hint int, index map[string]int32) int32 {
+	if hint < len(a.Vars) && a.Vars[hint] == name {
+		return int32(hint)
+	}
+	if c, ok := index[name]; ok {
+		return c
+	}
+	c := int32(len(a.Vars))
+	name = strings.Clone(name)
+	a.Vars = append(a.Vars, name)
+	index[name] = c
+	return c
+}

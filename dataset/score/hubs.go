@@ -1,0 +1,325 @@
+package score
+
+import "context"
+
+// joint joins a gold row with a hub, or, when to is negative, with the predicted row ^to directly; both hold shared values in common.
+type joint struct {
+	to     int32
+	shared int32
+}
+
+// graph is the graph of rows and hubs. joints[goldStarts[i]:goldStarts[i+1]] are those of gold row i, greatest number of shared values first;
+// preds[hubStarts[h]:hubStarts[h+1]] are the predicted rows of hub h.
+type graph struct {
+	nGold, nPred int
+	goldStarts   []int
+	joints       []joint
+	hubStarts    []int
+	preds        []int32
+	complete     bool  // every pair of rows with values in common is joined
+	floor        int32 // pairs with more values in common than this are all joined, unless broken
+	broken       bool  // the search ended early: nothing is known of pairs that are not joined
+}
+
+// level collects what was found with one number of shared values.
+type level struct {
+	gold  []int32 // gold row and
+	to    []int32 // hub (number within the level) or ^predicted row
+	sizes []int32 // predicted rows of each hub
+	preds []int32
+}
+
+func (l *level) size() int { return len(l.gold) + len(l.preds) }
+
+// miner lists all closed sets of values that rows of both sides hold, in the way of LCM (Uno, Kiyomi, Arimura 2004): each closed set is reached from one other
+// closed set only, by one added value, the core; a set whose closure brings in a value below its core is found elsewhere. Where a set has few rows, its pairs are
+// listed instead of going on.
+type miner struct {
+	ctx    context.Context
+	in     *input
+	levels []*level // by number of shared values
+	edges  int      // joints kept
+	max    int
+	floor  int32 // levels up to this one were given up
+	steps  int
+	broken bool
+
+	inSet        []bool  // is the value in the present set?
+	gold, pred   []int32 // counters by value, zero between uses
+	arena        []int32
+	closureSpace []int32
+}
+
+// mine builds the graph.
+func mine(ctx context.Context, in *input, maxEdges int) *graph {
+	m := &miner{ctx: ctx, in: in, max: maxEdges, inSet: make([]bool, in.values), gold: make([]int32, in.values), pred: make([]int32, in.values)}
+	var gold, pred []int32
+	for i := range in.rows() {
+		switch {
+		case len(in.row(int32(i))) == 0:
+		case i < in.nGold:
+			gold = append(gold, int32(i))
+		default:
+			pred = append(pred, int32(i))
+		}
+	}
+	if len(gold) > 0 && len(pred) > 0 {
+		set := append([]int32(nil), m.closure(gold, pred, 0)...)
+		for _, v := range set {
+			m.inSet[v] = true
+		}
+		if len(set) > 0 {
+			m.hub(int32(len(set)), gold, pred)
+		}
+		m.extend(int32(len(set)), -1, gold, pred)
+	}
+	return m.graph()
+}
+
+// at gives the level of a number of shared values, or nil when it was given up.
+func (m *miner) at(shared int32) *level {
+	if shared <= m.floor {
+		return nil
+	}
+	for len(m.levels) <= int(shared) {
+		m.levels = append(m.levels, &level{})
+	}
+	return m.levels[shared]
+}
+
+// grew keeps memory within its limit: the level with the fewest shared values goes first.
+func (m *miner) grew(n int) {
+	m.edges += n
+	for m.edges > m.max && int(m.floor)+1 < len(m.levels) {
+		m.floor++
+		m.edges -= m.levels[m.floor].size()
+		m.levels[m.floor] = &level{}
+	}
+}
+
+func (m *miner) hub(shared int32, gold, pred []int32) {
+	l := m.at(shared)
+	if l == nil {
+		return
+	}
+	id := int32(len(l.sizes))
+	for _, g := range gold {
+		l.gold = append(l.gold, g)
+		l.to = append(l.to, id)
+	}
+	l.sizes = append(l.sizes, int32(len(pred)))
+	n := int32(m.in.nGold)
+	for _, p := range pred {
+		l.preds = append(l.preds, p-n)
+	}
+	m.grew(len(gold) + len(pred))
+}
+
+// pairs joins the rows of a small set directly, those whose pair is found here first.
+func (m *miner) pairs(core int32, gold, pred []int32) {
+	n := int32(m.in.nGold)
+	for _, g := range gold {
+		for _, p := range pred {
+			shared, first := m.in.shared(g, p, m.inSet, core)
+			if !first {
+				continue
+			}
+			if l := m.at(shared); l != nil {
+				l.gold = append(l.gold, g)
+				l.to = append(l.to, ^(p - n))
+				m.grew(1)
+			}
+		}
+	}
+}
+
+// few tells that listing pairs is cheaper than a hub.
+func few(gold, pred int) bool { return gold*pred <= gold+pred || gold*pred <= 6 }
+
+// stop polls the context.
+func (m *miner) stop() bool {
+	if m.steps++; m.steps&1023 == 0 && m.ctx.Err() != nil {
+		m.broken = true
+	}
+	return m.broken
+}
+
+// extend goes through the sets that have one more value, above core, than the present one; gold and pred are the rows that hold the present set of that size.
+// Its depth is at most the greatest number of values that two rows share, plus one.
+func (m *miner) extend(size, core int32, gold, pred []int32) {
+	mark := len(m.arena)
+	var found []int32
+	count := func(rows, counter, other []int32) {
+		for _, r := range rows {
+			row := m.in.row(r)
+			for i := len(row) - 1; i >= 0 && row[i] > core; i-- {
+				v := row[i]
+				if m.inSet[v] {
+					continue
+				}
+				if counter[v] == 0 && other[v] == 0 {
+					found = append(found, v)
+				}
+				counter[v]++
+			}
+		}
+	}
+	count(gold, m.gold, m.pred)
+	count(pred, m.pred, m.gold)
+	kept := found[:0]
+	total := 0
+	for _, v := range found {
+		if m.gold[v] > 0 && m.pred[v] > 0 {
+			kept = append(kept, v)
+			total += int(m.gold[v] + m.pred[v])
+		} else {
+			m.gold[v], m.pred[v] = -1, -1
+		}
+	}
+	// The rows of each value, gold first, lie one after the other in the arena.
+	if need := mark + total; need > cap(m.arena) {
+		grown := make([]int32, mark, 2*need)
+		copy(grown, m.arena)
+		m.arena = grown // callers' slices keep the old array alive
+	}
+	space := m.arena[mark : mark+total]
+	m.arena = m.arena[:mark+total]
+	spans := make([][3]int32, len(kept))
+	at := int32(0)
+	for i, v := range kept {
+		ng, np := m.gold[v], m.pred[v]
+		spans[i] = [3]int32{at, at + ng, at + ng + np}
+		m.gold[v], m.pred[v] = at+1, at+ng+1 // from here on: where the next row goes, plus one
+		at += ng + np
+	}
+	fill := func(rows, next []int32) {
+		for _, r := range rows {
+			row := m.in.row(r)
+			for i := len(row) - 1; i >= 0 && row[i] > core; i-- {
+				if v := row[i]; !m.inSet[v] && next[v] > 0 {
+					space[next[v]-1] = r
+					next[v]++
+				}
+			}
+		}
+	}
+	fill(gold, m.gold)
+	fill(pred, m.pred)
+	for _, r := range [][]int32{gold, pred} {
+		m.clear(r, core)
+	}
+	for i, v := range kept {
+		if m.stop() {
+			break
+		}
+		s := spans[i]
+		m.visit(size, v, space[s[0]:s[1]], space[s[1]:s[2]])
+	}
+	m.arena = m.arena[:mark]
+}
+
+// clear sets the counters of all values in rows back to zero.
+func (m *miner) clear(rows []int32, core int32) {
+	for _, r := range rows {
+		row := m.in.row(r)
+		for i := len(row) - 1; i >= 0 && row[i] > core; i-- {
+			m.gold[row[i]], m.pred[row[i]] = 0, 0
+		}
+	}
+}
+
+// visit handles the set that value core adds to, held by the rows gold and pred.
+func (m *miner) visit(size, core int32, gold, pred []int32) {
+	if few(len(gold), len(pred)) {
+		m.inSet[core] = true
+		m.pairs(core, gold, pred)
+		m.inSet[core] = false
+		return
+	}
+	closed := m.closure(gold, pred, int(size)+1)
+	for _, v := range closed {
+		if v >= core {
+			break
+		}
+		if !m.inSet[v] {
+			return // found from another set
+		}
+	}
+	var added []int32
+	for _, v := range closed {
+		if !m.inSet[v] {
+			m.inSet[v] = true
+			added = append(added, v)
+		}
+	}
+	n := int32(len(closed))
+	m.hub(n, gold, pred)
+	m.extend(n, core, gold, pred)
+	for _, v := range added {
+		m.inSet[v] = false
+	}
+}
+
+// closure gives the values that all rows hold; at least so many are known to be.
+func (m *miner) closure(gold, pred []int32, atLeast int) []int32 {
+	out := append(m.closureSpace[:0], m.in.row(gold[0])...)
+	for _, rows := range [][]int32{gold, pred} {
+		for _, r := range rows {
+			if len(out) <= atLeast {
+				break
+			}
+			row, kept := m.in.row(r), out[:0]
+			j := 0
+			for _, v := range out {
+				for j < len(row) && row[j] < v {
+					j++
+				}
+				if j < len(row) && row[j] == v {
+					kept = append(kept, v)
+				}
+			}
+			out = kept
+		}
+	}
+	m.closureSpace = out
+	return out
+}
+
+// graph puts the levels together, the greatest first.
+func (m *miner) graph() *graph {
+	g := &graph{nGold: m.in.nGold, nPred: m.in.rows() - m.in.nGold, floor: m.floor, broken: m.broken, complete: !m.broken && m.floor == 0}
+	g.goldStarts = make([]int, g.nGold+1)
+	hubs, preds := 0, 0
+	for _, l := range m.levels {
+		hubs += len(l.sizes)
+		preds += len(l.preds)
+		for _, r := range l.gold {
+			g.goldStarts[r+1]++
+		}
+	}
+	for i := range g.nGold {
+		g.goldStarts[i+1] += g.goldStarts[i]
+	}
+	next := append([]int(nil), g.goldStarts[:g.nGold]...)
+	g.joints = make([]joint, g.goldStarts[g.nGold])
+	g.hubStarts = make([]int, 1, hubs+1)
+	g.preds = make([]int32, 0, preds)
+	for shared := len(m.levels) - 1; shared >= 0; shared-- {
+		l := m.levels[shared]
+		first := int32(len(g.hubStarts) - 1)
+		g.preds = append(g.preds, l.preds...)
+		for _, n := range l.sizes {
+			g.hubStarts = append(g.hubStarts, g.hubStarts[len(g.hubStarts)-1]+int(n))
+		}
+		for i, r := range l.gold {
+			to := l.to[i]
+			if to >= 0 {
+				to += first
+			}
+			g.joints[next[r]] = joint{to, int32(shared)}
+			next[r]++
+		}
+		m.levels[shared] = nil
+	}
+	return g
+}
