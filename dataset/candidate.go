@@ -184,6 +184,7 @@ const (
 	RefusedHost  Reason = "refused_service" // it calls a SERVICE that is not allowed
 	Timeout      Reason = "timeout"
 	TooLarge     Reason = "too_large"     // over 10 MB
+	Failed       Reason = "failed"        // the endpoint gives up on it for another reason, such as memory
 	Empty        Reason = "empty"         // no rows
 	Scholarly    Reason = "scholarly"     // it needs the scholarly half of the split graph
 	EndpointDown Reason = "endpoint_down" // the endpoint failed for good; `harvest` tries it again

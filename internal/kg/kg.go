@@ -119,6 +119,7 @@ type Table struct {
 	Ask     bool
 	Boolean bool
 	Elapsed time.Duration
+	Bytes   int64  // size of the answer as it came over the network; 0 when it did not
 	Source  string // name or address of the endpoint that answered
 }
 

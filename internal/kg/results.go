@@ -1,7 +1,9 @@
 package kg
 
 import (
+	"bytes"
 	"encoding/json"
+	"io"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -59,16 +61,50 @@ func (t Table) MarshalJSON() ([]byte, error) {
 	r.Results = &struct {
 		Bindings []map[string]binding `json:"bindings"`
 	}{Bindings: make([]map[string]binding, len(t.Rows))}
-	for i, row := range t.Rows {
-		m := make(map[string]binding, len(row))
-		for j, c := range row {
-			if c.Bound() {
-				m[t.Vars[j]] = toBinding(c)
-			}
-		}
-		r.Results.Bindings[i] = m
+	for i := range t.Rows {
+		r.Results.Bindings[i] = t.binding(i)
 	}
 	return json.Marshal(r)
+}
+
+// binding is a row in the JSON format.
+func (t *Table) binding(i int) map[string]binding {
+	m := make(map[string]binding, len(t.Rows[i]))
+	for j, c := range t.Rows[i] {
+		if c.Bound() {
+			m[t.Vars[j]] = toBinding(c)
+		}
+	}
+	return m
+}
+
+// WriteJSON writes what MarshalJSON gives, row by row, so that a large table needs no second copy in memory.
+func (t *Table) WriteJSON(w io.Writer) error {
+	head := Table{Vars: t.Vars, Ask: t.Ask, Boolean: t.Boolean}
+	data, err := json.Marshal(head)
+	if err != nil {
+		return err
+	}
+	if t.Ask {
+		_, err = w.Write(data)
+		return err
+	}
+	data = bytes.TrimSuffix(data, []byte("]}}"))
+	for i := range t.Rows {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		row, err := json.Marshal(t.binding(i))
+		if err != nil {
+			return err
+		}
+		if _, err := w.Write(append(data, row...)); err != nil {
+			return err
+		}
+		data = data[:0]
+	}
+	_, err = w.Write(append(data, "]}}"...))
+	return err
 }
 
 // UnmarshalJSON reads the SPARQL 1.1 Query Results JSON Format. A body that is neither a boolean nor bindings is an error.

@@ -126,6 +126,7 @@ func (c *Client) readTable(query string, a answer) (*kg.Table, *kg.Error) {
 		return nil, brokenResult(query, a.body)
 	}
 	dropContext(&t)
+	t.Bytes = int64(len(a.body))
 	return &t, nil
 }
 
