@@ -456,7 +456,7 @@ func (c *checker) place(t Triple, statements map[string]bool) {
 		c.add("prefix", span, "p:"+id+" leads to a statement node, never to a value", "write wdt:"+id+", or p:"+id+" [ ps:"+id+" … ]")
 	case strings.HasPrefix(p, rdf.Direct) && t.Subject.Kind == Var && statements[t.Subject.Name]:
 		c.add("prefix", span, "wdt:"+id+" is asked of ?"+t.Subject.Name+", which is a statement", "qualifiers are pq:"+id+", the statement's value is ps:"+id)
-	case t.Object.Kind == Const && strings.HasPrefix(t.Object.Value.Value, rdf.Direct):
+	case t.Object.Kind == Const && strings.HasPrefix(t.Object.Value().Value, rdf.Direct):
 		c.add("prefix", t.Object.Span, "wdt: stands before an object", "items and properties as things are wd:")
 	}
 }

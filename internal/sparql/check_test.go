@@ -110,9 +110,9 @@ func TestTriples(t *testing.T) {
 	}
 	var got []string
 	for _, f := range q.Body.Where.Patterns[0].(*Triples).Triples() {
-		p := f.Path.Term.Written
+		p := f.Path.Term.Written()
 		if p == "" {
-			p = f.Path.Term.Value.Value[strings.LastIndexByte(f.Path.Term.Value.Value, '#')+1:]
+			p = f.Path.Term.Value().Value[strings.LastIndexByte(f.Path.Term.Value().Value, '#')+1:]
 		}
 		got = append(got, key(f.Subject)+" "+p+" "+key(f.Object))
 	}

@@ -289,7 +289,7 @@ func (e *explainer) predicate(t *Term) string {
 	if t.Kind == Var {
 		return "some property ?" + t.Name
 	}
-	iri := t.Value.Value
+	iri := t.Value().Value
 	name := e.term(t)
 	switch {
 	case iri == rdf.RDFType:
@@ -340,21 +340,21 @@ func (e *explainer) term(t *Term) string {
 		}
 		return "the list (" + strings.Join(parts, ", ") + ")"
 	}
-	if t.Value.IsLiteral() {
+	if t.IsLiteral() {
 		switch {
-		case t.Value.Datatype == "" && t.Value.Lang == "":
-			return rdf.Quote(t.Value.Value)
-		case t.Value.Lang != "":
-			return rdf.Quote(t.Value.Value) + " (" + t.Value.Lang + ")"
+		case t.Value().Datatype == "" && t.Value().Lang == "":
+			return rdf.Quote(t.Value().Value)
+		case t.Value().Lang != "":
+			return rdf.Quote(t.Value().Value) + " (" + t.Value().Lang + ")"
 		}
-		return t.Value.Value
+		return t.Value().Value
 	}
-	id := rdf.EntityID(t.Value.Value)
+	id := rdf.EntityID(t.Value().Value)
 	if id == "" {
-		if t.Written != "" {
-			return t.Written
+		if t.Written() != "" {
+			return t.Written()
 		}
-		return rdf.Shorten(t.Value.Value)
+		return rdf.Shorten(t.Value().Value)
 	}
 	if l := cleanLabel(e.label(id)); l != "" {
 		return l + " (" + id + ")"

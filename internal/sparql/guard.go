@@ -13,7 +13,7 @@ func Guard(q *Query, allow func(iri string) bool) error {
 	if q.Form == Update {
 		return guardError(q, Span{}, q.Operation, "this is an update ("+q.Operation+"); only reading is allowed", "ask with SELECT or ASK")
 	}
-	allowed := func(t *Term) bool { return allow != nil && t.Kind == Const && allow(t.Value.Value) }
+	allowed := func(t *Term) bool { return allow != nil && t.Kind == Const && allow(t.Value().Value) }
 	var err *Error
 	Inspect(q, func(n Node) bool {
 		if err != nil {
@@ -22,7 +22,7 @@ func Guard(q *Query, allow func(iri string) bool) error {
 		switch x := n.(type) {
 		case *Dataset:
 			if !allowed(x.IRI) {
-				err = guardError(q, x.Span, x.IRI.Value.Value, "FROM <"+x.IRI.Value.Value+"> is not allowed", "leave FROM out")
+				err = guardError(q, x.Span, x.IRI.Value().Value, "FROM <"+x.IRI.Value().Value+"> is not allowed", "leave FROM out")
 			}
 		case *Service:
 			err = guardService(q, x, allowed)
@@ -41,13 +41,13 @@ func guardService(q *Query, s *Service, allowed func(*Term) bool) *Error {
 		return guardError(q, s.Span, "?"+s.Name.Name, "the address of a SERVICE must not be a variable", "write the address out")
 	case Federation:
 		if !allowed(s.Name) {
-			iri := s.Name.Value.Value
+			iri := s.Name.Value().Value
 			return guardError(q, s.Span, iri, "SERVICE <"+shorten(iri)+"> is not allowed", "leave it out: only known addresses may be asked")
 		}
 	case MWAPIService:
 		for _, p := range s.Params() {
 			if p.IRI == rdf.Wikibase+"endpoint" && !wikimediaHost(p.Value) {
-				return guardError(q, s.Span, p.Value.Written, "wikibase:mwapi may only ask Wikimedia's wikis", `use an endpoint such as "www.wikidata.org"`)
+				return guardError(q, s.Span, p.Value.Written(), "wikibase:mwapi may only ask Wikimedia's wikis", `use an endpoint such as "www.wikidata.org"`)
 			}
 		}
 	}
@@ -56,10 +56,10 @@ func guardService(q *Query, s *Service, allowed func(*Term) bool) *Error {
 
 // wikimediaHost reports whether t is the host name of one of Wikimedia's wikis.
 func wikimediaHost(t *Term) bool {
-	if t.Kind != Const || !t.Value.IsLiteral() {
+	if t.Kind != Const || !t.IsLiteral() {
 		return false
 	}
-	host := strings.ToLower(t.Value.Value)
+	host := strings.ToLower(t.Value().Value)
 	for _, c := range host {
 		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' {
 			return false

@@ -23,10 +23,10 @@ func Identifiers(q *Query) []Identifier {
 	index := map[string]int{}
 	Inspect(q, func(n Node) bool {
 		t, ok := n.(*Term)
-		if !ok || t.Kind != Const || !t.Value.IsIRI() {
+		if !ok || t.Kind != Const || !t.IsIRI() {
 			return true
 		}
-		id := rdf.EntityID(t.Value.Value)
+		id := rdf.EntityID(t.Value().Value)
 		if id == "" {
 			return true
 		}
@@ -36,7 +36,7 @@ func Identifiers(q *Query) []Identifier {
 			index[id] = i
 			out = append(out, Identifier{ID: id, Span: t.Span})
 		}
-		if p := prefixOf(t.Value.Value); p != "" && !slices.Contains(out[i].Prefixes, p) {
+		if p := prefixOf(t.Value().Value); p != "" && !slices.Contains(out[i].Prefixes, p) {
 			out[i].Prefixes = append(out[i].Prefixes, p)
 		}
 		return true

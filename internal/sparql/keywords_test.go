@@ -39,7 +39,7 @@ SELECT * { a:1 b:1 c:1 . d:1 :1 wd:1 . wdt:1 a:2 b:2 . wd:2 :2 a:3 }`)
 	var got []string
 	for _, p := range q.Body.Where.Patterns {
 		for _, x := range p.(*Triples).Triples() {
-			got = append(got, x.Subject.Value.Value, x.Path.IRI(), x.Object.Value.Value)
+			got = append(got, x.Subject.Value().Value, x.Path.IRI(), x.Object.Value().Value)
 		}
 	}
 	want := "http://a/1 http://b/1 http://c/1 http://d/1 http://e/1 http://mine/1 http://www.wikidata.org/prop/direct/1 http://a/2 http://b/2 " +

@@ -57,10 +57,10 @@ func plainMark(r rune) rune {
 
 // labelOf returns the label of the number that t names.
 func (p *printer) labelOf(t *Term) string {
-	if t.Kind != Const || !t.Value.IsIRI() {
+	if t.Kind != Const || !t.IsIRI() {
 		return ""
 	}
-	if id := rdf.EntityID(t.Value.Value); id != "" {
+	if id := rdf.EntityID(t.Value().Value); id != "" {
 		return cleanLabel(p.o.Label(id))
 	}
 	return ""

@@ -33,7 +33,7 @@ const (
 type token struct {
 	kind       kind
 	kw         keyword
-	newline    bool  // a line break stands between this token and the one before
+	escaped    bool  // of tName: a backslash stands in it
 	start, end int32 // bytes
 	colon      int32 // of tName: offset of the colon
 	comments   int32 // number of comments that end before this token
@@ -47,15 +47,17 @@ type lexer struct {
 	err      *Error
 }
 
-// Character classes of ASCII.
+// Character classes. Bytes beyond ASCII are in none.
 const (
-	cSpace = 1 << iota
-	cDigit
+	cSpace  = 1 << iota
+	cDigit  // 0-9
 	cLetter // A-Z a-z _
 	cName   // letters, digits, _ and -
+	cSingle // a token of its own, whatever follows
+	cOpen   // what may go on a name in ways that the fast path does not know
 )
 
-var class = func() (t [128]uint8) {
+var class = func() (t [256]uint8) {
 	for c := 'a'; c <= 'z'; c++ {
 		t[c] |= cLetter | cName
 		t[c-32] |= cLetter | cName
@@ -68,6 +70,15 @@ var class = func() (t [128]uint8) {
 	for _, c := range " \t\n\r\f" {
 		t[c] |= cSpace
 	}
+	for _, c := range "{}()[];,*/+-=" {
+		t[c] |= cSingle
+	}
+	for _, c := range ".:%\\-" {
+		t[c] |= cOpen
+	}
+	for c := utf8.RuneSelf; c < len(t); c++ {
+		t[c] |= cOpen
+	}
 	return t
 }()
 
@@ -77,19 +88,18 @@ func (l *lexer) next() (t token) {
 	return t
 }
 
-// read puts the next token into t, field by field: tokens are most of the parser's traffic, and copying a fresh one stalls the processor.
 func (l *lexer) read(t *token) {
-	t.newline = l.skip()
-	t.kind, t.kw, t.start, t.comments = tEOF, kwNone, int32(l.pos), int32(len(l.comments))
+	l.skip()
+	*t = token{start: int32(l.pos), comments: int32(len(l.comments))}
 	if l.pos < len(l.text) {
 		l.scan(t)
+		t.escaped = t.kind == tName && strings.IndexByte(l.text[t.start:l.pos], '\\') >= 0
 	}
 	t.end = int32(l.pos)
 }
 
-// skip passes white space and comments and reports whether a line break was among them.
-func (l *lexer) skip() bool {
-	newline := false
+// skip passes white space and comments.
+func (l *lexer) skip() {
 	own := l.pos == 0
 	if l.pos == 0 && strings.HasPrefix(l.text, "\ufeff") {
 		l.pos = len("\ufeff")
@@ -99,7 +109,7 @@ func (l *lexer) skip() bool {
 		case ' ', '\t', '\f':
 			l.pos++
 		case '\n', '\r':
-			newline, own = true, true
+			own = true
 			l.pos++
 		case '#':
 			start := l.pos
@@ -110,10 +120,9 @@ func (l *lexer) skip() bool {
 			l.pos += n
 			l.comments = append(l.comments, Comment{Span{int32(start), int32(l.pos)}, strings.TrimRight(l.text[start:l.pos], " \t\f"), own})
 		default:
-			return newline
+			return
 		}
 	}
-	return newline
 }
 
 func (l *lexer) scan(t *token) {

@@ -77,7 +77,7 @@ func (m *measurer) node(n Node) bool {
 	case *Triples:
 		m.triples(x)
 	case *Term:
-		if x.Kind == Const && x.Value.IsLiteral() {
+		if x.Kind == Const && x.IsLiteral() {
 			m.literals[key(x)] = true
 		}
 	}
@@ -85,7 +85,7 @@ func (m *measurer) node(n Node) bool {
 }
 
 func (m *measurer) triples(t *Triples) {
-	if t.Subject.Kind == Const && t.Subject.Value.Value == bdServiceParam {
+	if t.Subject.Kind == Const && t.Subject.Value().Value == bdServiceParam {
 		return
 	}
 	for _, f := range t.Triples() {
@@ -112,7 +112,7 @@ func key(t *Term) string {
 	case Var:
 		return "?" + t.Name
 	case Const:
-		return t.Value.String()
+		return t.Value().String()
 	}
 	return "_:" + t.Name
 }
@@ -191,10 +191,10 @@ var serviceFeature = [...]string{Federation: "federation", LabelService: "label-
 	GASService: "gas", SliceService: "slice", SampleService: "sample", VariableTarget: "federation"}
 
 func termFeature(t *Term, have map[string]bool) {
-	if t.Kind != Const || !t.Value.IsIRI() {
+	if t.Kind != Const || !t.IsIRI() {
 		return
 	}
-	iri := t.Value.Value
+	iri := t.Value().Value
 	switch {
 	case strings.HasPrefix(iri, "http://www.w3.org/ns/lemon/ontolex#"), iri == rdf.Wikibase+"lemma", strings.HasPrefix(rdf.EntityID(iri), "L"):
 		have["lexeme"] = true

@@ -94,9 +94,9 @@ func (p *parser) in(start token, left *Expr) *Expr {
 	}
 	p.expectWord(kwIn)
 	p.expect('(', "a list in brackets")
-	x.Args = []*Expr{left}
+	x.Args = p.exprPtrs.single(left)
 	for !p.is(')') {
-		x.Args = append(x.Args, p.expr())
+		x.Args = p.exprPtrs.push(x.Args, p.expr())
 		if !p.accept(',') {
 			break
 		}
@@ -298,9 +298,10 @@ func (p *parser) constant() *Term {
 	case tWord:
 		if p.tok.kw == kwTrue || p.tok.kw == kwFalse {
 			t := p.terms.one()
-			t.Kind, t.Span = Const, Span{start.start, start.end}
-			t.Written = strings.ToLower(spelling[p.tok.kw])
-			t.Value = rdf.Term{Kind: rdf.LiteralKind, Value: t.Written, Datatype: rdf.XSDBoolean}
+			t.Kind, t.form, t.Span, t.Name = Const, formBoolean, Span{start.start, start.end}, "true"
+			if p.tok.kw == kwFalse {
+				t.Name = "false"
+			}
 			p.advance()
 			return t
 		}
@@ -310,16 +311,15 @@ func (p *parser) constant() *Term {
 
 func (p *parser) numberTerm(start, number token) *Term {
 	t := p.terms.one()
-	t.Kind, t.Span = Const, Span{start.start, number.end}
-	t.Written = p.text[start.start:number.end]
-	datatype := rdf.XSDInteger
+	t.Kind, t.Span, t.Name = Const, Span{start.start, number.end}, p.text[start.start:number.end]
 	switch number.kind {
+	case tInteger:
+		t.form = formInteger
 	case tDecimal:
-		datatype = rdf.XSDDecimal
+		t.form = formDecimal
 	case tDouble:
-		datatype = rdf.XSDDouble
+		t.form = formDouble
 	}
-	t.Value = rdf.Term{Kind: rdf.LiteralKind, Value: t.Written, Datatype: datatype}
 	return t
 }
 
@@ -327,17 +327,16 @@ func (p *parser) numberTerm(start, number token) *Term {
 func (p *parser) literal() *Term {
 	start := p.tok
 	t := p.terms.one()
-	t.Kind = Const
-	t.Value = rdf.Term{Kind: rdf.LiteralKind, Value: p.stringValue(p.tok)}
+	t.Kind, t.Name = Const, p.textOf(start)
+	value, quote, plain := p.stringText(start)
 	p.advance()
-	t.Written = p.textOf(start)
 	switch {
 	case p.is(tLang):
 		tag := p.text[p.tok.start+1 : p.tok.end]
-		t.Value.Lang = strings.ToLower(tag)
-		t.Written = p.text[start.start:p.tok.end]
+		t.more = &more{value: rdf.LangString(value, tag)}
+		t.Name = p.text[start.start:p.tok.end]
 		if p.tok.start != start.end {
-			t.Written = p.textOf(start) + p.textOf(p.tok)
+			t.Name = p.textOf(start) + p.textOf(p.tok)
 		}
 		p.advance()
 	case p.is(tHat2):
@@ -346,27 +345,37 @@ func (p *parser) literal() *Term {
 			p.fail("the datatype's IRI")
 		}
 		d := p.tok
-		dt := p.varOrIRI("the datatype's IRI")
-		t.Value = rdf.Typed(t.Value.Value, dt.Value.Value)
-		t.Written = p.text[start.start:d.end]
+		t.more = &more{value: rdf.Typed(value, p.varOrIRI("the datatype's IRI").Value().Value)}
+		t.Name = p.text[start.start:d.end]
 		if int(d.end-start.start) != int(start.end-start.start)+2+int(d.end-d.start) {
-			t.Written = p.textOf(start) + "^^" + p.textOf(d)
+			t.Name = p.textOf(start) + "^^" + p.textOf(d)
 		}
+	case plain:
+		t.form, t.split = formString, uint16(quote)
+	default:
+		t.more = &more{value: rdf.String(value)}
 	}
 	t.Span = p.span(start)
 	return t
 }
 
-// stringValue returns the text of a string token with its escapes resolved; an unknown escape is a mistake.
+// stringValue returns the text of a string token with its escapes resolved.
 func (p *parser) stringValue(t token) string {
-	s := p.textOf(t)
+	s, _, _ := p.stringText(t)
+	return s
+}
+
+// stringText returns the text of a string token with its escapes resolved, the length of its quotation mark and whether it had no escapes; an unknown
+// escape is a mistake.
+func (p *parser) stringText(t token) (s string, quote int, plain bool) {
+	s = p.textOf(t)
 	n := 1
 	if len(s) >= 6 && s[0] == s[1] && s[1] == s[2] {
 		n = 3
 	}
 	s = s[n : len(s)-n]
 	if strings.IndexByte(s, '\\') < 0 {
-		return s
+		return s, n, true
 	}
 	out, bad := unescapeString(s)
 	if bad >= 0 {
@@ -375,5 +384,5 @@ func (p *parser) stringValue(t token) string {
 		b.end = min(b.start+2, t.end)
 		p.failWith(b, "", "an unknown escape in a string", `write \\ for a backslash; known are \t \n \r \b \f \" \' \\ \uXXXX`)
 	}
-	return out
+	return out, n, false
 }

@@ -1,14 +1,10 @@
 package sparql
 
-import (
-	"strings"
-)
-
 func (p *parser) openBrace(expected string) {
 	if !p.is('{') {
 		p.fail(expected)
 	}
-	p.open = append(p.open, p.tok)
+	p.open.push(p.tok.start)
 	p.advance()
 }
 
@@ -19,14 +15,13 @@ func (p *parser) closeBrace() {
 		}
 		p.fail("a pattern or a closing brace")
 	}
-	p.open = p.open[:len(p.open)-1]
+	p.open.n--
 	p.advance()
 }
 
 // unclosed reports the brace that was opened last and never closed.
 func (p *parser) unclosed() {
-	o := p.open[len(p.open)-1]
-	pos := positionIn(p.text, int(o.start))
+	pos := positionIn(p.text, int(p.open.at(p.open.n-1)))
 	p.failWith(p.tok, "}", "the query ends, but a brace opened at line "+itoa(pos.Line)+", column "+itoa(pos.Column)+" is not closed",
 		"add the missing }")
 }
@@ -38,15 +33,17 @@ func (p *parser) group() *Group {
 	g := p.groups.one()
 	g.Notes = p.start()
 	p.openBrace("a pattern in braces")
-	g.Open = p.opened()
+	open := p.opened()
 	if p.isWord(kwSelect) {
 		s := &SubSelect{Query: p.subSelect()}
 		s.Span = s.Query.Span
-		g.Patterns = []Pattern{s}
+		g.Patterns = p.patterns.single(s)
 	} else {
 		p.elements(g)
 	}
-	g.Close = p.before()
+	if c := p.before(); open != nil || c != nil {
+		g.braces = &braces{open, c}
+	}
 	p.closeBrace()
 	g.Span = p.span(start)
 	p.finish(&g.Notes)
@@ -68,7 +65,7 @@ func (p *parser) elements(g *Group) {
 // recoverElement reads an element; after a mistake it passes on to the next dot, brace or keyword that starts an element.
 func (p *parser) recoverElement(g *Group) {
 	at := p.tok.start
-	depth, open := p.depth, len(p.open)
+	depth, open := p.depth, p.open.n
 	defer func() {
 		r := recover()
 		if r == nil {
@@ -77,8 +74,8 @@ func (p *parser) recoverElement(g *Group) {
 		if _, ours := r.(bailout); !ours || p.is(tEOF) || len(p.errs) >= maxErrors {
 			panic(r)
 		}
-		extra := len(p.open) - open // braces that the broken element left open
-		p.depth, p.open = depth, p.open[:min(open, len(p.open))]
+		extra := p.open.n - open // braces that the broken element left open
+		p.depth, p.open.n = depth, min(open, p.open.n)
 		p.skipElement(extra, p.tok.start == at)
 	}()
 	p.element(g)
@@ -171,7 +168,7 @@ func (p *parser) triplesElement(g *Group) {
 	}
 	p.finish(&t.Notes)
 	t.Span.End = p.last.end
-	if t.Subject.Kind == Const && strings.HasPrefix(t.Subject.Value.Value, hintNS) {
+	if t.Subject.Kind == Const && t.Subject.startsWith(hintNS) {
 		g.Patterns = p.patterns.push(g.Patterns, &Hint{Span: t.Span, Notes: t.Notes, Triples: t})
 		t.Notes = nil
 	} else {
@@ -264,7 +261,8 @@ func (p *parser) groupOrUnion(start token) Pattern {
 
 func (p *parser) service(start token) Pattern {
 	p.advance()
-	x := &Service{Silent: p.acceptWord(kwSilent)}
+	x := p.services.one()
+	x.Silent = p.acceptWord(kwSilent)
 	x.Name = p.varOrIRI("the service's IRI or a variable")
 	x.Group = p.group()
 	x.Span = p.span(start)
@@ -285,7 +283,8 @@ func (p *parser) filter(start token) Pattern {
 func (p *parser) bind(start token) Pattern {
 	p.advance()
 	p.expect('(', "an opening bracket")
-	x := &Bind{Expr: p.expr()}
+	x := p.binds.one()
+	x.Expr = p.expr()
 	if !p.acceptWord(kwAs) {
 		p.fail("AS ?name")
 	}
@@ -361,7 +360,7 @@ func (p *parser) valuesRow(v *Values) *ValuesRow {
 		}
 		p.expect('(', "a row of values in brackets or a closing brace")
 		for !p.is(')') {
-			r.Cells = append(r.Cells, p.valuesCell())
+			r.Cells = p.termPtrs.push(r.Cells, p.valuesCell())
 		}
 		p.advance()
 		if len(r.Cells) != len(v.Vars) {

@@ -4,6 +4,11 @@ import "strconv"
 
 // modifiers reads rule 18. LIMIT and OFFSET come in either order.
 func (p *parser) modifiers(s *SelectQuery) {
+	if p.tok.kind != tWord {
+		return
+	}
+	outer := p.mods
+	p.mods = nil
 	if p.isWord(kwGroup) {
 		s.GroupBy = p.groupBy()
 	}
@@ -20,6 +25,7 @@ func (p *parser) modifiers(s *SelectQuery) {
 		case p.isWord(kwOffset) && s.Offset == nil:
 			s.Offset = p.count()
 		default:
+			p.mods = outer
 			return
 		}
 	}
@@ -27,7 +33,9 @@ func (p *parser) modifiers(s *SelectQuery) {
 
 func (p *parser) groupBy() *GroupBy {
 	start := p.tok
-	g := &GroupBy{Notes: p.start()}
+	m := p.modifier()
+	g := &m.groupBy
+	g.Notes = p.start()
 	p.advance()
 	p.expectWord(kwBy)
 	for {
@@ -35,7 +43,7 @@ func (p *parser) groupBy() *GroupBy {
 		if k == nil {
 			break
 		}
-		g.Keys = append(g.Keys, k)
+		g.Keys = p.groupPtrs.push(g.Keys, k)
 	}
 	if len(g.Keys) == 0 {
 		p.fail("a variable or an expression in brackets")
@@ -47,7 +55,10 @@ func (p *parser) groupBy() *GroupBy {
 
 func (p *parser) groupKey() *GroupKey {
 	start := p.tok
-	k := &GroupKey{}
+	if !p.is(tVar) && !p.is('(') && !p.callStart() {
+		return nil
+	}
+	k := p.groupKeys.one()
 	switch {
 	case p.is(tVar), p.callStart():
 		k.Notes = p.start()
@@ -63,8 +74,6 @@ func (p *parser) groupKey() *GroupKey {
 			k.As = p.variable()
 		}
 		p.expect(')', "a closing bracket")
-	default:
-		return nil
 	}
 	k.Span = p.span(start)
 	p.finish(&k.Notes)
@@ -99,7 +108,9 @@ func (p *parser) having() *Having {
 
 func (p *parser) orderBy() *OrderBy {
 	start := p.tok
-	o := &OrderBy{Notes: p.start()}
+	m := p.modifier()
+	o := &m.orderBy
+	o.Notes = p.start()
 	p.advance()
 	p.expectWord(kwBy)
 	for {
@@ -107,7 +118,7 @@ func (p *parser) orderBy() *OrderBy {
 		if k == nil {
 			break
 		}
-		o.Keys = append(o.Keys, k)
+		o.Keys = p.orderPtrs.push(o.Keys, k)
 	}
 	if len(o.Keys) == 0 {
 		p.fail("a variable, ASC(…), DESC(…) or an expression in brackets")
@@ -119,7 +130,10 @@ func (p *parser) orderBy() *OrderBy {
 
 func (p *parser) orderKey() *OrderKey {
 	start := p.tok
-	k := &OrderKey{}
+	if !p.isWord(kwAsc) && !p.isWord(kwDesc) && !p.is(tVar) && !p.is('(') && !p.callStart() {
+		return nil
+	}
+	k := p.orderKeys.one()
 	switch {
 	case p.isWord(kwAsc), p.isWord(kwDesc):
 		k.Notes = p.start()
@@ -132,8 +146,6 @@ func (p *parser) orderKey() *OrderKey {
 	case p.is(tVar), p.is('('), p.callStart():
 		k.Notes = p.start()
 		k.Expr = p.primary()
-	default:
-		return nil
 	}
 	k.Span = p.span(start)
 	p.finish(&k.Notes)
@@ -142,7 +154,11 @@ func (p *parser) orderKey() *OrderKey {
 
 func (p *parser) count() *Count {
 	start := p.tok
-	c := &Count{Notes: p.start()}
+	c := &p.modifier().limit
+	if c.End > 0 { // the other of LIMIT and OFFSET
+		c = &Count{}
+	}
+	c.Notes = p.start()
 	p.advance()
 	if !p.is(tInteger) {
 		p.fail("a whole number")

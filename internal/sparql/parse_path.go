@@ -1,7 +1,5 @@
 package sparql
 
-import "github.com/spinachbot/spinachbot/internal/rdf"
-
 // verb reads the predicate of a pattern.
 func (p *parser) verb() *Path {
 	if p.is(tVar) {
@@ -20,9 +18,9 @@ func (p *parser) path() *Path {
 	first := p.pathSequence()
 	if p.is('|') {
 		x := p.paths.one()
-		x.Kind, x.Args = PathAlt, []*Path{first}
+		x.Kind, x.Args = PathAlt, p.pathPtrs.single(first)
 		for p.accept('|') {
-			x.Args = append(x.Args, p.pathSequence())
+			x.Args = p.pathPtrs.push(x.Args, p.pathSequence())
 		}
 		x.Span = p.span(start)
 		first = x
@@ -38,10 +36,9 @@ func (p *parser) pathSequence() *Path {
 		return first
 	}
 	x := p.paths.one()
-	x.Kind, x.Args = PathSeq, make([]*Path, 1, 2)
-	x.Args[0] = first
+	x.Kind, x.Args = PathSeq, p.pathPtrs.single(first)
 	for p.accept('/') {
-		x.Args = append(x.Args, p.pathElement())
+		x.Args = p.pathPtrs.push(x.Args, p.pathElement())
 	}
 	x.Span = p.span(start)
 	return x
@@ -54,7 +51,7 @@ func (p *parser) pathElement() *Path {
 	x := p.pathModifier(start, p.pathPrimary())
 	if inverse {
 		i := p.paths.one()
-		i.Kind, i.Args, i.Span = PathInverse, []*Path{x}, p.span(start)
+		i.Kind, i.Args, i.Span = PathInverse, p.pathPtrs.single(x), p.span(start)
 		x = i
 	}
 	return x
@@ -80,7 +77,7 @@ func (p *parser) pathModifier(start token, x *Path) *Path {
 	}
 	p.advance()
 	y := p.paths.one()
-	y.Kind, y.Args, y.Span = k, []*Path{x}, p.span(start)
+	y.Kind, y.Args, y.Span = k, p.pathPtrs.single(x), p.span(start)
 	return y
 }
 
@@ -113,7 +110,7 @@ func (p *parser) pathPrimary() *Path {
 func (p *parser) predicate() *Term {
 	if p.isWord(kwA) && p.textOf(p.tok) == "a" {
 		t := p.terms.one()
-		t.Kind, t.Span, t.Written, t.Value = Const, Span{p.tok.start, p.tok.end}, "a", rdf.IRI(rdf.RDFType)
+		t.Kind, t.form, t.Span, t.Name = Const, formType, Span{p.tok.start, p.tok.end}, "a"
 		p.advance()
 		return t
 	}

@@ -1,7 +1,9 @@
 package sparql
 
 import (
+	"math"
 	"net/url"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
@@ -70,11 +72,7 @@ func (p *parser) prologue(q *Query) {
 			p.base = d.IRI
 			continue
 		}
-		if p.prefixes == nil {
-			p.prefixes = map[string]string{}
-		}
-		p.prefixes[d.Prefix] = d.IRI
-		p.recent = [4]binding{}
+		p.declare(d.Prefix, d.IRI)
 	}
 }
 
@@ -153,7 +151,7 @@ func (p *parser) mergeStart(n *Notes) *Notes {
 }
 
 func (p *parser) selectClause(s *SelectQuery) {
-	p.selects = append(p.selects, s)
+	p.selects.push(s)
 	p.advance()
 	switch {
 	case p.acceptWord(kwDistinct):
@@ -343,30 +341,37 @@ func (p *parser) subSelect() *SelectQuery {
 // iriTerm returns the constant for a tIRI or tName token.
 func (p *parser) iriTerm(t token) *Term {
 	x := p.terms.one()
-	x.Span, x.Kind, x.Written = Span{t.start, t.end}, Const, p.textOf(t)
-	if t.kind == tIRI {
-		x.Value = rdf.IRI(p.resolve(t))
+	x.Span, x.Kind, x.Name = Span{t.start, t.end}, Const, p.textOf(t)
+	if t.kind == tName {
+		p.name(x, t)
+		return x
+	}
+	if p.base == "" && strings.IndexByte(x.Name, '\\') < 0 {
+		x.form = formIRI
 	} else {
-		x.Value = rdf.IRI(p.expand(t))
+		x.more = &more{value: rdf.IRI(p.resolve(t))}
 	}
 	return x
 }
 
-// expand returns the full IRI of a prefixed name; an unknown prefix is a mistake that does not stop the reading.
-func (p *parser) expand(t token) string {
+// name gives x the meaning of a prefixed name; an unknown prefix is a mistake that does not stop the reading.
+func (p *parser) name(x *Term, t token) {
 	prefix := p.text[t.start:t.colon]
 	local := p.text[t.colon+1 : t.end]
-	ns, ok := p.namespace(prefix)
-	if !ok {
+	ns := p.namespace(prefix)
+	if ns == nil {
 		prefix = unescapeName(prefix)
-		if ns, ok = p.namespace(prefix); !ok && len(p.errs) < maxErrors {
-			p.mistake(t, "", "the prefix \""+prefix+":\" is not declared", p.prefixHint(prefix, local))
+		if ns = p.namespace(prefix); ns == nil {
+			if len(p.errs) < maxErrors {
+				p.mistake(t, "", "the prefix \""+prefix+":\" is not declared", p.prefixHint(prefix, local))
+			}
+			ns = new(string)
 		}
 	}
-	for i := 0; i < len(local); i++ {
-		if local[i] == '\\' {
-			return p.concat(ns, unescapeName(local))
-		}
+	split := t.colon + 1 - t.start
+	if !t.escaped && split <= math.MaxUint16 {
+		x.form, x.split, x.space = formName, uint16(split), ns
+		return
 	}
-	return p.concat(ns, local)
+	x.more = &more{value: rdf.IRI(*ns + unescapeName(local))}
 }

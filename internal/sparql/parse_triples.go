@@ -53,12 +53,16 @@ func (p *parser) property(takes bool) *Property {
 		o := p.node("an object")
 		x.Objects = p.termPtrs.push(x.Objects, o)
 		if n != nil {
-			o.Notes = merge(n, o.Notes)
+			o.note(merge(n, o.Notes()))
 		}
 		if !p.accept(',') {
 			break
 		}
-		p.finish(&o.Notes)
+		if p.taken < len(p.comments) {
+			n := o.Notes()
+			p.finish(&n)
+			o.note(n)
+		}
 	}
 	x.Span = p.span(start)
 	p.finish(&x.Notes)
@@ -93,18 +97,19 @@ func (p *parser) bracket() *Term {
 	start := p.tok
 	t := p.terms.one()
 	p.blanks++
-	t.Kind, t.Name = BlankNode, "."+itoa(p.blanks)
-	p.open = append(p.open, p.tok)
+	t.Kind, t.Name = BlankNode, anonymous(p.blanks)
+	p.open.push(p.tok.start)
 	p.advance()
 	if !p.is(']') {
 		t.Kind = BlankList
+		t.more = &more{}
 		if c := p.opened(); c != nil {
-			t.Notes = &Notes{Open: c}
+			t.more.notes = &Notes{Open: c}
 		}
-		t.inner = &inner{properties: p.propertyList()}
+		t.more.properties = p.propertyList()
 	}
 	p.expect(']', "a closing square bracket")
-	p.open = p.open[:len(p.open)-1]
+	p.open.n--
 	t.Span = p.span(start)
 	p.leave()
 	return t
@@ -115,13 +120,13 @@ func (p *parser) collection() *Term {
 	start := p.tok
 	t := p.terms.one()
 	p.blanks++
-	t.Kind, t.Name = Collection, "."+itoa(p.blanks)
+	t.Kind, t.Name = Collection, anonymous(p.blanks)
 	p.advance()
 	if !p.is(')') {
-		t.inner = &inner{}
+		t.more = &more{}
 	}
 	for !p.is(')') {
-		t.inner.items = append(t.inner.items, p.node("an element of the list or a closing bracket"))
+		t.more.items = append(t.more.items, p.node("an element of the list or a closing bracket"))
 	}
 	p.advance()
 	t.Span = p.span(start)
@@ -155,3 +160,18 @@ func (p *parser) varOrIRI(expected string) *Term {
 	p.fail(expected)
 	return nil
 }
+
+// anonymous returns the name of the nth blank node without a label.
+func anonymous(n int) string {
+	if n < len(anonymousNames) {
+		return anonymousNames[n]
+	}
+	return "." + itoa(n)
+}
+
+var anonymousNames = func() (names [32]string) {
+	for i := range names {
+		names[i] = "." + itoa(i)
+	}
+	return names
+}()

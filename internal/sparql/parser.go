@@ -3,9 +3,6 @@ package sparql
 import (
 	"fmt"
 	"sort"
-	"strings"
-
-	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // Limits of [Parse]. A text beyond them gets an error that says so.
@@ -47,23 +44,24 @@ func Parse(text string) (*Query, error) {
 type parser struct {
 	lexer
 	tok        token // the current token
-	last       token // the one before
+	last       token // the one before it
+	ahead      int   // index in window of the token after the current one
+	read       int   // number of tokens in window
+	window     [window]token
 	depth      int
 	recovering bool
 	errs       Errors
 	taken      int // comments already attached
-	prefixes   map[string]string
-	recent     [4]binding // prefixes looked up lately; a declaration forgets them
-	turn       int        // the next of them to go
+	declared   declared
 	base       string
 	blanks     int // anonymous blank nodes so far
-	strings    strings.Builder
 	arena
+	mods     *modifierNodes // of the SELECT whose modifiers are being read
 	labels   map[string]int // blank nodes' labels with the number of the basic graph pattern that uses them
 	pattern  int
-	selects  []*SelectQuery // every SELECT read
-	labelled bool           // a blank node with a label was read
-	open     []token        // braces and brackets that are open, for messages
+	selects  few[*SelectQuery] // every SELECT read
+	labelled bool              // a blank node with a label was read
+	open     few[int32]        // offsets of the braces and brackets that are open, for messages
 }
 
 type bailout struct{}
@@ -78,12 +76,10 @@ func (p *parser) run() (q *Query) {
 			q = nil
 		}
 	}()
-	first := &starter{}
-	p.arena.plant(first, len(p.text))
-	p.open, p.selects = first.open[:0], first.selects[:0]
-	q = &first.query
-	q.Body = &first.body
 	p.advance()
+	head := p.plant(p.size())
+	q = &head.query
+	q.Body = &head.body
 	p.query(q)
 	if q.Body.Where == nil {
 		q.Body.Where = p.groups.one()
@@ -91,17 +87,37 @@ func (p *parser) run() (q *Query) {
 	return q
 }
 
+// window is the number of tokens that are read in one go: most queries have fewer.
+const window = 96
+
 func (p *parser) advance() {
 	p.last = p.tok
-	p.lexer.read(&p.tok)
+	if p.ahead == p.read {
+		p.refill()
+	}
+	p.tok = p.window[p.ahead]
+	p.ahead++
+}
+
+// refill reads on. After the end of the text it gives the end again.
+func (p *parser) refill() {
+	p.read, p.ahead = p.fill(p.window[:]), 0
+}
+
+// size estimates the number of tokens in the text by the first of them.
+func (p *parser) size() int {
+	if p.read < window || p.pos == len(p.text) {
+		return p.read
+	}
+	return int(int64(p.read) * int64(len(p.text)) / int64(p.pos))
 }
 
 // peek returns the token after the current one without moving.
 func (p *parser) peek() token {
-	save := p.lexer
-	t := p.lexer.next()
-	p.lexer = save
-	return t
+	if p.ahead == p.read {
+		p.refill()
+	}
+	return p.window[p.ahead]
 }
 
 func (p *parser) is(k kind) bool        { return p.tok.kind == k }
@@ -151,7 +167,9 @@ func (p *parser) leave() { p.depth-- }
 // fail reports that the current token is not what was expected, and bails out.
 func (p *parser) fail(expected string) {
 	if p.tok.kind == tBad {
-		p.report(p.err)
+		l := lexer{text: p.text, pos: int(p.tok.start)}
+		l.next()
+		p.report(l.err)
 		panic(bailout{})
 	}
 	found := "end of query"
@@ -203,11 +221,9 @@ func (p *parser) before() []Comment {
 	if p.taken >= int(p.tok.comments) {
 		return nil
 	}
-	var out []Comment
-	for ; p.taken < int(p.tok.comments); p.taken++ {
-		out = append(out, p.comments[p.taken])
-	}
-	return out
+	first := p.taken
+	p.taken = int(p.tok.comments)
+	return p.comments[first:p.taken:p.taken]
 }
 
 // start begins a node that comments hang on.
@@ -225,7 +241,8 @@ func (p *parser) finish(n **Notes) {
 	}
 	end := p.last.end
 	for p.taken < len(p.comments) {
-		c := p.comments[p.taken]
+		i := p.taken
+		c := &p.comments[i]
 		inside := c.Start < end
 		if !inside && (c.Own || p.taken >= int(p.tok.comments)) {
 			return
@@ -233,10 +250,14 @@ func (p *parser) finish(n **Notes) {
 		if *n == nil {
 			*n = &Notes{}
 		}
+		list := &(*n).After
 		if c.Own {
-			(*n).Before = append((*n).Before, c)
+			list = &(*n).Before
+		}
+		if *list == nil {
+			*list = p.comments[i : i+1 : i+1]
 		} else {
-			(*n).After = append((*n).After, c)
+			*list = append(*list, *c)
 		}
 		p.taken++
 		if !inside {
@@ -247,166 +268,15 @@ func (p *parser) finish(n **Notes) {
 
 // opened takes the comments right after an opening brace that has just been passed, up to the end of its line.
 func (p *parser) opened() []Comment {
-	var out []Comment
+	first := p.taken
 	for p.taken < int(p.tok.comments) {
-		c := p.comments[p.taken]
-		if c.Own && c.Start >= p.last.end {
+		if c := &p.comments[p.taken]; c.Own && c.Start >= p.last.end {
 			break
 		}
-		out = append(out, c)
 		p.taken++
 	}
-	return out
-}
-
-// concat returns a+b from the parser's own memory.
-func (p *parser) concat(a, b string) string {
-	need := len(a) + len(b)
-	if p.strings.Cap()-p.strings.Len() < need {
-		p.strings = strings.Builder{} // what was handed out stays where it is
-		p.strings.Grow(max(need, min(len(p.text), 4096), 256))
+	if p.taken == first {
+		return nil
 	}
-	n := p.strings.Len()
-	p.strings.WriteString(a)
-	p.strings.WriteString(b)
-	return p.strings.String()[n:]
-}
-
-// namespace returns what a prefix stands for. The last answers are kept, as most queries use the same three or four prefixes again and again.
-func (p *parser) namespace(prefix string) (string, bool) {
-	for i := range p.recent {
-		if p.recent[i].namespace != "" && p.recent[i].prefix == prefix {
-			return p.recent[i].namespace, true
-		}
-	}
-	ns, ok := p.prefixes[prefix]
-	if !ok {
-		if ns, ok = rdf.Prefixes[prefix]; !ok {
-			return enginePrefix(prefix)
-		}
-	}
-	p.recent[p.turn] = binding{prefix, ns}
-	p.turn = (p.turn + 1) % len(p.recent)
-	return ns, true
-}
-
-// binding is a prefix with its namespace.
-type binding struct{ prefix, namespace string }
-
-// enginePrefix gives the prefixes that Blazegraph itself declares beside those of the query service.
-func enginePrefix(prefix string) (string, bool) {
-	switch prefix {
-	case "foaf":
-		return "http://xmlns.com/foaf/0.1/", true
-	case "dc":
-		return "http://purl.org/dc/elements/1.1/", true
-	case "sesame":
-		return "http://www.openrdf.org/schema/sesame#", true
-	}
-	return "", false
-}
-
-// starter is the memory of a small query in one piece: as many nodes of each kind as half of the real queries hold. What a larger one needs beside comes in
-// further blocks.
-type starter struct {
-	query      Query
-	body       SelectQuery
-	groups     [3]Group
-	paths      [7]Path
-	properties [6]Property
-	triples    [5]Triples
-	exprs      [4]Expr
-	items      [4]SelectItem
-	filters    [1]Filter
-	optionals  [1]Optional
-	patterns   [10]Pattern
-	itemPtrs   [7]*SelectItem
-	termPtrs   [8]*Term
-	exprPtrs   [4]*Expr
-	propPtrs   [8]*Property
-	open       [4]token
-	selects    [2]*SelectQuery
-}
-
-// arena hands out nodes in blocks, so that a query costs few allocations.
-type arena struct {
-	terms      block[Term]
-	paths      block[Path]
-	exprs      block[Expr]
-	properties block[Property]
-	triples    block[Triples]
-	groups     block[Group]
-	filters    block[Filter]
-	optionals  block[Optional]
-	items      block[SelectItem]
-	rows       block[ValuesRow]
-	patterns   block[Pattern]
-	itemPtrs   block[*SelectItem]
-	rowPtrs    block[*ValuesRow]
-	termPtrs   block[*Term]
-	exprPtrs   block[*Expr]
-	propPtrs   block[*Property]
-}
-
-// plant gives the arena its first blocks for a text of n bytes: queries hold a term in 20 bytes.
-func (a *arena) plant(s *starter, n int) {
-	a.terms.size = n / 18
-	a.terms.more(1)
-	a.terms.size /= 4 // what the measure missed is little
-	a.paths.free, a.exprs.free, a.properties.free, a.triples.free = s.paths[:], s.exprs[:], s.properties[:], s.triples[:]
-	a.groups.free, a.filters.free, a.optionals.free, a.items.free = s.groups[:], s.filters[:], s.optionals[:], s.items[:]
-	a.patterns.free, a.itemPtrs.free, a.termPtrs.free = s.patterns[:], s.itemPtrs[:], s.termPtrs[:]
-	a.exprPtrs.free, a.propPtrs.free = s.exprPtrs[:], s.propPtrs[:]
-}
-
-// block is a run of values not yet handed out.
-type block[T any] struct {
-	free []T
-	size int // of the next block
-}
-
-func (b *block[T]) more(n int) {
-	size := min(max(4, b.size), 64)
-	b.free = make([]T, max(n, size))
-	b.size = 2 * size
-}
-
-// one returns a pointer to a fresh zero value.
-func (b *block[T]) one() *T {
-	if len(b.free) == 0 {
-		b.more(1)
-	}
-	x := &b.free[0]
-	b.free = b.free[1:]
-	return x
-}
-
-// single returns a slice of length one and capacity one that holds x.
-func (b *block[T]) single(x T) []T {
-	if len(b.free) == 0 {
-		b.more(1)
-	}
-	s := b.free[:1:1]
-	b.free = b.free[1:]
-	s[0] = x
-	return s
-}
-
-// push appends x to s, which lives in the block while it is short.
-func (b *block[T]) push(s []T, x T) []T {
-	n := len(s)
-	if n == 0 {
-		return b.single(x)
-	}
-	if n < cap(s) || n >= 32 {
-		return append(s, x)
-	}
-	if len(b.free) < 2*n {
-		b.more(2 * n)
-	}
-	out := b.free[: n+1 : 2*n]
-	b.free = b.free[2*n:]
-	copy(out, s)
-	out[n] = x
-	return out
+	return p.comments[first:p.taken:p.taken]
 }

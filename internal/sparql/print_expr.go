@@ -37,7 +37,7 @@ func (p *printer) term(t *Term, indent int) {
 }
 
 func (p *printer) constant(t *Term) {
-	if t.Value.IsIRI() {
+	if t.IsIRI() {
 		p.name(t)
 		return
 	}
@@ -46,12 +46,12 @@ func (p *printer) constant(t *Term) {
 
 // name writes an IRI: as it was written, shortened when it was made by a rewrite.
 func (p *printer) name(t *Term) {
-	iri := t.Value.Value
+	iri := t.Value().Value
 	if p.o.Label != nil {
 		if id := rdf.EntityID(iri); id != "" {
 			if p.o.Replace {
 				if l := cleanLabel(p.o.Label(id)); l != "" {
-					w := t.Written
+					w := t.Written()
 					if w == "" {
 						w = rdf.Shorten(iri)
 					}
@@ -66,7 +66,7 @@ func (p *printer) name(t *Term) {
 			p.ids = append(p.ids, id)
 		}
 	}
-	switch w := t.Written; {
+	switch w := t.Written(); {
 	case p.o.expand:
 		p.s("<" + iri + ">")
 	case w == "":
@@ -122,8 +122,8 @@ func writeCodepoint(b *strings.Builder, r rune) {
 }
 
 func (p *printer) literal(t *Term) {
-	v := t.Value
-	w := t.Written
+	v := t.Value()
+	w := t.Written()
 	switch {
 	case w != "" && w[0] != '"' && w[0] != '\'': // a number or a truth value
 		p.s(w)
@@ -292,7 +292,7 @@ func (p *printer) expr(e *Expr, least, indent int) {
 	case ExprUnary:
 		p.s(e.Op)
 		a := e.Args[0]
-		bracket := a.Kind == ExprUnary || isTerm(a, Const) && a.Term.Value.IsLiteral()
+		bracket := a.Kind == ExprUnary || isTerm(a, Const) && a.Term.IsLiteral()
 		if bracket {
 			p.s("(")
 		}

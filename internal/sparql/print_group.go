@@ -13,11 +13,11 @@ func (p *printer) block(g *Group, indent int) {
 	if g.Notes != nil {
 		p.after(g.Notes.Before)
 	}
-	p.after(g.Open)
+	p.after(g.Open())
 	for _, x := range g.Patterns {
 		p.pattern(x, indent+2)
 	}
-	p.lead(g.Close, indent+2)
+	p.lead(g.Close(), indent+2)
 	p.nl(indent)
 	p.s("}")
 	p.afterNotes(g.Notes)
@@ -34,7 +34,7 @@ func (p *printer) braces(g *Group, indent int) {
 
 // simple reports whether a group may stand on one line: at most one statement in it, and no comments.
 func (p *printer) simple(g *Group) bool {
-	if !p.o.OneLine && !p.o.NoComments && (len(g.Open)+len(g.Close) > 0 || g.Notes != nil && len(g.Notes.Before) > 0) {
+	if !p.o.OneLine && !p.o.NoComments && (len(g.Open())+len(g.Close()) > 0 || g.Notes != nil && len(g.Notes.Before) > 0) {
 		return false
 	}
 	if len(g.Patterns) == 0 {
@@ -45,7 +45,7 @@ func (p *printer) simple(g *Group) bool {
 	}
 	switch x := g.Patterns[0].(type) {
 	case *Triples:
-		if len(x.Properties) > 0 && (p.noted(x.Properties[0].Notes) || p.noted(x.Properties[0].Objects[0].Notes)) {
+		if len(x.Properties) > 0 && (p.noted(x.Properties[0].Notes) || p.noted(x.Properties[0].Objects[0].Notes())) {
 			return false
 		}
 		return !p.noted(x.Notes)
@@ -284,7 +284,7 @@ func (p *printer) triples(t *Triples, indent int) {
 // leadProperty writes the comments above a property and those above its first object.
 func (p *printer) leadProperty(x *Property, indent int) {
 	p.leadNotes(x.Notes, indent)
-	p.leadNotes(x.Objects[0].Notes, indent)
+	p.leadNotes(x.Objects[0].Notes(), indent)
 }
 
 func (p *printer) triplesLine(t *Triples, indent int) {
@@ -329,18 +329,18 @@ func (p *printer) property(x *Property, indent int) {
 		if p.full() {
 			return
 		}
-		n := o.Notes
+		n := o.Notes()
 		if i == 0 && n != nil {
 			n = &Notes{After: n.After}
 		}
 		if i > 0 {
 			p.s(",")
-			p.afterNotes(x.Objects[i-1].Notes)
+			p.afterNotes(x.Objects[i-1].Notes())
 		}
 		broken = p.listItem(n, broken, indent+2)
 		p.term(o, indent+2)
 	}
-	p.afterNotes(x.Objects[len(x.Objects)-1].Notes)
+	p.afterNotes(x.Objects[len(x.Objects)-1].Notes())
 }
 
 // bracket writes a property list in brackets: on the current line when it fits there, else one line a predicate.
@@ -349,8 +349,8 @@ func (p *printer) bracket(t *Term, indent int) {
 		return
 	}
 	if p.try(func() {
-		if t.Notes != nil {
-			p.after(t.Notes.Open)
+		if t.Notes() != nil {
+			p.after(t.Notes().Open)
 		}
 		p.s("[ ")
 		p.bracketLine(t, indent)
@@ -359,8 +359,8 @@ func (p *printer) bracket(t *Term, indent int) {
 		return
 	}
 	p.s("[")
-	if t.Notes != nil {
-		p.after(t.Notes.Open)
+	if t.Notes() != nil {
+		p.after(t.Notes().Open)
 	}
 	for i, x := range t.Properties() {
 		p.leadProperty(x, indent+2)
@@ -383,7 +383,7 @@ func (p *printer) bracketLine(t *Term, indent int) {
 		if i > 0 {
 			p.s(" ; ")
 		}
-		if p.noted(x.Notes) || p.noted(x.Objects[0].Notes) {
+		if p.noted(x.Notes) || p.noted(x.Objects[0].Notes()) {
 			p.over = p.limit > 0
 		}
 		p.property(x, indent)

@@ -255,8 +255,8 @@ func groups1(g *GroupBy, name string) bool {
 // Constructors of new nodes.
 
 func varTerm(name string) *Term { return &Term{Kind: Var, Name: name} }
-func iriTerm(iri string) *Term  { return &Term{Kind: Const, Value: rdf.IRI(iri)} }
-func stringTerm(s string) *Term { return &Term{Kind: Const, Value: rdf.String(s)} }
+func iriTerm(iri string) *Term  { return constant(rdf.IRI(iri)) }
+func stringTerm(s string) *Term { return constant(rdf.String(s)) }
 func termExpr(t *Term) *Expr    { return &Expr{Kind: ExprTerm, Term: t} }
 func varExpr(name string) *Expr { return termExpr(varTerm(name)) }
 func stringExpr(s string) *Expr { return termExpr(stringTerm(s)) }
@@ -300,7 +300,7 @@ func (r *rewriter) declarePrefixes() {
 	for _, p := range names {
 		ns, ok := rdf.Prefixes[p]
 		if !ok {
-			ns, _ = enginePrefix(p)
+			ns = enginePrefixes[p]
 		}
 		ds = append(ds, &Declaration{Prefix: p, IRI: ns})
 	}
@@ -312,17 +312,17 @@ func (r *rewriter) declarePrefixes() {
 
 // prefixUsed returns the prefix with which a constant will be printed. A constant made here whose prefix means something else in this query is written out.
 func (r *rewriter) prefixUsed(t *Term, declared map[string]bool) (string, bool) {
-	w := t.Written
+	w := t.Written()
 	if w == "" {
 		switch {
-		case t.Value.IsIRI():
-			w = rdf.Shorten(t.Value.Value)
+		case t.IsIRI():
+			w = rdf.Shorten(t.Value().Value)
 			if i := strings.IndexByte(w, ':'); w[0] != '<' && declared[w[:i]] && r.namespaceOf(w[:i]) != rdf.Prefixes[w[:i]] {
-				t.Written = "<" + escapeIRI(t.Value.Value) + ">"
+				t.write("<" + escapeIRI(t.Value().Value) + ">")
 				return "", false
 			}
-		case t.Value.Datatype != "" && !plainNumber(t.Value.Value):
-			w = rdf.Shorten(t.Value.Datatype)
+		case t.Value().Datatype != "" && !plainNumber(t.Value().Value):
+			w = rdf.Shorten(t.Value().Datatype)
 		}
 	} else if w[0] == '"' || w[0] == '\'' {
 		w = strings.TrimPrefix(w[strings.LastIndexByte(w, w[0])+1:], "^^")

@@ -21,8 +21,8 @@ func (r *rewriter) toStandard(to Target) {
 		r.qleverLimits()
 	}
 	Inspect(r.q, func(n Node) bool {
-		if e, ok := n.(*Expr); ok && e.Kind == ExprFunction && strings.HasPrefix(e.Term.Value.Value, rdf.Wikibase) {
-			r.note("the function %s is known to Wikidata's query service only", rdf.Shorten(e.Term.Value.Value))
+		if e, ok := n.(*Expr); ok && e.Kind == ExprFunction && strings.HasPrefix(e.Term.Value().Value, rdf.Wikibase) {
+			r.note("the function %s is known to Wikidata's query service only", rdf.Shorten(e.Term.Value().Value))
 		}
 		return true
 	})
@@ -107,8 +107,8 @@ func (r *rewriter) services(s *SelectQuery, to Target) {
 			case GASService:
 				r.fail(x, "graph analytics (gas:service) run on Blazegraph only")
 			default:
-				if to == QLever && strings.HasPrefix(x.Name.Value.Value, "https://query.wikidata.org/subgraph/") {
-					r.note("SERVICE %s opened: QLever holds the whole graph", x.Name.Written)
+				if to == QLever && strings.HasPrefix(x.Name.Value().Value, "https://query.wikidata.org/subgraph/") {
+					r.note("SERVICE %s opened: QLever holds the whole graph", x.Name.Written())
 					out = append(out, x.Group)
 					continue
 				}
@@ -126,7 +126,7 @@ func (r *rewriter) languages(x *Service) []string {
 		if p.IRI != rdf.Wikibase+"language" || p.Value.Kind != Const {
 			continue
 		}
-		for _, l := range strings.Split(p.Value.Value.Value, ",") {
+		for _, l := range strings.Split(p.Value.Value().Value, ",") {
 			l = strings.ToLower(strings.TrimSpace(l))
 			if l == strings.ToLower(AutoLanguage) {
 				l = r.o.Language
@@ -270,14 +270,16 @@ func (r *rewriter) around(x *Service) []Pattern {
 
 // number returns a term as a number: a string such as "10" becomes 10.
 func number(t *Term) *Expr {
-	if t.Kind == Const && t.Value.IsLiteral() && t.Value.Datatype == "" {
-		s := t.Value.Value
+	if t.Kind == Const && t.IsLiteral() && t.Value().Datatype == "" {
+		s := t.Value().Value
 		l := lexer{text: s}
 		if n := l.next(); n.kind >= tInteger && n.kind <= tDouble && int(n.end) == len(s) {
-			return termExpr(&Term{Kind: Const, Value: rdf.Typed(s, rdf.XSDDecimal), Written: s})
+			t := constant(rdf.Typed(s, rdf.XSDDecimal))
+			t.Name = s
+			return termExpr(t)
 		}
 	}
-	if t.Kind == Const && t.Value.Datatype != "" {
+	if t.Kind == Const && t.Value().Datatype != "" {
 		return termExpr(t)
 	}
 	return function(rdf.XSD+"double", termExpr(t))
@@ -295,7 +297,7 @@ func located(x *Service) *Term {
 func placePattern(x *Service) []Pattern {
 	var out []Pattern
 	for _, p := range x.Group.Patterns {
-		if t, ok := p.(*Triples); ok && t.Subject.Kind == Const && t.Subject.Value.Value == bdServiceParam {
+		if t, ok := p.(*Triples); ok && t.Subject.Kind == Const && t.Subject.Value().Value == bdServiceParam {
 			continue
 		}
 		out = append(out, p)
@@ -353,7 +355,7 @@ func (r *rewriter) slice(x *Service) Pattern {
 			return nil
 		}
 		n := int64(0)
-		for _, c := range t.Value.Value {
+		for _, c := range t.Value().Value {
 			if c < '0' || c > '9' || n > 1<<40 {
 				return nil
 			}
@@ -471,7 +473,7 @@ func (r *rewriter) qleverLimits() {
 		if !ok || e.Kind != ExprBuiltin || e.Op != "REGEX" && e.Op != "REPLACE" || e.Args[1].Kind != ExprTerm || e.Args[1].Term.Kind != Const {
 			return true
 		}
-		pattern := e.Args[1].Term.Value.Value
+		pattern := e.Args[1].Term.Value().Value
 		for _, look := range [...]string{"(?=", "(?!", "(?<=", "(?<!", "(?>", `\1`, `\2`} {
 			if strings.Contains(pattern, look) {
 				r.fail(e, "QLever's regular expressions (RE2) know no %s, as in %s", look, shorten(pattern))

@@ -113,7 +113,7 @@ func aboutArticle(t *Triples) bool {
 		id := rdf.EntityID(first)
 		if id == "P31" && p.Path.Kind != PathStar {
 			for _, o := range p.Objects {
-				if o.Kind == Const && o.Value.Value == scholarlyArticle {
+				if o.Kind == Const && o.Value().Value == scholarlyArticle {
 					return true
 				}
 			}
@@ -224,7 +224,7 @@ func (r *rewriter) entityVars(g *Group) map[string]bool {
 		case *Values:
 			for i, name := range x.Vars {
 				for _, row := range x.Rows {
-					if c := row.Cells[i]; c.Kind == Const && strings.HasPrefix(c.Value.Value, rdf.Entity) && rdf.EntityID(c.Value.Value) != "" {
+					if c := row.Cells[i]; c.Kind == Const && strings.HasPrefix(c.Value().Value, rdf.Entity) && rdf.EntityID(c.Value().Value) != "" {
 						out[name] = true
 					}
 				}

@@ -6,8 +6,8 @@ import "strings"
 // grouped nor aggregated (SPARQL 1.1, section 11.4; Blazegraph's "Bad aggregate"), SELECT * with GROUP BY, and the label of a blank node used in two
 // basic graph patterns (section 5.1.1).
 func (p *parser) checkScopes(q *Query) {
-	for _, s := range p.selects {
-		p.checkGrouping(s)
+	for i := range p.selects.n {
+		p.checkGrouping(p.selects.at(i))
 	}
 	if !p.labelled {
 		return

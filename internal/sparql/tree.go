@@ -1,10 +1,6 @@
 package sparql
 
-import (
-	"unicode/utf8"
-
-	"github.com/spinachbot/spinachbot/internal/rdf"
-)
+import "unicode/utf8"
 
 // Span is a node's place in the query text: byte offsets, End exclusive. The zero Span is that of a node which stands in no text.
 type Span struct{ Start, End int32 }
@@ -184,13 +180,31 @@ type Pattern interface {
 	notes() **Notes
 }
 
-// Group is a group graph pattern in braces. Open are the comments right after its opening brace, Close those on lines of their own before the closing one.
+// Group is a group graph pattern in braces.
 type Group struct {
 	Span
 	Notes    *Notes
 	Patterns []Pattern
-	Open     []Comment
-	Close    []Comment
+	braces   *braces
+}
+
+// braces holds the comments at the braces of a group.
+type braces struct{ open, close []Comment }
+
+// Open returns the comments right after the group's opening brace.
+func (x *Group) Open() []Comment {
+	if x.braces == nil {
+		return nil
+	}
+	return x.braces.open
+}
+
+// Close returns the comments on lines of their own before the group's closing brace.
+func (x *Group) Close() []Comment {
+	if x.braces == nil {
+		return nil
+	}
+	return x.braces.close
 }
 
 // Triples is a subject with its predicate-object lists, as written up to the dot. Properties is empty for a lone property list such as [ … ] .
@@ -315,52 +329,6 @@ func (x *Service) notes() **Notes      { return &x.Notes }
 func (x *SubSelect) notes() **Notes    { return &x.Notes }
 func (x *Include) notes() **Notes      { return &x.Notes }
 
-// TermKind tells what a [Term] is.
-type TermKind uint8
-
-// The kinds of term.
-const (
-	Var        TermKind = iota // Name
-	Const                      // Value: an IRI or a literal
-	BlankNode                  // Name: the label, or a dot and a number for []
-	BlankList                  // [ property list ]: Name as for BlankNode, Properties
-	Collection                 // ( … ): Items; empty is rdf:nil
-	Undef                      // UNDEF in VALUES
-)
-
-// Term is what stands in a place of a triple, in an expression or in inline data.
-type Term struct {
-	Span
-	Notes   *Notes // of an object in an object list
-	Kind    TermKind
-	Name    string
-	Value   rdf.Term
-	Written string // a constant as it stood in the text: wd:Q42, <http://…>, 'a'@en; "" for terms made by a rewrite
-	inner   *inner
-}
-
-// inner is what a property list or a collection holds; few terms are one.
-type inner struct {
-	properties []*Property
-	items      []*Term
-}
-
-// Properties returns the property list of a BlankList.
-func (t *Term) Properties() []*Property {
-	if t.inner == nil {
-		return nil
-	}
-	return t.inner.properties
-}
-
-// Items returns the elements of a Collection.
-func (t *Term) Items() []*Term {
-	if t.inner == nil {
-		return nil
-	}
-	return t.inner.items
-}
-
 // PathKind tells what a [Path] is.
 type PathKind uint8
 
@@ -387,7 +355,7 @@ type Path struct {
 // IRI returns the IRI of a plain predicate, or "" for a variable and for real paths.
 func (p *Path) IRI() string {
 	if p.Kind == PathTerm && p.Term.Kind == Const {
-		return p.Term.Value.Value
+		return p.Term.Value().Value
 	}
 	return ""
 }
@@ -411,11 +379,11 @@ const (
 type Expr struct {
 	Span
 	Kind      ExprKind
+	Distinct  bool
+	Star      bool // COUNT(*)
 	Op        string
 	Term      *Term
 	Args      []*Expr
-	Distinct  bool
-	Star      bool    // COUNT(*)
 	Separator *string // of GROUP_CONCAT; nil means one space
 	Group     *Group
 }

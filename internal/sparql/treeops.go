@@ -51,7 +51,8 @@ func (f *flattener) place(t *Term) *Term {
 }
 
 func (f *flattener) collection(t *Term) *Term {
-	end := &Term{Span: t.Span, Kind: Const, Value: rdf.IRI(rdfNS + "nil")}
+	end := constant(rdf.IRI(rdfNS + "nil"))
+	end.Span = t.Span
 	if len(t.Items()) == 0 {
 		return end
 	}
@@ -72,7 +73,7 @@ func (f *flattener) collection(t *Term) *Term {
 }
 
 func iriPath(iri string) *Path {
-	return &Path{Kind: PathTerm, Term: &Term{Kind: Const, Value: rdf.IRI(iri)}}
+	return &Path{Kind: PathTerm, Term: constant(rdf.IRI(iri))}
 }
 
 // ServiceKind tells Wikidata's services and federation apart.
@@ -102,7 +103,7 @@ func (s *Service) Kind() ServiceKind {
 	if s.Name.Kind != Const {
 		return VariableTarget
 	}
-	return serviceIRI[s.Name.Value.Value]
+	return serviceIRI[s.Name.Value().Value]
 }
 
 const bdServiceParam = "http://www.bigdata.com/rdf#serviceParam"
@@ -117,7 +118,7 @@ type Param struct {
 func (s *Service) Params() []Param {
 	var out []Param
 	for _, t := range serviceTriples(s.Group) {
-		if t.Subject.Kind == Const && t.Subject.Value.Value == bdServiceParam {
+		if t.Subject.Kind == Const && t.Subject.Value().Value == bdServiceParam {
 			out = append(out, Param{IRI: t.Path.IRI(), Value: t.Object})
 		}
 	}
@@ -139,7 +140,7 @@ func (s *Service) Param(iri string) *Term {
 func (s *Service) Rest() []Triple {
 	var out []Triple
 	for _, t := range serviceTriples(s.Group) {
-		if t.Subject.Kind != Const || t.Subject.Value.Value != bdServiceParam {
+		if t.Subject.Kind != Const || t.Subject.Value().Value != bdServiceParam {
 			out = append(out, t)
 		}
 	}

@@ -179,7 +179,7 @@ func (c *compiler) place(t *sparql.Term, sc *scope) place {
 	case sparql.BlankNode:
 		return place{slot: sc.slot("_:" + t.Name)}
 	case sparql.Const:
-		return c.constant(t.Value)
+		return c.constant(t.Value())
 	}
 	c.fail(kg.QueryFailed, "a triple pattern holds something that is no term")
 	return place{slot: -1, missing: true}

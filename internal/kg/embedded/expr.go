@@ -78,8 +78,8 @@ func (c *compiler) termExpr(t *sparql.Term, env exprEnv) evalFn {
 		}
 		return func(ex *exec) value { return ex.value(ex.row[n]) }
 	case sparql.Const:
-		v := valueOf(t.Value)
-		v.n = c.st.lookup(t.Value)
+		v := valueOf(t.Value())
+		v.n = c.st.lookup(t.Value())
 		return func(*exec) value { return v }
 	}
 	return noValue
@@ -226,7 +226,7 @@ func (c *compiler) quickEquality(e *sparql.Expr, env exprEnv, not bool) condFn {
 	if right.Kind != sparql.ExprTerm || right.Term.Kind != sparql.Const {
 		return nil
 	}
-	k := right.Term.Value
+	k := right.Term.Value()
 	if left.Kind == sparql.ExprTerm && left.Term.Kind == sparql.Var && k.IsIRI() {
 		n, ok := env.slot(left.Term.Name)
 		if !ok {
@@ -410,14 +410,14 @@ func (c *compiler) strict(e *sparql.Expr, f fnN, least, most int, env exprEnv) e
 
 func exprName(e *sparql.Expr) string {
 	if e.Kind == sparql.ExprFunction {
-		return rdf.Shorten(e.Term.Value.Value)
+		return rdf.Shorten(e.Term.Value().Value)
 	}
 	return e.Op
 }
 
 // call compiles a call by IRI: a cast or one of the dialect's functions.
 func (c *compiler) call(e *sparql.Expr, env exprEnv) evalFn {
-	iri := e.Term.Value.Value
+	iri := e.Term.Value().Value
 	if k, ok := castKind(iri); ok && len(e.Args) == 1 {
 		a := c.expr(e.Args[0], env)
 		return func(ex *exec) value {

@@ -176,7 +176,7 @@ func (b *groupBuilder) slice(s *sparql.Service) {
 	n := &sliceNode{inner: inner, limit: 100, sample: sample}
 	for _, p := range s.Params() {
 		name := p.IRI[strings.LastIndexAny(p.IRI, ".#")+1:]
-		v, ok := parseDecimal(p.Value.Value.Value)
+		v, ok := parseDecimal(p.Value.Value().Value)
 		switch {
 		case name == "limit" && ok:
 			n.limit = int(v.n)
@@ -253,7 +253,7 @@ func (t *table) shuffle(ex *exec, k int) {
 func (c *compiler) mwapi(s *sparql.Service, sc *scope) *tableNode {
 	text := func(iri string) string {
 		if t := s.Param(iri); t != nil && t.Kind == sparql.Const {
-			return t.Value.Value
+			return t.Value().Value
 		}
 		return ""
 	}
@@ -272,7 +272,7 @@ func (c *compiler) mwapi(s *sparql.Service, sc *scope) *tableNode {
 		n := sc.slot(r.Subject.Name)
 		what := "ordinal"
 		if r.Path.IRI() != rdf.Wikibase+"apiOrdinal" {
-			what = strings.TrimPrefix(r.Object.Value.Value, ns)
+			what = strings.TrimPrefix(r.Object.Value().Value, ns)
 		}
 		t.op.slots, outs = append(t.op.slots, n), append(outs, what)
 		t.inf.vars = t.inf.vars.union(setOf(n))

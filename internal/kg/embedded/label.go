@@ -50,7 +50,7 @@ func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelServic
 		if p.IRI != languageParam || p.Value.Kind != sparql.Const {
 			continue
 		}
-		for _, lang := range strings.Split(p.Value.Value.Value, ",") {
+		for _, lang := range strings.Split(p.Value.Value().Value, ",") {
 			lang = strings.ToLower(strings.TrimSpace(lang))
 			if lang == "[auto_language]" { // the query service's page puts the user's language here; English when nobody did
 				lang = "en"

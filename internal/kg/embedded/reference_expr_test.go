@@ -14,7 +14,7 @@ func (s *slow) expr(e *sparql.Expr, a solution) value {
 	switch e.Kind {
 	case sparql.ExprTerm:
 		if e.Term.Kind == sparql.Const {
-			return valueOf(e.Term.Value)
+			return valueOf(e.Term.Value())
 		}
 		if t, ok := a[e.Term.Name]; ok {
 			return valueOf(t)

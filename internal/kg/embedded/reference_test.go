@@ -153,7 +153,7 @@ func slowValues(v *sparql.Values) []solution {
 		row := solution{}
 		for i, c := range r.Cells {
 			if c.Kind == sparql.Const {
-				row[v.Vars[i]] = c.Value
+				row[v.Vars[i]] = c.Value()
 			}
 		}
 		out = append(out, row)
@@ -280,7 +280,7 @@ func slowAggregate(e *sparql.Expr, members []solution) rdf.Term {
 func (s *slow) end(t *sparql.Term) (name string, term rdf.Term) {
 	switch t.Kind {
 	case sparql.Const:
-		return "", t.Value
+		return "", t.Value()
 	case sparql.BlankNode:
 		return "_:" + t.Name, rdf.Term{}
 	}
@@ -352,7 +352,7 @@ func (s *slow) path(p *sparql.Path, ends []rdf.Term) [][2]rdf.Term {
 	switch p.Kind {
 	case sparql.PathTerm:
 		for _, t := range s.triples {
-			if t[1] == p.Term.Value {
+			if t[1] == p.Term.Value() {
 				out = append(out, [2]rdf.Term{t[0], t[2]})
 			}
 		}
@@ -391,9 +391,9 @@ func (s *slow) negated(p *sparql.Path) (out [][2]rdf.Term) {
 	var fwd, bwd []rdf.Term
 	for _, a := range p.Args {
 		if a.Kind == sparql.PathInverse {
-			bwd = append(bwd, a.Args[0].Term.Value)
+			bwd = append(bwd, a.Args[0].Term.Value())
 		} else {
-			fwd = append(fwd, a.Term.Value)
+			fwd = append(fwd, a.Term.Value())
 		}
 	}
 	for _, t := range s.triples {

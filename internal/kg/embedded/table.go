@@ -380,7 +380,7 @@ func (c *compiler) values(v *sparql.Values, sc *scope) *tableNode {
 		row := make([]value, len(v.Vars))
 		for j := range row {
 			if j < len(r.Cells) && r.Cells[j].Kind == sparql.Const {
-				row[j] = valueOf(r.Cells[j].Value)
+				row[j] = valueOf(r.Cells[j].Value())
 			}
 		}
 		t.op.values[i] = row
