@@ -170,7 +170,7 @@ func (p *parser) sign(l *line, pending []line) {
 			break
 		}
 		i = st.end
-		if st.start < low || p.quoted(st.start) || term && !strings.Contains(p.text[low:st.start], ": ") {
+		if st.start < low || p.quoted(st.start) || term && !defines(p.text[low:st.start]) {
 			continue
 		}
 		user, from, ok := p.n.signer(p.text[low:st.start])
@@ -189,6 +189,28 @@ func (p *parser) sign(l *line, pending []line) {
 	if len(l.sigs) == 0 {
 		p.substituted(l)
 	}
+}
+
+// defines reports whether the text of a definition list's term goes on as its definition: at a colon outside of links, tags and addresses
+// (MediaWiki, BlockLevelPass::findColonNoLinks).
+func defines(s string) bool {
+	for i := 0; i < len(s); {
+		switch {
+		case s[i] == ':' && !strings.HasPrefix(s[i:], "://"):
+			return true
+		case s[i] == '<':
+			if k := strings.IndexByte(s[i:], '>'); k > 0 {
+				i += k
+			}
+		case strings.HasPrefix(s[i:], "[["):
+			if e := linkEnd(s, i); e > 0 {
+				i = e
+				continue
+			}
+		}
+		i++
+	}
+	return false
 }
 
 // nodeSignature looks at an opaque node in a line: an unsigned template is a signature; a block or a query ends the reach of a later one.
@@ -405,6 +427,9 @@ func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int)
 		patches = append(patches, patch{p.dashes(p.preceding(max(s.start, c.Start), c.Start), c.Start), s.end, ""})
 	}
 	c.Text = p.plain(first.text, c.End, patches)
+	if strings.HasSuffix(first.prefix, ";") {
+		c.Text = definition(c.Text)
+	}
 	c.Mentions, c.calls = p.mentions(c.Start, c.End, sigs), p.calls(c.Start, c.End, sigs)
 	for _, u := range urls {
 		if !inSignature(sigs, u.Start) {

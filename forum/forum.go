@@ -1,4 +1,4 @@
-// Package forum reads a wiki's talk page as threads of comments and writes replies as wikitext.
+// Package forum reads a wiki's talk page, as wikitext or as Parsoid's HTML, as threads of comments and conversations, and writes replies as wikitext.
 //
 // [Parse] reads wikitext the way MediaWiki's DiscussionTools and the Convenient Discussions gadget do (what is a signature, where a comment starts and ends, what it
 // answers), [Compose] turns a ready-made [Reply] into wikitext in which nothing from outside can become markup, and [Place] puts it where it belongs.
@@ -14,7 +14,9 @@
 //   - queries.go collects the queries of a comment, text.go its words.
 //   - encode.go makes text from outside harmless, compose.go builds the reply from it and from the sentences in messages.go, place.go finds its place.
 //
-// A reader of rendered pages (Parsoid HTML) would make the same [Page]: nothing in it but the byte offsets is particular to wikitext.
+//   - html.go reads rendered pages: unparse.go writes the wikitext of Parsoid's HTML, with the sources that datamw.go finds in it, and that is read as above; diff.go says
+//     where two readings differ.
+//   - conversation.go looks at a thread as a request and its responses.
 package forum
 
 import "time"

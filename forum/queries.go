@@ -176,15 +176,16 @@ func (p *parser) links(start, end int, urls *[]wikitext.Span) []found {
 }
 
 // urlEnd finds the end of an external link's address as MediaWiki does (Parser::EXT_LINK_URL_CLASS), less the punctuation that ends a sentence.
+// A pipe ends one without brackets: it may be a template's.
 func urlEnd(s string, i int) int {
-	j := i
-	for j < len(s) && s[j] > ' ' && s[j] != 0x7f && strings.IndexByte("[]<>\"|", s[j]) < 0 {
+	j, bracket := i, i > 0 && s[i-1] == '['
+	for j < len(s) && s[j] > ' ' && s[j] != 0x7f && strings.IndexByte("[]<>\"", s[j]) < 0 && (s[j] != '|' || bracket) {
 		if (s[j] == '{' || s[j] == '}' || s[j] == '\'') && j+1 < len(s) && s[j+1] == s[j] {
 			break
 		}
 		j++
 	}
-	if i > 0 && s[i-1] == '[' {
+	if bracket {
 		return j
 	}
 	for j > i && strings.IndexByte(",;.:!?", s[j-1]) >= 0 {
@@ -354,12 +355,12 @@ func (p *parser) floor(i int) int {
 	return p.top[k-1].End
 }
 
-// unprefixed takes the list characters that all lines of a bare query share off its lines.
+// unprefixed takes the list characters off the lines of a bare query, and the blanks behind them, which MediaWiki does not show.
 func unprefixed(q string) string {
 	lines := strings.Split(q, "\n")
 	for i, l := range lines {
 		if i > 0 && l != "" && (l[0] == ':' || l[0] == '*') {
-			lines[i] = strings.TrimLeft(l, ":*")
+			lines[i] = strings.TrimLeft(strings.TrimLeft(l, ":*"), " \t")
 		}
 	}
 	return strings.TrimSpace(decodeEntities(strings.Join(lines, "\n")))

@@ -278,8 +278,14 @@ func linkEnd(s string, i int) int {
 
 func splitLink(s string) (target, label string) {
 	target, label, ok := strings.Cut(s, "|")
-	if !ok {
+	switch {
+	case !ok:
 		label = strings.TrimPrefix(target, ":")
+	case label == "": // the pipe trick, where saving did not resolve it: [[User:X (y)|]] shows "X"
+		label = target[strings.IndexByte(target, ':')+1:]
+		if k := strings.LastIndex(label, " ("); k > 0 && label[len(label)-1] == ')' {
+			label = label[:k]
+		}
 	}
 	return target, label
 }

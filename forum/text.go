@@ -231,6 +231,8 @@ func tidy(s string) string {
 		rest := strings.TrimLeft(l, ":*#;")
 		if n := len(l) - len(rest); n > 0 && (l[n-1] == '*' || l[n-1] == '#') && strings.TrimSpace(rest) != "" {
 			rest = "* " + strings.TrimSpace(rest)
+		} else if n > 0 && l[n-1] == ';' {
+			rest = definition(rest)
 		}
 		if rest = strings.TrimSpace(rest); strings.Contains(rest, "  ") || strings.ContainsAny(rest, "\t\r\u200e\u200f") {
 			rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\u200e' || r == '\u200f' }), " ")
@@ -244,6 +246,15 @@ func tidy(s string) string {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	return s
+}
+
+// definition writes "term : its definition" in one way, whatever blanks stand around the colon: MediaWiki shows them on two lines.
+func definition(s string) string {
+	k := strings.IndexByte(s, ':')
+	if k <= 0 || strings.IndexByte(s[:k], '\n') >= 0 || strings.HasPrefix(s[k:], "://") {
+		return s
+	}
+	return strings.TrimSpace(s[:k]) + ": " + strings.TrimLeft(s[k+1:], " \t")
 }
 
 func lineEnd(s string, i int) int {

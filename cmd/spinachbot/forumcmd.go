@@ -14,12 +14,14 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-const forumUsage = `usage: spinachbot forum parse [--format wikitext] [--title T] FILE
+const forumUsage = `usage: spinachbot forum parse [--format wikitext|html] [--wikitext FILE] [--title T] FILE
 
 Prints a talk page as JSON: threads, their comments, and the SPARQL queries in them. FILE may be - for standard input.
+HTML is Parsoid's, as rest.php/v1/page/TITLE/html gives it; with --wikitext, the same revision's source, queries that raw pipes cut come back as written.
 
 {"threads":[{"heading":"…","level":2,"resolved":false,"comments":[{"id":"c-Author-20190605142000","author":"…","time":"2019-06-05T14:20:00Z","level":1,"parent":"…",
 "under":"…","text":"…","queries":[{"kind":"template|link|code","name":"SPARQL","sparql":"…","salvaged":false}]}]}]}
+A query that a link carries has the link's "url", too; behind a short link (see --short-links) that is all there is, and "sparql" is empty.
 
 flags:
 `
@@ -28,7 +30,9 @@ flags:
 func runForum(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	fs := flag.NewFlagSet("forum parse", flag.ContinueOnError)
 	fs.SetOutput(stderr)
-	format := fs.String("format", "wikitext", "what FILE holds: wikitext")
+	format := fs.String("format", "wikitext", "what FILE holds: wikitext or html")
+	source := fs.String("wikitext", "", "with --format html: a file with the wikitext of the same revision")
+	short := fs.String("short-links", "", "hosts of link shorteners, separated by commas, whose links are listed as queries (default: none)")
 	title := fs.String("title", "", "title of the page; it enters the ids of unsigned comments (default: the file's name)")
 	queryTemplates := fs.String("query-templates", "", "names of the templates that hold a query, separated by commas (default: Wikidata's)")
 	resolvedTemplates := fs.String("resolved-templates", "", "names of the templates that close a discussion, separated by commas (default: Wikidata's)")
@@ -58,15 +62,20 @@ func runForum(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 		files = append(files, fs.Arg(0))
 		rest = fs.Args()[1:]
 	}
-	if *format != "wikitext" {
-		fmt.Fprintf(stderr, "spinachbot forum parse: --format %q: this program reads wikitext\n", *format)
+	if *format != "wikitext" && *format != "html" {
+		fmt.Fprintf(stderr, "spinachbot forum parse: --format %q: want wikitext or html\n", *format)
+		return 2
+	}
+	if *source != "" && *format != "html" {
+		fmt.Fprintf(stderr, "spinachbot forum parse: --wikitext goes with --format html\n")
 		return 2
 	}
 	if len(files) != 1 {
 		fmt.Fprintf(stderr, "spinachbot forum parse: want one FILE (or -), got %d; see -h\n", len(files))
 		return 2
 	}
-	text, name, err := readPage(files[0], stdin)
+	opts := forum.Options{QueryTemplates: commas(*queryTemplates), ResolvedTemplates: commas(*resolvedTemplates), ShortLinks: commas(*short)}
+	page, err := parsePage(*format, files[0], *source, *title, opts, stdin)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -74,16 +83,33 @@ func runForum(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 		fmt.Fprintf(stderr, "spinachbot forum parse: %v\n", err)
 		return 1
 	}
-	if *title != "" {
-		name = *title
-	}
 	enc := json.NewEncoder(stdout)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(forum.Parse(name, text, forum.Options{QueryTemplates: commas(*queryTemplates), ResolvedTemplates: commas(*resolvedTemplates)})); err != nil {
+	if err := enc.Encode(page); err != nil {
 		fmt.Fprintf(stderr, "spinachbot forum parse: write result: %v\n", err)
 		return 1
 	}
 	return 0
+}
+
+// parsePage reads a page in one of the formats. source names the wikitext's file beside HTML; an empty title is the file's name.
+func parsePage(format, file, source, title string, opts forum.Options, stdin io.Reader) (*forum.Page, error) {
+	text, name, err := readPage(file, stdin)
+	if err != nil {
+		return nil, err
+	}
+	if title == "" {
+		title = name
+	}
+	if format == "wikitext" {
+		return forum.Parse(title, text, opts), nil
+	}
+	if source != "" {
+		if opts.Wikitext, _, err = readPage(source, stdin); err != nil {
+			return nil, err
+		}
+	}
+	return forum.ParseHTML(title, strings.NewReader(text), opts)
 }
 
 // readPage reads a file or, for "-", standard input.

@@ -1,0 +1,204 @@
+package forum
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/wikitext"
+)
+
+// dataMW is the attribute data-mw, in which Parsoid keeps what the rendering loses (mediawiki.org, Specs/HTML).
+// Of a transclusion it holds the parts: templates, and wikitext between them when their output cannot be told apart from their neighbours'.
+type dataMW struct {
+	Parts []json.RawMessage `json:"parts"`
+	Name  string            `json:"name"` // of an extension tag
+	Attrs ordered           `json:"attrs"`
+	Body  struct {
+		Source *string `json:"extsrc"`
+		ID     string  `json:"id"` // of the element that holds a reference's text
+	} `json:"body"`
+	Src string `json:"src"` // of <includeonly>
+}
+
+// transclusion is one template, parser function or parameter among the parts.
+type transclusion struct {
+	Target struct {
+		WT string `json:"wt"`
+	} `json:"target"`
+	Params ordered `json:"params"`
+}
+
+// ordered is a JSON object in the order of its text, which is the order of a template's parameters. Anything else (an empty PHP array is []) gives an empty one.
+type ordered []member
+
+type member struct {
+	key   string
+	value string // the string itself, or the member "wt" of an object
+}
+
+// UnmarshalJSON never fails on JSON: what has another shape is left out.
+func (o *ordered) UnmarshalJSON(b []byte) error {
+	*o = nil
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil
+	}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return nil
+		}
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return nil
+		}
+		m := member{key: key.(string)}
+		if json.Unmarshal(raw, &m.value) != nil {
+			var v struct {
+				WT string `json:"wt"`
+			}
+			if json.Unmarshal(raw, &v) != nil {
+				continue
+			}
+			m.value = v.WT
+		}
+		*o = append(*o, m)
+	}
+	return nil
+}
+
+// wikitext writes a transclusion's parts as wikitext. sources gives templates back as they were written.
+func (d *dataMW) wikitext(s *sources) string {
+	var b strings.Builder
+	for _, raw := range d.Parts {
+		var text string
+		if json.Unmarshal(raw, &text) == nil {
+			b.WriteString(text)
+			continue
+		}
+		var part struct {
+			Template *transclusion `json:"template"`
+			Arg      *transclusion `json:"templatearg"`
+		}
+		switch err := json.Unmarshal(raw, &part); {
+		case err != nil:
+		case part.Template != nil:
+			if src, ok := s.take(part.Template); ok {
+				b.WriteString(src)
+				continue
+			}
+			part.Template.write(&b, "{{", "}}")
+		case part.Arg != nil:
+			part.Arg.write(&b, "{{{", "}}}")
+		}
+	}
+	return b.String()
+}
+
+// write gives a parameter its name unless it has the number of its place. A value with an equals sign must have had one, also when that was a number.
+func (t *transclusion) write(b *strings.Builder, open, end string) {
+	b.WriteString(open)
+	b.WriteString(t.Target.WT)
+	place := 1
+	for i, p := range t.Params {
+		b.WriteByte('|')
+		if p.key == strconv.Itoa(place) {
+			place++
+			if strings.Contains(p.value, "=") && strings.IndexByte(open[2:], '{') < 0 {
+				b.WriteString(p.key + "=")
+			}
+		} else {
+			b.WriteString(p.key + "=")
+			if i == len(t.Params)-1 {
+				end = trimmed(p.value) + end
+			}
+		}
+		b.WriteString(p.value)
+	}
+	b.WriteString(end)
+}
+
+// trimmed is the blank that Parsoid must have taken from the end of a template's last parameter, if it has a name: the break of a line that may be a comment of SPARQL,
+// which would take the closing braces with it, and any blank between the query's brace and the template's.
+func trimmed(value string) string {
+	switch {
+	case strings.Contains(value[strings.LastIndexByte(value, '\n')+1:], "#"):
+		return "\n"
+	case strings.HasSuffix(value, "}"):
+		return " "
+	}
+	return ""
+}
+
+// sources are the query templates of a page's wikitext, by what data-mw tells of them. What it does not tell is the blanks around names and values and the parameters
+// that were given twice; both matter when careless pipes made parameters of the pieces of a query.
+type sources struct {
+	names *names
+	byKey map[string][]string // in page order
+}
+
+func newSources(text string, n *names) *sources {
+	s := &sources{names: n, byKey: map[string][]string{}}
+	if text == "" {
+		return s
+	}
+	doc := wikitext.Preprocess(text, wikitext.Options{})
+	for i := range doc.Nodes {
+		t := &doc.Nodes[i]
+		if t.Kind != wikitext.Template || !wikitext.NameIs(t.Name, n.query) {
+			continue
+		}
+		var params ordered
+		at, place := map[string]int{}, 0
+		for _, a := range t.Args {
+			m := member{value: a.Value.In(text)}
+			if a.Named {
+				m.key = strings.TrimSpace(wikitext.StripComments(a.Name.In(text)))
+			} else {
+				place++
+				m.key = strconv.Itoa(place)
+			}
+			if k, again := at[m.key]; again {
+				params[k] = m // as MediaWiki: the last one counts
+				continue
+			}
+			at[m.key] = len(params)
+			params = append(params, m)
+		}
+		key := templateKey(t.Name, params)
+		s.byKey[key] = append(s.byKey[key], text[t.Start:t.End])
+	}
+	return s
+}
+
+func templateKey(name string, params ordered) string {
+	var b strings.Builder
+	b.WriteString(wikitext.CanonicalName(name))
+	for _, p := range params {
+		for _, s := range []string{p.key, p.value} { // Parsoid takes the line breaks out of names, too
+			b.WriteByte(0)
+			for f := range strings.FieldsSeq(wikitext.StripComments(s)) {
+				b.WriteString(f)
+			}
+		}
+	}
+	return b.String()
+}
+
+// take gives the next template of the wikitext that reads like this one.
+func (s *sources) take(t *transclusion) (string, bool) {
+	if len(s.byKey) == 0 || !wikitext.NameIs(t.Target.WT, s.names.query) {
+		return "", false
+	}
+	key := templateKey(t.Target.WT, t.Params)
+	list := s.byKey[key]
+	if len(list) == 0 {
+		return "", false
+	}
+	if len(list) > 1 {
+		s.byKey[key] = list[1:]
+	}
+	return list[0], true
+}

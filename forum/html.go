@@ -1,0 +1,75 @@
+package forum
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/PuerkitoBio/goquery"
+)
+
+// MaxHTML is the longest page that [ParseHTML] reads, in bytes. A megabyte of wikitext makes some eight of HTML; MediaWiki accepts two of wikitext.
+const MaxHTML = 64 << 20
+
+// ErrHTML is wrapped by what [ParseHTML] cannot read: read the page's wikitext instead.
+var ErrHTML = errors.New("not readable as HTML")
+
+// ParseHTML reads a talk page from Parsoid's HTML, as rest.php/v1/page/TITLE/html gives it (mediawiki.org, Specs/HTML, version 2).
+//
+// Parsoid keeps in its HTML all that it needs to write the wikitext back: templates with their parameters and extension tags with their source in data-mw, links with their
+// targets, white space, comments, sections. So this reader writes the wikitext back, as far as [Parse] looks at it, and reads that: both readers agree because they
+// are one. What they can still differ in is what Parsoid sees otherwise than we do, and [Diff] says it.
+//
+// title enters the ids of unsigned comments only. [Options.Wikitext] is the same revision's wikitext: templates that raw pipes cut are taken from it.
+// Byte offsets (Start, End) are -1 everywhere: [Place] needs the page that [Parse] read.
+//
+// The page is refused, with an error that wraps [ErrHTML], when it is longer than [MaxHTML] or nested deeper than 512 elements; other errors are r's. A broken or
+// missing data-mw costs its element's source, not the page.
+func ParseHTML(title string, r io.Reader, opts Options) (*Page, error) {
+	in := &limited{r: r, left: MaxHTML}
+	doc, err := goquery.NewDocumentFromReader(in)
+	switch {
+	case in.err != nil && !errors.Is(in.err, io.EOF):
+		return nil, fmt.Errorf("read HTML of %q: %w", clip(title, 100), in.err)
+	case in.over:
+		return nil, fmt.Errorf("read HTML of %q: more than %d bytes: %w", clip(title, 100), MaxHTML, ErrHTML)
+	case err != nil:
+		return nil, fmt.Errorf("read HTML of %q: %w: %w", clip(title, 100), ErrHTML, err)
+	}
+	text := unparse(doc, newSources(opts.Wikitext, newNames(opts)))
+	p := Parse(title, text, opts)
+	for i := range p.Threads {
+		t := &p.Threads[i]
+		t.Start, t.End = -1, -1
+		for j := range t.Comments {
+			t.Comments[j].Start, t.Comments[j].End = -1, -1
+		}
+	}
+	return p, nil
+}
+
+// limited reads at most so many bytes and remembers how it ended.
+type limited struct {
+	r    io.Reader
+	left int
+	over bool
+	err  error
+}
+
+func (l *limited) Read(b []byte) (int, error) {
+	if l.left <= 0 {
+		var one [1]byte
+		n, err := l.r.Read(one[:])
+		if l.over = n > 0; l.over {
+			return 0, io.EOF
+		}
+		l.err = err
+		return 0, err
+	}
+	n, err := l.r.Read(b[:min(len(b), l.left)])
+	l.left -= n
+	if err != nil {
+		l.err = err
+	}
+	return n, err
+}

@@ -1,0 +1,490 @@
+package forum
+
+import (
+	"encoding/json"
+	"html"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/PuerkitoBio/goquery"
+	dom "golang.org/x/net/html"
+	"golang.org/x/net/html/atom"
+)
+
+// unparser writes the wikitext of Parsoid's HTML.
+type unparser struct {
+	b        strings.Builder
+	s        *sources
+	done     map[string]bool // transclusions written: their output stands in all elements with the same attribute "about"
+	sections bool            // headings are those that begin a section; others were written as tags
+	refs     map[string]*dom.Node
+	doc      *goquery.Document
+	lists    []byte // list characters of the items around
+	fresh    bool   // nothing but comments on this line yet
+	ended    bool   // a block has ended on this line: running text wants a new one
+	pre      bool   // in a block of lines that start with a blank
+	row      bool   // in a table row that has a cell
+}
+
+// unparse writes the body of a page.
+func unparse(doc *goquery.Document, s *sources) string {
+	u := &unparser{s: s, doc: doc, done: map[string]bool{}, fresh: true, sections: doc.Find("section[data-mw-section-id]").Length() > 0}
+	for _, body := range doc.Find("body").Nodes {
+		u.children(body)
+	}
+	return u.b.String()
+}
+
+func (u *unparser) children(n *dom.Node) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		u.node(c)
+	}
+}
+
+func (u *unparser) node(n *dom.Node) {
+	switch n.Type {
+	case dom.TextNode:
+		u.text(n.Data)
+	case dom.CommentNode:
+		u.b.WriteString("<!--" + strings.ReplaceAll(html.UnescapeString(n.Data), "-->", "--&gt;") + "-->")
+	case dom.ElementNode:
+		u.element(n)
+	}
+}
+
+// put writes markup or text within a line.
+func (u *unparser) put(s string) {
+	if s == "" {
+		return
+	}
+	u.b.WriteString(s)
+	u.fresh, u.ended = s[len(s)-1] == '\n', false
+}
+
+// newline makes sure that a line begins here.
+func (u *unparser) newline() {
+	if !u.fresh {
+		u.put("\n")
+	}
+	u.ended = false
+}
+
+func (u *unparser) text(s string) {
+	if u.ended {
+		if strings.TrimLeft(s, " \t") == "" {
+			u.b.WriteString(s)
+			return
+		}
+		if s[0] != '\n' {
+			u.newline()
+		}
+	}
+	if u.pre {
+		s = strings.ReplaceAll(s, "\n", "\n ")
+	}
+	u.put(s)
+}
+
+func attr(n *dom.Node, name string) string {
+	for _, a := range n.Attr {
+		if a.Key == name {
+			return a.Val
+		}
+	}
+	return ""
+}
+
+// hasWord reports whether a list of words holds one that begins with a prefix.
+func hasWord(list, prefix string) bool {
+	for i := 0; ; {
+		k := strings.Index(list[i:], prefix)
+		if k < 0 {
+			return false
+		}
+		if i += k; i == 0 || list[i-1] == ' ' {
+			return true
+		}
+		i++
+	}
+}
+
+func (u *unparser) element(n *dom.Node) {
+	about := attr(n, "about")
+	if about != "" && u.done[about] {
+		return
+	}
+	if kind := attr(n, "typeof"); kind != "" && u.typed(n, kind, about) {
+		return
+	}
+	switch n.DataAtom {
+	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		u.heading(n)
+	case atom.Ul, atom.Ol, atom.Dl:
+		if tagged(n) {
+			u.wrapped(n, n.Data, "")
+			return
+		}
+		u.children(n)
+		u.ended = true
+	case atom.Li, atom.Dd, atom.Dt:
+		if n.Parent != nil && tagged(n.Parent) {
+			u.wrapped(n, n.Data, "")
+			return
+		}
+		u.item(n)
+	case atom.P:
+		if u.ended || isBlock(n.PrevSibling) {
+			u.newline()
+		}
+		u.children(n)
+	case atom.A:
+		u.link(n)
+	case atom.B, atom.I:
+		quotes := map[atom.Atom]string{atom.B: "'''", atom.I: "''"}[n.DataAtom]
+		u.put(quotes)
+		u.children(n)
+		u.put(quotes)
+	case atom.Br:
+		u.put("<br>")
+	case atom.Hr:
+		u.newline()
+		u.put("----")
+		u.ended = true
+	case atom.Pre:
+		u.newline()
+		u.put(" ")
+		u.pre = true
+		u.children(n)
+		u.pre, u.ended = false, true
+	case atom.Table:
+		u.table(n)
+	case atom.Figure, atom.Img, atom.Video, atom.Audio:
+		u.put("[[File:x]]") // never shown
+	case atom.Link, atom.Meta:
+		u.property(n)
+	case atom.Style, atom.Script, atom.Head, atom.Title:
+	case atom.Code, atom.S, atom.Del, atom.Strike, atom.Kbd, atom.Samp, atom.Tt, atom.Blockquote, atom.Q, atom.Cite:
+		u.wrapped(n, n.Data, "")
+	default:
+		class := attr(n, "class")
+		switch {
+		case hasWord(class, "mw-notalk"):
+			u.wrapped(n, n.Data, ` class="mw-notalk"`)
+		case n.DataAtom == atom.Div && hasWord(class, "mw-highlight"): // rendered, with nothing said of its source
+			u.highlighted(n, class)
+		default:
+			u.children(n)
+		}
+	}
+}
+
+func (u *unparser) wrapped(n *dom.Node, name, attrs string) {
+	u.put("<" + name + attrs + ">")
+	u.children(n)
+	u.put("</" + name + ">")
+}
+
+// isBlock reports whether running text cannot follow a node on the same line.
+func isBlock(n *dom.Node) bool {
+	if n == nil || n.Type != dom.ElementNode {
+		return false
+	}
+	switch n.DataAtom {
+	case atom.P, atom.Ul, atom.Ol, atom.Dl, atom.Table, atom.Hr, atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
+		return attr(n, "about") == ""
+	}
+	return false
+}
+
+// typed writes an element that says what it was made from.
+func (u *unparser) typed(n *dom.Node, kind, about string) bool {
+	switch {
+	case hasWord(kind, "mw:Transclusion"), hasWord(kind, "mw:Param"):
+		var d dataMW
+		if json.Unmarshal([]byte(attr(n, "data-mw")), &d) != nil || len(d.Parts) == 0 {
+			return false // read what was rendered
+		}
+		if about != "" {
+			u.done[about] = true
+		}
+		u.put(d.wikitext(u.s))
+	case hasWord(kind, "mw:Extension/"):
+		var d dataMW
+		if json.Unmarshal([]byte(attr(n, "data-mw")), &d) != nil || d.Name == "" {
+			return false
+		}
+		if about != "" {
+			u.done[about] = true
+		}
+		u.extension(&d)
+	case hasWord(kind, "mw:Nowiki"):
+		u.wrapped(n, "nowiki", "")
+	case hasWord(kind, "mw:Entity"):
+		for _, r := range content(n) {
+			u.put("&#" + strconv.Itoa(int(r)) + ";")
+		}
+	case hasWord(kind, "mw:File"), hasWord(kind, "mw:Image"):
+		u.put("[[File:x]]")
+	case hasWord(kind, "mw:Includes/IncludeOnly"):
+		var d dataMW
+		if json.Unmarshal([]byte(attr(n, "data-mw")), &d) == nil {
+			u.put(d.Src)
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+func (u *unparser) extension(d *dataMW) {
+	var open strings.Builder
+	open.WriteString("<" + d.Name)
+	for _, a := range d.Attrs {
+		open.WriteString(" " + a.key + `="` + strings.ReplaceAll(a.value, `"`, "&quot;") + `"`)
+	}
+	switch {
+	case d.Body.Source != nil:
+		u.put(open.String() + ">" + *d.Body.Source + "</" + d.Name + ">")
+	case d.Body.ID != "":
+		u.put(open.String() + ">")
+		if n := u.reference(d.Body.ID); n != nil {
+			u.children(n)
+		}
+		u.put("</" + d.Name + ">")
+	default:
+		u.put(open.String() + " />")
+	}
+}
+
+// reference finds the text of a reference: it stands in the list of references, each once.
+func (u *unparser) reference(id string) *dom.Node {
+	if u.refs == nil {
+		u.refs = map[string]*dom.Node{}
+		for _, n := range u.doc.Find(".mw-reference-text[id]").Nodes {
+			u.refs[attr(n, "id")] = n
+		}
+	}
+	n := u.refs[id]
+	delete(u.refs, id)
+	return n
+}
+
+// heading writes a heading. One that begins no section was written as a tag, which opens no thread.
+func (u *unparser) heading(n *dom.Node) {
+	if u.sections && !beginsSection(n) {
+		u.put("<" + n.Data + ">")
+		u.children(n)
+		u.put("</" + n.Data + ">")
+		return
+	}
+	u.newline()
+	marks := strings.Repeat("=", int(n.Data[1]-'0'))
+	u.put(marks + " ")
+	u.children(n)
+	u.put(" " + marks)
+	u.ended = true
+}
+
+// beginsSection reports whether a heading is the first element of a section, in its wrapper or without.
+func beginsSection(n *dom.Node) bool {
+	if p := n.Parent; p != nil && p.DataAtom == atom.Div && hasWord(attr(p, "class"), "mw-heading") {
+		n = p
+	}
+	for s := n.PrevSibling; s != nil; s = s.PrevSibling {
+		if s.Type == dom.ElementNode {
+			return false
+		}
+	}
+	return n.Parent != nil && n.Parent.DataAtom == atom.Section
+}
+
+// tagged reports whether a list was written in tags: then its first item stands on a line of its own.
+func tagged(list *dom.Node) bool {
+	c := list.FirstChild
+	return c != nil && c.Type == dom.TextNode && strings.Contains(c.Data, "\n")
+}
+
+// item writes a list item with the characters of all items around it; an item that only holds deeper ones leaves that to them.
+func (u *unparser) item(n *dom.Node) {
+	char := byte(':')
+	switch {
+	case n.DataAtom == atom.Dt:
+		char = ';'
+	case n.DataAtom == atom.Li && n.Parent != nil && n.Parent.DataAtom == atom.Ol:
+		char = '#'
+	case n.DataAtom == atom.Li:
+		char = '*'
+	}
+	u.lists = append(u.lists, char)
+	first := n.FirstChild
+	for first != nil && first.Type == dom.TextNode && strings.TrimSpace(first.Data) == "" {
+		first = first.NextSibling
+	}
+	deeper := first != nil && (first.DataAtom == atom.Ul || first.DataAtom == atom.Ol || first.DataAtom == atom.Dl) && attr(first, "typeof") == ""
+	if prev := n.PrevSibling; prev != nil && prev.DataAtom == atom.Dt && n.DataAtom == atom.Dd {
+		u.put(" : ") // "; term : definition" on one line
+	} else if !deeper {
+		u.newline()
+		u.put(string(u.lists))
+	}
+	u.children(n)
+	u.lists = u.lists[:len(u.lists)-1]
+}
+
+// table writes a table in wiki markup, attributes left out. Cells stand on one line when they did.
+func (u *unparser) table(n *dom.Node) {
+	lists := u.lists
+	u.lists = nil
+	if u.ended || len(lists) == 0 {
+		u.newline()
+	}
+	u.put("{|")
+	u.rows(n)
+	u.newline()
+	u.put("|}")
+	u.lists, u.ended = lists, true
+}
+
+func (u *unparser) rows(n *dom.Node) {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		switch {
+		case c.Type == dom.CommentNode:
+			u.node(c)
+		case c.Type != dom.ElementNode:
+		case attr(c, "typeof") != "" || c.DataAtom == atom.Caption || u.done[attr(c, "about")]:
+			if u.done[attr(c, "about")] {
+				continue
+			}
+			u.newline()
+			if c.DataAtom == atom.Caption {
+				u.put("|+ ")
+			}
+			u.element(c)
+		case c.DataAtom == atom.Tr:
+			u.newline()
+			u.put("|-")
+			u.row = false
+			u.rows(c)
+		case c.DataAtom == atom.Td, c.DataAtom == atom.Th:
+			mark := map[atom.Atom]string{atom.Td: "|", atom.Th: "!"}[c.DataAtom]
+			if prev := c.PrevSibling; u.row && prev != nil && prev.DataAtom == c.DataAtom && !u.fresh {
+				u.put(" " + mark + mark + " ")
+			} else {
+				u.newline()
+				u.put(mark + " ")
+			}
+			u.children(c)
+			u.row = true
+		default:
+			u.rows(c)
+		}
+	}
+}
+
+// link writes a link to a page or to an address.
+func (u *unparser) link(n *dom.Node) {
+	rel, href := attr(n, "rel"), attr(n, "href")
+	switch {
+	case hasWord(rel, "mw:WikiLink/Interwiki"):
+		u.wikiLink(n, attr(n, "title"))
+	case hasWord(rel, "mw:WikiLink"):
+		u.wikiLink(n, pageOf(href))
+	case hasWord(rel, "mw:ExtLink"):
+		class, shown := attr(n, "class"), content(n)
+		switch {
+		case hasWord(class, "mw-magiclink"):
+			u.children(n)
+		case hasWord(class, "free") || class == "" && shown == href:
+			u.put(shown)
+		case shown == "":
+			u.put("[" + linkEscape.Replace(href) + "]")
+		default:
+			u.put("[" + linkEscape.Replace(href) + " ")
+			u.children(n)
+			u.put("]")
+		}
+	case hasWord(attr(n, "class"), "mw-selflink"):
+		u.wikiLink(n, strings.TrimSpace(u.doc.Find("head > title").Text()))
+	case strings.HasPrefix(href, "./"): // of older versions
+		u.wikiLink(n, pageOf(href))
+	default:
+		u.children(n)
+	}
+}
+
+func (u *unparser) wikiLink(n *dom.Node, target string) {
+	target = strings.Map(func(r rune) rune {
+		if strings.ContainsRune("[]{}|<>\n", r) { // no title holds them
+			return -1
+		}
+		return r
+	}, target)
+	u.put("[[")
+	if ns, _, ok := strings.Cut(strings.ToLower(target), ":"); ok && (ns == "file" || ns == "image" || ns == "category") {
+		u.put(":")
+	}
+	u.put(target + "|")
+	u.children(n)
+	u.put("]]")
+}
+
+// linkEscape escapes what would end an address in brackets.
+var linkEscape = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D", "<", "%3C", ">", "%3E", `"`, "%22", "\n", "%0A", "|", "%7C", "''", "%27%27", "{{", "%7B%7B", "}}", "%7D%7D")
+
+// pageOf is the title that a relative link leads to: "./User:A_b%3F?action=edit#x" leads to "User:A b?#x".
+func pageOf(href string) string {
+	href = strings.TrimPrefix(href, "./")
+	page, fragment, anchor := strings.Cut(href, "#")
+	page, _, _ = strings.Cut(page, "?")
+	if t, err := url.PathUnescape(page); err == nil {
+		page = t
+	}
+	page = strings.ReplaceAll(page, "_", " ")
+	if anchor {
+		page += "#" + fragment
+	}
+	return page
+}
+
+// property writes what a page says about itself: categories and magic words such as __NOTOC__.
+func (u *unparser) property(n *dom.Node) {
+	if rel := attr(n, "rel"); rel == "mw:PageProp/Category" {
+		page, _, _ := strings.Cut(pageOf(attr(n, "href")), "#")
+		u.put("[[" + strings.NewReplacer("[", "", "]", "").Replace(page) + "]]")
+	} else if word, ok := strings.CutPrefix(attr(n, "property"), "mw:PageProp/"); ok && word != "" && strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz") == "" {
+		u.put("__" + strings.ToUpper(word) + "__")
+	}
+}
+
+// highlighted writes a highlighted block that was rendered by MediaWiki's old parser or stripped of its data-mw.
+func (u *unparser) highlighted(n *dom.Node, class string) {
+	lang := ""
+	if _, rest, ok := strings.Cut(class, "mw-highlight-lang-"); ok {
+		lang, _, _ = strings.Cut(rest, " ")
+		lang = strings.Trim(lang, `"<>`)
+	}
+	u.newline()
+	u.put(`<syntaxhighlight lang="` + lang + `">` + content(n) + "</syntaxhighlight>")
+	u.ended = true
+}
+
+// content is the text in an element.
+func content(n *dom.Node) string {
+	if c := n.FirstChild; c != nil && c.NextSibling == nil && c.Type == dom.TextNode {
+		return c.Data
+	}
+	var b strings.Builder
+	var walk func(*dom.Node)
+	walk = func(n *dom.Node) {
+		for c := n.FirstChild; c != nil; c = c.NextSibling {
+			if c.Type == dom.TextNode {
+				b.WriteString(c.Data)
+			} else {
+				walk(c)
+			}
+		}
+	}
+	walk(n)
+	return b.String()
+}
