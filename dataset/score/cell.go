@@ -17,6 +17,9 @@ type Cell struct {
 type Dict struct {
 	ids   map[Cell]int32
 	cells []Cell
+
+	byValue  map[string]int32 // see values
+	valueIDs []int32
 }
 
 // NewDict returns an empty Dict.

@@ -1,0 +1,226 @@
+package score
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// Hint is what the gold query says and its rows do not.
+type Hint struct {
+	Limit   int      // its LIMIT, 0 when there is none
+	OrderBy []string // the variables of ORDER BY, without "?"; nil when it orders by something else, or not at all
+}
+
+// Fair is the row-major F1 of [Spinach] less what punishes right answers; docs/scoring.md has examples. In the order of application:
+//
+//  1. Cells are compared by value, see valueKey in value.go: 5 and 5.0, a date and its midnight, text in any language tag.
+//  2. A gold column xLabel, xDescription or xAltLabel beside a column x does not count; without x it does. So does a predicted one, unless gold needs it.
+//     A predicted text that is the gold label of exactly one gold entity, and no gold cell itself, stands for that entity, where the predicted row does not have it anyway.
+//  3. Equal rows on one side are one row.
+//  4. Where gold stops at its LIMIT and its ORDER BY variables are columns, the rows tied with the last one are arbitrary: any row with the same values in those columns
+//     stands for them. The better of the scores with and without this counts.
+//  5. A truth value and a table: a gold truth value equals a table of one truth value, a table of one number when that is not 0, any other table by having rows.
+//     For a gold table a predicted truth value is right only when gold is one single truth value.
+func Fair(ctx context.Context, gold, pred *Answer, hint Hint, lim Limits) Score {
+	if u := undefined(gold); u != "" {
+		return Score{Undefined: u}
+	}
+	if pred == nil || pred.Kind == None {
+		return certain(false)
+	}
+	if gold.Kind == Boolean || pred.Kind == Boolean {
+		want, ok := truth(gold, false)
+		got, ok2 := truth(pred, gold.Kind == Boolean)
+		s := certain(ok && ok2 && want == got)
+		if gold.Kind != pred.Kind {
+			s.Notes = append(s.Notes, "a truth value is compared with a table")
+		}
+		return s
+	}
+	value := gold.Dict.values()
+	goldDrop, needed := labelColumns(gold.Vars)
+	predDrop, _ := labelColumns(pred.Vars)
+	if needed {
+		predDrop = make([]bool, len(pred.Vars))
+	}
+	g := renamed(gold.without(goldDrop), value)
+	p := standIns(renamed(pred.without(predDrop), value), g, goldLabels(gold, value))
+	gs, kept := distinct(g)
+	ps, _ := distinct(p)
+	s := rowMajor(ctx, gs, ps, lim)
+	s.Lowest = s.F1 // the choice between best pairings is part of the definition
+	if s.EM {
+		return s
+	}
+	if tied, ok := ties(gold, value, kept, gs, hint); ok {
+		relaxed := rowMajor(ctx, tied, ps, lim)
+		s.Upper = max(s.Upper, relaxed.Upper)
+		if relaxed.F1 > s.F1 {
+			relaxed.Upper, relaxed.Lowest = s.Upper, relaxed.F1
+			relaxed.Notes = append(relaxed.Notes, "rows tied at the LIMIT may stand for each other")
+			s = relaxed
+		}
+	}
+	if hint.Limit > 0 && hint.Limit == gold.Size() && len(hint.OrderBy) == 0 {
+		s.Notes = append(s.Notes, "gold stops at a LIMIT without an order among its columns: which rows it has is chance")
+	}
+	return s
+}
+
+// truth reads an answer as a truth value. Any table will do when rows means one.
+func truth(a *Answer, rows bool) (value, ok bool) {
+	if a.Kind == Boolean {
+		return a.Bool, true
+	}
+	if a.Rows.Len() == 1 && len(a.Rows.Tokens) == 1 {
+		switch key := valueKey(a.Dict.Cell(a.Rows.Tokens[0])); {
+		case strings.HasPrefix(key, "truth "):
+			return key == "truth true", true
+		case strings.HasPrefix(key, "number ") && rows:
+			return key != "number 0", true
+		}
+	}
+	return a.Rows.Len() > 0, rows
+}
+
+// labelColumns tells which columns are text for readers beside the column that they describe; needed tells that some such column stands alone.
+func labelColumns(vars []string) (drop []bool, needed bool) {
+	drop = make([]bool, len(vars))
+	for i, v := range vars {
+		for _, suffix := range []string{"AltLabel", "Label", "Description"} {
+			if base, ok := strings.CutSuffix(v, suffix); ok {
+				if slices.Contains(vars, base) {
+					drop[i] = true
+				} else {
+					needed = true
+				}
+				break
+			}
+		}
+	}
+	return drop, needed
+}
+
+// goldLabels gives the entity that a text names in gold: in a column xLabel beside x, when it names one only.
+func goldLabels(gold *Answer, value []int32) map[int32]int32 {
+	of := make([]int, len(gold.Vars)) // column of labels to that of entities
+	found := false
+	for i, v := range gold.Vars {
+		of[i] = -1
+		if base, ok := strings.CutSuffix(v, "Label"); ok {
+			of[i] = slices.Index(gold.Vars, base)
+			found = found || of[i] >= 0
+		}
+	}
+	if !found {
+		return nil
+	}
+	names := map[int32]int32{}
+	row := make([]int32, len(gold.Vars))
+	for i := range gold.Rows.Len() {
+		for c := range row {
+			row[c] = -1
+		}
+		for j := gold.Rows.Starts[i]; j < gold.Rows.Starts[i+1]; j++ {
+			row[gold.Columns[j]] = value[gold.Rows.Tokens[j]]
+		}
+		for c, text := range row {
+			if of[c] < 0 || text < 0 || row[of[c]] < 0 {
+				continue
+			}
+			if e, ok := names[text]; ok && e != row[of[c]] {
+				names[text] = -1
+			} else if !ok {
+				names[text] = row[of[c]]
+			}
+		}
+	}
+	return names
+}
+
+// standIns replaces predicted texts by the gold entities that they name.
+func standIns(pred, gold Rows, names map[int32]int32) Rows {
+	if len(names) == 0 {
+		return pred
+	}
+	itself := map[int32]bool{}
+	for _, t := range gold.Tokens {
+		itself[t] = true
+	}
+	out := Rows{Starts: pred.Starts, Tokens: slices.Clone(pred.Tokens)}
+	for i := range out.Len() {
+		row := out.Row(i)
+		for j, t := range row {
+			if e, ok := names[t]; ok && e >= 0 && !itself[t] && !slices.Contains(row, e) {
+				row[j] = e
+			}
+		}
+	}
+	return out
+}
+
+// distinct drops rows that are equal, as multisets, to an earlier one; kept has the numbers of those that stay.
+func distinct(r Rows) (out Rows, kept []int) {
+	out = Rows{Starts: make([]int32, 1, len(r.Starts)), Tokens: make([]int32, 0, len(r.Tokens))}
+	seen := make(map[string]bool, r.Len())
+	var key []byte
+	var cells []int32
+	for i := range r.Len() {
+		cells = append(cells[:0], r.Row(i)...)
+		slices.Sort(cells)
+		key = key[:0]
+		for _, t := range cells {
+			key = append(key, byte(t), byte(t>>8), byte(t>>16), byte(t>>24))
+		}
+		if seen[string(key)] {
+			continue
+		}
+		seen[string(key)] = true
+		out.Tokens = append(out.Tokens, cells...)
+		out.Starts = append(out.Starts, int32(len(out.Tokens)))
+		kept = append(kept, i)
+	}
+	return out, kept
+}
+
+// ties reduces the gold rows that are tied with the last one to their values of the order: ok is false when there is no such tie to speak of.
+func ties(gold *Answer, value []int32, kept []int, rows Rows, hint Hint) (out Rows, ok bool) {
+	if hint.Limit == 0 || hint.Limit != gold.Size() || len(hint.OrderBy) == 0 {
+		return out, false
+	}
+	order := make([]bool, len(gold.Vars))
+	for _, v := range hint.OrderBy {
+		i := slices.Index(gold.Vars, v)
+		if i < 0 {
+			return out, false
+		}
+		order[i] = true
+	}
+	keys := func(i int) (ks []int32) {
+		for j := gold.Rows.Starts[i]; j < gold.Rows.Starts[i+1]; j++ {
+			if order[gold.Columns[j]] {
+				ks = append(ks, gold.Columns[j], value[gold.Rows.Tokens[j]])
+			}
+		}
+		return ks
+	}
+	last := keys(gold.Size() - 1)
+	if len(last) == 0 {
+		return out, false
+	}
+	for i, from := range kept {
+		ks := keys(from)
+		if !slices.Equal(ks, last) {
+			out.Add(rows.Row(i)...)
+			continue
+		}
+		var cells []int32
+		for j := 1; j < len(ks); j += 2 {
+			cells = append(cells, ks[j])
+		}
+		out.Add(cells...)
+		ok = true
+	}
+	return out, ok
+}
