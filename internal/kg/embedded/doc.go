@@ -14,6 +14,8 @@
 // An operator is given the bindings that are already known and must yield exactly those of its solutions that are compatible with them. That is not the
 // algebra's own bottom-up order, and the two differ where a part looks at a variable that it does not bind in every solution (OPTIONAL, MINUS,
 // FILTER, BIND). So every operator knows for which variables it may be given a binding ([info.unsafe]); for others it is evaluated by itself, once, and joined by hash.
+// The same is done where going through a part for each row is more work than doing it once, and for parts that only a filter ?a = ?b ties together
+// (hashjoin.go); rows with unbound cells are found by hash, too (tableindex.go). What EXISTS answered is remembered by what it looks at (exists.go).
 //
 // Limits are in exec.go and memory.go: every operator counts its work, and every thousandth step looks at the context; what is kept is counted in bytes, and so
 // are the texts that an expression makes on its way.

@@ -8,6 +8,7 @@ type existsExpr struct {
 	plan  op
 	not   bool
 	scope *existsScope
+	memo  []int // places that decide the answer, when they are few enough to remember it by; nil: do not
 }
 
 // existsRun is an EXISTS in one run of a query.
@@ -16,29 +17,47 @@ type existsRun struct {
 	found bool
 	stop  *stopError
 	save  []id
+	known map[uint64]bool // answers by the cells of memo
 }
+
+// memoSize is what a remembered answer takes, in bytes.
+const memoSize = 40
 
 func (c *compiler) existsCond(e *sparql.Expr, env exprEnv) condFn {
 	in := env.sc.inner(env.visible)
 	in.ambient, in.given = in.ambient.union(env.visible), env.cert.intersect(env.visible)
 	in.exists = &existsScope{copies: map[int]int{}}
 	g := c.group(e.Group, in)
-	if env.uses != nil {
-		*env.uses = env.uses.union(g.inf.uses.intersect(in.ambient))
-		for n := range in.exists.copies {
-			*env.uses = env.uses.union(setOf(n))
-		}
+	uses := g.inf.uses.intersect(in.ambient)
+	for n := range in.exists.copies {
+		uses = uses.union(setOf(n))
 	}
-	x := &existsExpr{not: e.Op == "NOT EXISTS", plan: g.plan(c, g.inf.uses.intersect(in.given), 1), scope: in.exists}
+	if env.uses != nil {
+		*env.uses = env.uses.union(uses)
+	}
+	given := g.inf.uses.intersect(in.given)
+	x := &existsExpr{not: e.Op == "NOT EXISTS", plan: g.plan(c, given, 1), scope: in.exists}
+	if few := uses.slots(); len(few) <= 2 && repeatable(e.Group) && g.estimate(c, given).cost > c.g.tune.memoCost {
+		x.memo = append(make([]int, 0, 2), few...)
+	}
 	return func(ex *exec) tri {
 		r := ex.exists[x]
 		if r == nil {
-			r = &existsRun{stop: &stopError{}, save: make([]id, len(ex.row))}
+			r = &existsRun{stop: &stopError{}, save: make([]id, len(ex.row)), known: map[uint64]bool{}}
 			r.run = x.plan.build(ex, func() error {
 				r.found = true
 				return r.stop
 			})
 			ex.exists[x] = r
+		}
+		key := uint64(0)
+		for _, n := range x.memo {
+			key = key<<32 | uint64(ex.row[n])
+		}
+		if x.memo != nil {
+			if found, ok := r.known[key]; ok {
+				return triOf(found != x.not)
+			}
 		}
 		r.found = false
 		copy(r.save, ex.row)
@@ -52,6 +71,10 @@ func (c *compiler) existsCond(e *sparql.Expr, env exprEnv) condFn {
 			return triError
 		}
 		copy(ex.row, r.save)
+		if x.memo != nil && ex.mem < ex.max/memoRoom {
+			r.known[key] = r.found
+			_ = ex.alloc(memoSize) // the error is kept in ex.err
+		}
 		return triOf(r.found != x.not)
 	}
 }

@@ -218,7 +218,7 @@ func (n *sliceNode) build(ex *exec, next runner) runner {
 		return run(n.op.build(ex, counted))
 	}
 	return func() error {
-		t, err := ex.collect(n.op, slots, nil)
+		t, err := ex.collect(n.op, slots, nil, nil)
 		if err != nil {
 			return err
 		}

@@ -66,7 +66,19 @@ type Graph struct {
 	opts  Options
 	pool  *pool
 	ids   wellKnown
+	tune  tuning
 }
+
+// tuning holds the sizes from which the roads for large data are taken; tests set them to zero and take those roads always.
+type tuning struct {
+	scan     int     // rows of a table up to which it is looked through rather than indexed
+	scanOnce int     // the same of a table that is made for one search
+	linkRows float64 // rows before a part from which a table tied by equations pays
+	memoCost float64 // guessed work of an EXISTS from which its answers are remembered
+	favour   float64 // how much less work a table has to be than going row by row
+}
+
+var defaultTuning = tuning{scan: 8, scanOnce: 64, linkRows: 8, memoCost: 16, favour: 4}
 
 // wellKnown are the numbers of terms that entity pages are read by; 0 where the graph does not have them.
 type wellKnown struct {
@@ -84,7 +96,7 @@ func newGraph(s *store, opts Options) *Graph {
 		timeValue: wb("timeValue"), timePrecision: wb("timePrecision"), quantityAmount: wb("quantityAmount"), quantityUnit: wb("quantityUnit"),
 		best: wb("BestRank"), preferred: wb("PreferredRank"), deprecated: wb("DeprecatedRank"), property: wb("Property"),
 	}}
-	g.pool = &pool{size: g.opts.MaxTotalMemory}
+	g.pool, g.tune = &pool{size: g.opts.MaxTotalMemory}, defaultTuning
 	g.names = index.Build(g.entries())
 	return g
 }

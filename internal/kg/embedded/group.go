@@ -28,6 +28,19 @@ type barrier struct {
 	sensitive varSet // a join that binds one of these may not move before it
 }
 
+// binds is what a barrier binds in some solution.
+func (b *barrier) binds() varSet {
+	switch b.kind {
+	case barOptional:
+		return b.inner.inf.vars
+	case barBind:
+		return setOf(b.bind.slot)
+	case barLabel:
+		return b.label.outputs()
+	}
+	return nil
+}
+
 // segment is a set of joins, in any order, and the barrier after them.
 type segment struct {
 	joins []node
@@ -38,6 +51,7 @@ type segment struct {
 type filterPart struct {
 	cond condFn
 	uses varSet
+	eq   *equation // when it is an equality that a join may use
 }
 
 // groupNode is a group graph pattern (SPARQL 1.1, section 18.2.2): joins between barriers, filters over all of it.
@@ -202,8 +216,9 @@ func (b *groupBuilder) filters(n *groupNode, outer, outerCert varSet) {
 	for _, e := range b.exprs {
 		for _, part := range conjuncts(e) {
 			var uses varSet
-			cond := b.c.cond(part, exprEnv{sc: b.sc, visible: b.vars.union(outer), cert: cert, uses: &uses})
-			f := filterPart{cond, uses}
+			env := exprEnv{sc: b.sc, visible: b.vars.union(outer), cert: cert, uses: &uses}
+			cond := b.c.cond(part, env)
+			f := filterPart{cond, uses, b.equation(part, env)}
 			if uses.intersect(outer).within(b.cert) {
 				n.filters = append(n.filters, f)
 			} else {
@@ -235,19 +250,20 @@ func (n *groupNode) summarize() {
 			continue
 		}
 		e := s.end
-		var looks, binds varSet
+		var looks varSet
+		binds := e.binds()
 		switch e.kind {
 		case barOptional:
-			looks, binds = e.inner.inf.vars.union(e.inner.inf.uses), e.inner.inf.vars
+			looks = binds.union(e.inner.inf.uses)
 			for _, f := range e.inner.conds {
 				looks = looks.union(f.uses)
 			}
 		case barMinus:
 			looks = e.inner.inf.uses.union(e.inner.inf.vars).intersect(e.before.union(n.ambient))
 		case barBind:
-			looks, binds = e.bind.uses, setOf(e.bind.slot)
+			looks = e.bind.uses
 		case barLabel:
-			looks, binds = e.label.inputs().union(e.label.outputs()), e.label.outputs()
+			looks = e.label.inputs().union(binds)
 		}
 		in.unsafe = in.unsafe.union(looks.minus(in.cert))
 		in.uses = in.uses.union(looks)

@@ -162,7 +162,7 @@ func (o *optionalOp) build(ex *exec, next runner) runner {
 type minusOp struct {
 	inner  op
 	table  *tableOp
-	shared []int
+	shared varSet
 }
 
 func (m *minusOp) build(ex *exec, next runner) runner {
@@ -188,12 +188,13 @@ func (m *minusOp) build(ex *exec, next runner) runner {
 			return next()
 		}
 	}
+	cells := make([]id, len(m.table.slots))
 	return func() error {
 		t, err := m.table.get(ex)
 		if err != nil {
 			return err
 		}
-		if err := m.table.removes(ex, t, m.shared, &found); err != nil {
+		if err := m.table.removes(ex, t, m.shared, cells, &found); err != nil {
 			return err
 		}
 		if found {

@@ -38,15 +38,52 @@ func (g *groupNode) plan(c *compiler, bound varSet, rows float64) op {
 
 func (g *groupNode) planWith(c *compiler, bound varSet, rows float64, conds []filterPart) op {
 	p := &progress{bound: bound, rows: math.Max(rows, 1)}
-	for _, s := range g.segs {
-		for _, n := range c.order(s.joins, p.bound, p.rows) {
-			c.joinStep(p, n)
+	filters := append(g.filters[:len(g.filters):len(g.filters)], conds...)
+	for i, s := range g.segs {
+		rest := c.order(s.joins, p.bound, p.rows)
+		for len(rest) > 0 {
+			l, others := c.linked(g, p, rest, filters, g.bindsAfter(i))
+			if l == nil {
+				c.joinStep(p, rest[0])
+				rest = rest[1:]
+				continue
+			}
+			c.linkStep(p, l)
+			rest = others
+			filters = without(filters, l.pushed)
 		}
 		if s.end != nil {
 			c.barrierStep(p, s.end)
 		}
 	}
-	return placeFilters(p, bound, append(g.filters[:len(g.filters):len(g.filters)], conds...))
+	return placeFilters(p, bound, filters)
+}
+
+// bindsAfter is what the barrier of a segment and all after it bind.
+func (g *groupNode) bindsAfter(i int) varSet {
+	var v varSet
+	for n, s := range g.segs[i:] {
+		if n > 0 {
+			for _, j := range s.joins {
+				v = v.union(j.info().vars)
+			}
+		}
+		if s.end != nil {
+			v = v.union(s.end.binds())
+		}
+	}
+	return v
+}
+
+// without leaves out the filters that are marked.
+func without(filters []filterPart, marked []bool) []filterPart {
+	var out []filterPart
+	for i, f := range filters {
+		if !marked[i] {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // placeFilters weaves the filters into the steps: each as early as its variables have their final values, which is when they are bound for certain or no
@@ -87,13 +124,13 @@ func (c *compiler) joinStep(p *progress, n node) {
 	if !apart && composite(n) && p.rows > 1 {
 		alone := n.estimate(c, nil)
 		shared := in.cert.intersects(p.bound)
-		if !shared && est.cost > 2 || shared && p.rows*est.cost > 4*(alone.cost+p.rows) && alone.rows < 2e6 {
+		if !shared && est.cost > 2 || shared && p.rows*est.cost > c.g.tune.favour*(alone.cost+p.rows) && alone.rows < 2e6 {
 			apart = true
 		}
 	}
 	var o op
 	if apart {
-		t := c.table(n, p.bound)
+		t := c.table(n)
 		o = t
 		p.cost += n.estimate(c, nil).cost
 	} else {
@@ -122,9 +159,9 @@ func (c *compiler) barrierStep(p *progress, b *barrier) {
 	case barMinus:
 		p.add(c.minusStep(p, b), nil)
 	case barBind:
-		p.add(&extendOp{[]extend{b.bind}}, setOf(b.bind.slot))
+		p.add(&extendOp{[]extend{b.bind}}, b.binds())
 	case barLabel:
-		p.add(b.label, b.label.outputs())
+		p.add(b.label, b.binds())
 	}
 	p.cost += p.rows
 }
@@ -135,12 +172,16 @@ func (c *compiler) optionalStep(p *progress, b *barrier, before varSet) {
 	apart := in.unsafe.intersects(before)
 	if !apart && p.rows > 1 && in.cert.intersects(p.bound) {
 		alone := b.inner.estimate(c, nil)
-		apart = p.rows*est.cost > 4*(alone.cost+p.rows) && alone.rows < 2e6
+		apart = p.rows*est.cost > c.g.tune.favour*(alone.cost+p.rows) && alone.rows < 2e6
 	} else if !apart && p.rows > 1 && !in.vars.intersects(before) && !in.uses.intersects(before) && est.cost > 2 {
 		apart = true
 	}
 	if apart {
-		p.add(&optionalOp{inner: c.table(b.inner, p.bound), conds: b.inner.conds}, in.vars)
+		t := c.table(b.inner)
+		if !t.again {
+			t.equal = optionalEqualities(b.inner, before)
+		}
+		p.add(&optionalOp{inner: t, conds: b.inner.conds}, in.vars)
 	} else {
 		p.add(&optionalOp{inner: b.inner.planWith(c, p.bound, p.rows, b.inner.conds)}, in.vars)
 	}
@@ -153,10 +194,10 @@ func (c *compiler) minusStep(p *progress, b *barrier) op {
 	est := b.inner.estimate(c, p.bound)
 	alone := b.inner.estimate(c, nil)
 	// As a test for each row it is right only when row and inner solution have a variable in common for certain.
-	if shared.within(p.bound) && in.cert.intersects(shared) && !in.unsafe.intersects(shared) && p.rows*est.cost <= 4*(alone.cost+p.rows) {
-		return &minusOp{inner: b.inner.plan(c, p.bound.intersect(shared), p.rows), shared: shared.slots()}
+	if shared.within(p.bound) && in.cert.intersects(shared) && !in.unsafe.intersects(shared) && p.rows*est.cost <= c.g.tune.favour*(alone.cost+p.rows) {
+		return &minusOp{inner: b.inner.plan(c, p.bound.intersect(shared), p.rows), shared: shared}
 	}
-	return &minusOp{table: c.table(b.inner, p.bound), shared: shared.slots()}
+	return &minusOp{table: c.table(b.inner), shared: shared}
 }
 
 // estimate of a group: its joins in the order in which they would be run.

@@ -37,6 +37,12 @@ func (s *slow) expr(e *sparql.Expr, a solution) value {
 			_, ok := a[e.Args[0].Term.Name]
 			_, given := s.given[e.Args[0].Term.Name]
 			return boolValue(ok || given)
+		case "SAMETERM":
+			x, y := arg(0), arg(1)
+			if !x.ok() || !y.ok() {
+				return value{}
+			}
+			return boolValue(x.term() == y.term())
 		case "COALESCE":
 			for i := range e.Args {
 				if v := arg(i); v.ok() {

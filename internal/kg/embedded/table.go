@@ -7,10 +7,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// table holds rows of a part that was evaluated by itself. A cell 0 is unbound.
+// table holds rows of a part that was evaluated by itself. A cell 0 is unbound. How rows are found is in tableindex.go.
 type table struct {
 	rows[id]
-	index *tableIndex
+	classes []*tableClass // made when it is first searched
+	lists   int           // bytes of the classes' lists
+	once    bool          // it is made anew for each row, so that an index seldom pays
+	loose   bool          // the cells of the last column, the key of equalities, are not to be relied on
 }
 
 func newTable(width int) *table { return &table{rows: rows[id]{width: width, unit: 4}} }
@@ -18,49 +21,13 @@ func newTable(width int) *table { return &table{rows: rows[id]{width: width, uni
 // drop gives the table's memory back.
 func (t *table) drop(ex *exec) {
 	t.free(ex)
-	if t.index != nil {
-		ex.free(t.index.size())
-		t.index = nil
-	}
-}
-
-// tableIndex finds rows by the cells of some columns.
-type tableIndex struct {
-	cols  []int
-	heads []int32 // row number plus one, by hash
-	next  []int32
-}
-
-func (x *tableIndex) size() int { return 4*len(x.heads) + 4*len(x.next) }
-
-func hashCells(row []id, cols []int) uint64 {
-	h := uint64(0x9E3779B97F4A7C15)
-	for _, c := range cols {
-		h = (h ^ uint64(row[c])) * 0xFF51AFD7ED558CCD
-		h ^= h >> 32
-	}
-	return h
-}
-
-func (t *table) indexBy(ex *exec, cols []int) error {
-	size := 16
-	for size < t.n*2 {
-		size *= 2
-	}
-	if err := ex.alloc(size*4 + t.n*4); err != nil {
-		return err
-	}
-	x := &tableIndex{cols: cols, heads: make([]int32, size), next: make([]int32, t.n)}
-	for i := t.n - 1; i >= 0; i-- {
-		if err := ex.tick(); err != nil {
-			return err
+	ex.free(t.lists)
+	for _, k := range t.classes {
+		for _, x := range k.indexes {
+			ex.free(x.size())
 		}
-		h := hashCells(t.at(i), cols) & uint64(size-1)
-		x.next[i] = x.heads[h]
-		x.heads[h] = int32(i) + 1
 	}
-	t.index = x
-	return nil
+	t.classes, t.lists = nil, 0
 }
 
 // tableOp joins the row with the rows of a table that is made once for a query: of a part evaluated by itself, of VALUES, or of a named subquery.
@@ -71,13 +38,13 @@ type tableOp struct {
 	name    string     // its name
 	make    func(ex *exec) ([][]value, error)
 	slots   []int // places of the columns
-	key     []int // columns that are bound on both sides for certain
+	equal   []equality
 	ambient []int // places whose values are given from outside, inside EXISTS
 	again   bool  // the part depends on them: make it for each row
 }
 
 // table wraps a part that is to be evaluated by itself.
-func (c *compiler) table(n node, bound varSet) *tableOp {
+func (c *compiler) table(n node) *tableOp {
 	in := n.info()
 	t := &tableOp{inner: n.plan(c, nil, 1), slots: in.vars.slots()}
 	if g, ok := n.(ambientNode); ok {
@@ -85,7 +52,6 @@ func (c *compiler) table(n node, bound varSet) *tableOp {
 		t.ambient = amb.slots()
 		t.again = in.uses.intersects(amb)
 	}
-	t.setKey(in.cert, bound)
 	return t
 }
 
@@ -112,15 +78,6 @@ func (u *unionNode) ambientVars() varSet {
 	return v
 }
 
-func (t *tableOp) setKey(cert, bound varSet) {
-	both := cert.intersect(bound)
-	for i, s := range t.slots {
-		if both.has(s) {
-			t.key = append(t.key, i)
-		}
-	}
-}
-
 // get returns the table, made when it is first asked for.
 func (t *tableOp) get(ex *exec) (*table, error) {
 	if got := ex.tables[t]; got != nil && !t.again {
@@ -135,18 +92,14 @@ func (t *tableOp) get(ex *exec) (*table, error) {
 		if old := ex.tables[t]; old != nil {
 			old.drop(ex)
 		}
-		tab, err = ex.collect(t.inner, t.slots, t.ambient)
+		tab, err = ex.collect(t.inner, t.slots, t.ambient, t.equal)
 	default:
 		tab, err = t.inline(ex)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if len(t.key) > 0 && tab.n > 8 && (!t.again || tab.n > 64) {
-		if err := tab.indexBy(ex, t.key); err != nil {
-			return nil, err
-		}
-	}
+	tab.once = t.again
 	ex.tables[t] = tab
 	return tab, nil
 }
@@ -176,21 +129,38 @@ func (t *tableOp) inline(ex *exec) (*table, error) {
 	return tab, ex.err
 }
 
-// collect evaluates a part by itself: on a row that is empty but for the ambient places.
-func (ex *exec) collect(o op, slots, ambient []int) (*table, error) {
+// collect evaluates a part by itself: on a row that is empty but for the ambient places. With equalities a last column holds their key; rows for which they
+// cannot hold are left out.
+func (ex *exec) collect(o op, slots, ambient []int, equal []equality) (*table, error) {
 	save := append([]id(nil), ex.row...)
 	clear(ex.row)
 	for _, s := range ambient {
 		ex.row[s] = save[s]
 	}
-	tab := newTable(len(slots))
+	width := len(slots)
+	if len(equal) > 0 {
+		width++
+	}
+	tab := newTable(width)
 	err := o.build(ex, func() error {
+		key := id(0)
+		if len(equal) > 0 {
+			k, loose, ok := equalityKey(ex, equal, true)
+			if !ok {
+				return ex.err
+			}
+			key = k
+			tab.loose = tab.loose || loose
+		}
 		cells, err := tab.add(ex)
 		if err != nil {
 			return err
 		}
 		for i, s := range slots {
 			cells[i] = ex.row[s]
+		}
+		if len(equal) > 0 {
+			cells[len(slots)] = key
 		}
 		return nil
 	})()
@@ -203,7 +173,7 @@ func (ex *exec) namedTable(np *namedPlan, name string) (*table, error) {
 	if t := ex.named[name]; t != nil {
 		return t.shared(), nil
 	}
-	t, err := ex.collect(np.root, np.slots, nil)
+	t, err := ex.collect(np.root, np.slots, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +181,7 @@ func (ex *exec) namedTable(np *namedPlan, name string) (*table, error) {
 	return t.shared(), nil
 }
 
-// shared returns a table with the same rows, for another index; the first one counts their memory.
+// shared returns a table with the same rows, for other indexes; the first one counts their memory.
 func (t *table) shared() *table {
 	own := newTable(t.width)
 	own.n, own.pages = t.n, t.pages
@@ -223,8 +193,8 @@ func (t *tableOp) build(ex *exec, next runner) runner {
 	join := func(cells []id) error {
 		base := len(undo)
 		ok := true
-		for i, v := range cells {
-			s := t.slots[i]
+		for i, s := range t.slots {
+			v := cells[i]
 			switch cur := ex.row[s]; {
 			case v == 0 || cur == v:
 			case cur == 0:
@@ -247,69 +217,47 @@ func (t *tableOp) build(ex *exec, next runner) runner {
 		undo = undo[:base]
 		return err
 	}
+	cells := make([]id, len(t.slots), len(t.slots)+1)
 	return func() error {
 		tab, err := t.get(ex)
 		if err != nil {
 			return err
 		}
-		return t.candidates(ex, tab, join)
-	}
-}
-
-// candidates visits the rows that agree with the current row in the key columns.
-func (t *tableOp) candidates(ex *exec, tab *table, visit func([]id) error) error {
-	if tab.index != nil {
-		if h, ok := t.keyHash(ex); ok {
-			x := tab.index
-			for i := x.heads[h&uint64(len(x.heads)-1)]; i != 0; i = x.next[i-1] {
-				if err := ex.tick(); err != nil {
-					return err
-				}
-				if err := visit(tab.at(int(i - 1))); err != nil {
-					return err
-				}
+		for i, s := range t.slots {
+			cells[i] = ex.row[s]
+		}
+		look := cells
+		if len(t.equal) > 0 {
+			key, loose, ok := equalityKey(ex, t.equal, false)
+			if !ok {
+				return ex.err
 			}
-			return ex.tick()
+			if loose || tab.loose {
+				key = 0
+			}
+			look = append(look, key)
 		}
+		return tab.search(ex, look, false, join)
 	}
-	for i := range tab.n {
-		if err := ex.tick(); err != nil {
-			return err
-		}
-		if err := visit(tab.at(i)); err != nil {
-			return err
-		}
-	}
-	return ex.tick()
-}
-
-// keyHash hashes the current row's cells of the key; false when one is unbound after all.
-func (t *tableOp) keyHash(ex *exec) (uint64, bool) {
-	h := uint64(0x9E3779B97F4A7C15)
-	for _, c := range t.key {
-		v := ex.row[t.slots[c]]
-		if v == 0 {
-			return 0, false
-		}
-		h = (h ^ uint64(v)) * 0xFF51AFD7ED558CCD
-		h ^= h >> 32
-	}
-	return h, true
 }
 
 // removes finds out whether a row of the table takes the current row away: they have a bound variable in common and agree on all such.
-func (t *tableOp) removes(ex *exec, tab *table, shared []int, found *bool) error {
+func (t *tableOp) removes(ex *exec, tab *table, shared varSet, cells []id, found *bool) error {
 	*found = false
 	stop := &stopError{}
-	isShared := setOf(shared...)
-	err := t.candidates(ex, tab, func(cells []id) error {
+	for i, s := range t.slots {
+		cells[i] = 0
+		if shared.has(s) {
+			cells[i] = ex.row[s]
+		}
+	}
+	err := tab.search(ex, cells, true, func(row []id) error {
 		common := false
-		for i, v := range cells {
-			s := t.slots[i]
-			if v == 0 || ex.row[s] == 0 || !isShared.has(s) {
+		for i, v := range row {
+			if v == 0 || cells[i] == 0 {
 				continue
 			}
-			if ex.row[s] != v {
+			if cells[i] != v {
 				return nil
 			}
 			common = true
@@ -328,7 +276,7 @@ func (t *tableOp) removes(ex *exec, tab *table, shared []int, found *bool) error
 
 // tableNode is VALUES, INCLUDE and other data that come as rows.
 type tableNode struct {
-	op   tableOp // without key
+	op   tableOp
 	inf  info
 	rows float64
 }
@@ -345,10 +293,8 @@ func (t *tableNode) estimate(_ *compiler, bound varSet) estimate {
 	return estimate{math.Min(rows, t.rows), 1 + rows}
 }
 
-func (t *tableNode) plan(_ *compiler, bound varSet, _ float64) op {
+func (t *tableNode) plan(*compiler, varSet, float64) op {
 	o := t.op
-	o.key = nil
-	o.setKey(t.inf.cert, bound)
 	return &o
 }
 

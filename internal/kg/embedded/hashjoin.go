@@ -1,0 +1,261 @@
+package embedded
+
+import (
+	"math"
+	"slices"
+
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// A filter ?a = ?b (or sameTerm, with any expressions in the place of the variables) between parts that have no variable in common, or too common a one, is a join
+// in disguise. One part is then evaluated by itself into a table with the hash of its side as a further column; the other side is looked up there
+// (tableOp.equal). The hash only finds candidates: equal values have equal hashes, and the filter stays where it was and decides. So errors, NaN and the
+// numbers' promotions need no rules of their own here.
+
+// equation is a filter that is true only where two values are equal.
+type equation struct{ left, right side }
+
+// side is one side of an equation with the places that it looks at.
+type side struct {
+	fn   evalFn
+	uses varSet
+}
+
+// equality is an equation as seen from a table: one side is computed from the table's rows, the other from the row that is joined with them.
+type equality struct{ table, row evalFn }
+
+// equation compiles a condition's two sides when it is an equality that may be computed ahead; nil otherwise.
+func (b *groupBuilder) equation(e *sparql.Expr, env exprEnv) *equation {
+	equal := e.Kind == sparql.ExprBinary && e.Op == "=" || e.Kind == sparql.ExprBuiltin && e.Op == "SAMETERM"
+	if !equal || len(e.Args) != 2 || !repeatable(e) {
+		return nil
+	}
+	var out equation
+	for i, s := range []*side{&out.left, &out.right} {
+		env.uses = &s.uses
+		s.fn = b.c.expr(e.Args[i], env)
+		if s.uses.empty() {
+			return nil
+		}
+	}
+	return &out
+}
+
+// repeatable reports whether an expression or group gives the same for the same bindings, and costs no evaluation of a group.
+func repeatable(e sparql.Node) bool {
+	ok := true
+	sparql.Inspect(e, func(n sparql.Node) bool {
+		if x, is := n.(*sparql.Expr); is {
+			switch {
+			case x.Kind == sparql.ExprExists:
+				ok = ok && n != e
+			case x.Kind == sparql.ExprBuiltin:
+				switch x.Op {
+				case "RAND", "UUID", "STRUUID", "BNODE":
+					ok = false
+				}
+			}
+		}
+		return ok
+	})
+	return ok
+}
+
+// equalityKey hashes one side of some equalities on the current row: the table's, or the row's. ok is false where one of them cannot hold, because a side has no
+// value; loose says that the hash is of no use, because of an xsd:float, which is equal to whatever rounds to it.
+func equalityKey(ex *exec, list []equality, table bool) (key id, loose, ok bool) {
+	h := hashSeed
+	for _, q := range list {
+		fn := q.row
+		if table {
+			fn = q.table
+		}
+		mark := ex.scratch
+		v := fn(ex)
+		ex.settle(mark)
+		if v.k == vNone || ex.err != nil {
+			return 0, false, false
+		}
+		loose = loose || v.k == vFloat
+		h = hashValue(h, v)
+	}
+	return id(h>>32) | 1, loose, true
+}
+
+// hashValue mixes a value into a hash. Values for which [equal] or sameTerm is true have the same, xsd:float apart.
+func hashValue(h uint64, v value) uint64 {
+	mix := func(n uint64) { h = (h ^ n) * 0xFF51AFD7ED558CCD; h ^= h >> 32 }
+	switch {
+	case v.numeric():
+		f := v.float()
+		if f == 0 {
+			f = 0 // not minus zero
+		}
+		mix(3)
+		mix(math.Float64bits(f))
+		return h
+	case isTime(v.k):
+		mix(uint64(v.k))
+		mix(uint64(v.t.seconds()))
+		return h
+	case v.k == vBool:
+		mix(uint64(v.k))
+		mix(uint64(v.num.n))
+		return h
+	case v.k == vDuration:
+		mix(uint64(v.k))
+		mix(uint64(v.d.months))
+		mix(uint64(v.d.seconds))
+		return h
+	}
+	mix(uint64(v.k))
+	mix(hashTerm(v.s, 0))
+	return h
+}
+
+// link is a part of a group that equations tie to what is bound before it.
+type link struct {
+	part   *groupNode
+	pushed []bool // filters of the group that the part takes over
+	equal  []equality
+	apart  estimate
+}
+
+// linked looks for a part of rest that is better joined through equations than row by row, and returns it with what is left of rest; nil if there is none.
+// Places in later may get a value from what comes after rest.
+func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filterPart, later varSet) (*link, []node) {
+	some := false
+	for _, f := range filters {
+		some = some || f.eq != nil
+	}
+	if !some || p.rows <= c.g.tune.linkRows && g.exists == nil {
+		return nil, rest
+	}
+	for _, n := range rest {
+		later = later.union(n.info().vars)
+	}
+	later = later.minus(p.bound)
+	for tried := (varSet)(nil); ; {
+		first := -1
+		for i, n := range rest {
+			if v := n.info().vars.minus(p.bound); !v.empty() && !v.intersects(tried) {
+				first = i
+				break
+			}
+		}
+		if first < 0 || !c.tick() {
+			return nil, rest
+		}
+		part, others := component(rest, first, p.bound)
+		if l := c.link(g, p, part, filters, later); l != nil {
+			return l, others
+		}
+		for _, n := range part {
+			tried = tried.union(n.info().vars.minus(p.bound))
+		}
+	}
+}
+
+// component splits off the joins that hang together with one of them by variables that are not bound yet.
+func component(rest []node, first int, bound varSet) (part, others []node) {
+	in := make([]bool, len(rest))
+	in[first] = true
+	free := rest[first].info().vars.minus(bound)
+	for grown := true; grown; {
+		grown = false
+		for i, n := range rest {
+			if !in[i] && n.info().vars.intersects(free) {
+				in[i], grown = true, true
+				free = free.union(n.info().vars.minus(bound))
+			}
+		}
+	}
+	for i, n := range rest {
+		if in[i] {
+			part = append(part, n)
+		} else {
+			others = append(others, n)
+		}
+	}
+	return part, others
+}
+
+// link makes a table of a part when an equation ties it to what is bound and that is less work than going through the part for each row.
+func (c *compiler) link(g *groupNode, p *progress, part []node, filters []filterPart, later varSet) *link {
+	l := &link{part: &groupNode{segs: []segment{{joins: part}}, ambient: g.ambient, exists: g.exists, memo: map[string]estimate{}}, pushed: make([]bool, len(filters))}
+	l.part.summarize()
+	in := &l.part.inf
+	elsewhere, ambient := g.bindsBeside(part).union(p.bound).union(p.maybe), l.part.ambientVars()
+	if in.uses.minus(in.vars).intersects(elsewhere) || in.uses.intersects(ambient) || in.vars.intersects(p.maybe.minus(p.bound)) {
+		return nil
+	}
+	for i, f := range filters {
+		if q, ok := f.eq.seenFrom(in, elsewhere, later); ok {
+			l.equal = append(l.equal, q)
+		}
+		if !f.uses.empty() && f.uses.within(in.cert) && f.uses.intersects(later) {
+			l.pushed[i] = true
+			l.part.filters = append(l.part.filters, f)
+		}
+	}
+	if len(l.equal) == 0 {
+		return nil
+	}
+	l.apart = l.part.estimate(c, nil)
+	each := l.part.estimate(c, p.bound)
+	shared := in.vars.intersects(p.bound)
+	if shared && p.rows*each.cost <= c.g.tune.favour*(l.apart.cost+p.rows) || l.apart.rows > 2e7 {
+		return nil
+	}
+	return l
+}
+
+// linkStep adds the table of a linked part.
+func (c *compiler) linkStep(p *progress, l *link) {
+	t := c.table(l.part)
+	t.equal = l.equal
+	p.cost += l.apart.cost + p.rows
+	p.bound = p.bound.union(l.part.inf.cert)
+	p.add(t, l.part.inf.vars)
+}
+
+// seenFrom turns an equation into an equality of a table with the columns of in: all that one side looks at has its final value in the table, for it is bound
+// there for certain or nowhere else; nothing that the other side looks at is in later, which may yet get a value.
+func (q *equation) seenFrom(in *info, elsewhere, later varSet) (equality, bool) {
+	if q == nil {
+		return equality{}, false
+	}
+	for _, x := range [][2]side{{q.left, q.right}, {q.right, q.left}} {
+		if x[0].uses.within(in.vars) && x[0].uses.intersects(later) && !x[0].uses.minus(in.cert).intersects(elsewhere) && !x[1].uses.intersects(later) {
+			return equality{x[0].fn, x[1].fn}, true
+		}
+	}
+	return equality{}, false
+}
+
+// bindsBeside is what the group binds apart from some of its joins.
+func (g *groupNode) bindsBeside(part []node) varSet {
+	var v varSet
+	for _, s := range g.segs {
+		for _, j := range s.joins {
+			if !slices.Contains(part, j) {
+				v = v.union(j.info().vars)
+			}
+		}
+		if s.end != nil {
+			v = v.union(s.end.binds())
+		}
+	}
+	return v
+}
+
+// optionalEqualities are the filters of an OPTIONAL's group that tie it to the rows before it, in which the places of before may have a value.
+func optionalEqualities(inner *groupNode, before varSet) []equality {
+	var out []equality
+	for _, f := range inner.conds {
+		if q, ok := f.eq.seenFrom(&inner.inf, before, inner.inf.vars); ok {
+			out = append(out, q)
+		}
+	}
+	return out
+}

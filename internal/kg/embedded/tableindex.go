@@ -1,0 +1,220 @@
+package embedded
+
+// A table is searched by what the current row has bound. Cells may be unbound on both sides (SPARQL's rows come from OPTIONAL, UNION and UNDEF), and an unbound
+// cell agrees with everything, so no one index serves all searches. The rows are therefore sorted into classes by which of their cells are bound; for each class
+// and each set of columns that is bound there and in the current row an index is made when it is first needed. Both numbers are small: queries have few optional parts.
+
+// tableClass is the rows of a table that have the same columns bound.
+type tableClass struct {
+	mask    uint64  // bit i: column i is bound; columns from maskBits on are left out
+	rows    []int32 // nil: all rows of the table
+	indexes []*tableIndex
+}
+
+const (
+	maskBits   = 64
+	maxClasses = 64 // more are put into one without columns to search by
+	maxIndexes = 16 // of a class
+)
+
+// tableIndex finds rows of a class by the cells of some columns.
+type tableIndex struct {
+	mask  uint64
+	cols  []int
+	heads []int32 // place in the class plus one, by hash
+	next  []int32
+}
+
+func (x *tableIndex) size() int { return 4*len(x.heads) + 4*len(x.next) + 100 }
+
+const hashSeed = uint64(0x9E3779B97F4A7C15)
+
+func hashCell(h uint64, cell id) uint64 {
+	h = (h ^ uint64(cell)) * 0xFF51AFD7ED558CCD
+	return h ^ h>>32
+}
+
+func hashCells(row []id, cols []int) uint64 {
+	h := hashSeed
+	for _, c := range cols {
+		h = hashCell(h, row[c])
+	}
+	return h
+}
+
+func maskOf(cells []id) uint64 {
+	var m uint64
+	for i, v := range cells[:min(len(cells), maskBits)] {
+		if v != 0 {
+			m |= 1 << i
+		}
+	}
+	return m
+}
+
+// len is the number of rows of a class.
+func (k *tableClass) len(t *table) int {
+	if k.rows == nil {
+		return t.n
+	}
+	return len(k.rows)
+}
+
+func (k *tableClass) at(t *table, i int32) []id {
+	if k.rows != nil {
+		i = k.rows[i]
+	}
+	return t.at(int(i))
+}
+
+// classify sorts the rows into classes.
+func (t *table) classify(ex *exec) error {
+	first := &tableClass{}
+	t.classes = []*tableClass{first}
+	if t.n == 0 {
+		return nil
+	}
+	first.mask = maskOf(t.at(0))
+	same := 0
+	for same < t.n && maskOf(t.at(same)) == first.mask {
+		same++
+		if err := ex.tick(); err != nil {
+			return err
+		}
+	}
+	if same == t.n {
+		return nil
+	}
+	if err := ex.alloc(8 * t.n); err != nil { // the lists of the classes, which grow to twice their length at most
+		return err
+	}
+	t.lists = 8 * t.n
+	byMask := map[uint64]*tableClass{first.mask: first}
+	for i := range t.n {
+		if err := ex.tick(); err != nil {
+			return err
+		}
+		m := maskOf(t.at(i))
+		k := byMask[m]
+		if k == nil && len(t.classes) >= maxClasses {
+			m = 0
+			k = byMask[m]
+		}
+		if k == nil {
+			k = &tableClass{mask: m}
+			byMask[m] = k
+			t.classes = append(t.classes, k)
+		}
+		k.rows = append(k.rows, int32(i))
+	}
+	return nil
+}
+
+// index returns the index of a class by columns; nil when it has too many already.
+func (k *tableClass) index(ex *exec, t *table, mask uint64) (*tableIndex, error) {
+	for _, x := range k.indexes {
+		if x.mask == mask {
+			return x, nil
+		}
+	}
+	if len(k.indexes) >= maxIndexes {
+		for _, x := range k.indexes {
+			if x.mask&^mask == 0 {
+				return x, nil
+			}
+		}
+		return nil, nil
+	}
+	n := k.len(t)
+	size := 16
+	for size < n*2 {
+		size *= 2
+	}
+	x := &tableIndex{mask: mask, heads: nil}
+	for c := range maskBits {
+		if mask&(1<<c) != 0 {
+			x.cols = append(x.cols, c)
+		}
+	}
+	if err := ex.alloc(4*size + 4*n + 100); err != nil {
+		return nil, err
+	}
+	x.heads, x.next = make([]int32, size), make([]int32, n)
+	for i := n - 1; i >= 0; i-- {
+		if err := ex.tick(); err != nil {
+			return nil, err
+		}
+		h := hashCells(k.at(t, int32(i)), x.cols) & uint64(size-1)
+		x.next[i] = x.heads[h]
+		x.heads[h] = int32(i) + 1
+	}
+	k.indexes = append(k.indexes, x)
+	return x, nil
+}
+
+// search visits the rows that may agree with cells, which are the current row's values for the table's columns: at least all that do agree, and few others.
+// With common only rows that have a bound column in common with cells are wanted.
+func (t *table) search(ex *exec, cells []id, common bool, visit func([]id) error) error {
+	few := ex.g.tune.scan
+	if t.once {
+		few = ex.g.tune.scanOnce
+	}
+	if t.n <= few {
+		return t.scan(ex, nil, visit)
+	}
+	if t.classes == nil {
+		if err := t.classify(ex); err != nil {
+			return err
+		}
+	}
+	bound := maskOf(cells)
+	for _, k := range t.classes {
+		mask := k.mask & bound
+		if mask == 0 && common && k.mask != 0 && len(cells) <= maskBits {
+			continue
+		}
+		var x *tableIndex
+		if mask != 0 && k.len(t) > few {
+			var err error
+			if x, err = k.index(ex, t, mask); err != nil {
+				return err
+			}
+		}
+		if x == nil {
+			if err := t.scan(ex, k, visit); err != nil {
+				return err
+			}
+			continue
+		}
+		for i := x.heads[hashCells(cells, x.cols)&uint64(len(x.heads)-1)]; i != 0; i = x.next[i-1] {
+			if err := ex.tick(); err != nil {
+				return err
+			}
+			if err := visit(k.at(t, i-1)); err != nil {
+				return err
+			}
+		}
+	}
+	return ex.tick()
+}
+
+// scan visits the rows of a class, or all.
+func (t *table) scan(ex *exec, k *tableClass, visit func([]id) error) error {
+	n := t.n
+	if k != nil {
+		n = k.len(t)
+	}
+	for i := range n {
+		if err := ex.tick(); err != nil {
+			return err
+		}
+		row := t.at
+		if k != nil {
+			row = func(i int) []id { return k.at(t, int32(i)) }
+		}
+		if err := visit(row(i)); err != nil {
+			return err
+		}
+	}
+	return ex.tick()
+}
