@@ -60,8 +60,7 @@ type groupNode struct {
 	filters []filterPart
 	conds   []filterPart // of the group of an OPTIONAL: filters that look at variables from outside the group
 	inf     info
-	ambient varSet
-	exists  *existsScope
+	sc      *scope
 	memo    map[string]estimate
 }
 
@@ -91,7 +90,7 @@ func (c *compiler) groupWith(g *sparql.Group, sc *scope, outer, outerCert varSet
 	defer func() { c.nested-- }()
 	if c.nested > maxNesting {
 		c.fail(kg.QueryFailed, "the query is nested too deeply")
-		return &groupNode{}
+		return &groupNode{sc: sc}
 	}
 	b := &groupBuilder{c: c, sc: sc, segs: []segment{{}}}
 	for _, p := range g.Patterns {
@@ -106,9 +105,8 @@ func (c *compiler) groupWith(g *sparql.Group, sc *scope, outer, outerCert varSet
 			b.vars = b.vars.union(l.outputs())
 		}
 	}
-	n := &groupNode{segs: b.segs, exists: sc.exists, memo: map[string]estimate{}}
+	n := &groupNode{segs: b.segs, sc: sc, memo: map[string]estimate{}}
 	b.filters(n, outer, outerCert)
-	n.ambient = sc.ambient
 	n.summarize()
 	return n
 }
@@ -259,7 +257,7 @@ func (n *groupNode) summarize() {
 				looks = looks.union(f.uses)
 			}
 		case barMinus:
-			looks = e.inner.inf.uses.union(e.inner.inf.vars).intersect(e.before.union(n.ambient))
+			looks = e.inner.inf.uses.union(e.inner.inf.vars).intersect(e.before.union(n.sc.ambient))
 		case barBind:
 			looks = e.bind.uses
 		case barLabel:
@@ -274,7 +272,7 @@ func (n *groupNode) summarize() {
 		in.unsafe = in.unsafe.union(f.uses.minus(in.cert))
 		in.uses = in.uses.union(f.uses)
 	}
-	in.unsafe = in.unsafe.minus(n.ambient)
+	in.unsafe = in.unsafe.minus(n.sc.given) // they have their values before anything else
 }
 
 // service sorts the kinds of SERVICE.

@@ -128,7 +128,7 @@ func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filt
 	for _, f := range filters {
 		some = some || f.eq != nil
 	}
-	if !some || p.rows <= c.g.tune.linkRows && g.exists == nil {
+	if !some || p.rows <= c.g.tune.linkRows && g.sc.exists == nil {
 		return nil, rest
 	}
 	for _, n := range rest {
@@ -182,7 +182,7 @@ func component(rest []node, first int, bound varSet) (part, others []node) {
 
 // link makes a table of a part when an equation ties it to what is bound and that is less work than going through the part for each row.
 func (c *compiler) link(g *groupNode, p *progress, part []node, filters []filterPart, later varSet) *link {
-	l := &link{part: &groupNode{segs: []segment{{joins: part}}, ambient: g.ambient, exists: g.exists, memo: map[string]estimate{}}, pushed: make([]bool, len(filters))}
+	l := &link{part: &groupNode{segs: []segment{{joins: part}}, sc: g.sc, memo: map[string]estimate{}}, pushed: make([]bool, len(filters))}
 	l.part.summarize()
 	in := &l.part.inf
 	elsewhere, ambient := g.bindsBeside(part).union(p.bound).union(p.maybe), l.part.ambientVars()

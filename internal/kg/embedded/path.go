@@ -49,7 +49,7 @@ func (b *groupBuilder) path(s place, p *sparql.Path, o place) {
 func (b *groupBuilder) sub(f func(*groupBuilder)) *groupNode {
 	in := &groupBuilder{c: b.c, sc: b.sc, segs: []segment{{}}}
 	f(in)
-	n := &groupNode{segs: in.segs, ambient: b.sc.ambient, exists: b.sc.exists, memo: map[string]estimate{}}
+	n := &groupNode{segs: in.segs, sc: b.sc, memo: map[string]estimate{}}
 	n.summarize()
 	return n
 }

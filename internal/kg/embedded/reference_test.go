@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strings"
@@ -20,6 +21,7 @@ type solution map[string]rdf.Term
 type slow struct {
 	triples [][3]rdf.Term
 	given   solution // inside EXISTS: the values put in for variables
+	fresh   int      // counts variables made for sequences
 }
 
 func slowGraph(g *Graph) *slow {
@@ -290,8 +292,35 @@ func (s *slow) end(t *sparql.Term) (name string, term rdf.Term) {
 	return t.Name, rdf.Term{}
 }
 
-// triple gives the solutions of a triple or path pattern.
+// triple gives the solutions of a triple or path pattern, translated as section 18.2.2.4 says.
 func (s *slow) triple(subject *sparql.Term, p *sparql.Path, object *sparql.Term) []solution {
+	switch p.Kind {
+	case sparql.PathInverse:
+		return s.triple(object, p.Args[0], subject)
+	case sparql.PathAlt:
+		var out []solution
+		for _, a := range p.Args {
+			out = append(out, s.triple(subject, a, object)...)
+		}
+		return out
+	case sparql.PathSeq:
+		out := []solution{{}}
+		for i, a := range p.Args {
+			end := object
+			if i < len(p.Args)-1 {
+				s.fresh++
+				end = &sparql.Term{Kind: sparql.BlankNode, Name: fmt.Sprint("step ", s.fresh)}
+			}
+			out = slowJoin(out, s.triple(subject, a, end))
+			subject = end
+		}
+		return out
+	}
+	return s.step(subject, p, object)
+}
+
+// step gives the solutions of a pattern that is not made of others.
+func (s *slow) step(subject *sparql.Term, p *sparql.Path, object *sparql.Term) []solution {
 	sName, sTerm := s.end(subject)
 	oName, oTerm := s.end(object)
 	var out []solution

@@ -39,7 +39,7 @@ func (c *compiler) subSelect(q *sparql.SelectQuery, sc *scope) node {
 	defer func() { c.nested-- }()
 	if c.nested > maxNesting {
 		c.fail(kg.QueryFailed, "the query is nested too deeply")
-		return &selectNode{limit: -1, where: &groupNode{}}
+		return &selectNode{limit: -1, where: &groupNode{sc: sc}}
 	}
 	shared := map[string]bool{}
 	for _, n := range q.Columns() {
@@ -289,9 +289,12 @@ func (s *selectNode) summarize(implicitGroup bool) {
 	case whole:
 		s.inf.unsafe = out
 	case s.agg != nil:
-		s.inf.unsafe = w.unsafe.intersect(out).union(out.minus(s.agg.plainKeys()))
+		s.inf.unsafe = w.unsafe.intersect(out).union(out.minus(s.agg.certainKeys(w.cert)))
 	default:
 		s.inf.unsafe = w.unsafe.intersect(out)
+		if s.distinct { // two rows that differ would become one when the cell that one of them lacks is filled
+			s.inf.unsafe = s.inf.unsafe.union(out.minus(w.cert))
+		}
 		for _, e := range s.extends {
 			s.inf.unsafe = s.inf.unsafe.union(e.uses.minus(w.cert).intersect(out))
 		}
@@ -299,6 +302,7 @@ func (s *selectNode) summarize(implicitGroup bool) {
 }
 
 func (s *selectNode) ambientVars() varSet { return s.where.ambientVars() }
+func (s *selectNode) scope() *scope       { return s.where.sc }
 
 func (s *selectNode) estimate(c *compiler, bound varSet) estimate {
 	e := s.where.estimate(c, bound.intersect(s.inf.vars).minus(s.inf.unsafe))

@@ -39,33 +39,56 @@ type tableOp struct {
 	make    func(ex *exec) ([][]value, error)
 	slots   []int // places of the columns
 	equal   []equality
-	ambient []int // places whose values are given from outside, inside EXISTS
-	again   bool  // the part depends on them: make it for each row
+	ambient []ambientPlace // inside EXISTS
+	again   bool           // the part depends on them: make it for each row
 }
+
+// ambientPlace is a place whose value is given from outside, and the one where it is found: not the same, where the group itself may have bound the place since.
+type ambientPlace struct{ to, from int }
 
 // table wraps a part that is to be evaluated by itself.
 func (c *compiler) table(n node) *tableOp {
 	in := n.info()
 	t := &tableOp{inner: n.plan(c, nil, 1), slots: in.vars.slots()}
-	if g, ok := n.(ambientNode); ok {
+	if g, ok := n.(ambientNode); ok && g.scope() != nil {
 		amb := g.ambientVars()
-		t.ambient = amb.slots()
 		t.again = in.uses.intersects(amb)
+		for _, to := range amb.slots() {
+			from := to
+			if sc := g.scope(); !sc.given.has(to) && sc.exists != nil {
+				from = sc.copyOf(to)
+			}
+			t.ambient = append(t.ambient, ambientPlace{to, from})
+		}
 	}
 	return t
 }
 
 // ambientNode is a part that may stand inside EXISTS.
-type ambientNode interface{ ambientVars() varSet }
+type ambientNode interface {
+	ambientVars() varSet
+	scope() *scope
+}
+
+func (g *groupNode) scope() *scope { return g.sc }
 
 func (g *groupNode) ambientVars() varSet {
-	v := g.ambient
-	if g.exists != nil {
-		for _, cp := range g.exists.copies {
+	v := g.sc.ambient
+	if g.sc.exists != nil {
+		for _, cp := range g.sc.exists.copies {
 			v = v.union(setOf(cp))
 		}
 	}
 	return v
+}
+
+func (u *unionNode) scope() *scope {
+	for _, b := range u.branches {
+		if a, ok := b.(ambientNode); ok {
+			return a.scope()
+		}
+	}
+	return nil
 }
 
 func (u *unionNode) ambientVars() varSet {
@@ -131,11 +154,11 @@ func (t *tableOp) inline(ex *exec) (*table, error) {
 
 // collect evaluates a part by itself: on a row that is empty but for the ambient places. With equalities a last column holds their key; rows for which they
 // cannot hold are left out.
-func (ex *exec) collect(o op, slots, ambient []int, equal []equality) (*table, error) {
+func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equality) (*table, error) {
 	save := append([]id(nil), ex.row...)
 	clear(ex.row)
-	for _, s := range ambient {
-		ex.row[s] = save[s]
+	for _, p := range ambient {
+		ex.row[p.to] = save[p.from]
 	}
 	width := len(slots)
 	if len(equal) > 0 {
