@@ -1,0 +1,89 @@
+package evalrun
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Account keeps what a run cost over all its sessions and refuses a call that could pass the run's limit. It is an [llm.DayStore] that stands before the day's
+// own: every booking of a call's worst case, and its correction, is a line of spent.jsonl, so that a crash forgets no money; what was in flight then
+// stays booked at its worst case.
+type Account struct {
+	days  llm.DayStore
+	limit float64 // US dollars; 0: none
+	mu    sync.Mutex
+	file  *os.File
+	sum   llm.Usage
+	full  bool
+}
+
+// OpenAccount opens the account of the run in dir. limit is in US dollars over all sessions, 0 for none; days is the account of the days, which has its own limit.
+func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error) {
+	a := &Account{days: days, limit: limit}
+	path := folder(dir).path(spentFile)
+	err := readLines(path, func(_ int, text []byte) error {
+		var u llm.Usage
+		if json.Unmarshal(text, &u) == nil { // a line that a crash tore is the last one of its session
+			a.sum.Add(u)
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("what the run has cost cannot be read: %w", err)
+	}
+	if a.file, err = os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+		return nil, fmt.Errorf("what the run costs cannot be written: %w", err)
+	}
+	_, err = a.file.WriteString("\n") // after a torn line
+	return a, err
+}
+
+// Close closes the file.
+func (a *Account) Close() error { return a.file.Close() }
+
+// Sum is what the run has cost, calls in flight at their worst case.
+func (a *Account) Sum() llm.Usage {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.sum
+}
+
+// Full reports whether a call was refused for the run's limit.
+func (a *Account) Full() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.full
+}
+
+// Spent returns what a day cost.
+func (a *Account) Spent(ctx context.Context, day string) (llm.Usage, error) {
+	return a.days.Spent(ctx, day)
+}
+
+// AddSpent books u for the run and for the day. A call that could pass the run's limit is refused with an error that wraps [llm.ErrBudget].
+func (a *Account) AddSpent(ctx context.Context, day string, u llm.Usage) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	reservation := u.Calls > 0 // a correction is of what is spent already
+	if a.limit > 0 && reservation && a.sum.USD+u.USD > a.limit {
+		a.full = true
+		return fmt.Errorf("%w: the next call could bring this run to $%.4f of $%.4f", llm.ErrBudget, a.sum.USD+u.USD, a.limit)
+	}
+	var b bytes.Buffer
+	if err := encode(&b, u, ""); err != nil {
+		return err
+	}
+	if _, err := a.file.Write(b.Bytes()); err != nil {
+		return fmt.Errorf("what the run costs cannot be written: %w", err)
+	}
+	a.sum.Add(u)
+	return a.days.AddSpent(ctx, day, u)
+}

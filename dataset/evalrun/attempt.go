@@ -1,0 +1,193 @@
+package evalrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// skipped is the reason of an item that was not asked because it cannot be scored.
+const skipped = "skipped"
+
+// ask asks one item, again where a service failed it. The error stops the run, and the item is then as if it had not been asked.
+func (r *runner) ask(ctx context.Context, it dataset.Item, k known) (*itemFile, error) {
+	out := &itemFile{Schema: Schema, ID: it.ID, Result: rawResult("null"), Meta: Meta{Schema: Schema, ID: it.ID}}
+	if k.item != nil {
+		out.Attempts, out.Lost = k.item.Attempts, k.item.lostWith(k.item.Usage)
+	}
+	probe := Result{Gold: k.gold.Result, GoldError: k.gold.Error}
+	if r.SkipUnscorable && probe.excluded() != "" {
+		out.Reason, out.Detail = skipped, probe.excluded()
+		return out, nil
+	}
+	for try := 1; ; try++ {
+		a, err := r.attempt(ctx, it)
+		if err != nil {
+			return nil, err
+		}
+		a.into(out)
+		if a.failure == nil {
+			return out, nil
+		}
+		out.Attempts = append(out.Attempts, Attempt{At: a.started.UTC(), Kind: a.failure.Kind, Message: a.detail})
+		r.Log.Warn("a service failed an item", "item", it.ID, "attempt", try, "kind", a.failure.Kind, "error", a.detail)
+		if !a.again || try >= r.Tries {
+			return out, nil
+		}
+		if err := r.Sleep(ctx, backoff(try)); err != nil {
+			return nil, err
+		}
+		out.Lost = out.lostWith(out.Usage)
+	}
+}
+
+// attempt is one try at an item.
+type attempt struct {
+	out     *agent.Outcome
+	result  rawResult
+	file    string // of the trajectory, in the run's folder
+	started time.Time
+	elapsed time.Duration
+	rec     *watchedRecorder
+	usage   llm.Usage
+	failure *Failure // a service's
+	detail  string   // of the failure or the reason
+	again   bool     // trying again may help
+}
+
+// attempt makes one try. The error stops the run.
+func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error) {
+	a := &attempt{started: r.Now()}
+	path, err := r.dir.freshTrajectory(FileName(it.ID))
+	if err != nil {
+		return nil, err
+	}
+	file, err := agent.OpenTrajectory(path)
+	if err != nil {
+		return nil, err
+	}
+	a.file = trajDir + "/" + FileName(it.ID) + ".jsonl"
+	a.rec = &watchedRecorder{next: file}
+	model := &watchedModel{next: r.Model(it)}
+	allowance := llm.NewAllowance(llm.Limits{USD: r.Limits.USD})
+	asker := r.Method.New(Parts{Log: r.Log, Model: model, Graph: r.Graph, Labeler: r.Labeler, Now: r.Now})
+	q := agent.Question{ID: it.ID, Text: it.Question, Language: r.Language}
+	if it.Language != "" {
+		q.Language = it.Language
+	}
+	a.out, err = asker.Ask(llm.WithAllowance(ctx, allowance), q, a.rec, r.Limits)
+	if cerr := file.Close(); cerr != nil && err == nil {
+		return nil, fmt.Errorf("the trajectory %s cannot be completed: %w", path, cerr)
+	}
+	a.elapsed = r.Now().Sub(a.started)
+	switch {
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case a.rec.err != nil:
+		return nil, a.rec.err
+	case err == nil && a.stopsRun(r.Account):
+		return nil, fmt.Errorf("%w: %s", ErrBudget, a.out.Detail)
+	}
+	a.usage = allowance.Used() // failed calls that were billed included
+	if a.usage == (llm.Usage{}) && a.out != nil {
+		a.usage = a.out.Usage // a model that books nothing
+	}
+	a.judge(err, model)
+	if err == nil && a.failure == nil && a.out.Answer != nil {
+		a.result, err = bindings(a.out.Answer.Table)
+		return a, err
+	}
+	return a, nil
+}
+
+// stopsRun reports whether the attempt ended because the run's or the day's money is spent. The question's own limit is a result like any other.
+func (a *attempt) stopsRun(account *Account) bool {
+	if account == nil || a.out.Reason != agent.OutOfMoney {
+		return false
+	}
+	return account.Full() || strings.Contains(a.out.Detail, llm.ErrBudget.Error()) && !strings.Contains(a.out.Detail, "this question")
+}
+
+// judge tells a service's failure from the agent's own end.
+func (a *attempt) judge(err error, model *watchedModel) {
+	if err != nil {
+		a.failure, a.detail = failed(Internal), err.Error()
+		return
+	}
+	a.detail = a.out.Detail
+	switch a.out.Reason {
+	case agent.NoModel:
+		a.failure = failed(NoModel)
+	case agent.GraphFailed:
+		a.failure, a.again = failed(GraphService), true
+	case agent.ModelFailed:
+		// The same reason stands for a model that writes nothing readable, and for a conversation too long for it: those are the agent's ends.
+		if model.last != nil && !errors.Is(model.last, llm.ErrContextLength) {
+			var e *llm.Error
+			a.failure = failed(ModelService)
+			a.again = errors.As(model.last, &e) && e.Transient
+		}
+	}
+}
+
+func failed(kind string) *Failure { return &Failure{Kind: kind, Message: failureTexts[kind]} }
+
+// into writes the attempt into the item's file.
+func (a *attempt) into(f *itemFile) {
+	f.Trajectory, f.Started, f.MS = a.file, a.started.UTC(), a.elapsed.Milliseconds()
+	f.Usage, f.Incidents, f.Refused, f.Detail = a.usage, a.rec.incidents, a.rec.refused, a.detail
+	f.Error, f.Reason, f.Answered, f.SPARQL, f.Result, f.Steps, f.Confidence = a.failure, "", false, "", rawResult("null"), 0, 0
+	if a.out != nil {
+		f.Steps, f.Reason, f.Language = len(a.out.Steps), string(a.out.Reason), a.out.Language
+	}
+	if a.result != nil {
+		f.Answered, f.SPARQL, f.Result, f.Confidence = true, a.out.Answer.Ran, a.result, a.out.Confidence
+	}
+}
+
+// watchedModel keeps the error of the last call.
+type watchedModel struct {
+	next agent.Model
+	last error
+}
+
+// Complete passes the call on.
+func (m *watchedModel) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
+	if m.next == nil {
+		m.last = llm.ErrNoModel
+		return nil, m.last
+	}
+	resp, err := m.next.Complete(ctx, req)
+	m.last = err
+	return resp, err
+}
+
+// watchedRecorder counts what a reader of the run wants to know and keeps the first failure to write.
+type watchedRecorder struct {
+	next      agent.Recorder
+	err       error
+	incidents int
+	refused   int
+}
+
+// Record passes the event on.
+func (w *watchedRecorder) Record(ctx context.Context, e agent.Event) error {
+	switch {
+	case e.Event == "graph" && e.Call != nil && e.Call.Failure != nil && passing(kg.Kind(e.Call.Failure.Kind)):
+		w.incidents++
+	case e.Event == "rollback":
+		w.refused++
+	}
+	err := w.next.Record(ctx, e)
+	if err != nil && w.err == nil {
+		w.err = err
+	}
+	return err
+}

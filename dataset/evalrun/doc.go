@@ -1,0 +1,37 @@
+// Package evalrun runs the agent over a benchmark and says what came of it: runs that survive a crash, comparisons with error bars, reports.
+//
+// # A run
+//
+// [Run] asks every item of a benchmark and keeps all it did in one folder:
+//
+//	run.json            settings with their fingerprint, sessions with their program versions
+//	results.jsonl       one [Result] an item, in the benchmark's order: the same bytes for the same settings, model and graph
+//	meta.jsonl          one [Meta] an item: times, attempts, usage, when gold was run and where
+//	summary.json        [Summary]: scores by every metric, over all items and without those that services failed
+//	gold/NAME.json      the gold query's result with the time of its snapshot
+//	items/NAME.json     what the agent came to: what results.jsonl and meta.jsonl are put together from
+//	trajectories/NAME.jsonl    everything the model saw and said; NAME~2.jsonl and on are earlier attempts
+//	spent.jsonl         what the model cost, booked before each call
+//
+// NAME is the item's id made safe, see [FileName]. A file of gold/ or items/ appears whole or not at all, so a run can be killed at any moment: the next one with the
+// same settings does what is missing. Other settings in the same folder are refused.
+//
+// A failure of a service (model or graph did not answer, no model for the question) is no wrong answer: it is tried again, recorded apart, listed, and every
+// average is given with it (as 0) and without it. Items whose gold query fails or returns nothing stand in no average, and are listed.
+//
+// # After the run
+//
+// [Compare] puts runs side by side on their common items: paired bootstrap, exact McNemar, minimum detectable effect, wins and losses with the step at which the
+// trajectories part, oracle and vote. [WriteHTML] makes a page of one or more runs that needs nothing else, [WriteMarkdown] and [WriteLaTeX] tables.
+//
+// # Reading order
+//
+//	method.go result.go     what is run, and what it comes to
+//	names.go files.go       the folder
+//	settings.go account.go  what must not be mixed; money
+//	run.go attempt.go gold.go progress.go    the run
+//	summary.go features.go  scores, by feature
+//	load.go compare.go stats.go part.go vote.go    comparison
+//	classify.go calibrate.go    error classes, confidence
+//	report*.go plot.go      pages and tables
+package evalrun

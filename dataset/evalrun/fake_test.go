@@ -1,0 +1,214 @@
+package evalrun
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// The tests' world: queries of the form "ROWS a b c" return rows with these values, "FAIL kind" fails, anything else has no rows.
+
+type fakeGraph struct {
+	agent.Graph
+	mu    sync.Mutex
+	ran   map[string]int
+	flaky map[string]int // how often a query fails with kg.Down before it works
+}
+
+func (g *fakeGraph) Query(_ context.Context, query string) (*kg.Table, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.ran == nil {
+		g.ran = map[string]int{}
+	}
+	g.ran[query]++
+	if g.flaky[query] > 0 {
+		g.flaky[query]--
+		return nil, kg.Errorf(kg.Down, "no answer from 127.0.0.1:%d", 40000+g.flaky[query])
+	}
+	if kind, ok := strings.CutPrefix(query, "FAIL "); ok {
+		return nil, kg.Errorf(kg.Kind(kind), "it failed")
+	}
+	return rowsOf(query), nil
+}
+
+// rowsOf is the table of a fake query.
+func rowsOf(query string) *kg.Table {
+	t := &kg.Table{Vars: []string{"x"}, Source: "fake graph"}
+	switch words := strings.Fields(query); {
+	case len(words) == 2 && words[0] == "ASK":
+		return &kg.Table{Ask: true, Boolean: words[1] == "yes", Source: "fake graph"}
+	case len(words) > 0 && words[0] == "ROWS":
+		for _, w := range words[1:] {
+			t.Rows = append(t.Rows, []rdf.Term{rdf.String(w)})
+		}
+	}
+	return t
+}
+
+// fakeAsker answers what the question says: "answer ROWS a b", "no_answer", "fail graph_failed", "unreadable", "panic"; "slow" waits for the context. before is called at the
+// beginning of each question.
+type fakeAsker struct {
+	p      Parts
+	before func(q agent.Question)
+	flaky  map[string]int // how often a question fails before it is answered
+	mu     *sync.Mutex
+}
+
+func (f *fakeAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome, error) {
+	if f.before != nil {
+		f.before(q)
+	}
+	if err := rec.Record(ctx, agent.Event{Event: "start", Format: agent.Format, Question: &q, Time: f.p.Now()}); err != nil {
+		return nil, err
+	}
+	out := &agent.Outcome{Language: "en", Steps: []agent.Step{{N: 1, Action: "execute_sparql", Argument: q.Text}, {N: 2, Action: "stop"}}}
+	f.mu.Lock()
+	left := f.flaky[q.ID]
+	f.flaky[q.ID]--
+	f.mu.Unlock()
+	if left > 0 {
+		out.Reason, out.Detail = agent.GraphFailed, fmt.Sprintf("port %d", 50000+left)
+		return out, nil
+	}
+	resp, err := f.p.Model.Complete(ctx, llm.Request{Purpose: "act"})
+	switch {
+	case ctx.Err() != nil:
+		return out, ctx.Err()
+	case err != nil:
+		out.Reason, out.Detail = agent.ModelFailed, err.Error()
+		return out, nil
+	}
+	out.Usage = resp.Usage
+	verb, rest, _ := strings.Cut(q.Text, " ")
+	switch verb {
+	case "answer":
+		t := rowsOf(rest)
+		out.Answer = &agent.Answer{SPARQL: rest, Ran: rest, Table: t}
+		out.Confidence = 0.8
+		for i := range out.Steps {
+			if err := rec.Record(ctx, agent.Event{Event: "step", Step: &out.Steps[i]}); err != nil {
+				return nil, err
+			}
+		}
+		if err := rec.Record(ctx, agent.Event{Event: "final", SPARQL: rest, Ran: rest, Table: t}); err != nil {
+			return nil, err
+		}
+	case "fail":
+		out.Reason = agent.Reason(rest)
+	case "panic":
+		return out, fmt.Errorf("agent: internal fault while answering: %s", rest)
+	default:
+		out.Reason = agent.NotFound
+	}
+	return out, rec.Record(ctx, agent.Event{Event: "end", Reason: string(out.Reason)})
+}
+
+// fakeModel answers every call, or fails.
+type fakeModel struct{ err error }
+
+func (m fakeModel) Complete(context.Context, llm.Request) (*llm.Response, error) {
+	if m.err != nil {
+		return nil, m.err
+	}
+	return &llm.Response{Usage: llm.Usage{Calls: 1, InputTokens: 10, OutputTokens: 2}}, nil
+}
+
+// equalRows scores 1 for the same JSON, else 0.
+func equalRows(_ context.Context, r *Result) ([]Score, error) {
+	if string(r.Gold) == string(r.Result) {
+		return []Score{{"exact", 1, 1}}, nil
+	}
+	return []Score{{"exact", 0, 0}}, nil
+}
+
+// bench makes items "a", "b", … from "question | gold query".
+func bench(lines ...string) []dataset.Item {
+	var out []dataset.Item
+	for i, l := range lines {
+		q, gold, _ := strings.Cut(l, " | ")
+		out = append(out, dataset.Item{ID: string(rune('a' + i)), Question: q, SPARQL: gold})
+	}
+	return out
+}
+
+// world is a run with fakes.
+type world struct {
+	Config
+	graph *fakeGraph
+	asker fakeAsker
+	slept []time.Duration
+}
+
+func newWorld(t *testing.T, dir string, items []dataset.Item) *world {
+	t.Helper()
+	w := &world{graph: &fakeGraph{flaky: map[string]int{}}, asker: fakeAsker{flaky: map[string]int{}, mu: &sync.Mutex{}}}
+	clock := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	var mu sync.Mutex
+	now := func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		clock = clock.Add(time.Second)
+		return clock
+	}
+	info, err := Begin(dir, Settings{"preset": "fake"}, time.Time{}, Session{Started: now(), Version: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Config = Config{
+		Log: slog.New(slog.DiscardHandler), Dir: dir, Info: info, Items: items, Graph: w.graph, Score: equalRows, Now: now, Jobs: 1, Tries: 3,
+		Model: func(dataset.Item) agent.Model { return fakeModel{} },
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			mu.Lock()
+			defer mu.Unlock()
+			w.slept = append(w.slept, d)
+			return ctx.Err()
+		},
+		Method: Method{Preset: "fake", Policy: "linear", New: func(p Parts) Asker {
+			a := w.asker
+			a.p = p
+			return &a
+		}},
+	}
+	return w
+}
+
+func (w *world) run(t *testing.T) *Summary {
+	t.Helper()
+	sum, err := Run(t.Context(), w.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sum
+}
+
+func read(t *testing.T, parts ...string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(parts...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,155 @@
+package evalrun
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Names in the folder of a run.
+const (
+	RunFile     = "run.json"
+	ResultsFile = "results.jsonl"
+	MetaFile    = "meta.jsonl"
+	SummaryFile = "summary.json"
+	spentFile   = "spent.jsonl"
+	goldDir     = "gold"
+	itemsDir    = "items"
+	trajDir     = "trajectories"
+)
+
+// folder is the folder of a run.
+type folder string
+
+func (d folder) path(parts ...string) string {
+	return filepath.Join(append([]string{string(d)}, parts...)...)
+}
+
+// make makes the folder and those in it.
+func (d folder) make() error {
+	for _, sub := range []string{goldDir, itemsDir, trajDir} {
+		if err := os.MkdirAll(d.path(sub), 0o700); err != nil {
+			return fmt.Errorf("the run's folder cannot be made: %w", err)
+		}
+	}
+	return nil
+}
+
+// write puts a whole file in place: either the old content stands there or the new one, also after a crash. It is on the disk when write returns.
+func (d folder) write(content []byte, parts ...string) error {
+	path := d.path(parts...)
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, ".new-*")
+	if err != nil {
+		return fmt.Errorf("the run's folder cannot be written: %w", err)
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name()) // the file in place is the one that counts
+		return fmt.Errorf("%s cannot be written (is the disk full?): %w", path, err)
+	}
+	if h, err := os.Open(dir); err == nil { // where a folder can be synced, the name is on the disk too
+		_ = h.Sync()
+		_ = h.Close()
+	}
+	return nil
+}
+
+// writeJSON puts v in place as JSON, indented.
+func (d folder) writeJSON(v any, parts ...string) error {
+	var b bytes.Buffer
+	if err := encode(&b, v, "  "); err != nil {
+		return fmt.Errorf("%s: %w", d.path(parts...), err)
+	}
+	return d.write(b.Bytes(), parts...)
+}
+
+// encode writes v as JSON and a line break, without escapes for HTML.
+func encode(w io.Writer, v any, indent string) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	return enc.Encode(v)
+}
+
+// readJSON reads a file written by writeJSON; ok is false when there is none.
+func (d folder) readJSON(v any, parts ...string) (ok bool, err error) {
+	b, err := os.ReadFile(d.path(parts...))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(b, v)
+	}
+	if err != nil {
+		return false, fmt.Errorf("%s cannot be read: %w; delete that file to have it made again", d.path(parts...), err)
+	}
+	return true, nil
+}
+
+// sweep removes what a crash left of files that were being written.
+func (d folder) sweep() {
+	for _, sub := range []string{".", goldDir, itemsDir} {
+		left, _ := filepath.Glob(d.path(sub, ".new-*")) // the pattern is well formed
+		for _, path := range left {
+			_ = os.Remove(path) // it is found again next time
+		}
+	}
+}
+
+// freshTrajectory gives the path for a new trajectory of the item, after moving one that is there out of the way: all are kept, the last under the item's
+// own name.
+func (d folder) freshTrajectory(name string) (string, error) {
+	path := d.path(trajDir, name+".jsonl")
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return path, nil
+	}
+	for n := 2; ; n++ {
+		old := d.path(trajDir, name+"~"+strconv.Itoa(n)+".jsonl")
+		if _, err := os.Lstat(old); !errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err := os.Rename(path, old); err != nil {
+			return "", fmt.Errorf("the trajectory of an earlier attempt cannot be kept: %w", err)
+		}
+		return path, nil
+	}
+}
+
+// readLines decodes a file of JSON lines; f is called with each line.
+func readLines(path string, f func(line int, text []byte) error) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	br := bufio.NewReaderSize(file, 1<<16)
+	for n := 1; ; n++ {
+		text, err := br.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return fmt.Errorf("%s: line %d: %w", path, n, err)
+		}
+		if len(bytes.TrimSpace(text)) > 0 {
+			if ferr := f(n, text); ferr != nil {
+				return fmt.Errorf("%s: line %d: %w", path, n, ferr)
+			}
+		}
+		if err != nil {
+			return nil
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package evalrun
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// rawResult is a bindings list, true, false or null.
+type rawResult = json.RawMessage
+
+// goldFile is a file of gold/: a gold query's result, or the failure that is its own fault.
+type goldFile struct {
+	Schema int       `json:"schema"`
+	ID     string    `json:"id"`
+	SPARQL string    `json:"sparql"` // the text that was run; empty when the result stood in the benchmark
+	Result rawResult `json:"result"`
+	Error  *Failure  `json:"error,omitempty"`
+	GoldMeta
+}
+
+// gold runs an item's gold query and keeps its result. A benchmark that withholds the query may hold the result. A failure of the graph's service
+// is tried again; what remains is a failure in this session's results, and is not kept: the next session tries once more.
+func (r *runner) gold(ctx context.Context, it dataset.Item) (*goldFile, error) {
+	g := &goldFile{Schema: Schema, ID: it.ID}
+	switch {
+	case strings.TrimSpace(it.SPARQL) == "":
+		g.Result, g.Endpoint = it.Answers, "the benchmark's file"
+		return g, r.keepGold(g)
+	case updates(it.SPARQL):
+		g.Error = &Failure{Kind: string(kg.Refused), Message: "the gold query is an update; only queries are run"}
+		return g, r.keepGold(g)
+	}
+	lang := r.Language
+	if lang == "" {
+		lang = "en"
+	}
+	g.SPARQL = sparql.ReplaceAutoLanguage(it.SPARQL, lang)
+	for try := 1; ; try++ {
+		g.Snapshot = r.Now().UTC()
+		t, err := r.Graph.Query(ctx, g.SPARQL)
+		g.MS = r.Now().Sub(g.Snapshot).Milliseconds()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if err == nil {
+			g.Error, g.Endpoint, g.Rows = nil, t.Source, len(t.Rows)
+			if g.Result, err = bindings(t); err != nil {
+				return nil, err
+			}
+			return g, r.keepGold(g)
+		}
+		kind := kg.KindOf(err)
+		g.Error = &Failure{Kind: string(kind), Message: err.Error()}
+		if !passing(kind) {
+			return g, r.keepGold(g)
+		}
+		if try >= r.Tries {
+			r.Log.Warn("the graph's service failed a gold query", "item", it.ID, "error", err)
+			return g, nil
+		}
+		if err := r.Sleep(ctx, backoff(try)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (r *runner) keepGold(g *goldFile) error {
+	return r.dir.writeJSON(g, goldDir, FileName(g.ID)+".json")
+}
+
+// updates reports whether a text is an update. One that the parser cannot read goes to the graph, which refuses updates itself.
+func updates(text string) bool {
+	q, err := sparql.Parse(text)
+	return err == nil && q.Form == sparql.Update
+}
+
+// passing reports whether a failure is the service's, not the query's. A query that no error kind is known of failed on the way.
+func passing(k kg.Kind) bool {
+	switch k {
+	case kg.RateLimited, kg.Banned, kg.Down, "":
+		return true
+	}
+	return false
+}
+
+// goldFailure is the failure as results.jsonl has it: a service's words differ from run to run, so its kind stands alone.
+func (g *goldFile) goldFailure() *Failure {
+	if g.Error == nil || !passing(kg.Kind(g.Error.Kind)) {
+		return g.Error
+	}
+	return &Failure{Kind: GraphService, Message: fmt.Sprintf("the graph's service failed (%s); run again to run the gold query again", g.Error.Kind)}
+}

@@ -1,0 +1,181 @@
+package evalrun
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spinachbot/spinachbot/agent"
+)
+
+// Score is what a metric gives one item, both from 0 to 1.
+type Score struct {
+	Metric string  `json:"metric"`
+	F1     float64 `json:"f1"`
+	EM     float64 `json:"em"`
+}
+
+// Scorer scores an item whose gold query returned something. The metrics come in the same order for every item; no answer is 0 by all of them.
+type Scorer func(ctx context.Context, r *Result) ([]Score, error)
+
+// RunData is a run as it stands in its folder.
+type RunData struct {
+	Dir    string
+	Name   string // the folder's name, for tables
+	Info   RunInfo
+	Items  []ItemData // in the benchmark's order
+	byID   map[string]int
+	Metric []string // names of the metrics, in the scorer's order
+}
+
+// ItemData is an item with its scores. Scores is nil for an item that stands in no average.
+type ItemData struct {
+	Result
+	Meta   Meta
+	Scores []Score
+}
+
+// Score returns what the metric gives the item; ok is false when the item stands in no average.
+func (i *ItemData) Score(metric string) (s Score, ok bool) {
+	for _, s := range i.Scores {
+		if s.Metric == metric {
+			return s, true
+		}
+	}
+	return Score{}, false
+}
+
+// Item returns the item with the id, or nil.
+func (r *RunData) Item(id string) *ItemData {
+	if i, ok := r.byID[id]; ok {
+		return &r.Items[i]
+	}
+	return nil
+}
+
+// Load reads the folder of a run and scores its items.
+func Load(ctx context.Context, dir string, score Scorer) (*RunData, error) {
+	d := folder(dir)
+	r := &RunData{Dir: dir, Name: filepath.Base(filepath.Clean(dir)), byID: map[string]int{}}
+	if found, err := d.readJSON(&r.Info, RunFile); err != nil {
+		return nil, err
+	} else if !found {
+		return nil, fmt.Errorf("%s holds no run (there is no %s in it); runs are made with eval run --out", dir, RunFile)
+	}
+	err := readLines(d.path(ResultsFile), func(_ int, text []byte) error {
+		var it ItemData
+		if err := json.Unmarshal(text, &it.Result); err != nil {
+			return err
+		}
+		if it.Schema != Schema {
+			return fmt.Errorf("schema %d; this program reads %d", it.Schema, Schema)
+		}
+		r.byID[it.ID] = len(r.Items)
+		r.Items = append(r.Items, it)
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s holds a run that was cut off before its results were put together; start it again with the same settings", dir)
+	}
+	if err == nil {
+		err = readLines(d.path(MetaFile), func(_ int, text []byte) error {
+			var m Meta
+			if err := json.Unmarshal(text, &m); err != nil {
+				return err
+			}
+			if it := r.Item(m.ID); it != nil {
+				it.Meta = m
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return r, r.score(ctx, score)
+}
+
+// score gives every scorable item its scores.
+func (r *RunData) score(ctx context.Context, score Scorer) error {
+	for i := range r.Items {
+		it := &r.Items[i]
+		if !it.Scorable() {
+			continue
+		}
+		scores, err := score(ctx, &it.Result)
+		if err != nil {
+			return fmt.Errorf("%s: item %s cannot be scored: %w", r.Dir, it.ID, err)
+		}
+		if it.Scores = scores; r.Metric == nil {
+			for _, s := range scores {
+				r.Metric = append(r.Metric, s.Metric)
+			}
+		}
+	}
+	return nil
+}
+
+// Trajectory reads the trajectory of an item. One that was cut off gives its whole events.
+func (r *RunData) Trajectory(it *ItemData) ([]agent.Event, error) {
+	if it.Meta.Trajectory == "" {
+		return nil, nil
+	}
+	// The name is made from the id again: what a meta file says is no path to follow.
+	f, err := os.Open(folder(r.Dir).path(trajDir, FileName(it.ID)+".jsonl"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	events, err := agent.ReadTrajectory(f)
+	if err != nil && !errors.Is(err, agent.ErrTorn) {
+		return nil, fmt.Errorf("item %s: %w", it.ID, err)
+	}
+	return events, nil
+}
+
+// assemble puts results.jsonl, meta.jsonl and summary.json together from what is in the folder.
+func (r *runner) assemble(ctx context.Context) (*Summary, error) {
+	var results, metas bytes.Buffer
+	for _, it := range r.Items {
+		k, err := r.load(it)
+		if err != nil {
+			return nil, err
+		}
+		if k.item == nil {
+			continue
+		}
+		res := Result{Schema: Schema, ID: it.ID, Question: it.Question, SPARQL: k.item.SPARQL, Result: k.item.Result, GoldSPARQL: it.SPARQL, Gold: rawResult("null"),
+			Answered: k.item.Answered, Reason: k.item.Reason, Error: k.item.Error, Steps: k.item.Steps, Confidence: k.item.Confidence}
+		meta := k.item.Meta
+		meta.ID, meta.Schema = it.ID, Schema
+		if k.gold == nil {
+			k.gold = &goldFile{Error: &Failure{}} // its service failed: it is run again in the next session
+		} else {
+			meta.Gold = &k.gold.GoldMeta
+		}
+		if res.GoldError = k.gold.goldFailure(); len(k.gold.Result) > 0 {
+			res.Gold = k.gold.Result
+		}
+		if err := errors.Join(encode(&results, res, ""), encode(&metas, meta, "")); err != nil {
+			return nil, err
+		}
+	}
+	if err := errors.Join(r.dir.write(metas.Bytes(), MetaFile), r.dir.write(results.Bytes(), ResultsFile)); err != nil {
+		return nil, err
+	}
+	data, err := Load(ctx, r.Dir, r.Score)
+	if err != nil {
+		return nil, err
+	}
+	sum := data.Summary()
+	sum.Missing = r.tally.Items - r.tally.Done
+	return sum, r.dir.writeJSON(sum, SummaryFile)
+}

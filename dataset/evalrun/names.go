@@ -1,0 +1,76 @@
+package evalrun
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/dataset"
+)
+
+// maxName is how many bytes of an id stand in a file name.
+const maxName = 80
+
+// hashed is what a name with a hash looks like: an id that looks so gets a hash of its own.
+var hashed = regexp.MustCompile(`(^|-)[0-9a-f]{16}$`)
+
+// FileName makes a file name, without an ending, from an item's id. An id of lower-case letters, digits, dashes, dots and underscores that begins with a letter or a digit
+// is its own name. Of any other the rest becomes a dash and 16 hex digits of its hash follow, so that two ids never share a name, not even where a file system
+// ignores case: "../x" becomes "x-…". It never names a directory, a hidden file or a device.
+func FileName(id string) string {
+	var b strings.Builder
+	same := id != "" && len(id) <= maxName
+	for _, r := range id {
+		switch {
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9', r == '_', r == '-', r == '.':
+			b.WriteRune(r)
+		case r >= 'A' && r <= 'Z':
+			same = false
+			b.WriteRune(r + 'a' - 'A')
+		default:
+			same = false
+			b.WriteByte('-')
+		}
+	}
+	name := strings.Trim(b.String(), "-._")
+	if same && name == id && !device(name) && !hashed.MatchString(name) {
+		return name
+	}
+	sum := sha256.Sum256([]byte(id))
+	name = strings.Trim(name[:min(len(name), maxName)], "-._")
+	return strings.TrimPrefix(strings.ReplaceAll(name, ".", "-")+"-"+hex.EncodeToString(sum[:8]), "-")
+}
+
+// device reports whether Windows takes the name, with any ending, for a device.
+func device(name string) bool {
+	stem, _, _ := strings.Cut(name, ".")
+	switch stem {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	return len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt"))
+}
+
+// Unique returns the items with ids that differ: the second item with an id gets "#2" after it, and so on. renamed lists the new ids.
+func Unique(items []dataset.Item) (out []dataset.Item, renamed []string) {
+	used := make(map[string]bool, len(items))
+	for _, it := range items {
+		used[it.ID] = true
+	}
+	seen := map[string]bool{}
+	for _, it := range items {
+		if seen[it.ID] {
+			base := it.ID
+			for n := 2; used[it.ID]; n++ {
+				it.ID = fmt.Sprintf("%s#%d", base, n)
+			}
+			used[it.ID] = true
+			renamed = append(renamed, it.ID)
+		}
+		seen[it.ID] = true
+		out = append(out, it)
+	}
+	return out, renamed
+}

@@ -1,0 +1,81 @@
+package evalrun
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Progress is how far a run is.
+type Progress struct {
+	Items    int // chosen
+	Before   int // done in earlier sessions
+	Done     int // those included
+	Answered int
+	Failed   int // by a service
+	Began    time.Time
+	Now      time.Time
+	Cost     llm.Usage // of all sessions
+	Limit    float64   // US dollars; 0: none
+}
+
+func (p *Progress) count(i *itemFile) {
+	p.Done++
+	if i.Answered {
+		p.Answered++
+	}
+	if i.Error != nil {
+		p.Failed++
+	}
+}
+
+// fewest is how many items a session must have done before it says how long the rest may take.
+const fewest = 5
+
+// Left estimates the remaining time from this session's pace; ok is false as long as there is too little to go by. Items differ in length by a factor of ten, so this
+// is a rough figure until a good part is done.
+func (p Progress) Left() (left time.Duration, ok bool) {
+	done := p.Done - p.Before
+	if done < fewest {
+		return 0, false
+	}
+	pace := p.Now.Sub(p.Began) / time.Duration(done)
+	return pace * time.Duration(p.Items-p.Done), true
+}
+
+// String is a line for people: "23/155 done, 20 answered, 1 failed by a service, $1.23 of $5.00, 4m0s gone, about 20m left".
+func (p Progress) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d/%d done, %d answered", p.Done, p.Items, p.Answered)
+	if p.Failed > 0 {
+		fmt.Fprintf(&b, ", %d failed by a service", p.Failed)
+	}
+	if p.Cost.USD > 0 || p.Limit > 0 {
+		fmt.Fprintf(&b, ", $%.2f", p.Cost.USD)
+		if p.Limit > 0 {
+			fmt.Fprintf(&b, " of $%.2f", p.Limit)
+		}
+	} else if n := p.Cost.InputTokens + p.Cost.OutputTokens; n > 0 {
+		fmt.Fprintf(&b, ", %d tokens", n)
+	}
+	fmt.Fprintf(&b, ", %s gone", p.Now.Sub(p.Began).Round(time.Second))
+	if left, ok := p.Left(); ok && p.Done < p.Items {
+		fmt.Fprintf(&b, ", about %s left", roughly(left))
+	}
+	return b.String()
+}
+
+// roughly rounds a time to what an estimate can bear.
+func roughly(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return "10s"
+	case d < 2*time.Minute:
+		return d.Round(10 * time.Second).String()
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Round(time.Minute)/time.Minute))
+	}
+	return fmt.Sprintf("%.1fh", d.Hours())
+}

@@ -1,0 +1,125 @@
+package evalrun
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Schema is the version of the lines of results.jsonl and meta.jsonl and of the other files of a run.
+const Schema = 1
+
+// Result is a line of results.jsonl: what was asked, what was answered, what is right. It holds nothing that differs between two runs with the same
+// settings, model and graph: times, usage and the texts of a service's errors stand in [Meta].
+type Result struct {
+	Schema     int             `json:"schema"`
+	ID         string          `json:"id"`
+	Question   string          `json:"question"`
+	SPARQL     string          `json:"sparql"` // the text that was run; empty without an answer
+	Result     json.RawMessage `json:"result"` // bindings list of the SPARQL JSON format, true or false; null without an answer
+	GoldSPARQL string          `json:"gold_sparql"`
+	Gold       json.RawMessage `json:"gold"` // as Result; null when the gold query failed or there is none
+	GoldError  *Failure        `json:"gold_error,omitempty"`
+	Answered   bool            `json:"answered"`
+	Reason     string          `json:"reason,omitempty"` // why there is no answer: an agent.Reason, or "skipped"
+	Error      *Failure        `json:"error,omitempty"`  // a service failed: this is not the agent's answer
+	Steps      int             `json:"steps"`            // that were kept, the stop included
+	Confidence float64         `json:"confidence"`
+}
+
+// Scorable reports whether the item can stand in an average: its gold query ran and returned something.
+func (r *Result) Scorable() bool { return r.excluded() == "" }
+
+// The reasons why an item stands in no average.
+const (
+	GoldMissing = "gold_missing" // the benchmark has no query for it, and no result
+	GoldFailed  = "gold_failed"
+	GoldEmpty   = "gold_empty"
+)
+
+func (r *Result) excluded() string {
+	switch {
+	case r.GoldError != nil:
+		return GoldFailed
+	case len(r.Gold) == 0 || string(r.Gold) == "null":
+		return GoldMissing
+	case string(r.Gold) == "[]":
+		return GoldEmpty
+	}
+	return ""
+}
+
+// Failure is a failure by its kind. Of a service: model, graph, no_model, internal. Of a gold query: a kg.Kind.
+type Failure struct {
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+}
+
+// The kinds of failure that are no answer of the agent's.
+const (
+	ModelService = "model"    // the model's service failed for good
+	GraphService = "graph"    // the graph's service failed for good
+	NoModel      = "no_model" // no model is configured, scripted or recorded for this question
+	Internal     = "internal" // a fault of this program
+)
+
+// failureTexts are the same words on every run; what the service said stands in [Meta].
+var failureTexts = map[string]string{
+	ModelService: "the model's service failed; meta.jsonl says how; run again to ask again",
+	GraphService: "the graph's service failed; meta.jsonl says how; run again to ask again",
+	NoModel:      "there is no model for this question: none is configured, or the script or record does not hold it",
+	Internal:     "a fault of this program; meta.jsonl says which; please report it",
+}
+
+// Meta is a line of meta.jsonl: what of an item differs from run to run.
+type Meta struct {
+	Schema     int       `json:"schema"`
+	ID         string    `json:"id"`
+	Trajectory string    `json:"trajectory,omitempty"` // path in the run's folder
+	Started    time.Time `json:"started,omitzero"`     // of the last attempt
+	MS         int64     `json:"ms"`                   // of the last attempt
+	Attempts   []Attempt `json:"attempts,omitempty"`   // those that a service failed, oldest first, the last one included when it failed too
+	Incidents  int       `json:"incidents,omitempty"`  // calls of the graph that its service failed, in the last attempt; the agent went on
+	Refused    int       `json:"refused,omitempty"`    // repetitions and early stops, in the last attempt
+	Usage      llm.Usage `json:"usage"`                // of the last attempt
+	Lost       llm.Usage `json:"lost,omitzero"`        // of the failed attempts before it
+	Language   string    `json:"language,omitempty"`
+	Detail     string    `json:"detail,omitempty"` // of the reason
+	Gold       *GoldMeta `json:"gold,omitempty"`
+}
+
+// Attempt is a try that a service failed.
+type Attempt struct {
+	At      time.Time `json:"at"`
+	Kind    string    `json:"kind"`
+	Message string    `json:"message"`
+}
+
+// GoldMeta says when and where a gold query was run.
+type GoldMeta struct {
+	Snapshot time.Time `json:"snapshot,omitzero"` // zero when the result stood in the benchmark's file
+	Endpoint string    `json:"endpoint"`
+	Rows     int       `json:"rows"`
+	MS       int64     `json:"ms"`
+}
+
+// bindings gives a table as results.jsonl holds it: the bindings list, or true or false.
+func bindings(t *kg.Table) (json.RawMessage, error) {
+	if t.Ask {
+		return json.Marshal(t.Boolean)
+	}
+	b, err := t.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("the result cannot be written: %w", err)
+	}
+	var doc struct {
+		Results struct {
+			Bindings json.RawMessage `json:"bindings"`
+		} `json:"results"`
+	}
+	err = json.Unmarshal(b, &doc)
+	return doc.Results.Bindings, err
+}

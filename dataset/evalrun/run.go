@@ -1,0 +1,242 @@
+package evalrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Config is what [Run] needs. The folder must have been opened with [Begin].
+type Config struct {
+	Log     *slog.Logger
+	Dir     string
+	Info    *RunInfo
+	Items   []dataset.Item  // the whole benchmark, ids unique: see Unique
+	Chosen  map[string]bool // ids of the items to ask now; nil for all
+	Method  Method
+	Model   func(dataset.Item) agent.Model // the model for one attempt at an item
+	Graph   agent.Graph
+	Labeler agent.Labeler // may be nil
+	Limits  agent.Limits  // of one item
+
+	Language       string // of the questions, "" to have the model find it out
+	SkipUnscorable bool   // do not ask items whose gold query failed or is empty
+
+	Jobs  int // items at once, default 1
+	Tries int // attempts at an item or a gold query that a service fails, default 3
+
+	Score    Scorer
+	Now      func() time.Time
+	Sleep    func(ctx context.Context, d time.Duration) error
+	Account  *Account       // nil: nothing is booked
+	Progress func(Progress) // called after each item, one call at a time; may be nil
+}
+
+// Errors that stop a run before its end. What was done is kept; the same run goes on when it is started again.
+var (
+	// ErrBudget: the run's limit of money, or the day's, is reached.
+	ErrBudget = errors.New("the limit of money is reached")
+	// ErrServiceDown: too many items in a row failed because of a service.
+	ErrServiceDown = errors.New("a service does not come back")
+)
+
+// maxInRow is how many items in a row a service may fail before the run stops.
+const maxInRow = 10
+
+// Run does what is missing of a run and puts its files together. Items that a service failed in an earlier session are asked again. The summary is of all
+// items that are done, also together with an error: that of ctx, [ErrBudget], [ErrServiceDown], or of the disk.
+func Run(ctx context.Context, cfg Config) (*Summary, error) {
+	cfg.Jobs, cfg.Tries = max(cfg.Jobs, 1), max(cfg.Tries, 1)
+	r := &runner{Config: cfg, dir: folder(cfg.Dir)}
+	runErr := r.work(ctx)
+	sum, err := r.assemble(context.WithoutCancel(ctx)) // what is done is put together also when the run was interrupted
+	return sum, errors.Join(runErr, err)
+}
+
+// runner is a run at work.
+type runner struct {
+	Config
+	dir folder
+
+	mu    sync.Mutex
+	inRow int // items in a row that a service failed
+	tally Progress
+}
+
+// work asks the items that are not done, Jobs at once, in the benchmark's order. An error stops all work but for one: when the money is spent, what was
+// begun may still end, since it is paid for.
+func (r *runner) work(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	feeding, stopFeeding := context.WithCancelCause(ctx)
+	defer stopFeeding(nil)
+	todo, err := r.plan()
+	if err != nil {
+		return err
+	}
+	next := make(chan dataset.Item)
+	var wg sync.WaitGroup
+	for range r.Jobs {
+		wg.Go(func() {
+			for it := range next {
+				if err := r.item(ctx, it); err != nil {
+					stopFeeding(err)
+					if !errors.Is(err, ErrBudget) {
+						stop(err)
+					}
+				}
+			}
+		})
+	}
+feed:
+	for _, it := range todo {
+		select {
+		case next <- it:
+		case <-feeding.Done():
+			break feed
+		}
+	}
+	close(next)
+	wg.Wait()
+	return context.Cause(feeding)
+}
+
+// plan lists the chosen items that are not done and begins the tally.
+func (r *runner) plan() ([]dataset.Item, error) {
+	var todo []dataset.Item
+	names := map[string]string{}
+	r.tally = Progress{Began: r.Now(), Limit: r.limit()}
+	for _, it := range r.Items {
+		if other, taken := names[FileName(it.ID)]; taken {
+			return nil, fmt.Errorf("the items %q and %q would share a file; give one of them another id", other, it.ID)
+		}
+		names[FileName(it.ID)] = it.ID
+		if r.Chosen != nil && !r.Chosen[it.ID] {
+			continue
+		}
+		r.tally.Items++
+		k, err := r.load(it)
+		if err != nil {
+			return nil, err
+		}
+		if k.done() {
+			r.tally.count(k.item)
+			continue
+		}
+		todo = append(todo, it)
+	}
+	r.tally.Before = r.tally.Done
+	return todo, nil
+}
+
+func (r *runner) limit() float64 {
+	if r.Account == nil {
+		return 0
+	}
+	return r.Account.limit
+}
+
+// known is what the folder holds about an item.
+type known struct {
+	gold *goldFile
+	item *itemFile
+}
+
+// done reports whether nothing is left to do: the gold query was run and the item was asked, and no service failed either.
+func (k known) done() bool {
+	return k.gold != nil && k.item != nil && k.item.Error == nil
+}
+
+func (r *runner) load(it dataset.Item) (known, error) {
+	var k known
+	var g goldFile
+	var i itemFile
+	name := FileName(it.ID) + ".json"
+	ok, err := r.dir.readJSON(&g, goldDir, name)
+	if ok {
+		k.gold = &g
+	}
+	if err == nil {
+		if ok, err = r.dir.readJSON(&i, itemsDir, name); ok {
+			k.item = &i
+		}
+	}
+	return k, err
+}
+
+// item does what is missing of one item. The error stops the run.
+func (r *runner) item(ctx context.Context, it dataset.Item) error {
+	k, err := r.load(it)
+	if err != nil {
+		return err
+	}
+	if k.gold == nil {
+		if k.gold, err = r.gold(ctx, it); err != nil {
+			return err
+		}
+	}
+	if k.item == nil || k.item.Error != nil {
+		if k.item, err = r.ask(ctx, it, k); err != nil {
+			return err
+		}
+		if err := r.dir.writeJSON(k.item, itemsDir, FileName(it.ID)+".json"); err != nil {
+			return err
+		}
+	}
+	return r.finished(k.item)
+}
+
+// finished counts an item, tells the progress, and stops the run when a service fails item after item.
+func (r *runner) finished(i *itemFile) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.tally.count(i)
+	r.tally.Now = r.Now()
+	if r.Account != nil {
+		r.tally.Cost = r.Account.Sum()
+	}
+	if r.Progress != nil {
+		r.Progress(r.tally)
+	}
+	if i.Error == nil || i.Error.Kind == NoModel {
+		r.inRow = 0
+		return nil
+	}
+	if r.inRow++; r.inRow >= maxInRow {
+		return fmt.Errorf("%w: it failed %d items in a row, last with: %s", ErrServiceDown, r.inRow, i.Attempts[len(i.Attempts)-1].Message)
+	}
+	return nil
+}
+
+// backoff is how long to wait after the n-th failed attempt, the first being 1.
+func backoff(n int) time.Duration {
+	return min(2*time.Second<<(2*(n-1)), 2*time.Minute)
+}
+
+// itemFile is a file of items/: what the agent came to.
+type itemFile struct {
+	Schema     int       `json:"schema"`
+	ID         string    `json:"id"`
+	SPARQL     string    `json:"sparql"`
+	Result     rawResult `json:"result"`
+	Answered   bool      `json:"answered"`
+	Reason     string    `json:"reason,omitempty"`
+	Error      *Failure  `json:"error,omitempty"`
+	Steps      int       `json:"steps"`
+	Confidence float64   `json:"confidence"`
+	Meta
+}
+
+// lostWith is what failed attempts cost, together with u.
+func (i *itemFile) lostWith(u llm.Usage) llm.Usage {
+	sum := i.Lost
+	sum.Add(u)
+	return sum
+}

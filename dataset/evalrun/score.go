@@ -1,0 +1,69 @@
+package evalrun
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spinachbot/spinachbot/dataset/score"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Names of the metrics, in the order of all tables. The first is the one that comparisons and pages are made by when none is named.
+const (
+	MetricSpinach = "spinach"
+	MetricGRASP   = "grasp"
+	MetricKBQA    = "kbqa"
+	MetricFair    = "fair"
+)
+
+// Metrics is the [Scorer] of package dataset/score: SPINACH's measure, GRASP's, the set measure of Interactive-KBQA (its EM is KQA Pro's accuracy: equal sets),
+// and ours.
+func Metrics(ctx context.Context, r *Result) ([]Score, error) {
+	d := score.NewDict()
+	gold, err := score.ReadAnswer(d, r.Gold)
+	if err != nil {
+		return nil, fmt.Errorf("gold: %w", err)
+	}
+	pred, err := score.ReadAnswer(d, r.Result)
+	if err != nil {
+		return nil, fmt.Errorf("prediction: %w", err)
+	}
+	row := func(name string, s score.Score) Score { return Score{name, s.F1, one(s.EM)} }
+	set := score.KBQA(gold, pred, nil)
+	return []Score{
+		row(MetricSpinach, score.Spinach(ctx, gold, pred, score.Limits{})),
+		row(MetricGRASP, score.GRASP(ctx, gold, pred, score.Limits{})),
+		{MetricKBQA, set.F1, one(set.Acc)},
+		row(MetricFair, score.Fair(ctx, gold, pred, hint(r.GoldSPARQL), score.Limits{})),
+	}, nil
+}
+
+func one(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// hint reads from a gold query what its rows do not say: LIMIT, and ORDER BY by plain variables.
+func hint(query string) score.Hint {
+	q, err := sparql.Parse(query)
+	if err != nil || q.Body == nil {
+		return score.Hint{}
+	}
+	var h score.Hint
+	if q.Body.Limit != nil {
+		h.Limit = int(q.Body.Limit.N)
+	}
+	if q.Body.OrderBy == nil {
+		return h
+	}
+	for _, k := range q.Body.OrderBy.Keys {
+		if k.Expr == nil || k.Expr.Kind != sparql.ExprTerm || k.Expr.Term == nil || k.Expr.Term.Kind != sparql.Var {
+			h.OrderBy = nil
+			break
+		}
+		h.OrderBy = append(h.OrderBy, k.Expr.Term.Name)
+	}
+	return h
+}

@@ -1,0 +1,92 @@
+package evalrun
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Settings are what decides a run's results: names to values, such as preset, policy, graph, model, benchmark, limits. Files stand in it by their hash.
+// What does not (how many items at once, how much money, which items) is left out.
+type Settings map[string]string
+
+// Fingerprint is a hash of the settings.
+func (s Settings) Fingerprint() string {
+	var b bytes.Buffer
+	_ = encode(&b, s, "") // a map of texts; its keys are sorted
+	sum := sha256.Sum256(b.Bytes())
+	return hex.EncodeToString(sum[:8])
+}
+
+// differences lists the settings in which s and other differ, one a line.
+func (s Settings) differences(other Settings) []string {
+	names := map[string]bool{}
+	for n := range s {
+		names[n] = true
+	}
+	for n := range other {
+		names[n] = true
+	}
+	var out []string
+	for n := range names {
+		if s[n] != other[n] {
+			out = append(out, fmt.Sprintf("%s: there %q, now %q", n, s[n], other[n]))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Session is one process that worked on a run.
+type Session struct {
+	Started time.Time `json:"started"`
+	Version string    `json:"version"`
+}
+
+// RunInfo is run.json.
+type RunInfo struct {
+	Schema      int       `json:"schema"`
+	Fingerprint string    `json:"fingerprint"`
+	Settings    Settings  `json:"settings"`
+	AsOf        time.Time `json:"as_of"` // what NOW() is in an embedded graph, in all sessions
+	Sessions    []Session `json:"sessions"`
+}
+
+// ErrOtherSettings says that a folder holds a run with other settings.
+var ErrOtherSettings = errors.New("the folder holds a run with other settings")
+
+// Begin opens the folder of a run for a session: it makes it, or checks that it was made with the same settings and returns what run.json says. asOf is used for
+// a new run; for one that exists it must be zero or the same. The caller must hold a lock on the folder.
+func Begin(dir string, s Settings, asOf time.Time, session Session) (*RunInfo, error) {
+	d := folder(dir)
+	if err := d.make(); err != nil {
+		return nil, err
+	}
+	d.sweep()
+	var info RunInfo
+	found, err := d.readJSON(&info, RunFile)
+	switch {
+	case err != nil:
+		return nil, err
+	case found && info.Schema != Schema:
+		return nil, fmt.Errorf("%s was made by another version of this program (schema %d, this one writes %d); choose another folder", dir, info.Schema, Schema)
+	case found && info.Fingerprint != s.Fingerprint():
+		return nil, fmt.Errorf("%w: %s\n%s\nchoose another folder with --out, or the settings it was made with", ErrOtherSettings, dir,
+			strings.Join(info.Settings.differences(s), "\n"))
+	case found && !asOf.IsZero() && !asOf.Equal(info.AsOf):
+		return nil, fmt.Errorf("%w: %s\nas-of: there %s, now %s", ErrOtherSettings, dir, info.AsOf.Format(time.RFC3339), asOf.Format(time.RFC3339))
+	case !found:
+		if asOf.IsZero() {
+			asOf = session.Started
+		}
+		info = RunInfo{Schema: Schema, Fingerprint: s.Fingerprint(), Settings: s, AsOf: asOf.UTC()}
+	}
+	session.Started = session.Started.UTC()
+	info.Sessions = append(info.Sessions, session)
+	return &info, d.writeJSON(info, RunFile)
+}

@@ -1,0 +1,177 @@
+// Command evalslice shows that a benchmark run survives: it runs `eval run` over the questions of a slice of Wikidata, with the recorded model where the record of
+// SPINACH's evaluation has the question and a scripted one elsewhere, twice: undisturbed, and interrupted by kill -9 ten times. Both must end with the
+// same results file, byte for byte.
+//
+//	evalslice [-kills N] [-keep DIR] SPINACHBOT SHARED
+//
+// SPINACHBOT is the program, SHARED the folder with data/slice and data/spinach. It exits with 1 when the files differ or a run fails, and says what is missing when
+// the data is not there.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/dataset"
+)
+
+func main() {
+	kills := flag.Int("kills", 10, "how often the second run is killed")
+	keep := flag.String("keep", "", "folder to leave the runs in; a temporary one when not given")
+	flag.Parse()
+	if flag.NArg() != 2 {
+		fmt.Fprintln(os.Stderr, "usage: evalslice [-kills N] [-keep DIR] SPINACHBOT SHARED")
+		os.Exit(2)
+	}
+	if err := show(context.Background(), os.Stdout, flag.Arg(0), flag.Arg(1), *keep, *kills); err != nil {
+		fmt.Fprintln(os.Stderr, "evalslice:", err)
+		os.Exit(1)
+	}
+}
+
+// runs are the two runs with what they share.
+type runs struct {
+	out    io.Writer
+	binary string
+	args   []string // of both, the folder aside
+	dir    string
+}
+
+func show(ctx context.Context, out io.Writer, binary, shared, keep string, kills int) error {
+	binary, err := filepath.Abs(binary)
+	if err != nil {
+		return err
+	}
+	questions := filepath.Join(shared, "data", "slice", "questions-dev.jsonl")
+	graph := filepath.Join(shared, "data", "slice", "wikidata-slice.nt.gz")
+	record := filepath.Join(shared, "data", "spinach", "qald10-log.json")
+	for _, path := range []string{questions, graph, record} {
+		if _, err := os.Stat(path); err != nil {
+			fmt.Fprintf(out, "skipped: the data is not there: %v\n", err)
+			return nil
+		}
+	}
+	if keep == "" {
+		if keep, err = os.MkdirTemp("", "evalslice-"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(keep)
+	} else if err := os.MkdirAll(keep, 0o700); err != nil {
+		return err
+	}
+	script := filepath.Join(keep, "script.txt")
+	if err := prepare(out, questions, record, script); err != nil {
+		return err
+	}
+	r := &runs{out: out, binary: binary, dir: keep, args: []string{"eval", "run", "--env-file", filepath.Join(keep, "none"), "--data", graph, "--recorded", record,
+		"--script", script, "--as-of", "2025-01-31T00:00:00Z", "--jobs", "2", questions}}
+	began := time.Now()
+	if _, err := r.run(ctx, "undisturbed", 0); err != nil {
+		return err
+	}
+	whole := time.Since(began)
+	fmt.Fprintf(out, "the undisturbed run took %s\n", whole.Round(time.Second))
+	killed := 0
+	for n := 1; ; n++ {
+		// The time until the kill counts from the loading of the graph on; it differs from kill to kill.
+		wait := time.Duration(0)
+		if killed < kills {
+			wait = whole/time.Duration(kills+1) + time.Duration(n*137)*time.Millisecond + 3*time.Second
+		}
+		dead, err := r.run(ctx, "killed", wait)
+		if err != nil {
+			return err
+		}
+		if !dead {
+			break
+		}
+		killed++
+	}
+	fmt.Fprintf(out, "the other run was killed %d times\n", killed)
+	return r.compare(killed, kills)
+}
+
+// prepare writes the scripted model's answers.
+func prepare(out io.Writer, questions, record, script string) error {
+	f, err := os.Open(questions)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	items, _, err := dataset.ReadItems(f)
+	if err != nil {
+		return err
+	}
+	l, err := os.Open(record)
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	log, err := agent.ReadRecordedRuns(l)
+	if err != nil {
+		return err
+	}
+	recorded := map[string]bool{}
+	for _, run := range log {
+		recorded[fold(run.Question)] = true
+	}
+	var b bytes.Buffer
+	n := writeScript(&b, items, recorded)
+	held := 0
+	for _, it := range items {
+		if recorded[fold(it.Question)] {
+			held++
+		}
+	}
+	fmt.Fprintf(out, "%d questions, %d of them in the record, %d scripted\n", len(items), held, n)
+	return os.WriteFile(script, b.Bytes(), 0o600)
+}
+
+// run makes a run, or goes on with one, and kills it after wait when that is not 0. dead says that it was killed before its end.
+func (r *runs) run(ctx context.Context, name string, wait time.Duration) (dead bool, err error) {
+	args := append(append([]string{}, r.args[:2]...), "--out", filepath.Join(r.dir, name))
+	cmd := exec.CommandContext(ctx, r.binary, append(args, r.args[2:]...)...)
+	cmd.Env = []string{"HOME=" + r.dir, "DATA_DIR=" + filepath.Join(r.dir, "data")}
+	cmd.Stdout, cmd.Stderr = r.out, r.out
+	if err := cmd.Start(); err != nil {
+		return false, err
+	}
+	if wait > 0 {
+		timer := time.AfterFunc(wait, func() { _ = cmd.Process.Kill() }) // it may have ended
+		defer timer.Stop()
+	}
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && exit.ExitCode() == -1 {
+		return true, nil
+	}
+	return false, err
+}
+
+func (r *runs) compare(killed, want int) error {
+	var files [2][]byte
+	for i, name := range []string{"undisturbed", "killed"} {
+		b, err := os.ReadFile(filepath.Join(r.dir, name, "results.jsonl"))
+		if err != nil {
+			return err
+		}
+		files[i] = b
+	}
+	switch {
+	case killed < want:
+		return fmt.Errorf("the run ended after %d of %d kills", killed, want)
+	case !bytes.Equal(files[0], files[1]):
+		return errors.New("the results files differ")
+	}
+	fmt.Fprintf(r.out, "both results files are the same, %d bytes\n", len(files[0]))
+	return nil
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/dataset"
+)
+
+// writeScript writes the scripted model's part: an answer to every question that the record does not hold. It knows the gold query, and plays eight kinds of
+// run in turn, so that a run over it meets right and wrong answers, repetitions, early stops, a service that fails now and then, and no answer.
+func writeScript(w io.Writer, items []dataset.Item, recorded map[string]bool) (n int) {
+	seen := map[string]bool{}
+	for _, it := range items {
+		key := fold(it.Question)
+		if recorded[key] || seen[key] {
+			continue
+		}
+		seen[key] = true
+		query := strings.ReplaceAll(strings.TrimSpace(it.SPARQL), "\n==", "\n ==")
+		fmt.Fprintf(w, "== request\n%s\n== language\nEnglish\n== report\nHere is what the graph says.\n== extract\n%s\n", key, query)
+		for i, a := range actions(n%8, query, key) {
+			fail := ""
+			if n%40 == 5 && i == 1 {
+				fail = " fail 503 429"
+			}
+			fmt.Fprintf(w, "== act %d%s\nThought: Step %d.\nAction: %s\n", i+1, fail, i+1, a)
+		}
+		fmt.Fprintln(w)
+		n++
+	}
+	return n
+}
+
+// actions are those of one kind of run.
+func actions(kind int, query, question string) []string {
+	word, _, _ := strings.Cut(strings.TrimLeft(question, " "), " ")
+	search := "search_wikidata(" + word + ")"
+	run := "execute_sparql(\n" + query + "\n)"
+	ten := "execute_sparql(\nSELECT ?item WHERE { ?item wdt:P31 wd:Q6256 . } LIMIT 7\n)"
+	empty := "execute_sparql(\nSELECT ?item WHERE { ?item wdt:P31 wd:Q6256 ; wdt:P31 wd:Q5 . }\n)"
+	switch kind {
+	case 1: // another query
+		return []string{search, ten, "stop()"}
+	case 2: // an early stop, then the right query
+		return []string{search, "stop()", run, "stop()"}
+	case 3: // an empty result, then the right query
+		return []string{search, empty, run, "stop()"}
+	case 4: // no answer
+		return []string{search, "get_wikidata_entry(Q5)", empty, "stop(no answer: nothing fits)"}
+	case 6: // an entry, examples, the query, a check, and a stop on the query
+		return []string{"get_wikidata_entry(Q5)", "get_property_examples(P31)", run, ten, "stop(step 3)"}
+	}
+	return []string{search, run, "stop()"}
+}
+
+func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
