@@ -59,6 +59,7 @@ CREATE TABLE spent (
 	usd DOUBLE PRECISION NOT NULL
 );`,
 	annotationTables,
+	harvestTables,
 }
 
 // busyTimeout is how long a writer waits for another process. The ledger command writes for milliseconds.

@@ -1,0 +1,166 @@
+package harvest
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// language is what stands for [AUTO_LANGUAGE] when an archived query is run.
+const language = "en"
+
+// cleaned is a query made ready to be run.
+type cleaned struct {
+	text   string        // canonical print; empty when rejected
+	query  *sparql.Query // of text
+	notes  []string
+	reason dataset.Reason // why it cannot be run; empty when it can
+	detail string
+}
+
+// clean reads a query as its author wrote it and makes of it the text that is run: calls of MediaWiki's API taken out, as SPINACH's authors did, [AUTO_LANGUAGE] replaced, in the
+// canonical layout. It refuses what does not parse, what would change data, and what calls a service that is not allowed.
+func clean(original string) cleaned {
+	text := strings.ReplaceAll(strings.ReplaceAll(original, "\r\n", "\n"), "\u00a0", " ")
+	q, err := sparql.Parse(text)
+	if err != nil {
+		return refused(dataset.SyntaxError, err)
+	}
+	if q.Form == sparql.Update {
+		return refused(dataset.Update, sparql.Guard(q, nil))
+	}
+	var c cleaned
+	if slices.Contains(sparql.Features(q), "mwapi") {
+		r, err := sparql.Rewrite(text, sparql.WDQS, sparql.RewriteOptions{Language: language, DropMWAPI: true})
+		if err != nil {
+			return refused(dataset.SyntaxError, err)
+		}
+		text, c.notes = r.Text, r.Notes
+		if q, err = sparql.Parse(text); err != nil {
+			return refused(dataset.SyntaxError, err)
+		}
+	}
+	if err := sparql.Guard(q, allowedService); err != nil {
+		return refused(dataset.RefusedHost, err)
+	}
+	if with := sparql.ReplaceAutoLanguage(text, language); with != text {
+		if q, err = sparql.Parse(with); err != nil {
+			return refused(dataset.SyntaxError, err)
+		}
+	}
+	c.text = q.String()
+	if c.query, err = sparql.Parse(c.text); err != nil { // the print of a tree parses: tested and fuzzed in internal/sparql
+		return refused(dataset.SyntaxError, err)
+	}
+	return c
+}
+
+func refused(r dataset.Reason, err error) cleaned {
+	var all sparql.Errors
+	detail := ""
+	switch {
+	case errors.As(err, &all):
+		detail = all.First().Error()
+	case err != nil:
+		detail = err.Error()
+	}
+	return cleaned{reason: r, detail: clip(detail, 500)}
+}
+
+func clip(s string, n int) string {
+	s = strings.ToValidUTF8(s, "")
+	if r := []rune(s); len(r) > n {
+		return string(r[:n]) + " …"
+	}
+	return s
+}
+
+// services are the hosts that a query may call by SERVICE: SPARQL endpoints that Wikidata's query service has let its users call. The call is made by the endpoint
+// that runs the query, and that endpoint has its own list; ours keeps anything else from being sent at all.
+// Source: www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual/SPARQL_Federation_endpoints.
+var services = []string{
+	"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "commons-query.wikimedia.org", "qcommons-query.wikimedia.org", "qlever.dev", "qlever.cs.uni-freiburg.de",
+	"sparql.uniprot.org", "sparql.rhea-db.org", "sparql.wikipathways.org", "sparql.dblp.org", "dblp.org", "dbpedia.org", "sparql.europeana.eu", "data.bnf.fr", "sparql.archives-ouvertes.fr",
+	"linkeddata.uriburner.com", "data.cervantesvirtual.com", "datos.bne.es", "id.nlm.nih.gov", "vocab.getty.edu", "linkedgeodata.org", "sparql.nextprot.org", "www.ebi.ac.uk",
+	"integbio.jp", "data.ordnancesurvey.co.uk", "statistics.data.gov.uk", "opendatacommunities.org", "data.europa.eu", "publications.europa.eu", "dati.camera.it", "dati.beniculturali.it",
+	"data.carnegiehall.org", "data.open.ac.uk", "edan.si.edu", "sparql.vanderbilt.edu", "zbw.eu", "lov.linkeddata.es", "api.parliament.uk", "sophox.org", "www.lingualibre.org", "lingualibre.org",
+	"ldf.fi", "data.nobelprize.org", "onto.fel.cvut.cz", "sparql.orthodb.org", "factgrid.de", "database.factgrid.de", "wikibase.wbstack.com",
+}
+
+// allowedService reports whether a SERVICE may be called.
+func allowedService(iri string) bool {
+	u, err := url.Parse(iri)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") {
+		return false
+	}
+	return u.User == nil && slices.Contains(services, strings.ToLower(u.Hostname()))
+}
+
+// scholarlyClasses and scholarlyProperties are what only scholarly articles are or have: the first class of the split (Wikidata:SPARQL query service/WDQS graph
+// split/Rules) with the kinds of article below it that queries name most, and properties that hardly anything else has. Authors, publication dates and journals do not
+// tell, since books have them, too; P13046 (publication type of scholarly work) was made for the split.
+var (
+	scholarlyClasses = []string{
+		"Q13442814", // scholarly article
+		"Q7318358",  // review article
+		"Q1980247",  // chapter of an edited book
+		"Q580922",   // preprint
+		"Q23927052", // conference paper
+		"Q7316896",  // retraction notice
+		"Q1348305",  // erratum
+		"Q45182324", // retracted paper
+	}
+	scholarlyProperties = []string{
+		"P2860",  // cites work
+		"P698",   // PubMed ID
+		"P932",   // PMCID
+		"P818",   // arXiv ID
+		"P13046", // publication type of scholarly work
+		"P5875",  // ResearchGate publication ID
+		"P3181",  // OpenCitations bibliographic resource ID
+	}
+)
+
+// scholarly names what in a query only scholarly articles are or have; "" when nothing is. A query that asks the other half itself needs no mark.
+func scholarly(q *sparql.Query) string {
+	asks := false
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		if s, ok := n.(*sparql.Service); ok && s.Name.Kind == sparql.Const {
+			name := s.Name.Value().Value
+			asks = asks || strings.HasSuffix(name, "/subgraph/scholarly_articles") || strings.Contains(name, "query-scholarly.wikidata.org")
+		}
+		return !asks
+	})
+	if asks {
+		return ""
+	}
+	for _, id := range sparql.Identifiers(q) {
+		if slices.Contains(scholarlyClasses, id.ID) || slices.Contains(scholarlyProperties, id.ID) {
+			return id.ID
+		}
+	}
+	return ""
+}
+
+// numbers gives the item (and lexeme) and the property numbers of a query in order of first use.
+func numbers(q *sparql.Query) (entities, properties []string) {
+	ids := sparql.Identifiers(q)
+	return sparql.IDs(ids, false), sparql.IDs(ids, true)
+}
+
+// entityID gives the number of an entity's IRI, "" when it is none.
+func entityID(t *sparql.Term) string {
+	if t == nil || t.Kind != sparql.Const || !t.Value().IsIRI() {
+		return ""
+	}
+	id, ok := strings.CutPrefix(t.Value().Value, rdf.Entity)
+	if !ok || !rdf.ValidID(id) {
+		return ""
+	}
+	return id
+}

@@ -1,0 +1,336 @@
+package harvest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Listed is an archive page with its newest revision.
+type Listed struct {
+	Title    string
+	Revision int64
+}
+
+// Text is a page's text, wikitext or HTML, at its newest revision.
+type Text struct {
+	Revision int64
+	Text     string
+}
+
+// Errors of a [Wiki] that do not end a harvest.
+var (
+	// ErrNoPage: there is no such page, or its text was removed from public view.
+	ErrNoPage = errors.New("there is no such page")
+	// ErrNoHTML: the wiki cannot render the page; its wikitext may still be read.
+	ErrNoHTML = errors.New("the wiki gives no HTML of this page")
+)
+
+// Wiki is the archive's wiki. Implementations are polite: one request at a time, waiting as the wiki asks.
+type Wiki interface {
+	// List gives the pages whose titles begin with prefix.
+	List(ctx context.Context, prefix string) ([]Listed, error)
+	// Wikitext reads a page's source. Errors: ErrNoPage; everything else ends the harvest.
+	Wikitext(ctx context.Context, title string) (Text, error)
+	// HTML reads a page as Parsoid renders it. Errors: ErrNoPage, ErrNoHTML; everything else ends the harvest.
+	HTML(ctx context.Context, title string) (Text, error)
+}
+
+// Graph runs queries. Errors: *kg.Error or the context's.
+type Graph interface {
+	Query(ctx context.Context, query string) (*kg.Table, error)
+}
+
+// Labeler gives the labels of Q and P numbers in the first of the languages that has one; numbers without are absent.
+type Labeler interface {
+	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
+}
+
+// Suggester advises annotators, as a rule a language model.
+type Suggester interface {
+	// Suggest says what to make of a staged candidate, nil when it has no usable advice. An error that wraps ErrNoAdvice ends the asking for this run.
+	Suggest(ctx context.Context, c *dataset.Candidate) (*dataset.Suggestion, error)
+}
+
+// ErrNoAdvice says that the suggester has no more to say in this run: its budget is spent or it cannot be reached.
+var ErrNoAdvice = errors.New("no more suggestions in this run")
+
+// Page is what a store keeps of an archive page.
+type Page struct {
+	Title    string `json:"title"`
+	Month    string `json:"month"`    // YYYY-MM
+	Revision int64  `json:"revision"` // that was read
+	Source   Source `json:"source"`   // how it was read
+	Gone     bool   `json:"gone,omitempty"`
+}
+
+// Store keeps what was read. Everything is durable when a method returns.
+type Store interface {
+	// Pages lists all pages that were read.
+	Pages(ctx context.Context) ([]Page, error)
+	// SavePage replaces a page and all of its discussions, all or nothing.
+	SavePage(ctx context.Context, p Page, discussions []dataset.Candidate) error
+	// Discussions lists a page's discussions as they were saved.
+	Discussions(ctx context.Context, page string) ([]dataset.Candidate, error)
+	Memory
+}
+
+// Memory keeps notes: what a query returned, where a short link leads, what the model said.
+type Memory interface {
+	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
+	Put(ctx context.Context, key string, value []byte) error
+	Forget(ctx context.Context, key string) error
+}
+
+// Endpoint is a graph with what is to be known about it.
+type Endpoint struct {
+	Name    string // its address, for provenance
+	Graph   Graph
+	Dialect sparql.Target // what queries are rewritten to; "" when it takes them as they are
+	Full    bool          // it holds the whole graph, scholarly articles included
+}
+
+// Source says what is read of a page.
+type Source string
+
+// The sources. Both reads HTML and compares it with the wikitext.
+const (
+	HTML     Source = "html"
+	Wikitext Source = "wikitext"
+	Both     Source = "both"
+)
+
+// Options say what to harvest and how.
+type Options struct {
+	Dir        string // folder of the files
+	Wiki       string // address of the wiki's api.php, for provenance
+	Prefix     string // of the archive pages' titles; YYYY/MM follows
+	From, To   string // first and last month, YYYY-MM; empty: no bound
+	Source     Source
+	NoRun      bool // read only
+	Retry      bool // run again what timed out
+	Bots       []string
+	Forum      forum.Options
+	QueryHosts []string // hosts of query pages that a short link may lead to; empty: Wikidata's and QLever's
+	Benchmarks []Benchmark
+}
+
+// Benchmark is a published benchmark that candidates are compared with.
+type Benchmark struct {
+	Name  string
+	Items []dataset.Item
+}
+
+// Parts are what a harvest works with. Links and Suggest may be nil.
+type Parts struct {
+	Log       *slog.Logger
+	Wiki      Wiki
+	Endpoints []Endpoint // the first is asked first, the next when it cannot answer
+	Labels    Labeler
+	Links     Links
+	Suggest   Suggester
+	Store     Store
+	Now       func() time.Time
+	Progress  func(Progress) // may be nil
+}
+
+// Harvest is a harvest of one archive into one folder. It is not safe for concurrent use; whoever makes it holds the folder's lock.
+type Harvest struct {
+	Parts
+	o         Options
+	title     *regexp.Regexp
+	links     linkState
+	downUntil map[string]time.Time // endpoints found down
+	stopped   error                // why no more queries are run
+	mute      bool                 // the suggester is not asked any more
+	pace      pace
+}
+
+// ErrEndpointDown says that no endpoint answers. Everything done so far is kept; harvest again later.
+var ErrEndpointDown = errors.New("the query endpoint does not answer: what was read is kept; run harvest again later and it goes on from here")
+
+var month = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])$`)
+
+// New prepares a harvest.
+func New(p Parts, o Options) (*Harvest, error) {
+	for _, m := range []string{o.From, o.To} {
+		if m != "" && !month.MatchString(m) {
+			return nil, fmt.Errorf("%q is no month; write it as 2024-05", m)
+		}
+	}
+	if o.From != "" && o.To != "" && o.From > o.To {
+		return nil, fmt.Errorf("the first month %s is after the last one %s", o.From, o.To)
+	}
+	switch o.Source {
+	case "":
+		o.Source = Both
+	case HTML, Wikitext, Both:
+	default:
+		return nil, fmt.Errorf("source %q: want html, wikitext or both", o.Source)
+	}
+	if o.Prefix == "" {
+		return nil, errors.New("the titles of the archive pages are not known: set FORUM_ARCHIVE_PREFIX")
+	}
+	if !o.NoRun && len(p.Endpoints) == 0 {
+		return nil, errors.New("no query service is given")
+	}
+	o.Prefix = strings.ReplaceAll(o.Prefix, "_", " ")
+	if len(o.QueryHosts) == 0 {
+		o.QueryHosts = defaultQueryHosts
+	}
+	if p.Progress == nil {
+		p.Progress = func(Progress) {}
+	}
+	h := &Harvest{Parts: p, o: o, downUntil: map[string]time.Time{}}
+	h.title = regexp.MustCompile(`^` + regexp.QuoteMeta(o.Prefix) + `(\d{4})/(0[1-9]|1[0-2])$`)
+	h.links = linkState{failures: map[string]int{}}
+	return h, nil
+}
+
+// filesEvery is after how many pages with work the files are written in between.
+const filesEvery = 12
+
+// Run reads what is new, runs what has not been run, and writes the files. It may be interrupted at any time and called again; then it goes on where it stopped.
+// The error wraps [ErrEndpointDown] when no endpoint answers; the files are written then, too.
+func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
+	todo, err := h.plan(ctx)
+	if err != nil {
+		return dataset.Funnel{}, err
+	}
+	h.pace.begin(h.Now(), todo)
+	worked := 0
+	for i := range todo {
+		t := &todo[i]
+		did, err := h.page(ctx, t)
+		if err != nil {
+			return dataset.Funnel{}, err
+		}
+		h.pace.pageDone(t, did)
+		h.tell(t.Title)
+		if did {
+			worked++
+		}
+		if did && worked%filesEvery == 0 && i+1 < len(todo) {
+			if _, err := h.export(ctx); err != nil {
+				return dataset.Funnel{}, err
+			}
+		}
+	}
+	f, err := h.export(ctx)
+	if err != nil {
+		return f, err
+	}
+	h.pace.finish(h.Progress, h.Now())
+	return f, h.stopped
+}
+
+// task is a page with what is known about it and what is on the wiki.
+type task struct {
+	Page
+	newest int64 // revision on the wiki; 0: the page is gone
+	fresh  bool  // to be read: it moved, came, went, or was read in another way
+}
+
+// plan lists the archive and compares it with the store. Pages outside of the months asked for are left as they are.
+func (h *Harvest) plan(ctx context.Context) ([]task, error) {
+	known, err := h.Store.Pages(ctx)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := h.Wiki.List(ctx, h.o.Prefix)
+	if err != nil {
+		return nil, fmt.Errorf("the archive cannot be listed: %w", err)
+	}
+	byTitle := map[string]*task{}
+	var todo []task
+	for _, p := range known {
+		if h.within(p.Month) {
+			byTitle[p.Title] = &task{Page: p}
+		}
+	}
+	live := 0
+	for _, l := range listed {
+		m := h.title.FindStringSubmatch(l.Title)
+		if m == nil {
+			continue
+		}
+		live++
+		mon := m[1] + "-" + m[2]
+		if !h.within(mon) {
+			continue
+		}
+		t := byTitle[l.Title]
+		if t == nil {
+			t = &task{Page: Page{Title: l.Title, Month: mon}}
+			byTitle[l.Title] = t
+		}
+		t.newest = l.Revision
+	}
+	if live == 0 {
+		return nil, fmt.Errorf("the wiki lists no archive page %sYYYY/MM: check WIKI_API and FORUM_ARCHIVE_PREFIX (nothing was changed)", h.o.Prefix)
+	}
+	for _, t := range byTitle {
+		t.fresh = t.newest == 0 && !t.Gone || t.newest != 0 && (t.Gone || t.newest != t.Revision || t.Source != h.o.Source)
+		todo = append(todo, *t)
+	}
+	sortTasks(todo)
+	return todo, nil
+}
+
+func (h *Harvest) within(mon string) bool {
+	return (h.o.From == "" || mon >= h.o.From) && (h.o.To == "" || mon <= h.o.To)
+}
+
+// page brings one page up to date: reads it if it moved, and runs what has not been run. did says that there was something to do.
+func (h *Harvest) page(ctx context.Context, t *task) (did bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return false, err
+	}
+	if t.fresh {
+		if err := h.read(ctx, t); err != nil {
+			return true, err
+		}
+		did = true
+	}
+	list, err := h.Store.Discussions(ctx, t.Title)
+	if err != nil {
+		return did, err
+	}
+	for i := range list {
+		worked, err := h.work(ctx, &list[i])
+		if err != nil {
+			return did, err
+		}
+		did = did || worked
+		h.pace.part(i+1, len(list), worked)
+		if worked {
+			h.tell(t.Title)
+		}
+	}
+	return did, nil
+}
+
+// work does what is to be done with one discussion: resolving its short links, running its query, asking for advice.
+func (h *Harvest) work(ctx context.Context, d *dataset.Candidate) (did bool, err error) {
+	if d.Stage == dataset.Gone || h.o.NoRun {
+		return false, nil
+	}
+	if did, err = h.resolve(ctx, d); err != nil {
+		return did, err
+	}
+	ran, err := h.runQuery(ctx, d)
+	if err != nil {
+		return did || ran, err
+	}
+	asked, err := h.advise(ctx, d)
+	return did || ran || asked, err
+}

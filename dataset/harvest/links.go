@@ -1,0 +1,130 @@
+package harvest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// Links resolves short links.
+type Links interface {
+	// Target makes one request for a short link and gives the address that its redirect names, without following it. The error wraps ErrNoTarget when the service
+	// answered and names none; any other error is one that may heal.
+	Target(ctx context.Context, link string) (string, error)
+}
+
+// ErrNoTarget says that a short link leads nowhere.
+var ErrNoTarget = errors.New("the short link leads nowhere")
+
+// defaultQueryHosts are the hosts whose pages show a query that stands in their address.
+var defaultQueryHosts = []string{
+	"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "query-legacy-full.wikidata.org", "query-legacy.wikidata.org", "commons-query.wikimedia.org",
+	"qlever.dev", "qlever.cs.uni-freiburg.de",
+}
+
+// notes in the store; an id or a link follows.
+const (
+	linkNote   = "link "
+	runNote    = "run "
+	adviceNote = "advice "
+)
+
+// link is what is known of a short link.
+type link struct {
+	SPARQL string `json:"sparql,omitempty"` // the query behind it
+	Why    string `json:"why,omitempty"`    // why there is none
+}
+
+// linkState counts failures of short-link hosts in this run.
+type linkState struct{ failures map[string]int }
+
+// maxLinkFailures is after how many failures in a row a short-link host is left alone until the next run.
+const maxLinkFailures = 3
+
+// resolve asks for the short links of a discussion that are not known yet.
+func (h *Harvest) resolve(ctx context.Context, d *dataset.Candidate) (did bool, err error) {
+	if h.Links == nil {
+		return false, nil
+	}
+	for i := range d.Queries {
+		q := &d.Queries[i]
+		if q.SPARQL != "" || q.URL == "" || q.Bot {
+			continue
+		}
+		if _, ok, err := h.link(ctx, q.URL); err != nil || ok {
+			if err != nil {
+				return did, err
+			}
+			continue
+		}
+		host := hostOf(q.URL)
+		if h.links.failures[host] >= maxLinkFailures {
+			continue
+		}
+		did = true
+		target, err := h.Links.Target(ctx, q.URL)
+		if ctx.Err() != nil {
+			return did, ctx.Err()
+		}
+		var l link
+		switch {
+		case errors.Is(err, ErrNoTarget):
+			l.Why = err.Error()
+		case err != nil:
+			h.links.failures[host]++
+			h.Log.Warn("short link not resolved, tried again by the next harvest", "link", q.URL, "error", err)
+			continue
+		default:
+			l.SPARQL, l.Why = h.queryBehind(target)
+		}
+		h.links.failures[host] = 0
+		data, err := json.Marshal(l)
+		if err != nil {
+			return did, err
+		}
+		if err := h.Store.Put(ctx, linkNote+q.URL, data); err != nil {
+			return did, err
+		}
+	}
+	return did, nil
+}
+
+// link reads what is known of a short link.
+func (h *Harvest) link(ctx context.Context, address string) (l link, ok bool, err error) {
+	data, ok, err := h.Store.Get(ctx, linkNote+address)
+	if err != nil || !ok {
+		return l, false, err
+	}
+	return l, true, json.Unmarshal(data, &l)
+}
+
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// queryBehind reads the query out of the address that a short link leads to.
+func (h *Harvest) queryBehind(target string) (query, why string) {
+	u, err := url.Parse(target)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") {
+		return "", "the short link leads to something that is no web address"
+	}
+	if host := strings.ToLower(u.Hostname()); !slices.Contains(h.o.QueryHosts, host) {
+		return "", fmt.Sprintf("the short link leads to %s, which is no query service", strings.ToValidUTF8(host, ""))
+	}
+	query, ok := forum.QueryFromURL(target)
+	if !ok {
+		return "", "the short link leads to a query service, but to no query"
+	}
+	return query, ""
+}

@@ -1,0 +1,97 @@
+package harvest
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Progress is how far a run is.
+type Progress struct {
+	Page    string // title of the page at work
+	Pages   int    // done
+	Of      int    // pages in all
+	Queries int    // run in this run
+	Staged  int    // of them, with rows
+	Elapsed time.Duration
+	Left    time.Duration // estimate; negative when nothing can be said yet
+	Done    bool
+}
+
+// pace estimates the time that a run still takes. Pages on which there was nothing to do say nothing about the others, and are left out: the estimate is the time so far
+// divided by the pages worked on (the present one counting by its discussions done), times the pages that are left and known to need work. Pages that need none cost next to
+// nothing; whether one holds queries that wait from an earlier run is only known when it is its turn, so it is counted as needing work in the same share as the pages so far.
+type pace struct {
+	start    time.Time
+	of       int
+	fresh    int // pages still to be read
+	others   int // pages not to be read, still to come
+	done     int
+	worked   float64
+	seen     int // pages that were not to be read, done
+	seenWork int // of them, with work
+	present  float64
+	queries  int
+	staged   int
+}
+
+func (p *pace) begin(now time.Time, todo []task) {
+	*p = pace{start: now, of: len(todo)}
+	for i := range todo {
+		if todo[i].fresh {
+			p.fresh++
+		} else {
+			p.others++
+		}
+	}
+}
+
+func (p *pace) part(i, n int, worked bool) {
+	if worked {
+		p.present = float64(i) / float64(n)
+	}
+}
+
+func (p *pace) pageDone(t *task, did bool) {
+	p.done++
+	p.present = 0
+	if did {
+		p.worked++
+	}
+	if t.fresh {
+		p.fresh--
+		return
+	}
+	p.others--
+	p.seen++
+	if did {
+		p.seenWork++
+	}
+}
+
+// left estimates the time to go; negative when fewer than two pages' worth of work was done.
+func (p *pace) left(now time.Time) time.Duration {
+	done := p.worked + p.present
+	if done < 2 {
+		return -1
+	}
+	rest := float64(p.fresh) - p.present
+	if p.seen > 0 {
+		rest += float64(p.others) * float64(p.seenWork) / float64(p.seen)
+	}
+	return time.Duration(float64(now.Sub(p.start)) / done * max(rest, 0))
+}
+
+func (h *Harvest) tell(page string) {
+	now := h.Now()
+	p := &h.pace
+	h.Progress(Progress{Page: page, Pages: p.done, Of: p.of, Queries: p.queries, Staged: p.staged, Elapsed: now.Sub(p.start), Left: p.left(now)})
+}
+
+func (p *pace) finish(tell func(Progress), now time.Time) {
+	tell(Progress{Pages: p.done, Of: p.of, Queries: p.queries, Staged: p.staged, Elapsed: now.Sub(p.start), Done: true})
+}
+
+func sortTasks(t []task) {
+	slices.SortFunc(t, func(a, b task) int { return cmp.Or(cmp.Compare(a.Month, b.Month), cmp.Compare(a.Title, b.Title)) })
+}

@@ -1,0 +1,174 @@
+package harvest
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// picked is the query of a discussion that may become a candidate.
+type picked struct {
+	index   int // into Queries; -1: none
+	sparql  string
+	reason  dataset.Reason // why there is none
+	detail  string
+	pending bool // a short link that is not resolved yet stands behind all others
+}
+
+// pick chooses the last-mentioned query that our bot did not post. A short link that turned out to lead to no query is passed over; one that could not be asked about yet
+// leaves the discussion waiting, since its query may be the last one.
+func (h *Harvest) pick(ctx context.Context, d *dataset.Candidate) (picked, error) {
+	p := picked{index: -1, reason: dataset.NoQuery}
+	for i := len(d.Queries) - 1; i >= 0; i-- {
+		q := &d.Queries[i]
+		if q.Bot {
+			if p.reason == dataset.NoQuery {
+				p.reason = dataset.BotOnly
+			}
+			continue
+		}
+		if q.SPARQL != "" {
+			return picked{index: i, sparql: q.SPARQL}, nil
+		}
+		l, ok, err := h.link(ctx, q.URL)
+		switch {
+		case err != nil:
+			return p, err
+		case !ok && h.Links != nil:
+			return picked{index: -1, pending: true, detail: "the short link " + q.URL + " is not resolved yet"}, nil
+		case l.SPARQL != "":
+			return picked{index: i, sparql: l.SPARQL}, nil
+		}
+		if p.reason = dataset.BadShortLink; p.detail == "" {
+			p.detail = q.URL + ": " + l.Why
+		}
+	}
+	return p, nil
+}
+
+// assess works out how far a discussion has come. The candidate that it returns has everything but what other candidates have to do with (near-duplicates).
+func (h *Harvest) assess(ctx context.Context, d dataset.Candidate) (*dataset.Candidate, error) {
+	if d.Stage == dataset.Gone {
+		return &d, nil
+	}
+	for i := range d.Queries {
+		if q := &d.Queries[i]; q.SPARQL == "" && q.URL != "" {
+			l, _, err := h.link(ctx, q.URL)
+			if err != nil {
+				return nil, err
+			}
+			q.SPARQL = l.SPARQL
+		}
+	}
+	p, err := h.pick(ctx, &d)
+	if err != nil {
+		return nil, err
+	}
+	if p.index < 0 {
+		d.Detail = p.detail
+		if !p.pending {
+			d.Stage, d.Reason = dataset.Rejected, p.reason
+		}
+		return &d, nil
+	}
+	d.Original = p.sparql
+	c := clean(p.sparql)
+	if c.reason != "" {
+		d.Stage, d.Reason, d.Detail = dataset.Rejected, c.reason, c.detail
+		return &d, nil
+	}
+	d.Cleaned = c.text
+	d.Notes = append(d.Notes, c.notes...)
+	describe(&d, &c)
+	o, err := h.known(ctx, d.ID, c.text)
+	if err != nil || o == nil {
+		return &d, err
+	}
+	d.Notes = append(d.Notes, o.Notes...)
+	d.Detail = o.Detail
+	if o.Reason != "" {
+		d.Stage, d.Reason = dataset.Rejected, o.Reason
+		return &d, nil
+	}
+	d.Stage, d.Result, d.Labels = dataset.Staged, o.Result, o.Labels
+	if o.Unlabelled {
+		d.Notes = append(d.Notes, "the labels could not be read; the next harvest asks again")
+	}
+	d.Annotated = sparql.Print(c.query, sparql.PrintOptions{Replace: true, NoComments: true, Label: func(id string) string { return o.Labels[id] }})
+	return &d, h.advice(ctx, &d)
+}
+
+// describe fills in what the query's tree says.
+func describe(d *dataset.Candidate, c *cleaned) {
+	m := sparql.Measure(c.query)
+	d.Metrics = &dataset.Metrics{Clauses: m.Clauses, Projections: m.Projections, Relations: m.Relations, Subjects: m.Subjects, Predicates: m.Predicates, Objects: m.Objects, Literals: m.Literals}
+	d.Entities, d.Properties = numbers(c.query)
+	d.Features = sparql.Features(c.query)
+	d.Pattern = sparql.Shape(c.query)
+	t := trim(c.query)
+	d.Flags, d.Trimmed = t.flags, t.text
+	d.Notes = append(d.Notes, t.notes...)
+}
+
+// advise asks the suggester about a staged candidate that it has not been asked about.
+func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, err error) {
+	if h.Suggest == nil || h.mute {
+		return false, nil
+	}
+	c, err := h.assess(ctx, *d)
+	if err != nil || c.Stage != dataset.Staged {
+		return false, err
+	}
+	if a, err := h.savedAdvice(ctx, c); err != nil || a != nil {
+		return false, err
+	}
+	s, err := h.Suggest.Suggest(ctx, c)
+	switch {
+	case ctx.Err() != nil:
+		return true, ctx.Err()
+	case err != nil:
+		h.Log.Warn("no suggestion; the next harvest asks again", "candidate", c.ID, "error", err)
+		h.mute = isNoAdvice(err)
+		return true, nil
+	}
+	data, err := json.Marshal(advice{Query: hashText(c.Cleaned), Suggestion: s})
+	if err != nil {
+		return true, err
+	}
+	return true, h.Store.Put(ctx, adviceNote+c.ID, data)
+}
+
+// advice is what a suggester said about a query; the store keeps it.
+type advice struct {
+	Query      string              `json:"query"`
+	Suggestion *dataset.Suggestion `json:"suggestion"` // nil: it said nothing usable
+}
+
+func (h *Harvest) savedAdvice(ctx context.Context, c *dataset.Candidate) (*advice, error) {
+	data, ok, err := h.Store.Get(ctx, adviceNote+c.ID)
+	if err != nil || !ok {
+		return nil, err
+	}
+	var a advice
+	if err := json.Unmarshal(data, &a); err != nil {
+		return nil, err
+	}
+	if a.Query != hashText(c.Cleaned) {
+		return nil, nil
+	}
+	return &a, nil
+}
+
+// advice puts the suggester's advice into a candidate.
+func (h *Harvest) advice(ctx context.Context, c *dataset.Candidate) error {
+	a, err := h.savedAdvice(ctx, c)
+	if err != nil || a == nil {
+		return err
+	}
+	if c.Suggestion = a.Suggestion; a.Suggestion == nil {
+		c.Notes = append(c.Notes, "the model was asked for advice and gave none that could be used")
+	}
+	return nil
+}
