@@ -50,6 +50,7 @@ type sparqlCommand struct {
 	out      *bufio.Writer
 	stderr   io.Writer
 	failed   bool
+	reader   sparql.Reader
 }
 
 // runSPARQL is the command "sparql". Labels come from the built-in graph.
@@ -284,7 +285,7 @@ func (c *sparqlCommand) one(ctx context.Context, query string, out *sparqlLine) 
 		out.SPARQL, out.Notes = w.Text, w.Notes
 		return
 	}
-	q, err := sparql.Parse(query)
+	q, err := c.reader.Parse(query)
 	if err == nil && q.Form == sparql.Update {
 		out.Form = q.Form.String()
 		err = sparql.Guard(q, nil)

@@ -15,6 +15,10 @@ type arena struct {
 	services   block[Service]
 	items      block[SelectItem]
 	rows       block[ValuesRow]
+	noteses    block[Notes]
+	mores      block[more]
+	selections block[SelectQuery]
+	modifiers  block[modifierNodes]
 	groupKeys  block[GroupKey]
 	orderKeys  block[OrderKey]
 	patterns   block[Pattern]
@@ -118,7 +122,7 @@ type (
 // plant gives the arena its first blocks for a text of n tokens.
 func (a *arena) plant(n int) *head {
 	a.terms.size, a.exprs.size = n/8, n/8
-	a.filters.size, a.services.size, a.binds.size = 1, 1, 1
+	a.filters.size, a.services.size, a.binds.size, a.noteses.size, a.mores.size, a.selections.size, a.modifiers.size = 1, 1, 1, 1, 1, 1, 1
 	switch {
 	case n <= 40:
 		s := &smallStarter{}
@@ -164,14 +168,49 @@ type modifierNodes struct {
 // modifier returns the place of the modifiers of the SELECT in hand.
 func (p *parser) modifier() *modifierNodes {
 	if p.mods == nil {
-		m := &modifierNodes{}
+		m := p.arena.modifiers.one()
 		p.mods = m
-		p.groupKeys.plant(m.groupKeys[:])
-		p.orderKeys.plant(m.orderKeys[:])
-		p.groupPtrs.plant(m.groupPtrs[:])
-		p.orderPtrs.plant(m.orderPtrs[:])
+		if p.head == nil {
+			p.groupKeys.plant(m.groupKeys[:])
+			p.orderKeys.plant(m.orderKeys[:])
+			p.groupPtrs.plant(m.groupPtrs[:])
+			p.orderPtrs.plant(m.orderPtrs[:])
+		}
 	}
 	return p.mods
+}
+
+const maxBlock = 512 // values
+
+// reset takes everything back, for another query. A block that was too small has made room for a larger one.
+func (a *arena) reset() {
+	a.terms.reset()
+	a.paths.reset()
+	a.exprs.reset()
+	a.properties.reset()
+	a.triples.reset()
+	a.groups.reset()
+	a.filters.reset()
+	a.binds.reset()
+	a.optionals.reset()
+	a.services.reset()
+	a.items.reset()
+	a.rows.reset()
+	a.noteses.reset()
+	a.mores.reset()
+	a.selections.reset()
+	a.modifiers.reset()
+	a.groupKeys.reset()
+	a.orderKeys.reset()
+	a.patterns.reset()
+	a.itemPtrs.reset()
+	a.rowPtrs.reset()
+	a.termPtrs.reset()
+	a.exprPtrs.reset()
+	a.propPtrs.reset()
+	a.pathPtrs.reset()
+	a.groupPtrs.reset()
+	a.orderPtrs.reset()
 }
 
 // block is a run of values of which the first have been handed out.
@@ -194,7 +233,13 @@ func (b *block[T]) more(n int) {
 		b.size = 4
 	}
 	b.items, b.used = make([]T, max(n, b.size)), 0
-	b.size = min(2*b.size, 64)
+	b.size = min(2*len(b.items), maxBlock)
+}
+
+// reset takes back what was handed out.
+func (b *block[T]) reset() {
+	clear(b.items[:b.used])
+	b.used = 0
 }
 
 // one returns a pointer to a fresh zero value.

@@ -5,7 +5,7 @@
 // # The way of a query
 //
 // [Parse] turns text into a [Query], or into [Errors] with line, column, what was found, what was expected and a hint. [Query.String] and [Print] write the
-// canonical layout; printing what was printed changes nothing. Names are resolved: a prefix that is not declared is one of Wikidata's ([rdf.Prefixes]).
+// canonical layout; printing what was printed changes nothing. Names are resolved: a prefix that is not declared is one of Wikidata's ([rdf.Prefixes]). A [Reader] reads many queries into the same memory.
 //
 // # The tree
 //
@@ -19,7 +19,7 @@
 // A query in braces, { SELECT … }, is a *Group that holds one *SubSelect. A *Union holds two or more groups. The order of a group's patterns is that of
 // the text: SPARQL's algebra (section 18.2.2) is to be applied by the evaluator (filters hold for their whole group, BIND ends a basic graph pattern).
 //
-// The places of a triple are [*Term]: a variable (Name without ? or $), a constant (Value), a blank node, a property list in brackets or a collection. The
+// The places of a triple are [*Term]: a variable (Name without ? or $), a constant ([Term.Value]), a blank node, a property list in brackets or a collection. The
 // predicate is a [*Path]; a plain predicate is a Path of kind PathTerm. Expressions are [*Expr].
 // A blank node acts as a variable that cannot be projected; anonymous ones get names that start with a dot, so they never meet a written label.
 //

@@ -90,7 +90,7 @@ func (l *lexer) next() (t token) {
 
 func (l *lexer) read(t *token) {
 	l.skip()
-	*t = token{start: int32(l.pos), comments: int32(len(l.comments))}
+	t.kind, t.kw, t.start, t.comments = tEOF, kwNone, int32(l.pos), int32(len(l.comments))
 	if l.pos < len(l.text) {
 		l.scan(t)
 		t.escaped = t.kind == tName && strings.IndexByte(l.text[t.start:l.pos], '\\') >= 0
@@ -113,11 +113,12 @@ func (l *lexer) skip() {
 			l.pos++
 		case '#':
 			start := l.pos
-			n := strings.IndexAny(l.text[start:], "\n\r")
-			if n < 0 {
-				n = len(l.text) - start
+			for l.pos < len(l.text) && l.text[l.pos] != '\n' && l.text[l.pos] != '\r' {
+				l.pos++
 			}
-			l.pos += n
+			if l.comments == nil {
+				l.comments = make([]Comment, 0, 4)
+			}
 			l.comments = append(l.comments, Comment{Span{int32(start), int32(l.pos)}, strings.TrimRight(l.text[start:l.pos], " \t\f"), own})
 		default:
 			return

@@ -21,19 +21,20 @@ func (l *lexer) fill(buf []token) int {
 	return len(buf)
 }
 
-// fast reads a token of the usual kinds at i, or reports that it is none.
+// fast reads a token of the usual kinds at i, or reports that it is none. It sets the fields one by one: a literal would be made elsewhere and copied,
+// for which the processor has to wait.
 func (l *lexer) fast(t *token, i int) bool {
 	text := l.text
 	c := text[i]
 	j := i + 1
 	switch {
 	case class[c]&cSingle != 0:
-		*t = token{kind: kind(c), start: int32(i), end: int32(j), comments: int32(len(l.comments))}
+		t.kind, t.kw, t.start, t.end, t.comments = kind(c), kwNone, int32(i), int32(j), int32(len(l.comments))
 	case c == '.':
 		if j < len(text) && class[text[j]]&cDigit != 0 {
 			return false
 		}
-		*t = token{kind: '.', start: int32(i), end: int32(j), comments: int32(len(l.comments))}
+		t.kind, t.kw, t.start, t.end, t.comments = '.', kwNone, int32(i), int32(j), int32(len(l.comments))
 	case c == '?':
 		for j < len(text) && class[text[j]]&(cLetter|cDigit) != 0 {
 			j++
@@ -41,7 +42,15 @@ func (l *lexer) fast(t *token, i int) bool {
 		if j == i+1 || j < len(text) && (text[j] >= utf8.RuneSelf || text[j] == '\\') {
 			return false
 		}
-		*t = token{kind: tVar, start: int32(i), end: int32(j), comments: int32(len(l.comments))}
+		t.kind, t.kw, t.start, t.end, t.comments = tVar, kwNone, int32(i), int32(j), int32(len(l.comments))
+	case class[c]&cDigit != 0:
+		for j < len(text) && class[text[j]]&cDigit != 0 {
+			j++
+		}
+		if j < len(text) && (text[j] == '.' || text[j]|0x20 == 'e') {
+			return false
+		}
+		t.kind, t.kw, t.start, t.end, t.comments = tInteger, kwNone, int32(i), int32(j), int32(len(l.comments))
 	case class[c]&cLetter != 0:
 		for j < len(text) && class[text[j]]&(cLetter|cDigit) != 0 {
 			j++
@@ -49,7 +58,7 @@ func (l *lexer) fast(t *token, i int) bool {
 		if j < len(text) && class[text[j]]&cOpen != 0 {
 			return text[j] == ':' && c != '_' && l.fastName(t, i, j)
 		}
-		*t = token{kind: tWord, kw: lookup(text[i:j]), start: int32(i), end: int32(j), comments: int32(len(l.comments))}
+		t.kind, t.kw, t.start, t.end, t.comments = tWord, lookup(text[i:j]), int32(i), int32(j), int32(len(l.comments))
 	default:
 		return false
 	}
@@ -72,7 +81,7 @@ func (l *lexer) fastName(t *token, start, colon int) bool {
 			return false
 		}
 	}
-	*t = token{kind: tName, start: int32(start), end: int32(j), colon: int32(colon), comments: int32(len(l.comments))}
+	t.kind, t.kw, t.escaped, t.start, t.end, t.colon, t.comments = tName, kwNone, false, int32(start), int32(j), int32(colon), int32(len(l.comments))
 	l.pos = j
 	return true
 }

@@ -333,7 +333,8 @@ func (p *parser) literal() *Term {
 	switch {
 	case p.is(tLang):
 		tag := p.text[p.tok.start+1 : p.tok.end]
-		t.more = &more{value: rdf.LangString(value, tag)}
+		t.more = p.mores.one()
+		t.more.value = rdf.LangString(value, tag)
 		t.Name = p.text[start.start:p.tok.end]
 		if p.tok.start != start.end {
 			t.Name = p.textOf(start) + p.textOf(p.tok)
@@ -345,7 +346,8 @@ func (p *parser) literal() *Term {
 			p.fail("the datatype's IRI")
 		}
 		d := p.tok
-		t.more = &more{value: rdf.Typed(value, p.varOrIRI("the datatype's IRI").Value().Value)}
+		t.more = p.mores.one()
+		t.more.value = rdf.Typed(value, p.varOrIRI("the datatype's IRI").Value().Value)
 		t.Name = p.text[start.start:d.end]
 		if int(d.end-start.start) != int(start.end-start.start)+2+int(d.end-d.start) {
 			t.Name = p.textOf(start) + "^^" + p.textOf(d)
@@ -353,7 +355,8 @@ func (p *parser) literal() *Term {
 	case plain:
 		t.form, t.split = formString, uint16(quote)
 	default:
-		t.more = &more{value: rdf.String(value)}
+		t.more = p.mores.one()
+		t.more.value = rdf.String(value)
 	}
 	t.Span = p.span(start)
 	return t

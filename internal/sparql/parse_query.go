@@ -325,7 +325,8 @@ func (p *parser) namedBody(n *NamedSubquery) {
 func (p *parser) subSelect() *SelectQuery {
 	p.enter()
 	start := p.tok
-	s := &SelectQuery{Notes: p.start()}
+	s := p.selections.one()
+	s.Notes = p.start()
 	p.selectClause(s)
 	p.finish(&s.Notes)
 	p.where(nil, s)

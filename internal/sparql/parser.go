@@ -14,13 +14,17 @@ const (
 )
 
 // Parse reads a query. The error, when there is one, is an [Errors] with every mistake found; then the query is nil.
-// Updates give a query of form Update without a body: see [Guard].
+// Updates give a query of form Update without a body: see [Guard]. See [Reader] for reading many queries.
 func Parse(text string) (*Query, error) {
+	var p parser
+	return p.parse(text)
+}
+
+func (p *parser) parse(text string) (*Query, error) {
 	if len(text) > MaxLength {
 		return nil, Errors{{Line: 1, Column: 1, Message: fmt.Sprintf("the text is longer than %d bytes", MaxLength), Hint: "send one query at a time"}}
 	}
-	text = plainPunctuation(text)
-	p := parser{lexer: lexer{text: text}}
+	p.text = plainPunctuation(text)
 	q := p.run()
 	if len(p.errs) == 0 && q.Form != Update {
 		p.checkScopes(q)
@@ -29,7 +33,7 @@ func Parse(text string) (*Query, error) {
 		return q, nil
 	}
 	if q == nil { // read it again, going on after mistakes
-		again := parser{lexer: lexer{text: text}, recovering: true}
+		again := parser{lexer: lexer{text: p.text}, recovering: true}
 		again.run()
 		if len(again.errs) > 0 {
 			p.errs = again.errs
@@ -56,6 +60,7 @@ type parser struct {
 	base       string
 	blanks     int // anonymous blank nodes so far
 	arena
+	head     *head          // of a Reader: in use again and again
 	mods     *modifierNodes // of the SELECT whose modifiers are being read
 	labels   map[string]int // blank nodes' labels with the number of the basic graph pattern that uses them
 	pattern  int
@@ -77,7 +82,10 @@ func (p *parser) run() (q *Query) {
 		}
 	}()
 	p.advance()
-	head := p.plant(p.size())
+	head := p.head
+	if head == nil {
+		head = p.plant(p.size())
+	}
 	q = &head.query
 	q.Body = &head.body
 	p.query(q)
@@ -229,7 +237,9 @@ func (p *parser) before() []Comment {
 // start begins a node that comments hang on.
 func (p *parser) start() *Notes {
 	if c := p.before(); c != nil {
-		return &Notes{Before: c}
+		n := p.noteses.one()
+		n.Before = c
+		return n
 	}
 	return nil
 }
@@ -248,7 +258,7 @@ func (p *parser) finish(n **Notes) {
 			return
 		}
 		if *n == nil {
-			*n = &Notes{}
+			*n = p.noteses.one()
 		}
 		list := &(*n).After
 		if c.Own {
