@@ -1,6 +1,7 @@
 package forum
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,8 +9,12 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// MaxHTML is the longest page that [ParseHTML] reads, in bytes. A megabyte of wikitext makes some eight of HTML; MediaWiki accepts two of wikitext.
-const MaxHTML = 64 << 20
+// What [ParseHTML] reads at most, so that no page takes more than some hundred megabytes of memory. A megabyte of a forum's wikitext makes four to eight of HTML, with a tag
+// every forty bytes; MediaWiki accepts two of wikitext.
+const (
+	MaxHTML = 32 << 20 // bytes, of the page and of the wikitext it stands for
+	maxTags = 1_000_000
+)
 
 // ErrHTML is wrapped by what [ParseHTML] cannot read: read the page's wikitext instead.
 var ErrHTML = errors.New("not readable as HTML")
@@ -23,20 +28,28 @@ var ErrHTML = errors.New("not readable as HTML")
 // title enters the ids of unsigned comments only. [Options.Wikitext] is the same revision's wikitext: templates that raw pipes cut are taken from it.
 // Byte offsets (Start, End) are -1 everywhere: [Place] needs the page that [Parse] read.
 //
-// The page is refused, with an error that wraps [ErrHTML], when it is longer than [MaxHTML] or nested deeper than 512 elements; other errors are r's. A broken or
+// The page is refused, with an error that wraps [ErrHTML], when it is longer than [MaxHTML], has more than a million tags, or is nested deeper than 512 elements;
+// other errors are r's. A broken or
 // missing data-mw costs its element's source, not the page.
 func ParseHTML(title string, r io.Reader, opts Options) (*Page, error) {
-	in := &limited{r: r, left: MaxHTML}
+	return readHTML(title, r, opts, MaxHTML, maxTags)
+}
+
+func readHTML(title string, r io.Reader, opts Options, bytes, tags int) (*Page, error) {
+	in := &limited{r: r, left: bytes, tags: tags}
 	doc, err := goquery.NewDocumentFromReader(in)
 	switch {
 	case in.err != nil && !errors.Is(in.err, io.EOF):
 		return nil, fmt.Errorf("read HTML of %q: %w", clip(title, 100), in.err)
 	case in.over:
-		return nil, fmt.Errorf("read HTML of %q: more than %d bytes: %w", clip(title, 100), MaxHTML, ErrHTML)
+		return nil, fmt.Errorf("read HTML of %q: more than %d bytes or %d tags: %w", clip(title, 100), bytes, tags, ErrHTML)
 	case err != nil:
 		return nil, fmt.Errorf("read HTML of %q: %w: %w", clip(title, 100), ErrHTML, err)
 	}
-	text := unparse(doc, newSources(opts.Wikitext, newNames(opts)))
+	text, ok := unparse(doc, newSources(opts.Wikitext, newNames(opts)), bytes)
+	if !ok {
+		return nil, fmt.Errorf("read HTML of %q: it stands for more than %d bytes of wikitext: %w", clip(title, 100), bytes, ErrHTML)
+	}
 	p := Parse(title, text, opts)
 	for i := range p.Threads {
 		t := &p.Threads[i]
@@ -48,12 +61,12 @@ func ParseHTML(title string, r io.Reader, opts Options) (*Page, error) {
 	return p, nil
 }
 
-// limited reads at most so many bytes and remembers how it ended.
+// limited reads at most so many bytes and tags and remembers how it ended.
 type limited struct {
-	r    io.Reader
-	left int
-	over bool
-	err  error
+	r          io.Reader
+	left, tags int
+	over       bool
+	err        error
 }
 
 func (l *limited) Read(b []byte) (int, error) {
@@ -68,6 +81,10 @@ func (l *limited) Read(b []byte) (int, error) {
 	}
 	n, err := l.r.Read(b[:min(len(b), l.left)])
 	l.left -= n
+	if l.tags -= bytes.Count(b[:n], []byte{'<'}); l.tags < 0 {
+		l.over = true
+		return 0, io.EOF
+	}
 	if err != nil {
 		l.err = err
 	}

@@ -15,10 +15,13 @@ import (
 // unparser writes the wikitext of Parsoid's HTML.
 type unparser struct {
 	b        strings.Builder
+	limit    int // of its length
 	s        *sources
 	done     map[string]bool // transclusions written: their output stands in all elements with the same attribute "about"
 	sections bool            // headings are those that begin a section; others were written as tags
 	refs     map[string]*dom.Node
+	inRef    bool
+	title    string // of the page, for links to itself
 	doc      *goquery.Document
 	lists    []byte // list characters of the items around
 	fresh    bool   // nothing but comments on this line yet
@@ -27,13 +30,14 @@ type unparser struct {
 	row      bool   // in a table row that has a cell
 }
 
-// unparse writes the body of a page.
-func unparse(doc *goquery.Document, s *sources) string {
-	u := &unparser{s: s, doc: doc, done: map[string]bool{}, fresh: true, sections: doc.Find("section[data-mw-section-id]").Length() > 0}
+// unparse writes the body of a page; ok is false when that takes more than limit bytes.
+func unparse(doc *goquery.Document, s *sources, limit int) (text string, ok bool) {
+	u := &unparser{limit: limit, s: s, doc: doc, done: map[string]bool{}, fresh: true, sections: doc.Find("section[data-mw-section-id]").Length() > 0}
+	u.title = strings.TrimSpace(doc.Find("head > title").First().Text())
 	for _, body := range doc.Find("body").Nodes {
 		u.children(body)
 	}
-	return u.b.String()
+	return u.b.String(), u.b.Len() <= limit
 }
 
 func (u *unparser) children(n *dom.Node) {
@@ -43,6 +47,9 @@ func (u *unparser) children(n *dom.Node) {
 }
 
 func (u *unparser) node(n *dom.Node) {
+	if u.b.Len() > u.limit {
+		return
+	}
 	switch n.Type {
 	case dom.TextNode:
 		u.text(n.Data)
@@ -248,8 +255,10 @@ func (u *unparser) extension(d *dataMW) {
 		u.put(open.String() + ">" + *d.Body.Source + "</" + d.Name + ">")
 	case d.Body.ID != "":
 		u.put(open.String() + ">")
-		if n := u.reference(d.Body.ID); n != nil {
+		if n := u.reference(d.Body.ID); n != nil && !u.inRef {
+			u.inRef = true
 			u.children(n)
+			u.inRef = false
 		}
 		u.put("</" + d.Name + ">")
 	default:
@@ -405,7 +414,7 @@ func (u *unparser) link(n *dom.Node) {
 			u.put("]")
 		}
 	case hasWord(attr(n, "class"), "mw-selflink"):
-		u.wikiLink(n, strings.TrimSpace(u.doc.Find("head > title").Text()))
+		u.wikiLink(n, u.title)
 	case strings.HasPrefix(href, "./"): // of older versions
 		u.wikiLink(n, pageOf(href))
 	default:
