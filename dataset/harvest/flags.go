@@ -186,8 +186,11 @@ func (t *trimmer) triples(x *sparql.Triples, articles map[string]bool, byArticle
 			switch {
 			case articles[subject] && slices.Contains(articlePredicates, iri):
 				t.article(subject, x.Span, o, byArticle)
-			case o.Kind == sparql.Var && articles[o.Name] && p.Path.Kind == sparql.PathInverse && p.Path.Args[0].IRI() == schemaNS+"about":
+			case o.Kind == sparql.Var && articles[o.Name] && p.Path.Kind == sparql.PathInverse && slices.Contains(articlePredicates, p.Path.Args[0].IRI()):
 				t.article(o.Name, p.Span, o, byArticle)
+				if u := byArticle[o.Name]; subject != "" && !t.elsewhere(subject, u) {
+					u.vars[subject] = true
+				}
 			case slices.Contains(countPredicates, iri):
 				t.unit(dataset.Wikimedia, "about the item's page, not the thing: "+t.piece(p.Span), p.Span, o, nameOf(o))
 			case slices.Contains(imageProperties, directProperty(p.Path)):

@@ -87,14 +87,10 @@ func (t *trimmer) try(u *unit) bool {
 	for n := range t.drop {
 		skip[n] = true
 	}
-	inside := map[string]bool{}
 	for n := range u.drop {
 		skip[n] = true
-		for v := range varsOf(n) {
-			inside[v] = true
-		}
 	}
-	rest := collect(t.q, skip)
+	before, rest := collect(t.q, t.drop), collect(t.q, skip)
 	for v := range u.vars {
 		for _, name := range labelled(v) {
 			if x := rest[name]; x != nil && (x.bind > 0 || x.other > 0 || x.order > 0) {
@@ -102,8 +98,8 @@ func (t *trimmer) try(u *unit) bool {
 			}
 		}
 	}
-	for v := range inside {
-		if !u.vars[v] && (rest[v] == nil || rest[v].bind == 0) {
+	for v, x := range before {
+		if !u.vars[v] && x.bind > 0 && (rest[v] == nil || rest[v].bind == 0) {
 			return false
 		}
 	}
