@@ -47,6 +47,7 @@ func commands() map[string]command {
 	return map[string]command{
 		"ask":     {"one question, steps shown as they happen", runAsk},
 		"demo":    {"the bot at work on its own small wiki: start here", runDemo},
+		"eval":    {"benchmarks: score results, and more", runEval},
 		"forum":   {"a talk page as threads and comments, JSON", plain(runForum)},
 		"ledger":  {"what the bot would post, and the say over it", runLedger},
 		"run":     {"the bot", runRun},

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"github.com/spinachbot/spinachbot/dataset/score"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// scoreGroupings are the ways in which eval score groups items, and the order of their groups where the alphabet is not it.
+var scoreGroupings = []struct {
+	by    string
+	order []string
+}{
+	{"language", nil},
+	{"form", []string{"select", "ask"}},
+	{"feature", []string{"none"}},
+	{"size", sizes},
+	{"steps", stepRanges},
+}
+
+var (
+	sizes      = []string{"truth value", "1", "2 to 10", "11 to 100", "101 to 1,024", "more than 1,024"}
+	stepRanges = []string{"1 to 2", "3 to 5", "6 to 8", "9 to 11", "12 to 14", "15 and more"}
+)
+
+// sizeGroup is the group of a gold answer by its number of rows. 1,024 is where GRASP's measure changes.
+func sizeGroup(a *score.Answer) []string {
+	n := a.Size()
+	switch {
+	case a.Kind == score.Boolean:
+		return sizes[:1]
+	case n == 0:
+		return nil
+	case n == 1:
+		return sizes[1:2]
+	case n <= 10:
+		return sizes[2:3]
+	case n <= 100:
+		return sizes[3:4]
+	case n <= 1024:
+		return sizes[4:5]
+	}
+	return sizes[5:6]
+}
+
+// stepsGroup is the group by number of steps, in the ranges of SPINACH's paper; nil when it is not known.
+func stepsGroup(n int) []string {
+	if n < 0 {
+		return nil
+	}
+	i := max(0, min(n/3, len(stepRanges)-1))
+	return stepRanges[i : i+1]
+}
+
+// queryGroups adds the groups that the gold query tells, and returns what the fair measure wants to know of it. A query that cannot be read is in the group unreadable.
+func queryGroups(query string, groups map[string][]string) (h score.Hint) {
+	if query == "" {
+		return h
+	}
+	q, err := sparql.Parse(query)
+	if err != nil {
+		groups["form"] = []string{"unreadable"}
+		return h
+	}
+	groups["form"] = []string{q.Form.String()}
+	groups["feature"] = sparql.Features(q)
+	if len(groups["feature"]) == 0 {
+		groups["feature"] = []string{"none"}
+	}
+	if q.Body.Limit != nil && q.Body.Limit.N < 1<<31 && q.Body.Offset == nil {
+		h.Limit = int(q.Body.Limit.N)
+	}
+	if q.Body.OrderBy == nil {
+		return h
+	}
+	for _, k := range q.Body.OrderBy.Keys {
+		if k.Expr == nil || k.Expr.Kind != sparql.ExprTerm || k.Expr.Term.Kind != sparql.Var {
+			return score.Hint{Limit: h.Limit}
+		}
+		h.OrderBy = append(h.OrderBy, k.Expr.Term.Name)
+	}
+	return h
+}

@@ -1,0 +1,236 @@
+package score
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Message is one turn of a dialogue, as in the chat form: role is system, user or assistant.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Dialogue is a run of Interactive-KBQA: the model's turns hold "Thought:" and "Action:", the user's turns "Observation:".
+type Dialogue struct {
+	Question string
+	Query    string // the gold query, with names in place of identifiers
+	Answers  []string
+	Messages []Message
+}
+
+// Turns is the number of messages, the system's not counted.
+func (d *Dialogue) Turns() int { return max(0, len(d.Messages)-1) }
+
+var actionLine = regexp.MustCompile(`(?m)^\s*Action:\s*Done\b`)
+
+// Finished tells whether the model ended the dialogue itself, by the action Done.
+func (d *Dialogue) Finished() bool {
+	for _, m := range slices.Backward(d.Messages) {
+		if m.Role == "assistant" {
+			return actionLine.MatchString(m.Content)
+		}
+	}
+	return false
+}
+
+// KQAPro tells whether the gold query speaks the dialect of KQA Pro.
+func (d *Dialogue) KQAPro() bool { return strings.Contains(d.Query, "<pred:") }
+
+// Predicted is the answer that the published evaluation takes: not what was observed at Done, but the last observation, from the end, that is a list or a truth value; node
+// lists (with " | ") and patterns (with ?e) are passed over, an observation that was cut off is read as far as it goes. Values lose their datatype; when numbers
+// and words are mixed the numbers go. found is false when there is no such observation.
+func (d *Dialogue) Predicted() (values []string, found bool) {
+	for _, m := range slices.Backward(d.Messages) {
+		_, text, ok := strings.Cut(m.Content, "Observation:")
+		if m.Role != "user" || !ok || strings.Contains(text, " | ") || strings.Contains(text, "?e") {
+			continue
+		}
+		text = strings.TrimSpace(text)
+		switch text {
+		case "True", "true":
+			return []string{"true"}, true
+		case "False", "false":
+			return []string{"false"}, true
+		}
+		rows, ok := pythonList(text)
+		if !ok {
+			continue
+		}
+		if values, ok := d.flatten(rows); ok {
+			return values, true
+		}
+	}
+	return nil, false
+}
+
+// flatten makes values of the rows of an observation. A row of several values is an answer on KQA Pro only: a single one stands for its values; among
+// several, rows about fact nodes go, and the alphabetically first value of the others is the answer.
+func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
+	var values []string
+	tuples := false
+	for _, r := range rows {
+		tuples = tuples || len(r) != 1
+	}
+	if tuples && !d.KQAPro() {
+		return nil, false
+	}
+	for _, r := range rows {
+		if tuples && len(rows) > 1 && slices.ContainsFunc(r, factNode) {
+			continue
+		}
+		for _, v := range r {
+			v, _, _ = strings.Cut(v, "^^")
+			values = append(values, strings.Trim(v, `"`))
+		}
+	}
+	slices.Sort(values)
+	values = slices.Compact(values)
+	if tuples && len(rows) > 1 {
+		return values[:min(1, len(values))], true
+	}
+	isNumber := func(v string) bool { _, ok := number(v); return ok }
+	if words := slices.DeleteFunc(slices.Clone(values), isNumber); len(words) > 0 {
+		values = words
+	}
+	return values, true
+}
+
+func factNode(v string) bool { return strings.HasPrefix(v, "_:") || strings.HasPrefix(v, "fact_") }
+
+// pythonList reads a list in Python's notation: texts in either quote, numbers, True, False, None, and tuples of them. A list that is cut off is read up to its last
+// complete element; ok is false for what is no list.
+func pythonList(s string) (rows [][]string, ok bool) {
+	if !strings.HasPrefix(s, "[") {
+		return nil, false
+	}
+	s = s[1:]
+	for {
+		s = strings.TrimLeft(s, " \n,")
+		switch {
+		case s == "" || s[0] == ']':
+			return rows, s != "" || len(rows) > 0
+		case s[0] == '(':
+			var row []string
+			rest := s[1:]
+			for {
+				rest = strings.TrimLeft(rest, " \n,")
+				if rest == "" {
+					return rows, len(rows) > 0
+				}
+				if rest[0] == ')' {
+					break
+				}
+				v, after, ok := pythonAtom(rest)
+				if !ok {
+					return rows, len(rows) > 0
+				}
+				row, rest = append(row, v), after
+			}
+			rows, s = append(rows, row), rest[1:]
+		default:
+			v, after, ok := pythonAtom(s)
+			if !ok {
+				return rows, len(rows) > 0
+			}
+			rows, s = append(rows, []string{v}), after
+		}
+	}
+}
+
+// pythonAtom reads a text or a bare word; ok is false when it is cut off.
+func pythonAtom(s string) (value, rest string, ok bool) {
+	if quote := s[0]; quote == '\'' || quote == '"' {
+		var b strings.Builder
+		for i := 1; i < len(s); i++ {
+			switch {
+			case s[i] == '\\' && i+1 < len(s):
+				i++
+				if s[i] == 'n' {
+					b.WriteByte('\n')
+				} else {
+					b.WriteByte(s[i])
+				}
+			case s[i] == quote:
+				return b.String(), s[i+1:], true
+			default:
+				b.WriteByte(s[i])
+			}
+		}
+		return "", "", false
+	}
+	n := strings.IndexAny(s, ",)] ")
+	if n <= 0 {
+		return "", "", false
+	}
+	return s[:n], s[n:], true
+}
+
+// namePattern finds names in queries of the three dialects: Freebase's type.object.name, KQA Pro's pred:name, MetaQA's name.
+var namePattern = regexp.MustCompile(`(?:type\.object\.name|<pred:name>|<name>)\s+"((?:[^"\\]|\\.)*)"`)
+
+func names(s string) []string {
+	var out []string
+	for _, m := range namePattern.FindAllStringSubmatch(s, -1) {
+		out = append(out, m[1])
+	}
+	return unique(out)
+}
+
+// Linking compares the names that gold and model use: precision, recall, F1 and the share of gold names that the question mentions, whatever their case (mention cover
+// rate). Predicted are the names of the first turn of the model that has any; on KQA Pro those of all its turns.
+func (d *Dialogue) Linking() (precision, recall, f1, mentioned float64) {
+	gold := names(d.Query)
+	var predicted []string
+	for _, m := range d.Messages {
+		if m.Role != "assistant" {
+			continue
+		}
+		predicted = append(predicted, names(m.Content)...)
+		if len(predicted) > 0 && !d.KQAPro() {
+			break
+		}
+	}
+	s := Sets(gold, predicted, nil)
+	for _, n := range gold {
+		if strings.Contains(strings.ToLower(d.Question), strings.ToLower(n)) {
+			mentioned += 1 / float64(len(gold))
+		}
+	}
+	return s.Precision, s.Recall, s.F1, mentioned
+}
+
+// texts reads a list of answers, or a single one: texts, numbers, truth values.
+func texts(raw json.RawMessage) (out []string) {
+	var list []json.RawMessage
+	if json.Unmarshal(raw, &list) != nil {
+		if len(raw) == 0 || string(raw) == "null" {
+			return nil
+		}
+		list = []json.RawMessage{raw}
+	}
+	for _, v := range list {
+		out = append(out, text(v))
+	}
+	return out
+}
+
+// aliases reads ComplexWebQuestions' answers with their aliases.
+func aliases(raw json.RawMessage) (out []string) {
+	var list []struct {
+		Answer  *string  `json:"answer"`
+		Aliases []string `json:"aliases"`
+	}
+	if json.Unmarshal(raw, &list) != nil {
+		return nil
+	}
+	for _, a := range list {
+		if a.Answer != nil {
+			out = append(out, *a.Answer)
+		}
+		out = append(out, a.Aliases...)
+	}
+	return out
+}

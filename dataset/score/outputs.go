@@ -1,0 +1,343 @@
+package score
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Format is the form of a file of outputs.
+type Format string
+
+// The forms that [ReadOutputs] tells apart, each by the first item.
+const (
+	SpinachOutputs   Format = "spinach"          // JSON array: question, predicted_sparql, gold_sparql, f1, predicted_answer_tuple, gold_answer_tuple
+	GRASPOutputs     Format = "grasp"            // JSON lines: typ, sparql, result (a text), messages, id; the least is id and sparql
+	GRASPEvaluation  Format = "grasp-evaluation" // JSON object: id to target and prediction with sizes, errors and score; no rows
+	RunResults       Format = "run"              // results.jsonl of eval run
+	Dialogues        Format = "interactive-kbqa" // dialogue files: question, sparql, answers, dialog
+	QueryResultLines Format = "results"          // JSON lines: sparql, result (SPARQL JSON, bindings or truth value) or error; for looking up
+)
+
+// Output is one item of a file of outputs.
+type Output struct {
+	Index    int    // 0-based position in the file
+	ID       string // the file's own, or ""
+	Question string
+	Language string // of the question, when the file says
+	SPARQL   string // what was predicted, or ""
+	Gold     string // the gold query, or ""
+
+	// Result and GoldResult are for [ReadAnswer]; nil when the file has no rows for them, null when there is no answer.
+	Result, GoldResult json.RawMessage
+
+	Failure string // why this is no answer of the system's: a service failed. Empty otherwise
+	Steps   int    // actions or calls of functions; -1 when the file does not say
+	Aliases []string
+
+	Dialogue *Dialogue  // of Interactive-KBQA
+	Scored   *Evaluated // of GRASP's evaluation form
+}
+
+// Evaluated is what GRASP's evaluation form says of an item.
+type Evaluated struct {
+	Excluded string  // why the item does not count, or ""
+	Score    float64 // 0 when no query was produced
+}
+
+// ReadOutputs reads a file of outputs item by item and calls f with each. Errors name the item.
+func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
+	br := bufio.NewReaderSize(r, 1<<16)
+	if b, err := br.Peek(3); err == nil && bytes.Equal(b, []byte("\ufeff")) {
+		_, _ = br.Discard(3)
+	}
+	dec := json.NewDecoder(br)
+	first, err := firstByte(br)
+	if err != nil {
+		return "", fmt.Errorf("the file cannot be read, or is empty: %w", err)
+	}
+	o := &outputs{dec: dec, each: f}
+	switch first {
+	case '[':
+		if _, err = dec.Token(); err == nil {
+			for err == nil && dec.More() {
+				err = o.next()
+			}
+			if err == nil {
+				if _, err = dec.Token(); err != nil {
+					err = fmt.Errorf("after item %d: %w", o.n-1, err)
+				}
+			}
+		}
+	case '{':
+		for err == nil {
+			err = o.next()
+		}
+		if err == io.EOF { //nolint:errorlint // the decoder's own, never wrapped
+			err = nil
+		}
+	default:
+		err = fmt.Errorf("the file starts with %q; want outputs of SPINACH (a JSON array), of GRASP or of eval run (JSON lines)", first)
+	}
+	if err == nil && o.n == 0 {
+		err = errors.New("the file holds no items")
+	}
+	return o.format, err
+}
+
+// firstByte passes over white space.
+func firstByte(br *bufio.Reader) (byte, error) {
+	for {
+		b, err := br.Peek(1)
+		if err != nil {
+			return 0, err
+		}
+		if strings.IndexByte(" \t\r\n", b[0]) < 0 {
+			return b[0], nil
+		}
+		_, _ = br.Discard(1)
+	}
+}
+
+// outputs reads the items of one file.
+type outputs struct {
+	dec    *json.Decoder
+	each   func(*Output) error
+	format Format
+	n      int
+}
+
+// rawOutput is the union of all forms.
+type rawOutput struct {
+	ID         json.RawMessage `json:"id"`
+	Question   string          `json:"question"`
+	Language   string          `json:"language"`
+	Predicted  *string         `json:"predicted_sparql"`
+	GoldSPARQL string          `json:"gold_sparql"`
+	PredRows   json.RawMessage `json:"predicted_answer_tuple"`
+	GoldRows   json.RawMessage `json:"gold_answer_tuple"`
+
+	Typ      string          `json:"typ"`
+	SPARQL   *string         `json:"sparql"`
+	Result   json.RawMessage `json:"result"`
+	Error    json.RawMessage `json:"error"`
+	Messages []rawMessage    `json:"messages"`
+
+	Gold     json.RawMessage `json:"gold"`
+	Answered *bool           `json:"answered"`
+	Steps    *int            `json:"steps"`
+
+	Dialog  []Message       `json:"dialog"`
+	Answers json.RawMessage `json:"answers"`
+	Answer  json.RawMessage `json:"answer"`
+	Raw     json.RawMessage `json:"answers_raw"`
+}
+
+type rawMessage struct {
+	Role      string            `json:"role"`
+	Content   json.RawMessage   `json:"content"`
+	ToolCalls []json.RawMessage `json:"tool_calls"`
+}
+
+// next reads one item.
+func (o *outputs) next() error {
+	var text json.RawMessage
+	if err := o.dec.Decode(&text); err != nil {
+		if err == io.EOF { //nolint:errorlint // the decoder's own, never wrapped
+			return err
+		}
+		return fmt.Errorf("item %d: %w", o.n, err)
+	}
+	if o.n == 0 {
+		if done, err := o.evaluation(text); done {
+			return err
+		}
+	}
+	var raw rawOutput
+	if err := json.Unmarshal(text, &raw); err != nil {
+		return fmt.Errorf("item %d: %w", o.n, err)
+	}
+	form := raw.form()
+	if form == "" {
+		return fmt.Errorf("item %d is in no known form: it has neither predicted_answer_tuple (SPINACH), nor id and sparql (GRASP), nor answered and result (eval run), nor dialog "+
+			"(Interactive-KBQA)", o.n)
+	}
+	if o.n == 0 {
+		o.format = form
+	}
+	out := raw.output(form)
+	out.Index = o.n
+	o.n++
+	return o.each(out)
+}
+
+func (raw *rawOutput) form() Format {
+	isText := len(raw.Result) > 0 && raw.Result[0] == '"'
+	switch {
+	case raw.PredRows != nil || raw.GoldRows != nil:
+		return SpinachOutputs
+	case raw.Dialog != nil:
+		return Dialogues
+	case raw.Answered != nil || raw.Gold != nil:
+		return RunResults
+	case raw.SPARQL != nil && !isText && raw.Typ == "" && raw.Result != nil:
+		return QueryResultLines
+	case raw.Typ == "output" || raw.ID != nil:
+		return GRASPOutputs
+	}
+	return ""
+}
+
+func (raw *rawOutput) output(form Format) *Output {
+	out := &Output{ID: text(raw.ID), Question: raw.Question, Language: raw.Language, Gold: raw.GoldSPARQL, Steps: -1}
+	if raw.SPARQL != nil {
+		out.SPARQL = *raw.SPARQL
+	}
+	if raw.Steps != nil {
+		out.Steps = *raw.Steps
+	}
+	switch form {
+	case SpinachOutputs:
+		if raw.Predicted != nil {
+			out.SPARQL = *raw.Predicted
+		}
+		// Without a stored answer there is none: the published evaluator would go on with the answer of the question before.
+		out.Result, out.GoldResult = orNull(raw.PredRows), orNull(raw.GoldRows)
+	case RunResults:
+		out.Result, out.GoldResult = orNull(raw.Result), orNull(raw.Gold)
+		out.Failure = failureOf(raw.Error)
+	case QueryResultLines:
+		out.Result = raw.Result
+	case Dialogues:
+		out.Gold, out.SPARQL = out.SPARQL, ""
+		out.Dialogue = &Dialogue{Question: raw.Question, Query: out.Gold, Messages: raw.Dialog}
+		out.Dialogue.Answers = append(texts(raw.Answers), texts(raw.Answer)...)
+		out.Aliases = aliases(raw.Raw)
+		out.Steps = out.Dialogue.Turns()
+	case GRASPOutputs:
+		out.Failure = graspFailure(raw)
+		if len(raw.Messages) > 0 {
+			out.Steps = 0
+			for _, m := range raw.Messages {
+				out.Steps += len(m.ToolCalls)
+			}
+		}
+	}
+	return out
+}
+
+func orNull(m json.RawMessage) json.RawMessage {
+	if m == nil {
+		return json.RawMessage("null")
+	}
+	return m
+}
+
+// text gives an id as text, whether it is one in the file or a number.
+func text(id json.RawMessage) string {
+	var s string
+	if len(id) == 0 || string(id) == "null" {
+		return ""
+	}
+	if json.Unmarshal(id, &s) == nil {
+		return s
+	}
+	return string(id)
+}
+
+// failureOf reads the error of a result of eval run: it is there only when a service failed.
+func failureOf(raw json.RawMessage) string {
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	var f struct{ Kind, Message, Content, Reason string }
+	if json.Unmarshal(raw, &f) != nil {
+		return text(raw)
+	}
+	for _, s := range []string{f.Kind, f.Reason, f.Message, f.Content} {
+		if s != "" {
+			return s
+		}
+	}
+	return "an error without a word"
+}
+
+// serverFailures are the phrases by which GRASP's evaluation tells that a server failed, not the system.
+var serverFailures = []string{"502 Server Error", "503 Server Error", "Read timed out. (read timeout=6)", "403 Client Error"}
+
+// graspFailure tells whether GRASP's evaluation would leave the output out: it has an error, or a tool's answer has a phrase of a failed server.
+func graspFailure(raw *rawOutput) string {
+	if f := failureOf(raw.Error); f != "" {
+		return f
+	}
+	for _, m := range raw.Messages {
+		if m.Role != "tool" {
+			continue
+		}
+		for _, phrase := range serverFailures {
+			if bytes.Contains(m.Content, []byte(phrase)) {
+				return phrase
+			}
+		}
+	}
+	return ""
+}
+
+// evaluation reads GRASP's evaluation form: one object with an object for each id. Order is that of the file.
+func (o *outputs) evaluation(doc json.RawMessage) (done bool, err error) {
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return false, nil
+	}
+	type side struct {
+		Err   *string  `json:"err"`
+		Size  *int     `json:"size"`
+		Score *float64 `json:"score"`
+		Query string   `json:"sparql"`
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return o.n > 0, err
+		}
+		var it struct {
+			Target     *side `json:"target"`
+			Prediction *side `json:"prediction"`
+		}
+		if err := dec.Decode(&it); err != nil || it.Target == nil {
+			if o.n > 0 {
+				return true, fmt.Errorf("item %q has no target", key)
+			}
+			return false, nil
+		}
+		o.format = GRASPEvaluation
+		ev := &Evaluated{}
+		out := &Output{Index: o.n, ID: key.(string), Steps: -1, Scored: ev}
+		switch p := it.Prediction; {
+		case it.Target.Err != nil:
+			ev.Excluded = "the gold query failed"
+		case it.Target.Size == nil || *it.Target.Size == 0:
+			ev.Excluded = EmptyGold
+		case p == nil:
+		default:
+			out.SPARQL = p.Query
+			for _, phrase := range serverFailures {
+				if p.Err != nil && strings.Contains(*p.Err, phrase) {
+					out.Failure = phrase
+				}
+			}
+			if p.Score != nil {
+				ev.Score = *p.Score
+			}
+		}
+		o.n++
+		if err := o.each(out); err != nil {
+			return true, err
+		}
+	}
+	return o.n > 0, nil
+}

@@ -1,0 +1,193 @@
+package score
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Scored is one item with its scores.
+type Scored struct {
+	Index  int
+	ID     string
+	Scores Scores
+	// Failure is why a service, not the system, failed; Excluded why there is nothing to score against. Either keeps the item out of the means.
+	Failure, Excluded string
+	// Groups has the names of the groups that the item is in, by what it is grouped by: form to select, feature to path and filter, and so on.
+	Groups map[string][]string
+}
+
+// Mean holds the means over some items by one measure. What is undefined, or not of this measure, is nil. Values are 0 to 1.
+type Mean struct {
+	N  int      `json:"n"`
+	F1 *float64 `json:"f1"`
+	EM *float64 `json:"em"`
+	// Upper is the mean of upper limits, where some item's pairing ran out of time or memory.
+	Upper *float64 `json:"f1_upper,omitempty"`
+	// Lowest is the mean when another choice between best pairings goes wrong everywhere, where that matters for some item.
+	Lowest *float64 `json:"f1_lowest,omitempty"`
+	*SetMean
+	// WithFailures counts items that a service failed as 0; nil when there are none.
+	WithFailures *Mean `json:"with_failures,omitempty"`
+}
+
+// SetMean holds the means of the set measures; see [SetScore].
+type SetMean struct {
+	Precision float64 `json:"precision"`
+	Recall    float64 `json:"recall"`
+	RHits1    float64 `json:"rhits1"`
+	Hits1     float64 `json:"hits1"`
+	Hits5     float64 `json:"hits5"`
+	Hits10    float64 `json:"hits10"`
+	Hit       float64 `json:"hit"`
+	Acc       float64 `json:"acc"`
+	AccFirst  float64 `json:"acc_first"`
+}
+
+func (m *SetMean) add(s *SetScore, share float64) {
+	m.Precision += s.Precision * share
+	m.Recall += s.Recall * share
+	m.RHits1 += s.RHits1 * share
+	for _, f := range []struct {
+		into *float64
+		ok   bool
+	}{{&m.Hits1, s.Hits1}, {&m.Hits5, s.Hits5}, {&m.Hits10, s.Hits10}, {&m.Hit, s.Hit}, {&m.Acc, s.Acc}, {&m.AccFirst, s.AccFirst}} {
+		*f.into += number01(f.ok) * share
+	}
+}
+
+// MeanOf averages items by one measure. Items without gold, or whose gold is empty, are in no mean.
+func MeanOf(items []Scored, m Metric) Mean {
+	var in []*Scored
+	failed := 0
+	for i := range items {
+		it := &items[i]
+		if _, _, ok := it.Scores.F1EM(m); it.Failure != "" {
+			failed++
+		} else if ok && it.Excluded == "" {
+			in = append(in, it)
+		}
+	}
+	out := Mean{N: len(in)}
+	f1, em := 0.0, 0.0
+	if len(in) > 0 {
+		share := 1 / float64(len(in))
+		upper, lowest := 0.0, 0.0
+		if m == MetricKBQA {
+			out.SetMean = &SetMean{}
+		}
+		for _, it := range in {
+			f, e, _ := it.Scores.F1EM(m)
+			f1, em = f1+f, em+e
+			if r := it.Scores.Row(m); r != nil {
+				upper, lowest = upper+r.Upper, lowest+r.Lowest
+			} else {
+				out.add(it.Scores.KBQA, share)
+				upper, lowest = upper+f, lowest+f
+			}
+		}
+		out.F1, out.EM = mean(f1, len(in)), mean(em, len(in))
+		if upper > f1 {
+			out.Upper = mean(upper, len(in))
+		}
+		if lowest < f1 {
+			out.Lowest = mean(lowest, len(in))
+		}
+	}
+	if failed > 0 {
+		n := len(in) + failed
+		out.WithFailures = &Mean{N: n, F1: mean(f1, n), EM: mean(em, n)}
+	}
+	return out
+}
+
+func mean(sum float64, n int) *float64 {
+	m := sum / float64(n)
+	return &m
+}
+
+// Group is the mean over the items of a group.
+type Group struct {
+	Name  string          `json:"group"`
+	Means map[Metric]Mean `json:"means"`
+}
+
+// GroupsBy averages the items of each group of one grouping, in the order given by names, then the others by name.
+func GroupsBy(items []Scored, by string, names []string, metrics []Metric) []Group {
+	members := map[string][]Scored{}
+	for _, it := range items {
+		for _, g := range it.Groups[by] {
+			members[g] = append(members[g], it)
+		}
+	}
+	var out []Group
+	for name, list := range members {
+		g := Group{Name: name, Means: map[Metric]Mean{}}
+		for _, m := range metrics {
+			g.Means[m] = MeanOf(list, m)
+		}
+		out = append(out, g)
+	}
+	place := func(name string) int {
+		if i := slices.Index(names, name); i >= 0 {
+			return i
+		}
+		return len(names)
+	}
+	slices.SortFunc(out, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(place(a.Name), place(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// BestOf combines runs over the same items: Max is the mean over items of the best F1 of any run (Max@k of MCTS-KBQA, for k runs or branches), Empty the share of items
+// on which all score 0 (Empty@k). f1[r][i] is run r's F1 on item i; there is at least one run.
+func BestOf(f1 [][]float64) (maximum, empty float64) {
+	n := float64(len(f1[0]))
+	for i := range f1[0] {
+		best := 0.0
+		for _, run := range f1 {
+			best = max(best, run[i])
+		}
+		maximum += best / n
+		if best == 0 {
+			empty += 1 / n
+		}
+	}
+	return maximum, empty
+}
+
+// DialogueMean holds what is counted over dialogues of Interactive-KBQA.
+type DialogueMean struct {
+	N             int      `json:"n"`
+	Finished      float64  `json:"finished"` // share ended by Done
+	Turns         float64  `json:"turns"`
+	TurnsFinished *float64 `json:"turns_finished"` // of those
+	Precision     float64  `json:"linking_precision"`
+	Recall        float64  `json:"linking_recall"`
+	F1            float64  `json:"linking_f1"`
+	Mentioned     float64  `json:"mention_cover_rate"`
+}
+
+// DialoguesMean averages over dialogues; nil for none.
+func DialoguesMean(ds []*Dialogue) *DialogueMean {
+	if len(ds) == 0 {
+		return nil
+	}
+	m := &DialogueMean{N: len(ds)}
+	n := float64(len(ds))
+	done, turns := 0, 0
+	for _, d := range ds {
+		m.Turns += float64(d.Turns()) / n
+		if d.Finished() {
+			done++
+			turns += d.Turns()
+		}
+		p, r, f, c := d.Linking()
+		m.Precision, m.Recall, m.F1, m.Mentioned = m.Precision+p/n, m.Recall+r/n, m.F1+f/n, m.Mentioned+c/n
+	}
+	m.Finished = float64(done) / n
+	if done > 0 {
+		m.TurnsFinished = mean(float64(turns), done)
+	}
+	return m
+}
