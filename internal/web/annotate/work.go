@@ -24,22 +24,11 @@ type Work struct {
 	Query    string          `json:"query"`
 	Question string          `json:"question"`
 	Verdict  dataset.Verdict `json:"verdict,omitempty"` // "": none yet
-	Reason   string          `json:"reason,omitempty"`  // of exclude: one of [Reasons]
+	Reason   string          `json:"reason,omitempty"`  // of exclude: the key of one of [Reasons]
 	Note     string          `json:"note,omitempty"`    // free text
-	Run      *Run            `json:"run,omitempty"`     // the last time that an edited query returned rows
 
 	Decided time.Time `json:"decided,omitzero"` // when the verdict was given; zero without one, and for skip
 	Updated time.Time `json:"updated,omitzero"`
-}
-
-// Run tells what an edited query returned. Harvested queries have their result in the candidate.
-type Run struct {
-	Form     string    `json:"form"` // sparql.NormalForm of the query that ran
-	At       time.Time `json:"at"`
-	MS       int64     `json:"ms"`
-	Rows     int       `json:"rows"`
-	Hash     string    `json:"hash"` // of the rows as a bag, as the harvest takes it
-	Endpoint string    `json:"endpoint"`
 }
 
 // Is reports whether the work is decided: include, modify or exclude.
@@ -61,7 +50,6 @@ const (
 	Judged   EventKind = "verdict" // a verdict was given, or taken back to skip
 	Undone   EventKind = "undo"    // the event Undoes was taken back
 	Restored EventKind = "restore" // texts of an older version were taken again
-	Ran      EventKind = "run"     // an edited query returned rows
 )
 
 // Event is one change of a work, never changed or removed itself.

@@ -1,0 +1,383 @@
+package annotate
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// maxBody bounds a request; a query has at most some kilobytes.
+const maxBody = 1 << 20
+
+// api makes a handler of a function for scripts: JSON in, JSON out. Errors are {"error":"…"}, with "current" beside it when the work was changed meanwhile.
+func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		who := annotator(r)
+		var out any
+		err := error(nil)
+		switch {
+		case who == "":
+			err = problem{http.StatusUnauthorized, "Who are you? Open the page anew and give your name."}
+		case !isJSON(r):
+			err = problem{http.StatusUnsupportedMediaType, "Send JSON."}
+		default:
+			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+			out, err = f(r, who)
+		}
+		status := http.StatusOK
+		var p problem
+		var conflict conflictError
+		switch {
+		case err == nil:
+		case errors.As(err, &conflict):
+			status, out = http.StatusConflict, map[string]any{"error": "Another tab has changed this since this one read it.", "current": conflict.current}
+		case errors.As(err, &p):
+			status, out = p.status, map[string]any{"error": p.text}
+		case r.Context().Err() != nil:
+			return // nobody is listening any more
+		default:
+			s.Log.Error("a request failed", "path", r.URL.Path, "error", err)
+			status, out = http.StatusInternalServerError, map[string]any{"error": err.Error()}
+		}
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		w.WriteHeader(status)
+		if err := json.NewEncoder(w).Encode(out); err != nil {
+			s.Log.Info("an answer did not get through", "path", r.URL.Path, "error", err)
+		}
+	}
+}
+
+// conflictError carries the work as it is stored now.
+type conflictError struct{ current *Work }
+
+func (conflictError) Error() string { return ErrConflict.Error() }
+func (conflictError) Unwrap() error { return ErrConflict }
+
+// edit is what the page sends about a work.
+type edit struct {
+	Candidate  string          `json:"candidate"`
+	Resolution bool            `json:"resolution"`
+	Version    int64           `json:"version"`
+	Query      string          `json:"query"`
+	Question   string          `json:"question"`
+	Note       string          `json:"note"`
+	Verdict    dataset.Verdict `json:"verdict"`
+	Reason     string          `json:"reason"`
+	Filter     string          `json:"filter"`
+	Event      int64           `json:"event"`
+}
+
+func read[T any](r *http.Request) (*T, error) {
+	v := new(T)
+	if err := json.NewDecoder(r.Body).Decode(v); err != nil {
+		return nil, problem{http.StatusBadRequest, "This is no request of this page: " + err.Error()}
+	}
+	return v, nil
+}
+
+// target gives the case that an edit is about and the work to change, in the state in which the edit wants it.
+func (s *Server) target(r *http.Request, who string, e *edit) (*Case, *Work, error) {
+	c, err := s.caseOf(r.Context(), e.Candidate)
+	if err != nil {
+		return nil, nil, err
+	}
+	var w Work
+	switch {
+	case !e.Resolution:
+		w = *ownWork(&c, who)
+	case !c.Visible(who):
+		return nil, nil, problem{http.StatusForbidden, "Give your own verdict first: then you see the other one."}
+	case c.Resolution != nil:
+		w = *c.Resolution
+	default:
+		w = Work{Candidate: e.Candidate, Annotator: Resolution, Query: startQuery(c.Candidate)}
+	}
+	if w.Version != e.Version {
+		return nil, nil, conflictError{&w}
+	}
+	return &c, &w, nil
+}
+
+// store saves a work with its event.
+func (s *Server) store(r *http.Request, who string, w *Work, kind EventKind, undoes int64) error {
+	now := s.Now()
+	w.Updated = now
+	if w.Annotator == Resolution {
+		w.By = who
+	}
+	err := s.Store.SaveWork(r.Context(), w, &Event{At: now, Who: who, Kind: kind, Undoes: undoes})
+	if errors.Is(err, ErrConflict) {
+		works, rerr := s.Store.Works(r.Context(), w.Candidate)
+		if rerr != nil {
+			return rerr
+		}
+		for i := range works {
+			if works[i].Annotator == w.Annotator {
+				return conflictError{&works[i]}
+			}
+		}
+	}
+	return err
+}
+
+// apiSave saves texts. A verdict stands as long as the query is the one that it was given on.
+func (s *Server) apiSave(r *http.Request, who string) (any, error) {
+	e, err := read[edit](r)
+	if err != nil {
+		return nil, err
+	}
+	_, w, err := s.target(r, who, e)
+	if err != nil {
+		return nil, err
+	}
+	if w.Version > 0 && w.Query == e.Query && w.Question == e.Question && w.Note == e.Note {
+		return map[string]any{"work": w}, nil // nothing to say
+	}
+	withdrawn := w.Is() && sparql.NormalForm(w.Query) != sparql.NormalForm(e.Query)
+	w.Query, w.Question, w.Note = e.Query, e.Question, e.Note
+	if withdrawn {
+		w.Verdict, w.Reason = "", ""
+	}
+	if err := s.store(r, who, w, Edited, 0); err != nil {
+		return nil, err
+	}
+	return map[string]any{"work": w, "withdrawn": withdrawn}, nil
+}
+
+// apiDecide saves texts and verdict.
+func (s *Server) apiDecide(r *http.Request, who string) (any, error) {
+	e, err := read[edit](r)
+	if err != nil {
+		return nil, err
+	}
+	c, w, err := s.target(r, who, e)
+	if err != nil {
+		return nil, err
+	}
+	w.Query, w.Question, w.Note, w.Verdict, w.Reason = e.Query, e.Question, e.Note, e.Verdict, ""
+	if err := s.judge(c, w, who, e); err != nil {
+		return nil, err
+	}
+	if w.Is() {
+		w.Decided = s.Now()
+	}
+	if err := s.store(r, who, w, Judged, 0); err != nil {
+		return nil, err
+	}
+	next, err := s.after(r, who, e, w)
+	return map[string]any{"work": w, "next": next}, err
+}
+
+// judge refuses verdicts that do not fit what they are about.
+func (s *Server) judge(c *Case, w *Work, who string, e *edit) error {
+	others := 0
+	for _, x := range c.Decided() {
+		if x.Annotator != w.Annotator {
+			others++
+		}
+	}
+	changed := sparql.NormalForm(w.Query) != sparql.NormalForm(startQuery(c.Candidate))
+	switch w.Verdict {
+	case dataset.Skip:
+		if e.Resolution {
+			return refuse("A comparison cannot be skipped: go to another one with j.")
+		}
+		return nil
+	case dataset.Exclude:
+		if !slices.ContainsFunc(Reasons, func(x Choice) bool { return x.Key == e.Reason }) {
+			return refuse("Say why it is excluded.")
+		}
+		w.Reason = e.Reason
+		if e.Reason == "other" && strings.TrimSpace(w.Note) == "" {
+			return refuse("“Other” wants a note that says why.")
+		}
+		return nil
+	case dataset.Include:
+		if changed {
+			return refuse("The query is not the harvested one any more: choose Modify (m), or take the harvested one back (o).")
+		}
+	case dataset.Modify:
+		if !changed {
+			return refuse("The query is still the harvested one: choose Include (i), or change it first.")
+		}
+	default:
+		return problem{http.StatusBadRequest, fmt.Sprintf("There is no verdict %q.", w.Verdict)}
+	}
+	q, err := sparql.Parse(w.Query)
+	if err == nil {
+		err = sparql.Guard(q, nil)
+	}
+	if err != nil {
+		return refuse("The query cannot be kept: %v", err)
+	}
+	if strings.TrimSpace(w.Question) == "" && (others == 0 || e.Resolution) {
+		return refuse("Write the question first (w).")
+	}
+	if changed {
+		return s.keepRun(who, w.Query)
+	}
+	return nil
+}
+
+// keepRun stores the rows of a changed query; whoever changed it must have seen that it returns some.
+func (s *Server) keepRun(who, query string) error {
+	t := s.runs.get(who, sparql.NormalForm(query))
+	if t == nil {
+		return refuse("Run the changed query first (r), so that it is known to return rows.")
+	}
+	if t.Empty() {
+		return refuse("The changed query returns no rows: an item needs an answer.")
+	}
+	return s.Keep(query, t)
+}
+
+// after tells where to go after a verdict: to the comparison when it is open now, else to the next candidate.
+func (s *Server) after(r *http.Request, who string, e *edit, w *Work) (string, error) {
+	cases, _, err := s.cases(r.Context())
+	if err != nil {
+		return "", err
+	}
+	f := readFilter(queryValues(e.Filter))
+	if i := slices.IndexFunc(cases, func(c Case) bool { return c.Candidate.ID == w.Candidate }); i >= 0 && !e.Resolution && w.Is() {
+		if st := cases[i].State(); st == Agreed || st == Disputed {
+			return "/compare/" + w.Candidate + "?" + f.Query(), nil
+		}
+	}
+	_, next, _, _ := s.neighbours(cases, f, who, w.Candidate)
+	if next == "" {
+		next = "/?" + f.Query()
+	}
+	return next, nil
+}
+
+// apiUndo takes the last verdict of who back that still stands, wherever it was. Texts stay as they are.
+func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
+	events, err := s.Store.WorkEvents(r.Context(), "", who)
+	if err != nil {
+		return nil, err
+	}
+	var standing []int
+	for i, e := range events {
+		switch e.Kind {
+		case Judged:
+			standing = append(standing, i)
+		case Undone:
+			standing = slices.DeleteFunc(standing, func(j int) bool { return events[j].Seq == e.Undoes })
+		}
+	}
+	if len(standing) == 0 {
+		return nil, refuse("There is nothing to undo: you have no verdict that stands.")
+	}
+	at := events[standing[len(standing)-1]]
+	works, err := s.Store.Works(r.Context(), at.Work.Candidate)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(works, func(w Work) bool { return w.Annotator == at.Work.Annotator })
+	if i < 0 {
+		return nil, refuse("The work on %s is not there any more.", at.Work.Candidate)
+	}
+	w := works[i]
+	if w.Annotator == Resolution && w.By != who {
+		return nil, refuse("Somebody else has changed the resolution since: compare again.")
+	}
+	history, err := s.Store.WorkEvents(r.Context(), at.Work.Candidate, "")
+	if err != nil {
+		return nil, err
+	}
+	w.Verdict, w.Reason, w.Decided = "", "", before(history, at).Decided
+	if b := before(history, at); b.Verdict != "" {
+		w.Verdict, w.Reason = b.Verdict, b.Reason
+	}
+	if err := s.store(r, who, &w, Undone, at.Seq); err != nil {
+		return nil, err
+	}
+	page := "/item/"
+	if w.Annotator == Resolution {
+		page = "/compare/"
+	}
+	return map[string]any{"next": page + w.Candidate}, nil
+}
+
+// before gives the work as it was before an event.
+func before(history []Event, at Event) Work {
+	var w Work
+	for _, e := range history {
+		if e.Seq < at.Seq && e.Work.Annotator == at.Work.Annotator {
+			w = e.Work
+		}
+	}
+	return w
+}
+
+// apiRestore takes the texts of an older version again.
+func (s *Server) apiRestore(r *http.Request, who string) (any, error) {
+	e, err := read[edit](r)
+	if err != nil {
+		return nil, err
+	}
+	events, err := s.Store.WorkEvents(r.Context(), e.Candidate, who)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(events, func(x Event) bool { return x.Seq == e.Event && x.Work.Annotator == who })
+	if i < 0 {
+		return nil, refuse("There is no such version of yours.")
+	}
+	c, err := s.caseOf(r.Context(), e.Candidate)
+	if err != nil {
+		return nil, err
+	}
+	w := *ownWork(&c, who)
+	if w.Is() && sparql.NormalForm(w.Query) != sparql.NormalForm(events[i].Work.Query) {
+		w.Verdict, w.Reason = "", ""
+	}
+	w.Query, w.Question, w.Note = events[i].Work.Query, events[i].Work.Question, events[i].Work.Note
+	if err := s.store(r, who, &w, Restored, 0); err != nil {
+		return nil, err
+	}
+	return map[string]any{"next": "/item/" + e.Candidate}, nil
+}
+
+// runs remembers, for each annotator, what the last queries returned.
+type runs struct {
+	mu sync.Mutex
+	by map[string][]ranQuery
+}
+
+type ranQuery struct {
+	form  string
+	table *kg.Table
+}
+
+// maxRuns is how many results are remembered for a person.
+const maxRuns = 3
+
+func (m *runs) put(who, form string, t *kg.Table) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.by == nil {
+		m.by = map[string][]ranQuery{}
+	}
+	kept := append([]ranQuery{{form, t}}, slices.DeleteFunc(m.by[who], func(x ranQuery) bool { return x.form == form })...)
+	m.by[who] = kept[:min(len(kept), maxRuns)]
+}
+
+func (m *runs) get(who, form string) *kg.Table {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, x := range m.by[who] {
+		if x.form == form {
+			return x.table
+		}
+	}
+	return nil
+}

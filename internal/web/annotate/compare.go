@@ -1,0 +1,239 @@
+package annotate
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// side is one annotator's work in a comparison.
+type side struct {
+	Work
+	Letter     string     // A, B, … : the key that takes it over
+	ReasonName string     // in words
+	Lines      []diffLine // the query beside the first annotator's
+	SameQuery  bool       // as the harvested one
+}
+
+// compareData is what the page that compares shows.
+type compareData struct {
+	*Case
+	Sides         []side
+	Final         *Work // the resolution, or what it would start with
+	Differences   []string
+	Resolved      bool
+	Reasons       []Choice
+	Filter        Filter
+	Before, After string
+	At, Total     int
+	Page          pageData
+	PermalinkSafe string
+}
+
+// compare shows all verdicts on a candidate side by side, and what comes of them.
+func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) error {
+	id := r.PathValue("id")
+	cases, _, err := s.cases(r.Context())
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(cases, func(c Case) bool { return c.Candidate.ID == id })
+	if i < 0 {
+		_, err := s.caseOf(r.Context(), id)
+		return err
+	}
+	c := &cases[i]
+	f := readFilter(r.URL.Query())
+	if !c.Visible(who) || len(c.Decided()) == 0 {
+		http.Redirect(w, r, "/item/"+id+"?"+f.Query(), http.StatusSeeOther)
+		return nil
+	}
+	decided := c.Decided()
+	data := &compareData{Case: c, Differences: Differences(decided), Resolved: c.State() == Resolved, Reasons: Reasons, Filter: f, PermalinkSafe: webAddress(c.Candidate.Provenance.Permalink)}
+	data.Before, data.After, data.At, data.Total = s.neighbours(cases, f, who, id)
+	for j, x := range decided {
+		sd := side{Work: x, Letter: string(rune('A' + j%26)), SameQuery: sparql.NormalForm(x.Query) == sparql.NormalForm(startQuery(c.Candidate))}
+		for _, reason := range Reasons {
+			if reason.Key == x.Reason {
+				sd.ReasonName = reason.Name
+			}
+		}
+		first := decided[0].Query
+		if j == 0 && len(decided) > 1 {
+			first = decided[1].Query
+		}
+		sd.Lines = otherSide(first, x.Query)
+		data.Sides = append(data.Sides, sd)
+	}
+	data.Final = c.Resolution
+	if data.Final == nil {
+		data.Final = &Work{Candidate: id}
+	}
+	start := *data.Final
+	if start.Version == 0 {
+		start.Query, start.Question = decided[0].Query, decided[0].Question
+		for _, x := range decided {
+			start.Question = cmp.Or(strings.TrimSpace(start.Question), x.Question)
+		}
+		if len(data.Differences) == 0 && len(decided) > 1 {
+			start.Verdict, start.Reason = decided[0].Verdict, decided[0].Reason
+		}
+	}
+	d := c.Candidate
+	data.Page = pageData{Candidate: id, Resolution: true, Who: who, Version: data.Final.Version, Query: start.Query, Question: start.Question, Note: start.Note, Verdict: start.Verdict,
+		Cleaned: startQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: "/?" + f.Query(), Filter: f.Query()}
+	for _, x := range decided {
+		data.Page.Works = append(data.Page.Works, pageWork{x.Query, x.Question, x.Verdict, x.Reason})
+	}
+	shown := start
+	data.Final = &shown
+	s.show(w, http.StatusOK, "compare.html", &view{Title: cmp.Or(d.Provenance.Heading, id), Who: who, Page: "compare", Data: data})
+	return nil
+}
+
+// otherSide gives the lines of a text, marked where the other text has none like them.
+func otherSide(other, text string) []diffLine {
+	return slices.DeleteFunc(diffLines(other, text), func(l diffLine) bool { return l.Sign == "-" })
+}
+
+// historyRow is a line of a candidate's history.
+type historyRow struct {
+	Event
+	What  string
+	Saves int        // edits in a row that are shown as one
+	Lines []diffLine // what changed in the query
+	Mine  bool
+}
+
+// together is how far apart edits may be that are shown as one.
+const together = 5 * time.Minute
+
+// history shows what was done to a candidate: everything once the comparison is open, one's own before.
+func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) error {
+	c, err := s.caseOf(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	events, err := s.Store.WorkEvents(r.Context(), c.Candidate.ID, "")
+	if err != nil {
+		return err
+	}
+	visible := c.Visible(who)
+	last := map[string]Work{}
+	var rows []historyRow
+	for _, e := range events {
+		if !visible && e.Work.Annotator != who {
+			continue
+		}
+		row := historyRow{Event: e, What: what(&e), Saves: 1, Mine: e.Work.Annotator == who}
+		from, known := last[e.Work.Annotator]
+		if !known {
+			from.Query = startQuery(c.Candidate)
+		}
+		if n := len(rows) - 1; n >= 0 && e.Kind == Edited && rows[n].Kind == Edited && rows[n].Work.Annotator == e.Work.Annotator && e.At.Sub(rows[n].At) < together {
+			row.Saves = rows[n].Saves + 1
+			row.Lines = rows[n].Lines
+			rows = rows[:n]
+		}
+		if lines := diffLines(from.Query, e.Work.Query); slices.ContainsFunc(lines, func(l diffLine) bool { return l.Sign != " " }) {
+			row.Lines = lines
+		}
+		last[e.Work.Annotator] = e.Work
+		rows = append(rows, row)
+	}
+	slices.Reverse(rows)
+	s.show(w, http.StatusOK, "history.html", &view{Title: "History", Who: who, Page: "history", Data: map[string]any{
+		"Case": &c, "Rows": rows, "Visible": visible, "Filter": readFilter(r.URL.Query()), "Page": pageData{Candidate: c.Candidate.ID, Who: who},
+	}})
+	return nil
+}
+
+// what words an event.
+func what(e *Event) string {
+	of := ""
+	if e.Work.Annotator == Resolution {
+		of = " in the comparison"
+	}
+	switch e.Kind {
+	case Judged:
+		return string(e.Work.Verdict) + of
+	case Undone:
+		return "took the verdict back" + of
+	case Restored:
+		return "took an older version"
+	}
+	return "edited" + of
+}
+
+// personCount is a line of the table of annotators.
+type personCount struct {
+	Name                                          string
+	Include, Modify, Exclude, Skip, Draft, Solved int
+}
+
+// agreement shows how far annotators agree, and who did how much.
+func (s *Server) agreement(w http.ResponseWriter, r *http.Request, who string) error {
+	cases, works, err := s.cases(r.Context())
+	if err != nil {
+		return err
+	}
+	events, err := s.Store.WorkEvents(r.Context(), "", "")
+	if err != nil {
+		return err
+	}
+	counts := map[string]*personCount{}
+	of := func(name string) *personCount {
+		if counts[name] == nil {
+			counts[name] = &personCount{Name: name}
+		}
+		return counts[name]
+	}
+	for _, x := range works {
+		if x.Annotator == Resolution {
+			if x.Is() {
+				of(x.By).Solved++
+			}
+			continue
+		}
+		p := of(x.Annotator)
+		switch x.Verdict {
+		case dataset.Include:
+			p.Include++
+		case dataset.Modify:
+			p.Modify++
+		case dataset.Exclude:
+			p.Exclude++
+		case dataset.Skip:
+			p.Skip++
+		default:
+			p.Draft++
+		}
+	}
+	var who2 []*personCount
+	for _, p := range counts {
+		who2 = append(who2, p)
+	}
+	slices.SortFunc(who2, func(a, b *personCount) int { return strings.Compare(a.Name, b.Name) })
+	states := map[string]int{}
+	kept := 0
+	var disputed []row
+	f := Filter{Box: Differ}
+	for i := range cases {
+		states[string(cases[i].State())]++
+		if w := cases[i].Final(true); w != nil && w.Keeps() {
+			kept++
+		}
+		if cases[i].State() == Disputed {
+			disputed = append(disputed, rowFor(&cases[i], who, f))
+		}
+	}
+	s.show(w, http.StatusOK, "agreement.html", &view{Title: "Agreement", Who: who, Page: "agreement", Data: map[string]any{
+		"Pairs": Agreements(FirstVerdicts(events)), "People": who2, "States": states, "Kept": kept, "All": len(cases), "Disputed": disputed, "Verdicts": Verdicts,
+	}})
+	return nil
+}

@@ -1,0 +1,342 @@
+package annotate
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"log/slog"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Graph is the graph on which queries are tried. In production this is internal/kg/wikidata, in tests internal/kg/embedded.
+type Graph interface {
+	// Query runs a query.
+	Query(ctx context.Context, query string) (*kg.Table, error)
+	// Labels gives labels in the first of the languages that has one.
+	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
+}
+
+// Options are the parts of a [Server].
+type Options struct {
+	Log        *slog.Logger
+	Store      Store
+	Graph      Graph
+	GraphName  string                                    // shown beside results
+	Candidates func() ([]dataset.Candidate, error)       // reads them; called at the start and when Changed says so
+	Changed    func() bool                               // whether there are new candidates; nil: never
+	Keep       func(query string, table *kg.Table) error // stores the rows of a query that an annotator changed
+	Now        func() time.Time
+}
+
+// Server is the page, an http.Handler.
+type Server struct {
+	Options
+	handler http.Handler
+	names   *names
+	runs    runs
+
+	mu         sync.Mutex
+	candidates []dataset.Candidate
+	byID       map[string]*dataset.Candidate
+}
+
+//go:embed web
+var files embed.FS
+
+var pages = template.Must(template.New("").Funcs(template.FuncMap{
+	"stamp":   func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") },
+	"day":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
+	"plural":  plural,
+	"percent": func(f float64) string { return fmt.Sprintf("%.0f %%", 100*f) },
+	"bytes":   byteSize,
+	"indent":  func(level int) int { return min(max(level-1, 0), 6) },
+	"words":   func(s any) string { return strings.ReplaceAll(fmt.Sprint(s), "_", " ") },
+	"lines":   diffLines,
+}).ParseFS(files, "web/*.html"))
+
+// New makes the page. It reads the candidates.
+func New(o Options) (*Server, error) {
+	s := &Server{Options: o, names: newNames(o.Graph)}
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", s.named(s.queue))
+	mux.HandleFunc("GET /name", s.name)
+	mux.HandleFunc("POST /name", s.setName)
+	mux.HandleFunc("GET /item/{id}", s.named(s.item))
+	mux.HandleFunc("GET /compare/{id}", s.named(s.compare))
+	mux.HandleFunc("GET /history/{id}", s.named(s.history))
+	mux.HandleFunc("GET /agreement", s.named(s.agreement))
+	mux.HandleFunc("GET /static/{file}", static)
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("GET /api/alive", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	for name, f := range map[string]func(*http.Request, string) (any, error){
+		"save": s.apiSave, "decide": s.apiDecide, "undo": s.apiUndo, "restore": s.apiRestore, "check": s.apiCheck, "run": s.apiRun,
+	} {
+		mux.HandleFunc("POST /api/"+name, s.api(f))
+	}
+	s.handler = guard(mux)
+	return s, nil
+}
+
+// ServeHTTP implements [http.Handler].
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// policy: nothing from elsewhere, no inline scripts or styles, forms only to here, in nobody's frame.
+const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// guard lets through what comes from this page under a loopback name, and sets the headers of every response.
+func guard(next http.Handler) http.Handler {
+	origin := http.NewCrossOriginProtection()
+	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "This request came from another site and was refused. Open the page itself.", http.StatusForbidden)
+	}))
+	same := origin.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !loopback(r.Host) {
+			http.Error(w, "This server answers under loopback addresses only, such as 127.0.0.1.", http.StatusMisdirectedRequest)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		same.ServeHTTP(w, r)
+	})
+}
+
+// loopback reports whether a Host header names this machine by a loopback name.
+func loopback(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.Trim(host, "[]")
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+func static(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("file")
+	data, err := files.ReadFile("web/" + name)
+	kind := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8"}[path.Ext(name)]
+	if err != nil || kind == "" {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(data)
+}
+
+// load reads the candidates.
+func (s *Server) load() error {
+	cs, err := s.Candidates()
+	if err != nil {
+		return err
+	}
+	byID := make(map[string]*dataset.Candidate, len(cs))
+	for i := range cs {
+		byID[cs[i].ID] = &cs[i]
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.candidates, s.byID = cs, byID
+	return nil
+}
+
+// all gives the candidates, read anew when there are new ones. A reading that fails leaves those that were there.
+func (s *Server) all() ([]dataset.Candidate, map[string]*dataset.Candidate) {
+	if s.Changed != nil && s.Changed() {
+		if err := s.load(); err != nil {
+			s.Log.Warn("the new candidates cannot be read; going on with the former", "error", err)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.candidates, s.byID
+}
+
+// caseOf reads a candidate with its works. The error is fit for people.
+func (s *Server) caseOf(ctx context.Context, id string) (Case, error) {
+	_, byID := s.all()
+	c, ok := byID[id]
+	if !ok {
+		return Case{}, problem{http.StatusNotFound, "There is no candidate " + id + ". A later harvest may have removed it: go back to the queue."}
+	}
+	works, err := s.Store.Works(ctx, id)
+	return NewCase(c, works), err
+}
+
+// problem is an error for people with its HTTP status.
+type problem struct {
+	status int
+	text   string
+}
+
+func (p problem) Error() string { return p.text }
+
+func refuse(format string, args ...any) error {
+	return problem{http.StatusUnprocessableEntity, fmt.Sprintf(format, args...)}
+}
+
+// fail shows an error as a page.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, who string, err error) {
+	var p problem
+	status, text := http.StatusInternalServerError, ""
+	if errors.As(err, &p) {
+		status, text = p.status, p.text
+	} else {
+		s.Log.Error("the page failed", "path", r.URL.Path, "error", err)
+		text = "This did not work: " + err.Error()
+	}
+	s.show(w, status, "problem.html", &view{Title: "Something is wrong", Who: who, Text: text})
+}
+
+// view is what every page gets.
+type view struct {
+	Title string
+	Who   string
+	Page  string // for the navigation
+	Text  string
+	Data  any
+}
+
+func (s *Server) show(w http.ResponseWriter, status int, name string, v *view) {
+	var b strings.Builder
+	if err := pages.ExecuteTemplate(&b, name, v); err != nil {
+		s.Log.Error("a page cannot be made", "page", name, "error", err)
+		http.Error(w, "This page cannot be made: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(b.String()))
+}
+
+// cookie holds the annotator's name.
+const cookie = "annotator"
+
+// annotator reads the name that the browser brings, "" when there is none.
+func annotator(r *http.Request) string {
+	c, err := r.Cookie(cookie)
+	if err != nil {
+		return ""
+	}
+	name, err := url.QueryUnescape(c.Value)
+	if err != nil {
+		return ""
+	}
+	name, err = cleanName(name)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// cleanName brings a name into the form in which it is kept.
+func cleanName(name string) (string, error) {
+	name = norm.NFC.String(strings.Join(strings.Fields(name), " "))
+	switch n := len([]rune(name)); {
+	case n == 0:
+		return "", refuse("Please give a name: your verdicts are kept under it.")
+	case n > 40:
+		return "", refuse("Please give a name of at most 40 characters.")
+	}
+	for _, c := range name {
+		if !unicode.IsLetter(c) && !unicode.IsMark(c) && !unicode.IsDigit(c) && !strings.ContainsRune(" -_.'()", c) {
+			return "", refuse("Please give a name of letters, digits and - _ . ' ( ).")
+		}
+	}
+	return name, nil
+}
+
+// named wants a name before it shows a page.
+func (s *Server) named(f func(w http.ResponseWriter, r *http.Request, who string) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		who := annotator(r)
+		if who == "" {
+			http.Redirect(w, r, "/name?to="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
+			return
+		}
+		if err := f(w, r, who); err != nil {
+			s.fail(w, r, who, err)
+		}
+	}
+}
+
+// name asks who is there.
+func (s *Server) name(w http.ResponseWriter, r *http.Request) {
+	works, err := s.Store.Works(r.Context(), "")
+	if err != nil {
+		s.fail(w, r, "", err)
+		return
+	}
+	s.show(w, http.StatusOK, "name.html", &view{Title: "Who is annotating?", Who: annotator(r), Data: map[string]any{"Known": people(works), "To": local(r.URL.Query().Get("to"))}})
+}
+
+// people lists everybody who has worked.
+func people(works []Work) []string {
+	var out []string
+	for _, w := range works {
+		if w.Annotator != Resolution && !slices.Contains(out, w.Annotator) {
+			out = append(out, w.Annotator)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (s *Server) setName(w http.ResponseWriter, r *http.Request) {
+	r.Body = http.MaxBytesReader(w, r.Body, 16<<10)
+	name, err := cleanName(r.FormValue("name"))
+	if err != nil {
+		s.fail(w, r, "", err)
+		return
+	}
+	works, err := s.Store.Works(r.Context(), "")
+	if err != nil {
+		s.fail(w, r, "", err)
+		return
+	}
+	for _, known := range people(works) {
+		if strings.EqualFold(known, name) {
+			name = known // Ada and ada are one person
+		}
+	}
+	http.SetCookie(w, &http.Cookie{Name: cookie, Value: url.QueryEscape(name), Path: "/", MaxAge: 400 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.Redirect(w, r, local(r.FormValue("to")), http.StatusSeeOther)
+}
+
+// local keeps a redirect on this page.
+func local(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, `\`) {
+		return "/"
+	}
+	return u.RequestURI()
+}
+
+// isJSON reports whether a request says that it brings JSON, which no form of another site can.
+func isJSON(r *http.Request) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && kind == "application/json"
+}

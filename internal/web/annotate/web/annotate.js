@@ -1,0 +1,426 @@
+// The script of all pages. It holds what cannot be done on the server: highlighting while typing, saving, keys. Text from outside goes through textContent only.
+"use strict";
+const $ = (s, root = document) => root.querySelector(s);
+const $$ = (s, root = document) => [...root.querySelectorAll(s)];
+const page = document.body.dataset.page;
+const data = $("#data") ? JSON.parse($("#data").textContent) : null;
+const el = (tag, props = {}, ...kids) => { const n = Object.assign(document.createElement(tag), props); n.append(...kids); return n; };
+
+/* ---- Messages ---- */
+let toastTimer;
+function toast(text, good = false) {
+  const t = $("#toast");
+  t.textContent = text;
+  t.classList.toggle("good", good);
+  clearTimeout(toastTimer);
+  toastTimer = setTimeout(() => { t.textContent = ""; }, good ? 2500 : 9000);
+}
+function status(text, kind = "") {
+  const s = $("#status");
+  if (s.textContent !== text) s.textContent = text;
+  s.className = "status " + kind;
+}
+
+/* ---- Talking to the server ---- */
+class Refused extends Error { constructor(code, body) { super(body.error || "The server refused this (" + code + ")."); this.code = code; this.body = body; } }
+async function post(name, body, opts = {}) {
+  const r = await fetch("/api/" + name, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body), ...opts });
+  const answer = await r.json().catch(() => ({}));
+  if (!r.ok) throw new Refused(r.status, answer);
+  return answer;
+}
+
+/* ---- Highlighting: the parts of a query by kind; what is no part is left plain ---- */
+const part = /(#[^\n]*)|("""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|(<[^<>"{}|^`\\\s]*>)|([?$][\p{L}\p{N}_]+)|([\p{L}][\p{L}\p{N}_.-]*:[\p{L}\p{N}_][\p{L}\p{N}_-]*|[\p{L}][\p{L}\p{N}_-]*:|:[\p{L}\p{N}_]+)|(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|([a-zA-Z][a-zA-Z_]*)/gu;
+const kinds = ["", "c", "s", "u", "v", "n", "m", "k"];
+const idOf = (text) => (/(?:^|[:/])([QPL][1-9]\d*)>?$/.exec(text) || [])[1];
+function highlight(target, text, marks = []) {
+  const out = [], starts = [0];
+  for (let i = text.indexOf("\n"); i >= 0; i = text.indexOf("\n", i + 1)) starts.push(i + 1);
+  const places = marks.map((m) => ({ at: (starts[m.line - 1] ?? text.length) + m.column - 1, error: m.kind === "error" }));
+  const piece = (s, from, kind) => {
+    const mark = places.find((p) => p.at >= from && p.at < from + s.length);
+    const id = kind === "n" || kind === "u" ? idOf(s) : null;
+    if (!kind && !mark) { out.push(s); return; }
+    const span = el("span", { textContent: s, className: (kind ? "hl-" + kind : "") + (mark ? (mark.error ? " mark-error" : " mark-warn") : "") });
+    if (id) span.dataset.id = id;
+    out.push(span);
+  };
+  let last = 0;
+  for (const m of text.matchAll(part)) {
+    if (m.index > last) piece(text.slice(last, m.index), last, "");
+    piece(m[0], m.index, kinds[m.findIndex((g, i) => i > 0 && g !== undefined)]);
+    last = m.index + m[0].length;
+  }
+  if (last < text.length) piece(text.slice(last), last, "");
+  target.replaceChildren(...out, "\n");
+}
+
+/* ---- Names of numbers: a tip under the pointer and under the focus ---- */
+let names = {};
+function nameOf(id) { const n = names[id]; return n ? [id + " · " + n.label, n.description || ""] : null; }
+function showTip(text, x, y) {
+  const tip = $("#tip");
+  if (!text) { tip.hidden = true; return; }
+  tip.replaceChildren(el("b", { textContent: text[0] }), text[1]);
+  tip.hidden = false;
+  const w = tip.offsetWidth, h = tip.offsetHeight;
+  tip.style.left = Math.max(4, Math.min(x + 10, innerWidth - w - 8)) + "px";
+  tip.style.top = (y + 18 + h > innerHeight ? y - h - 10 : y + 18) + "px";
+}
+document.addEventListener("mousemove", (e) => {
+  const under = document.elementsFromPoint(e.clientX, e.clientY).find((n) => n.dataset && n.dataset.id);
+  showTip(under && nameOf(under.dataset.id), e.clientX, e.clientY);
+});
+document.addEventListener("focusin", (e) => {
+  if (!e.target.dataset || !e.target.dataset.id) { showTip(null); return; }
+  const r = e.target.getBoundingClientRect();
+  showTip(nameOf(e.target.dataset.id), r.left, r.bottom - 12);
+});
+
+/* ---- Tabs (WAI-ARIA: arrows move, one stop for Tab) ---- */
+function selectTab(tab, focus = false) {
+  for (const t of $$("[role=tab]", tab.parentElement)) {
+    const on = t === tab;
+    t.setAttribute("aria-selected", on);
+    t.tabIndex = on ? 0 : -1;
+    $("#" + t.getAttribute("aria-controls")).hidden = !on;
+  }
+  if (focus) tab.focus();
+}
+for (const list of $$("[role=tablist]")) {
+  const tabs = $$("[role=tab]", list);
+  list.addEventListener("click", (e) => { const t = e.target.closest("[role=tab]"); if (t) selectTab(t); });
+  list.addEventListener("keydown", (e) => {
+    const i = tabs.indexOf(document.activeElement), n = tabs.length;
+    const to = { ArrowRight: (i + 1) % n, ArrowLeft: (i + n - 1) % n, Home: 0, End: n - 1 }[e.key];
+    if (i >= 0 && to !== undefined) { e.preventDefault(); selectTab(tabs[to], true); }
+  });
+}
+const openTab = (id) => { const t = $("#" + id); if (t) selectTab(t); };
+
+/* ---- Keys ---- */
+const keys = []; // {key, what, do, anywhere}
+const key = (k, what, fn, anywhere = false) => keys.push({ key: k, what, do: fn, anywhere });
+const singleKeys = () => { try { return localStorage.getItem("single-keys") !== "off"; } catch { return true; } };
+const typing = (t) => t && (t.matches("textarea, select, input:not([type=checkbox]):not([type=radio])") || t.isContentEditable);
+document.addEventListener("keydown", (e) => {
+  if (e.isComposing || $("dialog[open]")) return;
+  if (e.key === "Escape" && typing(e.target)) { e.target.blur(); return; }
+  const name = (e.ctrlKey || e.metaKey ? "Ctrl+" : "") + e.key;
+  if (e.altKey) return;
+  const k = keys.find((k) => k.key === name);
+  if (!k || (typing(e.target) && !k.anywhere) || (!k.anywhere && k.key.length === 1 && !singleKeys())) return;
+  e.preventDefault();
+  k.do();
+});
+function openHelp() {
+  $("#keys").replaceChildren(...keys.filter((k) => k.what).map((k) => el("div", {}, el("kbd", { textContent: k.key }), el("span", { textContent: k.what }))));
+  $("#single-keys").checked = singleKeys();
+  $("#help").showModal();
+}
+const go = (url) => { if (url) location.assign(url); };
+const link = (sel) => go($(sel) && $(sel).href);
+$("#single-keys").addEventListener("change", (e) => localStorage.setItem("single-keys", e.target.checked ? "on" : "off"));
+if ($("#help-button")) $("#help-button").addEventListener("click", openHelp);
+
+/* ---- The queue and the other lists ---- */
+if (page === "queue" || page === "agreement") {
+  const rows = $$("a.row");
+  const move = (d) => {
+    const i = rows.indexOf(document.activeElement);
+    const to = rows[Math.max(0, Math.min(rows.length - 1, i < 0 ? (d > 0 ? 0 : rows.length - 1) : i + d))];
+    if (to) { to.focus(); to.closest("tr, li").scrollIntoView({ block: "nearest" }); }
+  };
+  key("j", "next row", () => move(1));
+  key("k", "row before", () => move(-1));
+  key("Enter", "open the row", () => { const a = document.activeElement; if (a && a.matches("a, button, summary")) a.click(); else if (rows[0]) rows[0].click(); });
+  if (page === "queue") {
+    key("/", "search", () => { $("#search").focus(); $("#search").select(); });
+    $$(".boxes a").forEach((a, i) => key(String(i + 1), "box: " + a.firstElementChild.textContent, () => go(a.href)));
+    for (const s of $$(".filters select")) s.addEventListener("change", () => s.form.requestSubmit());
+  }
+  key("u", "undo my last verdict", undo);
+}
+if (page === "history") {
+  for (const b of $$("[data-restore]")) b.addEventListener("click", () => post("restore", { candidate: data.candidate, event: +b.dataset.restore }).then((a) => go(a.next), (e) => toast(e.message)));
+  key("h", "back to the candidate", () => link("#back"));
+}
+if (page !== "queue") key("g", "to the queue", () => go(data && data.queue || "/"));
+if (page !== "agreement") key("v", "agreement figures", () => go("/agreement"));
+key("?", "this list", openHelp);
+async function undo() {
+  try { if (editor) await editor.flush(); go((await post("undo", {})).next); } catch (e) { toast(e.message); }
+}
+
+/* ---- Editing a work ---- */
+let editor = null;
+function startEditor() {
+  const fields = { query: $("#query"), question: $("#question"), note: $("#note") };
+  const store = "draft:" + data.candidate + ":" + (data.resolution ? "" : data.who);
+  const now = () => ({ query: fields.query.value, question: fields.question.value, note: fields.note.value });
+  const equal = (a, b) => a.query === b.query && a.question === b.question && a.note === b.note;
+  let version = data.version, saved = { query: data.query, question: data.question, note: data.note }, verdict = data.verdict, reason = "";
+  let timer, checkTimer, queue = Promise.resolve(), stuck = false, marks = [];
+  const body = (more = {}) => ({ candidate: data.candidate, resolution: data.resolution, version, filter: data.filter, ...now(), ...more });
+  const remember = () => { try { localStorage.setItem(store, JSON.stringify({ version, at: Date.now(), ...now() })); } catch { status("this browser keeps no copy", "bad"); } };
+  const forget = () => { try { localStorage.removeItem(store); } catch { /* nothing was kept */ } };
+  const clock = (d = new Date()) => d.toTimeString().slice(0, 8);
+
+  function took(work) {
+    version = work.version;
+    if (work.verdict !== verdict && !data.resolution) showVerdict(work.verdict);
+  }
+  function showVerdict(v) {
+    verdict = v || "";
+    const box = $("#verdict");
+    box.replaceChildren(...(verdict ? [el("span", { className: "badge " + verdict, textContent: verdict })] : []));
+    if ($("#confirm-what")) $("#confirm-what").textContent = verdict ? " as " + verdict : "";
+  }
+  // save sends what is there when its turn comes; turns come one after the other.
+  function save(opts) {
+    clearTimeout(timer);
+    queue = queue.then(async () => {
+      const sent = now();
+      if (equal(sent, saved) || stuck) return;
+      status("saving…");
+      try {
+        const a = await post("save", { ...body(), ...sent }, opts);
+        saved = sent;
+        took(a.work);
+        if (a.withdrawn) toast("The verdict is taken back: the query is not the one it was given on.");
+        if (equal(now(), saved)) { forget(); status("saved " + clock(), "ok"); } else later();
+      } catch (e) { failed(e); }
+    });
+    return queue;
+  }
+  function failed(e) {
+    if (e instanceof Refused && e.code === 409) return conflict(e.body.current);
+    if (e instanceof Refused && e.code !== 500) { status("not saved", "bad"); toast(e.message); return; }
+    status("not saved: " + (e instanceof Refused ? e.message : "the server does not answer") + "; kept in this browser, trying again", "bad");
+    clearTimeout(timer);
+    timer = setTimeout(save, 1500);
+  }
+  function later() { clearTimeout(timer); timer = setTimeout(save, 500); }
+  const flush = async () => { await save(); if (!equal(now(), saved)) throw new Error(stuck ? "Choose one of the two texts first." : "The text is not saved yet: the server does not answer."); };
+
+  function banner(text, choices, shown) {
+    const b = $("#banner");
+    b.replaceChildren(el("span", { textContent: text }), ...choices.map(([name, fn]) => { const x = el("button", { type: "button", textContent: name }); x.addEventListener("click", () => { b.hidden = true; fn(); }); return x; }));
+    if (shown) b.append(el("pre", { textContent: shown, tabIndex: 0 }));
+    b.hidden = false;
+    $("button", b).focus();
+  }
+  const both = (w) => (w.question ? w.question + "\n\n" : "") + w.query;
+  function conflict(current) {
+    stuck = true;
+    status("not saved: changed elsewhere", "bad");
+    banner("Another tab or person has saved another text of this since. Both stay in the history, whichever you go on with. The other one:", [
+      ["Go on with mine", () => { stuck = false; version = current.version; save(); }],
+      ["Go on with the other", async () => { stuck = false; version = current.version; await save(); put(current); await save(); }],
+    ], both(current));
+  }
+  function put(w) { for (const f of ["query", "question", "note"]) fields[f].value = w[f] || ""; changed(); }
+  // replace keeps the browser's own undo (Ctrl+Z) working.
+  function replace(field, text) {
+    field.focus();
+    field.select();
+    if (!document.execCommand("insertText", false, text)) field.value = text;
+    changed();
+  }
+
+  function paint() {
+    highlight($("#highlight"), fields.query.value, marks);
+    $("#highlight").scrollTop = fields.query.scrollTop;
+    $("#highlight").scrollLeft = fields.query.scrollLeft;
+  }
+  function changed() {
+    paint();
+    if (equal(now(), saved)) { forget(); status(version ? "saved" : "", version ? "ok" : ""); } else { remember(); if (!stuck) { status("not saved yet"); later(); } }
+    clearTimeout(checkTimer);
+    checkTimer = setTimeout(check, 300);
+  }
+  async function check() {
+    const sent = body();
+    let a;
+    try { a = await post("check", sent); } catch { return; } // the status tells when the server is away
+    if (fields.query.value !== sent.query || fields.question.value !== sent.question) return;
+    names = a.names;
+    marks = a.marks;
+    paint();
+    here();
+    $("#names").replaceChildren(...Object.entries(names).sort(([x], [y]) => x.localeCompare(y, "en", { numeric: true })).map(([id, n]) => {
+      const c = el("a", { href: "https://www.wikidata.org/wiki/" + (id[0] === "P" ? "Property:" : "") + id, target: "_blank", rel: "noopener noreferrer", title: n.description || "" }, id + " ", el("b", { textContent: n.label }));
+      c.dataset.id = id;
+      return c;
+    }));
+    $("#marks").replaceChildren(...marks.map((m) => listed(m, m.message, m.kind === "error" ? "error" : "warn", m.hint)));
+    $("#remarks").replaceChildren(...a.remarks.map((r) => listed(r, r.text, r.said ? "said" : "", "", r.piece)));
+    const open = a.remarks.filter((r) => !r.said).length;
+    if ($("#open-count")) { $("#open-count").textContent = open; $("#open-count").className = "count" + (open ? " open" : ""); }
+  }
+  // listed makes a line that leads to a place of the query.
+  function listed(m, text, kind, hint, piece) {
+    const said = kind === "said" ? el("span", { className: "skip", textContent: "said: " }) : "";
+    const b = m.line ? el("button", { type: "button" }, (m.line && !piece ? "Line " + m.line + ": " : "") + text) : el("span", {}, said, text);
+    if (hint) b.append(" ", el("small", { textContent: hint }));
+    if (piece) b.title = "line " + m.line + ": " + piece;
+    if (m.line) b.addEventListener("click", () => { openTab("tab-edit"); jump(m.line, m.column); });
+    return el("li", { className: kind }, b);
+  }
+  function jump(line, column) {
+    const lines = fields.query.value.split("\n");
+    const at = lines.slice(0, line - 1).reduce((n, l) => n + l.length + 1, 0) + column - 1;
+    fields.query.focus();
+    fields.query.setSelectionRange(at, at);
+    fields.query.scrollTop = Math.max(0, (line - 4) * 18.75);
+  }
+  // here marks the number at the cursor in the list of names.
+  function here() {
+    const text = fields.query.value, at = fields.query.selectionStart;
+    const m = document.activeElement === fields.query && [...text.matchAll(/[QP][1-9]\d*/g)].find((m) => m.index <= at && at <= m.index + m[0].length);
+    for (const c of $$("#names a")) c.classList.toggle("here", !!m && c.dataset.id === m[0]);
+    const c = $("#names a.here");
+    if (c) c.parentElement.scrollLeft = c.offsetLeft - c.parentElement.offsetLeft - 20;
+  }
+
+  let running = null;
+  async function run() {
+    if (running) running.abort();
+    const mine = running = new AbortController();
+    const box = $("#result"), note = $("#result-note");
+    box.hidden = false;
+    note.textContent = "running…";
+    const started = Date.now();
+    const tick = setInterval(() => { note.textContent = "running… " + Math.round((Date.now() - started) / 1000) + " s (r runs anew)"; }, 1000);
+    try {
+      const a = await post("run", body(), { signal: mine.signal });
+      note.textContent = a.total.toLocaleString("en") + (a.total === 1 ? " row" : " rows") + " in " + (a.ms < 1000 ? a.ms + " ms" : (a.ms / 1000).toFixed(1) + " s") + ", now, " + a.endpoint;
+      table(box, a);
+    } catch (e) {
+      if (e.name === "AbortError") return;
+      note.textContent = "failed";
+      box.replaceChildren(el("p", { className: "failure", textContent: e instanceof Refused ? e.message : "The server does not answer." }));
+    } finally { clearInterval(tick); if (running === mine) running = null; }
+  }
+  function table(box, a) {
+    if (a.ask) { box.replaceChildren(el("p", { className: "boolean", textContent: String(a.boolean) })); return; }
+    const cell = (c) => {
+      const td = el("td", { className: c.kind });
+      if (c.url) { const x = el("a", { href: c.url, textContent: c.text, target: "_blank", rel: "noopener noreferrer" }); if (c.id) x.dataset.id = c.id; td.append(x); } else td.textContent = c.text;
+      if (c.label) td.append(" ", el("span", { className: "label", textContent: c.label }));
+      return td;
+    };
+    box.replaceChildren(el("table", { className: "rows" }, el("thead", {}, el("tr", {}, ...a.head.map((h) => el("th", { scope: "col", textContent: h })))), el("tbody", {}, ...(a.rows || []).map((r) => el("tr", {}, ...r.map(cell))))));
+    if (a.total === 0) box.append(el("p", { className: "failure", textContent: "No rows." }));
+    if ((a.rows || []).length < a.total) box.append(el("p", { className: "more soft", textContent: "The first " + a.rows.length + " of " + a.total.toLocaleString("en") + " rows." }));
+  }
+
+  let deciding = false;
+  async function decide(v, why = "") {
+    if (deciding) return;
+    deciding = true;
+    try {
+      await flush();
+      const a = await post("decide", body({ verdict: v, reason: why }));
+      forget();
+      go(a.next);
+    } catch (e) {
+      if (e instanceof Refused && e.code === 409) conflict(e.body.current); else toast(e.message);
+    } finally { deciding = false; }
+  }
+  function exclude() {
+    const d = $("#exclude");
+    d.returnValue = "";
+    $("#exclude-note").value = fields.note.value;
+    d.showModal();
+    const first = $("input[name=reason]:checked", d) || $("input[name=reason]", d);
+    first.focus();
+  }
+  function startExclude() {
+    const d = $("#exclude"), radios = $$("input[name=reason]", d);
+    $$("[data-digit]", d).forEach((k) => { k.textContent = +k.dataset.digit + 1; });
+    d.addEventListener("keydown", (e) => {
+      if (e.target.id !== "exclude-note" && radios[e.key - 1]) { e.preventDefault(); radios[e.key - 1].checked = true; radios[e.key - 1].focus(); }
+      if (e.key === "Enter" && e.target.matches("input")) { e.preventDefault(); $("#exclude-yes").click(); }
+    });
+    d.addEventListener("close", () => {
+      const r = $("input[name=reason]:checked", d);
+      if (d.returnValue !== "exclude") return;
+      if (!r) { toast("Say why it is excluded."); return; }
+      fields.note.value = $("#exclude-note").value;
+      changed();
+      decide("exclude", r.value);
+    });
+  }
+  const give = (v) => (v === "exclude" ? exclude() : decide(v));
+  function take(i) {
+    const w = data.works[i];
+    if (!w) return;
+    replace(fields.query, w.query);
+    replace(fields.question, w.question || fields.question.value);
+    document.activeElement.blur();
+    reason = w.reason;
+    showVerdict(w.verdict);
+    toast("Taken: confirm with c, or edit first.", true);
+  }
+  function confirm() {
+    if (!verdict) { toast("Take one side first (a or b), or give a verdict (i, m, x)."); return; }
+    if (verdict === "exclude" && !reason) { exclude(); return; }
+    decide(verdict, reason);
+  }
+  const blurAfter = (fn) => () => { fn(); if (document.activeElement) document.activeElement.blur(); };
+
+  for (const f of Object.values(fields)) { f.addEventListener("input", changed); f.addEventListener("blur", () => save()); }
+  fields.query.addEventListener("scroll", paint);
+  for (const ev of ["keyup", "click", "focus", "blur"]) fields.query.addEventListener(ev, here);
+  addEventListener("pagehide", () => { if (!equal(now(), saved)) { remember(); save({ keepalive: true }); } });
+  addEventListener("pageshow", (e) => { if (e.persisted) location.reload(); });
+  $("#run").addEventListener("click", run);
+  for (const b of $$("[data-verdict]")) b.addEventListener("click", () => give(b.dataset.verdict));
+  for (const b of $$("[data-insert]")) b.addEventListener("click", () => replace(fields.question, data[b.dataset.insert]));
+  for (const b of $$("[data-take]")) b.addEventListener("click", () => take(+b.dataset.take));
+  for (const k of $$("[data-letter]")) k.textContent = "ab"[+k.dataset.letter];
+  $("#undo").addEventListener("click", undo);
+  const revert = blurAfter(() => { openTab("tab-edit"); replace(fields.query, data.cleaned); });
+  const trim = blurAfter(() => { if (!data.trimmed) { toast("There is no trimmed proposal."); return; } openTab("tab-edit"); replace(fields.query, data.trimmed); });
+  $("#revert").addEventListener("click", revert);
+  if ($("#take-trimmed")) $("#take-trimmed").addEventListener("click", trim);
+  if ($("#confirm")) $("#confirm").addEventListener("click", confirm);
+  startExclude();
+
+  key("e", "edit the query", () => { openTab("tab-edit"); fields.query.focus(); });
+  key("w", "write the question", () => fields.question.focus());
+  key("n", "note", () => fields.note.focus());
+  key("r", "run the query", run);
+  key("Ctrl+Enter", "run, from any field", run, true);
+  key("o", "take the harvested query back", revert);
+  if (data.trimmed) key("t", "take the trimmed query", trim);
+  if (data.precise) key("1", "insert the model’s precise question", () => replace(fields.question, data.precise));
+  if (data.natural) key("2", "insert the model’s natural question", () => replace(fields.question, data.natural));
+  if (!data.resolution) key("d", "read the discussion", () => $("#discussion").focus());
+  if (data.works) { key("a", "take A’s work", () => take(0)); key("b", "take B’s work", () => take(1)); key("c", "confirm", confirm); }
+  key("i", "include", () => give("include"));
+  key("m", "modify", () => give("modify"));
+  key("x", "exclude", () => give("exclude"));
+  if (!data.resolution) { key("s", "skip", () => give("skip")); if (data.compare) key("c", "compare verdicts", () => go(data.compare)); }
+  key("u", "undo my last verdict", undo);
+  key("j", "next", () => go(data.after || data.queue));
+  key("k", "previous", () => go(data.before || data.queue));
+  key("h", "history", () => link("#history-link"));
+  key("Escape", "leave a field", () => {});
+
+  let draft = null;
+  try { draft = JSON.parse(localStorage.getItem(store)); } catch { forget(); }
+  if (draft && !equal(draft, saved)) {
+    status("unsaved text found", "bad");
+    banner("Text of " + new Date(draft.at).toLocaleString("en-GB") + " did not reach the server" + (draft.version === version ? "." : "; another text was saved since."), [
+      ["Take it", () => { put(draft); save(); fields.question.focus(); }], ["Discard it", () => { forget(); status(""); }]], both(draft));
+  } else forget();
+  paint();
+  check();
+  if (data.resolution) showVerdict(verdict); else if (version) status("saved", "ok");
+  return { flush };
+}
+for (const pre of $$("pre.sparql")) highlight(pre, pre.textContent);
+if (page === "item" || page === "compare") editor = startEditor();
