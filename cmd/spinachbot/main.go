@@ -46,6 +46,7 @@ func commands() map[string]command {
 	}
 	return map[string]command{
 		"ask":     {"one question, steps shown as they happen", runAsk},
+		"dataset": {"annotate, export, split, verify and describe a benchmark", runDataset},
 		"demo":    {"the bot at work on its own small wiki: start here", runDemo},
 		"eval":    {"benchmarks: score results, and more", runEval},
 		"forum":   {"a talk page as threads and comments, JSON", plain(runForum)},

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/release"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/store"
+	"github.com/spinachbot/spinachbot/internal/web/annotate"
+)
+
+// annotationsFile is the database of annotations in a harvest's folder.
+const annotationsFile = "annotations.db"
+
+func runDatasetAnnotate(ctx context.Context, e *env, args []string) int {
+	c := newCmdline(e, "dataset annotate", "[--addr A] [--kg G] DIR",
+		`Serves a page on which people turn the candidates of a harvest (DIR/candidates.jsonl) into benchmark items: discussion beside query beside result, a question to
+write, a verdict to give. Everything is kept in DIR/annotations.db. The page listens on loopback only and has no passwords: everybody who may use this machine may
+annotate, under a name of their choice. docs/annotating.md says how to work with it.`,
+		config.Graph)
+	addr := c.fs.String("addr", "127.0.0.1:8090", "loopback `address` to listen on; port 0 takes a free one")
+	graphName := c.fs.String("kg", "wikidata", "knowledge `graph` on which queries are tried: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)")
+	rest, done, code := c.parse(args)
+	if done {
+		return code
+	}
+	if len(rest) != 1 {
+		return misuse(e, "dataset annotate: say which harvest: spinachbot dataset annotate DIR")
+	}
+	if err := wantLoopback(*addr); err != nil {
+		return misuse(e, "dataset annotate: %v", err)
+	}
+	cfg, ok := c.load()
+	if !ok {
+		return exitUsage
+	}
+	lg := c.logger(slog.LevelWarn)
+	dir := rest[0]
+	candidates := &candidateFile{dir: dir}
+	if _, err := candidates.read(); err != nil {
+		return fail(e, err)
+	}
+	st, err := store.Open(ctx, filepath.Join(dir, annotationsFile))
+	if err != nil {
+		return fail(e, err)
+	}
+	defer st.Close()
+	graph, name, err := datasetGraph(lg, *graphName, cfg, st, e.now)
+	if err != nil {
+		return misuse(e, "dataset annotate: %v", err)
+	}
+	page, err := annotate.New(annotate.Options{
+		Log: lg, Store: st, Graph: graph, GraphName: name, Candidates: candidates.read, Changed: candidates.changed,
+		Keep: func(query string, t *kg.Table) error { return release.Keep(dir, query, t) }, Now: e.now,
+	})
+	if err != nil {
+		return fail(e, err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", *addr)
+	if err != nil {
+		return fail(e, fmt.Errorf("cannot listen on %s: %w; choose another address with --addr", *addr, err))
+	}
+	if tcp, ok := listener.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+		listener.Close()
+		return misuse(e, "dataset annotate: %s is reachable from other machines; this page is for loopback only", listener.Addr())
+	}
+	fmt.Fprintf(e.stdout, "http://%s/\n", listener.Addr())
+	if err := servePage(ctx, listener, page); err != nil {
+		return fail(e, err)
+	}
+	return exitOK
+}
+
+// wantLoopback refuses addresses that other machines can reach.
+func wantLoopback(addr string) error {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return fmt.Errorf("--addr %s is no address: want 127.0.0.1:8090 or the like", addr)
+	}
+	if !config.Loopback(host) {
+		return fmt.Errorf("--addr %s is reachable from other machines; the page has no passwords and listens on loopback only, such as 127.0.0.1:8090 (use ssh -L to reach it from elsewhere)", addr)
+	}
+	return nil
+}
+
+// servePage answers requests until ctx is done; requests under way get two seconds to end.
+func servePage(ctx context.Context, listener net.Listener, h http.Handler) error {
+	server := &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer cancel()
+	if err := server.Shutdown(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+// datasetGraph gives the graph that --kg names, and what to call it.
+func datasetGraph(lg *slog.Logger, name string, cfg *config.Config, st *store.Store, now func() time.Time) (annotate.Graph, string, error) {
+	switch name {
+	case "embedded":
+		g, err := builtinGraph(now)
+		return g, "the built-in slice", err
+	case "wikidata":
+		g, err := newGraph(lg, cfg, st, nil)
+		return g, strings.TrimPrefix(cfg.SPARQLEndpoint, "https://"), err
+	}
+	return nil, "", fmt.Errorf("there is no graph %q; this version has wikidata and embedded", name)
+}
+
+// candidateFile reads a harvest's candidates and sees when a later harvest has replaced them.
+type candidateFile struct {
+	dir  string
+	mu   sync.Mutex
+	seen os.FileInfo
+}
+
+func (f *candidateFile) read() ([]dataset.Candidate, error) {
+	info, err := os.Stat(filepath.Join(f.dir, dataset.CandidatesFile))
+	if err == nil {
+		f.mu.Lock()
+		f.seen = info
+		f.mu.Unlock()
+	}
+	return dataset.ReadCandidatesDir(f.dir)
+}
+
+func (f *candidateFile) changed() bool {
+	info, err := os.Stat(filepath.Join(f.dir, dataset.CandidatesFile))
+	if err != nil {
+		return false // half replaced, or gone: what was read stays
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seen == nil || !info.ModTime().Equal(f.seen.ModTime()) || info.Size() != f.seen.Size()
+}
+
+// readGolds reads what annotators keep: what was validated, or with included also what one has kept and nobody disputes.
+func readGolds(ctx context.Context, dir string, st annotate.Store, validated bool) ([]dataset.Candidate, []release.Gold, error) {
+	candidates, err := dataset.ReadCandidatesDir(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	works, err := st.Works(ctx, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	by := map[string][]annotate.Work{}
+	for _, w := range works {
+		by[w.Candidate] = append(by[w.Candidate], w)
+	}
+	var golds []release.Gold
+	for i := range candidates {
+		c := annotate.NewCase(&candidates[i], by[candidates[i].ID])
+		w := c.Final(validated)
+		if w == nil || !w.Keeps() {
+			continue
+		}
+		g := release.Gold{Candidate: &candidates[i], Query: w.Query, Question: w.Question, Modified: w.Verdict == dataset.Modify, Validated: c.State() == annotate.Resolved, At: w.Decided}
+		for _, d := range c.Decided() {
+			g.By = append(g.By, d.Annotator)
+		}
+		golds = append(golds, g)
+	}
+	return candidates, golds, nil
+}
+
+// openAnnotations opens the annotations of a harvest's folder, which must be there.
+func openAnnotations(ctx context.Context, dir string) (*store.Store, error) {
+	name := filepath.Join(dir, annotationsFile)
+	if _, err := os.Stat(name); err != nil {
+		return nil, fmt.Errorf("%s holds no annotations: annotate first with spinachbot dataset annotate %s (%w)", dir, dir, err)
+	}
+	return store.Open(ctx, name)
+}

@@ -1,0 +1,266 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/release"
+	"github.com/spinachbot/spinachbot/internal/web/annotate"
+)
+
+// goldFlags are the flags of commands that work on what annotators keep.
+type goldFlags struct{ state, format, name *string }
+
+func newGoldFlags(c *cmdline, format bool) *goldFlags {
+	g := &goldFlags{state: c.fs.String("state", "validated", "`which` candidates: validated (confirmed or resolved by a second person) or included (also those that one person kept and nobody disputes)")}
+	if format {
+		g.format = c.fs.String("format", "spinach", "`form` of the file: "+strings.Join(release.Formats, ", "))
+		g.name = c.fs.String("name", "spinachbot", "the benchmark's `name`, which QALD's form has a place for")
+	}
+	return g
+}
+
+func (g *goldFlags) check() error {
+	if *g.state != "validated" && *g.state != "included" {
+		return fmt.Errorf("--state takes validated or included, not %q", *g.state)
+	}
+	if g.format != nil && !slices.Contains(release.Formats, *g.format) {
+		return fmt.Errorf("there is no format %q; say %s", *g.format, strings.Join(release.Formats, ", "))
+	}
+	return nil
+}
+
+// read opens the folder's annotations and gives what they keep. Nothing kept is an error: an empty benchmark is a mistake.
+func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, []release.Gold, error) {
+	st, err := openAnnotations(ctx, dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer st.Close()
+	candidates, golds, err := readGolds(ctx, dir, st, *g.state == "validated")
+	if err == nil && len(golds) == 0 {
+		err = fmt.Errorf("nothing in %s is %s yet", dir, *g.state)
+		if *g.state == "validated" {
+			err = fmt.Errorf("%w; --state included takes what one person has kept", err)
+		}
+	}
+	return candidates, golds, err
+}
+
+func runDatasetExport(ctx context.Context, e *env, args []string) int {
+	c := newCmdline(e, "dataset export", "[--format F] [--state S] [--out FILE] DIR",
+		`Writes what annotators keep as a benchmark: SPINACH's JSON (its own evaluation reads it), GRASP's JSON lines, or QALD JSON (with the stored answers).`)
+	flags := newGoldFlags(c, true)
+	out := c.fs.String("out", "", "`file` to write instead of standard output; replaced as a whole")
+	rest, done, code := c.parse(args)
+	if done {
+		return code
+	}
+	if len(rest) != 1 {
+		return misuse(e, "dataset export: say which harvest: spinachbot dataset export DIR")
+	}
+	if err := flags.check(); err != nil {
+		return misuse(e, "dataset export: %v", err)
+	}
+	_, golds, err := flags.read(ctx, rest[0])
+	if err != nil {
+		return fail(e, err)
+	}
+	var b bytes.Buffer
+	if err := writeItems(&b, rest[0], golds, flags); err != nil {
+		return fail(e, err)
+	}
+	if *out == "" || *out == "-" {
+		if _, err := e.stdout.Write(b.Bytes()); err != nil {
+			return fail(e, err)
+		}
+		return exitOK
+	}
+	if err := replaceFile(*out, b.Bytes()); err != nil {
+		return fail(e, err)
+	}
+	fmt.Fprintf(e.stderr, "%s: %d items\n", *out, len(golds))
+	return exitOK
+}
+
+func writeItems(w io.Writer, dir string, golds []release.Gold, flags *goldFlags) error {
+	items, err := release.Items(dir, golds, *flags.format == "qald")
+	if err != nil {
+		return err
+	}
+	return release.Write(w, *flags.format, *flags.name, items)
+}
+
+// replaceFile writes a file as a whole: a reader finds the former text or this one.
+func replaceFile(name string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Chmod(0o644)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("writing %s: %w", name, err), os.Remove(f.Name()))
+	}
+	return nil
+}
+
+func runDatasetSplit(ctx context.Context, e *env, args []string) int {
+	c := newCmdline(e, "dataset split", "[--dev N|SHARE] [--seed S] [--out FOLDER] DIR",
+		`Writes dev.json and test.json (dev.jsonl and test.jsonl in GRASP's form). Near-duplicates stay together. The same seed gives the same split; with a share, items that
+later harvests add move none that are there, unless they tie two groups of near-duplicates together.`)
+	flags := newGoldFlags(c, true)
+	dev := c.fs.String("dev", "0.5", "how much goes to dev: a `number` of items, or a share such as 0.5 or 50%")
+	seed := c.fs.Uint64("seed", 1, "`seed` of the split")
+	out := c.fs.String("out", "", "`folder` for the two files (default DIR)")
+	rest, done, code := c.parse(args)
+	if done {
+		return code
+	}
+	if len(rest) != 1 {
+		return misuse(e, "dataset split: say which harvest: spinachbot dataset split DIR")
+	}
+	part, err := parsePart(*dev)
+	if err == nil {
+		err = flags.check()
+	}
+	if err != nil {
+		return misuse(e, "dataset split: %v", err)
+	}
+	candidates, golds, err := flags.read(ctx, rest[0])
+	if err != nil {
+		return fail(e, err)
+	}
+	devPart, testPart := release.Divide(candidates, golds, part, *seed)
+	folder, ext := *out, ".json"
+	if folder == "" {
+		folder = rest[0]
+	}
+	if *flags.format == "grasp" {
+		ext = ".jsonl"
+	}
+	for _, half := range []struct {
+		name  string
+		golds []release.Gold
+	}{{"dev", devPart}, {"test", testPart}} {
+		var b bytes.Buffer
+		if err := writeItems(&b, rest[0], half.golds, flags); err != nil {
+			return fail(e, err)
+		}
+		name := filepath.Join(folder, half.name+ext)
+		if err := replaceFile(name, b.Bytes()); err != nil {
+			return fail(e, err)
+		}
+		fmt.Fprintf(e.stdout, "%s: %d items\n", name, len(half.golds))
+	}
+	return exitOK
+}
+
+// parsePart reads --dev.
+func parsePart(s string) (release.Part, error) {
+	if p, ok := strings.CutSuffix(s, "%"); ok {
+		share, err := strconv.ParseFloat(p, 64)
+		if err == nil && share >= 0 && share <= 100 {
+			return release.Part{Share: share / 100}, nil
+		}
+	} else if n, err := strconv.Atoi(s); err == nil && n >= 1 {
+		return release.Part{N: n}, nil
+	} else if share, err := strconv.ParseFloat(s, 64); err == nil && share >= 0 && share < 1 {
+		return release.Part{Share: share}, nil
+	}
+	return release.Part{}, fmt.Errorf("--dev takes a number of items (100), or a share of them (0.5, 50%%), not %q", s)
+}
+
+func runDatasetCard(ctx context.Context, e *env, args []string) int {
+	c := newCmdline(e, "dataset card", "[--state S] [--name N] [--out FILE] DIR",
+		`Writes the benchmark's dataset card in Markdown: what it is, the funnel of the harvest, agreement of the annotators, statistics, licence, and the permanent link of every
+discussion it is made of, as the licence wants it.`)
+	flags := newGoldFlags(c, false)
+	name := c.fs.String("name", "Benchmark", "the benchmark's `name`")
+	out := c.fs.String("out", "", "`file` to write instead of standard output")
+	rest, done, code := c.parse(args)
+	if done {
+		return code
+	}
+	if len(rest) != 1 {
+		return misuse(e, "dataset card: say which harvest: spinachbot dataset card DIR")
+	}
+	if err := flags.check(); err != nil {
+		return misuse(e, "dataset card: %v", err)
+	}
+	d := &release.Description{Name: *name, Made: e.now(), Command: "spinachbot dataset card"}
+	if err := describe(ctx, rest[0], flags, d); err != nil {
+		return fail(e, err)
+	}
+	var b bytes.Buffer
+	err := release.Card(&b, d)
+	if err == nil && *out != "" && *out != "-" {
+		err = replaceFile(*out, b.Bytes())
+	} else if err == nil {
+		_, err = e.stdout.Write(b.Bytes())
+	}
+	if err != nil {
+		return fail(e, err)
+	}
+	return exitOK
+}
+
+// describe gathers what a card tells.
+func describe(ctx context.Context, dir string, flags *goldFlags, d *release.Description) error {
+	var err error
+	if d.Candidates, d.Golds, err = flags.read(ctx, dir); err != nil {
+		return err
+	}
+	if f, err := dataset.ReadFunnel(dir); err == nil {
+		d.Funnel = &f
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	st, err := openAnnotations(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	events, err := st.WorkEvents(ctx, "", "")
+	if err != nil {
+		return err
+	}
+	people := map[string]bool{}
+	for _, x := range events {
+		people[x.Who] = true
+	}
+	d.Annotators = len(people)
+	for i, a := range annotate.Agreements(annotate.FirstVerdicts(events)) {
+		line := fmt.Sprintf("Pair %d: %d candidates in common, observed agreement %.0f %%", i+1, a.N, 100*a.Observed) // without names: a card is public
+		if a.Kappa != nil {
+			line += fmt.Sprintf(", Cohen's kappa %.2f", *a.Kappa)
+		}
+		d.Agreement = append(d.Agreement, line)
+	}
+	items, err := release.Items(dir, d.Golds, false)
+	if err != nil {
+		return err
+	}
+	d.Statistics, err = statistics(items)
+	return err
+}
