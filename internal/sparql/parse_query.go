@@ -2,7 +2,6 @@ package sparql
 
 import (
 	"math"
-	"net/url"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -90,15 +89,7 @@ func (p *parser) resolve(t token) string {
 	if p.base == "" {
 		return iri
 	}
-	base, err := url.Parse(p.base)
-	if err != nil {
-		return iri
-	}
-	ref, err := url.Parse(iri)
-	if err != nil || ref.IsAbs() {
-		return iri
-	}
-	return base.ResolveReference(ref).String()
+	return resolveIRI(p.base, iri)
 }
 
 // body reads what follows a query's head: dataset, named subqueries, pattern, modifiers.

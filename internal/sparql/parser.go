@@ -24,8 +24,14 @@ func (p *parser) parse(text string) (*Query, error) {
 	if len(text) > MaxLength {
 		return nil, Errors{{Line: 1, Column: 1, Message: fmt.Sprintf("the text is longer than %d bytes", MaxLength), Hint: "send one query at a time"}}
 	}
-	p.text = plainPunctuation(text)
+	p.text = text
 	q := p.run()
+	if q == nil && !p.plain {
+		if plain := plainPunctuation(text); plain != text {
+			again := parser{plain: true}
+			return again.parse(plain)
+		}
+	}
 	if len(p.errs) == 0 && q.Form != Update {
 		p.checkScopes(q)
 	}
@@ -53,6 +59,7 @@ type parser struct {
 	read       int   // number of tokens in window
 	window     [window]token
 	depth      int
+	plain      bool // the text has been through plainPunctuation
 	recovering bool
 	errs       Errors
 	taken      int // comments already attached
