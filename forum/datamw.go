@@ -111,6 +111,9 @@ func (t *transclusion) write(b *strings.Builder, open, end string) {
 			}
 		} else {
 			b.WriteString(p.key + "=")
+			if strings.Contains(p.value, "(UTC)") { // a discussion: it began on a line of its own
+				b.WriteByte('\n')
+			}
 			if i == len(t.Params)-1 {
 				end = trimmed(p.value) + end
 			}
@@ -124,7 +127,7 @@ func (t *transclusion) write(b *strings.Builder, open, end string) {
 // which would take the closing braces with it, and any blank between the query's brace and the template's.
 func trimmed(value string) string {
 	switch {
-	case strings.Contains(value[strings.LastIndexByte(value, '\n')+1:], "#"):
+	case strings.Contains(value[strings.LastIndexByte(value, '\n')+1:], "#"), strings.Contains(value, "(UTC)"):
 		return "\n"
 	case strings.HasSuffix(value, "}"):
 		return " "
@@ -132,22 +135,21 @@ func trimmed(value string) string {
 	return ""
 }
 
-// sources are the query templates of a page's wikitext, by what data-mw tells of them. What it does not tell is the blanks around names and values and the parameters
+// sources are the templates of a page's wikitext, by what data-mw tells of them. What it does not tell is the blanks around names and values and the parameters
 // that were given twice; both matter when careless pipes made parameters of the pieces of a query.
 type sources struct {
-	names *names
 	byKey map[string][]string // in page order
 }
 
-func newSources(text string, n *names) *sources {
-	s := &sources{names: n, byKey: map[string][]string{}}
+func newSources(text string) *sources {
+	s := &sources{byKey: map[string][]string{}}
 	if text == "" {
 		return s
 	}
 	doc := wikitext.Preprocess(text, wikitext.Options{})
 	for i := range doc.Nodes {
 		t := &doc.Nodes[i]
-		if t.Kind != wikitext.Template || !wikitext.NameIs(t.Name, n.query) {
+		if t.Kind != wikitext.Template {
 			continue
 		}
 		var params ordered
@@ -189,7 +191,7 @@ func templateKey(name string, params ordered) string {
 
 // take gives the next template of the wikitext that reads like this one.
 func (s *sources) take(t *transclusion) (string, bool) {
-	if len(s.byKey) == 0 || !wikitext.NameIs(t.Target.WT, s.names.query) {
+	if len(s.byKey) == 0 {
 		return "", false
 	}
 	key := templateKey(t.Target.WT, t.Params)

@@ -46,7 +46,7 @@ func readHTML(title string, r io.Reader, opts Options, bytes, tags int) (*Page, 
 	case err != nil:
 		return nil, fmt.Errorf("read HTML of %q: %w: %w", clip(title, 100), ErrHTML, err)
 	}
-	text, ok := unparse(doc, newSources(opts.Wikitext, newNames(opts)), bytes)
+	text, ok := unparse(doc, newSources(opts.Wikitext), bytes)
 	if !ok {
 		return nil, fmt.Errorf("read HTML of %q: it stands for more than %d bytes of wikitext: %w", clip(title, 100), bytes, ErrHTML)
 	}

@@ -238,13 +238,13 @@ func (n *names) tokens(s string) []token {
 			i += k + 2
 			from = i
 		case s[i] == '<':
-			k := strings.IndexByte(s[i:], '>')
-			if k < 0 {
+			k := tagLength(s[i:])
+			if k == 0 {
 				shown++
 				i++
 				continue
 			}
-			i += k + 1
+			i += k
 		default:
 			_, w := utf8.DecodeRuneInString(s[i:])
 			shown++
@@ -253,6 +253,14 @@ func (n *names) tokens(s string) []token {
 	}
 	flush(len(s))
 	return out
+}
+
+// tagLength is the length of the tag or comment that s begins with, 0 if its "<" begins none.
+func tagLength(s string) int {
+	if len(s) < 3 || s[1] != '!' && s[1] != '/' && !(s[1]|0x20 >= 'a' && s[1]|0x20 <= 'z') {
+		return 0
+	}
+	return strings.IndexByte(s, '>') + 1
 }
 
 // linkEnd returns the offset after "]]" of the link that opens at i, links inside it skipped; -1 if it never ends.
@@ -295,8 +303,8 @@ func shownLength(s string) int {
 	n := 0
 	for i := 0; i < len(s); {
 		if s[i] == '<' {
-			if k := strings.IndexByte(s[i:], '>'); k >= 0 {
-				i += k + 1
+			if k := tagLength(s[i:]); k > 0 {
+				i += k
 				continue
 			}
 		}

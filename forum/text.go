@@ -214,13 +214,30 @@ func stripCell(b *strings.Builder, s string, i int, table *bool) int {
 	case start && strings.HasPrefix(s[i:], "|+"):
 		return i + 2
 	case start:
-		return i + 1
+		return i + 1 + attributes(s[i+1:])
 	case i+1 < len(s) && s[i+1] == s[i]:
 		b.WriteByte('|')
-		return i + 2
+		return i + 2 + attributes(s[i+2:])
 	}
 	b.WriteByte(s[i])
 	return i + 1
+}
+
+// attributes is the length of the attributes before a cell's text, with the bar behind them: what stands before the first bar, unless there is a link in it
+// (MediaWiki, Parser::handleTables).
+func attributes(s string) int {
+	for i := 0; i < len(s) && i < 500; i++ {
+		switch s[i] {
+		case '|':
+			if i+1 < len(s) && s[i+1] == '|' {
+				return 0
+			}
+			return i + 1
+		case '\n', '[', '{':
+			return 0
+		}
+	}
+	return 0
 }
 
 // tidy takes list prefixes and spare blanks off every line.
@@ -236,6 +253,9 @@ func tidy(s string) string {
 		}
 		if rest = strings.TrimSpace(rest); strings.Contains(rest, "  ") || strings.ContainsAny(rest, "\t\r\u200e\u200f") {
 			rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\u200e' || r == '\u200f' }), " ")
+		}
+		if strings.HasPrefix(rest, "----") && strings.Trim(rest, "-") == "" {
+			rest = "" // a rule
 		}
 		if rest != "" || len(out) > 0 && out[len(out)-1] != "" {
 			out = append(out, rest)

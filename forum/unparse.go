@@ -153,7 +153,9 @@ func (u *unparser) element(n *dom.Node) {
 		u.children(n)
 		u.put(quotes)
 	case atom.Br:
-		u.put("<br>")
+		if !blankLine(n) {
+			u.put("<br>")
+		}
 	case atom.Hr:
 		u.newline()
 		u.put("----")
@@ -204,6 +206,16 @@ func isBlock(n *dom.Node) bool {
 	return false
 }
 
+// blankLine reports whether a line break is what MediaWiki makes of a second blank line: it begins a paragraph and ends its line.
+func blankLine(br *dom.Node) bool {
+	if br.Parent == nil || br.Parent.DataAtom != atom.P {
+		return false
+	}
+	before, after := br.PrevSibling, br.NextSibling
+	return (before == nil || before.Type == dom.TextNode && before.PrevSibling == nil && strings.TrimSpace(before.Data) == "") &&
+		(after == nil || after.Type == dom.TextNode && strings.HasPrefix(after.Data, "\n"))
+}
+
 // typed writes an element that says what it was made from.
 func (u *unparser) typed(n *dom.Node, kind, about string) bool {
 	switch {
@@ -225,6 +237,8 @@ func (u *unparser) typed(n *dom.Node, kind, about string) bool {
 			u.done[about] = true
 		}
 		u.extension(&d)
+	case hasWord(kind, "mw:DisplaySpace"): // a blank that is shown as one that does not break
+		u.put(" ")
 	case hasWord(kind, "mw:Nowiki"):
 		u.wrapped(n, "nowiki", "")
 	case hasWord(kind, "mw:Entity"):
