@@ -9,7 +9,9 @@ import (
 // evalCommands are the subcommands of eval.
 func evalCommands() map[string]command {
 	return map[string]command{
-		"score": {"results against gold, by every published measure and ours", runEvalScore},
+		"run":     {"a benchmark asked: resumable, every trajectory kept", runEvalRun},
+		"compare": {"two or more runs on their common items, with error bars", runEvalCompare},
+		"score":   {"results against gold, by every published measure and ours", runEvalScore},
 	}
 }
 

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/evalrun"
+	"github.com/spinachbot/spinachbot/internal/store"
+)
+
+// evalMethods are the presets with their policies that eval run knows. A new one is a row here.
+var evalMethods = evalrun.Methods{
+	{Preset: "spinach", Policy: "linear", About: "the SPINACH paper's agent: one action after the other, with rollback", New: func(p evalrun.Parts) evalrun.Asker {
+		return agent.New(p.Log, p.Model, p.Graph, p.Labeler, p.Now, agent.Options{Diagnose: true})
+	}},
+}
+
+// evalRunFlags are the flags of eval run.
+type evalRunFlags struct {
+	preset, policy, kg, out    string
+	data                       fileList
+	script, recorded, language string
+	asOf                       string
+	ids                        fileList
+	jobs, limit, tries         int
+	usd                        float64
+	timeout                    time.Duration
+	skip, json                 bool
+	record                     string
+}
+
+func (f *evalRunFlags) declare(c *cmdline) {
+	c.fs.StringVar(&f.preset, "preset", "spinach", "which published system's way: "+strings.Join(evalMethods.Presets(), ", "))
+	c.fs.StringVar(&f.policy, "policy", "linear", "how steps are searched: "+strings.Join(evalMethods.Policies(), ", "))
+	c.fs.StringVar(&f.kg, "kg", "wikidata", "knowledge `graph`: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)")
+	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to hold in memory instead; may be given again")
+	c.fs.StringVar(&f.out, "out", "", "`folder` of the run: all it does is kept there, and it goes on from there")
+	c.fs.IntVar(&f.jobs, "jobs", 4, "`number` of items at once")
+	c.fs.IntVar(&f.limit, "limit", 0, "only the first `number` of items")
+	c.fs.Var(&f.ids, "ids", "only the items with these `ids`, separated by commas; may be given again")
+	c.fs.Float64Var(&f.usd, "usd-limit", 0, "US `dollars` that the run may cost in all its sessions; it stops in order before them")
+	c.fs.IntVar(&f.tries, "tries", 3, "`number` of attempts at an item that a service fails")
+	c.fs.StringVar(&f.script, "script", "", "`file` with a scripted model's answers, in place of the configured model")
+	c.fs.StringVar(&f.recorded, "recorded", "", "`file` with recorded answers: the log of SPINACH's evaluation, or one made with --record; --script answers what it does not hold")
+	c.fs.StringVar(&f.record, "record", "", "write all exchanges with model and graph to this new `file`, secrets scrubbed")
+	c.fs.StringVar(&f.language, "language", "", "language `code` of the questions; the file's, or detected, when not given")
+	c.fs.StringVar(&f.asOf, "as-of", "", "`time` that NOW() gives in a graph held in memory, such as 2025-01-31T00:00:00Z; the time of the run's start when not given")
+	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "longest time of a query on a graph held in memory")
+	c.fs.BoolVar(&f.skip, "skip-unscorable", false, "do not ask the items whose gold query fails or returns nothing")
+	c.fs.BoolVar(&f.json, "json", false, "print the summary as one JSON object")
+}
+
+const evalRunDoc = `Asks every question of a benchmark (SPINACH's, GRASP's or QALD's form, WikiWebQuestions, candidates) and keeps all in the folder of --out: results.jsonl, meta.jsonl,
+summary.json, gold answers with their time, every trajectory. Started again with the same settings it goes on where it stopped, also after kill -9; items that a
+service failed are asked again; other settings in the same folder are refused.
+Exit status: 1 also when a service failed items for good or the limit of money was reached; what is done is kept.`
+
+func runEvalRun(ctx context.Context, e *env, args []string) int {
+	c := newCmdline(e, "eval run", "[flags] --out DIR FILE", evalRunDoc, config.Data, config.Model, config.Limits, config.Graph)
+	var f evalRunFlags
+	f.declare(c)
+	rest, done, code := c.parse(args)
+	if done {
+		return code
+	}
+	method, err := evalMethods.Find(f.preset, f.policy)
+	if err == nil {
+		err = f.check(rest)
+	}
+	if err != nil {
+		return misuse(e, "eval run: %v", err)
+	}
+	items, hash, err := readBenchmark(e, rest[0])
+	if err != nil {
+		return fail(e, err)
+	}
+	items, renamed := evalrun.Unique(items)
+	if len(renamed) > 0 {
+		fmt.Fprintf(e.stderr, "spinachbot: warning: ids stand twice in the file; the later items are called %s\n", strings.Join(renamed, ", "))
+	}
+	chosen, err := f.choose(items)
+	if err != nil {
+		return misuse(e, "eval run: %v", err)
+	}
+	cfg, ok := c.load()
+	if !ok {
+		return exitUsage
+	}
+	if f.usd > 0 && cfg.InputUSD == 0 && cfg.OutputUSD == 0 {
+		return misuse(e, "eval run: --usd-limit needs prices: set OPENAI_INPUT_USD_PER_MTOK and OPENAI_OUTPUT_USD_PER_MTOK")
+	}
+	release, err := store.Lock(f.out)
+	if errors.Is(err, store.ErrLocked) {
+		return fail(e, fmt.Errorf("another run works in %s: %w", f.out, err))
+	} else if err != nil {
+		return fail(e, err)
+	}
+	defer func() { _ = release() }() // the operating system frees it in any case
+	s := &evalSession{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, flags: &f, method: method, items: items, chosen: chosen, hash: hash}
+	defer s.close()
+	return s.run(ctx)
+}
+
+// check looks at what flags can be wrong in.
+func (f *evalRunFlags) check(rest []string) error {
+	switch {
+	case len(rest) != 1:
+		return errors.New("want one benchmark file; see spinachbot eval run -h")
+	case f.out == "":
+		return errors.New("where is the run to be kept? name a folder with --out")
+	case f.kg != "wikidata" && f.kg != "embedded":
+		return fmt.Errorf("there is no graph %q; there are wikidata and embedded, and files with --data", f.kg)
+	case f.jobs < 1 || f.tries < 1:
+		return errors.New("--jobs and --tries want 1 or more")
+	case f.limit < 0 || f.usd < 0:
+		return errors.New("--limit and --usd-limit want a positive number")
+	case f.record != "" && f.recorded != "":
+		return errors.New("--record and --recorded exclude each other")
+	}
+	if f.asOf != "" {
+		if _, err := time.Parse(time.RFC3339, f.asOf); err != nil {
+			return fmt.Errorf("--as-of %q is no time such as 2025-01-31T00:00:00Z", f.asOf)
+		}
+	}
+	return nil
+}
+
+// choose gives the ids of the items to ask, nil for all.
+func (f *evalRunFlags) choose(items []dataset.Item) (map[string]bool, error) {
+	if f.limit == 0 && len(f.ids) == 0 {
+		return nil, nil
+	}
+	var wanted []string
+	for _, group := range f.ids {
+		for id := range strings.SplitSeq(group, ",") {
+			if id = strings.TrimSpace(id); id != "" {
+				wanted = append(wanted, id)
+			}
+		}
+	}
+	chosen := map[string]bool{}
+	for _, it := range items {
+		if (f.limit == 0 || len(chosen) < f.limit) && (len(wanted) == 0 || slices.Contains(wanted, it.ID)) {
+			chosen[it.ID] = true
+		}
+	}
+	for _, id := range wanted {
+		if !slices.ContainsFunc(items, func(it dataset.Item) bool { return it.ID == id }) {
+			return nil, fmt.Errorf("the benchmark has no item %q", id)
+		}
+	}
+	return chosen, nil
+}
+
+// readBenchmark reads a benchmark file and the hash of its content.
+func readBenchmark(e *env, path string) ([]dataset.Item, string, error) {
+	var data []byte
+	var err error
+	if path == "-" {
+		data, err = io.ReadAll(e.stdin)
+	} else {
+		data, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, "", fmt.Errorf("the benchmark cannot be read: %w", err)
+	}
+	items, _, err := dataset.ReadItems(strings.NewReader(string(data)))
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", path, err)
+	}
+	return items, hashOf(data), nil
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:16])
+}
+
+// hashFile names a file's content, for the settings of a run.
+func hashFile(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil)[:16]), nil
+}

@@ -1,0 +1,284 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/evalrun"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/sandbox"
+	"github.com/spinachbot/spinachbot/internal/store"
+)
+
+// evalSession is one process's work on a run: its settings turned into parts.
+type evalSession struct {
+	e      *env
+	lg     *slog.Logger
+	cfg    *config.Config
+	flags  *evalRunFlags
+	method evalrun.Method
+	items  []dataset.Item
+	chosen map[string]bool
+	hash   string // of the benchmark
+
+	settings evalrun.Settings
+	store    *store.Store // nil where nothing outside this machine is called
+	wrap     wrapper
+	account  *evalrun.Account
+	graph    agent.Graph
+	labeler  agent.Labeler
+	script   *llm.Script
+	model    agent.Model                  // configured or scripted; nil when there is none
+	recorded map[string]agent.RecordedRun // by question, white space folded
+	closers  []func() error
+}
+
+func (s *evalSession) close() {
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		if err := s.closers[i](); err != nil {
+			s.lg.Error("not everything could be closed", "error", err)
+		}
+	}
+}
+
+func (s *evalSession) run(ctx context.Context) int {
+	if err := s.readModels(); err != nil {
+		return misuse(s.e, "eval run: %v", err)
+	}
+	if s.model == nil && s.recorded == nil && s.script == nil && !s.cfg.HasModel() {
+		return misuse(s.e, "eval run: %v; or name a file with --script or --recorded", errNoModel)
+	}
+	if err := s.describe(); err != nil {
+		return fail(s.e, err)
+	}
+	var asOf time.Time
+	if s.flags.asOf != "" {
+		asOf, _ = time.Parse(time.RFC3339, s.flags.asOf) // checked before
+	}
+	info, err := evalrun.Begin(s.flags.out, s.settings, asOf, evalrun.Session{Started: s.e.now(), Version: version()})
+	if errors.Is(err, evalrun.ErrOtherSettings) {
+		return misuse(s.e, "eval run: %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	} else if err != nil {
+		return fail(s.e, err)
+	}
+	if err := errors.Join(s.openStore(ctx), s.openGraph(info.AsOf)); err != nil {
+		return fail(s.e, err)
+	}
+	if err := s.openModel(ctx); err != nil {
+		return fail(s.e, err)
+	}
+	p := newProgressLine(s.e.stderr, s.e.now)
+	sum, err := evalrun.Run(ctx, evalrun.Config{
+		Log: s.lg, Dir: s.flags.out, Info: info, Items: s.items, Chosen: s.chosen, Method: s.method, Model: s.modelFor, Graph: s.graph, Labeler: s.labeler,
+		Limits: runLimits(s.cfg), Language: s.flags.language, SkipUnscorable: s.flags.skip, Jobs: s.flags.jobs, Tries: s.flags.tries,
+		Score: evalrun.Metrics, Now: s.e.now, Sleep: systemClock{}.Sleep, Account: s.account, Progress: func(pr evalrun.Progress) { p.show(pr.String()) },
+	})
+	p.end()
+	if sum != nil {
+		if s.flags.json {
+			writeJSON(s.e.stdout, sum)
+		} else {
+			sum.WriteText(s.e.stdout)
+		}
+	}
+	switch {
+	case errors.Is(err, evalrun.ErrBudget):
+		return fail(s.e, fmt.Errorf("%w; to go on, run the same command with a higher --usd-limit (or another day, for DAILY_USD_LIMIT)", err))
+	case err != nil:
+		return fail(s.e, err)
+	case len(sum.FailedIDs) > 0:
+		return fail(s.e, fmt.Errorf("%d items were failed by a service; run the same command again to ask them again", len(sum.FailedIDs)))
+	}
+	return exitOK
+}
+
+// readModels reads script and record.
+func (s *evalSession) readModels() (err error) {
+	if s.flags.script != "" {
+		if s.script, err = readScript(s.flags.script); err != nil {
+			return err
+		}
+	}
+	replay := s.flags.recorded
+	if replay != "" {
+		if s.recorded, err = readRecordedRuns(replay); err != nil {
+			return err
+		}
+		if s.recorded != nil {
+			replay = ""
+		}
+	}
+	wrap, closeTape, err := tape(s.cfg, s.flags.record, replay)
+	if err != nil {
+		return err
+	}
+	s.wrap, s.closers = wrap, append(s.closers, closeTape)
+	return nil
+}
+
+// readRecordedRuns reads a log of SPINACH's evaluation; nil when the file is something else: a tape.
+func readRecordedRuns(path string) (map[string]agent.RecordedRun, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	first := make([]byte, 1)
+	if _, err := io.ReadFull(f, first); err != nil || first[0] != '[' {
+		return nil, nil
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	runs, err := agent.ReadRecordedRuns(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	out := make(map[string]agent.RecordedRun, len(runs))
+	for _, r := range runs {
+		out[foldSpace(r.Question)] = r
+	}
+	return out, nil
+}
+
+func foldSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// describe lists the settings that decide the run's results.
+func (s *evalSession) describe() error {
+	f, cfg := s.flags, s.cfg
+	limits := runLimits(cfg)
+	s.settings = evalrun.Settings{
+		"preset": f.preset, "policy": f.policy, "benchmark": s.hash, "language": f.language,
+		"limits": fmt.Sprintf("time %s, $%g an item", limits.Time, limits.USD),
+	}
+	if f.skip {
+		s.settings["skip-unscorable"] = "yes"
+	}
+	switch {
+	case len(f.data) > 0:
+		var hashes []string
+		for _, path := range f.data {
+			h, err := hashFile(path)
+			if err != nil {
+				return fmt.Errorf("cannot read the graph's data: %w", err)
+			}
+			hashes = append(hashes, h)
+		}
+		s.settings["graph"] = fmt.Sprintf("%s, query-timeout %s", strings.Join(hashes, " "), f.timeout)
+	case f.kg == "embedded":
+		s.settings["graph"] = fmt.Sprintf("built-in slice, query-timeout %s", f.timeout)
+	default:
+		s.settings["graph"] = cfg.SPARQLEndpoint
+		if cfg.SPARQLFallback != "" {
+			s.settings["graph"] += " then " + cfg.SPARQLFallback
+		}
+	}
+	var models []string
+	for _, part := range []struct{ name, path string }{{"recorded", f.recorded}, {"scripted", f.script}} {
+		if part.path == "" {
+			continue
+		}
+		h, err := hashFile(part.path)
+		if err != nil {
+			return err
+		}
+		models = append(models, part.name+" "+h)
+	}
+	if models == nil {
+		models = []string{cfg.OpenAIModel, "at", cfg.OpenAIBaseURL, "sampling", cfg.OpenAISampling}
+	}
+	s.settings["model"] = strings.Join(models, " ")
+	return nil
+}
+
+// openStore opens the accounts: the run's always, the day's where money or a public endpoint is used.
+func (s *evalSession) openStore(ctx context.Context) (err error) {
+	var days llm.DayStore = llm.NewMemoryDays()
+	if s.local() {
+		s.account, err = evalrun.OpenAccount(s.flags.out, s.flags.usd, days)
+	} else {
+		if err := os.MkdirAll(s.cfg.DataDir, 0o700); err != nil {
+			return err
+		}
+		if s.store, err = store.Open(ctx, filepath.Join(s.cfg.DataDir, ledgerFile)); err != nil {
+			return err
+		}
+		s.closers = append(s.closers, s.store.Close)
+		s.account, err = evalrun.OpenAccount(s.flags.out, s.flags.usd, s.store)
+	}
+	if err == nil {
+		s.closers = append(s.closers, s.account.Close)
+	}
+	return err
+}
+
+// local reports whether nothing outside this machine is asked.
+func (s *evalSession) local() bool {
+	return (len(s.flags.data) > 0 || s.flags.kg == "embedded") && (s.script != nil || s.recorded != nil)
+}
+
+// openGraph opens the graph. One in memory has the run's own time as NOW() and a constant as RAND(), so that a run can be repeated.
+func (s *evalSession) openGraph(asOf time.Time) error {
+	opts := embedded.Options{Name: "built-in slice of Wikidata", Now: func() time.Time { return asOf }, Random: func() uint64 { return 0x9E3779B97F4A7C15 },
+		Timeout: s.flags.timeout}
+	var g *embedded.Graph
+	var err error
+	switch {
+	case len(s.flags.data) > 0:
+		opts.Name = "the graph of " + filepath.Base(s.flags.data[0])
+		g, err = embedded.Load(opts, s.flags.data...)
+	case s.flags.kg == "embedded":
+		g, err = sandbox.Graph(opts)
+	default:
+		client, err := newGraph(s.lg, s.cfg, s.store, s.wrap)
+		s.graph, s.labeler = client, client
+		return err
+	}
+	s.graph, s.labeler = g, g
+	return err
+}
+
+// openModel starts the scripted model, or makes the client of the configured one.
+func (s *evalSession) openModel(ctx context.Context) error {
+	settings, daily := modelSettings(s.cfg), s.cfg.DailyUSD
+	switch {
+	case s.script != nil:
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+		if err != nil {
+			return fmt.Errorf("the scripted model cannot listen: %w", err)
+		}
+		server := &http.Server{Handler: s.script.Handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
+		go func() { _ = server.Serve(l) }() // ends with Close
+		s.closers = append(s.closers, server.Close)
+		settings.BaseURL, settings.Model, settings.APIKey, daily = "http://"+l.Addr().String()+"/v1", llm.ScriptModel, llm.Secret{}, 0
+	case s.recorded != nil:
+		return nil // what it does not hold has no model
+	}
+	client, err := newModel(s.lg, settings, daily, s.account, s.e.now, s.wrap)
+	if err != nil {
+		return err
+	}
+	s.model = client
+	return nil
+}
+
+// modelFor gives the model for one attempt at an item: the record's when it holds the question, else the scripted or the configured one.
+func (s *evalSession) modelFor(it dataset.Item) agent.Model {
+	if run, ok := s.recorded[foldSpace(it.Question)]; ok {
+		return agent.NewRecordedModel(run)
+	}
+	return s.model
+}

@@ -1,0 +1,252 @@
+package evalrun
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Comparison is two or more runs on their common items.
+type Comparison struct {
+	Metric    string       `json:"metric"` // that the pairs are compared by
+	Runs      []RunSummary `json:"runs"`
+	Common    int          `json:"common"`     // items that stand in the averages of all runs and that no service failed in any: all figures are of these
+	LeftOut   []LeftOut    `json:"left_out"`   // items that do not
+	GoldDrift []string     `json:"gold_drift"` // common items whose gold result differs between the runs: the graph changed between their snapshots
+	Pairs     []Pair       `json:"pairs"`
+	Combined
+}
+
+// RunSummary is one of the runs.
+type RunSummary struct {
+	Name     string       `json:"name"`
+	Settings Settings     `json:"settings"`
+	Items    int          `json:"items"`
+	Failed   int          `json:"failed"` // by services, of all its items
+	Scores   []MetricMean `json:"scores"` // over the common items
+	Steps    float64      `json:"steps"`
+	Seconds  float64      `json:"seconds"`
+	Tokens   float64      `json:"tokens"` // in and out, an item
+	USD      float64      `json:"usd"`    // an item
+}
+
+// LeftOut is an item that is not compared, and why.
+type LeftOut struct {
+	ID  string `json:"id"`
+	Run string `json:"run"` // the first run that it is missing in
+	Why string `json:"why"` // not_run, service_failed, gold_missing, gold_failed, gold_empty
+}
+
+// Pair compares run B with run A: differences are B's figure less A's, from -1 to 1.
+type Pair struct {
+	A        string   `json:"a"`
+	B        string   `json:"b"`
+	F1       float64  `json:"f1_difference"`
+	Interval Interval `json:"f1_interval"` // 95 %, paired bootstrap
+	EM       float64  `json:"em_difference"`
+	OnlyA    int      `json:"em_only_a"`
+	OnlyB    int      `json:"em_only_b"`
+	P        float64  `json:"em_p"`   // McNemar, exact, two-sided
+	MDEEM    Figure   `json:"em_mde"` // smallest difference that these items would show, at the disagreement seen
+	MDEF1    Figure   `json:"f1_mde"`
+	Wins     int      `json:"wins"` // items with a higher F1 in B
+	Losses   int      `json:"losses"`
+	Ties     int      `json:"ties"`
+	Items    []Duel   `json:"items"` // wins and losses, greatest difference first
+}
+
+// Figure is a number that may be unknown: null.
+type Figure float64
+
+// MarshalJSON writes null for a number that is none.
+func (f Figure) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(f)) || math.IsInf(float64(f), 0) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(f))
+}
+
+// Duel is an item that one run does better.
+type Duel struct {
+	ID       string  `json:"id"`
+	Question string  `json:"question"`
+	A        float64 `json:"f1_a"`
+	B        float64 `json:"f1_b"`
+	Parting  Parting `json:"parting"`
+}
+
+// Compare compares runs by a metric, the first one when metric is empty. rng draws the bootstrap's samples.
+func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand) (*Comparison, error) {
+	if len(runs) < 2 {
+		return nil, errors.New("a comparison needs two runs or more")
+	}
+	metrics := runs[0].Metric
+	for _, r := range runs {
+		if len(metrics) == 0 {
+			metrics = r.Metric
+		}
+	}
+	if metric == "" && len(metrics) > 0 {
+		metric = metrics[0]
+	}
+	if len(metrics) > 0 && !slices.Contains(metrics, metric) {
+		return nil, fmt.Errorf("there is no metric %q; there are %v", metric, metrics)
+	}
+	nameApart(runs)
+	c := &Comparison{Metric: metric, LeftOut: []LeftOut{}, GoldDrift: []string{}, Pairs: []Pair{}}
+	common := c.align(runs)
+	c.Common = len(common)
+	for i, r := range runs {
+		c.Runs = append(c.Runs, summarise(r, i, metrics, common))
+	}
+	for a := range runs {
+		for b := a + 1; b < len(runs); b++ {
+			p, err := c.pair(runs[a], runs[b], a, b, common, rng)
+			if err != nil {
+				return nil, err
+			}
+			c.Pairs = append(c.Pairs, p)
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	c.Combined = combine(metrics, common)
+	return c, nil
+}
+
+// nameApart gives runs in folders of the same name different names.
+func nameApart(runs []*RunData) {
+	seen := map[string]int{}
+	for _, r := range runs {
+		if seen[r.Name]++; seen[r.Name] > 1 {
+			r.Name = fmt.Sprintf("%s (%d)", r.Name, seen[r.Name])
+		}
+	}
+}
+
+// align finds the common items, in the first run's order.
+func (c *Comparison) align(runs []*RunData) [][]*ItemData {
+	var out [][]*ItemData
+	seen := map[string]bool{}
+	for _, r := range runs {
+		for i := range r.Items {
+			id := r.Items[i].ID
+			if seen[id] {
+				continue
+			}
+			seen[id] = true
+			row := make([]*ItemData, len(runs))
+			drift := false
+			why, where := "", ""
+			for j, other := range runs {
+				row[j] = other.Item(id)
+				if w := leaves(row[j]); w != "" && why == "" {
+					why, where = w, other.Name
+				}
+				drift = drift || why == "" && resultKey(row[j].Gold) != resultKey(row[0].Gold)
+			}
+			if why != "" {
+				c.LeftOut = append(c.LeftOut, LeftOut{ID: id, Run: where, Why: why})
+				continue
+			}
+			if drift {
+				c.GoldDrift = append(c.GoldDrift, id)
+			}
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// leaves says why an item cannot be compared, "" when it can.
+func leaves(it *ItemData) string {
+	switch {
+	case it == nil || it.Reason == skipped:
+		return "not_run"
+	case it.Error != nil:
+		return "service_failed"
+	}
+	return it.excluded()
+}
+
+func summarise(r *RunData, i int, metrics []string, common [][]*ItemData) RunSummary {
+	s := RunSummary{Name: r.Name, Settings: r.Info.Settings, Items: len(r.Items)}
+	for j := range r.Items {
+		if r.Items[j].Error != nil {
+			s.Failed++
+		}
+	}
+	var steps, seconds, tokens, usd []float64
+	for _, row := range common {
+		m := row[i].Meta
+		steps, seconds = append(steps, float64(row[i].Steps)), append(seconds, float64(m.MS)/1000)
+		tokens, usd = append(tokens, float64(m.Usage.InputTokens+m.Usage.OutputTokens)), append(usd, m.Usage.USD)
+	}
+	s.Steps, s.Seconds, s.Tokens, s.USD = mean(steps), mean(seconds), mean(tokens), mean(usd)
+	for _, name := range metrics {
+		var f1, em []float64
+		for _, row := range common {
+			sc, _ := row[i].Score(name)
+			f1, em = append(f1, sc.F1), append(em, sc.EM)
+		}
+		s.Scores = append(s.Scores, MetricMean{name, mean(f1), mean(em)})
+	}
+	return s
+}
+
+func (c *Comparison) pair(ra, rb *RunData, a, b int, common [][]*ItemData, rng *rand.Rand) (Pair, error) {
+	p := Pair{A: ra.Name, B: rb.Name, Items: []Duel{}}
+	var f1, em []float64
+	for _, row := range common {
+		x, _ := row[a].Score(c.Metric)
+		y, _ := row[b].Score(c.Metric)
+		f1, em = append(f1, y.F1-x.F1), append(em, y.EM-x.EM)
+		switch {
+		case x.EM > y.EM:
+			p.OnlyA++
+		case y.EM > x.EM:
+			p.OnlyB++
+		}
+		if x.F1 == y.F1 {
+			p.Ties++
+			continue
+		}
+		if y.F1 > x.F1 {
+			p.Wins++
+		} else {
+			p.Losses++
+		}
+		ea, err := ra.Trajectory(row[a])
+		if err != nil {
+			return p, err
+		}
+		eb, err := rb.Trajectory(row[b])
+		if err != nil {
+			return p, err
+		}
+		d := Duel{ID: row[a].ID, Question: row[a].Question, A: x.F1, B: y.F1}
+		if ea != nil && eb != nil {
+			d.Parting = part(stepsOf(ea), stepsOf(eb))
+		}
+		p.Items = append(p.Items, d)
+	}
+	slices.SortStableFunc(p.Items, func(x, y Duel) int {
+		dx, dy := math.Abs(x.B-x.A), math.Abs(y.B-y.A)
+		switch {
+		case dx > dy:
+			return -1
+		case dx < dy:
+			return 1
+		}
+		return 0
+	})
+	n := len(common)
+	p.F1, p.Interval, p.MDEF1 = mean(f1), Bootstrap(f1, rng), Figure(meanMDE(f1))
+	p.EM, p.P, p.MDEEM = mean(em), McNemar(p.OnlyA, p.OnlyB), Figure(MDE(n, Observed(p.OnlyA, p.OnlyB, n)))
+	return p, nil
+}

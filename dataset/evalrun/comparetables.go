@@ -1,0 +1,135 @@
+package evalrun
+
+import (
+	"fmt"
+	"io"
+	"math"
+)
+
+// Tables are the comparison's tables: runs, pairs, combinations, and of each pair the items with the greatest differences, at most items of them.
+func (c *Comparison) Tables(items int) []Table {
+	out := []Table{c.runTable(), c.pairTable(), c.combinedTable()}
+	for i := range c.Pairs {
+		if p := &c.Pairs[i]; len(p.Items) > 0 && items > 0 {
+			out = append(out, c.duelTable(p, items))
+		}
+	}
+	return out
+}
+
+func points(v float64) string { return fmt.Sprintf("%.2f", 100*v) }
+
+func signed(v float64) string { return fmt.Sprintf("%+.2f", 100*v) }
+
+func (c *Comparison) runTable() Table {
+	t := Table{Title: fmt.Sprintf("Runs on their %d common items", c.Common), Head: []string{"run", "preset", "policy"}}
+	names := make([][]Cell, 3)
+	for _, r := range c.Runs {
+		for i, s := range []string{r.Name, r.Settings["preset"], r.Settings["policy"]} {
+			names[i] = append(names[i], Cell{Text: s})
+		}
+	}
+	columns := names
+	add := func(head string, better bool, of func(RunSummary) (float64, string)) {
+		var col []number
+		for _, r := range c.Runs {
+			v, s := of(r)
+			col = append(col, number{v, s})
+		}
+		t.Head, columns = append(t.Head, head), append(columns, ranked(col, better))
+	}
+	for i, m := range c.Runs[0].Scores {
+		add(m.Metric+" F1", true, func(r RunSummary) (float64, string) { return r.Scores[i].F1, points(r.Scores[i].F1) })
+		add("EM", true, func(r RunSummary) (float64, string) { return r.Scores[i].EM, points(r.Scores[i].EM) })
+	}
+	add("steps", false, func(r RunSummary) (float64, string) { return r.Steps, fmt.Sprintf("%.1f", r.Steps) })
+	add("tokens", false, func(r RunSummary) (float64, string) { return r.Tokens, fmt.Sprintf("%.0f", r.Tokens) })
+	add("USD", false, func(r RunSummary) (float64, string) { return r.USD, fmt.Sprintf("%.4f", r.USD) })
+	add("seconds", false, func(r RunSummary) (float64, string) { return r.Seconds, fmt.Sprintf("%.1f", r.Seconds) })
+	t.Rows = transpose(columns...)
+	left := map[string]int{}
+	for _, l := range c.LeftOut {
+		left[l.Why]++
+	}
+	for _, why := range sortedKeys(left) {
+		t.Note += fmt.Sprintf("%d left out (%s). ", left[why], why)
+	}
+	if n := len(c.GoldDrift); n > 0 {
+		t.Note += fmt.Sprintf("The gold result of %d items differs between the runs: %s.", n, list(c.GoldDrift, 5))
+	}
+	return t
+}
+
+func (c *Comparison) pairTable() Table {
+	t := Table{Title: "Differences in " + c.Metric, Head: []string{"run", "against", "F1", "95 % interval", "F1 MDE", "EM", "only one right", "p", "EM MDE", "wins", "losses", "ties"},
+		Note: fmt.Sprintf("Points; interval: paired bootstrap, %d resamples; p: McNemar's exact test, two-sided; MDE: smallest difference found with a power of 80 %% at 5 %%, given the "+
+			"disagreement seen.", Resamples)}
+	if len(c.Pairs) > 1 {
+		t.Note += fmt.Sprintf(" With %d comparisons, a p below %.4f is significant at 5 %% (Bonferroni).", len(c.Pairs), 0.05/float64(len(c.Pairs)))
+	}
+	mde := func(f Figure) string {
+		if math.IsNaN(float64(f)) {
+			return "–"
+		}
+		return points(float64(f))
+	}
+	for _, p := range c.Pairs {
+		t.Rows = append(t.Rows, cells(p.B, p.A, signed(p.F1), fmt.Sprintf("%s to %s", signed(p.Interval.Low), signed(p.Interval.High)), mde(p.MDEF1), signed(p.EM),
+			fmt.Sprintf("%d / %d", p.OnlyB, p.OnlyA), pValue(p.P), mde(p.MDEEM), fmt.Sprint(p.Wins), fmt.Sprint(p.Losses), fmt.Sprint(p.Ties)))
+	}
+	return t
+}
+
+func pValue(p float64) string {
+	if p < 0.0001 {
+		return "<0.0001"
+	}
+	return fmt.Sprintf("%.4f", p)
+}
+
+func (c *Comparison) combinedTable() Table {
+	t := Table{Title: "All runs together", Head: []string{"", "metric", "F1", "EM"},
+		Note: "Oracle: the better run of each item. Vote: the most frequent result, ties by confidence; results are the same when their rows are, in any order and under any names, label columns aside."}
+	for i, m := range c.Oracle {
+		t.Rows = append(t.Rows, cells("oracle", m.Metric, points(m.F1), points(m.EM)), cells("vote", m.Metric, points(c.Vote[i].F1), points(c.Vote[i].EM)))
+	}
+	return t
+}
+
+func (c *Comparison) duelTable(p *Pair, most int) Table {
+	t := Table{Title: fmt.Sprintf("%s against %s: where they differ most", p.B, p.A), Head: []string{"item", "F1 " + p.A, "F1 " + p.B, "part at step", p.A, p.B}}
+	for _, d := range p.Items[:min(len(p.Items), most)] {
+		step := "–"
+		if d.Parting.Step > 0 {
+			step = fmt.Sprint(d.Parting.Step)
+			if d.Parting.SameAction {
+				step += " (the graph's answer)"
+			}
+		}
+		row := cells(d.ID, points(d.A), points(d.B), step, cut(d.Parting.A, 60), cut(d.Parting.B, 60))
+		row[0].ID = d.ID
+		t.Rows = append(t.Rows, row)
+	}
+	if n := len(p.Items); n > most {
+		t.Note = fmt.Sprintf("%d more.", n-most)
+	}
+	return t
+}
+
+// WriteText writes the comparison for a terminal.
+func (c *Comparison) WriteText(w io.Writer, items int) {
+	for i, t := range c.Tables(items) {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		t.Text(w)
+	}
+}
+
+// WriteMarkdown writes the comparison in Markdown.
+func (c *Comparison) WriteMarkdown(w io.Writer, items int) {
+	fmt.Fprintf(w, "## Comparison of %d runs\n\n", len(c.Runs))
+	for _, t := range c.Tables(items) {
+		t.Markdown(w)
+	}
+}

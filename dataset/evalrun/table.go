@@ -1,0 +1,252 @@
+package evalrun
+
+import (
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Table is a table for people, in any of the forms text, Markdown, LaTeX, HTML. Its texts may come from anywhere: each form escapes what it must.
+type Table struct {
+	Title string
+	Note  string // below the table
+	Head  []string
+	Rows  [][]Cell
+}
+
+// Cell is a cell. Rank 1 marks the best of its column, 2 the second best. ID is set in a cell that stands for an item.
+type Cell struct {
+	Text string
+	Rank int
+	ID   string
+}
+
+func cells(texts ...string) []Cell {
+	out := make([]Cell, len(texts))
+	for i, t := range texts {
+		out[i] = Cell{Text: t}
+	}
+	return out
+}
+
+// number is a figure of a column that is ranked.
+type number struct {
+	value float64 // NaN: none
+	text  string
+}
+
+// ranked makes the cells of a column, best and second best marked; equal figures share a rank. A column with one figure has no best.
+func ranked(column []number, higherIsBetter bool) []Cell {
+	var values []float64
+	for _, n := range column {
+		if !math.IsNaN(n.value) {
+			values = append(values, n.value)
+		}
+	}
+	slices.Sort(values)
+	if higherIsBetter {
+		slices.Reverse(values)
+	}
+	values = slices.Compact(values)
+	out := make([]Cell, len(column))
+	for i, n := range column {
+		out[i].Text = n.text
+		switch {
+		case len(column) < 2 || len(values) < 2 || math.IsNaN(n.value):
+		case n.value == values[0]:
+			out[i].Rank = 1
+		case n.value == values[1] && len(column) > 2:
+			out[i].Rank = 2
+		}
+	}
+	return out
+}
+
+// transpose turns columns of cells into rows.
+func transpose(columns ...[]Cell) [][]Cell {
+	if len(columns) == 0 {
+		return nil
+	}
+	rows := make([][]Cell, len(columns[0]))
+	for i := range rows {
+		for _, c := range columns {
+			rows[i] = append(rows[i], c[i])
+		}
+	}
+	return rows
+}
+
+// Text writes the table for a terminal: best figures have a *, second best a +.
+func (t *Table) Text(w io.Writer) {
+	marks := [...]string{"", "*", "+"}
+	width := make([]int, len(t.Head))
+	lines := [][]string{t.Head}
+	for _, row := range t.Rows {
+		var line []string
+		for _, c := range row {
+			line = append(line, plain(c.Text)+marks[c.Rank])
+		}
+		lines = append(lines, line)
+	}
+	for _, line := range lines {
+		for i, s := range line {
+			width[i] = max(width[i], utf8.RuneCountInString(s))
+		}
+	}
+	fmt.Fprintf(w, "%s\n", plain(t.Title))
+	for _, line := range lines {
+		var b strings.Builder
+		for i, s := range line {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(s))
+			if i > 0 && t.numeric(i) {
+				s, pad = pad+s, ""
+			}
+			b.WriteString("  " + s + pad)
+		}
+		fmt.Fprintln(w, strings.TrimRight(b.String(), " "))
+	}
+	if t.Note != "" {
+		fmt.Fprintf(w, "  %s\n", plain(t.Note))
+	}
+}
+
+// numeric reports whether a column holds figures, which stand at the right.
+func (t *Table) numeric(i int) bool {
+	for _, row := range t.Rows {
+		if s := row[i].Text; s != "" && s != "–" && !strings.ContainsAny(s[:1], "0123456789-+−$<") {
+			return false
+		}
+	}
+	return len(t.Rows) > 0
+}
+
+// plain drops what could steer a terminal or turn a text around.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r):
+			return ' '
+		case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+var markdownEscaper = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`,
+	"~", `\~`, "!", `\!`)
+
+// Markdown writes the table for Markdown: best figures bold, second best underlined.
+func (t *Table) Markdown(w io.Writer) {
+	fmt.Fprintf(w, "### %s\n\n|", markdownEscaper.Replace(plain(t.Title)))
+	for _, h := range t.Head {
+		fmt.Fprintf(w, " %s |", markdownEscaper.Replace(plain(h)))
+	}
+	fmt.Fprint(w, "\n|")
+	for i := range t.Head {
+		if i > 0 && t.numeric(i) {
+			fmt.Fprint(w, " ---: |")
+		} else {
+			fmt.Fprint(w, " --- |")
+		}
+	}
+	for _, row := range t.Rows {
+		fmt.Fprint(w, "\n|")
+		for _, c := range row {
+			s := markdownEscaper.Replace(plain(c.Text))
+			switch c.Rank {
+			case 1:
+				s = "**" + s + "**"
+			case 2:
+				s = "<u>" + s + "</u>"
+			}
+			fmt.Fprintf(w, " %s |", s)
+		}
+	}
+	fmt.Fprint(w, "\n\n")
+	if t.Note != "" {
+		fmt.Fprintf(w, "%s\n\n", markdownEscaper.Replace(plain(t.Note)))
+	}
+}
+
+var latexEscaper = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "%", `\%`, "#", `\#`, "_", `\_`, "~", `\textasciitilde{}`,
+	"^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, `"`, `''`, "–", "--", "−", "$-$", "≥", `$\geq$`, "±", `$\pm$`, "…", `\dots{}`)
+
+// LaTeX writes the table for LaTeX with the package booktabs: best figures bold, second best underlined.
+func (t *Table) LaTeX(w io.Writer) {
+	spec := ""
+	for i := range t.Head {
+		if i > 0 && t.numeric(i) {
+			spec += "r"
+		} else {
+			spec += "l"
+		}
+	}
+	line := func(texts []string) { fmt.Fprintf(w, "%s \\\\\n", strings.Join(texts, " & ")) }
+	fmt.Fprintf(w, "\\begin{table}\n\\centering\n\\begin{tabular}{%s}\n\\toprule\n", spec)
+	head := make([]string, len(t.Head))
+	for i, h := range t.Head {
+		head[i] = latexEscaper.Replace(plain(h))
+	}
+	line(head)
+	fmt.Fprint(w, "\\midrule\n")
+	for _, row := range t.Rows {
+		out := make([]string, len(row))
+		for i, c := range row {
+			s := latexEscaper.Replace(plain(c.Text))
+			switch c.Rank {
+			case 1:
+				s = `\textbf{` + s + `}`
+			case 2:
+				s = `\underline{` + s + `}`
+			}
+			out[i] = s
+		}
+		line(out)
+	}
+	fmt.Fprintf(w, "\\bottomrule\n\\end{tabular}\n\\caption{%s}\n\\end{table}\n\n", latexEscaper.Replace(plain(strings.TrimSpace(t.Title+". "+t.Note))))
+}
+
+// HTML writes the table for the page of WriteHTML: link gives the address of an item, "" for none.
+func (t *Table) HTML(w io.Writer, link func(id string) string) {
+	fmt.Fprint(w, "<div class=\"scroll\"><table><thead><tr>")
+	for i, h := range t.Head {
+		fmt.Fprintf(w, "<th%s>%s</th>", t.align(i), html.EscapeString(plain(h)))
+	}
+	fmt.Fprint(w, "</tr></thead><tbody>")
+	for _, row := range t.Rows {
+		fmt.Fprint(w, "<tr>")
+		for i, c := range row {
+			s := html.EscapeString(plain(c.Text))
+			switch c.Rank {
+			case 1:
+				s = "<strong>" + s + "</strong>"
+			case 2:
+				s = "<u>" + s + "</u>"
+			}
+			if c.ID != "" && link != nil {
+				if to := link(c.ID); to != "" {
+					s = "<a href=\"" + html.EscapeString(to) + "\">" + s + "</a>"
+				}
+			}
+			fmt.Fprintf(w, "<td%s>%s</td>", t.align(i), s)
+		}
+		fmt.Fprint(w, "</tr>")
+	}
+	fmt.Fprint(w, "</tbody></table></div>\n")
+	if t.Note != "" {
+		fmt.Fprintf(w, "<p class=\"note\">%s</p>\n", html.EscapeString(plain(t.Note)))
+	}
+}
+
+func (t *Table) align(i int) string {
+	if i > 0 && t.numeric(i) {
+		return " class=\"num\""
+	}
+	return ""
+}

@@ -1,0 +1,113 @@
+package evalrun
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+)
+
+// resultKey is the same for two results that say the same: rows as a set, columns in any order and under any name, label columns left out where others stand
+// beside them. It is empty for no answer.
+func resultKey(raw json.RawMessage) string {
+	text := string(raw)
+	if text == "true" || text == "false" {
+		return text
+	}
+	var rows []map[string]json.RawMessage
+	if text == "" || text == "null" || json.Unmarshal(raw, &rows) != nil {
+		return ""
+	}
+	bare := false // a column that is no label
+	for _, row := range rows {
+		for name := range row {
+			bare = bare || !isLabel(name)
+		}
+	}
+	keys := make([]string, 0, len(rows))
+	for _, row := range rows {
+		var cells []string
+		for name, cell := range row {
+			if !bare || !isLabel(name) {
+				cells = append(cells, string(cell)) // one program wrote all results, keys in one order
+			}
+		}
+		slices.Sort(cells)
+		keys = append(keys, strings.Join(cells, "\x00"))
+	}
+	slices.Sort(keys)
+	return "rows\x01" + strings.Join(slices.Compact(keys), "\x01")
+}
+
+func isLabel(column string) bool {
+	return strings.HasSuffix(column, "Label") || strings.HasSuffix(column, "Description")
+}
+
+// vote returns the index of the run whose answer wins an item: that of the most frequent result; where several are as frequent, of the one with the highest
+// confidence of a run, then of the first run. Runs without an answer have no vote; -1 when none has one.
+func vote(items []*ItemData) int {
+	count, best := map[string]int{}, map[string]int{}
+	var order []string
+	for i, it := range items {
+		if !it.Answered {
+			continue
+		}
+		key := resultKey(it.Result.Result)
+		if count[key]++; count[key] == 1 {
+			best[key] = i
+			order = append(order, key)
+		} else if it.Confidence > items[best[key]].Confidence {
+			best[key] = i
+		}
+	}
+	win := -1
+	for _, key := range order {
+		i := best[key]
+		if win >= 0 {
+			before := resultKey(items[win].Result.Result)
+			if count[key] < count[before] || count[key] == count[before] && items[i].Confidence <= items[win].Confidence {
+				continue
+			}
+		}
+		win = i
+	}
+	return win
+}
+
+// Combined is what several runs would come to together.
+type Combined struct {
+	Oracle []MetricMean `json:"oracle"` // by the better run of each item: what a perfect choice would reach
+	Vote   []MetricMean `json:"vote"`   // by the most frequent result, ties by confidence
+}
+
+// MetricMean are the means of a metric over the common items.
+type MetricMean struct {
+	Metric string  `json:"metric"`
+	F1     float64 `json:"f1"`
+	EM     float64 `json:"em"`
+}
+
+// combine scores oracle and vote over the common items.
+func combine(metrics []string, common [][]*ItemData) Combined {
+	var c Combined
+	for _, name := range metrics {
+		var oracle, votes MetricMean
+		oracle.Metric, votes.Metric = name, name
+		for _, items := range common {
+			var bestF1, bestEM float64
+			for _, it := range items {
+				s, _ := it.Score(name)
+				bestF1, bestEM = max(bestF1, s.F1), max(bestEM, s.EM)
+			}
+			oracle.F1, oracle.EM = oracle.F1+bestF1, oracle.EM+bestEM
+			if win := vote(items); win >= 0 {
+				s, _ := items[win].Score(name)
+				votes.F1, votes.EM = votes.F1+s.F1, votes.EM+s.EM
+			}
+		}
+		if n := float64(len(common)); n > 0 {
+			oracle.F1, oracle.EM, votes.F1, votes.EM = oracle.F1/n, oracle.EM/n, votes.F1/n, votes.EM/n
+		}
+		c.Oracle, c.Vote = append(c.Oracle, oracle), append(c.Vote, votes)
+	}
+	return c
+}
