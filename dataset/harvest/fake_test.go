@@ -362,4 +362,4 @@ func thread(heading, request string, posts ...string) string {
 	return out + "\n"
 }
 
-func template(q string) string { return "{{SPARQL|query=" + strings.ReplaceAll(q, "|", "{{!}}") + "}}" }
+func posted(q string) string { return "{{SPARQL|query=" + strings.ReplaceAll(q, "|", "{{!}}") + "}}" }

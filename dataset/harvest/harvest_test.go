@@ -23,29 +23,29 @@ func planted(w *world) {
 	w.links.to["https://w.wiki/evil"] = "https://example.org/?query=SELECT"
 	w.links.to["https://w.wiki/page"] = "https://query.wikidata.org/"
 	w.wiki.put("2019/06", "Old requests.\n\n"+
-		thread("Plain", "Who are the people?", template(people), "Thank you!")+
+		thread("Plain", "Who are the people?", posted(people), "Thank you!")+
 		thread("Nothing", "Is anybody here?", "No.")+
-		thread("Two", "Films?", template("SELECT ?x { ?x wdt:P57 wd:Q1 }"), "better:", link("SELECT ?film WHERE { ?film wdt:P31 wd:Q11424 }"))+
-		thread("Ours last", "People, please", template(people+" LIMIT 2"), "SpinachBot@@"+template(people+" LIMIT 3"))+
-		thread("Only ours", "People, quick", "SpinachBot@@"+template(people))+
+		thread("Two", "Films?", posted("SELECT ?x { ?x wdt:P57 wd:Q1 }"), "better:", link("SELECT ?film WHERE { ?film wdt:P31 wd:Q11424 }"))+
+		thread("Ours last", "People, please", posted(people+" LIMIT 2"), "SpinachBot@@"+posted(people+" LIMIT 3"))+
+		thread("Only ours", "People, quick", "SpinachBot@@"+posted(people))+
 		thread("Short", "Films of Two", "see https://w.wiki/abc there"))
 	w.wiki.put("2019/07",
 		thread("Bad short", "Films of Three", "see https://w.wiki/evil there")+
-			thread("Bad short after a query", "Films of Four", template(people+" LIMIT 1"), "or https://w.wiki/none", "or https://w.wiki/page")+
-			thread("Broken", "Help", template("SELECT ?x WHERE { ?x wdt:P31 }"))+
+			thread("Bad short after a query", "Films of Four", posted(people+" LIMIT 1"), "or https://w.wiki/none", "or https://w.wiki/page")+
+			thread("Broken", "Help", posted("SELECT ?x WHERE { ?x wdt:P31 }"))+
 			thread("Update", "Help", "<syntaxhighlight lang=\"sparql\">INSERT DATA { wd:Q1 wdt:P31 wd:Q5 }</syntaxhighlight>")+
-			thread("Foreign", "Help", template("SELECT ?x WHERE { SERVICE <https://evil.example/sparql> { ?x ?y ?z } }"))+
-			thread("Search", "Help", template("SELECT ?x WHERE { SERVICE wikibase:mwapi { bd:serviceParam wikibase:api \"Search\" . ?x wikibase:apiOutputItem mwapi:title . } ?x wdt:P57 wd:Q1 }"))+
-			thread("Empty", "Help", template("SELECT ?x WHERE { ?x wdt:P31 wd:Q99 }"))+
-			thread("Papers", "Help", template("SELECT ?x WHERE { ?x wdt:P2860 wd:Q99 }"))+
-			thread("Slow", "Help", template("#timeout\n"+people))+
-			thread("Large", "Help", template("#large\n"+people))+
-			thread("Greedy", "Help", template("#greedy\n"+people))+
-			thread("Poison", "Help", template("#poison\n"+people))+
-			thread("Not mine", "Help", template("#refuse\n"+people)))
-	w.wiki.put("2020/01", thread("Plain", "Who are the people again?", template("SELECT ?human WHERE { ?human wdt:P31 wd:Q5 . }"))+
-		thread("Labels", "Label them", template("SELECT ?x ?xLabel WHERE { ?x wdt:P57 wd:Q1 . SERVICE wikibase:label { bd:serviceParam wikibase:language \"[AUTO_LANGUAGE],en\". } }")))
-	w.wiki.text[testPrefix+"2019/06/fr"] = thread("Sous-page", "Oui", template(people)) // no archive page
+			thread("Foreign", "Help", posted("SELECT ?x WHERE { SERVICE <https://evil.example/sparql> { ?x ?y ?z } }"))+
+			thread("Search", "Help", posted("SELECT ?x WHERE { SERVICE wikibase:mwapi { bd:serviceParam wikibase:api \"Search\" . ?x wikibase:apiOutputItem mwapi:title . } ?x wdt:P57 wd:Q1 }"))+
+			thread("Empty", "Help", posted("SELECT ?x WHERE { ?x wdt:P31 wd:Q99 }"))+
+			thread("Papers", "Help", posted("SELECT ?x WHERE { ?x wdt:P2860 wd:Q99 }"))+
+			thread("Slow", "Help", posted("#timeout\n"+people))+
+			thread("Large", "Help", posted("#large\n"+people))+
+			thread("Greedy", "Help", posted("#greedy\n"+people))+
+			thread("Poison", "Help", posted("#poison\n"+people))+
+			thread("Not mine", "Help", posted("#refuse\n"+people)))
+	w.wiki.put("2020/01", thread("Plain", "Who are the people again?", posted("SELECT ?human WHERE { ?human wdt:P31 wd:Q5 . }"))+
+		thread("Labels", "Label them", posted("SELECT ?x ?xLabel WHERE { ?x wdt:P57 wd:Q1 . SERVICE wikibase:label { bd:serviceParam wikibase:language \"[AUTO_LANGUAGE],en\". } }")))
+	w.wiki.text[testPrefix+"2019/06/fr"] = thread("Sous-page", "Oui", posted(people)) // no archive page
 	w.wiki.text["Wikidata:Request a query/Archive/Index"] = "x"
 }
 
@@ -198,7 +198,7 @@ func TestEdits(t *testing.T) {
 	text := strings.Replace(w.wiki.text[testPrefix+"2019/06"], "== Plain ==", "== Plain and simple ==", 1)
 	start := strings.Index(text, "== Two ==")
 	end := strings.Index(text, "== Ours last ==")
-	w.wiki.put("2019/06", text[:start]+text[end:]+thread("New", "One more", template(people)))
+	w.wiki.put("2019/06", text[:start]+text[end:]+thread("New", "One more", posted(people)))
 	plain := w.find("Plain").ID
 	w.wiki.reads = nil
 	f := w.mustRun()
@@ -245,7 +245,7 @@ func TestEndpointDown(t *testing.T) {
 			w.graph.down = true
 		} else {
 			w.graph.faults["banned"] = kg.Errorf(kg.Banned, "banned until tomorrow")
-			w.wiki.text[testPrefix+"2019/06"] = thread("Ban", "x", template("#banned\n"+people)) + w.wiki.text[testPrefix+"2019/06"]
+			w.wiki.text[testPrefix+"2019/06"] = thread("Ban", "x", posted("#banned\n"+people)) + w.wiki.text[testPrefix+"2019/06"]
 		}
 		f, err := w.run()
 		if !errors.Is(err, ErrEndpointDown) || !strings.Contains(err.Error(), "run harvest again") {
@@ -266,8 +266,8 @@ func TestEndpointDown(t *testing.T) {
 func TestSecondEndpoint(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
-	w.wiki.put("2021/01", thread("Paper", "Papers?", template("SELECT ?x WHERE { ?x wdt:P57 wd:Q1 OPTIONAL { ?x wdt:P2860 ?y } SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }"))+
-		thread("Search again", "Graph", template("#timeout\nSELECT ?x WHERE { SERVICE gas:service { gas:program gas:gasClass 'com.bigdata.rdf.graph.analytics.SSSP' ; gas:in wd:Q1 ; gas:out ?x } }")))
+	w.wiki.put("2021/01", thread("Paper", "Papers?", posted("SELECT ?x WHERE { ?x wdt:P57 wd:Q1 OPTIONAL { ?x wdt:P2860 ?y } SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }"))+
+		thread("Search again", "Graph", posted("#timeout\nSELECT ?x WHERE { SERVICE gas:service { gas:program gas:gasClass 'com.bigdata.rdf.graph.analytics.SSSP' ; gas:in wd:Q1 ; gas:out ?x } }")))
 	second := &fakeGraph{g: w.graph.g}
 	w.parts.Endpoints = append(w.parts.Endpoints, Endpoint{Name: "https://second.example/api", Graph: second, Dialect: sparql.QLever, Full: true})
 	w.mustRun()
@@ -290,7 +290,7 @@ func TestSecondEndpoint(t *testing.T) {
 		}
 	}
 	w.graph.down = true
-	w.wiki.put("2022/01", thread("Later", "x", template(people+" LIMIT 4")))
+	w.wiki.put("2022/01", thread("Later", "x", posted(people+" LIMIT 4")))
 	if w.mustRun(); w.find("Later").Result == nil || w.find("Later").Result.Endpoint != "https://second.example/api" {
 		t.Errorf("%+v", w.find("Later"))
 	}
@@ -341,7 +341,7 @@ func TestEmptyListing(t *testing.T) {
 
 func TestHTMLAndWikitext(t *testing.T) {
 	w := newWorld(t)
-	w.wiki.put("2019/06", thread("Plain", "Who?", template(people)))
+	w.wiki.put("2019/06", thread("Plain", "Who?", posted(people)))
 	const html = `<html><body><section data-mw-section-id="1"><h2 id="Plain">Plain</h2><p>Who? <a rel="mw:WikiLink" href="./User:Ann" title="User:Ann">Ann</a> (<a rel="mw:WikiLink" href="./User_talk:Ann" title="User talk:Ann">talk</a>) 10:00, 3 June 2019 (UTC)</p>
 <dl><dd>Try <a rel="mw:ExtLink" class="external text" href="%s">this</a> <a rel="mw:WikiLink" href="./User:Bob" title="User:Bob">Bob</a> (<a rel="mw:WikiLink" href="./User_talk:Bob" title="User talk:Bob">talk</a>) 10:00, 4 June 2019 (UTC)</dd></dl></section></body></html>`
 	w.wiki.html[testPrefix+"2019/06"] = fmt.Sprintf(html, sparql.URL(people+" LIMIT 1"))
