@@ -15,9 +15,9 @@ type Hint struct {
 // Fair is the row-major F1 of [Spinach] less what punishes right answers; docs/scoring.md has examples. In the order of application:
 //
 //  1. Cells are compared by value, see valueKey in value.go: 5 and 5.0, a date and its midnight, text in any language tag.
-//  2. A gold column xLabel, xDescription or xAltLabel beside a column x does not count; without x it does. So does a predicted one, unless gold needs it.
-//     A predicted text that is the gold label of exactly one gold entity, and no gold cell itself, stands for that entity, where the predicted row does not have it anyway.
-//  3. Equal rows on one side are one row.
+//  2. A gold column xLabel, xDescription or xAltLabel beside a column x does not count; without x it does. A predicted text that is the gold label of exactly one gold
+//     entity, and no gold cell itself, stands for that entity, unless it is a label beside its entity or the predicted row has the entity anyway.
+//  3. Equal rows on one side are one row. Predicted rows that differ only in labels beside their entities (one for each language, say) are one, with all those labels.
 //  4. Where gold stops at its LIMIT and its ORDER BY variables are columns, the rows tied with the last one are arbitrary: any row with the same values in those columns
 //     stands for them. The better of the scores with and without this counts.
 //  5. A truth value and a table: a gold truth value equals a table of one truth value, a table of one number when that is not 0, any other table by having rows.
@@ -39,15 +39,8 @@ func Fair(ctx context.Context, gold, pred *Answer, hint Hint, lim Limits) Score 
 		return s
 	}
 	value := gold.Dict.values()
-	goldDrop, needed := labelColumns(gold.Vars)
-	predDrop, _ := labelColumns(pred.Vars)
-	if needed {
-		predDrop = make([]bool, len(pred.Vars))
-	}
-	g := renamed(gold.without(goldDrop), value)
-	p := standIns(renamed(pred.without(predDrop), value), g, goldLabels(gold, value))
-	gs, kept := distinct(g)
-	ps, _ := distinct(p)
+	gs, kept := distinct(renamed(gold.without(labelColumns(gold.Vars)), value))
+	ps := predictedRows(pred, value, gs, goldLabels(gold, value))
 	s := rowMajor(ctx, gs, ps, lim)
 	s.Lowest = s.F1 // the choice between best pairings is part of the definition
 	if s.EM {
@@ -84,22 +77,18 @@ func truth(a *Answer, rows bool) (value, ok bool) {
 	return a.Rows.Len() > 0, rows
 }
 
-// labelColumns tells which columns are text for readers beside the column that they describe; needed tells that some such column stands alone.
-func labelColumns(vars []string) (drop []bool, needed bool) {
-	drop = make([]bool, len(vars))
+// labelColumns tells which columns are text for readers beside the column that they describe.
+func labelColumns(vars []string) []bool {
+	beside := make([]bool, len(vars))
 	for i, v := range vars {
 		for _, suffix := range []string{"AltLabel", "Label", "Description"} {
 			if base, ok := strings.CutSuffix(v, suffix); ok {
-				if slices.Contains(vars, base) {
-					drop[i] = true
-				} else {
-					needed = true
-				}
+				beside[i] = slices.Contains(vars, base)
 				break
 			}
 		}
 	}
-	return drop, needed
+	return beside
 }
 
 // goldLabels gives the entity that a text names in gold: in a column xLabel beside x, when it names one only.
@@ -139,44 +128,84 @@ func goldLabels(gold *Answer, value []int32) map[int32]int32 {
 	return names
 }
 
-// standIns replaces predicted texts by the gold entities that they name.
-func standIns(pred, gold Rows, names map[int32]int32) Rows {
-	if len(names) == 0 {
-		return pred
-	}
+// predictedRows gives the predicted rows as compared: by value, with entities for the texts that name them, equal ones merged.
+func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32) Rows {
 	itself := map[int32]bool{}
-	for _, t := range gold.Tokens {
-		itself[t] = true
+	if len(names) > 0 {
+		for _, t := range gold.Tokens {
+			itself[t] = true
+		}
 	}
-	out := Rows{Starts: pred.Starts, Tokens: slices.Clone(pred.Tokens)}
-	for i := range out.Len() {
-		row := out.Row(i)
-		for j, t := range row {
-			if e, ok := names[t]; ok && e >= 0 && !itself[t] && !slices.Contains(row, e) {
-				row[j] = e
+	beside := labelColumns(pred.Vars)
+	var cells, labels Rows // labels beside their entities, and all the rest
+	var cell, label []int32
+	for i := range pred.Rows.Len() {
+		cell, label = cell[:0], label[:0]
+		for j := pred.Rows.Starts[i]; j < pred.Rows.Starts[i+1]; j++ {
+			if v := value[pred.Rows.Tokens[j]]; beside[pred.Columns[j]] {
+				label = append(label, v)
+			} else {
+				cell = append(cell, v)
 			}
 		}
+		for j, t := range cell {
+			if e, ok := names[t]; ok && e >= 0 && !itself[t] && !slices.Contains(cell, e) {
+				cell[j] = e
+			}
+		}
+		if len(cell) == 0 { // labels of something unbound are all that there is
+			cell, label = label, nil
+		}
+		cells.Add(cell...)
+		labels.Add(label...)
+	}
+	return merge(cells, labels)
+}
+
+// rowKey is equal for rows that are equal as multisets; it sorts the row.
+func rowKey(row []int32) string {
+	slices.Sort(row)
+	key := make([]byte, 0, 4*len(row))
+	for _, t := range row {
+		key = append(key, byte(t), byte(t>>8), byte(t>>16), byte(t>>24))
+	}
+	return string(key)
+}
+
+// merge drops rows that are equal to an earlier one, and gives that one the labels of both, each once.
+func merge(cells, labels Rows) (out Rows) {
+	unique, kept := distinct(cells)
+	if len(labels.Tokens) == 0 {
+		return unique
+	}
+	place := make(map[string]int, len(kept))
+	for n := range kept {
+		place[rowKey(unique.Row(n))] = n
+	}
+	gathered := make([][]int32, len(kept))
+	for i := range labels.Len() {
+		n := place[rowKey(cells.Row(i))]
+		gathered[n] = append(gathered[n], labels.Row(i)...)
+	}
+	for n := range kept {
+		slices.Sort(gathered[n])
+		out.Add(append(slices.Clone(unique.Row(n)), slices.Compact(gathered[n])...)...)
 	}
 	return out
 }
 
 // distinct drops rows that are equal, as multisets, to an earlier one; kept has the numbers of those that stay.
 func distinct(r Rows) (out Rows, kept []int) {
-	out = Rows{Starts: make([]int32, 1, len(r.Starts)), Tokens: make([]int32, 0, len(r.Tokens))}
+	out = Rows{Starts: make([]int32, 1, r.Len()+1), Tokens: make([]int32, 0, len(r.Tokens))}
 	seen := make(map[string]bool, r.Len())
-	var key []byte
 	var cells []int32
 	for i := range r.Len() {
 		cells = append(cells[:0], r.Row(i)...)
-		slices.Sort(cells)
-		key = key[:0]
-		for _, t := range cells {
-			key = append(key, byte(t), byte(t>>8), byte(t>>16), byte(t>>24))
-		}
-		if seen[string(key)] {
+		key := rowKey(cells)
+		if seen[key] {
 			continue
 		}
-		seen[string(key)] = true
+		seen[key] = true
 		out.Tokens = append(out.Tokens, cells...)
 		out.Starts = append(out.Starts, int32(len(out.Tokens)))
 		kept = append(kept, i)

@@ -88,7 +88,7 @@ func Spinach(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 
 // without gives the rows less some columns.
 func (a *Answer) without(drop []bool) Rows {
-	out := Rows{Starts: make([]int32, 1, len(a.Rows.Starts)), Tokens: make([]int32, 0, len(a.Rows.Tokens))}
+	out := Rows{Starts: make([]int32, 1, a.Rows.Len()+1), Tokens: make([]int32, 0, len(a.Rows.Tokens))}
 	for i := range a.Rows.Len() {
 		for j := a.Rows.Starts[i]; j < a.Rows.Starts[i+1]; j++ {
 			if !drop[a.Columns[j]] {

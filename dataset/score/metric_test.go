@@ -229,6 +229,8 @@ func TestFair(t *testing.T) {
 		{"a label that names two entities", rowsJSON("x xLabel", "Q1 @one", "Q2 @one"), rowsJSON("name", "@one"), Hint{}, 0},
 		{"labels that gold does not tell", rowsJSON("x", "Q1"), rowsJSON("name", "@one"), Hint{}, 0},
 		{"a label counts once beside its entity", rowsJSON("x xLabel y", "Q1 @one Q2"), rowsJSON("x xLabel", "Q1 @one"), Hint{}, 2. / 3},
+		{"a label where gold has a title", rowsJSON("title", "@one"), rowsJSON("x xLabel", "Q1 @one"), Hint{}, 1},
+		{"labels of what is unbound", rowsJSON("who", "Q1", "@two", "@three"), rowsJSON("a aLabel", "Q1 @one", "- @two", "- @three"), Hint{}, 1},
 		{"labels in two languages are no other rows", rowsJSON("x", "Q1"), rowsJSON("x xLabel", "Q1 @one", "Q1 @eins"), Hint{}, 1},
 		{"another row of the tie", tiedGold, rowsJSON("x n", "Q1 9", "Q2 5", "Q4 5"), top, 1},
 		{"the tie without a hint", tiedGold, rowsJSON("x n", "Q1 9", "Q2 5", "Q4 5"), Hint{}, 5 / 5.5},
