@@ -54,12 +54,12 @@ func Keys() []Key {
 		{"WIKI_OAUTH_ACCESS_TOKEN", Wiki, "", true, "OAuth access token", secretField(func(c *Config) *Secret { return &c.OAuth.AccessToken })},
 		{"WIKI_OAUTH_ACCESS_SECRET", Wiki, "", true, "OAuth access secret", secretField(func(c *Config) *Secret { return &c.OAuth.AccessSecret })},
 		{"FORUM_PAGE", Forum, "Wikidata:Request a query", false, "the page that is watched", titleField(func(c *Config) *string { return &c.ForumPage })},
-		{"FORUM_ARCHIVE_PREFIX", Forum, "Wikidata:Request a query/Archive/", false, "archive pages start with this", titleField(func(c *Config) *string { return &c.ArchivePrefix })},
+		{"FORUM_ARCHIVE_PREFIX", Forum, "Wikidata:Request a query/Archive/", false, "titles of archive pages are this and YYYY/MM", titleField(func(c *Config) *string { return &c.ArchivePrefix })},
 		{"STOP_PAGE", Forum, "User:SpinachBot/run", false, "the bot writes only while this page is empty or says run", titleField(func(c *Config) *string { return &c.StopPage })},
 		{"OPERATOR", Forum, "", false, "user name of the person who runs the bot, named in every reply", userField(func(c *Config) *string { return &c.Operator })},
-		{"SHORTLINK_HOSTS", Forum, "w.wiki,tinyurl.com", false, "hosts of short links, comma-separated: somebody who posts one has answered", hostsField(func(c *Config) *[]string { return &c.ShortlinkHosts })},
+		{"SHORTLINK_HOSTS", Forum, "w.wiki,tinyurl.com", false, "hosts of short links, comma-separated: who posts one has answered; the harvest looks where it leads", hostsField(func(c *Config) *[]string { return &c.ShortlinkHosts })},
 		{"WATCH_SCHEDULE", Bot, "*/10 * * * *", false, "when the bot looks at the page (cron, UTC)", cronField(func(c *Config) *string { return &c.WatchSchedule })},
-		{"HARVEST_SCHEDULE", Bot, "", false, "when the archive is harvested (cron, UTC); empty: never", later(func(c *Config) *string { return &c.HarvestSchedule }, "harvesting")},
+		{"HARVEST_SCHEDULE", Bot, "", false, "when the archive is harvested into DATA_DIR/harvest (cron, UTC), such as 30 3 2 * *; empty: never", cronField(func(c *Config) *string { return &c.HarvestSchedule })},
 		{"ANSWER_DELAY", Bot, "15m", false, "how old a request must be before it is answered, so that its poster can still mend it", durField(func(c *Config) *time.Duration { return &c.AnswerDelay })},
 		{"ANSWER_SINCE", Bot, "", false, "answer requests posted since this time (2026-11-20 or 2026-11-20T12:00:00Z); empty: since the first start", timeField(func(c *Config) *time.Time { return &c.AnswerSince })},
 		{"FOLLOWUP_LIMIT", Bot, "5", false, "replies in one thread after the first", intField(func(c *Config) *int { return &c.FollowupLimit })},
@@ -93,7 +93,7 @@ func secretField(f func(*Config) *Secret) func(*Config, string) error {
 	return func(c *Config, v string) error { *f(c) = Secret(v); return nil }
 }
 
-// hostsField reads host names, comma-separated.
+// hostsField reads host names, comma-separated; a loopback address may have a port.
 func hostsField(f func(*Config) *[]string) func(*Config, string) error {
 	return func(c *Config, v string) error {
 		var out []string
@@ -101,7 +101,9 @@ func hostsField(f func(*Config) *[]string) func(*Config, string) error {
 			if s = strings.TrimSpace(s); s == "" {
 				continue
 			}
-			if strings.ContainsAny(s, "/:@ ?#") || !strings.Contains(s, ".") {
+			host, port, hasPort := strings.Cut(s, ":")
+			_, perr := strconv.ParseUint(port, 10, 16)
+			if strings.ContainsAny(host, "/@ ?#") || !strings.Contains(host, ".") || hasPort && (perr != nil || !Loopback(host)) {
 				return fmt.Errorf("want host names such as w.wiki, comma-separated, not %q", s)
 			}
 			out = append(out, strings.ToLower(s))

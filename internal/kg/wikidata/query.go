@@ -31,6 +31,23 @@ func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
+// Primary is the same client without the second endpoint: a query that fails on the first one fails. Both keep to the same account and send one request at a time.
+func (c *Client) Primary() *Client {
+	d := *c
+	d.fallback = nil
+	return &d
+}
+
+// Secondary is the same client for the second endpoint alone, nil when there is none.
+func (c *Client) Secondary() *Client {
+	if c.fallback == nil {
+		return nil
+	}
+	d := *c
+	d.main, d.fallback = c.fallback, nil
+	return &d
+}
+
 // queryOn runs the query on one endpoint with its repetitions.
 func (c *Client) queryOn(ctx context.Context, g *gate, query string) (*kg.Table, error) {
 	for attempt := 1; ; attempt++ {

@@ -245,3 +245,24 @@ func FuzzFailureTexts(f *testing.F) {
 		}
 	})
 }
+
+// The harvest asks each endpoint by itself, since a query must be rewritten between them; the account stays one.
+func TestPrimaryAndSecondary(t *testing.T) {
+	s := newService(t).on("/sparql", reply{status: 504}, reply{status: 403, body: "banned"}).on("/second", reply{status: 200, body: oneRow})
+	c := s.client(nil, func(c *Config) { c.Fallback = s.URL + "/second" })
+	if _, err := c.Primary().Query(context.Background(), "SELECT"); kg.KindOf(err) != kg.Timeout || s.calls("/second") != 0 {
+		t.Errorf("got %v", err)
+	}
+	if table, err := c.Secondary().Query(context.Background(), "SELECT"); err != nil || table.Source != s.URL+"/second" || table.Bytes != int64(len(oneRow)) {
+		t.Errorf("got %+v, %v", table, err)
+	}
+	if _, err := c.Primary().Query(context.Background(), "SELECT"); kg.KindOf(err) != kg.Banned {
+		t.Errorf("got %v", err)
+	}
+	if _, err := c.Query(context.Background(), "SELECT"); kg.KindOf(err) != kg.Banned || s.calls("/sparql") != 2 {
+		t.Errorf("the ban is not known: %v after %d calls", err, s.calls("/sparql"))
+	}
+	if c := s.client(nil, func(*Config) {}); c.Secondary() != nil {
+		t.Error("a second endpoint out of nowhere")
+	}
+}
