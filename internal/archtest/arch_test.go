@@ -43,6 +43,7 @@ var rules = []struct {
 	{"bot", "forum agent internal/kg internal/llm internal/sparql internal/rdf", "the bot decides; it reaches wiki, store and agent through interfaces it owns"},
 	{"dataset", "", "nouns of the benchmark, and the forms that others read"},
 	{"dataset/harvest", "dataset forum internal/sparql internal/kg internal/rdf", "archive to candidates; never the agent: what a benchmark is made of must not depend on what it will judge"},
+	{"dataset/datasettest", "dataset dataset/harvest internal/sparql internal/kg", "a small harvest for tests of what comes after it"},
 	{"dataset/release", "dataset dataset/stats dataset/harvest internal/sparql internal/kg internal/rdf", "a finished benchmark: export, split, verify, card; the graph is an interface it owns"},
 	{"dataset/stats", "dataset internal/sparql internal/rdf", "tables and plots of queries"},
 	{"dataset/score", "internal/rdf", "metrics compare rows; they may know neither queries nor graphs nor who is scored"},
