@@ -1,5 +1,6 @@
 # make help lists what there is.
-FUZZTIME ?= 10s
+FUZZTIME ?= 5s
+FUZZTIME_DIALECT ?= 30s
 
 .PHONY: help build test race lint lint-golangci fuzz integration engines replay env-example confirm-slice demo bench ci
 
@@ -24,8 +25,8 @@ lint-golangci: ## golangci-lint, from its own module so that its dependencies ar
 	cd .ci/lint && GOFLAGS=-mod=mod go build -o "$$OLDPWD/.ci/lint/golangci-lint" github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	./.ci/lint/golangci-lint run --timeout 10m ./...
 
-fuzz: ## every fuzz target for FUZZTIME
-	bash .ci/fuzz.sh $(FUZZTIME)
+fuzz: ## every fuzz target for FUZZTIME, those of the SPARQL dialect and its evaluation for FUZZTIME_DIALECT
+	bash .ci/fuzz.sh $(FUZZTIME) $(FUZZTIME_DIALECT)
 
 bench: ## benchmarks
 	go test -run '^$$' -bench . ./...

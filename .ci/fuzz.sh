@@ -1,17 +1,28 @@
 #!/usr/bin/env bash
-# Fuzzes every target of every package for a moment each: .ci/fuzz.sh [time, default 10s]
+# Fuzzes every target of every package: .ci/fuzz.sh [time a target, default 5s] [time a target of the dialect and its evaluation, default 30s]
+#
+# The variables FUZZTIME and FUZZTIME_DIALECT say the same. To fuzz one target for long: go test ./internal/sparql -run '^$' -fuzz '^FuzzPrint$' -fuzztime 1h
 #
 # When the time ends while a worker is busy, Go's fuzzer sometimes reports "context deadline exceeded" as a failure although no input failed. Such a run, and only such
 # a run, is made again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-time=${1:-10s}
+time=${1:-${FUZZTIME:-5s}}
+long=${2:-${FUZZTIME_DIALECT:-30s}}
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 
+# fuzztime prints the time for a target.
+fuzztime() { # package target
+  case "$1 $2" in
+    "./internal/sparql "* | "./internal/kg/embedded FuzzAgainstReference") echo "$long" ;;
+    *) echo "$time" ;;
+  esac
+}
+
 fuzz() { # package target
   for _ in 1 2 3; do
-    if go test "$1" -run '^$' -fuzz "^$2\$" -fuzztime "$time" > "$out" 2>&1; then
+    if go test "$1" -run '^$' -fuzz "^$2\$" -fuzztime "$(fuzztime "$1" "$2")" > "$out" 2>&1; then
       tail -n 1 "$out"
       return 0
     fi
