@@ -49,6 +49,7 @@ func commands() map[string]command {
 		"dataset": {"annotate, export, split, verify and describe a benchmark", runDataset},
 		"demo":    {"the bot at work on its own small wiki: start here", runDemo},
 		"eval":    {"benchmarks: score results, and more", runEval},
+		"harvest": {"the forum's archive as benchmark candidates", runHarvest},
 		"forum":   {"a talk page as threads and comments, JSON", plain(runForum)},
 		"ledger":  {"what the bot would post, and the say over it", runLedger},
 		"run":     {"the bot", runRun},

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/harvest"
+	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/mediawiki"
+	"github.com/spinachbot/spinachbot/internal/store"
+)
+
+// harvestFolder is where a scheduled harvest puts its files, in DATA_DIR.
+const harvestFolder = "harvest"
+
+const harvestDoc = `Reads the forum's archive (pages FORUM_ARCHIVE_PREFIX and YYYY/MM), runs the last-mentioned query of each discussion, and writes to DIR:
+  candidates.jsonl   discussions whose query returned rows, for spinachbot dataset annotate
+  rejected.jsonl     all others with the reason, those that wait, and those that are gone
+  funnel.json, .svg  how many came how far, per year (also printed here)
+  results/           all rows of each candidate
+  harvest.db         what was read and run: the next harvest goes on from here, also after kill -9
+
+Only pages that moved are read again. No account is needed; with WIKI_USER and a password it reads as that account. With a language model configured, each candidate gets
+suggestions for annotators. A query that SPARQL_ENDPOINT cannot answer is tried on SPARQL_FALLBACK, rewritten where that speaks another dialect. An endpoint that is down
+ends the running of queries (exit status 1); what was read is kept.`
+
+// harvestFlags are the command's own flags.
+type harvestFlags struct {
+	from, to, source, out      *string
+	noRun, retry, mute, asJSON *bool
+	benchmarks                 []string
+}
+
+func runHarvest(ctx context.Context, e *env, args []string) int {
+	c := newCmdline(e, "harvest", "[--from YYYY-MM] [--to YYYY-MM] --out DIR [flags]", harvestDoc, config.Wiki, config.Forum, config.Model, config.Limits, config.Graph)
+	f := harvestFlags{
+		from: c.fs.String("from", "", "first `month`, such as 2016-07; before it nothing is read"), to: c.fs.String("to", "", "last `month`"),
+		source: c.fs.String("source", "both", "`what` is read of a page: html, wikitext, or both, and then compared; html falls back to wikitext"),
+		out:    c.fs.String("out", "", "`folder` of the files (needed)"),
+		noRun:  c.fs.Bool("no-run", false, "read only; run no query, resolve no short link"),
+		retry:  c.fs.Bool("retry", false, "run queries again that timed out"),
+		mute:   c.fs.Bool("no-suggest", false, "do not ask the language model, also where one is configured"),
+		asJSON: c.fs.Bool("json", false, "print the funnel as one JSON object"),
+	}
+	c.fs.Func("benchmark", "published benchmark `file` that candidates are compared with; may be given several times", func(s string) error {
+		f.benchmarks = append(f.benchmarks, s)
+		return nil
+	})
+	rest, done, code := c.parse(args)
+	if done {
+		return code
+	}
+	switch {
+	case len(rest) > 0:
+		return misuse(e, "harvest: takes no arguments, not %q", rest)
+	case *f.out == "":
+		return misuse(e, "harvest: --out DIR is missing: where are the files to go?")
+	}
+	cfg, ok := c.load()
+	if !ok {
+		return exitUsage
+	}
+	opts, err := f.options(cfg)
+	if err != nil {
+		return misuse(e, "harvest: %v", err)
+	}
+	return f.harvest(ctx, e, c, cfg, opts)
+}
+
+// harvest runs the command under the folder's lock.
+func (f *harvestFlags) harvest(ctx context.Context, e *env, c *cmdline, cfg *config.Config, opts harvest.Options) int {
+	lg := c.logger(slog.LevelWarn)
+	unlock, err := store.Lock(opts.Dir)
+	if err != nil {
+		return fail(e, err)
+	}
+	defer func() { _ = unlock() }()
+	st, err := store.Open(ctx, filepath.Join(opts.Dir, dataset.HarvestDB))
+	if err != nil {
+		return fail(e, err)
+	}
+	defer func() { _ = st.Close() }()
+	parts, err := harvestParts(lg, cfg, st, e.now, !*f.mute && cfg.HasModel())
+	if err != nil {
+		return fail(e, err)
+	}
+	show := newHarvestProgress(e.stderr)
+	parts.Progress = show.show
+	h, err := harvest.New(parts, opts)
+	if err != nil {
+		return misuse(e, "harvest: %v", err)
+	}
+	funnel, err := h.Run(ctx)
+	show.end()
+	if err != nil && len(funnel.Years) == 0 {
+		return fail(e, err)
+	}
+	if *f.asJSON {
+		if jerr := json.NewEncoder(e.stdout).Encode(funnel); jerr != nil {
+			return fail(e, jerr)
+		}
+	} else if terr := harvest.Table(e.stdout, funnel); terr != nil {
+		return fail(e, terr)
+	}
+	if err != nil {
+		return fail(e, err)
+	}
+	return exitOK
+}
+
+func (f *harvestFlags) options(cfg *config.Config) (harvest.Options, error) {
+	o := harvestOptions(cfg, *f.out)
+	o.From, o.To, o.Source, o.NoRun, o.Retry = *f.from, *f.to, harvest.Source(*f.source), *f.noRun, *f.retry
+	for _, name := range f.benchmarks {
+		file, err := os.Open(name)
+		if err != nil {
+			return o, err
+		}
+		items, _, err := dataset.ReadItems(file)
+		_ = file.Close()
+		if err != nil {
+			return o, fmt.Errorf("%s: %w", name, err)
+		}
+		o.Benchmarks = append(o.Benchmarks, harvest.Benchmark{Name: filepath.Base(name), Items: items})
+	}
+	return o, nil
+}
+
+// harvestParts wires a harvest that stands alone: its own clients, its budgets in its own database.
+func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time, suggest bool) (harvest.Parts, error) {
+	wiki, err := newReader(lg, cfg)
+	if err != nil {
+		return harvest.Parts{}, err
+	}
+	var budgets wikidata.BudgetStore = st
+	if isLoopback(cfg.SPARQLEndpoint) {
+		budgets = wikidata.NewMemoryStore() // a server on this machine has no budget to keep to
+	}
+	graph, err := newGraph(lg, cfg, budgets, nil)
+	if err != nil {
+		return harvest.Parts{}, err
+	}
+	var model *llm.Client
+	if suggest {
+		if model, err = newModel(lg, modelSettings(cfg), cfg.DailyUSD, st, now, nil); err != nil {
+			return harvest.Parts{}, err
+		}
+	}
+	return wireHarvest(lg, cfg, wiki, graph, model, st, now)
+}
+
+// newReader makes a client of the configured wiki that reads: as the configured account, or as nobody.
+func newReader(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
+	if cfg.WikiPassword != "" || !cfg.OAuth.Empty() {
+		return newWiki(lg, cfg)
+	}
+	ua, err := userAgent(cfg, isLoopback(cfg.WikiAPI))
+	if err != nil {
+		return nil, err
+	}
+	return mediawiki.New(lg, mediawiki.Config{API: cfg.WikiAPI, UserAgent: ua, Anonymous: true}, nil, systemClock{})
+}
+
+// scheduledHarvest runs the harvest of HARVEST_SCHEDULE beside the bot, with the bot's own clients, so that each server still gets one request at a time, and with its budgets.
+type scheduledHarvest struct {
+	lg    *slog.Logger
+	cfg   *config.Config
+	wiki  *mediawiki.Client
+	graph *wikidata.Client
+	model *llm.Client // nil: none
+	now   func() time.Time
+}
+
+// run harvests once into DATA_DIR/harvest.
+func (s *scheduledHarvest) run(ctx context.Context) error {
+	dir := filepath.Join(s.cfg.DataDir, harvestFolder)
+	unlock, err := store.Lock(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unlock() }()
+	st, err := store.Open(ctx, filepath.Join(dir, dataset.HarvestDB))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	parts, err := wireHarvest(s.lg, s.cfg, s.wiki, s.graph, s.model, st, s.now)
+	if err != nil {
+		return err
+	}
+	parts.Progress = func(p harvest.Progress) {
+		s.lg.Debug("harvest", "page", p.Page, "pages", p.Pages, "of", p.Of, "queries", p.Queries)
+	}
+	h, err := harvest.New(parts, harvestOptions(s.cfg, dir))
+	if err != nil {
+		return err
+	}
+	f, err := h.Run(ctx)
+	if err != nil {
+		return err
+	}
+	s.lg.Info("harvested", "discussions", f.Total.Discussions, "staged", f.Total.Staged, "pending", f.Total.Pending)
+	return nil
+}
+
+// bots are the accounts whose queries are no candidates.
+func bots(cfg *config.Config) []string {
+	out := []string{programName}
+	if own := account(cfg.WikiUser); own != "" && !strings.EqualFold(own, programName) {
+		out = append(out, own)
+	}
+	return out
+}

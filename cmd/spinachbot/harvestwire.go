@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/dataset/harvest"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/mediawiki"
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/store"
+)
+
+// wireHarvest makes the parts of a harvest. model may be nil.
+func wireHarvest(lg *slog.Logger, cfg *config.Config, wiki *mediawiki.Client, graph *wikidata.Client, model *llm.Client, st *store.Store, now func() time.Time) (harvest.Parts, error) {
+	p := harvest.Parts{Log: lg, Wiki: archive{wiki}, Labels: graph, Store: st, Now: now, Endpoints: []harvest.Endpoint{endpoint(cfg.SPARQLEndpoint, graph.Primary())}}
+	if second := graph.Secondary(); second != nil {
+		p.Endpoints = append(p.Endpoints, endpoint(cfg.SPARQLFallback, second))
+	}
+	if len(cfg.ShortlinkHosts) > 0 {
+		links, err := newShortLinks(cfg)
+		if err != nil {
+			return p, err
+		}
+		p.Links = links
+	}
+	if model != nil {
+		p.Suggest = &harvest.Advisor{Model: model.Model(), Complete: advise(model, cfg.RequestUSD)}
+	}
+	return p, nil
+}
+
+func harvestOptions(cfg *config.Config, dir string) harvest.Options {
+	return harvest.Options{
+		Dir: dir, Wiki: cfg.WikiAPI, Prefix: cfg.ArchivePrefix, Bots: bots(cfg), Forum: forum.Options{ShortLinks: cfg.ShortlinkHosts},
+	}
+}
+
+// endpoint says what is to be known about a query service by its address: one of Wikidata's, or on this machine, takes queries as they are; QLever needs its dialect and
+// holds the whole graph; of any other one the standard is expected, and the whole graph.
+func endpoint(address string, g harvest.Graph) harvest.Endpoint {
+	e := harvest.Endpoint{Name: address, Graph: g}
+	u, err := url.Parse(address)
+	if err != nil {
+		return e
+	}
+	switch host := strings.ToLower(u.Hostname()); {
+	case strings.Contains(host+strings.ToLower(u.Path), "qlever"):
+		e.Dialect, e.Full = sparql.QLever, true
+	case host == "wikidata.org" || strings.HasSuffix(host, ".wikidata.org") || config.Loopback(host):
+	default:
+		e.Dialect, e.Full = sparql.Standard, true
+	}
+	return e
+}
+
+// archive is the wiki as the harvest needs it.
+type archive struct{ c *mediawiki.Client }
+
+// List gives the pages whose titles begin with prefix.
+func (a archive) List(ctx context.Context, prefix string) ([]harvest.Listed, error) {
+	pages, err := a.c.List(ctx, prefix)
+	out := make([]harvest.Listed, len(pages))
+	for i, p := range pages {
+		out[i] = harvest.Listed{Title: p.Title, Revision: p.RevID}
+	}
+	return out, err
+}
+
+// Wikitext reads a page's source. A text that was hidden from public view counts as no page: it is not ours to keep.
+func (a archive) Wikitext(ctx context.Context, title string) (harvest.Text, error) {
+	p, err := a.c.Page(ctx, title)
+	var e *mediawiki.Error
+	switch {
+	case errors.As(err, &e) && e.Code == "texthidden":
+		return harvest.Text{}, fmt.Errorf("%w: its text was hidden", harvest.ErrNoPage)
+	case err != nil:
+		return harvest.Text{}, err
+	case p.Missing:
+		return harvest.Text{}, harvest.ErrNoPage
+	}
+	return harvest.Text{Revision: p.RevID, Text: p.Text}, nil
+}
+
+// HTML reads a page as Parsoid renders it. Whatever keeps the wiki from it, the wikitext is read instead.
+func (a archive) HTML(ctx context.Context, title string) (harvest.Text, error) {
+	p, err := a.c.HTML(ctx, title)
+	switch {
+	case ctx.Err() != nil:
+		return harvest.Text{}, ctx.Err()
+	case err != nil:
+		return harvest.Text{}, fmt.Errorf("%w: %w", harvest.ErrNoHTML, err)
+	}
+	return harvest.Text{Revision: p.RevID, Text: string(p.HTML)}, nil
+}
+
+// shortLinks asks link shorteners where their links lead. One request a link, nothing is followed.
+type shortLinks struct {
+	hc    *http.Client
+	pause time.Duration // between two requests
+	last  time.Time
+	clock systemClock
+}
+
+func newShortLinks(cfg *config.Config) (*shortLinks, error) {
+	local := true
+	for _, h := range cfg.ShortlinkHosts {
+		local = local && isLoopback("http://"+h)
+	}
+	ua, err := userAgent(cfg, local)
+	if err != nil {
+		return nil, err
+	}
+	rt, err := politehttp.NewTransport(politehttp.Options{UserAgent: ua, Hosts: cfg.ShortlinkHosts})
+	if err != nil {
+		return nil, fmt.Errorf("SHORTLINK_HOSTS: %w", err)
+	}
+	s := &shortLinks{hc: &http.Client{Transport: rt, Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	if !local {
+		s.pause = time.Second
+	}
+	return s, nil
+}
+
+// Target implements [harvest.Links].
+func (s *shortLinks) Target(ctx context.Context, link string) (string, error) {
+	u, err := url.Parse(link)
+	if err != nil || u.Host == "" {
+		return "", fmt.Errorf("%w: it is no address", harvest.ErrNoTarget)
+	}
+	if u.Scheme != "https" && !config.Loopback(u.Hostname()) {
+		u.Scheme = "https" // shorteners answer http with a redirect to https, and there is one request only
+	}
+	u.Fragment, u.User = "", nil
+	if err := s.clock.Sleep(ctx, s.pause-s.clock.Now().Sub(s.last)); err != nil {
+		return "", err
+	}
+	s.last = s.clock.Now()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", harvest.ErrNoTarget, err)
+	}
+	resp, err := s.hc.Do(req)
+	if err != nil {
+		return "", err
+	}
+	_, _ = io.CopyN(io.Discard, resp.Body, 4<<10)
+	_ = resp.Body.Close()
+	switch at := resp.Header.Get("Location"); {
+	case resp.StatusCode >= 300 && resp.StatusCode < 400 && at != "":
+		to, err := u.Parse(at)
+		if err != nil {
+			return "", fmt.Errorf("%w: it names no address", harvest.ErrNoTarget)
+		}
+		return to.String(), nil
+	case politehttp.TransientStatus(resp.StatusCode):
+		return "", fmt.Errorf("%s answered with status %d", u.Host, resp.StatusCode)
+	}
+	return "", fmt.Errorf("%w: %s answered with status %d", harvest.ErrNoTarget, u.Host, resp.StatusCode)
+}
+
+// advise asks the model with a limit in money for each candidate. Failures that will meet the next candidate, too, end the asking.
+func advise(model *llm.Client, usd float64) func(context.Context, string, string) (string, error) {
+	return func(ctx context.Context, system, user string) (string, error) {
+		ctx = llm.WithAllowance(ctx, llm.NewAllowance(llm.Limits{USD: usd}))
+		resp, err := model.Complete(ctx, llm.Request{
+			Purpose: "suggest", JSON: true, MaxTokens: 1500, Messages: []llm.Message{{Role: llm.System, Content: system}, {Role: llm.User, Content: user}},
+		})
+		var e *llm.Error
+		switch {
+		case err == nil:
+			return resp.Text(), nil
+		case errors.Is(err, llm.ErrBudget), errors.Is(err, llm.ErrNoModel),
+			errors.As(err, &e) && (e.Status == 0 || e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusNotFound):
+			return "", fmt.Errorf("%w: %w", harvest.ErrNoAdvice, err)
+		}
+		return "", err
+	}
+}
+
+// harvestProgress shows how far a harvest is: one line that is rewritten on a terminal, else a line a page.
+type harvestProgress struct {
+	w        io.Writer
+	terminal bool
+	open     bool // a line stands unfinished
+	page     string
+}
+
+func newHarvestProgress(w io.Writer) *harvestProgress {
+	p := &harvestProgress{w: w}
+	if f, ok := w.(*os.File); ok {
+		if st, err := f.Stat(); err == nil {
+			p.terminal = st.Mode()&os.ModeCharDevice != 0
+		}
+	}
+	return p
+}
+
+func (p *harvestProgress) show(x harvest.Progress) {
+	if x.Done {
+		p.end()
+		fmt.Fprintf(p.w, "%d pages, %d queries run, %d of them with rows, in %s\n", x.Pages, x.Queries, x.Staged, x.Elapsed.Round(time.Second))
+		return
+	}
+	left := "time left not known yet"
+	if x.Left >= 0 {
+		left = "about " + x.Left.Round(time.Second).String() + " left"
+	}
+	line := fmt.Sprintf("%d of %d pages, %d queries run, %s: %s", x.Pages, x.Of, x.Queries, left, x.Page)
+	switch {
+	case p.terminal:
+		if r := []rune(line); len(r) > 118 {
+			line = string(r[:118])
+		}
+		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+		p.open = true
+	case x.Pages > 0 && p.page != fmt.Sprint(x.Pages):
+		p.page = fmt.Sprint(x.Pages)
+		fmt.Fprintln(p.w, line)
+	}
+}
+
+// end leaves the rewritten line.
+func (p *harvestProgress) end() {
+	if p.open {
+		fmt.Fprintln(p.w)
+		p.open = false
+	}
+}
