@@ -2,7 +2,7 @@
 FUZZTIME ?= 5s
 FUZZTIME_DIALECT ?= 30s
 
-.PHONY: help build test race lint lint-golangci fuzz integration engines replay env-example confirm-slice demo bench ci
+.PHONY: help build test race lint lint-golangci fuzz integration engines replay bench-graph env-example confirm-slice demo bench ci
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 18
@@ -30,6 +30,10 @@ fuzz: ## every fuzz target for FUZZTIME, those of the SPARQL dialect and its eva
 
 bench: ## benchmarks
 	go test -run '^$$' -bench . ./...
+
+bench-graph: ## the embedded graph beside other SPARQL engines on the same triples; installs them
+	bash tools/engines/install.sh
+	go run ./tools/graphbench
 
 integration: ## against real servers; fails when one is missing
 	bash .ci/integration.sh

@@ -34,6 +34,7 @@ var rules = []struct {
 	{"internal/kg/kgtest", "internal/kg internal/rdf", "one suite for all graphs may know none of them"},
 	{"internal/kg/wikidata", "internal/kg internal/rdf internal/sparql internal/politehttp", "an adapter knows its service and the nouns, no other adapter"},
 	{"internal/kg/embedded", "internal/kg internal/rdf internal/sparql internal/index", "an adapter knows its store and the nouns, no other adapter"},
+	{"internal/kg/embedded/benchdata", "internal/rdf", "what engines are measured on must not depend on one of them"},
 	{"internal/kg/embedded/httpapi", "internal/kg internal/kg/embedded internal/rdf internal/sparql internal/index", "the protocol over the embedded graph"},
 	{"internal/llm", "internal/politehttp internal/httprr", "models know nothing of graphs, wikis or agents"},
 	{"internal/mediawiki", "internal/politehttp", "a wiki client knows nothing of forums or bots"},

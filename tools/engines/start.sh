@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs one engine over files of RDF in the foreground: start.sh ENGINE DIR PORT PREFIXES FILE...
 # ENGINE is virtuoso, oxigraph or blazegraph, DIR an empty folder for what the engine writes, PREFIXES a file of predefined prefixes (name, tab, namespace).
-# It is ready when http://127.0.0.1:PORT/sparql answers; Virtuoso, which answers before it has loaded, when DIR/ready exists as well. To stop it, end its process group.
+# It is ready when http://127.0.0.1:PORT/sparql answers; Virtuoso, which answers before it has loaded, when DIR/ready exists as well.
+# DIR/loaded then holds the milliseconds of loading. To stop it, end its process group.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 cache=${ENGINES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/spinachbot-engines}
@@ -10,9 +11,11 @@ shift 4
 case $engine in
 oxigraph)
   touch "$dir/ready"
+  export LOADED="$dir/loaded"
   exec node --max-old-space-size=2048 "$here/oxigraph/server.js" "$port" "$cache/oxigraph/node_modules" "$@"
   ;;
 blazegraph)
+  echo 0 > "$dir/loaded" # not measured
   touch "$dir/ready"
   cd "$dir"
   exec java -Xmx2g -XX:+UseSerialGC --add-opens java.base/java.nio=ALL-UNNAMED --add-opens java.base/sun.nio.ch=ALL-UNNAMED --add-opens java.base/java.lang=ALL-UNNAMED \
@@ -53,7 +56,9 @@ INI
   for f in "$dir"/data/*; do
     isql-vt "127.0.0.1:$sql" dba dba exec="log_enable(2,1); ld_add('$f','http://graph.example/');" >/dev/null
   done
+  before=$(date +%s%3N)
   isql-vt "127.0.0.1:$sql" dba dba exec="rdf_loader_run(); SELECT ll_file, ll_error FROM DB.DBA.load_list WHERE ll_error IS NOT NULL;" > "$dir/load.log"
+  echo "$(($(date +%s%3N) - before))" > "$dir/loaded"
   touch "$dir/ready"
   wait
   ;;

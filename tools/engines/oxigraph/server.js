@@ -1,5 +1,6 @@
 // Serves files through Oxigraph at http://127.0.0.1:PORT/sparql: a POST's body is a query, the answer SPARQL JSON. Arguments: PORT MODULES FILE...
-// A query cannot be stopped inside the engine: the harness kills the process and starts it again.
+// A query cannot be stopped inside the engine: the harness kills the process and starts it again. The time of each query inside the engine is in the header
+// Server-Timing; that of loading is written to the file $LOADED, in milliseconds.
 'use strict';
 const fs = require('fs');
 const http = require('http');
@@ -9,6 +10,7 @@ const zlib = require('zlib');
 const [port, modules, ...files] = process.argv.slice(2);
 const oxigraph = require(path.join(modules, 'oxigraph'));
 const store = new oxigraph.Store();
+let loading = 0;
 for (const file of files) {
   let data = fs.readFileSync(file);
   let name = file;
@@ -16,15 +18,22 @@ for (const file of files) {
     data = zlib.gunzipSync(data);
     name = name.slice(0, -3);
   }
-  store.load(data.toString('utf8'), { format: name.endsWith('.nt') ? 'application/n-triples' : 'text/turtle', no_transaction: true });
+  const text = data.toString('utf8');
+  const start = performance.now();
+  store.load(text, { format: name.endsWith('.nt') ? 'application/n-triples' : 'text/turtle', no_transaction: true });
+  loading += performance.now() - start;
 }
+if (process.env.LOADED) fs.writeFileSync(process.env.LOADED, String(Math.round(loading)));
 http.createServer((req, res) => {
   const body = [];
   req.on('data', (d) => body.push(d));
   req.on('end', () => {
     try {
-      const out = store.query(Buffer.concat(body).toString('utf8'), { results_format: 'application/sparql-results+json' });
-      res.writeHead(200, { 'Content-Type': 'application/sparql-results+json' });
+      const query = Buffer.concat(body).toString('utf8');
+      const start = performance.now();
+      const out = store.query(query, { results_format: 'application/sparql-results+json' });
+      const took = performance.now() - start;
+      res.writeHead(200, { 'Content-Type': 'application/sparql-results+json', 'Server-Timing': 'query;dur=' + took.toFixed(3) });
       res.end(out);
     } catch (e) {
       res.writeHead(400, { 'Content-Type': 'text/plain' });

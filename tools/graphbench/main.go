@@ -1,0 +1,155 @@
+// Command graphbench measures the embedded graph beside other SPARQL engines, all on the triples and queries of internal/kg/embedded/benchdata: goRDFlib (the
+// library that the embedded graph replaced), Oxigraph (npm), Virtuoso and, when asked for, Blazegraph. tools/engines/install.sh installs the last three.
+//
+// Every engine runs in a process of its own, one after the other. Each query runs once to warm up and then -n times; the table gives medians in milliseconds.
+// "in process" is the time inside the engine's process from the query's text to the last row in its own terms (Oxigraph: to the JSON text, which
+// spares it making objects for JavaScript); "HTTP" is what a client on the same machine waits until it has read the last byte of SPARQL JSON.
+// Memory is the resident set of the engine's processes, after loading and at its highest.
+//
+//	go run ./tools/graphbench             # the table
+//	go run ./tools/graphbench -write FILE # the triples as N-Triples
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/benchdata"
+)
+
+func main() {
+	child := flag.String("child", "", "serve the given file as an `engine`: embedded or gordflib (used by the command itself)")
+	write := flag.String("write", "", "write the triples to a `file` and end")
+	runs := flag.Int("n", 9, "`runs` of each query")
+	engines := flag.String("engines", "embedded,gordflib,oxigraph,virtuoso", "`engines` to measure; also blazegraph")
+	scripts := flag.String("scripts", "tools/engines", "`folder` of start.sh")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var err error
+	switch {
+	case *child != "":
+		err = serve(ctx, *child, flag.Arg(0))
+	case *write != "":
+		err = writeData(*write)
+	default:
+		err = compare(ctx, strings.Split(*engines, ","), *scripts, *runs)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "graphbench:", err)
+		stop()
+		os.Exit(1) //nolint:gocritic // stop was called
+	}
+}
+
+func writeData(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if err := benchdata.WriteNTriples(f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
+
+// result is what was measured of one engine.
+type result struct {
+	name                string
+	load                time.Duration
+	memory, peak        int64              // bytes
+	inProcess, overHTTP map[string]float64 // milliseconds by query; absent: not measured
+	rows                map[string]int     // by query
+	failed              map[string]string  // by query
+}
+
+func compare(ctx context.Context, names []string, scripts string, runs int) error {
+	dir, err := os.MkdirTemp("", "graphbench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	data := filepath.Join(dir, "data.nt")
+	if err := writeData(data); err != nil {
+		return err
+	}
+	var all []result
+	for _, name := range names {
+		fmt.Fprintln(os.Stderr, "measuring", name)
+		work := filepath.Join(dir, name)
+		if err := os.Mkdir(work, 0o700); err != nil {
+			return err
+		}
+		r, err := measure(ctx, name, scripts, work, data, runs)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, r)
+	}
+	print(all, slices.Concat(benchdata.Classes, benchdata.More))
+	return agree(all)
+}
+
+// agree makes sure that all engines found the same number of rows: speed of wrong answers is of no interest.
+func agree(all []result) error {
+	var wrong []string
+	for _, q := range slices.Concat(benchdata.Classes, benchdata.More) {
+		for _, r := range all[1:] {
+			if n, ok := r.rows[q.Name]; ok && n != all[0].rows[q.Name] {
+				wrong = append(wrong, fmt.Sprintf("%s: %d rows in %s, %d in %s", q.Name, all[0].rows[q.Name], all[0].name, n, r.name))
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("the engines differ: %s", strings.Join(wrong, "; "))
+	}
+	return nil
+}
+
+// print writes the table as Markdown: a line for each engine and way.
+func print(all []result, queries []benchdata.Query) {
+	head, rule := "| engine | load | memory, peak |", "| --- | --- | --- |"
+	for _, q := range queries {
+		head, rule = head+" "+q.Name+" |", rule+" --- |"
+	}
+	fmt.Println(head)
+	fmt.Println(rule)
+	for _, r := range all {
+		for _, way := range []struct {
+			name  string
+			times map[string]float64
+		}{{"in process", r.inProcess}, {"HTTP", r.overHTTP}} {
+			if len(way.times) == 0 {
+				continue
+			}
+			line := fmt.Sprintf("| %s, %s | %.1f s | %d, %d MB |", r.name, way.name, r.load.Seconds(), r.memory>>20, r.peak>>20)
+			for _, q := range queries {
+				switch ms, ok := way.times[q.Name]; {
+				case !ok:
+					line += " – |"
+				case ms < 10:
+					line += fmt.Sprintf(" %.2g |", ms)
+				default:
+					line += fmt.Sprintf(" %.0f |", ms)
+				}
+			}
+			fmt.Println(line)
+		}
+	}
+	for _, r := range all {
+		for _, q := range queries {
+			if why := r.failed[q.Name]; why != "" {
+				fmt.Printf("\n%s does not answer \"%s\": %s\n", r.name, q.Name, why)
+			}
+		}
+	}
+}
