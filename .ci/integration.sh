@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The integration run: a real MediaWiki, Chromium and the system call tracer. Fails, not skips, when one is missing. Arguments go to go test.
+# The integration run: a real MediaWiki, Chromium, the system call tracer, and three SPARQL engines. Fails, not skips, when one is missing; the engines are
+# installed (engines.sh). Arguments go to go test, which tests the program with them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 for tool in php chromium strace; do
@@ -16,3 +17,5 @@ go test -tags integration -count=1 ./internal/sandbox/wiki/
 for v in $(compgen -e | grep -E '^(WIKI_|REALWIKI_|FORUM_)'); do unset "$v"; done
 echo "--- the program"
 go test -tags integration -count=1 -timeout 45m "$@" ./internal/integration/
+echo "--- the dialect and the embedded graph against other engines"
+bash .ci/engines.sh
