@@ -1,6 +1,7 @@
 package annotate
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/spinachbot/spinachbot/dataset"
@@ -104,4 +105,12 @@ func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 		by[w.Annotator] = w.Verdict
 	}
 	return out
+}
+
+// kappaFigure writes kappa with two digits.
+func kappaFigure(k *float64) string {
+	if k == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", *k)
 }

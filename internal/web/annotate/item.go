@@ -280,12 +280,12 @@ func entityAddress(id string) string {
 // maxLabels bounds how many labels of a result are asked for.
 const maxLabels = 150
 
-// label puts labels beside the numbers of a table, as far as the graph gives them in short time; a table without is fine, too.
+// label puts labels beside the numbers of a table whose query brings none, as far as the graph gives them in short time; a table without is fine, too.
 func (s *Server) label(ctx context.Context, t *shownTable) {
 	var ids []string
 	for _, row := range t.Rows {
-		for _, c := range row {
-			if c.ID != "" && !slices.Contains(ids, c.ID) && len(ids) < maxLabels {
+		for i, c := range row {
+			if c.ID != "" && !slices.Contains(t.Head, t.Head[i]+"Label") && !slices.Contains(ids, c.ID) && len(ids) < maxLabels {
 				ids = append(ids, c.ID)
 			}
 		}
@@ -301,7 +301,9 @@ func (s *Server) label(ctx context.Context, t *shownTable) {
 	}
 	for _, row := range t.Rows {
 		for i := range row {
-			row[i].Label = labels[row[i].ID]
+			if !slices.Contains(t.Head, t.Head[i]+"Label") {
+				row[i].Label = labels[row[i].ID]
+			}
 		}
 	}
 }
@@ -330,6 +332,9 @@ func (s *Server) namesOf(ctx context.Context, c *dataset.Candidate, q *sparql.Qu
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		noun = stem + "ie"
 	}
 	return fmt.Sprintf("%s %ss", thousands(n), noun)
 }

@@ -62,6 +62,9 @@ func (c *comparer) add(kind, key string, said bool, text string, at sparql.Span)
 		return
 	}
 	c.seen[kind+"\x00"+key] = true
+	if said {
+		text, _, _ = strings.Cut(text, ": ") // what to do about it is of no use any more
+	}
 	r := Remark{Kind: kind, Said: said, Text: text}
 	if at.End > at.Start {
 		p := c.q.Position(at.Start)
@@ -169,7 +172,7 @@ func (c *comparer) selectQuery(s *sparql.SelectQuery, top bool) {
 		c.form()
 	}
 	if s.Where != nil {
-		c.group(s.Where)
+		c.group(s.Where, nil)
 	}
 	for _, it := range s.Items {
 		if it.Expr != nil {
@@ -243,12 +246,11 @@ func (c *comparer) columns(s *sparql.SelectQuery) {
 
 // byName suggests the words that lead to a variable.
 func (c *comparer) byName(v string) string {
-	for _, name := range c.called[v] {
-		if !strings.EqualFold(name, spread(v)) {
-			return " (" + name + ")"
-		}
+	called := c.called[v]
+	if len(called) == 0 || slices.ContainsFunc(called, func(name string) bool { return strings.EqualFold(name, spread(v)) }) {
+		return ""
 	}
-	return ""
+	return " (" + called[0] + ")"
 }
 
 // exprSaid reports whether a computed column is said by its aggregate or by one of its variables.

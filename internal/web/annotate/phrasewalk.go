@@ -53,8 +53,15 @@ func (c *comparer) label(id string) string {
 	return id
 }
 
-// group compares a group pattern.
-func (c *comparer) group(g *sparql.Group) {
+// group compares a group pattern. outside are the variables that are bound around it.
+func (c *comparer) group(g *sparql.Group, outside []string) {
+	certain := sparql.Group{Span: g.Span}
+	for _, p := range g.Patterns {
+		if _, ok := p.(*sparql.Optional); !ok {
+			certain.Patterns = append(certain.Patterns, p)
+		}
+	}
+	outside = append(certain.Visible(), outside...)
 	for _, p := range g.Patterns {
 		switch x := p.(type) {
 		case *sparql.Triples:
@@ -64,16 +71,16 @@ func (c *comparer) group(g *sparql.Group) {
 		case *sparql.Filter:
 			c.filter(x)
 		case *sparql.Optional:
-			c.optional(x)
-			c.group(x.Group)
+			c.optional(x, outside)
+			c.group(x.Group, outside)
 		case *sparql.Union:
 			c.add("choice", "", c.w.phrases(choices), "Either of several ways counts (UNION): “… or …”.", x.Span)
 			for _, b := range x.Branches {
-				c.group(b)
+				c.group(b, outside)
 			}
 		case *sparql.Minus:
 			c.add("negation", c.q.Text[x.Start:x.End], c.w.phrases(negations), "Something is left out (MINUS): “without …”, “that have no …”.", x.Span)
-			c.group(x.Group)
+			c.group(x.Group, outside)
 		case *sparql.Values:
 			c.values(x)
 		case *sparql.Bind:
@@ -83,9 +90,9 @@ func (c *comparer) group(g *sparql.Group) {
 		case *sparql.SubSelect:
 			c.selectQuery(x.Query, false)
 		case *sparql.GraphPattern:
-			c.group(x.Group)
+			c.group(x.Group, outside)
 		case *sparql.Group:
-			c.group(x)
+			c.group(x, outside)
 		}
 	}
 }
@@ -174,19 +181,14 @@ func (c *comparer) projected(v string) bool {
 }
 
 // optional compares an OPTIONAL whose fields are returned.
-func (c *comparer) optional(o *sparql.Optional) {
+func (c *comparer) optional(o *sparql.Optional, outside []string) {
 	var fields []string
 	for _, v := range o.Group.Visible() {
-		if c.projected(v) && !strings.HasSuffix(v, "Label") {
+		if c.projected(v) && !strings.HasSuffix(v, "Label") && !slices.Contains(outside, v) {
 			fields = append(fields, spread(v))
 		}
 	}
 	if len(fields) == 0 {
-		for _, v := range o.Group.Visible() {
-			if c.projected(v) {
-				return // labels only
-			}
-		}
 		return
 	}
 	c.add("optional", strings.Join(fields, " "), c.w.phrases(optionally), "May be missing: “"+strings.Join(fields, "”, “")+"”. Say “if available”.", o.Span)
@@ -234,7 +236,7 @@ func (c *comparer) expr(e *sparql.Expr) {
 		if e.Op == "NOT EXISTS" {
 			c.add("negation", c.q.Text[e.Start:e.End], c.w.phrases(negations), "Something must not be there: “without …”, “that have no …”.", e.Span)
 		}
-		c.group(e.Group)
+		c.group(e.Group, nil)
 		return
 	case sparql.ExprUnary:
 		if e.Op == "!" {
@@ -389,7 +391,7 @@ func (c *comparer) service(s *sparql.Service) {
 		c.add("place", "box", c.w.phrases([]string{"between", "box", "rectangle", "area", "within", "corner", "corners"}), "Within a box: “in the area between … and …”.", s.Span)
 	default:
 		if s.Group != nil {
-			c.group(s.Group)
+			c.group(s.Group, nil)
 		}
 	}
 }

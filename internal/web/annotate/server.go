@@ -64,6 +64,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"day":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
 	"plural":  plural,
 	"percent": func(f float64) string { return fmt.Sprintf("%.0f %%", 100*f) },
+	"kappa":   kappaFigure,
 	"bytes":   byteSize,
 	"indent":  func(level int) int { return min(max(level-1, 0), 6) },
 	"words":   func(s any) string { return strings.ReplaceAll(fmt.Sprint(s), "_", " ") },

@@ -146,9 +146,6 @@ if (page === "history") {
   for (const b of $$("[data-restore]")) b.addEventListener("click", () => post("restore", { candidate: data.candidate, event: +b.dataset.restore }).then((a) => go(a.next), (e) => toast(e.message)));
   key("h", "back to the candidate", () => link("#back"));
 }
-if (page !== "queue") key("g", "to the queue", () => go(data && data.queue || "/"));
-if (page !== "agreement") key("v", "agreement figures", () => go("/agreement"));
-key("?", "this list", openHelp);
 async function undo() {
   try { if (editor) await editor.flush(); go((await post("undo", {})).next); } catch (e) { toast(e.message); }
 }
@@ -424,3 +421,6 @@ function startEditor() {
 }
 for (const pre of $$("pre.sparql")) highlight(pre, pre.textContent);
 if (page === "item" || page === "compare") editor = startEditor();
+if (page !== "queue") key("g", "to the queue", () => go(data && data.queue || "/"));
+if (page !== "agreement") key("v", "agreement figures", () => go("/agreement"));
+key("?", "this list", openHelp);
