@@ -85,7 +85,7 @@ func (p *parser) line(pos, end int) line {
 	}
 	if nodes := p.nodesIn(l.text, l.end); len(nodes) > 0 {
 		n := nodes[0]
-		l.outdent = n.Kind == wikitext.Template && p.n.outdent[wikitext.CanonicalName(n.Name)] && strings.TrimSpace(p.text[l.text:n.Start]) == ""
+		l.outdent = n.Kind == wikitext.Template && p.n.is(n.Name, outdentTemplate) && strings.TrimSpace(p.text[l.text:n.Start]) == ""
 	}
 	return l
 }
@@ -143,7 +143,7 @@ func (p *parser) empty(l *line) bool {
 		if strings.TrimSpace(p.text[i:max(i, n.Start)]) != "" {
 			return false
 		}
-		if n.Kind != wikitext.Comment && (n.Kind != wikitext.Template || !p.n.structural(n.Name)) {
+		if n.Kind != wikitext.Comment && (n.Kind != wikitext.Template || !p.n.is(n.Name, structural)) {
 			return false
 		}
 		i = n.End
@@ -222,7 +222,7 @@ func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 		if _, query := p.q.taken[n.Start]; query {
 			*low = max(*low, n.End)
 		}
-		if p.n.unsigned[wikitext.CanonicalName(n.Name)] {
+		if p.n.is(n.Name, unsignedTemplate) {
 			user, at := p.unsigned(n)
 			if k := len(l.sigs) - 1; k >= 0 && l.sigs[k].user == user && user != "" {
 				return // signed by hand and by template
@@ -314,7 +314,6 @@ func (p *parser) unsignedBefore(pending []line, signed *line) int {
 		return 0
 	}
 	d, s := pending[0].depth(), signed.depth()
-	all := append(append([]line{}, pending...), *signed)
 	if s > d {
 		k := 0
 		for i := range pending {
@@ -323,7 +322,11 @@ func (p *parser) unsignedBefore(pending []line, signed *line) int {
 			}
 		}
 		last := pending[k-1]
-		if all[k].outdent || all[k].depth() <= d || all[k].prefix[d] != ':' || strings.HasSuffix(last.prefix, ";") || !p.prose(pending[:k]) {
+		next := signed
+		if k < len(pending) {
+			next = &pending[k]
+		}
+		if next.outdent || next.depth() <= d || next.prefix[d] != ':' || strings.HasSuffix(last.prefix, ";") || !p.prose(pending[:k]) {
 			return 0
 		}
 		if strings.HasSuffix(strings.TrimSpace(p.text[last.text:last.end]), ":") {
@@ -394,7 +397,7 @@ func (p *parser) separator(start, end int) (int, bool) {
 		return 0, false
 	}
 	for _, n := range p.nodesIn(start, end) {
-		if n.Kind == wikitext.Template && p.n.outdent[wikitext.CanonicalName(n.Name)] {
+		if n.Kind == wikitext.Template && p.n.is(n.Name, outdentTemplate) {
 			return n.Start, true
 		}
 	}
@@ -459,7 +462,7 @@ func (p *parser) dashes(i, low int) int {
 func (p *parser) preceding(i, low int) int {
 	from := max(low, i-120)
 	before := p.text[from:i]
-	if !strings.HasSuffix(strings.ToLower(strings.TrimRight(before, " ")), "added by") {
+	if s, by := strings.TrimRight(before, " "), "added by"; len(s) < len(by) || !strings.EqualFold(s[len(s)-len(by):], by) {
 		return i
 	}
 	if k := max(strings.LastIndex(before, "—"), strings.LastIndex(before, "–")); k >= 0 {

@@ -14,11 +14,11 @@ func Denied(text, account string) bool {
 	if !strings.Contains(low, "bots") {
 		return false
 	}
-	bots := set(nil, botTemplates)
+	names := newNames(Options{})
 	doc := wikitext.Preprocess(text, wikitext.Options{})
 	for i := range doc.Nodes {
 		n := &doc.Nodes[i]
-		if n.Kind == wikitext.Template && wikitext.NameIs(n.Name, bots) && denies(n, text, account) {
+		if n.Kind == wikitext.Template && names.is(n.Name, botTemplate) && denies(n, text, account) {
 			return true
 		}
 	}

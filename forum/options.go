@@ -45,41 +45,100 @@ var (
 	botTemplates = []string{"Bots", "Nobots"}
 )
 
-// names is Options made ready for look-ups.
+// role is what a name means: a template's, a namespace's or a parameter's.
+type role uint16
+
+const (
+	queryTemplate role = 1 << iota
+	resolvedTemplate
+	unsignedTemplate
+	outdentTemplate
+	pingTemplate
+	wrapTemplate
+	closedStartTemplate
+	closedEndTemplate
+	foldStartTemplate
+	foldEndTemplate
+	botTemplate
+	queryParam
+	userNamespace
+	contributionsPage
+	// structural templates stand between comments rather than in one.
+	structural = resolvedTemplate | closedStartTemplate | closedEndTemplate | foldStartTemplate | foldEndTemplate | botTemplate
+)
+
+// names is Options made ready for look-ups, for one page: it remembers what it was asked.
 type names struct {
-	query, params, resolved, unsigned, outdent, ping, wrap, closedStart, closedEnd, foldStart, foldEnd, bots map[string]bool
-	users, contributions                                                                                     map[string]bool
-	shortLinks                                                                                               map[string]bool // hosts, lower case
+	roles      map[string]role // by canonical name
+	params     []string        // names of a query's parameter
+	shortLinks map[string]bool // hosts, lower case
+	asked      map[string]name
+	users      map[string]userLink // by link target
+	tokenized  []token             // scratch
 }
 
-func set(list, otherwise []string) map[string]bool {
-	if len(list) == 0 {
-		list = otherwise
+// name is a template's name in its canonical form with what it means.
+type name struct {
+	canonical string
+	role      role
+}
+
+// userLink is what a link's target means.
+type userLink struct {
+	user string
+	page bool
+}
+
+// of looks a name up, as written.
+func (n *names) of(written string) name {
+	if k, ok := n.asked[written]; ok {
+		return k
 	}
-	m := make(map[string]bool, len(list))
-	for _, s := range list {
-		m[wikitext.CanonicalName(s)] = true
+	c := wikitext.CanonicalName(written)
+	k := name{c, n.roles[c]}
+	n.asked[written] = k
+	return k
+}
+
+// is reports whether a name, as written, has one of the roles.
+func (n *names) is(written string, r role) bool { return n.of(written).role&r != 0 }
+
+var wikidataRoles = rolesOf(Options{})
+
+func rolesOf(o Options) map[string]role {
+	m := map[string]role{}
+	for _, l := range []struct {
+		r               role
+		list, otherwise []string
+	}{
+		{queryTemplate, o.QueryTemplates, defaultQueryTemplates}, {queryParam, o.QueryParams, defaultQueryParams}, {resolvedTemplate, o.ResolvedTemplates, defaultResolvedTemplates},
+		{userNamespace, o.UserNamespaces, defaultUserNamespaces}, {contributionsPage, o.Contributions, defaultContributions},
+		{unsignedTemplate, nil, unsignedTemplates}, {outdentTemplate, nil, outdentTemplates}, {pingTemplate, nil, pingTemplates}, {wrapTemplate, nil, wrapTemplates},
+		{closedStartTemplate, nil, closedStart}, {closedEndTemplate, nil, closedEnd}, {foldStartTemplate, nil, foldStart}, {foldEndTemplate, nil, foldEnd}, {botTemplate, nil, botTemplates},
+	} {
+		if len(l.list) == 0 {
+			l.list = l.otherwise
+		}
+		for _, s := range l.list {
+			m[wikitext.CanonicalName(s)] |= l.r
+		}
 	}
 	return m
 }
 
 func newNames(o Options) *names {
-	short := make(map[string]bool, len(o.ShortLinks))
+	n := &names{roles: wikidataRoles, params: o.QueryParams, asked: map[string]name{}, users: map[string]userLink{}}
+	if len(o.QueryTemplates)+len(o.QueryParams)+len(o.ResolvedTemplates)+len(o.UserNamespaces)+len(o.Contributions) > 0 {
+		n.roles = rolesOf(o)
+	}
+	if len(n.params) == 0 {
+		n.params = defaultQueryParams
+	}
+	if len(o.ShortLinks) > 0 {
+		n.shortLinks = map[string]bool{}
+	}
 	for _, host := range o.ShortLinks {
-		short[strings.ToLower(strings.TrimSpace(host))] = true
+		n.shortLinks[strings.ToLower(strings.TrimSpace(host))] = true
 	}
-	return &names{
-		shortLinks: short,
-		query:      set(o.QueryTemplates, defaultQueryTemplates), params: set(o.QueryParams, defaultQueryParams),
-		resolved: set(o.ResolvedTemplates, defaultResolvedTemplates),
-		users:    set(o.UserNamespaces, defaultUserNamespaces), contributions: set(o.Contributions, defaultContributions),
-		unsigned: set(nil, unsignedTemplates), outdent: set(nil, outdentTemplates), ping: set(nil, pingTemplates), wrap: set(nil, wrapTemplates),
-		closedStart: set(nil, closedStart), closedEnd: set(nil, closedEnd), foldStart: set(nil, foldStart), foldEnd: set(nil, foldEnd), bots: set(nil, botTemplates),
-	}
-}
-
-// structural reports whether a template stands between comments rather than in one.
-func (n *names) structural(name string) bool {
-	c := wikitext.CanonicalName(name)
-	return n.resolved[c] || n.closedStart[c] || n.closedEnd[c] || n.foldStart[c] || n.foldEnd[c] || n.bots[c]
+	return n
 }

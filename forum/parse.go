@@ -108,7 +108,7 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 		case wikitext.Template, wikitext.Param:
 			signed := within(p.utc, n.Start, n.End)
 			_, query := p.q.taken[n.Start]
-			if !query && (signed && p.n.wrap[wikitext.CanonicalName(n.Name)] || p.holdsThread(n) || within(at, n.Start, n.End) && (signed || !validName(n.Name))) {
+			if !query && (signed && p.n.is(n.Name, wrapTemplate) || p.holdsThread(n) || within(at, n.Start, n.End) && (signed || !validName(n.Name))) {
 				clear[i] = true
 				continue
 			}
@@ -121,7 +121,7 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 // holdsThread reports whether a template has a discussion in it, such as {{hidden|content=…}}: time stamps on different lines.
 func (p *parser) holdsThread(n *wikitext.Node) bool {
 	i, j := sort.SearchInts(p.utc, n.Start), sort.SearchInts(p.utc, n.End)
-	return i < j && p.ends[i] < p.utc[j-1] && !p.n.structural(n.Name)
+	return i < j && p.ends[i] < p.utc[j-1] && !p.n.is(n.Name, structural)
 }
 
 // within reports whether one of the sorted offsets lies in a range.
@@ -169,7 +169,7 @@ func (p *parser) threads(heads []*wikitext.Node, numbers map[int]int) {
 // closed marks the threads as resolved whose last comment stands between templates that close a discussion, such as {{archive top}} and {{archive bottom}}.
 func (p *parser) closed() {
 	threads, reach := p.page.Threads, 0
-	for _, r := range ranges(p.text, p.doc, p.n.closedStart, p.n.closedEnd, len(p.text)) {
+	for _, r := range ranges(p.doc, p.n, closedStartTemplate, closedEndTemplate, len(p.text)) {
 		if r.End <= reach {
 			continue // inside one seen before
 		}
@@ -202,14 +202,13 @@ func (p *parser) marks(t *Thread, start, end int) {
 		if n.Kind != wikitext.Template {
 			continue
 		}
-		name := wikitext.CanonicalName(n.Name)
-		if p.n.resolved[name] {
+		if p.n.is(n.Name, resolvedTemplate) {
 			t.Resolved = true
 			if t.ResolvedBy == "" {
 				t.ResolvedBy = p.signedBy(n)
 			}
 		}
-		if p.n.bots[name] && denies(n, p.text, "") {
+		if p.n.is(n.Name, botTemplate) && denies(n, p.text, "") {
 			t.NoBots = true
 		}
 	}
@@ -268,7 +267,12 @@ func quotes(text string) []wikitext.Span {
 		for e < len(text) && e-j < 12 && isWord(text[e]) {
 			e++
 		}
-		name := strings.ToLower(text[j:e])
+		name := text[j:e]
+		if !quoting[len(name)] {
+			i++
+			continue
+		}
+		name = strings.ToLower(name)
 		if name != "blockquote" && name != "q" && name != "cite" && name != "div" && name != "span" {
 			i++
 			continue
@@ -303,6 +307,9 @@ func quotes(text string) []wikitext.Span {
 	}
 	return merged
 }
+
+// quoting are the lengths of the names of elements that may quote.
+var quoting = [13]bool{len("q"): true, len("div"): true, len("cite"): true, len("blockquote"): true}
 
 // quoted reports whether an offset lies in a quotation.
 func (p *parser) quoted(i int) bool {

@@ -31,7 +31,7 @@ type queryReader struct {
 func newQueryReader(doc *wikitext.Doc, n *names) *queryReader {
 	r := &queryReader{text: doc.Text, n: n, mw: map[int]*wikitext.Node{}, taken: map[int]found{}, budget: 8*len(doc.Text) + 1<<20, anyMore: true, nowiki: -1}
 	for i := range doc.Nodes {
-		if t := &doc.Nodes[i]; t.Kind == wikitext.Template && wikitext.NameIs(t.Name, n.query) {
+		if t := &doc.Nodes[i]; t.Kind == wikitext.Template && n.is(t.Name, queryTemplate) {
 			r.mw[t.Start] = t
 		}
 	}
@@ -45,7 +45,7 @@ func (r *queryReader) nameAt(i int) (name string, next int) {
 	for j < len(t) && j-i < 60 && t[j] != '|' && t[j] != '}' && t[j] != '{' && t[j] != '[' && t[j] != '<' {
 		j++
 	}
-	if j >= len(t) || t[j] != '|' || !wikitext.NameIs(t[i+2:j], r.n.query) {
+	if j >= len(t) || t[j] != '|' || !r.n.is(t[i+2:j], queryTemplate) {
 		return "", 0
 	}
 	return strings.TrimSpace(t[i+2 : j]), j
@@ -84,11 +84,7 @@ func (r *queryReader) read(_ string, i int) (wikitext.Node, bool) {
 
 // cut is the query in MediaWiki's reading, and whether that reading leaves no doubt: the braces of the query are balanced and all other parameters are plain names.
 func (r *queryReader) cut(t *wikitext.Node) (q string, clean bool) {
-	var params []string
-	for p := range r.n.params {
-		params = append(params, p)
-	}
-	arg, ok := t.Arg(r.text, params...)
+	arg, ok := t.Arg(r.text, r.n.params...)
 	clean = true
 	if ok {
 		q = decodeQuery(arg.Value.In(r.text))
@@ -136,7 +132,7 @@ func (r *queryReader) meant(i int) (q string, end int, ok bool) {
 		if !ok {
 			return "", 0, false
 		}
-		if r.n.params[wikitext.CanonicalName(name)] {
+		if r.n.is(name, queryParam) {
 			q = decodeQuery(r.text[value:stop])
 		}
 		i = stop
@@ -162,6 +158,9 @@ var escapes = []struct{ template, text string }{
 }
 
 func escapeAt(s string, i int) (template, text string) {
+	if len(s) < i+5 || strings.IndexByte("!=()p", s[i+2]) < 0 {
+		return "", ""
+	}
 	for _, e := range escapes {
 		if strings.HasPrefix(s[i:], e.template) {
 			return e.template, e.text
@@ -292,7 +291,7 @@ func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 	if name == "" {
 		name, value = "1", i+1
 	}
-	if !r.n.params[wikitext.CanonicalName(name)] || value > i+k {
+	if !r.n.is(name, queryParam) || value > i+k {
 		return "", 0, false
 	}
 	return decodeQuery(r.text[value : i+k+1]), i + k + 3, true

@@ -7,8 +7,6 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
 // maxSignature is how far before a time stamp its author's link may stand, in characters as read (DiscussionTools, CommentParser.php, SIGNATURE_SCAN_LIMIT).
@@ -200,7 +198,8 @@ func (n *names) signer(s string) (user string, sig int, ok bool) {
 
 // tokens splits wikitext into links and text, with the length of each as read. Tags and templates show nothing.
 func (n *names) tokens(s string) []token {
-	var out []token
+	out := n.tokenized[:0]
+	defer func() { n.tokenized = out }()
 	shown, from := 0, 0
 	flush := func(i int) {
 		if i > from {
@@ -318,6 +317,15 @@ func shownLength(s string) int {
 // userOf returns the user that a link's target means: User:X, User talk:X, Special:Contributions/X, with any interwiki prefix before. A subpage means nobody.
 // page reports whether the target is the user page itself or its talk page.
 func (n *names) userOf(target string) (user string, page bool) {
+	u, ok := n.users[target]
+	if !ok {
+		u.user, u.page = n.readUser(target)
+		n.users[target] = u
+	}
+	return u.user, u.page
+}
+
+func (n *names) readUser(target string) (user string, page bool) {
 	target = strings.TrimSpace(strings.ReplaceAll(target, "_", " "))
 	target = strings.TrimPrefix(target, ":")
 	target, _, _ = strings.Cut(target, "#")
@@ -335,13 +343,13 @@ func (n *names) userOf(target string) (user string, page bool) {
 			return "", false
 		}
 		ns = strings.TrimSpace(ns)
-		if n.users[wikitext.CanonicalName(ns)] {
+		if n.is(ns, userNamespace) {
 			if strings.ContainsRune(rest, '/') {
 				return "", false
 			}
 			return userName(rest), true
 		}
-		if special, name, sub := strings.Cut(target, "/"); sub && n.contributions[wikitext.CanonicalName(special)] {
+		if special, name, sub := strings.Cut(target, "/"); sub && n.is(special, contributionsPage) {
 			return userName(name), false
 		}
 		if len(ns) > 12 || strings.ContainsRune(ns, ' ') {

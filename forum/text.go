@@ -86,11 +86,12 @@ func (p *parser) shown(n *wikitext.Node) string {
 // templateText shows a template: a link to an item or property as its number, a ping as "@Name", a template without arguments as its name, others as the text of
 // their positional arguments.
 func (p *parser) templateText(n *wikitext.Node) string {
-	name := wikitext.CanonicalName(n.Name)
+	known := p.n.of(n.Name)
+	name := known.canonical
 	if _, text := escapeAt(p.text[n.Start:n.End], 0); text != "" {
 		return guard.Replace(text)
 	}
-	if p.n.unsigned[name] || p.n.outdent[name] || p.n.structural(name) || strings.HasPrefix(name, "#") {
+	if known.role&(unsignedTemplate|outdentTemplate|structural) != 0 || strings.HasPrefix(name, "#") {
 		return ""
 	}
 	var args []string
@@ -100,7 +101,7 @@ func (p *parser) templateText(n *wikitext.Node) string {
 		}
 	}
 	switch {
-	case p.n.ping[name]:
+	case known.role&pingTemplate != 0:
 		for i := range args {
 			args[i] = "@" + args[i]
 		}

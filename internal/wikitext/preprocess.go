@@ -1,7 +1,8 @@
 package wikitext
 
 import (
-	"sort"
+	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -29,6 +30,7 @@ type reader struct {
 	opt   Options
 	nodes []Node
 	stack []piece
+	args  []Arg // of templates, a block at a time
 	// what has been searched for in vain: without this memory "<pre><pre><pre>…" would take quadratic time
 	noClose map[string]bool
 	noGT    bool
@@ -40,7 +42,7 @@ type reader struct {
 
 // Preprocess reads the structure of a text.
 func Preprocess(text string, opt Options) *Doc {
-	r := &reader{text: text, opt: opt, noClose: map[string]bool{}, bol: 0}
+	r := &reader{text: text, opt: opt, noClose: map[string]bool{}, bol: 0, nodes: make([]Node, 0, min(strings.Count(text, "{{")+strings.Count(text, "\n=="), len(text)/64)+8)}
 	i, n := 0, len(text)
 	for i < n {
 		if i == r.bol && text[i] == '=' && r.openHeading(&i) {
@@ -82,6 +84,21 @@ func Preprocess(text string, opt Options) *Doc {
 	return r.finish()
 }
 
+// push opens a piece. The parts of one that stood in its place are written over: nobody needs them any more.
+func (r *reader) push(p piece, from int) {
+	if n := len(r.stack); n < cap(r.stack) {
+		r.stack = r.stack[:n+1]
+		p.parts = r.stack[n].parts[:0]
+		r.stack[n] = p
+	} else {
+		r.stack = append(r.stack, p)
+	}
+	top := r.top()
+	if top.open != '\n' {
+		top.parts = append(top.parts, part{from, -1})
+	}
+}
+
 func (r *reader) top() *piece {
 	if len(r.stack) == 0 {
 		return nil
@@ -112,7 +129,7 @@ func (r *reader) opening(i int, c byte) int {
 		// The innermost two braces of the run are the template's; those before them are read in their turn.
 		if node, ok := r.opt.Template(r.text, i+n-2); ok && node.End > i+n-2 {
 			if n-2 >= 2 {
-				r.stack = append(r.stack, piece{open: c, count: n - 2, start: i, parts: []part{{i + n - 2, -1}}, node: len(r.nodes)})
+				r.push(piece{open: c, count: n - 2, start: i, node: len(r.nodes)}, i+n-2)
 			}
 			node.Kind, node.Start = Template, i+n-2
 			r.nodes = append(r.nodes, node)
@@ -120,14 +137,14 @@ func (r *reader) opening(i int, c byte) int {
 		}
 	}
 	dash := c == '{' && i > r.hyphen && r.text[i-1] == '-'
-	r.stack = append(r.stack, piece{open: c, count: n, start: i, parts: []part{{i + n, -1}}, node: len(r.nodes), dash: dash})
+	r.push(piece{open: c, count: n, start: i, node: len(r.nodes), dash: dash}, i+n)
 	return i + n
 }
 
 // dash reads a hyphen: before one brace it opens language conversion, before more of them the braces go first.
 func (r *reader) dash(i int) int {
 	if n := run(r.text, i+1, '{'); n == 1 {
-		r.stack = append(r.stack, piece{open: '-', count: 2, start: i, parts: []part{{i + 2, -1}}, node: len(r.nodes)})
+		r.push(piece{open: '-', count: 2, start: i, node: len(r.nodes)}, i+2)
 		return i + 2
 	}
 	return i + 1
@@ -163,9 +180,9 @@ func (r *reader) closing(i int, c byte) int {
 	}
 	switch left := p.count - match; {
 	case left >= 2:
-		p.count, p.parts = left, []part{{p.start + left, -1}}
+		p.count, p.parts = left, append(p.parts[:0], part{p.start + left, -1})
 	case left == 1 && p.dash:
-		*p = piece{open: '-', count: 2, start: p.start - 1, parts: []part{{p.start + 1, -1}}, node: len(r.nodes)}
+		*p = piece{open: '-', count: 2, start: p.start - 1, parts: append(p.parts[:0], part{p.start + 1, -1}), node: len(r.nodes)}
 	default:
 		r.stack = r.stack[:len(r.stack)-1]
 	}
@@ -174,6 +191,10 @@ func (r *reader) closing(i int, c byte) int {
 
 // fill gives a template its name and arguments.
 func (r *reader) fill(n *Node, parts []part, end int) {
+	if k := len(parts) - 1; k > cap(r.args)-len(r.args) {
+		r.args = make([]Arg, 0, max(k, 256))
+	}
+	first := len(r.args)
 	for k, p := range parts {
 		stop := end
 		if k+1 < len(parts) {
@@ -183,10 +204,13 @@ func (r *reader) fill(n *Node, parts []part, end int) {
 		case k == 0:
 			n.Name = strings.TrimSpace(r.text[p.start:stop])
 		case p.eq >= 0:
-			n.Args = append(n.Args, Arg{Name: Span{p.start, p.eq}, Value: Span{p.eq + 1, stop}, Named: true})
+			r.args = append(r.args, Arg{Name: Span{p.start, p.eq}, Value: Span{p.eq + 1, stop}, Named: true})
 		default:
-			n.Args = append(n.Args, Arg{Value: Span{p.start, stop}})
+			r.args = append(r.args, Arg{Value: Span{p.start, stop}})
 		}
+	}
+	if len(r.args) > first {
+		n.Args = r.args[first:len(r.args):len(r.args)]
 	}
 }
 
@@ -196,7 +220,7 @@ func (r *reader) openHeading(i *int) bool {
 	if n == 1 && r.top().wantsName() {
 		return false
 	}
-	r.stack = append(r.stack, piece{open: '\n', count: n, start: *i, node: len(r.nodes), bare: r.fake})
+	r.push(piece{open: '\n', count: n, start: *i, node: len(r.nodes), bare: r.fake}, 0)
 	*i += n
 	return true
 }
@@ -333,15 +357,34 @@ func findClose(t string, i int, name string) (from, to int) {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isSpace(c byte) bool  { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
 
+// order sorts the nodes. They come in the order of their ends, which is that of their starts but for what is nested: putting each into its place is cheap, unless a page
+// is made to be nested without end.
+func (r *reader) order() {
+	before := func(x, y *Node) bool { return x.Start < y.Start || x.Start == y.Start && x.End > y.End }
+	budget := 8 * len(r.nodes)
+	for i := 1; i < len(r.nodes); i++ {
+		j := i
+		for j > 0 && before(&r.nodes[i], &r.nodes[j-1]) {
+			j--
+		}
+		if j == i {
+			continue
+		}
+		if budget -= i - j; budget < 0 {
+			slices.SortFunc(r.nodes, func(x, y Node) int {
+				return cmp.Or(cmp.Compare(x.Start, y.Start), cmp.Compare(y.End, x.End))
+			})
+			return
+		}
+		n := r.nodes[i]
+		copy(r.nodes[j+1:i+1], r.nodes[j:i])
+		r.nodes[j] = n
+	}
+}
+
 // finish orders the nodes and finds each one's parent. A heading inside a template that was closed is no section, but it has used up its number.
 func (r *reader) finish() *Doc {
-	sort.Slice(r.nodes, func(a, b int) bool {
-		x, y := &r.nodes[a], &r.nodes[b]
-		if x.Start != y.Start {
-			return x.Start < y.Start
-		}
-		return x.End > y.End
-	})
+	r.order()
 	var open []int
 	for i := range r.nodes {
 		n := &r.nodes[i]
