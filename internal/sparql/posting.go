@@ -247,7 +247,7 @@ func postingComment(s string) string {
 		}
 		b.WriteByte(c)
 	}
-	return b.String()
+	return strings.TrimRight(b.String(), " \t\f") // a comment ends there when it is read again
 }
 
 // splits reports whether the two characters must not stand side by side in a comment.
