@@ -64,6 +64,7 @@ func Compose(r Reply, indent string) (string, error) {
 			return "", err
 		}
 	}
+	c.earlier()
 	c.steps()
 	if err := c.close(); err != nil {
 		return "", err

@@ -93,6 +93,7 @@ type Reply struct {
 	RanAt     time.Time // when the query was run
 	Endpoint  string    // where: a name such as "query.wikidata.org"
 	Steps     []Step    // how it was found
+	Similar   []Earlier // earlier discussions whose query still runs; the first two are linked
 	Operator  string    // user name of the operator
 	Marker    string    // the ledger's key, written as an HTML comment so that our own reply can be found again: [a-z0-9-] only
 	Signature string    // "~~~~" on a real wiki

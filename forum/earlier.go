@@ -1,0 +1,63 @@
+package forum
+
+import (
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Earlier is an earlier discussion that a reply points to.
+type Earlier struct {
+	Page    string    // title of the archive page
+	Heading string    // of the discussion, as read
+	Month   time.Time // when it took place
+}
+
+// maxEarlier is how many earlier discussions a reply points to.
+const maxEarlier = 2
+
+// earlier is the line that points to earlier discussions: "A similar request was answered in June 2021 and in March 2019." Each month is a link to the section; a discussion whose
+// page cannot be linked safely is left out.
+func (c *composer) earlier() {
+	var links []string
+	for _, e := range c.r.Similar {
+		if link := c.earlierLink(e); link != "" && len(links) < maxEarlier {
+			links = append(links, link)
+		}
+	}
+	switch len(links) {
+	case 0:
+	case 1:
+		c.block(fill(c.m["similar"], "first", links[0]))
+	default:
+		c.block(fill(c.m["similar_two"], "first", links[0], "second", links[1]))
+	}
+}
+
+// earlierLink links a section of an archive page. The heading comes from whoever wrote it: where it holds anything that could be more than text in a link's target, the link
+// goes to the page.
+func (c *composer) earlierLink(e Earlier) string {
+	if e.Month.IsZero() || !plainTitle(e.Page) || !strings.Contains(e.Page, "/") || strings.Contains(e.Page, "#") || strings.HasPrefix(e.Page, "/") {
+		return ""
+	}
+	months := strings.Fields(c.m["months"])
+	label := fill(c.m["month"], "month", months[e.Month.Month()-1], "year", e.Month.Format("2006"))
+	target := e.Page
+	if h := strings.Join(strings.Fields(e.Heading), " "); h != "" && plainTitle(h) && len(h) < 200 {
+		target += "#" + h
+	}
+	return "[[:" + target + "|" + label + "]]"
+}
+
+// plainTitle reports whether a text is nothing but text in the target of a link: letters, marks, digits, blanks, and punctuation that means nothing to MediaWiki.
+func plainTitle(s string) bool {
+	if s == "" || strings.Contains(s, "''") || strings.Contains(s, "//") || strings.Contains(s, "__") || strings.Contains(s, "..") || strings.TrimSpace(s) != s {
+		return false
+	}
+	for _, r := range s {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" -,.:;?!()'\"/’“”–—…", r) {
+			return false
+		}
+	}
+	return true
+}
