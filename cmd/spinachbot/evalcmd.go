@@ -10,6 +10,7 @@ import (
 func evalCommands() map[string]command {
 	return map[string]command{
 		"run":     {"a benchmark asked: resumable, every trajectory kept", runEvalRun},
+		"report":  {"a page about runs: tables, plots, every trajectory", runEvalReport},
 		"compare": {"two or more runs on their common items, with error bars", runEvalCompare},
 		"score":   {"results against gold, by every published measure and ours", runEvalScore},
 	}

@@ -1,0 +1,94 @@
+package evalrun
+
+import (
+	"fmt"
+	"math"
+)
+
+// Calibration tells how far the agent's confidence can be trusted, over the items that it answered. An answer is right when its exact match is 1.
+type Calibration struct {
+	N     int              `json:"n"`
+	ECE   float64          `json:"ece"`   // expected calibration error: mean distance of confidence and share of right answers over the bins (Guo et al. 2017)
+	Brier float64          `json:"brier"` // mean squared distance of confidence and being right (Brier 1950); a constant guess of the mean gives Base
+	Base  float64          `json:"brier_of_the_mean"`
+	Bins  []CalibrationBin `json:"bins"`
+	Cut   []CoveragePoint  `json:"coverage"` // what is left, and how right it is, when answers below a confidence are withheld
+}
+
+// CalibrationBin is a tenth of the range of confidence.
+type CalibrationBin struct {
+	Low        float64 `json:"low"`
+	High       float64 `json:"high"`
+	N          int     `json:"n"`
+	Confidence float64 `json:"confidence"` // mean
+	Right      float64 `json:"right"`      // share
+	F1         float64 `json:"f1"`         // mean
+}
+
+// CoveragePoint is what withholding the answers below a confidence comes to.
+type CoveragePoint struct {
+	Confidence float64 `json:"confidence"`
+	Answered   float64 `json:"answered"` // share of all scorable items
+	Right      float64 `json:"right"`    // share of the answers that are left
+}
+
+const calibrationBins = 10
+
+// Calibrate measures the confidence against a metric. Items that a service failed are left out.
+func (r *RunData) Calibrate(metric string) Calibration {
+	var c Calibration
+	var conf, right, f1 []float64
+	all := 0
+	r.each(metric, func(it *ItemData, s Score) {
+		if it.Error != nil || it.Reason == skipped {
+			return
+		}
+		if all++; it.Answered {
+			conf, right, f1 = append(conf, it.Confidence), append(right, s.EM), append(f1, s.F1)
+		}
+	})
+	c.N = len(conf)
+	type sums struct{ n, conf, right, f1 float64 }
+	var bins [calibrationBins]sums
+	base := mean(right)
+	for i, p := range conf {
+		b := &bins[binOf(p)]
+		b.n, b.conf, b.right, b.f1 = b.n+1, b.conf+p, b.right+right[i], b.f1+f1[i]
+		c.Brier += (p - right[i]) * (p - right[i]) / float64(c.N)
+		c.Base += (base - right[i]) * (base - right[i]) / float64(c.N)
+	}
+	for i, b := range bins {
+		out := CalibrationBin{Low: float64(i) / calibrationBins, High: float64(i+1) / calibrationBins, N: int(b.n)}
+		if b.n > 0 {
+			out.Confidence, out.Right, out.F1 = b.conf/b.n, b.right/b.n, b.f1/b.n
+			c.ECE += b.n / float64(c.N) * math.Abs(out.Confidence-out.Right)
+		}
+		c.Bins = append(c.Bins, out)
+	}
+	for i := range calibrationBins {
+		cut := float64(i) / calibrationBins
+		left, hits := 0.0, 0.0
+		for j, p := range conf {
+			if p >= cut-1e-9 {
+				left, hits = left+1, hits+right[j]
+			}
+		}
+		if left > 0 {
+			c.Cut = append(c.Cut, CoveragePoint{Confidence: cut, Answered: left / float64(all), Right: hits / left})
+		}
+	}
+	return c
+}
+
+// binOf is the bin of a confidence; 1 belongs to the last. Confidences have two decimals: the tolerance keeps 0.3 in the bin that begins with it.
+func binOf(p float64) int {
+	return max(0, min(int(p*calibrationBins+1e-9), calibrationBins-1))
+}
+
+// String is one line for people.
+func (c Calibration) String() string {
+	if c.N == 0 {
+		return "no answers"
+	}
+	return fmt.Sprintf("%d answers, expected calibration error %.3f, Brier score %.3f (%.3f for always guessing the mean)", c.N, c.ECE, c.Brier, c.Base)
+}

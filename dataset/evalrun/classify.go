@@ -1,0 +1,243 @@
+package evalrun
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
+)
+
+// Class is a class of error. The five are those of the SPINACH paper's error analysis (section 5.4).
+type Class string
+
+// The classes, in the order in which their rules are tried. An item with an F1 of 1 has none.
+const (
+	ServiceError   Class = "service"         // no error of the agent: a service failed
+	Format         Class = "format"          // the right facts in another form
+	Exploration    Class = "exploration"     // it did not find what the query needs, or its steps ran out
+	OverConstraint Class = "over-constraint" // a condition too many loses right rows
+	Property       Class = "property"        // a wrong property, or the direct path where the statement's is needed
+	Complex        Class = "complex query"   // the right pieces put together wrongly
+)
+
+// Classes lists the classes of the agent's own errors, in the paper's order.
+var Classes = []Class{Property, Complex, Exploration, OverConstraint, Format}
+
+// ClassRules say in words how [Classify] decides; the first rule that holds counts.
+var ClassRules = []struct {
+	Class Class
+	Rule  string
+}{
+	{Format, "the measure fair gives 1; or one side is a truth value and the other a table; or both say the same up to the precision of dates; or one is the count of the other's rows"},
+	{Complex, "no answer, and half or more of the executed queries failed (syntax, time, size)"},
+	{Exploration, "no answer otherwise: limits were reached, or the search was given up"},
+	{OverConstraint, "the answer's rows are some of gold's with no wrong one, or both are one number and the answer's is smaller; and its query has every property of gold's (P31 and P279 aside) and more triples, clauses or a LIMIT"},
+	{Property, "a property of the gold query is missing (P31 and P279 aside); or gold uses statements (p:, ps:, pq:) and the answer's query only direct values"},
+	{Exploration, "an item of the gold query that is no class is missing; or a class is, where the answer's query asks for another one"},
+	{Complex, "everything else: a condition is missing, or the right pieces are put together in another way"},
+}
+
+// Verdict is the class of an item's error, with the reason in words. By is "rules" or "model".
+type Verdict struct {
+	ID    string `json:"id"`
+	Class Class  `json:"class"`
+	Why   string `json:"why"`
+	By    string `json:"by"`
+	Of    string `json:"of,omitempty"` // hash of the answer that a model judged
+}
+
+// Classify assigns a class by rules to an item whose answer is not right; steps are those of its trajectory. ok is false for a right answer and for an item
+// that stands in no average.
+func Classify(it *ItemData, metric string, steps []agent.Step) (v Verdict, ok bool) {
+	s, scored := it.Score(metric)
+	if !scored || s.F1 == 1 || it.Reason == skipped {
+		return Verdict{}, false
+	}
+	v = Verdict{ID: it.ID, By: "rules"}
+	v.Class, v.Why = classify(it, steps)
+	return v, true
+}
+
+func classify(it *ItemData, steps []agent.Step) (Class, string) {
+	if it.Error != nil {
+		return ServiceError, it.Error.Kind
+	}
+	gold, pred := factsOf(it.GoldSPARQL), factsOf(it.SPARQL)
+	if !it.Answered {
+		executed, failed := executions(steps)
+		if executed > 0 && 2*failed >= executed {
+			return Complex, fmt.Sprintf("no answer (%s), %d of %d executed queries failed", it.Reason, failed, executed)
+		}
+		return Exploration, "no answer: " + it.Reason
+	}
+	if why := formatOnly(it); why != "" {
+		return Format, why
+	}
+	if !gold.ok || !pred.ok {
+		return Complex, "a query in a form that is not understood here"
+	}
+	return classifyQuery(it, gold, pred, steps)
+}
+
+// classifyQuery compares the answer's query with gold's.
+func classifyQuery(it *ItemData, gold, pred queryFacts, steps []agent.Step) (Class, string) {
+	noProperty := missing(missing(gold.properties, classProperties), pred.properties)
+	if len(noProperty) == 0 && fewer(it) {
+		switch {
+		case pred.limit && !gold.limit:
+			return OverConstraint, "a LIMIT that is not asked for"
+		case pred.metrics.Relations > gold.metrics.Relations:
+			return OverConstraint, fmt.Sprintf("less than gold, by %d triples to gold's %d", pred.metrics.Relations, gold.metrics.Relations)
+		case pred.metrics.Clauses > gold.metrics.Clauses:
+			return OverConstraint, fmt.Sprintf("less than gold, by %d clauses to gold's %d", pred.metrics.Clauses, gold.metrics.Clauses)
+		}
+	}
+	switch {
+	case len(noProperty) > 0:
+		return Property, "missing: " + strings.Join(noProperty, ", ")
+	case gold.has("statement") && !pred.has("statement"):
+		return Property, "direct values where gold looks at statements"
+	}
+	lost := missing(gold.items, pred.items)
+	things, classes := missing(lost, gold.classes), missing(lost, missing(lost, gold.classes))
+	if len(things) > 0 {
+		return Exploration, found(things, steps)
+	}
+	if len(classes) > 0 && len(missing(pred.classes, gold.classes)) > 0 {
+		return Exploration, "another class than gold's; " + found(classes, steps)
+	}
+	if len(classes) > 0 {
+		return Complex, "no condition on the class: " + strings.Join(classes, ", ")
+	}
+	if f := missing(gold.features, pred.features); len(f) > 0 {
+		return Complex, "gold also uses: " + strings.Join(f, ", ")
+	}
+	return Complex, "the same items and properties, put together in another way"
+}
+
+// found says of items that the answer's query lacks whether they were seen on the way.
+func found(items []string, steps []agent.Step) string {
+	unseen := slices.DeleteFunc(slices.Clone(items), func(id string) bool { return seen(steps, id) })
+	if len(unseen) > 0 {
+		return "never seen: " + strings.Join(unseen, ", ")
+	}
+	return "seen and not used: " + strings.Join(items, ", ")
+}
+
+// executions counts executed queries and those that failed.
+func executions(steps []agent.Step) (executed, failed int) {
+	for _, s := range steps {
+		if s.Action == "execute_sparql" {
+			executed++
+			if s.Failure != "" {
+				failed++
+			}
+		}
+	}
+	return executed, failed
+}
+
+// seen reports whether a number stands in an observation.
+func seen(steps []agent.Step, id string) bool {
+	for _, s := range steps {
+		for text := s.Observation; ; {
+			i := strings.Index(text, id)
+			if i < 0 {
+				break
+			}
+			rest := text[i+len(id):]
+			if rest == "" || rest[0] < '0' || rest[0] > '9' {
+				return true
+			}
+			text = rest
+		}
+	}
+	return false
+}
+
+// formatOnly says in which way an answer differs from gold in form alone, "" when it does not.
+func formatOnly(it *ItemData) string {
+	if s, ok := it.Score(MetricFair); ok && s.F1 == 1 {
+		return "right by the measure fair"
+	}
+	gold, pred := it.Gold, it.Result.Result
+	if isTable(gold) != isTable(pred) {
+		return "a truth value against a table"
+	}
+	g, p := valuesOf(gold), valuesOf(pred)
+	switch {
+	case len(g) == 0 || len(p) == 0:
+		return ""
+	case slices.Equal(dates(g), dates(p)) && !slices.Equal(g, p):
+		return "the same up to the precision of dates"
+	case len(p) == 1 && len(g) > 1 && isCount(p[0], rowCount(gold)):
+		return "the count instead of the list"
+	case len(g) == 1 && len(p) > 1 && isCount(g[0], rowCount(pred)):
+		return "the list instead of the count"
+	}
+	return ""
+}
+
+func isTable(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '[' }
+
+func rowCount(raw json.RawMessage) int {
+	var rows []json.RawMessage
+	_ = json.Unmarshal(raw, &rows) // no table: no rows
+	return len(rows)
+}
+
+func isCount(value string, n int) bool {
+	v, err := strconv.Atoi(value)
+	return err == nil && v == n
+}
+
+// valuesOf lists the distinct values of a result's cells, label columns left out where others stand beside them, sorted.
+func valuesOf(raw json.RawMessage) []string {
+	var rows []map[string]struct{ Value string }
+	if json.Unmarshal(raw, &rows) != nil {
+		return nil
+	}
+	bare := false
+	for _, row := range rows {
+		for name := range row {
+			bare = bare || !isLabel(name)
+		}
+	}
+	var out []string
+	for _, row := range rows {
+		for name, cell := range row {
+			if !bare || !isLabel(name) {
+				out = append(out, cell.Value)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// dates cuts dates down to their years and leaves the rest.
+func dates(values []string) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = v
+		if year, _, ok := strings.Cut(v, "-"); ok && len(year) == 4 && len(v) >= 10 && strings.Trim(year, "0123456789") == "" && v[7] == '-' {
+			out[i] = year
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// fewer reports whether the answer's values are some of gold's, with no other; or whether both are one number, and the answer's is smaller.
+func fewer(it *ItemData) bool {
+	g, p := valuesOf(it.Gold), valuesOf(it.Result.Result)
+	if len(g) == 1 && len(p) == 1 {
+		x, errX := strconv.ParseFloat(g[0], 64)
+		y, errY := strconv.ParseFloat(p[0], 64)
+		return errX == nil && errY == nil && y < x
+	}
+	return len(p) > 0 && len(p) < len(g) && len(missing(p, g)) == 0
+}

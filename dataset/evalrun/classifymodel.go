@@ -1,0 +1,102 @@
+package evalrun
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+//go:embed prompts/classify.tmpl
+var classifyPrompt string
+
+var promptEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// ClassifyByModel asks a model for the class of an item's error. A model that answers in no readable form leaves the verdict of the rules, which is
+// given in; the error is the model's own failure.
+func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Verdict) (Verdict, error) {
+	tag := func(name, text string, n int) string {
+		return "<" + name + ">\n" + promptEscaper.Replace(cut(plain(text), n)) + "\n</" + name + ">\n"
+	}
+	said := tag("question", it.Question, 2000) + tag("right_query", it.GoldSPARQL, 4000) + tag("right_result", string(it.Gold), 1500)
+	if it.Answered {
+		said += tag("answered_query", it.SPARQL, 4000) + tag("answered_result", string(it.Result.Result), 1500)
+	} else {
+		said += "There was no answer. Reason: " + it.Reason + "\n"
+	}
+	resp, err := m.Complete(ctx, llm.Request{Purpose: "classify", MaxTokens: 300, JSON: true, Messages: []llm.Message{
+		{Role: llm.System, Content: classifyPrompt}, {Role: llm.User, Content: said}}})
+	if err != nil {
+		return rules, fmt.Errorf("item %s: %w", it.ID, err)
+	}
+	text := resp.Text()
+	var v Verdict
+	i, j := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
+	if i < 0 || j < i || json.Unmarshal([]byte(text[i:j+1]), &v) != nil || !slices.Contains(Classes, v.Class) {
+		return rules, nil
+	}
+	return Verdict{ID: it.ID, Class: v.Class, Why: cut(strings.Join(strings.Fields(plain(v.Why)), " "), 300), By: "model", Of: answerHash(it)}, nil
+}
+
+// answerHash tells an answer from another one to the same item.
+func answerHash(it *ItemData) string {
+	return Settings{"sparql": it.SPARQL, "gold": it.GoldSPARQL, "reason": it.Reason}.Fingerprint()
+}
+
+// Verdicts are the classes of a run's errors, by item.
+type Verdicts map[string]Verdict
+
+const classesFile = "classes.jsonl"
+
+// Judge classifies the errors of a run by a metric. With a model it asks for each error of the agent's own once: what it said is kept in the run's folder.
+func (r *RunData) Judge(ctx context.Context, metric string, m agent.Model) (Verdicts, error) {
+	out := Verdicts{}
+	kept := map[string]Verdict{}
+	path := folder(r.Dir).path(classesFile)
+	if m != nil {
+		// A file that is missing or torn costs calls, nothing else.
+		_ = readLines(path, func(_ int, text []byte) error {
+			var v Verdict
+			if json.Unmarshal(text, &v) == nil {
+				kept[v.ID] = v
+			}
+			return nil
+		})
+	}
+	var failed error
+	for i := range r.Items {
+		it := &r.Items[i]
+		events, err := r.Trajectory(it)
+		if err != nil {
+			return nil, err
+		}
+		v, ok := Classify(it, metric, stepsOf(events))
+		if !ok {
+			continue
+		}
+		if k, had := kept[it.ID]; had && k.Of == answerHash(it) {
+			v = k
+		} else if m != nil && failed == nil && v.Class != ServiceError {
+			if v, failed = ClassifyByModel(ctx, m, it, v); failed == nil && v.By == "model" {
+				kept[it.ID] = v
+			}
+		}
+		out[it.ID] = v
+	}
+	if len(kept) == 0 {
+		return out, failed
+	}
+	var b strings.Builder
+	for _, id := range sortedKeys(kept) {
+		if err := encode(&b, kept[id], ""); err != nil {
+			return out, err
+		}
+	}
+	return out, errors.Join(failed, folder(r.Dir).write([]byte(b.String()), classesFile))
+}

@@ -1,0 +1,335 @@
+package evalrun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+
+	"github.com/spinachbot/spinachbot/agent"
+)
+
+// Report is one or more runs ready to be written as a page or as tables.
+type Report struct {
+	Metric     string
+	Runs       []RunReport
+	Comparison *Comparison // nil for one run
+}
+
+// RunReport is a run with all that the report says of it.
+type RunReport struct {
+	*RunData
+	Summary     *Summary
+	Features    []Bin
+	Steps       []Bin
+	Input       []Bin // input tokens
+	Output      []Bin // output tokens
+	Cost        []Bin // US cents; nil when nothing cost anything
+	Calibration Calibration
+	Verdicts    Verdicts
+	color       int
+}
+
+// NewReport works out what a report of the runs says. model, which may be nil, is asked for the classes of errors; when it fails, the rules' stand, and the
+// error comes with a report that is good. rng draws the bootstrap's samples.
+func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.Model, rng *rand.Rand) (*Report, error) {
+	if len(runs) == 0 {
+		return nil, errors.New("a report needs a run")
+	}
+	r := &Report{Metric: metric}
+	if len(runs) > 1 {
+		var err error
+		if r.Comparison, err = Compare(ctx, runs, metric, rng); err != nil {
+			return nil, err
+		}
+	}
+	var failed error
+	for i, data := range runs {
+		if len(data.Metric) > 0 && !slices.Contains(data.Metric, metric) {
+			return nil, fmt.Errorf("there is no metric %q; there are %v", metric, data.Metric)
+		}
+		run := RunReport{RunData: data, Summary: data.Summary(), color: i, Features: data.ByFeature(metric), Steps: data.BySteps(metric), Calibration: data.Calibrate(metric)}
+		whole := func(v float64) string { return strconv.Itoa(int(math.Round(v))) }
+		run.Input = data.ByValue(metric, func(it *ItemData) float64 { return float64(it.Meta.Usage.InputTokens) }, whole)
+		run.Output = data.ByValue(metric, func(it *ItemData) float64 { return float64(it.Meta.Usage.OutputTokens) }, whole)
+		run.Cost = data.ByValue(metric, func(it *ItemData) float64 { return 100 * it.Meta.Usage.USD }, func(v float64) string { return fmt.Sprintf("%.1f", v) })
+		verdicts, err := data.Judge(ctx, metric, model)
+		if verdicts == nil {
+			return nil, err
+		}
+		failed = errors.Join(failed, err)
+		run.Verdicts = verdicts
+		r.Runs = append(r.Runs, run)
+	}
+	return r, failed
+}
+
+// Tables are the report's tables, for Markdown and LaTeX; the page has the same.
+func (r *Report) Tables() []Table {
+	out := []Table{r.scoreTable()}
+	if r.Comparison != nil {
+		out = append(out, r.Comparison.pairTable(), r.Comparison.combinedTable())
+	}
+	out = append(out, r.binTable("F1 by feature of the gold query ("+r.Metric+")", "feature", func(run RunReport) []Bin { return run.Features }, true),
+		r.binTable("Number of actions, abandoned ones not counted (SPINACH's table 5)", "actions", func(run RunReport) []Bin { return run.Steps }, false))
+	for _, run := range r.Runs {
+		for _, d := range []struct {
+			name string
+			bins []Bin
+		}{{"Input tokens an item (SPINACH's table 10)", run.Input}, {"Output tokens an item (SPINACH's table 11)", run.Output}, {"Cost an item, US cents", run.Cost}} {
+			if d.bins != nil {
+				out = append(out, binned(fmt.Sprintf("%s: %s", d.name, run.Name), d.bins, r.Metric))
+			}
+		}
+	}
+	return append(out, r.classTable(), r.calibrationTable(), r.settingsTable())
+}
+
+// scoreTable has every metric both ways: with the items that services failed as 0, and without them.
+func (r *Report) scoreTable() Table {
+	t := Table{Title: "Scores", Head: []string{"run", "items", "scored", "answered", "failed by a service"}}
+	names := make([][]Cell, 5)
+	failed := false
+	for _, run := range r.Runs {
+		s := run.Summary
+		n := 0
+		if len(s.Scores) > 0 {
+			n = s.Scores[0].N
+		}
+		failed = failed || len(s.FailedIDs) > 0
+		for i, text := range []string{run.Name, strconv.Itoa(s.Items), strconv.Itoa(n), strconv.Itoa(s.Answered), strconv.Itoa(len(s.FailedIDs))} {
+			names[i] = append(names[i], Cell{Text: text})
+		}
+	}
+	columns := names
+	add := func(head string, of func(MetricSummary) *float64, metric int) {
+		var col []number
+		for _, run := range r.Runs {
+			n := number{math.NaN(), "–"}
+			if metric < len(run.Summary.Scores) {
+				if v := of(run.Summary.Scores[metric]); v != nil {
+					n = number{*v, percent(v)}
+				}
+			}
+			col = append(col, n)
+		}
+		t.Head, columns = append(t.Head, head), append(columns, ranked(col, true))
+	}
+	for i, name := range r.Runs[0].Metric {
+		add(name+" F1", func(m MetricSummary) *float64 { return m.F1 }, i)
+		add(name+" EM", func(m MetricSummary) *float64 { return m.EM }, i)
+		if failed {
+			add(name+" F1 without the failed", func(m MetricSummary) *float64 { return m.Served.F1 }, i)
+			add(name+" EM without the failed", func(m MetricSummary) *float64 { return m.Served.EM }, i)
+		}
+	}
+	t.Rows = transpose(columns...)
+	for _, run := range r.Runs {
+		if n := len(run.Summary.Excluded); n > 0 {
+			var ids []string
+			for _, e := range run.Summary.Excluded {
+				ids = append(ids, e.ID+" ("+e.Why+")")
+			}
+			t.Note += fmt.Sprintf("In no average of %s: %d: %s. ", run.Name, n, list(ids, 5))
+		}
+	}
+	if len(r.Runs) > 1 {
+		t.Note += "Each run over its own items; best bold, second best underlined. The comparison is on common items."
+	}
+	return t
+}
+
+// binTable puts the bins of all runs side by side.
+func (r *Report) binTable(title, what string, of func(RunReport) []Bin, f1 bool) Table {
+	t := Table{Title: title, Head: []string{what}}
+	var labels []string
+	for _, run := range r.Runs {
+		for _, b := range of(run) {
+			if !slices.Contains(labels, b.Label) {
+				labels = append(labels, b.Label)
+			}
+		}
+		name := ""
+		if len(r.Runs) > 1 {
+			name = " " + run.Name
+		}
+		t.Head = append(t.Head, "n"+name)
+		if !f1 {
+			t.Head = append(t.Head, "share"+name)
+		}
+		t.Head = append(t.Head, "F1"+name)
+	}
+	for _, l := range labels {
+		row := cells(l)
+		var scores []number
+		var at []int
+		for _, run := range r.Runs {
+			i := slices.IndexFunc(of(run), func(b Bin) bool { return b.Label == l })
+			b := Bin{}
+			if i >= 0 {
+				b = of(run)[i]
+			}
+			row = append(row, Cell{Text: strconv.Itoa(b.N)})
+			if !f1 {
+				row = append(row, Cell{Text: fmt.Sprintf("%.1f %%", 100*b.Share)})
+			}
+			at = append(at, len(row))
+			n := number{math.NaN(), "–"}
+			if b.N > 0 {
+				n = number{b.F1, points(b.F1)}
+			}
+			scores = append(scores, n)
+			row = append(row, Cell{})
+		}
+		for i, c := range ranked(scores, true) {
+			row[at[i]] = c
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t
+}
+
+func binned(title string, bins []Bin, metric string) Table {
+	t := Table{Title: title, Head: []string{"from–to", "n", "share", metric + " F1"}}
+	for _, b := range bins {
+		f1 := "–"
+		if b.N > 0 {
+			f1 = points(b.F1)
+		}
+		t.Rows = append(t.Rows, cells(b.Label, strconv.Itoa(b.N), fmt.Sprintf("%.2f %%", 100*b.Share), f1))
+	}
+	return t
+}
+
+// count counts a run's verdicts by class: those with any error and, as the paper does, those with an F1 under 0.05.
+func (run *RunReport) count(metric string, c Class) (all, wrong int) {
+	for id, v := range run.Verdicts {
+		if v.Class != c {
+			continue
+		}
+		all++
+		if s, ok := run.Item(id).Score(metric); ok && s.F1 < 0.05 {
+			wrong++
+		}
+	}
+	return all, wrong
+}
+
+func (r *Report) classTable() Table {
+	t := Table{Title: "Classes of errors", Head: []string{"class"}, Note: "Of the items with an F1 below 1, and of those below 0.05, which the SPINACH paper looked at. "}
+	byModel := false
+	for _, run := range r.Runs {
+		name := ""
+		if len(r.Runs) > 1 {
+			name = " " + run.Name
+		}
+		t.Head = append(t.Head, "F1 < 1"+name, "F1 < 0.05"+name, "share"+name)
+		for _, v := range run.Verdicts {
+			byModel = byModel || v.By == "model"
+		}
+	}
+	for _, c := range append(slices.Clone(Classes), ServiceError) {
+		row := cells(string(c))
+		any := false
+		for i := range r.Runs {
+			all, wrong := r.Runs[i].count(r.Metric, c)
+			total := 0
+			for _, other := range Classes {
+				_, n := r.Runs[i].count(r.Metric, other)
+				total += n
+			}
+			share := "–"
+			if total > 0 && c != ServiceError {
+				share = fmt.Sprintf("%.0f %%", 100*float64(wrong)/float64(total))
+			}
+			any = any || all > 0
+			row = append(row, cells(strconv.Itoa(all), strconv.Itoa(wrong), share)...)
+		}
+		if any || c != ServiceError {
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	if byModel {
+		t.Note += "Classes given by a model where it was asked, else by rules."
+	} else {
+		t.Note += "Classes given by rules."
+	}
+	return t
+}
+
+func (r *Report) calibrationTable() Table {
+	t := Table{Title: "Calibration of the confidence", Head: []string{"run", "answers", "ECE", "Brier", "Brier of the mean"},
+		Note: "An answer is right when its exact match is 1 by " + r.Metric + ". ECE: mean distance of confidence and share of right answers over ten bins. A Brier score below that of the mean says that the confidence is worth something."}
+	for _, run := range r.Runs {
+		c := run.Calibration
+		t.Rows = append(t.Rows, cells(run.Name, strconv.Itoa(c.N), fmt.Sprintf("%.3f", c.ECE), fmt.Sprintf("%.3f", c.Brier), fmt.Sprintf("%.3f", c.Base)))
+	}
+	return t
+}
+
+// settingsTable is what makes figures comparable: which scorer, graph, snapshot, sample, what was done about failures.
+func (r *Report) settingsTable() Table {
+	t := Table{Title: "What the figures rest on", Head: []string{""}}
+	var names []string
+	for _, run := range r.Runs {
+		t.Head = append(t.Head, run.Name)
+		for name := range run.Info.Settings {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	row := func(head string, of func(RunReport) string) {
+		line := cells(head)
+		for _, run := range r.Runs {
+			line = append(line, Cell{Text: of(run)})
+		}
+		t.Rows = append(t.Rows, line)
+	}
+	for _, name := range names {
+		row(name, func(run RunReport) string { return run.Info.Settings[name] })
+	}
+	row("gold queries run", func(run RunReport) string {
+		if run.Summary.Snapshot[0] == "" {
+			return "–"
+		}
+		return run.Summary.Snapshot[0] + " to " + run.Summary.Snapshot[1]
+	})
+	row("refused actions", func(run RunReport) string { return strconv.Itoa(run.Summary.Refused) })
+	row("failed attempts, tried again", func(run RunReport) string { return strconv.Itoa(run.Summary.Retried) })
+	row("failed calls of the graph on the way", func(run RunReport) string { return strconv.Itoa(run.Summary.Incidents) })
+	row("mean steps, tokens, US dollars, seconds", func(run RunReport) string {
+		s, n := run.Summary, float64(max(run.Summary.Items, 1))
+		return fmt.Sprintf("%.1f, %.0f, %.4f, %.1f", s.Steps, float64(s.Usage.InputTokens+s.Usage.OutputTokens)/n, s.Usage.USD/n, s.Seconds)
+	})
+	row("program", func(run RunReport) string {
+		var v []string
+		for _, s := range run.Info.Sessions {
+			if !slices.Contains(v, s.Version) {
+				v = append(v, s.Version)
+			}
+		}
+		return fmt.Sprintf("%s, %d sessions", list(v, 3), len(run.Info.Sessions))
+	})
+	return t
+}
+
+// WriteMarkdown writes the report's tables in Markdown.
+func (r *Report) WriteMarkdown(w io.Writer) {
+	for _, t := range r.Tables() {
+		t.Markdown(w)
+	}
+}
+
+// WriteLaTeX writes the report's tables for LaTeX; they need the package booktabs.
+func (r *Report) WriteLaTeX(w io.Writer) {
+	fmt.Fprint(w, "% Needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}, in UTF-8.\n\n")
+	for _, t := range r.Tables() {
+		t.LaTeX(w)
+	}
+}

@@ -1,0 +1,408 @@
+package evalrun
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
+)
+
+// The page is one file that needs nothing else: no script, no outside address. Its policy (Content-Security-Policy in the page itself) allows its own style by hash and
+// nothing more, so that a hostile text that slipped through could still do nothing. html/template escapes all texts; plots and tables escape their own.
+
+//go:embed page/report.html
+var pageText string
+
+//go:embed page/report.css
+var pageStyle string
+
+var page = template.Must(template.New("report").Funcs(template.FuncMap{"percent": func(v *float64) string { return percent(v) }, "points": points}).Parse(pageText))
+
+// pageData is what the page's template is filled with.
+type pageData struct {
+	Title   string
+	Policy  string
+	Style   template.CSS
+	Metric  string
+	Tables  []pageBlock // scores, comparison
+	Plots   []pageBlock
+	Duels   []pageBlock
+	Rest    []pageBlock // calibration, settings
+	Rules   []pageRule
+	Runs    []pageRun
+	Several bool
+}
+
+type pageBlock struct {
+	Title string
+	Note  string
+	HTML  template.HTML
+}
+
+type pageRule struct{ Class, Rule string }
+
+type pageRun struct {
+	Index   int
+	Name    string
+	Summary *Summary
+	Head    []pageFigure
+	Items   []pageItem
+}
+
+type pageFigure struct{ Value, Label string }
+
+// pageItem is an item with its trajectory.
+type pageItem struct {
+	Anchor   string
+	ID       string
+	Question string
+	State    string // right, partial, wrong, unanswered, failed, unscored
+	Word     string
+	F1       string
+	Class    Class
+	Why      string
+	By       string
+	Steps    int
+	Conf     string
+	Cost     string
+	Error    string
+	Reason   string
+	Gold     string
+	Pred     string
+	GoldRows pageRows
+	PredRows pageRows
+	Events   []pageEvent
+	File     string
+}
+
+type pageRows struct {
+	Note string
+	Head []string
+	Rows [][]string
+}
+
+type pageEvent struct {
+	N           int
+	Refused     string // why it was refused
+	Thought     string
+	Call        string
+	Observation string
+	Failure     string
+}
+
+// How much of a trajectory stands in the page: the files have the whole.
+const (
+	pageObservation = 1500 // characters
+	pageArgument    = 4000
+	pageResultRows  = 5
+)
+
+// WriteHTML writes the report as a page.
+func (r *Report) WriteHTML(w io.Writer) error {
+	sum := sha256.Sum256([]byte(pageStyle))
+	d := pageData{Title: "Benchmark report", Metric: r.Metric, Style: template.CSS(pageStyle), Several: len(r.Runs) > 1,
+		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"}
+	var names []string
+	for i := range r.Runs {
+		names = append(names, r.Runs[i].Name)
+	}
+	d.Title += ": " + strings.Join(names, ", ")
+	d.add(&d.Tables, r.scoreTable(), nil)
+	if c := r.Comparison; c != nil {
+		d.add(&d.Tables, c.runTable(), nil)
+		d.add(&d.Tables, c.pairTable(), nil)
+		d.add(&d.Tables, c.combinedTable(), nil)
+		for i := range c.Pairs {
+			if p := &c.Pairs[i]; len(p.Items) > 0 {
+				at := slices.IndexFunc(r.Runs, func(run RunReport) bool { return run.Name == p.B })
+				d.add(&d.Duels, c.duelTable(p, 25), func(id string) string { return "#" + r.Runs[at].anchor(id) })
+			}
+		}
+	}
+	d.Plots = r.plots()
+	d.add(&d.Rest, r.classTable(), nil)
+	d.add(&d.Rest, r.calibrationTable(), nil)
+	d.add(&d.Rest, r.settingsTable(), nil)
+	for _, rule := range ClassRules {
+		d.Rules = append(d.Rules, pageRule{string(rule.Class), rule.Rule})
+	}
+	for i := range r.Runs {
+		run, err := r.Runs[i].page(r.Metric)
+		if err != nil {
+			return err
+		}
+		d.Runs = append(d.Runs, run)
+	}
+	return page.Execute(w, d)
+}
+
+func (d *pageData) add(to *[]pageBlock, t Table, link func(string) string) {
+	var b strings.Builder
+	t.HTML(&b, link)
+	*to = append(*to, pageBlock{Title: t.Title, HTML: template.HTML(b.String())}) //nolint:gosec // Table.HTML escapes
+}
+
+// anchor is the name of an item's place in the page.
+func (run *RunReport) anchor(id string) string {
+	return fmt.Sprintf("r%d-%d", run.color, run.byID[id])
+}
+
+// plots are the page's drawings.
+func (r *Report) plots() []pageBlock {
+	svgBlock := func(title, note, drawing string) pageBlock {
+		return pageBlock{Title: title, Note: note, HTML: template.HTML(drawing)} //nolint:gosec // plot.go escapes
+	}
+	whole := func(v float64) string { return fmt.Sprintf("%.0f", v) }
+	features := r.Runs[0].Features
+	labels := make([]string, 0, len(features))
+	for _, run := range r.Runs {
+		for _, b := range run.Features {
+			if !slices.Contains(labels, b.Label) {
+				labels = append(labels, b.Label)
+			}
+		}
+	}
+	labels = labels[:min(len(labels), 18)]
+	out := []pageBlock{svgBlock("F1 by feature of the gold query", r.Metric+"; a query stands at each of its features", barsAcross("F1 by feature", labels,
+		r.series(labels, func(run RunReport) []Bin { return run.Features }, func(b Bin) float64 { return 100 * b.F1 }), 100, whole))}
+	share := func(b Bin) float64 { return 100 * b.Share }
+	up := func(title, note string, labels []string, of func(RunReport) []Bin) {
+		var under []string
+		if len(r.Runs) == 1 {
+			for _, b := range of(r.Runs[0]) {
+				f1 := "–"
+				if b.N > 0 {
+					f1 = fmt.Sprintf("F1 %.0f", 100*b.F1)
+				}
+				under = append(under, f1)
+			}
+		}
+		out = append(out, svgBlock(title, note, barsUp(title, labels, under, r.series(labels, of, share), whole)))
+	}
+	up("Number of actions", "share of the items in percent, abandoned actions not counted (SPINACH's table 5)", stepBins, func(run RunReport) []Bin { return run.Steps })
+	out = append(out, svgBlock("Confidence", "whether an answer said to be right with a certain confidence is as often right", reliability("Reliability diagram", r.names(), r.colors(),
+		r.calibrations())))
+	classes := make([]string, len(Classes))
+	for i, c := range Classes {
+		classes[i] = string(c)
+	}
+	var errorsBy []series
+	for i := range r.Runs {
+		s := series{name: r.Runs[i].Name, color: i}
+		for _, c := range Classes {
+			all, wrong := r.Runs[i].count(r.Metric, c)
+			s.values, s.tips = append(s.values, float64(all)), append(s.tips, fmt.Sprintf("%s, %s: %d items with F1 < 1, %d with F1 < 0.05", s.name, c, all, wrong))
+		}
+		errorsBy = append(errorsBy, s)
+	}
+	out = append(out, svgBlock("Classes of errors", "items with an F1 below 1", barsUp("Classes of errors", classes, nil, errorsBy, whole)))
+	for _, run := range r.Runs {
+		name := ""
+		if len(r.Runs) > 1 {
+			name = ", " + run.Name
+		}
+		for _, p := range []struct {
+			title, note string
+			bins        []Bin
+		}{
+			{"Input tokens an item" + name, "share of the items in percent, in thousands of tokens (SPINACH's table 10)", thousands(run.Input)},
+			{"Output tokens an item" + name, "share of the items in percent (SPINACH's table 11)", run.Output}, {"Cost an item" + name, "share of the items in percent, US cents", run.Cost},
+		} {
+			if p.bins == nil {
+				continue
+			}
+			one := series{name: run.Name, color: run.color}
+			var ends []string
+			for _, b := range p.bins {
+				one.values, one.tips = append(one.values, share(b)), append(one.tips, tip(run.Name, b))
+				_, high, _ := strings.Cut(b.Label, "–")
+				ends = append(ends, "≤ "+high)
+			}
+			out = append(out, svgBlock(p.title, p.note, barsUp(p.title, ends, nil, []series{one}, whole)))
+		}
+	}
+	return out
+}
+
+// thousands writes the ends of bins in thousands.
+func thousands(bins []Bin) []Bin {
+	out := slices.Clone(bins)
+	for i, b := range out {
+		var low, high float64
+		if _, err := fmt.Sscanf(strings.Replace(b.Label, "–", " ", 1), "%g %g", &low, &high); err == nil && high >= 1000 {
+			out[i].Label = fmt.Sprintf("%.1f–%.1f", low/1000, high/1000)
+		}
+	}
+	return out
+}
+
+func tip(name string, b Bin) string {
+	return fmt.Sprintf("%s, %s: %d items, %.1f %%, F1 %.1f, EM %.1f", name, b.Label, b.N, 100*b.Share, 100*b.F1, 100*b.EM)
+}
+
+func (r *Report) names() (out []string) {
+	for _, run := range r.Runs {
+		out = append(out, run.Name)
+	}
+	return out
+}
+
+func (r *Report) colors() (out []int) {
+	for _, run := range r.Runs {
+		out = append(out, run.color)
+	}
+	return out
+}
+
+func (r *Report) calibrations() (out []Calibration) {
+	for _, run := range r.Runs {
+		out = append(out, run.Calibration)
+	}
+	return out
+}
+
+// series makes the runs' figures for the labels.
+func (r *Report) series(labels []string, of func(RunReport) []Bin, value func(Bin) float64) (out []series) {
+	for _, run := range r.Runs {
+		s := series{name: run.Name, color: run.color}
+		for _, l := range labels {
+			i := slices.IndexFunc(of(run), func(b Bin) bool { return b.Label == l })
+			if i < 0 {
+				s.values, s.tips = append(s.values, math.NaN()), append(s.tips, "")
+				continue
+			}
+			s.values, s.tips = append(s.values, value(of(run)[i])), append(s.tips, tip(run.Name, of(run)[i]))
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// page fills in a run: its items, wrong ones first.
+func (run *RunReport) page(metric string) (pageRun, error) {
+	p := pageRun{Index: run.color, Name: run.Name, Summary: run.Summary}
+	figure := func(value, label string) { p.Head = append(p.Head, pageFigure{value, label}) }
+	for _, m := range run.Summary.Scores {
+		if m.Metric == metric {
+			figure(percent(m.F1), "F1, "+metric)
+			figure(percent(m.EM), "EM, "+metric)
+			figure(fmt.Sprint(m.N), "items scored")
+		}
+	}
+	figure(fmt.Sprint(run.Summary.Answered), "answered")
+	figure(fmt.Sprint(len(run.Summary.FailedIDs)), "failed by a service")
+	figure(fmt.Sprintf("%.1f", run.Summary.Steps), "actions an item")
+	if usd := run.Summary.Usage.USD + run.Summary.Lost.USD; usd > 0 {
+		figure(fmt.Sprintf("$%.2f", usd), "in all")
+	}
+	for i := range run.Items {
+		it, err := run.pageItem(&run.Items[i], metric)
+		if err != nil {
+			return p, err
+		}
+		p.Items = append(p.Items, it)
+	}
+	slices.SortStableFunc(p.Items, func(a, b pageItem) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
+	return p, nil
+}
+
+// states are the states of items, in the page's order.
+var states = []string{"failed", "unanswered", "wrong", "partial", "right", "unscored"}
+
+func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
+	p := pageItem{Anchor: run.anchor(it.ID), ID: it.ID, Question: it.Question, Steps: it.Steps, Reason: it.Reason, Gold: it.GoldSPARQL, Pred: it.SPARQL,
+		GoldRows: rowsForPage(it.Gold), PredRows: rowsForPage(it.Result.Result), File: it.Meta.Trajectory}
+	s, scored := it.Score(metric)
+	if scored {
+		p.F1 = fmt.Sprintf("%.0f", 100*s.F1)
+	}
+	switch {
+	case it.Error != nil:
+		p.State, p.Word, p.Error = "failed", "failed", it.Error.Kind+": "+it.Error.Message
+	case !scored:
+		p.State, p.Word = "unscored", it.excluded()
+	case !it.Answered:
+		p.State, p.Word = "unanswered", "no answer"
+	case s.F1 == 1:
+		p.State, p.Word = "right", "right"
+	case s.F1 > 0:
+		p.State, p.Word = "partial", "partial"
+	default:
+		p.State, p.Word = "wrong", "wrong"
+	}
+	if it.GoldError != nil {
+		p.Error = strings.TrimPrefix(p.Error+"; gold query: "+it.GoldError.Message, "; ")
+	}
+	if it.Answered {
+		p.Conf = fmt.Sprintf("%.2f", it.Confidence)
+	}
+	if u := it.Meta.Usage; u.Calls > 0 {
+		p.Cost = fmt.Sprintf("%d calls, %d tokens in, %d out", u.Calls, u.InputTokens, u.OutputTokens)
+		if u.USD > 0 {
+			p.Cost += fmt.Sprintf(", $%.4f", u.USD)
+		}
+	}
+	if v, ok := run.Verdicts[it.ID]; ok {
+		p.Class, p.Why, p.By = v.Class, v.Why, v.By
+	}
+	events, err := run.Trajectory(it)
+	p.Events = eventsForPage(events)
+	return p, err
+}
+
+func eventsForPage(events []agent.Event) (out []pageEvent) {
+	for _, e := range events {
+		s := e.Step
+		if s == nil {
+			continue
+		}
+		p := pageEvent{N: s.N, Thought: cut(s.Thought, pageObservation), Call: s.Action + "(" + cut(s.Argument, pageArgument) + ")", Observation: cut(s.Observation, pageObservation),
+			Failure: string(s.Failure)}
+		if e.Event == "rollback" {
+			p.Refused = map[string]string{"repeat": "refused: a repetition", "stop": "refused: a stop without a result"}[e.Reason]
+			if p.Refused == "" {
+				p.Refused = "refused"
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// rowsForPage shows the first rows of a result.
+func rowsForPage(raw json.RawMessage) pageRows {
+	var rows []map[string]struct{ Value string }
+	if !isTable(raw) || json.Unmarshal(raw, &rows) != nil {
+		if len(raw) == 0 || string(raw) == "null" {
+			return pageRows{Note: "no result"}
+		}
+		return pageRows{Note: string(raw)}
+	}
+	out := pageRows{Note: fmt.Sprintf("%d rows", len(rows))}
+	names := map[string]bool{}
+	for _, row := range rows {
+		for name := range row {
+			names[name] = true
+		}
+	}
+	out.Head = sortedKeys(names)
+	for _, row := range rows[:min(len(rows), pageResultRows)] {
+		var line []string
+		for _, name := range out.Head {
+			line = append(line, cut(strings.TrimPrefix(row[name].Value, "http://www.wikidata.org/entity/"), 120))
+		}
+		out.Rows = append(out.Rows, line)
+	}
+	if n := len(rows) - len(out.Rows); n > 0 {
+		out.Note += fmt.Sprintf(", the first %d of them", len(out.Rows))
+	}
+	return out
+}
