@@ -227,8 +227,14 @@ func (c *comparer) columns(s *sparql.SelectQuery) {
 		for _, name := range c.called[base] {
 			said = said || c.w.says(name)
 		}
+		if slices.Contains([]string{"human", "person", "people"}, base) {
+			said = said || c.w.saysAny(otherWords["Q5"]...)
+		}
 		it := items[v]
 		at := s.Span
+		if it != nil && it.Expr != nil && counts(it.Expr) {
+			continue // the remark on the count says it all
+		}
 		if it != nil {
 			at = it.Span
 			if it.Expr != nil {
@@ -290,6 +296,9 @@ func spread(v string) string {
 	}
 	return cmp.Or(strings.Join(strings.Fields(b.String()), " "), v)
 }
+
+// counts reports whether an expression is a COUNT.
+func counts(e *sparql.Expr) bool { return e.Kind == sparql.ExprAggregate && e.Op == "COUNT" }
 
 // aggregated reports whether a query computes over groups.
 func aggregated(s *sparql.SelectQuery) bool {

@@ -56,7 +56,7 @@ func (w *wording) has(word string) bool {
 }
 
 func sameWord(a, b string) bool {
-	if a == b || singular(a) == singular(b) {
+	if a == b || strings.TrimSuffix(stem(a), "e") == strings.TrimSuffix(stem(b), "e") {
 		return true
 	}
 	n := 0
@@ -69,7 +69,8 @@ func sameWord(a, b string) bool {
 // irregular plurals that no ending tells.
 var irregular = map[string]string{"people": "person", "men": "man", "women": "woman", "children": "child", "wives": "wife", "lives": "life", "cities": "city", "media": "medium"}
 
-func singular(w string) string {
+// stem takes the ending of a plural or a superlative off.
+func stem(w string) string {
 	if s, ok := irregular[w]; ok {
 		return s
 	}
@@ -78,6 +79,8 @@ func singular(w string) string {
 		return w[:len(w)-3] + "y"
 	case len(w) > 4 && (strings.HasSuffix(w, "ches") || strings.HasSuffix(w, "shes") || strings.HasSuffix(w, "sses") || strings.HasSuffix(w, "xes")):
 		return w[:len(w)-2]
+	case len(w) > 6 && strings.HasSuffix(w, "est"): // highest, longest
+		return w[:len(w)-3]
 	case len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us"):
 		return w[:len(w)-1]
 	}
