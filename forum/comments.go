@@ -35,7 +35,7 @@ type sig struct {
 
 // body reads the comments between two headings.
 func (p *parser) body(t *Thread, under string, start, end int) {
-	var pending []line
+	pending := p.pending[:0]
 	first := len(t.Comments)
 	for pos := start; pos < end; {
 		l := p.line(pos, end)
@@ -52,8 +52,10 @@ func (p *parser) body(t *Thread, under string, start, end int) {
 			p.add(t, under, pending[:k], nil, pending[k-1].end)
 			pending = pending[k:]
 		}
-		p.signed(t, under, append(pending, l))
-		pending = nil
+		pending = append(pending, l)
+		p.signed(t, under, pending)
+		p.pending = pending
+		pending = p.pending[:0]
 	}
 	if len(pending) > 0 {
 		p.add(t, under, pending, nil, pending[len(pending)-1].end)
@@ -231,7 +233,7 @@ func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 			*low = n.End
 			return
 		}
-		if strings.Contains(p.text[n.Start:n.End], "(UTC)") {
+		if within(p.utc, n.Start, n.End) {
 			*low = max(*low, n.End)
 		}
 	}
@@ -415,7 +417,7 @@ func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int)
 	first, last := lines[0], lines[len(lines)-1]
 	c := Comment{Level: 1 + min(first.depth(), last.depth()), Under: under, Indent: first.prefix, Start: first.start, End: end, Queries: []Query{}, outdent: first.outdent}
 	queries, urls := p.queriesIn(c.Start, c.End)
-	var patches []patch
+	patches := p.patches[:0]
 	for _, q := range queries {
 		c.Queries = append(c.Queries, q.Query)
 		if q.SPARQL != "" {
@@ -429,6 +431,7 @@ func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int)
 		}
 		patches = append(patches, patch{p.dashes(p.preceding(max(s.start, c.Start), c.Start), c.Start), s.end, ""})
 	}
+	p.patches = patches
 	c.Text = p.plain(first.text, c.End, patches)
 	if strings.HasSuffix(first.prefix, ";") {
 		c.Text = definition(c.Text)

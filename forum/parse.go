@@ -20,7 +20,10 @@ type parser struct {
 	quot         []wikitext.Span  // quoted parts, in which signatures do not count
 	page         *Page
 	ids          map[string]int // how often an id was wanted
-	tables, bare int            // bytes that may still be read ahead for the ends of tables and of queries in running text, so that the time stays linear
+	buf          []byte         // scratch, as are the next two
+	patches      []patch
+	pending      []line
+	tables, bare int // bytes that may still be read ahead for the ends of tables and of queries in running text, so that the time stays linear
 }
 
 // Parse reads a talk page. It never fails: a broken page gives what can be read of it. title enters the ids of unsigned comments only.
@@ -153,7 +156,8 @@ func (p *parser) threads(heads []*wikitext.Node, numbers map[int]int) {
 		under := ""
 		if open == nil || h.Level <= 2 || open.Level > 2 && h.Level <= open.Level {
 			raw := strings.TrimSpace(h.Inner.In(p.text))
-			p.page.Threads = append(p.page.Threads, Thread{Heading: p.plain(h.Inner.Start, h.Inner.End, nil), Level: h.Level, Comments: []Comment{},
+			signed := sort.SearchInts(p.utc, end) - sort.SearchInts(p.utc, h.Start)
+			p.page.Threads = append(p.page.Threads, Thread{Heading: p.plain(h.Inner.Start, h.Inner.End, nil), Level: h.Level, Comments: make([]Comment, 0, min(signed, end-h.Start, 100)),
 				Section: numbers[h.Start], RawHeading: raw, Start: h.Start})
 			open = &p.page.Threads[len(p.page.Threads)-1]
 		} else {

@@ -9,7 +9,9 @@ import (
 )
 
 // mark is what stands for a query in the text of a comment. It is guarded against [strip].
-func (f found) mark() string { return guard.Replace("[query]") + f.label }
+func (f found) mark() string { return queryMark + f.label }
+
+var queryMark = guard("[query]")
 
 // maxLinks is the number of external links that are kept of a comment.
 const maxLinks = 100
@@ -165,7 +167,7 @@ func (p *parser) links(start, end int, urls *[]wikitext.Span) []found {
 			if k := strings.IndexByte(s[stop:lineEnd(s, stop)], ']'); k >= 0 {
 				f.start, f.end = at-1, stop+k+1
 				if label := strings.TrimSpace(s[stop : stop+k]); label != "" {
-					f.label = " " + guard.Replace(strip(label))
+					f.label = " " + guard(strip(label))
 				}
 			}
 		}
@@ -301,22 +303,30 @@ func (p *parser) bareQueries(start, end int, taken []found) []found {
 	return out
 }
 
+// formStart marks the letters that query forms begin with.
+var formStart = [256]bool{'s': true, 'S': true, 'a': true, 'A': true, 'c': true, 'C': true, 'd': true, 'D': true}
+
 // bareStart finds the next query form that begins a query: SELECT before a variable, a star, a parenthesis, DISTINCT or REDUCED; ASK, CONSTRUCT and DESCRIBE in capitals
 // before a brace. prologue is the start of the PREFIX lines and leading comments before it.
 func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 	t := p.text[:end]
+	if strings.IndexByte(t[i:], '{') < 0 { // a query has a group
+		return -1, -1
+	}
 	for ; i < end; i++ {
-		c := t[i] | 0x20
-		if c != 's' && c != 'a' && c != 'c' && c != 'd' {
+		if !formStart[t[i]] || i > 0 && isWord(t[i-1]) {
 			continue
 		}
-		var w string
-		for _, f := range queryForms {
-			if wordAt(t, i, f) {
-				w = f
-			}
+		w := queryForms[0]
+		switch t[i] | 0x20 {
+		case 'a':
+			w = queryForms[1]
+		case 'c':
+			w = queryForms[2]
+		case 'd':
+			w = queryForms[3]
 		}
-		if w == "" {
+		if !wordAt(t, i, w) {
 			continue
 		}
 		rest := strings.TrimLeft(t[i+len(w):min(end, i+len(w)+40)], " \t\n:*")

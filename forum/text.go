@@ -2,7 +2,7 @@ package forum
 
 import (
 	"html"
-	"sort"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -14,21 +14,42 @@ const guardBase = 0xE100
 
 const guarded = "[]'<>&{}|=*:#;"
 
-var (
-	guard   = guardReplacer(false)
-	unguard = guardReplacer(true)
-)
-
-func guardReplacer(back bool) *strings.Replacer {
-	var pairs []string
-	for i, c := range guarded {
-		a, b := string(c), string(rune(guardBase+i))
-		if back {
-			a, b = b, a
-		}
-		pairs = append(pairs, a, b)
+// guard replaces them. All are ASCII.
+func guard(s string) string {
+	if !strings.ContainsAny(s, guarded) {
+		return s
 	}
-	return strings.NewReplacer(pairs...)
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	for i := 0; i < len(s); i++ {
+		if k := strings.IndexByte(guarded, s[i]); k >= 0 {
+			b.WriteRune(rune(guardBase + k))
+		} else {
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String()
+}
+
+// unguard takes them back.
+func unguard(s string) string {
+	var b strings.Builder
+	b.Grow(len(s))
+	for {
+		k := strings.IndexByte(s, 0xEE) // the lead byte of the private use area
+		if k < 0 {
+			b.WriteString(s)
+			return b.String()
+		}
+		r, n := utf8.DecodeRuneInString(s[k:])
+		b.WriteString(s[:k])
+		if r >= guardBase && r < guardBase+rune(len(guarded)) {
+			b.WriteByte(guarded[r-guardBase])
+		} else {
+			b.WriteString(s[k : k+n])
+		}
+		s = s[k+n:]
+	}
 }
 
 func decodeEntities(s string) string {
@@ -44,8 +65,8 @@ type patch struct {
 // plain turns a part of the page into text as read. Patches say what stands for queries and signatures; they must not overlap partly.
 func (p *parser) plain(start, end int, patches []patch) string {
 	nodes := p.nodesIn(start, end)
-	sort.SliceStable(patches, func(i, j int) bool { return patches[i].start < patches[j].start })
-	var b strings.Builder
+	slices.SortStableFunc(patches, func(a, b patch) int { return a.start - b.start })
+	b := p.buf[:0]
 	pos, k := start, 0
 	for pos < end {
 		next, stop, with := end, end, ""
@@ -61,11 +82,12 @@ func (p *parser) plain(start, end int, patches []patch) string {
 		if len(nodes) > 0 && nodes[0].Start < next {
 			next, stop, with = nodes[0].Start, nodes[0].End, p.shown(nodes[0])
 		}
-		b.WriteString(p.text[pos:min(next, end)])
-		b.WriteString(with)
+		b = append(b, p.text[pos:min(next, end)]...)
+		b = append(b, with...)
 		pos = max(stop, next)
 	}
-	return strip(b.String())
+	p.buf = b
+	return strip(string(b))
 }
 
 // shown is what a reader sees of a tag or template, as far as that can be known from its arguments. The result is guarded.
@@ -74,7 +96,7 @@ func (p *parser) shown(n *wikitext.Node) string {
 	case wikitext.Tag:
 		switch n.Name {
 		case "nowiki", "pre", "syntaxhighlight", "source", "math", "chem", "ce", "poem":
-			return guard.Replace(decodeEntities(n.Inner.In(p.text)))
+			return guard(decodeEntities(n.Inner.In(p.text)))
 		}
 		return ""
 	case wikitext.Template:
@@ -89,7 +111,7 @@ func (p *parser) templateText(n *wikitext.Node) string {
 	known := p.n.of(n.Name)
 	name := known.canonical
 	if _, text := escapeAt(p.text[n.Start:n.End], 0); text != "" {
-		return guard.Replace(text)
+		return guard(text)
 	}
 	if known.role&(unsignedTemplate|outdentTemplate|structural) != 0 || strings.HasPrefix(name, "#") {
 		return ""
@@ -105,19 +127,19 @@ func (p *parser) templateText(n *wikitext.Node) string {
 		for i := range args {
 			args[i] = "@" + args[i]
 		}
-		return guard.Replace(strings.Join(args, ", "))
+		return guard(strings.Join(args, ", "))
 	case len(args) == 0:
 		if len(n.Args) > 0 || len(name) > 40 {
 			return ""
 		}
-		return guard.Replace(strings.TrimSpace(n.Name))
+		return guard(strings.TrimSpace(n.Name))
 	case name == "q" || name == "p" || name == "l":
 		letter := strings.ToUpper(name)
 		return letter + strings.TrimLeft(args[0], "QqPpLl")
 	case name == "tl" || name == "tlx" || name == "template":
-		return guard.Replace("{{" + strings.Join(args, "|") + "}}")
+		return guard("{{" + strings.Join(args, "|") + "}}")
 	}
-	return guard.Replace(strings.Join(args, " "))
+	return guard(strings.Join(args, " "))
 }
 
 // marked is a part of the page with a mark for each query template in it.
@@ -186,8 +208,8 @@ func strip(s string) string {
 	if strings.IndexByte(out, '&') >= 0 {
 		out = decodeEntities(out)
 	}
-	if strings.IndexByte(out, 0xEE) >= 0 { // the lead byte of the private use area
-		out = unguard.Replace(out)
+	if strings.IndexByte(out, 0xEE) >= 0 {
+		out = unguard(out)
 	}
 	return tidy(out)
 }
@@ -241,32 +263,75 @@ func attributes(s string) int {
 	return 0
 }
 
-// tidy takes list prefixes and spare blanks off every line.
+// tidy takes list prefixes and spare blanks off every line, and leaves at most one blank line between others.
 func tidy(s string) string {
-	lines := strings.Split(s, "\n")
-	out := lines[:0]
-	for _, l := range lines {
-		rest := strings.TrimLeft(l, ":*#;")
-		if n := len(l) - len(rest); n > 0 && (l[n-1] == '*' || l[n-1] == '#') && strings.TrimSpace(rest) != "" {
-			rest = "* " + strings.TrimSpace(rest)
-		} else if n > 0 && l[n-1] == ';' {
-			rest = definition(rest)
+	var b strings.Builder
+	b.Grow(len(s) + 8)
+	blank := true // the line before is blank, or there is none
+	for len(s) > 0 {
+		l := s
+		if k := strings.IndexByte(s, '\n'); k >= 0 {
+			l, s = s[:k], s[k+1:]
+		} else {
+			s = ""
 		}
-		if rest = strings.TrimSpace(rest); strings.Contains(rest, "  ") || strings.ContainsAny(rest, "\t\r\u200e\u200f") {
-			rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\u200e' || r == '\u200f' }), " ")
+		l = tidyLine(l)
+		if l == "" && blank {
+			continue
 		}
-		if strings.HasPrefix(rest, "----") && strings.Trim(rest, "-") == "" {
-			rest = "" // a rule
+		if b.Len() > 0 {
+			b.WriteByte('\n')
 		}
-		if rest != "" || len(out) > 0 && out[len(out)-1] != "" {
-			out = append(out, rest)
-		}
+		b.WriteString(l)
+		blank = l == ""
 	}
-	s = strings.TrimSpace(strings.Join(out, "\n"))
+	s = strings.TrimSpace(b.String())
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
 	}
 	return s
+}
+
+func tidyLine(l string) string {
+	n := 0
+	for n < len(l) && (l[n] == ':' || l[n] == '*' || l[n] == '#' || l[n] == ';') {
+		n++
+	}
+	rest := strings.TrimSpace(l[n:])
+	switch {
+	case rest == "":
+		return ""
+	case n > 0 && (l[n-1] == '*' || l[n-1] == '#'):
+		rest = "* " + rest
+	case n > 0 && l[n-1] == ';':
+		rest = strings.TrimSpace(definition(l[n:]))
+	}
+	if crowded(rest) {
+		rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\u200e' || r == '\u200f' }), " ")
+	}
+	if rest != "" && rest[0] == '-' && strings.HasPrefix(rest, "----") && strings.Trim(rest, "-") == "" {
+		return "" // a rule
+	}
+	return rest
+}
+
+// crowded reports whether a line has blanks that are not single spaces, or direction marks.
+func crowded(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case ' ':
+			if i+1 < len(s) && s[i+1] == ' ' {
+				return true
+			}
+		case '\t', '\r':
+			return true
+		case 0xE2: // U+200E, U+200F
+			if strings.HasPrefix(s[i:], "\u200e") || strings.HasPrefix(s[i:], "\u200f") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // definition writes "term : its definition" in one way, whatever blanks stand around the colon: MediaWiki shows them on two lines.
