@@ -44,6 +44,7 @@ type Config struct {
 	Posting  Mode
 	DryRun   bool // as Posting Off, whatever Posting says
 	Forum    forum.Options
+	Similar  Similar // finds earlier discussions to point to; nil: none
 
 	AnswerDelay    time.Duration // how old a comment must be
 	AnswerSince    time.Time     // when set: comments signed at or after it are answered, also those found at the first start

@@ -11,9 +11,10 @@ import (
 )
 
 // draft makes the reply from what the agent came to and puts it into the entry, with the wikitext and the diff as they would be now. It does not write the ledger.
-// An answer that cannot be put into a reply becomes a reply that says that there is none, if such replies are wanted.
-func (b *Bot) draft(v *view, p place, e *Entry, out *agent.Outcome) error {
+// earlier are the discussions that it points to. An answer that cannot be put into a reply becomes a reply that says that there is none, if such replies are wanted.
+func (b *Bot) draft(v *view, p place, e *Entry, out *agent.Outcome, earlier []forum.Earlier) error {
 	reply := NewReply(out, e.Author, b.cfg.Operator, e.Key)
+	reply.Similar = earlier
 	edit, err := b.compose(v, p, reply)
 	if err != nil && out.Answer != nil && b.cfg.ReplyOnFailure {
 		b.lg.Error("the answer cannot be put into a reply", "entry", e.Key, "err", err)

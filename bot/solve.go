@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -221,6 +222,10 @@ func (b *Bot) solve(ctx context.Context, e *Entry, sum *Summary) error {
 		return err
 	}
 	out, err := b.ask(ctx, e.Key, q)
+	var earlier []forum.Earlier
+	if err == nil && (out.Answer != nil || !out.Reason.Transient()) {
+		earlier = b.similar(ctx, e)
+	}
 	if ctx.Err() != nil {
 		return b.interrupted(ctx, e)
 	}
@@ -243,7 +248,7 @@ func (b *Bot) solve(ctx context.Context, e *Entry, sum *Summary) error {
 	if out.Answer == nil && !b.cfg.ReplyOnFailure {
 		return b.giveUp(ctx, e, sum, "no answer: "+why)
 	}
-	if err := b.draft(v, p, e, out); err != nil {
+	if err := b.draft(v, p, e, out, earlier); err != nil {
 		return b.giveUp(ctx, e, sum, "no reply could be made: "+short(err))
 	}
 	e.NotBefore = time.Time{}

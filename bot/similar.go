@@ -1,0 +1,39 @@
+package bot
+
+import (
+	"context"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// Similar finds earlier discussions that are like a question and whose query still returns rows, best first, at most n. It runs the queries, within the budget of the
+// endpoint; finding none is no error.
+type Similar interface {
+	Similar(ctx context.Context, question string, n int) ([]agent.Example, error)
+}
+
+// maxSimilar is how many earlier discussions a reply points to.
+const maxSimilar = 2
+
+// similar looks for earlier discussions for the reply to a request; replies to follow-ups point to none. It is a courtesy: where it fails, the reply goes without.
+func (b *Bot) similar(ctx context.Context, e *Entry) []forum.Earlier {
+	if b.cfg.Similar == nil || e.Kind != Request {
+		return nil
+	}
+	found, err := b.findSimilar(ctx, e.Question)
+	if err != nil {
+		b.lg.Warn("earlier discussions could not be looked for", "entry", e.Key, "error", err)
+		return nil
+	}
+	var out []forum.Earlier
+	for _, x := range found[:min(len(found), maxSimilar)] {
+		out = append(out, forum.Earlier{Page: x.Page, Heading: x.Heading, Month: x.Month})
+	}
+	return out
+}
+
+func (b *Bot) findSimilar(ctx context.Context, question string) (found []agent.Example, err error) {
+	defer guard("the search for earlier discussions", &err)
+	return b.cfg.Similar.Similar(ctx, question, maxSimilar)
+}

@@ -1,0 +1,182 @@
+package harvest
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/spinachbot/spinachbot/dataset"
+)
+
+// Earlier is what of a staged candidate is kept to be found by: where it stands, what was asked, and the query that answered it.
+type Earlier struct {
+	ID       string
+	Page     string
+	Heading  string
+	Month    string // YYYY-MM
+	Question string // heading and request, as written
+	SPARQL   string // the cleaned query
+	RanAt    time.Time
+}
+
+// Similar finds earlier discussions whose words are like a question's. It is built once and then only read.
+//
+// A discussion is a document of its heading, its request, and the labels of what its query names; documents are ranked by BM25 (Robertson and Zaragoza 2009, section 3.2;
+// k1 1.2, b 0.75), words of the heading counted twice. Words shorter than two letters and those that stand in every other request ("list", "query", "please", …) say nothing
+// and are left out. A discussion is found only when it shares at least two words with the question, and words that make up at least [minCover] of the question's
+// weight: a wrong pointer is worse than none.
+type Similar struct {
+	docs     []Earlier
+	length   []float64
+	mean     float64
+	postings map[string][]posting
+}
+
+type posting struct {
+	doc int32
+	n   float64
+}
+
+const (
+	bm25K1   = 1.2
+	bm25B    = 0.75
+	minCover = 0.35
+	minWords = 2
+)
+
+// emptyWords say nothing about what is asked for.
+var emptyWords = words(`a an and any all are as at be been but by can could do does for from get give had has have help hello hi how i if in into is it its like list
+me my need no not of on one only or out please query request show sparql thank thanks that the their them there these they this to want was we what when where which who whose why will with
+would you your wikidata item items property properties hallo bitte danke eine einen einem einer ein der die das den dem des und oder ist sind war wie was wer welche welcher alle mit von für auf
+im in zu nicht ich abfrage suche liste bonjour merci le la les un une des du de et ou est sont qui que quels quelle quelles quel avec pour dans sur je requête liste tous toutes`)
+
+func words(s string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(s) {
+		m[w] = true
+	}
+	return m
+}
+
+// tokens gives the words of a text that count, in order, in lower case. In scripts that do not part words each pair of letters is a word.
+func tokens(s string) (out []string) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) }) {
+		r := []rune(w)
+		switch {
+		case len(r) < 2 || emptyWords[w]:
+		case unicode.In(r[0], unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
+			for i := 0; i+2 <= len(r); i++ {
+				out = append(out, string(r[i:i+2]))
+			}
+		default:
+			out = append(out, stem(w))
+		}
+	}
+	return out
+}
+
+// stem takes the commonest endings of number off an English word, no more: rivers and river, countries and country meet.
+func stem(w string) string {
+	switch {
+	case len(w) > 4 && strings.HasSuffix(w, "ies"):
+		return w[:len(w)-3] + "y"
+	case len(w) > 3 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") && !strings.HasSuffix(w, "us") && !strings.HasSuffix(w, "is"):
+		return w[:len(w)-1]
+	}
+	return w
+}
+
+// Add puts a staged candidate with rows into the index; others are left out.
+func (x *Similar) Add(c *dataset.Candidate) {
+	if c.Stage != dataset.Staged || c.Result == nil || c.Result.Rows == 0 {
+		return
+	}
+	request := ""
+	if len(c.Conversation.Comments) > 0 {
+		request = c.Conversation.Comments[0].Text
+	}
+	count := map[string]float64{}
+	n := 0.0
+	add := func(text string, weight float64) {
+		for _, w := range tokens(text) {
+			count[w] += weight
+			n += weight
+		}
+	}
+	add(c.Provenance.Heading, 2)
+	add(clip(request, 4000), 1)
+	for _, id := range slices.Concat(c.Entities, c.Properties) {
+		add(c.Labels[id], 1)
+	}
+	if x.postings == nil {
+		x.postings = map[string][]posting{}
+	}
+	doc := int32(len(x.docs))
+	x.docs = append(x.docs, Earlier{
+		ID: c.ID, Page: c.Provenance.Page, Heading: c.Provenance.Heading, Month: c.Provenance.Month, Question: strings.TrimSpace(c.Provenance.Heading + "\n" + clip(request, 1000)),
+		SPARQL: c.Cleaned, RanAt: c.Result.RanAt,
+	})
+	x.mean = (x.mean*float64(len(x.length)) + n) / float64(len(x.length)+1)
+	x.length = append(x.length, n)
+	for w, k := range count {
+		x.postings[w] = append(x.postings[w], posting{doc, k})
+	}
+}
+
+// Len is the number of discussions in the index.
+func (x *Similar) Len() int { return len(x.docs) }
+
+// Find gives the n earlier discussions that are most like a question, best first; fewer when fewer are alike. Of several with the same query the latest is given.
+func (x *Similar) Find(question string, n int) []Earlier {
+	terms := tokens(question)
+	slices.Sort(terms)
+	terms = slices.Compact(terms)
+	type found struct {
+		score, cover float64
+		words        int
+	}
+	hits := map[int32]*found{}
+	total := 0.0
+	for _, w := range terms {
+		ps := x.postings[w]
+		df := max(float64(len(ps)), 1) // a word that stands nowhere weighs as much as one that stands once
+		idf := math.Log(1 + (float64(len(x.docs))-df+0.5)/(df+0.5))
+		total += idf
+		for _, p := range ps {
+			f := hits[p.doc]
+			if f == nil {
+				f = &found{}
+				hits[p.doc] = f
+			}
+			f.score += idf * p.n * (bm25K1 + 1) / (p.n + bm25K1*(1-bm25B+bm25B*x.length[p.doc]/x.mean))
+			f.cover += idf
+			f.words++
+		}
+	}
+	var order []int32
+	for d, f := range hits {
+		if f.words >= minWords && f.cover >= minCover*total {
+			order = append(order, d)
+		}
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(hits[b].score, hits[a].score), cmp.Compare(x.docs[b].Month, x.docs[a].Month), cmp.Compare(a, b))
+	})
+	var out []Earlier
+	at := map[string]int{} // of a query in out
+	for _, d := range order {
+		e := x.docs[d]
+		i, known := at[e.SPARQL]
+		switch {
+		case known && e.Month > out[i].Month:
+			out[i] = e
+		case !known && len(out) < n:
+			at[e.SPARQL] = len(out)
+			out = append(out, e)
+		}
+	}
+	return out
+}
