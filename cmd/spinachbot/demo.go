@@ -91,7 +91,7 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 		}
 	}()
 
-	b, closeBot, err := buildBot(ctx, d.lg, d.point(sb), d.e.now, d.model(sb), d.policy())
+	b, _, closeBot, err := buildBot(ctx, d.lg, d.point(sb), d.e.now, d.model(sb), d.policy())
 	if err != nil {
 		return err
 	}

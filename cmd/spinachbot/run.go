@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -46,7 +47,7 @@ func runRun(ctx context.Context, e *env, args []string) int {
 		return fail(e, err)
 	}
 	defer func() { _ = unlock() }()
-	b, closeAll, err := buildBot(ctx, lg, cfg, e.now, modelSettings(cfg), policy(cfg, *dry, *grace))
+	b, harvester, closeAll, err := buildBot(ctx, lg, cfg, e.now, modelSettings(cfg), policy(cfg, *dry, *grace))
 	if err != nil {
 		return fail(e, err)
 	}
@@ -59,7 +60,11 @@ func runRun(ctx context.Context, e *env, args []string) int {
 		}
 		return exitOK
 	}
-	if err := watch(ctx, lg, b, cfg.WatchSchedule); err != nil {
+	var jobs []job
+	if cfg.HarvestSchedule != "" {
+		jobs = append(jobs, job{"HARVEST_SCHEDULE", cfg.HarvestSchedule, harvester.run})
+	}
+	if err := watch(ctx, lg, b, cfg.WatchSchedule, jobs...); err != nil {
 		return fail(e, err)
 	}
 	return exitOK
@@ -75,47 +80,60 @@ func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 }
 
 // buildBot wires the bot of the settings. The caller holds the data folder's lock.
-func buildBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, now func() time.Time, mcfg llm.Config, pol bot.Config) (*bot.Bot, func(), error) {
+func buildBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, now func() time.Time, mcfg llm.Config, pol bot.Config) (*bot.Bot, *scheduledHarvest, func(), error) {
 	st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	closeAll := func() {
 		if cerr := st.Close(); cerr != nil {
 			lg.Warn("the ledger cannot be closed", "error", cerr)
 		}
 	}
-	b, err := wireBot(lg, cfg, st, now, mcfg, pol)
+	b, h, err := wireBot(lg, cfg, st, now, mcfg, pol)
 	if err != nil {
 		closeAll()
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return b, closeAll, nil
+	return b, h, closeAll, nil
 }
 
-func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time, mcfg llm.Config, pol bot.Config) (*bot.Bot, error) {
+// wireBot makes the bot and, of the same clients, the harvest that may run beside it.
+func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time, mcfg llm.Config, pol bot.Config) (*bot.Bot, *scheduledHarvest, error) {
 	dir, err := trajectoryDir(cfg.DataDir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	wiki, err := newWiki(lg, cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	graph, err := newGraph(lg, cfg, st, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	model, err := newModel(lg, mcfg, cfg.DailyUSD, st, now, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	h := &scheduledHarvest{lg: lg, cfg: cfg, wiki: wiki, graph: graph, now: now}
+	if cfg.HasModel() {
+		h.model = model
+	}
+	pol.Similar = newEarlier(lg, cfg.DataDir, graph, now)
 	s := &solver{lg: lg, engine: agent.New(lg, model, graph, graph, now, agent.Options{Diagnose: true}), dir: dir, limits: runLimits(cfg), now: now}
-	return bot.New(lg, st, wikiAdapter{wiki}, s, now, pol)
+	b, err := bot.New(lg, st, wikiAdapter{wiki}, s, now, pol)
+	return b, h, err
+}
+
+// job is something else that is done on a schedule while the bot watches.
+type job struct {
+	setting, schedule string
+	run               func(ctx context.Context) error
 }
 
 // watch runs rounds on a schedule until ctx is done or the account may not edit. A round that takes longer than the schedule's interval is not doubled.
-func watch(ctx context.Context, lg *slog.Logger, b *bot.Bot, schedule string) error {
+func watch(ctx context.Context, lg *slog.Logger, b *bot.Bot, schedule string, jobs ...job) error {
 	if schedule == "" {
 		return errors.New("WATCH_SCHEDULE is empty: when is the page to be looked at?")
 	}
@@ -142,6 +160,11 @@ func watch(ctx context.Context, lg *slog.Logger, b *bot.Bot, schedule string) er
 	if _, err := cr.AddFunc(schedule, round); err != nil {
 		return fmt.Errorf("WATCH_SCHEDULE: %w", err)
 	}
+	for _, j := range jobs {
+		if _, err := cr.AddFunc(j.schedule, oneAtATime(ctx, lg, j)); err != nil {
+			return fmt.Errorf("%s: %w", j.setting, err)
+		}
+	}
 	round()
 	cr.Start()
 	<-ctx.Done()
@@ -153,4 +176,24 @@ func watch(ctx context.Context, lg *slog.Logger, b *bot.Bot, schedule string) er
 	}
 	lg.Info("stopped")
 	return nil
+}
+
+// oneAtATime runs a job unless its last run is not over. Whatever goes wrong in it is logged; the bot goes on.
+func oneAtATime(ctx context.Context, lg *slog.Logger, j job) func() {
+	var turn sync.Mutex
+	return func() {
+		if !turn.TryLock() {
+			lg.Info("the last run is not over; this one is left out", "schedule", j.setting)
+			return
+		}
+		defer turn.Unlock()
+		defer func() {
+			if r := recover(); r != nil {
+				lg.Error("a scheduled run panicked", "schedule", j.setting, "panic", r, "stack", string(debug.Stack()))
+			}
+		}()
+		if err := j.run(ctx); err != nil && ctx.Err() == nil {
+			lg.Error("a scheduled run failed", "schedule", j.setting, "error", err)
+		}
+	}
 }

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/harvest"
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// earlier finds earlier discussions in the candidates of DATA_DIR/harvest. Without a harvest it finds none; a new one is noticed by the file's time.
+type earlier struct {
+	lg    *slog.Logger
+	path  string // of candidates.jsonl
+	graph harvest.Graph
+	now   func() time.Time
+
+	mu      sync.Mutex
+	read    time.Time // the file's time when it was read
+	index   *harvest.Similar
+	checked map[string]check // by id
+}
+
+// check is whether a query still returned rows, and when that was seen.
+type check struct {
+	at   time.Time
+	rows bool
+}
+
+var (
+	_ bot.Similar    = (*earlier)(nil)
+	_ agent.Examples = (*earlier)(nil)
+)
+
+// Limits of the search for one reply.
+const (
+	stillGood   = 7 * 24 * time.Hour // so long a run of the query is believed
+	maxChecks   = 3                  // queries run
+	checkWithin = 40 * time.Second   // time for all of them
+)
+
+func newEarlier(lg *slog.Logger, dataDir string, graph harvest.Graph, now func() time.Time) *earlier {
+	return &earlier{lg: lg, path: filepath.Join(dataDir, harvestFolder, dataset.CandidatesFile), graph: graph, now: now, index: &harvest.Similar{}, checked: map[string]check{}}
+}
+
+// Examples implements [agent.Examples].
+func (s *earlier) Examples(_ context.Context, question string, n int) ([]agent.Example, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	var out []agent.Example
+	for _, e := range s.index.Find(question, n) {
+		out = append(out, example(&e))
+	}
+	return out, nil
+}
+
+// Similar implements [bot.Similar]: each query is run again unless it returned rows within the last days.
+func (s *earlier) Similar(ctx context.Context, question string, n int) ([]agent.Example, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.load(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	defer cancel()
+	var out []agent.Example
+	runs := 0
+	for _, e := range s.index.Find(question, n+maxChecks) {
+		if len(out) == n {
+			break
+		}
+		good, ran, err := s.runs(ctx, &e, runs < maxChecks)
+		if err != nil {
+			return out, err
+		}
+		if ran {
+			runs++
+		}
+		if good {
+			out = append(out, example(&e))
+		}
+	}
+	return out, nil
+}
+
+// runs reports whether a query still returns rows. The error says that the endpoint does not want to be asked now.
+func (s *earlier) runs(ctx context.Context, e *harvest.Earlier, may bool) (good, ran bool, err error) {
+	now := s.now()
+	if now.Sub(e.RanAt) < stillGood {
+		return true, false, nil
+	}
+	if c, ok := s.checked[e.ID]; ok && now.Sub(c.at) < stillGood {
+		return c.rows, false, nil
+	}
+	if !may {
+		return false, false, nil
+	}
+	t, err := s.graph.Query(ctx, e.SPARQL)
+	switch kind := kg.KindOf(err); {
+	case ctx.Err() != nil:
+		return false, true, ctx.Err()
+	case kind == kg.RateLimited || kind == kg.Banned || kind == kg.Down:
+		return false, true, err
+	}
+	s.checked[e.ID] = check{now, err == nil && !t.Empty()}
+	return s.checked[e.ID].rows, true, nil
+}
+
+// load reads the candidates when the file is another one than was read.
+func (s *earlier) load() error {
+	st, err := os.Stat(s.path)
+	if errors.Is(err, os.ErrNotExist) {
+		s.index, s.read = &harvest.Similar{}, time.Time{}
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if st.ModTime().Equal(s.read) {
+		return nil
+	}
+	f, err := os.Open(s.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	x := &harvest.Similar{}
+	for c, err := range dataset.EachCandidate(f) {
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.path, err)
+		}
+		x.Add(&c)
+	}
+	s.index, s.read = x, st.ModTime()
+	s.lg.Info("earlier discussions read", "file", s.path, "discussions", x.Len())
+	return nil
+}
+
+func example(e *harvest.Earlier) agent.Example {
+	month, _ := time.Parse("2006-01", e.Month) // the zero time where it is none
+	return agent.Example{ID: e.ID, Question: e.Question, SPARQL: e.SPARQL, Page: e.Page, Heading: e.Heading, Month: month}
+}

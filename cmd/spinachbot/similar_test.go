@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// counted is a graph that gives one row, none, or an error, and counts.
+type counted struct {
+	runs int
+	rows int
+	err  error
+}
+
+func (g *counted) Query(context.Context, string) (*kg.Table, error) {
+	g.runs++
+	return &kg.Table{Vars: []string{"x"}, Rows: make([][]rdf.Term, g.rows)}, g.err
+}
+
+// What a scheduled harvest finds serves the bot: it points to an earlier discussion as long as its query returns rows.
+func TestEarlierDiscussions(t *testing.T) {
+	data := t.TempDir()
+	environ := append(harvestWorld(t), "DATA_DIR="+data)
+	cfg, _, err := config.Load(config.Source{Environ: environ})
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	clock := func() time.Time { return now }
+	g := &counted{rows: 1}
+	s := newEarlier(quietLogger(), data, g, clock)
+	const question = "Please give me all the countries of Africa"
+	if got, err := s.Similar(t.Context(), question, 2); err != nil || len(got) > 0 {
+		t.Errorf("without a harvest: %v, %v", got, err)
+	}
+	wiki, err := newReader(quietLogger(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	graph, err := newGraph(quietLogger(), cfg, counterStore{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &scheduledHarvest{lg: quietLogger(), cfg: cfg, wiki: wiki, graph: graph, now: clock}
+	if err := h.run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cs, err := dataset.ReadCandidatesDir(filepath.Join(data, harvestFolder))
+	if err != nil || len(cs) == 0 {
+		t.Fatal(len(cs), err)
+	}
+	want := func(n, runs int) {
+		t.Helper()
+		got, err := s.Similar(t.Context(), question, 2)
+		if err != nil || len(got) != n || g.runs != runs {
+			t.Errorf("%v, %v after %d runs, want %d after %d", got, err, g.runs, n, runs)
+		}
+		if len(got) > 0 && (got[0].Heading != "Countries of Africa" || got[0].Month.Format("2006-01") != "2019-06" || !strings.HasSuffix(got[0].Page, "/2019/06")) {
+			t.Errorf("%+v", got[0])
+		}
+	}
+	want(1, 0) // the harvest ran it just now
+	now = now.Add(8 * 24 * time.Hour)
+	want(1, 1)
+	want(1, 1)
+	now = now.Add(8 * 24 * time.Hour)
+	g.rows = 0
+	want(0, 2)
+	want(0, 2)
+	if list, err := s.Examples(t.Context(), question, 3); err != nil || len(list) != 1 || !strings.Contains(list[0].SPARQL, "wd:Q6256") || !strings.Contains(list[0].Question, "Which countries") {
+		t.Errorf("%+v, %v", list, err)
+	}
+	now = now.Add(8 * 24 * time.Hour)
+	g.err = kg.Errorf(kg.RateLimited, "later")
+	if got, err := s.Similar(t.Context(), question, 2); err == nil || len(got) > 0 {
+		t.Errorf("a throttled endpoint: %v, %v", got, err)
+	}
+	if err := os.WriteFile(filepath.Join(data, harvestFolder, dataset.CandidatesFile), []byte("{\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Similar(t.Context(), question, 2); err == nil || !strings.Contains(err.Error(), "line 1") {
+		t.Errorf("a broken file: %v", err)
+	}
+}
+
+// counterStore keeps nothing.
+type counterStore struct{}
+
+func (counterStore) Get(context.Context, string) ([]byte, bool, error) { return nil, false, nil }
+func (counterStore) Put(context.Context, string, []byte) error         { return nil }
+
+// A job that fails or panics is logged and leaves the schedule alive.
+func TestScheduledJobs(t *testing.T) {
+	runs := 0
+	f := oneAtATime(t.Context(), quietLogger(), job{"X", "", func(context.Context) error { runs++; panic("x") }})
+	f()
+	f()
+	if runs != 2 {
+		t.Errorf("%d runs", runs)
+	}
+}
