@@ -1,0 +1,317 @@
+package release_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/datasettest"
+	"github.com/spinachbot/spinachbot/dataset/release"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/sandbox"
+)
+
+var slice = sync.OnceValues(func() (*embedded.Graph, error) {
+	return sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
+})
+
+type forHarvest struct{ g *embedded.Graph }
+
+func (f forHarvest) Query(q string) (*kg.Table, error) { return f.g.Query(context.Background(), q) }
+func (f forHarvest) Labels(ids []string) (map[string]string, error) {
+	return f.g.Labels(context.Background(), ids, []string{"en"})
+}
+
+// harvested gives a folder with ten candidates, and golds of them: the fourth modified.
+func harvested(t *testing.T) (dir string, candidates []dataset.Candidate, golds []release.Gold, g *embedded.Graph) {
+	t.Helper()
+	g, err := slice()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir = t.TempDir()
+	candidates, err = datasettest.Write(dir, forHarvest{g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range candidates {
+		golds = append(golds, release.Gold{Candidate: &candidates[i], Query: candidates[i].Cleaned, Question: candidates[i].Suggestion.Natural, Validated: i > 0})
+	}
+	golds[3].Query, golds[3].Modified = candidates[3].Trimmed, true
+	return dir, candidates, golds, g
+}
+
+// Every form is read again as it was written, by the reader of published benchmarks.
+func TestExport(t *testing.T) {
+	dir, _, golds, _ := harvested(t)
+	for _, format := range release.Formats {
+		items, err := release.Items(dir, golds, format == "qald")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := release.Write(&b, format, "bench", items); err != nil {
+			t.Fatal(err)
+		}
+		back, _, err := dataset.ReadItems(&b)
+		if err != nil || len(back) != len(golds) {
+			t.Fatalf("%s: %d items, %v", format, len(back), err)
+		}
+		if back[3].ID != datasettest.ID(4) || back[3].SPARQL != golds[3].Query || back[3].Question != golds[3].Question {
+			t.Errorf("%s: %+v", format, back[3])
+		}
+		if format == "spinach" && (back[2].Title != "German heads of government before reunification" || back[2].URL != "https://www.wikidata.org/wiki/Wikidata:Request_a_query/Archive/2019/07") {
+			t.Errorf("title and address: %+v", back[2])
+		}
+		if rows, ok := back[8].Bindings(); format == "qald" && (!ok || len(rows) != 2) {
+			t.Errorf("QALD answers of the ninth: %v", rows)
+		}
+	}
+	if err := release.Write(&bytes.Buffer{}, "xml", "", nil); err == nil {
+		t.Error("an unknown format is written")
+	}
+	golds[0].Query = "SELECT nothing"
+	if _, err := release.Items(dir, golds, false); err == nil || !strings.Contains(err.Error(), datasettest.ID(1)) {
+		t.Errorf("a gold query that does not parse: %v", err)
+	}
+}
+
+// many makes n golds; those of one month are neighbours.
+func many(n int) ([]dataset.Candidate, []release.Gold) {
+	cs := make([]dataset.Candidate, n)
+	for i := range cs {
+		cs[i] = dataset.Candidate{ID: fmt.Sprintf("c-%016x", 1000+i*7), Provenance: dataset.Provenance{Month: fmt.Sprintf("20%02d-%02d", 10+i/12, i%12+1)}}
+	}
+	return cs, goldsOf(cs)
+}
+
+func goldsOf(cs []dataset.Candidate) []release.Gold {
+	golds := make([]release.Gold, len(cs))
+	for i := range cs {
+		golds[i] = release.Gold{Candidate: &cs[i], Query: fmt.Sprintf("SELECT ?x WHERE { ?x wdt:P31 wd:Q%d }", i+1)}
+	}
+	return golds
+}
+
+func ids(golds []release.Gold) map[string]bool {
+	out := map[string]bool{}
+	for _, g := range golds {
+		out[g.Candidate.ID] = true
+	}
+	return out
+}
+
+func TestDivide(t *testing.T) {
+	cs, golds := many(120)
+	// A chain over one that nobody kept ties three together; two have the same query in another layout.
+	cs[10].Near = []dataset.Near{{ID: cs[20].ID, Source: "candidates"}}
+	cs[20].Near = []dataset.Near{{ID: cs[30].ID, Source: "candidates"}}
+	cs[40].Near = []dataset.Near{{ID: cs[41].ID, Source: "dev.json"}} // of another benchmark: ties nothing
+	golds[50].Query = "SELECT ?x\nWHERE { ?x wdt:P31 wd:Q61 . }"
+	golds[60].Query = "select ?x where {?x wdt:P31 wd:Q61}"
+	kept := append(append([]release.Gold{}, golds[:20]...), golds[21:]...)
+	dev, test := release.Divide(cs, kept, release.Part{Share: 0.4}, 7)
+	if len(dev)+len(test) != 119 || len(dev) < 30 || len(dev) > 66 {
+		t.Fatalf("%d and %d of 119", len(dev), len(test))
+	}
+	d := ids(dev)
+	if d[cs[10].ID] != d[cs[30].ID] || d[cs[50].ID] != d[cs[60].ID] {
+		t.Error("near-duplicates are torn apart")
+	}
+
+	// Order does not matter; the seed does.
+	for i, j := 0, len(kept)-1; i < j; i, j = i+1, j-1 {
+		kept[i], kept[j] = kept[j], kept[i]
+	}
+	again, _ := release.Divide(cs, kept, release.Part{Share: 0.4}, 7)
+	other, _ := release.Divide(cs, kept, release.Part{Share: 0.4}, 8)
+	if fmt.Sprint(ids(again)) != fmt.Sprint(d) || fmt.Sprint(ids(other)) == fmt.Sprint(d) {
+		t.Error("the split depends on the order, or not on the seed")
+	}
+
+	// Later harvests move nothing.
+	more, moreGolds := many(160)
+	copy(more, cs)
+	grown, _ := release.Divide(more, append(moreGolds[120:], kept...), release.Part{Share: 0.4}, 7)
+	g := ids(grown)
+	for _, k := range kept {
+		if id := k.Candidate.ID; g[id] != d[id] {
+			t.Errorf("%s moved when items were added", id)
+		}
+	}
+
+	// A number is kept exactly when no cluster stands in the way, and never passed.
+	if dev, test := release.Divide(cs, golds[100:], release.Part{N: 7}, 7); len(dev) != 7 || len(test) != 13 {
+		t.Errorf("7 of 20 are %d and %d", len(dev), len(test))
+	}
+	if dev, test := release.Divide(cs, golds[100:], release.Part{N: 50}, 7); len(dev) != 20 || len(test) != 0 {
+		t.Errorf("50 of 20 are %d and %d", len(dev), len(test))
+	}
+	// The seed and the ids decide alone, and have to for good: published splits must not change.
+	ten, tenGolds := many(10)
+	dev, _ = release.Divide(ten, tenGolds, release.Part{Share: 0.5}, 1)
+	var got []string
+	for i := range ten {
+		if ids(dev)[ten[i].ID] {
+			got = append(got, fmt.Sprint(i))
+		}
+	}
+	if s := strings.Join(got, " "); s != wantDev {
+		t.Errorf("dev of seed 1 is %q, was %q: published splits would change", s, wantDev)
+	}
+}
+
+// wantDev was computed apart, in another language, from the description of the draw: FNV-1a over seed and id, then MurmurHash3's finaliser.
+const wantDev = "2 3 4 5 6"
+
+// fake answers queries from a table.
+type fake map[string]any
+
+func (f fake) Query(_ context.Context, q string) (*kg.Table, error) {
+	switch x := f[q].(type) {
+	case *kg.Table:
+		return x, nil
+	case error:
+		return nil, x
+	}
+	return nil, kg.Errorf(kg.Down, "no such query")
+}
+
+func TestVerify(t *testing.T) {
+	dir, _, golds, g := harvested(t)
+	changed, err := g.Query(t.Context(), golds[3].Query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := release.Keep(dir, golds[3].Query, changed); err != nil {
+		t.Fatal(err)
+	}
+	now := func() time.Time { return time.Unix(0, 0) }
+	verify := func(graph release.Graph) (string, release.Summary, error) {
+		var out []string
+		var sum release.Summary
+		err := release.Verify(t.Context(), graph, now, release.Checks(dir, golds), func(d release.Drift) error {
+			sum.Add(d)
+			stored := -1
+			if d.StoredRows != nil {
+				stored = *d.StoredRows
+			}
+			out = append(out, fmt.Sprintf("%s %d/%d +%d-%d", d.Status, d.Rows, stored, d.Added, d.Removed))
+			return nil
+		})
+		return strings.Join(out, "; "), sum, err
+	}
+	got, sum, err := verify(g)
+	if err != nil || !sum.OK() || sum.Status[release.Same] != 10 {
+		t.Fatalf("on the same graph: %s %v", got, err)
+	}
+
+	// The world moves on.
+	world := fake{}
+	for i := range golds {
+		table, err := g.Query(t.Context(), golds[i].Query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		world[golds[i].Query] = table
+	}
+	part := *world[golds[0].Query].(*kg.Table)
+	part.Rows = append(part.Rows[2:len(part.Rows):len(part.Rows)], part.Rows[3])
+	world[golds[0].Query] = &part
+	world[golds[1].Query] = &kg.Table{Vars: []string{"mountain"}}
+	world[golds[2].Query] = kg.Errorf(kg.Timeout, "60 s are over")
+	golds[4].Query = "SELECT ?new WHERE { ?new wdt:P31 wd:Q5 }"
+	world[golds[4].Query] = &kg.Table{Vars: []string{"new"}, Rows: part.Rows[:1]}
+	golds[5].Query = "SELECT (broken"
+	got, sum, err = verify(world)
+	want := "changed 16/17 +1-2; empty 0/1 +0-1; failed 0/7 +0-0; same 12/12 +0-0; ran 1/-1 +0-0; failed 0/-1 +0-0; same 6/6 +0-0; same 6/6 +0-0; same 2/2 +0-0; same 1/1 +0-0"
+	if err != nil || got != want {
+		t.Errorf("drift:\n%s\nwant\n%s\n%v", got, want, err)
+	}
+	if sum.OK() || sum.Errors["timeout"] != 1 || sum.Errors["syntax"] != 1 || sum.Status[release.Empty] != 1 {
+		t.Errorf("sum: %+v", sum)
+	}
+
+	// A graph that is down is no drift.
+	delete(world, golds[6].Query)
+	if got, sum, err := verify(world); kg.KindOf(err) != kg.Down || sum.Items != 6 {
+		t.Errorf("a graph that is down: %s %v", got, err)
+	}
+	stop := errors.New("stop")
+	if err := release.Verify(t.Context(), g, now, release.Checks(dir, golds), func(release.Drift) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("an error of the report: %v", err)
+	}
+}
+
+func TestVerifyFile(t *testing.T) {
+	in := `{"dataset":{"id":"x"},"questions":[
+{"id":"1","question":[{"language":"en","string":"a?"}],"query":{"sparql":"ASK { }"},"answers":[{"head":{},"boolean":true}]},
+{"id":"2","question":[{"language":"en","string":"b?"}],"query":{"sparql":"SELECT ?b ?a WHERE { }"},"answers":[{"head":{"vars":["a","b"]},"results":{"bindings":[{"a":{"type":"literal","value":"1"},"b":{"type":"bnode","value":"x"}}]}}]},
+{"id":"3","question":[{"language":"en","string":"c?"}],"query":{"sparql":"SELECT * WHERE { }"}}]}`
+	items, _, err := dataset.ReadItems(strings.NewReader(in))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two := new(kg.Table)
+	if err := two.UnmarshalJSON([]byte(`{"head":{"vars":["b","a"]},"results":{"bindings":[{"a":{"type":"literal","value":"1"},"b":{"type":"bnode","value":"y"}}]}}`)); err != nil {
+		t.Fatal(err)
+	}
+	world := fake{"ASK { }": &kg.Table{Ask: true}, "SELECT ?b ?a WHERE { }": two, "SELECT * WHERE { }": &kg.Table{}}
+	var got []string
+	err = release.Verify(t.Context(), world, time.Now, release.ItemChecks(items), func(d release.Drift) error {
+		got = append(got, fmt.Sprintf("%s %s +%d-%d", d.ID, d.Status, d.Added, d.Removed))
+		return nil
+	})
+	if s := strings.Join(got, "; "); err != nil || s != "1 changed +1-1; 2 same +0-0; 3 empty +0-0" {
+		t.Errorf("%s %v", s, err)
+	}
+}
+
+func TestKeep(t *testing.T) {
+	dir, _, golds, _ := harvested(t)
+	g := golds[3]
+	if table, err := release.Stored(dir, &g); err != nil || table != nil {
+		t.Errorf("a changed query has a result before it was run: %v %v", table, err)
+	}
+	table := &kg.Table{Ask: true, Boolean: true}
+	if err := release.Keep(dir, g.Query, table); err != nil {
+		t.Fatal(err)
+	}
+	g.Query = strings.ReplaceAll(g.Query, "\n", "\n\n") // the layout does not matter
+	if back, err := release.Stored(dir, &g); err != nil || back == nil || !back.Boolean {
+		t.Errorf("kept: %v %v", back, err)
+	}
+}
+
+func TestCard(t *testing.T) {
+	dir, candidates, golds, _ := harvested(t)
+	funnel, err := dataset.ReadFunnel(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	candidates[0].Provenance.Heading = "A [trap](https://evil.example) <img src=x> *bold*\n# no heading"
+	candidates[1].Provenance.Permalink = "https://www.wikidata.org/w/index.php?oldid=1)#[x](https://evil.example"
+	candidates[2].Provenance.Permalink = "javascript:alert(1)"
+	var b bytes.Buffer
+	err = release.Card(&b, &release.Description{Name: "Bench", Made: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Funnel: &funnel, Candidates: candidates, Golds: golds, Annotators: 2, Agreement: []string{"Pair 1: kappa 0.42"}, Statistics: "clauses ``` 7"})
+	card := b.String()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"license: cc-by-sa-4.0", "CC BY-SA 4.0", "10 questions", "(1 of 10)", "9 of 10 items were validated", "| in the archive | 14 |", "| kept by annotators | 10 |", "2018 to 2023", "kappa 0.42",
+		`A \[trap\]\(https://evil.example\) \<img src=x\> \*bold\* \# no heading`, "oldid=1%29#[x]%28https://evil.example", "by Ada Example, Helpful Helen", "[Egypt or Germany?](https://www.wikidata.org/w/index.php?oldid=1008#9)"} {
+		if !strings.Contains(card, want) {
+			t.Errorf("the card lacks %q", want)
+		}
+	}
+	if strings.Contains(card, "javascript:") || strings.Count(card, "```") != 2 {
+		t.Error("the card can be broken out of")
+	}
+}
