@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -102,6 +103,8 @@ func (a archive) HTML(ctx context.Context, title string) (harvest.Text, error) {
 		return harvest.Text{}, ctx.Err()
 	case err != nil:
 		return harvest.Text{}, fmt.Errorf("%w: %w", harvest.ErrNoHTML, err)
+	case !bytes.Contains(p.HTML, []byte("data-mw-section-id")):
+		return harvest.Text{}, fmt.Errorf("%w: what it gives is not Parsoid's", harvest.ErrNoHTML) // the sandbox's wiki, say: without Parsoid's attributes the reader would guess
 	}
 	return harvest.Text{Revision: p.RevID, Text: string(p.HTML)}, nil
 }
