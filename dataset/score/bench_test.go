@@ -1,25 +1,27 @@
 package score
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 )
 
 // shapes are the tables of the benchmarks.
 var shapes = []struct {
-	name string
-	make func(n int) (gold, pred [][]string)
+	name  string
+	sizes []int
+	make  func(n int) (gold, pred [][]string)
 }{
-	{"ordinary", func(n int) (g, p [][]string) { return newShape(1, n).ordinary(n) }},
-	{"hard", func(n int) (g, p [][]string) { return newShape(2, n).hard(n, 3, 0, false) }},
-	{"common3", func(n int) (g, p [][]string) { return newShape(3, n).hard(n, 2, 0, true) }},
-	{"common6", func(n int) (g, p [][]string) { return newShape(4, n).hard(n, 5, 0, true) }},
-	{"six", func(n int) (g, p [][]string) { return newShape(5, n).hard(n, 6, 0, false) }},
-	{"ten", func(n int) (g, p [][]string) { return newShape(6, n).hard(n, 10, 0, true) }},
-	{"fewvalues6", func(n int) (g, p [][]string) { return newShape(7, n).hard(n, 6, 10, true) }},
-	{"ragged6", func(n int) (g, p [][]string) {
+	{"ordinary", []int{100, 1000, 3000, 10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(1, n).ordinary(n) }},
+	{"hard", []int{1000, 3000, 10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(2, n).hard(n, 3, 0, false) }},
+	{"common3", []int{10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(3, n).hard(n, 2, 0, true) }},
+	{"common6", []int{10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(4, n).hard(n, 5, 0, true) }},
+	{"six", []int{10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(5, n).hard(n, 6, 0, false) }},
+	{"ten", []int{10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(6, n).hard(n, 9, 0, true) }},
+	{"fewvalues6", []int{10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(7, n).hard(n, 6, 10, false) }},
+	{"ragged6", []int{10_000, 100_000}, func(n int) (g, p [][]string) {
 		s := newShape(8, n)
-		g, p = s.hard(n, 6, 0, true)
+		g, p = s.hard(n, 5, 0, true)
 		return s.ragged(g), s.ragged(p)
 	}},
 }
@@ -37,37 +39,57 @@ func answers(b testing.TB, gold, pred [][]string) (g, p *Answer) {
 	return g, p
 }
 
+// measure runs f as a benchmark and reports the processor's time, the collector's included, beside the clock's.
+func measure(b *testing.B, f func()) {
+	b.ReportAllocs()
+	before := processorTime()
+	for b.Loop() {
+		f()
+	}
+	if used := processorTime() - before; used > 0 {
+		b.ReportMetric(float64(used.Nanoseconds())/float64(b.N)/1e6, "cpu-ms/op")
+	}
+}
+
 // BenchmarkAssign is the pairing alone, on answers that were read.
 func BenchmarkAssign(b *testing.B) {
 	for _, s := range shapes {
-		for _, n := range []int{1000, 3000, 10_000, 100_000} {
+		for _, n := range s.sizes {
 			b.Run(fmt.Sprintf("%s/%d", s.name, n), func(b *testing.B) {
-				g, p := answers(b, first(s.make(n)), second(s.make(n)))
-				b.ReportAllocs()
-				for b.Loop() {
+				gold, pred := s.make(n)
+				g, p := answers(b, gold, pred)
+				gold, pred = nil, nil
+				measure(b, func() {
 					if r := Assign(b.Context(), g.Rows, p.Rows, Options{}); !r.Exact {
 						b.Fatalf("not exact: %v to %v", r.Sum, r.Upper)
 					}
-				}
+				})
 			})
 		}
 	}
 }
 
-func first(a, _ [][]string) [][]string  { return a }
-func second(_, b [][]string) [][]string { return b }
-
 // BenchmarkReference is the plain scorer, full matrix and Hungarian method, at the sizes that it can do.
 func BenchmarkReference(b *testing.B) {
 	for _, s := range shapes[:2] {
-		for _, n := range []int{100, 300, 1000} {
+		for _, n := range []int{100, 1000, 3000} {
 			b.Run(fmt.Sprintf("%s/%d", s.name, n), func(b *testing.B) {
-				g, p := answers(b, first(s.make(n)), second(s.make(n)))
-				for b.Loop() {
-					dense(g.Rows, p.Rows, 3, 1)
-				}
+				gold, pred := s.make(n)
+				g, p := answers(b, gold, pred)
+				measure(b, func() { dense(g.Rows, p.Rows, 3, 1) })
 			})
 		}
+	}
+}
+
+// BenchmarkMeasures is each measure on answers of 100,000 rows.
+func BenchmarkMeasures(b *testing.B) {
+	gold, pred := shapes[0].make(100_000)
+	g, p := answers(b, gold, pred)
+	for _, m := range Metrics() {
+		b.Run(string(m), func(b *testing.B) {
+			measure(b, func() { Compare(b.Context(), g, p, Hint{}, nil, Limits{}, m) })
+		})
 	}
 }
 
@@ -75,14 +97,36 @@ func BenchmarkReference(b *testing.B) {
 func BenchmarkRead(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			doc := document("g", first(newShape(1, n).ordinary(n)))
+			gold, _ := newShape(1, n).ordinary(n)
+			doc := document("g", gold)
 			b.SetBytes(int64(len(doc)))
-			b.ReportAllocs()
-			for b.Loop() {
+			measure(b, func() {
 				if _, err := ReadAnswer(NewDict(), doc); err != nil {
 					b.Fatal(err)
 				}
-			}
+			})
+		})
+	}
+}
+
+// BenchmarkQALD10 scores the released outputs of SPINACH on QALD-10, reading the 387 pairs of results included.
+func BenchmarkQALD10(b *testing.B) {
+	var items []struct {
+		Gold json.RawMessage `json:"gold_answer_tuple"`
+		Pred json.RawMessage `json:"predicted_answer_tuple"`
+	}
+	if err := json.Unmarshal(sharedFile(b, "data/spinach/qald10-outputs.json"), &items); err != nil {
+		b.Fatal(err)
+	}
+	for _, m := range Metrics() {
+		b.Run(string(m), func(b *testing.B) {
+			measure(b, func() {
+				for _, it := range items {
+					if _, err := CompareJSON(b.Context(), it.Gold, it.Pred, Hint{}, Limits{}, m); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 		})
 	}
 }

@@ -40,6 +40,9 @@ func ReadAnswer(d *Dict, data []byte) (*Answer, error) {
 	return s.a, nil
 }
 
+// maxCells keeps numbers of cells within 32 bits.
+const maxCells = 1 << 30
+
 // scanner walks over JSON that is known to be valid. Strings without escapes are parts of the text, which Dict copies where it keeps them.
 type scanner struct {
 	d     *Dict
@@ -207,6 +210,9 @@ func (s *scanner) bindings() error {
 			s.cells, s.cols = append(s.cells, s.d.ID(cell)), append(s.cols, col)
 			return nil
 		})
+		if len(s.a.Columns) > maxCells {
+			return fmt.Errorf("the result has more than %d cells", maxCells)
+		}
 		s.a.addRow(s.cells, s.cols)
 		return err
 	})

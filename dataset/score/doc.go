@@ -20,11 +20,11 @@
 //     between two falls, as many rows as possible are paired over tight edges.
 //   - paths.go does that: the method of Hopcroft and Karp, with hubs as nodes that any number of paths may pass.
 //
-// All of it is exact: weights are integers (a gold row of width w weighs cells in units of L/w, where L is the least common multiple of all widths).
+// All of it is exact: weights are integers (in a gold row of width w a cell weighs L/w, where L is the least common multiple of all widths).
 // Of several best pairings the one with the most pairs is taken, so that the order of rows never matters; see [Pairing].
 //
 // # Trust
 //
-// Results come from outside: the reader of results checks them, nothing here recurses on the depth of the input, and [Assign] ends when its context does, with
-// a lower and an upper limit of what it was to find.
+// Results come from outside: the reader of results checks them, the depth of recursion is at most the number of values that two rows share, and [Assign] ends when
+// its context does, with a lower and an upper limit of what it was to find.
 package score

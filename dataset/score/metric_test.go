@@ -245,7 +245,7 @@ func TestFair(t *testing.T) {
 	}
 }
 
-func sharedFile(t *testing.T, name string) []byte {
+func sharedFile(t testing.TB, name string) []byte {
 	t.Helper()
 	root := os.Getenv("SPINACHBOT_SHARED")
 	if root == "" {
