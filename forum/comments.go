@@ -486,7 +486,9 @@ func (p *parser) id(t *Thread, c *Comment) string {
 			}
 			name = name[:cut]
 		}
-		id = "c-" + name + "-" + c.Time.Format("20060102150405")
+		p.buf = append(append(append(p.buf[:0], "c-"...), name...), '-')
+		p.buf = c.Time.AppendFormat(p.buf, "20060102150405")
+		id = string(p.buf)
 	} else {
 		id = "u-" + digest(p.page.Title + "\x00" + t.Heading + "\x00" + c.Text)[:12]
 	}

@@ -20,6 +20,7 @@ type parser struct {
 	quot         []wikitext.Span  // quoted parts, in which signatures do not count
 	page         *Page
 	ids          map[string]int // how often an id was wanted
+	cursor       int            // index into top
 	buf          []byte         // scratch, as are the next two
 	patches      []patch
 	pending      []line
@@ -30,7 +31,7 @@ type parser struct {
 //
 // Everything before the first heading is left out. A thread is a section of level 2 (or 1; or deeper, where none of those is open yet). Time is linear in the length.
 func Parse(title, text string, opts Options) *Page {
-	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title, Threads: []Thread{}}, ids: map[string]int{}, tables: 4*len(text) + 1<<16, bare: 4*len(text) + 1<<16}
+	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title, Threads: []Thread{}}, tables: 4*len(text) + 1<<16, bare: 4*len(text) + 1<<16}
 	mw := wikitext.Preprocess(text, wikitext.Options{})
 	p.q = newQueryReader(mw, p.n)
 	p.doc = mw
@@ -59,6 +60,7 @@ func Parse(title, text string, opts Options) *Page {
 		p.ends[k] = nl
 	}
 	p.quot = quotes(text)
+	p.ids = make(map[string]int, len(p.utc))
 	heads := p.layers()
 	p.threads(heads, numbers)
 	p.anchors(heads)
@@ -140,8 +142,25 @@ func validName(s string) bool {
 
 // nodesIn are the opaque nodes that start in a range.
 func (p *parser) nodesIn(start, end int) []*wikitext.Node {
-	i := sort.Search(len(p.top), func(i int) bool { return p.top[i].Start >= start })
-	j := i + sort.Search(len(p.top)-i, func(k int) bool { return p.top[i+k].Start >= end })
+	// Reading goes forward: the place is mostly the one of the last time, or a little further on.
+	i := p.cursor
+	for range 4 {
+		if i == len(p.top) || p.top[i].Start >= start {
+			break
+		}
+		i++
+	}
+	if i < len(p.top) && p.top[i].Start < start || i > 0 && p.top[i-1].Start >= start {
+		i = sort.Search(len(p.top), func(i int) bool { return p.top[i].Start >= start })
+	}
+	p.cursor = i
+	j := i
+	for j < len(p.top) && j < i+8 && p.top[j].Start < end {
+		j++
+	}
+	if j == i+8 {
+		j += sort.Search(len(p.top)-j, func(k int) bool { return p.top[j+k].Start >= end })
+	}
 	return p.top[i:j:j]
 }
 

@@ -2,6 +2,7 @@ package forum
 
 import (
 	"net/url"
+	"slices"
 	"sort"
 	"strings"
 
@@ -54,7 +55,9 @@ func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 		rest = append(rest, wikitext.Span{Start: pos, End: end})
 	}
 	codes := p.codeElements(start, end, out)
-	out = append(out, codes...)
+	if len(codes) > 0 {
+		out = append(out, codes...)
+	}
 	for _, s := range rest {
 		links := p.links(s.Start, s.End, &urls)
 		out = append(out, links...)
@@ -68,7 +71,7 @@ func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 		}
 		out = append(out, p.bareQueries(from, s.End, codes)...)
 	}
-	sort.SliceStable(out, func(a, b int) bool { return out[a].start < out[b].start })
+	slices.SortStableFunc(out, func(a, b found) int { return a.start - b.start })
 	return out, urls
 }
 

@@ -303,18 +303,27 @@ func decodeQuery(s string) string {
 	s = wikitext.StripComments(s)
 	if strings.Contains(s, "{{") {
 		var b strings.Builder
+		b.Grow(len(s))
+		last := 0
 		for i := 0; i < len(s); {
+			k := strings.Index(s[i:], "{{")
+			if k < 0 {
+				break
+			}
+			i += k
 			if e, text := escapeAt(s, i); e != "" {
+				b.WriteString(s[last:i])
 				b.WriteString(text)
 				i += len(e)
+				last = i
 				continue
 			}
-			b.WriteByte(s[i])
 			i++
 		}
+		b.WriteString(s[last:])
 		s = b.String()
 	}
-	if strings.Contains(s, "<nowiki") || strings.Contains(s, "<NOWIKI") {
+	if strings.IndexByte(s, '<') >= 0 && (strings.Contains(s, "<nowiki") || strings.Contains(s, "<NOWIKI")) {
 		s = nowikiTags.Replace(s)
 	}
 	if strings.ContainsRune(s, '&') {

@@ -317,21 +317,8 @@ func tidyLine(l string) string {
 
 // crowded reports whether a line has blanks that are not single spaces, or direction marks.
 func crowded(s string) bool {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case ' ':
-			if i+1 < len(s) && s[i+1] == ' ' {
-				return true
-			}
-		case '\t', '\r':
-			return true
-		case 0xE2: // U+200E, U+200F
-			if strings.HasPrefix(s[i:], "\u200e") || strings.HasPrefix(s[i:], "\u200f") {
-				return true
-			}
-		}
-	}
-	return false
+	return strings.Contains(s, "  ") || strings.IndexByte(s, '\t') >= 0 || strings.IndexByte(s, '\r') >= 0 ||
+		strings.IndexByte(s, 0xE2) >= 0 && (strings.Contains(s, "\u200e") || strings.Contains(s, "\u200f"))
 }
 
 // definition writes "term : its definition" in one way, whatever blanks stand around the colon: MediaWiki shows them on two lines.

@@ -42,7 +42,7 @@ type reader struct {
 
 // Preprocess reads the structure of a text.
 func Preprocess(text string, opt Options) *Doc {
-	r := &reader{text: text, opt: opt, noClose: map[string]bool{}, bol: 0, nodes: make([]Node, 0, min(strings.Count(text, "{{")+strings.Count(text, "\n==")+strings.Count(text, "</"), len(text)/64)+8)}
+	r := &reader{text: text, opt: opt, noClose: map[string]bool{}, bol: 0, nodes: make([]Node, 0, len(text)/128+8)}
 	i, n := 0, len(text)
 	for i < n {
 		if i == r.bol && text[i] == '=' && r.openHeading(&i) {
