@@ -1,0 +1,204 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/datasettest"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/store"
+	"github.com/spinachbot/spinachbot/internal/web/annotate"
+)
+
+type harvestGraph struct{ g *embedded.Graph }
+
+func (f harvestGraph) Query(q string) (*kg.Table, error) { return f.g.Query(context.Background(), q) }
+func (f harvestGraph) Labels(ids []string) (map[string]string, error) {
+	return f.g.Labels(context.Background(), ids, []string{"en"})
+}
+
+// annotated makes a harvest's folder in which Ada included the first and the third and excluded the second, and Ben confirmed the first.
+func annotated(t *testing.T) string {
+	t.Helper()
+	g, err := builtinGraph(time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	cs, err := datasettest.Write(dir, harvestGraph{g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Open(t.Context(), filepath.Join(dir, annotationsFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	at := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	for _, w := range []struct {
+		n       int
+		who     string
+		verdict dataset.Verdict
+	}{{0, "Ada", dataset.Include}, {1, "Ada", dataset.Exclude}, {2, "Ada", dataset.Include}, {0, "Ben", dataset.Include}, {0, annotate.Resolution, dataset.Include}} {
+		at = at.Add(time.Minute)
+		work := &annotate.Work{Candidate: cs[w.n].ID, Annotator: w.who, Query: cs[w.n].Cleaned, Question: cs[w.n].Suggestion.Natural, Verdict: w.verdict, Decided: at, Updated: at}
+		if err := st.SaveWork(t.Context(), work, &annotate.Event{At: at, Who: "x" + w.who, Kind: annotate.Judged}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// call runs the program.
+func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = run(t.Context(), &env{strings.NewReader(""), &out, &errs, []string{"HOME=" + t.TempDir()}, time.Now}, args)
+	return code, out.String(), errs.String()
+}
+
+func TestDatasetExportAndVerify(t *testing.T) {
+	dir := annotated(t)
+	code, out, errs := call(t, "dataset", "export", dir)
+	if code != exitOK || strings.Count(out, `"id"`) != 1 || !strings.Contains(out, "Which African countries have no coast") {
+		t.Fatalf("export: %d %s %s", code, out, errs)
+	}
+	file := filepath.Join(dir, "bench.json")
+	if code, _, errs := call(t, "dataset", "export", "--state", "included", "--format", "qald", "--out", file, dir); code != exitOK || !strings.Contains(errs, "2 items") {
+		t.Fatalf("export to a file: %d %s", code, errs)
+	}
+	for _, what := range []string{file, dir} {
+		code, out, errs := call(t, "dataset", "verify", "--kg", "embedded", "--state", "included", "--json", what)
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		if code != exitOK || len(lines) != 3 || !strings.Contains(lines[2], `{"summary":{"items":2,"status":{"same":2}}}`) {
+			t.Errorf("verify %s: %d %s %s", what, code, out, errs)
+		}
+	}
+	// A query that returns nothing any more is exit status 1.
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, bytes.ReplaceAll(text, []byte("wd:Q15"), []byte("wd:Q999999999")), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, out, _ := call(t, "dataset", "verify", "--kg", "embedded", file); code != exitFailed || !strings.Contains(out, "empty    no rows, were 17") || !strings.Contains(out, "2 items: 1 same, 1 empty") {
+		t.Errorf("verify of an empty item: %d %s", code, out)
+	}
+}
+
+func TestDatasetSplitAndCard(t *testing.T) {
+	dir := annotated(t)
+	if code, out, errs := call(t, "dataset", "split", "--state", "included", "--dev", "1", dir); code != exitOK || !strings.Contains(out, "dev.json: 1 items") || !strings.Contains(out, "test.json: 1 items") {
+		t.Fatalf("split: %d %s %s", code, out, errs)
+	}
+	for _, name := range []string{"dev.json", "test.json"} {
+		var items []map[string]any
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil {
+			err = json.Unmarshal(b, &items)
+		}
+		if err != nil || len(items) != 1 {
+			t.Errorf("%s: %v %v", name, items, err)
+		}
+	}
+	code, out, errs := call(t, "dataset", "card", "--name", "Forum bench", dir)
+	if code != exitOK || !strings.Contains(out, "# Forum bench") || !strings.Contains(out, "observed agreement 100 %") || !strings.Contains(out, "clauses") {
+		t.Errorf("card: %d %s %s", code, out, errs)
+	}
+}
+
+func TestDatasetMisuse(t *testing.T) {
+	dir := annotated(t)
+	empty := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"dataset"}, exitUsage, "annotate"},
+		{[]string{"dataset", "dance"}, exitUsage, `there is no "dance"`},
+		{[]string{"dataset", "annotate"}, exitUsage, "say which harvest"},
+		{[]string{"dataset", "annotate", "--addr", "0.0.0.0:8090", dir}, exitUsage, "loopback only"},
+		{[]string{"dataset", "annotate", "--addr", "192.0.2.1:8090", dir}, exitUsage, "loopback only"},
+		{[]string{"dataset", "annotate", "--addr", ":8090", dir}, exitUsage, "loopback only"},
+		{[]string{"dataset", "annotate", "--addr", "8090", dir}, exitUsage, "no address"},
+		{[]string{"dataset", "annotate", "--kg", "moon", "--addr", "127.0.0.1:0", dir}, exitUsage, "no graph"},
+		{[]string{"dataset", "annotate", "--addr", "127.0.0.1:0", empty}, exitFailed, "run spinachbot harvest"},
+		{[]string{"dataset", "export", empty}, exitFailed, "annotate first"},
+		{[]string{"dataset", "export", "--format", "xml", dir}, exitUsage, "no format"},
+		{[]string{"dataset", "export", "--state", "all", dir}, exitUsage, "--state"},
+		{[]string{"dataset", "split", "--dev", "110%", dir}, exitUsage, "--dev"},
+		{[]string{"dataset", "split", "--dev", "-1", dir}, exitUsage, "--dev"},
+		{[]string{"dataset", "verify", filepath.Join(empty, "x.json")}, exitFailed, "x.json"},
+	} {
+		if code, _, errs := call(t, c.args...); code != c.code || !strings.Contains(errs, c.want) {
+			t.Errorf("%v: status %d, %q; want %d, %q", c.args, code, errs, c.code, c.want)
+		}
+	}
+	if code, out, _ := call(t, "dataset", "-h"); code != exitOK || !strings.Contains(out, "verify") {
+		t.Errorf("help: %d %s", code, out)
+	}
+}
+
+// The page is there until the program is told to end, and then ends in order.
+func TestDatasetAnnotate(t *testing.T) {
+	dir := annotated(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	done := make(chan int, 1)
+	go func() {
+		done <- run(ctx, &env{strings.NewReader(""), w, io.Discard, nil, time.Now}, []string{"dataset", "annotate", "--kg", "embedded", "--addr", "127.0.0.1:0", dir})
+	}()
+	line := make([]byte, 100)
+	n, err := r.Read(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSpace(string(line[:n])), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.AddCookie(&http.Cookie{Name: "annotator", Value: "Ben"})
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil || resp.StatusCode != http.StatusOK || !strings.Contains(string(page), "1 of 10 resolved") {
+		t.Errorf("the page: %s %v %.300s", resp.Status, err, page)
+	}
+	// A later harvest is seen without a restart.
+	name := filepath.Join(dir, dataset.CandidatesFile)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceFile(name, text[:bytes.LastIndexByte(bytes.TrimSpace(text), '\n')+1]); err != nil {
+		t.Fatal(err)
+	}
+	resp, err = http.DefaultClient.Do(req.Clone(ctx))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err = io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err != nil || !strings.Contains(string(page), "1 of 9 resolved") {
+		t.Errorf("after another harvest: %v %.300s", err, page)
+	}
+	cancel()
+	if code := <-done; code != exitOK {
+		t.Errorf("the end: status %d", code)
+	}
+}
