@@ -11,6 +11,7 @@ var datasetCommands = []struct {
 	name, summary string
 	run           func(ctx context.Context, e *env, args []string) int
 }{
+	{"stats", "complexity, diversity and the other tables of a benchmark file", runDatasetStats},
 	{"annotate", "a page on which people turn candidates into items", runDatasetAnnotate},
 	{"export", "what they keep, as a benchmark file", runDatasetExport},
 	{"split", "the same as a development and a test part", runDatasetSplit},

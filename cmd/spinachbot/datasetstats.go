@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/stats"
+)
+
+const datasetStatsDoc = `Describes a benchmark by the tables of the SPINACH paper: complexity (Table 1) on the query's tree and as the authors' notebook counts it, distinct
+patterns and properties (6, 7), conversation lengths (8), popularity of the entities (9); and years, languages, question lengths and features.
+FILE is SPINACH's JSON or a file of its outputs, GRASP's JSON lines, QALD's JSON, WikiWebQuestions', or candidates.jsonl of a harvest; a folder of a harvest
+stands for its candidates; - is standard input. Compare with published figures by the notebook's way of counting only: it has faults of its own.
+
+--json prints one object: {"n":…,"tree":{"clauses":…,"projections":…,"relations":…,"subjects":…,"predicates":…,"objects":…,"literals":…},"notebook":{…},
+"unique_properties":…,"unique_patterns":…} and after these format, unique_entities, unique_shapes, results, unparsed, question_words, years, languages, features,
+conversations and popularity. notebook.projections is null without results, conversations and popularity are null when nothing is known of them.`
+
+// runDatasetStats is the command "dataset stats". It asks nobody: everything comes from files.
+func runDatasetStats(ctx context.Context, e *env, args []string) int {
+	c := newCmdline(e, "dataset stats", "[--json] [--svg DIR] [--pageviews FILE] [--results FILE] FILE", datasetStatsDoc)
+	asJSON := c.fs.Bool("json", false, "one JSON object")
+	pictures := c.fs.String("svg", "", "draw bar charts into this `folder`")
+	pageViews := c.fs.String("pageviews", "", "`file` with a Q number, a tab and the page views of its article on every line")
+	var results fileList
+	c.fs.Var(&results, "results", "`file` with results for queries that have none: JSON lines {\"sparql\":…,\"result\":…}, or outputs that hold rows; may be given again")
+	rest, done, code := c.parse(args)
+	if done {
+		return code
+	}
+	if len(rest) != 1 {
+		return misuse(e, "dataset stats: want one FILE (or -), got %d; see spinachbot dataset stats -h", len(rest))
+	}
+	report, err := datasetReport(e, rest[0], *pageViews, results)
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil && *pictures != "" {
+		err = writeCharts(*pictures, report)
+	}
+	switch {
+	case err != nil:
+		return fail(e, fmt.Errorf("dataset stats: %w", err))
+	case *asJSON:
+		writeJSON(e.stdout, report)
+	default:
+		if err := report.WriteText(e.stdout); err != nil {
+			return fail(e, fmt.Errorf("dataset stats: %w", err))
+		}
+	}
+	return exitOK
+}
+
+// datasetReport reads the files and computes.
+func datasetReport(e *env, name, pageViews string, results []string) (*stats.Report, error) {
+	items, format, err := readItems(e, name)
+	if err != nil {
+		return nil, err
+	}
+	known := scorer{known: map[string]json.RawMessage{}}
+	for _, f := range results {
+		if err := known.readResults(f); err != nil {
+			return nil, fmt.Errorf("--results %s: %w", f, err)
+		}
+	}
+	for i := range items {
+		if r, ok := known.known[strings.TrimSpace(items[i].SPARQL)]; ok && items[i].Answers == nil {
+			items[i].Answers = bindingsOf(r)
+		}
+	}
+	var views map[string]int64
+	if pageViews != "" {
+		f, err := os.Open(pageViews)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if views, err = stats.ReadPageViews(f); err != nil {
+			return nil, fmt.Errorf("--pageviews %s: %w", pageViews, err)
+		}
+	}
+	return stats.Compute(items, format, views), nil
+}
+
+// readItems reads a benchmark file, the candidates of a harvest's folder, or standard input.
+func readItems(e *env, name string) ([]dataset.Item, dataset.Format, error) {
+	var in io.Reader = e.stdin
+	if name != "-" {
+		if st, err := os.Stat(name); err == nil && st.IsDir() {
+			name = filepath.Join(name, dataset.CandidatesFile)
+		}
+		f, err := os.Open(name)
+		if errors.Is(err, os.ErrNotExist) && filepath.Base(name) == dataset.CandidatesFile {
+			err = fmt.Errorf("%w: a folder must be a harvest's (spinachbot harvest --out DIR)", err)
+		}
+		if err != nil {
+			return nil, "", err
+		}
+		defer f.Close()
+		in = f
+	}
+	items, format, err := dataset.ReadItems(in)
+	if err != nil {
+		return nil, "", fmt.Errorf("%s: %w", name, err)
+	}
+	return items, format, nil
+}
+
+// bindingsOf takes the rows out of a result that is a whole SPARQL JSON document.
+func bindingsOf(result json.RawMessage) json.RawMessage {
+	if !bytes.HasPrefix(bytes.TrimSpace(result), []byte("{")) {
+		return bytes.TrimSpace(result)
+	}
+	var doc struct {
+		Results struct{ Bindings json.RawMessage }
+	}
+	if json.Unmarshal(result, &doc) != nil {
+		return nil
+	}
+	return doc.Results.Bindings
+}
+
+func writeCharts(dir string, r *stats.Report) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, c := range r.Charts() {
+		if err := os.WriteFile(filepath.Join(dir, c.Name+".svg"), []byte(c.SVG), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
