@@ -118,9 +118,15 @@ func (d decimal) float() float64 {
 	if d.big == nil && d.scale == 0 {
 		return float64(d.n)
 	}
+	if d.big == nil && d.scale < int32(len(exactPowers)) && absInt(d.n) < 1<<53 {
+		return float64(d.n) / exactPowers[d.scale] // both are exact, so the quotient is rounded once
+	}
 	f, _ := strconv.ParseFloat(d.String(), 64)
 	return f
 }
+
+// exactPowers are the powers of ten that a double holds exactly.
+var exactPowers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
 func (d decimal) sign() int {
 	if d.big != nil {

@@ -126,11 +126,26 @@ func (ex *exec) value(n id) value {
 	case rdf.BlankKind:
 		return value{k: vBlank, n: n, s: st.text[n]}
 	case rdf.LiteralKind:
-		v := literalValue(st.kinds[tag>>2], st.text[n], st.tags[tag>>2])
-		v.n = n
-		return v
+		return st.literal(n, tag)
 	}
 	return value{}
+}
+
+// literal returns the value of a literal.
+func (s *store) literal(n id, tag uint32) value {
+	v := value{n: n, k: s.kinds[tag>>2], s: s.text[n], tag: s.tags[tag>>2]}
+	switch {
+	case v.k == vString || v.k == vOther:
+		return v
+	case v.k == vLang:
+		v.tag = v.tag[1:]
+		return v
+	case s.typed.fill(&v):
+		return v
+	}
+	v = literalValue(v.k, v.s, v.tag)
+	v.n = n
+	return v
 }
 
 // intern returns the number of a value's term, 0 for no value.

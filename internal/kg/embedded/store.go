@@ -26,6 +26,7 @@ type store struct {
 	preds   []predStat
 	predOf  map[id]int32 // place in preds
 	kinds   []vkind      // of literals, by the number of their tag
+	typed   typedValues
 }
 
 // predStat holds what the planner knows about a predicate.
@@ -56,6 +57,7 @@ func newStore(d *dict, ts []triple) *store {
 	for i, t := range d.tags {
 		s.kinds[i] = kindOfTag(t)
 	}
+	s.typed = typed(d, s.kinds)
 	return s
 }
 

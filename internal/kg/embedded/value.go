@@ -153,7 +153,7 @@ func literalValue(k vkind, text, tag string) value {
 		v.d = &d
 	}
 	if !ok {
-		v.k = vIll
+		return value{k: vIll, s: text, tag: tag}
 	}
 	return v
 }

@@ -186,6 +186,7 @@ func (b *resultWriter) value(s string, appendTo func([]byte, string) []byte) err
 type jsonWriter struct {
 	resultWriter
 	ask, any bool
+	names    []string // of the columns, as keys of an object
 }
 
 // Head writes the head of the document.
@@ -200,7 +201,9 @@ func (j *jsonWriter) Head(vars []string, ask bool) error {
 		if i > 0 {
 			j.put(",")
 		}
+		at := len(j.line)
 		j.line = appendJSON(j.line, v)
+		j.names = append(j.names, string(j.line[at:]))
 	}
 	j.put(`]},"results":{"bindings":[`)
 	return j.send()
@@ -222,7 +225,7 @@ func (j *jsonWriter) Row(row []rdf.Term) error {
 			j.put(",")
 		}
 		first = false
-		j.line = appendJSON(j.line, j.vars[i])
+		j.put(j.names[i])
 		switch t.Kind {
 		case rdf.IRIKind:
 			j.put(`:{"type":"uri","value":`)
@@ -266,7 +269,13 @@ func (j *jsonWriter) end() error {
 	return j.send()
 }
 
+// appendJSON appends a text as a JSON string.
 func appendJSON(b []byte, s string) []byte {
+	if plainJSON(s) {
+		b = append(b, '"')
+		b = append(b, s...)
+		return append(b, '"')
+	}
 	q, err := json.Marshal(s)
 	if err != nil {
 		return append(b, `""`...)
@@ -274,8 +283,24 @@ func appendJSON(b []byte, s string) []byte {
 	return append(b, q...)
 }
 
+// plainJSON reports whether a text is the same in JSON (RFC 8259, section 7).
+func plainJSON(s string) bool {
+	ascii := true
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c < 0x20 || c == '"' || c == '\\' {
+			return false
+		}
+		ascii = ascii && c < utf8.RuneSelf
+	}
+	return ascii || utf8.ValidString(s)
+}
+
 // appendJSONPart appends what stands between the quotes.
 func appendJSONPart(b []byte, s string) []byte {
+	if plainJSON(s) {
+		return append(b, s...)
+	}
 	at := len(b)
 	b = appendJSON(b, s)
 	copy(b[at:], b[at+1:len(b)-1])
