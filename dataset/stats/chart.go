@@ -32,7 +32,7 @@ const (
 
 var seriesColours = [...]string{"#2f6f4f", "#9db8d2"}
 
-// Charts draws what the report holds: complexity, and where there is more than one bar features, years, languages, conversation lengths and page views.
+// Charts draws what the report holds: complexity, features, years and languages where there are several, conversation lengths and page views where known.
 func (r *Report) Charts() []Chart {
 	charts := []Chart{{"complexity", r.complexity()}}
 	percent := func(s []Share, most int) (out []bar) {
@@ -44,23 +44,23 @@ func (r *Report) Charts() []Chart {
 		}
 		return out
 	}
-	add := func(name, svg string, n int) {
-		if n > 1 {
+	add := func(name, svg string, worth bool) {
+		if worth {
 			charts = append(charts, Chart{name, svg})
 		}
 	}
-	add("features", bars("Features of the queries", fmt.Sprintf("share of %d queries", r.N-len(r.Unparsed)), nil, percent(r.Features, 40)), len(r.Features))
-	add("years", columnsOf("Years", "items by the year of the discussion", r.Years), len(r.Years))
-	add("languages", bars("Languages of the questions", fmt.Sprintf("share of %d questions", r.N), nil, percent(r.Languages, 30)), len(r.Languages))
+	add("features", bars("Features of the queries", fmt.Sprintf("share of %d queries", r.N-len(r.Unparsed)), nil, percent(r.Features, 40)), len(r.Features) > 0)
+	add("years", columnsOf("Years", "items by the year of the discussion", r.Years), len(r.Years) > 1)
+	add("languages", bars("Languages of the questions", fmt.Sprintf("share of %d questions", r.N), nil, percent(r.Languages, 30)), len(r.Languages) > 1)
 	if c := r.Conversations; c != nil {
-		add("conversations", columnsOf("Length of the discussions", fmt.Sprintf("responses after the request, %d discussions", c.N), c.Lengths), c.N)
+		add("conversations", columnsOf("Length of the discussions", fmt.Sprintf("responses after the request, %d discussions", c.N), c.Lengths), c.N > 0)
 	}
 	if p := r.Popularity; p != nil {
 		out := []bar{}
 		for _, q := range p.Percentiles {
 			out = append(out, bar{fmt.Sprintf("%dth percentile", q.Percent), []float64{math.Log10(1 + float64(q.Views))}, []string{thousands(q.Views) + "  " + q.Entity}})
 		}
-		add("popularity", bars("Popularity of the entities", fmt.Sprintf("page views in a year on a logarithmic scale, %d entities, well-known ones first", p.Entities), nil, out), len(out))
+		add("popularity", bars("Popularity of the entities", fmt.Sprintf("page views in a year on a logarithmic scale, %d entities, well-known ones first", p.Entities), nil, out), len(out) > 0)
 	}
 	return charts
 }

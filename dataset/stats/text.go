@@ -44,7 +44,7 @@ func (r *Report) WriteText(w io.Writer) error {
 			err = t.Flush()
 		}
 	}
-	print(w, "%d items (%s)\n\nComplexity, mean per query (SPINACH, Table 1)\n", r.N, r.Format)
+	print(w, "%s (%s)\n\nComplexity, mean per query (SPINACH, Table 1)\n", counted(r.N, "item", "items"), r.Format)
 	print(t, "\t%s\t\n", strings.Join(columns[:], "\t"))
 	line := func(name string, values [7]*float64) {
 		print(t, "%s\t", name)
@@ -81,12 +81,12 @@ func (r *Report) WriteText(w io.Writer) error {
 	flush(left)
 
 	if c := r.Conversations; c != nil {
-		print(w, "\nResponses in the discussion (Table 8), %d discussions\n", c.N)
+		print(w, "\nResponses in the discussion (Table 8), %s\n", counted(c.N, "discussion", "discussions"))
 		printShares(print, left, append(append([]Share{}, c.Lengths...), c.Short, c.Medium, c.Long))
 		flush(left)
 	}
 	if p := r.Popularity; p != nil {
-		print(w, "\nPage views of %d entities, %d with a figure (Table 9)\n", p.Entities, p.Known)
+		print(w, "\nPage views of %s, %d with a figure (Table 9)\n", counted(p.Entities, "entity", "entities"), p.Known)
 		for _, q := range p.Percentiles {
 			print(left, "  %dth\t%s\t%s\n", q.Percent, thousands(q.Views), q.Entity)
 		}
@@ -104,7 +104,7 @@ func (r *Report) WriteText(w io.Writer) error {
 		}
 	}
 	if len(r.Unparsed) > 0 {
-		print(w, "\n%d queries do not parse; figures on the tree and features leave them out\n", len(r.Unparsed))
+		print(w, "\nNot parsed, and left out of the figures on the tree and of the features: %s\n", counted(len(r.Unparsed), "query", "queries"))
 		for _, u := range r.Unparsed {
 			print(w, "  %s: %s\n", u.ID, u.Error)
 		}
@@ -116,6 +116,14 @@ func printShares(print func(io.Writer, string, ...any), w io.Writer, shares []Sh
 	for _, s := range shares {
 		print(w, "  %s\t%d\t%.1f %%\n", s.Name, s.Count, 100*s.Share)
 	}
+}
+
+// counted writes a number with what it counts.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
 }
 
 // thousands writes 3499391 as 3,499,391.
