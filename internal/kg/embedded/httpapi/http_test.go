@@ -86,7 +86,7 @@ func TestProtocol(t *testing.T) {
 	s := server(t, embedded.Options{})
 	q := `SELECT ?l ?n WHERE { wd:Q42 schema:description ?l OPTIONAL { wd:Q42 wdt:P1 ?n } }`
 	esc := url.QueryEscape(q)
-	const rowJSON = `{"l":{"type":"literal","xml:lang":"en","value":"English writer, \u0026 humorist"}}`
+	const rowJSON = `{"l":{"type":"literal","xml:lang":"en","value":"English writer, & humorist"}}`
 	for _, c := range []struct{ name, method, path, contentType, accept, body, wantType, want string }{
 		{"GET, JSON by Accept", "GET", "?query=" + esc, "", "application/sparql-results+json", "", "application/sparql-results+json", rowJSON},
 		{"GET, JSON by format", "GET", "?format=json&query=" + esc, "", "", "", "application/sparql-results+json", rowJSON},
