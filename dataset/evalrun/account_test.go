@@ -14,6 +14,7 @@ import (
 
 // The account refuses what could pass the limit, takes corrections always, and remembers over sessions, also after a torn line.
 func TestAccount(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	days := llm.NewMemoryDays()
 	open := func() *Account {
@@ -79,6 +80,7 @@ func (b *brokeAsker) Ask(ctx context.Context, q agent.Question, rec agent.Record
 
 // A run stops in order at its limit of money: what is paid for is kept, and a higher limit goes on.
 func TestBudget(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	items := bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b", "answer ROWS c | ROWS c", "answer ROWS d | ROWS d")
 	for _, c := range []struct {

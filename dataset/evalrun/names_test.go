@@ -38,6 +38,7 @@ func TestFileName(t *testing.T) {
 
 // Hostile ids and questions run like any other, and stay in the folder.
 func TestHostileItems(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "in", "run")
 	items := bench("answer ROWS a | ROWS a", "answer ROWS <script>alert(1)</script> | ROWS x", "no_answer \\input{x} $ & % # _ { } ~ ^ | ROWS y")
 	for i, id := range []string{"../../../escape", "a/../../b", "<img src=x onerror=alert(1)>"} {

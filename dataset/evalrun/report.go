@@ -91,7 +91,7 @@ func (r *Report) Tables() []Table {
 
 // scoreTable has every metric both ways: with the items that services failed as 0, and without them.
 func (r *Report) scoreTable() Table {
-	t := Table{Title: "Scores", Head: []string{"run", "items", "scored", "answered", "failed by a service"}}
+	t := Table{Title: "Scores", Head: []string{"run", "items", "scored", "answered", "failed"}}
 	names := make([][]Cell, 5)
 	failed := false
 	for _, run := range r.Runs {

@@ -29,6 +29,7 @@ var mixed = []string{
 
 // A run's files, line by line, by hand.
 func TestRunFiles(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	w := newWorld(t, dir, bench(mixed...))
 	sum := w.run(t)
@@ -68,53 +69,62 @@ func TestRunFiles(t *testing.T) {
 
 // Interrupted at any item, with any number of items at once, a run ends with the same results as an undisturbed one, and asks nothing twice that was done.
 func TestRunResumes(t *testing.T) {
+	t.Parallel()
 	items := bench(mixed...)
 	whole := t.TempDir()
 	newWorld(t, whole, items).run(t)
 	want := read(t, whole, ResultsFile)
 	for jobs := 1; jobs <= 3; jobs++ {
-		dir := t.TempDir()
-		var asked atomic.Int64
-		for n := 1; ; n++ {
-			w := newWorld(t, dir, items)
-			w.Jobs = jobs
-			ctx, cancel := context.WithCancel(t.Context())
-			w.asker.before = func(agent.Question) {
-				if asked.Add(1)%5 == 0 {
-					cancel()
-				}
-			}
-			_, err := Run(ctx, w.Config)
-			cancel()
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, context.Canceled) || n > 20 {
-				t.Fatalf("session %d: %v", n, err)
-			}
-			// What a kill leaves: half a file that was being written, and a trajectory of an item that was not done.
-			if err := os.WriteFile(filepath.Join(dir, "items", ".new-1"), []byte(`{"schema":1,"id`), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got := read(t, dir, ResultsFile); got != want {
-			t.Errorf("%d at once: results differ:\n%s\nwant\n%s", jobs, got, want)
-		}
-		if left, _ := filepath.Glob(filepath.Join(dir, "items", ".new-*")); len(left) > 0 {
-			t.Errorf("left behind: %v", left)
-		}
-		before := asked.Load()
+		t.Run(fmt.Sprintf("%d at once", jobs), func(t *testing.T) {
+			t.Parallel()
+			interrupted(t, items, jobs, want)
+		})
+	}
+}
+
+func interrupted(t *testing.T, items []dataset.Item, jobs int, want string) {
+	dir := t.TempDir()
+	var asked atomic.Int64
+	for n := 1; ; n++ {
 		w := newWorld(t, dir, items)
-		w.asker.before = func(agent.Question) { asked.Add(1) }
-		w.run(t)
-		if asked.Load() != before || len(w.graph.ran) != 0 {
-			t.Errorf("%d at once: a run that was done asked again", jobs)
+		w.Jobs = jobs
+		ctx, cancel := context.WithCancel(t.Context())
+		w.asker.before = func(agent.Question) {
+			if asked.Add(1)%5 == 0 {
+				cancel()
+			}
 		}
+		_, err := Run(ctx, w.Config)
+		cancel()
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, context.Canceled) || n > 20 {
+			t.Fatalf("session %d: %v", n, err)
+		}
+		// What a kill leaves: half a file that was being written.
+		if err := os.WriteFile(filepath.Join(dir, "items", ".new-1"), []byte(`{"schema":1,"id`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, dir, ResultsFile); got != want {
+		t.Errorf("results differ:\n%s\nwant\n%s", got, want)
+	}
+	before := asked.Load()
+	w := newWorld(t, dir, items)
+	w.asker.before = func(agent.Question) { asked.Add(1) }
+	w.run(t)
+	if asked.Load() != before || len(w.graph.ran) != 0 {
+		t.Error("a run that was done asked again")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "items", ".new-*")); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
 	}
 }
 
 // A service's failure is tried again with back-off; every attempt's trajectory is kept; what remains failed is no answer, stands apart, and is asked again next time.
 func TestServiceFailures(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	items := bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b", "answer ROWS c | ROWS c")
 	w := newWorld(t, dir, items)
@@ -149,6 +159,7 @@ func TestServiceFailures(t *testing.T) {
 
 // A gold query that the service failed is no failed gold query: the next session runs it again, and does not ask the item again.
 func TestGoldService(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	items := bench("answer ROWS a | ROWS a")
 	w := newWorld(t, dir, items)
@@ -166,6 +177,7 @@ func TestGoldService(t *testing.T) {
 
 // What of a model's failures is the service's and what the model's own.
 func TestModelFailures(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		err   error
@@ -206,6 +218,7 @@ func TestModelFailures(t *testing.T) {
 
 // A service that is gone stops the run instead of failing every item.
 func TestServiceGone(t *testing.T) {
+	t.Parallel()
 	var lines []string
 	for range 15 {
 		lines = append(lines, "fail graph_failed | ROWS a")
@@ -219,6 +232,7 @@ func TestServiceGone(t *testing.T) {
 
 // Items that cannot be scored may be left out to save money.
 func TestSkipUnscorable(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, t.TempDir(), bench(mixed...))
 	w.SkipUnscorable = true
 	w.asker.before = func(q agent.Question) {
@@ -233,6 +247,7 @@ func TestSkipUnscorable(t *testing.T) {
 
 // A benchmark without queries may hold results.
 func TestStoredGold(t *testing.T) {
+	t.Parallel()
 	items := bench("answer ASK yes", "answer ROWS a")
 	items[0].Answers = []byte("true")
 	w := newWorld(t, t.TempDir(), items)

@@ -50,6 +50,7 @@ func TestMDE(t *testing.T) {
 }
 
 func TestBootstrap(t *testing.T) {
+	t.Parallel()
 	rng := func() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 	same := make([]float64, 50)
 	for i := range same {

@@ -35,7 +35,12 @@ func resultKey(raw json.RawMessage) string {
 		keys = append(keys, strings.Join(cells, "\x00"))
 	}
 	slices.Sort(keys)
-	return "rows\x01" + strings.Join(slices.Compact(keys), "\x01")
+	var key strings.Builder
+	key.WriteString("rows")
+	for _, k := range slices.Compact(keys) {
+		key.WriteString("\x01" + k)
+	}
+	return key.String()
 }
 
 func isLabel(column string) bool {

@@ -1,0 +1,163 @@
+package evalrun
+
+import (
+	"bytes"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/dataset"
+)
+
+// runOf makes a run with fakes in a folder of the given name.
+func runOf(t *testing.T, name string, change func(*world), items []dataset.Item) *RunData {
+	t.Helper()
+	w := newWorld(t, filepath.Join(t.TempDir(), name), items)
+	if change != nil {
+		change(w)
+	}
+	w.run(t)
+	data, err := Load(t.Context(), w.Dir, equalRows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func pcg() *rand.Rand { return rand.New(rand.NewPCG(1, 0)) }
+
+// Two runs over items with known outcomes: common items, wins and losses, where they part, oracle and vote.
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	a := runOf(t, "first", nil, bench("answer ROWS a | ROWS a", "answer ROWS x | ROWS b", "answer ROWS c | ROWS c", "no_answer | ROWS d", "answer ROWS e | ROWS e", "answer ROWS f | ROWS", "answer ROWS g | ROWS g"))
+	b := runOf(t, "second", func(w *world) { w.asker.flaky["e"] = 99 },
+		bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b", "answer ROWS z | ROWS c", "answer ROWS d | ROWS d", "answer ROWS e | ROWS e", "answer ROWS f | ROWS"))
+	c, err := Compare(t.Context(), []*RunData{a, b}, "", pcg())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Common != 4 || c.Metric != "exact" {
+		t.Errorf("%d common items by %s", c.Common, c.Metric)
+	}
+	if got := asJSON(t, c.LeftOut); got != `[{"id":"e","run":"second","why":"service_failed"},{"id":"f","run":"first","why":"gold_empty"},{"id":"g","run":"second","why":"not_run"}]` {
+		t.Errorf("left out: %s", got)
+	}
+	p := c.Pairs[0]
+	if p.Wins != 2 || p.Losses != 1 || p.Ties != 1 || p.OnlyA != 1 || p.OnlyB != 2 || p.P != 1 || !near(p.F1, 0.25, 1e-9) || !near(p.EM, 0.25, 1e-9) {
+		t.Errorf("pair: %s", asJSON(t, p))
+	}
+	if p.Interval.Low < -1 || p.Interval.Low > 0.25 || p.Interval.High < 0.25 || p.Interval.High > 1 {
+		t.Errorf("interval %v does not hold the difference", p.Interval)
+	}
+	if len(p.Items) != 3 || p.Items[0].ID != "b" || p.Items[0].Parting.Step != 1 || p.Items[0].Parting.A != "execute_sparql(answer ROWS x)" {
+		t.Errorf("items: %s", asJSON(t, p.Items))
+	}
+	if c.Oracle[0].F1 != 1 || c.Runs[0].Scores[0].F1 != 0.5 || c.Runs[1].Scores[0].F1 != 0.75 {
+		t.Errorf("oracle %v, runs %v %v", c.Oracle, c.Runs[0].Scores, c.Runs[1].Scores)
+	}
+	var text, md bytes.Buffer
+	c.WriteText(&text, 2)
+	c.WriteMarkdown(&md, 2)
+	for _, want := range []string{"Runs on their 4 common items", "75.00*", "1 left out (service_failed)", "+25.00", "oracle", "1 more."} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("the text lacks %q:\n%s", want, &text)
+		}
+	}
+	if !strings.Contains(md.String(), "**75.00**") || !strings.Contains(asJSON(t, c), `"f1_interval":{"low":`) {
+		t.Errorf("Markdown:\n%s", &md)
+	}
+	if _, err := Compare(t.Context(), []*RunData{a}, "", pcg()); err == nil {
+		t.Error("one run was compared")
+	}
+	if _, err := Compare(t.Context(), []*RunData{a, b}, "bleu", pcg()); err == nil || !strings.Contains(err.Error(), "exact") {
+		t.Errorf("an unknown metric: %v", err)
+	}
+}
+
+// A graph that changed between two runs is named.
+func TestGoldDrift(t *testing.T) {
+	t.Parallel()
+	a := runOf(t, "same", nil, bench("answer ROWS a | ROWS a"))
+	b := runOf(t, "same", nil, bench("answer ROWS a | ROWS a b"))
+	c, err := Compare(t.Context(), []*RunData{a, b}, "exact", pcg())
+	if err != nil || asJSON(t, c.GoldDrift) != `["a"]` || c.Runs[1].Name != "same (2)" {
+		t.Errorf("%v, %s", err, asJSON(t, c))
+	}
+}
+
+func TestVote(t *testing.T) {
+	it := func(result string, confidence float64) *ItemData {
+		return &ItemData{Result: Result{Result: []byte(result), Answered: result != "null", Confidence: confidence}}
+	}
+	x, y := `[{"a":{"value":"1"}},{"a":{"value":"2"}}]`, `[{"a":{"value":"3"}}]`
+	sameAsX := `[{"b":{"value":"2"},"bLabel":{"value":"two"}},{"b":{"value":"1"}},{"b":{"value":"1"}}]`
+	for _, c := range []struct {
+		name  string
+		items []*ItemData
+		want  int
+	}{
+		{"two of three", []*ItemData{it(y, 0.9), it(x, 0.1), it(sameAsX, 0.2)}, 2},
+		{"a tie goes by confidence", []*ItemData{it(x, 0.3), it(y, 0.5)}, 1},
+		{"a whole tie goes to the first", []*ItemData{it(x, 0.5), it(y, 0.5)}, 0},
+		{"no answer has no vote", []*ItemData{it("null", 0), it("null", 0), it(y, 0.1)}, 2},
+		{"nobody answered", []*ItemData{it("null", 0), it("null", 0)}, -1},
+		{"truth values", []*ItemData{it("true", 0.1), it("false", 0.9), it("true", 0.1)}, 0},
+	} {
+		if got := vote(c.items); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+	if resultKey([]byte("[]")) == resultKey([]byte("null")) || resultKey([]byte(`[{}]`)) == resultKey([]byte("[]")) {
+		t.Error("an empty table, a row without values and no answer are three things")
+	}
+}
+
+func TestParting(t *testing.T) {
+	step := func(action, argument, observation string) agent.Step {
+		return agent.Step{Action: action, Argument: argument, Observation: observation}
+	}
+	search, query, stop := step("search_wikidata", "cat", "o"), step("execute_sparql", "SELECT ?x { ?x wdt:P31 wd:Q146 }", "o"), step("stop", "", "")
+	spaced := step("execute_sparql", "SELECT ?x\n{ ?x wdt:P31 wd:Q146 . }", "o")
+	other := step("search_wikidata", "cat", "something else")
+	for _, c := range []struct {
+		name string
+		a, b []agent.Step
+		want Parting
+	}{
+		{"the same up to layout", []agent.Step{search, query, stop}, []agent.Step{search, spaced, stop}, Parting{}},
+		{"another action", []agent.Step{search, query}, []agent.Step{search, stop}, Parting{Step: 2, A: "execute_sparql(SELECT ?x { ?x wdt:P31 wd:Q146 })", B: "stop()"}},
+		{"one ends", []agent.Step{search}, []agent.Step{search, stop}, Parting{Step: 2, B: "stop()"}},
+		{"another observation", []agent.Step{search, stop}, []agent.Step{other, stop}, Parting{Step: 1, A: "search_wikidata(cat)", B: "search_wikidata(cat)", SameAction: true}},
+		{"nothing", nil, nil, Parting{}},
+	} {
+		if got := part(c.a, c.b); got != c.want {
+			t.Errorf("%s: %+v, want %+v", c.name, got, c.want)
+		}
+	}
+}
+
+// By hand: confidences 0.8, 0.8, 0.3, right 1, 0, 0. Bins: 0.8 with half right (distance 0.3, weight 2/3), 0.3 with none right (0.3, 1/3): ECE 0.3.
+// Brier: (0.04 + 0.64 + 0.09)/3 = 0.2567; of the mean 1/3: (4/9 + 1/9 + 1/9)/3 = 2/9.
+func TestCalibrate(t *testing.T) {
+	it := func(confidence, em float64, answered bool) ItemData {
+		return ItemData{Result: Result{Confidence: confidence, Answered: answered}, Scores: []Score{{"exact", em, em}}}
+	}
+	r := &RunData{Items: []ItemData{it(0.8, 1, true), it(0.8, 0, true), it(0.3, 0, true), it(0, 0, false)}}
+	r.Items = append(r.Items, ItemData{Result: Result{Confidence: 0.9, Error: failed(ModelService)}, Scores: []Score{{"exact", 0, 0}}})
+	c := r.Calibrate("exact")
+	if c.N != 3 || !near(c.ECE, 0.3, 1e-9) || !near(c.Brier, 0.77/3, 1e-9) || !near(c.Base, 2.0/9, 1e-9) {
+		t.Errorf("%+v", c)
+	}
+	if b := c.Bins[8]; b.N != 2 || b.Right != 0.5 || c.Bins[3].N != 1 || c.Bins[2].N != 0 {
+		t.Errorf("bins: %+v", c.Bins)
+	}
+	if len(c.Cut) != 9 || c.Cut[0].Answered != 0.75 || c.Cut[4].Answered != 0.5 || c.Cut[4].Right != 0.5 {
+		t.Errorf("coverage: %+v", c.Cut)
+	}
+	if empty := (&RunData{}).Calibrate("exact"); empty.N != 0 || math.IsNaN(empty.ECE) || math.IsNaN(empty.Brier) || empty.String() != "no answers" {
+		t.Errorf("no answers: %+v", empty)
+	}
+}

@@ -1,0 +1,175 @@
+package evalrun
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/PuerkitoBio/goquery"
+)
+
+// hostileRun has texts that try to get out of the page everywhere.
+func hostileRun(t *testing.T, name string) *RunData {
+	t.Helper()
+	items := bench("answer ROWS <script>alert(1)</script> | ROWS \"><img/src=x>", "no_answer </pre></details><script>alert(2)</script> | ROWS y", "answer ROWS z | ROWS z", "answer ROWS w | ROWS")
+	items[0].ID = `"><script>alert(3)</script>`
+	items[1].ID = `\input{/etc/passwd} | **x** _y_ $5 100%`
+	return runOf(t, name, func(w *world) { w.asker.flaky[items[2].ID] = 99 }, items)
+}
+
+// The page holds no script and no outside address whatever the texts are, and every item with its trajectory.
+func TestReportPage(t *testing.T) {
+	t.Parallel()
+	runs := []*RunData{hostileRun(t, "first"), hostileRun(t, "<i>second</i>")}
+	r, err := NewReport(t.Context(), runs, "exact", nil, pcg())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := r.WriteHTML(&b); err != nil {
+		t.Fatal(err)
+	}
+	doc, err := goquery.NewDocumentFromReader(bytes.NewReader(b.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := doc.Find("script, img, iframe, object, embed, link, base, i").Length(); n != 0 {
+		t.Errorf("%d elements that no report has", n)
+	}
+	doc.Find("*").Each(func(_ int, s *goquery.Selection) {
+		for _, a := range s.Get(0).Attr {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "src" || (a.Key == "href" && !strings.HasPrefix(a.Val, "#")) {
+				t.Errorf("<%s %s=%q>", s.Get(0).Data, a.Key, a.Val)
+			}
+		}
+	})
+	policy, _ := doc.Find(`meta[http-equiv="Content-Security-Policy"]`).Attr("content")
+	if !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-") || strings.Contains(policy, "unsafe") {
+		t.Errorf("policy: %s", policy)
+	}
+	if style := doc.Find("style").Text(); style != pageStyle || strings.Contains(style, "url(") || strings.Contains(style, "@import") {
+		t.Error("the style is not the one whose hash the policy names, or it loads something")
+	}
+	if n := doc.Find("details.item").Length(); n != 8 {
+		t.Errorf("%d items, want 8", n)
+	}
+	if doc.Find("details.item.failed").Length() != 2 || doc.Find("details.item.wrong").Length() != 2 || doc.Find("details.item.unanswered").Length() != 2 || doc.Find("details.item.unscored").Length() != 2 {
+		t.Error("the items' states are not told apart")
+	}
+	if got := doc.Find("details.item.wrong ol.steps li").Length(); got != 4 {
+		t.Errorf("%d steps of the two wrong items, want 4", got)
+	}
+	if text := doc.Find("details.item.wrong").First().Text(); !strings.Contains(text, "<script>alert(1)</script>") {
+		t.Error("a question is not shown as it is")
+	}
+	doc.Find("a[href]").Each(func(_ int, s *goquery.Selection) {
+		if to, _ := s.Attr("href"); doc.Find(`[id="`+to[1:]+`"]`).Length() != 1 {
+			t.Errorf("a link leads nowhere: %s", to)
+		}
+	})
+	// The plots are well-formed XML.
+	for _, svg := range regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(b.String(), -1) {
+		d := xml.NewDecoder(strings.NewReader(svg))
+		for {
+			if _, err := d.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("a plot is broken: %v\n%s", err, svg)
+			}
+		}
+		if strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+			t.Errorf("a plot has no numbers:\n%s", svg)
+		}
+	}
+}
+
+// LaTeX and Markdown cannot be broken by a text either.
+func TestReportTables(t *testing.T) {
+	t.Parallel()
+	r, err := NewReport(t.Context(), []*RunData{hostileRun(t, "a_run"), hostileRun(t, "b|run")}, "exact", nil, pcg())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tex, md bytes.Buffer
+	r.WriteLaTeX(&tex)
+	r.WriteMarkdown(&md)
+	if strings.Contains(tex.String(), `\input{`) {
+		t.Error("a text reached LaTeX as a command")
+	}
+	for _, want := range []string{`\toprule`, `a\_run`, `b\textbar{}run`} {
+		if !strings.Contains(tex.String(), want) {
+			t.Errorf("LaTeX lacks %q", want)
+		}
+	}
+	if n := strings.Count(tex.String(), `\begin{table}`); n != strings.Count(tex.String(), `\end{table}`) || n < 6 {
+		t.Errorf("%d tables", n)
+	}
+	if !strings.Contains(md.String(), `b\|run`) || strings.Contains(md.String(), "<script>") {
+		t.Errorf("Markdown:\n%s", &md)
+	}
+}
+
+// Best and second best are marked, also where several share a place.
+func TestRanked(t *testing.T) {
+	col := func(v ...float64) (out []number) {
+		for _, x := range v {
+			out = append(out, number{x, "x"})
+		}
+		return out
+	}
+	ranks := func(cells []Cell) (out []int) {
+		for _, c := range cells {
+			out = append(out, c.Rank)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		in   []number
+		high bool
+		want string
+	}{
+		{col(1, 3, 2), true, "[0,1,2]"}, {col(1, 3, 2), false, "[1,0,2]"}, {col(3, 3, 2, 1), true, "[1,1,2,0]"}, {col(5), true, "[0]"}, {col(5, 5), true, "[0,0]"},
+		{col(1, 2), true, "[0,1]"}, {col(math.NaN(), 2, 1), true, "[0,1,2]"}, {nil, true, "null"},
+	} {
+		if got := asJSON(t, ranks(ranked(c.in, c.high))); got != c.want {
+			t.Errorf("%v: %s, want %s", c.in, got, c.want)
+		}
+	}
+	tab := Table{Title: "T", Head: []string{"a", "b"}, Rows: [][]Cell{{{Text: "x\x1b[31m"}, {Text: "1", Rank: 1}}, {{Text: "y"}, {Text: "2", Rank: 2}}}}
+	var text, md, tex bytes.Buffer
+	tab.Text(&text)
+	tab.Markdown(&md)
+	tab.LaTeX(&tex)
+	if strings.Contains(text.String(), "\x1b") || !strings.Contains(text.String(), "1*") || !strings.Contains(text.String(), "2+") {
+		t.Errorf("text:\n%s", &text)
+	}
+	if !strings.Contains(md.String(), "**1**") || !strings.Contains(md.String(), "<u>2</u>") || !strings.Contains(tex.String(), `\textbf{1}`) || !strings.Contains(tex.String(), `\underline{2}`) {
+		t.Errorf("%s\n%s", &md, &tex)
+	}
+}
+
+// The paper's bins: table 5's, and ten of equal width for tables 10 and 11.
+func TestBins(t *testing.T) {
+	for n, want := range map[int]string{0: "0–2", 2: "0–2", 3: "3–5", 5: "3–5", 8: "6–8", 14: "12–14", 15: "15+", 40: "15+"} {
+		if got := stepBin(n); got != want {
+			t.Errorf("%d steps: %s, want %s", n, got, want)
+		}
+	}
+	r := &RunData{}
+	for _, tokens := range []int{0, 10, 11, 100} {
+		it := ItemData{Scores: []Score{{"exact", 0.5, 0}}}
+		it.Meta.Usage.InputTokens = tokens
+		r.Items = append(r.Items, it)
+	}
+	bins := r.ByValue("exact", func(it *ItemData) float64 { return float64(it.Meta.Usage.InputTokens) }, func(v float64) string { return asJSON(t, v) })
+	if len(bins) != 10 || bins[0].N != 1 || bins[1].N != 2 || bins[9].N != 1 || bins[9].Label != "90–100" || bins[1].Share != 0.5 {
+		t.Errorf("%+v", bins)
+	}
+	if (&RunData{Items: r.Items[:1]}).ByValue("exact", func(*ItemData) float64 { return 1 }, nil) != nil {
+		t.Error("one value has a distribution")
+	}
+}
