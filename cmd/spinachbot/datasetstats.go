@@ -139,3 +139,10 @@ func writeCharts(dir string, r *stats.Report) error {
 	}
 	return nil
 }
+
+// statistics are the tables of the items as plain text, for the benchmark's card.
+func statistics(items []dataset.Item) (string, error) {
+	var b strings.Builder
+	err := stats.Compute(items, dataset.SPINACH, nil).WriteText(&b)
+	return b.String(), err
+}
