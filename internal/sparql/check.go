@@ -3,14 +3,12 @@ package sparql
 import (
 	"errors"
 	"slices"
-	"strings"
-
-	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // Problem is something in a query that parses but is probably not what was meant. Kind is one of: unbound (a variable is used and never bound), unused (bound and
-// never used), cartesian (parts that share no variable), label-service (without a label variable), labels-only (a projection of labels alone), limit (a LIMIT
-// without ORDER BY cuts at random), optional-order (an OPTIONAL before what binds its variables), prefix (a namespace that does not fit its place),
+// never used), values-grouping (VALUES at the end of a grouped query), cartesian (parts that share no variable), label-service (without a label variable), labels-only (a projection of labels alone), limit (a LIMIT
+// without ORDER BY cuts at random), optional-order (an OPTIONAL before what binds its variables), prefix (a namespace or number that does not fit its place), quoted (an entity
+// in quotation marks),
 // update and service (what [Guard] refuses).
 type Problem struct {
 	Kind    string `json:"kind"`
@@ -142,6 +140,30 @@ func (c *checker) selectQuery(s *SelectQuery, top bool) {
 		c.projection(s, bound, labels)
 	}
 	c.modifiers(s, bound, automatic, top)
+	c.trailingValues(s)
+}
+
+// trailingValues reports VALUES at the end of a grouped query that restricts what is grouped away. SPARQL 1.1 (section 18.2.4.3) joins it with the finished
+// groups, Blazegraph restricts the pattern before it is grouped.
+func (c *checker) trailingValues(s *SelectQuery) {
+	if s.Values == nil || s.GroupBy == nil && !projectsAggregate(s) {
+		return
+	}
+	keys := map[string]bool{}
+	if s.GroupBy != nil {
+		for _, k := range s.GroupBy.Keys {
+			if k.As == "" && k.Expr.Kind == ExprTerm && k.Expr.Term.Kind == Var {
+				keys[k.Expr.Term.Name] = true
+			}
+		}
+	}
+	for _, v := range s.Values.Vars {
+		if !keys[v] {
+			c.add("values-grouping", s.Values.Span, "VALUES after the grouping holds ?"+v+", which is no key of the groups: the query service restricts the "+
+				"pattern with it before grouping, SPARQL 1.1 joins it with the finished groups", "move it into the braces: WHERE { VALUES … }")
+			return
+		}
+	}
 }
 
 // labelService finds the label service of a SELECT's own pattern and whether it works automatically.
@@ -419,44 +441,5 @@ func (c *checker) optionalOrder(g *Group) {
 				return
 			}
 		}
-	}
-}
-
-// prefixes reports namespaces that do not fit their place in Wikidata's model.
-func (c *checker) prefixes() {
-	statements := map[string]bool{} // variables that stand for statement nodes
-	var all []Triple
-	Inspect(c.q, func(n Node) bool {
-		if t, ok := n.(*Triples); ok {
-			all = append(all, t.Triples()...)
-		}
-		return true
-	})
-	for _, t := range all {
-		if p := t.Path.IRI(); strings.HasPrefix(p, rdf.Prop+"P") && t.Object.Kind == Var {
-			statements[t.Object.Name] = true
-		}
-	}
-	for _, t := range all {
-		c.place(t, statements)
-	}
-}
-
-func (c *checker) place(t Triple, statements map[string]bool) {
-	p := t.Path.IRI()
-	id := rdf.EntityID(p)
-	span := t.Path.Span
-	switch {
-	case id == "":
-	case strings.HasPrefix(p, rdf.Entity):
-		c.add("prefix", span, "wd:"+id+" stands as a predicate", "write wdt:"+id)
-	case id[0] == 'Q':
-		c.add("prefix", span, id+" is an item, no property", "items are written wd:"+id)
-	case strings.HasPrefix(p, rdf.Prop+"P") && t.Object.Kind == Const:
-		c.add("prefix", span, "p:"+id+" leads to a statement node, never to a value", "write wdt:"+id+", or p:"+id+" [ ps:"+id+" … ]")
-	case strings.HasPrefix(p, rdf.Direct) && t.Subject.Kind == Var && statements[t.Subject.Name]:
-		c.add("prefix", span, "wdt:"+id+" is asked of ?"+t.Subject.Name+", which is a statement", "qualifiers are pq:"+id+", the statement's value is ps:"+id)
-	case t.Object.Kind == Const && strings.HasPrefix(t.Object.Value().Value, rdf.Direct):
-		c.add("prefix", t.Object.Span, "wdt: stands before an object", "items and properties as things are wd:")
 	}
 }

@@ -39,6 +39,20 @@ func TestMistakes(t *testing.T) {
 		{"blank node in two patterns", "SELECT ?x { _:a wdt:P31 ?x OPTIONAL { _:a wdt:P21 ?y } }", 1, 39, "_:a is used in two", "?a"},
 		{"characters, not bytes", "SELECT ?x { ?x rdfs:label \"äöü\" ] }", 1, 33, "found \"]\"", ""},
 		{"empty", "", 1, 1, "the query ends", ""},
+		{"= for AS in BIND", "SELECT ?x { BIND(?y + 1 = ?x) }", 1, 29, "AS ?name", "AS, not with ="},
+		{"alias without AS", "SELECT (COUNT(*) ?n) { }", 1, 18, "AS ?name", "AS ?n"},
+		{"expression without brackets", "SELECT COUNT(*) AS ?n { }", 1, 8, "COUNT", "(COUNT(…) AS ?name)"},
+		{"word for &&", "SELECT ?x { FILTER(?x and ?y) }", 1, 23, "and", "&&"},
+		{"<>", "SELECT ?x { FILTER(?x <> ?y) }", 1, 23, "<>", "!="},
+		{"OR between groups", "SELECT ?x { { } OR { } }", 1, 17, "OR", "UNION"},
+		{"UNION behind the pattern", "SELECT ?x { } UNION { }", 1, 15, "UNION", "inside the pattern"},
+		{"condition without brackets", "SELECT ?x { FILTER ?x = 3 }", 1, 20, "condition", "FILTER(?x"},
+		{"sort key without brackets", "SELECT ?x { } ORDER BY DESC ?x", 1, 29, "brackets", "DESC(?x)"},
+		{"commas in VALUES", "SELECT ?x { VALUES ?x { wd:Q1, wd:Q2 } }", 1, 30, "a value", "spaces, not commas"},
+		{"unknown function", "SELECT ?x { FILTER(FOO(?x)) }", 1, 20, "FOO", "no function FOO"},
+		{"language without quotes", "SELECT ?x { FILTER(LANG(?x) = en) }", 1, 31, "en", "\"en\""},
+		{"no columns", "SELECT { ?x wdt:P31 wd:Q5 }", 1, 8, "a variable", "SELECT *"},
+		{"prefix without colon", "PREFIX wd <http://a/> ASK { }", 1, 8, "colon", "PREFIX wd: <…>"},
 		{"depth", "SELECT ?x " + strings.Repeat("{", 600), 1, 511, "nested too deeply", ""},
 	}
 	for _, x := range tests {
@@ -52,6 +66,15 @@ func TestMistakes(t *testing.T) {
 		if e.Line != x.line || e.Column != x.column || !strings.Contains(e.Message, x.says) || !strings.Contains(e.Hint, x.hint) {
 			t.Errorf("%s: got %v", x.name, e)
 		}
+	}
+}
+
+// TestBareAddress: an address without angle brackets is one mistake, not one for each of its parts.
+func TestBareAddress(t *testing.T) {
+	_, err := Parse("SELECT ?x { ?x http://www.wikidata.org/prop/direct/P31 wd:Q5 . ?x wdt:P21 }")
+	var es Errors
+	if !errors.As(err, &es) || len(es) != 2 || es[0].Hint != "an IRI is written in angle brackets: <http://…>" || es[1].Column != 75 {
+		t.Errorf("%v", es)
 	}
 }
 

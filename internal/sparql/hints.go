@@ -14,38 +14,129 @@ func (p *parser) hint(expected string) string {
 		text = p.textOf(p.tok)
 	}
 	switch {
-	case expected == "AS ?name" && p.is(')'):
-		return "give the expression a name: (… AS ?name)"
-	case expected == "AS ?name" && p.is('='):
-		return "a name is given with AS: (expression AS ?name)"
 	case expected == "AS ?name":
-		return "write (expression AS ?name)"
+		return p.nameHint()
 	case p.is('=') && strings.Contains(expected, "expression"):
 		return "equality is written with one ="
+	case p.is('=') && expected == "an object":
+		return "a statement has no =: subject, predicate, object"
 	case (p.is('*') || p.is('/') || p.is('|')) && p.last.kind == '.':
 		return "a dot ends the statement before"
 	case p.is(tString) && (expected == "a predicate" || strings.Contains(expected, "IRI") || strings.Contains(expected, "address")) && looksLikeIRI(text):
 		return "an IRI is written in angle brackets: <" + strings.Trim(text, `"'`) + ">"
+	case p.is(tName) && strings.Contains(expected, "address"):
+		return "an IRI is written in angle brackets: <" + text + "…>"
 	case p.is('}') && strings.Contains(expected, "end"):
 		return "there is one closing brace too many"
+	case p.is(')') && strings.Contains(expected, "closing brace"):
+		return "there is one closing bracket too many"
 	case p.is(tWord) && bareNumber(text):
 		return "write the prefix too: " + prefixFor(text)
+	case p.is('<') && p.at(int(p.tok.end)) == '>' || p.is(tIRI) && text == "<>" && strings.Contains(expected, "operator"):
+		return "\"not equal\" is written !="
 	case p.is('<') || p.is('>'):
 		return "an IRI stands between < and > without spaces"
 	case p.is('?') || p.is('$'):
 		return "a variable needs a name after " + text
-	case p.is(tWord) && expected == "a predicate" && p.last.kind == tVar:
-		return "if this is a variable, write ?" + text
-	case p.is(tWord) && p.tok.kw == kwNone:
-		return p.wordHint(text)
-	case p.is('.') && expected == "an object":
-		return "the statement has no object: subject, predicate and object belong together"
-	case p.is(',') && strings.HasPrefix(expected, "the pattern"):
-		return "projected variables are separated by spaces, not commas"
-	case p.is(tWord) && p.tok.kw == kwLimit, p.is(tWord) && p.tok.kw == kwOrder, p.is(tWord) && p.tok.kw == kwGroup:
-		return text + " comes after the closing brace of the pattern; is a brace missing before it?"
+	case p.is('.') && expected == "an object", p.is('}') && (expected == "an object" || expected == "a predicate"):
+		return "the statement is not complete: subject, predicate and object belong together"
+	case p.is(','):
+		return commaHint(expected)
+	}
+	if h := p.placeHint(expected); h != "" {
+		return h
+	}
+	if p.is(tWord) {
+		return p.foundWordHint(expected, text)
 	}
 	return ""
+}
+
+// nameHint says how an expression gets its name.
+func (p *parser) nameHint() string {
+	switch {
+	case p.is(')') && p.last.kind == tVar && p.equated:
+		return "a name is given with AS, not with =: (expression AS " + p.textOf(p.last) + ")"
+	case p.is(')'):
+		return "give the expression a name: (… AS ?name)"
+	case p.is(tVar):
+		return "write AS before the name: (… AS " + p.textOf(p.tok) + ")"
+	}
+	return "write (expression AS ?name)"
+}
+
+func commaHint(expected string) string {
+	switch {
+	case strings.HasPrefix(expected, "the pattern"):
+		return "projected variables are separated by spaces, not commas"
+	case strings.HasPrefix(expected, "a value"), strings.HasPrefix(expected, "a row"):
+		return "values are separated by spaces, not commas"
+	case expected == "an object":
+		return "there is one comma too many"
+	}
+	return ""
+}
+
+// placeHint suggests what belongs in a place, whatever stands there.
+func (p *parser) placeHint(expected string) string {
+	if p.is(tEOF) {
+		return ""
+	}
+	open := !p.is('{') && !p.is('(')
+	switch {
+	case strings.HasPrefix(expected, "a condition in brackets") && p.is(tVar):
+		return "put the condition in brackets: FILTER(" + p.textOf(p.tok) + " …)"
+	case expected == "an opening bracket" && p.is(tVar):
+		return "put the expression in brackets: BIND(… AS ?name)"
+	case expected == "a pattern in braces" && open:
+		return "put the pattern in braces: { … }"
+	case expected == "the values in braces" && open:
+		return "put the values in braces: VALUES ?x { wd:Q1 wd:Q2 }"
+	case expected == "an expression in brackets" && open:
+		return "put it in brackets: " + strings.ToUpper(p.textOf(p.last)) + "(" + p.textOf(p.tok) + ")"
+	case expected == "BY":
+		return "write " + strings.ToUpper(p.textOf(p.last)) + " BY"
+	case expected == "EXISTS { … }":
+		return "write NOT EXISTS { … }"
+	case strings.HasPrefix(expected, "a variable, an expression") && p.is('{'):
+		return "name the variables that are wanted, or write SELECT *"
+	case strings.HasPrefix(expected, "a variable, an expression") && p.is(tWord) && (p.tok.kw.function() || p.tok.kw.aggregate()):
+		return "an expression stands in brackets with its name: (" + p.textOf(p.tok) + "(…) AS ?name)"
+	case strings.HasPrefix(expected, "the name of a") && p.is(tWord):
+		return "write %" + p.textOf(p.tok)
+	case expected == "a prefix with its colon" && p.is(tWord):
+		return "write the colon too: PREFIX " + p.textOf(p.tok) + ": <…>"
+	}
+	return ""
+}
+
+// foundWordHint suggests what a word that does not belong in its place could mean.
+func (p *parser) foundWordHint(expected, text string) string {
+	up := strings.ToUpper(text)
+	switch {
+	case strings.HasPrefix(expected, "an operator") && (up == "AND" || up == "OR"):
+		return "write " + map[string]string{"AND": "&&", "OR": "||"}[up] + " for \"" + strings.ToLower(text) + "\""
+	case up == "OR" && strings.Contains(expected, "pattern"):
+		return "alternatives are written { … } UNION { … }"
+	case p.tok.kw == kwUnion && strings.Contains(expected, "end"):
+		return "both parts of a UNION stand in braces inside the pattern: WHERE { { … } UNION { … } }"
+	case p.tok.kw == kwWhere && strings.Contains(expected, "end"):
+		return "a query has one WHERE; is a closing brace too early?"
+	case p.tok.kw == kwLimit, p.tok.kw == kwOrder, p.tok.kw == kwGroup:
+		return text + " comes after the closing brace of the pattern; is a brace missing before it?"
+	case p.tok.kw != kwNone, expected == "a whole number":
+		return ""
+	case expected == "a predicate" && p.last.kind == tVar, strings.HasPrefix(expected, "a variable"):
+		return "if this is a variable, write ?" + text
+	case expected == "an expression" && p.peek().kind == '(':
+		if h := p.wordHint(text); strings.HasPrefix(h, "do you") {
+			return h
+		}
+		return "there is no function " + up
+	case expected == "an expression", expected == "an object":
+		return "text stands in quotation marks, \"" + text + "\"; a variable starts with ?"
+	}
+	return p.wordHint(text)
 }
 
 func looksLikeIRI(s string) bool { return strings.Contains(s, "://") || strings.Contains(s, "urn:") }

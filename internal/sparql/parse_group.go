@@ -86,6 +86,9 @@ func (p *parser) skipElement(open int, force bool) {
 	if force && !p.is('}') && !p.is(tEOF) && !p.is('{') {
 		p.advance()
 	}
+	for p.tok.start < p.skipTo && !p.is(tEOF) {
+		p.advance()
+	}
 	for !p.is(tEOF) {
 		switch {
 		case p.is('{'):
@@ -285,6 +288,7 @@ func (p *parser) bind(start token) Pattern {
 	p.expect('(', "an opening bracket")
 	x := p.binds.one()
 	x.Expr = p.expr()
+	p.equated = x.Expr.Op == "="
 	if !p.acceptWord(kwAs) {
 		p.fail("AS ?name")
 	}

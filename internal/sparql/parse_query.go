@@ -179,6 +179,7 @@ func (p *parser) selectItem() *SelectItem {
 	} else {
 		p.advance()
 		it.Expr = p.expr()
+		p.equated = it.Expr.Op == "="
 		if !p.acceptWord(kwAs) {
 			p.fail("AS ?name")
 		}
@@ -356,6 +357,7 @@ func (p *parser) name(x *Term, t token) {
 		if ns = p.namespace(prefix); ns == nil {
 			if len(p.errs) < maxErrors {
 				p.mistake(t, "", "the prefix \""+prefix+":\" is not declared", p.prefixHint(prefix, local))
+				p.bareAddress(t, prefix)
 			}
 			ns = new(string)
 		}
@@ -366,4 +368,17 @@ func (p *parser) name(x *Term, t token) {
 		return
 	}
 	x.more = &more{value: rdf.IRI(*ns + unescapeName(local))}
+}
+
+// bareAddress goes on behind an address without angle brackets, which would give one mistake after the other.
+func (p *parser) bareAddress(t token, prefix string) {
+	if prefix != "http" && prefix != "https" {
+		return
+	}
+	end := t.end
+	for int(end) < len(p.text) && p.text[end] > ' ' {
+		end++
+	}
+	p.skipTo = end
+	panic(bailout{})
 }

@@ -73,6 +73,8 @@ type parser struct {
 	pattern  int
 	selects  few[*SelectQuery] // every SELECT read
 	labelled bool              // a blank node with a label was read
+	equated  bool              // the expression that should get a name is an equation
+	skipTo   int32             // when recovering: tokens before this offset belong to the last mistake
 	open     few[int32]        // offsets of the braces and brackets that are open, for messages
 }
 

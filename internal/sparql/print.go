@@ -17,8 +17,9 @@ type PrintOptions struct {
 	// NoComments leaves comments out.
 	NoComments bool
 
-	posting bool // see PostingForm
-	expand  bool // constants as full IRIs: see sameMeaning
+	posting  bool // see PostingForm
+	expand   bool // constants as full IRIs: see sameMeaning
+	brackets bool // around sums and products that go on: see groupsOtherwise
 }
 
 // lineWidth is the width up to which a short group, a list of values or a property list stays on one line, in characters.

@@ -305,6 +305,9 @@ func (p *printer) expr(e *Expr, least, indent int) {
 		if prec == precRelation {
 			left++
 		}
+		if p.o.brackets && groupsOtherwise(e) {
+			left++
+		}
 		p.expr(e.Args[0], left, indent)
 		p.s(" " + e.Op + " ")
 		p.expr(e.Args[1], prec+1, indent)
@@ -331,6 +334,15 @@ func (p *printer) expr(e *Expr, least, indent int) {
 		p.s(e.Op + " ")
 		p.braces(e.Group, indent)
 	}
+}
+
+// groupsOtherwise reports whether e is a sum or product such as a - b + c, which some engines read as a - (b + c) although the grammar groups to the left.
+func groupsOtherwise(e *Expr) bool {
+	if e.Kind != ExprBinary || e.Args[0].Kind != ExprBinary {
+		return false
+	}
+	prec := strength(e)
+	return prec >= precSum && prec == strength(e.Args[0]) && (e.Op == "-" || e.Op == "/" || e.Args[0].Op != e.Op)
 }
 
 func (p *printer) exprs(es []*Expr, indent int) {

@@ -17,7 +17,7 @@ func (r *Reader) Parse(text string) (*Query, error) {
 	p.lexer.pos, p.tok, p.last, p.ahead, p.read = 0, token{}, token{}, 0, 0
 	p.depth, p.errs, p.taken, p.blanks, p.mods = 0, nil, 0, 0, nil
 	p.declared, p.base = declared{}, ""
-	p.labels, p.pattern, p.labelled = nil, 0, false
+	p.labels, p.pattern, p.labelled, p.equated, p.skipTo = nil, 0, false, false, 0
 	p.selects.n, p.open.n = 0, 0
 	return p.parse(text)
 }

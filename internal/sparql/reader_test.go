@@ -23,7 +23,7 @@ PREFIX : <http://a/> BASE <http://b/> SELECT * { _:x :p [ # inside
 		`SELECT ?x { } GROUP BY ?x HAVING (?x > 1) LIMIT 5`,
 		``,
 	}
-	readLikeParse(t, queries)
+	readLikeParse(t, append(queries, queries...))
 }
 
 func TestReaderOnRealQueries(t *testing.T) {
@@ -37,16 +37,14 @@ func TestReaderOnRealQueries(t *testing.T) {
 func readLikeParse(t *testing.T, queries []string) {
 	t.Helper()
 	var r Reader
-	for range 2 {
-		for _, query := range queries {
-			want, wantErr := Parse(query)
-			got, err := r.Parse(query)
-			if !reflect.DeepEqual(err, wantErr) {
-				t.Fatalf("error %v, want %v\n%s", err, wantErr, query)
-			}
-			if !reflect.DeepEqual(got, want) {
-				t.Fatalf("another tree than Parse gives:\n%s", query)
-			}
+	for _, query := range queries {
+		want, wantErr := Parse(query)
+		got, err := r.Parse(query)
+		if !reflect.DeepEqual(err, wantErr) {
+			t.Fatalf("error %v, want %v\n%s", err, wantErr, query)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Fatalf("another tree than Parse gives:\n%s", query)
 		}
 	}
 }

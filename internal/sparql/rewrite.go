@@ -65,7 +65,7 @@ func Rewrite(query string, to Target, o RewriteOptions) (*Rewritten, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	text := Print(q, PrintOptions{})
+	text := Print(q, PrintOptions{brackets: to == Standard})
 	if _, err := Parse(text); err != nil {
 		return nil, fmt.Errorf("the query cannot be rewritten: the result would not parse: %w", err)
 	}

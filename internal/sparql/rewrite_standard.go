@@ -21,6 +21,9 @@ func (r *rewriter) toStandard(to Target) {
 		r.qleverLimits()
 	}
 	Inspect(r.q, func(n Node) bool {
+		if e, ok := n.(*Expr); ok && to == Standard && groupsOtherwise(e) {
+			r.note("sums and products in brackets, from left to right: some engines group them from right to left")
+		}
 		if e, ok := n.(*Expr); ok && e.Kind == ExprFunction && strings.HasPrefix(e.Term.Value().Value, rdf.Wikibase) {
 			r.note("the function %s is known to Wikidata's query service only", rdf.Shorten(e.Term.Value().Value))
 		}

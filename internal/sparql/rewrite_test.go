@@ -95,6 +95,8 @@ func TestRewriteOthers(t *testing.T) {
 			"SELECT ?a ?t WHERE {\n  SERVICE wdsubgraph:scholarly_articles { ?a wdt:P31 wd:Q13442814 ; wdt:P1476 ?t ; wdt:P50 ?p . }\n  ?p wdt:P27 wd:Q183 .\n}\n"},
 		{"split graph opened", "SELECT ?a { SERVICE wdsubgraph:scholarly_articles { ?a wdt:P50 wd:Q1 } }", QLever, RewriteOptions{},
 			"PREFIX wd: <http://www.wikidata.org/entity/>\nPREFIX wdt: <http://www.wikidata.org/prop/direct/>\nSELECT ?a WHERE {\n  { ?a wdt:P50 wd:Q1 . }\n}\n"},
+		{"sums and products from left to right", "SELECT (1 - 2 + 3 AS ?a) (8 / 2 * 4 / 2 AS ?b) (1 + 2 + 3 * 4 AS ?c) { }", Standard, RewriteOptions{},
+			"SELECT ((1 - 2) + 3 AS ?a) (((8 / 2) * 4) / 2 AS ?b) (1 + 2 + 3 * 4 AS ?c) WHERE {\n}\n"},
 		{"entities, distinct, no mwapi", "SELECT ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:mwapi { } }", WDQS, RewriteOptions{Entities: true, Distinct: true, DropMWAPI: true},
 			"SELECT DISTINCT ?x ?xLabel WHERE {\n  ?x wdt:P31 wd:Q5 .\n}\n"},
 	}

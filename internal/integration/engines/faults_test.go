@@ -38,7 +38,6 @@ type family struct {
 }
 
 var families = []family{
-	{"oxigraph", "division, then multiplication", "", regexp.MustCompile(`/ [^/()]+ \* |- [^;{}]*\+ `)},
 	{"oxigraph", "group_concat of numbers", "", regexp.MustCompile(`GROUP_CONCAT`)},
 	{"oxigraph", "average of nothing by a decimal", "", regexp.MustCompile(`AVG\(\?\w+\) / [\d.]+`)},
 	{"oxigraph", "cast with spaces around", "", regexp.MustCompile(`xsd:decimal\(SUBSTR`)},
