@@ -58,29 +58,13 @@ type scoreValues struct {
 	Upper *float64    `json:"f1_upper,omitempty"`         // F1 is a lower limit: time or memory ran out
 	Other *[2]float64 `json:"scipy_may_differ,omitempty"` // lowest and highest score of best pairings
 	Notes []string    `json:"notes,omitempty"`
-	*setValues
-}
-
-type setValues struct {
-	Precision float64 `json:"precision"`
-	Recall    float64 `json:"recall"`
-	RHits1    float64 `json:"rhits1"`
-	Hits1     int     `json:"hits1"`
-	Hits5     int     `json:"hits5"`
-	Hits10    int     `json:"hits10"`
-	Hit       int     `json:"hit"`
-	Acc       int     `json:"acc"`
-	AccFirst  int     `json:"acc_first"`
-}
-
-func oneIf(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	*score.SetMean
 }
 
 func valuesOf(s *score.Scores, m score.Metric) (v scoreValues) {
+	if m == score.MetricKBQA {
+		v.SetMean = s.KBQA.Values()
+	}
 	f1, em, ok := s.F1EM(m)
 	if !ok {
 		return v
@@ -96,10 +80,7 @@ func valuesOf(s *score.Scores, m score.Metric) (v scoreValues) {
 			v.Other = &[2]float64{r.Lowest, r.F1}
 		}
 		v.Notes = r.Notes
-		return v
 	}
-	k := s.KBQA
-	v.setValues = &setValues{k.Precision, k.Recall, k.RHits1, oneIf(k.Hits1), oneIf(k.Hits5), oneIf(k.Hits10), oneIf(k.Hit), oneIf(k.Acc), oneIf(k.AccFirst)}
 	return v
 }
 
@@ -146,7 +127,9 @@ func (d *scoreDoc) item(it *score.Scored, metrics []score.Metric, all bool) {
 		id = fmt.Sprint(it.Index)
 	}
 	out := scoreItem{I: it.Index, ID: it.ID, Excluded: it.Excluded, Failed: it.Failure}
-	if it.Failure == "" && it.Excluded == "" {
+	if it.Failure != "" || it.Excluded != "" {
+		out.scoreValues = valuesOf(&score.Scores{}, d.main)
+	} else {
 		out.scoreValues = valuesOf(&it.Scores, d.main)
 		if r := it.Scores.Row(d.main); r != nil {
 			out.Excluded = r.Undefined
@@ -208,7 +191,7 @@ func (d *scoreDoc) text(w io.Writer, metrics []score.Metric) {
 		}
 	}
 	_ = tw.Flush() // a closed standard output ends the program
-	if k := means[score.MetricKBQA].SetMean; k != nil {
+	if k := means[score.MetricKBQA]; k.SetMean != nil && k.N > 0 {
 		fmt.Fprintf(w, "\nkbqa: precision %.2f, recall %.2f, RHits@1 %.2f, Hits@1 %.2f, Hits@5 %.2f, Hits@10 %.2f, hit with aliases %.2f, accuracy %.2f (first elements %.2f)\n", 100*k.Precision,
 			100*k.Recall, 100*k.RHits1, 100*k.Hits1, 100*k.Hits5, 100*k.Hits10, 100*k.Hit, 100*k.Acc, 100*k.AccFirst)
 	}

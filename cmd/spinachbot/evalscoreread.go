@@ -40,7 +40,8 @@ type scorer struct {
 	graph  interface {
 		Query(ctx context.Context, query string) (*kg.Table, error)
 	}
-	steps   map[string][]int // of --log: by question, in order
+	steps   map[string][]int  // of --log: by question, in order
+	speech  map[string]string // languages by id, from meta.jsonl of a run
 	closers []io.Closer
 }
 
@@ -164,6 +165,7 @@ func (s *scorer) file(ctx context.Context, name string) (*scoredFile, score.Form
 			return nil, "", err
 		}
 	}
+	s.speech = readLanguages(filepath.Join(name, "meta.jsonl"))
 	out := &scoredFile{}
 	var format score.Format
 	seen := map[string]bool{}
@@ -198,6 +200,23 @@ func (s *scorer) file(ctx context.Context, name string) (*scoredFile, score.Form
 		}
 	}
 	return out, format, nil
+}
+
+// readLanguages reads the languages of questions that a run found; a file that is not there, or is something else, has none.
+func readLanguages(name string) map[string]string {
+	out := map[string]string{}
+	f, err := os.Open(name)
+	if err != nil {
+		return out
+	}
+	defer f.Close()
+	for dec := json.NewDecoder(f); ; {
+		var m struct{ ID, Language string }
+		if dec.Decode(&m) != nil {
+			return out
+		}
+		out[m.ID] = m.Language
+	}
 }
 
 // filesOf lists what of a folder is scored: results.jsonl of a run, else every .json file in it, by name.
@@ -258,7 +277,7 @@ func (s *scorer) dialogue(o *score.Output, it *score.Scored, out *scoredFile) er
 		return fmt.Errorf("%w: dialogues of Interactive-KBQA hold values, not rows: use --metric kbqa", errNeedsMore)
 	}
 	values, _ := o.Dialogue.Predicted()
-	sets := score.Sets(o.Dialogue.Answers, values, o.Aliases)
+	sets := score.Sets(o.Dialogue.Gold(), values, o.Aliases)
 	it.Scores.KBQA = &sets
 	it.Groups["steps"] = stepsGroup(o.Steps)
 	out.dialogues = append(out.dialogues, o.Dialogue)
@@ -271,6 +290,9 @@ func (s *scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) er
 		return err
 	}
 	it.Groups["steps"] = stepsGroup(o.Steps)
+	if o.Language == "" {
+		o.Language = s.speech[o.ID]
+	}
 	if o.Language != "" {
 		it.Groups["language"] = []string{o.Language}
 	}

@@ -39,6 +39,19 @@ func (d *Dialogue) Finished() bool {
 // KQAPro tells whether the gold query speaks the dialect of KQA Pro.
 func (d *Dialogue) KQAPro() bool { return strings.Contains(d.Query, "<pred:") }
 
+// Gold is the gold answer as compared: KQA Pro's yes and no, in whatever notation, are truth values.
+func (d *Dialogue) Gold() []string {
+	if len(d.Answers) == 1 {
+		switch strings.ToLower(d.Answers[0]) {
+		case "yes", "true":
+			return []string{"true"}
+		case "no", "false":
+			return []string{"false"}
+		}
+	}
+	return d.Answers
+}
+
 // Predicted is the answer that the published evaluation takes: not what was observed at Done, but the last observation, from the end, that is a list or a truth value; node
 // lists (with " | ") and patterns (with ?e) are passed over, an observation that was cut off is read as far as it goes. Values lose their datatype; when numbers
 // and words are mixed the numbers go. found is false when there is no such observation.

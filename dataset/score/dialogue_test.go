@@ -77,6 +77,11 @@ func TestDialogueFigures(t *testing.T) {
 	if mean.N != 2 || mean.Finished != .5 || mean.Turns != 6 || *mean.TurnsFinished != 7 || mean.Precision != .75 || mean.Mentioned != .75 {
 		t.Errorf("%+v", mean)
 	}
+	for answer, want := range map[string]string{"yes": "true", "No": "false", "True": "true", "Norway": "Norway"} {
+		if got := (&Dialogue{Answers: []string{answer}}).Gold(); got[0] != want {
+			t.Errorf("gold %q: %q", answer, got)
+		}
+	}
 	if DialoguesMean(nil) != nil {
 		t.Error("a mean over nothing")
 	}

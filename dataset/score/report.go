@@ -2,6 +2,8 @@ package score
 
 import (
 	"cmp"
+	"encoding/json"
+	"math"
 	"slices"
 )
 
@@ -30,29 +32,68 @@ type Mean struct {
 	WithFailures *Mean `json:"with_failures,omitempty"`
 }
 
-// SetMean holds the means of the set measures; see [SetScore].
+// Share is a number from 0 to 1 that is null in JSON when it is undefined, which is NaN here.
+type Share float64
+
+// Undefined is the share of nothing.
+func Undefined() Share { return Share(math.NaN()) }
+
+// MarshalJSON writes a number, or null.
+func (s Share) MarshalJSON() ([]byte, error) {
+	if math.IsNaN(float64(s)) {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(s))
+}
+
+// SetMean holds means of the set measures, or the values of one item; see [SetScore].
 type SetMean struct {
-	Precision float64 `json:"precision"`
-	Recall    float64 `json:"recall"`
-	RHits1    float64 `json:"rhits1"`
-	Hits1     float64 `json:"hits1"`
-	Hits5     float64 `json:"hits5"`
-	Hits10    float64 `json:"hits10"`
-	Hit       float64 `json:"hit"`
-	Acc       float64 `json:"acc"`
-	AccFirst  float64 `json:"acc_first"`
+	Precision Share `json:"precision"`
+	Recall    Share `json:"recall"`
+	RHits1    Share `json:"rhits1"`
+	Hits1     Share `json:"hits1"`
+	Hits5     Share `json:"hits5"`
+	Hits10    Share `json:"hits10"`
+	Hit       Share `json:"hit"`
+	Acc       Share `json:"acc"`
+	AccFirst  Share `json:"acc_first"`
 }
 
 func (m *SetMean) add(s *SetScore, share float64) {
-	m.Precision += s.Precision * share
-	m.Recall += s.Recall * share
-	m.RHits1 += s.RHits1 * share
-	for _, f := range []struct {
-		into *float64
-		ok   bool
-	}{{&m.Hits1, s.Hits1}, {&m.Hits5, s.Hits5}, {&m.Hits10, s.Hits10}, {&m.Hit, s.Hit}, {&m.Acc, s.Acc}, {&m.AccFirst, s.AccFirst}} {
-		*f.into += number01(f.ok) * share
+	one := s.values()
+	for i, f := range m.fields() {
+		*f += Share(share) * *one.fields()[i]
 	}
+}
+
+// fields lists all values.
+func (m *SetMean) fields() [9]*Share {
+	return [9]*Share{&m.Precision, &m.Recall, &m.RHits1, &m.Hits1, &m.Hits5, &m.Hits10, &m.Hit, &m.Acc, &m.AccFirst}
+}
+
+// undefinedSets are the values of nothing.
+func undefinedSets() *SetMean {
+	m := &SetMean{}
+	for _, f := range m.fields() {
+		*f = Undefined()
+	}
+	return m
+}
+
+func (s *SetScore) values() *SetMean {
+	b := func(ok bool) Share { return Share(number01(ok)) }
+	return &SetMean{
+		Precision: Share(s.Precision), Recall: Share(s.Recall), RHits1: Share(s.RHits1), Hits1: b(s.Hits1), Hits5: b(s.Hits5), Hits10: b(s.Hits10), Hit: b(s.Hit), Acc: b(s.Acc),
+		AccFirst: b(s.AccFirst),
+	}
+}
+
+// Values gives the measures as numbers; all are undefined when there is no score.
+func (s *SetScore) Values() *SetMean {
+	if s == nil || s.Undefined != "" {
+		return undefinedSets()
+	}
+	return s.values()
 }
 
 // MeanOf averages items by one measure. Items without gold, or whose gold is empty, are in no mean.
@@ -68,6 +109,9 @@ func MeanOf(items []Scored, m Metric) Mean {
 		}
 	}
 	out := Mean{N: len(in)}
+	if m == MetricKBQA && len(in) == 0 {
+		out.SetMean = undefinedSets()
+	}
 	f1, em := 0.0, 0.0
 	if len(in) > 0 {
 		share := 1 / float64(len(in))
