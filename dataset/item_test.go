@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -63,6 +64,10 @@ func TestReadItems(t *testing.T) {
 		{"grasp", "\n" + `{"id":"a","question":"q","sparql":"s","paraphrases":["r"],"info":{"title":"T","n":1,"responses":3,"language":"de"}}` + "\r\n\n" + `{"id":"b","question":"q2","sparql":"s2","paraphrases":[],"info":{}}`, GRASP,
 			[]Item{{ID: "a", Title: "T", Question: "q", Language: "de", SPARQL: "s", Paraphrases: []string{"r"}, Responses: &three, Info: raw("n", "1")},
 				{ID: "b", Question: "q2", SPARQL: "s2", Paraphrases: []string{}}}},
+		{"info of any form", `{"id":"a","question":"q","sparql":"s","paraphrases":[],"info":{"title":5,"answers":["Paris"],"vars":1,"responses":"two"},"results":{"rows":1}}`, GRASP,
+			[]Item{{ID: "a", Question: "q", SPARQL: "s", Paraphrases: []string{}, Info: raw("title", "5", "answers", `["Paris"]`, "vars", "1", "responses", `"two"`, "results", `{"rows":1}`)}}},
+		{"a whole result", `{"id":"a","question":"q","gold_sparql":"s","gold":{"head":{"vars":["x"]},"results":{"bindings":[]}}}`, SPINACHOutputs,
+			[]Item{{ID: "a", Question: "q", SPARQL: "s", Head: []string{"x"}, Answers: json.RawMessage(`[]`)}}},
 		{"slice", `{"id":"a","source":"wwq","question":"q","sparql":"s","slice_result":[],"vars":["x","y"]}`, GRASP,
 			[]Item{{ID: "a", Question: "q", SPARQL: "s", Head: []string{"x", "y"}, Answers: json.RawMessage(`[]`), Info: raw("source", `"wwq"`)}}},
 		{"qald", `{"dataset":{"id":"d"},"questions":[{"id":"1","answertype":"resource","question":[{"language":"de","string":"Wer?"},{"language":"en","string":"Who?","keywords":"k"},{"language":"en","string":"Which one?"}],
@@ -99,7 +104,7 @@ func TestReadItemsErrors(t *testing.T) {
 		{"no object", `[17]`, "item 1: it is no JSON object but 17"},
 		{"wrong kind", `[{"id":"a","question":["q"],"sparql":"s"}]`, `"question" is no text but ["q"]`},
 		{"wrong id", `[{"id":[],"question":"q","sparql":"s"}]`, `"id" is neither text nor a number but []`},
-		{"wrong result", `[{"question":"q","gold_sparql":"s","gold_answer_tuple":[3]}]`, `"gold_answer_tuple" is no list of bindings`},
+		{"wrong result", `[{"question":"q","gold_sparql":"s","gold_answer_tuple":[3]}]`, `"gold_answer_tuple" is neither a list of bindings`},
 		{"grasp's output", `{"typ":"output","id":"test_4","sparql":"s"}`, "item 1 (id test_4): this is the output of a run of GRASP's"},
 		{"qald without text", "{\"questions\":[\n{\"id\":\"1\",\"question\":[]}]}", "line 2, column 1: item 1 (id 1): its \"question\" has no text"},
 		{"newer schema", `{"schema":99,"id":"c-1","provenance":{}}`, "schema 99; this program reads up to 1"},
@@ -239,4 +244,47 @@ func TestSharedItems(t *testing.T) {
 			t.Errorf("%s: other items come back from GRASP's lines", c.name)
 		}
 	}
+}
+
+// Whatever the bytes, they are read or refused with an error, and what was read survives writing.
+func FuzzReadItems(f *testing.F) {
+	f.Add(`[{"id":"a","question":"q","sparql":"s","title":"t"}]`)
+	f.Add(`{"id":1,"question":"q","sparql":"s","paraphrases":["p"],"info":{"responses":2,"answers":[{"n":{"type":"uri","value":"u"}}]}}` + "\n")
+	f.Add(`{"questions":[{"id":"1","question":[{"language":"en","string":"Who?"}],"query":{"sparql":"s"},"answers":[{"boolean":true}]}]}`)
+	f.Add(`[{"question":"q","gold_sparql":"g","gold_answer_tuple":[]}]`)
+	f.Add(`{"schema":1,"id":"c-1","provenance":{},"conversation":{},"original":"o"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		items, _, err := ReadItems(strings.NewReader(text))
+		if err != nil {
+			if len(items) > 0 {
+				t.Fatalf("%d items came with %v", len(items), err)
+			}
+			return
+		}
+		var b bytes.Buffer
+		if err := WriteSPINACH(&b, items); err != nil {
+			t.Fatal(err)
+		}
+		if err := WriteQALD(io.Discard, "d", items); err != nil && !strings.Contains(err.Error(), "translations") {
+			t.Fatal(err)
+		}
+		b.Reset()
+		if err := WriteGRASP(&b, items); err != nil {
+			t.Fatal(err)
+		}
+		for i := range items {
+			if strings.TrimSpace(items[i].Question) == "" || strings.TrimSpace(items[i].SPARQL) == "" {
+				return // candidates and test sets of QALD may lack them, GRASP's form may not
+			}
+		}
+		again, _, err := ReadItems(&b)
+		if err != nil {
+			t.Fatalf("what was written cannot be read: %v", err)
+		}
+		for i := range items {
+			if again[i].ID != items[i].ID || again[i].Question != items[i].Question || again[i].SPARQL != items[i].SPARQL {
+				t.Errorf("item %d: %+v came back as %+v", i, items[i], again[i])
+			}
+		}
+	})
 }

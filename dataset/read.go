@@ -236,32 +236,42 @@ func (f *fields) id(it *Item) {
 	}
 }
 
-// result takes a stored result: a bindings list, a boolean, or a whole SPARQL JSON document.
+// fitting takes a member into *to if it is of that type; one of another type is left for [Item.Info].
+func fitting[T any](f *fields, key string, to *T) {
+	var x T
+	if v, ok := f.raw[key]; ok && string(v) != "null" && json.Unmarshal(v, &x) == nil {
+		*to = x
+		delete(f.raw, key)
+	}
+}
+
+// result takes a stored result: a bindings list, a boolean, or a whole SPARQL JSON document. Anything else is left for [Item.Info].
 func (f *fields) result(it *Item, key string) {
-	v, ok := f.take(key)
-	if !ok || f.err != nil {
+	v, ok := f.raw[key]
+	switch {
+	case !ok || it.Answers != nil:
+		return
+	case string(v) == "null":
+		delete(f.raw, key)
 		return
 	}
-	v = bytes.TrimSpace(v)
 	var doc struct {
 		Head    struct{ Vars []string }
 		Results struct{ Bindings json.RawMessage }
 		Boolean *bool
 	}
-	switch {
-	case v[0] == '[', string(v) == "true", string(v) == "false":
-		it.Answers = v
-	case json.Unmarshal(v, &doc) == nil && doc.Boolean != nil:
-		it.Answers = json.RawMessage(strconv.FormatBool(*doc.Boolean))
-	case json.Unmarshal(v, &doc) == nil && len(doc.Results.Bindings) > 0:
-		it.Head, it.Answers = doc.Head.Vars, doc.Results.Bindings
-	default:
-		f.err = fmt.Errorf("%q is neither a list of bindings nor a truth value but %.40s", key, v)
-	}
-	if f.err == nil && it.Answers[0] == '[' {
-		if _, ok := it.Bindings(); !ok {
-			f.err = fmt.Errorf("%q is no list of bindings in the SPARQL JSON format", key)
+	found := Item{Answers: v}
+	if v[0] == '{' && json.Unmarshal(v, &doc) == nil {
+		found.Head, found.Answers = doc.Head.Vars, doc.Results.Bindings
+		if doc.Boolean != nil {
+			found.Head, found.Answers = nil, json.RawMessage(strconv.FormatBool(*doc.Boolean))
 		}
+	}
+	_, truth := found.Boolean()
+	_, table := found.Bindings()
+	if truth || table {
+		it.Head, it.Answers = found.Head, found.Answers
+		delete(f.raw, key)
 	}
 }
 
@@ -293,12 +303,13 @@ func plainItem(raw map[string]json.RawMessage) (it Item, format Format, err erro
 	it.SPARQL = f.text("sparql", "gold_sparql")
 	it.Paraphrases = f.list("paraphrases")
 	for _, k := range []string{"gold_answer_tuple", "gold", "results", "slice_result"} {
-		if it.Answers == nil {
-			f.result(&it, k)
-		}
+		f.result(&it, k)
 	}
-	if it.Answers != nil && has("vars") {
-		it.Head = f.list("vars")
+	if v, ok := f.take("gold_answer_tuple"); ok && f.err == nil {
+		f.err = fmt.Errorf(`"gold_answer_tuple" is neither a list of bindings in the SPARQL JSON format nor a truth value but %.40s`, v)
+	}
+	if it.Answers != nil {
+		fitting(f, "vars", &it.Head)
 	}
 	f.info(&it)
 	switch {
@@ -320,26 +331,16 @@ func (f *fields) info(it *Item) {
 			return
 		}
 		if it.Title == "" {
-			it.Title = inner.text("title")
+			fitting(inner, "title", &it.Title)
 		}
 		if it.URL == "" {
-			it.URL = inner.text("url")
+			fitting(inner, "url", &it.URL)
 		}
-		it.Language = inner.text("language")
-		if it.Answers == nil {
-			inner.result(it, "answers")
-		}
-		if v := inner.list("vars"); v != nil {
-			it.Head = v
-		}
-		if n, ok := inner.take("responses"); ok {
-			it.Responses = new(int)
-			if json.Unmarshal(n, it.Responses) != nil && inner.err == nil {
-				inner.err = fmt.Errorf(`"responses" is no number but %.40s`, n)
-			}
-		}
-		if f.err = inner.err; f.err != nil {
-			f.err = fmt.Errorf("info: %w", f.err)
+		fitting(inner, "language", &it.Language)
+		fitting(inner, "responses", &it.Responses)
+		inner.result(it, "answers")
+		if it.Answers != nil {
+			fitting(inner, "vars", &it.Head)
 		}
 		for k, v := range inner.raw {
 			f.raw[k] = v

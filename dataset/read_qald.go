@@ -31,18 +31,10 @@ func qaldItem(raw map[string]json.RawMessage) (it Item, err error) {
 		}
 		it.SPARQL = q.SPARQL
 	}
-	if v, ok := f.take("answers"); ok && f.err == nil {
-		var answers []json.RawMessage
-		if json.Unmarshal(v, &answers) != nil {
-			f.err = fmt.Errorf(`"answers" is no list but %.40s`, v)
-		}
-		if len(answers) > 0 {
-			inner := &fields{raw: map[string]json.RawMessage{"answers": answers[0]}}
-			if string(answers[0]) != "{}" {
-				inner.result(&it, "answers")
-			}
-			f.err = inner.err
-		}
+	var answers []json.RawMessage
+	if fitting(f, "answers", &answers); len(answers) > 0 {
+		inner := &fields{raw: map[string]json.RawMessage{"answers": answers[0]}}
+		inner.result(&it, "answers")
 	}
 	if len(raw) > 0 {
 		it.Info = raw
