@@ -71,6 +71,9 @@ func (c *compiler) template(q *sparql.Query, sc *scope, sel *selectNode) *templa
 
 // runGraph runs a CONSTRUCT or DESCRIBE query; every triple is given once.
 func (ex *exec) runGraph(sink Sink) error {
+	if s, ok := sink.(TripleSink); ok {
+		s.Triples()
+	}
 	if err := sink.Head([]string{"subject", "predicate", "object"}, false); err != nil {
 		return err
 	}

@@ -20,6 +20,13 @@ type Sink interface {
 	Boolean(b bool) error
 }
 
+// TripleSink is a Sink that wants to know when its rows are the triples of CONSTRUCT or DESCRIBE.
+type TripleSink interface {
+	Sink
+	// Triples is called before Head when that is so.
+	Triples()
+}
+
 // parse reads a query and turns a mistake into an *kg.Error of kind SyntaxError with its place.
 func (g *Graph) parse(query string) (*sparql.Query, error) {
 	q, err := sparql.Parse(query)

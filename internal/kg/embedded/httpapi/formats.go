@@ -5,7 +5,6 @@ import (
 	"encoding/xml"
 	"net/http"
 	"net/url"
-	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -16,68 +15,6 @@ import (
 )
 
 func parseForm(body string) (url.Values, error) { return url.ParseQuery(body) }
-
-// format is a result format.
-type format struct {
-	name, mime string
-}
-
-var (
-	formatJSON = format{"json", "application/sparql-results+json"}
-	formatXML  = format{"xml", "application/sparql-results+xml"}
-	formatCSV  = format{"csv", "text/csv"}
-	formatTSV  = format{"tsv", "text/tab-separated-values"}
-	formatNT   = format{"nt", "application/n-triples"}
-)
-
-// chooseFormat picks the result format: ?format= first, then the best of Accept, else XML.
-func chooseFormat(r *http.Request) format {
-	if f := r.URL.Query().Get("format"); f != "" {
-		if got, ok := formatOf(f); ok {
-			return got
-		}
-	}
-	type choice struct {
-		f format
-		q float64
-	}
-	var all []choice
-	for _, part := range strings.Split(r.Header.Get("Accept"), ",") {
-		kind, params, _ := strings.Cut(part, ";")
-		f, ok := formatOf(strings.TrimSpace(kind))
-		if !ok {
-			continue
-		}
-		q := 1.0
-		for _, p := range strings.Split(params, ";") {
-			if v, found := strings.CutPrefix(strings.TrimSpace(p), "q="); found {
-				q, _ = strconv.ParseFloat(v, 64)
-			}
-		}
-		all = append(all, choice{f, q})
-	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].q > all[j].q })
-	if len(all) > 0 && all[0].q > 0 {
-		return all[0].f
-	}
-	return formatXML
-}
-
-func formatOf(name string) (format, bool) {
-	switch strings.ToLower(name) {
-	case "json", "application/json", "application/sparql-results+json":
-		return formatJSON, true
-	case "xml", "application/xml", "text/xml", "application/sparql-results+xml":
-		return formatXML, true
-	case "csv", "text/csv":
-		return formatCSV, true
-	case "tsv", "text/tab-separated-values":
-		return formatTSV, true
-	case "nt", "ntriples", "turtle", "ttl", "application/n-triples", "text/turtle":
-		return formatNT, true
-	}
-	return format{}, false
-}
 
 // response buffers the beginning of a result, so that an early failure can still have its own status, and ends a result that is too long.
 type response struct {
@@ -120,21 +57,6 @@ func (o *response) flush() error {
 type writer interface {
 	embedded.Sink
 	end() error
-}
-
-func newWriter(f format, out *response) writer {
-	base := resultWriter{out: out}
-	switch f {
-	case formatJSON:
-		return &jsonWriter{resultWriter: base}
-	case formatCSV:
-		return &csvWriter{base}
-	case formatTSV:
-		return &tsvWriter{base}
-	case formatNT:
-		return &tripleWriter{base}
-	}
-	return &xmlWriter{resultWriter: base}
 }
 
 // resultWriter is what all formats share. Errors of writing come out of the last call.
@@ -360,33 +282,6 @@ func (c *tsvWriter) Row(row []rdf.Term) error {
 
 // Boolean writes the answer of an ASK.
 func (c *tsvWriter) Boolean(b bool) error {
-	c.put(strconv.FormatBool(b), "\n")
-	return c.send()
-}
-
-// tripleWriter writes N-Triples, for CONSTRUCT and DESCRIBE; other results come as TSV-like lines.
-type tripleWriter struct{ resultWriter }
-
-// Head writes nothing.
-func (c *tripleWriter) Head(vars []string, _ bool) error {
-	c.vars = vars
-	return nil
-}
-
-// Row writes one triple.
-func (c *tripleWriter) Row(row []rdf.Term) error {
-	for _, t := range row {
-		if err := c.term(t); err != nil {
-			return err
-		}
-		c.put(" ")
-	}
-	c.put(".\n")
-	return c.send()
-}
-
-// Boolean writes the answer of an ASK.
-func (c *tripleWriter) Boolean(b bool) error {
 	c.put(strconv.FormatBool(b), "\n")
 	return c.send()
 }

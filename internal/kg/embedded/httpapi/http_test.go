@@ -100,10 +100,25 @@ func TestProtocol(t *testing.T) {
 		{"no rows", "GET", "?format=json&query=" + url.QueryEscape("SELECT ?x { ?x wdt:P999 1 }"), "", "", "", "application/sparql-results+json", `"bindings":[` + "\n]}}"},
 		{"CONSTRUCT as N-Triples", "GET", "?query=" + url.QueryEscape("CONSTRUCT WHERE { wd:Q1 rdfs:label ?l }"), "", "application/n-triples", "", "application/n-triples",
 			`<http://www.wikidata.org/entity/Q1> <http://www.w3.org/2000/01/rdf-schema#label> "Douglas"@en .`},
+		{"CONSTRUCT as Turtle", "GET", "?query=" + url.QueryEscape("CONSTRUCT WHERE { wd:Q1 rdfs:label ?l }"), "", "text/turtle, application/json;q=0.5", "", "text/turtle",
+			`<http://www.wikidata.org/entity/Q1> <http://www.w3.org/2000/01/rdf-schema#label> "Douglas"@en .`},
+		{"CONSTRUCT when nothing is said", "GET", "?query=" + url.QueryEscape(`CONSTRUCT { _:b wdt:P1 "<&>" . wd:Q1 wdt:P2 wd:Q2 } WHERE { }`), "", "*/*", "", "application/rdf+xml",
+			`<rdf:Description rdf:nodeID="b1"><p:P1 xmlns:p="http://www.wikidata.org/prop/direct/">&lt;&amp;&gt;</p:P1></rdf:Description>` + "\n" +
+				`<rdf:Description rdf:about="http://www.wikidata.org/entity/Q1"><p:P2 xmlns:p="http://www.wikidata.org/prop/direct/" rdf:resource="http://www.wikidata.org/entity/Q2"/></rdf:Description>` + "\n</rdf:RDF>\n"},
+		{"DESCRIBE as rows", "GET", "?query=" + url.QueryEscape("DESCRIBE wd:Q1"), "", "application/sparql-results+json", "", "application/sparql-results+json", `"vars":["subject","predicate","object"]`},
+		{"rows are no triples", "GET", "?query=" + esc, "", "text/turtle, text/csv;q=0.1", "", "text/csv", "l,n\r\n"},
 	} {
 		status, head, text := do(t, c.method, s.URL+"/sparql"+c.path, c.contentType, c.accept, c.body)
 		if status != 200 || !strings.HasPrefix(head.Get("Content-Type"), c.wantType) || !strings.Contains(text, c.want) {
 			t.Errorf("%s: %d %s\n%s\nwant %s", c.name, status, head.Get("Content-Type"), text, c.want)
+		}
+	}
+}
+
+func TestSplitName(t *testing.T) {
+	for iri, want := range map[string]string{"http://x.example/a/P31": "P31", "http://x.example/a#1-b.c": "b.c", "http://x.example/12": "", "urn:x:y": "y", "http://x.example/ü/": ""} {
+		if namespace, local := splitName(iri); local != want || namespace+local != iri {
+			t.Errorf("%s: %s and %s", iri, namespace, local)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
 }
 
 // ServeHTTP answers a query sent by GET (?query=), by a POST form (query=) or as the body of a POST (application/sparql-query). The result's format is
-// chosen by ?format= (json, xml, csv, tsv) or Accept; XML when neither says. A User-Agent is required. ?maxQueryTimeMillis= shortens the time limit.
+// chosen by ?format= (json, xml, csv, tsv; for CONSTRUCT and DESCRIBE also ttl, nt, rdf) or Accept; XML when neither says, of results or of RDF. A User-Agent is required. ?maxQueryTimeMillis= shortens the time limit.
 func (h *SPARQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	if len(strings.TrimSpace(r.UserAgent())) < 5 {
@@ -140,9 +140,8 @@ func (h *SPARQL) answer(w http.ResponseWriter, r *http.Request, query string) {
 		defer cancel()
 	}
 	defer limitWriting(ctx, w)()
-	format := chooseFormat(r)
-	out := &response{w: w, format: format, max: h.graph.MaxResult()}
-	sink := newWriter(format, out)
+	out := &response{w: w, max: h.graph.MaxResult()}
+	sink := &negotiated{r: r, out: out, use: forRows}
 	err := h.graph.Stream(ctx, query, sink)
 	if err == nil {
 		err = sink.end()
@@ -166,7 +165,7 @@ func (h *SPARQL) answer(w http.ResponseWriter, r *http.Request, query string) {
 		if out.flush() != nil {
 			return // a client that is gone needs no error
 		}
-		if _, err := io.WriteString(w, "\n"+text); err == nil && format != formatJSON {
+		if _, err := io.WriteString(w, "\n"+text); err == nil && out.format != formatJSON {
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
 		}
