@@ -43,8 +43,8 @@ func actions(kind int, query, question string) []string {
 	switch kind {
 	case 1: // another query
 		return []string{search, ten, "stop()"}
-	case 2: // an early stop, then the right query
-		return []string{search, "stop()", run, "stop()"}
+	case 2: // early stops until no action is left, then the extraction
+		return []string{search, "stop()"}
 	case 3: // an empty result, then the right query
 		return []string{search, empty, run, "stop()"}
 	case 4: // no answer
