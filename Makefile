@@ -2,7 +2,7 @@
 FUZZTIME ?= 5s
 FUZZTIME_DIALECT ?= 30s
 
-.PHONY: help build test race lint lint-golangci fuzz integration engines replay bench-graph env-example confirm-slice demo bench ci
+.PHONY: help build test race lint lint-golangci fuzz integration engines replay bench-graph eval-slice env-example confirm-slice demo bench ci
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 18
@@ -43,6 +43,10 @@ engines: ## the dialect and the embedded graph against Virtuoso, Oxigraph and Bl
 
 replay: ## recorded runs of the published system through our loop: make replay LOG=path/to/qald10-log.json
 	go run ./tools/replay $(LOG)
+
+eval-slice: ## a benchmark run on a slice of Wikidata, killed ten times: make eval-slice SHARED=folder
+	go build -o "$${TMPDIR:-/tmp}/spinachbot-eval" ./cmd/spinachbot
+	go run ./tools/evalslice "$${TMPDIR:-/tmp}/spinachbot-eval" $(SHARED)
 
 confirm-slice: ## confirm the built-in slice against reference data: make confirm-slice SHARED=folder
 	go run ./tools/confirmslice -quiet $(SHARED)
