@@ -58,7 +58,7 @@ type Pairing struct {
 	Sum float64
 	// Upper is a proven upper limit of Sum: the same number when Exact.
 	Upper float64
-	// Exact tells that no pairing has a greater sum.
+	// Exact tells that no pairing has a greater sum, and none with this sum has more pairs.
 	Exact bool
 }
 
@@ -75,6 +75,9 @@ func Assign(ctx context.Context, gold, pred Rows, opt Options) Pairing {
 	g := mine(ctx, in, opt.MaxEdges)
 	m := newMatcher(ctx, in, g, cost)
 	m.run()
+	if !m.complete {
+		in.greedy(m.mateG, m.mateP)
+	}
 	p := Pairing{Pred: m.mateG, Shared: make([]int32, gold.Len())}
 	for i, q := range m.mateG {
 		if q < 0 {
@@ -95,9 +98,8 @@ func Assign(ctx context.Context, gold, pred Rows, opt Options) Pairing {
 			}
 		}
 		p.Upper = math.Max(p.Sum, math.Min(m.upper(unit)+lost, in.upper()))
-		p.Exact = p.Upper == p.Sum
 	}
-	if opt.Fewest && p.Exact && m.complete {
+	if opt.Fewest && p.Exact {
 		if fewest, ok := m.fewest(); ok {
 			p.FewestPairs = fewest
 		}
