@@ -139,6 +139,23 @@ func TestTriples(t *testing.T) {
 	}
 }
 
+func TestExplainServices(t *testing.T) {
+	q, err := Parse(`SELECT ?x { SERVICE wikibase:mwapi { bd:serviceParam wikibase:api "EntitySearch" ; wikibase:endpoint "www.wikidata.org" ; mwapi:search "cat" . ?x wikibase:apiOutputItem mwapi:item }
+		SERVICE wikibase:box { ?x wdt:P625 ?l . bd:serviceParam wikibase:cornerWest "Point(1 2)"^^geo:wktLiteral ; wikibase:cornerEast ?e } }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `Lists ?x.
+Conditions:
+  - found by MediaWiki's own search (EntitySearch on www.wikidata.org), asked with search "cat": gives ?x
+  - inside a box on the map with the corners Point(1 2) (west) and ?e (east):
+    - ?x: P625 → ?l
+`
+	if got := Explain(q, func(string) string { return "" }); got != want {
+		t.Errorf("got:\n%s", got)
+	}
+}
+
 func TestExplain(t *testing.T) {
 	labels := map[string]string{"P31": "instance of", "P279": "subclass of", "Q5": "human", "P569": "date of birth"}
 	q, err := Parse("SELECT ?x ?xLabel (COUNT(DISTINCT ?y) AS ?n) { ?x wdt:P31/wdt:P279* wd:Q5 ; wdt:P569 ?d . FILTER(YEAR(?d) >= 1900 && ?d != ?e) OPTIONAL { ?x p:P1 ?y } FILTER NOT EXISTS { ?x pq:P2 [] } SERVICE wikibase:label { bd:serviceParam wikibase:language '[AUTO_LANGUAGE],en' } } GROUP BY ?x ?xLabel ORDER BY DESC(?n) LIMIT 3")

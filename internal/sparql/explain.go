@@ -221,9 +221,9 @@ func (e *explainer) service(x *Service, level int) {
 	case AroundService:
 		e.line(level, "- within "+strings.Trim(param("radius"), `"`)+" km around "+param("center")+":")
 	case BoxService:
-		e.line(level, "- inside a box on the map:")
+		e.line(level, "- inside a box on the map"+boxCorners(x, e)+":")
 	case MWAPIService:
-		e.line(level, "- found by MediaWiki's own search ("+strings.Trim(param("api"), `"`)+" on "+strings.Trim(param("endpoint"), `"`)+")")
+		e.line(level, "- found by MediaWiki's own search ("+strings.Trim(param("api"), `"`)+" on "+strings.Trim(param("endpoint"), `"`)+")"+e.apiCall(x))
 		return
 	case SliceService, SampleService:
 		e.line(level, "- from a part only of:")
@@ -236,6 +236,43 @@ func (e *explainer) service(x *Service, level int) {
 	for _, p := range placePattern(x) {
 		e.pattern(p, level+1)
 	}
+}
+
+// boxCorners says which corners a box has, west and east or south-west and north-east.
+func boxCorners(x *Service, e *explainer) string {
+	var corners []string
+	for _, p := range x.Params() {
+		if at, ok := strings.CutPrefix(p.IRI, rdf.Wikibase+"corner"); ok {
+			corners = append(corners, e.term(p.Value)+" ("+strings.ToLower(at)+")")
+		}
+	}
+	if len(corners) == 0 {
+		return ""
+	}
+	return " with the corners " + strings.Join(corners, " and ")
+}
+
+// apiCall says what MediaWiki's API is asked for and which variables it fills.
+func (e *explainer) apiCall(x *Service) string {
+	var in, out []string
+	for _, p := range x.Params() {
+		if name, ok := strings.CutPrefix(p.IRI, rdf.Prefixes["mwapi"]); ok {
+			in = append(in, name+" "+e.term(p.Value))
+		}
+	}
+	for _, t := range x.Rest() {
+		if t.Subject.Kind == Var {
+			out = append(out, e.term(t.Subject))
+		}
+	}
+	s := ""
+	if len(in) > 0 {
+		s = ", asked with " + strings.Join(in, ", ")
+	}
+	if len(out) > 0 {
+		s += ": gives " + strings.Join(out, ", ")
+	}
+	return s
 }
 
 func (e *explainer) triples(t *Triples, level int) {

@@ -93,6 +93,11 @@ func TestRewriteOthers(t *testing.T) {
 			"SELECT ?x\nWITH {\n  SELECT ?x WHERE {\n    ?x wdt:P31 wd:Q5 .\n  }\n} AS %a\nWHERE {\n  INCLUDE %a\n}\n"},
 		{"scholarly", "SELECT ?a ?t { ?a wdt:P31 wd:Q13442814 ; wdt:P1476 ?t ; wdt:P50 ?p . ?p wdt:P27 wd:Q183 }", WDQS, RewriteOptions{},
 			"SELECT ?a ?t WHERE {\n  SERVICE wdsubgraph:scholarly_articles { ?a wdt:P31 wd:Q13442814 ; wdt:P1476 ?t ; wdt:P50 ?p . }\n  ?p wdt:P27 wd:Q183 .\n}\n"},
+		{"labels of articles come from their half", "SELECT ?a { ?a wdt:P31 wd:Q13442814 }", WDQS, RewriteOptions{Labels: true},
+			"SELECT ?a ?aLabel WHERE {\n  SERVICE wdsubgraph:scholarly_articles {\n    ?a wdt:P31 wd:Q13442814 .\n    OPTIONAL {\n      ?a rdfs:label ?aLabel_en .\n      FILTER(LANG(?aLabel_en) = \"en\")\n    }\n" +
+				"    OPTIONAL {\n      ?a rdfs:label ?aLabel_mul .\n      FILTER(LANG(?aLabel_mul) = \"mul\")\n    }\n" +
+				"    BIND(COALESCE(?aLabel_en, ?aLabel_mul, REPLACE(STR(?a), \"^http://www\\\\.wikidata\\\\.org/entity/\", \"\")) AS ?aLabel)\n  }\n" +
+				"  SERVICE wikibase:label { bd:serviceParam wikibase:language \"[AUTO_LANGUAGE],mul,en\" . }\n}\n"},
 		{"split graph opened", "SELECT ?a { SERVICE wdsubgraph:scholarly_articles { ?a wdt:P50 wd:Q1 } }", QLever, RewriteOptions{},
 			"PREFIX wd: <http://www.wikidata.org/entity/>\nPREFIX wdt: <http://www.wikidata.org/prop/direct/>\nSELECT ?a WHERE {\n  { ?a wdt:P50 wd:Q1 . }\n}\n"},
 		{"sums and products from left to right", "SELECT (1 - 2 + 3 AS ?a) (8 / 2 * 4 / 2 AS ?b) (1 + 2 + 3 * 4 AS ?c) { }", Standard, RewriteOptions{},

@@ -16,10 +16,10 @@ func (r *rewriter) toWDQS() {
 		}
 	}
 	r.dropDeclarations()
-	r.scholarly()
 	if r.o.Labels && r.q.Form == Select {
 		r.addLabels()
 	}
+	r.scholarly()
 	r.declareUnknown()
 }
 
@@ -96,9 +96,13 @@ func (r *rewriter) scholarlyGroup(s *SelectQuery, g *Group) {
 		}
 		inner.Patterns = append(inner.Patterns, p)
 	}
+	languages := []string{r.o.Language, "mul"}
+	if r.o.Language != "en" {
+		languages = append(languages, "en")
+	}
 	for _, it := range s.Items {
 		if base, ok := isLabelVar(it.Var); ok && articles[base] && strings.HasSuffix(it.Var, "Label") {
-			inner.Patterns = append(inner.Patterns, r.labels(varTerm(base), rdf.RDFSLabel, it.Var, []string{r.o.Language, "mul", "en"}, articles)...)
+			inner.Patterns = append(inner.Patterns, r.labels(varTerm(base), rdf.RDFSLabel, it.Var, languages, articles)...)
 		}
 	}
 	out[at] = &Service{Name: iriTerm(scholarlyService), Group: inner}
