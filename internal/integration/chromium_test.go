@@ -4,11 +4,17 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -16,6 +22,7 @@ import (
 type tab struct {
 	t   *testing.T
 	ctx context.Context
+	axe string // source of axe-core
 }
 
 // newTab starts a browser with an empty profile. It is gone, with its whole profile, at the end of the test.
@@ -37,7 +44,7 @@ func newTab(t *testing.T, width, height int64) *tab {
 	t.Cleanup(stop)
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	t.Cleanup(cancel)
-	p := &tab{t, ctx}
+	p := &tab{t: t, ctx: ctx}
 	p.do(chromedp.EmulateViewport(width, height))
 	return p
 }
@@ -49,3 +56,117 @@ func (p *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 		p.t.Fatal(err)
 	}
 }
+
+func (p *tab) open(address string) {
+	p.t.Helper()
+	p.do(chromedp.Navigate(address))
+}
+
+// eval gives the value of a JavaScript expression.
+func eval[T any](p *tab, expression string) T {
+	p.t.Helper()
+	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		p.t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+// until waits for the page to be loaded and a JavaScript expression to be true, also while the page changes.
+func (p *tab) until(expression string) {
+	p.t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		if ok, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](`document.readyState === "complete" && !!(`+expression+`)`)); err == nil && ok {
+			return
+		}
+	}
+	p.shot(filepath.Join(os.TempDir(), "integration-failed.png"))
+	p.t.Fatalf("not in time: %s\nat %s, status %q, message %q", expression, eval[string](p, "location.href"), eval[string](p, "document.querySelector('#status')?.textContent ?? ''"),
+		eval[string](p, "document.querySelector('#toast')?.textContent ?? ''"))
+}
+
+// keyCodes are the keys that are no characters.
+var keyCodes = map[string]input.DispatchKeyEventParams{
+	"Enter": {Key: "Enter", Code: "Enter", Text: "\r", WindowsVirtualKeyCode: 13}, "Escape": {Key: "Escape", Code: "Escape", WindowsVirtualKeyCode: 27},
+	"Tab": {Key: "Tab", Code: "Tab", WindowsVirtualKeyCode: 9}, "ArrowRight": {Key: "ArrowRight", Code: "ArrowRight", WindowsVirtualKeyCode: 39},
+	"SelectAll": {Key: "a", Code: "KeyA", Modifiers: 2, WindowsVirtualKeyCode: 65, Commands: []string{"selectAll"}}, "Run": {Key: "Enter", Code: "Enter", Modifiers: 2, WindowsVirtualKeyCode: 13},
+}
+
+// press presses keys one after the other: the names of keyCodes, or a character. As at a real keyboard, a character is typed only if the page does not take the key.
+func (p *tab) press(keys ...string) {
+	p.t.Helper()
+	for _, k := range keys {
+		e, named := keyCodes[k]
+		if !named {
+			e = input.DispatchKeyEventParams{Key: k, Text: k}
+		}
+		e.Type = input.DispatchKeyEventTypeKeyDown
+		if e.Text == "" {
+			e.Type = input.DispatchKeyEventTypeRawKeyDown
+		}
+		if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, e); err != nil {
+			p.t.Fatalf("key %s: %v", k, err)
+		}
+		e.Type, e.Text, e.Commands = input.DispatchKeyEventTypeKeyUp, "", nil
+		if _, err := chromedp.Call(p.ctx, input.DispatchKeyEvent, e); err != nil {
+			p.t.Fatalf("key %s: %v", k, err)
+		}
+	}
+}
+
+// typeText types a text character by character.
+func (p *tab) typeText(text string) {
+	p.t.Helper()
+	for _, r := range text {
+		p.press(string(r))
+	}
+}
+
+// scheme makes the page light or dark.
+func (p *tab) scheme(name string) {
+	p.t.Helper()
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// shot writes what is seen to a file.
+func (p *tab) shot(name string) {
+	p.t.Helper()
+	r, err := chromedp.Call(p.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := os.WriteFile(name, r.Data, 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// accessible holds the view against axe-core's rules, light and dark. What axe calls serious or critical fails the test.
+func (p *tab) accessible(view string) {
+	p.t.Helper()
+	if p.axe == "" {
+		path := os.Getenv("AXE_CORE")
+		source, err := os.ReadFile(path)
+		if err != nil {
+			p.t.Fatalf("axe-core is missing (AXE_CORE names its axe.min.js; .ci/integration.sh installs it): %v", err)
+		}
+		p.axe = string(source)
+	}
+	for _, scheme := range []string{"light", "dark"} {
+		p.scheme(scheme)
+		p.do(chromedp.Evaluate[chromedp.Void](p.axe))
+		found, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]string](`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.filter(v => v.impact === "serious" || v.impact === "critical")
+			.flatMap(v => v.nodes.map(n => v.impact + " " + v.id + ": " + n.html.slice(0, 200) + " " + n.failureSummary.replaceAll("\n", " "))))`, chromedp.EvalAwaitPromise))
+		if err != nil {
+			p.t.Fatalf("axe on %s: %v", view, err)
+		}
+		if len(found) > 0 {
+			p.t.Errorf("%s, %s: axe-core finds\n%s", view, scheme, strings.Join(found, "\n"))
+		}
+	}
+	p.scheme("light")
+}
+
+// quote writes a string for JavaScript.
+func quote(s string) string { return fmt.Sprintf("%q", s) }

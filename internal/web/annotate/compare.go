@@ -85,7 +85,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 		}
 	}
 	d := c.Candidate
-	data.Page = pageData{Candidate: id, Resolution: true, Who: who, Version: data.Final.Version, Query: start.Query, Question: start.Question, Note: start.Note, Verdict: start.Verdict,
+	data.Page = pageData{Candidate: id, Resolution: true, Who: who, Version: data.Final.Version, Query: start.Query, Question: start.Question, Note: start.Note, Verdict: start.Verdict, Reason: start.Reason,
 		Cleaned: startQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: "/?" + f.Query(), Filter: f.Query()}
 	for _, x := range decided {
 		data.Page.Works = append(data.Page.Works, pageWork{x.Query, x.Question, x.Verdict, x.Reason})

@@ -83,6 +83,7 @@ type pageData struct {
 	Question   string          `json:"question"`
 	Note       string          `json:"note"`
 	Verdict    dataset.Verdict `json:"verdict"`
+	Reason     string          `json:"reason"`
 	Cleaned    string          `json:"cleaned"`
 	Trimmed    string          `json:"trimmed"`
 	Precise    string          `json:"precise,omitempty"`

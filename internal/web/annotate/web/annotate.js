@@ -157,7 +157,7 @@ function startEditor() {
   const store = "draft:" + data.candidate + ":" + (data.resolution ? "" : data.who);
   const now = () => ({ query: fields.query.value, question: fields.question.value, note: fields.note.value });
   const equal = (a, b) => a.query === b.query && a.question === b.question && a.note === b.note;
-  let version = data.version, saved = { query: data.query, question: data.question, note: data.note }, verdict = data.verdict, reason = "";
+  let version = data.version, saved = { query: data.query, question: data.question, note: data.note }, verdict = data.verdict, reason = data.reason;
   let timer, checkTimer, queue = Promise.resolve(), stuck = false, marks = [];
   const body = (more = {}) => ({ candidate: data.candidate, resolution: data.resolution, version, filter: data.filter, ...now(), ...more });
   const remember = () => { try { localStorage.setItem(store, JSON.stringify({ version, at: Date.now(), ...now() })); } catch { status("this browser keeps no copy", "bad"); } };

@@ -1,0 +1,337 @@
+//go:build integration
+
+package integration
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/dataset/datasettest"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/sandbox"
+)
+
+type sliceGraph struct{ g *embedded.Graph }
+
+func (s sliceGraph) Query(q string) (*kg.Table, error) { return s.g.Query(context.Background(), q) }
+func (s sliceGraph) Labels(ids []string) (map[string]string, error) {
+	return s.g.Labels(context.Background(), ids, []string{"en"})
+}
+
+// annotation is a harvest's folder with the page on it, on an address that stays when the program is started again.
+type annotation struct {
+	t         *testing.T
+	bin, dir  string
+	addr      string
+	program   *exec.Cmd
+	shots     string   // folder of the screenshots
+	questions []string // of the suggestions, by candidate
+}
+
+func newAnnotation(t *testing.T) *annotation {
+	t.Helper()
+	g, err := sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &annotation{t: t, bin: binary(t), dir: filepath.Join(t.TempDir(), "harvest"), shots: os.Getenv("ANNOTATE_SHOTS")}
+	if a.shots == "" {
+		a.shots = t.TempDir()
+	}
+	cs, err := datasettest.Write(a.dir, sliceGraph{g})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cs {
+		a.questions = append(a.questions, c.Suggestion.Natural)
+	}
+	l, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.addr = l.Addr().String()
+	l.Close()
+	a.start()
+	t.Cleanup(a.kill)
+	return a
+}
+
+// start starts the program and waits for the address that it prints.
+func (a *annotation) start() {
+	a.t.Helper()
+	a.program = exec.CommandContext(context.Background(), a.bin, "dataset", "annotate", "--kg", "embedded", "--addr", a.addr, a.dir)
+	a.program.Stderr = os.Stderr
+	a.program.Env = []string{"HOME=" + a.dir, "PATH=" + os.Getenv("PATH")}
+	out, err := a.program.StdoutPipe()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if err := a.program.Start(); err != nil {
+		a.t.Fatal(err)
+	}
+	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || strings.TrimSpace(line) != "http://"+a.addr+"/" {
+		a.t.Fatalf("the program prints %q (%v)", line, err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+}
+
+// kill ends the program as kill -9 does.
+func (a *annotation) kill() {
+	_ = a.program.Process.Kill()
+	_ = a.program.Wait()
+}
+
+func (a *annotation) url(path string) string { return "http://" + a.addr + path }
+
+// view checks a view's accessibility and keeps its picture.
+func (a *annotation) view(p *tab, name string) {
+	a.t.Helper()
+	p.accessible(name)
+	p.shot(filepath.Join(a.shots, name+".png"))
+}
+
+// signIn gives a name on the first page, by keyboard.
+func (a *annotation) signIn(p *tab, name string) {
+	p.open(a.url("/name"))
+	p.until(`document.activeElement.name === "name"`)
+	p.press("SelectAll")
+	p.typeText(name)
+	p.press("Enter")
+	p.until(`document.body.dataset.page === "queue"`)
+}
+
+// on is the JavaScript condition that a candidate's page of a kind is there and its script is ready.
+func on(kind string, n int) string {
+	return fmt.Sprintf(`document.body.dataset.page === %q && location.pathname.endsWith(%q) && document.querySelector("#remarks").childElementCount > 0`, kind, datasettest.ID(n))
+}
+
+// insert takes the model's natural question.
+func insert(p *tab) {
+	p.press("2")
+	p.until(`document.activeElement.id === "question" && document.activeElement.value.length > 20`)
+	p.press("Escape")
+}
+
+// trim takes the trimmed query and runs it.
+func trim(p *tab) {
+	p.press("t", "r")
+	p.until(`document.querySelector("#result-note").textContent.includes("now")`)
+}
+
+// exclude gives the n-th reason.
+func exclude(p *tab, reason string) {
+	p.press("x")
+	p.until(`document.querySelector("#exclude").open`)
+	p.press(reason, "Enter")
+}
+
+// Ten candidates are annotated, validated and resolved with nothing but the keyboard. The program is killed while text is typed. What comes out passes `dataset verify`.
+func TestAnnotateByKeyboard(t *testing.T) {
+	a := newAnnotation(t)
+	p := newTab(t, 1280, 720)
+	p.open(a.url("/name"))
+	a.view(p, "name")
+	a.signIn(p, "Ada")
+	a.view(p, "queue")
+	a.first(p)
+	a.signIn(p, "Ben")
+	a.second(p)
+	a.resolve(p)
+	a.release()
+}
+
+// first is Ada's part.
+func (a *annotation) first(p *tab) {
+	p.press("j", "Enter")
+	for n := 1; n <= 10; n++ {
+		p.until(on("item", n))
+		switch n {
+		case 3:
+			a.killWhileTyping(p)
+			p.press("Escape", "i")
+		case 4, 5:
+			insert(p)
+			trim(p)
+			if n == 5 {
+				a.view(p, "item")
+				a.itemViews(p)
+			}
+			p.press("m")
+		case 7:
+			exclude(p, "1")
+		case 10:
+			exclude(p, "7")
+		default:
+			insert(p)
+			p.press("i")
+		}
+	}
+	// Ten verdicts are given, the box is empty; the last one is taken back and given again.
+	p.until(`document.body.dataset.page === "queue"`)
+	p.press("u")
+	p.until(on("item", 10))
+	exclude(p, "7")
+	p.until(`document.body.dataset.page === "queue"`)
+}
+
+// killWhileTyping kills the program twice: while the page stays open, and with the page gone as well.
+func (a *annotation) killWhileTyping(p *tab) {
+	question := a.questions[2]
+	third := len(question) / 3
+	p.press("w")
+	p.typeText(question[:third])
+	p.until(`document.querySelector("#status").textContent.startsWith("saved")`)
+	p.typeText(question[third : third+10])
+	a.kill()
+	p.typeText(question[third+10 : 2*third])
+	p.until(`document.querySelector("#status").textContent.includes("kept in this browser")`)
+	a.view(p, "server-away")
+	a.start()
+	p.until(`document.querySelector("#status").textContent.startsWith("saved")`)
+	p.open(a.url("/item/" + datasettest.ID(3)))
+	p.until(on("item", 3) + ` && document.querySelector("#question").value === ` + quote(question[:2*third]))
+
+	a.kill()
+	p.press("w")
+	eval[any](p, `document.querySelector("#question").setSelectionRange(1e6, 1e6)`)
+	p.typeText(question[2*third:])
+	p.until(`localStorage.length > 0`)
+	p.open("about:blank")
+	a.start()
+	p.open(a.url("/item/" + datasettest.ID(3)))
+	p.until(on("item", 3) + ` && !document.querySelector("#banner").hidden`)
+	a.view(p, "unsaved")
+	p.press("Enter") // the focus is on “Take it”
+	p.until(`document.querySelector("#question").value === ` + quote(question) + ` && document.querySelector("#status").textContent.startsWith("saved")`)
+}
+
+// itemViews looks at what a candidate's page shows on demand.
+func (a *annotation) itemViews(p *tab) {
+	for _, tab := range []string{"guide", "model", "trim"} {
+		eval[any](p, `document.querySelector("#tab-`+tab+`").focus()`)
+		eval[any](p, `document.querySelector("#tab-`+tab+`").click()`)
+		a.view(p, "item-"+tab)
+	}
+	eval[any](p, `document.activeElement.blur()`)
+	p.press("?")
+	p.until(`document.querySelector("#help").open`)
+	a.view(p, "keys")
+	p.press("Escape")
+	p.press("x")
+	p.until(`document.querySelector("#exclude").open`)
+	a.view(p, "exclude")
+	p.press("Escape")
+	p.until(`!document.querySelector("#exclude").open`)
+}
+
+// second is Ben's part: he differs on the first, the fourth and the ninth.
+func (a *annotation) second(p *tab) {
+	p.press("2") // the box to validate
+	p.until(`location.search.includes("validate")`)
+	p.press("Enter")
+	for n := 1; n <= 10; n++ {
+		p.until(on("item", n))
+		if n == 2 && eval[bool](p, `document.body.textContent.includes(`+quote(a.questions[1])+`) && document.querySelector("#question").value !== ""`) {
+			a.t.Error("Ben sees Ada's question before his verdict")
+		}
+		switch n {
+		case 1, 9:
+			exclude(p, "4")
+		case 4:
+			insert(p)
+			p.press("i")
+		case 5:
+			trim(p)
+			p.press("m")
+		case 7:
+			exclude(p, "1")
+		case 10:
+			exclude(p, "7")
+		default:
+			p.press("i")
+		}
+		p.until(on("compare", n))
+		switch n {
+		case 1:
+			a.view(p, "compare")
+			p.press("j")
+		case 4, 9:
+			p.press("j")
+		default:
+			p.press("c")
+		}
+	}
+	p.until(`document.body.dataset.page !== "compare" || location.pathname.endsWith(` + quote(datasettest.ID(1)) + `)`)
+}
+
+// resolve settles the three disputes: Ada's work, Ada's modified query run again, Ben's.
+func (a *annotation) resolve(p *tab) {
+	p.open(a.url("/"))
+	p.press("6")
+	p.until(`document.querySelectorAll("a.row").length === 3`)
+	a.view(p, "disputed")
+	p.press("v")
+	p.until(`document.body.dataset.page === "agreement"`)
+	// Ada: include 6, modify 2, exclude 2. Ben: include 5, modify 1, exclude 4. Equal: 7 of 10. Chance: (6*5 + 2*1 + 2*4)/100 = 0.40. Kappa: 0.30/0.60.
+	if text := eval[string](p, `document.querySelector(".card .figures").textContent`); text != "10 in common70 % observed agreement0.50 Cohen’s kappa" {
+		a.t.Errorf("agreement: %s", text)
+	}
+	a.view(p, "agreement")
+	p.press("Enter") // the first dispute
+	p.until(on("compare", 1))
+	p.press("a")
+	p.until(`document.querySelector("#verdict").textContent === "include"`)
+	p.press("c")
+	p.until(on("compare", 4))
+	p.press("a")
+	p.until(`document.querySelector("#verdict").textContent === "modify"`)
+	p.press("c")
+	p.until(`document.querySelector("#toast").textContent.includes("Run the changed query first")`)
+	p.press("r")
+	p.until(`document.querySelector("#result-note").textContent.includes("12 rows")`)
+	p.press("c")
+	p.until(on("compare", 9))
+	p.press("b")
+	p.until(`document.querySelector("#verdict").textContent === "exclude"`)
+	p.press("c")
+	p.until(`document.body.dataset.page === "queue" && document.querySelectorAll("a.row").length === 0`)
+	p.press("7")
+	p.until(`document.querySelectorAll("a.row").length === 10`)
+	a.view(p, "resolved")
+	p.open(a.url("/history/" + datasettest.ID(4)))
+	a.view(p, "history")
+}
+
+// release exports what came out and verifies it.
+func (a *annotation) release() {
+	a.t.Helper()
+	file := filepath.Join(a.dir, "bench.json")
+	for _, args := range [][]string{{"export", "--out", file, a.dir}, {"verify", "--kg", "embedded", "--json", a.dir}, {"verify", "--kg", "embedded", file}, {"split", "--dev", "3", a.dir}, {"card", a.dir}} {
+		cmd := exec.CommandContext(context.Background(), a.bin, append([]string{"dataset"}, args...)...)
+		cmd.Env = []string{"HOME=" + a.dir}
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			a.t.Errorf("dataset %v: %v\n%s", args, err, out)
+		}
+		if args[0] == "verify" && args[len(args)-1] == a.dir && !strings.Contains(string(out), `{"summary":{"items":7,"status":{"same":7}}}`) {
+			a.t.Errorf("verify: %s", out)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if strings.Contains(string(text), "hint:") || !strings.Contains(string(text), strings.ReplaceAll(a.questions[2], `"`, `\"`)) {
+		a.t.Errorf("the export holds a trimmed hint, or lacks the question that was typed: %s", text)
+	}
+}
