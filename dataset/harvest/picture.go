@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/dataset"
@@ -32,7 +33,7 @@ func steps(c dataset.Counts) []step {
 	return []step{
 		{"discussions", c.Discussions, nil},
 		{"with a query", c.WithQuery, []dataset.Reason{dataset.NoQuery, dataset.BotOnly, dataset.BadShortLink}},
-		{"that may be run", c.Valid, []dataset.Reason{dataset.SyntaxError, dataset.Update, dataset.RefusedHost}},
+		{"that may be run", c.Valid, []dataset.Reason{dataset.Update, dataset.SyntaxError, dataset.RefusedHost}},
 		{"answered", c.Run, []dataset.Reason{dataset.Timeout, dataset.Failed, dataset.EndpointDown, dataset.SyntaxError, dataset.RefusedHost}},
 		{"staged", c.Staged, []dataset.Reason{dataset.TooLarge, dataset.Empty, dataset.Scholarly}},
 	}
@@ -49,6 +50,7 @@ const (
 func Picture(w io.Writer, f dataset.Funnel) error {
 	const width, left, full = 960, 170, 460
 	bars := steps(f.Total)
+	untold := maps.Clone(f.Total.Rejected) // reasons not told yet
 	yearsTop := 96 + len(bars)*58 + 40
 	height := yearsTop + 250
 	var b strings.Builder
@@ -69,7 +71,7 @@ func Picture(w io.Writer, f dataset.Funnel) error {
 		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="30" rx="3" fill="%s"/>`, left, y, max(length, 1), colour)
 		fmt.Fprintf(&b, `<text x="%.1f" y="%d" font-weight="600">%s</text>`+"\n", float64(left)+length+10, y+20, shareText(s.n, f.Total.Discussions))
 		if i > 0 {
-			fmt.Fprintf(&b, `<text x="%d" y="%d" font-size="12" fill="#8a4b2a">%s</text>`+"\n", left, y-8, html.EscapeString(lost(s, bars[i-1].n, f.Total)))
+			fmt.Fprintf(&b, `<text x="%d" y="%d" font-size="12" fill="#8a4b2a">%s</text>`+"\n", left, y-8, html.EscapeString(lost(s, bars[i-1].n, untold)))
 		}
 	}
 	years(&b, f, yearsTop, width)
@@ -99,20 +101,23 @@ func shareText(n, of int) string {
 	return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(of))
 }
 
-// lost names what fell out between two bars. Reasons that occur at two bars (a query that the dialect reads and the endpoint refuses) are named at the first.
-func lost(s step, before int, total dataset.Counts) string {
-	if before == s.n {
+// lost names what fell out between two bars. A reason that occurs at two bars (a query that the dialect reads and the endpoint refuses) is told at the first as far as that
+// one lost discussions, and its rest at the second.
+func lost(s step, before int, untold map[dataset.Reason]int) string {
+	left := before - s.n
+	if left == 0 {
 		return ""
 	}
-	var parts []string
+	text, sep := fmt.Sprintf("− %d", left), ": "
 	for _, r := range s.lost {
-		if n := total.Rejected[r]; n > 0 && n <= before-s.n {
-			parts = append(parts, fmt.Sprintf("%s %d", reasonWords[r], n))
+		n := min(untold[r], left)
+		if n <= 0 {
+			continue
 		}
-	}
-	text := fmt.Sprintf("− %d", before-s.n)
-	if len(parts) > 0 {
-		text += ": " + strings.Join(parts, ", ")
+		untold[r] -= n
+		left -= n
+		text += fmt.Sprintf("%s%s %d", sep, reasonWords[r], n)
+		sep = ", "
 	}
 	return text
 }
@@ -129,7 +134,10 @@ func years(b *strings.Builder, f dataset.Funnel, top, width int) {
 	}
 	base := top + 28 + height
 	fmt.Fprintf(b, `<text x="32" y="%d" font-weight="600">By year</text>`+"\n", top)
-	fmt.Fprintf(b, `<text x="%d" y="%d" font-size="12" fill="#5b6773" text-anchor="end">discussions, of them with a query, of them staged</text>`+"\n", width-right, top)
+	for i, l := range []struct{ colour, name string }{{"#dfe7ef", "discussions"}, {barColour, "with a query"}, {stagedColour, "staged"}} {
+		x := width - right - 330 + i*115
+		fmt.Fprintf(b, `<rect x="%d" y="%d" width="12" height="12" rx="2" fill="%s"/><text x="%d" y="%d" font-size="12" fill="#5b6773">%s</text>`+"\n", x, top-11, l.colour, x+18, top, l.name)
+	}
 	for _, share := range []float64{0.5, 1} {
 		y := float64(base) - share*height
 		fmt.Fprintf(b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="%s"/><text x="%d" y="%.1f" font-size="12" fill="#5b6773" text-anchor="end">%.0f</text>`+"\n",
