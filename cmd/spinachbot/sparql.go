@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,7 @@ type sparqlCommand struct {
 	stderr   io.Writer
 	failed   bool
 	reader   sparql.Reader
+	allow    func(iri string) bool // of check; nil for any
 }
 
 // runSPARQL is the command "sparql". Labels come from the built-in graph.
@@ -79,6 +81,11 @@ func runSPARQLWith(ctx context.Context, args []string, stdin io.Reader, stdout, 
 	fs.BoolVar(&c.json, "json", false, "JSON lines in and out")
 	fs.StringVar(&c.labels, "labels", "", "format: labels as comments at the line's end (comment), or in place of the numbers (replace)")
 	fs.StringVar(&c.language, "language", "en", "language of labels, and what rewrite puts for [AUTO_LANGUAGE]")
+	fs.Func("services", "check: the only addresses that SERVICE and FROM may name, separated by commas; \"\" for none (default: any)", func(s string) error {
+		listed := strings.Split(s, ",")
+		c.allow = func(iri string) bool { return iri != "" && slices.Contains(listed, iri) }
+		return nil
+	})
 	fs.BoolVar(&c.oneLine, "one-line", false, "format: all on one line; drops comments and says so")
 	fs.BoolVar(&c.url, "url", false, "format: as a link to the query service's page")
 	fs.BoolVar(&c.posting, "posting", false, "format: the posting form, safe in a wiki template")
@@ -316,7 +323,7 @@ func (c *sparqlCommand) check(q *sparql.Query, out *sparqlLine) {
 	ids := sparql.Identifiers(q)
 	entities, properties, features := sparql.IDs(ids, false), sparql.IDs(ids, true), sparql.Features(q)
 	out.OK, out.Form, out.Metrics, out.Entities, out.Properties, out.Features = &yes, q.Form.String(), &m, &entities, &properties, &features
-	out.Pattern, out.Problems = sparql.Shape(q), sparql.Check(q, nil)
+	out.Pattern, out.Problems = sparql.Shape(q), sparql.Check(q, c.allow)
 }
 
 func (c *sparqlCommand) format(ctx context.Context, q *sparql.Query, out *sparqlLine) error {
