@@ -84,6 +84,16 @@ func (a *Answer) addRow(cells, columns []int32) {
 	a.Columns = append(a.Columns, columns...)
 }
 
+// spread puts the cells of row i under their columns, renamed; -1 is unbound. out has a place for every column.
+func (a *Answer) spread(i int, rename, out []int32) {
+	for c := range out {
+		out[c] = -1
+	}
+	for j := a.Rows.Starts[i]; j < a.Rows.Starts[i+1]; j++ {
+		out[a.Columns[j]] = rename[a.Rows.Tokens[j]]
+	}
+}
+
 // column gives the number of a column, a new one when the name is new. The number of names is small or the table is hostile; both are quick with hint, the place
 // after the column found last.
 func (a *Answer) column(name string, hint int, index map[string]int32) int32 {

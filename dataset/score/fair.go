@@ -108,12 +108,7 @@ func goldLabels(gold *Answer, value []int32) map[int32]int32 {
 	names := map[int32]int32{}
 	row := make([]int32, len(gold.Vars))
 	for i := range gold.Rows.Len() {
-		for c := range row {
-			row[c] = -1
-		}
-		for j := gold.Rows.Starts[i]; j < gold.Rows.Starts[i+1]; j++ {
-			row[gold.Columns[j]] = value[gold.Rows.Tokens[j]]
-		}
+		gold.spread(i, value, row)
 		for c, text := range row {
 			if of[c] < 0 || text < 0 || row[of[c]] < 0 {
 				continue

@@ -111,7 +111,7 @@ func rowMajor(ctx context.Context, gold, pred Rows, lim Limits) Score {
 		return 2 * recall / (recall + float64(n+k-pairs))
 	}
 	s := Score{F1: f1(p.Sum, p.Pairs), GoldRows: n, PredRows: k, Pairs: p.Pairs, Recall: p.Sum}
-	s.EM = p.Exact && p.Pairs == n && n == k && full(p, gold)
+	s.EM = n == k && full(p, gold) // certain even where the search had to stop
 	if s.EM {
 		s.F1 = 1
 	}
@@ -174,7 +174,7 @@ func GRASP(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	if !p.Exact {
 		top := Score{}
 		top.finish(p.Upper, float64(n)-p.Upper, float64(k-min(n, k)))
-		s.EM, s.Upper = false, math.Max(s.F1, top.F1)
+		s.Upper = math.Max(s.F1, top.F1)
 	}
 	return s
 }
@@ -207,12 +207,7 @@ func eachRow(a *Answer, rename []int32, f func(key string)) {
 	cells := make([]int32, len(a.Vars))
 	key := make([]byte, 4*len(a.Vars))
 	for i := range a.Rows.Len() {
-		for c := range cells {
-			cells[c] = -1
-		}
-		for j := a.Rows.Starts[i]; j < a.Rows.Starts[i+1]; j++ {
-			cells[a.Columns[j]] = rename[a.Rows.Tokens[j]]
-		}
+		a.spread(i, rename, cells)
 		for c, id := range cells {
 			key[4*c], key[4*c+1], key[4*c+2], key[4*c+3] = byte(id), byte(id>>8), byte(id>>16), byte(id>>24)
 		}
