@@ -2,7 +2,7 @@
 FUZZTIME ?= 5s
 FUZZTIME_DIALECT ?= 30s
 
-.PHONY: help build test race lint lint-golangci fuzz integration engines replay bench-graph eval-slice env-example confirm-slice demo bench ci
+.PHONY: help build test race lint lint-golangci fuzz integration engines replay bench-graph eval-slice env-example confirm-slice demo bench bench-harvest ci
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 18
@@ -50,6 +50,10 @@ eval-slice: ## a benchmark run on a slice of Wikidata, killed ten times: make ev
 
 confirm-slice: ## confirm the built-in slice against reference data: make confirm-slice SHARED=folder
 	go run ./tools/confirmslice -quiet $(SHARED)
+
+bench-harvest: ## ten years of a busy forum harvested from a local wiki: time and memory
+	go build -o "$${TMPDIR:-/tmp}/spinachbot-bench" ./cmd/spinachbot
+	go run ./tools/benchharvest "$${TMPDIR:-/tmp}/spinachbot-bench"
 
 env-example: ## write .env.example from the list of settings
 	go run ./cmd/spinachbot config print --example > .env.example
