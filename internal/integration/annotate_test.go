@@ -164,7 +164,11 @@ func (a *annotation) first(p *tab) {
 			trim(p)
 			if n == 5 {
 				a.view(p, "item")
+				p.scheme("dark")
+				p.shot(filepath.Join(a.shots, "item-dark.png"))
+				p.scheme("light")
 				a.itemViews(p)
+				a.twoTabs(p)
 			}
 			p.press("m")
 		case 7:
@@ -215,6 +219,31 @@ func (a *annotation) killWhileTyping(p *tab) {
 	p.until(`document.querySelector("#question").value === ` + quote(question) + ` && document.querySelector("#status").textContent.startsWith("saved")`)
 }
 
+// twoTabs lets another tab save first: the page says so, and both texts stay in the history.
+func (a *annotation) twoTabs(p *tab) {
+	question := a.questions[4]
+	p.until(`document.querySelector("#status").textContent.startsWith("saved")`)
+	other := eval[float64](p, `(async () => {
+		const d = JSON.parse(document.querySelector("#data").textContent);
+		const send = (version) => fetch("/api/save", {method: "POST", headers: {"Content-Type": "application/json"}, body: JSON.stringify({candidate: d.candidate, version, query: document.querySelector("#query").value, question: "From another tab?"})});
+		for (let v = 0; v < 20; v++) { const r = await send(v); if (r.ok) return v + 1; }
+		return 0;
+	})()`)
+	if other == 0 {
+		a.t.Fatal("the other tab could not save")
+	}
+	p.press("w")
+	p.typeText(" ")
+	p.until(`!document.querySelector("#banner").hidden && document.querySelector("#banner").textContent.includes("From another tab?")`)
+	a.view(p, "conflict")
+	p.press("Enter") // the focus is on “Go on with mine”
+	p.until(`document.querySelector("#status").textContent.startsWith("saved")`)
+	if got := eval[string](p, `document.querySelector("#question").value`); strings.TrimSpace(got) != question {
+		a.t.Errorf("after the conflict the question is %q", got)
+	}
+	eval[any](p, `document.activeElement.blur()`)
+}
+
 // itemViews looks at what a candidate's page shows on demand.
 func (a *annotation) itemViews(p *tab) {
 	for _, tab := range []string{"guide", "model", "trim"} {
@@ -222,6 +251,15 @@ func (a *annotation) itemViews(p *tab) {
 		eval[any](p, `document.querySelector("#tab-`+tab+`").click()`)
 		a.view(p, "item-"+tab)
 	}
+	tip := eval[string](p, `(() => {
+		const r = document.querySelector("#highlight [data-id=P2044]").getBoundingClientRect();
+		document.dispatchEvent(new MouseEvent("mousemove", {clientX: r.x + 3, clientY: r.y + 3}));
+		return document.querySelector("#tip").hidden ? "" : document.querySelector("#tip").textContent;
+	})()`)
+	if !strings.HasPrefix(tip, "P2044 · elevation above sea level") {
+		a.t.Errorf("the tip over P2044 says %q", tip)
+	}
+	eval[any](p, `document.dispatchEvent(new MouseEvent("mousemove", {clientX: 1, clientY: 1}))`)
 	eval[any](p, `document.activeElement.blur()`)
 	p.press("?")
 	p.until(`document.querySelector("#help").open`)
@@ -264,6 +302,9 @@ func (a *annotation) second(p *tab) {
 		switch n {
 		case 1:
 			a.view(p, "compare")
+			p.scheme("dark")
+			p.shot(filepath.Join(a.shots, "compare-dark.png"))
+			p.scheme("light")
 			p.press("j")
 		case 4, 9:
 			p.press("j")

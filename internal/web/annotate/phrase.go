@@ -64,6 +64,7 @@ func (c *comparer) add(kind, key string, said bool, text string, at sparql.Span)
 	c.seen[kind+"\x00"+key] = true
 	if said {
 		text, _, _ = strings.Cut(text, ": ") // what to do about it is of no use any more
+		text = strings.TrimSuffix(text, ".")
 	}
 	r := Remark{Kind: kind, Said: said, Text: text}
 	if at.End > at.Start {

@@ -407,16 +407,16 @@ function startEditor() {
   key("h", "history", () => link("#history-link"));
   key("Escape", "leave a field", () => {});
 
+  if (data.resolution) showVerdict(verdict); else if (version) status("saved", "ok");
   let draft = null;
   try { draft = JSON.parse(localStorage.getItem(store)); } catch { forget(); }
   if (draft && !equal(draft, saved)) {
     status("unsaved text found", "bad");
     banner("Text of " + new Date(draft.at).toLocaleString("en-GB") + " did not reach the server" + (draft.version === version ? "." : "; another text was saved since."), [
-      ["Take it", () => { put(draft); save(); fields.question.focus(); }], ["Discard it", () => { forget(); status(""); }]], both(draft));
+      ["Take it", () => { put(draft); save(); fields.question.focus(); }], ["Discard it", () => { forget(); status("discarded"); }]], both(draft));
   } else forget();
   paint();
   check();
-  if (data.resolution) showVerdict(verdict); else if (version) status("saved", "ok");
   return { flush };
 }
 for (const pre of $$("pre.sparql")) highlight(pre, pre.textContent);
