@@ -1,6 +1,6 @@
 // Package kg holds the nouns of knowledge-graph access: what a search finds, what an entity page says, the table a query returns,
-// and the kinds of failure. It talks to nothing: internal/kg/wikidata, internal/kg/endpoint and internal/kg/embedded produce these,
-// the agent consumes them. internal/kg/kgtest holds the one conformance suite that all of them pass.
+// and the kinds of failure. It talks to nothing: internal/kg/wikidata and internal/kg/embedded produce these, the agent consumes them.
+// internal/kg/kgtest holds the one conformance suite that both pass.
 package kg
 
 import (

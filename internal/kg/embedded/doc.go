@@ -2,7 +2,8 @@
 // service's dialect, evaluated over the tree of internal/sparql.
 //
 // A [Builder] reads Turtle and N-Triples and builds a [Graph], which never changes afterwards and may be asked by any number of goroutines.
-// It is for the demo, for tests and for graphs of up to some million triples; what is larger belongs on a real server behind internal/kg/endpoint.
+// It is for the demo, for tests and for graphs of up to some million triples; what is larger belongs on a real server:
+// internal/kg/wikidata puts queries to whatever SPARQL endpoint it is given (the setting SPARQL_ENDPOINT), through the same interface of the agent.
 //
 // # How a query is answered
 //

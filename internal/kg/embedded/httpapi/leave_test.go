@@ -1,0 +1,74 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// crossServer serves a graph on which the query cross has 10^12 rows, with room for one query at a time.
+func crossServer(t *testing.T, timeout time.Duration) *httptest.Server {
+	t.Helper()
+	b := embedded.NewBuilder()
+	for i := range 1000 {
+		if err := b.Add(rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+1)), rdf.IRI(rdf.Direct+"P1"), rdf.IRI(rdf.Entity+"Q1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := httptest.NewServer(NewSPARQL(slog.New(slog.DiscardHandler), b.Graph(embedded.Options{Timeout: timeout, MaxResult: 1 << 50}), 1))
+	t.Cleanup(s.Close)
+	return s
+}
+
+const cross = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }"
+
+// answered waits until the server's one place is free again and a query is answered.
+func answered(t *testing.T, base string) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		status, _, err := get(t, base, "json", "ASK { wd:Q1 ?p ?o }")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status == http.StatusOK {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("the place is not free after a minute: status %d", status)
+		}
+	}
+}
+
+// TestClientLeaves checks that the work for a client ends when he breaks off in the middle of the answer; the time limit would be an hour.
+func TestClientLeaves(t *testing.T) {
+	s := crossServer(t, time.Hour)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "GET", s.URL+"/sparql?format=csv&query="+url.QueryEscape(cross), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("User-Agent", "test/1.0 (test@example.org)")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.CopyN(io.Discard, resp.Body, 1<<20); err != nil {
+		t.Fatal(err)
+	}
+	if status, _, err := get(t, s.URL, "json", "ASK { wd:Q1 ?p ?o }"); err != nil || status != http.StatusTooManyRequests {
+		t.Fatalf("while the answer is read: %d %v", status, err)
+	}
+	resp.Body.Close()
+	cancel()
+	answered(t, s.URL)
+}
