@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,7 +91,7 @@ func datasetReport(e *env, name, pageViews string, results []string) (*stats.Rep
 
 // readItems reads a benchmark file, the candidates of a harvest's folder, or standard input.
 func readItems(e *env, name string) ([]dataset.Item, dataset.Format, error) {
-	var in io.Reader = e.stdin
+	in := e.stdin
 	if name != "-" {
 		if st, err := os.Stat(name); err == nil && st.IsDir() {
 			name = filepath.Join(name, dataset.CandidatesFile)
