@@ -170,7 +170,7 @@ func (s *scorer) file(ctx context.Context, name string) (*scoredFile, score.Form
 	var format score.Format
 	seen := map[string]bool{}
 	for _, n := range names {
-		var r io.Reader = s.e.stdin
+		r := s.e.stdin
 		if n != "-" {
 			f, err := os.Open(n)
 			if err != nil {

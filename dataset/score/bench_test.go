@@ -58,7 +58,6 @@ func BenchmarkAssign(b *testing.B) {
 			b.Run(fmt.Sprintf("%s/%d", s.name, n), func(b *testing.B) {
 				gold, pred := s.make(n)
 				g, p := answers(b, gold, pred)
-				gold, pred = nil, nil
 				measure(b, func() {
 					if r := Assign(b.Context(), g.Rows, p.Rows, Options{}); !r.Exact {
 						b.Fatalf("not exact: %v to %v", r.Sum, r.Upper)

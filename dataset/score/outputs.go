@@ -77,7 +77,7 @@ func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
 		for err == nil {
 			err = o.next()
 		}
-		if err == io.EOF { //nolint:errorlint // the decoder's own, never wrapped
+		if errors.Is(err, io.EOF) {
 			err = nil
 		}
 	default:
@@ -147,7 +147,7 @@ type rawMessage struct {
 func (o *outputs) next() error {
 	var text json.RawMessage
 	if err := o.dec.Decode(&text); err != nil {
-		if err == io.EOF { //nolint:errorlint // the decoder's own, never wrapped
+		if errors.Is(err, io.EOF) {
 			return err
 		}
 		return fmt.Errorf("item %d: %w", o.n, err)
