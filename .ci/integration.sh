@@ -16,6 +16,12 @@ set +a
 go test -tags integration -count=1 ./internal/sandbox/wiki/
 for v in $(compgen -e | grep -E '^(WIKI_|REALWIKI_|FORUM_)'); do unset "$v"; done
 echo "--- the program"
+if ! command -v npm >/dev/null; then
+  sudo=""; [ "$(id -u)" = 0 ] || sudo=sudo
+  $sudo apt-get update -q && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -q --no-install-recommends npm
+fi
+npm install --silent --no-audit --no-fund --no-save --prefix "$dir/axe" axe-core@4.14.1 # accessibility checker, injected into pages by the tests only
+export AXE_CORE="$dir/axe/node_modules/axe-core/axe.min.js"
 go test -tags integration -count=1 -timeout 45m "$@" ./internal/integration/
 echo "--- the dialect and the embedded graph against other engines"
 bash .ci/engines.sh
