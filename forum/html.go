@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/PuerkitoBio/goquery"
 )
@@ -51,6 +52,7 @@ func readHTML(title string, r io.Reader, opts Options, bytes, tags int) (*Page, 
 		return nil, fmt.Errorf("read HTML of %q: it stands for more than %d bytes of wikitext: %w", clip(title, 100), bytes, ErrHTML)
 	}
 	p := Parse(title, text, opts)
+	respace(p, opts)
 	for i := range p.Threads {
 		t := &p.Threads[i]
 		t.Start, t.End = -1, -1
@@ -60,6 +62,48 @@ func readHTML(title string, r io.Reader, opts Options, bytes, tags int) (*Page, 
 	}
 	return p, nil
 }
+
+// respace gives salvaged queries the blanks of the wikitext. Those that template parameters lost came with the templates' source; but when the last brace of a query
+// was taken for the template's, its rest is running text, in which "# LIMIT 10" on a line of its own is a list item.
+func respace(p *Page, opts Options) {
+	if opts.Wikitext == "" {
+		return
+	}
+	var written map[string]string
+	for i := range p.Threads {
+		for j := range p.Threads[i].Comments {
+			queries := p.Threads[i].Comments[j].Queries
+			for k := range queries {
+				if !queries[k].Salvaged {
+					continue
+				}
+				if written == nil {
+					written = salvaged(Parse("", opts.Wikitext, opts))
+				}
+				if q, ok := written[spaceless(queries[k].SPARQL)]; ok {
+					queries[k].SPARQL = q
+				}
+			}
+		}
+	}
+}
+
+// salvaged are the salvaged queries of a page by their text without blanks.
+func salvaged(p *Page) map[string]string {
+	m := map[string]string{}
+	for i := range p.Threads {
+		for j := range p.Threads[i].Comments {
+			for _, q := range p.Threads[i].Comments[j].Queries {
+				if q.Salvaged {
+					m[spaceless(q.SPARQL)] = q.SPARQL
+				}
+			}
+		}
+	}
+	return m
+}
+
+func spaceless(s string) string { return strings.Join(strings.Fields(s), "") }
 
 // limited reads at most so many bytes and tags and remembers how it ended.
 type limited struct {

@@ -83,7 +83,7 @@ func unspaced(p *Page) *Page {
 		for j := range p.Threads[i].Comments {
 			for k := range p.Threads[i].Comments[j].Queries {
 				q := &p.Threads[i].Comments[j].Queries[k]
-				q.SPARQL = strings.Join(strings.Fields(q.SPARQL), "")
+				q.SPARQL = spaceless(q.SPARQL)
 			}
 		}
 	}
