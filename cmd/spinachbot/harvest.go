@@ -158,6 +158,9 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 	return wireHarvest(lg, cfg, wiki, graph, model, st, now)
 }
 
+// htmlTimeout is how long the wiki may take to render an archive page. A busy month has a megabyte, which Parsoid needs a minute for when it stands in no cache.
+const htmlTimeout = 3 * time.Minute
+
 // newReader makes a client of the configured wiki that reads: as the configured account, or as nobody.
 func newReader(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
 	if cfg.WikiPassword != "" || !cfg.OAuth.Empty() {
@@ -167,7 +170,7 @@ func newReader(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mediawiki.New(lg, mediawiki.Config{API: cfg.WikiAPI, UserAgent: ua, Anonymous: true}, nil, systemClock{})
+	return mediawiki.New(lg, mediawiki.Config{API: cfg.WikiAPI, UserAgent: ua, Anonymous: true, Timeout: htmlTimeout}, nil, systemClock{})
 }
 
 // scheduledHarvest runs the harvest of HARVEST_SCHEDULE beside the bot, with the bot's own clients, so that each server still gets one request at a time, and with its budgets.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/dataset"
-	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
@@ -151,16 +150,4 @@ func scholarly(q *sparql.Query) string {
 func numbers(q *sparql.Query) (entities, properties []string) {
 	ids := sparql.Identifiers(q)
 	return sparql.IDs(ids, false), sparql.IDs(ids, true)
-}
-
-// entityID gives the number of an entity's IRI, "" when it is none.
-func entityID(t *sparql.Term) string {
-	if t == nil || t.Kind != sparql.Const || !t.Value().IsIRI() {
-		return ""
-	}
-	id, ok := strings.CutPrefix(t.Value().Value, rdf.Entity)
-	if !ok || !rdf.ValidID(id) {
-		return ""
-	}
-	return id
 }

@@ -52,6 +52,7 @@ func planted(w *world) {
 func TestEveryWay(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
+	w.opts.Benchmarks = []Benchmark{{Name: "spinach.json", Items: []dataset.Item{{ID: "17", SPARQL: "SELECT ?film { ?film wdt:P57 wd:Q2. }"}, {ID: "18", SPARQL: "broken"}}}}
 	f := w.mustRun()
 	want := map[string]string{
 		"Plain": people, "Two": "SELECT ?film WHERE { ?film wdt:P31 wd:Q11424 }", "Ours last": people + " LIMIT 2", "Short": "SELECT ?film WHERE { ?film wdt:P57 wd:Q2 }",
@@ -120,6 +121,9 @@ func (w *world) details() {
 	}
 	if err != nil || len(table.Rows) != 5 || HashRows(&table) != c.Result.Hash {
 		t.Errorf("all rows: %d, %v", len(table.Rows), err)
+	}
+	if n := w.find("Short").Near; len(n) == 0 || n[0] != (dataset.Near{ID: "17", Source: "spinach.json", Similarity: 1, Why: "same pattern and numbers"}) {
+		t.Errorf("near %+v", n)
 	}
 	if s := w.find("Search"); !strings.Contains(strings.Join(s.Notes, "\n"), "mwapi") || strings.Contains(s.Cleaned, "mwapi") {
 		t.Errorf("cleaned %s, notes %q", s.Cleaned, s.Notes)

@@ -65,8 +65,13 @@ func hash64(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-// add puts a query into the index.
+// add puts a query into the index. A candidate's stands in the canonical layout; others are brought into it, so that an optional WHERE makes no other pattern.
 func (x *nearIndex) add(id, source, query string) {
+	if source != ownSource {
+		if c := clean(query); c.text != "" {
+			query = c.text
+		}
+	}
 	e := entry{id: id, source: source, shingles: shingles(query)}
 	if q, err := sparql.Parse(query); err == nil {
 		entities, properties := numbers(q)

@@ -106,11 +106,12 @@ func TestScholarly(t *testing.T) {
 
 func TestNear(t *testing.T) {
 	x := newNearIndex()
+	own := func(q string) string { return clean(q).text }
 	base := "SELECT ?x ?xLabel WHERE { ?x wdt:P31 wd:Q5 ; wdt:P106 wd:Q901 ; wdt:P27 wd:Q183 ; wdt:P569 ?born . FILTER(YEAR(?born) > 1900) OPTIONAL { ?x wdt:P570 ?died } SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }"
 	x.add("item 7", "spinach.json", strings.ReplaceAll(base, "?x", "?person"))
-	x.add("c-1", ownSource, base)
-	x.add("c-2", ownSource, strings.Replace(base, "Q183", "Q142", 1))
-	x.add("c-3", ownSource, base+" LIMIT 50")
+	x.add("c-1", ownSource, own(base))
+	x.add("c-2", ownSource, own(strings.Replace(base, "Q183", "Q142", 1)))
+	x.add("c-3", ownSource, own(base+" LIMIT 50"))
 	x.add("c-4", ownSource, "SELECT ?film { ?film wdt:P57 wd:Q25191 }")
 	got := fmt.Sprint(x.near("c-1"))
 	want := fmt.Sprint([]dataset.Near{

@@ -58,7 +58,7 @@ func bench(program string) error {
 	if err != nil {
 		return err
 	}
-	defer w.Close()
+	defer func() { _ = w.Close() }()
 	size, err := fill(w)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func bench(program string) error {
 	}
 	srv := &http.Server{Handler: sandbox.Handler(lg, sandbox.Parts{Graph: graph, Wiki: w, ForumPage: "Wikidata:Request a query"}), ReadHeaderTimeout: time.Minute}
 	go func() { _ = srv.Serve(l) }()
-	defer srv.Close()
+	defer func() { _ = srv.Close() }()
 	fmt.Printf("%d pages, %d discussions, %.1f MB of wikitext\n", months, discussions, float64(size)/1e6)
 	for _, name := range []string{"the first harvest", "the next one, with nothing new"} {
 		if err := measure(name, program, dir, "http://"+l.Addr().String()); err != nil {
