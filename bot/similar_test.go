@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
 // finder is a bot.Similar.
@@ -49,6 +50,18 @@ func TestReplyPointsToEarlierDiscussions(t *testing.T) {
 	}
 	if len(f.asked) != 1 || f.asked[0] == "" {
 		t.Errorf("asked %q", f.asked)
+	}
+}
+
+// Without a model an earlier discussion is all that there is to offer.
+func TestNoModelPointsToEarlierDiscussions(t *testing.T) {
+	w := started(t)
+	w.cfg.Similar = &finder{found: []agent.Example{earlierDiscussion("Kittens")}}
+	w.solver.errs, w.solver.terrs = []error{llm.ErrNoModel}, []error{llm.ErrNoModel}
+	w.round()
+	w.want("Cats:posted")
+	if text := w.wiki.text(); !strings.Contains(text, "no language model is configured") || !strings.Contains(text, pointer) {
+		t.Errorf("the page:\n%s", text)
 	}
 }
 

@@ -223,7 +223,7 @@ func (b *Bot) solve(ctx context.Context, e *Entry, sum *Summary) error {
 	}
 	out, err := b.ask(ctx, e.Key, q)
 	var earlier []forum.Earlier
-	if err == nil && (out.Answer != nil || !out.Reason.Transient()) {
+	if errors.Is(err, llm.ErrNoModel) || err == nil && (out.Answer != nil || !out.Reason.Transient()) {
 		earlier = b.similar(ctx, e)
 	}
 	if ctx.Err() != nil {
