@@ -20,7 +20,7 @@ var scripts = []struct {
 
 // functionWords are frequent words of languages in Latin letters that occur in questions.
 var functionWords = map[string]string{
-	"en": "the of and in is are was were which what who how when where many that with for by has have from does did their all a to on",
+	"en": "the of and in is are was were which what who how when where many that with for by has have from does did do their his her its all a an to on at it they you me there than more also not or be can give show list find named called",
 	"de": "der die das und ist sind war wer was welche welcher welches wie viele wann wo mit von für hat haben nicht ein eine den dem alle im",
 	"fr": "le la les des et est sont qui que quel quelle quels quelles combien quand où avec dans pour par une un du au ont sur tous",
 	"es": "el la los las de y es son quién qué cuál cuáles cuántos cuántas cuándo dónde con por para una un del en han todos que",
@@ -63,7 +63,7 @@ func Language(question string) string {
 		n := 0
 		for _, w := range asked {
 			if strings.Contains(" "+words+" ", " "+w+" ") {
-				n++
+				n += weight(w)
 			}
 		}
 		switch {
@@ -77,4 +77,18 @@ func Language(question string) string {
 		return Unknown
 	}
 	return best
+}
+
+// weight counts a word more that only one language has.
+func weight(word string) int {
+	languages := 0
+	for _, words := range functionWords {
+		if strings.Contains(" "+words+" ", " "+word+" ") {
+			languages++
+		}
+	}
+	if languages == 1 {
+		return 3
+	}
+	return 1
 }

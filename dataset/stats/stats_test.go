@@ -82,6 +82,8 @@ func TestLanguage(t *testing.T) {
 		"What is the highest mountain of Japan?": "en", "Welche Städte liegen an der Donau?": "de", "Quelles sont les villes de la région ?": "fr",
 		"¿Cuáles son las ciudades de la región?": "es", "Quali sono le città della regione?": "it", "Welke steden zijn er in het land?": "nl",
 		"Какие озёра есть в стране?": "ru", "日本で一番高い山は何ですか？": "ja", "中国最高的山是什么？": "zh", "Ποια είναι η πρωτεύουσα;": "el", "": Unknown, "Paris 1900": Unknown,
+		"what do egyptians speak?": "en", "Who wrote the book Les Piliers de la terre?": "en", "Is Darth Vader Luke's father?": Unknown, "Wie viele Inseln hat Japan?": "de",
+		"Które miasta leżą nad Wisłą?": "pl", "Quantas ilhas tem o Brasil?": "pt", "Vilka städer ligger i Sverige?": "sv", "Která města leží na Vltavě?": "cs",
 	} {
 		if got := Language(question); got != want {
 			t.Errorf("%s: %s, want %s", question, got, want)
