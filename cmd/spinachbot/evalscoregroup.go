@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/spinachbot/spinachbot/dataset/evalrun"
 	"github.com/spinachbot/spinachbot/dataset/score"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -66,17 +67,5 @@ func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 	if len(groups["feature"]) == 0 {
 		groups["feature"] = []string{"none"}
 	}
-	if q.Body.Limit != nil && q.Body.Limit.N < 1<<31 && q.Body.Offset == nil {
-		h.Limit = int(q.Body.Limit.N)
-	}
-	if q.Body.OrderBy == nil {
-		return h
-	}
-	for _, k := range q.Body.OrderBy.Keys {
-		if k.Expr == nil || k.Expr.Kind != sparql.ExprTerm || k.Expr.Term.Kind != sparql.Var {
-			return score.Hint{Limit: h.Limit}
-		}
-		h.OrderBy = append(h.OrderBy, k.Expr.Term.Name)
-	}
-	return h
+	return evalrun.Hint(q)
 }

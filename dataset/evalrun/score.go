@@ -34,7 +34,7 @@ func Metrics(ctx context.Context, r *Result) ([]Score, error) {
 		row(MetricSpinach, score.Spinach(ctx, gold, pred, score.Limits{})),
 		row(MetricGRASP, score.GRASP(ctx, gold, pred, score.Limits{})),
 		{MetricKBQA, set.F1, one(set.Acc)},
-		row(MetricFair, score.Fair(ctx, gold, pred, hint(r.GoldSPARQL), score.Limits{})),
+		row(MetricFair, score.Fair(ctx, gold, pred, hintOf(r.GoldSPARQL), score.Limits{})),
 	}, nil
 }
 
@@ -45,25 +45,31 @@ func one(b bool) float64 {
 	return 0
 }
 
-// hint reads from a gold query what its rows do not say: LIMIT, and ORDER BY by plain variables.
-func hint(query string) score.Hint {
-	q, err := sparql.Parse(query)
-	if err != nil || q.Body == nil {
-		return score.Hint{}
-	}
+// Hint reads from a gold query what its rows do not say: LIMIT, and ORDER BY by plain variables. A query with OFFSET gives none.
+func Hint(q *sparql.Query) score.Hint {
 	var h score.Hint
-	if q.Body.Limit != nil {
+	if q.Body == nil || q.Body.Offset != nil {
+		return h
+	}
+	if q.Body.Limit != nil && q.Body.Limit.N < 1<<31 {
 		h.Limit = int(q.Body.Limit.N)
 	}
 	if q.Body.OrderBy == nil {
 		return h
 	}
 	for _, k := range q.Body.OrderBy.Keys {
-		if k.Expr == nil || k.Expr.Kind != sparql.ExprTerm || k.Expr.Term == nil || k.Expr.Term.Kind != sparql.Var {
-			h.OrderBy = nil
-			break
+		if k.Expr == nil || k.Expr.Kind != sparql.ExprTerm || k.Expr.Term.Kind != sparql.Var {
+			return score.Hint{Limit: h.Limit}
 		}
 		h.OrderBy = append(h.OrderBy, k.Expr.Term.Name)
 	}
 	return h
+}
+
+func hintOf(query string) score.Hint {
+	q, err := sparql.Parse(query)
+	if err != nil {
+		return score.Hint{}
+	}
+	return Hint(q)
 }

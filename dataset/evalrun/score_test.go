@@ -1,0 +1,72 @@
+package evalrun
+
+import (
+	"strings"
+	"testing"
+)
+
+// The measures side by side on systems.md's example: predicted {1,2,3} against gold {1,9} is 0.4 by SPINACH's measure, 0.5 by GRASP's.
+func TestMetrics(t *testing.T) {
+	rows := func(values string) []byte {
+		var out []string
+		for _, v := range strings.Fields(values) {
+			out = append(out, `{"x":{"type":"literal","value":"`+v+`"}}`)
+		}
+		return []byte("[" + strings.Join(out, ",") + "]")
+	}
+	r := &Result{Gold: rows("1 9"), Result: rows("1 2 3"), GoldSPARQL: "SELECT ?x { ?x ?p ?o }"}
+	scores, err := Metrics(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{MetricSpinach: 0.4, MetricGRASP: 0.5, MetricKBQA: 0.4, MetricFair: 0.4}
+	for i, name := range []string{MetricSpinach, MetricGRASP, MetricKBQA, MetricFair} {
+		if scores[i].Metric != name || !near(scores[i].F1, want[name], 1e-6) || scores[i].EM != 0 {
+			t.Errorf("%s: %+v, want %v", name, scores[i], want[name])
+		}
+	}
+	r.Result = []byte("null")
+	if scores, err := Metrics(t.Context(), r); err != nil || scores[0].F1 != 0 || scores[3].F1 != 0 {
+		t.Errorf("no answer: %v, %v", scores, err)
+	}
+	r.Result = rows("9 1")
+	if scores, err := Metrics(t.Context(), r); err != nil || scores[0].EM != 1 || scores[2].EM != 1 {
+		t.Errorf("right: %v, %v", scores, err)
+	}
+	if _, err := Metrics(t.Context(), &Result{Gold: []byte("3"), Result: []byte("null")}); err == nil {
+		t.Error("a gold result that is none was scored")
+	}
+}
+
+func TestHint(t *testing.T) {
+	for query, want := range map[string]string{
+		"SELECT ?x { ?x ?p ?n } ORDER BY DESC(?n) ?x LIMIT 3": `{"Limit":3,"OrderBy":["n","x"]}`,
+		"SELECT ?x { ?x ?p ?n } ORDER BY (?n + 1) LIMIT 3":    `{"Limit":3,"OrderBy":null}`,
+		"SELECT ?x { ?x ?p ?n } ORDER BY ?n LIMIT 3 OFFSET 2": `{"Limit":0,"OrderBy":null}`,
+		"SELECT ?x { ?x ?p ?n }":                              `{"Limit":0,"OrderBy":null}`,
+		"ASK { ?x ?p ?n }":                                    `{"Limit":0,"OrderBy":null}`,
+		"INSERT DATA { <http://a/> <http://b/> <http://c/> }": `{"Limit":0,"OrderBy":null}`,
+		"SELECT {{": `{"Limit":0,"OrderBy":null}`,
+		"SELECT ?x { ?x ?p ?n } LIMIT 99999999999999999999999": `{"Limit":0,"OrderBy":null}`,
+	} {
+		if got := asJSON(t, hintOf(query)); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+}
+
+// A report of a run without any scorable item is a page, too.
+func TestReportOfNothing(t *testing.T) {
+	t.Parallel()
+	data := runOf(t, "empty", nil, bench("no_answer | ROWS"))
+	r, err := NewReport(t.Context(), []*RunData{data}, MetricSpinach, nil, pcg())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	if err := r.WriteHTML(&b); err != nil || strings.Contains(b.String(), "NaN") || !strings.Contains(b.String(), "gold_empty") {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+	r.WriteMarkdown(&b)
+	r.WriteLaTeX(&b)
+}
