@@ -24,10 +24,10 @@ Exit status: 2 also when a file needs more than was given.`
 
 // scoreFlags are the flags of eval score.
 type scoreFlags struct {
-	metric, gold, kg, log string
-	data, results         fileList
-	json                  bool
-	limit                 time.Duration
+	metric, gold, kg, log, keep string
+	data, results               fileList
+	json                        bool
+	limit                       time.Duration
 }
 
 // metrics gives the measures that --metric names.
@@ -53,6 +53,7 @@ func runEvalScore(ctx context.Context, e *env, args []string) int {
 	c.fs.StringVar(&f.kg, "kg", "", "knowledge `graph` to get missing rows from: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)")
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to get missing rows from; may be given again")
 	c.fs.Var(&f.results, "results", "`file` with results to get missing rows from: JSON lines {\"sparql\":…,\"result\":…}, or outputs that hold rows; may be given again")
+	c.fs.StringVar(&f.keep, "keep", "", "`file` for rows that are got from the graph: they are added to it, and taken from it next time")
 	c.fs.StringVar(&f.log, "log", "", "SPINACH's log `file` beside its outputs: gives the number of steps")
 	c.fs.BoolVar(&f.json, "json", false, "one JSON object")
 	c.fs.DurationVar(&f.limit, "time-limit", time.Minute, "longest time for one item and measure; beyond it limits are given in place of the score")
@@ -68,10 +69,12 @@ func runEvalScore(ctx context.Context, e *env, args []string) int {
 		return misuse(e, "eval score: which file of outputs? spinachbot eval score [flags] FILE")
 	case f.kg != "" && f.kg != "wikidata" && f.kg != "embedded":
 		return misuse(e, "eval score: there is no graph %q; this version has wikidata and embedded", f.kg)
+	case f.keep != "" && f.kg == "" && len(f.data) == 0:
+		return misuse(e, "eval score: --keep keeps what a graph answers: say --kg or --data, too")
 	case f.kg != "" && len(f.data) > 0:
 		return misuse(e, "eval score: say --kg or --data, not both")
 	}
-	s := &scorer{e: e, flags: &f, metrics: metrics, lg: c.logger(slog.LevelWarn)}
+	s := &scorer{e: e, flags: &f, metrics: metrics, lg: c.logger(slog.LevelWarn), progress: newProgressLine(e.stderr, e.now)}
 	defer s.close()
 	if f.kg == "wikidata" {
 		cfg, ok := c.load()
@@ -86,6 +89,7 @@ func runEvalScore(ctx context.Context, e *env, args []string) int {
 	var docs []*scoreDoc
 	for _, name := range files {
 		items, format, err := s.file(ctx, name)
+		s.progress.end()
 		switch {
 		case errors.Is(err, errNeedsMore):
 			return misuse(e, "eval score: %s: %v", name, err)

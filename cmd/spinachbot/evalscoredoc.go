@@ -3,10 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/spinachbot/spinachbot/dataset/score"
 )
@@ -23,10 +23,17 @@ type scoreDoc struct {
 	Failed    []failedItem                `json:"failed,omitempty"` // items that a service failed
 	Missing   []string                    `json:"missing,omitempty"`
 	Differ    []int                       `json:"scipy_may_differ,omitempty"` // items on which another best pairing gives another score
+	Stored    *storedScores               `json:"stored,omitempty"`           // F1 that the file holds, where it does
 	Dialogues *score.DialogueMean         `json:"dialogues,omitempty"`
 	Items     []scoreItem                 `json:"items"`
 
 	main score.Metric
+}
+
+// storedScores compares the file's own F1 with that of the measure spinach.
+type storedScores struct {
+	N      int   `json:"n"`
+	Differ []int `json:"differ"` // positions
 }
 
 type failedItem struct {
@@ -115,10 +122,33 @@ func (s *scorer) document(name string, format score.Format, f *scoredFile) *scor
 			d.Groups[by.by] = append(d.Groups[by.by], sg)
 		}
 	}
+	d.Stored = compareStored(f)
 	for i := range f.items {
 		d.item(&f.items[i], metrics, all)
 	}
 	return d
+}
+
+// compareStored looks whether the scores in the file can be reproduced; nil when it has none, or the measure was not asked for.
+func compareStored(f *scoredFile) *storedScores {
+	if len(f.stored) != len(f.items) {
+		return nil
+	}
+	s := &storedScores{Differ: []int{}}
+	for i := range f.items {
+		f1, _, ok := f.items[i].Scores.F1EM(score.MetricSpinach)
+		if !ok {
+			continue
+		}
+		s.N++
+		if math.Abs(f1-f.stored[i]) > 1e-6 {
+			s.Differ = append(s.Differ, f.items[i].Index)
+		}
+	}
+	if s.N == 0 {
+		return nil
+	}
+	return s
 }
 
 func (d *scoreDoc) item(it *score.Scored, metrics []score.Metric, all bool) {
@@ -173,7 +203,7 @@ func meansOf(all map[score.Metric]score.Mean, only score.Mean, main score.Metric
 
 // text prints a document for people.
 func (d *scoreDoc) text(w io.Writer, metrics []score.Metric) {
-	fmt.Fprintf(w, "%s: %d items (%s)\n\n", terminal(d.File), len(d.Items), d.Format)
+	fmt.Fprintf(w, "%s: %d items (%s)\n\n", inLine(d.File), len(d.Items), d.Format)
 	if d.Metrics == nil {
 		metrics = []score.Metric{d.main}
 	}
@@ -217,7 +247,7 @@ func groupTable(w io.Writer, by string, groups []scoreGroup, metrics []score.Met
 	fmt.Fprintln(tw)
 	for _, g := range groups {
 		means := meansOf(g.Metrics, g.Mean, main)
-		fmt.Fprintf(tw, "%s\t%d\t", terminal(g.Group), g.N)
+		fmt.Fprintf(tw, "%s\t%d\t", inLine(g.Group), g.N)
 		for _, m := range metrics {
 			fmt.Fprintf(tw, "%s\t%s\t", share(means[m].F1), share(means[m].EM))
 		}
@@ -233,45 +263,48 @@ func (d *scoreDoc) remarks(w io.Writer) {
 		reasons = append(reasons, r)
 	}
 	slices.Sort(reasons)
-	if len(reasons)+len(d.Failed)+len(d.Missing)+len(d.Differ) > 0 {
+	if len(reasons)+len(d.Failed)+len(d.Missing)+len(d.Differ) > 0 || d.Stored != nil {
 		fmt.Fprintln(w)
 	}
+	if d.Stored != nil {
+		fmt.Fprintf(w, "stored in the file: %d of %d F1 values agree with spinach\n", d.Stored.N-len(d.Stored.Differ), d.Stored.N)
+		if len(d.Stored.Differ) > 0 {
+			fmt.Fprintf(w, "others: %s\n", someIDs(positions(d.Stored.Differ)))
+		}
+	}
 	for _, r := range reasons {
-		fmt.Fprintf(w, "in no mean, %s: %s\n", terminal(r), someIDs(d.Excluded[r]))
+		fmt.Fprintf(w, "in no mean, %s: %s\n", inLine(r), someIDs(d.Excluded[r]))
 	}
 	if len(d.Failed) > 0 {
 		ids := make([]string, len(d.Failed))
 		for i, f := range d.Failed {
 			ids[i] = f.ID
 		}
-		fmt.Fprintf(w, "in no mean, a service failed (first: %s): %s\n", terminal(d.Failed[0].Why), someIDs(ids))
+		fmt.Fprintf(w, "in no mean, a service failed (first: %s): %s\n", inLine(d.Failed[0].Why), someIDs(ids))
 	}
 	if len(d.Missing) > 0 {
 		fmt.Fprintf(w, "items of the benchmark without an output: %s\n", someIDs(d.Missing))
 	}
 	if len(d.Differ) > 0 {
-		ids := make([]string, len(d.Differ))
-		for i, n := range d.Differ {
-			ids[i] = fmt.Sprint(n)
-		}
-		fmt.Fprintf(w, "several best pairings, scores of programs that take another one (SciPy's) may be lower on item: %s\n", someIDs(ids))
+		fmt.Fprintf(w, "several best pairings, scores of programs that take another one (SciPy's) may be lower on item: %s\n", someIDs(positions(d.Differ)))
 	}
 }
 
-// terminal makes text from outside harmless on a terminal, and one line.
-func terminal(s string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '�'
-		}
-		return r
-	}, s)
+// inLine makes text from outside harmless in a line of a table.
+func inLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
+
+func positions(list []int) []string {
+	out := make([]string, len(list))
+	for i, n := range list {
+		out[i] = fmt.Sprint(n)
+	}
+	return out
 }
 
 // someIDs counts ids and names the first.
 func someIDs(ids []string) string {
 	const most = 10
-	out := fmt.Sprintf("%d: ", len(ids)) + terminal(strings.Join(ids[:min(len(ids), most)], ", "))
+	out := fmt.Sprintf("%d: ", len(ids)) + inLine(strings.Join(ids[:min(len(ids), most)], ", "))
 	if len(ids) > most {
 		out += ", …"
 	}

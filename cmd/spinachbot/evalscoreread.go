@@ -18,7 +18,6 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/score"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
-	"github.com/spinachbot/spinachbot/internal/sparql"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
@@ -40,9 +39,13 @@ type scorer struct {
 	graph  interface {
 		Query(ctx context.Context, query string) (*kg.Table, error)
 	}
-	steps   map[string][]int  // of --log: by question, in order
-	speech  map[string]string // languages by id, from meta.jsonl of a run
-	closers []io.Closer
+	steps  map[string][]int  // of --log: by question, in order
+	speech map[string]string // languages by id, from meta.jsonl of a run
+
+	keep        *os.File // of --keep
+	progress    *progressLine
+	done, asked int
+	closers     []io.Closer
 }
 
 func (s *scorer) close() {
@@ -57,6 +60,11 @@ func (s *scorer) open(ctx context.Context) (err error) {
 	for _, name := range s.flags.results {
 		if err := s.readResults(name); err != nil {
 			return fmt.Errorf("--results %s: %w", name, err)
+		}
+	}
+	if s.flags.keep != "" {
+		if err := s.openKeep(s.flags.keep); err != nil {
+			return fmt.Errorf("--keep %s: %w", s.flags.keep, err)
 		}
 	}
 	if s.flags.gold != "" {
@@ -154,7 +162,8 @@ func readStepsLog(name string) (map[string][]int, error) {
 type scoredFile struct {
 	items     []score.Scored
 	dialogues []*score.Dialogue
-	missing   []string // gold items without an output
+	missing   []string  // gold items without an output
+	stored    []float64 // F1 in the file, when every item has one
 }
 
 // file scores a file, the results of a run's folder, or a folder of dialogue files.
@@ -243,6 +252,9 @@ func (s *scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	if o.Stored != nil {
+		out.stored = append(out.stored, *o.Stored)
+	}
 	it := score.Scored{Index: o.Index, ID: o.ID, Failure: o.Failure, Groups: map[string][]string{}}
 	if queue := s.steps[o.Question]; o.Steps < 0 && len(queue) > 0 {
 		o.Steps, s.steps[o.Question] = queue[0], queue[1:]
@@ -257,6 +269,7 @@ func (s *scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 		err = s.rows(ctx, o, &it)
 	}
 	out.items = append(out.items, it)
+	s.done++
 	return err
 }
 
@@ -381,39 +394,4 @@ func (s *scorer) complete(ctx context.Context, o *score.Output, it *score.Scored
 		}
 	}
 	return nil
-}
-
-// lookUp gives the result of a query, null when it has none by its own fault (why tells which). failure tells that it is not known for another reason.
-func (s *scorer) lookUp(ctx context.Context, query string) (result json.RawMessage, failure, why string, err error) {
-	null := json.RawMessage("null")
-	query = strings.TrimSpace(query)
-	if query == "" {
-		return null, "", "", nil
-	}
-	if r, ok := s.known[query]; ok {
-		return r, "", "", nil
-	}
-	if s.graph == nil {
-		return null, "the query is not in the file of --results", "", nil
-	}
-	t, err := s.graph.Query(ctx, sparql.ReplaceAutoLanguage(query, "en"))
-	if ctx.Err() != nil {
-		return nil, "", "", ctx.Err()
-	}
-	if err == nil {
-		if result, err = json.Marshal(t); err != nil {
-			return nil, "", "", err
-		}
-		s.known[query] = result
-		return result, "", "", nil
-	}
-	var known *kg.Error
-	if !errors.As(err, &known) {
-		return nil, "", "", err
-	}
-	if known.Transient() {
-		return null, known.Error(), "", nil
-	}
-	s.known[query] = null
-	return null, "", known.Error(), nil
 }

@@ -44,6 +44,8 @@ func TestPredicted(t *testing.T) {
 		{"tuples are no answer", "", []string{"Observation: ['a']", "Observation: [('b', 'c')]"}, []string{"a"}, true},
 		{"but on KQA Pro a single one is", kqa, []string{"Observation: [('c', 'b')]"}, []string{"b", "c"}, true},
 		{"and of several the first value without fact nodes", kqa, []string{"Observation: [('fact_1', 'a'), ('z', 'd'), ('_:x', 'b')]"}, []string{"d"}, true},
+		{"code is text", "", []string{"Observation: [__import__('os').system('x')]"}, []string{"__import__('os'"}, true},
+		{"an error with an exclamation mark is no list", "", []string{"Observation: ['a']", "Observation: Error! no"}, []string{"a"}, true},
 		{"none", "", []string{"Observation: Error: no"}, nil, false},
 	} {
 		var turns []string
@@ -61,6 +63,9 @@ func TestDialogueFigures(t *testing.T) {
 	first := "Thought: …\nAction: SearchGraphPatterns('SELECT ?e WHERE { ?e <pred:name> \"Lake Como\" . }')"
 	second := "Thought: …\nAction: ExecuteSPARQL('… ?x <pred:name> \"Adda\" … <pred:name> \"Lake Como\" …')"
 	kqa := dialogue(`?l <pred:name> "Lake Como" . ?r <pred:name> "Stream" .`, first, "Observation: []", second, "Observation: ['3']", "Thought: done.\nAction: Done.", "Stop condition detected.")
+	if glued := dialogue("", "Thought: done.\nAction:Done"); !glued.Finished() {
+		t.Error("an action without a space is not seen")
+	}
 	if !kqa.Finished() || kqa.Turns() != 7 {
 		t.Errorf("finished %v, %d turns", kqa.Finished(), kqa.Turns())
 	}

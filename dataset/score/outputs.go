@@ -38,6 +38,7 @@ type Output struct {
 	Failure string // why this is no answer of the system's: a service failed. Empty otherwise
 	Steps   int    // actions or calls of functions; -1 when the file does not say
 	Aliases []string
+	Stored  *float64 // F1 that the file has, of SPINACH's outputs
 
 	Dialogue *Dialogue  // of Interactive-KBQA
 	Scored   *Evaluated // of GRASP's evaluation form
@@ -118,6 +119,7 @@ type rawOutput struct {
 	Language   string          `json:"language"`
 	Predicted  *string         `json:"predicted_sparql"`
 	GoldSPARQL string          `json:"gold_sparql"`
+	F1         *float64        `json:"f1"`
 	PredRows   json.RawMessage `json:"predicted_answer_tuple"`
 	GoldRows   json.RawMessage `json:"gold_answer_tuple"`
 
@@ -202,6 +204,7 @@ func (raw *rawOutput) output(form Format) *Output {
 	}
 	switch form {
 	case SpinachOutputs:
+		out.Stored = raw.F1
 		if raw.Predicted != nil {
 			out.SPARQL = *raw.Predicted
 		}

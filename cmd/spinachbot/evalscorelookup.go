@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// keptLine is a line of the file of --keep; --results reads it, too.
+type keptLine struct {
+	SPARQL string          `json:"sparql"`
+	Result json.RawMessage `json:"result"` // null when the query failed by its own fault
+	Error  string          `json:"error,omitempty"`
+}
+
+// openKeep reads what was kept before and goes on after it. A last line that was cut off by a crash is dropped.
+func (s *scorer) openKeep(name string) error {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	s.closers = append(s.closers, f)
+	s.keep = f
+	dec := json.NewDecoder(f)
+	for end := int64(0); ; end = dec.InputOffset() {
+		var k keptLine
+		err := dec.Decode(&k)
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			if err = f.Truncate(end); err == nil {
+				_, err = f.Seek(0, io.SeekEnd)
+			}
+			if err == nil && end > 0 {
+				_, err = f.WriteString("\n")
+			}
+			return err
+		case errors.Is(err, io.EOF):
+			return nil // what is written next goes here
+		case err != nil || k.SPARQL == "":
+			return fmt.Errorf("after byte %d it holds something else than kept results; name a new file", end)
+		}
+		s.known[strings.TrimSpace(k.SPARQL)] = k.Result
+	}
+}
+
+// lookUp gives the result of a query, null when it has none by its own fault (why tells which). failure tells that it is not known for another reason.
+func (s *scorer) lookUp(ctx context.Context, query string) (result json.RawMessage, failure, why string, err error) {
+	null := json.RawMessage("null")
+	query = strings.TrimSpace(query)
+	if query == "" {
+		return null, "", "", nil
+	}
+	if r, ok := s.known[query]; ok {
+		return r, "", "", nil
+	}
+	if s.graph == nil {
+		return null, "the query is not in the file of --results", "", nil
+	}
+	s.asked++
+	s.progress.show(fmt.Sprintf("%d items scored, %d queries run", s.done, s.asked))
+	t, err := s.graph.Query(ctx, sparql.ReplaceAutoLanguage(query, "en"))
+	if ctx.Err() != nil {
+		return nil, "", "", ctx.Err()
+	}
+	if err == nil {
+		if result, err = json.Marshal(t); err != nil {
+			return nil, "", "", err
+		}
+		return result, "", "", s.keepResult(query, result, "")
+	}
+	var known *kg.Error
+	if !errors.As(err, &known) {
+		return nil, "", "", err
+	}
+	if known.Transient() {
+		return null, known.Error(), "", nil
+	}
+	return null, "", known.Error(), s.keepResult(query, null, known.Error())
+}
+
+// keepResult remembers a result, in the file of --keep too.
+func (s *scorer) keepResult(query string, result json.RawMessage, why string) error {
+	s.known[query] = result
+	if s.keep == nil {
+		return nil
+	}
+	line, err := json.Marshal(keptLine{query, result, why})
+	if err == nil {
+		_, err = s.keep.Write(append(line, '\n'))
+	}
+	if err != nil {
+		return fmt.Errorf("a result cannot be kept: %w", err)
+	}
+	return nil
+}
