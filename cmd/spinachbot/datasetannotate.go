@@ -73,7 +73,7 @@ annotate, under a name of their choice. docs/annotating.md says how to work with
 		return fail(e, fmt.Errorf("cannot listen on %s: %w; choose another address with --addr", *addr, err))
 	}
 	if tcp, ok := listener.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
-		listener.Close()
+		_ = listener.Close() // it was never used
 		return misuse(e, "dataset annotate: %s is reachable from other machines; this page is for loopback only", listener.Addr())
 	}
 	fmt.Fprintf(e.stdout, "http://%s/\n", listener.Addr())

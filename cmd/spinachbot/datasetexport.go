@@ -58,7 +58,8 @@ func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, 
 
 func runDatasetExport(ctx context.Context, e *env, args []string) int {
 	c := newCmdline(e, "dataset export", "[--format F] [--state S] [--out FILE] DIR",
-		`Writes what annotators keep as a benchmark: SPINACH's JSON (its own evaluation reads it), GRASP's JSON lines, or QALD JSON (with the stored answers).`)
+		`Writes what annotators keep as a benchmark: SPINACH's JSON (its own evaluation reads it), GRASP's JSON lines (queries ported
+to QLever; as annotated they stand in info.wdqs_sparql), or QALD JSON (with the stored answers).`)
 	flags := newGoldFlags(c, true)
 	out := c.fs.String("out", "", "`file` to write instead of standard output; replaced as a whole")
 	rest, done, code := c.parse(args)

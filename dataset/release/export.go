@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,17 +15,47 @@ import (
 // Formats are the names of the forms of a benchmark file.
 var Formats = []string{"spinach", "grasp", "qald"}
 
-// Write writes items in one of [Formats]. name is the benchmark's name, which only QALD's form has a place for.
+// Write writes items in one of [Formats]; for GRASP, queries are ported to QLever. name is the benchmark's name, which only QALD's form has a place for.
 func Write(w io.Writer, format, name string, items []dataset.Item) error {
 	switch format {
 	case "spinach":
 		return dataset.WriteSPINACH(w, items)
 	case "grasp":
-		return dataset.WriteGRASP(w, items)
+		return dataset.WriteGRASP(w, forQLever(items))
 	case "qald":
 		return dataset.WriteQALD(w, name, items)
 	}
 	return fmt.Errorf("there is no format %q; say %s", format, strings.Join(Formats, ", "))
+}
+
+// forQLever ports queries to QLever, on which GRASP runs them: prefixes declared, the label service written out. The query as annotated stands in info as
+// wdqs_sparql. One that QLever cannot run stays as it is, with the reason in info as not_on_qlever.
+func forQLever(items []dataset.Item) []dataset.Item {
+	out := slices.Clone(items)
+	for i := range out {
+		it := &out[i]
+		it.Info = maps.Clone(it.Info)
+		if it.Info == nil {
+			it.Info = map[string]json.RawMessage{}
+		}
+		w, err := sparql.Rewrite(it.SPARQL, sparql.QLever, sparql.RewriteOptions{Language: "en"})
+		if err != nil {
+			it.Info["not_on_qlever"] = text(err.Error())
+			continue
+		}
+		it.Info["wdqs_sparql"] = text(it.SPARQL)
+		it.SPARQL = strings.TrimSpace(w.Text)
+	}
+	return out
+}
+
+// text writes a string as JSON.
+func text(s string) json.RawMessage {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return json.RawMessage(`""`) // strings never fail
+	}
+	return b
 }
 
 // Items makes benchmark items, in the order of month, page, section and id. dir is the harvest's folder, from which the answers come (of those queries whose

@@ -3,6 +3,7 @@ package release_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -64,7 +65,16 @@ func TestExport(t *testing.T) {
 		if err != nil || len(back) != len(golds) {
 			t.Fatalf("%s: %d items, %v", format, len(back), err)
 		}
-		if back[3].ID != datasettest.ID(4) || back[3].SPARQL != golds[3].Query || back[3].Question != golds[3].Question {
+		query := back[3].SPARQL
+		if format == "grasp" {
+			if !strings.HasPrefix(query, "PREFIX ") || strings.Contains(query, "SERVICE") {
+				t.Errorf("no query for QLever: %s", query)
+			}
+			if err := json.Unmarshal(back[3].Info["wdqs_sparql"], &query); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if back[3].ID != datasettest.ID(4) || query != golds[3].Query || back[3].Question != golds[3].Question {
 			t.Errorf("%s: %+v", format, back[3])
 		}
 		if format == "spinach" && (back[2].Title != "German heads of government before reunification" || back[2].URL != "https://www.wikidata.org/wiki/Wikidata:Request_a_query/Archive/2019/07") {
@@ -76,6 +86,15 @@ func TestExport(t *testing.T) {
 	}
 	if err := release.Write(&bytes.Buffer{}, "xml", "", nil); err == nil {
 		t.Error("an unknown format is written")
+	}
+	golds[0].Query = `SELECT ?x WHERE { SERVICE gas:service { gas:program gas:gasClass "x" ; gas:out ?x . } }`
+	items, err := release.Items(dir, golds, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := release.Write(&b, "grasp", "", items); err != nil || !strings.Contains(b.String(), "not_on_qlever") {
+		t.Errorf("what QLever cannot run is not marked: %v", err)
 	}
 	golds[0].Query = "SELECT nothing"
 	if _, err := release.Items(dir, golds, false); err == nil || !strings.Contains(err.Error(), datasettest.ID(1)) {

@@ -39,14 +39,17 @@ func (f forHarvest) Labels(ids []string) (map[string]string, error) {
 
 // site is a page with ten candidates.
 type site struct {
-	t     *testing.T
+	t     testing.TB
 	page  *annotate.Server
 	store *store.Store
 	clock time.Time
 	kept  map[string]int // rows by query
 }
 
-func newSite(t *testing.T) *site {
+func newSite(t testing.TB) *site { return newLargeSite(t, 1) }
+
+// newLargeSite has the ten candidates so many times.
+func newLargeSite(t testing.TB, times int) *site {
 	t.Helper()
 	g, err := slice()
 	if err != nil {
@@ -56,6 +59,11 @@ func newSite(t *testing.T) *site {
 	cs, err := datasettest.Write(dir, forHarvest{g})
 	if err != nil {
 		t.Fatal(err)
+	}
+	for i := range 10 * (times - 1) {
+		c := cs[i%10]
+		c.ID = datasettest.ID(11 + i)
+		cs = append(cs, c)
 	}
 	st, err := store.Open(t.Context(), filepath.Join(dir, "annotations.db"))
 	if err != nil {
@@ -413,5 +421,21 @@ func TestQueueFilters(t *testing.T) {
 		if w := s.do("", "POST", "/name", "application/x-www-form-urlencoded", "name="+name); w.Code == http.StatusSeeOther {
 			t.Errorf("the name %q is taken", name)
 		}
+	}
+}
+
+// A queue of the paper's size (2,171 candidates), three quarters of it judged by two.
+func BenchmarkQueue(b *testing.B) {
+	s := newLargeSite(b, 217)
+	for n := 1; n <= 1600; n++ {
+		for _, who := range []string{"Ada", "Ben"} {
+			w := &annotate.Work{Candidate: datasettest.ID(n), Annotator: who, Query: strings.Repeat("# a long query\n", 60) + "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }" + who, Question: strings.Repeat("which ", 30), Verdict: dataset.Include, Decided: s.clock}
+			if err := s.store.SaveWork(b.Context(), w, &annotate.Event{At: s.clock, Who: who, Kind: annotate.Judged}); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	for b.Loop() {
+		s.get("Ada", "/?box=all")
 	}
 }

@@ -88,11 +88,13 @@ const (
 	Resolved  State = "resolved"  // confirmed, or a dispute resolved
 )
 
-// Case is a candidate with all work on it.
+// Case is a candidate with all work on it. [NewCase] makes it.
 type Case struct {
 	Candidate  *dataset.Candidate
 	Works      []Work // of annotators, those with a verdict first, in order of their verdicts
 	Resolution *Work  // nil or without a verdict: not resolved
+
+	state State
 }
 
 // NewCase sorts the works of a candidate out.
@@ -118,6 +120,7 @@ func NewCase(c *dataset.Candidate, works []Work) Case {
 		}
 		return strings.Compare(a.Annotator, b.Annotator)
 	})
+	out.state = out.findState()
 	return out
 }
 
@@ -141,7 +144,10 @@ func (c *Case) Of(annotator string) *Work {
 }
 
 // State tells how far the case is.
-func (c *Case) State() State {
+func (c *Case) State() State { return c.state }
+
+// findState compares queries, which takes a while: it is done once.
+func (c *Case) findState() State {
 	if c.Resolution != nil && c.Resolution.Is() {
 		return Resolved
 	}
@@ -178,7 +184,7 @@ func Differences(ws []Work) []string {
 	verdict, query := false, false
 	for i := 1; i < len(ws); i++ {
 		verdict = verdict || ws[i].Verdict != ws[0].Verdict
-		query = query || ws[0].Keeps() && ws[i].Keeps() && sparql.NormalForm(ws[i].Query) != sparql.NormalForm(ws[0].Query)
+		query = query || ws[0].Keeps() && ws[i].Keeps() && ws[i].Query != ws[0].Query && sparql.NormalForm(ws[i].Query) != sparql.NormalForm(ws[0].Query)
 	}
 	if verdict {
 		out = append(out, "the verdicts differ")
