@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/chromedp/chromedp"
 )
 
 // evalRun is the command line of a run of the test's own benchmark on the built-in slice, with the test's own scripted model.
@@ -125,4 +127,59 @@ func TestEvalRunLocked(t *testing.T) {
 	if out, err := evalRun(bin, dir).CombinedOutput(); err == nil || !strings.Contains(string(out), "another run works in") {
 		t.Errorf("a second run in the same folder: %v\n%s", err, out)
 	}
+}
+
+// The report opens in a browser under its own policy, in light and dark: its style holds, no script runs, and a link leads to an item's trajectory.
+func TestEvalReport(t *testing.T) {
+	bin, dir := binary(t), t.TempDir()
+	runs := []string{filepath.Join(dir, "one"), filepath.Join(dir, "two")}
+	for i, run := range runs {
+		cmd := evalRun(bin, run)
+		if i == 1 {
+			cmd.Args = append(cmd.Args, "--limit", "11")
+		}
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	// The second run has another answer, so that there is a difference to follow.
+	results := filepath.Join(runs[1], "results.jsonl")
+	text, err := os.ReadFile(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := bytes.Replace(text, []byte(`"result":[{"c":{"type":"uri","value":"http://www.wikidata.org/entity/Q3870"}}]`), []byte(`"result":[]`), 1)
+	if bytes.Equal(changed, text) {
+		t.Fatalf("no result to change in\n%s", text)
+	}
+	if err := os.WriteFile(results, changed, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "report.html")
+	if out, err := exec.CommandContext(context.Background(), bin, append([]string{"eval", "report", "--out", file}, runs...)...).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	p := newTab(t, 1280, 900)
+	p.open("file://" + file)
+	p.until(`document.querySelectorAll("details.item").length === 23`)
+	if bg := eval[string](p, `getComputedStyle(document.querySelector("header")).position`); bg != "sticky" {
+		t.Errorf("the page's own policy blocks its style: the header is %s", bg)
+	}
+	if n := eval[int](p, `document.querySelectorAll("script, img, link, iframe, [onclick], [style]").length`); n != 0 {
+		t.Errorf("%d elements or attributes that the report does not have", n)
+	}
+	if wide := eval[bool](p, `document.documentElement.scrollWidth > innerWidth`); wide {
+		t.Error("the page is wider than the window")
+	}
+	p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#differences td a").click()`))
+	p.until(`document.querySelectorAll("details.item[open]").length === 1 && document.querySelector("details.item[open] .steps li") !== null`)
+	if q := eval[string](p, `document.querySelector("details.item[open] .q").textContent`); q != "Which city is the capital of Kenya?" {
+		t.Errorf("the link leads to %q", q)
+	}
+	p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#run0 .f-wrong").click()`))
+	if eval[bool](p, `[...document.querySelectorAll("#run0 details.item")].some(d => d.checkVisibility() && !d.classList.contains("wrong"))`) {
+		t.Error("the filter shows items of another kind")
+	}
+	p.do(chromedp.Evaluate[chromedp.Void](`document.querySelector("#run0 .f-all").click()`))
+	p.accessible("the report")
 }
