@@ -87,7 +87,7 @@ func (p *parser) line(pos, end int) line {
 	}
 	if nodes := p.nodesIn(l.text, l.end); len(nodes) > 0 {
 		n := nodes[0]
-		l.outdent = n.Kind == wikitext.Template && p.n.is(n.Name, outdentTemplate) && strings.TrimSpace(p.text[l.text:n.Start]) == ""
+		l.outdent = n.Kind == wikitext.Template && p.is(n, outdentTemplate) && strings.TrimSpace(p.text[l.text:n.Start]) == ""
 	}
 	return l
 }
@@ -145,7 +145,7 @@ func (p *parser) empty(l *line) bool {
 		if strings.TrimSpace(p.text[i:max(i, n.Start)]) != "" {
 			return false
 		}
-		if n.Kind != wikitext.Comment && (n.Kind != wikitext.Template || !p.n.is(n.Name, structural)) {
+		if n.Kind != wikitext.Comment && (n.Kind != wikitext.Template || !p.is(n, structural)) {
 			return false
 		}
 		i = n.End
@@ -224,7 +224,7 @@ func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 		if _, query := p.q.taken[n.Start]; query {
 			*low = max(*low, n.End)
 		}
-		if p.n.is(n.Name, unsignedTemplate) {
+		if p.is(n, unsignedTemplate) {
 			user, at := p.unsigned(n)
 			if k := len(l.sigs) - 1; k >= 0 && l.sigs[k].user == user && user != "" {
 				return // signed by hand and by template
@@ -399,7 +399,7 @@ func (p *parser) separator(start, end int) (int, bool) {
 		return 0, false
 	}
 	for _, n := range p.nodesIn(start, end) {
-		if n.Kind == wikitext.Template && p.n.is(n.Name, outdentTemplate) {
+		if n.Kind == wikitext.Template && p.is(n, outdentTemplate) {
 			return n.Start, true
 		}
 	}

@@ -90,7 +90,7 @@ func (p *parser) mentions(start, end int, sigs []sig) []string {
 	for _, n := range p.nodesIn(start, end) {
 		scan(max(pos, n.Start))
 		pos = max(pos, n.End)
-		if n.Kind != wikitext.Template || !p.n.is(n.Name, pingTemplate) || p.quoted(n.Start) {
+		if n.Kind != wikitext.Template || !p.is(n, pingTemplate) || p.quoted(n.Start) {
 			continue
 		}
 		for _, a := range n.Args {

@@ -21,7 +21,8 @@ type parser struct {
 	page         *Page
 	ids          map[string]int // how often an id was wanted
 	cursor       int            // index into top
-	buf          []byte         // scratch, as are the next two
+	buf          []byte         // scratch, as are the next three
+	rest         []wikitext.Span
 	patches      []patch
 	pending      []line
 	tables, bare int // bytes that may still be read ahead for the ends of tables and of queries in running text, so that the time stays linear
@@ -111,9 +112,10 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 			heads = append(heads, n)
 			continue
 		case wikitext.Template, wikitext.Param:
+			n.Note = uint16(p.n.of(n.Name).role)
 			signed := within(p.utc, n.Start, n.End)
 			_, query := p.q.taken[n.Start]
-			if !query && (signed && p.n.is(n.Name, wrapTemplate) || p.holdsThread(n) || within(at, n.Start, n.End) && (signed || !validName(n.Name))) {
+			if !query && (signed && p.is(n, wrapTemplate) || p.holdsThread(n) || within(at, n.Start, n.End) && (signed || !validName(n.Name))) {
 				clear[i] = true
 				continue
 			}
@@ -123,10 +125,13 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 	return heads
 }
 
+// is reports whether a template among the opaque nodes has one of the roles.
+func (p *parser) is(n *wikitext.Node, r role) bool { return role(n.Note)&r != 0 }
+
 // holdsThread reports whether a template has a discussion in it, such as {{hidden|content=…}}: time stamps on different lines.
 func (p *parser) holdsThread(n *wikitext.Node) bool {
 	i, j := sort.SearchInts(p.utc, n.Start), sort.SearchInts(p.utc, n.End)
-	return i < j && p.ends[i] < p.utc[j-1] && !p.n.is(n.Name, structural)
+	return i < j && p.ends[i] < p.utc[j-1] && !p.is(n, structural)
 }
 
 // within reports whether one of the sorted offsets lies in a range.
@@ -225,13 +230,13 @@ func (p *parser) marks(t *Thread, start, end int) {
 		if n.Kind != wikitext.Template {
 			continue
 		}
-		if p.n.is(n.Name, resolvedTemplate) {
+		if p.is(n, resolvedTemplate) {
 			t.Resolved = true
 			if t.ResolvedBy == "" {
 				t.ResolvedBy = p.signedBy(n)
 			}
 		}
-		if p.n.is(n.Name, botTemplate) && denies(n, p.text, "") {
+		if p.is(n, botTemplate) && denies(n, p.text, "") {
 			t.NoBots = true
 		}
 	}

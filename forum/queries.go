@@ -20,7 +20,7 @@ const maxLinks = 100
 // queriesIn finds the queries of a part of the page, in order: templates, highlighted and preformatted code, links to query services, and bare SPARQL. urls are the
 // addresses of all external links outside of code and of comments.
 func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
-	var rest []wikitext.Span // what none of the nodes covers
+	rest := p.rest[:0] // what none of the nodes covers
 	pos, skip := start, -1
 	i := sort.Search(len(p.doc.Nodes), func(i int) bool { return p.doc.Nodes[i].Start >= start })
 	for ; i < len(p.doc.Nodes) && p.doc.Nodes[i].Start < end; i++ {
@@ -54,6 +54,7 @@ func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 	if pos < end {
 		rest = append(rest, wikitext.Span{Start: pos, End: end})
 	}
+	p.rest = rest
 	codes := p.codeElements(start, end, out)
 	if len(codes) > 0 {
 		out = append(out, codes...)
@@ -313,11 +314,9 @@ var formStart = [256]bool{'s': true, 'S': true, 'a': true, 'A': true, 'c': true,
 // before a brace. prologue is the start of the PREFIX lines and leading comments before it.
 func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 	t := p.text[:end]
-	if strings.IndexByte(t[i:], '{') < 0 { // a query has a group
-		return -1, -1
-	}
-	for ; i < end; i++ {
-		if !formStart[t[i]] || i > 0 && isWord(t[i-1]) {
+	stop := strings.LastIndexByte(t, '{') // a query has a group
+	for ; i < stop; i++ {
+		if !formStart[t[i]] || i > 0 && wordBytes[t[i-1]] {
 			continue
 		}
 		w := queryForms[0]

@@ -326,7 +326,7 @@ func decodeQuery(s string) string {
 	if strings.IndexByte(s, '<') >= 0 && (strings.Contains(s, "<nowiki") || strings.Contains(s, "<NOWIKI")) {
 		s = nowikiTags.Replace(s)
 	}
-	if strings.ContainsRune(s, '&') {
+	if hasEntity(s) {
 		s = decodeOutside(s)
 	}
 	return strings.TrimSpace(s)
@@ -337,6 +337,20 @@ var (
 	queryEntities = strings.NewReplacer("&#124;", "|", "&#x7c;", "|", "&#x7C;", "|", "&vert;", "|", "&verbar;", "|", "&lt;", "<", "&gt;", ">", "&amp;", "&",
 		"&#123;", "{", "&#125;", "}", "&lcub;", "{", "&rcub;", "}", "&#61;", "=", "&quot;", `"`)
 )
+
+// hasEntity reports whether a text may hold an entity: "&" and "&&" are none.
+func hasEntity(s string) bool {
+	for {
+		k := strings.IndexByte(s, '&')
+		if k < 0 || k+1 == len(s) {
+			return false
+		}
+		s = s[k+1:]
+		if s[0] == '#' || isWord(s[0]) {
+			return true
+		}
+	}
+}
 
 // decodeOutside decodes entities outside strings, IRIs and comments, where an ampersand with a name is no SPARQL.
 func decodeOutside(s string) string {

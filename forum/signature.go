@@ -245,9 +245,11 @@ func (n *names) tokens(s string) []token {
 			}
 			i += k
 		default:
-			_, w := utf8.DecodeRuneInString(s[i:])
-			shown++
-			i += w
+			for shown, i = shown+1, i+1; i < len(s) && s[i] != '[' && s[i] != '{' && s[i] != '<'; i++ {
+				if utf8.RuneStart(s[i]) {
+					shown++
+				}
+			}
 		}
 	}
 	flush(len(s))

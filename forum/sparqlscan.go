@@ -74,9 +74,15 @@ func wordAt(s string, i int, w string) bool {
 	return (i == 0 || !isWord(s[i-1])) && (j == len(s) || !isWord(s[j]))
 }
 
-func isWord(c byte) bool {
-	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80
-}
+func isWord(c byte) bool { return wordBytes[c] }
+
+var wordBytes = func() (t [256]bool) {
+	for i := range t {
+		c := byte(i)
+		t[i] = c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80
+	}
+	return t
+}()
 
 // formAt returns the offset after a query form keyword outside comments, strings and IRIs, from i on; -1 if there is none.
 func formAt(s string, i int) int {

@@ -144,6 +144,9 @@ func (p *parser) templateText(n *wikitext.Node) string {
 
 // marked is a part of the page with a mark for each query template in it.
 func (p *parser) marked(s wikitext.Span) string {
+	if !strings.Contains(s.In(p.text), "{{") {
+		return s.In(p.text)
+	}
 	var b strings.Builder
 	pos := s.Start
 	for i := s.Start; i < s.End; {
@@ -166,6 +169,13 @@ func (p *parser) marked(s wikitext.Span) string {
 
 // strip takes the remaining markup out of wikitext: links show their labels, bold and italic marks, tags and list prefixes go.
 func strip(s string) string {
+	i := 0
+	for i < len(s) && !special[s[i]] && s[i] != '&' && s[i] != 0xEE {
+		i++
+	}
+	if i == len(s) {
+		return tidy(s)
+	}
 	var b strings.Builder
 	b.Grow(len(s))
 	table, wrapped := false, 0
@@ -265,6 +275,9 @@ func attributes(s string) int {
 
 // tidy takes list prefixes and spare blanks off every line, and leaves at most one blank line between others.
 func tidy(s string) string {
+	if strings.IndexByte(s, '\n') < 0 && utf8.ValidString(s) {
+		return tidyLine(s)
+	}
 	var b strings.Builder
 	b.Grow(len(s) + 8)
 	blank := true // the line before is blank, or there is none
