@@ -15,7 +15,7 @@ import (
 // hostileRun has texts that try to get out of the page everywhere.
 func hostileRun(t *testing.T, name string) *RunData {
 	t.Helper()
-	items := bench("answer ROWS <script>alert(1)</script> | ROWS \"><img/src=x>", "no_answer </pre></details><script>alert(2)</script> | ROWS y", "answer ROWS z | ROWS z", "answer ROWS w | ROWS")
+	items := bench("answer ROWS <script>alert(1)</script> | ROWS \"><img/src=x>", "no_answer </pre></details><script>alert(2)</script> | ROWS y", "answer ROWS z\u202ezz\u2066\x1b[31m | ROWS z", "answer ROWS w | ROWS")
 	items[0].ID = `"><script>alert(3)</script>`
 	items[1].ID = `\input{/etc/passwd} | **x** _y_ $5 100%`
 	return runOf(t, name, func(w *world) { w.asker.flaky[items[2].ID] = 99 }, items)
@@ -62,6 +62,9 @@ func TestReportPage(t *testing.T) {
 	}
 	if got := doc.Find("details.item.wrong ol.steps li").Length(); got != 4 {
 		t.Errorf("%d steps of the two wrong items, want 4", got)
+	}
+	if strings.ContainsAny(b.String(), "\u202e\u2066\x1b") {
+		t.Error("a text can turn the page around")
 	}
 	if text := doc.Find("details.item.wrong").First().Text(); !strings.Contains(text, "<script>alert(1)</script>") {
 		t.Error("a question is not shown as it is")

@@ -318,8 +318,8 @@ func (run *RunReport) page(metric string) (pageRun, error) {
 var states = []string{"failed", "unanswered", "wrong", "partial", "right", "unscored"}
 
 func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
-	p := pageItem{Anchor: run.anchor(it.ID), ID: it.ID, Question: it.Question, Steps: it.Steps, Reason: it.Reason, Gold: it.GoldSPARQL, Pred: it.SPARQL,
-		GoldRows: rowsForPage(it.Gold), PredRows: rowsForPage(it.Result.Result), File: it.Meta.Trajectory}
+	p := pageItem{Anchor: run.anchor(it.ID), ID: plain(it.ID), Question: plain(it.Question), Steps: it.Steps, Reason: it.Reason, Gold: shown(it.GoldSPARQL, pageArgument),
+		Pred: shown(it.SPARQL, pageArgument), GoldRows: rowsForPage(it.Gold), PredRows: rowsForPage(it.Result.Result), File: it.Meta.Trajectory}
 	s, scored := it.Score(metric)
 	if scored {
 		p.F1 = fmt.Sprintf("%.0f", 100*s.F1)
@@ -358,14 +358,23 @@ func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
 	return p, err
 }
 
+// shown is a text of some lines as the page has it: cut to n characters, without what could turn it around or hide in it.
+func shown(s string, n int) string {
+	lines := strings.Split(cut(s, n), "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimRight(plain(l), " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
 func eventsForPage(events []agent.Event) (out []pageEvent) {
 	for _, e := range events {
 		s := e.Step
 		if s == nil {
 			continue
 		}
-		p := pageEvent{N: s.N, Thought: cut(s.Thought, pageObservation), Call: s.Action + "(" + cut(s.Argument, pageArgument) + ")", Observation: cut(s.Observation, pageObservation),
-			Failure: string(s.Failure)}
+		p := pageEvent{N: s.N, Thought: shown(s.Thought, pageObservation), Call: shown(s.Action, 40) + "(" + shown(s.Argument, pageArgument) + ")",
+			Observation: shown(s.Observation, pageObservation), Failure: string(s.Failure)}
 		if e.Event == "rollback" {
 			p.Refused = map[string]string{"repeat": "refused: a repetition", "stop": "refused: a stop without a result"}[e.Reason]
 			if p.Refused == "" {
@@ -397,7 +406,7 @@ func rowsForPage(raw json.RawMessage) pageRows {
 	for _, row := range rows[:min(len(rows), pageResultRows)] {
 		var line []string
 		for _, name := range out.Head {
-			line = append(line, cut(strings.TrimPrefix(row[name].Value, "http://www.wikidata.org/entity/"), 120))
+			line = append(line, cut(plain(strings.TrimPrefix(row[name].Value, "http://www.wikidata.org/entity/")), 120))
 		}
 		out.Rows = append(out.Rows, line)
 	}

@@ -37,7 +37,7 @@ type Excluded struct {
 }
 
 // MetricSummary are the means of a metric, from 0 to 1, both ways: over all scorable items, an item that a service failed counting 0, and over those that no
-// service failed. Unbiased is null when there are none.
+// service failed. F1 and EM are null where there are none.
 type MetricSummary struct {
 	Metric string   `json:"metric"`
 	N      int      `json:"n"`
@@ -152,18 +152,7 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	failed := len(s.FailedIDs) > 0
-	fmt.Fprintf(w, "\n%-10s %6s %8s %8s", "metric", "n", "F1", "EM")
-	if failed {
-		fmt.Fprintf(w, "   without the failed: %6s %8s %8s", "n", "F1", "EM")
-	}
-	fmt.Fprintln(w)
-	for _, m := range s.Scores {
-		fmt.Fprintf(w, "%-10s %6d %8s %8s", m.Metric, m.N, percent(m.F1), percent(m.EM))
-		if failed {
-			fmt.Fprintf(w, "                       %6d %8s %8s", m.Served.N, percent(m.Served.F1), percent(m.Served.EM))
-		}
-		fmt.Fprintln(w)
-	}
+	s.writeScores(w, failed)
 	fmt.Fprintf(w, "\n%.1f steps and %.1f s an item, %d refused actions, %d calls of the model, %d tokens in, %d out", s.Steps, s.Seconds, s.Refused, s.Usage.Calls,
 		s.Usage.InputTokens, s.Usage.OutputTokens)
 	if s.Usage.USD+s.Lost.USD > 0 {
@@ -183,6 +172,25 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 	if failed {
 		fmt.Fprintf(w, "failed by a service, run again to ask again: %s\n", list(s.FailedIDs, 10))
+	}
+}
+
+// writeScores writes a line a metric; with failed also the means without the items that services failed.
+func (s *Summary) writeScores(w io.Writer, failed bool) {
+	if len(s.Scores) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%-10s %6s %8s %8s", "metric", "n", "F1", "EM")
+	if failed {
+		fmt.Fprintf(w, "   without the failed: %6s %8s %8s", "n", "F1", "EM")
+	}
+	fmt.Fprintln(w)
+	for _, m := range s.Scores {
+		fmt.Fprintf(w, "%-10s %6d %8s %8s", m.Metric, m.N, percent(m.F1), percent(m.EM))
+		if failed {
+			fmt.Fprintf(w, "                       %6d %8s %8s", m.Served.N, percent(m.Served.F1), percent(m.Served.EM))
+		}
+		fmt.Fprintln(w)
 	}
 }
 
