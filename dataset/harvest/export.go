@@ -14,9 +14,6 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// isNoAdvice reports whether a suggester has nothing more to say in this run.
-func isNoAdvice(err error) bool { return errors.Is(err, ErrNoAdvice) }
-
 // export writes the files from what is kept. All pages are in them, also those outside of the months that were asked for this time.
 func (h *Harvest) export(ctx context.Context) (dataset.Funnel, error) {
 	pages, err := h.Store.Pages(ctx)

@@ -153,6 +153,8 @@ type Harvest struct {
 	stopped   error                // why no more queries are run
 	mute      bool                 // the suggester is not asked any more
 	pace      pace
+
+	adviceFailures int // in a row
 }
 
 // ErrEndpointDown says that no endpoint answers. Everything done so far is kept; harvest again later.

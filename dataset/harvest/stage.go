@@ -3,6 +3,7 @@ package harvest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/sparql"
@@ -112,6 +113,9 @@ func describe(d *dataset.Candidate, c *cleaned) {
 	d.Notes = append(d.Notes, t.notes...)
 }
 
+// maxAdviceFailures is after how many failures in a row the suggester is left alone until the next run.
+const maxAdviceFailures = 3
+
 // advise asks the suggester about a staged candidate that it has not been asked about.
 func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, err error) {
 	if h.Suggest == nil || h.mute {
@@ -130,9 +134,11 @@ func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, e
 		return true, ctx.Err()
 	case err != nil:
 		h.Log.Warn("no suggestion; the next harvest asks again", "candidate", c.ID, "error", err)
-		h.mute = isNoAdvice(err)
+		h.adviceFailures++
+		h.mute = errors.Is(err, ErrNoAdvice) || h.adviceFailures >= maxAdviceFailures
 		return true, nil
 	}
+	h.adviceFailures = 0
 	data, err := json.Marshal(advice{Query: hashText(c.Cleaned), Suggestion: s})
 	if err != nil {
 		return true, err

@@ -57,7 +57,7 @@ func TestPromptFences(t *testing.T) {
 	}
 }
 
-// Advice is asked for once a query, garbage is noted as none, and a spent budget ends the asking but not the harvest.
+// Advice is asked for once a query, garbage is noted as none, and a spent budget, or failure after failure, ends the asking but not the harvest.
 func TestAdvice(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -75,7 +75,7 @@ func TestAdvice(t *testing.T) {
 		t.Errorf("asked %d times, %+v", asked, f.Total)
 	}
 	fail = errors.New("cut off")
-	if w.mustRun(); asked != 9 || w.find("Plain").Suggestion != nil {
+	if w.mustRun(); asked != 1+maxAdviceFailures || w.find("Plain").Suggestion != nil {
 		t.Errorf("asked %d times", asked)
 	}
 	fail, asked = nil, 0
