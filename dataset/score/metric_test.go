@@ -166,6 +166,29 @@ func TestPermutations(t *testing.T) {
 	}
 }
 
+// One more predicted column never lowers the summed recall.
+func TestColumnsOnlyHelp(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	cell := func() string { return []string{"Q", "@t", ""}[r.IntN(3)] + fmt.Sprint(1+r.IntN(6)) }
+	for range 150 {
+		var gold, pred, wider []string
+		for range 1 + r.IntN(12) {
+			gold = append(gold, cell()+" "+cell()+" "+cell())
+		}
+		for range 1 + r.IntN(12) {
+			pred = append(pred, cell()+" "+cell())
+			wider = append(wider, pred[len(pred)-1]+" "+cell())
+		}
+		g := rowsJSON("x xLabel y", gold...)
+		a, b := compare(t, g, rowsJSON("a b", pred...), Hint{}), compare(t, g, rowsJSON("a b c", wider...), Hint{})
+		for _, m := range []Metric{MetricSpinach, MetricGRASP, MetricFair} {
+			if before, after := a.Row(m).Recall, b.Row(m).Recall; after < before-1e-9 {
+				t.Errorf("%s: recall %v, with one more column %v\n%v\n%v", m, before, after, gold, wider)
+			}
+		}
+	}
+}
+
 func typed(datatype, value string) string {
 	return fmt.Sprintf(`{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#%s","value":%q}`, datatype, value)
 }
