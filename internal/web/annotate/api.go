@@ -286,6 +286,9 @@ func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
 		return nil, refuse("The work on %s is not there any more.", at.Work.Candidate)
 	}
 	w := works[i]
+	if r := slices.IndexFunc(works, func(w Work) bool { return w.Annotator == Resolution && w.Is() }); r >= 0 && w.Annotator != Resolution {
+		return nil, refuse("Your last verdict was resolved by %s since: take the resolution back first, or change your verdict on its page.", works[r].By)
+	}
 	if w.Annotator == Resolution && w.By != who {
 		return nil, refuse("Somebody else has changed the resolution since: compare again.")
 	}

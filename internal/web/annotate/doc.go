@@ -5,7 +5,7 @@
 //
 // Every annotator's say on a candidate is a [Work]: the query as trimmed, the question as worded, a [dataset.Verdict]. Who looks at a candidate that somebody
 // else has decided sees nothing of that until the own verdict stands, so that agreement means something; the pages and the interface for scripts both keep to
-// it ([Server.visible]). With two verdicts a candidate is compared side by side ([Compare]): equal ones are confirmed, different ones resolved, by anybody. What comes of it is
+// it ([Case.Visible]). With two verdicts a candidate is compared side by side: equal ones are confirmed, different ones resolved, by anybody. What comes of it is
 // a Work too, whose Annotator is [Resolution] and whose By says who. Package dataset/release makes items of it.
 //
 // # Nothing is lost

@@ -294,7 +294,7 @@ func (s *Server) label(ctx context.Context, t *shownTable) {
 	if len(ids) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
 	labels, err := s.Graph.Labels(ctx, ids, []string{"en", "mul"})
 	if err != nil && !errors.Is(err, context.Canceled) {
@@ -309,24 +309,19 @@ func (s *Server) label(ctx context.Context, t *shownTable) {
 	}
 }
 
-// namesOf gives the names of a query's numbers: those of the graph, else the labels that the harvest brought.
-func (s *Server) namesOf(ctx context.Context, c *dataset.Candidate, q *sparql.Query) map[string]Name {
+// namesOf gives the names of a query's numbers: those of the graph, else the labels that the harvest brought. pending says that more are on their way.
+func (s *Server) namesOf(ctx context.Context, c *dataset.Candidate, q *sparql.Query) (found map[string]Name, pending bool) {
 	var ids []string
 	for _, i := range sparql.Identifiers(q) {
 		ids = append(ids, i.ID)
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	found, err := s.names.of(ctx, ids)
-	if err != nil && !errors.Is(err, context.Canceled) {
-		s.Log.Info("no names from the graph", "error", err)
-	}
+	found, pending = s.names.of(ctx, ids)
 	for _, id := range ids {
 		if _, ok := found[id]; !ok && c.Labels[id] != "" {
 			found[id] = Name{Label: c.Labels[id]}
 		}
 	}
-	return found
+	return found, pending
 }
 
 // plural writes a number with its noun.

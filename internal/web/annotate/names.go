@@ -2,8 +2,10 @@ package annotate
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
@@ -15,57 +17,100 @@ type Name struct {
 	Aliases     []string `json:"aliases,omitempty"`
 }
 
-// maxNames bounds how many names are kept and how many are asked for at once; far beyond any query that people write.
+// Bounds of looking names up.
 const (
-	maxNames  = 100_000
-	nameBatch = 200
+	maxNames  = 100_000                 // kept
+	nameBatch = 200                     // asked for at once
+	nameWait  = 1500 * time.Millisecond // how long a page waits; what comes later is there the next time
+	nameLimit = 30 * time.Second        // of the query itself
+	nameRest  = 30 * time.Second        // after a failure
 )
 
 // names looks names up and remembers them.
 type names struct {
+	log   *slog.Logger
 	graph Graph
-	mu    sync.Mutex
-	known map[string]Name
+	now   func() time.Time
+
+	mu     sync.Mutex
+	known  map[string]Name // with an empty label: it has none
+	asking map[string]bool
+	rest   time.Time // nothing is asked before
 }
 
-func newNames(g Graph) *names { return &names{graph: g, known: map[string]Name{}} }
+func newNames(o Options) *names {
+	return &names{log: o.Log, graph: o.Graph, now: o.Now, known: map[string]Name{}, asking: map[string]bool{}}
+}
 
-// of gives the names of Q and P numbers, in one query for all that are not known yet. Those without a name are absent. When the graph fails, what is known is returned with
-// the error.
-func (n *names) of(ctx context.Context, ids []string) (map[string]Name, error) {
-	out := map[string]Name{}
-	var missing []string
-	n.mu.Lock()
-	for _, id := range ids {
-		if name, ok := n.known[id]; ok {
-			if name.Label != "" {
-				out[id] = name
-			}
-		} else if rdf.ValidID(id) && id[0] != 'L' {
-			missing = append(missing, id)
+// of gives the names of Q and P numbers as far as they are known after a short wait; those without a name are absent. pending says that more are on their way.
+func (n *names) of(ctx context.Context, ids []string) (found map[string]Name, pending bool) {
+	if missing := n.missing(ids); len(missing) > 0 {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			n.fetch(context.WithoutCancel(ctx), missing)
+		}()
+		select {
+		case <-done:
+		case <-ctx.Done():
+		case <-time.After(nameWait):
 		}
 	}
-	n.mu.Unlock()
-	for len(missing) > 0 {
-		batch := missing[:min(len(missing), nameBatch)]
-		missing = missing[len(batch):]
-		found, err := n.ask(ctx, batch)
-		if err != nil {
-			return out, err
+	found = map[string]Name{}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, id := range ids {
+		if name := n.known[id]; name.Label != "" {
+			found[id] = name
 		}
+		pending = pending || n.asking[id]
+	}
+	return found, pending
+}
+
+// missing gives the numbers to ask for, and notes that they are asked for.
+func (n *names) missing(ids []string) (out []string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.now().Before(n.rest) {
+		return nil
+	}
+	for _, id := range ids {
+		if _, ok := n.known[id]; !ok && !n.asking[id] && rdf.ValidID(id) && id[0] != 'L' {
+			n.asking[id] = true
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// fetch asks the graph for names, in one query for many.
+func (n *names) fetch(ctx context.Context, ids []string) {
+	ctx, cancel := context.WithTimeout(ctx, nameLimit)
+	defer cancel()
+	for len(ids) > 0 {
+		batch := ids[:min(len(ids), nameBatch)]
+		found, err := n.ask(ctx, batch)
 		n.mu.Lock()
+		if err != nil {
+			n.rest = n.now().Add(nameRest)
+			for _, id := range ids {
+				delete(n.asking, id)
+			}
+			n.mu.Unlock()
+			n.log.Info("no names from the graph; the harvest's labels serve meanwhile", "error", err)
+			return
+		}
 		if len(n.known) > maxNames {
 			clear(n.known)
 		}
 		for _, id := range batch {
 			n.known[id] = found[id]
-			if found[id].Label != "" {
-				out[id] = found[id]
-			}
+			delete(n.asking, id)
 		}
 		n.mu.Unlock()
+		ids = ids[len(batch):]
 	}
-	return out, nil
 }
 
 // ask queries the graph. English stands above "mul", the label that holds for all languages.

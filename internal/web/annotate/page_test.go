@@ -120,6 +120,7 @@ type answer struct {
 	Next      string          `json:"next"`
 	Error     string          `json:"error"`
 	Withdrawn bool            `json:"withdrawn"`
+	Pending   bool            `json:"pending"`
 	Total     int             `json:"total"`
 	Head      []string        `json:"head"`
 	Marks     []sparqlMark    `json:"marks"`
@@ -313,6 +314,9 @@ func TestCompareAndUndo(t *testing.T) {
 	if a := s.decide("Ben", 2, dataset.Include, edit{"resolution": true}); a.status != 200 || a.Work.By != "Ben" {
 		t.Fatalf("confirm: %+v", a)
 	}
+	if a := s.post("Ada", "undo", edit{}); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.Error, "resolved by Ben") {
+		t.Errorf("a verdict below a resolution is taken back: %+v", a)
+	}
 	state := func() annotate.State {
 		works, err := s.store.Works(t.Context(), id)
 		if err != nil {
@@ -350,6 +354,48 @@ func TestUndoToTheVerdictBefore(t *testing.T) {
 	works, err := s.store.Works(t.Context(), datasettest.ID(1))
 	if err != nil || works[0].Verdict != dataset.Exclude || works[0].Reason != "meaning" || works[0].Question != "The newest words?" {
 		t.Errorf("after undo: %+v %v", works, err)
+	}
+}
+
+// slow is a graph that does not answer, until it is told to.
+type slow struct {
+	annotate.Graph
+	asked chan string
+	open  chan struct{}
+}
+
+func (g *slow) Query(ctx context.Context, q string) (*kg.Table, error) {
+	g.asked <- q
+	select {
+	case <-g.open:
+		return g.Graph.Query(ctx, q)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Checks do not wait for a slow graph, do not ask it twice, and use its names when they have come.
+func TestCheckWithSlowGraph(t *testing.T) {
+	s := newSite(t)
+	g := &slow{Graph: s.page.Graph, asked: make(chan string, 10), open: make(chan struct{})}
+	page, err := annotate.New(annotate.Options{Log: s.page.Log, Store: s.store, Graph: g, Candidates: s.page.Candidates, Now: s.page.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.page = page
+	e := edit{"candidate": datasettest.ID(3), "query": "SELECT ?p WHERE { ?p wdt:P39 wd:Q4970706 }", "question": "Who was German Chancellor?"}
+	said := []byte(`"said":true,"text":"Federal Chancellor of Germany (Q4970706)"`)
+	for range 2 {
+		if a := s.post("Ada", "check", e); a.status != 200 || !a.Pending || bytes.Contains(a.Remarks, said) {
+			t.Errorf("before the graph answers: %+v %s", a, a.Remarks)
+		}
+	}
+	close(g.open)
+	for s.post("Ada", "check", e).Pending {
+		time.Sleep(time.Millisecond)
+	}
+	if a := s.post("Ada", "check", e); !bytes.Contains(a.Remarks, said) || len(g.asked) != 1 {
+		t.Errorf("after it: %s, asked %d times", a.Remarks, len(g.asked))
 	}
 }
 

@@ -73,7 +73,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 
 // New makes the page. It reads the candidates.
 func New(o Options) (*Server, error) {
-	s := &Server{Options: o, names: newNames(o.Graph)}
+	s := &Server{Options: o, names: newNames(o)}
 	if err := s.load(); err != nil {
 		return nil, err
 	}

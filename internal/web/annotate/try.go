@@ -46,8 +46,8 @@ func (s *Server) apiCheck(r *http.Request, _ string) (any, error) {
 		for _, p := range sparql.Check(q, func(string) bool { return false }) {
 			marks = append(marks, mark{p.Kind, p.Line, p.Column, p.Message, p.Hint})
 		}
-		names := s.namesOf(r.Context(), c, q)
-		out["names"], out["remarks"] = names, Compare(q, e.Question, names)
+		names, pending := s.namesOf(r.Context(), c, q)
+		out["names"], out["remarks"], out["pending"] = names, Compare(q, e.Question, names), pending
 		out["link"] = sparql.URL(e.Query)
 	}
 	out["marks"] = marks

@@ -147,7 +147,7 @@ if (page === "history") {
   key("h", "back to the candidate", () => link("#back"));
 }
 async function undo() {
-  try { if (editor) await editor.flush(); go((await post("undo", {})).next); } catch (e) { toast(e.message); }
+  try { if (editor) await editor.flush(); go((await post("undo", {})).next); } catch (e) { toast(e instanceof TypeError ? "The server does not answer." : e.message); }
 }
 
 /* ---- Editing a work ---- */
@@ -242,6 +242,7 @@ function startEditor() {
     let a;
     try { a = await post("check", sent); } catch { return; } // the status tells when the server is away
     if (fields.query.value !== sent.query || fields.question.value !== sent.question) return;
+    if (a.pending) checkTimer = setTimeout(check, 1500);
     names = a.names;
     marks = a.marks;
     paint();
@@ -321,10 +322,11 @@ function startEditor() {
       await flush();
       const a = await post("decide", body({ verdict: v, reason: why }));
       forget();
-      go(a.next);
+      go(a.next); // and no second verdict meanwhile
     } catch (e) {
-      if (e instanceof Refused && e.code === 409) conflict(e.body.current); else toast(e.message);
-    } finally { deciding = false; }
+      deciding = false;
+      if (e instanceof Refused && e.code === 409) conflict(e.body.current); else toast(e instanceof TypeError ? "The server does not answer; nothing is lost." : e.message);
+    }
   }
   function exclude() {
     const d = $("#exclude");
