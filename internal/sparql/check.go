@@ -6,7 +6,8 @@ import (
 )
 
 // Problem is something in a query that parses but is probably not what was meant. Kind is one of: unbound (a variable is used and never bound), unused (bound and
-// never used), values-grouping (VALUES at the end of a grouped query), cartesian (parts that share no variable), label-service (without a label variable), labels-only (a projection of labels alone), limit (a LIMIT
+// never used), values-grouping (VALUES at the end of a grouped query), grouping
+// (a key twice, or HAVING about what the groups do not have), cartesian (parts that share no variable), label-service (without a label variable), labels-only (a projection of labels alone), limit (a LIMIT
 // without ORDER BY cuts at random), optional-order (an OPTIONAL before what binds its variables), prefix (a namespace or number that does not fit its place), quoted (an entity
 // in quotation marks),
 // update and service (what [Guard] refuses).
@@ -141,6 +142,46 @@ func (c *checker) selectQuery(s *SelectQuery, top bool) {
 	}
 	c.modifiers(s, bound, automatic, top)
 	c.trailingValues(s)
+	c.grouping(s)
+}
+
+// grouping reports a variable that is a key of the groups twice, which Blazegraph refuses, and variables in HAVING that the groups do not have, for which no
+// condition holds.
+func (c *checker) grouping(s *SelectQuery) {
+	has := map[string]bool{}
+	if s.GroupBy != nil {
+		for _, k := range s.GroupBy.Keys {
+			name := k.As
+			if name == "" && k.Expr.Kind == ExprTerm && k.Expr.Term.Kind == Var {
+				name = k.Expr.Term.Name
+			}
+			if name != "" && has[name] {
+				c.add("grouping", k.Span, "?"+name+" stands twice in GROUP BY, which the query service refuses", "leave it out the second time")
+			}
+			has[name] = true
+		}
+	}
+	if s.Having == nil {
+		return
+	}
+	for _, it := range s.Items {
+		has[it.Var] = true
+	}
+	var walk func(e *Expr)
+	walk = func(e *Expr) {
+		if e.Kind == ExprAggregate || e.Kind == ExprExists {
+			return
+		}
+		if e.Kind == ExprTerm && e.Term.Kind == Var && !has[e.Term.Name] {
+			c.add("grouping", e.Span, "?"+e.Term.Name+" in HAVING is neither grouped nor aggregated, so that the condition cannot hold", "group by it, or put it into an aggregate such as SAMPLE(?"+e.Term.Name+")")
+		}
+		for _, a := range e.Args {
+			walk(a)
+		}
+	}
+	for _, e := range s.Having.Conditions {
+		walk(e)
+	}
 }
 
 // trailingValues reports VALUES at the end of a grouped query that restricts what is grouped away. SPARQL 1.1 (section 18.2.4.3) joins it with the finished

@@ -51,6 +51,8 @@ func TestMistakes(t *testing.T) {
 		{"commas in VALUES", "SELECT ?x { VALUES ?x { wd:Q1, wd:Q2 } }", 1, 30, "a value", "spaces, not commas"},
 		{"unknown function", "SELECT ?x { FILTER(FOO(?x)) }", 1, 20, "FOO", "no function FOO"},
 		{"language without quotes", "SELECT ?x { FILTER(LANG(?x) = en) }", 1, 31, "en", "\"en\""},
+		{"an IRI for a condition", "SELECT ?x { ?x wdt:P31 ?y } ORDER BY wdt:P31 ?x", 1, 46, "arguments in brackets", ""},
+		{"HAVING about no group", "SELECT ?x { ?x wdt:P31 ?y } GROUP BY ?x HAVING (?y > 1)", 1, 49, "?y is used beside aggregates", "GROUP BY"},
 		{"no columns", "SELECT { ?x wdt:P31 wd:Q5 }", 1, 8, "a variable", "SELECT *"},
 		{"prefix without colon", "PREFIX wd <http://a/> ASK { }", 1, 8, "colon", "PREFIX wd: <…>"},
 		{"depth", "SELECT ?x " + strings.Repeat("{", 600), 1, 511, "nested too deeply", ""},

@@ -48,3 +48,15 @@ SELECT * { a:1 b:1 c:1 . d:1 :1 wd:1 . wdt:1 a:2 b:2 . wd:2 :2 a:3 }`)
 		t.Errorf("got  %s\nwant %s", s, want)
 	}
 }
+
+// TestOpenDecimals: Blazegraph takes 1. for 1.0 where no statement can end.
+func TestOpenDecimals(t *testing.T) {
+	q, err := Parse("SELECT ?x { VALUES (?x ?y) { (1. -2.) } FILTER(?x > 3.||?y=4.) ?x wdt:P1 5. ?y wdt:P2 6 , (7. 8.5) }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "SELECT ?x WHERE { VALUES (?x ?y) { (1.0 -2.0) } FILTER(?x > 3.0 || ?y = 4.0) ?x wdt:P1 5 . ?y wdt:P2 6, ( 7.0 8.5 ) . }"
+	if got := Print(q, PrintOptions{OneLine: true}); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

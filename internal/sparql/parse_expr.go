@@ -147,6 +147,7 @@ func (p *parser) primary() *Expr {
 		}
 	}
 	if t := p.constant(); t != nil {
+		p.openDecimal(t)
 		x := p.exprs.one()
 		x.Kind, x.Term, x.Span = ExprTerm, t, t.Span
 		return x
@@ -321,6 +322,14 @@ func (p *parser) numberTerm(start, number token) *Term {
 		t.form = formDouble
 	}
 	return t
+}
+
+// openDecimal reads the dot of 1. where no statement can end: Blazegraph's decimals need no digit after it, SPARQL 1.1's do.
+func (p *parser) openDecimal(t *Term) {
+	if t.form == formInteger && p.is('.') && p.tok.start == p.last.end {
+		p.advance()
+		t.form, t.Name, t.End = formDecimal, t.Name+".0", p.last.end
+	}
 }
 
 // literal reads a string with its language tag or datatype; white space may stand around ^^.

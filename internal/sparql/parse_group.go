@@ -278,7 +278,7 @@ func (p *parser) filter(start token) Pattern {
 	if !p.is('(') && !p.callStart() {
 		p.fail("a condition in brackets, a function call or NOT EXISTS")
 	}
-	x.Expr = p.primary()
+	x.Expr = p.constraint()
 	x.Span = p.span(start)
 	return x
 }
@@ -390,6 +390,7 @@ func (p *parser) valuesCell() *Term {
 		p.unclosed()
 	}
 	if t := p.constant(); t != nil {
+		p.openDecimal(t)
 		return t
 	}
 	p.fail("a value: a name, a string, a number or UNDEF")

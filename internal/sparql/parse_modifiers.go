@@ -62,7 +62,7 @@ func (p *parser) groupKey() *GroupKey {
 	switch {
 	case p.is(tVar), p.callStart():
 		k.Notes = p.start()
-		k.Expr = p.primary()
+		k.Expr = p.constraint()
 	case p.is('('):
 		k.Notes = p.start()
 		p.advance()
@@ -91,12 +91,22 @@ func (p *parser) callStart() bool {
 	return false
 }
 
+// constraint reads rule 69, or a variable: what may stand without brackets. An IRI alone is no constraint.
+func (p *parser) constraint() *Expr {
+	name := p.is(tIRI) || p.is(tName)
+	x := p.primary()
+	if name && x.Kind == ExprTerm {
+		p.fail("the function's arguments in brackets")
+	}
+	return x
+}
+
 func (p *parser) having() *Having {
 	start := p.tok
 	h := &Having{Notes: p.start()}
 	p.advance()
 	for p.is('(') || p.callStart() {
-		h.Conditions = append(h.Conditions, p.primary())
+		h.Conditions = append(h.Conditions, p.constraint())
 	}
 	if len(h.Conditions) == 0 {
 		p.fail("a condition in brackets")
@@ -145,7 +155,7 @@ func (p *parser) orderKey() *OrderKey {
 		k.Expr = p.primary()
 	case p.is(tVar), p.is('('), p.callStart():
 		k.Notes = p.start()
-		k.Expr = p.primary()
+		k.Expr = p.constraint()
 	}
 	k.Span = p.span(start)
 	p.finish(&k.Notes)

@@ -126,7 +126,9 @@ func (p *parser) collection() *Term {
 		t.more = &more{}
 	}
 	for !p.is(')') {
-		t.more.items = append(t.more.items, p.node("an element of the list or a closing bracket"))
+		x := p.node("an element of the list or a closing bracket")
+		p.openDecimal(x)
+		t.more.items = append(t.more.items, x)
 	}
 	p.advance()
 	t.Span = p.span(start)

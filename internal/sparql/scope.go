@@ -55,9 +55,24 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 	}
 	if s.Having != nil {
 		for _, c := range s.Having.Conditions {
-			p.checkGrouped(c, bound)
+			if !grouped(c, bound) { // Blazegraph refuses a condition about nothing that the groups have; Check warns about the other mixtures
+				p.checkGrouped(c, bound)
+			}
 		}
 	}
+}
+
+// grouped reports whether an aggregate or one of the bound variables stands in e.
+func grouped(e *Expr, bound map[string]bool) bool {
+	if e.Kind == ExprAggregate || e.Kind == ExprTerm && e.Term.Kind == Var && bound[e.Term.Name] {
+		return true
+	}
+	for _, a := range e.Args {
+		if grouped(a, bound) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkDuplicates reports a column that is projected twice.
