@@ -9,7 +9,7 @@
 //   - internal/wikitext finds templates, tags and headings, twice: as MediaWiki does (for section numbers), and with careless query templates read as their authors
 //     meant them (querytemplate.go, which knows as much SPARQL as sparqlscan.go).
 //
-//   - parse.go cuts the page into threads, comments.go the part under each heading into comments: a comment ends with the line that is signed (signature.go, foreign.go),
+//   - parse.go cuts the page into threads, comments.go the part under each heading into comments: a comment ends with the line that is signed (sign.go, signature.go, foreign.go),
 //     its level is the depth of its list items, it answers the last comment that is less deep. Lines nobody signed are a comment of their own when their indentation
 //     says so; DiscussionTools would give them to the next signer.
 //
@@ -17,7 +17,7 @@
 //
 //   - encode.go makes text from outside harmless, compose.go builds the reply from it and from the sentences in messages.go, place.go finds its place.
 //
-//   - html.go reads rendered pages: unparse.go writes the wikitext of Parsoid's HTML, with the sources that datamw.go finds in it, and that is read as above; diff.go says
+//   - html.go reads rendered pages: unparse.go and unparselink.go write the wikitext of Parsoid's HTML, with the sources that datamw.go finds in it, and that is read as above; diff.go says
 //     where two readings differ.
 //
 //   - conversation.go looks at a thread as a request and its responses.
