@@ -158,4 +158,3 @@ func (p *parser) substituted(l *line) {
 		return
 	}
 }
-

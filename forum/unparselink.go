@@ -81,4 +81,3 @@ func (u *unparser) property(n *dom.Node) {
 		u.put("__" + strings.ToUpper(word) + "__")
 	}
 }
-
