@@ -40,7 +40,7 @@ func (r *RunData) Calibrate(metric string) Calibration {
 	var conf, right, f1 []float64
 	all := 0
 	r.each(metric, func(it *ItemData, s Score) {
-		if it.Error != nil || it.Reason == skipped {
+		if !asked(it) {
 			return
 		}
 		if all++; it.Answered {

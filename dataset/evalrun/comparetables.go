@@ -17,6 +17,14 @@ func (c *Comparison) Tables(items int) []Table {
 	return out
 }
 
+// known0 gives a figure that is unknown when it is 0: a recorded model has no tokens, one without prices no cost.
+func known0(v float64, format string) (float64, string) {
+	if v == 0 {
+		return math.NaN(), "–"
+	}
+	return v, fmt.Sprintf(format, v)
+}
+
 func points(v float64) string { return fmt.Sprintf("%.2f", 100*v) }
 
 func signed(v float64) string { return fmt.Sprintf("%+.2f", 100*v) }
@@ -43,8 +51,8 @@ func (c *Comparison) runTable() Table {
 		add("EM", true, func(r RunSummary) (float64, string) { return r.Scores[i].EM, points(r.Scores[i].EM) })
 	}
 	add("steps", false, func(r RunSummary) (float64, string) { return r.Steps, fmt.Sprintf("%.1f", r.Steps) })
-	add("tokens", false, func(r RunSummary) (float64, string) { return r.Tokens, fmt.Sprintf("%.0f", r.Tokens) })
-	add("USD", false, func(r RunSummary) (float64, string) { return r.USD, fmt.Sprintf("%.4f", r.USD) })
+	add("tokens", false, func(r RunSummary) (float64, string) { return known0(r.Tokens, "%.0f") })
+	add("USD", false, func(r RunSummary) (float64, string) { return known0(r.USD, "%.4f") })
 	add("seconds", false, func(r RunSummary) (float64, string) { return r.Seconds, fmt.Sprintf("%.1f", r.Seconds) })
 	t.Rows = transpose(columns...)
 	left := map[string]int{}

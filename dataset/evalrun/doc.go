@@ -22,7 +22,8 @@
 // # After the run
 //
 // [Compare] puts runs side by side on their common items: paired bootstrap, exact McNemar, minimum detectable effect, wins and losses with the step at which the
-// trajectories part, oracle and vote. [WriteHTML] makes a page of one or more runs that needs nothing else, [WriteMarkdown] and [WriteLaTeX] tables.
+// trajectories part, oracle and vote. [NewReport] works out what a page of one or more runs says; a [Report] writes itself as a page
+// that needs nothing else, or as tables in Markdown and LaTeX.
 //
 // # Reading order
 //
@@ -30,8 +31,8 @@
 //	names.go files.go       the folder
 //	settings.go account.go  what must not be mixed; money
 //	run.go attempt.go gold.go progress.go    the run
-//	summary.go features.go  scores, by feature
-//	load.go compare.go stats.go part.go vote.go    comparison
-//	classify.go calibrate.go    error classes, confidence
-//	report*.go plot.go      pages and tables
+//	load.go score.go summary.go features.go    what came of it: scores, by feature
+//	compare*.go stats.go part.go vote.go    comparison
+//	classify*.go calibrate.go    error classes, confidence
+//	report*.go table.go plot.go page/    pages and tables
 package evalrun

@@ -126,10 +126,14 @@ var stepBins = []string{"0–2", "3–5", "6–8", "9–11", "12–14", "15+"}
 
 func stepBin(n int) string { return stepBins[min(n/3, len(stepBins)-1)] }
 
-// ByFeature gives the metric by the features of the gold query (an item stands in each that its query has), and by none of them.
+// ByFeature gives the metric by the features of the gold query (an item stands in each that its query has), and by none of them. Items that a service failed
+// are left out, here and in the distributions.
 func (r *RunData) ByFeature(metric string) []Bin {
 	b := newBinner()
 	r.each(metric, func(it *ItemData, s Score) {
+		if !asked(it) {
+			return
+		}
 		f := factsOf(it.GoldSPARQL)
 		labels := slices.DeleteFunc(slices.Clone(f.features), func(name string) bool { return name == "label-service" || name == "distinct" })
 		if len(labels) == 0 {
@@ -146,7 +150,7 @@ func (r *RunData) ByFeature(metric string) []Bin {
 func (r *RunData) BySteps(metric string) []Bin {
 	b := newBinner(stepBins...)
 	r.each(metric, func(it *ItemData, s Score) {
-		if it.Error == nil && it.Reason != skipped {
+		if asked(it) {
 			b.add(s, stepBin(it.Steps))
 		}
 	})
@@ -156,9 +160,8 @@ func (r *RunData) BySteps(metric string) []Bin {
 // ByValue gives the distribution of a figure of the items over ten bins of equal width from its least to its greatest value, as tables 10 and 11 of the paper do.
 func (r *RunData) ByValue(metric string, of func(*ItemData) float64, format func(float64) string) []Bin {
 	low, high := math.Inf(1), math.Inf(-1)
-	counts := func(it *ItemData) bool { return it.Error == nil && it.Reason != skipped }
 	r.each(metric, func(it *ItemData, _ Score) {
-		if counts(it) {
+		if asked(it) {
 			low, high = min(low, of(it)), max(high, of(it))
 		}
 	})
@@ -178,7 +181,7 @@ func (r *RunData) ByValue(metric string, of func(*ItemData) float64, format func
 	}
 	all := 0
 	r.each(metric, func(it *ItemData, s Score) {
-		if counts(it) {
+		if asked(it) {
 			all++
 			i := min(int((of(it)-low)/width), n-1)
 			binned[i].add(s, labels[i])
@@ -190,6 +193,9 @@ func (r *RunData) ByValue(metric string, of func(*ItemData) float64, format func
 	}
 	return out
 }
+
+// asked reports whether the agent was asked and no service failed.
+func asked(it *ItemData) bool { return it.Error == nil && it.Reason != skipped }
 
 // each calls f with every item that the metric scores.
 func (r *RunData) each(metric string, f func(*ItemData, Score)) {

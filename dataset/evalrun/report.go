@@ -70,7 +70,7 @@ func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.
 
 // Tables are the report's tables, for Markdown and LaTeX; the page has the same.
 func (r *Report) Tables() []Table {
-	out := []Table{r.scoreTable()}
+	out := r.scoreTables()
 	if r.Comparison != nil {
 		out = append(out, r.Comparison.pairTable(), r.Comparison.combinedTable())
 	}
@@ -89,58 +89,82 @@ func (r *Report) Tables() []Table {
 	return append(out, r.classTable(), r.calibrationTable(), r.settingsTable())
 }
 
-// scoreTable has every metric both ways: with the items that services failed as 0, and without them.
-func (r *Report) scoreTable() Table {
-	t := Table{Title: "Scores", Head: []string{"run", "items", "scored", "answered", "failed"}}
-	names := make([][]Cell, 5)
-	failed := false
-	for _, run := range r.Runs {
-		s := run.Summary
-		n := 0
-		if len(s.Scores) > 0 {
-			n = s.Scores[0].N
-		}
-		failed = failed || len(s.FailedIDs) > 0
-		for i, text := range []string{run.Name, strconv.Itoa(s.Items), strconv.Itoa(n), strconv.Itoa(s.Answered), strconv.Itoa(len(s.FailedIDs))} {
-			names[i] = append(names[i], Cell{Text: text})
-		}
-	}
-	columns := names
-	add := func(head string, of func(MetricSummary) *float64, metric int) {
-		var col []number
-		for _, run := range r.Runs {
-			n := number{math.NaN(), "–"}
-			if metric < len(run.Summary.Scores) {
-				if v := of(run.Summary.Scores[metric]); v != nil {
-					n = number{*v, percent(v)}
-				}
-			}
-			col = append(col, n)
-		}
-		t.Head, columns = append(t.Head, head), append(columns, ranked(col, true))
-	}
-	for i, name := range r.Runs[0].Metric {
-		add(name+" F1", func(m MetricSummary) *float64 { return m.F1 }, i)
-		add(name+" EM", func(m MetricSummary) *float64 { return m.EM }, i)
-		if failed {
-			add(name+" F1 without the failed", func(m MetricSummary) *float64 { return m.Served.F1 }, i)
-			add(name+" EM without the failed", func(m MetricSummary) *float64 { return m.Served.EM }, i)
-		}
-	}
-	t.Rows = transpose(columns...)
+// failed reports whether a service failed an item of any run.
+func (r *Report) failed() bool {
+	return slices.ContainsFunc(r.Runs, func(run RunReport) bool { return len(run.Summary.FailedIDs) > 0 })
+}
+
+// scoreTables have every metric both ways: with the items that services failed as 0, and without them where there are some.
+func (r *Report) scoreTables() []Table {
+	all := r.scoreTable("Scores", func(m MetricSummary) (int, *float64, *float64) { return m.N, m.F1, m.EM })
 	for _, run := range r.Runs {
 		if n := len(run.Summary.Excluded); n > 0 {
 			var ids []string
 			for _, e := range run.Summary.Excluded {
 				ids = append(ids, e.ID+" ("+e.Why+")")
 			}
-			t.Note += fmt.Sprintf("In no average of %s: %d: %s. ", run.Name, n, list(ids, 5))
+			all.Note += fmt.Sprintf("In no average of %s: %d: %s. ", run.Name, n, list(ids, 5))
 		}
 	}
 	if len(r.Runs) > 1 {
-		t.Note += "Each run over its own items; best bold, second best underlined. The comparison is on common items."
+		all.Note += "Each run over its own items; best bold, second best underlined. The comparison is on common items. "
 	}
+	if !r.failed() {
+		return []Table{all}
+	}
+	all.Note += "Items that a service failed count as 0."
+	return []Table{all, r.scoreTable("Scores without the items that a service failed", func(m MetricSummary) (int, *float64, *float64) {
+		return m.Served.N, m.Served.F1, m.Served.EM
+	})}
+}
+
+func (r *Report) scoreTable(title string, of func(MetricSummary) (n int, f1, em *float64)) Table {
+	t := Table{Title: title, Head: []string{"run", "items", "scored", "answered", "failed"}}
+	columns := make([][]Cell, 5)
+	for _, run := range r.Runs {
+		s, n := run.Summary, 0
+		if len(s.Scores) > 0 {
+			n, _, _ = of(s.Scores[0])
+		}
+		for i, text := range []string{run.Name, strconv.Itoa(s.Items), strconv.Itoa(n), strconv.Itoa(s.Answered), strconv.Itoa(len(s.FailedIDs))} {
+			columns[i] = append(columns[i], Cell{Text: text})
+		}
+	}
+	add := func(head string, values []*float64) {
+		var col []number
+		for _, v := range values {
+			n := number{math.NaN(), "–"}
+			if v != nil {
+				n = number{*v, percent(v)}
+			}
+			col = append(col, n)
+		}
+		t.Head, columns = append(t.Head, head), append(columns, ranked(col, true))
+	}
+	for i, name := range r.metrics() {
+		var f1, em []*float64
+		for _, run := range r.Runs {
+			var x, y *float64
+			if i < len(run.Summary.Scores) {
+				_, x, y = of(run.Summary.Scores[i])
+			}
+			f1, em = append(f1, x), append(em, y)
+		}
+		add(name+" F1", f1)
+		add(name+" EM", em)
+	}
+	t.Rows = transpose(columns...)
 	return t
+}
+
+// metrics are the names of the metrics: of the first run that has any scores.
+func (r *Report) metrics() []string {
+	for _, run := range r.Runs {
+		if len(run.Metric) > 0 {
+			return run.Metric
+		}
+	}
+	return nil
 }
 
 // binTable puts the bins of all runs side by side.

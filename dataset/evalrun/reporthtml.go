@@ -115,7 +115,9 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		names = append(names, r.Runs[i].Name)
 	}
 	d.Title += ": " + strings.Join(names, ", ")
-	d.add(&d.Tables, r.scoreTable(), nil)
+	for _, t := range r.scoreTables() {
+		d.add(&d.Tables, t, nil)
+	}
 	if c := r.Comparison; c != nil {
 		d.add(&d.Tables, c.runTable(), nil)
 		d.add(&d.Tables, c.pairTable(), nil)
@@ -171,7 +173,7 @@ func (r *Report) plots() []pageBlock {
 		}
 	}
 	labels = labels[:min(len(labels), 18)]
-	out := []pageBlock{svgBlock("F1 by feature of the gold query", r.Metric+"; a query stands at each of its features", barsAcross("F1 by feature", labels,
+	out := []pageBlock{svgBlock("F1 by feature of the gold query", r.Metric+"; a query stands at each of its features; items that a service failed are left out", barsAcross("F1 by feature", labels,
 		r.series(labels, func(run RunReport) []Bin { return run.Features }, func(b Bin) float64 { return 100 * b.F1 }), 100, whole))}
 	share := func(b Bin) float64 { return 100 * b.Share }
 	up := func(title, note string, labels []string, of func(RunReport) []Bin) {

@@ -68,7 +68,7 @@ func (r *RunData) Summary() *Summary {
 		if why := it.excluded(); why != "" {
 			s.Excluded = append(s.Excluded, Excluded{it.ID, why})
 		}
-		if it.Error == nil && it.Reason != skipped {
+		if asked(it) {
 			steps = append(steps, float64(it.Steps))
 			seconds = append(seconds, float64(it.Meta.MS)/1000)
 		}
@@ -167,11 +167,11 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 	for _, why := range []string{GoldEmpty, GoldFailed, GoldMissing} {
 		if ids := s.excludedFor(why); len(ids) > 0 {
-			fmt.Fprintf(w, "in no average (%s): %d: %s\n", why, len(ids), list(ids, 10))
+			fmt.Fprintf(w, "in no average (%s): %d: %s\n", why, len(ids), list(ids, 5))
 		}
 	}
 	if failed {
-		fmt.Fprintf(w, "failed by a service, run again to ask again: %s\n", list(s.FailedIDs, 10))
+		fmt.Fprintf(w, "failed by a service, run again to ask again: %s\n", list(s.FailedIDs, 5))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"html"
 	"io"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -177,6 +178,9 @@ func (t *Table) Markdown(w io.Writer) {
 var latexEscaper = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "%", `\%`, "#", `\#`, "_", `\_`, "~", `\textasciitilde{}`,
 	"^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, `"`, `''`, "–", "--", "−", "$-$", "≥", `$\geq$`, "±", `$\pm$`, "…", `\dots{}`)
 
+// minus is a hyphen that is a minus sign.
+var minus = regexp.MustCompile(`(^| )-(\d)`)
+
 // LaTeX writes the table for LaTeX with the package booktabs: best figures bold, second best underlined.
 func (t *Table) LaTeX(w io.Writer) {
 	spec := ""
@@ -199,6 +203,9 @@ func (t *Table) LaTeX(w io.Writer) {
 		out := make([]string, len(row))
 		for i, c := range row {
 			s := latexEscaper.Replace(plain(c.Text))
+			if i > 0 && t.numeric(i) {
+				s = minus.ReplaceAllString(s, "$1$$-$$$2")
+			}
 			switch c.Rank {
 			case 1:
 				s = `\textbf{` + s + `}`
