@@ -80,13 +80,14 @@ func (a archive) List(ctx context.Context, prefix string) ([]harvest.Listed, err
 	return out, err
 }
 
-// Wikitext reads a page's source. A text that was hidden from public view counts as no page: it is not ours to keep.
+// Wikitext reads a page's source. A text that was hidden from public view counts as no page: it is not ours to keep. So does a page
+// that holds something else than wikitext.
 func (a archive) Wikitext(ctx context.Context, title string) (harvest.Text, error) {
 	p, err := a.c.Page(ctx, title)
 	var e *mediawiki.Error
 	switch {
-	case errors.As(err, &e) && e.Code == "texthidden":
-		return harvest.Text{}, fmt.Errorf("%w: its text was hidden", harvest.ErrNoPage)
+	case errors.As(err, &e) && (e.Code == "texthidden" || e.Code == "contentmodel"):
+		return harvest.Text{}, fmt.Errorf("%w: %s", harvest.ErrNoPage, e.Info)
 	case err != nil:
 		return harvest.Text{}, err
 	case p.Missing:

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/dataset/harvest"
+	"github.com/spinachbot/spinachbot/internal/mediawiki"
+)
+
+// What the wiki hides or has no more is gone for the harvest; what it cannot render is read as wikitext; anything else ends the harvest.
+func TestArchiveErrors(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answers := map[string]string{
+			"Hidden":  `{"query":{"pages":[{"title":"Hidden","revisions":[{"revid":3,"slots":{"main":{"contentmodel":"wikitext","texthidden":true}}}]}]}}`,
+			"Missing": `{"query":{"pages":[{"title":"Missing","missing":true}]}}`,
+			"JSON":    `{"query":{"pages":[{"title":"JSON","revisions":[{"revid":3,"slots":{"main":{"contentmodel":"json","content":"{}"}}}]}]}}`,
+			"Odd":     `{"query":{"pages":[]}}`,
+			"Good":    `{"query":{"pages":[{"title":"Good","revisions":[{"revid":3,"slots":{"main":{"contentmodel":"wikitext","content":"text"}}}]}]}}`,
+		}
+		const head = `<!DOCTYPE html><html about="http://x/wiki/Special:Redirect/revision/3">`
+		switch r.URL.Path {
+		case "/w/api.php":
+			_, _ = w.Write([]byte(answers[r.FormValue("titles")]))
+		case "/w/rest.php/v1/page/Good/html":
+			_, _ = w.Write([]byte(head + `<body><section data-mw-section-id="0"></section></body></html>`))
+		case "/w/rest.php/v1/page/Plain/html":
+			_, _ = w.Write([]byte(head + `<body></body></html>`))
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer srv.Close()
+	c, err := mediawiki.New(quietLogger(), mediawiki.Config{API: srv.URL + "/w/api.php", UserAgent: "Test/1 (a@b.example)", Anonymous: true}, nil, systemClock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := archive{c}
+	for title, want := range map[string]error{"Hidden": harvest.ErrNoPage, "Missing": harvest.ErrNoPage, "JSON": harvest.ErrNoPage, "Good": nil} {
+		if _, err := a.Wikitext(t.Context(), title); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", title, err, want)
+		}
+	}
+	if _, err := a.Wikitext(t.Context(), "Odd"); err == nil || errors.Is(err, harvest.ErrNoPage) {
+		t.Errorf("an answer without a page: %v", err)
+	}
+	for title, want := range map[string]error{"Good": nil, "Plain": harvest.ErrNoHTML, "Missing": harvest.ErrNoHTML} {
+		if x, err := a.HTML(t.Context(), title); !errors.Is(err, want) || err == nil && x.Revision != 3 {
+			t.Errorf("%s: %+v, %v, want %v", title, x, err, want)
+		}
+	}
+}
