@@ -188,7 +188,7 @@ func (t *trimmer) triples(x *sparql.Triples, articles map[string]bool, byArticle
 				t.article(subject, x.Span, o, byArticle)
 			case o.Kind == sparql.Var && articles[o.Name] && p.Path.Kind == sparql.PathInverse && slices.Contains(articlePredicates, p.Path.Args[0].IRI()):
 				t.article(o.Name, p.Span, o, byArticle)
-				if u := byArticle[o.Name]; subject != "" && !t.elsewhere(subject, u) {
+				if u := byArticle[o.Name]; u != nil && subject != "" && !t.elsewhere(subject, u) {
 					u.vars[subject] = true
 				}
 			case slices.Contains(countPredicates, iri):
@@ -203,6 +203,9 @@ func (t *trimmer) triples(x *sparql.Triples, articles map[string]bool, byArticle
 // article adds an object to the unit of an article in this group.
 func (t *trimmer) article(name string, at sparql.Span, o *sparql.Term, units map[string]*unit) {
 	u := units[name]
+	if u == nil && len(t.units) >= maxUnits {
+		return
+	}
 	if u == nil {
 		t.flag(dataset.Wikimedia, "page of a Wikimedia project: "+t.piece(at), at, false)
 		u = &unit{flag: len(t.flags) - 1, drop: map[sparql.Node]bool{}, vars: map[string]bool{name: true}}
@@ -223,6 +226,9 @@ func (t *trimmer) elsewhere(name string, u *unit) bool {
 
 // unit adds a part that one node makes up. Where it binds no variable it can only be flagged.
 func (t *trimmer) unit(kind dataset.FlagKind, why string, at sparql.Span, node sparql.Node, name string) {
+	if len(t.units) >= maxUnits {
+		return
+	}
 	t.flag(kind, why, at, false)
 	u := &unit{flag: len(t.flags) - 1, drop: map[sparql.Node]bool{node: true}, vars: map[string]bool{name: true}, leave: name == ""}
 	t.units = append(t.units, u)

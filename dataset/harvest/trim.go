@@ -29,8 +29,17 @@ type trimmer struct {
 	changed  bool
 }
 
+// Bounds of the search, which looks through the whole query for each part that may go. The archive's longest query has 26,000 characters; a hostile one could have two million.
+const (
+	maxTrimBytes = 64 << 10
+	maxUnits     = 200 // parts beyond are left alone
+)
+
 // trim looks through a query and proposes a trimmed one. q is not changed.
 func trim(q *sparql.Query) trimmed {
+	if len(q.Text) > maxTrimBytes {
+		return trimmed{notes: []string{fmt.Sprintf("not looked through for parts to trim: longer than %d bytes", maxTrimBytes)}}
+	}
 	own, err := sparql.Parse(q.Text)
 	if err != nil {
 		return trimmed{}
@@ -235,6 +244,32 @@ func (t *trimmer) remove() {
 		t.prune(n.Query.Where)
 	}
 	t.prune(t.q.Body.Where)
+	if t.changed && !t.showsLabels() {
+		t.dropLabelService(t.q.Body.Where)
+	}
+}
+
+// showsLabels reports whether any variable is one that the label service fills, by its name.
+func (t *trimmer) showsLabels() bool {
+	for name, x := range collect(t.q, nil) {
+		for _, suffix := range []string{"Label", "Description", "AltLabel"} {
+			if strings.HasSuffix(name, suffix) && x.bind == 0 {
+				return true
+			}
+		}
+	}
+	return t.q.Body.Star
+}
+
+// dropLabelService takes out the label service where nothing asks for a label any more.
+func (t *trimmer) dropLabelService(g *sparql.Group) {
+	if g == nil {
+		return
+	}
+	g.Patterns = slices.DeleteFunc(g.Patterns, func(p sparql.Pattern) bool {
+		s, ok := p.(*sparql.Service)
+		return ok && s.Kind() == sparql.LabelService && len(s.Rest()) == 0
+	})
 }
 
 // prune removes marked parts from a group, and what is empty then.

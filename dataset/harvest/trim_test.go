@@ -33,9 +33,11 @@ func TestTrim(t *testing.T) {
 		{"list of names", `SELECT ?x (GROUP_CONCAT(DISTINCT ?n; separator=", ") AS ?ns) { ?x wdt:P31 wd:Q5 ; rdfs:label ?n } GROUP BY ?x`, "formatting-",
 			"SELECT ?x (COUNT(DISTINCT ?n) AS ?ns) { ?x wdt:P31 wd:Q5 ; rdfs:label ?n } GROUP BY ?x"},
 		{"labels only", `SELECT ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }`, "formatting-",
-			"SELECT ?x { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }"},
+			"SELECT ?x { ?x wdt:P31 wd:Q5 }"},
 		{"grouped by label", `SELECT ?xLabel (COUNT(?y) AS ?n) { ?y wdt:P31 ?x SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } } GROUP BY ?xLabel`, "formatting-",
-			"SELECT ?x (COUNT(?y) AS ?n) { ?y wdt:P31 ?x SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } } GROUP BY ?x"},
+			"SELECT ?x (COUNT(?y) AS ?n) { ?y wdt:P31 ?x } GROUP BY ?x"},
+		{"one label left", `SELECT ?xLabel ?y ?yLabel { ?x wdt:P31 ?y SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }`, "formatting-",
+			"SELECT ?x ?y ?yLabel { ?x wdt:P31 ?y SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }"},
 		{"ordered by label", `SELECT ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } } ORDER BY ?xLabel`, "formatting", ""},
 		{"view", "#defaultView:Map\nSELECT ?x { ?x wdt:P31 wd:Q5 }", "formatting-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
 		{"chart", "#defaultView:ScatterChart\nSELECT ?x { ?x wdt:P31 wd:Q5 }", "code-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
@@ -76,6 +78,18 @@ func TestTrim(t *testing.T) {
 				t.Errorf("got\n%s\nwant\n%s", got.text, want)
 			}
 		})
+	}
+}
+
+// A hostile query costs no more than an honest one.
+func TestTrimBounds(t *testing.T) {
+	many := clean("SELECT * { ?x wdt:P31 wd:Q5 " + strings.Repeat("OPTIONAL { ?x wdt:P18 ?p } ", 2000) + "}")
+	if got := trim(many.query); len(got.flags) != maxUnits {
+		t.Errorf("%d flags, notes %q", len(got.flags), got.notes)
+	}
+	long := clean("SELECT * { ?x wdt:P31 wd:Q5 " + strings.Repeat("OPTIONAL { ?x wdt:P18 ?p } ", 4000) + "}")
+	if got := trim(long.query); len(got.flags) != 0 || len(got.notes) != 1 {
+		t.Errorf("%d flags, notes %q", len(got.flags), got.notes)
 	}
 }
 
