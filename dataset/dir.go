@@ -156,6 +156,11 @@ func ReadResult(dir, id string, limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return ReadGzip(name, limit)
+}
+
+// ReadGzip reads a compressed file, at most limit bytes of its content; more is an error.
+func ReadGzip(name string, limit int64) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -173,4 +178,18 @@ func ReadResult(dir, id string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s holds more than %d bytes", name, limit)
 	}
 	return b, nil
+}
+
+// WriteGzip writes a compressed file as a whole, see [ReplaceFile].
+func WriteGzip(name string, content []byte) error {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(content)
+	if err == nil {
+		err = z.Close()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	return ReplaceFile(name, b.Bytes())
 }

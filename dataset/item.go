@@ -55,8 +55,8 @@ type Binding struct {
 	Datatype string `json:"datatype,omitempty"`
 }
 
-// columns returns the names of the result's variables: those the file gives, else those of all rows in alphabetical order.
-func (it *Item) columns(rows []map[string]Binding) []string {
+// Columns returns the names of the result's variables: those the file gives, else those of all rows in alphabetical order.
+func (it *Item) Columns(rows []map[string]Binding) []string {
 	if len(it.Head) > 0 {
 		return it.Head
 	}

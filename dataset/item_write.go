@@ -143,7 +143,7 @@ func WriteQALD(w io.Writer, name string, items []Item) error {
 		if b, ok := it.Boolean(); ok {
 			q.Answers = append(q.Answers, map[string]any{"head": map[string]any{}, "boolean": b})
 		} else if rows, ok := it.Bindings(); ok {
-			q.Answers = append(q.Answers, map[string]any{"head": map[string]any{"vars": it.columns(rows)}, "results": map[string]any{"bindings": it.Answers}})
+			q.Answers = append(q.Answers, map[string]any{"head": map[string]any{"vars": it.Columns(rows)}, "results": map[string]any{"bindings": it.Answers}})
 		}
 		if kind := it.answerType(); q.AnswerType == nil && kind != "" {
 			q.AnswerType = json.RawMessage(`"` + kind + `"`)
@@ -165,7 +165,7 @@ func (it *Item) answerType() string {
 	}
 	rows, _ := it.Bindings()
 	for _, r := range rows {
-		for _, c := range it.columns(rows) {
+		for _, c := range it.Columns(rows) {
 			b, ok := r[c]
 			_, kind, _ := strings.Cut(b.Datatype, "#")
 			switch {

@@ -14,18 +14,9 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/datasettest"
-	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/web/annotate"
 )
-
-type harvestGraph struct{ g *embedded.Graph }
-
-func (f harvestGraph) Query(q string) (*kg.Table, error) { return f.g.Query(context.Background(), q) }
-func (f harvestGraph) Labels(ids []string) (map[string]string, error) {
-	return f.g.Labels(context.Background(), ids, []string{"en"})
-}
 
 // annotated makes a harvest's folder in which Ada included the first and the third and excluded the second, and Ben confirmed the first.
 func annotated(t *testing.T) string {
@@ -35,7 +26,7 @@ func annotated(t *testing.T) string {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	cs, err := datasettest.Write(dir, harvestGraph{g})
+	cs, err := datasettest.Write(t.Context(), dir, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +176,7 @@ func TestDatasetAnnotate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := replaceFile(name, text[:bytes.LastIndexByte(bytes.TrimSpace(text), '\n')+1]); err != nil {
+	if err := dataset.ReplaceFile(name, text[:bytes.LastIndexByte(bytes.TrimSpace(text), '\n')+1]); err != nil {
 		t.Fatal(err)
 	}
 	resp, err = http.DefaultClient.Do(req.Clone(ctx))

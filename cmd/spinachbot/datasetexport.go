@@ -86,7 +86,7 @@ to QLever; as annotated they stand in info.wdqs_sparql), or QALD JSON (with the 
 		}
 		return exitOK
 	}
-	if err := replaceFile(*out, b.Bytes()); err != nil {
+	if err := dataset.ReplaceFile(*out, b.Bytes()); err != nil {
 		return fail(e, err)
 	}
 	fmt.Fprintf(e.stderr, "%s: %d items\n", *out, len(golds))
@@ -99,31 +99,6 @@ func writeItems(w io.Writer, dir string, golds []release.Gold, flags *goldFlags)
 		return err
 	}
 	return release.Write(w, *flags.format, *flags.name, items)
-}
-
-// replaceFile writes a file as a whole: a reader finds the former text or this one.
-func replaceFile(name string, text []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+"-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Chmod(0o644)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(fmt.Errorf("writing %s: %w", name, err), os.Remove(f.Name()))
-	}
-	return nil
 }
 
 func runDatasetSplit(ctx context.Context, e *env, args []string) int {
@@ -169,7 +144,7 @@ later harvests add move none that are there, unless they tie two groups of near-
 			return fail(e, err)
 		}
 		name := filepath.Join(folder, half.name+ext)
-		if err := replaceFile(name, b.Bytes()); err != nil {
+		if err := dataset.ReplaceFile(name, b.Bytes()); err != nil {
 			return fail(e, err)
 		}
 		fmt.Fprintf(e.stdout, "%s: %d items\n", name, len(half.golds))
@@ -216,7 +191,7 @@ discussion it is made of, as the licence wants it.`)
 	var b bytes.Buffer
 	err := release.Card(&b, d)
 	if err == nil && *out != "" && *out != "-" {
-		err = replaceFile(*out, b.Bytes())
+		err = dataset.ReplaceFile(*out, b.Bytes())
 	} else if err == nil {
 		_, err = e.stdout.Write(b.Bytes())
 	}

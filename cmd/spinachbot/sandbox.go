@@ -177,8 +177,13 @@ func ownHost(addr net.Addr, next http.Handler) http.Handler {
 
 // serve answers requests until ctx is done.
 func (s *sandboxServer) serve(ctx context.Context) error {
+	return serveUntil(ctx, s.server, s.listener)
+}
+
+// serveUntil answers requests until ctx is done; requests under way get two seconds to end.
+func serveUntil(ctx context.Context, server *http.Server, listener net.Listener) error {
 	failed := make(chan error, 1)
-	go func() { failed <- s.server.Serve(s.listener) }()
+	go func() { failed <- server.Serve(listener) }()
 	select {
 	case err := <-failed:
 		return err
@@ -186,7 +191,7 @@ func (s *sandboxServer) serve(ctx context.Context) error {
 	}
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
-	if err := s.server.Shutdown(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	if err := server.Shutdown(stop); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	return nil

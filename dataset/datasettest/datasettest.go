@@ -5,7 +5,7 @@ package datasettest
 
 import (
 	"bytes"
-	"compress/gzip"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -111,12 +111,12 @@ func Candidates() ([]dataset.Candidate, error) {
 
 // Graph answers the queries; the built-in slice does.
 type Graph interface {
-	Query(query string) (*kg.Table, error)
-	Labels(ids []string) (map[string]string, error)
+	Query(ctx context.Context, query string) (*kg.Table, error)
+	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }
 
 // Write makes a harvest's folder with the candidates and the rows that the graph gives.
-func Write(dir string, g Graph) ([]dataset.Candidate, error) {
+func Write(ctx context.Context, dir string, g Graph) ([]dataset.Candidate, error) {
 	cs, err := Candidates()
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func Write(dir string, g Graph) ([]dataset.Candidate, error) {
 	}
 	var lines bytes.Buffer
 	for i := range cs {
-		if err := run(dir, &cs[i], g); err != nil {
+		if err := run(ctx, dir, &cs[i], g); err != nil {
 			return nil, fmt.Errorf("%s: %w", cs[i].Provenance.Heading, err)
 		}
 		if err := dataset.WriteCandidate(&lines, &cs[i]); err != nil {
@@ -145,8 +145,8 @@ func Write(dir string, g Graph) ([]dataset.Candidate, error) {
 }
 
 // run fills in what the query returns.
-func run(dir string, c *dataset.Candidate, g Graph) error {
-	t, err := g.Query(c.Cleaned)
+func run(ctx context.Context, dir string, c *dataset.Candidate, g Graph) error {
+	t, err := g.Query(ctx, c.Cleaned)
 	if err != nil {
 		return err
 	}
@@ -157,19 +157,11 @@ func run(dir string, c *dataset.Candidate, g Graph) error {
 	if err != nil {
 		return err
 	}
-	var z bytes.Buffer
-	zw := gzip.NewWriter(&z)
-	if _, err := zw.Write(body); err != nil {
-		return err
-	}
-	if err := zw.Close(); err != nil {
-		return err
-	}
 	name, err := dataset.ResultPath(dir, c.ID)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(name, z.Bytes(), 0o644); err != nil {
+	if err := dataset.WriteGzip(name, body); err != nil {
 		return err
 	}
 	var parts struct {
@@ -185,7 +177,7 @@ func run(dir string, c *dataset.Candidate, g Graph) error {
 		return err
 	}
 	c.Result = &dataset.Result{Endpoint: "embedded", RanAt: c.Provenance.Read, MS: 12, Rows: len(t.Rows), Bytes: int64(len(body)), Hash: harvest.HashRows(t), Head: t.Vars, Sample: sample}
-	if c.Labels, err = g.Labels(append(append([]string{}, c.Entities...), c.Properties...)); err != nil {
+	if c.Labels, err = g.Labels(ctx, append(append([]string{}, c.Entities...), c.Properties...), []string{"en"}); err != nil {
 		return err
 	}
 	c.Annotated, err = sparql.Annotate(c.Cleaned, func(id string) string { return c.Labels[id] })

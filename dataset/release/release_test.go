@@ -23,13 +23,6 @@ var slice = sync.OnceValues(func() (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
 })
 
-type forHarvest struct{ g *embedded.Graph }
-
-func (f forHarvest) Query(q string) (*kg.Table, error) { return f.g.Query(context.Background(), q) }
-func (f forHarvest) Labels(ids []string) (map[string]string, error) {
-	return f.g.Labels(context.Background(), ids, []string{"en"})
-}
-
 // harvested gives a folder with ten candidates, and golds of them: the fourth modified.
 func harvested(t *testing.T) (dir string, candidates []dataset.Candidate, golds []release.Gold, g *embedded.Graph) {
 	t.Helper()
@@ -38,7 +31,7 @@ func harvested(t *testing.T) (dir string, candidates []dataset.Candidate, golds 
 		t.Fatal(err)
 	}
 	dir = t.TempDir()
-	candidates, err = datasettest.Write(dir, forHarvest{g})
+	candidates, err = datasettest.Write(t.Context(), dir, g)
 	if err != nil {
 		t.Fatal(err)
 	}

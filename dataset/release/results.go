@@ -1,14 +1,11 @@
 package release
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -30,7 +27,7 @@ func keptPath(dir, query string) string {
 }
 
 // Keep stores what a changed query returned, durably and as a whole: a reader finds the former rows or these. Results over 10 MB are refused.
-func Keep(dir, query string, t *kg.Table) (err error) {
+func Keep(dir, query string, t *kg.Table) error {
 	body, err := json.Marshal(t)
 	if err != nil {
 		return fmt.Errorf("keeping a result: %w", err)
@@ -38,80 +35,25 @@ func Keep(dir, query string, t *kg.Table) (err error) {
 	if len(body) > maxResult {
 		return fmt.Errorf("the result has %d bytes, more than the %d that a benchmark item may have: narrow the query", len(body), maxResult)
 	}
-	var z bytes.Buffer
-	zw := gzip.NewWriter(&z)
-	if _, err := zw.Write(body); err != nil {
-		return err
-	}
-	if err := zw.Close(); err != nil {
-		return err
-	}
-	name := keptPath(dir, query)
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return fmt.Errorf("keeping a result: %w", err)
-	}
-	f, err := os.CreateTemp(filepath.Dir(name), ".new-*")
-	if err != nil {
-		return fmt.Errorf("keeping a result: %w", err)
-	}
-	defer func() {
-		f.Close()
-		if err != nil {
-			_ = os.Remove(f.Name()) // of no use to anybody
-		}
-	}()
-	if _, err = f.Write(z.Bytes()); err == nil {
-		err = f.Sync()
-	}
-	if err == nil {
-		err = f.Close()
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return fmt.Errorf("keeping a result: %w", err)
-	}
-	return nil
+	return dataset.WriteGzip(keptPath(dir, query), body)
 }
 
 // Stored returns the rows that the gold query had when it was approved of: those of the harvest for a harvested query, those of the annotator's run for a changed
 // one. nil without an error means that none are there.
 func Stored(dir string, g *Gold) (*kg.Table, error) {
-	t, err := read(keptPath(dir, g.Query))
-	if t != nil || err != nil || sparql.NormalForm(g.Query) != sparql.NormalForm(g.Candidate.Cleaned) {
-		return t, err
+	b, err := dataset.ReadGzip(keptPath(dir, g.Query), maxResult)
+	if errors.Is(err, os.ErrNotExist) && sparql.NormalForm(g.Query) == sparql.NormalForm(g.Candidate.Cleaned) {
+		b, err = dataset.ReadResult(dir, g.Candidate.ID, maxResult)
 	}
-	b, err := dataset.ReadResult(dir, g.Candidate.ID, maxResult)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
-	}
-	t = new(kg.Table)
-	if err := json.Unmarshal(b, t); err != nil {
-		return nil, fmt.Errorf("the stored result of %s: %w", g.Candidate.ID, err)
-	}
-	return t, nil
-}
-
-func read(name string) (*kg.Table, error) {
-	f, err := os.Open(name)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	t := new(kg.Table)
-	if err := json.NewDecoder(io.LimitReader(z, maxResult+1)).Decode(t); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if err := json.Unmarshal(b, t); err != nil {
+		return nil, fmt.Errorf("the stored result of %s: %w", g.Candidate.ID, err)
 	}
 	return t, nil
 }
@@ -144,12 +86,8 @@ func table(it *dataset.Item) (*kg.Table, error) {
 	case isBool:
 		body = fmt.Sprintf(`{"head":{},"boolean":%v}`, v)
 	case len(it.Answers) > 0:
-		head := it.Head
-		if head == nil {
-			bs, _ := it.Bindings()
-			head = columns(bs)
-		}
-		h, err := json.Marshal(head)
+		bindings, _ := it.Bindings()
+		h, err := json.Marshal(it.Columns(bindings))
 		if err != nil {
 			return nil, err
 		}

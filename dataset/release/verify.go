@@ -216,21 +216,6 @@ func keys(t *kg.Table) []string {
 	return out
 }
 
-func columns(rows []map[string]dataset.Binding) []string {
-	seen := map[string]bool{}
-	var names []string
-	for _, r := range rows {
-		for v := range r {
-			if !seen[v] {
-				seen[v] = true
-				names = append(names, v)
-			}
-		}
-	}
-	slices.Sort(names)
-	return names
-}
-
 // Summary counts statuses: the last line of `dataset verify --json`, under the key summary.
 type Summary struct {
 	Items  int            `json:"items"`

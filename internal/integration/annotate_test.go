@@ -16,17 +16,9 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/dataset/datasettest"
-	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 )
-
-type sliceGraph struct{ g *embedded.Graph }
-
-func (s sliceGraph) Query(q string) (*kg.Table, error) { return s.g.Query(context.Background(), q) }
-func (s sliceGraph) Labels(ids []string) (map[string]string, error) {
-	return s.g.Labels(context.Background(), ids, []string{"en"})
-}
 
 // annotation is a harvest's folder with the page on it, on an address that stays when the program is started again.
 type annotation struct {
@@ -48,7 +40,7 @@ func newAnnotation(t *testing.T) *annotation {
 	if a.shots == "" {
 		a.shots = t.TempDir()
 	}
-	cs, err := datasettest.Write(a.dir, sliceGraph{g})
+	cs, err := datasettest.Write(t.Context(), a.dir, g)
 	if err != nil {
 		t.Fatal(err)
 	}

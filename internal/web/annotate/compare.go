@@ -38,16 +38,10 @@ type compareData struct {
 // compare shows all verdicts on a candidate side by side, and what comes of them.
 func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) error {
 	id := r.PathValue("id")
-	cases, _, err := s.cases(r.Context())
+	cases, c, err := s.among(r.Context(), id)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(cases, func(c Case) bool { return c.Candidate.ID == id })
-	if i < 0 {
-		_, err := s.caseOf(r.Context(), id)
-		return err
-	}
-	c := &cases[i]
 	f := readFilter(r.URL.Query())
 	if !c.Visible(who) || len(c.Decided()) == 0 {
 		http.Redirect(w, r, "/item/"+id+"?"+f.Query(), http.StatusSeeOther)

@@ -118,16 +118,10 @@ func ownWork(c *Case, who string) *Work {
 // item shows a candidate for annotation.
 func (s *Server) item(w http.ResponseWriter, r *http.Request, who string) error {
 	id := r.PathValue("id")
-	cases, _, err := s.cases(r.Context())
+	cases, c, err := s.among(r.Context(), id)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(cases, func(c Case) bool { return c.Candidate.ID == id })
-	if i < 0 {
-		_, err := s.caseOf(r.Context(), id)
-		return err
-	}
-	c := &cases[i]
 	d := c.Candidate
 	f := readFilter(r.URL.Query())
 	data := &itemData{Case: c, Own: ownWork(c, who), Filter: f, Guidelines: Guidelines, Reasons: Reasons, CanCompare: c.Visible(who) && len(c.Decided()) > 1 || c.State() == Resolved,

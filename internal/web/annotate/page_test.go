@@ -29,14 +29,6 @@ var slice = sync.OnceValues(func() (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
 })
 
-// forHarvest lets the graph fill a harvest's folder.
-type forHarvest struct{ g *embedded.Graph }
-
-func (f forHarvest) Query(q string) (*kg.Table, error) { return f.g.Query(context.Background(), q) }
-func (f forHarvest) Labels(ids []string) (map[string]string, error) {
-	return f.g.Labels(context.Background(), ids, []string{"en"})
-}
-
 // site is a page with ten candidates.
 type site struct {
 	t     testing.TB
@@ -56,7 +48,7 @@ func newLargeSite(t testing.TB, times int) *site {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	cs, err := datasettest.Write(dir, forHarvest{g})
+	cs, err := datasettest.Write(t.Context(), dir, g)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -181,6 +181,19 @@ func (s *Server) cases(ctx context.Context) ([]Case, []Work, error) {
 	return out, works, nil
 }
 
+// among reads all cases and finds one of them. The error is fit for people.
+func (s *Server) among(ctx context.Context, id string) ([]Case, *Case, error) {
+	cases, _, err := s.cases(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	i := slices.IndexFunc(cases, func(c Case) bool { return c.Candidate.ID == id })
+	if i < 0 {
+		return nil, nil, missing(id)
+	}
+	return cases, &cases[i], nil
+}
+
 // row is a line of the queue.
 type row struct {
 	*Case

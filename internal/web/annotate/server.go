@@ -181,7 +181,7 @@ func (s *Server) caseOf(ctx context.Context, id string) (Case, error) {
 	_, byID := s.all()
 	c, ok := byID[id]
 	if !ok {
-		return Case{}, problem{http.StatusNotFound, "There is no candidate " + id + ". A later harvest may have removed it: go back to the queue."}
+		return Case{}, missing(id)
 	}
 	works, err := s.Store.Works(ctx, id)
 	return NewCase(c, works), err
@@ -194,6 +194,10 @@ type problem struct {
 }
 
 func (p problem) Error() string { return p.text }
+
+func missing(id string) error {
+	return problem{http.StatusNotFound, "There is no candidate " + id + ". A later harvest may have removed it: go back to the queue."}
+}
 
 func refuse(format string, args ...any) error {
 	return problem{http.StatusUnprocessableEntity, fmt.Sprintf(format, args...)}

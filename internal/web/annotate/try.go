@@ -29,7 +29,7 @@ func (s *Server) apiCheck(r *http.Request, _ string) (any, error) {
 	_, byID := s.all()
 	c, ok := byID[e.Candidate]
 	if !ok {
-		return nil, problem{http.StatusNotFound, "There is no candidate " + e.Candidate + "."}
+		return nil, missing(e.Candidate)
 	}
 	marks := []mark{}
 	out := map[string]any{"changed": sparql.NormalForm(e.Query) != sparql.NormalForm(startQuery(c)), "names": map[string]Name{}, "remarks": []Remark{}}
