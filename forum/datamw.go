@@ -80,9 +80,14 @@ func (d *dataMW) wikitext(s *sources) string {
 		}
 		var part struct {
 			Template *transclusion `json:"template"`
+			Function *transclusion `json:"parserfunction"` // of newer versions
 			Arg      *transclusion `json:"templatearg"`
 		}
-		switch err := json.Unmarshal(raw, &part); {
+		err := json.Unmarshal(raw, &part)
+		if part.Template == nil {
+			part.Template = part.Function
+		}
+		switch {
 		case err != nil:
 		case part.Template != nil:
 			if src, ok := s.take(part.Template); ok {

@@ -314,7 +314,7 @@ func beginsSection(n *dom.Node) bool {
 		n = p
 	}
 	for s := n.PrevSibling; s != nil; s = s.PrevSibling {
-		if s.Type == dom.ElementNode {
+		if s.Type == dom.ElementNode && s.DataAtom != atom.Meta && s.DataAtom != atom.Link {
 			return false
 		}
 	}
