@@ -18,8 +18,8 @@ func writeScript(w io.Writer, items []dataset.Item, recorded map[string]bool) (n
 			continue
 		}
 		seen[key] = true
-		query := strings.ReplaceAll(strings.TrimSpace(it.SPARQL), "\n==", "\n ==")
-		fmt.Fprintf(w, "== request\n%s\n== language\nEnglish\n== report\nHere is what the graph says.\n== extract\n%s\n", key, query)
+		query := escapeLines(strings.TrimSpace(it.SPARQL))
+		fmt.Fprintf(w, "== request\n%s\n== language\nEnglish\n== report\nHere is what the graph says.\n== extract\n%s\n", escapeLines(key), query)
 		for i, a := range actions(n%8, query, key) {
 			fail := ""
 			if n%40 == 5 && i == 1 {
@@ -31,6 +31,11 @@ func writeScript(w io.Writer, items []dataset.Item, recorded map[string]bool) (n
 		n++
 	}
 	return n
+}
+
+// escapeLines keeps a text's lines from being headers of the script.
+func escapeLines(s string) string {
+	return strings.TrimPrefix(strings.ReplaceAll("\n"+s, "\n==", "\n\\=="), "\n")
 }
 
 // actions are those of one kind of run.
