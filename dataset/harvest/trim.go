@@ -244,6 +244,12 @@ func (t *trimmer) remove() {
 		t.prune(n.Query.Where)
 	}
 	t.prune(t.q.Body.Where)
+	sparql.Inspect(t.q, func(n sparql.Node) bool { // hints in EXISTS
+		if x, ok := n.(*sparql.Expr); ok && x.Kind == sparql.ExprExists {
+			t.prune(x.Group)
+		}
+		return true
+	})
 	if t.changed && !t.showsLabels() {
 		t.dropLabelService(t.q.Body.Where)
 	}

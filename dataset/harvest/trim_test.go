@@ -15,6 +15,8 @@ func TestTrim(t *testing.T) {
 		{"nothing", "SELECT ?x ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }", "", ""},
 		{"hints", "SELECT ?x { ?x wdt:P31 wd:Q5 . hint:Prior hint:rangeSafe true . ?x wdt:P569 ?d FILTER(?d > 0) hint:Query hint:optimizer 'None' }", "optimisation- optimisation-",
 			"SELECT ?x { ?x wdt:P31 wd:Q5 . ?x wdt:P569 ?d FILTER(?d > 0) }"},
+		{"hint in EXISTS", "SELECT ?x { ?x wdt:P31 wd:Q5 FILTER NOT EXISTS { ?x wdt:P570 ?d . hint:Prior hint:gearing 'forward' } }", "optimisation-",
+			"SELECT ?x { ?x wdt:P31 wd:Q5 FILTER NOT EXISTS { ?x wdt:P570 ?d } }"},
 		{"two articles", `SELECT ?x ?title WHERE { ?x wdt:P31 wd:Q5 . ?a schema:about ?x ; schema:isPartOf <https://species.wikimedia.org/> ; schema:name ?title . }`, "wikimedia-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
 		{"optional article with a filter", `SELECT ?x ?a { ?x wdt:P31 wd:Q5 OPTIONAL { ?a schema:about ?x FILTER(STRSTARTS(STR(?a), "https://en.")) } }`, "wikimedia-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
 		{"article the other way round", `SELECT ?x ?n { ?x wdt:P31 wd:Q5 ; ^schema:about ?a . ?n ^schema:name ?a }`, "wikimedia-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
