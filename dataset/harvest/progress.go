@@ -72,6 +72,9 @@ func (p *pace) pageDone(t *task, did bool) {
 // left estimates the time to go; negative when fewer than two pages' worth of work was done.
 func (p *pace) left(now time.Time) time.Duration {
 	done := p.worked + p.present
+	if p.fresh+p.others == 0 {
+		return 0
+	}
 	if done < 2 {
 		return -1
 	}
