@@ -1,5 +1,7 @@
 package sparql
 
+import "strings"
+
 // keyword is a word of the language; kwNone is any other word. Functions and aggregates are keywords too.
 type keyword uint8
 
@@ -340,3 +342,18 @@ func equalUpper(w, up string) bool {
 func (k keyword) aggregate() bool { return k >= kwCount && k <= kwGroupConcat }
 
 func (k keyword) function() bool { return k >= kwStr }
+
+// glued returns the length of the first of several keywords that are written together, such as LIMIT10 or SELECTDISTINCT, which Blazegraph takes apart; 0
+// when w is no such word.
+func glued(w string) int {
+	if len(w) > 40 {
+		return 0
+	}
+	for n := min(len(w)-1, len("encode_for_uri")); n >= 2; n-- {
+		rest := strings.TrimLeft(w[n:], "0123456789")
+		if lookup(w[:n]) != kwNone && (rest == "" || len(rest) > 1 && lookup(rest) != kwNone || glued(rest) > 0) {
+			return n
+		}
+	}
+	return 0
+}

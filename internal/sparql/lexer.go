@@ -351,7 +351,11 @@ func (l *lexer) word(t *token) {
 	}
 	if ascii && l.at(i) != ':' && l.at(i) != '-' && l.at(i) != '.' && l.at(i) != '\\' {
 		t.kind, l.pos = tWord, i
-		t.kw = lookup(l.text[start:i])
+		if t.kw = lookup(l.text[start:i]); t.kw == kwNone {
+			if n := glued(l.text[start:i]); n > 0 {
+				t.kw, l.pos = lookup(l.text[start:start+n]), start+n
+			}
+		}
 		return
 	}
 	end := l.name(i)

@@ -58,7 +58,11 @@ func (l *lexer) fast(t *token, i int) bool {
 		if j < len(text) && class[text[j]]&cOpen != 0 {
 			return text[j] == ':' && c != '_' && l.fastName(t, i, j)
 		}
-		t.kind, t.kw, t.start, t.end, t.comments = tWord, lookup(text[i:j]), int32(i), int32(j), int32(len(l.comments))
+		kw := lookup(text[i:j])
+		if kw == kwNone {
+			return false
+		}
+		t.kind, t.kw, t.start, t.end, t.comments = tWord, kw, int32(i), int32(j), int32(len(l.comments))
 	default:
 		return false
 	}
