@@ -11,6 +11,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 //go:embed prompts/classify.tmpl
@@ -22,13 +23,19 @@ var promptEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 // given in; the error is the model's own failure.
 func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Verdict) (Verdict, error) {
 	tag := func(name, text string, n int) string {
-		return "<" + name + ">\n" + promptEscaper.Replace(cut(plain(text), n)) + "\n</" + name + ">\n"
+		lines := strings.Split(text, "\n") // they end the comments of a query
+		for i := range lines {
+			lines[i] = plain(lines[i])
+		}
+		return "<" + name + ">\n" + promptEscaper.Replace(cut(strings.Join(lines, "\n"), n)) + "\n</" + name + ">\n"
 	}
-	said := tag("question", it.Question, 2000) + tag("right_query", it.GoldSPARQL, 4000) + tag("right_result", string(it.Gold), 1500)
+	rows := func(raw json.RawMessage) string { return strings.ReplaceAll(string(raw), rdf.Entity, "") }
+	said := tag("question", it.Question, 2000) + tag("right_query", it.GoldSPARQL, 4000) + tag("right_result", rows(it.Gold), 1500)
 	if it.Answered {
-		said += tag("answered_query", it.SPARQL, 4000) + tag("answered_result", string(it.Result.Result), 1500)
+		said += tag("answered_query", it.SPARQL, 4000) + tag("answered_result", rows(it.Result.Result), 1500) +
+			fmt.Sprintf("The right result has %d rows, the answer's %d.\n", rowCount(it.Gold), rowCount(it.Result.Result))
 	} else {
-		said += "There was no answer. Reason: " + it.Reason + "\n"
+		said += tag("no_answer", rules.Why, 500)
 	}
 	resp, err := m.Complete(ctx, llm.Request{Purpose: "classify", MaxTokens: 300, JSON: true, Messages: []llm.Message{
 		{Role: llm.System, Content: classifyPrompt}, {Role: llm.User, Content: said}}})
@@ -38,7 +45,10 @@ func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Ver
 	text := resp.Text()
 	var v Verdict
 	i, j := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if i < 0 || j < i || json.Unmarshal([]byte(text[i:j+1]), &v) != nil || !slices.Contains(Classes, v.Class) {
+	if i < 0 || j < i || json.Unmarshal([]byte(text[i:j+1]), &v) != nil {
+		return rules, nil
+	}
+	if v.Class = Class(strings.ToLower(strings.TrimSpace(string(v.Class)))); !slices.Contains(Classes, v.Class) {
 		return rules, nil
 	}
 	return Verdict{ID: it.ID, Class: v.Class, Why: cut(strings.Join(strings.Fields(plain(v.Why)), " "), 300), By: "model", Of: answerHash(it)}, nil
