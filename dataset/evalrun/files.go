@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/spinachbot/spinachbot/dataset"
 )
 
 // Names in the folder of a run.
@@ -42,29 +44,10 @@ func (d folder) make() error {
 	return nil
 }
 
-// write puts a whole file in place: either the old content stands there or the new one, also after a crash. It is on the disk when write returns.
+// write puts a whole file in place, see [dataset.ReplaceFile].
 func (d folder) write(content []byte, parts ...string) error {
-	path := d.path(parts...)
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, ".new-*")
-	if err != nil {
-		return fmt.Errorf("the run's folder cannot be written: %w", err)
-	}
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	err = errors.Join(err, f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name()) // the file in place is the one that counts
-		return fmt.Errorf("%s cannot be written (is the disk full?): %w", path, err)
-	}
-	if h, err := os.Open(dir); err == nil { // where a folder can be synced, the name is on the disk too
-		_ = h.Sync()
-		_ = h.Close()
+	if err := dataset.ReplaceFile(d.path(parts...), content); err != nil {
+		return fmt.Errorf("the run's folder cannot be written (is the disk full?): %w", err)
 	}
 	return nil
 }
