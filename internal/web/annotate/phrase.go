@@ -94,7 +94,7 @@ var (
 	chatty     = []string{"please", "thanks", "thank you", "i would like", "i want", "i need", "i am looking", "i'm looking", "could you", "can you", "can someone"}
 	optionally = []string{"if available", "if any", "if known", "if there is", "if there are", "if it has", "if they have", "if he or she", "where available", "where known", "when available", "when known",
 		"if present", "if given", "if stated", "if it exists", "if they exist", "if one", "if applicable", "if possible", "if recorded", "if specified", "if so", "optional", "optionally", "whether or not", "even if", "(if", "or not"}
-	negations   = []string{"not", "no", "without", "except", "excluding", "excludes", "never", "neither", "nor", "lack", "lacks", "lacking", "missing", "other than", "but not", "isn't", "aren't", "don't", "doesn't", "wasn't", "weren't", "haven't", "hasn't", "none", "still", "ignoring", "leaving out", "apart from"}
+	negations   = []string{"not", "no", "without", "except", "excluding", "excludes", "never", "neither", "nor", "lack", "lacks", "lacking", "missing", "other than", "but not", "isn't", "aren't", "don't", "doesn't", "wasn't", "weren't", "haven't", "hasn't", "none", "still", "ignoring", "leaving out", "apart from", "current", "currently", "present", "active", "alive", "living", "today", "only", "exactly", "unknown", "removed", "different", "nobody", "nothing"}
 	choices     = []string{"or", "either", "and", "both", "as well as", "any of", "one of", "including", "together with"}
 	orders      = []string{"order", "ordered", "sort", "sorted", "rank", "ranked", "ranking", "alphabetical", "alphabetically", "chronological", "chronologically", "ascending", "descending", "starting with", "newest", "oldest", "by date", "by name", "in order"}
 	groups      = []string{"each", "per", "every", "by", "grouped", "respective", "respectively", "individual", "for all"}
@@ -230,6 +230,9 @@ func (c *comparer) columns(s *sparql.SelectQuery) {
 		}
 		if slices.Contains([]string{"human", "person", "people"}, base) {
 			said = said || c.w.saysAny(otherWords["Q5"]...)
+		}
+		if len(c.called[base]) == 0 && slices.Contains([]string{"item", "items", "x", "y", "s", "o", "entity", "thing", "subject", "object", "value", "result"}, base) {
+			continue // a name that says nothing
 		}
 		it := items[v]
 		at := s.Span

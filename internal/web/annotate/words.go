@@ -67,7 +67,7 @@ func sameWord(a, b string) bool {
 }
 
 // irregular plurals that no ending tells.
-var irregular = map[string]string{"people": "person", "men": "man", "women": "woman", "children": "child", "wives": "wife", "lives": "life", "cities": "city", "media": "medium"}
+var irregular = map[string]string{"people": "person", "men": "man", "women": "woman", "children": "child", "wives": "wife", "lives": "life", "cities": "city", "media": "medium", "genera": "genus", "taxa": "taxon", "phyla": "phylum", "indices": "index", "mice": "mouse"}
 
 // stem takes the ending of a plural or a superlative off.
 func stem(w string) string {

@@ -1,0 +1,99 @@
+package annotate
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// sharedNames reads names of items and properties from the tables beside the shared slice.
+func sharedNames(t *testing.T, root string) map[string]Name {
+	t.Helper()
+	out := map[string]Name{}
+	for _, file := range []string{"labels-items.tsv", "labels-properties.tsv"} {
+		b, err := os.ReadFile(filepath.Join(root, "data", "slice", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(string(b), "\n")[1:] {
+			f := strings.Split(line, "\t")
+			if len(f) < 4 {
+				continue
+			}
+			n := Name{Label: f[1]}
+			for _, a := range strings.Split(f[3], ";") {
+				if a = strings.TrimSpace(a); a != "" {
+					n.Aliases = append(n.Aliases, a)
+				}
+			}
+			out[f[0][strings.LastIndexByte(f[0], '/')+1:]] = n
+		}
+	}
+	return out
+}
+
+// unnamed matches remarks on numbers without a name.
+var unnamed = regexp.MustCompile(`^[QP][0-9]+(:|$| is)`)
+
+// The experts' questions of the SPINACH dataset leave little open; the questions of other items leave most.
+func TestCompareOnExperts(t *testing.T) {
+	root := os.Getenv("SPINACHBOT_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "..", "shared")
+	}
+	f, err := os.Open(filepath.Join(root, "data", "spinach", "dev.json"))
+	if err != nil {
+		t.Skipf("reference data not here (set SPINACHBOT_SHARED): %v", err)
+	}
+	defer f.Close()
+	items, _, err := dataset.ReadItems(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := sharedNames(t, root)
+	open := func(query, question string) (n, all int, kinds []string) {
+		q, err := sparql.Parse(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range Compare(q, question, names) {
+			if r.Kind == "wording" || unnamed.MatchString(r.Text) {
+				continue // not of the query, or of something that the tables have no name for
+			}
+			all++
+			if !r.Said {
+				n++
+				kinds = append(kinds, r.Kind)
+			}
+		}
+		return n, all, kinds
+	}
+	own, other, total := 0, 0, 0
+	by := map[string]int{}
+	for i := range items {
+		n, all, kinds := open(items[i].SPARQL, items[i].Question)
+		stranger, _, _ := open(items[i].SPARQL, items[(i+len(items)/2)%len(items)].Question)
+		own, other, total = own+n, other+stranger, total+all
+		for _, k := range kinds {
+			by[k]++
+		}
+	}
+	var kinds []string
+	for k := range by {
+		kinds = append(kinds, k)
+	}
+	slices.SortFunc(kinds, func(a, b string) int { return by[b] - by[a] })
+	for _, k := range kinds {
+		t.Logf("%s: %d open", k, by[k])
+	}
+	t.Logf("%d remarks on %d items: %d open on the experts' questions, %d on others'", total, len(items), own, other)
+	if 100*own > 15*total || 5*own > other {
+		t.Errorf("of %d remarks %d are open on the experts' own questions and %d on others': the comparison tells little", total, own, other)
+	}
+}
