@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+	"time"
 	"unicode"
 
 	"github.com/spinachbot/spinachbot/dataset"
@@ -79,14 +80,14 @@ func (a *Advisor) Suggest(ctx context.Context, c *dataset.Candidate) (*dataset.S
 func Prompt(c *dataset.Candidate) (system, user string, err error) {
 	type labelled struct{ ID, Label string }
 	data := struct {
-		Query, Sample, Trimmed, Heading string
-		Rows                            int
-		Labels                          []labelled
-		Flags                           []dataset.Flag
-		Posts                           []dataset.Comment
-	}{Query: clip(c.Cleaned, maxPromptQuery), Trimmed: clip(c.Trimmed, maxPromptQuery), Heading: clip(c.Provenance.Heading, 300), Flags: c.Flags, Posts: posts(c)}
+		Query, Sample, Trimmed, Heading, Month, Ran string
+		Rows                                        int
+		Labels                                      []labelled
+		Flags                                       []dataset.Flag
+		Posts                                       []dataset.Comment
+	}{Query: clip(c.Cleaned, maxPromptQuery), Trimmed: clip(c.Trimmed, maxPromptQuery), Heading: clip(c.Provenance.Heading, 300), Month: c.Provenance.Month, Flags: c.Flags, Posts: posts(c)}
 	if c.Result != nil {
-		data.Rows, data.Sample = c.Result.Rows, clip(rowsText(c.Result.Sample), maxPromptRows)
+		data.Rows, data.Sample, data.Ran = c.Result.Rows, clip(rowsText(c.Result.Sample), maxPromptRows), c.Result.RanAt.Format(time.DateOnly)
 	}
 	for _, id := range slices.Concat(c.Entities, c.Properties) {
 		if l := c.Labels[id]; l != "" {
@@ -158,7 +159,7 @@ func ParseSuggestion(text string, c *dataset.Candidate) (*dataset.Suggestion, er
 	if err := json.Unmarshal([]byte(text[start:end+1]), &s); err != nil {
 		return nil, fmt.Errorf("the answer is no JSON: %w", err)
 	}
-	s.Model = ""
+	s.Model, s.Verdict = "", dataset.Verdict(strings.ToLower(strings.TrimSpace(string(s.Verdict))))
 	for _, q := range []*string{&s.Precise, &s.Natural} {
 		*q = strings.Join(strings.Fields(printable(*q)), " ")
 		switch {
