@@ -123,13 +123,7 @@ func readHistory(e *env, path string) ([]agent.Turn, error) {
 	if path == "" {
 		return nil, nil
 	}
-	var data []byte
-	var err error
-	if path == "-" {
-		data, err = io.ReadAll(e.stdin)
-	} else {
-		data, err = os.ReadFile(path)
-	}
+	data, err := readInput(e, path)
 	if err != nil {
 		return nil, fmt.Errorf("the history cannot be read: %w", err)
 	}
@@ -150,6 +144,14 @@ func readHistory(e *env, path string) ([]agent.Turn, error) {
 		turns = append(turns, t)
 	}
 	return turns, sc.Err()
+}
+
+// readInput reads a file, or standard input for "-".
+func readInput(e *env, path string) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(e.stdin)
+	}
+	return os.ReadFile(path)
 }
 
 // turnsOf makes turns of a trajectory: those it had itself, and its own.

@@ -166,13 +166,7 @@ func (f *evalRunFlags) choose(items []dataset.Item) (map[string]bool, error) {
 
 // readBenchmark reads a benchmark file and the hash of its content.
 func readBenchmark(e *env, path string) ([]dataset.Item, string, error) {
-	var data []byte
-	var err error
-	if path == "-" {
-		data, err = io.ReadAll(e.stdin)
-	} else {
-		data, err = os.ReadFile(path)
-	}
+	data, err := readInput(e, path)
 	if err != nil {
 		return nil, "", fmt.Errorf("the benchmark cannot be read: %w", err)
 	}
