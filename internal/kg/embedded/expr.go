@@ -298,8 +298,18 @@ func (c *compiler) comparison(e *sparql.Expr, env exprEnv) condFn {
 }
 
 func (c *compiler) in(e *sparql.Expr, env exprEnv) condFn {
-	fs := c.exprs(e.Args, env)
 	not := e.Op == "NOT IN"
+	if set := iriSet(e.Args[1:]); set != nil {
+		arg := c.expr(e.Args[0], env)
+		return func(ex *exec) tri {
+			x := arg(ex)
+			if x.k == vNone {
+				return triError
+			}
+			return negate(triOf(x.k == vIRI && set[x.s]), not)
+		}
+	}
+	fs := c.exprs(e.Args, env)
 	return func(ex *exec) tri {
 		x := fs[0](ex)
 		if x.k == vNone {
@@ -316,6 +326,21 @@ func (c *compiler) in(e *sparql.Expr, env exprEnv) condFn {
 		}
 		return negate(res, not)
 	}
+}
+
+// iriSet is the set of a long list of IRIs, with which nothing compares as an error; nil for other lists.
+func iriSet(list []*sparql.Expr) map[string]bool {
+	if len(list) < 8 {
+		return nil
+	}
+	set := make(map[string]bool, len(list))
+	for _, e := range list {
+		if e.Kind != sparql.ExprTerm || e.Term.Kind != sparql.Const || !e.Term.Value().IsIRI() {
+			return nil
+		}
+		set[e.Term.Value().Value] = true
+	}
+	return set
 }
 
 func (c *compiler) exprs(es []*sparql.Expr, env exprEnv) []evalFn {
