@@ -43,6 +43,7 @@ type evalSession struct {
 	script   *llm.Script
 	model    agent.Model                  // configured or scripted; nil when there is none
 	recorded map[string]agent.RecordedRun // by question, white space folded
+	replay   *evalrun.Recording           // a run that was done before
 	closers  []func() error
 }
 
@@ -58,7 +59,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	if err := s.readModels(); err != nil {
 		return misuse(s.e, "eval run: %v", err)
 	}
-	if s.model == nil && s.recorded == nil && s.script == nil && !s.cfg.HasModel() {
+	if s.replay == nil && s.recorded == nil && s.script == nil && !s.cfg.HasModel() {
 		return misuse(s.e, "eval run: %v; or name a file with --script or --recorded", errNoModel)
 	}
 	if err := s.describe(); err != nil {
@@ -83,7 +84,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	p := newProgressLine(s.e.stderr, s.e.now)
 	sum, err := evalrun.Run(ctx, evalrun.Config{
 		Log: s.lg, Dir: s.flags.out, Info: info, Items: s.items, Chosen: s.chosen, Method: s.method, Model: s.modelFor, Graph: s.graph, Labeler: s.labeler,
-		Limits: runLimits(s.cfg), Language: s.flags.language, SkipUnscorable: s.flags.skip, Jobs: s.flags.jobs, Tries: s.flags.tries,
+		Replay: s.replay, Limits: runLimits(s.cfg), Language: s.flags.language, SkipUnscorable: s.flags.skip, Jobs: s.flags.jobs, Tries: s.flags.tries,
 		Score: evalrun.Metrics, Now: s.e.now, Sleep: systemClock{}.Sleep, Account: s.account, Progress: func(pr evalrun.Progress) { p.show(pr.String()) },
 	})
 	p.end()
@@ -113,6 +114,15 @@ func (s *evalSession) readModels() (err error) {
 		}
 	}
 	replay := s.flags.recorded
+	if info, serr := os.Stat(replay); replay != "" && serr == nil && info.IsDir() {
+		if s.replay, err = evalrun.OpenRecording(replay); err != nil {
+			return err
+		}
+		if s.script != nil {
+			return errors.New("the folder of a run answers for the graph, too: --script cannot stand beside it")
+		}
+		replay = ""
+	}
 	if replay != "" {
 		if s.recorded, err = readRecordedRuns(replay); err != nil {
 			return err
@@ -168,6 +178,8 @@ func (s *evalSession) describe() error {
 		s.settings["skip-unscorable"] = "yes"
 	}
 	switch {
+	case s.replay != nil:
+		s.settings["graph"] = "recorded run " + s.replay.Info.Fingerprint
 	case len(f.data) > 0:
 		var hashes []string
 		for _, path := range f.data {
@@ -189,6 +201,10 @@ func (s *evalSession) describe() error {
 	var models []string
 	for _, part := range []struct{ name, path string }{{"recorded", f.recorded}, {"scripted", f.script}} {
 		if part.path == "" {
+			continue
+		}
+		if s.replay != nil && part.path == f.recorded {
+			models = append(models, s.settings["graph"])
 			continue
 		}
 		h, err := hashFile(part.path)
@@ -227,7 +243,7 @@ func (s *evalSession) openStore(ctx context.Context) (err error) {
 
 // local reports whether nothing outside this machine is asked.
 func (s *evalSession) local() bool {
-	return (len(s.flags.data) > 0 || s.flags.kg == "embedded") && (s.script != nil || s.recorded != nil)
+	return s.replay != nil || (len(s.flags.data) > 0 || s.flags.kg == "embedded") && (s.script != nil || s.recorded != nil)
 }
 
 // openGraph opens the graph. One in memory has the run's own time as NOW() and a constant as RAND(), so that a run can be repeated.
@@ -237,6 +253,9 @@ func (s *evalSession) openGraph(asOf time.Time) error {
 	var g *embedded.Graph
 	var err error
 	switch {
+	case s.replay != nil:
+		s.graph = s.replay.Graph()
+		return nil
 	case len(s.flags.data) > 0:
 		opts.Name = "the graph of " + filepath.Base(s.flags.data[0])
 		g, err = embedded.Load(opts, s.flags.data...)
@@ -264,7 +283,7 @@ func (s *evalSession) openModel(ctx context.Context) error {
 		go func() { _ = server.Serve(l) }() // ends with Close
 		s.closers = append(s.closers, server.Close)
 		settings.BaseURL, settings.Model, settings.APIKey, daily = "http://"+l.Addr().String()+"/v1", llm.ScriptModel, llm.Secret{}, 0
-	case s.recorded != nil:
+	case s.recorded != nil, s.replay != nil:
 		return nil // what it does not hold has no model
 	}
 	client, err := newModel(s.lg, settings, daily, s.account, s.e.now, s.wrap)

@@ -75,9 +75,14 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 	}
 	a.file = trajDir + "/" + FileName(it.ID) + ".jsonl"
 	a.rec = &watchedRecorder{next: file}
-	model := &watchedModel{next: r.Model(it)}
+	parts, err := r.parts(it)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	model := &watchedModel{next: parts.Model}
+	parts.Model = model
 	allowance := llm.NewAllowance(llm.Limits{USD: r.Limits.USD})
-	asker := r.Method.New(Parts{Log: r.Log, Model: model, Graph: r.Graph, Labeler: r.Labeler, Now: r.Now})
+	asker := r.Method.New(parts)
 	q := agent.Question{ID: it.ID, Text: it.Question, Language: r.Language}
 	if it.Language != "" {
 		q.Language = it.Language
@@ -105,6 +110,23 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 		return a, err
 	}
 	return a, nil
+}
+
+// parts are the model and the graph for one attempt: a recording's where it holds the item.
+func (r *runner) parts(it dataset.Item) (Parts, error) {
+	p := Parts{Log: r.Log, Graph: r.Graph, Labeler: r.Labeler, Now: r.Now}
+	if r.Replay != nil {
+		replay, err := r.Replay.Item(it.ID)
+		if err != nil {
+			return p, fmt.Errorf("the recording: %w", err)
+		}
+		if replay != nil {
+			p.Model, p.Graph, p.Labeler = replay, replay, replay
+			return p, nil
+		}
+	}
+	p.Model = r.Model(it)
+	return p, nil
 }
 
 // stopsRun reports whether the attempt ended because the run's or the day's money is spent. The question's own limit is a result like any other.

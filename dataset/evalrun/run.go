@@ -24,6 +24,7 @@ type Config struct {
 	Model   func(dataset.Item) agent.Model // the model for one attempt at an item
 	Graph   agent.Graph
 	Labeler agent.Labeler // may be nil
+	Replay  *Recording    // answers for model and graph where it holds the item; may be nil
 	Limits  agent.Limits  // of one item
 
 	Language       string // of the questions, "" to have the model find it out

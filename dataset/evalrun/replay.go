@@ -1,0 +1,110 @@
+package evalrun
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Recording is a run that was done before, as the model and the graph of another one: every item is answered from its trajectory, gold queries from what they
+// returned then. The same code gives the same results without any service; code that asks for something else fails the items in question, with what differs
+// in meta.jsonl.
+type Recording struct {
+	dir  folder
+	Info RunInfo
+	gold map[string]*goldFile // by query
+}
+
+// OpenRecording opens the folder of a run.
+func OpenRecording(dir string) (*Recording, error) {
+	r := &Recording{dir: folder(dir), gold: map[string]*goldFile{}}
+	if found, err := r.dir.readJSON(&r.Info, RunFile); err != nil {
+		return nil, err
+	} else if !found {
+		return nil, fmt.Errorf("%s holds no run (there is no %s in it)", dir, RunFile)
+	}
+	names, err := filepath.Glob(r.dir.path(goldDir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		var g goldFile
+		if _, err := r.dir.readJSON(&g, goldDir, filepath.Base(name)); err != nil {
+			return nil, err
+		}
+		r.gold[g.SPARQL] = &g
+	}
+	return r, nil
+}
+
+// Item gives the replay of an item's last attempt, which must have been made with a labeler; nil when the run does not hold the item.
+func (r *Recording) Item(id string) (*agent.Replay, error) {
+	f, err := os.Open(r.dir.path(trajDir, FileName(id)+".jsonl"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	events, err := agent.ReadTrajectory(f)
+	if err != nil {
+		return nil, fmt.Errorf("item %s: %w", id, err)
+	}
+	return agent.NewReplay(events)
+}
+
+// Graph gives the recorded results of the gold queries, and nothing else.
+func (r *Recording) Graph() agent.Graph { return goldGraph{r: r} }
+
+type goldGraph struct {
+	agent.Graph // nil: an item that the recording holds is its own graph, and any other has no model to ask for it
+	r           *Recording
+}
+
+// Query answers a gold query from the recording.
+func (g goldGraph) Query(ctx context.Context, query string) (*kg.Table, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	gold, ok := g.r.gold[query]
+	switch {
+	case !ok:
+		return nil, kg.Errorf(kg.Down, "the recording holds no result of this gold query")
+	case gold.Error != nil:
+		return nil, kg.Errorf(kg.Kind(gold.Error.Kind), "%s", strings.TrimPrefix(gold.Error.Message, gold.Error.Kind+": "))
+	}
+	t := &kg.Table{}
+	body := `{"boolean":` + string(gold.Result) + `}`
+	if isTable(gold.Result) {
+		head, err := json.Marshal(columns(gold.Result))
+		if err != nil {
+			return nil, err
+		}
+		body = `{"head":{"vars":` + string(head) + `},"results":{"bindings":` + string(gold.Result) + `}}`
+	}
+	err := t.UnmarshalJSON([]byte(body))
+	t.Source = gold.Endpoint
+	return t, err
+}
+
+// columns lists the variables that are bound in any row.
+func columns(raw json.RawMessage) []string {
+	var rows []map[string]json.RawMessage
+	_ = json.Unmarshal(raw, &rows) // it was written by this package
+	names := map[string]bool{}
+	for _, row := range rows {
+		for name := range row {
+			names[name] = true
+		}
+	}
+	return sortedKeys(names)
+}
