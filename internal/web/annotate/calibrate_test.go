@@ -1,6 +1,8 @@
 package annotate
 
 import (
+	"bufio"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +13,14 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
+
+// sharedRoot is the folder of the reference data.
+func sharedRoot() string {
+	if root := os.Getenv("SPINACHBOT_SHARED"); root != "" {
+		return root
+	}
+	return filepath.Join("..", "..", "..", "..", "shared")
+}
 
 // sharedNames reads names of items and properties from the tables beside the shared slice.
 func sharedNames(t *testing.T, root string) map[string]Name {
@@ -43,10 +53,7 @@ var unnamed = regexp.MustCompile(`^[QP][0-9]+(:|$| is)`)
 
 // The experts' questions of the SPINACH dataset leave little open; the questions of other items leave most.
 func TestCompareOnExperts(t *testing.T) {
-	root := os.Getenv("SPINACHBOT_SHARED")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "..", "shared")
-	}
+	root := sharedRoot()
 	f, err := os.Open(filepath.Join(root, "data", "spinach", "dev.json"))
 	if err != nil {
 		t.Skipf("reference data not here (set SPINACHBOT_SHARED): %v", err)
@@ -95,5 +102,35 @@ func TestCompareOnExperts(t *testing.T) {
 	t.Logf("%d remarks on %d items: %d open on the experts' questions, %d on others'", total, len(items), own, other)
 	if 100*own > 15*total || 5*own > other {
 		t.Errorf("of %d remarks %d are open on the experts' own questions and %d on others': the comparison tells little", total, own, other)
+	}
+}
+
+// Whatever people post on the forum can be compared with a question.
+func TestCompareOnForumQueries(t *testing.T) {
+	f, err := os.Open(filepath.Join(sharedRoot(), "data", "forum", "raq_queries.jsonl"))
+	if err != nil {
+		t.Skipf("reference data not here (set SPINACHBOT_SHARED): %v", err)
+	}
+	defer f.Close()
+	sc := bufio.NewScanner(f)
+	sc.Buffer(nil, 16<<20)
+	compared := 0
+	for sc.Scan() {
+		var line map[string]any
+		if err := json.Unmarshal(sc.Bytes(), &line); err != nil {
+			t.Fatal(err)
+		}
+		for _, v := range line {
+			text, _ := v.(string)
+			q, err := sparql.Parse(text)
+			if err != nil || q.Form == sparql.Update {
+				continue
+			}
+			Compare(q, "Which people live in Berlin, if any?", testNames)
+			compared++
+		}
+	}
+	if compared < 2000 {
+		t.Errorf("only %d queries compared", compared)
 	}
 }

@@ -116,6 +116,7 @@ func TestNumbersOf(t *testing.T) {
 
 func FuzzCompare(f *testing.F) {
 	f.Add(`SELECT ?x WHERE { ?x wdt:P31 wd:Q5 FILTER(?y < "1990-10-03T00:00:00Z"^^xsd:dateTime) } LIMIT 5`, "Which 5 people, 1,000,000 million?")
+	f.Add(`SELECT ?x WHERE { ?x rdfs:label ?l FILTER(REGEX(?l, "^.*$") && ?l != "") }`, "Which?")
 	f.Add(`ASK { ?a ^wdt:P22+/(wdt:P25|^wdt:P40)* [] OPTIONAL { ?a ?p ?o } SERVICE wikibase:around { ?a wdt:P625 ?l } }`, "’ – Ü ?x Q5 \xff")
 	f.Fuzz(func(t *testing.T, query, question string) {
 		q, err := sparql.Parse(query)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -98,7 +99,15 @@ func New(o Options) (*Server, error) {
 }
 
 // ServeHTTP implements [http.Handler].
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.Log.Error("a bug; please report it", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+			http.Error(w, `{"error":"This failed by a bug of the program; its log says more. Your text is kept."}`, http.StatusInternalServerError)
+		}
+	}()
+	s.handler.ServeHTTP(w, r)
+}
 
 // policy: nothing from elsewhere, no inline scripts or styles, forms only to here, in nobody's frame.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

@@ -115,6 +115,9 @@ func (w *wording) saysAny(names ...string) bool { return slices.ContainsFunc(nam
 
 // phrase reports whether a folded phrase stands in the question, as whole words.
 func (w *wording) phrase(p string) bool {
+	if p == "" {
+		return true
+	}
 	for at := 0; ; {
 		i := strings.Index(w.text[at:], p)
 		if i < 0 {
