@@ -71,6 +71,11 @@ func (r *runner) gold(ctx context.Context, it dataset.Item) (*goldFile, error) {
 }
 
 func (r *runner) keepGold(g *goldFile) error {
+	if r.Replay != nil {
+		if rec, ok := r.Replay.gold[g.SPARQL]; ok {
+			g.GoldMeta = rec.GoldMeta // the snapshot is the recording's
+		}
+	}
 	return r.dir.writeJSON(g, goldDir, FileName(g.ID)+".json")
 }
 

@@ -64,6 +64,9 @@ func TestRecording(t *testing.T) {
 	if got, want := read(t, dir, ResultsFile), read(t, first.Dir, ResultsFile); got != want || len(sum.FailedIDs) != 0 {
 		t.Errorf("results:\n%s\nrecorded:\n%s", got, want)
 	}
+	if got, want := read(t, dir, "gold", "a.json"), read(t, first.Dir, "gold", "a.json"); got != want {
+		t.Errorf("the snapshot of a gold query is not the recording's:\n%s\n%s", got, want)
+	}
 	changed := bench("What is Q2? | SELECT ?x { wd:Q1 wdt:P31 ?x }")
 	changed = append(changed, dataset.Item{ID: "new", Question: "New?", SPARQL: "SELECT 1"})
 	sum, dir = again(changed)
