@@ -44,7 +44,7 @@ func clean(original string) cleaned {
 			return refused(dataset.SyntaxError, err)
 		}
 	}
-	if err := sparql.Guard(q, allowedService); err != nil {
+	if err := sparql.Guard(q, AllowedService); err != nil {
 		return refused(dataset.RefusedHost, err)
 	}
 	if with := sparql.ReplaceAutoLanguage(text, language); with != text {
@@ -91,8 +91,8 @@ var services = []string{
 	"ldf.fi", "data.nobelprize.org", "onto.fel.cvut.cz", "sparql.orthodb.org", "factgrid.de", "database.factgrid.de", "wikibase.wbstack.com",
 }
 
-// allowedService reports whether a SERVICE may be called.
-func allowedService(iri string) bool {
+// AllowedService reports whether a SERVICE may be called.
+func AllowedService(iri string) bool {
 	u, err := url.Parse(iri)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") {
 		return false

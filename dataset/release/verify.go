@@ -156,7 +156,7 @@ func refused(query string) error {
 	if err != nil {
 		return err
 	}
-	return sparql.Guard(q, nil)
+	return sparql.Guard(q, harvest.AllowedService)
 }
 
 func size(t *kg.Table) int {

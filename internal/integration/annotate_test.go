@@ -343,6 +343,8 @@ func (a *annotation) resolve(p *tab) {
 	a.view(p, "resolved")
 	p.open(a.url("/history/" + datasettest.ID(4)))
 	a.view(p, "history")
+	p.open(a.url("/item/c-ffffffffffffffff"))
+	a.view(p, "problem")
 }
 
 // release exports what came out and verifies it.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/harvest"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -213,7 +214,7 @@ func (s *Server) judge(c *Case, w *Work, who string, e *edit) error {
 	}
 	q, err := sparql.Parse(w.Query)
 	if err == nil {
-		err = sparql.Guard(q, nil)
+		err = sparql.Guard(q, harvest.AllowedService)
 	}
 	if err != nil {
 		return refuse("The query cannot be kept: %v", err)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -277,6 +278,9 @@ func TestVerdictsMustFit(t *testing.T) {
 		if a := s.post("Ada", "run", edit{"query": query}); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.Error, want) {
 			t.Errorf("run %s: %+v", query, a)
 		}
+	}
+	if a := s.post("Ada", "check", edit{"candidate": datasettest.ID(1), "query": `SELECT ?x WHERE { wd:Q183 wdt:P36 ?x SERVICE <https://sparql.uniprot.org/sparql> { ?x ?p ?o } }`}); slices.ContainsFunc(a.Marks, func(m sparqlMark) bool { return m.Kind == "service" }) {
+		t.Errorf("a service that the harvest lets through is refused: %+v", a.Marks)
 	}
 	// A verdict falls with the query it was given on, not with the question.
 	if a := s.post("Ada", "save", edit{"candidate": datasettest.ID(4), "version": 1, "query": trimmed, "question": "Better?", "note": ""}); a.Withdrawn || a.Work.Verdict != dataset.Modify {

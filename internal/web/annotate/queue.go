@@ -291,7 +291,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 	end := min(from+pageSize, total)
 	filtered := f != Filter{Box: f.Box}
 	s.show(w, http.StatusOK, "queue.html", &view{Title: "Queue", Who: who, Page: "queue", Data: map[string]any{
-		"Tabs": tabs, "Hint": hint, "Rows": rows[from:end], "Total": total, "From": from, "To": end, "More": end < total, "Filter": f, "Filtered": filtered, "Years": sorted(years), "Features": sorted(features),
+		"Tabs": tabs, "Hint": hint, "Rows": rows[from:end], "Total": total, "From": from, "First": from + 1, "To": end, "More": end < total, "Filter": f, "Filtered": filtered, "Years": sorted(years), "Features": sorted(features),
 		"Flags": sorted(flags), "All": len(cases), "Resolved": counts[Resolved], "Decided": len(cases) - counts[Open], "People": people(works),
 		"Verdicts": []string{"include", "modify", "exclude", "skip"}, "Advice": []string{"include", "modify", "exclude"},
 	}})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spinachbot/spinachbot/dataset/harvest"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -43,7 +44,7 @@ func (s *Server) apiCheck(r *http.Request, _ string) (any, error) {
 	case err != nil:
 		marks = append(marks, mark{"error", 1, 1, err.Error(), ""})
 	default:
-		for _, p := range sparql.Check(q, func(string) bool { return false }) {
+		for _, p := range sparql.Check(q, harvest.AllowedService) {
 			marks = append(marks, mark{p.Kind, p.Line, p.Column, p.Message, p.Hint})
 		}
 		names, pending := s.namesOf(r.Context(), c, q)
@@ -62,7 +63,7 @@ func (s *Server) apiRun(r *http.Request, who string) (any, error) {
 	}
 	q, err := sparql.Parse(e.Query)
 	if err == nil {
-		err = sparql.Guard(q, nil)
+		err = sparql.Guard(q, harvest.AllowedService)
 	}
 	if err != nil {
 		return nil, refuse("Not run: %v", err)
