@@ -128,6 +128,9 @@ later harvests add move none that are there, unless they tie two groups of near-
 		return fail(e, err)
 	}
 	devPart, testPart := release.Divide(candidates, golds, part, *seed)
+	if len(devPart) == 0 || len(testPart) == 0 {
+		fmt.Fprintln(e.stderr, "spinachbot: warning: one of the parts is empty: the share is too small for so few items, or near-duplicates tie all of them together")
+	}
 	folder, ext := *out, ".json"
 	if folder == "" {
 		folder = rest[0]
