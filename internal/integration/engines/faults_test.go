@@ -38,6 +38,7 @@ type family struct {
 }
 
 var families = []family{
+	{"oxigraph", "SUBSTR by decimals", "", regexp.MustCompile(`CEIL\((?s:.*)SUBSTR\(\?\w+, 1, \?`)},
 	{"oxigraph", "group_concat of numbers", "", regexp.MustCompile(`GROUP_CONCAT`)},
 	{"oxigraph", "average of nothing by a decimal", "", regexp.MustCompile(`AVG\(\?\w+\) / [\d.]+`)},
 	{"oxigraph", "cast with spaces around", "", regexp.MustCompile(`xsd:decimal\(SUBSTR`)},
