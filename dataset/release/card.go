@@ -49,7 +49,7 @@ func Card(w io.Writer, d *Description) error {
 		funnel(p, d)
 	}
 	p("## Annotation\n")
-	p("%d annotators.", d.Annotators)
+	p("Annotators: %d. Verdicts were given independently; agreement counts those before either had seen the other's.\n", d.Annotators)
 	for _, line := range d.Agreement {
 		p("- %s", escape(line))
 	}
