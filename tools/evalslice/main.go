@@ -75,19 +75,22 @@ func show(ctx context.Context, out io.Writer, binary, shared, keep string, kills
 	r := &runs{out: out, binary: binary, dir: keep, args: []string{"eval", "run", "--env-file", filepath.Join(keep, "none"), "--data", graph, "--recorded", record,
 		"--script", script, "--as-of", "2025-01-31T00:00:00Z", "--jobs", "2", questions}}
 	began := time.Now()
-	if _, err := r.run(ctx, "undisturbed", 0); err != nil {
+	if _, err := r.run(ctx, "undisturbed", 0, 0); err != nil {
 		return err
 	}
-	whole := time.Since(began)
-	fmt.Fprintf(out, "the undisturbed run took %s\n", whole.Round(time.Second))
+	fmt.Fprintf(out, "the undisturbed run took %s\n", time.Since(began).Round(time.Second))
+	total, err := r.items("undisturbed")
+	if err != nil {
+		return err
+	}
 	killed := 0
-	for n := 1; ; n++ {
-		// The time until the kill counts from the loading of the graph on; it differs from kill to kill.
-		wait := time.Duration(0)
+	for {
+		// A kill comes some moments after so many items are done, so that it hits items at different places.
+		after, delay := 0, time.Duration(killed*137%400)*time.Millisecond
 		if killed < kills {
-			wait = whole/time.Duration(kills+1) + time.Duration(n*137)*time.Millisecond + 3*time.Second
+			after = (killed + 1) * total / (kills + 2)
 		}
-		dead, err := r.run(ctx, "killed", wait)
+		dead, err := r.run(ctx, "killed", after, delay)
 		if err != nil {
 			return err
 		}
@@ -136,8 +139,14 @@ func prepare(out io.Writer, questions, record, script string) error {
 	return os.WriteFile(script, b.Bytes(), 0o600)
 }
 
-// run makes a run, or goes on with one, and kills it after wait when that is not 0. dead says that it was killed before its end.
-func (r *runs) run(ctx context.Context, name string, wait time.Duration) (dead bool, err error) {
+// items counts the items that a run has done.
+func (r *runs) items(name string) (int, error) {
+	list, err := filepath.Glob(filepath.Join(r.dir, name, "items", "*.json"))
+	return len(list), err
+}
+
+// run makes a run, or goes on with one, and kills it some moments after so many items are done; 0 for never. dead says that it was killed before its end.
+func (r *runs) run(ctx context.Context, name string, after int, delay time.Duration) (dead bool, err error) {
 	args := append(append([]string{}, r.args[:2]...), "--out", filepath.Join(r.dir, name))
 	cmd := exec.CommandContext(ctx, r.binary, append(args, r.args[2:]...)...)
 	cmd.Env = []string{"HOME=" + r.dir, "DATA_DIR=" + filepath.Join(r.dir, "data")}
@@ -145,16 +154,25 @@ func (r *runs) run(ctx context.Context, name string, wait time.Duration) (dead b
 	if err := cmd.Start(); err != nil {
 		return false, err
 	}
-	if wait > 0 {
-		timer := time.AfterFunc(wait, func() { _ = cmd.Process.Kill() }) // it may have ended
-		defer timer.Stop()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			var exit *exec.ExitError
+			if errors.As(err, &exit) && exit.ExitCode() == -1 {
+				return true, nil
+			}
+			return false, err
+		case <-tick.C:
+			if n, err := r.items(name); err == nil && after > 0 && n >= after {
+				after = 0
+				time.AfterFunc(delay, func() { _ = cmd.Process.Kill() }) // it may have ended
+			}
+		}
 	}
-	err = cmd.Wait()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() == -1 {
-		return true, nil
-	}
-	return false, err
 }
 
 func (r *runs) compare(killed, want int) error {
