@@ -16,6 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/release"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
 	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/web/annotate"
 )
@@ -100,13 +101,13 @@ func servePage(ctx context.Context, listener net.Listener, h http.Handler) error
 }
 
 // datasetGraph gives the graph that --kg names, and what to call it.
-func datasetGraph(lg *slog.Logger, name string, cfg *config.Config, st *store.Store, now func() time.Time) (annotate.Graph, string, error) {
+func datasetGraph(lg *slog.Logger, name string, cfg *config.Config, budgets wikidata.BudgetStore, now func() time.Time) (annotate.Graph, string, error) {
 	switch name {
 	case "embedded":
 		g, err := builtinGraph(now)
 		return g, "the built-in slice", err
 	case "wikidata":
-		g, err := newGraph(lg, cfg, st, nil)
+		g, err := newGraph(lg, cfg, budgets, nil)
 		return g, strings.TrimPrefix(cfg.SPARQLEndpoint, "https://"), err
 	}
 	return nil, "", fmt.Errorf("there is no graph %q; this version has wikidata and embedded", name)

@@ -43,7 +43,7 @@ added and removed), empty, failed. Exit status 1: an item is empty or failed. Wi
 	if err != nil {
 		return fail(e, err)
 	}
-	graph, err := verifyGraph(c.logger(slog.LevelWarn), e, *graphName, cfg)
+	graph, _, err := datasetGraph(c.logger(slog.LevelWarn), *graphName, cfg, wikidata.NewMemoryStore(), e.now)
 	if err != nil {
 		return misuse(e, "dataset verify: %v", err)
 	}
@@ -88,16 +88,6 @@ func verifyChecks(ctx context.Context, e *env, path string, flags *goldFlags) ([
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return release.ItemChecks(items), nil
-}
-
-func verifyGraph(lg *slog.Logger, e *env, name string, cfg *config.Config) (release.Graph, error) {
-	switch name {
-	case "embedded":
-		return builtinGraph(e.now)
-	case "wikidata":
-		return newGraph(lg, cfg, wikidata.NewMemoryStore(), nil)
-	}
-	return nil, fmt.Errorf("there is no graph %q; this version has wikidata and embedded", name)
 }
 
 // verification writes the report.
