@@ -5,7 +5,6 @@ package integration
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -238,9 +237,4 @@ func startSandbox(t *testing.T, bin string, args ...string) string {
 		t.Fatal("the sandbox prints no address")
 		return ""
 	}
-}
-
-func ids(prefix string) func() string {
-	n := 0
-	return func() string { n++; return fmt.Sprintf("%s-%d", prefix, n) }
 }
