@@ -266,6 +266,9 @@ func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int)
 	c := Comment{Level: 1 + min(first.depth(), last.depth()), Under: under, Indent: first.prefix, Start: first.start, End: end, Queries: []Query{}, outdent: first.outdent}
 	queries, urls := p.queriesIn(c.Start, c.End)
 	patches := p.patches[:0]
+	if len(queries) > 0 {
+		c.Queries = make([]Query, 0, len(queries))
+	}
 	for _, q := range queries {
 		c.Queries = append(c.Queries, q.Query)
 		if q.SPARQL != "" {
@@ -274,8 +277,7 @@ func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int)
 	}
 	for i, s := range sigs {
 		if i == 0 && s.user != "" {
-			user := s.user
-			c.Author, c.Time = &user, s.time
+			c.Author, c.Time = p.authors.place(s.user), s.time
 		}
 		patches = append(patches, patch{p.dashes(p.preceding(max(s.start, c.Start), c.Start), c.Start), s.end, ""})
 	}
@@ -336,7 +338,7 @@ func (p *parser) id(t *Thread, c *Comment) string {
 		}
 		p.buf = append(append(append(p.buf[:0], "c-"...), name...), '-')
 		p.buf = c.Time.AppendFormat(p.buf, "20060102150405")
-		id = string(p.buf)
+		id = p.texts.keep(p.buf)
 	} else {
 		id = "u-" + digest(p.page.Title + "\x00" + t.Heading + "\x00" + c.Text)[:12]
 	}

@@ -79,10 +79,11 @@ func (p *parser) mentions(start, end int, sigs []sig) []string {
 				i += 2
 				continue
 			}
-			target, _ := splitLink(p.text[i+2 : e-2])
-			user, page := p.n.userOf(target)
-			if page && !inSignature(sigs, i) && !p.quoted(i) {
-				add(user)
+			if !inSignature(sigs, i) {
+				target, _ := splitLink(p.text[i+2 : e-2])
+				if user, page := p.n.userOf(target); page && !p.quoted(i) {
+					add(user)
+				}
 			}
 			i = e
 		}

@@ -4,6 +4,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
@@ -24,6 +25,11 @@ type parser struct {
 	buf          []byte         // scratch, as are the next three
 	rest         []wikitext.Span
 	patches      []patch
+	strip        stripper
+	texts        texts
+	sigs         []sig // of the line that was read last
+	times        block[time.Time]
+	authors      block[string]
 	pending      []line
 	tables, bare int // bytes that may still be read ahead for the ends of tables and of queries in running text, so that the time stays linear
 }

@@ -307,8 +307,8 @@ func (p *parser) bareQueries(start, end int, taken []found) []found {
 	return out
 }
 
-// formStart marks the letters that query forms begin with.
-var formStart = [256]bool{'s': true, 'S': true, 'a': true, 'A': true, 'c': true, 'C': true, 'd': true, 'D': true}
+// formStart gives the second letter of the query form that a letter may begin in running text, in lower case: only SELECT may be written small.
+var formStart = [256]byte{'s': 'e', 'S': 'e', 'A': 's', 'C': 'o', 'D': 'e'}
 
 // bareStart finds the next query form that begins a query: SELECT before a variable, a star, a parenthesis, DISTINCT or REDUCED; ASK, CONSTRUCT and DESCRIBE in capitals
 // before a brace. prologue is the start of the PREFIX lines and leading comments before it.
@@ -316,7 +316,7 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 	t := p.text[:end]
 	stop := strings.LastIndexByte(t, '{') // a query has a group
 	for ; i < stop; i++ {
-		if !formStart[t[i]] || i > 0 && wordBytes[t[i-1]] {
+		if second := formStart[t[i]]; second == 0 || t[i+1]|0x20 != second || i > 0 && wordBytes[t[i-1]] {
 			continue
 		}
 		w := queryForms[0]
@@ -336,7 +336,7 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 		case rest == "":
 			continue
 		case w == "select" && (strings.IndexByte("?$*(", rest[0]) >= 0 || wordAt(rest, 0, "distinct") || wordAt(rest, 0, "reduced")):
-		case w != "select" && t[i] < 'a' && strings.IndexByte("{?", rest[0]) >= 0:
+		case w != "select" && strings.IndexByte("{?", rest[0]) >= 0:
 		default:
 			continue
 		}

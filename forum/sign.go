@@ -12,6 +12,7 @@ func (p *parser) sign(l *line, pending []line) {
 	low := max(l.text, l.table)
 	nodes := p.nodesIn(l.text, l.end)
 	term := strings.HasSuffix(l.prefix, ";")
+	l.sigs = p.sigs[:0]
 	for i := low; ; {
 		st, ok := nextStamp(p.text[:l.end], i)
 		for len(nodes) > 0 && (!ok || nodes[0].Start < st.start) {
@@ -34,13 +35,13 @@ func (p *parser) sign(l *line, pending []line) {
 		if !ok || user == "" {
 			continue
 		}
-		t := st.time
-		l.sigs = append(l.sigs, sig{user, &t, from, st.end})
+		l.sigs = append(l.sigs, sig{user, p.times.place(st.time), from, st.end})
 		low = st.end
 	}
 	if len(l.sigs) == 0 {
 		p.substituted(l)
 	}
+	p.sigs = l.sigs
 }
 
 // defines reports whether the text of a definition list's term goes on as its definition: at a colon outside of links, tags and addresses

@@ -200,14 +200,18 @@ func (n *names) signer(s string) (user string, sig int, ok bool) {
 func (n *names) tokens(s string) []token {
 	out := n.tokenized[:0]
 	defer func() { n.tokenized = out }()
-	shown, from := 0, 0
+	shown := 0
+	from := strings.IndexAny(s, "[{<") // text before anything else is nobody's link, and behind its reach nothing is left to be found
+	if from < 0 {
+		return out
+	}
 	flush := func(i int) {
 		if i > from {
 			out = append(out, token{start: from, shown: shown})
 		}
 		shown = 0
 	}
-	for i := 0; i < len(s); {
+	for i := from; i < len(s); {
 		switch {
 		case strings.HasPrefix(s[i:], "[["):
 			end := linkEnd(s, i)
@@ -265,7 +269,7 @@ func tagLength(s string) int {
 }
 
 // linkEnd returns the offset after "]]" of the link that opens at i, links inside it skipped; -1 if it never ends.
-func linkEnd(s string, i int) int {
+func linkEnd[T string | []byte](s T, i int) int {
 	depth := 0
 	for j := i; j+1 < len(s) && j < i+2000; {
 		switch {

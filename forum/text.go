@@ -1,6 +1,7 @@
 package forum
 
 import (
+	"bytes"
 	"html"
 	"slices"
 	"strings"
@@ -31,22 +32,20 @@ func guard(s string) string {
 	return b.String()
 }
 
-// unguard takes them back.
-func unguard(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
+// unguard takes them back, in place.
+func unguard(s []byte) []byte {
+	b := s[:0]
 	for {
-		k := strings.IndexByte(s, 0xEE) // the lead byte of the private use area
+		k := bytes.IndexByte(s, 0xEE) // the lead byte of the private use area
 		if k < 0 {
-			b.WriteString(s)
-			return b.String()
+			return append(b, s...)
 		}
-		r, n := utf8.DecodeRuneInString(s[k:])
-		b.WriteString(s[:k])
+		r, n := utf8.DecodeRune(s[k:])
+		b = append(b, s[:k]...)
 		if r >= guardBase && r < guardBase+rune(len(guarded)) {
-			b.WriteByte(guarded[r-guardBase])
+			b = append(b, guarded[r-guardBase])
 		} else {
-			b.WriteString(s[k : k+n])
+			b = append(b, s[k:k+n]...)
 		}
 		s = s[k+n:]
 	}
@@ -87,7 +86,7 @@ func (p *parser) plain(start, end int, patches []patch) string {
 		pos = max(stop, next)
 	}
 	p.buf = b
-	return strip(string(b))
+	return p.texts.keep(p.strip.text(b))
 }
 
 // shown is what a reader sees of a tag or template, as far as that can be known from its arguments. The result is guarded.
@@ -167,68 +166,91 @@ func (p *parser) marked(s wikitext.Span) string {
 	return b.String()
 }
 
-// strip takes the remaining markup out of wikitext: links show their labels, bold and italic marks, tags and list prefixes go.
+// strip is [stripper.text] for a piece of text now and then.
 func strip(s string) string {
 	i := 0
-	for i < len(s) && !special[s[i]] && s[i] != '&' && s[i] != 0xEE {
+	for i < len(s) && !special[s[i]] && s[i] != '&' && s[i] != 0xEE && s[i] != '\n' {
 		i++
 	}
-	if i == len(s) {
-		return tidy(s)
+	if i == len(s) && utf8.ValidString(s) {
+		return tidyLine(s)
 	}
-	var b strings.Builder
-	b.Grow(len(s))
+	var t stripper
+	return string(t.text([]byte(s)))
+}
+
+// stripper turns wikitext into text as read. Its buffers are used again for the next text, so that a page takes few allocations.
+type stripper struct {
+	out   []byte // without markup
+	lines []byte // tidied
+}
+
+// text takes the remaining markup out of wikitext: links show their labels, bold and italic marks, tags and list prefixes go. The result is good until the next call.
+func (t *stripper) text(s []byte) []byte {
+	b := t.out[:0]
 	table, wrapped := false, 0
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
 		case c == '[':
-			i = stripLink(&b, s, i)
-		case c == '\'' && strings.HasPrefix(s[i:], "''"):
+			b, i = stripLink(b, s, i)
+		case c == '\'' && i+1 < len(s) && s[i+1] == '\'':
 			for i < len(s) && s[i] == '\'' {
 				i++
 			}
 		case c == '<':
-			i = stripTag(&b, s, i)
-		case c == '{' && strings.HasPrefix(s[i:], "{|") && lineStarts(s, i):
+			b, i = stripTag(b, s, i)
+		case c == '{' && hasPrefix(s[i:], "{|") && lineStarts(s, i):
 			table = true
-			i = lineEnd(s, i)
-		case c == '{' && strings.HasPrefix(s[i:], "{{"): // of a template that signatures stand in
-			if k := strings.IndexAny(s[i:min(len(s), i+40)], "|\n"); k > 0 && s[i+k] == '|' {
+			i = lineStop(s, i)
+		case c == '{' && hasPrefix(s[i:], "{{"): // of a template that signatures stand in
+			if k := bytes.IndexAny(s[i:min(len(s), i+40)], "|\n"); k > 0 && s[i+k] == '|' {
 				i += k + 1
 				wrapped++
 			} else {
-				b.WriteString("{{")
+				b = append(b, "{{"...)
 				i += 2
 			}
-		case wrapped > 0 && strings.HasPrefix(s[i:], "}}"):
+		case wrapped > 0 && hasPrefix(s[i:], "}}"):
 			i += 2
 			wrapped--
 		case table && (c == '|' || c == '!'):
-			i = stripCell(&b, s, i, &table)
+			b, i = stripCell(b, s, i, &table)
 		default:
 			j := i + 1
 			for j < len(s) && !special[s[j]] {
 				j++
 			}
-			b.WriteString(s[i:j])
+			b = append(b, s[i:j]...)
 			i = j
 		}
 	}
-	out := b.String()
-	if strings.IndexByte(out, '&') >= 0 {
-		out = decodeEntities(out)
+	t.out = b
+	if bytes.IndexByte(b, '&') >= 0 {
+		b = []byte(decodeEntities(string(b)))
 	}
-	if strings.IndexByte(out, 0xEE) >= 0 {
-		out = unguard(out)
+	if bytes.IndexByte(b, 0xEE) >= 0 {
+		b = unguard(b)
 	}
-	return tidy(out)
+	return t.tidy(b)
+}
+
+func hasPrefix(s []byte, prefix string) bool {
+	return len(s) >= len(prefix) && string(s[:len(prefix)]) == prefix
+}
+
+// lineStop is the offset of the newline that ends the line at i.
+func lineStop(s []byte, i int) int {
+	if k := bytes.IndexByte(s[i:], '\n'); k >= 0 {
+		return i + k
+	}
+	return len(s)
 }
 
 // special marks the bytes that may begin markup.
 var special = [256]bool{'[': true, '\'': true, '<': true, '{': true, '}': true, '|': true, '!': true}
 
 // lineStarts reports whether only list characters and blanks stand before i on its line.
-func lineStarts(s string, i int) bool {
+func lineStarts(s []byte, i int) bool {
 	for i > 0 && strings.IndexByte(":*# \t", s[i-1]) >= 0 {
 		i--
 	}
@@ -236,29 +258,27 @@ func lineStarts(s string, i int) bool {
 }
 
 // stripCell shows the markup of a table's rows and cells: a row on a line, a bar between cells.
-func stripCell(b *strings.Builder, s string, i int, table *bool) int {
+func stripCell(b, s []byte, i int, table *bool) ([]byte, int) {
 	start := i == 0 || s[i-1] == '\n'
 	switch {
-	case start && strings.HasPrefix(s[i:], "|}"):
+	case start && hasPrefix(s[i:], "|}"):
 		*table = false
-		return i + 2
-	case start && strings.HasPrefix(s[i:], "|-"):
-		return min(lineEnd(s, i)+1, len(s))
-	case start && strings.HasPrefix(s[i:], "|+"):
-		return i + 2
+		return b, i + 2
+	case start && hasPrefix(s[i:], "|-"):
+		return b, min(lineStop(s, i)+1, len(s))
+	case start && hasPrefix(s[i:], "|+"):
+		return b, i + 2
 	case start:
-		return i + 1 + attributes(s[i+1:])
+		return b, i + 1 + attributes(s[i+1:])
 	case i+1 < len(s) && s[i+1] == s[i]:
-		b.WriteByte('|')
-		return i + 2 + attributes(s[i+2:])
+		return append(b, '|'), i + 2 + attributes(s[i+2:])
 	}
-	b.WriteByte(s[i])
-	return i + 1
+	return append(b, s[i]), i + 1
 }
 
 // attributes is the length of the attributes before a cell's text, with the bar behind them: what stands before the first bar, unless there is a link in it
 // (MediaWiki, Parser::handleTables).
-func attributes(s string) int {
+func attributes(s []byte) int {
 	for i := 0; i < len(s) && i < 500; i++ {
 		switch s[i] {
 		case '|':
@@ -274,35 +294,42 @@ func attributes(s string) int {
 }
 
 // tidy takes list prefixes and spare blanks off every line, and leaves at most one blank line between others.
-func tidy(s string) string {
-	if strings.IndexByte(s, '\n') < 0 && utf8.ValidString(s) {
-		return tidyLine(s)
+func (t *stripper) tidy(s []byte) []byte {
+	tight := !crowded(s)
+	b := t.lines[:0]
+	if bytes.IndexByte(s, '\n') < 0 && utf8.Valid(s) {
+		t.lines = appendLine(b, s, tight)
+		return t.lines
 	}
-	var b strings.Builder
-	b.Grow(len(s) + 8)
 	blank := true // the line before is blank, or there is none
 	for len(s) > 0 {
 		l := s
-		if k := strings.IndexByte(s, '\n'); k >= 0 {
+		if k := bytes.IndexByte(s, '\n'); k >= 0 {
 			l, s = s[:k], s[k+1:]
 		} else {
-			s = ""
+			s = nil
 		}
-		l = tidyLine(l)
-		if l == "" && blank {
+		if blank && len(l) == 0 {
 			continue
 		}
-		if b.Len() > 0 {
-			b.WriteByte('\n')
+		from := len(b)
+		if from > 0 {
+			b = append(b, '\n')
 		}
-		b.WriteString(l)
-		blank = l == ""
+		text := len(b)
+		b = appendLine(b, l, tight)
+		if len(b) == text && blank {
+			b = b[:from]
+			continue
+		}
+		blank = len(b) == text
 	}
-	s = strings.TrimSpace(b.String())
-	if !utf8.ValidString(s) {
-		s = strings.ToValidUTF8(s, "\uFFFD")
+	t.lines = b
+	b = bytes.TrimSpace(b)
+	if !utf8.Valid(b) {
+		b = bytes.ToValidUTF8(b, []byte("\uFFFD"))
 	}
-	return s
+	return b
 }
 
 func tidyLine(l string) string {
@@ -319,7 +346,7 @@ func tidyLine(l string) string {
 	case n > 0 && l[n-1] == ';':
 		rest = strings.TrimSpace(definition(l[n:]))
 	}
-	if crowded(rest) {
+	if crowded([]byte(rest)) {
 		rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\u200e' || r == '\u200f' }), " ")
 	}
 	if rest != "" && rest[0] == '-' && strings.HasPrefix(rest, "----") && strings.Trim(rest, "-") == "" {
@@ -328,10 +355,28 @@ func tidyLine(l string) string {
 	return rest
 }
 
-// crowded reports whether a line has blanks that are not single spaces, or direction marks.
-func crowded(s string) bool {
-	return strings.Contains(s, "  ") || strings.IndexByte(s, '\t') >= 0 || strings.IndexByte(s, '\r') >= 0 ||
-		strings.IndexByte(s, 0xE2) >= 0 && (strings.Contains(s, "\u200e") || strings.Contains(s, "\u200f"))
+// appendLine is [tidyLine] for bytes. tight says that no line of the text is crowded.
+func appendLine(b, l []byte, tight bool) []byte {
+	n := 0
+	for n < len(l) && (l[n] == ':' || l[n] == '*' || l[n] == '#' || l[n] == ';') {
+		n++
+	}
+	rest := bytes.TrimSpace(l[n:])
+	switch {
+	case len(rest) == 0:
+		return b
+	case !tight || rest[0] == '-' || n > 0 && l[n-1] == ';':
+		return append(b, tidyLine(string(l))...)
+	case n > 0 && (l[n-1] == '*' || l[n-1] == '#'):
+		b = append(b, "* "...)
+	}
+	return append(b, rest...)
+}
+
+// crowded reports whether a text has blanks that are not single spaces, or direction marks.
+func crowded(s []byte) bool {
+	return bytes.Contains(s, []byte("  ")) || bytes.IndexByte(s, '\t') >= 0 || bytes.IndexByte(s, '\r') >= 0 ||
+		bytes.IndexByte(s, 0xE2) >= 0 && (bytes.Contains(s, []byte("\u200e")) || bytes.Contains(s, []byte("\u200f")))
 }
 
 // definition writes "term : its definition" in one way, whatever blanks stand around the colon: MediaWiki shows them on two lines.
@@ -351,74 +396,68 @@ func lineEnd(s string, i int) int {
 }
 
 // stripLink shows the link that opens at i and returns the offset after it.
-func stripLink(b *strings.Builder, s string, i int) int {
-	if strings.HasPrefix(s[i:], "[[") {
+func stripLink(b, s []byte, i int) ([]byte, int) {
+	if hasPrefix(s[i:], "[[") {
 		end := linkEnd(s, i)
 		if end < 0 {
-			b.WriteString("[[")
-			return i + 2
+			return append(b, "[["...), i + 2
 		}
-		target, label := splitLink(s[i+2 : end-2])
+		target, label := splitLink(string(s[i+2 : end-2]))
 		ns, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(target)), ":")
 		if ns == "file" || ns == "image" || ns == "category" {
-			return end
+			return b, end
 		}
-		b.WriteString(inner(label))
-		return end
+		return appendLabel(b, []byte(label)), end
 	}
-	rest := s[i+1 : lineEnd(s, i)]
-	k := strings.IndexByte(rest, ']')
-	if k < 0 || !(strings.HasPrefix(rest, "http") || strings.HasPrefix(rest, "//") || strings.HasPrefix(rest, "mailto:")) {
-		b.WriteByte('[')
-		return i + 1
+	rest := s[i+1 : lineStop(s, i)]
+	k := bytes.IndexByte(rest, ']')
+	if k < 0 || !(hasPrefix(rest, "http") || hasPrefix(rest, "//") || hasPrefix(rest, "mailto:")) {
+		return append(b, '['), i + 1
 	}
-	if url, label, ok := strings.Cut(rest[:k], " "); ok {
-		b.WriteString(inner(label))
+	if space := bytes.IndexByte(rest[:k], ' '); space >= 0 {
+		b = appendLabel(b, rest[space+1:k])
 	} else {
-		b.WriteString(url)
+		b = append(b, rest[:k]...)
 	}
-	return i + 1 + k + 1
+	return b, i + 1 + k + 1
 }
 
-// inner strips tags and quote marks from a link's label.
-func inner(s string) string {
-	if !strings.ContainsAny(s, "<'[") {
-		return s
+// appendLabel strips tags and quote marks from a link's label.
+func appendLabel(b, s []byte) []byte {
+	if !bytes.ContainsAny(s, "<'[") {
+		return append(b, s...)
 	}
-	var b strings.Builder
 	for i := 0; i < len(s); {
 		switch {
 		case s[i] == '<':
-			i = stripTag(&b, s, i)
-		case strings.HasPrefix(s[i:], "''"):
+			b, i = stripTag(b, s, i)
+		case hasPrefix(s[i:], "''"):
 			for i < len(s) && s[i] == '\'' {
 				i++
 			}
 		default:
-			b.WriteByte(s[i])
+			b = append(b, s[i])
 			i++
 		}
 	}
-	return b.String()
+	return b
 }
 
 // stripTag leaves out the HTML tag at i; a line break becomes one. A "<" that starts no tag is text.
-func stripTag(b *strings.Builder, s string, i int) int {
+func stripTag(b, s []byte, i int) ([]byte, int) {
 	j := i + 1
 	if j < len(s) && s[j] == '/' {
 		j++
 	}
 	if j >= len(s) || !(s[j]|0x20 >= 'a' && s[j]|0x20 <= 'z') {
-		b.WriteByte('<')
-		return i + 1
+		return append(b, '<'), i + 1
 	}
-	k := strings.IndexByte(s[j:min(len(s), j+2000)], '>')
+	k := bytes.IndexByte(s[j:min(len(s), j+2000)], '>')
 	if k < 0 {
-		b.WriteByte('<')
-		return i + 1
+		return append(b, '<'), i + 1
 	}
-	if strings.HasPrefix(strings.ToLower(s[j:j+k]), "br") {
-		b.WriteByte('\n')
+	if k >= 2 && s[j]|0x20 == 'b' && s[j+1]|0x20 == 'r' {
+		b = append(b, '\n')
 	}
-	return j + k + 1
+	return b, j + k + 1
 }
