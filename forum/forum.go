@@ -6,8 +6,8 @@
 //
 // How a page is read, and where to look:
 //
-//   - internal/wikitext finds templates, tags and headings, twice: as MediaWiki does (for section numbers), and with careless query templates read as their authors
-//     meant them (querytemplate.go, which knows as much SPARQL as sparqlscan.go).
+//   - internal/wikitext finds templates, tags and headings as MediaWiki does (for section numbers), and reads the sections with careless query templates once more, as their
+//     authors meant them (querytemplate.go, which knows as much SPARQL as sparqlscan.go).
 //
 //   - parse.go cuts the page into threads, comments.go the part under each heading into comments: a comment ends with the line that is signed (sign.go, signature.go, foreign.go),
 //     its level is the depth of its list items, it answers the last comment that is less deep. Lines nobody signed are a comment of their own when their indentation

@@ -39,18 +39,8 @@ type parser struct {
 // Everything before the first heading is left out. A thread is a section of level 2 (or 1; or deeper, where none of those is open yet). Time is linear in the length.
 func Parse(title, text string, opts Options) *Page {
 	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title, Threads: []Thread{}}, tables: 4*len(text) + 1<<16, bare: 4*len(text) + 1<<16}
-	mw := wikitext.Preprocess(text, wikitext.Options{})
-	p.q = newQueryReader(mw, p.n)
-	p.doc = mw
-	if p.anyQueryTemplate() {
-		p.doc = wikitext.Preprocess(text, wikitext.Options{Template: p.q.read})
-	}
-	numbers := map[int]int{}
-	for i := range mw.Nodes {
-		if h := &mw.Nodes[i]; h.Kind == wikitext.Heading && h.Section > 0 {
-			numbers[h.Start] = h.Section
-		}
-	}
+	p.q = newQueryReader(text, p.n)
+	p.doc = p.q.doc()
 	for i := 0; ; {
 		k := strings.Index(text[i:], "(UTC)")
 		if k < 0 {
@@ -69,28 +59,9 @@ func Parse(title, text string, opts Options) *Page {
 	p.quot = quotes(text)
 	p.ids = make(map[string]int, len(p.utc))
 	heads := p.layers()
-	p.threads(heads, numbers)
+	p.threads(heads)
 	p.anchors(heads)
 	return p.page
-}
-
-// anyQueryTemplate reports whether there may be a template that a second reading would read otherwise.
-func (p *parser) anyQueryTemplate() bool {
-	for i := 0; i+1 < len(p.text); {
-		k := strings.Index(p.text[i:], "{{")
-		if k < 0 {
-			return false
-		}
-		i += k
-		for strings.HasPrefix(p.text[i+1:], "{{") {
-			i++
-		}
-		if name, _ := p.q.nameAt(i); name != "" {
-			return true
-		}
-		i += 2
-	}
-	return false
 }
 
 // layers sorts the nodes into headings and opaque parts. A template is looked through when it is no template (its name cannot be one) or an accident (stray braces
@@ -176,7 +147,7 @@ func (p *parser) nodesIn(start, end int) []*wikitext.Node {
 }
 
 // threads makes a thread of each heading that opens one, and reads what stands under it and under its sub-headings.
-func (p *parser) threads(heads []*wikitext.Node, numbers map[int]int) {
+func (p *parser) threads(heads []*wikitext.Node) {
 	var open *Thread
 	for i, h := range heads {
 		end := len(p.text)
@@ -188,7 +159,7 @@ func (p *parser) threads(heads []*wikitext.Node, numbers map[int]int) {
 			raw := strings.TrimSpace(h.Inner.In(p.text))
 			signed := sort.SearchInts(p.utc, end) - sort.SearchInts(p.utc, h.Start)
 			p.page.Threads = append(p.page.Threads, Thread{Heading: p.plain(h.Inner.Start, h.Inner.End, nil), Level: h.Level, Comments: make([]Comment, 0, min(signed, end-h.Start, 100)),
-				Section: numbers[h.Start], RawHeading: raw, Start: h.Start})
+				Section: h.Section, RawHeading: raw, Start: h.Start})
 			open = &p.page.Threads[len(p.page.Threads)-1]
 		} else {
 			under = p.plain(h.Inner.Start, h.Inner.End, nil)

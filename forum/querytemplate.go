@@ -1,6 +1,7 @@
 package forum
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/wikitext"
@@ -21,21 +22,94 @@ type found struct {
 type queryReader struct {
 	text    string
 	n       *names
-	mw      map[int]*wikitext.Node // MediaWiki's reading of the query templates, by start
-	taken   map[int]found          // what was read, by start
-	budget  int                    // bytes that may still be spent on the second reading, so that it stays linear
-	nowiki  int                    // offset of the next closing nowiki tag at or after the last place asked for
-	anyMore bool                   // there is one
+	asked   []reading     // where a query template opens, in order
+	taken   map[int]found // what was read, by start
+	budget  int           // bytes that may still be spent on the second reading, so that it stays linear
+	nowiki  int           // offset of the next closing nowiki tag at or after the last place asked for
+	anyMore bool          // there is one
 }
 
-func newQueryReader(doc *wikitext.Doc, n *names) *queryReader {
-	r := &queryReader{text: doc.Text, n: n, mw: map[int]*wikitext.Node{}, taken: map[int]found{}, budget: 8*len(doc.Text) + 1<<20, anyMore: true, nowiki: -1}
-	for i := range doc.Nodes {
-		if t := &doc.Nodes[i]; t.Kind == wikitext.Template && n.is(t.Name, queryTemplate) {
-			r.mw[t.Start] = t
+// reading is MediaWiki's reading of a query template.
+type reading struct {
+	start int
+	name  string
+	next  int            // offset behind the name
+	node  *wikitext.Node // nil when MediaWiki sees no template there
+	cut   bool           // query and clean say what [queryReader.cut] found
+	query string
+	clean bool
+}
+
+func newQueryReader(text string, n *names) *queryReader {
+	return &queryReader{text: text, n: n, taken: map[int]found{}, budget: 8*len(text) + 1<<20, anyMore: true, nowiki: -1}
+}
+
+// doc reads the structure of the text with its query templates as they were meant.
+func (r *queryReader) doc() *wikitext.Doc {
+	mw := wikitext.Preprocess(r.text, wikitext.Options{Template: r.note})
+	if len(r.asked) == 0 {
+		return mw
+	}
+	k := 0
+	for i := range mw.Nodes {
+		t := &mw.Nodes[i]
+		for k < len(r.asked) && r.asked[k].start < t.Start {
+			k++
+		}
+		if k < len(r.asked) && r.asked[k].start == t.Start && t.Kind == wikitext.Template {
+			r.asked[k].node = t
 		}
 	}
-	return r
+	return mw.Again(wikitext.Options{Template: r.read}, r.careless, func(t *wikitext.Node) bool { return r.at(t.Start) != nil })
+}
+
+// note is the hook for the first reading: it changes nothing.
+func (r *queryReader) note(_ string, i int) (wikitext.Node, bool) {
+	if name, next := r.nameAt(i); name != "" {
+		r.asked = append(r.asked, reading{start: i, name: name, next: next})
+	}
+	return wikitext.Node{}, false
+}
+
+// at returns the query template that opens at i in MediaWiki's reading, nil if none does.
+func (r *queryReader) at(i int) *reading {
+	k, ok := slices.BinarySearchFunc(r.asked, i, func(a reading, i int) int { return a.start - i })
+	if !ok {
+		return nil
+	}
+	return &r.asked[k]
+}
+
+// careless finds the first query template from an offset on that is not to be read as MediaWiki does, and takes the queries of those before it.
+func (r *queryReader) careless(from int) int {
+	k, _ := slices.BinarySearchFunc(r.asked, from, func(a reading, i int) int { return a.start - i })
+	for ; k < len(r.asked); k++ {
+		m := &r.asked[k]
+		switch {
+		case m.start < from: // in another query template
+		case m.node == nil || m.start > 0 && r.text[m.start-1] == '{' || !r.clean(m):
+			return m.start
+		default:
+			r.takeClean(m)
+			from = m.node.End
+		}
+	}
+	return -1
+}
+
+// clean reports whether MediaWiki's reading of a template is the one that was meant.
+func (r *queryReader) clean(m *reading) bool {
+	if !m.cut && m.node != nil {
+		m.cut = true
+		m.query, m.clean = r.cut(m.node)
+	}
+	return m.clean
+}
+
+func (r *queryReader) takeClean(m *reading) {
+	if m.query != "" {
+		r.taken[m.start] = found{Query: Query{Kind: "template", Name: m.name, SPARQL: m.query}, start: m.start, end: m.node.End}
+	}
 }
 
 // nameAt reads the name of the template that opens at i, if it is a query template; next is the offset after it.
@@ -51,33 +125,32 @@ func (r *queryReader) nameAt(i int) (name string, next int) {
 	return strings.TrimSpace(t[i+2 : j]), j
 }
 
-// read is the hook for wikitext.Preprocess.
+// read is the hook for the second reading.
 func (r *queryReader) read(_ string, i int) (wikitext.Node, bool) {
-	name, next := r.nameAt(i)
-	if name == "" {
-		return wikitext.Node{}, false
-	}
-	mwQuery, mwClean, mw := "", false, r.mw[i]
-	if mw != nil {
-		mwQuery, mwClean = r.cut(mw)
-	}
-	if mwClean {
-		if mwQuery != "" {
-			r.taken[i] = found{Query: Query{Kind: "template", Name: name, SPARQL: mwQuery}, start: i, end: mw.End}
+	m := r.at(i)
+	if m == nil {
+		name, next := r.nameAt(i)
+		if name == "" {
+			return wikitext.Node{}, false
 		}
+		m = &reading{start: i, name: name, next: next}
+	}
+	if r.clean(m) {
+		r.takeClean(m)
+		return *m.node, true
+	}
+	mw := m.node
+	if q, end, ok := r.meant(m.next); ok {
+		r.taken[i] = found{Query: Query{Kind: "template", Name: m.name, SPARQL: q, Salvaged: mw == nil || q != m.query}, start: i, end: end}
+		return wikitext.Node{Name: m.name, End: end}, true
+	}
+	if mw != nil && m.query != "" && mw.End-mw.Start < maxQuery && !strings.Contains(r.text[mw.Start:mw.End], "(UTC)") {
+		r.taken[i] = found{Query: Query{Kind: "template", Name: m.name, SPARQL: m.query}, start: i, end: mw.End}
 		return *mw, true
 	}
-	if q, end, ok := r.meant(next); ok {
-		r.taken[i] = found{Query: Query{Kind: "template", Name: name, SPARQL: q, Salvaged: mw == nil || q != mwQuery}, start: i, end: end}
-		return wikitext.Node{Name: name, End: end}, true
-	}
-	if mw != nil && mwQuery != "" && mw.End-mw.Start < maxQuery && !strings.Contains(r.text[mw.Start:mw.End], "(UTC)") {
-		r.taken[i] = found{Query: Query{Kind: "template", Name: name, SPARQL: mwQuery}, start: i, end: mw.End}
-		return *mw, true
-	}
-	if q, end, ok := r.untilLine(next); ok {
-		r.taken[i] = found{Query: Query{Kind: "template", Name: name, SPARQL: q, Salvaged: true}, start: i, end: end}
-		return wikitext.Node{Name: name, End: end}, true
+	if q, end, ok := r.untilLine(m.next); ok {
+		r.taken[i] = found{Query: Query{Kind: "template", Name: m.name, SPARQL: q, Salvaged: true}, start: i, end: end}
+		return wikitext.Node{Name: m.name, End: end}, true
 	}
 	return wikitext.Node{}, false
 }

@@ -14,6 +14,7 @@ type piece struct {
 	parts []part
 	node  int  // number of nodes when it was opened
 	bare  bool // a heading after a comment on its line: rendered, but no section
+	free  bool // a heading at the start of a line, where nothing was open
 	dash  bool // a hyphen stands before "{{": what is left of the braces may still be "-{"
 }
 
@@ -34,16 +35,24 @@ type reader struct {
 	// what has been searched for in vain: without this memory "<pre><pre><pre>…" would take quadratic time
 	noClose map[string]bool
 	noGT    bool
-	heads   int  // headings numbered so far
-	hyphen  int  // a hyphen before this offset has been read as part of "}-"
-	bol     int  // a line starts at this offset
-	fake    bool // … because a comment before it is cut out
+	heads   int   // headings numbered so far
+	hyphen  int   // a hyphen before this offset has been read as part of "}-"
+	bol     int   // a line starts at this offset
+	fake    bool  // … because a comment before it is cut out
+	marks   []int // starts of lines at which reading may pause, if nothing is open there
 }
 
 // Preprocess reads the structure of a text.
 func Preprocess(text string, opt Options) *Doc {
-	r := &reader{text: text, opt: opt, noClose: map[string]bool{}, bol: 0, nodes: make([]Node, 0, len(text)/128+8)}
-	i, n := 0, len(text)
+	r := &reader{text: text, opt: opt, noClose: map[string]bool{}, nodes: make([]Node, 0, len(text)/128+8)}
+	r.read(0)
+	return r.finish()
+}
+
+// read reads on from the start of a line up to the first of the marks at which nothing is open, and returns its offset; without one, up to the end.
+func (r *reader) read(i int) int {
+	text, n := r.text, len(r.text)
+	r.bol, r.fake, r.stack = i, false, r.stack[:0]
 	for i < n {
 		if i == r.bol && text[i] == '=' && r.openHeading(&i) {
 			continue
@@ -73,6 +82,9 @@ func Preprocess(text string, opt Options) *Doc {
 			}
 			i++
 			r.bol, r.fake = i, false
+			if len(r.marks) > 0 && r.pauses(i) {
+				return i
+			}
 		default:
 			for i++; i < n && !special[text[i]]; i++ {
 			}
@@ -81,7 +93,15 @@ func Preprocess(text string, opt Options) *Doc {
 	if p := r.top(); p != nil && p.open == '\n' {
 		r.closeHeading(n)
 	}
-	return r.finish()
+	return n
+}
+
+// pauses reports whether reading pauses at the start of a line.
+func (r *reader) pauses(i int) bool {
+	for len(r.marks) > 0 && r.marks[0] < i {
+		r.marks = r.marks[1:]
+	}
+	return len(r.marks) > 0 && r.marks[0] == i && len(r.stack) == 0
 }
 
 // push opens a piece. The parts of one that stood in its place are written over: nobody needs them any more.
@@ -220,7 +240,7 @@ func (r *reader) openHeading(i *int) bool {
 	if n == 1 && r.top().wantsName() {
 		return false
 	}
-	r.push(piece{open: '\n', count: n, start: *i, node: len(r.nodes), bare: r.fake}, 0)
+	r.push(piece{open: '\n', count: n, start: *i, node: len(r.nodes), bare: r.fake, free: len(r.stack) == 0 && !r.fake}, 0)
 	*i += n
 	return true
 }
@@ -258,7 +278,7 @@ func (r *reader) closeHeading(i int) {
 		r.heads++
 		number = r.heads
 	}
-	r.nodes = append(r.nodes, Node{Kind: Heading, Start: p.start, End: i, Level: level, Section: number, Inner: Span{p.start + level, end - level}})
+	r.nodes = append(r.nodes, Node{Kind: Heading, Start: p.start, End: i, Level: level, Section: number, free: p.free, Inner: Span{p.start + level, end - level}})
 }
 
 // angle reads what follows "<": a comment, an extension tag, or nothing of interest.

@@ -37,6 +37,7 @@ type Arg struct {
 // Node is a piece of structure.
 type Node struct {
 	Kind       Kind
+	free       bool // of a heading: nothing was open before it
 	Start, End int
 	Name       string // of a template (trimmed, as written) or of a tag (lower case)
 	Attrs      Span   // of a tag: what stands between its name and the bracket

@@ -1,0 +1,75 @@
+package wikitext
+
+import "sort"
+
+// Again reads a text a second time, as [Preprocess] with opt would, but only those sections anew in which the second reading differs from d, and only where it does.
+//
+// It differs where opt.Template answers with another node than the template that d has there. next is asked for the first such place at or after an offset, -1 if there is
+// none; the offsets it is asked for grow. Where opt.Template answers with d's own template, it must do so for two braces that stand alone, and whole must be true of it: what
+// is in such a template is left out, as in any that opt.Template gives. A part is read anew up to the next heading at which nothing is open in either reading.
+//
+// Sections keep the numbers of the first reading.
+func (d *Doc) Again(opt Options, next func(from int) int, whole func(*Node) bool) *Doc {
+	var marks []int
+	for i := range d.Nodes {
+		if h := &d.Nodes[i]; h.Kind == Heading && h.free {
+			marks = append(marks, h.Start)
+		}
+	}
+	r := &reader{text: d.Text, opt: opt, noClose: map[string]bool{}, nodes: make([]Node, 0, len(d.Nodes)+8)}
+	rest := d.Nodes
+	for done := 0; done < len(d.Text); {
+		at := next(done)
+		if at < 0 {
+			break
+		}
+		start, k := 0, sort.SearchInts(marks, at+1)
+		if k > 0 {
+			start = marks[k-1]
+		}
+		rest = r.take(rest, start, whole)
+		r.marks = marks[k:]
+		done = r.read(start)
+		rest = rest[sort.Search(len(rest), func(i int) bool { return rest[i].Start >= done }):]
+	}
+	r.take(rest, len(d.Text), whole)
+	again := r.finish()
+	again.number(d)
+	return again
+}
+
+// take takes over nodes that start before an offset, without what is inside of whole ones, and returns the others.
+func (r *reader) take(nodes []Node, stop int, whole func(*Node) bool) []Node {
+	within := -1 // the end of the whole one
+	for i := range nodes {
+		n := &nodes[i]
+		switch {
+		case n.Start >= stop:
+			return nodes[i:]
+		case n.Start < within:
+			continue
+		case n.Kind == Template && whole(n):
+			within = n.End
+		}
+		r.nodes = append(r.nodes, *n)
+	}
+	return nil
+}
+
+// number gives the headings the numbers that they have in another reading of the text.
+func (d *Doc) number(other *Doc) {
+	k := 0
+	for i := range d.Nodes {
+		h := &d.Nodes[i]
+		if h.Kind != Heading {
+			continue
+		}
+		for k < len(other.Nodes) && (other.Nodes[k].Start < h.Start || other.Nodes[k].Start == h.Start && other.Nodes[k].Kind != Heading) {
+			k++
+		}
+		h.Section = 0
+		if k < len(other.Nodes) && other.Nodes[k].Start == h.Start {
+			h.Section = other.Nodes[k].Section
+		}
+	}
+}
