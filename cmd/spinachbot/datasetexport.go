@@ -102,12 +102,13 @@ func writeItems(w io.Writer, dir string, golds []release.Gold, flags *goldFlags)
 }
 
 func runDatasetSplit(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "dataset split", "[--dev N|SHARE] [--seed S] [--out FOLDER] DIR",
+	c := newCmdline(e, "dataset split", "[--dev N|SHARE] [--seed S] [--near KIND] [--out FOLDER] DIR",
 		`Writes dev.json and test.json (dev.jsonl and test.jsonl in GRASP's form). Near-duplicates stay together. The same seed gives the same split; with a share, items that
 later harvests add move none that are there, unless they tie two groups of near-duplicates together.`)
 	flags := newGoldFlags(c, true)
 	dev := c.fs.String("dev", "0.5", "how much goes to dev: a `number` of items, or a share such as 0.5 or 50%")
 	seed := c.fs.Uint64("seed", 1, "`seed` of the split")
+	near := c.fs.String("near", string(release.NearTemplate), "which near-duplicates stay together, each `kind` with those before it: same (query, or pattern and numbers), text (similar), template (pattern and properties, two or more, are the same), pattern")
 	out := c.fs.String("out", "", "`folder` for the two files (default DIR)")
 	rest, done, code := c.parse(args)
 	if done {
@@ -120,6 +121,9 @@ later harvests add move none that are there, unless they tie two groups of near-
 	if err == nil {
 		err = flags.check()
 	}
+	if err == nil && !slices.Contains(release.Nearnesses, release.Nearness(*near)) {
+		err = fmt.Errorf("--near takes same, text, template or pattern, not %q", *near)
+	}
 	if err != nil {
 		return misuse(e, "dataset split: %v", err)
 	}
@@ -127,9 +131,12 @@ later harvests add move none that are there, unless they tie two groups of near-
 	if err != nil {
 		return fail(e, err)
 	}
-	devPart, testPart := release.Divide(candidates, golds, part, *seed)
-	if len(devPart) == 0 || len(testPart) == 0 {
-		fmt.Fprintln(e.stderr, "spinachbot: warning: one of the parts is empty: the share is too small for so few items, or near-duplicates tie all of them together")
+	split := release.Divide(candidates, golds, part, release.Nearness(*near), *seed)
+	if split.Largest > 1 {
+		fmt.Fprintf(e.stderr, "%d items in %d clusters of near-duplicates; the largest has %d\n", len(golds), split.Clusters, split.Largest)
+	}
+	if len(split.Dev) == 0 || len(split.Test) == 0 || split.Largest > 1 && 2*split.Largest > len(golds) {
+		fmt.Fprintln(e.stderr, "spinachbot: warning: the parts are not what was asked for: there are too few items for the share, or near-duplicates tie too many of them together; a narrower --near (same, text) ties fewer")
 	}
 	folder, ext := *out, ".json"
 	if folder == "" {
@@ -141,7 +148,7 @@ later harvests add move none that are there, unless they tie two groups of near-
 	for _, half := range []struct {
 		name  string
 		golds []release.Gold
-	}{{"dev", devPart}, {"test", testPart}} {
+	}{{"dev", split.Dev}, {"test", split.Test}} {
 		var b bytes.Buffer
 		if err := writeItems(&b, rest[0], half.golds, flags); err != nil {
 			return fail(e, err)

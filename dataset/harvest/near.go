@@ -154,6 +154,9 @@ func jaccard(a, b []uint64) float64 {
 	return 0
 }
 
+// SimilarText reports whether two queries, in the canonical layout, have similar text; what that is stands above.
+func SimilarText(a, b string) bool { return jaccard(shingles(a), shingles(b)) >= minSimilar }
+
 // around gives the neighbours of an entry in a bucket, which is in ascending order.
 func around(bucket []int32, at int32) []int32 {
 	i, _ := slices.BinarySearch(bucket, at)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 var slice = sync.OnceValues(func() (*embedded.Graph, error) {
@@ -120,6 +122,89 @@ func ids(golds []release.Gold) map[string]bool {
 	return out
 }
 
+// divide splits with what the command does by default.
+func divide(cs []dataset.Candidate, golds []release.Gold, part release.Part, seed uint64) (dev, test []release.Gold) {
+	s := release.Divide(cs, golds, part, release.NearTemplate, seed)
+	return s.Dev, s.Test
+}
+
+// Each kind of near-duplicates ties what it says, and a query of one property nothing, however many have its outline.
+func TestDivideByNearness(t *testing.T) {
+	queries := []string{ // 0 and 1: equal; 0 and 2: one number of many; 3 and 4: other entities; 3 and 5: other properties; 6, 7: one property
+		"SELECT ?a ?b ?c ?d WHERE { ?a wdt:P31 wd:Q5 . ?a wdt:P19 ?b . ?a wdt:P20 ?c . ?a wdt:P21 ?d . ?a wdt:P22 ?e . ?a wdt:P25 ?f . ?e wdt:P569 ?g . ?f wdt:P570 ?h }",
+		"SELECT ?x ?b ?c ?d WHERE { ?x wdt:P31 wd:Q5 . ?x wdt:P19 ?b . ?x wdt:P20 ?c . ?x wdt:P21 ?d . ?x wdt:P22 ?e . ?x wdt:P25 ?f . ?e wdt:P569 ?g . ?f wdt:P570 ?h }",
+		"SELECT ?a ?b ?c ?d WHERE { ?a wdt:P31 wd:Q5 . ?a wdt:P19 ?b . ?a wdt:P20 ?c . ?a wdt:P21 ?d . ?a wdt:P22 ?e . ?a wdt:P25 ?f . ?e wdt:P569 ?g . ?f wdt:P571 ?h }",
+		"SELECT ?m WHERE { ?m wdt:P31 wd:Q8502 ; wdt:P17 wd:Q843 }",
+		"SELECT ?m WHERE { ?m wdt:P31 wd:Q4022 ; wdt:P17 wd:Q183 }",
+		"SELECT ?m WHERE { ?m wdt:P106 wd:Q36180 ; wdt:P27 wd:Q142 }",
+		"SELECT ?x WHERE { ?x wdt:P50 wd:Q42 }",
+		"SELECT ?x WHERE { ?x wdt:P57 wd:Q55400 }",
+	}
+	cs, golds := many(len(queries))
+	for i, text := range queries {
+		q, err := sparql.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cs[i].Cleaned, cs[i].Pattern, cs[i].Properties, golds[i].Query = text, sparql.Shape(q), sparql.IDs(sparql.Identifiers(q), true), text
+	}
+	near := func(i, j int, similarity float64) {
+		cs[i].Near = append(cs[i].Near, dataset.Near{ID: cs[j].ID, Source: release.NearCandidates, Similarity: similarity})
+	}
+	near(0, 1, 1)
+	near(0, 2, 0.9) // as the harvest says it: same pattern, other numbers
+	near(3, 4, 0.9)
+	near(3, 5, 0.9)
+	near(6, 7, 0.9)
+	for kind, want := range map[release.Nearness]string{
+		release.NearSame: "01 2 3 4 5 6 7", release.NearText: "012 3 4 5 6 7", release.NearTemplate: "012 34 5 6 7", release.NearPattern: "012 345 67",
+	} {
+		together := make([][]bool, len(cs))
+		for i := range together {
+			together[i] = make([]bool, len(cs))
+			for j := range together[i] {
+				together[i][j] = true
+			}
+		}
+		var clusters int
+		for seed := range uint64(64) { // what 64 draws never part is tied
+			s := release.Divide(cs, golds, release.Part{Share: 0.5}, kind, seed)
+			dev := ids(s.Dev)
+			for i := range cs {
+				for j := range cs {
+					together[i][j] = together[i][j] && dev[cs[i].ID] == dev[cs[j].ID]
+				}
+			}
+			clusters = s.Clusters
+		}
+		var got []string
+		for i := range cs {
+			if slices.Index(together[i], true) == i {
+				name := ""
+				for j := range cs {
+					if together[i][j] {
+						name += fmt.Sprint(j)
+					}
+				}
+				got = append(got, name)
+			}
+		}
+		if s := strings.Join(got, " "); s != want || clusters != len(got) {
+			t.Errorf("%s ties %s in %d clusters, want %s", kind, s, clusters, want)
+		}
+	}
+	// Keeping one more of a cluster, older than the others, moves none of them.
+	for seed := range uint64(64) {
+		some := release.Divide(cs, golds[1:], release.Part{Share: 0.5}, release.NearTemplate, seed)
+		more := release.Divide(cs, golds, release.Part{Share: 0.5}, release.NearTemplate, seed)
+		for id := range ids(some.Dev) {
+			if !ids(more.Dev)[id] {
+				t.Fatalf("seed %d: %s moved when an older one was kept", seed, id)
+			}
+		}
+	}
+}
+
 func TestDivide(t *testing.T) {
 	cs, golds := many(120)
 	// A chain over one that nobody kept ties three together; two have the same query in another layout.
@@ -129,7 +214,7 @@ func TestDivide(t *testing.T) {
 	golds[50].Query = "SELECT ?x\nWHERE { ?x wdt:P31 wd:Q61 . }"
 	golds[60].Query = "select ?x where {?x wdt:P31 wd:Q61}"
 	kept := append(append([]release.Gold{}, golds[:20]...), golds[21:]...)
-	dev, test := release.Divide(cs, kept, release.Part{Share: 0.4}, 7)
+	dev, test := divide(cs, kept, release.Part{Share: 0.4}, 7)
 	if len(dev)+len(test) != 119 || len(dev) < 30 || len(dev) > 66 {
 		t.Fatalf("%d and %d of 119", len(dev), len(test))
 	}
@@ -142,8 +227,8 @@ func TestDivide(t *testing.T) {
 	for i, j := 0, len(kept)-1; i < j; i, j = i+1, j-1 {
 		kept[i], kept[j] = kept[j], kept[i]
 	}
-	again, _ := release.Divide(cs, kept, release.Part{Share: 0.4}, 7)
-	other, _ := release.Divide(cs, kept, release.Part{Share: 0.4}, 8)
+	again, _ := divide(cs, kept, release.Part{Share: 0.4}, 7)
+	other, _ := divide(cs, kept, release.Part{Share: 0.4}, 8)
 	if fmt.Sprint(ids(again)) != fmt.Sprint(d) || fmt.Sprint(ids(other)) == fmt.Sprint(d) {
 		t.Error("the split depends on the order, or not on the seed")
 	}
@@ -151,7 +236,7 @@ func TestDivide(t *testing.T) {
 	// Later harvests move nothing.
 	more, moreGolds := many(160)
 	copy(more, cs)
-	grown, _ := release.Divide(more, append(moreGolds[120:], kept...), release.Part{Share: 0.4}, 7)
+	grown, _ := divide(more, append(moreGolds[120:], kept...), release.Part{Share: 0.4}, 7)
 	g := ids(grown)
 	for _, k := range kept {
 		if id := k.Candidate.ID; g[id] != d[id] {
@@ -160,15 +245,15 @@ func TestDivide(t *testing.T) {
 	}
 
 	// A number is kept exactly when no cluster stands in the way, and never passed.
-	if dev, test := release.Divide(cs, golds[100:], release.Part{N: 7}, 7); len(dev) != 7 || len(test) != 13 {
+	if dev, test := divide(cs, golds[100:], release.Part{N: 7}, 7); len(dev) != 7 || len(test) != 13 {
 		t.Errorf("7 of 20 are %d and %d", len(dev), len(test))
 	}
-	if dev, test := release.Divide(cs, golds[100:], release.Part{N: 50}, 7); len(dev) != 20 || len(test) != 0 {
+	if dev, test := divide(cs, golds[100:], release.Part{N: 50}, 7); len(dev) != 20 || len(test) != 0 {
 		t.Errorf("50 of 20 are %d and %d", len(dev), len(test))
 	}
 	// The seed and the ids decide alone, and have to for good: published splits must not change.
 	ten, tenGolds := many(10)
-	dev, _ = release.Divide(ten, tenGolds, release.Part{Share: 0.5}, 1)
+	dev, _ = divide(ten, tenGolds, release.Part{Share: 0.5}, 1)
 	var got []string
 	for i := range ten {
 		if ids(dev)[ten[i].ID] {

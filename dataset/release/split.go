@@ -5,8 +5,10 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"slices"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/harvest"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
@@ -16,15 +18,42 @@ type Part struct {
 	Share float64
 }
 
-// Divide splits golds into a development and a test part. Near-duplicates stay together: those that the harvest found, directly or through others (candidates that
-// were not kept included), and equal queries.
+// Nearness says which near-duplicates a split keeps together; each kind includes those before it.
+type Nearness string
+
+// The kinds. What leaks from one part of a benchmark into the other is a question that differs from another by a name or a column. That two queries merely
+// have the same outline makes no such pair: every "?x wdt:P31 wd:Q…" has it, and a forum's simple queries would become one heap.
+const (
+	NearSame     Nearness = "same"     // equal queries, or the same pattern ([sparql.Shape]) with the same Q and P numbers
+	NearText     Nearness = "text"     // also similar text ([harvest.SimilarText])
+	NearTemplate Nearness = "template" // also the same pattern with the same properties, two or more: other entities, numbers, strings
+	NearPattern  Nearness = "pattern"  // also the same pattern with whatever numbers
+)
+
+// Nearnesses in order.
+var Nearnesses = []Nearness{NearSame, NearText, NearTemplate, NearPattern}
+
+// reaches reports whether pairs of kind k stay together when n is asked for.
+func (n Nearness) reaches(k Nearness) bool {
+	return slices.Index(Nearnesses, k) <= slices.Index(Nearnesses, n)
+}
+
+// Split is a benchmark in two parts.
+type Split struct {
+	Dev, Test []Gold
+	Clusters  int // of near-duplicates, those of one item included
+	Largest   int // items of the largest cluster
+}
+
+// Divide splits golds into a development and a test part. Near-duplicates of the kind stay together, directly or through others; candidates that were not
+// kept count, so that annotating more of them ties nothing together later. Both the harvested and the gold queries are looked at.
 //
-// The split depends on the seed and on the golds only, not on their order. Each cluster of near-duplicates draws a number from the seed and the id of its
-// oldest member. With a share, a cluster whose number is below it goes to dev: later harvests add items to either part and move none, unless a new item joins two
+// The split depends on the seed, the candidates and the golds only, not on their order. Each cluster of near-duplicates draws a number from the seed and the id of its
+// oldest candidate. With a share, a cluster whose number is below it goes to dev: later harvests add items to either part and move none, unless a new item joins two
 // clusters into one. The share holds on average. With a number of items, clusters are taken by rising number until N items are reached; one that would go beyond N is left
 // out. Adding items then moves some near the edge. candidates are all of the harvest.
-func Divide(candidates []dataset.Candidate, golds []Gold, part Part, seed uint64) (dev, test []Gold) {
-	clusters := cluster(candidates, golds)
+func Divide(candidates []dataset.Candidate, golds []Gold, part Part, near Nearness, seed uint64) Split {
+	clusters := cluster(candidates, golds, near)
 	draws := make(map[string]uint64, len(clusters))
 	for _, c := range clusters {
 		draws[c.key] = draw(seed, c.key)
@@ -32,18 +61,20 @@ func Divide(candidates []dataset.Candidate, golds []Gold, part Part, seed uint64
 	slices.SortFunc(clusters, func(a, b group) int {
 		return cmp.Or(cmp.Compare(draws[a.key], draws[b.key]), cmp.Compare(a.key, b.key))
 	})
+	out := Split{Clusters: len(clusters)}
 	for _, c := range clusters {
 		toDev := float64(draws[c.key])/(1<<64) < part.Share
 		if part.N > 0 {
-			toDev = len(dev)+len(c.golds) <= part.N
+			toDev = len(out.Dev)+len(c.golds) <= part.N
 		}
 		if toDev {
-			dev = append(dev, c.golds...)
+			out.Dev = append(out.Dev, c.golds...)
 		} else {
-			test = append(test, c.golds...)
+			out.Test = append(out.Test, c.golds...)
 		}
+		out.Largest = max(out.Largest, len(c.golds))
 	}
-	return dev, test
+	return out
 }
 
 // draw gives a number that depends on the seed and the key, evenly spread: FNV-1a and the finaliser of MurmurHash3.
@@ -61,52 +92,104 @@ func draw(seed uint64, key string) uint64 {
 	return x ^ x>>33
 }
 
-// group is a cluster: golds that must stay together, and the id of the oldest.
+// group is a cluster: golds that must stay together, and the id of the oldest candidate that is tied to them.
 type group struct {
 	key   string
 	golds []Gold
 }
 
-// cluster finds the clusters by union-find over ids.
-func cluster(candidates []dataset.Candidate, golds []Gold) []group {
-	parent := map[string]string{}
-	var find func(string) string
-	find = func(x string) string {
-		p, ok := parent[x]
-		if !ok || p == x {
-			return x
-		}
-		root := find(p)
-		parent[x] = root
-		return root
+// union is a forest of ids (union-find).
+type union map[string]string
+
+func (u union) find(x string) string {
+	root := x
+	for u[root] != "" && u[root] != root {
+		root = u[root]
 	}
-	join := func(a, b string) { parent[find(a)] = find(b) }
+	for x != root {
+		x, u[x] = u[x], root
+	}
+	return root
+}
+
+func (u union) join(a, b string) {
+	if a, b = u.find(a), u.find(b); a != b {
+		u[a] = b
+	}
+}
+
+// cluster finds the clusters.
+func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []group {
+	all := make(map[string]*dataset.Candidate, len(candidates))
 	for i := range candidates {
-		for _, n := range candidates[i].Near {
-			if n.Source == NearCandidates {
-				join(candidates[i].ID, n.ID)
+		all[candidates[i].ID] = &candidates[i]
+	}
+	for _, g := range golds {
+		all[g.Candidate.ID] = g.Candidate
+	}
+	tied, first := union{}, map[string]string{}
+	alike := func(id, what string) { // ties all of which the same can be said
+		if other, ok := first[what]; ok {
+			tied.join(id, other)
+		}
+		first[what] = id
+	}
+	say := func(id, pattern string, properties []string) {
+		if pattern == "" {
+			return
+		}
+		if near.reaches(NearTemplate) && len(properties) >= 2 {
+			alike(id, "template "+strings.Join(properties, " ")+" "+pattern)
+		}
+		if near.reaches(NearPattern) {
+			alike(id, "pattern "+pattern)
+		}
+	}
+	for id, c := range all {
+		for _, n := range c.Near {
+			if n.Source == NearCandidates && near.reaches(kindOf(c, all[n.ID], n)) {
+				tied.join(id, n.ID)
 			}
 		}
+		say(id, c.Pattern, slices.Sorted(slices.Values(c.Properties)))
 	}
-	same := map[string]string{}
 	for i := range golds {
-		id, form := golds[i].Candidate.ID, sparql.NormalForm(golds[i].Query)
-		if other, ok := same[form]; ok {
-			join(id, other)
+		id := golds[i].Candidate.ID
+		alike(id, "query "+sparql.NormalForm(golds[i].Query))
+		if q, err := sparql.Parse(golds[i].Query); err == nil {
+			say(id, sparql.Shape(q), slices.Sorted(slices.Values(sparql.IDs(sparql.Identifiers(q), true))))
 		}
-		same[form] = id
+	}
+	oldest := map[string]*dataset.Candidate{}
+	for id, c := range all {
+		if o := oldest[tied.find(id)]; o == nil || byPlace(c, o) < 0 {
+			oldest[tied.find(id)] = c
+		}
 	}
 	members := map[string][]Gold{}
 	for _, g := range golds {
-		root := find(g.Candidate.ID)
+		root := tied.find(g.Candidate.ID)
 		members[root] = append(members[root], g)
 	}
 	out := make([]group, 0, len(members))
-	for _, gs := range members {
+	for root, gs := range members {
 		slices.SortFunc(gs, func(a, b Gold) int { return byPlace(a.Candidate, b.Candidate) })
-		out = append(out, group{gs[0].Candidate.ID, gs})
+		out = append(out, group{oldest[root].ID, gs})
 	}
 	return out
+}
+
+// kindOf tells how near two candidates are that the harvest found near. It says "same pattern" before it looks at the text: of such pairs the text is compared here.
+func kindOf(a, b *dataset.Candidate, n dataset.Near) Nearness {
+	switch {
+	case n.Similarity >= 1:
+		return NearSame
+	case b == nil || a.Pattern == "" || a.Pattern != b.Pattern:
+		return NearText
+	case harvest.SimilarText(a.Cleaned, b.Cleaned):
+		return NearText
+	}
+	return NearPattern
 }
 
 // NearCandidates is the Source of a [dataset.Near] that names another candidate of the same harvest.
