@@ -20,7 +20,7 @@ them beside each other, with spinach on top. docs/scoring.md explains them with 
 
 A file without rows (GRASP's) needs --gold, and --kg, --data or --results to get them from. Items that a service failed and items whose gold answer is empty are in no mean,
 and are listed.
-Exit status: 2 also when a file needs more than was given.`
+Exit status: 1 also when an item cannot be read: it is listed and the others are scored; 2 also when a file needs more than was given.`
 
 // scoreFlags are the flags of eval score.
 type scoreFlags struct {
@@ -125,5 +125,22 @@ func (s *scorer) tell(docs []*scoreDoc) int {
 	default:
 		writeJSON(s.e.stdout, docs[0])
 	}
+	odd := 0
+	for _, d := range docs {
+		odd += len(d.Odd)
+	}
+	if odd > 0 {
+		return fail(s.e, fmt.Errorf("eval score: %d items cannot be read and are in no mean; the first: %s", odd, firstOdd(docs)))
+	}
 	return exitOK
+}
+
+// firstOdd names the first item that cannot be read.
+func firstOdd(docs []*scoreDoc) string {
+	for _, d := range docs {
+		if len(d.Odd) > 0 {
+			return inLine(fmt.Sprintf("%s: item %s: %s", d.File, d.Odd[0].ID, d.Odd[0].Why))
+		}
+	}
+	return ""
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math"
@@ -20,7 +21,8 @@ type scoreDoc struct {
 	Metrics   map[score.Metric]score.Mean `json:"metrics,omitempty"` // with all
 	Groups    map[string][]scoreGroup     `json:"groups"`
 	Excluded  map[string][]string         `json:"excluded"`         // by reason: ids of items in no mean
-	Failed    []failedItem                `json:"failed,omitempty"` // items that a service failed
+	Failed    []itemRemark                `json:"failed,omitempty"` // items that a service failed
+	Odd       []itemRemark                `json:"unreadable,omitempty"`
 	Missing   []string                    `json:"missing,omitempty"`
 	Differ    []int                       `json:"scipy_may_differ,omitempty"` // items on which another best pairing gives another score
 	Stored    *storedScores               `json:"stored,omitempty"`           // F1 that the file holds, where it does
@@ -36,7 +38,8 @@ type storedScores struct {
 	Differ []int `json:"differ"` // positions
 }
 
-type failedItem struct {
+// itemRemark says why an item is in no mean.
+type itemRemark struct {
 	ID  string `json:"id"`
 	Why string `json:"why"`
 }
@@ -57,6 +60,9 @@ type scoreItem struct {
 	Failed   string                       `json:"failed,omitempty"`
 	Metrics  map[score.Metric]scoreValues `json:"metrics,omitempty"`
 }
+
+// key names the item: by its id, or its position where it has none.
+func (it *scoreItem) key() string { return cmp.Or(it.ID, fmt.Sprint(it.I)) }
 
 // scoreValues are an item's values by one measure.
 type scoreValues struct {
@@ -94,7 +100,7 @@ func valuesOf(s *score.Scores, m score.Metric) (v scoreValues) {
 // document sums a file up.
 func (s *scorer) document(name string, format score.Format, f *scoredFile) *scoreDoc {
 	d := &scoreDoc{
-		File: name, Format: format, Metric: s.flags.metric, Groups: map[string][]scoreGroup{}, Excluded: map[string][]string{}, Missing: f.missing,
+		File: name, Format: format, Metric: s.flags.metric, Groups: map[string][]scoreGroup{}, Excluded: map[string][]string{}, Missing: f.missing, Odd: f.odd,
 		Dialogues: score.DialoguesMean(f.dialogues), main: s.metrics[0],
 	}
 	metrics := s.metrics
@@ -131,18 +137,17 @@ func (s *scorer) document(name string, format score.Format, f *scoredFile) *scor
 
 // compareStored looks whether the scores in the file can be reproduced; nil when it has none, or the measure was not asked for.
 func compareStored(f *scoredFile) *storedScores {
-	if len(f.stored) != len(f.items) {
-		return nil
-	}
 	s := &storedScores{Differ: []int{}}
 	for i := range f.items {
-		f1, _, ok := f.items[i].Scores.F1EM(score.MetricSpinach)
-		if !ok {
+		it := &f.items[i]
+		f1, _, ok := it.Scores.F1EM(score.MetricSpinach)
+		stored, has := f.stored[it.Index]
+		if !ok || !has {
 			continue
 		}
 		s.N++
-		if math.Abs(f1-f.stored[i]) > 1e-6 {
-			s.Differ = append(s.Differ, f.items[i].Index)
+		if math.Abs(f1-stored) > 1e-6 {
+			s.Differ = append(s.Differ, it.Index)
 		}
 	}
 	if s.N == 0 {
@@ -152,10 +157,6 @@ func compareStored(f *scoredFile) *storedScores {
 }
 
 func (d *scoreDoc) item(it *score.Scored, metrics []score.Metric, all bool) {
-	id := it.ID
-	if id == "" {
-		id = fmt.Sprint(it.Index)
-	}
 	out := scoreItem{I: it.Index, ID: it.ID, Excluded: it.Excluded, Failed: it.Failure}
 	if it.Failure != "" || it.Excluded != "" {
 		out.scoreValues = valuesOf(&score.Scores{}, d.main)
@@ -173,9 +174,10 @@ func (d *scoreDoc) item(it *score.Scored, metrics []score.Metric, all bool) {
 			}
 		}
 	}
+	id := out.key()
 	switch {
 	case it.Failure != "":
-		d.Failed = append(d.Failed, failedItem{id, it.Failure})
+		d.Failed = append(d.Failed, itemRemark{id, it.Failure})
 	case out.Excluded != "":
 		d.Excluded[out.Excluded] = append(d.Excluded[out.Excluded], id)
 	}
@@ -256,6 +258,9 @@ func groupTable(w io.Writer, by string, groups []scoreGroup, metrics []score.Met
 	_ = tw.Flush()
 }
 
+// maxRemarks is how many items are told of in detail.
+const maxRemarks = 5
+
 // remarks lists what is in no mean and what is uncertain.
 func (d *scoreDoc) remarks(w io.Writer) {
 	reasons := make([]string, 0, len(d.Excluded))
@@ -274,6 +279,13 @@ func (d *scoreDoc) remarks(w io.Writer) {
 	}
 	for _, r := range reasons {
 		fmt.Fprintf(w, "in no mean, %s: %s\n", inLine(r), someIDs(d.Excluded[r]))
+	}
+	for i, o := range d.Odd {
+		if i == maxRemarks {
+			fmt.Fprintf(w, "and %d more\n", len(d.Odd)-i)
+			break
+		}
+		fmt.Fprintf(w, "item %s: %s\n", inLine(o.ID), inLine(o.Why))
 	}
 	if len(d.Failed) > 0 {
 		ids := make([]string, len(d.Failed))
@@ -327,26 +339,23 @@ func (s *scorer) best(docs []*scoreDoc) *bestDoc {
 	for i, d := range docs {
 		values[i] = map[string]float64{}
 		for _, it := range d.Items {
-			key := it.ID
-			if key == "" {
-				key = fmt.Sprint(it.I)
-			}
 			if it.F1 != nil {
-				values[i][key] = *it.F1
+				values[i][it.key()] = *it.F1
 			}
 		}
 	}
 	f1 := make([][]float64, len(docs))
-	for key := range values[0] {
+	for _, it := range docs[0].Items {
 		row := make([]float64, 0, len(docs))
 		for _, v := range values {
-			if f, ok := v[key]; ok {
+			if f, ok := v[it.key()]; ok {
 				row = append(row, f)
 			}
 		}
 		if len(row) < len(docs) {
 			continue
 		}
+		delete(values[0], it.key()) // an id that stands twice counts once
 		for i, f := range row {
 			f1[i] = append(f1[i], f)
 		}

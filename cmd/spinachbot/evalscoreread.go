@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -120,6 +121,9 @@ func (s *scorer) readResults(name string) error {
 	}
 	defer f.Close()
 	_, err = score.ReadOutputs(f, func(o *score.Output) error {
+		if o.Unreadable != "" {
+			return fmt.Errorf("item %d: %s", o.Index, o.Unreadable)
+		}
 		if o.Result == nil && o.GoldResult == nil {
 			return fmt.Errorf("item %d has no result", o.Index)
 		}
@@ -162,8 +166,9 @@ func readStepsLog(name string) (map[string][]int, error) {
 type scoredFile struct {
 	items     []score.Scored
 	dialogues []*score.Dialogue
-	missing   []string  // gold items without an output
-	stored    []float64 // F1 in the file, when every item has one
+	missing   []string        // gold items without an output
+	stored    map[int]float64 // F1 in the file, by position, where it has one
+	odd       []itemRemark    // items that cannot be read
 }
 
 // file scores a file, the results of a run's folder, or a folder of dialogue files.
@@ -175,7 +180,7 @@ func (s *scorer) file(ctx context.Context, name string) (*scoredFile, score.Form
 		}
 	}
 	s.speech = readLanguages(filepath.Join(name, "meta.jsonl"))
-	out := &scoredFile{}
+	out := &scoredFile{stored: map[int]float64{}}
 	var format score.Format
 	seen := map[string]bool{}
 	for _, n := range names {
@@ -253,7 +258,7 @@ func (s *scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 		return err
 	}
 	if o.Stored != nil {
-		out.stored = append(out.stored, *o.Stored)
+		out.stored[o.Index] = *o.Stored
 	}
 	it := score.Scored{Index: o.Index, ID: o.ID, Failure: o.Failure, Groups: map[string][]string{}}
 	if queue := s.steps[o.Question]; o.Steps < 0 && len(queue) > 0 {
@@ -261,6 +266,8 @@ func (s *scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 	}
 	var err error
 	switch {
+	case o.Unreadable != "":
+		err = unreadableError(o.Unreadable)
 	case o.Scored != nil:
 		err = s.evaluated(o, &it)
 	case o.Dialogue != nil:
@@ -268,10 +275,22 @@ func (s *scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 	default:
 		err = s.rows(ctx, o, &it)
 	}
+	if why := unreadableError(""); errors.As(err, &why) {
+		it.Excluded, it.Failure, err = unreadable, "", nil
+		out.odd = append(out.odd, itemRemark{cmp.Or(o.ID, fmt.Sprint(o.Index)), why.Error()})
+	}
 	out.items = append(out.items, it)
 	s.done++
 	return err
 }
+
+// unreadable is why items that cannot be read are in no mean.
+const unreadable = "the item cannot be read"
+
+// unreadableError says what cannot be read of an item; the others are scored all the same.
+type unreadableError string
+
+func (e unreadableError) Error() string { return string(e) }
 
 // evaluated takes over a score of GRASP's own.
 func (s *scorer) evaluated(o *score.Output, it *score.Scored) error {
@@ -313,11 +332,14 @@ func (s *scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) er
 	d := score.NewDict()
 	gold, err := score.ReadAnswer(d, o.GoldResult)
 	if err != nil {
-		return fmt.Errorf("item %s: gold: %w", s.name(o), err)
+		return unreadableError("gold: " + err.Error())
 	}
 	pred, err := score.ReadAnswer(d, o.Result)
 	if err != nil {
-		return fmt.Errorf("item %s: %w", s.name(o), err)
+		return unreadableError("prediction: " + err.Error())
+	}
+	if it.Excluded == "" && gold.Kind == score.Table && gold.Empty() {
+		it.Excluded = score.EmptyGold // for the measures of sets, too
 	}
 	it.Groups["size"] = sizeGroup(gold)
 	for _, m := range s.metrics {
@@ -341,15 +363,11 @@ func (s *scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) er
 	return nil
 }
 
-func (s *scorer) name(o *score.Output) string {
-	if o.ID != "" {
-		return fmt.Sprintf("%q", o.ID)
-	}
-	return fmt.Sprint(o.Index)
-}
-
 // complete gets what the output does not hold: gold query and language from --gold, rows from --results or the graph.
 func (s *scorer) complete(ctx context.Context, o *score.Output, it *score.Scored) error {
+	if o.GoldResult == nil && s.flags.gold == "" && o.Benchmark {
+		return fmt.Errorf("%w: it is a benchmark, questions with their queries, and holds no outputs of a system: name the file of the outputs, and this one with --gold; eval run makes outputs", errNeedsMore)
+	}
 	if o.GoldResult == nil && s.flags.gold == "" {
 		return fmt.Errorf("%w: it holds no gold answers: say --gold FILE", errNeedsMore)
 	}

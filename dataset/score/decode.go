@@ -238,10 +238,11 @@ func (s *scanner) cell() (Cell, error) {
 			*into = s.str()
 			return nil
 		}
-		if into != nil {
-			return fmt.Errorf("%q is not a text", key)
+		other := s.skip()
+		if key == "value" {
+			c.Value = other // a number, say: compared as it is written
 		}
-		more = append(more, fmt.Sprintf("%q:%s", key, s.skip()))
+		more = append(more, fmt.Sprintf("%q:%s", key, other))
 		return nil
 	})
 	if c.Type == "" && err == nil {

@@ -40,6 +40,11 @@ type Output struct {
 	Aliases []string
 	Stored  *float64 // F1 that the file has, of SPINACH's outputs
 
+	// Unreadable is why the item cannot be read, or "". Of such an item nothing else is set but Index and, where the file says it, ID.
+	Unreadable string
+	// Benchmark tells that the item has a question and a query and nothing that a system adds: the file is probably a benchmark, not outputs.
+	Benchmark bool
+
 	Dialogue *Dialogue  // of Interactive-KBQA
 	Scored   *Evaluated // of GRASP's evaluation form
 }
@@ -50,41 +55,38 @@ type Evaluated struct {
 	Score    float64 // 0 when no query was produced
 }
 
-// ReadOutputs reads a file of outputs item by item and calls f with each. Errors name the item.
+// ReadOutputs reads a file of outputs item by item and calls f with each, also with those that it cannot read: see [Output.Unreadable]. Where the file
+// is cut off, or goes on after its end, that is one more such item. NaN, which Python's json module writes, is read as null. The error is that of f, or
+// says that no item can be read.
 func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	if b, err := br.Peek(3); err == nil && bytes.Equal(b, []byte("\ufeff")) {
 		_, _ = br.Discard(3)
 	}
-	dec := json.NewDecoder(br)
 	first, err := firstByte(br)
 	if err != nil {
 		return "", fmt.Errorf("the file cannot be read, or is empty: %w", err)
 	}
-	o := &outputs{dec: dec, each: f}
+	o := &outputs{dec: json.NewDecoder(&pythonJSON{r: br}), each: f}
 	switch first {
 	case '[':
-		if _, err = dec.Token(); err == nil {
-			for err == nil && dec.More() {
-				err = o.next()
-			}
-			if err == nil {
-				if _, err = dec.Token(); err != nil {
-					err = fmt.Errorf("after item %d: %w", o.n-1, err)
-				}
-			}
-		}
+		err = o.list()
 	case '{':
 		for err == nil {
 			err = o.next()
 		}
-		if errors.Is(err, io.EOF) {
-			err = nil
-		}
 	default:
 		err = fmt.Errorf("the file starts with %q; want outputs of SPINACH (a JSON array), of GRASP or of eval run (JSON lines)", first)
 	}
-	if err == nil && o.n == 0 {
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
+	switch {
+	case err != nil:
+	case o.format != "":
+	case o.unread != nil:
+		err = o.unread
+	default:
 		err = errors.New("the file holds no items")
 	}
 	return o.format, err
@@ -108,8 +110,57 @@ func firstByte(br *bufio.Reader) (byte, error) {
 type outputs struct {
 	dec    *json.Decoder
 	each   func(*Output) error
-	format Format
+	format Format // of the first item that can be read
 	n      int
+	unread error // why the first item that cannot be read cannot
+}
+
+// list reads a JSON array and what follows it.
+func (o *outputs) list() error {
+	if _, err := o.dec.Token(); err != nil {
+		return err
+	}
+	for o.dec.More() {
+		if err := o.next(); err != nil {
+			return err
+		}
+	}
+	if _, err := o.dec.Token(); err != nil {
+		return o.cut(err)
+	}
+	if _, err := o.dec.Token(); !errors.Is(err, io.EOF) {
+		return o.unreadable("", errors.New("the file goes on after the end of its list; what stands there is not read"))
+	}
+	return nil
+}
+
+// cut reports that the file can be read no further, and ends the reading.
+func (o *outputs) cut(why error) error {
+	if errors.Is(why, io.EOF) {
+		why = io.ErrUnexpectedEOF
+	}
+	if err := o.unreadable("", fmt.Errorf("from here on the file cannot be read: %w", why)); err != nil {
+		return err
+	}
+	return io.EOF
+}
+
+// unreadable hands on an item that cannot be read.
+func (o *outputs) unreadable(id string, why error) error {
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case !errors.As(why, &wrong):
+	case wrong.Field == "":
+		why = fmt.Errorf("it is no object but a %s", wrong.Value)
+	default:
+		why = fmt.Errorf("its member %q is a %s", wrong.Field, wrong.Value)
+	}
+	if o.unread == nil {
+		o.unread = fmt.Errorf("item %d: %w", o.n, why)
+	}
+	out := &Output{Index: o.n, ID: id, Steps: -1, Unreadable: why.Error()}
+	o.n++
+	return o.each(out)
 }
 
 // rawOutput is the union of all forms.
@@ -119,7 +170,7 @@ type rawOutput struct {
 	Language   string          `json:"language"`
 	Predicted  *string         `json:"predicted_sparql"`
 	GoldSPARQL string          `json:"gold_sparql"`
-	F1         *float64        `json:"f1"`
+	F1         json.RawMessage `json:"f1"`
 	PredRows   json.RawMessage `json:"predicted_answer_tuple"`
 	GoldRows   json.RawMessage `json:"gold_answer_tuple"`
 
@@ -128,6 +179,9 @@ type rawOutput struct {
 	Result   json.RawMessage `json:"result"`
 	Error    json.RawMessage `json:"error"`
 	Messages []rawMessage    `json:"messages"`
+	Elapsed  json.RawMessage `json:"elapsed"`
+
+	Questions json.RawMessage `json:"questions"` // of a benchmark in QALD's form
 
 	Gold     json.RawMessage `json:"gold"`
 	Answered *bool           `json:"answered"`
@@ -145,30 +199,32 @@ type rawMessage struct {
 	ToolCalls []json.RawMessage `json:"tool_calls"`
 }
 
-// next reads one item.
+// next reads one item; io.EOF is the end.
 func (o *outputs) next() error {
-	var text json.RawMessage
-	if err := o.dec.Decode(&text); err != nil {
-		if errors.Is(err, io.EOF) {
-			return err
-		}
-		return fmt.Errorf("item %d: %w", o.n, err)
+	var item json.RawMessage
+	if err := o.dec.Decode(&item); errors.Is(err, io.EOF) {
+		return err
+	} else if err != nil {
+		return o.cut(err)
 	}
 	if o.n == 0 {
-		if done, err := o.evaluation(text); done {
+		if done, err := o.evaluation(item); done {
 			return err
 		}
 	}
 	var raw rawOutput
-	if err := json.Unmarshal(text, &raw); err != nil {
-		return fmt.Errorf("item %d: %w", o.n, err)
+	if err := json.Unmarshal(item, &raw); err != nil {
+		return o.unreadable(text(raw.ID), err)
 	}
 	form := raw.form()
-	if form == "" {
-		return fmt.Errorf("item %d is in no known form: it has neither predicted_answer_tuple (SPINACH), nor id and sparql (GRASP), nor answered and result (eval run), nor dialog "+
-			"(Interactive-KBQA)", o.n)
+	if form == "" && raw.Questions != nil {
+		return o.unreadable("", errors.New("it is a benchmark in QALD's form, which holds no outputs: name the file of a system's outputs, and this one with --gold"))
 	}
-	if o.n == 0 {
+	if form == "" {
+		return o.unreadable(text(raw.ID), errors.New("it is in no known form: it has neither predicted_answer_tuple (SPINACH), nor id and sparql (GRASP), nor answered and result "+
+			"(eval run), nor dialog (Interactive-KBQA)"))
+	}
+	if o.format == "" {
 		o.format = form
 	}
 	out := raw.output(form)
@@ -204,7 +260,9 @@ func (raw *rawOutput) output(form Format) *Output {
 	}
 	switch form {
 	case SpinachOutputs:
-		out.Stored = raw.F1
+		if json.Unmarshal(raw.F1, &out.Stored) != nil {
+			out.Stored = nil // a text, say: nothing to compare with
+		}
 		if raw.Predicted != nil {
 			out.SPARQL = *raw.Predicted
 		}
@@ -222,6 +280,7 @@ func (raw *rawOutput) output(form Format) *Output {
 		out.Aliases = aliases(raw.Raw)
 		out.Steps = out.Dialogue.Turns()
 	case GRASPOutputs:
+		out.Benchmark = raw.Question != "" && out.SPARQL != "" && raw.Typ == "" && raw.Elapsed == nil && raw.Messages == nil && raw.Result == nil
 		out.Failure = graspFailure(raw)
 		if len(raw.Messages) > 0 {
 			out.Steps = 0
@@ -311,11 +370,17 @@ func (o *outputs) evaluation(doc json.RawMessage) (done bool, err error) {
 			Target     *side `json:"target"`
 			Prediction *side `json:"prediction"`
 		}
-		if err := dec.Decode(&it); err != nil || it.Target == nil {
-			if o.n > 0 {
-				return true, fmt.Errorf("item %q has no target", key)
+		if err := decodeMember(dec, &it); err != nil || it.Target == nil {
+			if o.format != GRASPEvaluation {
+				return false, nil
 			}
-			return false, nil
+			if err == nil {
+				err = errors.New("it has no target")
+			}
+			if err := o.unreadable(key.(string), err); err != nil {
+				return true, err
+			}
+			continue
 		}
 		o.format = GRASPEvaluation
 		ev := &Evaluated{}
@@ -343,4 +408,13 @@ func (o *outputs) evaluation(doc json.RawMessage) (done bool, err error) {
 		}
 	}
 	return o.n > 0, nil
+}
+
+// decodeMember reads the next value of valid JSON into v; an error leaves the value read.
+func decodeMember(dec *json.Decoder, v any) error {
+	var member json.RawMessage
+	if err := dec.Decode(&member); err != nil {
+		return err
+	}
+	return json.Unmarshal(member, v)
 }

@@ -1,9 +1,12 @@
 package score
 
 import (
+	"bufio"
 	"errors"
+	"io"
 	"strings"
 	"testing"
+	"testing/iotest"
 )
 
 func readAll(t *testing.T, text string) (Format, []Output) {
@@ -85,17 +88,60 @@ func TestReadRunResults(t *testing.T) {
 	}
 }
 
+// What cannot be read is reported, and the rest is read.
+func TestReadOutputsUnreadable(t *testing.T) {
+	const good = `{"id":"g","predicted_answer_tuple":[],"gold_answer_tuple":[]}`
+	for text, want := range map[string][]string{
+		"[" + good + `,{"x":1},` + good + "]":                 {"", "in no known form", ""},
+		"[null," + good + ",5]":                               {"in no known form", "", "no object but a number"},
+		"[" + good + `,{"id":"b","question":5},` + good + "]": {"", "a number", ""},
+		"[" + good:                          {"", "from here on"},
+		"[" + good + ",{":                   {"", "from here on"},
+		"[" + good + "] [" + good + "]":     {"", "goes on after the end"},
+		good + "\n{\"id\":2,":               {"", "from here on"},
+		good + "\n" + good + "\n}\n" + good: {"", "", "from here on"},
+		`{"a":{"target":{"err":null,"size":1}},"b":5,"c":{}}`:         {"", "a number", "no target"},
+		"[" + strings.Replace(good, "{", `{"f1":"0.5",`, 1) + "]":     {""},
+		"[" + strings.Replace(good, "{", `{"f1":-Infinity,`, 1) + "]": {""},
+	} {
+		_, items := readAll(t, text)
+		if len(items) != len(want) {
+			t.Errorf("%s: %d items, want %d: %+v", text, len(items), len(want), items)
+			continue
+		}
+		for i, o := range items {
+			if o.Index != i || (o.Unreadable == "") != (want[i] == "") || !strings.Contains(o.Unreadable, want[i]) {
+				t.Errorf("%s: item %d: %+v, want %q", text, i, o, want[i])
+			}
+		}
+	}
+}
+
+func TestReadOutputsOfPython(t *testing.T) {
+	_, items := readAll(t, `[{"question":"NaN \"NaN\\","f1":NaN,"predicted_answer_tuple":[{"x":{"type":"literal","value":"-Infinity"}}],"gold_answer_tuple":[]},{"f1":Infinity,"gold_answer_tuple":[]},
+		{"f1":-0.5,"predicted_answer_tuple":true}]`)
+	if len(items) != 3 || items[0].Question != `NaN "NaN\` || items[0].Stored != nil || !strings.Contains(string(items[0].Result), `"-Infinity"`) || items[1].Stored != nil ||
+		items[2].Stored == nil || *items[2].Stored != -0.5 {
+		t.Errorf("%+v", items)
+	}
+	for shift := range 12 { // words that stand across the ends of what is read at once
+		text := "[" + strings.Repeat(" ", 1<<12-shift) + `NaN,-Infinity,"` + strings.Repeat("NaN", 1<<15) + `",-1,Infinity]`
+		got, err := io.ReadAll(iotest.OneByteReader(&pythonJSON{r: bufio.NewReaderSize(iotest.HalfReader(strings.NewReader(text)), 1<<12)}))
+		want := strings.Replace(strings.Replace(text, "NaN,-Infinity", "null,null", 1), ",Infinity]", ",null]", 1)
+		if err != nil || string(got) != want {
+			t.Fatalf("%v, %d bytes, want %d", err, len(got), len(want))
+		}
+	}
+}
+
 func TestReadOutputsErrors(t *testing.T) {
 	for text, want := range map[string]string{
-		"":    "empty",
-		" 5":  `starts with '5'`,
-		"[]":  "no items",
-		"[{]": "item 0",
-		`[{"predicted_answer_tuple":[],"gold_answer_tuple":[]},{"x":1}]`: "item 1 is in no known form",
-		`[{"predicted_answer_tuple":[]}`:                                 "after item 0",
-		`{"x":1}`:                                                        "item 0 is in no known form",
-		`{"a":{"target":{}},"b":5}`:                                      `item "b"`,
-		"{\"id\":1,\"sparql\":\"S\"}\n{\"id\":2,":                        "item 1",
+		"":                              "empty",
+		" 5":                            `starts with '5'`,
+		"[]":                            "no items",
+		"[{]":                           "item 0",
+		`{"x":1}`:                       "item 0: it is in no known form",
+		`{"dataset":{},"questions":[]}`: "--gold",
 	} {
 		if _, err := ReadOutputs(strings.NewReader(text), func(*Output) error { return nil }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)

@@ -12,7 +12,7 @@ type Scored struct {
 	Index  int
 	ID     string
 	Scores Scores
-	// Failure is why a service, not the system, failed; Excluded why there is nothing to score against. Either keeps the item out of the means.
+	// Failure is why a service, not the system, failed; Excluded why the item cannot be scored. Either keeps the item out of the means.
 	Failure, Excluded string
 	// Groups has the names of the groups that the item is in, by what it is grouped by: form to select, feature to path and filter, and so on.
 	Groups map[string][]string
@@ -102,9 +102,12 @@ func MeanOf(items []Scored, m Metric) Mean {
 	failed := 0
 	for i := range items {
 		it := &items[i]
-		if _, _, ok := it.Scores.F1EM(m); it.Failure != "" {
+		_, _, ok := it.Scores.F1EM(m)
+		switch {
+		case !ok || it.Excluded != "":
+		case it.Failure != "":
 			failed++
-		} else if ok && it.Excluded == "" {
+		default:
 			in = append(in, it)
 		}
 	}
