@@ -80,12 +80,15 @@ func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 }
 
 // FirstVerdicts returns the verdicts that count for agreement, candidate to annotator to verdict: of each annotator the last one given while no other's verdict
-// on the candidate was in view. A verdict changed after the comparison was opened to its author is no independent judgement any more.
+// on the candidate could be seen ([Case.Visible]): before the own verdict and another's stood, before two others had theirs, before it was resolved. What was
+// decided later is no independent judgement, whether its author looked or not.
 func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 	out := map[string]map[string]dataset.Verdict{}
+	resolved := map[string]bool{}
 	for _, e := range events { // oldest first
 		w := &e.Work
-		if w.Annotator == Resolution || (e.Kind != Judged && e.Kind != Undone) {
+		if w.Annotator == Resolution {
+			resolved[w.Candidate] = resolved[w.Candidate] || w.Is()
 			continue
 		}
 		by := out[w.Candidate]
@@ -99,10 +102,12 @@ func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 				others++
 			}
 		}
-		if decided(by[w.Annotator]) && others > 0 {
-			continue // both stood already: the comparison was open
+		if resolved[w.Candidate] || others >= 2 || decided(by[w.Annotator]) && others > 0 {
+			continue
 		}
-		by[w.Annotator] = w.Verdict
+		if by[w.Annotator] != w.Verdict { // an edit of the query may have taken it back
+			by[w.Annotator] = w.Verdict
+		}
 	}
 	return out
 }

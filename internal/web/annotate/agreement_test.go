@@ -54,11 +54,18 @@ func TestFirstVerdicts(t *testing.T) {
 		judged("Ada", dataset.Exclude), judged("Ada", dataset.Include), // changed her mind alone: the later one counts
 		judged("Ben", dataset.Skip), judged("Ben", dataset.Exclude),
 		resolved, judged("Ada", dataset.Exclude), judged("Ben", dataset.Include), // after the comparison: no judgement of their own
-		judged("Cy", dataset.Modify), // never looked at the comparison
+		judged("Cy", dataset.Modify), // the comparison was open to Cy
 	})["c-1"]
-	if got["Ada"] != dataset.Include || got["Ben"] != dataset.Exclude || got["Cy"] != dataset.Modify || len(got) != 3 {
+	if got["Ada"] != dataset.Include || got["Ben"] != dataset.Exclude || len(got) != 2 {
 		t.Errorf("first verdicts: %v", got)
 	}
+	edited := judged("Ada", "")
+	edited.Kind = Edited
+	third := FirstVerdicts([]Event{judged("Ada", dataset.Exclude), edited, judged("Ben", dataset.Include), judged("Ada", dataset.Modify), judged("Cy", dataset.Exclude)})["c-1"]
+	if third["Ada"] != dataset.Modify || third["Ben"] != dataset.Include || len(third) != 2 {
+		t.Errorf("a verdict taken back by an edit, and a third person's: %v", third)
+	}
+	got = map[string]dataset.Verdict{"Ada": dataset.Include, "Ben": dataset.Exclude, "Cy": dataset.Modify}
 	pairs := Agreements(map[string]map[string]dataset.Verdict{"c-1": got, "c-2": {"Ada": dataset.Include, "Ben": dataset.Skip}, "c-3": {"Ada": dataset.Include, "Ben": dataset.Include}})
 	if len(pairs) != 3 || pairs[0].A != "Ada" || pairs[0].B != "Ben" || pairs[0].N != 2 || pairs[0].Table != [3][3]int{{1, 0, 1}, {}, {}} {
 		t.Errorf("pairs: %+v", pairs)

@@ -96,6 +96,8 @@ func (s *Server) target(r *http.Request, who string, e *edit) (*Case, *Work, err
 		w = *ownWork(&c, who)
 	case !c.Visible(who):
 		return nil, nil, problem{http.StatusForbidden, "Give your own verdict first: then you see the other one."}
+	case len(c.Decided()) < 2 && c.State() != Resolved:
+		return nil, nil, problem{http.StatusForbidden, "There is one verdict yet: a comparison wants a second person's."}
 	case c.Resolution != nil:
 		w = *c.Resolution
 	default:

@@ -43,7 +43,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 		return err
 	}
 	f := readFilter(r.URL.Query())
-	if !c.Visible(who) || len(c.Decided()) == 0 {
+	if !c.Visible(who) || len(c.Decided()) < 2 && c.State() != Resolved {
 		http.Redirect(w, r, "/item/"+id+"?"+f.Query(), http.StatusSeeOther)
 		return nil
 	}
@@ -168,6 +168,7 @@ func what(e *Event) string {
 type personCount struct {
 	Name                                          string
 	Include, Modify, Exclude, Skip, Draft, Solved int
+	Unseen                                        int // verdicts that the reader must not know yet
 }
 
 // agreement shows how far annotators agree, and who did how much.
@@ -179,6 +180,10 @@ func (s *Server) agreement(w http.ResponseWriter, r *http.Request, who string) e
 	events, err := s.Store.WorkEvents(r.Context(), "", "")
 	if err != nil {
 		return err
+	}
+	visible := map[string]bool{}
+	for i := range cases {
+		visible[cases[i].Candidate.ID] = cases[i].Visible(who)
 	}
 	counts := map[string]*personCount{}
 	of := func(name string) *personCount {
@@ -195,6 +200,10 @@ func (s *Server) agreement(w http.ResponseWriter, r *http.Request, who string) e
 			continue
 		}
 		p := of(x.Annotator)
+		if x.Is() && x.Annotator != who && !visible[x.Candidate] {
+			p.Unseen++
+			continue
+		}
 		switch x.Verdict {
 		case dataset.Include:
 			p.Include++

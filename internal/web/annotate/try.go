@@ -2,10 +2,12 @@ package annotate
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/dataset/harvest"
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -51,8 +53,23 @@ func (s *Server) apiCheck(r *http.Request, _ string) (any, error) {
 		out["names"], out["remarks"], out["pending"] = names, Compare(q, e.Question, names), pending
 		out["link"] = sparql.URL(e.Query)
 	}
-	out["marks"] = marks
+	out["marks"] = append(marks, hidden(e.Query)...)
 	return out, nil
+}
+
+// hidden warns of characters that change the order in which text is shown (Unicode Standard Annex 9, section 2): what the query says is not what is read. One
+// mark a line is enough, and ten are enough for a query.
+func hidden(query string) []mark {
+	var out []mark
+	for i, line := range strings.Split(query, "\n") {
+		at := strings.IndexFunc(line, func(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 })
+		if at < 0 || len(out) == 10 {
+			continue
+		}
+		r, _ := utf8.DecodeRuneInString(line[at:])
+		out = append(out, mark{"direction", i + 1, utf8.RuneCountInString(line[:at]) + 1, fmt.Sprintf("an invisible character (%U) changes the order in which this line is shown", r), "delete it and read the line again"})
+	}
+	return out
 }
 
 // apiRun runs a query and shows its first rows.

@@ -1,0 +1,60 @@
+package annotate_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/datasettest"
+)
+
+// Nobody validates alone: neither the page nor the interface for scripts lets one person confirm the own verdict.
+func TestNobodyResolvesAlone(t *testing.T) {
+	s := newSite(t)
+	id := datasettest.ID(3)
+	s.decide("Ada", 3, dataset.Include, nil)
+	if w := s.do("Ada", http.MethodGet, "/compare/"+id, "", ""); w.Code != http.StatusSeeOther {
+		t.Errorf("a comparison with oneself: %d", w.Code)
+	}
+	for _, name := range []string{"save", "decide"} {
+		if a := s.post("Ada", name, edit{"candidate": id, "resolution": true, "query": "SELECT * { ?s ?p ?o }", "question": "What?", "verdict": "include"}); a.status != http.StatusForbidden || !strings.Contains(a.Error, "second person") {
+			t.Errorf("%s of a resolution by the only annotator: %+v", name, a)
+		}
+	}
+	s.decide("Ben", 3, dataset.Include, nil)
+	if a := s.decide("Ada", 3, dataset.Include, edit{"resolution": true}); a.status != http.StatusOK {
+		t.Errorf("a resolution of two verdicts: %+v", a)
+	}
+}
+
+// The table of people tells how many verdicts there are, not which, until the reader has judged the same candidate.
+func TestCountsOfPeopleAreBlind(t *testing.T) {
+	s := newSite(t)
+	s.decide("Ada", 3, dataset.Exclude, edit{"reason": "meaning"})
+	row := func(who string) string {
+		_, after, _ := strings.Cut(s.get(who, "/agreement"), `<th scope="row">Ada</th>`)
+		cells, _, _ := strings.Cut(after, "</tr>")
+		return strings.Join(strings.Fields(strings.NewReplacer(`<td class="num">`, " ", "</td>", " ").Replace(cells)), " ")
+	}
+	// include, modify, exclude, unseen, skipped, drafts, resolved
+	if got := row("Ben"); got != "0 0 0 1 0 0 0" {
+		t.Errorf("Ben sees of Ada %q", got)
+	}
+	if got := row("Ada"); got != "0 0 1 0 0 0 0" {
+		t.Errorf("Ada sees of herself %q", got)
+	}
+	s.decide("Ben", 3, dataset.Include, nil)
+	if got := row("Ben"); got != "0 0 1 0 0 0 0" {
+		t.Errorf("after his verdict Ben sees of Ada %q", got)
+	}
+}
+
+// Characters that turn the order of a line around are told of.
+func TestHiddenDirections(t *testing.T) {
+	s := newSite(t)
+	a := s.post("Ada", "check", edit{"candidate": datasettest.ID(1), "query": "SELECT ?x WHERE {\n ?x wdt:P31 wd:Q5 . # é \u202E txet\n}"})
+	if len(a.Marks) != 1 || a.Marks[0] != (sparqlMark{"direction", 2, 25}) {
+		t.Errorf("marks: %+v", a.Marks)
+	}
+}
