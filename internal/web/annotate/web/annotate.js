@@ -158,7 +158,7 @@ function startEditor() {
   const now = () => ({ query: fields.query.value, question: fields.question.value, note: fields.note.value });
   const equal = (a, b) => a.query === b.query && a.question === b.question && a.note === b.note;
   let version = data.version, saved = { query: data.query, question: data.question, note: data.note }, verdict = data.verdict, reason = data.reason;
-  let timer, checkTimer, queue = Promise.resolve(), stuck = false, marks = [];
+  let timer, unsavedSince = 0, checkTimer, queue = Promise.resolve(), stuck = false, marks = [];
   const body = (more = {}) => ({ candidate: data.candidate, resolution: data.resolution, version, filter: data.filter, ...now(), ...more });
   const remember = () => { try { localStorage.setItem(store, JSON.stringify({ version, at: Date.now(), ...now() })); } catch { status("this browser keeps no copy", "bad"); } };
   const forget = () => { try { localStorage.removeItem(store); } catch { /* nothing was kept */ } };
@@ -177,6 +177,7 @@ function startEditor() {
   // save sends what is there when its turn comes; turns come one after the other.
   function save(opts) {
     clearTimeout(timer);
+    unsavedSince = 0;
     queue = queue.then(async () => {
       const sent = now();
       if (equal(sent, saved) || stuck) return;
@@ -198,7 +199,12 @@ function startEditor() {
     clearTimeout(timer);
     timer = setTimeout(save, 1500);
   }
-  function later() { clearTimeout(timer); timer = setTimeout(save, 500); }
+  // later saves half a second after the last key, and every two seconds while somebody types on.
+  function later() {
+    clearTimeout(timer);
+    unsavedSince ||= Date.now();
+    timer = setTimeout(save, Math.max(0, Math.min(500, unsavedSince + 2000 - Date.now())));
+  }
   const flush = async () => { await save(); if (!equal(now(), saved)) throw new Error(stuck ? "Choose one of the two texts first." : "The text is not saved yet: the server does not answer."); };
 
   function banner(text, choices, shown) {
@@ -218,16 +224,25 @@ function startEditor() {
     ], both(current));
   }
   function put(w) { for (const f of ["query", "question", "note"]) fields[f].value = w[f] || ""; changed(); }
-  // replace keeps the browser's own undo (Ctrl+Z) working.
+  // replace keeps the browser's own undo (Ctrl+Z) working. Only what differs is put in: insertText takes minutes for tens of thousands of characters.
   function replace(field, text) {
+    const was = field.value, most = Math.min(was.length, text.length);
+    let from = 0, tail = 0;
+    while (from < most && was[from] === text[from]) from++;
+    while (tail < most - from && was[was.length - 1 - tail] === text[text.length - 1 - tail]) tail++;
+    const piece = text.slice(from, text.length - tail);
     field.focus();
-    field.select();
-    if (!document.execCommand("insertText", false, text)) field.value = text;
+    field.setSelectionRange(from, was.length - tail);
+    if (piece.length > 4000 || !document.execCommand(piece ? "insertText" : "delete", false, piece)) field.setRangeText(piece, from, was.length - tail, "end");
+    if (field.value !== text) field.value = text;
     changed();
   }
 
   function paint() {
     highlight($("#highlight"), fields.query.value, marks);
+    follow();
+  }
+  function follow() {
     $("#highlight").scrollTop = fields.query.scrollTop;
     $("#highlight").scrollLeft = fields.query.scrollLeft;
   }
@@ -271,7 +286,13 @@ function startEditor() {
     const at = lines.slice(0, line - 1).reduce((n, l) => n + l.length + 1, 0) + column - 1;
     fields.query.focus();
     fields.query.setSelectionRange(at, at);
-    fields.query.scrollTop = Math.max(0, (line - 4) * 18.75);
+    const range = document.createRange(), walk = document.createTreeWalker($("#highlight"), NodeFilter.SHOW_TEXT);
+    let n = walk.nextNode(), before = 0;
+    while (n && before + n.length < at) { before += n.length; n = walk.nextNode(); }
+    if (!n) return;
+    range.setStart(n, at - before);
+    const place = range.getBoundingClientRect(), box = fields.query.getBoundingClientRect(); // lines may be wrapped
+    if (place.top < box.top || place.bottom > box.bottom) fields.query.scrollTop += place.top - box.top - box.height / 3;
   }
   // here marks the number at the cursor in the list of names.
   function here() {
@@ -371,7 +392,7 @@ function startEditor() {
   const blurAfter = (fn) => () => { fn(); if (document.activeElement) document.activeElement.blur(); };
 
   for (const f of Object.values(fields)) { f.addEventListener("input", changed); f.addEventListener("blur", () => save()); }
-  fields.query.addEventListener("scroll", paint);
+  fields.query.addEventListener("scroll", follow);
   for (const ev of ["keyup", "click", "focus", "blur"]) fields.query.addEventListener(ev, here);
   addEventListener("pagehide", () => { if (!equal(now(), saved)) { remember(); save({ keepalive: true }); } });
   addEventListener("pageshow", (e) => { if (e.persisted) location.reload(); });
