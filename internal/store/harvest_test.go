@@ -1,8 +1,12 @@
 package store
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,5 +73,39 @@ func TestHarvestPages(t *testing.T) {
 	_, one, _ := s.Get(ctx, "run c-1")
 	if _, two, err := s.Get(ctx, "run c-2"); err != nil || two || !one {
 		t.Errorf("notes: %v %v, %v", one, two, err)
+	}
+}
+
+// What was taken away is not to be found in the file either, free pages included.
+func TestHarvestForgets(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "harvest.db")
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := discussion("c-1", strings.Repeat("SECRETPHONE ", 5000))
+	page := harvest.Page{Title: "A/2019/06", Month: "2019-06", Revision: 7}
+	holds := func() bool {
+		t.Helper()
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Contains(b, []byte("SECRETPHONE"))
+	}
+	if err := errors.Join(s.SavePage(t.Context(), page, []dataset.Candidate{secret, discussion("c-2", "other")}), s.Put(t.Context(), "advice c-1", []byte("SECRETPHONE"))); err != nil || !holds() {
+		t.Fatal(err)
+	}
+	if s, err = Open(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.SavePage(t.Context(), page, []dataset.Candidate{discussion("c-2", "other")}), s.Forget(t.Context(), "advice c-1")); err != nil {
+		t.Fatal(err)
+	}
+	if holds() {
+		t.Error("the file still holds it")
 	}
 }

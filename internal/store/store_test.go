@@ -175,7 +175,7 @@ func TestNotesAndSums(t *testing.T) {
 // Settings that durability rests on; a typo in the address would lose them without a word.
 func TestPragmas(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "bot.db"))
-	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000", "foreign_keys": "1", "user_version": fmt.Sprint(len(migrations))} {
+	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000", "foreign_keys": "1", "secure_delete": "1", "user_version": fmt.Sprint(len(migrations))} {
 		var got string
 		if err := s.db.QueryRow("PRAGMA " + name).Scan(&got); err != nil || got != want {
 			t.Errorf("%s = %q, want %q (%v)", name, got, want, err)
