@@ -41,7 +41,8 @@ type Candidate struct {
 	Suggestion *Suggestion `json:"suggestion,omitempty"`
 	Notes      []string    `json:"notes,omitempty"` // what was done to it and where the readers of the page differ
 
-	Labels map[string]string `json:"labels,omitempty"` // labels of Entities and Properties in English
+	Labels       map[string]string `json:"labels,omitempty"`       // labels of Entities and Properties in English
+	Descriptions map[string]string `json:"descriptions,omitempty"` // their descriptions, where a model was asked for advice
 }
 
 // Provenance tells where a discussion stands.

@@ -3,6 +3,7 @@ package harvest
 import (
 	"errors"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ type cleaned struct {
 // clean reads a query as its author wrote it and makes of it the text that is run: calls of MediaWiki's API taken out, as SPINACH's authors did, [AUTO_LANGUAGE] replaced, in the
 // canonical layout. It refuses what does not parse, what would change data, and what calls a service that is not allowed.
 func clean(original string) cleaned {
-	text := strings.ReplaceAll(strings.ReplaceAll(original, "\r\n", "\n"), "\u00a0", " ")
+	text := onceEach(strings.ReplaceAll(strings.ReplaceAll(original, "\r\n", "\n"), "\u00a0", " "))
 	q, err := sparql.Parse(text)
 	if err != nil {
 		return refused(dataset.SyntaxError, err)
@@ -57,6 +58,25 @@ func clean(original string) cleaned {
 		return refused(dataset.SyntaxError, err)
 	}
 	return c
+}
+
+// languageList is a text that holds [AUTO_LANGUAGE] and nothing but languages beside it.
+var languageList = regexp.MustCompile(`(["'])([A-Za-z0-9, -]*\[AUTO_LANGUAGE\][A-Za-z0-9, -]*)(["'])`)
+
+// onceEach takes out of lists with [AUTO_LANGUAGE] what would stand there twice once it is replaced: "[AUTO_LANGUAGE],en" asks for English, and once is enough.
+func onceEach(text string) string {
+	return languageList.ReplaceAllStringFunc(text, func(list string) string {
+		inside := list[1 : len(list)-1]
+		var out []string
+		seen := map[string]bool{}
+		for _, l := range strings.Split(inside, ",") {
+			if code := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(l)), strings.ToLower(sparql.AutoLanguage), language); !seen[code] {
+				seen[code] = true
+				out = append(out, l)
+			}
+		}
+		return list[:1] + strings.Join(out, ",") + list[len(list)-1:]
+	})
 }
 
 func refused(r dataset.Reason, err error) cleaned {

@@ -1,6 +1,7 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -122,6 +123,8 @@ type fakeWiki struct {
 	rev   map[string]int64
 	reads []string
 	fuse  *fuse
+
+	noHTML error // nil: ErrNoHTML
 }
 
 func newFakeWiki() *fakeWiki {
@@ -160,7 +163,7 @@ func (w *fakeWiki) HTML(_ context.Context, title string) (Text, error) {
 	}
 	h, ok := w.html[title]
 	if !ok {
-		return Text{}, fmt.Errorf("%w: it is down", ErrNoHTML)
+		return Text{}, fmt.Errorf("%w: it is down", cmp.Or(w.noHTML, ErrNoHTML))
 	}
 	return Text{w.rev[title], h}, nil
 }
@@ -170,6 +173,7 @@ type fakeGraph struct {
 	g      *embedded.Graph
 	faults map[string]error
 	down   bool
+	hangs  bool
 	runs   []string
 	fuse   *fuse
 }
@@ -183,6 +187,9 @@ func (g *fakeGraph) Query(ctx context.Context, query string) (*kg.Table, error) 
 	}
 	if g.down {
 		return nil, kg.Errorf(kg.Down, "the connection failed")
+	}
+	if g.hangs {
+		return nil, kg.Errorf(kg.Timeout, "no answer")
 	}
 	for name, err := range g.faults {
 		if strings.Contains(query, "#"+name) {
@@ -244,7 +251,7 @@ type world struct {
 
 // turtle is a graph of five people and three films.
 const turtle = `
-wd:Q1 wdt:P31 wd:Q5 ; wdt:P569 "1900-01-01T00:00:00Z"^^xsd:dateTime ; rdfs:label "One"@en ; wdt:P18 <http://commons.example/one.jpg> ; wikibase:sitelinks 3 .
+wd:Q1 wdt:P31 wd:Q5 ; schema:description "a person of the test"@en, "eine Person"@de ; wdt:P569 "1900-01-01T00:00:00Z"^^xsd:dateTime ; rdfs:label "One"@en ; wdt:P18 <http://commons.example/one.jpg> ; wikibase:sitelinks 3 .
 wd:Q2 wdt:P31 wd:Q5 ; rdfs:label "Two"@en . wd:Q3 wdt:P31 wd:Q5 . wd:Q4 wdt:P31 wd:Q5 . wd:Q6 wdt:P31 wd:Q5 .
 wd:Q11 wdt:P31 wd:Q11424 ; wdt:P57 wd:Q1 ; rdfs:label "Film A"@en . wd:Q12 wdt:P31 wd:Q11424 ; wdt:P57 wd:Q1 . wd:Q13 wdt:P31 wd:Q11424 ; wdt:P57 wd:Q2 .
 `

@@ -33,6 +33,8 @@ var (
 	ErrNoPage = errors.New("there is no such page")
 	// ErrNoHTML: the wiki cannot render the page; its wikitext may still be read.
 	ErrNoHTML = errors.New("the wiki gives no HTML of this page")
+	// ErrNoHTMLNow is an ErrNoHTML that may heal (a busy renderer, say): the next harvest asks once more.
+	ErrNoHTMLNow = fmt.Errorf("%w at the moment", ErrNoHTML)
 )
 
 // Wiki is the archive's wiki. Implementations are polite: one request at a time, waiting as the wiki asks.
@@ -57,12 +59,18 @@ type Labeler interface {
 
 // Suggester advises annotators, as a rule a language model.
 type Suggester interface {
-	// Suggest says what to make of a staged candidate, nil when it has no usable advice. An error that wraps ErrNoAdvice ends the asking for this run.
+	// Suggest says what to make of a staged candidate. An error that wraps ErrUnusable is kept as the answer to this candidate, one that wraps ErrNoAdvice ends the asking for
+	// this run; after any other one the next harvest asks again.
 	Suggest(ctx context.Context, c *dataset.Candidate) (*dataset.Suggestion, error)
 }
 
-// ErrNoAdvice says that the suggester has no more to say in this run: its budget is spent or it cannot be reached.
-var ErrNoAdvice = errors.New("no more suggestions in this run")
+// Errors of a [Suggester].
+var (
+	// ErrNoAdvice says that the suggester has no more to say in this run: its budget is spent or it cannot be reached.
+	ErrNoAdvice = errors.New("no more suggestions in this run")
+	// ErrUnusable says that the suggester answered and that its answer is of no use.
+	ErrUnusable = errors.New("the model's suggestion could not be read")
+)
 
 // Page is what a store keeps of an archive page.
 type Page struct {
@@ -71,6 +79,7 @@ type Page struct {
 	Revision int64  `json:"revision"` // that was read
 	Source   Source `json:"source"`   // how it was read
 	Gone     bool   `json:"gone,omitempty"`
+	Unheard  int    `json:"unheard,omitempty"` // how many harvests asked for this revision's HTML in vain though the wiki has some
 }
 
 // Store keeps what was read. Everything is durable when a method returns.
@@ -204,6 +213,9 @@ const filesEvery = 12
 // Run reads what is new, runs what has not been run, and writes the files. It may be interrupted at any time and called again; then it goes on where it stopped.
 // The error wraps [ErrEndpointDown] when no endpoint answers; the files are written then, too.
 func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
+	if err := h.claim(ctx); err != nil {
+		return dataset.Funnel{}, err
+	}
 	todo, err := h.plan(ctx)
 	if err != nil {
 		return dataset.Funnel{}, err
@@ -213,6 +225,14 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	for i := range todo {
 		t := &todo[i]
 		did, err := h.page(ctx, t)
+		if err != nil && ctx.Err() == nil {
+			// The wiki failed, as a rule. The files show what was read before, and no longer what was taken away.
+			f, werr := h.export(ctx)
+			if werr != nil {
+				h.Log.Error("the files could not be written either", "error", werr)
+			}
+			return f, err
+		}
 		if err != nil {
 			return dataset.Funnel{}, err
 		}
@@ -233,6 +253,26 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	}
 	h.pace.finish(h.Progress, h.Now())
 	return f, h.stopped
+}
+
+// claimNote says whose archive a store holds.
+const claimNote = "archive"
+
+// claim sees to it that a folder holds one archive only: the pages of another wiki, or under another prefix, would count as gone, and take everything with them.
+func (h *Harvest) claim(ctx context.Context) error {
+	mine := h.o.Wiki + "\n" + h.o.Prefix
+	theirs, ok, err := h.Store.Get(ctx, claimNote)
+	switch {
+	case err != nil:
+		return err
+	case !ok:
+		return h.Store.Put(ctx, claimNote, []byte(mine))
+	case string(theirs) != mine:
+		wiki, prefix, _ := strings.Cut(string(theirs), "\n")
+		return fmt.Errorf("%s holds another archive, %s… of %s, not %s… of %s: harvest into another folder, or set WIKI_API and FORUM_ARCHIVE_PREFIX as they were (nothing was changed)",
+			h.o.Dir, prefix, wiki, h.o.Prefix, h.o.Wiki)
+	}
+	return nil
 }
 
 // task is a page with what is known about it and what is on the wiki.
@@ -281,7 +321,7 @@ func (h *Harvest) plan(ctx context.Context) ([]task, error) {
 		return nil, fmt.Errorf("the wiki lists no archive page %sYYYY/MM: check WIKI_API and FORUM_ARCHIVE_PREFIX (nothing was changed)", h.o.Prefix)
 	}
 	for _, t := range byTitle {
-		t.fresh = t.newest == 0 && !t.Gone || t.newest != 0 && (t.Gone || t.newest != t.Revision || t.Source != h.o.Source)
+		t.fresh = t.newest == 0 && !t.Gone || t.newest != 0 && (t.Gone || t.newest != t.Revision || t.Source != h.o.Source || t.Unheard == 1)
 		todo = append(todo, *t)
 	}
 	sortTasks(todo)

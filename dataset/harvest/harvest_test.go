@@ -343,6 +343,73 @@ func TestEmptyListing(t *testing.T) {
 	}
 }
 
+// A folder holds one archive: another wiki's, or one under another prefix, is refused before anything counts as gone.
+func TestOtherArchive(t *testing.T) {
+	w := newWorld(t)
+	planted(w)
+	w.mustRun()
+	before := w.files()
+	for _, change := range []func(){func() { w.opts.Wiki = "https://fr.example/w/api.php" }, func() { w.opts.Wiki, w.opts.Prefix = testWiki, "Wikidata:Bistro/" }} {
+		change()
+		if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "another folder") {
+			t.Errorf("got %v", err)
+		}
+	}
+	if w.opts.Prefix = testPrefix; !maps.Equal(before, w.files()) {
+		t.Error("the files changed")
+	}
+	w.mustRun()
+}
+
+// HTML that could not be had is asked for once more by the next harvest, though the page did not move; what the wiki cannot give at all is not.
+func TestHTMLLater(t *testing.T) {
+	w := newWorld(t)
+	w.wiki.put("2019/06", thread("Plain", "Who?", posted(people)))
+	for _, step := range []struct {
+		err   error
+		reads int
+	}{{ErrNoHTMLNow, 1}, {ErrNoHTMLNow, 1}, {ErrNoHTMLNow, 0}} {
+		w.wiki.noHTML, w.wiki.reads = step.err, nil
+		if w.mustRun(); len(w.wiki.reads) != step.reads || !strings.Contains(strings.Join(w.find("Plain").Notes, " "), "wikitext only") {
+			t.Errorf("%d reads, want %d; %q", len(w.wiki.reads), step.reads, w.find("Plain").Notes)
+		}
+	}
+	w.wiki.put("2019/06", thread("Plain", "Who else?", posted(people)))
+	w.mustRun()
+	w.wiki.noHTML, w.wiki.reads = nil, nil
+	if w.mustRun(); len(w.wiki.reads) != 1 {
+		t.Error("the HTML was not asked for again")
+	}
+	if w.mustRun(); len(w.wiki.reads) != 1 {
+		t.Error("a wiki without HTML was asked for it again")
+	}
+}
+
+// When the wiki dies in the middle the files show what was read before, and no longer what was taken away.
+func TestWikiDies(t *testing.T) {
+	w := newWorld(t)
+	planted(w)
+	w.mustRun()
+	w.wiki.put("2019/06", thread("Only", "this", posted(people)))
+	w.wiki.put("2020/01", "x")
+	w.wiki.fuse = &fuse{at: 4} // list, wikitext and HTML of the first page
+	f, err := w.run()
+	if !errors.Is(err, errCrash) || f.Years[0].Gone == 0 || w.find("Only").Stage != dataset.Staged {
+		t.Errorf("%v, %+v", err, f)
+	}
+}
+
+// An endpoint that hangs lets every query time out: that is no verdict on the queries.
+func TestEndpointHangs(t *testing.T) {
+	w := newWorld(t)
+	planted(w)
+	w.graph.hangs = true
+	f, err := w.run()
+	if !errors.Is(err, ErrEndpointDown) || f.Total.Rejected[dataset.Timeout] != 0 || f.Total.Pending < 15 {
+		t.Errorf("%v, %+v", err, f.Total)
+	}
+}
+
 func TestHTMLAndWikitext(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put("2019/06", thread("Plain", "Who?", posted(people)))

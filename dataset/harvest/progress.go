@@ -8,14 +8,16 @@ import (
 
 // Progress is how far a run is.
 type Progress struct {
-	Page    string // title of the page at work
-	Pages   int    // done
-	Of      int    // pages in all
-	Queries int    // run in this run
-	Staged  int    // of them, with rows
-	Elapsed time.Duration
-	Left    time.Duration // estimate; negative when nothing can be said yet
-	Done    bool
+	Page     string // title of the page at work
+	Pages    int    // done
+	Of       int    // pages in all
+	Queries  int    // run in this run
+	Staged   int    // of them, with rows
+	Advised  int    // candidates that the suggester was asked about in this run and answered
+	Unusable int    // of them, answered with something that could not be read
+	Elapsed  time.Duration
+	Left     time.Duration // estimate; negative when nothing can be said yet
+	Done     bool
 }
 
 // pace estimates the time that a run still takes. Pages on which there was nothing to do say nothing about the others, and are left out: the estimate is the time so far
@@ -33,6 +35,8 @@ type pace struct {
 	present  float64
 	queries  int
 	staged   int
+	advised  int
+	unusable int
 }
 
 func (p *pace) begin(now time.Time, todo []task) {
@@ -88,11 +92,11 @@ func (p *pace) left(now time.Time) time.Duration {
 func (h *Harvest) tell(page string) {
 	now := h.Now()
 	p := &h.pace
-	h.Progress(Progress{Page: page, Pages: p.done, Of: p.of, Queries: p.queries, Staged: p.staged, Elapsed: now.Sub(p.start), Left: p.left(now)})
+	h.Progress(Progress{Page: page, Pages: p.done, Of: p.of, Queries: p.queries, Staged: p.staged, Advised: p.advised, Unusable: p.unusable, Elapsed: now.Sub(p.start), Left: p.left(now)})
 }
 
 func (p *pace) finish(tell func(Progress), now time.Time) {
-	tell(Progress{Pages: p.done, Of: p.of, Queries: p.queries, Staged: p.staged, Elapsed: now.Sub(p.start), Done: true})
+	tell(Progress{Pages: p.done, Of: p.of, Queries: p.queries, Staged: p.staged, Advised: p.advised, Unusable: p.unusable, Elapsed: now.Sub(p.start), Done: true})
 }
 
 func sortTasks(t []task) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/dataset"
@@ -16,11 +17,20 @@ const readTries = 3
 // read reads a page and keeps its discussions. What stood there when it was read last and does not now is gone: nothing but its place is kept of it.
 func (h *Harvest) read(ctx context.Context, t *task) error {
 	var found []dataset.Candidate
+	var heard bool
 	p := t.Page
 	p.Source = h.o.Source
 	err := ErrNoPage
 	if t.newest != 0 {
-		found, p.Revision, err = h.discussions(ctx, t)
+		found, p.Revision, heard, err = h.discussions(ctx, t)
+	}
+	switch {
+	case heard:
+		p.Unheard = 0
+	case p.Revision != t.Revision || p.Source != t.Source:
+		p.Unheard = 1
+	default:
+		p.Unheard++
 	}
 	p.Gone = errors.Is(err, ErrNoPage)
 	if p.Gone {
@@ -28,16 +38,28 @@ func (h *Harvest) read(ctx context.Context, t *task) error {
 	} else if err != nil {
 		return fmt.Errorf("%s: %w", t.Title, err)
 	}
+	if p.Gone {
+		p.Unheard = 0
+	}
 	old, err := h.Store.Discussions(ctx, t.Title)
 	if err != nil {
 		return err
 	}
-	here := map[string]bool{}
+	here, links := map[string]*dataset.Candidate{}, map[string]bool{}
 	for i := range found {
-		here[found[i].ID] = true
+		here[found[i].ID] = &found[i]
+		for _, q := range found[i].Queries {
+			links[q.URL] = true
+		}
 	}
 	for i := range old {
-		if here[old[i].ID] {
+		if err := h.forgetLinks(ctx, &old[i], links); err != nil {
+			return err
+		}
+		if now := here[old[i].ID]; now != nil {
+			if err := h.forgetStale(ctx, &old[i], now); err != nil {
+				return err
+			}
 			continue
 		}
 		if err := h.forget(ctx, old[i].ID); err != nil {
@@ -59,6 +81,42 @@ func gone(d *dataset.Candidate) dataset.Candidate {
 	return dataset.Candidate{Schema: d.Schema, ID: d.ID, Provenance: p, Stage: dataset.Gone, Original: "", Queries: []dataset.Query{}, Conversation: dataset.Conversation{Comments: []dataset.Comment{}}}
 }
 
+// forgetLinks drops what short links lead to that stood in a discussion and stand on its page no more. Where another page has the link, it is asked about again.
+func (h *Harvest) forgetLinks(ctx context.Context, was *dataset.Candidate, links map[string]bool) error {
+	for _, q := range was.Queries {
+		if q.SPARQL == "" && q.URL != "" && !links[q.URL] {
+			if err := h.Store.Forget(ctx, linkNote+q.URL); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// forgetStale drops what was worked out about words of a discussion that are there no more: advice, in which the model may repeat them, and the outcome of a query that
+// is not the candidate any more.
+func (h *Harvest) forgetStale(ctx context.Context, was, now *dataset.Candidate) error {
+	lost := was.Provenance.Heading != now.Provenance.Heading
+	for _, c := range was.Conversation.Comments {
+		lost = lost || !slices.ContainsFunc(now.Conversation.Comments, func(n dataset.Comment) bool { return n.Text == c.Text })
+	}
+	if lost {
+		if err := h.Store.Forget(ctx, adviceNote+was.ID); err != nil {
+			return err
+		}
+	}
+	p, err := h.pick(ctx, now)
+	if err != nil {
+		return err
+	}
+	if text := clean(p.sparql).text; text != "" {
+		if o, err := h.known(ctx, was.ID, text); err != nil || o != nil {
+			return err
+		}
+	}
+	return h.Store.Forget(ctx, runNote+was.ID)
+}
+
 // forget drops what was worked out about a discussion.
 func (h *Harvest) forget(ctx context.Context, id string) error {
 	for _, kind := range []string{runNote, adviceNote} {
@@ -69,31 +127,32 @@ func (h *Harvest) forget(ctx context.Context, id string) error {
 	return h.removeResult(id)
 }
 
-// discussions reads a page's threads. The error wraps ErrNoPage when there is nothing (more) to read.
-func (h *Harvest) discussions(ctx context.Context, t *task) ([]dataset.Candidate, int64, error) {
+// discussions reads a page's threads. heard is false when its HTML was asked for in vain and may be had at another time. The error wraps ErrNoPage when there is nothing
+// (more) to read.
+func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Candidate, revision int64, heard bool, err error) {
+	heard = true
 	var source, rendered Text
 	var note string
 	for try := 1; ; try++ {
-		var err error
 		if source, err = h.Wiki.Wikitext(ctx, t.Title); err != nil {
-			return nil, 0, err
+			return nil, 0, false, err
 		}
 		if h.o.Source == Wikitext {
 			break
 		}
 		rendered, err = h.Wiki.HTML(ctx, t.Title)
 		if errors.Is(err, ErrNoHTML) {
-			note = "read from the wikitext only: " + reason(err, ErrNoHTML)
+			note, heard = "read from the wikitext only: "+reason(err, ErrNoHTML), !errors.Is(err, ErrNoHTMLNow)
 			break
 		}
 		if err != nil && !errors.Is(err, ErrNoPage) {
-			return nil, 0, err
+			return nil, 0, false, err
 		}
 		if err == nil && rendered.Revision == source.Revision {
 			break
 		}
 		if try == readTries {
-			rendered = Text{}
+			rendered, heard = Text{}, false
 			note = "read from the wikitext only: the HTML is of another revision"
 			break
 		}
@@ -102,7 +161,6 @@ func (h *Harvest) discussions(ctx context.Context, t *task) ([]dataset.Candidate
 	var plain, page *forum.Page
 	if rendered.Text != "" {
 		opts.Wikitext = source.Text
-		var err error
 		if page, err = forum.ParseHTML(t.Title, strings.NewReader(rendered.Text), opts); err != nil {
 			page, note = nil, "read from the wikitext only: its HTML cannot be read: "+err.Error()
 		}
@@ -125,7 +183,7 @@ func (h *Harvest) discussions(ctx context.Context, t *task) ([]dataset.Candidate
 		}
 		out[i].Notes = append(out[i].Notes, differ[i]...)
 	}
-	return out, source.Revision, nil
+	return out, source.Revision, heard, nil
 }
 
 func reason(err, sentinel error) string {

@@ -92,7 +92,7 @@ func (h *Harvest) runQuery(ctx context.Context, d *dataset.Candidate) (did bool,
 		o, t, err = h.execute(ctx, &c)
 		if errors.Is(err, ErrEndpointDown) {
 			h.stopped = err
-			h.Log.Error("no more queries are run", "error", err)
+			h.Log.Error("no more queries are run") // why was said when the endpoint was found down, and is when the harvest ends
 			return true, nil
 		}
 		if err != nil {
@@ -254,15 +254,18 @@ func (h *Harvest) failure(ctx context.Context, e *Endpoint, err error) (*outcome
 	if errors.As(err, &ke) {
 		detail = ke.Message
 	}
-	switch kind := kg.KindOf(err); kind {
+	kind := kg.KindOf(err)
+	if kind == kg.Down || kind == kg.Timeout || kind == "" { // an endpoint that hangs lets every query time out
+		if _, perr := e.Graph.Query(ctx, probe); ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		} else if perr != nil {
+			return nil, nil, fmt.Errorf("%s: %w", e.Name, err)
+		}
+	}
+	switch kind {
 	case kg.RateLimited, kg.Banned:
 		return nil, nil, fmt.Errorf("%s: %w", e.Name, err)
 	case kg.Down, "":
-		if _, perr := e.Graph.Query(ctx, probe); ctx.Err() != nil {
-			return nil, nil, ctx.Err()
-		} else if perr != nil && kg.KindOf(perr) != kg.Timeout {
-			return nil, nil, fmt.Errorf("%s: %w", e.Name, err)
-		}
 		return &outcome{Reason: dataset.EndpointDown, Detail: clip(detail+" (for this query; the endpoint answers others)", 500)}, nil, nil
 	default:
 		r, ok := reasons[kind]

@@ -4,8 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
@@ -128,10 +132,18 @@ func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, e
 	if a, err := h.savedAdvice(ctx, c); err != nil || a != nil {
 		return false, err
 	}
+	if c.Descriptions, err = h.descriptions(ctx, c); err != nil {
+		return true, err
+	}
 	s, err := h.Suggest.Suggest(ctx, c)
+	a := advice{Query: hashText(c.Cleaned), Suggestion: s, Descriptions: c.Descriptions}
 	switch {
 	case ctx.Err() != nil:
 		return true, ctx.Err()
+	case errors.Is(err, ErrUnusable):
+		h.Log.Warn("a suggestion is left out", "candidate", c.ID, "error", err)
+		a.Why = clip(printable(err.Error()), 300)
+		h.pace.unusable++
 	case err != nil:
 		h.Log.Warn("no suggestion; the next harvest asks again", "candidate", c.ID, "error", err)
 		h.adviceFailures++
@@ -139,17 +151,62 @@ func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, e
 		return true, nil
 	}
 	h.adviceFailures = 0
-	data, err := json.Marshal(advice{Query: hashText(c.Cleaned), Suggestion: s})
+	h.pace.advised++
+	data, err := json.Marshal(a)
 	if err != nil {
 		return true, err
 	}
 	return true, h.Store.Put(ctx, adviceNote+c.ID, data)
 }
 
+// maxDescribed bounds how many numbers of a query are described.
+const maxDescribed = 200
+
+// descriptions asks the first endpoint that is up for the English descriptions of a query's numbers, all in one query. They tell a suggester which Victoria is meant; without
+// them it is asked all the same. The error is the context's.
+func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[string]string, error) {
+	var b strings.Builder
+	ids := slices.Concat(c.Entities, c.Properties)
+	for _, id := range ids[:min(len(ids), maxDescribed)] {
+		if c.Labels[id] != "" {
+			b.WriteString(" <" + rdf.Entity + id + ">")
+		}
+	}
+	if b.Len() == 0 {
+		return nil, nil
+	}
+	query := fmt.Sprintf("SELECT ?id ?text WHERE { VALUES ?id {%s } ?id <http://schema.org/description> ?text . FILTER(LANG(?text) = %q) }", b.String(), language)
+	for i := range h.Endpoints {
+		e := &h.Endpoints[i]
+		if h.stopped != nil || h.Now().Before(h.downUntil[e.Name]) {
+			continue
+		}
+		t, err := e.Graph.Query(ctx, query)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			h.Log.Warn("no descriptions for the model", "endpoint", e.Name, "error", err)
+			return nil, nil
+		}
+		out := map[string]string{}
+		for _, row := range t.Rows {
+			if id, ok := strings.CutPrefix(row[0].Value, rdf.Entity); ok && len(row) == 2 {
+				out[id] = clip(row[1].Value, 300)
+			}
+		}
+		return out, nil
+	}
+	return nil, nil
+}
+
 // advice is what a suggester said about a query; the store keeps it.
 type advice struct {
 	Query      string              `json:"query"`
-	Suggestion *dataset.Suggestion `json:"suggestion"` // nil: it said nothing usable
+	Suggestion *dataset.Suggestion `json:"suggestion"`    // nil: it said nothing usable
+	Why        string              `json:"why,omitempty"` // it was not usable
+
+	Descriptions map[string]string `json:"descriptions,omitempty"` // that it was shown
 }
 
 func (h *Harvest) savedAdvice(ctx context.Context, c *dataset.Candidate) (*advice, error) {
@@ -173,8 +230,9 @@ func (h *Harvest) advice(ctx context.Context, c *dataset.Candidate) error {
 	if err != nil || a == nil {
 		return err
 	}
+	c.Descriptions = a.Descriptions
 	if c.Suggestion = a.Suggestion; a.Suggestion == nil {
-		c.Notes = append(c.Notes, "the model was asked for advice and gave none that could be used")
+		c.Notes = append(c.Notes, a.Why)
 	}
 	return nil
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spinachbot/spinachbot/dataset"
 )
@@ -16,6 +18,18 @@ func TestParseSuggestion(t *testing.T) {
 	c := &dataset.Candidate{Entities: []string{"Q5"}, Properties: []string{"P31"}}
 	s, err := ParseSuggestion("Here it is:\n```json\n"+goodAdvice+"\n```", c)
 	if err != nil || s.Natural != "Who are all the people?" || s.Verdict != dataset.Include || len(s.Disambiguate) != 1 {
+		t.Errorf("%+v, %v", s, err)
+	}
+	for _, odd := range []string{ // each holds both questions; what is wrong with the rest does not cost them
+		strings.Replace(goodAdvice, `["One plain class."]`, `"One plain class."`, 1), strings.Replace(goodAdvice, `["human: not the fictional ones"]`, `[7, "human: not the fictional ones", {"a":"b"}]`, 1),
+		"The pattern {?x wdt:P31 wd:Q5} is plain, and {} is empty. {\"a\": 1}\n" + goodAdvice + "\nThat is all {really}.", `{"answer": ` + goodAdvice + `}`,
+		strings.Replace(goodAdvice, `"include"`, `" Include "`, 1),
+	} {
+		if s, err := ParseSuggestion(odd, c); err != nil || s.Verdict != dataset.Include || !slices.Equal(s.Reasons, []string{"One plain class."}) || !slices.Equal(s.Disambiguate, []string{"human: not the fictional ones"}) {
+			t.Errorf("%.80s: %+v, %v", odd, s, err)
+		}
+	}
+	if s, err := ParseSuggestion(strings.Replace(goodAdvice, `["human: not the fictional ones"]`, `{"human":"x"}`, 1), c); err != nil || len(s.Disambiguate) != 0 {
 		t.Errorf("%+v, %v", s, err)
 	}
 	for _, bad := range []string{
@@ -87,7 +101,86 @@ func TestAdvice(t *testing.T) {
 	}
 	w.wiki.put("2023/01", thread("Late", "x", posted(people+" LIMIT 5")))
 	answer = "no"
-	if w.mustRun(); asked != 9 || w.find("Late").Suggestion != nil || !strings.Contains(strings.Join(w.find("Late").Notes, " "), "none that could be used") {
+	if w.mustRun(); asked != 9 || w.find("Late").Suggestion != nil || !strings.Contains(strings.Join(w.find("Late").Notes, " "), "suggestion could not be read: the answer holds no JSON object") {
 		t.Errorf("asked %d times, %+v", asked, w.find("Late"))
+	}
+}
+
+// What a suggestion's prompt shows: the query as it was run, its numbers with what tells them apart, rows in the order of the columns with the day they were had, the proposal
+// and why, and where and when the query was posted. Parts that are not there leave no trace.
+func TestPromptParts(t *testing.T) {
+	c := &dataset.Candidate{
+		Cleaned: "SELECT ?z ?a WHERE { ?z wdt:P31 wd:Q5 ; wdt:P2 ?a }", Trimmed: "SELECT ?z WHERE { ?z wdt:P31 wd:Q5 }", Entities: []string{"Q5", "Q6"}, Properties: []string{"P31"},
+		Labels: map[string]string{"Q5": "human", "P31": "instance of"}, Descriptions: map[string]string{"Q5": "any\nmember of <Homo sapiens>"},
+		Flags:      []dataset.Flag{{Kind: dataset.Formatting, Why: "a column for display"}},
+		Provenance: dataset.Provenance{Heading: "People", Month: "2019-06"},
+		Result: &dataset.Result{Rows: 7, RanAt: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Head: []string{"z", "a", "b"},
+			Sample: []byte(`[{"a":{"type":"literal","value":"two"},"z":{"type":"uri","value":"http://www.wikidata.org/entity/Q1"}},{"a":{"type":"literal","value":"only"}}]`)},
+		Conversation: dataset.Conversation{Comments: []dataset.Comment{{Author: "Ann", Text: "Who?"}}},
+	}
+	_, user, err := Prompt(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"<query>\nSELECT ?z ?a", "\nQ5: human (any member of &lt;Homo sapiens&gt;)\nP31: instance of\n</labels>", `<result rows="7" date="2026-03-01">` + "\nz=Q1 | a=two\na=only\n</result>",
+		"<proposed>\nSELECT ?z WHERE", "<found>\nformatting: a column for display\n</found>", `<discussion heading="People" month="2019-06">`, "<post author=\"Ann\">\nWho?\n</post>",
+	} {
+		if !strings.Contains(user, want) {
+			t.Errorf("%q is missing in\n%s", want, user)
+		}
+	}
+	_, user, err = Prompt(&dataset.Candidate{Cleaned: "ASK {}"})
+	for _, tag := range []string{"<proposed>\n", "<found>\n", "date=", "month="} {
+		if err != nil || strings.Contains(user, tag) {
+			t.Errorf("%s stands in\n%s (%v)", tag, user, err)
+		}
+	}
+}
+
+// The model is told what the numbers of a query are, by one query for all; without descriptions it is asked all the same, and what it was told is kept.
+func TestDescriptions(t *testing.T) {
+	w := newWorld(t)
+	w.wiki.put("2023/01", thread("Films", "x", posted("SELECT ?x WHERE { ?x wdt:P57 wd:Q1 }"))+thread("None", "x", posted("SELECT ?x WHERE { ?x wdt:P57 wd:Q2 }")))
+	var shown []string
+	w.parts.Suggest = &Advisor{Complete: func(_ context.Context, _, user string) (string, error) {
+		shown = append(shown, user)
+		return goodAdvice, nil
+	}}
+	w.mustRun()
+	if len(shown) != 2 || !strings.Contains(shown[0], "\nQ1: label of Q1 (a person of the test)\nP57: label of P57\n") || !strings.Contains(shown[1], "\nQ2: label of Q2\n") {
+		t.Errorf("%q", shown)
+	}
+	if c := w.find("Films"); c.Descriptions["Q1"] != "a person of the test" || c.Suggestion == nil {
+		t.Errorf("%+v", c)
+	}
+}
+
+// What the model said is forgotten when words of the discussion are taken away, since it may repeat them; so is the outcome of a query that is gone.
+func TestForgetsAdvice(t *testing.T) {
+	w := newWorld(t)
+	page := thread("Films", "Call me at SECRET", posted("SELECT ?x WHERE { ?x wdt:P57 wd:Q1 }"))
+	w.wiki.put("2023/01", page)
+	asked := 0
+	w.parts.Suggest = &Advisor{Complete: func(context.Context, string, string) (string, error) {
+		asked++
+		return goodAdvice, nil
+	}}
+	w.mustRun()
+	w.wiki.put("2023/01", page+thread("More", "x", "no query"))
+	if w.mustRun(); asked != 1 {
+		t.Errorf("asked %d times though nothing was taken away", asked)
+	}
+	runs := len(w.graph.runs)
+	w.wiki.put("2023/01", strings.Replace(page, "SECRET", "the known number", 1))
+	if w.mustRun(); asked != 2 || len(w.graph.runs) != runs+1 { // the one for descriptions
+		t.Errorf("asked %d times, %d more runs", asked, len(w.graph.runs)-runs)
+	}
+	w.wiki.put("2023/01", thread("Films", "Call me at the known number", "no query any more"))
+	w.mustRun()
+	for key, note := range w.store.notes {
+		if strings.HasPrefix(key, runNote) || strings.HasPrefix(key, adviceNote) {
+			t.Errorf("the store still holds %s %s", key, note)
+		}
 	}
 }

@@ -1,0 +1,110 @@
+package harvest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/dataset"
+)
+
+var entityNumber = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
+
+// maxBraces is at how many opening braces of an answer a JSON object is looked for.
+const maxBraces = 64
+
+// ParseSuggestion reads the model's answer and holds it against the query: both questions are there, are no query, name no numbers; the verdict is one of three and has a
+// reason; what is to be disambiguated is short. Text around the JSON object is passed over, braces in it too. The error says what is wrong with the answer.
+func ParseSuggestion(text string, c *dataset.Candidate) (*dataset.Suggestion, error) {
+	a, err := findAnswer(text)
+	if err != nil {
+		return nil, err
+	}
+	s := dataset.Suggestion{Precise: a.Precise, Natural: a.Natural, Verdict: dataset.Verdict(strings.ToLower(strings.TrimSpace(a.Verdict)))}
+	for _, q := range []*string{&s.Precise, &s.Natural} {
+		*q = strings.Join(strings.Fields(printable(*q)), " ")
+		switch {
+		case len(*q) < 10 || len([]rune(*q)) > maxVerbal:
+			return nil, fmt.Errorf("a question has %d bytes", len(*q))
+		case strings.Contains(*q, "wdt:") || strings.Contains(strings.ToUpper(*q), "SELECT ?") || strings.ContainsAny(*q, "{}"):
+			return nil, errors.New("a question holds a piece of SPARQL")
+		}
+		for _, id := range entityNumber.FindAllString(*q, -1) {
+			if slices.Contains(c.Entities, id) || slices.Contains(c.Properties, id) {
+				return nil, fmt.Errorf("a question names %s", id)
+			}
+		}
+	}
+	if !slices.Contains([]dataset.Verdict{dataset.Include, dataset.Modify, dataset.Exclude}, s.Verdict) {
+		return nil, fmt.Errorf("the verdict is %q, not include, modify or exclude", clip(printable(string(s.Verdict)), 40))
+	}
+	s.Reasons, s.Disambiguate = short(a.Reasons, 5), short(a.Disambiguate, 10)
+	if len(s.Reasons) == 0 {
+		return nil, errors.New("the verdict has no reason")
+	}
+	return &s, nil
+}
+
+// answer is the JSON object that the model is asked for.
+type answer struct {
+	Precise      string `json:"precise"`
+	Natural      string `json:"natural"`
+	Verdict      string `json:"verdict"`
+	Reasons      texts  `json:"reasons"`
+	Disambiguate texts  `json:"disambiguate"`
+}
+
+// findAnswer gives the first JSON object of a text that holds one of the two questions.
+func findAnswer(text string) (*answer, error) {
+	err := errors.New("the answer holds no JSON object")
+	for n, at := 0, 0; n < maxBraces; n++ {
+		i := strings.IndexByte(text[at:], '{')
+		if i < 0 {
+			break
+		}
+		at += i
+		var a answer
+		switch derr := json.NewDecoder(strings.NewReader(text[at:])).Decode(&a); {
+		case derr == nil && (a.Precise != "" || a.Natural != ""):
+			return &a, nil
+		case derr == nil:
+			err = errors.New("the answer's JSON object holds no question")
+		case n == 0:
+			err = fmt.Errorf("the answer is no JSON: %w", derr)
+		}
+		at++
+	}
+	return nil, err
+}
+
+// texts is a list of texts. A bare text counts as a list of one; what is no text is left out, so that it does not cost the questions beside it.
+type texts []string
+
+// UnmarshalJSON implements [json.Unmarshaler].
+func (t *texts) UnmarshalJSON(data []byte) error {
+	var list []json.RawMessage
+	if json.Unmarshal(data, &list) != nil {
+		list = []json.RawMessage{data}
+	}
+	*t = nil
+	for _, x := range list {
+		var s string
+		if json.Unmarshal(x, &s) == nil {
+			*t = append(*t, s)
+		}
+	}
+	return nil
+}
+
+// short cleans a list of texts and cuts it to n.
+func short(list []string, n int) (out []string) {
+	for _, x := range list {
+		if x = strings.Join(strings.Fields(printable(x)), " "); x != "" && len(out) < n {
+			out = append(out, clip(x, 400))
+		}
+	}
+	return out
+}
