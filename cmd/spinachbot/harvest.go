@@ -200,7 +200,9 @@ func (s *scheduledHarvest) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var last harvest.Progress
 	parts.Progress = func(p harvest.Progress) {
+		last = p
 		s.lg.Debug("harvest", "page", p.Page, "pages", p.Pages, "of", p.Of, "queries", p.Queries)
 	}
 	h, err := harvest.New(parts, harvestOptions(s.cfg, dir))
@@ -211,7 +213,7 @@ func (s *scheduledHarvest) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.lg.Info("harvested", "discussions", f.Total.Discussions, "staged", f.Total.Staged, "pending", f.Total.Pending)
+	s.lg.Info("harvested", "discussions", f.Total.Discussions, "staged", f.Total.Staged, "pending", f.Total.Pending, "suggestions", last.Advised, "unreadable", last.Unusable)
 	return nil
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -110,6 +111,35 @@ func TestHarvestEndpointDown(t *testing.T) {
 	}
 	if out, errs, code = invoke(t, environ, "harvest", "--source", "wikitext", "--out", dir, "--json"); code != exitOK || !strings.Contains(out, `"staged":2`) {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
+	}
+}
+
+// On one machine nobody needs to set CONTACT; a foreign shortener is not asked then, and its links wait.
+func TestHarvestWithoutContact(t *testing.T) {
+	environ, dir := harvestWorld(t), t.TempDir()
+	environ[2] += ",w.wiki"
+	out, errs, code := invoke(t, environ, "harvest", "--source", "wikitext", "--out", dir, "--json")
+	if code != exitOK || !strings.Contains(out, `"staged":2`) {
+		t.Fatalf("exit %d\n%s\n%s", code, out, errs)
+	}
+	for setting, want := range map[string]string{"": "CONTACT", "CONTACT=ann@example.org": "w.wiki"} {
+		cfg, _, err := config.Load(config.Source{Environ: append(environ[:2:2], "SHORTLINK_HOSTS=w.wiki", setting)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := newShortLinks(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel() // nothing is to leave this machine
+		if _, err := s.Target(ctx, "https://w.wiki/abc"); err == nil || errors.Is(err, harvest.ErrNoTarget) || want == "CONTACT" != strings.Contains(err.Error(), "CONTACT") {
+			t.Errorf("%q: %v", setting, err)
+		}
+	}
+	away := append(environ[:1:1], "SPARQL_ENDPOINT=https://query.example.org/sparql", environ[2])
+	if _, errs, code := invoke(t, away, "harvest", "--out", dir); code != exitFailed || !strings.Contains(errs, "CONTACT") {
+		t.Errorf("an endpoint elsewhere: exit %d %s", code, errs)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,9 +100,12 @@ func (a archive) Wikitext(ctx context.Context, title string) (harvest.Text, erro
 // HTML reads a page as Parsoid renders it. Whatever keeps the wiki from it, the wikitext is read instead.
 func (a archive) HTML(ctx context.Context, title string) (harvest.Text, error) {
 	p, err := a.c.HTML(ctx, title)
+	kind, known := mediawiki.KindOf(err)
 	switch {
 	case ctx.Err() != nil:
 		return harvest.Text{}, ctx.Err()
+	case known && kind == mediawiki.Transient:
+		return harvest.Text{}, fmt.Errorf("%w: %w", harvest.ErrNoHTMLNow, err)
 	case err != nil:
 		return harvest.Text{}, fmt.Errorf("%w: %w", harvest.ErrNoHTML, err)
 	case !bytes.Contains(p.HTML, []byte("data-mw-section-id")):
@@ -116,22 +120,28 @@ type shortLinks struct {
 	pause time.Duration // between two requests
 	last  time.Time
 	clock systemClock
+	mute  bool // ask on this machine only
 }
 
 func newShortLinks(cfg *config.Config) (*shortLinks, error) {
-	local := true
-	for _, h := range cfg.ShortlinkHosts {
+	hosts, local := cfg.ShortlinkHosts, true
+	for _, h := range hosts {
 		local = local && isLoopback("http://"+h)
 	}
-	ua, err := userAgent(cfg, local)
+	// Where everything else is on this machine nobody needs to set CONTACT, and foreign shorteners are not asked: their links wait.
+	mute := !local && cfg.Contact == "" && isLoopback(cfg.WikiAPI) && isLoopback(cfg.SPARQLEndpoint)
+	if mute {
+		hosts = slices.DeleteFunc(slices.Clone(hosts), func(h string) bool { return !isLoopback("http://" + h) })
+	}
+	ua, err := userAgent(cfg, local || mute)
 	if err != nil {
 		return nil, err
 	}
-	rt, err := politehttp.NewTransport(politehttp.Options{UserAgent: ua, Hosts: cfg.ShortlinkHosts})
+	rt, err := politehttp.NewTransport(politehttp.Options{UserAgent: ua, Hosts: hosts})
 	if err != nil {
 		return nil, fmt.Errorf("SHORTLINK_HOSTS: %w", err)
 	}
-	s := &shortLinks{hc: &http.Client{Transport: rt, Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	s := &shortLinks{mute: mute, hc: &http.Client{Transport: rt, Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
 	if !local {
 		s.pause = time.Second
 	}
@@ -143,6 +153,9 @@ func (s *shortLinks) Target(ctx context.Context, link string) (string, error) {
 	u, err := url.Parse(link)
 	if err != nil || u.Host == "" {
 		return "", fmt.Errorf("%w: it is no address", harvest.ErrNoTarget)
+	}
+	if s.mute && !config.Loopback(u.Hostname()) {
+		return "", errors.New("link shorteners want a web or mail address in the User-Agent: set CONTACT to ask " + u.Hostname())
 	}
 	if u.Scheme != "https" && !config.Loopback(u.Hostname()) {
 		u.Scheme = "https" // shorteners answer http with a redirect to https, and there is one request only
@@ -216,6 +229,9 @@ func (p *harvestProgress) show(x harvest.Progress) {
 	if x.Done {
 		p.end()
 		fmt.Fprintf(p.w, "%d pages, %d queries run, %d of them with rows, in %s\n", x.Pages, x.Queries, x.Staged, x.Elapsed.Round(time.Second))
+		if x.Advised > 0 {
+			fmt.Fprintf(p.w, "%d suggestions asked of the model, %d of them could not be read\n", x.Advised, x.Unusable)
+		}
 		return
 	}
 	left := "time left not known yet"
@@ -225,10 +241,7 @@ func (p *harvestProgress) show(x harvest.Progress) {
 	line := fmt.Sprintf("%d of %d pages, %d queries run, %s: %s", x.Pages, x.Of, x.Queries, left, x.Page)
 	switch {
 	case p.terminal:
-		if r := []rune(line); len(r) > 118 {
-			line = string(r[:118])
-		}
-		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
+		fmt.Fprintf(p.w, "\r\x1b[K\x1b[?7l%s\x1b[?7h", line) // what is too long is cut at the edge: a line that wraps could not be rewritten
 		p.open = true
 	case x.Pages > 0 && p.page != fmt.Sprint(x.Pages):
 		p.page = fmt.Sprint(x.Pages)

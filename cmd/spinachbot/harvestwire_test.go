@@ -28,12 +28,14 @@ func TestArchiveErrors(t *testing.T) {
 			_, _ = w.Write([]byte(head + `<body><section data-mw-section-id="0"></section></body></html>`))
 		case "/w/rest.php/v1/page/Plain/html":
 			_, _ = w.Write([]byte(head + `<body></body></html>`))
+		case "/w/rest.php/v1/page/Busy/html":
+			http.Error(w, "later", http.StatusServiceUnavailable)
 		default:
 			http.NotFound(w, r)
 		}
 	}))
 	defer srv.Close()
-	c, err := mediawiki.New(quietLogger(), mediawiki.Config{API: srv.URL + "/w/api.php", UserAgent: "Test/1 (a@b.example)", Anonymous: true}, nil, systemClock{})
+	c, err := mediawiki.New(quietLogger(), mediawiki.Config{API: srv.URL + "/w/api.php", UserAgent: "Test/1 (a@b.example)", Anonymous: true, Attempts: 1}, nil, systemClock{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,8 +48,8 @@ func TestArchiveErrors(t *testing.T) {
 	if _, err := a.Wikitext(t.Context(), "Odd"); err == nil || errors.Is(err, harvest.ErrNoPage) {
 		t.Errorf("an answer without a page: %v", err)
 	}
-	for title, want := range map[string]error{"Good": nil, "Plain": harvest.ErrNoHTML, "Missing": harvest.ErrNoHTML} {
-		if x, err := a.HTML(t.Context(), title); !errors.Is(err, want) || err == nil && x.Revision != 3 {
+	for title, want := range map[string]error{"Good": nil, "Plain": harvest.ErrNoHTML, "Missing": harvest.ErrNoHTML, "Busy": harvest.ErrNoHTMLNow} {
+		if x, err := a.HTML(t.Context(), title); !errors.Is(err, want) || errors.Is(err, harvest.ErrNoHTMLNow) != (title == "Busy") || err == nil && x.Revision != 3 {
 			t.Errorf("%s: %+v, %v, want %v", title, x, err, want)
 		}
 	}
