@@ -88,6 +88,50 @@ func TestDatasetExportAndVerify(t *testing.T) {
 	}
 }
 
+// An interrupted verification is gone on with where it ended, and its report is what an undisturbed one's would be.
+func TestDatasetVerifyResumes(t *testing.T) {
+	dir := annotated(t)
+	name := filepath.Join(dir, "report.jsonl")
+	verify := func() (int, string, string) {
+		return call(t, "dataset", "verify", "--kg", "embedded", "--state", "included", "--report", name, dir)
+	}
+	if code, _, errs := verify(); code != exitOK {
+		t.Fatalf("verify: %d %s", code, errs)
+	}
+	whole, err := os.ReadFile(name)
+	if err != nil || bytes.Count(whole, []byte("\n")) != 3 {
+		t.Fatalf("report: %s %v", whole, err)
+	}
+	if code, _, errs := verify(); code != exitFailed || !strings.Contains(errs, "complete") {
+		t.Errorf("a complete report: %d %s", code, errs)
+	}
+	first := bytes.IndexByte(whole, '\n') + 1
+	for _, cut := range []int{0, 7, first, first + 20} {
+		if err := os.WriteFile(name, whole[:cut], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		code, out, errs := verify()
+		again, err := os.ReadFile(name)
+		if code != exitOK || err != nil || !strings.Contains(out, "2 items: 2 same") || !bytes.Equal(whole[:first], again[:first]) && cut >= first || bytes.Count(again, []byte("\n")) != 3 {
+			t.Errorf("cut at %d: %d %s %s %s", cut, code, out, errs, again)
+		}
+		if cut >= first && (!strings.Contains(errs, "1 of 2") || strings.Count(out, "\n") != 2) {
+			t.Errorf("cut at %d, done again: %s %s", cut, out, errs)
+		}
+	}
+	for text, want := range map[string]string{"hello\n": "no report", `{"id":"x","status":"same"}` + "\n": "other items"} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if code, _, errs := verify(); code != exitFailed || !strings.Contains(errs, want) {
+			t.Errorf("%s: %d %s", text, code, errs)
+		}
+		if now, _ := os.ReadFile(name); string(now) != text {
+			t.Errorf("a foreign file was changed to %s", now)
+		}
+	}
+}
+
 func TestDatasetSplitAndCard(t *testing.T) {
 	dir := annotated(t)
 	if code, out, errs := call(t, "dataset", "split", "--state", "included", "--dev", "1", dir); code != exitOK || !strings.Contains(out, "dev.json: 1 items") || !strings.Contains(out, "test.json: 1 items") {
@@ -131,6 +175,7 @@ func TestDatasetMisuse(t *testing.T) {
 		{[]string{"dataset", "export", "--state", "all", dir}, exitUsage, "--state"},
 		{[]string{"dataset", "split", "--dev", "110%", dir}, exitUsage, "--dev"},
 		{[]string{"dataset", "split", "--dev", "-1", dir}, exitUsage, "--dev"},
+		{[]string{"dataset", "split", "--near", "far", dir}, exitUsage, "--near"},
 		{[]string{"dataset", "verify", filepath.Join(empty, "x.json")}, exitFailed, "x.json"},
 	} {
 		if code, _, errs := call(t, c.args...); code != c.code || !strings.Contains(errs, c.want) {

@@ -17,14 +17,16 @@ import (
 )
 
 func runDatasetVerify(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "dataset verify", "[--json] [--kg G] [--state S] DIR|FILE",
+	c := newCmdline(e, "dataset verify", "[--json] [--kg G] [--state S] [--report FILE] DIR|FILE",
 		`Runs every gold query of a harvest's folder, or of a benchmark file (SPINACH, GRASP, QALD), and reports how its answer has drifted from the stored one: same, changed (rows
 added and removed), empty, failed. Exit status 1: an item is empty or failed. With --json one object a line: {"id":…,"status":"same|changed|ran|empty|failed","rows":…,
-"stored_rows":…,"added":…,"removed":…,"error":{"kind":…,"message":…},"ms":…}, last {"summary":{"items":…,"status":{…},"errors":{…}}}.`,
+"stored_rows":…,"added":…,"removed":…,"error":{"kind":…,"message":…},"ms":…}, last {"summary":{"items":…,"status":{…},"errors":{…}}}.
+With --report the same lines go to a file as they come about; after an interruption the same command goes on behind them.`,
 		config.Graph)
 	flags := newGoldFlags(c, false)
 	asJSON := c.fs.Bool("json", false, "one JSON object a line")
 	graphName := c.fs.String("kg", "wikidata", "knowledge `graph`: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)")
+	reportFile := c.fs.String("report", "", "`file` for the lines of --json; one that an interrupted run left is gone on with")
 	rest, done, code := c.parse(args)
 	if done {
 		return code
@@ -47,8 +49,18 @@ added and removed), empty, failed. Exit status 1: an item is empty or failed. Wi
 	if err != nil {
 		return misuse(e, "dataset verify: %v", err)
 	}
-	v := &verification{w: e.stdout, json: json.NewEncoder(e.stdout), asJSON: *asJSON, total: len(checks)}
-	v.json.SetEscapeHTML(false)
+	v := &verification{w: e.stdout, json: lines(e.stdout), asJSON: *asJSON, total: len(checks)}
+	if *reportFile != "" {
+		f, rest, err := v.resume(*reportFile, checks)
+		if err != nil {
+			return fail(e, err)
+		}
+		defer f.Close()
+		if len(rest) < len(checks) {
+			fmt.Fprintf(e.stderr, "%s: %d of %d items are verified; going on\n", *reportFile, len(checks)-len(rest), len(checks))
+		}
+		v.file, checks = lines(f), rest
+	}
 	if err := release.Verify(ctx, graph, e.now, checks, v.report); err != nil {
 		if !errors.Is(err, context.Canceled) {
 			err = fmt.Errorf("%w\n%d of %d items are verified; the rest was not tried", err, v.sum.Items, v.total)
@@ -94,13 +106,78 @@ func verifyChecks(ctx context.Context, e *env, path string, flags *goldFlags) ([
 type verification struct {
 	w      io.Writer
 	json   *json.Encoder
+	file   *json.Encoder // of --report, or nil
 	asJSON bool
 	total  int
 	sum    release.Summary
 }
 
+// lines writes values as lines of JSON.
+func lines(w io.Writer) *json.Encoder {
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	return out
+}
+
+// reportLine is a line of a report: an item, or the summary.
+type reportLine struct {
+	release.Drift
+	Summary json.RawMessage `json:"summary"`
+}
+
+// resume opens a report to write on, counts what stands in it, and gives the checks that are left. A line that was cut off while it was written goes. A report
+// that has its summary is complete, and kept; so is one of other items.
+func (v *verification) resume(name string, checks []release.Check) (*os.File, []release.Check, error) {
+	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, nil, err
+	}
+	rest, err := v.resumeFrom(f, checks)
+	if err != nil {
+		_ = f.Close() // the error says more
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return f, rest, nil
+}
+
+func (v *verification) resumeFrom(f *os.File, checks []release.Check) ([]release.Check, error) {
+	text, err := io.ReadAll(f)
+	if err != nil {
+		return nil, err
+	}
+	whole := int64(0)
+	for line := range strings.Lines(string(text)) {
+		var d reportLine
+		if !strings.HasSuffix(line, "\n") {
+			break
+		}
+		if err := json.Unmarshal([]byte(line), &d); err != nil {
+			return nil, fmt.Errorf("this is no report of dataset verify (%w); name another file", err)
+		}
+		if d.Summary != nil {
+			return nil, errors.New("this report is complete; name another file, or remove it to verify anew")
+		}
+		if len(checks) == 0 || checks[0].ID != d.ID {
+			return nil, fmt.Errorf("this report tells of %s where other items are to be verified now; name another file", d.ID)
+		}
+		v.sum.Add(d.Drift)
+		checks = checks[1:]
+		whole += int64(len(line))
+	}
+	if err := f.Truncate(whole); err != nil {
+		return nil, err
+	}
+	_, err = f.Seek(whole, io.SeekStart)
+	return checks, err
+}
+
 func (v *verification) report(d release.Drift) error {
 	v.sum.Add(d)
+	if v.file != nil {
+		if err := v.file.Encode(d); err != nil {
+			return err
+		}
+	}
 	if v.asJSON {
 		return v.json.Encode(d)
 	}
@@ -119,6 +196,11 @@ func (v *verification) report(d release.Drift) error {
 
 // end writes the sum.
 func (v *verification) end() error {
+	if v.file != nil {
+		if err := v.file.Encode(v.sum); err != nil {
+			return err
+		}
+	}
 	if v.asJSON {
 		return v.json.Encode(v.sum)
 	}

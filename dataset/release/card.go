@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -54,6 +55,7 @@ func Card(w io.Writer, d *Description) error {
 		p("- %s", escape(line))
 	}
 	p("")
+	nearDuplicates(p, d.Golds)
 	if d.Statistics != "" {
 		p("## Statistics\n\n```text\n%s\n```\n", strings.ReplaceAll(strings.TrimRight(d.Statistics, "\n"), "```", "'''"))
 	}
@@ -107,6 +109,48 @@ func funnel(p func(string, ...any), d *Description) {
 		}
 		p("Left out by the harvest: %s.\n", strings.Join(parts, ", "))
 	}
+}
+
+// nearDuplicates counts the items that the harvest found near to those of published benchmarks, which a model may have been trained on, and to each other.
+func nearDuplicates(p func(string, ...any), golds []Gold) {
+	kept := make(map[string]bool, len(golds))
+	for _, g := range golds {
+		kept[g.Candidate.ID] = true
+	}
+	counts := map[string]*[2]int{} // by source: all, and equal in pattern and numbers
+	each := 0
+	for _, g := range golds {
+		best := map[string]float64{}
+		for _, n := range g.Candidate.Near {
+			if n.Source != NearCandidates || kept[n.ID] {
+				best[n.Source] = max(best[n.Source], n.Similarity)
+			}
+		}
+		for source, similarity := range best {
+			if source == NearCandidates {
+				each++
+				continue
+			}
+			if counts[source] == nil {
+				counts[source] = new([2]int)
+			}
+			counts[source][0]++
+			if similarity >= 1 {
+				counts[source][1]++
+			}
+		}
+	}
+	p("## Near-duplicates\n")
+	p("A query is near another when it has the same pattern, with the same numbers or with others, or similar text. Near others of this benchmark: %d of %d items; `spinachbot dataset split` keeps those that ask nearly the same in one part.\n", each, len(golds))
+	if len(counts) == 0 {
+		p("None of the items is near one of a published benchmark that the harvest was given (`spinachbot harvest --benchmark`).\n")
+		return
+	}
+	p("| published benchmark | items near one of its | the same pattern and numbers |\n| --- | ---: | ---: |")
+	for _, source := range slices.Sorted(maps.Keys(counts)) {
+		p("| %s | %d | %d |", escape(source), counts[source][0], counts[source][1])
+	}
+	p("")
 }
 
 // authors names who wrote in a discussion, for attribution.

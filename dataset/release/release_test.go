@@ -396,13 +396,15 @@ func TestCard(t *testing.T) {
 	candidates[0].Provenance.Heading = "A [trap](https://evil.example) <img src=x> *bold*\n# no heading"
 	candidates[1].Provenance.Permalink = "https://www.wikidata.org/w/index.php?oldid=1)#[x](https://evil.example"
 	candidates[2].Provenance.Permalink = "javascript:alert(1)"
+	candidates[3].Near = []dataset.Near{{ID: "7", Source: "qald|10.json", Similarity: 0.85}, {ID: "9", Source: "qald|10.json", Similarity: 1}, {ID: "c-gone", Source: release.NearCandidates, Similarity: 1}}
+	candidates[4].Near = []dataset.Near{{ID: "7", Source: "qald|10.json", Similarity: 0.9}}
 	var b bytes.Buffer
 	err = release.Card(&b, &release.Description{Name: "Bench", Made: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Funnel: &funnel, Candidates: candidates, Golds: golds, Annotators: 2, Agreement: []string{"Pair 1: kappa 0.42"}, Statistics: "clauses ``` 7"})
 	card := b.String()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"license: cc-by-sa-4.0", "CC BY-SA 4.0", "10 questions", "(1 of 10)", "9 of 10 items were validated", "| in the archive | 14 |", "| kept by annotators | 10 |", "2018 to 2023", "kappa 0.42",
+	for _, want := range []string{"license: cc-by-sa-4.0", "CC BY-SA 4.0", "10 questions", "(1 of 10)", "9 of 10 items were validated", "| in the archive | 14 |", "| kept by annotators | 10 |", "2018 to 2023", "kappa 0.42", `| qald\|10.json | 2 | 1 |`, "Near others of this benchmark: 1 of 10 items",
 		`A \[trap\]\(https://evil.example\) \<img src=x\> \*bold\* \# no heading`, "oldid=1%29#[x]%28https://evil.example", "by Ada Example, Helpful Helen", "[Egypt or Germany?](https://www.wikidata.org/w/index.php?oldid=1008#9)"} {
 		if !strings.Contains(card, want) {
 			t.Errorf("the card lacks %q", want)
