@@ -198,10 +198,12 @@ func (p *printer) values(v *Values, indent int) {
 		p.s(")")
 	}
 	p.s(" {")
-	each := p.eachOnOwnLine(v)
+	labels := p.labels(v)
+	each := p.commented(v) || labels > 1 && len(v.Rows) > 1
 	if !each && p.try(func() { p.valuesInline(v, indent) }) {
 		return
 	}
+	each = each || labels > 0 // at the end of a line with several values it would be taken for the last one's
 	p.after(v.Open)
 	for i, r := range v.Rows {
 		switch {
@@ -233,26 +235,36 @@ func (p *printer) valuesInline(v *Values, indent int) {
 	p.s(" }")
 }
 
-// eachOnOwnLine reports whether every row needs its line: because of comments, or because labels are to stand beside more than one number.
-func (p *printer) eachOnOwnLine(v *Values) bool {
+// commented reports whether comments stand inside a table of values.
+func (p *printer) commented(v *Values) bool {
 	if p.o.OneLine {
 		return false
 	}
 	if !p.o.NoComments && len(v.Open)+len(v.Close) > 0 {
 		return true
 	}
-	labels := 0
 	for _, r := range v.Rows {
 		if p.noted(r.Notes) {
 			return true
 		}
+	}
+	return false
+}
+
+// labels counts the labels that are to stand beside the numbers of a table of values.
+func (p *printer) labels(v *Values) int {
+	if p.o.OneLine || p.o.Label == nil || p.o.Replace {
+		return 0
+	}
+	n := 0
+	for _, r := range v.Rows {
 		for _, c := range r.Cells {
-			if p.o.Label != nil && !p.o.Replace && p.labelOf(c) != "" {
-				labels++
+			if p.labelOf(c) != "" {
+				n++
 			}
 		}
 	}
-	return labels > 1 && len(v.Rows) > 1
+	return n
 }
 
 func (p *printer) row(v *Values, r *ValuesRow, indent int) {
