@@ -21,12 +21,11 @@ const (
 
 // RewriteOptions say what [Rewrite] does beside changing the dialect.
 type RewriteOptions struct {
-	Language   string                     // the asker's language: stands for [AUTO_LANGUAGE], first in added label services; "en" when empty
-	DropMWAPI  bool                       // leave calls of wikibase:mwapi out, as SPINACH's authors did before running queries; without it they are an error for other engines
-	Distinct   bool                       // make the outermost SELECT a SELECT DISTINCT
-	Entities   bool                       // give a projection that shows ?xLabel without ?x the variable ?x too
-	Labels     bool                       // WDQS: add the label service and ?xLabel for projected entities that have none
-	ItemValued func(property string) bool // whether a property's values are items (its P number); nil when unknown: helps Labels
+	Language  string // the asker's language: stands for [AUTO_LANGUAGE], first in added label services; "en" when empty
+	DropMWAPI bool   // leave calls of wikibase:mwapi out, as SPINACH's authors did before running queries; without it they are an error for other engines
+	Distinct  bool   // make the outermost SELECT a SELECT DISTINCT
+	Entities  bool   // give a projection that shows ?xLabel without ?x the variable ?x too
+	Labels    bool   // WDQS: add the label service and ?xLabel for projected entities that have none
 }
 
 // Rewritten is the result of [Rewrite]: the query in canonical layout, and what was done, one sentence each.

@@ -89,6 +89,11 @@ func TestRewriteOthers(t *testing.T) {
 	}{
 		{"prefixes dropped, labels added", "PREFIX wd: <http://www.wikidata.org/entity/> PREFIX wdt: <http://www.wikidata.org/prop/direct/> SELECT ?x ?d { ?x wdt:P31 wd:Q5 ; wdt:P569 ?d }", WDQS, RewriteOptions{Labels: true, Language: "fr"},
 			"SELECT ?x ?xLabel ?d WHERE {\n  ?x wdt:P31 wd:Q5 ;\n     wdt:P569 ?d .\n  SERVICE wikibase:label { bd:serviceParam wikibase:language \"[AUTO_LANGUAGE],mul,fr,en\" . }\n}\n"},
+		{"labels of what a starred path leaves and leads to", "SELECT ?x ?y ?z ?c { ?x wdt:P279* wd:Q5 . ?y (wdt:P131|wdt:P276)/wdt:P131* wd:Q64 . wd:Q1 ^wdt:P170 ?z . ?z wdt:P27 ?c }", WDQS, RewriteOptions{Labels: true},
+			"SELECT ?x ?xLabel ?y ?yLabel ?z ?zLabel ?c ?cLabel WHERE {\n  ?x wdt:P279* wd:Q5 .\n  ?y (wdt:P131|wdt:P276)/wdt:P131* wd:Q64 .\n  wd:Q1 ^wdt:P170 ?z .\n  ?z wdt:P27 ?c .\n" +
+				"  SERVICE wikibase:label { bd:serviceParam wikibase:language \"[AUTO_LANGUAGE],mul,en\" . }\n}\n"},
+		{"no labels of statements, dates and values", "SELECT ?s ?d ?v ?t { ?x p:P39 ?s ; wdt:P569 ?d ; p:P569/psv:P569 ?v . ?s pq:P580 ?t ; ps:P39* wd:Q1 }", WDQS, RewriteOptions{Labels: true},
+			"SELECT ?s ?d ?v ?t WHERE {\n  ?x p:P39 ?s ;\n     wdt:P569 ?d ;\n     p:P569/psv:P569 ?v .\n  ?s pq:P580 ?t ;\n     ps:P39* wd:Q1 .\n}\n"},
 		{"named subquery moved", "WITH %a AS { SELECT ?x { ?x wdt:P31 wd:Q5 } } SELECT ?x { INCLUDE %a }", WDQS, RewriteOptions{},
 			"SELECT ?x\nWITH {\n  SELECT ?x WHERE {\n    ?x wdt:P31 wd:Q5 .\n  }\n} AS %a\nWHERE {\n  INCLUDE %a\n}\n"},
 		{"scholarly", "SELECT ?a ?t { ?a wdt:P31 wd:Q13442814 ; wdt:P1476 ?t ; wdt:P50 ?p . ?p wdt:P27 wd:Q183 }", WDQS, RewriteOptions{},

@@ -216,7 +216,7 @@ func hasLabelService(g *Group) bool {
 	return false
 }
 
-// entityVars returns the variables that stand for entities: subjects of statements, values of properties known to be item-valued, objects of P31 and P279.
+// entityVars returns the variables that stand for entities: subjects of statements, values of well-known properties of type item, entities in VALUES.
 func (r *rewriter) entityVars(g *Group) map[string]bool {
 	out := map[string]bool{}
 	Inspect(g, func(n Node) bool {
@@ -240,19 +240,59 @@ func (r *rewriter) entityVars(g *Group) map[string]bool {
 }
 
 func (r *rewriter) entityTriple(t Triple, out map[string]bool) {
-	first := firstPredicate(t.Path)
-	if t.Subject.Kind == Var && (strings.HasPrefix(first, rdf.Direct) || strings.HasPrefix(first, rdf.Prop+"P")) {
+	if t.Subject.Kind == Var && r.fromEntity(t.Path) {
 		out[t.Subject.Name] = true
 	}
-	last := t.Path
-	for last.Kind == PathSeq || last.Kind == PathStar || last.Kind == PathPlus || last.Kind == PathOpt {
-		last = last.Args[len(last.Args)-1]
-	}
-	id := rdf.EntityID(last.IRI())
-	if t.Object.Kind != Var || id == "" || strings.HasPrefix(last.IRI(), rdf.Prop+"P") || strings.Contains(last.IRI(), "value") {
-		return
-	}
-	if id == "P31" || id == "P279" || r.o.ItemValued != nil && r.o.ItemValued(id) {
+	if t.Object.Kind == Var && r.toEntity(t.Path) {
 		out[t.Object.Name] = true
 	}
 }
+
+// fromEntity reports whether what a path leaves is an entity, as far as its first property tells.
+func (r *rewriter) fromEntity(p *Path) bool {
+	switch p.Kind {
+	case PathSeq, PathStar, PathPlus, PathOpt:
+		return r.fromEntity(p.Args[0])
+	case PathAlt:
+		return slices.ContainsFunc(p.Args, r.fromEntity)
+	case PathInverse:
+		return r.toEntity(p.Args[0])
+	}
+	return strings.HasPrefix(p.IRI(), rdf.Direct) || strings.HasPrefix(p.IRI(), rdf.Prop+"P")
+}
+
+// toEntity reports whether what a path leads to is an entity, as far as its last property tells.
+func (r *rewriter) toEntity(p *Path) bool {
+	switch p.Kind {
+	case PathSeq, PathStar, PathPlus, PathOpt:
+		return r.toEntity(p.Args[len(p.Args)-1])
+	case PathAlt:
+		return slices.ContainsFunc(p.Args, r.toEntity)
+	case PathInverse:
+		return r.fromEntity(p.Args[0])
+	}
+	iri := p.IRI()
+	id := rdf.EntityID(iri)
+	if id == "" || strings.HasPrefix(iri, rdf.Prop+"P") || strings.Contains(iri, "value") {
+		return false
+	}
+	return itemValued[id]
+}
+
+// itemValued are the properties of type item that queries ask most for. The value of another one gets no label of its own accord: a label variable for a date
+// or a number would be a column too many.
+var itemValued = func() map[string]bool {
+	const ids = `P6 P17 P19 P20 P21 P22 P25 P26 P27 P30 P31 P35 P36 P37 P38 P39 P40 P47 P50 P53 P54 P57 P58 P59 P61 P65 P69 P81 P84 P86 P88 P91 P97 P98 P101 P102
+		P103 P105 P106 P108 P110 P112 P118 P119 P122 P123 P126 P127 P131 P135 P136 P137 P138 P140 P144 P149 P150 P155 P156 P157 P159 P161 P162 P166 P170 P171
+		P172 P175 P176 P178 P179 P180 P183 P184 P185 P186 P190 P193 P194 P195 P197 P200 P206 P241 P264 P272 P275 P276 P277 P279 P282 P286 P287 P289 P306 P344 P360
+		P361 P364 P366 P371 P400 P403 P404 P406 P407 P408 P410 P411 P412 P413 P421 P437 P449 P450 P451 P452 P457 P461 P462 P463 P495 P509 P512 P516 P527 P541 P551
+		P597 P607 P610 P632 P641 P647 P664 P669 P674 P676 P681 P682 P688 P703 P706 P708 P710 P725 P726 P737 P739 P740 P749 P750 P780 P793 P800 P802 P823 P825 P840
+		P859 P915 P921 P931 P937 P941 P945 P1001 P1050 P1056 P1066 P1071 P1142 P1196 P1268 P1269 P1303 P1308 P1344 P1346 P1365 P1366 P1376 P1408 P1411 P1412 P1431
+		P1433 P1435 P1441 P1532 P1622 P1830 P1876 P1889 P2094 P2175 P2176 P2283 P2341 P2348 P2522 P2541 P2596 P2670 P2789 P2936 P2978 P3018 P3095 P3279 P3373 P3448
+		P3461 P3602 P3701 P3716 P3919 P4552 P4614 P4884 P5008 P5137 P6087 P6104 P6379 P6886 P7153 P7937 P8345 P9071`
+	m := map[string]bool{}
+	for _, id := range strings.Fields(ids) {
+		m[id] = true
+	}
+	return m
+}()
