@@ -35,3 +35,42 @@ func (b *block[T]) place(v T) *T {
 	*p = v
 	return p
 }
+
+// memory remembers what was found out about strings. A page has few names and asks for them again and again: the last ones are found without hashing.
+type memory[T any] struct {
+	recent [64]remembered[T]
+	all    map[string]T
+}
+
+type remembered[T any] struct {
+	key   string
+	value T
+	ok    bool
+}
+
+func newMemory[T any]() memory[T] { return memory[T]{all: map[string]T{}} }
+
+// slot is where a string is looked for first.
+func (m *memory[T]) slot(key string) *remembered[T] {
+	if key == "" {
+		return &m.recent[0]
+	}
+	return &m.recent[(len(key)*5+int(key[0])*3+int(key[len(key)-1])+int(key[len(key)/2])*7)%len(m.recent)]
+}
+
+func (m *memory[T]) get(key string) (T, bool) {
+	s := m.slot(key)
+	if s.ok && s.key == key {
+		return s.value, true
+	}
+	v, ok := m.all[key]
+	if ok {
+		*s = remembered[T]{key, v, true}
+	}
+	return v, ok
+}
+
+func (m *memory[T]) put(key string, v T) {
+	m.all[key] = v
+	*m.slot(key) = remembered[T]{key, v, true}
+}

@@ -72,9 +72,9 @@ type names struct {
 	roles      map[string]role // by canonical name
 	params     []string        // names of a query's parameter
 	shortLinks map[string]bool // hosts, lower case
-	asked      map[string]name
-	users      map[string]userLink // by link target
-	tokenized  []token             // scratch
+	asked      memory[name]
+	users      memory[userLink] // by link target
+	tokenized  []token          // scratch
 }
 
 // name is a template's name in its canonical form with what it means.
@@ -91,14 +91,17 @@ type userLink struct {
 
 // of looks a name up, as written.
 func (n *names) of(written string) name {
-	if k, ok := n.asked[written]; ok {
+	if k, ok := n.asked.get(written); ok {
 		return k
 	}
 	c := wikitext.CanonicalName(written)
 	k := name{c, n.roles[c]}
-	n.asked[written] = k
+	n.asked.put(written, k)
 	return k
 }
+
+// roleOf is what a template's name means.
+func (n *names) roleOf(t *wikitext.Node) role { return n.of(t.Name).role }
 
 // is reports whether a name, as written, has one of the roles.
 func (n *names) is(written string, r role) bool { return n.of(written).role&r != 0 }
@@ -127,7 +130,7 @@ func rolesOf(o Options) map[string]role {
 }
 
 func newNames(o Options) *names {
-	n := &names{roles: wikidataRoles, params: o.QueryParams, asked: map[string]name{}, users: map[string]userLink{}}
+	n := &names{roles: wikidataRoles, params: o.QueryParams, asked: newMemory[name](), users: newMemory[userLink]()}
 	if len(o.QueryTemplates)+len(o.QueryParams)+len(o.ResolvedTemplates)+len(o.UserNamespaces)+len(o.Contributions) > 0 {
 		n.roles = rolesOf(o)
 	}

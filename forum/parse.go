@@ -21,6 +21,7 @@ type parser struct {
 	quot         []wikitext.Span  // quoted parts, in which signatures do not count
 	page         *Page
 	ids          map[string]int // how often an id was wanted
+	anchors      map[string]int // how often a heading was there, in lower case
 	cursor       int            // index into top
 	buf          []byte         // scratch, as are the next three
 	rest         []wikitext.Span
@@ -38,7 +39,7 @@ type parser struct {
 //
 // Everything before the first heading is left out. A thread is a section of level 2 (or 1; or deeper, where none of those is open yet). Time is linear in the length.
 func Parse(title, text string, opts Options) *Page {
-	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title, Threads: []Thread{}}, tables: 4*len(text) + 1<<16, bare: 4*len(text) + 1<<16}
+	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title}, anchors: map[string]int{}, tables: 4*len(text) + 1<<16, bare: 4*len(text) + 1<<16}
 	p.q = newQueryReader(text, p.n)
 	p.doc = p.q.doc()
 	for i := 0; ; {
@@ -60,7 +61,6 @@ func Parse(title, text string, opts Options) *Page {
 	p.ids = make(map[string]int, len(p.utc))
 	heads := p.layers()
 	p.threads(heads)
-	p.anchors(heads)
 	return p.page
 }
 
@@ -70,6 +70,7 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 	nodes := p.doc.Nodes
 	hidden := make([]bool, len(nodes)) // inside something opaque
 	clear := make([]bool, len(nodes))
+	p.top = make([]*wikitext.Node, 0, len(nodes))
 	var at []int
 	for i := range nodes {
 		if nodes[i].Kind == wikitext.Heading {
@@ -78,6 +79,9 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 	}
 	for i := range nodes {
 		n := &nodes[i]
+		if n.Kind == wikitext.Template || n.Kind == wikitext.Param {
+			n.Note = uint16(p.n.of(n.Name).role)
+		}
 		if n.Parent >= 0 {
 			hidden[i] = hidden[n.Parent] || !clear[n.Parent] && nodes[n.Parent].Kind != wikitext.Heading
 		}
@@ -89,9 +93,8 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 			heads = append(heads, n)
 			continue
 		case wikitext.Template, wikitext.Param:
-			n.Note = uint16(p.n.of(n.Name).role)
 			signed := within(p.utc, n.Start, n.End)
-			_, query := p.q.taken[n.Start]
+			query := p.query(n)
 			if !query && (signed && p.is(n, wrapTemplate) || p.holdsThread(n) || within(at, n.Start, n.End) && (signed || !validName(n.Name))) {
 				clear[i] = true
 				continue
@@ -102,8 +105,20 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 	return heads
 }
 
-// is reports whether a template among the opaque nodes has one of the roles.
-func (p *parser) is(n *wikitext.Node, r role) bool { return role(n.Note)&r != 0 }
+// roleOf is what a template's name means, as [parser.layers] noted it.
+func roleOf(n *wikitext.Node) role { return role(n.Note) }
+
+// is reports whether a template has one of the roles.
+func (p *parser) is(n *wikitext.Node, r role) bool { return roleOf(n)&r != 0 }
+
+// query reports whether a template's query was taken.
+func (p *parser) query(n *wikitext.Node) bool {
+	if !p.is(n, queryTemplate) {
+		return false
+	}
+	_, ok := p.q.taken[n.Start]
+	return ok
+}
 
 // holdsThread reports whether a template has a discussion in it, such as {{hidden|content=…}}: time stamps on different lines.
 func (p *parser) holdsThread(n *wikitext.Node) bool {
@@ -149,20 +164,22 @@ func (p *parser) nodesIn(start, end int) []*wikitext.Node {
 // threads makes a thread of each heading that opens one, and reads what stands under it and under its sub-headings.
 func (p *parser) threads(heads []*wikitext.Node) {
 	var open *Thread
+	p.page.Threads = make([]Thread, 0, len(heads))
 	for i, h := range heads {
 		end := len(p.text)
 		if i+1 < len(heads) {
 			end = heads[i+1].Start
 		}
-		under := ""
+		heading, under := p.plain(h.Inner.Start, h.Inner.End, nil), ""
+		anchor := p.anchor(heading)
 		if open == nil || h.Level <= 2 || open.Level > 2 && h.Level <= open.Level {
 			raw := strings.TrimSpace(h.Inner.In(p.text))
 			signed := sort.SearchInts(p.utc, end) - sort.SearchInts(p.utc, h.Start)
-			p.page.Threads = append(p.page.Threads, Thread{Heading: p.plain(h.Inner.Start, h.Inner.End, nil), Level: h.Level, Comments: make([]Comment, 0, min(signed, end-h.Start, 100)),
-				Section: h.Section, RawHeading: raw, Start: h.Start})
+			p.page.Threads = append(p.page.Threads, Thread{Heading: heading, Level: h.Level, Comments: make([]Comment, 0, min(signed, end-h.Start, 100)),
+				Section: h.Section, RawHeading: raw, Anchor: anchor, Start: h.Start})
 			open = &p.page.Threads[len(p.page.Threads)-1]
 		} else {
-			under = p.plain(h.Inner.Start, h.Inner.End, nil)
+			under = heading
 		}
 		open.End = end
 		p.marks(open, h.Start, end)
@@ -174,7 +191,7 @@ func (p *parser) threads(heads []*wikitext.Node) {
 // closed marks the threads as resolved whose last comment stands between templates that close a discussion, such as {{archive top}} and {{archive bottom}}.
 func (p *parser) closed() {
 	threads, reach := p.page.Threads, 0
-	for _, r := range ranges(p.doc, p.n, closedStartTemplate, closedEndTemplate, len(p.text)) {
+	for _, r := range ranges(p.doc, roleOf, closedStartTemplate, closedEndTemplate, len(p.text)) {
 		if r.End <= reach {
 			continue // inside one seen before
 		}
@@ -229,23 +246,17 @@ func (p *parser) signedBy(n *wikitext.Node) string {
 	return user
 }
 
-// anchors gives each thread the fragment of a link to it: the heading as read with underscores, "_2" and so on behind what was there before, sub-headings counted.
-func (p *parser) anchors(heads []*wikitext.Node) {
-	seen := map[string]int{}
-	k := 0
-	for _, h := range heads {
-		a := strings.ReplaceAll(p.plain(h.Inner.Start, h.Inner.End, nil), "\n", " ")
-		a = strings.ReplaceAll(a, " ", "_")
-		low := strings.ToLower(a)
-		if seen[low]++; seen[low] > 1 {
-			a += "_" + strconv.Itoa(seen[low])
-		}
-		if k < len(p.page.Threads) && p.page.Threads[k].Start == h.Start {
-			p.page.Threads[k].Anchor = a
-			k++
-		}
+// anchor makes the fragment of a link to a heading: the heading as read with underscores, "_2" and so on behind what was there before, sub-headings counted.
+func (p *parser) anchor(heading string) string {
+	a := anchorBlanks.Replace(heading)
+	low := strings.ToLower(a)
+	if p.anchors[low]++; p.anchors[low] > 1 {
+		a += "_" + strconv.Itoa(p.anchors[low])
 	}
+	return a
 }
+
+var anchorBlanks = strings.NewReplacer("\n", "_", " ", "_")
 
 // quotes finds the parts of a page that quote others: blockquote, q and cite elements, and elements of class mw-notalk (DiscussionTools, CommentParser.php).
 // An element that is never closed quotes nothing.

@@ -157,7 +157,7 @@ func settle(text string, doc *wikitext.Doc, offset, target int) (int, error) {
 				next = lineEnd(text, d.End)
 			}
 		}
-		for _, f := range ranges(doc, n, foldStartTemplate, foldEndTemplate, len(text)) {
+		for _, f := range ranges(doc, n.roleOf, foldStartTemplate, foldEndTemplate, len(text)) {
 			if f.Start < next && next < f.End && !(f.Start <= target && target < f.End) && f.closed {
 				next = lineEnd(text, f.End)
 			}
@@ -173,7 +173,7 @@ func settle(text string, doc *wikitext.Doc, offset, target int) (int, error) {
 // closedAt reports whether an offset is in a part of the section that templates close.
 func closedAt(text string, doc *wikitext.Doc, sec section, offset int) bool {
 	n := newNames(Options{})
-	for _, r := range ranges(doc, n, closedStartTemplate, closedEndTemplate, sec.End) {
+	for _, r := range ranges(doc, n.roleOf, closedStartTemplate, closedEndTemplate, sec.End) {
 		if r.Start >= sec.Start && r.Start < offset && offset < r.End || r.Start < sec.Start && r.closed && offset < r.End {
 			return true
 		}
@@ -188,7 +188,7 @@ type between struct {
 }
 
 // ranges pairs opening and closing templates; an opening one that is never closed reaches to end.
-func ranges(doc *wikitext.Doc, n *names, start, stop role, end int) []between {
+func ranges(doc *wikitext.Doc, of func(*wikitext.Node) role, start, stop role, end int) []between {
 	var out []between
 	var open []int
 	for i := range doc.Nodes {
@@ -196,7 +196,7 @@ func ranges(doc *wikitext.Doc, n *names, start, stop role, end int) []between {
 		if d.Kind != wikitext.Template {
 			continue
 		}
-		switch r := n.of(d.Name).role; {
+		switch r := of(d); {
 		case r&start != 0:
 			out = append(out, between{d.Start, end, false})
 			open = append(open, len(out)-1)

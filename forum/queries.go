@@ -31,9 +31,12 @@ func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 		cut := n.End
 		switch n.Kind {
 		case wikitext.Template:
+			if !p.is(n, queryTemplate) {
+				continue // a query may stand in an argument
+			}
 			f, ok := p.q.taken[n.Start]
 			if !ok {
-				continue // a query may stand in an argument
+				continue
 			}
 			f.end = min(f.end, end)
 			out = append(out, f)
@@ -314,7 +317,10 @@ var formStart = [256]byte{'s': 'e', 'S': 'e', 'A': 's', 'C': 'o', 'D': 'e'}
 // before a brace. prologue is the start of the PREFIX lines and leading comments before it.
 func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 	t := p.text[:end]
-	stop := strings.LastIndexByte(t, '{') // a query has a group
+	stop := strings.IndexByte(t[i:], '{') // a query has a group
+	if stop >= 0 {
+		stop = i + strings.LastIndexByte(t[i:], '{')
+	}
 	for ; i < stop; i++ {
 		if second := formStart[t[i]]; second == 0 || t[i+1]|0x20 != second || i > 0 && wordBytes[t[i-1]] {
 			continue

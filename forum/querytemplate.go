@@ -60,7 +60,9 @@ func (r *queryReader) doc() *wikitext.Doc {
 			r.asked[k].node = t
 		}
 	}
-	return mw.Again(wikitext.Options{Template: r.read}, r.careless, func(t *wikitext.Node) bool { return r.at(t.Start) != nil })
+	meant := mw.Again(wikitext.Options{Template: r.read}, r.careless, func(t *wikitext.Node) bool { return r.at(t.Start) != nil })
+	r.asked = nil // with them goes the first reading
+	return meant
 }
 
 // note is the hook for the first reading: it changes nothing.

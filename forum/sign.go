@@ -72,7 +72,7 @@ func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 	case wikitext.Tag:
 		*low = max(*low, n.End)
 	case wikitext.Template:
-		if _, query := p.q.taken[n.Start]; query {
+		if p.query(n) {
 			*low = max(*low, n.End)
 		}
 		if p.is(n, unsignedTemplate) {

@@ -160,11 +160,10 @@ func date(year, month, day, hour, minute, offset int) (time.Time, bool) {
 	return t.Add(-time.Duration(offset) * time.Minute), true
 }
 
-// token is a piece of the text before a time stamp: a link, a transclusion, or text.
+// token is a piece of the text before a time stamp: a link, a transclusion, or text with the tags in it.
 type token struct {
-	start int    // offset
-	user  string // user name, when the token is a link to a user
-	shown int    // characters as read
+	start, end int
+	kind       byte // '[', '{' or 't'
 }
 
 // signer finds the author of a time stamp that starts at the end of s: the nearest link to a user, user talk or contributions page within reach. sig is the offset where
@@ -183,80 +182,102 @@ func (n *names) signer(s string) (user string, sig int, ok bool) {
 	reach := 0
 	for i := len(tokens) - 1; i >= 0 && reach <= maxSignature; i-- {
 		t := tokens[i]
+		who, shown := n.tokenOf(trimmed[t.start:t.end], t.kind)
 		switch {
-		case t.user != "" && user == "":
-			user, sig, ok = t.user, t.start, true
-		case t.user != "" && t.user == user:
+		case who != "" && user == "":
+			user, sig, ok = who, t.start, true
+		case who != "" && who == user:
 			sig = t.start
-		case t.user != "":
+		case who != "":
 			return user, sig, ok
 		}
-		reach += t.shown
+		reach += shown
 	}
 	return user, sig, ok
 }
 
-// tokens splits wikitext into links and text, with the length of each as read. Tags and templates show nothing.
-func (n *names) tokens(s string) []token {
-	out := n.tokenized[:0]
-	defer func() { n.tokenized = out }()
-	shown := 0
-	from := strings.IndexAny(s, "[{<") // text before anything else is nobody's link, and behind its reach nothing is left to be found
-	if from < 0 {
-		return out
-	}
-	flush := func(i int) {
-		if i > from {
-			out = append(out, token{start: from, shown: shown})
+// tokenOf gives the user that a token means, and its length in characters as read. Tags and templates show nothing.
+func (n *names) tokenOf(s string, kind byte) (user string, shown int) {
+	switch kind {
+	case '[':
+		target, label := splitLink(s[2 : len(s)-2])
+		user, _ = n.userOf(target)
+		return user, shownLength(label)
+	case '{':
+		name, _, _ := strings.Cut(s[2:len(s)-2], "|")
+		if root, _, sub := strings.Cut(name, "/"); sub {
+			user, _ = n.userOf(root)
 		}
-		shown = 0
+		return user, 0
 	}
-	for i := from; i < len(s); {
+	for i := 0; i < len(s); {
 		switch {
-		case strings.HasPrefix(s[i:], "[["):
-			end := linkEnd(s, i)
-			if end < 0 {
-				i += 2
-				shown += 2
-				continue
-			}
-			flush(i)
-			target, label := splitLink(s[i+2 : end-2])
-			user, _ := n.userOf(target)
-			out = append(out, token{start: i, user: user, shown: shownLength(label)})
-			i, from = end, end
-		case strings.HasPrefix(s[i:], "{{"):
-			k := strings.Index(s[i:], "}}")
-			if k < 0 {
-				i += 2
-				continue
-			}
-			flush(i)
-			name, _, _ := strings.Cut(s[i+2:i+k], "|")
-			user := ""
-			if root, _, sub := strings.Cut(name, "/"); sub {
-				user, _ = n.userOf(root)
-			}
-			out = append(out, token{start: i, user: user})
-			i += k + 2
-			from = i
 		case s[i] == '<':
-			k := tagLength(s[i:])
-			if k == 0 {
-				shown++
-				i++
+			if k := tagLength(s[i:]); k > 0 {
+				i += k
 				continue
 			}
-			i += k
+			shown++
+			i++
+		case strings.HasPrefix(s[i:], "[["): // never closed
+			shown += 2
+			i += 2
+		case strings.HasPrefix(s[i:], "{{"): // neither
+			i += 2
 		default:
-			for shown, i = shown+1, i+1; i < len(s) && s[i] != '[' && s[i] != '{' && s[i] != '<'; i++ {
+			for shown, i = shown+1, i+1; i < len(s) && !opens[s[i]]; i++ {
 				if utf8.RuneStart(s[i]) {
 					shown++
 				}
 			}
 		}
 	}
-	flush(len(s))
+	return "", shown
+}
+
+// opens marks the bytes that links, transclusions and tags begin with.
+var opens = [256]bool{'[': true, '{': true, '<': true}
+
+// tokens splits wikitext into links, transclusions and text. Text before the first of them is left out: it is nobody's, and nothing stands before it.
+func (n *names) tokens(s string) []token {
+	out := n.tokenized[:0]
+	defer func() { n.tokenized = out }()
+	i := 0
+	for i < len(s) && !opens[s[i]] {
+		i++
+	}
+	from := i
+	add := func(end int, kind byte) {
+		if i > from {
+			out = append(out, token{from, i, 't'})
+		}
+		if end > i {
+			out = append(out, token{i, end, kind})
+		}
+		i, from = end, end
+	}
+	for i < len(s) {
+		switch {
+		case strings.HasPrefix(s[i:], "[["):
+			if end := linkEnd(s, i); end > 0 {
+				add(end, '[')
+				continue
+			}
+			i += 2
+		case strings.HasPrefix(s[i:], "{{"):
+			if k := strings.Index(s[i:], "}}"); k >= 0 {
+				add(i+k+2, '{')
+				continue
+			}
+			i += 2
+		case s[i] == '<':
+			i += max(1, tagLength(s[i:]))
+		default:
+			for i++; i < len(s) && !opens[s[i]]; i++ {
+			}
+		}
+	}
+	add(len(s), 't')
 	return out
 }
 
@@ -323,10 +344,10 @@ func shownLength(s string) int {
 // userOf returns the user that a link's target means: User:X, User talk:X, Special:Contributions/X, with any interwiki prefix before. A subpage means nobody.
 // page reports whether the target is the user page itself or its talk page.
 func (n *names) userOf(target string) (user string, page bool) {
-	u, ok := n.users[target]
+	u, ok := n.users.get(target)
 	if !ok {
 		u.user, u.page = n.readUser(target)
-		n.users[target] = u
+		n.users.put(target, u)
 	}
 	return u.user, u.page
 }

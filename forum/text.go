@@ -115,9 +115,10 @@ func (p *parser) templateText(n *wikitext.Node) string {
 	if known.role&(unsignedTemplate|outdentTemplate|structural) != 0 || strings.HasPrefix(name, "#") {
 		return ""
 	}
-	var args []string
+	var few [8]string
+	args := few[:0]
 	for _, a := range n.Args {
-		if v := strings.TrimSpace(strip(wikitext.StripComments(p.marked(a.Value)))); p.positional(a) && v != "" && len(args) < 8 {
+		if v := strings.TrimSpace(strip(wikitext.StripComments(p.marked(a.Value)))); p.positional(a) && v != "" && len(args) < len(few) {
 			args = append(args, v)
 		}
 	}
