@@ -1,11 +1,13 @@
 package harvest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -171,26 +173,31 @@ var ErrEndpointDown = errors.New("the query endpoint does not answer: what was r
 
 var month = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])$`)
 
-// New prepares a harvest.
-func New(p Parts, o Options) (*Harvest, error) {
+// Check says what is wrong with the options, before anything is opened for them.
+func (o *Options) Check() error {
 	for _, m := range []string{o.From, o.To} {
 		if m != "" && !month.MatchString(m) {
-			return nil, fmt.Errorf("%q is no month; write it as 2024-05", m)
+			return fmt.Errorf("%q is no month; write it as 2024-05", m)
 		}
 	}
 	if o.From != "" && o.To != "" && o.From > o.To {
-		return nil, fmt.Errorf("the first month %s is after the last one %s", o.From, o.To)
+		return fmt.Errorf("the first month %s is after the last one %s", o.From, o.To)
 	}
-	switch o.Source {
-	case "":
-		o.Source = Both
-	case HTML, Wikitext, Both:
-	default:
-		return nil, fmt.Errorf("source %q: want html, wikitext or both", o.Source)
+	if !slices.Contains([]Source{"", HTML, Wikitext, Both}, o.Source) {
+		return fmt.Errorf("source %q: want html, wikitext or both", o.Source)
 	}
 	if o.Prefix == "" {
-		return nil, errors.New("the titles of the archive pages are not known: set FORUM_ARCHIVE_PREFIX")
+		return errors.New("the titles of the archive pages are not known: set FORUM_ARCHIVE_PREFIX")
 	}
+	return nil
+}
+
+// New prepares a harvest.
+func New(p Parts, o Options) (*Harvest, error) {
+	if err := o.Check(); err != nil {
+		return nil, err
+	}
+	o.Source = cmp.Or(o.Source, Both)
 	if !o.NoRun && len(p.Endpoints) == 0 {
 		return nil, errors.New("no query service is given")
 	}
@@ -213,12 +220,18 @@ const filesEvery = 12
 // Run reads what is new, runs what has not been run, and writes the files. It may be interrupted at any time and called again; then it goes on where it stopped.
 // The error wraps [ErrEndpointDown] when no endpoint answers; the files are written then, too.
 func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
-	if err := h.claim(ctx); err != nil {
+	mine, err := h.mine(ctx)
+	if err != nil {
 		return dataset.Funnel{}, err
 	}
 	todo, err := h.plan(ctx)
 	if err != nil {
 		return dataset.Funnel{}, err
+	}
+	if !mine { // only now: the address and the prefix lead to an archive
+		if err := h.Store.Put(ctx, claimNote, []byte(h.claim())); err != nil {
+			return dataset.Funnel{}, err
+		}
 	}
 	h.pace.begin(h.Now(), todo)
 	worked := 0
@@ -258,21 +271,18 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 // claimNote says whose archive a store holds.
 const claimNote = "archive"
 
-// claim sees to it that a folder holds one archive only: the pages of another wiki, or under another prefix, would count as gone, and take everything with them.
-func (h *Harvest) claim(ctx context.Context) error {
-	mine := h.o.Wiki + "\n" + h.o.Prefix
-	theirs, ok, err := h.Store.Get(ctx, claimNote)
-	switch {
-	case err != nil:
-		return err
-	case !ok:
-		return h.Store.Put(ctx, claimNote, []byte(mine))
-	case string(theirs) != mine:
-		wiki, prefix, _ := strings.Cut(string(theirs), "\n")
-		return fmt.Errorf("%s holds another archive, %s… of %s, not %s… of %s: harvest into another folder, or set WIKI_API and FORUM_ARCHIVE_PREFIX as they were (nothing was changed)",
-			h.o.Dir, prefix, wiki, h.o.Prefix, h.o.Wiki)
+func (h *Harvest) claim() string { return h.o.Wiki + "\n" + h.o.Prefix }
+
+// mine reports whether the store is this archive's already. It is an error when it is another one's: the pages of another wiki, or under another prefix, would count as gone,
+// and take everything with them.
+func (h *Harvest) mine(ctx context.Context) (bool, error) {
+	claim, ok, err := h.Store.Get(ctx, claimNote)
+	if err != nil || !ok || string(claim) == h.claim() {
+		return ok, err
 	}
-	return nil
+	wiki, prefix, _ := strings.Cut(string(claim), "\n")
+	return false, fmt.Errorf("%s holds another archive, %s… of %s, not %s… of %s: harvest into another folder, or set WIKI_API and FORUM_ARCHIVE_PREFIX as they were (nothing was changed)",
+		h.o.Dir, prefix, wiki, h.o.Prefix, h.o.Wiki)
 }
 
 // task is a page with what is known about it and what is on the wiki.

@@ -355,9 +355,17 @@ func TestOtherArchive(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	if w.opts.Prefix = testPrefix; !maps.Equal(before, w.files()) {
+	if w.opts.Wiki, w.opts.Prefix = testWiki, testPrefix; !maps.Equal(before, w.files()) {
 		t.Error("the files changed")
 	}
+	w.mustRun()
+	w = newWorld(t) // a mistake that finds no archive claims nothing
+	planted(w)
+	w.opts.Prefix = "Wikidata:Bistro/"
+	if _, err := w.run(); err == nil {
+		t.Error("an archive was found")
+	}
+	w.opts.Prefix = testPrefix
 	w.mustRun()
 }
 
