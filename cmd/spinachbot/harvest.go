@@ -120,6 +120,9 @@ func (f *harvestFlags) harvest(ctx context.Context, e *env, c *cmdline, cfg *con
 func (f *harvestFlags) options(cfg *config.Config) (harvest.Options, error) {
 	o := harvestOptions(cfg, *f.out)
 	o.From, o.To, o.Source, o.NoRun, o.Retry = *f.from, *f.to, harvest.Source(*f.source), *f.noRun, *f.retry
+	if err := o.Check(); err != nil {
+		return o, err
+	}
 	for _, name := range f.benchmarks {
 		file, err := os.Open(name)
 		if err != nil {

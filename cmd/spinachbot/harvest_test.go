@@ -114,6 +114,19 @@ func TestHarvestEndpointDown(t *testing.T) {
 	}
 }
 
+// A misuse makes no folder.
+func TestHarvestMisuse(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	for _, args := range [][]string{{"--from", "2021-02", "--to", "2020-12"}, {"--from", "2021-13"}, {"--source", "pdf"}, {"--benchmark", filepath.Join(dir, "none.json")}, {"more"}} {
+		if _, errs, code := invoke(t, nil, append([]string{"harvest", "--out", dir}, args...)...); code != exitUsage {
+			t.Errorf("%q: exit %d %s", args, code, errs)
+		}
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("the folder: %v", err)
+	}
+}
+
 // On one machine nobody needs to set CONTACT; a foreign shortener is not asked then, and its links wait.
 func TestHarvestWithoutContact(t *testing.T) {
 	environ, dir := harvestWorld(t), t.TempDir()
@@ -165,6 +178,9 @@ func TestShortLinkTargets(t *testing.T) {
 			followed = true
 		case "/busy":
 			w.WriteHeader(http.StatusServiceUnavailable)
+		case "/odd":
+			w.Header().Set("Location", "http://[::1")
+			w.WriteHeader(http.StatusFound)
 		case "/empty":
 			w.WriteHeader(http.StatusFound)
 		}
@@ -178,7 +194,7 @@ func TestShortLinkTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{"/to": srv.URL + "/next", "/page": "none", "/empty": "none", "/busy": "later"} {
+	for path, want := range map[string]string{"/to": srv.URL + "/next", "/page": "none", "/empty": "none", "/odd": "none", "/busy": "later"} {
 		got, err := s.Target(t.Context(), srv.URL+path)
 		switch {
 		case err == nil:

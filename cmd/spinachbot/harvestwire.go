@@ -114,9 +114,12 @@ func (a archive) HTML(ctx context.Context, title string) (harvest.Text, error) {
 	return harvest.Text{Revision: p.RevID, Text: string(p.HTML)}, nil
 }
 
+// shortLinkTimeout is how long a shortener may take.
+const shortLinkTimeout = 30 * time.Second
+
 // shortLinks asks link shorteners where their links lead. One request a link, nothing is followed.
 type shortLinks struct {
-	hc    *http.Client
+	rt    http.RoundTripper
 	pause time.Duration // between two requests
 	last  time.Time
 	clock systemClock
@@ -141,7 +144,7 @@ func newShortLinks(cfg *config.Config) (*shortLinks, error) {
 	if err != nil {
 		return nil, fmt.Errorf("SHORTLINK_HOSTS: %w", err)
 	}
-	s := &shortLinks{mute: mute, hc: &http.Client{Transport: rt, Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	s := &shortLinks{mute: mute, rt: rt}
 	if !local {
 		s.pause = time.Second
 	}
@@ -165,11 +168,13 @@ func (s *shortLinks) Target(ctx context.Context, link string) (string, error) {
 		return "", err
 	}
 	s.last = s.clock.Now()
+	ctx, cancel := context.WithTimeout(ctx, shortLinkTimeout)
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", harvest.ErrNoTarget, err)
 	}
-	resp, err := s.hc.Do(req)
+	resp, err := s.rt.RoundTrip(req) // no http.Client: that reads the redirect, too, and fails on one that names no address
 	if err != nil {
 		return "", err
 	}
