@@ -17,7 +17,7 @@ import (
 
 const evalReportDoc = `Writes a page about one or more runs of eval run that needs nothing else: scores by every metric, comparison, F1 by feature of the gold query, distributions of
 steps, tokens and cost, classes of errors, calibration of the confidence, and every item with its trajectory. Classes of errors are given by rules, or by the
-configured model with --classify-with-model: it is asked once for each error, and the run's folder keeps what it said.`
+configured model with --classify-with-model: it is asked once for each wrong answer, and the run's folder keeps what it said.`
 
 func runEvalReport(ctx context.Context, e *env, args []string) int {
 	c := newCmdline(e, "eval report", "[flags] [--out FILE] DIR...", evalReportDoc, config.Data, config.Model)

@@ -216,7 +216,7 @@ func (d *scoreDoc) text(w io.Writer, metrics []score.Metric) {
 		v := means[m]
 		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t\n", m, v.N, share(v.F1), share(v.EM))
 		if v.WithFailures != nil {
-			fmt.Fprintf(tw, "%s, failed items as 0\t%d\t%s\t%s\t\n", m, v.WithFailures.N, share(v.WithFailures.F1), share(v.WithFailures.EM))
+			fmt.Fprintf(tw, "%s, %d failed as 0\t%d\t%s\t%s\t\n", m, v.WithFailures.N-v.N, v.WithFailures.N, share(v.WithFailures.F1), share(v.WithFailures.EM))
 		}
 		if v.Upper != nil {
 			fmt.Fprintf(tw, "%s, at most\t%d\t%s\t\t\n", m, v.N, share(v.Upper))

@@ -46,7 +46,7 @@ type Verdict struct {
 	Class Class  `json:"class"`
 	Why   string `json:"why"`
 	By    string `json:"by"`
-	Of    string `json:"of,omitempty"` // hash of the answer that a model judged
+	Of    string `json:"of,omitempty"` // hash of what a model was asked
 }
 
 // Classify assigns a class by rules to an item whose answer is not right; steps are those of its trajectory. ok is false for a right answer and for an item

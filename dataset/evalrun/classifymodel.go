@@ -19,9 +19,8 @@ var classifyPrompt string
 
 var promptEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// ClassifyByModel asks a model for the class of an item's error. A model that answers in no readable form leaves the verdict of the rules, which is
-// given in; the error is the model's own failure.
-func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Verdict) (Verdict, error) {
+// classifyRequest is what a model is asked about an item that was answered wrongly.
+func classifyRequest(it *ItemData) llm.Request {
 	tag := func(name, text string, n int) string {
 		lines := strings.Split(text, "\n") // they end the comments of a query
 		for i := range lines {
@@ -30,15 +29,17 @@ func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Ver
 		return "<" + name + ">\n" + promptEscaper.Replace(cut(strings.Join(lines, "\n"), n)) + "\n</" + name + ">\n"
 	}
 	rows := func(raw json.RawMessage) string { return strings.ReplaceAll(string(raw), rdf.Entity, "") }
-	said := tag("question", it.Question, 2000) + tag("right_query", it.GoldSPARQL, 4000) + tag("right_result", rows(it.Gold), 1500)
-	if it.Answered {
-		said += tag("answered_query", it.SPARQL, 4000) + tag("answered_result", rows(it.Result.Result), 1500) +
-			fmt.Sprintf("The right result has %d rows, the answer's %d.\n", rowCount(it.Gold), rowCount(it.Result.Result))
-	} else {
-		said += tag("no_answer", rules.Why, 500)
-	}
-	resp, err := m.Complete(ctx, llm.Request{Purpose: "classify", MaxTokens: 300, JSON: true, Messages: []llm.Message{
-		{Role: llm.System, Content: classifyPrompt}, {Role: llm.User, Content: said}}})
+	said := tag("question", it.Question, 2000) + tag("right_query", it.GoldSPARQL, 4000) + tag("right_result", rows(it.Gold), 1500) +
+		tag("answered_query", it.SPARQL, 4000) + tag("answered_result", rows(it.Result.Result), 1500) +
+		fmt.Sprintf("The right result has %d rows, the answer's %d.\n", rowCount(it.Gold), rowCount(it.Result.Result))
+	return llm.Request{Purpose: "classify", MaxTokens: 300, JSON: true, Messages: []llm.Message{{Role: llm.System, Content: classifyPrompt}, {Role: llm.User, Content: said}}}
+}
+
+// ClassifyByModel asks a model for the class of the error in an item's answer. A model that answers in no readable form leaves the verdict of the rules, which is
+// given in; the error is the model's own failure.
+func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Verdict) (Verdict, error) {
+	req := classifyRequest(it)
+	resp, err := m.Complete(ctx, req)
 	if err != nil {
 		return rules, fmt.Errorf("item %s: %w", it.ID, err)
 	}
@@ -51,12 +52,16 @@ func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Ver
 	if v.Class = Class(strings.ToLower(strings.TrimSpace(string(v.Class)))); !slices.Contains(Classes, v.Class) {
 		return rules, nil
 	}
-	return Verdict{ID: it.ID, Class: v.Class, Why: cut(strings.Join(strings.Fields(plain(v.Why)), " "), 300), By: "model", Of: answerHash(it)}, nil
+	return Verdict{ID: it.ID, Class: v.Class, Why: cut(strings.Join(strings.Fields(plain(v.Why)), " "), 300), By: "model", Of: requestHash(req)}, nil
 }
 
-// answerHash tells an answer from another one to the same item.
-func answerHash(it *ItemData) string {
-	return Settings{"sparql": it.SPARQL, "gold": it.GoldSPARQL, "reason": it.Reason}.Fingerprint()
+// requestHash tells a question to the model from another one: an answer that is another one now, and a prompt that was changed, are judged anew.
+func requestHash(req llm.Request) string {
+	said := Settings{}
+	for _, m := range req.Messages {
+		said[string(m.Role)] = m.Content
+	}
+	return said.Fingerprint()
 }
 
 // Verdicts are the classes of a run's errors, by item.
@@ -64,7 +69,8 @@ type Verdicts map[string]Verdict
 
 const classesFile = "classes.jsonl"
 
-// Judge classifies the errors of a run by a metric. With a model it asks for each error of the agent's own once: what it said is kept in the run's folder.
+// Judge classifies the errors of a run by a metric. With a model it asks once for each answer that is wrong: what it said is kept in the run's folder. Where there is no
+// answer there is nothing for a model to compare, and the rules' class stands.
 func (r *RunData) Judge(ctx context.Context, metric string, m agent.Model) (Verdicts, error) {
 	out := Verdicts{}
 	kept := map[string]Verdict{}
@@ -90,14 +96,17 @@ func (r *RunData) Judge(ctx context.Context, metric string, m agent.Model) (Verd
 		if !ok {
 			continue
 		}
-		if k, had := kept[it.ID]; had && k.Of == answerHash(it) {
-			v = k
-		} else if m != nil && failed == nil && v.Class != ServiceError {
+		out[it.ID] = v
+		if m == nil || !it.Answered {
+			continue
+		}
+		if k, had := kept[it.ID]; had && k.Of == requestHash(classifyRequest(it)) {
+			out[it.ID] = k
+		} else if failed == nil {
 			if v, failed = ClassifyByModel(ctx, m, it, v); failed == nil && v.By == "model" {
-				kept[it.ID] = v
+				kept[it.ID], out[it.ID] = v, v
 			}
 		}
-		out[it.ID] = v
 	}
 	if len(kept) == 0 {
 		return out, failed

@@ -23,15 +23,16 @@ type Comparison struct {
 
 // RunSummary is one of the runs.
 type RunSummary struct {
-	Name     string       `json:"name"`
-	Settings Settings     `json:"settings"`
-	Items    int          `json:"items"`
-	Failed   int          `json:"failed"` // by services, of all its items
-	Scores   []MetricMean `json:"scores"` // over the common items
-	Steps    float64      `json:"steps"`
-	Seconds  float64      `json:"seconds"`
-	Tokens   float64      `json:"tokens"` // in and out, an item
-	USD      float64      `json:"usd"`    // an item
+	Name     string   `json:"name"`
+	Settings Settings `json:"settings"`
+	Items    int      `json:"items"`
+	Failed   int      `json:"failed"` // by services, of all its items
+	// Scores are over the common items; WithFailures also over those that are not common for nothing but a service that failed some run, the run's own failures as 0.
+	Scores  []MetricSummary `json:"scores"`
+	Steps   float64         `json:"steps"`
+	Seconds float64         `json:"seconds"`
+	Tokens  float64         `json:"tokens"` // in and out, an item
+	USD     float64         `json:"usd"`    // an item
 }
 
 // LeftOut is an item that is not compared, and why.
@@ -98,10 +99,10 @@ func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand
 	}
 	nameApart(runs)
 	c := &Comparison{Metric: metric, LeftOut: []LeftOut{}, GoldDrift: []string{}, Pairs: []Pair{}}
-	common := c.align(runs)
+	common, failed := c.align(runs)
 	c.Common = len(common)
 	for i, r := range runs {
-		c.Runs = append(c.Runs, summarise(r, i, metrics, common))
+		c.Runs = append(c.Runs, summariseRun(r, i, metrics, common, failed))
 	}
 	for a := range runs {
 		for b := a + 1; b < len(runs); b++ {
@@ -129,9 +130,8 @@ func nameApart(runs []*RunData) {
 	}
 }
 
-// align finds the common items, in the first run's order.
-func (c *Comparison) align(runs []*RunData) [][]*ItemData {
-	var out [][]*ItemData
+// align finds the common items, in the first run's order, and those that are scorable in all runs but were failed by a service in some.
+func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 	seen := map[string]bool{}
 	for _, r := range runs {
 		for i := range r.Items {
@@ -152,16 +152,21 @@ func (c *Comparison) align(runs []*RunData) [][]*ItemData {
 			}
 			if why != "" {
 				c.LeftOut = append(c.LeftOut, LeftOut{ID: id, Run: where, Why: why})
+				if !slices.ContainsFunc(row, func(it *ItemData) bool { w := leaves(it); return w != "" && w != serviceFailed || it.excluded() != "" }) {
+					failed = append(failed, row)
+				}
 				continue
 			}
 			if drift {
 				c.GoldDrift = append(c.GoldDrift, id)
 			}
-			out = append(out, row)
+			common = append(common, row)
 		}
 	}
-	return out
+	return common, failed
 }
+
+const serviceFailed = "service_failed"
 
 // leaves says why an item cannot be compared, "" when it can.
 func leaves(it *ItemData) string {
@@ -169,12 +174,12 @@ func leaves(it *ItemData) string {
 	case it == nil || it.Reason == skipped:
 		return "not_run"
 	case it.Error != nil:
-		return "service_failed"
+		return serviceFailed
 	}
 	return it.excluded()
 }
 
-func summarise(r *RunData, i int, metrics []string, common [][]*ItemData) RunSummary {
+func summariseRun(r *RunData, i int, metrics []string, common, failed [][]*ItemData) RunSummary {
 	s := RunSummary{Name: r.Name, Settings: r.Info.Settings, Items: len(r.Items)}
 	for j := range r.Items {
 		if r.Items[j].Error != nil {
@@ -188,13 +193,20 @@ func summarise(r *RunData, i int, metrics []string, common [][]*ItemData) RunSum
 		tokens, usd = append(tokens, float64(m.Usage.InputTokens+m.Usage.OutputTokens)), append(usd, m.Usage.USD)
 	}
 	s.Steps, s.Seconds, s.Tokens, s.USD = mean(steps), mean(seconds), mean(tokens), mean(usd)
-	for _, name := range metrics {
-		var f1, em []float64
-		for _, row := range common {
-			sc, _ := row[i].Score(name)
-			f1, em = append(f1, sc.F1), append(em, sc.EM)
+	own := func(rows [][]*ItemData) (items []*ItemData) {
+		for _, row := range rows {
+			items = append(items, row[i])
 		}
-		s.Scores = append(s.Scores, MetricMean{name, mean(f1), mean(em)})
+		return items
+	}
+	for _, name := range metrics {
+		m := summarise(name, own(common))
+		if len(failed) > 0 {
+			all := summarise(name, own(slices.Concat(common, failed)))
+			whole := all.whole()
+			m.WithFailures = &whole
+		}
+		s.Scores = append(s.Scores, m)
 	}
 	return s
 }

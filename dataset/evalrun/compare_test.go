@@ -55,13 +55,19 @@ func TestCompare(t *testing.T) {
 	if len(p.Items) != 3 || p.Items[0].ID != "b" || p.Items[0].Parting.Step != 1 || p.Items[0].Parting.A != "execute_sparql(answer ROWS x)" {
 		t.Errorf("items: %s", asJSON(t, p.Items))
 	}
-	if c.Oracle[0].F1 != 1 || c.Runs[0].Scores[0].F1 != 0.5 || c.Runs[1].Scores[0].F1 != 0.75 {
+	if c.Oracle[0].F1 != 1 || *c.Runs[0].Scores[0].F1 != 0.5 || *c.Runs[1].Scores[0].F1 != 0.75 {
 		t.Errorf("oracle %v, runs %v %v", c.Oracle, c.Runs[0].Scores, c.Runs[1].Scores)
+	}
+	// e is scorable in both and failed in the second alone: right in the first, 0 in the second; both come to 3 of 5.
+	for _, r := range c.Runs {
+		if all := r.Scores[0].WithFailures; r.Scores[0].N != 4 || all == nil || all.N != 5 || !near(*all.F1, 0.6, 1e-9) || !near(*all.EM, 0.6, 1e-9) {
+			t.Errorf("%s: %s", r.Name, asJSON(t, r.Scores[0]))
+		}
 	}
 	var text, md bytes.Buffer
 	c.WriteText(&text, 2)
 	c.WriteMarkdown(&md, 2)
-	for _, want := range []string{"Runs on their 4 common items", "75.00*", "1 left out (service_failed)", "+25.00", "oracle", "1 more."} {
+	for _, want := range []string{"Runs on their 4 common items", "75.00*", "1 left out (service_failed)", "exact F1, failed as 0 (n 5)", "60.00", "+25.00", "oracle", "1 more."} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text lacks %q:\n%s", want, &text)
 		}

@@ -25,6 +25,13 @@ func known0(v float64, format string) (float64, string) {
 	return v, fmt.Sprintf(format, v)
 }
 
+func orNaN(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
+}
+
 func points(v float64) string { return fmt.Sprintf("%.2f", 100*v) }
 
 func signed(v float64) string { return fmt.Sprintf("%+.2f", 100*v) }
@@ -47,8 +54,21 @@ func (c *Comparison) runTable() Table {
 		t.Head, columns = append(t.Head, head), append(columns, ranked(col, better))
 	}
 	for i, m := range c.Runs[0].Scores {
-		add(m.Metric+" F1", true, func(r RunSummary) (float64, string) { return r.Scores[i].F1, points(r.Scores[i].F1) })
-		add("EM", true, func(r RunSummary) (float64, string) { return r.Scores[i].EM, points(r.Scores[i].EM) })
+		add(m.Metric+" F1", true, func(r RunSummary) (float64, string) { return orNaN(r.Scores[i].F1), percent(r.Scores[i].F1) })
+		add("EM", true, func(r RunSummary) (float64, string) { return orNaN(r.Scores[i].EM), percent(r.Scores[i].EM) })
+	}
+	add("failed", false, func(r RunSummary) (float64, string) { return float64(r.Failed), fmt.Sprint(r.Failed) })
+	for i, m := range c.Runs[0].Scores {
+		if m.Metric == c.Metric && m.WithFailures != nil {
+			add(fmt.Sprintf("%s F1, failed as 0 (n %d)", m.Metric, m.WithFailures.N), true, func(r RunSummary) (float64, string) {
+				all := r.Scores[i].whole()
+				return orNaN(all.F1), percent(all.F1)
+			})
+			add("EM", true, func(r RunSummary) (float64, string) {
+				all := r.Scores[i].whole()
+				return orNaN(all.EM), percent(all.EM)
+			})
+		}
 	}
 	add("steps", false, func(r RunSummary) (float64, string) { return r.Steps, fmt.Sprintf("%.1f", r.Steps) })
 	add("tokens", false, func(r RunSummary) (float64, string) { return known0(r.Tokens, "%.0f") })

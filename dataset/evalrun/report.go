@@ -94,37 +94,35 @@ func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Runs, func(run RunReport) bool { return len(run.Summary.FailedIDs) > 0 })
 }
 
-// scoreTables have every metric both ways: with the items that services failed as 0, and without them where there are some.
+// scoreTables have every metric both ways: without the items that services failed, and with them as 0 where there are some.
 func (r *Report) scoreTables() []Table {
-	all := r.scoreTable("Scores", func(m MetricSummary) (int, *float64, *float64) { return m.N, m.F1, m.EM })
+	served := r.scoreTable("Scores", func(m *MetricSummary) Means { return m.Means })
 	for _, run := range r.Runs {
 		if n := len(run.Summary.Excluded); n > 0 {
 			var ids []string
 			for _, e := range run.Summary.Excluded {
 				ids = append(ids, e.ID+" ("+e.Why+")")
 			}
-			all.Note += fmt.Sprintf("In no average of %s: %d: %s. ", run.Name, n, list(ids, 5))
+			served.Note += fmt.Sprintf("In no average of %s: %d: %s. ", run.Name, n, list(ids, 5))
 		}
 	}
 	if len(r.Runs) > 1 {
-		all.Note += "Each run over its own items; best bold, second best underlined. The comparison is on common items. "
+		served.Note += "Each run over its own items; best bold, second best underlined. The comparison is on common items. "
 	}
 	if !r.failed() {
-		return []Table{all}
+		return []Table{served}
 	}
-	all.Note += "Items that a service failed count as 0."
-	return []Table{all, r.scoreTable("Scores without the items that a service failed", func(m MetricSummary) (int, *float64, *float64) {
-		return m.Served.N, m.Served.F1, m.Served.EM
-	})}
+	served.Note += "Items that a service failed are left out here, and count as 0 in the table below."
+	return []Table{served, r.scoreTable("Scores with the items that a service failed as 0", (*MetricSummary).whole)}
 }
 
-func (r *Report) scoreTable(title string, of func(MetricSummary) (n int, f1, em *float64)) Table {
+func (r *Report) scoreTable(title string, of func(*MetricSummary) Means) Table {
 	t := Table{Title: title, Head: []string{"run", "items", "scored", "answered", "failed"}}
 	columns := make([][]Cell, 5)
 	for _, run := range r.Runs {
 		s, n := run.Summary, 0
 		if len(s.Scores) > 0 {
-			n, _, _ = of(s.Scores[0])
+			n = of(&s.Scores[0]).N
 		}
 		for i, text := range []string{run.Name, strconv.Itoa(s.Items), strconv.Itoa(n), strconv.Itoa(s.Answered), strconv.Itoa(len(s.FailedIDs))} {
 			columns[i] = append(columns[i], Cell{Text: text})
@@ -133,22 +131,18 @@ func (r *Report) scoreTable(title string, of func(MetricSummary) (n int, f1, em 
 	add := func(head string, values []*float64) {
 		var col []number
 		for _, v := range values {
-			n := number{math.NaN(), "–"}
-			if v != nil {
-				n = number{*v, percent(v)}
-			}
-			col = append(col, n)
+			col = append(col, number{orNaN(v), percent(v)})
 		}
 		t.Head, columns = append(t.Head, head), append(columns, ranked(col, true))
 	}
 	for i, name := range r.metrics() {
 		var f1, em []*float64
 		for _, run := range r.Runs {
-			var x, y *float64
+			var m Means
 			if i < len(run.Summary.Scores) {
-				_, x, y = of(run.Summary.Scores[i])
+				m = of(&run.Summary.Scores[i])
 			}
-			f1, em = append(f1, x), append(em, y)
+			f1, em = append(f1, m.F1), append(em, m.EM)
 		}
 		add(name+" F1", f1)
 		add(name+" EM", em)

@@ -297,6 +297,9 @@ func (run *RunReport) page(metric string) (pageRun, error) {
 			figure(percent(m.F1), "F1, "+metric)
 			figure(percent(m.EM), "EM, "+metric)
 			figure(fmt.Sprint(m.N), "items scored")
+			if all := m.WithFailures; all != nil {
+				figure(percent(all.F1), fmt.Sprintf("F1 with %d failed as 0", m.failed()))
+			}
 		}
 	}
 	figure(fmt.Sprint(run.Summary.Answered), "answered")

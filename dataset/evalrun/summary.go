@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
@@ -36,18 +37,58 @@ type Excluded struct {
 	Why string `json:"why"` // gold_missing, gold_failed or gold_empty
 }
 
-// MetricSummary are the means of a metric, from 0 to 1, both ways: over all scorable items, an item that a service failed counting 0, and over those that no
-// service failed. F1 and EM are null where there are none.
+// Means are means over N items, from 0 to 1; null over none.
+type Means struct {
+	N  int      `json:"n"`
+	F1 *float64 `json:"f1"`
+	EM *float64 `json:"em"`
+}
+
+func meansOf(f1, em []float64) Means { return Means{len(f1), meanOrNil(f1), meanOrNil(em)} }
+
+// MetricSummary are the means of a metric over the scorable items that no service failed, under the names that eval score gives them.
 type MetricSummary struct {
-	Metric string   `json:"metric"`
-	N      int      `json:"n"`
-	F1     *float64 `json:"f1"`
-	EM     *float64 `json:"em"`
-	Served struct {
-		N  int      `json:"n"`
-		F1 *float64 `json:"f1"`
-		EM *float64 `json:"em"`
-	} `json:"without_failures"`
+	Metric string `json:"metric"`
+	Means
+	// WithFailures also has the items that a service failed, each counting 0; nil when there are none.
+	WithFailures *Means `json:"with_failures,omitempty"`
+}
+
+// failed is how many scorable items a service failed.
+func (m *MetricSummary) failed() int {
+	if m.WithFailures == nil {
+		return 0
+	}
+	return m.WithFailures.N - m.N
+}
+
+// whole are the means with the items that a service failed as 0, whether there are some or not.
+func (m *MetricSummary) whole() Means {
+	if m.WithFailures == nil {
+		return m.Means
+	}
+	return *m.WithFailures
+}
+
+// summarise makes the means of a metric over scorable items.
+func summarise(metric string, items []*ItemData) MetricSummary {
+	var f1, em, zeros []float64
+	for _, it := range items {
+		sc, ok := it.Score(metric)
+		switch {
+		case !ok:
+		case it.Error != nil:
+			zeros = append(zeros, 0)
+		default:
+			f1, em = append(f1, sc.F1), append(em, sc.EM)
+		}
+	}
+	m := MetricSummary{Metric: metric, Means: meansOf(f1, em)}
+	if len(zeros) > 0 {
+		all := meansOf(append(f1, zeros...), append(em, zeros...))
+		m.WithFailures = &all
+	}
+	return m
 }
 
 // Summary sums the run up.
@@ -86,28 +127,14 @@ func (r *RunData) Summary() *Summary {
 		}
 	}
 	s.Steps, s.Seconds = mean(steps), mean(seconds)
+	items := make([]*ItemData, len(r.Items))
+	for i := range r.Items {
+		items[i] = &r.Items[i]
+	}
 	for _, name := range r.Metric {
-		s.Scores = append(s.Scores, r.metric(name))
+		s.Scores = append(s.Scores, summarise(name, items))
 	}
 	return s
-}
-
-func (r *RunData) metric(name string) MetricSummary {
-	m := MetricSummary{Metric: name}
-	var f1, em, servedF1, servedEM []float64
-	for i := range r.Items {
-		sc, ok := r.Items[i].Score(name)
-		if !ok {
-			continue
-		}
-		f1, em = append(f1, sc.F1), append(em, sc.EM)
-		if r.Items[i].Error == nil {
-			servedF1, servedEM = append(servedF1, sc.F1), append(servedEM, sc.EM)
-		}
-	}
-	m.N, m.F1, m.EM = len(f1), meanOrNil(f1), meanOrNil(em)
-	m.Served.N, m.Served.F1, m.Served.EM = len(servedF1), meanOrNil(servedF1), meanOrNil(servedEM)
-	return m
 }
 
 func meanOrNil(v []float64) *float64 {
@@ -147,12 +174,14 @@ func (s *Summary) WriteText(w io.Writer) {
 	for _, kind := range sortedKeys(s.Failed) {
 		fmt.Fprintf(w, ", %d failed by a service (%s)", s.Failed[kind], kind)
 	}
+	if len(s.Failed) == 0 {
+		fmt.Fprint(w, ", none failed by a service")
+	}
 	if s.Missing > 0 {
 		fmt.Fprintf(w, "; %d not asked yet", s.Missing)
 	}
 	fmt.Fprintln(w)
-	failed := len(s.FailedIDs) > 0
-	s.writeScores(w, failed)
+	s.writeScores(w)
 	fmt.Fprintf(w, "\n%.1f steps and %.1f s an item, %d refused actions, %d calls of the model, %d tokens in, %d out", s.Steps, s.Seconds, s.Refused, s.Usage.Calls,
 		s.Usage.InputTokens, s.Usage.OutputTokens)
 	if s.Usage.USD+s.Lost.USD > 0 {
@@ -170,28 +199,26 @@ func (s *Summary) WriteText(w io.Writer) {
 			fmt.Fprintf(w, "in no average (%s): %d: %s\n", why, len(ids), list(ids, 5))
 		}
 	}
-	if failed {
+	if len(s.FailedIDs) > 0 {
 		fmt.Fprintf(w, "failed by a service, run again to ask again: %s\n", list(s.FailedIDs, 5))
 	}
 }
 
-// writeScores writes a line a metric; with failed also the means without the items that services failed.
-func (s *Summary) writeScores(w io.Writer, failed bool) {
+// writeScores writes a line a metric, and one with the items that services failed as 0 where there are some, as eval score does.
+func (s *Summary) writeScores(w io.Writer) {
 	if len(s.Scores) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n%-10s %6s %8s %8s", "metric", "n", "F1", "EM")
-	if failed {
-		fmt.Fprintf(w, "   without the failed: %6s %8s %8s", "n", "F1", "EM")
-	}
 	fmt.Fprintln(w)
+	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintf(tw, "measure\tn\tF1\tEM\t\n")
 	for _, m := range s.Scores {
-		fmt.Fprintf(w, "%-10s %6d %8s %8s", m.Metric, m.N, percent(m.F1), percent(m.EM))
-		if failed {
-			fmt.Fprintf(w, "                       %6d %8s %8s", m.Served.N, percent(m.Served.F1), percent(m.Served.EM))
+		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t\n", m.Metric, m.N, percent(m.F1), percent(m.EM))
+		if all := m.WithFailures; all != nil {
+			fmt.Fprintf(tw, "%s, %d failed as 0\t%d\t%s\t%s\t\n", m.Metric, m.failed(), all.N, percent(all.F1), percent(all.EM))
 		}
-		fmt.Fprintln(w)
 	}
+	_ = tw.Flush() // a closed standard output ends the program
 }
 
 func (s *Summary) excludedFor(why string) (ids []string) {
