@@ -183,3 +183,29 @@ At most 3 rows.
 		t.Errorf("%s", got)
 	}
 }
+
+// TestExplainModel holds the words for Wikidata's data model.
+func TestExplainModel(t *testing.T) {
+	q, err := Parse(`SELECT ?p { ?p schema:about ?x ; schema:isPartOf <https://en.wikisource.org/> . ?x ^schema:about ?o ; wikibase:sitelinks ?n ; p:P39 ?s . ?s wikibase:rank ?r ; prov:wasDerivedFrom/pr:P248 <https://a.example/b>
+		FILTER(?r != wikibase:DeprecatedRank) ?l a ontolex:LexicalEntry ; dct:language wd:Q1860 ; foaf:name ?f }`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `Lists ?p.
+Conditions:
+  - ?p: page about → ?x
+  - ?p: on the site → en.wikisource.org
+  - ?x: page about it → ?o
+  - ?x: number of pages about it on Wikimedia's wikis → ?n
+  - ?x: statement P39 → ?s
+  - ?s: rank → ?r
+  - ?s: reference, then reference P248 → <https://a.example/b>
+  - only where ?r is not deprecated rank
+  - ?l: is a → lexeme
+  - ?l: language → Q1860
+  - ?l: foaf:name → ?f
+`
+	if got := Explain(q, func(string) string { return "" }); got != want {
+		t.Errorf("%s", got)
+	}
+}

@@ -304,6 +304,9 @@ func (e *explainer) path(p *Path) string {
 	}
 	switch p.Kind {
 	case PathInverse:
+		if p.Args[0].IRI() == rdf.Prefixes["schema"]+"about" {
+			return "page about it"
+		}
 		return "is " + args[0] + " of"
 	case PathSeq:
 		return strings.Join(args, ", then ")
@@ -388,6 +391,12 @@ func (e *explainer) term(t *Term) string {
 	}
 	id := rdf.EntityID(t.Value().Value)
 	if id == "" {
+		if w := ontologyWords[rdf.Shorten(t.Value().Value)]; w != "" {
+			return w
+		}
+		if site, ok := site(t.Value().Value); ok {
+			return site
+		}
 		if t.Written() != "" {
 			return t.Written()
 		}
@@ -397,19 +406,6 @@ func (e *explainer) term(t *Term) string {
 		return l + " (" + id + ")"
 	}
 	return id
-}
-
-var operatorWords = map[string]string{"||": " or ", "&&": " and ", "=": " is ", "!=": " is not ", "<": " is less than ", ">": " is more than ",
-	"<=": " is at most ", ">=": " is at least ", "+": " + ", "-": " − ", "*": " × ", "/": " ÷ "}
-
-// functionWords say what functions give; %1 and %2 are the arguments.
-var functionWords = map[string]string{
-	"LANG": "the language of %1", "STR": "the text of %1", "YEAR": "the year of %1", "MONTH": "the month of %1", "DAY": "the day of %1",
-	"CONTAINS": "%1 contains %2", "STRSTARTS": "%1 starts with %2", "STRENDS": "%1 ends with %2", "REGEX": "%1 matches the pattern %2",
-	"LCASE": "%1 in small letters", "UCASE": "%1 in capitals", "BOUND": "%1 is known", "STRLEN": "the length of %1", "NOW": "now",
-	"ISIRI": "%1 is a thing", "ISLITERAL": "%1 is a value", "ISBLANK": "%1 is unknown", "LANGMATCHES": "%1 is the language %2",
-	"COUNT": "the number of %1", "SUM": "the sum of %1", "MIN": "the least %1", "MAX": "the greatest %1", "AVG": "the average of %1",
-	"SAMPLE": "any one of %1", "GROUP_CONCAT": "all %1 in one text",
 }
 
 func (e *explainer) expr(x *Expr) string {
