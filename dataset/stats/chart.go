@@ -28,6 +28,8 @@ const (
 	quietColour = "#5b6773"
 	lineColour  = "#d5d9de"
 	chartWidth  = 960
+	maxLabel    = 40 // characters of a bar's name
+	maxColumns  = 24 // columns whose texts do not run into each other
 )
 
 var seriesColours = [...]string{"#2f6f4f", "#9db8d2"}
@@ -86,7 +88,11 @@ func (r *Report) complexity() string {
 func bars(title, subtitle string, legend []string, rows []bar) string {
 	left, most := 0, 0.0
 	series := max(len(legend), 1)
-	for _, r := range rows {
+	for i := range rows {
+		r := &rows[i]
+		if label := []rune(r.label); len(label) > maxLabel {
+			r.label = string(label[:maxLabel-1]) + "…"
+		}
 		left = max(left, 46+8*utf8.RuneCountInString(r.label)+14)
 		for _, v := range r.values {
 			most = max(most, v)
@@ -124,6 +130,13 @@ func bars(title, subtitle string, legend []string, rows []bar) string {
 // columnsOf draws upright columns, for what has an order of its own.
 func columnsOf(title, subtitle string, shares []Share) string {
 	const bottom, height = 340, 220
+	if len(shares) > maxColumns { // too many for texts beside each other: one below the other
+		rows := make([]bar, len(shares))
+		for i, s := range shares {
+			rows[i] = bar{s.Name, []float64{float64(s.Count)}, []string{fmt.Sprintf("%d (%.1f %%)", s.Count, 100*s.Share)}}
+		}
+		return bars(title, subtitle, nil, rows)
+	}
 	most := 1
 	for _, s := range shares {
 		most = max(most, s.Count)

@@ -148,6 +148,15 @@ func TestCharts(t *testing.T) {
 	if got := strings.Join(names, " "); got != "complexity features years languages conversations popularity" {
 		t.Errorf("charts %s", got)
 	}
+	var many []Share
+	for i := range 60 {
+		many = append(many, Share{Name: strings.Repeat("long ", 60), Count: i})
+	}
+	for _, svg := range []string{columnsOf("Many", "more than stand beside each other", many), bars("Long", "names", nil, []bar{{strings.Repeat("long ", 60), []float64{1}, []string{"1"}}})} {
+		if strings.Contains(svg, `="-`) || strings.Contains(svg, strings.Repeat("long ", 9)) || !strings.Contains(svg, "…") {
+			t.Errorf("names run out of the chart: %.2000s", svg)
+		}
+	}
 	for _, c := range Compute(nil, dataset.SPINACH, nil).Charts() {
 		if strings.Contains(c.SVG, "NaN") {
 			t.Errorf("%s of nothing has no numbers: %s", c.Name, c.SVG)
