@@ -433,7 +433,9 @@ function startEditor() {
   if (data.resolution) showVerdict(verdict); else if (version) status("saved", "ok");
   let draft = null;
   try { draft = JSON.parse(localStorage.getItem(store)); } catch { forget(); }
-  if (draft && !equal(draft, saved)) {
+  // A browser that was killed may have kept a beginning of what the server has by now.
+  const beginning = draft && draft.version < version && ["query", "question", "note"].every((f) => saved[f].startsWith(draft[f]));
+  if (draft && !beginning && !equal(draft, saved)) {
     status("unsaved text found", "bad");
     banner("Text of " + new Date(draft.at).toLocaleString("en-GB") + " did not reach the server" + (draft.version === version ? "." : "; another text was saved since."), [
       ["Take it", () => { put(draft); save(); fields.question.focus(); }], ["Discard it", () => { forget(); status("discarded"); }]], both(draft));
