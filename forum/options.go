@@ -63,6 +63,7 @@ const (
 	queryParam
 	userNamespace
 	contributionsPage
+	stamped // not by name: a template with a time stamp in it
 	// structural templates stand between comments rather than in one.
 	structural = resolvedTemplate | closedStartTemplate | closedEndTemplate | foldStartTemplate | foldEndTemplate | botTemplate
 )

@@ -23,9 +23,12 @@ type parser struct {
 	ids          map[string]int // how often an id was wanted
 	anchors      map[string]int // how often a heading was there, in lower case
 	cursor       int            // index into top
+	node         int            // index into doc.Nodes: the first that starts behind the comment that was read last
 	buf          []byte         // scratch, as are the next three
 	rest         []wikitext.Span
 	patches      []patch
+	found        []found
+	urls         []wikitext.Span
 	strip        stripper
 	texts        texts
 	sigs         []sig // of the line that was read last
@@ -72,6 +75,7 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 	clear := make([]bool, len(nodes))
 	p.top = make([]*wikitext.Node, 0, len(nodes))
 	var at []int
+	utc, heading := 0, 0 // the first at or after a node's start
 	for i := range nodes {
 		if nodes[i].Kind == wikitext.Heading {
 			at = append(at, nodes[i].Start)
@@ -93,9 +97,18 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 			heads = append(heads, n)
 			continue
 		case wikitext.Template, wikitext.Param:
-			signed := within(p.utc, n.Start, n.End)
-			query := p.query(n)
-			if !query && (signed && p.is(n, wrapTemplate) || p.holdsThread(n) || within(at, n.Start, n.End) && (signed || !validName(n.Name))) {
+			for utc < len(p.utc) && p.utc[utc] < n.Start {
+				utc++
+			}
+			for heading < len(at) && at[heading] < n.Start {
+				heading++
+			}
+			signed := utc < len(p.utc) && p.utc[utc] < n.End
+			headed := heading < len(at) && at[heading] < n.End
+			if signed {
+				n.Note |= uint16(stamped)
+			}
+			if (signed || headed) && !p.query(n) && (signed && (p.is(n, wrapTemplate) || p.holdsThread(n)) || headed && (signed || !validName(n.Name))) {
 				clear[i] = true
 				continue
 			}
@@ -124,12 +137,6 @@ func (p *parser) query(n *wikitext.Node) bool {
 func (p *parser) holdsThread(n *wikitext.Node) bool {
 	i, j := sort.SearchInts(p.utc, n.Start), sort.SearchInts(p.utc, n.End)
 	return i < j && p.ends[i] < p.utc[j-1] && !p.is(n, structural)
-}
-
-// within reports whether one of the sorted offsets lies in a range.
-func within(offsets []int, start, end int) bool {
-	i := sort.SearchInts(offsets, start)
-	return i < len(offsets) && offsets[i] < end
 }
 
 // validName reports whether a template can have this name (MediaWiki: Manual:Page_title); otherwise its source is shown as it stands.
@@ -248,15 +255,19 @@ func (p *parser) signedBy(n *wikitext.Node) string {
 
 // anchor makes the fragment of a link to a heading: the heading as read with underscores, "_2" and so on behind what was there before, sub-headings counted.
 func (p *parser) anchor(heading string) string {
-	a := anchorBlanks.Replace(heading)
+	p.buf = append(p.buf[:0], heading...)
+	for i, c := range p.buf {
+		if c == ' ' || c == '\n' {
+			p.buf[i] = '_'
+		}
+	}
+	a := p.texts.keep(p.buf)
 	low := strings.ToLower(a)
 	if p.anchors[low]++; p.anchors[low] > 1 {
 		a += "_" + strconv.Itoa(p.anchors[low])
 	}
 	return a
 }
-
-var anchorBlanks = strings.NewReplacer("\n", "_", " ", "_")
 
 // quotes finds the parts of a page that quote others: blockquote, q and cite elements, and elements of class mw-notalk (DiscussionTools, CommentParser.php).
 // An element that is never closed quotes nothing.

@@ -18,11 +18,18 @@ var queryMark = guard("[query]")
 const maxLinks = 100
 
 // queriesIn finds the queries of a part of the page, in order: templates, highlighted and preformatted code, links to query services, and bare SPARQL. urls are the
-// addresses of all external links outside of code and of comments.
+// addresses of all external links outside of code and of comments. Both are good until the next call.
 func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
+	out, urls = p.found[:0], p.urls[:0]
 	rest := p.rest[:0] // what none of the nodes covers
 	pos, skip := start, -1
-	i := sort.Search(len(p.doc.Nodes), func(i int) bool { return p.doc.Nodes[i].Start >= start })
+	i := p.node // comments are mostly read in order
+	if i > 0 && p.doc.Nodes[i-1].Start >= start {
+		i = sort.Search(i, func(i int) bool { return p.doc.Nodes[i].Start >= start })
+	}
+	for i < len(p.doc.Nodes) && p.doc.Nodes[i].Start < start {
+		i++
+	}
 	for ; i < len(p.doc.Nodes) && p.doc.Nodes[i].Start < end; i++ {
 		n := &p.doc.Nodes[i]
 		if n.Start < skip || n.Kind == wikitext.Heading {
@@ -57,7 +64,7 @@ func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 	if pos < end {
 		rest = append(rest, wikitext.Span{Start: pos, End: end})
 	}
-	p.rest = rest
+	p.rest, p.node = rest, i
 	codes := p.codeElements(start, end, out)
 	if len(codes) > 0 {
 		out = append(out, codes...)
@@ -76,6 +83,7 @@ func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 		out = append(out, p.bareQueries(from, s.End, codes)...)
 	}
 	slices.SortStableFunc(out, func(a, b found) int { return a.start - b.start })
+	p.found, p.urls = out, urls
 	return out, urls
 }
 
@@ -89,7 +97,10 @@ func (p *parser) codeTag(n *wikitext.Node) (found, bool) {
 			return found{}, false
 		}
 	case "pre", "nowiki":
-		q = decodeEntities(nowikiTags.Replace(q))
+		if strings.IndexByte(q, '<') >= 0 {
+			q = nowikiTags.Replace(q)
+		}
+		q = decodeEntities(q)
 		if !looksLikeQuery(q) || !balanced(q) {
 			return found{}, false
 		}
@@ -243,7 +254,7 @@ func queryOfURL(raw string) (query, host string, ok bool) {
 	}
 	_, params, _ := strings.Cut(base, "?")
 	for _, list := range []string{params, fragment} {
-		for _, kv := range strings.Split(list, "&") {
+		for kv := range strings.SplitSeq(list, "&") {
 			if k, v, ok := strings.Cut(kv, "="); ok && (k == "query" || k == "sparql") {
 				candidates = append(candidates, unescape(v, true))
 			}

@@ -440,7 +440,7 @@ func decodeOutside(s string) string {
 			}
 			j := skipToken(s, i)
 			if j > i+1 {
-				b.WriteString(queryEntities.Replace(s[last:i]))
+				writeDecoded(&b, s[last:i])
 				b.WriteString(s[i:j])
 				last = j
 			}
@@ -449,8 +449,15 @@ func decodeOutside(s string) string {
 			i++
 		}
 	}
-	b.WriteString(queryEntities.Replace(s[last:]))
+	writeDecoded(&b, s[last:])
 	return b.String()
+}
+
+func writeDecoded(b *strings.Builder, s string) {
+	if strings.IndexByte(s, '&') >= 0 {
+		s = queryEntities.Replace(s)
+	}
+	b.WriteString(s)
 }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }

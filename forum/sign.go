@@ -84,7 +84,7 @@ func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 			*low = n.End
 			return
 		}
-		if within(p.utc, n.Start, n.End) {
+		if p.is(n, stamped) {
 			*low = max(*low, n.End)
 		}
 	}

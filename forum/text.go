@@ -133,9 +133,12 @@ func (p *parser) templateText(n *wikitext.Node) string {
 			return ""
 		}
 		return guard(strings.TrimSpace(n.Name))
-	case name == "q" || name == "p" || name == "l":
-		letter := strings.ToUpper(name)
-		return letter + strings.TrimLeft(args[0], "QqPpLl")
+	case name == "q":
+		return "Q" + strings.TrimLeft(args[0], "QqPpLl")
+	case name == "p":
+		return "P" + strings.TrimLeft(args[0], "QqPpLl")
+	case name == "l":
+		return "L" + strings.TrimLeft(args[0], "QqPpLl")
 	case name == "tl" || name == "tlx" || name == "template":
 		return guard("{{" + strings.Join(args, "|") + "}}")
 	}

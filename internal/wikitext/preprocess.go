@@ -44,7 +44,7 @@ type reader struct {
 
 // Preprocess reads the structure of a text.
 func Preprocess(text string, opt Options) *Doc {
-	r := &reader{text: text, opt: opt, noClose: map[string]bool{}, nodes: make([]Node, 0, len(text)/128+8)}
+	r := &reader{text: text, opt: opt, noClose: map[string]bool{}, nodes: make([]Node, 0, len(text)/192+8)}
 	r.read(0)
 	return r.finish()
 }
