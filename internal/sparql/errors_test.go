@@ -55,6 +55,7 @@ func TestMistakes(t *testing.T) {
 		{"HAVING about no group", "SELECT ?x { ?x wdt:P31 ?y } GROUP BY ?x HAVING (?y > 1)", 1, 49, "?y is used beside aggregates", "GROUP BY"},
 		{"no columns", "SELECT { ?x wdt:P31 wd:Q5 }", 1, 8, "a variable", "SELECT *"},
 		{"prefix without colon", "PREFIX wd <http://a/> ASK { }", 1, 8, "colon", "PREFIX wd: <…>"},
+		{"RDF-star", "SELECT ?x { << ?x wdt:P31 wd:Q5 >> pq:P580 ?s }", 1, 13, "found \"<\"", "pq:"},
 		{"depth", "SELECT ?x " + strings.Repeat("{", 600), 1, 511, "nested too deeply", ""},
 	}
 	for _, x := range tests {

@@ -34,6 +34,8 @@ func (p *parser) hint(expected string) string {
 		return "write the prefix too: " + prefixFor(text)
 	case p.is('<') && p.at(int(p.tok.end)) == '>' || p.is(tIRI) && text == "<>" && strings.Contains(expected, "operator"):
 		return "\"not equal\" is written !="
+	case p.is('<') && p.at(int(p.tok.end)) == '<':
+		return "statements in << >> (RDF-star) are not in Wikidata's graph: reach a statement's qualifiers and references through p:, ps: and pq:"
 	case p.is('<') || p.is('>'):
 		return "an IRI stands between < and > without spaces"
 	case p.is('?') || p.is('$'):
