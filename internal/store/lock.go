@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// ErrLocked: another process works on the data folder.
-var ErrLocked = errors.New("the data folder is in use")
+// ErrLocked: another process works on the folder.
+var ErrLocked = errors.New("the folder is in use")
 
 // writePID notes who holds the lock, for the message of those who want it too.
 func writePID(f *os.File) error {
