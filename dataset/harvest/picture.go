@@ -81,17 +81,24 @@ func Picture(w io.Writer, f dataset.Funnel) error {
 }
 
 func subtitle(f dataset.Funnel) string {
-	s := fmt.Sprintf("%d archive pages", f.Pages.Read)
+	s := count(f.Pages.Read, "archive page", "archive pages")
 	if n := len(f.Years); n > 0 {
 		s += fmt.Sprintf(", %d to %d", f.Years[0].Year, f.Years[n-1].Year)
 	}
 	if f.Total.Pending > 0 {
-		s += fmt.Sprintf("; %d discussions are not finished", f.Total.Pending)
+		s += "; " + count(f.Total.Pending, "discussion is not finished", "discussions are not finished")
 	}
 	if f.Total.Gone > 0 {
-		s += fmt.Sprintf("; %d are gone from their pages", f.Total.Gone)
+		s += "; " + count(f.Total.Gone, "is gone from its page", "are gone from their pages")
 	}
 	return s
+}
+
+func count(n int, one, more string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprint(n, " ", more)
 }
 
 func shareText(n, of int) string {
@@ -102,7 +109,7 @@ func shareText(n, of int) string {
 }
 
 // lost names what fell out between two bars. A reason that occurs at two bars (a query that the dialect reads and the endpoint refuses) is told at the first as far as that
-// one lost discussions, and its rest at the second.
+// one lost discussions, and its rest at the second. What no reason explains waits: for a short link or for the endpoint.
 func lost(s step, before int, untold map[dataset.Reason]int) string {
 	left := before - s.n
 	if left == 0 {
@@ -118,6 +125,9 @@ func lost(s step, before int, untold map[dataset.Reason]int) string {
 		left -= n
 		text += fmt.Sprintf("%s%s %d", sep, reasonWords[r], n)
 		sep = ", "
+	}
+	if left > 0 {
+		text += fmt.Sprintf("%snot finished %d", sep, left)
 	}
 	return text
 }
@@ -138,10 +148,13 @@ func years(b *strings.Builder, f dataset.Funnel, top, width int) {
 		x := width - right - 330 + i*115
 		fmt.Fprintf(b, `<rect x="%d" y="%d" width="12" height="12" rx="2" fill="%s"/><text x="%d" y="%d" font-size="12" fill="#5b6773">%s</text>`+"\n", x, top-11, l.colour, x+18, top, l.name)
 	}
-	for _, share := range []float64{0.5, 1} {
-		y := float64(base) - share*height
-		fmt.Fprintf(b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="%s"/><text x="%d" y="%.1f" font-size="12" fill="#5b6773" text-anchor="end">%.0f</text>`+"\n",
-			left, width-right, y, y, lineColour, left-8, y+4, share*float64(most))
+	for _, n := range []int{most / 2, most} {
+		if n == 0 {
+			continue
+		}
+		y := float64(base) - float64(height)*float64(n)/float64(most)
+		fmt.Fprintf(b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="%s"/><text x="%d" y="%.1f" font-size="12" fill="#5b6773" text-anchor="end">%d</text>`+"\n",
+			left, width-right, y, y, lineColour, left-8, y+4, n)
 	}
 	slot := float64(width-left-right) / float64(len(f.Years))
 	column := min(slot*0.7, 60)
