@@ -342,13 +342,16 @@ func (p *parser) id(t *Thread, c *Comment) string {
 	} else {
 		id = "u-" + digest(p.page.Title + "\x00" + t.Heading + "\x00" + c.Text)[:12]
 	}
-	unique := id
-	if p.ids[id] > 0 {
-		unique = id + "~" + digest(c.Text)[:6]
-		for base := unique; p.ids[unique] > 0; {
-			p.ids[base]++ // the same text again: the ordinal goes into the hash
-			unique = id + "~" + digest(c.Text + "\x00" + strconv.Itoa(p.ids[base]))[:6]
-		}
+	known := len(p.ids)
+	p.ids[id]++
+	if len(p.ids) > known {
+		return id
+	}
+	p.ids[id]-- // this one gets another
+	unique := id + "~" + digest(c.Text)[:6]
+	for base := unique; p.ids[unique] > 0; {
+		p.ids[base]++ // the same text again: the ordinal goes into the hash
+		unique = id + "~" + digest(c.Text + "\x00" + strconv.Itoa(p.ids[base]))[:6]
 	}
 	p.ids[unique]++
 	return unique

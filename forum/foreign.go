@@ -93,12 +93,12 @@ func anyDate(s string) (time.Time, bool) {
 		return st.time, true
 	}
 	offset := 0
-	for zone, minutes := range zones {
-		if strings.Contains(s, "("+zone+")") && zone != "UTC" {
-			offset = minutes
-		}
-	}
 	if k := strings.IndexByte(s, '('); k >= 0 {
+		for zone, minutes := range zones {
+			if strings.Contains(s[k:], "("+zone+")") && zone != "UTC" {
+				offset = minutes
+			}
+		}
 		s = s[:k]
 	}
 	t, ok := dateOf(dateWords(s))

@@ -100,7 +100,7 @@ func (p *parser) mentions(start, end int, sigs []sig) []string {
 				if u, page := p.n.userOf(name); page {
 					name = u
 				}
-				add(userName(name))
+				add(p.n.userName(name))
 			}
 		}
 	}

@@ -75,6 +75,7 @@ type names struct {
 	shortLinks map[string]bool // hosts, lower case
 	asked      memory[name]
 	users      memory[userLink] // by link target
+	shown      memory[string]   // users' names by how they are written in arguments
 	tokenized  []token          // scratch
 }
 
@@ -131,7 +132,7 @@ func rolesOf(o Options) map[string]role {
 }
 
 func newNames(o Options) *names {
-	n := &names{roles: wikidataRoles, params: o.QueryParams, asked: newMemory[name](), users: newMemory[userLink]()}
+	n := &names{roles: wikidataRoles, params: o.QueryParams, asked: newMemory[name](), users: newMemory[userLink](), shown: newMemory[string]()}
 	if len(o.QueryTemplates)+len(o.QueryParams)+len(o.ResolvedTemplates)+len(o.UserNamespaces)+len(o.Contributions) > 0 {
 		n.roles = rolesOf(o)
 	}

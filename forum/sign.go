@@ -118,7 +118,7 @@ func (p *parser) unsigned(n *wikitext.Node) (user string, at *time.Time) {
 			if looksLikeDate(v) {
 				continue
 			}
-			user = userName(name)
+			user = p.n.userName(name)
 		}
 	}
 	return user, at

@@ -387,6 +387,16 @@ func (n *names) readUser(target string) (user string, page bool) {
 	return "", false
 }
 
+// userName is [userName], for a name in a template's argument.
+func (n *names) userName(s string) string {
+	u, ok := n.shown.get(s)
+	if !ok {
+		u = userName(s)
+		n.shown.put(s, u)
+	}
+	return u
+}
+
 // userName brings a user's name into the form that MediaWiki shows: spaces for underscores, the first letter upper case, IPv6 addresses upper case.
 func userName(s string) string {
 	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " ")

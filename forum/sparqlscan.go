@@ -57,11 +57,15 @@ func balanced(q string) bool {
 		case '"', '\'', '<', '#':
 			i = skipToken(q, i)
 		default:
-			i++
+			for i++; i < len(q) && !braceOrToken[q[i]]; i++ {
+			}
 		}
 	}
 	return depth == 0
 }
+
+// braceOrToken marks braces and what a string, an IRI or a comment begins with.
+var braceOrToken = [256]bool{'{': true, '}': true, '"': true, '\'': true, '<': true, '#': true}
 
 var queryForms = []string{"select", "ask", "construct", "describe"}
 
