@@ -2,6 +2,7 @@ package sparql
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -185,29 +186,62 @@ func (n *notebook) constants(text string) {
 }
 
 // filters counts the FILTERs with the notebook's fault. Those of one spelling all find the same bodies, each a beginning of the next, so the longest holds
-// what is in any of them.
+// what is in any of them. A file may hold thousands of spellings (FILTER, blanks, bracket), and none shall cost a pass over the text: brackets are counted once, and
+// what lies in a body that was read is not read again.
 func (n *notebook) filters(text string) {
-	spellings := map[string]int{}
-	for _, m := range nbFilter.FindAllString(text, -1) {
-		spellings[m]++
+	found := nbFilter.FindAllStringIndex(text, -1)
+	if len(found) == 0 {
+		return
 	}
-	for spelling, times := range spellings {
-		start := strings.Index(text, spelling) + len(spelling) - 1
-		depth, bodies, longest := 0, 0, start
-		for i := start; i < len(text); i++ {
-			switch text[i] {
-			case '(':
-				depth++
-			case ')':
-				if depth--; depth == 0 {
-					bodies++
-					longest = i + 1
-				}
-			}
+	times, firsts := map[string]int{}, [][]int{}
+	for _, m := range found {
+		spelling := text[m[0]:m[1]]
+		if times[spelling]++; times[spelling] == 1 {
+			firsts = append(firsts, m)
 		}
-		n.clauses += bodies * times
-		add(n.objects, nbInFilter.FindAllString(text[start:longest], -1))
-		n.constants(text[start:longest])
+	}
+	before := make([]int, len(firsts)) // brackets open before the first of a spelling
+	odd := make([]bool, len(firsts))   // whether the quotes before it are odd in number
+	closes := map[int][]int{}          // by brackets that stay open: where one closes
+	quotes := 0                        // how many quotes come before a place
+	quotesAt := make(map[int]int, 2*len(firsts))
+	for i, depth, next := 0, 0, 0; i < len(text); i++ {
+		if next < len(firsts) && i == firsts[next][1]-1 {
+			before[next], odd[next], quotesAt[i] = depth, quotes%2 == 1, quotes
+			next++
+		}
+		switch text[i] {
+		case '"':
+			quotes++
+		case '(':
+			depth++
+		case ')':
+			depth--
+			closes[depth] = append(closes[depth], i)
+			quotesAt[i] = quotes
+		}
+	}
+	var read [2]int // how far bodies were read that began behind an even and an odd number of quotes
+	for k, m := range firsts {
+		start, ends := m[1]-1, closes[before[k]]
+		at, _ := slices.BinarySearch(ends, start)
+		if at == len(ends) {
+			continue
+		}
+		n.clauses += (len(ends) - at) * times[text[m[0]:m[1]]]
+		last := ends[len(ends)-1]
+		class := 0
+		if odd[k] {
+			class = 1
+		}
+		// Within a body that was read, quotes pair up alike when as many are before it, and none is left over at its end.
+		whole := (quotesAt[last]-quotesAt[start])%2 == 0
+		if last+1 == read[class] || last+1 < read[class] && whole {
+			continue
+		}
+		read[class] = max(read[class], last+1)
+		add(n.objects, nbInFilter.FindAllString(text[start:last+1], -1))
+		n.constants(text[start : last+1])
 	}
 }
 
