@@ -17,9 +17,14 @@ function toast(text, good = false) {
 }
 function status(text, kind = "") {
   const s = $("#status");
+  const was = s.className;
   if (s.textContent !== text) s.textContent = text;
   s.className = "status " + kind;
+  // Screen readers are told of what went wrong and of its end, not of every save.
+  if (kind === "bad") say(text, 0); else if (kind === "ok" && (was.includes("bad") || !$("#said").textContent)) say("saved", 0);
 }
+let sayTimer;
+function say(text, after) { clearTimeout(sayTimer); sayTimer = setTimeout(() => { if ($("#said").textContent !== text) $("#said").textContent = text; }, after); }
 
 /* ---- Talking to the server ---- */
 class Refused extends Error { constructor(code, body) { super(body.error || "The server refused this (" + code + ")."); this.code = code; this.body = body; } }
@@ -158,7 +163,7 @@ function startEditor() {
   const now = () => ({ query: fields.query.value, question: fields.question.value, note: fields.note.value });
   const equal = (a, b) => a.query === b.query && a.question === b.question && a.note === b.note;
   let version = data.version, saved = { query: data.query, question: data.question, note: data.note }, verdict = data.verdict, reason = data.reason;
-  let timer, unsavedSince = 0, checkTimer, queue = Promise.resolve(), stuck = false, marks = [];
+  let timer, unsavedSince = 0, openBefore = -1, checkTimer, queue = Promise.resolve(), stuck = false, marks = [];
   const body = (more = {}) => ({ candidate: data.candidate, resolution: data.resolution, version, filter: data.filter, ...now(), ...more });
   const remember = () => { try { localStorage.setItem(store, JSON.stringify({ version, at: Date.now(), ...now() })); } catch { status("this browser keeps no copy", "bad"); } };
   const forget = () => { try { localStorage.removeItem(store); } catch { /* nothing was kept */ } };
@@ -270,6 +275,7 @@ function startEditor() {
     $("#marks").replaceChildren(...marks.map((m) => listed(m, m.message, m.kind === "error" ? "error" : "warn", m.hint)));
     $("#remarks").replaceChildren(...a.remarks.map((r) => listed(r, r.text, r.said ? "said" : "", "", r.piece)));
     const open = a.remarks.filter((r) => !r.said).length;
+    if (open !== openBefore) { openBefore = open; say(open === 1 ? "1 open check" : open + " open checks", 2000); }
     if ($("#open-count")) { $("#open-count").textContent = open; $("#open-count").className = "count" + (open ? " open" : ""); }
   }
   // listed makes a line that leads to a place of the query.
