@@ -103,8 +103,12 @@ func builtinGraph(now func() time.Time) (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "built-in slice of Wikidata", Now: now, Random: randomUint64})
 }
 
+// sandboxParallel is how many queries the sandbox runs at once. The graph shares its memory out among them, and small ones get theirs however many greedy ones
+// there are; so a place need not be scarce for the sake of the others.
+const sandboxParallel = 128
+
 func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions) (_ *sandboxServer, err error) {
-	parts := sandbox.Parts{ForumPage: o.title, Parallel: 5}
+	parts := sandbox.Parts{ForumPage: o.title, Parallel: sandboxParallel}
 	gopts := embedded.Options{Name: "the sandbox", Now: e.now, Random: randomUint64, Timeout: o.timeout}
 	if len(o.data) > 0 {
 		parts.Graph, err = embedded.Load(gopts, o.data...)
