@@ -47,7 +47,7 @@ func runHarvest(ctx context.Context, e *env, args []string) int {
 		source: c.fs.String("source", "both", "`what` is read of a page: html, wikitext, or both, and then compared; html falls back to wikitext"),
 		out:    c.fs.String("out", "", "`folder` of the files (needed)"),
 		noRun:  c.fs.Bool("no-run", false, "read only; run no query, resolve no short link"),
-		retry:  c.fs.Bool("retry", false, "run queries again that timed out"),
+		retry:  c.fs.Bool("retry", false, "run queries again that timed out or failed; with SPARQL_FALLBACK also those that the endpoint refused"),
 		mute:   c.fs.Bool("no-suggest", false, "do not ask the language model, also where one is configured"),
 		asJSON: c.fs.Bool("json", false, "print the funnel as one JSON object"),
 	}

@@ -128,7 +128,7 @@ type Options struct {
 	From, To   string // first and last month, YYYY-MM; empty: no bound
 	Source     Source
 	NoRun      bool // read only
-	Retry      bool // run again what timed out
+	Retry      bool // run again what timed out or failed; with a second endpoint all that another one may answer
 	Bots       []string
 	Forum      forum.Options
 	QueryHosts []string // hosts of query pages that a short link may lead to; empty: Wikidata's and QLever's

@@ -293,6 +293,14 @@ func TestSecondEndpoint(t *testing.T) {
 			t.Error("what was simply empty was asked again")
 		}
 	}
+	delete(w.graph.faults, "timeout")
+	delete(w.graph.faults, "refuse")
+	w.opts.Retry = true
+	runs := len(w.graph.runs)
+	if w.mustRun(); len(w.graph.runs) != runs+2 || w.find("Search again").Reason == dataset.Timeout { // these two had no rows on either endpoint
+		t.Errorf("ran %q", w.graph.runs[runs:])
+	}
+	w.opts.Retry = false
 	w.graph.down = true
 	w.wiki.put("2022/01", thread("Later", "x", posted(people+" LIMIT 4")))
 	if w.mustRun(); w.find("Later").Result == nil || w.find("Later").Result.Endpoint != "https://second.example/api" {

@@ -83,7 +83,7 @@ func (h *Harvest) runQuery(ctx context.Context, d *dataset.Candidate) (did bool,
 	if err != nil {
 		return false, err
 	}
-	again := o == nil || o.Reason == dataset.EndpointDown || h.o.Retry && o.Reason == dataset.Timeout
+	again := o == nil || o.Reason == dataset.EndpointDown || h.o.Retry && h.mayDoBetter(o.Reason)
 	if !again && !o.Unlabelled {
 		return false, nil
 	}
@@ -177,6 +177,11 @@ func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table,
 
 // otherMayHelp reports whether another endpoint may answer what one has not. What is too large or empty is so elsewhere.
 func otherMayHelp(r dataset.Reason) bool { return r != dataset.TooLarge && r != dataset.Empty }
+
+// mayDoBetter reports whether a query that failed is worth another run: it may be in time now, and a second endpoint may be there that was not before.
+func (h *Harvest) mayDoBetter(r dataset.Reason) bool {
+	return r == dataset.Timeout || r == dataset.Failed || r != "" && otherMayHelp(r) && len(h.Endpoints) > 1
+}
 
 // ask runs a query on one endpoint. The error says that the endpoint is down for all queries.
 func (h *Harvest) ask(ctx context.Context, e *Endpoint, c *cleaned) (*outcome, *kg.Table, error) {
