@@ -337,7 +337,7 @@ func (p *parser) id(t *Thread, c *Comment) string {
 			name = name[:cut]
 		}
 		p.buf = append(append(append(p.buf[:0], "c-"...), name...), '-')
-		p.buf = c.Time.AppendFormat(p.buf, "20060102150405")
+		p.buf = appendTime(p.buf, *c.Time)
 		id = p.texts.keep(p.buf)
 	} else {
 		id = "u-" + digest(p.page.Title + "\x00" + t.Heading + "\x00" + c.Text)[:12]
@@ -355,6 +355,19 @@ func (p *parser) id(t *Thread, c *Comment) string {
 	}
 	p.ids[unique]++
 	return unique
+}
+
+// appendTime appends a time as 20060102150405.
+func appendTime(b []byte, t time.Time) []byte {
+	year, month, day := t.Date()
+	hour, minute, second := t.Clock()
+	if year < 0 || year > 9999 {
+		return t.AppendFormat(b, "20060102150405")
+	}
+	for _, v := range [...]int{year / 100, year % 100, int(month), day, hour, minute, second} {
+		b = append(b, byte('0'+v/10), byte('0'+v%10))
+	}
+	return b
 }
 
 func digest(s string) string {

@@ -42,7 +42,7 @@ type parser struct {
 //
 // Everything before the first heading is left out. A thread is a section of level 2 (or 1; or deeper, where none of those is open yet). Time is linear in the length.
 func Parse(title, text string, opts Options) *Page {
-	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title}, anchors: map[string]int{}, tables: 4*len(text) + 1<<16, bare: 4*len(text) + 1<<16}
+	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title}, tables: 4*len(text) + 1<<16, bare: 4*len(text) + 1<<16}
 	p.q = newQueryReader(text, p.n)
 	p.doc = p.q.doc()
 	for i := 0; ; {
@@ -172,6 +172,7 @@ func (p *parser) nodesIn(start, end int) []*wikitext.Node {
 func (p *parser) threads(heads []*wikitext.Node) {
 	var open *Thread
 	p.page.Threads = make([]Thread, 0, len(heads))
+	p.anchors = make(map[string]int, len(heads))
 	for i, h := range heads {
 		end := len(p.text)
 		if i+1 < len(heads) {

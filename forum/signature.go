@@ -326,6 +326,9 @@ func splitLink(s string) (target, label string) {
 
 // shownLength counts the characters of a link's label as read.
 func shownLength(s string) int {
+	if strings.IndexByte(s, '<') < 0 {
+		return utf8.RuneCountInString(s)
+	}
 	n := 0
 	for i := 0; i < len(s); {
 		if s[i] == '<' {
