@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
@@ -43,6 +44,9 @@ func runEvalCompare(ctx context.Context, e *env, args []string) int {
 		cmp.WriteMarkdown(e.stdout, *items)
 	default:
 		cmp.WriteText(e.stdout, *items)
+	}
+	if cmp.Common == 0 {
+		return fail(e, errors.New("eval compare: the runs have no common items to compare; are they of the same benchmark?"))
 	}
 	return exitOK
 }

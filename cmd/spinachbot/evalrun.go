@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -79,6 +80,11 @@ func runEvalRun(ctx context.Context, e *env, args []string) int {
 	if err == nil {
 		err = f.check(rest)
 	}
+	c.fs.Visit(func(given *flag.Flag) {
+		if given.Name == "usd-limit" && f.usd == 0 && err == nil {
+			err = errors.New("--usd-limit 0 would allow no call of a model; leave it out for no limit")
+		}
+	})
 	if err != nil {
 		return misuse(e, "eval run: %v", err)
 	}
@@ -88,7 +94,7 @@ func runEvalRun(ctx context.Context, e *env, args []string) int {
 	}
 	items, renamed := evalrun.Unique(items)
 	if len(renamed) > 0 {
-		fmt.Fprintf(e.stderr, "spinachbot: warning: ids stand twice in the file; the later items are called %s\n", strings.Join(renamed, ", "))
+		fmt.Fprintf(e.stderr, "spinachbot: warning: ids stand twice in the file; the later items are called %s\n", inLine(strings.Join(renamed, ", ")))
 	}
 	chosen, err := f.choose(items)
 	if err != nil {
@@ -98,7 +104,7 @@ func runEvalRun(ctx context.Context, e *env, args []string) int {
 	if !ok {
 		return exitUsage
 	}
-	if f.usd > 0 && cfg.InputUSD == 0 && cfg.OutputUSD == 0 {
+	if f.usd > 0 && (cfg.InputUSD == 0 || cfg.OutputUSD == 0) {
 		return misuse(e, "eval run: --usd-limit needs prices: set OPENAI_INPUT_USD_PER_MTOK and OPENAI_OUTPUT_USD_PER_MTOK")
 	}
 	release, err := store.Lock(f.out)
@@ -124,7 +130,7 @@ func (f *evalRunFlags) check(rest []string) error {
 		return fmt.Errorf("there is no graph %q; there are wikidata and embedded, and files with --data", f.kg)
 	case f.jobs < 1 || f.tries < 1:
 		return errors.New("--jobs and --tries want 1 or more")
-	case f.limit < 0 || f.usd < 0:
+	case f.limit < 0 || !(f.usd >= 0):
 		return errors.New("--limit and --usd-limit want a positive number")
 	case f.record != "" && f.recorded != "":
 		return errors.New("--record and --recorded exclude each other")

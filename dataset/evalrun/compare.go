@@ -39,7 +39,7 @@ type RunSummary struct {
 type LeftOut struct {
 	ID  string `json:"id"`
 	Run string `json:"run"` // the first run that it is missing in
-	Why string `json:"why"` // not_run, service_failed, gold_missing, gold_failed, gold_empty
+	Why string `json:"why"` // not_run, service_failed, other_item, gold_missing, gold_failed, gold_empty
 }
 
 // Pair compares run B with run A: differences are B's figure less A's, from -1 to 1.
@@ -98,11 +98,14 @@ func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand
 		return nil, fmt.Errorf("there is no metric %q; there are %v", metric, metrics)
 	}
 	nameApart(runs)
-	c := &Comparison{Metric: metric, LeftOut: []LeftOut{}, GoldDrift: []string{}, Pairs: []Pair{}}
+	c := &Comparison{Metric: metric, LeftOut: []LeftOut{}, GoldDrift: []string{}, Pairs: []Pair{}, Combined: Combined{Oracle: []MetricMean{}, Vote: []MetricMean{}}}
 	common, failed := c.align(runs)
 	c.Common = len(common)
 	for i, r := range runs {
 		c.Runs = append(c.Runs, summariseRun(r, i, metrics, common, failed))
+	}
+	if len(common) == 0 {
+		return c, nil // nothing to compare: no figures, rather than zeros
 	}
 	for a := range runs {
 		for b := a + 1; b < len(runs); b++ {
@@ -141,18 +144,24 @@ func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 			}
 			seen[id] = true
 			row := make([]*ItemData, len(runs))
-			drift := false
-			why, where := "", ""
 			for j, other := range runs {
 				row[j] = other.Item(id)
-				if w := leaves(row[j]); w != "" && why == "" {
-					why, where = w, other.Name
+			}
+			drift, foreign := false, false
+			why, where := "", ""
+			for j, it := range row {
+				w := leaves(it)
+				if it != nil && row[0] != nil && it.Question != row[0].Question && it.GoldSPARQL != row[0].GoldSPARQL {
+					w, foreign = otherItem, true
 				}
-				drift = drift || why == "" && resultKey(row[j].Gold) != resultKey(row[0].Gold)
+				if w != "" && why == "" {
+					why, where = w, runs[j].Name
+				}
+				drift = drift || why == "" && resultKey(it.Gold) != resultKey(row[0].Gold)
 			}
 			if why != "" {
 				c.LeftOut = append(c.LeftOut, LeftOut{ID: id, Run: where, Why: why})
-				if !slices.ContainsFunc(row, func(it *ItemData) bool { w := leaves(it); return w != "" && w != serviceFailed || it.excluded() != "" }) {
+				if !slices.ContainsFunc(row, func(it *ItemData) bool { w := leaves(it); return w != "" && w != serviceFailed || it.excluded() != "" }) && !foreign {
 					failed = append(failed, row)
 				}
 				continue
@@ -166,13 +175,18 @@ func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 	return common, failed
 }
 
-const serviceFailed = "service_failed"
+// Why an item is not compared, beside the reasons for which it stands in no average.
+const (
+	notRun        = "not_run"
+	serviceFailed = "service_failed"
+	otherItem     = "other_item" // the same id in another benchmark: neither the question nor the gold query is the same
+)
 
 // leaves says why an item cannot be compared, "" when it can.
 func leaves(it *ItemData) string {
 	switch {
 	case it == nil || it.Reason == skipped:
-		return "not_run"
+		return notRun
 	case it.Error != nil:
 		return serviceFailed
 	}

@@ -167,3 +167,39 @@ func TestCalibrate(t *testing.T) {
 		t.Errorf("no answers: %+v", empty)
 	}
 }
+
+// Two benchmarks can have the same ids: what is another question with another gold query is no common item, and nothing common gives no figures.
+func TestCompareOtherBenchmark(t *testing.T) {
+	t.Parallel()
+	a := runOf(t, "first", nil, bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b"))
+	b := runOf(t, "second", nil, bench("answer ROWS x | ROWS x", "answer ROWS y | ROWS b"))
+	c, err := Compare(t.Context(), []*RunData{a, b}, "", pcg())
+	if err != nil {
+		t.Fatal(err)
+	}
+	// b has the same gold query: another wording, or another language, is compared.
+	if got := asJSON(t, c.LeftOut); c.Common != 1 || got != `[{"id":"a","run":"second","why":"other_item"}]` {
+		t.Errorf("%d common, left out %s", c.Common, got)
+	}
+	d := runOf(t, "third", nil, bench("answer ROWS x | ROWS x", "answer ROWS y | ROWS z"))
+	if c, err = Compare(t.Context(), []*RunData{a, d}, "", pcg()); err != nil {
+		t.Fatal(err)
+	}
+	if c.Common != 0 || len(c.Pairs) != 0 || len(c.Oracle) != 0 || c.Runs[0].Scores[0].F1 != nil {
+		t.Errorf("figures of nothing: %s", asJSON(t, c))
+	}
+	var text bytes.Buffer
+	c.WriteText(&text, 5)
+	if !strings.Contains(text.String(), "Nothing can be compared") || strings.Contains(text.String(), "interval") {
+		t.Errorf("%s", &text)
+	}
+	r, err := NewReport(t.Context(), []*RunData{a, d}, "exact", nil, pcg())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var page bytes.Buffer
+	r.WriteMarkdown(&page)
+	if err := r.WriteHTML(&page); err != nil || strings.Contains(page.String(), "95 % interval") || !strings.Contains(page.String(), "Nothing can be compared") {
+		t.Errorf("%v: a comparison of nothing in the report", err)
+	}
+}

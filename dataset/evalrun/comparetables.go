@@ -8,7 +8,10 @@ import (
 
 // Tables are the comparison's tables: runs, pairs, combinations, and of each pair the items with the greatest differences, at most items of them.
 func (c *Comparison) Tables(items int) []Table {
-	out := []Table{c.runTable(), c.pairTable(), c.combinedTable()}
+	out := []Table{c.runTable()}
+	if c.Common > 0 {
+		out = append(out, c.pairTable(), c.combinedTable())
+	}
 	for i := range c.Pairs {
 		if p := &c.Pairs[i]; len(p.Items) > 0 && items > 0 {
 			out = append(out, c.duelTable(p, items))
@@ -75,6 +78,9 @@ func (c *Comparison) runTable() Table {
 	add("USD", false, func(r RunSummary) (float64, string) { return known0(r.USD, "%.4f") })
 	add("seconds", false, func(r RunSummary) (float64, string) { return r.Seconds, fmt.Sprintf("%.1f", r.Seconds) })
 	t.Rows = transpose(columns...)
+	if c.Common == 0 {
+		t.Note = "Nothing can be compared: no item stands in the averages of all runs. "
+	}
 	left := map[string]int{}
 	for _, l := range c.LeftOut {
 		left[l.Why]++

@@ -72,7 +72,7 @@ func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.
 func (r *Report) Tables() []Table {
 	out := r.scoreTables()
 	if r.Comparison != nil {
-		out = append(out, r.Comparison.pairTable(), r.Comparison.combinedTable())
+		out = append(out, r.Comparison.Tables(0)...)
 	}
 	out = append(out, r.binTable("F1 by feature of the gold query ("+r.Metric+")", "feature", func(run RunReport) []Bin { return run.Features }, true),
 		r.binTable("Number of actions, abandoned ones not counted (SPINACH's table 5)", "actions", func(run RunReport) []Bin { return run.Steps }, false))

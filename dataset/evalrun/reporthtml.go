@@ -119,9 +119,9 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		d.add(&d.Tables, t, nil)
 	}
 	if c := r.Comparison; c != nil {
-		d.add(&d.Tables, c.runTable(), nil)
-		d.add(&d.Tables, c.pairTable(), nil)
-		d.add(&d.Tables, c.combinedTable(), nil)
+		for _, t := range c.Tables(0) {
+			d.add(&d.Tables, t, nil)
+		}
 		for i := range c.Pairs {
 			if p := &c.Pairs[i]; len(p.Items) > 0 {
 				at := slices.IndexFunc(r.Runs, func(run RunReport) bool { return run.Name == p.B })

@@ -110,7 +110,7 @@ func Observed(b, c, n int) func(d float64) float64 {
 	return func(d float64) float64 { return p + max(0, d-seen) }
 }
 
-// meanMDE is the smallest mean difference that a paired test of n differences with the standard deviation sd finds, with the same power and significance.
+// meanMDE is the smallest mean difference that a paired test of n differences with their standard deviation finds, with the same power and significance. NaN: unknown.
 func meanMDE(differences []float64) float64 {
 	n := float64(len(differences))
 	if n < 2 {
@@ -119,6 +119,9 @@ func meanMDE(differences []float64) float64 {
 	m, ss := mean(differences), 0.0
 	for _, d := range differences {
 		ss += (d - m) * (d - m)
+	}
+	if ss == 0 {
+		return math.NaN() // the runs never differ: there is nothing to estimate from
 	}
 	return (zAlpha + zPower) * math.Sqrt(ss/(n-1)/n)
 }
