@@ -144,6 +144,9 @@ func (s *Server) apiSave(r *http.Request, who string) (any, error) {
 	if w.Version > 0 && w.Query == e.Query && w.Question == e.Question && w.Note == e.Note {
 		return map[string]any{"work": w}, nil // nothing to say
 	}
+	if w.Keeps() && strings.TrimSpace(w.Question) != "" && strings.TrimSpace(e.Question) == "" {
+		return nil, refuse("You have kept this with a question: write the new one, or change the verdict. The old one stays until then.")
+	}
 	withdrawn := w.Is() && sparql.NormalForm(w.Query) != sparql.NormalForm(e.Query)
 	w.Query, w.Question, w.Note = e.Query, e.Question, e.Note
 	if withdrawn {
@@ -343,7 +346,8 @@ func (s *Server) apiRestore(r *http.Request, who string) (any, error) {
 		return nil, err
 	}
 	w := *ownWork(&c, who)
-	if w.Is() && sparql.NormalForm(w.Query) != sparql.NormalForm(events[i].Work.Query) {
+	emptied := w.Keeps() && strings.TrimSpace(w.Question) != "" && strings.TrimSpace(events[i].Work.Question) == ""
+	if w.Is() && (emptied || sparql.NormalForm(w.Query) != sparql.NormalForm(events[i].Work.Query)) {
 		w.Verdict, w.Reason = "", ""
 	}
 	w.Query, w.Question, w.Note = events[i].Work.Query, events[i].Work.Question, events[i].Work.Note

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/datasettest"
+	"github.com/spinachbot/spinachbot/internal/web/annotate"
 )
 
 // Nobody validates alone: neither the page nor the interface for scripts lets one person confirm the own verdict.
@@ -57,4 +58,42 @@ func TestHiddenDirections(t *testing.T) {
 	if len(a.Marks) != 1 || a.Marks[0] != (sparqlMark{"direction", 2, 25}) {
 		t.Errorf("marks: %+v", a.Marks)
 	}
+}
+
+// What is exported has a question: a kept one cannot be emptied, a validator's empty one is passed over.
+func TestKeptQuestionsAreNotEmpty(t *testing.T) {
+	s := newSite(t)
+	id := datasettest.ID(3)
+	s.decide("Ada", 3, dataset.Include, nil)
+	if a := s.post("Ada", "save", edit{"candidate": id, "version": 1, "query": s.query(3), "question": " "}); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.Error, "stays until then") {
+		t.Errorf("a kept question is emptied: %+v", a)
+	}
+	s.decide("Ben", 3, dataset.Include, edit{"question": ""})
+	final := func() *annotate.Work {
+		works, err := s.store.Works(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := annotate.NewCase(&dataset.Candidate{ID: id}, works)
+		return c.Final(false)
+	}
+	s.decide("Ada", 3, dataset.Include, nil) // again: Ben's verdict is the older one now
+	if w := final(); w == nil || w.Annotator != "Ada" {
+		t.Errorf("of two equal verdicts is exported %+v", w)
+	}
+	s.post("Ada", "undo", edit{})
+	s.post("Ada", "undo", edit{})
+	if w := final(); w != nil {
+		t.Errorf("a verdict without a question is exported: %+v", w)
+	}
+}
+
+// query is the harvested query of the n-th candidate.
+func (s *site) query(n int) string {
+	s.t.Helper()
+	cs, err := datasettest.Candidates()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return cs[n-1].Cleaned
 }

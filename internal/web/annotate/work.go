@@ -164,14 +164,18 @@ func (c *Case) findState() State {
 	return Agreed
 }
 
-// Final returns what is exported: the resolution, or with validated false also the first verdict as long as nobody disputes it. nil means nothing (yet).
+// Final returns what is exported: the resolution, or with validated false also the first verdict as long as nobody disputes it (of equal ones the first with a
+// question: who validates may leave it empty). nil means nothing (yet).
 func (c *Case) Final(validated bool) *Work {
 	switch c.State() {
 	case Resolved:
 		return c.Resolution
 	case Annotated, Agreed:
-		if !validated {
-			return &c.Works[0]
+		ws := c.Decided()
+		for i := range ws {
+			if !validated && (!ws[i].Keeps() || strings.TrimSpace(ws[i].Question) != "") {
+				return &ws[i]
+			}
 		}
 	}
 	return nil
