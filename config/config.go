@@ -85,6 +85,7 @@ type Config struct {
 	RequestTime                       time.Duration
 	RequestUSD, DailyUSD              float64
 	SPARQLEndpoint, SPARQLFallback    string
+	EntityAPI                         string // of the graph at SPARQLEndpoint; empty: the one that belongs to it
 	KGFile, Contact                   string
 
 	origin map[string]string // key to where its value came from: default, .env, environment, flag

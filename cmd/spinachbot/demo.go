@@ -127,7 +127,7 @@ func (d *demo) point(sb *sandboxServer) *config.Config {
 	cfg := *d.cfg
 	cfg.WikiAPI, cfg.WikiUser, cfg.WikiPassword = sb.url+"/w/api.php", sandboxLogin, config.Secret(sb.password)
 	cfg.OAuth = config.OAuth{}
-	cfg.SPARQLEndpoint, cfg.SPARQLFallback = sb.url+"/sparql", ""
+	cfg.SPARQLEndpoint, cfg.SPARQLFallback, cfg.EntityAPI = sb.url+"/sparql", "", ""
 	return &cfg
 }
 

@@ -76,9 +76,12 @@ func (w wrapper) around(rt http.RoundTripper) http.RoundTripper {
 
 // newGraph makes the client of the configured query service and its entity API.
 func newGraph(lg *slog.Logger, cfg *config.Config, store wikidata.BudgetStore, wrap wrapper) (*wikidata.Client, error) {
-	api := entityAPI(cfg.SPARQLEndpoint)
+	api := cfg.EntityAPI
+	if api == "" {
+		api = entityAPI(cfg.SPARQLEndpoint)
+	}
 	local := isLoopback(cfg.SPARQLEndpoint)
-	ua, err := userAgent(cfg, local)
+	ua, err := userAgent(cfg, local && isLoopback(api))
 	if err != nil {
 		return nil, err
 	}
