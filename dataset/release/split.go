@@ -146,11 +146,6 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 		}
 	}
 	for id, c := range all {
-		for _, n := range c.Near {
-			if n.Source == NearCandidates && near.reaches(kindOf(c, all[n.ID], n)) {
-				tied.join(id, n.ID)
-			}
-		}
 		say(id, c.Pattern, slices.Sorted(slices.Values(c.Properties)))
 	}
 	for i := range golds {
@@ -158,6 +153,20 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 		alike(id, "query "+sparql.NormalForm(golds[i].Query))
 		if q, err := sparql.Parse(golds[i].Query); err == nil {
 			say(id, sparql.Shape(q), slices.Sorted(slices.Values(sparql.IDs(sparql.Identifiers(q), true))))
+		}
+	}
+	for id, c := range all {
+		for _, n := range c.Near {
+			other := all[n.ID]
+			if n.Source != NearCandidates || tied.find(id) == tied.find(n.ID) {
+				continue
+			}
+			if n.ID < id && other != nil && slices.ContainsFunc(other.Near, func(m dataset.Near) bool { return m.ID == id && m.Source == NearCandidates }) {
+				continue // the other tells it, too
+			}
+			if near.reaches(kindOf(c, other, n)) {
+				tied.join(id, n.ID)
+			}
 		}
 	}
 	oldest := map[string]*dataset.Candidate{}
