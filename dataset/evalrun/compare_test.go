@@ -149,10 +149,10 @@ func TestParting(t *testing.T) {
 // Brier: (0.04 + 0.64 + 0.09)/3 = 0.2567; of the mean 1/3: (4/9 + 1/9 + 1/9)/3 = 2/9.
 func TestCalibrate(t *testing.T) {
 	it := func(confidence, em float64, answered bool) ItemData {
-		return ItemData{Result: Result{Confidence: confidence, Answered: answered}, Scores: []Score{{"exact", em, em}}}
+		return ItemData{Result: Result{Confidence: confidence, Answered: answered}, Scores: []Score{{Metric: "exact", F1: em, EM: em}}}
 	}
 	r := &RunData{Items: []ItemData{it(0.8, 1, true), it(0.8, 0, true), it(0.3, 0, true), it(0, 0, false)}}
-	r.Items = append(r.Items, ItemData{Result: Result{Confidence: 0.9, Error: failed(ModelService)}, Scores: []Score{{"exact", 0, 0}}})
+	r.Items = append(r.Items, ItemData{Result: Result{Confidence: 0.9, Error: failed(ModelService)}, Scores: []Score{{Metric: "exact", F1: 0, EM: 0}}})
 	c := r.Calibrate("exact")
 	if c.N != 3 || !near(c.ECE, 0.3, 1e-9) || !near(c.Brier, 0.77/3, 1e-9) || !near(c.Base, 2.0/9, 1e-9) {
 		t.Errorf("%+v", c)

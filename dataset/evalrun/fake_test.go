@@ -130,9 +130,9 @@ func (m fakeModel) Complete(context.Context, llm.Request) (*llm.Response, error)
 // equalRows scores 1 for the same JSON, else 0.
 func equalRows(_ context.Context, r *Result) ([]Score, error) {
 	if string(r.Gold) == string(r.Result) {
-		return []Score{{"exact", 1, 1}}, nil
+		return []Score{{Metric: "exact", F1: 1, EM: 1}}, nil
 	}
-	return []Score{{"exact", 0, 0}}, nil
+	return []Score{{Metric: "exact", F1: 0, EM: 0}}, nil
 }
 
 // bench makes items "a", "b", … from "question | gold query".

@@ -18,6 +18,7 @@ type Score struct {
 	Metric string  `json:"metric"`
 	F1     float64 `json:"f1"`
 	EM     float64 `json:"em"`
+	Upper  float64 `json:"f1_upper,omitempty"` // an upper limit of F1, where scoring ran out of time or memory; else 0
 }
 
 // Scorer scores an item whose gold query returned something. The metrics come in the same order for every item; no answer is 0 by all of them.
@@ -31,6 +32,8 @@ type RunData struct {
 	Items  []ItemData // in the benchmark's order
 	byID   map[string]int
 	Metric []string // names of the metrics, in the scorer's order
+	// NotAsked is how many of the chosen items were not done when the run stopped last.
+	NotAsked int
 }
 
 // ItemData is an item with its scores. Scores is nil for an item that stands in no average.
@@ -96,6 +99,10 @@ func Load(ctx context.Context, dir string, score Scorer) (*RunData, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	var last Summary // a missing or torn one says nothing
+	if ok, err := d.readJSON(&last, SummaryFile); ok && err == nil {
+		r.NotAsked = last.Missing
 	}
 	return r, r.score(ctx, score)
 }

@@ -106,6 +106,16 @@ func (r *Report) scoreTables() []Table {
 			served.Note += fmt.Sprintf("In no average of %s: %d: %s. ", run.Name, n, list(ids, 5))
 		}
 	}
+	for _, run := range r.Runs {
+		if n := run.Summary.Missing; n > 0 {
+			served.Note += fmt.Sprintf("%s is not at its end: %d items were not asked yet. ", run.Name, n)
+		}
+		for _, m := range run.Summary.Scores {
+			if m.Upper != nil {
+				served.Note += fmt.Sprintf("Scoring %s by %s ran out of time or memory on some item: its F1 is at most %s. ", run.Name, m.Metric, percent(m.Upper))
+			}
+		}
+	}
 	if len(r.Runs) > 1 {
 		served.Note += "Each run over its own items; best bold, second best underlined. The comparison is on common items. "
 	}

@@ -164,7 +164,7 @@ func TestBins(t *testing.T) {
 	}
 	r := &RunData{}
 	for _, tokens := range []int{0, 10, 11, 100} {
-		it := ItemData{Scores: []Score{{"exact", 0.5, 0}}}
+		it := ItemData{Scores: []Score{{Metric: "exact", F1: 0.5, EM: 0}}}
 		it.Meta.Usage.InputTokens = tokens
 		r.Items = append(r.Items, it)
 	}

@@ -304,6 +304,9 @@ func (run *RunReport) page(metric string) (pageRun, error) {
 	}
 	figure(fmt.Sprint(run.Summary.Answered), "answered")
 	figure(fmt.Sprint(len(run.Summary.FailedIDs)), "failed by a service")
+	if n := run.Summary.Missing; n > 0 {
+		figure(fmt.Sprint(n), "not asked yet")
+	}
 	figure(fmt.Sprintf("%.1f", run.Summary.Steps), "actions an item")
 	if usd := run.Summary.Usage.USD + run.Summary.Lost.USD; usd > 0 {
 		figure(fmt.Sprintf("$%.2f", usd), "in all")

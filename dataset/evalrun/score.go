@@ -3,6 +3,7 @@ package evalrun
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spinachbot/spinachbot/dataset/score"
 	"github.com/spinachbot/spinachbot/internal/sparql"
@@ -28,22 +29,24 @@ func Metrics(ctx context.Context, r *Result) ([]Score, error) {
 	if err != nil {
 		return nil, fmt.Errorf("prediction: %w", err)
 	}
-	row := func(name string, s score.Score) Score { return Score{name, s.F1, one(s.EM)} }
-	set := score.KBQA(gold, pred, nil)
-	return []Score{
-		row(MetricSpinach, score.Spinach(ctx, gold, pred, score.Limits{})),
-		row(MetricGRASP, score.GRASP(ctx, gold, pred, score.Limits{})),
-		{MetricKBQA, set.F1, one(set.Acc)},
-		row(MetricFair, score.Fair(ctx, gold, pred, hintOf(r.GoldSPARQL), score.Limits{})),
-	}, nil
+	var out []Score
+	hint := hintOf(r.GoldSPARQL)
+	for _, name := range []string{MetricSpinach, MetricGRASP, MetricKBQA, MetricFair} {
+		limited, cancel := context.WithTimeout(ctx, scoreTime)
+		all := score.Compare(limited, gold, pred, hint, nil, score.Limits{}, score.Metric(name))
+		cancel()
+		f1, em, _ := all.F1EM(score.Metric(name))
+		s := Score{Metric: name, F1: f1, EM: em}
+		if row := all.Row(score.Metric(name)); row != nil && row.Upper > f1 {
+			s.Upper = row.Upper
+		}
+		out = append(out, s)
+	}
+	return out, ctx.Err() // what was cut off is no score
 }
 
-func one(b bool) float64 {
-	if b {
-		return 1
-	}
-	return 0
-}
+// scoreTime is the longest time for one item and measure; beyond it F1 is a lower limit, with an upper one beside it.
+const scoreTime = time.Minute
 
 // Hint reads from a gold query what its rows do not say: LIMIT, and ORDER BY by plain variables. A query with OFFSET gives none.
 func Hint(q *sparql.Query) score.Hint {

@@ -1,6 +1,9 @@
 package evalrun
 
 import (
+	"bytes"
+	"context"
+	"errors"
 	"strings"
 	"testing"
 )
@@ -69,4 +72,28 @@ func TestReportOfNothing(t *testing.T) {
 	}
 	r.WriteMarkdown(&b)
 	r.WriteLaTeX(&b)
+}
+
+// Scoring that is interrupted gives no score: figures of half a search would look like those of a whole one.
+func TestMetricsInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Metrics(ctx, &Result{Gold: []byte(`[{"x":{"type":"literal","value":"a"}}]`), Result: []byte(`[]`)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Where scoring ran out of time the mean has an upper limit, under eval score's name for it.
+func TestSummaryUpper(t *testing.T) {
+	r := &RunData{Metric: []string{"exact"}, NotAsked: 3, Items: []ItemData{
+		{Scores: []Score{{Metric: "exact", F1: 0.5, Upper: 0.75}}}, {Scores: []Score{{Metric: "exact", F1: 1, EM: 1}}},
+		{Result: Result{Error: failed(GraphService)}, Scores: []Score{{Metric: "exact"}}}}}
+	s := r.Summary()
+	if got := asJSON(t, s.Scores); got != `[{"metric":"exact","n":2,"f1":0.75,"em":0.5,"f1_upper":0.875,"with_failures":{"n":3,"f1":0.5,"em":0.3333333333333333}}]` {
+		t.Errorf("%s", got)
+	}
+	var text bytes.Buffer
+	if s.WriteText(&text); !strings.Contains(text.String(), "exact, at most  2  87.50") || !strings.Contains(text.String(), "3 not asked yet") {
+		t.Errorf("%s", &text)
+	}
 }

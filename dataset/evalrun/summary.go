@@ -50,6 +50,8 @@ func meansOf(f1, em []float64) Means { return Means{len(f1), meanOrNil(f1), mean
 type MetricSummary struct {
 	Metric string `json:"metric"`
 	Means
+	// Upper is the mean of upper limits, where scoring some item ran out of time or memory.
+	Upper *float64 `json:"f1_upper,omitempty"`
 	// WithFailures also has the items that a service failed, each counting 0; nil when there are none.
 	WithFailures *Means `json:"with_failures,omitempty"`
 }
@@ -72,7 +74,8 @@ func (m *MetricSummary) whole() Means {
 
 // summarise makes the means of a metric over scorable items.
 func summarise(metric string, items []*ItemData) MetricSummary {
-	var f1, em, zeros []float64
+	var f1, em, upper, zeros []float64
+	limits := false
 	for _, it := range items {
 		sc, ok := it.Score(metric)
 		switch {
@@ -80,10 +83,14 @@ func summarise(metric string, items []*ItemData) MetricSummary {
 		case it.Error != nil:
 			zeros = append(zeros, 0)
 		default:
-			f1, em = append(f1, sc.F1), append(em, sc.EM)
+			f1, em, upper = append(f1, sc.F1), append(em, sc.EM), append(upper, max(sc.F1, sc.Upper))
+			limits = limits || sc.Upper > sc.F1
 		}
 	}
 	m := MetricSummary{Metric: metric, Means: meansOf(f1, em)}
+	if limits {
+		m.Upper = meanOrNil(upper)
+	}
 	if len(zeros) > 0 {
 		all := meansOf(append(f1, zeros...), append(em, zeros...))
 		m.WithFailures = &all
@@ -93,7 +100,7 @@ func summarise(metric string, items []*ItemData) MetricSummary {
 
 // Summary sums the run up.
 func (r *RunData) Summary() *Summary {
-	s := &Summary{Schema: Schema, Items: len(r.Items), NoAnswer: map[string]int{}, Failed: map[string]int{}, FailedIDs: []string{}, Excluded: []Excluded{}}
+	s := &Summary{Schema: Schema, Items: len(r.Items), Missing: r.NotAsked, NoAnswer: map[string]int{}, Failed: map[string]int{}, FailedIDs: []string{}, Excluded: []Excluded{}}
 	var steps, seconds []float64
 	for i := range r.Items {
 		it := &r.Items[i]
@@ -214,6 +221,9 @@ func (s *Summary) writeScores(w io.Writer) {
 	fmt.Fprintf(tw, "measure\tn\tF1\tEM\t\n")
 	for _, m := range s.Scores {
 		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t\n", m.Metric, m.N, percent(m.F1), percent(m.EM))
+		if m.Upper != nil {
+			fmt.Fprintf(tw, "%s, at most\t%d\t%s\t\t\n", m.Metric, m.N, percent(m.Upper))
+		}
 		if all := m.WithFailures; all != nil {
 			fmt.Fprintf(tw, "%s, %d failed as 0\t%d\t%s\t%s\t\n", m.Metric, m.failed(), all.N, percent(all.F1), percent(all.EM))
 		}
