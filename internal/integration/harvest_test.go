@@ -82,6 +82,7 @@ type harvestSite struct {
 	bin     string
 	env     []string
 	planted map[string]shape // by page and heading
+	admin   *user
 }
 
 func newHarvestSite(t *testing.T) *harvestSite {
@@ -100,6 +101,7 @@ func newHarvestSite(t *testing.T) *harvestSite {
 	s := &harvestSite{t: t, bin: binary(t), planted: map[string]shape{}}
 	graph := startSandbox(t, s.bin)
 	admin := w.user("Admin")
+	s.admin = admin
 	for i, month := range []string{"2019/11", "2019/12", "2020/01"} {
 		title, text := w.vars["FORUM_ARCHIVE_PREFIX"]+month, "{{Archive header}}\nThis is an archive.\n\n"
 		for _, x := range shapes(short.URL, 100*i) {
@@ -222,6 +224,7 @@ func TestHarvest(t *testing.T) {
 			}
 		}
 	})
+	t.Run("taken away", s.takenAway)
 }
 
 // compare holds a harvest against what was planted.

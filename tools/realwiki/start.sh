@@ -53,6 +53,7 @@ cat >>"$dir/LocalSettings.php" <<PHP
 \$wgEnableUploads = false;
 \$wgUseInstantCommons = false;
 \$wgNoFollowLinks = true;
+\$wgGroupPermissions['sysop']['deleterevision'] = true;
 \$wgSpamRegex = [ '/refused-by-spam-regex/' ];
 wfLoadExtension( 'SyntaxHighlight_GeSHi' );
 wfLoadExtension( 'ParserFunctions' );
