@@ -78,7 +78,7 @@ func Keys() []Key {
 		{"REQUEST_TIME_LIMIT", Limits, "10m", false, "wall-clock limit of one request", durField(func(c *Config) *time.Duration { return &c.RequestTime })},
 		{"REQUEST_USD_LIMIT", Limits, "", false, "money for one request in US dollars; needs both prices; empty: no limit", usdField(func(c *Config) *float64 { return &c.RequestUSD })},
 		{"DAILY_USD_LIMIT", Limits, "", false, "money for one UTC day in US dollars; needs both prices; empty: no limit", usdField(func(c *Config) *float64 { return &c.DailyUSD })},
-		{"SPARQL_ENDPOINT", Graph, "https://query.wikidata.org/sparql", false, "query service: Wikidata's, or any SPARQL 1.1 endpoint with its data", urlField(func(c *Config) *string { return &c.SPARQLEndpoint })},
+		{"SPARQL_ENDPOINT", Graph, "https://query.wikidata.org/sparql", false, "query service: Wikidata's, or another that takes its prefixes and label service; engines of plain SPARQL serve the harvest only", urlField(func(c *Config) *string { return &c.SPARQLEndpoint })},
 		{"SPARQL_FALLBACK", Graph, "", false, "second query service, asked when the first is down", urlField(func(c *Config) *string { return &c.SPARQLFallback })},
 		{"ENTITY_API", Graph, "", false, "api.php for entity search and labels; empty: Wikidata's, or for a loopback SPARQL_ENDPOINT its /w/api.php, as the sandbox has", urlField(func(c *Config) *string { return &c.EntityAPI })},
 		{"KG_FILE", Graph, "", false, "YAML file with more graphs", later(func(c *Config) *string { return &c.KGFile }, "a file of further graphs")},

@@ -51,7 +51,7 @@ func isLoopback(addr string) bool {
 	return config.Loopback(u.Hostname())
 }
 
-// entityAPI gives the address of the entity API that belongs to a query service: the same address's /w/api.php for one on loopback, as the sandbox serves it, Wikidata's
+// entityAPI gives, where ENTITY_API names none, the address of the entity API that belongs to a query service: the same address's /w/api.php for one on loopback, as the sandbox serves it, Wikidata's
 // for every other one.
 func entityAPI(endpoint string) string {
 	if !isLoopback(endpoint) {

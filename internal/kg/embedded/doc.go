@@ -3,7 +3,9 @@
 //
 // A [Builder] reads Turtle and N-Triples and builds a [Graph], which never changes afterwards and may be asked by any number of goroutines.
 // It is for the demo, for tests and for graphs of up to some million triples; what is larger belongs on a real server:
-// internal/kg/wikidata puts queries to whatever SPARQL endpoint it is given (the setting SPARQL_ENDPOINT), through the same interface of the agent.
+// internal/kg/wikidata puts queries to the endpoint that it is given (the settings SPARQL_ENDPOINT and ENTITY_API), through the same interface of the agent. It
+// sends them as they are written, so the endpoint must speak the dialect: another copy of the query service, or a sandbox. An engine of plain SPARQL (Virtuoso,
+// QLever) refuses prefixes that are not declared and the label service; package harvest rewrites for those, the agent does not.
 //
 // # How a query is answered
 //
