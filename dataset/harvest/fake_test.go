@@ -124,7 +124,8 @@ type fakeWiki struct {
 	reads []string
 	fuse  *fuse
 
-	noHTML error // nil: ErrNoHTML
+	noHTML   error // nil: ErrNoHTML
+	rendered int   // how often HTML was asked for
 }
 
 func newFakeWiki() *fakeWiki {
@@ -161,6 +162,7 @@ func (w *fakeWiki) HTML(_ context.Context, title string) (Text, error) {
 	if err := w.fuse.burn(); err != nil {
 		return Text{}, err
 	}
+	w.rendered++
 	h, ok := w.html[title]
 	if !ok {
 		return Text{}, fmt.Errorf("%w: it is down", cmp.Or(w.noHTML, ErrNoHTML))

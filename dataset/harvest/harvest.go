@@ -166,6 +166,7 @@ type Harvest struct {
 	pace      pace
 
 	adviceFailures int // in a row
+	htmlFailures   int // in a row
 }
 
 // ErrEndpointDown says that no endpoint answers. Everything done so far is kept; harvest again later.

@@ -399,6 +399,18 @@ func TestHTMLLater(t *testing.T) {
 	if w.mustRun(); len(w.wiki.reads) != 1 {
 		t.Error("a wiki without HTML was asked for it again")
 	}
+	w = newWorld(t) // a renderer that is down is not asked about page after page
+	for m := range 9 {
+		w.wiki.put(fmt.Sprintf("2020/0%d", m+1), thread("Plain", "Who?", posted(people)))
+	}
+	w.wiki.noHTML = ErrNoHTMLNow
+	if f := w.mustRun(); w.wiki.rendered != maxHTMLFailures || f.Total.Staged != 9 {
+		t.Errorf("asked %d times, %+v", w.wiki.rendered, f.Total)
+	}
+	w.wiki.noHTML, w.wiki.rendered = nil, 0
+	if w.mustRun(); w.wiki.rendered != 9 {
+		t.Errorf("asked again %d times", w.wiki.rendered)
+	}
 }
 
 // When the wiki dies in the middle the files show what was read before, and no longer what was taken away.

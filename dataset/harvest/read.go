@@ -14,6 +14,9 @@ import (
 // readTries is how often a page is read until its HTML and its wikitext are of one revision.
 const readTries = 3
 
+// maxHTMLFailures is after how many failures in a row the wiki is asked for no more HTML until the next run: with its waits, each may take minutes.
+const maxHTMLFailures = 3
+
 // read reads a page and keeps its discussions. What stood there when it was read last and does not now is gone: nothing but its place is kept of it.
 func (h *Harvest) read(ctx context.Context, t *task) error {
 	var found []dataset.Candidate
@@ -140,13 +143,24 @@ func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Cand
 		if h.o.Source == Wikitext {
 			break
 		}
+		if h.htmlFailures >= maxHTMLFailures {
+			note, heard = "read from the wikitext only: the wiki gave no HTML of the pages before", false
+			break
+		}
 		rendered, err = h.Wiki.HTML(ctx, t.Title)
 		if errors.Is(err, ErrNoHTML) {
 			note, heard = "read from the wikitext only: "+reason(err, ErrNoHTML), !errors.Is(err, ErrNoHTMLNow)
+			if !heard {
+				h.htmlFailures++
+				h.Log.Warn("no HTML; the next harvest asks once more", "page", t.Title, "error", err)
+			}
 			break
 		}
 		if err != nil && !errors.Is(err, ErrNoPage) {
 			return nil, 0, false, err
+		}
+		if err == nil {
+			h.htmlFailures = 0
 		}
 		if err == nil && rendered.Revision == source.Revision {
 			break
