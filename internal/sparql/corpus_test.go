@@ -114,6 +114,11 @@ func checkLaws(t *testing.T, id string, q *Query) {
 		t.Errorf("%s: one-line form does not parse: %v\n%s", id, err, one)
 	} else if !sameMeaning(q, q1) {
 		t.Errorf("%s: one-line form changed the meaning", id)
+	} else if again := Print(q1, PrintOptions{OneLine: true}); again != one {
+		t.Errorf("%s: one-line form is no fixed point:\n%s\n%s", id, one, again)
+	}
+	if link, err := FromURL(URL(printed)); err != nil || link != printed {
+		t.Errorf("%s: the link decodes to another text: %v\n%s", id, err, link)
 	}
 	a, err := Annotate(q.Text, label)
 	if err != nil {

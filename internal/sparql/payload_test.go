@@ -93,6 +93,25 @@ func TestAnnotate(t *testing.T) {
 	}
 }
 
+// TestLabelInLongValues checks that a label stays with its value where the other values of a long table have none.
+func TestLabelInLongValues(t *testing.T) {
+	text := "a name that is long enough to need lines of its own"
+	q, err := Parse("SELECT ?x { VALUES ?x { \"" + text + "\" wd:Q5 \"" + text + "\" \"" + text + "\" } }")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := "    \"" + text + "\"\n"
+	want := "SELECT ?x WHERE {\n  VALUES ?x {\n" + row + "    wd:Q5 # human\n" + row + row + "  }\n}\n"
+	human := func(string) string { return "human" }
+	got := Print(q, PrintOptions{Label: human})
+	if got != want {
+		t.Errorf("%s", got)
+	}
+	if again, err := Annotate(got, human); err != nil || again != got {
+		t.Errorf("annotating again: %v\n%s", err, again)
+	}
+}
+
 func FuzzLabel(f *testing.F) {
 	for _, p := range payloads {
 		f.Add(p)
