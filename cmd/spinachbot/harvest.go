@@ -78,7 +78,11 @@ func runHarvest(ctx context.Context, e *env, args []string) int {
 
 // harvest runs the command under the folder's lock.
 func (f *harvestFlags) harvest(ctx context.Context, e *env, c *cmdline, cfg *config.Config, opts harvest.Options) int {
-	lg := c.logger(slog.LevelWarn)
+	show := newHarvestProgress(e.stderr)
+	beside := *e
+	beside.stderr = show
+	c.e = &beside
+	lg := c.logger(slog.LevelInfo) // that the wiki or the endpoint wants a pause is for whoever waits
 	unlock, err := store.Lock(opts.Dir)
 	if err != nil {
 		return fail(e, err)
@@ -93,7 +97,6 @@ func (f *harvestFlags) harvest(ctx context.Context, e *env, c *cmdline, cfg *con
 	if err != nil {
 		return fail(e, err)
 	}
-	show := newHarvestProgress(e.stderr)
 	parts.Progress = show.show
 	h, err := harvest.New(parts, opts)
 	if err != nil {

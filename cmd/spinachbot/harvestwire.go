@@ -12,6 +12,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spinachbot/spinachbot/config"
@@ -218,6 +219,18 @@ type harvestProgress struct {
 	terminal bool
 	open     bool // a line stands unfinished
 	page     string
+	mu       sync.Mutex
+}
+
+// Write lets log lines stand between the states of the rewritten line.
+func (p *harvestProgress) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.open {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.open = false
+	}
+	return p.w.Write(b)
 }
 
 func newHarvestProgress(w io.Writer) *harvestProgress {
@@ -233,6 +246,10 @@ func newHarvestProgress(w io.Writer) *harvestProgress {
 func (p *harvestProgress) show(x harvest.Progress) {
 	if x.Done {
 		p.end()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if x.Done {
 		fmt.Fprintf(p.w, "%d pages, %d queries run, %d of them with rows, in %s\n", x.Pages, x.Queries, x.Staged, x.Elapsed.Round(time.Second))
 		if x.Advised > 0 {
 			fmt.Fprintf(p.w, "%d suggestions asked of the model, %d of them could not be read\n", x.Advised, x.Unusable)
@@ -256,6 +273,8 @@ func (p *harvestProgress) show(x harvest.Progress) {
 
 // end leaves the rewritten line.
 func (p *harvestProgress) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.open {
 		fmt.Fprintln(p.w)
 		p.open = false
