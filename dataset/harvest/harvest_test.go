@@ -386,7 +386,7 @@ func TestHTMLLater(t *testing.T) {
 		reads int
 	}{{ErrNoHTMLNow, 1}, {ErrNoHTMLNow, 1}, {ErrNoHTMLNow, 0}} {
 		w.wiki.noHTML, w.wiki.reads = step.err, nil
-		if w.mustRun(); len(w.wiki.reads) != step.reads || !strings.Contains(strings.Join(w.find("Plain").Notes, " "), "wikitext only") {
+		if w.mustRun(); len(w.wiki.reads) != step.reads || !slices.Equal(w.find("Plain").Notes, []string{"read from the wikitext only: it is down"}) {
 			t.Errorf("%d reads, want %d; %q", len(w.wiki.reads), step.reads, w.find("Plain").Notes)
 		}
 	}

@@ -149,7 +149,7 @@ func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Cand
 		}
 		rendered, err = h.Wiki.HTML(ctx, t.Title)
 		if errors.Is(err, ErrNoHTML) {
-			note, heard = "read from the wikitext only: "+reason(err, ErrNoHTML), !errors.Is(err, ErrNoHTMLNow)
+			note, heard = "read from the wikitext only: "+reason(err, ErrNoHTMLNow, ErrNoHTML), !errors.Is(err, ErrNoHTMLNow)
 			if !heard {
 				h.htmlFailures++
 				h.Log.Warn("no HTML; the next harvest asks once more", "page", t.Title, "error", err)
@@ -200,8 +200,13 @@ func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Cand
 	return out, source.Revision, heard, nil
 }
 
-func reason(err, sentinel error) string {
-	return strings.TrimPrefix(strings.TrimPrefix(err.Error(), sentinel.Error()), ": ")
+// reason is an error without the words of the sentinel that stands at its beginning.
+func reason(err error, sentinels ...error) string {
+	text := err.Error()
+	for _, s := range sentinels {
+		text = strings.TrimPrefix(text, s.Error())
+	}
+	return strings.TrimPrefix(text, ": ")
 }
 
 // differences says, for each thread of the HTML, where the wikitext reads otherwise.
