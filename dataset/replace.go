@@ -1,14 +1,17 @@
 package dataset
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // ReplaceFile writes a file as a whole, and its folder when that is missing: a reader finds the former content or this one, also after a crash. It is on the disk when
-// ReplaceFile returns.
+// ReplaceFile returns. Several writers may replace the same file at once: the last one wins.
 func ReplaceFile(name string, content []byte) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -18,9 +21,31 @@ func ReplaceFile(name string, content []byte) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
+	return replace(f, name, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return errors.Join(err, f.Chmod(0o644))
+	})
+}
+
+// ReplaceFileFunc is [ReplaceFile] for content that write makes piece by piece, in a folder that one process at a time writes to: the half-written file always has the same
+// name, so that crashes leave no litter.
+func ReplaceFileFunc(name string, write func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name+".tmp", os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	return replace(f, name, write)
+}
+
+// replace fills the new file f and puts it in the place of name.
+func replace(f *os.File, name string, write func(io.Writer) error) error {
+	w := bufio.NewWriterSize(f, 64<<10)
+	err := write(w)
 	if err == nil {
-		err = f.Chmod(0o644)
+		err = w.Flush()
 	}
 	if err == nil {
 		err = f.Sync()
@@ -33,9 +58,18 @@ func ReplaceFile(name string, content []byte) error {
 		_ = os.Remove(f.Name()) // the file in place is the one that counts
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	if d, err := os.Open(dir); err == nil { // where a folder can be synced, the name is on the disk too
-		_ = d.Sync()
-		_ = d.Close()
+	return syncFolder(filepath.Dir(name))
+}
+
+// syncFolder makes a rename durable. Systems that cannot sync a folder say so in one of these ways.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, os.ErrPermission) {
+		return err
 	}
 	return nil
 }

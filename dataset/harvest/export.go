@@ -43,7 +43,7 @@ func (h *Harvest) export(ctx context.Context) (dataset.Funnel, error) {
 	funnel := count.funnel(pages)
 	staged := map[string]bool{}
 	write := func(name string, want func(*dataset.Candidate) bool) error {
-		return writeFile(filepath.Join(h.o.Dir, name), func(w io.Writer) error {
+		return dataset.ReplaceFileFunc(filepath.Join(h.o.Dir, name), func(w io.Writer) error {
 			return h.each(ctx, pages, func(c *dataset.Candidate) error {
 				if !want(c) {
 					return nil
@@ -92,7 +92,7 @@ func (h *Harvest) each(ctx context.Context, pages []Page, f func(*dataset.Candid
 }
 
 func (h *Harvest) writeFunnel(f dataset.Funnel) error {
-	err := writeFile(filepath.Join(h.o.Dir, dataset.FunnelFile), func(w io.Writer) error {
+	err := dataset.ReplaceFileFunc(filepath.Join(h.o.Dir, dataset.FunnelFile), func(w io.Writer) error {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
 		return enc.Encode(f)
@@ -100,7 +100,7 @@ func (h *Harvest) writeFunnel(f dataset.Funnel) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(filepath.Join(h.o.Dir, dataset.FunnelPicture), func(w io.Writer) error { return Picture(w, f) })
+	return dataset.ReplaceFileFunc(filepath.Join(h.o.Dir, dataset.FunnelPicture), func(w io.Writer) error { return Picture(w, f) })
 }
 
 // sweep removes results that belong to no staged candidate: those of discussions that are gone, and of queries that were edited and return nothing any more.

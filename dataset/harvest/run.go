@@ -292,7 +292,7 @@ func (h *Harvest) saveResult(id string, t *kg.Table) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(name, func(w io.Writer) error {
+	return dataset.ReplaceFileFunc(name, func(w io.Writer) error {
 		z := gzip.NewWriter(w)
 		if err := t.WriteJSON(z); err != nil {
 			return err
