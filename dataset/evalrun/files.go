@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
@@ -135,4 +136,20 @@ func readLines(path string, f func(line int, text []byte) error) error {
 			return nil
 		}
 	}
+}
+
+// events reads the trajectory of an item; ok is false when there is none. One that was cut off gives its whole events and agent.ErrTorn.
+func (d folder) events(id string) (events []agent.Event, ok bool, err error) {
+	f, err := os.Open(d.path(trajDir, FileName(id)+".jsonl"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	if events, err = agent.ReadTrajectory(f); err != nil {
+		err = fmt.Errorf("item %s: %w", id, err)
+	}
+	return events, true, err
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/spinachbot/spinachbot/agent"
@@ -133,17 +132,9 @@ func (r *RunData) Trajectory(it *ItemData) ([]agent.Event, error) {
 		return nil, nil
 	}
 	// The name is made from the id again: what a meta file says is no path to follow.
-	f, err := os.Open(folder(r.Dir).path(trajDir, FileName(it.ID)+".jsonl"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	events, err := agent.ReadTrajectory(f)
+	events, _, err := folder(r.Dir).events(it.ID)
 	if err != nil && !errors.Is(err, agent.ErrTorn) {
-		return nil, fmt.Errorf("item %s: %w", it.ID, err)
+		return nil, err
 	}
 	return events, nil
 }

@@ -3,10 +3,7 @@ package evalrun
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -47,17 +44,9 @@ func OpenRecording(dir string) (*Recording, error) {
 
 // Item gives the replay of an item's last attempt, which must have been made with a labeler; nil when the run does not hold the item.
 func (r *Recording) Item(id string) (*agent.Replay, error) {
-	f, err := os.Open(r.dir.path(trajDir, FileName(id)+".jsonl"))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	events, ok, err := r.dir.events(id)
+	if err != nil || !ok {
 		return nil, err
-	}
-	defer f.Close()
-	events, err := agent.ReadTrajectory(f)
-	if err != nil {
-		return nil, fmt.Errorf("item %s: %w", id, err)
 	}
 	return agent.NewReplay(events)
 }
