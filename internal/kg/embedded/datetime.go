@@ -45,12 +45,15 @@ func parseDate(s string) (*moment, bool) {
 	return m, true
 }
 
+// parseTime reads an xsd:time as that time on 1972-12-31, the day by which XSD compares times. A time has no day of its own, so 24:00:00 is
+// the same value as 00:00:00 (XSD 1.1, part 2, section 3.3.8 and timeLexicalMap).
 func parseTime(s string) (*moment, bool) {
 	m := &moment{year: 1972, month: 12, day: 31}
 	rest, ok := m.readTime(s)
 	if !ok || !m.readZone(rest) {
 		return nil, false
 	}
+	m.year, m.month, m.day = 1972, 12, 31
 	return m, true
 }
 

@@ -76,6 +76,7 @@ func TestLogicAndComparison(t *testing.T) {
 		{`"-0044-03-15T00:00:00Z"^^xsd:dateTime < "0001-01-01T00:00:00Z"^^xsd:dateTime`, "true"}, {`"-13798000000-01-01T00:00:00Z"^^xsd:dateTime < "-1000-01-01T00:00:00Z"^^xsd:dateTime`, "true"},
 		{`"12024-01-01T00:00:00Z"^^xsd:dateTime > "9999-12-31T23:59:59Z"^^xsd:dateTime`, "true"}, {`YEAR("-0500-01-01T00:00:00Z"^^xsd:dateTime)`, "-500"}, {`"2023-02-29"^^xsd:date < "2024-01-01"^^xsd:date`, "-"},
 		{`"2024-01-01"^^xsd:date < "2024-01-02"^^xsd:date`, "true"},
+		{`"24:00:00"^^xsd:time = "00:00:00"^^xsd:time`, "true"}, {`"24:00:00"^^xsd:time < "12:00:00"^^xsd:time`, "true"},
 	})
 }
 
