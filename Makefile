@@ -1,8 +1,10 @@
 # make help lists what there is.
 FUZZTIME ?= 5s
 FUZZTIME_DIALECT ?= 30s
+# Integration tests that leave something to chance: not for the gate.
+RANDOM_TESTS = ^TestKilledAtRandomMoments$$|^TestHarvest$$/^kills$$
 
-.PHONY: help build test race lint lint-golangci fuzz integration engines replay bench-graph eval-slice env-example confirm-slice demo bench bench-harvest ci
+.PHONY: help build test race lint lint-golangci fuzz integration integration-random engines replay bench-graph eval-slice env-example confirm-slice demo bench bench-harvest ci full
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed 's/:.*## /\t/' | expand -t 18
@@ -25,7 +27,7 @@ lint-golangci: ## golangci-lint, from its own module so that its dependencies ar
 	cd .ci/lint && GOFLAGS=-mod=mod go build -o "$$OLDPWD/.ci/lint/golangci-lint" github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	./.ci/lint/golangci-lint run --timeout 10m ./...
 
-fuzz: ## every fuzz target for FUZZTIME, those of the SPARQL dialect and its evaluation for FUZZTIME_DIALECT
+fuzz: ## search with every fuzz target for FUZZTIME, with those of the SPARQL dialect and its evaluation for FUZZTIME_DIALECT
 	bash .ci/fuzz.sh $(FUZZTIME) $(FUZZTIME_DIALECT)
 
 bench: ## benchmarks
@@ -36,7 +38,10 @@ bench-graph: ## the embedded graph beside other SPARQL engines on the same tripl
 	go run ./tools/graphbench
 
 integration: ## against real servers; fails when one is missing
-	bash .ci/integration.sh
+	bash .ci/integration.sh -skip '$(RANDOM_TESTS)'
+
+integration-random: ## the program killed at random moments, against real servers
+	PARTS=program bash .ci/integration.sh -run '$(RANDOM_TESTS)'
 
 engines: ## the dialect and the embedded graph against Virtuoso, Oxigraph and Blazegraph; installs them
 	bash .ci/engines.sh
@@ -61,5 +66,8 @@ env-example: ## write .env.example from the list of settings
 demo: ## the bot at work on its own small wiki
 	go run ./cmd/spinachbot demo
 
-ci: ## the whole gate
+ci: ## the gate: deterministic, needs no arguments
 	bash .ci/run
+
+full: ## the gate, random order, kills at random moments, fuzzing: before an issue is called done
+	bash .ci/full

@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Fuzzes every target of every package: .ci/fuzz.sh [time a target, default 5s] [time a target of the dialect and its evaluation, default 30s]
+# Searches for failing inputs with every fuzz target of every package: .ci/fuzz.sh [TIME] [LONGTIME]
 #
-# The variables FUZZTIME and FUZZTIME_DIALECT say the same. To fuzz one target for long: go test ./internal/sparql -run '^$' -fuzz '^FuzzPrint$' -fuzztime 1h
+# TIME is how long a target runs (default $FUZZTIME, else 5s); LONGTIME the same for the SPARQL dialect and its evaluation (default
+# $FUZZTIME_DIALECT, else 30s). All targets run, also after a failure. To fuzz one target for long:
+# go test ./internal/sparql -run '^$' -fuzz '^FuzzPrint$' -fuzztime 1h
 #
-# When the time ends while a worker is busy, Go's fuzzer sometimes reports "context deadline exceeded" as a failure although no input failed. Such a run, and only such
-# a run, is made again.
+# When the time ends while a worker is busy, Go's fuzzer sometimes reports "context deadline exceeded" although no input failed. Only such a
+# run is repeated.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-${FUZZTIME:-5s}}
@@ -29,19 +31,25 @@ fuzz() { # package target
     if ! grep -q 'context deadline exceeded' "$out" || grep -qE 'Failing input|panic:' "$out"; then
       break
     fi
-    echo "the fuzzer ran into its own deadline; again"
+    echo "the fuzzer ran into its own deadline; trying again"
   done
   cat "$out"
   return 1
 }
 
 n=0
+failed=()
 for file in $(grep -rlE '^func Fuzz[A-Z]' --include='*_test.go' . | sort); do
   for target in $(grep -ohE '^func Fuzz[A-Za-z0-9_]+' "$file" | sed 's/^func //' | sort -u); do
     echo "$(dirname "$file") $target"
-    fuzz "$(dirname "$file")" "$target"
+    fuzz "$(dirname "$file")" "$target" || failed+=("$(dirname "$file") $target")
     n=$((n + 1))
   done
 done
-echo "$n fuzz targets"
+echo "$n fuzz targets, ${#failed[@]} failed"
 [ "$n" -gt 0 ]
+if [ "${#failed[@]}" -gt 0 ]; then
+  printf '  %s\n' "${failed[@]}"
+  echo "commit the inputs under testdata/fuzz together with their fixes"
+  exit 1
+fi

@@ -1,27 +1,35 @@
 #!/usr/bin/env bash
-# The integration run: a real MediaWiki, Chromium, the system call tracer, and three SPARQL engines. Fails, not skips, when one is missing; the engines are
-# installed (engines.sh). Arguments go to go test, which tests the program with them.
+# The integration run: a real MediaWiki, Chromium, the system call tracer, and three SPARQL engines. It fails, not skips, when one is missing; the
+# engines are installed (engines.sh). Arguments go to the go test that tests the program with them. PARTS chooses parts, such as PARTS=program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+parts=${PARTS:-wiki program engines}
+part() { [[ " $parts " == *" $1 "* ]]; }
 for tool in php chromium strace; do
   command -v "$tool" >/dev/null || { echo "$tool is missing; .ci/run installs what the integration run needs"; exit 1; }
 done
 dir=$(mktemp -d)
 trap 'bash tools/realwiki/stop.sh "$dir" >/dev/null 2>&1 || true; rm -rf "$dir"' EXIT
-echo "--- the wiki client and the sandbox's wiki against MediaWiki"
-settings=$(bash tools/realwiki/start.sh "$dir")
-set -a
-eval "$settings"
-set +a
-go test -tags integration -count=1 ./internal/sandbox/wiki/
-for v in $(compgen -e | grep -E '^(WIKI_|REALWIKI_|FORUM_)'); do unset "$v"; done
-echo "--- the program"
-if ! command -v npm >/dev/null; then
-  sudo=""; [ "$(id -u)" = 0 ] || sudo=sudo
-  $sudo apt-get update -q && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -q --no-install-recommends npm
+if part wiki; then
+  echo "--- the wiki client and the sandbox's wiki against MediaWiki"
+  settings=$(bash tools/realwiki/start.sh "$dir")
+  set -a
+  eval "$settings"
+  set +a
+  go test -tags integration -count=1 ./internal/sandbox/wiki/
+  for v in $(compgen -e | grep -E '^(WIKI_|REALWIKI_|FORUM_)'); do unset "$v"; done
 fi
-npm install --silent --no-audit --no-fund --no-save --prefix "$dir/axe" axe-core@4.14.1 # accessibility checker, injected into pages by the tests only
-export AXE_CORE="$dir/axe/node_modules/axe-core/axe.min.js"
-go test -tags integration -count=1 -timeout 45m "$@" ./internal/integration/
-echo "--- the dialect and the embedded graph against other engines"
-bash .ci/engines.sh
+if part program; then
+  echo "--- the program"
+  if ! command -v npm >/dev/null; then
+    sudo=""; [ "$(id -u)" = 0 ] || sudo=sudo
+    $sudo apt-get update -q && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -q --no-install-recommends npm
+  fi
+  npm install --silent --no-audit --no-fund --no-save --prefix "$dir/axe" axe-core@4.14.1 # accessibility checker, injected into pages by the tests only
+  export AXE_CORE="$dir/axe/node_modules/axe-core/axe.min.js"
+  go test -tags integration -count=1 -timeout 45m "$@" ./internal/integration/
+fi
+if part engines; then
+  echo "--- the dialect and the embedded graph against other engines"
+  bash .ci/engines.sh
+fi

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math/rand"
 	"slices"
 	"strings"
 	"testing"
@@ -76,7 +77,7 @@ func TestChain(t *testing.T) {
 }
 
 func TestFoldLaws(t *testing.T) {
-	if err := quick.Check(func(s string) bool { return Fold(Fold(s)) == Fold(s) }, nil); err != nil {
+	if err := quick.Check(func(s string) bool { return Fold(Fold(s)) == Fold(s) }, &quick.Config{Rand: rand.New(rand.NewSource(1))}); err != nil {
 		t.Error(err)
 	}
 	for _, c := range [][2]string{{"ΣΊΣΥΦΟΣ", "σίσυφος"}, {"Éa", "éA"}, {"a \t b", "A B"}, {"x\u200e", "X"}} {
