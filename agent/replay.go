@@ -92,7 +92,7 @@ func recordedError(text string) error {
 }
 
 func sameRequest(a, b llm.Request) bool {
-	return a.Purpose == b.Purpose && slices.Equal(a.Messages, b.Messages)
+	return a.Purpose == b.Purpose && slices.EqualFunc(a.Messages, b.Messages, llm.Message.Equal)
 }
 
 // firstDifference shows where two requests part.

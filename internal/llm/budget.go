@@ -2,6 +2,7 @@ package llm
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"sync"
@@ -186,7 +187,23 @@ const perMessage = 8
 func inputBound(w openai.ChatCompletionRequest) int {
 	n := perMessage
 	for _, m := range w.Messages {
-		n += len(m.Content) + len(m.Role) + perMessage
+		n += len(m.Content) + len(m.ReasoningContent) + len(m.Role) + len(m.ToolCallID) + perMessage
+		for _, c := range m.ToolCalls {
+			n += len(c.ID) + len(c.Function.Name) + len(c.Function.Arguments) + perMessage
+		}
+	}
+	for _, t := range w.Tools {
+		schema, _ := t.Function.Parameters.(json.RawMessage)
+		n += len(t.Function.Name) + len(t.Function.Description) + len(schema) + perMessage
+	}
+	return n
+}
+
+// outputBound is a bound of a choice's tokens: as many as it has bytes, and one for its end.
+func outputBound(ch Choice) int {
+	n := len(ch.Content) + len(ch.Reasoning) + 1
+	for _, c := range ch.ToolCalls {
+		n += len(c.ID) + len(c.Name) + len(c.Arguments) + perMessage
 	}
 	return n
 }
@@ -202,7 +219,7 @@ func (r *reservation) settle(ctx context.Context, resp *Response, callErr error,
 	case callErr == nil:
 		spent.OutputTokens = 0
 		for _, ch := range resp.Choices {
-			spent.OutputTokens += len(ch.Content) + 1
+			spent.OutputTokens += outputBound(ch)
 		}
 		spent.USD = r.c.price(spent)
 	case result.Status >= http.StatusMultipleChoices || notSent(callErr):

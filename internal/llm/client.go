@@ -116,7 +116,8 @@ func (c *Client) Model() string {
 }
 
 // Complete asks for req.N samples (at least one). It repeats attempts that can heal: 429, 5xx, network errors, time-outs of one attempt, broken
-// answers, answers without choices or without finish_reason. Errors: [ErrNoModel], [ErrBudget], [ErrContextLength], *[Error], or ctx's.
+// answers, answers without choices or without finish_reason. Errors: [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] (only for a
+// request with tools), *[Error], or ctx's.
 //
 // A server that gives fewer samples than asked is asked again; when samples were paid for and a later call fails, those that came are
 // returned without error. Response.Usage sums up all attempts that were or may have been billed. The call counts against the client's [Budget] and
@@ -188,17 +189,13 @@ func (c *Client) log(purpose string, attempt int, took time.Duration, spent Usag
 	c.lg.Debug("model call", attrs...)
 }
 
-// wire makes the request as it is sent. Empty contents become a space and temperature 0 the smallest number, because go-openai would
-// leave both out.
+// wire makes the request as it is sent. Temperature 0 becomes the smallest number, because go-openai would leave it out.
 func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 	w := openai.ChatCompletionRequest{Model: c.cfg.Model}
 	for _, m := range req.Messages {
-		content := m.Content
-		if content == "" {
-			content = " "
-		}
-		w.Messages = append(w.Messages, openai.ChatCompletionMessage{Role: m.Role, Content: content})
+		w.Messages = append(w.Messages, wireMessage(m))
 	}
+	wireTools(&w, req)
 	limit := orDefault(req.MaxTokens, c.cfg.MaxTokens)
 	if c.cfg.Sampling == SamplingNone {
 		w.MaxCompletionTokens = limit + c.cfg.ReasoningTokens
@@ -231,16 +228,22 @@ func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompl
 	if err != nil && actx.Err() != nil && ctx.Err() == nil {
 		err = fmt.Errorf("no answer within %s (OPENAI_TIMEOUT)", c.cfg.Timeout)
 	}
-	if e := c.classify(exchange, raw, err); e != nil {
+	if e := c.classify(exchange, raw, err, len(req.Tools) > 0); e != nil {
 		return nil, exchange.result(e), e
 	}
+	reasoning := reasonings(exchange.body)
 	resp := &Response{Model: raw.Model, Usage: Usage{Calls: 1, InputTokens: raw.Usage.PromptTokens, OutputTokens: raw.Usage.CompletionTokens}}
-	for _, ch := range raw.Choices {
+	for i, ch := range raw.Choices {
 		text := ch.Message.Content
 		if c.cfg.Sampling == SamplingNone {
 			text = cutAtStop(text, req.Stop)
 		}
-		resp.Choices = append(resp.Choices, Choice{Content: text, FinishReason: string(ch.FinishReason)})
+		thought := ch.Message.ReasoningContent
+		if thought == "" && i < len(reasoning) {
+			thought = reasoning[i]
+		}
+		resp.Choices = append(resp.Choices, Choice{Content: text, Reasoning: thought, ToolCalls: readCalls(ch.Message.ToolCalls),
+			FinishReason: string(ch.FinishReason)})
 	}
 	return resp, politehttp.Result{Status: http.StatusOK}, nil
 }

@@ -116,7 +116,7 @@ func setup(t *testing.T, url string, change func(*Config), budget *Budget) (*Cli
 	return c, clock, &log
 }
 
-var hello = Request{Purpose: "act", Messages: []Message{{System, "s"}, {User, "u"}}, MaxTokens: 50}
+var hello = Request{Purpose: "act", Messages: []Message{{Role: System, Content: "s"}, {Role: User, Content: "u"}}, MaxTokens: 50}
 
 func TestRetries(t *testing.T) {
 	cut := ok("x")
@@ -207,7 +207,7 @@ func TestErrorKinds(t *testing.T) {
 }
 
 func TestWireForms(t *testing.T) {
-	req := Request{Messages: []Message{{System, "s"}, {User, ""}}, Temperature: 0, TopP: 0.9, MaxTokens: 50, N: 2, Stop: []string{"END"}, JSON: true}
+	req := Request{Messages: []Message{{Role: System, Content: "s"}, {Role: User, Content: ""}}, Temperature: 0, TopP: 0.9, MaxTokens: 50, N: 2, Stop: []string{"END"}, JSON: true}
 	s := serve(t, ok("a", "b"))
 	c, _, _ := setup(t, s.URL, nil, nil)
 	if _, err := c.Complete(context.Background(), req); err != nil {
@@ -310,7 +310,7 @@ func TestClientWithScript(t *testing.T) {
 	defer srv.Close()
 	c, clock, _ := setup(t, srv.URL, nil, nil)
 	ask := func(task, tail string) (*Response, error) {
-		return c.Complete(context.Background(), Request{Messages: []Message{{System, "[task: " + task + "]"}, {User, tail}}})
+		return c.Complete(context.Background(), Request{Messages: []Message{{Role: System, Content: "[task: " + task + "]"}, {Role: User, Content: tail}}})
 	}
 	q := "<question>Who ran the bakery in 1901?</question>\nNow write step "
 	resp, err := ask("act", q+"2.")

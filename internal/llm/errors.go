@@ -74,7 +74,8 @@ func healable(err error) bool {
 }
 
 // classify turns what came back into nil, an error that wraps one of the package's sentinels, or an *Error.
-func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err error) error {
+// tools tells whether the request had tools.
+func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err error, tools bool) error {
 	switch {
 	case isLibraryRefusal(err):
 		return &Error{Message: "the model " + c.cfg.Model + " takes no sampling parameters: set OPENAI_SAMPLING=none", Err: err, unsent: true}
@@ -82,14 +83,14 @@ func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err er
 		return &Error{Status: x.status, Message: "the server sends us elsewhere: correct OPENAI_BASE_URL"}
 	case err != nil && x.status >= 400:
 		code, msg := serviceError(x.body)
-		return c.serviceFailure(x.status, code, msg)
+		return c.serviceFailure(x.status, code, msg, tools)
 	case err != nil:
 		return c.brokenAnswer(x, err)
 	}
 	if len(raw.Choices) == 0 {
 		code, msg := serviceError(x.body)
 		if code != "" || msg != "" {
-			return c.serviceFailure(statusInBody(code), code, msg)
+			return c.serviceFailure(statusInBody(code), code, msg, tools)
 		}
 		return &Error{Status: x.status, Message: "the answer holds no choices", Transient: true}
 	}
@@ -111,12 +112,14 @@ func (c *Client) brokenAnswer(x *exchange, err error) error {
 }
 
 // serviceFailure is the error for a status of 400 or more, or for an error that came with status 200.
-func (c *Client) serviceFailure(status int, code, msg string) error {
+func (c *Client) serviceFailure(status int, code, msg string, tools bool) error {
 	e := &Error{Status: status, Code: c.scrub(code), Message: c.scrub(msg), Transient: politehttp.TransientStatus(status)}
 	low := strings.ToLower(msg)
 	switch {
 	case code == codeNoScript:
 		return fmt.Errorf("%w: %s", ErrNoModel, e.Message)
+	case tools && refusesTools(status, low):
+		return fmt.Errorf("%w: %s", ErrNoTools, e.Message)
 	case isContextLength(status, code, low):
 		return fmt.Errorf("%w: %s", ErrContextLength, e.Message)
 	case code == "insufficient_quota" || code == "billing_hard_limit_reached":

@@ -19,12 +19,17 @@ const (
 	System    = "system"
 	User      = "user"
 	Assistant = "assistant"
+	ToolRole  = "tool" // the result of a tool call
 )
 
-// Message is one message of a conversation.
+// Message is one message of a conversation. ToolCalls and Reasoning are the assistant's; ToolCallID is set for [ToolRole] and names the call that Content
+// is the result of.
 type Message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
+	Role       string     `json:"role"`
+	Content    string     `json:"content"`
+	Reasoning  string     `json:"reasoning,omitempty"` // sent to the server when set; some models want it back with tool calls
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
 
 // Request asks for one completion or, with N > 1, several samples of it.
@@ -37,12 +42,18 @@ type Request struct {
 	N           int       `json:"n,omitempty"` // 0 means 1
 	Stop        []string  `json:"stop,omitempty"`
 	JSON        bool      `json:"json,omitempty"` // ask for a JSON object
+
+	Tools       []Tool     `json:"tools,omitempty"`
+	ToolChoice  ToolChoice `json:"tool_choice,omitempty"`
+	OneToolCall bool       `json:"one_tool_call,omitempty"` // at most one call a message; servers may ignore it
 }
 
 // Choice is one sample.
 type Choice struct {
-	Content      string `json:"content"`
-	FinishReason string `json:"finish_reason"`
+	Content      string     `json:"content"`
+	Reasoning    string     `json:"reasoning,omitempty"` // what a reasoning model thought, where the server shows it
+	ToolCalls    []ToolCall `json:"tool_calls,omitempty"`
+	FinishReason string     `json:"finish_reason"` // stop, length, tool_calls, content_filter
 }
 
 // Response holds the samples of one call and what it cost.

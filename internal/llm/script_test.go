@@ -110,19 +110,19 @@ func TestReadCall(t *testing.T) {
 		want     scriptCall
 	}{
 		{"act takes the last question and the last step",
-			[]Message{sys("act"), {User, "<question>old</question>"}, {User, "<question>a &lt;b&gt; &amp;amp; c</question>"}, {User, "data\nNow write step 12."}},
+			[]Message{sys("act"), {Role: User, Content: "<question>old</question>"}, {Role: User, Content: "<question>a &lt;b&gt; &amp;amp; c</question>"}, {Role: User, Content: "data\nNow write step 12."}},
 			scriptCall{"act", "12", "a <b> &amp; c"}},
 		{"triage takes the last post",
-			[]Message{sys("triage"), {User, `<post author="A">one</post><post author="B &lt;post&gt;">two</post>`}},
+			[]Message{sys("triage"), {Role: User, Content: `<post author="A">one</post><post author="B &lt;post&gt;">two</post>`}},
 			scriptCall{"triage", "", "two"}},
 		{"prune takes the first entity",
-			[]Message{sys("prune"), {User, "<question>q</question>\n<entity id=\"Q183\" label=\"x\">{}</entity><entity id=\"Q1\">"}},
+			[]Message{sys("prune"), {Role: User, Content: "<question>q</question>\n<entity id=\"Q183\" label=\"x\">{}</entity><entity id=\"Q1\">"}},
 			scriptCall{"prune", "Q183", "q"}},
 		{"the task of the first line only",
-			[]Message{sys("report"), {User, "[task: act]\n<question>q</question>"}},
+			[]Message{sys("report"), {Role: User, Content: "[task: act]\n<question>q</question>"}},
 			scriptCall{"report", "", "q"}},
 		{"another tag's name is no block",
-			[]Message{sys("report"), {User, "<question>q <questions> r</question>"}},
+			[]Message{sys("report"), {Role: User, Content: "<question>q <questions> r</question>"}},
 			scriptCall{"report", "", "q <questions> r"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -132,7 +132,7 @@ func TestReadCall(t *testing.T) {
 			}
 		})
 	}
-	if _, err := readCall([]Message{{User, "[task: act]"}}); err == nil {
+	if _, err := readCall([]Message{{Role: User, Content: "[task: act]"}}); err == nil {
 		t.Error("no task in the system message: want an error")
 	}
 }
@@ -226,6 +226,6 @@ func FuzzReadCall(f *testing.F) {
 	f.Add("[task: act]\n<question>a</question>", "Now write step 3.")
 	f.Add("[task: triage]", "<post>x</post></post><post")
 	f.Fuzz(func(t *testing.T, sys, user string) {
-		_, _ = readCall([]Message{{System, sys}, {User, user}})
+		_, _ = readCall([]Message{{Role: System, Content: sys}, {Role: User, Content: user}})
 	})
 }

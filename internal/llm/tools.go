@@ -1,0 +1,137 @@
+package llm
+
+import (
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	openai "github.com/sashabaranov/go-openai"
+)
+
+// Tool is a function that the model may call.
+type Tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters"`       // JSON schema of the arguments, an object; nil: no arguments
+	Strict      bool            `json:"strict,omitempty"` // the server must hold the model to the schema
+}
+
+// ToolCall is a call of a tool as the model wrote it.
+type ToolCall struct {
+	ID        string `json:"id"`        // unique within its message; the message with the result repeats it
+	Name      string `json:"name"`      // may name a tool that does not exist
+	Arguments string `json:"arguments"` // JSON in theory; kept as the text that came, valid or not
+}
+
+// ToolChoice says whether the model must call a tool. Any other value than those below is the name of the only tool that it may call.
+type ToolChoice string
+
+// The choices that name no tool.
+const (
+	ToolAuto     ToolChoice = ""         // the model decides
+	ToolNone     ToolChoice = "none"     // no call
+	ToolRequired ToolChoice = "required" // at least one call
+)
+
+// ErrNoTools says that the server or its model takes no tool definitions; the same request without tools may work.
+var ErrNoTools = errors.New("the language model takes no tool definitions")
+
+// Equal reports whether two messages are the same in every field.
+func (m Message) Equal(o Message) bool {
+	return m.Role == o.Role && m.Content == o.Content && m.Reasoning == o.Reasoning && m.ToolCallID == o.ToolCallID &&
+		slices.Equal(m.ToolCalls, o.ToolCalls)
+}
+
+// wireMessage maps a message to the protocol. Empty content becomes a space, because go-openai would leave it out and servers demand it;
+// only a message of tool calls may go without.
+func wireMessage(m Message) openai.ChatCompletionMessage {
+	w := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ReasoningContent: m.Reasoning, ToolCallID: m.ToolCallID}
+	for _, c := range m.ToolCalls {
+		w.ToolCalls = append(w.ToolCalls, openai.ToolCall{ID: c.ID, Type: openai.ToolTypeFunction,
+			Function: openai.FunctionCall{Name: c.Name, Arguments: c.Arguments}})
+	}
+	if w.Content == "" && len(w.ToolCalls) == 0 {
+		w.Content = " "
+	}
+	return w
+}
+
+// wireTools adds the request's tools to w.
+func wireTools(w *openai.ChatCompletionRequest, req Request) {
+	if len(req.Tools) == 0 {
+		return
+	}
+	for _, t := range req.Tools {
+		if len(t.Parameters) == 0 {
+			t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		w.Tools = append(w.Tools, openai.Tool{Type: openai.ToolTypeFunction,
+			Function: &openai.FunctionDefinition{Name: t.Name, Description: t.Description, Strict: t.Strict, Parameters: t.Parameters}})
+	}
+	switch req.ToolChoice {
+	case ToolAuto: // the protocol's default
+	case ToolNone, ToolRequired:
+		w.ToolChoice = string(req.ToolChoice)
+	default:
+		w.ToolChoice = openai.ToolChoice{Type: openai.ToolTypeFunction, Function: openai.ToolFunction{Name: string(req.ToolChoice)}}
+	}
+	if req.OneToolCall {
+		w.ParallelToolCalls = false
+	}
+}
+
+// readCalls returns a choice's tool calls. A call without an ID, as some servers send it, gets one.
+func readCalls(calls []openai.ToolCall) []ToolCall {
+	var out []ToolCall
+	for i, c := range calls {
+		id := c.ID
+		if id == "" {
+			id = "call_" + strconv.Itoa(i+1)
+		}
+		out = append(out, ToolCall{ID: id, Name: c.Function.Name, Arguments: c.Function.Arguments})
+	}
+	return out
+}
+
+// reasonings returns the choices' reasoning from a body whose server calls the field "reasoning"; go-openai reads "reasoning_content" only.
+func reasonings(body []byte) []string {
+	var b struct {
+		Choices []struct {
+			Message struct {
+				Reasoning json.RawMessage `json:"reasoning"`
+			} `json:"message"`
+		} `json:"choices"`
+	}
+	_ = json.Unmarshal(body, &b) // the body was read before: what does not fit is absent
+	out := make([]string, len(b.Choices))
+	for i, c := range b.Choices {
+		_ = json.Unmarshal(c.Message.Reasoning, &out[i]) // an object is not text
+	}
+	return out
+}
+
+// refusesTools recognizes the ways in which servers say that they take no tools: OpenAI's and Azure's unknown or unsupported argument, Ollama's and
+// OpenRouter's texts, vLLM's and llama.cpp's missing options.
+func refusesTools(status int, low string) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
+	default:
+		return false
+	}
+	for _, s := range []string{"does not support tool", "not support tool", "support tool use", "not support function call", "tool choice requires",
+		"tools param requires", "tool calling is not supported", "tools are not supported", "tools is not supported", "function calling is not"} {
+		if strings.Contains(low, s) {
+			return true
+		}
+	}
+	names := strings.Contains(low, "tools") || strings.Contains(low, "tool_choice")
+	for _, s := range []string{"unrecognized request argument", "unknown field", "extra inputs are not permitted", "unsupported parameter", "unknown parameter"} {
+		if names && strings.Contains(low, s) {
+			return true
+		}
+	}
+	return false
+}
