@@ -14,7 +14,7 @@ func (r *run) complete(ctx context.Context, p phase, req llm.Request, messages f
 		if h := r.meter.check(r.now(), p, len(r.state.steps)); h != nil {
 			return "", "", h
 		}
-		req.Messages = messages(short)
+		req.Messages, req.Subject = messages(short), r.q.Text
 		resp, callErr := r.model.Complete(ctx, req)
 		sent := req
 		ev := Event{Event: "model", Request: &sent, Response: resp}
@@ -53,10 +53,10 @@ func (r *run) modelFailure(ctx context.Context, err error) error {
 	return halting(ModelFailed, "%v", err)
 }
 
-// help makes a call for a task other than act, at temperature 0. Only what ends the whole run is an error: ok is false when the model failed at this
+// help makes a call for a task other than act, at temperature 0. part tells calls for one task apart, see [llm.Request]. Only what ends the whole run is an error: ok is false when the model failed at this
 // task alone, for which every caller has another way.
-func (r *run) help(ctx context.Context, task string, maxTokens int, system, user llm.Message) (text string, ok bool, err error) {
-	text, finish, err := r.complete(ctx, helping, llm.Request{Purpose: task, MaxTokens: maxTokens}, func(bool) []llm.Message {
+func (r *run) help(ctx context.Context, task, part string, maxTokens int, system, user llm.Message) (text string, ok bool, err error) {
+	text, finish, err := r.complete(ctx, helping, llm.Request{Purpose: task, Part: part, MaxTokens: maxTokens}, func(bool) []llm.Message {
 		return []llm.Message{system, user}
 	})
 	var h *halt

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"time"
 
@@ -205,7 +206,7 @@ func (r *run) explore(ctx context.Context) (ending, error) {
 
 // act asks the model for the next action. A turn that cannot be read gives nil: it is handed back with the next call, with what is wrong.
 func (r *run) act(ctx context.Context) (*turn, error) {
-	text, finish, err := r.complete(ctx, acting, llm.Request{Purpose: "act", Temperature: r.preset.temperature, TopP: r.preset.topP, MaxTokens: r.opts.MaxTokens},
+	text, finish, err := r.complete(ctx, acting, llm.Request{Purpose: "act", Part: strconv.Itoa(len(r.state.steps) + 1), Temperature: r.preset.temperature, TopP: r.preset.topP, MaxTokens: r.opts.MaxTokens},
 		func(short bool) []llm.Message {
 			s := &r.state
 			if short {

@@ -160,7 +160,7 @@ func unionIDs(a, b []string) []string {
 func (r *run) extract(ctx context.Context, end ending) (ending, error) {
 	user := llm.Message{Role: llm.User, Content: say("extract_user", map[string]any{"Question": r.q.Text, "Language": r.lang.name, "Earlier": r.questionsBefore(),
 		"Steps": r.state.stepsKept()})}
-	text, ok, err := r.help(ctx, "extract", r.opts.MaxTokens, system("extract", nil), user)
+	text, ok, err := r.help(ctx, "extract", "", r.opts.MaxTokens, system("extract", nil), user)
 	var h *halt
 	if errors.As(err, &h) && h.reason == NoModel { // a scripted model without that section
 		return end, nil
@@ -205,7 +205,7 @@ func (r *run) report(ctx context.Context, out *Outcome) error {
 		data["SPARQL"], data["Result"] = a.SPARQL, r.preset.tableText(a.Table, a.Labels)
 		data["Notes"] = r.state.reportNotes()
 	}
-	text, ok, err := r.help(ctx, "report", 1500, system("report", map[string]any{"Language": r.lang.name}),
+	text, ok, err := r.help(ctx, "report", "", 1500, system("report", map[string]any{"Language": r.lang.name}),
 		llm.Message{Role: llm.User, Content: say("report_user", data)})
 	var h *halt
 	if errors.As(err, &h) {

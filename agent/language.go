@@ -72,7 +72,7 @@ func (r *run) findLanguage(ctx context.Context) error {
 		r.lang = l
 		return nil
 	}
-	text, ok, err := r.help(ctx, "language", 50, system("language", nil),
+	text, ok, err := r.help(ctx, "language", "", 50, system("language", nil),
 		llm.Message{Role: llm.User, Content: say("language_user", map[string]any{"Question": r.q.Text, "Language": ""})})
 	if err != nil {
 		return err

@@ -65,7 +65,7 @@ func (r *run) prune(ctx context.Context, e *kg.Entity, whole page) (page, error)
 	}
 	user := llm.Message{Role: llm.User, Content: say("prune_user", map[string]any{"Question": r.q.Text, "Language": r.lang.name, "Earlier": r.questionsBefore(),
 		"ID": e.ID, "Label": e.Label, "Page": text})}
-	answer, ok, err := r.help(ctx, "prune", 2000, system("prune", nil), user)
+	answer, ok, err := r.help(ctx, "prune", e.ID, 2000, system("prune", nil), user)
 	if err != nil {
 		return page{}, err
 	}

@@ -51,7 +51,8 @@ func (r *run) triage(ctx context.Context, heading string, posts []Post) (*Triage
 	again := ""
 	for range 2 {
 		user := say("triage_user", map[string]any{"Heading": fold(heading), "Posts": posts, "Again": again})
-		req := llm.Request{Purpose: "triage", MaxTokens: 2000, Messages: []llm.Message{system("triage", nil), {Role: llm.User, Content: user}}}
+		req := llm.Request{Purpose: "triage", Subject: posts[len(posts)-1].whole(), MaxTokens: 2000,
+			Messages: []llm.Message{system("triage", nil), {Role: llm.User, Content: user}}}
 		resp, err := r.model.Complete(ctx, req)
 		ev := Event{Event: "model", Request: &req, Response: resp}
 		if err != nil {
@@ -70,6 +71,11 @@ func (r *run) triage(ctx context.Context, heading string, posts []Post) (*Triage
 		again = why
 	}
 	return nil, fmt.Errorf("the model's answer could not be read: %s", again)
+}
+
+// whole is a post's text with its queries.
+func (p Post) whole() string {
+	return strings.Join(append([]string{p.Text}, p.Queries...), "\n[query]\n")
 }
 
 // parseTriage reads the model's JSON object; why says what is wrong with it.

@@ -92,8 +92,8 @@ func (w *hostileWorld) quoting(next http.Handler) http.Handler {
 		if !strings.Contains(r.Header.Get("Authorization"), canary) {
 			w.t.Errorf("the model was called without the key: the test would prove nothing")
 		}
-		step := bytes.Contains(body, []byte("[task: act]")) && bytes.Contains(body, []byte("Case xray"))
-		if step || bytes.Contains(body, []byte("[task: prune]")) || bytes.Contains(body, []byte("[task: language]")) {
+		step := bytes.Contains(body, []byte(`"purpose":"act"`)) && bytes.Contains(body, []byte("Case xray"))
+		if step || bytes.Contains(body, []byte(`"purpose":"prune"`)) || bytes.Contains(body, []byte(`"purpose":"language"`)) {
 			w.refused.Add(1)
 			rw.WriteHeader(http.StatusUnauthorized)
 			fmt.Fprintf(rw, `{"error":{"message":"Incorrect API key provided: %s (header %s)","type":"invalid_request_error","code":"invalid_api_key"}}`,

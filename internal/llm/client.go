@@ -196,6 +196,9 @@ func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 		w.Messages = append(w.Messages, wireMessage(m))
 	}
 	wireTools(&w, req)
+	if c.cfg.Model == ScriptModel { // a real server may refuse metadata
+		w.Metadata = map[string]string{metaPurpose: req.Purpose, metaPart: req.Part, metaSubject: req.Subject}
+	}
 	limit := orDefault(req.MaxTokens, c.cfg.MaxTokens)
 	if c.cfg.Sampling == SamplingNone {
 		w.MaxCompletionTokens = limit + c.cfg.ReasoningTokens

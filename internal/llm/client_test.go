@@ -308,23 +308,23 @@ func TestNewClientRefusesBadSettings(t *testing.T) {
 func TestClientWithScript(t *testing.T) {
 	srv := httptest.NewServer(mustScript(t, strings.ReplaceAll(bakery, "fail 429 503", "fail 429 drop")).Handler())
 	defer srv.Close()
-	c, clock, _ := setup(t, srv.URL, nil, nil)
-	ask := func(task, tail string) (*Response, error) {
-		return c.Complete(context.Background(), Request{Messages: []Message{{Role: System, Content: "[task: " + task + "]"}, {Role: User, Content: tail}}})
+	c, clock, _ := setup(t, srv.URL, func(cfg *Config) { cfg.Model = ScriptModel }, nil)
+	ask := func(purpose, part, subject string) (*Response, error) {
+		return c.Complete(context.Background(), Request{Purpose: purpose, Part: part, Subject: subject, Messages: []Message{{Role: User, Content: "u"}}})
 	}
-	q := "<question>Who ran the bakery in 1901?</question>\nNow write step "
-	resp, err := ask("act", q+"2.")
+	const q = "Who ran the bakery in 1901?"
+	resp, err := ask("act", "2", q)
 	if err != nil || !strings.HasPrefix(resp.Text(), "# a comment") || len(clock.Slept()) != 2 {
 		t.Errorf("%v %v %v", resp, err, clock.Slept())
 	}
-	if _, err := ask("act", q+"2."); err != nil || len(clock.Slept()) != 2 {
+	if _, err := ask("act", "2", q); err != nil || len(clock.Slept()) != 2 {
 		t.Errorf("a scripted failure fails once: %v", err)
 	}
-	if _, err := ask("act", "<question>Another?</question>"); !errors.Is(err, ErrNoModel) {
+	if _, err := ask("act", "1", "Another?"); !errors.Is(err, ErrNoModel) {
 		t.Errorf("no script: %v", err)
 	}
 	var e *Error
-	if _, err := ask("extract", q+"3."); !errors.As(err, &e) || e.Transient || e.Code != "no_script_section" {
+	if _, err := ask("extract", "", q); !errors.As(err, &e) || e.Transient || e.Code != "no_script_section" {
 		t.Errorf("no section: %v", err)
 	}
 }

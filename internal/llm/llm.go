@@ -34,7 +34,11 @@ type Message struct {
 
 // Request asks for one completion or, with N > 1, several samples of it.
 type Request struct {
-	Purpose     string    `json:"purpose"` // what the call is for: "act", "prune", "language", "report", "extract", "triage"; for logs, traces and accounting only
+	// Purpose, Part and Subject say what the call is for. They go to logs and traces and to the scripted model, never to a real one.
+	Purpose string `json:"purpose"`        // act, prune, language, report, extract, triage, …
+	Part    string `json:"part,omitempty"` // which one: the step's number for act, the entity's ID for prune
+	Subject string `json:"-"`              // the question that is worked on, or the post to judge
+
 	Messages    []Message `json:"messages"`
 	Temperature float64   `json:"temperature"`
 	TopP        float64   `json:"top_p,omitempty"` // 0: the server's default

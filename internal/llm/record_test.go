@@ -32,8 +32,8 @@ func talk(t *testing.T, baseURL string, rt http.RoundTripper) []*Response {
 	}
 	var out []*Response
 	for _, r := range []Request{
-		{N: 2, MaxTokens: 100, Messages: []Message{{Role: System, Content: "[task: act]"}, {Role: User, Content: "<question>Who ran the bakery in 1901?</question>\nNow write step 1."}}},
-		{MaxTokens: 100, Messages: []Message{{Role: System, Content: "[task: act]"}, {Role: User, Content: "<question>Who ran the bakery in 1901?</question>\nNow write step 2."}}},
+		{N: 2, MaxTokens: 100, Purpose: "act", Part: "1", Subject: "Who ran the bakery in 1901?", Messages: []Message{{Role: User, Content: "u1"}}},
+		{MaxTokens: 100, Purpose: "act", Part: "2", Subject: "Who ran the bakery in 1901?", Messages: []Message{{Role: User, Content: "u2"}}},
 	} {
 		resp, err := c.Complete(context.Background(), r)
 		if err != nil {
@@ -41,7 +41,7 @@ func talk(t *testing.T, baseURL string, rt http.RoundTripper) []*Response {
 		}
 		out = append(out, resp)
 	}
-	if _, err := c.Complete(context.Background(), Request{Messages: []Message{{Role: System, Content: "[task: act]"}, {Role: User, Content: "<question>Else?</question>"}}}); !errors.Is(err, ErrNoModel) {
+	if _, err := c.Complete(context.Background(), Request{Purpose: "act", Part: "1", Subject: "Else?", Messages: []Message{{Role: User, Content: "u"}}}); !errors.Is(err, ErrNoModel) {
 		t.Fatalf("got %v, want no model", err)
 	}
 	return out

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -32,6 +33,7 @@ import (
 //	The answer is …
 //
 // The text under "== request" is a snippet of the post (for triage) or of the question (for all other tasks); white space counts as one space.
+// Task and text come from the request's metadata, not from its messages, so that the prompts can change freely.
 // When snippets of several requests match, the longest wins. Several samples of one answer are separated by a line "=====". An answer's line that
 // begins with "== " is written "\== ". A Script does not change after it was read.
 type Script struct {
@@ -54,7 +56,7 @@ type scriptSection struct {
 	line    int
 }
 
-// The tasks of a call, as they stand in the first line of the system message: "[task: act]".
+// The purposes of a call that a script can answer.
 const (
 	taskTriage   = "triage"
 	taskLanguage = "language"
@@ -288,74 +290,28 @@ func (s *Script) match(text string) *scriptRequest {
 	return best
 }
 
+// The request's metadata in which a call's purpose travels to the scripted model: see [Request].
+const (
+	metaPurpose = "purpose"
+	metaPart    = "part"
+	metaSubject = "subject"
+)
+
 // scriptCall is what a chat request asks of the script.
 type scriptCall struct {
 	task, arg string
-	text      string // of the last question or post block, unescaped
+	text      string // the question, or the post to judge
 }
 
-var (
-	taskLine   = regexp.MustCompile(`^\s*\[task: ([a-z]+)\]`)
-	stepLine   = regexp.MustCompile(`(?m)^Now write step ([1-9][0-9]*)\.\s*$`)
-	entityOpen = regexp.MustCompile(`<entity\s+id="([QPL][1-9][0-9]*)"`)
-	unescape   = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&quot;", `"`, "&#34;", `"`, "&#39;", "'", "&amp;", "&")
-)
-
-// readCall finds task, argument and text in the messages.
-func readCall(messages []Message) (scriptCall, error) {
-	var c scriptCall
-	for _, m := range messages {
-		if m.Role == System {
-			if t := taskLine.FindStringSubmatch(m.Content); t != nil {
-				c.task = t[1]
-				break
-			}
-		}
-	}
-	if c.task == "" {
-		return c, fmt.Errorf("the system message does not begin with a line such as [task: act]")
-	}
-	block := "question"
-	if c.task == taskTriage {
-		block = "post"
-	}
-	for _, m := range messages {
-		if text, ok := lastBlock(m.Content, block); ok {
-			c.text = text
-		}
-		if c.task == taskPrune && c.arg == "" && m.Role != System {
-			if e := entityOpen.FindStringSubmatch(m.Content); e != nil {
-				c.arg = e[1]
-			}
-		}
-		if c.task == taskAct && m.Role == User {
-			if all := stepLine.FindAllStringSubmatch(m.Content, -1); all != nil {
-				c.arg = all[len(all)-1][1]
-			}
-		}
-	}
-	if c.text == "" {
-		return c, fmt.Errorf("no <%s> block stands in the messages", block)
+// readCall reads a request's metadata.
+func readCall(metadata map[string]string) (scriptCall, error) {
+	c := scriptCall{task: metadata[metaPurpose], arg: metadata[metaPart], text: metadata[metaSubject]}
+	switch {
+	case c.task == "":
+		return c, errors.New(`the request does not say what it is for: the scripted model wants "metadata" with purpose, part and subject, ` +
+			`which this program sends when OPENAI_MODEL=` + ScriptModel)
+	case strings.TrimSpace(c.text) == "":
+		return c, errors.New("the request's metadata holds no subject: the question, or the post to judge")
 	}
 	return c, nil
-}
-
-// lastBlock returns the text of the last <name …>…</name> in s. The texts inside are escaped, so no tag can stand in them.
-func lastBlock(s, name string) (string, bool) {
-	end := strings.LastIndex(s, "</"+name+">")
-	if end < 0 {
-		return "", false
-	}
-	s = s[:end]
-	for before := s; ; {
-		start := strings.LastIndex(before, "<"+name)
-		if start < 0 {
-			return "", false
-		}
-		open := s[start+len(name)+1:]
-		if gt := strings.IndexByte(open, '>'); gt == 0 || (gt > 0 && open[0] == ' ') {
-			return unescape.Replace(open[gt+1:]), true
-		}
-		before = before[:start]
-	}
 }

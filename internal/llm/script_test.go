@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const bakery = `# Scripts of the test
@@ -101,39 +103,29 @@ func TestParseScriptErrors(t *testing.T) {
 }
 
 func TestReadCall(t *testing.T) {
-	sys := func(task string) Message {
-		return Message{Role: System, Content: "[task: " + task + "]\nYou are … <question>example</question>"}
+	got, err := readCall(map[string]string{"purpose": "prune", "part": "Q183", "subject": "a <b> & c"})
+	if want := (scriptCall{"prune", "Q183", "a <b> & c"}); err != nil || got != want {
+		t.Errorf("got %+v, %v; want %+v", got, err, want)
 	}
-	for _, tt := range []struct {
-		name     string
-		messages []Message
-		want     scriptCall
-	}{
-		{"act takes the last question and the last step",
-			[]Message{sys("act"), {Role: User, Content: "<question>old</question>"}, {Role: User, Content: "<question>a &lt;b&gt; &amp;amp; c</question>"}, {Role: User, Content: "data\nNow write step 12."}},
-			scriptCall{"act", "12", "a <b> &amp; c"}},
-		{"triage takes the last post",
-			[]Message{sys("triage"), {Role: User, Content: `<post author="A">one</post><post author="B &lt;post&gt;">two</post>`}},
-			scriptCall{"triage", "", "two"}},
-		{"prune takes the first entity",
-			[]Message{sys("prune"), {Role: User, Content: "<question>q</question>\n<entity id=\"Q183\" label=\"x\">{}</entity><entity id=\"Q1\">"}},
-			scriptCall{"prune", "Q183", "q"}},
-		{"the task of the first line only",
-			[]Message{sys("report"), {Role: User, Content: "[task: act]\n<question>q</question>"}},
-			scriptCall{"report", "", "q"}},
-		{"another tag's name is no block",
-			[]Message{sys("report"), {Role: User, Content: "<question>q <questions> r</question>"}},
-			scriptCall{"report", "", "q <questions> r"}},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := readCall(tt.messages)
-			if err != nil || got != tt.want {
-				t.Errorf("got %+v, %v; want %+v", got, err, tt.want)
-			}
-		})
+	for _, bad := range []map[string]string{nil, {"subject": "x"}, {"purpose": "act", "subject": " "}} {
+		if _, err := readCall(bad); err == nil {
+			t.Errorf("%v: want an error", bad)
+		}
 	}
-	if _, err := readCall([]Message{{Role: User, Content: "[task: act]"}}); err == nil {
-		t.Error("no task in the system message: want an error")
+}
+
+// The purpose travels beside the messages, and only to the scripted model: a real server may refuse metadata.
+func TestPurposeIsSentToTheScriptOnly(t *testing.T) {
+	req := Request{Purpose: "act", Part: "2", Subject: "Who?", Messages: []Message{{Role: User, Content: "u"}}}
+	for model, want := range map[string]any{"gpt-4o": nil, ScriptModel: map[string]any{"purpose": "act", "part": "2", "subject": "Who?"}} {
+		s := serve(t, ok("x"))
+		c, _, _ := setup(t, s.URL, func(cfg *Config) { cfg.Model = model }, nil)
+		if _, err := c.Complete(t.Context(), req); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, s.bodies[0]["metadata"]); d != "" {
+			t.Errorf("%s (-want +got):\n%s", model, d)
+		}
 	}
 }
 
@@ -152,7 +144,8 @@ func post(t *testing.T, h http.Handler, body string) (int, map[string]any) {
 func TestScriptServer(t *testing.T) {
 	h := mustScript(t, bakery).Handler()
 	ask := func(extra string) string {
-		return `{"model":"m","messages":[{"role":"system","content":"[task: act]"},{"role":"user","content":[{"type":"text","text":"<question>Who ran  the\nbakery in 1901?</question>\nNow write step 1."}]}]` + extra + `}`
+		return `{"model":"m","messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"u"}]}],` +
+			`"metadata":{"purpose":"act","part":"1","subject":"Who ran  the\nbakery in 1901?"}` + extra + `}`
 	}
 	code, m := post(t, h, ask(`,"n":3,"stop":["Action:"]`))
 	if code != 200 || m["object"] != "chat.completion" || m["model"] != "m" {
@@ -182,9 +175,9 @@ func TestScriptServer(t *testing.T) {
 	}{
 		{"no JSON", `{`, "bad_json", 400},
 		{"stream", ask(`,"stream":true`), "unsupported", 400},
-		{"no task", `{"messages":[{"role":"user","content":"hi"}]}`, "no_task", 400},
+		{"no purpose", `{"messages":[{"role":"user","content":"hi"}]}`, "no_purpose", 400},
 		{"no script", strings.Replace(ask(""), "1901", "1902", 1), "no_script", 404},
-		{"no section", strings.Replace(ask(""), "task: act", "task: extract", 1), "no_script_section", 400},
+		{"no section", strings.Replace(ask(""), `"purpose":"act"`, `"purpose":"extract"`, 1), "no_script_section", 400},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			status, m := post(t, h, tt.body)
@@ -219,13 +212,5 @@ func FuzzParseScript(f *testing.F) {
 				}
 			}
 		}
-	})
-}
-
-func FuzzReadCall(f *testing.F) {
-	f.Add("[task: act]\n<question>a</question>", "Now write step 3.")
-	f.Add("[task: triage]", "<post>x</post></post><post")
-	f.Fuzz(func(t *testing.T, sys, user string) {
-		_, _ = readCall([]Message{{Role: System, Content: sys}, {Role: User, Content: user}})
 	})
 }

@@ -42,13 +42,14 @@ func (s *scriptServer) models(w http.ResponseWriter, _ *http.Request) {
 
 // chatRequest is the part of a chat completion request that the scripted model looks at.
 type chatRequest struct {
-	Model               string          `json:"model"`
-	Messages            []chatMessage   `json:"messages"`
-	N                   int             `json:"n"`
-	Stream              bool            `json:"stream"`
-	MaxTokens           int             `json:"max_tokens"`
-	MaxCompletionTokens int             `json:"max_completion_tokens"`
-	Stop                json.RawMessage `json:"stop"`
+	Model               string            `json:"model"`
+	Messages            []chatMessage     `json:"messages"`
+	Metadata            map[string]string `json:"metadata"`
+	N                   int               `json:"n"`
+	Stream              bool              `json:"stream"`
+	MaxTokens           int               `json:"max_tokens"`
+	MaxCompletionTokens int               `json:"max_completion_tokens"`
+	Stop                json.RawMessage   `json:"stop"`
 }
 
 type chatMessage struct {
@@ -79,7 +80,7 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	messages := req.messages()
-	section, status, code, err := s.find(messages)
+	section, status, code, err := s.find(req.Metadata)
 	if err != nil {
 		writeServiceError(w, status, code, "invalid_request_error", err.Error())
 		return
@@ -97,11 +98,11 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, answer(req, messages, section))
 }
 
-// find returns the section that answers the messages, or status, code and text of the refusal.
-func (s *scriptServer) find(messages []Message) (*scriptSection, int, string, error) {
-	call, err := readCall(messages)
+// find returns the section that answers a request with this metadata, or status, code and text of the refusal.
+func (s *scriptServer) find(metadata map[string]string) (*scriptSection, int, string, error) {
+	call, err := readCall(metadata)
 	if err != nil {
-		return nil, http.StatusBadRequest, "no_task", err
+		return nil, http.StatusBadRequest, "no_purpose", err
 	}
 	req := s.script.match(call.text)
 	if req == nil {
