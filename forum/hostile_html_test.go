@@ -60,26 +60,6 @@ func TestHostileHTML(t *testing.T) {
 	}
 }
 
-// TestHTMLBounded: what a page would unfold into is bounded, too.
-func TestHTMLBounded(t *testing.T) {
-	const limit = 100_000
-	for name, c := range map[string]struct {
-		html string
-		tags int
-	}{
-		"list items that unfold": {strings.Repeat("<dl><dd>", 240) + strings.Repeat("x<dd>", 1000), limit},
-		"too many tags":          {strings.Repeat("<p>", 1001), 1000},
-		"too many bytes":         {strings.Repeat("x", limit+1), limit},
-	} {
-		if _, err := readHTML("T", strings.NewReader(c.html), Options{}, limit, c.tags); !errors.Is(err, ErrHTML) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if _, err := readHTML("T", strings.NewReader(strings.Repeat("<p>x", 1000)+strings.Repeat("y", limit-4000)), Options{}, limit, 1000); err != nil {
-		t.Errorf("at the limits: %v", err)
-	}
-}
-
 // TestHTMLLinearTime: as TestLinearTime, of HTML.
 func TestHTMLLinearTime(t *testing.T) {
 	const size = 60_000

@@ -1,4 +1,4 @@
-package forum
+package parsoid
 
 import (
 	"net/url"

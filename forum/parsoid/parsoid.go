@@ -1,0 +1,83 @@
+// Package parsoid writes the wikitext of a page back from Parsoid's HTML (mediawiki.org, Specs/HTML, version 2).
+//
+// Parsoid keeps in its HTML what it needs to do the same: templates with their parameters and extension tags with their
+// source in data-mw, link targets, white space, comments and sections. [Wikitext] writes as much of that as a reader of
+// talk pages looks at, so that one reader serves both forms of a page.
+package parsoid
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/PuerkitoBio/goquery"
+)
+
+// The largest page that [Wikitext] reads. MediaWiki accepts two megabytes of wikitext, and a megabyte of a forum's
+// wikitext makes four to eight of HTML with a tag every forty bytes.
+const (
+	MaxBytes = 16 << 20 // of the HTML, and of the wikitext written
+	MaxTags  = 500_000
+)
+
+// ErrUnreadable is wrapped by the error for HTML that [Wikitext] refuses: read the page's wikitext instead.
+var ErrUnreadable = errors.New("not readable as HTML")
+
+// Wikitext reads a page of HTML, as rest.php/v1/page/TITLE/html returns it, and returns its wikitext. source is the
+// wikitext of the same revision or empty; templates are taken from it as they were written, since data-mw drops the
+// blanks around names and values and the parameters that were given twice.
+//
+// The error wraps [ErrUnreadable] when the page is longer than [MaxBytes], has more than [MaxTags] tags, or is nested
+// deeper than 512 elements. Other errors are r's. A broken or missing data-mw costs its element's source, not the page.
+func Wikitext(r io.Reader, source string) (string, error) {
+	return convert(r, source, MaxBytes, MaxTags)
+}
+
+func convert(r io.Reader, source string, maxBytes, maxTags int) (string, error) {
+	in := &limited{r: r, left: maxBytes, tags: maxTags}
+	doc, err := goquery.NewDocumentFromReader(in)
+	switch {
+	case in.err != nil && !errors.Is(in.err, io.EOF):
+		return "", in.err
+	case in.over:
+		return "", fmt.Errorf("more than %d bytes or %d tags of HTML: %w", maxBytes, maxTags, ErrUnreadable)
+	case err != nil:
+		return "", fmt.Errorf("%w: %w", ErrUnreadable, err)
+	}
+	text, ok := unparse(doc, newSources(source), maxBytes)
+	if !ok {
+		return "", fmt.Errorf("more than %d bytes of wikitext: %w", maxBytes, ErrUnreadable)
+	}
+	return text, nil
+}
+
+// limited reads so many bytes and tags at most. It remembers how it ended.
+type limited struct {
+	r          io.Reader
+	left, tags int
+	over       bool
+	err        error
+}
+
+func (l *limited) Read(b []byte) (int, error) {
+	if l.left <= 0 {
+		var one [1]byte
+		n, err := l.r.Read(one[:])
+		if l.over = n > 0; l.over {
+			return 0, io.EOF
+		}
+		l.err = err
+		return 0, err
+	}
+	n, err := l.r.Read(b[:min(len(b), l.left)])
+	l.left -= n
+	if l.tags -= bytes.Count(b[:n], []byte{'<'}); l.tags < 0 {
+		l.over = true
+		return 0, io.EOF
+	}
+	if err != nil {
+		l.err = err
+	}
+	return n, err
+}
