@@ -123,20 +123,27 @@ func (u *unparser) element(n *dom.Node) {
 	if kind := attr(n, "typeof"); kind != "" && u.typed(n, kind, about) {
 		return
 	}
+	if !u.block(n) && !u.inline(n) {
+		u.other(n)
+	}
+}
+
+// block writes an element that has lines of its own. It returns false for any other element.
+func (u *unparser) block(n *dom.Node) bool {
 	switch n.DataAtom {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
 		u.heading(n)
 	case atom.Ul, atom.Ol, atom.Dl:
 		if tagged(n) {
 			u.wrapped(n, n.Data, "")
-			return
+			return true
 		}
 		u.children(n)
 		u.ended = true
 	case atom.Li, atom.Dd, atom.Dt:
 		if n.Parent != nil && tagged(n.Parent) {
 			u.wrapped(n, n.Data, "")
-			return
+			return true
 		}
 		u.item(n)
 	case atom.P:
@@ -144,17 +151,6 @@ func (u *unparser) element(n *dom.Node) {
 			u.newline()
 		}
 		u.children(n)
-	case atom.A:
-		u.link(n)
-	case atom.B, atom.I:
-		quotes := map[atom.Atom]string{atom.B: "'''", atom.I: "''"}[n.DataAtom]
-		u.put(quotes)
-		u.children(n)
-		u.put(quotes)
-	case atom.Br:
-		if !blankLine(n) {
-			u.put("<br>")
-		}
 	case atom.Hr:
 		u.newline()
 		u.put("----")
@@ -167,6 +163,26 @@ func (u *unparser) element(n *dom.Node) {
 		u.pre, u.ended = false, true
 	case atom.Table:
 		u.table(n)
+	default:
+		return false
+	}
+	return true
+}
+
+// inline writes an element within a line. It returns false for an element of no special meaning.
+func (u *unparser) inline(n *dom.Node) bool {
+	switch n.DataAtom {
+	case atom.A:
+		u.link(n)
+	case atom.B, atom.I:
+		quotes := map[atom.Atom]string{atom.B: "'''", atom.I: "''"}[n.DataAtom]
+		u.put(quotes)
+		u.children(n)
+		u.put(quotes)
+	case atom.Br:
+		if !blankLine(n) {
+			u.put("<br>")
+		}
 	case atom.Figure, atom.Img, atom.Video, atom.Audio:
 		u.put("[[File:x]]") // never shown
 	case atom.Link, atom.Meta:
@@ -175,15 +191,21 @@ func (u *unparser) element(n *dom.Node) {
 	case atom.Code, atom.S, atom.Del, atom.Strike, atom.Kbd, atom.Samp, atom.Tt, atom.Blockquote, atom.Q, atom.Cite:
 		u.wrapped(n, n.Data, "")
 	default:
-		class := attr(n, "class")
-		switch {
-		case hasWord(class, "mw-notalk"):
-			u.wrapped(n, n.Data, ` class="mw-notalk"`)
-		case n.DataAtom == atom.Div && hasWord(class, "mw-highlight"): // rendered, with nothing said of its source
-			u.highlighted(n, class)
-		default:
-			u.children(n)
-		}
+		return false
+	}
+	return true
+}
+
+// other writes an element that only its class tells something about.
+func (u *unparser) other(n *dom.Node) {
+	class := attr(n, "class")
+	switch {
+	case hasWord(class, "mw-notalk"):
+		u.wrapped(n, n.Data, ` class="mw-notalk"`)
+	case n.DataAtom == atom.Div && hasWord(class, "mw-highlight"): // rendered, without its source
+		u.highlighted(n, class)
+	default:
+		u.children(n)
 	}
 }
 
