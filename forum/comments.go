@@ -277,7 +277,8 @@ func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int)
 	}
 	for i, s := range sigs {
 		if i == 0 && s.user != "" {
-			c.Author, c.Time = p.authors.place(s.user), s.time
+			author := s.user
+			c.Author, c.Time = &author, s.time
 		}
 		patches = append(patches, patch{p.dashes(p.preceding(max(s.start, c.Start), c.Start), c.Start), s.end, ""})
 	}
@@ -338,7 +339,7 @@ func (p *parser) id(t *Thread, c *Comment) string {
 		}
 		p.buf = append(append(append(p.buf[:0], "c-"...), name...), '-')
 		p.buf = appendTime(p.buf, *c.Time)
-		id = p.texts.keep(p.buf)
+		id = string(p.buf)
 	} else {
 		id = "u-" + digest(p.page.Title + "\x00" + t.Heading + "\x00" + c.Text)[:12]
 	}

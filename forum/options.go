@@ -73,10 +73,10 @@ type names struct {
 	roles      map[string]role // by canonical name
 	params     []string        // names of a query's parameter
 	shortLinks map[string]bool // hosts, lower case
-	asked      memory[name]
-	users      memory[userLink] // by link target
-	shown      memory[string]   // users' names by how they are written in arguments
-	tokenized  []token          // scratch
+	asked      map[string]name
+	users      map[string]userLink // by link target
+	shown      map[string]string   // users' names by how they are written in arguments
+	tokenized  []token             // scratch
 }
 
 // name is a template's name in its canonical form with what it means.
@@ -93,12 +93,12 @@ type userLink struct {
 
 // of looks a name up, as written.
 func (n *names) of(written string) name {
-	if k, ok := n.asked.get(written); ok {
+	if k, ok := n.asked[written]; ok {
 		return k
 	}
 	c := wikitext.CanonicalName(written)
 	k := name{c, n.roles[c]}
-	n.asked.put(written, k)
+	n.asked[written] = k
 	return k
 }
 
@@ -132,7 +132,8 @@ func rolesOf(o Options) map[string]role {
 }
 
 func newNames(o Options) *names {
-	n := &names{roles: wikidataRoles, params: o.QueryParams, asked: newMemory[name](), users: newMemory[userLink](), shown: newMemory[string]()}
+	n := &names{roles: wikidataRoles, params: o.QueryParams,
+		asked: map[string]name{}, users: map[string]userLink{}, shown: map[string]string{}}
 	if len(o.QueryTemplates)+len(o.QueryParams)+len(o.ResolvedTemplates)+len(o.UserNamespaces)+len(o.Contributions) > 0 {
 		n.roles = rolesOf(o)
 	}

@@ -4,7 +4,6 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
@@ -30,10 +29,7 @@ type parser struct {
 	found        []found
 	urls         []wikitext.Span
 	strip        stripper
-	texts        texts
 	sigs         []sig // of the line that was read last
-	times        block[time.Time]
-	authors      block[string]
 	pending      []line
 	tables, bare int // bytes that may still be read ahead for the ends of tables and of queries in running text, so that the time stays linear
 }
@@ -262,7 +258,7 @@ func (p *parser) anchor(heading string) string {
 			p.buf[i] = '_'
 		}
 	}
-	a := p.texts.keep(p.buf)
+	a := string(p.buf)
 	low := strings.ToLower(a)
 	if p.anchors[low]++; p.anchors[low] > 1 {
 		a += "_" + strconv.Itoa(p.anchors[low])

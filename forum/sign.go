@@ -35,7 +35,8 @@ func (p *parser) sign(l *line, pending []line) {
 		if !ok || user == "" {
 			continue
 		}
-		l.sigs = append(l.sigs, sig{user, p.times.place(st.time), from, st.end})
+		at := st.time
+		l.sigs = append(l.sigs, sig{user, &at, from, st.end})
 		low = st.end
 	}
 	if len(l.sigs) == 0 {

@@ -347,10 +347,10 @@ func shownLength(s string) int {
 // userOf returns the user that a link's target means: User:X, User talk:X, Special:Contributions/X, with any interwiki prefix before. A subpage means nobody.
 // page reports whether the target is the user page itself or its talk page.
 func (n *names) userOf(target string) (user string, page bool) {
-	u, ok := n.users.get(target)
+	u, ok := n.users[target]
 	if !ok {
 		u.user, u.page = n.readUser(target)
-		n.users.put(target, u)
+		n.users[target] = u
 	}
 	return u.user, u.page
 }
@@ -392,10 +392,10 @@ func (n *names) readUser(target string) (user string, page bool) {
 
 // userName is [userName], for a name in a template's argument.
 func (n *names) userName(s string) string {
-	u, ok := n.shown.get(s)
+	u, ok := n.shown[s]
 	if !ok {
 		u = userName(s)
-		n.shown.put(s, u)
+		n.shown[s] = u
 	}
 	return u
 }

@@ -86,7 +86,7 @@ func (p *parser) plain(start, end int, patches []patch) string {
 		pos = max(stop, next)
 	}
 	p.buf = b
-	return p.texts.keep(p.strip.text(b))
+	return string(p.strip.text(b))
 }
 
 // shown is what a reader sees of a tag or template, as far as that can be known from its arguments. The result is guarded.
