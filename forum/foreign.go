@@ -165,16 +165,7 @@ func dateOf(words []dateWord) (time.Time, bool) {
 	if len(words) > 6 {
 		return time.Time{}, false
 	}
-	clock := -1
-	for i := 0; i+1 < len(words); i++ {
-		w := words[i]
-		if w.digits > 0 && w.digits <= 2 && words[i+1].digits == 2 && (w.after == ':' || w.after == '.' && words[i+1].start == w.end+1 || w.after == 'h') && words[i+1].start <= w.end+1 {
-			if w.after == '.' && i+2 < len(words) && words[i+2].digits == 4 { // 14.08.2019
-				continue
-			}
-			clock = i
-		}
-	}
+	clock := clockIn(words)
 	if clock < 0 {
 		return time.Time{}, false
 	}
@@ -197,4 +188,24 @@ func dateOf(words []dateWord) (time.Time, bool) {
 		return time.Time{}, false
 	}
 	return date(year.number, month.number, day.number, hour, minute, 0)
+}
+
+// clockIn returns the index of the hour whose minute follows, as in 10:00, 10.00 and 10h00. The last one counts; -1 is none.
+func clockIn(words []dateWord) int {
+	clock := -1
+	for i := 0; i+1 < len(words); i++ {
+		hour, minute := words[i], words[i+1]
+		if hour.digits == 0 || hour.digits > 2 || minute.digits != 2 || minute.start > hour.end+1 {
+			continue
+		}
+		switch hour.after {
+		case ':', 'h':
+			clock = i
+		case '.':
+			if minute.start == hour.end+1 && (i+2 == len(words) || words[i+2].digits != 4) { // no 14.08.2019
+				clock = i
+			}
+		}
+	}
+	return clock
 }

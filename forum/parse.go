@@ -21,7 +21,6 @@ type parser struct {
 	page         *Page
 	ids          map[string]int // how often an id was wanted
 	anchors      map[string]int // how often a heading was there, in lower case
-	cursor       int            // index into top
 	node         int            // index into doc.Nodes: the first that starts behind the comment that was read last
 	buf          []byte         // scratch, as are the next three
 	rest         []wikitext.Span
@@ -63,15 +62,15 @@ func Parse(title, text string, opts Options) *Page {
 	return p.page
 }
 
-// layers sorts the nodes into headings and opaque parts. A template is looked through when it is no template (its name cannot be one) or an accident (stray braces
-// around whole threads), or a mere wrapper around a signature or a discussion.
+// layers sorts the nodes into headings and opaque parts. The inside of a template is read when it is no template (its
+// name cannot be one) or an accident (stray braces around whole threads), or a mere wrapper around a signature or a
+// discussion.
 func (p *parser) layers() (heads []*wikitext.Node) {
 	nodes := p.doc.Nodes
 	hidden := make([]bool, len(nodes)) // inside something opaque
 	clear := make([]bool, len(nodes))
 	p.top = make([]*wikitext.Node, 0, len(nodes))
-	var at []int
-	utc, heading := 0, 0 // the first at or after a node's start
+	var at []int // where headings begin
 	for i := range nodes {
 		if nodes[i].Kind == wikitext.Heading {
 			at = append(at, nodes[i].Start)
@@ -85,33 +84,35 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 		if n.Parent >= 0 {
 			hidden[i] = hidden[n.Parent] || !clear[n.Parent] && nodes[n.Parent].Kind != wikitext.Heading
 		}
-		if hidden[i] {
-			continue
-		}
-		switch n.Kind {
-		case wikitext.Heading:
+		switch {
+		case hidden[i]:
+		case n.Kind == wikitext.Heading:
 			heads = append(heads, n)
-			continue
-		case wikitext.Template, wikitext.Param:
-			for utc < len(p.utc) && p.utc[utc] < n.Start {
-				utc++
-			}
-			for heading < len(at) && at[heading] < n.Start {
-				heading++
-			}
-			signed := utc < len(p.utc) && p.utc[utc] < n.End
-			headed := heading < len(at) && at[heading] < n.End
-			if signed {
-				n.Note |= uint16(stamped)
-			}
-			if (signed || headed) && !p.query(n) && (signed && (p.is(n, wrapTemplate) || p.holdsThread(n)) || headed && (signed || !validName(n.Name))) {
-				clear[i] = true
-				continue
-			}
+		case (n.Kind == wikitext.Template || n.Kind == wikitext.Param) && p.wraps(n, at):
+			clear[i] = true
+		default:
+			p.top = append(p.top, n)
 		}
-		p.top = append(p.top, n)
 	}
 	return heads
+}
+
+// wraps reports whether a template's inside is part of the page's discussions. It notes whether there is a time stamp in it.
+func (p *parser) wraps(n *wikitext.Node, headings []int) bool {
+	signed, headed := within(p.utc, n), within(headings, n)
+	if signed {
+		n.Note |= uint16(stamped)
+	}
+	if !signed && !headed || p.query(n) {
+		return false
+	}
+	return signed && (p.is(n, wrapTemplate) || p.holdsThread(n)) || headed && (signed || !validName(n.Name))
+}
+
+// within reports whether one of the sorted offsets lies in a node.
+func within(offsets []int, n *wikitext.Node) bool {
+	i := sort.SearchInts(offsets, n.Start)
+	return i < len(offsets) && offsets[i] < n.End
 }
 
 // roleOf is what a template's name means, as [parser.layers] noted it.
@@ -140,27 +141,10 @@ func validName(s string) bool {
 	return s != "" && len(s) <= 255 && !strings.ContainsAny(s, "[]{}<>\n")
 }
 
-// nodesIn are the opaque nodes that start in a range.
+// nodesIn returns the opaque nodes that start in a range.
 func (p *parser) nodesIn(start, end int) []*wikitext.Node {
-	// Reading goes forward: the place is mostly the one of the last time, or a little further on.
-	i := p.cursor
-	for range 4 {
-		if i == len(p.top) || p.top[i].Start >= start {
-			break
-		}
-		i++
-	}
-	if i < len(p.top) && p.top[i].Start < start || i > 0 && p.top[i-1].Start >= start {
-		i = sort.Search(len(p.top), func(i int) bool { return p.top[i].Start >= start })
-	}
-	p.cursor = i
-	j := i
-	for j < len(p.top) && j < i+8 && p.top[j].Start < end {
-		j++
-	}
-	if j == i+8 {
-		j += sort.Search(len(p.top)-j, func(k int) bool { return p.top[j+k].Start >= end })
-	}
+	i := sort.Search(len(p.top), func(i int) bool { return p.top[i].Start >= start })
+	j := i + sort.Search(len(p.top)-i, func(k int) bool { return p.top[i+k].Start >= end })
 	return p.top[i:j:j]
 }
 
@@ -266,63 +250,71 @@ func (p *parser) anchor(heading string) string {
 	return a
 }
 
-// quotes finds the parts of a page that quote others: blockquote, q and cite elements, and elements of class mw-notalk (DiscussionTools, CommentParser.php).
-// An element that is never closed quotes nothing.
+// quotes finds the parts of a page that quote others: blockquote, q and cite elements, and elements of class mw-notalk
+// (DiscussionTools, CommentParser.php). An element that is never closed quotes nothing.
 func quotes(text string) []wikitext.Span {
 	var out []wikitext.Span
-	type opening struct {
-		name  string
-		start int
-		quote bool
-	}
 	var stack []opening
-	for i := 0; i < len(text); {
+	for i := 0; i < len(text); i++ {
 		k := strings.IndexByte(text[i:], '<')
 		if k < 0 {
 			break
 		}
 		i += k
-		j := i + 1
-		closing := j < len(text) && text[j] == '/'
-		if closing {
-			j++
-		}
-		e := j
-		for e < len(text) && e-j < 12 && isWord(text[e]) {
-			e++
-		}
-		name := text[j:e]
-		if !quoting[len(name)] {
-			i++
-			continue
-		}
-		name = strings.ToLower(name)
-		if name != "blockquote" && name != "q" && name != "cite" && name != "div" && name != "span" {
-			i++
+		name, closing := tagName(text[i+1:])
+		if name == "" {
 			continue
 		}
 		if closing {
 			for s := len(stack) - 1; s >= 0 && s >= len(stack)-20; s-- {
-				if stack[s].name == name {
-					if stack[s].quote {
-						out = append(out, wikitext.Span{Start: stack[s].start, End: i})
-					}
-					stack = stack[:s]
-					break
+				if stack[s].name != name {
+					continue
 				}
+				if stack[s].quote {
+					out = append(out, wikitext.Span{Start: stack[s].start, End: i})
+				}
+				stack = stack[:s]
+				break
 			}
-		} else {
-			gt := strings.IndexByte(text[e:min(len(text), e+500)], '>')
-			quote := name == "blockquote" || name == "q" || name == "cite" || gt > 0 && strings.Contains(text[e:e+gt], "mw-notalk")
-			if gt <= 0 || text[e+gt-1] != '/' {
-				stack = append(stack, opening{name, i, quote})
-			}
+			continue
 		}
-		i = e
+		rest := text[i:min(len(text), i+500)]
+		gt := strings.IndexByte(rest, '>')
+		if gt > 0 && rest[gt-1] == '/' {
+			continue
+		}
+		quote := name != "div" && name != "span" || gt > 0 && strings.Contains(rest[:gt], "mw-notalk")
+		stack = append(stack, opening{name, i, quote})
 	}
-	sort.Slice(out, func(a, b int) bool { return out[a].Start < out[b].Start })
-	merged := out[:0]
-	for _, q := range out {
+	return merge(out)
+}
+
+// opening is a tag that has not been closed yet.
+type opening struct {
+	name  string
+	start int
+	quote bool
+}
+
+// tagName returns the name of the tag after a "<", in lower case, if it is one of an element that may quote.
+func tagName(s string) (name string, closing bool) {
+	s, closing = strings.CutPrefix(s, "/")
+	e := 0
+	for e < len(s) && e < 12 && isWord(s[e]) {
+		e++
+	}
+	switch name := strings.ToLower(s[:e]); name {
+	case "blockquote", "q", "cite", "div", "span":
+		return name, closing
+	}
+	return "", false
+}
+
+// merge sorts spans and joins those that overlap.
+func merge(spans []wikitext.Span) []wikitext.Span {
+	sort.Slice(spans, func(a, b int) bool { return spans[a].Start < spans[b].Start })
+	merged := spans[:0]
+	for _, q := range spans {
 		if n := len(merged); n > 0 && q.Start < merged[n-1].End {
 			merged[n-1].End = max(merged[n-1].End, q.End)
 		} else {
@@ -331,9 +323,6 @@ func quotes(text string) []wikitext.Span {
 	}
 	return merged
 }
-
-// quoting are the lengths of the names of elements that may quote.
-var quoting = [13]bool{len("q"): true, len("div"): true, len("cite"): true, len("blockquote"): true}
 
 // quoted reports whether an offset lies in a quotation.
 func (p *parser) quoted(i int) bool {

@@ -244,8 +244,8 @@ func escapeAt(s string, i int) (template, text string) {
 	return "", ""
 }
 
-// argEnd finds the end of a template's argument that holds SPARQL: a pipe or "}}" outside the query's own braces and parentheses. It gives up at what cannot be in
-// a query: another query template, a heading, a signature.
+// argEnd finds the end of a template's argument that holds SPARQL: a pipe or "}}" outside the query's own braces and
+// parentheses. It stops at what cannot be in a query: another query template, a heading, a signature.
 func (r *queryReader) argEnd(i int) (int, bool) {
 	t := r.text
 	from, limit := i, min(len(t), i+maxQuery)
@@ -253,10 +253,9 @@ func (r *queryReader) argEnd(i int) (int, bool) {
 	if r.budget <= 0 {
 		return 0, false
 	}
-	depth, parens, quiet := 0, 0, 0 // quiet: the offset up to which a string, comment or IRI goes
+	depth, parens, quiet := 0, 0, 0 // quiet: the offset at which a string, comment or IRI ends
 	for i < limit {
-		c := t[i]
-		if c == '{' && i+1 < limit && t[i+1] == '{' {
+		if strings.HasPrefix(t[i:limit], "{{") {
 			if e, _ := escapeAt(t, i); e != "" {
 				i += len(e)
 				continue
@@ -269,7 +268,10 @@ func (r *queryReader) argEnd(i int) (int, bool) {
 			i++
 			continue
 		}
-		switch c {
+		if noQuery(t, i) {
+			return 0, false
+		}
+		switch c := t[i]; c {
 		case '{':
 			depth++
 		case '}':
@@ -278,31 +280,18 @@ func (r *queryReader) argEnd(i int) (int, bool) {
 			}
 			depth--
 		case '(':
-			if strings.HasPrefix(t[i:], "(UTC)") {
-				return 0, false
-			}
 			parens++
 		case ')':
 			parens = max(0, parens-1)
-		case '[':
-			if len(t) > i+6 && strings.EqualFold(t[i:i+6], "[[User") {
-				return 0, false
-			}
 		case '|':
 			if depth == 0 && (parens == 0 || r.followsParam(i+1)) {
 				return i, true
 			}
-		case '\n':
-			if i+2 < len(t) && t[i+1] == '=' && t[i+2] == '=' {
-				return 0, false
-			}
-		case '<':
+		case '<', '"', '\'', '#':
 			if e := r.skipTag(i); e > i {
 				i = e
 				continue
 			}
-			quiet = skipToken(t[:limit], i)
-		case '"', '\'', '#':
 			quiet = skipToken(t[:limit], i)
 			if k := strings.IndexByte(t[i:quiet], '\n'); c == '#' && k >= 0 {
 				quiet = i + k
@@ -311,6 +300,19 @@ func (r *queryReader) argEnd(i int) (int, bool) {
 		i++
 	}
 	return 0, false
+}
+
+// noQuery reports whether a signature or a heading begins at i.
+func noQuery(t string, i int) bool {
+	switch t[i] {
+	case '(':
+		return strings.HasPrefix(t[i:], "(UTC)")
+	case '[':
+		return len(t) > i+6 && strings.EqualFold(t[i:i+6], "[[User")
+	case '\n':
+		return strings.HasPrefix(t[i:], "\n==")
+	}
+	return false
 }
 
 func (r *queryReader) followsParam(i int) bool {
