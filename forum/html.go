@@ -8,8 +8,12 @@ import (
 	"github.com/spinachbot/spinachbot/forum/parsoid"
 )
 
-// MaxHTML is the largest page that [ParseHTML] reads, in bytes.
-const MaxHTML = parsoid.MaxBytes
+// The largest pages, in bytes: of HTML that [ParseHTML] reads, and of wikitext that it makes of it. MediaWiki accepts two
+// megabytes of wikitext.
+const (
+	MaxHTML     = parsoid.MaxBytes
+	MaxWikitext = parsoid.MaxWikitext
+)
 
 // ErrHTML is wrapped by the error for a page that [ParseHTML] refuses: read the page's wikitext instead.
 var ErrHTML = parsoid.ErrUnreadable
@@ -21,8 +25,8 @@ var ErrHTML = parsoid.ErrUnreadable
 // title enters the IDs of unsigned comments only. [Options.Wikitext] is the same revision's wikitext: templates that
 // raw pipes cut are taken from it. Byte offsets (Start, End) are -1 everywhere: [Place] needs the page that [Parse] read.
 //
-// The error wraps [ErrHTML] when the page is longer than [MaxHTML], has more than half a million tags, or is nested
-// deeper than 512 elements. Other errors are r's.
+// The error wraps [ErrHTML] when the page is longer than [MaxHTML], has more than half a million tags, is nested
+// deeper than 512 elements, or stands for more than [MaxWikitext]. Other errors are r's.
 func ParseHTML(title string, r io.Reader, opts Options) (*Page, error) {
 	text, err := parsoid.Wikitext(r, opts.Wikitext)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/forum"
 )
@@ -17,7 +19,8 @@ import (
 const forumUsage = `usage: spinachbot forum parse [--format wikitext|html] [--wikitext FILE] [--title T] FILE
 
 Prints a talk page as JSON: threads, their comments, and the SPARQL queries in them. FILE may be - for standard input.
-HTML is Parsoid's, as rest.php/v1/page/TITLE/html gives it; with --wikitext, the same revision's source, queries that raw pipes cut come back as written.
+HTML is Parsoid's, as rest.php/v1/page/TITLE/html returns it. With --wikitext, the source of the same revision, queries
+that raw pipes cut come back as written. A page has at most 4 MB of wikitext or 16 MB of HTML; it is UTF-8.
 
 {"threads":[{"heading":"…","level":2,"resolved":false,"comments":[{"id":"c-Author-20190605142000","author":"…","time":"2019-06-05T14:20:00Z","level":1,"parent":"…",
 "under":"…","text":"…","queries":[{"kind":"template|link|code","name":"SPARQL","sparql":"…","salvaged":false}]}]}]}
@@ -94,7 +97,11 @@ func runForum(ctx context.Context, args []string, stdin io.Reader, stdout, stder
 
 // parsePage reads a page in one of the formats. source names the wikitext's file beside HTML; an empty title is the file's name.
 func parsePage(format, file, source, title string, opts forum.Options, stdin io.Reader) (*forum.Page, error) {
-	text, name, err := readPage(file, stdin)
+	limit := forum.MaxWikitext
+	if format == "html" {
+		limit = forum.MaxHTML
+	}
+	text, name, err := readPage(file, stdin, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -102,29 +109,45 @@ func parsePage(format, file, source, title string, opts forum.Options, stdin io.
 		title = name
 	}
 	if format == "wikitext" {
-		return forum.Parse(title, text, opts), nil
+		return forum.Parse(title, string(text), opts), nil
 	}
 	if source != "" {
-		if opts.Wikitext, _, err = readPage(source, stdin); err != nil {
+		wikitext, _, err := readPage(source, stdin, forum.MaxWikitext)
+		if err != nil {
 			return nil, err
 		}
+		opts.Wikitext = string(wikitext)
 	}
-	return forum.ParseHTML(title, strings.NewReader(text), opts)
+	return forum.ParseHTML(title, bytes.NewReader(text), opts)
 }
 
-// readPage reads a file or, for "-", standard input.
-func readPage(file string, stdin io.Reader) (text, name string, err error) {
-	var b []byte
+// readPage reads a file or, for "-", standard input. It refuses what is longer than limit bytes and what is not text.
+func readPage(file string, stdin io.Reader, limit int) (text []byte, name string, err error) {
+	in := stdin
 	if file == "-" {
-		b, err = io.ReadAll(stdin)
+		file = "standard input"
 	} else {
-		b, err = os.ReadFile(file)
-		name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, "", fmt.Errorf("read page: %w", err)
+		}
+		defer f.Close()
+		in, name = f, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
 	}
+	text, err = io.ReadAll(io.LimitReader(in, int64(limit)+1))
 	if err != nil {
-		return "", "", fmt.Errorf("read page: %w", err)
+		return nil, "", fmt.Errorf("read page: %w", err)
 	}
-	return string(b), name, nil
+	if len(text) > limit {
+		return nil, "", fmt.Errorf("read page: %s is longer than %d MB; give one page of a wiki", file, limit>>20)
+	}
+	if i := bytes.IndexByte(text, 0); i >= 0 {
+		return nil, "", fmt.Errorf("read page: %s is not text: it has a zero byte at offset %d", file, i)
+	}
+	if !utf8.Valid(text) {
+		return nil, "", fmt.Errorf("read page: %s is not UTF-8 text", file)
+	}
+	return text, name, nil
 }
 
 func commas(s string) []string {

@@ -17,8 +17,9 @@ import (
 // The largest page that [Wikitext] reads. MediaWiki accepts two megabytes of wikitext, and a megabyte of a forum's
 // wikitext makes four to eight of HTML with a tag every forty bytes.
 const (
-	MaxBytes = 16 << 20 // of the HTML, and of the wikitext written
-	MaxTags  = 500_000
+	MaxBytes    = 16 << 20 // of HTML
+	MaxTags     = 500_000
+	MaxWikitext = 4 << 20 // bytes, of the wikitext written
 )
 
 // ErrUnreadable is wrapped by the error for HTML that [Wikitext] refuses: read the page's wikitext instead.
@@ -28,26 +29,28 @@ var ErrUnreadable = errors.New("not readable as HTML")
 // wikitext of the same revision or empty; templates are taken from it as they were written, since data-mw drops the
 // blanks around names and values and the parameters that were given twice.
 //
-// The error wraps [ErrUnreadable] when the page is longer than [MaxBytes], has more than [MaxTags] tags, or is nested
-// deeper than 512 elements. Other errors are r's. A broken or missing data-mw costs its element's source, not the page.
+// The error wraps [ErrUnreadable] when the page is longer than [MaxBytes], has more than [MaxTags] tags, is nested
+// deeper than 512 elements, or makes more than [MaxWikitext] of wikitext. Other errors are r's. A broken or missing data-mw costs its element's source, not the page.
 func Wikitext(r io.Reader, source string) (string, error) {
-	return convert(r, source, MaxBytes, MaxTags)
+	return convert(r, source, limits{MaxBytes, MaxTags, MaxWikitext})
 }
 
-func convert(r io.Reader, source string, maxBytes, maxTags int) (string, error) {
-	in := &limited{r: r, left: maxBytes, tags: maxTags}
+type limits struct{ bytes, tags, wikitext int }
+
+func convert(r io.Reader, source string, most limits) (string, error) {
+	in := &limited{r: r, left: most.bytes, tags: most.tags}
 	doc, err := goquery.NewDocumentFromReader(in)
 	switch {
 	case in.err != nil && !errors.Is(in.err, io.EOF):
 		return "", in.err
 	case in.over:
-		return "", fmt.Errorf("more than %d bytes or %d tags of HTML: %w", maxBytes, maxTags, ErrUnreadable)
+		return "", fmt.Errorf("more than %d bytes or %d tags of HTML: %w", most.bytes, most.tags, ErrUnreadable)
 	case err != nil:
 		return "", fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
-	text, ok := unparse(doc, newSources(source), maxBytes)
+	text, ok := unparse(doc, newSources(source), most.wikitext)
 	if !ok {
-		return "", fmt.Errorf("more than %d bytes of wikitext: %w", maxBytes, ErrUnreadable)
+		return "", fmt.Errorf("more than %d bytes of wikitext: %w", most.wikitext, ErrUnreadable)
 	}
 	return text, nil
 }
