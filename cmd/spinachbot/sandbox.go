@@ -51,7 +51,8 @@ The graph is held in memory: good for some million triples; larger data belongs 
 		return exitUsage
 	}
 	sb, err := openSandbox(ctx, c.logger(slog.LevelWarn), e, sandboxOptions{
-		addr: *addr, data: files, script: *script, page: *page, timeout: *timeout, title: cfg.ForumPage, wikiFile: wikiFile(cfg),
+		addr: *addr, data: files, script: *script, page: *page, timeout: *timeout, title: cfg.ForumPage,
+		archive: cfg.ArchivePrefix, wikiFile: wikiFile(cfg),
 	})
 	if err != nil {
 		return fail(e, err)
@@ -85,6 +86,7 @@ type sandboxOptions struct {
 	script, page string
 	timeout      time.Duration
 	title        string // of the forum page
+	archive      string // what titles of archive pages begin with; with the seeded forum page, one archive page is seeded too
 	wikiFile     string
 }
 
@@ -149,6 +151,15 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 	}()
 	if err := s.wiki.Seed(o.title, page, "Sandbox"); err != nil {
 		return nil, err
+	}
+	if o.page == "" && o.archive != "" {
+		archive, err := sandbox.ArchivePage()
+		if err != nil {
+			return nil, err
+		}
+		if err := s.wiki.Seed(o.archive+sandbox.ArchiveMonth, archive, "Sandbox"); err != nil {
+			return nil, err
+		}
 	}
 	parts.Wiki = s.wiki
 	s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)

@@ -19,7 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox/wiki"
 )
 
-//go:embed data/*.ttl data/forum.wikitext data/script.txt data/expected.json data/followups.txt
+//go:embed data/*.ttl data/forum.wikitext data/archive.wikitext data/script.txt data/expected.json data/followups.txt
 var files embed.FS
 
 // Graph builds the built-in slice.
@@ -57,9 +57,18 @@ func Script() (*llm.Script, error) {
 	return s, nil
 }
 
-// ForumPage gives the wikitext of the seeded forum.
+// ForumPage returns the wikitext of the seeded forum.
 func ForumPage() (string, error) {
 	b, err := files.ReadFile("data/forum.wikitext")
+	return string(b), err
+}
+
+// ArchiveMonth is the month of the seeded archive page, as it appears in the page's title.
+const ArchiveMonth = "2026/02"
+
+// ArchivePage returns the wikitext of the forum's seeded archive page.
+func ArchivePage() (string, error) {
+	b, err := files.ReadFile("data/archive.wikitext")
 	return string(b), err
 }
 
