@@ -68,14 +68,14 @@ func (a *Account) Spent(ctx context.Context, day string) (llm.Usage, error) {
 	return a.days.Spent(ctx, day)
 }
 
-// AddSpent books u for the run and for the day. A call that could pass the run's limit is refused with an error that wraps [llm.ErrBudget].
+// AddSpent books u for the run and for the day. A call that could pass the run's limit is refused with an [*llm.BudgetError].
 func (a *Account) AddSpent(ctx context.Context, day string, u llm.Usage) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	reservation := u.Calls > 0 // a correction is of what is spent already
 	if a.limit > 0 && reservation && a.sum.USD+u.USD > a.limit {
 		a.full = true
-		return fmt.Errorf("%w: the next call could bring this run to $%.4f of $%.4f", llm.ErrBudget, a.sum.USD+u.USD, a.limit)
+		return &llm.BudgetError{Account: llm.RunAccount, Measure: llm.USD, Reached: a.sum.USD + u.USD, Limit: a.limit}
 	}
 	var b bytes.Buffer
 	if err := encode(&b, u, ""); err != nil {

@@ -1,10 +1,12 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,21 +23,63 @@ type Limits struct {
 	USD          float64
 }
 
-// exceeded names the first limit that u passes, "" when none.
-func (l Limits) exceeded(u Usage) string {
+// exceeded returns the first limit of an account that u would pass, nil when there is none.
+func (l Limits) exceeded(a AccountName, u Usage) *BudgetError {
 	const eps = 1e-9 // sums of prices are not exact
-	switch {
-	case l.Calls > 0 && u.Calls > l.Calls:
-		return fmt.Sprintf("%d of %d calls", u.Calls, l.Calls)
-	case l.InputTokens > 0 && u.InputTokens > l.InputTokens:
-		return fmt.Sprintf("%d of %d input tokens", u.InputTokens, l.InputTokens)
-	case l.OutputTokens > 0 && u.OutputTokens > l.OutputTokens:
-		return fmt.Sprintf("%d of %d output tokens", u.OutputTokens, l.OutputTokens)
-	case l.USD > 0 && u.USD > l.USD+eps:
-		return fmt.Sprintf("$%.4f of $%.4f", u.USD, l.USD)
+	over := func(m Measure, reached, limit float64) *BudgetError {
+		if limit > 0 && reached > limit+eps {
+			return &BudgetError{Account: a, Measure: m, Reached: reached, Limit: limit}
+		}
+		return nil
 	}
-	return ""
+	return cmp.Or(
+		over(Calls, float64(u.Calls), float64(l.Calls)),
+		over(InputTokens, float64(u.InputTokens), float64(l.InputTokens)),
+		over(OutputTokens, float64(u.OutputTokens), float64(l.OutputTokens)),
+		over(USD, u.USD, l.USD))
 }
+
+// AccountName says whose limit it is.
+type AccountName string
+
+// The accounts.
+const (
+	DayAccount     AccountName = "day"     // all calls of a UTC day
+	RunAccount     AccountName = "run"     // all calls of a benchmark run
+	RequestAccount AccountName = "request" // all calls for one question
+)
+
+// Measure is what a limit counts.
+type Measure string
+
+// The measures of [Limits].
+const (
+	Calls        Measure = "calls"
+	InputTokens  Measure = "input_tokens"
+	OutputTokens Measure = "output_tokens"
+	USD          Measure = "usd"
+)
+
+// BudgetError says that a call was not made because it could pass a limit. It is an [ErrBudget].
+type BudgetError struct {
+	Account AccountName `json:"account"`
+	Measure Measure     `json:"measure"`
+	Reached float64     `json:"reached"` // what the call could bring the account to
+	Limit   float64     `json:"limit"`
+}
+
+// Error describes the limit.
+func (e *BudgetError) Error() string {
+	whose := map[AccountName]string{DayAccount: "this day (UTC)", RunAccount: "this run", RequestAccount: "this question"}[e.Account]
+	amount := fmt.Sprintf("%.0f of %.0f %s", e.Reached, e.Limit, strings.ReplaceAll(string(e.Measure), "_", " "))
+	if e.Measure == USD {
+		amount = fmt.Sprintf("$%.4f of $%.4f", e.Reached, e.Limit)
+	}
+	return fmt.Sprintf("%v: the next call could bring %s to %s", ErrBudget, whose, amount)
+}
+
+// Unwrap returns [ErrBudget].
+func (e *BudgetError) Unwrap() error { return ErrBudget }
 
 // DayStore keeps what was spent on each UTC day, over restarts. internal/store implements it; [MemoryDays] is the one for tests and single runs.
 type DayStore interface {
@@ -76,8 +120,8 @@ func (b *Budget) book(ctx context.Context, worst Usage) (day string, err error) 
 		return "", fmt.Errorf("reading what the model cost today: %w", err)
 	}
 	spent.Add(worst)
-	if why := b.limits.exceeded(spent); why != "" {
-		return "", fmt.Errorf("%w: the next call could bring this day (UTC) to %s", ErrBudget, why)
+	if over := b.limits.exceeded(DayAccount, spent); over != nil {
+		return "", over
 	}
 	if err := b.store.AddSpent(ctx, day, worst); err != nil {
 		return "", fmt.Errorf("booking what the model may cost: %w", err)
@@ -127,8 +171,8 @@ func (a *Allowance) book(worst Usage) error {
 	defer a.mu.Unlock()
 	sum := a.used
 	sum.Add(worst)
-	if why := a.limits.exceeded(sum); why != "" {
-		return fmt.Errorf("%w: the next call could bring this question to %s", ErrBudget, why)
+	if over := a.limits.exceeded(RequestAccount, sum); over != nil {
+		return over
 	}
 	a.used = sum
 	return nil

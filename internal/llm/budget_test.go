@@ -53,19 +53,25 @@ func TestLimitsAreHard(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		day, ask Limits
+		account  AccountName
+		measure  Measure
+		limit    float64
 	}{
-		{"day in money", Limits{USD: worst - 1e-6}, Limits{}},
-		{"question in money", Limits{}, Limits{USD: worst - 1e-6}},
-		{"question in output tokens", Limits{}, Limits{OutputTokens: 49}},
-		{"question in input tokens", Limits{}, Limits{InputTokens: 35}},
+		{"day in money", Limits{USD: worst - 1e-6}, Limits{}, DayAccount, USD, worst - 1e-6},
+		{"day in output tokens, less than the question has", Limits{OutputTokens: 49}, Limits{OutputTokens: 50}, DayAccount, OutputTokens, 49},
+		{"question in money", Limits{}, Limits{USD: worst - 1e-6}, RequestAccount, USD, worst - 1e-6},
+		{"question in output tokens", Limits{}, Limits{OutputTokens: 49}, RequestAccount, OutputTokens, 49},
+		{"question in input tokens", Limits{}, Limits{InputTokens: 35}, RequestAccount, InputTokens, 35},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			days := NewMemoryDays()
 			s := serve(t) // nothing may be sent
 			c, _, _ := setup(t, s.URL, nil, NewBudget(days, func() time.Time { return epoch }, tt.day))
 			allow := NewAllowance(tt.ask)
-			if _, err := c.Complete(WithAllowance(context.Background(), allow), hello); !errors.Is(err, ErrBudget) {
-				t.Errorf("got %v", err)
+			_, err := c.Complete(WithAllowance(context.Background(), allow), hello)
+			var over *BudgetError
+			if !errors.As(err, &over) || !errors.Is(err, ErrBudget) || over.Account != tt.account || over.Measure != tt.measure || !near(over.Limit, tt.limit) {
+				t.Errorf("got %v (%+v)", err, over)
 			}
 			if sum, _ := days.Spent(context.Background(), "2026-11-20"); sum != (Usage{}) || allow.Used() != (Usage{}) {
 				t.Errorf("a refused call left a booking: %+v %+v", sum, allow.Used())

@@ -95,7 +95,7 @@ func (u *Usage) Add(v Usage) {
 var (
 	// ErrNoModel: there is no model for this request: none is configured, or the scripted one has no script for it.
 	ErrNoModel = errors.New("no language model is configured for this request")
-	// ErrBudget: a limit of tokens or money would be or was passed; nothing was sent.
+	// ErrBudget: a limit of calls, tokens or money could be passed; nothing was sent. A *BudgetError says which limit of which account.
 	ErrBudget = errors.New("the budget for the language model is used up")
 	// ErrContextLength: the request is longer than the model takes; a shorter one may work.
 	ErrContextLength = errors.New("the request is longer than the model's context")
