@@ -343,3 +343,19 @@ func TestSecretNeverPrints(t *testing.T) {
 		}
 	}
 }
+
+// A refused connection fails at once and costs nothing: waiting does not start a server.
+func TestRefusedConnection(t *testing.T) {
+	s := serve(t)
+	s.Close()
+	days := NewMemoryDays()
+	c, clock, _ := setup(t, s.URL, nil, NewBudget(days, func() time.Time { return epoch }, Limits{}))
+	_, err := c.Complete(context.Background(), hello)
+	var e *Error
+	if !errors.As(err, &e) || !e.Refused || !e.Transient || !strings.Contains(e.Message, "OPENAI_BASE_URL") || len(clock.Slept()) > 0 {
+		t.Errorf("%v after waiting for %v", err, clock.Slept())
+	}
+	if sum, _ := days.Spent(context.Background(), "2026-11-20"); sum != (Usage{}) {
+		t.Errorf("it cost %+v", sum)
+	}
+}

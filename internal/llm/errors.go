@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"syscall"
 
 	openai "github.com/sashabaranov/go-openai"
 
@@ -67,10 +68,11 @@ func notSent(err error) bool {
 	return errors.As(err, &e) && e.unsent
 }
 
-// healable reports whether repeating the call can help.
+// healable reports whether repeating the call at once can help. A refused connection is not repeated: a service that does not run comes back
+// when a person starts it, and a user who mistyped its address should learn that now.
 func healable(err error) bool {
 	var e *Error
-	return errors.As(err, &e) && e.Transient
+	return errors.As(err, &e) && e.Transient && !e.Refused
 }
 
 // classify turns what came back into nil, an error that wraps one of the package's sentinels, or an *Error.
@@ -105,6 +107,9 @@ func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err er
 // brokenAnswer is the error of an attempt whose request or answer did not get through.
 func (c *Client) brokenAnswer(x *exchange, err error) error {
 	e := &Error{Status: x.status, Message: c.scrub(err.Error()), Transient: !politehttp.Permanent(err), unsent: !x.sent}
+	if e.Refused = errors.Is(err, syscall.ECONNREFUSED); e.Refused {
+		e.Message = "nothing answers at " + c.host + " (connection refused): start the model's server, or correct OPENAI_BASE_URL"
+	}
 	if x.status == http.StatusOK && x.err == nil {
 		e.Message = "the answer is not the protocol's JSON (does OPENAI_BASE_URL end in /v1?): " + c.scrub(excerpt(x.body))
 	}

@@ -107,6 +107,7 @@ type Error struct {
 	Code      string // the service's own code, may be empty
 	Message   string // the service's message, secrets scrubbed
 	Transient bool   // the same call may succeed later
+	Refused   bool   // the connection was refused: nothing listens at the address, so the client does not try again
 	Err       error
 	unsent    bool // the request never reached the service, so it cost nothing
 }
