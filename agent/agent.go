@@ -15,6 +15,7 @@
 //	page.go prune.go table.go value.go    how entries and results look to the model
 //	final.go       the last run of the query that is published, and what follows
 //	limits.go      every limit, compared in one place
+//	ending.go      how a run ended, and why
 //	prompts.go     the conventions between prompts and models; the words are in prompts/
 //	trajectory.go record.go trajfile.go replay.go    what is kept of a run, and how it is played again
 //	recorded.go    a model that says what that of a published run said
@@ -22,7 +23,7 @@
 // # Three kinds of end
 //
 // What the model can repair (an unreadable turn, a broken query, a number that does not exist) is text that it reads next.
-// What ends a run in an orderly way (a limit, no model, no answer) is a reason in the [Outcome].
+// What ends a run in an orderly way (a limit, no model, no answer) is the [Ending] of the [Outcome].
 // What the caller must know (it cancelled, the trajectory could not be written) is an error, and nothing may be published then.
 //
 // # What differs from SPINACH
@@ -43,7 +44,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Model completes chat requests. internal/llm implements it; its errors are llm.ErrNoModel, llm.ErrBudget, llm.ErrContextLength, *llm.Error
+// Model completes chat requests. internal/llm implements it; its errors are llm.ErrNoModel, *llm.BudgetError, llm.ErrContextLength, *llm.Error
 // and ctx's. The fake to use in tests is llm's scripted model.
 type Model interface {
 	Complete(ctx context.Context, req llm.Request) (*llm.Response, error)
@@ -101,24 +102,6 @@ type Step struct {
 	MS          int64         `json:"ms"`
 }
 
-// Reason tells why a run ended without an answer.
-type Reason string
-
-// The reasons.
-const (
-	NoModel       Reason = "no_model"       // no model is configured for this question
-	NotFound      Reason = "not_found"      // the model stopped without a query that returns anything, or said that the graph has no answer
-	OutOfActions  Reason = "actions"        // the limit of actions was reached
-	OutOfTime     Reason = "time"           // the wall-clock limit was reached
-	OutOfMoney    Reason = "money"          // a limit of tokens or money was reached
-	ModelFailed   Reason = "model_failed"   // the model's service failed for good
-	GraphFailed   Reason = "graph_failed"   // the graph failed for good
-	CannotPublish Reason = "cannot_publish" // the final query could not be put into its posting form, or did not run again
-)
-
-// Transient reports whether the same question is worth asking again later without a change.
-func (r Reason) Transient() bool { return r == ModelFailed || r == GraphFailed }
-
 // Answer is a query with its result. SPARQL is the posting form (ARCHITECTURE.md, invariant 4) with [AUTO_LANGUAGE] still in it; Ran is the text that was
 // run, the same but for [AUTO_LANGUAGE]; Table its result, RanAt and Endpoint when and where.
 type Answer struct {
@@ -130,12 +113,11 @@ type Answer struct {
 	Labels   map[string]string // labels of the Q and P numbers in the query and in the table's first rows, in the asker's language
 }
 
-// Outcome is what a run came to. Answer is nil when there is none, and Reason then says why. Report is the text for the asker in their language;
+// Outcome is what a run came to. Answer is nil when there is none, and Ending then says why. Report is the text for the asker in their language;
 // it is the model's, hence untrusted, and may be empty.
 type Outcome struct {
-	Answer     *Answer
-	Reason     Reason
-	Detail     string // for logs: the last error
+	Answer *Answer
+	Ending
 	Report     string
 	Language   string // code of the asker's language: en, de, fr …
 	Confidence float64

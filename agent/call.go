@@ -22,7 +22,7 @@ func (r *run) complete(ctx context.Context, p phase, req llm.Request, messages f
 			r.meter.usage.Add(resp.Usage)
 		}
 		if callErr != nil {
-			ev.Error = callErr.Error()
+			ev.Error, ev.Cause = callErr.Error(), CauseOf(callErr)
 		}
 		if err := r.record(ctx, ev); err != nil {
 			return "", "", err
@@ -37,20 +37,15 @@ func (r *run) complete(ctx context.Context, p phase, req llm.Request, messages f
 			return "", "", r.modelFailure(ctx, callErr)
 		}
 	}
-	return "", "", halting(ModelFailed, "%v", llm.ErrContextLength)
+	return "", "", &halt{EndingOf(llm.ErrContextLength)}
 }
 
-// modelFailure tells the kinds of failure of the model apart.
+// modelFailure is the end of the run by a failed call of the model.
 func (r *run) modelFailure(ctx context.Context, err error) error {
-	switch {
-	case ctx.Err() != nil:
+	if ctx.Err() != nil {
 		return ctx.Err()
-	case errors.Is(err, llm.ErrNoModel):
-		return halting(NoModel, "%v", err)
-	case errors.Is(err, llm.ErrBudget):
-		return halting(OutOfMoney, "%v", err)
 	}
-	return halting(ModelFailed, "%v", err)
+	return &halt{EndingOf(err)}
 }
 
 // help makes a call for a task other than act, at temperature 0. part tells calls for one task apart, see [llm.Request]. Only what ends the whole run is an error: ok is false when the model failed at this
@@ -60,11 +55,17 @@ func (r *run) help(ctx context.Context, task, part string, maxTokens int, system
 		return []llm.Message{system, user}
 	})
 	var h *halt
-	if errors.As(err, &h) && h.reason == ModelFailed {
-		r.lg.Info("agent: the model failed at a side task, going on without", "question", r.q.ID, "task", task, "err", h.detail)
+	if errors.As(err, &h) && h.Reason == ModelFailed && !unreachable(err) {
+		r.lg.Info("agent: the model failed at a side task, going on without", "question", r.q.ID, "task", task, "err", h.Detail)
 		return "", false, nil
 	}
 	return text, err == nil && finish != "length", err
+}
+
+// unreachable reports whether nothing listens at the model's address: then every other call fails, too.
+func unreachable(err error) bool {
+	var e *llm.Error
+	return errors.As(err, &e) && e.Refused
 }
 
 // recordError marks a failure to write the trajectory.

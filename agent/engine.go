@@ -111,13 +111,13 @@ func (r *run) answer(ctx context.Context, out *Outcome) error {
 		return err
 	}
 	end, err := r.explore(ctx)
-	if err == nil && end.answer == nil && end.reason == OutOfActions {
+	if err == nil && end.answer == nil && end.Reason == OutOfActions {
 		end, err = r.extract(ctx, end)
 	}
 	if err != nil {
 		return err
 	}
-	out.Answer, out.Reason, out.Detail = end.answer, end.reason, end.detail
+	out.Answer, out.Ending = end.answer, end.Ending
 	if end.answer != nil {
 		out.Confidence = r.confidence(end)
 		if err := r.record(ctx, Event{Event: "final", SPARQL: end.answer.SPARQL, Ran: end.answer.Ran, Table: end.answer.Table,
@@ -137,12 +137,12 @@ func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) er
 	case outer.Err() != nil:
 		return outer.Err()
 	case bounded.Err() != nil && errors.Is(context.Cause(bounded), errOutOfTime) && !isRecordError(err):
-		h = halting(OutOfTime, "the limit of %s has passed", r.meter.limits.Time)
+		h = halting(OutOfTime, errOutOfTime, "the limit of %s has passed", r.meter.limits.Time)
 	case !errors.As(err, &h):
 		return err
 	}
 	if out.Answer == nil {
-		out.Reason, out.Detail = h.reason, h.detail
+		out.Ending = h.Ending
 	}
 	return nil
 }
@@ -151,22 +151,20 @@ func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) er
 func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 	out.Language, out.Steps = r.lang.code, r.state.stepsKept()
 	out.Usage, out.Elapsed = r.meter.usage, r.now().Sub(r.meter.start)
-	detail := out.Detail
 	if err != nil {
-		detail = err.Error()
+		out.Ending = stopped(err)
 	}
 	if isRecordError(err) {
 		return nil // it is in err already
 	}
-	return r.record(ctx, Event{Event: "end", Reason: string(out.Reason), Detail: detail, Report: out.Report, Language: out.Language,
-		Confidence: out.Confidence, Usage: &out.Usage})
+	return r.record(ctx, Event{Event: "end", Reason: string(out.Reason), Detail: out.Detail, Cause: CauseOf(out.Cause), Report: out.Report,
+		Language: out.Language, Confidence: out.Confidence, Usage: &out.Usage})
 }
 
 // ending is how the exploration ended.
 type ending struct {
+	Ending
 	answer    *Answer
-	reason    Reason
-	detail    string
 	extracted bool // the query was written after the exploration
 }
 
@@ -174,7 +172,7 @@ type ending struct {
 func (r *run) explore(ctx context.Context) (ending, error) {
 	for {
 		if h := r.meter.check(r.now(), acting, len(r.state.steps)); h != nil {
-			return ending{reason: h.reason, detail: h.detail}, nil
+			return ending{Ending: h.Ending}, nil
 		}
 		t, err := r.act(ctx)
 		if err != nil {
@@ -277,7 +275,7 @@ func (r *run) watchService(k kg.Kind) error {
 		return nil
 	}
 	if r.down++; r.down >= maxDown || k == kg.Banned {
-		return halting(GraphFailed, "the graph did not answer (%s), %d times in a row", k, r.down)
+		return halting(GraphFailed, kg.Errorf(k, "the graph did not answer"), "the graph did not answer (%s), %d times in a row", k, r.down)
 	}
 	return nil
 }

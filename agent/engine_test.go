@@ -170,12 +170,16 @@ func TestEnds(t *testing.T) {
 		{"three counted", &fakeModel{acts: many(20)}, Limits{Counted: 3}, nil, OutOfActions, 3},
 		{"thirty in all", &fakeModel{acts: slices.Repeat([]string{do("search_wikidata(a)")}, 40)}, Limits{}, nil, OutOfActions, 30},
 		{"no model", &fakeModel{fail: map[string]error{"act": fmt.Errorf("x: %w", llm.ErrNoModel)}}, Limits{}, nil, NoModel, 0},
-		{"budget of the client", &fakeModel{fail: map[string]error{"act": llm.ErrBudget}}, Limits{}, nil, OutOfMoney, 0},
+		{"budget of the client", &fakeModel{fail: map[string]error{"act": llm.ErrBudget}}, Limits{}, nil, RequestMoney, 0},
+		{"day's money", &fakeModel{fail: map[string]error{"act": &llm.BudgetError{Account: llm.DayAccount, Measure: llm.USD}}}, Limits{USD: 9}, nil, DayMoney, 0},
+		{"run's money", &fakeModel{fail: map[string]error{"act": fmt.Errorf("booking: %w", &llm.BudgetError{Account: llm.RunAccount})}}, Limits{}, nil, RunMoney, 0},
+		{"tokens of the client", &fakeModel{fail: map[string]error{"act": &llm.BudgetError{Account: llm.RequestAccount, Measure: llm.OutputTokens}}}, Limits{}, nil, OutOfTokens, 0},
+		{"model not running", &fakeModel{fail: map[string]error{"act": &llm.Error{Refused: true}}}, Limits{}, nil, ModelFailed, 0},
 		{"model down", &fakeModel{fail: map[string]error{"act": &llm.Error{Status: 503}}}, Limits{}, nil, ModelFailed, 0},
 		{"context too short", &fakeModel{fail: map[string]error{"act": llm.ErrContextLength}}, Limits{}, nil, ModelFailed, 0},
 		{"unreadable turns", &fakeModel{acts: slices.Repeat([]string{"I give up."}, 9)}, Limits{}, nil, ModelFailed, 4},
-		{"tokens", &fakeModel{acts: many(20), usage: llm.Usage{InputTokens: 40, OutputTokens: 10}}, Limits{Tokens: 100}, nil, OutOfMoney, 2},
-		{"money", &fakeModel{acts: many(20), usage: llm.Usage{USD: 0.25}}, Limits{USD: 0.5}, nil, OutOfMoney, 2},
+		{"tokens", &fakeModel{acts: many(20), usage: llm.Usage{InputTokens: 40, OutputTokens: 10}}, Limits{Tokens: 100}, nil, OutOfTokens, 2},
+		{"money", &fakeModel{acts: many(20), usage: llm.Usage{USD: 0.25}}, Limits{USD: 0.5}, nil, RequestMoney, 2},
 		{"time", &fakeModel{acts: many(20)}, Limits{Time: 10 * time.Millisecond}, nil, OutOfTime, -1},
 		{"graph down", &fakeModel{acts: many(20)}, Limits{}, func(g *fakeGraph) {
 			g.errs = map[string]error{}
@@ -201,6 +205,10 @@ func TestEnds(t *testing.T) {
 			last := rec.events[len(rec.events)-1]
 			if last.Event != "end" || last.Reason != string(tt.want) {
 				t.Errorf("the trajectory ends with %s %s", last.Event, last.Reason)
+			}
+			read := last.Ending()
+			if read.Reason != out.Reason || read.Detail != out.Detail || CauseOf(read.Cause).kind() != CauseOf(out.Cause).kind() || read.ServiceFailed() != out.ServiceFailed() {
+				t.Errorf("the trajectory's ending is %+v, the run's %+v", read, out.Ending)
 			}
 		})
 	}
@@ -324,8 +332,8 @@ func TestStops(t *testing.T) {
 		if !errors.Is(err, context.Canceled) && !(n == 4 && err == nil) {
 			t.Errorf("cancelled at call %d: error %v, outcome %+v", n, err, out)
 		}
-		if last := rec.events[len(rec.events)-1]; last.Event != "end" {
-			t.Errorf("cancelled at call %d: the trajectory ends with %s", n, last.Event)
+		if last := rec.events[len(rec.events)-1]; last.Event != "end" || (err != nil) != (last.Ending().Reason == Cancelled) {
+			t.Errorf("cancelled at call %d: the trajectory ends with %s %q", n, last.Event, last.Reason)
 		}
 	}
 }

@@ -18,7 +18,7 @@ const labelledRows = 25
 // stop carries out an accepted stop. done is false when the last query turned out to be unfit for publishing: then the model has been told and goes on.
 func (r *run) stop(ctx context.Context, t turn) (end ending, done bool, err error) {
 	if t.action.noAnswer {
-		end = ending{reason: NotFound, detail: strings.TrimSpace(strings.TrimPrefix(t.action.argument, sayingNoAnswer))}
+		end = ending{Ending: Ending{Reason: NotFound, Detail: strings.TrimSpace(strings.TrimPrefix(t.action.argument, sayingNoAnswer))}}
 		return end, true, r.recordStop(ctx, t)
 	}
 	i := r.state.stoppedOn(t.action)
@@ -34,7 +34,7 @@ func (r *run) stop(ctx context.Context, t turn) (end ending, done bool, err erro
 	r.state.steps[i].unfit = u.text
 	ref := r.state.judge(t.action, "")
 	if ref == nil || r.meter.check(r.now(), acting, len(r.state.steps)) != nil {
-		return ending{reason: CannotPublish, detail: u.text}, true, nil
+		return ending{Ending: Ending{Reason: CannotPublish, Detail: u.text, Cause: u.cause}}, true, nil
 	}
 	return ending{}, false, r.refuse(ctx, t, ref)
 }
@@ -49,8 +49,9 @@ func (r *run) recordStop(ctx context.Context, t turn) error {
 
 // unfit says, in words for the model, why a query cannot be published: it has no posting form, or its last run failed or gave nothing.
 type unfit struct {
-	text string
-	kind kg.Kind // of the failed run
+	text  string
+	kind  kg.Kind // of the failed run
+	cause error   // of the failed check or run, nil for an empty result
 }
 
 func (u *unfit) Error() string { return u.text }
@@ -89,13 +90,13 @@ const finalTries = 2
 
 func (r *run) publishOne(ctx context.Context, query string) (*Answer, error) {
 	if err := r.dialect.check(query); err != nil {
-		return nil, &unfit{text: say("unfit_form", err.Error()), kind: kg.KindOf(err)}
+		return nil, &unfit{text: say("unfit_form", err.Error()), kind: kg.KindOf(err), cause: err}
 	}
 	ids := r.dialect.identifiers(query)
 	labels := r.labelsOf(ctx, ids)
 	posting, err := r.dialect.postingForm(query, func(id string) string { return labels[id] })
 	if err != nil {
-		return nil, &unfit{text: say("unfit_form", err.Error())}
+		return nil, &unfit{text: say("unfit_form", err.Error()), cause: err}
 	}
 	ran := r.dialect.inLanguage(posting, r.lang.code)
 	table, at, err := r.lastRun(ctx, ran)
@@ -124,11 +125,11 @@ func (r *run) lastRun(ctx context.Context, text string) (*kg.Table, time.Time, e
 		case passing(kind) && try < finalTries:
 			continue
 		case passing(kind):
-			return nil, at, halting(GraphFailed, "the final query could not be run: %v", err)
+			return nil, at, halting(GraphFailed, err, "the final query could not be run: %v", err)
 		case kind == kg.Timeout || kind == kg.TooLarge || kind == kg.TooGreedy:
-			return nil, at, &unfit{text: say("unfit_greedy", nil), kind: kind}
+			return nil, at, &unfit{text: say("unfit_greedy", nil), kind: kind, cause: err}
 		}
-		return nil, at, &unfit{text: say("unfit_run", clip(err.Error(), 500)), kind: kind}
+		return nil, at, &unfit{text: say("unfit_run", clip(err.Error(), 500)), kind: kind, cause: err}
 	}
 }
 
@@ -162,7 +163,7 @@ func (r *run) extract(ctx context.Context, end ending) (ending, error) {
 		"Steps": r.state.stepsKept()})}
 	text, ok, err := r.help(ctx, "extract", "", r.opts.MaxTokens, system("extract", nil), user)
 	var h *halt
-	if errors.As(err, &h) && h.reason == NoModel { // a scripted model without that section
+	if errors.As(err, &h) && h.Reason == NoModel { // a scripted model without that section
 		return end, nil
 	}
 	query := unquote(text)
@@ -170,13 +171,13 @@ func (r *run) extract(ctx context.Context, end ending) (ending, error) {
 		return end, err
 	}
 	if unseen := r.unseenIn(query); len(unseen) > 0 {
-		end.detail += "; the extracted query holds numbers that were never seen: " + strings.Join(unseen, ", ")
+		end.Detail += "; the extracted query holds numbers that were never seen: " + strings.Join(unseen, ", ")
 		return end, nil
 	}
 	answer, err := r.publish(ctx, query)
 	var u *unfit
 	if errors.As(err, &u) {
-		end.detail += "; the extracted query cannot be published: " + u.text
+		end.Detail += "; the extracted query cannot be published: " + u.text
 		return end, nil
 	}
 	return ending{answer: answer, extracted: true}, err
@@ -197,7 +198,7 @@ const maxReport = 2000
 
 // report asks the model for the short answer in the asker's language. Without one the reply has its fixed sentences only: a failure here loses nothing.
 func (r *run) report(ctx context.Context, out *Outcome) error {
-	if out.Answer == nil && (out.Reason == NoModel || out.Reason == OutOfMoney || out.Reason == OutOfTime || out.Reason.Transient()) {
+	if out.Answer == nil && (out.Reason == NoModel || out.Reason.Budget() || out.Reason == OutOfTime || out.Reason.Transient()) {
 		return nil
 	}
 	data := map[string]any{"Question": r.q.Text, "Language": r.lang.name, "Earlier": r.questionsBefore(), "Why": clip(fold(out.Detail), 300), "Steps": r.state.stepsKept()}

@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -56,18 +55,6 @@ func (l Limits) left(counted, actions int) (most, spare int) {
 	return most, max(0, l.Total-actions-(l.Counted-counted))
 }
 
-// halt ends a run with a reason. It is the only kind of error inside the package that becomes an Outcome; every other one is returned to the caller.
-type halt struct {
-	reason Reason
-	detail string
-}
-
-func (h *halt) Error() string { return string(h.reason) + ": " + h.detail }
-
-func halting(r Reason, format string, args ...any) *halt {
-	return &halt{reason: r, detail: fmt.Sprintf(format, args...)}
-}
-
 // meter holds the limits of a run and what of them is used. [meter.check] is the one place where limits are compared.
 type meter struct {
 	limits       Limits
@@ -106,19 +93,24 @@ func (m *meter) check(now time.Time, p phase, counted int) *halt {
 	l := m.limits
 	switch tokens := m.usage.InputTokens + m.usage.OutputTokens; {
 	case l.Time > 0 && now.Sub(m.start) >= l.Time:
-		return halting(OutOfTime, "the limit of %s has passed", l.Time)
+		return halting(OutOfTime, errOutOfTime, "the limit of %s has passed", l.Time)
 	case l.Tokens > 0 && tokens >= l.Tokens:
-		return halting(OutOfMoney, "%d tokens used, the limit is %d", tokens, l.Tokens)
+		return halting(OutOfTokens, spent(llm.InputTokens, float64(tokens), float64(l.Tokens)), "%d tokens used, the limit is %d", tokens, l.Tokens)
 	case l.USD > 0 && m.usage.USD >= l.USD:
-		return halting(OutOfMoney, "%.4f US dollars used, the limit is %.4f", m.usage.USD, l.USD)
+		return halting(RequestMoney, spent(llm.USD, m.usage.USD, l.USD), "%.4f US dollars used, the limit is %.4f", m.usage.USD, l.USD)
 	case p == helping:
 		return nil
 	case m.formatErrors >= l.FormatErrors:
-		return halting(ModelFailed, "the model wrote no readable action %d times in a row", m.formatErrors)
+		return halting(ModelFailed, ErrUnreadable, "the model wrote no readable action %d times in a row", m.formatErrors)
 	case counted >= l.Counted:
-		return halting(OutOfActions, "%d steps in the state, the limit is %d", counted, l.Counted)
+		return halting(OutOfActions, nil, "%d steps in the state, the limit is %d", counted, l.Counted)
 	case m.actions >= l.Total:
-		return halting(OutOfActions, "%d actions taken in all, the limit is %d", m.actions, l.Total)
+		return halting(OutOfActions, nil, "%d actions taken in all, the limit is %d", m.actions, l.Total)
 	}
 	return nil
+}
+
+// spent is the cause of an ending by a limit of the request.
+func spent(m llm.Measure, reached, limit float64) *llm.BudgetError {
+	return &llm.BudgetError{Account: llm.RequestAccount, Measure: m, Reached: reached, Limit: limit}
 }

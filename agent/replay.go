@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -76,19 +75,17 @@ func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 		return nil, fmt.Errorf("replay: call %d of the model (%s) differs from the record: %s", r.models, req.Purpose, firstDifference(e.Request, req))
 	}
 	if e.Error != "" {
-		return e.Response, recordedError(e.Error)
+		return e.Response, recordedError(e)
 	}
 	return e.Response, nil
 }
 
-// recordedError gives a recorded failure back so that callers tell the kinds apart as before.
-func recordedError(text string) error {
-	for _, known := range []error{llm.ErrNoModel, llm.ErrBudget, llm.ErrContextLength} {
-		if strings.Contains(text, known.Error()) {
-			return fmt.Errorf("replay: %w", known)
-		}
+// recordedError returns a recorded failure as the error that it was.
+func recordedError(e Event) error {
+	if e.Cause != nil {
+		return e.Cause.Err()
 	}
-	return &llm.Error{Message: text}
+	return oldError(e.Error)
 }
 
 func sameRequest(a, b llm.Request) bool {

@@ -13,12 +13,12 @@ const Format = "spinachbot-trajectory-1"
 // Event is one line of a trajectory, a JSON-lines file. Which fields are set depends on Event:
 //
 //	start     Format, Time, Question (with History), Preset, Limits
-//	model     Request and Response (or Error) of one call of the model, in full
+//	model     Request and Response (or Error and Cause) of one call of the model, in full
 //	graph     Call: one call of the graph or the labeler with its result
 //	step      Step: one action with its observation
 //	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop, Step: the action that was refused, without a number
 //	final     SPARQL, Ran, Table, Endpoint of the last run
-//	end       Reason (empty for an answer), Detail, Report, Language, Confidence, Usage
+//	end       Reason (empty for an answer), Detail, Cause, Report, Language, Confidence, Usage; see [Event.Ending]
 type Event struct {
 	Event      string         `json:"event"`
 	Time       time.Time      `json:"time"`
@@ -29,6 +29,7 @@ type Event struct {
 	Request    *llm.Request   `json:"request,omitempty"`
 	Response   *llm.Response  `json:"response,omitempty"`
 	Error      string         `json:"error,omitempty"`
+	Cause      *Cause         `json:"cause,omitempty"` // of Error or Reason; files of older versions have none
 	Call       *Call          `json:"call,omitempty"`
 	Step       *Step          `json:"step,omitempty"`
 	To         *int           `json:"to,omitempty"`

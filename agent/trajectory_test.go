@@ -241,8 +241,11 @@ func TestTrajectoryName(t *testing.T) {
 // TestRecordedErrorKinds: kinds of failure survive the record.
 func TestRecordedErrorKinds(t *testing.T) {
 	for _, err := range []error{llm.ErrNoModel, llm.ErrBudget, llm.ErrContextLength} {
-		if !errors.Is(recordedError(fmt.Errorf("call: %w", err).Error()), err) {
-			t.Errorf("%v is lost", err)
+		err = fmt.Errorf("call: %w", err)
+		for _, e := range []Event{{Error: err.Error(), Cause: CauseOf(err)}, {Error: err.Error()}} { // now, and as the first version wrote it
+			if got := recordedError(e); !errors.Is(got, errors.Unwrap(err)) {
+				t.Errorf("%v is lost: %v", err, got)
+			}
 		}
 	}
 	c := CallFailure{Kind: kg.Timeout, Message: "m"}

@@ -16,7 +16,7 @@ const (
 )
 
 // Triage asks the model what the last of posts is: a request for us, and in which words and language. heading is the thread's. An answer of the model that cannot
-// be read is asked for once more. The error is the model's (llm.ErrNoModel, llm.ErrBudget, *llm.Error), ctx's, or says that no answer could be read;
+// be read is asked for once more. The error is the model's (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]), ctx's, or says that no answer could be read;
 // nothing is known about the post then. Posts are untrusted: whatever they say, all that comes out is the [Triage].
 // The calls go to rec, which may be nil, in a trajectory of their own: start with preset "triage", model, end with the judgement in Detail.
 func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec Recorder) (*Triage, error) {
@@ -34,7 +34,11 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 	}
 	if err != nil {
 		err = fmt.Errorf("agent: triage of the thread %q: %w", clip(heading, 80), err)
-		return nil, errors.Join(err, r.record(ctx, Event{Event: "end", Reason: "failed", Detail: err.Error()}))
+		end := EndingOf(err)
+		if ctx.Err() != nil {
+			end = stopped(err)
+		}
+		return nil, errors.Join(err, r.record(ctx, Event{Event: "end", Reason: string(end.Reason), Detail: end.Detail, Cause: CauseOf(err)}))
 	}
 	detail := "no request"
 	if t.Request {
@@ -56,7 +60,7 @@ func (r *run) triage(ctx context.Context, heading string, posts []Post) (*Triage
 		resp, err := r.model.Complete(ctx, req)
 		ev := Event{Event: "model", Request: &req, Response: resp}
 		if err != nil {
-			ev.Error = err.Error()
+			ev.Error, ev.Cause = err.Error(), CauseOf(err)
 		}
 		if rerr := r.record(ctx, ev); rerr != nil {
 			return nil, rerr
@@ -70,7 +74,7 @@ func (r *run) triage(ctx context.Context, heading string, posts []Post) (*Triage
 		}
 		again = why
 	}
-	return nil, fmt.Errorf("the model's answer could not be read: %s", again)
+	return nil, fmt.Errorf("%w: %s", ErrUnreadable, again)
 }
 
 // whole is a post's text with its queries.

@@ -14,8 +14,9 @@ import (
 
 // Solver is the agent as the bot needs it: *agent.Engine behind an adapter in cmd that opens a trajectory for each key and sets the limits.
 //
-// What its errors come to: llm.ErrBudget (the day's money is spent) makes the request wait for the next UTC day; llm.ErrNoModel from Triage lets the bot's own
-// judgement stand in; every other error is tried again a few times. What Solve can answer for good, it answers with an Outcome, also when that is no answer.
+// An ending by the day's money, as an Outcome or as an error, makes the request wait for the next UTC day. When Triage has no model, the bot judges by the
+// post's words. Every other error is tried again a few times; [agent.EndingOf] tells the errors apart. What Solve can answer for good, it answers with an
+// Outcome, also when that is no answer.
 type Solver interface {
 	// Solve answers one question. The key is the ledger's: [a-z0-9-], fit for a file name. It may be called again with the same key after a crash.
 	Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error)

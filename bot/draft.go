@@ -18,7 +18,7 @@ func (b *Bot) draft(v *view, p place, e *Entry, out *agent.Outcome, earlier []fo
 	edit, err := b.compose(v, p, reply)
 	if err != nil && out.Answer != nil && b.cfg.ReplyOnFailure {
 		b.lg.Error("the answer cannot be put into a reply", "entry", e.Key, "err", err)
-		reply = NewReply(&agent.Outcome{Reason: agent.CannotPublish, Language: out.Language, Steps: out.Steps}, e.Author, b.cfg.Operator, e.Key)
+		reply = NewReply(&agent.Outcome{Ending: agent.Ending{Reason: agent.CannotPublish}, Language: out.Language, Steps: out.Steps}, e.Author, b.cfg.Operator, e.Key)
 		edit, err = b.compose(v, p, reply)
 	}
 	if err != nil {
@@ -61,7 +61,8 @@ func (b *Bot) compose(v *view, p place, reply forum.Reply) (composed, error) {
 
 // noAnswers maps the agent's reasons to the fixed sentences of forum.Reply.NoAnswer.
 var noAnswers = map[agent.Reason]string{
-	agent.NoModel: "no_model", agent.NotFound: "not_found", agent.OutOfActions: "actions", agent.OutOfTime: "time", agent.OutOfMoney: "money",
+	agent.NoModel: "no_model", agent.NotFound: "not_found", agent.OutOfActions: "actions", agent.OutOfTime: "time",
+	agent.OutOfTokens: "money", agent.RequestMoney: "money", agent.RunMoney: "money", agent.DayMoney: "money",
 }
 
 // NewReply turns what the agent came to into a reply to a person: the first rows of the result, the steps, when and where the query was run. The marker is the

@@ -297,7 +297,7 @@ func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*
 	}
 	steps := []agent.Step{{N: 1, Thought: "Look.", Action: "execute_sparql", Argument: query, Observation: "1 row"}}
 	if s.reason != "" {
-		return &agent.Outcome{Reason: s.reason, Detail: "told so", Language: "en", Steps: steps}, nil
+		return &agent.Outcome{Ending: agent.Ending{Reason: s.reason, Detail: "told so"}, Language: "en", Steps: steps}, nil
 	}
 	final := query
 	if s.query != "" {

@@ -9,7 +9,6 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
-	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
 func isChanged(err error) bool { return errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) }
@@ -122,11 +121,14 @@ func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
 		return b.interrupted(ctx, e)
 	}
 	e.Starts--
+	end := agent.EndingOf(err)
 	switch {
-	case errors.Is(err, llm.ErrBudget):
-		return b.tomorrow(ctx, e, err)
-	case errors.Is(err, llm.ErrNoModel):
+	case end.Reason == agent.DayMoney:
+		return b.tomorrow(ctx, e, end)
+	case end.Reason == agent.NoModel:
 		t = b.judgeAlone(p, e.Kind)
+	case end.Reason.Budget(): // the same on every day
+		return b.giveUp(ctx, e, sum, "it could not be judged: "+short(err))
 	case err != nil:
 		if e.Failures++; e.Failures >= b.cfg.MaxFailures {
 			return b.giveUp(ctx, e, sum, "it could not be judged: "+short(err))
@@ -202,10 +204,10 @@ func (b *Bot) interrupted(ctx context.Context, e *Entry) error {
 	return errors.Join(ctx.Err(), b.set(context.WithoutCancel(ctx), e, e.State, "interrupted"))
 }
 
-// tomorrow postpones an entry to the next UTC day: the money of this one is spent. That is nobody's failure and is not counted.
-func (b *Bot) tomorrow(ctx context.Context, e *Entry, cause error) error {
+// tomorrow postpones an entry to the next UTC day: the money of this one is spent. That is no failure of the request and is not counted.
+func (b *Bot) tomorrow(ctx context.Context, e *Entry, end agent.Ending) error {
 	e.NotBefore = b.now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
-	return b.set(ctx, e, e.State, "waits for tomorrow's budget: "+short(cause))
+	return b.set(ctx, e, e.State, "waits for tomorrow's budget: "+cut(oneLine(end.Detail), maxReason))
 }
 
 // solve has an accepted request answered, drafts the reply and goes on to post it.
@@ -223,20 +225,18 @@ func (b *Bot) solve(ctx context.Context, e *Entry, sum *Summary) error {
 	}
 	out, err := b.ask(ctx, e.Key, q)
 	var earlier []forum.Earlier
-	if errors.Is(err, llm.ErrNoModel) || err == nil && (out.Answer != nil || !out.Reason.Transient()) {
+	if err != nil {
+		out = &agent.Outcome{Ending: agent.EndingOf(err), Language: e.Language}
+	}
+	if !out.Reason.Transient() && out.Reason != agent.DayMoney {
 		earlier = b.similar(ctx, e)
 	}
 	if ctx.Err() != nil {
 		return b.interrupted(ctx, e)
 	}
 	e.Starts--
-	switch {
-	case errors.Is(err, llm.ErrBudget):
-		return b.tomorrow(ctx, e, err)
-	case errors.Is(err, llm.ErrNoModel):
-		out = &agent.Outcome{Reason: agent.NoModel, Detail: err.Error(), Language: e.Language}
-	case err != nil:
-		out = &agent.Outcome{Reason: agent.ModelFailed, Detail: err.Error(), Language: e.Language}
+	if out.Answer == nil && out.Reason == agent.DayMoney {
+		return b.tomorrow(ctx, e, out.Ending)
 	}
 	why := cut(oneLine(string(out.Reason)+": "+out.Detail), maxReason)
 	if out.Answer == nil && out.Reason.Transient() {

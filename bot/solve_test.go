@@ -73,7 +73,7 @@ func TestSolverFailures(t *testing.T) {
 // When the day's money is spent, requests wait for the next UTC day, and that is no failure of theirs.
 func TestBudget(t *testing.T) {
 	w := started(t)
-	spent := fmt.Errorf("daily limit: %w", llm.ErrBudget)
+	spent := fmt.Errorf("daily limit: %w", &llm.BudgetError{Account: llm.DayAccount, Measure: llm.USD})
 	w.solver.errs = []error{spent, spent, spent, spent}
 	for range 4 {
 		w.round()
@@ -89,8 +89,23 @@ func TestBudget(t *testing.T) {
 		}
 		w.clock.pass(24 * time.Hour)
 	}
+	w.solver.reason = agent.DayMoney // in the middle of a request
+	w.round()
+	w.want("Cats:accepted")
+	w.wantReplies("Cats", 0)
+	w.solver.reason = ""
+	w.clock.pass(24 * time.Hour)
 	w.round()
 	w.want("Cats:posted")
+}
+
+// A post that cannot be judged within the request's own limit is given up: tomorrow it costs the same.
+func TestJudgingOverTheRequestsLimit(t *testing.T) {
+	w := started(t)
+	w.solver.terrs = []error{fmt.Errorf("triage: %w", &llm.BudgetError{Account: llm.RequestAccount, Measure: llm.USD})}
+	w.round()
+	w.want("Cats:gave_up")
+	w.wantReplies("Cats", 0)
 }
 
 func TestNewReply(t *testing.T) {
@@ -105,8 +120,8 @@ func TestNewReply(t *testing.T) {
 			forum.Reply{Language: "de", Short: "R", Steps: []forum.Step{{Action: "stop", Observation: strings.Repeat("x", 3999) + "…"}}, Query: "Q", Endpoint: "E", Vars: []string{"a", "b", "c", "d", "e"}, Total: 1,
 				Rows: [][]forum.Cell{{{ID: "Q1", Label: "universe"}, {ID: "P31"}, {Text: "http://x.org/Q1"}, {Text: "1999-05-03"}, {}}}}},
 		"ask":       {agent.Outcome{Answer: &agent.Answer{SPARQL: "ASK {}", Table: &kg.Table{Ask: true, Boolean: true}}}, forum.Reply{Query: "ASK {}", Boolean: &yes}},
-		"not found": {agent.Outcome{Reason: agent.NotFound, Report: "none"}, forum.Reply{NoAnswer: "not_found", Short: "none"}},
-		"failed":    {agent.Outcome{Reason: agent.CannotPublish}, forum.Reply{NoAnswer: "failed"}},
+		"not found": {agent.Outcome{Ending: agent.Ending{Reason: agent.NotFound}, Report: "none"}, forum.Reply{NoAnswer: "not_found", Short: "none"}},
+		"failed":    {agent.Outcome{Ending: agent.Ending{Reason: agent.CannotPublish}}, forum.Reply{NoAnswer: "failed"}},
 	} {
 		c.want.To, c.want.Operator, c.want.Marker, c.want.Signature = "Alice", "Olga", "sb-1", "~~~~"
 		if d := cmp.Diff(c.want, bot.NewReply(&c.out, "Alice", "Olga", "sb-1")); d != "" {

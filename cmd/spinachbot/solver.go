@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
@@ -43,9 +42,6 @@ func (s *solver) Solve(ctx context.Context, key string, q agent.Question) (*agen
 		return nil, err
 	}
 	out.Usage = allowance.Used() // failed calls that were billed included
-	if out.Reason == agent.OutOfMoney && strings.Contains(out.Detail, llm.ErrBudget.Error()) && s.limits.USD == 0 {
-		return nil, llm.ErrBudget // the day's money is spent: another day, another try
-	}
 	return out, nil
 }
 

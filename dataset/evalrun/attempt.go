@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
@@ -79,8 +78,9 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	model := &watchedModel{next: parts.Model}
-	parts.Model = model
+	if parts.Model == nil {
+		parts.Model = noModel{}
+	}
 	allowance := llm.NewAllowance(llm.Limits{USD: r.Limits.USD})
 	asker := r.Method.New(parts)
 	q := agent.Question{ID: it.ID, Text: it.Question, Language: r.Language}
@@ -97,14 +97,14 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 		return nil, context.Cause(ctx)
 	case a.rec.err != nil:
 		return nil, a.rec.err
-	case err == nil && a.stopsRun(r.Account):
+	case err == nil && stopsRun(a.out.Reason):
 		return nil, fmt.Errorf("%w: %s", ErrBudget, a.out.Detail)
 	}
 	a.usage = allowance.Used() // failed calls that were billed included
 	if a.usage == (llm.Usage{}) && a.out != nil {
 		a.usage = a.out.Usage // a model that books nothing
 	}
-	a.judge(err, model)
+	a.judge(err)
 	if err == nil && a.failure == nil && a.out.Answer != nil {
 		a.result, err = bindings(a.out.Answer.Table)
 		return a, err
@@ -129,33 +129,26 @@ func (r *runner) parts(it dataset.Item) (Parts, error) {
 	return p, nil
 }
 
-// stopsRun reports whether the attempt ended because the run's or the day's money is spent. The question's own limit is a result like any other.
-func (a *attempt) stopsRun(account *Account) bool {
-	if account == nil || a.out.Reason != agent.OutOfMoney {
-		return false
-	}
-	return account.Full() || strings.Contains(a.out.Detail, llm.ErrBudget.Error()) && !strings.Contains(a.out.Detail, "this question")
-}
+// stopsRun reports whether the money of the run or of the day is spent. The question's own limit is a result like any other.
+func stopsRun(r agent.Reason) bool { return r == agent.RunMoney || r == agent.DayMoney }
 
 // judge tells a service's failure from the agent's own end.
-func (a *attempt) judge(err error, model *watchedModel) {
+func (a *attempt) judge(err error) {
 	if err != nil {
 		a.failure, a.detail = failed(Internal), err.Error()
 		return
 	}
 	a.detail = a.out.Detail
-	switch a.out.Reason {
-	case agent.NoModel:
+	switch {
+	case a.out.Reason == agent.NoModel:
 		a.failure = failed(NoModel)
-	case agent.GraphFailed:
+	case !a.out.ServiceFailed():
+	case a.out.Reason == agent.GraphFailed:
 		a.failure, a.again = failed(GraphService), true
-	case agent.ModelFailed:
-		// The same reason stands for a model that writes nothing readable, and for a conversation too long for it: those are the agent's ends.
-		if model.last != nil && !errors.Is(model.last, llm.ErrContextLength) {
-			var e *llm.Error
-			a.failure = failed(ModelService)
-			a.again = errors.As(model.last, &e) && e.Transient
-		}
+	default:
+		var e *llm.Error
+		a.failure = failed(ModelService)
+		a.again = errors.As(a.out.Cause, &e) && e.Transient
 	}
 }
 
@@ -174,21 +167,12 @@ func (a *attempt) into(f *itemFile) {
 	}
 }
 
-// watchedModel keeps the error of the last call.
-type watchedModel struct {
-	next agent.Model
-	last error
-}
+// noModel is the model of an item that has none.
+type noModel struct{}
 
-// Complete passes the call on.
-func (m *watchedModel) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
-	if m.next == nil {
-		m.last = llm.ErrNoModel
-		return nil, m.last
-	}
-	resp, err := m.next.Complete(ctx, req)
-	m.last = err
-	return resp, err
+// Complete fails with [llm.ErrNoModel].
+func (noModel) Complete(context.Context, llm.Request) (*llm.Response, error) {
+	return nil, llm.ErrNoModel
 }
 
 // watchedRecorder counts what a reader of the run wants to know and keeps the first failure to write.

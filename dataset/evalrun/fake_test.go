@@ -89,7 +89,7 @@ func (f *fakeAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorde
 	case ctx.Err() != nil:
 		return out, ctx.Err()
 	case err != nil:
-		out.Reason, out.Detail = agent.ModelFailed, err.Error()
+		out.Ending = agent.EndingOf(err)
 		return out, nil
 	}
 	out.Usage = resp.Usage
@@ -109,6 +109,9 @@ func (f *fakeAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorde
 		}
 	case "fail":
 		out.Reason = agent.Reason(rest)
+		if out.Reason == agent.ModelFailed {
+			out.Cause = agent.ErrUnreadable
+		}
 	case "panic":
 		return out, fmt.Errorf("agent: internal fault while answering: %s", rest)
 	default:

@@ -211,7 +211,7 @@ func TestModelFailures(t *testing.T) {
 	}
 	w = newWorld(t, t.TempDir(), bench("answer ROWS a | ROWS a"))
 	w.Model = func(dataset.Item) agent.Model { return nil }
-	if sum := w.run(t); asJSON(t, sum.NoAnswer) != `{}` || sum.Failed[ModelService] != 1 {
+	if sum := w.run(t); asJSON(t, sum.NoAnswer) != `{}` || sum.Failed[NoModel] != 1 {
 		t.Errorf("no model: %s", asJSON(t, sum))
 	}
 }

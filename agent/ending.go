@@ -1,0 +1,201 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Ending is how a run ended. The zero Ending is the one of a run that found an answer. Callers tell endings apart by Reason and Cause; Detail is for
+// people.
+type Ending struct {
+	Reason Reason
+	Detail string // one line for logs
+	Cause  error  // what stopped the run, when an error did: a *llm.BudgetError, *llm.Error, *kg.Error, the context's cause, …
+}
+
+// Reason tells why a run ended without an answer.
+type Reason string
+
+// The reasons. A reader of files meets "money" also where an older version did not tell the accounts and the tokens apart.
+const (
+	Answered      Reason = ""               // there is an answer
+	NoModel       Reason = "no_model"       // no model is configured for this question
+	NotFound      Reason = "not_found"      // the model stopped without a query that returns anything, or said that the graph has no answer
+	OutOfActions  Reason = "actions"        // the limit of actions was reached
+	OutOfTime     Reason = "time"           // the run's time limit was reached
+	OutOfTokens   Reason = "tokens"         // the request's limit of tokens was reached
+	RequestMoney  Reason = "money"          // the request's limit of money was reached
+	RunMoney      Reason = "run_money"      // the limit of the benchmark run was reached
+	DayMoney      Reason = "day_money"      // the limit of the UTC day was reached
+	ModelFailed   Reason = "model_failed"   // the model's service failed for good, or the model wrote nothing that could be read
+	GraphFailed   Reason = "graph_failed"   // the graph failed for good
+	CannotPublish Reason = "cannot_publish" // the final query could not be put into its posting form, or did not run again
+	Cancelled     Reason = "cancelled"      // the caller cancelled the run
+	Broken        Reason = "internal"       // a fault of this program
+)
+
+// Transient reports whether the same question is worth asking again later without a change.
+func (r Reason) Transient() bool { return r == ModelFailed || r == GraphFailed }
+
+// Budget reports whether a limit of tokens or money ended the run.
+func (r Reason) Budget() bool {
+	return r == OutOfTokens || r == RequestMoney || r == RunMoney || r == DayMoney
+}
+
+// ErrUnreadable is the cause of an ending by turns that cannot be read: the model answered, but not in a way that the agent understands.
+var ErrUnreadable = errors.New("the model wrote nothing that could be read")
+
+// ServiceFailed reports whether the service of the model or of the graph failed, as opposed to a model that writes nothing readable or that cannot
+// take a conversation of this length.
+func (e Ending) ServiceFailed() bool {
+	switch e.Reason {
+	case GraphFailed:
+		return true
+	case ModelFailed:
+		return !errors.Is(e.Cause, ErrUnreadable) && !errors.Is(e.Cause, llm.ErrContextLength)
+	}
+	return false
+}
+
+// EndingOf returns the ending of a run that a failed call of the model stopped. A nil error has the zero Ending. An [llm.ErrBudget] that does not
+// name its account counts as the request's.
+func EndingOf(err error) Ending {
+	if err == nil {
+		return Ending{}
+	}
+	return Ending{Reason: reasonOf(err), Detail: err.Error(), Cause: err}
+}
+
+func reasonOf(err error) Reason {
+	var over *llm.BudgetError
+	switch {
+	case errors.Is(err, llm.ErrNoModel):
+		return NoModel
+	case errors.As(err, &over):
+		return reasonOfBudget(over)
+	case errors.Is(err, llm.ErrBudget):
+		return RequestMoney
+	}
+	return ModelFailed
+}
+
+// stopped returns the ending of a run that an error other than a [halt] stopped: its caller, or a fault of this program.
+func stopped(err error) Ending {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return Ending{Reason: Cancelled, Detail: err.Error(), Cause: err}
+	}
+	return Ending{Reason: Broken, Detail: err.Error(), Cause: err}
+}
+
+func reasonOfBudget(e *llm.BudgetError) Reason {
+	switch {
+	case e.Account == llm.DayAccount:
+		return DayMoney
+	case e.Account == llm.RunAccount:
+		return RunMoney
+	case e.Measure == llm.USD:
+		return RequestMoney
+	}
+	return OutOfTokens
+}
+
+// Cause is an error as a trajectory holds it: what a program needs to know of it, so that no reader has to look into its text.
+type Cause struct {
+	Kind      CauseKind        `json:"kind"`
+	Message   string           `json:"message"`
+	Budget    *llm.BudgetError `json:"budget,omitempty"`    // of kind budget, when it is known
+	Status    int              `json:"status,omitempty"`    // of kind model: the HTTP status, 0 for a network error
+	Code      string           `json:"code,omitempty"`      // of kind model: the service's own code
+	Transient bool             `json:"transient,omitempty"` // of kind model: the same call may succeed later
+	Refused   bool             `json:"refused,omitempty"`   // of kind model: the connection was refused
+	Graph     kg.Kind          `json:"graph,omitempty"`     // of kind graph: the kind of failure
+}
+
+// CauseKind is the kind of a [Cause].
+type CauseKind string
+
+// The kinds of causes.
+const (
+	CauseNoModel       CauseKind = "no_model"       // llm.ErrNoModel
+	CauseBudget        CauseKind = "budget"         // llm.ErrBudget
+	CauseContextLength CauseKind = "context_length" // llm.ErrContextLength
+	CauseModel         CauseKind = "model"          // *llm.Error
+	CauseUnreadable    CauseKind = "unreadable"     // the model wrote nothing that could be read
+	CauseGraph         CauseKind = "graph"          // *kg.Error
+	CauseTime          CauseKind = "time"           // the run's own time limit
+	CauseCancelled     CauseKind = "cancelled"      // the caller's context
+	CauseOther         CauseKind = "other"
+)
+
+// CauseOf returns the form in which err stands in a trajectory, nil for nil.
+func CauseOf(err error) *Cause {
+	if err == nil {
+		return nil
+	}
+	c := &Cause{Kind: CauseOther, Message: err.Error()}
+	var model *llm.Error
+	var graph *kg.Error
+	switch {
+	case errors.Is(err, llm.ErrNoModel):
+		c.Kind = CauseNoModel
+	case errors.As(err, &c.Budget), errors.Is(err, llm.ErrBudget):
+		c.Kind = CauseBudget
+	case errors.Is(err, llm.ErrContextLength):
+		c.Kind = CauseContextLength
+	case errors.As(err, &model):
+		c.Kind, c.Status, c.Code, c.Transient, c.Refused = CauseModel, model.Status, model.Code, model.Transient, model.Refused
+		c.Message = model.Message
+	case errors.As(err, &graph):
+		c.Kind, c.Graph, c.Message = CauseGraph, graph.Kind, graph.Message
+	case errors.Is(err, ErrUnreadable):
+		c.Kind = CauseUnreadable
+	case errors.Is(err, errOutOfTime):
+		c.Kind = CauseTime
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		c.Kind = CauseCancelled
+	}
+	return c
+}
+
+// Err returns the error that c was made of, as far as its kind goes: errors.Is and errors.As find the same in it. It is nil for nil.
+func (c *Cause) Err() error {
+	if c == nil {
+		return nil
+	}
+	known := map[CauseKind]error{CauseNoModel: llm.ErrNoModel, CauseBudget: llm.ErrBudget, CauseContextLength: llm.ErrContextLength,
+		CauseUnreadable: ErrUnreadable, CauseTime: errOutOfTime, CauseCancelled: context.Canceled}[c.Kind]
+	switch {
+	case c.Budget != nil:
+		return c.Budget
+	case known != nil:
+		return &recordedCause{c.Message, known}
+	case c.Kind == CauseModel:
+		return &llm.Error{Status: c.Status, Code: c.Code, Message: c.Message, Transient: c.Transient, Refused: c.Refused}
+	case c.Kind == CauseGraph:
+		return &kg.Error{Kind: c.Graph, Message: c.Message}
+	}
+	return errors.New(c.Message)
+}
+
+// recordedCause is an error of a known kind with the text that it had.
+type recordedCause struct {
+	text string
+	kind error
+}
+
+func (e *recordedCause) Error() string { return e.text }
+func (e *recordedCause) Unwrap() error { return e.kind }
+
+// halt ends a run. It is the only kind of error inside the package that becomes an Outcome; every other one is returned to the caller.
+type halt struct{ Ending }
+
+func (h *halt) Error() string { return string(h.Reason) + ": " + h.Detail }
+func (h *halt) Unwrap() error { return h.Cause }
+
+func halting(r Reason, cause error, format string, args ...any) *halt {
+	return &halt{Ending{Reason: r, Cause: cause, Detail: fmt.Sprintf(format, args...)}}
+}

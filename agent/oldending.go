@@ -1,0 +1,66 @@
+package agent
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Trajectories of the first version hold no causes: what kind of failure an event was is in its text alone. The texts below are those that version wrote,
+// and no other place reads them.
+const (
+	oldNoModel       = "no language model is configured for this request"
+	oldBudget        = "the budget for the language model is used up"
+	oldContextLength = "the request is longer than the model's context"
+	oldDay           = "could bring this day"
+	oldRun           = "could bring this run"
+	oldMoney         = "US dollars used"
+)
+
+// oldError returns the failed call of the model that an old event describes.
+func oldError(text string) error {
+	switch {
+	case strings.Contains(text, oldNoModel):
+		return &recordedCause{text, llm.ErrNoModel}
+	case strings.Contains(text, oldBudget):
+		return &recordedCause{text, oldLimit(text)}
+	case strings.Contains(text, oldContextLength):
+		return &recordedCause{text, llm.ErrContextLength}
+	}
+	return &llm.Error{Message: text}
+}
+
+// oldLimit returns the account and the measure of a budget that an old text names. Money is written with a dollar sign.
+func oldLimit(text string) *llm.BudgetError {
+	e := &llm.BudgetError{Account: llm.RequestAccount, Measure: llm.OutputTokens}
+	if strings.Contains(text, "$") || strings.Contains(text, oldMoney) {
+		e.Measure = llm.USD
+	}
+	switch {
+	case strings.Contains(text, oldDay):
+		e.Account = llm.DayAccount
+	case strings.Contains(text, oldRun):
+		e.Account = llm.RunAccount
+	}
+	return e
+}
+
+// Ending returns how the run ended; e is its end event. Of a file of the first version, where the reason "money" stood for all tokens and money and an
+// interrupted run had no reason, it tells what the texts say.
+func (e Event) Ending() Ending {
+	end := Ending{Reason: Reason(e.Reason), Detail: e.Detail, Cause: e.Cause.Err()}
+	switch {
+	case e.Cause != nil:
+	case end.Reason == RequestMoney:
+		end.Cause = oldLimit(e.Detail)
+		end.Reason = reasonOf(end.Cause)
+	case end.Reason == NoModel, end.Reason == ModelFailed && !strings.Contains(e.Detail, "wrote no readable action"):
+		end.Cause = oldError(e.Detail)
+	case end.Reason == ModelFailed:
+		end.Cause = ErrUnreadable
+	case end.Reason == Answered && e.Detail == "context canceled":
+		end.Reason, end.Cause = Cancelled, context.Canceled
+	}
+	return end
+}
