@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -19,8 +21,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-func runAsk(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "ask", "[flags] QUESTION",
+func askCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "ask [flags] QUESTION", "ask one question and watch the steps",
 		"Answers one question; its steps are shown as they happen. The trajectory is kept in DATA_DIR/trajectories.\nExit status 3: no answer was found.",
 		config.Data, config.Model, config.Limits, config.Graph)
 	asJSON := c.fs.Bool("json", false, "one JSON object a line: step, rollback, and last answer or no_answer")
@@ -30,82 +32,80 @@ func runAsk(ctx context.Context, e *env, args []string) int {
 	record := c.fs.String("record", "", "write all exchanges with model and graph to this new `file`, secrets scrubbed")
 	replay := c.fs.String("replay", "", "answer from such a `file`, with no network; question and settings must be those of the recording")
 	language := c.fs.String("language", "", "language `code` of the question; detected when not given")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	question := strings.TrimSpace(strings.Join(rest, " "))
-	if question == "-" {
-		b, err := io.ReadAll(io.LimitReader(e.stdin, 64<<10))
+	return c.command(func(ctx context.Context, rest []string) int {
+		question := strings.TrimSpace(strings.Join(rest, " "))
+		if question == "-" {
+			b, err := io.ReadAll(io.LimitReader(e.stdin, 64<<10))
+			if err != nil {
+				return fail(e, err)
+			}
+			question = strings.TrimSpace(string(b))
+		}
+		switch {
+		case question == "":
+			return misuse(e, "ask: what is the question? spinachbot ask \"Which countries border Germany?\"")
+		case *preset != "spinach":
+			return misuse(e, "ask: there is no preset %q; this version has spinach", *preset)
+		case *graphName != "wikidata" && *graphName != "embedded":
+			return misuse(e, "ask: there is no graph %q; this version has wikidata and embedded", *graphName)
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		lg := c.logger(slog.LevelWarn)
+		wrap, closeTape, err := tape(cfg, *record, *replay)
+		if err != nil {
+			return misuse(e, "ask: %v", err)
+		}
+		defer func() {
+			if cerr := closeTape(); cerr != nil {
+				lg.Error("the recording is not complete", "error", cerr)
+			}
+		}()
+		if !cfg.HasModel() {
+			return misuse(e, "ask: %v", errNoModel)
+		}
+		q := agent.Question{Text: question, Language: *language}
+		if q.History, err = readHistory(e, *history); err != nil {
+			return misuse(e, "ask: %v", err)
+		}
+		dir, err := trajectoryDir(cfg.DataDir)
 		if err != nil {
 			return fail(e, err)
 		}
-		question = strings.TrimSpace(string(b))
-	}
-	switch {
-	case question == "":
-		return misuse(e, "ask: what is the question? spinachbot ask \"Which countries border Germany?\"")
-	case *preset != "spinach":
-		return misuse(e, "ask: there is no preset %q; this version has spinach", *preset)
-	case *graphName != "wikidata" && *graphName != "embedded":
-		return misuse(e, "ask: there is no graph %q; this version has wikidata and embedded", *graphName)
-	}
-	cfg, ok := c.load()
-	if !ok {
-		return exitUsage
-	}
-	lg := c.logger(slog.LevelWarn)
-	wrap, closeTape, err := tape(cfg, *record, *replay)
-	if err != nil {
-		return misuse(e, "ask: %v", err)
-	}
-	defer func() {
-		if cerr := closeTape(); cerr != nil {
-			lg.Error("the recording is not complete", "error", cerr)
+		st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+		if err != nil {
+			return fail(e, err)
 		}
-	}()
-	if !cfg.HasModel() {
-		return misuse(e, "ask: %v", errNoModel)
-	}
-	q := agent.Question{Text: question, Language: *language}
-	if q.History, err = readHistory(e, *history); err != nil {
-		return misuse(e, "ask: %v", err)
-	}
-	dir, err := trajectoryDir(cfg.DataDir)
-	if err != nil {
-		return fail(e, err)
-	}
-	st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
-	if err != nil {
-		return fail(e, err)
-	}
-	defer st.Close()
-	graph, labeler, err := askGraph(lg, *graphName, cfg, st, e.now, wrap)
-	if err != nil {
-		return misuse(e, "ask: %v", err)
-	}
-	model, err := newModel(lg, modelSettings(cfg), cfg.DailyUSD, st, e.now, wrap)
-	if err != nil {
-		return misuse(e, "ask: %v", err)
-	}
-	q.ID = "ask"
-	file, err := agent.OpenTrajectory(trajectoryPath(dir, q.ID, e.now()))
-	if err != nil {
-		return fail(e, err)
-	}
-	show := &teller{w: e.stdout, json: *asJSON, next: file}
-	engine := agent.New(lg, model, graph, labeler, e.now, agent.Options{Diagnose: true})
-	allowance := llm.NewAllowance(llm.Limits{USD: cfg.RequestUSD})
-	ctx = llm.WithAllowance(ctx, allowance)
-	out, err := engine.Ask(ctx, q, show, runLimits(cfg))
-	if cerr := file.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return fail(e, err)
-	}
-	out.Usage = allowance.Used() // failed calls that were billed included
-	return tell(e, out, *asJSON, *graphName)
+		defer st.Close()
+		graph, labeler, err := askGraph(lg, *graphName, cfg, st, e.now, wrap)
+		if err != nil {
+			return misuse(e, "ask: %v", err)
+		}
+		model, err := newModel(lg, modelSettings(cfg), cfg.DailyUSD, st, e.now, wrap)
+		if err != nil {
+			return misuse(e, "ask: %v", err)
+		}
+		q.ID = "ask"
+		file, err := agent.OpenTrajectory(trajectoryPath(dir, q.ID, e.now()))
+		if err != nil {
+			return fail(e, err)
+		}
+		show := &teller{w: e.stdout, json: *asJSON, next: file}
+		engine := agent.New(lg, model, graph, labeler, e.now, agent.Options{Diagnose: true})
+		allowance := llm.NewAllowance(llm.Limits{USD: cfg.RequestUSD})
+		ctx = llm.WithAllowance(ctx, allowance)
+		out, err := engine.Ask(ctx, q, show, runLimits(cfg))
+		if cerr := file.Close(); err == nil {
+			err = cerr
+		}
+		if err != nil {
+			return fail(e, err)
+		}
+		out.Usage = allowance.Used() // failed calls that were billed included
+		return tell(e, out, *asJSON, *graphName)
+	})
 }
 
 // askGraph gives the graph that --kg names.

@@ -5,46 +5,65 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/config"
 )
 
-func runConfig(_ context.Context, e *env, args []string) int {
-	c := newCmdline(e, "config", "check|print [flags]",
-		"check reads all settings, names every problem at once and says what each value's source is.\nprint shows the settings as they are in force; secrets are never shown.",
-		config.Wiki, config.Forum, config.Bot, config.Data, config.Model, config.Limits, config.Graph)
-	example := c.fs.Bool("example", false, "print: a commented .env with all defaults instead")
-	forRun := c.fs.Bool("run", false, "check: also what the bot needs to run on a wiki")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	if len(rest) != 1 || (rest[0] != "check" && rest[0] != "print") {
-		return misuse(e, "config: want check or print; see spinachbot config -h")
-	}
-	if rest[0] == "print" && *example {
-		fmt.Fprint(e.stdout, config.Example())
+var allGroups = []config.Group{
+	config.Wiki, config.Forum, config.Bot, config.Data, config.Model, config.Limits, config.Graph,
+}
+
+func configCommand(e *env) *cobra.Command {
+	return group(e, "config", "check or print the settings", configCheckCommand(e), configPrintCommand(e))
+}
+
+func configCheckCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "check [flags]", "check all settings and name every problem at once",
+		"Reads all settings, names every problem at once and says where each value comes from.", allGroups...)
+	forRun := c.fs.Bool("run", false, "also check what the bot needs to run on a wiki")
+	return c.command(func(_ context.Context, args []string) int {
+		if len(args) > 0 {
+			return misuse(e, "config check: takes no arguments, not %q", args)
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		if *forRun {
+			if err := cfg.CheckRun(); err != nil {
+				return misuse(e, "the bot cannot run yet:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+			}
+		}
+		for _, k := range config.Keys() {
+			if o := cfg.Origin(k.Name); o != "default" {
+				fmt.Fprintf(e.stdout, "%-28s from %s\n", k.Name, o)
+			}
+		}
+		fmt.Fprintln(e.stdout, "settings are consistent")
 		return exitOK
-	}
-	cfg, ok := c.load()
-	if !ok {
-		return exitUsage
-	}
-	if rest[0] == "print" {
+	})
+}
+
+func configPrintCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "print [flags]", "print the settings in force, without secrets",
+		"Prints the settings in force. Secrets are never shown.", allGroups...)
+	example := c.fs.Bool("example", false, "print a commented .env with all defaults instead")
+	return c.command(func(_ context.Context, args []string) int {
+		if len(args) > 0 {
+			return misuse(e, "config print: takes no arguments, not %q", args)
+		}
+		if *example {
+			fmt.Fprint(e.stdout, config.Example())
+			return exitOK
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
 		for _, k := range config.Keys() {
 			fmt.Fprintf(e.stdout, "%s=%s\n", k.Name, cfg.Value(k.Name))
 		}
 		return exitOK
-	}
-	if *forRun {
-		if err := cfg.CheckRun(); err != nil {
-			return misuse(e, "the bot cannot run yet:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
-		}
-	}
-	for _, k := range config.Keys() {
-		if o := cfg.Origin(k.Name); o != "default" {
-			fmt.Fprintf(e.stdout, "%-28s from %s\n", k.Name, o)
-		}
-	}
-	fmt.Fprintln(e.stdout, "settings are consistent")
-	return exitOK
+	})
 }

@@ -54,7 +54,7 @@ func annotated(t *testing.T) string {
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(t.Context(), &env{strings.NewReader(""), &out, &errs, []string{"HOME=" + t.TempDir()}, time.Now}, args)
+	code = run(t.Context(), &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, environ: []string{"HOME=" + t.TempDir()}, now: time.Now}, args)
 	return code, out.String(), errs.String()
 }
 
@@ -162,7 +162,7 @@ func TestDatasetMisuse(t *testing.T) {
 		want string
 	}{
 		{[]string{"dataset"}, exitUsage, "annotate"},
-		{[]string{"dataset", "dance"}, exitUsage, `there is no "dance"`},
+		{[]string{"dataset", "dance"}, exitUsage, `there is no command "dance"`},
 		{[]string{"dataset", "annotate"}, exitUsage, "say which harvest"},
 		{[]string{"dataset", "annotate", "--addr", "0.0.0.0:8090", dir}, exitUsage, "loopback only"},
 		{[]string{"dataset", "annotate", "--addr", "192.0.2.1:8090", dir}, exitUsage, "loopback only"},
@@ -194,7 +194,7 @@ func TestDatasetAnnotate(t *testing.T) {
 	r, w := io.Pipe()
 	done := make(chan int, 1)
 	go func() {
-		done <- run(ctx, &env{strings.NewReader(""), w, io.Discard, nil, time.Now}, []string{"dataset", "annotate", "--kg", "embedded", "--addr", "127.0.0.1:0", dir})
+		done <- run(ctx, &env{stdin: strings.NewReader(""), stdout: w, stderr: io.Discard, now: time.Now}, []string{"dataset", "annotate", "--kg", "embedded", "--addr", "127.0.0.1:0", dir})
 	}()
 	line := make([]byte, 100)
 	n, err := r.Read(line)

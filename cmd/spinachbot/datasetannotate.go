@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/release"
@@ -24,63 +26,61 @@ import (
 // annotationsFile is the database of annotations in a harvest's folder.
 const annotationsFile = "annotations.db"
 
-func runDatasetAnnotate(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "dataset annotate", "[--addr A] [--kg G] DIR",
+func datasetAnnotateCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "annotate [--addr A] [--kg G] DIR", "serve the page on which people turn candidates into items",
 		`Serves a page on which people turn the candidates of a harvest (DIR/candidates.jsonl) into benchmark items: discussion beside query beside result, a question to
 write, a verdict to give. Everything is kept in DIR/annotations.db. The page listens on loopback only and has no passwords: everybody who may use this machine may
 annotate, under a name of their choice. docs/annotating.md says how to work with it.`,
 		config.Graph)
 	addr := c.fs.String("addr", "127.0.0.1:8090", "loopback `address` to listen on; port 0 takes a free one")
 	graphName := c.fs.String("kg", "wikidata", "knowledge `graph` on which queries are tried: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	if len(rest) != 1 {
-		return misuse(e, "dataset annotate: say which harvest: spinachbot dataset annotate DIR")
-	}
-	if err := wantLoopback(*addr); err != nil {
-		return misuse(e, "dataset annotate: %v", err)
-	}
-	cfg, ok := c.load()
-	if !ok {
-		return exitUsage
-	}
-	lg := c.logger(slog.LevelWarn)
-	dir := rest[0]
-	candidates := &candidateFile{dir: dir}
-	if _, err := candidates.read(); err != nil {
-		return fail(e, err)
-	}
-	st, err := store.Open(ctx, filepath.Join(dir, annotationsFile))
-	if err != nil {
-		return fail(e, err)
-	}
-	defer st.Close()
-	graph, name, err := datasetGraph(lg, *graphName, cfg, st, e.now)
-	if err != nil {
-		return misuse(e, "dataset annotate: %v", err)
-	}
-	page, err := annotate.New(annotate.Options{
-		Log: lg, Store: st, Graph: graph, GraphName: name, Candidates: candidates.read, Changed: candidates.changed,
-		Keep: func(query string, t *kg.Table) error { return release.Keep(dir, query, t) }, Now: e.now,
+	return c.command(func(ctx context.Context, rest []string) int {
+		if len(rest) != 1 {
+			return misuse(e, "dataset annotate: say which harvest: spinachbot dataset annotate DIR")
+		}
+		if err := wantLoopback(*addr); err != nil {
+			return misuse(e, "dataset annotate: %v", err)
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		lg := c.logger(slog.LevelWarn)
+		dir := rest[0]
+		candidates := &candidateFile{dir: dir}
+		if _, err := candidates.read(); err != nil {
+			return fail(e, err)
+		}
+		st, err := store.Open(ctx, filepath.Join(dir, annotationsFile))
+		if err != nil {
+			return fail(e, err)
+		}
+		defer st.Close()
+		graph, name, err := datasetGraph(lg, *graphName, cfg, st, e.now)
+		if err != nil {
+			return misuse(e, "dataset annotate: %v", err)
+		}
+		page, err := annotate.New(annotate.Options{
+			Log: lg, Store: st, Graph: graph, GraphName: name, Candidates: candidates.read, Changed: candidates.changed,
+			Keep: func(query string, t *kg.Table) error { return release.Keep(dir, query, t) }, Now: e.now,
+		})
+		if err != nil {
+			return fail(e, err)
+		}
+		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", *addr)
+		if err != nil {
+			return fail(e, fmt.Errorf("cannot listen on %s: %w; choose another address with --addr", *addr, err))
+		}
+		if tcp, ok := listener.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
+			_ = listener.Close() // it was never used
+			return misuse(e, "dataset annotate: %s is reachable from other machines; this page is for loopback only", listener.Addr())
+		}
+		fmt.Fprintf(e.stdout, "http://%s/\n", listener.Addr())
+		if err := servePage(ctx, listener, page); err != nil {
+			return fail(e, err)
+		}
+		return exitOK
 	})
-	if err != nil {
-		return fail(e, err)
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", *addr)
-	if err != nil {
-		return fail(e, fmt.Errorf("cannot listen on %s: %w; choose another address with --addr", *addr, err))
-	}
-	if tcp, ok := listener.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
-		_ = listener.Close() // it was never used
-		return misuse(e, "dataset annotate: %s is reachable from other machines; this page is for loopback only", listener.Addr())
-	}
-	fmt.Fprintf(e.stdout, "http://%s/\n", listener.Addr())
-	if err := servePage(ctx, listener, page); err != nil {
-		return fail(e, err)
-	}
-	return exitOK
 }
 
 // wantLoopback refuses addresses that other machines can reach.

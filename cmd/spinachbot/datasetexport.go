@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/release"
 	"github.com/spinachbot/spinachbot/internal/web/annotate"
@@ -56,41 +58,39 @@ func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, 
 	return candidates, golds, err
 }
 
-func runDatasetExport(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "dataset export", "[--format F] [--state S] [--out FILE] DIR",
+func datasetExportCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "export [--format F] [--state S] [--out FILE] DIR", "write the items that annotators keep as a benchmark file",
 		`Writes what annotators keep as a benchmark: SPINACH's JSON (its own evaluation reads it), GRASP's JSON lines (queries ported
 to QLever; as annotated they stand in info.wdqs_sparql), or QALD JSON (with the stored answers).`)
 	flags := newGoldFlags(c, true)
 	out := c.fs.String("out", "", "`file` to write instead of standard output; replaced as a whole")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	if len(rest) != 1 {
-		return misuse(e, "dataset export: say which harvest: spinachbot dataset export DIR")
-	}
-	if err := flags.check(); err != nil {
-		return misuse(e, "dataset export: %v", err)
-	}
-	_, golds, err := flags.read(ctx, rest[0])
-	if err != nil {
-		return fail(e, err)
-	}
-	var b bytes.Buffer
-	if err := writeItems(&b, rest[0], golds, flags); err != nil {
-		return fail(e, err)
-	}
-	if *out == "" || *out == "-" {
-		if _, err := e.stdout.Write(b.Bytes()); err != nil {
+	return c.command(func(ctx context.Context, rest []string) int {
+		if len(rest) != 1 {
+			return misuse(e, "dataset export: say which harvest: spinachbot dataset export DIR")
+		}
+		if err := flags.check(); err != nil {
+			return misuse(e, "dataset export: %v", err)
+		}
+		_, golds, err := flags.read(ctx, rest[0])
+		if err != nil {
 			return fail(e, err)
 		}
+		var b bytes.Buffer
+		if err := writeItems(&b, rest[0], golds, flags); err != nil {
+			return fail(e, err)
+		}
+		if *out == "" || *out == "-" {
+			if _, err := e.stdout.Write(b.Bytes()); err != nil {
+				return fail(e, err)
+			}
+			return exitOK
+		}
+		if err := dataset.ReplaceFile(*out, b.Bytes()); err != nil {
+			return fail(e, err)
+		}
+		fmt.Fprintf(e.stderr, "%s: %d items\n", *out, len(golds))
 		return exitOK
-	}
-	if err := dataset.ReplaceFile(*out, b.Bytes()); err != nil {
-		return fail(e, err)
-	}
-	fmt.Fprintf(e.stderr, "%s: %d items\n", *out, len(golds))
-	return exitOK
+	})
 }
 
 func writeItems(w io.Writer, dir string, golds []release.Gold, flags *goldFlags) error {
@@ -101,8 +101,8 @@ func writeItems(w io.Writer, dir string, golds []release.Gold, flags *goldFlags)
 	return release.Write(w, *flags.format, *flags.name, items)
 }
 
-func runDatasetSplit(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "dataset split", "[--dev N|SHARE] [--seed S] [--near KIND] [--out FOLDER] DIR",
+func datasetSplitCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "split [--dev N|SHARE] [--seed S] [--near KIND] [--out FOLDER] DIR", "write the items as a development and a test part",
 		`Writes dev.json and test.json (dev.jsonl and test.jsonl in GRASP's form). Near-duplicates stay together. The same seed gives the same split; with a share, items that
 later harvests add move none that are there, unless they tie two groups of near-duplicates together.`)
 	flags := newGoldFlags(c, true)
@@ -110,56 +110,54 @@ later harvests add move none that are there, unless they tie two groups of near-
 	seed := c.fs.Uint64("seed", 1, "`seed` of the split")
 	near := c.fs.String("near", string(release.NearTemplate), "which near-duplicates stay together, each `kind` with those before it: same (query, or pattern and numbers), text (similar), template (pattern and properties, two or more, are the same), pattern")
 	out := c.fs.String("out", "", "`folder` for the two files (default DIR)")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	if len(rest) != 1 {
-		return misuse(e, "dataset split: say which harvest: spinachbot dataset split DIR")
-	}
-	part, err := parsePart(*dev)
-	if err == nil {
-		err = flags.check()
-	}
-	if err == nil && !slices.Contains(release.Nearnesses, release.Nearness(*near)) {
-		err = fmt.Errorf("--near takes same, text, template or pattern, not %q", *near)
-	}
-	if err != nil {
-		return misuse(e, "dataset split: %v", err)
-	}
-	candidates, golds, err := flags.read(ctx, rest[0])
-	if err != nil {
-		return fail(e, err)
-	}
-	split := release.Divide(candidates, golds, part, release.Nearness(*near), *seed)
-	if split.Largest > 1 {
-		fmt.Fprintf(e.stderr, "%d items in %d clusters of near-duplicates; the largest has %d\n", len(golds), split.Clusters, split.Largest)
-	}
-	if len(split.Dev) == 0 || len(split.Test) == 0 || split.Largest > 1 && 2*split.Largest > len(golds) {
-		fmt.Fprintln(e.stderr, "spinachbot: warning: the parts are not what was asked for: there are too few items for the share, or near-duplicates tie too many of them together; a narrower --near (same, text) ties fewer")
-	}
-	folder, ext := *out, ".json"
-	if folder == "" {
-		folder = rest[0]
-	}
-	if *flags.format == "grasp" {
-		ext = ".jsonl"
-	}
-	for _, half := range []struct {
-		name  string
-		golds []release.Gold
-	}{{"dev", split.Dev}, {"test", split.Test}} {
-		var b bytes.Buffer
-		if err := writeItems(&b, rest[0], half.golds, flags); err != nil {
+	return c.command(func(ctx context.Context, rest []string) int {
+		if len(rest) != 1 {
+			return misuse(e, "dataset split: say which harvest: spinachbot dataset split DIR")
+		}
+		part, err := parsePart(*dev)
+		if err == nil {
+			err = flags.check()
+		}
+		if err == nil && !slices.Contains(release.Nearnesses, release.Nearness(*near)) {
+			err = fmt.Errorf("--near takes same, text, template or pattern, not %q", *near)
+		}
+		if err != nil {
+			return misuse(e, "dataset split: %v", err)
+		}
+		candidates, golds, err := flags.read(ctx, rest[0])
+		if err != nil {
 			return fail(e, err)
 		}
-		name := filepath.Join(folder, half.name+ext)
-		if err := dataset.ReplaceFile(name, b.Bytes()); err != nil {
-			return fail(e, err)
+		split := release.Divide(candidates, golds, part, release.Nearness(*near), *seed)
+		if split.Largest > 1 {
+			fmt.Fprintf(e.stderr, "%d items in %d clusters of near-duplicates; the largest has %d\n", len(golds), split.Clusters, split.Largest)
 		}
-		fmt.Fprintf(e.stdout, "%s: %d items\n", name, len(half.golds))
-	}
-	return exitOK
+		if len(split.Dev) == 0 || len(split.Test) == 0 || split.Largest > 1 && 2*split.Largest > len(golds) {
+			fmt.Fprintln(e.stderr, "spinachbot: warning: the parts are not what was asked for: there are too few items for the share, or near-duplicates tie too many of them together; a narrower --near (same, text) ties fewer")
+		}
+		folder, ext := *out, ".json"
+		if folder == "" {
+			folder = rest[0]
+		}
+		if *flags.format == "grasp" {
+			ext = ".jsonl"
+		}
+		for _, half := range []struct {
+			name  string
+			golds []release.Gold
+		}{{"dev", split.Dev}, {"test", split.Test}} {
+			var b bytes.Buffer
+			if err := writeItems(&b, rest[0], half.golds, flags); err != nil {
+				return fail(e, err)
+			}
+			name := filepath.Join(folder, half.name+ext)
+			if err := dataset.ReplaceFile(name, b.Bytes()); err != nil {
+				return fail(e, err)
+			}
+			fmt.Fprintf(e.stdout, "%s: %d items\n", name, len(half.golds))
+		}
+		return exitOK
+	})
 }
 
 // parsePart reads --dev.
@@ -177,38 +175,36 @@ func parsePart(s string) (release.Part, error) {
 	return release.Part{}, fmt.Errorf("--dev takes a number of items (100), or a share of them (0.5, 50%%), not %q", s)
 }
 
-func runDatasetCard(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "dataset card", "[--state S] [--name N] [--out FILE] DIR",
+func datasetCardCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "card [--state S] [--name N] [--out FILE] DIR", "describe the benchmark in Markdown",
 		`Writes the benchmark's dataset card in Markdown: what it is, the funnel of the harvest, agreement of the annotators, statistics, licence, and the permanent link of every
 discussion it is made of, as the licence wants it.`)
 	flags := newGoldFlags(c, false)
 	name := c.fs.String("name", "Benchmark", "the benchmark's `name`")
 	out := c.fs.String("out", "", "`file` to write instead of standard output")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	if len(rest) != 1 {
-		return misuse(e, "dataset card: say which harvest: spinachbot dataset card DIR")
-	}
-	if err := flags.check(); err != nil {
-		return misuse(e, "dataset card: %v", err)
-	}
-	d := &release.Description{Name: *name, Made: e.now(), Command: "spinachbot dataset card"}
-	if err := describe(ctx, rest[0], flags, d); err != nil {
-		return fail(e, err)
-	}
-	var b bytes.Buffer
-	err := release.Card(&b, d)
-	if err == nil && *out != "" && *out != "-" {
-		err = dataset.ReplaceFile(*out, b.Bytes())
-	} else if err == nil {
-		_, err = e.stdout.Write(b.Bytes())
-	}
-	if err != nil {
-		return fail(e, err)
-	}
-	return exitOK
+	return c.command(func(ctx context.Context, rest []string) int {
+		if len(rest) != 1 {
+			return misuse(e, "dataset card: say which harvest: spinachbot dataset card DIR")
+		}
+		if err := flags.check(); err != nil {
+			return misuse(e, "dataset card: %v", err)
+		}
+		d := &release.Description{Name: *name, Made: e.now(), Command: "spinachbot dataset card"}
+		if err := describe(ctx, rest[0], flags, d); err != nil {
+			return fail(e, err)
+		}
+		var b bytes.Buffer
+		err := release.Card(&b, d)
+		if err == nil && *out != "" && *out != "-" {
+			err = dataset.ReplaceFile(*out, b.Bytes())
+		} else if err == nil {
+			_, err = e.stdout.Write(b.Bytes())
+		}
+		if err != nil {
+			return fail(e, err)
+		}
+		return exitOK
+	})
 }
 
 // describe gathers what a card tells.

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/stats"
 )
@@ -24,38 +26,36 @@ stands for its candidates; - is standard input. Compare with published figures b
 conversations and popularity. notebook.projections is null without results, conversations and popularity are null when nothing is known of them.`
 
 // runDatasetStats is the command "dataset stats". It asks nobody: everything comes from files.
-func runDatasetStats(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "dataset stats", "[--json] [--svg DIR] [--pageviews FILE] [--results FILE] FILE", datasetStatsDoc)
+func datasetStatsCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "stats [--json] [--svg DIR] [--pageviews FILE] [--results FILE] FILE", "measure a benchmark file: complexity, diversity and more", datasetStatsDoc)
 	asJSON := c.fs.Bool("json", false, "one JSON object")
 	pictures := c.fs.String("svg", "", "draw bar charts into this `folder`")
 	pageViews := c.fs.String("pageviews", "", "`file` with a Q number, a tab and the page views of its article on every line")
 	var results fileList
 	c.fs.Var(&results, "results", "`file` with results for queries that have none: JSON lines {\"sparql\":…,\"result\":…}, or outputs that hold rows; may be given again")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	if len(rest) != 1 {
-		return misuse(e, "dataset stats: want one FILE (or -), got %d; see spinachbot dataset stats -h", len(rest))
-	}
-	report, err := datasetReport(e, rest[0], *pageViews, results)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err == nil && *pictures != "" {
-		err = writeCharts(*pictures, report)
-	}
-	switch {
-	case err != nil:
-		return fail(e, fmt.Errorf("dataset stats: %w", err))
-	case *asJSON:
-		writeJSON(e.stdout, report)
-	default:
-		if err := report.WriteText(e.stdout); err != nil {
-			return fail(e, fmt.Errorf("dataset stats: %w", err))
+	return c.command(func(ctx context.Context, rest []string) int {
+		if len(rest) != 1 {
+			return misuse(e, "dataset stats: want one FILE (or -), got %d; see spinachbot dataset stats -h", len(rest))
 		}
-	}
-	return exitOK
+		report, err := datasetReport(e, rest[0], *pageViews, results)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil && *pictures != "" {
+			err = writeCharts(*pictures, report)
+		}
+		switch {
+		case err != nil:
+			return fail(e, fmt.Errorf("dataset stats: %w", err))
+		case *asJSON:
+			writeJSON(e.stdout, report)
+		default:
+			if err := report.WriteText(e.stdout); err != nil {
+				return fail(e, fmt.Errorf("dataset stats: %w", err))
+			}
+		}
+		return exitOK
+	})
 }
 
 // datasetReport reads the files and computes.

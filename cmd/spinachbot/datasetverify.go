@@ -10,14 +10,16 @@ import (
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/release"
 	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
 )
 
-func runDatasetVerify(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "dataset verify", "[--json] [--kg G] [--state S] [--report FILE] DIR|FILE",
+func datasetVerifyCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "verify [--json] [--kg G] [--state S] [--report FILE] DIR|FILE", "run every gold query again and report what changed",
 		`Runs every gold query of a harvest's folder, or of a benchmark file (SPINACH, GRASP, QALD), and reports how its answer has drifted from the stored one: same, changed (rows
 added and removed), empty, failed. Exit status 1: an item is empty or failed. With --json one object a line: {"id":…,"status":"same|changed|ran|empty|failed","rows":…,
 "stored_rows":…,"added":…,"removed":…,"error":{"kind":…,"message":…},"ms":…}, last {"summary":{"items":…,"status":{…},"errors":{…}}}.
@@ -27,53 +29,51 @@ With --report the same lines go to a file as they come about; after an interrupt
 	asJSON := c.fs.Bool("json", false, "one JSON object a line")
 	graphName := c.fs.String("kg", "wikidata", "knowledge `graph`: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)")
 	reportFile := c.fs.String("report", "", "`file` for the lines of --json; one that an interrupted run left is gone on with")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	if len(rest) != 1 {
-		return misuse(e, "dataset verify: say what to verify: spinachbot dataset verify DIR or FILE")
-	}
-	if err := flags.check(); err != nil {
-		return misuse(e, "dataset verify: %v", err)
-	}
-	cfg, ok := c.load()
-	if !ok {
-		return exitUsage
-	}
-	checks, err := verifyChecks(ctx, e, rest[0], flags)
-	if err != nil {
-		return fail(e, err)
-	}
-	graph, _, err := datasetGraph(c.logger(slog.LevelWarn), *graphName, cfg, wikidata.NewMemoryStore(), e.now)
-	if err != nil {
-		return misuse(e, "dataset verify: %v", err)
-	}
-	v := &verification{w: e.stdout, json: lines(e.stdout), asJSON: *asJSON, total: len(checks)}
-	if *reportFile != "" {
-		f, rest, err := v.resume(*reportFile, checks)
+	return c.command(func(ctx context.Context, rest []string) int {
+		if len(rest) != 1 {
+			return misuse(e, "dataset verify: say what to verify: spinachbot dataset verify DIR or FILE")
+		}
+		if err := flags.check(); err != nil {
+			return misuse(e, "dataset verify: %v", err)
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		checks, err := verifyChecks(ctx, e, rest[0], flags)
 		if err != nil {
 			return fail(e, err)
 		}
-		defer f.Close()
-		if len(rest) < len(checks) {
-			fmt.Fprintf(e.stderr, "%s: %d of %d items are verified; going on\n", *reportFile, len(checks)-len(rest), len(checks))
+		graph, _, err := datasetGraph(c.logger(slog.LevelWarn), *graphName, cfg, wikidata.NewMemoryStore(), e.now)
+		if err != nil {
+			return misuse(e, "dataset verify: %v", err)
 		}
-		v.file, checks = lines(f), rest
-	}
-	if err := release.Verify(ctx, graph, e.now, checks, v.report); err != nil {
-		if !errors.Is(err, context.Canceled) {
-			err = fmt.Errorf("%w\n%d of %d items are verified; the rest was not tried", err, v.sum.Items, v.total)
+		v := &verification{w: e.stdout, json: lines(e.stdout), asJSON: *asJSON, total: len(checks)}
+		if *reportFile != "" {
+			f, rest, err := v.resume(*reportFile, checks)
+			if err != nil {
+				return fail(e, err)
+			}
+			defer f.Close()
+			if len(rest) < len(checks) {
+				fmt.Fprintf(e.stderr, "%s: %d of %d items are verified; going on\n", *reportFile, len(checks)-len(rest), len(checks))
+			}
+			v.file, checks = lines(f), rest
 		}
-		return fail(e, err)
-	}
-	if err := v.end(); err != nil {
-		return fail(e, err)
-	}
-	if !v.sum.OK() {
-		return exitFailed
-	}
-	return exitOK
+		if err := release.Verify(ctx, graph, e.now, checks, v.report); err != nil {
+			if !errors.Is(err, context.Canceled) {
+				err = fmt.Errorf("%w\n%d of %d items are verified; the rest was not tried", err, v.sum.Items, v.total)
+			}
+			return fail(e, err)
+		}
+		if err := v.end(); err != nil {
+			return fail(e, err)
+		}
+		if !v.sum.OK() {
+			return exitFailed
+		}
+		return exitOK
+	})
 }
 
 // verifyChecks reads what is to be verified.

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -19,8 +21,8 @@ import (
 // demoSince lies before every seeded request, so that the bot's first start in the demo answers them.
 var demoSince = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func runDemo(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "demo", "[--addr A] [--once]",
+func demoCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "demo [--addr A] [--once]", "watch the bot at work on its own small wiki; start here",
 		`The bot at work: a small wiki with a forum, a small true slice of Wikidata, a scripted model (or yours, when OPENAI_API_KEY or OPENAI_BASE_URL is set), and the bot
 on its schedule. Open the address that is printed, read the replies, post a request, reply to one. State is in DATA_DIR, in a temporary folder when that is not set.`,
 		config.Data, config.Model, config.Limits)
@@ -29,25 +31,23 @@ on its schedule. Open the address that is printed, read the replies, post a requ
 	script := c.fs.String("script", "", "`file` with the model's script instead of the built-in one")
 	page := c.fs.String("page", "", "`file` with the forum page's wikitext instead of the seeded one")
 	schedule := c.fs.String("schedule", "@every 5s", "when the bot looks at the page (`cron`)")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	if len(rest) > 0 {
-		return misuse(e, "demo: takes no arguments, not %q", rest)
-	}
-	cfg, ok := c.load()
-	if !ok {
-		return exitUsage
-	}
-	if *addr == "" {
-		*addr = map[bool]string{true: "127.0.0.1:0", false: "127.0.0.1:8484"}[*once]
-	}
-	d := &demo{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, once: *once, schedule: *schedule}
-	if err := d.run(ctx, sandboxOptions{addr: *addr, script: *script, page: *page, timeout: 20 * time.Second}); err != nil {
-		return fail(e, err)
-	}
-	return exitOK
+	return c.command(func(ctx context.Context, rest []string) int {
+		if len(rest) > 0 {
+			return misuse(e, "demo: takes no arguments, not %q", rest)
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		if *addr == "" {
+			*addr = map[bool]string{true: "127.0.0.1:0", false: "127.0.0.1:8484"}[*once]
+		}
+		d := &demo{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, once: *once, schedule: *schedule}
+		if err := d.run(ctx, sandboxOptions{addr: *addr, script: *script, page: *page, timeout: 20 * time.Second}); err != nil {
+			return fail(e, err)
+		}
+		return exitOK
+	})
 }
 
 type demo struct {

@@ -22,7 +22,7 @@ func invoke(t *testing.T, environ []string, args ...string) (stdout, stderr stri
 	var out, errs bytes.Buffer
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	code = run(ctx, &env{strings.NewReader(""), &out, &errs, environ, time.Now}, args)
+	code = run(ctx, &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, environ: environ, now: time.Now}, args)
 	return out.String(), errs.String(), code
 }
 

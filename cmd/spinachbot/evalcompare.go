@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
 )
 
@@ -12,43 +14,41 @@ const evalCompareDoc = `Compares two or more runs of eval run on their common it
 smallest difference that the items could show, wins and losses with the step at which the trajectories part, and what an oracle and a vote over the runs would reach.
 Items that a service failed in one of the runs are left out, and counted.`
 
-func runEvalCompare(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "eval compare", "[flags] DIR DIR...", evalCompareDoc)
+func evalCompareCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "compare [flags] DIR DIR...", "compare two or more runs on their common items", evalCompareDoc)
 	metric := c.fs.String("metric", evalrun.MetricSpinach, "compare by spinach, grasp, kbqa or fair")
 	asJSON := c.fs.Bool("json", false, "one JSON object with all figures and items")
 	markdown := c.fs.Bool("markdown", false, "tables in Markdown")
 	items := c.fs.Int("items", 20, "`number` of items to list for a pair, those with the greatest differences")
 	seed := c.fs.Uint64("seed", 1, "`seed` of the bootstrap: the same seed gives the same intervals")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	if len(rest) < 2 {
-		return misuse(e, "eval compare: want two runs or more; see spinachbot eval compare -h")
-	}
-	if *items < 0 || *asJSON && *markdown {
-		return misuse(e, "eval compare: --items wants 0 or more, and --json and --markdown exclude each other")
-	}
-	runs, err := loadRuns(ctx, rest)
-	if err != nil {
-		return fail(e, err)
-	}
-	cmp, err := evalrun.Compare(ctx, runs, *metric, rand.New(rand.NewPCG(*seed, 0)))
-	if err != nil {
-		return misuse(e, "eval compare: %v", err)
-	}
-	switch {
-	case *asJSON:
-		writeJSON(e.stdout, cmp)
-	case *markdown:
-		cmp.WriteMarkdown(e.stdout, *items)
-	default:
-		cmp.WriteText(e.stdout, *items)
-	}
-	if cmp.Common == 0 {
-		return fail(e, errors.New("eval compare: the runs have no common items to compare; are they of the same benchmark?"))
-	}
-	return exitOK
+	return c.command(func(ctx context.Context, rest []string) int {
+		if len(rest) < 2 {
+			return misuse(e, "eval compare: want two runs or more; see spinachbot eval compare -h")
+		}
+		if *items < 0 || *asJSON && *markdown {
+			return misuse(e, "eval compare: --items wants 0 or more, and --json and --markdown exclude each other")
+		}
+		runs, err := loadRuns(ctx, rest)
+		if err != nil {
+			return fail(e, err)
+		}
+		cmp, err := evalrun.Compare(ctx, runs, *metric, rand.New(rand.NewPCG(*seed, 0)))
+		if err != nil {
+			return misuse(e, "eval compare: %v", err)
+		}
+		switch {
+		case *asJSON:
+			writeJSON(e.stdout, cmp)
+		case *markdown:
+			cmp.WriteMarkdown(e.stdout, *items)
+		default:
+			cmp.WriteText(e.stdout, *items)
+		}
+		if cmp.Common == 0 {
+			return fail(e, errors.New("eval compare: the runs have no common items to compare; are they of the same benchmark?"))
+		}
+		return exitOK
+	})
 }
 
 // loadRuns reads the folders of runs and scores their items.

@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
@@ -19,64 +21,62 @@ const evalReportDoc = `Writes a page about one or more runs of eval run that nee
 steps, tokens and cost, classes of errors, calibration of the confidence, and every item with its trajectory. Classes of errors are given by rules, or by the
 configured model with --classify-with-model: it is asked once for each wrong answer, and the run's folder keeps what it said.`
 
-func runEvalReport(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "eval report", "[flags] [--out FILE] DIR...", evalReportDoc, config.Data, config.Model)
+func evalReportCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "report [flags] [--out FILE] DIR...", "write a page about one or more runs", evalReportDoc, config.Data, config.Model)
 	out := c.fs.String("out", "", "`file` for the page; standard output when not given")
 	metric := c.fs.String("metric", evalrun.MetricSpinach, "score by spinach, grasp, kbqa or fair")
 	markdown := c.fs.Bool("markdown", false, "only the tables, in Markdown")
 	latex := c.fs.Bool("latex", false, "only the tables, for LaTeX with booktabs")
 	byModel := c.fs.Bool("classify-with-model", false, "have the configured model class the errors")
 	seed := c.fs.Uint64("seed", 1, "`seed` of the bootstrap")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	switch {
-	case len(rest) == 0:
-		return misuse(e, "eval report: want the folder of a run, or several; see spinachbot eval report -h")
-	case *markdown && *latex:
-		return misuse(e, "eval report: --markdown and --latex exclude each other")
-	}
-	runs, err := loadRuns(ctx, rest)
-	if err != nil {
-		return fail(e, err)
-	}
-	var model agent.Model
-	if *byModel {
-		m, closeModel, err := reportModel(ctx, c)
-		if err != nil {
-			return misuse(e, "eval report: %v", err)
+	return c.command(func(ctx context.Context, rest []string) int {
+		switch {
+		case len(rest) == 0:
+			return misuse(e, "eval report: want the folder of a run, or several; see spinachbot eval report -h")
+		case *markdown && *latex:
+			return misuse(e, "eval report: --markdown and --latex exclude each other")
 		}
-		defer closeModel()
-		model = m
-	}
-	report, err := evalrun.NewReport(ctx, runs, *metric, model, rand.New(rand.NewPCG(*seed, 0)))
-	if report == nil {
-		return fail(e, err)
-	}
-	if err != nil {
-		fmt.Fprintln(e.stderr, "spinachbot: warning: not all errors were classed by the model; the rules' classes stand:", err)
-	}
-	var b bytes.Buffer
-	switch {
-	case *markdown:
-		report.WriteMarkdown(&b)
-	case *latex:
-		report.WriteLaTeX(&b)
-	default:
-		if err := report.WriteHTML(&b); err != nil {
+		runs, err := loadRuns(ctx, rest)
+		if err != nil {
 			return fail(e, err)
 		}
-	}
-	if *out == "" || *out == "-" {
-		_, err = e.stdout.Write(b.Bytes())
-	} else {
-		err = os.WriteFile(*out, b.Bytes(), 0o644)
-	}
-	if err != nil {
-		return fail(e, fmt.Errorf("the report cannot be written: %w", err))
-	}
-	return exitOK
+		var model agent.Model
+		if *byModel {
+			m, closeModel, err := reportModel(ctx, c)
+			if err != nil {
+				return misuse(e, "eval report: %v", err)
+			}
+			defer closeModel()
+			model = m
+		}
+		report, err := evalrun.NewReport(ctx, runs, *metric, model, rand.New(rand.NewPCG(*seed, 0)))
+		if report == nil {
+			return fail(e, err)
+		}
+		if err != nil {
+			fmt.Fprintln(e.stderr, "spinachbot: warning: not all errors were classed by the model; the rules' classes stand:", err)
+		}
+		var b bytes.Buffer
+		switch {
+		case *markdown:
+			report.WriteMarkdown(&b)
+		case *latex:
+			report.WriteLaTeX(&b)
+		default:
+			if err := report.WriteHTML(&b); err != nil {
+				return fail(e, err)
+			}
+		}
+		if *out == "" || *out == "-" {
+			_, err = e.stdout.Write(b.Bytes())
+		} else {
+			err = os.WriteFile(*out, b.Bytes(), 0o644)
+		}
+		if err != nil {
+			return fail(e, fmt.Errorf("the report cannot be written: %w", err))
+		}
+		return exitOK
+	})
 }
 
 // reportModel makes the client of the configured model, with the day's account.

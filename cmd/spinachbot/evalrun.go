@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -13,6 +12,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/config"
@@ -68,55 +70,53 @@ summary.json, gold answers with their time, every trajectory. Started again with
 service failed are asked again; other settings in the same folder are refused.
 Exit status: 1 also when a service failed items for good or the limit of money was reached; what is done is kept.`
 
-func runEvalRun(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "eval run", "[flags] --out DIR FILE", evalRunDoc, config.Data, config.Model, config.Limits, config.Graph)
+func evalRunCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "run [flags] --out DIR FILE", "run the agent on a benchmark; can be interrupted and continued", evalRunDoc, config.Data, config.Model, config.Limits, config.Graph)
 	var f evalRunFlags
 	f.declare(c)
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	method, err := evalMethods.Find(f.preset, f.policy)
-	if err == nil {
-		err = f.check(rest)
-	}
-	c.fs.Visit(func(given *flag.Flag) {
-		if given.Name == "usd-limit" && f.usd == 0 && err == nil {
-			err = errors.New("--usd-limit 0 would allow no call of a model; leave it out for no limit")
+	return c.command(func(ctx context.Context, rest []string) int {
+		method, err := evalMethods.Find(f.preset, f.policy)
+		if err == nil {
+			err = f.check(rest)
 		}
+		c.fs.Visit(func(given *pflag.Flag) {
+			if given.Name == "usd-limit" && f.usd == 0 && err == nil {
+				err = errors.New("--usd-limit 0 would allow no call of a model; leave it out for no limit")
+			}
+		})
+		if err != nil {
+			return misuse(e, "eval run: %v", err)
+		}
+		items, hash, err := readBenchmark(e, rest[0])
+		if err != nil {
+			return fail(e, err)
+		}
+		items, renamed := evalrun.Unique(items)
+		if len(renamed) > 0 {
+			fmt.Fprintf(e.stderr, "spinachbot: warning: ids stand twice in the file; the later items are called %s\n", inLine(strings.Join(renamed, ", ")))
+		}
+		chosen, err := f.choose(items)
+		if err != nil {
+			return misuse(e, "eval run: %v", err)
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		if f.usd > 0 && (cfg.InputUSD == 0 || cfg.OutputUSD == 0) {
+			return misuse(e, "eval run: --usd-limit needs prices: set OPENAI_INPUT_USD_PER_MTOK and OPENAI_OUTPUT_USD_PER_MTOK")
+		}
+		release, err := store.Lock(f.out)
+		if errors.Is(err, store.ErrLocked) {
+			return fail(e, fmt.Errorf("another run works in %s: %w", f.out, err))
+		} else if err != nil {
+			return fail(e, err)
+		}
+		defer func() { _ = release() }() // the operating system frees it in any case
+		s := &evalSession{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, flags: &f, method: method, items: items, chosen: chosen, hash: hash}
+		defer s.close()
+		return s.run(ctx)
 	})
-	if err != nil {
-		return misuse(e, "eval run: %v", err)
-	}
-	items, hash, err := readBenchmark(e, rest[0])
-	if err != nil {
-		return fail(e, err)
-	}
-	items, renamed := evalrun.Unique(items)
-	if len(renamed) > 0 {
-		fmt.Fprintf(e.stderr, "spinachbot: warning: ids stand twice in the file; the later items are called %s\n", inLine(strings.Join(renamed, ", ")))
-	}
-	chosen, err := f.choose(items)
-	if err != nil {
-		return misuse(e, "eval run: %v", err)
-	}
-	cfg, ok := c.load()
-	if !ok {
-		return exitUsage
-	}
-	if f.usd > 0 && (cfg.InputUSD == 0 || cfg.OutputUSD == 0) {
-		return misuse(e, "eval run: --usd-limit needs prices: set OPENAI_INPUT_USD_PER_MTOK and OPENAI_OUTPUT_USD_PER_MTOK")
-	}
-	release, err := store.Lock(f.out)
-	if errors.Is(err, store.ErrLocked) {
-		return fail(e, fmt.Errorf("another run works in %s: %w", f.out, err))
-	} else if err != nil {
-		return fail(e, err)
-	}
-	defer func() { _ = release() }() // the operating system frees it in any case
-	s := &evalSession{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, flags: &f, method: method, items: items, chosen: chosen, hash: hash}
-	defer s.close()
-	return s.run(ctx)
 }
 
 // check looks at what flags can be wrong in.

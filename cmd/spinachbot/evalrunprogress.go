@@ -2,38 +2,29 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"time"
+
+	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// progressLine shows how far long work is: on a terminal one line that is written over, else a plain line every now and then.
+// progressLine shows how far long work is: on a terminal one line that is written over, else a plain line every now and
+// then.
 type progressLine struct {
-	w        io.Writer
-	now      func() time.Time
-	terminal bool
-	last     time.Time
-	latest   string // not shown yet
+	screen *console.Screen
+	now    func() time.Time
+	last   time.Time
+	latest string // not shown yet
 }
 
 // quiet is how far apart plain lines are.
 const quiet = 10 * time.Second
 
-func newProgressLine(w io.Writer, now func() time.Time) *progressLine {
-	p := &progressLine{w: w, now: now}
-	if f, ok := w.(*os.File); ok {
-		if info, err := f.Stat(); err == nil {
-			p.terminal = info.Mode()&os.ModeCharDevice != 0
-		}
-	}
-	return p
-}
+func newProgressLine(e *env) *progressLine { return &progressLine{screen: e.screen(), now: e.now} }
 
 func (p *progressLine) show(line string) {
 	line = clean(line)
-	if p.terminal {
-		fmt.Fprintf(p.w, "\r\x1b[K%s", line)
-		p.last = p.now()
+	if p.screen.Terminal() {
+		p.screen.Progress(line)
 		return
 	}
 	p.latest = line
@@ -45,11 +36,9 @@ func (p *progressLine) show(line string) {
 
 // end completes the display.
 func (p *progressLine) end() {
-	switch {
-	case p.terminal && !p.last.IsZero():
-		fmt.Fprintln(p.w)
-	case p.latest != "":
-		fmt.Fprintln(p.w, p.latest)
+	p.screen.Done()
+	if p.latest != "" {
+		fmt.Fprintln(p.screen, p.latest)
 	}
 	p.latest = ""
 }

@@ -81,7 +81,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	if err := s.openModel(ctx); err != nil {
 		return fail(s.e, err)
 	}
-	p := newProgressLine(s.e.stderr, s.e.now)
+	p := newProgressLine(s.e)
 	sum, err := evalrun.Run(ctx, evalrun.Config{
 		Log: s.lg, Dir: s.flags.out, Info: info, Items: s.items, Chosen: s.chosen, Method: s.method, Model: s.modelFor, Graph: s.graph, Labeler: s.labeler,
 		Replay: s.replay, Limits: runLimits(s.cfg), Language: s.flags.language, SkipUnscorable: s.flags.skip, Jobs: s.flags.jobs, Tries: s.flags.tries,

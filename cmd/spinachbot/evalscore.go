@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset/score"
 )
@@ -45,8 +47,8 @@ func (f *scoreFlags) metrics() ([]score.Metric, error) {
 	return nil, fmt.Errorf("there is no measure %q; say one of %s", f.metric, strings.Join(names, ", "))
 }
 
-func runEvalScore(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "eval score", "[flags] FILE...", evalScoreDoc, config.Data, config.Graph)
+func evalScoreCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "score [flags] FILE...", "score results against gold answers", evalScoreDoc, config.Data, config.Graph)
 	var f scoreFlags
 	c.fs.StringVar(&f.metric, "metric", "all", "`measure`: spinach, grasp, kbqa, fair or all")
 	c.fs.StringVar(&f.gold, "gold", "", "benchmark `file` (SPINACH's, GRASP's or QALD's form) for outputs that hold no gold")
@@ -57,50 +59,48 @@ func runEvalScore(ctx context.Context, e *env, args []string) int {
 	c.fs.StringVar(&f.log, "log", "", "SPINACH's log `file` beside its outputs: gives the number of steps")
 	c.fs.BoolVar(&f.json, "json", false, "one JSON object")
 	c.fs.DurationVar(&f.limit, "time-limit", time.Minute, "longest time for one item and measure; beyond it limits are given in place of the score")
-	files, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	metrics, err := f.metrics()
-	switch {
-	case err != nil:
-		return misuse(e, "eval score: %v", err)
-	case len(files) == 0:
-		return misuse(e, "eval score: which file of outputs? spinachbot eval score [flags] FILE")
-	case f.kg != "" && f.kg != "wikidata" && f.kg != "embedded":
-		return misuse(e, "eval score: there is no graph %q; this version has wikidata and embedded", f.kg)
-	case f.keep != "" && f.kg == "" && len(f.data) == 0:
-		return misuse(e, "eval score: --keep keeps what a graph answers: say --kg or --data, too")
-	case f.kg != "" && len(f.data) > 0:
-		return misuse(e, "eval score: say --kg or --data, not both")
-	}
-	s := &scorer{e: e, flags: &f, metrics: metrics, lg: c.logger(slog.LevelWarn), progress: newProgressLine(e.stderr, e.now)}
-	defer s.close()
-	if f.kg == "wikidata" {
-		cfg, ok := c.load()
-		if !ok {
-			return exitUsage
-		}
-		s.cfg = cfg
-	}
-	if err := s.open(ctx); err != nil {
-		return misuse(e, "eval score: %v", err)
-	}
-	var docs []*scoreDoc
-	for _, name := range files {
-		items, format, err := s.file(ctx, name)
-		s.progress.end()
+	return c.command(func(ctx context.Context, files []string) int {
+		metrics, err := f.metrics()
 		switch {
-		case errors.Is(err, errNeedsMore):
-			return misuse(e, "eval score: %s: %v", name, err)
-		case err != nil && ctx.Err() != nil:
-			return fail(e, ctx.Err())
 		case err != nil:
-			return fail(e, fmt.Errorf("eval score: %s: %w", name, err))
+			return misuse(e, "eval score: %v", err)
+		case len(files) == 0:
+			return misuse(e, "eval score: which file of outputs? spinachbot eval score [flags] FILE")
+		case f.kg != "" && f.kg != "wikidata" && f.kg != "embedded":
+			return misuse(e, "eval score: there is no graph %q; this version has wikidata and embedded", f.kg)
+		case f.keep != "" && f.kg == "" && len(f.data) == 0:
+			return misuse(e, "eval score: --keep keeps what a graph answers: say --kg or --data, too")
+		case f.kg != "" && len(f.data) > 0:
+			return misuse(e, "eval score: say --kg or --data, not both")
 		}
-		docs = append(docs, s.document(name, format, items))
-	}
-	return s.tell(docs)
+		s := &scorer{e: e, flags: &f, metrics: metrics, lg: c.logger(slog.LevelWarn), progress: newProgressLine(e)}
+		defer s.close()
+		if f.kg == "wikidata" {
+			cfg, ok := c.load()
+			if !ok {
+				return exitUsage
+			}
+			s.cfg = cfg
+		}
+		if err := s.open(ctx); err != nil {
+			return misuse(e, "eval score: %v", err)
+		}
+		var docs []*scoreDoc
+		for _, name := range files {
+			items, format, err := s.file(ctx, name)
+			s.progress.end()
+			switch {
+			case errors.Is(err, errNeedsMore):
+				return misuse(e, "eval score: %s: %v", name, err)
+			case err != nil && ctx.Err() != nil:
+				return fail(e, ctx.Err())
+			case err != nil:
+				return fail(e, fmt.Errorf("eval score: %s: %w", name, err))
+			}
+			docs = append(docs, s.document(name, format, items))
+		}
+		return s.tell(docs)
+	})
 }
 
 // tell prints the documents, one for each file.

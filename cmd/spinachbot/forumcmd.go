@@ -3,9 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,106 +10,86 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-const forumUsage = `usage: spinachbot forum parse [--format wikitext|html] [--wikitext FILE] [--title T] FILE
+const forumDoc = `Prints a talk page as JSON: threads, their comments, and the SPARQL queries in them. FILE may be - for standard input.
 
-Prints a talk page as JSON: threads, their comments, and the SPARQL queries in them. FILE may be - for standard input.
-HTML is Parsoid's, as rest.php/v1/page/TITLE/html returns it. With --wikitext, the source of the same revision, queries
-that raw pipes cut come back as written. A page has at most 4 MB of wikitext or 16 MB of HTML; it is UTF-8.
+HTML means Parsoid's, from rest.php/v1/page/TITLE/html. Give the wikitext of the same revision with --wikitext to restore queries that raw pipes cut. A page has at most 4 MB of wikitext or 16 MB of HTML, in UTF-8.
 
-{"threads":[{"heading":"…","level":2,"resolved":false,"comments":[{"id":"c-Author-20190605142000","author":"…","time":"2019-06-05T14:20:00Z","level":1,"parent":"…",
-"under":"…","text":"…","queries":[{"kind":"template|link|code","name":"SPARQL","sparql":"…","salvaged":false}]}]}]}
-A query that a link carries has the link's "url", too; behind a short link (see --short-links) that is all there is, and "sparql" is empty.
+The form of the output:
 
-flags:
-`
+  {"threads":[{"heading":"…","level":2,"resolved":false,"comments":[
+    {"id":"c-Author-20190605142000","author":"…","time":"2019-06-05T14:20:00Z",
+     "level":1,"parent":"…","under":"…","text":"…","queries":[
+      {"kind":"template|link|code","name":"SPARQL","sparql":"…","salvaged":false}]}]}]}
 
-// runForum is the command "forum": it reads pages and touches no wiki.
-func runForum(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	fs := flag.NewFlagSet("forum parse", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	format := fs.String("format", "wikitext", "what FILE holds: wikitext or html")
-	source := fs.String("wikitext", "", "with --format html: a file with the wikitext of the same revision")
-	short := fs.String("short-links", "", "hosts of link shorteners, separated by commas, whose links are listed as queries (default: none)")
-	title := fs.String("title", "", "title of the page; it enters the ids of unsigned comments (default: the file's name)")
-	queryTemplates := fs.String("query-templates", "", "names of the templates that hold a query, separated by commas (default: Wikidata's)")
-	resolvedTemplates := fs.String("resolved-templates", "", "names of the templates that close a discussion, separated by commas (default: Wikidata's)")
-	help := func(w io.Writer) {
-		fmt.Fprint(w, forumUsage)
-		fs.SetOutput(w)
-		fs.PrintDefaults()
-	}
-	fs.Usage = func() {}
-	if len(args) > 0 && args[0] == "parse" {
-		args = args[1:]
-	} else if len(args) == 0 || args[0] != "-h" && args[0] != "--help" && args[0] != "-help" {
-		help(stderr)
-		return 2
-	}
-	var files []string
-	for rest := args; ; { // flags may stand behind FILE
-		if err := fs.Parse(rest); errors.Is(err, flag.ErrHelp) {
-			help(stdout)
-			return 0
-		} else if err != nil {
-			return 2
-		}
-		if fs.NArg() == 0 {
-			break
-		}
-		files = append(files, fs.Arg(0))
-		rest = fs.Args()[1:]
-	}
-	if *format != "wikitext" && *format != "html" {
-		fmt.Fprintf(stderr, "spinachbot forum parse: --format %q: want wikitext or html\n", *format)
-		return 2
-	}
-	if *source != "" && *format != "html" {
-		fmt.Fprintf(stderr, "spinachbot forum parse: --wikitext goes with --format html\n")
-		return 2
-	}
-	if len(files) != 1 {
-		fmt.Fprintf(stderr, "spinachbot forum parse: want one FILE (or -), got %d; see -h\n", len(files))
-		return 2
-	}
-	opts := forum.Options{QueryTemplates: commas(*queryTemplates), ResolvedTemplates: commas(*resolvedTemplates), ShortLinks: commas(*short)}
-	page, err := parsePage(*format, files[0], *source, *title, opts, stdin)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		fmt.Fprintf(stderr, "spinachbot forum parse: %v\n", err)
-		return 1
-	}
-	enc := json.NewEncoder(stdout)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(page); err != nil {
-		fmt.Fprintf(stderr, "spinachbot forum parse: write result: %v\n", err)
-		return 1
-	}
-	return 0
+A query in a link also has the link's "url". Behind a short link (see --short-links) the URL is all there is, and "sparql" is empty.`
+
+func forumCommand(e *env) *cobra.Command {
+	return group(e, "forum", "read a talk page", forumParseCommand(e))
 }
 
-// parsePage reads a page in one of the formats. source names the wikitext's file beside HTML; an empty title is the file's name.
-func parsePage(format, file, source, title string, opts forum.Options, stdin io.Reader) (*forum.Page, error) {
+// forumFlags are the flags of forum parse.
+type forumFlags struct {
+	format, source, title string
+	opts                  forum.Options
+}
+
+// forumParseCommand reads pages and touches no wiki.
+func forumParseCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "parse [flags] FILE", "print a talk page as threads and comments, in JSON", forumDoc)
+	var f forumFlags
+	var short, queryTemplates, resolvedTemplates string
+	c.fs.StringVar(&f.format, "format", "wikitext", "`form` of FILE: wikitext or html")
+	c.fs.StringVar(&f.source, "wikitext", "", "with --format html: a `file` with the wikitext of the same revision")
+	c.fs.StringVar(&f.title, "title", "", "`title` of the page; the IDs of unsigned comments depend on it (default: the file's name)")
+	c.fs.StringVar(&short, "short-links", "", "`hosts` of link shorteners, separated by commas, whose links are listed as queries (default: none)")
+	c.fs.StringVar(&queryTemplates, "query-templates", "", "`names` of the templates that hold a query, separated by commas (default: Wikidata's)")
+	c.fs.StringVar(&resolvedTemplates, "resolved-templates", "", "`names` of the templates that close a discussion, separated by commas (default: Wikidata's)")
+	return c.command(func(ctx context.Context, args []string) int {
+		f.opts = forum.Options{QueryTemplates: commas(queryTemplates), ResolvedTemplates: commas(resolvedTemplates), ShortLinks: commas(short)}
+		switch {
+		case f.format != "wikitext" && f.format != "html":
+			return misuse(e, "forum parse: --format %q: want wikitext or html", f.format)
+		case f.source != "" && f.format != "html":
+			return misuse(e, "forum parse: --wikitext goes with --format html; the wikitext alone is FILE")
+		case len(args) != 1:
+			return misuse(e, "forum parse: want one FILE, or - for standard input; got %d", len(args))
+		}
+		page, err := f.parse(args[0], e.stdin)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return fail(e, fmt.Errorf("forum parse: %w", err))
+		}
+		writeJSON(e.stdout, page)
+		return exitOK
+	})
+}
+
+// parse reads the page in a file.
+func (f *forumFlags) parse(file string, stdin io.Reader) (*forum.Page, error) {
 	limit := forum.MaxWikitext
-	if format == "html" {
+	if f.format == "html" {
 		limit = forum.MaxHTML
 	}
-	text, name, err := readPage(file, stdin, limit)
+	text, title, err := readPage(file, stdin, limit)
 	if err != nil {
 		return nil, err
 	}
-	if title == "" {
-		title = name
+	if f.title != "" {
+		title = f.title
 	}
-	if format == "wikitext" {
+	opts := f.opts
+	if f.format == "wikitext" {
 		return forum.Parse(title, string(text), opts), nil
 	}
-	if source != "" {
-		wikitext, _, err := readPage(source, stdin, forum.MaxWikitext)
+	if f.source != "" {
+		wikitext, _, err := readPage(f.source, stdin, forum.MaxWikitext)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/harvest"
@@ -40,8 +42,8 @@ type harvestFlags struct {
 	benchmarks                 []string
 }
 
-func runHarvest(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "harvest", "[--from YYYY-MM] [--to YYYY-MM] --out DIR [flags]", harvestDoc, config.Wiki, config.Forum, config.Model, config.Limits, config.Graph)
+func harvestCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "harvest [--from YYYY-MM] [--to YYYY-MM] --out DIR [flags]", "turn the forum's archive into benchmark candidates", harvestDoc, config.Wiki, config.Forum, config.Model, config.Limits, config.Graph)
 	f := harvestFlags{
 		from: c.fs.String("from", "", "first `month`, such as 2016-07; before it nothing is read"), to: c.fs.String("to", "", "last `month`"),
 		source: c.fs.String("source", "both", "`what` is read of a page: html, wikitext, or both, and then compared; html falls back to wikitext"),
@@ -55,33 +57,28 @@ func runHarvest(ctx context.Context, e *env, args []string) int {
 		f.benchmarks = append(f.benchmarks, s)
 		return nil
 	})
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	switch {
-	case len(rest) > 0:
-		return misuse(e, "harvest: takes no arguments, not %q", rest)
-	case *f.out == "":
-		return misuse(e, "harvest: --out DIR is missing: where are the files to go?")
-	}
-	cfg, ok := c.load()
-	if !ok {
-		return exitUsage
-	}
-	opts, err := f.options(cfg)
-	if err != nil {
-		return misuse(e, "harvest: %v", err)
-	}
-	return f.harvest(ctx, e, c, cfg, opts)
+	return c.command(func(ctx context.Context, rest []string) int {
+		switch {
+		case len(rest) > 0:
+			return misuse(e, "harvest: takes no arguments, not %q", rest)
+		case *f.out == "":
+			return misuse(e, "harvest: --out DIR is missing: where are the files to go?")
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		opts, err := f.options(cfg)
+		if err != nil {
+			return misuse(e, "harvest: %v", err)
+		}
+		return f.harvest(ctx, e, c, cfg, opts)
+	})
 }
 
 // harvest runs the command under the folder's lock.
 func (f *harvestFlags) harvest(ctx context.Context, e *env, c *cmdline, cfg *config.Config, opts harvest.Options) int {
-	show := newHarvestProgress(e.stderr)
-	beside := *e
-	beside.stderr = show
-	c.e = &beside
+	show := &harvestProgress{screen: e.screen()}
 	lg := c.logger(slog.LevelInfo) // that the wiki or the endpoint wants a pause is for whoever waits
 	unlock, err := store.Lock(opts.Dir)
 	if err != nil {
@@ -103,7 +100,7 @@ func (f *harvestFlags) harvest(ctx context.Context, e *env, c *cmdline, cfg *con
 		return misuse(e, "harvest: %v", err)
 	}
 	funnel, err := h.Run(ctx)
-	show.end()
+	show.screen.Done()
 	if err != nil && len(funnel.Years) == 0 {
 		return fail(e, err)
 	}

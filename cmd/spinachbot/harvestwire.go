@@ -9,15 +9,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset/harvest"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
@@ -213,46 +212,18 @@ func advise(model *llm.Client, usd float64) func(context.Context, string, string
 	}
 }
 
-// harvestProgress shows how far a harvest is: one line that is rewritten on a terminal, else a line a page.
+// harvestProgress shows how far a harvest is: one line that is written over on a terminal, else a line a page.
 type harvestProgress struct {
-	w        io.Writer
-	terminal bool
-	open     bool // a line stands unfinished
-	page     string
-	mu       sync.Mutex
-}
-
-// Write lets log lines stand between the states of the rewritten line.
-func (p *harvestProgress) Write(b []byte) (int, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.open {
-		fmt.Fprint(p.w, "\r\x1b[K")
-		p.open = false
-	}
-	return p.w.Write(b)
-}
-
-func newHarvestProgress(w io.Writer) *harvestProgress {
-	p := &harvestProgress{w: w}
-	if f, ok := w.(*os.File); ok {
-		if st, err := f.Stat(); err == nil {
-			p.terminal = st.Mode()&os.ModeCharDevice != 0
-		}
-	}
-	return p
+	screen *console.Screen
+	pages  int // of the last line that was printed
 }
 
 func (p *harvestProgress) show(x harvest.Progress) {
 	if x.Done {
-		p.end()
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if x.Done {
-		fmt.Fprintf(p.w, "%d pages, %d queries run, %d of them with rows, in %s\n", x.Pages, x.Queries, x.Staged, x.Elapsed.Round(time.Second))
+		p.screen.Done()
+		fmt.Fprintf(p.screen, "%d pages, %d queries run, %d of them with rows, in %s\n", x.Pages, x.Queries, x.Staged, x.Elapsed.Round(time.Second))
 		if x.Advised > 0 {
-			fmt.Fprintf(p.w, "%d suggestions asked of the model, %d of them could not be read\n", x.Advised, x.Unusable)
+			fmt.Fprintf(p.screen, "%d suggestions asked of the model, %d of them could not be read\n", x.Advised, x.Unusable)
 		}
 		return
 	}
@@ -262,21 +233,10 @@ func (p *harvestProgress) show(x harvest.Progress) {
 	}
 	line := fmt.Sprintf("%d of %d pages, %d queries run, %s: %s", x.Pages, x.Of, x.Queries, left, x.Page)
 	switch {
-	case p.terminal:
-		fmt.Fprintf(p.w, "\r\x1b[K\x1b[?7l%s\x1b[?7h", line) // what is too long is cut at the edge: a line that wraps could not be rewritten
-		p.open = true
-	case x.Pages > 0 && p.page != fmt.Sprint(x.Pages):
-		p.page = fmt.Sprint(x.Pages)
-		fmt.Fprintln(p.w, line)
-	}
-}
-
-// end leaves the rewritten line.
-func (p *harvestProgress) end() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.open {
-		fmt.Fprintln(p.w)
-		p.open = false
+	case p.screen.Terminal():
+		p.screen.Progress(line)
+	case x.Pages > p.pages:
+		p.pages = x.Pages
+		fmt.Fprintln(p.screen, line)
 	}
 }

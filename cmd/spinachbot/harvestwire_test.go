@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/dataset/harvest"
+	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
@@ -57,20 +58,15 @@ func TestArchiveErrors(t *testing.T) {
 	}
 }
 
-// On a terminal the line is rewritten and never wraps, a log line takes its place whole, and the end says what the model did.
+// Without a terminal there is a line a page, and the end says what the model did.
 func TestHarvestProgress(t *testing.T) {
 	var b bytes.Buffer
-	p := &harvestProgress{w: &b, terminal: true}
+	p := &harvestProgress{screen: console.New(&b, nil)}
 	p.show(harvest.Progress{Page: "A/2019/06", Of: 3, Left: -1})
-	if _, err := p.Write([]byte("level=WARN\n")); err != nil {
-		t.Fatal(err)
-	}
 	p.show(harvest.Progress{Page: "A/2019/07", Pages: 1, Of: 3, Queries: 4, Left: 90 * time.Second})
+	p.show(harvest.Progress{Page: "A/2019/07", Pages: 1, Of: 3, Queries: 5, Left: 80 * time.Second})
 	p.show(harvest.Progress{Pages: 3, Queries: 9, Staged: 7, Advised: 7, Unusable: 2, Elapsed: time.Minute, Done: true})
-	p.end()
-	const line, whole = "\r\x1b[K\x1b[?7l", "\x1b[?7h"
-	want := line + "0 of 3 pages, 0 queries run, time left not known yet: A/2019/06" + whole + "\r\x1b[Klevel=WARN\n" +
-		line + "1 of 3 pages, 4 queries run, about 1m30s left: A/2019/07" + whole + "\n" +
+	want := "1 of 3 pages, 4 queries run, about 1m30s left: A/2019/07\n" +
 		"3 pages, 9 queries run, 7 of them with rows, in 1m0s\n7 suggestions asked of the model, 2 of them could not be read\n"
 	if b.String() != want {
 		t.Errorf("%q\nwant %q", b.String(), want)

@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/config"
@@ -16,77 +19,116 @@ import (
 // ledgerFile is the database's name in DATA_DIR.
 const ledgerFile = "spinachbot.db"
 
-func runLedger(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "ledger", "list|show|approve|reject|retry [flags] [ID]",
-		`The requests the bot knows, what it would post, and the say over it. ID is a key or its beginning.
-list shows a line for each entry (--state limits it); show gives the draft as a diff and as wikitext; approve lets a proposed reply be posted at the next round;
-reject makes sure that nothing is posted; retry has a request judged and solved again.`,
-		config.Data)
-	states := c.fs.String("state", "", "list: only these `states`, comma-separated: "+stateNames())
-	asJSON := c.fs.Bool("json", false, "list and show: one JSON object an entry")
-	by := c.fs.String("by", "", "approve: your `name`, for the record (default OPERATOR or the system's user)")
-	why := c.fs.String("why", "rejected by the operator", "reject: the `reason`, for the record")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
+func ledgerCommand(e *env) *cobra.Command {
+	return group(e, "ledger", "review what the bot would post: approve, reject, retry",
+		ledgerListCommand(e), ledgerShowCommand(e), ledgerApproveCommand(e), ledgerRejectCommand(e), ledgerRetryCommand(e))
+}
+
+func ledgerListCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "list [flags]", "list the requests that the bot knows", "Lists the requests that the bot knows, one a line.", config.Data)
+	states := c.fs.String("state", "", "only these `states`, separated by commas: "+stateNames())
+	asJSON := c.fs.Bool("json", false, "print one JSON object an entry")
+	return c.command(func(ctx context.Context, args []string) int {
+		if len(args) > 0 {
+			return misuse(e, "ledger list: takes no IDs, not %q; see ledger show", args)
+		}
+		filter, err := parseStates(*states)
+		if err != nil {
+			return misuse(e, "ledger list: %v", err)
+		}
+		return c.withLedger(ctx, *asJSON, func(l *ledger) error { return l.list(ctx, filter) })
+	})
+}
+
+func ledgerShowCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "show [flags] ID...", "show drafts as diffs and as wikitext", "Shows each draft as a diff and as wikitext. ID is an entry's ID or the beginning of one.", config.Data)
+	asJSON := c.fs.Bool("json", false, "print one JSON object an entry")
+	return c.command(func(ctx context.Context, args []string) int {
+		if len(args) == 0 {
+			return misuse(e, "ledger show: which entries? spinachbot ledger show ID...; spinachbot ledger list shows the IDs")
+		}
+		return c.withLedger(ctx, *asJSON, func(l *ledger) error { return each(args, func(id string) error { return l.show(ctx, id) }) })
+	})
+}
+
+func ledgerApproveCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "approve [flags] ID...", "let proposed replies be posted", "Lets proposed replies be posted at the bot's next round.", config.Data)
+	by := c.fs.String("by", "", "your `name`, for the record (default: OPERATOR or the system's user)")
+	return c.change("approve", func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
+		name := *by
+		if name == "" {
+			name = operatorName(e, l.cfg)
+		}
+		return bot.Approve(ctx, l.st, e.now(), id, name)
+	})
+}
+
+func ledgerRejectCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "reject [flags] ID...", "make sure that nothing is posted", "Makes sure that nothing is posted for these requests.", config.Data)
+	why := c.fs.String("why", "rejected by the operator", "the `reason`, for the record")
+	return c.change("reject", func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
+		return bot.Reject(ctx, l.st, e.now(), id, *why)
+	})
+}
+
+func ledgerRetryCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "retry [flags] ID...", "judge and solve requests again", "Has requests judged and solved again.", config.Data)
+	return c.change("retry", func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
+		return bot.Retry(ctx, l.st, e.now(), id)
+	})
+}
+
+// change completes a command that changes each of the entries it is given.
+func (c *cmdline) change(verb string, do func(context.Context, *ledger, string) (*bot.Entry, error)) *cobra.Command {
+	return c.command(func(ctx context.Context, args []string) int {
+		if len(args) == 0 {
+			return misuse(c.e, "ledger %s: which entries? spinachbot ledger %s ID...; spinachbot ledger list shows the IDs", verb, verb)
+		}
+		return c.withLedger(ctx, false, func(l *ledger) error {
+			return each(args, func(id string) error { return l.changed(do(ctx, l, id)) })
+		})
+	})
+}
+
+// each calls do for all IDs, also after one has failed, and returns all errors.
+func each(ids []string, do func(id string) error) error {
+	var errs []error
+	for _, id := range ids {
+		errs = append(errs, do(id))
 	}
-	if len(rest) == 0 {
-		return misuse(e, "ledger: want list, show, approve, reject or retry; see spinachbot ledger -h")
-	}
-	verb, ids := rest[0], rest[1:]
-	switch {
-	case verb != "list" && verb != "show" && verb != "approve" && verb != "reject" && verb != "retry":
-		return misuse(e, "ledger: there is no %q; want list, show, approve, reject or retry", verb)
-	case verb == "list" && len(ids) > 0, verb != "list" && len(ids) != 1:
-		return misuse(e, "ledger %s: want %s", verb, map[bool]string{true: "no ID", false: "one ID"}[verb == "list"])
-	}
-	filter, err := parseStates(*states)
-	if err != nil {
-		return misuse(e, "ledger: %v", err)
-	}
+	return errors.Join(errs...)
+}
+
+// withLedger opens the ledger of the settings and returns the exit status of what do says.
+func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger) error) int {
 	cfg, ok := c.load()
 	if !ok {
 		return exitUsage
 	}
 	path := filepath.Join(cfg.DataDir, ledgerFile)
 	if _, err := os.Stat(path); err != nil {
-		return fail(e, fmt.Errorf("there is no ledger in DATA_DIR %s yet: the bot makes it at its first round (%w)", cfg.DataDir, err))
+		return fail(c.e, fmt.Errorf("there is no ledger in DATA_DIR %s yet: the bot makes it at its first round (%w)", cfg.DataDir, err))
 	}
 	st, err := store.Open(ctx, path)
 	if err != nil {
-		return fail(e, err)
+		return fail(c.e, err)
 	}
 	defer st.Close()
-	l := &ledgerCommand{e: e, st: st, json: *asJSON}
-	name := *by
-	if name == "" {
-		name = operatorName(e, cfg)
-	}
-	switch verb {
-	case "list":
-		err = l.list(ctx, filter)
-	case "show":
-		err = l.show(ctx, ids[0])
-	case "approve":
-		err = l.changed(bot.Approve(ctx, st, e.now(), ids[0], name))
-	case "reject":
-		err = l.changed(bot.Reject(ctx, st, e.now(), ids[0], *why))
-	case "retry":
-		err = l.changed(bot.Retry(ctx, st, e.now(), ids[0]))
-	}
-	if err != nil {
-		return fail(e, err)
+	if err := do(&ledger{e: c.e, cfg: cfg, st: st, json: asJSON}); err != nil {
+		return fail(c.e, err)
 	}
 	return exitOK
 }
 
-type ledgerCommand struct {
+// ledger is the open ledger, for people.
+type ledger struct {
 	e    *env
+	cfg  *config.Config
 	st   *store.Store
 	json bool
 }
 
-func (l *ledgerCommand) list(ctx context.Context, states []bot.State) error {
+func (l *ledger) list(ctx context.Context, states []bot.State) error {
 	entries, err := bot.List(ctx, l.st, states...)
 	if err != nil {
 		return err
@@ -104,7 +146,7 @@ func (l *ledgerCommand) list(ctx context.Context, states []bot.State) error {
 	return nil
 }
 
-func (l *ledgerCommand) show(ctx context.Context, id string) error {
+func (l *ledger) show(ctx context.Context, id string) error {
 	en, err := bot.Find(ctx, l.st, id)
 	if err != nil {
 		return err
@@ -117,7 +159,7 @@ func (l *ledgerCommand) show(ctx context.Context, id string) error {
 	return err
 }
 
-func (l *ledgerCommand) changed(en *bot.Entry, err error) error {
+func (l *ledger) changed(en *bot.Entry, err error) error {
 	if err == nil {
 		fmt.Fprintln(l.e.stdout, clean(en.Line()))
 	}

@@ -1,7 +1,8 @@
-// Command spinachbot answers requests for SPARQL queries on a wiki page, and is the tool kit around that: see `spinachbot -h`.
+// Command spinachbot answers requests for SPARQL queries on a wiki page, and is the tool kit around that: see
+// `spinachbot -h`.
 //
-// main.go holds signals, exit codes and the dispatch; settings.go how a command gets its settings; wire.go turns settings into the concrete parts; each
-// subcommand has a file of its own.
+// main.go holds signals, exit statuses and the tree of commands; cli.go what all commands share; settings.go how a
+// command gets its settings; wire.go turns settings into the concrete parts; each command has a file of its own.
 package main
 
 import (
@@ -12,18 +13,22 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"sort"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spinachbot/spinachbot/internal/console"
 )
 
-// Exit codes, the same for every command.
+// Exit statuses, the same for every command.
 const (
-	exitOK       = 0
-	exitFailed   = 1
-	exitUsage    = 2
-	exitNoAnswer = 3
+	exitOK          = 0
+	exitFailed      = 1
+	exitUsage       = 2 // wrong usage or settings
+	exitNoAnswer    = 3 // ask ended without an answer
+	exitInterrupted = 130
 )
 
 // env is what a command gets from the world: nothing below main reads it in another way.
@@ -33,111 +38,87 @@ type env struct {
 	stderr  io.Writer
 	environ []string
 	now     func() time.Time
+	args    []string // as given, for messages
 }
 
-type command struct {
-	summary string
-	run     func(ctx context.Context, e *env, args []string) int
+// newEnv is the process's own.
+func newEnv() *env {
+	return &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now}
 }
 
-func commands() map[string]command {
-	plain := func(f func(context.Context, []string, io.Reader, io.Writer, io.Writer) int) func(context.Context, *env, []string) int {
-		return func(ctx context.Context, e *env, args []string) int { return f(ctx, args, e.stdin, e.stdout, e.stderr) }
-	}
-	return map[string]command{
-		"ask":     {"one question, steps shown as they happen", runAsk},
-		"dataset": {"annotate, export, split, verify and describe a benchmark", runDataset},
-		"demo":    {"the bot at work on its own small wiki: start here", runDemo},
-		"eval":    {"benchmarks: score results, and more", runEval},
-		"harvest": {"the forum's archive as benchmark candidates", runHarvest},
-		"forum":   {"a talk page as threads and comments, JSON", plain(runForum)},
-		"ledger":  {"what the bot would post, and the say over it", runLedger},
-		"run":     {"the bot", runRun},
-		"sandbox": {"only the servers of the demo: wiki, graph, scripted model", runSandbox},
-		"sparql":  {"the dialect on its own: check, format, rewrite, explain", plain(runSPARQL)},
-		"trace":   {"what the model saw and said", runTrace},
-		"config":  {"settings: check them all at once, or print them without secrets", runConfig},
-	}
+// screen returns standard error as a screen. Everything that is written there goes through it.
+func (e *env) screen() *console.Screen {
+	s := console.New(e.stderr, e.environ)
+	e.stderr = s
+	return s
+}
+
+func newRoot(e *env) *cobra.Command {
+	root := group(e, "spinachbot", "",
+		askCommand(e),
+		completionCommand(e),
+		configCommand(e),
+		datasetCommand(e),
+		demoCommand(e),
+		evalCommand(e),
+		forumCommand(e),
+		harvestCommand(e),
+		ledgerCommand(e),
+		manCommand(e),
+		runCommand(e),
+		sandboxCommand(e),
+		sparqlCommand(e),
+		traceCommand(e),
+		versionCommand(e),
+	)
+	root.Long = `SpinachBot turns people's questions into SPARQL queries: on a wiki page, and at the command line.
+Start with: spinachbot demo`
+	return setUpRoot(e, root)
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, &env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), time.Now}, os.Args[1:])
+	code := run(ctx, newEnv(), os.Args[1:])
 	stop()
 	os.Exit(code)
 }
 
-// run dispatches to a command and turns a panic into an error message, so that no stack trace reaches a user as the only word.
+// run executes a command and returns the exit status. It turns a panic into an error message, so that no stack trace
+// reaches a user as the only word.
 func run(ctx context.Context, e *env, args []string) (code int) {
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(e.stderr, "spinachbot: internal error: %v\nThis is a bug; please report it with the lines below.\n%s", r, debug.Stack())
+			fmt.Fprintf(e.stderr, "spinachbot: internal error: %v\nThis is a bug; please report it with the lines below.\n%s",
+				r, debug.Stack())
 			code = exitFailed
 		}
 	}()
-	cmds := commands()
-	if len(args) == 0 {
-		usage(e.stderr, cmds)
-		return exitUsage
-	}
-	switch args[0] {
-	case "-h", "--help", "help":
-		usage(e.stdout, cmds)
+	defer e.screen().Done()
+	e.args = args
+	root := newRoot(e)
+	root.SetArgs(verbFirst(root, args))
+	err := root.ExecuteContext(ctx)
+	var status exitStatus
+	switch {
+	case err == nil:
 		return exitOK
-	case "version", "--version":
-		fmt.Fprintln(e.stdout, "spinachbot", version())
-		return exitOK
+	case errors.As(err, &status):
+		return int(status)
 	}
-	c, ok := cmds[args[0]]
-	if !ok {
-		fmt.Fprintf(e.stderr, "spinachbot: there is no command %q; see spinachbot -h\n", args[0])
-		return exitUsage
-	}
-	return c.run(ctx, e, args[1:])
+	return misuse(e, "%v", err)
 }
 
-func version() string {
-	if bi, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range bi.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				return s.Value[:12]
-			}
-		}
-	}
-	return "devel"
-}
-
-func usage(w io.Writer, cmds map[string]command) {
-	fmt.Fprint(w, `SpinachBot turns people's questions into SPARQL queries: on a wiki page, and at the command line.
-
-usage: spinachbot COMMAND [flags] [arguments]
-
-`)
-	names := make([]string, 0, len(cmds))
-	for n := range cmds {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	for _, n := range names {
-		fmt.Fprintf(w, "  %-9s %s\n", n, cmds[n].summary)
-	}
-	fmt.Fprint(w, `
-spinachbot COMMAND -h shows all flags and settings of a command. Settings come from flags, the environment and a file .env, in this order.
-Start with: spinachbot demo
-`)
-}
-
-// fail prints an error with the program's name and returns the exit code for it.
+// fail prints an error with the program's name and returns the exit status for it.
 func fail(e *env, err error) int {
 	if errors.Is(err, context.Canceled) {
-		fmt.Fprintln(e.stderr, "spinachbot: interrupted; run the same command again to go on")
-		return exitFailed
+		fmt.Fprintln(e.stderr, "spinachbot: interrupted")
+		return exitInterrupted
 	}
 	fmt.Fprintln(e.stderr, "spinachbot:", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	return exitFailed
 }
 
-// misuse prints an error about the call and returns the exit code for it.
+// misuse prints an error about the call and returns the exit status for it.
 func misuse(e *env, format string, args ...any) int {
 	fmt.Fprintf(e.stderr, "spinachbot: "+format+"\n", args...)
 	return exitUsage

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/robfig/cron/v3"
+	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot"
@@ -20,54 +21,52 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-func runRun(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "run", "[--once] [--dry-run] [flags]",
+func runCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "run [--once] [--dry-run] [flags]", "run the bot",
 		"Watches FORUM_PAGE and answers requests. At its first start the threads that are there are marked as seen; POSTING is off until you enable it.",
 		config.Wiki, config.Forum, config.Bot, config.Data, config.Model, config.Limits, config.Graph)
 	once := c.fs.Bool("once", false, "one round, then end")
 	dry := c.fs.Bool("dry-run", false, "nothing is written to the wiki; what would be posted is in the ledger and the log")
 	grace := c.fs.Duration("unknown-grace", 2*time.Minute, "how long a save whose answer was lost may still arrive")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	if len(rest) > 0 {
-		return misuse(e, "run: takes no arguments, not %q", rest)
-	}
-	cfg, ok := c.load()
-	if !ok {
-		return exitUsage
-	}
-	if err := cfg.CheckRun(); err != nil {
-		return misuse(e, "the bot cannot run yet:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
-	}
-	lg := c.logger(slog.LevelInfo)
-	unlock, err := store.Lock(cfg.DataDir)
-	if err != nil {
-		return fail(e, err)
-	}
-	defer func() { _ = unlock() }()
-	b, harvester, closeAll, err := buildBot(ctx, lg, cfg, e.now, modelSettings(cfg), policy(cfg, *dry, *grace))
-	if err != nil {
-		return fail(e, err)
-	}
-	defer closeAll()
-	if *once {
-		sum, err := b.Round(ctx)
-		fmt.Fprintln(e.stdout, sum)
+	return c.command(func(ctx context.Context, rest []string) int {
+		if len(rest) > 0 {
+			return misuse(e, "run: takes no arguments, not %q", rest)
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		if err := cfg.CheckRun(); err != nil {
+			return misuse(e, "the bot cannot run yet:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+		}
+		lg := c.logger(slog.LevelInfo)
+		unlock, err := store.Lock(cfg.DataDir)
 		if err != nil {
 			return fail(e, err)
 		}
+		defer func() { _ = unlock() }()
+		b, harvester, closeAll, err := buildBot(ctx, lg, cfg, e.now, modelSettings(cfg), policy(cfg, *dry, *grace))
+		if err != nil {
+			return fail(e, err)
+		}
+		defer closeAll()
+		if *once {
+			sum, err := b.Round(ctx)
+			fmt.Fprintln(e.stdout, sum)
+			if err != nil {
+				return fail(e, err)
+			}
+			return exitOK
+		}
+		var jobs []job
+		if cfg.HarvestSchedule != "" {
+			jobs = append(jobs, job{"HARVEST_SCHEDULE", cfg.HarvestSchedule, harvester.run})
+		}
+		if err := watch(ctx, lg, b, cfg.WatchSchedule, jobs...); err != nil {
+			return fail(e, err)
+		}
 		return exitOK
-	}
-	var jobs []job
-	if cfg.HarvestSchedule != "" {
-		jobs = append(jobs, job{"HARVEST_SCHEDULE", cfg.HarvestSchedule, harvester.run})
-	}
-	if err := watch(ctx, lg, b, cfg.WatchSchedule, jobs...); err != nil {
-		return fail(e, err)
-	}
-	return exitOK
+	})
 }
 
 // policy is the bot's policy in the settings.

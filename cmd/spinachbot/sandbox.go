@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -27,8 +29,8 @@ const (
 	wikiName     = "wiki.jsonl" // the wiki's file in DATA_DIR
 )
 
-func runSandbox(ctx context.Context, e *env, args []string) int {
-	c := newCmdline(e, "sandbox", "[--addr A] [--data FILE]... [--script FILE]",
+func sandboxCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "sandbox [--addr A] [--data FILE]... [--script FILE]", "serve only the demo's parts: wiki, graph, scripted model",
 		`Serves the embedded default without the bot: /sparql (SPARQL 1.1 protocol, Wikidata's dialect), /w/api.php (a small wiki, and entity search over the data),
 /wiki/… (the wiki's pages), /v1/chat/completions (the scripted model). Prints its address and the settings that point a bot at it.
 The graph is held in memory: good for some million triples; larger data belongs on a real server.`,
@@ -39,32 +41,30 @@ The graph is held in memory: good for some million triples; larger data belongs 
 	script := c.fs.String("script", "", "`file` with the model's script instead of the built-in one")
 	page := c.fs.String("page", "", "`file` with the forum page's wikitext instead of the seeded one")
 	timeout := c.fs.Duration("query-timeout", 60*time.Second, "longest time of a query")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	if len(rest) > 0 {
-		return misuse(e, "sandbox: takes no arguments, not %q; data files are given with --data", rest)
-	}
-	cfg, ok := c.load()
-	if !ok {
-		return exitUsage
-	}
-	sb, err := openSandbox(ctx, c.logger(slog.LevelWarn), e, sandboxOptions{
-		addr: *addr, data: files, script: *script, page: *page, timeout: *timeout, title: cfg.ForumPage,
-		archive: cfg.ArchivePrefix, wikiFile: wikiFile(cfg),
+	return c.command(func(ctx context.Context, rest []string) int {
+		if len(rest) > 0 {
+			return misuse(e, "sandbox: takes no arguments, not %q; data files are given with --data", rest)
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		sb, err := openSandbox(ctx, c.logger(slog.LevelWarn), e, sandboxOptions{
+			addr: *addr, data: files, script: *script, page: *page, timeout: *timeout, title: cfg.ForumPage,
+			archive: cfg.ArchivePrefix, wikiFile: wikiFile(cfg),
+		})
+		if err != nil {
+			return fail(e, err)
+		}
+		defer sb.close()
+		fmt.Fprintf(e.stdout, "%s/\n", sb.url)
+		fmt.Fprintf(e.stdout, "WIKI_API=%s/w/api.php\nWIKI_USER=%s\nWIKI_PASSWORD=%s\nSPARQL_ENDPOINT=%s/sparql\nOPENAI_BASE_URL=%s/v1\nOPENAI_MODEL=%s\n",
+			sb.url, sandboxLogin, sb.password, sb.url, sb.url, llm.ScriptModel)
+		if err := sb.serve(ctx); err != nil {
+			return fail(e, err)
+		}
+		return exitOK
 	})
-	if err != nil {
-		return fail(e, err)
-	}
-	defer sb.close()
-	fmt.Fprintf(e.stdout, "%s/\n", sb.url)
-	fmt.Fprintf(e.stdout, "WIKI_API=%s/w/api.php\nWIKI_USER=%s\nWIKI_PASSWORD=%s\nSPARQL_ENDPOINT=%s/sparql\nOPENAI_BASE_URL=%s/v1\nOPENAI_MODEL=%s\n",
-		sb.url, sandboxLogin, sb.password, sb.url, sb.url, llm.ScriptModel)
-	if err := sb.serve(ctx); err != nil {
-		return fail(e, err)
-	}
-	return exitOK
 }
 
 // wikiFile is where the sandbox's wiki keeps its pages: in DATA_DIR when that is set, else in memory.
@@ -79,6 +79,7 @@ type fileList []string
 
 func (f *fileList) String() string     { return "" }
 func (f *fileList) Set(s string) error { *f = append(*f, s); return nil }
+func (f *fileList) Type() string       { return "list" }
 
 type sandboxOptions struct {
 	addr         string

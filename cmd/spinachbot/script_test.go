@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -16,7 +15,7 @@ func quietLogger() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"spinachbot": func() {
-			os.Exit(run(context.Background(), &env{os.Stdin, os.Stdout, os.Stderr, os.Environ(), time.Now}, os.Args[1:]))
+			os.Exit(run(context.Background(), newEnv(), os.Args[1:]))
 		},
 	})
 }

@@ -2,110 +2,113 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/console"
 )
 
 // cmdline is the command line of one command: its own flags, and one flag for every setting of the groups it reads.
 type cmdline struct {
-	fs       *flag.FlagSet
+	cmd      *cobra.Command
+	fs       *pflag.FlagSet
 	e        *env
-	name     string
-	synopsis string
-	doc      string
 	groups   map[config.Group]bool
 	envFile  *string
 	verbose  *bool
 	settings map[string]string // flag to setting
 }
 
-// newCmdline declares a command. synopsis is what follows the name in the usage line; doc what the command does.
-func newCmdline(e *env, name, synopsis, doc string, groups ...config.Group) *cmdline {
-	c := &cmdline{fs: flag.NewFlagSet(name, flag.ContinueOnError), e: e, name: name, synopsis: synopsis, doc: doc, groups: map[config.Group]bool{}, settings: map[string]string{}}
-	c.fs.SetOutput(io.Discard)
+// newCmdline declares a command. use is its name and what may follow it; short says in a few words what it does, doc in
+// full.
+func newCmdline(e *env, use, short, doc string, groups ...config.Group) *cmdline {
+	cmd := &cobra.Command{Use: use, Short: short, Long: doc, Args: cobra.ArbitraryArgs, DisableFlagsInUseLine: true}
+	c := &cmdline{cmd: cmd, fs: cmd.Flags(), e: e, groups: map[config.Group]bool{}, settings: map[string]string{}}
+	c.fs.SortFlags = true
 	for _, g := range groups {
 		c.groups[g] = true
 	}
 	if len(groups) > 0 {
 		c.envFile = c.fs.String("env-file", ".env", "`file` with settings; it may be missing")
-		c.verbose = c.fs.Bool("v", false, "log every step on standard error")
+		c.verbose = c.fs.BoolP("verbose", "v", false, "log every step on standard error")
 		for _, k := range config.Keys() {
 			if c.groups[k.Group] && k.Flag() != "" {
-				c.fs.String(k.Flag(), "", "")
+				c.fs.String(k.Flag(), "", k.Doc)
+				c.fs.Lookup(k.Flag()).DefValue = k.Default // for the man page
 				c.settings[k.Flag()] = k.Name
 			}
 		}
 	}
-	c.fs.Usage = func() {}
+	cmd.SetHelpFunc(func(*cobra.Command, []string) { c.usage(e.stdout) })
 	return c
 }
 
+// usage prints all that the command can be told.
 func (c *cmdline) usage(w io.Writer) {
-	fmt.Fprintf(w, "usage: spinachbot %s %s\n\n%s\n", c.name, c.synopsis, c.doc)
+	fmt.Fprintf(w, "usage: %s\n\n", c.cmd.UseLine())
+	paragraph(w, c.cmd.Long)
 	header := "\nflags:\n"
-	c.fs.VisitAll(func(f *flag.Flag) {
-		if f.Usage == "" {
-			return // a setting, below
+	c.fs.VisitAll(func(f *pflag.Flag) {
+		if c.settings[f.Name] != "" || f.Name == "help" || f.Hidden {
+			return
 		}
 		fmt.Fprint(w, header)
 		header = ""
-		arg, text := flag.UnquoteUsage(f)
-		def := ""
-		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" {
-			def = " (default " + f.DefValue + ")"
+		name, text := pflag.UnquoteUsage(f)
+		term := "--" + f.Name
+		if f.Shorthand != "" {
+			term = "-" + f.Shorthand + ", " + term
 		}
-		fmt.Fprintf(w, "  --%-22s %s%s\n", strings.TrimSpace(f.Name+" "+arg), text, def)
+		if f.Value.Type() != "bool" {
+			term += " " + name
+		}
+		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "[]" {
+			text += " (default " + f.DefValue + ")"
+		}
+		definition(w, term, text)
 	})
 	if len(c.groups) == 0 {
 		return
 	}
-	fmt.Fprint(w, "\nsettings (flag, or the name in the environment or in .env; flags stand above the environment, the environment above .env):\n")
+	fmt.Fprintln(w)
+	paragraph(w, "settings, each as a flag or by its name in the environment or in .env; a flag wins over the environment, the environment over .env:")
 	for _, k := range config.Keys() {
 		if !c.groups[k.Group] {
 			continue
 		}
-		flagName := "(no flag: secret)"
+		flagName, text := "(no flag: secret)", k.Doc
 		if k.Flag() != "" {
 			flagName = "--" + k.Flag()
 		}
-		def := ""
 		if k.Default != "" {
-			def = " (default " + k.Default + ")"
+			text += " (default " + k.Default + ")"
 		}
-		fmt.Fprintf(w, "  %-28s %-30s %s%s\n", k.Name, flagName, k.Doc, def)
+		definition(w, k.Name+" "+flagName, text)
 	}
 }
 
-// parse reads the arguments; flags may stand before and after them. When done is true the command ends with code: help was asked for, or the call is wrong.
-func (c *cmdline) parse(args []string) (rest []string, done bool, code int) {
-	for {
-		if err := c.fs.Parse(args); err != nil {
-			if errors.Is(err, flag.ErrHelp) {
-				c.usage(c.e.stdout)
-				return nil, true, exitOK
-			}
-			return nil, true, misuse(c.e, "%s: %v; see spinachbot %s -h", c.name, err, c.name)
-		}
-		read := len(args) - c.fs.NArg()
-		verbatim := read > 0 && args[read-1] == "--"
-		args = args[read:]
-		if len(args) == 0 || verbatim {
-			return append(rest, args...), false, exitOK
-		}
-		rest, args = append(rest, args[0]), args[1:]
+// definition prints a term on a line and its description below it, indented; both on one line where the term is short.
+func definition(w io.Writer, term, text string) {
+	const indent = 23
+	if console.Cells(term) <= indent-4 {
+		item(w, fmt.Sprintf("  %-*s", indent-3, term), text)
+		return
 	}
+	fmt.Fprintln(w, "  "+term)
+	item(w, strings.Repeat(" ", indent-1), text)
 }
 
 // load reads the settings. Problems are printed, all at once, and end the command with exit code 2.
 func (c *cmdline) load() (*config.Config, bool) {
 	src := config.Source{Environ: c.e.environ, Flags: map[string]string{}}
-	c.fs.Visit(func(f *flag.Flag) {
+	c.fs.Visit(func(f *pflag.Flag) {
 		if key, ok := c.settings[f.Name]; ok {
 			src.Flags[key] = f.Value.String()
 		}

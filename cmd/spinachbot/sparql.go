@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,29 +13,20 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-const sparqlUsage = `usage: spinachbot sparql check|format|rewrite|explain [flags] [FILE]...
-
-Reads queries in the dialect of Wikidata's query service: each FILE is one query, standard input when none is named or for -. With --json, FILEs hold one
-JSON object a line, {"id":…,"sparql":"…"}, and so does the output; every line for an input that failed carries "error".
-
-check    whether it parses and what is probably wrong; --json adds form, metrics, entities, properties, features and the normalised pattern
-format   the canonical layout, with labels beside the numbers if wanted
-rewrite  the same query for another engine, with notes of what was done
-explain  what the query asks, in plain words
-
-The exit status is 1 when any input failed, 2 for wrong usage.
-
-flags:
-`
+const sparqlDoc = `Each FILE is one query; standard input is read when none is named, or for -. With --json, the input and the output are
+JSON lines: {"id":…,"sparql":"…"}. Every line for an input that failed has an "error". The exit status is 1 when any input failed.`
 
 // labelSource gives the labels of Q, P and L numbers in the first of the languages that has one.
 type labelSource func(ctx context.Context, ids, languages []string) (map[string]string, error)
 
-// sparqlCommand is one call of the command.
-type sparqlCommand struct {
+// sparqlRun is one call of a subcommand.
+type sparqlRun struct {
 	action   string
 	json     bool
 	labels   string
@@ -55,13 +45,11 @@ type sparqlCommand struct {
 	allow    func(iri string) bool // of check; nil for any
 }
 
-// runSPARQL is the command "sparql". Labels come from the built-in graph.
-func runSPARQL(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	var graph interface {
-		Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
-	}
-	return runSPARQLWith(ctx, args, stdin, stdout, stderr, func(ctx context.Context, ids, languages []string) (map[string]string, error) {
-		if graph == nil { // opened when the first label is wanted
+// builtinLabels are the labels of the built-in graph, which is opened when the first label is wanted.
+func builtinLabels() labelSource {
+	var graph *embedded.Graph
+	return func(ctx context.Context, ids, languages []string) (map[string]string, error) {
+		if graph == nil {
 			g, err := builtinGraph(time.Now)
 			if err != nil {
 				return nil, err
@@ -69,45 +57,91 @@ func runSPARQL(ctx context.Context, args []string, stdin io.Reader, stdout, stde
 			graph = g
 		}
 		return graph.Labels(ctx, ids, languages)
+	}
+}
+
+func sparqlCommand(e *env) *cobra.Command { return sparqlCommandWith(e, builtinLabels()) }
+
+// sparqlCommandWith is the command with labels from elsewhere.
+func sparqlCommandWith(e *env, source labelSource) *cobra.Command {
+	return group(e, "sparql", "check, format, rewrite or explain queries",
+		sparqlCheckCommand(e), sparqlFormatCommand(e, source), sparqlRewriteCommand(e), sparqlExplainCommand(e, source))
+}
+
+// newSPARQL declares a subcommand and the flags that all of them have.
+func newSPARQL(e *env, action, short, doc string, source labelSource) (*cmdline, *sparqlRun) {
+	c := newCmdline(e, action+" [flags] [FILE]...", short, doc+"\n\n"+sparqlDoc)
+	r := &sparqlRun{action: action, source: cached(source), stdin: e.stdin, out: bufio.NewWriter(e.stdout), stderr: e.stderr}
+	c.fs.BoolVar(&r.json, "json", false, "read and print JSON lines")
+	return c, r
+}
+
+func sparqlCheckCommand(e *env) *cobra.Command {
+	c, r := newSPARQL(e, "check", "say whether queries parse and what is probably wrong",
+		`Says whether a query parses, in the dialect of Wikidata's query service, and what is probably wrong with it. --json adds form, metrics, entities, properties, features and the normalized pattern.`, nil)
+	c.fs.Func("services", "the only `addresses` that SERVICE and FROM may name, separated by commas; \"\" for none (default: any)", func(s string) error {
+		listed := strings.Split(s, ",")
+		r.allow = func(iri string) bool { return iri != "" && slices.Contains(listed, iri) }
+		return nil
+	})
+	return c.command(func(ctx context.Context, files []string) int { return r.run(ctx, e, files) })
+}
+
+func sparqlFormatCommand(e *env, source labelSource) *cobra.Command {
+	c, r := newSPARQL(e, "format", "print queries in the canonical layout", "Prints a query in the canonical layout, on request with labels.", source)
+	c.fs.StringVar(&r.labels, "labels", "", "`how` labels are shown: comment (at the end of the line) or replace (in place of the IDs)")
+	c.fs.StringVar(&r.language, "language", "en", "`language` of labels")
+	c.fs.BoolVar(&r.oneLine, "one-line", false, "print all on one line; this drops comments and says so")
+	c.fs.BoolVar(&r.url, "url", false, "print a link to the query service's page")
+	c.fs.BoolVar(&r.posting, "posting", false, "print the posting form, which is safe in a wiki template")
+	return c.command(func(ctx context.Context, files []string) int {
+		switch {
+		case r.labels != "" && r.labels != "comment" && r.labels != "replace":
+			return misuse(e, "sparql format: --labels %q: want comment or replace", r.labels)
+		case r.posting && (r.oneLine || r.url || r.labels == "replace"):
+			return misuse(e, "sparql format: --posting goes only with --labels comment")
+		}
+		return r.run(ctx, e, files)
 	})
 }
 
-// runSPARQLWith is the command with labels from elsewhere.
-func runSPARQLWith(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, source labelSource) int {
-	c := &sparqlCommand{source: cached(source), stdin: stdin, out: bufio.NewWriter(stdout), stderr: stderr}
-	fs := flag.NewFlagSet("sparql", flag.ContinueOnError)
-	fs.SetOutput(stderr)
-	fs.Usage = func() {}
-	fs.BoolVar(&c.json, "json", false, "JSON lines in and out")
-	fs.StringVar(&c.labels, "labels", "", "format: labels as comments at the line's end (comment), or in place of the numbers (replace)")
-	fs.StringVar(&c.language, "language", "en", "language of labels, and what rewrite puts for [AUTO_LANGUAGE]")
-	fs.Func("services", "check: the only addresses that SERVICE and FROM may name, separated by commas; \"\" for none (default: any)", func(s string) error {
-		listed := strings.Split(s, ",")
-		c.allow = func(iri string) bool { return iri != "" && slices.Contains(listed, iri) }
-		return nil
+func sparqlRewriteCommand(e *env) *cobra.Command {
+	c, r := newSPARQL(e, "rewrite", "rewrite queries for another engine", "Prints the same query for another engine, with notes about what was changed.", nil)
+	c.fs.StringVar(&r.to, "to", "", "`engine` to write for: standard, qlever or wdqs (required)")
+	c.fs.StringVar(&r.rewrite.Language, "language", "en", "`language` that replaces [AUTO_LANGUAGE]")
+	c.fs.BoolVar(&r.rewrite.DropMWAPI, "drop-mwapi", false, "leave out calls of wikibase:mwapi instead of failing")
+	c.fs.BoolVar(&r.rewrite.Distinct, "distinct", false, "make it SELECT DISTINCT")
+	c.fs.BoolVar(&r.rewrite.Entities, "entities", false, "also select ?x where only ?xLabel is selected")
+	c.fs.BoolVar(&r.rewrite.Labels, "add-labels", false, "with --to wdqs: add labels of the selected entities")
+	return c.command(func(ctx context.Context, files []string) int {
+		if engines := []string{"standard", "qlever", "wdqs"}; r.to == "" {
+			return misuse(e, "sparql rewrite: for which engine? add --to standard, --to qlever or --to wdqs")
+		} else if !slices.Contains(engines, r.to) {
+			return misuse(e, "sparql rewrite: --to %q%s", r.to, nearest(r.to, engines, "want standard, qlever or wdqs"))
+		}
+		return r.run(ctx, e, files)
 	})
-	fs.BoolVar(&c.oneLine, "one-line", false, "format: all on one line; drops comments and says so")
-	fs.BoolVar(&c.url, "url", false, "format: as a link to the query service's page")
-	fs.BoolVar(&c.posting, "posting", false, "format: the posting form, safe in a wiki template")
-	fs.StringVar(&c.to, "to", "", "rewrite: standard, qlever or wdqs")
-	fs.BoolVar(&c.rewrite.DropMWAPI, "drop-mwapi", false, "rewrite: leave calls of wikibase:mwapi out instead of failing")
-	fs.BoolVar(&c.rewrite.Distinct, "distinct", false, "rewrite: SELECT DISTINCT")
-	fs.BoolVar(&c.rewrite.Entities, "entities", false, "rewrite: project ?x too where only ?xLabel is projected")
-	fs.BoolVar(&c.rewrite.Labels, "add-labels", false, "rewrite --to wdqs: add labels of projected entities")
-	files, code, done := c.parse(fs, args, stdout)
-	if done {
-		return code
+}
+
+func sparqlExplainCommand(e *env, source labelSource) *cobra.Command {
+	c, r := newSPARQL(e, "explain", "say in plain words what queries ask", "Says in plain words what a query asks.", source)
+	c.fs.StringVar(&r.language, "language", "en", "`language` of labels")
+	return c.command(func(ctx context.Context, files []string) int { return r.run(ctx, e, files) })
+}
+
+// run handles the files.
+func (c *sparqlRun) run(ctx context.Context, e *env, files []string) int {
+	if len(files) == 0 {
+		files = []string{"-"}
 	}
 	for _, f := range files {
 		if err := c.file(ctx, f); err != nil {
 			_ = c.out.Flush() // the error below matters more
-			fmt.Fprintln(stderr, "spinachbot sparql:", err)
-			return exitFailed
+			return fail(e, fmt.Errorf("sparql %s: %w", c.action, err))
 		}
 	}
 	if err := c.out.Flush(); err != nil {
-		fmt.Fprintln(stderr, "spinachbot sparql: writing the output:", err)
-		return exitFailed
+		return fail(e, fmt.Errorf("sparql %s: cannot write the output: %w", c.action, err))
 	}
 	if c.failed {
 		return exitFailed
@@ -115,55 +149,8 @@ func runSPARQLWith(ctx context.Context, args []string, stdin io.Reader, stdout, 
 	return exitOK
 }
 
-// parse reads the command line; done says that there is nothing left to do.
-func (c *sparqlCommand) parse(fs *flag.FlagSet, args []string, stdout io.Writer) (files []string, code int, done bool) {
-	help := func(w io.Writer) {
-		fmt.Fprint(w, sparqlUsage)
-		fs.SetOutput(w)
-		fs.PrintDefaults()
-	}
-	var words []string
-	for rest := args; ; {
-		if err := fs.Parse(rest); errors.Is(err, flag.ErrHelp) {
-			help(stdout)
-			return nil, exitOK, true
-		} else if err != nil {
-			return nil, exitUsage, true
-		}
-		if fs.NArg() == 0 {
-			break
-		}
-		words = append(words, fs.Arg(0))
-		rest = fs.Args()[1:]
-	}
-	problem := ""
-	switch {
-	case len(words) == 0:
-		help(c.stderr)
-		return nil, exitUsage, true
-	case words[0] != "check" && words[0] != "format" && words[0] != "rewrite" && words[0] != "explain":
-		problem = fmt.Sprintf("there is no %q; say check, format, rewrite or explain", words[0])
-	case words[0] == "rewrite" && c.to != "standard" && c.to != "qlever" && c.to != "wdqs":
-		problem = "say --to standard, --to qlever or --to wdqs"
-	case c.labels != "" && c.labels != "comment" && c.labels != "replace":
-		problem = "--labels takes comment or replace"
-	case c.posting && (c.oneLine || c.url || c.labels == "replace"):
-		problem = "--posting goes with --labels comment only"
-	}
-	if problem != "" {
-		fmt.Fprintln(c.stderr, "spinachbot sparql:", problem)
-		return nil, exitUsage, true
-	}
-	c.action, files = words[0], words[1:]
-	c.rewrite.Language = c.language
-	if len(files) == 0 {
-		files = []string{"-"}
-	}
-	return files, exitOK, false
-}
-
 // file handles one input; the error is one of reading or writing.
-func (c *sparqlCommand) file(ctx context.Context, name string) error {
+func (c *sparqlRun) file(ctx context.Context, name string) error {
 	r := c.stdin
 	if name != "-" {
 		f, err := os.Open(name)
@@ -216,7 +203,7 @@ func jsonError(e *sparql.Error) sparqlError {
 }
 
 // lines handles JSON lines.
-func (c *sparqlCommand) lines(ctx context.Context, r io.Reader) error {
+func (c *sparqlRun) lines(ctx context.Context, r io.Reader) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	enc := json.NewEncoder(c.out)
 	enc.SetEscapeHTML(false)
@@ -236,7 +223,7 @@ func (c *sparqlCommand) lines(ctx context.Context, r io.Reader) error {
 	}
 }
 
-func (c *sparqlCommand) line(ctx context.Context, line []byte, n int) *sparqlLine {
+func (c *sparqlRun) line(ctx context.Context, line []byte, n int) *sparqlLine {
 	var in struct {
 		ID     json.RawMessage `json:"id"`
 		SPARQL *string         `json:"sparql"`
@@ -258,7 +245,7 @@ func (c *sparqlCommand) line(ctx context.Context, line []byte, n int) *sparqlLin
 }
 
 // fail puts an error into a line, with the place when it has one.
-func (c *sparqlCommand) fail(out *sparqlLine, err error) {
+func (c *sparqlRun) fail(out *sparqlLine, err error) {
 	c.failed = true
 	var all sparql.Errors
 	var one *sparql.Error
@@ -282,7 +269,7 @@ func (c *sparqlCommand) fail(out *sparqlLine, err error) {
 }
 
 // one handles one query.
-func (c *sparqlCommand) one(ctx context.Context, query string, out *sparqlLine) {
+func (c *sparqlRun) one(ctx context.Context, query string, out *sparqlLine) {
 	if c.action == "rewrite" {
 		w, err := sparql.Rewrite(query, sparql.Target(c.to), c.rewrite)
 		if err != nil {
@@ -317,7 +304,7 @@ func (c *sparqlCommand) one(ctx context.Context, query string, out *sparqlLine) 
 	}
 }
 
-func (c *sparqlCommand) check(q *sparql.Query, out *sparqlLine) {
+func (c *sparqlRun) check(q *sparql.Query, out *sparqlLine) {
 	yes := true
 	m := sparql.Measure(q)
 	ids := sparql.Identifiers(q)
@@ -326,7 +313,7 @@ func (c *sparqlCommand) check(q *sparql.Query, out *sparqlLine) {
 	out.Pattern, out.Problems = sparql.Shape(q), sparql.Check(q, c.allow)
 }
 
-func (c *sparqlCommand) format(ctx context.Context, q *sparql.Query, out *sparqlLine) error {
+func (c *sparqlRun) format(ctx context.Context, q *sparql.Query, out *sparqlLine) error {
 	var label func(string) string
 	if c.labels != "" {
 		var err error
@@ -352,7 +339,7 @@ func (c *sparqlCommand) format(ctx context.Context, q *sparql.Query, out *sparql
 	return nil
 }
 
-func (c *sparqlCommand) labelsOf(ctx context.Context, q *sparql.Query) (func(string) string, error) {
+func (c *sparqlRun) labelsOf(ctx context.Context, q *sparql.Query) (func(string) string, error) {
 	var ids []string
 	for _, i := range sparql.Identifiers(q) {
 		ids = append(ids, i.ID)
@@ -388,7 +375,7 @@ func cached(source labelSource) labelSource {
 }
 
 // text handles one query as plain text.
-func (c *sparqlCommand) text(ctx context.Context, name, query string) error {
+func (c *sparqlRun) text(ctx context.Context, name, query string) error {
 	out := &sparqlLine{}
 	c.one(ctx, query, out)
 	if name == "-" {
@@ -418,7 +405,7 @@ func (c *sparqlCommand) text(ctx context.Context, name, query string) error {
 }
 
 // report prints the result of check for people.
-func (c *sparqlCommand) report(name string, out *sparqlLine) error {
+func (c *sparqlRun) report(name string, out *sparqlLine) error {
 	fmt.Fprintf(c.out, "%s: %s query, %d clauses, %d triples; %s\n", name, out.Form, out.Metrics.Clauses, out.Metrics.Relations, strings.Join(*out.Features, ", "))
 	for _, p := range out.Problems {
 		fmt.Fprintf(c.out, "%s:%d:%d: %s\n", name, p.Line, p.Column, p.Message)

@@ -10,34 +10,46 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/config"
 )
 
-func runTrace(_ context.Context, e *env, args []string) int {
-	c := newCmdline(e, "trace", "show [flags] [FILE|KEY|-]",
-		"Shows a trajectory: what the model saw and said, step by step. Without a file the newest one in DATA_DIR/trajectories; KEY is a ledger entry's,\nKEY-triage the judgement whether that was a request.",
+func traceCommand(e *env) *cobra.Command {
+	return group(e, "trace", "show what the model saw and said", traceShowCommand(e))
+}
+
+func traceShowCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "show [flags] [FILE|KEY|-]", "show a trajectory step by step",
+		`Shows a trajectory: what the model saw and said, step by step. Without an argument it shows the newest one in DATA_DIR/trajectories.
+KEY is the ID of a ledger entry; KEY-triage shows how the bot judged whether the post was a request.`,
 		config.Data)
-	asJSON := c.fs.Bool("json", false, "the events as they stand in the file, one a line; a torn last line is left out")
-	full := c.fs.Bool("full", false, "with every message of every call of the model")
-	rest, done, code := c.parse(args)
-	if done {
-		return code
-	}
-	if len(rest) < 1 || rest[0] != "show" || len(rest) > 2 {
-		return misuse(e, "trace: want show; see spinachbot trace -h")
-	}
-	cfg, ok := c.load()
-	if !ok {
-		return exitUsage
-	}
-	name := ""
-	if len(rest) == 2 {
-		name = rest[1]
-	}
-	in, err := openTrace(e, cfg.DataDir, name)
+	asJSON := c.fs.Bool("json", false, "print the events of the file as they are, one a line, without a last line that was cut off")
+	full := c.fs.Bool("full", false, "show every message of every call of the model")
+	return c.command(func(_ context.Context, args []string) int {
+		if len(args) > 1 {
+			return misuse(e, "trace show: want one trajectory, got %d; see spinachbot trace show -h", len(args))
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		name := ""
+		if len(args) == 1 {
+			name = args[0]
+		}
+		if err := showTrace(e, cfg.DataDir, name, *asJSON, *full); err != nil {
+			return fail(e, err)
+		}
+		return exitOK
+	})
+}
+
+func showTrace(e *env, dataDir, name string, asJSON, full bool) error {
+	in, err := openTrace(e, dataDir, name)
 	if err != nil {
-		return fail(e, err)
+		return err
 	}
 	defer in.Close()
 	events, err := agent.ReadTrajectory(in)
@@ -45,18 +57,18 @@ func runTrace(_ context.Context, e *env, args []string) int {
 	case errors.Is(err, agent.ErrTorn):
 		fmt.Fprintln(e.stderr, "spinachbot: warning:", err)
 	case err != nil:
-		return fail(e, fmt.Errorf("trace: %w", err))
+		return fmt.Errorf("trace: %w", err)
 	case len(events) == 0:
-		return fail(e, errors.New("trace: there are no events in it"))
+		return errors.New("trace: there are no events in it")
 	}
 	for _, ev := range events {
-		if *asJSON {
+		if asJSON {
 			writeJSON(e.stdout, ev)
 			continue
 		}
-		showEvent(e.stdout, ev, *full)
+		showEvent(e.stdout, ev, full)
 	}
-	return exitOK
+	return nil
 }
 
 // openTrace finds the trajectory that name stands for.

@@ -29,6 +29,7 @@ var rules = []struct {
 	{"internal/politehttp", "", "manners towards servers concern no noun of ours"},
 	{"internal/httprr", "", "recording HTTP concerns no noun of ours"},
 	{"internal/sparql", "internal/rdf", "the dialect is pure: it can be used, fuzzed and trusted without a graph"},
+	{"internal/console", "", "how a terminal is written to concerns no noun of ours"},
 	{"internal/kg", "internal/rdf", "nouns only"},
 	{"internal/index", "internal/rdf", "label search knows labels, not graphs"},
 	{"internal/kg/kgtest", "internal/kg internal/rdf", "one suite for all graphs may know none of them"},

@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/spinachbot/spinachbot/internal/console"
+)
+
+// exitStatus is a status other than 0 with which a command ended; what there was to say is printed.
+type exitStatus int
+
+func (s exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(s)) }
+
+func status(code int) error {
+	if code == exitOK {
+		return nil
+	}
+	return exitStatus(code)
+}
+
+// group makes a command that only holds others.
+func group(e *env, name, short string, subs ...*cobra.Command) *cobra.Command {
+	g := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs}
+	g.AddCommand(subs...)
+	g.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			groupHelp(cmd, e.stderr)
+			return exitStatus(exitUsage)
+		}
+		return status(unknownCommand(e, cmd, args[0]))
+	}
+	return g
+}
+
+// setUpRoot adds what concerns all commands: help, errors about flags, --version.
+func setUpRoot(e *env, root *cobra.Command) *cobra.Command {
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SuggestionsMinimumDistance = 2
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { groupHelp(cmd, e.stdout) })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return status(flagError(e, cmd, err)) })
+	root.SetHelpCommand(&cobra.Command{
+		Use: "help [COMMAND]", Short: "show the help of a command", Hidden: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			cmd, rest, err := root.Find(args)
+			if err != nil || len(rest) > 0 && cmd.HasSubCommands() {
+				return status(unknownCommand(e, cmd, rest[0]))
+			}
+			return cmd.Help()
+		},
+	})
+	showVersion := root.Flags().Bool("version", false, "print the version, its commit and date")
+	inner := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if *showVersion {
+			fmt.Fprintln(e.stdout, readBuild())
+			return nil
+		}
+		return inner(cmd, args)
+	}
+	return root
+}
+
+// verbFirst moves the subcommand of a group in front of its flags: `sparql --json check` is `sparql check --json`.
+func verbFirst(root *cobra.Command, args []string) []string {
+	if len(args) < 3 || !strings.HasPrefix(args[1], "-") {
+		return args
+	}
+	g, _, err := root.Find(args[:1])
+	if err != nil || !g.HasSubCommands() {
+		return args
+	}
+	for i, a := range args[1:] {
+		if sub, _, err := g.Find([]string{a}); a != "-" && err == nil && sub != g {
+			out := append([]string{args[0], a}, args[1:i+1]...)
+			return append(out, args[i+2:]...)
+		}
+	}
+	return args
+}
+
+// commandName is the name of a command after the program's, such as "eval run".
+func commandName(cmd *cobra.Command) string {
+	return strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
+}
+
+// unknownCommand answers a word that is no subcommand of cmd.
+func unknownCommand(e *env, cmd *cobra.Command, word string) int {
+	name, hint := "", "see "+cmd.CommandPath()+" -h"
+	if cmd.HasParent() {
+		name = commandName(cmd) + ": "
+		var all []string
+		for _, sub := range cmd.Commands() {
+			all = append(all, sub.Name())
+		}
+		hint = "want " + orList(all)
+	}
+	if near := cmd.SuggestionsFor(word); len(near) > 0 {
+		hint = "did you mean " + orList(near) + "?"
+	}
+	return misuse(e, "%sthere is no command %q; %s", name, word, hint)
+}
+
+// orList joins words to "a, b or c".
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// nearest returns "; did you mean X?" when one of the words resembles the given one, else what follows the semicolon
+// is otherwise.
+func nearest(word string, words []string, otherwise string) string {
+	probe := &cobra.Command{SuggestionsMinimumDistance: 2}
+	for _, w := range words {
+		probe.AddCommand(&cobra.Command{Use: w, Run: func(*cobra.Command, []string) {}})
+	}
+	if near := probe.SuggestionsFor(word); len(near) > 0 {
+		return "; did you mean " + near[0] + "?"
+	}
+	return "; " + otherwise
+}
+
+// flagError answers a flag that does not exist or has a wrong value.
+func flagError(e *env, cmd *cobra.Command, err error) int {
+	name := commandName(cmd)
+	if name != "" {
+		name += ": "
+	}
+	var missing *pflag.NotExistError
+	var needs *pflag.ValueRequiredError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &missing) && missing.GetSpecifiedShortnames() != "":
+		return misuse(e, "%s%s", name, shortFlag(cmd, wholeWord(e.args, missing.GetSpecifiedShortnames())))
+	case errors.As(err, &missing):
+		return misuse(e, "%sthere is no flag --%s%s", name, missing.GetSpecifiedName(), suggestFlag(cmd, missing.GetSpecifiedName()))
+	case errors.As(err, &needs):
+		kind, _ := pflag.UnquoteUsage(needs.GetFlag())
+		return misuse(e, "%s--%s needs a value: --%s %s", name, needs.GetFlag().Name, needs.GetFlag().Name, strings.ToUpper(kind))
+	case errors.As(err, &invalid):
+		return misuse(e, "%s--%s %q: %s", name, invalid.GetFlag().Name, invalid.GetValue(), wantedValue(invalid))
+	}
+	return misuse(e, "%s%v; see %s -h", name, err, cmd.CommandPath())
+}
+
+// wholeWord finds the argument with one dash of which only the end was reported, as "elp" of -help.
+func wholeWord(args []string, end string) string {
+	for _, a := range args {
+		if strings.HasPrefix(a, "-") && !strings.HasPrefix(a, "--") && strings.HasSuffix(a, end) {
+			return a
+		}
+	}
+	return "-" + end
+}
+
+// shortFlag answers a word with one dash. Flags had one dash in Go's manner once, so -json is understood, and refused
+// with the right spelling: with one dash it would mean five flags.
+func shortFlag(cmd *cobra.Command, word string) string {
+	long, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	if cmd.Flags().Lookup(long) != nil {
+		return fmt.Sprintf("there is no flag -%s; flags have two dashes: --%s", long, long)
+	}
+	return fmt.Sprintf("there is no flag -%s%s", long, suggestFlag(cmd, long))
+}
+
+func suggestFlag(cmd *cobra.Command, name string) string {
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+	return nearest("--"+name, names, "see "+cmd.CommandPath()+" -h")
+}
+
+// wantedValue says what a flag's value must look like.
+func wantedValue(err *pflag.InvalidValueError) string {
+	switch err.GetFlag().Value.Type() {
+	case "bool":
+		return "it takes no value, or true or false"
+	case "int":
+		return "want a whole number, such as 10"
+	case "uint64":
+		return "want a whole number of 0 or more, such as 10"
+	case "float64":
+		return "want a number, such as 0.5"
+	case "duration":
+		return "want a duration with its unit, such as 90s, 5m or 1h30m"
+	}
+	return errors.Unwrap(err).Error()
+}
+
+const helpWidth = 100
+
+// helpColumns is how wide help may be.
+func helpColumns(w io.Writer) int {
+	if width := console.New(w, nil).Width(); width > 0 {
+		return min(width, helpWidth)
+	}
+	return helpWidth
+}
+
+// groupHelp lists the commands of a group.
+func groupHelp(cmd *cobra.Command, w io.Writer) {
+	fmt.Fprintf(w, "usage: %s COMMAND [flags] [arguments]\n\n", cmd.CommandPath())
+	text := cmd.Long
+	if text == "" {
+		text = cmd.Short
+	}
+	paragraph(w, text)
+	fmt.Fprintln(w, "\ncommands:")
+	for _, sub := range cmd.Commands() {
+		if !sub.Hidden {
+			item(w, fmt.Sprintf("  %-11s", sub.Name()), sub.Short)
+		}
+	}
+	fmt.Fprintln(w)
+	paragraph(w, cmd.CommandPath()+" COMMAND -h shows all flags and settings of a command.")
+	if !cmd.HasParent() {
+		paragraph(w, "Settings come from flags, from the environment and from the file .env. A flag wins over the environment, and the environment over the file.")
+		fmt.Fprint(w, "\nflags:\n")
+		item(w, fmt.Sprintf("  %-11s", "--version"), cmd.Flags().Lookup("version").Usage)
+		fmt.Fprintln(w)
+		paragraph(w, "Exit status: 0 done, 1 failed, 2 wrong usage or settings, 3 ask found no answer, 4 a service failed for good, 130 interrupted.")
+	}
+}
+
+// paragraph prints a text, wrapped.
+func paragraph(w io.Writer, text string) {
+	for _, l := range console.Wrap(text, helpColumns(w)) {
+		fmt.Fprintln(w, l)
+	}
+}
+
+// item prints a term and, behind it, its description. The description's lines are aligned.
+func item(w io.Writer, term, text string) {
+	indent := console.Cells(term) + 1
+	for i, l := range console.Wrap(text, helpColumns(w)-indent) {
+		if i > 0 {
+			term = strings.Repeat(" ", indent-1)
+		}
+		fmt.Fprintln(w, term, l)
+	}
+}
+
+// command completes c with what it does. run returns an exit status and has printed what there was to say.
+func (c *cmdline) command(run func(ctx context.Context, args []string) int) *cobra.Command {
+	c.cmd.RunE = func(cmd *cobra.Command, args []string) error { return status(run(cmd.Context(), args)) }
+	return c.cmd
+}

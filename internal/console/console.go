@@ -1,0 +1,150 @@
+// Package console writes for people at a terminal: one progress line that other output does not tear, colors where they
+// are wanted, text and tables that fit the width.
+//
+// On anything but a terminal it adds nothing: no colors, no cut cells, no line that is written over.
+package console
+
+import (
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"golang.org/x/term"
+)
+
+// A Screen is a stream to which a program writes messages, log lines and a progress line. It may be used from several
+// goroutines. All of a program's writes to the stream must go through the one Screen.
+type Screen struct {
+	w     io.Writer
+	fd    int
+	tty   bool
+	color bool
+
+	mu       sync.Mutex
+	progress string // the text of the progress line; empty when there is none
+	shown    bool   // the progress line is on the screen, and the cursor at its end
+	partial  bool   // the last write did not end its line
+}
+
+// New returns a Screen over w. environ holds NAME=value pairs, as [os.Environ] returns them; NO_COLOR, CLICOLOR_FORCE,
+// FORCE_COLOR and TERM are looked up there. A w that is a Screen is returned as it is.
+func New(w io.Writer, environ []string) *Screen {
+	if s, ok := w.(*Screen); ok {
+		return s
+	}
+	s := &Screen{w: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		s.fd, s.tty = int(f.Fd()), true
+	}
+	s.color = wantsColor(s.tty, environ)
+	return s
+}
+
+// wantsColor decides by the conventions of no-color.org and bixense.com/clicolors: NO_COLOR wins, then the FORCE
+// variables, then whether it is a terminal that knows colors.
+func wantsColor(tty bool, environ []string) bool {
+	value := map[string]string{}
+	for _, kv := range environ {
+		name, v, _ := strings.Cut(kv, "=")
+		value[name] = v
+	}
+	forced := func(name string) bool { return value[name] != "" && value[name] != "0" }
+	switch {
+	case value["NO_COLOR"] != "":
+		return false
+	case forced("CLICOLOR_FORCE") || forced("FORCE_COLOR"):
+		return true
+	}
+	return tty && value["TERM"] != "dumb"
+}
+
+// Terminal reports whether a person may be looking.
+func (s *Screen) Terminal() bool { return s.tty }
+
+// Width returns the terminal's number of columns, 0 when there is no terminal.
+func (s *Screen) Width() int {
+	if !s.tty {
+		return 0
+	}
+	w, _, err := term.GetSize(s.fd)
+	if err != nil || w <= 0 {
+		return 80
+	}
+	return w
+}
+
+// Write writes p. A progress line is taken away before and put back after, once p ends with a whole line.
+func (s *Screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hide()
+	n, err := s.w.Write(p)
+	if len(p) > 0 {
+		s.partial = p[len(p)-1] != '\n'
+	}
+	if err == nil {
+		s.draw()
+	}
+	return n, err
+}
+
+// Progress sets the progress line of a terminal; an empty text takes it away. Without a terminal it does nothing.
+func (s *Screen) Progress(text string) {
+	if !s.tty {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hide()
+	s.progress = strings.ReplaceAll(text, "\n", " ")
+	s.draw()
+}
+
+// Done leaves the progress line, as it is, on a line of its own.
+func (s *Screen) Done() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shown {
+		_, _ = io.WriteString(s.w, "\n")
+	}
+	s.progress, s.shown = "", false
+}
+
+// hide takes the progress line off the screen.
+func (s *Screen) hide() {
+	if s.shown {
+		_, _ = io.WriteString(s.w, "\r\x1b[K")
+		s.shown = false
+	}
+}
+
+// draw shows the progress line. It is cut one column before the edge, since a line that wraps cannot be written over.
+func (s *Screen) draw() {
+	if s.progress == "" || s.partial {
+		return
+	}
+	_, _ = io.WriteString(s.w, Cut(s.progress, max(1, s.Width()-1)))
+	s.shown = true
+}
+
+// Style is a way to print a word.
+type Style string
+
+// The styles, as parameters of the terminal's SGR sequence.
+const (
+	Bold   Style = "1"
+	Dim    Style = "2"
+	Red    Style = "31"
+	Green  Style = "32"
+	Yellow Style = "33"
+	Cyan   Style = "36"
+)
+
+// In returns text in a style, or as it is where no colors are wanted.
+func (s *Screen) In(style Style, text string) string {
+	if !s.color || text == "" {
+		return text
+	}
+	return "\x1b[" + string(style) + "m" + text + "\x1b[0m"
+}

@@ -1,0 +1,157 @@
+package console
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// A log line takes the place of the progress line whole, and the progress line comes back below it.
+func TestProgress(t *testing.T) {
+	var b bytes.Buffer
+	s := &Screen{w: &b, tty: true}
+	s.Progress("1 of 3")
+	fmt.Fprintln(s, "level=WARN")
+	s.Progress("2 of 3")
+	fmt.Fprint(s, "half a ")
+	s.Progress("3 of 3")
+	fmt.Fprint(s, "line\n")
+	s.Done()
+	s.Done()
+	fmt.Fprintln(s, "end")
+	const gone = "\r\x1b[K"
+	want := "1 of 3" + gone + "level=WARN\n1 of 3" + gone + "2 of 3" + gone + "half a line\n3 of 3\nend\n"
+	if b.String() != want {
+		t.Errorf("%q\nwant %q", b.String(), want)
+	}
+}
+
+// However many write at once, each line is whole.
+func TestProgressConcurrent(t *testing.T) {
+	var b bytes.Buffer
+	s := &Screen{w: &b, tty: true}
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for range 50 {
+				s.Progress(fmt.Sprintf("progress %d", i))
+				fmt.Fprintf(s, "log line of %d\n", i)
+			}
+		})
+	}
+	wg.Wait()
+	s.Done()
+	for l := range strings.SplitSeq(b.String(), "\n") {
+		if i := strings.LastIndex(l, "\r\x1b[K"); i >= 0 {
+			l = l[i+len("\r\x1b[K"):]
+		}
+		if l != "" && !strings.HasPrefix(l, "log line of ") && !strings.HasPrefix(l, "progress ") || strings.Contains(l[min(1, len(l)):], "log line") {
+			t.Fatalf("a torn line: %q", l)
+		}
+	}
+}
+
+func TestProgressIsCut(t *testing.T) {
+	var b bytes.Buffer
+	s := &Screen{w: &b, tty: true} // of 80 columns, since the buffer has no size
+	s.Progress(strings.Repeat("界", 60))
+	if n := Cells(b.String()); n > 79 || n < 78 {
+		t.Errorf("%d columns", n)
+	}
+}
+
+func TestNoTerminal(t *testing.T) {
+	var b bytes.Buffer
+	s := New(&b, []string{"TERM=xterm"})
+	s.Progress("1 of 3")
+	fmt.Fprintln(s, s.In(Red, "plain"))
+	s.Done()
+	if b.String() != "plain\n" || s.Width() != 0 || s.Terminal() {
+		t.Errorf("%q, width %d", b.String(), s.Width())
+	}
+	if New(s, nil) != s {
+		t.Error("a screen over a screen")
+	}
+}
+
+func TestColor(t *testing.T) {
+	for _, c := range []struct {
+		tty     bool
+		environ string
+		want    bool
+	}{
+		{true, "", true},
+		{false, "", false},
+		{true, "NO_COLOR=1", false},
+		{true, "NO_COLOR=", true},
+		{true, "TERM=dumb", false},
+		{false, "CLICOLOR_FORCE=1", true},
+		{false, "FORCE_COLOR=1", true},
+		{false, "FORCE_COLOR=0", false},
+		{true, "NO_COLOR=1 CLICOLOR_FORCE=1", false},
+	} {
+		if got := wantsColor(c.tty, strings.Fields(c.environ)); got != c.want {
+			t.Errorf("terminal %t, %q: %t", c.tty, c.environ, got)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		width int
+		want  string
+	}{
+		{"abcdef", 0, "abcdef"},
+		{"abcdef", 6, "abcdef"},
+		{"abcdef", 5, "abcd…"},
+		{"日本語", 6, "日本語"},
+		{"日本語", 5, "日本…"},
+		{"日本語", 4, "日…"},
+		{"e\u0301e\u0301e\u0301", 3, "e\u0301e\u0301e\u0301"},
+		{"e\u0301e\u0301e\u0301", 2, "e\u0301…"},
+		{"ab cdef", 4, "ab…"},
+	} {
+		if got := Cut(c.text, c.width); got != c.want {
+			t.Errorf("Cut(%q, %d) = %q, want %q", c.text, c.width, got, c.want)
+		}
+	}
+}
+
+func TestWrap(t *testing.T) {
+	text := "one two three\nfour\n\n  kept  as it is, however long it may be\nlonger-than-ten five\n"
+	want := "one two|three four||  kept  as it is, however long it may be|longer-than-ten|five"
+	if got := strings.Join(Wrap(text, 10), "|"); got != want {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+func TestTable(t *testing.T) {
+	table := &Table{
+		Header: []string{"ID", "NAME", "N"},
+		Rows:   [][]string{{"sb-0123456789", "東京都 is a rather long name", "1"}, {"sb-1", "Ó", "22"}},
+		Fixed:  map[int]bool{0: true},
+	}
+	plain := func(s string) string { return s }
+	for width, want := range map[int]string{
+		0:  "ID             NAME                          N\nsb-0123456789  東京都 is a rather long name  1\nsb-1           Ó                             22\n",
+		30: "ID             NAME         N\nsb-0123456789  東京都 is…   1\nsb-1           Ó            22\n",
+	} {
+		var b bytes.Buffer
+		if err := table.Write(&b, width, plain); err != nil {
+			t.Fatal(err)
+		}
+		if width > 0 {
+			for l := range strings.Lines(b.String()) {
+				if Cells(strings.TrimSpace(l)) > width {
+					t.Errorf("%d columns: %q", Cells(l), l)
+				}
+			}
+		}
+		if b.String() != want {
+			t.Errorf("width %d:\n%s\nwant\n%s", width, b.String(), want)
+		}
+	}
+}

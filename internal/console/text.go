@@ -1,0 +1,141 @@
+package console
+
+import (
+	"io"
+	"strings"
+
+	"github.com/rivo/uniseg"
+)
+
+// Cells returns the number of terminal columns that a text without line breaks takes: wide characters take two,
+// combining ones none.
+func Cells(text string) int { return uniseg.StringWidth(text) }
+
+// Cut shortens a text to at most width columns and marks the cut with an ellipsis. A width of 0 cuts nothing.
+func Cut(text string, width int) string {
+	if width <= 0 || Cells(text) <= width {
+		return text
+	}
+	var b strings.Builder
+	used := 0
+	for g := uniseg.NewGraphemes(text); g.Next(); {
+		if used+g.Width() > width-1 {
+			break
+		}
+		used += g.Width()
+		b.WriteString(g.Str())
+	}
+	return strings.TrimRight(b.String(), " ") + "…"
+}
+
+// pad fills a text up to width columns.
+func pad(text string, width int) string {
+	return text + strings.Repeat(" ", max(0, width-Cells(text)))
+}
+
+// Wrap breaks a text into lines of at most width columns, at spaces; a longer word has a line of its own. Lines that
+// begin with a space are kept as they are, and so are empty lines; the other lines of a paragraph are joined first.
+func Wrap(text string, width int) []string {
+	var out []string
+	var words []string
+	flush := func() {
+		line := ""
+		for _, w := range words {
+			if line != "" && Cells(line)+1+Cells(w) > width {
+				out = append(out, line)
+				line = ""
+			}
+			if line != "" {
+				line += " "
+			}
+			line += w
+		}
+		if line != "" {
+			out = append(out, line)
+		}
+		words = nil
+	}
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		if line == "" || line[0] == ' ' {
+			flush()
+			out = append(out, line)
+			continue
+		}
+		words = append(words, strings.Fields(line)...)
+	}
+	flush()
+	return out
+}
+
+// A Table is rows of cells under a header.
+type Table struct {
+	Header []string
+	Rows   [][]string
+	// Fixed marks columns that are never cut, such as IDs.
+	Fixed map[int]bool
+}
+
+const gap = "  "
+
+// Write writes the table with aligned columns. With a width above 0, the widest columns are cut until a row fits, but
+// none below eight columns; head styles the header's line.
+func (t *Table) Write(w io.Writer, width int, head func(string) string) error {
+	cols := t.widths()
+	t.fit(cols, width)
+	var b strings.Builder
+	line := func(cells []string, style func(string) string) {
+		var l strings.Builder
+		for i, c := range cells {
+			if i > 0 {
+				l.WriteString(gap)
+			}
+			l.WriteString(pad(Cut(c, cols[i]), cols[i]))
+		}
+		b.WriteString(style(strings.TrimRight(l.String(), " ")) + "\n")
+	}
+	if len(t.Header) > 0 {
+		line(t.Header, head)
+	}
+	for _, r := range t.Rows {
+		line(r, func(s string) string { return s })
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (t *Table) widths() []int {
+	var cols []int
+	for _, row := range append([][]string{t.Header}, t.Rows...) {
+		for i, c := range row {
+			if i == len(cols) {
+				cols = append(cols, 1)
+			}
+			cols[i] = max(cols[i], Cells(c))
+		}
+	}
+	return cols
+}
+
+// fit narrows the widest columns, one step at a time, until a row fits or all are narrow.
+func (t *Table) fit(cols []int, width int) {
+	const narrow = 8
+	if width <= 0 {
+		return
+	}
+	sum := len(gap) * (len(cols) - 1)
+	for _, c := range cols {
+		sum += c
+	}
+	for ; sum > width; sum-- {
+		widest := -1
+		for i, c := range cols {
+			if !t.Fixed[i] && c > narrow && (widest < 0 || c > cols[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		cols[widest]--
+	}
+}
