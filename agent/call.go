@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -105,7 +106,7 @@ func (s *state) shortened() *state {
 		if i >= len(out.steps)-3 {
 			limit = 3000
 		}
-		out.steps[i].Observation = clip(out.steps[i].Observation, limit)
+		out.steps[i].Observation = render.Clip(out.steps[i].Observation, limit)
 	}
 	return &out
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -96,7 +97,7 @@ func (dialect) probes(query string) (out []probe, all bool) {
 		rest := slices.DeleteFunc(slices.Clone(patterns), func(p sparql.Pattern) bool { return p == c.pattern })
 		ask := *q
 		ask.Form, ask.Body = sparql.Ask, &sparql.SelectQuery{Where: &sparql.Group{Patterns: rest}}
-		out = append(out, probe{clip(fold(c.text), shownProbe), sparql.Print(&ask, sparql.PrintOptions{NoComments: true})})
+		out = append(out, probe{render.Clip(render.Fold(c.text), shownProbe), sparql.Print(&ask, sparql.PrintOptions{NoComments: true})})
 	}
 	return out, len(out) == len(conditions)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -72,7 +73,7 @@ func (dialect) normalForm(query string) string { return sparql.NormalForm(query)
 func (dialect) identifiers(query string) []string {
 	q, err := sparql.Parse(query)
 	if err != nil {
-		return idsIn(query)
+		return render.IDs(query)
 	}
 	var out []string
 	for _, id := range sparql.Identifiers(q) {

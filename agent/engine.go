@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
@@ -73,7 +74,7 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, errors.New("agent: the question is empty")
 	}
-	q.Text, q.History = clip(q.Text, maxQuestion), q.History[max(0, len(q.History)-maxHistory):]
+	q.Text, q.History = render.Clip(q.Text, maxQuestion), q.History[max(0, len(q.History)-maxHistory):]
 	r := &run{Engine: e, q: q, rec: rec, known: map[string]bool{}, dialect: newDialect(e.opts.Services)}
 	r.meter = meter{limits: limits.withDefaults(), start: e.now()}
 	r.graph = &recordingGraph{Graph: e.graph, r: r}
@@ -246,7 +247,7 @@ func (r *run) step(ctx context.Context, t turn, key string) error {
 	if err != nil {
 		return err
 	}
-	if limited := clip(res.text, maxObservation); limited != res.text {
+	if limited := render.Clip(res.text, maxObservation); limited != res.text {
 		res.text = limited + "\n" + say("cut", maxObservation)
 	}
 	r.state.taken++
@@ -309,7 +310,7 @@ func summaries(steps []kept) []summary {
 
 // learn notes the numbers that the model has been shown.
 func (r *run) learn(text string) {
-	for _, id := range idsIn(text) {
+	for _, id := range render.IDs(text) {
 		r.known[id] = true
 	}
 }

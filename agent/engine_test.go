@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -431,7 +432,7 @@ func TestBounds(t *testing.T) {
 	for i, want := range []string{"", "Only 3 steps are left", "Only 2 steps are left", "This is the last step"} {
 		ms := m.requests[i].Messages
 		if last := ms[len(ms)-1].Content; want != "" && !strings.Contains(last, want) || want == "" && strings.Contains(last, "left") {
-			t.Errorf("step %d: %s", i+1, clip(last, 300))
+			t.Errorf("step %d: %s", i+1, render.Clip(last, 300))
 		}
 	}
 	if _, err := newEngine(m, g).Ask(t.Context(), Question{Text: " "}, nil, Limits{}); err == nil {

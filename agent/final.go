@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -77,7 +79,7 @@ func asksForTen(question, query string) bool {
 	if !strings.Contains(strings.ToUpper(query), "ORDER") {
 		return false
 	}
-	for _, w := range strings.FieldsFunc(strings.ToLower(question), func(c rune) bool { return !isWordRune(c) }) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(question), func(c rune) bool { return !(unicode.IsLetter(c) || unicode.IsDigit(c)) }) {
 		if slices.Contains([]string{"10", "ten", "zehn", "dix", "diez", "dieci", "dez", "tien", "tio", "ti", "dziesięć", "десять"}, w) {
 			return true
 		}
@@ -129,7 +131,7 @@ func (r *run) lastRun(ctx context.Context, text string) (*kg.Table, time.Time, e
 		case kind == kg.Timeout || kind == kg.TooLarge || kind == kg.TooGreedy:
 			return nil, at, &unfit{text: say("unfit_greedy", nil), kind: kind, cause: err}
 		}
-		return nil, at, &unfit{text: say("unfit_run", clip(err.Error(), 500)), kind: kind, cause: err}
+		return nil, at, &unfit{text: say("unfit_run", render.Clip(err.Error(), 500)), kind: kind, cause: err}
 	}
 }
 
@@ -201,9 +203,9 @@ func (r *run) report(ctx context.Context, out *Outcome) error {
 	if out.Answer == nil && (out.Reason == NoModel || out.Reason.Budget() || out.Reason == OutOfTime || out.Reason.Transient()) {
 		return nil
 	}
-	data := map[string]any{"Question": r.q.Text, "Language": r.lang.name, "Earlier": r.questionsBefore(), "Why": clip(fold(out.Detail), 300), "Steps": r.state.stepsKept()}
+	data := map[string]any{"Question": r.q.Text, "Language": r.lang.name, "Earlier": r.questionsBefore(), "Why": render.Clip(render.Fold(out.Detail), 300), "Steps": r.state.stepsKept()}
 	if a := out.Answer; a != nil {
-		data["SPARQL"], data["Result"] = a.SPARQL, r.preset.tableText(a.Table, a.Labels)
+		data["SPARQL"], data["Result"] = a.SPARQL, r.preset.rows.Table(a.Table, a.Labels)
 		data["Notes"] = r.state.reportNotes()
 	}
 	text, ok, err := r.help(ctx, "report", "", 1500, system("report", map[string]any{"Language": r.lang.name}),
@@ -213,7 +215,7 @@ func (r *run) report(ctx context.Context, out *Outcome) error {
 		return nil // the answer stands without it
 	}
 	if ok {
-		out.Report = clip(strings.TrimSpace(clean(text)), maxReport)
+		out.Report = render.Clip(strings.TrimSpace(render.Clean(text)), maxReport)
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -28,7 +29,7 @@ var languageNames = map[string]string{
 
 // languageOf reads a language's code or English name, also with words around it ("The language is German."). ok is false when none is known.
 func languageOf(s string) (language, bool) {
-	s = strings.ToLower(strings.Trim(fold(s), " .`\"'*"))
+	s = strings.ToLower(strings.Trim(render.Fold(s), " .`\"'*"))
 	code, _, _ := strings.Cut(strings.ReplaceAll(s, "_", "-"), "-")
 	if code == "no" {
 		code = "nb"
@@ -81,4 +82,8 @@ func (r *run) findLanguage(ctx context.Context) error {
 		r.lang = l
 	}
 	return nil
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 }

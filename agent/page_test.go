@@ -1,13 +1,9 @@
 package agent
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -79,76 +75,6 @@ const merkelPage = `{
   }
 }`
 
-func TestPage(t *testing.T) {
-	if d := cmp.Diff(merkelPage, newPage(merkel(), true).String()); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
-}
-
-func TestPruneByAnswer(t *testing.T) {
-	const sauer = `"Joachim Sauer (Q96)": {"Qualifiers": [{"rank": "preferred", "start time (P580)": "30 December 1998"}]}`
-	tests := []struct {
-		name, answer, want string
-		unknown            int
-		ok                 bool
-	}{
-		{"a subset", `{"instance of (P31)": "human (Q5)", "spouse (P26)": {` + sauer + `}}`, `{"instance of (P31)": "human (Q5)", "spouse (P26)": {` + sauer + `}}`, 0, true},
-		{"other order, other layout, a fence", "```json\n{\"spouse (P26)\": {\"Joachim Sauer (Q96)\": {}}, \"P31\": true}\n```",
-			`{"instance of (P31)": "human (Q5)", "spouse (P26)": "Joachim Sauer (Q96)"}`, 0, true},
-		{"a value of a list", `{"languages spoken (P1412)": "Russian (Q7737)"}`, `{"languages spoken (P1412)": "Russian (Q7737)"}`, 0, true},
-		{"a qualifier of several", `{"spouse (P26)": {"Ulrich Merkel (Q97)": {"Qualifiers": [{"end time (P582)": "1982"}]}}}`,
-			`{"spouse (P26)": {"Ulrich Merkel (Q97)": {"Qualifiers": [{"end time (P582)": "1982"}]}}}`, 0, true},
-		{"another label for a number that is there", `{"type (P31)": "person (Q5)"}`, `{"instance of (P31)": "human (Q5)"}`, 0, true},
-		{"what is not on the page is left out", `{"instance of (P31)": ["human (Q5)", "robot (Q11012)"], "salary (P3618)": "1 euro"}`, `{"instance of (P31)": "human (Q5)"}`, 2, true},
-		{"a changed qualifier is left out", `{"spouse (P26)": {"Joachim Sauer (Q96)": {"Qualifiers": [{"start time (P580)": "1 April 1999"}]}}}`, `{"spouse (P26)": "Joachim Sauer (Q96)"}`, 0, true},
-		{"nothing of the page", `{"salary (P3618)": "1 euro"}`, ``, 1, false},
-		{"an empty object", `{}`, ``, 0, false},
-		{"no JSON", `I would keep the spouse.`, ``, 0, false},
-		{"half a JSON", `{"spouse (P26)": {`, ``, 0, false},
-		{"a list", `["spouse (P26)"]`, ``, 0, false},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			got, unknown, ok := pruneByAnswer(newPage(merkel(), true), tt.answer)
-			if ok != tt.ok || unknown != tt.unknown {
-				t.Fatalf("ok %v, %d unknown", ok, unknown)
-			}
-			if ok && got.String() != indent(t, tt.want) {
-				t.Errorf("got %s", got)
-			}
-		})
-	}
-}
-
-func indent(t *testing.T, s string) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := json.Indent(&b, []byte(s), "", "  "); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
-// TestNoLabel: an entity without a label says so once labels were looked for, as a value, in a qualifier, and back from a pruning model that copies or drops the mark.
-func TestNoLabel(t *testing.T) {
-	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P39", Label: "position held"}, Statements: []kg.Statement{
-		{Value: entityValue("Q652965", ""), Qualifiers: []kg.Qualifier{{Property: kg.PropertyRef{ID: "P1365", Label: "replaces"}, Values: []kg.Value{entityValue("Q7", "")}}}},
-		{Value: entityValue("Q8", "happiness")}, {Value: kg.Value{Term: rdf.String("Q9")}}}}}}
-	const want = `{"position held (P39)": {"Q652965 (no label)": {"Qualifiers": [{"replaces (P1365)": "Q7 (no label)"}]}, "happiness (Q8)": {}, "Q9": {}}}`
-	if d := cmp.Diff(indent(t, want), newPage(e, true).String()); d != "" {
-		t.Errorf("(-want +got):\n%s", d)
-	}
-	if d := cmp.Diff(indent(t, strings.ReplaceAll(want, " (no label)", "")), newPage(e, false).String()); d != "" {
-		t.Errorf("labels were not looked for (-want +got):\n%s", d)
-	}
-	for _, answer := range []string{`{"P39": ["Q652965"]}`, `{"P39": ["Q652965 (no label)"]}`, `{"P39": "Q652965  (no label)"}`} {
-		got, unknown, ok := pruneByAnswer(newPage(e, true), answer)
-		if !ok || unknown != 0 || got.String() != indent(t, `{"position held (P39)": "Q652965 (no label)"}`) {
-			t.Errorf("%s gives %s, %d unknown", answer, got, unknown)
-		}
-	}
-}
-
 // TestShownInPart: what pruning takes from a property's values, or from a value's statements, is counted.
 func TestShownInPart(t *testing.T) {
 	awards := kg.PropertyStatements{Property: kg.PropertyRef{ID: "P166", Label: "award received"}}
@@ -184,62 +110,6 @@ func TestShownInPart(t *testing.T) {
 	}
 }
 
-// FuzzPruneByAnswer: whatever the model answers, every line of what comes out stands on the page.
-func FuzzPruneByAnswer(f *testing.F) {
-	f.Add(`{"spouse (P26)": {"Joachim Sauer (Q96)": {"Qualifiers": [{"rank": "x"}, 3]}}}`)
-	f.Add(`{"P26": [1, null, {}], "P31": {"": ""}}`)
-	f.Add(merkelPage)
-	whole := newPage(merkel(), true)
-	lines := map[string]bool{}
-	trim := func(s string) string { return strings.Trim(s, " ,{}[]:") }
-	for line := range strings.SplitSeq(whole.String(), "\n") {
-		for part := range strings.SplitSeq(line, ": ") {
-			lines[trim(part)] = true
-		}
-		lines[trim(line)] = true
-	}
-	f.Fuzz(func(t *testing.T, answer string) {
-		got, _, ok := pruneByAnswer(whole, answer)
-		if !ok {
-			return
-		}
-		if !json.Valid([]byte(got.String())) {
-			t.Errorf("no JSON: %s", got)
-		}
-		for line := range strings.SplitSeq(got.String(), "\n") {
-			for part := range strings.SplitSeq(line, ": ") {
-				if !lines[trim(part)] {
-					t.Errorf("%q is not on the page", part)
-				}
-			}
-		}
-	})
-}
-
-// TestPruneByWords: the fallback keeps what has words in common with the question and what says the kind, and says how much is left out.
-func TestPruneByWords(t *testing.T) {
-	e := merkel()
-	for i := range 40 {
-		e.Claims = append(e.Claims, kg.PropertyStatements{Property: kg.PropertyRef{ID: fmt.Sprintf("P9%03d", i), Label: "matter"}, Statements: []kg.Statement{{Value: entityValue("Q1", "thing")}}})
-	}
-	awards := kg.PropertyStatements{Property: kg.PropertyRef{ID: "P9999", Label: "award received"}}
-	for i := range 70 {
-		awards.Statements = append(awards.Statements, kg.Statement{Value: entityValue(fmt.Sprintf("Q1%03d", i), fmt.Sprintf("prize %d", i))})
-	}
-	e.Claims = append(e.Claims, awards)
-	got := pruneByWords(newPage(e, true), "Which awards has Angela Merkel received?")
-	text := got.String()
-	if len(got.props) != prunedProps || !strings.Contains(text, "instance of (P31)") || !strings.Contains(text, "award received (P9999)") {
-		t.Errorf("%d properties: %s", len(got.props), text)
-	}
-	if strings.Count(text, "prize") != prunedValuesMatch || !strings.Contains(text, "… and 45 more") {
-		t.Errorf("%d values: %s", strings.Count(text, "prize"), text)
-	}
-	if again := pruneByWords(newPage(e, true), "Which awards has Angela Merkel received?").String(); again != text {
-		t.Error("not the same twice")
-	}
-}
-
 // TestEntry: the model prunes; when it fails or answers garbage, the fallback does; a short page needs neither.
 func TestEntry(t *testing.T) {
 	for _, tt := range []struct {
@@ -271,22 +141,5 @@ func TestEntry(t *testing.T) {
 				t.Errorf("model asked: %v", asked)
 			}
 		})
-	}
-}
-
-func TestDateText(t *testing.T) {
-	for _, tt := range []struct {
-		in        string
-		precision int
-		want      string
-	}{
-		{"1952-03-11T00:00:00Z", 11, "11 March 1952"}, {"1952-03-11T00:00:00Z", 0, "11 March 1952"}, {"1952-03-01T00:00:00Z", 10, "March 1952"},
-		{"1952-01-01T00:00:00Z", 9, "1952"}, {"1950-01-01T00:00:00Z", 8, "1950s"}, {"1801-01-01T00:00:00Z", 7, "19. century"}, {"1900-01-01T00:00:00Z", 7, "19. century"},
-		{"1000-01-01T00:00:00Z", 6, "about 1000"}, {"-0043-03-15T00:00:00Z", 11, "15 March 44 BCE"}, {"0000-01-01T00:00:00Z", 9, "1 BCE"},
-		{"+1952-00-00T00:00:00Z", 0, "1952"}, {"1952-03-00T00:00:00Z", 0, "March 1952"}, {"soon", 11, "soon"}, {"1952-13-01", 11, "1952-13-01"},
-	} {
-		if got := dateText(tt.in, tt.precision); got != tt.want {
-			t.Errorf("%s by %d: %q, want %q", tt.in, tt.precision, got, tt.want)
-		}
 	}
 }

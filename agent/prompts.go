@@ -2,12 +2,9 @@ package agent
 
 import (
 	"embed"
-	"fmt"
 	"path"
-	"regexp"
-	"strings"
-	"text/template"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -28,64 +25,22 @@ import (
 var promptFiles embed.FS
 
 // prompts holds the parsed templates; it never changes.
-var prompts = template.Must(template.New("").Funcs(template.FuncMap{
-	"escape": escape, "attribute": attribute, "guard": guard, "clip": clip, "fold": fold, "inc": func(i int) int { return i + 1 },
-}).ParseFS(promptFiles, "prompts/*.tmpl", "prompts/*.md"))
+var prompts = render.MustTexts(promptFiles, "prompts/*.tmpl", "prompts/*.md")
 
-// say renders a text by its name. A template that fails is a fault of the program: the text then says so instead of hiding it.
-func say(name string, data any) string {
-	var b strings.Builder
-	if err := prompts.ExecuteTemplate(&b, name, data); err != nil {
-		return fmt.Sprintf("(text %s could not be written: %v)", name, err)
-	}
-	return strings.TrimSpace(b.String())
-}
-
-var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
-var textEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-
-// escape makes untrusted text safe inside one of our tags. Line breaks stay.
-func escape(s string) string { return textEscaper.Replace(clean(s)) }
-
-// attribute makes untrusted text safe as the value of a tag's attribute.
-func attribute(s string) string { return escaper.Replace(fold(clean(s))) }
-
-var ourTag = regexp.MustCompile(`(?i)<(/?\s*(?:question|earlier|post|heading|entity|observation|notes)\b)`)
-
-// guard makes untrusted text safe inside an observation: what looks like one of our tags loses its angle bracket.
-func guard(s string) string { return ourTag.ReplaceAllString(clean(s), "&lt;$1") }
-
-// clean drops control characters and invalid UTF-8.
-func clean(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0):
-			return -1
-		case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // bidirectional overrides
-			return -1
-		}
-		return r
-	}, s)
-}
-
-// fold replaces every run of white space by one space.
-func fold(s string) string { return strings.Join(strings.Fields(s), " ") }
+func say(name string, data any) string { return prompts.Say(name, data) }
 
 // preset names a published system whose behaviour the engine follows, with its numbers.
 type preset struct {
 	name              string
-	items, properties int // hits a language of a search
-	head, tail, shown int // rows of a result
+	items, properties int           // hits a language of a search
+	rows              render.Window // rows of a result that are shown
 	temperature, topP float64
 	maxExamples       int
 }
 
 // spinachPreset holds the figures of the SPINACH paper: 8 items and 4 properties, first and last 5 rows of more than 10, sampling at temperature 1.0 with
 // top_p 0.9 (sections 4.1 and 4.2, appendix D).
-var spinachPreset = preset{name: "spinach", items: 8, properties: 4, head: 5, tail: 5, shown: 10, temperature: 1.0, topP: 0.9, maxExamples: 20}
+var spinachPreset = preset{name: "spinach", items: 8, properties: 4, rows: render.Window{Whole: 10, Head: 5, Tail: 5}, temperature: 1.0, topP: 0.9, maxExamples: 20}
 
 // system returns the system message of a task.
 func system(task string, data any) llm.Message {
@@ -94,7 +49,7 @@ func system(task string, data any) llm.Message {
 
 // toolTexts renders the tools' texts with the preset's numbers, in the order in which the model reads them.
 func (p preset) toolTexts() []string {
-	data := map[string]any{"Items": p.items, "Properties": p.properties, "Shown": p.shown, "Head": p.head, "Tail": p.tail}
+	data := map[string]any{"Items": p.items, "Properties": p.properties, "Shown": p.rows.Whole, "Head": p.rows.Head, "Tail": p.rows.Tail}
 	var out []string
 	for _, name := range []string{"search", "entry", "examples", "sparql", "stop"} {
 		out = append(out, say(path.Base("tool_"+name+".md"), data))
@@ -141,7 +96,7 @@ func actMessages(p preset, l Limits, actions int, q asked, s *state) []llm.Messa
 				map[string]any{"Observation": k.Observation, "Notes": append(append([]string(nil), k.notes...), notes(i+1)...), "Next": i + 2})})
 	}
 	if s.badTurn != "" {
-		ms = append(ms, llm.Message{Role: llm.Assistant, Content: guard(clip(s.badTurn, 3000))},
+		ms = append(ms, llm.Message{Role: llm.Assistant, Content: render.Guard(render.Clip(s.badTurn, 3000))},
 			llm.Message{Role: llm.User, Content: say("act_again", map[string]any{"Note": s.fleeting, "Counter": counter, "Next": len(s.steps) + 1})})
 	}
 	return ms

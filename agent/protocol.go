@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
 )
 
 // turn is a turn of the model, read.
@@ -98,7 +100,7 @@ func parseAction(body string) (a action, rest string, err error) {
 	}
 	a.name = strings.ToLower(body[m[2]:m[3]])
 	if !slices.Contains(actionNames, a.name) {
-		return a, "", &unreadable{text: "bad_name", data: map[string]any{"Name": clip(a.name, 60)}}
+		return a, "", &unreadable{text: "bad_name", data: map[string]any{"Name": render.Clip(a.name, 60)}}
 	}
 	a.argument, rest = parseArgument(strings.TrimLeft(body[m[1]:], " \t"), a.name == actExecute)
 	return a, rest, nil
@@ -304,7 +306,7 @@ func checkAction(a *action) error {
 	a.name, a.argument = strings.TrimSpace(a.name), strings.TrimSpace(a.argument)
 	switch {
 	case !slices.Contains(actionNames, a.name):
-		return &unreadable{text: "bad_name", data: map[string]any{"Name": clip(a.name, 60)}}
+		return &unreadable{text: "bad_name", data: map[string]any{"Name": render.Clip(a.name, 60)}}
 	case a.name == actStop:
 		if m := noAnswer.FindStringSubmatch(a.argument); m != nil {
 			a.noAnswer, a.argument = true, sayingNoAnswer+strings.TrimSpace(unquote(m[1]))
@@ -318,16 +320,4 @@ func checkAction(a *action) error {
 		return &unreadable{text: "bad_argument", data: map[string]any{"Name": a.name}}
 	}
 	return nil
-}
-
-// clip shortens s to n characters, with an ellipsis when something was cut.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
 )
 
 func TestParseTurn(t *testing.T) {
@@ -130,20 +131,4 @@ func FuzzParseTurn(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestIDs(t *testing.T) {
-	for text, want := range map[string]string{
-		"Q42": "Q42", "wd:Q42 and wdt:P31": "Q42 P31", "<http://www.wikidata.org/entity/Q5>": "Q5", "Q042 Q0 P Q": "", "FAQ12 Q12a Q1_2": "", "Q1,Q2;Q1": "Q1 Q2",
-		"ÄQ5": "", "(P31)": "P31",
-	} {
-		if got := strings.Join(idsIn(text), " "); got != want {
-			t.Errorf("idsIn(%q) = %q, want %q", text, got, want)
-		}
-	}
-	for text, want := range map[string]string{"q42": "Q42", "wd:p31": "P31", "Douglas Adams (Q42)": "Q42", "Q1 Q2": "", "Danube": "", "L7": ""} {
-		if got := findID(text); got != want {
-			t.Errorf("findID(%q) = %q, want %q", text, got, want)
-		}
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
@@ -77,9 +78,9 @@ func (g *recordingGraph) Query(ctx context.Context, query string) (*kg.Table, er
 	short := t
 	if err == nil {
 		c.Source = t.Source
-		if n := len(t.Rows); n > 2*typedRows {
+		if n := len(t.Rows); n > 2*render.TypedRows {
 			cut := *t
-			cut.Rows = append(append(cut.Rows[:0:0], t.Rows[:typedRows]...), t.Rows[n-typedRows:]...)
+			cut.Rows = append(append(cut.Rows[:0:0], t.Rows[:render.TypedRows]...), t.Rows[n-render.TypedRows:]...)
 			short, c.Total = &cut, n
 		}
 	}
@@ -103,7 +104,7 @@ func (l *recordingLabeler) Labels(ctx context.Context, ids, languages []string) 
 func recorded[T any](ctx context.Context, r *run, c Call, args any, do func() (T, error)) (T, error) {
 	res, err := do()
 	var jerr error
-	if c.Args, jerr = marshal(args); jerr != nil {
+	if c.Args, jerr = render.JSON(args); jerr != nil {
 		return res, &recordError{jerr}
 	}
 	if err != nil {
@@ -112,7 +113,7 @@ func recorded[T any](ctx context.Context, r *run, c Call, args any, do func() (T
 		if errors.As(err, &e) {
 			c.Failure = &CallFailure{Kind: e.Kind, Message: e.Message, Line: e.Line, Column: e.Column}
 		}
-	} else if c.Result, jerr = marshal(res); jerr != nil {
+	} else if c.Result, jerr = render.JSON(res); jerr != nil {
 		return res, &recordError{jerr}
 	}
 	if rerr := r.record(ctx, Event{Event: "graph", Call: &c}); rerr != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -113,7 +114,7 @@ func firstDifference(a *llm.Request, b llm.Request) string {
 			n++
 		}
 		n = max(0, n-20)
-		return fmt.Sprintf("message %d: recorded %q, now %q", i+1, clip(x[n:], 80), clip(y[n:], 80))
+		return fmt.Sprintf("message %d: recorded %q, now %q", i+1, render.Clip(x[n:], 80), render.Clip(y[n:], 80))
 	}
 	return fmt.Sprintf("%d messages recorded, now %d", len(a.Messages), len(b.Messages))
 }
@@ -146,10 +147,10 @@ func (r *Replay) Query(ctx context.Context, query string) (*kg.Table, error) {
 	}
 	c := r.calls[r.graphs-1]
 	t.Source = c.Source
-	if c.Total > len(t.Rows) && len(t.Rows) == 2*typedRows {
+	if c.Total > len(t.Rows) && len(t.Rows) == 2*render.TypedRows {
 		rows := make([][]rdf.Term, c.Total)
-		copy(rows, t.Rows[:typedRows])
-		copy(rows[c.Total-typedRows:], t.Rows[typedRows:])
+		copy(rows, t.Rows[:render.TypedRows])
+		copy(rows[c.Total-render.TypedRows:], t.Rows[render.TypedRows:])
 		t.Rows = rows
 	}
 	return t, nil
@@ -166,13 +167,13 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 	}
 	c := r.calls[r.graphs]
 	r.graphs++
-	b, err := marshal(args)
+	b, err := render.JSON(args)
 	if err != nil {
 		return zero, fmt.Errorf("replay: %s: %w", op, err)
 	}
 	if c.Op != op || !sameJSON(c.Args, b) {
-		return zero, fmt.Errorf("replay: call %d of the graph differs from the record: recorded %s %s, now %s %s", r.graphs, c.Op, clip(string(c.Args), 200), op,
-			clip(string(b), 200))
+		return zero, fmt.Errorf("replay: call %d of the graph differs from the record: recorded %s %s, now %s %s", r.graphs, c.Op, render.Clip(string(c.Args), 200), op,
+			render.Clip(string(b), 200))
 	}
 	if c.Failure != nil {
 		return zero, c.Failure.err()

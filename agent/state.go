@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // The names of the five actions of the SPINACH paper (section 4.1).
@@ -34,46 +34,13 @@ func (a action) normalise(d dialect) string {
 	case actSearch:
 		return strings.ToLower(strings.Join(strings.Fields(a.argument), " "))
 	case actEntry, actExamples:
-		if id := findID(a.argument); id != "" {
+		if id := render.ID(a.argument); id != "" {
 			return id
 		}
 	case actExecute:
 		return d.normalForm(a.argument)
 	}
 	return strings.Join(strings.Fields(a.argument), " ")
-}
-
-// findID returns the entity or property number that an argument such as "Q42", "wd:q42", "<http://www.wikidata.org/entity/Q42>" or
-// "Douglas Adams (Q42)" means, or "" when it holds none or several different ones.
-func findID(s string) string {
-	ids := idsIn(strings.ToUpper(s))
-	if len(ids) != 1 {
-		return ""
-	}
-	return ids[0]
-}
-
-// idsIn returns the distinct Q and P numbers in a text, in order. A number stands alone: no letter or digit on either side.
-func idsIn(s string) []string {
-	var out []string
-	for i := 0; i < len(s); i++ {
-		if (s[i] != 'Q' && s[i] != 'P') || (i > 0 && wordByte(s[i-1])) {
-			continue
-		}
-		j := i + 1
-		for j < len(s) && s[j] >= '0' && s[j] <= '9' {
-			j++
-		}
-		if (j == len(s) || !wordByte(s[j])) && rdf.ValidID(s[i:j]) && !slices.Contains(out, s[i:j]) {
-			out = append(out, s[i:j])
-		}
-		i = j - 1
-	}
-	return out
-}
-
-func wordByte(c byte) bool {
-	return c == '_' || c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
 }
 
 // kept is a step in the state.

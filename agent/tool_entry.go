@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
@@ -17,9 +18,9 @@ const (
 // entry carries out get_wikidata_entry(Q number): the page, pruned by the model to what matters for the question (SPINACH paper, section 4.1, prompt 13), or
 // by words in common with the question when the model fails or answers with something that is no part of the page. A short page is shown whole.
 func (r *run) entry(ctx context.Context, argument string) (result, error) {
-	id := findID(argument)
+	id := render.ID(argument)
 	if id == "" {
-		return result{text: say("no_number", map[string]any{"Argument": clip(argument, 100), "What": "an item or property", "Example": "Q42"}), failure: kg.BadID}, nil
+		return result{text: say("no_number", map[string]any{"Argument": render.Clip(argument, 100), "What": "an item or property", "Example": "Q42"}), failure: kg.BadID}, nil
 	}
 	e, err := r.graph.Entity(ctx, id, r.lang.code)
 	if kg.KindOf(err) == kg.NotFound {
@@ -29,8 +30,8 @@ func (r *run) entry(ctx context.Context, argument string) (result, error) {
 		return r.failed(ctx, err)
 	}
 	heading := hitText(kg.Hit{ID: e.ID, Label: e.Label, Description: e.Description, Datatype: e.Datatype})
-	whole := newPage(e, r.labels != nil)
-	if len(whole.props) == 0 {
+	whole := render.NewPage(e, r.labels != nil)
+	if whole.Empty() {
 		return result{text: say("entry_empty", map[string]any{"Heading": heading})}, nil
 	}
 	pruned, err := r.prune(ctx, e, whole)
@@ -41,11 +42,11 @@ func (r *run) entry(ctx context.Context, argument string) (result, error) {
 	if e.ID != id {
 		lines = append(lines, say("entry_redirect", map[string]any{"From": id, "To": e.ID}))
 	}
-	if cut := pruned.cut(whole); len(cut) > 0 {
+	if cut := pruned.Cut(whole); len(cut) > 0 {
 		shown := cut[:min(len(cut), maxCutNamed)]
 		lines = append(lines, say("entry_cut", map[string]any{"List": strings.Join(shown, "; "), "More": len(cut) - len(shown)}))
 	}
-	if names := pruned.leftOut(whole); len(names) > 0 {
+	if names := pruned.LeftOut(whole); len(names) > 0 {
 		shown := names[:min(len(names), maxLeftOut)]
 		lines = append(lines, say("entry_left_out", map[string]any{"Names": strings.Join(shown, ", "), "More": len(names) - len(shown)}))
 	}
@@ -53,24 +54,24 @@ func (r *run) entry(ctx context.Context, argument string) (result, error) {
 }
 
 // prune shortens a page to what matters for the question.
-func (r *run) prune(ctx context.Context, e *kg.Entity, whole page) (page, error) {
+func (r *run) prune(ctx context.Context, e *kg.Entity, whole render.Page) (render.Page, error) {
 	text := whole.String()
 	if len(text) <= r.opts.PruneOver {
 		return whole, nil
 	}
 	given := whole
 	if len(text) > maxPageForModel {
-		given = pruneByWords(whole, r.q.Text)
+		given = render.PruneByWords(whole, r.q.Text)
 		text = given.String()
 	}
 	user := llm.Message{Role: llm.User, Content: say("prune_user", map[string]any{"Question": r.q.Text, "Language": r.lang.name, "Earlier": r.questionsBefore(),
 		"ID": e.ID, "Label": e.Label, "Page": text})}
 	answer, ok, err := r.help(ctx, "prune", e.ID, 2000, system("prune", nil), user)
 	if err != nil {
-		return page{}, err
+		return render.Page{}, err
 	}
 	if ok {
-		pruned, unknown, fits := pruneByAnswer(given, answer)
+		pruned, unknown, fits := render.PruneByAnswer(given, answer)
 		if unknown > 0 {
 			r.lg.Info("agent: pruning named what is not on the page, left out", "question", r.q.ID, "entity", e.ID, "unknown", unknown)
 		}
@@ -78,7 +79,7 @@ func (r *run) prune(ctx context.Context, e *kg.Entity, whole page) (page, error)
 			return pruned, nil
 		}
 	}
-	return pruneByWords(whole, r.q.Text), nil
+	return render.PruneByWords(whole, r.q.Text), nil
 }
 
 // questionsBefore are the earlier turns without their steps: pruning needs to know what "they" means, not how it was found.

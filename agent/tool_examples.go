@@ -4,14 +4,15 @@ import (
 	"context"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
 // examples carries out get_property_examples(P number): the property's own examples (P1855), with numbers, unlike SPINACH's (systems.md E.2, 5).
 func (r *run) examples(ctx context.Context, argument string) (result, error) {
-	id := findID(argument)
+	id := render.ID(argument)
 	if !strings.HasPrefix(id, "P") {
-		return result{text: say("no_number", map[string]any{"Argument": clip(argument, 100), "What": "a property", "Example": "P31"}), failure: kg.BadID}, nil
+		return result{text: say("no_number", map[string]any{"Argument": render.Clip(argument, 100), "What": "a property", "Example": "P31"}), failure: kg.BadID}, nil
 	}
 	list, err := r.graph.Examples(ctx, id, r.lang.code)
 	if kg.KindOf(err) == kg.NotFound {
@@ -23,7 +24,7 @@ func (r *run) examples(ctx context.Context, argument string) (result, error) {
 	if len(list) == 0 {
 		return result{text: say("examples_none", map[string]any{"ID": id})}, nil
 	}
-	name := labelled(id, r.labelsOf(ctx, []string{id})[id])
+	name := render.Labelled(id, r.labelsOf(ctx, []string{id})[id])
 	return result{text: examplesText(name, list, r.preset.maxExamples)}, nil
 }
 
@@ -31,7 +32,7 @@ func (r *run) examples(ctx context.Context, argument string) (result, error) {
 func examplesText(name string, list []kg.Example, n int) string {
 	var lines []string
 	for _, x := range list[:min(n, len(list))] {
-		lines = append(lines, labelled(x.Subject.ID, x.Subject.Label)+" -- "+name+" --> "+valueText(x.Value))
+		lines = append(lines, render.Labelled(x.Subject.ID, x.Subject.Label)+" -- "+name+" --> "+render.Value(x.Value))
 	}
 	if len(list) > n {
 		lines = append(lines, say("examples_more", map[string]any{"Total": len(list), "Shown": n}))

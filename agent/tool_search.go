@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
@@ -15,7 +16,7 @@ const maxSearch = 200
 // search carries out search_wikidata(text): items, then properties, in the asker's language and in English, merged, every entity once
 // (SPINACH paper, section 4.1; English only there).
 func (r *run) search(ctx context.Context, text string) (result, error) {
-	text = fold(clean(text))
+	text = render.Fold(render.Clean(text))
 	if n := utf8.RuneCountInString(text); n > maxSearch {
 		return result{text: say("search_too_long", map[string]any{"Length": n, "Max": maxSearch}), failure: kg.QueryFailed}, nil
 	}
@@ -92,19 +93,19 @@ func (r *run) searchedNames() string {
 
 // hitText writes a hit: "label (Q42): description", a property with its data type, and the alias by which it was found when that is not the label.
 func hitText(h kg.Hit) string {
-	s := labelled(h.ID, h.Label)
-	d := fold(h.Description)
+	s := render.Labelled(h.ID, h.Label)
+	d := render.Fold(h.Description)
 	if h.Datatype != "" { // some descriptions end with it already
 		d = strings.TrimSpace(strings.TrimSuffix(d, "Data Type: "+h.Datatype))
 	}
 	if d != "" {
-		s += ": " + clip(d, 250)
+		s += ": " + render.Clip(d, 250)
 	}
 	if h.Datatype != "" {
 		s += "\tData Type: " + h.Datatype
 	}
 	if h.MatchType == "alias" && !strings.EqualFold(h.MatchText, h.Label) && h.MatchText != "" {
-		s += " [also called " + clip(fold(h.MatchText), 80) + "]"
+		s += " [also called " + render.Clip(render.Fold(h.MatchText), 80) + "]"
 	}
 	return s
 }

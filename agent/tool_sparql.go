@@ -2,6 +2,8 @@ package agent
 
 import (
 	"context"
+
+	"github.com/spinachbot/spinachbot/agent/render"
 )
 
 // execute carries out execute_sparql(query): the query is checked before it is sent (syntax, updates, foreign services), [AUTO_LANGUAGE] becomes the asker's
@@ -32,12 +34,12 @@ func (r *run) evaluate(ctx context.Context, query string) (result, error) {
 		}
 		return result{text: say("empty", why)}, nil
 	}
-	labels := r.labelsOf(ctx, r.preset.shownIDs(t))
-	text := r.preset.tableText(t, labels)
+	labels := r.labelsOf(ctx, r.preset.rows.IDs(t))
+	text := r.preset.rows.Table(t, labels)
 	if n := len(t.Rows); n > 1 && n == r.dialect.limit(query) {
 		text += "\n" + say("limit_reached", n)
 	}
-	return result{text: text, rows: len(t.Rows), found: true, short: shortResult(t, labels)}, nil
+	return result{text: text, rows: len(t.Rows), found: true, short: render.Short(t, labels)}, nil
 }
 
 // unseenIn returns the numbers in a query that stood in nothing that the model was shown.
@@ -65,7 +67,7 @@ func (r *run) warn(ctx context.Context, ids []string) string {
 	}
 	var list []unseenID
 	for _, id := range ids {
-		list = append(list, unseenID{ID: id, Label: clip(fold(labels[id]), 80)})
+		list = append(list, unseenID{ID: id, Label: render.Clip(render.Fold(labels[id]), 80)})
 	}
 	return "\n" + say("unseen", list)
 }

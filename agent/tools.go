@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
@@ -69,7 +70,7 @@ func (r *run) failed(ctx context.Context, err error) (result, error) {
 		name = "failed"
 	}
 	shown := *e
-	shown.Message = clip(shown.Message, 700)
+	shown.Message = render.Clip(shown.Message, 700)
 	return result{text: say(name, shown), failure: e.Kind}, nil
 }
 

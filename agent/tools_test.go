@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // observe runs one action and returns what it showed.
@@ -37,7 +37,7 @@ func TestSearch(t *testing.T) {
 	want := "Q100 Q101 Q201 Q102 Q103 Q203 Q104 Q105 Q205 Q106 Q107 Q207"
 	var got []string
 	for _, l := range lines {
-		if ids := idsIn(l); len(ids) == 1 && ids[0][0] == 'Q' {
+		if ids := render.IDs(l); len(ids) == 1 && ids[0][0] == 'Q' {
 			got = append(got, ids[0])
 		}
 	}
@@ -99,65 +99,6 @@ func TestHitText(t *testing.T) {
 	}
 }
 
-// TestUnboundCells: the header counts the rows in which a column has no value, where all rows are looked at.
-func TestUnboundCells(t *testing.T) {
-	for n, want := range map[int]string{12: "[item, 3 unbound]", 1000: "[item, 3 unbound]", 1001: "[item, some unbound]"} {
-		table := items("Q1")
-		for len(table.Rows) < n {
-			table.Rows = append(table.Rows, table.Rows[0])
-		}
-		for _, i := range []int{1, 6, n - 2} {
-			table.Rows[i] = []rdf.Term{{}}
-		}
-		if got := strings.Split(spinachPreset.tableText(table, nil), "\n")[2]; got != want {
-			t.Errorf("%d rows: %s, want %s", n, got, want)
-		}
-	}
-}
-
-func TestTable(t *testing.T) {
-	table := &kg.Table{Vars: []string{"person", "born", "name", "n", "s"}}
-	for i := range 12 {
-		table.Rows = append(table.Rows, []rdf.Term{rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+1)), rdf.Typed("1950-01-01T00:00:00Z", rdf.XSDDateTime),
-			rdf.LangString(fmt.Sprintf("Name %d", i+1), "en"), rdf.Typed("3", rdf.XSDInteger), rdf.IRI(rdf.Entity + "statement/Q1-a")})
-	}
-	table.Rows[11][1] = rdf.Term{}
-	table.Rows[10][2] = rdf.String(strings.Repeat("x", 300))
-	table.Rows[9][1] = rdf.Blank("b0")
-	want := `12 rows; the first 5 and the last 5 are shown
-person | born | name | n | s
-[item | dateTime, unknown value, 1 unbound | text@en, text | integer | statement]
-one (Q1) | 1950-01-01T00:00:00Z | Name 1 | 3 | wds:Q1-a
-Q2 | 1950-01-01T00:00:00Z | Name 2 | 3 | wds:Q1-a
-Q3 | 1950-01-01T00:00:00Z | Name 3 | 3 | wds:Q1-a
-Q4 | 1950-01-01T00:00:00Z | Name 4 | 3 | wds:Q1-a
-Q5 | 1950-01-01T00:00:00Z | Name 5 | 3 | wds:Q1-a
-… 2 rows not shown …
-Q8 | 1950-01-01T00:00:00Z | Name 8 | 3 | wds:Q1-a
-Q9 | 1950-01-01T00:00:00Z | Name 9 | 3 | wds:Q1-a
-Q10 | (unknown value) | Name 10 | 3 | wds:Q1-a
-Q11 | 1950-01-01T00:00:00Z | ` + strings.Repeat("x", 199) + `… | 3 | wds:Q1-a
-Q12 | - | Name 12 | 3 | wds:Q1-a`
-	if got := spinachPreset.tableText(table, map[string]string{"Q1": "one", "Q6": "six"}); got != want {
-		t.Errorf("got\n%s", got)
-	}
-	if ids := strings.Join(spinachPreset.shownIDs(table), " "); ids != "Q1 Q2 Q3 Q4 Q5 Q8 Q9 Q10 Q11 Q12" {
-		t.Errorf("labels would be asked for %s", ids)
-	}
-	table.Vars[2] = "personLabel"
-	if got := spinachPreset.tableText(table, map[string]string{"Q1": "one"}); strings.Contains(got, "one (Q1)") {
-		t.Errorf("a label beside a label column:\n%s", got)
-	}
-	ten := items("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "Q7", "Q8", "Q9", "Q10")
-	if got := spinachPreset.tableText(ten, nil); !strings.HasPrefix(got, "10 rows\nx\n[item]\nQ1\n") || strings.Contains(got, "shown") || strings.Count(got, "\n") != 12 {
-		t.Errorf("ten rows are all shown: %s", got)
-	}
-	p := &kg.Table{Vars: []string{"p"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Direct + "P31")}, {rdf.IRI("http://schema.org/version")}, {rdf.IRI("https://example.org/a?b")}}}
-	if got := spinachPreset.tableText(p, map[string]string{"P31": "instance of"}); got != "3 rows\np\n[property, IRI]\ninstance of (wdt:P31)\nschema:version\nhttps://example.org/a?b" {
-		t.Errorf("got\n%s", got)
-	}
-}
-
 // TestFailuresAreToldApart: each kind of failure has a text of its own, and none of them says that the result is empty.
 func TestFailuresAreToldApart(t *testing.T) {
 	seen := map[string]kg.Kind{}
@@ -197,7 +138,7 @@ func TestGuarded(t *testing.T) {
 		g := &fakeGraph{}
 		s := observe(t, g, "en", "execute_sparql("+q+")")
 		if s.Failure != want || len(g.queries) != 0 {
-			t.Errorf("%s: %s, %d queries sent: %s", clip(q, 60), s.Failure, len(g.queries), clip(s.Observation, 200))
+			t.Errorf("%s: %s, %d queries sent: %s", render.Clip(q, 60), s.Failure, len(g.queries), render.Clip(s.Observation, 200))
 		}
 	}
 }

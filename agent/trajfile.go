@@ -11,6 +11,8 @@ import (
 	"os"
 	"strings"
 	"sync"
+
+	"github.com/spinachbot/spinachbot/agent/render"
 )
 
 // TrajectoryFile is a [Recorder] that appends events to a file, one JSON object a line, each on the disk before Record returns.
@@ -35,7 +37,7 @@ func OpenTrajectory(path string) (*TrajectoryFile, error) {
 // every later Record return the error.
 func (t *TrajectoryFile) Record(_ context.Context, e Event) error {
 	var b bytes.Buffer
-	if err := encodeJSON(&b, e); err != nil {
+	if err := render.EncodeJSON(&b, e); err != nil {
 		return fmt.Errorf("trajectory %s: event %s: %w", t.f.Name(), e.Event, err)
 	}
 	b.WriteByte('\n')

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -21,11 +22,11 @@ const (
 // The calls go to rec, which may be nil, in a trajectory of their own: start with preset "triage", model, end with the judgement in Detail.
 func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec Recorder) (*Triage, error) {
 	if len(posts) == 0 {
-		return nil, fmt.Errorf("agent: triage of the thread %q: it has no posts", clip(heading, 80))
+		return nil, fmt.Errorf("agent: triage of the thread %q: it has no posts", render.Clip(heading, 80))
 	}
 	shown := slices.Clone(posts[max(0, len(posts)-triagePosts):])
 	for i := range shown {
-		shown[i].Text = clip(shown[i].Text, triageLength)
+		shown[i].Text = render.Clip(shown[i].Text, triageLength)
 	}
 	r := &run{Engine: e, rec: rec}
 	t, err := r.triage(ctx, heading, shown)
@@ -33,7 +34,7 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 		return nil, err
 	}
 	if err != nil {
-		err = fmt.Errorf("agent: triage of the thread %q: %w", clip(heading, 80), err)
+		err = fmt.Errorf("agent: triage of the thread %q: %w", render.Clip(heading, 80), err)
 		end := EndingOf(err)
 		if ctx.Err() != nil {
 			end = stopped(err)
@@ -49,12 +50,12 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 
 // triage asks, and asks once more when the answer cannot be read.
 func (r *run) triage(ctx context.Context, heading string, posts []Post) (*Triage, error) {
-	if err := r.record(ctx, Event{Event: "start", Format: Format, Preset: "triage", Detail: clip(fold(heading), 200)}); err != nil {
+	if err := r.record(ctx, Event{Event: "start", Format: Format, Preset: "triage", Detail: render.Clip(render.Fold(heading), 200)}); err != nil {
 		return nil, err
 	}
 	again := ""
 	for range 2 {
-		user := say("triage_user", map[string]any{"Heading": fold(heading), "Posts": posts, "Again": again})
+		user := say("triage_user", map[string]any{"Heading": render.Fold(heading), "Posts": posts, "Again": again})
 		req := llm.Request{Purpose: "triage", Subject: posts[len(posts)-1].whole(), MaxTokens: 2000,
 			Messages: []llm.Message{system("triage", nil), {Role: llm.User, Content: user}}}
 		resp, err := r.model.Complete(ctx, req)
@@ -84,7 +85,7 @@ func (p Post) whole() string {
 
 // parseTriage reads the model's JSON object; why says what is wrong with it.
 func parseTriage(text string) (t *Triage, why string) {
-	m, ok := jsonObject(text)
+	m, ok := render.JSONObject(text)
 	if !ok {
 		return nil, "it held no JSON object"
 	}
@@ -92,8 +93,8 @@ func parseTriage(text string) (t *Triage, why string) {
 	if !ok {
 		return nil, `"request" was neither true nor false`
 	}
-	str := func(k string) string { s, _ := m[k].(string); return strings.TrimSpace(clean(s)) }
-	t = &Triage{Request: request, Question: str("question"), Why: clip(fold(str("why")), 300)}
+	str := func(k string) string { s, _ := m[k].(string); return strings.TrimSpace(render.Clean(s)) }
+	t = &Triage{Request: request, Question: str("question"), Why: render.Clip(render.Fold(str("why")), 300)}
 	if l, known := languageOf(str("language")); known {
 		t.Language = l.code
 	}

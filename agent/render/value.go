@@ -1,4 +1,4 @@
-package agent
+package render
 
 import (
 	"fmt"
@@ -9,20 +9,20 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// labelled writes "label (Q42)", or the number alone when there is no label.
-func labelled(id, label string) string {
+// Labelled writes "label (Q42)", or the number alone when there is no label.
+func Labelled(id, label string) string {
 	if label == "" || label == id {
 		return id
 	}
-	return fold(label) + " (" + id + ")"
+	return Fold(label) + " (" + id + ")"
 }
 
 // noLabel stands behind the number of an entity that has no label in the languages asked for, so that nobody takes it for a label that was left out.
 const noLabel = " (no label)"
 
-// valueText writes a statement's value for the model: an entity as label and number, a date by its precision, a quantity with its unit, a text
+// Value writes a statement's value for the model: an entity as label and number, a date by its precision, a quantity with its unit, a text
 // with its language as text@en, anything else as it stands.
-func valueText(v kg.Value) string {
+func Value(v kg.Value) string {
 	switch {
 	case v.Unknown:
 		return "unknown value"
@@ -31,21 +31,21 @@ func valueText(v kg.Value) string {
 	}
 	t := v.Term
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {
-		return labelled(id, v.Label)
+		return Labelled(id, v.Label)
 	}
 	switch {
 	case t.Lang != "":
-		return fold(t.Value) + "@" + t.Lang
+		return Fold(t.Value) + "@" + t.Lang
 	case t.Datatype == rdf.XSDDateTime || t.Datatype == rdf.XSDDate:
 		return dateText(t.Value, v.Precision)
 	case t.Datatype == rdf.XSDDecimal || t.Datatype == rdf.XSDInteger || t.Datatype == rdf.XSDDouble:
 		n := strings.TrimPrefix(t.Value, "+")
 		if v.Unit != "" && v.Unit != "1" {
-			return n + " " + labelled(v.Unit, v.UnitLabel)
+			return n + " " + Labelled(v.Unit, v.UnitLabel)
 		}
 		return n
 	}
-	return clip(fold(t.Value), 300)
+	return Clip(Fold(t.Value), 300)
 }
 
 var months = [...]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}

@@ -1,4 +1,4 @@
-package agent
+package render
 
 import (
 	"fmt"
@@ -12,12 +12,15 @@ import (
 // maxCell is how many characters of a cell are shown.
 const maxCell = 200
 
-// typedRows is how many rows at each end are looked at for the kinds of a column's values. The recorded trajectory keeps as many.
-const typedRows = 500
+// TypedRows is how many rows at each end are looked at for the kinds of a column's values. The recorded trajectory keeps as many.
+const TypedRows = 500
 
-// tableText writes a result for the model: the number of rows, the columns, the kinds of their values, and the rows; of more than shown ones the
+// Window says which rows of a result are shown: up to Whole rows all of them, of more the first Head and the last Tail.
+type Window struct{ Whole, Head, Tail int }
+
+// Table writes a result for the model: the number of rows, the columns, the kinds of their values, and the rows; of more than w.Whole the
 // first and the last. An ASK gives True or False. labels (may be nil) are those of the numbers in the shown rows.
-func (p preset) tableText(t *kg.Table, labels map[string]string) string {
+func (w Window) Table(t *kg.Table, labels map[string]string) string {
 	if t.Ask {
 		if t.Boolean {
 			return "True"
@@ -25,13 +28,13 @@ func (p preset) tableText(t *kg.Table, labels map[string]string) string {
 		return "False"
 	}
 	n := len(t.Rows)
-	cut := n > p.shown
-	lines := []string{say("rows", map[string]any{"Total": n, "Cut": cut, "Head": p.head, "Tail": p.tail}),
+	cut := n > w.Whole
+	lines := []string{say("rows", map[string]any{"Total": n, "Cut": cut, "Head": w.Head, "Tail": w.Tail}),
 		strings.Join(t.Vars, " | "), "[" + strings.Join(columnKinds(t), " | ") + "]"}
 	for i, row := range t.Rows {
-		if cut && i >= p.head && i < n-p.tail {
-			if i == p.head {
-				lines = append(lines, say("rows_gap", n-p.head-p.tail))
+		if cut && i >= w.Head && i < n-w.Tail {
+			if i == w.Head {
+				lines = append(lines, say("rows_gap", n-w.Head-w.Tail))
 			}
 			continue
 		}
@@ -48,14 +51,14 @@ func (p preset) tableText(t *kg.Table, labels map[string]string) string {
 	return strings.Join(lines, "\n")
 }
 
-// What shortResult takes for small.
+// What [Short] takes for small.
 const (
 	shortColumns = 5
 	shortLength  = 200 // characters
 )
 
-// shortResult writes a truth value, or the only row of a result with few columns, on one line: "True", "n = 16, place = Bonn (Q586)". Anything else gives "".
-func shortResult(t *kg.Table, labels map[string]string) string {
+// Short writes a truth value, or the only row of a result with few columns, on one line: "True", "n = 16, place = Bonn (Q586)". Anything else gives "".
+func Short(t *kg.Table, labels map[string]string) string {
 	switch {
 	case t.Ask && t.Boolean:
 		return "True"
@@ -70,7 +73,7 @@ func shortResult(t *kg.Table, labels map[string]string) string {
 			cells = append(cells, v+" = "+cellText(t.Rows[0][j], labelFor(t.Vars, j, labels)))
 		}
 	}
-	return clip(strings.Join(cells, ", "), shortLength)
+	return Clip(strings.Join(cells, ", "), shortLength)
 }
 
 // labelFor returns the labels for a column; none when the query has the label in a column of its own.
@@ -91,7 +94,7 @@ func cellText(c rdf.Term, labels map[string]string) string {
 	case c.IsIRI():
 		return iriText(c.Value, labels)
 	}
-	return clip(fold(c.Value), maxCell)
+	return Clip(Fold(c.Value), maxCell)
 }
 
 // iriText writes an IRI: an entity by its number, another of a known namespace by its prefixed name ("p:P39", "wds:Q42-…"), which can be used in a query
@@ -103,9 +106,9 @@ func iriText(iri string, labels map[string]string) string {
 		name = id
 	}
 	if label := labels[id]; label != "" && label != id {
-		return fold(label) + " (" + name + ")"
+		return Fold(label) + " (" + name + ")"
 	}
-	return clip(name, maxCell)
+	return Clip(name, maxCell)
 }
 
 // unknownValue reports whether a term stands for Wikidata's "somevalue": a blank node, or the IRI that the query service puts in its place.
@@ -120,7 +123,7 @@ func columnKinds(t *kg.Table) []string {
 		var kinds []string
 		unbound := 0
 		for i, row := range t.Rows {
-			if len(t.Rows) > 2*typedRows && i >= typedRows && i < len(t.Rows)-typedRows {
+			if len(t.Rows) > 2*TypedRows && i >= TypedRows && i < len(t.Rows)-TypedRows {
 				continue
 			}
 			if j >= len(row) || !row[j].Bound() {
@@ -135,7 +138,7 @@ func columnKinds(t *kg.Table) []string {
 			kinds = append(kinds[:3], "…")
 		}
 		switch {
-		case unbound > 0 && len(t.Rows) > 2*typedRows:
+		case unbound > 0 && len(t.Rows) > 2*TypedRows:
 			kinds = append(kinds, "some unbound")
 		case unbound > 0:
 			kinds = append(kinds, fmt.Sprintf("%d unbound", unbound))
@@ -169,11 +172,11 @@ func termKind(c rdf.Term) string {
 	return c.Datatype[strings.LastIndexAny(c.Datatype, "#/")+1:]
 }
 
-// shownIDs returns the item and property numbers in the rows that tableText shows.
-func (p preset) shownIDs(t *kg.Table) []string {
+// IDs returns the item and property numbers in the rows that [Window.Table] shows.
+func (w Window) IDs(t *kg.Table) []string {
 	var out []string
 	for i, row := range t.Rows {
-		if len(t.Rows) > p.shown && i >= p.head && i < len(t.Rows)-p.tail {
+		if len(t.Rows) > w.Whole && i >= w.Head && i < len(t.Rows)-w.Tail {
 			continue
 		}
 		for j, c := range row {

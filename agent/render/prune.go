@@ -1,4 +1,4 @@
-package agent
+package render
 
 import (
 	"encoding/json"
@@ -23,9 +23,9 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // instance of, subclass of, part of, has part, facet of, Wikidata property, inverse property.
 var basicProps = []string{"P31", "P279", "P361", "P527", "P1269", "P1687", "P1696"}
 
-// pruneByWords is the fallback when the model's pruning fails: it keeps the properties whose label, values or qualifiers share most words with the question, the
+// PruneByWords is the fallback when the model's pruning fails: it keeps the properties whose label, values or qualifiers share most words with the question, the
 // basic ones, then as many others in the page's order as fit. It needs no model and always gives the same.
-func pruneByWords(whole page, question string) page {
+func PruneByWords(whole Page, question string) Page {
 	q := words(question)
 	type scored struct{ i, score int }
 	var order []scored
@@ -49,7 +49,7 @@ func pruneByWords(whole page, question string) page {
 	sort.SliceStable(order, func(a, b int) bool { return order[a].score > order[b].score })
 	order = order[:min(len(order), prunedProps)]
 	sort.Slice(order, func(a, b int) bool { return order[a].i < order[b].i })
-	var out page
+	var out Page
 	for _, o := range order {
 		p := whole.props[o.i]
 		limit := prunedValues
@@ -101,13 +101,13 @@ func overlap(s string, question []string) int {
 	return n
 }
 
-// pruneByAnswer applies the model's answer to the page: what the answer names stays, and the text of everything comes from the page, so that
+// PruneByAnswer applies the model's answer to the page: what the answer names stays, and the text of everything comes from the page, so that
 // nothing that does not stand there can get in. ok is false when the answer is no JSON object or names nothing of the page. unknown counts
 // the properties and values in the answer that are not on the page.
-func pruneByAnswer(whole page, answer string) (pruned page, unknown int, ok bool) {
-	m, ok := jsonObject(answer)
+func PruneByAnswer(whole Page, answer string) (pruned Page, unknown int, ok bool) {
+	m, ok := JSONObject(answer)
 	if !ok {
-		return page{}, 0, false
+		return Page{}, 0, false
 	}
 	wanted := byProperty(m)
 	found := map[string]bool{}
@@ -150,14 +150,14 @@ func (p properties) find(key string) (v any, name string, ok bool) {
 // propKey is a property's number when the key holds one, else the key folded to lower case.
 func propKey(key string) string {
 	if i := strings.LastIndexByte(key, '('); i >= 0 {
-		if id := strings.TrimSuffix(key[i+1:], ")"); findID(id) != "" {
-			return findID(id)
+		if id := strings.TrimSuffix(key[i+1:], ")"); ID(id) != "" {
+			return ID(id)
 		}
 	}
-	if id := findID(key); id != "" && id == strings.ToUpper(strings.TrimSpace(key)) {
+	if id := ID(key); id != "" && id == strings.ToUpper(strings.TrimSpace(key)) {
 		return id
 	}
-	return strings.ToLower(fold(key))
+	return strings.ToLower(Fold(key))
 }
 
 // keep applies the model's value for a property: true, null, an empty text or object keep everything; texts, lists and objects keep what they name.
@@ -213,9 +213,9 @@ func wantedValues(v any) (wanted map[string]any, all bool) {
 
 // valueKey is the Q number of an entity value, else the text.
 func valueKey(s string) string {
-	s = strings.TrimSuffix(fold(s), noLabel)
+	s = strings.TrimSuffix(Fold(s), noLabel)
 	if i := strings.LastIndexByte(s, '('); i >= 0 && strings.HasSuffix(s, ")") {
-		if id := s[i+1 : len(s)-1]; findID(id) == id && id != "" {
+		if id := s[i+1 : len(s)-1]; ID(id) == id && id != "" {
 			return id
 		}
 	}
@@ -279,8 +279,8 @@ func groupSubset(g []pageQualifier, want map[string]any) []pageQualifier {
 	return out
 }
 
-// jsonObject finds the first JSON object in a text, past code fences and words around it.
-func jsonObject(text string) (map[string]any, bool) {
+// JSONObject finds the first JSON object in a text, past code fences and words around it.
+func JSONObject(text string) (map[string]any, bool) {
 	for i := strings.IndexByte(text, '{'); i >= 0; {
 		var m map[string]any
 		if json.NewDecoder(strings.NewReader(text[i:])).Decode(&m) == nil {

@@ -1,4 +1,4 @@
-package agent
+package render
 
 import (
 	"bytes"
@@ -9,10 +9,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// page is an entity's page as the model sees it, in the shape that SPINACH gives it (systems.md A.1.2): an object of "property (P number)", whose values are one
+// Page is an entity's page as the model sees it, in the shape that SPINACH gives it (systems.md A.1.2): an object of "property (P number)", whose values are one
 // text, a list of texts, or, when any of them has a qualifier, an object from value to {"Qualifiers": [one object a statement]}.
 // Ours adds to a statement's object "rank": "preferred" or "deprecated".
-type page struct {
+type Page struct {
 	props []pageProp
 }
 
@@ -38,12 +38,12 @@ const rankKey = "rank"
 // maxPageValues is how many values of one property are looked at. More are counted only.
 const maxPageValues = 200
 
-// newPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. labels tells whether labels were looked for: then an
+// NewPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. labels tells whether labels were looked for: then an
 // entity without one is marked as such.
-func newPage(e *kg.Entity, labels bool) page {
-	var p page
+func NewPage(e *kg.Entity, labels bool) Page {
+	var p Page
 	valueText := func(v kg.Value) string {
-		s := valueText(v)
+		s := Value(v)
 		if id := rdf.EntityID(v.Term.Value); labels && id == s && v.Term.IsIRI() {
 			s += noLabel
 		}
@@ -79,7 +79,7 @@ func labelledKey(p kg.PropertyRef) string {
 	if p.Label == "" {
 		return p.ID
 	}
-	return fold(p.Label) + " (" + p.ID + ")"
+	return Fold(p.Label) + " (" + p.ID + ")"
 }
 
 func statementGroup(s kg.Statement, valueText func(kg.Value) string) []pageQualifier {
@@ -115,11 +115,11 @@ func (o object) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		if err := encodeJSON(&b, m.key); err != nil {
+		if err := EncodeJSON(&b, m.key); err != nil {
 			return nil, err
 		}
 		b.WriteByte(':')
-		if err := encodeJSON(&b, m.value); err != nil {
+		if err := EncodeJSON(&b, m.value); err != nil {
 			return nil, err
 		}
 	}
@@ -127,8 +127,8 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// encodeJSON writes v without the escapes for HTML, which would hide < and & from the model.
-func encodeJSON(b *bytes.Buffer, v any) error {
+// EncodeJSON appends v to b as JSON without the escapes for HTML, which would hide < and & from the model.
+func EncodeJSON(b *bytes.Buffer, v any) error {
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
@@ -138,23 +138,26 @@ func encodeJSON(b *bytes.Buffer, v any) error {
 	return nil
 }
 
-// marshal is json.Marshal without the escapes for HTML.
-func marshal(v any) (json.RawMessage, error) {
+// JSON is json.Marshal without the escapes for HTML.
+func JSON(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
-	err := encodeJSON(&b, v)
+	err := EncodeJSON(&b, v)
 	return b.Bytes(), err
 }
 
+// Empty reports whether the page has no statements.
+func (p Page) Empty() bool { return len(p.props) == 0 }
+
 // String writes the page as JSON indented by two spaces.
-func (p page) String() string {
+func (p Page) String() string {
 	var b, out bytes.Buffer
-	if encodeJSON(&b, p.tree()) != nil || json.Indent(&out, b.Bytes(), "", "  ") != nil {
+	if EncodeJSON(&b, p.tree()) != nil || json.Indent(&out, b.Bytes(), "", "  ") != nil {
 		return "{}"
 	}
 	return out.String()
 }
 
-func (p page) tree() object {
+func (p Page) tree() object {
 	o := object{}
 	for _, prop := range p.props {
 		o = append(o, member{prop.key, prop.tree()})
@@ -207,8 +210,8 @@ func (v pageValue) tree() object {
 	return object{{"Qualifiers", groups}}
 }
 
-// leftOut names the properties of whole that are not in p.
-func (p page) leftOut(whole page) []string {
+// LeftOut names the properties of whole that are not in p.
+func (p Page) LeftOut(whole Page) []string {
 	have := map[string]bool{}
 	for _, prop := range p.props {
 		have[prop.id] = true
@@ -222,9 +225,9 @@ func (p page) leftOut(whole page) []string {
 	return out
 }
 
-// cut says of which properties in p some values are gone that are on the whole page, and of which values some statements. What the page itself counts as left out
+// Cut says of which properties in p some values are gone that are on the whole page, and of which values some statements. What the page itself counts as left out
 // is not said again.
-func (p page) cut(whole page) []string {
+func (p Page) Cut(whole Page) []string {
 	at := map[string]pageProp{}
 	for _, prop := range whole.props {
 		at[prop.id] = prop

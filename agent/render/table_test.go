@@ -1,0 +1,80 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// ten5 is the window of the SPINACH paper.
+var ten5 = Window{Whole: 10, Head: 5, Tail: 5}
+
+func items(ids ...string) *kg.Table {
+	t := &kg.Table{Vars: []string{"x"}, Source: "test"}
+	for _, id := range ids {
+		t.Rows = append(t.Rows, []rdf.Term{rdf.IRI(rdf.Entity + id)})
+	}
+	return t
+}
+
+// TestUnboundCells: the header counts the rows in which a column has no value, where all rows are looked at.
+func TestUnboundCells(t *testing.T) {
+	for n, want := range map[int]string{12: "[item, 3 unbound]", 1000: "[item, 3 unbound]", 1001: "[item, some unbound]"} {
+		table := items("Q1")
+		for len(table.Rows) < n {
+			table.Rows = append(table.Rows, table.Rows[0])
+		}
+		for _, i := range []int{1, 6, n - 2} {
+			table.Rows[i] = []rdf.Term{{}}
+		}
+		if got := strings.Split(ten5.Table(table, nil), "\n")[2]; got != want {
+			t.Errorf("%d rows: %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestTable(t *testing.T) {
+	table := &kg.Table{Vars: []string{"person", "born", "name", "n", "s"}}
+	for i := range 12 {
+		table.Rows = append(table.Rows, []rdf.Term{rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+1)), rdf.Typed("1950-01-01T00:00:00Z", rdf.XSDDateTime),
+			rdf.LangString(fmt.Sprintf("Name %d", i+1), "en"), rdf.Typed("3", rdf.XSDInteger), rdf.IRI(rdf.Entity + "statement/Q1-a")})
+	}
+	table.Rows[11][1] = rdf.Term{}
+	table.Rows[10][2] = rdf.String(strings.Repeat("x", 300))
+	table.Rows[9][1] = rdf.Blank("b0")
+	want := `12 rows; the first 5 and the last 5 are shown
+person | born | name | n | s
+[item | dateTime, unknown value, 1 unbound | text@en, text | integer | statement]
+one (Q1) | 1950-01-01T00:00:00Z | Name 1 | 3 | wds:Q1-a
+Q2 | 1950-01-01T00:00:00Z | Name 2 | 3 | wds:Q1-a
+Q3 | 1950-01-01T00:00:00Z | Name 3 | 3 | wds:Q1-a
+Q4 | 1950-01-01T00:00:00Z | Name 4 | 3 | wds:Q1-a
+Q5 | 1950-01-01T00:00:00Z | Name 5 | 3 | wds:Q1-a
+… 2 rows not shown …
+Q8 | 1950-01-01T00:00:00Z | Name 8 | 3 | wds:Q1-a
+Q9 | 1950-01-01T00:00:00Z | Name 9 | 3 | wds:Q1-a
+Q10 | (unknown value) | Name 10 | 3 | wds:Q1-a
+Q11 | 1950-01-01T00:00:00Z | ` + strings.Repeat("x", 199) + `… | 3 | wds:Q1-a
+Q12 | - | Name 12 | 3 | wds:Q1-a`
+	if got := ten5.Table(table, map[string]string{"Q1": "one", "Q6": "six"}); got != want {
+		t.Errorf("got\n%s", got)
+	}
+	if ids := strings.Join(ten5.IDs(table), " "); ids != "Q1 Q2 Q3 Q4 Q5 Q8 Q9 Q10 Q11 Q12" {
+		t.Errorf("labels would be asked for %s", ids)
+	}
+	table.Vars[2] = "personLabel"
+	if got := ten5.Table(table, map[string]string{"Q1": "one"}); strings.Contains(got, "one (Q1)") {
+		t.Errorf("a label beside a label column:\n%s", got)
+	}
+	ten := items("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "Q7", "Q8", "Q9", "Q10")
+	if got := ten5.Table(ten, nil); !strings.HasPrefix(got, "10 rows\nx\n[item]\nQ1\n") || strings.Contains(got, "shown") || strings.Count(got, "\n") != 12 {
+		t.Errorf("ten rows are all shown: %s", got)
+	}
+	p := &kg.Table{Vars: []string{"p"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Direct + "P31")}, {rdf.IRI("http://schema.org/version")}, {rdf.IRI("https://example.org/a?b")}}}
+	if got := ten5.Table(p, map[string]string{"P31": "instance of"}); got != "3 rows\np\n[property, IRI]\ninstance of (wdt:P31)\nschema:version\nhttps://example.org/a?b" {
+		t.Errorf("got\n%s", got)
+	}
+}

@@ -1,0 +1,124 @@
+// Package render writes what a model reads: pages of entities, result tables, values, and untrusted text made safe. It also cuts pages down, with or
+// without a model's help. It is pure: it asks no graph and no model.
+package render
+
+import (
+	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Texts are named texts for a model, each a template.
+type Texts struct{ t *template.Template }
+
+// NewTexts parses the files of fsys that match patterns. They may use escape, attribute, guard, clip, fold and inc.
+func NewTexts(fsys fs.FS, patterns ...string) (*Texts, error) {
+	t, err := template.New("").Funcs(template.FuncMap{
+		"escape": Escape, "attribute": Attribute, "guard": Guard, "clip": Clip, "fold": Fold, "inc": func(i int) int { return i + 1 },
+	}).ParseFS(fsys, patterns...)
+	if err != nil {
+		return nil, err
+	}
+	return &Texts{t}, nil
+}
+
+// MustTexts is [NewTexts] for files that are part of the program.
+func MustTexts(fsys fs.FS, patterns ...string) *Texts {
+	t, err := NewTexts(fsys, patterns...)
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// Say renders a text by its name. A template that fails is a fault of the program: the text then says so instead of hiding it.
+func (t *Texts) Say(name string, data any) string {
+	var b strings.Builder
+	if err := t.t.ExecuteTemplate(&b, name, data); err != nil {
+		return "(text " + name + " could not be written: " + err.Error() + ")"
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// Clip shortens s to n characters, with an ellipsis when something was cut.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
+
+// Fold replaces every run of white space by one space.
+func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+var textEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// Escape makes untrusted text safe inside one of our tags. Line breaks stay.
+func Escape(s string) string { return textEscaper.Replace(Clean(s)) }
+
+// Attribute makes untrusted text safe as the value of a tag's attribute.
+func Attribute(s string) string { return escaper.Replace(Fold(Clean(s))) }
+
+var ourTag = regexp.MustCompile(`(?i)<(/?\s*(?:question|earlier|post|heading|entity|observation|notes)\b)`)
+
+// Guard makes untrusted text safe inside an observation: what looks like one of our tags loses its angle bracket. All others stay, since queries and
+// error messages need them.
+func Guard(s string) string { return ourTag.ReplaceAllString(Clean(s), "&lt;$1") }
+
+// Clean drops control characters, bidirectional overrides and invalid UTF-8.
+func Clean(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0):
+			return -1
+		case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // bidirectional overrides
+			return -1
+		}
+		return r
+	}, s)
+}
+
+// ID returns the entity or property ID that a text such as "Q42", "wd:q42", "<http://www.wikidata.org/entity/Q42>" or "Douglas Adams (Q42)" means, or ""
+// when it holds none or several different ones.
+func ID(s string) string {
+	ids := IDs(strings.ToUpper(s))
+	if len(ids) != 1 {
+		return ""
+	}
+	return ids[0]
+}
+
+// IDs returns the distinct Q and P numbers in a text, in order. There is no letter or digit on either side of one.
+func IDs(s string) []string {
+	var out []string
+	for i := 0; i < len(s); i++ {
+		if (s[i] != 'Q' && s[i] != 'P') || (i > 0 && wordByte(s[i-1])) {
+			continue
+		}
+		j := i + 1
+		for j < len(s) && s[j] >= '0' && s[j] <= '9' {
+			j++
+		}
+		if (j == len(s) || !wordByte(s[j])) && rdf.ValidID(s[i:j]) && !slices.Contains(out, s[i:j]) {
+			out = append(out, s[i:j])
+		}
+		i = j - 1
+	}
+	return out
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')
+}
