@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
 )
 
 func TestParseTurn(t *testing.T) {
