@@ -1,0 +1,87 @@
+package code
+
+import (
+	"go/ast"
+	"slices"
+)
+
+// Walk is how far a value goes inside the package in which its way begins: the functions of that package that can be reached by name, and the return
+// statements in them. It is what a reader has to look at to follow it.
+type Walk struct {
+	From               string
+	Functions, Returns int
+}
+
+// starts are the three ways that a reader follows first: a request's text, a query, a candidate for a benchmark. Of several places the first that exists counts.
+var starts = []struct {
+	what   string
+	places [][2]string // package and function
+}{
+	{"a request: bot", [][2]string{{"bot", "Bot.solve"}}},
+	{"a query: embedded graph", [][2]string{{"internal/kg/embedded", "Graph.Query"}}},
+	{"a candidate: annotation", [][2]string{{"dataset/annotate", "NewCase"}, {"internal/web/annotate", "NewCase"}}},
+}
+
+// Walks returns the walks of the three values that a reader follows first.
+func (t *Tree) Walks() []Walk {
+	var out []Walk
+	for _, s := range starts {
+		for _, place := range s.places {
+			i := slices.IndexFunc(t.Packages, func(p *Package) bool { return p.Path == place[0] })
+			if i < 0 || t.Packages[i].decls[place[1]] == nil {
+				continue
+			}
+			w := Walk{From: s.what + ", " + place[1]}
+			t.Packages[i].follow(place[1], map[string]bool{}, &w)
+			out = append(out, w)
+			break
+		}
+	}
+	return out
+}
+
+// follow counts the function called name and, once each, those of the same package that it calls. There are no types here: a method call is taken for the only
+// method of that name in the package, or for the one of the caller's own type; other calls are not followed.
+func (p *Package) follow(name string, seen map[string]bool, w *Walk) {
+	if seen[name] {
+		return
+	}
+	seen[name] = true
+	w.Functions++
+	own := receiver(p.decls[name])
+	ast.Inspect(p.decls[name], func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ReturnStmt:
+			w.Returns++
+		case *ast.CallExpr:
+			switch f := n.Fun.(type) {
+			case *ast.Ident:
+				if p.decls[f.Name] != nil {
+					p.follow(f.Name, seen, w)
+				}
+			case *ast.SelectorExpr:
+				if m := p.method(own, f.Sel.Name); m != "" {
+					p.follow(m, seen, w)
+				}
+			}
+		}
+		return true
+	})
+}
+
+// method returns the full name of the method that a call by name means, as far as can be told without types; "" when it cannot.
+func (p *Package) method(own, name string) string {
+	if p.decls[own+"."+name] != nil {
+		return own + "." + name
+	}
+	found := ""
+	for full, d := range p.decls {
+		if d.Recv != nil && d.Name.Name == name {
+			if found != "" {
+				return ""
+			}
+			found = full
+		}
+	}
+	return found
+}
