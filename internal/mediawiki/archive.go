@@ -212,7 +212,7 @@ func (c *Client) fetch(ctx context.Context, title, addr string) ([]byte, error) 
 	if resp.StatusCode == http.StatusNotFound {
 		kind = Refused // there is no such page
 	}
-	e := &Error{Op: r.op, Title: title, Kind: kind, Code: fmt.Sprintf("http-%d", resp.StatusCode), Info: oneLine(string(body[:min(len(body), 500)]))}
+	e := &Error{Op: r.op, Title: title, Kind: kind, Code: fmt.Sprintf("http-%d", resp.StatusCode), Info: c.text(string(body))}
 	if e.RetryAfter, _ = politehttp.RetryAfter(resp.Header, c.clock.Now()); e.RetryAfter > 0 {
 		c.keepSilent(e.RetryAfter)
 	}

@@ -138,7 +138,7 @@ func (c *Client) complete(r request) params.Values {
 
 // noAnswer makes the error of a request that ended without a complete HTTP answer. The library's own error is not used: it can hold the parameters.
 func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
-	e := &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "network", Err: x.err}
+	e := &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "network", Err: c.scrub.Error(x.err)}
 	var refused *politehttp.RefusedError
 	var large *politehttp.TooLargeError
 	if ctx.Err() != nil {
@@ -171,8 +171,8 @@ func (c *Client) judge(r request, x *exchange, body []byte, out any) error {
 	jsonErr := json.Unmarshal(body, &env)
 	switch {
 	case jsonErr == nil && env.Error != nil:
-		e.Code, e.Info = env.Error.Code, env.Error.info()
-		e.Kind = kindOfCode(e.Code, r.save)
+		e.Code, e.Info = c.text(env.Error.Code), c.text(env.Error.info())
+		e.Kind = kindOfCode(env.Error.Code, r.save)
 		if e.Kind == Refused && x.status != http.StatusOK {
 			e.Kind = kindOfStatus(x.status, r.save)
 		}
@@ -181,23 +181,23 @@ func (c *Client) judge(r request, x *exchange, body []byte, out any) error {
 		}
 		return e
 	case x.status != http.StatusOK:
-		e.Code, e.Info, e.Kind = fmt.Sprintf("http-%d", x.status), oneLine(string(body)), kindOfStatus(x.status, r.save)
+		e.Code, e.Info, e.Kind = fmt.Sprintf("http-%d", x.status), c.text(string(body)), kindOfStatus(x.status, r.save)
 		if at := x.header.Get("Location"); at != "" && x.status < 400 {
-			e.Info = oneLine("moved to " + at + ": set WIKI_API to the new address")
+			e.Info = c.text("moved to " + politehttp.ShownURL(at) + ": set WIKI_API to the new address")
 		}
 		return e
 	case jsonErr != nil:
-		e.Code, e.Info, e.Err = "truncated", "the answer is no complete JSON: "+oneLine(string(body[:min(len(body), 200)])), jsonErr
+		e.Code, e.Info, e.Err = "truncated", "the answer is no complete JSON: "+c.text(string(body)), c.scrub.Error(jsonErr)
 		if r.save {
 			e.Kind = Unknown
 		}
 		return e
 	}
 	for module, w := range env.Warnings {
-		c.lg.Warn("wiki warning", "op", r.op, "module", module, "text", oneLine(w.Warnings))
+		c.lg.Warn("wiki warning", "op", r.op, "module", c.text(module), "text", c.text(w.Warnings))
 	}
 	if err := json.Unmarshal(body, out); err != nil {
-		e.Code, e.Err, e.Kind = "answer", err, Refused
+		e.Code, e.Err, e.Kind = "answer", c.scrub.Error(err), Refused
 		if r.save {
 			e.Kind = Unknown
 		}

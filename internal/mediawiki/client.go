@@ -53,6 +53,8 @@ type Client struct {
 
 	turn chan struct{} // holds one token: whoever has it may send
 
+	scrub *politehttp.Scrubber // knows the password and the tokens
+
 	mu        sync.Mutex       // guards what follows
 	mw        *mwclient.Client // holds the cookies
 	account   string           // as the wiki names it; "" until logged in
@@ -97,7 +99,7 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 	if err != nil {
 		return nil, fmt.Errorf("wiki: %w", err)
 	}
-	c := &Client{lg: lg, cfg: cfg, clock: clock, mw: mw, turn: make(chan struct{}, 1)}
+	c := &Client{lg: lg, cfg: cfg, clock: clock, mw: mw, turn: make(chan struct{}, 1), scrub: scrubber(cfg)}
 	if c.base, err = politehttp.NewTransport(politehttp.Options{UserAgent: mw.UserAgent, Hosts: cfg.Hosts, Base: transport}); err != nil {
 		return nil, fmt.Errorf("wiki: %w", err)
 	}
@@ -108,6 +110,13 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 	}
 	c.turn <- struct{}{}
 	return c, nil
+}
+
+// scrubber knows every secret that a request can carry, so that a wiki or a proxy that echoes a request reveals none in an error.
+func scrubber(cfg Config) *politehttp.Scrubber {
+	o := cfg.OAuth
+	secrets := append(politehttp.URLSecrets(cfg.API), cfg.Password, o.ConsumerToken, o.ConsumerSecret, o.AccessToken, o.AccessSecret)
+	return politehttp.NewScrubber(secrets...)
 }
 
 // Account gives the account's name as the wiki writes it; "" before the first request.

@@ -130,7 +130,7 @@ func (e *apiError) info() string {
 	if e.SpamBlacklist != nil {
 		s += " Matches: " + strings.Join(e.SpamBlacklist.Matches, ", ")
 	}
-	return oneLine(s)
+	return s
 }
 
 // kinds sorts MediaWiki's error codes. A code that ends in * stands for all that begin so. What is missing here is Refused: MediaWiki answered, with an error,
@@ -189,6 +189,12 @@ func lostSession(code string) bool {
 		return true
 	}
 	return false
+}
+
+// text makes a remote text fit to be shown: without secrets, on one line, cut.
+func (c *Client) text(s string) string {
+	const most = 64 << 10 // far more than is shown
+	return oneLine(c.scrub.Text(s[:min(len(s), most)]))
 }
 
 // oneLine makes a remote text fit for a log: no control characters, at most 300 characters.

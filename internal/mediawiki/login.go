@@ -27,10 +27,10 @@ func (c *Client) loggedIn(ctx context.Context) error {
 		name = a.Query.UserInfo.Name
 	}
 	if want := c.cfg.Account; want != "" && canonical(want) != canonical(name) {
-		return &Error{Op: "login", Kind: Blocked, Code: "wrong-account", Info: fmt.Sprintf("the wiki knows this login as %q, not as %q", name, want)}
+		return &Error{Op: "login", Kind: Blocked, Code: "wrong-account", Info: c.text(fmt.Sprintf("the wiki knows this login as %q, not as %q", name, want))}
 	}
 	c.setAccount(name)
-	c.lg.Info("logged in to the wiki", "account", name)
+	c.lg.Info("logged in to the wiki", "account", c.text(name))
 	return nil
 }
 
@@ -59,20 +59,20 @@ func (c *Client) login(ctx context.Context, name *string) error {
 		*name = l.UserName
 		return nil
 	case "NeedToken", "WrongToken":
-		return &Error{Op: "login", Kind: Transient, Code: l.Result, Info: reason(l.Reason)}
+		return &Error{Op: "login", Kind: Transient, Code: l.Result, Info: c.reason(l.Reason)}
 	case "Throttled":
-		return &Error{Op: "login", Kind: Transient, Code: l.Result, Info: reason(l.Reason), RetryAfter: time.Duration(max(l.Wait, 60)) * time.Second}
+		return &Error{Op: "login", Kind: Transient, Code: l.Result, Info: c.reason(l.Reason), RetryAfter: time.Duration(max(l.Wait, 60)) * time.Second}
 	default:
-		return &Error{Op: "login", Kind: Blocked, Code: "login-" + strings.ToLower(l.Result), Info: reason(l.Reason)}
+		return &Error{Op: "login", Kind: Blocked, Code: "login-" + c.text(strings.ToLower(l.Result)), Info: c.reason(l.Reason)}
 	}
 }
 
 // reason reads the login's reason, which is a text or, in other error formats, an object.
-func reason(v any) string {
+func (c *Client) reason(v any) string {
 	if v == nil {
 		return ""
 	}
-	return oneLine(fmt.Sprint(v))
+	return c.text(fmt.Sprint(v))
 }
 
 // canonical writes a user name as MediaWiki compares it: spaces for underscores, the first letter upper-cased.

@@ -102,7 +102,7 @@ func (c *Client) Page(ctx context.Context, title string) (*Page, error) {
 		return nil, err
 	}
 	fail := func(code, info string) error {
-		return &Error{Op: "read", Title: title, Kind: Refused, Code: code, Info: oneLine(info)}
+		return &Error{Op: "read", Title: title, Kind: Refused, Code: code, Info: c.text(info)}
 	}
 	if len(a.Query.Pages) != 1 {
 		return nil, fail("answer", "the wiki answered without the page")
@@ -184,7 +184,7 @@ func (c *Client) Self(ctx context.Context) (*Self, error) {
 	u := a.Query.UserInfo
 	s := &Self{ID: u.ID, Name: u.Name, Groups: u.Groups, Rights: u.Rights, Messages: u.Messages}
 	if u.BlockID != 0 || u.BlockedBy != "" {
-		s.Blocked = oneLine("by " + u.BlockedBy + ": " + u.BlockReason + ", until " + u.BlockExpiry)
+		s.Blocked = c.text("by " + u.BlockedBy + ": " + u.BlockReason + ", until " + u.BlockExpiry)
 		if u.BlockPart {
 			s.Blocked += " (partial)"
 		}

@@ -60,7 +60,7 @@ func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {
 		if err == nil {
 			r.params["token"] = c.token()
 			if err = c.send(ctx, r, &out); err == nil {
-				return out.result(e.Title)
+				return out.result(e.Title, c.text)
 			}
 		}
 		var f *Error
@@ -164,10 +164,10 @@ type saveAnswer struct {
 	} `json:"edit"`
 }
 
-// result tells success from a failure that comes without an error object: a captcha, or a hook's veto.
-func (a *saveAnswer) result(title string) (*Saved, error) {
+// result tells success from a failure that comes without an error object: a captcha, or a hook's veto. text makes a remote text fit to show.
+func (a *saveAnswer) result(title string, text func(string) string) (*Saved, error) {
 	s := a.Edit
-	e := &Error{Op: "save", Title: title, Kind: Refused, Code: s.Code, Info: oneLine(s.Info)}
+	e := &Error{Op: "save", Title: title, Kind: Refused, Code: text(s.Code), Info: text(s.Info)}
 	switch {
 	case s.Result == "Success" && (s.NewRev != 0 || s.NoChange):
 		return &Saved{RevID: s.NewRev, OldRev: s.OldRev, Time: s.Time, NoChange: s.NoChange}, nil
@@ -176,9 +176,9 @@ func (a *saveAnswer) result(title string) (*Saved, error) {
 	case s.Captcha != nil:
 		e.Code, e.Info = "captcha", "the wiki wants a captcha solved: the account needs the right skipcaptcha"
 	case s.Blacklist != "":
-		e.Code, e.Info = "spamblacklist", oneLine(s.Blacklist)
+		e.Code, e.Info = "spamblacklist", text(s.Blacklist)
 	case e.Code == "":
-		e.Code = "result-" + oneLine(s.Result)
+		e.Code = "result-" + text(s.Result)
 	}
 	return nil, e
 }

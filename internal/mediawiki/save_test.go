@@ -422,7 +422,7 @@ func FuzzAnswers(f *testing.F) {
 			if status != 200 {
 				t.Fatalf("status %d was taken for success", status)
 			}
-			saved, err := out.result("T")
+			saved, err := out.result("T", oneLine)
 			if (saved == nil) == (err == nil) {
 				t.Fatal("neither saved nor failed")
 			}

@@ -2,12 +2,16 @@ package politehttp
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -248,10 +252,90 @@ func TestScrub(t *testing.T) {
 		"http://user:pw@host/":                            "http://user:******@host/",
 		"the pass is geheim!":                             "the pass is ******!",
 		"bearer of bad news":                              "bearer of bad news",
+		"Cookie: a=1; session=xyz\r\nHost: x":             "Cookie: ******\r\nHost: x",
+		`OAuth oauth_token="ab12%3D", oauth_nonce="1"`:    `OAuth oauth_token="******", oauth_nonce="1"`,
 	} {
 		if got := Scrub(in, "geheim", ""); got != want {
 			t.Errorf("%q: got %q, want %q", in, got, want)
 		}
+	}
+}
+
+// TestScrubFindsEveryForm checks secrets as encoders that nobody here wrote turn them out.
+func TestScrubFindsEveryForm(t *testing.T) {
+	asJSON := func(s string) string {
+		b, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	for _, secret := range []string{"pa$$ wörd/+=&\"<x>'~", "h3kq8vn2s0d9fj4mcl7p5rt6ua1gebio", "a b c d", "😀key%41+\\x", "t0k."} {
+		s := NewScrubber(secret)
+		for name, form := range map[string]string{
+			"as it is": secret, "query": url.QueryEscape(secret), "path": url.PathEscape(secret),
+			"OAuth":      strings.ReplaceAll(url.QueryEscape(secret), "+", "%20"),
+			"lower case": strings.ToLower("%2F") + strings.NewReplacer("%2F", "%2f", "%3C", "%3c", "%C3%B6", "%c3%b6").Replace(url.QueryEscape(secret)),
+			"twice":      url.QueryEscape(url.QueryEscape(secret)), "JSON": asJSON(secret), "JSON in JSON": asJSON(asJSON(secret)),
+			"PHP's JSON": strings.ReplaceAll(asJSON(secret), "/", "\\/"), "HTML": html.EscapeString(secret),
+			"JSON of a URL": asJSON("https://x/?a=" + url.QueryEscape(secret)), "base64": base64.StdEncoding.EncodeToString([]byte(secret)),
+		} {
+			if name == "base64" && len(secret) < 8 {
+				continue // too few characters to tell from other text
+			}
+			text := "before " + form + " after"
+			got := s.Text(text)
+			if !strings.Contains(got, Mask) || !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") ||
+				name != "base64" && strings.Contains(got, form) {
+				t.Errorf("%s of %q: %s", name, secret, got)
+			}
+		}
+		for _, user := range []string{"", "u", "ab", "abc", "Spinach@bot"} {
+			for _, enc := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding, base64.RawStdEncoding} {
+				form := enc.EncodeToString([]byte(user + ":" + secret))
+				got := s.Text("x=" + url.QueryEscape(form) + "|" + form)
+				if len(secret) >= 8 && strings.Count(got, Mask) != 2 {
+					t.Errorf("%q with user %q: %s", secret, user, got)
+				}
+			}
+		}
+	}
+	if got := NewScrubber("four", "abc", "").Text("abc fourteen"); got != "abc "+Mask+"teen" {
+		t.Error(got)
+	}
+}
+
+func TestScrubbedErrorsKeepTheirCause(t *testing.T) {
+	s := NewScrubber("geheim")
+	refused := &RefusedError{Host: "geheim.example", Why: "x"}
+	err := s.Error(fmt.Errorf("get: %w", refused))
+	var as *RefusedError
+	if strings.Contains(err.Error(), "geheim") || !errors.As(err, &as) || as != refused || !errors.Is(err, refused) || !Permanent(err) {
+		t.Errorf("%v", err)
+	}
+	if s.Error(nil) != nil || s.Error(context.Canceled) != context.Canceled {
+		t.Error("errors without a secret are changed")
+	}
+}
+
+func TestShownURL(t *testing.T) {
+	for in, want := range map[string]string{
+		"https://example.org/sparql":                "https://example.org/sparql",
+		"https://u:geheim@example.org/a?x=1":        "https://******@example.org/a?x=******",
+		"https://example.org/a?key=geheim&y=geheim": "https://example.org/a?key=******&y=******",
+		"https://u:ge/he@im@example.org:bad/":       "https://******@example.org:bad/",
+		"u:geheim@example.org":                      "******@example.org",
+		"https://example.org?geheim":                "https://example.org?=******",
+		"https://example.org/#geheim":               "https://example.org/",
+	} {
+		if got := ShownURL(in); got != want {
+			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+	got := URLSecrets("https://u:pass1@example.org/?format=json&api-key=k1&x=0123456789abcdef")
+	slices.Sort(got)
+	if want := []string{"0123456789abcdef", "k1", "pass1"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 

@@ -1,38 +1,232 @@
 package politehttp
 
 import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf16"
 )
 
-// Mask stands where a secret stood.
+// Mask replaces a secret in a text.
 const Mask = "******"
 
 // minSecret is the shortest string that is treated as a secret: masking shorter ones would riddle every text.
 const minSecret = 4
 
-// The forms in which secrets come back in error texts: a bearer token, a key with OpenAI's prefix (also half masked, as its error texts
-// quote it), a key or password as a parameter of a URL or form or JSON member, a password before an @ in a URL.
+// minFragment is the shortest piece of base64 that is searched for.
+const minFragment = 6
+
+// The forms in which secrets come back in error texts although nobody configured them as such: a bearer token, a key with OpenAI's prefix (also
+// half masked, as its error texts quote it), a key or password as a parameter of a URL or form or as a JSON member, the parameters of an OAuth
+// header, a cookie, a password before an @ in a URL.
 var secretForms = []struct {
 	re  *regexp.Regexp
 	out string
 }{
 	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/*=-]{8,}`), "$1 " + Mask},
 	{regexp.MustCompile(`\bsk-[A-Za-z0-9_*-]{6,}`), Mask},
-	{regexp.MustCompile(`(?i)((?:api[_-]?key|access[_-]?token|(?:client|consumer|access)[_-]?secret|(?:lg)?password|lgtoken)["']?\s*[=:]\s*["']?)[^\s"'&,;}\\]{4,}`), "$1" + Mask},
+	{regexp.MustCompile(`(?i)((?:api[_-]?key|access[_-]?token|(?:client|consumer|access)[_-]?secret|(?:lg)?password|lgtoken)["']?\s*[=:]\s*["']?)` +
+		`[^\s"'&,;}\\]{4,}`), "$1" + Mask},
+	{regexp.MustCompile(`(?i)(oauth_(?:signature|token|consumer_key)(?:=|%3d)(?:\\?"|%22|&#34;|&quot;)?)[^\s"'&,;}\\]{4,}`), "$1" + Mask},
+	{regexp.MustCompile(`(?i)\b((?:set-)?cookie["']?\s*:\s*\[?\s*["']?)[^\r\n"\]\\]{4,}`), "$1" + Mask},
 	{regexp.MustCompile(`(://[^/\s:@"\\]+:)[^/\s@"\\]+@`), "$1" + Mask + "@"},
 }
 
-// Scrub returns text with the given secrets, and everything that has a secret's form, replaced by [Mask]. JSON stays valid, unless one of the
-// secrets holds a quote or a backslash.
-func Scrub(text string, secrets ...string) string {
-	for _, s := range secrets {
-		if len(s) >= minSecret {
-			text = strings.ReplaceAll(text, s, Mask)
+// Scrubber removes secrets from text, in every form in which they travel: as they are, escaped for a URL (once or more, a space as %20 or +), for
+// JSON or for HTML, and inside base64, as in basic authentication. It also removes whatever has a secret's form. A nil Scrubber knows no
+// secrets. It is safe for concurrent use.
+type Scrubber struct{ secrets []*regexp.Regexp }
+
+// NewScrubber returns a scrubber of these secrets. Those of fewer than 4 bytes are ignored.
+func NewScrubber(secrets ...string) *Scrubber {
+	s := &Scrubber{}
+	seen := map[string]bool{}
+	for _, secret := range secrets {
+		if len(secret) < minSecret || seen[secret] {
+			continue
+		}
+		seen[secret] = true
+		forms := []string{escapedForms(secret)}
+		escaped := url.QueryEscape(secret)
+		for _, v := range slices.Compact([]string{secret, escaped, strings.ReplaceAll(escaped, "+", "%20")}) {
+			for _, f := range base64Fragments(v) {
+				forms = append(forms, escapedForms(f))
+			}
+		}
+		s.secrets = append(s.secrets, regexp.MustCompile(strings.Join(forms, "|")))
+	}
+	return s
+}
+
+// Text returns text with every secret replaced by [Mask]. JSON stays valid, unless one of the secrets holds a quote or a backslash.
+func (s *Scrubber) Text(text string) string {
+	if s != nil {
+		for _, re := range s.secrets {
+			text = re.ReplaceAllString(text, Mask)
 		}
 	}
 	for _, f := range secretForms {
 		text = f.re.ReplaceAllString(text, f.out)
 	}
 	return text
+}
+
+// Error returns err with a scrubbed text. It wraps err, so errors.Is and errors.As see what they saw before. A nil err stays nil, and an error
+// whose text holds no secret is returned as it is.
+func (s *Scrubber) Error(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	clean := s.Text(text)
+	if clean == text {
+		return err
+	}
+	return &scrubbed{text: clean, err: err}
+}
+
+type scrubbed struct {
+	text string
+	err  error
+}
+
+func (e *scrubbed) Error() string        { return e.text }
+func (e *scrubbed) Is(target error) bool { return errors.Is(e.err, target) }
+func (e *scrubbed) As(target any) bool   { return errors.As(e.err, target) }
+
+// Scrub returns text with the given secrets, and everything that has a secret's form, replaced by [Mask]. See [Scrubber].
+func Scrub(text string, secrets ...string) string { return NewScrubber(secrets...).Text(text) }
+
+// escapedForms returns a pattern that matches secret as it is and with any of its characters escaped. Letters and digits are matched as they are:
+// no encoder escapes them.
+func escapedForms(secret string) string {
+	var b strings.Builder
+	for _, r := range secret {
+		if r < 0x80 && (r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z') {
+			b.WriteRune(r)
+			continue
+		}
+		b.WriteString("(?:" + strings.Join(runeForms(r), "|") + ")")
+	}
+	return b.String()
+}
+
+// runeForms returns patterns of a character: itself, perhaps after backslashes; in a URL, escaped once or more; as JSON's \u; in HTML.
+func runeForms(r rune) []string {
+	var inURL, inJSON strings.Builder
+	for _, c := range []byte(string(r)) {
+		fmt.Fprintf(&inURL, `%%(?:25)*%02x`, c)
+	}
+	for _, u := range utf16.Encode([]rune{r}) {
+		fmt.Fprintf(&inJSON, `\\+u%04x`, u)
+	}
+	forms := []string{
+		`\\*` + regexp.QuoteMeta(string(r)), "(?i:" + inURL.String() + ")", "(?i:" + inJSON.String() + ")",
+		fmt.Sprintf("&#0*%d;", r), fmt.Sprintf("(?i:&#x0*%x;)", r),
+	}
+	if e := html.EscapeString(string(r)); e != string(r) {
+		forms = append(forms, regexp.QuoteMeta(e))
+	}
+	if r == ' ' {
+		forms = append(forms, `\+`, `(?i:%(?:25)*2b)`) // a plus sign, which a second encoder escapes
+	}
+	return forms
+}
+
+// base64Fragments returns what base64 makes of secret wherever it begins in a longer text, without the characters that also depend on its
+// neighbors.
+func base64Fragments(secret string) []string {
+	var out []string
+	for offset := range 3 {
+		data := append(make([]byte, offset), secret...)
+		whole := base64.StdEncoding.EncodeToString(data[:len(data)/3*3])
+		rest := base64.RawStdEncoding.EncodeToString(data[len(data)/3*3:])
+		fragment := whole + rest[:max(len(rest)-1, 0)]
+		fragment = fragment[min(len(fragment), (offset*8+5)/6):]
+		if len(fragment) < minFragment {
+			continue
+		}
+		out = append(out, fragment)
+		if safe := strings.NewReplacer("+", "-", "/", "_").Replace(fragment); safe != fragment {
+			out = append(out, safe)
+		}
+	}
+	return out
+}
+
+// secretParameter is the name of a URL parameter whose value is a secret.
+var secretParameter = regexp.MustCompile(`(?i)key|token|secret|passw|pwd|auth|sig|credential|session`)
+
+// longValue is the length from which the value of a URL parameter is taken for a secret whatever its name.
+const longValue = 16
+
+// URLSecrets returns the secrets in an address: its password, and the values of parameters that look like keys.
+func URLSecrets(address string) []string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	if p, ok := u.User.Password(); ok {
+		out = append(out, p)
+	}
+	for name, values := range u.Query() {
+		for _, v := range values {
+			if secretParameter.MatchString(name) || len(v) >= longValue {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
+}
+
+// ShownURL returns an address as it may be shown to anyone: without user name and password, and without the values of its parameters. The address
+// need not be well-formed.
+func ShownURL(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		user := u.User != nil
+		u.User = nil
+		if u.RawQuery != "" {
+			u.RawQuery = maskedQuery(u.RawQuery)
+		}
+		u.Fragment, u.RawFragment = "", ""
+		if user {
+			return strings.Replace(u.String(), "://", "://"+Mask+"@", 1)
+		}
+		return u.String()
+	}
+	shown, query, hasQuery := strings.Cut(address, "?")
+	shown, _, _ = strings.Cut(shown, "#")
+	scheme, rest, ok := strings.Cut(shown, "://")
+	if !ok {
+		scheme, rest = "", shown
+	}
+	if i := strings.LastIndexByte(rest, '@'); i >= 0 {
+		rest = Mask + "@" + rest[i+1:]
+	}
+	if ok {
+		rest = scheme + "://" + rest
+	}
+	if hasQuery {
+		rest += "?" + maskedQuery(query)
+	}
+	return rest
+}
+
+// maskedQuery returns a URL's query with its parameters' values masked.
+func maskedQuery(query string) string {
+	parts := strings.Split(query, "&")
+	for i, p := range parts {
+		name, _, has := strings.Cut(p, "=")
+		if !has || strings.ContainsAny(name, "@#") {
+			name = ""
+		}
+		parts[i] = name + "=" + Mask
+	}
+	return strings.Join(parts, "&")
 }
