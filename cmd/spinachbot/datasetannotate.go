@@ -108,7 +108,7 @@ func datasetGraph(lg *slog.Logger, name string, cfg *config.Config, budgets wiki
 		return g, "the built-in slice", err
 	case "wikidata":
 		g, err := newGraph(lg, cfg, budgets, nil)
-		return g, strings.TrimPrefix(cfg.SPARQLEndpoint, "https://"), err
+		return g, strings.TrimPrefix(politehttp.ShownURL(cfg.SPARQLEndpoint), "https://"), err
 	}
 	return nil, "", fmt.Errorf("there is no graph %q; this version has wikidata and embedded", name)
 }

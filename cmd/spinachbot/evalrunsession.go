@@ -193,9 +193,9 @@ func (s *evalSession) describe() error {
 	case f.kg == "embedded":
 		s.settings["graph"] = fmt.Sprintf("built-in slice, query-timeout %s", f.timeout)
 	default:
-		s.settings["graph"] = cfg.SPARQLEndpoint
+		s.settings["graph"] = politehttp.ShownURL(cfg.SPARQLEndpoint)
 		if cfg.SPARQLFallback != "" {
-			s.settings["graph"] += " then " + cfg.SPARQLFallback
+			s.settings["graph"] += " then " + politehttp.ShownURL(cfg.SPARQLFallback)
 		}
 	}
 	var models []string

@@ -53,7 +53,7 @@ func harvestOptions(cfg *config.Config, dir string) harvest.Options {
 // endpoint says what is to be known about a query service by its address: one of Wikidata's, or on this machine, takes queries as they are; QLever needs its dialect and
 // holds the whole graph; of any other one the standard is expected, and the whole graph.
 func endpoint(address string, g harvest.Graph) harvest.Endpoint {
-	e := harvest.Endpoint{Name: address, Graph: g}
+	e := harvest.Endpoint{Name: politehttp.ShownURL(address), Graph: g}
 	u, err := url.Parse(address)
 	if err != nil {
 		return e

@@ -60,6 +60,8 @@ type Client struct {
 	rnd    func() float64
 	budget *Budget
 	host   string
+
+	secrets *politehttp.Scrubber
 }
 
 // NewClient returns a client. rt reaches the configured server (see politehttp.NewTransport); rnd gives random numbers in [0,1) for the
@@ -96,6 +98,7 @@ func NewClient(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politeht
 		cfg.Retry = politehttp.DefaultPolicy()
 	}
 	c.cfg = cfg
+	c.secrets = politehttp.NewScrubber(append(politehttp.URLSecrets(cfg.BaseURL), cfg.APIKey.Reveal())...)
 	c.hc = &http.Client{Transport: rt, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	return c, nil
 }

@@ -84,13 +84,13 @@ func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err er
 	case x.status >= 300 && x.status < 400:
 		return &Error{Status: x.status, Message: "the server sends us elsewhere: correct OPENAI_BASE_URL"}
 	case err != nil && x.status >= 400:
-		code, msg := serviceError(x.body)
+		code, msg := serviceError(c.shown(x))
 		return c.serviceFailure(x.status, code, msg, tools)
 	case err != nil:
 		return c.brokenAnswer(x, err)
 	}
 	if len(raw.Choices) == 0 {
-		code, msg := serviceError(x.body)
+		code, msg := serviceError(c.shown(x))
 		if code != "" || msg != "" {
 			return c.serviceFailure(statusInBody(code), code, msg, tools)
 		}
@@ -111,7 +111,7 @@ func (c *Client) brokenAnswer(x *exchange, err error) error {
 		e.Message = "nothing answers at " + c.host + " (connection refused): start the model's server, or correct OPENAI_BASE_URL"
 	}
 	if x.status == http.StatusOK && x.err == nil {
-		e.Message = "the answer is not the protocol's JSON (does OPENAI_BASE_URL end in /v1?): " + c.scrub(excerpt(x.body))
+		e.Message = "the answer is not the protocol's JSON (does OPENAI_BASE_URL end in /v1?): " + excerpt(c.shown(x))
 	}
 	return e
 }
@@ -254,4 +254,7 @@ func excerpt(body []byte) string {
 	return s
 }
 
-func (c *Client) scrub(s string) string { return politehttp.Scrub(s, c.cfg.APIKey.Reveal()) }
+func (c *Client) scrub(s string) string { return c.secrets.Text(s) }
+
+// shown returns an answer's body as it may be shown. Secrets go before anything is cut, or half of one could stay.
+func (c *Client) shown(x *exchange) []byte { return []byte(c.scrub(string(x.body))) }

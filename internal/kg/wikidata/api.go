@@ -41,7 +41,7 @@ func (c *Client) getOnce(ctx context.Context, params url.Values, out any) error 
 		return err
 	}
 	a := c.exchange(ctx, req, c.cfg.APITimeout)
-	failure := c.readAPI(a, out)
+	failure := c.shown(c.readAPI(a, out))
 	if err := c.api.leave(ctx, a.took, failure); err != nil {
 		c.lg.Warn("the endpoint's account was not kept", "err", err)
 	}

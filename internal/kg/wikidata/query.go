@@ -10,13 +10,14 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
 // longestGET is the longest query that goes into the address; longer ones are posted. Only answers to GET are cached by the service (5 minutes).
 const longestGET = 1500
 
 // Query runs a SPARQL query; [AUTO_LANGUAGE] must have been replaced. A failure that may heal (connection, 5xx, 429 with a bearable Retry-After) is tried
-// again; when the endpoint is down or timed out the fallback, if there is one, is asked. Table.Source names the endpoint that answered.
+// again; when the endpoint is down or timed out the fallback, if there is one, is asked. Table.Source names the endpoint that answered, without the values of its parameters.
 // Errors: *kg.Error, or ctx's.
 func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := c.queryOn(ctx, c.main, query)
@@ -88,6 +89,7 @@ func (c *Client) queryOnce(ctx context.Context, g *gate, query string) (*kg.Tabl
 	}
 	a := c.exchange(ctx, req, c.cfg.QueryTimeout)
 	table, failure := c.readTable(query, a)
+	failure = c.shown(failure)
 	if err := g.leave(ctx, a.took, failure); err != nil {
 		c.lg.Warn("the endpoint's account was not kept", "err", err)
 	}
@@ -95,10 +97,10 @@ func (c *Client) queryOnce(ctx context.Context, g *gate, query string) (*kg.Tabl
 		return nil, err
 	}
 	if failure != nil {
-		c.lg.Debug("query failed", "endpoint", g.endpoint, "kind", failure.Kind, "ms", a.took.Milliseconds())
+		c.lg.Debug("query failed", "endpoint", politehttp.ShownURL(g.endpoint), "kind", failure.Kind, "ms", a.took.Milliseconds())
 		return nil, failure
 	}
-	table.Elapsed, table.Source = a.took, g.endpoint
+	table.Elapsed, table.Source = a.took, politehttp.ShownURL(g.endpoint)
 	return table, nil
 }
 

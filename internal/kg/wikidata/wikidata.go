@@ -71,6 +71,7 @@ type Client struct {
 	entities *cache[entityKey, *kg.Entity]
 	examples *cache[entityKey, []kg.Example]
 	labels   *cache[labelKey, string] // "" for a language without label
+	scrub    *politehttp.Scrubber     // knows the keys in the addresses
 }
 
 // New returns a client. rt reaches the configured hosts (see politehttp.NewTransport); rnd gives random numbers in [0,1) for the waits between
@@ -82,7 +83,7 @@ func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clo
 	cfg = withDefaults(cfg)
 	for _, a := range []struct{ setting, address string }{{"SPARQL_ENDPOINT", cfg.SPARQL}, {"SPARQL_FALLBACK", cfg.Fallback}, {"the API's address", cfg.API}} {
 		if u, err := url.Parse(a.address); a.address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
-			return nil, fmt.Errorf("wikidata: %s is not an http or https address: %q", a.setting, a.address)
+			return nil, fmt.Errorf("wikidata: %s is not an http or https address: %q", a.setting, politehttp.ShownURL(a.address))
 		}
 	}
 	c := &Client{
@@ -94,6 +95,11 @@ func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clo
 		examples: newCache[entityKey, []kg.Example](defaultEntities, cfg.CacheTTL, clock.Now),
 		labels:   newCache[labelKey, string](defaultLabels, cfg.CacheTTL, clock.Now),
 	}
+	var secrets []string
+	for _, address := range []string{cfg.SPARQL, cfg.Fallback, cfg.API} {
+		secrets = append(secrets, politehttp.URLSecrets(address)...)
+	}
+	c.scrub = politehttp.NewScrubber(secrets...)
 	if cfg.Fallback != "" {
 		c.fallback = newGate(cfg.Fallback, cfg.Pace, store, clock)
 	}
@@ -152,7 +158,20 @@ func (c *Client) exchange(ctx context.Context, req *http.Request, timeout time.D
 	if err != nil {
 		err = c.netError(ctx, tctx, err, timeout)
 	}
+	if resp.StatusCode >= 300 {
+		body = []byte(c.scrub.Text(string(body))) // an error page may echo the request, with the key in its address
+	}
 	return answer{status: resp.StatusCode, header: resp.Header, body: body, err: err, took: c.clock.Now().Sub(start)}
+}
+
+// shown returns a failure without secrets. Failures in an answer with status 200 have them still.
+func (c *Client) shown(e *kg.Error) *kg.Error {
+	if e == nil {
+		return nil
+	}
+	clean := *e
+	clean.Message, clean.Err = c.scrub.Text(e.Message), c.scrub.Error(e.Err)
+	return &clean
 }
 
 // netError gives the error of a failed exchange its kind; the caller's own context error stays what it is.
