@@ -1,25 +1,26 @@
 // Package config turns flags, environment and a .env file into typed settings, all checked at once.
 //
-// [Keys] is the one list of settings: .env.example, the -h texts and the documentation are made from it or tested against it. Flags stand above the
-// environment, the environment above .env (read with godotenv). In .env an unknown key is an error; in the environment, where other programs have
-// their own, a near-miss of a listed key is a warning. Secrets have the type [Secret], which no printing function reveals. Only cmd imports this package:
-// everything else is handed plain values.
+// [Keys] is the one list of settings. The file .env.example, the help texts and the documentation are made from it or tested against it. A flag
+// overrides the environment, and the environment overrides .env.
+//
+// In .env an unknown key is an error. In the environment, where other programs have their own variables, a near-miss of a listed key is a warning.
+// Secrets have the type [Secret], which no printing function reveals. Only cmd imports this package; every other package gets plain values.
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 	"time"
-
-	"github.com/joho/godotenv"
 )
 
-// Secret is a text that cannot be printed, logged or marshalled. Reveal is the one way to its content.
+// Secret is a text that cannot be printed, logged or marshaled. Only Reveal returns its content.
 type Secret string
 
 const hidden = "******"
@@ -50,15 +51,15 @@ func (s Secret) Reveal() string { return string(s) }
 // OAuth holds the four tokens of OAuth 1.0a.
 type OAuth struct{ ConsumerToken, ConsumerSecret, AccessToken, AccessSecret Secret }
 
-// Complete reports whether all four are there.
+// Complete reports whether all four tokens are set.
 func (o OAuth) Complete() bool {
 	return o.ConsumerToken != "" && o.ConsumerSecret != "" && o.AccessToken != "" && o.AccessSecret != ""
 }
 
-// Empty reports whether none is there.
+// Empty reports whether no token is set.
 func (o OAuth) Empty() bool { return o == OAuth{} }
 
-// Config holds every setting. What each means stands at its [Key].
+// Config holds every setting. [Keys] says what each one means.
 type Config struct {
 	WikiAPI      string
 	WikiUser     string
@@ -74,7 +75,8 @@ type Config struct {
 	FollowupLimit, RepliesPerHour  int
 	Posting                        string
 
-	DataDir, DatabaseURL string
+	DataDir     string
+	DatabaseURL Secret // an address that holds a password
 
 	OpenAIKey                         Secret
 	OpenAIBaseURL                     string
@@ -85,34 +87,53 @@ type Config struct {
 	RequestTime                       time.Duration
 	RequestUSD, DailyUSD              float64
 	SPARQLEndpoint, SPARQLFallback    string
-	EntityAPI                         string // of the graph at SPARQLEndpoint; empty: the one that belongs to it
+	EntityAPI                         string // empty: the API that belongs to SPARQLEndpoint
 	KGFile, Contact                   string
 
-	origin map[string]string // key to where its value came from: default, .env, environment, flag
-	raw    map[string]string
+	origin map[string]string // by key: see Origin
+	raw    map[string]string // by key: the value as given
 }
 
-// Origin tells where a key's value came from: "default", ".env", "environment" or "flag".
+// Origin returns where a key's value came from: "default", the name of the file of settings, "environment" or "flag".
 func (c *Config) Origin(key string) string { return c.origin[key] }
 
-// Value returns a key's text as it was given, asterisks for a secret.
+// Value returns a key's text as it may be shown: asterisks for a secret, and for the parameters of an address, which may hold a key.
 func (c *Config) Value(key string) string {
+	v := c.raw[key]
 	for _, k := range Keys() {
-		if k.Name == key && k.Secret {
-			return Secret(c.raw[key]).String()
+		switch {
+		case k.Name != key:
+		case k.Secret:
+			return Secret(v).String()
+		case k.URL:
+			if address, _, ok := strings.Cut(v, "?"); ok {
+				return address + "?" + hidden
+			}
 		}
 	}
-	return c.raw[key]
+	return v
 }
 
-// HasModel reports whether a language model is configured: a key, or an address that needs none.
+// Secrets returns the values of all secret settings, for what must keep them out of a text.
+func (c *Config) Secrets() []string {
+	var out []string
+	for _, k := range Keys() {
+		if k.Secret && c.raw[k.Name] != "" {
+			out = append(out, c.raw[k.Name])
+		}
+	}
+	return out
+}
+
+// HasModel reports whether a language model is configured, by a key or by the address of a server that may need none.
 func (c *Config) HasModel() bool { return c.OpenAIKey != "" || c.OpenAIBaseURL != "" }
 
 // Source is where settings come from. Flags has the keys' names, not the flags'.
 type Source struct {
-	DotEnv  io.Reader // content of .env; nil when there is none
-	Environ []string  // as os.Environ returns it
-	Flags   map[string]string
+	DotEnv     io.Reader // content of the file of settings; nil when there is none
+	DotEnvName string    // how messages name that file; empty: .env
+	Environ    []string  // as os.Environ returns it
+	Flags      map[string]string
 }
 
 // Problems are all that is wrong with the settings.
@@ -127,28 +148,23 @@ func (p Problems) Error() string {
 	return strings.Join(s, "\n")
 }
 
-// Load reads and checks the settings. Warnings are about near-misses in the environment. The error is a [Problems] with everything that is wrong; the
-// Config is returned even then, with defaults in the place of what could not be read.
+// Load reads and checks the settings. Warnings are about near-misses in the environment and about settings that this version does not use. The
+// error is a [Problems] with everything that is wrong; even then the Config is returned, with defaults for what could not be read.
 func Load(src Source) (c *Config, warnings []string, err error) {
 	c = &Config{origin: map[string]string{}, raw: map[string]string{}}
-	var problems Problems
-	dotenv := map[string]string{}
-	if src.DotEnv != nil {
-		m, derr := godotenv.Parse(src.DotEnv)
-		if derr != nil {
-			// godotenv quotes the offending line, which may hold a secret.
-			problems = append(problems, errors.New(".env: a line is not of the form KEY=value or KEY=\"value\""))
-		}
-		dotenv = m
+	name := src.DotEnvName
+	if name == "" {
+		name = ".env"
 	}
+	file, problems := readDotEnv(src.DotEnv, name)
 	keys := Keys()
 	known := make(map[string]bool, len(keys))
 	for _, k := range keys {
 		known[k.Name] = true
 	}
-	for _, name := range sortedKeys(dotenv) {
+	for _, name := range byLine(file) {
 		if !known[name] {
-			problems = append(problems, fmt.Errorf(".env: unknown key %s%s", name, suggestion(name, keys)))
+			problems = append(problems, fmt.Errorf("%s: unknown key %s%s", file.at(name), name, suggestion(name, keys)))
 		}
 	}
 	env := map[string]string{}
@@ -162,24 +178,27 @@ func Load(src Source) (c *Config, warnings []string, err error) {
 	}
 	sort.Strings(warnings)
 	for _, k := range keys {
-		value, origin := k.Default, "default"
-		if v, ok := dotenv[k.Name]; ok {
-			value, origin = v, ".env"
+		value, origin, at := k.Default, "default", k.Name
+		if v, ok := file.values[k.Name]; ok {
+			value, origin, at = v, file.name, file.at(k.Name)+": "+k.Name
 		}
 		if v, ok := env[k.Name]; ok {
-			value, origin = v, "environment"
+			value, origin, at = v, "environment", k.Name+" (environment)"
 		}
 		if v, ok := src.Flags[k.Name]; ok {
-			value, origin = v, "flag"
+			value, origin, at = v, "flag", k.Name+" (flag)"
 		}
 		value = strings.TrimSpace(value)
 		if value == "" && k.Default != "" && origin != "flag" {
 			value, origin = k.Default, "default"
 		}
 		if serr := k.set(c, value); serr != nil {
-			problems = append(problems, fmt.Errorf("%s (%s): %w", k.Name, origin, serr))
+			problems = append(problems, fmt.Errorf("%s: %w", at, serr))
 			value, origin = k.Default, "default"
 			_ = k.set(c, k.Default)
+		}
+		if k.Unused && value != k.Default {
+			warnings = append(warnings, at+": this version does not use it")
 		}
 		c.raw[k.Name], c.origin[k.Name] = value, origin
 	}
@@ -190,19 +209,25 @@ func Load(src Source) (c *Config, warnings []string, err error) {
 	return c, warnings, nil
 }
 
-// check finds what is wrong between settings.
+// byLine returns the file's keys in the order of their lines.
+func byLine(d *dotEnv) []string {
+	return slices.SortedFunc(maps.Keys(d.values), func(a, b string) int { return cmp.Compare(d.lines[a], d.lines[b]) })
+}
+
+// check finds settings that contradict each other.
 func (c *Config) check() (p Problems) {
 	if !c.OAuth.Empty() && !c.OAuth.Complete() {
-		p = append(p, errors.New("WIKI_OAUTH_*: all four tokens or none"))
+		p = append(p, errors.New("WIKI_OAUTH_*: set all four tokens or none"))
 	}
 	if !c.OAuth.Empty() && c.WikiPassword != "" {
-		p = append(p, errors.New("WIKI_PASSWORD and WIKI_OAUTH_*: choose one way to log in"))
+		p = append(p, errors.New("WIKI_PASSWORD and WIKI_OAUTH_*: set only one of them"))
 	}
 	if c.WikiPassword != "" && c.WikiUser == "" {
-		p = append(p, errors.New("WIKI_PASSWORD without WIKI_USER"))
+		p = append(p, errors.New("WIKI_PASSWORD: set WIKI_USER too"))
 	}
 	if (c.RequestUSD > 0 || c.DailyUSD > 0) && (c.InputUSD == 0 || c.OutputUSD == 0) {
-		p = append(p, errors.New("REQUEST_USD_LIMIT and DAILY_USD_LIMIT need OPENAI_INPUT_USD_PER_MTOK and OPENAI_OUTPUT_USD_PER_MTOK: without prices a limit in money cannot be kept"))
+		p = append(p, errors.New("REQUEST_USD_LIMIT and DAILY_USD_LIMIT need OPENAI_INPUT_USD_PER_MTOK and OPENAI_OUTPUT_USD_PER_MTOK: "+
+			"a limit in dollars needs prices"))
 	}
 	if c.Posting != "off" && c.RepliesPerHour == 0 {
 		p = append(p, errors.New("REPLIES_PER_HOUR: must be at least 1 unless POSTING is off"))
@@ -216,7 +241,7 @@ func (c *Config) check() (p Problems) {
 	return p
 }
 
-// CheckRun finds what the bot needs beyond a consistent configuration.
+// CheckRun finds what else the bot needs in order to run. The error is a [Problems].
 func (c *Config) CheckRun() error {
 	var p Problems
 	if c.WikiUser == "" && c.OAuth.Empty() {
@@ -226,19 +251,19 @@ func (c *Config) CheckRun() error {
 		p = append(p, errors.New("WIKI_PASSWORD or WIKI_OAUTH_*: the bot needs a way to log in"))
 	}
 	if c.WikiUser == "" && !c.OAuth.Empty() {
-		p = append(p, errors.New("WIKI_USER: with OAuth too, the account's name is needed to recognise its own posts"))
+		p = append(p, errors.New("WIKI_USER: also with OAuth, the bot needs the account's name to recognize its own posts"))
 	}
 	if c.Operator == "" {
-		p = append(p, errors.New("OPERATOR: every reply names the person who runs the bot"))
+		p = append(p, errors.New("OPERATOR: every reply names the person who runs the bot; set a user name"))
 	}
 	if c.Contact == "" {
-		p = append(p, errors.New("CONTACT: wikis and query services want an address in the User-Agent"))
+		p = append(p, errors.New("CONTACT: wikis and query services require an address in the User-Agent"))
 	}
 	if c.ForumPage == "" {
-		p = append(p, errors.New("FORUM_PAGE: which page is to be watched?"))
+		p = append(p, errors.New("FORUM_PAGE: set the page that the bot watches"))
 	}
 	if c.StopPage == "" {
-		p = append(p, errors.New("STOP_PAGE: the bot must be stoppable from the wiki"))
+		p = append(p, errors.New("STOP_PAGE: set the page from which anyone can stop the bot"))
 	}
 	if !c.HasModel() {
 		p = append(p, errors.New("OPENAI_API_KEY or OPENAI_BASE_URL: the bot needs a language model"))
@@ -249,25 +274,7 @@ func (c *Config) CheckRun() error {
 	return nil
 }
 
-// OpenDotEnv opens the .env file at path in fsys. A missing file is no error: nil is returned.
-func OpenDotEnv(fsys fs.FS, path string) (fs.File, error) {
-	f, err := fsys.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return f, err
-}
-
-func sortedKeys(m map[string]string) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	sort.Strings(out)
-	return out
-}
-
-// suggestion returns "; did you mean X?" when name is at most two edits away from a listed key.
+// suggestion returns "; did you mean X?" when name is at most two edits away from a listed key, else "".
 func suggestion(name string, keys []Key) string {
 	best, at := 3, ""
 	for _, k := range keys {
@@ -281,7 +288,7 @@ func suggestion(name string, keys []Key) string {
 	return "; did you mean " + at + "?"
 }
 
-// distance is the Levenshtein distance of a and b, or limit when it is at least that.
+// distance returns the Levenshtein distance of a and b, or limit if the distance is larger.
 func distance(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

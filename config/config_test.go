@@ -52,7 +52,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{"unknown key POSTNG; did you mean POSTING?", "ANSWER_DELAY (.env)", "POSTING (environment)", "WIKI_API", "DAILY_USD_LIMIT need"} {
+	for _, want := range []string{".env:1: unknown key POSTNG; did you mean POSTING?", ".env:2: ANSWER_DELAY: want a duration", "POSTING (environment)", "WIKI_API", "DAILY_USD_LIMIT need"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing from:\n%v", want, err)
 		}
@@ -114,8 +114,8 @@ func TestLoginSettings(t *testing.T) {
 		want string
 	}{
 		{"half of OAuth", []string{"WIKI_OAUTH_ACCESS_TOKEN=a"}, "all four"},
-		{"both ways", []string{"WIKI_USER=u", "WIKI_PASSWORD=p", "WIKI_OAUTH_CONSUMER_TOKEN=a", "WIKI_OAUTH_CONSUMER_SECRET=b", "WIKI_OAUTH_ACCESS_TOKEN=c", "WIKI_OAUTH_ACCESS_SECRET=d"}, "choose one"},
-		{"password alone", []string{"WIKI_PASSWORD=p"}, "without WIKI_USER"},
+		{"both ways", []string{"WIKI_USER=u", "WIKI_PASSWORD=p", "WIKI_OAUTH_CONSUMER_TOKEN=a", "WIKI_OAUTH_CONSUMER_SECRET=b", "WIKI_OAUTH_ACCESS_TOKEN=c", "WIKI_OAUTH_ACCESS_SECRET=d"}, "set only one"},
+		{"password alone", []string{"WIKI_PASSWORD=p"}, "set WIKI_USER too"},
 		{"http to a name that looks like loopback", []string{"WIKI_API=http://127.0.0.1.example.org/api.php"}, "want https"},
 		{"http to the world", []string{"WIKI_API=http://wiki.example.org/api.php"}, "want https"},
 		{"user in the address", []string{"SPARQL_ENDPOINT=https://a:b@example.org/"}, "user name"},
@@ -141,7 +141,7 @@ func TestExampleFileIsCurrent(t *testing.T) {
 	if err != nil || len(w) > 0 {
 		t.Fatalf("the example itself does not load: %v %v", w, err)
 	}
-	for _, k := range Keys() {
+	for _, k := range Shown() {
 		if c.Value(k.Name) != k.Default {
 			t.Errorf("%s is %q in the example, want the default %q", k.Name, c.Value(k.Name), k.Default)
 		}
@@ -176,5 +176,65 @@ func TestTextsThatWouldFailLater(t *testing.T) {
 	c, _, err := load(t, "", []string{"OPERATOR=Ada_Lovelace", "ANSWER_DELAY=90", "SHORTLINK_HOSTS=W.wiki, tinyurl.com"}, nil)
 	if err != nil || c.Operator != "Ada Lovelace" || c.AnswerDelay != 90*time.Second || strings.Join(c.ShortlinkHosts, " ") != "w.wiki tinyurl.com" {
 		t.Errorf("%+v %v", c, err)
+	}
+}
+
+func TestDotEnvNamesEveryBadLine(t *testing.T) {
+	file := "\ufeffOPERATOR=Ada\r\nCONTACT 'sk-verysecret\r\n# note\r\nWIKI_PASSWORD=\"sk-verysecret\r\nFOO=1\r\nexport POSTING=perhaps\r\nsk-verysecret\r\n" +
+		"STOP_PAGE=\"User:X/run\" sk-verysecret\r\nFORUM_PAGE=\"${OPERATOR}\"\r\n"
+	c, _, err := Load(Source{DotEnv: strings.NewReader(file), DotEnvName: "conf/bot.env", Environ: []string{"ANSWER_DELAY=soon"}})
+	want := `conf/bot.env:2: want KEY=value or KEY="value"
+conf/bot.env:4: the value has no closing quote on its line
+conf/bot.env:7: want KEY=value or KEY="value"
+conf/bot.env:8: want KEY=value or KEY="value"
+conf/bot.env:5: unknown key FOO
+ANSWER_DELAY (environment): want a duration such as 90s, 15m or 2h, or a number of seconds, not "soon"
+conf/bot.env:6: POSTING: want one of off, propose, on, not "perhaps"`
+	if err == nil || err.Error() != want {
+		t.Errorf("got:\n%v\nwant:\n%s", err, want)
+	}
+	if c.Operator != "Ada" || c.Origin("OPERATOR") != "conf/bot.env" {
+		t.Errorf("operator %q from %s", c.Operator, c.Origin("OPERATOR"))
+	}
+}
+
+func TestDotEnvOfWindows(t *testing.T) {
+	c, w, err := load(t, "\ufeffOPERATOR=Ada\r\n\r\nCONTACT=\"a@b\"\r\nFORUM_PAGE=${OPERATOR}x\r\n", nil, nil)
+	if err != nil || len(w) > 0 || c.Operator != "Ada" || c.Contact != "a@b" || c.ForumPage != "Adax" {
+		t.Errorf("%+v %v %v", c, w, err)
+	}
+}
+
+func TestUnusedSettingsAreNotShown(t *testing.T) {
+	_, w, err := load(t, "KG_FILE=graphs.yaml\n", []string{"DATABASE_URL=postgres://u:geheim@h/db", "OPENAI_EMBEDDING_MODEL=other"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "DATABASE_URL (environment): this version does not use it\nOPENAI_EMBEDDING_MODEL (environment): this version does not use it\n" +
+		".env:1: KG_FILE: this version does not use it"
+	if got := strings.Join(w, "\n"); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+	for _, name := range []string{"DATABASE_URL", "KG_FILE", "OPENAI_EMBEDDING_MODEL"} {
+		if strings.Contains(Example(), name) {
+			t.Errorf("%s is in .env.example", name)
+		}
+	}
+}
+
+func TestAddressesHideTheirSecrets(t *testing.T) {
+	for _, bad := range []string{"https://u:geheim@example.org:port/", "u:geheim@example.org", "https://u:geheim@example.org/", "http://x/?key=geheim"} {
+		for _, key := range []string{"WIKI_API", "OPENAI_BASE_URL", "SPARQL_ENDPOINT", "SPARQL_FALLBACK", "ENTITY_API"} {
+			if _, _, err := load(t, "", []string{key + "=" + bad}, nil); err == nil || strings.Contains(err.Error(), "geheim") {
+				t.Errorf("%s=%s: %v", key, bad, err)
+			}
+		}
+	}
+	c, _, err := load(t, "", []string{"SPARQL_ENDPOINT=https://example.org/sparql?key=geheim&x=1", "WIKI_USER=u", "WIKI_PASSWORD=pass"}, nil)
+	if err != nil || c.Value("SPARQL_ENDPOINT") != "https://example.org/sparql?******" || !strings.HasSuffix(c.SPARQLEndpoint, "?key=geheim&x=1") {
+		t.Errorf("%q %v", c.Value("SPARQL_ENDPOINT"), err)
+	}
+	if got := strings.Join(c.Secrets(), " "); got != "pass" {
+		t.Errorf("secrets %q", got)
 	}
 }

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// Example returns the content of .env.example: every key with its explanation and default.
+// Example returns the content of .env.example: every setting with its explanation and default.
 func Example() string {
 	var b strings.Builder
 	b.WriteString("# Settings of SpinachBot. Copy this file to .env and fill in what you need.\n")
-	b.WriteString("# The environment stands above this file, flags above both. Check with: spinachbot config check\n")
+	b.WriteString("# A flag overrides the environment, which overrides this file. Check the result with: spinachbot config check\n")
 	group := Group("")
-	for _, k := range Keys() {
+	for _, k := range Shown() {
 		if k.Group != group {
 			group = k.Group
 			fmt.Fprintf(&b, "\n# --- %s ---\n", group)

@@ -112,7 +112,7 @@ func (w *hostileWorld) demo() (page, log string) {
 	e := &env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, now: time.Now, environ: []string{
 		"DATA_DIR=" + filepath.Join(w.dir, "data"), "OPENAI_API_KEY=" + canary, "OPENAI_BASE_URL=" + w.modelAt, "OPENAI_MODEL=" + llm.ScriptModel, "OPENAI_TIMEOUT=20s",
 	}}
-	if code := run(context.Background(), e, []string{"demo", "--once", "-v", "--page", w.page, "--env-file", filepath.Join(w.dir, "none")}); code != exitOK {
+	if code := run(context.Background(), e, []string{"demo", "--once", "-v", "--page", w.page, "--env-file", os.DevNull}); code != exitOK {
 		w.t.Fatalf("demo ends with %d:\n%s", code, tail(stderr.String()))
 	}
 	return stdout.String(), stderr.String()
@@ -218,7 +218,7 @@ func (w *hostileWorld) checkTerminal(log string) {
 	w.t.Helper()
 	var out bytes.Buffer
 	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &out, now: time.Now, environ: []string{"DATA_DIR=" + filepath.Join(w.dir, "data")}}
-	none := filepath.Join(w.dir, "none")
+	none := os.DevNull
 	if code := run(context.Background(), e, []string{"ledger", "list", "--env-file", none}); code != exitOK {
 		w.t.Fatalf("ledger list ends with %d: %s", code, out.String())
 	}

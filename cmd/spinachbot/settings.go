@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -36,7 +37,7 @@ func newCmdline(e *env, use, short, doc string, groups ...config.Group) *cmdline
 		c.groups[g] = true
 	}
 	if len(groups) > 0 {
-		c.envFile = c.fs.String("env-file", ".env", "`file` with settings; it may be missing")
+		c.envFile = c.fs.String("env-file", ".env", "`file` with settings; without this flag, .env may be missing")
 		c.verbose = c.fs.BoolP("verbose", "v", false, "log every step on standard error")
 		for _, k := range config.Keys() {
 			if c.groups[k.Group] && k.Flag() != "" {
@@ -79,7 +80,7 @@ func (c *cmdline) usage(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	paragraph(w, "settings, each as a flag or by its name in the environment or in .env; a flag wins over the environment, the environment over .env:")
-	for _, k := range config.Keys() {
+	for _, k := range config.Shown() {
 		if !c.groups[k.Group] {
 			continue
 		}
@@ -108,18 +109,19 @@ func definition(w io.Writer, term, text string) {
 // load reads the settings. Problems are printed, all at once, and end the command with exit code 2.
 func (c *cmdline) load() (*config.Config, bool) {
 	src := config.Source{Environ: c.e.environ, Flags: map[string]string{}}
+	named := false
 	c.fs.Visit(func(f *pflag.Flag) {
+		named = named || f.Name == "env-file"
 		if key, ok := c.settings[f.Name]; ok {
 			src.Flags[key] = f.Value.String()
 		}
 	})
-	file, err := os.Open(*c.envFile)
+	content, err := os.ReadFile(*c.envFile)
 	switch {
 	case err == nil:
-		defer file.Close()
-		src.DotEnv = file
-	case !errors.Is(err, os.ErrNotExist):
-		misuse(c.e, "%s cannot be read: %v", *c.envFile, err)
+		src.DotEnv, src.DotEnvName = bytes.NewReader(content), *c.envFile
+	case named || !errors.Is(err, os.ErrNotExist):
+		misuse(c.e, "the settings cannot be read: %v", err)
 		return nil, false
 	}
 	cfg, warnings, err := config.Load(src)

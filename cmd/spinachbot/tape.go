@@ -13,7 +13,7 @@ import (
 // tape gives the wrapper that --record or --replay want, and what closes the file. A replay reaches no network, so it needs no model: an address that is never
 // called stands in.
 func tape(cfg *config.Config, record, replay string) (wrap wrapper, closeTape func() error, err error) {
-	scrub := func(s string) string { return politehttp.Scrub(s, cfg.OpenAIKey.Reveal()) }
+	scrub := politehttp.NewScrubber(append(cfg.Secrets(), politehttp.URLSecrets(cfg.SPARQLEndpoint)...)...).Text
 	nothing := func() error { return nil }
 	switch {
 	case record != "" && replay != "":

@@ -18,7 +18,7 @@ import (
 // evalRun is the command line of a run of the test's own benchmark on the built-in slice, with the test's own scripted model.
 func evalRun(bin, dir string) *exec.Cmd {
 	data := filepath.Join("testdata", "evalrun")
-	cmd := exec.CommandContext(context.Background(), bin, "eval", "run", "--env-file", filepath.Join(dir, "none"), "--kg", "embedded", "--script", filepath.Join(data, "script.txt"),
+	cmd := exec.CommandContext(context.Background(), bin, "eval", "run", "--env-file", os.DevNull, "--kg", "embedded", "--script", filepath.Join(data, "script.txt"),
 		"--as-of", "2025-01-31T00:00:00Z", "--jobs", "2", "--out", dir, filepath.Join(data, "bench.jsonl"))
 	cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
 	return cmd

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/joho/godotenv"
+)
+
+// dotEnv is what a file of settings holds.
+type dotEnv struct {
+	name   string            // of the file, for messages
+	values map[string]string // by key
+	lines  map[string]int    // by key: where it is set last, from 1
+}
+
+// at returns the place of a key's line, such as ".env:3".
+func (d *dotEnv) at(key string) string { return fmt.Sprintf("%s:%d", d.name, d.lines[key]) }
+
+// readDotEnv reads a file of settings line by line, so that it can name every line that is wrong. No setting has a value of several lines. A byte
+// order mark and Windows line ends are taken. Messages never quote a line, which may hold a secret.
+func readDotEnv(r io.Reader, name string) (d *dotEnv, problems Problems) {
+	d = &dotEnv{name: name, values: map[string]string{}, lines: map[string]int{}}
+	if r == nil {
+		return d, nil
+	}
+	content, err := io.ReadAll(r)
+	if err != nil {
+		return d, Problems{fmt.Errorf("%s: %w", name, err)}
+	}
+	text := strings.TrimPrefix(string(content), "\ufeff")
+	var good []string
+	for i, line := range strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text), "\n") {
+		key, wrong := lineKey(line)
+		switch {
+		case wrong != "":
+			problems = append(problems, fmt.Errorf("%s:%d: %s", name, i+1, wrong))
+		case key != "":
+			d.lines[key] = i + 1
+			good = append(good, line)
+		}
+	}
+	values, err := godotenv.Unmarshal(strings.Join(good, "\n")) // together, since a value may use ${NAME} of an earlier line
+	if err != nil {
+		return d, append(problems, fmt.Errorf("%s: the file is not of the form KEY=value", name))
+	}
+	d.values = values
+	return d, problems
+}
+
+// lineKey returns the key that a line sets, "" for a comment or a blank line, or what is wrong with the line.
+func lineKey(line string) (key, wrong string) {
+	const form = `want KEY=value or KEY="value"`
+	m, err := godotenv.Unmarshal(line)
+	switch {
+	case err != nil && strings.HasPrefix(err.Error(), "unterminated quoted value"):
+		return "", "the value has no closing quote on its line"
+	case err != nil, len(m) > 1:
+		return "", form
+	}
+	for k := range m {
+		if k == "" || strings.ContainsAny(k, " \t") {
+			return "", form
+		}
+		key = k
+	}
+	return key, ""
+}
