@@ -1,12 +1,10 @@
 package sparql
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"math/rand/v2"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -19,34 +17,55 @@ func TestNotebookMetrics(t *testing.T) {
 	}{
 		{"one triple", "SELECT ?a WHERE { ?a wdt:P1 wd:Q1. }", [6]int{2, 1, 1, 1, 1, 0}},
 		{"a WHERE is put in", "select ?a { ?a wdt:P1 wd:Q1 }", [6]int{2, 1, 1, 1, 1, 0}},
+		{"and before a brace on the next line", "SELECT ?a\n{ ?a wdt:P1 wd:Q1 }", [6]int{2, 1, 1, 1, 1, 0}},
+		{"but not after a clause of two lines", "SELECT ?a\n ?b { ?a wdt:P1 ?b }", [6]int{}},
 		{"ASK without WHERE counts its modifiers only", "ASK { wd:Q1 wdt:P1 wd:Q2 } LIMIT 1", [6]int{1, 0, 0, 0, 0, 0}},
 		{"ASK with WHERE", "ASK WHERE { wd:Q1 wdt:P1 wd:Q2 }", [6]int{2, 1, 1, 1, 1, 0}},
-		{"modifiers, in any spelling, also in comments", "SELECT ?a WHERE { ?a wdt:P1 ?b } group by ?a Having (?n > 1) ORDER  BY ?a LIMIT 3 # no limit", [6]int{7, 1, 1, 1, 1, 0}},
-		{"predicates: two steps, star, brackets, spaces", "SELECT ?a WHERE { ?a wdt:P1/wdt:P2* ?b. ?a (wdt:P1 / wdt:P2 *) ?b. ?a p:P1/ps:P1 ?c. ?a rdfs:label ?d. ?a schema:about ?e. }", [6]int{6, 5, 1, 4, 4, 0}},
-		{"predicates: not three steps, plus, a star inside, inverse, other prefixes", "SELECT ?a WHERE { ?a wdt:P1/wdt:P2/wdt:P3 ?b. ?a wdt:P1+ ?b. ?a wdt:P1*/wdt:P2 ?b. ?a ^wdt:P1 ?b. ?a wikibase:rank ?b. ?a a ?b. }", [6]int{1, 0, 0, 0, 0, 0}},
-		{"full IRIs, told apart by the first step", "SELECT ?a WHERE { <http://e/Q1> <http://e/P1> ?a. <http://e/Q1> <http://e/P1>/<http://e/P2>* ?a. ?a <http://e/P1>/(<http://e/P2>*) <http://e/Q2> }", [6]int{4, 3, 2, 1, 2, 0}},
-		{"objects: strings and numbers are literals, a bracket is one object", `SELECT ?a WHERE { ?a wdt:P1 "x"@en. ?a wdt:P2 12. ?a wdt:P3 []. ?a p:P4 [ ps:P4 wd:Q1 ]. ?a wdt:P5 'y'. }`, [6]int{5, 4, 1, 4, 1, 2}},
-		{"a semicolon on the line", "SELECT ?a WHERE { ?a wdt:P1 ?b; wdt:P2 ?c; wdt:P3 ?d; wdt:P4 ?e. }", [6]int{3, 2, 2, 2, 2, 0}},
-		{"a semicolon with a space before", "SELECT ?a WHERE { ?a wdt:P1 ?b ; wdt:P2 ?c ; wdt:P3 ?d . }", [6]int{2, 1, 1, 1, 1, 0}},
-		{"one continuation in a statement of lines, the last", "SELECT ?a WHERE {\n  ?a wdt:P1 ?b;\n     wdt:P2 ?c;\n     wdt:P3 ?d.\n  ?d wdt:P4 ?e ;\n wdt:P5 \"v\" .\n}", [6]int{5, 4, 2, 4, 3, 1}},
-		{"VALUES", "SELECT ?a WHERE { values ?x { wd:Q1 wd:Q2 \"s 7\" 8 } VALUES (?x ?y) { (wd:Q1 wdt:P1) } }", [6]int{3, 0, 0, 0, 2, 2}},
-		{"FILTER without a bracket is none", `SELECT ?a WHERE { FILTER NOT EXISTS { ?a wdt:P1 ?b } FILTER regex(?b, "x") }`, [6]int{2, 1, 1, 1, 1, 0}},
-		{"FILTER: the next brackets are its, too", `SELECT ?a WHERE { FILTER(?b > 1.5) BIND("z" AS ?c) }`, [6]int{3, 0, 0, 0, 2, 2}},
-		{"FILTER: the same spelling is read from its first place each time", `SELECT ?a WHERE { FILTER(?a > "1"^^xsd:date) FILTER(?b) filter (?c) }`, [6]int{8, 0, 0, 0, 4, 1}},
-		{"OPTIONAL and MINUS again, relations not", "SELECT ?a WHERE { ?a wdt:P1 ?b OPTIONAL { ?a wdt:P2 ?c } minus{?a wdt:P3 wd:Q1} }", [6]int{8, 3, 1, 3, 3, 0}},
-		{"of nested ones the innermost", "SELECT ?a WHERE { OPTIONAL { ?a wdt:P2 ?c OPTIONAL { ?c wdt:P3 ?d } } }", [6]int{5, 2, 2, 2, 2, 0}},
-		{"a sub-query adds no start", "SELECT ?a WHERE { { SELECT ?a WHERE { ?a wdt:P1 ?b } } ?a wdt:P2 ?c }", [6]int{3, 2, 1, 2, 2, 0}},
-		{"a WITH block is a query, sets are united", "SELECT ?a WITH { SELECT ?a WHERE { ?a wdt:P1 ?b } LIMIT 5 } AS %x WHERE { INCLUDE %x. ?a wdt:P1 ?b }", [6]int{5, 2, 1, 1, 1, 0}},
-		{"a projection left of a cut sub-query reads as a triple", "SELECT ?a WHERE { { SELECT ?a ?b ?c WHERE { ?a wdt:P1 ?b } } }", [6]int{3, 2, 1, 2, 2, 0}},
-		{"names in other scripts", "SELECT ?é WHERE { ?é wdt:P1 ?ж_1 }", [6]int{2, 1, 1, 1, 1, 0}},
+		{"an empty body", "SELECT ?a WHERE { } LIMIT 1", [6]int{1, 0, 0, 0, 0, 0}},
+		{"modifiers, in any spelling, also in comments and words",
+			"SELECT ?a WHERE { ?a wdt:P1 ?b } group by ?a Having (?n > 1) ORDER  BY ?limit LIMIT 3 # no limit", [6]int{8, 1, 1, 1, 1, 0}},
+		{"predicates: paths up to white space, a slash between spaces",
+			"SELECT ?a WHERE { ?a wdt:P1/wdt:P2* ?b. ?a (wdt:P1 / wdt:P2) ?b. ?a p:P1/ps:P1|wdt:P2+ ?c. ?a rdfs:label ?d. ?a schema:about ?e. }", [6]int{6, 5, 1, 5, 4, 0}},
+		{"predicates: the star is a part of the name", "SELECT ?a WHERE { ?a wdt:P1 ?b. ?a wdt:P1* ?b }", [6]int{3, 2, 1, 2, 1, 0}},
+		{"predicates: no second slash or star between spaces, no inverse, no other prefix, no two parentheses",
+			"SELECT ?a WHERE { ?a wdt:P1 / wdt:P2 / wdt:P3 ?b. ?a wdt:P1 * ?b. ?a ^wdt:P1 ?b. ?a wikibase:rank ?b. ?a a ?b. ?a ((wdt:P1)) ?b }", [6]int{1, 0, 0, 0, 0, 0}},
+		{"full IRIs, no paths of them", "SELECT ?a WHERE { <http://e/Q1> <http://e/P1> ?a. <http://e/Q1> <http://e/P1>/<http://e/P2> ?a. ?a <http://e/P1>* <http://e/Q2> }",
+			[6]int{2, 1, 1, 1, 1, 0}},
+		{"objects: double-quoted strings and digits are literals, [] is one, other brackets are none",
+			`SELECT ?a WHERE { ?a wdt:P1 "x"@en. ?a wdt:P2 12. ?a wdt:P3 []. ?a p:P4 [ ps:P4 wd:Q1 ]. ?a wdt:P5 'y'. }`, [6]int{4, 3, 1, 3, 1, 2}},
+		{"objects: punctuation is a part of an item", "SELECT ?a WHERE { ?a wdt:P1 wd:Q1. ?a wdt:P1 wd:Q1 . ?a wdt:P1 wd:Q1}", [6]int{4, 2, 1, 1, 2, 0}},
+		{"a semicolon on the line", "SELECT ?a WHERE { ?a wdt:P1 ?b; wdt:P2 ?c; wdt:P3 ?d }", [6]int{2, 1, 1, 1, 1, 0}},
+		{"a semicolon makes the item before it a subject", "SELECT ?a WHERE { ?a wdt:P1 wd:Q1; wdt:P2 wd:Q2; wdt:P3 ?d }", [6]int{3, 2, 2, 2, 2, 0}},
+		{"one continuation in a statement of lines, the first", "SELECT ?a WHERE {\n  ?a wdt:P1 ?b;\n     wdt:P2 ?c;\n     wdt:P3 ?d.\n  ?d wdt:P4 ?e ;\n wdt:P5 \"v\" .\n}",
+			[6]int{5, 4, 2, 4, 3, 1}},
+		{"none without an indent, none with a line before the semicolon", "SELECT ?a WHERE {\n?a wdt:P1 ?b; wdt:P2 ?c.\n ?c wdt:P1 ?b\n ; wdt:P2 ?e.\n}", [6]int{3, 2, 2, 1, 1, 0}},
+		{"VALUES of one variable", "SELECT ?a WHERE { values ?x { wd:Q1 wd:Q2 wd: \"s\" 8 } VALUES (?x ?y) { (wd:Q1 wdt:P1) } } # values of {wd:Q9}", [6]int{2, 0, 0, 0, 3, 2}},
+		{"FILTER without a parenthesis is none", `SELECT ?a WHERE { FILTER NOT EXISTS { ?a wdt:P1 ?b } FILTER regex(?b, "x") }`, [6]int{2, 1, 1, 1, 1, 0}},
+		{"FILTER: the next parentheses are its, too; a decimal is two numbers", `SELECT ?a WHERE { FILTER(?b > 1.5 && ?b2 < wd:Q7) BIND("z 9" AS ?c) }`, [6]int{3, 0, 0, 0, 3, 3}},
+		{"FILTER: the same spelling is read from its first place each time", `SELECT ?a WHERE { FILTER(?a > "1"^^xsd:date) FILTER(?b) filter (?c) }`, [6]int{8, 0, 0, 0, 3, 1}},
+		{"OPTIONAL and MINUS again, relations not", "SELECT ?a WHERE { ?a wdt:P1 ?b OPTIONAL { ?a wdt:P2 ?c } minus{?a wdt:P3 wd:Q1 } }", [6]int{8, 3, 1, 3, 3, 0}},
+		{"MINUS without the space before its brace: another object", "SELECT ?a WHERE { MINUS{?a wdt:P3 wd:Q1} }", [6]int{4, 2, 1, 1, 2, 0}},
+		{"of nested ones all up to the first closing brace", "SELECT ?a WHERE { OPTIONAL { ?a wdt:P2 ?c OPTIONAL { ?c wdt:P3 ?d } } }", [6]int{6, 2, 2, 2, 2, 0}},
+		{"no continuation where OPTIONAL starts", "SELECT ?a WHERE { OPTIONAL {\n ?a wdt:P1 ?b;\n wdt:P2 ?c } }", [6]int{5, 2, 1, 2, 2, 0}},
+		{"a sub-query is a body", "SELECT ?a WHERE { { SELECT ?a WHERE { ?a wdt:P1 ?b } } ?a wdt:P2 ?c }", [6]int{4, 2, 1, 2, 2, 0}},
+		{"its OPTIONAL counts once", "SELECT ?a { { SELECT ?a { ?a wdt:P1 ?b OPTIONAL { ?a wdt:P2 ?c } } } }", [6]int{4, 2, 1, 2, 2, 0}},
+		{"its text is deleted everywhere", "SELECT ?a WHERE { { SELECT ?a WHERE { ?a wdt:P1 ?b } } { ?a wdt:P1 ?b } }", [6]int{3, 1, 1, 1, 1, 0}},
+		{"a second sub-query stays", "SELECT ?a WHERE { { SELECT ?a WHERE { ?a wdt:P1 ?b } } { SELECT ?a WHERE { ?a wdt:P2 ?b } } }", [6]int{4, 2, 1, 2, 1, 0}},
+		{"the columns of a cut sub-query read as a triple", "SELECT ?a WHERE { { SELECT ?a ?b ?c WHERE { ?a wdt:P1 ?b } } }", [6]int{4, 2, 1, 2, 2, 0}},
+		{"a WITH block is a query, sets are united", "SELECT ?a\nWITH { SELECT ?a WHERE { ?a wdt:P1 ?b } LIMIT 5 } AS %x WHERE { INCLUDE %x. ?a wdt:P1 ?b }", [6]int{5, 1, 1, 1, 1, 0}},
+		{"WITH on the line of SELECT hides the rest", "SELECT ?a WITH { SELECT ?a WHERE { ?a wdt:P1 ?b } LIMIT 5 } AS %x WHERE { INCLUDE %x. ?a wdt:P2 ?b } LIMIT 3", [6]int{4, 1, 1, 1, 1, 0}},
+		{"names in other scripts", "SELECT ?é WHERE { ?é wdt:P1\u00a0?ж_1 }", [6]int{2, 1, 1, 1, 1, 0}},
 		{"braces that do not close", "SELECT ?a WHERE { ?a wdt:P1 ?b WITH {", [6]int{2, 1, 1, 1, 1, 0}},
 		{"nothing", "", [6]int{}},
 	} {
-		m := NotebookMetrics(c.query)
-		if got := [6]int{m.Clauses, m.Relations, m.Subjects, m.Predicates, m.Objects, m.Literals}; got != c.want {
+		if got := six(NotebookMetrics(c.query)); got != c.want {
 			t.Errorf("%s: got %v, want %v\n%s", c.rule, got, c.want, c.query)
 		}
 	}
+}
+
+func six(m Metrics) [6]int {
+	return [6]int{m.Clauses, m.Relations, m.Subjects, m.Predicates, m.Objects, m.Literals}
 }
 
 func TestNotebookPattern(t *testing.T) {
@@ -78,14 +97,13 @@ func TestNotebookOnSharedData(t *testing.T) {
 			t.Fatal(err)
 		}
 		var sum [6]float64
-		properties, patterns := map[string]bool{}, map[string]bool{}
+		properties, patterns := set{}, set{}
 		for _, it := range items {
 			q := it[c.key].(string)
-			m := NotebookMetrics(q)
-			for i, v := range []int{m.Clauses, m.Relations, m.Subjects, m.Predicates, m.Objects, m.Literals} {
+			for i, v := range six(NotebookMetrics(q)) {
 				sum[i] += float64(v)
 			}
-			add(properties, NotebookProperties(q))
+			properties.add(NotebookProperties(q)...)
 			patterns[NotebookPattern(q)] = true
 		}
 		got := fmt.Sprintf("%d:", len(items))
@@ -98,56 +116,58 @@ func TestNotebookOnSharedData(t *testing.T) {
 	}
 }
 
-// slowFilters is the rule of FILTER with a pass over the text for every FILTER.
-func (n *notebook) slowFilters(text string) {
-	for _, spelling := range nbFilter.FindAllString(text, -1) {
-		start := strings.Index(text, spelling) + len(spelling) - 1
-		depth, longest := 0, start
-		for i := start; i < len(text); i++ {
-			switch text[i] {
-			case '(':
-				depth++
-			case ')':
-				if depth--; depth == 0 {
-					n.clauses++
-					longest = i + 1
-				}
-			}
+// The six counts of the notebook itself for each query of four files.
+func TestNotebookQueryByQuery(t *testing.T) {
+	type place struct {
+		file string
+		n    int
+	}
+	queries := map[place]string{}
+	for _, c := range []struct{ file, key string }{{"dev.json", "sparql"}, {"qald10-outputs.json", "gold_sparql"}, {"qald9plus-train.json", "sparql"}, {"wwq-dev.json", "sparql"}} {
+		text, err := os.ReadFile(shared(t, "data/spinach/"+c.file))
+		if err != nil {
+			t.Fatal(err)
 		}
-		add(n.objects, nbInFilter.FindAllString(text[start:longest], -1))
-		n.constants(text[start:longest])
+		var items []map[string]any
+		if err := json.Unmarshal(text, &items); err != nil {
+			t.Fatal(err)
+		}
+		for n, it := range items {
+			queries[place{c.file, n}] = it[c.key].(string)
+		}
+	}
+	text, err := os.ReadFile(shared(t, "data/spinach/notebook-counts.jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	counted := 0
+	for d := json.NewDecoder(bytes.NewReader(text)); d.More(); counted++ {
+		var c struct {
+			File                                                        string
+			N                                                           int
+			Clauses, Relations, Subjects, Predicates, Objects, Literals int
+		}
+		if err := d.Decode(&c); err != nil {
+			t.Fatal(err)
+		}
+		q := queries[place{c.File, c.N}]
+		want := [6]int{c.Clauses, c.Relations, c.Subjects, c.Predicates, c.Objects, c.Literals}
+		if got := six(NotebookMetrics(q)); got != want {
+			t.Errorf("%s %d: got %v, want %v\n%s", c.File, c.N, got, want, q)
+		}
+	}
+	if counted != 1367 {
+		t.Errorf("%d queries, want 1,367", counted)
 	}
 }
 
-// FILTERs are counted in one pass as they are one by one, brackets and FILTERs in strings and unpaired quotes included.
-func TestNotebookFiltersAtOnce(t *testing.T) {
-	r := rand.New(rand.NewPCG(5, 7))
-	pieces := []string{"FILTER(", "FILTER (", "filter(", "FILTER  (", "Filter\n(", "(", ")", ")", ")", "?a", "?b ", " 12", " 3.5", `"x 7"`, `"()"`, `"`, "xsd:date", " && "}
-	for range 20_000 {
-		var b strings.Builder
-		for range 1 + r.IntN(30) {
-			b.WriteString(pieces[r.IntN(len(pieces))])
-		}
-		fast, slow := newNotebook(), newNotebook()
-		fast.filters(b.String())
-		slow.slowFilters(b.String())
-		if fast.clauses != slow.clauses || !maps.Equal(fast.objects, slow.objects) || !maps.Equal(fast.literals, slow.literals) {
-			t.Fatalf("%s\n%+v, one by one %+v", b.String(), fast, slow)
-		}
-	}
-}
-
-// BenchmarkNotebookHostile shows that the faulty FILTER rule and nested sub-queries cost no more than a few passes over the text.
+// No text takes more than a few passes, but for one more for each way to write white space between FILTER and its parenthesis.
 func BenchmarkNotebookHostile(b *testing.B) {
-	var spellings strings.Builder
-	for i := range 20_000 {
-		spellings.WriteString("FILTER" + strings.NewReplacer("0", " ", "1", "\n", "2", "\t", "3", "\r").Replace(strconv.FormatInt(int64(i), 4)) + "(?a) ")
-	}
 	for name, q := range map[string]string{
-		"spellings": "SELECT ?a WHERE { " + spellings.String() + "}",
-		"filters":   "SELECT ?a WHERE { " + strings.Repeat("FILTER(?a) ", 20_000) + "}",
-		"nested":    strings.Repeat("SELECT ?a WHERE { ", 20_000),
-		"with":      strings.Repeat("WITH { ?a wdt:P1 ?b } ", 20_000),
+		"filters": "SELECT ?a WHERE { " + strings.Repeat("FILTER(?a) ", 20_000) + "}",
+		"nested":  strings.Repeat("SELECT ?a WHERE { ", 20_000),
+		"selects": strings.Repeat("SELECT ?a ", 20_000),
+		"with":    strings.Repeat("WITH { ?a wdt:P1 ?b } ", 20_000),
 	} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(q)))
