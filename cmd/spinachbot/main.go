@@ -39,6 +39,7 @@ type env struct {
 	environ []string
 	now     func() time.Time
 	args    []string // as given, for messages
+	retries retries
 }
 
 // newEnv is the process's own.
@@ -93,7 +94,13 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 			code = exitFailed
 		}
 	}()
-	defer e.screen().Done()
+	screen := e.screen()
+	defer func() {
+		screen.Done()
+		if s := e.retries.String(); s != "" {
+			fmt.Fprintln(screen, "spinachbot:", s)
+		}
+	}()
 	e.args = args
 	root := newRoot(e)
 	root.SetArgs(verbFirst(root, args))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"strings"
 
@@ -133,12 +132,4 @@ func (c *cmdline) load() (*config.Config, bool) {
 		return nil, false
 	}
 	return cfg, true
-}
-
-// logger writes to standard error: warnings, or everything with -v.
-func (c *cmdline) logger(level slog.Level) *slog.Logger {
-	if c.verbose != nil && *c.verbose {
-		level = slog.LevelDebug
-	}
-	return slog.New(slog.NewTextHandler(c.e.stderr, &slog.HandlerOptions{Level: level}))
 }

@@ -33,14 +33,20 @@ func (r *runner) ask(ctx context.Context, it dataset.Item, k known) (*itemFile, 
 		}
 		a.into(out)
 		if a.failure == nil {
+			if try > 1 {
+				r.Log.Info("an item was done after failures", "item", it.ID, "recovered", try-1)
+			}
 			return out, nil
 		}
 		out.Attempts = append(out.Attempts, Attempt{At: a.started.UTC(), Kind: a.failure.Kind, Message: a.detail})
-		r.Log.Warn("a service failed an item", "item", it.ID, "attempt", try, "kind", a.failure.Kind, "error", a.detail)
+		failed := r.Log.With("item", it.ID, "attempt", try, "kind", a.failure.Kind, "error", a.detail)
 		if !a.again || try >= r.Tries {
+			failed.Warn("a service failed an item")
 			return out, nil
 		}
-		if err := r.Sleep(ctx, backoff(try)); err != nil {
+		wait := backoff(try)
+		failed.Warn("a service failed an item", "retry_in", wait)
+		if err := r.Sleep(ctx, wait); err != nil {
 			return nil, err
 		}
 		out.Lost = out.lostWith(out.Usage)

@@ -165,31 +165,29 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 		if err != nil {
 			return nil, err
 		}
-		c.log(req.Purpose, attempt, c.clock.Now().Sub(start), spent, callErr)
+		attrs := []any{"purpose", req.Purpose, "model", c.cfg.Model, "attempt", attempt, "ms", c.clock.Now().Sub(start).Milliseconds(),
+			"in", spent.InputTokens, "out", spent.OutputTokens, "usd", spent.USD}
 		if callErr == nil {
+			c.lg.Debug("model call", attrs...)
+			if attempt > 1 {
+				c.lg.Info("model call succeeded after failures", "purpose", req.Purpose, "recovered", attempt-1)
+			}
 			return resp, nil
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		attrs = append(attrs, "err", callErr)
 		wait, again := c.cfg.Retry.Next(attempt, result, c.clock.Now(), c.rnd())
 		if !again || !healable(callErr) {
+			c.lg.Warn("model call failed", attrs...)
 			return nil, callErr
 		}
+		c.lg.Warn("model call failed", append(attrs, "retry_in", wait)...)
 		if err := c.clock.Sleep(ctx, wait); err != nil {
 			return nil, err
 		}
 	}
-}
-
-func (c *Client) log(purpose string, attempt int, took time.Duration, spent Usage, err error) {
-	attrs := []any{"purpose", purpose, "model", c.cfg.Model, "attempt", attempt, "ms", took.Milliseconds(),
-		"in", spent.InputTokens, "out", spent.OutputTokens, "usd", spent.USD}
-	if err != nil {
-		c.lg.Warn("model call failed", append(attrs, "err", err)...)
-		return
-	}
-	c.lg.Debug("model call", attrs...)
 }
 
 // wire makes the request as it is sent. Temperature 0 becomes the smallest number, because go-openai would leave it out.

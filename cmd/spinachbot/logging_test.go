@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Failures that are tried again are counted and not shown; other warnings are shown; -v shows all.
+func TestRetriesAreCounted(t *testing.T) {
+	log := func(lg *slog.Logger) {
+		for range 11 {
+			lg.Warn("model call failed", "err", "429", retryKey, time.Second)
+		}
+		lg.Info("model call succeeded", recoveredKey, 11)
+		lg.With("item", "7").WithGroup("x").Warn("another failure", retryKey, time.Second)
+		lg.Info("not for this level")
+		lg.Warn("for good")
+	}
+	var b bytes.Buffer
+	c := &cmdline{e: &env{stderr: &b}}
+	log(c.logger(slog.LevelWarn))
+	if n := strings.Count(b.String(), "\n"); n != 1 || !strings.Contains(b.String(), "for good") {
+		t.Errorf("shown: %s", b.String())
+	}
+	if got := c.e.retries.String(); got != "12 retries, 11 of them recovered; -v shows them" {
+		t.Errorf("%q", got)
+	}
+	c.e.retries.recovered.Add(1)
+	if got := c.e.retries.String(); got != "12 retries, all recovered" {
+		t.Errorf("%q", got)
+	}
+	verbose := true
+	b.Reset()
+	c = &cmdline{e: &env{stderr: &b}, verbose: &verbose}
+	log(c.logger(slog.LevelWarn))
+	if n := strings.Count(b.String(), "\n"); n != 15 || c.e.retries.String() != "" {
+		t.Errorf("%d lines, %q", n, c.e.retries.String())
+	}
+}
