@@ -60,25 +60,27 @@ func buildOf(info *debug.BuildInfo) build {
 	return b
 }
 
-// String returns one line for --version.
+// String returns one line for --version, such as
+//
+//	spinachbot v1.2.0 (commit 2cc30a5d893e of 2026-11-22, with local changes; go1.26.8)
 func (b build) String() string {
-	parts := []string{"spinachbot"}
-	if b.version != "" {
-		parts = append(parts, b.version)
+	name := b.version
+	if name == "" {
+		name = "unreleased"
 	}
+	commit := "commit not recorded: built without version control"
 	if b.commit != "" {
-		parts = append(parts, "commit "+b.commit)
-	}
-	if !b.date.IsZero() {
-		parts = append(parts, "of "+b.date.UTC().Format("2006-01-02"))
+		commit = "commit " + b.commit
+		if !b.date.IsZero() {
+			commit += " of " + b.date.UTC().Format("2006-01-02")
+		}
+	} else if b.version != "" {
+		commit = ""
 	}
 	if b.dirty {
-		parts = append(parts, "with local changes")
+		commit += ", with local changes"
 	}
-	if b.version == "" && b.commit == "" {
-		parts = append(parts, "of an unknown commit (go run and go build -buildvcs=false record none)")
-	}
-	return strings.Join(append(parts, b.goes), " ")
+	return fmt.Sprintf("spinachbot %s (%s)", name, strings.TrimPrefix(strings.TrimPrefix(commit, ", ")+"; "+b.goes, "; "))
 }
 
 // short names the build in one word: for the User-Agent and the records of runs.
