@@ -1,4 +1,4 @@
-// Package archtest holds no code: its tests keep the layers apart. Each rule has its reason beside it.
+// Package archtest holds no code: its tests keep the layers apart. Each rule has its reason.
 package archtest
 
 import (
@@ -24,7 +24,7 @@ var rules = []struct {
 	may    string // space-separated; a trailing /... allows what lies below
 	reason string
 }{
-	{"internal/rdf", "", "terms are the floor: everything stands on them"},
+	{"internal/rdf", "", "terms are the floor: everything uses them"},
 	{"internal/wikitext", "", "a reader of text, good for any wiki"},
 	{"internal/politehttp", "", "manners towards servers concern no noun of ours"},
 	{"internal/httprr", "", "recording HTTP concerns no noun of ours"},
@@ -68,7 +68,7 @@ var rules = []struct {
 // only lists packages that few may import.
 var only = []struct{ pkg, importers, reason string }{
 	{"config", "cmd/spinachbot", "libraries get values, so that they can be used and tested without an environment"},
-	{"internal/store", "cmd/spinachbot internal/sandbox", "interfaces stand at their consumers; a database behind them is wiring"},
+	{"internal/store", "cmd/spinachbot internal/sandbox", "interfaces are declared by their consumers; a database behind them is wiring"},
 	{"internal/sandbox", "cmd/spinachbot", "the demo must not leak into the product"},
 	{"internal/mediawiki", "cmd/spinachbot internal/sandbox internal/mediawiki/wikitest", "only bot writes to a wiki, and it does so through bot.Wiki"},
 }

@@ -53,7 +53,7 @@ type Index struct {
 
 func key(group, lang string) string { return group + "\x00" + lang }
 
-// Build makes an index of the entries; it keeps the slice.
+// Build returns an index of the entries; it keeps the slice.
 func Build(entries []Entry) *Index {
 	x := &Index{entries: entries, byLang: map[string][]posting{}, byID: make(map[string]int32, len(entries))}
 	for i := range entries {
@@ -77,7 +77,7 @@ func Build(entries []Entry) *Index {
 // Len is the number of entries.
 func (x *Index) Len() int { return len(x.entries) }
 
-// Entry returns the entry of an exact id, nil when there is none.
+// Entry returns the entry of an exact ID, nil when there is none.
 func (x *Index) Entry(id string) *Entry {
 	if i, ok := x.byID[id]; ok {
 		return &x.entries[i]
@@ -191,7 +191,7 @@ func foldRune(r rune) rune {
 }
 
 // Chain returns the languages in which a name is looked for when lang is asked: the language, its explicit fallbacks, its shorter forms, "mul"
-// (Wikidata's default for all languages) and "en". An empty lang gives mul and en.
+// (Wikidata's default for all languages) and "en". For an empty lang they are mul and en.
 func Chain(lang string) []string {
 	lang = strings.ToLower(strings.TrimSpace(lang))
 	var out []string
@@ -216,7 +216,7 @@ func Chain(lang string) []string {
 	return out
 }
 
-// fallback gives MediaWiki's fallbacks for languages whose code does not show them (languages/messages/Messages*.php, the common ones).
+// fallback holds MediaWiki's fallbacks for languages whose code does not show them (languages/messages/Messages*.php, the common ones).
 func fallback(lang string) []string {
 	switch lang {
 	case "als", "gsw", "bar", "ksh", "pdc", "pfl", "sli", "stq", "vmf", "lb", "nds":

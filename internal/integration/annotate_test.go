@@ -92,7 +92,7 @@ func (a *annotation) view(p *tab, name string) {
 	p.shot(filepath.Join(a.shots, name+".png"))
 }
 
-// signIn gives a name on the first page, by keyboard.
+// signIn enters a name on the first page, by keyboard.
 func (a *annotation) signIn(p *tab, name string) {
 	p.open(a.url("/name"))
 	p.until(`document.activeElement.name === "name"`)
@@ -120,7 +120,7 @@ func trim(p *tab) {
 	p.until(`document.querySelector("#result-note").textContent.includes("now")`)
 }
 
-// exclude gives the n-th reason.
+// exclude chooses the n-th reason.
 func exclude(p *tab, reason string) {
 	p.press("x")
 	p.until(`document.querySelector("#exclude").open`)

@@ -65,7 +65,7 @@ func (w *world) set(key, value string) {
 	w.env = append(w.env, key+"="+value)
 }
 
-// bot runs the program with settings on top of the world's and gives its output; a non-zero exit is an error.
+// bot runs the program with settings on top of the world's and returns its output; a non-zero exit is an error.
 func (w *world) bot(extra []string, args ...string) (string, error) {
 	cmd := w.command(extra, args...)
 	out, err := cmd.CombinedOutput()
@@ -95,7 +95,7 @@ func (w *world) round(extra ...string) string {
 // first lets the bot see the page for the first time, so that only what comes later is answered.
 func (w *world) first() { w.t.Helper(); w.round() }
 
-// section gives the wikitext of the section with a heading.
+// section returns the wikitext of the section with a heading.
 func section(text, heading string) string {
 	_, after, ok := strings.Cut(text, "== "+heading+" ==\n")
 	if !ok {
@@ -192,7 +192,7 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 		}
 		_, after, _ := strings.Cut(s, refined)
 		if !strings.Contains(after, "P36") || !strings.Contains(after, "\n:::") {
-			t.Errorf("the refined query stands not below the follow-up, at its level:\n%s", after)
+			t.Errorf("the refined query is not below the follow-up, at its level:\n%s", after)
 		}
 		checkLevel(t, wiki.html(w.page), "Countries without coast", 1, 3)
 	})
@@ -207,7 +207,7 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 			}
 			if edits++; !done {
 				done = true
-				w.bob.reply(w.page, "Conflict", "An item number", ":A line that somebody puts in just now.")
+				w.bob.reply(w.page, "Conflict", "An item number", ":A line that another user adds just now.")
 			}
 			return true
 		}, nil)
@@ -295,7 +295,7 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 		}
 		id := strings.Fields(out)[0]
 		if out, err = w.bot(nil, "ledger", "show", id); err != nil || !strings.Contains(out, "+:") || !strings.Contains(out, "{{SPARQL") {
-			t.Errorf("ledger show gives no diff or wikitext: %v\n%s", err, out)
+			t.Errorf("ledger show prints no diff or wikitext: %v\n%s", err, out)
 		}
 		if out, err = w.bot(nil, "ledger", "approve", id); err != nil {
 			t.Fatalf("ledger approve: %v\n%s", err, out)
@@ -331,7 +331,7 @@ func isEdit(c call) bool {
 	return strings.Contains(c.body, "action=edit") || strings.Contains(c.body, "name=\"action\"\r\n\r\nedit")
 }
 
-// checkLevel looks at the page as Parsoid renders it: in the section with the heading, the bot's replies must stand at the given list depths, in this order.
+// checkLevel looks at the page as Parsoid renders it: in the section with the heading, the bot's replies must be at the given list depths, in this order.
 func checkLevel(t *testing.T, page, heading string, depths ...int) {
 	t.Helper()
 	doc, err := goquery.NewDocumentFromReader(strings.NewReader(page))
@@ -352,14 +352,14 @@ func checkLevel(t *testing.T, page, heading string, depths ...int) {
 		})
 	})
 	if fmt.Sprint(got) != fmt.Sprint(depths) {
-		t.Errorf("the replies in %q stand at the depths %v, want %v", heading, got, depths)
+		t.Errorf("the replies in %q are at the depths %v, want %v", heading, got, depths)
 	}
 }
 
 var preBlock = regexp.MustCompile(`(?s)<pre[^>]*>(.*?)</pre>`)
 var tag = regexp.MustCompile(`<[^>]*>`)
 
-// renderedQueries gives the text of the highlighted blocks of a page as a reader sees it.
+// renderedQueries returns the text of the highlighted blocks of a page as a reader sees it.
 func renderedQueries(page string) []string {
 	var out []string
 	for _, m := range preBlock.FindAllStringSubmatch(page, -1) {
@@ -368,7 +368,7 @@ func renderedQueries(page string) []string {
 	return out
 }
 
-// queriesSeen gives the queries that went through the relay, as the endpoint got them.
+// queriesSeen returns the queries that went through the relay, as the endpoint got them.
 func queriesSeen(h *hooks) map[string]bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

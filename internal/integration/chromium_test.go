@@ -62,7 +62,7 @@ func (p *tab) open(address string) {
 	p.do(chromedp.Navigate(address))
 }
 
-// eval gives the value of a JavaScript expression.
+// eval returns the value of a JavaScript expression.
 func eval[T any](p *tab, expression string) T {
 	p.t.Helper()
 	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))

@@ -60,7 +60,7 @@ func (w *world) fresh() {
 }
 
 // killed runs the bot and kills it, and all it started, when the call with the number comes: before it is sent on, or when it was answered.
-// It gives false when the run ended before that call.
+// It returns false when the run ended before that call.
 func (w *world) killed(n int, after bool) bool {
 	w.t.Helper()
 	cmd := w.command(nil, "run", "--once", "--unknown-grace", "1s")

@@ -21,7 +21,7 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// startDemo starts the demo as a newcomer does and gives the one address it prints.
+// startDemo starts the demo as a newcomer does and returns the one address it prints.
 func startDemo(t *testing.T, bin string) string {
 	t.Helper()
 	cmd := exec.CommandContext(context.Background(), bin, "demo", "--addr", "127.0.0.1:0", "--schedule", "@every 1s")
@@ -50,7 +50,7 @@ func startDemo(t *testing.T, bin string) string {
 	return strings.TrimSuffix(strings.TrimSpace(line), "/")
 }
 
-// chromium runs the browser on an address and gives what it prints.
+// chromium runs the browser on an address and returns what it prints.
 func chromium(t *testing.T, args ...string) string {
 	t.Helper()
 	path, err := exec.LookPath("chromium")
@@ -152,7 +152,7 @@ func (b *browser) do(method, path string, body io.Reader) string {
 	return string(out)
 }
 
-// post fills in the first form with the action that stands after the text, and sends it.
+// post fills in the first form with the action that follows the text, and sends it.
 func (b *browser) post(action, after string, fields url.Values) {
 	b.t.Helper()
 	page := b.get("/wiki/Wikidata:Request_a_query")

@@ -22,7 +22,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// shape is a planted discussion: what stands on the page, and what must come back.
+// shape is a planted discussion: what is on the page, and what must come back.
 type shape struct {
 	heading, text string
 	query         string         // the last-mentioned one; "" when there is none

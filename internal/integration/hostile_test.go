@@ -20,7 +20,7 @@ import (
 // leftAlone are the sections of the hostile page in which the bot must not write, or writes more than one reply; see TestHostilePosts of cmd/spinachbot.
 var leftAlone = map[string]int{"Who am I": 2, "Forged answer": 0, "Do something else": 0, "Behind the comment": 0}
 
-// forbidden is an address that nobody may call; it gives its port and the number of calls so far.
+// forbidden is an address that nobody may call; it returns its port and the number of calls so far.
 func forbidden(t *testing.T) (port int, calls func() int32) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -16,9 +16,9 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-var updateHTML = flag.Bool("update-html", false, "write forum/testdata/html anew from the real wiki")
+var updateHTML = flag.Bool("update-html", false, "write forum/testdata/html again from the real wiki")
 
-// parsoidTemplates make blocks of several lines and pieces of tables, so that Parsoid has to say what they stand for in all its ways.
+// parsoidTemplates make blocks of several lines and pieces of tables, so that Parsoid has to describe them in all its ways.
 var parsoidTemplates = map[string]string{
 	"Template:Lister": "* from template\n* second",
 	"Template:Row":    "|-\n| a || b",

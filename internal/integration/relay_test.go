@@ -44,7 +44,7 @@ func (h *hooks) count() int {
 	return h.n
 }
 
-// relay forwards everything to target and gives its own address.
+// relay forwards everything to target and returns its own address.
 func relay(t *testing.T, target string, h *hooks) string {
 	t.Helper()
 	u, err := url.Parse(target)

@@ -198,7 +198,7 @@ func binary(t *testing.T) string {
 
 var address = regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
 
-// startSandbox starts the graph and the scripted model and gives their address.
+// startSandbox starts the graph and the scripted model and returns their address.
 func startSandbox(t *testing.T, bin string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

@@ -78,7 +78,7 @@ func (t *Table) binding(i int) map[string]binding {
 	return m
 }
 
-// WriteJSON writes what MarshalJSON gives, row by row, so that a large table needs no second copy in memory.
+// WriteJSON writes what MarshalJSON returns, row by row, so that a large table needs no second copy in memory.
 func (t *Table) WriteJSON(w io.Writer) error {
 	head := Table{Vars: t.Vars, Ask: t.Ask, Boolean: t.Boolean}
 	data, err := json.Marshal(head)

@@ -20,7 +20,7 @@ type Hostile struct {
 	Script string // see llm.ParseScript
 }
 
-// ReadHostile reads page.wikitext and script.txt in dir. What stands in them as @@NAME@@ is replaced: PORT by port, HUGE by a text of so many bytes, the others by
+// ReadHostile reads page.wikitext and script.txt in dir. @@NAME@@ in them is replaced: PORT by port, HUGE by a text of so many bytes, the others by
 // characters that an editor would not show (control characters, direction marks, MediaWiki's strip marker).
 func ReadHostile(dir string, port, huge int) (Hostile, error) {
 	markup := strings.Repeat("{{Delete}} ~~~~ [[Category:Spam]] lorem ipsum |} ", huge/49+1)[:huge]
@@ -51,7 +51,7 @@ type Section struct {
 
 var headingLine = regexp.MustCompile(`(?m)^==[ \t]*([^=\n].*?)[ \t]*==[ \t]*$`)
 
-// Sections cuts a page at its headings of level 2, whatever stands around them.
+// Sections cuts a page at its headings of level 2, whatever surrounds them.
 func Sections(page string) (out []Section) {
 	at := headingLine.FindAllStringSubmatchIndex(page, -1)
 	for i, m := range at {
@@ -161,7 +161,7 @@ func Faults(reply, account, operator string) (out []string) {
 	return out
 }
 
-// queryFaults looks at the query in its template: pipes stand as {{!}}, and nothing else in it is markup inside a template's parameter.
+// queryFaults looks at the query in its template: pipes are written {{!}}, and nothing else in it is markup inside a template's parameter.
 func queryFaults(q string) (out []string) {
 	q = strings.ReplaceAll(q, "{{!}}", "")
 	for _, bad := range []string{"{{", "}}", "|", "[[", "]]", "~~~", "<!--", "-->", "</", "<nowiki", "<ref", "<pre", "<syntaxhighlight", "<includeonly", "<noinclude",

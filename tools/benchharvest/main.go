@@ -105,7 +105,7 @@ func measure(name, program, dir, address string) error {
 	return nil
 }
 
-// fill makes the archive and gives its size in bytes.
+// fill makes the archive and returns its size in bytes.
 func fill(w *wiki.Wiki) (size int, err error) {
 	rnd := mathrand.New(mathrand.NewPCG(1, 2))
 	n := 0

@@ -79,7 +79,7 @@ func newGraph(ts []triple) *triples {
 	return g
 }
 
-// judge gives each triple its verdict.
+// judge sets the verdict of each triple.
 type judge struct {
 	ev    *evidence
 	in    *triples

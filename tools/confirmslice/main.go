@@ -9,7 +9,7 @@
 //	confirmed   the shared files state it: as a triple, on an entity page that a run saw, as a label
 //	inverse     the shared files state its inverse (capital and capital of, father and child, the two sides of a border)
 //	together    a run's query named the property, and its result or the query held subject and value together; of names: the confirmed
-//	            English name stands in another language too
+//	            English name is given in another language, too
 //	model       it follows from Wikidata's RDF model: links to statement and value nodes, their types, normal ranks, parts of full values
 //	own words   a description, written by us
 //	UNCONFIRMED none of these; each is listed, and must be beyond doubt to stay

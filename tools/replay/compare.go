@@ -15,7 +15,7 @@ import (
 //   - glossLeftOut: the explanation in brackets behind some data types is left out.
 //   - a line says that labels and aliases are searched; where more exist, that; where nothing is found, what to try (in short from the second time on). The record is
 //     empty there.
-//   - the alias by which a hit was found is added, and a data type that the description repeats stands once [not in the record].
+//   - the alias by which a hit was found is added, and a data type that the description repeats appears once [not in the record].
 //   - noDescription: the colon is left out where there is no description.
 //   - lineBreaks: a description is one line, and any kind of space one space.
 //
@@ -23,24 +23,24 @@ import (
 //   - a first line names the entity, the last ones the properties that were shortened or left out.
 //   - an entity without a label is marked [not in the record: the replay has no labels].
 //   - "rank" marks preferred and deprecated statements; a quantity has its unit, a date its precision, a text its language [not in the record].
-//   - prunedShape: the record's page was written by the pruning model, ours is always in the page's own shape: one value stands alone and not in a list, a property
-//     or qualifier object that was left empty is left out, a value listed twice stands once.
-//   - an argument that is not one number is told to the model; the record shows an empty page.
+//   - prunedShape: the record's page was written by the pruning model, ours is always in the page's own shape: one value appears alone and not in a list, a property
+//     or qualifier object that was left empty is left out, a value listed twice appears once.
+//   - the model is told that an argument is not one number; the record shows an empty page.
 //   - more than 200 values of a property are counted only, a page is cut after 16,000 characters [not in the record].
 //
 // Examples
 //   - lineBreaks, as above.
-//   - propertyName: the property stands with its label and number (the replay has no labels: the number).
+//   - propertyName: the property appears with its label and number (the replay has no labels: the number).
 //   - subject and value have their numbers [not in the record].
 //   - firstTwenty: of more than 20 the first 20 are shown, with the total.
 //
 // Queries
 //   - limitReached: a last line says when the query's own limit was reached.
-//   - a first line gives the number of rows, a third the kinds of the values and how many are unbound; columns are separated by " | " and not padded.
+//   - a first line has the number of rows, a third the kinds of the values and how many are unbound; columns are separated by " | " and not padded.
 //   - gapCounted: the line between the first and the last five says how many are left out.
 //   - labels of items are added where there is no label column [not in the record: it has no labels].
-//   - unknownValue: "unknown value" stands for the name of a blank node.
-//   - prefixedName: an IRI of a known namespace has its prefix ("wdt:P31" for P31, "schema:version"), so that wdt:, p: and ps: are told apart.
+//   - unknownValue: "unknown value" replaces the name of a blank node.
+//   - prefixedName: an IRI of a known namespace has its prefix ("wdt:P31" for P31, "schema:version"), so that wdt:, p: and ps: differ.
 //   - unboundRows: rows in which nothing is bound show "-" under each column; the record says that its table is empty.
 //   - longCell: a cell is cut after 200 characters.
 //   - an empty result, a syntax error and each other failure has a text of its own.
@@ -131,7 +131,7 @@ func cutLast(s string) (before, last string, ok bool) {
 
 func compareEntry(count counts, s step, theirs string) bool {
 	if s.Failure != "" {
-		count.add("  get_wikidata_entry: several numbers at once, which is told to the model")
+		count.add("  get_wikidata_entry: several numbers at once, which the model is told")
 		return theirs == "{}"
 	}
 	ours := s.Observation

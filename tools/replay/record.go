@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// outcome gives what the endpoint answered.
+// outcome returns what the endpoint answered.
 func outcome(q agent.RecordedQuery) (*kg.Table, error) {
 	switch q.Status {
 	case "syntax_error":
@@ -40,7 +40,7 @@ func outcome(q agent.RecordedQuery) (*kg.Table, error) {
 	return t, nil
 }
 
-// columnsOf lists the variables of the bindings in the order in which they first stand in them, as pandas does.
+// columnsOf lists the variables of the bindings in the order of their first appearance, as pandas does.
 func columnsOf(bindings json.RawMessage) []string {
 	var out []string
 	seen := map[string]bool{}

@@ -130,7 +130,7 @@ func (e *engine) stop() {
 	e.done <- nil
 }
 
-// ask runs a query; an engine that hangs or dies over it is started anew.
+// ask runs a query; an engine that hangs or dies over it is started again.
 func (e *engine) ask(query string) (*kg.Table, error) {
 	e.t.Helper()
 	tab, err := e.query(query)

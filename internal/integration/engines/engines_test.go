@@ -68,7 +68,7 @@ func (b *bench) embedded(text string) (*kg.Table, error) {
 	return b.graph.Query(context.Background(), sparql.ReplaceAutoLanguage(text, "en"))
 }
 
-// portable reports whether every engine must give the same rows: no clock, no chance, no cut without order, nothing of a service that lives elsewhere.
+// portable reports whether every engine must return the same rows: no clock, no chance, no cut without order, nothing of a service that lives elsewhere.
 func portable(text string, q *sparql.Query) bool {
 	if q.Form != sparql.Select && q.Form != sparql.Ask {
 		return false

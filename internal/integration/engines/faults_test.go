@@ -13,7 +13,7 @@ import (
 )
 
 // faultsFile lists the traps in which an engine answers otherwise than the standard says, or not at all: engine, the trap's name (its query is the smallest
-// that shows the fault), and how the answer differs. A trap that stands here and is answered well fails the test, as does one that differs and does not stand here.
+// that shows the fault), and how the answer differs. A trap that is listed here and is answered well fails the test, as does one that differs and is not listed here.
 //
 //go:embed testdata/faults.tsv
 var faultsFile string
@@ -66,7 +66,7 @@ var families = []family{
 	{"virtuoso", "", "keys in group by or hash join", nil},
 	{"virtuoso", "filter in OPTIONAL sees outer variables", "", regexp.MustCompile(`(?s)OPTIONAL \{[^{}]*FILTER`)},
 	{"virtuoso", "path before UNION", "", regexp.MustCompile(`[\w)][*+] `)},
-	{"virtuoso", "FILTER beside BIND and OPTIONAL", "", regexp.MustCompile(`(?s)(FILTER|BIND).*(OPTIONAL|UNION|BIND|FILTER)`)},
+	{"virtuoso", "FILTER with BIND and OPTIONAL", "", regexp.MustCompile(`(?s)(FILTER|BIND).*(OPTIONAL|UNION|BIND|FILTER)`)},
 	{"virtuoso", "empty sum, minimum, average", "", regexp.MustCompile(`SUM\(|AVG\(|MIN\(|MAX\(`)},
 	{"virtuoso", "MINUS does not see outer variables", "", regexp.MustCompile(`MINUS`)},
 	{"virtuoso", "coordinates as written", "", regexp.MustCompile(`P625|wktLiteral`)},
@@ -120,7 +120,7 @@ func TestFaultsAreTold(t *testing.T) {
 	}
 	for _, f := range families {
 		if f.trap != "" && !slices.Contains(told, f.engine+"\t"+f.trap) {
-			t.Errorf("%s: %s stands for a family, but not in testdata/faults.tsv", f.engine, f.trap)
+			t.Errorf("%s: %s names a family, but is not in testdata/faults.tsv", f.engine, f.trap)
 		}
 	}
 }

@@ -17,7 +17,7 @@ type triple [3]rdf.Term
 
 // vocabulary is what a generator draws from: the data itself, so that most queries find something.
 type vocabulary struct {
-	all       []triple // with predicates that stand for facts, in a fixed order
+	all       []triple // with predicates of facts, in a fixed order
 	bySubject map[rdf.Term][]triple
 	byObject  map[rdf.Term][]triple
 }

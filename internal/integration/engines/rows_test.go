@@ -141,7 +141,7 @@ func laxityOf(q *sparql.Query) laxity {
 	return l
 }
 
-// truthAsNumbers turns truth values into 1 and 0, as Virtuoso gives them.
+// truthAsNumbers turns truth values into 1 and 0, as Virtuoso returns them.
 func truthAsNumbers(t *kg.Table) *kg.Table {
 	out := *t
 	out.Rows = make([][]rdf.Term, len(t.Rows))
@@ -264,7 +264,7 @@ func orderDifference(want, got [][]string) string {
 	return ""
 }
 
-// kindOf tells which order a value has; "" when the standard gives it none.
+// kindOf returns which order a value has, "" when the standard defines none.
 func kindOf(cell string) string {
 	switch {
 	case cell == "-", cell == "true", cell == "false":

@@ -120,8 +120,8 @@ func testEntity(t *testing.T, g Graph) {
 		!slices.Equal(aliases, []string{"DNA", "Douglas Noel Adams"}) {
 		t.Errorf("head of the page: %+v", e)
 	}
-	if e.Sitelinks != 120 && e.Sitelinks != 0 { // a server over triples knows the number of sitelinks but cannot name them, so its API gives none
-		t.Errorf("%d sitelinks, want 120 or, where the source does not tell, 0", e.Sitelinks)
+	if e.Sitelinks != 120 && e.Sitelinks != 0 { // a server over triples knows the number of sitelinks but cannot name them, so its API returns none
+		t.Errorf("%d sitelinks, want 120 or, 0 where the source does not say", e.Sitelinks)
 	}
 	var props []string
 	for _, c := range e.Claims {

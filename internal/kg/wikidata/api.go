@@ -96,7 +96,7 @@ type apiError struct {
 	Info string `json:"info"`
 }
 
-// failure gives the API's error its kind. Source: mediawiki.org, API:Errors and warnings; Wikibase, repo/includes/Api.
+// failure sets the kind of the API's error. Source: mediawiki.org, API:Errors and warnings; Wikibase, repo/includes/Api.
 func (e *apiError) failure(a answer, now time.Time) *kg.Error {
 	f := &kg.Error{Kind: kg.QueryFailed, Message: "the API refused the request: " + tidy(e.Info) + " (" + tidy(e.Code) + ")"}
 	switch {

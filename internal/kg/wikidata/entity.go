@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// mostLabels bounds how many labels are fetched for one page (20 calls); further values stand without a label.
+// mostLabels bounds how many labels are fetched for one page (20 calls); further values have no label.
 const mostLabels = 1000
 
 // propertyExample is "Wikidata property example"; the example's value is a qualifier with the property itself.
@@ -215,7 +215,7 @@ func (c *Client) addLabels(ctx context.Context, e *kg.Entity, lang string) error
 	})
 	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(a[0], b[0]) }) // properties first: they matter more if the rest is cut
 	if len(ids) > mostLabels {
-		c.lg.Debug("page with too many values: some stand without labels", "entity", e.ID, "values", len(ids))
+		c.lg.Debug("page with too many values: some have no label", "entity", e.ID, "values", len(ids))
 		ids = ids[:mostLabels]
 	}
 	labels, err := c.Labels(ctx, ids, chain(lang))
@@ -254,7 +254,7 @@ func visitValue(v *kg.Value, f func(id string, label *string)) {
 	}
 }
 
-// Examples returns the property's own examples: its statements of P1855 with the value that a qualifier of the property itself gives.
+// Examples returns the property's own examples: its statements of P1855 with the value of the qualifier that is the property itself.
 func (c *Client) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if !rdf.ValidID(property) || property[0] != 'P' {
 		return nil, kg.Errorf(kg.BadID, "%q is not the number of a property, such as P31", tidy(property))

@@ -228,7 +228,7 @@ func TestNewRefusesBadSettings(t *testing.T) {
 	}
 }
 
-// Expected terms: as the query service gives them (data model: mediawiki.org, Wikibase/Indexing/RDF Dump Format).
+// Expected terms: as the query service returns them (data model: mediawiki.org, Wikibase/Indexing/RDF Dump Format).
 func TestValues(t *testing.T) {
 	tm := func(s string, precision int, calendar string) string {
 		return fmt.Sprintf(`{"snaktype":"value","datatype":"time","datavalue":{"type":"time","value":{"time":%q,"precision":%d,"calendarmodel":"http://www.wikidata.org/entity/%s"}}}`, s, precision, calendar)

@@ -121,7 +121,7 @@ func (g *gate) load(ctx context.Context) error {
 		return nil
 	}
 	if json.Unmarshal(data, &g.st) != nil {
-		g.st = fresh // an unreadable account is begun anew: the endpoint keeps its own
+		g.st = fresh // an unreadable account starts again from zero: the endpoint keeps its own
 		return nil
 	}
 	g.refill(now)

@@ -124,7 +124,7 @@ func TestBrokenStores(t *testing.T) {
 	junk := NewMemoryStore()
 	_ = junk.Put(context.Background(), "endpoint "+s.URL+"/sparql", []byte("{nonsense"))
 	if err := ask(s.client(junk, nil), "SELECT"); err != nil {
-		t.Errorf("an unreadable account is begun anew: %v", err)
+		t.Errorf("an unreadable account must start again from zero: %v", err)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// batch is how many entities wbgetentities gives in one call to users without higher limits.
+// batch is how many entities wbgetentities returns in one call to users without higher limits.
 const batch = 50
 
 // largestNumber is the largest number of an item or property; the API takes anything above for malformed and fails the whole call.

@@ -23,7 +23,7 @@ type rawSnak struct {
 
 func (s rawSnak) external() bool { return s.Datatype == "external-id" }
 
-// value gives the snak's value as the RDF term that the query service has for it. A value of unknown form comes back as unknown.
+// value returns the snak's value as the RDF term that the query service has for it. A value of unknown form comes back as unknown.
 func (s rawSnak) value() kg.Value {
 	switch s.Snaktype {
 	case "novalue":
@@ -58,7 +58,7 @@ func (s rawSnak) value() kg.Value {
 	return v
 }
 
-// stringTerm gives a string value its RDF form: files, shapes and tables of Commons and addresses are IRIs.
+// stringTerm returns a string value in its RDF form: files, shapes and tables of Commons and addresses are IRIs.
 func stringTerm(datatype, s string) rdf.Term {
 	switch datatype {
 	case "url":
@@ -136,7 +136,7 @@ const precisionDay = 11
 
 var wikibaseTime = regexp.MustCompile(`^([+-])([0-9]{1,16})-([0-9]{2})-([0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})Z$`)
 
-// timeValue gives a time its RDF form as Wikibase does: years as XSD 1.1 counts them (1 BCE is 0000; Wikibase's JSON writes -0001), month and day 00 as 01,
+// timeValue returns a time in its RDF form, as Wikibase writes it: years as XSD 1.1 counts them (1 BCE is 0000; Wikibase's JSON writes -0001), month and day 00 as 01,
 // a whole Julian date in the Gregorian calendar. Source: Wikibase, repo/includes/Rdf/DateTimeValueCleaner and JulianDateTimeValueCleaner.
 func timeValue(data json.RawMessage) (kg.Value, bool) {
 	var v struct {

@@ -58,7 +58,7 @@ type Config struct {
 	Retry        politehttp.Policy
 }
 
-// Client gives access to one Wikibase and its query service. It is safe for concurrent use.
+// Client accesses one Wikibase and its query service. It is safe for concurrent use.
 type Client struct {
 	lg       *slog.Logger
 	cfg      Config
@@ -74,7 +74,7 @@ type Client struct {
 	scrub    *politehttp.Scrubber     // knows the keys in the addresses
 }
 
-// New returns a client. rt reaches the configured hosts (see politehttp.NewTransport); rnd gives random numbers in [0,1) for the waits between
+// New returns a client. rt reaches the configured hosts (see politehttp.NewTransport); rnd returns random numbers in [0,1) for the waits between
 // attempts; store keeps budgets and bans over restarts.
 func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64, store BudgetStore) (*Client, error) {
 	if len(cfg.UserAgent) < 5 {
@@ -174,7 +174,7 @@ func (c *Client) shown(e *kg.Error) *kg.Error {
 	return &clean
 }
 
-// netError gives the error of a failed exchange its kind; the caller's own context error stays what it is.
+// netError sets the kind of a failed exchange's error. The caller's own context error stays what it is.
 func (c *Client) netError(ctx, tctx context.Context, err error, timeout time.Duration) error {
 	var large *politehttp.TooLargeError
 	var refused *politehttp.RefusedError

@@ -69,7 +69,7 @@ func (p *Package) follow(name string, seen map[string]bool, w *Walk) {
 	})
 }
 
-// method returns the full name of the method that a call by name means, as far as can be told without types; "" when it cannot.
+// method returns the full name of the method that a call by name means, as far as can be known without types; "" when it cannot.
 func (p *Package) method(own, name string) string {
 	if p.decls[own+"."+name] != nil {
 		return own + "." + name
