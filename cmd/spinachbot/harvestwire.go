@@ -140,7 +140,7 @@ func newShortLinks(cfg *config.Config) (*shortLinks, error) {
 	if err != nil {
 		return nil, err
 	}
-	rt, err := politehttp.NewTransport(politehttp.Options{UserAgent: ua, Hosts: hosts})
+	rt, err := politehttp.NewTransport(politehttp.Options{UserAgent: ua, Hosts: hosts, Public: true, Neighbor: cfg.WikiAPI})
 	if err != nil {
 		return nil, fmt.Errorf("SHORTLINK_HOSTS: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -44,18 +45,13 @@ func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 	}
 	p := params.Values{"action": "query", "list": "allpages", "apnamespace": strconv.Itoa(ns), "apprefix": rest, "aplimit": "max", "apfilterredir": "nonredirects"}
 	var titles []string
-	for {
-		var a answer
-		if err := c.query(ctx, request{op: "list", title: prefix, params: p}, &a); err != nil {
-			return nil, err
-		}
+	err = c.parts(ctx, request{op: "list", title: prefix, params: p}, func(a *answer) {
 		for _, x := range a.Query.AllPages {
 			titles = append(titles, x.Title)
 		}
-		if len(a.Continue) == 0 {
-			break
-		}
-		p = continued(p, a.Continue)
+	})
+	if err != nil {
+		return nil, err
 	}
 	slices.Sort(titles)
 	titles = slices.Compact(titles)
@@ -76,16 +72,31 @@ func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 	return out, nil
 }
 
-// continued is a request with the parameters that the wiki wants for the next part of the answer.
-func continued(p params.Values, more map[string]string) params.Values {
-	next := params.Values{}
-	for k, v := range p {
-		next[k] = v
+// maxParts bounds how many parts an answer may have: a listing of 250,000 pages, or 25,000 edits of a page.
+const maxParts = 500
+
+// parts sends a reading request and, while the wiki says that the answer continues, asks for the next part. It hands each part to read. A wiki that
+// never comes to an end, or asks to continue where it did before, ends in a Refused error.
+func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error {
+	first, seen := r.params, map[string]bool{}
+	for range maxParts {
+		var a answer
+		if err := c.query(ctx, r, &a); err != nil {
+			return err
+		}
+		read(&a)
+		if len(a.Continue) == 0 {
+			return nil
+		}
+		at := fmt.Sprint(a.Continue) // maps are printed in the order of their keys
+		if seen[at] {
+			return &Error{Op: r.op, Title: r.title, Kind: Refused, Code: "continue", Info: "the wiki repeats a part of its answer: " + c.text(at)}
+		}
+		seen[at] = true
+		r.params = maps.Clone(first)
+		maps.Copy(r.params, a.Continue)
 	}
-	for k, v := range more {
-		next[k] = v
-	}
-	return next
+	return &Error{Op: r.op, Title: r.title, Kind: Refused, Code: "continue", Info: fmt.Sprintf("the wiki's answer has more than %d parts", maxParts)}
 }
 
 // namespace splits a title's beginning into the number of its namespace, as this wiki calls it, and the rest. Without a known name the main namespace (0) is meant.

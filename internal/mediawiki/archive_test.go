@@ -97,3 +97,38 @@ func TestList(t *testing.T) {
 		}
 	}
 }
+
+// TestEndlessAnswersEnd: a wiki that always says that its answer continues, and one that answers with anything but JSON.
+func TestEndlessAnswersEnd(t *testing.T) {
+	since := start.Add(-time.Hour)
+	calls := map[string]func(*Client) error{
+		"list":    func(c *Client) error { _, err := c.List(context.Background(), "Archive"); return err },
+		"history": func(c *Client) error { _, err := c.History(context.Background(), "T", "", since); return err },
+	}
+	n := 0
+	for name, tt := range map[string]struct {
+		answer func() string
+		most   int
+		want   string
+	}{
+		"same token": {func() string { return `{"continue":{"continue":"-||","apcontinue":"A"},"query":{}}` }, 2, "the wiki repeats a part of its answer"},
+		"two tokens": {func() string { return fmt.Sprintf(`{"continue":{"apcontinue":"%d"},"query":{}}`, n%2) }, 3, "the wiki repeats a part of its answer"},
+		"new tokens": {func() string { return fmt.Sprintf(`{"continue":{"apcontinue":"%d"},"query":{}}`, n) }, maxParts, "more than 500 parts"},
+		"web page":   {func() string { return "<html>" }, maxGarbage, "3 answers in a row are not JSON; check that WIKI_API"},
+		"half":       {func() string { return `{"query":{"pages":[` }, maxGarbage, "3 answers in a row are not JSON"},
+	} {
+		for call, f := range calls {
+			n = 0
+			c, _, _ := openHandler(t, func(w http.ResponseWriter, _ *http.Request) {
+				n++
+				_, _ = w.Write([]byte(tt.answer()))
+			})
+			if err := f(c); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("%s, %s: %v", name, call, err)
+			}
+			if n != tt.most {
+				t.Errorf("%s, %s: %d requests, want %d", name, call, n, tt.most)
+			}
+		}
+	}
+}

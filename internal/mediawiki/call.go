@@ -33,9 +33,13 @@ type envelope struct {
 	} `json:"warnings"`
 }
 
-// query sends a reading request until it succeeds, waiting as the wiki asks, and decodes the answer into out.
+// maxGarbage is how many answers in a row may be something other than JSON before a reading request fails.
+const maxGarbage = 3
+
+// query sends a reading request until it succeeds, waiting as the wiki asks, and decodes the answer into out. It gives up after the configured
+// number of attempts, and earlier when what answers does not speak JSON.
 func (c *Client) query(ctx context.Context, r request, out any) error {
-	relogged := false
+	relogged, garbage := false, 0
 	for attempt := 1; ; attempt++ {
 		if err := c.rest(ctx, r); err != nil {
 			return err
@@ -54,6 +58,13 @@ func (c *Client) query(ctx context.Context, r request, out any) error {
 			if err := c.forget(); err == nil {
 				continue
 			}
+		}
+		if garbage++; e.Code != notJSON {
+			garbage = 0
+		}
+		if garbage == maxGarbage {
+			e.Info = fmt.Sprintf("%d answers in a row are not JSON; check that WIKI_API is the address of an api.php; the last one: %s", garbage, e.Info)
+			return e
 		}
 		wait := e.RetryAfter
 		if wait == 0 {
@@ -187,7 +198,7 @@ func (c *Client) judge(r request, x *exchange, body []byte, out any) error {
 		}
 		return e
 	case jsonErr != nil:
-		e.Code, e.Info, e.Err = "truncated", "the answer is no complete JSON: "+c.text(string(body)), c.scrub.Error(jsonErr)
+		e.Code, e.Info, e.Err = notJSON, c.text(string(body)), c.scrub.Error(jsonErr)
 		if r.save {
 			e.Kind = Unknown
 		}

@@ -61,7 +61,7 @@ type Error struct {
 	Op         string        // "login", "read", "save", …
 	Title      string        // the page, when there is one
 	Kind       Kind          // what to do about it
-	Code       string        // MediaWiki's error code, "http-502", or one of ours ("network", "truncated", "not-sent")
+	Code       string        // MediaWiki's error code, "http-502", or one of ours ("network", "not-json", "continue", "not-sent")
 	Info       string        // the wiki's words on one line, cut; untrusted text
 	RetryAfter time.Duration // what the wiki asked to wait; 0 when it said nothing
 	Err        error         // the cause, where it is a Go error (context.Canceled, a network error)
@@ -102,6 +102,9 @@ func KindOf(err error) (kind Kind, ok bool) {
 	}
 	return Transient, false
 }
+
+// notJSON is the code of an answer with status 200 that is not JSON, or not all of it.
+const notJSON = "not-json"
 
 // apiError is the "error" object of an answer with formatversion=2 and the default errorformat.
 type apiError struct {

@@ -157,21 +157,17 @@ func (c *Client) History(ctx context.Context, title, user string, since time.Tim
 		p["rvuser"] = user
 	}
 	var all []Revision
-	for {
-		var a answer
-		if err := c.query(ctx, request{op: "history", title: title, params: p}, &a); err != nil {
-			return nil, err
-		}
+	err := c.parts(ctx, request{op: "history", title: title, params: p}, func(a *answer) {
 		for _, page := range a.Query.Pages {
 			for _, r := range page.Revisions {
 				all = append(all, Revision{RevID: r.RevID, Time: r.Timestamp, User: r.User, Summary: r.Comment, Hidden: r.CommentHidden})
 			}
 		}
-		if len(a.Continue) == 0 {
-			return all, nil
-		}
-		p = continued(p, a.Continue)
+	})
+	if err != nil {
+		return nil, err
 	}
+	return all, nil
 }
 
 // Self tells who we are for the wiki, what we may do, and whether somebody wrote to us or blocked us.

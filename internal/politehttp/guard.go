@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -32,6 +33,8 @@ type Options struct {
 	UserAgent string            // set on each request that has none; see [UserAgent]
 	Hosts     []string          // reachable hosts: "www.wikidata.org", "127.0.0.1:8080", or a whole URL, of which host and port count
 	Base      http.RoundTripper // nil: a plain transport without proxy whose dialer refuses loopback addresses that Hosts does not name
+	Public    bool              // with a nil Base: refuse addresses of private networks too, unless Hosts or Neighbor is at such an address
+	Neighbor  string            // host or URL, resolved when it matters
 }
 
 // NewTransport returns a transport that identifies us and reaches only the configured hosts; anything else fails with a *[RefusedError]
@@ -48,34 +51,83 @@ func NewTransport(o Options) (http.RoundTripper, error) {
 		g.hosts = append(g.hosts, hp...)
 	}
 	if g.base == nil {
-		g.base = plainTransport(g.namesLoopback())
+		d := &dialGuard{loopback: g.names(isLoopback), private: !o.Public || g.names(isPrivate)}
+		if o.Neighbor != "" {
+			hp, err := hostPort(o.Neighbor)
+			if err != nil {
+				return nil, err
+			}
+			d.neighbor, _, _ = net.SplitHostPort(hp[0])
+		}
+		g.base = plainTransport(d)
 	}
 	return g, nil
 }
 
-// plainTransport is a transport without proxy and with bounded handshakes.
-func plainTransport(loopback bool) *http.Transport {
+// plainTransport returns a transport without proxy and with bounded handshakes.
+func plainTransport(g *dialGuard) *http.Transport {
 	d := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
-	if !loopback {
-		d.ControlContext = func(_ context.Context, _, address string, _ syscall.RawConn) error { return checkAddress(address) }
-	}
+	d.ControlContext = func(ctx context.Context, _, address string, _ syscall.RawConn) error { return g.check(ctx, address) }
 	return &http.Transport{
 		DialContext: d.DialContext, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true,
 		MaxIdleConns: 10, MaxIdleConnsPerHost: 2, IdleConnTimeout: 60 * time.Second,
 	}
 }
 
-// checkAddress refuses the addresses that a public name must not lead to.
-func checkAddress(address string) error {
+// dialGuard refuses the addresses that a name must not lead to.
+type dialGuard struct {
+	loopback bool   // addresses of this machine and its link are allowed
+	private  bool   // addresses of private networks are allowed
+	neighbor string // host: where it has a private address, others may
+}
+
+// check looks at the address that is about to be dialed.
+func (g *dialGuard) check(ctx context.Context, address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
 		return err
 	}
-	ip := net.ParseIP(host)
-	if ip == nil || ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast() {
+	ip, err := netip.ParseAddr(host)
+	switch {
+	case err != nil:
+		return &RefusedError{Host: address, Why: "it is no IP address"}
+	case !g.loopback && isLoopback(ip):
 		return &RefusedError{Host: address, Why: "the name leads to an address of this machine or of its link, which the settings do not name"}
+	case !g.private && isPrivate(ip) && !g.neighborIsPrivate(ctx):
+		return &RefusedError{Host: address, Why: "the name leads to an address of a private network, which the settings do not name"}
 	}
 	return nil
+}
+
+func (g *dialGuard) neighborIsPrivate(ctx context.Context) bool {
+	if g.neighbor == "" {
+		return false
+	}
+	if ip, err := netip.ParseAddr(g.neighbor); err == nil {
+		return isPrivate(ip) || isLoopback(ip)
+	}
+	ips, err := net.DefaultResolver.LookupNetIP(ctx, "ip", g.neighbor)
+	return err == nil && slices.ContainsFunc(ips, func(ip netip.Addr) bool { return isPrivate(ip) || isLoopback(ip) })
+}
+
+// isLoopback reports whether an address is one of this machine or of its link, or none that can be dialed.
+func isLoopback(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	return ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast()
+}
+
+// otherPrivate are the ranges of private networks that [netip.Addr.IsPrivate] leaves out: "this network", shared by a carrier's customers (RFC 6598),
+// protocol assignments, benchmarks, and IPv4 inside IPv6 (NAT64, 6to4), whose meaning depends on the network.
+var otherPrivate = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),
+	netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("fec0::/10"),
+}
+
+// isPrivate reports whether an address belongs to a private network.
+func isPrivate(ip netip.Addr) bool {
+	ip = ip.Unmap()
+	return ip.IsPrivate() || slices.ContainsFunc(otherPrivate, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
 // hostPort turns a setting into the "host:port" forms it allows.
@@ -115,11 +167,12 @@ type guard struct {
 	base  http.RoundTripper
 }
 
-func (g *guard) namesLoopback() bool {
+// names reports whether a configured host is an address of the kind, or localhost.
+func (g *guard) names(kind func(netip.Addr) bool) bool {
 	return slices.ContainsFunc(g.hosts, func(hp string) bool {
 		h, _, _ := net.SplitHostPort(hp)
-		ip := net.ParseIP(h)
-		return h == "localhost" || (ip != nil && ip.IsLoopback())
+		ip, err := netip.ParseAddr(h)
+		return h == "localhost" || err == nil && kind(ip)
 	})
 }
 

@@ -226,13 +226,26 @@ func TestRedirects(t *testing.T) {
 
 // A configured name that leads to this machine is refused while dialling, unless the settings name a loopback host.
 func TestAddresses(t *testing.T) {
-	for address, want := range map[string]bool{
-		"127.0.0.1:80": false, "[::1]:80": false, "169.254.169.254:80": false, "0.0.0.0:80": false, "[fe80::1]:80": false, "224.0.0.1:80": false, "[::ffff:127.0.0.1]:80": false,
-		"198.35.26.96:443": true, "10.0.0.7:8080": true, "[2620:0:863:ed1a::1]:443": true,
+	anywhere, public := &dialGuard{private: true}, &dialGuard{}
+	atHome, besideWiki, besidePublic := &dialGuard{private: true, loopback: true}, &dialGuard{neighbor: "10.0.0.9"}, &dialGuard{neighbor: "198.35.26.96"}
+	for address, want := range map[string]int{ // 0: this machine; 1: a private network; 2: public
+		"127.0.0.1:80": 0, "[::1]:80": 0, "169.254.169.254:80": 0, "0.0.0.0:80": 0, "[fe80::1]:80": 0, "[fe80::1%25eth0]:80": 0, "224.0.0.1:80": 0,
+		"[::ffff:127.0.0.1]:80": 0,
+		"10.0.0.7:8080":         1, "172.16.3.4:443": 1, "172.31.255.255:1": 1, "192.168.1.1:80": 1, "100.64.0.1:80": 1, "100.127.9.9:80": 1, "[fd12::1]:80": 1,
+		"[fc00::1]:80": 1, "[::ffff:10.1.2.3]:80": 1, "0.1.2.3:80": 1, "[64:ff9b::a00:1]:80": 1, "[2002:a00:1::]:80": 1, "198.18.0.1:80": 1,
+		"198.35.26.96:443": 2, "[2620:0:863:ed1a::1]:443": 2, "172.32.0.1:80": 2, "100.128.0.1:80": 2, "192.169.0.1:80": 2,
 	} {
-		if err := checkAddress(address); (err == nil) != want {
-			t.Errorf("%s: %v", address, err)
+		for name, c := range map[string]struct {
+			g    *dialGuard
+			from int
+		}{"anywhere": {anywhere, 1}, "public": {public, 2}, "at home": {atHome, 0}, "beside a private wiki": {besideWiki, 1}, "beside a public wiki": {besidePublic, 2}} {
+			if err := c.g.check(context.Background(), address); (err == nil) != (want >= c.from) {
+				t.Errorf("%s, %s: %v", address, name, err)
+			}
 		}
+	}
+	if err := public.check(context.Background(), "nonsense:80"); err == nil {
+		t.Error("a name is dialed")
 	}
 	rt, err := NewTransport(Options{Hosts: []string{"localhost.:1"}}) // not the name "localhost", so it counts as a public one
 	if err != nil {
