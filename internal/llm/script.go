@@ -90,15 +90,6 @@ func ParseScript(r io.Reader) (*Script, error) {
 	return &p.script, nil
 }
 
-// MergeScripts returns one script with the requests of all.
-func MergeScripts(scripts ...*Script) *Script {
-	all := &Script{}
-	for _, s := range scripts {
-		all.requests = append(all.requests, s.requests...)
-	}
-	return all
-}
-
 // Requests returns the snippets of all requests in order.
 func (s *Script) Requests() []string {
 	var out []string

@@ -37,9 +37,6 @@ type Saved struct {
 	NoChange bool      // the page had exactly this text already: no revision was made
 }
 
-// Section gives the parameter for a section number.
-func Section(n int) string { return strconv.Itoa(n) }
-
 // Save makes one edit. At most one attempt can have an effect, it never waits, and the [Kind] of its error says what happened (see the package's text).
 // No checksum is sent: MediaWiki normalizes the text to NFC before it compares, and the token, which stands last in the request, already betrays a cut one.
 func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {

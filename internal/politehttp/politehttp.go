@@ -6,7 +6,7 @@
 //
 //	for attempt := 1; ; attempt++ {
 //		resp, err := hc.Do(req)
-//		wait, again := policy.Next(attempt, politehttp.ResultOf(resp, err), clock.Now(), rnd())
+//		wait, again := policy.Next(attempt, result(resp, err), clock.Now(), rnd())
 //		if !again {
 //			break
 //		}

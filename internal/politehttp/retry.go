@@ -17,14 +17,6 @@ type Result struct {
 	Err    error
 }
 
-// ResultOf makes a Result of what http.Client.Do returned.
-func ResultOf(resp *http.Response, err error) Result {
-	if resp == nil {
-		return Result{Err: err}
-	}
-	return Result{Status: resp.StatusCode, Header: resp.Header, Err: err}
-}
-
 // Policy says how often and after which wait an attempt is repeated. The zero Policy never repeats.
 type Policy struct {
 	Attempts int           // all attempts, the first one included

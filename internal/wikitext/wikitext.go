@@ -74,10 +74,6 @@ var extensionTags = map[string]bool{
 // IsExtensionTag reports whether the preprocessor takes <name …> as opaque.
 func IsExtensionTag(name string) bool { return extensionTags[strings.ToLower(name)] }
 
-// NameIs reports whether a template's name, as written, is one of names: the first letter's case, underscores, a leading colon, "Template:" and extra spaces
-// make no difference. The names given must be in the form that [CanonicalName] returns.
-func NameIs(written string, names map[string]bool) bool { return names[CanonicalName(written)] }
-
 // CanonicalName brings a template's name into one form: lower case, single spaces, no namespace.
 func CanonicalName(s string) string {
 	if i := strings.Index(s, "<!--"); i >= 0 {
