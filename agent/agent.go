@@ -40,6 +40,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
@@ -68,39 +69,38 @@ type Labeler interface {
 	Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error)
 }
 
-// Recorder keeps the trajectory: one call an event, durable when it returns.
-type Recorder interface {
-	Record(ctx context.Context, e Event) error
-}
+// The nouns of a run, which its log holds: see package event.
+type (
+	Question = event.Question
+	Turn     = event.Turn
+	Step     = event.Step
+	Limits   = event.Limits
+	Ending   = event.Ending
+	Reason   = event.Reason
+	Event    = event.Event
+	Recorder = event.Recorder
+)
 
-// Question is what is asked, with what the poster brought along, such as a half-working query, in the poster's own words.
-type Question struct {
-	ID       string `json:"id,omitempty"` // for the trajectory and the log; may be empty
-	Text     string `json:"text"`
-	Language string `json:"language,omitempty"` // language code when known; detected by the model otherwise
-	History  []Turn `json:"history,omitempty"`  // earlier turns of the conversation, oldest first
-}
+// The reasons why a run ended.
+const (
+	Answered      = event.Answered
+	NoModel       = event.NoModel
+	NotFound      = event.NotFound
+	OutOfActions  = event.OutOfActions
+	OutOfTime     = event.OutOfTime
+	OutOfTokens   = event.OutOfTokens
+	RequestMoney  = event.RequestMoney
+	RunMoney      = event.RunMoney
+	DayMoney      = event.DayMoney
+	ModelFailed   = event.ModelFailed
+	GraphFailed   = event.GraphFailed
+	CannotPublish = event.CannotPublish
+	Cancelled     = event.Cancelled
+	Broken        = event.Broken
+)
 
-// Turn is an earlier question of the same conversation and what was done and said.
-type Turn struct {
-	Question string `json:"question"`
-	Steps    []Step `json:"steps,omitempty"`
-	SPARQL   string `json:"sparql,omitempty"`
-	Report   string `json:"report,omitempty"`
-}
-
-// Step is one action with its observation. It is part of the trajectory and of the reply's list of steps.
-type Step struct {
-	N           int           `json:"n"` // 1-based number within the run, rolled-back steps included
-	Thought     string        `json:"thought"`
-	Action      string        `json:"action"` // search_wikidata, get_wikidata_entry, get_property_examples, execute_sparql, stop
-	Argument    string        `json:"argument"`
-	Observation string        `json:"observation"`
-	Failure     kg.Kind       `json:"failure,omitempty"` // kind of failure, "" for a success
-	Rows        int           `json:"rows,omitempty"`    // rows of an executed query
-	Elapsed     time.Duration `json:"-"`
-	MS          int64         `json:"ms"`
-}
+// EndingOf is [event.EndingOf].
+func EndingOf(err error) Ending { return event.EndingOf(err) }
 
 // Answer is a query with its result. SPARQL is the posting form (ARCHITECTURE.md, invariant 4) with [AUTO_LANGUAGE] still in it; Ran is the text that was
 // run, the same but for [AUTO_LANGUAGE]; Table its result, RanAt and Endpoint when and where.

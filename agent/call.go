@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
 // complete makes one call of the model: limits first, then the call, then its usage and its record. messages is called with short set when the conversation
-// was too long for the model and a shorter form of it is to be tried, once. A failure that ends the run is a *halt.
+// was too long for the model and a shorter form of it is to be tried, once. A failure that ends the run is a *event.Halt.
 func (r *run) complete(ctx context.Context, p phase, req llm.Request, messages func(short bool) []llm.Message) (text, finish string, err error) {
 	for _, short := range []bool{false, true} {
 		if h := r.meter.check(r.now(), p, len(r.state.steps)); h != nil {
@@ -23,7 +24,7 @@ func (r *run) complete(ctx context.Context, p phase, req llm.Request, messages f
 			r.meter.usage.Add(resp.Usage)
 		}
 		if callErr != nil {
-			ev.Error, ev.Cause = callErr.Error(), CauseOf(callErr)
+			ev.Error, ev.Cause = callErr.Error(), event.CauseOf(callErr)
 		}
 		if err := r.record(ctx, ev); err != nil {
 			return "", "", err
@@ -38,7 +39,7 @@ func (r *run) complete(ctx context.Context, p phase, req llm.Request, messages f
 			return "", "", r.modelFailure(ctx, callErr)
 		}
 	}
-	return "", "", &halt{EndingOf(llm.ErrContextLength)}
+	return "", "", &event.Halt{Ending: EndingOf(llm.ErrContextLength)}
 }
 
 // modelFailure is the end of the run by a failed call of the model.
@@ -46,7 +47,7 @@ func (r *run) modelFailure(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return &halt{EndingOf(err)}
+	return &event.Halt{Ending: EndingOf(err)}
 }
 
 // help makes a call for a task other than act, at temperature 0. part tells calls for one task apart, see [llm.Request]. Only what ends the whole run is an error: ok is false when the model failed at this
@@ -55,7 +56,7 @@ func (r *run) help(ctx context.Context, task, part string, maxTokens int, system
 	text, finish, err := r.complete(ctx, helping, llm.Request{Purpose: task, Part: part, MaxTokens: maxTokens}, func(bool) []llm.Message {
 		return []llm.Message{system, user}
 	})
-	var h *halt
+	var h *event.Halt
 	if errors.As(err, &h) && h.Reason == ModelFailed && !unreachable(err) {
 		r.lg.Info("agent: the model failed at a side task, going on without", "question", r.q.ID, "task", task, "err", h.Detail)
 		return "", false, nil
@@ -69,33 +70,8 @@ func unreachable(err error) bool {
 	return errors.As(err, &e) && e.Refused
 }
 
-// recordError marks a failure to write the trajectory.
-type recordError struct{ err error }
-
-func (e *recordError) Error() string { return "trajectory: " + e.err.Error() }
-func (e *recordError) Unwrap() error { return e.err }
-
-func isRecordError(err error) bool {
-	var e *recordError
-	return errors.As(err, &e)
-}
-
-// record writes an event with its time. It does so also when ctx is done, so that the trajectory ends properly on every way out.
-// After a failure nothing more is written: the file ends where it could no longer be trusted.
-func (r *run) record(ctx context.Context, e Event) error {
-	if r.rec == nil {
-		return nil
-	}
-	if r.broken != nil {
-		return r.broken
-	}
-	e.Time = r.now()
-	if err := r.rec.Record(context.WithoutCancel(ctx), e); err != nil {
-		r.broken = &recordError{err}
-		return r.broken
-	}
-	return nil
-}
+// record writes an event to the run's log, below the last one.
+func (r *run) record(ctx context.Context, e Event) error { return r.log.Record(ctx, e) }
 
 // shortened returns the state with the observations of all but the last three steps cut down, for a model whose context is too short for the whole.
 func (s *state) shortened() *state {

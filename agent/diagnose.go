@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
@@ -41,7 +42,7 @@ func (r *run) diagnose(ctx context.Context, query string) (string, error) {
 		switch {
 		case ctx.Err() != nil:
 			return "", ctx.Err()
-		case isRecordError(err):
+		case event.IsWriteError(err):
 			return "", err
 		case err != nil:
 			d.All = false

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -135,7 +136,7 @@ func TestDiagnoseStops(t *testing.T) {
 	}
 
 	path := filepath.Join(t.TempDir(), "t.jsonl")
-	f, err := OpenTrajectory(path)
+	f, err := event.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,11 +162,11 @@ func TestDiagnoseStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := ReadTrajectory(bytes.NewReader(b))
+	events, err := event.Read(bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewReplay(events)
+	r, err := event.NewReplay(events)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -50,16 +51,15 @@ func New(lg *slog.Logger, model Model, graph Graph, labeler Labeler, now func() 
 type run struct {
 	*Engine
 	q      Question
-	rec    Recorder
+	log    *event.Branch
 	graph  Graph   // records what passes
 	labels Labeler // records what passes; nil when there is none
 	dialect
-	meter  meter
-	state  state
-	lang   language
-	broken error           // the failure to write the trajectory
-	known  map[string]bool // Q and P numbers seen in the question, its history or an observation
-	down   int             // failures of the graph's service in a row
+	meter meter
+	state state
+	lang  language
+	known map[string]bool // Q and P numbers seen in the question, its history or an observation
+	down  int             // failures of the graph's service in a row
 
 	refusals int  // refused actions of the whole run
 	unseen   bool // the query that is published holds numbers that were not seen before
@@ -75,8 +75,8 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 		return nil, errors.New("agent: the question is empty")
 	}
 	q.Text, q.History = render.Clip(q.Text, maxQuestion), q.History[max(0, len(q.History)-maxHistory):]
-	r := &run{Engine: e, q: q, rec: rec, known: map[string]bool{}, dialect: newDialect(e.opts.Services)}
-	r.meter = meter{limits: limits.withDefaults(), start: e.now()}
+	r := &run{Engine: e, q: q, log: event.NewLog(rec, e.now, 0).Branch(0), known: map[string]bool{}, dialect: newDialect(e.opts.Services)}
+	r.meter = meter{limits: limits.WithDefaults(), start: e.now()}
 	r.graph = &recordingGraph{Graph: e.graph, r: r}
 	if e.labeler != nil {
 		r.labels = &recordingLabeler{labeler: e.labeler, r: r}
@@ -89,7 +89,7 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 		}
 		err = errors.Join(err, r.end(ctx, out, err))
 	}()
-	if err := r.record(ctx, Event{Event: "start", Format: Format, Question: &q, Preset: e.preset.name, Limits: r.meter.limits.fields()}); err != nil {
+	if err := r.record(ctx, Event{Event: "start", Format: event.Format, Question: &q, Preset: e.preset.name, Limits: r.meter.limits.Fields()}); err != nil {
 		return out, err
 	}
 	bounded, cancel := r.meter.deadline(ctx)
@@ -111,6 +111,7 @@ func (r *run) answer(ctx context.Context, out *Outcome) error {
 	if err := r.findLanguage(ctx); err != nil {
 		return err
 	}
+	r.state.root = r.log.At()
 	end, err := r.explore(ctx)
 	if err == nil && end.answer == nil && end.Reason == OutOfActions {
 		end, err = r.extract(ctx, end)
@@ -131,14 +132,14 @@ func (r *run) answer(ctx context.Context, out *Outcome) error {
 
 // settle turns what ended the run into the outcome, or into the caller's error. An answer that was already found survives a limit that passes after it.
 func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) error {
-	var h *halt
+	var h *event.Halt
 	switch {
 	case err == nil:
 		return nil
 	case outer.Err() != nil:
 		return outer.Err()
-	case bounded.Err() != nil && errors.Is(context.Cause(bounded), errOutOfTime) && !isRecordError(err):
-		h = halting(OutOfTime, errOutOfTime, "the limit of %s has passed", r.meter.limits.Time)
+	case bounded.Err() != nil && errors.Is(context.Cause(bounded), event.ErrOutOfTime) && !event.IsWriteError(err):
+		h = event.Halting(OutOfTime, event.ErrOutOfTime, "the limit of %s has passed", r.meter.limits.Time)
 	case !errors.As(err, &h):
 		return err
 	}
@@ -153,12 +154,12 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 	out.Language, out.Steps = r.lang.code, r.state.stepsKept()
 	out.Usage, out.Elapsed = r.meter.usage, r.now().Sub(r.meter.start)
 	if err != nil {
-		out.Ending = stopped(err)
+		out.Ending = event.Stopped(err)
 	}
-	if isRecordError(err) {
+	if event.IsWriteError(err) {
 		return nil // it is in err already
 	}
-	return r.record(ctx, Event{Event: "end", Reason: string(out.Reason), Detail: out.Detail, Cause: CauseOf(out.Cause), Report: out.Report,
+	return r.record(ctx, Event{Event: "end", Reason: string(out.Reason), Detail: out.Detail, Cause: event.CauseOf(out.Cause), Report: out.Report,
 		Language: out.Language, Confidence: out.Confidence, Usage: &out.Usage})
 }
 
@@ -259,10 +260,11 @@ func (r *run) step(ctx context.Context, t turn, key string) error {
 		k.notes = append(k.notes, say("only_first", nil))
 	}
 	r.learn(res.text)
-	r.state.add(k)
 	if err := r.record(ctx, Event{Event: "step", Step: &k.Step}); err != nil {
 		return err
 	}
+	k.event = r.log.At()
+	r.state.add(k)
 	return r.watchService(res.failure)
 }
 
@@ -276,7 +278,7 @@ func (r *run) watchService(k kg.Kind) error {
 		return nil
 	}
 	if r.down++; r.down >= maxDown || k == kg.Banned {
-		return halting(GraphFailed, kg.Errorf(k, "the graph did not answer"), "the graph did not answer (%s), %d times in a row", k, r.down)
+		return event.Halting(GraphFailed, kg.Errorf(k, "the graph did not answer"), "the graph did not answer (%s), %d times in a row", k, r.down)
 	}
 	return nil
 }
@@ -290,6 +292,7 @@ func (r *run) refuse(ctx context.Context, t turn, ref *refusal) error {
 	if len(gone) > 0 {
 		r.state.fleeting = ""
 		from := len(r.state.steps) + 1
+		r.log.Back(r.state.at())
 		r.state.addNote(say("abandoned", map[string]any{"From": from, "To": from + len(gone) - 1, "Steps": summaries(gone)}))
 	}
 	to := r.state.lastNumber()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -208,7 +209,7 @@ func TestEnds(t *testing.T) {
 				t.Errorf("the trajectory ends with %s %s", last.Event, last.Reason)
 			}
 			read := last.Ending()
-			if read.Reason != out.Reason || read.Detail != out.Detail || CauseOf(read.Cause).kind() != CauseOf(out.Cause).kind() || read.ServiceFailed() != out.ServiceFailed() {
+			if read.Reason != out.Reason || read.Detail != out.Detail || kindOf(read.Cause) != kindOf(out.Cause) || read.ServiceFailed() != out.ServiceFailed() {
 				t.Errorf("the trajectory's ending is %+v, the run's %+v", read, out.Ending)
 			}
 		})
@@ -499,4 +500,11 @@ func TestLastRun(t *testing.T) {
 			}
 		})
 	}
+}
+
+func kindOf(cause error) event.CauseKind {
+	if c := event.CauseOf(cause); c != nil {
+		return c.Kind
+	}
+	return ""
 }

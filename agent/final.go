@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -122,12 +123,12 @@ func (r *run) lastRun(ctx context.Context, text string) (*kg.Table, time.Time, e
 			return table, at, nil
 		case ctx.Err() != nil:
 			return nil, at, ctx.Err()
-		case isRecordError(err):
+		case event.IsWriteError(err):
 			return nil, at, err
 		case passing(kind) && try < finalTries:
 			continue
 		case passing(kind):
-			return nil, at, halting(GraphFailed, err, "the final query could not be run: %v", err)
+			return nil, at, event.Halting(GraphFailed, err, "the final query could not be run: %v", err)
 		case kind == kg.Timeout || kind == kg.TooLarge || kind == kg.TooGreedy:
 			return nil, at, &unfit{text: say("unfit_greedy", nil), kind: kind, cause: err}
 		}
@@ -164,7 +165,7 @@ func (r *run) extract(ctx context.Context, end ending) (ending, error) {
 	user := llm.Message{Role: llm.User, Content: say("extract_user", map[string]any{"Question": r.q.Text, "Language": r.lang.name, "Earlier": r.questionsBefore(),
 		"Steps": r.state.stepsKept()})}
 	text, ok, err := r.help(ctx, "extract", "", r.opts.MaxTokens, system("extract", nil), user)
-	var h *halt
+	var h *event.Halt
 	if errors.As(err, &h) && h.Reason == NoModel { // a scripted model without that section
 		return end, nil
 	}
@@ -210,7 +211,7 @@ func (r *run) report(ctx context.Context, out *Outcome) error {
 	}
 	text, ok, err := r.help(ctx, "report", "", 1500, system("report", map[string]any{"Language": r.lang.name}),
 		llm.Message{Role: llm.User, Content: say("report_user", data)})
-	var h *halt
+	var h *event.Halt
 	if errors.As(err, &h) {
 		return nil // the answer stands without it
 	}

@@ -67,7 +67,7 @@ type asked struct {
 // actMessages builds the conversation for the next action: the system message, the question with its earlier turns, and every step of the state as a turn of the
 // model with its observation. What was said about refused, unreadable or abandoned turns comes where it belongs. actions is how many were asked for so far.
 func actMessages(p preset, l Limits, actions int, q asked, s *state) []llm.Message {
-	most, spare := l.left(len(s.steps), actions)
+	most, spare := left(l, len(s.steps), actions)
 	counter := say("counter", map[string]any{"Next": len(s.steps) + 1, "Most": most, "Spare": spare})
 	notes := func(after int) []string {
 		var out []string

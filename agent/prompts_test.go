@@ -97,7 +97,7 @@ func TestToolTextsKnowTheNumbers(t *testing.T) {
 			t.Errorf("%s is not described", name)
 		}
 	}
-	sys := actMessages(spinachPreset, Limits{}.withDefaults(), 0, asked{Question: "x"}, &state{})[0].Content
+	sys := actMessages(spinachPreset, Limits{}.WithDefaults(), 0, asked{Question: "x"}, &state{})[0].Content
 	for _, want := range []string{"You have at most 15 steps", "8 items and 4 properties", `"[AUTO_LANGUAGE],mul,en"`, "no secret"} {
 		if !strings.Contains(sys, want) {
 			t.Errorf("%q is missing in:\n%s", want, sys)

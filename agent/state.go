@@ -46,6 +46,7 @@ func (a action) normalise(d dialect) string {
 // kept is a step in the state.
 type kept struct {
 	Step
+	event     int    // ID of its event
 	key       string // name and normalised argument
 	result    bool   // an executed query that returned rows or a truth value
 	transient bool   // it failed for a reason that may be gone: doing it again is no repetition
@@ -64,6 +65,7 @@ type note struct {
 
 // state is the whole exploration so far: the paper's state, every step with its observation (section 4.1). It is what the model sees.
 type state struct {
+	root      int // ID of the event that it began with
 	steps     []kept
 	taken     int    // steps executed in this run, abandoned ones included: the last number given
 	refused   bool   // the last action was refused and nothing was abandoned for it
@@ -198,6 +200,14 @@ func (s *state) lastNumber() int {
 		return 0
 	}
 	return s.steps[len(s.steps)-1].N
+}
+
+// at is the ID of the event at which the state was reached.
+func (s *state) at() int {
+	if len(s.steps) == 0 {
+		return s.root
+	}
+	return s.steps[len(s.steps)-1].event
 }
 
 // stoppedOn is the index of the step whose query an accepted stop means: the step named, else the last query executed.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -53,7 +54,7 @@ func (r *run) failed(ctx context.Context, err error) (result, error) {
 	if ctx.Err() != nil {
 		return result{}, ctx.Err()
 	}
-	if isRecordError(err) {
+	if event.IsWriteError(err) {
 		return result{}, err
 	}
 	e := &kg.Error{Kind: kg.Down, Message: "no answer"}

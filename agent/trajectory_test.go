@@ -2,6 +2,7 @@ package agent
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,13 +13,23 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // richRun asks a question that goes through every kind of call and failure, with a result of 2,345 rows, and records it in a file.
 func richRun(t *testing.T) (path string, out *Outcome) {
+	path, out, _ = rich(t)
+	return path, out
+}
+
+func richRunWith(t *testing.T) (path string, m *fakeModel) {
+	path, _, m = rich(t)
+	return path, m
+}
+
+func rich(t *testing.T) (path string, out *Outcome, m *fakeModel) {
 	t.Helper()
 	big := &kg.Table{Vars: []string{"x", "n"}, Source: "query.example"}
 	for i := range 2345 {
@@ -38,11 +49,11 @@ func richRun(t *testing.T) (path string, out *Outcome) {
 		return big, nil
 	}
 	delete(g.tables, qA)
-	m := &fakeModel{tasks: map[string]string{"language": "English", "prune": `{"P31": true}`, "report": "r"}, acts: []string{"hm", do("search_wikidata(a < b & c)"), do("search_wikidata(down)"),
+	m = &fakeModel{tasks: map[string]string{"language": "English", "prune": `{"P31": true}`, "report": "r"}, acts: []string{"hm", do("search_wikidata(a < b & c)"), do("search_wikidata(down)"),
 		do("get_wikidata_entry(Q567)"), do("get_wikidata_entry(Q568)"), do("get_property_examples(P26)"), execute("SELECT nonsense"), execute(qEmpty), do("stop()"), do("stop()"),
 		execute(qA), do("stop()")}}
-	path = filepath.Join(t.TempDir(), TrajectoryName("../a b/1"))
-	f, err := OpenTrajectory(path)
+	path = filepath.Join(t.TempDir(), event.FileName("../a b/1"))
+	f, err := event.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +65,7 @@ func richRun(t *testing.T) (path string, out *Outcome) {
 	if out.Answer == nil {
 		t.Fatalf("%s: %s", out.Reason, out.Detail)
 	}
-	return path, out
+	return path, out, m
 }
 
 // TestReplayOfOwnTrajectory: played again from its file, without model and graph, a run gives the same outcome and the same events.
@@ -64,11 +75,11 @@ func TestReplayOfOwnTrajectory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := ReadTrajectory(bytes.NewReader(b))
+	events, err := event.Read(bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewReplay(events)
+	r, err := event.NewReplay(events)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,51 +115,17 @@ func TestReplayOfOwnTrajectory(t *testing.T) {
 func TestReplayNotices(t *testing.T) {
 	path, _ := richRun(t)
 	b, _ := os.ReadFile(path)
-	events, err := ReadTrajectory(bytes.NewReader(b))
+	events, err := event.Read(bytes.NewReader(b))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _ := NewReplay(events)
+	r, _ := event.NewReplay(events)
 	out, err := New(slog.New(slog.DiscardHandler), r, r, r, ticking(), Options{}).Ask(t.Context(), Question{Text: "Who else?", Language: "en"}, nil, Limits{})
 	if err != nil || out.Answer != nil || !strings.Contains(out.Detail, "differs from the record") {
 		t.Errorf("%v, %+v", err, out)
 	}
-	if _, err := NewReplay(nil); err == nil {
+	if _, err := event.NewReplay(nil); err == nil {
 		t.Error("an empty record was taken")
-	}
-}
-
-func TestReadTrajectory(t *testing.T) {
-	start := `{"event":"start","time":"2026-01-01T00:00:00Z","format":"` + Format + `","question":{"ID":"","Text":"x","Language":"","History":null}}` + "\n"
-	step := `{"event":"step","time":"2026-01-01T00:00:00Z","step":{"n":1,"thought":"t","action":"stop","argument":"","observation":"","ms":0}}` + "\n"
-	for _, tt := range []struct {
-		name, text string
-		n          int
-		err        string
-	}{
-		{"whole", start + step, 2, ""},
-		{"without the last line's end", start + strings.TrimSpace(step), 2, ""},
-		{"empty lines", start + "\n\n" + step + "\n", 2, ""},
-		{"torn last line", start + step + step[:30], 2, "torn"},
-		{"torn in the middle", start + step[:30] + "\n" + step, 1, "line 2"},
-		{"only a torn line", start[:20], 0, "line 1"},
-		{"another format", strings.Replace(start, Format, "spinachbot-trajectory-9", 1), 0, "trajectory-9"},
-		{"no start", step, 0, "want a start event"},
-		{"empty", "", 0, ""},
-		{"no JSON", "hello\nworld\n", 0, "line 1"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			got, err := ReadTrajectory(strings.NewReader(tt.text))
-			if len(got) != tt.n {
-				t.Errorf("%d events, want %d", len(got), tt.n)
-			}
-			if (err == nil) != (tt.err == "") || (err != nil && !strings.Contains(err.Error(), tt.err)) {
-				t.Errorf("error %v, want %q", err, tt.err)
-			}
-			if (tt.err == "torn") != errors.Is(err, ErrTorn) {
-				t.Errorf("error %v", err)
-			}
-		})
 	}
 }
 
@@ -163,93 +140,176 @@ func TestCutAnywhere(t *testing.T) {
 	whole = whole[:bytes.LastIndexByte(whole, '\n')+1]
 	for cut := 0; cut <= len(whole); cut += 7 {
 		lines := bytes.Count(whole[:cut], []byte("\n"))
-		got, err := ReadTrajectory(bytes.NewReader(whole[:cut]))
+		got, err := event.Read(bytes.NewReader(whole[:cut]))
 		if len(got) != lines && len(got) != lines+1 { // one more where only the line's end is missing
 			t.Errorf("cut at %d: %d events of %d complete lines, %v", cut, len(got), lines, err)
 		}
-		if lines > 0 && err != nil && !errors.Is(err, ErrTorn) {
+		if lines > 0 && err != nil && !errors.Is(err, event.ErrTorn) {
 			t.Errorf("cut at %d: %v", cut, err)
 		}
 	}
 }
 
-// FuzzReadTrajectory: no file breaks the reader, and what it reads begins with a start event of our format.
-func FuzzReadTrajectory(f *testing.F) {
-	f.Add([]byte(`{"event":"start","format":"` + Format + `","question":{"Text":"x"}}` + "\n{\"event\":\"step\"}\n{"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		events, _ := ReadTrajectory(bytes.NewReader(b))
-		if len(events) > 0 && (events[0].Event != "start" || events[0].Format != Format) {
-			t.Errorf("begins with %+v", events[0])
-		}
-	})
-}
-
-func TestTrajectoryFile(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "t.jsonl")
-	f, err := OpenTrajectory(path)
+// TestRequestsAreRebuilt: the file stores of each prompt only what is new, and every request reads back exactly as the model got it.
+func TestRequestsAreRebuilt(t *testing.T) {
+	path, m := richRunWith(t)
+	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := OpenTrajectory(path); err == nil {
-		t.Error("a file that is there was opened again")
-	}
-	if err := f.Record(t.Context(), Event{Event: "start", Format: Format}); err != nil {
-		t.Fatal(err)
-	}
-	if b, _ := os.ReadFile(path); !bytes.HasSuffix(b, []byte("\n")) {
-		t.Errorf("not on the disk when Record returned: %q", b)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	err = f.Record(t.Context(), Event{Event: "end"})
-	if err == nil || !strings.Contains(err.Error(), "event end") {
-		t.Errorf("a failed write gives %v", err)
-	}
-	if again := f.Record(t.Context(), Event{Event: "end"}); again == nil {
-		t.Error("recording went on after a failure")
-	}
-	if _, err := OpenTrajectory(filepath.Join(dir, "missing", "t.jsonl")); err == nil {
-		t.Error("no error for a missing directory")
-	}
-}
-
-// TestFullDisk needs a device that is always full.
-func TestFullDisk(t *testing.T) {
-	dev, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	events, err := event.Read(bytes.NewReader(b))
 	if err != nil {
-		t.Skip("no /dev/full here")
+		t.Fatal(err)
 	}
-	f := &TrajectoryFile{f: dev}
-	m := &fakeModel{acts: []string{execute(qA), do("stop()")}}
-	out, err := newEngine(m, graphOfTwo()).Ask(t.Context(), Question{Text: "Who?", Language: "en"}, f, Limits{})
-	if err == nil || !strings.Contains(err.Error(), "disk full") || out.Answer != nil || m.used != 0 {
-		t.Errorf("error %v, outcome %+v", err, out)
+	n, sent := 0, 0
+	for _, e := range events {
+		if e.Event != "model" {
+			continue
+		}
+		want, err := json.Marshal(m.requests[n])
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := json.Marshal(e.Request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("request %d (-sent +rebuilt):\n%s", n+1, cmp.Diff(m.requests[n], *e.Request))
+		}
+		n, sent = n+1, sent+len(want)
+	}
+	if n != len(m.requests) || n < 12 {
+		t.Errorf("%d requests in the file, %d were made", n, len(m.requests))
+	}
+	stored, froms := 0, 0
+	for line := range bytes.Lines(b) {
+		var e struct {
+			Event  string
+			Prompt struct{ From []int }
+		}
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Event == "model" {
+			stored += len(line)
+			froms += len(e.Prompt.From)
+		}
+	}
+	if stored*3 > sent {
+		t.Errorf("%d bytes stored of %d sent", stored, sent)
+	}
+	if froms < n {
+		t.Errorf("%d prompts name %d events that they came from", n, froms)
 	}
 }
 
-func TestTrajectoryName(t *testing.T) {
-	for in, want := range map[string]string{"": "t-run.jsonl", "c-Author-20190605142000": "t-c-Author-20190605142000.jsonl", "../../etc/passwd": "t-etc-passwd.jsonl", "CON": "t-CON.jsonl",
-		"a\x00b/é": "t-a-b.jsonl", strings.Repeat("x", 200): "t-" + strings.Repeat("x", 80) + ".jsonl"} {
-		if got := TrajectoryName(in); got != want {
-			t.Errorf("%q gives %q, want %q", in, got, want)
+// TestTree: each event has a parent before it, and the path to the last one holds the steps of the answer without the abandoned ones.
+func TestTree(t *testing.T) {
+	g := graphOfTwo()
+	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"), do("search_wikidata(a)"), execute(qA), do("stop()")}}
+	out, rec := ask(t, m, g, Limits{})
+	for i, e := range rec.events {
+		if e.ID != i+1 || e.Parent >= e.ID || (e.Parent == 0) != (i == 0) {
+			t.Errorf("event %d has ID %d and parent %d", i+1, e.ID, e.Parent)
+		}
+	}
+	if d := cmp.Diff(out.Steps, event.Steps(rec.events)); d != "" || len(out.Steps) != 2 {
+		t.Errorf("steps (-outcome +path):\n%s", d)
+	}
+	for _, e := range event.Path(rec.events, 0) {
+		if e.Event == "step" && e.Step.N < 3 {
+			t.Errorf("the abandoned step %d is on the path", e.Step.N)
 		}
 	}
 }
 
-// TestRecordedErrorKinds: kinds of failure survive the record.
-func TestRecordedErrorKinds(t *testing.T) {
-	for _, err := range []error{llm.ErrNoModel, llm.ErrBudget, llm.ErrContextLength} {
-		err = fmt.Errorf("call: %w", err)
-		for _, e := range []Event{{Error: err.Error(), Cause: CauseOf(err)}, {Error: err.Error()}} { // now, and as the first version wrote it
-			if got := recordedError(e); !errors.Is(got, errors.Unwrap(err)) {
-				t.Errorf("%v is lost: %v", err, got)
+// TestCrash: whatever is cut off the file after the last sync, at most the step in flight is lost, and the file can be continued.
+func TestCrash(t *testing.T) {
+	path, _ := richRunWith(t)
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synced, last, done := 0, 0, 0 // a power failure leaves at least what was synced
+	for line := range bytes.Lines(whole) {
+		var e Event
+		if err := json.Unmarshal(line, &e); err != nil {
+			t.Fatal(err)
+		}
+		last += len(line)
+		if e.Event == "step" {
+			done++
+		}
+		if e.Event == "step" || e.Event == "rollback" || e.Event == "final" || e.Event == "end" {
+			synced = last
+		}
+		for _, cut := range []int{synced, (synced + last) / 2} {
+			if cut < synced || cut == 0 {
+				continue
+			}
+			path := filepath.Join(t.TempDir(), "t.jsonl")
+			if err := os.WriteFile(path, whole[:cut], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			f, events, err := event.Append(path)
+			if err != nil {
+				if synced > 0 {
+					t.Fatalf("cut at %d: %v", cut, err)
+				}
+				continue
+			}
+			steps := 0
+			for _, e := range events {
+				if e.Event == "step" {
+					steps++
+				}
+			}
+			if steps < done {
+				t.Errorf("cut at %d: %d steps of %d that were done", cut, steps, done)
+			}
+			if err := errors.Join(f.Record(t.Context(), Event{Event: "end"}), f.Close()); err != nil {
+				t.Fatal(err)
+			}
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if again, err := event.Read(bytes.NewReader(b)); err != nil || len(again) != len(events)+1 {
+				t.Errorf("cut at %d and continued: %d events, %v; want %d", cut, len(again), err, len(events)+1)
 			}
 		}
 	}
-	c := CallFailure{Kind: kg.Timeout, Message: "m"}
-	if kg.KindOf(c.err()) != kg.Timeout || kg.KindOf((&CallFailure{Message: "m"}).err()) != "" {
-		t.Error("kinds of the graph are lost")
+}
+
+// TestOldFormat: a file of the first format is read as a tree, and plays again.
+func TestOldFormat(t *testing.T) {
+	b, err := os.ReadFile("event/testdata/format1.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := event.Read(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range events {
+		if e.ID != i+1 || e.Parent >= e.ID {
+			t.Errorf("event %d has ID %d and parent %d", i+1, e.ID, e.Parent)
+		}
+	}
+	if n := len(event.Steps(events)); n < 3 {
+		t.Errorf("%d steps on the path", n)
+	}
+	r, err := event.NewReplay(events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Question().Text == "" || events[len(events)-1].Report == "" {
+		t.Errorf("question %q, last event %+v", r.Question().Text, events[len(events)-1])
+	}
+	for _, e := range events {
+		if e.Event == "model" && (e.Request == nil || len(e.Request.Messages) < 2) {
+			t.Errorf("event %d has no whole request", e.ID)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
@@ -28,18 +29,18 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 	for i := range shown {
 		shown[i].Text = render.Clip(shown[i].Text, triageLength)
 	}
-	r := &run{Engine: e, rec: rec}
+	r := &run{Engine: e, log: event.NewLog(rec, e.now, 0).Branch(0)}
 	t, err := r.triage(ctx, heading, shown)
-	if isRecordError(err) {
+	if event.IsWriteError(err) {
 		return nil, err
 	}
 	if err != nil {
 		err = fmt.Errorf("agent: triage of the thread %q: %w", render.Clip(heading, 80), err)
 		end := EndingOf(err)
 		if ctx.Err() != nil {
-			end = stopped(err)
+			end = event.Stopped(err)
 		}
-		return nil, errors.Join(err, r.record(ctx, Event{Event: "end", Reason: string(end.Reason), Detail: end.Detail, Cause: CauseOf(err)}))
+		return nil, errors.Join(err, r.record(ctx, Event{Event: "end", Reason: string(end.Reason), Detail: end.Detail, Cause: event.CauseOf(err)}))
 	}
 	detail := "no request"
 	if t.Request {
@@ -50,7 +51,7 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 
 // triage asks, and asks once more when the answer cannot be read.
 func (r *run) triage(ctx context.Context, heading string, posts []Post) (*Triage, error) {
-	if err := r.record(ctx, Event{Event: "start", Format: Format, Preset: "triage", Detail: render.Clip(render.Fold(heading), 200)}); err != nil {
+	if err := r.record(ctx, Event{Event: "start", Format: event.Format, Preset: "triage", Detail: render.Clip(render.Fold(heading), 200)}); err != nil {
 		return nil, err
 	}
 	again := ""
@@ -61,7 +62,7 @@ func (r *run) triage(ctx context.Context, heading string, posts []Post) (*Triage
 		resp, err := r.model.Complete(ctx, req)
 		ev := Event{Event: "model", Request: &req, Response: resp}
 		if err != nil {
-			ev.Error, ev.Cause = err.Error(), CauseOf(err)
+			ev.Error, ev.Cause = err.Error(), event.CauseOf(err)
 		}
 		if rerr := r.record(ctx, ev); rerr != nil {
 			return nil, rerr
@@ -75,7 +76,7 @@ func (r *run) triage(ctx context.Context, heading string, posts []Post) (*Triage
 		}
 		again = why
 	}
-	return nil, fmt.Errorf("%w: %s", ErrUnreadable, again)
+	return nil, fmt.Errorf("%w: %s", event.ErrUnreadable, again)
 }
 
 // whole is a post's text with its queries.

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -88,7 +89,7 @@ func askCommand(e *env) *cobra.Command {
 			return misuse(e, "ask: %v", err)
 		}
 		q.ID = "ask"
-		file, err := agent.OpenTrajectory(trajectoryPath(dir, q.ID, e.now()))
+		file, err := event.Create(trajectoryPath(dir, q.ID, e.now()))
 		if err != nil {
 			return fail(e, err)
 		}
@@ -127,7 +128,7 @@ func readHistory(e *env, path string) ([]agent.Turn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the history cannot be read: %w", err)
 	}
-	if events, terr := agent.ReadTrajectory(strings.NewReader(string(data))); terr == nil && len(events) > 0 {
+	if events, terr := event.Read(strings.NewReader(string(data))); terr == nil && len(events) > 0 {
 		return turnsOf(events), nil
 	}
 	var turns []agent.Turn
@@ -164,22 +165,13 @@ func turnsOf(events []agent.Event) []agent.Turn {
 			if ev.Question != nil {
 				turns, t = ev.Question.History, agent.Turn{Question: ev.Question.Text}
 			}
-		case "step":
-			if ev.Step != nil {
-				t.Steps = append(t.Steps, *ev.Step)
-			}
-		case "rollback":
-			if ev.To != nil {
-				for len(t.Steps) > 0 && t.Steps[len(t.Steps)-1].N > *ev.To {
-					t.Steps = t.Steps[:len(t.Steps)-1]
-				}
-			}
 		case "final":
 			t.SPARQL = ev.SPARQL
 		case "end":
 			t.Report = ev.Report
 		}
 	}
+	t.Steps = event.Steps(events)
 	return append(turns, t)
 }
 

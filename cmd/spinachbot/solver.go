@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
@@ -28,7 +29,7 @@ var _ bot.Solver = (*solver)(nil)
 func (s *solver) Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error) {
 	q.ID = key
 	path := trajectoryPath(s.dir, key, s.now())
-	file, err := agent.OpenTrajectory(path)
+	file, err := event.Create(path)
 	if err != nil {
 		return nil, fmt.Errorf("the trajectory cannot be written: %w", err)
 	}
@@ -47,7 +48,7 @@ func (s *solver) Solve(ctx context.Context, key string, q agent.Question) (*agen
 
 // Triage judges the last of a thread's posts.
 func (s *solver) Triage(ctx context.Context, key, heading string, posts []agent.Post) (*agent.Triage, error) {
-	file, err := agent.OpenTrajectory(trajectoryPath(s.dir, key+"-triage", s.now()))
+	file, err := event.Create(trajectoryPath(s.dir, key+"-triage", s.now()))
 	if err != nil {
 		return nil, fmt.Errorf("the trajectory cannot be written: %w", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/config"
 )
 
@@ -52,9 +53,9 @@ func showTrace(e *env, dataDir, name string, asJSON, full bool) error {
 		return err
 	}
 	defer in.Close()
-	events, err := agent.ReadTrajectory(in)
+	events, err := event.Read(in)
 	switch {
-	case errors.Is(err, agent.ErrTorn):
+	case errors.Is(err, event.ErrTorn):
 		fmt.Fprintln(e.stderr, "spinachbot: warning:", err)
 	case err != nil:
 		return fmt.Errorf("trace: %w", err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -74,7 +75,7 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 	if err != nil {
 		return nil, err
 	}
-	file, err := agent.OpenTrajectory(path)
+	file, err := event.Create(path)
 	if err != nil {
 		return nil, err
 	}

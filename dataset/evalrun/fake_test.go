@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -72,7 +73,7 @@ func (f *fakeAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorde
 	if f.before != nil {
 		f.before(q)
 	}
-	if err := rec.Record(ctx, agent.Event{Event: "start", Format: agent.Format, Question: &q, Time: f.p.Now()}); err != nil {
+	if err := rec.Record(ctx, agent.Event{Event: "start", Format: event.Format, Question: &q, Time: f.p.Now()}); err != nil {
 		return nil, err
 	}
 	out := &agent.Outcome{Language: "en", Steps: []agent.Step{{N: 1, Action: "execute_sparql", Argument: q.Text}, {N: 2, Action: "stop"}}}
@@ -110,7 +111,7 @@ func (f *fakeAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorde
 	case "fail":
 		out.Reason = agent.Reason(rest)
 		if out.Reason == agent.ModelFailed {
-			out.Cause = agent.ErrUnreadable
+			out.Cause = event.ErrUnreadable
 		}
 	case "panic":
 		return out, fmt.Errorf("agent: internal fault while answering: %s", rest)

@@ -13,6 +13,7 @@ import (
 	"strconv"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
@@ -138,7 +139,7 @@ func readLines(path string, f func(line int, text []byte) error) error {
 	}
 }
 
-// events reads the trajectory of an item; ok is false when there is none. One that was cut off gives its whole events and agent.ErrTorn.
+// events reads the trajectory of an item; ok is false when there is none. One that was cut off gives its whole events and event.ErrTorn.
 func (d folder) events(id string) (events []agent.Event, ok bool, err error) {
 	f, err := os.Open(d.path(trajDir, FileName(id)+".jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -148,7 +149,7 @@ func (d folder) events(id string) (events []agent.Event, ok bool, err error) {
 		return nil, false, err
 	}
 	defer f.Close()
-	if events, err = agent.ReadTrajectory(f); err != nil {
+	if events, err = event.Read(f); err != nil {
 		err = fmt.Errorf("item %s: %w", id, err)
 	}
 	return events, true, err

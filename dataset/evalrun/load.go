@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
 )
 
 // Score is what a metric gives one item, both from 0 to 1.
@@ -133,7 +134,7 @@ func (r *RunData) Trajectory(it *ItemData) ([]agent.Event, error) {
 	}
 	// The name is made from the id again: what a meta file says is no path to follow.
 	events, _, err := folder(r.Dir).events(it.ID)
-	if err != nil && !errors.Is(err, agent.ErrTorn) {
+	if err != nil && !errors.Is(err, event.ErrTorn) {
 		return nil, err
 	}
 	return events, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
@@ -43,12 +44,12 @@ func OpenRecording(dir string) (*Recording, error) {
 }
 
 // Item gives the replay of an item's last attempt, which must have been made with a labeler; nil when the run does not hold the item.
-func (r *Recording) Item(id string) (*agent.Replay, error) {
+func (r *Recording) Item(id string) (*event.Replay, error) {
 	events, ok, err := r.dir.events(id)
 	if err != nil || !ok {
 		return nil, err
 	}
-	return agent.NewReplay(events)
+	return event.NewReplay(events)
 }
 
 // Graph gives the recorded results of the gold queries, and nothing else.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
@@ -56,7 +57,7 @@ func TestRunFiles(t *testing.T) {
 	}
 	for _, c := range []struct{ file, want string }{
 		{MetaFile, `"trajectory":"trajectories/a.jsonl"`}, {MetaFile, `"snapshot":"2026-01-02T`}, {MetaFile, `"input_tokens":10`},
-		{"gold/a.json", `"snapshot": "2026-01-02T`}, {"trajectories/a.jsonl", agent.Format}, {SummaryFile, `"gold_empty"`}, {RunFile, `"version": "test"`},
+		{"gold/a.json", `"snapshot": "2026-01-02T`}, {"trajectories/a.jsonl", event.Format}, {SummaryFile, `"gold_empty"`}, {RunFile, `"version": "test"`},
 	} {
 		if got := read(t, dir, c.file); !strings.Contains(got, c.want) {
 			t.Errorf("%s lacks %s:\n%s", c.file, c.want, got)

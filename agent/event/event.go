@@ -1,4 +1,13 @@
-package agent
+// Package event holds the log of a run: everything that the model saw and said, every call of the graph, every step, as a tree of events. It is the replay
+// fixture, the web page's data and a benchmark's raw result.
+//
+//	nouns.go         what goes in: the question, its limits; what is done: steps
+//	ending.go        how a run ended, and why
+//	event.go log.go tree.go    events, how they get their places in the tree, and the way back
+//	file.go pack.go  the file, in which a prompt is stored as what is new in it
+//	call.go replay.go          calls of the graph, and a run played again from its log
+//	old.go           files of the first format
+package event
 
 import (
 	"time"
@@ -7,19 +16,27 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Format is the version of the trajectory file, the first event's Format field. A reader refuses what it does not know.
-const Format = "spinachbot-trajectory-1"
+// The formats of a trajectory file, as its first event names them. A reader refuses what it does not know.
+const (
+	Format    = "spinachbot-trajectory-2" // is written
+	oldFormat = "spinachbot-trajectory-1" // is still read
+)
 
-// Event is one line of a trajectory, a JSON-lines file. Which fields are set depends on Event:
+// Event is what happened at one moment of a run. The events of a run are a tree: Parent is the event that this one came from, 0 for the first. A run without
+// branches is a line; a rollback that abandons steps grows from the step that it returns to. Which other fields are set depends on Event:
 //
-//	start     Format, Time, Question (with History), Preset, Limits
-//	model     Request and Response (or Error and Cause) of one call of the model, in full
+//	start     Format, Question (with History), Preset, Limits
+//	model     Request and Response (or Error and Cause) of one call of the model
 //	graph     Call: one call of the graph or the labeler with its result
 //	step      Step: one action with its observation
 //	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop, Step: the action that was refused, without a number
 //	final     SPARQL, Ran, Table, Endpoint of the last run
 //	end       Reason (empty for an answer), Detail, Cause, Report, Language, Confidence, Usage; see [Event.Ending]
+//
+// A file of the format now written holds of a model event's request only what is new, see pack.go; [Read] returns it whole.
 type Event struct {
+	ID         int            `json:"id,omitempty"`
+	Parent     int            `json:"parent,omitempty"`
 	Event      string         `json:"event"`
 	Time       time.Time      `json:"time"`
 	Format     string         `json:"format,omitempty"`

@@ -1,4 +1,4 @@
-package agent
+package event
 
 import (
 	"context"
@@ -63,4 +63,43 @@ func (e Event) Ending() Ending {
 		end.Reason, end.Cause = Cancelled, context.Canceled
 	}
 	return end
+}
+
+// oldTree gives the events of a file in the first format their places in the tree: that format had only their order.
+type oldTree struct {
+	steps map[int]int // event of a step's number
+	root  int         // event from which the exploration started
+	last  int
+}
+
+// place sets the event's ID and parent.
+func (t *oldTree) place(e *Event) {
+	e.ID, e.Parent = t.last+1, t.last
+	switch {
+	case e.Event == "model" && e.Request != nil && e.Request.Purpose == "act" && t.root == 0:
+		t.root = t.last
+	case e.Event == "step" && e.Step != nil:
+		t.steps[e.Step.N] = e.ID
+	case e.Event == "rollback" && e.To != nil && t.abandons(*e.To):
+		e.Parent = t.root
+		if at, ok := t.steps[*e.To]; ok {
+			e.Parent = at
+		}
+		for n := range t.steps {
+			if n > *e.To {
+				delete(t.steps, n)
+			}
+		}
+	}
+	t.last = e.ID
+}
+
+// abandons reports whether a rollback to step number to leaves steps behind.
+func (t *oldTree) abandons(to int) bool {
+	for n := range t.steps {
+		if n > to {
+			return true
+		}
+	}
+	return false
 }

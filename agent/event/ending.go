@@ -1,4 +1,4 @@
-package agent
+package event
 
 import (
 	"context"
@@ -49,6 +49,9 @@ func (r Reason) Budget() bool {
 // ErrUnreadable is the cause of an ending by turns that cannot be read: the model answered, but not in a way that the agent understands.
 var ErrUnreadable = errors.New("the model wrote nothing that could be read")
 
+// ErrOutOfTime is the cause of a context that the run's own time limit ended.
+var ErrOutOfTime = errors.New("the time limit of the run has passed")
+
 // ServiceFailed reports whether the service of the model or of the graph failed, as opposed to a model that writes nothing readable or that cannot
 // take a conversation of this length.
 func (e Ending) ServiceFailed() bool {
@@ -83,8 +86,8 @@ func reasonOf(err error) Reason {
 	return ModelFailed
 }
 
-// stopped returns the ending of a run that an error other than a [halt] stopped: its caller, or a fault of this program.
-func stopped(err error) Ending {
+// Stopped returns the ending of a run that an error other than a [Halt] stopped: its caller, or a fault of this program.
+func Stopped(err error) Ending {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return Ending{Reason: Cancelled, Detail: err.Error(), Cause: err}
 	}
@@ -153,7 +156,7 @@ func CauseOf(err error) *Cause {
 		c.Kind, c.Graph, c.Message = CauseGraph, graph.Kind, graph.Message
 	case errors.Is(err, ErrUnreadable):
 		c.Kind = CauseUnreadable
-	case errors.Is(err, errOutOfTime):
+	case errors.Is(err, ErrOutOfTime):
 		c.Kind = CauseTime
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		c.Kind = CauseCancelled
@@ -167,7 +170,7 @@ func (c *Cause) Err() error {
 		return nil
 	}
 	known := map[CauseKind]error{CauseNoModel: llm.ErrNoModel, CauseBudget: llm.ErrBudget, CauseContextLength: llm.ErrContextLength,
-		CauseUnreadable: ErrUnreadable, CauseTime: errOutOfTime, CauseCancelled: context.Canceled}[c.Kind]
+		CauseUnreadable: ErrUnreadable, CauseTime: ErrOutOfTime, CauseCancelled: context.Canceled}[c.Kind]
 	switch {
 	case c.Budget != nil:
 		return c.Budget
@@ -190,12 +193,16 @@ type recordedCause struct {
 func (e *recordedCause) Error() string { return e.text }
 func (e *recordedCause) Unwrap() error { return e.kind }
 
-// halt ends a run. It is the only kind of error inside the package that becomes an Outcome; every other one is returned to the caller.
-type halt struct{ Ending }
+// Halt ends a run in an orderly way: it becomes the ending of an outcome. Every other error is returned to the caller.
+type Halt struct{ Ending }
 
-func (h *halt) Error() string { return string(h.Reason) + ": " + h.Detail }
-func (h *halt) Unwrap() error { return h.Cause }
+// Error describes the ending.
+func (h *Halt) Error() string { return string(h.Reason) + ": " + h.Detail }
 
-func halting(r Reason, cause error, format string, args ...any) *halt {
-	return &halt{Ending{Reason: r, Cause: cause, Detail: fmt.Sprintf(format, args...)}}
+// Unwrap returns the cause.
+func (h *Halt) Unwrap() error { return h.Cause }
+
+// Halting returns a [Halt].
+func Halting(r Reason, cause error, format string, args ...any) *Halt {
+	return &Halt{Ending{Reason: r, Cause: cause, Detail: fmt.Sprintf(format, args...)}}
 }

@@ -1,4 +1,4 @@
-package agent
+package event
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ type Replay struct {
 	graphs   int // used
 }
 
-// NewReplay prepares the replay of the events that [ReadTrajectory] returned.
+// NewReplay prepares the replay of the events that [Read] returned.
 func NewReplay(events []Event) (*Replay, error) {
 	r := &Replay{}
 	for _, e := range events {
@@ -56,11 +56,6 @@ func (r *Replay) Question() Question { return r.question }
 
 // Limits are the recorded limits, without the one of time: a replay takes none.
 func (r *Replay) Limits() Limits { return r.limits }
-
-func limitsOf(m map[string]any) Limits {
-	num := func(k string) float64 { f, _ := m[k].(float64); return f }
-	return Limits{Counted: int(num("counted")), Total: int(num("total")), FormatErrors: int(num("format_errors")), Tokens: int(num("tokens")), USD: num("usd")}
-}
 
 // Complete answers with the next recorded response when the request is the recorded one.
 func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
@@ -126,17 +121,17 @@ func (r *Replay) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 
 // Entity answers from the record.
 func (r *Replay) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
-	return replayed[*kg.Entity](ctx, r, "entity", entityArgs{id, lang})
+	return replayed[*kg.Entity](ctx, r, "entity", EntityArgs{id, lang})
 }
 
 // Examples answers from the record.
 func (r *Replay) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
-	return replayed[[]kg.Example](ctx, r, "examples", entityArgs{property, lang})
+	return replayed[[]kg.Example](ctx, r, "examples", EntityArgs{property, lang})
 }
 
 // Labels answers from the record.
 func (r *Replay) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
-	return replayed[map[string]string](ctx, r, "labels", labelsArgs{ids, languages})
+	return replayed[map[string]string](ctx, r, "labels", LabelsArgs{ids, languages})
 }
 
 // Query answers from the record. The rows that were left out of a long table come back unbound.
@@ -176,7 +171,7 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 			render.Clip(string(b), 200))
 	}
 	if c.Failure != nil {
-		return zero, c.Failure.err()
+		return zero, c.Failure.Err()
 	}
 	var out T
 	if err := json.Unmarshal(c.Result, &out); err != nil {

@@ -1,0 +1,47 @@
+package event
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Call is a call of the graph or the labeler as it stands in the trajectory, so that a run can be played again without them. Op is search, entity,
+// examples, query or labels. Of a table with more than 1,000 rows the first and last 500 are kept, and Total says how many there were:
+// the agent looks at no others.
+type Call struct {
+	Op      string          `json:"op"`
+	Args    json.RawMessage `json:"args"`
+	Result  json.RawMessage `json:"result,omitempty"`
+	Source  string          `json:"source,omitempty"` // of a query: the endpoint that answered
+	Total   int             `json:"total,omitempty"`  // rows, when the table was cut
+	Failure *CallFailure    `json:"failure,omitempty"`
+}
+
+// CallFailure is a failed call: the kind and what else a *kg.Error says. Kind is empty when the failure was of no kind.
+type CallFailure struct {
+	Kind    kg.Kind `json:"kind,omitempty"`
+	Message string  `json:"message"`
+	Line    int     `json:"line,omitempty"`
+	Column  int     `json:"column,omitempty"`
+}
+
+// Err returns the failure as the error that it was.
+func (f *CallFailure) Err() error {
+	if f.Kind == "" {
+		return errors.New(f.Message)
+	}
+	return &kg.Error{Kind: f.Kind, Message: f.Message, Line: f.Line, Column: f.Column}
+}
+
+// LabelsArgs are the arguments of a labels call; EntityArgs those of entity and examples.
+type LabelsArgs struct {
+	IDs       []string `json:"ids"`
+	Languages []string `json:"languages"`
+}
+
+type EntityArgs struct {
+	ID   string `json:"id"`
+	Lang string `json:"lang"`
+}

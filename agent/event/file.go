@@ -1,0 +1,209 @@
+package event
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+)
+
+// File is a [Recorder] that appends events to a file, one JSON object a line.
+type File struct {
+	mu   sync.Mutex
+	f    *os.File
+	size int64 // bytes of whole lines
+	pack *packer
+	last int // ID of the last event
+	bad  error
+}
+
+// Create makes the file at path for one run. A file that is there already is refused, so that no trajectory is ever overwritten.
+// See [FileName] for a safe name.
+func Create(path string) (*File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("trajectory: %w (each run needs a file of its own in a directory that can be written)", err)
+	}
+	return &File{f: f, pack: newPacker()}, nil
+}
+
+// line is an event as it stands in a file.
+type line struct {
+	Event
+	Prompt *packedPrompt `json:"prompt,omitempty"` // of a model event: the messages and tools of Request, which has none
+}
+
+// durable lists the events with which everything before them must be on the disk: once a step, and before anything is published.
+var durable = []string{"step", "rollback", "final", "end"}
+
+// Record writes an event, and syncs the file with the last event of a step. When the disk is full or fails, the torn line is cut off, so that the file
+// stays readable, and this and every later Record return the error.
+func (t *File) Record(_ context.Context, e Event) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.bad != nil {
+		return t.bad
+	}
+	if e.ID == 0 { // not from a [Log]
+		e.ID, e.Parent = t.last+1, t.last
+	}
+	t.last = e.ID
+	l := line{Event: e}
+	if e.Request != nil {
+		l.Request, l.Prompt = t.pack.pack(e)
+	}
+	t.pack.learn(e)
+	var b bytes.Buffer
+	if err := render.EncodeJSON(&b, l); err != nil {
+		return fmt.Errorf("trajectory %s: event %s: %w", t.f.Name(), e.Event, err)
+	}
+	b.WriteByte('\n')
+	n, err := t.f.Write(b.Bytes())
+	if err == nil && slices.Contains(durable, e.Event) {
+		err = t.f.Sync()
+	}
+	if err != nil {
+		t.bad = fmt.Errorf("trajectory %s: event %s: %w (is the disk full?)", t.f.Name(), e.Event, err)
+		if n > 0 && t.f.Truncate(t.size) == nil {
+			_, _ = t.f.Seek(t.size, io.SeekStart)
+		}
+		return t.bad
+	}
+	t.size += int64(n)
+	return nil
+}
+
+// Close closes the file.
+func (t *File) Close() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.f.Close()
+}
+
+// FileName makes a file name from any text, such as a question's ID: letters, digits, dash and underscore stay, everything else becomes a dash, at most 80
+// characters, with the ending .jsonl. It never names a directory, a hidden file or a device.
+func FileName(id string) string {
+	s := strings.Map(func(r rune) rune {
+		if r == '-' || r == '_' || (r >= '0' && r <= '9') || (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') {
+			return r
+		}
+		return '-'
+	}, id)
+	if s = strings.Trim(s, "-"); s == "" {
+		s = "run"
+	}
+	return "t-" + s[:min(len(s), 80)] + ".jsonl"
+}
+
+// ErrTorn says that a trajectory's last line is torn, as after a crash in the middle of a write. The events before it are good.
+var ErrTorn = errors.New("the trajectory's last line is torn: the events before it are complete")
+
+// Read reads the events of a trajectory file, in either format. A torn last line gives the events before it together with [ErrTorn]. A file of an unknown
+// format, one that does not begin with a start event, and a broken line in the middle are errors that name the line.
+func Read(r io.Reader) ([]Event, error) {
+	events, _, err := read(r)
+	return events, err
+}
+
+// reading is a file on its way in.
+type reading struct {
+	events []Event
+	pack   *packer
+	old    *oldTree // of a file in the first format
+	size   int64    // bytes of good lines
+	open   bool     // the last line has no end
+}
+
+func read(r io.Reader) ([]Event, *reading, error) {
+	in := &reading{pack: newPacker()}
+	br := bufio.NewReaderSize(r, 1<<16)
+	for n := 1; ; n++ {
+		text, err := br.ReadBytes('\n')
+		if err != nil && !errors.Is(err, io.EOF) {
+			return in.events, in, fmt.Errorf("trajectory: line %d: %w", n, err)
+		}
+		last := err != nil
+		if len(bytes.TrimSpace(text)) > 0 {
+			if err := in.line(text); err != nil && last && len(in.events) > 0 {
+				return in.events, in, ErrTorn
+			} else if err != nil {
+				return in.events, in, fmt.Errorf("trajectory: line %d %w", n, err)
+			}
+		}
+		in.size += int64(len(text))
+		if last {
+			in.open = len(text) > 0
+			return in.events, in, nil
+		}
+	}
+}
+
+// line reads one line.
+func (in *reading) line(text []byte) error {
+	var l line
+	if err := json.Unmarshal(text, &l); err != nil {
+		return fmt.Errorf("is no event: %w", err)
+	}
+	if len(in.events) == 0 {
+		if l.Event.Event != "start" || l.Format != Format && l.Format != oldFormat {
+			return fmt.Errorf("holds event %q of format %q, want a start event of format %q or %q", l.Event.Event, l.Format, Format, oldFormat)
+		}
+		if l.Format == oldFormat {
+			in.old = &oldTree{steps: map[int]int{}}
+		}
+	}
+	if in.old != nil {
+		in.old.place(&l.Event)
+	} else if l.ID <= l.Parent || l.Parent < 0 {
+		return fmt.Errorf("holds event %d below event %d", l.ID, l.Parent)
+	}
+	if l.Prompt != nil {
+		if l.Request == nil {
+			return errors.New("holds a prompt without a request")
+		}
+		if err := in.pack.unpack(l.Request, l.Prompt); err != nil {
+			return fmt.Errorf("is no event: %w", err)
+		}
+	}
+	in.pack.learn(l.Event)
+	in.events = append(in.events, l.Event)
+	return nil
+}
+
+// Append opens a file that [Create] made and that a crash ended, to go on with it. It returns its events; a torn last line is cut off.
+func Append(path string) (*File, []Event, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, nil, fmt.Errorf("trajectory: %w", err)
+	}
+	events, in, err := read(f)
+	switch {
+	case err != nil && !errors.Is(err, ErrTorn):
+	case in.old != nil:
+		err = fmt.Errorf("trajectory %s: a run of format %q cannot be continued", path, oldFormat)
+	default:
+		_, serr := f.Seek(in.size, io.SeekStart)
+		err = errors.Join(f.Truncate(in.size), serr)
+	}
+	if err == nil && in.open {
+		in.size++
+		_, err = f.WriteString("\n")
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	last := 0
+	if len(events) > 0 {
+		last = events[len(events)-1].ID
+	}
+	return &File{f: f, size: in.size, pack: in.pack, last: last}, events, nil
+}

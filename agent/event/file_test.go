@@ -1,0 +1,174 @@
+package event
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+func TestRead(t *testing.T) {
+	start := `{"id":1,"event":"start","time":"2026-01-01T00:00:00Z","format":"` + Format + `","question":{"ID":"","Text":"x","Language":"","History":null}}` + "\n"
+	step := `{"id":2,"parent":1,"event":"step","time":"2026-01-01T00:00:00Z","step":{"n":1,"thought":"t","action":"stop","argument":"","observation":"","ms":0}}` + "\n"
+	for _, tt := range []struct {
+		name, text string
+		n          int
+		err        string
+	}{
+		{"whole", start + step, 2, ""},
+		{"without the last line's end", start + strings.TrimSpace(step), 2, ""},
+		{"empty lines", start + "\n\n" + step + "\n", 2, ""},
+		{"torn last line", start + step + step[:30], 2, "torn"},
+		{"torn in the middle", start + step[:30] + "\n" + step, 1, "line 2"},
+		{"only a torn line", start[:20], 0, "line 1"},
+		{"another format", strings.Replace(start, Format, "spinachbot-trajectory-9", 1), 0, "trajectory-9"},
+		{"no start", step, 0, "want a start event"},
+		{"empty", "", 0, ""},
+		{"no JSON", "hello\nworld\n", 0, "line 1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := Read(strings.NewReader(tt.text))
+			if len(got) != tt.n {
+				t.Errorf("%d events, want %d", len(got), tt.n)
+			}
+			if (err == nil) != (tt.err == "") || (err != nil && !strings.Contains(err.Error(), tt.err)) {
+				t.Errorf("error %v, want %q", err, tt.err)
+			}
+			if (tt.err == "torn") != errors.Is(err, ErrTorn) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+// FuzzReadTrajectory: no file breaks the reader, and what it reads begins with a start event of our format.
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"id":1,"event":"start","format":"` + Format + `","question":{"Text":"x"}}` + "\n{\"event\":\"step\"}\n{"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		events, _ := Read(bytes.NewReader(b))
+		if len(events) > 0 && (events[0].Event != "start" || events[0].Format != Format) {
+			t.Errorf("begins with %+v", events[0])
+		}
+	})
+}
+
+func TestFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "t.jsonl")
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Create(path); err == nil {
+		t.Error("a file that is there was opened again")
+	}
+	if err := f.Record(t.Context(), Event{Event: "start", Format: Format}); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(path); !bytes.HasSuffix(b, []byte("\n")) {
+		t.Errorf("not on the disk when Record returned: %q", b)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	err = f.Record(t.Context(), Event{Event: "end"})
+	if err == nil || !strings.Contains(err.Error(), "event end") {
+		t.Errorf("a failed write gives %v", err)
+	}
+	if again := f.Record(t.Context(), Event{Event: "end"}); again == nil {
+		t.Error("recording went on after a failure")
+	}
+	if _, err := Create(filepath.Join(dir, "missing", "t.jsonl")); err == nil {
+		t.Error("no error for a missing directory")
+	}
+}
+
+func TestFileName(t *testing.T) {
+	for in, want := range map[string]string{"": "t-run.jsonl", "c-Author-20190605142000": "t-c-Author-20190605142000.jsonl", "../../etc/passwd": "t-etc-passwd.jsonl", "CON": "t-CON.jsonl",
+		"a\x00b/é": "t-a-b.jsonl", strings.Repeat("x", 200): "t-" + strings.Repeat("x", 80) + ".jsonl"} {
+		if got := FileName(in); got != want {
+			t.Errorf("%q gives %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestRecordedErrorKinds: kinds of failure survive the record.
+func TestRecordedErrorKinds(t *testing.T) {
+	for _, err := range []error{llm.ErrNoModel, llm.ErrBudget, llm.ErrContextLength} {
+		err = fmt.Errorf("call: %w", err)
+		for _, e := range []Event{{Error: err.Error(), Cause: CauseOf(err)}, {Error: err.Error()}} { // now, and as the first version wrote it
+			if got := recordedError(e); !errors.Is(got, errors.Unwrap(err)) {
+				t.Errorf("%v is lost: %v", err, got)
+			}
+		}
+	}
+	c := CallFailure{Kind: kg.Timeout, Message: "m"}
+	if kg.KindOf(c.Err()) != kg.Timeout || kg.KindOf((&CallFailure{Message: "m"}).Err()) != "" {
+		t.Error("kinds of the graph are lost")
+	}
+}
+
+// TestOldTree: a file of the first format had only an order; a rollback that abandons steps grows from the step that it returns to, one that only refuses
+// an action goes on.
+func TestOldTree(t *testing.T) {
+	file := `{"event":"start","format":"spinachbot-trajectory-1","question":{"text":"x"}}
+{"event":"model","request":{"purpose":"act","messages":[]}}
+{"event":"step","step":{"n":1}}
+{"event":"step","step":{"n":2}}
+{"event":"rollback","to":2,"reason":"repeat"}
+{"event":"rollback","to":1,"reason":"repeat"}
+{"event":"step","step":{"n":3}}
+{"event":"rollback","to":0,"reason":"repeat"}
+{"event":"step","step":{"n":4}}
+{"event":"end"}
+`
+	events, err := Read(strings.NewReader(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parents []int
+	for _, e := range events {
+		parents = append(parents, e.Parent)
+	}
+	if want := "[0 1 2 3 4 3 6 1 8 9]"; fmt.Sprint(parents) != want {
+		t.Errorf("parents %v, want %s", parents, want)
+	}
+	if s := Steps(events); len(s) != 1 || s[0].N != 4 {
+		t.Errorf("steps %+v, want step 4 alone", s)
+	}
+}
+
+// TestBadReferences: a prompt that refers to what is not there is an error with its line, never a panic.
+func TestBadReferences(t *testing.T) {
+	start := `{"id":1,"event":"start","format":"` + Format + `","question":{"text":"x"}}` + "\n"
+	for _, prompt := range []string{`{"messages":[{"like":1,"count":1}]}`, `{"messages":[{"like":9,"count":1}]}`, `{"messages":[{}]}`, `{"messages":[],"tools":4}`,
+		`{"messages":[{"message":{"role":"user"},"parts":[{"event":7}]}]}`, `{"messages":[{"message":{"role":"user"},"parts":[{"event":1,"at":2,"bytes":5}]}]}`,
+		`{"messages":[{"message":{"role":"user"},"parts":[{"event":1,"at":-1,"bytes":-5}]}]}`} {
+		line := `{"id":2,"parent":1,"event":"model","request":{"purpose":"act"},"prompt":` + prompt + "}\n"
+		if _, err := Read(strings.NewReader(start + line + start)); err == nil || !strings.Contains(err.Error(), "line 2") {
+			t.Errorf("%s: %v", prompt, err)
+		}
+	}
+}
+
+// TestFullDisk needs a device that is always full.
+func TestFullDisk(t *testing.T) {
+	dev, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full here")
+	}
+	l := NewLog(&File{f: dev, pack: newPacker()}, time.Now, 0)
+	for range 2 {
+		err := l.Branch(0).Record(t.Context(), Event{Event: "start", Format: Format})
+		if !IsWriteError(err) || !strings.Contains(err.Error(), "disk full") {
+			t.Errorf("error %v", err)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package event
+
+import (
+	"context"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Recorder keeps the log: one call an event, in the order of their IDs. When it returns from a step, a rollback, a final or an end event, that event and all
+// before it are durable: a crash loses at most the step in flight.
+type Recorder interface {
+	Record(ctx context.Context, e Event) error
+}
+
+// Question is what is asked, with what the poster brought along, such as a half-working query, in the poster's own words.
+type Question struct {
+	ID       string `json:"id,omitempty"` // for the trajectory and the log; may be empty
+	Text     string `json:"text"`
+	Language string `json:"language,omitempty"` // language code when known; detected by the model otherwise
+	History  []Turn `json:"history,omitempty"`  // earlier turns of the conversation, oldest first
+}
+
+// Turn is an earlier question of the same conversation and what was done and said.
+type Turn struct {
+	Question string `json:"question"`
+	Steps    []Step `json:"steps,omitempty"`
+	SPARQL   string `json:"sparql,omitempty"`
+	Report   string `json:"report,omitempty"`
+}
+
+// Step is one action with its observation. It is part of the trajectory and of the reply's list of steps.
+type Step struct {
+	N           int           `json:"n"` // 1-based number within the run, rolled-back steps included
+	Thought     string        `json:"thought"`
+	Action      string        `json:"action"`   // name of the tool
+	Argument    string        `json:"argument"` // as the model wrote it: text, or JSON for a native call
+	Observation string        `json:"observation"`
+	Failure     kg.Kind       `json:"failure,omitempty"` // kind of failure, "" for a success
+	Rows        int           `json:"rows,omitempty"`    // rows of an executed query
+	Elapsed     time.Duration `json:"-"`
+	MS          int64         `json:"ms"`
+}
+
+// Limits bound one run. A zero field takes its default, for tokens, money and time that is "no limit".
+//
+// Actions are counted as in the SPINACH paper (section 4.2 and footnote 7): Counted is how many steps may stand in the state, Total how many actions may be
+// asked for in all; the difference is spent on refused actions and on steps that a rollback abandons. A refusal that finds no spare action
+// left is paid from the counted ones, so that a run never takes more than Total actions.
+type Limits struct {
+	Counted      int           // actions in the state, default 15
+	Total        int           // actions asked for in all, refused and abandoned ones included, default 30
+	FormatErrors int           // unreadable turns in a row that end the run, default 4
+	Tokens       int           // input and output tokens of all calls
+	USD          float64       // money of all calls
+	Time         time.Duration // wall time from start to end
+}
+
+// Defaults of the paper, and ours for what it leaves open.
+const (
+	defaultCounted      = 15
+	defaultTotal        = 30
+	defaultFormatErrors = 4
+)
+
+// WithDefaults returns l with the defaults in place of zero fields.
+func (l Limits) WithDefaults() Limits {
+	if l.Counted <= 0 {
+		l.Counted = defaultCounted
+	}
+	if l.Total <= 0 {
+		l.Total = max(defaultTotal, l.Counted)
+	}
+	if l.FormatErrors <= 0 {
+		l.FormatErrors = defaultFormatErrors
+	}
+	return l
+}
+
+// Fields is the form in which the limits stand in the trajectory's start event.
+func (l Limits) Fields() map[string]any {
+	return map[string]any{"counted": l.Counted, "total": l.Total, "format_errors": l.FormatErrors, "tokens": l.Tokens, "usd": l.USD,
+		"seconds": l.Time.Seconds()}
+}
+
+func limitsOf(m map[string]any) Limits {
+	num := func(k string) float64 { f, _ := m[k].(float64); return f }
+	return Limits{Counted: int(num("counted")), Total: int(num("total")), FormatErrors: int(num("format_errors")), Tokens: int(num("tokens")), USD: num("usd")}
+}

@@ -1,0 +1,250 @@
+package event
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// A prompt repeats nearly everything that the prompts before it held. In a file it stands as what is new, with references to the events that the rest came
+// from: whole messages of an earlier request, the beginning of one, or the text of an event (a question, an observation, a model's answer).
+
+// packedPrompt is what a file holds of a request's messages and tools.
+type packedPrompt struct {
+	From     []int           `json:"from,omitempty"` // the events that the prompt came from
+	Messages []packedMessage `json:"messages"`
+	Tools    int             `json:"tools,omitempty"` // the tools are those of this event
+}
+
+// packedMessage is one message, or Count messages of the event Like from the position At on.
+type packedMessage struct {
+	Like  int `json:"like,omitempty"`
+	At    int `json:"at,omitempty"`
+	Count int `json:"count,omitempty"`
+
+	Message *llm.Message `json:"message,omitempty"` // without content where there are parts
+	Parts   []part       `json:"parts,omitempty"`
+}
+
+// part is a piece of a message's content: new text, an event's text, or the first Bytes bytes of the message At of the event's request.
+type part struct {
+	Text  string `json:"text,omitempty"`
+	Event int    `json:"event,omitempty"`
+	At    int    `json:"at,omitempty"`
+	Bytes int    `json:"bytes,omitempty"`
+}
+
+// leastShared is how many bytes a text must have to be worth a reference.
+const leastShared = 64
+
+// packer turns requests into packed prompts and back. It knows all events before the one at hand.
+type packer struct {
+	parent map[int]int
+	text   map[int]string // of the events that have one
+	asked  map[int]*llm.Request
+	place  map[string]place // of messages, by their JSON
+}
+
+type place struct{ event, at int }
+
+func newPacker() *packer {
+	return &packer{parent: map[int]int{}, text: map[int]string{}, asked: map[int]*llm.Request{}, place: map[string]place{}}
+}
+
+// learn takes in an event, so that later prompts can refer to it.
+func (p *packer) learn(e Event) {
+	p.parent[e.ID] = e.Parent
+	switch {
+	case e.Event == "start" && e.Question != nil:
+		p.text[e.ID] = e.Question.Text
+	case e.Event == "step" && e.Step != nil:
+		p.text[e.ID] = e.Step.Observation
+	case e.Event == "model":
+		p.text[e.ID] = e.Response.Text()
+	}
+	if e.Request == nil {
+		return
+	}
+	p.asked[e.ID] = e.Request
+	for i, m := range e.Request.Messages {
+		if k := messageKey(m); p.place[k] == (place{}) {
+			p.place[k] = place{e.ID, i}
+		}
+	}
+}
+
+func messageKey(m llm.Message) string {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return ""
+	}
+	return string(b)
+}
+
+// pack returns the request without messages and tools, and these as a packed prompt. e has been given its ID and parent and was not learned yet.
+func (p *packer) pack(e Event) (*llm.Request, *packedPrompt) {
+	req, out := *e.Request, &packedPrompt{Messages: []packedMessage{}}
+	before, asked := p.before(e)
+	for i, m := range req.Messages {
+		if at, ok := p.place[messageKey(m)]; ok {
+			last := len(out.Messages) - 1
+			if last >= 0 && out.Messages[last].Like == at.event && out.Messages[last].At+out.Messages[last].Count == at.at {
+				out.Messages[last].Count++
+			} else {
+				out.Messages = append(out.Messages, packedMessage{Like: at.event, At: at.at, Count: 1})
+			}
+			continue
+		}
+		parts := p.split(e, before, asked, i, m)
+		if len(parts) > 1 || len(parts) == 1 && parts[0].Event > 0 {
+			m.Content = ""
+		} else {
+			parts = nil
+		}
+		out.Messages = append(out.Messages, packedMessage{Message: &m, Parts: parts})
+	}
+	if len(req.Tools) > 0 && before > 0 && slices.EqualFunc(req.Tools, asked.Tools, sameTool) {
+		req.Tools, out.Tools = nil, before
+	}
+	req.Messages = nil
+	out.From = out.sources()
+	return &req, out
+}
+
+func sameTool(a, b llm.Tool) bool {
+	return a.Name == b.Name && a.Description == b.Description && a.Strict == b.Strict && string(a.Parameters) == string(b.Parameters)
+}
+
+// before finds the nearest event above e that asked the model for the same purpose.
+func (p *packer) before(e Event) (id int, asked *llm.Request) {
+	for id = e.Parent; id > 0; id = p.parent[id] {
+		if asked = p.asked[id]; asked != nil && asked.Purpose == e.Request.Purpose {
+			return id, asked
+		}
+	}
+	return 0, nil
+}
+
+// split cuts a message's content into what stood in earlier events and what is new.
+func (p *packer) split(e Event, before int, asked *llm.Request, i int, m llm.Message) []part {
+	var parts []part
+	rest := m.Content
+	if before > 0 && i < len(asked.Messages) {
+		if n := commonPrefix(asked.Messages[i].Content, rest); n >= leastShared {
+			parts, rest = append(parts, part{Event: before, At: i, Bytes: n}), rest[n:]
+		}
+	}
+	for len(rest) >= leastShared {
+		at, source := -1, 0
+		for id := e.Parent; id > 0; id = p.parent[id] {
+			if t := p.text[id]; len(t) >= leastShared && (at < 0 || at > 0) {
+				if n := strings.Index(rest, t); n >= 0 && (at < 0 || n < at) {
+					at, source = n, id
+				}
+			}
+		}
+		if at < 0 {
+			break
+		}
+		if at > 0 {
+			parts = append(parts, part{Text: rest[:at]})
+		}
+		parts = append(parts, part{Event: source})
+		rest = rest[at+len(p.text[source]):]
+	}
+	if rest != "" {
+		parts = append(parts, part{Text: rest})
+	}
+	return parts
+}
+
+// commonPrefix is the length of what a and b begin with, in whole characters.
+func commonPrefix(a, b string) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	for n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return n
+}
+
+// sources lists the events that the prompt refers to, in order.
+func (pp *packedPrompt) sources() []int {
+	var out []int
+	for _, m := range pp.Messages {
+		if m.Like > 0 {
+			out = append(out, m.Like)
+		}
+		for _, x := range m.Parts {
+			if x.Event > 0 {
+				out = append(out, x.Event)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// unpack completes the request of an event read from a file.
+func (p *packer) unpack(req *llm.Request, pp *packedPrompt) error {
+	for _, m := range pp.Messages {
+		if m.Like > 0 {
+			asked := p.asked[m.Like]
+			if asked == nil || m.At < 0 || m.Count < 1 || m.Count > len(asked.Messages)-m.At {
+				return fmt.Errorf("its prompt refers to messages of event %d, which has none", m.Like)
+			}
+			req.Messages = append(req.Messages, asked.Messages[m.At:m.At+m.Count]...)
+			continue
+		}
+		if m.Message == nil {
+			return errors.New("its prompt holds an entry that is no message")
+		}
+		msg := *m.Message
+		if len(m.Parts) > 0 {
+			var b strings.Builder
+			for _, x := range m.Parts {
+				s, err := p.piece(x)
+				if err != nil {
+					return err
+				}
+				b.WriteString(s)
+			}
+			msg.Content = b.String()
+		}
+		req.Messages = append(req.Messages, msg)
+	}
+	if pp.Tools > 0 {
+		asked := p.asked[pp.Tools]
+		if asked == nil {
+			return fmt.Errorf("its prompt refers to tools of event %d, which has none", pp.Tools)
+		}
+		req.Tools = asked.Tools
+	}
+	return nil
+}
+
+// piece returns the text of a part.
+func (p *packer) piece(x part) (string, error) {
+	if x.Event == 0 {
+		return x.Text, nil
+	}
+	if x.Bytes == 0 {
+		t, ok := p.text[x.Event]
+		if !ok {
+			return "", fmt.Errorf("its prompt refers to the text of event %d, which has none", x.Event)
+		}
+		return t, nil
+	}
+	asked := p.asked[x.Event]
+	if asked == nil || x.At < 0 || x.At >= len(asked.Messages) || x.Bytes < 0 || x.Bytes > len(asked.Messages[x.At].Content) {
+		return "", fmt.Errorf("its prompt refers to a message of event %d, which has none like it", x.Event)
+	}
+	return asked.Messages[x.At].Content[:x.Bytes], nil
+}

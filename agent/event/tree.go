@@ -1,0 +1,31 @@
+package event
+
+import "slices"
+
+// Path returns the events from the root to the one with the given ID, which is the last event's for 0. It is empty when there is no such event.
+func Path(events []Event, id int) []Event {
+	at := make(map[int]int, len(events))
+	for i, e := range events {
+		at[e.ID] = i
+	}
+	if id == 0 && len(events) > 0 {
+		id = events[len(events)-1].ID
+	}
+	var out []Event
+	for i, ok := at[id]; ok && len(out) < len(events); i, ok = at[id] {
+		out, id = append(out, events[i]), events[i].Parent
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// Steps returns the steps on the path to the last event: those of a run's answer, without what a rollback or another branch left behind.
+func Steps(events []Event) []Step {
+	var out []Step
+	for _, e := range Path(events, 0) {
+		if e.Event == "step" && e.Step != nil {
+			out = append(out, *e.Step)
+		}
+	}
+	return out
+}
