@@ -1,0 +1,252 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+)
+
+// readsErrorText lists the functions that may look into the text of an error, by package and name, and why. A row that no function needs is an
+// error, too. What a remote service says about itself is no error of ours until a client has read it: internal/llm and internal/kg/wikidata look for
+// words in such bodies where the protocol has no code, and say so there.
+var readsErrorText = map[string]string{
+	"agent Ending":                         "trajectories of the first version hold texts and no causes",
+	"agent oldError":                       "as for Ending",
+	"agent oldLimit":                       "as for Ending",
+	"agent sentence":                       "puts a sentence together; nothing is decided by it",
+	"internal/kg/kgtest testQueryFailures": "a test of what the text shows",
+}
+
+// How a run ended, and what went wrong in it, is told apart by types: a changed word must not change what the program does. The test finds what is
+// compared with or searched in err.Error(), a field Detail or a field Message, also by way of a variable or a parameter in the same package.
+func TestNothingIsToldApartByTheTextOfAnError(t *testing.T) {
+	used := map[string]bool{}
+	for name, pkg := range packages(t, "../..") {
+		var files []*ast.File
+		fset := token.NewFileSet()
+		for _, f := range pkg.GoFiles {
+			parsed, err := parser.ParseFile(fset, filepath.Join("../..", filepath.FromSlash(name), f), nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, parsed)
+		}
+		for _, use := range errorTexts(fset, files) {
+			at := use.at
+			key := name + " " + use.function
+			if _, ok := readsErrorText[key]; ok {
+				used[key] = true
+				continue
+			}
+			t.Errorf("%s/%s:%d: %s tells errors apart by their text: use errors.Is, errors.As or agent.Ending", name, filepath.Base(at.Filename), at.Line, use.function)
+		}
+	}
+	for key := range readsErrorText {
+		if !used[key] {
+			t.Errorf("the exception for %s is not needed any more", key)
+		}
+	}
+}
+
+// The test finds what it should, and nothing else.
+func TestErrorTextsAreFound(t *testing.T) {
+	src, err := os.ReadFile("testdata/errtext.go.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "errtext.go", src, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []int
+	for _, use := range errorTexts(fset, []*ast.File{f}) {
+		got = append(got, use.at.Line)
+	}
+	for i, line := range strings.Split(string(src), "\n") {
+		if strings.Contains(line, "// found") {
+			want = append(want, i+1)
+		}
+	}
+	sort.Ints(got)
+	if len(want) == 0 || len(got) != len(want) {
+		t.Fatalf("found in lines %v, want %v", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("found in lines %v, want %v", got, want)
+			break
+		}
+	}
+}
+
+// textUse is a place that looks into the text of an error.
+type textUse struct {
+	at       token.Position
+	function string
+}
+
+// errorTexts finds the places in a package's files that look into the text of an error.
+func errorTexts(fset *token.FileSet, files []*ast.File) []textUse {
+	s := &textSearch{functions: map[string]*ast.FuncDecl{}, params: map[string]map[int]bool{}}
+	for _, f := range files {
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+				s.all = append(s.all, fn)
+				s.functions[fn.Name.Name] = fn
+			}
+		}
+	}
+	for {
+		s.changed = false
+		var uses []textUse
+		for _, fn := range s.all {
+			for _, pos := range s.function(fn) {
+				uses = append(uses, textUse{fset.Position(pos), fn.Name.Name})
+			}
+		}
+		if !s.changed {
+			return uses
+		}
+	}
+}
+
+// textSearch follows error texts through the functions of a package.
+type textSearch struct {
+	all       []*ast.FuncDecl
+	functions map[string]*ast.FuncDecl
+	params    map[string]map[int]bool // parameters that are given an error text, by function
+	changed   bool
+}
+
+// searching are the functions and methods that look into a text: of strings, and of a regular expression.
+var searching = map[string]bool{
+	"Contains": true, "ContainsAny": true, "HasPrefix": true, "HasSuffix": true, "Index": true, "LastIndex": true, "EqualFold": true, "Cut": true,
+	"CutPrefix": true, "CutSuffix": true, "Count": true, "MatchString": true, "FindString": true, "FindStringIndex": true, "FindStringSubmatch": true,
+}
+
+// function returns where fn looks into an error text, and notes which functions it hands one to.
+func (s *textSearch) function(fn *ast.FuncDecl) (found []token.Pos) {
+	texts := map[string]bool{} // variables that hold an error text
+	i := 0
+	for _, field := range fn.Type.Params.List {
+		for _, n := range field.Names {
+			if s.params[fn.Name.Name][i] {
+				texts[n.Name] = true
+			}
+			i++
+		}
+	}
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			for i, right := range n.Rhs {
+				if left, ok := n.Lhs[min(i, len(n.Lhs)-1)].(*ast.Ident); ok && isText(texts, right) {
+					texts[left.Name] = true
+				}
+			}
+		case *ast.BinaryExpr:
+			if (n.Op == token.EQL || n.Op == token.NEQ) && !isEmpty(n.X) && !isEmpty(n.Y) && (isText(texts, n.X) || isText(texts, n.Y)) {
+				found = append(found, n.Pos())
+			}
+		case *ast.SwitchStmt:
+			if n.Tag != nil && isText(texts, n.Tag) {
+				found = append(found, n.Pos())
+			}
+		case *ast.CallExpr:
+			if s.call(texts, n) {
+				found = append(found, n.Pos())
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// call reports whether a call looks into an error text; a call of the package's own function makes its parameter one.
+func (s *textSearch) call(texts map[string]bool, c *ast.CallExpr) bool {
+	for i, arg := range c.Args {
+		if !isText(texts, arg) {
+			continue
+		}
+		switch f := c.Fun.(type) {
+		case *ast.SelectorExpr:
+			if searching[f.Sel.Name] && !isLineEnd(c.Args[len(c.Args)-1]) {
+				return true
+			}
+			s.hand(f.Sel.Name, i, f.X)
+		case *ast.Ident:
+			s.hand(f.Name, i, nil)
+		}
+	}
+	return false
+}
+
+// hand notes that a function of this package gets an error text. Methods are matched by their names.
+func (s *textSearch) hand(name string, param int, receiver ast.Expr) {
+	fn, ok := s.functions[name]
+	if !ok || (receiver == nil) != (fn.Recv == nil) || s.params[name][param] {
+		return
+	}
+	if s.params[name] == nil {
+		s.params[name] = map[int]bool{}
+	}
+	s.params[name][param], s.changed = true, true
+}
+
+// isText reports whether an expression is the text of an error, or made of one.
+func isText(texts map[string]bool, e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return texts[e.Name]
+	case *ast.ParenExpr:
+		return isText(texts, e.X)
+	case *ast.StarExpr:
+		return isText(texts, e.X)
+	case *ast.SliceExpr:
+		return isText(texts, e.X)
+	case *ast.SelectorExpr:
+		return e.Sel.Name == "Detail" || e.Sel.Name == "Message"
+	case *ast.BinaryExpr:
+		return e.Op == token.ADD && (isText(texts, e.X) || isText(texts, e.Y))
+	case *ast.CallExpr:
+		f, ok := e.Fun.(*ast.SelectorExpr)
+		if !ok {
+			return false
+		}
+		if f.Sel.Name == "Error" && len(e.Args) == 0 {
+			return true
+		}
+		if p, ok := f.X.(*ast.Ident); !ok || p.Name != "strings" && p.Name != "fmt" || searching[f.Sel.Name] {
+			return false
+		}
+		for _, arg := range e.Args {
+			if isText(texts, arg) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isEmpty reports whether e is "" or nil: whether there is a text at all may be asked.
+func isEmpty(e ast.Expr) bool {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		return e.Value == `""`
+	case *ast.Ident:
+		return e.Name == "nil"
+	}
+	return false
+}
+
+// isLineEnd reports whether e is the end of a line: looking for it cuts a text, and decides nothing.
+func isLineEnd(e ast.Expr) bool {
+	l, ok := e.(*ast.BasicLit)
+	return ok && l.Value == `"\n"`
+}
