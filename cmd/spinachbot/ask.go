@@ -24,7 +24,7 @@ import (
 
 func askCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "ask [flags] QUESTION", "ask one question and watch the steps",
-		"Answers one question; its steps are shown as they happen. The trajectory is kept in DATA_DIR/trajectories.\nExit status 3: no answer was found.",
+		"Answers one question; its steps are shown as they happen. The trajectory is kept in DATA_DIR/trajectories.\nExit status 3: no answer was found; 4: the service of the model or of the graph failed.",
 		config.Data, config.Model, config.Limits, config.Graph)
 	asJSON := c.fs.Bool("json", false, "one JSON object a line: step, rollback, and last answer or no_answer")
 	graphName := c.fs.String("kg", "wikidata", "knowledge `graph`: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)")
@@ -223,7 +223,7 @@ func tell(e *env, out *agent.Outcome, asJSON bool, graph string) int {
 		if a == nil {
 			m["event"], m["reason"], m["detail"] = "no_answer", out.Reason, out.Detail
 			writeJSON(e.stdout, m)
-			return exitNoAnswer
+			return noAnswerStatus(e, out.Ending)
 		}
 		m["event"], m["sparql"], m["result"], m["rows"] = "answer", a.SPARQL, a.Table, len(a.Table.Rows)
 		writeJSON(e.stdout, m)
@@ -239,10 +239,19 @@ func tell(e *env, out *agent.Outcome, asJSON bool, graph string) int {
 	fmt.Fprintln(e.stdout)
 	if a == nil {
 		fmt.Fprintf(e.stdout, "no answer: %s %s\n", out.Reason, clean(out.Detail))
-		return exitNoAnswer
+		return noAnswerStatus(e, out.Ending)
 	}
 	fmt.Fprintf(e.stdout, "\n%s\n\n%s", clean(a.SPARQL), plainTable(a, 20))
 	return exitOK
+}
+
+// noAnswerStatus returns the exit status of a run without an answer. A service that failed is named on standard error, too.
+func noAnswerStatus(e *env, end agent.Ending) int {
+	if !end.ServiceFailed() {
+		return exitNoAnswer
+	}
+	fmt.Fprintf(e.stderr, "spinachbot: a service failed, so nothing is known about the question: %s\n", clean(end.Detail))
+	return exitService
 }
 
 // plainTable shows the first rows of a result, labels beside numbers.

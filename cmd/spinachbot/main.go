@@ -28,6 +28,7 @@ const (
 	exitFailed      = 1
 	exitUsage       = 2 // wrong usage or settings
 	exitNoAnswer    = 3 // ask ended without an answer
+	exitService     = 4 // a service failed for good
 	exitInterrupted = 130
 )
 
