@@ -51,6 +51,7 @@ func (a *aggregation) key(c *compiler, k *sparql.GroupKey) int {
 
 // slot compiles an aggregate and returns the place of its result.
 func (a *aggregation) slot(c *compiler, e *sparql.Expr) int {
+	c.book(partSize)
 	x := aggregate{op: e.Op, distinct: e.Distinct, separator: " ", slot: c.fresh()}
 	if e.Separator != nil {
 		x.separator = *e.Separator
@@ -78,7 +79,7 @@ func (a *aggregation) plainKeys() varSet {
 	var v varSet
 	for _, k := range a.keys {
 		if k.fn == nil {
-			v = v.union(setOf(k.slot))
+			v.add(k.slot)
 		}
 	}
 	return v

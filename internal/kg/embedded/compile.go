@@ -1,8 +1,6 @@
 package embedded
 
 import (
-	"context"
-
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
@@ -58,14 +56,11 @@ type namedPlan struct {
 
 // compiler turns a tree into a plan.
 type compiler struct {
-	ctx    context.Context
-	g      *Graph
+	meter
 	st     *store
 	width  int
 	named  map[string]*namedPlan
-	err    error
 	nested int
-	steps  int
 }
 
 // fail notes the first mistake.
@@ -77,16 +72,26 @@ func (c *compiler) fail(k kg.Kind, format string, args ...any) {
 
 func (c *compiler) fresh() int {
 	c.width++
+	c.book(8)
 	return c.width - 1
 }
 
-// tick watches the planner itself: a hostile query must not keep it busy.
-func (c *compiler) tick() bool {
-	c.steps++
-	if c.steps&255 == 0 && c.err == nil && c.ctx.Err() != nil {
-		c.err = c.g.contextError(c.ctx.Err())
-	}
-	return c.err == nil
+// Bytes that parts of a plan take, with what their operators and runners take later.
+const (
+	partSize = 600 // a part of a group
+	exprSize = 120 // a node of an expression
+	slotSize = 100 // a variable: its name in a scope, its cell of the row, its place in lists
+)
+
+// tick counts a step of planning, which costs more than one of running; false when planning must end.
+func (c *compiler) tick() bool { return c.work(16) }
+
+// book counts bytes that the plan is about to keep; false when planning must end.
+func (c *compiler) book(n int) bool { return c.alloc(n) == nil && c.err == nil }
+
+// bookPart counts a part of a group.
+func (c *compiler) bookPart(in *info) bool {
+	return c.book(partSize + in.vars.size() + in.cert.size() + in.unsafe.size() + in.uses.size())
 }
 
 // scope maps names to places of the row. A scope inside another shares those names that mean the same variable in both, and has its own places for others.
@@ -120,6 +125,7 @@ func (s *scope) slot(name string) int {
 	if !ok {
 		n = s.c.fresh()
 	}
+	s.c.book(slotSize)
 	s.names[name] = n
 	return n
 }
@@ -192,7 +198,7 @@ func (c *compiler) constant(t rdf.Term) place {
 
 func (p place) vars() varSet {
 	if p.slot < 0 {
-		return nil
+		return varSet{}
 	}
 	return setOf(p.slot)
 }
@@ -231,7 +237,7 @@ func (c *compiler) query(q *sparql.Query) *plan {
 		p.tmpl = c.template(q, sc, sel)
 	}
 	if c.err == nil {
-		p.root = sel.plan(c, nil, 1)
+		p.root = sel.plan(c, varSet{}, 1)
 	}
 	p.columns, p.slots = sel.names, sel.project
 	p.width = c.width
@@ -243,5 +249,5 @@ func (c *compiler) namedSubquery(n *sparql.NamedSubquery) *namedPlan {
 	if c.err != nil {
 		return nil
 	}
-	return &namedPlan{sel: sel, root: sel.plan(c, nil, 1), names: sel.names, slots: sel.project}
+	return &namedPlan{sel: sel, root: sel.plan(c, varSet{}, 1), names: sel.names, slots: sel.project}
 }

@@ -79,7 +79,7 @@ func (ex *exec) runGraph(sink Sink) error {
 	}
 	g := &graphWriter{ex: ex, sink: sink, seen: newRowSet(ex, 3), done: newRowSet(ex, 1)}
 	t := ex.plan.tmpl
-	err := ex.plan.root.build(ex, func() error {
+	return ex.start(ex.plan.root.build(ex, func() error {
 		if t.describe {
 			for _, r := range t.resources {
 				if err := g.describe(ex.termOf(r)); err != nil {
@@ -89,11 +89,7 @@ func (ex *exec) runGraph(sink Sink) error {
 			return nil
 		}
 		return g.construct(t)
-	})()
-	if err == nil {
-		err = ex.err
-	}
-	return err
+	}))
 }
 
 // termOf is the term of a place on the current row.

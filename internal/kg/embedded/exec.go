@@ -2,10 +2,8 @@ package embedded
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -15,16 +13,12 @@ type runner func() error
 
 // exec is one run of one query, in one goroutine. It holds the row, the query's own terms and what was used of the budget.
 type exec struct {
-	ctx   context.Context
-	g     *Graph
-	st    *store
-	plan  *plan
-	row   []id
-	terms locals
-	now   *moment
-	steps uint32
-	budget
-	err    error // set by an expression that broke the budget; looked at by check
+	meter
+	st     *store
+	plan   *plan
+	row    []id
+	terms  locals
+	now    *moment
 	tables map[*tableOp]*table
 	exists map[*existsExpr]*existsRun
 	named  map[string]*table
@@ -58,8 +52,10 @@ func (ex *exec) namedBlank(text string) value {
 	return v
 }
 
-func newExec(ctx context.Context, g *Graph, p *plan) *exec {
-	ex := &exec{ctx: ctx, g: g, st: g.store, plan: p, row: make([]id, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
+// newExec returns a run of a plan; m is what planning has used of the query's limits.
+func newExec(m meter, p *plan) *exec {
+	g := m.g
+	ex := &exec{meter: m, st: g.store, plan: p, row: make([]id, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
 		named: map[string]*table{}, reach: map[*closureOp]*reachMemo{}, labels: map[labelKey]id{}, regex: map[string]*regex{}}
 	ex.terms = locals{st: g.store, values: rows[value]{width: 1, unit: valueSize}, byTerm: map[rdf.Term]id{}}
 	if g.opts.Now != nil {
@@ -68,49 +64,12 @@ func newExec(ctx context.Context, g *Graph, p *plan) *exec {
 	return ex
 }
 
-// tick counts one step of work and now and then looks at the limits.
-func (ex *exec) tick() error {
-	ex.steps++
-	if ex.steps&1023 == 0 {
-		return ex.check()
+// savedRow returns room for a copy of the row; nil, with ex.err set, when the query may not have it.
+func (ex *exec) savedRow() []id {
+	if ex.alloc(4*len(ex.row)) != nil {
+		return nil
 	}
-	return nil
-}
-
-// check looks at the context and at what expressions found.
-func (ex *exec) check() error {
-	if ex.err != nil {
-		return ex.err
-	}
-	if err := ex.ctx.Err(); err != nil {
-		ex.err = ex.g.contextError(err)
-		return ex.err
-	}
-	return nil
-}
-
-// contextError tells a passed deadline, which is the graph's answer, from a caller who no longer wants one.
-func (g *Graph) contextError(err error) error {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return &kg.Error{Kind: kg.Timeout, Message: "the query did not finish within its time limit", Err: err}
-	}
-	return err
-}
-
-func (ex *exec) greedy(format string, args ...any) error {
-	e := kg.Errorf(kg.TooGreedy, format, args...)
-	e.Message += "; narrow the pattern, or add LIMIT to a sub-select"
-	return e
-}
-
-// work charges n steps at once; false when a limit is reached.
-func (ex *exec) work(n int) bool {
-	before := ex.steps >> 10
-	ex.steps += uint32(n)
-	if ex.steps>>10 != before {
-		return ex.check() == nil
-	}
-	return ex.err == nil
+	return make([]id, len(ex.row))
 }
 
 // value returns the value of a term.

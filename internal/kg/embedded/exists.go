@@ -43,7 +43,7 @@ func (c *compiler) existsCond(e *sparql.Expr, env exprEnv) condFn {
 	return func(ex *exec) tri {
 		r := ex.exists[x]
 		if r == nil {
-			r = &existsRun{stop: &stopError{}, save: make([]id, len(ex.row)), known: map[uint64]bool{}}
+			r = &existsRun{stop: &stopError{}, save: ex.savedRow(), known: map[uint64]bool{}}
 			r.run = x.plan.build(ex, func() error {
 				r.found = true
 				return r.stop

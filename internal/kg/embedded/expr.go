@@ -44,6 +44,9 @@ func noValue(*exec) value { return value{} }
 
 // expr compiles an expression.
 func (c *compiler) expr(e *sparql.Expr, env exprEnv) evalFn {
+	if !c.tick() || !c.book(exprSize) {
+		return noValue
+	}
 	switch e.Kind {
 	case sparql.ExprTerm:
 		return c.termExpr(e.Term, env)
@@ -139,6 +142,9 @@ func (c *compiler) binary(e *sparql.Expr, env exprEnv) evalFn {
 
 // cond compiles an expression as a condition: its effective boolean value.
 func (c *compiler) cond(e *sparql.Expr, env exprEnv) condFn {
+	if !c.tick() || !c.book(exprSize) {
+		return func(*exec) tri { return triError }
+	}
 	switch e.Kind {
 	case sparql.ExprUnary:
 		if e.Op == "!" {

@@ -194,7 +194,7 @@ func fnReplace(ex *exec, args []value) value {
 		return value{}
 	}
 	if int64(len(a.s))*int64(r.size) > 1<<27 {
-		ex.err = ex.greedy("REPLACE works on too long a text with too large a pattern")
+		ex.err = greedy("REPLACE works on too long a text with too large a pattern")
 		return value{}
 	}
 	if len(by.s) >= 256 && !ex.text(2*len(by.s)) {

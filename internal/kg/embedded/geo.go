@@ -201,13 +201,13 @@ type sliceNode struct {
 func (n *sliceNode) info() *info { return &n.inf }
 
 func (n *sliceNode) estimate(c *compiler, _ varSet) estimate {
-	e := n.inner.estimate(c, nil)
+	e := n.inner.estimate(c, varSet{})
 	return estimate{math.Min(e.rows, float64(n.limit)), e.cost}
 }
 
 func (n *sliceNode) plan(c *compiler, _ varSet, _ float64) op {
 	out := *n
-	out.op = n.inner.plan(c, nil, 1)
+	out.op = n.inner.plan(c, varSet{}, 1)
 	return &out
 }
 

@@ -18,13 +18,13 @@ const (
 	barLabel
 )
 
-// barrier is OPTIONAL, MINUS, BIND or the label service with what stood before it in the text.
+// barrier is OPTIONAL, MINUS, BIND or the label service.
 type barrier struct {
 	kind      barrierKind
 	inner     *groupNode // of OPTIONAL and MINUS
 	bind      extend     // of BIND
 	label     *labelService
-	before    varSet // variables bound before it
+	shared    varSet // of MINUS: what its group looks at of the variables bound before it
 	sensitive varSet // a join that binds one of these may not move before it
 }
 
@@ -38,7 +38,7 @@ func (b *barrier) binds() varSet {
 	case barLabel:
 		return b.label.outputs()
 	}
-	return nil
+	return varSet{}
 }
 
 // segment is a set of joins, in any order, and the barrier after them.
@@ -81,7 +81,7 @@ const maxNesting = 2000
 
 // group compiles a group graph pattern.
 func (c *compiler) group(g *sparql.Group, sc *scope) *groupNode {
-	return c.groupWith(g, sc, nil, nil)
+	return c.groupWith(g, sc, varSet{}, varSet{})
 }
 
 // groupWith compiles the group of an OPTIONAL, whose filters also see the variables before it, outer, of which outerCert are bound for certain.
@@ -108,6 +108,7 @@ func (c *compiler) groupWith(g *sparql.Group, sc *scope, outer, outerCert varSet
 	n := &groupNode{segs: b.segs, sc: sc, memo: map[string]estimate{}}
 	b.filters(n, outer, outerCert)
 	n.summarize()
+	c.bookPart(&n.inf)
 	return n
 }
 
@@ -116,6 +117,9 @@ func (b *groupBuilder) pattern(p sparql.Pattern) {
 	switch x := p.(type) {
 	case *sparql.Triples:
 		for _, t := range x.Triples() {
+			if !c.tick() {
+				return
+			}
 			b.path(c.place(t.Subject, b.sc), t.Path, c.place(t.Object, b.sc))
 		}
 	case *sparql.Hint:
@@ -132,6 +136,9 @@ func (b *groupBuilder) pattern(p sparql.Pattern) {
 	case *sparql.Union:
 		u := &unionNode{}
 		for _, g := range x.Branches {
+			if !c.tick() {
+				return
+			}
 			u.branches = append(u.branches, c.group(g, b.sc))
 		}
 		u.summarize()
@@ -165,6 +172,9 @@ func (b *groupBuilder) nested(g *groupNode) {
 // join adds a part, as far to the front as the algebra allows: past barriers that do not look at what it binds.
 func (b *groupBuilder) join(n node) {
 	in := n.info()
+	if !b.c.bookPart(in) {
+		return
+	}
 	at := len(b.segs) - 1
 	for at > 0 && !b.segs[at-1].end.sensitive.intersects(in.vars) {
 		at--
@@ -174,7 +184,7 @@ func (b *groupBuilder) join(n node) {
 }
 
 func (b *groupBuilder) barrier(x *barrier) {
-	x.before = b.vars
+	b.c.book(partSize + x.sensitive.size() + x.shared.size())
 	b.segs[len(b.segs)-1].end = x
 	b.segs = append(b.segs, segment{})
 }
@@ -197,7 +207,8 @@ func (b *groupBuilder) minus(x *sparql.Minus) {
 	if shared.empty() {
 		return // the solutions have no variable in common, so nothing is taken away
 	}
-	b.barrier(&barrier{kind: barMinus, inner: inner, sensitive: shared.union(inner.info().uses).minus(b.cert)})
+	all := inner.info().uses.union(shared)
+	b.barrier(&barrier{kind: barMinus, inner: inner, shared: all.intersect(b.vars), sensitive: all.minus(b.cert)})
 }
 
 func (b *groupBuilder) bind(x *sparql.Bind) {
@@ -217,6 +228,9 @@ func (b *groupBuilder) filters(n *groupNode, outer, outerCert varSet) {
 			env := exprEnv{sc: b.sc, visible: b.vars.union(outer), cert: cert, uses: &uses}
 			cond := b.c.cond(part, env)
 			f := filterPart{cond, uses, b.equation(part, env)}
+			if !b.c.book(partSize + uses.size()) {
+				return
+			}
 			if uses.intersect(outer).within(b.cert) {
 				n.filters = append(n.filters, f)
 			} else {
@@ -257,7 +271,7 @@ func (n *groupNode) summarize() {
 				looks = looks.union(f.uses)
 			}
 		case barMinus:
-			looks = e.inner.inf.uses.union(e.inner.inf.vars).intersect(e.before.union(n.sc.ambient))
+			looks = e.shared.union(e.inner.inf.uses.intersect(n.sc.ambient))
 		case barBind:
 			looks = e.bind.uses
 		case barLabel:

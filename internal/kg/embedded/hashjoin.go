@@ -122,8 +122,8 @@ type link struct {
 }
 
 // linked looks for a part of rest that is better joined through equations than row by row, and returns it with what is left of rest; nil if there is none.
-// Places in later may get a value from what comes after rest.
-func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filterPart, later varSet) (*link, []node) {
+// The part belongs to a segment of the group.
+func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filterPart, segment int) (*link, []node) {
 	some := false
 	for _, f := range filters {
 		some = some || f.eq != nil
@@ -131,11 +131,12 @@ func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filt
 	if !some || p.rows <= c.g.tune.linkRows && g.sc.exists == nil {
 		return nil, rest
 	}
+	later := c.bindsAfter(g, segment) // places that may get a value after the part
 	for _, n := range rest {
 		later = later.union(n.info().vars)
 	}
 	later = later.minus(p.bound)
-	for tried := (varSet)(nil); ; {
+	for tried := (varSet{}); ; {
 		first := -1
 		for i, n := range rest {
 			if v := n.info().vars.minus(p.bound); !v.empty() && !v.intersects(tried) {
@@ -146,7 +147,7 @@ func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filt
 		if first < 0 || !c.tick() {
 			return nil, rest
 		}
-		part, others := component(rest, first, p.bound)
+		part, others := c.component(rest, first, p.bound)
 		if l := c.link(g, p, part, filters, later); l != nil {
 			return l, others
 		}
@@ -157,13 +158,16 @@ func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filt
 }
 
 // component splits off the joins that hang together with one of them by variables that are not bound yet.
-func component(rest []node, first int, bound varSet) (part, others []node) {
+func (c *compiler) component(rest []node, first int, bound varSet) (part, others []node) {
 	in := make([]bool, len(rest))
 	in[first] = true
 	free := rest[first].info().vars.minus(bound)
 	for grown := true; grown; {
 		grown = false
 		for i, n := range rest {
+			if !c.tick() {
+				break
+			}
 			if !in[i] && n.info().vars.intersects(free) {
 				in[i], grown = true, true
 				free = free.union(n.info().vars.minus(bound))
@@ -201,7 +205,7 @@ func (c *compiler) link(g *groupNode, p *progress, part []node, filters []filter
 	if len(l.equal) == 0 {
 		return nil
 	}
-	l.apart = l.part.estimate(c, nil)
+	l.apart = l.part.estimate(c, varSet{})
 	each := l.part.estimate(c, p.bound)
 	shared := in.vars.intersects(p.bound)
 	if shared && p.rows*each.cost <= c.g.tune.favour*(l.apart.cost+p.rows) || l.apart.rows > 2e7 {
@@ -215,8 +219,7 @@ func (c *compiler) linkStep(p *progress, l *link) {
 	t := c.table(l.part)
 	t.equal = l.equal
 	p.cost += l.apart.cost + p.rows
-	p.bound = p.bound.union(l.part.inf.cert)
-	p.add(t, l.part.inf.vars)
+	p.add(t, l.part.inf.cert, l.part.inf.vars)
 }
 
 // seenFrom turns an equation into an equality of a table with the columns of in: all that one side looks at has its final value in the table, for it is bound

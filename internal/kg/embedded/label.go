@@ -91,6 +91,9 @@ func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelServic
 // automaticLabels adds the columns of the query around the service whose names ask for a label.
 func (c *compiler) automaticLabels(l *labelService, b *groupBuilder) {
 	for _, name := range b.sc.labels {
+		if !c.tick() {
+			return
+		}
 		for _, x := range [...]struct {
 			suffix, iri string
 			kind        labelKind
@@ -118,7 +121,7 @@ func (l *labelService) inputs() varSet {
 func (l *labelService) outputs() varSet {
 	var v varSet
 	for _, it := range l.items {
-		v = v.union(setOf(it.to))
+		v.add(it.to)
 	}
 	return v
 }

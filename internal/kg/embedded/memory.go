@@ -20,8 +20,8 @@ import (
 // beside greedy ones.
 const lease = 1 << 20
 
-// planSize is about what a byte of a query's text takes as a tree and a plan, in bytes (measured: 60 to 220 for queries of one megabyte).
-const planSize = 150
+// treeSize is about what a byte of a query's text takes as a tree, in bytes.
+const treeSize = 100
 
 // maxText is the greatest length of a text that an expression makes, in bytes, where MaxMemory/8 is not less.
 const maxText = 16 << 20
@@ -74,37 +74,6 @@ func (b *budget) close() {
 	}
 }
 
-// alloc counts bytes that the query is about to keep; an error when it may not keep that many.
-func (ex *exec) alloc(n int) error {
-	ex.mem += int64(n)
-	if ex.mem <= ex.room {
-		return nil
-	}
-	return ex.more()
-}
-
-// more makes room for what is in use.
-func (ex *exec) more() error {
-	b := &ex.budget
-	switch {
-	case b.mem > b.max:
-		ex.err = ex.greedy("the query needs more than its %d MB of memory for intermediate results", ex.g.opts.MaxMemory>>20)
-		return ex.err
-	case b.pool == nil:
-		return nil
-	}
-	n := (b.mem - b.room + lease - 1) / lease * lease
-	if !b.pool.take(n) {
-		ex.err = b.pool.exhausted()
-		return ex.err
-	}
-	b.taken += n
-	b.room += n
-	return nil
-}
-
-func (ex *exec) free(n int) { ex.mem -= int64(n) }
-
 // maxText is the greatest length of a text that an expression makes.
 func (ex *exec) maxText() int64 { return min(maxText, ex.g.opts.MaxMemory/8) }
 
@@ -122,7 +91,7 @@ func (ex *exec) text(n int) bool {
 		return true
 	}
 	if int64(n) > ex.maxText() {
-		ex.err = ex.greedy("an expression makes a text of more than %d MB", ex.maxText()>>20)
+		ex.err = greedy("an expression makes a text of more than %d MB", ex.maxText()>>20)
 		return false
 	}
 	return ex.hold(n) && ex.work(n/64)

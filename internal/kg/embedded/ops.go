@@ -174,7 +174,7 @@ func (m *minusOp) build(ex *exec, next runner) runner {
 	}
 	if m.inner != nil {
 		run := m.inner.build(ex, hit)
-		save := make([]id, len(ex.row))
+		save := ex.savedRow()
 		return func() error {
 			found = false
 			copy(save, ex.row)

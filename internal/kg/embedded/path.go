@@ -32,6 +32,9 @@ func (b *groupBuilder) path(s place, p *sparql.Path, o place) {
 	case sparql.PathAlt:
 		u := &unionNode{}
 		for _, a := range p.Args {
+			if !c.tick() {
+				return
+			}
 			u.branches = append(u.branches, b.sub(func(in *groupBuilder) { in.path(s, a, o) }))
 		}
 		u.summarize()
@@ -51,6 +54,7 @@ func (b *groupBuilder) sub(f func(*groupBuilder)) *groupNode {
 	f(in)
 	n := &groupNode{segs: in.segs, sc: b.sc, memo: map[string]estimate{}}
 	n.summarize()
+	b.c.bookPart(&n.inf)
 	return n
 }
 
@@ -85,6 +89,9 @@ func (c *compiler) negatedSets(p *sparql.Path) (fwd, bwd []id) {
 		if *set == nil {
 			*set = []id{}
 		}
+		if !c.tick() || !c.book(8) {
+			break
+		}
 		*set = append(*set, c.st.lookup(rdf.IRI(t.IRI())))
 	}
 	if fwd == nil && bwd == nil {
@@ -98,6 +105,9 @@ type walk func(ex *exec, n id, visit func(id) error) error
 
 // walker compiles a path for walking, backwards when back is true.
 func (c *compiler) walker(p *sparql.Path, back bool) walk {
+	if !c.tick() || !c.book(partSize) {
+		return func(*exec, id, func(id) error) error { return nil }
+	}
 	switch p.Kind {
 	case sparql.PathTerm:
 		return c.walkPredicate(p, back)

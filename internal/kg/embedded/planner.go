@@ -14,21 +14,34 @@ func (s *seqOp) build(ex *exec, next runner) runner {
 
 // progress is the state of planning a group from left to right.
 type progress struct {
-	bound  varSet // certainly bound
-	maybe  varSet // bound in some rows, by this group
-	rows   float64
-	cost   float64
-	steps  []op
-	certAt []varSet // bound after each step
-	binds  []varSet // by each step, in some rows
+	bound varSet // certainly bound
+	maybe varSet // bound in some rows, by this group
+	rows  float64
+	cost  float64
+	steps []op
+
+	// What filters wait for, by place: certain is the number of steps after which it is bound for certain, final that after which no step binds it.
+	certain, final map[int]int
 }
 
-// add appends a step that may bind the places of binds.
-func (p *progress) add(o op, binds varSet) {
-	p.maybe = p.maybe.union(binds)
+// add appends a step that binds the places of cert in all rows, those of binds in some.
+func (p *progress) add(o op, cert, binds varSet) {
 	p.steps = append(p.steps, o)
-	p.certAt = append(p.certAt, p.bound)
-	p.binds = append(p.binds, binds)
+	for _, slot := range cert.minus(p.bound).slots() {
+		p.certain[slot] = len(p.steps)
+	}
+	for _, slot := range binds.slots() {
+		p.final[slot] = len(p.steps)
+	}
+	p.bound, p.maybe = p.bound.union(cert), p.maybe.union(binds)
+}
+
+// settled is the number of steps after which a place has its final value: it is bound for certain, or no later step may bind it.
+func (p *progress) settled(slot int) int {
+	if n, ok := p.certain[slot]; ok {
+		return min(n, p.final[slot])
+	}
+	return p.final[slot]
 }
 
 // plan orders the joins of the group and puts each filter right behind the step that binds the last of its variables.
@@ -37,12 +50,12 @@ func (g *groupNode) plan(c *compiler, bound varSet, rows float64) op {
 }
 
 func (g *groupNode) planWith(c *compiler, bound varSet, rows float64, conds []filterPart) op {
-	p := &progress{bound: bound, rows: math.Max(rows, 1)}
+	p := &progress{bound: bound, rows: math.Max(rows, 1), certain: map[int]int{}, final: map[int]int{}}
 	filters := append(g.filters[:len(g.filters):len(g.filters)], conds...)
 	for i, s := range g.segs {
 		rest := c.order(s.joins, p.bound, p.rows)
-		for len(rest) > 0 {
-			l, others := c.linked(g, p, rest, filters, g.bindsAfter(i))
+		for len(rest) > 0 && c.tick() {
+			l, others := c.linked(g, p, rest, filters, i)
 			if l == nil {
 				c.joinStep(p, rest[0])
 				rest = rest[1:]
@@ -52,7 +65,7 @@ func (g *groupNode) planWith(c *compiler, bound varSet, rows float64, conds []fi
 			rest = others
 			filters = without(filters, l.pushed)
 		}
-		if s.end != nil {
+		if s.end != nil && c.tick() {
 			c.barrierStep(p, s.end)
 		}
 	}
@@ -60,9 +73,12 @@ func (g *groupNode) planWith(c *compiler, bound varSet, rows float64, conds []fi
 }
 
 // bindsAfter is what the barrier of a segment and all after it bind.
-func (g *groupNode) bindsAfter(i int) varSet {
+func (c *compiler) bindsAfter(g *groupNode, i int) varSet {
 	var v varSet
 	for n, s := range g.segs[i:] {
+		if !c.tick() {
+			break
+		}
 		if n > 0 {
 			for _, j := range s.joins {
 				v = v.union(j.info().vars)
@@ -86,19 +102,13 @@ func without(filters []filterPart, marked []bool) []filterPart {
 	return out
 }
 
-// placeFilters weaves the filters into the steps: each as early as its variables have their final values, which is when they are bound for certain or no
-// later step may bind them.
-func placeFilters(p *progress, bound varSet, filters []filterPart) op {
-	n := len(p.steps)
-	later := make([]varSet, n+1)
-	for i := n - 1; i >= 0; i-- {
-		later[i] = later[i+1].union(p.binds[i])
-	}
-	at := make([][]op, n+1)
+// placeFilters weaves the filters into the steps: each as early as its variables have their final values.
+func placeFilters(p *progress, given varSet, filters []filterPart) op {
+	at := make([][]op, len(p.steps)+1)
 	for _, f := range filters {
-		i, cert := 0, bound
-		for ; i < n && f.uses.minus(cert).intersects(later[i]); i++ {
-			cert = p.certAt[i]
+		i := 0
+		for _, slot := range f.uses.minus(given).slots() {
+			i = max(i, p.settled(slot))
 		}
 		at[i] = append(at[i], &filterOp{f.cond})
 	}
@@ -122,7 +132,7 @@ func (c *compiler) joinStep(p *progress, n node) {
 	before := p.bound.union(p.maybe)
 	apart := in.unsafe.intersects(before)
 	if !apart && composite(n) && p.rows > 1 {
-		alone := n.estimate(c, nil)
+		alone := n.estimate(c, varSet{})
 		shared := in.cert.intersects(p.bound)
 		if !shared && est.cost > 2 || shared && p.rows*est.cost > c.g.tune.favour*(alone.cost+p.rows) && alone.rows < 2e6 {
 			apart = true
@@ -132,14 +142,13 @@ func (c *compiler) joinStep(p *progress, n node) {
 	if apart {
 		t := c.table(n)
 		o = t
-		p.cost += n.estimate(c, nil).cost
+		p.cost += n.estimate(c, varSet{}).cost
 	} else {
 		o = n.plan(c, p.bound, p.rows)
 		p.cost += p.rows * est.cost
 	}
 	p.rows = math.Max(p.rows*est.rows, 1e-3)
-	p.bound = p.bound.union(in.cert)
-	p.add(o, in.vars)
+	p.add(o, in.cert, in.vars)
 }
 
 // composite reports whether a part is more than a look into the store, so that doing it once may pay.
@@ -157,11 +166,11 @@ func (c *compiler) barrierStep(p *progress, b *barrier) {
 	case barOptional:
 		c.optionalStep(p, b, before)
 	case barMinus:
-		p.add(c.minusStep(p, b), nil)
+		p.add(c.minusStep(p, b), varSet{}, varSet{})
 	case barBind:
-		p.add(&extendOp{[]extend{b.bind}}, b.binds())
+		p.add(&extendOp{[]extend{b.bind}}, varSet{}, b.binds())
 	case barLabel:
-		p.add(b.label, b.binds())
+		p.add(b.label, varSet{}, b.binds())
 	}
 	p.cost += p.rows
 }
@@ -171,7 +180,7 @@ func (c *compiler) optionalStep(p *progress, b *barrier, before varSet) {
 	est := b.inner.estimate(c, p.bound)
 	apart := in.unsafe.intersects(before)
 	if !apart && p.rows > 1 && in.cert.intersects(p.bound) {
-		alone := b.inner.estimate(c, nil)
+		alone := b.inner.estimate(c, varSet{})
 		apart = p.rows*est.cost > c.g.tune.favour*(alone.cost+p.rows) && alone.rows < 2e6
 	} else if !apart && p.rows > 1 && !in.vars.intersects(before) && !in.uses.intersects(before) && est.cost > 2 {
 		apart = true
@@ -181,18 +190,18 @@ func (c *compiler) optionalStep(p *progress, b *barrier, before varSet) {
 		if !t.again {
 			t.equal = optionalEqualities(b.inner, before)
 		}
-		p.add(&optionalOp{inner: t, conds: b.inner.conds}, in.vars)
+		p.add(&optionalOp{inner: t, conds: b.inner.conds}, varSet{}, in.vars)
 	} else {
-		p.add(&optionalOp{inner: b.inner.planWith(c, p.bound, p.rows, b.inner.conds)}, in.vars)
+		p.add(&optionalOp{inner: b.inner.planWith(c, p.bound, p.rows, b.inner.conds)}, varSet{}, in.vars)
 	}
 	p.rows *= math.Max(est.rows, 1)
 }
 
 func (c *compiler) minusStep(p *progress, b *barrier) op {
 	in := b.inner.info()
-	shared := in.vars.intersect(b.before)
+	shared := in.vars.intersect(b.shared)
 	est := b.inner.estimate(c, p.bound)
-	alone := b.inner.estimate(c, nil)
+	alone := b.inner.estimate(c, varSet{})
 	// As a test for each row it is right only when row and inner solution have a variable in common for certain.
 	if shared.within(p.bound) && in.cert.intersects(shared) && !in.unsafe.intersects(shared) && p.rows*est.cost <= c.g.tune.favour*(alone.cost+p.rows) {
 		return &minusOp{inner: b.inner.plan(c, p.bound.intersect(shared), p.rows), shared: shared}
@@ -202,6 +211,9 @@ func (c *compiler) minusStep(p *progress, b *barrier) op {
 
 // estimate of a group: its joins in the order in which they would be run.
 func (g *groupNode) estimate(c *compiler, bound varSet) estimate {
+	if !c.tick() {
+		return estimate{1, 1}
+	}
 	bound = bound.intersect(g.inf.uses)
 	key := bound.key()
 	if e, ok := g.memo[key]; ok {
@@ -231,7 +243,7 @@ func (g *groupNode) estimate(c *compiler, bound varSet) estimate {
 	for range g.filters {
 		e.rows *= 0.5
 	}
-	if g.memo != nil {
+	if g.memo != nil && c.book(len(key)+60) {
 		g.memo[key] = e
 	}
 	return e
@@ -285,6 +297,10 @@ func ready(n node, all []node, bound varSet) bool {
 
 // greedyFrom arranges joins beginning with the one at first (-1: any) and returns the work of that order.
 func (c *compiler) greedyFrom(joins []node, first int, bound varSet, rows float64) ([]node, float64) {
+	if !c.book(32 * len(joins)) {
+		return joins, 0
+	}
+	defer c.free(32 * len(joins))
 	rest := append([]node(nil), joins...)
 	out := make([]node, 0, len(joins))
 	cost := 0.0
@@ -292,6 +308,9 @@ func (c *compiler) greedyFrom(joins []node, first int, bound varSet, rows float6
 		pick, pickScore := -1, math.Inf(1)
 		var pickEst estimate
 		for i, n := range rest {
+			if !c.tick() {
+				break
+			}
 			if first >= 0 && len(out) == 0 {
 				if i != first {
 					continue

@@ -102,40 +102,38 @@ func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	if err := ctx.Err(); err != nil {
 		return g.contextError(err)
 	}
-	size := int64(len(query)) * planSize
-	if size > lease {
-		switch {
-		case size > g.opts.MaxMemory:
-			return kg.Errorf(kg.TooGreedy, "the text of the query is too long (%d bytes) for its %d MB of memory; shorten its VALUES", len(query), g.opts.MaxMemory>>20)
-		case !g.pool.take(size):
-			return g.pool.exhausted()
-		}
-		defer g.pool.give(size)
-	}
-	q, err := g.parse(query)
+	c := &compiler{meter: g.newMeter(ctx), st: g.store}
+	p, err := c.compile(query)
 	if err != nil {
+		c.close()
 		return err
 	}
-	p, err := g.compile(ctx, q)
-	if err != nil {
-		return err
-	}
-	return g.run(ctx, p, sink, size)
-}
-
-func (g *Graph) compile(ctx context.Context, q *sparql.Query) (*plan, error) {
-	c := &compiler{ctx: ctx, g: g, st: g.store}
-	p := c.query(q)
-	if c.err != nil {
-		return nil, c.err
-	}
-	return p, nil
-}
-
-func (g *Graph) run(ctx context.Context, p *plan, sink Sink, size int64) error {
-	ex := newExec(ctx, g, p)
-	ex.budget = newBudget(g.opts.MaxMemory-size, g.pool)
+	ex := newExec(c.meter, p)
 	defer ex.close()
+	return ex.run(sink)
+}
+
+// compile parses a query and plans it.
+func (c *compiler) compile(query string) (*plan, error) {
+	if size := len(query) * treeSize; int64(size) > c.max {
+		return nil, kg.Errorf(kg.TooGreedy, "the text of the query is too long (%d bytes) for its %d MB of memory; shorten its VALUES", len(query), c.max>>20)
+	} else if err := c.alloc(size); err != nil {
+		return nil, err
+	}
+	q, err := c.g.parse(query)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	p := c.query(q)
+	return p, c.err
+}
+
+// run hands the plan's result to the sink.
+func (ex *exec) run(sink Sink) error {
+	p := ex.plan
 	if c, ok := sink.(*collector); ok {
 		c.ex = ex
 	}
@@ -152,7 +150,7 @@ func (g *Graph) run(ctx context.Context, p *plan, sink Sink, size int64) error {
 	}
 	found := false
 	row := make([]rdf.Term, len(p.slots))
-	err := p.root.build(ex, func() error {
+	run := p.root.build(ex, func() error {
 		found = true
 		if ask {
 			return nil
@@ -164,17 +162,24 @@ func (g *Graph) run(ctx context.Context, p *plan, sink Sink, size int64) error {
 			return err
 		}
 		return ex.tick()
-	})()
-	if err == nil {
-		err = ex.err
-	}
-	if err != nil {
+	})
+	if err := ex.start(run); err != nil {
 		return err
 	}
 	if ask {
 		return sink.Boolean(found)
 	}
 	return nil
+}
+
+// start runs what was built, unless building reached a limit.
+func (ex *exec) start(run runner) error {
+	if ex.err == nil {
+		if err := run(); err != nil {
+			return err
+		}
+	}
+	return ex.err
 }
 
 // resolveIRI makes an IRI absolute against a base (RFC 3986); one that is absolute already, or that cannot be resolved, stays as it is.

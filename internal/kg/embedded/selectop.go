@@ -100,7 +100,7 @@ func limited(ex *exec, offset, limit int64, next runner) (runner, func(runner) r
 		}
 		return nil
 	}
-	save := make([]id, len(ex.row))
+	save := ex.savedRow()
 	run := func(inner runner) runner {
 		return func() error {
 			seen = 0

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"math"
+	"slices"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
@@ -77,6 +78,9 @@ func (c *compiler) selectIn(q *sparql.SelectQuery, sc *scope, shared map[string]
 		return sc.slot(name), true
 	}
 	for _, n := range sortedKeys(shared) {
+		if !c.tick() {
+			break
+		}
 		if s := sc.slot(n); sc.ambient.has(s) {
 			in.ambient = in.ambient.union(setOf(s))
 			in.given = in.given.union(setOf(s).intersect(sc.given))
@@ -115,6 +119,7 @@ func (c *compiler) selectQuery(q *sparql.SelectQuery, sc *scope, form sparql.For
 		s.offset = q.Offset.N
 	}
 	s.summarize(grouped && len(s.agg.keys) == 0)
+	c.bookPart(&s.inf)
 	return s
 }
 
@@ -158,8 +163,11 @@ func (c *compiler) grouping(s *selectNode, q *sparql.SelectQuery, sc *scope) var
 	var visible varSet
 	if q.GroupBy != nil {
 		for _, k := range q.GroupBy.Keys {
+			if !c.tick() {
+				break
+			}
 			n := s.agg.key(c, k)
-			visible = visible.union(setOf(n))
+			visible.add(n)
 		}
 	}
 	s.agg.visible = visible
@@ -168,12 +176,13 @@ func (c *compiler) grouping(s *selectNode, q *sparql.SelectQuery, sc *scope) var
 		visible = visible.union(s.late.inf.vars)
 	}
 	if q.Having != nil {
-		seen := visible
-		for _, it := range q.Items { // as in the query service, HAVING sees the names that SELECT gives
+		var given varSet // as in the query service, HAVING sees the names that SELECT gives
+		for _, it := range q.Items {
 			if it.Expr != nil {
-				seen = seen.union(setOf(sc.slot(it.Var)))
+				given.add(sc.slot(it.Var))
 			}
 		}
+		seen := visible.union(given)
 		for _, e := range q.Having.Conditions {
 			s.having = append(s.having, c.cond(c.inlineAliases(e, q), exprEnv{sc: sc, visible: seen, agg: s.agg}))
 		}
@@ -183,8 +192,14 @@ func (c *compiler) grouping(s *selectNode, q *sparql.SelectQuery, sc *scope) var
 
 // inlineAliases replaces a name that SELECT gives to an expression by the expression, for HAVING, which comes before SELECT in the algebra.
 func (c *compiler) inlineAliases(e *sparql.Expr, q *sparql.SelectQuery) *sparql.Expr {
+	if !c.tick() || !c.book(exprSize) {
+		return e
+	}
 	if e.Kind == sparql.ExprTerm && e.Term.Kind == sparql.Var {
 		for _, it := range q.Items {
+			if !c.tick() {
+				break
+			}
 			if it.Var == e.Term.Name && it.Expr != nil {
 				return it.Expr
 			}
@@ -212,6 +227,9 @@ func (c *compiler) projection(s *selectNode, q *sparql.SelectQuery, sc *scope, f
 	}
 	var projected varSet
 	for _, it := range q.Items {
+		if !c.tick() {
+			return
+		}
 		slot := sc.slot(it.Var)
 		if it.Expr != nil {
 			var uses varSet
@@ -226,12 +244,15 @@ func (c *compiler) projection(s *selectNode, q *sparql.SelectQuery, sc *scope, f
 		s.project = append(s.project, slot)
 	}
 	for _, n := range s.project {
-		projected = projected.union(setOf(n))
+		projected.add(n)
 	}
 	var uses varSet
 	env.uses = &uses
 	if q.OrderBy != nil {
 		for _, k := range q.OrderBy.Keys {
+			if !c.tick() || !c.book(exprSize) {
+				return
+			}
 			s.keys = append(s.keys, orderKey{c.expr(k.Expr, env), k.Descending})
 		}
 	}
@@ -247,25 +268,11 @@ func (c *compiler) starOrder(s *selectNode, q *sparql.SelectQuery, sc *scope) {
 	var names []string
 	var slots []int
 	done := map[string]bool{}
-	take := func(n string) {
-		for i, have := range s.names {
-			if have == n && !done[n] {
-				done[n] = true
-				names, slots = append(names, n), append(slots, s.project[i])
-			}
-		}
-	}
-	for _, n := range q.Columns() {
+	for _, n := range slices.Concat(q.Columns(), s.names) { // also variables that are never bound
 		if !done[n] {
-			take(n)
-		}
-		if !done[n] { // a variable that is never bound is a column all the same
 			done[n] = true
 			names, slots = append(names, n), append(slots, sc.slot(n))
 		}
-	}
-	for _, n := range s.names {
-		take(n)
 	}
 	s.names, s.project = names, slots
 }
@@ -275,7 +282,7 @@ func (s *selectNode) summarize(implicitGroup bool) {
 	w := &s.where.inf
 	var out varSet
 	for _, n := range s.project {
-		out = out.union(setOf(n))
+		out.add(n)
 	}
 	s.inf.vars = out
 	s.inf.cert = w.cert.intersect(out)
@@ -324,7 +331,7 @@ func (s *selectNode) plan(c *compiler, bound varSet, rows float64) op {
 	given := bound.intersect(s.inf.vars).minus(s.inf.unsafe)
 	o := &selectOp{sel: s, where: s.where.plan(c, given, rows)}
 	if s.late != nil {
-		o.late = s.late.plan(c, nil, 1)
+		o.late = s.late.plan(c, varSet{}, 1)
 	}
 	return o
 }

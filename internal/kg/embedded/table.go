@@ -49,7 +49,7 @@ type ambientPlace struct{ to, from int }
 // table wraps a part that is to be evaluated by itself.
 func (c *compiler) table(n node) *tableOp {
 	in := n.info()
-	t := &tableOp{inner: n.plan(c, nil, 1), slots: in.vars.slots()}
+	t := &tableOp{inner: n.plan(c, varSet{}, 1), slots: in.vars.slots()}
 	if g, ok := n.(ambientNode); ok && g.scope() != nil {
 		amb := g.ambientVars()
 		t.again = in.uses.intersects(amb)
@@ -155,7 +155,12 @@ func (t *tableOp) inline(ex *exec) (*table, error) {
 // collect evaluates a part by itself: on a row that is empty but for the ambient places. With equalities a last column holds their key; rows for which they
 // cannot hold are left out.
 func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equality) (*table, error) {
-	save := append([]id(nil), ex.row...)
+	before := ex.mem
+	save := ex.savedRow()
+	if save == nil {
+		return nil, ex.err
+	}
+	copy(save, ex.row)
 	clear(ex.row)
 	for _, p := range ambient {
 		ex.row[p.to] = save[p.from]
@@ -165,7 +170,7 @@ func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equal
 		width++
 	}
 	tab := newTable(width)
-	err := o.build(ex, func() error {
+	run := o.build(ex, func() error {
 		key := id(0)
 		if len(equal) > 0 {
 			k, loose, ok := equalityKey(ex, equal, true)
@@ -186,7 +191,13 @@ func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equal
 			cells[len(slots)] = key
 		}
 		return nil
-	})()
+	})
+	built := ex.mem - before // garbage once the table is made
+	err := ex.err
+	if err == nil {
+		err = run()
+	}
+	ex.mem -= built
 	copy(ex.row, save)
 	return tab, err
 }
@@ -325,14 +336,15 @@ func (t *tableNode) plan(*compiler, varSet, float64) op {
 func (c *compiler) values(v *sparql.Values, sc *scope) *tableNode {
 	t := &tableNode{rows: float64(len(v.Rows))}
 	for i, name := range v.Vars {
+		if !c.tick() {
+			return t
+		}
 		s := sc.slot(name)
-		for _, other := range t.op.slots {
-			if other == s {
-				c.fail(kg.SyntaxError, "VALUES names ?%s twice", name)
-			}
+		if t.inf.vars.has(s) {
+			c.fail(kg.SyntaxError, "VALUES names ?%s twice", name)
 		}
 		t.op.slots = append(t.op.slots, s)
-		t.inf.vars = t.inf.vars.union(setOf(s))
+		t.inf.vars.add(s)
 		always := true
 		for _, r := range v.Rows {
 			if i >= len(r.Cells) || r.Cells[i].Kind == sparql.Undef {
@@ -340,12 +352,15 @@ func (c *compiler) values(v *sparql.Values, sc *scope) *tableNode {
 			}
 		}
 		if always {
-			t.inf.cert = t.inf.cert.union(setOf(s))
+			t.inf.cert.add(s)
 		}
 	}
 	t.inf.uses = t.inf.vars
 	t.op.values = make([][]value, len(v.Rows))
 	for i, r := range v.Rows {
+		if !c.tick() || !c.book(48+valueSize*len(v.Vars)) {
+			return t
+		}
 		row := make([]value, len(v.Vars))
 		for j := range row {
 			if j < len(r.Cells) && r.Cells[j].Kind == sparql.Const {
@@ -369,12 +384,12 @@ func (c *compiler) include(x *sparql.Include, sc *scope) *tableNode {
 	for i, name := range np.names {
 		s := sc.slot(name)
 		t.op.slots = append(t.op.slots, s)
-		t.inf.vars = t.inf.vars.union(setOf(s))
+		t.inf.vars.add(s)
 		if in.cert.has(np.slots[i]) {
-			t.inf.cert = t.inf.cert.union(setOf(s))
+			t.inf.cert.add(s)
 		}
 	}
 	t.inf.uses = t.inf.vars
-	t.rows = np.sel.estimate(c, nil).rows
+	t.rows = np.sel.estimate(c, varSet{}).rows
 	return t
 }

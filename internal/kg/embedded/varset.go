@@ -3,8 +3,13 @@ package embedded
 import "math/bits"
 
 // varSet is a set of row places. Sets are never changed once they are shared; the methods return new ones.
-type varSet []uint64
+// It is a bit set without its leading empty words: the sets of most parts are small, however many variables the query has.
+type varSet struct {
+	low   int // number of the first word
+	words []uint64
+}
 
+// setOf returns the set of some places.
 func setOf(slots ...int) varSet {
 	var s varSet
 	for _, n := range slots {
@@ -13,18 +18,45 @@ func setOf(slots ...int) varSet {
 	return s
 }
 
-// add puts a place into a set that is not shared yet.
-func (s *varSet) add(n int) {
-	for len(*s) <= n/64 {
-		*s = append(*s, 0)
+// high is the number of the word after the last one.
+func (s varSet) high() int { return s.low + len(s.words) }
+
+// word returns the word with a number.
+func (s varSet) word(i int) uint64 {
+	if i < s.low || i >= s.high() {
+		return 0
 	}
-	(*s)[n/64] |= 1 << (n % 64)
+	return s.words[i-s.low]
 }
 
-func (s varSet) has(n int) bool { return n/64 < len(s) && s[n/64]&(1<<(n%64)) != 0 }
+// size is the memory of a set in bytes.
+func (s varSet) size() int { return 8 * cap(s.words) }
+
+// grow makes room for the words from low to high.
+func (s *varSet) grow(low, high int) {
+	if len(s.words) == 0 {
+		s.low = low
+	}
+	if low < s.low {
+		s.words = append(make([]uint64, s.low-low, high-low), s.words...)
+		s.low = low
+	}
+	for s.high() < high {
+		s.words = append(s.words, 0)
+	}
+}
+
+// add puts a place into a set that is not shared yet.
+func (s *varSet) add(n int) {
+	s.grow(n/64, n/64+1)
+	s.words[n/64-s.low] |= 1 << (n % 64)
+}
+
+// has reports whether a place is in the set.
+func (s varSet) has(n int) bool { return s.word(n/64)&(1<<(n%64)) != 0 }
 
 func (s varSet) empty() bool {
-	for _, w := range s {
+	for _, w := range s.words {
 		if w != 0 {
 			return false
 		}
@@ -33,48 +65,47 @@ func (s varSet) empty() bool {
 }
 
 func (s varSet) union(t varSet) varSet {
-	if len(s) < len(t) {
+	if len(s.words) < len(t.words) {
 		s, t = t, s
 	}
-	same := true
-	for i, w := range t {
-		if w&^s[i] != 0 {
-			same = false
-			break
-		}
-	}
-	if same {
+	if t.within(s) {
 		return s
 	}
-	out := append(varSet(nil), s...)
-	for i, w := range t {
-		out[i] |= w
+	low, high := min(s.low, t.low), max(s.high(), t.high())
+	out := varSet{low, make([]uint64, high-low)}
+	copy(out.words[s.low-low:], s.words)
+	for i, w := range t.words {
+		out.words[t.low-low+i] |= w
 	}
 	return out
 }
 
 func (s varSet) intersect(t varSet) varSet {
-	n := min(len(s), len(t))
-	out := make(varSet, n)
-	for i := range out {
-		out[i] = s[i] & t[i]
+	low, high := max(s.low, t.low), min(s.high(), t.high())
+	if low >= high {
+		return varSet{}
+	}
+	out := varSet{low, make([]uint64, high-low)}
+	for i := range out.words {
+		out.words[i] = s.word(low+i) & t.word(low+i)
 	}
 	return out
 }
 
 func (s varSet) minus(t varSet) varSet {
-	out := append(varSet(nil), s...)
-	for i := range out {
-		if i < len(t) {
-			out[i] &^= t[i]
-		}
+	if !s.intersects(t) {
+		return s
+	}
+	out := varSet{s.low, make([]uint64, len(s.words))}
+	for i, w := range s.words {
+		out.words[i] = w &^ t.word(s.low+i)
 	}
 	return out
 }
 
 func (s varSet) intersects(t varSet) bool {
-	for i := 0; i < min(len(s), len(t)); i++ {
-		if s[i]&t[i] != 0 {
+	for i := max(s.low, t.low); i < min(s.high(), t.high()); i++ {
+		if s.words[i-s.low]&t.words[i-t.low] != 0 {
 			return true
 		}
 	}
@@ -83,12 +114,8 @@ func (s varSet) intersects(t varSet) bool {
 
 // within reports whether every place of s is in t.
 func (s varSet) within(t varSet) bool {
-	for i, w := range s {
-		if i >= len(t) {
-			if w != 0 {
-				return false
-			}
-		} else if w&^t[i] != 0 {
+	for i, w := range s.words {
+		if w&^t.word(s.low+i) != 0 {
 			return false
 		}
 	}
@@ -98,22 +125,27 @@ func (s varSet) within(t varSet) bool {
 // slots lists the places in ascending order.
 func (s varSet) slots() []int {
 	var out []int
-	for i, w := range s {
+	for i, w := range s.words {
 		for ; w != 0; w &= w - 1 {
-			out = append(out, i*64+bits.TrailingZeros64(w))
+			out = append(out, (s.low+i)*64+bits.TrailingZeros64(w))
 		}
 	}
 	return out
 }
 
-// key is a text that equal sets share.
+// key is a text that equal sets share: the words from the first that is not empty to the last, after the number of the first.
 func (s varSet) key() string {
-	n := len(s)
-	for n > 0 && s[n-1] == 0 {
-		n--
+	for len(s.words) > 0 && s.words[len(s.words)-1] == 0 {
+		s.words = s.words[:len(s.words)-1]
 	}
-	b := make([]byte, 0, 8*n)
-	for _, w := range s[:n] {
+	for len(s.words) > 0 && s.words[0] == 0 {
+		s.low, s.words = s.low+1, s.words[1:]
+	}
+	if len(s.words) == 0 {
+		return ""
+	}
+	b := make([]byte, 0, 8+8*len(s.words))
+	for _, w := range append([]uint64{uint64(s.low)}, s.words...) {
 		for i := 0; i < 64; i += 8 {
 			b = append(b, byte(w>>i))
 		}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,5 +71,46 @@ func TestClientLeaves(t *testing.T) {
 	}
 	resp.Body.Close()
 	cancel()
+	answered(t, s.URL)
+}
+
+// TestClientLeavesWhilePlanning checks that planning ends, too, when the client goes away: this plan would take minutes, and the time limit is an hour.
+func TestClientLeavesWhilePlanning(t *testing.T) {
+	s := crossServer(t, time.Hour)
+	var q strings.Builder
+	q.WriteString("ASK { ")
+	for i := range 30_000 {
+		fmt.Fprintf(&q, "?a%d ?b%d ?c%d . ", i, i, i)
+	}
+	q.WriteString("}")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, "POST", s.URL+"/sparql", strings.NewReader(q.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("User-Agent", "test/1.0 (test@example.org)")
+	req.Header.Set("Content-Type", "application/sparql-query")
+	gone := make(chan error)
+	go func() {
+		resp, err := http.DefaultClient.Do(req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		gone <- err
+	}()
+	for {
+		status, _, err := get(t, s.URL, "json", "ASK { wd:Q1 ?p ?o }")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status == http.StatusTooManyRequests {
+			break
+		}
+	}
+	cancel()
+	if err := <-gone; err == nil {
+		t.Fatal("the query was answered")
+	}
 	answered(t, s.URL)
 }
