@@ -116,7 +116,7 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 	if len(o.data) > 0 {
 		parts.Graph, err = embedded.Load(gopts, o.data...)
 	} else {
-		gopts.Name = "built-in slice of Wikidata"
+		gopts.Name, parts.Public = "built-in slice of Wikidata", true
 		parts.Graph, err = sandbox.Graph(gopts)
 	}
 	if err != nil {
@@ -171,7 +171,8 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 		lg.Warn("the sandbox is reachable from other machines; it is not made for the open internet", "address", s.listener.Addr().String())
 	}
 	s.url = "http://" + s.listener.Addr().String()
-	s.server = &http.Server{Handler: ownHost(s.listener.Addr(), sandbox.Handler(lg, parts)), ReadHeaderTimeout: 10 * time.Second}
+	s.listener = sandbox.DefaultLimits.Listener(s.listener)
+	s.server = sandbox.DefaultLimits.Server(ownHost(s.listener.Addr(), sandbox.Handler(lg, parts)), time.Now)
 	return s, nil
 }
 

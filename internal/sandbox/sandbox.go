@@ -75,7 +75,8 @@ func ArchivePage() (string, error) {
 // Parts are the servers to put together. Each may be nil: its paths are then not found.
 type Parts struct {
 	Graph     *embedded.Graph
-	Parallel  int // queries that run at once; 0: no limit
+	Public    bool // pages of other websites may read the graph
+	Parallel  int  // queries that run at once; 0: no limit
 	Wiki      *wiki.Wiki
 	ForumPage string // title of the page that / leads to
 	Script    *llm.Script
@@ -86,26 +87,44 @@ type Parts struct {
 func Handler(lg *slog.Logger, p Parts) http.Handler {
 	mux := http.NewServeMux()
 	var entities *httpapi.EntityAPI
+	access := httpapi.SameOrigin
+	if p.Public {
+		access = httpapi.AnyOrigin
+	}
 	if p.Graph != nil {
 		entities = httpapi.NewEntityAPI(lg, p.Graph)
-		mux.Handle("/sparql", httpapi.NewSPARQL(lg, p.Graph, p.Parallel))
-		mux.HandleFunc("/wiki/Special:EntityData/", entities.EntityData)
+		mux.Handle("/sparql", access(httpapi.NewSPARQL(lg, p.Graph, p.Parallel)))
+		mux.Handle("/wiki/Special:EntityData/", access(http.HandlerFunc(entities.EntityData)))
 	}
 	if p.Script != nil {
 		mux.Handle("/v1/", p.Script.Handler())
 	}
 	if p.Wiki == nil {
 		if entities != nil {
-			mux.Handle("/w/api.php", entities)
+			mux.Handle("/w/api.php", access(entities))
 		}
-		return mux
+		return knownMethods(mux)
 	}
 	h := wiki.NewHandler(p.Wiki)
 	h.Forum, h.QueryURL = p.ForumPage, "/query#"
 	if entities != nil {
 		h.SPARQL = "/sparql"
-		h.Extra = map[string]http.HandlerFunc{"wbsearchentities": entities.ServeHTTP, "wbgetentities": entities.ServeHTTP}
+		serve := access(entities).ServeHTTP
+		h.Extra = map[string]http.HandlerFunc{"wbsearchentities": serve, "wbgetentities": serve}
 	}
 	mux.Handle("/", h)
-	return mux
+	return knownMethods(mux)
+}
+
+// knownMethods refuses the methods that nothing here is made for.
+func knownMethods(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.Method {
+		case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodOptions:
+			next.ServeHTTP(w, r)
+		default:
+			w.Header().Set("Allow", "GET, HEAD, POST, OPTIONS")
+			http.Error(w, "This server answers GET, HEAD, POST and OPTIONS only.", http.StatusMethodNotAllowed)
+		}
+	})
 }

@@ -2,11 +2,13 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/xml"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -24,6 +26,60 @@ type response struct {
 	count  int64
 	buf    bytes.Buffer
 	sent   bool
+
+	ctx   context.Context // of the query
+	slots chan struct{}   // of the server's queries; this one has a place, but for the time that it waits for its client
+	gone  bool            // it has given its place up
+	stall time.Duration
+}
+
+// defaultStall is the time in which a client has to take the next piece of an answer, which has 64 kB at most.
+const defaultStall = 10 * time.Second
+
+// writeGrace is the time after a query's deadline in which the rest of its answer may still be sent.
+const writeGrace = 500 * time.Millisecond
+
+// send writes to the client. Meanwhile the place among the server's queries is free for others, and a client that does not read is cut off.
+func (o *response) send(p []byte) error {
+	if o.slots != nil && !o.gone {
+		<-o.slots
+		o.gone = true
+	}
+	piece, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), o.stall)
+	defer cancel()
+	end, _ := piece.Deadline()
+	if last, ok := o.ctx.Deadline(); ok && last.Add(writeGrace).Before(end) {
+		end = last.Add(writeGrace)
+	}
+	_ = http.NewResponseController(o.w).SetWriteDeadline(end) // only a test's recorder has no deadlines
+	_, err := o.w.Write(p)
+	return err
+}
+
+// resume takes a place among the server's queries again, for the query that goes on.
+func (o *response) resume() error {
+	if !o.gone {
+		return nil
+	}
+	select {
+	case o.slots <- struct{}{}:
+		o.gone = false
+		return nil
+	case <-o.ctx.Done():
+		return o.ctx.Err()
+	}
+}
+
+// close ends the answer: what the server still holds of it is sent, the deadline is lifted, the place is given back.
+func (o *response) close() {
+	if o.slots != nil && !o.gone {
+		<-o.slots
+	}
+	conn := http.NewResponseController(o.w)
+	if o.count > 2048 { // of shorter answers the server tells the length, unless they are sent before they end
+		_ = conn.Flush()
+	}
+	_ = conn.SetWriteDeadline(time.Time{})
 }
 
 const bufferSize = 64 << 10
@@ -32,6 +88,9 @@ const bufferSize = 64 << 10
 func (o *response) Write(p []byte) (int, error) {
 	if o.count+int64(len(p)) > o.max {
 		return 0, kg.Errorf(kg.TooLarge, "the result has more than %d MB; add a LIMIT or narrow the pattern", o.max>>20)
+	}
+	if err := o.resume(); err != nil {
+		return 0, err
 	}
 	o.count += int64(len(p))
 	n, _ := o.buf.Write(p)
@@ -48,7 +107,7 @@ func (o *response) flush() error {
 		o.w.Header().Set("Cache-Control", "public, max-age=300")
 		o.w.WriteHeader(http.StatusOK)
 	}
-	_, err := o.w.Write(o.buf.Bytes())
+	err := o.send(o.buf.Bytes())
 	o.buf.Reset()
 	return err
 }

@@ -66,9 +66,7 @@ func TestClientLeaves(t *testing.T) {
 	if _, err := io.CopyN(io.Discard, resp.Body, 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	if status, _, err := get(t, s.URL, "json", "ASK { wd:Q1 ?p ?o }"); err != nil || status != http.StatusTooManyRequests {
-		t.Fatalf("while the answer is read: %d %v", status, err)
-	}
+	answered(t, s.URL) // while the client does not read
 	resp.Body.Close()
 	cancel()
 	answered(t, s.URL)

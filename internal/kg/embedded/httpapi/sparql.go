@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -25,17 +26,21 @@ import (
 // maxQuery is the greatest length of a request's body, as the query service has it.
 const maxQuery = 1 << 20
 
+// allowed are the methods of the query endpoint.
+const allowed = "GET, HEAD, POST, OPTIONS"
+
 // SPARQL is the query endpoint.
 type SPARQL struct {
 	lg    *slog.Logger
 	graph *embedded.Graph
 	slots chan struct{}
+	stall time.Duration // in which a client has to take the next piece of an answer
 }
 
 // NewSPARQL returns the endpoint for a graph that runs at most parallel queries at once (0: no limit); further ones are answered with 429, as the query
 // service does.
 func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
-	h := &SPARQL{lg: lg, graph: g}
+	h := &SPARQL{lg: lg, graph: g, stall: defaultStall}
 	if parallel > 0 {
 		h.slots = make(chan struct{}, parallel)
 	}
@@ -45,7 +50,6 @@ func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
 // ServeHTTP answers a query sent by GET (?query=), by a POST form (query=) or as the body of a POST (application/sparql-query). The result's format is
 // chosen by ?format= (json, xml, csv, tsv; for CONSTRUCT and DESCRIBE also ttl, nt, rdf) or Accept; XML when neither says, of results or of RDF. A User-Agent is required. ?maxQueryTimeMillis= shortens the time limit.
 func (h *SPARQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Access-Control-Allow-Origin", "*")
 	if len(strings.TrimSpace(r.UserAgent())) < 5 {
 		http.Error(w, "Please identify your user agent: send a User-Agent header with a way to contact you.", http.StatusForbidden)
 		return
@@ -56,21 +60,22 @@ func (h *SPARQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodOptions {
-		w.Header().Set("Allow", "GET, POST, OPTIONS")
+		w.Header().Set("Allow", allowed)
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	if h.slots != nil {
 		select {
 		case h.slots <- struct{}{}:
-			defer func() { <-h.slots }()
 		default:
 			w.Header().Set("Retry-After", "1")
 			http.Error(w, "Rate limit exceeded: too many queries at once. Please retry in 1 seconds.", http.StatusTooManyRequests)
 			return
 		}
 	}
-	h.answer(w, r, query)
+	out := &response{w: w, max: h.graph.MaxResult(), slots: h.slots, stall: h.stall}
+	defer out.close()
+	h.answer(out, r, query)
 }
 
 // readQuery takes the query text out of a request.
@@ -86,6 +91,9 @@ func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int
 		query = q.Get("query")
 	case http.MethodPost:
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxQuery))
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return "", http.StatusRequestTimeout, errors.New("the request was not sent in time; send it again")
+		}
 		if err != nil {
 			return "", http.StatusRequestEntityTooLarge, errors.New("the request is longer than 1 MB, or was cut off")
 		}
@@ -115,7 +123,7 @@ func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int
 			return "", http.StatusUnsupportedMediaType, errors.New("send the query as a form (query=…) or as application/sparql-query")
 		}
 	default:
-		w.Header().Set("Allow", "GET, POST, OPTIONS")
+		w.Header().Set("Allow", allowed)
 		return "", http.StatusMethodNotAllowed, errors.New("use GET or POST")
 	}
 	if strings.TrimSpace(query) == "" {
@@ -127,7 +135,7 @@ func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int
 // answer runs the query and streams its result. A failure after the first rows were sent follows them as text, as the query service has it: that makes a JSON
 // result invalid. In the line formats, and in XML for readers that go row by row, it could be taken for rows, so there the connection is cut as well
 // (net/http's ErrAbortHandler): the client sees a body without its end.
-func (h *SPARQL) answer(w http.ResponseWriter, r *http.Request, query string) {
+func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 	ctx := r.Context()
 	if ms, err := strconv.Atoi(r.URL.Query().Get("maxQueryTimeMillis")); err == nil && ms > 0 {
 		var cancel context.CancelFunc
@@ -139,8 +147,7 @@ func (h *SPARQL) answer(w http.ResponseWriter, r *http.Request, query string) {
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	defer limitWriting(ctx, w)()
-	out := &response{w: w, max: h.graph.MaxResult()}
+	out.ctx = ctx
 	sink := &negotiated{r: r, out: out, use: forRows}
 	err := h.graph.Stream(ctx, query, sink)
 	if err == nil {
@@ -165,29 +172,17 @@ func (h *SPARQL) answer(w http.ResponseWriter, r *http.Request, query string) {
 		if out.flush() != nil {
 			return // a client that is gone needs no error
 		}
-		if _, err := io.WriteString(w, "\n"+text); err == nil && out.format != formatJSON {
-			_ = http.NewResponseController(w).Flush()
+		if out.send([]byte("\n"+text)) == nil && out.format != formatJSON {
+			_ = http.NewResponseController(out.w).Flush()
 			panic(http.ErrAbortHandler)
 		}
 		return
 	}
+	w := out.w
 	w.Header().Set("Content-Type", "text/plain;charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, text)
-}
-
-// writeGrace is the time after a query's deadline in which the rest of its answer may still be sent.
-const writeGrace = 500 * time.Millisecond
-
-// limitWriting makes writing fail soon after the context's deadline, so that a client who does not read cannot hold a query. The result undoes it.
-func limitWriting(ctx context.Context, w http.ResponseWriter) func() {
-	end, ok := ctx.Deadline()
-	rc := http.NewResponseController(w)
-	if !ok || rc.SetWriteDeadline(end.Add(writeGrace)) != nil {
-		return func() {}
-	}
-	return func() { _ = rc.SetWriteDeadline(time.Time{}) }
+	_ = out.send([]byte(text)) // the client may be gone
 }
 
 const stackTrace = "\tat java.util.concurrent.FutureTask.report(FutureTask.java:122)\n\tat java.util.concurrent.FutureTask.get(FutureTask.java:206)\n"
@@ -197,6 +192,9 @@ func errorText(query string, err error) (status int, text string) {
 	status = http.StatusInternalServerError
 	const executed = "java.util.concurrent.ExecutionException: "
 	line := executed + "org.openrdf.query.QueryEvaluationException: " + err.Error()
+	if errors.Is(err, context.DeadlineExceeded) { // also while the answer waited for its client
+		err = &kg.Error{Kind: kg.Timeout}
+	}
 	var e *kg.Error
 	if errors.As(err, &e) {
 		switch e.Kind {

@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"net/http"
+	"net/url"
+)
+
+// AnyOrigin lets the pages of all websites read what next answers. It is for public data.
+func AnyOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// SameOrigin refuses with 403 the requests that a page of another website makes a browser send: links, forms and scripts. It is for private data.
+// Requests of other programs say nothing about a page and pass.
+func SameOrigin(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !sameOrigin(r) {
+			http.Error(w, "This data is private: it cannot be read from the pages of other websites.", http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// sameOrigin reports whether a request comes from a page of this server, or from no page at all. All browsers of today send Sec-Fetch-Site;
+// older ones send Origin with what changes something, and keep the answers to the rest from pages of other origins themselves.
+func sameOrigin(r *http.Request) bool {
+	switch r.Header.Get("Sec-Fetch-Site") {
+	case "none", "same-origin":
+		return true
+	case "":
+	default:
+		return false
+	}
+	origin := r.Header.Get("Origin")
+	if origin == "" {
+		return true
+	}
+	u, err := url.Parse(origin)
+	return err == nil && u.Host == r.Host && u.Host != ""
+}
