@@ -15,10 +15,12 @@ import (
 // error, too. What a remote service says about itself is no error of ours until a client has read it: internal/llm and internal/kg/wikidata look for
 // words in such bodies where the protocol has no code, and say so there.
 var readsErrorText = map[string]string{
-	"agent Ending":                         "trajectories of the first version hold texts and no causes",
-	"agent oldError":                       "as for Ending",
-	"agent oldLimit":                       "as for Ending",
+	"agent/event Ending":                   "trajectories of the first version hold texts and no causes",
+	"agent/event oldError":                 "as for Ending",
+	"agent/event oldLimit":                 "as for Ending",
 	"agent sentence":                       "puts a sentence together; nothing is decided by it",
+	"config lineKey":                       "godotenv has no kinds of errors; only the hint for the user depends on it",
+	"internal/politehttp Error":            "compares a text with itself after secrets were taken out",
 	"internal/kg/kgtest testQueryFailures": "a test of what the text shows",
 }
 
