@@ -40,7 +40,6 @@ type Config struct {
 	Account  string // user name of the bot's account
 	Operator string // user name of the person who runs it
 	StopPage string // title; the bot posts only while its trimmed text is empty or "run"
-	Task     string // what the edit summary says, before the link to the bot's page; "Reply with a query" when empty
 	TaskPage string // title of the page that describes the bot, linked in the summary; the account's user page when empty
 	Posting  Mode
 	DryRun   bool // as Posting Off, whatever Posting says
@@ -144,9 +143,6 @@ func (c *Config) defaults() {
 	count(&c.MaxFailures, 3)
 	count(&c.MaxStarts, 25)
 	count(&c.MaxSaves, 20)
-	if c.Task == "" {
-		c.Task = "Reply with a query"
-	}
 	if c.TaskPage == "" {
 		c.TaskPage = "User:" + c.Account
 	}

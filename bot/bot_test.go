@@ -50,7 +50,7 @@ func TestRequestIsAnsweredOnce(t *testing.T) {
 		}
 	}
 	e := w.entries()[0]
-	if s := w.wiki.summary[e.Rev]; !strings.HasPrefix(s, "/* Cats */ ") || !strings.Contains(s, "[[User:SpinachBot|") || !strings.HasSuffix(s, e.Key) {
+	if s := w.wiki.summary[e.Rev]; !strings.HasPrefix(s, "/* Cats */ Reply with a query (") || !strings.Contains(s, "[[User:SpinachBot|") || !strings.HasSuffix(s, e.Key) {
 		t.Errorf("edit summary %q", s)
 	}
 }

@@ -169,10 +169,14 @@ func finite(f float64) float64 {
 	return f
 }
 
-// summaryOf is the edit summary: a link to the section, the task, a link to the page that describes it, and the ledger's key, by which
+// summaryOf is the edit summary: a link to the section, whether the reply has a query, a link to the page that describes it, and the ledger's key, by which
 // [Wiki].OwnEdits finds the edit again wherever the section has gone. The heading is other people's text: it keeps no bracket and cannot end the section link.
 func (b *Bot) summaryOf(p place, e *Entry) string {
 	harmless := strings.NewReplacer("*/", "* /", "/*", "/ *", "[", "(", "]", ")", "{", "(", "}", ")", "|", "-", "<", " ", ">", " ")
 	topic := cut(oneLine(harmless.Replace(p.thread.Heading)), maxTopicRunes)
-	return fmt.Sprintf("/* %s */ %s ([[%s|about this bot]]) %s", topic, b.cfg.Task, b.cfg.TaskPage, e.Key)
+	task := "Reply with a query"
+	if e.Draft == nil || e.Draft.Reply.Query == "" {
+		task = "Reply without a query"
+	}
+	return fmt.Sprintf("/* %s */ %s ([[%s|about this bot]]) %s", topic, task, b.cfg.TaskPage, e.Key)
 }
