@@ -2,10 +2,13 @@ package forum
 
 import (
 	"maps"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
 func TestMessagesAreComplete(t *testing.T) {
@@ -60,10 +63,10 @@ SELECT ?a WHERE {
 |-
 |
 # x
-#: <code>search&#95;wikidata(x)</code>
+#: <code>search_wikidata(x)</code>
 #: → x
 # x
-#: <code>execute&#95;sparql(x)</code>
+#: <code>execute_sparql(x)</code>
 #: → x
 |}
 :<small>I am a bot and this reply was written automatically; please check it before you rely on it. My operator is [[User talk:Olga Operator|Olga Operator]].</small> If something is missing or wrong, just reply here and say what to change. --[[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]]) 10:21, 5 June 2024 (UTC)`
@@ -217,19 +220,67 @@ func TestComposeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzEncode: no text becomes markup, and what is read is the text.
+// FuzzEncode: any text, encoded and read by our own reader, comes back as the same characters, and there is no markup.
 func FuzzEncode(f *testing.F) {
 	for _, s := range payloads {
 		f.Add(s)
 	}
-	allowed := regexp.MustCompile(`&#\d+;`)
-	f.Fuzz(func(t *testing.T, s string) {
-		e := encode(s, 500)
-		if rest := allowed.ReplaceAllString(e, ""); strings.ContainsAny(rest, "&<>{}|[]~'\"=_:!#*;-\n\r\t\x7f") || strings.Contains(e, "RFC ") || strings.Contains(e, "ISBN ") || strings.Contains(e, "PMID ") {
-			t.Errorf("%q encoded as %q", s, e)
+	for _, s := range []string{"1949-09-15", "Victoria: 12", "AT&T", "&amp", "&am\u202ep;", "a_b", "it's", "5 > 3", "14:30", "(UTC)", "x (CET) y", "!", "a:b", ":", "-5", "--", "=x=", "__a__"} {
+		f.Add(s)
+	}
+	f.Fuzz(checkEncode)
+}
+
+func checkEncode(t *testing.T, s string) {
+	text, e := clean(s, 500), encode(s, 500)
+	if bad := markupIn.FindString(entities.ReplaceAllString(" "+e, "\x01")); bad != "" {
+		t.Errorf("%q is encoded as %q, with the markup %q", s, e, bad)
+	}
+	if strings.HasPrefix(e, " ") || strings.HasSuffix(e, " ") || strings.Contains(e, "  ") {
+		t.Errorf("%q is encoded with spare blanks as %q", s, e)
+	}
+	if text == "" {
+		return
+	}
+	page := "== A ==\n:x " + e + " y [[User:Ann|Ann]] 10:00, 5 June 2024 (UTC)\n"
+	c := Parse("T", page, Options{}).Threads[0].Comments
+	if len(c) != 1 || c[0].Text != "x "+text+" y" || len(c[0].Queries)+len(c[0].Links)+len(c[0].Mentions) != 0 {
+		t.Errorf("%q is encoded as %q and read as %+v", s, e, c)
+	}
+	for _, n := range wikitext.Preprocess(page, wikitext.Options{}).Nodes {
+		if n.Kind != wikitext.Heading || n.Start != 0 {
+			t.Errorf("%q is encoded as %q, with a node %+v", s, e, n)
 		}
-		if strings.HasPrefix(e, " ") || strings.HasSuffix(e, " ") || strings.Contains(e, "  ") {
-			t.Errorf("%q encoded with spare blanks as %q", s, e)
+	}
+}
+
+var (
+	entities = regexp.MustCompile(`&#\d+;`)
+	markupIn = regexp.MustCompile(`[<{}\[\]|~\n\r\t\x7f]|''|__|!!|&(#\d+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);|(?i)[a-z]:\S|\([A-Z]{2,5}\)|(RFC|ISBN|PMID) |^ [-!]|^ [*#:;=]`)
+)
+
+// TestEncodeReadsAsText: texts of characters that mean something in wikitext.
+func TestEncodeReadsAsText(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	pieces := []rune("&;#:!*=-_'\"~{}[]|<>()/\\^@ \u00a0\n\u0338\u0301éaZ09UTC…")
+	words := []string{"RFC", "ISBN", "amp;", "#38;", "http", "//", "mailto", "(UTC)", "10:00, 5 June 2024", "__TOC__", "nowiki", "SELECT ", "User:A"}
+	for range 3000 {
+		var b strings.Builder
+		for range 1 + r.IntN(12) {
+			if r.IntN(4) == 0 {
+				b.WriteString(words[r.IntN(len(words))])
+			} else {
+				b.WriteRune(pieces[r.IntN(len(pieces))])
+			}
 		}
-	})
+		checkEncode(t, b.String())
+	}
+	for text, want := range map[string]string{
+		"1949-09-15": "1949-09-15", "Victoria: 12": "Victoria: 12", "at 14:30, 5 > 3 & AT&T = it's a_b!": "at 14:30, 5 > 3 & AT&T = it's a_b!",
+		"https://x": "https&#58;//x", "&lt;": "&#38;lt;", "''x": "&#39;&#39;x", "RFC 12": "RFC&#32;12",
+	} {
+		if got := encode(text, 100); got != want {
+			t.Errorf("%q is encoded as %q, want %q", text, got, want)
+		}
+	}
 }

@@ -2,6 +2,7 @@ package forum
 
 import (
 	"fmt"
+	"html"
 	"regexp"
 	"strconv"
 	"strings"
@@ -9,20 +10,21 @@ import (
 	"unicode/utf8"
 )
 
-// encode makes a text from outside safe in wikitext: read as text wherever it stands (in a list line, at a line's start, in a table cell, in a link's label, in <code>).
-// Every character that can begin or end markup becomes a numeric entity, a newline a space, and the blank after RFC, ISBN and PMID an entity, so that no magic link
-// arises. Control and direction characters, which hide text or forge strip markers, are dropped. It returns at most limit characters, with an ellipsis for the rest.
-func encode(s string, limit int) string {
+// encode makes a text from outside safe in wikitext: it reads as the same text wherever it stands (in a list line, in a
+// table cell, in a link's label, in <code>), and never as markup. See [clean] for what is left out, [escape] for the rest.
+func encode(s string, limit int) string { return escape(clean(s, limit)) }
+
+// clean returns a text on one line, with single spaces, at most limit characters of it and an ellipsis for the rest.
+// Control and direction characters, which hide text or forge strip markers, are dropped.
+func clean(s string, limit int) string {
 	var b strings.Builder
-	b.Grow(len(s) + len(s)/4)
-	n, blank, word := 0, true, ""
+	n, blank := 0, true
 	for _, r := range s {
-		if unicode.IsSpace(r) || r == '\u2028' || r == '\u2029' || r == '\u0085' {
+		switch {
+		case unicode.IsSpace(r) || r == '\u2028' || r == '\u2029' || r == '\u0085':
 			r = ' '
-		} else if r == utf8.RuneError || unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u200c' {
-			if r != utf8.RuneError {
-				continue
-			}
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) && r != '\u200d' && r != '\u200c':
+			continue
 		}
 		if r == ' ' && blank {
 			continue
@@ -32,24 +34,65 @@ func encode(s string, limit int) string {
 			break
 		}
 		blank = r == ' '
-		switch {
-		case r == ' ' && (strings.HasSuffix(word, "RFC") || word == "ISBN" || word == "PMID"):
-			b.WriteString("&#32;")
-		case r < 0x80 && strings.ContainsRune("&<>{}|[]~'\"=_:!#*;-@\\^`", r):
-			b.WriteString("&#" + strconv.Itoa(int(r)) + ";")
-		default:
-			b.WriteRune(r)
-		}
-		if r >= 'A' && r <= 'Z' {
-			if word += string(r); len(word) > 4 {
-				word = word[1:] // what stands before does not matter: whether a word begins there is the wiki's notion
-			}
-		} else {
-			word = ""
-		}
+		b.WriteRune(r)
 	}
 	return strings.TrimSuffix(b.String(), " ")
 }
+
+// escape writes characters as numeric entities where markup could begin or end.
+func escape(s string) string {
+	var b strings.Builder
+	text := []rune(s)
+	for i, r := range text {
+		if r < 0x80 && markup(text, i) {
+			b.WriteString("&#" + strconv.Itoa(int(r)) + ";")
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// markup reports whether the character at i could be part of markup. What stands around the text is unknown, but for
+// this: it is never at the very start of a line, and a blank or a bracket follows it.
+func markup(text []rune, i int) bool {
+	r, before, after := text[i], rune(0), rune(0)
+	if i > 0 {
+		before = text[i-1]
+	}
+	if i+1 < len(text) {
+		after = text[i+1]
+	}
+	switch r {
+	case '<', '{', '}', '[', ']', '|', '~':
+		return true
+	case '\'', '_': // quotes, and switches such as __NOTOC__
+		return before == r || after == r
+	case '!', '-': // a header cell, a rule
+		return before == 0 || before == r || r == '!' && after == r
+	case '*', '#', ';', '=':
+		return before == 0
+	case ':': // a list at the start; "mailto:x" and "https://" are links
+		return before == 0 || after != ' ' && (before < 0x80 && unicode.IsLetter(before))
+	case '&':
+		rest := string(text[i:min(len(text), i+40)])
+		if k := strings.IndexByte(rest[1:], '&'); k >= 0 {
+			rest = rest[:k+1]
+		}
+		return entity.MatchString(rest) || html.UnescapeString(rest) != rest // browsers read &amp without a semicolon, too
+	case '(': // a time stamp ends in its zone: 10:00, 5 June 2024 (UTC)
+		return zone.MatchString(string(text[i:min(len(text), i+10)]))
+	case ' ': // RFC 2324 is a link
+		return magicLink.MatchString(string(text[max(0, i-4):i]))
+	}
+	return false
+}
+
+var (
+	entity    = regexp.MustCompile(`^&(#[0-9]+|#[xX][0-9a-fA-F]+|\pL[\pL0-9]*);`)
+	zone      = regexp.MustCompile(`^\([A-Z]{2,5}\)`)
+	magicLink = regexp.MustCompile(`(RFC|ISBN|PMID)$`)
+)
 
 // entity shows a cell whose value is an item, a property or a lexeme as a link. The number is checked here, so that only our own code makes links.
 func entityLink(id, label string) (string, error) {

@@ -113,7 +113,7 @@ var (
 	entityLink = regexp.MustCompile(`\[\[(?:Q[1-9]\d*|Property:P[1-9]\d*|Lexeme:L[1-9]\d*)\|([^\[\]{}|<>\n]+)\]\]`)
 	queryBlock = regexp.MustCompile(`(?s)\{\{SPARQL\|query=\n(.*?)\n\}\}`)
 	// leftover is what begins markup in MediaWiki. The reply's own list marks, cells and headers are looked at line by line.
-	leftover = regexp.MustCompile(`(?i)\{\{|\}\}|\[\[|\]\]|\{\||\|\}|~~~|<|>|''|__\w+__|-\{|&[a-z#]|https?:|mailto:|\[|\]|` +
+	leftover = regexp.MustCompile(`(?i)\{\{|\}\}|\[\[|\]\]|\{\||\|\}|~~~|<|''|__\w+__|-\{|&(?:#\w+|[a-z]\w*);|https?:|mailto:|\[|\]|` +
 		`\b(?:RFC|PMID|ISBN)[ \t\x{a0}]+\d`)
 	hidden = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{200b}\x{200e}\x{200f}\x{2028}\x{2029}\x{feff}]`)
 	stamp  = regexp.MustCompile(`\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)`)
