@@ -16,12 +16,13 @@ import (
 
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/dataset/release"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 	"github.com/spinachbot/spinachbot/internal/store"
-	"github.com/spinachbot/spinachbot/internal/web/annotate"
+	web "github.com/spinachbot/spinachbot/internal/web/annotate"
 )
 
 // annotationsFile is the database of annotations in a harvest's folder.
@@ -61,7 +62,7 @@ annotate, under a name of their choice. docs/annotating.md says how to work with
 		if err != nil {
 			return misuse(e, "dataset annotate: %v", err)
 		}
-		page, err := annotate.New(annotate.Options{
+		page, err := web.New(web.Options{
 			Log: lg, Store: st, Graph: graph, GraphName: name, Candidates: candidates.read, Changed: candidates.changed,
 			Keep: func(query string, t *kg.Table) error { return release.Keep(dir, query, t) }, Now: e.now,
 		})
@@ -102,7 +103,7 @@ func servePage(ctx context.Context, listener net.Listener, h http.Handler) error
 }
 
 // datasetGraph gives the graph that --kg names, and what to call it.
-func datasetGraph(lg *slog.Logger, name string, cfg *config.Config, budgets wikidata.BudgetStore, now func() time.Time) (annotate.Graph, string, error) {
+func datasetGraph(lg *slog.Logger, name string, cfg *config.Config, budgets wikidata.BudgetStore, now func() time.Time) (web.Graph, string, error) {
 	switch name {
 	case "embedded":
 		g, err := builtinGraph(now)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/release"
-	"github.com/spinachbot/spinachbot/internal/web/annotate"
+	"github.com/spinachbot/spinachbot/dataset/annotate"
 )
 
 // goldFlags are the flags of commands that work on what annotators keep.

@@ -7,7 +7,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/spinachbot/spinachbot/internal/web/annotate"
+	"github.com/spinachbot/spinachbot/dataset/annotate"
 )
 
 var _ annotate.Store = (*Store)(nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spinachbot/spinachbot/dataset"
-	"github.com/spinachbot/spinachbot/internal/web/annotate"
+	"github.com/spinachbot/spinachbot/dataset/annotate"
 )
 
 func work(candidate, annotator, question string) *annotate.Work {

@@ -3,14 +3,12 @@ package annotate
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/spinachbot/spinachbot/dataset"
-	"github.com/spinachbot/spinachbot/dataset/harvest"
+	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -23,10 +21,10 @@ func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.Hand
 	return func(w http.ResponseWriter, r *http.Request) {
 		who := annotator(r)
 		var out any
-		err := error(nil)
+		var err error
 		switch {
 		case who == "":
-			err = problem{http.StatusUnauthorized, "Who are you? Open the page anew and give your name."}
+			err = problem{http.StatusUnauthorized, "Who are you? Open the page again and give your name."}
 		case !isJSON(r):
 			err = problem{http.StatusUnsupportedMediaType, "Send JSON."}
 		default:
@@ -34,19 +32,19 @@ func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.Hand
 			out, err = f(r, who)
 		}
 		status := http.StatusOK
-		var p problem
 		var conflict conflictError
-		switch {
-		case err == nil:
-		case errors.As(err, &conflict):
-			status, out = http.StatusConflict, map[string]any{"error": "Another tab has changed this since this one read it.", "current": conflict.current}
-		case errors.As(err, &p):
-			status, out = p.status, map[string]any{"error": p.text}
-		case r.Context().Err() != nil:
-			return // nobody is listening any more
-		default:
-			s.Log.Error("a request failed", "path", r.URL.Path, "error", err)
-			status, out = http.StatusInternalServerError, map[string]any{"error": err.Error()}
+		if errors.As(err, &conflict) {
+			status = http.StatusConflict
+			out = map[string]any{"error": "Another tab has changed this since this one read it.", "current": conflict.current}
+		} else if err != nil {
+			why, ok := "", false
+			if status, why, ok = forPeople(err); !ok {
+				if r.Context().Err() != nil {
+					return // nobody is listening any more
+				}
+				s.Log.Error("a request failed", "path", r.URL.Path, "error", err)
+			}
+			out = map[string]any{"error": why}
 		}
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.WriteHeader(status)
@@ -57,10 +55,10 @@ func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.Hand
 }
 
 // conflictError carries the work as it is stored now.
-type conflictError struct{ current *Work }
+type conflictError struct{ current *annotate.Work }
 
-func (conflictError) Error() string { return ErrConflict.Error() }
-func (conflictError) Unwrap() error { return ErrConflict }
+func (conflictError) Error() string { return annotate.ErrConflict.Error() }
+func (conflictError) Unwrap() error { return annotate.ErrConflict }
 
 // edit is what the page sends about a work.
 type edit struct {
@@ -79,29 +77,29 @@ type edit struct {
 func read[T any](r *http.Request) (*T, error) {
 	v := new(T)
 	if err := json.NewDecoder(r.Body).Decode(v); err != nil {
-		return nil, problem{http.StatusBadRequest, "This is no request of this page: " + err.Error()}
+		return nil, problem{http.StatusBadRequest, "The request is not one of this page: " + err.Error()}
 	}
 	return v, nil
 }
 
 // target gives the case that an edit is about and the work to change, in the state in which the edit wants it.
-func (s *Server) target(r *http.Request, who string, e *edit) (*Case, *Work, error) {
+func (s *Server) target(r *http.Request, who string, e *edit) (*annotate.Case, *annotate.Work, error) {
 	c, err := s.caseOf(r.Context(), e.Candidate)
 	if err != nil {
 		return nil, nil, err
 	}
-	var w Work
+	var w annotate.Work
 	switch {
 	case !e.Resolution:
-		w = *ownWork(&c, who)
+		w = *c.Own(who)
 	case !c.Visible(who):
 		return nil, nil, problem{http.StatusForbidden, "Give your own verdict first: then you see the other one."}
-	case len(c.Decided()) < 2 && c.State() != Resolved:
+	case len(c.Decided()) < 2 && c.State() != annotate.Resolved:
 		return nil, nil, problem{http.StatusForbidden, "There is one verdict yet: a comparison wants a second person's."}
 	case c.Resolution != nil:
 		w = *c.Resolution
 	default:
-		w = Work{Candidate: e.Candidate, Annotator: Resolution, Query: startQuery(c.Candidate)}
+		w = annotate.Work{Candidate: e.Candidate, Annotator: annotate.Resolution, Query: annotate.StartQuery(c.Candidate)}
 	}
 	if w.Version != e.Version {
 		return nil, nil, conflictError{&w}
@@ -110,14 +108,14 @@ func (s *Server) target(r *http.Request, who string, e *edit) (*Case, *Work, err
 }
 
 // store saves a work with its event.
-func (s *Server) store(r *http.Request, who string, w *Work, kind EventKind, undoes int64) error {
+func (s *Server) store(r *http.Request, who string, w *annotate.Work, kind annotate.EventKind, undoes int64) error {
 	now := s.Now()
 	w.Updated = now
-	if w.Annotator == Resolution {
+	if w.Annotator == annotate.Resolution {
 		w.By = who
 	}
-	err := s.Store.SaveWork(r.Context(), w, &Event{At: now, Who: who, Kind: kind, Undoes: undoes})
-	if errors.Is(err, ErrConflict) {
+	err := s.Store.SaveWork(r.Context(), w, &annotate.Event{At: now, Who: who, Kind: kind, Undoes: undoes})
+	if errors.Is(err, annotate.ErrConflict) {
 		works, rerr := s.Store.Works(r.Context(), w.Candidate)
 		if rerr != nil {
 			return rerr
@@ -144,15 +142,11 @@ func (s *Server) apiSave(r *http.Request, who string) (any, error) {
 	if w.Version > 0 && w.Query == e.Query && w.Question == e.Question && w.Note == e.Note {
 		return map[string]any{"work": w}, nil // nothing to say
 	}
-	if w.Keeps() && strings.TrimSpace(w.Question) != "" && strings.TrimSpace(e.Question) == "" {
-		return nil, refuse("You have kept this with a question: write the new one, or change the verdict. The old one stays until then.")
+	withdrawn, err := w.Rewrite(e.Query, e.Question, e.Note)
+	if err != nil {
+		return nil, err
 	}
-	withdrawn := w.Is() && sparql.NormalForm(w.Query) != sparql.NormalForm(e.Query)
-	w.Query, w.Question, w.Note = e.Query, e.Question, e.Note
-	if withdrawn {
-		w.Verdict, w.Reason = "", ""
-	}
-	if err := s.store(r, who, w, Edited, 0); err != nil {
+	if err := s.store(r, who, w, annotate.Edited, 0); err != nil {
 		return nil, err
 	}
 	return map[string]any{"work": w, "withdrawn": withdrawn}, nil
@@ -169,68 +163,24 @@ func (s *Server) apiDecide(r *http.Request, who string) (any, error) {
 		return nil, err
 	}
 	w.Query, w.Question, w.Note, w.Verdict, w.Reason = e.Query, e.Question, e.Note, e.Verdict, ""
-	if err := s.judge(c, w, who, e); err != nil {
+	if w.Verdict == dataset.Exclude {
+		w.Reason = e.Reason
+	}
+	changed, err := c.Judge(w)
+	if err == nil && changed {
+		err = s.keepRun(who, w.Query)
+	}
+	if err != nil {
 		return nil, err
 	}
-	if w.Is() {
+	if w.HasVerdict() {
 		w.Decided = s.Now()
 	}
-	if err := s.store(r, who, w, Judged, 0); err != nil {
+	if err := s.store(r, who, w, annotate.Judged, 0); err != nil {
 		return nil, err
 	}
 	next, err := s.after(r, who, e, w)
 	return map[string]any{"work": w, "next": next}, err
-}
-
-// judge refuses verdicts that do not fit what they are about.
-func (s *Server) judge(c *Case, w *Work, who string, e *edit) error {
-	others := 0
-	for _, x := range c.Decided() {
-		if x.Annotator != w.Annotator {
-			others++
-		}
-	}
-	changed := sparql.NormalForm(w.Query) != sparql.NormalForm(startQuery(c.Candidate))
-	switch w.Verdict {
-	case dataset.Skip:
-		if e.Resolution {
-			return refuse("A comparison cannot be skipped: go to another one with j.")
-		}
-		return nil
-	case dataset.Exclude:
-		if !slices.ContainsFunc(Reasons, func(x Choice) bool { return x.Key == e.Reason }) {
-			return refuse("Say why it is excluded.")
-		}
-		w.Reason = e.Reason
-		if e.Reason == "other" && strings.TrimSpace(w.Note) == "" {
-			return refuse("“Other” wants a note that says why.")
-		}
-		return nil
-	case dataset.Include:
-		if changed {
-			return refuse("The query is not the harvested one any more: choose Modify (m), or take the harvested one back (o).")
-		}
-	case dataset.Modify:
-		if !changed {
-			return refuse("The query is still the harvested one: choose Include (i), or change it first.")
-		}
-	default:
-		return problem{http.StatusBadRequest, fmt.Sprintf("There is no verdict %q.", w.Verdict)}
-	}
-	q, err := sparql.Parse(w.Query)
-	if err == nil {
-		err = sparql.Guard(q, harvest.AllowedService)
-	}
-	if err != nil {
-		return refuse("The query cannot be kept: %v", err)
-	}
-	if strings.TrimSpace(w.Question) == "" && (others == 0 || e.Resolution) {
-		return refuse("Write the question first (w).")
-	}
-	if changed {
-		return s.keepRun(who, w.Query)
-	}
-	return nil
 }
 
 // keepRun stores the rows of a changed query; whoever changed it must have seen that it returns some.
@@ -246,18 +196,18 @@ func (s *Server) keepRun(who, query string) error {
 }
 
 // after tells where to go after a verdict: to the comparison when it is open now, else to the next candidate.
-func (s *Server) after(r *http.Request, who string, e *edit, w *Work) (string, error) {
+func (s *Server) after(r *http.Request, who string, e *edit, w *annotate.Work) (string, error) {
 	cases, _, err := s.cases(r.Context())
 	if err != nil {
 		return "", err
 	}
 	f := readFilter(queryValues(e.Filter))
-	if i := slices.IndexFunc(cases, func(c Case) bool { return c.Candidate.ID == w.Candidate }); i >= 0 && !e.Resolution && w.Is() {
-		if st := cases[i].State(); st == Agreed || st == Disputed {
+	if i := slices.IndexFunc(cases, func(c annotate.Case) bool { return c.Candidate.ID == w.Candidate }); i >= 0 && !e.Resolution && w.HasVerdict() {
+		if st := cases[i].State(); st == annotate.Agreed || st == annotate.Disputed {
 			return "/compare/" + w.Candidate + "?" + f.Query(), nil
 		}
 	}
-	_, next, _, _ := s.neighbours(cases, f, who, w.Candidate)
+	_, next, _ := s.neighbours(cases, f, who, w.Candidate)
 	if next == "" {
 		next = "/?" + f.Query()
 	}
@@ -270,61 +220,39 @@ func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	var standing []int
-	for i, e := range events {
-		switch e.Kind {
-		case Judged:
-			standing = append(standing, i)
-		case Undone:
-			standing = slices.DeleteFunc(standing, func(j int) bool { return events[j].Seq == e.Undoes })
-		}
+	at := annotate.LastVerdict(events)
+	if at == nil {
+		return nil, refuse("There is nothing to undo: you have no verdict left.")
 	}
-	if len(standing) == 0 {
-		return nil, refuse("There is nothing to undo: you have no verdict that stands.")
-	}
-	at := events[standing[len(standing)-1]]
 	works, err := s.Store.Works(r.Context(), at.Work.Candidate)
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(works, func(w Work) bool { return w.Annotator == at.Work.Annotator })
+	i := slices.IndexFunc(works, func(w annotate.Work) bool { return w.Annotator == at.Work.Annotator })
 	if i < 0 {
 		return nil, refuse("The work on %s is not there any more.", at.Work.Candidate)
 	}
 	w := works[i]
-	if r := slices.IndexFunc(works, func(w Work) bool { return w.Annotator == Resolution && w.Is() }); r >= 0 && w.Annotator != Resolution {
+	if r := slices.IndexFunc(works, func(w annotate.Work) bool { return w.Annotator == annotate.Resolution && w.HasVerdict() }); r >= 0 && w.Annotator != annotate.Resolution {
 		return nil, refuse("Your last verdict was resolved by %s since: take the resolution back first, or change your verdict on its page.", works[r].By)
 	}
-	if w.Annotator == Resolution && w.By != who {
-		return nil, refuse("Somebody else has changed the resolution since: compare again.")
+	if w.Annotator == annotate.Resolution && w.By != who {
+		return nil, refuse("Another person has changed the resolution since: compare again.")
 	}
 	history, err := s.Store.WorkEvents(r.Context(), at.Work.Candidate, "")
 	if err != nil {
 		return nil, err
 	}
-	w.Verdict, w.Reason, w.Decided = "", "", before(history, at).Decided
-	if b := before(history, at); b.Verdict != "" {
-		w.Verdict, w.Reason = b.Verdict, b.Reason
-	}
-	if err := s.store(r, who, &w, Undone, at.Seq); err != nil {
+	before := annotate.Before(history, at)
+	w.Verdict, w.Reason, w.Decided = before.Verdict, before.Reason, before.Decided
+	if err := s.store(r, who, &w, annotate.Undone, at.Seq); err != nil {
 		return nil, err
 	}
 	page := "/item/"
-	if w.Annotator == Resolution {
+	if w.Annotator == annotate.Resolution {
 		page = "/compare/"
 	}
 	return map[string]any{"next": page + w.Candidate}, nil
-}
-
-// before gives the work as it was before an event.
-func before(history []Event, at Event) Work {
-	var w Work
-	for _, e := range history {
-		if e.Seq < at.Seq && e.Work.Annotator == at.Work.Annotator {
-			w = e.Work
-		}
-	}
-	return w
 }
 
 // apiRestore takes the texts of an older version again.
@@ -337,7 +265,7 @@ func (s *Server) apiRestore(r *http.Request, who string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	i := slices.IndexFunc(events, func(x Event) bool { return x.Seq == e.Event && x.Work.Annotator == who })
+	i := slices.IndexFunc(events, func(x annotate.Event) bool { return x.Seq == e.Event && x.Work.Annotator == who })
 	if i < 0 {
 		return nil, refuse("There is no such version of yours.")
 	}
@@ -345,13 +273,9 @@ func (s *Server) apiRestore(r *http.Request, who string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := *ownWork(&c, who)
-	emptied := w.Keeps() && strings.TrimSpace(w.Question) != "" && strings.TrimSpace(events[i].Work.Question) == ""
-	if w.Is() && (emptied || sparql.NormalForm(w.Query) != sparql.NormalForm(events[i].Work.Query)) {
-		w.Verdict, w.Reason = "", ""
-	}
-	w.Query, w.Question, w.Note = events[i].Work.Query, events[i].Work.Question, events[i].Work.Note
-	if err := s.store(r, who, &w, Restored, 0); err != nil {
+	w := *c.Own(who)
+	w.Restore(&events[i].Work)
+	if err := s.store(r, who, &w, annotate.Restored, 0); err != nil {
 		return nil, err
 	}
 	return map[string]any{"next": "/item/" + e.Candidate}, nil

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/dataset/datasettest"
-	"github.com/spinachbot/spinachbot/internal/web/annotate"
 )
 
 // Nobody validates alone: neither the page nor the interface for scripts lets one person confirm the own verdict.
@@ -96,4 +96,22 @@ func (s *site) query(n int) string {
 		s.t.Fatal(err)
 	}
 	return cs[n-1].Cleaned
+}
+
+// Where a decision takes a candidate out of the queue, the page tells how many are left, not "1 of 12" each time.
+func TestPlaceInQueue(t *testing.T) {
+	s := newSite(t)
+	place := func(box string) string {
+		_, rest, _ := strings.Cut(s.get("Ada", "/item/"+datasettest.ID(3)+"?box="+box), `<span class="place">`)
+		place, _, _ := strings.Cut(rest, "<")
+		return place
+	}
+	before := place("todo")
+	s.decide("Ada", 3, dataset.Include, nil)
+	if after := place("todo"); !strings.HasSuffix(before, " left") || after == before {
+		t.Errorf("in the queue: %q, then %q", before, after)
+	}
+	if got := place("mine"); got != "1 of 1" {
+		t.Errorf("among the decided: %q", got)
+	}
 }

@@ -2,18 +2,20 @@ package annotate
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // side is one annotator's work in a comparison.
 type side struct {
-	Work
+	annotate.Work
 	Letter     string     // A, B, … : the key that takes it over
 	ReasonName string     // in words
 	Lines      []diffLine // the query beside the first annotator's
@@ -22,15 +24,15 @@ type side struct {
 
 // compareData is what the page that compares shows.
 type compareData struct {
-	*Case
+	*annotate.Case
 	Sides         []side
-	Final         *Work // the resolution, or what it would start with
+	Final         *annotate.Work // the resolution, or what it would start with
 	Differences   []string
 	Resolved      bool
-	Reasons       []Choice
-	Filter        Filter
+	Reasons       []annotate.Choice
+	Filter        filter
 	Before, After string
-	At, Total     int
+	Place         string // where the candidate is in its queue
 	Page          pageData
 	PermalinkSafe string
 }
@@ -43,16 +45,16 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 		return err
 	}
 	f := readFilter(r.URL.Query())
-	if !c.Visible(who) || len(c.Decided()) < 2 && c.State() != Resolved {
+	if !c.Visible(who) || len(c.Decided()) < 2 && c.State() != annotate.Resolved {
 		http.Redirect(w, r, "/item/"+id+"?"+f.Query(), http.StatusSeeOther)
 		return nil
 	}
 	decided := c.Decided()
-	data := &compareData{Case: c, Differences: Differences(decided), Resolved: c.State() == Resolved, Reasons: Reasons, Filter: f, PermalinkSafe: webAddress(c.Candidate.Provenance.Permalink)}
-	data.Before, data.After, data.At, data.Total = s.neighbours(cases, f, who, id)
+	data := &compareData{Case: c, Differences: annotate.Differences(decided), Resolved: c.State() == annotate.Resolved, Reasons: annotate.Reasons, Filter: f, PermalinkSafe: webAddress(c.Candidate.Provenance.Permalink)}
+	data.Before, data.After, data.Place = s.neighbours(cases, f, who, id)
 	for j, x := range decided {
-		sd := side{Work: x, Letter: string(rune('A' + j%26)), SameQuery: sparql.NormalForm(x.Query) == sparql.NormalForm(startQuery(c.Candidate))}
-		for _, reason := range Reasons {
+		sd := side{Work: x, Letter: string(rune('A' + j%26)), SameQuery: sparql.NormalForm(x.Query) == sparql.NormalForm(annotate.StartQuery(c.Candidate))}
+		for _, reason := range annotate.Reasons {
 			if reason.Key == x.Reason {
 				sd.ReasonName = reason.Name
 			}
@@ -66,7 +68,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 	}
 	data.Final = c.Resolution
 	if data.Final == nil {
-		data.Final = &Work{Candidate: id}
+		data.Final = &annotate.Work{Candidate: id}
 	}
 	start := *data.Final
 	if start.Version == 0 {
@@ -80,7 +82,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 	}
 	d := c.Candidate
 	data.Page = pageData{Candidate: id, Resolution: true, Who: who, Version: data.Final.Version, Query: start.Query, Question: start.Question, Note: start.Note, Verdict: start.Verdict, Reason: start.Reason,
-		Cleaned: startQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: "/?" + f.Query(), Filter: f.Query()}
+		Cleaned: annotate.StartQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: "/?" + f.Query(), Filter: f.Query()}
 	for _, x := range decided {
 		data.Page.Works = append(data.Page.Works, pageWork{x.Query, x.Question, x.Verdict, x.Reason})
 	}
@@ -97,7 +99,7 @@ func otherSide(other, text string) []diffLine {
 
 // historyRow is a line of a candidate's history.
 type historyRow struct {
-	Event
+	annotate.Event
 	What  string
 	Saves int        // edits in a row that are shown as one
 	Lines []diffLine // what changed in the query
@@ -118,7 +120,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) err
 		return err
 	}
 	visible := c.Visible(who)
-	last := map[string]Work{}
+	last := map[string]annotate.Work{}
 	var rows []historyRow
 	for _, e := range events {
 		if !visible && e.Work.Annotator != who {
@@ -127,9 +129,9 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) err
 		row := historyRow{Event: e, What: what(&e), Saves: 1, Mine: e.Work.Annotator == who}
 		from, known := last[e.Work.Annotator]
 		if !known {
-			from.Query = startQuery(c.Candidate)
+			from.Query = annotate.StartQuery(c.Candidate)
 		}
-		if n := len(rows) - 1; n >= 0 && e.Kind == Edited && rows[n].Kind == Edited && rows[n].Work.Annotator == e.Work.Annotator && e.At.Sub(rows[n].At) < together {
+		if n := len(rows) - 1; n >= 0 && e.Kind == annotate.Edited && rows[n].Kind == annotate.Edited && rows[n].Work.Annotator == e.Work.Annotator && e.At.Sub(rows[n].At) < together {
 			row.Saves = rows[n].Saves + 1
 			row.Lines = rows[n].Lines
 			rows = rows[:n]
@@ -148,17 +150,17 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) err
 }
 
 // what words an event.
-func what(e *Event) string {
+func what(e *annotate.Event) string {
 	of := ""
-	if e.Work.Annotator == Resolution {
+	if e.Work.Annotator == annotate.Resolution {
 		of = " in the comparison"
 	}
 	switch e.Kind {
-	case Judged:
+	case annotate.Judged:
 		return string(e.Work.Verdict) + of
-	case Undone:
+	case annotate.Undone:
 		return "took the verdict back" + of
-	case Restored:
+	case annotate.Restored:
 		return "took an older version"
 	}
 	return "edited" + of
@@ -193,14 +195,14 @@ func (s *Server) agreement(w http.ResponseWriter, r *http.Request, who string) e
 		return counts[name]
 	}
 	for _, x := range works {
-		if x.Annotator == Resolution {
-			if x.Is() {
+		if x.Annotator == annotate.Resolution {
+			if x.HasVerdict() {
 				of(x.By).Solved++
 			}
 			continue
 		}
 		p := of(x.Annotator)
-		if x.Is() && x.Annotator != who && !visible[x.Candidate] {
+		if x.HasVerdict() && x.Annotator != who && !visible[x.Candidate] {
 			p.Unseen++
 			continue
 		}
@@ -225,18 +227,26 @@ func (s *Server) agreement(w http.ResponseWriter, r *http.Request, who string) e
 	states := map[string]int{}
 	kept := 0
 	var disputed []row
-	f := Filter{Box: Differ}
+	f := filter{annotate.Filter{Box: annotate.Differ}}
 	for i := range cases {
 		states[string(cases[i].State())]++
 		if w := cases[i].Final(true); w != nil && w.Keeps() {
 			kept++
 		}
-		if cases[i].State() == Disputed {
+		if cases[i].State() == annotate.Disputed {
 			disputed = append(disputed, rowFor(&cases[i], who, f))
 		}
 	}
 	s.show(w, http.StatusOK, "agreement.html", &view{Title: "Agreement", Who: who, Page: "agreement", Data: map[string]any{
-		"Pairs": Agreements(FirstVerdicts(events)), "People": who2, "States": states, "Kept": kept, "All": len(cases), "Disputed": disputed, "Verdicts": Verdicts,
+		"Pairs": annotate.Agreements(annotate.FirstVerdicts(events)), "People": who2, "States": states, "Kept": kept, "All": len(cases), "Disputed": disputed, "Verdicts": annotate.Verdicts,
 	}})
 	return nil
+}
+
+// kappaFigure writes kappa with two digits.
+func kappaFigure(k *float64) string {
+	if k == nil {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f", *k)
 }

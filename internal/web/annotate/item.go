@@ -12,48 +12,37 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Choice is something to choose from, with its key.
-type Choice struct{ Key, Name, Help string }
+// guideline is a rule for wording a question.
+type guideline struct{ Name, Text string }
 
-// Reasons are why a candidate is excluded: the SPINACH paper's kinds (section 3.1, appendix C), and what else makes a pair of question and query worthless.
-var Reasons = []Choice{
-	{"wikimedia", "Presentation of Wikimedia projects", "articles, sitelinks, what one Wikipedia has and another lacks"},
-	{"code", "Help with code", "its meaning cannot be said in plain words"},
-	{"optimisation", "Only about the time limit", "hints and restructurings"},
-	{"formatting", "Only formatting", "labels, images, links, concatenations"},
-	{"meaning", "Meaning unclear", "nobody can tell what was wanted"},
-	{"wrong", "The query is wrong", "it does not answer what was asked, and cannot be mended"},
-	{"duplicate", "Duplicate", "another candidate or a published benchmark has it"},
-	{"other", "Other", "say what in the note"},
-}
-
-// Guidelines are how a question is worded (SPINACH, section 3.2), in our words.
-var Guidelines = []Choice{
-	{"Stands alone", "", "No “my query”, no “as above”: who reads only the question must understand it."},
-	{"Says every constraint", "", "Each condition, number, date, order and limit of the query is in the question, and nothing else is."},
-	{"Tells apart", "", "Which Paris? Name what tells entities apart. Narrative location or filming location? Citizenship or birth country? Keep close properties apart."},
-	{"Sounds like a person", "", "“When does it take place?”, not “what is its point in time?”: names of properties only where other words would be ambiguous."},
-	{"Marks what is optional", "", "Fields in OPTIONAL come “if available”."},
-	{"Names what is returned", "", "“For each, also return the name and the height.” Formats may be shown: “as YYYY-MM-DD”."},
-	{"Mentions duplicates", "", "“Each pair once”, “without repeats” where the query sees to it."},
+// guidelines are how a question is worded (SPINACH, section 3.2), in our words.
+var guidelines = []guideline{
+	{"Stands alone", "No “my query”, no “as above”: whoever reads only the question must understand it."},
+	{"Says every constraint", "Each condition, number, date, order and limit of the query is in the question, and nothing else is."},
+	{"Tells apart", "Which Paris? Name what distinguishes entities. Narrative location or filming location? Citizenship or country of birth? Keep similar properties apart."},
+	{"Sounds like a person", "“When does it take place?”, not “what is its point in time?”. Use a property's name only where other words would be ambiguous."},
+	{"Marks what is optional", "Write “if available” for fields in OPTIONAL."},
+	{"Names what is returned", "“For each, also return the name and the height.” A format may be given: “as YYYY-MM-DD”."},
+	{"Mentions duplicates", "“Each pair once”, “without repeats” where the query sees to it."},
 }
 
 // itemData is what the page of a candidate shows.
 type itemData struct {
-	*Case
-	Own               *Work // never nil
-	Filter            Filter
+	*annotate.Case
+	Own               *annotate.Work // never nil
+	Filter            filter
 	Before, After     string
-	At, Total         int
+	Place             string // where the candidate is in its queue
 	Result            *shownTable
 	Trimmed           []diffLine
-	Guidelines        []Choice
-	Reasons           []Choice
+	Guidelines        []guideline
+	Reasons           []annotate.Choice
 	OthersDecided     int
 	CanCompare        bool
 	Page              pageData
@@ -104,17 +93,6 @@ type pageWork struct {
 	Reason   string          `json:"reason"`
 }
 
-// startQuery is the query that an annotator begins with.
-func startQuery(c *dataset.Candidate) string { return cmp.Or(c.Cleaned, c.Original) }
-
-// ownWork gives the work of who, or a new one.
-func ownWork(c *Case, who string) *Work {
-	if w := c.Of(who); w != nil {
-		return w
-	}
-	return &Work{Candidate: c.Candidate.ID, Annotator: who, Query: startQuery(c.Candidate)}
-}
-
 // item shows a candidate for annotation.
 func (s *Server) item(w http.ResponseWriter, r *http.Request, who string) error {
 	id := r.PathValue("id")
@@ -124,9 +102,9 @@ func (s *Server) item(w http.ResponseWriter, r *http.Request, who string) error 
 	}
 	d := c.Candidate
 	f := readFilter(r.URL.Query())
-	data := &itemData{Case: c, Own: ownWork(c, who), Filter: f, Guidelines: Guidelines, Reasons: Reasons, CanCompare: c.Visible(who) && len(c.Decided()) > 1 || c.State() == Resolved,
+	data := &itemData{Case: c, Own: c.Own(who), Filter: f, Guidelines: guidelines, Reasons: annotate.Reasons, CanCompare: c.Visible(who) && len(c.Decided()) > 1 || c.State() == annotate.Resolved,
 		Endpoint: s.GraphName, PermalinkSafe: webAddress(d.Provenance.Permalink), QueriesOfComments: map[int][]dataset.Query{}}
-	data.Before, data.After, data.At, data.Total = s.neighbours(cases, f, who, id)
+	data.Before, data.After, data.Place = s.neighbours(cases, f, who, id)
 	for _, x := range c.Decided() {
 		if x.Annotator != who {
 			data.OthersDecided++
@@ -152,7 +130,7 @@ func (s *Server) item(w http.ResponseWriter, r *http.Request, who string) error 
 		data.NearOnes = append(data.NearOnes, one)
 	}
 	data.Page = pageData{Candidate: id, Who: who, Version: data.Own.Version, Query: data.Own.Query, Question: data.Own.Question, Note: data.Own.Note, Verdict: data.Own.Verdict,
-		Cleaned: startQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: "/?" + f.Query(), Filter: f.Query()}
+		Cleaned: annotate.StartQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: "/?" + f.Query(), Filter: f.Query()}
 	if data.CanCompare {
 		data.Page.Compare = "/compare/" + id + "?" + f.Query()
 	}
@@ -304,38 +282,18 @@ func (s *Server) label(ctx context.Context, t *shownTable) {
 }
 
 // namesOf gives the names of a query's numbers: those of the graph, else the labels that the harvest brought. pending says that more are on their way.
-func (s *Server) namesOf(ctx context.Context, c *dataset.Candidate, q *sparql.Query) (found map[string]Name, pending bool) {
+func (s *Server) namesOf(ctx context.Context, c *dataset.Candidate, q *sparql.Query) (found map[string]annotate.Name, pending bool) {
 	var ids []string
 	for _, i := range sparql.Identifiers(q) {
 		ids = append(ids, i.ID)
 	}
-	found, pending = s.names.of(ctx, ids)
+	found, pending = s.names.Of(ctx, ids)
 	for _, id := range ids {
 		if _, ok := found[id]; !ok && c.Labels[id] != "" {
-			found[id] = Name{Label: c.Labels[id]}
+			found[id] = annotate.Name{Label: c.Labels[id]}
 		}
 	}
 	return found, pending
-}
-
-// plural writes a number with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
-		noun = stem + "ie"
-	}
-	return fmt.Sprintf("%s %ss", thousands(n), noun)
-}
-
-// thousands writes a number with thin groups of three digits.
-func thousands(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 func byteSize(n int64) string {

@@ -17,12 +17,13 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/dataset/datasettest"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 	"github.com/spinachbot/spinachbot/internal/store"
-	"github.com/spinachbot/spinachbot/internal/web/annotate"
+	web "github.com/spinachbot/spinachbot/internal/web/annotate"
 )
 
 // slice is the built-in graph, loaded once.
@@ -33,7 +34,7 @@ var slice = sync.OnceValues(func() (*embedded.Graph, error) {
 // site is a page with ten candidates.
 type site struct {
 	t     testing.TB
-	page  *annotate.Server
+	page  *web.Server
 	store *store.Store
 	clock time.Time
 	kept  map[string]int // rows by query
@@ -64,7 +65,7 @@ func newLargeSite(t testing.TB, times int) *site {
 	}
 	t.Cleanup(func() { st.Close() })
 	s := &site{t: t, store: st, clock: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), kept: map[string]int{}}
-	s.page, err = annotate.New(annotate.Options{
+	s.page, err = web.New(web.Options{
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Store: st, Graph: g, GraphName: "slice", Candidates: func() ([]dataset.Candidate, error) { return cs, nil },
 		Keep: func(q string, table *kg.Table) error { s.kept[q] = len(table.Rows); return nil },
 		Now:  func() time.Time { s.clock = s.clock.Add(time.Second); return s.clock },
@@ -355,7 +356,7 @@ func TestUndoToTheVerdictBefore(t *testing.T) {
 
 // slow is a graph that does not answer, until it is told to.
 type slow struct {
-	annotate.Graph
+	web.Graph
 	asked chan string
 	open  chan struct{}
 }
@@ -374,7 +375,7 @@ func (g *slow) Query(ctx context.Context, q string) (*kg.Table, error) {
 func TestCheckWithSlowGraph(t *testing.T) {
 	s := newSite(t)
 	g := &slow{Graph: s.page.Graph, asked: make(chan string, 10), open: make(chan struct{})}
-	page, err := annotate.New(annotate.Options{Log: s.page.Log, Store: s.store, Graph: g, Candidates: s.page.Candidates, Now: s.page.Now})
+	page, err := web.New(web.Options{Log: s.page.Log, Store: s.store, Graph: g, Candidates: s.page.Candidates, Now: s.page.Now})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,92 +9,41 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/dataset"
-)
-
-// Box is a named part of an annotator's queue.
-type Box string
-
-// The boxes. A candidate is in todo or validate, skipped, mine, or in none of these; beside that it may be in one of the last three.
-const (
-	Todo     Box = "todo"     // nobody has a verdict
-	Validate Box = "validate" // one other has, unseen
-	Skipped  Box = "skipped"  // put off
-	Mine     Box = "mine"     // decided by me
-	Confirm  Box = "confirm"  // verdicts agree
-	Differ   Box = "disputed" // they do not
-	Done     Box = "resolved"
-	Every    Box = "all"
+	"github.com/spinachbot/spinachbot/dataset/annotate"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // boxes in the order shown, with what they are called.
 var boxes = []struct {
-	Box  Box
+	Box  annotate.Box
 	Name string
 	Hint string
 }{
-	{Todo, "To do", "Nobody has decided on these yet."}, {Validate, "To validate", "One other person has decided; judge before you see how."},
-	{Skipped, "Skipped", "You put these off."}, {Mine, "Decided by me", "Your own verdicts."},
-	{Confirm, "To confirm", "Two people agree: pick the wording."}, {Differ, "Disputed", "Verdicts or queries differ: resolve them side by side."},
-	{Done, "Resolved", "Finished: these are exported."}, {Every, "All", "Every candidate of the harvest."},
+	{annotate.Todo, "To do", "Nobody has decided on these yet."}, {annotate.Validate, "To validate", "One other person has decided; judge before you see how."},
+	{annotate.Skipped, "Skipped", "You put these off."}, {annotate.Mine, "Decided by me", "Your own verdicts."},
+	{annotate.Confirm, "To confirm", "Two people agree: pick the wording."}, {annotate.Differ, "Disputed", "Verdicts or queries differ: resolve them side by side."},
+	{annotate.Done, "Resolved", "Finished: these are exported."}, {annotate.Every, "All", "Every candidate of the harvest."},
 }
 
-// In reports whether a case is in a box of who.
-func (c *Case) In(b Box, who string) bool {
-	own := c.Of(who)
-	state := c.State()
-	decidedByMe := own != nil && own.Is()
-	skipped := own != nil && own.Verdict == dataset.Skip
-	switch b {
-	case Todo:
-		return state == Open && !skipped
-	case Validate:
-		return state == Annotated && !decidedByMe && !skipped
-	case Skipped:
-		return skipped && (state == Open || state == Annotated)
-	case Mine:
-		return decidedByMe
-	case Confirm:
-		return state == Agreed
-	case Differ:
-		return state == Disputed
-	case Done:
-		return state == Resolved
+// filter is a [annotate.Filter] that travels in addresses.
+type filter struct{ annotate.Filter }
+
+func readFilter(q url.Values) filter {
+	f := annotate.Filter{
+		Box: annotate.Box(q.Get("box")), Flag: q.Get("flag"), Year: q.Get("year"), Feature: q.Get("feature"),
+		Verdict: q.Get("verdict"), Advice: q.Get("advice"), Text: strings.TrimSpace(q.Get("q")),
 	}
-	return true
-}
-
-// Visible reports whether who may see the work of others on the case: after the own verdict, when two others have theirs, or when it is resolved.
-func (c *Case) Visible(who string) bool {
-	own := c.Of(who)
-	return own != nil && own.Is() || len(c.Decided()) >= 2 || c.State() == Resolved
-}
-
-// Filter chooses candidates of the queue; empty fields choose all.
-type Filter struct {
-	Box     Box
-	Flag    string // a [dataset.FlagKind], or "none"
-	Year    string
-	Feature string
-	Verdict string // mine, or the resolution's
-	Advice  string // the model's verdict
-	Text    string // words of heading, discussion, queries and my question, all of which must occur
-}
-
-func readFilter(q url.Values) Filter {
-	f := Filter{Box(q.Get("box")), q.Get("flag"), q.Get("year"), q.Get("feature"), q.Get("verdict"), q.Get("advice"), strings.TrimSpace(q.Get("q"))}
-	if !slices.ContainsFunc(boxes, func(b struct {
-		Box        Box
-		Name, Hint string
-	}) bool {
-		return b.Box == f.Box
-	}) {
-		f.Box = Todo
+	for _, b := range boxes {
+		if b.Box == f.Box {
+			return filter{f}
+		}
 	}
-	return f
+	f.Box = annotate.Todo
+	return filter{f}
 }
 
 // Query writes the filter as the part of an address after the question mark.
-func (f Filter) Query() string {
+func (f filter) Query() string {
 	v := url.Values{}
 	for key, value := range map[string]string{"box": string(f.Box), "flag": f.Flag, "year": f.Year, "feature": f.Feature, "verdict": f.Verdict, "advice": f.Advice, "q": f.Text} {
 		if value != "" {
@@ -104,90 +53,31 @@ func (f Filter) Query() string {
 	return v.Encode()
 }
 
-// matches applies everything but the box.
-func (f *Filter) matches(c *Case, who string) bool {
-	d := c.Candidate
-	switch {
-	case f.Flag == "none" && len(d.Flags) > 0:
-		return false
-	case f.Flag != "" && f.Flag != "none" && !slices.ContainsFunc(d.Flags, func(x dataset.Flag) bool { return string(x.Kind) == f.Flag }):
-		return false
-	case f.Year != "" && !strings.HasPrefix(d.Provenance.Month, f.Year):
-		return false
-	case f.Feature != "" && !slices.Contains(d.Features, f.Feature):
-		return false
-	case f.Verdict != "" && string(c.verdictFor(who)) != f.Verdict:
-		return false
-	case f.Advice != "" && (d.Suggestion == nil || string(d.Suggestion.Verdict) != f.Advice):
-		return false
-	case f.Text != "":
-		return f.finds(c, who)
-	}
-	return true
-}
-
-// finds looks for the words, in nothing that who may not see.
-func (f *Filter) finds(c *Case, who string) bool {
-	d := c.Candidate
-	var b strings.Builder
-	add := func(s string) { b.WriteString(strings.ToLower(s) + "\n") }
-	for _, s := range []string{d.ID, d.Provenance.Heading, d.Provenance.Page, d.Original, d.Annotated} {
-		add(s)
-	}
-	for _, m := range d.Conversation.Comments {
-		add(m.Author + " " + m.Text)
-	}
-	if own := c.Of(who); own != nil {
-		add(own.Question + "\n" + own.Query + "\n" + own.Note)
-	}
-	if c.State() == Resolved {
-		add(c.Resolution.Question)
-	}
-	text := b.String()
-	for _, w := range strings.Fields(strings.ToLower(f.Text)) {
-		if !strings.Contains(text, w) {
-			return false
-		}
-	}
-	return true
-}
-
-// verdictFor gives the verdict that who is shown in lists: the resolution's, or the own one.
-func (c *Case) verdictFor(who string) dataset.Verdict {
-	if c.State() == Resolved {
-		return c.Resolution.Verdict
-	}
-	if own := c.Of(who); own != nil {
-		return own.Verdict
-	}
-	return ""
-}
-
 // cases reads everything, in the order of the candidates.
-func (s *Server) cases(ctx context.Context) ([]Case, []Work, error) {
+func (s *Server) cases(ctx context.Context) ([]annotate.Case, []annotate.Work, error) {
 	candidates, _ := s.all()
 	works, err := s.Store.Works(ctx, "")
 	if err != nil {
 		return nil, nil, err
 	}
-	by := map[string][]Work{}
+	by := map[string][]annotate.Work{}
 	for _, w := range works {
 		by[w.Candidate] = append(by[w.Candidate], w)
 	}
-	out := make([]Case, len(candidates))
+	out := make([]annotate.Case, len(candidates))
 	for i := range candidates {
-		out[i] = NewCase(&candidates[i], by[candidates[i].ID])
+		out[i] = annotate.NewCase(&candidates[i], by[candidates[i].ID])
 	}
 	return out, works, nil
 }
 
 // among reads all cases and finds one of them. The error is fit for people.
-func (s *Server) among(ctx context.Context, id string) ([]Case, *Case, error) {
+func (s *Server) among(ctx context.Context, id string) ([]annotate.Case, *annotate.Case, error) {
 	cases, _, err := s.cases(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	i := slices.IndexFunc(cases, func(c Case) bool { return c.Candidate.ID == id })
+	i := slices.IndexFunc(cases, func(c annotate.Case) bool { return c.Candidate.ID == id })
 	if i < 0 {
 		return nil, nil, missing(id)
 	}
@@ -196,7 +86,7 @@ func (s *Server) among(ctx context.Context, id string) ([]Case, *Case, error) {
 
 // row is a line of the queue.
 type row struct {
-	*Case
+	*annotate.Case
 	URL     string
 	Status  string // words
 	Class   string // of the status, for colour
@@ -205,21 +95,21 @@ type row struct {
 }
 
 // rowFor says of a case what who may know.
-func rowFor(c *Case, who string, f Filter) row {
-	r := row{Case: c, URL: "/item/" + c.Candidate.ID + "?" + f.Query(), Verdict: c.verdictFor(who)}
+func rowFor(c *annotate.Case, who string, f filter) row {
+	r := row{Case: c, URL: "/item/" + c.Candidate.ID + "?" + f.Query(), Verdict: c.VerdictFor(who)}
 	own := c.Of(who)
-	mine := own != nil && own.Is()
+	mine := own != nil && own.HasVerdict()
 	switch state := c.State(); {
-	case state == Resolved:
+	case state == annotate.Resolved:
 		r.Status, r.Class = "resolved", "done"
 		r.URL = "/compare/" + c.Candidate.ID + "?" + f.Query()
-	case state == Disputed:
+	case state == annotate.Disputed:
 		r.Status, r.Class = "disputed", "bad"
-	case state == Agreed:
+	case state == annotate.Agreed:
 		r.Status, r.Class = "to confirm", "good"
-	case state == Annotated && mine:
+	case state == annotate.Annotated && mine:
 		r.Status, r.Class = "waits for a second", "wait"
-	case state == Annotated:
+	case state == annotate.Annotated:
 		r.Status, r.Class = "to validate", "wait"
 	default:
 		r.Status = "open"
@@ -242,7 +132,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 	}
 	f := readFilter(r.URL.Query())
 	type tab struct {
-		Box        Box
+		Box        annotate.Box
 		Name, Hint string
 		URL        string
 		N          int
@@ -250,7 +140,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 	}
 	tabs := make([]tab, len(boxes))
 	var rows []row
-	counts := map[State]int{}
+	counts := map[annotate.State]int{}
 	years, features, flags := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i := range cases {
 		c := &cases[i]
@@ -262,7 +152,7 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 		for _, x := range c.Candidate.Flags {
 			flags[string(x.Kind)] = true
 		}
-		if !f.matches(c, who) {
+		if !f.Matches(c, who) {
 			continue
 		}
 		for j, b := range boxes {
@@ -289,10 +179,10 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 		from = 0
 	}
 	end := min(from+pageSize, total)
-	filtered := f != Filter{Box: f.Box}
+	filtered := f.Filter != annotate.Filter{Box: f.Box}
 	s.show(w, http.StatusOK, "queue.html", &view{Title: "Queue", Who: who, Page: "queue", Data: map[string]any{
 		"Tabs": tabs, "Hint": hint, "Rows": rows[from:end], "Total": total, "From": from, "First": from + 1, "To": end, "More": end < total, "Filter": f, "Filtered": filtered, "Years": sorted(years), "Features": sorted(features),
-		"Flags": sorted(flags), "All": len(cases), "Resolved": counts[Resolved], "Decided": len(cases) - counts[Open], "People": people(works),
+		"Flags": sorted(flags), "All": len(cases), "Resolved": counts[annotate.Resolved], "Decided": len(cases) - counts[annotate.Open], "People": people(works),
 		"Verdicts": []string{"include", "modify", "exclude", "skip"}, "Advice": []string{"include", "modify", "exclude"},
 	}})
 	return nil
@@ -309,22 +199,33 @@ func sorted(m map[string]bool) []string {
 	return out
 }
 
-// neighbours gives the addresses of the candidates before and after id among those that the filter chooses, and where id stands. At the end of the queue next is its first
-// one; both are "" when there is no other.
-func (s *Server) neighbours(cases []Case, f Filter, who, id string) (before, after string, at, total int) {
-	var chosen []*Case
-	here := -1
+// neighbours returns the addresses of the candidates before and after id among those that the filter chooses, and where
+// id is among them, in words. At the end of the queue next is its first one; both are "" when there is no other.
+func (s *Server) neighbours(cases []annotate.Case, f filter, who, id string) (before, after, place string) {
+	var chosen []*annotate.Case
+	here, left := -1, 0
 	for i := range cases {
 		c := &cases[i]
+		in := f.Matches(c, who) && c.In(f.Box, who)
+		if in {
+			left++
+		}
 		if c.Candidate.ID == id {
 			here = len(chosen)
-			chosen = append(chosen, c)
-		} else if f.matches(c, who) && c.In(f.Box, who) {
+		}
+		if in || c.Candidate.ID == id {
 			chosen = append(chosen, c)
 		}
 	}
-	if here < 0 || len(chosen) < 2 {
-		return "", "", here + 1, len(chosen)
+	switch f.Box {
+	case annotate.Mine, annotate.Done, annotate.Every:
+		place = fmt.Sprintf("%d of %d", here+1, len(chosen))
+	default: // a decision takes a candidate out of these: every next one would be "1 of" so many
+		place = text.Thousands(left) + " left"
 	}
-	return rowFor(chosen[(here+len(chosen)-1)%len(chosen)], who, f).URL, rowFor(chosen[(here+1)%len(chosen)], who, f).URL, here + 1, len(chosen)
+	if here < 0 || len(chosen) < 2 {
+		return "", "", place
+	}
+	n := len(chosen)
+	return rowFor(chosen[(here+n-1)%n], who, f).URL, rowFor(chosen[(here+1)%n], who, f).URL, place
 }

@@ -22,7 +22,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Graph is the graph on which queries are tried. In production this is internal/kg/wikidata, in tests internal/kg/embedded.
@@ -36,7 +38,7 @@ type Graph interface {
 // Options are the parts of a [Server].
 type Options struct {
 	Log        *slog.Logger
-	Store      Store
+	Store      annotate.Store
 	Graph      Graph
 	GraphName  string                                    // shown beside results
 	Candidates func() ([]dataset.Candidate, error)       // reads them; called at the start and when Changed says so
@@ -49,7 +51,7 @@ type Options struct {
 type Server struct {
 	Options
 	handler http.Handler
-	names   *names
+	names   *annotate.Names
 	runs    runs
 
 	mu         sync.Mutex
@@ -63,7 +65,7 @@ var files embed.FS
 var pages = template.Must(template.New("").Funcs(template.FuncMap{
 	"stamp":   func(t time.Time) string { return t.UTC().Format("2 Jan 2006, 15:04") },
 	"day":     func(t time.Time) string { return t.UTC().Format("2 Jan 2006") },
-	"plural":  plural,
+	"plural":  text.Count,
 	"percent": func(f float64) string { return fmt.Sprintf("%.0f %%", 100*f) },
 	"kappa":   kappaFigure,
 	"bytes":   byteSize,
@@ -74,7 +76,7 @@ var pages = template.Must(template.New("").Funcs(template.FuncMap{
 
 // New makes the page. It reads the candidates.
 func New(o Options) (*Server, error) {
-	s := &Server{Options: o, names: newNames(o)}
+	s := &Server{Options: o, names: annotate.NewNames(o.Log, o.Graph, o.Now)}
 	if err := s.load(); err != nil {
 		return nil, err
 	}
@@ -186,14 +188,14 @@ func (s *Server) all() ([]dataset.Candidate, map[string]*dataset.Candidate) {
 }
 
 // caseOf reads a candidate with its works. The error is fit for people.
-func (s *Server) caseOf(ctx context.Context, id string) (Case, error) {
+func (s *Server) caseOf(ctx context.Context, id string) (annotate.Case, error) {
 	_, byID := s.all()
 	c, ok := byID[id]
 	if !ok {
-		return Case{}, missing(id)
+		return annotate.Case{}, missing(id)
 	}
 	works, err := s.Store.Works(ctx, id)
-	return NewCase(c, works), err
+	return annotate.NewCase(c, works), err
 }
 
 // problem is an error for people with its HTTP status.
@@ -204,23 +206,31 @@ type problem struct {
 
 func (p problem) Error() string { return p.text }
 
+// forPeople returns the HTTP status and the text of an error. ok is false for one that is not meant for people.
+func forPeople(err error) (status int, text string, ok bool) {
+	var p problem
+	var refused annotate.Refusal
+	switch {
+	case errors.As(err, &p):
+		return p.status, p.text, true
+	case errors.As(err, &refused):
+		return http.StatusUnprocessableEntity, string(refused), true
+	}
+	return http.StatusInternalServerError, err.Error(), false
+}
+
 func missing(id string) error {
 	return problem{http.StatusNotFound, "There is no candidate " + id + ". A later harvest may have removed it: go back to the queue."}
 }
 
-func refuse(format string, args ...any) error {
-	return problem{http.StatusUnprocessableEntity, fmt.Sprintf(format, args...)}
-}
+func refuse(format string, args ...any) error { return annotate.Refusal(fmt.Sprintf(format, args...)) }
 
 // fail shows an error as a page.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, who string, err error) {
-	var p problem
-	status, text := http.StatusInternalServerError, ""
-	if errors.As(err, &p) {
-		status, text = p.status, p.text
-	} else {
+	status, text, ok := forPeople(err)
+	if !ok {
 		s.Log.Error("the page failed", "path", r.URL.Path, "error", err)
-		text = "This did not work: " + err.Error()
+		text = "This did not work: " + text
 	}
 	s.show(w, status, "problem.html", &view{Title: "Something is wrong", Who: who, Text: text})
 }
@@ -308,10 +318,10 @@ func (s *Server) name(w http.ResponseWriter, r *http.Request) {
 }
 
 // people lists everybody who has worked.
-func people(works []Work) []string {
+func people(works []annotate.Work) []string {
 	var out []string
 	for _, w := range works {
-		if w.Annotator != Resolution && !slices.Contains(out, w.Annotator) {
+		if w.Annotator != annotate.Resolution && !slices.Contains(out, w.Annotator) {
 			out = append(out, w.Annotator)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -26,8 +27,13 @@ const (
 	nameRest  = 30 * time.Second        // after a failure
 )
 
-// names looks names up and remembers them.
-type names struct {
+// Graph runs queries.
+type Graph interface {
+	Query(ctx context.Context, query string) (*kg.Table, error)
+}
+
+// Names looks names up and remembers them.
+type Names struct {
 	log   *slog.Logger
 	graph Graph
 	now   func() time.Time
@@ -38,12 +44,13 @@ type names struct {
 	rest   time.Time // nothing is asked before
 }
 
-func newNames(o Options) *names {
-	return &names{log: o.Log, graph: o.Graph, now: o.Now, known: map[string]Name{}, asking: map[string]bool{}}
+// NewNames returns Names that asks a graph. What fails is logged to lg: a page without names is good, too.
+func NewNames(lg *slog.Logger, graph Graph, now func() time.Time) *Names {
+	return &Names{log: lg, graph: graph, now: now, known: map[string]Name{}, asking: map[string]bool{}}
 }
 
-// of gives the names of Q and P numbers as far as they are known after a short wait; those without a name are absent. pending says that more are on their way.
-func (n *names) of(ctx context.Context, ids []string) (found map[string]Name, pending bool) {
+// Of returns the names of Q and P numbers as far as they are known after a short wait; those without a name are absent. pending reports that more are coming.
+func (n *Names) Of(ctx context.Context, ids []string) (found map[string]Name, pending bool) {
 	if missing := n.missing(ids); len(missing) > 0 {
 		done := make(chan struct{})
 		go func() {
@@ -69,7 +76,7 @@ func (n *names) of(ctx context.Context, ids []string) (found map[string]Name, pe
 }
 
 // missing gives the numbers to ask for, and notes that they are asked for.
-func (n *names) missing(ids []string) (out []string) {
+func (n *Names) missing(ids []string) (out []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.now().Before(n.rest) {
@@ -85,7 +92,7 @@ func (n *names) missing(ids []string) (out []string) {
 }
 
 // fetch asks the graph for names, in one query for many.
-func (n *names) fetch(ctx context.Context, ids []string) {
+func (n *Names) fetch(ctx context.Context, ids []string) {
 	ctx, cancel := context.WithTimeout(ctx, nameLimit)
 	defer cancel()
 	for len(ids) > 0 {
@@ -114,7 +121,7 @@ func (n *names) fetch(ctx context.Context, ids []string) {
 }
 
 // ask queries the graph. English stands above "mul", the label that holds for all languages.
-func (n *names) ask(ctx context.Context, ids []string) (map[string]Name, error) {
+func (n *Names) ask(ctx context.Context, ids []string) (map[string]Name, error) {
 	t, err := n.graph.Query(ctx, `SELECT ?entity ?kind ?name WHERE {
   VALUES ?entity { wd:`+strings.Join(ids, " wd:")+` }
   VALUES ?kind { rdfs:label skos:altLabel schema:description }

@@ -19,7 +19,7 @@ func sharedRoot() string {
 	if root := os.Getenv("SPINACHBOT_SHARED"); root != "" {
 		return root
 	}
-	return filepath.Join("..", "..", "..", "..", "shared")
+	return filepath.Join("..", "..", "..", "shared")
 }
 
 // sharedNames reads names of items and properties from the tables beside the shared slice.

@@ -6,6 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -269,17 +272,16 @@ func comparative(w *wording) bool {
 	return w.superlative() || slices.ContainsFunc(w.words, func(x string) bool { return len(x) > 4 && strings.HasSuffix(x, "er") })
 }
 
-var languageNames = map[string]string{"en": "English", "de": "German", "fr": "French", "es": "Spanish", "it": "Italian", "nl": "Dutch", "pt": "Portuguese", "ru": "Russian", "zh": "Chinese", "ja": "Japanese",
-	"ar": "Arabic", "sv": "Swedish", "pl": "Polish", "uk": "Ukrainian", "la": "Latin", "el": "Greek", "he": "Hebrew", "cs": "Czech", "fi": "Finnish", "da": "Danish", "hu": "Hungarian", "tr": "Turkish", "ko": "Korean", "nb": "Norwegian", "ca": "Catalan"}
-
 // language compares LANG(?x) = "de"; English, in which questions are, need not be said.
 func (c *comparer) language(e *sparql.Expr) bool {
 	if len(e.Args) != 2 || e.Args[0].Kind != sparql.ExprBuiltin || e.Args[0].Op != "LANG" || e.Args[1].Kind != sparql.ExprTerm || e.Args[1].Term.Kind != sparql.Const {
 		return false
 	}
 	code := strings.ToLower(e.Args[1].Term.Value().Value)
-	if name := languageNames[code]; name != "" && code != "en" {
-		c.add("value", "lang "+code, c.w.says(name), "In "+name+": say the language.", e.Span)
+	if tag, err := language.Parse(code); err == nil && code != "en" {
+		name := display.English.Languages().Name(tag)
+		first, _, _ := strings.Cut(name, " ") // "Norwegian" says "Norwegian Bokmål", too
+		c.add("value", "lang "+code, c.w.saysAny(name, first), "In "+name+": say the language.", e.Span)
 	}
 	return true
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/dataset"
-	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // Resolution is the Annotator of a [Work] that is the outcome of comparing works. It is no name that a person can take.
@@ -31,8 +30,8 @@ type Work struct {
 	Updated time.Time `json:"updated,omitzero"`
 }
 
-// Is reports whether the work is decided: include, modify or exclude.
-func (w *Work) Is() bool { return decided(w.Verdict) }
+// HasVerdict reports whether the work is decided: include, modify or exclude.
+func (w *Work) HasVerdict() bool { return decided(w.Verdict) }
 
 // Keeps reports whether the verdict makes the candidate an item.
 func (w *Work) Keeps() bool { return w.Verdict == dataset.Include || w.Verdict == dataset.Modify }
@@ -63,7 +62,7 @@ type Event struct {
 }
 
 // ErrConflict: the work was changed since it was read.
-var ErrConflict = errors.New("somebody, or another tab, has changed this since it was read")
+var ErrConflict = errors.New("another person or another tab has changed this since it was read")
 
 // Store keeps works and events. The real one is internal/store; tests use the same, on a temporary file.
 type Store interface {
@@ -94,7 +93,7 @@ type Case struct {
 	Works      []Work // of annotators, those with a verdict first, in order of their verdicts
 	Resolution *Work  // nil or without a verdict: not resolved
 
-	state State
+	state State // "" before [Case.State] was asked
 }
 
 // NewCase sorts the works of a candidate out.
@@ -110,8 +109,8 @@ func NewCase(c *dataset.Candidate, works []Work) Case {
 	}
 	slices.SortStableFunc(out.Works, func(a, b Work) int {
 		switch {
-		case a.Is() != b.Is():
-			if a.Is() {
+		case a.HasVerdict() != b.HasVerdict():
+			if a.HasVerdict() {
 				return -1
 			}
 			return 1
@@ -120,17 +119,24 @@ func NewCase(c *dataset.Candidate, works []Work) Case {
 		}
 		return strings.Compare(a.Annotator, b.Annotator)
 	})
-	out.state = out.findState()
 	return out
 }
 
 // Decided returns the works with a verdict, in the order in which the verdicts were given.
 func (c *Case) Decided() []Work {
 	n := 0
-	for n < len(c.Works) && c.Works[n].Is() {
+	for n < len(c.Works) && c.Works[n].HasVerdict() {
 		n++
 	}
 	return c.Works[:n]
+}
+
+// Own returns the work of an annotator, or a new one that begins with the harvested query.
+func (c *Case) Own(who string) *Work {
+	if w := c.Of(who); w != nil {
+		return w
+	}
+	return &Work{Candidate: c.Candidate.ID, Annotator: who, Query: StartQuery(c.Candidate)}
 }
 
 // Of returns the work of an annotator, nil when there is none.
@@ -143,12 +149,16 @@ func (c *Case) Of(annotator string) *Work {
 	return nil
 }
 
-// State tells how far the case is.
-func (c *Case) State() State { return c.state }
+// State tells how far the case is. It compares queries, which takes a while: it does so once.
+func (c *Case) State() State {
+	if c.state == "" {
+		c.state = c.findState()
+	}
+	return c.state
+}
 
-// findState compares queries, which takes a while: it is done once.
 func (c *Case) findState() State {
-	if c.Resolution != nil && c.Resolution.Is() {
+	if c.Resolution != nil && c.Resolution.HasVerdict() {
 		return Resolved
 	}
 	ws := c.Decided()
@@ -173,7 +183,7 @@ func (c *Case) Final(validated bool) *Work {
 	case Annotated, Agreed:
 		ws := c.Decided()
 		for i := range ws {
-			if !validated && (!ws[i].Keeps() || strings.TrimSpace(ws[i].Question) != "") {
+			if !validated && (!ws[i].Keeps() || !blank(ws[i].Question)) {
 				return &ws[i]
 			}
 		}
@@ -188,7 +198,7 @@ func Differences(ws []Work) []string {
 	verdict, query := false, false
 	for i := 1; i < len(ws); i++ {
 		verdict = verdict || ws[i].Verdict != ws[0].Verdict
-		query = query || ws[0].Keeps() && ws[i].Keeps() && ws[i].Query != ws[0].Query && sparql.NormalForm(ws[i].Query) != sparql.NormalForm(ws[0].Query)
+		query = query || ws[0].Keeps() && ws[i].Keeps() && !sameQuery(ws[i].Query, ws[0].Query)
 	}
 	if verdict {
 		out = append(out, "the verdicts differ")

@@ -1,7 +1,6 @@
 package annotate
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/spinachbot/spinachbot/dataset"
@@ -88,7 +87,7 @@ func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 	for _, e := range events { // oldest first
 		w := &e.Work
 		if w.Annotator == Resolution {
-			resolved[w.Candidate] = resolved[w.Candidate] || w.Is()
+			resolved[w.Candidate] = resolved[w.Candidate] || w.HasVerdict()
 			continue
 		}
 		by := out[w.Candidate]
@@ -110,12 +109,4 @@ func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 		}
 	}
 	return out
-}
-
-// kappaFigure writes kappa with two digits.
-func kappaFigure(k *float64) string {
-	if k == nil {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f", *k)
 }

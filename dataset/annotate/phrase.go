@@ -10,6 +10,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Remark is one thing of the query that a question has to say, and whether it seems to. It is a help for the eye, not a proof: words are compared, meanings are not.
@@ -197,7 +198,7 @@ func (c *comparer) selectQuery(s *sparql.SelectQuery, top bool) {
 	if s.Limit != nil {
 		n := float64(s.Limit.N)
 		said := c.w.number(n) || n == 1 && (c.w.superlative() || c.w.phrases([]string{"a", "an", "any", "the"}))
-		c.add("limit", strconv.FormatInt(s.Limit.N, 10), said, "Only "+plural(int(s.Limit.N), "result")+" wanted: “the ten highest …”, “any five …”.", s.Limit.Span)
+		c.add("limit", strconv.FormatInt(s.Limit.N, 10), said, "Only "+text.Count(int(s.Limit.N), "result")+" wanted: “the ten highest …”, “any five …”.", s.Limit.Span)
 	}
 	if s.Values != nil {
 		c.values(s.Values)

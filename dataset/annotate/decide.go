@@ -1,0 +1,143 @@
+package annotate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/harvest"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Choice is something to choose from, with its key.
+type Choice struct{ Key, Name, Help string }
+
+// Reasons are why a candidate is excluded: the SPINACH paper's kinds (section 3.1, appendix C), and what else makes a
+// pair of question and query worthless.
+var Reasons = []Choice{
+	{"wikimedia", "Presentation of Wikimedia projects", "articles, sitelinks, what one Wikipedia has and another lacks"},
+	{"code", "Help with code", "its meaning cannot be said in plain words"},
+	{"optimisation", "Only about the time limit", "hints and restructurings"},
+	{"formatting", "Only formatting", "labels, images, links, concatenations"},
+	{"meaning", "Meaning unclear", "nobody can tell what was wanted"},
+	{"wrong", "The query is wrong", "it does not answer what was asked and cannot be corrected"},
+	{"duplicate", "Duplicate", "another candidate or a published benchmark has it"},
+	{"other", "Other", "say what in the note"},
+}
+
+// Refusal is the error for a change that does not fit its case. Its text tells the annotator what to do.
+type Refusal string
+
+func (r Refusal) Error() string { return string(r) }
+
+// StartQuery is the query that an annotator begins with.
+func StartQuery(c *dataset.Candidate) string { return cmp.Or(c.Cleaned, c.Original) }
+
+// Rewrite changes the texts of a work. A verdict holds for the query that it was given on: another query withdraws it.
+// A work that is kept cannot lose its question.
+func (w *Work) Rewrite(query, question, note string) (withdrawn bool, err error) {
+	if w.Keeps() && !blank(w.Question) && blank(question) {
+		return false, Refusal("You have kept this with a question: write the new one, or change the verdict. The old question stays until then.")
+	}
+	withdrawn = w.HasVerdict() && !sameQuery(w.Query, query)
+	w.Query, w.Question, w.Note = query, question, note
+	if withdrawn {
+		w.Verdict, w.Reason = "", ""
+	}
+	return withdrawn, nil
+}
+
+// Restore takes the texts of an older version again. The verdict is withdrawn when it would not hold for them.
+func (w *Work) Restore(old *Work) {
+	emptied := w.Keeps() && !blank(w.Question) && blank(old.Question)
+	if w.HasVerdict() && (emptied || !sameQuery(w.Query, old.Query)) {
+		w.Verdict, w.Reason = "", ""
+	}
+	w.Query, w.Question, w.Note = old.Query, old.Question, old.Note
+}
+
+// Judge checks the verdict of a work, with its texts, against the case; the error is a [Refusal]. changed tells that the
+// work keeps another query than the harvested one, which must have been run.
+func (c *Case) Judge(w *Work) (changed bool, err error) {
+	resolution := w.Annotator == Resolution
+	changed = !sameQuery(w.Query, StartQuery(c.Candidate))
+	switch w.Verdict {
+	case dataset.Skip:
+		if resolution {
+			return false, Refusal("A comparison cannot be skipped: go to another one with j.")
+		}
+		return false, nil
+	case dataset.Exclude:
+		return false, excludable(w)
+	case dataset.Include:
+		if changed {
+			return false, Refusal("The query is not the harvested one any more: choose Modify (m), or take the harvested one back (o).")
+		}
+	case dataset.Modify:
+		if !changed {
+			return false, Refusal("The query is still the harvested one: choose Include (i), or change it first.")
+		}
+	default:
+		return false, Refusal(fmt.Sprintf("There is no verdict %q.", w.Verdict))
+	}
+	if _, err := ParseAllowed(w.Query); err != nil {
+		return false, Refusal("The query cannot be kept: " + err.Error())
+	}
+	first := !slices.ContainsFunc(c.Decided(), func(x Work) bool { return x.Annotator != w.Annotator })
+	if blank(w.Question) && (first || resolution) {
+		return false, Refusal("Write the question first (w).")
+	}
+	return changed, nil
+}
+
+// excludable checks why a work excludes its candidate.
+func excludable(w *Work) error {
+	if !slices.ContainsFunc(Reasons, func(x Choice) bool { return x.Key == w.Reason }) {
+		return Refusal("Say why it is excluded.")
+	}
+	if w.Reason == "other" && blank(w.Note) {
+		return Refusal("“Other” needs a note that says why.")
+	}
+	return nil
+}
+
+// ParseAllowed reads a query that may be sent to the graph.
+func ParseAllowed(query string) (*sparql.Query, error) {
+	q, err := sparql.Parse(query)
+	if err != nil {
+		return nil, err
+	}
+	return q, sparql.Guard(q, harvest.AllowedService)
+}
+
+// LastVerdict returns the last of an annotator's events that gave a verdict and was not undone, nil if there is none.
+func LastVerdict(events []Event) *Event {
+	undone := map[int64]bool{}
+	for i := len(events) - 1; i >= 0; i-- {
+		switch e := &events[i]; {
+		case e.Kind == Undone:
+			undone[e.Undoes] = true
+		case e.Kind == Judged && !undone[e.Seq]:
+			return e
+		}
+	}
+	return nil
+}
+
+// Before returns the work as it was before an event of its history.
+func Before(history []Event, at *Event) Work {
+	var w Work
+	for _, e := range history {
+		if e.Seq < at.Seq && e.Work.Annotator == at.Work.Annotator {
+			w = e.Work
+		}
+	}
+	return w
+}
+
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
+
+// sameQuery reports whether two queries are the same but for blanks and comments.
+func sameQuery(a, b string) bool { return a == b || sparql.NormalForm(a) == sparql.NormalForm(b) }

@@ -1,0 +1,124 @@
+package annotate
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/dataset"
+)
+
+// Box is a named part of an annotator's queue.
+type Box string
+
+// The boxes. A candidate is in todo or validate, skipped, mine, or in none of these; beside that it may be in one of the last three.
+const (
+	Todo     Box = "todo"     // nobody has a verdict
+	Validate Box = "validate" // one other has, unseen
+	Skipped  Box = "skipped"  // put off
+	Mine     Box = "mine"     // decided by me
+	Confirm  Box = "confirm"  // verdicts agree
+	Differ   Box = "disputed" // they do not
+	Done     Box = "resolved"
+	Every    Box = "all"
+)
+
+// In reports whether a case is in a box of who.
+func (c *Case) In(b Box, who string) bool {
+	own := c.Of(who)
+	state := c.State()
+	decidedByMe := own != nil && own.HasVerdict()
+	skipped := own != nil && own.Verdict == dataset.Skip
+	switch b {
+	case Todo:
+		return state == Open && !skipped
+	case Validate:
+		return state == Annotated && !decidedByMe && !skipped
+	case Skipped:
+		return skipped && (state == Open || state == Annotated)
+	case Mine:
+		return decidedByMe
+	case Confirm:
+		return state == Agreed
+	case Differ:
+		return state == Disputed
+	case Done:
+		return state == Resolved
+	}
+	return true
+}
+
+// Visible reports whether who may see the work of others on the case: after the own verdict, when two others have theirs, or when it is resolved.
+func (c *Case) Visible(who string) bool {
+	own := c.Of(who)
+	return own != nil && own.HasVerdict() || len(c.Decided()) >= 2 || c.State() == Resolved
+}
+
+// Filter chooses candidates of the queue; empty fields choose all.
+type Filter struct {
+	Box     Box
+	Flag    string // a [dataset.FlagKind], or "none"
+	Year    string
+	Feature string
+	Verdict string // mine, or the resolution's
+	Advice  string // the model's verdict
+	Text    string // words of heading, discussion, queries and my question, all of which must occur
+}
+
+// Matches applies everything but the box.
+func (f *Filter) Matches(c *Case, who string) bool {
+	d := c.Candidate
+	switch {
+	case f.Flag == "none" && len(d.Flags) > 0:
+		return false
+	case f.Flag != "" && f.Flag != "none" && !slices.ContainsFunc(d.Flags, func(x dataset.Flag) bool { return string(x.Kind) == f.Flag }):
+		return false
+	case f.Year != "" && !strings.HasPrefix(d.Provenance.Month, f.Year):
+		return false
+	case f.Feature != "" && !slices.Contains(d.Features, f.Feature):
+		return false
+	case f.Verdict != "" && string(c.VerdictFor(who)) != f.Verdict:
+		return false
+	case f.Advice != "" && (d.Suggestion == nil || string(d.Suggestion.Verdict) != f.Advice):
+		return false
+	case f.Text != "":
+		return f.finds(c, who)
+	}
+	return true
+}
+
+// finds looks for the words, in nothing that who may not see.
+func (f *Filter) finds(c *Case, who string) bool {
+	d := c.Candidate
+	var b strings.Builder
+	add := func(s string) { b.WriteString(strings.ToLower(s) + "\n") }
+	for _, s := range []string{d.ID, d.Provenance.Heading, d.Provenance.Page, d.Original, d.Annotated} {
+		add(s)
+	}
+	for _, m := range d.Conversation.Comments {
+		add(m.Author + " " + m.Text)
+	}
+	if own := c.Of(who); own != nil {
+		add(own.Question + "\n" + own.Query + "\n" + own.Note)
+	}
+	if c.State() == Resolved {
+		add(c.Resolution.Question)
+	}
+	text := b.String()
+	for _, w := range strings.Fields(strings.ToLower(f.Text)) {
+		if !strings.Contains(text, w) {
+			return false
+		}
+	}
+	return true
+}
+
+// VerdictFor returns the verdict that who is shown in lists: the resolution's, or the own one.
+func (c *Case) VerdictFor(who string) dataset.Verdict {
+	if c.State() == Resolved {
+		return c.Resolution.Verdict
+	}
+	if own := c.Of(who); own != nil {
+		return own.Verdict
+	}
+	return ""
+}

@@ -1,0 +1,48 @@
+// Package text has the small helpers for texts that many packages need.
+package text
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Clip returns at most n characters of s. A longer text ends in an ellipsis, which is one of the n.
+func Clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:max(n-1, 0)]) + "…"
+}
+
+// Fold returns s on one line, with single spaces and none at its ends.
+func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// OneLine is [Fold] without control characters: fit for a log, a terminal or a wiki's edit summary.
+func OneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+}
+
+// Count returns a number with its noun: "1 entry", "12,000 entries".
+func Count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+		noun = stem + "ie"
+	}
+	return Thousands(n) + " " + noun + "s"
+}
+
+// Thousands writes a number with a comma before every three digits.
+func Thousands(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

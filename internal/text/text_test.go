@@ -1,0 +1,40 @@
+package text
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestClip(t *testing.T) {
+	for _, c := range []struct {
+		s    string
+		n    int
+		want string
+	}{
+		{"", 3, ""}, {"abc", 3, "abc"}, {"abcd", 3, "ab…"}, {"äöü", 3, "äöü"}, {"äöüß", 3, "äö…"}, {"abc", 0, "…"},
+	} {
+		if got := Clip(c.s, c.n); got != c.want {
+			t.Errorf("Clip(%q, %d) = %q, want %q", c.s, c.n, got, c.want)
+		}
+	}
+}
+
+func TestFold(t *testing.T) {
+	if got := Fold(" a\n\t b  c "); got != "a b c" {
+		t.Errorf("Fold: %q", got)
+	}
+	if got := OneLine(" a\x00\x1b[31m\n b\u0085c "); got != "a [31m b c" {
+		t.Errorf("OneLine: %q", got)
+	}
+}
+
+func TestCount(t *testing.T) {
+	var got []string
+	for _, n := range []int{0, 1, 2, 999, 1000, 1234567, -1234, -100} {
+		got = append(got, Count(n, "query"))
+	}
+	const want = "0 queries|1 query|2 queries|999 queries|1,000 queries|1,234,567 queries|-1,234 queries|-100 queries"
+	if s := strings.Join(got, "|"); s != want {
+		t.Errorf("got %s, want %s", s, want)
+	}
+}
