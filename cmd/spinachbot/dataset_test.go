@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/dataset/datasettest"
 	"github.com/spinachbot/spinachbot/internal/store"
-	"github.com/spinachbot/spinachbot/dataset/annotate"
 )
 
 // annotated makes a harvest's folder in which Ada included the first and the third and excluded the second, and Ben confirmed the first.

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/dataset"
-	"github.com/spinachbot/spinachbot/dataset/release"
 	"github.com/spinachbot/spinachbot/dataset/annotate"
+	"github.com/spinachbot/spinachbot/dataset/release"
 )
 
 // goldFlags are the flags of commands that work on what annotators keep.
