@@ -159,6 +159,10 @@ type Draft struct {
 	USD        float64     `json:"usd"`
 	Made       time.Time   `json:"made"`
 	Dry        bool        `json:"dry,omitempty"` // made while posting was off
+
+	EditedBy string    `json:"edited_by,omitempty"` // the operator who last changed the text; see [Revise]
+	Edited   time.Time `json:"edited,omitzero"`
+	Drafted  string    `json:"drafted,omitempty"` // the agent's own text, when it was changed
 }
 
 // Save is what is known about the attempts to post a reply. It is written before the first byte is sent.

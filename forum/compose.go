@@ -11,8 +11,10 @@ import (
 )
 
 // Limits of a reply. A talk page is read by people: what is longer is cut, the query shows the rest.
+// MaxShort is the number of characters of [Reply].Short that a reply shows. What is longer is cut.
+const MaxShort = 1200
+
 const (
-	maxShort   = 1200 // characters of the short answer
 	maxCell    = 200
 	maxRows    = 10
 	maxColumns = 8
@@ -97,7 +99,7 @@ func (c *composer) answer() {
 	if c.r.NoAnswer != "" {
 		parts = append(parts, c.m[c.r.NoAnswer])
 	}
-	if short := encode(c.r.Short, maxShort); short != "" {
+	if short := encode(c.r.Short, MaxShort); short != "" {
 		parts = append(parts, short)
 	}
 	line := strings.Join(parts, " ")

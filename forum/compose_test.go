@@ -161,7 +161,7 @@ func TestComposeLimits(t *testing.T) {
 	if !strings.Contains(w, "12 more columns") || !strings.Contains(w, "80 more steps") || !strings.Contains(w, "found 50 rows") {
 		t.Errorf("cuts are not told in\n%s", clip(w, 3000))
 	}
-	if n := len([]rune(w)); n > maxShort+maxRows*maxColumns*(maxCell+10)+maxSteps*(maxThought+maxArg+maxSeen+100)+2000 {
+	if n := len([]rune(w)); n > MaxShort+maxRows*maxColumns*(maxCell+10)+maxSteps*(maxThought+maxArg+maxSeen+100)+2000 {
 		t.Errorf("%d characters", n)
 	}
 	// a row shorter than the header, and no rows

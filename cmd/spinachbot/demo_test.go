@@ -93,11 +93,12 @@ func TestDemoAnswersEverySeededRequestOnce(t *testing.T) {
 	}
 
 	list, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "ledger", "list", "--state", "posted")
-	if code != exitOK || strings.Count(list, "\n") != 12 {
+	if code != exitOK || strings.Count(list, "\n") != 13 {
 		t.Errorf("ledger list: exit %d %s\n%s", code, errs, list)
 	}
-	id := strings.Fields(list)[0]
-	if show, _, code := invoke(t, []string{"DATA_DIR=" + data}, "ledger", "show", id); code != exitOK || !strings.Contains(show, "{{SPARQL") || !strings.Contains(show, "@@ ") {
+	_, entries, _ := strings.Cut(list, "\n") // below the header
+	id := strings.Fields(entries)[0]
+	if show, _, code := invoke(t, []string{"DATA_DIR=" + data}, "ledger", "show", "--diff", "--wikitext", id); code != exitOK || !strings.Contains(show, "{{SPARQL") || !strings.Contains(show, "@@ ") {
 		t.Errorf("ledger show: exit %d\n%s", code, show)
 	}
 	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "ledger", "reject", id); code != exitFailed || !strings.Contains(errs, "posted") {

@@ -226,7 +226,7 @@ func (w *hostileWorld) checkTerminal(log string) {
 	if len(lines) < 10 {
 		w.t.Fatalf("the ledger has only %d lines", len(lines))
 	}
-	for _, l := range lines {
+	for _, l := range lines[1:] { // below the header
 		id, _, _ := strings.Cut(l, " ")
 		if code := run(context.Background(), e, []string{"ledger", "show", "--env-file", none, id}); code != exitOK {
 			w.t.Errorf("ledger show %s ends with %d", id, code)

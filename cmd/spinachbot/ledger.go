@@ -1,18 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
@@ -20,12 +22,13 @@ import (
 const ledgerFile = "spinachbot.db"
 
 func ledgerCommand(e *env) *cobra.Command {
-	return group(e, "ledger", "review what the bot would post: approve, reject, retry",
-		ledgerListCommand(e), ledgerShowCommand(e), ledgerApproveCommand(e), ledgerRejectCommand(e), ledgerRetryCommand(e))
+	return group(e, "ledger", "review what the bot would post: approve, edit, reject, retry",
+		ledgerListCommand(e), ledgerShowCommand(e), ledgerReviewCommand(e), ledgerApproveCommand(e), ledgerEditCommand(e),
+		ledgerRejectCommand(e), ledgerRetryCommand(e))
 }
 
 func ledgerListCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "list [flags]", "list the requests that the bot knows", "Lists the requests that the bot knows, one a line.", config.Data)
+	c := newCmdline(e, "list [flags]", "list the requests that the bot knows", "Lists the requests that the bot knows: ID, state, when they were asked, the confidence in the draft, author and heading, and a link to the thread. See ledger show for more.", config.Data, config.Wiki)
 	states := c.fs.String("state", "", "only these `states`, separated by commas: "+stateNames())
 	asJSON := c.fs.Bool("json", false, "print one JSON object an entry")
 	return c.command(func(ctx context.Context, args []string) int {
@@ -41,31 +44,33 @@ func ledgerListCommand(e *env) *cobra.Command {
 }
 
 func ledgerShowCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "show [flags] ID...", "show drafts as diffs and as wikitext", "Shows each draft as a diff and as wikitext. ID is an entry's ID or the beginning of one.", config.Data)
-	asJSON := c.fs.Bool("json", false, "print one JSON object an entry")
+	c := newCmdline(e, "show [flags] ID...", "show requests with their drafts", "Shows requests and the replies that were drafted, as text. ID is an entry's ID or the beginning of one.", config.Data, config.Wiki)
+	asJSON := c.fs.Bool("json", false, "print one JSON object an entry, with all that the ledger holds")
+	diff := c.fs.Bool("diff", false, "also show how the section of the page would change")
+	wikitext := c.fs.Bool("wikitext", false, "also show the reply's wikitext")
+	c.cmd.ValidArgsFunction = c.completeEntries()
 	return c.command(func(ctx context.Context, args []string) int {
 		if len(args) == 0 {
 			return misuse(e, "ledger show: which entries? spinachbot ledger show ID...; spinachbot ledger list shows the IDs")
 		}
-		return c.withLedger(ctx, *asJSON, func(l *ledger) error { return each(args, func(id string) error { return l.show(ctx, id) }) })
+		return c.withLedger(ctx, *asJSON, func(l *ledger) error { return l.show(ctx, args, *diff, *wikitext) })
 	})
 }
 
 func ledgerApproveCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "approve [flags] ID...", "let proposed replies be posted", "Lets proposed replies be posted at the bot's next round.", config.Data)
-	by := c.fs.String("by", "", "your `name`, for the record (default: OPERATOR or the system's user)")
+	by := byFlag(c)
 	return c.change("approve", func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
-		name := *by
-		if name == "" {
-			name = operatorName(e, l.cfg)
-		}
-		return bot.Approve(ctx, l.st, e.now(), id, name)
+		return bot.Approve(ctx, l.st, e.now(), id, l.operator(*by))
 	})
 }
 
+// rejected is the reason of a rejection for which none was named.
+const rejected = "rejected by the operator"
+
 func ledgerRejectCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "reject [flags] ID...", "make sure that nothing is posted", "Makes sure that nothing is posted for these requests.", config.Data)
-	why := c.fs.String("why", "rejected by the operator", "the `reason`, for the record")
+	why := c.fs.String("why", rejected, "the `reason`, for the record")
 	return c.change("reject", func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
 		return bot.Reject(ctx, l.st, e.now(), id, *why)
 	})
@@ -80,6 +85,7 @@ func ledgerRetryCommand(e *env) *cobra.Command {
 
 // change completes a command that changes each of the entries it is given.
 func (c *cmdline) change(verb string, do func(context.Context, *ledger, string) (*bot.Entry, error)) *cobra.Command {
+	c.cmd.ValidArgsFunction = c.completeEntries(changeable[verb]...)
 	return c.command(func(ctx context.Context, args []string) int {
 		if len(args) == 0 {
 			return misuse(c.e, "ledger %s: which entries? spinachbot ledger %s ID...; spinachbot ledger list shows the IDs", verb, verb)
@@ -114,7 +120,7 @@ func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger
 		return fail(c.e, err)
 	}
 	defer st.Close()
-	if err := do(&ledger{e: c.e, cfg: cfg, st: st, json: asJSON}); err != nil {
+	if err := do(&ledger{e: c.e, cfg: cfg, st: st, json: asJSON, out: console.New(c.e.stdout, c.e.environ)}); err != nil {
 		return fail(c.e, err)
 	}
 	return exitOK
@@ -126,6 +132,21 @@ type ledger struct {
 	cfg  *config.Config
 	st   *store.Store
 	json bool
+	out  *console.Screen
+}
+
+// find reads the entries with these IDs, all of them or none.
+func (l *ledger) find(ctx context.Context, ids []string) ([]*bot.Entry, error) {
+	var out []*bot.Entry
+	err := each(ids, func(id string) error {
+		en, err := bot.Find(ctx, l.st, id)
+		out = append(out, en)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
 }
 
 func (l *ledger) list(ctx context.Context, states []bot.State) error {
@@ -133,35 +154,65 @@ func (l *ledger) list(ctx context.Context, states []bot.State) error {
 	if err != nil {
 		return err
 	}
+	if l.json {
+		for _, en := range entries {
+			writeJSON(l.e.stdout, en)
+		}
+		return nil
+	}
+	if len(entries) == 0 {
+		fmt.Fprintln(l.e.stderr, "no entries")
+		return nil
+	}
+	if err := l.table(entries); err != nil {
+		return err
+	}
+	l.warnOff(entries)
+	return nil
+}
+
+// warnOff says why approved replies are not posted, where that is because posting is off.
+func (l *ledger) warnOff(entries []*bot.Entry) {
+	n := 0
 	for _, en := range entries {
+		if en.State == bot.Approved {
+			n++
+		}
+	}
+	if n > 0 && bot.Mode(l.cfg.Posting) == bot.Off {
+		fmt.Fprintf(l.e.stderr, "%d approved, not posted: POSTING=off; set it to propose or on\n", n)
+	}
+}
+
+func (l *ledger) show(ctx context.Context, ids []string, diff, wikitext bool) error {
+	entries, err := l.find(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for i, en := range entries {
 		if l.json {
 			writeJSON(l.e.stdout, en)
 			continue
 		}
-		fmt.Fprintln(l.e.stdout, clean(en.Line()))
-	}
-	if len(entries) == 0 && !l.json {
-		fmt.Fprintln(l.e.stderr, "no entries")
+		if i > 0 {
+			fmt.Fprintln(l.out)
+		}
+		l.describe(en)
+		if d := en.Draft; d != nil && diff {
+			l.block(fmt.Sprintf("change of the section, against revision %d", d.Revision), d.Diff)
+		}
+		if d := en.Draft; d != nil && wikitext {
+			l.block("wikitext", d.Wikitext)
+		}
 	}
 	return nil
 }
 
-func (l *ledger) show(ctx context.Context, id string) error {
-	en, err := bot.Find(ctx, l.st, id)
-	if err != nil {
-		return err
-	}
-	if l.json {
-		writeJSON(l.e.stdout, en)
-		return nil
-	}
-	_, err = io.WriteString(l.e.stdout, clean(en.Describe()))
-	return err
-}
-
+// changed says what an entry has become.
 func (l *ledger) changed(en *bot.Entry, err error) error {
 	if err == nil {
-		fmt.Fprintln(l.e.stdout, clean(en.Line()))
+		fmt.Fprintf(l.e.stdout, "%s  %s\n", en.Key, clean(oneLine(stateOf(en))))
+		l.warnOff([]*bot.Entry{en})
 	}
 	return err
 }
@@ -192,14 +243,54 @@ next:
 	return out, nil
 }
 
-func operatorName(e *env, cfg *config.Config) string {
-	if cfg.Operator != "" {
-		return cfg.Operator
+func byFlag(c *cmdline) *string {
+	return c.fs.String("by", "", "your `name`, for the record (default: OPERATOR or the system's user)")
+}
+
+// operator is the name under which a change is recorded.
+func (l *ledger) operator(by string) string {
+	if by != "" {
+		return by
 	}
-	for _, kv := range e.environ {
-		if name, ok := strings.CutPrefix(kv, "USER="); ok && name != "" {
-			return name
+	if l.cfg.Operator != "" {
+		return l.cfg.Operator
+	}
+	return cmp.Or(l.e.variable("USER"), "operator")
+}
+
+// changeable lists the states from which a command changes an entry, for completions.
+var changeable = map[string][]bot.State{
+	"approve": {bot.Proposed},
+	"edit":    {bot.Proposed, bot.Approved},
+	"reject":  {bot.Noticed, bot.Accepted, bot.Proposed, bot.Approved},
+	"retry":   {bot.GaveUp, bot.Skipped, bot.Rejected, bot.Proposed, bot.Accepted, bot.Noticed},
+}
+
+// completeEntries offers the IDs of the ledger's entries in the states, with state, author and heading as their
+// description.
+func (c *cmdline) completeEntries(states ...bot.State) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		cfg, ok := c.loadQuietly()
+		if !ok {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		path := filepath.Join(cfg.DataDir, ledgerFile)
+		if _, err := os.Stat(path); err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		st, err := store.Open(cmd.Context(), path)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer st.Close()
+		entries, _ := bot.List(cmd.Context(), st, states...) // without them there is nothing to offer
+		var out []cobra.Completion
+		for _, en := range entries {
+			if !slices.Contains(args, en.Key) {
+				about := clean(oneLine(fmt.Sprintf("%s: %s: %s", en.State, en.Author, en.Heading)))
+				out = append(out, cobra.CompletionWithDesc(en.Key, console.Cut(about, 60)))
+			}
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
-	return "operator"
 }

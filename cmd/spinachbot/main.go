@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,19 @@ type env struct {
 func newEnv() *env {
 	return &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now}
 }
+
+// variable returns the value of an environment variable, "" when it is not set.
+func (e *env) variable(name string) string {
+	for _, kv := range e.environ {
+		if n, v, _ := strings.Cut(kv, "="); n == name {
+			return v
+		}
+	}
+	return ""
+}
+
+// editor returns the command of the user's editor, "" when none is set.
+func (e *env) editor() string { return cmp.Or(e.variable("VISUAL"), e.variable("EDITOR")) }
 
 // screen returns standard error as a screen. Everything that is written there goes through it.
 func (e *env) screen() *console.Screen {

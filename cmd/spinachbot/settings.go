@@ -105,6 +105,13 @@ func definition(w io.Writer, term, text string) {
 	item(w, strings.Repeat(" ", indent-1), text)
 }
 
+// loadQuietly reads the settings for completions, which must not print anything.
+func (c *cmdline) loadQuietly() (*config.Config, bool) {
+	quiet := *c
+	quiet.e = &env{stdin: c.e.stdin, stdout: io.Discard, stderr: io.Discard, environ: c.e.environ, now: c.e.now}
+	return quiet.load()
+}
+
 // load reads the settings. Problems are printed, all at once, and end the command with exit code 2.
 func (c *cmdline) load() (*config.Config, bool) {
 	src := config.Source{Environ: c.e.environ, Flags: map[string]string{}}

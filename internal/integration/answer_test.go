@@ -290,11 +290,12 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 			t.Fatalf("posted without approval:\n%s", s)
 		}
 		out, err := w.bot(nil, "ledger", "list", "--state", "proposed")
-		if err != nil || strings.Count(out, "Proposed") != 1 {
+		lines := strings.Split(strings.TrimSpace(out), "\n")
+		if err != nil || len(lines) != 2 || !strings.Contains(lines[1], ": Proposed") { // below the header
 			t.Fatalf("ledger list: %v\n%s", err, out)
 		}
-		id := strings.Fields(out)[0]
-		if out, err = w.bot(nil, "ledger", "show", id); err != nil || !strings.Contains(out, "+:") || !strings.Contains(out, "{{SPARQL") {
+		id := strings.Fields(lines[1])[0]
+		if out, err = w.bot(nil, "ledger", "show", "--diff", "--wikitext", id); err != nil || !strings.Contains(out, "+:") || !strings.Contains(out, "{{SPARQL") {
 			t.Errorf("ledger show prints no diff or wikitext: %v\n%s", err, out)
 		}
 		if out, err = w.bot(nil, "ledger", "approve", id); err != nil {

@@ -1,0 +1,70 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// Revise replaces the text of a draft: the sentences before the query. by is the operator's name, for the record.
+//
+// The reply is composed again from its parts, as a drafted one is, so nothing in the text becomes markup. The query and
+// its rows stay those that were run. A reply that was approved has to be approved again.
+//
+// Revise refuses an empty text and one of more than [forum.MaxShort] characters.
+func Revise(ctx context.Context, ledger Ledger, now time.Time, key, text, by string) (*Entry, error) {
+	return change(ctx, ledger, now, key, "edit", []State{Proposed, Approved}, func(e *Entry) error {
+		if e.Draft == nil {
+			return errors.New("it has no draft")
+		}
+		d := *e.Draft
+		if err := d.revise(text); err != nil {
+			return err
+		}
+		d.EditedBy, d.Edited = by, now
+		e.Draft, e.ApprovedBy = &d, ""
+		return e.move(Proposed, "edited by "+by)
+	})
+}
+
+// revise puts another text into the draft.
+func (d *Draft) revise(text string) error {
+	text = strings.Join(strings.Fields(text), " ")
+	switch n := utf8.RuneCountInString(text); {
+	case !utf8.ValidString(text):
+		return errors.New("the text is not UTF-8")
+	case text == "":
+		return errors.New("the text is empty; reject the draft if nothing is to be posted")
+	case n > forum.MaxShort:
+		return fmt.Errorf("the text has %d characters; a reply shows at most %d", n, forum.MaxShort)
+	}
+	before := d.Wikitext
+	indent := before[:len(before)-len(strings.TrimLeft(before, ":*#"))]
+	if d.Drafted == "" {
+		d.Drafted = d.Reply.Short
+	}
+	d.Reply.Short, d.Turn.Report = text, text
+	var err error
+	if d.Wikitext, err = forum.Compose(d.Reply, indent); err != nil {
+		return err
+	}
+	d.Diff = rediff(d.Diff, before, d.Wikitext)
+	return nil
+}
+
+// rediff is a diff that adds the reply before, as it is with the reply after in its place.
+func rediff(diff, before, after string) string {
+	added := func(reply string) string { return "+" + strings.ReplaceAll(reply, "\n", "\n+") + "\n" }
+	var start, removed, to, lines int
+	if _, err := fmt.Sscanf(diff, "@@ -%d,%d +%d,%d @@", &start, &removed, &to, &lines); err != nil || strings.Count(diff, added(before)) != 1 {
+		return added(after)
+	}
+	_, hunk, _ := strings.Cut(diff, "\n")
+	lines += strings.Count(after, "\n") - strings.Count(before, "\n")
+	return fmt.Sprintf("@@ -%d,%d +%d,%d @@\n", start, removed, to, lines) + strings.Replace(hunk, added(before), added(after), 1)
+}

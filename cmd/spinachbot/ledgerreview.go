@@ -1,0 +1,256 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/config"
+)
+
+const reviewDoc = `Shows the replies that wait for approval, one after the other, and asks what to do with each: approve it, edit its text, reject it, or go on to the next. With IDs, shows these entries instead.
+
+Edit opens $VISUAL or $EDITOR, or reads the new text from the next line when neither is set.`
+
+func ledgerReviewCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "review [flags] [ID...]", "go through the replies that wait for approval", reviewDoc, config.Data, config.Wiki)
+	by := byFlag(c)
+	c.cmd.ValidArgsFunction = c.completeEntries(bot.Proposed, bot.Approved)
+	return c.command(func(ctx context.Context, args []string) int {
+		return c.withLedger(ctx, false, func(l *ledger) error {
+			return (&review{ledger: l, by: l.operator(*by), in: bufio.NewReader(e.stdin)}).run(ctx, args)
+		})
+	})
+}
+
+// review is one sitting.
+type review struct {
+	*ledger
+	by                       string
+	in                       *bufio.Reader
+	approved, rejected, left int
+}
+
+func (r *review) run(ctx context.Context, ids []string) error {
+	entries, err := r.find(ctx, ids)
+	if len(ids) == 0 {
+		entries, err = bot.List(ctx, r.st, bot.Proposed)
+	}
+	if err != nil {
+		return err
+	}
+	if len(entries) == 0 {
+		fmt.Fprintln(r.e.stderr, "no reply waits for approval")
+		return nil
+	}
+	for i, en := range entries {
+		if i > 0 {
+			fmt.Fprintln(r.out)
+		}
+		r.describe(en)
+		on, err := r.decide(ctx, en, fmt.Sprintf("%d of %d", i+1, len(entries)))
+		if err != nil {
+			return err
+		}
+		if !on {
+			r.left += len(entries) - i
+			break
+		}
+	}
+	fmt.Fprintf(r.out, "%d approved, %d rejected, %d left\n", r.approved, r.rejected, r.left)
+	return nil
+}
+
+// decide asks what is to be done with an entry until that is clear. on is false when the sitting is over.
+func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bool, err error) {
+	for {
+		answer, err := r.ask(ctx, where+"  approve, edit, reject, next, quit? ")
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		} else if err != nil {
+			return false, err
+		}
+		done, count := true, &r.left
+		switch strings.ToLower(answer) {
+		case "a", "approve":
+			count, err = &r.approved, r.changed(bot.Approve(ctx, r.st, r.e.now(), en.Key, r.by))
+		case "e", "edit":
+			done, err = false, r.edit(ctx, en)
+		case "r", "reject":
+			var why string
+			if why, err = r.ask(ctx, "reason (Enter for none): "); err == nil {
+				if why == "" {
+					why = rejected
+				}
+				count, err = &r.rejected, r.changed(bot.Reject(ctx, r.st, r.e.now(), en.Key, why))
+			}
+		case "n", "next", "":
+		case "q", "quit":
+			return false, nil
+		default:
+			fmt.Fprintf(r.out, "%q is none of these; type the word or its first letter\n", clean(answer))
+			continue
+		}
+		switch {
+		case ctx.Err() != nil:
+			return false, ctx.Err()
+		case err != nil: // such as a state that forbids it: shown, and asked again
+			fmt.Fprintln(r.e.stderr, "spinachbot:", clean(err.Error()))
+		case done:
+			*count++
+			return true, nil
+		}
+	}
+}
+
+// edit has the text of a reply changed and shows the result.
+func (r *review) edit(ctx context.Context, en *bot.Entry) error {
+	now, err := bot.Find(ctx, r.st, en.Key)
+	if err != nil {
+		return err
+	}
+	if now.Draft == nil {
+		return errors.New("it has no draft to edit")
+	}
+	var text string
+	if editor := r.e.editor(); editor != "" {
+		text, err = r.inEditor(ctx, editor, now)
+	} else {
+		text, err = r.ask(ctx, "new text: ")
+	}
+	if err != nil {
+		return err
+	}
+	now, err = r.revise(ctx, now, text, r.by)
+	if err == nil {
+		*en = *now
+		r.describe(en)
+	}
+	return err
+}
+
+// ask prompts and reads a line. Ctrl-C ends the waiting.
+func (r *review) ask(ctx context.Context, prompt string) (string, error) {
+	fmt.Fprint(r.out, prompt)
+	type line struct {
+		text string
+		err  error
+	}
+	read := make(chan line, 1)
+	go func() {
+		text, err := r.in.ReadString('\n')
+		if err == io.EOF && text != "" {
+			err = nil
+		}
+		read <- line{strings.TrimSpace(text), err}
+	}()
+	select {
+	case l := <-read:
+		if l.err != nil {
+			fmt.Fprintln(r.out)
+		}
+		return l.text, l.err
+	case <-ctx.Done():
+		fmt.Fprintln(r.out)
+		return "", ctx.Err()
+	}
+}
+
+const editDoc = `Changes the text of drafted replies: the sentences above the query. It opens $VISUAL or $EDITOR for each, or reads the new text from a file or from standard input with --text.
+
+The text is plain: wiki markup in it is shown on the page, not used. The query and its rows stay those that were run; for another query use ledger retry. A reply that was approved has to be approved again.`
+
+func ledgerEditCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "edit [flags] ID...", "change the text of drafted replies", editDoc, config.Data)
+	by := byFlag(c)
+	file := c.fs.String("text", "", "`file` with the new text, or - for standard input, in place of an editor")
+	c.cmd.ValidArgsFunction = c.completeEntries(changeable["edit"]...)
+	return c.command(func(ctx context.Context, args []string) int {
+		editor := e.editor()
+		switch {
+		case len(args) == 0:
+			return misuse(e, "ledger edit: which entry? spinachbot ledger edit ID; spinachbot ledger list shows the IDs")
+		case *file != "" && len(args) > 1:
+			return misuse(e, "ledger edit: --text goes with one ID, got %d", len(args))
+		case *file == "" && editor == "":
+			return misuse(e, "ledger edit: no editor is known; set EDITOR, or give the new text with --text FILE or --text -")
+		}
+		return c.withLedger(ctx, false, func(l *ledger) error {
+			return each(args, func(id string) error { return l.editOne(ctx, id, *file, editor, l.operator(*by)) })
+		})
+	})
+}
+
+func (l *ledger) editOne(ctx context.Context, id, file, editor, by string) error {
+	en, err := bot.Find(ctx, l.st, id)
+	if err != nil {
+		return err
+	}
+	if en.Draft == nil {
+		return fmt.Errorf("edit %s: it has no draft", en.Key)
+	}
+	var text string
+	if file != "" {
+		var b []byte
+		b, err = readInput(l.e, file)
+		text = string(b)
+	} else {
+		text, err = l.inEditor(ctx, editor, en)
+	}
+	if err != nil {
+		return fmt.Errorf("edit %s: %w", en.Key, err)
+	}
+	return l.changed(l.revise(ctx, en, text, by))
+}
+
+// revise writes another text, unless it is the one that is there.
+func (l *ledger) revise(ctx context.Context, en *bot.Entry, text, by string) (*bot.Entry, error) {
+	if oneLine(text) == oneLine(en.Draft.Reply.Short) {
+		return en, errors.New("nothing was changed")
+	}
+	return bot.Revise(ctx, l.st, l.e.now(), en.Key, text, by)
+}
+
+const scissors = "------------------------ >8 ------------------------"
+
+// inEditor lets an editor change the text of a draft. Query and rows are shown below a line, for reading only.
+func (l *ledger) inEditor(ctx context.Context, editor string, en *bot.Entry) (string, error) {
+	below := "\n" + scissors + `
+Change only the text above this line. Wiki markup in it is shown on the page, not used.
+For another query, leave and use: spinachbot ledger retry ` + en.Key + `
+
+` + clean(en.Heading) + "\n\n" + clean(en.Question) + "\n\n" + clean(en.Draft.Reply.Query) + "\n"
+	f, err := os.CreateTemp("", "spinachbot-*.txt")
+	if err != nil {
+		return "", fmt.Errorf("cannot make a file to edit: %w", err)
+	}
+	defer os.Remove(f.Name())
+	_, err = io.WriteString(f, en.Draft.Reply.Short+"\n"+below)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("cannot make a file to edit: %w", err)
+	}
+	words := append(strings.Fields(editor), f.Name())
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = l.e.stdin, l.e.stdout, l.e.stderr
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("the editor %q failed: %w; nothing was changed", editor, err)
+	}
+	b, err := os.ReadFile(f.Name())
+	if err != nil {
+		return "", err
+	}
+	text, rest, ok := strings.Cut(string(b), "\n"+scissors)
+	_, want, _ := strings.Cut(below, scissors)
+	if !ok || strings.TrimSpace(rest) != strings.TrimSpace(want) {
+		return "", fmt.Errorf("only the text above the line can be changed; nothing was changed. For another query use spinachbot ledger retry %s", en.Key)
+	}
+	return text, nil
+}

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/console"
+)
+
+// oneLine folds white space, so that a text cannot break a line.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
+
+// stateOf is an entry's state with its reason.
+func stateOf(en *bot.Entry) string {
+	if en.Reason != "" {
+		return string(en.State) + ": " + en.Reason
+	}
+	return string(en.State)
+}
+
+var stateStyles = map[bot.State]console.Style{
+	bot.Proposed: console.Yellow, bot.Approved: console.Cyan, bot.Posting: console.Cyan, bot.Posted: console.Green,
+	bot.GaveUp: console.Red, bot.Rejected: console.Red,
+}
+
+// table lists entries. A link stands in the last column; on a terminal it has a line of its own, so that it is whole.
+func (l *ledger) table(entries []*bot.Entry) error {
+	t := &console.Table{Header: []string{"ID", "STATE", "ASKED", "CONFIDENCE", "REQUEST"}, Fixed: map[int]bool{0: true, 1: true, 2: true, 3: true}}
+	if !l.out.Terminal() {
+		t.Header, t.Fixed[5] = append(t.Header, "LINK"), true
+	}
+	for _, en := range entries {
+		asked, confidence := "unsigned", ""
+		if en.Time != nil {
+			asked = en.Time.UTC().Format("2006-01-02 15:04")
+		}
+		if en.Draft != nil {
+			confidence = fmt.Sprintf("%.2f", en.Draft.Confidence)
+		}
+		request := clean(oneLine(en.Author + ": " + en.Heading))
+		if en.Reason != "" {
+			request += " (" + clean(oneLine(en.Reason)) + ")"
+		}
+		row := []string{en.Key, string(en.State), asked, confidence, request}
+		if !l.out.Terminal() {
+			row = append(row, threadLink(l.cfg.WikiAPI, en))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	var b strings.Builder
+	if err := t.Write(&b, l.out.Width(), func(s string) string { return l.out.In(console.Bold, s) }); err != nil {
+		return err
+	}
+	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
+		if i > 0 {
+			en := entries[i-1]
+			line = strings.Replace(line, string(en.State), l.out.In(stateStyles[en.State], string(en.State)), 1)
+		}
+		if i > 0 && l.out.Terminal() {
+			line += "\n  " + l.out.In(console.Dim, threadLink(l.cfg.WikiAPI, entries[i-1]))
+		}
+		if _, err := fmt.Fprintln(l.out, line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// threadLink is the address of an entry's thread: /wiki/PAGE where api.php is in /w/, as on Wikimedia's wikis, else
+// index.php beside api.php.
+func threadLink(api string, en *bot.Entry) string {
+	base := strings.TrimSuffix(api, "api.php")
+	if root, ok := strings.CutSuffix(base, "/w/"); ok {
+		base = root + "/wiki/"
+	} else {
+		base += "index.php?title="
+	}
+	page := strings.NewReplacer("%3A", ":", "%2F", "/").Replace(url.PathEscape(strings.ReplaceAll(en.Page, " ", "_")))
+	if strings.HasSuffix(base, "=") {
+		page = strings.ReplaceAll(page, "&", "%26")
+	}
+	anchor := strings.ReplaceAll(oneLine(clean(en.Heading)), " ", "_")
+	return base + page + "#" + (&url.URL{Fragment: anchor}).EscapedFragment()
+}
+
+// describe shows one entry: its state and why, the question, and the reply as text.
+func (l *ledger) describe(en *bot.Entry) {
+	state := clean(oneLine(stateOf(en)))
+	fmt.Fprintf(l.out, "%s  %s\n", l.out.In(console.Bold, en.Key), l.out.In(stateStyles[en.State], state))
+	row := func(name, value string) {
+		if value != "" {
+			fmt.Fprintf(l.out, "  %-10s %s\n", name, clean(oneLine(value)))
+		}
+	}
+	asked := "unsigned"
+	if en.Time != nil {
+		asked = minute(*en.Time) + " by " + en.Author
+	}
+	row("thread", en.Heading)
+	row("link", threadLink(l.cfg.WikiAPI, en))
+	row("asked", asked+map[bool]string{true: " (follow-up)"}[en.Kind == bot.FollowUp])
+	row("noticed", minute(en.Created))
+	if d := en.Draft; d != nil {
+		row("drafted", fmt.Sprintf("%s, confidence %.2f, %d calls, %.4f USD", minute(d.Made), d.Confidence, d.Calls, d.USD))
+		if d.EditedBy != "" {
+			row("edited", minute(d.Edited)+" by "+d.EditedBy)
+		}
+	}
+	row("approved", en.ApprovedBy)
+	if en.NotBefore.After(en.Updated) {
+		row("not before", minute(en.NotBefore))
+	}
+	if en.State == bot.Posted {
+		posted := minute(en.Updated)
+		if en.Save != nil {
+			posted = minute(en.Save.At)
+		}
+		if en.Rev != 0 {
+			posted += fmt.Sprintf(", revision %d", en.Rev)
+		}
+		row("posted", posted)
+	}
+	if en.Starts+en.Failures+en.Saves+en.Edits > 0 {
+		row("trouble", fmt.Sprintf("%d interrupted runs, %d failures, %d lost saves, %d edits by the poster", en.Starts, en.Failures, en.Saves, en.Edits))
+	}
+	l.block("question", en.Question)
+	if en.Draft != nil {
+		l.reply(en.Draft)
+	}
+}
+
+// block shows a text under a title.
+func (l *ledger) block(title, text string) {
+	if text = strings.TrimSpace(clean(text)); text == "" {
+		return
+	}
+	fmt.Fprintf(l.out, "\n%s\n%s\n", l.out.In(console.Bold, title), text)
+}
+
+// reply shows a draft as its readers will see it, but for the collapsed steps.
+func (l *ledger) reply(d *bot.Draft) {
+	r := &d.Reply
+	l.block("reply", strings.Join(console.Wrap(firstLine(d.Wikitext), l.columns()), "\n"))
+	if r.Query != "" {
+		fmt.Fprintf(l.out, "\n  %s\n", strings.ReplaceAll(clean(strings.TrimSpace(r.Query)), "\n", "\n  "))
+		fmt.Fprintf(l.out, "\n%s\n", clean(found(r)))
+		l.rows(r)
+	}
+	for i, s := range r.Similar {
+		if i == 0 {
+			fmt.Fprintln(l.out, "\nearlier discussions")
+		}
+		fmt.Fprintf(l.out, "  %s\n", clean(oneLine(s.Heading)))
+	}
+	if len(r.Steps) > 0 {
+		fmt.Fprintf(l.out, "\n%s, collapsed in the reply; spinachbot trace show %s shows how it was found\n",
+			plural(len(r.Steps), "step", "steps"), r.Marker)
+	}
+}
+
+// columns is how wide text is set.
+func (l *ledger) columns() int {
+	if w := l.out.Width(); w > 0 {
+		return min(w, helpWidth)
+	}
+	return helpWidth
+}
+
+// firstLine is the first paragraph of a reply's wikitext as it will be read: whom it is for, and the text.
+func firstLine(wikitext string) string {
+	line, _, _ := strings.Cut(strings.TrimLeft(wikitext, ":*#"), "\n")
+	line, _, _ = strings.Cut(line, "<!--")
+	return html.UnescapeString(line)
+}
+
+// found says what the query returned, when and where.
+func found(r *forum.Reply) string {
+	what := plural(max(r.Total, len(r.Rows)), "row", "rows")
+	if r.Boolean != nil {
+		what = map[bool]string{true: "yes", false: "no"}[*r.Boolean]
+	}
+	if r.RanAt.IsZero() {
+		return what
+	}
+	return fmt.Sprintf("%s, run on %s at %s", what, r.Endpoint, minute(r.RanAt))
+}
+
+func (l *ledger) rows(r *forum.Reply) {
+	if len(r.Rows) == 0 {
+		return
+	}
+	t := &console.Table{Header: r.Vars}
+	for _, row := range r.Rows {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			cells[i] = clean(oneLine(c.Text))
+			if c.ID != "" {
+				cells[i] = strings.TrimSpace(clean(oneLine(c.Label)) + " (" + c.ID + ")")
+			}
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	_ = t.Write(l.out, l.out.Width(), func(s string) string { return l.out.In(console.Bold, s) })
+}
+
+// plural is a number with its noun.
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
