@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/score/scorefile"
 	"github.com/spinachbot/spinachbot/dataset/stats"
 )
 
@@ -64,14 +65,14 @@ func datasetReport(e *env, name, pageViews string, results []string) (*stats.Rep
 	if err != nil {
 		return nil, err
 	}
-	known := scorer{known: map[string]json.RawMessage{}}
+	var known scorefile.Scorer
 	for _, f := range results {
-		if err := known.readResults(f); err != nil {
+		if err := known.ReadResults(f); err != nil {
 			return nil, fmt.Errorf("--results %s: %w", f, err)
 		}
 	}
 	for i := range items {
-		if r, ok := known.known[strings.TrimSpace(items[i].SPARQL)]; ok && items[i].Answers == nil {
+		if r, ok := known.Result(items[i].SPARQL); ok && items[i].Answers == nil {
 			items[i].Answers = bindingsOf(r)
 		}
 	}

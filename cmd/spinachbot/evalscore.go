@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -12,6 +14,9 @@ import (
 
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset/score"
+	"github.com/spinachbot/spinachbot/dataset/score/scorefile"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/store"
 )
 
 const evalScoreDoc = `Scores outputs against gold answers: SPINACH's output files, GRASP's JSON lines and evaluation files, a folder or results.jsonl of eval run, dialogue files of
@@ -73,70 +78,133 @@ func evalScoreCommand(e *env) *cobra.Command {
 		case f.kg != "" && len(f.data) > 0:
 			return misuse(e, "eval score: say --kg or --data, not both")
 		}
-		s := &scorer{e: e, flags: &f, metrics: metrics, lg: c.logger(slog.LevelWarn), progress: newProgressLine(e)}
-		defer s.close()
+		progress := newProgressLine(e)
+		s := &scorefile.Scorer{
+			Name: f.metric, Metrics: metrics, Limit: f.limit, Stdin: e.stdin,
+			Progress: func(done, asked int) { progress.show(fmt.Sprintf("%d items scored, %d queries run", done, asked)) },
+		}
+		defer s.Close() // what was kept is on disk: each line was written when it came
+		var cfg *config.Config
 		if f.kg == "wikidata" {
-			cfg, ok := c.load()
-			if !ok {
+			var ok bool
+			if cfg, ok = c.load(); !ok {
 				return exitUsage
 			}
-			s.cfg = cfg
 		}
-		if err := s.open(ctx); err != nil {
+		if err := f.read(s); err != nil {
 			return misuse(e, "eval score: %v", err)
 		}
-		var docs []*scoreDoc
+		graph, closeGraph, err := f.graph(ctx, e, cfg, c.logger(slog.LevelWarn))
+		if err != nil {
+			return misuse(e, "eval score: %v", err)
+		}
+		defer closeGraph()
+		s.Graph = graph
+		var docs []*scorefile.Document
 		for _, name := range files {
-			items, format, err := s.file(ctx, name)
-			s.progress.end()
+			d, err := s.File(ctx, name)
+			progress.end()
+			var need scorefile.Need
 			switch {
-			case errors.Is(err, errNeedsMore):
-				return misuse(e, "eval score: %s: %v", name, err)
+			case errors.As(err, &need):
+				return misuse(e, "eval score: %s: %v: %s", name, need, advice[need])
 			case err != nil && ctx.Err() != nil:
 				return fail(e, ctx.Err())
 			case err != nil:
 				return fail(e, fmt.Errorf("eval score: %s: %w", name, err))
 			}
-			docs = append(docs, s.document(name, format, items))
+			docs = append(docs, d)
 		}
-		return s.tell(docs)
+		return f.tell(e, docs, metrics)
 	})
 }
 
+// advice says how to give eval score what a file needs.
+var advice = map[scorefile.Need]string{
+	scorefile.NeedGold:    "say --gold FILE",
+	scorefile.NeedRows:    "say --results FILE, --kg NAME or --data FILE to get them from",
+	scorefile.NeedOutputs: "name the file of the outputs, and this one with --gold; eval run makes outputs",
+	scorefile.NeedGRASP:   "use --metric grasp, or its outputs with --gold and --kg or --results",
+	scorefile.NeedKBQA:    "use --metric kbqa",
+}
+
+// read gives the scorer what the flags name.
+func (f *scoreFlags) read(s *scorefile.Scorer) error {
+	for _, name := range f.results {
+		if err := s.ReadResults(name); err != nil {
+			return fmt.Errorf("--results %s: %w", name, err)
+		}
+	}
+	for _, one := range []struct {
+		flag, name string
+		read       func(string) error
+	}{{"--keep", f.keep, s.Keep}, {"--gold", f.gold, s.ReadGold}, {"--log", f.log, s.ReadSteps}} {
+		if one.name == "" {
+			continue
+		}
+		if err := one.read(one.name); err != nil {
+			return fmt.Errorf("%s %s: %w", one.flag, one.name, err)
+		}
+	}
+	return nil
+}
+
+// graph opens the graph that the flags name, nil if they name none.
+func (f *scoreFlags) graph(ctx context.Context, e *env, cfg *config.Config, lg *slog.Logger) (g scorefile.Graph, done func(), err error) {
+	done = func() {}
+	switch {
+	case len(f.data) > 0:
+		g, err = embedded.Load(embedded.Options{Name: "the graph of " + filepath.Base(f.data[0]), Now: e.now, Random: randomUint64}, f.data...)
+	case f.kg == "embedded":
+		g, err = builtinGraph(e.now)
+	case f.kg == "wikidata":
+		if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
+			return nil, done, err
+		}
+		st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+		if err != nil {
+			return nil, done, err
+		}
+		g, err = newGraph(lg, cfg, st, nil)
+		return g, func() { _ = st.Close() }, err // its writes were seen to
+	}
+	return g, done, err
+}
+
 // tell prints the documents, one for each file.
-func (s *scorer) tell(docs []*scoreDoc) int {
-	var best *bestDoc
+func (f *scoreFlags) tell(e *env, docs []*scorefile.Document, metrics []score.Metric) int {
+	var best *scorefile.Best
 	if len(docs) > 1 {
-		best = s.best(docs)
+		best = scorefile.BestOf(docs)
 	}
 	switch {
-	case !s.flags.json:
+	case !f.json:
 		for i, d := range docs {
 			if i > 0 {
-				fmt.Fprintln(s.e.stdout)
+				fmt.Fprintln(e.stdout)
 			}
-			d.text(s.e.stdout, s.metrics)
+			writeScores(e.stdout, d, metrics)
 		}
 		if best != nil {
-			best.text(s.e.stdout)
+			writeBest(e.stdout, best)
 		}
 	case best != nil:
-		writeJSON(s.e.stdout, best)
+		writeJSON(e.stdout, best)
 	default:
-		writeJSON(s.e.stdout, docs[0])
+		writeJSON(e.stdout, docs[0])
 	}
 	odd := 0
 	for _, d := range docs {
 		odd += len(d.Odd)
 	}
 	if odd > 0 {
-		return fail(s.e, fmt.Errorf("eval score: %d items cannot be read and are in no mean; the first: %s", odd, firstOdd(docs)))
+		return fail(e, fmt.Errorf("eval score: %d items cannot be read and are in no mean; the first: %s", odd, firstOdd(docs)))
 	}
 	return exitOK
 }
 
 // firstOdd names the first item that cannot be read.
-func firstOdd(docs []*scoreDoc) string {
+func firstOdd(docs []*scorefile.Document) string {
 	for _, d := range docs {
 		if len(d.Odd) > 0 {
 			return inLine(fmt.Sprintf("%s: item %s: %s", d.File, d.Odd[0].ID, d.Odd[0].Why))

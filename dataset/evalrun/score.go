@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/dataset/score"
-	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/dataset/score/scorefile"
 )
 
 // Names of the metrics, in the order of all tables. The first is the one that comparisons and pages are made by when none is named.
@@ -30,7 +30,7 @@ func Metrics(ctx context.Context, r *Result) ([]Score, error) {
 		return nil, fmt.Errorf("prediction: %w", err)
 	}
 	var out []Score
-	hint := hintOf(r.GoldSPARQL)
+	hint := scorefile.Hint(r.GoldSPARQL)
 	for _, name := range []string{MetricSpinach, MetricGRASP, MetricKBQA, MetricFair} {
 		limited, cancel := context.WithTimeout(ctx, scoreTime)
 		all := score.Compare(limited, gold, pred, hint, nil, score.Limits{}, score.Metric(name))
@@ -47,32 +47,3 @@ func Metrics(ctx context.Context, r *Result) ([]Score, error) {
 
 // scoreTime is the longest time for one item and measure; beyond it F1 is a lower limit, with an upper one beside it.
 const scoreTime = time.Minute
-
-// Hint reads from a gold query what its rows do not say: LIMIT, and ORDER BY by plain variables. A query with OFFSET gives none.
-func Hint(q *sparql.Query) score.Hint {
-	var h score.Hint
-	if q.Body == nil || q.Body.Offset != nil {
-		return h
-	}
-	if q.Body.Limit != nil && q.Body.Limit.N < 1<<31 {
-		h.Limit = int(q.Body.Limit.N)
-	}
-	if q.Body.OrderBy == nil {
-		return h
-	}
-	for _, k := range q.Body.OrderBy.Keys {
-		if k.Expr == nil || k.Expr.Kind != sparql.ExprTerm || k.Expr.Term.Kind != sparql.Var {
-			return score.Hint{Limit: h.Limit}
-		}
-		h.OrderBy = append(h.OrderBy, k.Expr.Term.Name)
-	}
-	return h
-}
-
-func hintOf(query string) score.Hint {
-	q, err := sparql.Parse(query)
-	if err != nil {
-		return score.Hint{}
-	}
-	return Hint(q)
-}

@@ -41,23 +41,6 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-func TestHint(t *testing.T) {
-	for query, want := range map[string]string{
-		"SELECT ?x { ?x ?p ?n } ORDER BY DESC(?n) ?x LIMIT 3": `{"Limit":3,"OrderBy":["n","x"]}`,
-		"SELECT ?x { ?x ?p ?n } ORDER BY (?n + 1) LIMIT 3":    `{"Limit":3,"OrderBy":null}`,
-		"SELECT ?x { ?x ?p ?n } ORDER BY ?n LIMIT 3 OFFSET 2": `{"Limit":0,"OrderBy":null}`,
-		"SELECT ?x { ?x ?p ?n }":                              `{"Limit":0,"OrderBy":null}`,
-		"ASK { ?x ?p ?n }":                                    `{"Limit":0,"OrderBy":null}`,
-		"INSERT DATA { <http://a/> <http://b/> <http://c/> }": `{"Limit":0,"OrderBy":null}`,
-		"SELECT {{": `{"Limit":0,"OrderBy":null}`,
-		"SELECT ?x { ?x ?p ?n } LIMIT 99999999999999999999999": `{"Limit":0,"OrderBy":null}`,
-	} {
-		if got := asJSON(t, hintOf(query)); got != want {
-			t.Errorf("%s: %s, want %s", query, got, want)
-		}
-	}
-}
-
 // A report of a run without any scorable item is a page, too.
 func TestReportOfNothing(t *testing.T) {
 	t.Parallel()

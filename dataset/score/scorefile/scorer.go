@@ -1,4 +1,4 @@
-package main
+package scorefile
 
 import (
 	"cmp"
@@ -8,96 +8,81 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
-	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/score"
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/kg/embedded"
-	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// errNeedsMore marks a file that cannot be scored with what was given.
-var errNeedsMore = errors.New("more is needed")
+// Need is the error for a file that cannot be scored with what the [Scorer] has.
+type Need string
 
-// scorer is one call of eval score.
-type scorer struct {
-	e       *env
-	lg      *slog.Logger
-	flags   *scoreFlags
-	cfg     *config.Config // of --kg wikidata
-	metrics []score.Metric
+func (n Need) Error() string { return string(n) }
+
+// What may be needed.
+const (
+	NeedGold    Need = "it has no gold answers"
+	NeedRows    Need = "it has queries without their rows"
+	NeedOutputs Need = "it is a benchmark, questions with their queries, and has no outputs of a system"
+	NeedGRASP   Need = "a file of GRASP's evaluation has no rows, only its own scores"
+	NeedKBQA    Need = "dialogues of Interactive-KBQA have values, not rows"
+)
+
+// Graph runs queries. An error that is no [kg.Error] ends the scoring.
+type Graph interface {
+	Query(ctx context.Context, query string) (*kg.Table, error)
+}
+
+// Scorer scores files of outputs. Set its fields and read what belongs to the files, then call [Scorer.File] for each.
+type Scorer struct {
+	Name     string // of the measures asked for, for [Document.Metric]
+	Metrics  []score.Metric
+	Limit    time.Duration         // of one item and measure; beyond it limits are given in place of the score
+	Graph    Graph                 // for rows that are nowhere else; may be nil
+	Stdin    io.Reader             // the file "-"
+	Progress func(done, asked int) // called before each query, with the items scored and the queries run; may be nil
+
+	hasGold, hasResults bool
 
 	gold   []dataset.Item
-	goldAt map[string]int             // position in gold by id
+	goldAt map[string]int             // position in gold by ID
 	goldBy map[string]int             // by question
-	known  map[string]json.RawMessage // results by query, white space trimmed; null for a query that failed
-	graph  interface {
-		Query(ctx context.Context, query string) (*kg.Table, error)
-	}
-	steps  map[string][]int  // of --log: by question, in order
-	speech map[string]string // languages by id, from meta.jsonl of a run
+	known  map[string]json.RawMessage // results by query, without white space around it; null for a query that failed
+	steps  map[string][]int           // by question, in order
+	speech map[string]string          // languages by ID, from meta.jsonl of a run
 
-	keep        *os.File // of --keep
-	progress    *progressLine
+	keep        *os.File
 	done, asked int
-	closers     []io.Closer
 }
 
-func (s *scorer) close() {
-	for _, c := range s.closers {
-		_ = c.Close() // read only, or a store whose writes were seen to
+// Close ends the file of [Scorer.Keep].
+func (s *Scorer) Close() error {
+	if s.keep == nil {
+		return nil
 	}
+	return s.keep.Close()
 }
 
-// open reads what the flags name.
-func (s *scorer) open(ctx context.Context) (err error) {
-	s.known = map[string]json.RawMessage{}
-	for _, name := range s.flags.results {
-		if err := s.readResults(name); err != nil {
-			return fmt.Errorf("--results %s: %w", name, err)
-		}
-	}
-	if s.flags.keep != "" {
-		if err := s.openKeep(s.flags.keep); err != nil {
-			return fmt.Errorf("--keep %s: %w", s.flags.keep, err)
-		}
-	}
-	if s.flags.gold != "" {
-		if err := s.readGold(s.flags.gold); err != nil {
-			return fmt.Errorf("--gold %s: %w", s.flags.gold, err)
-		}
-	}
-	if s.flags.log != "" {
-		if s.steps, err = readStepsLog(s.flags.log); err != nil {
-			return fmt.Errorf("--log %s: %w", s.flags.log, err)
-		}
-	}
-	switch {
-	case len(s.flags.data) > 0:
-		s.graph, err = embedded.Load(embedded.Options{Name: "the graph of " + filepath.Base(s.flags.data[0]), Now: s.e.now, Random: randomUint64}, s.flags.data...)
-	case s.flags.kg == "embedded":
-		s.graph, err = builtinGraph(s.e.now)
-	case s.flags.kg == "wikidata":
-		var st *store.Store
-		if err = os.MkdirAll(s.cfg.DataDir, 0o700); err != nil {
-			return err
-		}
-		if st, err = store.Open(ctx, filepath.Join(s.cfg.DataDir, ledgerFile)); err != nil {
-			return err
-		}
-		s.closers = append(s.closers, st)
-		s.graph, err = newGraph(s.lg, s.cfg, st, nil)
-	}
-	return err
+// Result returns the result that is known of a query, null for one that failed.
+func (s *Scorer) Result(query string) (json.RawMessage, bool) {
+	r, ok := s.known[strings.TrimSpace(query)]
+	return r, ok
 }
 
-func (s *scorer) readGold(name string) error {
+func (s *Scorer) remember(query string, result json.RawMessage) {
+	if s.known == nil {
+		s.known = map[string]json.RawMessage{}
+	}
+	s.known[query] = result
+}
+
+// ReadGold reads a benchmark, which has the gold queries or answers of outputs that have none.
+func (s *Scorer) ReadGold(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
@@ -106,20 +91,21 @@ func (s *scorer) readGold(name string) error {
 	if s.gold, _, err = dataset.ReadItems(f); err != nil {
 		return err
 	}
-	s.goldAt, s.goldBy = map[string]int{}, map[string]int{}
+	s.hasGold, s.goldAt, s.goldBy = true, map[string]int{}, map[string]int{}
 	for i, it := range s.gold {
 		s.goldAt[it.ID], s.goldBy[it.Question] = i, i
 	}
 	return nil
 }
 
-// readResults keeps results by their query.
-func (s *scorer) readResults(name string) error {
+// ReadResults reads results by their query: lines of [Scorer.Keep], or outputs that have rows.
+func (s *Scorer) ReadResults(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	s.hasResults = true
 	_, err = score.ReadOutputs(f, func(o *score.Output) error {
 		if o.Unreadable != "" {
 			return fmt.Errorf("item %d: %s", o.Index, o.Unreadable)
@@ -129,7 +115,7 @@ func (s *scorer) readResults(name string) error {
 		}
 		for query, result := range map[string]json.RawMessage{o.SPARQL: o.Result, o.Gold: o.GoldResult} {
 			if query = strings.TrimSpace(query); query != "" && result != nil {
-				s.known[query] = result
+				s.remember(query, result)
 			}
 		}
 		return nil
@@ -137,16 +123,16 @@ func (s *scorer) readResults(name string) error {
 	return err
 }
 
-// readStepsLog reads SPINACH's log: a JSON array of final states, of which question and actions count.
-func readStepsLog(name string) (map[string][]int, error) {
+// ReadSteps reads SPINACH's log, a JSON array of final states, for the number of steps.
+func (s *Scorer) ReadSteps(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer f.Close()
 	dec := json.NewDecoder(f)
 	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
-		return nil, errors.New("it is no JSON array of final states")
+		return errors.New("it is no JSON array of final states")
 	}
 	out := map[string][]int{}
 	for n := 0; dec.More(); n++ {
@@ -155,11 +141,12 @@ func readStepsLog(name string) (map[string][]int, error) {
 			Actions  []json.RawMessage `json:"actions"`
 		}
 		if err := dec.Decode(&state); err != nil {
-			return nil, fmt.Errorf("state %d: %w", n, err)
+			return fmt.Errorf("state %d: %w", n, err)
 		}
 		out[state.Question] = append(out[state.Question], len(state.Actions))
 	}
-	return out, nil
+	s.steps = out
+	return nil
 }
 
 // scoredFile is a file of outputs with the scores of its items.
@@ -168,11 +155,20 @@ type scoredFile struct {
 	dialogues []*score.Dialogue
 	missing   []string        // gold items without an output
 	stored    map[int]float64 // F1 in the file, by position, where it has one
-	odd       []itemRemark    // items that cannot be read
+	odd       []Remark        // items that cannot be read
 }
 
-// file scores a file, the results of a run's folder, or a folder of dialogue files.
-func (s *scorer) file(ctx context.Context, name string) (*scoredFile, score.Format, error) {
+// File scores a file, the results of a run's folder, or a folder of dialogue files; "-" is Stdin. The error is a [Need]
+// when the file wants more than the scorer has. An item that cannot be read is in the document; the others are scored.
+func (s *Scorer) File(ctx context.Context, name string) (*Document, error) {
+	f, format, err := s.file(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return s.document(name, format, f), nil
+}
+
+func (s *Scorer) file(ctx context.Context, name string) (*scoredFile, score.Format, error) {
 	names := []string{name}
 	if st, err := os.Stat(name); err == nil && st.IsDir() {
 		if names, err = filesOf(name); err != nil {
@@ -184,7 +180,7 @@ func (s *scorer) file(ctx context.Context, name string) (*scoredFile, score.Form
 	var format score.Format
 	seen := map[string]bool{}
 	for _, n := range names {
-		r := s.e.stdin
+		r := s.Stdin
 		if n != "-" {
 			f, err := os.Open(n)
 			if err != nil {
@@ -253,7 +249,7 @@ func filesOf(dir string) ([]string, error) {
 }
 
 // item scores one output.
-func (s *scorer) item(ctx context.Context, o *score.Output, out *scoredFile) error {
+func (s *Scorer) item(ctx context.Context, o *score.Output, out *scoredFile) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -277,7 +273,7 @@ func (s *scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 	}
 	if why := unreadableError(""); errors.As(err, &why) {
 		it.Excluded, it.Failure, err = unreadable, "", nil
-		out.odd = append(out.odd, itemRemark{cmp.Or(o.ID, fmt.Sprint(o.Index)), why.Error()})
+		out.odd = append(out.odd, Remark{cmp.Or(o.ID, fmt.Sprint(o.Index)), why.Error()})
 	}
 	out.items = append(out.items, it)
 	s.done++
@@ -293,9 +289,9 @@ type unreadableError string
 func (e unreadableError) Error() string { return string(e) }
 
 // evaluated takes over a score of GRASP's own.
-func (s *scorer) evaluated(o *score.Output, it *score.Scored) error {
-	if !slices.Contains(s.metrics, score.MetricGRASP) {
-		return fmt.Errorf("%w: a file of GRASP's evaluation holds no rows, only its own scores: use --metric grasp, or its outputs with --gold and --kg or --results", errNeedsMore)
+func (s *Scorer) evaluated(o *score.Output, it *score.Scored) error {
+	if !slices.Contains(s.Metrics, score.MetricGRASP) {
+		return NeedGRASP
 	}
 	it.Excluded = o.Scored.Excluded
 	f1 := o.Scored.Score
@@ -304,9 +300,9 @@ func (s *scorer) evaluated(o *score.Output, it *score.Scored) error {
 }
 
 // dialogue scores a dialogue of Interactive-KBQA, which has names and values in place of rows.
-func (s *scorer) dialogue(o *score.Output, it *score.Scored, out *scoredFile) error {
-	if !slices.Contains(s.metrics, score.MetricKBQA) {
-		return fmt.Errorf("%w: dialogues of Interactive-KBQA hold values, not rows: use --metric kbqa", errNeedsMore)
+func (s *Scorer) dialogue(o *score.Output, it *score.Scored, out *scoredFile) error {
+	if !slices.Contains(s.Metrics, score.MetricKBQA) {
+		return NeedKBQA
 	}
 	values, _ := o.Dialogue.Predicted()
 	sets := score.Sets(o.Dialogue.Gold(), values, o.Aliases)
@@ -317,7 +313,7 @@ func (s *scorer) dialogue(o *score.Output, it *score.Scored, out *scoredFile) er
 }
 
 // rows scores an output by its rows, which it holds or which are looked up.
-func (s *scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) error {
+func (s *Scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) error {
 	if err := s.complete(ctx, o, it); err != nil {
 		return err
 	}
@@ -342,8 +338,8 @@ func (s *scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) er
 		it.Excluded = score.EmptyGold // for the measures of sets, too
 	}
 	it.Groups["size"] = sizeGroup(gold)
-	for _, m := range s.metrics {
-		limited, cancel := context.WithTimeout(ctx, s.flags.limit)
+	for _, m := range s.Metrics {
+		limited, cancel := context.WithTimeout(ctx, s.Limit)
 		one := score.Compare(limited, gold, pred, hint, o.Aliases, score.Limits{}, m)
 		cancel()
 		if err := ctx.Err(); err != nil {
@@ -363,33 +359,36 @@ func (s *scorer) rows(ctx context.Context, o *score.Output, it *score.Scored) er
 	return nil
 }
 
-// complete gets what the output does not hold: gold query and language from --gold, rows from --results or the graph.
-func (s *scorer) complete(ctx context.Context, o *score.Output, it *score.Scored) error {
-	if o.GoldResult == nil && s.flags.gold == "" && o.Benchmark {
-		return fmt.Errorf("%w: it is a benchmark, questions with their queries, and holds no outputs of a system: name the file of the outputs, and this one with --gold; eval run makes outputs", errNeedsMore)
-	}
-	if o.GoldResult == nil && s.flags.gold == "" {
-		return fmt.Errorf("%w: it holds no gold answers: say --gold FILE", errNeedsMore)
-	}
-	if o.Result == nil && s.graph == nil && len(s.flags.results) == 0 {
-		return fmt.Errorf("%w: it holds queries without their rows: say --results FILE, --kg NAME or --data FILE to get them from", errNeedsMore)
-	}
+// fill takes from the benchmark what an output does not have. It reports whether the benchmark has the item.
+func (s *Scorer) fill(o *score.Output) bool {
 	i, ok := s.goldAt[o.ID]
 	if !ok || o.ID == "" {
 		i, ok = s.goldBy[o.Question]
 	}
-	if ok {
-		g := &s.gold[i]
-		if o.Language == "" {
-			o.Language = g.Language
-		}
-		if o.Gold == "" {
-			o.Gold = g.SPARQL
-		}
-		if o.GoldResult == nil && len(g.Answers) > 0 {
-			o.GoldResult = g.Answers
-		}
+	if !ok {
+		return false
 	}
+	g := &s.gold[i]
+	o.Language = cmp.Or(o.Language, g.Language)
+	o.Gold = cmp.Or(o.Gold, g.SPARQL)
+	if o.GoldResult == nil && len(g.Answers) > 0 {
+		o.GoldResult = g.Answers
+	}
+	return true
+}
+
+// complete gets what the output does not have: gold query and language from the benchmark, rows from results or the graph.
+func (s *Scorer) complete(ctx context.Context, o *score.Output, it *score.Scored) error {
+	if o.GoldResult == nil && !s.hasGold && o.Benchmark {
+		return NeedOutputs
+	}
+	if o.GoldResult == nil && !s.hasGold {
+		return NeedGold
+	}
+	if o.Result == nil && s.Graph == nil && !s.hasResults {
+		return NeedRows
+	}
+	ok := s.fill(o)
 	var err error
 	if o.GoldResult == nil {
 		var failure, why string

@@ -1,4 +1,4 @@
-package main
+package scorefile
 
 import (
 	"context"
@@ -13,21 +13,21 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// keptLine is a line of the file of --keep; --results reads it, too.
+// keptLine is a line of the file of [Scorer.Keep]; [Scorer.ReadResults] reads it, too.
 type keptLine struct {
 	SPARQL string          `json:"sparql"`
 	Result json.RawMessage `json:"result"` // null when the query failed by its own fault
 	Error  string          `json:"error,omitempty"`
 }
 
-// openKeep reads what was kept before and goes on after it. A last line that was cut off by a crash is dropped.
-func (s *scorer) openKeep(name string) error {
+// Keep reads the results that a file keeps and adds to it what the graph answers from now on. A last line that was cut off
+// by a crash is dropped.
+func (s *Scorer) Keep(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return err
 	}
-	s.closers = append(s.closers, f)
-	s.keep = f
+	s.keep = f // closed by Close
 	dec := json.NewDecoder(f)
 	for end := int64(0); ; end = dec.InputOffset() {
 		var k keptLine
@@ -46,12 +46,12 @@ func (s *scorer) openKeep(name string) error {
 		case err != nil || k.SPARQL == "":
 			return fmt.Errorf("after byte %d it holds something else than kept results; name a new file", end)
 		}
-		s.known[strings.TrimSpace(k.SPARQL)] = k.Result
+		s.remember(strings.TrimSpace(k.SPARQL), k.Result)
 	}
 }
 
 // lookUp gives the result of a query, null when it has none by its own fault (why tells which). failure tells that it is not known for another reason.
-func (s *scorer) lookUp(ctx context.Context, query string) (result json.RawMessage, failure, why string, err error) {
+func (s *Scorer) lookUp(ctx context.Context, query string) (result json.RawMessage, failure, why string, err error) {
 	null := json.RawMessage("null")
 	query = strings.TrimSpace(query)
 	if query == "" {
@@ -60,12 +60,14 @@ func (s *scorer) lookUp(ctx context.Context, query string) (result json.RawMessa
 	if r, ok := s.known[query]; ok {
 		return r, "", "", nil
 	}
-	if s.graph == nil {
-		return null, "the query is not in the file of --results", "", nil
+	if s.Graph == nil {
+		return null, "its result is not in the file of results", "", nil
 	}
 	s.asked++
-	s.progress.show(fmt.Sprintf("%d items scored, %d queries run", s.done, s.asked))
-	t, err := s.graph.Query(ctx, sparql.ReplaceAutoLanguage(query, "en"))
+	if s.Progress != nil {
+		s.Progress(s.done, s.asked)
+	}
+	t, err := s.Graph.Query(ctx, sparql.ReplaceAutoLanguage(query, "en"))
 	if ctx.Err() != nil {
 		return nil, "", "", ctx.Err()
 	}
@@ -85,9 +87,9 @@ func (s *scorer) lookUp(ctx context.Context, query string) (result json.RawMessa
 	return null, "", known.Error(), s.keepResult(query, null, known.Error())
 }
 
-// keepResult remembers a result, in the file of --keep too.
-func (s *scorer) keepResult(query string, result json.RawMessage, why string) error {
-	s.known[query] = result
+// keepResult remembers a result, also in the file of [Scorer.Keep].
+func (s *Scorer) keepResult(query string, result json.RawMessage, why string) error {
+	s.remember(query, result)
 	if s.keep == nil {
 		return nil
 	}

@@ -1,15 +1,14 @@
-package main
+package scorefile
 
 import (
-	"github.com/spinachbot/spinachbot/dataset/evalrun"
 	"github.com/spinachbot/spinachbot/dataset/score"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// scoreGroupings are the ways in which eval score groups items, and the order of their groups where the alphabet is not it.
-var scoreGroupings = []struct {
-	by    string
-	order []string
+// Groupings are the ways in which items are grouped. Order is that of the groups where it is not the alphabet.
+var Groupings = []struct {
+	By    string
+	Order []string
 }{
 	{"language", nil},
 	{"form", []string{"select", "ask"}},
@@ -67,5 +66,36 @@ func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 	if len(groups["feature"]) == 0 {
 		groups["feature"] = []string{"none"}
 	}
-	return evalrun.Hint(q)
+	return hintOf(q)
+}
+
+// Hint reads from a gold query what its rows do not tell the fair measure; nothing from one that does not parse.
+func Hint(query string) score.Hint {
+	q, err := sparql.Parse(query)
+	if err != nil {
+		return score.Hint{}
+	}
+	return hintOf(q)
+}
+
+// hintOf reads from a gold query what its rows do not tell: LIMIT, and ORDER BY of plain variables. A query with OFFSET
+// has no hint.
+func hintOf(q *sparql.Query) score.Hint {
+	var h score.Hint
+	if q.Body == nil || q.Body.Offset != nil {
+		return h
+	}
+	if q.Body.Limit != nil && q.Body.Limit.N < 1<<31 {
+		h.Limit = int(q.Body.Limit.N)
+	}
+	if q.Body.OrderBy == nil {
+		return h
+	}
+	for _, k := range q.Body.OrderBy.Keys {
+		if k.Expr == nil || k.Expr.Kind != sparql.ExprTerm || k.Expr.Term.Kind != sparql.Var {
+			return score.Hint{Limit: h.Limit}
+		}
+		h.OrderBy = append(h.OrderBy, k.Expr.Term.Name)
+	}
+	return h
 }
