@@ -1,7 +1,7 @@
 package sparql
 
-// certain returns the variables that every solution of the group binds. named gives the named subqueries; it may be nil.
-func certain(g *Group, named map[string]*NamedSubquery) map[string]bool {
+// Certain returns the variables that every solution of the group binds. named are the named subqueries by name, see [Query.NamedByName]; it may be nil.
+func Certain(g *Group, named map[string]*NamedSubquery) map[string]bool {
 	c := certainty{named: named, depth: 0}
 	return c.group(g)
 }
@@ -11,7 +11,8 @@ type certainty struct {
 	depth int
 }
 
-func namedByName(q *Query) map[string]*NamedSubquery {
+// NamedByName returns the named subqueries by name, without the %.
+func (q *Query) NamedByName() map[string]*NamedSubquery {
 	m := map[string]*NamedSubquery{}
 	for _, n := range q.Named {
 		m[n.Name] = n
@@ -32,10 +33,9 @@ func (c *certainty) group(g *Group) map[string]bool {
 	for _, p := range g.Patterns {
 		switch x := p.(type) {
 		case *Triples:
-			v := newVarSet()
-			v.term(x.Subject)
-			v.properties(x.Properties)
-			for _, n := range v.names {
+			v := VarSet{}
+			v.AddTriples(x)
+			for _, n := range v.Names() {
 				out[n] = true
 			}
 		case *Group:

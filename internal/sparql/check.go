@@ -1,8 +1,10 @@
 package sparql
 
 import (
+	"cmp"
 	"errors"
 	"slices"
+	"strconv"
 )
 
 // Problem is something in a query that parses but is probably not what was meant. Kind is one of: unbound (a variable is used and never bound), unused (bound and
@@ -21,7 +23,7 @@ type Problem struct {
 
 // Check looks for probable mistakes, in the order of the text. allow is that of [Guard]; nil skips the check of addresses but not that of updates.
 func Check(q *Query, allow func(iri string) bool) []Problem {
-	c := &checker{q: q, named: namedByName(q), counts: countVars(q)}
+	c := &checker{q: q, named: q.NamedByName(), counts: countVars(q)}
 	if q.Form == Update || allow != nil {
 		var err *Error
 		if errors.As(Guard(q, allow), &err) {
@@ -76,7 +78,7 @@ func (c *checker) visible(g *Group) map[string]bool {
 	for _, v := range g.Visible() {
 		out[v] = true
 	}
-	groups(g, func(g *Group) {
+	Groups(g, func(g *Group) {
 		for _, p := range g.Patterns {
 			switch x := p.(type) {
 			case *Include:
@@ -116,7 +118,7 @@ func (c *checker) selectQuery(s *SelectQuery, top bool) {
 	service, automatic := c.labelService(s)
 	labels := 0
 	for _, it := range s.Items {
-		base, isLabel := isLabelVar(it.Var)
+		base, isLabel := LabelBase(it.Var)
 		switch {
 		case it.Expr != nil:
 			c.expr(it.Expr, bound, automatic)
@@ -151,10 +153,7 @@ func (c *checker) grouping(s *SelectQuery) {
 	has := map[string]bool{}
 	if s.GroupBy != nil {
 		for _, k := range s.GroupBy.Keys {
-			name := k.As
-			if name == "" && k.Expr.Kind == ExprTerm && k.Expr.Term.Kind == Var {
-				name = k.Expr.Term.Name
-			}
+			name := cmp.Or(k.As, k.Expr.Variable())
 			if name != "" && has[name] {
 				c.add("grouping", k.Span, "?"+name+" stands twice in GROUP BY, which the query service refuses", "leave it out the second time")
 			}
@@ -172,8 +171,8 @@ func (c *checker) grouping(s *SelectQuery) {
 		if e.Kind == ExprAggregate || e.Kind == ExprExists {
 			return
 		}
-		if e.Kind == ExprTerm && e.Term.Kind == Var && !has[e.Term.Name] {
-			c.add("grouping", e.Span, "?"+e.Term.Name+" in HAVING is neither grouped nor aggregated, so that the condition cannot hold", "group by it, or put it into an aggregate such as SAMPLE(?"+e.Term.Name+")")
+		if v := e.Variable(); v != "" && !has[v] {
+			c.add("grouping", e.Span, "?"+v+" in HAVING is neither grouped nor aggregated, so that the condition cannot hold", "group by it, or put it into an aggregate such as SAMPLE(?"+v+")")
 		}
 		for _, a := range e.Args {
 			walk(a)
@@ -187,14 +186,14 @@ func (c *checker) grouping(s *SelectQuery) {
 // trailingValues reports VALUES at the end of a grouped query that restricts what is grouped away. SPARQL 1.1 (section 18.2.4.3) joins it with the finished
 // groups, Blazegraph restricts the pattern before it is grouped.
 func (c *checker) trailingValues(s *SelectQuery) {
-	if s.Values == nil || s.GroupBy == nil && !projectsAggregate(s) {
+	if s.Values == nil || !s.Grouped() {
 		return
 	}
 	keys := map[string]bool{}
 	if s.GroupBy != nil {
 		for _, k := range s.GroupBy.Keys {
-			if k.As == "" && k.Expr.Kind == ExprTerm && k.Expr.Term.Kind == Var {
-				keys[k.Expr.Term.Name] = true
+			if k.As == "" {
+				keys[k.Expr.Variable()] = true
 			}
 		}
 	}
@@ -211,7 +210,7 @@ func (c *checker) trailingValues(s *SelectQuery) {
 func (c *checker) labelService(s *SelectQuery) (*Service, bool) {
 	var found *Service
 	automatic := false
-	groups(s.Where, func(g *Group) {
+	Groups(s.Where, func(g *Group) {
 		for _, p := range g.Patterns {
 			if x, ok := p.(*Service); ok && x.Kind() == LabelService {
 				found = x
@@ -242,18 +241,18 @@ func (c *checker) modifiers(s *SelectQuery, bound map[string]bool, automatic, to
 		}
 	}
 	if top && s.Limit != nil && s.OrderBy == nil && s.Limit.N > 0 {
-		c.add("limit", s.Limit.Span, "LIMIT "+itoa64(s.Limit.N)+" without ORDER BY keeps any rows", "drop it when all rows are wanted")
+		c.add("limit", s.Limit.Span, "LIMIT "+strconv.FormatInt(s.Limit.N, 10)+" without ORDER BY keeps any rows", "drop it when all rows are wanted")
 	}
 }
 
 // expr reports variables of an expression that nothing binds. Labels that the service adds may stand in ORDER BY.
 func (c *checker) expr(e *Expr, bound map[string]bool, automatic bool) {
-	if e.Kind == ExprTerm && e.Term.Kind == Var && !bound[e.Term.Name] {
-		base, isLabel := isLabelVar(e.Term.Name)
+	if v := e.Variable(); v != "" && !bound[v] {
+		base, isLabel := LabelBase(v)
 		if isLabel && automatic && bound[base] {
 			return
 		}
-		c.add("unbound", e.Span, "?"+e.Term.Name+" is used but never bound", "")
+		c.add("unbound", e.Span, "?"+v+" is used but never bound", "")
 	}
 	if e.Op == "BOUND" || e.Op == "COALESCE" { // made for variables that may be unbound
 		return
@@ -282,7 +281,7 @@ func (c *checker) filters(g *Group) {
 		own := countVars(f.Expr)
 		for _, v := range exprVars(f.Expr) {
 			if c.counts[v] == own[v] {
-				if base, isLabel := isLabelVar(v); isLabel {
+				if base, isLabel := LabelBase(v); isLabel {
 					c.add("unbound", f.Span, "?"+v+" is filtered but never bound: the label service works after filters", "bind it with ?"+base+" rdfs:label ?"+v)
 					continue
 				}
@@ -320,16 +319,16 @@ func countVars(n Node) map[string]int {
 }
 
 func exprVars(e *Expr) []string {
-	v := newVarSet()
+	v := VarSet{}
 	var walk func(*Expr)
 	walk = func(e *Expr) {
-		v.term(e.Term)
+		v.AddTerm(e.Term)
 		for _, a := range e.Args {
 			walk(a)
 		}
 	}
 	walk(e)
-	return v.names
+	return v.Names()
 }
 
 // unused reports variables that BIND or VALUES bind and nothing uses.
@@ -458,10 +457,9 @@ func (c *checker) optionalOrder(g *Group) {
 	last := map[string]Span{} // of each variable, the last statement that names it
 	for _, p := range g.Patterns {
 		if t, ok := p.(*Triples); ok {
-			v := newVarSet()
-			v.term(t.Subject)
-			v.properties(t.Properties)
-			for _, n := range v.names {
+			v := VarSet{}
+			v.AddTriples(t)
+			for _, n := range v.Names() {
 				last[n] = t.Span
 			}
 		}
@@ -470,7 +468,7 @@ func (c *checker) optionalOrder(g *Group) {
 	for _, p := range g.Patterns {
 		o, ok := p.(*Optional)
 		if !ok {
-			for v := range certain(groupOf(p), c.named) {
+			for v := range Certain(groupOf(p), c.named) {
 				before[v] = true
 			}
 			continue
@@ -478,7 +476,7 @@ func (c *checker) optionalOrder(g *Group) {
 		for _, v := range o.Group.Visible() {
 			if t, ok := last[v]; ok && !before[v] && t.Start > o.Start {
 				c.add("optional-order", o.Span, "this OPTIONAL comes before the statements that bind its variables, so it is no longer optional",
-					"move it behind the statement at line "+itoa(c.q.Position(t.Start).Line))
+					"move it behind the statement at line "+strconv.Itoa(c.q.Position(t.Start).Line))
 				return
 			}
 		}

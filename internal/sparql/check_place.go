@@ -75,7 +75,7 @@ var propertyValued = map[string]bool{"P1647": true, "P1659": true, "P1687": true
 // object reports objects that cannot be what was meant: a property as a value, an entity in quotation marks.
 func (c *checker) object(t Triple) {
 	o := t.Object
-	if o.Kind != Const || t.Subject.Is(bdServiceParam) {
+	if o.Kind != Const || t.Subject.Is(ServiceParam) {
 		return
 	}
 	v := o.Value()

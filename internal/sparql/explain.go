@@ -1,6 +1,7 @@
 package sparql
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -67,7 +68,7 @@ func (e *explainer) selectQuery(s *SelectQuery, level int) {
 func (e *explainer) projection(s *SelectQuery, level int) {
 	var out []string
 	for _, it := range s.Items {
-		base, isLabel := isLabelVar(it.Var)
+		base, isLabel := LabelBase(it.Var)
 		switch {
 		case it.Expr != nil:
 			out = append(out, "?"+it.Var+", which is "+e.expr(it.Expr))
@@ -120,10 +121,10 @@ func (e *explainer) rest(s *SelectQuery, level int) {
 		e.line(level, "Sorted by "+strings.Join(keys, ", then by ")+".")
 	}
 	if s.Offset != nil {
-		e.line(level, "The first "+itoa64(s.Offset.N)+" rows are left out.")
+		e.line(level, "The first "+strconv.FormatInt(s.Offset.N, 10)+" rows are left out.")
 	}
 	if s.Limit != nil {
-		e.line(level, "At most "+itoa64(s.Limit.N)+" rows.")
+		e.line(level, "At most "+strconv.FormatInt(s.Limit.N, 10)+" rows.")
 	}
 	if s.Values != nil {
 		e.pattern(s.Values, level)
@@ -194,7 +195,7 @@ func (e *explainer) values(x *Values, level int) {
 	var rows []string
 	for i, r := range x.Rows {
 		if i == shown {
-			rows = append(rows, itoa(len(x.Rows)-shown)+" more")
+			rows = append(rows, strconv.Itoa(len(x.Rows)-shown)+" more")
 			break
 		}
 		var cells []string
@@ -233,7 +234,7 @@ func (e *explainer) service(x *Service, level int) {
 	default:
 		e.line(level, "- asked of another server, "+e.term(x.Name)+":")
 	}
-	for _, p := range placePattern(x) {
+	for _, p := range x.Pattern() {
 		e.pattern(p, level+1)
 	}
 }
@@ -402,7 +403,7 @@ func (e *explainer) term(t *Term) string {
 		}
 		return rdf.Shorten(t.Value().Value)
 	}
-	if l := cleanLabel(e.label(id)); l != "" {
+	if l := CleanLabel(e.label(id)); l != "" {
 		return l + " (" + id + ")"
 	}
 	return id
@@ -412,7 +413,7 @@ func (e *explainer) expr(x *Expr) string {
 	var args []string
 	for _, a := range x.Args {
 		s := e.expr(a)
-		if a.Kind == ExprBinary && x.Kind == ExprBinary && strength(a) != strength(x) {
+		if a.Kind == ExprBinary && x.Kind == ExprBinary && a.Precedence() != x.Precedence() {
 			s = "(" + s + ")"
 		}
 		args = append(args, s)
@@ -464,7 +465,7 @@ func (e *explainer) named(x *Expr, args []string) string {
 	}
 	var pairs []string
 	for i, a := range args {
-		pairs = append(pairs, "%"+itoa(i+1), a)
+		pairs = append(pairs, "%"+strconv.Itoa(i+1), a)
 	}
 	return strings.NewReplacer(pairs...).Replace(w)
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -231,7 +232,7 @@ func TestCommentsAnywhere(t *testing.T) {
 			checkLaws(t, "comments", q)
 			printed := q.String()
 			for i := range n {
-				if !strings.Contains(printed, "#c"+itoa(i)+"c") {
+				if !strings.Contains(printed, "#c"+strconv.Itoa(i)+"c") {
 					t.Errorf("comment %d is lost:\n%s\n---\n%s", i, text, printed)
 					break
 				}
@@ -253,7 +254,7 @@ func sprinkle(query string, rng *rand.Rand, density int) (string, int) {
 			t.kind == tBad || t.kind == tInteger && l.at(l.pos) == '.' { // :=, numbers with sign or dot and escapes must stay in one piece
 			continue
 		}
-		b.WriteString([]string{" #", "\n#"}[rng.IntN(2)] + "c" + itoa(n) + "c\n")
+		b.WriteString([]string{" #", "\n#"}[rng.IntN(2)] + "c" + strconv.Itoa(n) + "c\n")
 		n++
 	}
 	b.WriteString(query[last:])

@@ -12,7 +12,7 @@ import (
 const maxLabel = 80
 
 // cleanLabel makes an untrusted label fit for a comment: one line, no control or direction characters, no markup, not too long.
-func cleanLabel(s string) string {
+func CleanLabel(s string) string {
 	var b strings.Builder
 	n, space := 0, true // leading white space is dropped
 	for _, r := range s {
@@ -61,7 +61,7 @@ func (p *printer) labelOf(t *Term) string {
 		return ""
 	}
 	if id := rdf.EntityID(t.Value().Value); id != "" {
-		return cleanLabel(p.o.Label(id))
+		return CleanLabel(p.o.Label(id))
 	}
 	return ""
 }
@@ -76,7 +76,7 @@ func (p *printer) labelled(comments []string) []string {
 	var fresh []string
 	seen := map[string]bool{}
 	for _, id := range p.ids {
-		l := cleanLabel(p.o.Label(id))
+		l := CleanLabel(p.o.Label(id))
 		if l == "" || seen[l] {
 			continue
 		}

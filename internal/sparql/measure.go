@@ -85,7 +85,7 @@ func (m *measurer) node(n Node) bool {
 }
 
 func (m *measurer) triples(t *Triples) {
-	if t.Subject.Kind == Const && t.Subject.Value().Value == bdServiceParam {
+	if t.Subject.Is(ServiceParam) {
 		return
 	}
 	for _, f := range t.Triples() {
@@ -213,30 +213,26 @@ func termFeature(t *Term, have map[string]bool) {
 // left out. Two queries have the same shape exactly when they differ in those only (SPINACH, Table 6).
 func Shape(q *Query) string {
 	var b strings.Builder
-	l := lexer{text: q.Text}
-	for t := l.next(); t.kind != tEOF; t = l.next() {
-		s := q.Text[t.start:t.end]
-		switch t.kind {
-		case tVar:
+	for t := range Tokens(q.Text) {
+		switch t.Kind {
+		case TokenVar:
 			b.WriteString("?v")
-		case tString:
+		case TokenString:
 			b.WriteString(`"s"`)
-		case tInteger, tDecimal, tDouble:
+		case TokenNumber:
 			b.WriteString("0")
-		case tWord:
-			b.WriteString(strings.ToUpper(s))
-		case tPercent:
+		case TokenWord:
+			b.WriteString(strings.ToUpper(t.Text))
+		case TokenPercent:
 			b.WriteString("%n")
-		case tName:
-			b.WriteString(q.Text[t.start : t.colon+1])
-			b.WriteString(placeholder(q.Text[t.colon+1 : t.end]))
-		case tIRI:
-			i := strings.LastIndexAny(s, "/#")
-			b.WriteString(s[:i+1])
-			b.WriteString(placeholder(strings.TrimSuffix(s[i+1:], ">")))
-			b.WriteString(">")
+		case TokenName:
+			i := strings.IndexByte(t.Text, ':')
+			b.WriteString(t.Text[:i+1] + placeholder(t.Text[i+1:]))
+		case TokenIRI:
+			i := strings.LastIndexAny(t.Text, "/#")
+			b.WriteString(t.Text[:i+1] + placeholder(strings.TrimSuffix(t.Text[i+1:], ">")) + ">")
 		default:
-			b.WriteString(s)
+			b.WriteString(t.Text)
 		}
 	}
 	return b.String()

@@ -8,8 +8,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
 // binding strength of the binary operators, weakest first.
 const (
 	precOr = iota + 1
@@ -197,11 +195,11 @@ func (p *parser) builtin(start token) *Expr {
 	x.Span = p.span(start)
 	n := arity[k]
 	if got := len(x.Args); got < int(n[0]) || n[1] >= 0 && got > int(n[1]) {
-		want := itoa(int(n[0]))
+		want := strconv.Itoa(int(n[0]))
 		if n[1] != n[0] {
-			want += " to " + itoa(int(n[1]))
+			want += " to " + strconv.Itoa(int(n[1]))
 		}
-		p.failWith(start, "", x.Op+" takes "+want+" arguments and has "+itoa(got), "")
+		p.failWith(start, "", x.Op+" takes "+want+" arguments and has "+strconv.Itoa(got), "")
 	}
 	if k == kwBound && (x.Args[0].Kind != ExprTerm || x.Args[0].Term.Kind != Var) {
 		p.failWith(start, "", "BOUND takes a variable", "")

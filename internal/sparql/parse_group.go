@@ -1,5 +1,7 @@
 package sparql
 
+import "strconv"
+
 func (p *parser) openBrace(expected string) {
 	if !p.is('{') {
 		p.fail(expected)
@@ -22,7 +24,7 @@ func (p *parser) closeBrace() {
 // unclosed reports the brace that was opened last and never closed.
 func (p *parser) unclosed() {
 	pos := positionIn(p.text, int(p.open.at(p.open.n-1)))
-	p.failWith(p.tok, "}", "the query ends, but a brace opened at line "+itoa(pos.Line)+", column "+itoa(pos.Column)+" is not closed",
+	p.failWith(p.tok, "}", "the query ends, but a brace opened at line "+strconv.Itoa(pos.Line)+", column "+strconv.Itoa(pos.Column)+" is not closed",
 		"add the missing }")
 }
 
@@ -368,7 +370,7 @@ func (p *parser) valuesRow(v *Values) *ValuesRow {
 		}
 		p.advance()
 		if len(r.Cells) != len(v.Vars) {
-			p.mistake(start, "", "the row has "+itoa(len(r.Cells))+" values for "+itoa(len(v.Vars))+" variables", "write UNDEF for a value that is open")
+			p.mistake(start, "", "the row has "+strconv.Itoa(len(r.Cells))+" values for "+strconv.Itoa(len(v.Vars))+" variables", "write UNDEF for a value that is open")
 			if !p.recovering {
 				panic(bailout{})
 			}

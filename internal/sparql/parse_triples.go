@@ -1,5 +1,7 @@
 package sparql
 
+import "strconv"
+
 // triplesSameSubject reads rules 75 and 81, without the dot.
 func (p *parser) triplesSameSubject() *Triples {
 	start := p.tok
@@ -168,12 +170,12 @@ func anonymous(n int) string {
 	if n < len(anonymousNames) {
 		return anonymousNames[n]
 	}
-	return "." + itoa(n)
+	return "." + strconv.Itoa(n)
 }
 
 var anonymousNames = func() (names [32]string) {
 	for i := range names {
-		names[i] = "." + itoa(i)
+		names[i] = "." + strconv.Itoa(i)
 	}
 	return names
 }()

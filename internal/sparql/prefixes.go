@@ -1,6 +1,11 @@
 package sparql
 
-import "github.com/spinachbot/spinachbot/internal/rdf"
+import (
+	"sort"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
 
 // binding is a prefix with its namespace, which terms point to.
 type binding struct {
@@ -90,4 +95,90 @@ func hashPrefix(prefix string) int {
 		return 0
 	}
 	return (int(prefix[0])*31 + int(prefix[n/2])*7 + int(prefix[n-1])*113 + n*61) % prefixSlots
+}
+
+// DeclarePrefixes adds a PREFIX line for every predefined prefix that is used without being declared, and returns these prefixes in order.
+func (q *Query) DeclarePrefixes() []string {
+	declared := map[string]bool{}
+	for _, d := range q.Prologue {
+		if !d.Base {
+			declared[d.Prefix] = true
+		}
+	}
+	missing := map[string]bool{}
+	Inspect(q, func(n Node) bool {
+		if t, ok := n.(*Term); ok && t.Kind == Const {
+			if p, ok := q.prefixUsed(t, declared); ok && !declared[p] {
+				missing[p] = true
+			}
+		}
+		return true
+	})
+	names := make([]string, 0, len(missing))
+	for p := range missing {
+		names = append(names, p)
+	}
+	sort.Strings(names)
+	var ds []*Declaration
+	for _, p := range names {
+		ns, ok := rdf.Prefixes[p]
+		if !ok {
+			ns = enginePrefixes[p]
+		}
+		ds = append(ds, &Declaration{Prefix: p, IRI: ns})
+	}
+	q.Prologue = append(ds, q.Prologue...)
+	return names
+}
+
+// WriteOutAmbiguous writes out in full each IRI made for this query whose usual prefix means something else in it. [Query.DeclarePrefixes] does so as well.
+func (q *Query) WriteOutAmbiguous() {
+	declared := map[string]bool{}
+	for _, d := range q.Prologue {
+		declared[d.Prefix] = !d.Base
+	}
+	Inspect(q, func(n Node) bool {
+		if t, ok := n.(*Term); ok && t.Kind == Const {
+			q.prefixUsed(t, declared)
+		}
+		return true
+	})
+}
+
+// prefixUsed returns the prefix with which a constant will be printed. A constant made here whose prefix means something else in this query is written out.
+func (q *Query) prefixUsed(t *Term, declared map[string]bool) (string, bool) {
+	w := t.Written()
+	if w == "" {
+		switch {
+		case t.IsIRI():
+			w = rdf.Shorten(t.Value().Value)
+			if i := strings.IndexByte(w, ':'); w[0] != '<' && declared[w[:i]] && q.namespaceOf(w[:i]) != rdf.Prefixes[w[:i]] {
+				t.write("<" + escapeIRI(t.Value().Value) + ">")
+				return "", false
+			}
+		case t.Value().Datatype != "" && !plainNumber(t.Value().Value):
+			w = rdf.Shorten(t.Value().Datatype)
+		}
+	} else if w[0] == '"' || w[0] == '\'' {
+		w = strings.TrimPrefix(w[strings.LastIndexByte(w, w[0])+1:], "^^")
+		if strings.HasPrefix(w, "@") {
+			return "", false
+		}
+	}
+	i := strings.IndexByte(w, ':')
+	if w == "" || w[0] == '<' || i < 0 {
+		return "", false
+	}
+	return unescapeName(w[:i]), true
+}
+
+// namespaceOf returns the last declaration of a prefix in the query.
+func (q *Query) namespaceOf(prefix string) string {
+	ns := ""
+	for _, d := range q.Prologue {
+		if d.Prefix == prefix && !d.Base {
+			ns = d.IRI
+		}
+	}
+	return ns
 }

@@ -1,6 +1,7 @@
 package sparql
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -16,10 +17,11 @@ type PrintOptions struct {
 	OneLine bool
 	// NoComments leaves comments out.
 	NoComments bool
+	// Parens puts parentheses around sums and products such as a - b + c, which some engines read as a - (b + c).
+	Parens bool
 
-	posting  bool // see PostingForm
-	expand   bool // constants as full IRIs: see sameMeaning
-	brackets bool // around sums and products that go on: see groupsOtherwise
+	posting bool // see PostingForm
+	expand  bool // constants as full IRIs: see sameMeaning
 }
 
 // lineWidth is the width up to which a short group, a list of values or a property list stays on one line, in characters.
@@ -449,6 +451,6 @@ func (p *printer) count(word string, c *Count, indent int) {
 	}
 	p.leadNotes(c.Notes, indent)
 	p.nl(indent)
-	p.s(word + itoa64(c.N))
+	p.s(word + strconv.FormatInt(c.N, 10))
 	p.afterNotes(c.Notes)
 }

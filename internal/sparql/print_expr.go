@@ -50,7 +50,7 @@ func (p *printer) name(t *Term) {
 	if p.o.Label != nil {
 		if id := rdf.EntityID(iri); id != "" {
 			if p.o.Replace {
-				if l := cleanLabel(p.o.Label(id)); l != "" {
+				if l := CleanLabel(p.o.Label(id)); l != "" {
 					w := t.Written()
 					if w == "" {
 						w = rdf.Shorten(iri)
@@ -253,8 +253,8 @@ func (p *printer) negated(x *Path) {
 	p.s(")")
 }
 
-// strength returns how strongly an expression binds.
-func strength(e *Expr) int {
+// Precedence returns how strongly an expression binds, from 1 for || to 7 for terms and calls. Operators with the same precedence are read from left to right.
+func (e *Expr) Precedence() int {
 	switch e.Kind {
 	case ExprBinary:
 		switch e.Op {
@@ -281,7 +281,7 @@ func (p *printer) expr(e *Expr, least, indent int) {
 	if p.full() {
 		return
 	}
-	prec := strength(e)
+	prec := e.Precedence()
 	if prec < least {
 		p.s("(")
 		defer p.s(")")
@@ -305,7 +305,7 @@ func (p *printer) expr(e *Expr, least, indent int) {
 		if prec == precRelation {
 			left++
 		}
-		if p.o.brackets && groupsOtherwise(e) {
+		if p.o.Parens && groupsOtherwise(e) {
 			left++
 		}
 		p.expr(e.Args[0], left, indent)
@@ -341,8 +341,8 @@ func groupsOtherwise(e *Expr) bool {
 	if e.Kind != ExprBinary || e.Args[0].Kind != ExprBinary {
 		return false
 	}
-	prec := strength(e)
-	return prec >= precSum && prec == strength(e.Args[0]) && (e.Op == "-" || e.Op == "/" || e.Args[0].Op != e.Op)
+	prec := e.Precedence()
+	return prec >= precSum && prec == e.Args[0].Precedence() && (e.Op == "-" || e.Op == "/" || e.Args[0].Op != e.Op)
 }
 
 func (p *printer) exprs(es []*Expr, indent int) {

@@ -1,9 +1,5 @@
 package sparql
 
-import "strconv"
-
-func itoa64(n int64) string { return strconv.FormatInt(n, 10) }
-
 // block writes a group over several lines, from its opening to its closing brace.
 func (p *printer) block(g *Group, indent int) {
 	if p.over {

@@ -3,8 +3,7 @@ package sparql
 import (
 	"fmt"
 	"slices"
-	"sort"
-	"strings"
+	"strconv"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
@@ -44,7 +43,7 @@ func Rewrite(query string, to Target, o RewriteOptions) (*Rewritten, error) {
 	if q.Form == Update {
 		return nil, fmt.Errorf("an update (%s) is not rewritten", q.Operation)
 	}
-	if !languageCode(o.Language) {
+	if !IsLanguageCode(o.Language) {
 		o.Language = "en"
 	}
 	r := &rewriter{q: q, o: o, used: map[string]bool{}, labelled: map[*SelectItem]bool{}}
@@ -64,7 +63,7 @@ func Rewrite(query string, to Target, o RewriteOptions) (*Rewritten, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	text := Print(q, PrintOptions{brackets: to == Standard})
+	text := Print(q, PrintOptions{Parens: to == Standard})
 	if _, err := Parse(text); err != nil {
 		return nil, fmt.Errorf("the query cannot be rewritten: the result would not parse: %w", err)
 	}
@@ -123,57 +122,10 @@ func (r *rewriter) collectNames() {
 func (r *rewriter) fresh(base string) string {
 	name := base
 	for i := 2; r.used[name]; i++ {
-		name = base + "_" + itoa(i)
+		name = base + "_" + strconv.Itoa(i)
 	}
 	r.used[name] = true
 	return name
-}
-
-// groups calls f for the groups of a query part from the inside out, nested groups of expressions included, but not those of sub-selects.
-func groups(g *Group, f func(*Group)) {
-	if g == nil {
-		return
-	}
-	for _, p := range g.Patterns {
-		for _, c := range childGroups(p) {
-			groups(c, f)
-		}
-	}
-	f(g)
-}
-
-// childGroups returns the groups right below a pattern.
-func childGroups(p Pattern) []*Group {
-	switch x := p.(type) {
-	case *Group:
-		return []*Group{x}
-	case *Optional:
-		return []*Group{x.Group}
-	case *Minus:
-		return []*Group{x.Group}
-	case *GraphPattern:
-		return []*Group{x.Group}
-	case *Service:
-		return []*Group{x.Group}
-	case *Union:
-		return x.Branches
-	case *Filter:
-		return exprGroups(x.Expr)
-	case *Bind:
-		return exprGroups(x.Expr)
-	}
-	return nil
-}
-
-func exprGroups(e *Expr) []*Group {
-	var out []*Group
-	if e.Group != nil {
-		out = append(out, e.Group)
-	}
-	for _, a := range e.Args {
-		out = append(out, exprGroups(a)...)
-	}
-	return out
 }
 
 // selects returns every SELECT of the query, the innermost first, the outermost last.
@@ -201,7 +153,7 @@ func (r *rewriter) common() {
 	}
 	if r.o.DropMWAPI {
 		for _, s := range r.selects() {
-			groups(s.Where, func(g *Group) {
+			Groups(s.Where, func(g *Group) {
 				g.Patterns = slices.DeleteFunc(g.Patterns, func(p Pattern) bool {
 					x, ok := p.(*Service)
 					if ok && x.Kind() == MWAPIService {
@@ -227,11 +179,11 @@ func (r *rewriter) addEntities(s *SelectQuery) {
 	}
 	var out []*SelectItem
 	for _, it := range s.Items {
-		base, ok := isLabelVar(it.Var)
+		base, ok := LabelBase(it.Var)
 		if ok && it.Expr == nil && !shown[base] && slices.Contains(visible, base) {
 			shown[base] = true
 			out = append(out, &SelectItem{Var: base})
-			if s.GroupBy != nil && !groups1(s.GroupBy, base) {
+			if s.GroupBy != nil && !isKey(s.GroupBy, base) {
 				s.GroupBy.Keys = append(s.GroupBy.Keys, &GroupKey{Expr: varExpr(base)})
 			}
 			r.note("?%s added to the projection, which showed its label only", base)
@@ -241,10 +193,10 @@ func (r *rewriter) addEntities(s *SelectQuery) {
 	s.Items = out
 }
 
-// groups1 reports whether the variable is a key of the GROUP BY.
-func groups1(g *GroupBy, name string) bool {
+// isKey reports whether the variable is a key of the GROUP BY.
+func isKey(g *GroupBy, name string) bool {
 	for _, k := range g.Keys {
-		if k.As == name || isTerm(k.Expr, Var) && k.Expr.Term.Name == name {
+		if k.As == name || k.Expr.Variable() == name {
 			return true
 		}
 	}
@@ -254,8 +206,8 @@ func groups1(g *GroupBy, name string) bool {
 // Constructors of new nodes.
 
 func varTerm(name string) *Term { return &Term{Kind: Var, Name: name} }
-func iriTerm(iri string) *Term  { return constant(rdf.IRI(iri)) }
-func stringTerm(s string) *Term { return constant(rdf.String(s)) }
+func iriTerm(iri string) *Term  { return NewConst(rdf.IRI(iri), "") }
+func stringTerm(s string) *Term { return NewConst(rdf.String(s), "") }
 func termExpr(t *Term) *Expr    { return &Expr{Kind: ExprTerm, Term: t} }
 func varExpr(name string) *Expr { return termExpr(varTerm(name)) }
 func stringExpr(s string) *Expr { return termExpr(stringTerm(s)) }
@@ -269,80 +221,6 @@ func function(iri string, args ...*Expr) *Expr {
 	return &Expr{Kind: ExprFunction, Term: iriTerm(iri), Args: args}
 }
 func triple(s *Term, predicate string, o *Term) *Triples {
-	return &Triples{Subject: s, Properties: []*Property{{Path: iriPath(predicate), Objects: []*Term{o}}}}
+	return &Triples{Subject: s, Properties: []*Property{{Path: &Path{Kind: PathTerm, Term: iriTerm(predicate)}, Objects: []*Term{o}}}}
 }
 func groupOf(ps ...Pattern) *Group { return &Group{Patterns: ps} }
-
-// declarePrefixes puts a PREFIX line for every predefined prefix that is used without being declared.
-func (r *rewriter) declarePrefixes() {
-	declared := map[string]bool{}
-	for _, d := range r.q.Prologue {
-		if !d.Base {
-			declared[d.Prefix] = true
-		}
-	}
-	missing := map[string]bool{}
-	Inspect(r.q, func(n Node) bool {
-		if t, ok := n.(*Term); ok && t.Kind == Const {
-			if p, ok := r.prefixUsed(t, declared); ok && !declared[p] {
-				missing[p] = true
-			}
-		}
-		return true
-	})
-	names := make([]string, 0, len(missing))
-	for p := range missing {
-		names = append(names, p)
-	}
-	sort.Strings(names)
-	var ds []*Declaration
-	for _, p := range names {
-		ns, ok := rdf.Prefixes[p]
-		if !ok {
-			ns = enginePrefixes[p]
-		}
-		ds = append(ds, &Declaration{Prefix: p, IRI: ns})
-	}
-	r.q.Prologue = append(ds, r.q.Prologue...)
-	if len(names) > 0 {
-		r.note("prefixes declared: %s", strings.Join(names, ", "))
-	}
-}
-
-// prefixUsed returns the prefix with which a constant will be printed. A constant made here whose prefix means something else in this query is written out.
-func (r *rewriter) prefixUsed(t *Term, declared map[string]bool) (string, bool) {
-	w := t.Written()
-	if w == "" {
-		switch {
-		case t.IsIRI():
-			w = rdf.Shorten(t.Value().Value)
-			if i := strings.IndexByte(w, ':'); w[0] != '<' && declared[w[:i]] && r.namespaceOf(w[:i]) != rdf.Prefixes[w[:i]] {
-				t.write("<" + escapeIRI(t.Value().Value) + ">")
-				return "", false
-			}
-		case t.Value().Datatype != "" && !plainNumber(t.Value().Value):
-			w = rdf.Shorten(t.Value().Datatype)
-		}
-	} else if w[0] == '"' || w[0] == '\'' {
-		w = strings.TrimPrefix(w[strings.LastIndexByte(w, w[0])+1:], "^^")
-		if strings.HasPrefix(w, "@") {
-			return "", false
-		}
-	}
-	i := strings.IndexByte(w, ':')
-	if w == "" || w[0] == '<' || i < 0 {
-		return "", false
-	}
-	return unescapeName(w[:i]), true
-}
-
-// namespaceOf returns the last declaration of a prefix in the query.
-func (r *rewriter) namespaceOf(prefix string) string {
-	ns := ""
-	for _, d := range r.q.Prologue {
-		if d.Prefix == prefix && !d.Base {
-			ns = d.IRI
-		}
-	}
-	return ns
-}

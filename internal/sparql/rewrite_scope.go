@@ -9,12 +9,12 @@ const maxRebound = 200
 
 // rebound takes apart every BIND to a variable that has a value already, which the standard forbids and Blazegraph reads as: they must be equal.
 func (r *rewriter) rebound(s *SelectQuery) {
-	groups(s.Where, func(g *Group) {
-		seen := newVarSet()
+	Groups(s.Where, func(g *Group) {
+		seen := VarSet{}
 		for i := 0; i < len(g.Patterns); i++ {
 			x, ok := g.Patterns[i].(*Bind)
-			if !ok || !seen.seen[x.Var] {
-				seen.group(groupOf(g.Patterns[i]))
+			if !ok || !seen.Has(x.Var) {
+				seen.AddGroup(groupOf(g.Patterns[i]))
 				continue
 			}
 			if r.again++; r.again > maxRebound {
@@ -93,7 +93,7 @@ func (r *rewriter) replace(e *Expr, byName map[string]*Expr, depth int, size *in
 	if depth > 20 || r.err != nil || e.Kind == ExprAggregate {
 		return
 	}
-	if isTerm(e, Var) && byName[e.Term.Name] != nil {
+	if e.Variable() != "" && byName[e.Variable()] != nil {
 		r.note("?%s in HAVING written out", e.Term.Name)
 		*e = *copyExpr(byName[e.Term.Name])
 		r.replace(e, byName, depth+1, size)
@@ -117,7 +117,7 @@ func copyExpr(e *Expr) *Expr {
 // dropKey takes a column that is computed out of the GROUP BY, where it has no value yet and makes no difference.
 func (r *rewriter) dropKey(s *SelectQuery, name string) {
 	before := len(s.GroupBy.Keys)
-	s.GroupBy.Keys = slices.DeleteFunc(s.GroupBy.Keys, func(k *GroupKey) bool { return k.As == "" && isTerm(k.Expr, Var) && k.Expr.Term.Name == name })
+	s.GroupBy.Keys = slices.DeleteFunc(s.GroupBy.Keys, func(k *GroupKey) bool { return k.As == "" && k.Expr.Variable() == name })
 	if len(s.GroupBy.Keys) < before {
 		r.note("?%s, which the projection computes, taken out of GROUP BY", name)
 	}

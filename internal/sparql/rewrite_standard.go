@@ -1,6 +1,7 @@
 package sparql
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -20,21 +21,23 @@ func (r *rewriter) toStandard(to Target) {
 	if to == QLever {
 		r.qleverLimits()
 	}
+	if to == Standard && Print(r.q, PrintOptions{Parens: true}) != Print(r.q, PrintOptions{}) {
+		r.note("sums and products in brackets, from left to right: some engines group them from right to left")
+	}
 	Inspect(r.q, func(n Node) bool {
-		if e, ok := n.(*Expr); ok && to == Standard && groupsOtherwise(e) {
-			r.note("sums and products in brackets, from left to right: some engines group them from right to left")
-		}
 		if e, ok := n.(*Expr); ok && e.Kind == ExprFunction && strings.HasPrefix(e.Term.Value().Value, rdf.Wikibase) {
 			r.note("the function %s is known to Wikidata's query service only", rdf.Shorten(e.Term.Value().Value))
 		}
 		return true
 	})
-	r.declarePrefixes()
+	if names := r.q.DeclarePrefixes(); len(names) > 0 {
+		r.note("prefixes declared: %s", strings.Join(names, ", "))
+	}
 }
 
 func (r *rewriter) dropHints() {
 	for _, s := range r.selects() {
-		groups(s.Where, func(g *Group) {
+		Groups(s.Where, func(g *Group) {
 			before := len(g.Patterns)
 			g.Patterns = slices.DeleteFunc(g.Patterns, func(p Pattern) bool { _, hint := p.(*Hint); return hint })
 			if len(g.Patterns) < before {
@@ -50,7 +53,7 @@ func (r *rewriter) columns(s *SelectQuery) {
 		return
 	}
 	special := false
-	groups(s.Where, func(g *Group) {
+	Groups(s.Where, func(g *Group) {
 		for _, p := range g.Patterns {
 			x, service := p.(*Service)
 			_, include := p.(*Include)
@@ -73,22 +76,22 @@ func (r *rewriter) allColumns(s *SelectQuery, depth int) []string {
 	if !s.Star || depth > 20 {
 		return s.Columns()
 	}
-	v := newVarSet()
-	v.add(s.Columns()...)
-	named := namedByName(r.q)
-	groups(s.Where, func(g *Group) {
+	v := VarSet{}
+	v.Add(s.Columns()...)
+	named := r.q.NamedByName()
+	Groups(s.Where, func(g *Group) {
 		for _, p := range g.Patterns {
 			if x, ok := p.(*Include); ok && named[x.Name] != nil {
-				v.add(r.allColumns(named[x.Name].Query, depth+1)...)
+				v.Add(r.allColumns(named[x.Name].Query, depth+1)...)
 			}
 		}
 	})
-	return v.names
+	return v.Names()
 }
 
 // services replaces Wikidata's services in the pattern of one SELECT.
 func (r *rewriter) services(s *SelectQuery, to Target) {
-	groups(s.Where, func(g *Group) {
+	Groups(s.Where, func(g *Group) {
 		var out, labels []Pattern
 		for _, p := range g.Patterns {
 			x, ok := p.(*Service)
@@ -134,7 +137,7 @@ func (r *rewriter) languages(x *Service) []string {
 			if l == strings.ToLower(AutoLanguage) {
 				l = r.o.Language
 			}
-			if languageCode(l) && !slices.Contains(out, l) {
+			if IsLanguageCode(l) && !slices.Contains(out, l) {
 				out = append(out, l)
 			}
 		}
@@ -154,7 +157,7 @@ const (
 func (r *rewriter) labelService(s *SelectQuery, g *Group, x *Service) []Pattern {
 	langs := r.languages(x)
 	var out []Pattern
-	sure := certain(g, namedByName(r.q))
+	sure := Certain(g, r.q.NamedByName())
 	rest := x.Rest()
 	if len(rest) > 0 {
 		for _, t := range rest {
@@ -169,7 +172,7 @@ func (r *rewriter) labelService(s *SelectQuery, g *Group, x *Service) []Pattern 
 	}
 	bound := g.Visible()
 	for _, it := range s.Items {
-		base, ok := isLabelVar(it.Var)
+		base, ok := LabelBase(it.Var)
 		if !ok || it.Expr != nil || sure[it.Var] || r.labelled[it] {
 			continue
 		}
@@ -261,7 +264,7 @@ func (r *rewriter) around(x *Service) []Pattern {
 		r.fail(x, "wikibase:around needs a pattern with a place's location, wikibase:center and wikibase:radius")
 		return nil
 	}
-	out := placePattern(x)
+	out := x.Pattern()
 	d := function(geofDistance, termExpr(loc), termExpr(center))
 	out = append(out, &Filter{Expr: binary("<=", d, number(radius))})
 	if dist := x.Param(rdf.Wikibase + "distance"); dist != nil && dist.Kind == Var {
@@ -271,15 +274,15 @@ func (r *rewriter) around(x *Service) []Pattern {
 	return out
 }
 
+// numeral matches a number as it is written in a query, without sign (SPARQL 1.1, rules 146 to 148).
+var numeral = regexp.MustCompile(`^(\d+|\d*\.\d+|(\d+\.?\d*|\.\d+)[eE][+-]?\d+)$`)
+
 // number returns a term as a number: a string such as "10" becomes 10.
 func number(t *Term) *Expr {
 	if t.Kind == Const && t.IsLiteral() && t.Value().Datatype == "" {
 		s := t.Value().Value
-		l := lexer{text: s}
-		if n := l.next(); n.kind >= tInteger && n.kind <= tDouble && int(n.end) == len(s) {
-			t := constant(rdf.Typed(s, rdf.XSDDecimal))
-			t.Name = s
-			return termExpr(t)
+		if numeral.MatchString(s) {
+			return termExpr(NewConst(rdf.Typed(s, rdf.XSDDecimal), s))
 		}
 	}
 	if t.Kind == Const && t.Value().Datatype != "" {
@@ -296,18 +299,6 @@ func located(x *Service) *Term {
 	return nil
 }
 
-// placePattern returns the patterns of a geo service without its settings.
-func placePattern(x *Service) []Pattern {
-	var out []Pattern
-	for _, p := range x.Group.Patterns {
-		if t, ok := p.(*Triples); ok && t.Subject.Kind == Const && t.Subject.Value().Value == bdServiceParam {
-			continue
-		}
-		out = append(out, p)
-	}
-	return out
-}
-
 // box replaces the search in a box by filters on longitude and latitude.
 func (r *rewriter) box(x *Service) []Pattern {
 	sw, ne := x.Param(rdf.Wikibase+"cornerSouthWest"), x.Param(rdf.Wikibase+"cornerNorthEast")
@@ -316,7 +307,7 @@ func (r *rewriter) box(x *Service) []Pattern {
 		r.fail(x, "wikibase:box needs a pattern with a place's location and two corners")
 		return nil
 	}
-	out := placePattern(x)
+	out := x.Pattern()
 	between := func(coordinate func(*Term) *Expr, a, b *Term) {
 		c := coordinate(loc)
 		out = append(out, &Filter{Expr: binary("&&", binary(">=", c, coordinate(a)), binary("<=", c, coordinate(b)))})
@@ -366,7 +357,7 @@ func (r *rewriter) slice(x *Service) Pattern {
 		}
 		return &Count{N: n}
 	}
-	sub := &SelectQuery{Star: true, Where: &Group{Patterns: placePattern(x)}}
+	sub := &SelectQuery{Star: true, Where: &Group{Patterns: x.Pattern()}}
 	if x.Kind() == SliceService {
 		sub.Limit, sub.Offset = count("slice.limit"), count("slice.offset")
 		r.note("bd:slice replaced by a sub-select with LIMIT and OFFSET; which rows it takes may differ")
@@ -408,7 +399,7 @@ func (r *rewriter) inlineNamed() {
 				inline(s.Query.Where)
 				continue
 			}
-			for _, c := range childGroups(p) {
+			for _, c := range ChildGroups(p) {
 				inline(c)
 			}
 			x, ok := p.(*Include)

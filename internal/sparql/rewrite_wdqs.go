@@ -20,7 +20,7 @@ func (r *rewriter) toWDQS() {
 		r.addLabels()
 	}
 	r.scholarly()
-	r.declareUnknown()
+	r.q.WriteOutAmbiguous()
 }
 
 // dropDeclarations leaves out the declarations of prefixes that the service predefines.
@@ -41,20 +41,6 @@ func (r *rewriter) dropDeclarations() {
 	}
 }
 
-// declareUnknown writes out constants made here whose prefix means something else in the query.
-func (r *rewriter) declareUnknown() {
-	declared := map[string]bool{}
-	for _, d := range r.q.Prologue {
-		declared[d.Prefix] = !d.Base
-	}
-	Inspect(r.q, func(n Node) bool {
-		if t, ok := n.(*Term); ok && t.Kind == Const {
-			r.prefixUsed(t, declared)
-		}
-		return true
-	})
-}
-
 const (
 	scholarlyArticle = rdf.Entity + "Q13442814"
 	scholarlyService = "https://query.wikidata.org/subgraph/scholarly_articles"
@@ -68,7 +54,7 @@ var articleProperties = [...]string{"P2860", "P698", "P932", "P13046"}
 // (wikitech: Wikidata Query Service graph split; in force since May 2025).
 func (r *rewriter) scholarly() {
 	for _, s := range r.selects() {
-		groups(s.Where, func(g *Group) { r.scholarlyGroup(s, g) })
+		Groups(s.Where, func(g *Group) { r.scholarlyGroup(s, g) })
 	}
 }
 
@@ -101,7 +87,7 @@ func (r *rewriter) scholarlyGroup(s *SelectQuery, g *Group) {
 		languages = append(languages, "en")
 	}
 	for _, it := range s.Items {
-		if base, ok := isLabelVar(it.Var); ok && articles[base] && strings.HasSuffix(it.Var, "Label") {
+		if base, ok := LabelBase(it.Var); ok && articles[base] && strings.HasSuffix(it.Var, "Label") {
 			inner.Patterns = append(inner.Patterns, r.labels(varTerm(base), rdf.RDFSLabel, it.Var, languages, articles)...)
 		}
 	}
@@ -197,7 +183,7 @@ func (r *rewriter) addLabels() {
 	if hasLabelService(s.Where) {
 		return
 	}
-	param := triple(iriTerm(bdServiceParam), rdf.Wikibase+"language", stringTerm(chain))
+	param := triple(iriTerm(ServiceParam), rdf.Wikibase+"language", stringTerm(chain))
 	label := &Service{Name: iriTerm(rdf.Wikibase + "label"), Group: groupOf(param)}
 	if len(s.Where.Patterns) == 1 {
 		if _, sub := s.Where.Patterns[0].(*SubSelect); sub { // a sub-select must be alone in its braces

@@ -24,7 +24,7 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 	if len(s.Items) > 1 {
 		p.checkDuplicates(s)
 	}
-	if s.GroupBy == nil && !projectsAggregate(s) {
+	if !s.Grouped() {
 		return
 	}
 	if s.Star {
@@ -34,12 +34,8 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 	bound := map[string]bool{}
 	if s.GroupBy != nil {
 		for _, k := range s.GroupBy.Keys {
-			if k.Expr.Kind == ExprTerm && k.Expr.Term.Kind == Var {
-				bound[k.Expr.Term.Name] = true
-			}
-			if k.As != "" {
-				bound[k.As] = true
-			}
+			bound[k.Expr.Variable()] = true
+			bound[k.As] = true
 		}
 	}
 	for _, it := range s.Items {
@@ -64,7 +60,7 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 
 // grouped reports whether an aggregate or one of the bound variables stands in e.
 func grouped(e *Expr, bound map[string]bool) bool {
-	if e.Kind == ExprAggregate || e.Kind == ExprTerm && e.Term.Kind == Var && bound[e.Term.Name] {
+	if e.Kind == ExprAggregate || e.Variable() != "" && bound[e.Variable()] {
 		return true
 	}
 	for _, a := range e.Args {
@@ -105,22 +101,26 @@ func (p *parser) checkGrouped(e *Expr, bound map[string]bool) {
 	if e.Kind == ExprAggregate || e.Kind == ExprExists {
 		return
 	}
-	if e.Kind == ExprTerm && e.Term.Kind == Var && !bound[e.Term.Name] {
-		p.mistakeAt(e.Span, "?"+e.Term.Name+" is used beside aggregates but neither grouped nor aggregated",
-			"add ?"+e.Term.Name+" to GROUP BY, or put it into an aggregate such as SAMPLE(?"+e.Term.Name+")")
+	if v := e.Variable(); v != "" && !bound[v] {
+		p.mistakeAt(e.Span, "?"+v+" is used beside aggregates but neither grouped nor aggregated",
+			"add ?"+v+" to GROUP BY, or put it into an aggregate such as SAMPLE(?"+v+")")
 	}
 	for _, a := range e.Args {
 		p.checkGrouped(a, bound)
 	}
 }
 
-func projectsAggregate(s *SelectQuery) bool {
+// Grouped reports whether the result is computed from groups: there is a GROUP BY, a HAVING or a projected aggregate.
+func (s *SelectQuery) Grouped() bool {
+	if s.GroupBy != nil || s.Having != nil {
+		return true
+	}
 	for _, it := range s.Items {
 		if it.Expr != nil && hasAggregate(it.Expr) {
 			return true
 		}
 	}
-	return s.Having != nil
+	return false
 }
 
 func hasAggregate(e *Expr) bool {

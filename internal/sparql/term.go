@@ -56,8 +56,10 @@ type more struct {
 	items      []*Term
 }
 
-// constant returns the term for a value that stands in no text.
-func constant(v rdf.Term) *Term { return &Term{Kind: Const, more: &more{value: v}} }
+// NewConst returns the term for a value. written is how it is printed; when it is empty, the printer chooses.
+func NewConst(v rdf.Term, written string) *Term {
+	return &Term{Kind: Const, Name: written, more: &more{value: v}}
+}
 
 // Value returns the IRI or literal of a constant, and the zero Term for anything else.
 func (t *Term) Value() rdf.Term {

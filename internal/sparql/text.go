@@ -12,7 +12,7 @@ func ReplaceAutoLanguage(text, lang string) string {
 	if !strings.Contains(text, AutoLanguage) {
 		return text
 	}
-	if !languageCode(lang) {
+	if !IsLanguageCode(lang) {
 		lang = "en"
 	}
 	var b strings.Builder
@@ -30,7 +30,7 @@ func ReplaceAutoLanguage(text, lang string) string {
 	return b.String()
 }
 
-func languageCode(s string) bool {
+func IsLanguageCode(s string) bool {
 	if s == "" || len(s) > 32 {
 		return false
 	}

@@ -388,6 +388,14 @@ type Expr struct {
 	Group     *Group
 }
 
+// Variable returns the name of the variable that the expression is, and "" when it is anything else.
+func (e *Expr) Variable() string {
+	if e.Kind == ExprTerm && e.Term.Kind == Var {
+		return e.Term.Name
+	}
+	return ""
+}
+
 // HasComments reports whether the query's text holds any comment.
 func (q *Query) HasComments() bool {
 	l := lexer{text: q.Text}

@@ -1,0 +1,56 @@
+package sparql
+
+import "iter"
+
+// TokenKind is the kind of a [Token].
+type TokenKind uint8
+
+// The kinds of token that [Tokens] tells apart.
+const (
+	TokenOther   TokenKind = iota // punctuation, operators, language tags, labels of blank nodes, and what is no token
+	TokenWord                     // a keyword, the name of a function, a
+	TokenVar                      // ?x, $x
+	TokenName                     // wd:Q42
+	TokenIRI                      // <http://…>
+	TokenString                   // in any kind of quotation marks, without language or datatype
+	TokenNumber                   // without sign
+	TokenPercent                  // %name, of a named subquery
+)
+
+// Token is a token of a query's text, as written.
+type Token struct {
+	Kind TokenKind
+	Text string
+}
+
+// Tokens returns the tokens of a text in order, without white space and comments. The text need not be a query.
+func Tokens(text string) iter.Seq[Token] {
+	return func(yield func(Token) bool) {
+		l := lexer{text: text}
+		for t := l.next(); t.kind != tEOF; t = l.next() {
+			if !yield(Token{tokenKind(t.kind), text[t.start:t.end]}) {
+				return
+			}
+		}
+	}
+}
+
+func tokenKind(k kind) TokenKind {
+	switch k {
+	case tWord:
+		return TokenWord
+	case tVar:
+		return TokenVar
+	case tName:
+		return TokenName
+	case tIRI:
+		return TokenIRI
+	case tString:
+		return TokenString
+	case tInteger, tDecimal, tDouble:
+		return TokenNumber
+	case tPercent:
+		return TokenPercent
+	}
+	return TokenOther
+}
