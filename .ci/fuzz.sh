@@ -17,7 +17,7 @@ trap 'rm -f "$out"' EXIT
 # fuzztime prints the time for a target.
 fuzztime() { # package target
   case "$1 $2" in
-    "./internal/sparql "* | "./internal/kg/embedded FuzzAgainstReference") echo "$long" ;;
+    "./internal/sparql "*|"./internal/sparql/rewrite "* | "./internal/kg/embedded FuzzAgainstReference") echo "$long" ;;
     *) echo "$time" ;;
   esac
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
-	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
@@ -60,10 +60,10 @@ func endpoint(address string, g harvest.Graph) harvest.Endpoint {
 	}
 	switch host := strings.ToLower(u.Hostname()); {
 	case strings.Contains(host+strings.ToLower(u.Path), "qlever"):
-		e.Dialect, e.Full = sparql.QLever, true
+		e.Dialect, e.Full = rewrite.QLever, true
 	case host == "wikidata.org" || strings.HasSuffix(host, ".wikidata.org") || config.Loopback(host):
 	default:
-		e.Dialect, e.Full = sparql.Standard, true
+		e.Dialect, e.Full = rewrite.Standard, true
 	}
 	return e
 }

@@ -17,6 +17,10 @@ import (
 
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	sparqlcheck "github.com/spinachbot/spinachbot/internal/sparql/check"
+	"github.com/spinachbot/spinachbot/internal/sparql/explain"
+	"github.com/spinachbot/spinachbot/internal/sparql/measure"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
 const sparqlDoc = `Each FILE is one query; standard input is read when none is named, or for -. With --json, the input and the output are
@@ -35,7 +39,7 @@ type sparqlRun struct {
 	url      bool
 	posting  bool
 	to       string
-	rewrite  sparql.RewriteOptions
+	rewrite  rewrite.RewriteOptions
 	source   labelSource
 	stdin    io.Reader
 	out      *bufio.Writer
@@ -178,12 +182,12 @@ type sparqlLine struct {
 	SPARQL     string           `json:"sparql,omitempty"`
 	Text       string           `json:"text,omitempty"`
 	Notes      []string         `json:"notes,omitempty"`
-	Metrics    *sparql.Metrics  `json:"metrics,omitempty"`
+	Metrics    *measure.Metrics `json:"metrics,omitempty"`
 	Entities   *[]string        `json:"entities,omitempty"`
 	Properties *[]string        `json:"properties,omitempty"`
 	Features   *[]string        `json:"features,omitempty"`
 	Pattern    string           `json:"pattern,omitempty"`
-	Problems   []sparql.Problem `json:"problems,omitempty"`
+	Problems   []sparqlcheck.Problem  `json:"problems,omitempty"`
 	Error      any              `json:"error,omitempty"`
 	Errors     []sparqlError    `json:"errors,omitempty"`
 }
@@ -271,7 +275,7 @@ func (c *sparqlRun) fail(out *sparqlLine, err error) {
 // one handles one query.
 func (c *sparqlRun) one(ctx context.Context, query string, out *sparqlLine) {
 	if c.action == "rewrite" {
-		w, err := sparql.Rewrite(query, sparql.Target(c.to), c.rewrite)
+		w, err := rewrite.Rewrite(query, rewrite.Target(c.to), c.rewrite)
 		if err != nil {
 			c.fail(out, err)
 			return
@@ -296,7 +300,7 @@ func (c *sparqlRun) one(ctx context.Context, query string, out *sparqlLine) {
 	case "explain":
 		var label func(string) string
 		if label, err = c.labelsOf(ctx, q); err == nil {
-			out.Text = sparql.Explain(q, label)
+			out.Text = explain.Explain(q, label)
 		}
 	}
 	if err != nil {
@@ -306,11 +310,11 @@ func (c *sparqlRun) one(ctx context.Context, query string, out *sparqlLine) {
 
 func (c *sparqlRun) check(q *sparql.Query, out *sparqlLine) {
 	yes := true
-	m := sparql.Measure(q)
+	m := measure.Measure(q)
 	ids := sparql.Identifiers(q)
-	entities, properties, features := sparql.IDs(ids, false), sparql.IDs(ids, true), sparql.Features(q)
+	entities, properties, features := sparql.IDs(ids, false), sparql.IDs(ids, true), measure.Features(q)
 	out.OK, out.Form, out.Metrics, out.Entities, out.Properties, out.Features = &yes, q.Form.String(), &m, &entities, &properties, &features
-	out.Pattern, out.Problems = sparql.Shape(q), sparql.Check(q, c.allow)
+	out.Pattern, out.Problems = measure.Shape(q), sparqlcheck.Check(q, c.allow)
 }
 
 func (c *sparqlRun) format(ctx context.Context, q *sparql.Query, out *sparqlLine) error {

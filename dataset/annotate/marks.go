@@ -8,11 +8,12 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset/harvest"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/check"
 )
 
 // Mark is a message about a place of a query. Lines and columns count from 1.
 type Mark struct {
-	Kind    string `json:"kind"` // error, direction, or that of [sparql.Problem]
+	Kind    string `json:"kind"` // error, direction, or that of [check.Problem]
 	Line    int    `json:"line"`
 	Column  int    `json:"column"`
 	Message string `json:"message"`
@@ -32,7 +33,7 @@ func Marks(query string) (*sparql.Query, []Mark) {
 	case err != nil:
 		marks = append(marks, Mark{"error", 1, 1, err.Error(), ""})
 	default:
-		for _, p := range sparql.Check(q, harvest.AllowedService) {
+		for _, p := range check.Check(q, harvest.AllowedService) {
 			marks = append(marks, Mark{p.Kind, p.Line, p.Column, p.Message, p.Hint})
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/harvest"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
 // seed is a discussion as written here.
@@ -85,7 +86,7 @@ func Candidates() ([]dataset.Candidate, error) {
 		if err != nil {
 			return nil, fmt.Errorf("seed %d: %w", i+1, err)
 		}
-		m := sparql.Measure(q)
+		m := measure.Measure(q)
 		metrics := dataset.Metrics(m)
 		ids := sparql.Identifiers(q)
 		c := dataset.Candidate{
@@ -98,7 +99,7 @@ func Candidates() ([]dataset.Candidate, error) {
 				{Author: "Ada Example", Time: asked.Add(4 * time.Hour), Level: 3, Text: "Thank you, that is it!"}}},
 			Queries:  []dataset.Query{{Kind: "template", SPARQL: s.query, Comment: 1, Author: "Helpful Helen"}},
 			Original: s.query, Cleaned: sparql.ReplaceAutoLanguage(s.query, "en"), Trimmed: sparql.ReplaceAutoLanguage(s.trimmed, "en"), Stage: dataset.Staged, Metrics: &metrics, Entities: sparql.IDs(ids, false), Properties: sparql.IDs(ids, true),
-			Features: sparql.Features(q), Pattern: sparql.Shape(q), Flags: s.flags,
+			Features: measure.Features(q), Pattern: measure.Shape(q), Flags: s.flags,
 			Suggestion: &dataset.Suggestion{Model: "scripted", Precise: s.precise, Natural: s.natural, Verdict: s.verdict, Reasons: s.reasons, Disambiguate: s.tell},
 		}
 		if s.near > 0 {

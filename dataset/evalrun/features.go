@@ -7,6 +7,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
 // queryFacts are what of a query the report and the error classes look at. ok is false when the text is no query.
@@ -17,7 +18,7 @@ type queryFacts struct {
 	items      []string // Q and L numbers
 	properties []string
 	classes    []string // those of items that are only said to be what something is an instance or subclass of
-	metrics    sparql.Metrics
+	metrics    measure.Metrics
 	limit      bool
 }
 
@@ -27,8 +28,8 @@ func factsOf(query string) queryFacts {
 		return queryFacts{}
 	}
 	ids := sparql.Identifiers(q)
-	f := queryFacts{ok: true, form: q.Form.String(), features: sparql.Features(q), items: sparql.IDs(ids, false), properties: sparql.IDs(ids, true),
-		metrics: sparql.Measure(q), limit: q.Body != nil && q.Body.Limit != nil}
+	f := queryFacts{ok: true, form: q.Form.String(), features: measure.Features(q), items: sparql.IDs(ids, false), properties: sparql.IDs(ids, true),
+		metrics: measure.Measure(q), limit: q.Body != nil && q.Body.Limit != nil}
 	sparql.Inspect(q, func(n sparql.Node) bool {
 		if t, ok := n.(*sparql.Triples); ok {
 			for _, x := range t.Triples() {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/measure"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
 // language is what stands for [AUTO_LANGUAGE] when an archived query is run.
@@ -35,8 +37,8 @@ func clean(original string) cleaned {
 		return refused(dataset.Update, sparql.Guard(q, nil))
 	}
 	var c cleaned
-	if slices.Contains(sparql.Features(q), "mwapi") {
-		r, err := sparql.Rewrite(text, sparql.WDQS, sparql.RewriteOptions{Language: language, DropMWAPI: true})
+	if slices.Contains(measure.Features(q), "mwapi") {
+		r, err := rewrite.Rewrite(text, rewrite.WDQS, rewrite.RewriteOptions{Language: language, DropMWAPI: true})
 		if err != nil {
 			return refused(dataset.SyntaxError, err)
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
 // Listed is an archive page with its newest revision.
@@ -106,8 +106,8 @@ type Memory interface {
 type Endpoint struct {
 	Name    string // its address, for provenance
 	Graph   Graph
-	Dialect sparql.Target // what queries are rewritten to; "" when it takes them as they are
-	Full    bool          // it holds the whole graph, scholarly articles included
+	Dialect rewrite.Target // what queries are rewritten to; "" when it takes them as they are
+	Full    bool           // it holds the whole graph, scholarly articles included
 }
 
 // Source says what is read of a page.

@@ -12,6 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
 const people = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"
@@ -273,7 +274,7 @@ func TestSecondEndpoint(t *testing.T) {
 	w.wiki.put("2021/01", thread("Paper", "Papers?", posted("SELECT ?x WHERE { ?x wdt:P57 wd:Q1 OPTIONAL { ?x wdt:P2860 ?y } SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }"))+
 		thread("Search again", "Graph", posted("#timeout\nSELECT ?x WHERE { SERVICE gas:service { gas:program gas:gasClass 'com.bigdata.rdf.graph.analytics.SSSP' ; gas:in wd:Q1 ; gas:out ?x } }")))
 	second := &fakeGraph{g: w.graph.g}
-	w.parts.Endpoints = append(w.parts.Endpoints, Endpoint{Name: "https://second.example/api", Graph: second, Dialect: sparql.QLever, Full: true})
+	w.parts.Endpoints = append(w.parts.Endpoints, Endpoint{Name: "https://second.example/api", Graph: second, Dialect: rewrite.QLever, Full: true})
 	w.mustRun()
 	c := w.find("Slow")
 	if c.Stage != dataset.Staged || c.Result.Endpoint != "https://second.example/api" || !strings.Contains(c.Result.Rewritten, "PREFIX wdt:") || !strings.Contains(strings.Join(c.Notes, " "), "second endpoint") {

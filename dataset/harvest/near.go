@@ -9,11 +9,12 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
 // Near-duplicates are found in three ways, strongest first:
 //
-//   - the same pattern ([sparql.Shape]: variables, numbers and literals replaced) and the same set of Q and P numbers: similarity 1;
+//   - the same pattern ([measure.Shape]: variables, numbers and literals replaced) and the same set of Q and P numbers: similarity 1;
 //   - the same pattern with other numbers: 0.9;
 //   - similar text: the Jaccard similarity of the two queries' shingles (three tokens in a row of the normal form, variables replaced) is at least [minSimilar].
 //
@@ -77,7 +78,7 @@ func (x *nearIndex) add(id, source, query string) {
 		entities, properties := numbers(q)
 		ids := append(entities, properties...)
 		slices.Sort(ids)
-		e.pattern, e.numbers = hash64(sparql.Shape(q)), hash64(ids...)
+		e.pattern, e.numbers = hash64(measure.Shape(q)), hash64(ids...)
 	}
 	for i := range e.min {
 		e.min[i] = math.MaxUint64

@@ -14,7 +14,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
 // MaxBytes is how large a result may be (SPINACH's limit).
@@ -187,7 +187,7 @@ func (h *Harvest) mayDoBetter(r dataset.Reason) bool {
 func (h *Harvest) ask(ctx context.Context, e *Endpoint, c *cleaned) (*outcome, *kg.Table, error) {
 	text, o := c.text, &outcome{}
 	if e.Dialect != "" {
-		r, err := sparql.Rewrite(text, e.Dialect, sparql.RewriteOptions{Language: language})
+		r, err := rewrite.Rewrite(text, e.Dialect, rewrite.RewriteOptions{Language: language})
 		if err != nil {
 			return &outcome{Reason: dataset.Failed, Detail: clip("cannot be rewritten to "+string(e.Dialect)+": "+err.Error(), 500)}, nil, nil
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
 // picked is the query of a discussion that may become a candidate.
@@ -107,11 +108,11 @@ func (h *Harvest) assess(ctx context.Context, d dataset.Candidate) (*dataset.Can
 
 // describe fills in what the query's tree says.
 func describe(d *dataset.Candidate, c *cleaned) {
-	m := sparql.Measure(c.query)
+	m := measure.Measure(c.query)
 	d.Metrics = &dataset.Metrics{Clauses: m.Clauses, Projections: m.Projections, Relations: m.Relations, Subjects: m.Subjects, Predicates: m.Predicates, Objects: m.Objects, Literals: m.Literals}
 	d.Entities, d.Properties = numbers(c.query)
-	d.Features = sparql.Features(c.query)
-	d.Pattern = sparql.Shape(c.query)
+	d.Features = measure.Features(c.query)
+	d.Pattern = measure.Shape(c.query)
 	t := trim(c.query)
 	d.Flags, d.Trimmed = t.flags, t.text
 	d.Notes = append(d.Notes, t.notes...)

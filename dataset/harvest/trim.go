@@ -7,6 +7,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
 // trimmed is what the paper's four kinds of exclusion and trimming (appendix C) come to in one query.
@@ -198,7 +199,7 @@ func (t *trimmer) items() {
 // labelsOnly puts entities into the projection where only their labels are.
 func (t *trimmer) labelsOnly() {
 	b := t.q.Body
-	if !slices.Contains(sparql.Features(t.q), "label-service") {
+	if !slices.Contains(measure.Features(t.q), "label-service") {
 		return
 	}
 	used := collect(t.q, nil)

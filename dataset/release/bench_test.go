@@ -7,6 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/release"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
 // BenchmarkDivide splits ten thousand items of one outline, each near sixteen others as the harvest tells it: the worst that there is.
@@ -18,7 +19,7 @@ func BenchmarkDivide(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		cs[i].Pattern = sparql.Shape(q)
+		cs[i].Pattern = measure.Shape(q)
 		for j := max(0, i-8); j < min(len(cs), i+9); j++ {
 			if j != i {
 				cs[i].Near = append(cs[i].Near, dataset.Near{ID: cs[j].ID, Source: release.NearCandidates, Similarity: 0.9})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
 // Formats are the names of the forms of a benchmark file.
@@ -38,7 +39,7 @@ func forQLever(items []dataset.Item) []dataset.Item {
 		if it.Info == nil {
 			it.Info = map[string]json.RawMessage{}
 		}
-		w, err := sparql.Rewrite(it.SPARQL, sparql.QLever, sparql.RewriteOptions{Language: "en"})
+		w, err := rewrite.Rewrite(it.SPARQL, rewrite.QLever, rewrite.RewriteOptions{Language: "en"})
 		if err != nil {
 			it.Info["not_on_qlever"] = text(err.Error())
 			continue

@@ -19,6 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
 var slice = sync.OnceValues(func() (*embedded.Graph, error) {
@@ -146,7 +147,7 @@ func TestDivideByNearness(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cs[i].Cleaned, cs[i].Pattern, cs[i].Properties, golds[i].Query = text, sparql.Shape(q), sparql.IDs(sparql.Identifiers(q), true), text
+		cs[i].Cleaned, cs[i].Pattern, cs[i].Properties, golds[i].Query = text, measure.Shape(q), sparql.IDs(sparql.Identifiers(q), true), text
 	}
 	near := func(i, j int, similarity float64) {
 		cs[i].Near = append(cs[i].Near, dataset.Near{ID: cs[j].ID, Source: release.NearCandidates, Similarity: similarity})

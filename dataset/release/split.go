@@ -10,6 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/harvest"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
 // Part says how much of a benchmark becomes the development part: N items, or with N 0 the Share (0 to 1) of all.
@@ -24,7 +25,7 @@ type Nearness string
 // The kinds. What leaks from one part of a benchmark into the other is a question that differs from another by a name or a column. That two queries merely
 // have the same outline makes no such pair: every "?x wdt:P31 wd:Q…" has it, and a forum's simple queries would become one heap.
 const (
-	NearSame     Nearness = "same"     // equal queries, or the same pattern ([sparql.Shape]) with the same Q and P numbers
+	NearSame     Nearness = "same"     // equal queries, or the same pattern ([measure.Shape]) with the same Q and P numbers
 	NearText     Nearness = "text"     // also similar text ([harvest.SimilarText])
 	NearTemplate Nearness = "template" // also the same pattern with the same properties, two or more: other entities, numbers, strings
 	NearPattern  Nearness = "pattern"  // also the same pattern with whatever numbers
@@ -152,7 +153,7 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 		id := golds[i].Candidate.ID
 		alike(id, "query "+sparql.NormalForm(golds[i].Query))
 		if q, err := sparql.Parse(golds[i].Query); err == nil {
-			say(id, sparql.Shape(q), slices.Sorted(slices.Values(sparql.IDs(sparql.Identifiers(q), true))))
+			say(id, measure.Shape(q), slices.Sorted(slices.Values(sparql.IDs(sparql.Identifiers(q), true))))
 		}
 	}
 	for id, c := range all {

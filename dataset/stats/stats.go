@@ -3,7 +3,7 @@
 // package dataset reads.
 //
 // Complexity is counted in two ways that stand side by side and must not be mixed: on the query's tree, by the paper's definitions
-// ([sparql.Measure]), and on its text, by the faulty regular expressions that the paper's figures come from ([sparql.NotebookMetrics]). Compare with published
+// ([measure.Measure]), and on its text, by the faulty regular expressions that the paper's figures come from ([measure.NotebookMetrics]). Compare with published
 // figures by the second only. Properties and patterns are those of the text, as published ones are; the report has the tree's patterns, too.
 //
 // [Compute] gives a [Report]; [Report.WriteText] prints it, its JSON form is stable, and [Report.Charts] draws it.
@@ -17,6 +17,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
 // Report describes a benchmark. Means and shares are rounded, means to two digits as the paper prints them, shares to four.
@@ -29,13 +30,13 @@ type Report struct {
 	Format           string `json:"format"`            // of the file, see [dataset.Format]
 
 	UniqueEntities int            `json:"unique_entities"` // Q numbers in the queries that parse
-	UniqueShapes   int            `json:"unique_shapes"`   // patterns by tokens, see [sparql.Shape]
+	UniqueShapes   int            `json:"unique_shapes"`   // patterns by tokens, see [measure.Shape]
 	Results        int            `json:"results"`         // items with a table that is not empty: what the notebook's projections are the mean of
 	Unparsed       []Unparsed     `json:"unparsed"`        // queries that the dialect does not read
 	Words          Words          `json:"question_words"`
 	Years          []Share        `json:"years"`         // of the discussion, by the item's address, ascending; items without one are left out
 	Languages      []Share        `json:"languages"`     // of the question: as the file says, else guessed, see [Language]
-	Features       []Share        `json:"features"`      // of the queries that parse, see [sparql.Features]
+	Features       []Share        `json:"features"`      // of the queries that parse, see [measure.Features]
 	Conversations  *Conversations `json:"conversations"` // null when no item says
 	Popularity     *Popularity    `json:"popularity"`    // null without page views
 }
@@ -132,9 +133,9 @@ func (s set) add(texts ...string) {
 }
 
 // sums are the figures of Table 1, summed up.
-type sums struct{ sparql.Metrics }
+type sums struct{ measure.Metrics }
 
-func (s *sums) add(m sparql.Metrics) {
+func (s *sums) add(m measure.Metrics) {
 	s.Clauses += m.Clauses
 	s.Projections += m.Projections
 	s.Relations += m.Relations
@@ -185,9 +186,9 @@ type collector struct {
 
 // text counts what needs no tree.
 func (c *collector) text(it *dataset.Item) {
-	c.notebook.add(sparql.NotebookMetrics(it.SPARQL))
-	c.properties.add(sparql.NotebookProperties(it.SPARQL)...)
-	c.patterns.add(sparql.NotebookPattern(it.SPARQL))
+	c.notebook.add(measure.NotebookMetrics(it.SPARQL))
+	c.properties.add(measure.NotebookProperties(it.SPARQL)...)
+	c.patterns.add(measure.NotebookPattern(it.SPARQL))
 	if rows, ok := it.Bindings(); ok && len(rows) > 0 {
 		c.tables++
 		for v := range rows[0] {
@@ -212,10 +213,10 @@ func (c *collector) text(it *dataset.Item) {
 
 func (c *collector) tree(q *sparql.Query) {
 	c.parsed++
-	c.trees.add(sparql.Measure(q))
-	c.shapes.add(sparql.Shape(q))
+	c.trees.add(measure.Measure(q))
+	c.shapes.add(measure.Shape(q))
 	c.entities.add(sparql.IDs(sparql.Identifiers(q), false)...)
-	for _, f := range sparql.Features(q) {
+	for _, f := range measure.Features(q) {
 		c.features[f]++
 	}
 }

@@ -1,33 +1,32 @@
 package sparql
 
 import (
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // seeds are small queries with every construct of the dialect.
-var seeds = []string{
-	"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . }",
-	"#title:t\nSELECT ?x ?xLabel (COUNT(*) AS ?n) # c\nWITH { SELECT ?x { ?x wdt:P1 ?y } } AS %a # d\nWHERE # e\n{ # f\n INCLUDE %a . # g\n # h\n} # i\nGROUP BY ?x # j\n ?xLabel\nORDER BY DESC(?n) # k\nLIMIT 5 # l",
-	"ASK { ?x wdt:P31/wdt:P279* wd:Q5 ; !(wdt:P1|^a) [ pq:P1 'a'@en, \"b\"^^xsd:date ; pq:P2 ( 1 -2.5 3e4 ) ] FILTER(!BOUND(?x) || ?y - -1 NOT IN (1, true)) }",
-	"PREFIX a: <http://a/> CONSTRUCT { ?x a:b _:c } WHERE { { ?x ?p ?o } UNION { ?x a:c ?o } MINUS { ?x a:d [] } OPTIONAL { ?x a:e ?z FILTER NOT EXISTS { ?z ?q ?r } } }",
-	"SELECT * { VALUES (?a ?b) { (wd:Q1 UNDEF) ('}}' \"[[~~~~]]\") # x\n } SERVICE SILENT <http://x/{}> { ?a ?b ?c } BIND(IF(?a, 1, 2) AS ?d) hint:Prior hint:runLast true . GRAPH ?g { } }",
-	"SELECT (GROUP_CONCAT(DISTINCT ?x; SEPARATOR = '-{|}-') AS ?y) { LET (?x := '<nowiki>') SERVICE wikibase:label { bd:serviceParam wikibase:language '[AUTO_LANGUAGE],en' } }",
-	"SELECT ?x { SERVICE wikibase:around { ?p wdt:P625 ?l . bd:serviceParam wikibase:center 'Point(1 2)'^^geo:wktLiteral ; wikibase:radius '10' } SERVICE bd:slice { ?x ?y ?z . bd:serviceParam bd:slice.limit 5 } }",
-	"SELECT ?x { ?x <http://e/~~~~> <!--> ; wdt:a\\~b <nowiki> \\u007C",
-	"WITH %n AS { SELECT ?x { ?x ?y ?z } } SELECT ?x { INCLUDE %n } BINDINGS ?x { (wd:Q1) }",
-	"DESCRIBE wd:Q1 ?x # {{\nFROM <a> WHERE { ?x ?y '''a\n''' }",
-	"INSERT DATA { wd:Q1 a wd:Q2 }",
-	"SELECT ?x { ?x wdt:P31 [ # a\n wdt:P1 ?y ; # b\n # c\n wdt:P2 ?z # d\n # e\n ] , # f\n wd:Q1 # g\n . # h\n }",
+func seeds(t testing.TB) (out []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.FromSlash("testdata/seeds.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 func seed(f *testing.F) {
-	for _, s := range seeds {
+	for _, s := range seeds(f) {
 		f.Add(s)
 	}
 }
@@ -96,50 +95,6 @@ func FuzzPrint(f *testing.F) {
 	})
 }
 
-// FuzzRewrite: a rewritten query parses, has no trace of what the target lacks, and rewriting it again changes nothing.
-func FuzzRewrite(f *testing.F) {
-	seed(f)
-	f.Fuzz(func(t *testing.T, text string) {
-		q, err := Parse(text)
-		if err != nil {
-			return
-		}
-		Check(q, func(string) bool { return false })
-		Measure(q)
-		Features(q)
-		Explain(q, label)
-		for _, to := range []Target{Standard, QLever, WDQS} {
-			r, err := Rewrite(text, to, RewriteOptions{Labels: true, Entities: true})
-			if err != nil {
-				continue
-			}
-			again, err := Rewrite(r.Text, to, RewriteOptions{})
-			if err != nil {
-				t.Fatalf("%s: the rewritten query cannot be rewritten: %v\n%s", to, err, r.Text)
-			}
-			if again.Text != r.Text {
-				t.Fatalf("%s: rewriting again changes the query:\n%s\n---\n%s", to, r.Text, again.Text)
-			}
-			if to == Standard {
-				checkStandard(t, r.Text)
-			}
-		}
-	})
-}
-
-func checkStandard(t *testing.T, text string) {
-	q, err := Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range Features(q) {
-		switch f {
-		case "label-service", "named-subquery", "hint", "mwapi", "around", "box", "gas", "slice", "sample":
-			t.Fatalf("%s is left:\n%s", f, text)
-		}
-	}
-}
-
 // FuzzURL: a link decodes to the same text, and holds nothing but letters, digits and % after its address.
 func FuzzURL(f *testing.F) {
 	seed(f)
@@ -157,61 +112,9 @@ func FuzzURL(f *testing.F) {
 	})
 }
 
-// TestBombs: time is linear in the text and depth is bounded with a clear error.
-func TestBombs(t *testing.T) {
-	const n = 200_000
-	bombs := map[string]string{
-		"braces":       "SELECT * " + strings.Repeat("{", n),
-		"closed":       "SELECT * " + strings.Repeat("{", n) + strings.Repeat("}", n),
-		"brackets":     "SELECT * { ?x ?y " + strings.Repeat("[ ?p ", n),
-		"lists":        "SELECT * { ?x ?y " + strings.Repeat("(", n),
-		"expressions":  "SELECT * { FILTER" + strings.Repeat("(", n),
-		"not":          "SELECT * { FILTER(" + strings.Repeat("!", n) + "?x) }",
-		"minus":        "SELECT * { FILTER(" + strings.Repeat("- ", n) + "?x) }",
-		"functions":    "SELECT * { FILTER(" + strings.Repeat("STR(", n),
-		"paths":        "SELECT * { ?x " + strings.Repeat("(", n),
-		"exists":       "SELECT * { FILTER EXISTS " + strings.Repeat("{ FILTER NOT EXISTS ", n/4),
-		"sub-selects":  "SELECT * " + strings.Repeat("{ SELECT * ", n/4),
-		"services":     "SELECT * {" + strings.Repeat(" SERVICE wikibase:label {", n/4),
-		"sums":         "SELECT * { FILTER(?x" + strings.Repeat("+?x", n) + ") }",
-		"errors":       "SELECT * { " + strings.Repeat("} ", n),
-		"broken lines": "SELECT * { " + strings.Repeat("?x ?y . \n", n/4) + "}",
-		"triples":      "SELECT * { " + strings.Repeat("?x wdt:P31 wd:Q5 . \n", n/8) + "}",
-		"optionals":    "SELECT * { " + strings.Repeat("OPTIONAL { ?x wdt:P31 ?y } ", n/16) + "}",
-		"unions":       "SELECT * { {}" + strings.Repeat(" UNION { ?x ?y ?z }", n/16) + "}",
-		"values":       "SELECT * { VALUES ?x {" + strings.Repeat(" wd:Q5", n/4) + " } }",
-		"columns":      "SELECT " + strings.Repeat(" (1 AS ?a)", n/8) + "{}",
-		"comments":     "SELECT * { " + strings.Repeat("# c\n", n/4) + "}",
-		"quotes":       "SELECT * { " + strings.Repeat("'", n),
-		"unfinished":   "SELECT * { ?x ?y '" + strings.Repeat("a", n),
-		"prefixes":     strings.Repeat("PREFIX a: <b>\n", n/8) + "ASK {}",
-		"unknown":      "ASK { " + strings.Repeat("a:b c:d e:f . ", n/16) + "}",
-		"less":         "SELECT * { FILTER(" + strings.Repeat("<", n) + ") }",
-		"semicolons":   "SELECT * { ?x ?y ?z " + strings.Repeat(";", n) + " }",
-		"names":        "SELECT * { ?x ?y wd:" + strings.Repeat(".", n) + " }",
-		"filters":      "SELECT * { " + strings.Repeat("FILTER(?a = ?b) BIND(1 AS ?c) ", n/32) + "}",
-	}
-	for name, text := range bombs {
-		start := time.Now()
-		q, err := Parse(text)
-		if err == nil {
-			Print(q, PrintOptions{Label: label})
-			Check(q, nil)
-			Measure(q)
-			Explain(q, label)
-			for _, to := range []Target{Standard, WDQS} {
-				Rewrite(text, to, RewriteOptions{Labels: true})
-			}
-		}
-		if d := time.Since(start); d > time.Minute { // a bound for hangs, not a measure: what is quadratic takes an hour
-			t.Errorf("%s: %d bytes took %v (%.60v)", name, len(text), d, err)
-		}
-	}
-}
-
 // TestCommentsAnywhere puts comments between the tokens of queries: they may move, but none is lost, and printing stays a fixed point.
 func TestCommentsAnywhere(t *testing.T) {
-	queries := append([]string{}, seeds...)
+	queries := seeds(t)
 	for _, line := range strings.Split(blazegraphTable, "\n") {
 		if strings.HasPrefix(line, "+ ") {
 			queries = append(queries, line[2:])

@@ -42,7 +42,7 @@ func guardService(q *Query, s *Service, allowed func(*Term) bool) *Error {
 	case Federation:
 		if !allowed(s.Name) {
 			iri := s.Name.Value().Value
-			return guardError(q, s.Span, iri, "SERVICE <"+shorten(iri)+"> is not allowed", "leave it out: only known addresses may be asked")
+			return guardError(q, s.Span, iri, "SERVICE <"+Shorten(iri)+"> is not allowed", "leave it out: only known addresses may be asked")
 		}
 	case MWAPIService:
 		for _, p := range s.Params() {
@@ -76,5 +76,5 @@ func wikimediaHost(t *Term) bool {
 
 func guardError(q *Query, s Span, found, message, hint string) *Error {
 	p := q.Position(s.Start)
-	return &Error{Line: p.Line, Column: p.Column, Offset: p.Offset, Found: shorten(found), Message: message, Hint: hint}
+	return &Error{Line: p.Line, Column: p.Column, Offset: p.Offset, Found: Shorten(found), Message: message, Hint: hint}
 }

@@ -230,7 +230,7 @@ func (l *lexer) bad(t *token, n int, message, hint string) {
 	t.kind = tBad
 	l.pos = min(l.pos+n, len(l.text))
 	p := positionIn(l.text, int(t.start))
-	l.err = &Error{Line: p.Line, Column: p.Column, Offset: p.Offset, Found: shorten(l.text[t.start:l.pos]), Message: message, Hint: hint}
+	l.err = &Error{Line: p.Line, Column: p.Column, Offset: p.Offset, Found: Shorten(l.text[t.start:l.pos]), Message: message, Hint: hint}
 }
 
 // lang returns the end of a language tag that starts at i.

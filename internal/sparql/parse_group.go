@@ -188,7 +188,7 @@ const hintNS = "http://www.bigdata.com/queryHints#"
 
 // missingDot reports two statements without a dot between them; when recovering it goes on as if the dot were there.
 func (p *parser) missingDot(start token) {
-	p.mistake(p.tok, ".", "a dot is missing between two statements", "write a dot before "+shorten(p.textOf(p.tok))+
+	p.mistake(p.tok, ".", "a dot is missing between two statements", "write a dot before "+Shorten(p.textOf(p.tok))+
 		", or a semicolon if the same subject goes on")
 	if !p.recovering {
 		panic(bailout{})

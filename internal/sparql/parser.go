@@ -191,7 +191,7 @@ func (p *parser) fail(expected string) {
 	}
 	found := "end of query"
 	if p.tok.kind != tEOF {
-		found = shorten(p.textOf(p.tok))
+		found = Shorten(p.textOf(p.tok))
 	}
 	message := "the query ends"
 	if p.tok.kind != tEOF {
@@ -217,7 +217,7 @@ func (p *parser) mistake(t token, expected, message, hint string) {
 	pos := positionIn(p.text, int(t.start))
 	found := "end of query"
 	if t.kind != tEOF {
-		found = shorten(p.textOf(t))
+		found = Shorten(p.textOf(t))
 	}
 	p.report(&Error{Line: pos.Line, Column: pos.Column, Offset: pos.Offset, Found: found, Expected: expected, Message: message, Hint: hint})
 }

@@ -140,7 +140,7 @@ func (p *parser) mistakeAt(s Span, message, hint string) {
 		return
 	}
 	pos := positionIn(p.text, int(s.Start))
-	p.report(&Error{Line: pos.Line, Column: pos.Column, Offset: pos.Offset, Found: shorten(p.text[s.Start:s.End]), Message: message, Hint: hint})
+	p.report(&Error{Line: pos.Line, Column: pos.Column, Offset: pos.Offset, Found: Shorten(p.text[s.Start:s.End]), Message: message, Hint: hint})
 }
 
 // checkBlanks reports labels of blank nodes in g's own triples that another basic graph pattern has used. Filters and BINDs do not end a pattern, as in

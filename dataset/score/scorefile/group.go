@@ -3,6 +3,7 @@ package scorefile
 import (
 	"github.com/spinachbot/spinachbot/dataset/score"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
 // Groupings are the ways in which items are grouped. Order is that of the groups where it is not the alphabet.
@@ -62,7 +63,7 @@ func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 		return h
 	}
 	groups["form"] = []string{q.Form.String()}
-	groups["feature"] = sparql.Features(q)
+	groups["feature"] = measure.Features(q)
 	if len(groups["feature"]) == 0 {
 		groups["feature"] = []string{"none"}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
 // bench is the embedded graph and the engines over the same files.
@@ -125,7 +126,7 @@ func (b *bench) compare(name, text string) {
 			b.same(e.name, name, text, want, l, e.ask)
 		}
 	}
-	r, err := sparql.Rewrite(text, sparql.Standard, sparql.RewriteOptions{Language: "en"})
+	r, err := rewrite.Rewrite(text, rewrite.Standard, rewrite.RewriteOptions{Language: "en"})
 	if err != nil {
 		b.count["no standard form"]++
 		return

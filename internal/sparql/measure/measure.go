@@ -1,9 +1,12 @@
-package sparql
+// Package measure describes how complex a query is: by the counts of SPINACH's Table 1, on the tree and as the paper's notebook counts, by the features
+// of SPARQL that it uses, and by its shape.
+package measure
 
 import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // Metrics are the complexity figures of SPINACH's Table 1, counted on the tree by the paper's definitions (section 3.3 of the paper): every node counts
@@ -19,20 +22,20 @@ type Metrics struct {
 }
 
 // Measure counts. Settings of services (bd:serviceParam), all of the label service's body and optimiser hints are no triples; the service itself is a clause.
-func Measure(q *Query) Metrics {
+func Measure(q *sparql.Query) Metrics {
 	m := measurer{subjects: map[string]bool{}, predicates: map[string]bool{}, objects: map[string]bool{}, literals: map[string]bool{}}
-	if q.Form == Update {
+	if q.Form == sparql.Update {
 		return Metrics{}
 	}
-	Inspect(q, m.node)
+	sparql.Inspect(q, m.node)
 	return Metrics{Clauses: m.clauses, Projections: projections(q), Relations: m.relations, Subjects: len(m.subjects), Predicates: len(m.predicates),
 		Objects: len(m.objects), Literals: len(m.literals)}
 }
 
 // projections counts the columns of a SELECT but those that only show labels.
-func projections(q *Query) int {
+func projections(q *sparql.Query) int {
 	n := 0
-	if q.Form != Select {
+	if q.Form != sparql.Select {
 		return 0
 	}
 	for _, c := range q.Body.Columns() {
@@ -48,44 +51,44 @@ type measurer struct {
 	subjects, predicates, objects, literals map[string]bool
 }
 
-func (m *measurer) node(n Node) bool {
+func (m *measurer) node(n sparql.Node) bool {
 	switch x := n.(type) {
-	case *SelectQuery, *GroupBy, *Having, *OrderBy, *Filter, *Optional, *Minus, *GraphPattern, *Include:
+	case *sparql.SelectQuery, *sparql.GroupBy, *sparql.Having, *sparql.OrderBy, *sparql.Filter, *sparql.Optional, *sparql.Minus, *sparql.GraphPattern, *sparql.Include:
 		m.clauses++
-	case *Count:
+	case *sparql.Count:
 		m.clauses++
-	case *Bind:
+	case *sparql.Bind:
 		m.clauses++
-	case *Union:
+	case *sparql.Union:
 		m.clauses += len(x.Branches) - 1
-	case *Values:
+	case *sparql.Values:
 		m.clauses++
 		for _, r := range x.Rows {
 			for _, c := range r.Cells {
-				if c.Kind == Const {
+				if c.Kind == sparql.Const {
 					m.objects[key(c)] = true
 				}
 			}
 		}
-	case *Service:
+	case *sparql.Service:
 		m.clauses++
-		if x.Kind() == LabelService {
+		if x.Kind() == sparql.LabelService {
 			return false
 		}
-	case *Hint:
+	case *sparql.Hint:
 		return false
-	case *Triples:
+	case *sparql.Triples:
 		m.triples(x)
-	case *Term:
-		if x.Kind == Const && x.IsLiteral() {
+	case *sparql.Term:
+		if x.Kind == sparql.Const && x.IsLiteral() {
 			m.literals[key(x)] = true
 		}
 	}
 	return true
 }
 
-func (m *measurer) triples(t *Triples) {
-	if t.Subject.Is(ServiceParam) {
+func (m *measurer) triples(t *sparql.Triples) {
+	if t.Subject.Is(sparql.ServiceParam) {
 		return
 	}
 	for _, f := range t.Triples() {
@@ -97,8 +100,8 @@ func (m *measurer) triples(t *Triples) {
 	}
 }
 
-func (m *measurer) path(p *Path) {
-	if p.Kind == PathTerm {
+func (m *measurer) path(p *sparql.Path) {
+	if p.Kind == sparql.PathTerm {
 		m.predicates[key(p.Term)] = true
 	}
 	for _, a := range p.Args {
@@ -107,11 +110,11 @@ func (m *measurer) path(p *Path) {
 }
 
 // key tells terms apart.
-func key(t *Term) string {
+func key(t *sparql.Term) string {
 	switch t.Kind {
-	case Var:
+	case sparql.Var:
 		return "?" + t.Name
-	case Const:
+	case sparql.Const:
 		return t.Value().String()
 	}
 	return "_:" + t.Name
@@ -121,14 +124,14 @@ func key(t *Term) string {
 // exists, group-by, having, aggregate, order-by, limit, statement (p:, ps:, pq:), value-node (psv:, pqv: and the like), path (any property path), closure (a path
 // with * or +), sub-select, named-subquery, values, bind, union, minus, graph, hint, mwapi, around, box, gas, slice, sample, federation, lexeme.
 // Systems.md B.1 gives their shares in the SPINACH dataset.
-func Features(q *Query) []string {
+func Features(q *sparql.Query) []string {
 	have := map[string]bool{}
-	if q.Form != Select {
+	if q.Form != sparql.Select {
 		have[q.Form.String()] = true
 	}
 	have["named-subquery"] = len(q.Named) > 0
 	top := q.Body
-	Inspect(q, func(n Node) bool {
+	sparql.Inspect(q, func(n sparql.Node) bool {
 		feature(n, top, have)
 		return true
 	})
@@ -145,53 +148,53 @@ var featureNames = [...]string{"ask", "construct", "describe", "update", "distin
 	"aggregate", "order-by", "limit", "statement", "value-node", "path", "closure", "sub-select", "named-subquery", "values", "bind", "union", "minus", "graph",
 	"hint", "mwapi", "around", "box", "gas", "slice", "sample", "federation", "lexeme"}
 
-func feature(n Node, top *SelectQuery, have map[string]bool) {
+func feature(n sparql.Node, top *sparql.SelectQuery, have map[string]bool) {
 	switch x := n.(type) {
-	case *SelectQuery:
+	case *sparql.SelectQuery:
 		have["distinct"] = have["distinct"] || x.Distinct
 		have["limit"] = have["limit"] || x.Limit != nil
-	case *SubSelect:
+	case *sparql.SubSelect:
 		have["sub-select"] = true
-	case *Optional:
+	case *sparql.Optional:
 		have["optional"] = true
-	case *Filter:
+	case *sparql.Filter:
 		have["filter"] = true
-	case *GroupBy:
+	case *sparql.GroupBy:
 		have["group-by"] = true
-	case *Having:
+	case *sparql.Having:
 		have["having"] = true
-	case *OrderBy:
+	case *sparql.OrderBy:
 		have["order-by"] = true
-	case *Values:
+	case *sparql.Values:
 		have["values"] = true
-	case *Bind:
+	case *sparql.Bind:
 		have["bind"] = true
-	case *Union:
+	case *sparql.Union:
 		have["union"] = true
-	case *Minus:
+	case *sparql.Minus:
 		have["minus"] = true
-	case *GraphPattern:
+	case *sparql.GraphPattern:
 		have["graph"] = true
-	case *Hint:
+	case *sparql.Hint:
 		have["hint"] = true
-	case *Service:
+	case *sparql.Service:
 		have[serviceFeature[x.Kind()]] = true
-	case *Expr:
-		have["exists"] = have["exists"] || x.Kind == ExprExists
-		have["aggregate"] = have["aggregate"] || x.Kind == ExprAggregate
-	case *Path:
-		have["path"] = have["path"] || x.Kind != PathTerm
-		have["closure"] = have["closure"] || x.Kind == PathStar || x.Kind == PathPlus
-	case *Term:
+	case *sparql.Expr:
+		have["exists"] = have["exists"] || x.Kind == sparql.ExprExists
+		have["aggregate"] = have["aggregate"] || x.Kind == sparql.ExprAggregate
+	case *sparql.Path:
+		have["path"] = have["path"] || x.Kind != sparql.PathTerm
+		have["closure"] = have["closure"] || x.Kind == sparql.PathStar || x.Kind == sparql.PathPlus
+	case *sparql.Term:
 		termFeature(x, have)
 	}
 }
 
-var serviceFeature = [...]string{Federation: "federation", LabelService: "label-service", AroundService: "around", BoxService: "box", MWAPIService: "mwapi",
-	GASService: "gas", SliceService: "slice", SampleService: "sample", VariableTarget: "federation"}
+var serviceFeature = [...]string{sparql.Federation: "federation", sparql.LabelService: "label-service", sparql.AroundService: "around", sparql.BoxService: "box", sparql.MWAPIService: "mwapi",
+	sparql.GASService: "gas", sparql.SliceService: "slice", sparql.SampleService: "sample", sparql.VariableTarget: "federation"}
 
-func termFeature(t *Term, have map[string]bool) {
-	if t.Kind != Const || !t.IsIRI() {
+func termFeature(t *sparql.Term, have map[string]bool) {
+	if t.Kind != sparql.Const || !t.IsIRI() {
 		return
 	}
 	iri := t.Value().Value
@@ -211,24 +214,24 @@ func termFeature(t *Term, have map[string]bool) {
 
 // Shape returns the normalised pattern of a query: variables, Q and P numbers, other numbers and strings replaced by placeholders, white space and comments
 // left out. Two queries have the same shape exactly when they differ in those only (SPINACH, Table 6).
-func Shape(q *Query) string {
+func Shape(q *sparql.Query) string {
 	var b strings.Builder
-	for t := range Tokens(q.Text) {
+	for t := range sparql.Tokens(q.Text) {
 		switch t.Kind {
-		case TokenVar:
+		case sparql.TokenVar:
 			b.WriteString("?v")
-		case TokenString:
+		case sparql.TokenString:
 			b.WriteString(`"s"`)
-		case TokenNumber:
+		case sparql.TokenNumber:
 			b.WriteString("0")
-		case TokenWord:
+		case sparql.TokenWord:
 			b.WriteString(strings.ToUpper(t.Text))
-		case TokenPercent:
+		case sparql.TokenPercent:
 			b.WriteString("%n")
-		case TokenName:
+		case sparql.TokenName:
 			i := strings.IndexByte(t.Text, ':')
 			b.WriteString(t.Text[:i+1] + placeholder(t.Text[i+1:]))
-		case TokenIRI:
+		case sparql.TokenIRI:
 			i := strings.LastIndexAny(t.Text, "/#")
 			b.WriteString(t.Text[:i+1] + placeholder(strings.TrimSuffix(t.Text[i+1:], ">")) + ">")
 		default:

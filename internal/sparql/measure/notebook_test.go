@@ -1,10 +1,11 @@
-package sparql
+package measure
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -176,4 +177,18 @@ func BenchmarkNotebookHostile(b *testing.B) {
 			}
 		})
 	}
+}
+
+// shared returns the path of a file of the reference data, or skips the test when it is not here.
+func shared(t *testing.T, name string) string {
+	t.Helper()
+	root := os.Getenv("SPINACHBOT_SHARED")
+	if root == "" {
+		root = filepath.Join("..", "..", "..", "..", "shared")
+	}
+	path := filepath.Join(root, name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("reference data not here (set SPINACHBOT_SHARED): %v", err)
+	}
+	return path
 }

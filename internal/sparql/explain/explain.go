@@ -1,31 +1,33 @@
-package sparql
+// Package explain says in plain English what a query asks.
+package explain
 
 import (
 	"strconv"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // Explain says in plain English, part by part, what a query asks: what it lists, under which conditions, in which order. label gives the labels of Q and P
 // numbers ("" for none); they are untrusted and cleaned. The text has one statement a line, nested ones indented by two spaces.
-func Explain(q *Query, label func(id string) string) string {
+func Explain(q *sparql.Query, label func(id string) string) string {
 	e := &explainer{label: label}
 	if label == nil {
 		e.label = func(string) string { return "" }
 	}
 	switch q.Form {
-	case Update:
+	case sparql.Update:
 		return "This is an update (" + q.Operation + "): it would change data instead of asking for it.\n"
-	case Ask:
+	case sparql.Ask:
 		e.line(0, "Answers yes or no: is there anything for which the following holds?")
-	case Construct:
+	case sparql.Construct:
 		e.line(0, "Makes new triples:")
 		for _, t := range q.Template {
 			e.triples(t, 1)
 		}
 		e.line(0, "for everything for which the following holds:")
-	case Describe:
+	case sparql.Describe:
 		e.line(0, "Gives all that is known about "+e.resources(q)+".")
 	default:
 		e.projection(q.Body, 0)
@@ -49,7 +51,7 @@ func (e *explainer) line(level int, s string) {
 	e.b.WriteByte('\n')
 }
 
-func (e *explainer) resources(q *Query) string {
+func (e *explainer) resources(q *sparql.Query) string {
 	if q.Body.Star {
 		return "everything that is found"
 	}
@@ -60,15 +62,15 @@ func (e *explainer) resources(q *Query) string {
 	return strings.Join(out, ", ")
 }
 
-func (e *explainer) selectQuery(s *SelectQuery, level int) {
+func (e *explainer) selectQuery(s *sparql.SelectQuery, level int) {
 	e.projection(s, level)
 	e.rest(s, level)
 }
 
-func (e *explainer) projection(s *SelectQuery, level int) {
+func (e *explainer) projection(s *sparql.SelectQuery, level int) {
 	var out []string
 	for _, it := range s.Items {
-		base, isLabel := LabelBase(it.Var)
+		base, isLabel := sparql.LabelBase(it.Var)
 		switch {
 		case it.Expr != nil:
 			out = append(out, "?"+it.Var+", which is "+e.expr(it.Expr))
@@ -92,7 +94,7 @@ func (e *explainer) projection(s *SelectQuery, level int) {
 	e.line(level, "Lists "+what+".")
 }
 
-func (e *explainer) rest(s *SelectQuery, level int) {
+func (e *explainer) rest(s *sparql.SelectQuery, level int) {
 	if s.Where != nil && len(s.Where.Patterns) > 0 {
 		e.line(level, "Conditions:")
 		e.group(s.Where, level+1)
@@ -131,31 +133,31 @@ func (e *explainer) rest(s *SelectQuery, level int) {
 	}
 }
 
-func (e *explainer) group(g *Group, level int) {
+func (e *explainer) group(g *sparql.Group, level int) {
 	for _, p := range g.Patterns {
 		e.pattern(p, level)
 	}
 }
 
-func (e *explainer) pattern(p Pattern, level int) {
+func (e *explainer) pattern(p sparql.Pattern, level int) {
 	switch x := p.(type) {
-	case *Triples:
+	case *sparql.Triples:
 		e.triples(x, level)
-	case *Group:
+	case *sparql.Group:
 		e.group(x, level)
-	case *Filter:
+	case *sparql.Filter:
 		e.filter(x, level)
-	case *Bind:
+	case *sparql.Bind:
 		e.line(level, "- ?"+x.Var+" is "+e.expr(x.Expr))
-	case *Values:
+	case *sparql.Values:
 		e.values(x, level)
-	case *Optional:
+	case *sparql.Optional:
 		e.line(level, "- if there is any:")
 		e.group(x.Group, level+1)
-	case *Minus:
+	case *sparql.Minus:
 		e.line(level, "- left out is everything for which:")
 		e.group(x.Group, level+1)
-	case *Union:
+	case *sparql.Union:
 		for i, b := range x.Branches {
 			if i == 0 {
 				e.line(level, "- either:")
@@ -164,21 +166,21 @@ func (e *explainer) pattern(p Pattern, level int) {
 			}
 			e.group(b, level+1)
 		}
-	case *GraphPattern:
+	case *sparql.GraphPattern:
 		e.line(level, "- in the graph "+e.term(x.Name)+":")
 		e.group(x.Group, level+1)
-	case *Service:
+	case *sparql.Service:
 		e.service(x, level)
-	case *SubSelect:
+	case *sparql.SubSelect:
 		e.line(level, "- from this list:")
 		e.selectQuery(x.Query, level+1)
-	case *Include:
+	case *sparql.Include:
 		e.line(level, "- taken from the list "+x.Name)
 	}
 }
 
-func (e *explainer) filter(x *Filter, level int) {
-	if x.Expr.Kind != ExprExists {
+func (e *explainer) filter(x *sparql.Filter, level int) {
+	if x.Expr.Kind != sparql.ExprExists {
 		e.line(level, "- only where "+e.expr(x.Expr))
 		return
 	}
@@ -190,7 +192,7 @@ func (e *explainer) filter(x *Filter, level int) {
 	e.group(x.Expr.Group, level+1)
 }
 
-func (e *explainer) values(x *Values, level int) {
+func (e *explainer) values(x *sparql.Values, level int) {
 	const shown = 10
 	var rows []string
 	for i, r := range x.Rows {
@@ -207,7 +209,7 @@ func (e *explainer) values(x *Values, level int) {
 	e.line(level, "- ?"+strings.Join(x.Vars, " with ?")+" is one of: "+strings.Join(rows, ", "))
 }
 
-func (e *explainer) service(x *Service, level int) {
+func (e *explainer) service(x *sparql.Service, level int) {
 	param := func(name string) string {
 		if t := x.Param(rdf.Wikibase + name); t != nil {
 			return e.term(t)
@@ -215,20 +217,20 @@ func (e *explainer) service(x *Service, level int) {
 		return "?"
 	}
 	switch x.Kind() {
-	case LabelService:
-		langs := strings.ReplaceAll(strings.Trim(param("language"), `"`), AutoLanguage, "the reader's language")
+	case sparql.LabelService:
+		langs := strings.ReplaceAll(strings.Trim(param("language"), `"`), sparql.AutoLanguage, "the reader's language")
 		e.line(level, "- labels are shown in: "+strings.ReplaceAll(langs, ",", ", "))
 		return
-	case AroundService:
+	case sparql.AroundService:
 		e.line(level, "- within "+strings.Trim(param("radius"), `"`)+" km around "+param("center")+":")
-	case BoxService:
+	case sparql.BoxService:
 		e.line(level, "- inside a box on the map"+boxCorners(x, e)+":")
-	case MWAPIService:
+	case sparql.MWAPIService:
 		e.line(level, "- found by MediaWiki's own search ("+strings.Trim(param("api"), `"`)+" on "+strings.Trim(param("endpoint"), `"`)+")"+e.apiCall(x))
 		return
-	case SliceService, SampleService:
+	case sparql.SliceService, sparql.SampleService:
 		e.line(level, "- from a part only of:")
-	case GASService:
+	case sparql.GASService:
 		e.line(level, "- found by walking the graph (gas:service)")
 		return
 	default:
@@ -240,7 +242,7 @@ func (e *explainer) service(x *Service, level int) {
 }
 
 // boxCorners says which corners a box has, west and east or south-west and north-east.
-func boxCorners(x *Service, e *explainer) string {
+func boxCorners(x *sparql.Service, e *explainer) string {
 	var corners []string
 	for _, p := range x.Params() {
 		if at, ok := strings.CutPrefix(p.IRI, rdf.Wikibase+"corner"); ok {
@@ -254,7 +256,7 @@ func boxCorners(x *Service, e *explainer) string {
 }
 
 // apiCall says what MediaWiki's API is asked for and which variables it fills.
-func (e *explainer) apiCall(x *Service) string {
+func (e *explainer) apiCall(x *sparql.Service) string {
 	var in, out []string
 	for _, p := range x.Params() {
 		if name, ok := strings.CutPrefix(p.IRI, rdf.Prefixes["mwapi"]); ok {
@@ -262,7 +264,7 @@ func (e *explainer) apiCall(x *Service) string {
 		}
 	}
 	for _, t := range x.Rest() {
-		if t.Subject.Kind == Var {
+		if t.Subject.Kind == sparql.Var {
 			out = append(out, e.term(t.Subject))
 		}
 	}
@@ -276,8 +278,8 @@ func (e *explainer) apiCall(x *Service) string {
 	return s
 }
 
-func (e *explainer) triples(t *Triples, level int) {
-	if t.Subject.Kind == BlankList || t.Subject.Kind == Collection {
+func (e *explainer) triples(t *sparql.Triples, level int) {
+	if t.Subject.Kind == sparql.BlankList || t.Subject.Kind == sparql.Collection {
 		e.line(level, "- there is "+e.term(t.Subject))
 	}
 	for _, p := range t.Properties {
@@ -285,7 +287,7 @@ func (e *explainer) triples(t *Triples, level int) {
 	}
 }
 
-func (e *explainer) statement(s *Term, p *Property) string {
+func (e *explainer) statement(s *sparql.Term, p *sparql.Property) string {
 	var objects []string
 	for _, o := range p.Objects {
 		objects = append(objects, e.term(o))
@@ -294,40 +296,40 @@ func (e *explainer) statement(s *Term, p *Property) string {
 }
 
 // path names a property path: "instance of (P31), then any number of subclass of (P279)".
-func (e *explainer) path(p *Path) string {
+func (e *explainer) path(p *sparql.Path) string {
 	var args []string
 	for _, a := range p.Args {
 		s := e.path(a)
-		if a.Kind == PathAlt || a.Kind == PathSeq && p.Kind != PathAlt {
+		if a.Kind == sparql.PathAlt || a.Kind == sparql.PathSeq && p.Kind != sparql.PathAlt {
 			s = "(" + s + ")"
 		}
 		args = append(args, s)
 	}
 	switch p.Kind {
-	case PathInverse:
+	case sparql.PathInverse:
 		if p.Args[0].IRI() == rdf.Prefixes["schema"]+"about" {
 			return "page about it"
 		}
 		return "is " + args[0] + " of"
-	case PathSeq:
+	case sparql.PathSeq:
 		return strings.Join(args, ", then ")
-	case PathAlt:
+	case sparql.PathAlt:
 		return strings.Join(args, " or ")
-	case PathStar:
+	case sparql.PathStar:
 		return "any number of steps of " + args[0]
-	case PathPlus:
+	case sparql.PathPlus:
 		return "one or more steps of " + args[0]
-	case PathOpt:
+	case sparql.PathOpt:
 		return "at most one step of " + args[0]
-	case PathNegated:
+	case sparql.PathNegated:
 		return "anything but " + strings.Join(args, " and ")
 	}
 	return e.predicate(p.Term)
 }
 
 // predicate names a property by label, with what the namespace says about it.
-func (e *explainer) predicate(t *Term) string {
-	if t.Kind == Var {
+func (e *explainer) predicate(t *sparql.Term) string {
+	if t.Kind == sparql.Var {
 		return "some property ?" + t.Name
 	}
 	iri := t.Value().Value
@@ -356,15 +358,15 @@ func (e *explainer) predicate(t *Term) string {
 }
 
 // term names a term: a variable as ?x, an entity as label (number).
-func (e *explainer) term(t *Term) string {
+func (e *explainer) term(t *sparql.Term) string {
 	switch t.Kind {
-	case Var:
+	case sparql.Var:
 		return "?" + t.Name
-	case BlankNode:
+	case sparql.BlankNode:
 		return "something"
-	case Undef:
+	case sparql.Undef:
 		return "anything"
-	case BlankList:
+	case sparql.BlankList:
 		var parts []string
 		for _, p := range t.Properties() {
 			var objects []string
@@ -374,7 +376,7 @@ func (e *explainer) term(t *Term) string {
 			parts = append(parts, e.path(p.Path)+" → "+strings.Join(objects, " and "))
 		}
 		return "something with [" + strings.Join(parts, "; ") + "]"
-	case Collection:
+	case sparql.Collection:
 		var parts []string
 		for _, i := range t.Items() {
 			parts = append(parts, e.term(i))
@@ -403,50 +405,50 @@ func (e *explainer) term(t *Term) string {
 		}
 		return rdf.Shorten(t.Value().Value)
 	}
-	if l := CleanLabel(e.label(id)); l != "" {
+	if l := sparql.CleanLabel(e.label(id)); l != "" {
 		return l + " (" + id + ")"
 	}
 	return id
 }
 
-func (e *explainer) expr(x *Expr) string {
+func (e *explainer) expr(x *sparql.Expr) string {
 	var args []string
 	for _, a := range x.Args {
 		s := e.expr(a)
-		if a.Kind == ExprBinary && x.Kind == ExprBinary && a.Precedence() != x.Precedence() {
+		if a.Kind == sparql.ExprBinary && x.Kind == sparql.ExprBinary && a.Precedence() != x.Precedence() {
 			s = "(" + s + ")"
 		}
 		args = append(args, s)
 	}
 	switch x.Kind {
-	case ExprTerm:
+	case sparql.ExprTerm:
 		return e.term(x.Term)
-	case ExprUnary:
+	case sparql.ExprUnary:
 		if x.Op == "!" {
 			return "not (" + args[0] + ")"
 		}
 		return x.Op + args[0]
-	case ExprBinary:
+	case sparql.ExprBinary:
 		return args[0] + operatorWords[x.Op] + args[1]
-	case ExprIn:
+	case sparql.ExprIn:
 		word := " is one of "
 		if x.Op == "NOT IN" {
 			word = " is none of "
 		}
 		return args[0] + word + strings.Join(args[1:], ", ")
-	case ExprExists:
+	case sparql.ExprExists:
 		if x.Op == "EXISTS" {
 			return "something exists"
 		}
 		return "nothing exists"
-	case ExprFunction:
+	case sparql.ExprFunction:
 		return e.term(x.Term) + " of (" + strings.Join(args, ", ") + ")"
 	}
 	return e.named(x, args)
 }
 
 // named puts a function or aggregate into words.
-func (e *explainer) named(x *Expr, args []string) string {
+func (e *explainer) named(x *sparql.Expr, args []string) string {
 	if x.Star {
 		args = []string{"rows"}
 	}

@@ -1,4 +1,5 @@
-package sparql
+// Package rewrite ports queries between the dialects of the Wikidata Query Service, QLever and standard SPARQL 1.1.
+package rewrite
 
 import (
 	"fmt"
@@ -6,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // Target is a dialect that [Rewrite] can write.
@@ -36,17 +38,17 @@ type Rewritten struct {
 // Rewrite ports a query to another dialect. What the target cannot do (a call of MediaWiki's API, graph analytics, regular expressions that QLever's library
 // lacks) is an error that names it. The result means the same but for what its notes say. Errors of [Parse] are returned as they are.
 func Rewrite(query string, to Target, o RewriteOptions) (*Rewritten, error) {
-	q, err := Parse(query)
+	q, err := sparql.Parse(query)
 	if err != nil {
 		return nil, err
 	}
-	if q.Form == Update {
+	if q.Form == sparql.Update {
 		return nil, fmt.Errorf("an update (%s) is not rewritten", q.Operation)
 	}
-	if !IsLanguageCode(o.Language) {
+	if !sparql.IsLanguageCode(o.Language) {
 		o.Language = "en"
 	}
-	r := &rewriter{q: q, o: o, used: map[string]bool{}, labelled: map[*SelectItem]bool{}}
+	r := &rewriter{q: q, o: o, used: map[string]bool{}, labelled: map[*sparql.SelectItem]bool{}}
 	r.collectNames()
 	if to == Standard || to == QLever {
 		r.inlineNamed()
@@ -63,8 +65,8 @@ func Rewrite(query string, to Target, o RewriteOptions) (*Rewritten, error) {
 	if r.err != nil {
 		return nil, r.err
 	}
-	text := Print(q, PrintOptions{Parens: to == Standard})
-	if _, err := Parse(text); err != nil {
+	text := sparql.Print(q, sparql.PrintOptions{Parens: to == Standard})
+	if _, err := sparql.Parse(text); err != nil {
 		return nil, fmt.Errorf("the query cannot be rewritten: the result would not parse: %w", err)
 	}
 	return &Rewritten{Text: text, Notes: r.notes}, nil
@@ -72,14 +74,14 @@ func Rewrite(query string, to Target, o RewriteOptions) (*Rewritten, error) {
 
 // rewriter changes a tree of its own in place.
 type rewriter struct {
-	q        *Query
+	q        *sparql.Query
 	o        RewriteOptions
 	notes    []string
 	err      error
-	used     map[string]bool      // names of variables
-	again    int                  // variables bound twice so far
-	copied   int                  // bytes read again for copies
-	labelled map[*SelectItem]bool // columns for which label patterns have been made
+	used     map[string]bool             // names of variables
+	again    int                         // variables bound twice so far
+	copied   int                         // bytes read again for copies
+	labelled map[*sparql.SelectItem]bool // columns for which label patterns have been made
 }
 
 func (r *rewriter) note(format string, args ...any) {
@@ -89,27 +91,27 @@ func (r *rewriter) note(format string, args ...any) {
 	}
 }
 
-func (r *rewriter) fail(n Node, format string, args ...any) {
+func (r *rewriter) fail(n sparql.Node, format string, args ...any) {
 	if r.err == nil {
 		p := r.q.Position(n.Pos().Start)
-		r.err = &Error{Line: p.Line, Column: p.Column, Offset: p.Offset, Message: fmt.Sprintf(format, args...)}
+		r.err = &sparql.Error{Line: p.Line, Column: p.Column, Offset: p.Offset, Message: fmt.Sprintf(format, args...)}
 	}
 }
 
 func (r *rewriter) collectNames() {
-	Inspect(r.q, func(n Node) bool {
+	sparql.Inspect(r.q, func(n sparql.Node) bool {
 		switch x := n.(type) {
-		case *Term:
-			if x.Kind == Var {
+		case *sparql.Term:
+			if x.Kind == sparql.Var {
 				r.used[x.Name] = true
 			}
-		case *SelectItem:
+		case *sparql.SelectItem:
 			r.used[x.Var] = true
-		case *Bind:
+		case *sparql.Bind:
 			r.used[x.Var] = true
-		case *GroupKey:
+		case *sparql.GroupKey:
 			r.used[x.As] = true
-		case *Values:
+		case *sparql.Values:
 			for _, v := range x.Vars {
 				r.used[v] = true
 			}
@@ -129,10 +131,10 @@ func (r *rewriter) fresh(base string) string {
 }
 
 // selects returns every SELECT of the query, the innermost first, the outermost last.
-func (r *rewriter) selects() []*SelectQuery {
-	var out []*SelectQuery
-	Inspect(r.q, func(n Node) bool {
-		if s, ok := n.(*SelectQuery); ok {
+func (r *rewriter) selects() []*sparql.SelectQuery {
+	var out []*sparql.SelectQuery
+	sparql.Inspect(r.q, func(n sparql.Node) bool {
+		if s, ok := n.(*sparql.SelectQuery); ok {
 			out = append(out, s)
 		}
 		return true
@@ -144,19 +146,19 @@ func (r *rewriter) selects() []*SelectQuery {
 // common does what was asked for whatever the target is.
 func (r *rewriter) common() {
 	top := r.q.Body
-	if r.o.Distinct && r.q.Form == Select && !top.Distinct {
+	if r.o.Distinct && r.q.Form == sparql.Select && !top.Distinct {
 		top.Distinct, top.Reduced = true, false
 		r.note("SELECT made SELECT DISTINCT")
 	}
-	if r.o.Entities && r.q.Form == Select {
+	if r.o.Entities && r.q.Form == sparql.Select {
 		r.addEntities(top)
 	}
 	if r.o.DropMWAPI {
 		for _, s := range r.selects() {
-			Groups(s.Where, func(g *Group) {
-				g.Patterns = slices.DeleteFunc(g.Patterns, func(p Pattern) bool {
-					x, ok := p.(*Service)
-					if ok && x.Kind() == MWAPIService {
+			sparql.Groups(s.Where, func(g *sparql.Group) {
+				g.Patterns = slices.DeleteFunc(g.Patterns, func(p sparql.Pattern) bool {
+					x, ok := p.(*sparql.Service)
+					if ok && x.Kind() == sparql.MWAPIService {
 						r.note("call of MediaWiki's API (wikibase:mwapi) left out; the result changes")
 						return true
 					}
@@ -168,7 +170,7 @@ func (r *rewriter) common() {
 }
 
 // addEntities projects ?x before ?xLabel where only the label is shown and ?x stands in the pattern.
-func (r *rewriter) addEntities(s *SelectQuery) {
+func (r *rewriter) addEntities(s *sparql.SelectQuery) {
 	shown := map[string]bool{}
 	for _, it := range s.Items {
 		shown[it.Var] = true
@@ -177,14 +179,14 @@ func (r *rewriter) addEntities(s *SelectQuery) {
 	for _, n := range r.q.Named {
 		visible = append(visible, n.Query.Columns()...)
 	}
-	var out []*SelectItem
+	var out []*sparql.SelectItem
 	for _, it := range s.Items {
-		base, ok := LabelBase(it.Var)
+		base, ok := sparql.LabelBase(it.Var)
 		if ok && it.Expr == nil && !shown[base] && slices.Contains(visible, base) {
 			shown[base] = true
-			out = append(out, &SelectItem{Var: base})
+			out = append(out, &sparql.SelectItem{Var: base})
 			if s.GroupBy != nil && !isKey(s.GroupBy, base) {
-				s.GroupBy.Keys = append(s.GroupBy.Keys, &GroupKey{Expr: varExpr(base)})
+				s.GroupBy.Keys = append(s.GroupBy.Keys, &sparql.GroupKey{Expr: varExpr(base)})
 			}
 			r.note("?%s added to the projection, which showed its label only", base)
 		}
@@ -194,7 +196,7 @@ func (r *rewriter) addEntities(s *SelectQuery) {
 }
 
 // isKey reports whether the variable is a key of the GROUP BY.
-func isKey(g *GroupBy, name string) bool {
+func isKey(g *sparql.GroupBy, name string) bool {
 	for _, k := range g.Keys {
 		if k.As == name || k.Expr.Variable() == name {
 			return true
@@ -205,22 +207,22 @@ func isKey(g *GroupBy, name string) bool {
 
 // Constructors of new nodes.
 
-func varTerm(name string) *Term { return &Term{Kind: Var, Name: name} }
-func iriTerm(iri string) *Term  { return NewConst(rdf.IRI(iri), "") }
-func stringTerm(s string) *Term { return NewConst(rdf.String(s), "") }
-func termExpr(t *Term) *Expr    { return &Expr{Kind: ExprTerm, Term: t} }
-func varExpr(name string) *Expr { return termExpr(varTerm(name)) }
-func stringExpr(s string) *Expr { return termExpr(stringTerm(s)) }
-func call(op string, args ...*Expr) *Expr {
-	return &Expr{Kind: ExprBuiltin, Op: op, Args: args}
+func varTerm(name string) *sparql.Term     { return &sparql.Term{Kind: sparql.Var, Name: name} }
+func iriTerm(iri string) *sparql.Term      { return sparql.NewConst(rdf.IRI(iri), "") }
+func stringTerm(s string) *sparql.Term     { return sparql.NewConst(rdf.String(s), "") }
+func termExpr(t *sparql.Term) *sparql.Expr { return &sparql.Expr{Kind: sparql.ExprTerm, Term: t} }
+func varExpr(name string) *sparql.Expr     { return termExpr(varTerm(name)) }
+func stringExpr(s string) *sparql.Expr     { return termExpr(stringTerm(s)) }
+func call(op string, args ...*sparql.Expr) *sparql.Expr {
+	return &sparql.Expr{Kind: sparql.ExprBuiltin, Op: op, Args: args}
 }
-func binary(op string, a, b *Expr) *Expr {
-	return &Expr{Kind: ExprBinary, Op: op, Args: []*Expr{a, b}}
+func binary(op string, a, b *sparql.Expr) *sparql.Expr {
+	return &sparql.Expr{Kind: sparql.ExprBinary, Op: op, Args: []*sparql.Expr{a, b}}
 }
-func function(iri string, args ...*Expr) *Expr {
-	return &Expr{Kind: ExprFunction, Term: iriTerm(iri), Args: args}
+func function(iri string, args ...*sparql.Expr) *sparql.Expr {
+	return &sparql.Expr{Kind: sparql.ExprFunction, Term: iriTerm(iri), Args: args}
 }
-func triple(s *Term, predicate string, o *Term) *Triples {
-	return &Triples{Subject: s, Properties: []*Property{{Path: &Path{Kind: PathTerm, Term: iriTerm(predicate)}, Objects: []*Term{o}}}}
+func triple(s *sparql.Term, predicate string, o *sparql.Term) *sparql.Triples {
+	return &sparql.Triples{Subject: s, Properties: []*sparql.Property{{Path: &sparql.Path{Kind: sparql.PathTerm, Term: iriTerm(predicate)}, Objects: []*sparql.Term{o}}}}
 }
-func groupOf(ps ...Pattern) *Group { return &Group{Patterns: ps} }
+func groupOf(ps ...sparql.Pattern) *sparql.Group { return &sparql.Group{Patterns: ps} }

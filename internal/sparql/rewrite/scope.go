@@ -1,18 +1,20 @@
-package sparql
+package rewrite
 
 import (
 	"slices"
+
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // maxRebound bounds the BINDs that are taken apart: each may go through its whole group.
 const maxRebound = 200
 
 // rebound takes apart every BIND to a variable that has a value already, which the standard forbids and Blazegraph reads as: they must be equal.
-func (r *rewriter) rebound(s *SelectQuery) {
-	Groups(s.Where, func(g *Group) {
-		seen := VarSet{}
+func (r *rewriter) rebound(s *sparql.SelectQuery) {
+	sparql.Groups(s.Where, func(g *sparql.Group) {
+		seen := sparql.VarSet{}
 		for i := 0; i < len(g.Patterns); i++ {
-			x, ok := g.Patterns[i].(*Bind)
+			x, ok := g.Patterns[i].(*sparql.Bind)
 			if !ok || !seen.Has(x.Var) {
 				seen.AddGroup(groupOf(g.Patterns[i]))
 				continue
@@ -23,13 +25,13 @@ func (r *rewriter) rebound(s *SelectQuery) {
 			}
 			before, now := r.fresh(x.Var+"_before"), r.fresh(x.Var+"_now")
 			for _, p := range g.Patterns[:i] {
-				if _, filter := p.(*Filter); !filter {
+				if _, filter := p.(*sparql.Filter); !filter {
 					rename(p, x.Var, before)
 				}
 			}
 			rename(x.Expr, x.Var, before)
 			equal := binary("||", binary("||", unbound(before), unbound(now)), binary("=", varExpr(before), varExpr(now)))
-			tail := append([]Pattern{&Bind{Expr: call("COALESCE", varExpr(before), varExpr(now)), Var: x.Var}, &Filter{Expr: equal}}, g.Patterns[i+1:]...)
+			tail := append([]sparql.Pattern{&sparql.Bind{Expr: call("COALESCE", varExpr(before), varExpr(now)), Var: x.Var}, &sparql.Filter{Expr: equal}}, g.Patterns[i+1:]...)
 			r.note("?%s, which BIND gives a value although it may have one, is compared instead", x.Var)
 			x.Var = now
 			g.Patterns = append(g.Patterns[:i+1:i+1], tail...)
@@ -38,12 +40,12 @@ func (r *rewriter) rebound(s *SelectQuery) {
 	})
 }
 
-func unbound(name string) *Expr {
-	return &Expr{Kind: ExprUnary, Op: "!", Args: []*Expr{call("BOUND", varExpr(name))}}
+func unbound(name string) *sparql.Expr {
+	return &sparql.Expr{Kind: sparql.ExprUnary, Op: "!", Args: []*sparql.Expr{call("BOUND", varExpr(name))}}
 }
 
 // aliases renames a variable of the pattern that a projected expression is bound to as well, (SAMPLE(?x) AS ?x), which the standard forbids.
-func (r *rewriter) aliases(s *SelectQuery) {
+func (r *rewriter) aliases(s *sparql.SelectQuery) {
 	visible := s.Where.Visible()
 	for _, it := range s.Items {
 		if it.Expr != nil && s.GroupBy != nil && !slices.Contains(visible, it.Var) {
@@ -68,11 +70,11 @@ func (r *rewriter) aliases(s *SelectQuery) {
 }
 
 // having writes the expressions of the projection into HAVING, which does not see their names in the standard (section 18.2.4.1 comes before 18.2.4.4).
-func (r *rewriter) having(s *SelectQuery) {
+func (r *rewriter) having(s *sparql.SelectQuery) {
 	if s.Having == nil {
 		return
 	}
-	byName := map[string]*Expr{}
+	byName := map[string]*sparql.Expr{}
 	for _, it := range s.Items {
 		if it.Expr != nil {
 			byName[it.Var] = it.Expr
@@ -85,12 +87,12 @@ func (r *rewriter) having(s *SelectQuery) {
 }
 
 // replace puts expressions in the places of variables below e. Inside aggregates a name is the pattern's own.
-func (r *rewriter) replace(e *Expr, byName map[string]*Expr, depth int, size *int) {
+func (r *rewriter) replace(e *sparql.Expr, byName map[string]*sparql.Expr, depth int, size *int) {
 	if *size++; *size > maxVisits {
 		r.fail(e, "HAVING would become too long")
 		return
 	}
-	if depth > 20 || r.err != nil || e.Kind == ExprAggregate {
+	if depth > 20 || r.err != nil || e.Kind == sparql.ExprAggregate {
 		return
 	}
 	if e.Variable() != "" && byName[e.Variable()] != nil {
@@ -105,9 +107,9 @@ func (r *rewriter) replace(e *Expr, byName map[string]*Expr, depth int, size *in
 }
 
 // copyExpr returns a copy that shares terms and groups with the original, but no expression.
-func copyExpr(e *Expr) *Expr {
+func copyExpr(e *sparql.Expr) *sparql.Expr {
 	c := *e
-	c.Args = make([]*Expr, len(e.Args))
+	c.Args = make([]*sparql.Expr, len(e.Args))
 	for i, a := range e.Args {
 		c.Args[i] = copyExpr(a)
 	}
@@ -115,9 +117,9 @@ func copyExpr(e *Expr) *Expr {
 }
 
 // dropKey takes a column that is computed out of the GROUP BY, where it has no value yet and makes no difference.
-func (r *rewriter) dropKey(s *SelectQuery, name string) {
+func (r *rewriter) dropKey(s *sparql.SelectQuery, name string) {
 	before := len(s.GroupBy.Keys)
-	s.GroupBy.Keys = slices.DeleteFunc(s.GroupBy.Keys, func(k *GroupKey) bool { return k.As == "" && k.Expr.Variable() == name })
+	s.GroupBy.Keys = slices.DeleteFunc(s.GroupBy.Keys, func(k *sparql.GroupKey) bool { return k.As == "" && k.Expr.Variable() == name })
 	if len(s.GroupBy.Keys) < before {
 		r.note("?%s, which the projection computes, taken out of GROUP BY", name)
 	}
@@ -127,26 +129,26 @@ func (r *rewriter) dropKey(s *SelectQuery, name string) {
 }
 
 // rename gives a variable another name everywhere below n.
-func rename(n Node, from, to string) {
-	Inspect(n, func(n Node) bool {
+func rename(n sparql.Node, from, to string) {
+	sparql.Inspect(n, func(n sparql.Node) bool {
 		switch x := n.(type) {
-		case *Term:
-			if x.Kind == Var && x.Name == from {
+		case *sparql.Term:
+			if x.Kind == sparql.Var && x.Name == from {
 				x.Name = to
 			}
-		case *SelectItem:
+		case *sparql.SelectItem:
 			if x.Var == from {
 				x.Var = to
 			}
-		case *Bind:
+		case *sparql.Bind:
 			if x.Var == from {
 				x.Var = to
 			}
-		case *GroupKey:
+		case *sparql.GroupKey:
 			if x.As == from {
 				x.As = to
 			}
-		case *Values:
+		case *sparql.Values:
 			for i, v := range x.Vars {
 				if v == from {
 					x.Vars[i] = to

@@ -1,25 +1,26 @@
-package sparql
+package check
 
 import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // prefixes reports namespaces that do not fit their place in Wikidata's model.
 func (c *checker) prefixes() {
 	statements, values := map[string]bool{}, map[string]string{} // variables that stand for statement nodes, and for the values of a property
-	var all []Triple
-	Inspect(c.q, func(n Node) bool {
-		if t, ok := n.(*Triples); ok {
+	var all []sparql.Triple
+	sparql.Inspect(c.q, func(n sparql.Node) bool {
+		if t, ok := n.(*sparql.Triples); ok {
 			all = append(all, t.Triples()...)
 		}
 		return true
 	})
 	for _, t := range all {
-		if p := t.Path.IRI(); strings.HasPrefix(p, rdf.Prop+"P") && t.Object.Kind == Var {
+		if p := t.Path.IRI(); strings.HasPrefix(p, rdf.Prop+"P") && t.Object.Kind == sparql.Var {
 			statements[t.Object.Name] = true
-		} else if strings.HasPrefix(p, rdf.Direct) && t.Object.Kind == Var {
+		} else if strings.HasPrefix(p, rdf.Direct) && t.Object.Kind == sparql.Var {
 			values[t.Object.Name] = rdf.EntityID(p)
 		}
 	}
@@ -28,15 +29,15 @@ func (c *checker) prefixes() {
 		c.qualifier(t, statements, values)
 		c.object(t)
 	}
-	Inspect(c.q, func(n Node) bool {
-		if t, ok := n.(*Term); ok {
+	sparql.Inspect(c.q, func(n sparql.Node) bool {
+		if t, ok := n.(*sparql.Term); ok {
 			c.number(t)
 		}
 		return true
 	})
 }
 
-func (c *checker) place(t Triple, statements map[string]bool) {
+func (c *checker) place(t sparql.Triple, statements map[string]bool) {
 	p := t.Path.IRI()
 	id := rdf.EntityID(p)
 	span := t.Path.Span
@@ -46,20 +47,20 @@ func (c *checker) place(t Triple, statements map[string]bool) {
 		c.add("prefix", span, "wd:"+id+" stands as a predicate", "write wdt:"+id)
 	case id[0] == 'Q':
 		c.add("prefix", span, id+" is an item, no property", "items are written wd:"+id)
-	case strings.HasPrefix(p, rdf.Prop+"P") && t.Object.Kind == Const:
+	case strings.HasPrefix(p, rdf.Prop+"P") && t.Object.Kind == sparql.Const:
 		c.add("prefix", span, "p:"+id+" leads to a statement node, never to a value", "write wdt:"+id+", or p:"+id+" [ ps:"+id+" … ]")
-	case strings.HasPrefix(p, rdf.Direct) && t.Subject.Kind == Var && statements[t.Subject.Name]:
+	case strings.HasPrefix(p, rdf.Direct) && t.Subject.Kind == sparql.Var && statements[t.Subject.Name]:
 		c.add("prefix", span, "wdt:"+id+" is asked of ?"+t.Subject.Name+", which is a statement", "qualifiers are pq:"+id+", the statement's value is ps:"+id)
-	case t.Object.Kind == Const && strings.HasPrefix(t.Object.Value().Value, rdf.Direct):
+	case t.Object.Kind == sparql.Const && strings.HasPrefix(t.Object.Value().Value, rdf.Direct):
 		c.add("prefix", t.Object.Span, "wdt: stands before an object", "items and properties as things are wd:")
 	}
 }
 
 // qualifier reports a qualifier, statement value or reference asked of a value.
-func (c *checker) qualifier(t Triple, statements map[string]bool, values map[string]string) {
+func (c *checker) qualifier(t sparql.Triple, statements map[string]bool, values map[string]string) {
 	p := t.Path.IRI()
 	id, ok := values[t.Subject.Name]
-	if t.Subject.Kind != Var || !ok || id == "" || statements[t.Subject.Name] {
+	if t.Subject.Kind != sparql.Var || !ok || id == "" || statements[t.Subject.Name] {
 		return
 	}
 	if strings.HasPrefix(p, rdf.Prefixes["pq"]) || strings.HasPrefix(p, rdf.Prefixes["ps"]) {
@@ -73,9 +74,9 @@ func (c *checker) qualifier(t Triple, statements map[string]bool, values map[str
 var propertyValued = map[string]bool{"P1647": true, "P1659": true, "P1687": true, "P1696": true, "P2306": true, "P1963": true, "P6609": true, "P3709": true, "P8882": true}
 
 // object reports objects that cannot be what was meant: a property as a value, an entity in quotation marks.
-func (c *checker) object(t Triple) {
+func (c *checker) object(t sparql.Triple) {
 	o := t.Object
-	if o.Kind != Const || t.Subject.Is(ServiceParam) {
+	if o.Kind != sparql.Const || t.Subject.Is(sparql.ServiceParam) {
 		return
 	}
 	v := o.Value()
@@ -94,13 +95,13 @@ func (c *checker) object(t Triple) {
 			id = name[3:]
 		}
 		if id != "" {
-			c.add("quoted", o.Span, shorten(o.Written())+" is a text, not the entity", "write wd:"+id)
+			c.add("quoted", o.Span, sparql.Shorten(o.Written())+" is a text, not the entity", "write wd:"+id)
 		}
 	}
 }
 
 // number reports names in Wikidata's namespaces that are no numbers of the right kind: wdt:31, wd:42, wdt:instance_of.
-func (c *checker) number(t *Term) {
+func (c *checker) number(t *sparql.Term) {
 	w := t.Written()
 	if !t.IsIRI() || w == "" || w[0] == '<' {
 		return

@@ -1,4 +1,4 @@
-package sparql_test
+package rewrite_test
 
 import (
 	"bufio"
@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
 // TestRewritesKeepTheRows runs the slice's gold queries and the forum's on the embedded graph: as they are, printed, in posting form and rewritten.
@@ -22,7 +23,7 @@ import (
 func TestRewritesKeepTheRows(t *testing.T) {
 	root := os.Getenv("SPINACHBOT_SHARED")
 	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared")
+		root = filepath.Join("..", "..", "..", "..", "shared")
 	}
 	slice := filepath.Join(root, "data", "slice", "wikidata-slice.nt.gz")
 	if _, err := os.Stat(slice); err != nil || os.Getenv("SPINACHBOT_SLICE") == "" {
@@ -74,11 +75,11 @@ func TestRewritesKeepTheRows(t *testing.T) {
 		if f, err := sparql.PostingForm(query, func(id string) string { return "a label [[of]] " + id }); err == nil {
 			check("posted", f)
 		}
-		for _, to := range []sparql.Target{sparql.Standard, sparql.WDQS} {
+		for _, to := range []rewrite.Target{rewrite.Standard, rewrite.WDQS} {
 			if q.Body.Limit != nil && q.Body.OrderBy == nil {
 				continue // any rows will do
 			}
-			r, err := sparql.Rewrite(query, to, sparql.RewriteOptions{Language: "en"})
+			r, err := rewrite.Rewrite(query, to, rewrite.RewriteOptions{Language: "en"})
 			if err != nil {
 				count[string(to)+" impossible"]++
 				continue

@@ -1,4 +1,4 @@
-package sparql
+package rewrite
 
 import (
 	"regexp"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // toStandard takes out everything that only the query service knows.
@@ -21,11 +22,11 @@ func (r *rewriter) toStandard(to Target) {
 	if to == QLever {
 		r.qleverLimits()
 	}
-	if to == Standard && Print(r.q, PrintOptions{Parens: true}) != Print(r.q, PrintOptions{}) {
+	if to == Standard && sparql.Print(r.q, sparql.PrintOptions{Parens: true}) != sparql.Print(r.q, sparql.PrintOptions{}) {
 		r.note("sums and products in brackets, from left to right: some engines group them from right to left")
 	}
-	Inspect(r.q, func(n Node) bool {
-		if e, ok := n.(*Expr); ok && e.Kind == ExprFunction && strings.HasPrefix(e.Term.Value().Value, rdf.Wikibase) {
+	sparql.Inspect(r.q, func(n sparql.Node) bool {
+		if e, ok := n.(*sparql.Expr); ok && e.Kind == sparql.ExprFunction && strings.HasPrefix(e.Term.Value().Value, rdf.Wikibase) {
 			r.note("the function %s is known to Wikidata's query service only", rdf.Shorten(e.Term.Value().Value))
 		}
 		return true
@@ -37,9 +38,9 @@ func (r *rewriter) toStandard(to Target) {
 
 func (r *rewriter) dropHints() {
 	for _, s := range r.selects() {
-		Groups(s.Where, func(g *Group) {
+		sparql.Groups(s.Where, func(g *sparql.Group) {
 			before := len(g.Patterns)
-			g.Patterns = slices.DeleteFunc(g.Patterns, func(p Pattern) bool { _, hint := p.(*Hint); return hint })
+			g.Patterns = slices.DeleteFunc(g.Patterns, func(p sparql.Pattern) bool { _, hint := p.(*sparql.Hint); return hint })
 			if len(g.Patterns) < before {
 				r.note("optimiser hints dropped")
 			}
@@ -48,16 +49,16 @@ func (r *rewriter) dropHints() {
 }
 
 // columns writes SELECT * out, so that variables added by the rewrite are not part of the result.
-func (r *rewriter) columns(s *SelectQuery) {
-	if !s.Star || s == r.q.Body && r.q.Form != Select {
+func (r *rewriter) columns(s *sparql.SelectQuery) {
+	if !s.Star || s == r.q.Body && r.q.Form != sparql.Select {
 		return
 	}
 	special := false
-	Groups(s.Where, func(g *Group) {
+	sparql.Groups(s.Where, func(g *sparql.Group) {
 		for _, p := range g.Patterns {
-			x, service := p.(*Service)
-			_, include := p.(*Include)
-			special = special || include || service && x.Kind() != Federation
+			x, service := p.(*sparql.Service)
+			_, include := p.(*sparql.Include)
+			special = special || include || service && x.Kind() != sparql.Federation
 		}
 	})
 	names := r.allColumns(s, 0)
@@ -66,22 +67,22 @@ func (r *rewriter) columns(s *SelectQuery) {
 	}
 	s.Star = false
 	for _, n := range names {
-		s.Items = append(s.Items, &SelectItem{Var: n})
+		s.Items = append(s.Items, &sparql.SelectItem{Var: n})
 	}
 	r.note("SELECT * written out")
 }
 
 // allColumns returns the columns of a SELECT, those of named subqueries among them.
-func (r *rewriter) allColumns(s *SelectQuery, depth int) []string {
+func (r *rewriter) allColumns(s *sparql.SelectQuery, depth int) []string {
 	if !s.Star || depth > 20 {
 		return s.Columns()
 	}
-	v := VarSet{}
+	v := sparql.VarSet{}
 	v.Add(s.Columns()...)
 	named := r.q.NamedByName()
-	Groups(s.Where, func(g *Group) {
+	sparql.Groups(s.Where, func(g *sparql.Group) {
 		for _, p := range g.Patterns {
-			if x, ok := p.(*Include); ok && named[x.Name] != nil {
+			if x, ok := p.(*sparql.Include); ok && named[x.Name] != nil {
 				v.Add(r.allColumns(named[x.Name].Query, depth+1)...)
 			}
 		}
@@ -90,27 +91,27 @@ func (r *rewriter) allColumns(s *SelectQuery, depth int) []string {
 }
 
 // services replaces Wikidata's services in the pattern of one SELECT.
-func (r *rewriter) services(s *SelectQuery, to Target) {
-	Groups(s.Where, func(g *Group) {
-		var out, labels []Pattern
+func (r *rewriter) services(s *sparql.SelectQuery, to Target) {
+	sparql.Groups(s.Where, func(g *sparql.Group) {
+		var out, labels []sparql.Pattern
 		for _, p := range g.Patterns {
-			x, ok := p.(*Service)
+			x, ok := p.(*sparql.Service)
 			if !ok {
 				out = append(out, p)
 				continue
 			}
 			switch x.Kind() {
-			case LabelService:
+			case sparql.LabelService:
 				labels = append(labels, r.labelService(s, g, x)...)
-			case AroundService:
+			case sparql.AroundService:
 				out = append(out, r.around(x)...)
-			case BoxService:
+			case sparql.BoxService:
 				out = append(out, r.box(x)...)
-			case SliceService, SampleService:
+			case sparql.SliceService, sparql.SampleService:
 				out = append(out, r.slice(x))
-			case MWAPIService:
+			case sparql.MWAPIService:
 				r.fail(x, "MediaWiki's API (wikibase:mwapi) can only be called from Wikidata's query service")
-			case GASService:
+			case sparql.GASService:
 				r.fail(x, "graph analytics (gas:service) run on Blazegraph only")
 			default:
 				if to == QLever && strings.HasPrefix(x.Name.Value().Value, "https://query.wikidata.org/subgraph/") {
@@ -126,18 +127,18 @@ func (r *rewriter) services(s *SelectQuery, to Target) {
 }
 
 // languages returns the language chain of a label service.
-func (r *rewriter) languages(x *Service) []string {
+func (r *rewriter) languages(x *sparql.Service) []string {
 	var out []string
 	for _, p := range x.Params() {
-		if p.IRI != rdf.Wikibase+"language" || p.Value.Kind != Const {
+		if p.IRI != rdf.Wikibase+"language" || p.Value.Kind != sparql.Const {
 			continue
 		}
 		for _, l := range strings.Split(p.Value.Value().Value, ",") {
 			l = strings.ToLower(strings.TrimSpace(l))
-			if l == strings.ToLower(AutoLanguage) {
+			if l == strings.ToLower(sparql.AutoLanguage) {
 				l = r.o.Language
 			}
-			if IsLanguageCode(l) && !slices.Contains(out, l) {
+			if sparql.IsLanguageCode(l) && !slices.Contains(out, l) {
 				out = append(out, l)
 			}
 		}
@@ -154,14 +155,14 @@ const (
 )
 
 // labelService returns the patterns that stand for a label service: what it would bind, by language, with the identifier where there is no label.
-func (r *rewriter) labelService(s *SelectQuery, g *Group, x *Service) []Pattern {
+func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparql.Service) []sparql.Pattern {
 	langs := r.languages(x)
-	var out []Pattern
-	sure := Certain(g, r.q.NamedByName())
+	var out []sparql.Pattern
+	sure := sparql.Certain(g, r.q.NamedByName())
 	rest := x.Rest()
 	if len(rest) > 0 {
 		for _, t := range rest {
-			if t.Path.IRI() == "" || t.Object.Kind != Var {
+			if t.Path.IRI() == "" || t.Object.Kind != sparql.Var {
 				r.fail(x, "the label service holds something else than labels to be fetched")
 				return nil
 			}
@@ -172,7 +173,7 @@ func (r *rewriter) labelService(s *SelectQuery, g *Group, x *Service) []Pattern 
 	}
 	bound := g.Visible()
 	for _, it := range s.Items {
-		base, ok := LabelBase(it.Var)
+		base, ok := sparql.LabelBase(it.Var)
 		if !ok || it.Expr != nil || sure[it.Var] || r.labelled[it] {
 			continue
 		}
@@ -192,8 +193,8 @@ func (r *rewriter) labelService(s *SelectQuery, g *Group, x *Service) []Pattern 
 			predicate = schemaDescription
 		}
 		ps := r.labels(varTerm(base), predicate, it.Var, langs, sure)
-		if b, ok := ps[len(ps)-1].(*Bind); ok && prefer != "" {
-			b.Expr.Args = append([]*Expr{varExpr(prefer)}, b.Expr.Args...)
+		if b, ok := ps[len(ps)-1].(*sparql.Bind); ok && prefer != "" {
+			b.Expr.Args = append([]*sparql.Expr{varExpr(prefer)}, b.Expr.Args...)
 		}
 		out = append(out, ps...)
 	}
@@ -207,26 +208,26 @@ func (r *rewriter) labelService(s *SelectQuery, g *Group, x *Service) []Pattern 
 
 // labels returns patterns that bind target to the subject's label, description or aliases in the first language that has one. A subject that may be unbound
 // is replaced by one that has no label: OPTIONAL would go through all labels there are.
-func (r *rewriter) labels(subject *Term, predicate, target string, langs []string, sure map[string]bool) []Pattern {
-	var out []Pattern
+func (r *rewriter) labels(subject *sparql.Term, predicate, target string, langs []string, sure map[string]bool) []sparql.Pattern {
+	var out []sparql.Pattern
 	whole := subject
-	if subject.Kind == Var && !sure[subject.Name] {
+	if subject.Kind == sparql.Var && !sure[subject.Name] {
 		subject = varTerm(r.fresh(subject.Name + "_or_none"))
-		out = append(out, &Bind{Expr: call("COALESCE", termExpr(whole), termExpr(iriTerm("urn:none"))), Var: subject.Name})
+		out = append(out, &sparql.Bind{Expr: call("COALESCE", termExpr(whole), termExpr(iriTerm("urn:none"))), Var: subject.Name})
 	}
-	var choice []*Expr
+	var choice []*sparql.Expr
 	single := len(langs) == 1 && predicate == schemaDescription
 	for _, l := range langs {
 		v := target
 		if !single {
 			v = r.fresh(target + "_" + strings.ReplaceAll(l, "-", "_"))
 		}
-		filter := &Filter{Expr: binary("=", call("LANG", varExpr(v)), stringExpr(l))}
+		filter := &sparql.Filter{Expr: binary("=", call("LANG", varExpr(v)), stringExpr(l))}
 		inner := groupOf(triple(subject, predicate, varTerm(v)), filter)
 		if predicate == rdf.SKOSAltLabel {
 			inner = r.aliasList(subject, l, v)
 		}
-		out = append(out, &Optional{Group: inner})
+		out = append(out, &sparql.Optional{Group: inner})
 		choice = append(choice, varExpr(v))
 	}
 	if single {
@@ -235,29 +236,29 @@ func (r *rewriter) labels(subject *Term, predicate, target string, langs []strin
 	if predicate == rdf.RDFSLabel {
 		choice = append(choice, call("REPLACE", call("STR", termExpr(whole)), stringExpr(entityPattern), stringExpr("")))
 	}
-	return append(out, &Bind{Expr: call("COALESCE", choice...), Var: target})
+	return append(out, &sparql.Bind{Expr: call("COALESCE", choice...), Var: target})
 }
 
 // aliasList returns { SELECT ?x (GROUP_CONCAT(…) AS ?v) … GROUP BY ?x }.
-func (r *rewriter) aliasList(subject *Term, lang, v string) *Group {
+func (r *rewriter) aliasList(subject *sparql.Term, lang, v string) *sparql.Group {
 	r.note("aliases are collected in a sub-select, which can be slow")
 	a := r.fresh(v + "_one")
 	sep := ", "
-	sub := &SelectQuery{
-		Items: []*SelectItem{{Var: v, Expr: &Expr{Kind: ExprAggregate, Op: "GROUP_CONCAT", Args: []*Expr{varExpr(a)}, Separator: &sep}}},
-		Where: groupOf(triple(subject, rdf.SKOSAltLabel, varTerm(a)), &Filter{Expr: binary("=", call("LANG", varExpr(a)), stringExpr(lang))}),
+	sub := &sparql.SelectQuery{
+		Items: []*sparql.SelectItem{{Var: v, Expr: &sparql.Expr{Kind: sparql.ExprAggregate, Op: "GROUP_CONCAT", Args: []*sparql.Expr{varExpr(a)}, Separator: &sep}}},
+		Where: groupOf(triple(subject, rdf.SKOSAltLabel, varTerm(a)), &sparql.Filter{Expr: binary("=", call("LANG", varExpr(a)), stringExpr(lang))}),
 	}
-	if subject.Kind == Var {
-		sub.Items = append([]*SelectItem{{Var: subject.Name}}, sub.Items...)
-		sub.GroupBy = &GroupBy{Keys: []*GroupKey{{Expr: varExpr(subject.Name)}}}
+	if subject.Kind == sparql.Var {
+		sub.Items = append([]*sparql.SelectItem{{Var: subject.Name}}, sub.Items...)
+		sub.GroupBy = &sparql.GroupBy{Keys: []*sparql.GroupKey{{Expr: varExpr(subject.Name)}}}
 	}
-	return groupOf(&SubSelect{Query: sub})
+	return groupOf(&sparql.SubSelect{Query: sub})
 }
 
 const geofDistance = "http://www.opengis.net/def/geosparql/function/distance"
 
 // around replaces the search around a point by a filter on the distance in kilometres.
-func (r *rewriter) around(x *Service) []Pattern {
+func (r *rewriter) around(x *sparql.Service) []sparql.Pattern {
 	center, radius := x.Param(rdf.Wikibase+"center"), x.Param(rdf.Wikibase+"radius")
 	loc := located(x)
 	if center == nil || radius == nil || loc == nil {
@@ -266,9 +267,9 @@ func (r *rewriter) around(x *Service) []Pattern {
 	}
 	out := x.Pattern()
 	d := function(geofDistance, termExpr(loc), termExpr(center))
-	out = append(out, &Filter{Expr: binary("<=", d, number(radius))})
-	if dist := x.Param(rdf.Wikibase + "distance"); dist != nil && dist.Kind == Var {
-		out = append(out, &Bind{Expr: function(geofDistance, termExpr(loc), termExpr(center)), Var: dist.Name})
+	out = append(out, &sparql.Filter{Expr: binary("<=", d, number(radius))})
+	if dist := x.Param(rdf.Wikibase + "distance"); dist != nil && dist.Kind == sparql.Var {
+		out = append(out, &sparql.Bind{Expr: function(geofDistance, termExpr(loc), termExpr(center)), Var: dist.Name})
 	}
 	r.note("wikibase:around replaced by a filter on geof:distance in kilometres, a function that the engine must know")
 	return out
@@ -278,21 +279,21 @@ func (r *rewriter) around(x *Service) []Pattern {
 var numeral = regexp.MustCompile(`^(\d+|\d*\.\d+|(\d+\.?\d*|\.\d+)[eE][+-]?\d+)$`)
 
 // number returns a term as a number: a string such as "10" becomes 10.
-func number(t *Term) *Expr {
-	if t.Kind == Const && t.IsLiteral() && t.Value().Datatype == "" {
+func number(t *sparql.Term) *sparql.Expr {
+	if t.Kind == sparql.Const && t.IsLiteral() && t.Value().Datatype == "" {
 		s := t.Value().Value
 		if numeral.MatchString(s) {
-			return termExpr(NewConst(rdf.Typed(s, rdf.XSDDecimal), s))
+			return termExpr(sparql.NewConst(rdf.Typed(s, rdf.XSDDecimal), s))
 		}
 	}
-	if t.Kind == Const && t.Value().Datatype != "" {
+	if t.Kind == sparql.Const && t.Value().Datatype != "" {
 		return termExpr(t)
 	}
 	return function(rdf.XSD+"double", termExpr(t))
 }
 
 // located returns the location of the place that around or box look for: the object of the first statement.
-func located(x *Service) *Term {
+func located(x *sparql.Service) *sparql.Term {
 	for _, t := range x.Rest() {
 		return t.Object
 	}
@@ -300,7 +301,7 @@ func located(x *Service) *Term {
 }
 
 // box replaces the search in a box by filters on longitude and latitude.
-func (r *rewriter) box(x *Service) []Pattern {
+func (r *rewriter) box(x *sparql.Service) []sparql.Pattern {
 	sw, ne := x.Param(rdf.Wikibase+"cornerSouthWest"), x.Param(rdf.Wikibase+"cornerNorthEast")
 	loc := located(x)
 	if loc == nil || (sw == nil || ne == nil) && (x.Param(rdf.Wikibase+"cornerWest") == nil || x.Param(rdf.Wikibase+"cornerEast") == nil) {
@@ -308,9 +309,9 @@ func (r *rewriter) box(x *Service) []Pattern {
 		return nil
 	}
 	out := x.Pattern()
-	between := func(coordinate func(*Term) *Expr, a, b *Term) {
+	between := func(coordinate func(*sparql.Term) *sparql.Expr, a, b *sparql.Term) {
 		c := coordinate(loc)
-		out = append(out, &Filter{Expr: binary("&&", binary(">=", c, coordinate(a)), binary("<=", c, coordinate(b)))})
+		out = append(out, &sparql.Filter{Expr: binary("&&", binary(">=", c, coordinate(a)), binary("<=", c, coordinate(b)))})
 	}
 	if sw != nil && ne != nil {
 		between(longitude, sw, ne)
@@ -321,31 +322,31 @@ func (r *rewriter) box(x *Service) []Pattern {
 		c := latitude(loc)
 		one := binary("&&", binary(">=", c, latitude(w)), binary("<=", c, latitude(e)))
 		other := binary("&&", binary(">=", c, latitude(e)), binary("<=", c, latitude(w)))
-		out = append(out, &Filter{Expr: binary("||", one, other)})
+		out = append(out, &sparql.Filter{Expr: binary("||", one, other)})
 	}
 	r.note("wikibase:box replaced by filters on longitude and latitude; a box across the 180th meridian finds nothing")
 	return out
 }
 
 // longitude and latitude read a WKT literal Point(longitude latitude).
-func longitude(t *Term) *Expr {
+func longitude(t *sparql.Term) *sparql.Expr {
 	return function(rdf.XSD+"double", call("STRBEFORE", inPoint(t), stringExpr(" ")))
 }
 
-func latitude(t *Term) *Expr {
+func latitude(t *sparql.Term) *sparql.Expr {
 	return function(rdf.XSD+"double", call("STRBEFORE", call("STRAFTER", inPoint(t), stringExpr(" ")), stringExpr(")")))
 }
 
-func inPoint(t *Term) *Expr {
+func inPoint(t *sparql.Term) *sparql.Expr {
 	return call("STRAFTER", call("UCASE", call("STR", termExpr(t))), stringExpr("POINT("))
 }
 
 // slice turns bd:slice and bd:sample into a sub-select with LIMIT and OFFSET.
-func (r *rewriter) slice(x *Service) Pattern {
+func (r *rewriter) slice(x *sparql.Service) sparql.Pattern {
 	const bd = "http://www.bigdata.com/rdf#"
-	count := func(name string) *Count {
+	count := func(name string) *sparql.Count {
 		t := x.Param(bd + name)
-		if t == nil || t.Kind != Const {
+		if t == nil || t.Kind != sparql.Const {
 			return nil
 		}
 		n := int64(0)
@@ -355,20 +356,20 @@ func (r *rewriter) slice(x *Service) Pattern {
 			}
 			n = n*10 + int64(c-'0')
 		}
-		return &Count{N: n}
+		return &sparql.Count{N: n}
 	}
-	sub := &SelectQuery{Star: true, Where: &Group{Patterns: x.Pattern()}}
-	if x.Kind() == SliceService {
+	sub := &sparql.SelectQuery{Star: true, Where: &sparql.Group{Patterns: x.Pattern()}}
+	if x.Kind() == sparql.SliceService {
 		sub.Limit, sub.Offset = count("slice.limit"), count("slice.offset")
 		r.note("bd:slice replaced by a sub-select with LIMIT and OFFSET; which rows it takes may differ")
 	} else {
 		sub.Limit = count("sample.limit")
 		if sub.Limit == nil {
-			sub.Limit = &Count{N: 100}
+			sub.Limit = &sparql.Count{N: 100}
 		}
 		r.note("bd:sample replaced by a sub-select with LIMIT: its rows are not random")
 	}
-	return groupOf(&SubSelect{Query: sub})
+	return groupOf(&sparql.SubSelect{Query: sub})
 }
 
 // maxVisits bounds the groups that are visited while named subqueries are put in place: each may include others several times.
@@ -380,14 +381,14 @@ func (r *rewriter) inlineNamed() {
 		r.checkIncludes()
 		return
 	}
-	byName := map[string]*NamedSubquery{}
+	byName := map[string]*sparql.NamedSubquery{}
 	for _, n := range r.q.Named {
 		byName[n.Name] = n
 	}
 	var open []string
 	visits := 0
-	var inline func(g *Group)
-	inline = func(root *Group) {
+	var inline func(g *sparql.Group)
+	inline = func(root *sparql.Group) {
 		if visits++; visits > maxVisits && r.err == nil {
 			r.fail(root, "the named subqueries include each other too often to be put in place")
 		}
@@ -395,14 +396,14 @@ func (r *rewriter) inlineNamed() {
 			return
 		}
 		for i, p := range root.Patterns {
-			if s, ok := p.(*SubSelect); ok {
+			if s, ok := p.(*sparql.SubSelect); ok {
 				inline(s.Query.Where)
 				continue
 			}
-			for _, c := range ChildGroups(p) {
+			for _, c := range sparql.ChildGroups(p) {
 				inline(c)
 			}
-			x, ok := p.(*Include)
+			x, ok := p.(*sparql.Include)
 			if !ok {
 				continue
 			}
@@ -412,7 +413,7 @@ func (r *rewriter) inlineNamed() {
 				return
 			}
 			open = append(open, x.Name)
-			if len(open) > MaxDepth/2 {
+			if len(open) > sparql.MaxDepth/2 {
 				r.fail(x, "named subqueries are nested too deeply")
 				return
 			}
@@ -423,7 +424,7 @@ func (r *rewriter) inlineNamed() {
 			}
 			inline(body.Where)
 			open = open[:len(open)-1]
-			root.Patterns[i] = &Group{Notes: x.Notes, Patterns: []Pattern{&SubSelect{Query: body}}}
+			root.Patterns[i] = &sparql.Group{Notes: x.Notes, Patterns: []sparql.Pattern{&sparql.SubSelect{Query: body}}}
 		}
 	}
 	inline(r.q.Body.Where)
@@ -435,11 +436,11 @@ func (r *rewriter) inlineNamed() {
 const maxCopied = 16 << 20
 
 // copyOf returns a copy of a named subquery that shares no node with another one: the text is read again. It returns nil when that has been done too often.
-func (r *rewriter) copyOf(n *NamedSubquery) *SelectQuery {
+func (r *rewriter) copyOf(n *sparql.NamedSubquery) *sparql.SelectQuery {
 	if r.copied += len(r.q.Text); r.copied > maxCopied {
 		return nil
 	}
-	again, err := Parse(r.q.Text)
+	again, err := sparql.Parse(r.q.Text)
 	if err != nil {
 		return nil
 	}
@@ -452,8 +453,8 @@ func (r *rewriter) copyOf(n *NamedSubquery) *SelectQuery {
 }
 
 func (r *rewriter) checkIncludes() {
-	Inspect(r.q, func(n Node) bool {
-		if x, ok := n.(*Include); ok {
+	sparql.Inspect(r.q, func(n sparql.Node) bool {
+		if x, ok := n.(*sparql.Include); ok {
 			r.fail(x, "INCLUDE %%%s names no named subquery", x.Name)
 		}
 		return true
@@ -462,15 +463,15 @@ func (r *rewriter) checkIncludes() {
 
 // qleverLimits refuses what QLever's regular expressions (RE2) lack.
 func (r *rewriter) qleverLimits() {
-	Inspect(r.q, func(n Node) bool {
-		e, ok := n.(*Expr)
-		if !ok || e.Kind != ExprBuiltin || e.Op != "REGEX" && e.Op != "REPLACE" || e.Args[1].Kind != ExprTerm || e.Args[1].Term.Kind != Const {
+	sparql.Inspect(r.q, func(n sparql.Node) bool {
+		e, ok := n.(*sparql.Expr)
+		if !ok || e.Kind != sparql.ExprBuiltin || e.Op != "REGEX" && e.Op != "REPLACE" || e.Args[1].Kind != sparql.ExprTerm || e.Args[1].Term.Kind != sparql.Const {
 			return true
 		}
 		pattern := e.Args[1].Term.Value().Value
 		for _, look := range [...]string{"(?=", "(?!", "(?<=", "(?<!", "(?>", `\1`, `\2`} {
 			if strings.Contains(pattern, look) {
-				r.fail(e, "QLever's regular expressions (RE2) know no %s, as in %s", look, shorten(pattern))
+				r.fail(e, "QLever's regular expressions (RE2) know no %s, as in %s", look, sparql.Shorten(pattern))
 			}
 		}
 		return true

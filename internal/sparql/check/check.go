@@ -1,10 +1,13 @@
-package sparql
+// Package check looks for probable mistakes in queries that parse: variables that nothing binds, parts that share no variable, prefixes that do not fit.
+package check
 
 import (
 	"cmp"
 	"errors"
 	"slices"
 	"strconv"
+
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // Problem is something in a query that parses but is probably not what was meant. Kind is one of: unbound (a variable is used and never bound), unused (bound and
@@ -22,29 +25,29 @@ type Problem struct {
 }
 
 // Check looks for probable mistakes, in the order of the text. allow is that of [Guard]; nil skips the check of addresses but not that of updates.
-func Check(q *Query, allow func(iri string) bool) []Problem {
+func Check(q *sparql.Query, allow func(iri string) bool) []Problem {
 	c := &checker{q: q, named: q.NamedByName(), counts: countVars(q)}
-	if q.Form == Update || allow != nil {
-		var err *Error
-		if errors.As(Guard(q, allow), &err) {
+	if q.Form == sparql.Update || allow != nil {
+		var err *sparql.Error
+		if errors.As(sparql.Guard(q, allow), &err) {
 			kind := "service"
-			if q.Form == Update {
+			if q.Form == sparql.Update {
 				kind = "update"
 			}
 			c.out = append(c.out, Problem{kind, err.Line, err.Column, err.Message, err.Hint})
 		}
 	}
-	if q.Form == Update {
+	if q.Form == sparql.Update {
 		return c.out
 	}
 	for _, n := range q.Named {
 		c.selectQuery(n.Query, false)
 	}
-	Inspect(q.Body, func(n Node) bool {
-		if s, ok := n.(*SubSelect); ok {
+	sparql.Inspect(q.Body, func(n sparql.Node) bool {
+		if s, ok := n.(*sparql.SubSelect); ok {
 			c.selectQuery(s.Query, false)
 		}
-		if g, ok := n.(*Group); ok {
+		if g, ok := n.(*sparql.Group); ok {
 			c.group(g)
 		}
 		return true
@@ -61,34 +64,34 @@ func Check(q *Query, allow func(iri string) bool) []Problem {
 }
 
 type checker struct {
-	q      *Query
-	named  map[string]*NamedSubquery
+	q      *sparql.Query
+	named  map[string]*sparql.NamedSubquery
 	counts map[string]int // how often each variable stands in the query
 	out    []Problem
 }
 
-func (c *checker) add(kind string, s Span, message, hint string) {
+func (c *checker) add(kind string, s sparql.Span, message, hint string) {
 	p := c.q.Position(s.Start)
 	c.out = append(c.out, Problem{kind, p.Line, p.Column, message, hint})
 }
 
 // visible returns every variable that the pattern of a SELECT can bind, those of included subqueries too.
-func (c *checker) visible(g *Group) map[string]bool {
+func (c *checker) visible(g *sparql.Group) map[string]bool {
 	out := map[string]bool{}
 	for _, v := range g.Visible() {
 		out[v] = true
 	}
-	Groups(g, func(g *Group) {
+	sparql.Groups(g, func(g *sparql.Group) {
 		for _, p := range g.Patterns {
 			switch x := p.(type) {
-			case *Include:
+			case *sparql.Include:
 				if n := c.named[x.Name]; n != nil {
 					for _, v := range n.Query.Columns() {
 						out[v] = true
 					}
 				}
-			case *Service:
-				if x.Kind() == MWAPIService || x.Kind() == GASService { // their outputs may be written in forms of their own
+			case *sparql.Service:
+				if x.Kind() == sparql.MWAPIService || x.Kind() == sparql.GASService { // their outputs may be written in forms of their own
 					for _, v := range x.Group.Visible() {
 						out[v] = true
 					}
@@ -100,8 +103,8 @@ func (c *checker) visible(g *Group) map[string]bool {
 }
 
 // selectQuery checks a projection against its pattern.
-func (c *checker) selectQuery(s *SelectQuery, top bool) {
-	if top && c.q.Form != Select {
+func (c *checker) selectQuery(s *sparql.SelectQuery, top bool) {
+	if top && c.q.Form != sparql.Select {
 		return
 	}
 	bound := c.visible(s.Where)
@@ -118,7 +121,7 @@ func (c *checker) selectQuery(s *SelectQuery, top bool) {
 	service, automatic := c.labelService(s)
 	labels := 0
 	for _, it := range s.Items {
-		base, isLabel := LabelBase(it.Var)
+		base, isLabel := sparql.LabelBase(it.Var)
 		switch {
 		case it.Expr != nil:
 			c.expr(it.Expr, bound, automatic)
@@ -149,7 +152,7 @@ func (c *checker) selectQuery(s *SelectQuery, top bool) {
 
 // grouping reports a variable that is a key of the groups twice, which Blazegraph refuses, and variables in HAVING that the groups do not have, for which no
 // condition holds.
-func (c *checker) grouping(s *SelectQuery) {
+func (c *checker) grouping(s *sparql.SelectQuery) {
 	has := map[string]bool{}
 	if s.GroupBy != nil {
 		for _, k := range s.GroupBy.Keys {
@@ -166,9 +169,9 @@ func (c *checker) grouping(s *SelectQuery) {
 	for _, it := range s.Items {
 		has[it.Var] = true
 	}
-	var walk func(e *Expr)
-	walk = func(e *Expr) {
-		if e.Kind == ExprAggregate || e.Kind == ExprExists {
+	var walk func(e *sparql.Expr)
+	walk = func(e *sparql.Expr) {
+		if e.Kind == sparql.ExprAggregate || e.Kind == sparql.ExprExists {
 			return
 		}
 		if v := e.Variable(); v != "" && !has[v] {
@@ -185,7 +188,7 @@ func (c *checker) grouping(s *SelectQuery) {
 
 // trailingValues reports VALUES at the end of a grouped query that restricts what is grouped away. SPARQL 1.1 (section 18.2.4.3) joins it with the finished
 // groups, Blazegraph restricts the pattern before it is grouped.
-func (c *checker) trailingValues(s *SelectQuery) {
+func (c *checker) trailingValues(s *sparql.SelectQuery) {
 	if s.Values == nil || !s.Grouped() {
 		return
 	}
@@ -207,12 +210,12 @@ func (c *checker) trailingValues(s *SelectQuery) {
 }
 
 // labelService finds the label service of a SELECT's own pattern and whether it works automatically.
-func (c *checker) labelService(s *SelectQuery) (*Service, bool) {
-	var found *Service
+func (c *checker) labelService(s *sparql.SelectQuery) (*sparql.Service, bool) {
+	var found *sparql.Service
 	automatic := false
-	Groups(s.Where, func(g *Group) {
+	sparql.Groups(s.Where, func(g *sparql.Group) {
 		for _, p := range g.Patterns {
-			if x, ok := p.(*Service); ok && x.Kind() == LabelService {
+			if x, ok := p.(*sparql.Service); ok && x.Kind() == sparql.LabelService {
 				found = x
 				automatic = automatic || len(x.Rest()) == 0
 			}
@@ -222,14 +225,14 @@ func (c *checker) labelService(s *SelectQuery) (*Service, bool) {
 }
 
 // projection checks whether anything but labels is projected.
-func (c *checker) projection(s *SelectQuery, bound map[string]bool, labels int) {
+func (c *checker) projection(s *sparql.SelectQuery, bound map[string]bool, labels int) {
 	if labels == 0 || labels < len(s.Items) {
 		return
 	}
 	c.add("labels-only", s.Items[0].Span, "only labels are projected: rows with the same label cannot be told apart", "project the entities too")
 }
 
-func (c *checker) modifiers(s *SelectQuery, bound map[string]bool, automatic, top bool) {
+func (c *checker) modifiers(s *sparql.SelectQuery, bound map[string]bool, automatic, top bool) {
 	if s.Having != nil {
 		for _, e := range s.Having.Conditions {
 			c.expr(e, bound, automatic)
@@ -246,9 +249,9 @@ func (c *checker) modifiers(s *SelectQuery, bound map[string]bool, automatic, to
 }
 
 // expr reports variables of an expression that nothing binds. Labels that the service adds may stand in ORDER BY.
-func (c *checker) expr(e *Expr, bound map[string]bool, automatic bool) {
+func (c *checker) expr(e *sparql.Expr, bound map[string]bool, automatic bool) {
 	if v := e.Variable(); v != "" && !bound[v] {
-		base, isLabel := LabelBase(v)
+		base, isLabel := sparql.LabelBase(v)
 		if isLabel && automatic && bound[base] {
 			return
 		}
@@ -263,7 +266,7 @@ func (c *checker) expr(e *Expr, bound map[string]bool, automatic bool) {
 }
 
 // group checks one group for itself.
-func (c *checker) group(g *Group) {
+func (c *checker) group(g *sparql.Group) {
 	if c.filters(g); len(g.Patterns) > 1 {
 		c.cartesian(g)
 		c.optionalOrder(g)
@@ -272,16 +275,16 @@ func (c *checker) group(g *Group) {
 }
 
 // filters reports variables in filters that occur nowhere else in the query.
-func (c *checker) filters(g *Group) {
+func (c *checker) filters(g *sparql.Group) {
 	for _, p := range g.Patterns {
-		f, ok := p.(*Filter)
+		f, ok := p.(*sparql.Filter)
 		if !ok {
 			continue
 		}
 		own := countVars(f.Expr)
 		for _, v := range exprVars(f.Expr) {
 			if c.counts[v] == own[v] {
-				if base, isLabel := LabelBase(v); isLabel {
+				if base, isLabel := sparql.LabelBase(v); isLabel {
 					c.add("unbound", f.Span, "?"+v+" is filtered but never bound: the label service works after filters", "bind it with ?"+base+" rdfs:label ?"+v)
 					continue
 				}
@@ -292,23 +295,23 @@ func (c *checker) filters(g *Group) {
 }
 
 // countVars counts the places of every variable below n.
-func countVars(n Node) map[string]int {
+func countVars(n sparql.Node) map[string]int {
 	out := map[string]int{}
-	Inspect(n, func(n Node) bool {
+	sparql.Inspect(n, func(n sparql.Node) bool {
 		switch x := n.(type) {
-		case *Term:
-			if x.Kind == Var {
+		case *sparql.Term:
+			if x.Kind == sparql.Var {
 				out[x.Name]++
 			}
-		case *SelectItem:
+		case *sparql.SelectItem:
 			out[x.Var]++
-		case *Bind:
+		case *sparql.Bind:
 			out[x.Var]++
-		case *GroupKey:
+		case *sparql.GroupKey:
 			if x.As != "" {
 				out[x.As]++
 			}
-		case *Values:
+		case *sparql.Values:
 			for _, v := range x.Vars {
 				out[v]++
 			}
@@ -318,10 +321,10 @@ func countVars(n Node) map[string]int {
 	return out
 }
 
-func exprVars(e *Expr) []string {
-	v := VarSet{}
-	var walk func(*Expr)
-	walk = func(e *Expr) {
+func exprVars(e *sparql.Expr) []string {
+	v := sparql.VarSet{}
+	var walk func(*sparql.Expr)
+	walk = func(e *sparql.Expr) {
 		v.AddTerm(e.Term)
 		for _, a := range e.Args {
 			walk(a)
@@ -332,13 +335,13 @@ func exprVars(e *Expr) []string {
 }
 
 // unused reports variables that BIND or VALUES bind and nothing uses.
-func (c *checker) unused(g *Group) {
+func (c *checker) unused(g *sparql.Group) {
 	for _, p := range g.Patterns {
 		var names []string
 		switch x := p.(type) {
-		case *Bind:
+		case *sparql.Bind:
 			names = []string{x.Var}
-		case *Values:
+		case *sparql.Values:
 			names = x.Vars
 		}
 		for _, v := range names {
@@ -350,16 +353,16 @@ func (c *checker) unused(g *Group) {
 }
 
 // cartesian reports parts of a group that share no variable, directly or through others: each row of one is combined with each of the other.
-func (c *checker) cartesian(g *Group) {
+func (c *checker) cartesian(g *sparql.Group) {
 	var parts []map[string]bool
-	var spans []Span
+	var spans []sparql.Span
 	outer := map[string]bool{}
 	for _, p := range g.Patterns {
 		vars := c.patternVars(p)
 		if len(vars) == 0 {
 			continue
 		}
-		if _, filter := p.(*Filter); filter {
+		if _, filter := p.(*sparql.Filter); filter {
 			for v := range vars {
 				outer[v] = true
 			}
@@ -413,23 +416,23 @@ func merged(parts []map[string]bool, filtered map[string]bool) []int {
 }
 
 // patternVars returns the variables of a pattern that can connect it to others.
-func (c *checker) patternVars(p Pattern) map[string]bool {
+func (c *checker) patternVars(p sparql.Pattern) map[string]bool {
 	out := map[string]bool{}
 	switch x := p.(type) {
-	case *Hint, *Minus:
+	case *sparql.Hint, *sparql.Minus:
 		return out
-	case *Filter:
-		if x.Expr.Kind != ExprExists {
+	case *sparql.Filter:
+		if x.Expr.Kind != sparql.ExprExists {
 			for _, v := range exprVars(x.Expr) {
 				out[v] = true
 			}
 		}
 		return out
-	case *Service:
-		if x.Kind() == LabelService {
+	case *sparql.Service:
+		if x.Kind() == sparql.LabelService {
 			return out
 		}
-	case *Bind:
+	case *sparql.Bind:
 		from := exprVars(x.Expr)
 		if len(from) == 0 { // one value: it multiplies nothing
 			return out
@@ -438,7 +441,7 @@ func (c *checker) patternVars(p Pattern) map[string]bool {
 			out[v] = true
 		}
 		return out
-	case *Include:
+	case *sparql.Include:
 		if n := c.named[x.Name]; n != nil {
 			for _, v := range n.Query.Columns() {
 				out[v] = true
@@ -446,18 +449,18 @@ func (c *checker) patternVars(p Pattern) map[string]bool {
 		}
 		return out
 	}
-	for v := range c.visible(groupOf(p)) {
+	for v := range c.visible(&sparql.Group{Patterns: []sparql.Pattern{p}}) {
 		out[v] = true
 	}
 	return out
 }
 
 // optionalOrder reports an OPTIONAL that stands before the statements that bind its variables.
-func (c *checker) optionalOrder(g *Group) {
-	last := map[string]Span{} // of each variable, the last statement that names it
+func (c *checker) optionalOrder(g *sparql.Group) {
+	last := map[string]sparql.Span{} // of each variable, the last statement that names it
 	for _, p := range g.Patterns {
-		if t, ok := p.(*Triples); ok {
-			v := VarSet{}
+		if t, ok := p.(*sparql.Triples); ok {
+			v := sparql.VarSet{}
 			v.AddTriples(t)
 			for _, n := range v.Names() {
 				last[n] = t.Span
@@ -466,9 +469,9 @@ func (c *checker) optionalOrder(g *Group) {
 	}
 	before := map[string]bool{}
 	for _, p := range g.Patterns {
-		o, ok := p.(*Optional)
+		o, ok := p.(*sparql.Optional)
 		if !ok {
-			for v := range Certain(groupOf(p), c.named) {
+			for v := range sparql.Certain(&sparql.Group{Patterns: []sparql.Pattern{p}}, c.named) {
 				before[v] = true
 			}
 			continue

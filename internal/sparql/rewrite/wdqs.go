@@ -1,10 +1,11 @@
-package sparql
+package rewrite
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // toWDQS writes for the Wikidata Query Service.
@@ -16,7 +17,7 @@ func (r *rewriter) toWDQS() {
 		}
 	}
 	r.dropDeclarations()
-	if r.o.Labels && r.q.Form == Select {
+	if r.o.Labels && r.q.Form == sparql.Select {
 		r.addLabels()
 	}
 	r.scholarly()
@@ -26,7 +27,7 @@ func (r *rewriter) toWDQS() {
 // dropDeclarations leaves out the declarations of prefixes that the service predefines.
 func (r *rewriter) dropDeclarations() {
 	var dropped []string
-	r.q.Prologue = slices.DeleteFunc(r.q.Prologue, func(d *Declaration) bool {
+	r.q.Prologue = slices.DeleteFunc(r.q.Prologue, func(d *sparql.Declaration) bool {
 		same := !d.Base && rdf.Prefixes[d.Prefix] == d.IRI && d.IRI != ""
 		if same {
 			dropped = append(dropped, d.Prefix)
@@ -54,22 +55,22 @@ var articleProperties = [...]string{"P2860", "P698", "P932", "P13046"}
 // (wikitech: Wikidata Query Service graph split; in force since May 2025).
 func (r *rewriter) scholarly() {
 	for _, s := range r.selects() {
-		Groups(s.Where, func(g *Group) { r.scholarlyGroup(s, g) })
+		sparql.Groups(s.Where, func(g *sparql.Group) { r.scholarlyGroup(s, g) })
 	}
 }
 
-func (r *rewriter) scholarlyGroup(s *SelectQuery, g *Group) {
+func (r *rewriter) scholarlyGroup(s *sparql.SelectQuery, g *sparql.Group) {
 	articles := map[string]bool{}
 	for _, p := range g.Patterns {
-		if t, ok := p.(*Triples); ok && t.Subject.Kind == Var && aboutArticle(t) {
+		if t, ok := p.(*sparql.Triples); ok && t.Subject.Kind == sparql.Var && aboutArticle(t) {
 			articles[t.Subject.Name] = true
 		}
 	}
 	if len(articles) == 0 {
 		return
 	}
-	inner := &Group{}
-	var out []Pattern
+	inner := &sparql.Group{}
+	var out []sparql.Pattern
 	at := -1
 	for _, p := range g.Patterns {
 		if !ofArticles(p, articles) {
@@ -87,23 +88,23 @@ func (r *rewriter) scholarlyGroup(s *SelectQuery, g *Group) {
 		languages = append(languages, "en")
 	}
 	for _, it := range s.Items {
-		if base, ok := LabelBase(it.Var); ok && articles[base] && strings.HasSuffix(it.Var, "Label") {
+		if base, ok := sparql.LabelBase(it.Var); ok && articles[base] && strings.HasSuffix(it.Var, "Label") {
 			inner.Patterns = append(inner.Patterns, r.labels(varTerm(base), rdf.RDFSLabel, it.Var, languages, articles)...)
 		}
 	}
-	out[at] = &Service{Name: iriTerm(scholarlyService), Group: inner}
+	out[at] = &sparql.Service{Name: iriTerm(scholarlyService), Group: inner}
 	g.Patterns = out
 	r.note("statements about scholarly articles sent to the other half of the split graph (SERVICE wdsubgraph:scholarly_articles)")
 }
 
 // aboutArticle reports whether a statement makes its subject a scholarly article.
-func aboutArticle(t *Triples) bool {
+func aboutArticle(t *sparql.Triples) bool {
 	for _, p := range t.Properties {
 		first := firstPredicate(p.Path)
 		id := rdf.EntityID(first)
-		if id == "P31" && p.Path.Kind != PathStar {
+		if id == "P31" && p.Path.Kind != sparql.PathStar {
 			for _, o := range p.Objects {
-				if o.Kind == Const && o.Value().Value == scholarlyArticle {
+				if o.Kind == sparql.Const && o.Value().Value == scholarlyArticle {
 					return true
 				}
 			}
@@ -116,24 +117,24 @@ func aboutArticle(t *Triples) bool {
 }
 
 // firstPredicate returns the IRI with which a path leaves its subject, "" when that is not one.
-func firstPredicate(p *Path) string {
-	for p.Kind == PathSeq || p.Kind == PathPlus {
+func firstPredicate(p *sparql.Path) string {
+	for p.Kind == sparql.PathSeq || p.Kind == sparql.PathPlus {
 		p = p.Args[0]
 	}
 	return p.IRI()
 }
 
 // ofArticles reports whether a pattern speaks of articles only, so that it can go to the other half as a whole.
-func ofArticles(p Pattern, articles map[string]bool) bool {
+func ofArticles(p sparql.Pattern, articles map[string]bool) bool {
 	switch x := p.(type) {
-	case *Triples:
-		return x.Subject.Kind == Var && articles[x.Subject.Name]
-	case *Optional:
+	case *sparql.Triples:
+		return x.Subject.Kind == sparql.Var && articles[x.Subject.Name]
+	case *sparql.Optional:
 		if len(x.Group.Patterns) == 0 {
 			return false
 		}
 		for _, c := range x.Group.Patterns {
-			if _, filter := c.(*Filter); !filter && !ofArticles(c, articles) {
+			if _, filter := c.(*sparql.Filter); !filter && !ofArticles(c, articles) {
 				return false
 			}
 		}
@@ -154,7 +155,7 @@ func (r *rewriter) addLabels() {
 			entities[v] = true
 		}
 	}
-	var out []*SelectItem
+	var out []*sparql.SelectItem
 	added := false
 	for _, it := range s.Items {
 		out = append(out, it)
@@ -163,9 +164,9 @@ func (r *rewriter) addLabels() {
 			continue
 		}
 		r.used[label] = true
-		out = append(out, &SelectItem{Var: label})
+		out = append(out, &sparql.SelectItem{Var: label})
 		if s.GroupBy != nil {
-			s.GroupBy.Keys = append(s.GroupBy.Keys, &GroupKey{Expr: varExpr(label)})
+			s.GroupBy.Keys = append(s.GroupBy.Keys, &sparql.GroupKey{Expr: varExpr(label)})
 		}
 		added = true
 	}
@@ -173,7 +174,7 @@ func (r *rewriter) addLabels() {
 		return
 	}
 	s.Items = out
-	chain := AutoLanguage + ",mul"
+	chain := sparql.AutoLanguage + ",mul"
 	for _, l := range []string{r.o.Language, "en"} {
 		if !strings.HasSuffix(chain, ","+l) {
 			chain += "," + l
@@ -183,19 +184,19 @@ func (r *rewriter) addLabels() {
 	if hasLabelService(s.Where) {
 		return
 	}
-	param := triple(iriTerm(ServiceParam), rdf.Wikibase+"language", stringTerm(chain))
-	label := &Service{Name: iriTerm(rdf.Wikibase + "label"), Group: groupOf(param)}
+	param := triple(iriTerm(sparql.ServiceParam), rdf.Wikibase+"language", stringTerm(chain))
+	label := &sparql.Service{Name: iriTerm(rdf.Wikibase + "label"), Group: groupOf(param)}
 	if len(s.Where.Patterns) == 1 {
-		if _, sub := s.Where.Patterns[0].(*SubSelect); sub { // a sub-select must be alone in its braces
+		if _, sub := s.Where.Patterns[0].(*sparql.SubSelect); sub { // a sub-select must be alone in its braces
 			s.Where.Patterns[0] = groupOf(s.Where.Patterns[0])
 		}
 	}
 	s.Where.Patterns = append(s.Where.Patterns, label)
 }
 
-func hasLabelService(g *Group) bool {
+func hasLabelService(g *sparql.Group) bool {
 	for _, p := range g.Patterns {
-		if s, ok := p.(*Service); ok && s.Kind() == LabelService {
+		if s, ok := p.(*sparql.Service); ok && s.Kind() == sparql.LabelService {
 			return true
 		}
 	}
@@ -203,18 +204,18 @@ func hasLabelService(g *Group) bool {
 }
 
 // entityVars returns the variables that stand for entities: subjects of statements, values of well-known properties of type item, entities in VALUES.
-func (r *rewriter) entityVars(g *Group) map[string]bool {
+func (r *rewriter) entityVars(g *sparql.Group) map[string]bool {
 	out := map[string]bool{}
-	Inspect(g, func(n Node) bool {
+	sparql.Inspect(g, func(n sparql.Node) bool {
 		switch x := n.(type) {
-		case *Triples:
+		case *sparql.Triples:
 			for _, t := range x.Triples() {
 				r.entityTriple(t, out)
 			}
-		case *Values:
+		case *sparql.Values:
 			for i, name := range x.Vars {
 				for _, row := range x.Rows {
-					if c := row.Cells[i]; c.Kind == Const && strings.HasPrefix(c.Value().Value, rdf.Entity) && rdf.EntityID(c.Value().Value) != "" {
+					if c := row.Cells[i]; c.Kind == sparql.Const && strings.HasPrefix(c.Value().Value, rdf.Entity) && rdf.EntityID(c.Value().Value) != "" {
 						out[name] = true
 					}
 				}
@@ -225,36 +226,36 @@ func (r *rewriter) entityVars(g *Group) map[string]bool {
 	return out
 }
 
-func (r *rewriter) entityTriple(t Triple, out map[string]bool) {
-	if t.Subject.Kind == Var && r.fromEntity(t.Path) {
+func (r *rewriter) entityTriple(t sparql.Triple, out map[string]bool) {
+	if t.Subject.Kind == sparql.Var && r.fromEntity(t.Path) {
 		out[t.Subject.Name] = true
 	}
-	if t.Object.Kind == Var && r.toEntity(t.Path) {
+	if t.Object.Kind == sparql.Var && r.toEntity(t.Path) {
 		out[t.Object.Name] = true
 	}
 }
 
 // fromEntity reports whether what a path leaves is an entity, as far as its first property tells.
-func (r *rewriter) fromEntity(p *Path) bool {
+func (r *rewriter) fromEntity(p *sparql.Path) bool {
 	switch p.Kind {
-	case PathSeq, PathStar, PathPlus, PathOpt:
+	case sparql.PathSeq, sparql.PathStar, sparql.PathPlus, sparql.PathOpt:
 		return r.fromEntity(p.Args[0])
-	case PathAlt:
+	case sparql.PathAlt:
 		return slices.ContainsFunc(p.Args, r.fromEntity)
-	case PathInverse:
+	case sparql.PathInverse:
 		return r.toEntity(p.Args[0])
 	}
 	return strings.HasPrefix(p.IRI(), rdf.Direct) || strings.HasPrefix(p.IRI(), rdf.Prop+"P")
 }
 
 // toEntity reports whether what a path leads to is an entity, as far as its last property tells.
-func (r *rewriter) toEntity(p *Path) bool {
+func (r *rewriter) toEntity(p *sparql.Path) bool {
 	switch p.Kind {
-	case PathSeq, PathStar, PathPlus, PathOpt:
+	case sparql.PathSeq, sparql.PathStar, sparql.PathPlus, sparql.PathOpt:
 		return r.toEntity(p.Args[len(p.Args)-1])
-	case PathAlt:
+	case sparql.PathAlt:
 		return slices.ContainsFunc(p.Args, r.toEntity)
-	case PathInverse:
+	case sparql.PathInverse:
 		return r.fromEntity(p.Args[0])
 	}
 	iri := p.IRI()
