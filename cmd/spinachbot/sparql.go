@@ -39,7 +39,7 @@ type sparqlRun struct {
 	url      bool
 	posting  bool
 	to       string
-	rewrite  rewrite.RewriteOptions
+	rewrite  rewrite.Options
 	source   labelSource
 	stdin    io.Reader
 	out      *bufio.Writer
@@ -176,20 +176,20 @@ func (c *sparqlRun) file(ctx context.Context, name string) error {
 
 // sparqlLine is a line of output; absent parts are left out.
 type sparqlLine struct {
-	ID         json.RawMessage  `json:"id"`
-	OK         *bool            `json:"ok,omitempty"`
-	Form       string           `json:"form,omitempty"`
-	SPARQL     string           `json:"sparql,omitempty"`
-	Text       string           `json:"text,omitempty"`
-	Notes      []string         `json:"notes,omitempty"`
-	Metrics    *measure.Metrics `json:"metrics,omitempty"`
-	Entities   *[]string        `json:"entities,omitempty"`
-	Properties *[]string        `json:"properties,omitempty"`
-	Features   *[]string        `json:"features,omitempty"`
-	Pattern    string           `json:"pattern,omitempty"`
-	Problems   []sparqlcheck.Problem  `json:"problems,omitempty"`
-	Error      any              `json:"error,omitempty"`
-	Errors     []sparqlError    `json:"errors,omitempty"`
+	ID         json.RawMessage       `json:"id"`
+	OK         *bool                 `json:"ok,omitempty"`
+	Form       string                `json:"form,omitempty"`
+	SPARQL     string                `json:"sparql,omitempty"`
+	Text       string                `json:"text,omitempty"`
+	Notes      []string              `json:"notes,omitempty"`
+	Metrics    *measure.Metrics      `json:"metrics,omitempty"`
+	Entities   *[]string             `json:"entities,omitempty"`
+	Properties *[]string             `json:"properties,omitempty"`
+	Features   *[]string             `json:"features,omitempty"`
+	Pattern    string                `json:"pattern,omitempty"`
+	Problems   []sparqlcheck.Problem `json:"problems,omitempty"`
+	Error      any                   `json:"error,omitempty"`
+	Errors     []sparqlError         `json:"errors,omitempty"`
 }
 
 // sparqlError is a mistake in a query.
@@ -275,7 +275,7 @@ func (c *sparqlRun) fail(out *sparqlLine, err error) {
 // one handles one query.
 func (c *sparqlRun) one(ctx context.Context, query string, out *sparqlLine) {
 	if c.action == "rewrite" {
-		w, err := rewrite.Rewrite(query, rewrite.Target(c.to), c.rewrite)
+		w, err := rewrite.Query(query, rewrite.Target(c.to), c.rewrite)
 		if err != nil {
 			c.fail(out, err)
 			return
@@ -300,7 +300,7 @@ func (c *sparqlRun) one(ctx context.Context, query string, out *sparqlLine) {
 	case "explain":
 		var label func(string) string
 		if label, err = c.labelsOf(ctx, q); err == nil {
-			out.Text = explain.Explain(q, label)
+			out.Text = explain.Query(q, label)
 		}
 	}
 	if err != nil {
@@ -310,11 +310,11 @@ func (c *sparqlRun) one(ctx context.Context, query string, out *sparqlLine) {
 
 func (c *sparqlRun) check(q *sparql.Query, out *sparqlLine) {
 	yes := true
-	m := measure.Measure(q)
+	m := measure.Query(q)
 	ids := sparql.Identifiers(q)
 	entities, properties, features := sparql.IDs(ids, false), sparql.IDs(ids, true), measure.Features(q)
 	out.OK, out.Form, out.Metrics, out.Entities, out.Properties, out.Features = &yes, q.Form.String(), &m, &entities, &properties, &features
-	out.Pattern, out.Problems = measure.Shape(q), sparqlcheck.Check(q, c.allow)
+	out.Pattern, out.Problems = measure.Shape(q), sparqlcheck.Query(q, c.allow)
 }
 
 func (c *sparqlRun) format(ctx context.Context, q *sparql.Query, out *sparqlLine) error {

@@ -33,7 +33,7 @@ func Marks(query string) (*sparql.Query, []Mark) {
 	case err != nil:
 		marks = append(marks, Mark{"error", 1, 1, err.Error(), ""})
 	default:
-		for _, p := range check.Check(q, harvest.AllowedService) {
+		for _, p := range check.Query(q, harvest.AllowedService) {
 			marks = append(marks, Mark{p.Kind, p.Line, p.Column, p.Message, p.Hint})
 		}
 	}

@@ -86,7 +86,7 @@ func Candidates() ([]dataset.Candidate, error) {
 		if err != nil {
 			return nil, fmt.Errorf("seed %d: %w", i+1, err)
 		}
-		m := measure.Measure(q)
+		m := measure.Query(q)
 		metrics := dataset.Metrics(m)
 		ids := sparql.Identifiers(q)
 		c := dataset.Candidate{

@@ -29,7 +29,7 @@ func factsOf(query string) queryFacts {
 	}
 	ids := sparql.Identifiers(q)
 	f := queryFacts{ok: true, form: q.Form.String(), features: measure.Features(q), items: sparql.IDs(ids, false), properties: sparql.IDs(ids, true),
-		metrics: measure.Measure(q), limit: q.Body != nil && q.Body.Limit != nil}
+		metrics: measure.Query(q), limit: q.Body != nil && q.Body.Limit != nil}
 	sparql.Inspect(q, func(n sparql.Node) bool {
 		if t, ok := n.(*sparql.Triples); ok {
 			for _, x := range t.Triples() {

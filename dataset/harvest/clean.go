@@ -38,7 +38,7 @@ func clean(original string) cleaned {
 	}
 	var c cleaned
 	if slices.Contains(measure.Features(q), "mwapi") {
-		r, err := rewrite.Rewrite(text, rewrite.WDQS, rewrite.RewriteOptions{Language: language, DropMWAPI: true})
+		r, err := rewrite.Query(text, rewrite.WDQS, rewrite.Options{Language: language, DropMWAPI: true})
 		if err != nil {
 			return refused(dataset.SyntaxError, err)
 		}

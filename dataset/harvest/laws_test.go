@@ -34,7 +34,7 @@ func checkTrim(t *testing.T, query string) bool {
 	if !q.Body.Star && len(q.Body.Items) == 0 && len(c.query.Body.Items) > 0 {
 		t.Errorf("no column is left:\n%s\nwas\n%s", got.text, c.text)
 	}
-	if a, b := measure.Measure(c.query).Clauses, measure.Measure(q).Clauses; b > a {
+	if a, b := measure.Query(c.query).Clauses, measure.Query(q).Clauses; b > a {
 		t.Errorf("%d clauses became %d:\n%s\nwas\n%s", a, b, got.text, c.text)
 	}
 	sparql.Inspect(q, func(n sparql.Node) bool {

@@ -187,7 +187,7 @@ func (h *Harvest) mayDoBetter(r dataset.Reason) bool {
 func (h *Harvest) ask(ctx context.Context, e *Endpoint, c *cleaned) (*outcome, *kg.Table, error) {
 	text, o := c.text, &outcome{}
 	if e.Dialect != "" {
-		r, err := rewrite.Rewrite(text, e.Dialect, rewrite.RewriteOptions{Language: language})
+		r, err := rewrite.Query(text, e.Dialect, rewrite.Options{Language: language})
 		if err != nil {
 			return &outcome{Reason: dataset.Failed, Detail: clip("cannot be rewritten to "+string(e.Dialect)+": "+err.Error(), 500)}, nil, nil
 		}

@@ -108,7 +108,7 @@ func (h *Harvest) assess(ctx context.Context, d dataset.Candidate) (*dataset.Can
 
 // describe fills in what the query's tree says.
 func describe(d *dataset.Candidate, c *cleaned) {
-	m := measure.Measure(c.query)
+	m := measure.Query(c.query)
 	d.Metrics = &dataset.Metrics{Clauses: m.Clauses, Projections: m.Projections, Relations: m.Relations, Subjects: m.Subjects, Predicates: m.Predicates, Objects: m.Objects, Literals: m.Literals}
 	d.Entities, d.Properties = numbers(c.query)
 	d.Features = measure.Features(c.query)

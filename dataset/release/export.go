@@ -39,7 +39,7 @@ func forQLever(items []dataset.Item) []dataset.Item {
 		if it.Info == nil {
 			it.Info = map[string]json.RawMessage{}
 		}
-		w, err := rewrite.Rewrite(it.SPARQL, rewrite.QLever, rewrite.RewriteOptions{Language: "en"})
+		w, err := rewrite.Query(it.SPARQL, rewrite.QLever, rewrite.Options{Language: "en"})
 		if err != nil {
 			it.Info["not_on_qlever"] = text(err.Error())
 			continue

@@ -3,7 +3,7 @@
 // package dataset reads.
 //
 // Complexity is counted in two ways that stand side by side and must not be mixed: on the query's tree, by the paper's definitions
-// ([measure.Measure]), and on its text, by the faulty regular expressions that the paper's figures come from ([measure.NotebookMetrics]). Compare with published
+// ([measure.Query]), and on its text, by the faulty regular expressions that the paper's figures come from ([measure.Notebook]). Compare with published
 // figures by the second only. Properties and patterns are those of the text, as published ones are; the report has the tree's patterns, too.
 //
 // [Compute] gives a [Report]; [Report.WriteText] prints it, its JSON form is stable, and [Report.Charts] draws it.
@@ -186,7 +186,7 @@ type collector struct {
 
 // text counts what needs no tree.
 func (c *collector) text(it *dataset.Item) {
-	c.notebook.add(measure.NotebookMetrics(it.SPARQL))
+	c.notebook.add(measure.Notebook(it.SPARQL))
 	c.properties.add(measure.NotebookProperties(it.SPARQL)...)
 	c.patterns.add(measure.NotebookPattern(it.SPARQL))
 	if rows, ok := it.Bindings(); ok && len(rows) > 0 {
@@ -213,7 +213,7 @@ func (c *collector) text(it *dataset.Item) {
 
 func (c *collector) tree(q *sparql.Query) {
 	c.parsed++
-	c.trees.add(measure.Measure(q))
+	c.trees.add(measure.Query(q))
 	c.shapes.add(measure.Shape(q))
 	c.entities.add(sparql.IDs(sparql.Identifiers(q), false)...)
 	for _, f := range measure.Features(q) {

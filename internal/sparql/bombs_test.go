@@ -51,11 +51,11 @@ func TestBombs(t *testing.T) {
 		q, err := sparql.Parse(text)
 		if err == nil {
 			sparql.Print(q, sparql.PrintOptions{Label: strings.ToLower})
-			check.Check(q, nil)
-			measure.Measure(q)
-			explain.Explain(q, strings.ToLower)
+			check.Query(q, nil)
+			measure.Query(q)
+			explain.Query(q, strings.ToLower)
 			for _, to := range []rewrite.Target{rewrite.Standard, rewrite.WDQS} {
-				rewrite.Rewrite(text, to, rewrite.RewriteOptions{Labels: true})
+				rewrite.Query(text, to, rewrite.Options{Labels: true})
 			}
 		}
 		if d := time.Since(start); d > time.Minute { // a bound for hangs, not a measure: what is quadratic takes an hour

@@ -126,7 +126,7 @@ func (b *bench) compare(name, text string) {
 			b.same(e.name, name, text, want, l, e.ask)
 		}
 	}
-	r, err := rewrite.Rewrite(text, rewrite.Standard, rewrite.RewriteOptions{Language: "en"})
+	r, err := rewrite.Query(text, rewrite.Standard, rewrite.Options{Language: "en"})
 	if err != nil {
 		b.count["no standard form"]++
 		return

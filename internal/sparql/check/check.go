@@ -15,7 +15,7 @@ import (
 // (a key twice, or HAVING about what the groups do not have), cartesian (parts that share no variable), label-service (without a label variable), labels-only (a projection of labels alone), limit (a LIMIT
 // without ORDER BY cuts at random), optional-order (an OPTIONAL before what binds its variables), prefix (a namespace or number that does not fit its place), quoted (an entity
 // in quotation marks),
-// update and service (what [Guard] refuses).
+// update and service (what [sparql.Guard] refuses).
 type Problem struct {
 	Kind    string `json:"kind"`
 	Line    int    `json:"line"`
@@ -24,8 +24,8 @@ type Problem struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// Check looks for probable mistakes, in the order of the text. allow is that of [Guard]; nil skips the check of addresses but not that of updates.
-func Check(q *sparql.Query, allow func(iri string) bool) []Problem {
+// Query looks for probable mistakes, in the order of the text. allow is that of [sparql.Guard]; nil skips the check of addresses but not that of updates.
+func Query(q *sparql.Query, allow func(iri string) bool) []Problem {
 	c := &checker{q: q, named: q.NamedByName(), counts: countVars(q)}
 	if q.Form == sparql.Update || allow != nil {
 		var err *sparql.Error

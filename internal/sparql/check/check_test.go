@@ -63,7 +63,7 @@ func TestCheck(t *testing.T) {
 			continue
 		}
 		var kinds []string
-		for _, p := range Check(q, func(string) bool { return false }) {
+		for _, p := range Query(q, func(string) bool { return false }) {
 			kinds = append(kinds, p.Kind)
 			if p.Line != 1 || p.Column < 1 || p.Message == "" {
 				t.Errorf("%s: %+v", x.query, p)

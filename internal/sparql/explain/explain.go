@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Explain says in plain English, part by part, what a query asks: what it lists, under which conditions, in which order. label gives the labels of Q and P
+// Query says in plain English, part by part, what a query asks: what it lists, under which conditions, in which order. label gives the labels of Q and P
 // numbers ("" for none); they are untrusted and cleaned. The text has one statement a line, nested ones indented by two spaces.
-func Explain(q *sparql.Query, label func(id string) string) string {
+func Query(q *sparql.Query, label func(id string) string) string {
 	e := &explainer{label: label}
 	if label == nil {
 		e.label = func(string) string { return "" }

@@ -18,7 +18,7 @@ Conditions:
   - inside a box on the map with the corners Point(1 2) (west) and ?e (east):
     - ?x: P625 → ?l
 `
-	if got := Explain(q, func(string) string { return "" }); got != want {
+	if got := Query(q, func(string) string { return "" }); got != want {
 		t.Errorf("got:\n%s", got)
 	}
 }
@@ -43,7 +43,7 @@ One row for each ?x and ?xLabel.
 Sorted by ?n, largest first.
 At most 3 rows.
 `
-	if got := Explain(q, func(id string) string { return labels[id] }); got != want {
+	if got := Query(q, func(id string) string { return labels[id] }); got != want {
 		t.Errorf("%s", got)
 	}
 }
@@ -69,7 +69,7 @@ Conditions:
   - ?l: language → Q1860
   - ?l: foaf:name → ?f
 `
-	if got := Explain(q, func(string) string { return "" }); got != want {
+	if got := Query(q, func(string) string { return "" }); got != want {
 		t.Errorf("%s", got)
 	}
 }

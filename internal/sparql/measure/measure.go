@@ -10,7 +10,7 @@ import (
 )
 
 // Metrics are the complexity figures of SPINACH's Table 1, counted on the tree by the paper's definitions (section 3.3 of the paper): every node counts
-// once, whatever its layout. [NotebookMetrics] counts as the paper's published program does.
+// once, whatever its layout. [Notebook] counts as the paper's published program does.
 type Metrics struct {
 	Clauses     int `json:"clauses"`     // projection clauses, triples, FILTER, OPTIONAL, UNION, MINUS, VALUES, BIND, SERVICE, modifiers and the like
 	Projections int `json:"projections"` // columns of the final SELECT, labels and descriptions aside
@@ -21,8 +21,8 @@ type Metrics struct {
 	Literals    int `json:"literals"`    // distinct strings, numbers and truth values
 }
 
-// Measure counts. Settings of services (bd:serviceParam), all of the label service's body and optimiser hints are no triples; the service itself is a clause.
-func Measure(q *sparql.Query) Metrics {
+// Query counts. Settings of services (bd:serviceParam), all of the label service's body and optimiser hints are no triples; the service itself is a clause.
+func Query(q *sparql.Query) Metrics {
 	m := measurer{subjects: map[string]bool{}, predicates: map[string]bool{}, objects: map[string]bool{}, literals: map[string]bool{}}
 	if q.Form == sparql.Update {
 		return Metrics{}

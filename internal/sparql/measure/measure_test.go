@@ -27,7 +27,7 @@ func TestMeasure(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := Measure(q); got != x.want {
+		if got := Query(q); got != x.want {
 			t.Errorf("%s:\ngot  %+v\nwant %+v", x.query, got, x.want)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 // This file counts as the notebook behind SPINACH's Table 1 does: with regular expressions over the text of the query, faults included. The published
-// figures can be reproduced in no other way. It is the only place in this package where regular expressions read a query; [Measure] counts on the tree.
+// figures can be reproduced in no other way. It is the only place in this package where regular expressions read a query; [Query] counts on the tree.
 //
 // The patterns are written as in Python, where the notebook ran; see [python]. What looks like a mistake in them is one of the notebook's.
 const (
@@ -43,7 +43,7 @@ func python(pattern string) *regexp.Regexp {
 	return regexp.MustCompile(strings.NewReplacer(`\s`, `[`+space+`]`, `\S`, `[^`+space+`]`, `\w`, `[\p{L}\p{N}_]`, `\d`, `\p{Nd}`).Replace(pattern))
 }
 
-// NotebookMetrics counts as the notebook behind SPINACH's Table 1 does. Projections stays 0, because the notebook counts them on results. The text need
+// Notebook counts as the notebook behind SPINACH's Table 1 does. Projections stays 0, because the notebook counts them on results. The text need
 // not parse. The rules:
 //
 //   - White space after a semicolon becomes one space. The content of each WITH { … } is cut out and counted as a query of its own.
@@ -64,7 +64,7 @@ func python(pattern string) *regexp.Regexp {
 //     the parentheses are balanced there is one more clause. The variables up to there are objects, double-quoted strings and numbers literals.
 //   - The bodies of OPTIONAL and MINUS, up to the first closing brace, are counted again as bodies of their own.
 //   - LIMIT, GROUP BY, ORDER BY and HAVING are a clause each, anywhere in the text, also as a part of another word.
-func NotebookMetrics(query string) Metrics {
+func Notebook(query string) Metrics {
 	n := &notebook{relations: set{}, subjects: set{}, predicates: set{}, objects: set{}, literals: set{}}
 	n.clauses = len(nbModifier.FindAllStringIndex(query, -1))
 	query = nbSemicolon.ReplaceAllString(query, "; ")

@@ -59,7 +59,7 @@ func TestNotebookMetrics(t *testing.T) {
 		{"braces that do not close", "SELECT ?a WHERE { ?a wdt:P1 ?b WITH {", [6]int{2, 1, 1, 1, 1, 0}},
 		{"nothing", "", [6]int{}},
 	} {
-		if got := six(NotebookMetrics(c.query)); got != c.want {
+		if got := six(Notebook(c.query)); got != c.want {
 			t.Errorf("%s: got %v, want %v\n%s", c.rule, got, c.want, c.query)
 		}
 	}
@@ -101,7 +101,7 @@ func TestNotebookOnSharedData(t *testing.T) {
 		properties, patterns := set{}, set{}
 		for _, it := range items {
 			q := it[c.key].(string)
-			for i, v := range six(NotebookMetrics(q)) {
+			for i, v := range six(Notebook(q)) {
 				sum[i] += float64(v)
 			}
 			properties.add(NotebookProperties(q)...)
@@ -153,7 +153,7 @@ func TestNotebookQueryByQuery(t *testing.T) {
 		}
 		q := queries[place{c.File, c.N}]
 		want := [6]int{c.Clauses, c.Relations, c.Subjects, c.Predicates, c.Objects, c.Literals}
-		if got := six(NotebookMetrics(q)); got != want {
+		if got := six(Notebook(q)); got != want {
 			t.Errorf("%s %d: got %v, want %v\n%s", c.File, c.N, got, want, q)
 		}
 	}
@@ -173,7 +173,7 @@ func BenchmarkNotebookHostile(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(q)))
 			for b.Loop() {
-				NotebookMetrics(q)
+				Notebook(q)
 			}
 		})
 	}

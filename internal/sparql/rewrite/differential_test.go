@@ -79,7 +79,7 @@ func TestRewritesKeepTheRows(t *testing.T) {
 			if q.Body.Limit != nil && q.Body.OrderBy == nil {
 				continue // any rows will do
 			}
-			r, err := rewrite.Rewrite(query, to, rewrite.RewriteOptions{Language: "en"})
+			r, err := rewrite.Query(query, to, rewrite.Options{Language: "en"})
 			if err != nil {
 				count[string(to)+" impossible"]++
 				continue

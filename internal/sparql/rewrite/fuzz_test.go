@@ -30,16 +30,16 @@ func FuzzRewrite(f *testing.F) {
 		if err != nil {
 			return
 		}
-		check.Check(q, func(string) bool { return false })
-		measure.Measure(q)
+		check.Query(q, func(string) bool { return false })
+		measure.Query(q)
 		measure.Features(q)
-		explain.Explain(q, labelText)
+		explain.Query(q, labelText)
 		for _, to := range []Target{Standard, QLever, WDQS} {
-			r, err := Rewrite(text, to, RewriteOptions{Labels: true, Entities: true})
+			r, err := Query(text, to, Options{Labels: true, Entities: true})
 			if err != nil {
 				continue
 			}
-			again, err := Rewrite(r.Text, to, RewriteOptions{})
+			again, err := Query(r.Text, to, Options{})
 			if err != nil {
 				t.Fatalf("%s: the rewritten query cannot be rewritten: %v\n%s", to, err, r.Text)
 			}

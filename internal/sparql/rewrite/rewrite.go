@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Target is a dialect that [Rewrite] can write.
+// Target is a dialect that [Query] can write.
 type Target string
 
 // The targets.
@@ -20,8 +20,8 @@ const (
 	WDQS     Target = "wdqs"     // the Wikidata Query Service: its prefixes, label service, the split graph
 )
 
-// RewriteOptions say what [Rewrite] does beside changing the dialect.
-type RewriteOptions struct {
+// Options say what [Query] does beside changing the dialect.
+type Options struct {
 	Language  string // the asker's language: stands for [AUTO_LANGUAGE], first in added label services; "en" when empty
 	DropMWAPI bool   // leave calls of wikibase:mwapi out, as SPINACH's authors did before running queries; without it they are an error for other engines
 	Distinct  bool   // make the outermost SELECT a SELECT DISTINCT
@@ -29,15 +29,15 @@ type RewriteOptions struct {
 	Labels    bool   // WDQS: add the label service and ?xLabel for projected entities that have none
 }
 
-// Rewritten is the result of [Rewrite]: the query in canonical layout, and what was done, one sentence each.
-type Rewritten struct {
+// Result is the result of [Query]: the query in canonical layout, and what was done, one sentence each.
+type Result struct {
 	Text  string
 	Notes []string
 }
 
-// Rewrite ports a query to another dialect. What the target cannot do (a call of MediaWiki's API, graph analytics, regular expressions that QLever's library
-// lacks) is an error that names it. The result means the same but for what its notes say. Errors of [Parse] are returned as they are.
-func Rewrite(query string, to Target, o RewriteOptions) (*Rewritten, error) {
+// Query ports a query to another dialect. What the target cannot do (a call of MediaWiki's API, graph analytics, regular expressions that QLever's library
+// lacks) is an error that names it. The result means the same but for what its notes say. Errors of [sparql.Parse] are returned as they are.
+func Query(query string, to Target, o Options) (*Result, error) {
 	q, err := sparql.Parse(query)
 	if err != nil {
 		return nil, err
@@ -69,13 +69,13 @@ func Rewrite(query string, to Target, o RewriteOptions) (*Rewritten, error) {
 	if _, err := sparql.Parse(text); err != nil {
 		return nil, fmt.Errorf("the query cannot be rewritten: the result would not parse: %w", err)
 	}
-	return &Rewritten{Text: text, Notes: r.notes}, nil
+	return &Result{Text: text, Notes: r.notes}, nil
 }
 
 // rewriter changes a tree of its own in place.
 type rewriter struct {
 	q        *sparql.Query
-	o        RewriteOptions
+	o        Options
 	notes    []string
 	err      error
 	used     map[string]bool             // names of variables

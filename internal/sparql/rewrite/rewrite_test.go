@@ -37,7 +37,7 @@ func TestRewriteStandard(t *testing.T) {
 			[]string{"<http://www.w3.org/2000/01/rdf-schema#label>"}, nil, ""},
 	}
 	for _, x := range tests {
-		r, err := Rewrite(x.query, Standard, RewriteOptions{Language: "de"})
+		r, err := Query(x.query, Standard, Options{Language: "de"})
 		if err != nil {
 			t.Errorf("%s: %v", x.name, err)
 			continue
@@ -74,7 +74,7 @@ func TestRewriteRefuses(t *testing.T) {
 		{"ASK { }", "turtle", "no dialect"},
 	}
 	for _, x := range tests {
-		if r, err := Rewrite(x.query, x.to, RewriteOptions{}); err == nil || !strings.Contains(err.Error(), x.says) {
+		if r, err := Query(x.query, x.to, Options{}); err == nil || !strings.Contains(err.Error(), x.says) {
 			t.Errorf("%s: %v, %v", x.query, r, err)
 		}
 	}
@@ -84,34 +84,34 @@ func TestRewriteOthers(t *testing.T) {
 	tests := []struct {
 		name, query string
 		to          Target
-		o           RewriteOptions
+		o           Options
 		want        string
 	}{
-		{"prefixes dropped, labels added", "PREFIX wd: <http://www.wikidata.org/entity/> PREFIX wdt: <http://www.wikidata.org/prop/direct/> SELECT ?x ?d { ?x wdt:P31 wd:Q5 ; wdt:P569 ?d }", WDQS, RewriteOptions{Labels: true, Language: "fr"},
+		{"prefixes dropped, labels added", "PREFIX wd: <http://www.wikidata.org/entity/> PREFIX wdt: <http://www.wikidata.org/prop/direct/> SELECT ?x ?d { ?x wdt:P31 wd:Q5 ; wdt:P569 ?d }", WDQS, Options{Labels: true, Language: "fr"},
 			"SELECT ?x ?xLabel ?d WHERE {\n  ?x wdt:P31 wd:Q5 ;\n     wdt:P569 ?d .\n  SERVICE wikibase:label { bd:serviceParam wikibase:language \"[AUTO_LANGUAGE],mul,fr,en\" . }\n}\n"},
-		{"labels of what a starred path leaves and leads to", "SELECT ?x ?y ?z ?c { ?x wdt:P279* wd:Q5 . ?y (wdt:P131|wdt:P276)/wdt:P131* wd:Q64 . wd:Q1 ^wdt:P170 ?z . ?z wdt:P27 ?c }", WDQS, RewriteOptions{Labels: true},
+		{"labels of what a starred path leaves and leads to", "SELECT ?x ?y ?z ?c { ?x wdt:P279* wd:Q5 . ?y (wdt:P131|wdt:P276)/wdt:P131* wd:Q64 . wd:Q1 ^wdt:P170 ?z . ?z wdt:P27 ?c }", WDQS, Options{Labels: true},
 			"SELECT ?x ?xLabel ?y ?yLabel ?z ?zLabel ?c ?cLabel WHERE {\n  ?x wdt:P279* wd:Q5 .\n  ?y (wdt:P131|wdt:P276)/wdt:P131* wd:Q64 .\n  wd:Q1 ^wdt:P170 ?z .\n  ?z wdt:P27 ?c .\n" +
 				"  SERVICE wikibase:label { bd:serviceParam wikibase:language \"[AUTO_LANGUAGE],mul,en\" . }\n}\n"},
-		{"no labels of statements, dates and values", "SELECT ?s ?d ?v ?t { ?x p:P39 ?s ; wdt:P569 ?d ; p:P569/psv:P569 ?v . ?s pq:P580 ?t ; ps:P39* wd:Q1 }", WDQS, RewriteOptions{Labels: true},
+		{"no labels of statements, dates and values", "SELECT ?s ?d ?v ?t { ?x p:P39 ?s ; wdt:P569 ?d ; p:P569/psv:P569 ?v . ?s pq:P580 ?t ; ps:P39* wd:Q1 }", WDQS, Options{Labels: true},
 			"SELECT ?s ?d ?v ?t WHERE {\n  ?x p:P39 ?s ;\n     wdt:P569 ?d ;\n     p:P569/psv:P569 ?v .\n  ?s pq:P580 ?t ;\n     ps:P39* wd:Q1 .\n}\n"},
-		{"named subquery moved", "WITH %a AS { SELECT ?x { ?x wdt:P31 wd:Q5 } } SELECT ?x { INCLUDE %a }", WDQS, RewriteOptions{},
+		{"named subquery moved", "WITH %a AS { SELECT ?x { ?x wdt:P31 wd:Q5 } } SELECT ?x { INCLUDE %a }", WDQS, Options{},
 			"SELECT ?x\nWITH {\n  SELECT ?x WHERE {\n    ?x wdt:P31 wd:Q5 .\n  }\n} AS %a\nWHERE {\n  INCLUDE %a\n}\n"},
-		{"scholarly", "SELECT ?a ?t { ?a wdt:P31 wd:Q13442814 ; wdt:P1476 ?t ; wdt:P50 ?p . ?p wdt:P27 wd:Q183 }", WDQS, RewriteOptions{},
+		{"scholarly", "SELECT ?a ?t { ?a wdt:P31 wd:Q13442814 ; wdt:P1476 ?t ; wdt:P50 ?p . ?p wdt:P27 wd:Q183 }", WDQS, Options{},
 			"SELECT ?a ?t WHERE {\n  SERVICE wdsubgraph:scholarly_articles { ?a wdt:P31 wd:Q13442814 ; wdt:P1476 ?t ; wdt:P50 ?p . }\n  ?p wdt:P27 wd:Q183 .\n}\n"},
-		{"labels of articles come from their half", "SELECT ?a { ?a wdt:P31 wd:Q13442814 }", WDQS, RewriteOptions{Labels: true},
+		{"labels of articles come from their half", "SELECT ?a { ?a wdt:P31 wd:Q13442814 }", WDQS, Options{Labels: true},
 			"SELECT ?a ?aLabel WHERE {\n  SERVICE wdsubgraph:scholarly_articles {\n    ?a wdt:P31 wd:Q13442814 .\n    OPTIONAL {\n      ?a rdfs:label ?aLabel_en .\n      FILTER(LANG(?aLabel_en) = \"en\")\n    }\n" +
 				"    OPTIONAL {\n      ?a rdfs:label ?aLabel_mul .\n      FILTER(LANG(?aLabel_mul) = \"mul\")\n    }\n" +
 				"    BIND(COALESCE(?aLabel_en, ?aLabel_mul, REPLACE(STR(?a), \"^http://www\\\\.wikidata\\\\.org/entity/\", \"\")) AS ?aLabel)\n  }\n" +
 				"  SERVICE wikibase:label { bd:serviceParam wikibase:language \"[AUTO_LANGUAGE],mul,en\" . }\n}\n"},
-		{"split graph opened", "SELECT ?a { SERVICE wdsubgraph:scholarly_articles { ?a wdt:P50 wd:Q1 } }", QLever, RewriteOptions{},
+		{"split graph opened", "SELECT ?a { SERVICE wdsubgraph:scholarly_articles { ?a wdt:P50 wd:Q1 } }", QLever, Options{},
 			"PREFIX wd: <http://www.wikidata.org/entity/>\nPREFIX wdt: <http://www.wikidata.org/prop/direct/>\nSELECT ?a WHERE {\n  { ?a wdt:P50 wd:Q1 . }\n}\n"},
-		{"sums and products from left to right", "SELECT (1 - 2 + 3 AS ?a) (8 / 2 * 4 / 2 AS ?b) (1 + 2 + 3 * 4 AS ?c) { }", Standard, RewriteOptions{},
+		{"sums and products from left to right", "SELECT (1 - 2 + 3 AS ?a) (8 / 2 * 4 / 2 AS ?b) (1 + 2 + 3 * 4 AS ?c) { }", Standard, Options{},
 			"SELECT ((1 - 2) + 3 AS ?a) (((8 / 2) * 4) / 2 AS ?b) (1 + 2 + 3 * 4 AS ?c) WHERE {\n}\n"},
-		{"entities, distinct, no mwapi", "SELECT ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:mwapi { } }", WDQS, RewriteOptions{Entities: true, Distinct: true, DropMWAPI: true},
+		{"entities, distinct, no mwapi", "SELECT ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:mwapi { } }", WDQS, Options{Entities: true, Distinct: true, DropMWAPI: true},
 			"SELECT DISTINCT ?x ?xLabel WHERE {\n  ?x wdt:P31 wd:Q5 .\n}\n"},
 	}
 	for _, x := range tests {
-		r, err := Rewrite(x.query, x.to, x.o)
+		r, err := Query(x.query, x.to, x.o)
 		if err != nil || r.Text != x.want {
 			t.Errorf("%s: %v\n%s", x.name, err, r.Text)
 		}
