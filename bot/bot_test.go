@@ -131,7 +131,7 @@ func TestJudgedAgain(t *testing.T) {
 		}, "Cats:gave_up", "Cats:gave_up", 0, false},
 		"resolved":  {func(w *world) { w.wiki.edit("Which cats are", "{{Section resolved|1=~~~~}}\nWhich cats are") }, "Cats:gave_up", "Cats:gave_up", 0, true},
 		"commented": {func(w *world) { w.wiki.put(page, w.wiki.text()+"\n:Good one. "+w.wiki.sign("Bob")) }, "Cats:posted", "Cats:posted", 1, false},
-		"renamed":   {func(w *world) { w.wiki.edit("== Cats ==", "== Felines ==") }, "Cats:posted", "Cats:posted", 0, false},
+		"renamed":   {func(w *world) { w.wiki.edit("== Cats ==", "== Felines ==") }, "Cats:posted", "Felines:posted", 0, false},
 		"moved down": {func(w *world) {
 			w.wiki.edit("== Cats ==", "== New ==\nHello there. [[User:DeltaBot|DeltaBot]] 13:00, 20 November 2026 (UTC)\n\n== Cats ==")
 		}, "Cats:posted", "Cats:posted", 1, false},

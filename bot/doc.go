@@ -5,7 +5,8 @@
 //
 // # The life of an entry
 //
-// Each comment that may be answered has at most one [Entry] in the ledger, under a key made from the page and the comment's ID:
+// Each comment that may be answered has at most one [Entry] in the ledger. Which comment an entry belongs to is decided by signature, words and place, see identity.go:
+// two comments of the same author and minute are two requests, wherever they are on the page.
 //
 //	noticed ──▶ accepted ──▶ proposed ──▶ approved ──▶ posting ──▶ posted
 //	   │            │            │            │  ▲         │ │

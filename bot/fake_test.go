@@ -252,6 +252,7 @@ type fakeSolver struct {
 	reason  agent.Reason
 	panics  bool
 	query   string // what it answers; query when empty
+	echo    bool   // its reports repeat the question
 	onSolve func()
 
 	onTriage, onAsk func(text string)
@@ -303,7 +304,11 @@ func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*
 	if s.query != "" {
 		final = s.query
 	}
-	return &agent.Outcome{Report: "It is the cat.", Language: "en", Steps: steps, Answer: &agent.Answer{SPARQL: final, Ran: final, RanAt: s.clock.now(), Endpoint: "query.wikidata.org",
+	report := "It is the cat."
+	if s.echo {
+		report = "It is the cat. You asked: " + q.Text
+	}
+	return &agent.Outcome{Report: report, Language: "en", Steps: steps, Answer: &agent.Answer{SPARQL: final, Ran: final, RanAt: s.clock.now(), Endpoint: "query.wikidata.org",
 		Table: &kg.Table{Vars: []string{"item", "n"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q146"), rdf.Typed("2020-01-01T00:00:00Z", rdf.XSDDateTime)}}}, Labels: map[string]string{"Q146": "house cat"}}}, nil
 }
 

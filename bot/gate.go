@@ -45,7 +45,7 @@ func (b *Bot) gate(ctx context.Context, v *view, p place, e *Entry) (leave, erro
 	if b.threadDenied(v, p) {
 		return leave{drop: true, reason: "the thread wants no bots"}, nil
 	}
-	if full, err := b.followupsUsedUp(ctx, p.root(), e.Kind, e.Key, Posting, Posted); err != nil {
+	if full, err := b.followupsUsedUp(ctx, p, e.Kind, e.Key, Posting, Posted); err != nil {
 		return leave{}, err
 	} else if full {
 		return leave{drop: true, reason: fmt.Sprintf("the thread has had its %d follow-ups", b.cfg.FollowupLimit)}, nil

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -112,21 +113,24 @@ const (
 )
 
 // Entry is one comment that the bot may answer, and all it knows about it. There is at most one for each comment, hence at most one reply.
+// An entry keeps its comment while the comment's words are on the page or in its archive; see identity.go for what happens when they change.
 type Entry struct {
-	Key     string `json:"key"`     // [Key] of Page and Comment; marker in the reply, part of the edit summary, name of the trajectory
+	Key     string `json:"key"`     // made once by [Key]; marker in the reply, part of the edit summary, name of the trajectory
 	Page    string `json:"page"`    // title of the page
-	Comment string `json:"comment"` // forum.Comment.ID
-	Thread  string `json:"thread"`  // ID of the thread's first comment
+	Comment string `json:"comment"` // forum.Comment.ID when it was last judged, for people: the ID depends on what else is on the page
+	Thread  string `json:"thread"`  // ID of the thread's first comment then
 	Kind    Kind   `json:"kind"`
 	State   State  `json:"state"`
 	Reason  string `json:"reason,omitempty"` // why it stands where it stands: skipped, given up, waiting
 	Lapsed  bool   `json:"lapsed,omitempty"` // closed only because of what stood on the page (gone, resolved, answered by others); it opens again when that ends
 	Forced  bool   `json:"forced,omitempty"` // the operator wants an answer: no triage, no leaving alone
 
-	Heading string     `json:"heading"` // of the thread, for people
-	Author  string     `json:"author"`  // of the comment; "" when unsigned
-	Time    *time.Time `json:"time"`    // of the comment; nil when unsigned
-	Text    string     `json:"text"`    // [TextHash] of the comment as it was judged
+	Heading string     `json:"heading"`          // of the thread, for people
+	Author  string     `json:"author"`           // of the comment; "" when unsigned
+	Time    *time.Time `json:"time"`             // of the comment; nil when unsigned
+	Text    string     `json:"text"`             // [TextHash] of the comment as it was judged
+	Place   string     `json:"place,omitempty"`  // what it answers: "top" for the first of a thread, else the parent's [TextHash]; "" in old entries
+	Others  []string   `json:"others,omitempty"` // [TextHash] of other comments with its [Origin] that were on the page together with it
 
 	Question string `json:"question,omitempty"` // what the agent is asked
 	Language string `json:"language,omitempty"`
@@ -179,14 +183,49 @@ type Filter struct {
 	Page       string
 	Thread     string
 	Text       string    // text hash
+	Origin     *Origin   // of the comment
 	States     []State   // any of these
 	SavedSince time.Time // with an attempt to save at or after this time (own clock)
 }
 
-// Key names the entry for a comment: the same for ever, and fit for a marker in wikitext. It is "sb-" and 16 hex digits.
-// The kind is not part of it: a comment that becomes the first of its thread is still the same comment.
-func Key(page, comment string) string {
-	h := sha256.Sum256([]byte(page + "\x00" + comment))
+// Origin is what a signature says: who wrote a comment, and when, to the minute. Comments may share it.
+type Origin struct {
+	Author string    // "" when unsigned
+	Time   time.Time // UTC; zero without a time stamp
+}
+
+// Origin returns what the signature of the entry's comment says.
+func (e *Entry) Origin() Origin { return newOrigin(e.Author, e.Time) }
+
+func newOrigin(author string, t *time.Time) Origin {
+	o := Origin{Author: author}
+	if t != nil {
+		o.Time = t.UTC()
+	}
+	return o
+}
+
+func originOf(c *forum.Comment) Origin {
+	if c.Author == nil {
+		return newOrigin("", c.Time)
+	}
+	return newOrigin(*c.Author, c.Time)
+}
+
+// signed reports whether both author and time are known. Without them, only the words tell one comment from another.
+func (o Origin) signed() bool { return o.Author != "" && !o.Time.IsZero() }
+
+// Key makes the name of a new entry: a hash of what the comment says and of its signature. It fits into a marker in wikitext: "sb-" and 16 hex digits. The number n
+// tells comments apart that agree in all of this, and is 0 for the first. An entry keeps its key whatever becomes of the comment.
+func Key(page string, o Origin, text string, n int) string {
+	return hashKey(page, o.Author, o.Time.Format(time.RFC3339), text, strconv.Itoa(n))
+}
+
+// oldKey is the key that earlier versions made, from the comment's ID.
+func oldKey(page, comment string) string { return hashKey(page, comment) }
+
+func hashKey(parts ...string) string {
+	h := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return "sb-" + hex.EncodeToString(h[:8])
 }
 

@@ -16,31 +16,35 @@ type verdict struct {
 
 // consider judges a comment by the page alone: no model, no ledger. Whatever is not picked here leaves no trace in the ledger and is considered again in the next
 // round, so that a thread that stops being resolved, or loses the query somebody posted, gets its answer after all.
-func (b *Bot) consider(v *view, p place) verdict {
+func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	c, first := p.comment, p.index == 0
+	old, err := b.old(ctx, p)
+	if err != nil {
+		return verdict{}, err
+	}
 	switch {
 	case c.Author == nil && !first:
-		return verdict{reason: "unsigned"}
+		return verdict{reason: "unsigned"}, nil
 	case c.Author != nil && b.ours(c):
-		return verdict{reason: "our own"}
+		return verdict{reason: "our own"}, nil
 	case c.Author != nil && b.machine(*c.Author):
-		return verdict{reason: "a bot's"}
-	case b.old(v, c):
-		return verdict{reason: "from before the first start"}
+		return verdict{reason: "a bot's"}, nil
+	case old:
+		return verdict{reason: "from before the first start"}, nil
 	case !first && !b.addressed(p):
-		return verdict{reason: "not addressed to us"}
+		return verdict{reason: "not addressed to us"}, nil
 	case b.threadDenied(v, p):
-		return verdict{reason: "the thread wants no bots"}
+		return verdict{reason: "the thread wants no bots"}, nil
 	}
 	if why := b.leaveAlone(p); why != "" {
-		return verdict{reason: why}
+		return verdict{reason: why}, nil
 	}
 	text := c.Text
 	if first {
 		text = p.thread.Heading + "\n" + text
 	}
 	if len(c.Queries) == 0 && IsChatter(text) {
-		return verdict{reason: "thanks or chatter"}
+		return verdict{reason: "thanks or chatter"}, nil
 	}
 	out := verdict{kind: FollowUp, pick: true}
 	if first {
@@ -54,7 +58,7 @@ func (b *Bot) consider(v *view, p place) verdict {
 	default:
 		out.wait = b.now().Add(c.Time.Add(b.cfg.AnswerDelay).Sub(v.now))
 	}
-	return out
+	return out, nil
 }
 
 // addressed reports whether a comment speaks to us: it stands directly under a comment of ours, or mentions the account.
@@ -111,8 +115,14 @@ func (b *Bot) notice(ctx context.Context, v *view, sum *Summary) error {
 		b.lg.Info("the page wants no bots", "page", b.cfg.Page)
 		return nil
 	}
+	if err := b.acquaint(ctx, v); err != nil {
+		return err
+	}
 	for _, p := range v.order {
-		verdict := b.consider(v, p)
+		verdict, err := b.consider(ctx, v, p)
+		if err != nil {
+			return err
+		}
 		if !verdict.pick {
 			b.lg.Debug("not for us", "comment", p.comment.ID, "reason", verdict.reason)
 			continue
@@ -131,31 +141,32 @@ func (b *Bot) notice(ctx context.Context, v *view, sum *Summary) error {
 			b.lg.Debug("too fresh", "comment", p.comment.ID, "until", verdict.wait)
 			continue
 		}
-		if full, err := b.followupsUsedUp(ctx, p.root(), verdict.kind, "", Accepted, Proposed, Approved, Posting, Posted); err != nil || full {
+		if full, err := b.followupsUsedUp(ctx, p, verdict.kind, "", Accepted, Proposed, Approved, Posting, Posted); err != nil || full {
 			if err != nil {
 				return err
 			}
 			b.lg.Info("follow-up limit of the thread reached", "comment", p.comment.ID, "limit", b.cfg.FollowupLimit)
 			continue
 		}
-		if b.onPage(v, Key(b.cfg.Page, p.comment.ID)) || b.answered(p) {
+		key, answered, err := b.newKey(ctx, p)
+		if err != nil {
+			return err
+		}
+		if answered {
 			b.lg.Debug("answered already", "comment", p.comment.ID)
 			continue
 		}
-		if err := b.add(ctx, p, verdict, sum); err != nil {
+		if err := b.add(ctx, p, key, verdict, sum); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *Bot) add(ctx context.Context, p place, v verdict, sum *Summary) error {
-	c := p.comment
-	e := &Entry{Key: Key(b.cfg.Page, c.ID), Page: b.cfg.Page, Comment: c.ID, Thread: p.root(), Kind: v.kind, State: Noticed,
-		Heading: p.thread.Heading, Time: c.Time, Text: TextHash(c), Created: b.now(), Updated: b.now()}
-	if c.Author != nil {
-		e.Author = *c.Author
-	}
+func (b *Bot) add(ctx context.Context, p place, key string, v verdict, sum *Summary) error {
+	e := &Entry{Key: key, Page: b.cfg.Page, Kind: v.kind, State: Noticed, Created: b.now(), Updated: b.now()}
+	e.follow(p)
+	e.Others = p.twins()
 	if v.wait.After(b.now()) {
 		e.NotBefore, e.Reason = v.wait, "without a time stamp: answered once it has stood unchanged for a while"
 	}
@@ -164,6 +175,7 @@ func (b *Bot) add(ctx context.Context, p place, v verdict, sum *Summary) error {
 		return err
 	}
 	if added {
+		p.view.own(e, p)
 		sum.Noticed++
 		b.lg.Info("noticed", "entry", e.Key, "kind", e.Kind, "comment", e.Comment, "heading", e.Heading)
 	}
@@ -174,6 +186,12 @@ func (b *Bot) add(ctx context.Context, p place, v verdict, sum *Summary) error {
 // what stood on the page, such as a comment that had vanished in an act of vandalism.
 func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	edited := TextHash(p.comment) != e.Text
+	if !edited && e.Heading != p.thread.Heading {
+		e.Heading = p.thread.Heading
+		if err := b.ifUnchanged(b.set(ctx, e, e.State, e.Reason)); err != nil {
+			return err
+		}
+	}
 	switch {
 	case edited && (e.State == GaveUp || e.State == Skipped) && e.Edits < maxEdits:
 		b.reset(e, p)
@@ -192,20 +210,17 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 
 // reset makes an entry follow its comment as it stands now and forgets what was made from the old words.
 func (b *Bot) reset(e *Entry, p place) {
-	e.Text, e.Thread, e.Heading, e.Time = TextHash(p.comment), p.root(), p.thread.Heading, p.comment.Time
-	if p.comment.Author != nil {
-		e.Author = *p.comment.Author
-	}
+	e.follow(p)
 	e.Question, e.Language, e.Draft, e.ApprovedBy, e.NotBefore = "", "", nil, "", time.Time{}
 	e.Failures = 0
 }
 
 // followupsUsedUp reports whether the thread has its number of follow-ups in the states, besides the entry with the key. Requests are never used up.
-func (b *Bot) followupsUsedUp(ctx context.Context, root string, kind Kind, except string, states ...State) (bool, error) {
+func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except string, states ...State) (bool, error) {
 	if kind != FollowUp {
 		return false, nil
 	}
-	entries, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, Thread: root, States: states})
+	entries, err := b.entriesOfThread(ctx, p, states...)
 	if err != nil {
 		return false, err
 	}

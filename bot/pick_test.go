@@ -209,7 +209,7 @@ func TestSameMinute(t *testing.T) {
 	w.wiki.post("Fish", "Thanks in advance!", "Alice")
 	w.clock.pass(time.Hour)
 	w.round()
-	w.wantReplies("Cats", 1) // posted twice by mistake, answered once
+	w.wantReplies("Cats", 2) // the same words twice are two requests
 	for _, h := range []string{"Dogs", "Birds", "Fish"} {
 		w.wantReplies(h, 1)
 	}

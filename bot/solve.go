@@ -28,10 +28,17 @@ const (
 // review looks for an entry's comment on a freshly read page and judges it again. It changes nothing.
 func (b *Bot) review(ctx context.Context, v *view, e *Entry) (p place, f finding, why string, err error) {
 	p, changed, ok, err := b.find(ctx, v, e)
-	switch {
-	case err != nil:
+	if err != nil {
 		return p, unstable, "", err
-	case b.onPage(v, e.Key) || ok && b.answered(p):
+	}
+	answered := b.onPage(v, e.Key)
+	if ok && !answered {
+		if answered, err = b.answered(ctx, p); err != nil {
+			return p, unstable, "", err
+		}
+	}
+	switch {
+	case answered:
 		return p, replied, "our reply was found on the page", nil
 	case !ok:
 		return p, gone, "the comment is no longer on the page: archived, moved or removed", nil
@@ -105,7 +112,7 @@ func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
 	if err != nil || !ok {
 		return err
 	}
-	full, err := b.followupsUsedUp(ctx, p.root(), e.Kind, e.Key, Accepted, Proposed, Approved, Posting, Posted)
+	full, err := b.followupsUsedUp(ctx, p, e.Kind, e.Key, Accepted, Proposed, Approved, Posting, Posted)
 	if err != nil {
 		return err
 	}
@@ -220,7 +227,7 @@ func (b *Bot) solve(ctx context.Context, e *Entry, sum *Summary) error {
 		return err
 	}
 	q := agent.Question{ID: e.Key, Text: e.Question, Language: e.Language}
-	if q.History, err = b.history(ctx, e, p.root()); err != nil {
+	if q.History, err = b.history(ctx, e, p); err != nil {
 		return err
 	}
 	out, err := b.ask(ctx, e.Key, q)
@@ -270,11 +277,11 @@ func (b *Bot) ask(ctx context.Context, key string, q agent.Question) (out *agent
 }
 
 // history is what was asked and answered in the thread before, oldest first.
-func (b *Bot) history(ctx context.Context, e *Entry, root string) ([]agent.Turn, error) {
+func (b *Bot) history(ctx context.Context, e *Entry, p place) ([]agent.Turn, error) {
 	if e.Kind != FollowUp {
 		return nil, nil
 	}
-	earlier, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, Thread: root, States: []State{Posted}})
+	earlier, err := b.entriesOfThread(ctx, p, Posted)
 	if err != nil {
 		return nil, err
 	}

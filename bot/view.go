@@ -3,7 +3,6 @@ package bot
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -21,10 +20,15 @@ type view struct {
 	order []place // all comments in page order
 	now   time.Time
 	start start
+
+	origins map[Origin][]place // the comments by their signatures, each list in page order
+	owners  map[Origin]*owners // what [Bot.ownersOf] found
+	adopted map[string]place   // entries by key whose comments were signed, or lost their signature, since
 }
 
 // place says where a comment stands.
 type place struct {
+	view    *view
 	thread  *forum.Thread
 	index   int // in thread.Comments
 	comment *forum.Comment
@@ -47,14 +51,17 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 	if strings.TrimSpace(rev.Text) == "" {
 		return nil, fmt.Errorf("the page %q is empty at revision %d: nothing is concluded from that", b.cfg.Page, rev.ID)
 	}
-	v := &view{asked: asked, rev: rev, page: forum.Parse(b.cfg.Page, rev.Text, b.cfg.Forum), now: rev.Now}
+	v := &view{asked: asked, rev: rev, page: forum.Parse(b.cfg.Page, rev.Text, b.cfg.Forum), now: rev.Now,
+		origins: map[Origin][]place{}, owners: map[Origin]*owners{}, adopted: map[string]place{}}
 	if v.now.IsZero() {
 		v.now = b.now()
 	}
 	for i := range v.page.Threads {
 		t := &v.page.Threads[i]
 		for j := range t.Comments {
-			v.order = append(v.order, place{t, j, &t.Comments[j]})
+			p := place{v, t, j, &t.Comments[j]}
+			v.order = append(v.order, p)
+			v.origins[p.origin()] = append(v.origins[p.origin()], p)
 		}
 	}
 	v.start, _, err = b.started(ctx)
@@ -64,8 +71,18 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 // start is what was on the page when the bot first looked at it: none of that is answered.
 type start struct {
 	Revision int64             `json:"revision"`
-	Time     time.Time         `json:"time"`     // the wiki's clock
-	Comments map[string]string `json:"comments"` // comment ID to text hash
+	Time     time.Time         `json:"time"`           // the wiki's clock
+	Comments map[string]string `json:"comments"`       // comment ID to text hash
+	Seen     []seen            `json:"seen,omitempty"` // those whose stamps do not say that they are old
+}
+
+// seen is a comment that was on the page at the first start.
+type seen struct {
+	Author  string     `json:"author"`
+	Time    *time.Time `json:"time"`
+	Text    string     `json:"text"` // [TextHash]
+	Heading string     `json:"heading"`
+	Place   string     `json:"place"`
 }
 
 func (b *Bot) startKey() string { return "bot/start/" + b.cfg.Page }
@@ -87,7 +104,11 @@ func (b *Bot) remember(ctx context.Context, v *view) error {
 	if v.start.Comments == nil {
 		s := start{Revision: v.rev.ID, Time: v.now, Comments: make(map[string]string, len(v.order))}
 		for _, p := range v.order {
-			s.Comments[p.comment.ID] = TextHash(p.comment)
+			c := p.comment
+			s.Comments[c.ID] = TextHash(c)
+			if c.Time == nil || !c.Time.Before(v.now.Truncate(time.Minute)) {
+				s.Seen = append(s.Seen, seen{p.origin().Author, c.Time, TextHash(c), p.thread.Heading, p.spot()})
+			}
 		}
 		raw, err := json.Marshal(s)
 		if err != nil {
@@ -104,79 +125,22 @@ func (b *Bot) remember(ctx context.Context, v *view) error {
 
 // old reports whether a comment belongs to the time before the first start, or before ANSWER_SINCE when that is set.
 // Stamps count minutes, so a comment of the very minute of the start counts as new unless it was on the page.
-func (b *Bot) old(v *view, c *forum.Comment) bool {
+func (b *Bot) old(ctx context.Context, p place) (bool, error) {
+	c, v := p.comment, p.view
 	if since := b.cfg.AnswerSince; !since.IsZero() && c.Time != nil {
-		return c.Time.Before(since.Truncate(time.Minute))
+		return c.Time.Before(since.Truncate(time.Minute)), nil
 	}
-	if _, ok := v.start.Comments[c.ID]; ok {
-		return true
+	if c.Time != nil && c.Time.Before(v.start.Time.Truncate(time.Minute)) {
+		return true, nil
 	}
-	if h, ok := v.start.Comments[baseID(c.ID)]; ok && h == TextHash(c) {
-		return true
+	if len(v.start.claims(v.origins[p.origin()])) == 0 {
+		return false, nil
 	}
-	return c.Time != nil && c.Time.Before(v.start.Time.Truncate(time.Minute))
-}
-
-// baseID is a comment's ID without the suffix that tells comments of the same author and minute apart. The suffix may come and go when the other comment does.
-func baseID(id string) string {
-	base, _, _ := strings.Cut(id, "~")
-	return base
-}
-
-func unsigned(id string) bool { return strings.HasPrefix(id, "u-") }
-
-// entryOf finds the entry for a comment on the page; nil when there is none.
-//
-// The key of the comment's ID decides, if the words are the same too. Otherwise an entry with the same words is looked for, whose ID differs only because another
-// comment of the same minute came or went, because a signature was added later to an unsigned post, or because an unsigned post's heading was edited. Two posts of one
-// author in one minute with the same words under the same heading are one request posted twice: they share the entry. If there is none such, the comment was edited.
-func (b *Bot) entryOf(ctx context.Context, p place) (*Entry, error) {
-	c, hash := p.comment, TextHash(p.comment)
-	byID, err := b.store.Entry(ctx, Key(b.cfg.Page, c.ID))
-	switch {
-	case err == nil && byID.Text == hash:
-		return byID, nil
-	case err != nil && !errors.Is(err, ErrNoEntry):
-		return nil, err
-	}
-	same, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, Text: hash})
+	o, err := b.ownersOf(ctx, v, p.origin())
 	if err != nil {
-		return nil, err
+		return false, err
 	}
-	wordy := len(strings.Fields(c.Text)) >= 3 || len(c.Queries) > 0
-	for _, e := range same {
-		twice := baseID(e.Comment) == baseID(c.ID) && e.Heading == p.thread.Heading
-		resigned := wordy && (unsigned(e.Comment) || unsigned(c.ID)) && (e.Thread == p.root() || e.Thread == e.Comment && p.index == 0)
-		if twice || resigned {
-			return e, nil
-		}
-	}
-	return byID, nil
-}
-
-// find looks for an entry's comment on the page. edited says that it is there with other words.
-func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok bool, err error) {
-	for _, pass := range []func(*forum.Comment) bool{
-		func(c *forum.Comment) bool { return c.ID == e.Comment },
-		func(c *forum.Comment) bool { return c.ID != e.Comment && baseID(c.ID) == baseID(e.Comment) },
-		func(c *forum.Comment) bool {
-			return (unsigned(e.Comment) || unsigned(c.ID)) && c.ID != e.Comment && TextHash(c) == e.Text
-		},
-	} {
-		for _, p := range v.order {
-			if !pass(p.comment) {
-				continue
-			}
-			owner, err := b.entryOf(ctx, p)
-			if err != nil {
-				return place{}, false, false, err
-			}
-			if owner != nil && owner.Key == e.Key {
-				return p, TextHash(p.comment) != e.Text, true, nil
-			}
-		}
-	}
-	return place{}, false, false, nil
+	return o.old[c], nil
 }
 
 // ours reports whether a comment was written by the bot's own account.
@@ -195,16 +159,6 @@ func normalUser(name string) string {
 }
 
 func sameUser(a, b string) bool { return normalUser(a) == normalUser(b) }
-
-// answered reports whether a comment of ours stands directly under the comment. It is how a reply is recognized when the ledger was lost.
-func (b *Bot) answered(p place) bool {
-	for i := range p.thread.Comments {
-		if c := &p.thread.Comments[i]; b.ours(c) && c.Parent == p.comment.ID {
-			return true
-		}
-	}
-	return false
-}
 
 // onPage reports whether a comment of ours anywhere on the page carries the entry's marker.
 func (b *Bot) onPage(v *view, key string) bool {

@@ -44,7 +44,7 @@ func Compose(r Reply, indent string) (string, error) {
 	if indent == "" || strings.Trim(indent, ":*#") != "" {
 		return "", fmt.Errorf("compose reply: indent %q: want one or more of : * #", clip(indent, 20))
 	}
-	if strings.Trim(r.Marker, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.Contains(r.Marker, "--") {
+	if strings.Trim(r.Marker, markerLetters) != "" || strings.Contains(r.Marker, "--") {
 		return "", fmt.Errorf("compose reply: marker %q: want lower-case letters, digits and single hyphens", clip(r.Marker, 40))
 	}
 	if r.Signature == "" || strings.ContainsAny(r.Signature, "\n\r") {
@@ -108,6 +108,9 @@ func (c *composer) answer() {
 	}
 	c.block(line)
 }
+
+// markerLetters are what a marker is made of.
+const markerLetters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 
 func markerComment(marker string) string { return "<!-- " + markerName + ":" + marker + " -->" }
 

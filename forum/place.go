@@ -217,6 +217,22 @@ func FindMarker(text, marker string) int {
 	return strings.Index(text, markerComment(marker))
 }
 
+// Markers returns the markers that [Compose] wrote into a text, in order.
+func Markers(text string) []string {
+	var out []string
+	before, after, _ := strings.Cut(markerComment("\x00"), "\x00")
+	for {
+		_, rest, ok := strings.Cut(text, before)
+		if !ok {
+			return out
+		}
+		if m, more, ok := strings.Cut(rest, after); ok && m != "" && strings.Trim(m, markerLetters) == "" {
+			out, rest = append(out, m), more
+		}
+		text = rest
+	}
+}
+
 // FindReply finds our own reply on a page: by the marker in it, written by account. An empty account stands for any author. Nil when there is none: a marker that
 // somebody else copied into a comment does not count.
 func FindReply(p *Page, text, marker, account string) (*Thread, *Comment) {

@@ -51,6 +51,10 @@ func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 	if f.Text != "" {
 		add("text = ?", f.Text)
 	}
+	if f.Origin != nil {
+		add("author = ?", f.Origin.Author)
+		add("minute = ?", micros(f.Origin.Time))
+	}
 	if !f.SavedSince.IsZero() {
 		add("saved >= ?", micros(f.SavedSince))
 	}
@@ -83,9 +87,9 @@ func (s *Store) Add(ctx context.Context, e *bot.Entry) (bool, error) {
 	if err != nil {
 		return false, failed(err, "add entry %s", e.Key)
 	}
-	r, err := s.db.ExecContext(ctx, `INSERT INTO entries (key, page, thread, text, state, saved, version, data)
-VALUES (?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (key) DO NOTHING`,
-		e.Key, e.Page, e.Thread, e.Text, string(e.State), saved(e), string(data))
+	r, err := s.db.ExecContext(ctx, `INSERT INTO entries (key, page, thread, text, author, minute, state, saved, version, data)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, 1, ?) ON CONFLICT (key) DO NOTHING`,
+		e.Key, e.Page, e.Thread, e.Text, e.Author, micros(e.Origin().Time), string(e.State), saved(e), string(data))
 	if err != nil {
 		return false, failed(err, "add entry %s", e.Key)
 	}
@@ -103,9 +107,9 @@ func (s *Store) Update(ctx context.Context, e *bot.Entry) error {
 	if err != nil {
 		return failed(err, "update entry %s", e.Key)
 	}
-	r, err := s.db.ExecContext(ctx, `UPDATE entries SET page = ?, thread = ?, text = ?, state = ?, saved = ?, version = version + 1, data = ?
-WHERE key = ? AND version = ?`,
-		e.Page, e.Thread, e.Text, string(e.State), saved(e), string(data), e.Key, e.Version)
+	r, err := s.db.ExecContext(ctx, `UPDATE entries SET page = ?, thread = ?, text = ?, author = ?, minute = ?, state = ?, saved = ?,
+version = version + 1, data = ? WHERE key = ? AND version = ?`,
+		e.Page, e.Thread, e.Text, e.Author, micros(e.Origin().Time), string(e.State), saved(e), string(data), e.Key, e.Version)
 	if err != nil {
 		return failed(err, "update entry %s", e.Key)
 	}

@@ -60,6 +60,12 @@ CREATE TABLE spent (
 );`,
 	annotationTables,
 	harvestTables,
+	// Whose comment an entry is for, and its time stamp (microseconds since 1970; 0: none): see bot.Origin.
+	`ALTER TABLE entries ADD COLUMN author TEXT NOT NULL DEFAULT '';
+ALTER TABLE entries ADD COLUMN minute BIGINT NOT NULL DEFAULT 0;
+UPDATE entries SET author = coalesce(json_extract(data, '$.author'), ''),
+	minute = 1000000 * coalesce(CAST(strftime('%s', json_extract(data, '$.time')) AS BIGINT), 0);
+CREATE INDEX entries_origin ON entries (page, author, minute);`,
 }
 
 // busyTimeout is how long a writer waits for another process. The ledger command writes for milliseconds.

@@ -1,0 +1,418 @@
+package bot
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/forum"
+)
+
+// This file says which comment on the page an entry of the ledger belongs to.
+//
+// The IDs of package forum are of no use here: when two comments have the same author and minute, the ID of each depends on which of them stands first on the page.
+// What decides instead, in this order:
+//
+//   - The signature ([Origin]) and the words. Where several comments agree in both, the place tells which is whose: our reply under it, its parent, its thread.
+//   - For a comment whose words were changed: the same signature, the same thread and the same parent, or our reply under it. An entry takes such a comment only when
+//     its own words are no longer on the page, when no other entry has the comment, and when the two were never on the page together ([Entry].Others).
+//   - For a comment that was signed after it was posted: the words and the thread.
+//
+// Each entry gets at most one comment and each comment at most one entry. A comment that gets none is new.
+
+// owners says which comments with one signature belong to which entries, on a page as it was read once.
+type owners struct {
+	entry map[*forum.Comment]*Entry
+	place map[string]place // by the entry's key
+	old   map[*forum.Comment]bool
+}
+
+// own notes a new entry.
+func (v *view) own(e *Entry, p place) {
+	o := v.owners[p.origin()]
+	if o == nil {
+		return
+	}
+	o.entry[p.comment], o.place[e.Key] = e, p
+}
+
+func (p place) origin() Origin { return originOf(p.comment) }
+
+// top is the place of the first comment of a thread.
+const top = "top"
+
+// spot is the comment's place in its thread, as [Entry].Place has it.
+func (p place) spot() string {
+	if p.index == 0 {
+		return top
+	}
+	for i := range p.thread.Comments {
+		if c := &p.thread.Comments[i]; c.ID == p.comment.Parent {
+			return TextHash(c)
+		}
+	}
+	return "level 1"
+}
+
+// twins lists the hashes of the other comments with the same signature.
+func (p place) twins() []string {
+	var out []string
+	for _, q := range p.view.origins[p.origin()] {
+		if q.comment != p.comment {
+			out = append(out, TextHash(q.comment))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// follow copies what the page says about the entry's comment.
+func (e *Entry) follow(p place) {
+	c := p.comment
+	e.Comment, e.Thread, e.Heading, e.Place = c.ID, p.root(), p.thread.Heading, p.spot()
+	e.Text, e.Time = TextHash(c), c.Time
+	if c.Author != nil {
+		e.Author = *c.Author
+	}
+}
+
+// claim is an entry, or a comment from before the first start, that looks for its comment on the page.
+type claim struct {
+	entry   *Entry // nil: from before the first start
+	text    string
+	heading string
+	place   string
+	others  []string
+	signed  bool
+	vague   bool // thread and place are not known
+}
+
+// claims returns the comments from before the first start that may be among those, which all have the same signature.
+func (s *start) claims(places []place) []claim {
+	if len(places) == 0 {
+		return nil
+	}
+	o := places[0].origin()
+	var out []claim
+	for _, c := range s.Seen {
+		if newOrigin(c.Author, c.Time) == o {
+			out = append(out, claim{text: c.Text, heading: c.Heading, place: c.Place, signed: o.signed()})
+		}
+	}
+	if s.Seen != nil || o.signed() && o.Time.Before(s.Time.UTC().Truncate(time.Minute)) {
+		return out
+	}
+	// The note was written by an earlier version, which kept nothing but IDs and hashes.
+	ids := map[string]bool{}
+	for _, p := range places {
+		ids[baseID(p.comment.ID)] = true
+	}
+	for id, text := range s.Comments {
+		if ids[baseID(id)] {
+			out = append(out, claim{text: text, signed: o.signed(), vague: true})
+		}
+	}
+	slices.SortFunc(out, func(a, b claim) int { return strings.Compare(a.text, b.text) })
+	return out
+}
+
+// ownersOf finds out which comments with a signature belong to which entries.
+func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) {
+	if found := v.owners[o]; found != nil {
+		return found, nil
+	}
+	places := v.origins[o]
+	out := &owners{map[*forum.Comment]*Entry{}, map[string]place{}, map[*forum.Comment]bool{}}
+	entries, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, Origin: &o})
+	if err != nil {
+		return nil, err
+	}
+	var claims []claim
+	for _, e := range entries {
+		claims = append(claims, claim{entry: e, text: e.Text, heading: e.Heading, place: e.Place, others: e.Others, signed: o.signed()})
+	}
+	if b.cfg.AnswerSince.IsZero() || o.Time.IsZero() {
+		claims = append(claims, v.start.claims(places)...)
+	}
+	for i, p := range b.assign(places, claims) {
+		if p.comment == nil {
+			continue
+		}
+		if e := claims[i].entry; e != nil {
+			out.entry[p.comment], out.place[e.Key] = e, p
+			continue
+		}
+		out.old[p.comment] = true
+	}
+	v.owners[o] = out
+	return out, nil
+}
+
+// assign gives each claim its comment, or none. The rules come in the order of their strength.
+func (b *Bot) assign(places []place, claims []claim) []place {
+	out := make([]place, len(claims))
+	taken := map[*forum.Comment]bool{}
+	for _, fits := range []func(claim, place) bool{
+		func(c claim, p place) bool { return c.says(p) && b.repliedUnder(c, p) },
+		func(c claim, p place) bool { return c.says(p) && b.inThread(c, p) && c.place == p.spot() },
+		func(c claim, p place) bool { return c.says(p) && b.inThread(c, p) },
+		func(c claim, p place) bool { return c.says(p) && c.signed && !c.knows(p) }, // moved, or under another heading
+		func(c claim, p place) bool { return c.signed && b.repliedUnder(c, p) },
+		func(c claim, p place) bool { return b.edited(c, p) && c.place == p.spot() },
+		func(c claim, p place) bool { return b.edited(c, p) && c.place == "" },
+	} {
+		for i, c := range claims {
+			for _, p := range places {
+				if out[i].comment == nil && !taken[p.comment] && fits(c, p) {
+					out[i] = p
+					taken[p.comment] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (c claim) says(p place) bool { return c.text == TextHash(p.comment) }
+
+// knows reports whether the comment, by its words, is another one that was on the page together with the claim's.
+func (c claim) knows(p place) bool { return slices.Contains(c.others, TextHash(p.comment)) }
+
+// edited reports whether the comment may be the claim's with other words.
+func (b *Bot) edited(c claim, p place) bool { return c.signed && b.inThread(c, p) && !c.knows(p) }
+
+// inThread reports whether a comment stands in the claim's thread: under the same heading, or where our reply is, should the heading have been changed.
+func (b *Bot) inThread(c claim, p place) bool {
+	if c.vague || c.heading == p.thread.Heading {
+		return true
+	}
+	t, _ := b.replyTo(c, p)
+	return t == p.thread
+}
+
+// repliedUnder reports whether our reply to the claim's comment stands under a comment.
+func (b *Bot) repliedUnder(c claim, p place) bool {
+	t, reply := b.replyTo(c, p)
+	return t == p.thread && reply.Parent == p.comment.ID
+}
+
+// replyTo finds our reply to the claim's comment on the page.
+func (b *Bot) replyTo(c claim, p place) (*forum.Thread, *forum.Comment) {
+	if c.entry == nil {
+		return nil, nil
+	}
+	return forum.FindReply(p.view.page, p.view.rev.Text, c.entry.Key, b.cfg.Account)
+}
+
+// entryOf finds the entry for a comment on the page; nil when there is none.
+func (b *Bot) entryOf(ctx context.Context, p place) (*Entry, error) {
+	o, err := b.ownersOf(ctx, p.view, p.origin())
+	if err != nil {
+		return nil, err
+	}
+	if e := o.entry[p.comment]; e != nil || o.old[p.comment] {
+		return e, nil
+	}
+	return b.signedLater(ctx, p)
+}
+
+// signedLater finds the entry for a comment that was signed since, or lost its signature, or is unsigned and got another heading.
+// Few words say little about what is the same comment.
+func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
+	if len(strings.Fields(p.comment.Text)) < 3 && len(p.comment.Queries) == 0 {
+		return nil, nil
+	}
+	same, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, Text: TextHash(p.comment)})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range same {
+		first := e.Place == top || e.Place == "" && e.Thread == e.Comment
+		if e.Origin().signed() && p.origin().signed() || e.Heading != p.thread.Heading && !(first && p.index == 0) {
+			continue
+		}
+		o, err := b.ownersOf(ctx, p.view, e.Origin())
+		if err != nil {
+			return nil, err
+		}
+		_, owned := o.place[e.Key]
+		if by, adopted := p.view.adopted[e.Key]; owned || adopted && by.comment != p.comment {
+			continue
+		}
+		p.view.adopted[e.Key] = p
+		return e, nil
+	}
+	return nil, nil
+}
+
+// find looks for an entry's comment on the page. edited says that it is there with other words.
+func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok bool, err error) {
+	o, err := b.ownersOf(ctx, v, e.Origin())
+	if err != nil {
+		return place{}, false, false, err
+	}
+	if p, ok := o.place[e.Key]; ok {
+		return p, TextHash(p.comment) != e.Text, true, nil
+	}
+	for _, p := range v.order {
+		if TextHash(p.comment) != e.Text || p.origin().signed() && e.Origin().signed() {
+			continue
+		}
+		owner, err := b.entryOf(ctx, p)
+		if err != nil {
+			return place{}, false, false, err
+		}
+		if owner != nil && owner.Key == e.Key {
+			return p, false, true, nil
+		}
+	}
+	return place{}, false, false, nil
+}
+
+// newKey makes the key for a comment that has no entry. answered says that the comment has a reply of ours all the same: the ledger was lost.
+func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, err error) {
+	if answered, err = b.answered(ctx, p); err != nil || answered {
+		return "", answered, err
+	}
+	for n := -1; ; n++ {
+		key := Key(b.cfg.Page, p.origin(), TextHash(p.comment), n)
+		if n < 0 {
+			key = oldKey(b.cfg.Page, p.comment.ID)
+		}
+		_, err := b.store.Entry(ctx, key)
+		switch {
+		case err == nil:
+			continue // of a comment with the same signature, which says or said the same
+		case !errors.Is(err, ErrNoEntry):
+			return "", false, err
+		}
+		t, reply := forum.FindReply(p.view.page, p.view.rev.Text, key, b.cfg.Account)
+		switch {
+		case reply == nil && n >= 0:
+			return key, false, nil
+		case reply != nil && !b.answersTwin(t, reply, p):
+			return "", true, nil
+		}
+	}
+}
+
+// answersTwin reports whether a reply of ours stands under another comment with the signature of p.
+func (b *Bot) answersTwin(t *forum.Thread, reply *forum.Comment, p place) bool {
+	for _, q := range p.view.origins[p.origin()] {
+		if q.comment != p.comment && q.thread == t && q.comment.ID == reply.Parent {
+			return true
+		}
+	}
+	return false
+}
+
+// answered reports whether a comment of ours stands directly under the comment, by which a reply is recognized when the ledger was lost. A reply whose marker belongs
+// to another comment on the page does not count: somebody wrote between that comment and our reply.
+func (b *Bot) answered(ctx context.Context, p place) (bool, error) {
+	for i := range p.thread.Comments {
+		c := &p.thread.Comments[i]
+		if !b.ours(c) || c.Parent != p.comment.ID {
+			continue
+		}
+		foreign, err := b.answersAnother(ctx, c, p)
+		if err != nil || !foreign {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// answersAnother reports whether a reply of ours is known to be for another comment than the one it stands under.
+func (b *Bot) answersAnother(ctx context.Context, reply *forum.Comment, p place) (bool, error) {
+	for _, key := range forum.Markers(p.view.rev.Text[reply.Start:reply.End]) {
+		e, err := b.store.Entry(ctx, key)
+		if errors.Is(err, ErrNoEntry) {
+			continue
+		}
+		if err != nil {
+			return false, err
+		}
+		if e.Origin().signed() && p.origin().signed() && e.Origin() != p.origin() {
+			return true, nil
+		}
+		if q, _, ok, err := b.find(ctx, p.view, e); err != nil || ok {
+			return ok && q.comment != p.comment, err
+		}
+	}
+	return false, nil
+}
+
+// entriesOfThread lists the entries in the states whose comments stand in a thread, or stood there and are not on the page anymore, oldest first.
+func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]*Entry, error) {
+	var out []*Entry
+	listed := map[string]bool{}
+	for i := range p.thread.Comments {
+		e, err := b.entryOf(ctx, place{p.view, p.thread, i, &p.thread.Comments[i]})
+		if err != nil {
+			return nil, err
+		}
+		if e != nil && slices.Contains(states, e.State) {
+			out = append(out, e)
+			listed[e.Key] = true
+		}
+	}
+	gone, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, Thread: p.root(), States: states})
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range gone {
+		if listed[e.Key] {
+			continue
+		}
+		_, _, ok, err := b.find(ctx, p.view, e)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			out = append(out, e)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *Entry) int { return a.Created.Compare(b.Created) })
+	return out, nil
+}
+
+// acquaint notes in each entry which other comments with its signature are on the page together with its own, so that it never takes one of them for its own.
+func (b *Bot) acquaint(ctx context.Context, v *view) error {
+	for _, p := range v.order {
+		if len(v.origins[p.origin()]) < 2 || !p.origin().signed() {
+			continue
+		}
+		owners, err := b.ownersOf(ctx, v, p.origin())
+		if err != nil {
+			return err
+		}
+		e := owners.entry[p.comment]
+		if e == nil {
+			continue
+		}
+		before := len(e.Others)
+		for _, text := range p.twins() {
+			if !slices.Contains(e.Others, text) {
+				e.Others = append(e.Others, text)
+			}
+		}
+		if len(e.Others) == before {
+			continue
+		}
+		if err := b.ifUnchanged(b.set(ctx, e, e.State, e.Reason)); err != nil {
+			return fmt.Errorf("note the neighbors of %s: %w", p.comment.ID, err)
+		}
+	}
+	return nil
+}
+
+// baseID is a comment's ID without the suffix that tells comments of the same author and minute apart: "~" and six hex digits. Names may begin with "~" themselves.
+func baseID(id string) string {
+	if n := len(id) - 7; n >= 0 && id[n] == '~' && strings.Trim(id[n+1:], "0123456789abcdef") == "" {
+		return id[:n]
+	}
+	return id
+}
