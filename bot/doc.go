@@ -43,7 +43,9 @@
 //
 //   - when the wiki answered that it did not save ([ErrConflict], [ErrBlocked], [ErrStale], [ErrNotSaved]: nothing is under way), or
 //   - when, at least [Config].UnknownGrace after the save began, neither a freshly read page holds a comment of ours with the entry's marker, nor does the list of our
-//     own edits hold one with the key in its summary. The list covers the case that the reply was posted and its section archived or removed since.
+//     own edits hold one with the key in its summary. The list covers the case that the reply was posted and its section archived or removed since. Where
+//     administrators hid the summary or the author, the text of the revision decides; where they hid the text as well, the entry is given up, and only the
+//     operator's `ledger retry` leads on.
 //
 // Should the first save arrive even later, after such a look, then one of the two saves meets a section that the other has changed: both carry the revision that they
 // were made from, both insert at the same place, and MediaWiki answers with an edit conflict (tried on 1.39: the account's own edits conflict in section edits too).

@@ -50,6 +50,7 @@ type fakeWiki struct {
 	skew    time.Duration // of the wiki's clock
 	pages   map[string][]bot.Revision
 	summary map[int64]string // of our own edits
+	hidden  map[int64]string // what an administrator hid of a revision: "user", "summary", "text"
 	rev     int64
 	saves   int
 	lost    bool       // a save is done but its answer is lost
@@ -66,7 +67,7 @@ type fakeWiki struct {
 func (w *fakeWiki) now() time.Time { return w.clock.now().Add(w.skew) }
 
 func newWiki(c *clock) *fakeWiki {
-	w := &fakeWiki{clock: c, pages: map[string][]bot.Revision{}, summary: map[int64]string{}}
+	w := &fakeWiki{clock: c, pages: map[string][]bot.Revision{}, summary: map[int64]string{}, hidden: map[int64]string{}}
 	w.put(page, "Header with [[User:Nobody|Nobody]] 10:00, 1 January 2020 (UTC)\n")
 	return w
 }
@@ -178,9 +179,22 @@ func (w *fakeWiki) OwnEdits(_ context.Context, title string, since time.Time) ([
 	}
 	var out []bot.OwnEdit
 	for _, r := range w.pages[title] {
-		if s, ok := w.summary[r.ID]; ok && !r.Timestamp.Before(since) {
-			out = append([]bot.OwnEdit{{RevID: r.ID, Summary: s, Time: r.Timestamp}}, out...)
+		s, ours := w.summary[r.ID]
+		hidden := w.hidden[r.ID]
+		if r.Timestamp.Before(since) || !ours && !strings.Contains(hidden, "user") {
+			continue
 		}
+		edit := bot.OwnEdit{RevID: r.ID, Summary: s, Time: r.Timestamp}
+		if edit.Hidden = strings.Contains(hidden, "user") || strings.Contains(hidden, "summary"); edit.Hidden {
+			edit.TextHidden = strings.Contains(hidden, "text")
+			if !edit.TextHidden {
+				edit.Text = r.Text
+			}
+		}
+		if strings.Contains(hidden, "summary") {
+			edit.Summary = ""
+		}
+		out = append([]bot.OwnEdit{edit}, out...)
 	}
 	return out, nil
 }

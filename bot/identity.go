@@ -159,9 +159,11 @@ func (b *Bot) assign(places []place, claims []claim) []place {
 		func(c claim, p place) bool { return c.says(p) && b.repliedUnder(c, p) },
 		func(c claim, p place) bool { return c.says(p) && b.inThread(c, p) && c.place == p.spot() },
 		func(c claim, p place) bool { return c.says(p) && b.inThread(c, p) },
-		func(c claim, p place) bool { return c.says(p) && c.signed && !c.knows(p) }, // moved, or under another heading
-		func(c claim, p place) bool { return c.signed && b.repliedUnder(c, p) },
+		func(c claim, p place) bool { return c.says(p) && c.signed && !c.knows(p) }, // moved
+		// With other words. Our reply may stand under a comment that somebody wrote between it and the claim's comment.
+		func(c claim, p place) bool { return b.edited(c, p) && c.place == p.spot() && b.repliedUnder(c, p) },
 		func(c claim, p place) bool { return b.edited(c, p) && c.place == p.spot() },
+		func(c claim, p place) bool { return b.edited(c, p) && b.repliedUnder(c, p) },
 		func(c claim, p place) bool { return b.edited(c, p) && c.place == "" },
 	} {
 		for i, c := range claims {

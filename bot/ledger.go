@@ -175,7 +175,14 @@ type Save struct {
 	Section int       `json:"section"`  // of the last attempt
 	First   time.Time `json:"first"`    // wiki's clock, before the first attempt: own edits since then may be ours
 	At      time.Time `json:"at"`       // own clock, before the last attempt
-	Error   string    `json:"error,omitempty"`
+
+	FirstRev     int64     `json:"first_rev,omitempty"`     // BaseRev of the first attempt of unknown outcome; 0 in old entries
+	Last         time.Time `json:"last,omitzero"`           // wiki's clock, before the last attempt; zero in old entries
+	NothingSaved bool      `json:"nothing_saved,omitempty"` // the wiki answered to every attempt that it saved nothing
+	Unclear      int64     `json:"unclear,omitempty"`       // newest hidden revision that may be our reply: the entry was given up for it
+	Cleared      int64     `json:"cleared,omitempty"`       // up to this revision the operator has looked, and wanted another try
+
+	Error string `json:"error,omitempty"`
 }
 
 // Filter names entries. Empty fields do not restrict.

@@ -61,6 +61,9 @@ func Reject(ctx context.Context, ledger Ledger, now time.Time, key, why string) 
 func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entry, error) {
 	return change(ctx, ledger, now, key, "retry", []State{GaveUp, Skipped, Rejected, Proposed, Accepted, Noticed}, func(e *Entry) error {
 		e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0, time.Time{}, nil, "", false
+		if e.Save != nil {
+			e.Save.Cleared = e.Save.Unclear
+		}
 		e.Forced = e.Forced || e.State == Skipped || e.State == Rejected || e.State == GaveUp
 		return e.move(Noticed, "tried again on the operator's wish")
 	})

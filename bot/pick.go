@@ -193,6 +193,8 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 		}
 	}
 	switch {
+	case e.unclear(): // the operator must look first
+		return nil
 	case edited && (e.State == GaveUp || e.State == Skipped) && e.Edits < maxEdits:
 		b.reset(e, p)
 		e.Edits++

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 )
 
@@ -43,13 +42,15 @@ func (b *Bot) attempt(ctx context.Context, e *Entry, sum *Summary) (again bool, 
 		return false, err
 	}
 	if f != replied && e.Save != nil {
-		rev, found, err := b.savedBefore(ctx, e)
-		if err != nil {
+		rev, trace, err := b.savedBefore(ctx, e)
+		switch {
+		case err != nil:
 			b.lg.Warn("held: the account's own edits cannot be read", "entry", e.Key, "err", err)
 			return false, ctx.Err()
-		}
-		if found {
+		case trace == found:
 			return false, b.posted(ctx, e, rev, "our edit was found in the history", sum)
+		case trace == unclear:
+			return false, b.giveUpUnclear(ctx, e, rev, sum)
 		}
 	}
 	if ok, err := b.settle(ctx, e, p, f, why, sum); !ok {
@@ -79,15 +80,13 @@ func (b *Bot) attempt(ctx context.Context, e *Entry, sum *Summary) (again bool, 
 
 // save writes down that a save is coming, and sends it. Whatever happens from here on, the entry says that it may have been posted until [Bot.recover] knows better.
 func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, sum *Summary) (again bool, err error) {
-	first := edit.Start
-	if e.Save != nil && e.Save.First.Before(first) {
-		first = e.Save.First
-	}
-	e.Save = &Save{BaseRev: edit.BaseRev, Section: edit.Section, First: first, At: b.now()}
+	before := e.Save
+	e.Save = before.next(edit, b.now())
 	if err := b.set(ctx, e, Posting, ""); err != nil {
 		return false, err
 	}
 	if !b.now().Before(edit.SendBefore) {
+		e.Save.NothingSaved = before.sure()
 		return true, b.set(ctx, e, Approved, "writing the ledger took too long: the stop page has to be read again")
 	}
 	rev, err := b.wiki.Save(ctx, edit)
@@ -96,13 +95,16 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, sum *Summary) (agai
 		return false, b.posted(ctx, e, rev, "", sum)
 	case errors.Is(err, ErrConflict), errors.Is(err, ErrStale):
 		b.lg.Info("the page has moved on", "entry", e.Key, "err", err)
+		e.Save.NothingSaved = before.sure()
 		return true, b.set(ctx, e, Approved, short(err))
 	case errors.Is(err, ErrRefused):
 		return false, b.giveUp(ctx, e, sum, short(err))
 	case errors.Is(err, ErrNotSaved):
 		b.lg.Info("the wiki wants no edits now", "entry", e.Key, "err", err)
+		e.Save.NothingSaved = before.sure()
 		return false, b.notSaved(ctx, e, sum, short(err))
 	case errors.Is(err, ErrBlocked):
+		e.Save.NothingSaved = before.sure()
 		if serr := b.set(ctx, e, Approved, short(err)); serr != nil {
 			return false, errors.Join(err, serr)
 		}
@@ -129,20 +131,6 @@ func (b *Bot) posted(ctx context.Context, e *Entry, rev int64, how string, sum *
 	return nil
 }
 
-// savedBefore looks for an edit of ours that carries the entry's key. It finds it when the section has been archived or the reply removed since.
-func (b *Bot) savedBefore(ctx context.Context, e *Entry) (rev int64, found bool, err error) {
-	edits, err := b.wiki.OwnEdits(ctx, b.cfg.Page, e.Save.First.Add(-clockSlack))
-	if err != nil {
-		return 0, false, fmt.Errorf("read the account's own edits: %w", err)
-	}
-	for _, edit := range edits {
-		if strings.Contains(edit.Summary, e.Key) {
-			return edit.RevID, true, nil
-		}
-	}
-	return 0, false, nil
-}
-
 // recover finds out what became of the saves whose outcome is not known: those during which the program ended, and those that got no answer. See the package
 // documentation for why this posts nothing twice.
 func (b *Bot) recover(ctx context.Context, v *view, sum *Summary) error {
@@ -153,16 +141,18 @@ func (b *Bot) recover(ctx context.Context, v *view, sum *Summary) error {
 		if e.Save == nil {
 			return b.set(ctx, e, Approved, "no save was begun")
 		}
-		rev, found, err := b.savedBefore(ctx, e)
+		rev, trace, err := b.savedBefore(ctx, e)
 		switch {
 		case err != nil:
 			b.lg.Warn("what became of a save cannot be found out for now", "entry", e.Key, "err", err)
 			return ctx.Err()
-		case found:
+		case trace == found:
 			return b.posted(ctx, e, rev, "our edit was found in the history", sum)
 		case v.asked.Sub(e.Save.At) < b.cfg.UnknownGrace:
 			b.lg.Info("a save may still arrive: waiting", "entry", e.Key, "since", e.Save.At, "grace", b.cfg.UnknownGrace)
 			return nil
+		case trace == unclear:
+			return b.giveUpUnclear(ctx, e, rev, sum)
 		case e.Saves >= b.cfg.MaxSaves:
 			return b.giveUp(ctx, e, sum, fmt.Sprintf("%d saves did not come through; the last: %s", e.Saves, e.Save.Error))
 		}

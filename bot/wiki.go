@@ -13,7 +13,7 @@ type Wiki interface {
 	Page(ctx context.Context, title string) (*Revision, error)
 	// Save replaces one section of a page. It makes at most one attempt that can have an effect.
 	Save(ctx context.Context, e Edit) (newRev int64, err error)
-	// OwnEdits lists the bot account's own edits of a page since a time, newest first, with their summaries.
+	// OwnEdits lists the bot account's own edits of a page since a time, newest first, with their summaries, and those whose author the wiki hides.
 	OwnEdits(ctx context.Context, title string, since time.Time) ([]OwnEdit, error)
 }
 
@@ -41,11 +41,15 @@ type Edit struct {
 	SendBefore time.Time
 }
 
-// OwnEdit is an edit of the bot's own account.
+// OwnEdit is an edit of the bot's own account, or one that may be.
 type OwnEdit struct {
 	RevID   int64
-	Summary string
+	Summary string // "" when hidden
 	Time    time.Time
+
+	Hidden     bool   // the wiki hides who made the edit or its summary, so it may be ours or may hold any of our replies
+	Text       string // of a hidden edit: the page's text at this revision
+	TextHidden bool   // that is hidden too
 }
 
 // What a save can come to, besides success and transient failure.

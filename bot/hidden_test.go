@@ -1,0 +1,109 @@
+package bot_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/bot"
+)
+
+// suppressed is a world in which our reply was saved, the wiki's answer was lost, and an administrator removed the reply and hid what the parameter says.
+func suppressed(t *testing.T, hide string) *world {
+	w := started(t)
+	w.wiki.lost = true
+	before := w.wiki.text()
+	w.round()
+	w.want("Cats:posting")
+	w.wantReplies("Cats", 1)
+	for rev := range w.wiki.summary {
+		w.wiki.hidden[rev] = hide
+	}
+	w.wiki.put(page, before)
+	return w
+}
+
+// A reply that people took away and hid is not posted again, whatever they hid of it.
+func TestSuppressedReply(t *testing.T) {
+	for hide, want := range map[string]bot.State{
+		"": bot.Posted, "text": bot.Posted, "user": bot.Posted, "user text": bot.Posted, // the summary names the entry
+		"summary": bot.Posted, "user summary": bot.Posted, // the text of the revision has the marker
+		"summary text": bot.GaveUp, "user summary text": bot.GaveUp, // nobody can tell
+	} {
+		t.Run(hide, func(t *testing.T) {
+			w := suppressed(t, hide)
+			for range 4 {
+				w.round()
+				w.clock.pass(time.Hour)
+			}
+			e := w.entries()[0]
+			if e.State != want || w.wiki.saves != 1 {
+				t.Errorf("the entry is %s (%s) after %d saves, want %s after one", e.State, e.Reason, w.wiki.saves, want)
+			}
+			if want == bot.GaveUp && !(strings.Contains(e.Reason, "unknown") && strings.Contains(e.Reason, "ledger retry "+e.Key)) {
+				t.Errorf("the reason does not say what to do: %s", e.Reason)
+			}
+		})
+	}
+}
+
+// The poster edits a request whose reply may have been hidden: that alone posts nothing. The operator's word does, and only once.
+func TestSuppressedThenRetried(t *testing.T) {
+	w := suppressed(t, "user summary text")
+	w.clock.pass(time.Hour)
+	w.round()
+	w.want("Cats:gave_up")
+	w.wiki.edit("Which cats are", "Which white cats are")
+	for range 4 {
+		w.clock.pass(time.Hour)
+		w.round()
+	}
+	w.want("Cats:gave_up")
+	if _, err := bot.Retry(t.Context(), w.store, w.clock.now(), w.entries()[0].Key); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		w.clock.pass(time.Hour)
+		w.round()
+	}
+	w.want("Cats:posted")
+	w.wantReplies("Cats", 1)
+}
+
+// Hidden revisions that cannot be our save do not keep a reply back: those from before the save began, those long after it, and all of them when the wiki answered
+// that it saved nothing.
+func TestHiddenRevisionsOfOthers(t *testing.T) {
+	hide := func(w *world) { w.wiki.hidden[w.wiki.put(page, w.wiki.text()+" ")] = "user summary text" }
+	for name, play := range map[string]func(w *world){
+		"before": func(w *world) {
+			hide(w)
+			w.wiki.late = true
+			w.round()
+			w.wiki.pending = nil
+		},
+		"long after": func(w *world) {
+			w.wiki.late = true
+			w.round()
+			w.wiki.pending = nil
+			w.clock.pass(time.Hour)
+			hide(w)
+		},
+		"conflict": func(w *world) {
+			w.wiki.onSave = func() { hide(w); w.wiki.refuse = bot.ErrConflict }
+			w.round()
+			w.wiki.onSave, w.wiki.refuse = nil, nil
+		},
+	} {
+		w := started(t)
+		play(w)
+		for range 4 {
+			w.clock.pass(time.Hour)
+			w.round()
+		}
+		w.want("Cats:posted")
+		w.wantReplies("Cats", 1)
+		if t.Failed() {
+			t.Fatal(name, w.entries()[0].Reason)
+		}
+	}
+}
