@@ -40,7 +40,7 @@ func (w wikiAdapter) Save(ctx context.Context, e bot.Edit) (int64, error) {
 	return s.RevID, nil
 }
 
-// OwnEdits lists the account's edits of a page.
+// OwnEdits lists the account's edits of a page, and those that may be its.
 func (w wikiAdapter) OwnEdits(ctx context.Context, title string, since time.Time) ([]bot.OwnEdit, error) {
 	revs, err := w.c.OwnEdits(ctx, title, since)
 	if err != nil {
@@ -48,7 +48,7 @@ func (w wikiAdapter) OwnEdits(ctx context.Context, title string, since time.Time
 	}
 	out := make([]bot.OwnEdit, len(revs))
 	for i, r := range revs {
-		out[i] = bot.OwnEdit{RevID: r.RevID, Summary: r.Summary, Time: r.Time}
+		out[i] = bot.OwnEdit{RevID: r.RevID, Summary: r.Summary, Time: r.Time, Hidden: r.UserHidden || r.SummaryHidden, Text: r.Text, TextHidden: r.TextHidden}
 	}
 	return out, nil
 }

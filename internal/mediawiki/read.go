@@ -24,9 +24,13 @@ type Page struct {
 type Revision struct {
 	RevID   int64
 	Time    time.Time
-	User    string
+	User    string // "" when hidden
 	Summary string // "" when hidden
-	Hidden  bool   // the summary was removed from public view
+
+	UserHidden    bool // the author was removed from public view
+	SummaryHidden bool // the summary was
+	TextHidden    bool // the text was; known only where [Client.OwnEdits] fills Text
+	Text          string
 }
 
 // Self is the account as the wiki sees it.
@@ -80,6 +84,7 @@ type revision struct {
 	RevID         int64     `json:"revid"`
 	Timestamp     time.Time `json:"timestamp"`
 	User          string    `json:"user"`
+	UserHidden    bool      `json:"userhidden"`
 	Comment       string    `json:"comment"`
 	CommentHidden bool      `json:"commenthidden"`
 	Slots         map[string]struct {
@@ -136,23 +141,60 @@ func (c *Client) Page(ctx context.Context, title string) (*Page, error) {
 	return page, nil
 }
 
-// OwnEdits lists the account's own edits of a page that are not older than since, newest first.
+// OwnEdits lists the account's own edits of a page that are not older than since, newest first. Edits whose author is hidden are among them, since they may be the
+// account's. Where author or summary is hidden, Text is the page's text at that revision, unless that is hidden as well.
 func (c *Client) OwnEdits(ctx context.Context, title string, since time.Time) ([]Revision, error) {
-	if c.Account() == "" { // the name is a parameter: any reading request logs in
+	if c.Account() == "" { // any reading request logs in
 		if _, err := c.Self(ctx); err != nil {
 			return nil, err
 		}
 	}
-	return c.History(ctx, title, c.Account(), since)
+	// A wiki that is asked for the edits of one user leaves out those whose author is hidden.
+	all, err := c.History(ctx, title, "", since)
+	if err != nil {
+		return nil, err
+	}
+	var own []Revision
+	for _, r := range all {
+		if !r.UserHidden && canonical(r.User) != canonical(c.Account()) {
+			continue
+		}
+		if r.UserHidden || r.SummaryHidden {
+			if r.Text, r.TextHidden, err = c.textOf(ctx, title, r.RevID); err != nil {
+				return nil, err
+			}
+		}
+		own = append(own, r)
+	}
+	return own, nil
 }
 
-// History lists a page's edits that are not older than since, newest first; by one user when user is not empty. A missing page has none.
+// textOf reads the text of a revision. It is hidden, too, when the revision is there no longer.
+func (c *Client) textOf(ctx context.Context, title string, rev int64) (text string, hidden bool, err error) {
+	var a answer
+	err = c.query(ctx, request{op: "history", title: title, params: params.Values{
+		"action": "query", "revids": strconv.FormatInt(rev, 10), "prop": "revisions", "rvprop": "ids|content", "rvslots": "main"}}, &a)
+	if err != nil {
+		return "", false, err
+	}
+	for _, p := range a.Query.Pages {
+		for _, r := range p.Revisions {
+			if main := r.Slots["main"]; r.RevID == rev && main.Content != nil && !main.Hidden {
+				return *main.Content, false, nil
+			}
+		}
+	}
+	return "", true, nil
+}
+
+// History lists a page's edits that are not older than since, newest first; by one user when user is not empty, without those whose author is hidden then.
+// A missing page has none.
 func (c *Client) History(ctx context.Context, title, user string, since time.Time) ([]Revision, error) {
 	if err := checkTitle("history", title); err != nil {
 		return nil, err
 	}
 	p := params.Values{"action": "query", "titles": title, "prop": "revisions", "rvprop": "ids|timestamp|user|comment",
-		"rvdir": "older", "rvend": since.UTC().Format(time.RFC3339), "rvlimit": "50"}
+		"rvdir": "older", "rvend": since.UTC().Format(time.RFC3339), "rvlimit": "max"}
 	if user != "" {
 		p["rvuser"] = user
 	}
@@ -160,7 +202,8 @@ func (c *Client) History(ctx context.Context, title, user string, since time.Tim
 	err := c.parts(ctx, request{op: "history", title: title, params: p}, func(a *answer) {
 		for _, page := range a.Query.Pages {
 			for _, r := range page.Revisions {
-				all = append(all, Revision{RevID: r.RevID, Time: r.Timestamp, User: r.User, Summary: r.Comment, Hidden: r.CommentHidden})
+				all = append(all, Revision{RevID: r.RevID, Time: r.Timestamp, User: r.User, Summary: r.Comment,
+					UserHidden: r.UserHidden, SummaryHidden: r.CommentHidden})
 			}
 		}
 	})

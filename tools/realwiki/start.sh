@@ -54,6 +54,7 @@ cat >>"$dir/LocalSettings.php" <<PHP
 \$wgUseInstantCommons = false;
 \$wgNoFollowLinks = true;
 \$wgGroupPermissions['sysop']['deleterevision'] = true;
+\$wgGroupPermissions['sysop']['suppressrevision'] = true;
 \$wgSpamRegex = [ '/refused-by-spam-regex/' ];
 wfLoadExtension( 'SyntaxHighlight_GeSHi' );
 wfLoadExtension( 'ParserFunctions' );
@@ -70,7 +71,7 @@ account() { # NAME GRANTS [createAndPromote options]: prints the bot password
 	echo "$password"
 }
 post=basic,editpage,createeditmovepage
-admin=$(account Admin "$post,highvolume,editprotected,editinterface,blockusers,protect,delete" --sysop)
+admin=$(account Admin "$post,highvolume,editprotected,editinterface,blockusers,protect,delete,oversight" --sysop)
 alice=$(account Alice "$post")
 bob=$(account Bob "$post")
 bot=$(account SpinachBot "$post,highvolume" --bot)

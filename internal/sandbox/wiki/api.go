@@ -173,7 +173,8 @@ func (c *call) run(action string) (object, *failure) {
 	if format := c.get("format"); format != "json" {
 		c.warn = append(c.warn, "This wiki answers in JSON only.")
 	}
-	actions := map[string]func() (object, *failure){"query": c.query, "login": c.login, "logout": c.logout, "edit": c.edit, "parse": c.parse}
+	actions := map[string]func() (object, *failure){"query": c.query, "login": c.login, "logout": c.logout, "edit": c.edit, "parse": c.parse,
+		"revisiondelete": c.revisionDelete}
 	do := actions[action]
 	if do == nil {
 		return nil, fail("badvalue", `Unrecognized value for parameter "action": `+strconv.Quote(action)+".")
@@ -181,12 +182,12 @@ func (c *call) run(action string) (object, *failure) {
 	if f := c.assert(); f != nil {
 		return nil, f
 	}
-	if action == "edit" || action == "login" {
+	if action == "edit" || action == "login" || action == "revisiondelete" {
 		if !c.post {
 			return nil, fail("mustbeposted", `The "`+action+`" module requires a POST request.`)
 		}
 	}
-	if action == "edit" {
+	if action == "edit" || action == "revisiondelete" {
 		if f := c.checkToken(); f != nil {
 			return nil, f
 		}

@@ -1,6 +1,7 @@
 package wiki
 
 import (
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -219,7 +220,7 @@ func (c *call) choose(revs []*Revision, only *Revision) (chosen []*Revision, nex
 		switch {
 		case from != 0 && (newer && r.ID < from || !newer && r.ID > from):
 			continue
-		case c.get("rvuser") != "" && r.User != c.get("rvuser"):
+		case c.get("rvuser") != "" && (r.User != c.get("rvuser") || r.Hidden.User && !c.sees(r)):
 			continue
 		case outside(r.Time, start, end, newer):
 			continue
@@ -288,20 +289,41 @@ func (c *call) revision(r *Revision) object {
 		case "flags":
 			out["minor"] = false
 		case "user":
-			out["user"] = r.User
+			if r.Hidden.User {
+				out["userhidden"] = true
+			}
+			if !r.Hidden.User || c.sees(r) {
+				out["user"] = r.User
+			}
 		case "comment":
-			out["comment"] = r.Summary
+			if r.Hidden.Summary {
+				out["commenthidden"] = true
+			}
+			if !r.Hidden.Summary || c.sees(r) {
+				out["comment"] = r.Summary
+			}
 		case "size":
 			out["size"] = len(r.Text)
 		case "content", "contentmodel":
 			slot := object{"contentmodel": "wikitext"}
-			if c.wants("rvprop", "content") {
+			if r.Hidden.Text {
+				slot["texthidden"] = true
+			}
+			if c.wants("rvprop", "content") && (!r.Hidden.Text || c.sees(r)) {
 				slot["contentformat"], slot["content"] = "text/x-wiki", r.Text
 			}
 			out["slots"] = object{"main": slot}
 		}
 	}
+	if r.Hidden.any() && r.Hidden.Suppressed {
+		out["suppressed"] = true
+	}
 	return out
+}
+
+// sees reports whether the caller may see what is hidden of a revision.
+func (c *call) sees(r *Revision) bool {
+	return c.account != nil && slices.Contains(c.account.Groups, "sysop") && !r.Hidden.Suppressed
 }
 
 // contributions is list=usercontribs, newest first.
@@ -325,7 +347,8 @@ func (c *call) contributions(q, answer object) *failure {
 	list := []object{}
 	for id := from; id > 0; id-- {
 		r := w.all[id-1]
-		if r.User != upperFirst(strings.ReplaceAll(c.get("ucuser"), "_", " ")) || outside(r.Time, start, end, false) {
+		if r.User != upperFirst(strings.ReplaceAll(c.get("ucuser"), "_", " ")) || outside(r.Time, start, end, false) ||
+			r.Hidden.User && !c.sees(r) {
 			continue
 		}
 		if len(list) == limit {
@@ -334,9 +357,16 @@ func (c *call) contributions(q, answer object) *failure {
 			break
 		}
 		ns, _, _ := split(r.Page)
-		list = append(list, object{"userid": 0, "user": r.User, "pageid": w.pages[r.Page][0].ID, "revid": r.ID, "parentid": r.Parent, "ns": ns,
+		entry := object{"userid": 0, "user": r.User, "pageid": w.pages[r.Page][0].ID, "revid": r.ID, "parentid": r.Parent, "ns": ns,
 			"title": r.Page, "timestamp": stamp(r.Time), "comment": r.Summary, "size": len(r.Text), "new": r.Parent == 0, "minor": false,
-			"top": w.current(r.Page) == r})
+			"top": w.current(r.Page) == r}
+		if r.Hidden.Summary {
+			entry["commenthidden"] = true
+			if !c.sees(r) {
+				delete(entry, "comment")
+			}
+		}
+		list = append(list, entry)
 	}
 	q["usercontribs"] = list
 	return nil

@@ -31,7 +31,8 @@ func TestRealWikiConforms(t *testing.T) {
 		name, _, _ := strings.Cut(user, "@")
 		return login{name, user, get(key + "_PASSWORD")}
 	}
-	conform(t, &site{api: get("WIKI_API"), run: fmt.Sprint(time.Now().Unix()), bot: account("WIKI"), alice: account("REALWIKI_ALICE"), bob: account("REALWIKI_BOB")})
+	conform(t, &site{api: get("WIKI_API"), run: fmt.Sprint(time.Now().Unix()), bot: account("WIKI"), alice: account("REALWIKI_ALICE"), bob: account("REALWIKI_BOB"),
+		admin: account("REALWIKI_ADMIN")})
 }
 
 // TestRealWikiRefuses provokes what only a wiki with administrators can do.

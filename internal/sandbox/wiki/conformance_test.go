@@ -23,6 +23,7 @@ import (
 type site struct {
 	api             string
 	bot, alice, bob login
+	admin           login
 	run             string // makes page titles new in each run
 }
 
@@ -34,6 +35,7 @@ func TestSandboxConforms(t *testing.T) {
 		{Name: "SpinachBot", Login: "SpinachBot@posts", Password: "bot-password", Groups: []string{"bot"}},
 		{Name: "Alice", Login: "Alice@posts", Password: "alice-password"},
 		{Name: "Bob", Login: "Bob@posts", Password: "bob-password"},
+		{Name: "Admin", Login: "Admin@posts", Password: "admin-password", Groups: []string{"sysop"}},
 	}
 	w, err := wiki.Open(slog.New(slog.DiscardHandler), wiki.Config{Accounts: accounts, Now: time.Now, Random: rand.Reader})
 	if err != nil {
@@ -44,7 +46,8 @@ func TestSandboxConforms(t *testing.T) {
 	conform(t, &site{api: srv.URL + "/w/api.php", run: "x",
 		bot:   login{"SpinachBot", "SpinachBot@posts", "bot-password"},
 		alice: login{"Alice", "Alice@posts", "alice-password"},
-		bob:   login{"Bob", "Bob@posts", "bob-password"}})
+		bob:   login{"Bob", "Bob@posts", "bob-password"},
+		admin: login{"Admin", "Admin@posts", "admin-password"}})
 }
 
 // conform runs every test of the suite as a subtest.
@@ -57,6 +60,7 @@ func conform(t *testing.T, s *site) {
 		{"section edit", testSectionEdit}, {"section numbers", testSectionNumbers}, {"conflicts", testConflicts}, {"no change", testNoChange},
 		{"history", testHistory}, {"stale token", testStaleToken}, {"lost session", testLostSession}, {"lag", testLag},
 		{"signatures", testSignatures}, {"preview", testPreview}, {"html", testHTML}, {"list", testList}, {"odd text", testOddText}, {"titles", testTitles},
+		{"hidden", testHidden},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, s) })
 	}

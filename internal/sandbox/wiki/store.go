@@ -41,6 +41,26 @@ type Revision struct {
 	Summary string    `json:"summary"`
 	Text    string    `json:"text"`
 	Bot     bool      `json:"bot,omitempty"`
+
+	Hidden Hidden `json:"-"` // kept on a line of its own: see [Wiki.Hide]
+}
+
+// Hidden says what an administrator removed from public view: MediaWiki's revision deletion.
+type Hidden struct {
+	User       bool `json:"user,omitempty"`
+	Summary    bool `json:"summary,omitempty"`
+	Text       bool `json:"text,omitempty"`
+	Suppressed bool `json:"suppressed,omitempty"` // from administrators as well
+}
+
+// any reports whether something is hidden.
+func (h Hidden) any() bool { return h.User || h.Summary || h.Text }
+
+// fileLine is a line of the file: a revision, or what is hidden of an earlier one.
+type fileLine struct {
+	Revision
+	Hides  int64   `json:"hides,omitempty"` // ID of the revision
+	Hiding *Hidden `json:"hiding,omitempty"`
 }
 
 // Wiki is a set of pages with all their revisions. It is safe for many goroutines.
@@ -62,6 +82,7 @@ var (
 	errMissing      = errors.New("missingtitle")
 	errExists       = errors.New("articleexists")
 	errInvalidTitle = errors.New("invalidtitle")
+	errCurrent      = errors.New("revdelete-hide-current")
 )
 
 // Open opens a wiki, reading its file when there is one. A last line that was cut off by a crash is dropped: its save was never answered.
@@ -92,28 +113,43 @@ func Open(lg *slog.Logger, cfg Config) (*Wiki, error) {
 func (w *Wiki) load(f *os.File) error {
 	r := bufio.NewReaderSize(f, 1<<16)
 	for n := 1; ; n++ {
-		line, err := r.ReadBytes('\n')
+		text, err := r.ReadBytes('\n')
 		if err != nil && err != io.EOF {
 			return err
 		}
 		if err == io.EOF {
-			if len(line) > 0 {
-				w.lg.Warn("sandbox wiki: dropped a revision that was cut off", "file", f.Name(), "line", n, "bytes", len(line))
+			if len(text) > 0 {
+				w.lg.Warn("sandbox wiki: dropped a revision that was cut off", "file", f.Name(), "line", n, "bytes", len(text))
 			}
 			break
 		}
-		var rev Revision
-		if err := json.Unmarshal(bytes.TrimSpace(line), &rev); err != nil || rev.ID != int64(len(w.all))+1 {
+		if !w.read(bytes.TrimSpace(text)) {
 			return fmt.Errorf("line %d is no revision of this wiki", n)
 		}
-		w.add(&rev)
-		w.size += int64(len(line))
+		w.size += int64(len(text))
 	}
 	if err := f.Truncate(w.size); err != nil {
 		return err
 	}
 	_, err := f.Seek(w.size, io.SeekStart)
 	return err
+}
+
+// read takes one line of the file, and reports whether it can be one.
+func (w *Wiki) read(text []byte) bool {
+	var l fileLine
+	if err := json.Unmarshal(text, &l); err != nil {
+		return false
+	}
+	switch {
+	case l.Hiding != nil && l.Hides >= 1 && l.Hides <= int64(len(w.all)):
+		w.all[l.Hides-1].Hidden = *l.Hiding
+	case l.Hiding == nil && l.ID == int64(len(w.all))+1:
+		w.add(&l.Revision)
+	default:
+		return false
+	}
+	return true
 }
 
 // Close closes the file. The wiki can still be read.
@@ -140,26 +176,64 @@ func (w *Wiki) commit(rev *Revision) error {
 	if n := len(w.all); n > 0 && rev.Time.Before(w.all[n-1].Time) {
 		rev.Time = w.all[n-1].Time // a clock set back must not turn the history around
 	}
-	if w.cfg.File != "" {
-		if w.file == nil {
-			return errors.New("sandbox wiki: the wiki is closed")
-		}
-		line, err := json.Marshal(rev)
-		if err != nil {
-			return err
-		}
-		line = append(line, '\n')
-		if _, err = w.file.Write(line); err == nil {
-			err = w.file.Sync()
-		}
-		if err != nil {
-			_ = w.file.Truncate(w.size)
-			_, _ = w.file.Seek(w.size, io.SeekStart)
-			return fmt.Errorf("sandbox wiki: cannot save: %w", err)
-		}
-		w.size += int64(len(line))
+	if err := w.write(rev); err != nil {
+		return err
 	}
 	w.add(rev)
+	return nil
+}
+
+// write appends a line to the file and syncs it.
+func (w *Wiki) write(v any) error {
+	if w.cfg.File == "" {
+		return nil
+	}
+	if w.file == nil {
+		return errors.New("sandbox wiki: the wiki is closed")
+	}
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	text = append(text, '\n')
+	if _, err = w.file.Write(text); err == nil {
+		err = w.file.Sync()
+	}
+	if err != nil {
+		_ = w.file.Truncate(w.size)
+		_, _ = w.file.Seek(w.size, io.SeekStart)
+		return fmt.Errorf("sandbox wiki: cannot save: %w", err)
+	}
+	w.size += int64(len(text))
+	return nil
+}
+
+// Hide removes parts of a revision from public view, or shows them again. The text of a page's newest revision cannot be hidden.
+func (w *Wiki) Hide(id int64, h Hidden) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if id < 1 || id > int64(len(w.all)) {
+		return errMissing
+	}
+	rev := w.all[id-1]
+	if h.Text && w.current(rev.Page) == rev {
+		return errCurrent
+	}
+	type hiding struct {
+		Hides  int64  `json:"hides"`
+		Hiding Hidden `json:"hiding"`
+	}
+	if err := w.write(hiding{id, h}); err != nil {
+		return err
+	}
+	changed := *rev // readers may hold the old one
+	changed.Hidden = h
+	w.all[id-1] = &changed
+	for i, r := range w.pages[rev.Page] {
+		if r == rev {
+			w.pages[rev.Page][i] = &changed
+		}
+	}
 	return nil
 }
 

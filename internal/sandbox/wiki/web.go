@@ -195,7 +195,7 @@ func changes(revs []*Revision) []historyLine {
 func (h *Handler) read(rw http.ResponseWriter, r *http.Request, v *view) {
 	if old := r.URL.Query().Get("oldid"); old != "" {
 		for _, rev := range h.wiki.History(v.Title) {
-			if strconv.FormatInt(rev.ID, 10) == old && rev.ID != v.Current {
+			if strconv.FormatInt(rev.ID, 10) == old && rev.ID != v.Current && !rev.Hidden.Text {
 				v.Page, v.Old = rev, true
 			}
 		}
