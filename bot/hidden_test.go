@@ -8,7 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 )
 
-// suppressed is a world in which our reply was saved, the wiki's answer was lost, and an administrator removed the reply and hid what the parameter says.
+// suppressed is a world in which our reply was saved, the wiki's answer was lost, and an administrator removed the
+// reply and hid what the parameter says.
 func suppressed(t *testing.T, hide string) *world {
 	w := started(t)
 	w.wiki.lost = true
@@ -47,7 +48,8 @@ func TestSuppressedReply(t *testing.T) {
 	}
 }
 
-// The poster edits a request whose reply may have been hidden: that alone posts nothing. The operator's word does, and only once.
+// The poster edits a request whose reply may have been hidden: that alone posts nothing. The operator's word does,
+// and only once.
 func TestSuppressedThenRetried(t *testing.T) {
 	w := suppressed(t, "user summary text")
 	w.clock.pass(time.Hour)
@@ -70,8 +72,8 @@ func TestSuppressedThenRetried(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// Hidden revisions that cannot be our save do not keep a reply back: those from before the save began, those long after it, and all of them when the wiki answered
-// that it saved nothing.
+// Hidden revisions that cannot be our save do not keep a reply back: those from before the save began, those long
+// after it, and all of them when the wiki answered that it saved nothing.
 func TestHiddenRevisionsOfOthers(t *testing.T) {
 	hide := func(w *world) { w.wiki.hidden[w.wiki.put(page, w.wiki.text()+" ")] = "user summary text" }
 	for name, play := range map[string]func(w *world){

@@ -13,12 +13,14 @@ import (
 
 // This file says which comment on the page an entry of the ledger belongs to.
 //
-// The IDs of package forum are of no use here: when two comments have the same author and minute, the ID of each depends on which of them stands first on the page.
-// What decides instead, in this order:
+// The IDs of package forum are of no use here: when two comments have the same author and minute, the ID of each
+// depends on which of them stands first on the page. What decides instead, in this order:
 //
-//   - The signature ([Origin]) and the words. Where several comments agree in both, the place tells which is whose: our reply under it, its parent, its thread.
-//   - For a comment whose words were changed: the same signature, the same thread and the same parent, or our reply under it. An entry takes such a comment only when
-//     its own words are no longer on the page, when no other entry has the comment, and when the two were never on the page together ([Entry].Others).
+//   - The signature ([Origin]) and the words. Where several comments agree in both, the place tells which is whose:
+//     our reply under it, its parent, its thread.
+//   - For a comment whose words were changed: the same signature, the same thread and the same parent, or our reply
+//     under it. An entry takes such a comment only when its own words are no longer on the page, when no other entry
+//     has the comment, and when the two were never on the page together ([Entry].Others).
 //   - For a comment that was signed after it was posted: the words and the thread.
 //
 // Each entry gets at most one comment and each comment at most one entry. A comment that gets none is new.
@@ -132,7 +134,7 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 	}
 	var claims []claim
 	for _, e := range entries {
-		claims = append(claims, claim{entry: e, text: e.Text, heading: e.Heading, place: e.Place, others: e.Others, signed: o.signed()})
+		claims = append(claims, claim{e, e.Text, e.Heading, e.Place, e.Others, o.signed(), false})
 	}
 	if b.cfg.AnswerSince.IsZero() || o.Time.IsZero() {
 		claims = append(claims, v.start.claims(places)...)
@@ -160,7 +162,8 @@ func (b *Bot) assign(places []place, claims []claim) []place {
 		func(c claim, p place) bool { return c.says(p) && b.inThread(c, p) && c.place == p.spot() },
 		func(c claim, p place) bool { return c.says(p) && b.inThread(c, p) },
 		func(c claim, p place) bool { return c.says(p) && c.signed && !c.knows(p) }, // moved
-		// With other words. Our reply may stand under a comment that somebody wrote between it and the claim's comment.
+		// With other words. Our reply may stand under a comment that somebody wrote between it and the claim's
+		// comment.
 		func(c claim, p place) bool { return b.edited(c, p) && c.place == p.spot() && b.repliedUnder(c, p) },
 		func(c claim, p place) bool { return b.edited(c, p) && c.place == p.spot() },
 		func(c claim, p place) bool { return b.edited(c, p) && b.repliedUnder(c, p) },
@@ -186,7 +189,8 @@ func (c claim) knows(p place) bool { return slices.Contains(c.others, TextHash(p
 // edited reports whether the comment may be the claim's with other words.
 func (b *Bot) edited(c claim, p place) bool { return c.signed && b.inThread(c, p) && !c.knows(p) }
 
-// inThread reports whether a comment stands in the claim's thread: under the same heading, or where our reply is, should the heading have been changed.
+// inThread reports whether a comment stands in the claim's thread: under the same heading, or where our reply is,
+// should the heading have been changed.
 func (b *Bot) inThread(c claim, p place) bool {
 	if c.vague || c.heading == p.thread.Heading {
 		return true
@@ -221,8 +225,8 @@ func (b *Bot) entryOf(ctx context.Context, p place) (*Entry, error) {
 	return b.signedLater(ctx, p)
 }
 
-// signedLater finds the entry for a comment that was signed since, or lost its signature, or is unsigned and got another heading.
-// Few words say little about what is the same comment.
+// signedLater finds the entry for a comment that was signed since, or lost its signature, or is unsigned and got
+// another heading. Few words say little about what is the same comment.
 func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	if len(strings.Fields(p.comment.Text)) < 3 && len(p.comment.Queries) == 0 {
 		return nil, nil
@@ -274,7 +278,8 @@ func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok 
 	return place{}, false, false, nil
 }
 
-// newKey makes the key for a comment that has no entry. answered says that the comment has a reply of ours all the same: the ledger was lost.
+// newKey makes the key for a comment that has no entry. answered says that the comment has a reply of ours all the
+// same: the ledger was lost.
 func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, err error) {
 	if answered, err = b.answered(ctx, p); err != nil || answered {
 		return "", answered, err
@@ -311,8 +316,9 @@ func (b *Bot) answersTwin(t *forum.Thread, reply *forum.Comment, p place) bool {
 	return false
 }
 
-// answered reports whether a comment of ours stands directly under the comment, by which a reply is recognized when the ledger was lost. A reply whose marker belongs
-// to another comment on the page does not count: somebody wrote between that comment and our reply.
+// answered reports whether a comment of ours stands directly under the comment, by which a reply is recognized when
+// the ledger was lost. A reply whose marker belongs to another comment on the page does not count: somebody wrote
+// between that comment and our reply.
 func (b *Bot) answered(ctx context.Context, p place) (bool, error) {
 	for i := range p.thread.Comments {
 		c := &p.thread.Comments[i]
@@ -347,7 +353,8 @@ func (b *Bot) answersAnother(ctx context.Context, reply *forum.Comment, p place)
 	return false, nil
 }
 
-// entriesOfThread lists the entries in the states whose comments stand in a thread, or stood there and are not on the page anymore, oldest first.
+// entriesOfThread lists the entries in the states whose comments stand in a thread, or stood there and are not on the
+// page anymore, oldest first.
 func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]*Entry, error) {
 	var out []*Entry
 	listed := map[string]bool{}
@@ -381,7 +388,8 @@ func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]
 	return out, nil
 }
 
-// acquaint notes in each entry which other comments with its signature are on the page together with its own, so that it never takes one of them for its own.
+// acquaint notes in each entry which other comments with its signature are on the page together with its own, so that
+// it never takes one of them for its own.
 func (b *Bot) acquaint(ctx context.Context, v *view) error {
 	for _, p := range v.order {
 		if len(v.origins[p.origin()]) < 2 || !p.origin().signed() {
@@ -411,7 +419,8 @@ func (b *Bot) acquaint(ctx context.Context, v *view) error {
 	return nil
 }
 
-// baseID is a comment's ID without the suffix that tells comments of the same author and minute apart: "~" and six hex digits. Names may begin with "~" themselves.
+// baseID is a comment's ID without the suffix that tells comments of the same author and minute apart: "~" and six
+// hex digits. Names may begin with "~" themselves.
 func baseID(id string) string {
 	if n := len(id) - 7; n >= 0 && id[n] == '~' && strings.Trim(id[n+1:], "0123456789abcdef") == "" {
 		return id[:n]

@@ -14,21 +14,25 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Ledger keeps the entries. internal/store implements it on SQLite. Every method is durable when it returns: what was written survives kill -9 and a power cut.
-// Entries are changed by the bot and by the operator's commands at the same time; [Ledger.Update] compares versions so that neither overwrites the other.
+// Ledger keeps the entries. internal/store implements it on SQLite. Every method is durable when it returns: what was
+// written survives kill -9 and a power cut. Entries are changed by the bot and by the operator's commands at the same
+// time; [Ledger.Update] compares versions so that neither overwrites the other.
 type Ledger interface {
 	// Entry reads the entry with the key, complete with its draft. It returns [ErrNoEntry] when there is none.
 	Entry(ctx context.Context, key string) (*Entry, error)
-	// Entries lists the entries that the filter names, in the order in which they were added, complete with their drafts.
+	// Entries lists the entries that the filter names, in the order in which they were added, complete with their
+	// drafts.
 	Entries(ctx context.Context, f Filter) ([]*Entry, error)
-	// Add writes a new entry and sets e.Version to 1. When the key exists already it changes nothing and returns false.
+	// Add writes a new entry and sets e.Version to 1. When the key exists already it changes nothing and returns
+	// false.
 	Add(ctx context.Context, e *Entry) (added bool, err error)
-	// Update replaces the entry if the stored version is e.Version, and then increments e.Version. Otherwise it changes nothing and returns
-	// [ErrChanged] (somebody else was faster) or [ErrNoEntry].
+	// Update replaces the entry if the stored version is e.Version, and then increments e.Version. Otherwise it
+	// changes nothing and returns [ErrChanged] (somebody else was faster) or [ErrNoEntry].
 	Update(ctx context.Context, e *Entry) error
 }
 
-// Notes keeps small facts by name: what was on the page at the first start, whether the stop page existed. Durable like [Ledger].
+// Notes keeps small facts by name: what was on the page at the first start, whether the stop page existed. Durable
+// like [Ledger].
 type Notes interface {
 	Get(ctx context.Context, key string) (value []byte, ok bool, err error)
 	Put(ctx context.Context, key string, value []byte) error
@@ -69,7 +73,8 @@ func States() []State {
 	return []State{Noticed, Accepted, Proposed, Approved, Posting, Posted, GaveUp, Skipped, Rejected}
 }
 
-// moves lists the states that may follow each. Posted is final: an entry that came so far can never lead to another reply.
+// moves lists the states that may follow each. Posted is final: an entry that came so far can never lead to another
+// reply.
 var moves = map[State][]State{
 	Noticed:  {Accepted, Skipped, GaveUp, Rejected, Posted},
 	Accepted: {Noticed, Proposed, GaveUp, Rejected, Posted},
@@ -112,25 +117,30 @@ const (
 	FollowUp Kind = "followup" // a comment under one of ours, or one that mentions us
 )
 
-// Entry is one comment that the bot may answer, and all it knows about it. There is at most one for each comment, hence at most one reply.
-// An entry keeps its comment while the comment's words are on the page or in its archive; see identity.go for what happens when they change.
+// Entry is one comment that the bot may answer, and all it knows about it. There is at most one for each comment,
+// hence at most one reply. An entry keeps its comment while the comment's words are on the page or in its archive;
+// see identity.go for what happens when they change.
 type Entry struct {
-	Key     string `json:"key"`     // made once by [Key]; marker in the reply, part of the edit summary, name of the trajectory
-	Page    string `json:"page"`    // title of the page
-	Comment string `json:"comment"` // forum.Comment.ID when it was last judged, for people: the ID depends on what else is on the page
-	Thread  string `json:"thread"`  // ID of the thread's first comment then
+	// Key is made once by [Key]. It is the marker in the reply, a part of the edit summary, and the name of the trajectory.
+	Key  string `json:"key"`
+	Page string `json:"page"` // title of the page
+	// Comment is the forum.Comment.ID when the comment was last judged, for people: the ID depends on what else is on the page.
+	Comment string `json:"comment"`
+	Thread  string `json:"thread"` // ID of the thread's first comment then
 	Kind    Kind   `json:"kind"`
 	State   State  `json:"state"`
 	Reason  string `json:"reason,omitempty"` // why it stands where it stands: skipped, given up, waiting
 	Lapsed  bool   `json:"lapsed,omitempty"` // closed only because of what stood on the page (gone, resolved, answered by others); it opens again when that ends
 	Forced  bool   `json:"forced,omitempty"` // the operator wants an answer: no triage, no leaving alone
 
-	Heading string     `json:"heading"`          // of the thread, for people
-	Author  string     `json:"author"`           // of the comment; "" when unsigned
-	Time    *time.Time `json:"time"`             // of the comment; nil when unsigned
-	Text    string     `json:"text"`             // [TextHash] of the comment as it was judged
-	Place   string     `json:"place,omitempty"`  // what it answers: "top" for the first of a thread, else the parent's [TextHash]; "" in old entries
-	Others  []string   `json:"others,omitempty"` // [TextHash] of other comments with its [Origin] that were on the page together with it
+	Heading string     `json:"heading"` // of the thread, for people
+	Author  string     `json:"author"`  // of the comment; "" when unsigned
+	Time    *time.Time `json:"time"`    // of the comment; nil when unsigned
+	Text    string     `json:"text"`    // [TextHash] of the comment as it was judged
+	// Place says what the comment answers: "top" for the first of a thread, else the parent's [TextHash]; "" in old entries.
+	Place string `json:"place,omitempty"`
+	// Others holds the [TextHash] of other comments with its [Origin] that were on the page together with it.
+	Others []string `json:"others,omitempty"`
 
 	Question string `json:"question,omitempty"` // what the agent is asked
 	Language string `json:"language,omitempty"`
@@ -176,11 +186,16 @@ type Save struct {
 	First   time.Time `json:"first"`    // wiki's clock, before the first attempt: own edits since then may be ours
 	At      time.Time `json:"at"`       // own clock, before the last attempt
 
-	FirstRev     int64     `json:"first_rev,omitempty"`     // BaseRev of the first attempt of unknown outcome; 0 in old entries
-	Last         time.Time `json:"last,omitzero"`           // wiki's clock, before the last attempt; zero in old entries
-	NothingSaved bool      `json:"nothing_saved,omitempty"` // the wiki answered to every attempt that it saved nothing
-	Unclear      int64     `json:"unclear,omitempty"`       // newest hidden revision that may be our reply: the entry was given up for it
-	Cleared      int64     `json:"cleared,omitempty"`       // up to this revision the operator has looked, and wanted another try
+	// FirstRev is the BaseRev of the first attempt of unknown outcome; 0 in old entries.
+	FirstRev int64 `json:"first_rev,omitempty"`
+	// Last is the wiki's clock before the last attempt; zero in old entries.
+	Last time.Time `json:"last,omitzero"`
+	// NothingSaved: the wiki answered to every attempt that it saved nothing.
+	NothingSaved bool `json:"nothing_saved,omitempty"`
+	// Unclear is the newest hidden revision that may be our reply: the entry was given up for it.
+	Unclear int64 `json:"unclear,omitempty"`
+	// Cleared: up to this revision the operator has looked, and wanted another try.
+	Cleared int64 `json:"cleared,omitempty"`
 
 	Error string `json:"error,omitempty"`
 }
@@ -222,8 +237,9 @@ func originOf(c *forum.Comment) Origin {
 // signed reports whether both author and time are known. Without them, only the words tell one comment from another.
 func (o Origin) signed() bool { return o.Author != "" && !o.Time.IsZero() }
 
-// Key makes the name of a new entry: a hash of what the comment says and of its signature. It fits into a marker in wikitext: "sb-" and 16 hex digits. The number n
-// tells comments apart that agree in all of this, and is 0 for the first. An entry keeps its key whatever becomes of the comment.
+// Key makes the name of a new entry: a hash of what the comment says and of its signature. It fits into a marker in
+// wikitext: "sb-" and 16 hex digits. The number n tells comments apart that agree in all of this, and is 0 for the
+// first. An entry keeps its key whatever becomes of the comment.
 func Key(page string, o Origin, text string, n int) string {
 	return hashKey(page, o.Author, o.Time.Format(time.RFC3339), text, strconv.Itoa(n))
 }
@@ -236,7 +252,8 @@ func hashKey(parts ...string) string {
 	return "sb-" + hex.EncodeToString(h[:8])
 }
 
-// TextHash is the fingerprint of a comment's words and queries, white space folded. Moving, re-indenting or archiving a comment does not change it.
+// TextHash is the fingerprint of a comment's words and queries, white space folded. Moving, re-indenting or archiving
+// a comment does not change it.
 func TextHash(c *forum.Comment) string {
 	h := sha256.New()
 	h.Write([]byte(strings.Join(strings.Fields(c.Text), " ")))

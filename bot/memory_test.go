@@ -50,7 +50,8 @@ func (m *memory) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error
 			return nil, err
 		}
 		saved := !f.SavedSince.IsZero() && (e.Save == nil || e.Save.At.Before(f.SavedSince))
-		if f.Page != "" && f.Page != e.Page || f.Thread != "" && f.Thread != e.Thread || f.Text != "" && f.Text != e.Text || saved || f.Origin != nil && *f.Origin != e.Origin() ||
+		if f.Page != "" && f.Page != e.Page || f.Thread != "" && f.Thread != e.Thread || f.Text != "" && f.Text != e.Text ||
+			saved || f.Origin != nil && *f.Origin != e.Origin() ||
 			len(f.States) > 0 && !slices.Contains(f.States, e.State) {
 			continue
 		}

@@ -141,10 +141,11 @@ func (b *Bot) notice(ctx context.Context, v *view, sum *Summary) error {
 			b.lg.Debug("too fresh", "comment", p.comment.ID, "until", verdict.wait)
 			continue
 		}
-		if full, err := b.followupsUsedUp(ctx, p, verdict.kind, "", Accepted, Proposed, Approved, Posting, Posted); err != nil || full {
-			if err != nil {
-				return err
-			}
+		full, err := b.followupsUsedUp(ctx, p, verdict.kind, "", Accepted, Proposed, Approved, Posting, Posted)
+		if err != nil {
+			return err
+		}
+		if full {
 			b.lg.Info("follow-up limit of the thread reached", "comment", p.comment.ID, "limit", b.cfg.FollowupLimit)
 			continue
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// crowd is people who write on the page, often twice a minute, anywhere. It knows what they wrote, by a word of its own in each post, and nothing of the bot but its
-// name: it looks at the page and the archive alone.
+// crowd is people who write on the page, often twice a minute, anywhere. It knows what they wrote, by a word of its
+// own in each post, and nothing of the bot but its name: it looks at the page and the archive alone.
 type crowd struct {
 	w       *world
 	rng     *rand.Rand
@@ -184,9 +184,10 @@ func (c *crowd) check(t *testing.T, note string) {
 	}
 }
 
-// People write twice a minute, anywhere on the page, while the program ends at random calls and answers of the wiki are lost or late: each post is answered exactly once.
+// People write twice a minute, anywhere on the page, while the program ends at random calls and answers of the wiki
+// are lost or late: each post is answered exactly once.
 func TestCrowd(t *testing.T) {
-	seeds := 60
+	seeds := 40
 	if testing.Short() {
 		seeds = 15
 	}

@@ -18,8 +18,9 @@ const (
 	unclear              // an edit that may be ours is hidden: an administrator may have removed our reply
 )
 
-// savedBefore looks in the page's history for an edit that carries the entry's key in its summary, or its marker in the text where the summary is hidden. It finds our
-// reply when the section has been archived or the reply removed since. A hidden edit whose text is hidden as well may be ours if it was made while our save was under way.
+// savedBefore looks in the page's history for an edit that carries the entry's key in its summary, or its marker in
+// the text where the summary is hidden. It finds our reply when the section has been archived or the reply removed
+// since. A hidden edit whose text is hidden as well may be ours if it was made while our save was under way.
 func (b *Bot) savedBefore(ctx context.Context, e *Entry) (rev int64, t trace, err error) {
 	edits, err := b.wiki.OwnEdits(ctx, b.cfg.Page, e.Save.First.Add(-clockSlack))
 	if err != nil {
@@ -36,16 +37,18 @@ func (b *Bot) savedBefore(ctx context.Context, e *Entry) (rev int64, t trace, er
 	return rev, t, nil
 }
 
-// giveUpUnclear gives up an entry whose reply may have been posted and hidden. Only the operator can tell, and only [Retry] leads on from here.
+// giveUpUnclear gives up an entry whose reply may have been posted and hidden. Only the operator can tell, and only
+// [Retry] leads on from here.
 func (b *Bot) giveUpUnclear(ctx context.Context, e *Entry, rev int64, sum *Summary) error {
 	e.Save.Unclear = rev
-	return b.giveUp(ctx, e, sum, fmt.Sprintf("unknown whether the reply was posted: revision %d was made while it was being saved, and the wiki hides it. "+
-		"Ask an administrator whether that was our reply. If it was not, run: spinachbot ledger retry %s", rev, e.Key))
+	return b.giveUp(ctx, e, sum, fmt.Sprintf("unknown whether the reply was posted: "+
+		"revision %d was made while it was being saved, and the wiki hides it. Ask an administrator whether that was our reply. If it was not, run: spinachbot ledger retry %s", rev, e.Key))
 }
 
 // next is the record of one more attempt to save.
 func (s *Save) next(edit Edit, now time.Time) *Save {
-	n := &Save{BaseRev: edit.BaseRev, Section: edit.Section, First: edit.Start, FirstRev: edit.BaseRev, Last: edit.Start, At: now}
+	n := &Save{BaseRev: edit.BaseRev, Section: edit.Section, At: now,
+		First: edit.Start, FirstRev: edit.BaseRev, Last: edit.Start}
 	if s == nil {
 		return n
 	}
@@ -62,7 +65,8 @@ func (s *Save) next(edit Edit, now time.Time) *Save {
 // sure reports whether nothing can have been saved so far.
 func (s *Save) sure() bool { return s == nil || s.NothingSaved }
 
-// mayBe reports whether a hidden edit may be one of the attempts: it was made after the revision that the first of them started from, and not long after the last.
+// mayBe reports whether a hidden edit may be one of the attempts: it was made after the revision that the first of
+// them started from, and not long after the last.
 func (s *Save) mayBe(edit OwnEdit, grace time.Duration) bool {
 	switch {
 	case s.NothingSaved, edit.RevID <= s.FirstRev, edit.RevID <= s.Cleared:

@@ -51,7 +51,8 @@ func TestSecondPostHigherOnThePage(t *testing.T) {
 	w.wantReplies("Dogs", 1)
 }
 
-// The second post of a minute may become a candidate only later: when its thread is no longer resolved, or when the first post was archived.
+// The second post of a minute may become a candidate only later: when its thread is no longer resolved, or when the
+// first post was archived.
 func TestSecondPostLater(t *testing.T) {
 	for _, downtime := range []bool{false, true} {
 		w := newWorld(t)
@@ -174,7 +175,8 @@ func TestPostBetweenRequestAndAnswer(t *testing.T) {
 	w.wantReplies("Cats", 2)
 }
 
-// What was on the page at the first start stays old when its author posts again in that minute, higher on the page, and edits the old post.
+// What was on the page at the first start stays old when its author posts again in that minute, higher on the page,
+// and edits the old post.
 func TestNewPostInTheMinuteOfTheStart(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Dogs", "Which dogs are there?", "Alice")
@@ -189,7 +191,8 @@ func TestNewPostInTheMinuteOfTheStart(t *testing.T) {
 	w.wantReplies("Dogs", 0)
 }
 
-// Entries and the note of the first start as earlier versions wrote them: what is posted stays so, and what was lost is answered.
+// Entries and the note of the first start as earlier versions wrote them: what is posted stays so, and what was lost
+// is answered.
 func TestOldLedger(t *testing.T) {
 	for name, change := range map[string]func(w *world){
 		"as it was":       func(*world) {},

@@ -6,14 +6,16 @@ import (
 	"time"
 )
 
-// Wiki is the wiki as the bot needs it. internal/mediawiki implements it through an adapter in cmd; the fake to use in tests is
-// internal/sandbox/wiki behind the same adapter. All errors that are not one of the sentinels below are transient.
+// Wiki is the wiki as the bot needs it. internal/mediawiki implements it through an adapter in cmd; the fake to use
+// in tests is internal/sandbox/wiki behind the same adapter. All errors that are not one of the sentinels below are
+// transient.
 type Wiki interface {
 	// Page reads a page's current wikitext together with its revision in one request. A missing page is no error.
 	Page(ctx context.Context, title string) (*Revision, error)
 	// Save replaces one section of a page. It makes at most one attempt that can have an effect.
 	Save(ctx context.Context, e Edit) (newRev int64, err error)
-	// OwnEdits lists the bot account's own edits of a page since a time, newest first, with their summaries, and those whose author the wiki hides.
+	// OwnEdits lists the bot account's own edits of a page since a time, newest first, with their summaries, and
+	// those whose author the wiki hides.
 	OwnEdits(ctx context.Context, title string, since time.Time) ([]OwnEdit, error)
 }
 
@@ -36,8 +38,9 @@ type Edit struct {
 	BaseRev int64     // revision the section was read from
 	Start   time.Time // the wiki's clock when it was read (starttimestamp)
 
-	// SendBefore is the last moment, on the bot's own clock, at which the edit may be sent: then the stop page's word is five seconds old.
-	// An implementation that has to wait (lag, rate limit, login) must not send after it, and returns [ErrStale]; nothing was saved then. Zero: no limit.
+	// SendBefore is the last moment, on the bot's own clock, at which the edit may be sent: then the stop page's word
+	// is five seconds old. An implementation that has to wait (lag, rate limit, login) must not send after it, and
+	// returns [ErrStale]; nothing was saved then. Zero: no limit.
 	SendBefore time.Time
 }
 
@@ -58,12 +61,14 @@ var (
 	ErrConflict = errors.New("edit conflict")
 	// ErrRefused: the wiki refuses this edit for good (abuse filter, spam blacklist, captcha). Never try to evade.
 	ErrRefused = errors.New("the wiki refuses this edit")
-	// ErrBlocked: the account may not edit at all (blocked, page protected, permission missing). Stop everything and tell the operator.
+	// ErrBlocked: the account may not edit at all (blocked, page protected, permission missing). Stop everything and
+	// tell the operator.
 	ErrBlocked = errors.New("the account may not edit")
 	// ErrStale: the edit was not sent because [Edit].SendBefore had passed.
 	ErrStale = errors.New("not sent: the stop page has to be read again first")
 	// ErrNotSaved: nothing was saved, and the same may be tried later (lag, read-only, rate limit).
 	ErrNotSaved = errors.New("nothing was saved, later is better")
-	// ErrUnknown: the request was sent but no answer came: the edit may or may not have been saved. Look before doing anything else.
+	// ErrUnknown: the request was sent but no answer came: the edit may or may not have been saved. Look before doing
+	// anything else.
 	ErrUnknown = errors.New("unknown whether the edit was saved")
 )

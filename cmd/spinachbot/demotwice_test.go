@@ -13,7 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox/wiki"
 )
 
-// Somebody posts a request in the demo, is answered, and in the same minute replies to an older answer higher on the page: both are answered.
+// Somebody posts a request in the demo, is answered, and in the same minute replies to an older answer higher on the
+// page: both are answered.
 func TestDemoAnswersTwoPostsOfOneMinute(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
 	demo := func() string {

@@ -48,7 +48,8 @@ func (w wikiAdapter) OwnEdits(ctx context.Context, title string, since time.Time
 	}
 	out := make([]bot.OwnEdit, len(revs))
 	for i, r := range revs {
-		out[i] = bot.OwnEdit{RevID: r.RevID, Summary: r.Summary, Time: r.Time, Hidden: r.UserHidden || r.SummaryHidden, Text: r.Text, TextHidden: r.TextHidden}
+		out[i] = bot.OwnEdit{RevID: r.RevID, Summary: r.Summary, Time: r.Time,
+			Hidden: r.UserHidden || r.SummaryHidden, Text: r.Text, TextHidden: r.TextHidden}
 	}
 	return out, nil
 }

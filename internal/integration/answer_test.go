@@ -32,7 +32,8 @@ type world struct {
 	alice   *user
 	bob     *user
 	page    string
-	pages   int // pages made by fresh
+	pages   int   // pages made by fresh
+	asked   asked // what settled wants to see answered
 }
 
 // shared by the tests of a run: starting them takes seconds.

@@ -15,11 +15,53 @@ import (
 	"time"
 )
 
-// asked are the headings of the requests of a crash test.
-type asked []string
+// asked says how many posts of people that want an answer are under each heading.
+type asked map[string]int
 
-// settled runs rounds until nothing is open any more and checks that every request has exactly one reply.
-func (w *world) settled(headings asked) {
+// older is a thread with an answer of ours, under which people reply.
+const older = "An older request"
+
+// answerOlder posts the older request and has it answered.
+func (w *world) answerOlder() {
+	w.t.Helper()
+	w.bob.ask(w.page, older, landlocked)
+	w.round()
+	w.asked = asked{older: 1}
+}
+
+// ask posts a request of Alice's under the heading, early enough in a minute for a second post.
+func (w *world) ask(heading string) {
+	w.t.Helper()
+	if s := time.Now().Second(); s > 45 {
+		time.Sleep(time.Duration(61-s) * time.Second)
+	}
+	w.alice.ask(w.page, heading, capital)
+	w.asked[heading] = 1
+}
+
+// askAgain posts a second time in that minute: at the top of the page, under an older answer, or the same words once more.
+func (w *world) askAgain(heading string, n int) {
+	w.t.Helper()
+	switch n % 3 {
+	case 0:
+		heading += ", above"
+		text := w.alice.text(w.page)
+		i := strings.Index(text, "== ")
+		w.alice.edit(url.Values{"title": {w.page}, "text": {text[:i] + "== " + heading + " ==\n" + capital + " ~~~~\n\n" + text[i:]}})
+		w.asked[heading] = 1
+	case 1:
+		m := signature.FindString(section(w.alice.text(w.page), older))
+		w.alice.reply(w.page, older, m, "::"+refined)
+		w.asked[older]++
+	case 2:
+		heading += ", again"
+		w.alice.ask(w.page, heading, capital)
+		w.asked[heading] = 1
+	}
+}
+
+// settled runs rounds until nothing is open any more and checks that every post has exactly one reply. It looks at nothing but the page.
+func (w *world) settled() {
 	w.t.Helper()
 	w.hooks.reset(nil, nil)
 	var text string
@@ -38,10 +80,10 @@ func (w *world) settled(headings asked) {
 		}
 		time.Sleep(300 * time.Millisecond)
 	}
-	for _, h := range headings {
-		if s := section(text, h); replies(s) != 1 {
+	for h, want := range w.asked {
+		if s := section(text, h); replies(s) != want {
 			list, _ := w.bot(nil, "ledger", "list")
-			w.t.Errorf("%d replies to %q:\n%s\nledger:\n%s", replies(s), h, s, list)
+			w.t.Errorf("%d replies under %q, want %d:\n%s\nledger:\n%s", replies(s), h, want, s, list)
 		}
 	}
 }
@@ -96,16 +138,19 @@ func TestKilledAtEveryOutsideCall(t *testing.T) {
 	bin := binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))
 	w.first()
+	w.answerOlder()
 	kills := 0
 	for _, after := range []bool{false, true} {
 		for n := 1; ; n++ {
 			if n%15 == 0 {
 				w.fresh()
+				w.answerOlder()
 			}
 			h := fmt.Sprintf("Crash at call %d, after %v", n, after)
-			w.alice.ask(w.page, h, capital)
+			w.ask(h)
 			hit := w.killed(n, after)
-			w.settled(asked{h})
+			w.askAgain(h, n)
+			w.settled()
 			if t.Failed() {
 				t.Fatalf("killed at call %d, after: %v", n, after)
 			}
@@ -130,6 +175,7 @@ func TestKilledAtEveryLedgerWrite(t *testing.T) {
 	bin := binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))
 	w.first()
+	w.answerOlder()
 	step := 1
 	if os.Getenv("CRASH_STEP") != "" {
 		if _, err := fmt.Sscan(os.Getenv("CRASH_STEP"), &step); err != nil {
@@ -141,9 +187,10 @@ func TestKilledAtEveryLedgerWrite(t *testing.T) {
 		for n := 1; ; n += step {
 			if kills%15 == 14 {
 				w.fresh()
+				w.answerOlder()
 			}
 			h := fmt.Sprintf("Crash at %s %d", strings.ReplaceAll(syscalls, ",", " or "), n)
-			w.alice.ask(w.page, h, capital)
+			w.ask(h)
 			w.hooks.reset(nil, nil)
 			cmd := w.command(nil, "run", "--once", "--unknown-grace", "1s")
 			cmd.Path = "/usr/bin/strace"
@@ -154,7 +201,8 @@ func TestKilledAtEveryLedgerWrite(t *testing.T) {
 			if hit && !strings.Contains(err.Error(), "killed") {
 				t.Fatalf("strace: %v\n%s", err, out)
 			}
-			w.settled(asked{h})
+			w.askAgain(h, n)
+			w.settled()
 			if t.Failed() {
 				t.Fatalf("killed at %s %d", syscalls, n)
 			}
@@ -175,25 +223,27 @@ func TestKilledAtRandomMoments(t *testing.T) {
 	bin := binary(t)
 	w := newWorld(t, wiki, bin, startSandbox(t, bin))
 	w.first()
+	w.answerOlder()
 	seed := time.Now().UnixNano()
 	t.Logf("seed %d", seed)
 	rnd := rand.New(rand.NewSource(seed))
 	began := time.Now()
-	w.alice.ask(w.page, "Undisturbed", capital)
+	w.ask("Undisturbed")
 	w.round()
 	whole := time.Since(began)
 	const moments = 50
 	kills, runs := 0, 0
-	headings := asked{"Undisturbed"}
 	for ; kills < moments && runs < 4*moments; runs++ {
 		if runs%10 == 9 {
-			w.settled(headings)
-			headings = nil
+			w.settled()
 			w.fresh()
+			w.answerOlder()
 		}
 		h := fmt.Sprintf("Crash at moment %d", runs)
-		w.alice.ask(w.page, h, capital)
-		headings = append(headings, h)
+		w.ask(h)
+		if runs%2 == 0 {
+			w.askAgain(h, runs)
+		}
 		w.hooks.reset(nil, nil)
 		cmd := w.command(nil, "run", "--once", "--unknown-grace", "1s")
 		if err := cmd.Start(); err != nil {
@@ -204,11 +254,14 @@ func TestKilledAtRandomMoments(t *testing.T) {
 		if err := cmd.Wait(); err != nil {
 			kills++
 		}
+		if runs%2 == 1 {
+			w.askAgain(h, runs)
+		}
 		if t.Failed() {
 			t.Fatalf("run %d", runs)
 		}
 	}
-	w.settled(headings)
+	w.settled()
 	t.Logf("killed %d times in mid-run, one reply each", kills)
 	if kills < moments {
 		t.Errorf("only %d of %d kills met a running program", kills, runs)

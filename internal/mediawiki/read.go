@@ -94,7 +94,8 @@ type revision struct {
 	} `json:"slots"`
 }
 
-// Page reads a page's wikitext, its revision, the wiki's clock and a token for saving in one request. Redirects are not followed. A missing page is no error.
+// Page reads a page's wikitext, its revision, the wiki's clock and a token for saving in one request. Redirects are
+// not followed. A missing page is no error.
 func (c *Client) Page(ctx context.Context, title string) (*Page, error) {
 	if err := checkTitle("read", title); err != nil {
 		return nil, err
@@ -141,8 +142,9 @@ func (c *Client) Page(ctx context.Context, title string) (*Page, error) {
 	return page, nil
 }
 
-// OwnEdits lists the account's own edits of a page that are not older than since, newest first. Edits whose author is hidden are among them, since they may be the
-// account's. Where author or summary is hidden, Text is the page's text at that revision, unless that is hidden as well.
+// OwnEdits lists the account's own edits of a page that are not older than since, newest first. Edits whose author is
+// hidden are among them, since they may be the account's. Where author or summary is hidden, Text is the page's text
+// at that revision, unless that is hidden as well.
 func (c *Client) OwnEdits(ctx context.Context, title string, since time.Time) ([]Revision, error) {
 	if c.Account() == "" { // any reading request logs in
 		if _, err := c.Self(ctx); err != nil {
@@ -187,8 +189,8 @@ func (c *Client) textOf(ctx context.Context, title string, rev int64) (text stri
 	return "", true, nil
 }
 
-// History lists a page's edits that are not older than since, newest first; by one user when user is not empty, without those whose author is hidden then.
-// A missing page has none.
+// History lists a page's edits that are not older than since, newest first; by one user when user is not empty,
+// without those whose author is hidden then. A missing page has none.
 func (c *Client) History(ctx context.Context, title, user string, since time.Time) ([]Revision, error) {
 	if err := checkTitle("history", title); err != nil {
 		return nil, err
@@ -231,7 +233,8 @@ func (c *Client) Self(ctx context.Context) (*Self, error) {
 	return s, nil
 }
 
-// checkTitle refuses what can be no title of a page, before the API splits it at its pipes or sees a title that is not the one meant.
+// checkTitle refuses what can be no title of a page, before the API splits it at its pipes or sees a title that is
+// not the one meant.
 func checkTitle(op, title string) error {
 	if title == "" || len(title) > 255+64 || strings.ContainsAny(title, "#<>[]|{}\x1f\n\t\x00") {
 		return &Error{Op: op, Title: oneLine(title), Kind: Refused, Code: "invalidtitle", Info: "no page can have this title (" + strconv.Itoa(len(title)) + " bytes)"}

@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// revisionDelete is action=revisiondelete: it hides or shows parts of revisions (https://www.mediawiki.org/wiki/API:Revisiondelete).
+// revisionDelete is action=revisiondelete: it hides or shows parts of revisions
+// (https://www.mediawiki.org/wiki/API:Revisiondelete).
 func (c *call) revisionDelete() (object, *failure) {
 	if c.account == nil || !slices.Contains(c.account.Groups, "sysop") {
 		return nil, fail("permissiondenied", "You don't have permission to delete and undelete specific revisions of pages.")

@@ -37,7 +37,8 @@ func (s *site) hide(t *testing.T, title string, rev int64, what, suppress string
 	}
 }
 
-// testHidden: what an account sees of revisions whose author, summary or text an administrator removed from public view.
+// testHidden: what an account sees of revisions whose author, summary or text an administrator removed from public
+// view.
 func testHidden(t *testing.T, s *site) {
 	p := s.page(t, "hidden", "start")
 	bot, bob := s.client(t, s.bot), s.client(t, s.bob)

@@ -85,7 +85,8 @@ var (
 	errCurrent      = errors.New("revdelete-hide-current")
 )
 
-// Open opens a wiki, reading its file when there is one. A last line that was cut off by a crash is dropped: its save was never answered.
+// Open opens a wiki, reading its file when there is one. A last line that was cut off by a crash is dropped: its save
+// was never answered.
 func Open(lg *slog.Logger, cfg Config) (*Wiki, error) {
 	if cfg.Now == nil || cfg.Random == nil {
 		return nil, errors.New("sandbox wiki: Open needs a clock and a source of randomness")
@@ -169,7 +170,8 @@ func (w *Wiki) add(rev *Revision) {
 	w.pages[rev.Page] = append(w.pages[rev.Page], rev)
 }
 
-// commit writes a revision to the disk and then shows it. On a full disk the file is cut back to its good part and nothing changes.
+// commit writes a revision to the disk and then shows it. On a full disk the file is cut back to its good part and
+// nothing changes.
 func (w *Wiki) commit(rev *Revision) error {
 	rev.ID = int64(len(w.all)) + 1
 	rev.Time = w.cfg.Now().UTC().Truncate(time.Second)
@@ -208,7 +210,8 @@ func (w *Wiki) write(v any) error {
 	return nil
 }
 
-// Hide removes parts of a revision from public view, or shows them again. The text of a page's newest revision cannot be hidden.
+// Hide removes parts of a revision from public view, or shows them again. The text of a page's newest revision cannot
+// be hidden.
 func (w *Wiki) Hide(id int64, h Hidden) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -268,7 +271,8 @@ func (w *Wiki) History(title string) []*Revision {
 	return append([]*Revision(nil), w.pages[t]...)
 }
 
-// Seed makes a page when it does not exist yet, in the name of a user. Signatures in the text are expanded as in any edit.
+// Seed makes a page when it does not exist yet, in the name of a user. Signatures in the text are expanded as in any
+// edit.
 func (w *Wiki) Seed(title, text, user string) error {
 	_, err := w.save(change{title: title, text: text, user: user, summary: "seeded", create: true, only: true})
 	if errors.Is(err, errExists) {
@@ -323,7 +327,8 @@ func (w *Wiki) save(c change) (*Revision, error) {
 	return rev, w.commit(rev)
 }
 
-// merge gives the page's new text: the section replaced in the base revision, and the outcome merged into the current one.
+// merge gives the page's new text: the section replaced in the base revision, and the outcome merged into the current
+// one.
 func (w *Wiki) merge(c change, cur *Revision, old, text string) (string, error) {
 	switch {
 	case c.section == "new":
