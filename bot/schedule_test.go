@@ -230,7 +230,7 @@ func TestCrowd(t *testing.T) {
 		posted += len(c.posts)
 		if t.Failed() {
 			for _, e := range w.entries() {
-				t.Log(e.Line())
+				t.Log(e.Key, e.State, e.Kind, e.Heading, e.Reason)
 			}
 			t.Fatalf("page:\n%s\narchive:\n%s", brief(w.wiki.text()), brief(c.archive))
 		}
