@@ -1,0 +1,117 @@
+// Package ask is the one way to ask the agent a question: it opens the trajectory, opens an allowance for what the question may cost, asks, tells
+// whoever listens what happens, closes the trajectory and adds up the cost. The command line, the bot and benchmark runs all ask through it.
+//
+//	run, err := service.Start(ctx, question)     // begins to work, and returns
+//	for n, e := range run.Events(ctx, 0) { … }   // any number of listeners, each at its own pace
+//	out, err := run.Wait()
+//
+// # Listeners
+//
+// An event is written to the trajectory first. Then it goes to the listeners. A run keeps its events until it is forgotten, and each listener walks along
+// them. So a listener that is slow, stuck or gone never holds up the run or another listener, one that joins late gets what came before, and one that lost
+// its connection goes on after the last number that it has seen. The last event is always one of kind "end", also when the run was canceled, the agent
+// panicked or the disk is full.
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Asker answers a question. [*agent.Engine] does; so does a policy that asks several engines. Errors are as for [agent.Engine.Ask].
+type Asker interface {
+	Ask(ctx context.Context, q agent.Question, rec agent.Recorder, limits agent.Limits) (*agent.Outcome, error)
+}
+
+// Triager judges the last post of a thread, as [*agent.Engine] does.
+type Triager interface {
+	Triage(ctx context.Context, heading string, posts []agent.Post, rec agent.Recorder) (*agent.Triage, error)
+}
+
+// Trajectory keeps the events of one run; see [event.File]. Close completes it.
+type Trajectory interface {
+	event.Recorder
+	Close() error
+}
+
+// Service asks. It is safe for concurrent use; runs share nothing but its fields.
+type Service struct {
+	Log     *slog.Logger
+	Asker   Asker
+	Triager Triager // only for Triage
+	Limits  agent.Limits
+	Open    func(id string) (Trajectory, error) // makes the trajectory of a run; see [Folder]
+	Now     func() time.Time
+}
+
+// Start begins to answer q and returns at once. The run ends with ctx. The error says that the question is empty or that there can be no trajectory;
+// then nothing was asked.
+func (s *Service) Start(ctx context.Context, q agent.Question) (*Run, error) {
+	if strings.TrimSpace(q.Text) == "" {
+		return nil, errors.New("the question is empty")
+	}
+	return s.start(ctx, q.ID, func(ctx context.Context, r *Run) (err error) {
+		r.out, err = s.Asker.Ask(ctx, q, r, s.Limits)
+		if err == nil && r.out == nil {
+			err = errors.New("the agent returned neither an answer nor a reason")
+		}
+		return err
+	})
+}
+
+// Solve answers q under the ID key and waits for the end. The outcome is as for [Run.Wait].
+func (s *Service) Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error) {
+	q.ID = key
+	r, err := s.Start(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return r.Wait()
+}
+
+// Triage judges the last of posts, in a trajectory and with an allowance of its own, which is as large as a question's. Errors are those of
+// [agent.Engine.Triage], or say that the trajectory could not be written.
+func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent.Post) (t *agent.Triage, err error) {
+	r, err := s.start(ctx, key+"-triage", func(ctx context.Context, r *Run) (err error) {
+		t, err = s.Triager.Triage(ctx, heading, posts, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if _, err = r.Wait(); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// start opens trajectory and allowance and does the work in a goroutine.
+func (s *Service) start(ctx context.Context, id string, work func(ctx context.Context, r *Run) error) (*Run, error) {
+	file, err := s.Open(id)
+	if err != nil {
+		return nil, fmt.Errorf("the trajectory cannot be written: %w", err)
+	}
+	r := &Run{file: file, now: s.Now, allowance: llm.NewAllowance(llm.Limits{USD: s.Limits.USD}), wake: make(chan struct{}), done: make(chan struct{})}
+	ctx, r.cancel = context.WithCancel(llm.WithAllowance(ctx, r.allowance))
+	go func() {
+		err := errors.New("the agent ended its goroutine") // when work neither returns nor panics
+		defer func() {
+			if p := recover(); p != nil {
+				s.Log.Error("a run panicked", "question", id, "panic", p, "stack", string(debug.Stack()))
+				err = fmt.Errorf("internal fault while answering: %v", p)
+			}
+			r.finish(err)
+		}()
+		err = work(ctx, r)
+	}()
+	return r, nil
+}

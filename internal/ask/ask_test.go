@@ -1,0 +1,289 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+// askerFunc is an agent.
+type askerFunc func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error)
+
+func (f askerFunc) Ask(ctx context.Context, _ agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome, error) {
+	return f(ctx, rec)
+}
+
+// kept is a trajectory in memory. It fails at the event with the number full, and when it is closed.
+type kept struct {
+	mu       sync.Mutex
+	events   []event.Event
+	full     int
+	closeErr error
+	closed   int
+}
+
+func (k *kept) Record(_ context.Context, e event.Event) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.full > 0 && len(k.events) >= k.full-1 || k.closed > 0 {
+		return &event.WriteError{Err: errors.New("disk full")}
+	}
+	k.events = append(k.events, e)
+	return nil
+}
+
+func (k *kept) Close() error {
+	k.closed++
+	return k.closeErr
+}
+
+func service(k *kept, f askerFunc) *Service {
+	return &Service{Log: slog.New(slog.DiscardHandler), Asker: f, Now: time.Now, Limits: agent.Limits{USD: 1},
+		Open: func(string) (Trajectory, error) { return k, nil }}
+}
+
+var question = agent.Question{ID: "q", Text: "Which?"}
+
+// steps records n events.
+func steps(ctx context.Context, rec agent.Recorder, n int, pause func()) error {
+	for i := range n {
+		pause()
+		name := "step"
+		if i == 0 {
+			name = "start"
+		}
+		if err := rec.Record(ctx, event.Event{Event: name}); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// heard is what a listener got.
+type heard struct {
+	after   int
+	numbers []int
+	names   []string
+	left    bool // it went away before the end
+}
+
+// listen walks along the events, with pauses, and goes away after most events.
+func listen(ctx context.Context, r *Run, after, most int, pause func()) heard {
+	h := heard{after: after}
+	for n, e := range r.Events(ctx, after) {
+		h.numbers, h.names = append(h.numbers, n), append(h.names, e.Event)
+		if pause(); len(h.numbers) == most {
+			h.left = true
+			break
+		}
+	}
+	return h
+}
+
+// Whatever the order in which things happen: each listener that stays gets every event after the one it named, once and in order; the last is the end; and
+// the run ends although one listener never goes on.
+func TestListeners(t *testing.T) {
+	for seed := range uint64(300) {
+		synctest.Test(t, func(t *testing.T) { listenersOnce(t, seed) })
+	}
+}
+
+func listenersOnce(t *testing.T, seed uint64) {
+	rnd := rand.New(rand.NewPCG(seed, 1))
+	var mu sync.Mutex
+	below := func(n int) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return rnd.IntN(n)
+	}
+	pause := func() { time.Sleep(time.Duration(below(4)) * time.Millisecond) }
+	n, how := below(30), below(7)
+	k := &kept{}
+	if how == 1 {
+		k.full = 1 + below(n+2)
+	}
+	if how == 2 {
+		k.closeErr = errors.New("cannot sync")
+	}
+	r, err := service(k, func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error) {
+		err := steps(ctx, rec, n, pause)
+		switch {
+		case err != nil:
+			return &agent.Outcome{}, err
+		case how == 3:
+			panic("fault")
+		case how == 4:
+			runtime.Goexit()
+		case how == 5:
+			return nil, nil
+		}
+		return &agent.Outcome{}, rec.Record(ctx, event.Event{Event: "end"})
+	}).Start(t.Context(), question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stuck, release := context.WithCancel(t.Context())
+	go listen(stuck, r, 0, 0, func() { <-stuck.Done() })
+	var wg sync.WaitGroup
+	all := make([]heard, 1+below(5))
+	for i := range all {
+		most := below(3) * (1 + below(20)) // 0: to the end
+		wg.Go(func() {
+			time.Sleep(time.Duration(below(60)) * time.Millisecond)
+			all[i] = listen(t.Context(), r, below(10), most, pause)
+		})
+	}
+	if how == 6 {
+		time.Sleep(time.Duration(below(40)) * time.Millisecond)
+		r.Cancel()
+	}
+	out, err := r.Wait()
+	wg.Wait()
+	release()
+	synctest.Wait()
+	if how > 0 && how < 6 && err == nil && k.full != n+2 || how == 0 && (err != nil || out.Reason != agent.Answered) || k.closed != 1 {
+		t.Errorf("seed %d, case %d: outcome %+v, error %v, closed %d times", seed, how, out, err, k.closed)
+	}
+	everything := listen(t.Context(), r, 0, 0, func() {})
+	total := len(everything.names)
+	if everything.names[total-1] != "end" || slices.Contains(everything.names[:total-1], "end") {
+		t.Errorf("seed %d, case %d: the events are %v", seed, how, everything.names)
+	}
+	if last := r.events[total-1]; (last.Reason == "") != (err == nil) || err == nil && len(k.events) != total {
+		t.Errorf("seed %d, case %d: %v; the last event says %q; %d events of %d were kept", seed, how, err, last.Reason, len(k.events), total)
+	}
+	for _, h := range all {
+		for i, got := range h.numbers {
+			if got != h.after+i+1 || h.names[i] != everything.names[got-1] {
+				t.Errorf("seed %d, case %d: after %d a listener got the numbers %v", seed, how, h.after, h.numbers)
+				break
+			}
+		}
+		if !h.left && len(h.numbers) != max(0, total-h.after) {
+			t.Errorf("seed %d, case %d: after %d a listener got %d of %d events", seed, how, h.after, len(h.numbers), total)
+		}
+	}
+}
+
+// The allowance holds for the calls of the run and its sum is the outcome's usage; what a run without bookings says is kept.
+func TestAllowance(t *testing.T) {
+	for _, books := range []bool{true, false} {
+		s := service(&kept{}, func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error) {
+			if books {
+				if err := spend(ctx, t); !errors.Is(err, llm.ErrBudget) {
+					t.Errorf("a call over the limit: %v", err)
+				}
+			}
+			return &agent.Outcome{Usage: llm.Usage{Calls: 7}}, nil
+		})
+		out, err := s.Solve(t.Context(), "key", question)
+		if err != nil || books == (out.Usage.Calls == 7) {
+			t.Errorf("%+v %v", out, err)
+		}
+	}
+}
+
+// spend makes a call that fits into the allowance and one that does not, whose error it returns.
+func spend(ctx context.Context, t *testing.T) error {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"choices":[{"finish_reason":"stop","message":{"content":"x"}}],"usage":{"prompt_tokens":100,"completion_tokens":1}}`)
+	}))
+	defer s.Close()
+	cfg := llm.Config{BaseURL: s.URL, Model: "m", InputUSDPerMTok: 1000, OutputUSDPerMTok: 1000}
+	c, err := llm.NewClient(slog.New(slog.DiscardHandler), cfg, http.DefaultTransport, politehttp.NewManualClock(time.Time{}), func() float64 { return 0 }, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Complete(ctx, llm.Request{MaxTokens: 10}); err != nil {
+		t.Error(err)
+	}
+	_, err = c.Complete(ctx, llm.Request{MaxTokens: 5000})
+	return err
+}
+
+// Triage has a trajectory and an allowance of its own.
+func TestTriage(t *testing.T) {
+	k := &kept{}
+	s := service(k, nil)
+	name := ""
+	s.Open = func(id string) (Trajectory, error) { name = id; return k, nil }
+	s.Triager = triagerFunc(func(ctx context.Context, rec agent.Recorder) (*agent.Triage, error) {
+		if err := rec.Record(ctx, event.Event{Event: "start", Preset: "triage"}); err != nil {
+			return nil, err
+		}
+		return &agent.Triage{Request: true}, rec.Record(ctx, event.Event{Event: "end"})
+	})
+	tr, err := s.Triage(t.Context(), "sb-1", "Cats", []agent.Post{{Text: "Which?"}})
+	if err != nil || !tr.Request || name != "sb-1-triage" || len(k.events) != 2 || k.closed != 1 {
+		t.Errorf("%+v %v in %q: %v", tr, err, name, k.events)
+	}
+	s.Triager = triagerFunc(func(context.Context, agent.Recorder) (*agent.Triage, error) { panic("fault") })
+	if tr, err := s.Triage(t.Context(), "sb-1", "Cats", nil); err == nil || tr != nil {
+		t.Errorf("after a panic: %+v %v", tr, err)
+	}
+}
+
+type triagerFunc func(ctx context.Context, rec agent.Recorder) (*agent.Triage, error)
+
+func (f triagerFunc) Triage(ctx context.Context, _ string, _ []agent.Post, rec agent.Recorder) (*agent.Triage, error) {
+	return f(ctx, rec)
+}
+
+func TestNothingIsAsked(t *testing.T) {
+	never := func(context.Context, agent.Recorder) (*agent.Outcome, error) { panic("asked") }
+	if _, err := service(&kept{}, never).Start(t.Context(), agent.Question{Text: " \n"}); err == nil {
+		t.Error("an empty question is asked")
+	}
+	s := service(nil, never)
+	s.Open = func(string) (Trajectory, error) { return nil, os.ErrPermission }
+	if _, err := s.Solve(t.Context(), "k", question); !errors.Is(err, os.ErrPermission) {
+		t.Errorf("without a trajectory: %v", err)
+	}
+}
+
+// Runs with one ID at one moment have files of their own.
+func TestFolder(t *testing.T) {
+	dir := t.TempDir()
+	at := time.Date(2026, 11, 20, 10, 15, 0, 1e6, time.UTC)
+	open := Folder(dir, func() time.Time { return at })
+	for range 3 {
+		f, err := open("ask")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(f.Record(t.Context(), event.Event{Event: "start", Format: event.Format}), f.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if want := "ask-20261120T101500.001.jsonl ask-20261120T101500.001~2.jsonl ask-20261120T101500.001~3.jsonl"; err != nil || strings.Join(names, " ") != want {
+		t.Errorf("%v %v", names, err)
+	}
+	if _, err := Folder(dir+"/none", func() time.Time { return at })("ask"); err == nil {
+		t.Error("a folder that does not exist")
+	}
+}

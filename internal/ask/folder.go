@@ -1,0 +1,36 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+)
+
+// maxSameTime is how many runs of one ID may begin in the same millisecond.
+const maxSameTime = 100
+
+// Folder returns the function for [Service.Open] that keeps the trajectories in dir, each in a file that is named after the run's ID and the time, since a
+// question can be asked again: ID-20261120T101500.000.jsonl. IDs must be fit for file names.
+func Folder(dir string, now func() time.Time) func(id string) (Trajectory, error) {
+	return func(id string) (Trajectory, error) {
+		name := id + "-" + now().UTC().Format("20060102T150405.000")
+		for n := 1; ; n++ {
+			path := filepath.Join(dir, name+".jsonl")
+			if n > 1 {
+				path = filepath.Join(dir, fmt.Sprintf("%s~%d.jsonl", name, n))
+			}
+			f, err := event.Create(path)
+			if errors.Is(err, fs.ErrExist) && n < maxSameTime {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			return f, nil
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package ask
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Run is a question on its way. Its methods are safe for concurrent use.
+type Run struct {
+	file      Trajectory
+	now       func() time.Time
+	allowance *llm.Allowance
+	cancel    context.CancelFunc
+
+	out *agent.Outcome // written before done is closed
+	err error
+
+	writing sync.Mutex   // held while an event is written, which takes as long as the disk does
+	last    int          // ID of the last event
+	end     *event.Event // written, not told yet: it is the last one only when the trajectory can be closed
+	broken  bool         // the trajectory takes no more events
+	closed  bool         // nor does the run
+
+	mu     sync.Mutex
+	events []event.Event // told so far; an event never changes once it is here
+	wake   chan struct{} // closed, and replaced, when there are more events or none will come
+	ended  bool          // no event will come
+
+	done chan struct{}
+}
+
+// errEnded is the error of an event that comes after the end of its run.
+var errEnded = errors.New("the run has ended")
+
+// Record writes an event of the agent to the trajectory and tells it to the listeners. It makes the run the agent's [event.Recorder].
+func (r *Run) Record(ctx context.Context, e event.Event) error {
+	r.writing.Lock()
+	defer r.writing.Unlock()
+	if r.closed {
+		return errEnded
+	}
+	if e.ID == 0 { // not from an event.Log
+		e.ID, e.Parent = r.last+1, r.last
+	}
+	if err := r.file.Record(ctx, e); err != nil {
+		r.broken = true
+		return err
+	}
+	r.last = e.ID
+	if e.Event == "end" {
+		r.end = &e
+		return nil
+	}
+	r.tell(e, false)
+	return nil
+}
+
+// tell adds an event and wakes the listeners.
+func (r *Run) tell(e event.Event, last bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events, r.ended = append(r.events, e), last
+	close(r.wake)
+	r.wake = make(chan struct{})
+}
+
+// Events returns the events after the one with the given number, 0 for all: those that have happened, then those that happen, until the last one. The
+// numbers count from 1 and are the same for every listener, so that one that was cut off goes on with the last number that it got. The walk ends early
+// when ctx is done. Events must not be changed.
+func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event] {
+	return func(yield func(int, event.Event) bool) {
+		for n := max(after, 0); ; {
+			events, wake, ended := r.after(n)
+			for _, e := range events {
+				if n++; ctx.Err() != nil || !yield(n, e) {
+					return
+				}
+			}
+			if ended {
+				return
+			}
+			select {
+			case <-wake:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// after returns the events after the n-th, a channel that is closed when there are more, and whether these are the last.
+func (r *Run) after(n int) ([]event.Event, <-chan struct{}, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.events[min(n, len(r.events)):len(r.events):len(r.events)], r.wake, r.ended
+}
+
+// Cancel asks the run to end. It returns at once; the run's last event says that it was canceled.
+func (r *Run) Cancel() { r.cancel() }
+
+// Done returns a channel that is closed when the run has ended and its trajectory is closed.
+func (r *Run) Done() <-chan struct{} { return r.done }
+
+// Wait waits for the end of the run. The outcome is an answer or says why there is none; its usage holds all calls that were or may have been billed,
+// failed ones too. The error is for what must stop the caller: the run was canceled, the trajectory could not be written, or this program has a fault.
+// An outcome that comes with an error holds what was reached, may be nil, and must not be published.
+func (r *Run) Wait() (*agent.Outcome, error) {
+	<-r.done
+	return r.out, r.err
+}
+
+// Used returns what the run cost so far, calls on their way at their worst case.
+func (r *Run) Used() llm.Usage { return r.allowance.Used() }
+
+// finish closes the trajectory, adds up the cost, and tells the last event. err is what the work came to.
+func (r *Run) finish(err error) {
+	defer close(r.done)
+	defer r.cancel()
+	r.writing.Lock()
+	defer r.writing.Unlock()
+	r.closed = true
+	if r.end == nil { // the agent left without one
+		r.end = r.lastEvent(err)
+		if !r.broken {
+			err = errors.Join(err, r.file.Record(context.Background(), *r.end))
+		}
+	}
+	if cerr := r.file.Close(); cerr != nil && err == nil {
+		err = fmt.Errorf("the trajectory cannot be completed: %w", cerr)
+		r.end = r.lastEvent(err)
+	}
+	if r.out != nil {
+		if used := r.allowance.Used(); used != (llm.Usage{}) { // else the model books nothing, and the agent's own sum holds
+			r.out.Usage = used
+		}
+		if err != nil && r.out.Reason == agent.Answered {
+			r.out.Ending = event.Stopped(err)
+		}
+	}
+	r.err = err
+	r.tell(*r.end, true)
+}
+
+// lastEvent is the end of a run whose agent wrote none, or whose end could not be kept.
+func (r *Run) lastEvent(err error) *event.Event {
+	e := &event.Event{Event: "end", Time: r.now(), ID: r.last + 1, Parent: r.last}
+	end := event.Ending{}
+	if r.out != nil {
+		end = r.out.Ending
+	}
+	if err != nil {
+		end = event.Stopped(err)
+	}
+	e.Reason, e.Detail, e.Cause = string(end.Reason), end.Detail, event.CauseOf(end.Cause)
+	return e
+}
