@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Solver is the agent as the bot needs it: *agent.Engine behind an adapter in cmd that opens a trajectory for each key and sets the limits.
+// Solver is the agent as the bot needs it, with a trajectory and limits for each key. internal/ask implements it.
 //
 // An ending by the day's money, as an Outcome or as an error, makes the request wait for the next UTC day. When Triage has no model, the bot judges by the
 // post's words. Every other error is tried again a few times; [agent.EndingOf] tells the errors apart. What Solve can answer for good, it answers with an

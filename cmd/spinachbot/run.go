@@ -120,8 +120,8 @@ func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() ti
 		h.model = model
 	}
 	pol.Similar = newEarlier(lg, cfg.DataDir, graph, now)
-	s := &solver{lg: lg, engine: agent.New(lg, model, graph, graph, now, agent.Options{Diagnose: true}), dir: dir, limits: runLimits(cfg), now: now}
-	b, err := bot.New(lg, st, wikiAdapter{wiki}, s, now, pol)
+	engine := agent.New(lg, model, graph, graph, now, agent.Options{Diagnose: true})
+	b, err := bot.New(lg, st, wikiAdapter{wiki}, newAsk(lg, engine, cfg, dir, now), now, pol)
 	return b, h, err
 }
 

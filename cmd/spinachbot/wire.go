@@ -8,11 +8,14 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
@@ -155,3 +158,17 @@ func runLimits(cfg *config.Config) agent.Limits {
 
 // errNoModel tells how to get a model.
 var errNoModel = errors.New("no language model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks the OpenAI protocol")
+
+// trajectoryDir makes and names the folder of the trajectories in a data folder.
+func trajectoryDir(dataDir string) (string, error) {
+	dir := filepath.Join(dataDir, "trajectories")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("the folder of the trajectories cannot be made: %w", err)
+	}
+	return dir, nil
+}
+
+// newAsk makes the service that asks the agent, with the limits of the settings and trajectories in dir.
+func newAsk(lg *slog.Logger, engine *agent.Engine, cfg *config.Config, dir string, now func() time.Time) *ask.Service {
+	return &ask.Service{Log: lg, Asker: engine, Triager: engine, Limits: runLimits(cfg), Open: ask.Folder(dir, now), Now: now}
+}

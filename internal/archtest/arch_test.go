@@ -49,6 +49,7 @@ var rules = []struct {
 	{"agent/render", "internal/kg internal/rdf", "how a model sees a page is a pure function of the page"},
 	{"agent/event", "agent/render internal/kg internal/rdf internal/llm", "a log is read by many and depends on nobody who writes it"},
 	{"agent", "agent/event agent/render internal/kg internal/rdf internal/llm internal/sparql", "the agent meets the world through interfaces it owns"},
+	{"internal/ask", "agent agent/event internal/llm", "the one place that joins agent, allowance and trajectory"},
 	{"bot", "forum agent internal/kg internal/llm internal/sparql internal/rdf", "the bot decides; it reaches wiki, store and agent through interfaces it owns"},
 	{"dataset", "", "nouns of the benchmark, and the forms that others read"},
 	{"dataset/harvest", "dataset forum internal/sparql internal/sparql/measure internal/sparql/rewrite internal/kg internal/rdf", "archive to candidates; never the agent: what a benchmark is made of must not depend on what it will judge"},

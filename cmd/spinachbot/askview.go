@@ -1,0 +1,183 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// mostRows is how many rows of a result are shown.
+const mostRows = 20
+
+// answerView shows a run and its outcome: for people, or as JSON lines.
+type answerView struct {
+	screen *console.Screen
+	json   bool
+	graph  string // name of the graph
+}
+
+// event shows a step or a rollback.
+func (v *answerView) event(e event.Event) {
+	switch {
+	case e.Event == "step" && v.json:
+		s := e.Step
+		writeJSON(v.screen, map[string]any{"event": "step", "n": s.N, "thought": s.Thought, "action": s.Action, "argument": s.Argument,
+			"observation": s.Observation, "ms": s.MS})
+	case e.Event == "rollback" && v.json:
+		writeJSON(v.screen, map[string]any{"event": "rollback", "to": *e.To, "reason": e.Reason})
+	case e.Event == "step":
+		s := e.Step
+		v.text(fmt.Sprintf("%d. %s", s.N, s.Thought))
+		fmt.Fprintf(v.screen, "   %s(%s)\n", v.screen.In(console.Cyan, s.Action), indent(s.Argument, "   "))
+		fmt.Fprintf(v.screen, "%s\n\n", v.screen.In(console.Dim, indent("   "+s.Observation, "   ")))
+	case e.Event == "rollback":
+		fmt.Fprintf(v.screen, "   %s\n\n", v.screen.In(console.Yellow, fmt.Sprintf("refused (%s); the last step kept is %d", e.Reason, *e.To)))
+	}
+}
+
+// text writes a text of the model, fitted to the width of a terminal.
+func (v *answerView) text(s string) {
+	s = clean(s)
+	if width := v.screen.Width(); width > 0 {
+		s = strings.Join(console.Wrap(s, width), "\n")
+	}
+	fmt.Fprintln(v.screen, s)
+}
+
+// outcome shows how the run ended.
+func (v *answerView) outcome(out *agent.Outcome) {
+	if v.json {
+		writeJSON(v.screen, v.outcomeJSON(out))
+		return
+	}
+	if out.Report != "" {
+		v.text(out.Report)
+	}
+	u := out.Usage
+	cost := fmt.Sprintf("%s, %s of the model, %s in, %d out", count(len(out.Steps), "step"), count(u.Calls, "call"), count(u.InputTokens, "token"), u.OutputTokens)
+	if u.USD > 0 {
+		cost += fmt.Sprintf(", %.4f USD", u.USD)
+	}
+	fmt.Fprintf(v.screen, "\n%s\n", v.screen.In(console.Dim, cost))
+	a := out.Answer
+	if a == nil {
+		fmt.Fprintf(v.screen, "no answer: %s %s\n", out.Reason, clean(out.Detail))
+		return
+	}
+	fmt.Fprintf(v.screen, "\n%s\n\n", clean(a.SPARQL))
+	v.result(a)
+}
+
+func (v *answerView) outcomeJSON(out *agent.Outcome) map[string]any {
+	m := map[string]any{"report": out.Report, "confidence": out.Confidence, "steps": len(out.Steps), "usage": out.Usage, "kg": v.graph}
+	if a := out.Answer; a != nil {
+		m["event"], m["sparql"], m["result"], m["rows"] = "answer", a.SPARQL, a.Table, len(a.Table.Rows)
+	} else {
+		m["event"], m["reason"], m["detail"] = "no_answer", out.Reason, out.Detail
+	}
+	return m
+}
+
+// result shows the first rows of the answer, labels beside IDs, and when and where the query was run.
+func (v *answerView) result(a *agent.Answer) {
+	when := fmt.Sprintf("%s, %s", a.Endpoint, a.RanAt.UTC().Format("2006-01-02 15:04 UTC"))
+	if a.Table.Ask {
+		fmt.Fprintf(v.screen, "%t\n%s\n", a.Table.Boolean, v.screen.In(console.Dim, when))
+		return
+	}
+	rows := a.Table.Rows
+	t := &console.Table{}
+	columns := shownColumns(a)
+	for _, c := range columns {
+		t.Header = append(t.Header, a.Table.Vars[c])
+	}
+	for _, row := range rows[:min(len(rows), mostRows)] {
+		cells := make([]string, 0, len(columns))
+		for _, c := range columns {
+			cells = append(cells, strings.Join(strings.Fields(clean(cellText(a, row[c]))), " "))
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	_ = t.Write(v.screen, v.screen.Width(), func(s string) string { return v.screen.In(console.Bold, s) }) // as for writeJSON
+	if more := len(rows) - mostRows; more > 0 {
+		fmt.Fprintf(v.screen, "… and %s\n", count(more, "more row"))
+	}
+	fmt.Fprintln(v.screen, v.screen.In(console.Dim, count(len(rows), "row")+", "+when))
+}
+
+// shownColumns returns the columns of the result without those that only repeat the labels of another column's items: ?cityLabel next to ?city.
+func shownColumns(a *agent.Answer) []int {
+	var out []int
+	for c, name := range a.Table.Vars {
+		if of, ok := strings.CutSuffix(name, "Label"); !ok || !repeatsLabels(a, a.Table, of, c) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// repeatsLabels reports whether in each row that is shown the cell of column label is the label that the item of the variable is shown with.
+func repeatsLabels(a *agent.Answer, t *kg.Table, variable string, label int) bool {
+	for c, name := range t.Vars {
+		if name != variable {
+			continue
+		}
+		for _, row := range t.Rows[:min(len(t.Rows), mostRows)] {
+			id := rdf.EntityID(row[c].Value)
+			if known := a.Labels[id]; !row[c].IsIRI() || id == "" || row[label].Value != known && row[label].Value != id {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// count is a number with its noun: "1 row", "2 rows".
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func writeJSON(w io.Writer, v any) {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(v) // a closed standard output ends the program by SIGPIPE
+}
+
+// clean drops what could steer a terminal or show a text in another order: texts come from models, graphs and strangers.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
+			return -1
+		}
+		if r == '\n' || r == '\t' || (r >= ' ' && r != 0x7f && (r < 0x80 || r >= 0xa0)) {
+			return r
+		}
+		return -1
+	}, s)
+}
+
+func indent(s, with string) string {
+	return strings.ReplaceAll(strings.TrimRight(clean(s), "\n"), "\n", "\n"+with)
+}
+
+// cellText is a cell for people: an entity's label with its number, anything else's text.
+func cellText(a *agent.Answer, cell rdf.Term) string {
+	if id := rdf.EntityID(cell.Value); cell.IsIRI() && id != "" {
+		if label := a.Labels[id]; label != "" {
+			return label + " (" + id + ")"
+		}
+		return id
+	}
+	return cell.Value
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// A result is aligned, says "1 row", and does not show a label twice.
+func TestAnswerView(t *testing.T) {
+	item := func(id string) rdf.Term { return rdf.IRI(rdf.Entity + id) }
+	lit := func(s string) rdf.Term { return rdf.Typed(s, rdf.XSDString) }
+	table := &kg.Table{Vars: []string{"city", "cityLabel", "mayorLabel"}, Rows: [][]rdf.Term{
+		{item("Q64"), lit("Berlin"), lit("A")}, {item("Q3778"), lit("Q3778"), lit("B\x1b[31m")}}}
+	show := func(t *kg.Table) string {
+		var b strings.Builder
+		v := &answerView{screen: console.New(&b, nil)}
+		v.outcome(&agent.Outcome{Answer: &agent.Answer{SPARQL: "SELECT", Table: t, Endpoint: "here", RanAt: time.Unix(0, 0),
+			Labels: map[string]string{"Q64": "Berlin"}}})
+		return b.String()
+	}
+	got := show(table)
+	for _, want := range []string{"city          mayorLabel\n", "Berlin (Q64)  A\n", "Q3778         B[31m\n", "2 rows, here, 1970-01-01 00:00 UTC\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in:\n%s", want, got)
+		}
+	}
+	table.Rows[1][1] = lit("another name")
+	if got := show(table); !strings.Contains(got, "cityLabel") {
+		t.Errorf("a column with other words is gone:\n%s", got)
+	}
+	table.Rows = table.Rows[:1]
+	if got := show(table); !strings.Contains(got, "\n1 row, ") {
+		t.Errorf("one row:\n%s", got)
+	}
+	for range 21 {
+		table.Rows = append(table.Rows, table.Rows[0])
+	}
+	if got := show(table); strings.Count(got, "Berlin (Q64)") != 20 || !strings.Contains(got, "… and 2 more rows\n22 rows") {
+		t.Errorf("22 rows:\n%s", got)
+	}
+	if got := show(&kg.Table{Ask: true, Boolean: true}); !strings.Contains(got, "\ntrue\nhere") {
+		t.Errorf("an ASK query:\n%s", got)
+	}
+}
