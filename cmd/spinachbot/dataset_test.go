@@ -147,6 +147,33 @@ func TestDatasetSplitAndCard(t *testing.T) {
 			t.Errorf("%s: %v %v", name, items, err)
 		}
 	}
+	before, err := os.ReadFile(filepath.Join(dir, "dev.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--dev", "9999"}, "9999 of 2 items in dev leave none for test"},
+		{[]string{"--dev", "9999", "--force"}, "9999 of 2 items"},
+		{[]string{"--dev", "0"}, "choose another share"},
+		{[]string{"--dev", "1", "--format", "qald"}, "add --force"},
+	} {
+		args := append(append([]string{"dataset", "split", "--state", "included"}, c.args...), dir)
+		if code, _, errs := call(t, args...); code != exitFailed || !strings.Contains(errs, c.want) {
+			t.Errorf("%q: %d %s, want %q", c.args, code, errs, c.want)
+		}
+		if after, err := os.ReadFile(filepath.Join(dir, "dev.json")); err != nil || !bytes.Equal(before, after) {
+			t.Fatalf("%q changed the split that was there: %v", c.args, err)
+		}
+	}
+	if code, _, errs := call(t, "dataset", "split", "--state", "included", "--dev", "1", dir); code != exitOK {
+		t.Errorf("the same split again: %d %s", code, errs)
+	}
+	if code, _, errs := call(t, "dataset", "split", "--state", "included", "--dev", "1", "--format", "qald", "--force", dir); code != exitOK {
+		t.Errorf("another form with --force: %d %s", code, errs)
+	}
 	code, out, errs := call(t, "dataset", "card", "--name", "Forum bench", dir)
 	if code != exitOK || !strings.Contains(out, "# Forum bench") || !strings.Contains(out, "observed agreement 100 %") || !strings.Contains(out, "clauses") {
 		t.Errorf("card: %d %s %s", code, out, errs)

@@ -63,7 +63,8 @@ func datasetExportCommand(e *env) *cobra.Command {
 		`Writes what annotators keep as a benchmark: SPINACH's JSON (its own evaluation reads it), GRASP's JSON lines (queries ported
 to QLever; as annotated they stand in info.wdqs_sparql), or QALD JSON (with the stored answers).`)
 	flags := newGoldFlags(c, true)
-	out := c.fs.String("out", "", "`file` to write instead of standard output; replaced as a whole")
+	out := c.fs.String("out", "", "`file` to write instead of standard output")
+	force := c.fs.Bool("force", false, forceUsage)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
 			return misuse(e, "dataset export: say which harvest: spinachbot dataset export DIR")
@@ -85,8 +86,8 @@ to QLever; as annotated they stand in info.wdqs_sparql), or QALD JSON (with the 
 			}
 			return exitOK
 		}
-		if err := dataset.ReplaceFile(*out, b.Bytes()); err != nil {
-			return fail(e, err)
+		if err := writeFiles(*force, outFile{*out, b.Bytes()}); err != nil {
+			return fail(e, fmt.Errorf("dataset export: %w", err))
 		}
 		fmt.Fprintf(e.stderr, "%s: %d items\n", *out, len(golds))
 		return exitOK
@@ -110,6 +111,7 @@ later harvests add move none that are there, unless they tie two groups of near-
 	seed := c.fs.Uint64("seed", 1, "`seed` of the split")
 	near := c.fs.String("near", string(release.NearTemplate), "which near-duplicates stay together, each `kind` with those before it: same (query, or pattern and numbers), text (similar), template (pattern and properties, two or more, are the same), pattern")
 	out := c.fs.String("out", "", "`folder` for the two files (default DIR)")
+	force := c.fs.Bool("force", false, forceUsage)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
 			return misuse(e, "dataset split: say which harvest: spinachbot dataset split DIR")
@@ -128,12 +130,15 @@ later harvests add move none that are there, unless they tie two groups of near-
 		if err != nil {
 			return fail(e, err)
 		}
-		split := release.Divide(candidates, golds, part, release.Nearness(*near), *seed)
+		split, err := release.Divide(candidates, golds, part, release.Nearness(*near), *seed)
+		if err != nil {
+			return fail(e, fmt.Errorf("dataset split: %w", err))
+		}
 		if split.Largest > 1 {
 			fmt.Fprintf(e.stderr, "%d items in %d clusters of near-duplicates; the largest has %d\n", len(golds), split.Clusters, split.Largest)
 		}
-		if len(split.Dev) == 0 || len(split.Test) == 0 || split.Largest > 1 && 2*split.Largest > len(golds) {
-			fmt.Fprintln(e.stderr, "spinachbot: warning: the parts are not what was asked for: there are too few items for the share, or near-duplicates tie too many of them together; a narrower --near (same, text) ties fewer")
+		if part.N > 0 && len(split.Dev) < part.N || split.Largest > 1 && 2*split.Largest > len(golds) {
+			fmt.Fprintln(e.stderr, "spinachbot: warning: the parts are not what was asked for: near-duplicates tie too many items together; a narrower --near (same, text) ties fewer")
 		}
 		folder, ext := *out, ".json"
 		if folder == "" {
@@ -142,6 +147,7 @@ later harvests add move none that are there, unless they tie two groups of near-
 		if *flags.format == "grasp" {
 			ext = ".jsonl"
 		}
+		var files []outFile
 		for _, half := range []struct {
 			name  string
 			golds []release.Gold
@@ -150,12 +156,12 @@ later harvests add move none that are there, unless they tie two groups of near-
 			if err := writeItems(&b, rest[0], half.golds, flags); err != nil {
 				return fail(e, err)
 			}
-			name := filepath.Join(folder, half.name+ext)
-			if err := dataset.ReplaceFile(name, b.Bytes()); err != nil {
-				return fail(e, err)
-			}
-			fmt.Fprintf(e.stdout, "%s: %d items\n", name, len(half.golds))
+			files = append(files, outFile{filepath.Join(folder, half.name+ext), b.Bytes()})
 		}
+		if err := writeFiles(*force, files...); err != nil {
+			return fail(e, fmt.Errorf("dataset split: %w", err))
+		}
+		fmt.Fprintf(e.stdout, "%s: %d items\n%s: %d items\n", files[0].name, len(split.Dev), files[1].name, len(split.Test))
 		return exitOK
 	})
 }
@@ -182,6 +188,7 @@ discussion it is made of, as the licence wants it.`)
 	flags := newGoldFlags(c, false)
 	name := c.fs.String("name", "Benchmark", "the benchmark's `name`")
 	out := c.fs.String("out", "", "`file` to write instead of standard output")
+	force := c.fs.Bool("force", false, forceUsage)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
 			return misuse(e, "dataset card: say which harvest: spinachbot dataset card DIR")
@@ -196,7 +203,7 @@ discussion it is made of, as the licence wants it.`)
 		var b bytes.Buffer
 		err := release.Card(&b, d)
 		if err == nil && *out != "" && *out != "-" {
-			err = dataset.ReplaceFile(*out, b.Bytes())
+			err = writeFiles(*force, outFile{*out, b.Bytes()})
 		} else if err == nil {
 			_, err = e.stdout.Write(b.Bytes())
 		}

@@ -31,6 +31,7 @@ func datasetStatsCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "stats [--json] [--svg DIR] [--pageviews FILE] [--results FILE] FILE", "measure a benchmark file: complexity, diversity and more", datasetStatsDoc)
 	asJSON := c.fs.Bool("json", false, "one JSON object")
 	pictures := c.fs.String("svg", "", "draw bar charts into this `folder`")
+	force := c.fs.Bool("force", false, forceUsage)
 	pageViews := c.fs.String("pageviews", "", "`file` with a Q number, a tab and the page views of its article on every line")
 	var results fileList
 	c.fs.Var(&results, "results", "`file` with results for queries that have none: JSON lines {\"sparql\":…,\"result\":…}, or outputs that hold rows; may be given again")
@@ -43,7 +44,7 @@ func datasetStatsCommand(e *env) *cobra.Command {
 			err = ctx.Err()
 		}
 		if err == nil && *pictures != "" {
-			err = writeCharts(*pictures, report)
+			err = writeCharts(*pictures, *force, report)
 		}
 		switch {
 		case err != nil:
@@ -128,16 +129,12 @@ func bindingsOf(result json.RawMessage) json.RawMessage {
 	return doc.Results.Bindings
 }
 
-func writeCharts(dir string, r *stats.Report) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
+func writeCharts(dir string, force bool, r *stats.Report) error {
+	var files []outFile
 	for _, c := range r.Charts() {
-		if err := os.WriteFile(filepath.Join(dir, c.Name+".svg"), []byte(c.SVG), 0o644); err != nil {
-			return err
-		}
+		files = append(files, outFile{filepath.Join(dir, c.Name+".svg"), []byte(c.SVG)})
 	}
-	return nil
+	return writeFiles(force, files...)
 }
 
 // statistics are the tables of the items as plain text, for the benchmark's card.

@@ -149,13 +149,16 @@ func (v *verification) resumeFrom(f *os.File, checks []release.Check) ([]release
 	for line := range strings.Lines(string(text)) {
 		var d reportLine
 		if !strings.HasSuffix(line, "\n") {
+			if !strings.HasPrefix(line, `{"id":`) && !strings.HasPrefix(`{"id":`, line) {
+				return nil, errors.New("this is no report of dataset verify; name another file")
+			}
 			break
 		}
 		if err := json.Unmarshal([]byte(line), &d); err != nil {
 			return nil, fmt.Errorf("this is no report of dataset verify (%w); name another file", err)
 		}
 		if d.Summary != nil {
-			return nil, errors.New("this report is complete; name another file, or remove it to verify anew")
+			return nil, errors.New("this report is complete; name another file")
 		}
 		if len(checks) == 0 || checks[0].ID != d.ID {
 			return nil, fmt.Errorf("this report tells of %s where other items are to be verified now; name another file", d.ID)

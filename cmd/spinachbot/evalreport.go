@@ -24,6 +24,7 @@ configured model with --classify-with-model: it is asked once for each wrong ans
 func evalReportCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "report [flags] [--out FILE] DIR...", "write a page about one or more runs", evalReportDoc, config.Data, config.Model)
 	out := c.fs.String("out", "", "`file` for the page; standard output when not given")
+	force := c.fs.Bool("force", false, forceUsage)
 	metric := c.fs.String("metric", evalrun.MetricSpinach, "score by spinach, grasp, kbqa or fair")
 	markdown := c.fs.Bool("markdown", false, "only the tables, in Markdown")
 	latex := c.fs.Bool("latex", false, "only the tables, for LaTeX with booktabs")
@@ -70,7 +71,7 @@ func evalReportCommand(e *env) *cobra.Command {
 		if *out == "" || *out == "-" {
 			_, err = e.stdout.Write(b.Bytes())
 		} else {
-			err = os.WriteFile(*out, b.Bytes(), 0o644)
+			err = writeFiles(*force, outFile{*out, b.Bytes()})
 		}
 		if err != nil {
 			return fail(e, fmt.Errorf("the report cannot be written: %w", err))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -78,6 +79,9 @@ func harvestCommand(e *env) *cobra.Command {
 
 // harvest runs the command under the folder's lock.
 func (f *harvestFlags) harvest(ctx context.Context, e *env, c *cmdline, cfg *config.Config, opts harvest.Options) int {
+	if err := ownFolder(opts.Dir); err != nil {
+		return fail(e, err)
+	}
 	show := &harvestProgress{screen: e.screen()}
 	lg := c.logger(slog.LevelInfo) // that the wiki or the endpoint wants a pause is for whoever waits
 	unlock, err := store.Lock(opts.Dir)
@@ -227,4 +231,19 @@ func bots(cfg *config.Config) []string {
 		out = append(out, own)
 	}
 	return out
+}
+
+// ownFolder refuses a folder with candidates that no harvest of ours made: they would be replaced.
+func ownFolder(dir string) error {
+	_, err := os.Stat(filepath.Join(dir, dataset.CandidatesFile))
+	if err == nil {
+		_, err = os.Stat(filepath.Join(dir, dataset.HarvestDB))
+		if errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("harvest: %s has a %s, but no %s to continue from; name another folder", dir, dataset.CandidatesFile, dataset.HarvestDB)
+		}
+	}
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
 }

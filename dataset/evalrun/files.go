@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Names in the folder of a run.
@@ -77,11 +78,11 @@ func (d folder) readJSON(v any, parts ...string) (ok bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	if err == nil {
-		err = json.Unmarshal(b, v)
-	}
 	if err != nil {
-		return false, fmt.Errorf("%s cannot be read: %w; delete that file to have it made again", d.path(parts...), err)
+		return false, fmt.Errorf("cannot read %w", err) // the error names the file
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return false, fmt.Errorf("%s is damaged: %s; if you have a copy of it, put that in its place", d.path(parts...), text.JSONError(err))
 	}
 	return true, nil
 }

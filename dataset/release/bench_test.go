@@ -29,7 +29,9 @@ func BenchmarkDivide(b *testing.B) {
 	for _, near := range release.Nearnesses {
 		b.Run(fmt.Sprint(near), func(b *testing.B) {
 			for b.Loop() {
-				release.Divide(cs, golds, release.Part{Share: 0.5}, near, 1)
+				if _, err := release.Divide(cs, golds, release.Part{Share: 0.5}, near, 1); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}

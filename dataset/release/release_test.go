@@ -125,7 +125,7 @@ func ids(golds []release.Gold) map[string]bool {
 
 // divide splits with what the command does by default.
 func divide(cs []dataset.Candidate, golds []release.Gold, part release.Part, seed uint64) (dev, test []release.Gold) {
-	s := release.Divide(cs, golds, part, release.NearTemplate, seed)
+	s, _ := release.Divide(cs, golds, part, release.NearTemplate, seed)
 	return s.Dev, s.Test
 }
 
@@ -169,7 +169,7 @@ func TestDivideByNearness(t *testing.T) {
 		}
 		var clusters int
 		for seed := range uint64(64) { // what 64 draws never part is tied
-			s := release.Divide(cs, golds, release.Part{Share: 0.5}, kind, seed)
+			s, _ := release.Divide(cs, golds, release.Part{Share: 0.5}, kind, seed)
 			dev := ids(s.Dev)
 			for i := range cs {
 				for j := range cs {
@@ -196,8 +196,8 @@ func TestDivideByNearness(t *testing.T) {
 	}
 	// Keeping one more of a cluster, older than the others, moves none of them.
 	for seed := range uint64(64) {
-		some := release.Divide(cs, golds[1:], release.Part{Share: 0.5}, release.NearTemplate, seed)
-		more := release.Divide(cs, golds, release.Part{Share: 0.5}, release.NearTemplate, seed)
+		some, _ := release.Divide(cs, golds[1:], release.Part{Share: 0.5}, release.NearTemplate, seed)
+		more, _ := release.Divide(cs, golds, release.Part{Share: 0.5}, release.NearTemplate, seed)
 		for id := range ids(some.Dev) {
 			if !ids(more.Dev)[id] {
 				t.Fatalf("seed %d: %s moved when an older one was kept", seed, id)
@@ -249,8 +249,10 @@ func TestDivide(t *testing.T) {
 	if dev, test := divide(cs, golds[100:], release.Part{N: 7}, 7); len(dev) != 7 || len(test) != 13 {
 		t.Errorf("7 of 20 are %d and %d", len(dev), len(test))
 	}
-	if dev, test := divide(cs, golds[100:], release.Part{N: 50}, 7); len(dev) != 20 || len(test) != 0 {
-		t.Errorf("50 of 20 are %d and %d", len(dev), len(test))
+	for _, part := range []release.Part{{N: 50}, {N: 20}, {Share: 0}, {Share: 1}} {
+		if s, err := release.Divide(cs, golds[100:], part, release.NearTemplate, 7); err == nil {
+			t.Errorf("%+v of 20 is not refused: %d and %d", part, len(s.Dev), len(s.Test))
+		}
 	}
 	// The seed and the ids decide alone, and have to for good: published splits must not change.
 	ten, tenGolds := many(10)

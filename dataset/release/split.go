@@ -3,6 +3,7 @@ package release
 import (
 	"cmp"
 	"encoding/binary"
+	"fmt"
 	"hash/fnv"
 	"slices"
 	"strings"
@@ -53,7 +54,12 @@ type Split struct {
 // oldest candidate. With a share, a cluster whose number is below it goes to dev: later harvests add items to either part and move none, unless a new item joins two
 // clusters into one. The share holds on average. With a number of items, clusters are taken by rising number until N items are reached; one that would go beyond N is left
 // out. Adding items then moves some near the edge. candidates are all of the harvest.
-func Divide(candidates []dataset.Candidate, golds []Gold, part Part, near Nearness, seed uint64) Split {
+//
+// A split that leaves a part empty is an error.
+func Divide(candidates []dataset.Candidate, golds []Gold, part Part, near Nearness, seed uint64) (Split, error) {
+	if part.N >= len(golds) {
+		return Split{}, fmt.Errorf("%d of %d items in dev leave none for test", part.N, len(golds))
+	}
 	clusters := cluster(candidates, golds, near)
 	draws := make(map[string]uint64, len(clusters))
 	for _, c := range clusters {
@@ -75,7 +81,11 @@ func Divide(candidates []dataset.Candidate, golds []Gold, part Part, near Nearne
 		}
 		out.Largest = max(out.Largest, len(c.golds))
 	}
-	return out
+	if len(out.Dev) == 0 || len(out.Test) == 0 {
+		return out, fmt.Errorf("the parts would have %d and %d items: %d items in %d clusters of near-duplicates are too few for this share; choose another share or seed, or a narrower --near",
+			len(out.Dev), len(out.Test), len(golds), len(clusters))
+	}
+	return out, nil
 }
 
 // draw gives a number that depends on the seed and the key, evenly spread: FNV-1a and the finaliser of MurmurHash3.

@@ -2,6 +2,10 @@
 package text
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"unicode"
@@ -45,4 +49,23 @@ func Thousands(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
+}
+
+// JSONError says in plain words what an error of encoding/json means. Other errors keep their text.
+func JSONError(err error) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "the JSON ends too early"
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("it is not JSON, or ends too early, at byte %d", syntax.Offset)
+	case errors.As(err, &kind):
+		where := "the value"
+		if kind.Field != "" {
+			where = fmt.Sprintf("the member %q", kind.Field)
+		}
+		return fmt.Sprintf("%s is a JSON %s, which does not belong there", where, kind.Value)
+	}
+	return err.Error()
 }

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -36,5 +37,19 @@ func TestCount(t *testing.T) {
 	const want = "0 queries|1 query|2 queries|999 queries|1,000 queries|1,234,567 queries|-1,234 queries|-100 queries"
 	if s := strings.Join(got, "|"); s != want {
 		t.Errorf("got %s, want %s", s, want)
+	}
+}
+
+func TestJSONError(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"n":1`: "it is not JSON, or ends too early, at byte 6", ``: "it is not JSON, or ends too early, at byte 0", `nonsense`: "it is not JSON, or ends too early, at byte 2",
+		`{"n":"x"}`: `the member "n" is a JSON string, which does not belong there`, `[]`: "the value is a JSON array, which does not belong there",
+	} {
+		var v struct {
+			N int `json:"n"`
+		}
+		if err := json.Unmarshal([]byte(in), &v); err == nil || JSONError(err) != want {
+			t.Errorf("%s: %q, want %q", in, JSONError(err), want)
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package scorefile
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,6 +35,9 @@ func (s *Scorer) Keep(name string) error {
 		err := dec.Decode(&k)
 		switch {
 		case errors.Is(err, io.ErrUnexpectedEOF):
+			if rest, rerr := cutOff(f, end); rerr != nil || !rest {
+				return cmp.Or(rerr, notKept(end))
+			}
 			if err = f.Truncate(end); err == nil {
 				_, err = f.Seek(0, io.SeekEnd)
 			}
@@ -44,13 +48,29 @@ func (s *Scorer) Keep(name string) error {
 		case errors.Is(err, io.EOF):
 			return nil // what is written next goes here
 		case err != nil || k.SPARQL == "":
-			return fmt.Errorf("after byte %d it holds something else than kept results; name a new file", end)
+			return notKept(end)
 		}
 		s.remember(strings.TrimSpace(k.SPARQL), k.Result)
 	}
 }
 
-// lookUp gives the result of a query, null when it has none by its own fault (why tells which). failure tells that it is not known for another reason.
+func notKept(end int64) error {
+	return fmt.Errorf("after byte %d it holds something else than kept results; name a new file", end)
+}
+
+// cutOff reports whether a file's end is the beginning of a kept line: nothing else may be dropped.
+func cutOff(f *os.File, end int64) (bool, error) {
+	const start = `{"sparql":`
+	b := make([]byte, len(start)+2)
+	n, err := f.ReadAt(b, end)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return false, err
+	}
+	rest := strings.TrimLeft(string(b[:n]), "\n")
+	return strings.HasPrefix(rest, start) || strings.HasPrefix(start, rest), nil
+}
+
+// lookUp returns the result of a query, null when it has none by its own fault (why tells which). failure tells that it is not known for another reason.
 func (s *Scorer) lookUp(ctx context.Context, query string) (result json.RawMessage, failure, why string, err error) {
 	null := json.RawMessage("null")
 	query = strings.TrimSpace(query)
