@@ -6,12 +6,6 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// id numbers a term. Numbers below localBit are terms of the graph's dictionary, numbers with localBit set are terms that one query made
-// (see locals); 0 is no term: an unbound variable.
-type id uint32
-
-const localBit id = 1 << 31
-
 // chunkSize is the size of the pieces in which the dictionary keeps its texts, so that the garbage collector sees few objects.
 const chunkSize = 256 << 10
 
@@ -49,14 +43,6 @@ func hashTerm(text string, tag uint32) uint64 {
 	}
 	h *= prime
 	return h ^ h>>32
-}
-
-// tagText is the entry of tags for a literal's datatype or language.
-func tagText(t rdf.Term) string {
-	if t.Lang != "" {
-		return "@" + t.Lang
-	}
-	return t.Datatype
 }
 
 // lookup returns the number of a term, 0 when the graph has no such term.

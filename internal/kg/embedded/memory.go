@@ -1,7 +1,6 @@
 package embedded
 
 import (
-	"strings"
 	"sync/atomic"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -107,33 +106,4 @@ func (ex *exec) hold(n int) bool {
 func (ex *exec) settle(mark int64) {
 	ex.mem -= ex.scratch - mark
 	ex.scratch = mark
-}
-
-// part is a piece s of a's text. A small piece of a large text that nothing else keeps is copied, so that it does not keep the whole.
-func (a value) part(s string) string {
-	if a.n == 0 && len(a.s) > 4*len(s)+256 {
-		return strings.Clone(s)
-	}
-	return s
-}
-
-// own is the memory in bytes that a value keeps besides itself and the graph's and the query's terms.
-func (a value) own() int {
-	n := 0
-	if a.n == 0 {
-		n = len(a.s) + len(a.s)/8 // the allocator rounds up
-		if a.k == vLang || a.k == vOther || a.k == vIll {
-			n += len(a.tag)
-		}
-	}
-	if a.num.big != nil {
-		n += 32 + a.num.big.BitLen()/8
-	}
-	if a.t != nil {
-		n += 64
-	}
-	if a.d != nil {
-		n += 48
-	}
-	return n
 }

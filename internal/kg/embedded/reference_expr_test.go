@@ -39,13 +39,13 @@ func (s *slow) expr(e *sparql.Expr, a solution) value {
 			return boolValue(ok || given)
 		case "SAMETERM":
 			x, y := arg(0), arg(1)
-			if !x.ok() || !y.ok() {
+			if x.k == vNone || y.k == vNone {
 				return value{}
 			}
 			return boolValue(x.term() == y.term())
 		case "COALESCE":
 			for i := range e.Args {
-				if v := arg(i); v.ok() {
+				if v := arg(i); v.k != vNone {
 					return v
 				}
 			}

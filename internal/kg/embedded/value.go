@@ -7,6 +7,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
+// id numbers a term. Numbers below localBit are terms of the graph's dictionary, numbers with localBit set are terms that one query made
+// (see locals); 0 is no term: an unbound variable.
+type id uint32
+
+const localBit id = 1 << 31
+
 // vkind tells what a value is to expressions.
 type vkind uint8
 
@@ -42,7 +48,6 @@ type value struct {
 	d   *duration
 }
 
-func (v value) ok() bool      { return v.k != vNone }
 func (v value) literal() bool { return v.k >= vString }
 func (v value) numeric() bool { return v.k >= vInt && v.k <= vDouble }
 
@@ -304,4 +309,41 @@ func (v value) float() float64 {
 		return v.num.float()
 	}
 	return v.f
+}
+
+// tagText is the entry of tags for a literal's datatype or language.
+func tagText(t rdf.Term) string {
+	if t.Lang != "" {
+		return "@" + t.Lang
+	}
+	return t.Datatype
+}
+
+// part is a piece s of a's text. A small piece of a large text that nothing else keeps is copied, so that it does not keep the whole.
+func (a value) part(s string) string {
+	if a.n == 0 && len(a.s) > 4*len(s)+256 {
+		return strings.Clone(s)
+	}
+	return s
+}
+
+// own is the memory in bytes that a value keeps besides itself and the graph's and the query's terms.
+func (a value) own() int {
+	n := 0
+	if a.n == 0 {
+		n = len(a.s) + len(a.s)/8 // the allocator rounds up
+		if a.k == vLang || a.k == vOther || a.k == vIll {
+			n += len(a.tag)
+		}
+	}
+	if a.num.big != nil {
+		n += 32 + a.num.big.BitLen()/8
+	}
+	if a.t != nil {
+		n += 64
+	}
+	if a.d != nil {
+		n += 48
+	}
+	return n
 }
