@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
@@ -91,8 +92,8 @@ func (a *aggregation) certainKeys(cert varSet) varSet { return a.plainKeys().int
 // accumulator gathers one aggregate of one group.
 type accumulator struct {
 	count  int64
-	sum    value
-	best   value
+	sum    value.Value
+	best   value.Value
 	failed bool
 	text   *strings.Builder
 	seen   *rowSet
@@ -102,7 +103,7 @@ const accumulatorSize = 2*valueSize + 32 // bytes
 
 // build groups the solutions of the pattern and then yields the groups.
 func (a *aggregation) build(ex *exec, where op, next runner) runner {
-	r := &grouper{a: a, ex: ex, groups: newRowSet(ex, len(a.keys)), accs: rows[accumulator]{width: len(a.aggs), unit: accumulatorSize}, cells: make([]id, len(a.keys))}
+	r := &grouper{a: a, ex: ex, groups: newRowSet(ex, len(a.keys)), accs: rows[accumulator]{width: len(a.aggs), unit: accumulatorSize}, cells: make([]value.ID, len(a.keys))}
 	run := where.build(ex, r.take)
 	return func() error {
 		r.groups.reset()
@@ -134,7 +135,7 @@ type grouper struct {
 	a      *aggregation
 	ex     *exec
 	groups *rowSet
-	cells  []id
+	cells  []value.ID
 	accs   rows[accumulator] // one row a group
 	used   int               // bytes of what the accumulators hold
 }
@@ -151,7 +152,7 @@ func (r *grouper) group() (int, error) {
 			return 0, err
 		}
 		for j, g := range r.a.aggs {
-			accs[j].sum = smallInt(0)
+			accs[j].sum = value.SmallInt(0)
 			if !g.distinct {
 				continue
 			}
@@ -211,33 +212,33 @@ func (r *grouper) add(g *aggregate, acc *accumulator) error {
 		return nil
 	}
 	v := g.arg(ex)
-	if v.k == vNone {
+	if v.Kind == value.KindNone {
 		return nil
 	}
 	if acc.seen != nil {
-		if _, fresh, err := acc.seen.add([]id{ex.intern(v)}); err != nil || !fresh {
+		if _, fresh, err := acc.seen.add([]value.ID{ex.intern(v)}); err != nil || !fresh {
 			return err
 		}
 	}
 	acc.count++
 	switch g.op {
 	case "SUM", "AVG":
-		if err := r.replace(&acc.sum, arithmetic('+', acc.sum, v)); err != nil {
+		if err := r.replace(&acc.sum, value.Arithmetic('+', acc.sum, v)); err != nil {
 			return err
 		}
-		if !acc.sum.numeric() {
+		if !acc.sum.IsNumeric() {
 			acc.failed = true
 		}
 	case "MIN":
-		if acc.best.k == vNone || sortCompare(v, acc.best) < 0 {
+		if acc.best.Kind == value.KindNone || value.SortCompare(v, acc.best) < 0 {
 			return r.replace(&acc.best, v)
 		}
 	case "MAX":
-		if acc.best.k == vNone || sortCompare(v, acc.best) > 0 {
+		if acc.best.Kind == value.KindNone || value.SortCompare(v, acc.best) > 0 {
 			return r.replace(&acc.best, v)
 		}
 	case "SAMPLE":
-		if acc.best.k == vNone {
+		if acc.best.Kind == value.KindNone {
 			return r.replace(&acc.best, v)
 		}
 	case "GROUP_CONCAT":
@@ -253,16 +254,16 @@ func (r *grouper) hold(n int) error {
 }
 
 // replace puts a value into an accumulator.
-func (r *grouper) replace(at *value, v value) error {
-	n := v.own() - at.own()
+func (r *grouper) replace(at *value.Value, v value.Value) error {
+	n := v.Own() - at.Own()
 	*at = v
 	return r.hold(n)
 }
 
 // concat adds a text to a group's. While its buffer grows, the old one counts too.
-func (r *grouper) concat(g *aggregate, acc *accumulator, v value) error {
+func (r *grouper) concat(g *aggregate, acc *accumulator, v value.Value) error {
 	s := fnStr(r.ex, v)
-	if s.k == vNone {
+	if s.Kind == value.KindNone {
 		acc.failed = true
 		return nil
 	}
@@ -273,7 +274,7 @@ func (r *grouper) concat(g *aggregate, acc *accumulator, v value) error {
 			return err
 		}
 	}
-	before, length := acc.text.Cap(), acc.text.Len()+len(separator)+len(s.s)
+	before, length := acc.text.Cap(), acc.text.Len()+len(separator)+len(s.Text)
 	if int64(length) > r.ex.maxText() && !r.ex.text(length) || !r.ex.read(length/16) {
 		return r.ex.err
 	}
@@ -290,30 +291,30 @@ func (r *grouper) concat(g *aggregate, acc *accumulator, v value) error {
 		r.ex.free(before)
 	}
 	acc.text.WriteString(separator)
-	acc.text.WriteString(s.s)
+	acc.text.WriteString(s.Text)
 	return nil
 }
 
 // result is the value of an aggregate over a group.
-func (r *grouper) result(g *aggregate, acc *accumulator) value {
+func (r *grouper) result(g *aggregate, acc *accumulator) value.Value {
 	if acc.failed {
-		return value{}
+		return value.Value{}
 	}
 	switch g.op {
 	case "COUNT":
-		return smallInt(acc.count)
+		return value.SmallInt(acc.count)
 	case "SUM":
 		return acc.sum
 	case "AVG":
 		if acc.count == 0 {
-			return smallInt(0)
+			return value.SmallInt(0)
 		}
-		return arithmetic('/', acc.sum, smallInt(acc.count))
+		return value.Arithmetic('/', acc.sum, value.SmallInt(acc.count))
 	case "GROUP_CONCAT":
 		if acc.text == nil {
-			return stringValue("")
+			return value.String("")
 		}
-		return stringValue(acc.text.String())
+		return value.String(acc.text.String())
 	}
 	return acc.best
 }
@@ -327,7 +328,7 @@ func (r *grouper) emit(next runner) error {
 	for _, g := range a.aggs {
 		slots = append(slots, g.slot)
 	}
-	old := make([]id, len(slots))
+	old := make([]value.ID, len(slots))
 	for i, s := range slots {
 		old[i] = ex.row[s]
 	}

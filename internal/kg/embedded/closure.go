@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
@@ -14,21 +15,21 @@ type reacher struct {
 }
 
 // from lists the different nodes that min to max steps lead to. Nothing is visited twice, so cycles do no harm.
-func (r *reacher) from(ex *exec, start id) ([]id, error) {
+func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	before := ex.mem
-	level := []id{start}
+	level := []value.ID{start}
 	for i := 0; i < r.min; i++ { // the first min levels may repeat nodes of earlier levels
 		if i == r.min-1 && r.max < 0 { // what follows is closed under steps, so the last of them belongs to it
 			break
 		}
-		next, err := r.level(ex, level, map[id]bool{})
+		next, err := r.level(ex, level, map[value.ID]bool{})
 		if err != nil || len(next) == 0 {
 			return nil, err
 		}
 		level = next
 	}
-	seen := map[id]bool{}
-	var out []id
+	seen := map[value.ID]bool{}
+	var out []value.ID
 	first := r.min
 	if r.max < 0 && r.min > 0 {
 		first = r.min - 1 // level holds the nodes one step before the first that count
@@ -55,10 +56,10 @@ func (r *reacher) from(ex *exec, start id) ([]id, error) {
 const reachedSize = 40
 
 // level makes one step from every node and lists what is new.
-func (r *reacher) level(ex *exec, from []id, seen map[id]bool) ([]id, error) {
-	var next []id
+func (r *reacher) level(ex *exec, from []value.ID, seen map[value.ID]bool) ([]value.ID, error) {
+	var next []value.ID
 	for _, n := range from {
-		err := r.step(ex, n, func(m id) error {
+		err := r.step(ex, n, func(m value.ID) error {
 			if seen[m] {
 				return nil
 			}
@@ -144,16 +145,16 @@ func (x *closureOp) probe(c *compiler) estimate {
 
 // reachMemo keeps what one run of a query found for a closure.
 type reachMemo struct {
-	fwd, bwd map[id]*reached
+	fwd, bwd map[value.ID]*reached
 }
 
 // reached is the nodes that a start leads to; sorted is made when membership is first asked.
 type reached struct {
-	list   []id
-	sorted []id
+	list   []value.ID
+	sorted []value.ID
 }
 
-func (r *reached) has(n id) bool {
+func (r *reached) has(n value.ID) bool {
 	if len(r.list) <= 16 {
 		return slices.Contains(r.list, n)
 	}
@@ -168,10 +169,10 @@ func (r *reached) has(n id) bool {
 // memoRoom is the part of a query's memory (one in memoRoom) that closures may remember in.
 const memoRoom = 4
 
-func (x *closureOp) reached(ex *exec, n id, back bool) (*reached, error) {
+func (x *closureOp) reached(ex *exec, n value.ID, back bool) (*reached, error) {
 	memo := ex.reach[x]
 	if memo == nil {
-		memo = &reachMemo{map[id]*reached{}, map[id]*reached{}}
+		memo = &reachMemo{map[value.ID]*reached{}, map[value.ID]*reached{}}
 		ex.reach[x] = memo
 	}
 	m, r := memo.fwd, &x.fwd
@@ -196,18 +197,18 @@ func (x *closureOp) reached(ex *exec, n id, back bool) (*reached, error) {
 
 func (x *closureOp) build(ex *exec, next runner) runner {
 	row := ex.row
-	end := func(p place) id {
+	end := func(p place) value.ID {
 		if p.isVar() {
 			return row[p.slot]
 		}
 		if p.missing {
-			return ex.intern(valueOf(p.value))
+			return ex.intern(value.Of(p.value))
 		}
 		return p.term
 	}
 	// A path of no steps leads from a constant to itself, and so from what EXISTS puts in for a variable; from a variable's value only when it is a node of
 	// the graph.
-	constant := func(p place, given int, n id) bool { return !p.isVar() || given >= 0 && row[given] == n }
+	constant := func(p place, given int, n value.ID) bool { return !p.isVar() || given >= 0 && row[given] == n }
 	return func() error {
 		s, o := end(x.s), end(x.o)
 		if err := ex.tick(); err != nil {
@@ -232,7 +233,7 @@ func (x *closureOp) build(ex *exec, next runner) runner {
 }
 
 // between yields once when o can be reached from s.
-func (x *closureOp) between(ex *exec, s, o id, known bool, next runner) error {
+func (x *closureOp) between(ex *exec, s, o value.ID, known bool, next runner) error {
 	if s == o && x.fwd.min == 0 {
 		if known {
 			return next()
@@ -251,7 +252,7 @@ func (x *closureOp) between(ex *exec, s, o id, known bool, next runner) error {
 }
 
 // spread binds a free end to everything that the other one leads to.
-func (x *closureOp) spread(ex *exec, from id, back bool, cell *id, next runner) error {
+func (x *closureOp) spread(ex *exec, from value.ID, back bool, cell *value.ID, next runner) error {
 	r, err := x.reached(ex, from, back)
 	if err != nil {
 		return err
@@ -272,7 +273,7 @@ func (x *closureOp) spread(ex *exec, from id, back bool, cell *id, next runner) 
 // everywhere starts at every node of the graph.
 func (x *closureOp) everywhere(ex *exec, next runner) error {
 	cell := &ex.row[x.s.slot]
-	for n := id(1); n < id(ex.st.size()); n++ {
+	for n := value.ID(1); n < value.ID(ex.st.size()); n++ {
 		if !ex.st.isNode(n) {
 			continue
 		}

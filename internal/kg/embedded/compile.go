@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -171,7 +172,7 @@ func (s *scope) inner(visible varSet) *scope {
 // place is one place of a triple pattern: a constant or a variable.
 type place struct {
 	slot    int // -1 for a constant
-	term    id
+	term    value.ID
 	missing bool // a constant that the graph does not have
 	value   rdf.Term
 }

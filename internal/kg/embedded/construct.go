@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -93,9 +94,9 @@ func (ex *exec) runGraph(sink Sink) error {
 }
 
 // termOf is the term of a place on the current row.
-func (ex *exec) termOf(p place) id {
+func (ex *exec) termOf(p place) value.ID {
 	if p.missing {
-		return ex.intern(valueOf(p.value))
+		return ex.intern(value.Of(p.value))
 	}
 	return p.get(ex.row)
 }
@@ -112,7 +113,7 @@ func (g *graphWriter) construct(t *template) error {
 	ex := g.ex
 	ex.solution++
 	for _, tr := range t.triples {
-		var cells [3]id
+		var cells [3]value.ID
 		for i, p := range tr {
 			if p.blank != "" {
 				cells[i] = ex.intern(ex.namedBlank("_:" + p.blank))
@@ -128,7 +129,7 @@ func (g *graphWriter) construct(t *template) error {
 }
 
 // write gives a triple out when it is one and was not given before.
-func (g *graphWriter) write(cells [3]id) error {
+func (g *graphWriter) write(cells [3]value.ID) error {
 	if cells[0] == 0 || cells[1] == 0 || cells[2] == 0 {
 		return nil
 	}
@@ -144,15 +145,15 @@ func (g *graphWriter) write(cells [3]id) error {
 }
 
 // describe gives all triples of a resource, and those of the blank nodes that it leads to (a concise bounded description).
-func (g *graphWriter) describe(n id) error {
+func (g *graphWriter) describe(n value.ID) error {
 	if n == 0 {
 		return nil
 	}
-	if _, fresh, err := g.done.add([]id{n}); err != nil || !fresh {
+	if _, fresh, err := g.done.add([]value.ID{n}); err != nil || !fresh {
 		return err
 	}
 	for _, q := range g.ex.st.spo.run(n) {
-		if err := g.write([3]id{n, q.a, q.b}); err != nil {
+		if err := g.write([3]value.ID{n, q.a, q.b}); err != nil {
 			return err
 		}
 		if g.ex.st.kind(q.b) == rdf.BlankKind {

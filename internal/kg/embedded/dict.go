@@ -3,6 +3,7 @@ package embedded
 import (
 	"strings"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -15,13 +16,13 @@ type dict struct {
 	tag   []uint32 // kind in the low 2 bits, number in tags above them
 	tags  []string // datatype IRIs and, with a leading "@", languages; 0 is none
 	byTag map[string]uint32
-	table []id // open addressing, a power of two long
+	table []value.ID // open addressing, a power of two long
 	chunk strings.Builder
 	bytes int64
 }
 
 func newDict() *dict {
-	d := &dict{text: []string{""}, tag: []uint32{0}, tags: []string{""}, byTag: map[string]uint32{"": 0}, table: make([]id, 1<<10)}
+	d := &dict{text: []string{""}, tag: []uint32{0}, tags: []string{""}, byTag: map[string]uint32{"": 0}, table: make([]value.ID, 1<<10)}
 	return d
 }
 
@@ -46,10 +47,10 @@ func hashTerm(text string, tag uint32) uint64 {
 }
 
 // lookup returns the number of a term, 0 when the graph has no such term.
-func (d *dict) lookup(t rdf.Term) id {
+func (d *dict) lookup(t rdf.Term) value.ID {
 	tag := uint32(t.Kind)
 	if t.Kind == rdf.LiteralKind {
-		n, ok := d.byTag[tagText(t)]
+		n, ok := d.byTag[value.TagOf(t)]
 		if !ok {
 			return 0
 		}
@@ -60,7 +61,7 @@ func (d *dict) lookup(t rdf.Term) id {
 }
 
 // find returns the number of the term with this text and tag, or 0 and the free place of the table for it.
-func (d *dict) find(text string, tag uint32) (id, uint64) {
+func (d *dict) find(text string, tag uint32) (value.ID, uint64) {
 	mask := uint64(len(d.table) - 1)
 	for at := hashTerm(text, tag) & mask; ; at = (at + 1) & mask {
 		n := d.table[at]
@@ -74,10 +75,10 @@ func (d *dict) find(text string, tag uint32) (id, uint64) {
 }
 
 // add returns the number of a term, a new one when it is not there yet. The text is copied.
-func (d *dict) add(t rdf.Term) id {
+func (d *dict) add(t rdf.Term) value.ID {
 	tag := uint32(t.Kind)
 	if t.Kind == rdf.LiteralKind {
-		tag |= d.tagNumber(tagText(t)) << 2
+		tag |= d.tagNumber(value.TagOf(t)) << 2
 	}
 	return d.addText(t.Value, tag)
 }
@@ -93,12 +94,12 @@ func (d *dict) tagNumber(s string) uint32 {
 	return n
 }
 
-func (d *dict) addText(text string, tag uint32) id {
+func (d *dict) addText(text string, tag uint32) value.ID {
 	n, at := d.find(text, tag)
 	if n != 0 {
 		return n
 	}
-	n = id(len(d.text))
+	n = value.ID(len(d.text))
 	d.text = append(d.text, d.keep(text))
 	d.tag = append(d.tag, tag)
 	d.table[at] = n
@@ -124,22 +125,22 @@ func (d *dict) keep(s string) string {
 }
 
 func (d *dict) grow() {
-	d.table = make([]id, 2*len(d.table))
+	d.table = make([]value.ID, 2*len(d.table))
 	mask := uint64(len(d.table) - 1)
 	for n := 1; n < len(d.text); n++ {
 		at := hashTerm(d.text[n], d.tag[n]) & mask
 		for d.table[at] != 0 {
 			at = (at + 1) & mask
 		}
-		d.table[at] = id(n)
+		d.table[at] = value.ID(n)
 	}
 }
 
 // kind tells what the term of a number is.
-func (d *dict) kind(n id) rdf.Kind { return rdf.Kind(d.tag[n] & 3) }
+func (d *dict) kind(n value.ID) rdf.Kind { return rdf.Kind(d.tag[n] & 3) }
 
 // term returns the term of a number; the zero Term for 0.
-func (d *dict) term(n id) rdf.Term {
+func (d *dict) term(n value.ID) rdf.Term {
 	tag := d.tag[n]
 	t := rdf.Term{Kind: rdf.Kind(tag & 3), Value: d.text[n]}
 	if s := d.tags[tag>>2]; s != "" {

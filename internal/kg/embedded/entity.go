@@ -9,6 +9,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/internal/index"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -40,9 +41,9 @@ func (g *Graph) Page(ctx context.Context, num, lang string, external bool) (*kg.
 }
 
 // resolve checks a number and follows a redirect.
-func (g *Graph) resolve(num string) (string, id, error) {
+func (g *Graph) resolve(num string) (string, value.ID, error) {
 	if !rdf.ValidID(num) || num[0] == 'L' {
-		return "", 0, kg.Errorf(kg.BadID, "%q is not the number of an item or property, such as Q42 or P31", clip(num))
+		return "", 0, kg.Errorf(kg.BadID, "%.60q is not the ID of an item or property, such as Q42 or P31", num)
 	}
 	n := g.entity(num)
 	if n == 0 {
@@ -91,7 +92,7 @@ type pageReader struct {
 }
 
 // claims reads all statements of an entity, properties in ascending order of number.
-func (r pageReader) claims(n id, external bool) []kg.PropertyStatements {
+func (r pageReader) claims(n value.ID, external bool) []kg.PropertyStatements {
 	s := r.g.store
 	var nums []string
 	seen := map[string]bool{}
@@ -128,7 +129,7 @@ func compareNumbers(a, b string) int {
 }
 
 // statements reads the statements of one property, best ranks first.
-func (r pageReader) statements(n id, num string) []kg.Statement {
+func (r pageReader) statements(n value.ID, num string) []kg.Statement {
 	s := r.g.store
 	var out []kg.Statement
 	for _, po := range s.objects(n, s.lookup(rdf.IRI(rdf.Prop+num))) {
@@ -156,7 +157,7 @@ func rankOrder(r kg.Rank) int {
 }
 
 // statement reads a statement node. A node without a value and without novalue is skipped: it is a fragment.
-func (r pageReader) statement(node id, num string) (kg.Statement, bool) {
+func (r pageReader) statement(node value.ID, num string) (kg.Statement, bool) {
 	s := r.g.store
 	st := kg.Statement{Rank: r.rank(node)}
 	values := r.values(node, rdf.Prop+"statement/", num)
@@ -172,7 +173,7 @@ func (r pageReader) statement(node id, num string) (kg.Statement, bool) {
 	return st, true
 }
 
-func (r pageReader) rank(node id) kg.Rank {
+func (r pageReader) rank(node value.ID) kg.Rank {
 	for _, po := range r.g.store.objects(node, r.g.ids.rank) {
 		switch po.b {
 		case r.g.ids.preferred:
@@ -185,7 +186,7 @@ func (r pageReader) rank(node id) kg.Rank {
 }
 
 // qualifiers reads the pq: values of a statement, in order of property number; a type wdno:P… other than the statement's own is a novalue qualifier.
-func (r pageReader) qualifiers(node id, own string) []kg.Qualifier {
+func (r pageReader) qualifiers(node value.ID, own string) []kg.Qualifier {
 	s := r.g.store
 	var nums []string
 	none := map[string]bool{}
@@ -214,7 +215,7 @@ func (r pageReader) qualifiers(node id, own string) []kg.Qualifier {
 }
 
 // values reads the simple values of a property under a namespace (ps: or pq:) and completes them from the value nodes of the namespace below it (psv:, pqv:).
-func (r pageReader) values(node id, namespace, num string) []kg.Value {
+func (r pageReader) values(node value.ID, namespace, num string) []kg.Value {
 	s := r.g.store
 	var out []kg.Value
 	for _, po := range s.objects(node, s.lookup(rdf.IRI(namespace+num))) {
@@ -232,7 +233,7 @@ func (r pageReader) values(node id, namespace, num string) []kg.Value {
 }
 
 // complete takes precision and unit from a value node when it is the value's own: the node holds the same time or amount, or is the only one.
-func (r pageReader) complete(v *kg.Value, node id, only bool) bool {
+func (r pageReader) complete(v *kg.Value, node value.ID, only bool) bool {
 	s := r.g.store
 	same := only
 	for _, po := range s.spo.run(node) {
@@ -257,7 +258,7 @@ func (r pageReader) complete(v *kg.Value, node id, only bool) bool {
 // genid is the beginning of the IRIs that the query service uses for unknown values in place of blank nodes.
 const genid = "http://www.wikidata.org/.well-known/genid/"
 
-func (r pageReader) value(n id) kg.Value {
+func (r pageReader) value(n value.ID) kg.Value {
 	t := r.g.store.term(n)
 	if t.Kind == rdf.BlankKind || strings.HasPrefix(t.Value, genid) && t.Kind == rdf.IRIKind {
 		return kg.Value{Unknown: true}
@@ -269,7 +270,7 @@ func (r pageReader) value(n id) kg.Value {
 	return v
 }
 
-func (r pageReader) label(n id) string {
+func (r pageReader) label(n value.ID) string {
 	if n == 0 {
 		return ""
 	}
@@ -282,7 +283,7 @@ func (g *Graph) Examples(ctx context.Context, property, lang string) ([]kg.Examp
 		return nil, err
 	}
 	if property == "" || property[0] != 'P' {
-		return nil, kg.Errorf(kg.BadID, "%q is not the number of a property, such as P31", clip(property))
+		return nil, kg.Errorf(kg.BadID, "%.60q is not the ID of a property, such as P31", property)
 	}
 	num, n, err := g.resolve(property)
 	if err != nil {

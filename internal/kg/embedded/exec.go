@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -16,19 +17,19 @@ type exec struct {
 	meter
 	st     *store
 	plan   *plan
-	row    []id
+	row    []value.ID
 	terms  locals
-	now    *moment
+	now    *value.Moment
 	tables map[*tableOp]*table
 	exists map[*existsExpr]*existsRun
 	named  map[string]*table
 	reach  map[*closureOp]*reachMemo
-	labels map[labelKey]id
+	labels map[labelKey]value.ID
 	regex  map[string]*regex
 	blanks int
 
-	solution int                // counts solutions that expressions are evaluated for
-	byName   map[blankKey]value // of BNODE(text)
+	solution int                      // counts solutions that expressions are evaluated for
+	byName   map[blankKey]value.Value // of BNODE(text)
 }
 
 // blankKey names a blank node by its text within a solution.
@@ -38,13 +39,13 @@ type blankKey struct {
 }
 
 // namedBlank returns the blank node of a text in the current solution.
-func (ex *exec) namedBlank(text string) value {
+func (ex *exec) namedBlank(text string) value.Value {
 	k := blankKey{text, ex.solution}
 	if v, ok := ex.byName[k]; ok {
 		return v
 	}
 	if ex.byName == nil {
-		ex.byName = map[blankKey]value{}
+		ex.byName = map[blankKey]value.Value{}
 	}
 	v := ex.freshBlank()
 	ex.byName[k] = v
@@ -55,90 +56,73 @@ func (ex *exec) namedBlank(text string) value {
 // newExec returns a run of a plan; m is what planning has used of the query's limits.
 func newExec(m meter, p *plan) *exec {
 	g := m.g
-	ex := &exec{meter: m, st: g.store, plan: p, row: make([]id, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
-		named: map[string]*table{}, reach: map[*closureOp]*reachMemo{}, labels: map[labelKey]id{}, regex: map[string]*regex{}}
-	ex.terms = locals{st: g.store, values: rows[value]{width: 1, unit: valueSize}, byTerm: map[rdf.Term]id{}}
+	ex := &exec{meter: m, st: g.store, plan: p, row: make([]value.ID, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
+		named: map[string]*table{}, reach: map[*closureOp]*reachMemo{}, labels: map[labelKey]value.ID{}, regex: map[string]*regex{}}
+	ex.terms = locals{st: g.store, values: rows[value.Value]{width: 1, unit: valueSize}, byTerm: map[rdf.Term]value.ID{}}
 	if g.opts.Now != nil {
-		ex.now = fromTime(g.opts.Now())
+		ex.now = value.MomentOf(g.opts.Now())
 	}
 	return ex
 }
 
 // savedRow returns room for a copy of the row; nil, with ex.err set, when the query may not have it.
-func (ex *exec) savedRow() []id {
+func (ex *exec) savedRow() []value.ID {
 	if ex.alloc(4*len(ex.row)) != nil {
 		return nil
 	}
-	return make([]id, len(ex.row))
+	return make([]value.ID, len(ex.row))
 }
 
 // value returns the value of a term.
-func (ex *exec) value(n id) value {
-	if n&localBit != 0 {
-		return ex.terms.values.at(int(n &^ localBit))[0]
+func (ex *exec) value(n value.ID) value.Value {
+	if n&value.LocalBit != 0 {
+		return ex.terms.values.at(int(n &^ value.LocalBit))[0]
 	}
 	st := ex.st
 	tag := st.tag[n]
 	switch rdf.Kind(tag & 3) {
 	case rdf.IRIKind:
-		return value{k: vIRI, n: n, s: st.text[n]}
+		return value.Value{Kind: value.KindIRI, ID: n, Text: st.text[n]}
 	case rdf.BlankKind:
-		return value{k: vBlank, n: n, s: st.text[n]}
+		return value.Value{Kind: value.KindBlank, ID: n, Text: st.text[n]}
 	case rdf.LiteralKind:
 		return st.literal(n, tag)
 	}
-	return value{}
-}
-
-// literal returns the value of a literal.
-func (s *store) literal(n id, tag uint32) value {
-	v := value{n: n, k: s.kinds[tag>>2], s: s.text[n], tag: s.tags[tag>>2]}
-	switch {
-	case v.k == vString || v.k == vOther:
-		return v
-	case v.k == vLang:
-		v.tag = v.tag[1:]
-		return v
-	case s.typed.fill(&v):
-		return v
-	}
-	v = literalValue(v.k, v.s, v.tag)
-	v.n = n
-	return v
+	return value.Value{}
 }
 
 // intern returns the number of a value's term, 0 for no value.
-func (ex *exec) intern(v value) id {
-	if v.n != 0 || v.k == vNone {
-		return v.n
+func (ex *exec) intern(v value.Value) value.ID {
+	if v.ID != 0 || v.Kind == value.KindNone {
+		return v.ID
 	}
-	t, l := v.term(), &ex.terms
+	t, l := v.Term(), &ex.terms
 	if n := l.st.lookup(t); n != 0 {
 		return n
 	}
 	if n, ok := l.byTerm[t]; ok {
 		return n
 	}
-	if v.s == "" {
-		v.s = t.Value
+	if v.Text == "" {
+		v.Text = t.Value
 	}
-	if ex.alloc(termSize+v.own()) != nil {
+	if ex.alloc(termSize+v.Own()) != nil {
 		return 0
 	}
 	cell, err := l.values.add(ex)
 	if err != nil {
 		return 0
 	}
-	v.n = localBit | id(l.values.n-1)
+	v.ID = value.LocalBit | value.ID(l.values.n-1)
 	cell[0] = v
-	l.byTerm[t] = v.n
-	return v.n
+	l.byTerm[t] = v.ID
+	return v.ID
 }
 
 // term returns the RDF term of a number.
-func (ex *exec) term(n id) rdf.Term {
-	if n&localBit != 0 {
-		return ex.terms.values.at(int(n &^ localBit))[0].term()
+func (ex *exec) term(n value.ID) rdf.Term {
+	if n&value.LocalBit != 0 {
+		return ex.terms.values.at(int(n &^ value.LocalBit))[0].Term()
 	}
 	return ex.st.term(n)
 }
@@ -146,8 +130,8 @@ func (ex *exec) term(n id) rdf.Term {
 // locals are the terms that a query makes and the graph does not have.
 type locals struct {
 	st     *store
-	values rows[value]
-	byTerm map[rdf.Term]id
+	values rows[value.Value]
+	byTerm map[rdf.Term]value.ID
 }
 
 // Bytes of a value and of an entry of locals.byTerm (64, of which a map uses between 7/16 and 7/8).

@@ -1,6 +1,9 @@
 package embedded
 
-import "github.com/spinachbot/spinachbot/internal/sparql"
+import (
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
 
 // existsExpr is EXISTS or NOT EXISTS. Its group is evaluated with the bindings of the current row put in for its variables (SPARQL 1.1, section 18.6),
 // also where they are out of scope otherwise.
@@ -16,7 +19,7 @@ type existsRun struct {
 	run   runner
 	found bool
 	stop  *stopError
-	save  []id
+	save  []value.ID
 	known map[uint64]bool // answers by the cells of memo
 }
 
@@ -40,7 +43,7 @@ func (c *compiler) existsCond(e *sparql.Expr, env exprEnv) condFn {
 	if few := uses.slots(); len(few) <= 2 && repeatable(e.Group) && g.estimate(c, given).cost > c.g.tune.memoCost {
 		x.memo = append(make([]int, 0, 2), few...)
 	}
-	return func(ex *exec) tri {
+	return func(ex *exec) value.Truth {
 		r := ex.exists[x]
 		if r == nil {
 			r = &existsRun{stop: &stopError{}, save: ex.savedRow(), known: map[uint64]bool{}}
@@ -56,7 +59,7 @@ func (c *compiler) existsCond(e *sparql.Expr, env exprEnv) condFn {
 		}
 		if x.memo != nil {
 			if found, ok := r.known[key]; ok {
-				return triOf(found != x.not)
+				return value.TruthOf(found != x.not)
 			}
 		}
 		r.found = false
@@ -68,13 +71,13 @@ func (c *compiler) existsCond(e *sparql.Expr, env exprEnv) condFn {
 			if ex.err == nil {
 				ex.err = err
 			}
-			return triError
+			return value.Error
 		}
 		copy(ex.row, r.save)
 		if x.memo != nil && ex.mem < ex.max/memoRoom {
 			r.known[key] = r.found
 			_ = ex.alloc(memoSize) // the error is kept in ex.err
 		}
-		return triOf(r.found != x.not)
+		return value.TruthOf(r.found != x.not)
 	}
 }

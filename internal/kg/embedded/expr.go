@@ -4,15 +4,16 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // evalFn computes an expression on the current row; no value stands for unbound and for an error.
-type evalFn func(ex *exec) value
+type evalFn func(ex *exec) value.Value
 
 // condFn computes a condition.
-type condFn func(ex *exec) tri
+type condFn func(ex *exec) value.Truth
 
 // exprEnv is where an expression stands: the names it sees and the variables that can have a value there. Variables beyond visible are unbound, whatever
 // the row holds in their place, for the row may carry bindings from outside the expression's scope.
@@ -40,7 +41,7 @@ func (env exprEnv) slot(name string) (int, bool) {
 	return at, true
 }
 
-func noValue(*exec) value { return value{} }
+func noValue(*exec) value.Value { return value.Value{} }
 
 // expr compiles an expression.
 func (c *compiler) expr(e *sparql.Expr, env exprEnv) evalFn {
@@ -66,7 +67,7 @@ func (c *compiler) expr(e *sparql.Expr, env exprEnv) evalFn {
 			return noValue
 		}
 		n := env.agg.slot(c, e)
-		return func(ex *exec) value { return ex.value(ex.row[n]) }
+		return func(ex *exec) value.Value { return ex.value(ex.row[n]) }
 	}
 	c.fail(kg.QueryFailed, "an expression of unknown kind")
 	return noValue
@@ -79,25 +80,25 @@ func (c *compiler) termExpr(t *sparql.Term, env exprEnv) evalFn {
 		if !ok {
 			return noValue
 		}
-		return func(ex *exec) value { return ex.value(ex.row[n]) }
+		return func(ex *exec) value.Value { return ex.value(ex.row[n]) }
 	case sparql.Const:
-		v := valueOf(t.Value())
-		v.n = c.st.lookup(t.Value())
-		return func(*exec) value { return v }
+		v := value.Of(t.Value())
+		v.ID = c.st.lookup(t.Value())
+		return func(*exec) value.Value { return v }
 	}
 	return noValue
 }
 
 func condValue(f condFn) evalFn {
-	yes, no := boolValue(true), boolValue(false)
-	return func(ex *exec) value {
+	yes, no := value.Bool(true), value.Bool(false)
+	return func(ex *exec) value.Value {
 		switch f(ex) {
-		case triTrue:
+		case value.True:
 			return yes
-		case triFalse:
+		case value.False:
 			return no
 		}
-		return value{}
+		return value.Value{}
 	}
 }
 
@@ -107,21 +108,21 @@ func (c *compiler) unary(e *sparql.Expr, env exprEnv) evalFn {
 	}
 	arg := c.expr(e.Args[0], env)
 	neg := e.Op == "-"
-	return func(ex *exec) value {
+	return func(ex *exec) value.Value {
 		v := arg(ex)
 		switch {
-		case !v.numeric():
-			return value{}
+		case !v.IsNumeric():
+			return value.Value{}
 		case !neg:
 			return v
-		case v.k == vInt:
-			return intValue(v.num.neg())
-		case v.k == vDec:
-			return decValue(v.num.neg())
-		case v.k == vFloat:
-			return floatValue(-v.f)
+		case v.Kind == value.KindInt:
+			return value.Int(v.Num.Neg())
+		case v.Kind == value.KindDecimal:
+			return value.Dec(v.Num.Neg())
+		case v.Kind == value.KindFloat:
+			return value.Float(-v.Float)
 		}
-		return doubleValue(-v.f)
+		return value.Double(-v.Float)
 	}
 }
 
@@ -129,12 +130,12 @@ func (c *compiler) binary(e *sparql.Expr, env exprEnv) evalFn {
 	switch e.Op {
 	case "+", "-", "*", "/":
 		a, b, op := c.expr(e.Args[0], env), c.expr(e.Args[1], env), e.Op[0]
-		return func(ex *exec) value {
+		return func(ex *exec) value.Value {
 			x := a(ex)
-			if x.k == vNone {
+			if x.Kind == value.KindNone {
 				return x
 			}
-			return arithmetic(op, x, b(ex))
+			return value.Arithmetic(op, x, b(ex))
 		}
 	}
 	return condValue(c.cond(e, env))
@@ -143,20 +144,20 @@ func (c *compiler) binary(e *sparql.Expr, env exprEnv) evalFn {
 // cond compiles an expression as a condition: its effective boolean value.
 func (c *compiler) cond(e *sparql.Expr, env exprEnv) condFn {
 	if !c.tick() || !c.book(exprSize) {
-		return func(*exec) tri { return triError }
+		return func(*exec) value.Truth { return value.Error }
 	}
 	switch e.Kind {
 	case sparql.ExprUnary:
 		if e.Op == "!" {
 			f := c.cond(e.Args[0], env)
-			return func(ex *exec) tri {
+			return func(ex *exec) value.Truth {
 				switch f(ex) {
-				case triTrue:
-					return triFalse
-				case triFalse:
-					return triTrue
+				case value.True:
+					return value.False
+				case value.False:
+					return value.True
 				}
-				return triError
+				return value.Error
 			}
 		}
 	case sparql.ExprBinary:
@@ -175,26 +176,26 @@ func (c *compiler) cond(e *sparql.Expr, env exprEnv) condFn {
 	case sparql.ExprBuiltin:
 		if e.Op == "BOUND" && len(e.Args) == 1 && e.Args[0].Kind == sparql.ExprTerm && e.Args[0].Term.Kind == sparql.Var {
 			n, ok := env.slot(e.Args[0].Term.Name)
-			return func(ex *exec) tri { return triOf(ok && ex.row[n] != 0) }
+			return func(ex *exec) value.Truth { return value.TruthOf(ok && ex.row[n] != 0) }
 		}
 	}
 	f := c.expr(e, env)
-	return func(ex *exec) tri { return f(ex).ebv() }
+	return func(ex *exec) value.Truth { return f(ex).Truth() }
 }
 
 func (c *compiler) logic(e *sparql.Expr, env exprEnv) condFn {
 	a, b := c.cond(e.Args[0], env), c.cond(e.Args[1], env)
-	decisive := triTrue
+	decisive := value.True
 	if e.Op == "&&" {
-		decisive = triFalse
+		decisive = value.False
 	}
-	return func(ex *exec) tri {
+	return func(ex *exec) value.Truth {
 		x := a(ex)
 		if x == decisive {
 			return x
 		}
 		y := b(ex)
-		if y == decisive || x != triError {
+		if y == decisive || x != value.Error {
 			return y
 		}
 		return x
@@ -207,20 +208,20 @@ func (c *compiler) equality(e *sparql.Expr, env exprEnv) condFn {
 		return f
 	}
 	a, b := c.expr(e.Args[0], env), c.expr(e.Args[1], env)
-	return func(ex *exec) tri {
+	return func(ex *exec) value.Truth {
 		x := a(ex)
-		if x.k == vNone {
-			return triError
+		if x.Kind == value.KindNone {
+			return value.Error
 		}
-		return negate(equal(x, b(ex)), not)
+		return negate(value.Equal(x, b(ex)), not)
 	}
 }
 
-func negate(t tri, not bool) tri {
-	if !not || t == triError {
+func negate(t value.Truth, not bool) value.Truth {
+	if !not || t == value.Error {
 		return t
 	}
-	return triTrue - t
+	return value.True - t
 }
 
 // quickEquality compiles the two commonest comparisons without making values: ?x = <iri>, and LANG(?x) = "en".
@@ -236,18 +237,18 @@ func (c *compiler) quickEquality(e *sparql.Expr, env exprEnv, not bool) condFn {
 	if left.Kind == sparql.ExprTerm && left.Term.Kind == sparql.Var && k.IsIRI() {
 		n, ok := env.slot(left.Term.Name)
 		if !ok {
-			return func(*exec) tri { return triError }
+			return func(*exec) value.Truth { return value.Error }
 		}
 		want := c.st.lookup(k)
-		return func(ex *exec) tri {
+		return func(ex *exec) value.Truth {
 			have := ex.row[n]
 			if have == 0 {
-				return triError
+				return value.Error
 			}
-			if have&localBit != 0 {
-				return negate(triOf(ex.term(have) == k), not)
+			if have&value.LocalBit != 0 {
+				return negate(value.TruthOf(ex.term(have) == k), not)
 			}
-			return negate(triOf(have == want), not)
+			return negate(value.TruthOf(have == want), not)
 		}
 	}
 	if left.Kind == sparql.ExprBuiltin && left.Op == "LANG" && len(left.Args) == 1 && k.IsLiteral() && k.Datatype == "" && k.Lang == "" {
@@ -257,21 +258,21 @@ func (c *compiler) quickEquality(e *sparql.Expr, env exprEnv, not bool) condFn {
 		}
 		n, ok := env.slot(arg.Term.Name)
 		if !ok {
-			return func(*exec) tri { return triError }
+			return func(*exec) value.Truth { return value.Error }
 		}
 		lang := "@" + strings.ToLower(k.Value)
 		st := c.st
-		return func(ex *exec) tri {
+		return func(ex *exec) value.Truth {
 			have := ex.row[n]
-			if have == 0 || have&localBit != 0 || rdf.Kind(st.tag[have]&3) != rdf.LiteralKind {
+			if have == 0 || have&value.LocalBit != 0 || rdf.Kind(st.tag[have]&3) != rdf.LiteralKind {
 				v := fnLang(ex, ex.value(have))
-				if v.k == vNone {
-					return triError
+				if v.Kind == value.KindNone {
+					return value.Error
 				}
-				return negate(triOf(strings.EqualFold(v.s, k.Value)), not)
+				return negate(value.TruthOf(strings.EqualFold(v.Text, k.Value)), not)
 			}
 			tag := st.tags[st.tag[have]>>2]
-			return negate(triOf(tag == lang || k.Value == "" && (tag == "" || tag[0] != '@')), not)
+			return negate(value.TruthOf(tag == lang || k.Value == "" && (tag == "" || tag[0] != '@')), not)
 		}
 	}
 	return nil
@@ -279,27 +280,27 @@ func (c *compiler) quickEquality(e *sparql.Expr, env exprEnv, not bool) condFn {
 
 func (c *compiler) comparison(e *sparql.Expr, env exprEnv) condFn {
 	a, b, op := c.expr(e.Args[0], env), c.expr(e.Args[1], env), e.Op
-	return func(ex *exec) tri {
+	return func(ex *exec) value.Truth {
 		x := a(ex)
-		if x.k == vNone {
-			return triError
+		if x.Kind == value.KindNone {
+			return value.Error
 		}
-		n, nan, ok := order(x, b(ex))
+		n, nan, ok := value.Compare(x, b(ex))
 		if !ok {
-			return triError
+			return value.Error
 		}
 		if nan {
-			return triFalse
+			return value.False
 		}
 		switch op {
 		case "<":
-			return triOf(n < 0)
+			return value.TruthOf(n < 0)
 		case ">":
-			return triOf(n > 0)
+			return value.TruthOf(n > 0)
 		case "<=":
-			return triOf(n <= 0)
+			return value.TruthOf(n <= 0)
 		}
-		return triOf(n >= 0)
+		return value.TruthOf(n >= 0)
 	}
 }
 
@@ -307,27 +308,27 @@ func (c *compiler) in(e *sparql.Expr, env exprEnv) condFn {
 	not := e.Op == "NOT IN"
 	if set := iriSet(e.Args[1:]); set != nil {
 		arg := c.expr(e.Args[0], env)
-		return func(ex *exec) tri {
+		return func(ex *exec) value.Truth {
 			x := arg(ex)
-			if x.k == vNone {
-				return triError
+			if x.Kind == value.KindNone {
+				return value.Error
 			}
-			return negate(triOf(x.k == vIRI && set[x.s]), not)
+			return negate(value.TruthOf(x.Kind == value.KindIRI && set[x.Text]), not)
 		}
 	}
 	fs := c.exprs(e.Args, env)
-	return func(ex *exec) tri {
+	return func(ex *exec) value.Truth {
 		x := fs[0](ex)
-		if x.k == vNone {
-			return triError
+		if x.Kind == value.KindNone {
+			return value.Error
 		}
-		res := triFalse
+		res := value.False
 		for _, f := range fs[1:] {
-			switch equal(x, f(ex)) {
-			case triTrue:
-				return negate(triTrue, not)
-			case triError:
-				res = triError
+			switch value.Equal(x, f(ex)) {
+			case value.True:
+				return negate(value.True, not)
+			case value.Error:
+				res = value.Error
 			}
 		}
 		return negate(res, not)
@@ -365,25 +366,25 @@ func (c *compiler) builtin(e *sparql.Expr, env exprEnv) evalFn {
 	case "IF":
 		if len(e.Args) == 3 {
 			test, yes, no := c.cond(e.Args[0], env), c.expr(e.Args[1], env), c.expr(e.Args[2], env)
-			return func(ex *exec) value {
+			return func(ex *exec) value.Value {
 				switch test(ex) {
-				case triTrue:
+				case value.True:
 					return yes(ex)
-				case triFalse:
+				case value.False:
 					return no(ex)
 				}
-				return value{}
+				return value.Value{}
 			}
 		}
 	case "COALESCE":
 		fs := c.exprs(e.Args, env)
-		return func(ex *exec) value {
+		return func(ex *exec) value.Value {
 			for _, f := range fs {
-				if v := f(ex); v.k != vNone {
+				if v := f(ex); v.Kind != value.KindNone {
 					return v
 				}
 			}
-			return value{}
+			return value.Value{}
 		}
 	case "REGEX":
 		return c.strict(e, fnRegex, 2, 3, env)
@@ -392,9 +393,9 @@ func (c *compiler) builtin(e *sparql.Expr, env exprEnv) evalFn {
 	}
 	if f := builtin1(e.Op); f != nil && len(e.Args) == 1 {
 		a := c.expr(e.Args[0], env)
-		return func(ex *exec) value {
+		return func(ex *exec) value.Value {
 			v := a(ex)
-			if v.k == vNone {
+			if v.Kind == value.KindNone {
 				return v
 			}
 			return f(ex, v)
@@ -402,13 +403,13 @@ func (c *compiler) builtin(e *sparql.Expr, env exprEnv) evalFn {
 	}
 	if f := builtin2(e.Op); f != nil && len(e.Args) == 2 {
 		a, b := c.expr(e.Args[0], env), c.expr(e.Args[1], env)
-		return func(ex *exec) value {
+		return func(ex *exec) value.Value {
 			x := a(ex)
-			if x.k == vNone {
+			if x.Kind == value.KindNone {
 				return x
 			}
 			y := b(ex)
-			if y.k == vNone {
+			if y.Kind == value.KindNone {
 				return y
 			}
 			return f(ex, x, y)
@@ -428,11 +429,11 @@ func (c *compiler) strict(e *sparql.Expr, f fnN, least, most int, env exprEnv) e
 		return noValue
 	}
 	fs := c.exprs(e.Args, env)
-	return func(ex *exec) value {
-		args := make([]value, len(fs))
+	return func(ex *exec) value.Value {
+		args := make([]value.Value, len(fs))
 		for i, g := range fs {
-			if args[i] = g(ex); args[i].k == vNone {
-				return value{}
+			if args[i] = g(ex); args[i].Kind == value.KindNone {
+				return value.Value{}
 			}
 		}
 		return f(ex, args)
@@ -451,9 +452,9 @@ func (c *compiler) call(e *sparql.Expr, env exprEnv) evalFn {
 	iri := e.Term.Value().Value
 	if k, ok := castKind(iri); ok && len(e.Args) == 1 {
 		a := c.expr(e.Args[0], env)
-		return func(ex *exec) value {
+		return func(ex *exec) value.Value {
 			v := a(ex)
-			if v.k == vNone {
+			if v.Kind == value.KindNone {
 				return v
 			}
 			return cast(k, iri, v)

@@ -11,14 +11,15 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // fn1, fn2 and fnN are functions whose arguments are values: an argument without value makes the result one, before they are called.
 type (
-	fn1 func(ex *exec, a value) value
-	fn2 func(ex *exec, a, b value) value
-	fnN func(ex *exec, args []value) value
+	fn1 func(ex *exec, a value.Value) value.Value
+	fn2 func(ex *exec, a, b value.Value) value.Value
+	fnN func(ex *exec, args []value.Value) value.Value
 )
 
 // builtin1 returns the function of one argument with a name of SPARQL 1.1, section 17.4, in upper case; nil when there is none.
@@ -33,27 +34,27 @@ func builtin1(name string) fn1 {
 	case "IRI", "URI":
 		return fnIRI
 	case "ISIRI", "ISURI":
-		return func(_ *exec, a value) value { return boolValue(a.k == vIRI) }
+		return func(_ *exec, a value.Value) value.Value { return value.Bool(a.Kind == value.KindIRI) }
 	case "ISBLANK":
-		return func(_ *exec, a value) value { return boolValue(a.k == vBlank) }
+		return func(_ *exec, a value.Value) value.Value { return value.Bool(a.Kind == value.KindBlank) }
 	case "ISLITERAL":
-		return func(_ *exec, a value) value { return boolValue(a.literal()) }
+		return func(_ *exec, a value.Value) value.Value { return value.Bool(a.IsLiteral()) }
 	case "ISNUMERIC":
-		return func(_ *exec, a value) value { return boolValue(a.numeric()) }
+		return func(_ *exec, a value.Value) value.Value { return value.Bool(a.IsNumeric()) }
 	case "ABS", "CEIL", "FLOOR", "ROUND":
-		return func(_ *exec, a value) value { return fnRound(name, a) }
+		return func(_ *exec, a value.Value) value.Value { return fnRound(name, a) }
 	case "STRLEN":
 		return fnStrlen
 	case "UCASE":
-		return func(ex *exec, a value) value { return mapText(ex, a, upper) }
+		return func(ex *exec, a value.Value) value.Value { return mapText(ex, a, upper) }
 	case "LCASE":
-		return func(ex *exec, a value) value { return mapText(ex, a, strings.ToLower) }
+		return func(ex *exec, a value.Value) value.Value { return mapText(ex, a, strings.ToLower) }
 	case "ENCODE_FOR_URI":
 		return fnEncode
 	case "YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "TIMEZONE", "TZ":
-		return func(_ *exec, a value) value { return fnTimePart(name, a) }
+		return func(_ *exec, a value.Value) value.Value { return fnTimePart(name, a) }
 	case "MD5", "SHA1", "SHA256", "SHA384", "SHA512":
-		return func(ex *exec, a value) value { return fnHash(ex, name, a) }
+		return func(ex *exec, a value.Value) value.Value { return fnHash(ex, name, a) }
 	case "BNODE":
 		return fnBnode
 	}
@@ -66,24 +67,24 @@ func builtin2(name string) fn2 {
 	case "LANGMATCHES":
 		return fnLangMatches
 	case "CONTAINS", "STRSTARTS", "STRENDS":
-		return func(ex *exec, a, b value) value { return fnTest(ex, name, a, b) }
+		return func(ex *exec, a, b value.Value) value.Value { return fnTest(ex, name, a, b) }
 	case "STRBEFORE", "STRAFTER":
-		return func(ex *exec, a, b value) value { return fnCut(ex, name, a, b) }
+		return func(ex *exec, a, b value.Value) value.Value { return fnCut(ex, name, a, b) }
 	case "STRLANG":
 		return fnStrLang
 	case "STRDT":
 		return fnStrDT
 	case "SAMETERM":
-		return func(_ *exec, a, b value) value { return boolValue(sameTerm(a, b)) }
+		return func(_ *exec, a, b value.Value) value.Value { return value.Bool(sameTerm(a, b)) }
 	}
 	return nil
 }
 
-func sameTerm(a, b value) bool {
-	if a.n != 0 && b.n != 0 {
-		return a.n == b.n
+func sameTerm(a, b value.Value) bool {
+	if a.ID != 0 && b.ID != 0 {
+		return a.ID == b.ID
 	}
-	return a.term() == b.term()
+	return a.Term() == b.Term()
 }
 
 // builtinN returns the functions of other numbers of arguments, with the least and greatest number (-1: any).
@@ -94,93 +95,93 @@ func builtinN(name string) (f fnN, least, most int) {
 	case "SUBSTR":
 		return fnSubstr, 2, 3
 	case "NOW":
-		return func(ex *exec, _ []value) value {
+		return func(ex *exec, _ []value.Value) value.Value {
 			if ex.now == nil {
-				return value{}
+				return value.Value{}
 			}
-			return value{k: vDateTime, t: ex.now, tag: rdf.XSDDateTime}
+			return value.Value{Kind: value.KindDateTime, Time: ex.now, Tag: rdf.XSDDateTime}
 		}, 0, 0
 	case "RAND":
-		return func(ex *exec, _ []value) value {
+		return func(ex *exec, _ []value.Value) value.Value {
 			if ex.g.opts.Random == nil {
-				return value{}
+				return value.Value{}
 			}
-			return doubleValue(float64(ex.g.opts.Random()>>11) / (1 << 53))
+			return value.Double(float64(ex.g.opts.Random()>>11) / (1 << 53))
 		}, 0, 0
 	case "UUID", "STRUUID":
-		return func(ex *exec, _ []value) value { return fnUUID(ex, name) }, 0, 0
+		return func(ex *exec, _ []value.Value) value.Value { return fnUUID(ex, name) }, 0, 0
 	case "BNODE":
-		return func(ex *exec, _ []value) value { return ex.freshBlank() }, 0, 0
+		return func(ex *exec, _ []value.Value) value.Value { return ex.freshBlank() }, 0, 0
 	}
 	return nil, 0, 0
 }
 
-func (ex *exec) freshBlank() value {
+func (ex *exec) freshBlank() value.Value {
 	ex.blanks++
-	return value{k: vBlank, s: "b" + intDecimal(int64(ex.blanks)).String()}
+	return value.Value{Kind: value.KindBlank, Text: "b" + value.IntDecimal(int64(ex.blanks)).String()}
 }
 
-func fnStr(_ *exec, a value) value {
+func fnStr(_ *exec, a value.Value) value.Value {
 	switch {
-	case a.k == vIRI:
-		return stringValue(a.s)
-	case a.literal():
-		return stringValue(a.lexical())
+	case a.Kind == value.KindIRI:
+		return value.String(a.Text)
+	case a.IsLiteral():
+		return value.String(a.Lexical())
 	}
-	return value{}
+	return value.Value{}
 }
 
-func fnLang(_ *exec, a value) value {
+func fnLang(_ *exec, a value.Value) value.Value {
 	switch {
-	case a.k == vLang:
-		return stringValue(a.tag)
-	case a.literal():
-		return stringValue("")
+	case a.Kind == value.KindLang:
+		return value.String(a.Tag)
+	case a.IsLiteral():
+		return value.String("")
 	}
-	return value{}
+	return value.Value{}
 }
 
-func fnDatatype(_ *exec, a value) value {
-	if !a.literal() {
-		return value{}
+func fnDatatype(_ *exec, a value.Value) value.Value {
+	if !a.IsLiteral() {
+		return value.Value{}
 	}
-	return iriValue(a.datatype())
+	return value.IRI(a.Datatype())
 }
 
 // fnIRI makes an IRI; the text must be absolute, for there is no base at this point.
-func fnIRI(ex *exec, a value) value {
-	switch a.k {
-	case vIRI:
+func fnIRI(ex *exec, a value.Value) value.Value {
+	switch a.Kind {
+	case value.KindIRI:
 		return a
-	case vString:
-		if len(a.s) >= 256 && (!ex.text(len(a.s)) || ex.plan.base != "" && !ex.hold(4*len(a.s))) { // parsing and resolving make copies
-			return value{}
+	case value.KindString:
+		if len(a.Text) >= 256 && (!ex.text(len(a.Text)) || ex.plan.base != "" && !ex.hold(4*len(a.Text))) { // parsing and resolving make copies
+			return value.Value{}
 		}
-		return iriValue(resolveIRI(ex.plan.base, a.s))
+		return value.IRI(resolveIRI(ex.plan.base, a.Text))
 	}
-	return value{}
+	return value.Value{}
 }
 
-func fnRound(name string, a value) value {
-	switch a.k {
-	case vInt, vDec:
-		d := a.num
+func fnRound(name string, a value.Value) value.Value {
+	switch a.Kind {
+	case value.KindInt, value.KindDecimal:
+		d := a.Num
 		switch name {
 		case "ABS":
-			d = d.abs()
+			d = d.Abs()
 		case "CEIL":
-			d = d.toInteger(roundCeil)
+			d = d.ToInteger(value.RoundCeil)
 		case "FLOOR":
-			d = d.toInteger(roundFloor)
+			d = d.ToInteger(value.RoundFloor)
 		case "ROUND":
-			d = d.toInteger(roundHalfUp)
+			d = d.ToInteger(value.RoundHalfUp)
 		}
-		if a.k == vInt {
-			return intValue(d)
+		if a.Kind == value.KindInt {
+			return value.Int(d)
 		}
-		return decValue(d)
-	case vFloat, vDouble:
-		f := a.f
+		return value.Dec(d)
+	case value.KindFloat, value.KindDouble:
+		f := a.Float
 		switch name {
 		case "ABS":
 			f = math.Abs(f)
@@ -191,69 +192,69 @@ func fnRound(name string, a value) value {
 		case "ROUND":
 			f = math.Floor(f + 0.5)
 		}
-		if a.k == vFloat {
-			return floatValue(f)
+		if a.Kind == value.KindFloat {
+			return value.Float(f)
 		}
-		return doubleValue(f)
+		return value.Double(f)
 	}
-	return value{}
+	return value.Value{}
 }
 
 // isText reports whether a value is a string, with a language or without.
-func isText(a value) bool { return a.k == vString || a.k == vLang }
+func isText(a value.Value) bool { return a.Kind == value.KindString || a.Kind == value.KindLang }
 
 // alike makes a text with the language of a.
-func alike(a value, s string) value {
-	if a.k == vLang {
-		return value{k: vLang, s: s, tag: a.tag}
+func alike(a value.Value, s string) value.Value {
+	if a.Kind == value.KindLang {
+		return value.Value{Kind: value.KindLang, Text: s, Tag: a.Tag}
 	}
-	return stringValue(s)
+	return value.String(s)
 }
 
 // compatible is the rule for the arguments of string functions (SPARQL 1.1, section 17.4.3.1.2).
-func compatible(a, b value) bool {
-	return isText(a) && isText(b) && (b.k == vString || a.k == vLang && a.tag == b.tag)
+func compatible(a, b value.Value) bool {
+	return isText(a) && isText(b) && (b.Kind == value.KindString || a.Kind == value.KindLang && a.Tag == b.Tag)
 }
 
-func fnStrlen(ex *exec, a value) value {
-	if !isText(a) || !ex.read(len(a.s)) {
-		return value{}
+func fnStrlen(ex *exec, a value.Value) value.Value {
+	if !isText(a) || !ex.read(len(a.Text)) {
+		return value.Value{}
 	}
-	return smallInt(int64(utf8.RuneCountInString(a.s)))
+	return value.SmallInt(int64(utf8.RuneCountInString(a.Text)))
 }
 
 // upper is strings.ToUpper with the one letter whose upper case is two letters that occurs in common words.
 func upper(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) }
 
-func mapText(ex *exec, a value, f func(string) string) value {
-	if !isText(a) || !ex.text(len(a.s)) || len(a.s) >= 256 && !ex.hold(len(a.s)) { // f may make a copy on its way, and a result half as long again
-		return value{}
+func mapText(ex *exec, a value.Value, f func(string) string) value.Value {
+	if !isText(a) || !ex.text(len(a.Text)) || len(a.Text) >= 256 && !ex.hold(len(a.Text)) { // f may make a copy on its way, and a result half as long again
+		return value.Value{}
 	}
-	out := f(a.s)
-	if len(out) > len(a.s) && !ex.text(len(out)) {
-		return value{}
+	out := f(a.Text)
+	if len(out) > len(a.Text) && !ex.text(len(out)) {
+		return value.Value{}
 	}
 	return alike(a, out)
 }
 
 // fnEncode escapes all but unreserved characters (RFC 3986).
-func fnEncode(ex *exec, a value) value {
+func fnEncode(ex *exec, a value.Value) value.Value {
 	if !isText(a) {
-		return value{}
+		return value.Value{}
 	}
-	size := len(a.s)
-	for i := 0; i < len(a.s); i++ {
-		if !unreserved(a.s[i]) {
+	size := len(a.Text)
+	for i := 0; i < len(a.Text); i++ {
+		if !unreserved(a.Text[i]) {
 			size += 2
 		}
 	}
 	if !ex.text(size) {
-		return value{}
+		return value.Value{}
 	}
 	var b strings.Builder
 	b.Grow(size)
-	for i := 0; i < len(a.s); i++ {
-		c := a.s[i]
+	for i := 0; i < len(a.Text); i++ {
+		c := a.Text[i]
 		if unreserved(c) {
 			b.WriteByte(c)
 		} else {
@@ -262,75 +263,77 @@ func fnEncode(ex *exec, a value) value {
 			b.WriteByte("0123456789ABCDEF"[c&15])
 		}
 	}
-	return stringValue(b.String())
+	return value.String(b.String())
 }
 
-func unreserved(c byte) bool { return isAlnum(c) || strings.IndexByte("-_.~", c) >= 0 }
+func unreserved(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.~", c) >= 0
+}
 
-func fnTimePart(name string, a value) value {
-	if a.k == vYear && (name == "YEAR" || name == "MONTH" && a.tag == xsdGYearMon) {
-		a.k = vDate
+func fnTimePart(name string, a value.Value) value.Value {
+	if a.Kind == value.KindYear && (name == "YEAR" || name == "MONTH" && a.Tag == value.XSDGYearMonth) {
+		a.Kind = value.KindDate
 	}
-	date, clock := a.k == vDateTime || a.k == vDate, a.k == vDateTime || a.k == vTime
+	date, clock := a.Kind == value.KindDateTime || a.Kind == value.KindDate, a.Kind == value.KindDateTime || a.Kind == value.KindTime
 	switch {
 	case name == "YEAR" && date:
-		return smallInt(a.t.year)
+		return value.SmallInt(a.Time.Year)
 	case name == "MONTH" && date:
-		return smallInt(int64(a.t.month))
+		return value.SmallInt(int64(a.Time.Month))
 	case name == "DAY" && date:
-		return smallInt(int64(a.t.day))
+		return value.SmallInt(int64(a.Time.Day))
 	case name == "HOURS" && clock:
-		return smallInt(int64(a.t.hour))
+		return value.SmallInt(int64(a.Time.Hour))
 	case name == "MINUTES" && clock:
-		return smallInt(int64(a.t.minute))
+		return value.SmallInt(int64(a.Time.Minute))
 	case name == "SECONDS" && clock:
-		return decValue(decimal{n: int64(a.t.secnd)*1e9 + int64(a.t.nanos), scale: 9}.shorten())
+		return value.Dec(value.Decimal{Digits: int64(a.Time.Second)*1e9 + int64(a.Time.Nanos), Scale: 9}.Shorten())
 	case name == "TZ" && (date || clock):
-		return stringValue(a.t.zoneString())
-	case name == "TIMEZONE" && (date || clock) && a.t.hasZone:
-		return value{k: vDuration, d: &duration{seconds: int64(a.t.zone) * 60}, tag: xsdDayTime}
+		return value.String(a.Time.ZoneString())
+	case name == "TIMEZONE" && (date || clock) && a.Time.HasZone:
+		return value.Value{Kind: value.KindDuration, Duration: &value.Duration{Seconds: int64(a.Time.Zone) * 60}, Tag: value.XSDDayTime}
 	}
-	return value{}
+	return value.Value{}
 }
 
-func fnHash(ex *exec, name string, a value) value {
-	if a.k != vString || !ex.read(len(a.s)*4) || len(a.s) >= 256 && !ex.hold(len(a.s)) {
-		return value{}
+func fnHash(ex *exec, name string, a value.Value) value.Value {
+	if a.Kind != value.KindString || !ex.read(len(a.Text)*4) || len(a.Text) >= 256 && !ex.hold(len(a.Text)) {
+		return value.Value{}
 	}
 	var sum []byte
 	switch name {
 	case "MD5":
-		s := md5.Sum([]byte(a.s))
+		s := md5.Sum([]byte(a.Text))
 		sum = s[:]
 	case "SHA1":
-		s := sha1.Sum([]byte(a.s))
+		s := sha1.Sum([]byte(a.Text))
 		sum = s[:]
 	case "SHA256":
-		s := sha256.Sum256([]byte(a.s))
+		s := sha256.Sum256([]byte(a.Text))
 		sum = s[:]
 	case "SHA384":
-		s := sha512.Sum384([]byte(a.s))
+		s := sha512.Sum384([]byte(a.Text))
 		sum = s[:]
 	case "SHA512":
-		s := sha512.Sum512([]byte(a.s))
+		s := sha512.Sum512([]byte(a.Text))
 		sum = s[:]
 	}
-	return stringValue(hex.EncodeToString(sum))
+	return value.String(hex.EncodeToString(sum))
 }
 
 // fnBnode makes the same blank node for the same text within one solution; we give one node a text and solution number.
-func fnBnode(ex *exec, a value) value {
-	if a.k != vString {
-		return value{}
+func fnBnode(ex *exec, a value.Value) value.Value {
+	if a.Kind != value.KindString {
+		return value.Value{}
 	}
-	return ex.namedBlank(a.s)
+	return ex.namedBlank(a.Text)
 }
 
-func fnLangMatches(_ *exec, a, b value) value {
-	if a.k != vString || b.k != vString {
-		return value{}
+func fnLangMatches(_ *exec, a, b value.Value) value.Value {
+	if a.Kind != value.KindString || b.Kind != value.KindString {
+		return value.Value{}
 	}
-	return boolValue(langMatches(a.s, b.s))
+	return value.Bool(langMatches(a.Text, b.Text))
 }
 
 // langMatches is RFC 4647's basic filtering.
@@ -341,93 +344,93 @@ func langMatches(tag, pattern string) bool {
 	return len(tag) >= len(pattern) && strings.EqualFold(tag[:len(pattern)], pattern) && (len(tag) == len(pattern) || tag[len(pattern)] == '-') && pattern != ""
 }
 
-func fnTest(ex *exec, name string, a, b value) value {
-	if !compatible(a, b) || !ex.read(len(a.s)) {
-		return value{}
+func fnTest(ex *exec, name string, a, b value.Value) value.Value {
+	if !compatible(a, b) || !ex.read(len(a.Text)) {
+		return value.Value{}
 	}
 	switch name {
 	case "CONTAINS":
-		return boolValue(strings.Contains(a.s, b.s))
+		return value.Bool(strings.Contains(a.Text, b.Text))
 	case "STRSTARTS":
-		return boolValue(strings.HasPrefix(a.s, b.s))
+		return value.Bool(strings.HasPrefix(a.Text, b.Text))
 	}
-	return boolValue(strings.HasSuffix(a.s, b.s))
+	return value.Bool(strings.HasSuffix(a.Text, b.Text))
 }
 
-func fnCut(ex *exec, name string, a, b value) value {
-	if !compatible(a, b) || !ex.read(len(a.s)) {
-		return value{}
+func fnCut(ex *exec, name string, a, b value.Value) value.Value {
+	if !compatible(a, b) || !ex.read(len(a.Text)) {
+		return value.Value{}
 	}
-	before, after, found := strings.Cut(a.s, b.s)
+	before, after, found := strings.Cut(a.Text, b.Text)
 	switch {
 	case !found:
-		return stringValue("")
+		return value.String("")
 	case name == "STRBEFORE":
-		return alike(a, a.part(before))
+		return alike(a, a.Part(before))
 	}
-	return alike(a, a.part(after))
+	return alike(a, a.Part(after))
 }
 
-func fnStrLang(ex *exec, a, b value) value {
-	if a.k != vString || b.k != vString || b.s == "" {
-		return value{}
+func fnStrLang(ex *exec, a, b value.Value) value.Value {
+	if a.Kind != value.KindString || b.Kind != value.KindString || b.Text == "" {
+		return value.Value{}
 	}
-	if !ex.text(len(b.s)) {
-		return value{}
+	if !ex.text(len(b.Text)) {
+		return value.Value{}
 	}
-	return value{k: vLang, s: a.s, tag: strings.ToLower(b.s)}
+	return value.Value{Kind: value.KindLang, Text: a.Text, Tag: strings.ToLower(b.Text)}
 }
 
-func fnStrDT(_ *exec, a, b value) value {
-	if a.k != vString || b.k != vIRI || b.s == rdfLangStr {
-		return value{}
+func fnStrDT(_ *exec, a, b value.Value) value.Value {
+	if a.Kind != value.KindString || b.Kind != value.KindIRI || b.Text == value.LangString {
+		return value.Value{}
 	}
-	return valueOf(rdf.Typed(a.s, b.s))
+	return value.Of(rdf.Typed(a.Text, b.Text))
 }
 
-func fnConcat(ex *exec, args []value) value {
+func fnConcat(ex *exec, args []value.Value) value.Value {
 	total, lang := 0, ""
 	for i, a := range args {
 		if !isText(a) {
-			return value{}
+			return value.Value{}
 		}
-		total += len(a.s)
-		if i == 0 && a.k == vLang {
-			lang = a.tag
-		} else if a.k != vLang || a.tag != lang {
+		total += len(a.Text)
+		if i == 0 && a.Kind == value.KindLang {
+			lang = a.Tag
+		} else if a.Kind != value.KindLang || a.Tag != lang {
 			lang = ""
 		}
 	}
 	if !ex.text(total) {
-		return value{}
+		return value.Value{}
 	}
 	var b strings.Builder
 	b.Grow(total)
 	for _, a := range args {
-		b.WriteString(a.s)
+		b.WriteString(a.Text)
 	}
 	if lang != "" {
-		return value{k: vLang, s: b.String(), tag: lang}
+		return value.Value{Kind: value.KindLang, Text: b.String(), Tag: lang}
 	}
-	return stringValue(b.String())
+	return value.String(b.String())
 }
 
 // fnSubstr counts characters from 1 and rounds its numbers like fn:substring.
-func fnSubstr(ex *exec, args []value) value {
+func fnSubstr(ex *exec, args []value.Value) value.Value {
 	a := args[0]
-	if !isText(a) || !args[1].numeric() || !ex.read(len(a.s)) {
-		return value{}
+	if !isText(a) || !args[1].IsNumeric() || !ex.read(len(a.Text)) {
+		return value.Value{}
 	}
-	from := math.Floor(args[1].float() + 0.5)
+	from := math.Floor(args[1].AsFloat() + 0.5)
 	to := math.Inf(1)
 	if len(args) == 3 {
-		if !args[2].numeric() {
-			return value{}
+		if !args[2].IsNumeric() {
+			return value.Value{}
 		}
-		to = from + math.Floor(args[2].float()+0.5)
+		to = from + math.Floor(args[2].AsFloat()+0.5)
 	}
 	pos, start, end := 1.0, -1, -1
-	for i := range a.s {
+	for i := range a.Text {
 		if start < 0 && pos >= from && pos < to {
 			start = i
 		}
@@ -441,14 +444,14 @@ func fnSubstr(ex *exec, args []value) value {
 		return alike(a, "")
 	}
 	if end < 0 {
-		end = len(a.s)
+		end = len(a.Text)
 	}
-	return alike(a, a.part(a.s[start:end]))
+	return alike(a, a.Part(a.Text[start:end]))
 }
 
-func fnUUID(ex *exec, name string) value {
+func fnUUID(ex *exec, name string) value.Value {
 	if ex.g.opts.Random == nil {
-		return value{}
+		return value.Value{}
 	}
 	var b [16]byte
 	binary.BigEndian.PutUint64(b[:8], ex.g.opts.Random())
@@ -457,7 +460,7 @@ func fnUUID(ex *exec, name string) value {
 	h := hex.EncodeToString(b[:])
 	s := h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 	if name == "UUID" {
-		return iriValue("urn:uuid:" + s)
+		return value.IRI("urn:uuid:" + s)
 	}
-	return stringValue(s)
+	return value.String(s)
 }

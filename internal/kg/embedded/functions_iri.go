@@ -6,143 +6,144 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // castKind returns the kind that a constructor function makes, by the datatype's IRI.
-func castKind(iri string) (vkind, bool) {
-	k := kindOfTag(iri)
+func castKind(iri string) (value.Kind, bool) {
+	k := value.KindOf(iri)
 	switch k {
-	case vOther, vLang:
+	case value.KindOther, value.KindLang:
 		return 0, false
 	}
 	return k, true
 }
 
 // cast is a constructor function (SPARQL 1.1, section 17.5; XPath Functions, section 17).
-func cast(k vkind, iri string, a value) value {
-	if k == vString {
+func cast(k value.Kind, iri string, a value.Value) value.Value {
+	if k == value.KindString {
 		return castString(a)
 	}
-	if a.k == vString {
-		v := literalValue(k, a.part(strings.Trim(a.s, " \t\r\n")), iri)
-		if v.k == vIll {
-			return value{}
+	if a.Kind == value.KindString {
+		v := value.Literal(k, a.Part(strings.Trim(a.Text, " \t\r\n")), iri)
+		if v.Kind == value.KindIll {
+			return value.Value{}
 		}
-		if v.k == vBool || v.numeric() {
-			v.s = "" // the canonical form
+		if v.Kind == value.KindBool || v.IsNumeric() {
+			v.Text = "" // the canonical form
 		}
 		return v
 	}
-	if !a.literal() || a.k == vLang || a.k == vOther || a.k == vIll {
-		return value{}
+	if !a.IsLiteral() || a.Kind == value.KindLang || a.Kind == value.KindOther || a.Kind == value.KindIll {
+		return value.Value{}
 	}
 	switch k {
-	case vBool:
-		if a.numeric() || a.k == vBool {
-			return boolValue(a.ebv() == triTrue)
+	case value.KindBool:
+		if a.IsNumeric() || a.Kind == value.KindBool {
+			return value.Bool(a.Truth() == value.True)
 		}
-	case vInt, vDec:
+	case value.KindInt, value.KindDecimal:
 		return castDecimal(k, iri, a)
-	case vFloat, vDouble:
-		if a.k == vBool {
-			a = smallInt(a.num.n)
+	case value.KindFloat, value.KindDouble:
+		if a.Kind == value.KindBool {
+			a = value.SmallInt(a.Num.Digits)
 		}
-		if !a.numeric() {
-			return value{}
+		if !a.IsNumeric() {
+			return value.Value{}
 		}
-		if k == vFloat {
-			return floatValue(a.float())
+		if k == value.KindFloat {
+			return value.Float(a.AsFloat())
 		}
-		return doubleValue(a.float())
-	case vDateTime, vDate, vTime:
+		return value.Double(a.AsFloat())
+	case value.KindDateTime, value.KindDate, value.KindTime:
 		return castTime(k, a)
-	case vDuration:
-		if a.k == vDuration {
-			return durationAs(iri, *a.d)
+	case value.KindDuration:
+		if a.Kind == value.KindDuration {
+			return durationAs(iri, *a.Duration)
 		}
 	}
-	return value{}
+	return value.Value{}
 }
 
 // castString gives the canonical text of a value; doubles between a millionth and a million are written without exponent (XPath Functions, section 19.1.2).
-func castString(a value) value {
-	switch a.k {
-	case vIRI, vString, vLang, vOther:
-		return stringValue(a.s)
-	case vBlank, vIll:
-		return value{}
-	case vFloat, vDouble:
+func castString(a value.Value) value.Value {
+	switch a.Kind {
+	case value.KindIRI, value.KindString, value.KindLang, value.KindOther:
+		return value.String(a.Text)
+	case value.KindBlank, value.KindIll:
+		return value.Value{}
+	case value.KindFloat, value.KindDouble:
 		size := 64
-		if a.k == vFloat {
+		if a.Kind == value.KindFloat {
 			size = 32
 		}
-		if m := math.Abs(a.f); m == 0 || m >= 1e-6 && m < 1e6 {
-			return stringValue(strconv.FormatFloat(a.f, 'f', -1, size))
+		if m := math.Abs(a.Float); m == 0 || m >= 1e-6 && m < 1e6 {
+			return value.String(strconv.FormatFloat(a.Float, 'f', -1, size))
 		}
 	}
-	if a.k == vBool || a.numeric() {
-		a.s = ""
+	if a.Kind == value.KindBool || a.IsNumeric() {
+		a.Text = ""
 	}
-	return stringValue(a.lexical())
+	return value.String(a.Lexical())
 }
 
-func castDecimal(k vkind, iri string, a value) value {
-	switch a.k {
-	case vBool:
-		a = smallInt(a.num.n)
-	case vFloat, vDouble:
-		if math.IsNaN(a.f) || math.IsInf(a.f, 0) {
-			return value{}
+func castDecimal(k value.Kind, iri string, a value.Value) value.Value {
+	switch a.Kind {
+	case value.KindBool:
+		a = value.SmallInt(a.Num.Digits)
+	case value.KindFloat, value.KindDouble:
+		if math.IsNaN(a.Float) || math.IsInf(a.Float, 0) {
+			return value.Value{}
 		}
 		size := 64
-		if a.k == vFloat {
+		if a.Kind == value.KindFloat {
 			size = 32
 		}
-		d, ok := parseDecimal(strconv.FormatFloat(a.f, 'f', -1, size))
+		d, ok := value.ParseDecimal(strconv.FormatFloat(a.Float, 'f', -1, size))
 		if !ok {
-			return value{}
+			return value.Value{}
 		}
-		a = decValue(d)
-	case vInt, vDec:
+		a = value.Dec(d)
+	case value.KindInt, value.KindDecimal:
 	default:
-		return value{}
+		return value.Value{}
 	}
-	if k == vDec {
-		return decValue(a.num)
+	if k == value.KindDecimal {
+		return value.Dec(a.Num)
 	}
-	v := value{k: vInt, num: a.num.toInteger(roundTrunc), tag: iri}
-	if !inRange(v.num, iri) {
-		return value{}
+	v := value.Value{Kind: value.KindInt, Num: a.Num.ToInteger(value.RoundTrunc), Tag: iri}
+	if !value.InRange(v.Num, iri) {
+		return value.Value{}
 	}
 	return v
 }
 
-func castTime(k vkind, a value) value {
-	t := a.t
+func castTime(k value.Kind, a value.Value) value.Value {
+	t := a.Time
 	switch {
-	case a.k == k:
-		return value{k: k, s: a.s, t: t, tag: a.tag}
-	case k == vDate && a.k == vDateTime:
-		m := moment{year: t.year, month: t.month, day: t.day, zone: t.zone, hasZone: t.hasZone}
-		return value{k: vDate, t: &m, tag: rdf.XSDDate}
-	case k == vDateTime && a.k == vDate:
-		return value{k: vDateTime, t: t, tag: rdf.XSDDateTime}
-	case k == vTime && a.k == vDateTime:
-		m := moment{year: 1972, month: 12, day: 31, hour: t.hour, minute: t.minute, secnd: t.secnd, nanos: t.nanos, zone: t.zone, hasZone: t.hasZone}
-		return value{k: vTime, t: &m, tag: xsdTime}
+	case a.Kind == k:
+		return value.Value{Kind: k, Text: a.Text, Time: t, Tag: a.Tag}
+	case k == value.KindDate && a.Kind == value.KindDateTime:
+		m := value.Moment{Year: t.Year, Month: t.Month, Day: t.Day, Zone: t.Zone, HasZone: t.HasZone}
+		return value.Value{Kind: value.KindDate, Time: &m, Tag: rdf.XSDDate}
+	case k == value.KindDateTime && a.Kind == value.KindDate:
+		return value.Value{Kind: value.KindDateTime, Time: t, Tag: rdf.XSDDateTime}
+	case k == value.KindTime && a.Kind == value.KindDateTime:
+		m := value.Moment{Year: 1972, Month: 12, Day: 31, Hour: t.Hour, Minute: t.Minute, Second: t.Second, Nanos: t.Nanos, Zone: t.Zone, HasZone: t.HasZone}
+		return value.Value{Kind: value.KindTime, Time: &m, Tag: value.XSDTime}
 	}
-	return value{}
+	return value.Value{}
 }
 
-func durationAs(iri string, d duration) value {
+func durationAs(iri string, d value.Duration) value.Value {
 	switch iri {
-	case xsdDayTime:
-		d.months = 0
-	case xsdYearMon:
-		d = duration{months: d.months}
+	case value.XSDDayTime:
+		d.Months = 0
+	case value.XSDYearMonth:
+		d = value.Duration{Months: d.Months}
 	}
-	return value{k: vDuration, d: &d, tag: iri}
+	return value.Value{Kind: value.KindDuration, Duration: &d, Tag: iri}
 }
 
 const geoFunction = "http://www.opengis.net/def/geosparql/function/"
@@ -153,32 +154,32 @@ func iriFunction(iri string) (f fnN, least, most int) {
 	case geoFunction + "distance":
 		return fnDistance, 2, 3
 	case geoFunction + "longitude", geoFunction + "latitude", geoFunction + "globe":
-		return func(_ *exec, a []value) value { return fnPointPart(iri[len(geoFunction):], a[0]) }, 1, 1
+		return func(_ *exec, a []value.Value) value.Value { return fnPointPart(iri[len(geoFunction):], a[0]) }, 1, 1
 	case rdf.Wikibase + "decodeUri":
 		return fnDecodeURI, 1, 1
 	case rdf.Wikibase + "isSomeValue":
-		return func(_ *exec, a []value) value {
-			return boolValue(a[0].k == vBlank || a[0].k == vIRI && strings.HasPrefix(a[0].s, genid))
+		return func(_ *exec, a []value.Value) value.Value {
+			return value.Bool(a[0].Kind == value.KindBlank || a[0].Kind == value.KindIRI && strings.HasPrefix(a[0].Text, genid))
 		}, 1, 1
 	case "http://www.w3.org/2005/xpath-functions#upper-case":
-		return func(ex *exec, a []value) value { return mapText(ex, a[0], strings.ToUpper) }, 1, 1
+		return func(ex *exec, a []value.Value) value.Value { return mapText(ex, a[0], strings.ToUpper) }, 1, 1
 	case "http://www.w3.org/2005/xpath-functions#lower-case":
-		return func(ex *exec, a []value) value { return mapText(ex, a[0], strings.ToLower) }, 1, 1
+		return func(ex *exec, a []value.Value) value.Value { return mapText(ex, a[0], strings.ToLower) }, 1, 1
 	}
 	return nil, 0, 0
 }
 
 // fnDecodeURI undoes percent escapes in a text or IRI; one that is not well-formed stays as it is.
-func fnDecodeURI(ex *exec, a []value) value {
-	s := a[0].s
-	if !isText(a[0]) && a[0].k != vIRI || !ex.text(len(s)) {
-		return value{}
+func fnDecodeURI(ex *exec, a []value.Value) value.Value {
+	s := a[0].Text
+	if !isText(a[0]) && a[0].Kind != value.KindIRI || !ex.text(len(s)) {
+		return value.Value{}
 	}
 	if u, err := url.PathUnescape(s); err == nil {
 		s = u
 	}
-	if a[0].k == vIRI {
-		return stringValue(s)
+	if a[0].Kind == value.KindIRI {
+		return value.String(s)
 	}
 	return alike(a[0], s)
 }
@@ -190,12 +191,12 @@ type point struct {
 }
 
 // parsePoint reads a geo:wktLiteral of a point, "Point(13.38 52.51)", with the globe's IRI before it when it is not the Earth.
-func parsePoint(v value) (point, bool) {
-	if v.tag != rdf.GeoWKT && v.k != vString {
+func parsePoint(v value.Value) (point, bool) {
+	if v.Tag != rdf.GeoWKT && v.Kind != value.KindString {
 		return point{}, false
 	}
 	p := point{globe: rdf.Entity + "Q2"}
-	s := strings.TrimSpace(v.s)
+	s := strings.TrimSpace(v.Text)
 	if strings.HasPrefix(s, "<") {
 		end := strings.IndexByte(s, '>')
 		if end < 0 {
@@ -213,8 +214,8 @@ func parsePoint(v value) (point, bool) {
 	if !ok || !ok2 || len(parts) != 2 {
 		return p, false
 	}
-	lon, ok1 := parseDouble(parts[0], 64)
-	lat, ok2 := parseDouble(parts[1], 64)
+	lon, ok1 := value.ParseDouble(parts[0], 64)
+	lat, ok2 := value.ParseDouble(parts[1], 64)
 	p.lon, p.lat = lon, lat
 	return p, ok1 && ok2 && math.Abs(lat) <= 90 && math.Abs(lon) <= 360
 }
@@ -231,24 +232,24 @@ func (p point) distance(q point) float64 {
 }
 
 // fnDistance is geof:distance: kilometres between two points of the same globe. A third argument, the unit, must be kilometres or degrees.
-func fnDistance(_ *exec, a []value) value {
+func fnDistance(_ *exec, a []value.Value) value.Value {
 	p, ok1 := parsePoint(a[0])
 	q, ok2 := parsePoint(a[1])
 	if !ok1 || !ok2 || p.globe != q.globe {
-		return value{}
+		return value.Value{}
 	}
-	return doubleValue(p.distance(q))
+	return value.Double(p.distance(q))
 }
 
-func fnPointPart(part string, a value) value {
+func fnPointPart(part string, a value.Value) value.Value {
 	p, ok := parsePoint(a)
 	switch {
 	case !ok:
-		return value{}
+		return value.Value{}
 	case part == "longitude":
-		return doubleValue(p.lon)
+		return value.Double(p.lon)
 	case part == "latitude":
-		return doubleValue(p.lat)
+		return value.Double(p.lat)
 	}
-	return iriValue(a.part(p.globe))
+	return value.IRI(a.Part(p.globe))
 }

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
 // regex is a compiled pattern of REGEX or REPLACE. Go's engine takes time in proportion to text and pattern; size is the pattern's part of it.
@@ -155,25 +156,25 @@ func (w *watchedText) ReadRune() (rune, int, error) {
 }
 
 // fnRegex is REGEX(text, pattern, flags).
-func fnRegex(ex *exec, args []value) value {
-	flags := stringValue("")
+func fnRegex(ex *exec, args []value.Value) value.Value {
+	flags := value.String("")
 	if len(args) == 3 {
 		flags = args[2]
 	}
 	r := ex.regexArgs(args[1], flags)
 	if r == nil || !isText(args[0]) {
-		return value{}
+		return value.Value{}
 	}
-	return boolValue(ex.matches(r, args[0].s))
+	return value.Bool(ex.matches(r, args[0].Text))
 }
 
 // regexArgs returns the compiled pattern of two arguments; nil when it is none. A pattern that cannot be compiled fails the query: that helps its author
 // more than no rows.
-func (ex *exec) regexArgs(pattern, flags value) *regex {
-	if pattern.k != vString || flags.k != vString {
+func (ex *exec) regexArgs(pattern, flags value.Value) *regex {
+	if pattern.Kind != value.KindString || flags.Kind != value.KindString {
 		return nil
 	}
-	r := ex.regexFor(pattern.s, flags.s)
+	r := ex.regexFor(pattern.Text, flags.Text)
 	if r.err != "" {
 		ex.err = kg.Errorf(kg.QueryFailed, "%s", r.err)
 		return nil
@@ -182,38 +183,38 @@ func (ex *exec) regexArgs(pattern, flags value) *regex {
 }
 
 // fnReplace is REPLACE(text, pattern, replacement, flags). A pattern that matches the empty text is an error, as in XPath.
-func fnReplace(ex *exec, args []value) value {
+func fnReplace(ex *exec, args []value.Value) value.Value {
 	var r *regex
 	if len(args) == 4 {
 		r = ex.regexArgs(args[1], args[3])
 	} else {
-		r = ex.regexArgs(args[1], stringValue(""))
+		r = ex.regexArgs(args[1], value.String(""))
 	}
 	a, by := args[0], args[2]
 	if r == nil || !isText(a) || !isText(by) || r.re.MatchString("") {
-		return value{}
+		return value.Value{}
 	}
-	if int64(len(a.s))*int64(r.size) > 1<<27 {
+	if int64(len(a.Text))*int64(r.size) > 1<<27 {
 		ex.err = greedy("REPLACE works on too long a text with too large a pattern")
-		return value{}
+		return value.Value{}
 	}
-	if len(by.s) >= 256 && !ex.text(2*len(by.s)) {
-		return value{}
+	if len(by.Text) >= 256 && !ex.text(2*len(by.Text)) {
+		return value.Value{}
 	}
-	repl, fixed, refs, ok := goReplacement(by.s, r.re.NumSubexp())
-	if !ok || !ex.work(len(a.s)*r.size/256) {
-		return value{}
+	repl, fixed, refs, ok := goReplacement(by.Text, r.re.NumSubexp())
+	if !ok || !ex.work(len(a.Text)*r.size/256) {
+		return value.Value{}
 	}
 	if refs > 0 && !ex.hold(16*(r.re.NumSubexp()+1)*r.size) { // every thread of the engine has the places of all groups
-		return value{}
+		return value.Value{}
 	}
-	if !ex.replacement(r, a.s, fixed, refs) {
-		return value{}
+	if !ex.replacement(r, a.Text, fixed, refs) {
+		return value.Value{}
 	}
 	if refs == 0 {
-		return alike(a, r.re.ReplaceAllLiteralString(a.s, strings.ReplaceAll(repl, "$$", "$")))
+		return alike(a, r.re.ReplaceAllLiteralString(a.Text, strings.ReplaceAll(repl, "$$", "$")))
 	}
-	return alike(a, r.re.ReplaceAllString(a.s, repl))
+	return alike(a, r.re.ReplaceAllString(a.Text, repl))
 }
 
 // replacement charges the text that a replacement of fixed bytes and refs references to groups makes of s, before it is made. Where a guess from the

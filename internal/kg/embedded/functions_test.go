@@ -10,6 +10,7 @@ import (
 	"testing/quick"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -121,21 +122,21 @@ func TestBadExpressionsFail(t *testing.T) {
 
 // TestDecimalLaws compares decimals with math/big's rationals, which nobody here wrote.
 func TestDecimalLaws(t *testing.T) {
-	rat := func(d decimal) *big.Rat { return new(big.Rat).SetFrac(d.int(), pow10(d.scale)) }
+	rat := func(d value.Decimal) *big.Rat { return new(big.Rat).SetFrac(d.Int(), value.Pow10(d.Scale)) }
 	law := func(an, bn int64, as, bs uint8) bool {
-		a, b := decimal{n: an, scale: int32(as % 12)}, decimal{n: bn, scale: int32(bs % 12)}
-		sum, _ := a.add(b)
-		prod, _ := a.mul(b)
-		ok := rat(sum).Cmp(new(big.Rat).Add(rat(a), rat(b))) == 0 && rat(prod).Cmp(new(big.Rat).Mul(rat(a), rat(b))) == 0 && a.cmp(b) == rat(a).Cmp(rat(b))
-		back, parsed := parseDecimal(a.String())
-		ok = ok && parsed && back.cmp(a) == 0
+		a, b := value.Decimal{Digits: an, Scale: int32(as % 12)}, value.Decimal{Digits: bn, Scale: int32(bs % 12)}
+		sum, _ := a.Add(b)
+		prod, _ := a.Mul(b)
+		ok := rat(sum).Cmp(new(big.Rat).Add(rat(a), rat(b))) == 0 && rat(prod).Cmp(new(big.Rat).Mul(rat(a), rat(b))) == 0 && a.Cmp(b) == rat(a).Cmp(rat(b))
+		back, parsed := value.ParseDecimal(a.String())
+		ok = ok && parsed && back.Cmp(a) == 0
 		if bn != 0 {
-			q, _ := a.div(b)
+			q, _ := a.Div(b)
 			diff := new(big.Rat).Sub(rat(q), new(big.Rat).Quo(rat(a), rat(b)))
-			ok = ok && diff.Abs(diff).Cmp(new(big.Rat).SetFrac(big.NewInt(1), pow10(divScale))) <= 0
+			ok = ok && diff.Abs(diff).Cmp(new(big.Rat).SetFrac(big.NewInt(1), value.Pow10(value.DivScale))) <= 0
 		}
-		fl := a.toInteger(roundFloor)
-		return ok && fl.cmp(a) <= 0 && rat(a).Cmp(new(big.Rat).Add(rat(fl), big.NewRat(1, 1))) < 0 && a.toInteger(roundCeil).cmp(a) >= 0
+		fl := a.ToInteger(value.RoundFloor)
+		return ok && fl.Cmp(a) <= 0 && rat(a).Cmp(new(big.Rat).Add(rat(fl), big.NewRat(1, 1))) < 0 && a.ToInteger(value.RoundCeil).Cmp(a) >= 0
 	}
 	if err := quick.Check(law, &quick.Config{MaxCount: 3000, Rand: rand.New(rand.NewSource(1))}); err != nil {
 		t.Error(err)
@@ -145,15 +146,15 @@ func TestDecimalLaws(t *testing.T) {
 // TestCalendarLaws checks that days and dates are each other's inverse and that a day after the last of a month is the first of the next.
 func TestCalendarLaws(t *testing.T) {
 	law := func(days int32) bool {
-		var m moment
-		m.setDays(int64(days) * 37)
-		return daysFromCivil(m.year, m.month, m.day) == int64(days)*37 && m.day >= 1 && m.day <= daysIn(m.year, m.month)
+		var m value.Moment
+		m.SetDays(int64(days) * 37)
+		return value.DaysFromCivil(m.Year, m.Month, m.Day) == int64(days)*37 && m.Day >= 1 && m.Day <= value.DaysIn(m.Year, m.Month)
 	}
 	if err := quick.Check(law, &quick.Config{Rand: rand.New(rand.NewSource(1))}); err != nil {
 		t.Error(err)
 	}
 	for text, days := range map[string]int64{"1970-01-01": 0, "2000-03-01": 11017, "1600-02-29": -135081, "0000-01-01": -719528} {
-		if m, ok := parseDate(text); !ok || daysFromCivil(m.year, m.month, m.day) != days {
+		if m, ok := value.ParseDate(text); !ok || value.DaysFromCivil(m.Year, m.Month, m.Day) != days {
 			t.Errorf("%s: got %v, want %d days", text, m, days)
 		}
 	}
@@ -167,15 +168,15 @@ func FuzzLiteral(f *testing.F) {
 	types := []string{"integer", "decimal", "double", "float", "boolean", "dateTime", "date", "time", "gYear", "gYearMonth", "duration", "byte"}
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, name := range types {
-			v := valueOf(rdf.Typed(s, rdf.XSD+name))
-			if v.k == vIll || v.k == vYear {
+			v := value.Of(rdf.Typed(s, rdf.XSD+name))
+			if v.Kind == value.KindIll || v.Kind == value.KindYear {
 				continue
 			}
 			again := v
-			again.s = ""
-			w := valueOf(rdf.Typed(again.lexical(), rdf.XSD+name))
-			if w.k != v.k || sortCompare(v, w) != 0 {
-				t.Errorf("%q as %s becomes %q, which is another value", s, name, again.lexical())
+			again.Text = ""
+			w := value.Of(rdf.Typed(again.Lexical(), rdf.XSD+name))
+			if w.Kind != v.Kind || value.SortCompare(v, w) != 0 {
+				t.Errorf("%q as %s becomes %q, which is another value", s, name, again.Lexical())
 			}
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -80,15 +81,15 @@ func (g *geoNode) estimate(c *compiler, bound varSet) estimate {
 
 func (g *geoNode) plan(*compiler, varSet, float64) op { return g }
 
-func (g *geoNode) param(ex *exec, name string) value {
+func (g *geoNode) param(ex *exec, name string) value.Value {
 	p, ok := g.params[name]
 	if !ok {
-		return value{}
+		return value.Value{}
 	}
 	if p.isVar() {
 		return ex.value(ex.row[p.slot])
 	}
-	return valueOf(p.value)
+	return value.Of(p.value)
 }
 
 func (g *geoNode) build(ex *exec, next runner) runner {
@@ -105,7 +106,7 @@ func (g *geoNode) build(ex *exec, next runner) runner {
 		if g.distance < 0 {
 			return next()
 		}
-		old, n := ex.row[g.distance], ex.intern(doubleValue(d))
+		old, n := ex.row[g.distance], ex.intern(value.Double(d))
 		if old != 0 && old != n {
 			return nil
 		}
@@ -127,16 +128,16 @@ func (g *geoNode) test(ex *exec) func(point) (float64, bool) {
 	if !g.box {
 		center, ok := parsePoint(g.param(ex, "center"))
 		r := g.param(ex, "radius")
-		if r.k == vString {
-			r = literalValue(vDouble, r.s, rdf.XSDDouble)
+		if r.Kind == value.KindString {
+			r = value.Literal(value.KindDouble, r.Text, rdf.XSDDouble)
 		}
-		if !ok || !r.numeric() {
+		if !ok || !r.IsNumeric() {
 			return nil
 		}
-		if globe := g.param(ex, "globe"); globe.k == vIRI {
-			center.globe = globe.s
+		if globe := g.param(ex, "globe"); globe.Kind == value.KindIRI {
+			center.globe = globe.Text
 		}
-		radius := r.float()
+		radius := r.AsFloat()
 		return func(p point) (float64, bool) {
 			d := p.distance(center)
 			return d, d <= radius && p.globe == center.globe
@@ -176,12 +177,12 @@ func (b *groupBuilder) slice(s *sparql.Service) {
 	n := &sliceNode{inner: inner, limit: 100, sample: sample}
 	for _, p := range s.Params() {
 		name := p.IRI[strings.LastIndexAny(p.IRI, ".#")+1:]
-		v, ok := parseDecimal(p.Value.Value().Value)
+		v, ok := value.ParseDecimal(p.Value.Value().Value)
 		switch {
 		case name == "limit" && ok:
-			n.limit = int(v.n)
+			n.limit = int(v.Digits)
 		case name == "offset" && ok && !sample:
-			n.offset = int(v.n)
+			n.offset = int(v.Digits)
 		}
 	}
 	n.inf = inner.inf
@@ -278,29 +279,29 @@ func (c *compiler) mwapi(s *sparql.Service, sc *scope) *tableNode {
 		t.inf.vars = t.inf.vars.union(setOf(n))
 	}
 	t.inf.uses = t.inf.vars
-	t.op.make = func(ex *exec) ([][]value, error) { return searchRows(ex.ctx, ex.g, q, outs) }
+	t.op.make = func(ex *exec) ([][]value.Value, error) { return searchRows(ex.ctx, ex.g, q, outs) }
 	return t
 }
 
 // searchRows gives the hits of an entity search as rows of the outputs asked for.
-func searchRows(ctx context.Context, g *Graph, q kg.SearchQuery, outs []string) ([][]value, error) {
+func searchRows(ctx context.Context, g *Graph, q kg.SearchQuery, outs []string) ([][]value.Value, error) {
 	res, err := g.Search(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	rows := make([][]value, len(res.Hits))
+	rows := make([][]value.Value, len(res.Hits))
 	for i, h := range res.Hits {
 		for _, o := range outs {
-			v := value{}
+			v := value.Value{}
 			switch o {
 			case "item":
-				v = iriValue(rdf.Entity + h.ID)
+				v = value.IRI(rdf.Entity + h.ID)
 			case "label":
-				v = stringValue(h.Label)
+				v = value.String(h.Label)
 			case "description":
-				v = stringValue(h.Description)
+				v = value.String(h.Description)
 			case "ordinal":
-				v = smallInt(int64(i))
+				v = value.SmallInt(int64(i))
 			}
 			rows[i] = append(rows[i], v)
 		}

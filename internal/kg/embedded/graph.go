@@ -9,6 +9,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/internal/index"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -82,14 +83,14 @@ var defaultTuning = tuning{scan: 8, scanOnce: 64, linkRows: 8, memoCost: 16, fav
 
 // wellKnown are the numbers of terms that entity pages are read by; 0 where the graph does not have them.
 type wellKnown struct {
-	label, alias, description, typ, rank, sitelinks, propertyType, sameAs id
-	timeValue, timePrecision, quantityAmount, quantityUnit                id
-	best, preferred, deprecated, property                                 id
+	label, alias, description, typ, rank, sitelinks, propertyType, sameAs value.ID
+	timeValue, timePrecision, quantityAmount, quantityUnit                value.ID
+	best, preferred, deprecated, property                                 value.ID
 }
 
 func newGraph(s *store, opts Options) *Graph {
-	iri := func(v string) id { return s.lookup(rdf.IRI(v)) }
-	wb := func(v string) id { return iri(rdf.Wikibase + v) }
+	iri := func(v string) value.ID { return s.lookup(rdf.IRI(v)) }
+	wb := func(v string) value.ID { return iri(rdf.Wikibase + v) }
 	g := &Graph{store: s, opts: opts.withDefaults(), ids: wellKnown{
 		label: iri(rdf.RDFSLabel), alias: iri(rdf.SKOSAltLabel), description: iri(rdf.SchemaDesc), typ: iri(rdf.RDFType),
 		rank: wb("rank"), sitelinks: wb("sitelinks"), propertyType: wb("propertyType"), sameAs: iri(rdf.Prefixes["owl"] + "sameAs"),
@@ -117,8 +118,8 @@ func (g *Graph) Len() int { return g.store.triples }
 func (g *Graph) entries() []index.Entry {
 	s := g.store
 	var out []index.Entry
-	at := map[id]int{}
-	collect := func(pred id, alias bool) {
+	at := map[value.ID]int{}
+	collect := func(pred value.ID, alias bool) {
 		for _, so := range s.pso.run(pred) {
 			t := s.term(so.b)
 			num, ok := strings.CutPrefix(s.text[so.a], rdf.Entity)
@@ -140,11 +141,11 @@ func (g *Graph) entries() []index.Entry {
 	return out
 }
 
-func (g *Graph) weight(n id) int64 {
+func (g *Graph) weight(n value.ID) int64 {
 	return int64(g.sitelinkCount(n))<<32 | int64(len(g.store.ops.run(n)))
 }
 
-func (g *Graph) sitelinkCount(n id) int {
+func (g *Graph) sitelinkCount(n value.ID) int {
 	for _, po := range g.store.objects(n, g.ids.sitelinks) {
 		if v, err := strconv.Atoi(g.store.text[po.b]); err == nil && v > 0 {
 			return v
@@ -212,7 +213,7 @@ func (g *Graph) hit(num, lang string, chain []string) kg.Hit {
 }
 
 // entity returns the term of a Q or P number that the graph says something about, else 0.
-func (g *Graph) entity(num string) id {
+func (g *Graph) entity(num string) value.ID {
 	if !rdf.ValidID(num) || num[0] == 'L' {
 		return 0
 	}
@@ -224,7 +225,7 @@ func (g *Graph) entity(num string) id {
 }
 
 // best returns the text of a subject's predicate in the first language that has one.
-func (g *Graph) best(sub, pred id, langs []string) string {
+func (g *Graph) best(sub, pred value.ID, langs []string) string {
 	text, at := "", len(langs)
 	for _, po := range g.store.objects(sub, pred) {
 		t := g.store.term(po.b)
@@ -239,7 +240,7 @@ func (g *Graph) best(sub, pred id, langs []string) string {
 }
 
 // all returns the texts of a subject's predicate in a language.
-func (g *Graph) all(sub, pred id, lang string) []string {
+func (g *Graph) all(sub, pred value.ID, lang string) []string {
 	var out []string
 	for _, po := range g.store.objects(sub, pred) {
 		if t := g.store.term(po.b); t.Lang == strings.ToLower(lang) {
@@ -250,7 +251,7 @@ func (g *Graph) all(sub, pred id, lang string) []string {
 }
 
 // datatype returns a property's datatype in the API's form (wikibase-item, external-id, time …), from its wikibase:propertyType.
-func (g *Graph) datatype(prop id) string {
+func (g *Graph) datatype(prop value.ID) string {
 	for _, po := range g.store.objects(prop, g.ids.propertyType) {
 		if name, ok := strings.CutPrefix(g.store.text[po.b], rdf.Wikibase); ok {
 			return apiDatatype(name)

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
@@ -63,7 +64,7 @@ func repeatable(e sparql.Node) bool {
 
 // equalityKey hashes one side of some equalities on the current row: the table's, or the row's. ok is false where one of them cannot hold, because a side has no
 // value; loose says that the hash is of no use, because of an xsd:float, which is equal to whatever rounds to it.
-func equalityKey(ex *exec, list []equality, table bool) (key id, loose, ok bool) {
+func equalityKey(ex *exec, list []equality, table bool) (key value.ID, loose, ok bool) {
 	h := hashSeed
 	for _, q := range list {
 		fn := q.row
@@ -73,43 +74,43 @@ func equalityKey(ex *exec, list []equality, table bool) (key id, loose, ok bool)
 		mark := ex.scratch
 		v := fn(ex)
 		ex.settle(mark)
-		if v.k == vNone || ex.err != nil {
+		if v.Kind == value.KindNone || ex.err != nil {
 			return 0, false, false
 		}
-		loose = loose || v.k == vFloat
+		loose = loose || v.Kind == value.KindFloat
 		h = hashValue(h, v)
 	}
-	return id(h>>32) | 1, loose, true
+	return value.ID(h>>32) | 1, loose, true
 }
 
 // hashValue mixes a value into a hash. Values for which [equal] or sameTerm is true have the same, xsd:float apart.
-func hashValue(h uint64, v value) uint64 {
+func hashValue(h uint64, v value.Value) uint64 {
 	mix := func(n uint64) { h = (h ^ n) * 0xFF51AFD7ED558CCD; h ^= h >> 32 }
 	switch {
-	case v.numeric():
-		f := v.float()
+	case v.IsNumeric():
+		f := v.AsFloat()
 		if f == 0 {
 			f = 0 // not minus zero
 		}
 		mix(3)
 		mix(math.Float64bits(f))
 		return h
-	case isTime(v.k):
-		mix(uint64(v.k))
-		mix(uint64(v.t.seconds()))
+	case value.IsTime(v.Kind):
+		mix(uint64(v.Kind))
+		mix(uint64(v.Time.Seconds()))
 		return h
-	case v.k == vBool:
-		mix(uint64(v.k))
-		mix(uint64(v.num.n))
+	case v.Kind == value.KindBool:
+		mix(uint64(v.Kind))
+		mix(uint64(v.Num.Digits))
 		return h
-	case v.k == vDuration:
-		mix(uint64(v.k))
-		mix(uint64(v.d.months))
-		mix(uint64(v.d.seconds))
+	case v.Kind == value.KindDuration:
+		mix(uint64(v.Kind))
+		mix(uint64(v.Duration.Months))
+		mix(uint64(v.Duration.Seconds))
 		return h
 	}
-	mix(uint64(v.k))
-	mix(hashTerm(v.s, 0))
+	mix(uint64(v.Kind))
+	mix(hashTerm(v.Text, 0))
 	return h
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -20,7 +21,7 @@ type labelService struct {
 // labelItem is one output: the text of pred for the term in from goes to slot to.
 type labelItem struct {
 	from place
-	pred id
+	pred value.ID
 	kind labelKind
 	to   int
 }
@@ -36,9 +37,9 @@ const (
 // labelKey is the key of the labels that a query has looked up.
 type labelKey struct {
 	svc  *labelService
-	pred id
+	pred value.ID
 	kind labelKind
-	term id
+	term value.ID
 }
 
 const languageParam = rdf.Wikibase + "language"
@@ -137,7 +138,7 @@ func (l *labelService) build(ex *exec, next runner) runner {
 			set[i] = false
 			n := it.from.get(ex.row)
 			if it.from.missing {
-				n = ex.intern(valueOf(it.from.value))
+				n = ex.intern(value.Of(it.from.value))
 			}
 			if n == 0 || ex.row[it.to] != 0 {
 				continue
@@ -159,7 +160,7 @@ func (l *labelService) build(ex *exec, next runner) runner {
 }
 
 // text returns the output for a term, from the query's memory when it was asked before.
-func (l *labelService) text(ex *exec, it labelItem, n id) id {
+func (l *labelService) text(ex *exec, it labelItem, n value.ID) value.ID {
 	key := labelKey{l, it.pred, it.kind, n}
 	if got, ok := ex.labels[key]; ok {
 		return got
@@ -170,7 +171,7 @@ func (l *labelService) text(ex *exec, it labelItem, n id) id {
 	return got
 }
 
-func (l *labelService) find(ex *exec, it labelItem, n id) id {
+func (l *labelService) find(ex *exec, it labelItem, n value.ID) value.ID {
 	run := ex.st.objects(n, it.pred)
 	if it.pred == 0 {
 		run = nil
@@ -187,18 +188,18 @@ func (l *labelService) find(ex *exec, it labelItem, n id) id {
 			aliases = append(aliases, ex.st.text[po.b])
 		}
 		if len(aliases) > 0 {
-			return ex.intern(value{k: vLang, s: strings.Join(aliases, ", "), tag: lang})
+			return ex.intern(value.Value{Kind: value.KindLang, Text: strings.Join(aliases, ", "), Tag: lang})
 		}
 	}
 	if it.kind != kindLabel {
 		return 0
 	}
 	v := ex.value(n)
-	switch v.k {
-	case vIRI:
-		return ex.intern(stringValue(strings.TrimPrefix(v.s, rdf.Entity)))
-	case vBlank:
-		return ex.intern(stringValue(v.s))
+	switch v.Kind {
+	case value.KindIRI:
+		return ex.intern(value.String(strings.TrimPrefix(v.Text, rdf.Entity)))
+	case value.KindBlank:
+		return ex.intern(value.String(v.Text))
 	}
-	return ex.intern(stringValue(v.lexical()))
+	return ex.intern(value.String(v.Lexical()))
 }

@@ -18,14 +18,15 @@ import (
 func denseGraph(t testing.TB, n int, opts Options) *Graph {
 	t.Helper()
 	b := NewBuilder()
+	add := adder(b)
 	node := func(i int) rdf.Term { return rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+1)) }
 	prop := func(p string) rdf.Term { return rdf.IRI(rdf.Direct + p) }
 	for i := range n {
 		for j := range n {
-			b.add(node(i), prop("P1"), node(j))
+			add(node(i), prop("P1"), node(j))
 		}
-		b.add(node(i), prop("P2"), rdf.Typed(fmt.Sprint(i), rdf.XSDInteger))
-		b.add(node(i), prop("P3"), rdf.String(strings.Repeat("ab", 50)+fmt.Sprint(i)))
+		add(node(i), prop("P2"), rdf.Typed(fmt.Sprint(i), rdf.XSDInteger))
+		add(node(i), prop("P3"), rdf.String(strings.Repeat("ab", 50)+fmt.Sprint(i)))
 	}
 	return b.Graph(opts)
 }

@@ -1,153 +1,17 @@
 package embedded
 
-import (
-	"bufio"
-	"compress/gzip"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"strconv"
-	"strings"
-
-	"github.com/tggo/goRDFlib/graph"
-	rdfstore "github.com/tggo/goRDFlib/store"
-	"github.com/tggo/goRDFlib/term"
-	"github.com/tggo/goRDFlib/turtle"
-
-	"github.com/spinachbot/spinachbot/internal/rdf"
-)
-
 // Builder collects triples for a [Graph]. It is for one goroutine; after [Builder.Graph] it is used up.
-type Builder struct {
-	dict    *dict
-	triples []triple
-	files   int
-	base    string // for relative IRIs in Turtle
-}
+type Builder struct{ *builder }
 
 // NewBuilder returns an empty builder.
-func NewBuilder() *Builder { return &Builder{dict: newDict()} }
-
-// Add adds one triple. A triple that RDF does not allow (a literal subject, a predicate that is no IRI) is an error.
-func (b *Builder) Add(s, p, o rdf.Term) error {
-	if (s.Kind != rdf.IRIKind && s.Kind != rdf.BlankKind) || p.Kind != rdf.IRIKind || o.Kind == rdf.None {
-		return fmt.Errorf("not a triple: %s %s %s", s, p, o)
-	}
-	b.add(s, p, o)
-	return nil
-}
-
-func (b *Builder) add(s, p, o rdf.Term) {
-	b.triples = append(b.triples, triple{b.dict.add(s), b.dict.add(p), b.dict.add(o)})
-}
-
-// Read adds a text in the format of its name's ending: .nt (N-Triples) or .ttl (Turtle), each also with .gz after it. The name is used in errors only.
-// Blank nodes of different texts are different nodes. After an error the builder holds a part of the text and should be dropped.
-func (b *Builder) Read(name string, r io.Reader) error {
-	base, zipped := strings.CutSuffix(name, ".gz")
-	if zipped {
-		z, err := gzip.NewReader(bufio.NewReaderSize(r, 1<<16))
-		if err != nil {
-			return fmt.Errorf("%s is not gzip: %w", name, err)
-		}
-		r = z
-	}
-	b.files++
-	var err error
-	switch {
-	case strings.HasSuffix(base, ".nt"):
-		err = readNTriples(r, func(s, p, o rdf.Term) { b.add(b.own(s), p, b.own(o)) })
-	case strings.HasSuffix(base, ".ttl"):
-		err = b.readTurtle(r)
-	default:
-		return fmt.Errorf("%s: the graph reads .ttl and .nt files, each also with .gz at the end", name)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return nil
-}
-
-// own makes a blank label the current text's own.
-func (b *Builder) own(t rdf.Term) rdf.Term {
-	if t.Kind == rdf.BlankKind {
-		t.Value = "f" + strconv.Itoa(b.files) + "." + t.Value
-	}
-	return t
-}
-
-// ReadFile adds a file, see [Builder.Read].
-func (b *Builder) ReadFile(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("cannot read the graph's data: %w", err)
-	}
-	defer f.Close()
-	return b.Read(path, f)
-}
-
-// readTurtle lets goRDFlib parse and takes its triples as they come.
-func (b *Builder) readTurtle(r io.Reader) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("the Turtle reader gave up: %v", p)
-		}
-	}()
-	sink := &turtleSink{Store: rdfstore.NewMemoryStore(), b: b}
-	if err := turtle.Parse(graph.NewGraph(graph.WithStore(sink)), r, turtle.WithBase(b.base)); err != nil {
-		return err
-	}
-	return sink.err
-}
-
-// turtleSink is goRDFlib's store that keeps nothing and passes every triple on.
-type turtleSink struct {
-	rdfstore.Store
-	b   *Builder
-	err error
-}
-
-// Add passes a triple on.
-func (s *turtleSink) Add(t term.Triple, _ term.Term) {
-	if err := s.b.Add(s.term(t.Subject), s.term(t.Predicate), s.term(t.Object)); err != nil && s.err == nil {
-		s.err = err
-	}
-}
-
-// AddN passes triples on.
-func (s *turtleSink) AddN(qs []term.Quad) {
-	for _, q := range qs {
-		s.Add(q.Triple, nil)
-	}
-}
-
-func (s *turtleSink) term(t term.Term) rdf.Term {
-	switch t := t.(type) {
-	case term.URIRef:
-		return rdf.IRI(t.Value())
-	case term.BNode:
-		return s.b.own(rdf.Blank(t.Value()))
-	case term.Literal:
-		if t.Language() != "" {
-			return rdf.LangString(t.Lexical(), t.Language())
-		}
-		return rdf.Typed(t.Lexical(), t.Datatype().Value())
-	}
-	if s.err == nil {
-		s.err = errors.New("triples about triples are not supported")
-	}
-	return rdf.Term{}
-}
+func NewBuilder() *Builder { return &Builder{newBuilder()} }
 
 // Graph builds the graph. Reading it needs no lock; it never changes.
 func (b *Builder) Graph(opts Options) *Graph {
-	g := newGraph(newStore(b.dict, b.triples), opts)
-	b.dict, b.triples = nil, nil
-	return g
+	return newGraph(b.builder.build(), opts)
 }
 
-// Load builds a graph from files, see [Builder.Read].
+// Load builds a graph from files, see [store.Builder.Read].
 func Load(opts Options, paths ...string) (*Graph, error) {
 	b := NewBuilder()
 	for _, p := range paths {

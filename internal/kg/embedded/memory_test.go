@@ -12,13 +12,14 @@ import (
 	"unsafe"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // TestSizes checks the sizes that the accounting uses.
 func TestSizes(t *testing.T) {
 	for name, c := range map[string][2]uintptr{
-		"value": {valueSize, unsafe.Sizeof(value{})}, "sortKey": {sortKeySize, unsafe.Sizeof(sortKey{})},
+		"value": {valueSize, unsafe.Sizeof(value.Value{})}, "sortKey": {sortKeySize, unsafe.Sizeof(sortKey{})},
 		"accumulator": {accumulatorSize, unsafe.Sizeof(accumulator{})}, "rdf.Term": {termBytes, unsafe.Sizeof(rdf.Term{})},
 	} {
 		if c[0] != c[1] {

@@ -1,5 +1,7 @@
 package embedded
 
+import "github.com/spinachbot/spinachbot/internal/kg/embedded/value"
+
 // unionNode is UNION, also of the alternatives of a path.
 type unionNode struct {
 	branches []node
@@ -65,7 +67,7 @@ func (f *filterOp) build(ex *exec, next runner) runner {
 			return err
 		}
 		mark := ex.scratch
-		yes := f.cond(ex) == triTrue
+		yes := f.cond(ex) == value.True
 		ex.settle(mark)
 		if yes && ex.err == nil {
 			return next()
@@ -86,7 +88,7 @@ type extend struct {
 type extendOp struct{ list []extend }
 
 func (e *extendOp) build(ex *exec, next runner) runner {
-	old := make([]id, len(e.list))
+	old := make([]value.ID, len(e.list))
 	return func() error {
 		if err := ex.tick(); err != nil {
 			return err
@@ -136,7 +138,7 @@ func (o *optionalOp) build(ex *exec, next runner) runner {
 		take = func() error {
 			for _, f := range o.conds {
 				mark := ex.scratch
-				yes := f.cond(ex) == triTrue
+				yes := f.cond(ex) == value.True
 				ex.settle(mark)
 				if !yes {
 					return ex.err
@@ -188,7 +190,7 @@ func (m *minusOp) build(ex *exec, next runner) runner {
 			return next()
 		}
 	}
-	cells := make([]id, len(m.table.slots))
+	cells := make([]value.ID, len(m.table.slots))
 	return func() error {
 		t, err := m.table.get(ex)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -61,10 +62,10 @@ func (b *groupBuilder) sub(f func(*groupBuilder)) *groupNode {
 // negated adds !(…): any predicate but those listed, forwards, backwards or both.
 func (b *groupBuilder) negated(s place, p *sparql.Path, o place) {
 	fwd, bwd := b.c.negatedSets(p)
-	one := func(s, o place, not []id) *groupNode {
+	one := func(s, o place, not []value.ID) *groupNode {
 		pred := b.c.fresh()
 		n := b.sub(func(in *groupBuilder) { in.join(newTriple(s, place{slot: pred}, o)) })
-		n.filters = []filterPart{{uses: setOf(pred), cond: func(ex *exec) tri { return triOf(!slices.Contains(not, ex.row[pred])) }}}
+		n.filters = []filterPart{{uses: setOf(pred), cond: func(ex *exec) value.Truth { return value.TruthOf(!slices.Contains(not, ex.row[pred])) }}}
 		return n
 	}
 	switch {
@@ -80,14 +81,14 @@ func (b *groupBuilder) negated(s place, p *sparql.Path, o place) {
 }
 
 // negatedSets returns the predicates excluded forwards and backwards; nil where that direction does not occur.
-func (c *compiler) negatedSets(p *sparql.Path) (fwd, bwd []id) {
+func (c *compiler) negatedSets(p *sparql.Path) (fwd, bwd []value.ID) {
 	for _, a := range p.Args {
 		t, set := a, &fwd
 		if a.Kind == sparql.PathInverse {
 			t, set = a.Args[0], &bwd
 		}
 		if *set == nil {
-			*set = []id{}
+			*set = []value.ID{}
 		}
 		if !c.tick() || !c.book(8) {
 			break
@@ -95,18 +96,18 @@ func (c *compiler) negatedSets(p *sparql.Path) (fwd, bwd []id) {
 		*set = append(*set, c.st.lookup(rdf.IRI(t.IRI())))
 	}
 	if fwd == nil && bwd == nil {
-		fwd = []id{}
+		fwd = []value.ID{}
 	}
 	return fwd, bwd
 }
 
 // walk visits the nodes one path away from n; a node may be visited more than once.
-type walk func(ex *exec, n id, visit func(id) error) error
+type walk func(ex *exec, n value.ID, visit func(value.ID) error) error
 
 // walker compiles a path for walking, backwards when back is true.
 func (c *compiler) walker(p *sparql.Path, back bool) walk {
 	if !c.tick() || !c.book(partSize) {
-		return func(*exec, id, func(id) error) error { return nil }
+		return func(*exec, value.ID, func(value.ID) error) error { return nil }
 	}
 	switch p.Kind {
 	case sparql.PathTerm:
@@ -128,7 +129,7 @@ func (c *compiler) walker(p *sparql.Path, back bool) walk {
 		for _, a := range p.Args {
 			alts = append(alts, c.walker(a, back))
 		}
-		return func(ex *exec, n id, visit func(id) error) error {
+		return func(ex *exec, n value.ID, visit func(value.ID) error) error {
 			for _, w := range alts {
 				if err := w(ex, n, visit); err != nil {
 					return err
@@ -141,7 +142,7 @@ func (c *compiler) walker(p *sparql.Path, back bool) walk {
 	}
 	lo, hi := repetition(p)
 	inner := &reacher{step: c.walker(p.Args[0], back), min: lo, max: hi}
-	return func(ex *exec, n id, visit func(id) error) error {
+	return func(ex *exec, n value.ID, visit func(value.ID) error) error {
 		list, err := inner.from(ex, n)
 		if err != nil {
 			return err
@@ -158,9 +159,9 @@ func (c *compiler) walker(p *sparql.Path, back bool) walk {
 func (c *compiler) walkPredicate(p *sparql.Path, back bool) walk {
 	pred := c.st.lookup(rdf.IRI(p.IRI()))
 	if pred == 0 {
-		return func(*exec, id, func(id) error) error { return nil }
+		return func(*exec, value.ID, func(value.ID) error) error { return nil }
 	}
-	return func(ex *exec, n id, visit func(id) error) error {
+	return func(ex *exec, n value.ID, visit func(value.ID) error) error {
 		run := ex.st.spo.sub(n, pred)
 		if back {
 			run = ex.st.ops.sub(n, pred)
@@ -182,8 +183,8 @@ func walkSequence(steps []walk) walk {
 		return steps[0]
 	}
 	rest := walkSequence(steps[1:])
-	return func(ex *exec, n id, visit func(id) error) error {
-		return steps[0](ex, n, func(m id) error { return rest(ex, m, visit) })
+	return func(ex *exec, n value.ID, visit func(value.ID) error) error {
+		return steps[0](ex, n, func(m value.ID) error { return rest(ex, m, visit) })
 	}
 }
 
@@ -192,8 +193,8 @@ func (c *compiler) walkNegated(p *sparql.Path, back bool) walk {
 	if back {
 		fwd, bwd = bwd, fwd
 	}
-	return func(ex *exec, n id, visit func(id) error) error {
-		scan := func(run []pair, not []id) error {
+	return func(ex *exec, n value.ID, visit func(value.ID) error) error {
+		scan := func(run []pair, not []value.ID) error {
 			for _, q := range run {
 				if err := ex.tick(); err != nil {
 					return err

@@ -1,81 +1,84 @@
 package embedded
 
-import "github.com/spinachbot/spinachbot/internal/sparql"
+import (
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
 
 // expr evaluates the few kinds of expression that the generator makes.
-func (s *slow) expr(e *sparql.Expr, a solution) value {
-	arg := func(i int) value { return s.expr(e.Args[i], a) }
-	truth := func(t tri) value {
-		if t == triError {
-			return value{}
+func (s *slow) expr(e *sparql.Expr, a solution) value.Value {
+	arg := func(i int) value.Value { return s.expr(e.Args[i], a) }
+	truth := func(t value.Truth) value.Value {
+		if t == value.Error {
+			return value.Value{}
 		}
-		return boolValue(t == triTrue)
+		return value.Bool(t == value.True)
 	}
 	switch e.Kind {
 	case sparql.ExprTerm:
 		if e.Term.Kind == sparql.Const {
-			return valueOf(e.Term.Value())
+			return value.Of(e.Term.Value())
 		}
 		if t, ok := a[e.Term.Name]; ok {
-			return valueOf(t)
+			return value.Of(t)
 		}
-		return valueOf(s.given[e.Term.Name])
+		return value.Of(s.given[e.Term.Name])
 	case sparql.ExprExists:
 		inner := &slow{triples: s.triples, given: merge(s.given, a)}
-		return boolValue((len(inner.group(e.Group)) > 0) == (e.Op == "EXISTS"))
+		return value.Bool((len(inner.group(e.Group)) > 0) == (e.Op == "EXISTS"))
 	case sparql.ExprUnary:
-		switch arg(0).ebv() {
-		case triTrue:
-			return boolValue(false)
-		case triFalse:
-			return boolValue(true)
+		switch arg(0).Truth() {
+		case value.True:
+			return value.Bool(false)
+		case value.False:
+			return value.Bool(true)
 		}
-		return value{}
+		return value.Value{}
 	case sparql.ExprBuiltin:
 		switch e.Op {
 		case "BOUND":
 			_, ok := a[e.Args[0].Term.Name]
 			_, given := s.given[e.Args[0].Term.Name]
-			return boolValue(ok || given)
+			return value.Bool(ok || given)
 		case "SAMETERM":
 			x, y := arg(0), arg(1)
-			if x.k == vNone || y.k == vNone {
-				return value{}
+			if x.Kind == value.KindNone || y.Kind == value.KindNone {
+				return value.Value{}
 			}
-			return boolValue(x.term() == y.term())
+			return value.Bool(x.Term() == y.Term())
 		case "COALESCE":
 			for i := range e.Args {
-				if v := arg(i); v.k != vNone {
+				if v := arg(i); v.Kind != value.KindNone {
 					return v
 				}
 			}
-			return value{}
+			return value.Value{}
 		}
 		return fnStr(nil, arg(0))
 	}
 	switch e.Op {
 	case "&&":
-		x, y := arg(0).ebv(), arg(1).ebv()
-		if x == triFalse || y == triFalse {
-			return boolValue(false)
+		x, y := arg(0).Truth(), arg(1).Truth()
+		if x == value.False || y == value.False {
+			return value.Bool(false)
 		}
 		return truth(max(x, y))
 	case "||":
-		x, y := arg(0).ebv(), arg(1).ebv()
-		if x == triTrue || y == triTrue {
-			return boolValue(true)
+		x, y := arg(0).Truth(), arg(1).Truth()
+		if x == value.True || y == value.True {
+			return value.Bool(true)
 		}
 		return truth(max(x, y))
 	case "=":
-		return truth(equal(arg(0), arg(1)))
+		return truth(value.Equal(arg(0), arg(1)))
 	case "!=":
-		return truth(negate(equal(arg(0), arg(1)), true))
+		return truth(negate(value.Equal(arg(0), arg(1)), true))
 	case "<":
-		n, nan, ok := order(arg(0), arg(1))
+		n, nan, ok := value.Compare(arg(0), arg(1))
 		if !ok {
-			return value{}
+			return value.Value{}
 		}
-		return boolValue(!nan && n < 0)
+		return value.Bool(!nan && n < 0)
 	}
-	return arithmetic(e.Op[0], arg(0), arg(1))
+	return value.Arithmetic(e.Op[0], arg(0), arg(1))
 }

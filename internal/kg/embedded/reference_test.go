@@ -6,6 +6,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -26,7 +27,7 @@ type slow struct {
 
 func slowGraph(g *Graph) *slow {
 	s := &slow{}
-	for n := id(1); n < id(g.store.size()); n++ {
+	for n := value.ID(1); n < value.ID(g.store.size()); n++ {
 		for _, q := range g.store.spo.run(n) {
 			s.triples = append(s.triples, [3]rdf.Term{g.store.term(n), g.store.term(q.a), g.store.term(q.b)})
 		}
@@ -76,7 +77,7 @@ func (s *slow) filter(sols []solution, filters []*sparql.Expr) []solution {
 	for _, x := range sols {
 		ok := true
 		for _, f := range filters {
-			ok = ok && s.expr(f, x).ebv() == triTrue
+			ok = ok && s.expr(f, x).Truth() == value.True
 		}
 		if ok {
 			out = append(out, x)
@@ -126,7 +127,7 @@ func (s *slow) unfiltered(g *sparql.Group) ([]solution, []*sparql.Expr) {
 			})
 		case *sparql.Bind:
 			for i, a := range sols {
-				if v := s.expr(x.Expr, a).term(); v.Bound() {
+				if v := s.expr(x.Expr, a).Term(); v.Bound() {
 					sols[i] = merge(a, solution{x.Var: v})
 				}
 			}
@@ -178,7 +179,7 @@ func (s *slow) sub(q *sparql.SelectQuery) []solution {
 		for _, it := range q.Items {
 			for i, a := range sols {
 				if it.Expr != nil {
-					if v := inner.expr(it.Expr, a).term(); v.Bound() {
+					if v := inner.expr(it.Expr, a).Term(); v.Bound() {
 						sols[i] = merge(a, solution{it.Var: v})
 					}
 				}
@@ -247,35 +248,35 @@ func (s *slow) aggregate(q *sparql.SelectQuery, sols []solution) []solution {
 
 func slowAggregate(e *sparql.Expr, members []solution) rdf.Term {
 	if e.Star {
-		return smallInt(int64(len(members))).term()
+		return value.SmallInt(int64(len(members))).Term()
 	}
-	var vs []value
+	var vs []value.Value
 	seen := map[rdf.Term]bool{}
 	for _, m := range members {
 		t, ok := m[e.Args[0].Term.Name]
 		if ok && !(e.Distinct && seen[t]) {
 			seen[t] = true
-			vs = append(vs, valueOf(t))
+			vs = append(vs, value.Of(t))
 		}
 	}
 	switch e.Op {
 	case "COUNT":
-		return smallInt(int64(len(vs))).term()
+		return value.SmallInt(int64(len(vs))).Term()
 	case "SUM":
-		sum := smallInt(0)
+		sum := value.SmallInt(0)
 		for _, v := range vs {
-			sum = arithmetic('+', sum, v)
+			sum = value.Arithmetic('+', sum, v)
 		}
-		return sum.term()
+		return sum.Term()
 	}
-	sort.SliceStable(vs, func(i, j int) bool { return sortCompare(vs[i], vs[j]) < 0 })
+	sort.SliceStable(vs, func(i, j int) bool { return value.SortCompare(vs[i], vs[j]) < 0 })
 	if len(vs) == 0 {
 		return rdf.Term{}
 	}
 	if e.Op == "MIN" {
-		return vs[0].term()
+		return vs[0].Term()
 	}
-	return vs[len(vs)-1].term()
+	return vs[len(vs)-1].Term()
 }
 
 // end is one end of a triple pattern: a name, or a term.

@@ -3,6 +3,8 @@ package embedded
 import (
 	"slices"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
 // selectOp runs a query or sub-select.
@@ -122,7 +124,7 @@ func limited(ex *exec, offset, limit int64, next runner) (runner, func(runner) r
 // distinctOp passes each combination of projected values on once.
 func (o *selectOp) distinctOp(ex *exec, next runner, begins *[]func()) runner {
 	set := newRowSet(ex, len(o.sel.project))
-	cells := make([]id, len(o.sel.project))
+	cells := make([]value.ID, len(o.sel.project))
 	*begins = append(*begins, set.reset)
 	return func() error {
 		for i, s := range o.sel.project {
@@ -140,7 +142,7 @@ func (o *selectOp) distinctOp(ex *exec, next runner, begins *[]func()) runner {
 type sortKey struct {
 	class int8
 	own   bool // s is a text that only the key holds
-	v     id
+	v     value.ID
 	f     float64
 	s     string
 }
@@ -155,19 +157,19 @@ func (k *sortKey) text() int {
 	return 0
 }
 
-func (ex *exec) sortKey(v value) sortKey {
-	k := sortKey{class: int8(sortClass(v.k))}
+func (ex *exec) sortKey(v value.Value) sortKey {
+	k := sortKey{class: int8(value.SortClass(v.Kind))}
 	switch k.class {
 	case 0:
 	case 1, 2, 9, 10:
-		k.s, k.own = v.s, v.n == 0
-		if v.k == vLang || k.class == 10 {
+		k.s, k.own = v.Text, v.ID == 0
+		if v.Kind == value.KindLang || k.class == 10 {
 			k.v = ex.intern(v)
 		}
 	case 3:
-		k.f = v.float()
-		if v.k == vInt || v.k == vDec {
-			if v.num.big != nil || v.num.scale > 0 || absInt(v.num.n) > 1<<53 {
+		k.f = v.AsFloat()
+		if v.Kind == value.KindInt || v.Kind == value.KindDecimal {
+			if v.Num.Big != nil || v.Num.Scale > 0 || value.AbsInt(v.Num.Digits) > 1<<53 {
 				k.v = ex.intern(v)
 			}
 		}
@@ -176,12 +178,12 @@ func (ex *exec) sortKey(v value) sortKey {
 			k.s = "NaN"
 		}
 	case 4, 5, 6:
-		k.f = float64(v.t.seconds())
-		if v.t.nanos != 0 || k.f > 1<<53 || k.f < -(1<<53) {
+		k.f = float64(v.Time.Seconds())
+		if v.Time.Nanos != 0 || k.f > 1<<53 || k.f < -(1<<53) {
 			k.v = ex.intern(v)
 		}
 	case 7:
-		k.f = float64(v.num.n)
+		k.f = float64(v.Num.Digits)
 	case 8:
 		k.v = ex.intern(v)
 	}
@@ -220,7 +222,7 @@ func (ex *exec) compareKeys(a, b *sortKey) int {
 		}
 		return 0
 	}
-	return sortCompare(ex.value(a.v), ex.value(b.v))
+	return value.SortCompare(ex.value(a.v), ex.value(b.v))
 }
 
 // sorter collects rows with their keys. With a bound on the rows that are wanted it keeps no more than twice that many.
@@ -228,12 +230,12 @@ type sorter struct {
 	ex    *exec
 	sel   *selectNode
 	keep  int // -1: all
-	cells rows[id]
+	cells rows[value.ID]
 	keys  rows[sortKey]
 	order []int32 // made for sorting
 	texts int     // bytes of the keys' own texts
 	spare struct {
-		cells rows[id]
+		cells rows[value.ID]
 		keys  rows[sortKey]
 	}
 	now []sortKey // of the current row
@@ -245,7 +247,7 @@ type abort struct{ err error }
 
 func (o *selectOp) sortOp(ex *exec, next runner, begins *[]func()) (runner, func() error) {
 	s := o.sel
-	cells, keys := rows[id]{width: len(s.project), unit: 4}, rows[sortKey]{width: len(s.keys), unit: sortKeySize}
+	cells, keys := rows[value.ID]{width: len(s.project), unit: 4}, rows[sortKey]{width: len(s.keys), unit: sortKeySize}
 	st := &sorter{ex: ex, sel: s, keep: -1, cells: cells, keys: keys, now: make([]sortKey, len(s.keys))}
 	st.spare.cells, st.spare.keys = cells, keys
 	if s.limit >= 0 && s.limit+s.offset < 1<<20 && (!s.distinct || s.ordered) {
@@ -389,7 +391,7 @@ func (st *sorter) emit(next runner) error {
 		return err
 	}
 	w := len(st.sel.project)
-	old := make([]id, w)
+	old := make([]value.ID, w)
 	for i, s := range st.sel.project {
 		old[i] = st.ex.row[s]
 	}
@@ -416,7 +418,7 @@ func (st *sorter) emit(next runner) error {
 
 // rowSet numbers different rows in the order in which they come.
 type rowSet struct {
-	rows[id]
+	rows[value.ID]
 	ex    *exec
 	heads []int32 // number plus one, by hash, open addressing
 	cols  []int
@@ -427,7 +429,7 @@ const rowSetSize = 280
 
 // newRowSet returns an empty set of rows of a width; who makes many of them counts rowSetSize for each.
 func newRowSet(ex *exec, width int) *rowSet {
-	r := &rowSet{rows: rows[id]{width: width, unit: 4}, ex: ex, heads: make([]int32, 16), cols: make([]int, width)}
+	r := &rowSet{rows: rows[value.ID]{width: width, unit: 4}, ex: ex, heads: make([]int32, 16), cols: make([]int, width)}
 	for i := range width {
 		r.cols[i] = i
 	}
@@ -452,7 +454,7 @@ func (r *rowSet) drop() {
 }
 
 // add returns the number of a row and whether it is new.
-func (r *rowSet) add(cells []id) (int, bool, error) {
+func (r *rowSet) add(cells []value.ID) (int, bool, error) {
 	mask := uint64(len(r.heads) - 1)
 	at := hashCells(cells, r.cols) & mask
 	for ; r.heads[at] != 0; at = (at + 1) & mask {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -122,8 +123,8 @@ func byValue(tab *kg.Table) []string {
 	for _, r := range tab.Rows {
 		var b strings.Builder
 		for _, i := range cols {
-			if v := valueOf(r[i]); v.numeric() {
-				fmt.Fprintf(&b, "%.9g|", v.float())
+			if v := value.Of(r[i]); v.IsNumeric() {
+				fmt.Fprintf(&b, "%.9g|", v.AsFloat())
 			} else {
 				b.WriteString(r[i].Value + "|")
 			}

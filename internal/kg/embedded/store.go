@@ -1,12 +1,16 @@
 package embedded
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
+)
 
 // pair is the rest of a triple inside the run of its first place.
-type pair struct{ a, b id }
+type pair struct{ a, b value.ID }
 
 // triple is subject, predicate, object.
-type triple struct{ s, p, o id }
+type triple struct{ s, p, o value.ID }
 
 // perm is a sorted permutation of the triples in compressed rows: the pairs of first place n are pairs[start[n]:start[n+1]], in ascending order.
 type perm struct {
@@ -24,14 +28,14 @@ type store struct {
 	ops     perm // object: predicate, subject
 	pso     perm // predicate: subject, object
 	preds   []predStat
-	predOf  map[id]int32 // place in preds
-	kinds   []vkind      // of literals, by the number of their tag
+	predOf  map[value.ID]int32 // place in preds
+	kinds   []value.Kind       // of literals, by the number of their tag
 	typed   typedValues
 }
 
 // predStat holds what the planner knows about a predicate.
 type predStat struct {
-	pred     id
+	pred     value.ID
 	count    int
 	subjects int // different ones
 	objects  int // different ones
@@ -41,27 +45,27 @@ type predStat struct {
 func newStore(d *dict, ts []triple) *store {
 	// Three stable counting sorts, last place first, give the order subject, predicate, object.
 	n := d.size()
-	ts = countingSort(ts, n, func(t triple) id { return t.o })
-	ts = countingSort(ts, n, func(t triple) id { return t.p })
-	ts = countingSort(ts, n, func(t triple) id { return t.s })
+	ts = countingSort(ts, n, func(t triple) value.ID { return t.o })
+	ts = countingSort(ts, n, func(t triple) value.ID { return t.p })
+	ts = countingSort(ts, n, func(t triple) value.ID { return t.s })
 	ts = slices.Compact(ts)
 	s := &store{dict: d, triples: len(ts)}
-	s.spo = runs(ts, n, func(t triple) (id, pair) { return t.s, pair{t.p, t.o} })
+	s.spo = runs(ts, n, func(t triple) (value.ID, pair) { return t.s, pair{t.p, t.o} })
 	// The sort is stable, so the runs by predicate come out in the order subject, object, those by object in the order predicate, subject.
-	byPred := countingSort(ts, n, func(t triple) id { return t.p })
-	s.pso = runs(byPred, n, func(t triple) (id, pair) { return t.p, pair{t.s, t.o} })
-	byObj := countingSort(byPred, n, func(t triple) id { return t.o })
-	s.ops = runs(byObj, n, func(t triple) (id, pair) { return t.o, pair{t.p, t.s} })
+	byPred := countingSort(ts, n, func(t triple) value.ID { return t.p })
+	s.pso = runs(byPred, n, func(t triple) (value.ID, pair) { return t.p, pair{t.s, t.o} })
+	byObj := countingSort(byPred, n, func(t triple) value.ID { return t.o })
+	s.ops = runs(byObj, n, func(t triple) (value.ID, pair) { return t.o, pair{t.p, t.s} })
 	s.statistics(byObj)
-	s.kinds = make([]vkind, len(d.tags))
+	s.kinds = make([]value.Kind, len(d.tags))
 	for i, t := range d.tags {
-		s.kinds[i] = kindOfTag(t)
+		s.kinds[i] = value.KindOf(t)
 	}
 	s.typed = typed(d, s.kinds)
 	return s
 }
 
-func runs(ts []triple, n int, split func(triple) (id, pair)) perm {
+func runs(ts []triple, n int, split func(triple) (value.ID, pair)) perm {
 	x := perm{start: make([]uint32, n+1), pairs: make([]pair, len(ts))}
 	for i, t := range ts {
 		first, rest := split(t)
@@ -74,7 +78,7 @@ func runs(ts []triple, n int, split func(triple) (id, pair)) perm {
 	return x
 }
 
-func countingSort(ts []triple, n int, key func(triple) id) []triple {
+func countingSort(ts []triple, n int, key func(triple) value.ID) []triple {
 	at := make([]uint32, n+1)
 	for _, t := range ts {
 		at[key(t)+1]++
@@ -93,21 +97,21 @@ func countingSort(ts []triple, n int, key func(triple) id) []triple {
 
 // statistics counts the different subjects and objects of each predicate. byObj is ordered by object, then predicate.
 func (s *store) statistics(byObj []triple) {
-	s.predOf = map[id]int32{}
+	s.predOf = map[value.ID]int32{}
 	for p := 1; p < s.size(); p++ {
-		run := s.pso.run(id(p))
+		run := s.pso.run(value.ID(p))
 		if len(run) == 0 {
 			continue
 		}
-		st := predStat{pred: id(p), count: len(run)}
-		var last id
+		st := predStat{pred: value.ID(p), count: len(run)}
+		var last value.ID
 		for _, q := range run {
 			if q.a != last {
 				st.subjects++
 				last = q.a
 			}
 		}
-		s.predOf[id(p)] = int32(len(s.preds))
+		s.predOf[value.ID(p)] = int32(len(s.preds))
 		s.preds = append(s.preds, st)
 	}
 	var last triple
@@ -120,7 +124,7 @@ func (s *store) statistics(byObj []triple) {
 }
 
 // stat returns what is known about a predicate; all zero when it does not occur.
-func (s *store) stat(p id) predStat {
+func (s *store) stat(p value.ID) predStat {
 	if i, ok := s.predOf[p]; ok {
 		return s.preds[i]
 	}
@@ -128,15 +132,15 @@ func (s *store) stat(p id) predStat {
 }
 
 // run returns the pairs of a first place. Terms that are not of the graph have none.
-func (x *perm) run(n id) []pair {
-	if n >= id(len(x.start))-1 {
+func (x *perm) run(n value.ID) []pair {
+	if n >= value.ID(len(x.start))-1 {
 		return nil
 	}
 	return x.pairs[x.start[n]:x.start[n+1]]
 }
 
 // sub returns the pairs of a first place whose second place is a.
-func (x *perm) sub(n, a id) []pair {
+func (x *perm) sub(n, a value.ID) []pair {
 	run := x.run(n)
 	lo := lowerBound(run, pair{a, 0})
 	run = run[lo:]
@@ -180,14 +184,14 @@ func lowerBound(run []pair, p pair) int {
 }
 
 // has reports whether the triple is in the graph.
-func (s *store) has(sub, p, o id) bool {
+func (s *store) has(sub, p, o value.ID) bool {
 	run := s.spo.run(sub)
 	i := lowerBound(run, pair{p, o})
 	return i < len(run) && run[i] == pair{p, o}
 }
 
 // count returns the number of triples that match; 0 is a wildcard. It is exact and takes a few steps at most, s?o apart, where it is an upper bound.
-func (s *store) count(sub, p, o id) int {
+func (s *store) count(sub, p, o value.ID) int {
 	switch {
 	case sub != 0 && p != 0 && o != 0:
 		if s.has(sub, p, o) {
@@ -211,7 +215,7 @@ func (s *store) count(sub, p, o id) int {
 }
 
 // isNode reports whether a term is a subject or an object of the graph.
-func (s *store) isNode(n id) bool { return len(s.spo.run(n)) > 0 || len(s.ops.run(n)) > 0 }
+func (s *store) isNode(n value.ID) bool { return len(s.spo.run(n)) > 0 || len(s.ops.run(n)) > 0 }
 
 // objects returns the pairs (predicate, object) of a subject and predicate.
-func (s *store) objects(sub, p id) []pair { return s.spo.sub(sub, p) }
+func (s *store) objects(sub, p value.ID) []pair { return s.spo.sub(sub, p) }

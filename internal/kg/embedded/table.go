@@ -4,19 +4,20 @@ import (
 	"math"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // table holds rows of a part that was evaluated by itself. A cell 0 is unbound. How rows are found is in tableindex.go.
 type table struct {
-	rows[id]
+	rows[value.ID]
 	classes []*tableClass // made when it is first searched
 	lists   int           // bytes of the classes' lists
 	once    bool          // it is made anew for each row, so that an index seldom pays
 	loose   bool          // the cells of the last column, the key of equalities, are not to be relied on
 }
 
-func newTable(width int) *table { return &table{rows: rows[id]{width: width, unit: 4}} }
+func newTable(width int) *table { return &table{rows: rows[value.ID]{width: width, unit: 4}} }
 
 // drop gives the table's memory back.
 func (t *table) drop(ex *exec) {
@@ -32,11 +33,11 @@ func (t *table) drop(ex *exec) {
 
 // tableOp joins the row with the rows of a table that is made once for a query: of a part evaluated by itself, of VALUES, or of a named subquery.
 type tableOp struct {
-	inner   op         // a part; or
-	values  [][]value  // inline data; or
-	named   *namedPlan // a named subquery, by
-	name    string     // its name
-	make    func(ex *exec) ([][]value, error)
+	inner   op              // a part; or
+	values  [][]value.Value // inline data; or
+	named   *namedPlan      // a named subquery, by
+	name    string          // its name
+	make    func(ex *exec) ([][]value.Value, error)
 	slots   []int // places of the columns
 	equal   []equality
 	ambient []ambientPlace // inside EXISTS
@@ -171,7 +172,7 @@ func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equal
 	}
 	tab := newTable(width)
 	run := o.build(ex, func() error {
-		key := id(0)
+		key := value.ID(0)
 		if len(equal) > 0 {
 			k, loose, ok := equalityKey(ex, equal, true)
 			if !ok {
@@ -224,7 +225,7 @@ func (t *table) shared() *table {
 
 func (t *tableOp) build(ex *exec, next runner) runner {
 	var undo []int
-	join := func(cells []id) error {
+	join := func(cells []value.ID) error {
 		base := len(undo)
 		ok := true
 		for i, s := range t.slots {
@@ -251,7 +252,7 @@ func (t *tableOp) build(ex *exec, next runner) runner {
 		undo = undo[:base]
 		return err
 	}
-	cells := make([]id, len(t.slots), len(t.slots)+1)
+	cells := make([]value.ID, len(t.slots), len(t.slots)+1)
 	return func() error {
 		tab, err := t.get(ex)
 		if err != nil {
@@ -276,7 +277,7 @@ func (t *tableOp) build(ex *exec, next runner) runner {
 }
 
 // removes finds out whether a row of the table takes the current row away: they have a bound variable in common and agree on all such.
-func (t *tableOp) removes(ex *exec, tab *table, shared varSet, cells []id, found *bool) error {
+func (t *tableOp) removes(ex *exec, tab *table, shared varSet, cells []value.ID, found *bool) error {
 	*found = false
 	stop := &stopError{}
 	for i, s := range t.slots {
@@ -285,7 +286,7 @@ func (t *tableOp) removes(ex *exec, tab *table, shared varSet, cells []id, found
 			cells[i] = ex.row[s]
 		}
 	}
-	err := tab.search(ex, cells, true, func(row []id) error {
+	err := tab.search(ex, cells, true, func(row []value.ID) error {
 		common := false
 		for i, v := range row {
 			if v == 0 || cells[i] == 0 {
@@ -356,15 +357,15 @@ func (c *compiler) values(v *sparql.Values, sc *scope) *tableNode {
 		}
 	}
 	t.inf.uses = t.inf.vars
-	t.op.values = make([][]value, len(v.Rows))
+	t.op.values = make([][]value.Value, len(v.Rows))
 	for i, r := range v.Rows {
 		if !c.tick() || !c.book(48+valueSize*len(v.Vars)) {
 			return t
 		}
-		row := make([]value, len(v.Vars))
+		row := make([]value.Value, len(v.Vars))
 		for j := range row {
 			if j < len(r.Cells) && r.Cells[j].Kind == sparql.Const {
-				row[j] = valueOf(r.Cells[j].Value())
+				row[j] = value.Of(r.Cells[j].Value())
 			}
 		}
 		t.op.values[i] = row

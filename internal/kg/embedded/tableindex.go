@@ -1,5 +1,7 @@
 package embedded
 
+import "github.com/spinachbot/spinachbot/internal/kg/embedded/value"
+
 // A table is searched by what the current row has bound. Cells may be unbound on both sides (SPARQL's rows come from OPTIONAL, UNION and UNDEF), and an unbound
 // cell agrees with everything, so no one index serves all searches. The rows are therefore sorted into classes by which of their cells are bound; for each class
 // and each set of columns that is bound there and in the current row an index is made when it is first needed. Both numbers are small: queries have few optional parts.
@@ -29,12 +31,12 @@ func (x *tableIndex) size() int { return 4*len(x.heads) + 4*len(x.next) + 100 }
 
 const hashSeed = uint64(0x9E3779B97F4A7C15)
 
-func hashCell(h uint64, cell id) uint64 {
+func hashCell(h uint64, cell value.ID) uint64 {
 	h = (h ^ uint64(cell)) * 0xFF51AFD7ED558CCD
 	return h ^ h>>32
 }
 
-func hashCells(row []id, cols []int) uint64 {
+func hashCells(row []value.ID, cols []int) uint64 {
 	h := hashSeed
 	for _, c := range cols {
 		h = hashCell(h, row[c])
@@ -42,7 +44,7 @@ func hashCells(row []id, cols []int) uint64 {
 	return h
 }
 
-func maskOf(cells []id) uint64 {
+func maskOf(cells []value.ID) uint64 {
 	var m uint64
 	for i, v := range cells[:min(len(cells), maskBits)] {
 		if v != 0 {
@@ -60,7 +62,7 @@ func (k *tableClass) len(t *table) int {
 	return len(k.rows)
 }
 
-func (k *tableClass) at(t *table, i int32) []id {
+func (k *tableClass) at(t *table, i int32) []value.ID {
 	if k.rows != nil {
 		i = k.rows[i]
 	}
@@ -154,7 +156,7 @@ func (k *tableClass) index(ex *exec, t *table, mask uint64) (*tableIndex, error)
 
 // search visits the rows that may agree with cells, which are the current row's values for the table's columns: at least all that do agree, and few others.
 // With common only rows that have a bound column in common with cells are wanted.
-func (t *table) search(ex *exec, cells []id, common bool, visit func([]id) error) error {
+func (t *table) search(ex *exec, cells []value.ID, common bool, visit func([]value.ID) error) error {
 	few := ex.g.tune.scan
 	if t.once {
 		few = ex.g.tune.scanOnce
@@ -199,7 +201,7 @@ func (t *table) search(ex *exec, cells []id, common bool, visit func([]id) error
 }
 
 // scan visits the rows of a class, or all.
-func (t *table) scan(ex *exec, k *tableClass, visit func([]id) error) error {
+func (t *table) scan(ex *exec, k *tableClass, visit func([]value.ID) error) error {
 	n := t.n
 	if k != nil {
 		n = k.len(t)
@@ -210,7 +212,7 @@ func (t *table) scan(ex *exec, k *tableClass, visit func([]id) error) error {
 		}
 		row := t.at
 		if k != nil {
-			row = func(i int) []id { return k.at(t, int32(i)) }
+			row = func(i int) []value.ID { return k.at(t, int32(i)) }
 		}
 		if err := visit(row(i)); err != nil {
 			return err

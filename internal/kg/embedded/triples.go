@@ -1,6 +1,10 @@
 package embedded
 
-import "math"
+import (
+	"math"
+
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
+)
 
 // tripleNode is a triple pattern, and its own operator: a look into the permutation that has the bound places in front.
 type tripleNode struct {
@@ -57,7 +61,7 @@ func (t *tripleNode) estimate(c *compiler, bound varSet) estimate {
 }
 
 // get is the term of a place on the current row, 0 when it is free.
-func (p place) get(row []id) id {
+func (p place) get(row []value.ID) value.ID {
 	if p.slot < 0 {
 		return p.term
 	}
@@ -72,9 +76,9 @@ func (t *tripleNode) build(ex *exec, next runner) runner {
 		return t.buildRepeated(ex, next)
 	}
 	st, row := ex.st, ex.row
-	free := func(p place) *id {
+	free := func(p place) *value.ID {
 		if p.slot < 0 {
-			return new(id)
+			return new(value.ID)
 		}
 		return &row[p.slot]
 	}
@@ -103,7 +107,7 @@ func (t *tripleNode) build(ex *exec, next runner) runner {
 		case p != 0:
 			return each(ex, st.pso.run(p), fs, fo, next)
 		}
-		for n := id(1); n < id(st.size()); n++ {
+		for n := value.ID(1); n < value.ID(st.size()); n++ {
 			if run := st.spo.run(n); len(run) > 0 {
 				*fs = n
 				if err := each(ex, run, fp, fo, next); err != nil {
@@ -118,7 +122,7 @@ func (t *tripleNode) build(ex *exec, next runner) runner {
 }
 
 // each puts the pairs of a run into the row, one after the other.
-func each(ex *exec, run []pair, fa, fb *id, next runner) error {
+func each(ex *exec, run []pair, fa, fb *value.ID, next runner) error {
 	var err error
 	for _, q := range run {
 		if err = ex.tick(); err != nil {
@@ -140,7 +144,7 @@ func each(ex *exec, run []pair, fa, fb *id, next runner) error {
 }
 
 // eachBetween goes through the predicates between a subject and an object, on the shorter side.
-func eachBetween(ex *exec, s, o id, fp *id, next runner) error {
+func eachBetween(ex *exec, s, o value.ID, fp *value.ID, next runner) error {
 	run, want := ex.st.spo.run(s), o
 	if back := ex.st.ops.run(o); len(back) < len(run) {
 		run, want = back, s
@@ -170,9 +174,9 @@ func (t *tripleNode) repeated() bool {
 // buildRepeated handles a variable in two places: the triples that match with the variable free are checked for equality.
 func (t *tripleNode) buildRepeated(ex *exec, next runner) runner {
 	// The second occurrence gets a private place; a check compares them.
-	var priv [3]id
+	var priv [3]value.ID
 	places := [3]place{t.s, t.p, t.o}
-	var cells [3]*id
+	var cells [3]*value.ID
 	for i, p := range places {
 		cells[i] = &priv[i]
 		if p.isVar() {
@@ -185,11 +189,11 @@ func (t *tripleNode) buildRepeated(ex *exec, next runner) runner {
 		}
 	}
 	st := ex.st
-	emit := func(s, p, o id) error {
+	emit := func(s, p, o value.ID) error {
 		if err := ex.tick(); err != nil {
 			return err
 		}
-		got := [3]id{s, p, o}
+		got := [3]value.ID{s, p, o}
 		for i := range places {
 			if places[i].slot < 0 && got[i] != places[i].term {
 				return nil
@@ -200,7 +204,7 @@ func (t *tripleNode) buildRepeated(ex *exec, next runner) runner {
 				}
 			}
 		}
-		var old [3]id
+		var old [3]value.ID
 		for i := range places {
 			if cells[i] == &priv[i] {
 				continue
@@ -237,7 +241,7 @@ func (t *tripleNode) buildRepeated(ex *exec, next runner) runner {
 			}
 			return nil
 		}
-		for n := id(1); n < id(st.size()); n++ {
+		for n := value.ID(1); n < value.ID(st.size()); n++ {
 			for _, q := range st.spo.run(n) {
 				if err := emit(n, q.a, q.b); err != nil {
 					return err

@@ -3,6 +3,7 @@ package embedded
 import (
 	"math"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -12,53 +13,53 @@ import (
 
 // typedCell is the value of one literal.
 type typedCell struct {
-	n     int64 // a whole number's or decimal's digits, a truth value, the bits of a double, a place in moments or durations
-	scale int32 // of a decimal
-	k     vkind // vNone: to be read from the text
+	n     int64      // a whole number's or decimal's digits, a truth value, the bits of a double, a place in moments or durations
+	scale int32      // of a decimal
+	k     value.Kind // vNone: to be read from the text
 }
 
 // typedValues holds the cells of a dictionary.
 type typedValues struct {
 	cellOf    []uint32 // by number of the term; 0: none
 	cells     []typedCell
-	moments   []moment
-	durations []duration
+	moments   []value.Moment
+	durations []value.Duration
 }
 
 // typed reads the values of all literals.
-func typed(d *dict, kinds []vkind) typedValues {
+func typed(d *dict, kinds []value.Kind) typedValues {
 	t := typedValues{cellOf: make([]uint32, d.size()), cells: make([]typedCell, 1)}
 	for n := 1; n < d.size(); n++ {
 		tag := d.tag[n]
 		if rdf.Kind(tag&3) != rdf.LiteralKind {
 			continue
 		}
-		if k := kinds[tag>>2]; k >= vBool && k <= vDuration {
-			t.add(n, literalValue(k, d.text[n], d.tags[tag>>2]))
+		if k := kinds[tag>>2]; k >= value.KindBool && k <= value.KindDuration {
+			t.add(n, value.Literal(k, d.text[n], d.tags[tag>>2]))
 		}
 	}
 	return t
 }
 
-func (t *typedValues) add(n int, v value) {
-	c := typedCell{k: v.k}
+func (t *typedValues) add(n int, v value.Value) {
+	c := typedCell{k: v.Kind}
 	switch {
-	case v.k == vBool:
-		c.n = v.num.n
-	case v.k == vInt || v.k == vDec:
-		if v.num.big != nil {
+	case v.Kind == value.KindBool:
+		c.n = v.Num.Digits
+	case v.Kind == value.KindInt || v.Kind == value.KindDecimal:
+		if v.Num.Big != nil {
 			return
 		}
-		c.n, c.scale = v.num.n, v.num.scale
-	case v.k == vFloat || v.k == vDouble:
-		c.n = int64(math.Float64bits(v.f))
-	case isTime(v.k):
+		c.n, c.scale = v.Num.Digits, v.Num.Scale
+	case v.Kind == value.KindFloat || v.Kind == value.KindDouble:
+		c.n = int64(math.Float64bits(v.Float))
+	case value.IsTime(v.Kind):
 		c.n = int64(len(t.moments))
-		t.moments = append(t.moments, *v.t)
-	case v.k == vDuration:
+		t.moments = append(t.moments, *v.Time)
+	case v.Kind == value.KindDuration:
 		c.n = int64(len(t.durations))
-		t.durations = append(t.durations, *v.d)
-	case v.k != vIll:
+		t.durations = append(t.durations, *v.Duration)
+	case v.Kind != value.KindIll:
 		return
 	}
 	t.cellOf[n] = uint32(len(t.cells))
@@ -66,22 +67,39 @@ func (t *typedValues) add(n int, v value) {
 }
 
 // fill completes the value of a literal, whose number, text and tag are set; false when its text has to be read.
-func (t *typedValues) fill(v *value) bool {
-	at := t.cellOf[v.n]
+func (t *typedValues) fill(v *value.Value) bool {
+	at := t.cellOf[v.ID]
 	if at == 0 {
 		return false
 	}
 	c := &t.cells[at]
-	v.k = c.k
+	v.Kind = c.k
 	switch {
-	case c.k == vBool || c.k == vInt || c.k == vDec:
-		v.num.n, v.num.scale = c.n, c.scale
-	case c.k == vFloat || c.k == vDouble:
-		v.f = math.Float64frombits(uint64(c.n))
-	case isTime(c.k):
-		v.t = &t.moments[c.n]
-	case c.k == vDuration:
-		v.d = &t.durations[c.n]
+	case c.k == value.KindBool || c.k == value.KindInt || c.k == value.KindDecimal:
+		v.Num.Digits, v.Num.Scale = c.n, c.scale
+	case c.k == value.KindFloat || c.k == value.KindDouble:
+		v.Float = math.Float64frombits(uint64(c.n))
+	case value.IsTime(c.k):
+		v.Time = &t.moments[c.n]
+	case c.k == value.KindDuration:
+		v.Duration = &t.durations[c.n]
 	}
 	return true
+}
+
+// literal returns the value of a literal.
+func (s *store) literal(n value.ID, tag uint32) value.Value {
+	v := value.Value{ID: n, Kind: s.kinds[tag>>2], Text: s.text[n], Tag: s.tags[tag>>2]}
+	switch {
+	case v.Kind == value.KindString || v.Kind == value.KindOther:
+		return v
+	case v.Kind == value.KindLang:
+		v.Tag = v.Tag[1:]
+		return v
+	case s.typed.fill(&v):
+		return v
+	}
+	v = value.Literal(v.Kind, v.Text, v.Tag)
+	v.ID = n
+	return v
 }

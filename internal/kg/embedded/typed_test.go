@@ -4,6 +4,8 @@ import (
 	"context"
 	"reflect"
 	"testing"
+
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
 // TestTypedValues checks that a value read when the graph was built is the one that its text gives.
@@ -12,19 +14,19 @@ func TestTypedValues(t *testing.T) {
 		"2020-02-29T24:00:00+01:00"^^xsd:dateTime, "-0044-03-15"^^xsd:date, "12:00:00.25Z"^^xsd:time, "1999"^^xsd:gYear, "1999-12"^^xsd:gYearMonth, "P1Y2M"^^xsd:duration,
 		"-PT0.5S"^^xsd:dayTimeDuration, "2020-02-30"^^xsd:date, "300"^^xsd:byte, "x"^^xsd:integer, "text", "text"@en, "x"^^:t, :iri, [] .`)
 	ex := newExec(g.newMeter(context.Background()), &plan{})
-	seen := map[vkind]bool{}
-	for n := id(1); n < id(g.store.size()); n++ {
-		got, want := ex.value(n), valueOf(g.store.term(n))
-		want.n = n
-		seen[got.k] = true
-		if got.k == vDouble && got.f != got.f && want.f != want.f {
-			got.f, want.f = 0, 0
+	seen := map[value.Kind]bool{}
+	for n := value.ID(1); n < value.ID(g.store.size()); n++ {
+		got, want := ex.value(n), value.Of(g.store.term(n))
+		want.ID = n
+		seen[got.Kind] = true
+		if got.Kind == value.KindDouble && got.Float != got.Float && want.Float != want.Float {
+			got.Float, want.Float = 0, 0
 		}
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%v: got %+v, want %+v", g.store.term(n), got, want)
 		}
 	}
-	for k := vIRI; k <= vIll; k++ {
+	for k := value.KindIRI; k <= value.KindIll; k++ {
 		if !seen[k] {
 			t.Errorf("no value of kind %d", k)
 		}
@@ -35,8 +37,8 @@ func TestTypedValues(t *testing.T) {
 func TestDecimalAsDouble(t *testing.T) {
 	for text, want := range map[string]float64{"0.1": 0.1, "-2.675": -2.675, "123456789.000000001": 123456789.000000001, "0.30000000000000004": 0.30000000000000004,
 		"9007199254740993.5": 9007199254740993.5, "0.0000000000000000000000000000001": 1e-31, "100": 100} {
-		d, ok := parseDecimal(text)
-		if got := d.float(); !ok || got != want {
+		d, ok := value.ParseDecimal(text)
+		if got := d.AsFloat(); !ok || got != want {
 			t.Errorf("%s: got %v, want %v", text, got, want)
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/tggo/goRDFlib/graph"
 	"github.com/tggo/goRDFlib/rdfxml"
-	rdfstore "github.com/tggo/goRDFlib/store"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -52,7 +52,7 @@ func loadTurtle(t *testing.T, paths ...string) *Graph {
 		b.base = "file://" + p
 		name := p
 		if strings.HasSuffix(p, ".rdf") {
-			err = rdfxml.Parse(graph.NewGraph(graph.WithStore(&turtleSink{Store: rdfstore.NewMemoryStore(), b: b})), f, rdfxml.WithBase(b.base))
+			err = rdfxml.Parse(graph.NewGraph(graph.WithStore(newTripleSink(b.builder))), f, rdfxml.WithBase(b.base))
 		} else {
 			err = b.Read(name, f)
 		}
@@ -236,7 +236,7 @@ func readResultGraph(t *testing.T, path string) (*kg.Table, bool) {
 	tab := &kg.Table{}
 	if len(sets) == 0 {
 		tab.Vars = []string{"subject", "predicate", "object"}
-		for n := id(1); n < id(g.store.size()); n++ {
+		for n := value.ID(1); n < value.ID(g.store.size()); n++ {
 			for _, q := range g.store.spo.run(n) {
 				tab.Rows = append(tab.Rows, []rdf.Term{g.store.term(n), g.store.term(q.a), g.store.term(q.b)})
 			}
@@ -254,7 +254,7 @@ func readResultGraph(t *testing.T, path string) (*kg.Table, bool) {
 		tab.Vars = append(tab.Vars, v.Value)
 	}
 	sols := many(g, set, rsNS+"solution")
-	index := func(s rdf.Term) int { v := valueOf(one(g, s, rsNS+"index")); return int(v.num.n) }
+	index := func(s rdf.Term) int { v := value.Of(one(g, s, rsNS+"index")); return int(v.Num.Digits) }
 	sort.SliceStable(sols, func(i, j int) bool { return index(sols[i]) < index(sols[j]) })
 	for _, s := range sols {
 		row := make([]rdf.Term, len(tab.Vars))
@@ -365,6 +365,6 @@ func sameCell(g, w rdf.Term) bool {
 	if g == w {
 		return true
 	}
-	a, b := valueOf(g), valueOf(w)
-	return a.numeric() && b.numeric() && a.tag == b.tag && equal(a, b) == triTrue
+	a, b := value.Of(g), value.Of(w)
+	return a.IsNumeric() && b.IsNumeric() && a.Tag == b.Tag && value.Equal(a, b) == value.True
 }

@@ -1,4 +1,4 @@
-package embedded
+package value
 
 import (
 	"fmt"
@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// moment is a point in time of the proleptic Gregorian calendar in its own time zone: xsd:dateTime, xsd:date (no time of day) and xsd:time (no date).
+// Moment is a point in time of the proleptic Gregorian calendar in its own time zone: xsd:dateTime, xsd:date (no time of day) and xsd:time (no date).
 // Years run far beyond 0 to 9999; year 0 is 1 BCE (XSD 1.1).
-type moment struct {
-	year                int64
-	month, day          int
-	hour, minute, secnd int
-	nanos               int
-	zone                int // minutes east of UTC
-	hasZone             bool
+type Moment struct {
+	Year                 int64
+	Month, Day           int
+	Hour, Minute, Second int
+	Nanos                int
+	Zone                 int // minutes east of UTC
+	HasZone              bool
 }
 
 // maxYear keeps seconds within int64.
 const maxYear = 200_000_000_000
 
 // parseDateTime reads an xsd:dateTime, parseDate an xsd:date.
-func parseDateTime(s string) (*moment, bool) {
-	m := &moment{}
+func parseDateTime(s string) (*Moment, bool) {
+	m := &Moment{}
 	rest, ok := m.readDate(s)
 	if !ok || rest == "" || rest[0] != 'T' {
 		return nil, false
@@ -36,8 +36,8 @@ func parseDateTime(s string) (*moment, bool) {
 	return m, true
 }
 
-func parseDate(s string) (*moment, bool) {
-	m := &moment{}
+func ParseDate(s string) (*Moment, bool) {
+	m := &Moment{}
 	rest, ok := m.readDate(s)
 	if !ok || !m.readZone(rest) {
 		return nil, false
@@ -47,29 +47,29 @@ func parseDate(s string) (*moment, bool) {
 
 // parseTime reads an xsd:time as that time on 1972-12-31, the day by which XSD compares times. A time has no day of its own, so 24:00:00 is
 // the same value as 00:00:00 (XSD 1.1, part 2, section 3.3.8 and timeLexicalMap).
-func parseTime(s string) (*moment, bool) {
-	m := &moment{year: 1972, month: 12, day: 31}
+func parseTime(s string) (*Moment, bool) {
+	m := &Moment{Year: 1972, Month: 12, Day: 31}
 	rest, ok := m.readTime(s)
 	if !ok || !m.readZone(rest) {
 		return nil, false
 	}
-	m.year, m.month, m.day = 1972, 12, 31
+	m.Year, m.Month, m.Day = 1972, 12, 31
 	return m, true
 }
 
 // parseGregorian reads xsd:gYear and xsd:gYearMonth as their first day.
-func parseGregorian(s string, withMonth bool) (*moment, bool) {
-	m := &moment{month: 1, day: 1}
+func parseGregorian(s string, withMonth bool) (*Moment, bool) {
+	m := &Moment{Month: 1, Day: 1}
 	year, rest, ok := readYear(s)
-	m.year = year
+	m.Year = year
 	if ok && withMonth {
 		if len(rest) < 3 || rest[0] != '-' {
 			return nil, false
 		}
-		m.month, ok = digits2(rest[1:])
+		m.Month, ok = digits2(rest[1:])
 		rest = rest[3:]
 	}
-	if !ok || m.month < 1 || m.month > 12 || !m.readZone(rest) {
+	if !ok || m.Month < 1 || m.Month > 12 || !m.readZone(rest) {
 		return nil, false
 	}
 	return m, true
@@ -98,34 +98,34 @@ func digits2(s string) (int, bool) {
 	return int(s[0]-'0')*10 + int(s[1]-'0'), true
 }
 
-func (m *moment) readDate(s string) (string, bool) {
+func (m *Moment) readDate(s string) (string, bool) {
 	year, rest, ok := readYear(s)
 	if !ok || len(rest) < 6 || rest[0] != '-' || rest[3] != '-' {
 		return "", false
 	}
 	var ok1, ok2 bool
-	m.year = year
-	m.month, ok1 = digits2(rest[1:])
-	m.day, ok2 = digits2(rest[4:])
-	return rest[6:], ok1 && ok2 && m.month >= 1 && m.month <= 12 && m.day >= 1 && m.day <= daysIn(year, m.month)
+	m.Year = year
+	m.Month, ok1 = digits2(rest[1:])
+	m.Day, ok2 = digits2(rest[4:])
+	return rest[6:], ok1 && ok2 && m.Month >= 1 && m.Month <= 12 && m.Day >= 1 && m.Day <= DaysIn(year, m.Month)
 }
 
-func (m *moment) readTime(s string) (string, bool) {
+func (m *Moment) readTime(s string) (string, bool) {
 	if len(s) < 8 || s[2] != ':' || s[5] != ':' {
 		return "", false
 	}
 	var ok1, ok2, ok3 bool
-	m.hour, ok1 = digits2(s)
-	m.minute, ok2 = digits2(s[3:])
-	m.secnd, ok3 = digits2(s[6:])
-	if !ok1 || !ok2 || !ok3 || m.hour > 24 || m.minute > 59 || m.secnd > 59 {
+	m.Hour, ok1 = digits2(s)
+	m.Minute, ok2 = digits2(s[3:])
+	m.Second, ok3 = digits2(s[6:])
+	if !ok1 || !ok2 || !ok3 || m.Hour > 24 || m.Minute > 59 || m.Second > 59 {
 		return "", false
 	}
 	s = s[8:]
 	if s != "" && s[0] == '.' {
 		i, scale := 1, 100_000_000
 		for ; i < len(s) && s[i] >= '0' && s[i] <= '9'; i++ {
-			m.nanos += int(s[i]-'0') * scale
+			m.Nanos += int(s[i]-'0') * scale
 			scale /= 10
 		}
 		if i == 1 {
@@ -133,22 +133,22 @@ func (m *moment) readTime(s string) (string, bool) {
 		}
 		s = s[i:]
 	}
-	if m.hour == 24 { // the end of the day is the beginning of the next
-		if m.minute != 0 || m.secnd != 0 || m.nanos != 0 {
+	if m.Hour == 24 { // the end of the day is the beginning of the next
+		if m.Minute != 0 || m.Second != 0 || m.Nanos != 0 {
 			return "", false
 		}
-		m.hour = 0
-		m.setDays(daysFromCivil(m.year, m.month, m.day) + 1)
+		m.Hour = 0
+		m.SetDays(DaysFromCivil(m.Year, m.Month, m.Day) + 1)
 	}
 	return s, true
 }
 
-func (m *moment) readZone(s string) bool {
+func (m *Moment) readZone(s string) bool {
 	switch {
 	case s == "":
 		return true
 	case s == "Z":
-		m.hasZone = true
+		m.HasZone = true
 		return true
 	case len(s) == 6 && (s[0] == '+' || s[0] == '-') && s[3] == ':':
 		h, ok1 := digits2(s[1:])
@@ -156,16 +156,16 @@ func (m *moment) readZone(s string) bool {
 		if !ok1 || !ok2 || n > 59 || h > 14 || h == 14 && n > 0 {
 			return false
 		}
-		m.zone, m.hasZone = h*60+n, true
+		m.Zone, m.HasZone = h*60+n, true
 		if s[0] == '-' {
-			m.zone = -m.zone
+			m.Zone = -m.Zone
 		}
 		return true
 	}
 	return false
 }
 
-func daysIn(year int64, month int) int {
+func DaysIn(year int64, month int) int {
 	switch month {
 	case 2:
 		if year%4 == 0 && (year%100 != 0 || year%400 == 0) {
@@ -178,8 +178,8 @@ func daysIn(year int64, month int) int {
 	return 31
 }
 
-// daysFromCivil counts days since 1970-01-01 (H. Hinnant's algorithm for the proleptic Gregorian calendar).
-func daysFromCivil(y int64, month, day int) int64 {
+// DaysFromCivil counts days since 1970-01-01 (H. Hinnant's algorithm for the proleptic Gregorian calendar).
+func DaysFromCivil(y int64, month, day int) int64 {
 	if month <= 2 {
 		y--
 	}
@@ -189,22 +189,22 @@ func daysFromCivil(y int64, month, day int) int64 {
 	return era*146097 + yoe*365 + yoe/4 - yoe/100 + doy - 719468
 }
 
-// setDays sets the date from days since 1970-01-01.
-func (m *moment) setDays(z int64) {
+// SetDays sets the date from days since 1970-01-01.
+func (m *Moment) SetDays(z int64) {
 	z += 719468
 	era := floorDiv64(z, 146097)
 	doe := z - era*146097
 	yoe := (doe - doe/1460 + doe/36524 - doe/146096) / 365
 	doy := doe - (365*yoe + yoe/4 - yoe/100)
 	mp := (5*doy + 2) / 153
-	m.day = int(doy - (153*mp+2)/5 + 1)
-	m.month = int(mp + 3)
+	m.Day = int(doy - (153*mp+2)/5 + 1)
+	m.Month = int(mp + 3)
 	if mp >= 10 {
-		m.month = int(mp - 9)
+		m.Month = int(mp - 9)
 	}
-	m.year = yoe + era*400
-	if m.month <= 2 {
-		m.year++
+	m.Year = yoe + era*400
+	if m.Month <= 2 {
+		m.Year++
 	}
 }
 
@@ -216,96 +216,96 @@ func floorDiv64(a, b int64) int64 {
 	return q
 }
 
-// seconds counts seconds since 1970 in UTC; a moment without a zone is taken as UTC.
-func (m *moment) seconds() int64 {
-	return daysFromCivil(m.year, m.month, m.day)*86400 + int64(m.hour*3600+m.minute*60+m.secnd) - int64(m.zone*60)
+// Seconds counts seconds since 1970 in UTC; a moment without a zone is taken as UTC.
+func (m *Moment) Seconds() int64 {
+	return DaysFromCivil(m.Year, m.Month, m.Day)*86400 + int64(m.Hour*3600+m.Minute*60+m.Second) - int64(m.Zone*60)
 }
 
-func (m *moment) cmp(o *moment) int {
-	a, b := m.seconds(), o.seconds()
+func (m *Moment) cmp(o *Moment) int {
+	a, b := m.Seconds(), o.Seconds()
 	switch {
 	case a < b:
 		return -1
 	case a > b:
 		return 1
-	case m.nanos < o.nanos:
+	case m.Nanos < o.Nanos:
 		return -1
-	case m.nanos > o.nanos:
+	case m.Nanos > o.Nanos:
 		return 1
 	}
 	return 0
 }
 
 // addTo returns the moment moved by months and then by seconds and nanoseconds; false beyond the calendar's bounds.
-func (m *moment) plus(d duration, sign int64) (*moment, bool) {
+func (m *Moment) plus(d Duration, sign int64) (*Moment, bool) {
 	out := *m
-	if absInt(d.months) > maxYear*12 || absInt(d.seconds) > math.MaxInt64/4 {
+	if AbsInt(d.Months) > maxYear*12 || AbsInt(d.Seconds) > math.MaxInt64/4 {
 		return nil, false
 	}
-	total := m.year*12 + int64(m.month-1) + sign*d.months
-	out.year, out.month = floorDiv64(total, 12), int(total-floorDiv64(total, 12)*12)+1
-	if absInt(out.year) > maxYear {
+	total := m.Year*12 + int64(m.Month-1) + sign*d.Months
+	out.Year, out.Month = floorDiv64(total, 12), int(total-floorDiv64(total, 12)*12)+1
+	if AbsInt(out.Year) > maxYear {
 		return nil, false
 	}
-	out.day = min(m.day, daysIn(out.year, out.month))
-	nanos := int64(m.nanos) + sign*int64(d.nanos)
-	secs := daysFromCivil(out.year, out.month, out.day)*86400 + int64(m.hour*3600+m.minute*60+m.secnd) + sign*d.seconds + floorDiv64(nanos, 1e9)
-	out.nanos = int(nanos - floorDiv64(nanos, 1e9)*1e9)
+	out.Day = min(m.Day, DaysIn(out.Year, out.Month))
+	nanos := int64(m.Nanos) + sign*int64(d.nanos)
+	secs := DaysFromCivil(out.Year, out.Month, out.Day)*86400 + int64(m.Hour*3600+m.Minute*60+m.Second) + sign*d.Seconds + floorDiv64(nanos, 1e9)
+	out.Nanos = int(nanos - floorDiv64(nanos, 1e9)*1e9)
 	days := floorDiv64(secs, 86400)
-	out.setDays(days)
+	out.SetDays(days)
 	rest := int(secs - days*86400)
-	out.hour, out.minute, out.secnd = rest/3600, rest/60%60, rest%60
-	return &out, absInt(out.year) <= maxYear
+	out.Hour, out.Minute, out.Second = rest/3600, rest/60%60, rest%60
+	return &out, AbsInt(out.Year) <= maxYear
 }
 
-func (m *moment) zoneString() string {
+func (m *Moment) ZoneString() string {
 	switch {
-	case !m.hasZone:
+	case !m.HasZone:
 		return ""
-	case m.zone == 0:
+	case m.Zone == 0:
 		return "Z"
-	case m.zone < 0:
-		return fmt.Sprintf("-%02d:%02d", -m.zone/60, -m.zone%60)
+	case m.Zone < 0:
+		return fmt.Sprintf("-%02d:%02d", -m.Zone/60, -m.Zone%60)
 	}
-	return fmt.Sprintf("+%02d:%02d", m.zone/60, m.zone%60)
+	return fmt.Sprintf("+%02d:%02d", m.Zone/60, m.Zone%60)
 }
 
-func (m *moment) yearString() string {
-	if m.year < 0 {
-		return fmt.Sprintf("-%04d", -m.year)
+func (m *Moment) yearString() string {
+	if m.Year < 0 {
+		return fmt.Sprintf("-%04d", -m.Year)
 	}
-	return fmt.Sprintf("%04d", m.year)
+	return fmt.Sprintf("%04d", m.Year)
 }
 
-func (m *moment) dateString() string {
-	return fmt.Sprintf("%s-%02d-%02d", m.yearString(), m.month, m.day)
+func (m *Moment) dateString() string {
+	return fmt.Sprintf("%s-%02d-%02d", m.yearString(), m.Month, m.Day)
 }
 
-func (m *moment) timeString() string {
-	s := fmt.Sprintf("%02d:%02d:%02d", m.hour, m.minute, m.secnd)
-	if m.nanos != 0 {
-		s += strings.TrimRight(fmt.Sprintf(".%09d", m.nanos), "0")
+func (m *Moment) timeString() string {
+	s := fmt.Sprintf("%02d:%02d:%02d", m.Hour, m.Minute, m.Second)
+	if m.Nanos != 0 {
+		s += strings.TrimRight(fmt.Sprintf(".%09d", m.Nanos), "0")
 	}
 	return s
 }
 
-// fromTime takes over a time of the clock, in UTC with milliseconds.
-func fromTime(t time.Time) *moment {
+// MomentOf takes over a time of the clock, in UTC with milliseconds.
+func MomentOf(t time.Time) *Moment {
 	t = t.UTC().Truncate(time.Millisecond)
-	return &moment{year: int64(t.Year()), month: int(t.Month()), day: t.Day(), hour: t.Hour(), minute: t.Minute(), secnd: t.Second(),
-		nanos: t.Nanosecond(), hasZone: true}
+	return &Moment{Year: int64(t.Year()), Month: int(t.Month()), Day: t.Day(), Hour: t.Hour(), Minute: t.Minute(), Second: t.Second(),
+		Nanos: t.Nanosecond(), HasZone: true}
 }
 
-// duration is an xsd:duration: months and seconds do not convert into each other. All parts have the same sign.
-type duration struct {
-	months  int64
-	seconds int64
+// Duration is an xsd:duration: months and seconds do not convert into each other. All parts have the same sign.
+type Duration struct {
+	Months  int64
+	Seconds int64
 	nanos   int
 }
 
 // parseDuration reads an xsd:duration such as P1Y2M, -P3DT4H, PT0.5S.
-func parseDuration(s string) (duration, bool) {
-	var d duration
+func parseDuration(s string) (Duration, bool) {
+	var d Duration
 	t, neg := strings.CutPrefix(s, "-")
 	t, ok := strings.CutPrefix(t, "P")
 	if !ok || t == "" || strings.HasSuffix(t, "T") {
@@ -331,12 +331,12 @@ func parseDuration(s string) (duration, bool) {
 		units, t = units[at+1:], t[i+1:]
 	}
 	if neg {
-		d = duration{-d.months, -d.seconds, -d.nanos}
+		d = Duration{-d.Months, -d.Seconds, -d.nanos}
 	}
 	return d, true
 }
 
-func (d *duration) part(num string, unit byte, inTime bool) bool {
+func (d *Duration) part(num string, unit byte, inTime bool) bool {
 	whole, frac, point := strings.Cut(num, ".")
 	n, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil || n > 1e12 || point && (unit != 'S' || frac == "") {
@@ -344,17 +344,17 @@ func (d *duration) part(num string, unit byte, inTime bool) bool {
 	}
 	switch {
 	case unit == 'Y':
-		d.months += 12 * n
+		d.Months += 12 * n
 	case unit == 'M' && !inTime:
-		d.months += n
+		d.Months += n
 	case unit == 'D':
-		d.seconds += 86400 * n
+		d.Seconds += 86400 * n
 	case unit == 'H':
-		d.seconds += 3600 * n
+		d.Seconds += 3600 * n
 	case unit == 'M':
-		d.seconds += 60 * n
+		d.Seconds += 60 * n
 	case unit == 'S':
-		d.seconds += n
+		d.Seconds += n
 		if frac != "" {
 			f, err := strconv.Atoi((frac + "000000000")[:9])
 			if err != nil {
@@ -367,11 +367,11 @@ func (d *duration) part(num string, unit byte, inTime bool) bool {
 }
 
 // String gives the canonical form: P1Y2M, P3DT4H, PT0S.
-func (d duration) String() string {
+func (d Duration) String() string {
 	var b strings.Builder
-	if d.months < 0 || d.seconds < 0 || d.nanos < 0 {
+	if d.Months < 0 || d.Seconds < 0 || d.nanos < 0 {
 		b.WriteByte('-')
-		d = duration{-d.months, -d.seconds, -d.nanos}
+		d = Duration{-d.Months, -d.Seconds, -d.nanos}
 	}
 	b.WriteByte('P')
 	put := func(n int64, unit byte) {
@@ -380,11 +380,11 @@ func (d duration) String() string {
 			b.WriteByte(unit)
 		}
 	}
-	put(d.months/12, 'Y')
-	put(d.months%12, 'M')
-	put(d.seconds/86400, 'D')
-	rest := d.seconds % 86400
-	if rest != 0 || d.nanos != 0 || d == (duration{}) {
+	put(d.Months/12, 'Y')
+	put(d.Months%12, 'M')
+	put(d.Seconds/86400, 'D')
+	rest := d.Seconds % 86400
+	if rest != 0 || d.nanos != 0 || d == (Duration{}) {
 		b.WriteByte('T')
 		put(rest/3600, 'H')
 		put(rest/60%60, 'M')

@@ -1,0 +1,351 @@
+// Package value computes with RDF terms as SPARQL 1.1 does: it reads literals, compares and orders values, and does arithmetic on numbers, times and
+// durations (SPARQL 1.1, section 17, and XML Schema Definition Language 1.1 Part 2: Datatypes).
+package value
+
+import (
+	"math"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// ID numbers a term. Numbers below localBit are terms of the graph's dictionary, numbers with localBit set are terms that one query made
+// (see locals); 0 is no term: an unbound variable.
+type ID uint32
+
+const LocalBit ID = 1 << 31
+
+// Kind tells what a value is to expressions.
+type Kind uint8
+
+const (
+	KindNone     Kind = iota // unbound, or an error
+	KindIRI                  // s
+	KindBlank                // s
+	KindString               // s
+	KindLang                 // s, tag the language
+	KindBool                 // num.n
+	KindInt                  // num; tag the datatype (xsd:integer or one derived from it)
+	KindDecimal              // num
+	KindFloat                // f
+	KindDouble               // f
+	KindDateTime             // t
+	KindDate                 // t
+	KindTime                 // t
+	KindYear                 // t: xsd:gYear and xsd:gYearMonth
+	KindDuration             // d; tag the datatype
+	KindOther                // a datatype that we do not know: s, tag
+	KindIll                  // a known datatype, but the text is not of its form: s, tag
+)
+
+// Value is a term ready for computing. A value that came from a term has its number n, or its text in s; a computed one gets its text when it becomes a term.
+type Value struct {
+	Kind     Kind
+	ID       ID
+	Text     string
+	Tag      string
+	Num      Decimal
+	Float    float64
+	Time     *Moment
+	Duration *Duration
+}
+
+func (v Value) IsLiteral() bool { return v.Kind >= KindString }
+func (v Value) IsNumeric() bool { return v.Kind >= KindInt && v.Kind <= KindDouble }
+
+func String(s string) Value { return Value{Kind: KindString, Text: s} }
+func IRI(s string) Value    { return Value{Kind: KindIRI, Text: s} }
+func Double(f float64) Value {
+	return Value{Kind: KindDouble, Float: f, Tag: rdf.XSDDouble}
+}
+func Dec(d Decimal) Value    { return Value{Kind: KindDecimal, Num: d, Tag: rdf.XSDDecimal} }
+func Int(d Decimal) Value    { return Value{Kind: KindInt, Num: d, Tag: rdf.XSDInteger} }
+func SmallInt(n int64) Value { return Int(IntDecimal(n)) }
+func Bool(b bool) Value {
+	v := Value{Kind: KindBool, Tag: rdf.XSDBoolean}
+	if b {
+		v.Num.Digits = 1
+	}
+	return v
+}
+
+// Names of datatypes that only this package needs.
+const (
+	XSDTime       = rdf.XSD + "time"
+	xsdGYear      = rdf.XSD + "gYear"
+	XSDGYearMonth = rdf.XSD + "gYearMonth"
+	xsdDuration   = rdf.XSD + "duration"
+	xsdFloat      = rdf.XSD + "float"
+	XSDDayTime    = rdf.XSD + "dayTimeDuration"
+	XSDYearMonth  = rdf.XSD + "yearMonthDuration"
+	LangString    = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
+)
+
+// KindOf tells the kind of literals with a datatype or language (in the form of dict.tags).
+func KindOf(tag string) Kind {
+	if tag == "" {
+		return KindString
+	}
+	if tag[0] == '@' {
+		return KindLang
+	}
+	name, ok := strings.CutPrefix(tag, rdf.XSD)
+	if !ok {
+		return KindOther
+	}
+	switch name {
+	case "string":
+		return KindString
+	case "integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger",
+		"unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte":
+		return KindInt
+	case "decimal":
+		return KindDecimal
+	case "float":
+		return KindFloat
+	case "double":
+		return KindDouble
+	case "boolean":
+		return KindBool
+	case "dateTime":
+		return KindDateTime
+	case "date":
+		return KindDate
+	case "time":
+		return KindTime
+	case "gYear", "gYearMonth":
+		return KindYear
+	case "duration", "dayTimeDuration", "yearMonthDuration":
+		return KindDuration
+	}
+	return KindOther
+}
+
+// Literal makes the value of a literal of kind k.
+func Literal(k Kind, text, tag string) Value {
+	v := Value{Kind: k, Text: text, Tag: tag}
+	ok := true
+	switch k {
+	case KindLang:
+		v.Tag = tag[1:]
+	case KindInt:
+		v.Num, ok = ParseDecimal(strings.Trim(text, " \t\r\n"))
+		ok = ok && v.Num.Scale == 0 && !strings.Contains(text, ".") && InRange(v.Num, tag)
+	case KindDecimal:
+		v.Num, ok = ParseDecimal(strings.Trim(text, " \t\r\n"))
+	case KindFloat:
+		v.Float, ok = ParseDouble(strings.Trim(text, " \t\r\n"), 32)
+		v.Float = float64(float32(v.Float))
+	case KindDouble:
+		v.Float, ok = ParseDouble(strings.Trim(text, " \t\r\n"), 64)
+	case KindBool:
+		switch text {
+		case "true", "1":
+			v.Num.Digits = 1
+		case "false", "0":
+		default:
+			ok = false
+		}
+	case KindDateTime:
+		v.Time, ok = parseDateTime(text)
+	case KindDate:
+		v.Time, ok = ParseDate(text)
+	case KindTime:
+		v.Time, ok = parseTime(text)
+	case KindYear:
+		v.Time, ok = parseGregorian(text, tag == XSDGYearMonth)
+	case KindDuration:
+		var d Duration
+		d, ok = parseDuration(text)
+		v.Duration = &d
+	}
+	if !ok {
+		return Value{Kind: KindIll, Text: text, Tag: tag}
+	}
+	return v
+}
+
+// InRange checks the bounds of the types derived from xsd:integer (XSD 1.1 Part 2, section 3.4).
+func InRange(d Decimal, tag string) bool {
+	within := func(lo, hi int64) bool { return d.Cmp(IntDecimal(lo)) >= 0 && d.Cmp(IntDecimal(hi)) <= 0 }
+	switch tag[len(rdf.XSD):] {
+	case "long":
+		return within(math.MinInt64, math.MaxInt64)
+	case "int":
+		return within(math.MinInt32, math.MaxInt32)
+	case "short":
+		return within(math.MinInt16, math.MaxInt16)
+	case "byte":
+		return within(math.MinInt8, math.MaxInt8)
+	case "nonNegativeInteger":
+		return d.sign() >= 0
+	case "positiveInteger":
+		return d.sign() > 0
+	case "nonPositiveInteger":
+		return d.sign() <= 0
+	case "negativeInteger":
+		return d.sign() < 0
+	case "unsignedInt":
+		return within(0, math.MaxUint32)
+	case "unsignedShort":
+		return within(0, math.MaxUint16)
+	case "unsignedByte":
+		return within(0, math.MaxUint8)
+	case "unsignedLong":
+		limit, _ := ParseDecimal("18446744073709551615")
+		return d.sign() >= 0 && d.Cmp(limit) <= 0
+	}
+	return true
+}
+
+// Of makes the value of a term that is not in a dictionary.
+func Of(t rdf.Term) Value {
+	switch t.Kind {
+	case rdf.IRIKind:
+		return IRI(t.Value)
+	case rdf.BlankKind:
+		return Value{Kind: KindBlank, Text: t.Value}
+	case rdf.LiteralKind:
+		tag := TagOf(t)
+		return Literal(KindOf(tag), t.Value, tag)
+	}
+	return Value{}
+}
+
+// Lexical is the literal's text: as it was, or the canonical form of a computed value.
+func (v Value) Lexical() string {
+	if v.Text != "" {
+		return v.Text
+	}
+	switch v.Kind {
+	case KindBool:
+		if v.Num.Digits != 0 {
+			return "true"
+		}
+		return "false"
+	case KindInt, KindDecimal:
+		return v.Num.String()
+	case KindFloat:
+		return formatDouble(v.Float, 32)
+	case KindDouble:
+		return formatDouble(v.Float, 64)
+	case KindDateTime:
+		return v.Time.dateString() + "T" + v.Time.timeString() + v.Time.ZoneString()
+	case KindDate:
+		return v.Time.dateString() + v.Time.ZoneString()
+	case KindTime:
+		return v.Time.timeString() + v.Time.ZoneString()
+	case KindDuration:
+		return v.Duration.String()
+	}
+	return v.Text
+}
+
+// Term makes the RDF term of a value; the zero Term of vNone.
+func (v Value) Term() rdf.Term {
+	switch v.Kind {
+	case KindNone:
+		return rdf.Term{}
+	case KindIRI:
+		return rdf.IRI(v.Text)
+	case KindBlank:
+		return rdf.Blank(v.Text)
+	case KindString:
+		return rdf.String(v.Text)
+	case KindLang:
+		return rdf.LangString(v.Text, v.Tag)
+	}
+	return rdf.Typed(v.Lexical(), v.Tag)
+}
+
+// Datatype is the IRI of a literal's datatype.
+func (v Value) Datatype() string {
+	switch v.Kind {
+	case KindString:
+		return rdf.XSDString
+	case KindLang:
+		return LangString
+	}
+	return v.Tag
+}
+
+// Truth is a truth value of SPARQL's three-valued logic.
+type Truth uint8
+
+const (
+	False Truth = iota
+	True
+	Error
+)
+
+func TruthOf(b bool) Truth {
+	if b {
+		return True
+	}
+	return False
+}
+
+// Truth is the effective boolean value (SPARQL 1.1, section 17.2.2).
+func (v Value) Truth() Truth {
+	switch v.Kind {
+	case KindBool:
+		return TruthOf(v.Num.Digits != 0)
+	case KindString, KindLang:
+		return TruthOf(v.Text != "")
+	case KindInt, KindDecimal:
+		return TruthOf(v.Num.sign() != 0)
+	case KindFloat, KindDouble:
+		return TruthOf(v.Float != 0 && !math.IsNaN(v.Float))
+	case KindIll: // an ill-typed boolean or number is false
+		switch k := KindOf(v.Tag); {
+		case k == KindBool || k >= KindInt && k <= KindDouble:
+			return False
+		}
+	}
+	return Error
+}
+
+// AsFloat is a number as a double.
+func (v Value) AsFloat() float64 {
+	if v.Kind == KindInt || v.Kind == KindDecimal {
+		return v.Num.AsFloat()
+	}
+	return v.Float
+}
+
+// TagOf is the entry of tags for a literal's datatype or language.
+func TagOf(t rdf.Term) string {
+	if t.Lang != "" {
+		return "@" + t.Lang
+	}
+	return t.Datatype
+}
+
+// Part is a piece s of a's text. A small piece of a large text that nothing else keeps is copied, so that it does not keep the whole.
+func (a Value) Part(s string) string {
+	if a.ID == 0 && len(a.Text) > 4*len(s)+256 {
+		return strings.Clone(s)
+	}
+	return s
+}
+
+// Own is the memory in bytes that a value keeps besides itself and the graph's and the query's terms.
+func (a Value) Own() int {
+	n := 0
+	if a.ID == 0 {
+		n = len(a.Text) + len(a.Text)/8 // the allocator rounds up
+		if a.Kind == KindLang || a.Kind == KindOther || a.Kind == KindIll {
+			n += len(a.Tag)
+		}
+	}
+	if a.Num.Big != nil {
+		n += 32 + a.Num.Big.BitLen()/8
+	}
+	if a.Time != nil {
+		n += 64
+	}
+	if a.Duration != nil {
+		n += 48
+	}
+	return n
+}
