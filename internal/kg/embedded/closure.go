@@ -115,13 +115,13 @@ func (x *closureOp) estimate(c *compiler, bound varSet) estimate {
 		return estimate{0.3, 10}
 	case sKnown && oKnown:
 		e := x.probe(c)
-		return estimate{math.Min(1, (e.rows+1)/math.Max(1, float64(c.st.size())/20)), 2}
+		return estimate{math.Min(1, (e.rows+1)/math.Max(1, float64(c.st.Size())/20)), 2}
 	case !x.s.isVar() || !x.o.isVar():
 		return x.probe(c)
 	case sKnown || oKnown:
 		return estimate{5, 20}
 	}
-	n := float64(c.st.size())
+	n := float64(c.st.Size())
 	return estimate{n * 5, n * 100}
 }
 
@@ -216,14 +216,14 @@ func (x *closureOp) build(ex *exec, next runner) runner {
 		}
 		switch {
 		case s != 0 && o != 0:
-			return x.between(ex, s, o, constant(x.s, x.sGiven, s) || constant(x.o, x.oGiven, o) || ex.st.isNode(s), next)
+			return x.between(ex, s, o, constant(x.s, x.sGiven, s) || constant(x.o, x.oGiven, o) || ex.st.IsNode(s), next)
 		case s != 0:
-			if !constant(x.s, x.sGiven, s) && !ex.st.isNode(s) {
+			if !constant(x.s, x.sGiven, s) && !ex.st.IsNode(s) {
 				return nil
 			}
 			return x.spread(ex, s, false, &row[x.o.slot], next)
 		case o != 0:
-			if !constant(x.o, x.oGiven, o) && !ex.st.isNode(o) {
+			if !constant(x.o, x.oGiven, o) && !ex.st.IsNode(o) {
 				return nil
 			}
 			return x.spread(ex, o, true, &row[x.s.slot], next)
@@ -273,8 +273,8 @@ func (x *closureOp) spread(ex *exec, from value.ID, back bool, cell *value.ID, n
 // everywhere starts at every node of the graph.
 func (x *closureOp) everywhere(ex *exec, next runner) error {
 	cell := &ex.row[x.s.slot]
-	for n := value.ID(1); n < value.ID(ex.st.size()); n++ {
-		if !ex.st.isNode(n) {
+	for n := value.ID(1); n < value.ID(ex.st.Size()); n++ {
+		if !ex.st.IsNode(n) {
 			continue
 		}
 		*cell = n

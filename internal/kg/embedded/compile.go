@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
@@ -58,7 +59,7 @@ type namedPlan struct {
 // compiler turns a tree into a plan.
 type compiler struct {
 	meter
-	st     *store
+	st     *store.Store
 	width  int
 	named  map[string]*namedPlan
 	nested int
@@ -193,7 +194,7 @@ func (c *compiler) place(t *sparql.Term, sc *scope) place {
 }
 
 func (c *compiler) constant(t rdf.Term) place {
-	n := c.st.lookup(t)
+	n := c.st.Lookup(t)
 	return place{slot: -1, term: n, missing: n == 0, value: t}
 }
 

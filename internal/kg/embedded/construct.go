@@ -152,12 +152,12 @@ func (g *graphWriter) describe(n value.ID) error {
 	if _, fresh, err := g.done.add([]value.ID{n}); err != nil || !fresh {
 		return err
 	}
-	for _, q := range g.ex.st.spo.run(n) {
-		if err := g.write([3]value.ID{n, q.a, q.b}); err != nil {
+	for _, q := range g.ex.st.SPO.Run(n) {
+		if err := g.write([3]value.ID{n, q.A, q.B}); err != nil {
 			return err
 		}
-		if g.ex.st.kind(q.b) == rdf.BlankKind {
-			if err := g.describe(q.b); err != nil {
+		if g.ex.st.Kind(q.B) == rdf.BlankKind {
+			if err := g.describe(q.B); err != nil {
 				return err
 			}
 		}

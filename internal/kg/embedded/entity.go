@@ -49,9 +49,9 @@ func (g *Graph) resolve(num string) (string, value.ID, error) {
 	if n == 0 {
 		return "", 0, kg.Errorf(kg.NotFound, "there is no %s in the %s", num, g.opts.Name)
 	}
-	for _, po := range g.store.objects(n, g.ids.sameAs) {
-		if target, ok := strings.CutPrefix(g.store.text[po.b], rdf.Entity); ok && g.entity(target) != 0 {
-			return target, po.b, nil
+	for _, po := range g.store.Objects(n, g.ids.sameAs) {
+		if target, ok := strings.CutPrefix(g.store.Text[po.B], rdf.Entity); ok && g.entity(target) != 0 {
+			return target, po.B, nil
 		}
 	}
 	return num, n, nil
@@ -70,15 +70,15 @@ func (g *Graph) Names(num string) (*Names, error) {
 		return nil, err
 	}
 	out := &Names{map[string]string{}, map[string]string{}, map[string][]string{}}
-	for _, po := range g.store.spo.run(n) {
-		t := g.store.term(po.b)
+	for _, po := range g.store.SPO.Run(n) {
+		t := g.store.Term(po.B)
 		switch {
 		case t.Lang == "":
-		case po.a == g.ids.label:
+		case po.A == g.ids.label:
 			out.Labels[t.Lang] = t.Value
-		case po.a == g.ids.description:
+		case po.A == g.ids.description:
 			out.Descriptions[t.Lang] = t.Value
-		case po.a == g.ids.alias:
+		case po.A == g.ids.alias:
 			out.Aliases[t.Lang] = append(out.Aliases[t.Lang], t.Value)
 		}
 	}
@@ -96,8 +96,8 @@ func (r pageReader) claims(n value.ID, external bool) []kg.PropertyStatements {
 	s := r.g.store
 	var nums []string
 	seen := map[string]bool{}
-	for _, po := range s.spo.run(n) {
-		iri := s.text[po.a]
+	for _, po := range s.SPO.Run(n) {
+		iri := s.Text[po.A]
 		num, ok := strings.CutPrefix(iri, rdf.Direct)
 		if !ok {
 			num, ok = strings.CutPrefix(iri, rdf.Prop)
@@ -110,7 +110,7 @@ func (r pageReader) claims(n value.ID, external bool) []kg.PropertyStatements {
 	slices.SortFunc(nums, compareNumbers)
 	var out []kg.PropertyStatements
 	for _, num := range nums {
-		prop := s.lookup(rdf.IRI(rdf.Entity + num))
+		prop := s.Lookup(rdf.IRI(rdf.Entity + num))
 		datatype := r.g.datatype(prop)
 		if datatype == "external-id" && !external {
 			continue
@@ -132,14 +132,14 @@ func compareNumbers(a, b string) int {
 func (r pageReader) statements(n value.ID, num string) []kg.Statement {
 	s := r.g.store
 	var out []kg.Statement
-	for _, po := range s.objects(n, s.lookup(rdf.IRI(rdf.Prop+num))) {
-		if st, ok := r.statement(po.b, num); ok {
+	for _, po := range s.Objects(n, s.Lookup(rdf.IRI(rdf.Prop+num))) {
+		if st, ok := r.statement(po.B, num); ok {
 			out = append(out, st)
 		}
 	}
 	if len(out) == 0 {
-		for _, po := range s.objects(n, s.lookup(rdf.IRI(rdf.Direct+num))) {
-			out = append(out, kg.Statement{Value: r.value(po.b), Rank: kg.Normal})
+		for _, po := range s.Objects(n, s.Lookup(rdf.IRI(rdf.Direct+num))) {
+			out = append(out, kg.Statement{Value: r.value(po.B), Rank: kg.Normal})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b kg.Statement) int { return cmp.Compare(rankOrder(a.Rank), rankOrder(b.Rank)) })
@@ -164,7 +164,7 @@ func (r pageReader) statement(node value.ID, num string) (kg.Statement, bool) {
 	switch {
 	case len(values) > 0:
 		st.Value = values[0]
-	case s.has(node, r.g.ids.typ, s.lookup(rdf.IRI(rdf.Prefixes["wdno"]+num))):
+	case s.Has(node, r.g.ids.typ, s.Lookup(rdf.IRI(rdf.Prefixes["wdno"]+num))):
 		st.Value.None = true
 	default:
 		return st, false
@@ -174,8 +174,8 @@ func (r pageReader) statement(node value.ID, num string) (kg.Statement, bool) {
 }
 
 func (r pageReader) rank(node value.ID) kg.Rank {
-	for _, po := range r.g.store.objects(node, r.g.ids.rank) {
-		switch po.b {
+	for _, po := range r.g.store.Objects(node, r.g.ids.rank) {
+		switch po.B {
 		case r.g.ids.preferred:
 			return kg.Preferred
 		case r.g.ids.deprecated:
@@ -190,11 +190,11 @@ func (r pageReader) qualifiers(node value.ID, own string) []kg.Qualifier {
 	s := r.g.store
 	var nums []string
 	none := map[string]bool{}
-	for _, po := range s.spo.run(node) {
-		if num, ok := strings.CutPrefix(s.text[po.a], rdf.Prefixes["pq"]); ok && rdf.ValidID(num) && !slices.Contains(nums, num) {
+	for _, po := range s.SPO.Run(node) {
+		if num, ok := strings.CutPrefix(s.Text[po.A], rdf.Prefixes["pq"]); ok && rdf.ValidID(num) && !slices.Contains(nums, num) {
 			nums = append(nums, num)
 		}
-		if num, ok := strings.CutPrefix(s.text[po.b], rdf.Prefixes["wdno"]); ok && po.a == r.g.ids.typ && num != own && rdf.ValidID(num) {
+		if num, ok := strings.CutPrefix(s.Text[po.B], rdf.Prefixes["wdno"]); ok && po.A == r.g.ids.typ && num != own && rdf.ValidID(num) {
 			none[num] = true
 			if !slices.Contains(nums, num) {
 				nums = append(nums, num)
@@ -204,7 +204,7 @@ func (r pageReader) qualifiers(node value.ID, own string) []kg.Qualifier {
 	slices.SortFunc(nums, compareNumbers)
 	var out []kg.Qualifier
 	for _, num := range nums {
-		q := kg.Qualifier{Property: kg.PropertyRef{ID: num, Label: r.label(s.lookup(rdf.IRI(rdf.Entity + num)))}}
+		q := kg.Qualifier{Property: kg.PropertyRef{ID: num, Label: r.label(s.Lookup(rdf.IRI(rdf.Entity + num)))}}
 		q.Values = r.values(node, rdf.Prefixes["pq"], num)
 		if none[num] {
 			q.Values = append(q.Values, kg.Value{None: true})
@@ -218,13 +218,13 @@ func (r pageReader) qualifiers(node value.ID, own string) []kg.Qualifier {
 func (r pageReader) values(node value.ID, namespace, num string) []kg.Value {
 	s := r.g.store
 	var out []kg.Value
-	for _, po := range s.objects(node, s.lookup(rdf.IRI(namespace+num))) {
-		out = append(out, r.value(po.b))
+	for _, po := range s.Objects(node, s.Lookup(rdf.IRI(namespace+num))) {
+		out = append(out, r.value(po.B))
 	}
-	nodes := s.objects(node, s.lookup(rdf.IRI(namespace+"value/"+num)))
+	nodes := s.Objects(node, s.Lookup(rdf.IRI(namespace+"value/"+num)))
 	for i := range out {
 		for _, v := range nodes {
-			if r.complete(&out[i], v.b, len(out) == 1 && len(nodes) == 1) {
+			if r.complete(&out[i], v.B, len(out) == 1 && len(nodes) == 1) {
 				break
 			}
 		}
@@ -236,20 +236,20 @@ func (r pageReader) values(node value.ID, namespace, num string) []kg.Value {
 func (r pageReader) complete(v *kg.Value, node value.ID, only bool) bool {
 	s := r.g.store
 	same := only
-	for _, po := range s.spo.run(node) {
-		if (po.a == r.g.ids.timeValue || po.a == r.g.ids.quantityAmount) && s.text[po.b] == v.Term.Value {
+	for _, po := range s.SPO.Run(node) {
+		if (po.A == r.g.ids.timeValue || po.A == r.g.ids.quantityAmount) && s.Text[po.B] == v.Term.Value {
 			same = true
 		}
 	}
 	if !same {
 		return false
 	}
-	for _, po := range s.objects(node, r.g.ids.timePrecision) {
-		v.Precision, _ = strconv.Atoi(s.text[po.b])
+	for _, po := range s.Objects(node, r.g.ids.timePrecision) {
+		v.Precision, _ = strconv.Atoi(s.Text[po.B])
 	}
-	for _, po := range s.objects(node, r.g.ids.quantityUnit) {
-		if unit, ok := strings.CutPrefix(s.text[po.b], rdf.Entity); ok && unit != "Q199" { // Q199, the number 1, stands for no unit
-			v.Unit, v.UnitLabel = unit, r.label(po.b)
+	for _, po := range s.Objects(node, r.g.ids.quantityUnit) {
+		if unit, ok := strings.CutPrefix(s.Text[po.B], rdf.Entity); ok && unit != "Q199" { // Q199, the number 1, stands for no unit
+			v.Unit, v.UnitLabel = unit, r.label(po.B)
 		}
 	}
 	return true
@@ -259,7 +259,7 @@ func (r pageReader) complete(v *kg.Value, node value.ID, only bool) bool {
 const genid = "http://www.wikidata.org/.well-known/genid/"
 
 func (r pageReader) value(n value.ID) kg.Value {
-	t := r.g.store.term(n)
+	t := r.g.store.Term(n)
 	if t.Kind == rdf.BlankKind || strings.HasPrefix(t.Value, genid) && t.Kind == rdf.IRIKind {
 		return kg.Value{Unknown: true}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
@@ -15,7 +16,7 @@ type runner func() error
 // exec is one run of one query, in one goroutine. It holds the row, the query's own terms and what was used of the budget.
 type exec struct {
 	meter
-	st     *store
+	st     *store.Store
 	plan   *plan
 	row    []value.ID
 	terms  locals
@@ -79,14 +80,14 @@ func (ex *exec) value(n value.ID) value.Value {
 		return ex.terms.values.at(int(n &^ value.LocalBit))[0]
 	}
 	st := ex.st
-	tag := st.tag[n]
+	tag := st.Tag[n]
 	switch rdf.Kind(tag & 3) {
 	case rdf.IRIKind:
-		return value.Value{Kind: value.KindIRI, ID: n, Text: st.text[n]}
+		return value.Value{Kind: value.KindIRI, ID: n, Text: st.Text[n]}
 	case rdf.BlankKind:
-		return value.Value{Kind: value.KindBlank, ID: n, Text: st.text[n]}
+		return value.Value{Kind: value.KindBlank, ID: n, Text: st.Text[n]}
 	case rdf.LiteralKind:
-		return st.literal(n, tag)
+		return st.Literal(n, tag)
 	}
 	return value.Value{}
 }
@@ -97,7 +98,7 @@ func (ex *exec) intern(v value.Value) value.ID {
 		return v.ID
 	}
 	t, l := v.Term(), &ex.terms
-	if n := l.st.lookup(t); n != 0 {
+	if n := l.st.Lookup(t); n != 0 {
 		return n
 	}
 	if n, ok := l.byTerm[t]; ok {
@@ -124,12 +125,12 @@ func (ex *exec) term(n value.ID) rdf.Term {
 	if n&value.LocalBit != 0 {
 		return ex.terms.values.at(int(n &^ value.LocalBit))[0].Term()
 	}
-	return ex.st.term(n)
+	return ex.st.Term(n)
 }
 
 // locals are the terms that a query makes and the graph does not have.
 type locals struct {
-	st     *store
+	st     *store.Store
 	values rows[value.Value]
 	byTerm map[rdf.Term]value.ID
 }

@@ -83,7 +83,7 @@ func (c *compiler) termExpr(t *sparql.Term, env exprEnv) evalFn {
 		return func(ex *exec) value.Value { return ex.value(ex.row[n]) }
 	case sparql.Const:
 		v := value.Of(t.Value())
-		v.ID = c.st.lookup(t.Value())
+		v.ID = c.st.Lookup(t.Value())
 		return func(*exec) value.Value { return v }
 	}
 	return noValue
@@ -239,7 +239,7 @@ func (c *compiler) quickEquality(e *sparql.Expr, env exprEnv, not bool) condFn {
 		if !ok {
 			return func(*exec) value.Truth { return value.Error }
 		}
-		want := c.st.lookup(k)
+		want := c.st.Lookup(k)
 		return func(ex *exec) value.Truth {
 			have := ex.row[n]
 			if have == 0 {
@@ -264,14 +264,14 @@ func (c *compiler) quickEquality(e *sparql.Expr, env exprEnv, not bool) condFn {
 		st := c.st
 		return func(ex *exec) value.Truth {
 			have := ex.row[n]
-			if have == 0 || have&value.LocalBit != 0 || rdf.Kind(st.tag[have]&3) != rdf.LiteralKind {
+			if have == 0 || have&value.LocalBit != 0 || rdf.Kind(st.Tag[have]&3) != rdf.LiteralKind {
 				v := fnLang(ex, ex.value(have))
 				if v.Kind == value.KindNone {
 					return value.Error
 				}
 				return negate(value.TruthOf(strings.EqualFold(v.Text, k.Value)), not)
 			}
-			tag := st.tags[st.tag[have]>>2]
+			tag := st.Tags[st.Tag[have]>>2]
 			return negate(value.TruthOf(tag == lang || k.Value == "" && (tag == "" || tag[0] != '@')), not)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/internal/index"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
@@ -62,7 +63,7 @@ func (o Options) withDefaults() Options {
 
 // Graph is a read-only knowledge graph in memory. All methods are safe for any number of goroutines at once.
 type Graph struct {
-	store *store
+	store *store.Store
 	names *index.Index
 	opts  Options
 	pool  *pool
@@ -88,8 +89,8 @@ type wellKnown struct {
 	best, preferred, deprecated, property                                 value.ID
 }
 
-func newGraph(s *store, opts Options) *Graph {
-	iri := func(v string) value.ID { return s.lookup(rdf.IRI(v)) }
+func newGraph(s *store.Store, opts Options) *Graph {
+	iri := func(v string) value.ID { return s.Lookup(rdf.IRI(v)) }
 	wb := func(v string) value.ID { return iri(rdf.Wikibase + v) }
 	g := &Graph{store: s, opts: opts.withDefaults(), ids: wellKnown{
 		label: iri(rdf.RDFSLabel), alias: iri(rdf.SKOSAltLabel), description: iri(rdf.SchemaDesc), typ: iri(rdf.RDFType),
@@ -112,7 +113,7 @@ func (g *Graph) Timeout() time.Duration { return g.opts.Timeout }
 func (g *Graph) MaxResult() int64 { return g.opts.MaxResult }
 
 // Len is the number of triples.
-func (g *Graph) Len() int { return g.store.triples }
+func (g *Graph) Len() int { return g.store.Triples }
 
 // entries collects the labels and aliases of all items and properties for the index, heavier ones by sitelinks, then by how often they are an object.
 func (g *Graph) entries() []index.Entry {
@@ -120,17 +121,17 @@ func (g *Graph) entries() []index.Entry {
 	var out []index.Entry
 	at := map[value.ID]int{}
 	collect := func(pred value.ID, alias bool) {
-		for _, so := range s.pso.run(pred) {
-			t := s.term(so.b)
-			num, ok := strings.CutPrefix(s.text[so.a], rdf.Entity)
+		for _, so := range s.PSO.Run(pred) {
+			t := s.Term(so.B)
+			num, ok := strings.CutPrefix(s.Text[so.A], rdf.Entity)
 			if t.Lang == "" || !ok || !rdf.ValidID(num) || num[0] == 'L' {
 				continue
 			}
-			i, ok := at[so.a]
+			i, ok := at[so.A]
 			if !ok {
 				i = len(out)
-				at[so.a] = i
-				out = append(out, index.Entry{ID: num, Group: string(typeOf(num)), Weight: g.weight(so.a)})
+				at[so.A] = i
+				out = append(out, index.Entry{ID: num, Group: string(typeOf(num)), Weight: g.weight(so.A)})
 			}
 			out[i].Names = append(out[i].Names, index.Name{Text: t.Value, Lang: t.Lang, Alias: alias})
 		}
@@ -142,12 +143,12 @@ func (g *Graph) entries() []index.Entry {
 }
 
 func (g *Graph) weight(n value.ID) int64 {
-	return int64(g.sitelinkCount(n))<<32 | int64(len(g.store.ops.run(n)))
+	return int64(g.sitelinkCount(n))<<32 | int64(len(g.store.OPS.Run(n)))
 }
 
 func (g *Graph) sitelinkCount(n value.ID) int {
-	for _, po := range g.store.objects(n, g.ids.sitelinks) {
-		if v, err := strconv.Atoi(g.store.text[po.b]); err == nil && v > 0 {
+	for _, po := range g.store.Objects(n, g.ids.sitelinks) {
+		if v, err := strconv.Atoi(g.store.Text[po.B]); err == nil && v > 0 {
 			return v
 		}
 	}
@@ -217,8 +218,8 @@ func (g *Graph) entity(num string) value.ID {
 	if !rdf.ValidID(num) || num[0] == 'L' {
 		return 0
 	}
-	n := g.store.lookup(rdf.IRI(rdf.Entity + num))
-	if len(g.store.spo.run(n)) == 0 {
+	n := g.store.Lookup(rdf.IRI(rdf.Entity + num))
+	if len(g.store.SPO.Run(n)) == 0 {
 		return 0
 	}
 	return n
@@ -227,8 +228,8 @@ func (g *Graph) entity(num string) value.ID {
 // best returns the text of a subject's predicate in the first language that has one.
 func (g *Graph) best(sub, pred value.ID, langs []string) string {
 	text, at := "", len(langs)
-	for _, po := range g.store.objects(sub, pred) {
-		t := g.store.term(po.b)
+	for _, po := range g.store.Objects(sub, pred) {
+		t := g.store.Term(po.B)
 		for i := 0; i < at; i++ {
 			if t.Lang == langs[i] {
 				text, at = t.Value, i
@@ -242,8 +243,8 @@ func (g *Graph) best(sub, pred value.ID, langs []string) string {
 // all returns the texts of a subject's predicate in a language.
 func (g *Graph) all(sub, pred value.ID, lang string) []string {
 	var out []string
-	for _, po := range g.store.objects(sub, pred) {
-		if t := g.store.term(po.b); t.Lang == strings.ToLower(lang) {
+	for _, po := range g.store.Objects(sub, pred) {
+		if t := g.store.Term(po.B); t.Lang == strings.ToLower(lang) {
 			out = append(out, t.Value)
 		}
 	}
@@ -252,8 +253,8 @@ func (g *Graph) all(sub, pred value.ID, lang string) []string {
 
 // datatype returns a property's datatype in the API's form (wikibase-item, external-id, time …), from its wikibase:propertyType.
 func (g *Graph) datatype(prop value.ID) string {
-	for _, po := range g.store.objects(prop, g.ids.propertyType) {
-		if name, ok := strings.CutPrefix(g.store.text[po.b], rdf.Wikibase); ok {
+	for _, po := range g.store.Objects(prop, g.ids.propertyType) {
+		if name, ok := strings.CutPrefix(g.store.Text[po.B], rdf.Wikibase); ok {
 			return apiDatatype(name)
 		}
 	}
@@ -299,7 +300,7 @@ func (g *Graph) Labels(ctx context.Context, ids []string, languages []string) (m
 		if !rdf.ValidID(num) {
 			continue
 		}
-		if l := g.best(g.store.lookup(rdf.IRI(rdf.Entity+num)), g.ids.label, langs); l != "" {
+		if l := g.best(g.store.Lookup(rdf.IRI(rdf.Entity+num)), g.ids.label, langs); l != "" {
 			out[num] = l
 		}
 	}

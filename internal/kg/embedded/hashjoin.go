@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -110,7 +111,7 @@ func hashValue(h uint64, v value.Value) uint64 {
 		return h
 	}
 	mix(uint64(v.Kind))
-	mix(hashTerm(v.Text, 0))
+	mix(store.Hash(v.Text, 0))
 	return h
 }
 

@@ -78,7 +78,7 @@ func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelServic
 		case rdf.SKOSAltLabel:
 			kind = kindAlias
 		}
-		l.items = append(l.items, labelItem{c.place(t.Subject, b.sc), c.st.lookup(rdf.IRI(t.Path.IRI())), kind, b.sc.slot(t.Object.Name)})
+		l.items = append(l.items, labelItem{c.place(t.Subject, b.sc), c.st.Lookup(rdf.IRI(t.Path.IRI())), kind, b.sc.slot(t.Object.Name)})
 	}
 	if len(rest) == 0 {
 		c.automaticLabels(l, b)
@@ -104,7 +104,7 @@ func (c *compiler) automaticLabels(l *labelService, b *groupBuilder) {
 				continue
 			}
 			if to := b.sc.slot(name); !b.cert.has(to) {
-				l.items = append(l.items, labelItem{place{slot: b.sc.slot(base)}, c.st.lookup(rdf.IRI(x.iri)), x.kind, to})
+				l.items = append(l.items, labelItem{place{slot: b.sc.slot(base)}, c.st.Lookup(rdf.IRI(x.iri)), x.kind, to})
 			}
 			break
 		}
@@ -172,20 +172,20 @@ func (l *labelService) text(ex *exec, it labelItem, n value.ID) value.ID {
 }
 
 func (l *labelService) find(ex *exec, it labelItem, n value.ID) value.ID {
-	run := ex.st.objects(n, it.pred)
+	run := ex.st.Objects(n, it.pred)
 	if it.pred == 0 {
 		run = nil
 	}
 	for _, lang := range l.langs {
 		var aliases []string
 		for _, po := range run {
-			if ex.st.tags[ex.st.tag[po.b]>>2] != "@"+lang {
+			if ex.st.Tags[ex.st.Tag[po.B]>>2] != "@"+lang {
 				continue
 			}
 			if it.kind != kindAlias {
-				return po.b
+				return po.B
 			}
-			aliases = append(aliases, ex.st.text[po.b])
+			aliases = append(aliases, ex.st.Text[po.B])
 		}
 		if len(aliases) > 0 {
 			return ex.intern(value.Value{Kind: value.KindLang, Text: strings.Join(aliases, ", "), Tag: lang})

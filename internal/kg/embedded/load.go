@@ -1,14 +1,16 @@
 package embedded
 
+import "github.com/spinachbot/spinachbot/internal/kg/embedded/store"
+
 // Builder collects triples for a [Graph]. It is for one goroutine; after [Builder.Graph] it is used up.
-type Builder struct{ *builder }
+type Builder struct{ *store.Builder }
 
 // NewBuilder returns an empty builder.
-func NewBuilder() *Builder { return &Builder{newBuilder()} }
+func NewBuilder() *Builder { return &Builder{store.NewBuilder()} }
 
 // Graph builds the graph. Reading it needs no lock; it never changes.
 func (b *Builder) Graph(opts Options) *Graph {
-	return newGraph(b.builder.build(), opts)
+	return newGraph(b.Builder.Build(), opts)
 }
 
 // Load builds a graph from files, see [store.Builder.Read].

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
@@ -93,7 +94,7 @@ func (c *compiler) negatedSets(p *sparql.Path) (fwd, bwd []value.ID) {
 		if !c.tick() || !c.book(8) {
 			break
 		}
-		*set = append(*set, c.st.lookup(rdf.IRI(t.IRI())))
+		*set = append(*set, c.st.Lookup(rdf.IRI(t.IRI())))
 	}
 	if fwd == nil && bwd == nil {
 		fwd = []value.ID{}
@@ -157,20 +158,20 @@ func (c *compiler) walker(p *sparql.Path, back bool) walk {
 }
 
 func (c *compiler) walkPredicate(p *sparql.Path, back bool) walk {
-	pred := c.st.lookup(rdf.IRI(p.IRI()))
+	pred := c.st.Lookup(rdf.IRI(p.IRI()))
 	if pred == 0 {
 		return func(*exec, value.ID, func(value.ID) error) error { return nil }
 	}
 	return func(ex *exec, n value.ID, visit func(value.ID) error) error {
-		run := ex.st.spo.sub(n, pred)
+		run := ex.st.SPO.Sub(n, pred)
 		if back {
-			run = ex.st.ops.sub(n, pred)
+			run = ex.st.OPS.Sub(n, pred)
 		}
 		for _, q := range run {
 			if err := ex.tick(); err != nil {
 				return err
 			}
-			if err := visit(q.b); err != nil {
+			if err := visit(q.B); err != nil {
 				return err
 			}
 		}
@@ -194,13 +195,13 @@ func (c *compiler) walkNegated(p *sparql.Path, back bool) walk {
 		fwd, bwd = bwd, fwd
 	}
 	return func(ex *exec, n value.ID, visit func(value.ID) error) error {
-		scan := func(run []pair, not []value.ID) error {
+		scan := func(run []store.Pair, not []value.ID) error {
 			for _, q := range run {
 				if err := ex.tick(); err != nil {
 					return err
 				}
-				if !slices.Contains(not, q.a) {
-					if err := visit(q.b); err != nil {
+				if !slices.Contains(not, q.A) {
+					if err := visit(q.B); err != nil {
 						return err
 					}
 				}
@@ -208,12 +209,12 @@ func (c *compiler) walkNegated(p *sparql.Path, back bool) walk {
 			return nil
 		}
 		if fwd != nil {
-			if err := scan(ex.st.spo.run(n), fwd); err != nil {
+			if err := scan(ex.st.SPO.Run(n), fwd); err != nil {
 				return err
 			}
 		}
 		if bwd != nil {
-			return scan(ex.st.ops.run(n), bwd)
+			return scan(ex.st.OPS.Run(n), bwd)
 		}
 		return nil
 	}

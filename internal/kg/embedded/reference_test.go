@@ -27,9 +27,9 @@ type slow struct {
 
 func slowGraph(g *Graph) *slow {
 	s := &slow{}
-	for n := value.ID(1); n < value.ID(g.store.size()); n++ {
-		for _, q := range g.store.spo.run(n) {
-			s.triples = append(s.triples, [3]rdf.Term{g.store.term(n), g.store.term(q.a), g.store.term(q.b)})
+	for n := value.ID(1); n < value.ID(g.store.Size()); n++ {
+		for _, q := range g.store.SPO.Run(n) {
+			s.triples = append(s.triples, [3]rdf.Term{g.store.Term(n), g.store.Term(q.A), g.store.Term(q.B)})
 		}
 	}
 	return s

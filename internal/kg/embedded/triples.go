@@ -3,6 +3,7 @@ package embedded
 import (
 	"math"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
@@ -31,31 +32,31 @@ func (t *tripleNode) estimate(c *compiler, bound varSet) estimate {
 	st := c.st
 	has := func(p place) bool { return p.isVar() && bound.has(p.slot) }
 	sKnown, pKnown, oKnown := has(t.s), has(t.p), has(t.o)
-	rows := float64(st.count(t.s.term, t.p.term, t.o.term))
+	rows := float64(st.Count(t.s.term, t.p.term, t.o.term))
 	if rows == 0 {
 		return estimate{0, 1}
 	}
 	if t.p.isVar() {
-		subjects, objects := math.Max(1, float64(st.size())/2), math.Max(1, float64(st.size())/2)
+		subjects, objects := math.Max(1, float64(st.Size())/2), math.Max(1, float64(st.Size())/2)
 		if sKnown {
 			rows /= math.Max(1, subjects)
-			rows = math.Max(rows, float64(st.triples)/math.Max(1, float64(st.size())))
+			rows = math.Max(rows, float64(st.Triples)/math.Max(1, float64(st.Size())))
 		}
 		if oKnown {
 			rows /= objects
 			rows = math.Max(rows, 0.1)
 		}
 		if pKnown {
-			rows /= math.Max(1, float64(len(st.preds)))
+			rows /= math.Max(1, float64(len(st.Preds)))
 		}
 		return estimate{rows, 1 + rows}
 	}
-	stat := st.stat(t.p.term)
+	stat := st.Stat(t.p.term)
 	if sKnown {
-		rows /= math.Max(1, float64(stat.subjects))
+		rows /= math.Max(1, float64(stat.Subjects))
 	}
 	if oKnown {
-		rows /= math.Max(1, float64(stat.objects))
+		rows /= math.Max(1, float64(stat.Objects))
 	}
 	return estimate{rows, 1 + rows}
 }
@@ -90,25 +91,25 @@ func (t *tripleNode) build(ex *exec, next runner) runner {
 		}
 		switch {
 		case s != 0 && p != 0 && o != 0:
-			if st.has(s, p, o) {
+			if st.Has(s, p, o) {
 				return next()
 			}
 			return nil
 		case s != 0 && p != 0:
-			return each(ex, st.spo.sub(s, p), nil, fo, next)
+			return each(ex, st.SPO.Sub(s, p), nil, fo, next)
 		case p != 0 && o != 0:
-			return each(ex, st.ops.sub(o, p), nil, fs, next)
+			return each(ex, st.OPS.Sub(o, p), nil, fs, next)
 		case s != 0 && o != 0:
 			return eachBetween(ex, s, o, fp, next)
 		case s != 0:
-			return each(ex, st.spo.run(s), fp, fo, next)
+			return each(ex, st.SPO.Run(s), fp, fo, next)
 		case o != 0:
-			return each(ex, st.ops.run(o), fp, fs, next)
+			return each(ex, st.OPS.Run(o), fp, fs, next)
 		case p != 0:
-			return each(ex, st.pso.run(p), fs, fo, next)
+			return each(ex, st.PSO.Run(p), fs, fo, next)
 		}
-		for n := value.ID(1); n < value.ID(st.size()); n++ {
-			if run := st.spo.run(n); len(run) > 0 {
+		for n := value.ID(1); n < value.ID(st.Size()); n++ {
+			if run := st.SPO.Run(n); len(run) > 0 {
 				*fs = n
 				if err := each(ex, run, fp, fo, next); err != nil {
 					*fs = 0
@@ -122,16 +123,16 @@ func (t *tripleNode) build(ex *exec, next runner) runner {
 }
 
 // each puts the pairs of a run into the row, one after the other.
-func each(ex *exec, run []pair, fa, fb *value.ID, next runner) error {
+func each(ex *exec, run []store.Pair, fa, fb *value.ID, next runner) error {
 	var err error
 	for _, q := range run {
 		if err = ex.tick(); err != nil {
 			break
 		}
 		if fa != nil {
-			*fa = q.a
+			*fa = q.A
 		}
-		*fb = q.b
+		*fb = q.B
 		if err = next(); err != nil {
 			break
 		}
@@ -145,8 +146,8 @@ func each(ex *exec, run []pair, fa, fb *value.ID, next runner) error {
 
 // eachBetween goes through the predicates between a subject and an object, on the shorter side.
 func eachBetween(ex *exec, s, o value.ID, fp *value.ID, next runner) error {
-	run, want := ex.st.spo.run(s), o
-	if back := ex.st.ops.run(o); len(back) < len(run) {
+	run, want := ex.st.SPO.Run(s), o
+	if back := ex.st.OPS.Run(o); len(back) < len(run) {
 		run, want = back, s
 	}
 	var err error
@@ -154,10 +155,10 @@ func eachBetween(ex *exec, s, o value.ID, fp *value.ID, next runner) error {
 		if err = ex.tick(); err != nil {
 			break
 		}
-		if q.b != want {
+		if q.B != want {
 			continue
 		}
-		*fp = q.a
+		*fp = q.A
 		if err = next(); err != nil {
 			break
 		}
@@ -226,24 +227,24 @@ func (t *tripleNode) buildRepeated(ex *exec, next runner) runner {
 	}
 	return func() error {
 		if s := t.s.get(ex.row); s != 0 {
-			for _, q := range st.spo.run(s) {
-				if err := emit(s, q.a, q.b); err != nil {
+			for _, q := range st.SPO.Run(s) {
+				if err := emit(s, q.A, q.B); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
 		if p := t.p.get(ex.row); p != 0 {
-			for _, q := range st.pso.run(p) {
-				if err := emit(q.a, p, q.b); err != nil {
+			for _, q := range st.PSO.Run(p) {
+				if err := emit(q.A, p, q.B); err != nil {
 					return err
 				}
 			}
 			return nil
 		}
-		for n := value.ID(1); n < value.ID(st.size()); n++ {
-			for _, q := range st.spo.run(n) {
-				if err := emit(n, q.a, q.b); err != nil {
+		for n := value.ID(1); n < value.ID(st.Size()); n++ {
+			for _, q := range st.SPO.Run(n) {
+				if err := emit(n, q.A, q.B); err != nil {
 					return err
 				}
 			}

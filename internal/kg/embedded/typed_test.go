@@ -15,15 +15,15 @@ func TestTypedValues(t *testing.T) {
 		"-PT0.5S"^^xsd:dayTimeDuration, "2020-02-30"^^xsd:date, "300"^^xsd:byte, "x"^^xsd:integer, "text", "text"@en, "x"^^:t, :iri, [] .`)
 	ex := newExec(g.newMeter(context.Background()), &plan{})
 	seen := map[value.Kind]bool{}
-	for n := value.ID(1); n < value.ID(g.store.size()); n++ {
-		got, want := ex.value(n), value.Of(g.store.term(n))
+	for n := value.ID(1); n < value.ID(g.store.Size()); n++ {
+		got, want := ex.value(n), value.Of(g.store.Term(n))
 		want.ID = n
 		seen[got.Kind] = true
 		if got.Kind == value.KindDouble && got.Float != got.Float && want.Float != want.Float {
 			got.Float, want.Float = 0, 0
 		}
 		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%v: got %+v, want %+v", g.store.term(n), got, want)
+			t.Errorf("%v: got %+v, want %+v", g.store.Term(n), got, want)
 		}
 	}
 	for k := value.KindIRI; k <= value.KindIll; k++ {

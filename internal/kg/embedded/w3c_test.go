@@ -12,12 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/tggo/goRDFlib/graph"
 	"github.com/tggo/goRDFlib/rdfxml"
-
-	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // skippedW3C names the tests of the W3C's suites that do not apply, by folder/name, with the reason; a folder alone stands for all in it.
@@ -49,10 +49,10 @@ func loadTurtle(t *testing.T, paths ...string) *Graph {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.base = "file://" + p
+		b.Base = "file://" + p
 		name := p
 		if strings.HasSuffix(p, ".rdf") {
-			err = rdfxml.Parse(graph.NewGraph(graph.WithStore(newTripleSink(b.builder))), f, rdfxml.WithBase(b.base))
+			err = rdfxml.Parse(graph.NewGraph(graph.WithStore(store.NewTripleSink(b.Builder))), f, rdfxml.WithBase(b.Base))
 		} else {
 			err = b.Read(name, f)
 		}
@@ -67,16 +67,16 @@ func loadTurtle(t *testing.T, paths ...string) *Graph {
 
 // one returns the object of a subject and predicate.
 func one(g *Graph, s rdf.Term, p string) rdf.Term {
-	for _, q := range g.store.objects(g.store.lookup(s), g.store.lookup(rdf.IRI(p))) {
-		return g.store.term(q.b)
+	for _, q := range g.store.Objects(g.store.Lookup(s), g.store.Lookup(rdf.IRI(p))) {
+		return g.store.Term(q.B)
 	}
 	return rdf.Term{}
 }
 
 func many(g *Graph, s rdf.Term, p string) []rdf.Term {
 	var out []rdf.Term
-	for _, q := range g.store.objects(g.store.lookup(s), g.store.lookup(rdf.IRI(p))) {
-		out = append(out, g.store.term(q.b))
+	for _, q := range g.store.Objects(g.store.Lookup(s), g.store.Lookup(rdf.IRI(p))) {
+		out = append(out, g.store.Term(q.B))
 	}
 	return out
 }
@@ -86,8 +86,8 @@ func local(iri string) string { return strings.TrimPrefix(iri, "file://") }
 func manifestTests(t *testing.T, dir string) []w3cTest {
 	g := loadTurtle(t, filepath.Join(dir, "manifest.ttl"))
 	var out []w3cTest
-	for _, q := range g.store.ops.sub(g.store.lookup(rdf.IRI(mfNS+"QueryEvaluationTest")), g.ids.typ) {
-		s := g.store.term(q.b)
+	for _, q := range g.store.OPS.Sub(g.store.Lookup(rdf.IRI(mfNS+"QueryEvaluationTest")), g.ids.typ) {
+		s := g.store.Term(q.B)
 		tst := w3cTest{name: s.Value[strings.LastIndexAny(s.Value, "#/")+1:], result: local(one(g, s, mfNS+"result").Value)}
 		a := one(g, s, mfNS+"action")
 		tst.query = local(one(g, a, qtNS+"query").Value)
@@ -232,18 +232,18 @@ func readSRX(t *testing.T, path string) *kg.Table {
 // readResultGraph reads a result set written as RDF, or the graph of a CONSTRUCT.
 func readResultGraph(t *testing.T, path string) (*kg.Table, bool) {
 	g := loadTurtle(t, path)
-	sets := g.store.ops.sub(g.store.lookup(rdf.IRI(rsNS+"ResultSet")), g.ids.typ)
+	sets := g.store.OPS.Sub(g.store.Lookup(rdf.IRI(rsNS+"ResultSet")), g.ids.typ)
 	tab := &kg.Table{}
 	if len(sets) == 0 {
 		tab.Vars = []string{"subject", "predicate", "object"}
-		for n := value.ID(1); n < value.ID(g.store.size()); n++ {
-			for _, q := range g.store.spo.run(n) {
-				tab.Rows = append(tab.Rows, []rdf.Term{g.store.term(n), g.store.term(q.a), g.store.term(q.b)})
+		for n := value.ID(1); n < value.ID(g.store.Size()); n++ {
+			for _, q := range g.store.SPO.Run(n) {
+				tab.Rows = append(tab.Rows, []rdf.Term{g.store.Term(n), g.store.Term(q.A), g.store.Term(q.B)})
 			}
 		}
 		return tab, false
 	}
-	set := g.store.term(sets[0].b)
+	set := g.store.Term(sets[0].B)
 	if b := one(g, set, rsNS+"boolean"); b.Bound() {
 		tab.Ask, tab.Boolean = true, b.Value == "true"
 		return tab, false

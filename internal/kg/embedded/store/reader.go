@@ -1,4 +1,4 @@
-package embedded
+package store
 
 import (
 	"bufio"
@@ -18,19 +18,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// builder collects triples for a store. It is for one goroutine; after build it is used up.
-type builder struct {
+// Builder collects triples for a store. It is for one goroutine; after build it is used up.
+type Builder struct {
 	dict    *dict
 	triples []triple
 	files   int
-	base    string // for relative IRIs in Turtle
+	Base    string // for relative IRIs in Turtle
 }
 
-// newBuilder returns an empty builder.
-func newBuilder() *builder { return &builder{dict: newDict()} }
+// NewBuilder returns an empty builder.
+func NewBuilder() *Builder { return &Builder{dict: newDict()} }
 
 // Add adds one triple. A triple that RDF does not allow (a literal subject, a predicate that is no IRI) is an error.
-func (b *builder) Add(s, p, o rdf.Term) error {
+func (b *Builder) Add(s, p, o rdf.Term) error {
 	if (s.Kind != rdf.IRIKind && s.Kind != rdf.BlankKind) || p.Kind != rdf.IRIKind || o.Kind == rdf.None {
 		return fmt.Errorf("not a triple: %s %s %s", s, p, o)
 	}
@@ -38,13 +38,13 @@ func (b *builder) Add(s, p, o rdf.Term) error {
 	return nil
 }
 
-func (b *builder) add(s, p, o rdf.Term) {
+func (b *Builder) add(s, p, o rdf.Term) {
 	b.triples = append(b.triples, triple{b.dict.add(s), b.dict.add(p), b.dict.add(o)})
 }
 
 // Read adds a text in the format of its name's ending: .nt (N-Triples) or .ttl (Turtle), each also with .gz after it. The name is used in errors only.
 // Blank nodes of different texts are different nodes. After an error the builder holds a part of the text and should be dropped.
-func (b *builder) Read(name string, r io.Reader) error {
+func (b *Builder) Read(name string, r io.Reader) error {
 	base, zipped := strings.CutSuffix(name, ".gz")
 	if zipped {
 		z, err := gzip.NewReader(bufio.NewReaderSize(r, 1<<16))
@@ -70,7 +70,7 @@ func (b *builder) Read(name string, r io.Reader) error {
 }
 
 // own makes a blank label the current text's own.
-func (b *builder) own(t rdf.Term) rdf.Term {
+func (b *Builder) own(t rdf.Term) rdf.Term {
 	if t.Kind == rdf.BlankKind {
 		t.Value = "f" + strconv.Itoa(b.files) + "." + t.Value
 	}
@@ -78,7 +78,7 @@ func (b *builder) own(t rdf.Term) rdf.Term {
 }
 
 // ReadFile adds a file, see [Builder.Read].
-func (b *builder) ReadFile(path string) error {
+func (b *Builder) ReadFile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("cannot read the graph's data: %w", err)
@@ -88,14 +88,14 @@ func (b *builder) ReadFile(path string) error {
 }
 
 // readTurtle lets goRDFlib parse and takes its triples as they come.
-func (b *builder) readTurtle(r io.Reader) (err error) {
+func (b *Builder) readTurtle(r io.Reader) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the Turtle reader gave up: %v", p)
 		}
 	}()
-	sink := newTripleSink(b)
-	if err := turtle.Parse(graph.NewGraph(graph.WithStore(sink)), r, turtle.WithBase(b.base)); err != nil {
+	sink := NewTripleSink(b)
+	if err := turtle.Parse(graph.NewGraph(graph.WithStore(sink)), r, turtle.WithBase(b.Base)); err != nil {
 		return err
 	}
 	return sink.err
@@ -104,12 +104,12 @@ func (b *builder) readTurtle(r io.Reader) (err error) {
 // tripleSink is a store for goRDFlib's readers that keeps nothing and passes every triple on to a builder.
 type tripleSink struct {
 	rdfstore.Store
-	b   *builder
+	b   *Builder
 	err error
 }
 
-// newTripleSink returns a store that passes its triples on to b.
-func newTripleSink(b *builder) *tripleSink {
+// NewTripleSink returns a store that passes its triples on to b.
+func NewTripleSink(b *Builder) *tripleSink {
 	return &tripleSink{Store: rdfstore.NewMemoryStore(), b: b}
 }
 
@@ -145,8 +145,8 @@ func (s *tripleSink) term(t term.Term) rdf.Term {
 	return rdf.Term{}
 }
 
-// build makes the store of all triples.
-func (b *builder) build() *store {
+// Build makes the store of all triples.
+func (b *Builder) Build() *Store {
 	s := newStore(b.dict, b.triples)
 	b.dict, b.triples = nil, nil
 	return s

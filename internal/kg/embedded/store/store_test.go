@@ -1,4 +1,4 @@
-package embedded
+package store
 
 import (
 	"slices"
@@ -55,7 +55,7 @@ func TestNTriplesMistakes(t *testing.T) {
 
 // TestStore checks the permutations against a list of the same triples, with every combination of bound places.
 func TestStore(t *testing.T) {
-	b := newBuilder()
+	b := NewBuilder()
 	term := func(n int) rdf.Term { return rdf.IRI("x:" + string(rune('a'+n))) }
 	seen := map[triple]bool{}
 	x := uint32(12345)
@@ -66,10 +66,10 @@ func TestStore(t *testing.T) {
 		seen[triple{b.dict.add(term(s)), b.dict.add(term(p)), b.dict.add(term(o))}] = true
 	}
 	st := newStore(b.dict, b.triples)
-	if st.triples != len(seen) {
-		t.Fatalf("%d triples, want %d: duplicates count once", st.triples, len(seen))
+	if st.Triples != len(seen) {
+		t.Fatalf("%d triples, want %d: duplicates count once", st.Triples, len(seen))
 	}
-	n := value.ID(st.size())
+	n := value.ID(st.Size())
 	for s := value.ID(0); s < n; s++ {
 		for p := value.ID(0); p < n; p++ {
 			for o := value.ID(0); o < n; o++ {
@@ -79,7 +79,7 @@ func TestStore(t *testing.T) {
 						want++
 					}
 				}
-				got := st.count(s, p, o)
+				got := st.Count(s, p, o)
 				if s != 0 && o != 0 && p == 0 {
 					if got < want {
 						t.Errorf("count(%d,%d,%d) = %d, want at least %d", s, p, o, got, want)

@@ -1,4 +1,4 @@
-package embedded
+package store
 
 import (
 	"strings"
@@ -12,9 +12,9 @@ const chunkSize = 256 << 10
 
 // dict maps terms to numbers and back. Terms with the same number are the same RDF term. It is filled by one goroutine while loading and only read later.
 type dict struct {
-	text  []string // IRI, blank label or lexical form, by number
-	tag   []uint32 // kind in the low 2 bits, number in tags above them
-	tags  []string // datatype IRIs and, with a leading "@", languages; 0 is none
+	Text  []string // IRI, blank label or lexical form, by number
+	Tag   []uint32 // kind in the low 2 bits, number in tags above them
+	Tags  []string // datatype IRIs and, with a leading "@", languages; 0 is none
 	byTag map[string]uint32
 	table []value.ID // open addressing, a power of two long
 	chunk strings.Builder
@@ -22,14 +22,14 @@ type dict struct {
 }
 
 func newDict() *dict {
-	d := &dict{text: []string{""}, tag: []uint32{0}, tags: []string{""}, byTag: map[string]uint32{"": 0}, table: make([]value.ID, 1<<10)}
+	d := &dict{Text: []string{""}, Tag: []uint32{0}, Tags: []string{""}, byTag: map[string]uint32{"": 0}, table: make([]value.ID, 1<<10)}
 	return d
 }
 
-// size is the number of terms plus one: numbers run from 1 to size-1.
-func (d *dict) size() int { return len(d.text) }
+// Size is the number of terms plus one: numbers run from 1 to size-1.
+func (d *dict) Size() int { return len(d.Text) }
 
-func hashTerm(text string, tag uint32) uint64 {
+func Hash(text string, tag uint32) uint64 {
 	const prime = 0x9E3779B97F4A7C15
 	h := uint64(tag)*prime ^ uint64(len(text))
 	for len(text) >= 8 {
@@ -46,8 +46,8 @@ func hashTerm(text string, tag uint32) uint64 {
 	return h ^ h>>32
 }
 
-// lookup returns the number of a term, 0 when the graph has no such term.
-func (d *dict) lookup(t rdf.Term) value.ID {
+// Lookup returns the number of a term, 0 when the graph has no such term.
+func (d *dict) Lookup(t rdf.Term) value.ID {
 	tag := uint32(t.Kind)
 	if t.Kind == rdf.LiteralKind {
 		n, ok := d.byTag[value.TagOf(t)]
@@ -63,12 +63,12 @@ func (d *dict) lookup(t rdf.Term) value.ID {
 // find returns the number of the term with this text and tag, or 0 and the free place of the table for it.
 func (d *dict) find(text string, tag uint32) (value.ID, uint64) {
 	mask := uint64(len(d.table) - 1)
-	for at := hashTerm(text, tag) & mask; ; at = (at + 1) & mask {
+	for at := Hash(text, tag) & mask; ; at = (at + 1) & mask {
 		n := d.table[at]
 		if n == 0 {
 			return 0, at
 		}
-		if d.tag[n] == tag && d.text[n] == text {
+		if d.Tag[n] == tag && d.Text[n] == text {
 			return n, at
 		}
 	}
@@ -86,9 +86,9 @@ func (d *dict) add(t rdf.Term) value.ID {
 func (d *dict) tagNumber(s string) uint32 {
 	n, ok := d.byTag[s]
 	if !ok {
-		n = uint32(len(d.tags))
+		n = uint32(len(d.Tags))
 		s = strings.Clone(s)
-		d.tags = append(d.tags, s)
+		d.Tags = append(d.Tags, s)
 		d.byTag[s] = n
 	}
 	return n
@@ -99,11 +99,11 @@ func (d *dict) addText(text string, tag uint32) value.ID {
 	if n != 0 {
 		return n
 	}
-	n = value.ID(len(d.text))
-	d.text = append(d.text, d.keep(text))
-	d.tag = append(d.tag, tag)
+	n = value.ID(len(d.Text))
+	d.Text = append(d.Text, d.keep(text))
+	d.Tag = append(d.Tag, tag)
 	d.table[at] = n
-	if uint64(len(d.text))*3 > uint64(len(d.table))*2 {
+	if uint64(len(d.Text))*3 > uint64(len(d.table))*2 {
 		d.grow()
 	}
 	return n
@@ -127,8 +127,8 @@ func (d *dict) keep(s string) string {
 func (d *dict) grow() {
 	d.table = make([]value.ID, 2*len(d.table))
 	mask := uint64(len(d.table) - 1)
-	for n := 1; n < len(d.text); n++ {
-		at := hashTerm(d.text[n], d.tag[n]) & mask
+	for n := 1; n < len(d.Text); n++ {
+		at := Hash(d.Text[n], d.Tag[n]) & mask
 		for d.table[at] != 0 {
 			at = (at + 1) & mask
 		}
@@ -136,14 +136,14 @@ func (d *dict) grow() {
 	}
 }
 
-// kind tells what the term of a number is.
-func (d *dict) kind(n value.ID) rdf.Kind { return rdf.Kind(d.tag[n] & 3) }
+// Kind tells what the term of a number is.
+func (d *dict) Kind(n value.ID) rdf.Kind { return rdf.Kind(d.Tag[n] & 3) }
 
-// term returns the term of a number; the zero Term for 0.
-func (d *dict) term(n value.ID) rdf.Term {
-	tag := d.tag[n]
-	t := rdf.Term{Kind: rdf.Kind(tag & 3), Value: d.text[n]}
-	if s := d.tags[tag>>2]; s != "" {
+// Term returns the term of a number; the zero Term for 0.
+func (d *dict) Term(n value.ID) rdf.Term {
+	tag := d.Tag[n]
+	t := rdf.Term{Kind: rdf.Kind(tag & 3), Value: d.Text[n]}
+	if s := d.Tags[tag>>2]; s != "" {
 		if s[0] == '@' {
 			t.Lang = s[1:]
 		} else {

@@ -1,4 +1,4 @@
-package embedded
+package store
 
 import (
 	"math"
@@ -28,14 +28,14 @@ type typedValues struct {
 
 // typed reads the values of all literals.
 func typed(d *dict, kinds []value.Kind) typedValues {
-	t := typedValues{cellOf: make([]uint32, d.size()), cells: make([]typedCell, 1)}
-	for n := 1; n < d.size(); n++ {
-		tag := d.tag[n]
+	t := typedValues{cellOf: make([]uint32, d.Size()), cells: make([]typedCell, 1)}
+	for n := 1; n < d.Size(); n++ {
+		tag := d.Tag[n]
 		if rdf.Kind(tag&3) != rdf.LiteralKind {
 			continue
 		}
 		if k := kinds[tag>>2]; k >= value.KindBool && k <= value.KindDuration {
-			t.add(n, value.Literal(k, d.text[n], d.tags[tag>>2]))
+			t.add(n, value.Literal(k, d.Text[n], d.Tags[tag>>2]))
 		}
 	}
 	return t
@@ -87,9 +87,9 @@ func (t *typedValues) fill(v *value.Value) bool {
 	return true
 }
 
-// literal returns the value of a literal.
-func (s *store) literal(n value.ID, tag uint32) value.Value {
-	v := value.Value{ID: n, Kind: s.kinds[tag>>2], Text: s.text[n], Tag: s.tags[tag>>2]}
+// Literal returns the value of a literal.
+func (s *Store) Literal(n value.ID, tag uint32) value.Value {
+	v := value.Value{ID: n, Kind: s.kinds[tag>>2], Text: s.Text[n], Tag: s.Tags[tag>>2]}
 	switch {
 	case v.Kind == value.KindString || v.Kind == value.KindOther:
 		return v

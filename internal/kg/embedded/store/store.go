@@ -1,0 +1,223 @@
+// Package store holds the triples of a graph in memory: terms are numbers (dict.go), triples three sorted permutations of numbers (store.go), and the values
+// of literals are read once (typed.go). A [Builder] reads Turtle and N-Triples.
+package store
+
+import (
+	"slices"
+
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
+)
+
+// Pair is the rest of a triple inside the run of its first place.
+type Pair struct{ A, B value.ID }
+
+// triple is subject, predicate, object.
+type triple struct{ s, p, o value.ID }
+
+// perm is a sorted permutation of the triples in compressed rows: the pairs of first place n are pairs[start[n]:start[n+1]], in ascending order.
+type perm struct {
+	start []uint32
+	pairs []Pair
+}
+
+// Store is the graph's triples in three permutations: by subject (predicate, object), by object (predicate, subject) and by predicate (subject, object).
+// Every triple pattern is a run of one of them: s??, sp?, spo and s?o of the first, ??o, ?po of the second, ?p? of the third, ??? of any.
+// It never changes after it was built, so any number of readers may use it at the same time.
+type Store struct {
+	*dict
+	Triples int
+	SPO     perm // subject: predicate, object
+	OPS     perm // object: predicate, subject
+	PSO     perm // predicate: subject, object
+	Preds   []predStat
+	predOf  map[value.ID]int32 // place in preds
+	kinds   []value.Kind       // of literals, by the number of their tag
+	typed   typedValues
+}
+
+// predStat holds what the planner knows about a predicate.
+type predStat struct {
+	pred     value.ID
+	count    int
+	Subjects int // different ones
+	Objects  int // different ones
+}
+
+// newStore sorts the triples; duplicates count once.
+func newStore(d *dict, ts []triple) *Store {
+	// Three stable counting sorts, last place first, give the order subject, predicate, object.
+	n := d.Size()
+	ts = countingSort(ts, n, func(t triple) value.ID { return t.o })
+	ts = countingSort(ts, n, func(t triple) value.ID { return t.p })
+	ts = countingSort(ts, n, func(t triple) value.ID { return t.s })
+	ts = slices.Compact(ts)
+	s := &Store{dict: d, Triples: len(ts)}
+	s.SPO = runs(ts, n, func(t triple) (value.ID, Pair) { return t.s, Pair{t.p, t.o} })
+	// The sort is stable, so the runs by predicate come out in the order subject, object, those by object in the order predicate, subject.
+	byPred := countingSort(ts, n, func(t triple) value.ID { return t.p })
+	s.PSO = runs(byPred, n, func(t triple) (value.ID, Pair) { return t.p, Pair{t.s, t.o} })
+	byObj := countingSort(byPred, n, func(t triple) value.ID { return t.o })
+	s.OPS = runs(byObj, n, func(t triple) (value.ID, Pair) { return t.o, Pair{t.p, t.s} })
+	s.statistics(byObj)
+	s.kinds = make([]value.Kind, len(d.Tags))
+	for i, t := range d.Tags {
+		s.kinds[i] = value.KindOf(t)
+	}
+	s.typed = typed(d, s.kinds)
+	return s
+}
+
+func runs(ts []triple, n int, split func(triple) (value.ID, Pair)) perm {
+	x := perm{start: make([]uint32, n+1), pairs: make([]Pair, len(ts))}
+	for i, t := range ts {
+		first, rest := split(t)
+		x.start[first+1]++
+		x.pairs[i] = rest
+	}
+	for i := 1; i <= n; i++ {
+		x.start[i] += x.start[i-1]
+	}
+	return x
+}
+
+func countingSort(ts []triple, n int, key func(triple) value.ID) []triple {
+	at := make([]uint32, n+1)
+	for _, t := range ts {
+		at[key(t)+1]++
+	}
+	for i := 1; i <= n; i++ {
+		at[i] += at[i-1]
+	}
+	out := make([]triple, len(ts))
+	for _, t := range ts {
+		k := key(t)
+		out[at[k]] = t
+		at[k]++
+	}
+	return out
+}
+
+// statistics counts the different subjects and objects of each predicate. byObj is ordered by object, then predicate.
+func (s *Store) statistics(byObj []triple) {
+	s.predOf = map[value.ID]int32{}
+	for p := 1; p < s.Size(); p++ {
+		run := s.PSO.Run(value.ID(p))
+		if len(run) == 0 {
+			continue
+		}
+		st := predStat{pred: value.ID(p), count: len(run)}
+		var last value.ID
+		for _, q := range run {
+			if q.A != last {
+				st.Subjects++
+				last = q.A
+			}
+		}
+		s.predOf[value.ID(p)] = int32(len(s.Preds))
+		s.Preds = append(s.Preds, st)
+	}
+	var last triple
+	for _, t := range byObj {
+		if t.o != last.o || t.p != last.p {
+			s.Preds[s.predOf[t.p]].Objects++
+			last = t
+		}
+	}
+}
+
+// Stat returns what is known about a predicate; all zero when it does not occur.
+func (s *Store) Stat(p value.ID) predStat {
+	if i, ok := s.predOf[p]; ok {
+		return s.Preds[i]
+	}
+	return predStat{pred: p}
+}
+
+// Run returns the pairs of a first place. Terms that are not of the graph have none.
+func (x *perm) Run(n value.ID) []Pair {
+	if n >= value.ID(len(x.start))-1 {
+		return nil
+	}
+	return x.pairs[x.start[n]:x.start[n+1]]
+}
+
+// Sub returns the pairs of a first place whose second place is a.
+func (x *perm) Sub(n, a value.ID) []Pair {
+	run := x.Run(n)
+	lo := lowerBound(run, Pair{a, 0})
+	run = run[lo:]
+	if len(run) == 0 || run[0].A != a {
+		return nil
+	}
+	if len(run) <= 8 || run[len(run)-1].A == a {
+		hi := len(run)
+		if run[hi-1].A != a {
+			hi = 1
+			for run[hi].A == a {
+				hi++
+			}
+		}
+		return run[:hi]
+	}
+	return run[:lowerBound(run, Pair{a + 1, 0})]
+}
+
+// lowerBound returns the first place of run whose pair is not below p.
+func lowerBound(run []Pair, p Pair) int {
+	if len(run) <= 12 {
+		for i, q := range run {
+			if q.A > p.A || q.A == p.A && q.B >= p.B {
+				return i
+			}
+		}
+		return len(run)
+	}
+	lo, hi := 0, len(run)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		q := run[mid]
+		if q.A < p.A || q.A == p.A && q.B < p.B {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// Has reports whether the triple is in the graph.
+func (s *Store) Has(sub, p, o value.ID) bool {
+	run := s.SPO.Run(sub)
+	i := lowerBound(run, Pair{p, o})
+	return i < len(run) && run[i] == Pair{p, o}
+}
+
+// Count returns the number of triples that match; 0 is a wildcard. It is exact and takes a few steps at most, s?o apart, where it is an upper bound.
+func (s *Store) Count(sub, p, o value.ID) int {
+	switch {
+	case sub != 0 && p != 0 && o != 0:
+		if s.Has(sub, p, o) {
+			return 1
+		}
+		return 0
+	case sub != 0 && p != 0:
+		return len(s.SPO.Sub(sub, p))
+	case p != 0 && o != 0:
+		return len(s.OPS.Sub(o, p))
+	case sub != 0 && o != 0:
+		return min(len(s.SPO.Run(sub)), len(s.OPS.Run(o)))
+	case sub != 0:
+		return len(s.SPO.Run(sub))
+	case o != 0:
+		return len(s.OPS.Run(o))
+	case p != 0:
+		return len(s.PSO.Run(p))
+	}
+	return s.Triples
+}
+
+// IsNode reports whether a term is a subject or an object of the graph.
+func (s *Store) IsNode(n value.ID) bool { return len(s.SPO.Run(n)) > 0 || len(s.OPS.Run(n)) > 0 }
+
+// Objects returns the pairs (predicate, object) of a subject and predicate.
+func (s *Store) Objects(sub, p value.ID) []Pair { return s.SPO.Sub(sub, p) }
