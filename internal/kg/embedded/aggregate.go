@@ -262,7 +262,7 @@ func (r *grouper) replace(at *value.Value, v value.Value) error {
 
 // concat adds a text to a group's. While its buffer grows, the old one counts too.
 func (r *grouper) concat(g *aggregate, acc *accumulator, v value.Value) error {
-	s := fnStr(r.ex, v)
+	s := fnStr(&r.ex.env, v)
 	if s.Kind == value.KindNone {
 		acc.failed = true
 		return nil

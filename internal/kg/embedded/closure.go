@@ -133,7 +133,7 @@ func (x *closureOp) probe(c *compiler) estimate {
 	if x.s.isVar() {
 		r, end = &x.bwd, x.o
 	}
-	ex := &exec{meter: meter{ctx: c.ctx, g: c.g, budget: newBudget(reachedSize*probeSteps, nil)}, st: c.st}
+	ex := &exec{env: env{meter: newMeter(c.ctx, reachedSize*probeSteps, nil)}, st: c.st}
 	list, err := r.from(ex, end.term)
 	rows := float64(len(list))
 	if err != nil {

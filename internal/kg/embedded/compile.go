@@ -59,6 +59,7 @@ type namedPlan struct {
 // compiler turns a tree into a plan.
 type compiler struct {
 	meter
+	g      *Graph
 	st     *store.Store
 	width  int
 	named  map[string]*namedPlan

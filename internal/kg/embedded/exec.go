@@ -15,54 +15,24 @@ type runner func() error
 
 // exec is one run of one query, in one goroutine. It holds the row, the query's own terms and what was used of the budget.
 type exec struct {
-	meter
+	env
+	g      *Graph
 	st     *store.Store
 	plan   *plan
 	row    []value.ID
 	terms  locals
-	now    *value.Moment
 	tables map[*tableOp]*table
 	exists map[*existsExpr]*existsRun
 	named  map[string]*table
 	reach  map[*closureOp]*reachMemo
 	labels map[labelKey]value.ID
-	regex  map[string]*regex
-	blanks int
-
-	solution int                      // counts solutions that expressions are evaluated for
-	byName   map[blankKey]value.Value // of BNODE(text)
-}
-
-// blankKey names a blank node by its text within a solution.
-type blankKey struct {
-	text     string
-	solution int
-}
-
-// namedBlank returns the blank node of a text in the current solution.
-func (ex *exec) namedBlank(text string) value.Value {
-	k := blankKey{text, ex.solution}
-	if v, ok := ex.byName[k]; ok {
-		return v
-	}
-	if ex.byName == nil {
-		ex.byName = map[blankKey]value.Value{}
-	}
-	v := ex.freshBlank()
-	ex.byName[k] = v
-	_ = ex.alloc(len(text) + 320) // the error is kept in ex.err
-	return v
 }
 
 // newExec returns a run of a plan; m is what planning has used of the query's limits.
-func newExec(m meter, p *plan) *exec {
-	g := m.g
-	ex := &exec{meter: m, st: g.store, plan: p, row: make([]value.ID, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
-		named: map[string]*table{}, reach: map[*closureOp]*reachMemo{}, labels: map[labelKey]value.ID{}, regex: map[string]*regex{}}
+func newExec(g *Graph, m meter, p *plan) *exec {
+	ex := &exec{env: newEnv(m, g.opts.Now, g.opts.Random, p.base), g: g, st: g.store, plan: p, row: make([]value.ID, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
+		named: map[string]*table{}, reach: map[*closureOp]*reachMemo{}, labels: map[labelKey]value.ID{}}
 	ex.terms = locals{st: g.store, values: rows[value.Value]{width: 1, unit: valueSize}, byTerm: map[rdf.Term]value.ID{}}
-	if g.opts.Now != nil {
-		ex.now = value.MomentOf(g.opts.Now())
-	}
 	return ex
 }
 

@@ -265,7 +265,7 @@ func (c *compiler) quickEquality(e *sparql.Expr, env exprEnv, not bool) condFn {
 		return func(ex *exec) value.Truth {
 			have := ex.row[n]
 			if have == 0 || have&value.LocalBit != 0 || rdf.Kind(st.Tag[have]&3) != rdf.LiteralKind {
-				v := fnLang(ex, ex.value(have))
+				v := fnLang(&ex.env, ex.value(have))
 				if v.Kind == value.KindNone {
 					return value.Error
 				}
@@ -398,7 +398,7 @@ func (c *compiler) builtin(e *sparql.Expr, env exprEnv) evalFn {
 			if v.Kind == value.KindNone {
 				return v
 			}
-			return f(ex, v)
+			return f(&ex.env, v)
 		}
 	}
 	if f := builtin2(e.Op); f != nil && len(e.Args) == 2 {
@@ -412,7 +412,7 @@ func (c *compiler) builtin(e *sparql.Expr, env exprEnv) evalFn {
 			if y.Kind == value.KindNone {
 				return y
 			}
-			return f(ex, x, y)
+			return f(&ex.env, x, y)
 		}
 	}
 	if f, least, most := builtinN(e.Op); f != nil {
@@ -436,7 +436,7 @@ func (c *compiler) strict(e *sparql.Expr, f fnN, least, most int, env exprEnv) e
 				return value.Value{}
 			}
 		}
-		return f(ex, args)
+		return f(&ex.env, args)
 	}
 }
 

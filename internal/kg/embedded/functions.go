@@ -17,9 +17,9 @@ import (
 
 // fn1, fn2 and fnN are functions whose arguments are values: an argument without value makes the result one, before they are called.
 type (
-	fn1 func(ex *exec, a value.Value) value.Value
-	fn2 func(ex *exec, a, b value.Value) value.Value
-	fnN func(ex *exec, args []value.Value) value.Value
+	fn1 func(e *env, a value.Value) value.Value
+	fn2 func(e *env, a, b value.Value) value.Value
+	fnN func(e *env, args []value.Value) value.Value
 )
 
 // builtin1 returns the function of one argument with a name of SPARQL 1.1, section 17.4, in upper case; nil when there is none.
@@ -34,27 +34,27 @@ func builtin1(name string) fn1 {
 	case "IRI", "URI":
 		return fnIRI
 	case "ISIRI", "ISURI":
-		return func(_ *exec, a value.Value) value.Value { return value.Bool(a.Kind == value.KindIRI) }
+		return func(_ *env, a value.Value) value.Value { return value.Bool(a.Kind == value.KindIRI) }
 	case "ISBLANK":
-		return func(_ *exec, a value.Value) value.Value { return value.Bool(a.Kind == value.KindBlank) }
+		return func(_ *env, a value.Value) value.Value { return value.Bool(a.Kind == value.KindBlank) }
 	case "ISLITERAL":
-		return func(_ *exec, a value.Value) value.Value { return value.Bool(a.IsLiteral()) }
+		return func(_ *env, a value.Value) value.Value { return value.Bool(a.IsLiteral()) }
 	case "ISNUMERIC":
-		return func(_ *exec, a value.Value) value.Value { return value.Bool(a.IsNumeric()) }
+		return func(_ *env, a value.Value) value.Value { return value.Bool(a.IsNumeric()) }
 	case "ABS", "CEIL", "FLOOR", "ROUND":
-		return func(_ *exec, a value.Value) value.Value { return fnRound(name, a) }
+		return func(_ *env, a value.Value) value.Value { return fnRound(name, a) }
 	case "STRLEN":
 		return fnStrlen
 	case "UCASE":
-		return func(ex *exec, a value.Value) value.Value { return mapText(ex, a, upper) }
+		return func(e *env, a value.Value) value.Value { return mapText(e, a, upper) }
 	case "LCASE":
-		return func(ex *exec, a value.Value) value.Value { return mapText(ex, a, strings.ToLower) }
+		return func(e *env, a value.Value) value.Value { return mapText(e, a, strings.ToLower) }
 	case "ENCODE_FOR_URI":
 		return fnEncode
 	case "YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "TIMEZONE", "TZ":
-		return func(_ *exec, a value.Value) value.Value { return fnTimePart(name, a) }
+		return func(_ *env, a value.Value) value.Value { return fnTimePart(name, a) }
 	case "MD5", "SHA1", "SHA256", "SHA384", "SHA512":
-		return func(ex *exec, a value.Value) value.Value { return fnHash(ex, name, a) }
+		return func(e *env, a value.Value) value.Value { return fnHash(e, name, a) }
 	case "BNODE":
 		return fnBnode
 	}
@@ -67,15 +67,15 @@ func builtin2(name string) fn2 {
 	case "LANGMATCHES":
 		return fnLangMatches
 	case "CONTAINS", "STRSTARTS", "STRENDS":
-		return func(ex *exec, a, b value.Value) value.Value { return fnTest(ex, name, a, b) }
+		return func(e *env, a, b value.Value) value.Value { return fnTest(e, name, a, b) }
 	case "STRBEFORE", "STRAFTER":
-		return func(ex *exec, a, b value.Value) value.Value { return fnCut(ex, name, a, b) }
+		return func(e *env, a, b value.Value) value.Value { return fnCut(e, name, a, b) }
 	case "STRLANG":
 		return fnStrLang
 	case "STRDT":
 		return fnStrDT
 	case "SAMETERM":
-		return func(_ *exec, a, b value.Value) value.Value { return value.Bool(sameTerm(a, b)) }
+		return func(_ *env, a, b value.Value) value.Value { return value.Bool(sameTerm(a, b)) }
 	}
 	return nil
 }
@@ -95,33 +95,28 @@ func builtinN(name string) (f fnN, least, most int) {
 	case "SUBSTR":
 		return fnSubstr, 2, 3
 	case "NOW":
-		return func(ex *exec, _ []value.Value) value.Value {
-			if ex.now == nil {
+		return func(e *env, _ []value.Value) value.Value {
+			if e.now == nil {
 				return value.Value{}
 			}
-			return value.Value{Kind: value.KindDateTime, Time: ex.now, Tag: rdf.XSDDateTime}
+			return value.Value{Kind: value.KindDateTime, Time: e.now, Tag: rdf.XSDDateTime}
 		}, 0, 0
 	case "RAND":
-		return func(ex *exec, _ []value.Value) value.Value {
-			if ex.g.opts.Random == nil {
+		return func(e *env, _ []value.Value) value.Value {
+			if e.random == nil {
 				return value.Value{}
 			}
-			return value.Double(float64(ex.g.opts.Random()>>11) / (1 << 53))
+			return value.Double(float64(e.random()>>11) / (1 << 53))
 		}, 0, 0
 	case "UUID", "STRUUID":
-		return func(ex *exec, _ []value.Value) value.Value { return fnUUID(ex, name) }, 0, 0
+		return func(e *env, _ []value.Value) value.Value { return fnUUID(e, name) }, 0, 0
 	case "BNODE":
-		return func(ex *exec, _ []value.Value) value.Value { return ex.freshBlank() }, 0, 0
+		return func(e *env, _ []value.Value) value.Value { return e.freshBlank() }, 0, 0
 	}
 	return nil, 0, 0
 }
 
-func (ex *exec) freshBlank() value.Value {
-	ex.blanks++
-	return value.Value{Kind: value.KindBlank, Text: "b" + value.IntDecimal(int64(ex.blanks)).String()}
-}
-
-func fnStr(_ *exec, a value.Value) value.Value {
+func fnStr(_ *env, a value.Value) value.Value {
 	switch {
 	case a.Kind == value.KindIRI:
 		return value.String(a.Text)
@@ -131,7 +126,7 @@ func fnStr(_ *exec, a value.Value) value.Value {
 	return value.Value{}
 }
 
-func fnLang(_ *exec, a value.Value) value.Value {
+func fnLang(_ *env, a value.Value) value.Value {
 	switch {
 	case a.Kind == value.KindLang:
 		return value.String(a.Tag)
@@ -141,7 +136,7 @@ func fnLang(_ *exec, a value.Value) value.Value {
 	return value.Value{}
 }
 
-func fnDatatype(_ *exec, a value.Value) value.Value {
+func fnDatatype(_ *env, a value.Value) value.Value {
 	if !a.IsLiteral() {
 		return value.Value{}
 	}
@@ -149,15 +144,15 @@ func fnDatatype(_ *exec, a value.Value) value.Value {
 }
 
 // fnIRI makes an IRI; the text must be absolute, for there is no base at this point.
-func fnIRI(ex *exec, a value.Value) value.Value {
+func fnIRI(e *env, a value.Value) value.Value {
 	switch a.Kind {
 	case value.KindIRI:
 		return a
 	case value.KindString:
-		if len(a.Text) >= 256 && (!ex.text(len(a.Text)) || ex.plan.base != "" && !ex.hold(4*len(a.Text))) { // parsing and resolving make copies
+		if len(a.Text) >= 256 && (!e.text(len(a.Text)) || e.base != "" && !e.hold(4*len(a.Text))) { // parsing and resolving make copies
 			return value.Value{}
 		}
-		return value.IRI(resolveIRI(ex.plan.base, a.Text))
+		return value.IRI(resolveIRI(e.base, a.Text))
 	}
 	return value.Value{}
 }
@@ -216,8 +211,8 @@ func compatible(a, b value.Value) bool {
 	return isText(a) && isText(b) && (b.Kind == value.KindString || a.Kind == value.KindLang && a.Tag == b.Tag)
 }
 
-func fnStrlen(ex *exec, a value.Value) value.Value {
-	if !isText(a) || !ex.read(len(a.Text)) {
+func fnStrlen(e *env, a value.Value) value.Value {
+	if !isText(a) || !e.read(len(a.Text)) {
 		return value.Value{}
 	}
 	return value.SmallInt(int64(utf8.RuneCountInString(a.Text)))
@@ -226,19 +221,19 @@ func fnStrlen(ex *exec, a value.Value) value.Value {
 // upper is strings.ToUpper with the one letter whose upper case is two letters that occurs in common words.
 func upper(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) }
 
-func mapText(ex *exec, a value.Value, f func(string) string) value.Value {
-	if !isText(a) || !ex.text(len(a.Text)) || len(a.Text) >= 256 && !ex.hold(len(a.Text)) { // f may make a copy on its way, and a result half as long again
+func mapText(e *env, a value.Value, f func(string) string) value.Value {
+	if !isText(a) || !e.text(len(a.Text)) || len(a.Text) >= 256 && !e.hold(len(a.Text)) { // f may make a copy on its way, and a result half as long again
 		return value.Value{}
 	}
 	out := f(a.Text)
-	if len(out) > len(a.Text) && !ex.text(len(out)) {
+	if len(out) > len(a.Text) && !e.text(len(out)) {
 		return value.Value{}
 	}
 	return alike(a, out)
 }
 
 // fnEncode escapes all but unreserved characters (RFC 3986).
-func fnEncode(ex *exec, a value.Value) value.Value {
+func fnEncode(e *env, a value.Value) value.Value {
 	if !isText(a) {
 		return value.Value{}
 	}
@@ -248,7 +243,7 @@ func fnEncode(ex *exec, a value.Value) value.Value {
 			size += 2
 		}
 	}
-	if !ex.text(size) {
+	if !e.text(size) {
 		return value.Value{}
 	}
 	var b strings.Builder
@@ -296,8 +291,8 @@ func fnTimePart(name string, a value.Value) value.Value {
 	return value.Value{}
 }
 
-func fnHash(ex *exec, name string, a value.Value) value.Value {
-	if a.Kind != value.KindString || !ex.read(len(a.Text)*4) || len(a.Text) >= 256 && !ex.hold(len(a.Text)) {
+func fnHash(e *env, name string, a value.Value) value.Value {
+	if a.Kind != value.KindString || !e.read(len(a.Text)*4) || len(a.Text) >= 256 && !e.hold(len(a.Text)) {
 		return value.Value{}
 	}
 	var sum []byte
@@ -322,14 +317,14 @@ func fnHash(ex *exec, name string, a value.Value) value.Value {
 }
 
 // fnBnode makes the same blank node for the same text within one solution; we give one node a text and solution number.
-func fnBnode(ex *exec, a value.Value) value.Value {
+func fnBnode(e *env, a value.Value) value.Value {
 	if a.Kind != value.KindString {
 		return value.Value{}
 	}
-	return ex.namedBlank(a.Text)
+	return e.namedBlank(a.Text)
 }
 
-func fnLangMatches(_ *exec, a, b value.Value) value.Value {
+func fnLangMatches(_ *env, a, b value.Value) value.Value {
 	if a.Kind != value.KindString || b.Kind != value.KindString {
 		return value.Value{}
 	}
@@ -344,8 +339,8 @@ func langMatches(tag, pattern string) bool {
 	return len(tag) >= len(pattern) && strings.EqualFold(tag[:len(pattern)], pattern) && (len(tag) == len(pattern) || tag[len(pattern)] == '-') && pattern != ""
 }
 
-func fnTest(ex *exec, name string, a, b value.Value) value.Value {
-	if !compatible(a, b) || !ex.read(len(a.Text)) {
+func fnTest(e *env, name string, a, b value.Value) value.Value {
+	if !compatible(a, b) || !e.read(len(a.Text)) {
 		return value.Value{}
 	}
 	switch name {
@@ -357,8 +352,8 @@ func fnTest(ex *exec, name string, a, b value.Value) value.Value {
 	return value.Bool(strings.HasSuffix(a.Text, b.Text))
 }
 
-func fnCut(ex *exec, name string, a, b value.Value) value.Value {
-	if !compatible(a, b) || !ex.read(len(a.Text)) {
+func fnCut(e *env, name string, a, b value.Value) value.Value {
+	if !compatible(a, b) || !e.read(len(a.Text)) {
 		return value.Value{}
 	}
 	before, after, found := strings.Cut(a.Text, b.Text)
@@ -371,24 +366,24 @@ func fnCut(ex *exec, name string, a, b value.Value) value.Value {
 	return alike(a, a.Part(after))
 }
 
-func fnStrLang(ex *exec, a, b value.Value) value.Value {
+func fnStrLang(e *env, a, b value.Value) value.Value {
 	if a.Kind != value.KindString || b.Kind != value.KindString || b.Text == "" {
 		return value.Value{}
 	}
-	if !ex.text(len(b.Text)) {
+	if !e.text(len(b.Text)) {
 		return value.Value{}
 	}
 	return value.Value{Kind: value.KindLang, Text: a.Text, Tag: strings.ToLower(b.Text)}
 }
 
-func fnStrDT(_ *exec, a, b value.Value) value.Value {
+func fnStrDT(_ *env, a, b value.Value) value.Value {
 	if a.Kind != value.KindString || b.Kind != value.KindIRI || b.Text == value.LangString {
 		return value.Value{}
 	}
 	return value.Of(rdf.Typed(a.Text, b.Text))
 }
 
-func fnConcat(ex *exec, args []value.Value) value.Value {
+func fnConcat(e *env, args []value.Value) value.Value {
 	total, lang := 0, ""
 	for i, a := range args {
 		if !isText(a) {
@@ -401,7 +396,7 @@ func fnConcat(ex *exec, args []value.Value) value.Value {
 			lang = ""
 		}
 	}
-	if !ex.text(total) {
+	if !e.text(total) {
 		return value.Value{}
 	}
 	var b strings.Builder
@@ -416,9 +411,9 @@ func fnConcat(ex *exec, args []value.Value) value.Value {
 }
 
 // fnSubstr counts characters from 1 and rounds its numbers like fn:substring.
-func fnSubstr(ex *exec, args []value.Value) value.Value {
+func fnSubstr(e *env, args []value.Value) value.Value {
 	a := args[0]
-	if !isText(a) || !args[1].IsNumeric() || !ex.read(len(a.Text)) {
+	if !isText(a) || !args[1].IsNumeric() || !e.read(len(a.Text)) {
 		return value.Value{}
 	}
 	from := math.Floor(args[1].AsFloat() + 0.5)
@@ -449,13 +444,13 @@ func fnSubstr(ex *exec, args []value.Value) value.Value {
 	return alike(a, a.Part(a.Text[start:end]))
 }
 
-func fnUUID(ex *exec, name string) value.Value {
-	if ex.g.opts.Random == nil {
+func fnUUID(e *env, name string) value.Value {
+	if e.random == nil {
 		return value.Value{}
 	}
 	var b [16]byte
-	binary.BigEndian.PutUint64(b[:8], ex.g.opts.Random())
-	binary.BigEndian.PutUint64(b[8:], ex.g.opts.Random())
+	binary.BigEndian.PutUint64(b[:8], e.random())
+	binary.BigEndian.PutUint64(b[8:], e.random())
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80 // RFC 9562, version 4
 	h := hex.EncodeToString(b[:])
 	s := h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]

@@ -154,25 +154,25 @@ func iriFunction(iri string) (f fnN, least, most int) {
 	case geoFunction + "distance":
 		return fnDistance, 2, 3
 	case geoFunction + "longitude", geoFunction + "latitude", geoFunction + "globe":
-		return func(_ *exec, a []value.Value) value.Value { return fnPointPart(iri[len(geoFunction):], a[0]) }, 1, 1
+		return func(_ *env, a []value.Value) value.Value { return fnPointPart(iri[len(geoFunction):], a[0]) }, 1, 1
 	case rdf.Wikibase + "decodeUri":
 		return fnDecodeURI, 1, 1
 	case rdf.Wikibase + "isSomeValue":
-		return func(_ *exec, a []value.Value) value.Value {
+		return func(_ *env, a []value.Value) value.Value {
 			return value.Bool(a[0].Kind == value.KindBlank || a[0].Kind == value.KindIRI && strings.HasPrefix(a[0].Text, genid))
 		}, 1, 1
 	case "http://www.w3.org/2005/xpath-functions#upper-case":
-		return func(ex *exec, a []value.Value) value.Value { return mapText(ex, a[0], strings.ToUpper) }, 1, 1
+		return func(e *env, a []value.Value) value.Value { return mapText(e, a[0], strings.ToUpper) }, 1, 1
 	case "http://www.w3.org/2005/xpath-functions#lower-case":
-		return func(ex *exec, a []value.Value) value.Value { return mapText(ex, a[0], strings.ToLower) }, 1, 1
+		return func(e *env, a []value.Value) value.Value { return mapText(e, a[0], strings.ToLower) }, 1, 1
 	}
 	return nil, 0, 0
 }
 
 // fnDecodeURI undoes percent escapes in a text or IRI; one that is not well-formed stays as it is.
-func fnDecodeURI(ex *exec, a []value.Value) value.Value {
+func fnDecodeURI(e *env, a []value.Value) value.Value {
 	s := a[0].Text
-	if !isText(a[0]) && a[0].Kind != value.KindIRI || !ex.text(len(s)) {
+	if !isText(a[0]) && a[0].Kind != value.KindIRI || !e.text(len(s)) {
 		return value.Value{}
 	}
 	if u, err := url.PathUnescape(s); err == nil {
@@ -232,7 +232,7 @@ func (p point) distance(q point) float64 {
 }
 
 // fnDistance is geof:distance: kilometres between two points of the same globe. A third argument, the unit, must be kilometres or degrees.
-func fnDistance(_ *exec, a []value.Value) value.Value {
+func fnDistance(_ *env, a []value.Value) value.Value {
 	p, ok1 := parsePoint(a[0])
 	q, ok2 := parsePoint(a[1])
 	if !ok1 || !ok2 || p.globe != q.globe {
@@ -252,4 +252,25 @@ func fnPointPart(part string, a value.Value) value.Value {
 		return value.Double(p.lat)
 	}
 	return value.IRI(a.Part(p.globe))
+}
+
+// resolveIRI makes an IRI absolute against a base (RFC 3986); one that is absolute already, or that cannot be resolved, stays as it is.
+func resolveIRI(base, iri string) string {
+	if base == "" || hasScheme(iri) {
+		return iri
+	}
+	b, err := url.Parse(base)
+	if err != nil {
+		return iri
+	}
+	r, err := url.Parse(iri)
+	if err != nil {
+		return iri
+	}
+	return b.ResolveReference(r).String()
+}
+
+func hasScheme(iri string) bool {
+	i := strings.IndexByte(iri, ':')
+	return i > 0 && !strings.ContainsAny(iri[:i], "/?#")
 }

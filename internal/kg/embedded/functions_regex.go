@@ -109,19 +109,19 @@ func patternSize(re *syntax.Regexp) int {
 }
 
 // regexFor returns a compiled pattern, from the query's cache.
-func (ex *exec) regexFor(pattern, flags string) *regex {
+func (e *env) regexFor(pattern, flags string) *regex {
 	if len(pattern) > maxPattern || len(flags) > maxFlags {
 		return compileRegex(pattern, flags)
 	}
 	key := flags + "/" + pattern
-	if r, ok := ex.regex[key]; ok {
+	if r, ok := e.regex[key]; ok {
 		return r
 	}
 	r := compileRegex(pattern, flags)
-	ex.work(64 + r.size)
-	if len(ex.regex) < 256 {
-		ex.regex[key] = r
-		_ = ex.alloc(len(key) + 500 + programSize*r.size) // the error is kept in ex.err
+	e.work(64 + r.size)
+	if len(e.regex) < 256 {
+		e.regex[key] = r
+		_ = e.alloc(len(key) + 500 + programSize*r.size) // the error is kept in e.err
 	}
 	return r
 }
@@ -130,16 +130,16 @@ func (ex *exec) regexFor(pattern, flags string) *regex {
 const slowMatch = 1 << 20
 
 // matches reports whether the pattern occurs in a text. A long match looks at the limits as it goes.
-func (ex *exec) matches(r *regex, s string) bool {
+func (e *env) matches(r *regex, s string) bool {
 	if len(s)*r.size < slowMatch {
-		return ex.work(1+len(s)*r.size/256) && r.re.MatchString(s)
+		return e.work(1+len(s)*r.size/256) && r.re.MatchString(s)
 	}
-	return r.re.MatchReader(&watchedText{ex: ex, s: s, every: max(1, (1<<18)/r.size)})
+	return r.re.MatchReader(&watchedText{env: e, s: s, every: max(1, (1<<18)/r.size)})
 }
 
 // watchedText gives a text to the engine rune by rune and ends early when a limit is reached.
 type watchedText struct {
-	ex    *exec
+	env   *env
 	s     string
 	count int
 	every int
@@ -147,7 +147,7 @@ type watchedText struct {
 
 // ReadRune returns the next rune.
 func (w *watchedText) ReadRune() (rune, int, error) {
-	if w.count++; w.count%w.every == 0 && w.ex.check() != nil || w.s == "" {
+	if w.count++; w.count%w.every == 0 && w.env.check() != nil || w.s == "" {
 		return 0, 0, io.EOF
 	}
 	r, n := utf8.DecodeRuneInString(w.s)
@@ -156,59 +156,59 @@ func (w *watchedText) ReadRune() (rune, int, error) {
 }
 
 // fnRegex is REGEX(text, pattern, flags).
-func fnRegex(ex *exec, args []value.Value) value.Value {
+func fnRegex(e *env, args []value.Value) value.Value {
 	flags := value.String("")
 	if len(args) == 3 {
 		flags = args[2]
 	}
-	r := ex.regexArgs(args[1], flags)
+	r := e.regexArgs(args[1], flags)
 	if r == nil || !isText(args[0]) {
 		return value.Value{}
 	}
-	return value.Bool(ex.matches(r, args[0].Text))
+	return value.Bool(e.matches(r, args[0].Text))
 }
 
 // regexArgs returns the compiled pattern of two arguments; nil when it is none. A pattern that cannot be compiled fails the query: that helps its author
 // more than no rows.
-func (ex *exec) regexArgs(pattern, flags value.Value) *regex {
+func (e *env) regexArgs(pattern, flags value.Value) *regex {
 	if pattern.Kind != value.KindString || flags.Kind != value.KindString {
 		return nil
 	}
-	r := ex.regexFor(pattern.Text, flags.Text)
+	r := e.regexFor(pattern.Text, flags.Text)
 	if r.err != "" {
-		ex.err = kg.Errorf(kg.QueryFailed, "%s", r.err)
+		e.err = kg.Errorf(kg.QueryFailed, "%s", r.err)
 		return nil
 	}
 	return r
 }
 
 // fnReplace is REPLACE(text, pattern, replacement, flags). A pattern that matches the empty text is an error, as in XPath.
-func fnReplace(ex *exec, args []value.Value) value.Value {
+func fnReplace(e *env, args []value.Value) value.Value {
 	var r *regex
 	if len(args) == 4 {
-		r = ex.regexArgs(args[1], args[3])
+		r = e.regexArgs(args[1], args[3])
 	} else {
-		r = ex.regexArgs(args[1], value.String(""))
+		r = e.regexArgs(args[1], value.String(""))
 	}
 	a, by := args[0], args[2]
 	if r == nil || !isText(a) || !isText(by) || r.re.MatchString("") {
 		return value.Value{}
 	}
 	if int64(len(a.Text))*int64(r.size) > 1<<27 {
-		ex.err = greedy("REPLACE works on too long a text with too large a pattern")
+		e.err = greedy("REPLACE works on too long a text with too large a pattern")
 		return value.Value{}
 	}
-	if len(by.Text) >= 256 && !ex.text(2*len(by.Text)) {
+	if len(by.Text) >= 256 && !e.text(2*len(by.Text)) {
 		return value.Value{}
 	}
 	repl, fixed, refs, ok := goReplacement(by.Text, r.re.NumSubexp())
-	if !ok || !ex.work(len(a.Text)*r.size/256) {
+	if !ok || !e.work(len(a.Text)*r.size/256) {
 		return value.Value{}
 	}
-	if refs > 0 && !ex.hold(16*(r.re.NumSubexp()+1)*r.size) { // every thread of the engine has the places of all groups
+	if refs > 0 && !e.hold(16*(r.re.NumSubexp()+1)*r.size) { // every thread of the engine has the places of all groups
 		return value.Value{}
 	}
-	if !ex.replacement(r, a.Text, fixed, refs) {
+	if !e.replacement(r, a.Text, fixed, refs) {
 		return value.Value{}
 	}
 	if refs == 0 {
@@ -219,13 +219,13 @@ func fnReplace(ex *exec, args []value.Value) value.Value {
 
 // replacement charges the text that a replacement of fixed bytes and refs references to groups makes of s, before it is made. Where a guess from the
 // lengths alone is small it is enough; else the matches are counted.
-func (ex *exec) replacement(r *regex, s string, fixed, refs int) bool {
+func (e *env) replacement(r *regex, s string, fixed, refs int) bool {
 	most := int64(len(s)+1)*int64(fixed) + int64(len(s))*int64(refs+1) // a match at every place; what groups hold adds up to no more than the text
 	if most < 4096 {
-		return ex.text(int(most))
+		return e.text(int(most))
 	}
 	matches, matched := int64(0), int64(0)
-	if !ex.hold(len(s)) {
+	if !e.hold(len(s)) {
 		return false
 	}
 	r.re.ReplaceAllStringFunc(s, func(m string) string {
@@ -234,10 +234,10 @@ func (ex *exec) replacement(r *regex, s string, fixed, refs int) bool {
 		return ""
 	})
 	size := int64(len(s)) - matched + matches*int64(fixed) + matched*int64(refs)
-	if size > ex.maxText() {
-		return ex.text(int(ex.maxText() + 1))
+	if size > e.maxText() {
+		return e.text(int(e.maxText() + 1))
 	}
-	return ex.text(int(size)) && ex.hold(int(size)) // the engine's buffer grows
+	return e.text(int(size)) && e.hold(int(size)) // the engine's buffer grows
 }
 
 // goReplacement turns XPath's replacement ($1, \$, \\) into Go's (${1}, $$) and counts its bytes that are always the same and its references to

@@ -19,9 +19,6 @@ import (
 // beside greedy ones.
 const lease = 1 << 20
 
-// treeSize is about what a byte of a query's text takes as a tree, in bytes.
-const treeSize = 100
-
 // maxText is the greatest length of a text that an expression makes, in bytes, where MaxMemory/8 is not less.
 const maxText = 16 << 20
 
@@ -57,15 +54,7 @@ type budget struct {
 	pool    *pool // nil: max alone counts
 }
 
-// newBudget returns the memory of one query; give back what it took with close.
-func newBudget(limit int64, p *pool) budget {
-	b := budget{max: limit, room: limit, pool: p}
-	if p != nil {
-		b.room = min(lease, limit)
-	}
-	return b
-}
-
+// close gives back what was taken of the pool.
 func (b *budget) close() {
 	if b.pool != nil {
 		b.pool.give(b.taken)
@@ -74,36 +63,36 @@ func (b *budget) close() {
 }
 
 // maxText is the greatest length of a text that an expression makes.
-func (ex *exec) maxText() int64 { return min(maxText, ex.g.opts.MaxMemory/8) }
+func (m *meter) maxText() int64 { return min(maxText, m.max/8) }
 
 // read charges the work of looking through a text of n bytes; false when a limit is reached.
-func (ex *exec) read(n int) bool {
+func (m *meter) read(n int) bool {
 	if n < 256 {
 		return true
 	}
-	return ex.work(n / 64)
+	return m.work(n / 64)
 }
 
 // text charges a text of n bytes that an expression is about to make; false when it is too long or a limit is reached.
-func (ex *exec) text(n int) bool {
+func (m *meter) text(n int) bool {
 	if n < 256 {
 		return true
 	}
-	if int64(n) > ex.maxText() {
-		ex.err = greedy("an expression makes a text of more than %d MB", ex.maxText()>>20)
+	if int64(n) > m.maxText() {
+		m.err = greedy("an expression makes a text of more than %d MB", m.maxText()>>20)
 		return false
 	}
-	return ex.hold(n) && ex.work(n/64)
+	return m.hold(n) && m.work(n/64)
 }
 
 // hold counts bytes that an expression needs on its way to its value. They count until settle.
-func (ex *exec) hold(n int) bool {
-	ex.scratch += int64(n)
-	return ex.alloc(n) == nil
+func (m *meter) hold(n int) bool {
+	m.scratch += int64(n)
+	return m.alloc(n) == nil
 }
 
 // settle ends an expression that began when scratch was mark: what it made on its way is garbage now, what is kept of it was counted by its keeper.
-func (ex *exec) settle(mark int64) {
-	ex.mem -= ex.scratch - mark
-	ex.scratch = mark
+func (m *meter) settle(mark int64) {
+	m.mem -= m.scratch - mark
+	m.scratch = mark
 }

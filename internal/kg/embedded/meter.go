@@ -10,15 +10,18 @@ import (
 // meter counts what a query uses of its limits of time and memory, first while it is planned, then while it runs.
 type meter struct {
 	ctx   context.Context
-	g     *Graph
 	steps uint32
 	budget
 	err error // the first limit that was reached; looked at by check
 }
 
-// newMeter returns the meter of a query. Whoever has it at the end closes it.
-func (g *Graph) newMeter(ctx context.Context) meter {
-	return meter{ctx: ctx, g: g, budget: newBudget(g.opts.MaxMemory, g.pool)}
+// newMeter returns the meter of a query that may take max bytes, of the pool when there is one. Whoever has the meter at the end closes it.
+func newMeter(ctx context.Context, max int64, p *pool) meter {
+	m := meter{ctx: ctx, budget: budget{max: max, room: max, pool: p}}
+	if p != nil {
+		m.room = min(lease, max)
+	}
+	return m
 }
 
 // tick counts one step of work and now and then looks at the limits.
@@ -46,7 +49,7 @@ func (m *meter) check() error {
 		return m.err
 	}
 	if err := m.ctx.Err(); err != nil {
-		m.err = m.g.contextError(err)
+		m.err = contextError(err)
 	}
 	return m.err
 }
@@ -65,7 +68,7 @@ func (m *meter) more() error {
 	b := &m.budget
 	switch {
 	case b.mem > b.max:
-		return m.reached(greedy("the query needs more than its %d MB of memory for its plan and intermediate results", m.g.opts.MaxMemory>>20))
+		return m.reached(greedy("the query needs more than its %d MB of memory for its plan and intermediate results", b.max>>20))
 	case b.pool == nil:
 		return nil
 	}
@@ -96,7 +99,7 @@ func greedy(format string, args ...any) error {
 }
 
 // contextError tells a passed deadline, which is the graph's answer, from a caller who no longer wants one.
-func (g *Graph) contextError(err error) error {
+func contextError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &kg.Error{Kind: kg.Timeout, Message: "the query did not finish within its time limit", Err: err}
 	}

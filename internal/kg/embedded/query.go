@@ -3,8 +3,6 @@ package embedded
 import (
 	"context"
 	"errors"
-	"net/url"
-	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -100,18 +98,21 @@ func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	ctx, cancel := g.deadline(ctx)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
-		return g.contextError(err)
+		return contextError(err)
 	}
-	c := &compiler{meter: g.newMeter(ctx), st: g.store}
+	c := &compiler{meter: newMeter(ctx, g.opts.MaxMemory, g.pool), g: g, st: g.store}
 	p, err := c.compile(query)
 	if err != nil {
 		c.close()
 		return err
 	}
-	ex := newExec(c.meter, p)
+	ex := newExec(g, c.meter, p)
 	defer ex.close()
 	return ex.run(sink)
 }
+
+// treeSize is about what a byte of a query's text takes as a tree, in bytes.
+const treeSize = 100
 
 // compile parses a query and plans it.
 func (c *compiler) compile(query string) (*plan, error) {
@@ -180,25 +181,4 @@ func (ex *exec) start(run runner) error {
 		}
 	}
 	return ex.err
-}
-
-// resolveIRI makes an IRI absolute against a base (RFC 3986); one that is absolute already, or that cannot be resolved, stays as it is.
-func resolveIRI(base, iri string) string {
-	if base == "" || hasScheme(iri) {
-		return iri
-	}
-	b, err := url.Parse(base)
-	if err != nil {
-		return iri
-	}
-	r, err := url.Parse(iri)
-	if err != nil {
-		return iri
-	}
-	return b.ResolveReference(r).String()
-}
-
-func hasScheme(iri string) bool {
-	i := strings.IndexByte(iri, ':')
-	return i > 0 && !strings.ContainsAny(iri[:i], "/?#")
 }

@@ -1,0 +1,56 @@
+package embedded
+
+import (
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
+)
+
+// env is what functions need besides their arguments: the query's limits, the time, randomness, and what the query remembers between calls.
+type env struct {
+	meter
+	now    *value.Moment // nil without a clock
+	random func() uint64 // nil without randomness
+	base   string        // for relative IRIs
+
+	solution int                      // counts the solutions that functions are called for
+	blanks   int                      // made so far
+	byName   map[blankKey]value.Value // of BNODE(text)
+	regex    map[string]*regex
+}
+
+// newEnv returns the surroundings of a query's functions. Without a clock NOW() is an error, without randomness RAND() and its kin are.
+func newEnv(m meter, now func() time.Time, random func() uint64, base string) env {
+	e := env{meter: m, random: random, base: base, regex: map[string]*regex{}}
+	if now != nil {
+		e.now = value.MomentOf(now())
+	}
+	return e
+}
+
+// blankKey names a blank node by its text within a solution.
+type blankKey struct {
+	text     string
+	solution int
+}
+
+// namedBlank returns the blank node of a text in the current solution.
+func (e *env) namedBlank(text string) value.Value {
+	k := blankKey{text, e.solution}
+	if v, ok := e.byName[k]; ok {
+		return v
+	}
+	if e.byName == nil {
+		e.byName = map[blankKey]value.Value{}
+	}
+	v := e.freshBlank()
+	e.byName[k] = v
+	_ = e.alloc(len(text) + 320) // the error is kept in err
+	return v
+}
+
+// freshBlank returns a new blank node.
+func (e *env) freshBlank() value.Value {
+	e.blanks++
+	return value.Value{Kind: value.KindBlank, Text: "b" + value.IntDecimal(int64(e.blanks)).String()}
+}
