@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/function"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -124,7 +125,7 @@ func (a *aggregation) build(ex *exec, where op, next runner) runner {
 				}
 			}
 		}
-		ex.free(r.used)
+		ex.Free(r.used)
 		r.used = 0
 		return err
 	}
@@ -174,10 +175,10 @@ func (r *grouper) take() error {
 		if k.fn == nil {
 			r.cells[i] = r.ex.row[k.slot]
 		} else {
-			r.ex.solution++
-			mark := r.ex.scratch
+			r.ex.Solution++
+			mark := r.ex.Scratch
 			r.cells[i] = r.ex.intern(k.fn(r.ex))
-			r.ex.settle(mark)
+			r.ex.Settle(mark)
 		}
 	}
 	i, err := r.group()
@@ -186,15 +187,15 @@ func (r *grouper) take() error {
 	}
 	accs := r.accs.at(i)
 	for j := range r.a.aggs {
-		mark := r.ex.scratch
+		mark := r.ex.Scratch
 		err := r.add(&r.a.aggs[j], &accs[j])
-		r.ex.settle(mark)
+		r.ex.Settle(mark)
 		if err != nil {
 			return err
 		}
 	}
-	if r.ex.err != nil {
-		return r.ex.err
+	if r.ex.Err != nil {
+		return r.ex.Err
 	}
 	return nil
 }
@@ -250,7 +251,7 @@ func (r *grouper) add(g *aggregate, acc *accumulator) error {
 // hold counts bytes that the accumulators keep until the groups are done.
 func (r *grouper) hold(n int) error {
 	r.used += n
-	return r.ex.alloc(n)
+	return r.ex.Alloc(n)
 }
 
 // replace puts a value into an accumulator.
@@ -262,7 +263,7 @@ func (r *grouper) replace(at *value.Value, v value.Value) error {
 
 // concat adds a text to a group's. While its buffer grows, the old one counts too.
 func (r *grouper) concat(g *aggregate, acc *accumulator, v value.Value) error {
-	s := fnStr(&r.ex.env, v)
+	s := function.Str(&r.ex.Env, v)
 	if s.Kind == value.KindNone {
 		acc.failed = true
 		return nil
@@ -275,8 +276,8 @@ func (r *grouper) concat(g *aggregate, acc *accumulator, v value.Value) error {
 		}
 	}
 	before, length := acc.text.Cap(), acc.text.Len()+len(separator)+len(s.Text)
-	if int64(length) > r.ex.maxText() && !r.ex.text(length) || !r.ex.read(length/16) {
-		return r.ex.err
+	if int64(length) > r.ex.MaxText() && !r.ex.Text(length) || !r.ex.Read(length/16) {
+		return r.ex.Err
 	}
 	if length > before {
 		size := max(length, 2*before)
@@ -288,7 +289,7 @@ func (r *grouper) concat(g *aggregate, acc *accumulator, v value.Value) error {
 		larger.WriteString(acc.text.String())
 		acc.text = larger
 		r.used -= before
-		r.ex.free(before)
+		r.ex.Free(before)
 	}
 	acc.text.WriteString(separator)
 	acc.text.WriteString(s.Text)
@@ -339,7 +340,7 @@ func (r *grouper) emit(next runner) error {
 	}
 	defer restore()
 	for i := range r.groups.n {
-		if err := ex.tick(); err != nil {
+		if err := ex.Tick(); err != nil {
 			return err
 		}
 		ok := true
@@ -357,8 +358,8 @@ func (r *grouper) emit(next runner) error {
 		for j := range a.aggs {
 			ex.row[a.aggs[j].slot] = ex.intern(r.result(&a.aggs[j], &accs[j]))
 		}
-		if ex.err != nil {
-			return ex.err
+		if ex.Err != nil {
+			return ex.Err
 		}
 		if ok {
 			if err := next(); err != nil {

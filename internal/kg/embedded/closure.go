@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/function"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/limit"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -16,7 +18,7 @@ type reacher struct {
 
 // from lists the different nodes that min to max steps lead to. Nothing is visited twice, so cycles do no harm.
 func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
-	before := ex.mem
+	before := ex.Mem
 	level := []value.ID{start}
 	for i := 0; i < r.min; i++ { // the first min levels may repeat nodes of earlier levels
 		if i == r.min-1 && r.max < 0 { // what follows is closed under steps, so the last of them belongs to it
@@ -47,8 +49,8 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 		out = append(out, next...)
 		level = next
 	}
-	ex.mem = before // seen goes
-	return out, ex.alloc(4 * cap(out))
+	ex.Mem = before // seen goes
+	return out, ex.Alloc(4 * cap(out))
 }
 
 // reachedSize is what a node costs while it is reached, in bytes: its place in a map of nodes seen (9, of which a map uses between 7/16 and 7/8), and in two
@@ -65,13 +67,13 @@ func (r *reacher) level(ex *exec, from []value.ID, seen map[value.ID]bool) ([]va
 			}
 			seen[m] = true
 			next = append(next, m)
-			return ex.alloc(reachedSize)
+			return ex.Alloc(reachedSize)
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	return next, ex.tick()
+	return next, ex.Tick()
 }
 
 // closureOp is a path pattern with a repetition; node and operator in one.
@@ -133,7 +135,7 @@ func (x *closureOp) probe(c *compiler) estimate {
 	if x.s.isVar() {
 		r, end = &x.bwd, x.o
 	}
-	ex := &exec{env: env{meter: newMeter(c.ctx, reachedSize*probeSteps, nil)}, st: c.st}
+	ex := &exec{Env: function.Env{Meter: limit.NewMeter(c.Context, reachedSize*probeSteps, nil)}, st: c.st}
 	list, err := r.from(ex, end.term)
 	rows := float64(len(list))
 	if err != nil {
@@ -187,11 +189,11 @@ func (x *closureOp) reached(ex *exec, n value.ID, back bool) (*reached, error) {
 		return nil, err
 	}
 	got := &reached{list: list}
-	if ex.mem < ex.max/memoRoom {
+	if ex.Mem < ex.Max/memoRoom {
 		m[n] = got
-		return got, ex.alloc(4*len(list) + 100) // sorted may be made, and the map's entry
+		return got, ex.Alloc(4*len(list) + 100) // sorted may be made, and the map's entry
 	}
-	ex.free(4 * cap(list))
+	ex.Free(4 * cap(list))
 	return got, nil
 }
 
@@ -211,7 +213,7 @@ func (x *closureOp) build(ex *exec, next runner) runner {
 	constant := func(p place, given int, n value.ID) bool { return !p.isVar() || given >= 0 && row[given] == n }
 	return func() error {
 		s, o := end(x.s), end(x.o)
-		if err := ex.tick(); err != nil {
+		if err := ex.Tick(); err != nil {
 			return err
 		}
 		switch {
@@ -258,7 +260,7 @@ func (x *closureOp) spread(ex *exec, from value.ID, back bool, cell *value.ID, n
 		return err
 	}
 	for _, n := range r.list {
-		if err = ex.tick(); err != nil {
+		if err = ex.Tick(); err != nil {
 			break
 		}
 		*cell = n

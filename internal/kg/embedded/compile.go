@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/limit"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -58,7 +59,7 @@ type namedPlan struct {
 
 // compiler turns a tree into a plan.
 type compiler struct {
-	meter
+	limit.Meter
 	g      *Graph
 	st     *store.Store
 	width  int
@@ -68,8 +69,8 @@ type compiler struct {
 
 // fail notes the first mistake.
 func (c *compiler) fail(k kg.Kind, format string, args ...any) {
-	if c.err == nil {
-		c.err = kg.Errorf(k, format, args...)
+	if c.Err == nil {
+		c.Err = kg.Errorf(k, format, args...)
 	}
 }
 
@@ -87,10 +88,10 @@ const (
 )
 
 // tick counts a step of planning, which costs more than one of running; false when planning must end.
-func (c *compiler) tick() bool { return c.work(16) }
+func (c *compiler) tick() bool { return c.Work(16) }
 
 // book counts bytes that the plan is about to keep; false when planning must end.
-func (c *compiler) book(n int) bool { return c.alloc(n) == nil && c.err == nil }
+func (c *compiler) book(n int) bool { return c.Alloc(n) == nil && c.Err == nil }
 
 // bookPart counts a part of a group.
 func (c *compiler) bookPart(in *info) bool {
@@ -219,7 +220,7 @@ func (c *compiler) query(q *sparql.Query) *plan {
 	c.named = map[string]*namedPlan{}
 	for _, n := range q.Named {
 		np := c.namedSubquery(n)
-		if c.err != nil {
+		if c.Err != nil {
 			return nil
 		}
 		c.named[n.Name] = np
@@ -233,13 +234,13 @@ func (c *compiler) query(q *sparql.Query) *plan {
 		}
 	}
 	sel := c.selectQuery(body, sc, q.Form)
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
 	if q.Form == sparql.Construct || q.Form == sparql.Describe {
 		p.tmpl = c.template(q, sc, sel)
 	}
-	if c.err == nil {
+	if c.Err == nil {
 		p.root = sel.plan(c, varSet{}, 1)
 	}
 	p.columns, p.slots = sel.names, sel.project
@@ -249,7 +250,7 @@ func (c *compiler) query(q *sparql.Query) *plan {
 
 func (c *compiler) namedSubquery(n *sparql.NamedSubquery) *namedPlan {
 	sel := c.selectQuery(n.Query, c.scope(), sparql.Select)
-	if c.err != nil {
+	if c.Err != nil {
 		return nil
 	}
 	return &namedPlan{sel: sel, root: sel.plan(c, varSet{}, 1), names: sel.names, slots: sel.project}

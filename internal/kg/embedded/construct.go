@@ -111,12 +111,12 @@ type graphWriter struct {
 
 func (g *graphWriter) construct(t *template) error {
 	ex := g.ex
-	ex.solution++
+	ex.Solution++
 	for _, tr := range t.triples {
 		var cells [3]value.ID
 		for i, p := range tr {
 			if p.blank != "" {
-				cells[i] = ex.intern(ex.namedBlank("_:" + p.blank))
+				cells[i] = ex.intern(ex.NamedBlank("_:" + p.blank))
 			} else {
 				cells[i] = ex.termOf(p.place)
 			}
@@ -125,7 +125,7 @@ func (g *graphWriter) construct(t *template) error {
 			return err
 		}
 	}
-	return ex.err
+	return ex.Err
 }
 
 // write gives a triple out when it is one and was not given before.

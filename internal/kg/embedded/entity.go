@@ -255,12 +255,9 @@ func (r pageReader) complete(v *kg.Value, node value.ID, only bool) bool {
 	return true
 }
 
-// genid is the beginning of the IRIs that the query service uses for unknown values in place of blank nodes.
-const genid = "http://www.wikidata.org/.well-known/genid/"
-
 func (r pageReader) value(n value.ID) kg.Value {
 	t := r.g.store.Term(n)
-	if t.Kind == rdf.BlankKind || strings.HasPrefix(t.Value, genid) && t.Kind == rdf.IRIKind {
+	if value.Of(t).IsSomeValue() {
 		return kg.Value{Unknown: true}
 	}
 	v := kg.Value{Term: t}

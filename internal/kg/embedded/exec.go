@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/function"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/limit"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -15,7 +17,7 @@ type runner func() error
 
 // exec is one run of one query, in one goroutine. It holds the row, the query's own terms and what was used of the budget.
 type exec struct {
-	env
+	function.Env
 	g      *Graph
 	st     *store.Store
 	plan   *plan
@@ -29,8 +31,8 @@ type exec struct {
 }
 
 // newExec returns a run of a plan; m is what planning has used of the query's limits.
-func newExec(g *Graph, m meter, p *plan) *exec {
-	ex := &exec{env: newEnv(m, g.opts.Now, g.opts.Random, p.base), g: g, st: g.store, plan: p, row: make([]value.ID, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
+func newExec(g *Graph, m limit.Meter, p *plan) *exec {
+	ex := &exec{Env: function.NewEnv(m, g.opts.Now, g.opts.Random, p.base), g: g, st: g.store, plan: p, row: make([]value.ID, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
 		named: map[string]*table{}, reach: map[*closureOp]*reachMemo{}, labels: map[labelKey]value.ID{}}
 	ex.terms = locals{st: g.store, values: rows[value.Value]{width: 1, unit: valueSize}, byTerm: map[rdf.Term]value.ID{}}
 	return ex
@@ -38,7 +40,7 @@ func newExec(g *Graph, m meter, p *plan) *exec {
 
 // savedRow returns room for a copy of the row; nil, with ex.err set, when the query may not have it.
 func (ex *exec) savedRow() []value.ID {
-	if ex.alloc(4*len(ex.row)) != nil {
+	if ex.Alloc(4*len(ex.row)) != nil {
 		return nil
 	}
 	return make([]value.ID, len(ex.row))
@@ -77,7 +79,7 @@ func (ex *exec) intern(v value.Value) value.ID {
 	if v.Text == "" {
 		v.Text = t.Value
 	}
-	if ex.alloc(termSize+v.Own()) != nil {
+	if ex.Alloc(termSize+v.Own()) != nil {
 		return 0
 	}
 	cell, err := l.values.add(ex)

@@ -68,15 +68,15 @@ func (c *compiler) existsCond(e *sparql.Expr, env exprEnv) condFn {
 			ex.row[cp] = ex.row[n]
 		}
 		if err := r.run(); err != nil && err != error(r.stop) {
-			if ex.err == nil {
-				ex.err = err
+			if ex.Err == nil {
+				ex.Err = err
 			}
 			return value.Error
 		}
 		copy(ex.row, r.save)
-		if x.memo != nil && ex.mem < ex.max/memoRoom {
+		if x.memo != nil && ex.Mem < ex.Max/memoRoom {
 			r.known[key] = r.found
-			_ = ex.alloc(memoSize) // the error is kept in ex.err
+			_ = ex.Alloc(memoSize) // the error is kept in ex.err
 		}
 		return value.TruthOf(r.found != x.not)
 	}

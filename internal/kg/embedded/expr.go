@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/function"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
@@ -265,7 +266,7 @@ func (c *compiler) quickEquality(e *sparql.Expr, env exprEnv, not bool) condFn {
 		return func(ex *exec) value.Truth {
 			have := ex.row[n]
 			if have == 0 || have&value.LocalBit != 0 || rdf.Kind(st.Tag[have]&3) != rdf.LiteralKind {
-				v := fnLang(&ex.env, ex.value(have))
+				v := function.Lang(&ex.Env, ex.value(have))
 				if v.Kind == value.KindNone {
 					return value.Error
 				}
@@ -387,21 +388,21 @@ func (c *compiler) builtin(e *sparql.Expr, env exprEnv) evalFn {
 			return value.Value{}
 		}
 	case "REGEX":
-		return c.strict(e, fnRegex, 2, 3, env)
+		return c.strict(e, function.Regex, 2, 3, env)
 	case "REPLACE":
-		return c.strict(e, fnReplace, 3, 4, env)
+		return c.strict(e, function.Replace, 3, 4, env)
 	}
-	if f := builtin1(e.Op); f != nil && len(e.Args) == 1 {
+	if f := function.Unary(e.Op); f != nil && len(e.Args) == 1 {
 		a := c.expr(e.Args[0], env)
 		return func(ex *exec) value.Value {
 			v := a(ex)
 			if v.Kind == value.KindNone {
 				return v
 			}
-			return f(&ex.env, v)
+			return f(&ex.Env, v)
 		}
 	}
-	if f := builtin2(e.Op); f != nil && len(e.Args) == 2 {
+	if f := function.Binary(e.Op); f != nil && len(e.Args) == 2 {
 		a, b := c.expr(e.Args[0], env), c.expr(e.Args[1], env)
 		return func(ex *exec) value.Value {
 			x := a(ex)
@@ -412,10 +413,10 @@ func (c *compiler) builtin(e *sparql.Expr, env exprEnv) evalFn {
 			if y.Kind == value.KindNone {
 				return y
 			}
-			return f(&ex.env, x, y)
+			return f(&ex.Env, x, y)
 		}
 	}
-	if f, least, most := builtinN(e.Op); f != nil {
+	if f, least, most := function.Variadic(e.Op); f != nil {
 		return c.strict(e, f, least, most, env)
 	}
 	c.fail(kg.QueryFailed, "%s with %d arguments is no function of SPARQL", e.Op, len(e.Args))
@@ -423,7 +424,7 @@ func (c *compiler) builtin(e *sparql.Expr, env exprEnv) evalFn {
 }
 
 // strict compiles a call whose arguments must all have a value.
-func (c *compiler) strict(e *sparql.Expr, f fnN, least, most int, env exprEnv) evalFn {
+func (c *compiler) strict(e *sparql.Expr, f function.N, least, most int, env exprEnv) evalFn {
 	if len(e.Args) < least || most >= 0 && len(e.Args) > most {
 		c.fail(kg.QueryFailed, "%s has %d arguments, which is the wrong number", exprName(e), len(e.Args))
 		return noValue
@@ -436,7 +437,7 @@ func (c *compiler) strict(e *sparql.Expr, f fnN, least, most int, env exprEnv) e
 				return value.Value{}
 			}
 		}
-		return f(&ex.env, args)
+		return f(&ex.Env, args)
 	}
 }
 
@@ -450,17 +451,17 @@ func exprName(e *sparql.Expr) string {
 // call compiles a call by IRI: a cast or one of the dialect's functions.
 func (c *compiler) call(e *sparql.Expr, env exprEnv) evalFn {
 	iri := e.Term.Value().Value
-	if k, ok := castKind(iri); ok && len(e.Args) == 1 {
+	if k, ok := function.CastKind(iri); ok && len(e.Args) == 1 {
 		a := c.expr(e.Args[0], env)
 		return func(ex *exec) value.Value {
 			v := a(ex)
 			if v.Kind == value.KindNone {
 				return v
 			}
-			return cast(k, iri, v)
+			return function.Cast(k, iri, v)
 		}
 	}
-	if f, least, most := iriFunction(iri); f != nil {
+	if f, least, most := function.ByIRI(iri); f != nil {
 		return c.strict(e, f, least, most, env)
 	}
 	c.fail(kg.QueryFailed, "the function %s is not known here", rdf.Shorten(iri))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/function"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
@@ -93,9 +94,9 @@ func (g *geoNode) param(ex *exec, name string) value.Value {
 }
 
 func (g *geoNode) build(ex *exec, next runner) runner {
-	var test func(point) (float64, bool)
+	var test func(function.Point) (float64, bool)
 	run := g.pattern.build(ex, func() error {
-		p, ok := parsePoint(ex.value(g.point.get(ex.row)))
+		p, ok := function.ParsePoint(ex.value(g.point.get(ex.row)))
 		if !ok {
 			return nil
 		}
@@ -124,9 +125,9 @@ func (g *geoNode) build(ex *exec, next runner) runner {
 }
 
 // test makes the test of the current row's settings; nil when they are no places.
-func (g *geoNode) test(ex *exec) func(point) (float64, bool) {
+func (g *geoNode) test(ex *exec) func(function.Point) (float64, bool) {
 	if !g.box {
-		center, ok := parsePoint(g.param(ex, "center"))
+		center, ok := function.ParsePoint(g.param(ex, "center"))
 		r := g.param(ex, "radius")
 		if r.Kind == value.KindString {
 			r = value.Literal(value.KindDouble, r.Text, rdf.XSDDouble)
@@ -135,30 +136,30 @@ func (g *geoNode) test(ex *exec) func(point) (float64, bool) {
 			return nil
 		}
 		if globe := g.param(ex, "globe"); globe.Kind == value.KindIRI {
-			center.globe = globe.Text
+			center.Globe = globe.Text
 		}
 		radius := r.AsFloat()
-		return func(p point) (float64, bool) {
-			d := p.distance(center)
-			return d, d <= radius && p.globe == center.globe
+		return func(p function.Point) (float64, bool) {
+			d := p.Distance(center)
+			return d, d <= radius && p.Globe == center.Globe
 		}
 	}
-	a, okA := parsePoint(g.param(ex, "cornerSouthWest"))
-	b, okB := parsePoint(g.param(ex, "cornerNorthEast"))
+	a, okA := function.ParsePoint(g.param(ex, "cornerSouthWest"))
+	b, okB := function.ParsePoint(g.param(ex, "cornerNorthEast"))
 	if !okA || !okB {
-		a, okA = parsePoint(g.param(ex, "cornerWest"))
-		b, okB = parsePoint(g.param(ex, "cornerEast"))
+		a, okA = function.ParsePoint(g.param(ex, "cornerWest"))
+		b, okB = function.ParsePoint(g.param(ex, "cornerEast"))
 	}
 	if !okA || !okB {
 		return nil
 	}
-	south, north := math.Min(a.lat, b.lat), math.Max(a.lat, b.lat)
-	return func(p point) (float64, bool) {
-		in := p.lon >= a.lon && p.lon <= b.lon
-		if a.lon > b.lon { // across the date line
-			in = p.lon >= a.lon || p.lon <= b.lon
+	south, north := math.Min(a.Lat, b.Lat), math.Max(a.Lat, b.Lat)
+	return func(p function.Point) (float64, bool) {
+		in := p.Lon >= a.Lon && p.Lon <= b.Lon
+		if a.Lon > b.Lon { // across the date line
+			in = p.Lon >= a.Lon || p.Lon <= b.Lon
 		}
-		return 0, in && p.globe == a.globe && p.lat >= south && p.lat <= north
+		return 0, in && p.Globe == a.Globe && p.Lat >= south && p.Lat <= north
 	}
 }
 
@@ -279,7 +280,7 @@ func (c *compiler) mwapi(s *sparql.Service, sc *scope) *tableNode {
 		t.inf.vars = t.inf.vars.union(setOf(n))
 	}
 	t.inf.uses = t.inf.vars
-	t.op.make = func(ex *exec) ([][]value.Value, error) { return searchRows(ex.ctx, ex.g, q, outs) }
+	t.op.make = func(ex *exec) ([][]value.Value, error) { return searchRows(ex.Context, ex.g, q, outs) }
 	return t
 }
 

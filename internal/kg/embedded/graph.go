@@ -9,6 +9,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/internal/index"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/limit"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -66,7 +67,7 @@ type Graph struct {
 	store *store.Store
 	names *index.Index
 	opts  Options
-	pool  *pool
+	pool  *limit.Pool
 	ids   wellKnown
 	tune  tuning
 }
@@ -98,7 +99,7 @@ func newGraph(s *store.Store, opts Options) *Graph {
 		timeValue: wb("timeValue"), timePrecision: wb("timePrecision"), quantityAmount: wb("quantityAmount"), quantityUnit: wb("quantityUnit"),
 		best: wb("BestRank"), preferred: wb("PreferredRank"), deprecated: wb("DeprecatedRank"), property: wb("Property"),
 	}}
-	g.pool, g.tune = &pool{size: g.opts.MaxTotalMemory}, defaultTuning
+	g.pool, g.tune = &limit.Pool{Size: g.opts.MaxTotalMemory}, defaultTuning
 	g.names = index.Build(g.entries())
 	return g
 }

@@ -72,10 +72,10 @@ func equalityKey(ex *exec, list []equality, table bool) (key value.ID, loose, ok
 		if table {
 			fn = q.table
 		}
-		mark := ex.scratch
+		mark := ex.Scratch
 		v := fn(ex)
-		ex.settle(mark)
-		if v.Kind == value.KindNone || ex.err != nil {
+		ex.Settle(mark)
+		if v.Kind == value.KindNone || ex.Err != nil {
 			return 0, false, false
 		}
 		loose = loose || v.Kind == value.KindFloat

@@ -131,7 +131,7 @@ func (l *labelService) outputs() varSet {
 func (l *labelService) build(ex *exec, next runner) runner {
 	set := make([]bool, len(l.items))
 	return func() error {
-		if err := ex.tick(); err != nil {
+		if err := ex.Tick(); err != nil {
 			return err
 		}
 		for i, it := range l.items {
@@ -146,8 +146,8 @@ func (l *labelService) build(ex *exec, next runner) runner {
 			ex.row[it.to] = l.text(ex, it, n)
 			set[i] = true
 		}
-		if ex.err != nil {
-			return ex.err
+		if ex.Err != nil {
+			return ex.Err
 		}
 		err := next()
 		for i, it := range l.items {
@@ -167,7 +167,7 @@ func (l *labelService) text(ex *exec, it labelItem, n value.ID) value.ID {
 	}
 	got := l.find(ex, it, n)
 	ex.labels[key] = got
-	_ = ex.alloc(80) // the error is kept in ex.err
+	_ = ex.Alloc(80) // the error is kept in ex.err
 	return got
 }
 

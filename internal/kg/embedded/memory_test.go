@@ -152,14 +152,14 @@ func TestTotalMemory(t *testing.T) {
 	holding.Wait()
 	_, err := g.Query(context.Background(), "SELECT DISTINCT ?a ?c ?d ?f { ?a wdt:P1 ?c . ?d wdt:P1 ?f }")
 	if kg.KindOf(err) != kg.TooGreedy || !strings.Contains(err.Error(), "used by other queries") {
-		t.Errorf("beside a greedy query (%d bytes in use): %v", g.pool.used.Load(), err)
+		t.Errorf("beside a greedy query (%d bytes in use): %v", g.pool.Used.Load(), err)
 	}
 	if tab, err := g.Query(context.Background(), "SELECT ?a ?n { ?a wdt:P2 ?n } ORDER BY ?n"); err != nil || len(tab.Rows) != 60 {
 		t.Errorf("a small query beside a greedy one: %v", err)
 	}
 	close(hold)
 	wg.Wait()
-	if used := g.pool.used.Load(); used != 0 {
+	if used := g.pool.Used.Load(); used != 0 {
 		t.Errorf("%d bytes not given back", used)
 	}
 }

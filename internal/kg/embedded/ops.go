@@ -54,7 +54,7 @@ func (u *unionOp) build(ex *exec, next runner) runner {
 				return err
 			}
 		}
-		return ex.tick()
+		return ex.Tick()
 	}
 }
 
@@ -63,16 +63,16 @@ type filterOp struct{ cond condFn }
 
 func (f *filterOp) build(ex *exec, next runner) runner {
 	return func() error {
-		if err := ex.tick(); err != nil {
+		if err := ex.Tick(); err != nil {
 			return err
 		}
-		mark := ex.scratch
+		mark := ex.Scratch
 		yes := f.cond(ex) == value.True
-		ex.settle(mark)
-		if yes && ex.err == nil {
+		ex.Settle(mark)
+		if yes && ex.Err == nil {
 			return next()
 		}
-		return ex.err
+		return ex.Err
 	}
 }
 
@@ -90,18 +90,18 @@ type extendOp struct{ list []extend }
 func (e *extendOp) build(ex *exec, next runner) runner {
 	old := make([]value.ID, len(e.list))
 	return func() error {
-		if err := ex.tick(); err != nil {
+		if err := ex.Tick(); err != nil {
 			return err
 		}
-		ex.solution++
+		ex.Solution++
 		for i, x := range e.list {
 			was := ex.row[x.slot]
 			old[i] = was
-			mark := ex.scratch
+			mark := ex.Scratch
 			n := ex.intern(x.fn(ex))
-			ex.settle(mark)
-			if ex.err != nil {
-				return ex.err
+			ex.Settle(mark)
+			if ex.Err != nil {
+				return ex.Err
 			}
 			if was != 0 && n != 0 && n != was {
 				for j := 0; j < i; j++ {
@@ -137,11 +137,11 @@ func (o *optionalOp) build(ex *exec, next runner) runner {
 		then := take
 		take = func() error {
 			for _, f := range o.conds {
-				mark := ex.scratch
+				mark := ex.Scratch
 				yes := f.cond(ex) == value.True
-				ex.settle(mark)
+				ex.Settle(mark)
 				if !yes {
-					return ex.err
+					return ex.Err
 				}
 			}
 			return then()
@@ -185,7 +185,7 @@ func (m *minusOp) build(ex *exec, next runner) runner {
 			}
 			copy(ex.row, save)
 			if found {
-				return ex.tick()
+				return ex.Tick()
 			}
 			return next()
 		}
@@ -200,7 +200,7 @@ func (m *minusOp) build(ex *exec, next runner) runner {
 			return err
 		}
 		if found {
-			return ex.tick()
+			return ex.Tick()
 		}
 		return next()
 	}

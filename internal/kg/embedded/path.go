@@ -168,7 +168,7 @@ func (c *compiler) walkPredicate(p *sparql.Path, back bool) walk {
 			run = ex.st.OPS.Sub(n, pred)
 		}
 		for _, q := range run {
-			if err := ex.tick(); err != nil {
+			if err := ex.Tick(); err != nil {
 				return err
 			}
 			if err := visit(q.B); err != nil {
@@ -197,7 +197,7 @@ func (c *compiler) walkNegated(p *sparql.Path, back bool) walk {
 	return func(ex *exec, n value.ID, visit func(value.ID) error) error {
 		scan := func(run []store.Pair, not []value.ID) error {
 			for _, q := range run {
-				if err := ex.tick(); err != nil {
+				if err := ex.Tick(); err != nil {
 					return err
 				}
 				if !slices.Contains(not, q.A) {

@@ -101,7 +101,7 @@ func TestPlanningLimits(t *testing.T) {
 			}
 			t.Logf("%d kB: %v, %d MB, %.200v", len(q)>>10, took.Round(time.Millisecond), peak>>20, err)
 		})
-		if used := g.pool.used.Load(); used != 0 {
+		if used := g.pool.Used.Load(); used != 0 {
 			t.Fatalf("%s: %d bytes not given back", name, used)
 		}
 	}

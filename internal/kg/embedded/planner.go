@@ -300,7 +300,7 @@ func (c *compiler) greedyFrom(joins []node, first int, bound varSet, rows float6
 	if !c.book(32 * len(joins)) {
 		return joins, 0
 	}
-	defer c.free(32 * len(joins))
+	defer c.Free(32 * len(joins))
 	rest := append([]node(nil), joins...)
 	out := make([]node, 0, len(joins))
 	cost := 0.0

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/limit"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -76,8 +77,8 @@ func (c *collector) Row(row []rdf.Term) error {
 	if int64(len(c.table.Rows)) >= c.max {
 		return kg.Errorf(kg.TooLarge, "the result has more than %d rows; add a LIMIT or narrow the pattern", c.max)
 	}
-	if err := c.ex.alloc(48 + termBytes*len(row)); err != nil {
-		if c.ex.mem <= c.ex.max {
+	if err := c.ex.Alloc(48 + termBytes*len(row)); err != nil {
+		if c.ex.Mem <= c.ex.Max {
 			return err
 		}
 		return kg.Errorf(kg.TooLarge, "the result does not fit into the memory of a query (%d rows so far); add a LIMIT or narrow the pattern", len(c.table.Rows))
@@ -98,16 +99,16 @@ func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	ctx, cancel := g.deadline(ctx)
 	defer cancel()
 	if err := ctx.Err(); err != nil {
-		return contextError(err)
+		return limit.ContextError(err)
 	}
-	c := &compiler{meter: newMeter(ctx, g.opts.MaxMemory, g.pool), g: g, st: g.store}
+	c := &compiler{Meter: limit.NewMeter(ctx, g.opts.MaxMemory, g.pool), g: g, st: g.store}
 	p, err := c.compile(query)
 	if err != nil {
-		c.close()
+		c.Close()
 		return err
 	}
-	ex := newExec(g, c.meter, p)
-	defer ex.close()
+	ex := newExec(g, c.Meter, p)
+	defer ex.Close()
 	return ex.run(sink)
 }
 
@@ -116,20 +117,20 @@ const treeSize = 100
 
 // compile parses a query and plans it.
 func (c *compiler) compile(query string) (*plan, error) {
-	if size := len(query) * treeSize; int64(size) > c.max {
-		return nil, kg.Errorf(kg.TooGreedy, "the text of the query is too long (%d bytes) for its %d MB of memory; shorten its VALUES", len(query), c.max>>20)
-	} else if err := c.alloc(size); err != nil {
+	if size := len(query) * treeSize; int64(size) > c.Max {
+		return nil, kg.Errorf(kg.TooGreedy, "the text of the query is too long (%d bytes) for its %d MB of memory; shorten its VALUES", len(query), c.Max>>20)
+	} else if err := c.Alloc(size); err != nil {
 		return nil, err
 	}
 	q, err := c.g.parse(query)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	p := c.query(q)
-	return p, c.err
+	return p, c.Err
 }
 
 // run hands the plan's result to the sink.
@@ -162,7 +163,7 @@ func (ex *exec) run(sink Sink) error {
 		if err := sink.Row(row); err != nil {
 			return err
 		}
-		return ex.tick()
+		return ex.Tick()
 	})
 	if err := ex.start(run); err != nil {
 		return err
@@ -175,10 +176,10 @@ func (ex *exec) run(sink Sink) error {
 
 // start runs what was built, unless building reached a limit.
 func (ex *exec) start(run runner) error {
-	if ex.err == nil {
+	if ex.Err == nil {
 		if err := run(); err != nil {
 			return err
 		}
 	}
-	return ex.err
+	return ex.Err
 }

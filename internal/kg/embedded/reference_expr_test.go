@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/function"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -54,7 +55,7 @@ func (s *slow) expr(e *sparql.Expr, a solution) value.Value {
 			}
 			return value.Value{}
 		}
-		return fnStr(nil, arg(0))
+		return function.Str(nil, arg(0))
 	}
 	switch e.Op {
 	case "&&":

@@ -61,13 +61,13 @@ func (r *rows[T]) grow(ex *exec, page int) error {
 	old := cap(r.pages[0])*r.unit + 48
 	r.pages[0] = append(first, r.pages[0]...)
 	r.used -= old
-	ex.free(old)
+	ex.Free(old)
 	return nil
 }
 
 func (r *rows[T]) count(ex *exec, n int) error {
 	r.used += n
-	return ex.alloc(n)
+	return ex.Alloc(n)
 }
 
 // truncate keeps the first n rows.
@@ -93,12 +93,12 @@ func (r *rows[T]) reset(ex *exec) {
 	clear(r.pages[1:])
 	r.pages = append(r.pages[:0], first)
 	used := cap(first)*r.unit + 48
-	ex.free(r.used - used)
+	ex.Free(r.used - used)
 	r.used = used
 }
 
 // free gives everything back.
 func (r *rows[T]) free(ex *exec) {
-	ex.free(r.used)
+	ex.Free(r.used)
 	r.used, r.n, r.pages = 0, 0, nil
 }

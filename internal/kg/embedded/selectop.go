@@ -92,7 +92,7 @@ func limited(ex *exec, offset, limit int64, next runner) (runner, func(runner) r
 	counted := func() error {
 		seen++
 		if seen <= offset {
-			return ex.tick()
+			return ex.Tick()
 		}
 		if err := next(); err != nil {
 			return err
@@ -262,29 +262,29 @@ func (st *sorter) reset() {
 	st.keys.reset(st.ex)
 	st.spare.cells.free(st.ex)
 	st.spare.keys.free(st.ex)
-	st.ex.free(st.texts + 4*cap(st.order))
+	st.ex.Free(st.texts + 4*cap(st.order))
 	st.order, st.texts, st.cut = nil, 0, -1
 }
 
 func (st *sorter) add() error {
 	ex := st.ex
 	for i, key := range st.sel.keys {
-		mark := ex.scratch
+		mark := ex.Scratch
 		st.now[i] = ex.sortKey(key.fn(ex))
-		ex.settle(mark)
+		ex.Settle(mark)
 	}
-	if ex.err != nil {
-		return ex.err
+	if ex.Err != nil {
+		return ex.Err
 	}
 	if st.cut >= 0 && st.compareKeys(st.now, st.keys.at(int(st.cut))) >= 0 {
-		return ex.tick()
+		return ex.Tick()
 	}
 	texts := 0
 	for i := range st.now {
 		texts += st.now[i].text()
 	}
 	st.texts += texts
-	if err := ex.alloc(texts); err != nil {
+	if err := ex.Alloc(texts); err != nil {
 		return err
 	}
 	keys, err := st.keys.add(ex)
@@ -302,7 +302,7 @@ func (st *sorter) add() error {
 	if st.keep >= 0 && st.cells.n >= 2*st.keep+64 {
 		return st.shrink()
 	}
-	return ex.tick()
+	return ex.Tick()
 }
 
 // compareKeys orders the keys of two rows.
@@ -332,10 +332,10 @@ func (st *sorter) sort() (err error) {
 	}()
 	n := st.cells.n
 	if cap(st.order) < n {
-		if err := st.ex.alloc(4 * n); err != nil {
+		if err := st.ex.Alloc(4 * n); err != nil {
 			return err
 		}
-		st.ex.free(4 * cap(st.order))
+		st.ex.Free(4 * cap(st.order))
 		st.order = make([]int32, n)
 	}
 	st.order = st.order[:n]
@@ -343,7 +343,7 @@ func (st *sorter) sort() (err error) {
 		st.order[i] = int32(i)
 	}
 	slices.SortFunc(st.order, func(a, b int32) int {
-		if err := st.ex.tick(); err != nil {
+		if err := st.ex.Tick(); err != nil {
 			panic(abort{err})
 		}
 		if c := st.compareKeys(st.keys.at(int(a)), st.keys.at(int(b))); c != 0 {
@@ -379,7 +379,7 @@ func (st *sorter) shrink() error {
 	st.keys, st.spare.keys = st.spare.keys, st.keys
 	st.spare.cells.reset(st.ex)
 	st.spare.keys.reset(st.ex)
-	st.ex.free(st.texts - texts)
+	st.ex.Free(st.texts - texts)
 	st.texts = texts
 	st.cut = int32(st.keep - 1)
 	return nil
@@ -401,7 +401,7 @@ func (st *sorter) emit(next runner) error {
 		}
 	}()
 	for _, r := range st.order {
-		if err := st.ex.tick(); err != nil {
+		if err := st.ex.Tick(); err != nil {
 			return err
 		}
 		cells := st.cells.at(int(r))
@@ -439,7 +439,7 @@ func newRowSet(ex *exec, width int) *rowSet {
 func (r *rowSet) reset() {
 	r.rows.reset(r.ex)
 	if len(r.heads) > 1024 {
-		r.ex.free(4 * (len(r.heads) - 16))
+		r.ex.Free(4 * (len(r.heads) - 16))
 		r.heads = make([]int32, 16)
 	} else {
 		clear(r.heads)
@@ -449,7 +449,7 @@ func (r *rowSet) reset() {
 // drop gives all memory back; the set is not used again.
 func (r *rowSet) drop() {
 	r.rows.free(r.ex)
-	r.ex.free(4 * (len(r.heads) - 16))
+	r.ex.Free(4 * (len(r.heads) - 16))
 	r.heads = nil
 }
 
@@ -459,7 +459,7 @@ func (r *rowSet) add(cells []value.ID) (int, bool, error) {
 	at := hashCells(cells, r.cols) & mask
 	for ; r.heads[at] != 0; at = (at + 1) & mask {
 		if i := int(r.heads[at] - 1); slices.Equal(r.at(i), cells) {
-			return i, false, r.ex.tick()
+			return i, false, r.ex.Tick()
 		}
 	}
 	kept, err := r.rows.add(r.ex)
@@ -473,12 +473,12 @@ func (r *rowSet) add(cells []value.ID) (int, bool, error) {
 			return 0, false, err
 		}
 	}
-	return r.n - 1, true, r.ex.tick()
+	return r.n - 1, true, r.ex.Tick()
 }
 
 func (r *rowSet) grow() error {
 	old := 4 * len(r.heads)
-	if err := r.ex.alloc(2 * old); err != nil { // both are there while it grows
+	if err := r.ex.Alloc(2 * old); err != nil { // both are there while it grows
 		return err
 	}
 	r.heads = make([]int32, 2*len(r.heads))
@@ -490,6 +490,6 @@ func (r *rowSet) grow() error {
 		}
 		r.heads[at] = int32(i + 1)
 	}
-	r.ex.free(old)
-	return r.ex.check()
+	r.ex.Free(old)
+	return r.ex.Check()
 }

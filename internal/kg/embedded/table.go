@@ -22,10 +22,10 @@ func newTable(width int) *table { return &table{rows: rows[value.ID]{width: widt
 // drop gives the table's memory back.
 func (t *table) drop(ex *exec) {
 	t.free(ex)
-	ex.free(t.lists)
+	ex.Free(t.lists)
 	for _, k := range t.classes {
 		for _, x := range k.indexes {
-			ex.free(x.size())
+			ex.Free(x.size())
 		}
 	}
 	t.classes, t.lists = nil, 0
@@ -146,20 +146,20 @@ func (t *tableOp) inline(ex *exec) (*table, error) {
 		for i, v := range r {
 			cells[i] = ex.intern(v)
 		}
-		if err := ex.tick(); err != nil {
+		if err := ex.Tick(); err != nil {
 			return nil, err
 		}
 	}
-	return tab, ex.err
+	return tab, ex.Err
 }
 
 // collect evaluates a part by itself: on a row that is empty but for the ambient places. With equalities a last column holds their key; rows for which they
 // cannot hold are left out.
 func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equality) (*table, error) {
-	before := ex.mem
+	before := ex.Mem
 	save := ex.savedRow()
 	if save == nil {
-		return nil, ex.err
+		return nil, ex.Err
 	}
 	copy(save, ex.row)
 	clear(ex.row)
@@ -176,7 +176,7 @@ func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equal
 		if len(equal) > 0 {
 			k, loose, ok := equalityKey(ex, equal, true)
 			if !ok {
-				return ex.err
+				return ex.Err
 			}
 			key = k
 			tab.loose = tab.loose || loose
@@ -193,12 +193,12 @@ func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equal
 		}
 		return nil
 	})
-	built := ex.mem - before // garbage once the table is made
-	err := ex.err
+	built := ex.Mem - before // garbage once the table is made
+	err := ex.Err
 	if err == nil {
 		err = run()
 	}
-	ex.mem -= built
+	ex.Mem -= built
 	copy(ex.row, save)
 	return tab, err
 }
@@ -265,7 +265,7 @@ func (t *tableOp) build(ex *exec, next runner) runner {
 		if len(t.equal) > 0 {
 			key, loose, ok := equalityKey(ex, t.equal, false)
 			if !ok {
-				return ex.err
+				return ex.Err
 			}
 			if loose || tab.loose {
 				key = 0

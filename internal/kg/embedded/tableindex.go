@@ -80,20 +80,20 @@ func (t *table) classify(ex *exec) error {
 	same := 0
 	for same < t.n && maskOf(t.at(same)) == first.mask {
 		same++
-		if err := ex.tick(); err != nil {
+		if err := ex.Tick(); err != nil {
 			return err
 		}
 	}
 	if same == t.n {
 		return nil
 	}
-	if err := ex.alloc(8 * t.n); err != nil { // the lists of the classes, which grow to twice their length at most
+	if err := ex.Alloc(8 * t.n); err != nil { // the lists of the classes, which grow to twice their length at most
 		return err
 	}
 	t.lists = 8 * t.n
 	byMask := map[uint64]*tableClass{first.mask: first}
 	for i := range t.n {
-		if err := ex.tick(); err != nil {
+		if err := ex.Tick(); err != nil {
 			return err
 		}
 		m := maskOf(t.at(i))
@@ -138,12 +138,12 @@ func (k *tableClass) index(ex *exec, t *table, mask uint64) (*tableIndex, error)
 			x.cols = append(x.cols, c)
 		}
 	}
-	if err := ex.alloc(4*size + 4*n + 100); err != nil {
+	if err := ex.Alloc(4*size + 4*n + 100); err != nil {
 		return nil, err
 	}
 	x.heads, x.next = make([]int32, size), make([]int32, n)
 	for i := n - 1; i >= 0; i-- {
-		if err := ex.tick(); err != nil {
+		if err := ex.Tick(); err != nil {
 			return nil, err
 		}
 		h := hashCells(k.at(t, int32(i)), x.cols) & uint64(size-1)
@@ -189,7 +189,7 @@ func (t *table) search(ex *exec, cells []value.ID, common bool, visit func([]val
 			continue
 		}
 		for i := x.heads[hashCells(cells, x.cols)&uint64(len(x.heads)-1)]; i != 0; i = x.next[i-1] {
-			if err := ex.tick(); err != nil {
+			if err := ex.Tick(); err != nil {
 				return err
 			}
 			if err := visit(k.at(t, i-1)); err != nil {
@@ -197,7 +197,7 @@ func (t *table) search(ex *exec, cells []value.ID, common bool, visit func([]val
 			}
 		}
 	}
-	return ex.tick()
+	return ex.Tick()
 }
 
 // scan visits the rows of a class, or all.
@@ -207,7 +207,7 @@ func (t *table) scan(ex *exec, k *tableClass, visit func([]value.ID) error) erro
 		n = k.len(t)
 	}
 	for i := range n {
-		if err := ex.tick(); err != nil {
+		if err := ex.Tick(); err != nil {
 			return err
 		}
 		row := t.at
@@ -218,5 +218,5 @@ func (t *table) scan(ex *exec, k *tableClass, visit func([]value.ID) error) erro
 			return err
 		}
 	}
-	return ex.tick()
+	return ex.Tick()
 }

@@ -86,7 +86,7 @@ func (t *tripleNode) build(ex *exec, next runner) runner {
 	fs, fp, fo := free(t.s), free(t.p), free(t.o)
 	return func() error {
 		s, p, o := t.s.get(row), t.p.get(row), t.o.get(row)
-		if err := ex.tick(); err != nil {
+		if err := ex.Tick(); err != nil {
 			return err
 		}
 		switch {
@@ -126,7 +126,7 @@ func (t *tripleNode) build(ex *exec, next runner) runner {
 func each(ex *exec, run []store.Pair, fa, fb *value.ID, next runner) error {
 	var err error
 	for _, q := range run {
-		if err = ex.tick(); err != nil {
+		if err = ex.Tick(); err != nil {
 			break
 		}
 		if fa != nil {
@@ -152,7 +152,7 @@ func eachBetween(ex *exec, s, o value.ID, fp *value.ID, next runner) error {
 	}
 	var err error
 	for _, q := range run {
-		if err = ex.tick(); err != nil {
+		if err = ex.Tick(); err != nil {
 			break
 		}
 		if q.B != want {
@@ -191,7 +191,7 @@ func (t *tripleNode) buildRepeated(ex *exec, next runner) runner {
 	}
 	st := ex.st
 	emit := func(s, p, o value.ID) error {
-		if err := ex.tick(); err != nil {
+		if err := ex.Tick(); err != nil {
 			return err
 		}
 		got := [3]value.ID{s, p, o}

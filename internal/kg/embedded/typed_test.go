@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/limit"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
@@ -13,7 +14,7 @@ func TestTypedValues(t *testing.T) {
 	g := graphOf(t, `:a :p 1, -7, 007, 99999999999999999999999, 1.50, -0.0, 1e3, "NaN"^^xsd:double, "INF"^^xsd:float, "1.1"^^xsd:float, true, "0"^^xsd:boolean, "maybe"^^xsd:boolean,
 		"2020-02-29T24:00:00+01:00"^^xsd:dateTime, "-0044-03-15"^^xsd:date, "12:00:00.25Z"^^xsd:time, "1999"^^xsd:gYear, "1999-12"^^xsd:gYearMonth, "P1Y2M"^^xsd:duration,
 		"-PT0.5S"^^xsd:dayTimeDuration, "2020-02-30"^^xsd:date, "300"^^xsd:byte, "x"^^xsd:integer, "text", "text"@en, "x"^^:t, :iri, [] .`)
-	ex := newExec(g, newMeter(context.Background(), 1<<20, nil), &plan{})
+	ex := newExec(g, limit.NewMeter(context.Background(), 1<<20, nil), &plan{})
 	seen := map[value.Kind]bool{}
 	for n := value.ID(1); n < value.ID(g.store.Size()); n++ {
 		got, want := ex.value(n), value.Of(g.store.Term(n))

@@ -1,4 +1,4 @@
-package embedded
+package function
 
 import (
 	"io"
@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/limit"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
@@ -109,7 +110,7 @@ func patternSize(re *syntax.Regexp) int {
 }
 
 // regexFor returns a compiled pattern, from the query's cache.
-func (e *env) regexFor(pattern, flags string) *regex {
+func (e *Env) regexFor(pattern, flags string) *regex {
 	if len(pattern) > maxPattern || len(flags) > maxFlags {
 		return compileRegex(pattern, flags)
 	}
@@ -118,10 +119,10 @@ func (e *env) regexFor(pattern, flags string) *regex {
 		return r
 	}
 	r := compileRegex(pattern, flags)
-	e.work(64 + r.size)
+	e.Work(64 + r.size)
 	if len(e.regex) < 256 {
 		e.regex[key] = r
-		_ = e.alloc(len(key) + 500 + programSize*r.size) // the error is kept in e.err
+		_ = e.Alloc(len(key) + 500 + programSize*r.size) // the error is kept in e.err
 	}
 	return r
 }
@@ -130,16 +131,16 @@ func (e *env) regexFor(pattern, flags string) *regex {
 const slowMatch = 1 << 20
 
 // matches reports whether the pattern occurs in a text. A long match looks at the limits as it goes.
-func (e *env) matches(r *regex, s string) bool {
+func (e *Env) matches(r *regex, s string) bool {
 	if len(s)*r.size < slowMatch {
-		return e.work(1+len(s)*r.size/256) && r.re.MatchString(s)
+		return e.Work(1+len(s)*r.size/256) && r.re.MatchString(s)
 	}
 	return r.re.MatchReader(&watchedText{env: e, s: s, every: max(1, (1<<18)/r.size)})
 }
 
 // watchedText gives a text to the engine rune by rune and ends early when a limit is reached.
 type watchedText struct {
-	env   *env
+	env   *Env
 	s     string
 	count int
 	every int
@@ -147,7 +148,7 @@ type watchedText struct {
 
 // ReadRune returns the next rune.
 func (w *watchedText) ReadRune() (rune, int, error) {
-	if w.count++; w.count%w.every == 0 && w.env.check() != nil || w.s == "" {
+	if w.count++; w.count%w.every == 0 && w.env.Check() != nil || w.s == "" {
 		return 0, 0, io.EOF
 	}
 	r, n := utf8.DecodeRuneInString(w.s)
@@ -155,8 +156,8 @@ func (w *watchedText) ReadRune() (rune, int, error) {
 	return r, n, nil
 }
 
-// fnRegex is REGEX(text, pattern, flags).
-func fnRegex(e *env, args []value.Value) value.Value {
+// Regex is REGEX(text, pattern, flags).
+func Regex(e *Env, args []value.Value) value.Value {
 	flags := value.String("")
 	if len(args) == 3 {
 		flags = args[2]
@@ -170,20 +171,20 @@ func fnRegex(e *env, args []value.Value) value.Value {
 
 // regexArgs returns the compiled pattern of two arguments; nil when it is none. A pattern that cannot be compiled fails the query: that helps its author
 // more than no rows.
-func (e *env) regexArgs(pattern, flags value.Value) *regex {
+func (e *Env) regexArgs(pattern, flags value.Value) *regex {
 	if pattern.Kind != value.KindString || flags.Kind != value.KindString {
 		return nil
 	}
 	r := e.regexFor(pattern.Text, flags.Text)
 	if r.err != "" {
-		e.err = kg.Errorf(kg.QueryFailed, "%s", r.err)
+		e.Err = kg.Errorf(kg.QueryFailed, "%s", r.err)
 		return nil
 	}
 	return r
 }
 
-// fnReplace is REPLACE(text, pattern, replacement, flags). A pattern that matches the empty text is an error, as in XPath.
-func fnReplace(e *env, args []value.Value) value.Value {
+// Replace is REPLACE(text, pattern, replacement, flags). A pattern that matches the empty text is an error, as in XPath.
+func Replace(e *Env, args []value.Value) value.Value {
 	var r *regex
 	if len(args) == 4 {
 		r = e.regexArgs(args[1], args[3])
@@ -195,17 +196,17 @@ func fnReplace(e *env, args []value.Value) value.Value {
 		return value.Value{}
 	}
 	if int64(len(a.Text))*int64(r.size) > 1<<27 {
-		e.err = greedy("REPLACE works on too long a text with too large a pattern")
+		e.Err = limit.Greedy("REPLACE works on too long a text with too large a pattern")
 		return value.Value{}
 	}
-	if len(by.Text) >= 256 && !e.text(2*len(by.Text)) {
+	if len(by.Text) >= 256 && !e.Text(2*len(by.Text)) {
 		return value.Value{}
 	}
 	repl, fixed, refs, ok := goReplacement(by.Text, r.re.NumSubexp())
-	if !ok || !e.work(len(a.Text)*r.size/256) {
+	if !ok || !e.Work(len(a.Text)*r.size/256) {
 		return value.Value{}
 	}
-	if refs > 0 && !e.hold(16*(r.re.NumSubexp()+1)*r.size) { // every thread of the engine has the places of all groups
+	if refs > 0 && !e.Hold(16*(r.re.NumSubexp()+1)*r.size) { // every thread of the engine has the places of all groups
 		return value.Value{}
 	}
 	if !e.replacement(r, a.Text, fixed, refs) {
@@ -219,13 +220,13 @@ func fnReplace(e *env, args []value.Value) value.Value {
 
 // replacement charges the text that a replacement of fixed bytes and refs references to groups makes of s, before it is made. Where a guess from the
 // lengths alone is small it is enough; else the matches are counted.
-func (e *env) replacement(r *regex, s string, fixed, refs int) bool {
+func (e *Env) replacement(r *regex, s string, fixed, refs int) bool {
 	most := int64(len(s)+1)*int64(fixed) + int64(len(s))*int64(refs+1) // a match at every place; what groups hold adds up to no more than the text
 	if most < 4096 {
-		return e.text(int(most))
+		return e.Text(int(most))
 	}
 	matches, matched := int64(0), int64(0)
-	if !e.hold(len(s)) {
+	if !e.Hold(len(s)) {
 		return false
 	}
 	r.re.ReplaceAllStringFunc(s, func(m string) string {
@@ -234,10 +235,10 @@ func (e *env) replacement(r *regex, s string, fixed, refs int) bool {
 		return ""
 	})
 	size := int64(len(s)) - matched + matches*int64(fixed) + matched*int64(refs)
-	if size > e.maxText() {
-		return e.text(int(e.maxText() + 1))
+	if size > e.MaxText() {
+		return e.Text(int(e.MaxText() + 1))
 	}
-	return e.text(int(size)) && e.hold(int(size)) // the engine's buffer grows
+	return e.Text(int(size)) && e.Hold(int(size)) // the engine's buffer grows
 }
 
 // goReplacement turns XPath's replacement ($1, \$, \\) into Go's (${1}, $$) and counts its bytes that are always the same and its references to

@@ -1,4 +1,4 @@
-package embedded
+package function
 
 import (
 	"crypto/md5"
@@ -17,65 +17,65 @@ import (
 
 // fn1, fn2 and fnN are functions whose arguments are values: an argument without value makes the result one, before they are called.
 type (
-	fn1 func(e *env, a value.Value) value.Value
-	fn2 func(e *env, a, b value.Value) value.Value
-	fnN func(e *env, args []value.Value) value.Value
+	One func(e *Env, a value.Value) value.Value
+	Two func(e *Env, a, b value.Value) value.Value
+	N   func(e *Env, args []value.Value) value.Value
 )
 
-// builtin1 returns the function of one argument with a name of SPARQL 1.1, section 17.4, in upper case; nil when there is none.
-func builtin1(name string) fn1 {
+// Unary returns the function of one argument with a name of SPARQL 1.1, section 17.4, in upper case; nil when there is none.
+func Unary(name string) One {
 	switch name {
 	case "STR":
-		return fnStr
+		return Str
 	case "LANG":
-		return fnLang
+		return Lang
 	case "DATATYPE":
 		return fnDatatype
 	case "IRI", "URI":
 		return fnIRI
 	case "ISIRI", "ISURI":
-		return func(_ *env, a value.Value) value.Value { return value.Bool(a.Kind == value.KindIRI) }
+		return func(_ *Env, a value.Value) value.Value { return value.Bool(a.Kind == value.KindIRI) }
 	case "ISBLANK":
-		return func(_ *env, a value.Value) value.Value { return value.Bool(a.Kind == value.KindBlank) }
+		return func(_ *Env, a value.Value) value.Value { return value.Bool(a.Kind == value.KindBlank) }
 	case "ISLITERAL":
-		return func(_ *env, a value.Value) value.Value { return value.Bool(a.IsLiteral()) }
+		return func(_ *Env, a value.Value) value.Value { return value.Bool(a.IsLiteral()) }
 	case "ISNUMERIC":
-		return func(_ *env, a value.Value) value.Value { return value.Bool(a.IsNumeric()) }
+		return func(_ *Env, a value.Value) value.Value { return value.Bool(a.IsNumeric()) }
 	case "ABS", "CEIL", "FLOOR", "ROUND":
-		return func(_ *env, a value.Value) value.Value { return fnRound(name, a) }
+		return func(_ *Env, a value.Value) value.Value { return fnRound(name, a) }
 	case "STRLEN":
 		return fnStrlen
 	case "UCASE":
-		return func(e *env, a value.Value) value.Value { return mapText(e, a, upper) }
+		return func(e *Env, a value.Value) value.Value { return mapText(e, a, upper) }
 	case "LCASE":
-		return func(e *env, a value.Value) value.Value { return mapText(e, a, strings.ToLower) }
+		return func(e *Env, a value.Value) value.Value { return mapText(e, a, strings.ToLower) }
 	case "ENCODE_FOR_URI":
 		return fnEncode
 	case "YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS", "TIMEZONE", "TZ":
-		return func(_ *env, a value.Value) value.Value { return fnTimePart(name, a) }
+		return func(_ *Env, a value.Value) value.Value { return fnTimePart(name, a) }
 	case "MD5", "SHA1", "SHA256", "SHA384", "SHA512":
-		return func(e *env, a value.Value) value.Value { return fnHash(e, name, a) }
+		return func(e *Env, a value.Value) value.Value { return fnHash(e, name, a) }
 	case "BNODE":
 		return fnBnode
 	}
 	return nil
 }
 
-// builtin2 returns the function of two arguments with a name, nil when there is none.
-func builtin2(name string) fn2 {
+// Binary returns the function of two arguments with a name, nil when there is none.
+func Binary(name string) Two {
 	switch name {
 	case "LANGMATCHES":
 		return fnLangMatches
 	case "CONTAINS", "STRSTARTS", "STRENDS":
-		return func(e *env, a, b value.Value) value.Value { return fnTest(e, name, a, b) }
+		return func(e *Env, a, b value.Value) value.Value { return fnTest(e, name, a, b) }
 	case "STRBEFORE", "STRAFTER":
-		return func(e *env, a, b value.Value) value.Value { return fnCut(e, name, a, b) }
+		return func(e *Env, a, b value.Value) value.Value { return fnCut(e, name, a, b) }
 	case "STRLANG":
 		return fnStrLang
 	case "STRDT":
 		return fnStrDT
 	case "SAMETERM":
-		return func(_ *env, a, b value.Value) value.Value { return value.Bool(sameTerm(a, b)) }
+		return func(_ *Env, a, b value.Value) value.Value { return value.Bool(sameTerm(a, b)) }
 	}
 	return nil
 }
@@ -87,36 +87,36 @@ func sameTerm(a, b value.Value) bool {
 	return a.Term() == b.Term()
 }
 
-// builtinN returns the functions of other numbers of arguments, with the least and greatest number (-1: any).
-func builtinN(name string) (f fnN, least, most int) {
+// Variadic returns the functions of other numbers of arguments, with the least and greatest number (-1: any).
+func Variadic(name string) (f N, least, most int) {
 	switch name {
 	case "CONCAT":
 		return fnConcat, 0, -1
 	case "SUBSTR":
 		return fnSubstr, 2, 3
 	case "NOW":
-		return func(e *env, _ []value.Value) value.Value {
+		return func(e *Env, _ []value.Value) value.Value {
 			if e.now == nil {
 				return value.Value{}
 			}
 			return value.Value{Kind: value.KindDateTime, Time: e.now, Tag: rdf.XSDDateTime}
 		}, 0, 0
 	case "RAND":
-		return func(e *env, _ []value.Value) value.Value {
+		return func(e *Env, _ []value.Value) value.Value {
 			if e.random == nil {
 				return value.Value{}
 			}
 			return value.Double(float64(e.random()>>11) / (1 << 53))
 		}, 0, 0
 	case "UUID", "STRUUID":
-		return func(e *env, _ []value.Value) value.Value { return fnUUID(e, name) }, 0, 0
+		return func(e *Env, _ []value.Value) value.Value { return fnUUID(e, name) }, 0, 0
 	case "BNODE":
-		return func(e *env, _ []value.Value) value.Value { return e.freshBlank() }, 0, 0
+		return func(e *Env, _ []value.Value) value.Value { return e.freshBlank() }, 0, 0
 	}
 	return nil, 0, 0
 }
 
-func fnStr(_ *env, a value.Value) value.Value {
+func Str(_ *Env, a value.Value) value.Value {
 	switch {
 	case a.Kind == value.KindIRI:
 		return value.String(a.Text)
@@ -126,7 +126,7 @@ func fnStr(_ *env, a value.Value) value.Value {
 	return value.Value{}
 }
 
-func fnLang(_ *env, a value.Value) value.Value {
+func Lang(_ *Env, a value.Value) value.Value {
 	switch {
 	case a.Kind == value.KindLang:
 		return value.String(a.Tag)
@@ -136,7 +136,7 @@ func fnLang(_ *env, a value.Value) value.Value {
 	return value.Value{}
 }
 
-func fnDatatype(_ *env, a value.Value) value.Value {
+func fnDatatype(_ *Env, a value.Value) value.Value {
 	if !a.IsLiteral() {
 		return value.Value{}
 	}
@@ -144,12 +144,12 @@ func fnDatatype(_ *env, a value.Value) value.Value {
 }
 
 // fnIRI makes an IRI; the text must be absolute, for there is no base at this point.
-func fnIRI(e *env, a value.Value) value.Value {
+func fnIRI(e *Env, a value.Value) value.Value {
 	switch a.Kind {
 	case value.KindIRI:
 		return a
 	case value.KindString:
-		if len(a.Text) >= 256 && (!e.text(len(a.Text)) || e.base != "" && !e.hold(4*len(a.Text))) { // parsing and resolving make copies
+		if len(a.Text) >= 256 && (!e.Text(len(a.Text)) || e.base != "" && !e.Hold(4*len(a.Text))) { // parsing and resolving make copies
 			return value.Value{}
 		}
 		return value.IRI(resolveIRI(e.base, a.Text))
@@ -211,8 +211,8 @@ func compatible(a, b value.Value) bool {
 	return isText(a) && isText(b) && (b.Kind == value.KindString || a.Kind == value.KindLang && a.Tag == b.Tag)
 }
 
-func fnStrlen(e *env, a value.Value) value.Value {
-	if !isText(a) || !e.read(len(a.Text)) {
+func fnStrlen(e *Env, a value.Value) value.Value {
+	if !isText(a) || !e.Read(len(a.Text)) {
 		return value.Value{}
 	}
 	return value.SmallInt(int64(utf8.RuneCountInString(a.Text)))
@@ -221,19 +221,19 @@ func fnStrlen(e *env, a value.Value) value.Value {
 // upper is strings.ToUpper with the one letter whose upper case is two letters that occurs in common words.
 func upper(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) }
 
-func mapText(e *env, a value.Value, f func(string) string) value.Value {
-	if !isText(a) || !e.text(len(a.Text)) || len(a.Text) >= 256 && !e.hold(len(a.Text)) { // f may make a copy on its way, and a result half as long again
+func mapText(e *Env, a value.Value, f func(string) string) value.Value {
+	if !isText(a) || !e.Text(len(a.Text)) || len(a.Text) >= 256 && !e.Hold(len(a.Text)) { // f may make a copy on its way, and a result half as long again
 		return value.Value{}
 	}
 	out := f(a.Text)
-	if len(out) > len(a.Text) && !e.text(len(out)) {
+	if len(out) > len(a.Text) && !e.Text(len(out)) {
 		return value.Value{}
 	}
 	return alike(a, out)
 }
 
 // fnEncode escapes all but unreserved characters (RFC 3986).
-func fnEncode(e *env, a value.Value) value.Value {
+func fnEncode(e *Env, a value.Value) value.Value {
 	if !isText(a) {
 		return value.Value{}
 	}
@@ -243,7 +243,7 @@ func fnEncode(e *env, a value.Value) value.Value {
 			size += 2
 		}
 	}
-	if !e.text(size) {
+	if !e.Text(size) {
 		return value.Value{}
 	}
 	var b strings.Builder
@@ -291,8 +291,8 @@ func fnTimePart(name string, a value.Value) value.Value {
 	return value.Value{}
 }
 
-func fnHash(e *env, name string, a value.Value) value.Value {
-	if a.Kind != value.KindString || !e.read(len(a.Text)*4) || len(a.Text) >= 256 && !e.hold(len(a.Text)) {
+func fnHash(e *Env, name string, a value.Value) value.Value {
+	if a.Kind != value.KindString || !e.Read(len(a.Text)*4) || len(a.Text) >= 256 && !e.Hold(len(a.Text)) {
 		return value.Value{}
 	}
 	var sum []byte
@@ -317,14 +317,14 @@ func fnHash(e *env, name string, a value.Value) value.Value {
 }
 
 // fnBnode makes the same blank node for the same text within one solution; we give one node a text and solution number.
-func fnBnode(e *env, a value.Value) value.Value {
+func fnBnode(e *Env, a value.Value) value.Value {
 	if a.Kind != value.KindString {
 		return value.Value{}
 	}
-	return e.namedBlank(a.Text)
+	return e.NamedBlank(a.Text)
 }
 
-func fnLangMatches(_ *env, a, b value.Value) value.Value {
+func fnLangMatches(_ *Env, a, b value.Value) value.Value {
 	if a.Kind != value.KindString || b.Kind != value.KindString {
 		return value.Value{}
 	}
@@ -339,8 +339,8 @@ func langMatches(tag, pattern string) bool {
 	return len(tag) >= len(pattern) && strings.EqualFold(tag[:len(pattern)], pattern) && (len(tag) == len(pattern) || tag[len(pattern)] == '-') && pattern != ""
 }
 
-func fnTest(e *env, name string, a, b value.Value) value.Value {
-	if !compatible(a, b) || !e.read(len(a.Text)) {
+func fnTest(e *Env, name string, a, b value.Value) value.Value {
+	if !compatible(a, b) || !e.Read(len(a.Text)) {
 		return value.Value{}
 	}
 	switch name {
@@ -352,8 +352,8 @@ func fnTest(e *env, name string, a, b value.Value) value.Value {
 	return value.Bool(strings.HasSuffix(a.Text, b.Text))
 }
 
-func fnCut(e *env, name string, a, b value.Value) value.Value {
-	if !compatible(a, b) || !e.read(len(a.Text)) {
+func fnCut(e *Env, name string, a, b value.Value) value.Value {
+	if !compatible(a, b) || !e.Read(len(a.Text)) {
 		return value.Value{}
 	}
 	before, after, found := strings.Cut(a.Text, b.Text)
@@ -366,24 +366,24 @@ func fnCut(e *env, name string, a, b value.Value) value.Value {
 	return alike(a, a.Part(after))
 }
 
-func fnStrLang(e *env, a, b value.Value) value.Value {
+func fnStrLang(e *Env, a, b value.Value) value.Value {
 	if a.Kind != value.KindString || b.Kind != value.KindString || b.Text == "" {
 		return value.Value{}
 	}
-	if !e.text(len(b.Text)) {
+	if !e.Text(len(b.Text)) {
 		return value.Value{}
 	}
 	return value.Value{Kind: value.KindLang, Text: a.Text, Tag: strings.ToLower(b.Text)}
 }
 
-func fnStrDT(_ *env, a, b value.Value) value.Value {
+func fnStrDT(_ *Env, a, b value.Value) value.Value {
 	if a.Kind != value.KindString || b.Kind != value.KindIRI || b.Text == value.LangString {
 		return value.Value{}
 	}
 	return value.Of(rdf.Typed(a.Text, b.Text))
 }
 
-func fnConcat(e *env, args []value.Value) value.Value {
+func fnConcat(e *Env, args []value.Value) value.Value {
 	total, lang := 0, ""
 	for i, a := range args {
 		if !isText(a) {
@@ -396,7 +396,7 @@ func fnConcat(e *env, args []value.Value) value.Value {
 			lang = ""
 		}
 	}
-	if !e.text(total) {
+	if !e.Text(total) {
 		return value.Value{}
 	}
 	var b strings.Builder
@@ -411,9 +411,9 @@ func fnConcat(e *env, args []value.Value) value.Value {
 }
 
 // fnSubstr counts characters from 1 and rounds its numbers like fn:substring.
-func fnSubstr(e *env, args []value.Value) value.Value {
+func fnSubstr(e *Env, args []value.Value) value.Value {
 	a := args[0]
-	if !isText(a) || !args[1].IsNumeric() || !e.read(len(a.Text)) {
+	if !isText(a) || !args[1].IsNumeric() || !e.Read(len(a.Text)) {
 		return value.Value{}
 	}
 	from := math.Floor(args[1].AsFloat() + 0.5)
@@ -444,7 +444,7 @@ func fnSubstr(e *env, args []value.Value) value.Value {
 	return alike(a, a.Part(a.Text[start:end]))
 }
 
-func fnUUID(e *env, name string) value.Value {
+func fnUUID(e *Env, name string) value.Value {
 	if e.random == nil {
 		return value.Value{}
 	}

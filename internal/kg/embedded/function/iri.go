@@ -1,4 +1,4 @@
-package embedded
+package function
 
 import (
 	"math"
@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// castKind returns the kind that a constructor function makes, by the datatype's IRI.
-func castKind(iri string) (value.Kind, bool) {
+// CastKind returns the kind that a constructor function makes, by the datatype's IRI.
+func CastKind(iri string) (value.Kind, bool) {
 	k := value.KindOf(iri)
 	switch k {
 	case value.KindOther, value.KindLang:
@@ -20,8 +20,8 @@ func castKind(iri string) (value.Kind, bool) {
 	return k, true
 }
 
-// cast is a constructor function (SPARQL 1.1, section 17.5; XPath Functions, section 17).
-func cast(k value.Kind, iri string, a value.Value) value.Value {
+// Cast is a constructor function (SPARQL 1.1, section 17.5; XPath Functions, section 17).
+func Cast(k value.Kind, iri string, a value.Value) value.Value {
 	if k == value.KindString {
 		return castString(a)
 	}
@@ -148,31 +148,31 @@ func durationAs(iri string, d value.Duration) value.Value {
 
 const geoFunction = "http://www.opengis.net/def/geosparql/function/"
 
-// iriFunction returns the functions of Wikidata's dialect that are called by IRI, with their number of arguments; nil when there is none.
-func iriFunction(iri string) (f fnN, least, most int) {
+// ByIRI returns the functions of Wikidata's dialect that are called by IRI, with their number of arguments; nil when there is none.
+func ByIRI(iri string) (f N, least, most int) {
 	switch iri {
 	case geoFunction + "distance":
 		return fnDistance, 2, 3
 	case geoFunction + "longitude", geoFunction + "latitude", geoFunction + "globe":
-		return func(_ *env, a []value.Value) value.Value { return fnPointPart(iri[len(geoFunction):], a[0]) }, 1, 1
+		return func(_ *Env, a []value.Value) value.Value { return fnPointPart(iri[len(geoFunction):], a[0]) }, 1, 1
 	case rdf.Wikibase + "decodeUri":
 		return fnDecodeURI, 1, 1
 	case rdf.Wikibase + "isSomeValue":
-		return func(_ *env, a []value.Value) value.Value {
-			return value.Bool(a[0].Kind == value.KindBlank || a[0].Kind == value.KindIRI && strings.HasPrefix(a[0].Text, genid))
+		return func(_ *Env, a []value.Value) value.Value {
+			return value.Bool(a[0].IsSomeValue())
 		}, 1, 1
 	case "http://www.w3.org/2005/xpath-functions#upper-case":
-		return func(e *env, a []value.Value) value.Value { return mapText(e, a[0], strings.ToUpper) }, 1, 1
+		return func(e *Env, a []value.Value) value.Value { return mapText(e, a[0], strings.ToUpper) }, 1, 1
 	case "http://www.w3.org/2005/xpath-functions#lower-case":
-		return func(e *env, a []value.Value) value.Value { return mapText(e, a[0], strings.ToLower) }, 1, 1
+		return func(e *Env, a []value.Value) value.Value { return mapText(e, a[0], strings.ToLower) }, 1, 1
 	}
 	return nil, 0, 0
 }
 
 // fnDecodeURI undoes percent escapes in a text or IRI; one that is not well-formed stays as it is.
-func fnDecodeURI(e *env, a []value.Value) value.Value {
+func fnDecodeURI(e *Env, a []value.Value) value.Value {
 	s := a[0].Text
-	if !isText(a[0]) && a[0].Kind != value.KindIRI || !e.text(len(s)) {
+	if !isText(a[0]) && a[0].Kind != value.KindIRI || !e.Text(len(s)) {
 		return value.Value{}
 	}
 	if u, err := url.PathUnescape(s); err == nil {
@@ -184,25 +184,25 @@ func fnDecodeURI(e *env, a []value.Value) value.Value {
 	return alike(a[0], s)
 }
 
-// point is a place on a globe in degrees.
-type point struct {
-	lon, lat float64
-	globe    string
+// Point is a place on a globe in degrees.
+type Point struct {
+	Lon, Lat float64
+	Globe    string
 }
 
-// parsePoint reads a geo:wktLiteral of a point, "Point(13.38 52.51)", with the globe's IRI before it when it is not the Earth.
-func parsePoint(v value.Value) (point, bool) {
+// ParsePoint reads a geo:wktLiteral of a point, "Point(13.38 52.51)", with the globe's IRI before it when it is not the Earth.
+func ParsePoint(v value.Value) (Point, bool) {
 	if v.Tag != rdf.GeoWKT && v.Kind != value.KindString {
-		return point{}, false
+		return Point{}, false
 	}
-	p := point{globe: rdf.Entity + "Q2"}
+	p := Point{Globe: rdf.Entity + "Q2"}
 	s := strings.TrimSpace(v.Text)
 	if strings.HasPrefix(s, "<") {
 		end := strings.IndexByte(s, '>')
 		if end < 0 {
 			return p, false
 		}
-		p.globe, s = s[1:end], strings.TrimSpace(s[end+1:])
+		p.Globe, s = s[1:end], strings.TrimSpace(s[end+1:])
 	}
 	if len(s) < 5 || !strings.EqualFold(s[:5], "point") {
 		return p, false
@@ -216,42 +216,42 @@ func parsePoint(v value.Value) (point, bool) {
 	}
 	lon, ok1 := value.ParseDouble(parts[0], 64)
 	lat, ok2 := value.ParseDouble(parts[1], 64)
-	p.lon, p.lat = lon, lat
+	p.Lon, p.Lat = lon, lat
 	return p, ok1 && ok2 && math.Abs(lat) <= 90 && math.Abs(lon) <= 360
 }
 
 // earthRadius is the mean radius of the Earth in kilometres (IUGG).
 const earthRadius = 6371.0088
 
-// distance is the great-circle distance in kilometres (haversine formula).
-func (p point) distance(q point) float64 {
+// Distance is the great-circle distance in kilometres (haversine formula).
+func (p Point) Distance(q Point) float64 {
 	rad := math.Pi / 180
-	dLat, dLon := (q.lat-p.lat)*rad/2, (q.lon-p.lon)*rad/2
-	h := math.Sin(dLat)*math.Sin(dLat) + math.Cos(p.lat*rad)*math.Cos(q.lat*rad)*math.Sin(dLon)*math.Sin(dLon)
+	dLat, dLon := (q.Lat-p.Lat)*rad/2, (q.Lon-p.Lon)*rad/2
+	h := math.Sin(dLat)*math.Sin(dLat) + math.Cos(p.Lat*rad)*math.Cos(q.Lat*rad)*math.Sin(dLon)*math.Sin(dLon)
 	return 2 * earthRadius * math.Asin(math.Min(1, math.Sqrt(h)))
 }
 
 // fnDistance is geof:distance: kilometres between two points of the same globe. A third argument, the unit, must be kilometres or degrees.
-func fnDistance(_ *env, a []value.Value) value.Value {
-	p, ok1 := parsePoint(a[0])
-	q, ok2 := parsePoint(a[1])
-	if !ok1 || !ok2 || p.globe != q.globe {
+func fnDistance(_ *Env, a []value.Value) value.Value {
+	p, ok1 := ParsePoint(a[0])
+	q, ok2 := ParsePoint(a[1])
+	if !ok1 || !ok2 || p.Globe != q.Globe {
 		return value.Value{}
 	}
-	return value.Double(p.distance(q))
+	return value.Double(p.Distance(q))
 }
 
 func fnPointPart(part string, a value.Value) value.Value {
-	p, ok := parsePoint(a)
+	p, ok := ParsePoint(a)
 	switch {
 	case !ok:
 		return value.Value{}
 	case part == "longitude":
-		return value.Double(p.lon)
+		return value.Double(p.Lon)
 	case part == "latitude":
-		return value.Double(p.lat)
+		return value.Double(p.Lat)
 	}
-	return value.IRI(a.Part(p.globe))
+	return value.IRI(a.Part(p.Globe))
 }
 
 // resolveIRI makes an IRI absolute against a base (RFC 3986); one that is absolute already, or that cannot be resolved, stays as it is.

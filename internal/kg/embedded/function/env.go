@@ -1,0 +1,58 @@
+// Package function holds the functions of SPARQL 1.1 (section 17.4) and of Wikidata's dialect.
+package function
+
+import (
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/limit"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
+)
+
+// Env is what functions need besides their arguments: the query's limits, the time, randomness, and what the query remembers between calls.
+type Env struct {
+	limit.Meter
+	now    *value.Moment // nil without a clock
+	random func() uint64 // nil without randomness
+	base   string        // for relative IRIs
+
+	Solution int                      // counts the solutions that functions are called for
+	blanks   int                      // made so far
+	byName   map[blankKey]value.Value // of BNODE(text)
+	regex    map[string]*regex
+}
+
+// NewEnv returns the surroundings of a query's functions. Without a clock NOW() is an error, without randomness RAND() and its kin are.
+func NewEnv(m limit.Meter, now func() time.Time, random func() uint64, base string) Env {
+	e := Env{Meter: m, random: random, base: base, regex: map[string]*regex{}}
+	if now != nil {
+		e.now = value.MomentOf(now())
+	}
+	return e
+}
+
+// blankKey names a blank node by its text within a solution.
+type blankKey struct {
+	text     string
+	solution int
+}
+
+// NamedBlank returns the blank node of a text in the current solution.
+func (e *Env) NamedBlank(text string) value.Value {
+	k := blankKey{text, e.Solution}
+	if v, ok := e.byName[k]; ok {
+		return v
+	}
+	if e.byName == nil {
+		e.byName = map[blankKey]value.Value{}
+	}
+	v := e.freshBlank()
+	e.byName[k] = v
+	_ = e.Alloc(len(text) + 320) // the error is kept in err
+	return v
+}
+
+// freshBlank returns a new blank node.
+func (e *Env) freshBlank() value.Value {
+	e.blanks++
+	return value.Value{Kind: value.KindBlank, Text: "b" + value.IntDecimal(int64(e.blanks)).String()}
+}

@@ -1,0 +1,98 @@
+package limit
+
+import (
+	"sync/atomic"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Memory is counted, not measured: every structure that grows with a query's data says beforehand how many bytes it is about to take, garbage of its own
+// growth included, so that what a query really holds stays near the count.
+//
+//	rows kept for sorting, grouping, DISTINCT, tables   rows (rows.go), in pages that are never copied
+//	texts and numbers that expressions make and keep    locals, sorter, accumulator
+//	texts that an expression makes on its way           hold and settle, below
+//
+// A query may hold Options.MaxMemory, all queries of a graph together Options.MaxTotalMemory.
+
+// lease is what a query takes from the graph's pool at a time; a query that needs no more than one takes nothing from it, so that ordinary queries go on
+// beside greedy ones.
+const lease = 1 << 20
+
+// maxText is the greatest length of a text that an expression makes, in bytes, where MaxMemory/8 is not less.
+const maxText = 16 << 20
+
+// Pool is the memory that the queries of a graph share.
+type Pool struct {
+	Size int64
+	Used atomic.Int64
+}
+
+// take gets n bytes; false when the other queries have left less.
+func (p *Pool) take(n int64) bool {
+	if p.Used.Add(n) > p.Size {
+		p.Used.Add(-n)
+		return false
+	}
+	return true
+}
+
+func (p *Pool) give(n int64) { p.Used.Add(-n) }
+
+// exhausted is the error of a query that cannot get more.
+func (p *Pool) exhausted() error {
+	return kg.Errorf(kg.TooGreedy, "the server's memory (%d MB for all queries) is used by other queries; try again later, or narrow the pattern", p.Size>>20)
+}
+
+// budget is the memory of one query.
+type budget struct {
+	Mem     int64 // bytes in use
+	room    int64 // bytes that may be in use without asking
+	Max     int64 // bytes that may be in use at all
+	taken   int64 // bytes of the pool; room is a lease more
+	Scratch int64 // part of mem: texts of expressions that are still being computed
+	pool    *Pool // nil: max alone counts
+}
+
+// Close gives back what was taken of the pool.
+func (b *budget) Close() {
+	if b.pool != nil {
+		b.pool.give(b.taken)
+		b.taken = 0
+	}
+}
+
+// MaxText is the greatest length of a text that an expression makes.
+func (m *Meter) MaxText() int64 { return min(maxText, m.Max/8) }
+
+// Read charges the work of looking through a text of n bytes; false when a limit is reached.
+func (m *Meter) Read(n int) bool {
+	if n < 256 {
+		return true
+	}
+	return m.Work(n / 64)
+}
+
+// Text charges a text of n bytes that an expression is about to make; false when it is too long or a limit is reached.
+func (m *Meter) Text(n int) bool {
+	if n < 256 {
+		return true
+	}
+	if int64(n) > m.MaxText() {
+		m.Err = Greedy("an expression makes a text of more than %d MB", m.MaxText()>>20)
+		return false
+	}
+	return m.Hold(n) && m.Work(n/64)
+}
+
+// Hold counts bytes that an expression needs on its way to its value. They count until settle.
+func (m *Meter) Hold(n int) bool {
+	m.Scratch += int64(n)
+	return m.Alloc(n) == nil
+}
+
+// Settle ends an expression that began when scratch was mark: what it made on its way is garbage now, what is kept of it was counted by its keeper.
+func (m *Meter) Settle(mark int64) {
+	m.Mem -= m.Scratch - mark
+	m.Scratch = mark
+}

@@ -1,0 +1,108 @@
+// Package limit counts what queries use of their time and memory, and ends those that use too much.
+package limit
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Meter counts what a query uses of its limits of time and memory, first while it is planned, then while it runs.
+type Meter struct {
+	Context context.Context
+	steps   uint32
+	budget
+	Err error // the first limit that was reached; looked at by check
+}
+
+// NewMeter returns the meter of a query that may take max bytes, of the pool when there is one. Whoever has the meter at the end closes it.
+func NewMeter(ctx context.Context, max int64, p *Pool) Meter {
+	m := Meter{Context: ctx, budget: budget{Max: max, room: max, pool: p}}
+	if p != nil {
+		m.room = min(lease, max)
+	}
+	return m
+}
+
+// Tick counts one step of work and now and then looks at the limits.
+func (m *Meter) Tick() error {
+	m.steps++
+	if m.steps&1023 == 0 {
+		return m.Check()
+	}
+	return nil
+}
+
+// Work counts n steps at once; false when a limit is reached.
+func (m *Meter) Work(n int) bool {
+	before := m.steps >> 10
+	m.steps += uint32(n)
+	if m.steps>>10 != before {
+		return m.Check() == nil
+	}
+	return m.Err == nil
+}
+
+// Check looks at the context and at limits that were reached before.
+func (m *Meter) Check() error {
+	if m.Err != nil {
+		return m.Err
+	}
+	if err := m.Context.Err(); err != nil {
+		m.Err = ContextError(err)
+	}
+	return m.Err
+}
+
+// Alloc counts bytes that the query is about to keep; an error when it may not keep that many.
+func (m *Meter) Alloc(n int) error {
+	m.Mem += int64(n)
+	if m.Mem <= m.room {
+		return nil
+	}
+	return m.more()
+}
+
+// more makes room for what is in use.
+func (m *Meter) more() error {
+	b := &m.budget
+	switch {
+	case b.Mem > b.Max:
+		return m.reached(Greedy("the query needs more than its %d MB of memory for its plan and intermediate results", b.Max>>20))
+	case b.pool == nil:
+		return nil
+	}
+	n := (b.Mem - b.room + lease - 1) / lease * lease
+	if !b.pool.take(n) {
+		return m.reached(b.pool.exhausted())
+	}
+	b.taken += n
+	b.room += n
+	return nil
+}
+
+// reached notes the first limit that was reached.
+func (m *Meter) reached(err error) error {
+	if m.Err == nil {
+		m.Err = err
+	}
+	return m.Err
+}
+
+func (m *Meter) Free(n int) { m.Mem -= int64(n) }
+
+// Greedy is the error of a query that needs too much memory.
+func Greedy(format string, args ...any) error {
+	e := kg.Errorf(kg.TooGreedy, format, args...)
+	e.Message += "; narrow the pattern, or add LIMIT to a sub-select"
+	return e
+}
+
+// ContextError tells a passed deadline, which is the graph's answer, from a caller who no longer wants one.
+func ContextError(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &kg.Error{Kind: kg.Timeout, Message: "the query did not finish within its time limit", Err: err}
+	}
+	return err
+}
