@@ -123,6 +123,26 @@ func TestSplitName(t *testing.T) {
 	}
 }
 
+// TestPlainErrors checks failures as a page shows them.
+func TestPlainErrors(t *testing.T) {
+	s := server(t, embedded.Options{Timeout: 50 * time.Millisecond})
+	for query, want := range map[string]string{
+		"SELECT ?x\nWHERE { ?x wdt:P31 }": "line 2, column ",
+		"SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n1 ?o }": "the query took longer than the time limit",
+		"SELECT * { SERVICE <http://example.org/x> { ?s ?p ?o } }":                          "http://example.org/x",
+		"SELECT * { ?s ?p ?o FILTER(<http://example.org/f>(?o)) }":                          "http://example.org/f",
+	} {
+		status, _, text := do(t, "GET", s.URL+"/sparql?query="+url.QueryEscape(query), "", "application/sparql-results+json, text/plain;q=0.1", "")
+		if status < 400 || !strings.Contains(text, want) || strings.Contains(text, "java") || strings.Contains(text, "SPARQL-QUERY") || strings.Contains(text, "\n") {
+			t.Errorf("%s: %d %q, want %q in it", query, status, text, want)
+		}
+	}
+	status, _, text := do(t, "GET", s.URL+"/sparql?query=ASK%20%7B%7D", "", "application/sparql-results+json, text/plain;q=0.1", "")
+	if status != 200 || !strings.Contains(text, `"boolean"`) {
+		t.Errorf("a result: %d %s", status, text)
+	}
+}
+
 // TestErrors checks the query service's wording of failures.
 func TestErrors(t *testing.T) {
 	s := server(t, embedded.Options{Timeout: 50 * time.Millisecond})

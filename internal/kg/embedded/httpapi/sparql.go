@@ -167,6 +167,9 @@ func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 		return
 	}
 	status, text := errorText(query, err)
+	if acceptsPlain(r) {
+		text = plainText(err)
+	}
 	h.lg.Debug("sparql: query failed", "status", status, "err", err)
 	if out.sent { // as the query service does: the error follows the rows that were sent
 		if out.flush() != nil {
@@ -183,6 +186,32 @@ func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(status)
 	_ = out.send([]byte(text)) // the client may be gone
+}
+
+// acceptsPlain reports whether a client asks for text/plain by name, which no result has: it wants failures in plain words. Every other client gets them
+// as from the query service, which clients of that service know how to read.
+func acceptsPlain(r *http.Request) bool {
+	for _, part := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
+		if kind, _, _ := strings.Cut(part, ";"); strings.TrimSpace(kind) == "text/plain" {
+			return true
+		}
+	}
+	return false
+}
+
+// plainText returns a failure in one line.
+func plainText(err error) string {
+	text := err.Error()
+	var e *kg.Error
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &e) && e.Kind == kg.Timeout:
+		text = "the query took longer than the time limit"
+	case e != nil && e.Line > 0:
+		text = fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
+	case e != nil && e.Message != "":
+		text = e.Message
+	}
+	return strings.Join(strings.Fields(text), " ")
 }
 
 const stackTrace = "\tat java.util.concurrent.FutureTask.report(FutureTask.java:122)\n\tat java.util.concurrent.FutureTask.get(FutureTask.java:206)\n"

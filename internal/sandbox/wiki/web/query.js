@@ -1,4 +1,4 @@
-// Runs the query that stands in the address's fragment, or in the box, and shows the result as a table.
+// Runs the query in the address's fragment at once, or the one in the box, and shows the result as a table.
 (function () {
   "use strict";
   var form = document.getElementById("query"), box = form.elements.query, out = document.getElementById("result"), note = document.getElementById("status");
@@ -42,13 +42,15 @@
     out.textContent = "";
     var query = box.value.replace(/\[AUTO_LANGUAGE\]/g, (navigator.language || "en").split("-")[0]);
     fetch(form.dataset.endpoint, {
-      method: "POST", body: new URLSearchParams({ query: query }), headers: { Accept: "application/sparql-results+json" }
+      method: "POST", body: new URLSearchParams({ query: query }), headers: { Accept: "application/sparql-results+json, text/plain;q=0.1" }
     }).then(function (r) {
       return r.text().then(function (text) {
         if (!r.ok) { throw new Error(text.slice(0, 2000)); }
-        show(JSON.parse(text));
+        var answer;
+        try { answer = JSON.parse(text); } catch (e) { throw new Error(text.slice(text.lastIndexOf("\n") + 1).slice(0, 2000)); } // the failure follows the rows
+        show(answer);
       });
-    }).catch(function (e) { note.textContent = "It failed."; add(out, "pre", e.message); });
+    }).catch(function (e) { note.textContent = "The query failed."; var p = add(out, "p", e.message); p.className = "error"; p.setAttribute("role", "alert"); });
   }
 
   form.addEventListener("submit", function (e) {
@@ -60,6 +62,7 @@
   function fromAddress() {
     if (location.hash.length < 2) { return; }
     try { box.value = decodeURIComponent(location.hash.slice(1)); } catch (e) { return; }
+    box.rows = Math.min(14, Math.max(4, box.value.split("\n").length + 1)); // the result comes into view, also on a phone
     run();
   }
   window.addEventListener("hashchange", fromAddress);
