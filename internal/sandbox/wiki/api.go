@@ -30,6 +30,12 @@ type Handler struct {
 	QueryURL string
 	// SPARQL is the endpoint that the page /query asks; "" and there is no such page.
 	SPARQL string
+	// Notice stands at the top of the forum page.
+	Notice string
+	// FollowUps are offered below a bot's comment, to be posted with one click.
+	FollowUps []FollowUp
+	// Status says what the bot is doing, "" when that is not known; nil: never known.
+	Status func() string
 	// Lag is the replication lag that maxlag is compared with, in seconds.
 	Lag int
 
@@ -38,6 +44,13 @@ type Handler struct {
 	mu       sync.Mutex
 	sessions map[string]*session
 	formKey  string // signs the forms of the pages
+}
+
+// FollowUp is a comment for a visitor to try.
+type FollowUp struct {
+	Heading string // of the thread, or its beginning
+	Author  string
+	Text    string
 }
 
 // session is a client of the API with its cookie.

@@ -29,13 +29,20 @@ func (h *Handler) post(rw http.ResponseWriter, r *http.Request, title, action st
 	}
 	text := strings.ReplaceAll(r.PostForm.Get("text"), "\r\n", "\n")
 	s := h.session(rw, r)
-	if err := http.NewCrossOriginProtection().Check(r); err != nil || !h.validToken(s, r.PostForm.Get("token")) {
-		h.problem(rw, r, http.StatusForbidden, "Please send it once more", "The form was too old: the wiki was restarted since you opened it. Your text is below; copy it, go back to the page, and post it again.", text)
+	f := &failedForm{Action: action, Heading: r.PostForm.Get("heading"), Text: text, Name: r.PostForm.Get("name")}
+	if err := http.NewCrossOriginProtection().Check(r); err != nil {
+		h.problem(rw, r, http.StatusForbidden, "This form came from another site", "Open the page here and post it again.", text)
 		return
 	}
-	name, err := h.wiki.visitorName(r.PostForm.Get("name"))
+	if !h.validToken(s, r.PostForm.Get("token")) {
+		f.status, f.Message = http.StatusForbidden, "The wiki was restarted since you opened the page. Please send this again."
+		h.again(rw, r, title, f)
+		return
+	}
+	name, err := h.wiki.visitorName(f.Name)
 	if err != nil {
-		h.problem(rw, r, http.StatusBadRequest, "Please choose another name", upperFirst(err.Error())+".", text)
+		f.status, f.Message = http.StatusBadRequest, upperFirst(err.Error())+"."
+		h.again(rw, r, title, f)
 		return
 	}
 	http.SetCookie(rw, &http.Cookie{Name: "sandboxwiki_name", Value: url.QueryEscape(name), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 365 * 86400})
@@ -44,18 +51,78 @@ func (h *Handler) post(rw http.ResponseWriter, r *http.Request, title, action st
 		http.Redirect(rw, r, pagePath(title), http.StatusSeeOther)
 		return
 	}
+	before := h.wiki.Page(title)
 	if err := h.apply(r.PostForm, title, action, name, text); err != nil {
 		h.mu.Lock()
 		delete(s.once, once) // the same form may be sent again
 		h.mu.Unlock()
-		h.postFailed(rw, r, err, text)
+		h.postFailed(rw, r, title, f, err)
 		return
 	}
 	to := pagePath(title)
-	if heading := oneLine(r.PostForm.Get("heading")); action == "new" && heading != "" {
-		to += "#" + url.PathEscape(strings.ReplaceAll(heading, " ", "_"))
+	if at := h.posted(title, before, name); at != "" && action != "save" {
+		to += "#" + at
 	}
 	http.Redirect(rw, r, to, http.StatusSeeOther)
+}
+
+// posted returns the anchor of a visitor's newest comment that the page did not have before, "" when there is none.
+func (h *Handler) posted(title string, before *Revision, name string) string {
+	old := map[string]bool{}
+	if before != nil {
+		for _, c := range comments(before.Text) {
+			old[anchor(before.Text, c.offset)] = true
+		}
+	}
+	newest := ""
+	if now := h.wiki.Page(title); now != nil {
+		for _, c := range comments(now.Text) {
+			if at := anchor(now.Text, c.offset); c.user == name && !old[at] {
+				newest = at
+			}
+		}
+	}
+	return newest
+}
+
+// again shows a form that was refused, where it is on its page, with the message and what was typed.
+func (h *Handler) again(rw http.ResponseWriter, r *http.Request, title string, f *failedForm) {
+	v := h.view(title, rw, r)
+	v.Failed, v.Page = f, h.wiki.Page(title)
+	if f.Name != "" {
+		v.Name = f.Name
+	}
+	base, _ := strconv.ParseInt(r.PostForm.Get("base"), 10, 64)
+	if f.Action == "save" {
+		v.Text, v.Current = f.Text, base
+		h.show(rw, f.status, "edit.html", v)
+		return
+	}
+	found := v.Page != nil
+	if found {
+		v.Current = v.Page.ID
+	}
+	if found && f.Action == "reply" {
+		f.At, found = h.sameOffset(title, base, r.PostForm.Get("at"), v.Page)
+	}
+	if !found {
+		h.problem(rw, r, f.status, "This cannot be posted", f.Message+" Your text is below; copy it, go back to the page, and post it again.", f.Text)
+		return
+	}
+	h.read(rw, r, v)
+}
+
+// sameOffset finds the comment of an old revision in the newest one.
+func (h *Handler) sameOffset(title string, base int64, offset string, newest *Revision) (int, bool) {
+	at, err := strconv.Atoi(offset)
+	if err != nil {
+		return 0, false
+	}
+	c, ok := commentAt(newest.Text, at)
+	if base != newest.ID {
+		c, ok = sameComment(h.wiki.revision(title, base), at, newest.Text)
+	}
+	return c.offset, ok
 }
 
 // onceKey tells a second click from another post: the form's number and what was typed.
@@ -65,23 +132,25 @@ func onceKey(form url.Values) string {
 }
 
 // postFailed tells a visitor why the post was not saved.
-func (h *Handler) postFailed(rw http.ResponseWriter, r *http.Request, err error, text string) {
+func (h *Handler) postFailed(rw http.ResponseWriter, r *http.Request, title string, f *failedForm, err error) {
 	var bad badPost
 	switch {
 	case errors.As(err, &bad):
-		h.problem(rw, r, http.StatusBadRequest, "This cannot be posted yet", string(bad), text)
+		f.status, f.Message = http.StatusBadRequest, string(bad)
+		h.again(rw, r, title, f)
 	case errors.Is(err, errConflict), errors.Is(err, errNoSection):
-		h.problem(rw, r, http.StatusConflict, "Somebody was faster", "The same place of the page has changed since you opened it. Your text is below; copy it, go back to the page, and post it again.", text)
+		h.problem(rw, r, http.StatusConflict, "Someone else was faster",
+			"This part of the page has changed since you opened it. Your text is below; copy it, go back to the page, and post it again.", f.Text)
 	default:
 		h.wiki.lg.Error("sandbox wiki: post failed", "err", err)
-		h.problem(rw, r, http.StatusInternalServerError, "The wiki could not save your post", "Your text is below; please try again later.", text)
+		h.problem(rw, r, http.StatusInternalServerError, "The wiki could not save your post", "Your text is below; please try again later.", f.Text)
 	}
 }
 
 // badPost says what the visitor has to change.
 type badPost string
 
-// Error gives the sentence that the visitor reads.
+// Error returns the sentence that the visitor reads.
 func (b badPost) Error() string { return string(b) }
 
 // firstTime reports whether a form is sent for the first time: a second click must not post twice.

@@ -17,8 +17,10 @@ type renderOptions struct {
 
 // commentEnd is where a signed comment ends.
 type commentEnd struct {
-	offset int    // in the page's wikitext: behind the last byte of the comment's last line
-	prefix string // the list characters before that line
+	offset  int    // in the page's wikitext: behind the last byte of the comment's last line
+	prefix  string // the list characters before that line
+	user    string // who signed it; "" when that is no name
+	heading string // of the thread, without markup; "" before the first one
 }
 
 // document is a rendered text.
@@ -53,6 +55,7 @@ type renderer struct {
 	links     []string
 	anchors   map[string]int
 	inThread  bool
+	thread    string // heading of the thread, without markup
 }
 
 // marker is finished HTML that a marker stands for.
@@ -273,10 +276,18 @@ func (r *renderer) signedLine(text string) string {
 
 // afterComment gives what stands behind a line that ends a signed comment.
 func (r *renderer) afterComment(l line, prefix string) string {
-	if r.o.reply == nil || l.end < 0 || !trailingSignature.MatchString(l.text) {
+	if r.o.reply == nil || l.end < 0 {
 		return ""
 	}
-	return r.o.reply(commentEnd{offset: l.end, prefix: prefix})
+	m := trailingSignature.FindStringSubmatch(l.text)
+	if m == nil {
+		return ""
+	}
+	c := commentEnd{offset: l.end, prefix: prefix, heading: r.thread}
+	if user, err := normalize("User:" + m[1]); err == nil {
+		c.user = strings.TrimPrefix(user, "User:")
+	}
+	return r.o.reply(c)
 }
 
 // heading renders a heading. One of level 2 on the page itself starts a thread of its own.
@@ -293,6 +304,7 @@ func (r *renderer) heading(level int, text string, depth int) string {
 	if level > 2 || depth > 0 {
 		return out
 	}
+	r.thread = strings.Join(strings.Fields(html.UnescapeString(stripTags.ReplaceAllString(inner, ""))), " ")
 	if r.inThread {
 		out = "</section>\n<section class=\"thread\">\n" + out
 	} else {

@@ -57,20 +57,20 @@ func (w *Wiki) visitorName(s string) (string, error) {
 	name := upperFirst(strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " "))
 	switch {
 	case name == "":
-		return "", fmt.Errorf("please give a name to sign with")
+		return "", fmt.Errorf("please enter a name to sign with")
 	case utf8.RuneCountInString(name) > 40:
 		return "", fmt.Errorf("the name is too long: 40 characters at most")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool {
 		return strings.ContainsRune("#<>[]|{}@/:~=&'\"\\", r) || !unicode.IsPrint(r) || unicode.Is(unicode.Cf, r)
 	}):
-		return "", fmt.Errorf("the name has characters that no user name can have")
+		return "", fmt.Errorf("the name contains characters that a user name cannot have")
 	}
 	if _, err := netip.ParseAddr(name); err == nil {
-		return "", fmt.Errorf("a network address is no name")
+		return "", fmt.Errorf("please sign with a name, not with a network address")
 	}
 	for _, a := range w.cfg.Accounts {
 		if strings.EqualFold(a.Name, name) {
-			return "", fmt.Errorf("%s is somebody else's account", a.Name)
+			return "", fmt.Errorf("%s is someone else's account", a.Name)
 		}
 	}
 	return name, nil

@@ -76,6 +76,17 @@ type view struct {
 	Text                                 string // in a text area
 	Name, Token, Once                    string
 	Message, Lead                        string
+	Notice                               string
+	Failed                               *failedForm // nil: the page answers no form, or the form was fine
+}
+
+// failedForm is a form that was sent and refused: it is shown again, with what was typed.
+type failedForm struct {
+	status              int
+	Action              string // reply, new or save
+	At                  int    // of a reply: the offset of its comment in the newest revision
+	Heading, Text, Name string
+	Message             string // what to change
 }
 
 // entry is a line of the table of contents.
@@ -93,6 +104,9 @@ type historyLine struct {
 // view fills in what all pages need. It starts a session for the forms' tokens.
 func (h *Handler) view(title string, rw http.ResponseWriter, r *http.Request) *view {
 	v := &view{Site: h.wiki.cfg.SiteName, Title: title, Forum: h.Forum, SPARQL: h.SPARQL, Endpoint: h.SPARQL}
+	if title == h.Forum {
+		v.Notice = h.Notice
+	}
 	v.Token, v.Once = h.formToken(h.session(rw, r)), h.random()
 	if c, err := r.Cookie("sandboxwiki_name"); err == nil {
 		if name, err := url.QueryUnescape(c.Value); err == nil {
@@ -159,7 +173,11 @@ func (h *Handler) page(rw http.ResponseWriter, r *http.Request) {
 	switch {
 	case action == "revid":
 		rw.Header().Set("Cache-Control", "no-store")
-		writeJSON(rw, http.StatusOK, object{"revid": v.Current})
+		answer := object{"revid": v.Current}
+		if h.Status != nil {
+			answer["status"] = h.Status()
+		}
+		writeJSON(rw, http.StatusOK, answer)
 	case action == "raw" && rev != nil:
 		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		rw.Header().Set("X-Content-Type-Options", "nosniff")
@@ -216,7 +234,11 @@ func (h *Handler) read(rw http.ResponseWriter, r *http.Request, v *view) {
 			v.Contents = append(v.Contents, h.entry(v.Page.Text, hd))
 		}
 	}
-	h.show(rw, http.StatusOK, "page.html", v)
+	status := http.StatusOK
+	if v.Failed != nil {
+		status = v.Failed.status
+	}
+	h.show(rw, status, "page.html", v)
 }
 
 // entry makes a line of the table of contents.
@@ -241,18 +263,44 @@ func (h *Handler) isBot(user string) bool {
 	return false
 }
 
-// replyForm is the form under a comment.
+// replyForm is the form under a comment, with what a visitor may try there.
 func (h *Handler) replyForm(v *view, c commentEnd) string {
-	var b bytes.Buffer
-	err := pageTemplate.ExecuteTemplate(&b, "reply", struct {
+	form := struct {
 		*view
-		At int
-	}{v, c.offset})
+		At     int
+		Anchor string
+		Failed *failedForm
+		Try    *FollowUp
+	}{view: v, At: c.offset, Anchor: anchor(v.Page.Text, c.offset), Try: h.followUp(v.Page.Text, c)}
+	if f := v.Failed; f != nil && f.Action == "reply" && f.At == c.offset {
+		form.Failed = f
+	}
+	var b bytes.Buffer
+	err := pageTemplate.ExecuteTemplate(&b, "reply", form)
 	if err != nil {
 		h.wiki.lg.Error("sandbox wiki: reply form", "err", err)
 		return ""
 	}
 	return b.String()
+}
+
+// followUp returns what a visitor may try below a comment: only below a bot's, and only what nobody has posted yet.
+func (h *Handler) followUp(page string, c commentEnd) *FollowUp {
+	if !h.isBot(c.user) {
+		return nil
+	}
+	for i, f := range h.FollowUps {
+		if strings.HasPrefix(c.heading, f.Heading) && !strings.Contains(page, f.Text) {
+			return &h.FollowUps[i]
+		}
+	}
+	return nil
+}
+
+// anchor names a comment in the page's address. It stays the same while the comment's last line does.
+func anchor(page string, at int) string {
+	sum := sha256.Sum256([]byte(lastLine(page[:at])))
+	return "c-" + hex.EncodeToString(sum[:6])
 }
 
 // rest serves a page as HTML where MediaWiki's REST API has Parsoid's.

@@ -6,6 +6,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -233,6 +234,119 @@ func TestFormsRefuse(t *testing.T) {
 	}
 	if n := len(w.History(forumTitle)); n != 1 {
 		t.Errorf("%d revisions", n)
+	}
+}
+
+// A refused form comes back where it was, with its message, what was typed, and a token that works.
+func TestRefusedFormsComeBack(t *testing.T) {
+	w, _, v := openForum(t)
+	path := "/wiki/Wikidata:Request_a_query"
+	for name, c := range map[string]struct {
+		form, back string
+		fill       map[string]string
+		message    string
+	}{
+		"request": {"#new-request form", "#new-request form", map[string]string{"name": "192.0.2.7", "heading": "Rivers", "text": "Which\nrivers?"}, "not with a network address"},
+		"reply":   {"details.reply:nth-of-type(1) form", "details.reply[open] form", map[string]string{"name": "SpinachBot", "text": "Which\nrivers?"}, "someone else's account"},
+		"old token": {"#new-request form", "#new-request form", map[string]string{"name": "Eve", "heading": "Rivers", "text": "Which\nrivers?", "token": "00"},
+			"Please send this again"},
+	} {
+		form := v.get(path).Find(c.form).First()
+		action := form.AttrOr("action", "")
+		status, body := v.submit(form, c.fill)
+		doc, err := goquery.NewDocumentFromReader(strings.NewReader(body))
+		if err != nil || status < 400 {
+			t.Fatalf("%s: %d, %v", name, status, err)
+		}
+		back := doc.Find(c.back)
+		if back.Length() != 1 || doc.Find(".error").Length() != 1 || !strings.Contains(back.Find(".error[role=alert]").Text(), c.message) {
+			t.Fatalf("%s: the message is not at its form:\n%s", name, body)
+		}
+		if got := back.Find("textarea").Text(); got != c.fill["text"] || back.Find("input[name=heading]").AttrOr("value", "") != c.fill["heading"] {
+			t.Errorf("%s: the text is %q", name, got)
+		}
+		if back.Find("input[name=name]").AttrOr("value", "") != c.fill["name"] || back.AttrOr("action", "") != action {
+			t.Errorf("%s: name or place is lost", name)
+		}
+		before := len(w.History(forumTitle))
+		fill := map[string]string{"name": "Eve", "text": "Which rivers?"} // the heading is still there
+		if status, _ := v.submit(back, fill); status != 200 || len(w.History(forumTitle)) != before+1 {
+			t.Errorf("%s: the form does not work the second time: %d", name, status)
+		}
+	}
+	edit := v.get("/wiki/Notes?action=edit").Find("form.edit")
+	if status, body := v.submit(edit, map[string]string{"name": "", "text": "kept <text>"}); status != 400 || !strings.Contains(body, "kept &lt;text&gt;</textarea>") ||
+		!strings.Contains(body, "Please enter a name") {
+		t.Errorf("edit: %d %s", status, body)
+	}
+}
+
+// After a post the page stays at the visitor's comment, and the comment has that anchor as long as the page lives.
+func TestPageStaysAtMyComment(t *testing.T) {
+	_, _, v := openForum(t)
+	v.hc.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	seen := map[string]bool{}
+	for n, form := range []string{"details.reply:nth-of-type(1) form", "#new-request form", "details.reply:nth-of-type(1) form"} {
+		f := v.get("/wiki/Wikidata:Request_a_query").Find(form).First()
+		values := url.Values{"name": {"eve"}, "text": {"Post number " + strconv.Itoa(n)}, "heading": {"H"}}
+		f.Find("input[type=hidden]").Each(func(_ int, s *goquery.Selection) { values.Set(s.AttrOr("name", ""), s.AttrOr("value", "")) })
+		resp, err := v.hc.PostForm(v.base+f.AttrOr("action", ""), values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		_, at, ok := strings.Cut(resp.Header.Get("Location"), "#")
+		seen[at] = true
+		if !ok || resp.StatusCode != http.StatusSeeOther || !strings.HasPrefix(at, "c-") {
+			t.Fatalf("redirect %d to %q", resp.StatusCode, resp.Header.Get("Location"))
+		}
+		for old := range seen {
+			if v.get("/wiki/Wikidata:Request_a_query").Find("details#"+old).Length() != 1 {
+				t.Errorf("after post %d there is no place %s", n, old)
+			}
+		}
+	}
+	if len(seen) != 3 {
+		t.Errorf("places %v", seen)
+	}
+}
+
+// Follow-ups are offered below the bot's comments only, work with one click, and are offered once.
+func TestFollowUps(t *testing.T) {
+	w, h, v := openForum(t)
+	h.Notice = "Played by a <script>."
+	h.FollowUps = []FollowUp{{"First", "Adela", "And now the \"others\", please."}, {"Second", "Dora", "In vain."}}
+	if v.get("/").Find("form.suggest").Length() != 0 {
+		t.Error("a follow-up is offered below people's comments")
+	}
+	bot := strings.Replace(forumText, "which is all. [[User:B|B]] ([[User talk:B|talk]])", "which is all. [[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]])", 1)
+	if _, err := w.save(change{title: forumTitle, text: bot, user: "SpinachBot"}); err != nil {
+		t.Fatal(err)
+	}
+	page := v.get("/")
+	form := page.Find("form.suggest")
+	if form.Length() != 1 || form.Find("button").Text() != "Try: “And now the \"others\", please.”" || page.Find(".banner").Text() != h.Notice {
+		t.Fatalf("offered: %s, banner %q", form.Text(), page.Find(".banner").Text())
+	}
+	if status, _ := v.submit(form, nil); status != 200 {
+		t.Errorf("status %d", status)
+	}
+	if text := w.Page(forumTitle).Text; !strings.Contains(text, "\n::And now the \"others\", please. "+sig("Adela")) {
+		t.Errorf("page is\n%s", text)
+	}
+	if v.get("/").Find("form.suggest").Length() != 0 {
+		t.Error("it is offered a second time")
+	}
+	if v.get("/wiki/Elsewhere?action=edit").Find(".banner").Length() != 0 {
+		t.Error("the banner is on other pages")
+	}
+}
+
+func TestStatus(t *testing.T) {
+	_, h, v := openForum(t)
+	h.Status = func() string { return "The bot runs a query" }
+	if got := v.get("/wiki/Wikidata:Request_a_query?action=revid").Text(); !strings.Contains(got, `"status":"The bot runs a query"`) {
+		t.Error(got)
 	}
 }
 
