@@ -75,6 +75,7 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 	if err := forumAndLedger(d.cfg.DataDir); err != nil {
 		return err
 	}
+	o.notice = d.notice()
 	o.title, o.wikiFile = d.cfg.ForumPage, filepath.Join(d.cfg.DataDir, wikiName)
 	sb, err := openSandbox(ctx, d.lg, d.e, o)
 	if err != nil {
@@ -131,6 +132,16 @@ func (d *demo) point(sb *sandboxServer) *config.Config {
 	return &cfg
 }
 
+// notice tells visitors of the forum page who answers.
+func (d *demo) notice() string {
+	if d.cfg.HasModel() {
+		return "The bot reads this page every few seconds and answers new requests with the language model " + d.cfg.OpenAIModel +
+			", about the small part of Wikidata that the demo holds."
+	}
+	return "The bot reads this page every few seconds. Its language model is a script, which knows the requests on this page and the replies marked “Try” " +
+		"below the bot’s answers. For your own questions, set OPENAI_API_KEY or OPENAI_BASE_URL and start the demo again."
+}
+
 func (d *demo) model(sb *sandboxServer) llm.Config {
 	if d.cfg.HasModel() {
 		return modelSettings(d.cfg)
@@ -143,7 +154,7 @@ func (d *demo) model(sb *sandboxServer) llm.Config {
 
 func (d *demo) policy() bot.Config {
 	return bot.Config{
-		Page: d.cfg.ForumPage, Account: sandboxBot, Operator: "Sandbox", StopPage: "User:" + sandboxBot + "/run", Posting: bot.On,
+		Page: d.cfg.ForumPage, Account: sandboxBot, Operator: sandboxOperator, StopPage: "User:" + sandboxBot + "/run", Posting: bot.On,
 		AnswerSince: demoSince, FollowupLimit: 5, RepliesPerHour: 1000, ReplyOnFailure: true, RetryDelay: 10 * time.Second,
 		UnknownGrace: 5 * time.Second, UnsignedDelay: time.Second,
 	}

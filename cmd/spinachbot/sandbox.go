@@ -24,9 +24,10 @@ import (
 
 // Names in the sandbox.
 const (
-	sandboxBot   = "SpinachBot"
-	sandboxLogin = "SpinachBot@sandbox"
-	wikiName     = "wiki.jsonl" // the wiki's file in DATA_DIR
+	sandboxBot      = "SpinachBot"
+	sandboxLogin    = "SpinachBot@sandbox"
+	sandboxOperator = "Sandbox"
+	wikiName        = "wiki.jsonl" // the wiki's file in DATA_DIR
 )
 
 func sandboxCommand(e *env) *cobra.Command {
@@ -89,6 +90,7 @@ type sandboxOptions struct {
 	title        string // of the forum page
 	archive      string // what titles of archive pages begin with; with the seeded forum page, one archive page is seeded too
 	wikiFile     string
+	notice       string // at the top of the forum page
 }
 
 // sandboxServer is the sandbox, listening.
@@ -99,6 +101,7 @@ type sandboxServer struct {
 	wiki     *wiki.Wiki
 	listener net.Listener
 	server   *http.Server
+	activity activity
 }
 
 // builtinGraph builds the graph of the built-in slice.
@@ -125,11 +128,7 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 	if parts.Script, err = readScript(o.script); err != nil {
 		return nil, err
 	}
-	page, err := readForumPage(o.page)
-	if err != nil {
-		return nil, err
-	}
-	s := &sandboxServer{lg: lg}
+	s := &sandboxServer{lg: lg, activity: activity{now: e.now}}
 	secret := make([]byte, 16)
 	_, _ = rand.Read(secret)
 	s.password = hex.EncodeToString(secret)
@@ -150,18 +149,15 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 			s.close()
 		}
 	}()
-	if err := s.wiki.Seed(o.title, page, "Sandbox"); err != nil {
+	if err := seedWiki(s.wiki, o); err != nil {
 		return nil, err
 	}
-	if o.page == "" && o.archive != "" {
-		archive, err := sandbox.ArchivePage()
-		if err != nil {
-			return nil, err
-		}
-		if err := s.wiki.Seed(o.archive+sandbox.ArchiveMonth, archive, "Sandbox"); err != nil {
+	if o.page == "" && o.script == "" {
+		if parts.FollowUps, err = sandbox.FollowUps(); err != nil {
 			return nil, err
 		}
 	}
+	parts.Notice, parts.Status = o.notice, s.activity.status
 	parts.Wiki = s.wiki
 	s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
@@ -172,8 +168,38 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 	}
 	s.url = "http://" + s.listener.Addr().String()
 	s.listener = sandbox.DefaultLimits.Listener(s.listener)
-	s.server = sandbox.DefaultLimits.Server(ownHost(s.listener.Addr(), sandbox.Handler(lg, parts)), time.Now)
+	s.server = sandbox.DefaultLimits.Server(ownHost(s.listener.Addr(), s.activity.watch(sandbox.Handler(lg, parts))), time.Now)
 	return s, nil
+}
+
+// seedWiki writes the first pages of a new wiki: the forum, the bot's own page and, with the built-in forum, a page of its archive.
+func seedWiki(w *wiki.Wiki, o sandboxOptions) error {
+	forum, err := readForumPage(o.page)
+	if err != nil {
+		return err
+	}
+	about, err := sandbox.BotPage()
+	if err != nil {
+		return err
+	}
+	pages := []struct{ title, text string }{
+		{o.title, forum},
+		{"User:" + sandboxBot, about},
+		{"User talk:" + sandboxOperator, "Messages to the operator of the bot go here. On this machine, that is you."},
+	}
+	if o.page == "" && o.archive != "" {
+		archive, err := sandbox.ArchivePage()
+		if err != nil {
+			return err
+		}
+		pages = append(pages, struct{ title, text string }{o.archive + sandbox.ArchiveMonth, archive})
+	}
+	for _, p := range pages {
+		if err := w.Seed(p.title, p.text, "Sandbox"); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ownHost refuses requests under a foreign name when the sandbox listens on loopback, so that no page on the internet can reach it through a name of its own that

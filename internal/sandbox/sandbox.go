@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/httpapi"
@@ -19,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox/wiki"
 )
 
-//go:embed data/*.ttl data/forum.wikitext data/archive.wikitext data/script.txt data/expected.json data/followups.txt
+//go:embed data/*.ttl data/forum.wikitext data/archive.wikitext data/botpage.wikitext data/script.txt data/expected.json data/followups.txt
 var files embed.FS
 
 // Graph builds the built-in slice.
@@ -72,6 +73,29 @@ func ArchivePage() (string, error) {
 	return string(b), err
 }
 
+// FollowUps returns the comments that the built-in model's script has an answer to, besides the seeded requests.
+func FollowUps() ([]wiki.FollowUp, error) {
+	b, err := files.ReadFile("data/followups.txt")
+	if err != nil {
+		return nil, err
+	}
+	var out []wiki.FollowUp
+	for _, block := range strings.Split(string(b), "\n== ")[1:] {
+		parts := strings.SplitN(block, "\n", 3)
+		if len(parts) != 3 || !strings.HasPrefix(parts[1], "author: ") {
+			return nil, fmt.Errorf("built-in follow-ups: want a heading, an author and a text, not %q", block)
+		}
+		out = append(out, wiki.FollowUp{Heading: parts[0], Author: strings.TrimPrefix(parts[1], "author: "), Text: strings.TrimSpace(parts[2])})
+	}
+	return out, nil
+}
+
+// BotPage returns the wikitext of the bot's user page.
+func BotPage() (string, error) {
+	b, err := files.ReadFile("data/botpage.wikitext")
+	return string(b), err
+}
+
 // Parts are the servers to put together. Each may be nil: its paths are then not found.
 type Parts struct {
 	Graph     *embedded.Graph
@@ -80,6 +104,10 @@ type Parts struct {
 	Wiki      *wiki.Wiki
 	ForumPage string // title of the page that / leads to
 	Script    *llm.Script
+
+	Notice    string          // at the top of the forum page
+	FollowUps []wiki.FollowUp // offered below the bot's comments
+	Status    func() string   // what the bot is doing; may be nil
 }
 
 // Handler serves the parts: /sparql, /wiki/Special:EntityData/… and entity search over the graph; everything else of /w/api.php and /wiki/ by the wiki; /v1/ by the
@@ -107,6 +135,7 @@ func Handler(lg *slog.Logger, p Parts) http.Handler {
 	}
 	h := wiki.NewHandler(p.Wiki)
 	h.Forum, h.QueryURL = p.ForumPage, "/query#"
+	h.Notice, h.FollowUps, h.Status = p.Notice, p.FollowUps, p.Status
 	if entities != nil {
 		h.SPARQL = "/sparql"
 		serve := access(entities).ServeHTTP

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// activity watches the requests that the bot makes to the sandbox, so that the forum page can say what the bot is doing.
+type activity struct {
+	now  func() time.Time
+	mu   sync.Mutex
+	what string
+	at   time.Time
+}
+
+// fresh is how long the last request says what the bot is doing.
+const fresh = 3 * time.Second
+
+// watch notes the requests of the program's own clients.
+func (a *activity) watch(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if what := doing(r); what != "" {
+			a.mu.Lock()
+			a.what, a.at = what, a.now()
+			a.mu.Unlock()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// doing says what a request is for, "" when it is not the bot's or not about an answer.
+func doing(r *http.Request) string {
+	if !strings.HasPrefix(r.UserAgent(), programName+"/") {
+		return ""
+	}
+	switch path := r.URL.Path; {
+	case strings.HasPrefix(path, "/v1/"):
+		return "The bot asks the model"
+	case path == "/sparql":
+		return "The bot runs a query"
+	case path == "/w/api.php" && strings.HasPrefix(r.URL.Query().Get("action"), "wb"):
+		return "The bot looks up items"
+	}
+	return ""
+}
+
+// status returns what the bot is doing, "" when that is not known.
+func (a *activity) status() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.at.IsZero() || a.now().Sub(a.at) > fresh {
+		return ""
+	}
+	return a.what
+}
