@@ -344,6 +344,7 @@ type world struct {
 	store  closer
 	cfg    bot.Config
 	log    *strings.Builder
+	stamp  string // Alice's signature of an earlier minute
 }
 
 func newWorld(t testing.TB) *world {
