@@ -25,8 +25,8 @@ func askCommand(e *env) *cobra.Command {
 		config.Data, config.Model, config.Limits, config.Graph)
 	a := &asking{e: e, c: c}
 	c.fs.BoolVar(&a.json, "json", false, "one JSON object a line: step, rollback, and last answer or no_answer")
-	c.fs.StringVar(&a.graph, "kg", "wikidata", "knowledge `graph`: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)")
-	c.fs.StringVar(&a.preset, "preset", "spinach", "which published system's way: spinach")
+	c.choiceVar(&a.graph, "kg", "wikidata", graphUsage, graphs...)
+	c.choiceVar(&a.preset, "preset", "spinach", "`system` whose way of working is followed: "+orList(evalMethods.Presets()), evalMethods.Presets()...)
 	c.fs.StringVar(&a.history, "history", "", "`file` with earlier turns: a trajectory, or JSON lines {\"question\":…,\"sparql\":…,\"report\":…}")
 	c.fs.StringVar(&a.record, "record", "", "write all exchanges with model and graph to this new `file`, secrets scrubbed")
 	c.fs.StringVar(&a.replay, "replay", "", "answer from such a `file`, with no network; question and settings must be those of the recording")
@@ -101,13 +101,8 @@ func (a *asking) question(args []string) (string, error) {
 		}
 		question = strings.TrimSpace(string(b))
 	}
-	switch {
-	case question == "":
+	if question == "" {
 		return "", errors.New("what is the question? spinachbot ask \"Which countries border Germany?\"")
-	case a.preset != "spinach":
-		return "", fmt.Errorf("there is no preset %q; this version has spinach", a.preset)
-	case a.graph != "wikidata" && a.graph != "embedded":
-		return "", fmt.Errorf("there is no graph %q; this version has wikidata and embedded", a.graph)
 	}
 	return question, nil
 }

@@ -119,8 +119,8 @@ func orList(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }
 
-// nearest returns "; did you mean X?" when one of the words resembles the given one, else what follows the semicolon
-// is otherwise.
+// nearest returns "; did you mean X?" when one of the words resembles the given one, else a semicolon and what is
+// otherwise to be said, if anything.
 func nearest(word string, words []string, otherwise string) string {
 	probe := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, w := range words {
@@ -128,6 +128,9 @@ func nearest(word string, words []string, otherwise string) string {
 	}
 	if near := probe.SuggestionsFor(word); len(near) > 0 {
 		return "; did you mean " + near[0] + "?"
+	}
+	if otherwise == "" {
+		return ""
 	}
 	return "; " + otherwise
 }
@@ -147,8 +150,8 @@ func flagError(e *env, cmd *cobra.Command, err error) int {
 	case errors.As(err, &missing):
 		return misuse(e, "%sthere is no flag --%s%s", name, missing.GetSpecifiedName(), suggestFlag(cmd, missing.GetSpecifiedName()))
 	case errors.As(err, &needs):
-		kind, _ := pflag.UnquoteUsage(needs.GetFlag())
-		return misuse(e, "%s--%s needs a value: --%s %s", name, needs.GetFlag().Name, needs.GetFlag().Name, strings.ToUpper(kind))
+		flag := needs.GetFlag()
+		return misuse(e, "%s--%s needs a value: --%s %s", name, flag.Name, flag.Name, strings.ToUpper(valueOf(flag)))
 	case errors.As(err, &invalid):
 		return misuse(e, "%s--%s %q: %s", name, invalid.GetFlag().Name, invalid.GetValue(), wantedValue(invalid))
 	}
@@ -251,8 +254,22 @@ func item(w io.Writer, term, text string) {
 	}
 }
 
+// valueName is the annotation of a flag with the name of its value, which stands in backquotes in its declaration.
+const valueName = "value"
+
+func valueOf(f *pflag.Flag) string {
+	if names := f.Annotations[valueName]; len(names) > 0 {
+		return names[0]
+	}
+	return "value"
+}
+
 // command completes c with what it does. run returns an exit status and has printed what there was to say.
 func (c *cmdline) command(run func(ctx context.Context, args []string) int) *cobra.Command {
+	c.fs.VisitAll(func(f *pflag.Flag) {
+		name, text := pflag.UnquoteUsage(f)
+		f.Usage, f.Annotations = text, map[string][]string{valueName: {name}}
+	})
 	c.cmd.RunE = func(cmd *cobra.Command, args []string) error { return status(run(cmd.Context(), args)) }
 	return c.cmd
 }

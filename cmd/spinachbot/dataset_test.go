@@ -53,8 +53,15 @@ func annotated(t *testing.T) string {
 // call runs the program.
 func call(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	return environCall(t, []string{"HOME=" + t.TempDir()}, args...)
+}
+
+// environCall runs the program with an environment.
+func environCall(t *testing.T, environ []string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	var out, errs bytes.Buffer
-	code = run(t.Context(), &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, environ: []string{"HOME=" + t.TempDir()}, now: time.Now}, args)
+	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, environ: environ, now: time.Now}
+	code = run(t.Context(), e, args)
 	return code, out.String(), errs.String()
 }
 
@@ -195,10 +202,10 @@ func TestDatasetMisuse(t *testing.T) {
 		{[]string{"dataset", "annotate", "--addr", "192.0.2.1:8090", dir}, exitUsage, "loopback only"},
 		{[]string{"dataset", "annotate", "--addr", ":8090", dir}, exitUsage, "loopback only"},
 		{[]string{"dataset", "annotate", "--addr", "8090", dir}, exitUsage, "no address"},
-		{[]string{"dataset", "annotate", "--kg", "moon", "--addr", "127.0.0.1:0", dir}, exitUsage, "no graph"},
+		{[]string{"dataset", "annotate", "--kg", "moon", "--addr", "127.0.0.1:0", dir}, exitUsage, "want wikidata or embedded"},
 		{[]string{"dataset", "annotate", "--addr", "127.0.0.1:0", empty}, exitFailed, "run spinachbot harvest"},
 		{[]string{"dataset", "export", empty}, exitFailed, "annotate first"},
-		{[]string{"dataset", "export", "--format", "xml", dir}, exitUsage, "no format"},
+		{[]string{"dataset", "export", "--format", "xml", dir}, exitUsage, "want spinach, grasp or qald"},
 		{[]string{"dataset", "export", "--state", "all", dir}, exitUsage, "--state"},
 		{[]string{"dataset", "split", "--dev", "110%", dir}, exitUsage, "--dev"},
 		{[]string{"dataset", "split", "--dev", "-1", dir}, exitUsage, "--dev"},

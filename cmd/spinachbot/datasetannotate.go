@@ -35,7 +35,7 @@ write, a verdict to give. Everything is kept in DIR/annotations.db. The page lis
 annotate, under a name of their choice. docs/annotating.md says how to work with it.`,
 		config.Graph)
 	addr := c.fs.String("addr", "127.0.0.1:8090", "loopback `address` to listen on; port 0 takes a free one")
-	graphName := c.fs.String("kg", "wikidata", "knowledge `graph` on which queries are tried: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)")
+	graphName := c.choice("kg", "wikidata", graphUsage+", on which queries are tried", graphs...)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
 			return misuse(e, "dataset annotate: say which harvest: spinachbot dataset annotate DIR")
@@ -104,15 +104,12 @@ func servePage(ctx context.Context, listener net.Listener, h http.Handler) error
 
 // datasetGraph gives the graph that --kg names, and what to call it.
 func datasetGraph(lg *slog.Logger, name string, cfg *config.Config, budgets wikidata.BudgetStore, now func() time.Time) (web.Graph, string, error) {
-	switch name {
-	case "embedded":
+	if name == "embedded" {
 		g, err := builtinGraph(now)
 		return g, "the built-in slice", err
-	case "wikidata":
-		g, err := newGraph(lg, cfg, budgets, nil)
-		return g, strings.TrimPrefix(politehttp.ShownURL(cfg.SPARQLEndpoint), "https://"), err
 	}
-	return nil, "", fmt.Errorf("there is no graph %q; this version has wikidata and embedded", name)
+	g, err := newGraph(lg, cfg, budgets, nil)
+	return g, strings.TrimPrefix(politehttp.ShownURL(cfg.SPARQLEndpoint), "https://"), err
 }
 
 // candidateFile reads a harvest's candidates and sees when a later harvest has replaced them.

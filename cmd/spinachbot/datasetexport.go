@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,22 +22,13 @@ import (
 type goldFlags struct{ state, format, name *string }
 
 func newGoldFlags(c *cmdline, format bool) *goldFlags {
-	g := &goldFlags{state: c.fs.String("state", "validated", "`which` candidates: validated (confirmed or resolved by a second person) or included (also those that one person kept and nobody disputes)")}
+	g := &goldFlags{state: c.choice("state", "validated", "`which` candidates: validated (confirmed or resolved by a second person) or included (also those that one person kept and nobody disputes)",
+		"validated\tconfirmed or resolved by a second person", "included\talso those that one person kept and nobody disputes")}
 	if format {
-		g.format = c.fs.String("format", "spinach", "`form` of the file: "+strings.Join(release.Formats, ", "))
+		g.format = c.choice("format", "spinach", "`form` of the file: "+orList(release.Formats), release.Formats...)
 		g.name = c.fs.String("name", "spinachbot", "the benchmark's `name`, which QALD's form has a place for")
 	}
 	return g
-}
-
-func (g *goldFlags) check() error {
-	if *g.state != "validated" && *g.state != "included" {
-		return fmt.Errorf("--state takes validated or included, not %q", *g.state)
-	}
-	if g.format != nil && !slices.Contains(release.Formats, *g.format) {
-		return fmt.Errorf("there is no format %q; say %s", *g.format, strings.Join(release.Formats, ", "))
-	}
-	return nil
 }
 
 // read opens the folder's annotations and gives what they keep. Nothing kept is an error: an empty benchmark is a mistake.
@@ -68,9 +58,6 @@ to QLever; as annotated they stand in info.wdqs_sparql), or QALD JSON (with the 
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
 			return misuse(e, "dataset export: say which harvest: spinachbot dataset export DIR")
-		}
-		if err := flags.check(); err != nil {
-			return misuse(e, "dataset export: %v", err)
 		}
 		_, golds, err := flags.read(ctx, rest[0])
 		if err != nil {
@@ -109,7 +96,8 @@ later harvests add move none that are there, unless they tie two groups of near-
 	flags := newGoldFlags(c, true)
 	dev := c.fs.String("dev", "0.5", "how much goes to dev: a `number` of items, or a share such as 0.5 or 50%")
 	seed := c.fs.Uint64("seed", 1, "`seed` of the split")
-	near := c.fs.String("near", string(release.NearTemplate), "which near-duplicates stay together, each `kind` with those before it: same (query, or pattern and numbers), text (similar), template (pattern and properties, two or more, are the same), pattern")
+	near := c.choice("near", string(release.NearTemplate), "`kind` of near-duplicates that stay together; each includes those before it: same (query, or pattern and IDs), text (similar), template (pattern and two or more properties are the same), pattern",
+		nearnesses()...)
 	out := c.fs.String("out", "", "`folder` for the two files (default DIR)")
 	force := c.fs.Bool("force", false, forceUsage)
 	return c.command(func(ctx context.Context, rest []string) int {
@@ -117,12 +105,6 @@ later harvests add move none that are there, unless they tie two groups of near-
 			return misuse(e, "dataset split: say which harvest: spinachbot dataset split DIR")
 		}
 		part, err := parsePart(*dev)
-		if err == nil {
-			err = flags.check()
-		}
-		if err == nil && !slices.Contains(release.Nearnesses, release.Nearness(*near)) {
-			err = fmt.Errorf("--near takes same, text, template or pattern, not %q", *near)
-		}
 		if err != nil {
 			return misuse(e, "dataset split: %v", err)
 		}
@@ -166,6 +148,14 @@ later harvests add move none that are there, unless they tie two groups of near-
 	})
 }
 
+func nearnesses() []string {
+	var words []string
+	for _, n := range release.Nearnesses {
+		words = append(words, string(n))
+	}
+	return words
+}
+
 // parsePart reads --dev.
 func parsePart(s string) (release.Part, error) {
 	if p, ok := strings.CutSuffix(s, "%"); ok {
@@ -192,9 +182,6 @@ discussion it is made of, as the licence wants it.`)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
 			return misuse(e, "dataset card: say which harvest: spinachbot dataset card DIR")
-		}
-		if err := flags.check(); err != nil {
-			return misuse(e, "dataset card: %v", err)
 		}
 		d := &release.Description{Name: *name, Made: e.now(), Command: "spinachbot dataset card"}
 		if err := describe(ctx, rest[0], flags, d); err != nil {

@@ -27,14 +27,11 @@ With --report the same lines go to a file as they come about; after an interrupt
 		config.Graph)
 	flags := newGoldFlags(c, false)
 	asJSON := c.fs.Bool("json", false, "one JSON object a line")
-	graphName := c.fs.String("kg", "wikidata", "knowledge `graph`: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)")
+	graphName := c.choice("kg", "wikidata", graphUsage, graphs...)
 	reportFile := c.fs.String("report", "", "`file` for the lines of --json; one that an interrupted run left is gone on with")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
 			return misuse(e, "dataset verify: say what to verify: spinachbot dataset verify DIR or FILE")
-		}
-		if err := flags.check(); err != nil {
-			return misuse(e, "dataset verify: %v", err)
 		}
 		cfg, ok := c.load()
 		if !ok {

@@ -16,7 +16,7 @@ Items that a service failed in one of the runs are left out, and counted.`
 
 func evalCompareCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "compare [flags] DIR DIR...", "compare two or more runs on their common items", evalCompareDoc)
-	metric := c.fs.String("metric", evalrun.MetricSpinach, "compare by spinach, grasp, kbqa or fair")
+	metric := c.choice("metric", evalrun.MetricSpinach, "`measure` to compare by: "+orList(measures()[1:]), measures()[1:]...)
 	asJSON := c.fs.Bool("json", false, "one JSON object with all figures and items")
 	markdown := c.fs.Bool("markdown", false, "tables in Markdown")
 	items := c.fs.Int("items", 20, "`number` of items to list for a pair, those with the greatest differences")

@@ -25,7 +25,7 @@ func evalReportCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "report [flags] [--out FILE] DIR...", "write a page about one or more runs", evalReportDoc, config.Data, config.Model)
 	out := c.fs.String("out", "", "`file` for the page; standard output when not given")
 	force := c.fs.Bool("force", false, forceUsage)
-	metric := c.fs.String("metric", evalrun.MetricSpinach, "score by spinach, grasp, kbqa or fair")
+	metric := c.choice("metric", evalrun.MetricSpinach, "`measure` to score by: "+orList(measures()[1:]), measures()[1:]...)
 	markdown := c.fs.Bool("markdown", false, "only the tables, in Markdown")
 	latex := c.fs.Bool("latex", false, "only the tables, for LaTeX with booktabs")
 	byModel := c.fs.Bool("classify-with-model", false, "have the configured model class the errors")

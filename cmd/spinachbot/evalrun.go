@@ -45,9 +45,9 @@ type evalRunFlags struct {
 }
 
 func (f *evalRunFlags) declare(c *cmdline) {
-	c.fs.StringVar(&f.preset, "preset", "spinach", "which published system's way: "+strings.Join(evalMethods.Presets(), ", "))
-	c.fs.StringVar(&f.policy, "policy", "linear", "how steps are searched: "+strings.Join(evalMethods.Policies(), ", "))
-	c.fs.StringVar(&f.kg, "kg", "wikidata", "knowledge `graph`: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)")
+	c.choiceVar(&f.preset, "preset", "spinach", "`system` whose way of working is followed: "+orList(evalMethods.Presets()), evalMethods.Presets()...)
+	c.choiceVar(&f.policy, "policy", "linear", "`policy` by which the next step is chosen: "+orList(evalMethods.Policies()), evalMethods.Policies()...)
+	c.choiceVar(&f.kg, "kg", "wikidata", graphUsage, graphs...)
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to hold in memory instead; may be given again")
 	c.fs.StringVar(&f.out, "out", "", "`folder` of the run: all it does is kept there, and it goes on from there")
 	c.fs.IntVar(&f.jobs, "jobs", 4, "`number` of items at once")
@@ -126,8 +126,6 @@ func (f *evalRunFlags) check(rest []string) error {
 		return errors.New("want one benchmark file; see spinachbot eval run -h")
 	case f.out == "":
 		return errors.New("where is the run to be kept? name a folder with --out")
-	case f.kg != "wikidata" && f.kg != "embedded":
-		return fmt.Errorf("there is no graph %q; there are wikidata and embedded, and files with --data", f.kg)
 	case f.jobs < 1 || f.tries < 1:
 		return errors.New("--jobs and --tries want 1 or more")
 	case f.limit < 0 || !(f.usd >= 0):

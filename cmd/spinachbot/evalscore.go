@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -31,33 +30,35 @@ Exit status: 1 also when an item cannot be read: it is listed and the others are
 
 // scoreFlags are the flags of eval score.
 type scoreFlags struct {
-	metric, gold, kg, log, keep string
+	metric, kg, gold, log, keep string
 	data, results               fileList
 	json                        bool
 	limit                       time.Duration
 }
 
-// metrics gives the measures that --metric names.
-func (f *scoreFlags) metrics() ([]score.Metric, error) {
+// metrics returns the measures that --metric names.
+func (f *scoreFlags) metrics() []score.Metric {
 	if f.metric == "all" {
-		return score.Metrics(), nil
+		return score.Metrics()
 	}
-	names := []string{"all"}
+	return []score.Metric{score.Metric(f.metric)}
+}
+
+// measures are the words that --metric takes.
+func measures() []string {
+	words := []string{"all"}
 	for _, m := range score.Metrics() {
-		if f.metric == string(m) {
-			return []score.Metric{m}, nil
-		}
-		names = append(names, string(m))
+		words = append(words, string(m))
 	}
-	return nil, fmt.Errorf("there is no measure %q; say one of %s", f.metric, strings.Join(names, ", "))
+	return words
 }
 
 func evalScoreCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "score [flags] FILE...", "score results against gold answers", evalScoreDoc, config.Data, config.Graph)
 	var f scoreFlags
-	c.fs.StringVar(&f.metric, "metric", "all", "`measure`: spinach, grasp, kbqa, fair or all")
+	c.choiceVar(&f.metric, "metric", "all", "`measure`: "+orList(measures()), measures()...)
 	c.fs.StringVar(&f.gold, "gold", "", "benchmark `file` (SPINACH's, GRASP's or QALD's form) for outputs that hold no gold")
-	c.fs.StringVar(&f.kg, "kg", "", "knowledge `graph` to get missing rows from: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)")
+	c.choiceVar(&f.kg, "kg", "", graphUsage+", to get missing rows from", graphs...)
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to get missing rows from; may be given again")
 	c.fs.Var(&f.results, "results", "`file` with results to get missing rows from: JSON lines {\"sparql\":…,\"result\":…}, or outputs that hold rows; may be given again")
 	c.fs.StringVar(&f.keep, "keep", "", "`file` for rows that are got from the graph: they are added to it, and taken from it next time")
@@ -65,14 +66,9 @@ func evalScoreCommand(e *env) *cobra.Command {
 	c.fs.BoolVar(&f.json, "json", false, "one JSON object")
 	c.fs.DurationVar(&f.limit, "time-limit", time.Minute, "longest time for one item and measure; beyond it limits are given in place of the score")
 	return c.command(func(ctx context.Context, files []string) int {
-		metrics, err := f.metrics()
 		switch {
-		case err != nil:
-			return misuse(e, "eval score: %v", err)
 		case len(files) == 0:
 			return misuse(e, "eval score: which file of outputs? spinachbot eval score [flags] FILE")
-		case f.kg != "" && f.kg != "wikidata" && f.kg != "embedded":
-			return misuse(e, "eval score: there is no graph %q; this version has wikidata and embedded", f.kg)
 		case f.keep != "" && f.kg == "" && len(f.data) == 0:
 			return misuse(e, "eval score: --keep keeps what a graph answers: say --kg or --data, too")
 		case f.kg != "" && len(f.data) > 0:
@@ -80,7 +76,7 @@ func evalScoreCommand(e *env) *cobra.Command {
 		}
 		progress := newProgressLine(e)
 		s := &scorefile.Scorer{
-			Name: f.metric, Metrics: metrics, Limit: f.limit, Stdin: e.stdin,
+			Name: f.metric, Metrics: f.metrics(), Limit: f.limit, Stdin: e.stdin,
 			Progress: func(done, asked int) { progress.show(fmt.Sprintf("%d items scored, %d queries run", done, asked)) },
 		}
 		defer s.Close() // what was kept is on disk: each line was written when it came
@@ -115,7 +111,7 @@ func evalScoreCommand(e *env) *cobra.Command {
 			}
 			docs = append(docs, d)
 		}
-		return f.tell(e, docs, metrics)
+		return f.tell(e, docs, f.metrics())
 	})
 }
 

@@ -43,7 +43,7 @@ func forumParseCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "parse [flags] FILE", "print a talk page as threads and comments, in JSON", forumDoc)
 	var f forumFlags
 	var short, queryTemplates, resolvedTemplates string
-	c.fs.StringVar(&f.format, "format", "wikitext", "`form` of FILE: wikitext or html")
+	format := c.choice("format", "wikitext", "`form` of FILE: wikitext or html", "wikitext", "html\tParsoid's")
 	c.fs.StringVar(&f.source, "wikitext", "", "with --format html: a `file` with the wikitext of the same revision")
 	c.fs.StringVar(&f.title, "title", "", "`title` of the page; the IDs of unsigned comments depend on it (default: the file's name)")
 	c.fs.StringVar(&short, "short-links", "", "`hosts` of link shorteners, separated by commas, whose links are listed as queries (default: none)")
@@ -51,9 +51,8 @@ func forumParseCommand(e *env) *cobra.Command {
 	c.fs.StringVar(&resolvedTemplates, "resolved-templates", "", "`names` of the templates that close a discussion, separated by commas (default: Wikidata's)")
 	return c.command(func(ctx context.Context, args []string) int {
 		f.opts = forum.Options{QueryTemplates: commas(queryTemplates), ResolvedTemplates: commas(resolvedTemplates), ShortLinks: commas(short)}
+		f.format = *format
 		switch {
-		case f.format != "wikitext" && f.format != "html":
-			return misuse(e, "forum parse: --format %q: want wikitext or html", f.format)
 		case f.source != "" && f.format != "html":
 			return misuse(e, "forum parse: --wikitext goes with --format html; the wikitext alone is FILE")
 		case len(args) != 1:

@@ -47,7 +47,7 @@ func harvestCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "harvest [--from YYYY-MM] [--to YYYY-MM] --out DIR [flags]", "turn the forum's archive into benchmark candidates", harvestDoc, config.Wiki, config.Forum, config.Model, config.Limits, config.Graph)
 	f := harvestFlags{
 		from: c.fs.String("from", "", "first `month`, such as 2016-07; before it nothing is read"), to: c.fs.String("to", "", "last `month`"),
-		source: c.fs.String("source", "both", "`what` is read of a page: html, wikitext, or both, and then compared; html falls back to wikitext"),
+		source: c.choice("source", "both", "`what` is read of a page: html, wikitext, or both, which are then compared; html falls back to wikitext", "both", "html", "wikitext"),
 		out:    c.fs.String("out", "", "`folder` of the files (needed)"),
 		noRun:  c.fs.Bool("no-run", false, "read only; run no query, resolve no short link"),
 		retry:  c.fs.Bool("retry", false, "run queries again that timed out or failed; with SPARQL_FALLBACK also those that the endpoint refused"),

@@ -31,6 +31,7 @@ func ledgerListCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "list [flags]", "list the requests that the bot knows", "Lists the requests that the bot knows: ID, state, when they were asked, the confidence in the draft, author and heading, and a link to the thread. See ledger show for more.", config.Data, config.Wiki)
 	states := c.fs.String("state", "", "only these `states`, separated by commas: "+stateNames())
 	asJSON := c.fs.Bool("json", false, "print one JSON object an entry")
+	c.complete("state", completeStates)
 	return c.command(func(ctx context.Context, args []string) int {
 		if len(args) > 0 {
 			return misuse(e, "ledger list: takes no IDs, not %q; see ledger show", args)
@@ -223,6 +224,16 @@ func stateNames() string {
 		names = append(names, string(s))
 	}
 	return strings.Join(names, ", ")
+}
+
+// completeStates offers states, also behind a comma.
+func completeStates(_ *cobra.Command, _ []string, given string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	before := given[:strings.LastIndexByte(given, ',')+1]
+	var out []cobra.Completion
+	for _, s := range bot.States() {
+		out = append(out, before+string(s))
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 }
 
 func parseStates(list string) ([]bot.State, error) {

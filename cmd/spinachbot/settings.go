@@ -26,6 +26,12 @@ type cmdline struct {
 	settings map[string]string // flag to setting
 }
 
+// settingWords are the values of settings that take one of a few words, for completions.
+var settingWords = map[string][]cobra.Completion{
+	"posting":         {"off\tnothing is written", "propose\treplies wait for ledger approve", "on\treplies are posted"},
+	"openai-sampling": {"full\ttemperature, top_p and n are sent", "none\tfor reasoning models"},
+}
+
 // newCmdline declares a command. use is its name and what may follow it; short says in a few words what it does, doc in
 // full.
 func newCmdline(e *env, use, short, doc string, groups ...config.Group) *cmdline {
@@ -46,8 +52,34 @@ func newCmdline(e *env, use, short, doc string, groups ...config.Group) *cmdline
 			}
 		}
 	}
+	if !strings.Contains(use, "FILE") && !strings.Contains(use, "DIR") {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions
+	}
+	for name, words := range settingWords {
+		if c.settings[name] != "" {
+			c.complete(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+	if len(groups) > 0 {
+		cmd.Annotations = map[string]string{manualNote: environmentNote(c.groups)}
+	}
 	cmd.SetHelpFunc(func(*cobra.Command, []string) { c.usage(e.stdout) })
 	return c
+}
+
+// environmentNote says, for the manual page, how the settings are named outside the command line.
+func environmentNote(groups map[config.Group]bool) string {
+	var secrets []string
+	for _, k := range config.Keys() {
+		if groups[k.Group] && k.Flag() == "" {
+			secrets = append(secrets, k.Name)
+		}
+	}
+	note := "\n\nA setting can also be given in the environment or in .env, by its name in capitals with underscores: --data-dir is DATA_DIR."
+	if len(secrets) > 0 {
+		note += " Secrets can be given only there: " + strings.Join(secrets, ", ") + "."
+	}
+	return note
 }
 
 // usage prints all that the command can be told.
@@ -61,13 +93,12 @@ func (c *cmdline) usage(w io.Writer) {
 		}
 		fmt.Fprint(w, header)
 		header = ""
-		name, text := pflag.UnquoteUsage(f)
-		term := "--" + f.Name
+		term, text := "--"+f.Name, f.Usage
 		if f.Shorthand != "" {
 			term = "-" + f.Shorthand + ", " + term
 		}
 		if f.Value.Type() != "bool" {
-			term += " " + name
+			term += " " + valueOf(f)
 		}
 		if f.DefValue != "" && f.DefValue != "false" && f.DefValue != "0" && f.DefValue != "[]" {
 			text += " (default " + f.DefValue + ")"

@@ -27,7 +27,7 @@ To load it now, and in every new shell:
 
 func completionCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "completion bash|zsh|fish|powershell", "print a script for completions in a shell", completionDoc)
-	c.cmd.ValidArgs = shells
+	c.cmd.ValidArgsFunction = cobra.FixedCompletions(shells, cobra.ShellCompDirectiveNoFileComp)
 	return c.command(func(_ context.Context, args []string) int {
 		if len(args) != 1 {
 			return misuse(e, "completion: for which shell? spinachbot completion bash, zsh, fish or powershell")
@@ -77,5 +77,16 @@ func writeManual(root *cobra.Command, dir string) error {
 		header.Date = &date
 	}
 	root.DisableAutoGenTag = true
+	addNotes(root)
 	return doc.GenManTree(root, header, dir)
+}
+
+// manualNote is the annotation with what a command's manual page says below its description.
+const manualNote = "manual"
+
+func addNotes(cmd *cobra.Command) {
+	cmd.Long += cmd.Annotations[manualNote]
+	for _, sub := range cmd.Commands() {
+		addNotes(sub)
+	}
 }

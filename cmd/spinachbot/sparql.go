@@ -93,16 +93,14 @@ func sparqlCheckCommand(e *env) *cobra.Command {
 
 func sparqlFormatCommand(e *env, source labelSource) *cobra.Command {
 	c, r := newSPARQL(e, "format", "print queries in the canonical layout", "Prints a query in the canonical layout, on request with labels.", source)
-	c.fs.StringVar(&r.labels, "labels", "", "`how` labels are shown: comment (at the end of the line) or replace (in place of the IDs)")
+	labels := c.choice("labels", "", "`how` labels are shown: comment (at the end of the line) or replace (in place of the IDs)",
+		"comment\tat the end of the line", "replace\tin place of the IDs")
 	c.fs.StringVar(&r.language, "language", "en", "`language` of labels")
 	c.fs.BoolVar(&r.oneLine, "one-line", false, "print all on one line; this drops comments and says so")
 	c.fs.BoolVar(&r.url, "url", false, "print a link to the query service's page")
 	c.fs.BoolVar(&r.posting, "posting", false, "print the posting form, which is safe in a wiki template")
 	return c.command(func(ctx context.Context, files []string) int {
-		switch {
-		case r.labels != "" && r.labels != "comment" && r.labels != "replace":
-			return misuse(e, "sparql format: --labels %q: want comment or replace", r.labels)
-		case r.posting && (r.oneLine || r.url || r.labels == "replace"):
+		if r.labels = *labels; r.posting && (r.oneLine || r.url || r.labels == "replace") {
 			return misuse(e, "sparql format: --posting goes only with --labels comment")
 		}
 		return r.run(ctx, e, files)
@@ -111,17 +109,16 @@ func sparqlFormatCommand(e *env, source labelSource) *cobra.Command {
 
 func sparqlRewriteCommand(e *env) *cobra.Command {
 	c, r := newSPARQL(e, "rewrite", "rewrite queries for another engine", "Prints the same query for another engine, with notes about what was changed.", nil)
-	c.fs.StringVar(&r.to, "to", "", "`engine` to write for: standard, qlever or wdqs (required)")
+	to := c.choice("to", "", "`engine` to write for: standard, qlever or wdqs (required)",
+		"standard\tany engine for SPARQL 1.1", "qlever\tQLever", "wdqs\tWikidata's query service")
 	c.fs.StringVar(&r.rewrite.Language, "language", "en", "`language` that replaces [AUTO_LANGUAGE]")
 	c.fs.BoolVar(&r.rewrite.DropMWAPI, "drop-mwapi", false, "leave out calls of wikibase:mwapi instead of failing")
 	c.fs.BoolVar(&r.rewrite.Distinct, "distinct", false, "make it SELECT DISTINCT")
 	c.fs.BoolVar(&r.rewrite.Entities, "entities", false, "also select ?x where only ?xLabel is selected")
 	c.fs.BoolVar(&r.rewrite.Labels, "add-labels", false, "with --to wdqs: add labels of the selected entities")
 	return c.command(func(ctx context.Context, files []string) int {
-		if engines := []string{"standard", "qlever", "wdqs"}; r.to == "" {
+		if r.to = *to; r.to == "" {
 			return misuse(e, "sparql rewrite: for which engine? add --to standard, --to qlever or --to wdqs")
-		} else if !slices.Contains(engines, r.to) {
-			return misuse(e, "sparql rewrite: --to %q%s", r.to, nearest(r.to, engines, "want standard, qlever or wdqs"))
 		}
 		return r.run(ctx, e, files)
 	})

@@ -27,6 +27,7 @@ func traceShowCommand(e *env) *cobra.Command {
 KEY is the ID of a ledger entry; KEY-triage shows how the bot judged whether the post was a request.`,
 		config.Data)
 	asJSON := c.fs.Bool("json", false, "print the events of the file as they are, one a line, without a last line that was cut off")
+	c.cmd.ValidArgsFunction = c.completeEntries()
 	full := c.fs.Bool("full", false, "show every message of every call of the model")
 	return c.command(func(_ context.Context, args []string) int {
 		if len(args) > 1 {

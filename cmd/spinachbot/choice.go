@@ -1,0 +1,59 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// graphs are the knowledge graphs that --kg names.
+var graphs = []string{"wikidata\tthe query service of SPARQL_ENDPOINT", "embedded\tthe built-in slice of Wikidata"}
+
+// graphUsage is the help of --kg.
+const graphUsage = "knowledge `graph`: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)"
+
+// choice is a flag that takes one of a few words.
+type choice struct {
+	value *string
+	words []string
+}
+
+func (c *choice) String() string { return *c.value }
+func (c *choice) Type() string   { return "choice" }
+
+// Set implements pflag.Value.
+func (c *choice) Set(s string) error {
+	if !slices.Contains(c.words, s) {
+		return errors.New("want " + orList(c.words) + nearest(s, c.words, ""))
+	}
+	*c.value = s
+	return nil
+}
+
+// choice declares a flag that takes one of the words. A word may have a description behind a tab, for completions.
+func (c *cmdline) choice(name, value, usage string, words ...string) *string {
+	p := new(string)
+	c.choiceVar(p, name, value, usage, words...)
+	return p
+}
+
+// choiceVar is choice with the variable for the value.
+func (c *cmdline) choiceVar(p *string, name, value, usage string, words ...string) {
+	*p = value
+	f := &choice{value: p}
+	for _, w := range words {
+		word, _, _ := strings.Cut(w, "\t")
+		f.words = append(f.words, word)
+	}
+	c.fs.Var(f, name, usage)
+	c.complete(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// complete sets what the shell offers as the value of a flag.
+func (c *cmdline) complete(flag string, f cobra.CompletionFunc) {
+	if err := c.cmd.RegisterFlagCompletionFunc(flag, f); err != nil {
+		panic(err) // the flag does not exist, or has completions: a mistake in the code
+	}
+}

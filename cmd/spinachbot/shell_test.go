@@ -1,0 +1,59 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Every shell is offered commands, flags and their values.
+func TestCompletions(t *testing.T) {
+	dir := drafted(t)
+	for _, c := range []struct{ line, want string }{
+		{"ev", "eval\trun benchmarks, score and compare results"},
+		{"ask|--kg|", "wikidata\tthe query service of SPARQL_ENDPOINT\nembedded\tthe built-in slice of Wikidata"},
+		{"ask|--preset|", "spinach"},
+		{"ask|--la", "--language\tlanguage code of the question; detected when not given"},
+		{"eval|run|--policy|", "linear"},
+		{"ledger|list|--state|posted,", "posted,noticed\nposted,accepted\nposted,proposed\nposted,approved\nposted,posting\nposted,posted\nposted,gave_up\nposted,skipped\nposted,rejected"},
+		{"ledger|approve|", "sb-1000000000000000\tproposed: Ada: Bridges of Königsberg\nsb-2000000000000000\tproposed: Ada: Rivers"},
+		{"ledger|approve|sb-1000000000000000|", "sb-2000000000000000\tproposed: Ada: Rivers"},
+		{"ledger|edit|sb-1|", "sb-1000000000000000\tproposed: Ada: Bridges of Königsberg\nsb-2000000000000000\tproposed: Ada: Rivers"},
+		{"run|--posting|", "off\tnothing is written\npropose\treplies wait for ledger approve\non\treplies are posted"},
+		{"sparql|rewrite|--to|", "standard\tany engine for SPARQL 1.1\nqlever\tQLever\nwdqs\tWikidata's query service"},
+		{"completion|", "bash\nzsh\nfish\npowershell"},
+	} {
+		code, out, errs := completeCall(t, dir, strings.Split(c.line, "|"))
+		got, _, _ := strings.Cut(out, "\n:")
+		if code != exitOK || got != c.want {
+			t.Errorf("%s: %d %s\n%s\nwant\n%s", c.line, code, errs, got, c.want)
+		}
+	}
+	for _, shell := range shells {
+		if code, out, errs := call(t, "completion", shell); code != exitOK || !strings.Contains(out, "__complete") {
+			t.Errorf("%s: %d %s %.200s", shell, code, errs, out)
+		}
+	}
+}
+
+func completeCall(t *testing.T, dir string, words []string) (int, string, string) {
+	t.Helper()
+	return environCall(t, []string{"DATA_DIR=" + dir}, append([]string{"__complete"}, words...)...)
+}
+
+func TestManual(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "man")
+	if code, out, errs := call(t, "man", dir); code != exitOK || !strings.HasSuffix(out, " pages\n") {
+		t.Fatalf("%d %s %s", code, out, errs)
+	}
+	page, err := os.ReadFile(filepath.Join(dir, "spinachbot-ask.1"))
+	for _, want := range []string{".TH", "ask one question", "--kg", "--data-dir", "OPENAI_API_KEY"} {
+		if err != nil || !strings.Contains(string(page), want) {
+			t.Errorf("%q is missing in the page of ask: %v\n%s", want, err, page)
+		}
+	}
+	if code, _, errs := call(t, "man", "/dev/null/x"); code != exitFailed || !strings.Contains(errs, "name a folder that you may write to") {
+		t.Errorf("%d %s", code, errs)
+	}
+}
