@@ -13,44 +13,44 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Entity returns an item's or property's page with labels in lang and its fallbacks (mul, en). External identifiers are left out; [Graph.Page] has them.
+// Entity returns an item's or property's page with labels in lang and its fallbacks (mul, en). External identifiers are left out; [Reader.Page] has them.
 // Statements are read from p:, ps:, psv:, pq: and pqv:; where a property has only wdt: values these are given as statements of normal rank.
 // A redirect (owl:sameAs) is followed. Errors are of the kinds BadID and NotFound.
-func (g *Graph) Entity(ctx context.Context, num, lang string) (*kg.Entity, error) {
-	return g.Page(ctx, num, lang, false)
+func (r *reader) Entity(ctx context.Context, num, lang string) (*kg.Entity, error) {
+	return r.Page(ctx, num, lang, false)
 }
 
-// Page is [Graph.Entity] with external identifiers when external is true.
-func (g *Graph) Page(ctx context.Context, num, lang string, external bool) (*kg.Entity, error) {
+// Page is [Reader.Entity] with external identifiers when external is true.
+func (r *reader) Page(ctx context.Context, num, lang string, external bool) (*kg.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	num, n, err := g.resolve(num)
+	num, n, err := r.resolve(num)
 	if err != nil {
 		return nil, err
 	}
 	chain := index.Chain(lang)
-	e := &kg.Entity{ID: num, Type: typeOf(num), Label: g.best(n, g.ids.label, chain), Description: g.best(n, g.ids.description, chain),
-		Aliases: g.all(n, g.ids.alias, lang), Sitelinks: g.sitelinkCount(n)}
+	e := &kg.Entity{ID: num, Type: typeOf(num), Label: r.best(n, r.ids.label, chain), Description: r.best(n, r.ids.description, chain),
+		Aliases: r.all(n, r.ids.alias, lang), Sitelinks: r.sitelinkCount(n)}
 	if e.Type == kg.Property {
-		e.Datatype = g.datatype(n)
+		e.Datatype = r.datatype(n)
 	}
-	r := pageReader{g, chain}
-	e.Claims = r.claims(n, external)
+	page := pageReader{r, chain}
+	e.Claims = page.claims(n, external)
 	return e, nil
 }
 
 // resolve checks a number and follows a redirect.
-func (g *Graph) resolve(num string) (string, value.ID, error) {
+func (r *reader) resolve(num string) (string, value.ID, error) {
 	if !rdf.ValidID(num) || num[0] == 'L' {
 		return "", 0, kg.Errorf(kg.BadID, "%.60q is not the ID of an item or property, such as Q42 or P31", num)
 	}
-	n := g.entity(num)
+	n := r.entity(num)
 	if n == 0 {
-		return "", 0, kg.Errorf(kg.NotFound, "there is no %s in the %s", num, g.opts.Name)
+		return "", 0, kg.Errorf(kg.NotFound, "there is no %s in the %s", num, r.name)
 	}
-	for _, po := range g.store.Objects(n, g.ids.sameAs) {
-		if target, ok := strings.CutPrefix(g.store.Text[po.B], rdf.Entity); ok && g.entity(target) != 0 {
+	for _, po := range r.store.Objects(n, r.ids.sameAs) {
+		if target, ok := strings.CutPrefix(r.store.Text[po.B], rdf.Entity); ok && r.entity(target) != 0 {
 			return target, po.B, nil
 		}
 	}
@@ -63,22 +63,22 @@ type Names struct {
 	Aliases              map[string][]string
 }
 
-// Names returns an entity's labels, descriptions and aliases in all languages. Errors as for [Graph.Entity].
-func (g *Graph) Names(num string) (*Names, error) {
-	_, n, err := g.resolve(num)
+// Names returns an entity's labels, descriptions and aliases in all languages. Errors as for [Reader.Entity].
+func (r *reader) Names(num string) (*Names, error) {
+	_, n, err := r.resolve(num)
 	if err != nil {
 		return nil, err
 	}
 	out := &Names{map[string]string{}, map[string]string{}, map[string][]string{}}
-	for _, po := range g.store.SPO.Run(n) {
-		t := g.store.Term(po.B)
+	for _, po := range r.store.SPO.Run(n) {
+		t := r.store.Term(po.B)
 		switch {
 		case t.Lang == "":
-		case po.A == g.ids.label:
+		case po.A == r.ids.label:
 			out.Labels[t.Lang] = t.Value
-		case po.A == g.ids.description:
+		case po.A == r.ids.description:
 			out.Descriptions[t.Lang] = t.Value
-		case po.A == g.ids.alias:
+		case po.A == r.ids.alias:
 			out.Aliases[t.Lang] = append(out.Aliases[t.Lang], t.Value)
 		}
 	}
@@ -87,7 +87,7 @@ func (g *Graph) Names(num string) (*Names, error) {
 
 // pageReader reads statements with labels in a chain of languages.
 type pageReader struct {
-	g     *Graph
+	g     *reader
 	chain []string
 }
 
@@ -275,20 +275,20 @@ func (r pageReader) label(n value.ID) string {
 }
 
 // Examples returns a property's examples: the items of its P1855 statements with the value that the statement gives for the property itself.
-func (g *Graph) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
+func (r *reader) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	if property == "" || property[0] != 'P' {
 		return nil, kg.Errorf(kg.BadID, "%.60q is not the ID of a property, such as P31", property)
 	}
-	num, n, err := g.resolve(property)
+	num, n, err := r.resolve(property)
 	if err != nil {
 		return nil, err
 	}
-	r := pageReader{g, index.Chain(lang)}
+	page := pageReader{r, index.Chain(lang)}
 	var out []kg.Example
-	for _, st := range r.statements(n, "P1855") {
+	for _, st := range page.statements(n, "P1855") {
 		subject := rdf.EntityID(st.Value.Term.Value)
 		if subject == "" {
 			continue
