@@ -3,6 +3,7 @@ package embedded
 import (
 	"time"
 
+	"github.com/spinachbot/spinachbot/internal/kg/embedded/entity"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/limit"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 )
@@ -56,7 +57,7 @@ func (o Options) withDefaults() Options {
 
 // Graph is a read-only knowledge graph in memory. All methods are safe for any number of goroutines at once.
 type Graph struct {
-	*reader
+	*entity.Reader
 	store *store.Store
 	opts  Options
 	pool  *limit.Pool
@@ -76,7 +77,7 @@ var defaultTuning = tuning{scan: 8, scanOnce: 64, linkRows: 8, memoCost: 16, fav
 
 func newGraph(s *store.Store, opts Options) *Graph {
 	opts = opts.withDefaults()
-	return &Graph{reader: newReader(s, opts.Name), store: s, opts: opts, pool: &limit.Pool{Size: opts.MaxTotalMemory}, tune: defaultTuning}
+	return &Graph{Reader: entity.NewReader(s, opts.Name), store: s, opts: opts, pool: &limit.Pool{Size: opts.MaxTotalMemory}, tune: defaultTuning}
 }
 
 // Name is the graph's name.

@@ -86,7 +86,7 @@ func local(iri string) string { return strings.TrimPrefix(iri, "file://") }
 func manifestTests(t *testing.T, dir string) []w3cTest {
 	g := loadTurtle(t, filepath.Join(dir, "manifest.ttl"))
 	var out []w3cTest
-	for _, q := range g.store.OPS.Sub(g.store.Lookup(rdf.IRI(mfNS+"QueryEvaluationTest")), g.ids.typ) {
+	for _, q := range g.store.OPS.Sub(g.store.Lookup(rdf.IRI(mfNS+"QueryEvaluationTest")), g.store.Lookup(rdf.IRI(rdf.RDFType))) {
 		s := g.store.Term(q.B)
 		tst := w3cTest{name: s.Value[strings.LastIndexAny(s.Value, "#/")+1:], result: local(one(g, s, mfNS+"result").Value)}
 		a := one(g, s, mfNS+"action")
@@ -232,7 +232,7 @@ func readSRX(t *testing.T, path string) *kg.Table {
 // readResultGraph reads a result set written as RDF, or the graph of a CONSTRUCT.
 func readResultGraph(t *testing.T, path string) (*kg.Table, bool) {
 	g := loadTurtle(t, path)
-	sets := g.store.OPS.Sub(g.store.Lookup(rdf.IRI(rsNS+"ResultSet")), g.ids.typ)
+	sets := g.store.OPS.Sub(g.store.Lookup(rdf.IRI(rsNS+"ResultSet")), g.store.Lookup(rdf.IRI(rdf.RDFType)))
 	tab := &kg.Table{}
 	if len(sets) == 0 {
 		tab.Vars = []string{"subject", "predicate", "object"}

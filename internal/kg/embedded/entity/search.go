@@ -1,4 +1,5 @@
-package embedded
+// Package entity reads items and properties from the triples of a graph: search by label and alias, labels, and entity pages.
+package entity
 
 import (
 	"context"
@@ -13,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// reader reads entities from a store. All methods are safe for any number of goroutines at once.
-type reader struct {
+// Reader reads entities from a store. All methods are safe for any number of goroutines at once.
+type Reader struct {
 	store *store.Store
 	name  string // of the graph, in errors
 	names *index.Index
@@ -28,11 +29,11 @@ type wellKnown struct {
 	best, preferred, deprecated, property                                 value.ID
 }
 
-// newReader returns a reader of a store and indexes the names of its entities.
-func newReader(s *store.Store, name string) *reader {
+// NewReader returns a reader of a store and indexes the names of its entities.
+func NewReader(s *store.Store, name string) *Reader {
 	iri := func(v string) value.ID { return s.Lookup(rdf.IRI(v)) }
 	wb := func(v string) value.ID { return iri(rdf.Wikibase + v) }
-	r := &reader{store: s, name: name, ids: wellKnown{
+	r := &Reader{store: s, name: name, ids: wellKnown{
 		label: iri(rdf.RDFSLabel), alias: iri(rdf.SKOSAltLabel), description: iri(rdf.SchemaDesc), typ: iri(rdf.RDFType),
 		rank: wb("rank"), sitelinks: wb("sitelinks"), propertyType: wb("propertyType"), sameAs: iri(rdf.Prefixes["owl"] + "sameAs"),
 		timeValue: wb("timeValue"), timePrecision: wb("timePrecision"), quantityAmount: wb("quantityAmount"), quantityUnit: wb("quantityUnit"),
@@ -43,7 +44,7 @@ func newReader(s *store.Store, name string) *reader {
 }
 
 // entries collects the labels and aliases of all items and properties for the index, heavier ones by sitelinks, then by how often they are an object.
-func (r *reader) entries() []index.Entry {
+func (r *Reader) entries() []index.Entry {
 	s := r.store
 	var out []index.Entry
 	at := map[value.ID]int{}
@@ -69,11 +70,11 @@ func (r *reader) entries() []index.Entry {
 	return out
 }
 
-func (r *reader) weight(n value.ID) int64 {
+func (r *Reader) weight(n value.ID) int64 {
 	return int64(r.sitelinkCount(n))<<32 | int64(len(r.store.OPS.Run(n)))
 }
 
-func (r *reader) sitelinkCount(n value.ID) int {
+func (r *Reader) sitelinkCount(n value.ID) int {
 	for _, po := range r.store.Objects(n, r.ids.sitelinks) {
 		if v, err := strconv.Atoi(r.store.Text[po.B]); err == nil && v > 0 {
 			return v
@@ -91,7 +92,7 @@ func typeOf(num string) kg.Type {
 
 // Search finds items or properties by label or alias with the semantics of wbsearchentities. An exact number finds itself, first of all. The limit is
 // kept within 1 to 50; an empty type searches items.
-func (r *reader) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
+func (r *Reader) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -130,7 +131,7 @@ func (r *reader) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 }
 
 // hit describes an entity for a search result.
-func (r *reader) hit(num, lang string, chain []string) kg.Hit {
+func (r *Reader) hit(num, lang string, chain []string) kg.Hit {
 	n := r.entity(num)
 	h := kg.Hit{ID: num, Type: typeOf(num), Label: r.best(n, r.ids.label, chain), Description: r.best(n, r.ids.description, chain)}
 	h.Aliases = r.all(n, r.ids.alias, lang)
@@ -141,7 +142,7 @@ func (r *reader) hit(num, lang string, chain []string) kg.Hit {
 }
 
 // entity returns the term of a Q or P number that the graph says something about, else 0.
-func (r *reader) entity(num string) value.ID {
+func (r *Reader) entity(num string) value.ID {
 	if !rdf.ValidID(num) || num[0] == 'L' {
 		return 0
 	}
@@ -153,7 +154,7 @@ func (r *reader) entity(num string) value.ID {
 }
 
 // best returns the text of a subject's predicate in the first language that has one.
-func (r *reader) best(sub, pred value.ID, langs []string) string {
+func (r *Reader) best(sub, pred value.ID, langs []string) string {
 	text, at := "", len(langs)
 	for _, po := range r.store.Objects(sub, pred) {
 		t := r.store.Term(po.B)
@@ -168,7 +169,7 @@ func (r *reader) best(sub, pred value.ID, langs []string) string {
 }
 
 // all returns the texts of a subject's predicate in a language.
-func (r *reader) all(sub, pred value.ID, lang string) []string {
+func (r *Reader) all(sub, pred value.ID, lang string) []string {
 	var out []string
 	for _, po := range r.store.Objects(sub, pred) {
 		if t := r.store.Term(po.B); t.Lang == strings.ToLower(lang) {
@@ -179,7 +180,7 @@ func (r *reader) all(sub, pred value.ID, lang string) []string {
 }
 
 // datatype returns a property's datatype in the API's form (wikibase-item, external-id, time …), from its wikibase:propertyType.
-func (r *reader) datatype(prop value.ID) string {
+func (r *Reader) datatype(prop value.ID) string {
 	for _, po := range r.store.Objects(prop, r.ids.propertyType) {
 		if name, ok := strings.CutPrefix(r.store.Text[po.B], rdf.Wikibase); ok {
 			return apiDatatype(name)
@@ -214,7 +215,7 @@ func apiDatatype(name string) string {
 }
 
 // Labels returns the labels of entities in the first of the languages that has one. Numbers without a label, and what is no number, are left out.
-func (r *reader) Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error) {
+func (r *Reader) Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package embedded
+package entity
 
 import (
 	"cmp"
@@ -16,12 +16,12 @@ import (
 // Entity returns an item's or property's page with labels in lang and its fallbacks (mul, en). External identifiers are left out; [Reader.Page] has them.
 // Statements are read from p:, ps:, psv:, pq: and pqv:; where a property has only wdt: values these are given as statements of normal rank.
 // A redirect (owl:sameAs) is followed. Errors are of the kinds BadID and NotFound.
-func (r *reader) Entity(ctx context.Context, num, lang string) (*kg.Entity, error) {
+func (r *Reader) Entity(ctx context.Context, num, lang string) (*kg.Entity, error) {
 	return r.Page(ctx, num, lang, false)
 }
 
 // Page is [Reader.Entity] with external identifiers when external is true.
-func (r *reader) Page(ctx context.Context, num, lang string, external bool) (*kg.Entity, error) {
+func (r *Reader) Page(ctx context.Context, num, lang string, external bool) (*kg.Entity, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (r *reader) Page(ctx context.Context, num, lang string, external bool) (*kg
 }
 
 // resolve checks a number and follows a redirect.
-func (r *reader) resolve(num string) (string, value.ID, error) {
+func (r *Reader) resolve(num string) (string, value.ID, error) {
 	if !rdf.ValidID(num) || num[0] == 'L' {
 		return "", 0, kg.Errorf(kg.BadID, "%.60q is not the ID of an item or property, such as Q42 or P31", num)
 	}
@@ -64,7 +64,7 @@ type Names struct {
 }
 
 // Names returns an entity's labels, descriptions and aliases in all languages. Errors as for [Reader.Entity].
-func (r *reader) Names(num string) (*Names, error) {
+func (r *Reader) Names(num string) (*Names, error) {
 	_, n, err := r.resolve(num)
 	if err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func (r *reader) Names(num string) (*Names, error) {
 
 // pageReader reads statements with labels in a chain of languages.
 type pageReader struct {
-	g     *reader
+	g     *Reader
 	chain []string
 }
 
@@ -275,7 +275,7 @@ func (r pageReader) label(n value.ID) string {
 }
 
 // Examples returns a property's examples: the items of its P1855 statements with the value that the statement gives for the property itself.
-func (r *reader) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
+func (r *Reader) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
