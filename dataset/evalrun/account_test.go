@@ -9,6 +9,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -84,7 +85,7 @@ func TestBudget(t *testing.T) {
 		}
 		w.Account = account
 		w.Model = func(dataset.Item) agent.Model { return paidModel{account} }
-		w.Method.New = func(p Parts) Asker {
+		w.Method.New = func(p Parts) ask.Asker {
 			a := w.asker
 			a.p = p
 			return &a

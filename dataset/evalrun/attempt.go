@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/dataset"
-	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -61,54 +61,54 @@ type attempt struct {
 	file    string // of the trajectory, in the run's folder
 	started time.Time
 	elapsed time.Duration
-	rec     *watchedRecorder
 	usage   llm.Usage
 	failure *Failure // a service's
 	detail  string   // of the failure or the reason
 	again   bool     // trying again may help
+
+	incidents int // calls of the graph that its service failed
+	refused   int // repetitions and early stops
 }
 
 // attempt makes one try. The error stops the run.
 func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error) {
 	a := &attempt{started: r.Now()}
+	parts, err := r.parts(it)
+	if err != nil {
+		return nil, err
+	}
 	path, err := r.dir.freshTrajectory(FileName(it.ID))
 	if err != nil {
 		return nil, err
 	}
-	file, err := event.Create(path)
-	if err != nil {
-		return nil, err
-	}
-	a.file = trajDir + "/" + FileName(it.ID) + ".jsonl"
-	a.rec = &watchedRecorder{next: file}
-	parts, err := r.parts(it)
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	if parts.Model == nil {
-		parts.Model = noModel{}
-	}
-	allowance := llm.NewAllowance(llm.Limits{USD: r.Limits.USD})
-	asker := r.Method.New(parts)
 	q := agent.Question{ID: it.ID, Text: it.Question, Language: r.Language}
 	if it.Language != "" {
 		q.Language = it.Language
 	}
-	a.out, err = asker.Ask(llm.WithAllowance(ctx, allowance), q, a.rec, r.Limits)
-	if cerr := file.Close(); cerr != nil && err == nil {
-		return nil, fmt.Errorf("the trajectory %s cannot be completed: %w", path, cerr)
+	service := ask.Service{Log: r.Log, Asker: r.Method.New(parts), Limits: r.Limits, Open: ask.File(path), Now: r.Now}
+	run, err := service.Start(ctx, q)
+	if errors.Is(err, ask.ErrNoQuestion) { // the benchmark's fault, of this item alone
+		a.judge(err)
+		return a, nil
 	}
+	if err != nil {
+		return nil, err
+	}
+	a.file = trajDir + "/" + FileName(it.ID) + ".jsonl"
+	for _, e := range run.Events(context.WithoutCancel(ctx), 0) {
+		a.count(e)
+	}
+	a.out, err = run.Wait()
 	a.elapsed = r.Now().Sub(a.started)
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	case a.rec.err != nil:
-		return nil, a.rec.err
+	case event.IsWriteError(err):
+		return nil, err
 	case err == nil && stopsRun(a.out.Reason):
 		return nil, fmt.Errorf("%w: %s", ErrBudget, a.out.Detail)
 	}
-	a.usage = allowance.Used() // failed calls that were billed included
-	if a.usage == (llm.Usage{}) && a.out != nil {
+	if a.usage = run.Used(); a.usage == (llm.Usage{}) && a.out != nil {
 		a.usage = a.out.Usage // a model that books nothing
 	}
 	a.judge(err)
@@ -132,7 +132,9 @@ func (r *runner) parts(it dataset.Item) (Parts, error) {
 			return p, nil
 		}
 	}
-	p.Model = r.Model(it)
+	if p.Model = r.Model(it); p.Model == nil {
+		p.Model = noModel{}
+	}
 	return p, nil
 }
 
@@ -164,7 +166,7 @@ func failed(kind string) *Failure { return &Failure{Kind: kind, Message: failure
 // into writes the attempt into the item's file.
 func (a *attempt) into(f *itemFile) {
 	f.Trajectory, f.Started, f.MS = a.file, a.started.UTC(), a.elapsed.Milliseconds()
-	f.Usage, f.Incidents, f.Refused, f.Detail = a.usage, a.rec.incidents, a.rec.refused, a.detail
+	f.Usage, f.Incidents, f.Refused, f.Detail = a.usage, a.incidents, a.refused, a.detail
 	f.Error, f.Reason, f.Answered, f.SPARQL, f.Result, f.Steps, f.Confidence = a.failure, "", false, "", rawResult("null"), 0, 0
 	if a.out != nil {
 		f.Steps, f.Reason, f.Language = len(a.out.Steps), string(a.out.Reason), a.out.Language
@@ -182,25 +184,12 @@ func (noModel) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return nil, llm.ErrNoModel
 }
 
-// watchedRecorder counts what a reader of the run wants to know and keeps the first failure to write.
-type watchedRecorder struct {
-	next      agent.Recorder
-	err       error
-	incidents int
-	refused   int
-}
-
-// Record passes the event on.
-func (w *watchedRecorder) Record(ctx context.Context, e agent.Event) error {
+// count counts what a reader of the run wants to know of its events.
+func (a *attempt) count(e event.Event) {
 	switch {
-	case e.Event == "graph" && e.Call != nil && e.Call.Failure != nil && passing(kg.Kind(e.Call.Failure.Kind)):
-		w.incidents++
+	case e.Event == "graph" && e.Call != nil && e.Call.Failure != nil && passing(e.Call.Failure.Kind):
+		a.incidents++
 	case e.Event == "rollback":
-		w.refused++
+		a.refused++
 	}
-	err := w.next.Record(ctx, e)
-	if err != nil && w.err == nil {
-		w.err = err
-	}
-	return err
 }

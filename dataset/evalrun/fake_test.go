@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -181,7 +182,7 @@ func newWorld(t *testing.T, dir string, items []dataset.Item) *world {
 			w.slept = append(w.slept, d)
 			return ctx.Err()
 		},
-		Method: Method{Preset: "fake", Policy: "linear", New: func(p Parts) Asker {
+		Method: Method{Preset: "fake", Policy: "linear", New: func(p Parts) ask.Asker {
 			a := w.asker
 			a.p = p
 			return &a

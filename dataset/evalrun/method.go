@@ -1,7 +1,6 @@
 package evalrun
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -9,12 +8,8 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/ask"
 )
-
-// Asker answers one question at a time: an [agent.Engine], or a policy that asks several.
-type Asker interface {
-	Ask(ctx context.Context, q agent.Question, rec agent.Recorder, limits agent.Limits) (*agent.Outcome, error)
-}
 
 // Parts are what a method answers with. Model and Graph are those of one item and one attempt.
 type Parts struct {
@@ -30,7 +25,7 @@ type Parts struct {
 type Method struct {
 	Preset, Policy string
 	About          string // one line for help
-	New            func(Parts) Asker
+	New            func(Parts) ask.Asker
 }
 
 // Methods is the table of the methods that exist. A new preset or policy is a row.

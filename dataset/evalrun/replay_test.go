@@ -7,6 +7,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -43,7 +44,7 @@ func (oneRow) Labels(context.Context, []string, []string) (map[string]string, er
 func TestRecording(t *testing.T) {
 	t.Parallel()
 	items := bench("What is Q1? | SELECT ?x { wd:Q1 wdt:P31 ?x }", "What is it? | gold is broken", "Is it? | ASK {}")
-	engine := Method{Preset: "spinach", Policy: "linear", New: func(p Parts) Asker { return agent.New(p.Log, p.Model, p.Graph, p.Labeler, p.Now, agent.Options{}) }}
+	engine := Method{Preset: "spinach", Policy: "linear", New: func(p Parts) ask.Asker { return agent.New(p.Log, p.Model, p.Graph, p.Labeler, p.Now, agent.Options{}) }}
 	first := newWorld(t, t.TempDir(), items)
 	first.Method, first.Graph, first.Labeler = engine, oneRow{}, oneRow{}
 	first.Model = func(dataset.Item) agent.Model { return &sayingModel{} }

@@ -210,6 +210,10 @@ func TestModelFailures(t *testing.T) {
 	if asJSON(t, sum.Failed) != `{"internal":1,"no_model":1}` || asJSON(t, sum.NoAnswer) != `{"model_failed":1,"money":1}` {
 		t.Errorf("summary: %s", asJSON(t, sum))
 	}
+	w = newWorld(t, t.TempDir(), bench(" | ROWS a", "answer ROWS a | ROWS a"))
+	if sum := w.run(t); sum.Failed[Internal] != 1 || sum.Answered != 1 {
+		t.Errorf("an item without a question: %s", asJSON(t, sum))
+	}
 	w = newWorld(t, t.TempDir(), bench("answer ROWS a | ROWS a"))
 	w.Model = func(dataset.Item) agent.Model { return nil }
 	if sum := w.run(t); asJSON(t, sum.NoAnswer) != `{}` || sum.Failed[NoModel] != 1 {

@@ -63,7 +63,7 @@ var rules = []struct {
 	{"dataset/stats", "dataset internal/sparql internal/sparql/measure internal/rdf", "tables and plots of queries"},
 	{"dataset/score", "internal/rdf", "metrics compare rows; they may know neither queries nor graphs nor who is scored"},
 	{"dataset/score/scorefile", "dataset dataset/score internal/kg internal/sparql internal/sparql/measure", "files of outputs, scored; the graph is an interface it owns"},
-	{"dataset/evalrun", "agent agent/event dataset dataset/score dataset/score/scorefile internal/sparql internal/sparql/measure internal/kg internal/llm internal/rdf", "benchmark runs of the agent through interfaces it owns"},
+	{"dataset/evalrun", "agent agent/event internal/ask dataset dataset/score dataset/score/scorefile internal/sparql internal/sparql/measure internal/kg internal/llm internal/rdf", "benchmark runs of the agent through interfaces it owns"},
 	{"internal/web/annotate", "dataset dataset/annotate internal/kg internal/rdf internal/sparql", "pages know nouns and own small interfaces"},
 	{"internal/store", "bot agent dataset dataset/annotate dataset/harvest internal/llm internal/kg", "the store implements other packages' interfaces: it needs their nouns"},
 	{"dataset/annotate", "dataset dataset/harvest internal/kg internal/rdf internal/sparql internal/sparql/check", "annotators' work and what a question must say; it knows neither pages nor a database"},
@@ -218,6 +218,27 @@ func TestNoAmbientState(t *testing.T) {
 					if imported[base] && strings.Contains(code, b+"(") || (b == "http.DefaultClient" && imported[base] && strings.Contains(code, b)) {
 						t.Errorf("%s/%s:%d uses %s: the %s must be handed in", name, file, n+1, b, what)
 					}
+				}
+			}
+		}
+	}
+}
+
+// What belongs to asking is called in one place: who opens a trajectory or an allowance elsewhere asks in a way of its own.
+func TestOneWayToAsk(t *testing.T) {
+	may := map[string]string{
+		"event.Create":     "internal/ask",
+		"llm.NewAllowance": "internal/ask cmd/spinachbot", // cmd: advice on a candidate of the harvest is no question to the agent
+	}
+	for name, pkg := range packages(t, "../..") {
+		for _, file := range pkg.GoFiles {
+			src, err := os.ReadFile(filepath.Join("../..", filepath.FromSlash(name), file))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for call, where := range may {
+				if strings.Contains(string(src), call+"(") && !allowed(where, name) {
+					t.Errorf("%s/%s calls %s: ask through internal/ask", name, file, call)
 				}
 			}
 		}

@@ -53,11 +53,14 @@ type Service struct {
 	Now     func() time.Time
 }
 
-// Start begins to answer q and returns at once. The run ends with ctx. The error says that the question is empty or that there can be no trajectory;
-// then nothing was asked.
+// ErrNoQuestion says that the question has no text.
+var ErrNoQuestion = errors.New("the question is empty")
+
+// Start begins to answer q and returns at once. The run ends with ctx. The error is [ErrNoQuestion] or says that there can be no trajectory; then nothing
+// was asked.
 func (s *Service) Start(ctx context.Context, q agent.Question) (*Run, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return nil, errors.New("the question is empty")
+		return nil, ErrNoQuestion
 	}
 	return s.start(ctx, q.ID, func(ctx context.Context, r *Run) (err error) {
 		r.out, err = s.Asker.Ask(ctx, q, r, s.Limits)

@@ -261,6 +261,24 @@ func TestNothingIsAsked(t *testing.T) {
 	}
 }
 
+// A trajectory that could not be written is an error, also when the agent takes no notice.
+func TestTrajectoryFails(t *testing.T) {
+	for _, k := range []*kept{{full: 2}, {full: 3}, {closeErr: errors.New("x")}} {
+		r, err := service(k, func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error) {
+			_ = steps(ctx, rec, 2, func() {})
+			_ = rec.Record(ctx, event.Event{Event: "end"})
+			return &agent.Outcome{}, nil
+		}).Start(t.Context(), question)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := r.Wait()
+		if !event.IsWriteError(err) || out.Reason != agent.Broken || r.events[len(r.events)-1].Reason != string(agent.Broken) {
+			t.Errorf("%+v %v, last event %+v", out, err, r.events[len(r.events)-1])
+		}
+	}
+}
+
 // Runs with one ID at one moment have files of their own.
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()

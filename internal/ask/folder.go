@@ -10,6 +10,17 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
+// File returns the function for [Service.Open] of a service that asks once and keeps the trajectory in the file at path, which must not exist.
+func File(path string) func(id string) (Trajectory, error) {
+	return func(string) (Trajectory, error) {
+		f, err := event.Create(path)
+		if err != nil {
+			return nil, err
+		}
+		return f, nil
+	}
+}
+
 // maxSameTime is how many runs of one ID may begin in the same millisecond.
 const maxSameTime = 100
 

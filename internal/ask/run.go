@@ -26,7 +26,7 @@ type Run struct {
 	writing sync.Mutex   // held while an event is written, which takes as long as the disk does
 	last    int          // ID of the last event
 	end     *event.Event // written, not told yet: it is the last one only when the trajectory can be closed
-	broken  bool         // the trajectory takes no more events
+	broken  error        // of the trajectory, which takes no more events
 	closed  bool         // nor does the run
 
 	mu     sync.Mutex
@@ -51,7 +51,7 @@ func (r *Run) Record(ctx context.Context, e event.Event) error {
 		e.ID, e.Parent = r.last+1, r.last
 	}
 	if err := r.file.Record(ctx, e); err != nil {
-		r.broken = true
+		r.broken = err
 		return err
 	}
 	r.last = e.ID
@@ -110,7 +110,8 @@ func (r *Run) Cancel() { r.cancel() }
 func (r *Run) Done() <-chan struct{} { return r.done }
 
 // Wait waits for the end of the run. The outcome is an answer or says why there is none; its usage holds all calls that were or may have been billed,
-// failed ones too. The error is for what must stop the caller: the run was canceled, the trajectory could not be written, or this program has a fault.
+// failed ones too. The error is for what must stop the caller: the run was canceled, the trajectory could not be written (an [event.WriteError]), or this
+// program has a fault.
 // An outcome that comes with an error holds what was reached, may be nil, and must not be published.
 func (r *Run) Wait() (*agent.Outcome, error) {
 	<-r.done
@@ -129,12 +130,15 @@ func (r *Run) finish(err error) {
 	r.closed = true
 	if r.end == nil { // the agent left without one
 		r.end = r.lastEvent(err)
-		if !r.broken {
-			err = errors.Join(err, r.file.Record(context.Background(), *r.end))
+		if r.broken == nil {
+			r.broken = r.file.Record(context.Background(), *r.end)
 		}
 	}
-	if cerr := r.file.Close(); cerr != nil && err == nil {
-		err = fmt.Errorf("the trajectory cannot be completed: %w", cerr)
+	if cerr := r.file.Close(); r.broken == nil && cerr != nil {
+		r.broken = fmt.Errorf("it cannot be completed: %w", cerr)
+	}
+	if r.broken != nil && !event.IsWriteError(err) { // also when the agent thought nothing of it
+		err = errors.Join(err, &event.WriteError{Err: r.broken})
 		r.end = r.lastEvent(err)
 	}
 	if r.out != nil {
