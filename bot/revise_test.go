@@ -70,7 +70,7 @@ func TestReviseIsHarmless(t *testing.T) {
 		}
 		line, rest, _ := strings.Cut(got.Draft.Wikitext, "\n")
 		line = strings.Replace(line, "<!-- spinachbot:"+e.Key+" -->", "", 1)
-		for _, markup := range []string{"{{", "}}", "[[", "]]", "~~~", "<", ">", "{|", "==", "__", "://", "\x1b", "\u202e"} {
+		for _, markup := range []string{"{{", "}}", "[[", "]]", "~~~", "<", "{|", "__", "://", "\x1b", "\u202e"} {
 			if strings.Contains(line, markup) {
 				t.Errorf("%q is left in %q", markup, line)
 			}
