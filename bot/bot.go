@@ -159,12 +159,29 @@ type Summary struct {
 	Posted   int // replies on the wiki, those found after a crash included
 	GaveUp   int // recorded as given up
 	Waiting  int // open entries left for a later round or for the operator
+	Unposted int // of those, approved ones that are not posted because posting is off
+	DryRun   bool
 }
 
-// String gives the counts in one line.
+// String returns the counts in one line.
 func (s Summary) String() string {
-	return fmt.Sprintf("%d threads, %d comments: %d noticed, %d accepted, %d skipped, %d proposed, %d posted, %d given up, %d waiting",
+	text := fmt.Sprintf("%d threads, %d comments: %d noticed, %d accepted, %d skipped, %d proposed, %d posted, %d given up, %d waiting",
 		s.Threads, s.Comments, s.Noticed, s.Accepted, s.Skipped, s.Proposed, s.Posted, s.GaveUp, s.Waiting)
+	if note := s.unposted(); note != "" {
+		text += "; " + note
+	}
+	return text
+}
+
+// unposted says how many approved replies are not posted, and why; "" when there are none.
+func (s Summary) unposted() string {
+	switch {
+	case s.Unposted == 0:
+		return ""
+	case s.DryRun:
+		return fmt.Sprintf("%d approved, not posted: dry run", s.Unposted)
+	}
+	return fmt.Sprintf("%d approved, not posted: POSTING=off", s.Unposted)
 }
 
 // Round does one pass: it finds out what became of saves that were interrupted, judges new comments, solves the accepted ones, drafts replies and posts those that
@@ -177,7 +194,12 @@ func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	err := b.round(ctx, &sum)
 	open := Filter{Page: b.cfg.Page, States: []State{Noticed, Accepted, Proposed, Approved, Posting}}
 	if waiting, werr := b.store.Entries(context.WithoutCancel(ctx), open); werr == nil {
-		sum.Waiting = len(waiting)
+		sum.Waiting, sum.DryRun = len(waiting), b.cfg.DryRun
+		for _, e := range waiting {
+			if e.State == Approved && b.cfg.Posting == Off {
+				sum.Unposted++
+			}
+		}
 	} else if err == nil {
 		err = werr
 	}
@@ -186,6 +208,9 @@ func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	}
 	b.lg.Info("round", "page", b.cfg.Page, "threads", sum.Threads, "comments", sum.Comments, "noticed", sum.Noticed, "accepted", sum.Accepted,
 		"skipped", sum.Skipped, "proposed", sum.Proposed, "posted", sum.Posted, "gave_up", sum.GaveUp, "waiting", sum.Waiting)
+	if note := sum.unposted(); note != "" {
+		b.lg.Warn(note)
+	}
 	return sum, nil
 }
 

@@ -39,6 +39,39 @@ func TestPostingModes(t *testing.T) {
 	w.want("Cats:posted")
 }
 
+// TestLogIsShort: a draft is one short line of the log, and an approved reply that posting=off keeps back is not kept back in silence.
+func TestLogIsShort(t *testing.T) {
+	w := started(t)
+	w.cfg.Posting = bot.Off
+	w.round()
+	e := w.entries()[0]
+	if want := `msg="drafted ` + e.Key + `; see: spinachbot ledger show ` + e.Key + `"`; !strings.Contains(w.log.String(), want) {
+		t.Errorf("%s is not in the log:\n%s", want, w.log)
+	}
+	for _, line := range strings.Split(w.log.String(), "\n") {
+		if len(line) > 400 {
+			t.Errorf("a line of %d bytes: %.200s …", len(line), line)
+		}
+	}
+	if sum := w.round(); strings.Contains(sum.String(), "not posted") {
+		t.Errorf("nothing is approved: %s", sum)
+	}
+	if _, err := bot.Approve(t.Context(), w.store, w.clock.now(), e.Key, "Olga"); err != nil {
+		t.Fatal(err)
+	}
+	if sum := w.round(); !strings.HasSuffix(sum.String(), "; 1 approved, not posted: POSTING=off") || !strings.Contains(w.log.String(), `msg="1 approved, not posted: POSTING=off"`) {
+		t.Errorf("%s\n%s", sum, w.log)
+	}
+	w.cfg.DryRun = true
+	if sum := w.round(); !strings.HasSuffix(sum.String(), "; 1 approved, not posted: dry run") {
+		t.Error(sum)
+	}
+	w.cfg.DryRun, w.cfg.Posting = false, bot.On
+	if sum := w.round(); strings.Contains(sum.String(), "not posted") || sum.Posted != 1 {
+		t.Error(sum)
+	}
+}
+
 // A draft that was made while posting was off is not posted weeks later just because posting is switched on.
 func TestOldDraft(t *testing.T) {
 	for age, want := range map[time.Duration]string{time.Hour: "Cats:posted", 48 * time.Hour: "Cats:proposed"} {

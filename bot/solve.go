@@ -263,7 +263,7 @@ func (b *Bot) solve(ctx context.Context, e *Entry, sum *Summary) error {
 		return err
 	}
 	sum.Proposed++
-	b.lg.Info("drafted", "entry", e.Key, "heading", e.Heading, "posting", b.cfg.Posting, "diff", e.Draft.Diff)
+	b.lg.Info("drafted "+e.Key+"; see: spinachbot ledger show "+e.Key, "heading", e.Heading, "posting", b.cfg.Posting)
 	return b.publish(ctx, e, sum)
 }
 

@@ -26,7 +26,7 @@ func runCommand(e *env) *cobra.Command {
 		"Watches FORUM_PAGE and answers requests. At its first start the threads that are there are marked as seen; POSTING is off until you enable it.",
 		config.Wiki, config.Forum, config.Bot, config.Data, config.Model, config.Limits, config.Graph)
 	once := c.fs.Bool("once", false, "one round, then end")
-	dry := c.fs.Bool("dry-run", false, "nothing is written to the wiki; what would be posted is in the ledger and the log")
+	dry := c.fs.Bool("dry-run", false, "nothing is written to the wiki; see the drafts with spinachbot ledger")
 	grace := c.fs.Duration("unknown-grace", 2*time.Minute, "how long a save whose answer was lost may still arrive")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) > 0 {
