@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // The files of a harvest's folder. The database is the harvest's own; the others are for everybody, and each is replaced as a whole.
@@ -81,7 +83,7 @@ func EachCandidate(r io.Reader) iter.Seq2[Candidate, error] {
 			err := json.Unmarshal(line, &c)
 			switch {
 			case err != nil:
-				err = fmt.Errorf("line %d is no candidate: %w", n, err)
+				err = fmt.Errorf("line %d is no candidate: %w", n, text.JSON(err))
 			case c.Schema != CandidateSchema:
 				err = fmt.Errorf("line %d has schema %d, this program reads %d: use the program that wrote it, or harvest again", n, c.Schema, CandidateSchema)
 			case !ValidID(c.ID):
@@ -131,7 +133,7 @@ func ReadFunnel(dir string) (Funnel, error) {
 		return f, err
 	}
 	if err := json.Unmarshal(b, &f); err != nil {
-		return f, fmt.Errorf("%s: %w", name, err)
+		return f, fmt.Errorf("%s: %w", name, text.JSON(err))
 	}
 	return f, nil
 }

@@ -8,6 +8,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Format is a form in which benchmarks are published.
@@ -35,7 +37,7 @@ const maxFile = 1 << 30
 func ReadItems(r io.Reader) ([]Item, Format, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
-		return nil, "", fmt.Errorf("reading the benchmark: %w", err)
+		return nil, "", fmt.Errorf("reading the benchmark: %w", text.JSON(err))
 	}
 	if len(data) > maxFile {
 		return nil, "", fmt.Errorf("the file is larger than %d bytes; no benchmark is", maxFile)
@@ -81,9 +83,9 @@ func (f *itemReader) at(offset int) string {
 func (f *itemReader) syntax(err error, base int) error {
 	var s *json.SyntaxError
 	if errors.As(err, &s) {
-		return fmt.Errorf("%s: the JSON is broken: %w", f.at(base+int(s.Offset)-1), err)
+		return fmt.Errorf("%s: the JSON is broken here", f.at(base+int(s.Offset)-1))
 	}
-	return fmt.Errorf("%s: %w", f.at(base), err)
+	return fmt.Errorf("%s: %w", f.at(base), text.JSON(err))
 }
 
 // array reads the items of a JSON array that stands at base; key names the member that holds it, empty for the file itself.
@@ -361,7 +363,7 @@ func candidateItem(raw map[string]json.RawMessage) (Item, Format, error) {
 	it := Item{ID: c.ID, Title: c.Provenance.Heading, URL: c.Provenance.URL, SPARQL: c.Cleaned, Responses: &c.Conversation.Responses}
 	switch {
 	case err != nil:
-		return it, "", fmt.Errorf("it is no candidate: %w", err)
+		return it, "", fmt.Errorf("it is no candidate: %w", text.JSON(err))
 	case c.Schema > CandidateSchema:
 		return it, "", fmt.Errorf("it has schema %d; this program reads up to %d: use a newer one", c.Schema, CandidateSchema)
 	}

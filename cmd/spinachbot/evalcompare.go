@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"math/rand/v2"
 
 	"github.com/spf13/cobra"
@@ -44,8 +44,8 @@ func evalCompareCommand(e *env) *cobra.Command {
 		default:
 			cmp.WriteText(e.stdout, *items)
 		}
-		if cmp.Common == 0 {
-			return fail(e, errors.New("eval compare: the runs have no common items to compare; are they of the same benchmark?"))
+		if why := cmp.WhyNone(); why != "" {
+			return fail(e, fmt.Errorf("eval compare: nothing can be compared: %s", why))
 		}
 		return exitOK
 	})

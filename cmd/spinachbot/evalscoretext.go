@@ -132,7 +132,7 @@ func inLine(s string) string { return strings.Join(strings.Fields(clean(s)), " "
 func positions(list []int) []string {
 	out := make([]string, len(list))
 	for i, n := range list {
-		out[i] = fmt.Sprint(n)
+		out[i] = fmt.Sprintf("#%d", n+1)
 	}
 	return out
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/explain"
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 const sparqlDoc = `Each FILE is one query; standard input is read when none is named, or for -. With --json, the input and the output are
@@ -238,7 +239,7 @@ func (c *sparqlRun) line(ctx context.Context, line []byte, n int) *sparqlLine {
 		out.ID = in.ID
 	}
 	if err != nil {
-		c.fail(out, fmt.Errorf("line %d is not a JSON object with id and sparql: %w", n, err))
+		c.fail(out, fmt.Errorf("line %d is not a JSON object with id and sparql: %w", n, text.JSON(err)))
 		return out
 	}
 	c.one(ctx, *in.SPARQL, out)

@@ -12,6 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 //go:embed prompts/classify.tmpl
@@ -21,12 +22,12 @@ var promptEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // classifyRequest is what a model is asked about an item that was answered wrongly.
 func classifyRequest(it *ItemData) llm.Request {
-	tag := func(name, text string, n int) string {
-		lines := strings.Split(text, "\n") // they end the comments of a query
+	tag := func(name, body string, n int) string {
+		lines := strings.Split(body, "\n") // they end the comments of a query
 		for i := range lines {
 			lines[i] = plain(lines[i])
 		}
-		return "<" + name + ">\n" + promptEscaper.Replace(cut(strings.Join(lines, "\n"), n)) + "\n</" + name + ">\n"
+		return "<" + name + ">\n" + promptEscaper.Replace(text.Clip(strings.Join(lines, "\n"), n)) + "\n</" + name + ">\n"
 	}
 	rows := func(raw json.RawMessage) string { return strings.ReplaceAll(string(raw), rdf.Entity, "") }
 	said := tag("question", it.Question, 2000) + tag("right_query", it.GoldSPARQL, 4000) + tag("right_result", rows(it.Gold), 1500) +
@@ -43,16 +44,16 @@ func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Ver
 	if err != nil {
 		return rules, fmt.Errorf("item %s: %w", it.ID, err)
 	}
-	text := resp.Text()
+	said := resp.Text()
 	var v Verdict
-	i, j := strings.IndexByte(text, '{'), strings.LastIndexByte(text, '}')
-	if i < 0 || j < i || json.Unmarshal([]byte(text[i:j+1]), &v) != nil {
+	i, j := strings.IndexByte(said, '{'), strings.LastIndexByte(said, '}')
+	if i < 0 || j < i || json.Unmarshal([]byte(said[i:j+1]), &v) != nil {
 		return rules, nil
 	}
 	if v.Class = Class(strings.ToLower(strings.TrimSpace(string(v.Class)))); !slices.Contains(Classes, v.Class) {
 		return rules, nil
 	}
-	return Verdict{ID: it.ID, Class: v.Class, Why: cut(strings.Join(strings.Fields(plain(v.Why)), " "), 300), By: "model", Of: requestHash(req)}, nil
+	return Verdict{ID: it.ID, Class: v.Class, Why: text.Clip(text.Fold(plain(v.Why)), 300), By: "model", Of: requestHash(req)}, nil
 }
 
 // requestHash tells a question to the model from another one: an answer that is another one now, and a prompt that was changed, are judged anew.

@@ -276,3 +276,19 @@ func (c *Comparison) pair(ra, rb *RunData, a, b int, common [][]*ItemData, rng *
 	p.EM, p.P, p.MDEEM = mean(em), McNemar(p.OnlyA, p.OnlyB), Figure(MDE(n, Observed(p.OnlyA, p.OnlyB, n)))
 	return p, nil
 }
+
+// WhyNone says why no item could be compared; "" when some were.
+func (c *Comparison) WhyNone() string {
+	if c.Common > 0 {
+		return ""
+	}
+	for _, r := range c.Runs {
+		if r.Items > 0 && r.Failed == r.Items {
+			return fmt.Sprintf("a service failed every item of %s; run it again, it goes on with those", r.Name)
+		}
+	}
+	if slices.ContainsFunc(c.LeftOut, func(l LeftOut) bool { return l.Why != notRun && l.Why != otherItem }) {
+		return "in one run or another every item failed or has no gold answer"
+	}
+	return "they have no items in common; are they of the same benchmark?"
+}

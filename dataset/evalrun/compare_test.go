@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -136,7 +137,7 @@ func TestParting(t *testing.T) {
 		{"the same up to layout", []agent.Step{search, query, stop}, []agent.Step{search, spaced, stop}, Parting{}},
 		{"another action", []agent.Step{search, query}, []agent.Step{search, stop}, Parting{Step: 2, A: "execute_sparql(SELECT ?x { ?x wdt:P31 wd:Q146 })", B: "stop()"}},
 		{"one ends", []agent.Step{search}, []agent.Step{search, stop}, Parting{Step: 2, B: "stop()"}},
-		{"another observation", []agent.Step{search, stop}, []agent.Step{other, stop}, Parting{Step: 1, A: "search_wikidata(cat)", B: "search_wikidata(cat)", SameAction: true}},
+		{"another observation", []agent.Step{search, stop}, []agent.Step{other, stop}, Parting{Step: 1, A: "search_wikidata(cat) → " + search.Observation, B: "search_wikidata(cat) → " + other.Observation, SameAction: true}},
 		{"nothing", nil, nil, Parting{}},
 	} {
 		if got := part(c.a, c.b); got != c.want {
@@ -201,5 +202,49 @@ func TestCompareOtherBenchmark(t *testing.T) {
 	r.WriteMarkdown(&page)
 	if err := r.WriteHTML(&page); err != nil || strings.Contains(page.String(), "95 % interval") || !strings.Contains(page.String(), "Nothing can be compared") {
 		t.Errorf("%v: a comparison of nothing in the report", err)
+	}
+}
+
+// A run that failed throughout is told as such: it is of the same benchmark.
+func TestCompareFailedRun(t *testing.T) {
+	t.Parallel()
+	items := bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b")
+	a := runOf(t, "first", nil, items)
+	b := runOf(t, "second", func(w *world) { w.asker.flaky[items[0].ID], w.asker.flaky[items[1].ID] = 99, 99 }, items)
+	c, err := Compare(t.Context(), []*RunData{a, b}, "exact", pcg())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := c.WhyNone(); !strings.Contains(why, "every item of second") {
+		t.Errorf("why: %q", why)
+	}
+	if c, err = Compare(t.Context(), []*RunData{a, a}, "exact", pcg()); err != nil || c.WhyNone() != "" {
+		t.Errorf("runs that can be compared: %q, %v", c.WhyNone(), err)
+	}
+}
+
+// Two queries that differ only behind the place where they are cut are shown from there.
+func TestPartingShowsTheDifference(t *testing.T) {
+	long := strings.Repeat("?x wdt:P31 wd:Q5 . ", 20)
+	p := part([]agent.Step{{Action: "execute_sparql", Argument: long + "# one"}, {Action: "stop"}}, []agent.Step{{Action: "get_wikidata_entry", Argument: long + "two"}})
+	if p.A == p.B {
+		t.Errorf("other actions look alike: %+v", p)
+	}
+	p = part([]agent.Step{{Action: "search_wikidata", Argument: long + "one"}}, []agent.Step{{Action: "search_wikidata", Argument: long + "two"}})
+	if !strings.HasSuffix(p.A, "one)") || !strings.HasSuffix(p.B, "two)") {
+		t.Errorf("the difference is cut off: %+v", p)
+	}
+}
+
+// What cannot be read is not to be deleted.
+func TestDamagedRun(t *testing.T) {
+	t.Parallel()
+	r := runOf(t, "first", nil, bench("answer ROWS a | ROWS a"))
+	if err := os.WriteFile(filepath.Join(r.Dir, RunFile), []byte(`{"schema":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Load(t.Context(), r.Dir, nil)
+	if err == nil || strings.Contains(err.Error(), "delete") || !strings.Contains(err.Error(), "run.json is damaged: it is not JSON, or ends too early") {
+		t.Errorf("a damaged run.json: %v", err)
 	}
 }

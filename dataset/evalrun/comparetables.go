@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Tables are the comparison's tables: runs, pairs, combinations, and of each pair the items with the greatest differences, at most items of them.
@@ -140,7 +142,8 @@ func (c *Comparison) duelTable(p *Pair, most int) Table {
 				step += " (the graph's answer)"
 			}
 		}
-		row := cells(d.ID, points(d.A), points(d.B), step, cut(d.Parting.A, 60), cut(d.Parting.B, 60))
+		a, b := text.ClipApart(d.Parting.A, d.Parting.B, 60)
+		row := cells(d.ID, points(d.A), points(d.B), step, a, b)
 		row[0].ID = d.ID
 		t.Rows = append(t.Rows, row)
 	}

@@ -82,7 +82,7 @@ func (d folder) readJSON(v any, parts ...string) (ok bool, err error) {
 		return false, fmt.Errorf("cannot read %w", err) // the error names the file
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return false, fmt.Errorf("%s is damaged: %s; if you have a copy of it, put that in its place", d.path(parts...), text.JSONError(err))
+		return false, fmt.Errorf("%s is damaged: %w; if you have a copy of it, put that in its place", d.path(parts...), text.JSON(err))
 	}
 	return true, nil
 }
@@ -117,7 +117,7 @@ func (d folder) freshTrajectory(name string) (string, error) {
 }
 
 // readLines decodes a file of JSON lines; f is called with each line.
-func readLines(path string, f func(line int, text []byte) error) error {
+func readLines(path string, f func(line int, data []byte) error) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
@@ -125,13 +125,13 @@ func readLines(path string, f func(line int, text []byte) error) error {
 	defer file.Close()
 	br := bufio.NewReaderSize(file, 1<<16)
 	for n := 1; ; n++ {
-		text, err := br.ReadBytes('\n')
+		data, err := br.ReadBytes('\n')
 		if err != nil && !errors.Is(err, io.EOF) {
 			return fmt.Errorf("%s: line %d: %w", path, n, err)
 		}
-		if len(bytes.TrimSpace(text)) > 0 {
-			if ferr := f(n, text); ferr != nil {
-				return fmt.Errorf("%s: line %d: %w", path, n, ferr)
+		if len(bytes.TrimSpace(data)) > 0 {
+			if ferr := f(n, data); ferr != nil {
+				return fmt.Errorf("%s: line %d: %w", path, n, text.JSON(ferr))
 			}
 		}
 		if err != nil {

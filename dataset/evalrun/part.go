@@ -1,21 +1,23 @@
 package evalrun
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Parting is the first step at which two trajectories part.
 type Parting struct {
 	Step int    `json:"step"` // 1-based; 0 when the trajectories are the same, or one is missing
-	A    string `json:"a"`    // the step there: "search_wikidata(bakery)"; empty when this one had ended
+	A    string `json:"a"`    // the step there: "search_wikidata(bakery)", clipped so that it differs from B; empty when this one had ended
 	B    string `json:"b"`
-	// SameAction says that both made the same action and saw something else: the graph differs, not the agent.
+	// SameAction says that both made the same action and saw something else: the graph differs, not the agent. A and B then
+	// end with what was seen.
 	SameAction bool `json:"same_action,omitempty"`
 }
+
+// maxCall is how many characters of a step are told.
+const maxCall = 120
 
 // stepsOf lists the steps that were carried out, those that were rolled back later included.
 func stepsOf(events []agent.Event) []agent.Step {
@@ -32,17 +34,20 @@ func stepsOf(events []agent.Event) []agent.Step {
 func part(a, b []agent.Step) Parting {
 	for i := 0; i < len(a) || i < len(b); i++ {
 		p := Parting{Step: i + 1}
+		var callA, callB string
 		if i < len(a) {
-			p.A = call(a[i])
+			callA = call(a[i])
 		}
 		if i < len(b) {
-			p.B = call(b[i])
+			callB = call(b[i])
 		}
+		p.A, p.B = text.ClipApart(callA, callB, maxCall)
 		if i >= len(a) || i >= len(b) || a[i].Action != b[i].Action || argument(a[i]) != argument(b[i]) {
 			return p
 		}
 		if a[i].Observation != b[i].Observation {
 			p.SameAction = true
+			p.A, p.B = text.ClipApart(callA+" → "+text.Fold(a[i].Observation), callB+" → "+text.Fold(b[i].Observation), maxCall)
 			return p
 		}
 	}
@@ -53,18 +58,9 @@ func argument(s agent.Step) string {
 	if s.Action == "execute_sparql" {
 		return sparql.NormalForm(s.Argument)
 	}
-	return strings.Join(strings.Fields(s.Argument), " ")
+	return text.Fold(s.Argument)
 }
 
 func call(s agent.Step) string {
-	return fmt.Sprintf("%s(%s)", s.Action, cut(strings.Join(strings.Fields(s.Argument), " "), 120))
-}
-
-// cut shortens a text to n characters.
-func cut(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
+	return s.Action + "(" + text.Fold(s.Argument) + ")"
 }

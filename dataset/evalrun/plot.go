@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Plots are SVG that stands inline in the report's page: no script, no outside address, no style of its own. Colours come from the page's classes (s0, s1 … for the runs,
@@ -56,7 +58,7 @@ func (s *svg) legend(all []series, y float64) {
 	}
 	x := 0.0
 	for _, one := range all {
-		name := cut(one.name, 24)
+		name := text.Clip(one.name, 24)
 		fmt.Fprintf(&s.b, `<rect x="%.1f" y="%.1f" width="10" height="10" rx="2" class="s%d"/>`, x, y-9, one.color%seriesColors)
 		s.text(x+15, y, "label", "start", name)
 		x += 32 + 6.6*float64(utf8.RuneCountInString(name))
@@ -82,7 +84,7 @@ func barsAcross(title string, labels []string, all []series, top float64, format
 	}
 	for i, l := range labels {
 		y := head + row*float64(i) + gap/2
-		s.text(left-8, y+bar*float64(len(all))/2+4, "label", "end", cut(l, 20))
+		s.text(left-8, y+bar*float64(len(all))/2+4, "label", "end", text.Clip(l, 20))
 		for j, one := range all {
 			v := one.values[i]
 			if math.IsNaN(v) {
@@ -177,7 +179,7 @@ func reliability(title string, names []string, colors []int, all []Calibration) 
 			fmt.Fprintf(&s.b, `<circle cx="%.1f" cy="%.1f" r="%.1f" class="dot s%d"><title>%s</title></circle>`, x(b.Confidence), y(b.Right), r, colors[i]%seriesColors,
 				html.EscapeString(plain(fmt.Sprintf("%s: %d answers with confidence %.2f, %.0f %% right, F1 %.1f", names[i], b.N, b.Confidence, 100*b.Right, 100*b.F1))))
 		}
-		s.text(left+side+24, top+16+float64(i)*62, "label", "start", cut(names[i], 30))
+		s.text(left+side+24, top+16+float64(i)*62, "label", "start", text.Clip(names[i], 30))
 		s.text(left+side+24, top+33+float64(i)*62, "value", "start", fmt.Sprintf("ECE %.3f", c.ECE))
 		s.text(left+side+24, top+50+float64(i)*62, "value", "start", fmt.Sprintf("Brier %.3f (mean: %.3f)", c.Brier, c.Base))
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
 )
@@ -320,7 +321,9 @@ func (r *Report) settingsTable() Table {
 		t.Rows = append(t.Rows, line)
 	}
 	for _, name := range names {
-		row(name, func(run RunReport) string { return run.Info.Settings[name] })
+		row(name, func(run RunReport) string {
+			return strings.Replace(run.Info.Settings[name], ", $0 an item", ", no limit of money", 1) // the stored text identifies runs
+		})
 	}
 	row("gold queries run", func(run RunReport) string {
 		if run.Summary.Snapshot[0] == "" {

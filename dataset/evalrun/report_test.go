@@ -54,11 +54,13 @@ func TestReportPage(t *testing.T) {
 	if style := doc.Find("style").Text(); style != pageStyle || strings.Contains(style, "url(") || strings.Contains(style, "@import") {
 		t.Error("the style is not the one whose hash the policy names, or it loads something")
 	}
-	if n := doc.Find("details.item").Length(); n != 8 {
-		t.Errorf("%d items, want 8", n)
+	if n, runs := doc.Find("details.item").Length(), doc.Find("details.item section.of").Length(); n != 4 || runs != 8 {
+		t.Errorf("%d items with %d runs, want 4 with 8", n, runs)
 	}
-	if doc.Find("details.item.failed").Length() != 2 || doc.Find("details.item.wrong").Length() != 2 || doc.Find("details.item.unanswered").Length() != 2 || doc.Find("details.item.unscored").Length() != 2 {
-		t.Error("the items' states are not told apart")
+	for _, state := range []string{"failed", "wrong", "unanswered", "unscored"} {
+		if doc.Find("details.item."+state).Length() != 1 || doc.Find("summary .badge."+state).Length() != 2 {
+			t.Errorf("the state %s is not told in the one list", state)
+		}
 	}
 	if got := doc.Find("details.item.wrong ol.steps li").Length(); got != 4 {
 		t.Errorf("%d steps of the two wrong items, want 4", got)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // The page is one file that needs nothing else: no script, no outside address. Its policy (Content-Security-Policy in the page itself) allows its own style by hash and
@@ -38,6 +39,7 @@ type pageData struct {
 	Rest    []pageBlock // calibration, settings
 	Rules   []pageRule
 	Runs    []pageRun
+	Items   []pageRow // worst first
 	Several bool
 }
 
@@ -54,17 +56,25 @@ type pageRun struct {
 	Name    string
 	Summary *Summary
 	Head    []pageFigure
-	Items   []pageItem
+}
+
+// pageRow is an item with what each run made of it.
+type pageRow struct {
+	Anchor   string
+	ID       string
+	Question string
+	States   string // of the runs, for the filter; "differ" when they are not the same
+	Runs     []pageItem
+	worst    int
 }
 
 type pageFigure struct{ Value, Label string }
 
-// pageItem is an item with its trajectory.
+// pageItem is an item of one run with its trajectory.
 type pageItem struct {
-	Anchor   string
-	ID       string
-	Question string
-	State    string // right, partial, wrong, unanswered, failed, unscored
+	Run      string
+	Index    int    // of the run
+	State    string // one of states
 	Word     string
 	F1       string
 	Class    Class
@@ -115,6 +125,14 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		names = append(names, r.Runs[i].Name)
 	}
 	d.Title += ": " + strings.Join(names, ", ")
+	anchors := map[string]int{} // by an item's ID
+	for _, run := range r.Runs {
+		for i := range run.Items {
+			if _, ok := anchors[run.Items[i].ID]; !ok {
+				anchors[run.Items[i].ID] = len(anchors)
+			}
+		}
+	}
 	for _, t := range r.scoreTables() {
 		d.add(&d.Tables, t, nil)
 	}
@@ -124,8 +142,7 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		}
 		for i := range c.Pairs {
 			if p := &c.Pairs[i]; len(p.Items) > 0 {
-				at := slices.IndexFunc(r.Runs, func(run RunReport) bool { return run.Name == p.B })
-				d.add(&d.Duels, c.duelTable(p, 25), func(id string) string { return "#" + r.Runs[at].anchor(id) })
+				d.add(&d.Duels, c.duelTable(p, 25), func(id string) string { return fmt.Sprintf("#i%d", anchors[id]) })
 			}
 		}
 	}
@@ -137,11 +154,11 @@ func (r *Report) WriteHTML(w io.Writer) error {
 		d.Rules = append(d.Rules, pageRule{string(rule.Class), rule.Rule})
 	}
 	for i := range r.Runs {
-		run, err := r.Runs[i].page(r.Metric)
-		if err != nil {
-			return err
-		}
-		d.Runs = append(d.Runs, run)
+		d.Runs = append(d.Runs, r.Runs[i].page(r.Metric))
+	}
+	var err error
+	if d.Items, err = r.rows(anchors); err != nil {
+		return err
 	}
 	return page.Execute(w, d)
 }
@@ -152,9 +169,39 @@ func (d *pageData) add(to *[]pageBlock, t Table, link func(string) string) {
 	*to = append(*to, pageBlock{Title: t.Title, HTML: template.HTML(b.String())}) //nolint:gosec // Table.HTML escapes
 }
 
-// anchor is the name of an item's place in the page.
-func (run *RunReport) anchor(id string) string {
-	return fmt.Sprintf("r%d-%d", run.color, run.byID[id])
+// rows are the items of all runs, with a column for each run. Those that went worst come first.
+func (r *Report) rows(anchors map[string]int) ([]pageRow, error) {
+	out := make([]pageRow, len(anchors))
+	for id, n := range anchors {
+		row := &out[n]
+		row.Anchor, row.ID, row.worst = fmt.Sprintf("i%d", n), plain(id), len(states)
+		var seen []string
+		for i := range r.Runs {
+			run := &r.Runs[i]
+			p := pageItem{State: absent, Word: "not asked"}
+			if it := run.Item(id); it != nil {
+				if row.Question == "" {
+					row.Question = plain(it.Question)
+				}
+				var err error
+				if p, err = run.pageItem(it, r.Metric); err != nil {
+					return nil, err
+				}
+			}
+			p.Run, p.Index = run.Name, run.color
+			row.worst = min(row.worst, slices.Index(states, p.State))
+			if !slices.Contains(seen, p.State) {
+				seen = append(seen, p.State)
+			}
+			row.Runs = append(row.Runs, p)
+		}
+		if len(seen) > 1 {
+			seen = append(seen, "differ")
+		}
+		row.States = strings.Join(seen, " ")
+	}
+	slices.SortStableFunc(out, func(a, b pageRow) int { return a.worst - b.worst })
+	return out, nil
 }
 
 // plots are the page's drawings.
@@ -288,8 +335,8 @@ func (r *Report) series(labels []string, of func(RunReport) []Bin, value func(Bi
 	return out
 }
 
-// page fills in a run: its items, wrong ones first.
-func (run *RunReport) page(metric string) (pageRun, error) {
+// page fills in a run's figures.
+func (run *RunReport) page(metric string) pageRun {
 	p := pageRun{Index: run.color, Name: run.Name, Summary: run.Summary}
 	figure := func(value, label string) { p.Head = append(p.Head, pageFigure{value, label}) }
 	for _, m := range run.Summary.Scores {
@@ -311,22 +358,17 @@ func (run *RunReport) page(metric string) (pageRun, error) {
 	if usd := run.Summary.Usage.USD + run.Summary.Lost.USD; usd > 0 {
 		figure(fmt.Sprintf("$%.2f", usd), "in all")
 	}
-	for i := range run.Items {
-		it, err := run.pageItem(&run.Items[i], metric)
-		if err != nil {
-			return p, err
-		}
-		p.Items = append(p.Items, it)
-	}
-	slices.SortStableFunc(p.Items, func(a, b pageItem) int { return slices.Index(states, a.State) - slices.Index(states, b.State) })
-	return p, nil
+	return p
 }
 
+// absent is the state of an item that a run does not have.
+const absent = "absent"
+
 // states are the states of items, in the page's order.
-var states = []string{"failed", "unanswered", "wrong", "partial", "right", "unscored"}
+var states = []string{"failed", "unanswered", "wrong", "partial", absent, "right", "unscored"}
 
 func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
-	p := pageItem{Anchor: run.anchor(it.ID), ID: plain(it.ID), Question: plain(it.Question), Steps: it.Steps, Reason: it.Reason, Gold: shown(it.GoldSPARQL, pageArgument),
+	p := pageItem{Steps: it.Steps, Reason: it.Reason, Gold: shown(it.GoldSPARQL, pageArgument),
 		Pred: shown(it.SPARQL, pageArgument), GoldRows: rowsForPage(it.Gold), PredRows: rowsForPage(it.Result.Result), File: it.Meta.Trajectory}
 	s, scored := it.Score(metric)
 	if scored {
@@ -368,7 +410,7 @@ func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
 
 // shown is a text of some lines as the page has it: cut to n characters, without what could turn it around or hide in it.
 func shown(s string, n int) string {
-	lines := strings.Split(cut(s, n), "\n")
+	lines := strings.Split(text.Clip(s, n), "\n")
 	for i, l := range lines {
 		lines[i] = strings.TrimRight(plain(l), " ")
 	}
@@ -414,7 +456,7 @@ func rowsForPage(raw json.RawMessage) pageRows {
 	for _, row := range rows[:min(len(rows), pageResultRows)] {
 		var line []string
 		for _, name := range out.Head {
-			line = append(line, cut(plain(strings.TrimPrefix(row[name].Value, "http://www.wikidata.org/entity/")), 120))
+			line = append(line, text.Clip(plain(strings.TrimPrefix(row[name].Value, "http://www.wikidata.org/entity/")), 120))
 		}
 		out.Rows = append(out.Rows, line)
 	}

@@ -225,7 +225,7 @@ func texts(raw json.RawMessage) (out []string) {
 		list = []json.RawMessage{raw}
 	}
 	for _, v := range list {
-		out = append(out, text(v))
+		out = append(out, idText(v))
 	}
 	return out
 }

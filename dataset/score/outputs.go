@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Format is the form of a file of outputs.
@@ -65,7 +67,7 @@ func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
 	}
 	first, err := firstByte(br)
 	if err != nil {
-		return "", fmt.Errorf("the file cannot be read, or is empty: %w", err)
+		return "", fmt.Errorf("the file cannot be read, or is empty: %w", text.JSON(err))
 	}
 	o := &outputs{dec: json.NewDecoder(&pythonJSON{r: br}), each: f}
 	switch first {
@@ -139,7 +141,7 @@ func (o *outputs) cut(why error) error {
 	if errors.Is(why, io.EOF) {
 		why = io.ErrUnexpectedEOF
 	}
-	if err := o.unreadable("", fmt.Errorf("from here on the file cannot be read: %w", why)); err != nil {
+	if err := o.unreadable("", fmt.Errorf("from here on the file cannot be read: %w", text.JSON(why))); err != nil {
 		return err
 	}
 	return io.EOF
@@ -156,7 +158,7 @@ func (o *outputs) unreadable(id string, why error) error {
 		why = fmt.Errorf("its member %q is a %s", wrong.Field, wrong.Value)
 	}
 	if o.unread == nil {
-		o.unread = fmt.Errorf("item %d: %w", o.n, why)
+		o.unread = fmt.Errorf("item #%d: %w", o.n+1, why)
 	}
 	out := &Output{Index: o.n, ID: id, Steps: -1, Unreadable: why.Error()}
 	o.n++
@@ -214,14 +216,14 @@ func (o *outputs) next() error {
 	}
 	var raw rawOutput
 	if err := json.Unmarshal(item, &raw); err != nil {
-		return o.unreadable(text(raw.ID), err)
+		return o.unreadable(idText(raw.ID), err)
 	}
 	form := raw.form()
 	if form == "" && raw.Questions != nil {
 		return o.unreadable("", errors.New("it is a benchmark in QALD's form, which holds no outputs: name the file of a system's outputs, and this one with --gold"))
 	}
 	if form == "" {
-		return o.unreadable(text(raw.ID), errors.New("it is in no known form: it has neither predicted_answer_tuple (SPINACH), nor id and sparql (GRASP), nor answered and result "+
+		return o.unreadable(idText(raw.ID), errors.New("it is in no known form: it has neither predicted_answer_tuple (SPINACH), nor id and sparql (GRASP), nor answered and result "+
 			"(eval run), nor dialog (Interactive-KBQA)"))
 	}
 	if o.format == "" {
@@ -251,7 +253,7 @@ func (raw *rawOutput) form() Format {
 }
 
 func (raw *rawOutput) output(form Format) *Output {
-	out := &Output{ID: text(raw.ID), Question: raw.Question, Language: raw.Language, Gold: raw.GoldSPARQL, Steps: -1}
+	out := &Output{ID: idText(raw.ID), Question: raw.Question, Language: raw.Language, Gold: raw.GoldSPARQL, Steps: -1}
 	if raw.SPARQL != nil {
 		out.SPARQL = *raw.SPARQL
 	}
@@ -300,7 +302,7 @@ func orNull(m json.RawMessage) json.RawMessage {
 }
 
 // text gives an id as text, whether it is one in the file or a number.
-func text(id json.RawMessage) string {
+func idText(id json.RawMessage) string {
 	var s string
 	if len(id) == 0 || string(id) == "null" {
 		return ""
@@ -318,7 +320,7 @@ func failureOf(raw json.RawMessage) string {
 	}
 	var f struct{ Kind, Message, Content, Reason string }
 	if json.Unmarshal(raw, &f) != nil {
-		return text(raw)
+		return idText(raw)
 	}
 	for _, s := range []string{f.Kind, f.Reason, f.Message, f.Content} {
 		if s != "" {

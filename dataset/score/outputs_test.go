@@ -139,8 +139,8 @@ func TestReadOutputsErrors(t *testing.T) {
 		"":                              "empty",
 		" 5":                            `starts with '5'`,
 		"[]":                            "no items",
-		"[{]":                           "item 0",
-		`{"x":1}`:                       "item 0: it is in no known form",
+		"[{]":                           "item #1",
+		`{"x":1}`:                       "item #1: it is in no known form",
 		`{"dataset":{},"questions":[]}`: "--gold",
 	} {
 		if _, err := ReadOutputs(strings.NewReader(text), func(*Output) error { return nil }); err == nil || !strings.Contains(err.Error(), want) {

@@ -23,6 +23,20 @@ func Clip(s string, n int) string {
 	return string(r[:max(n-1, 0)]) + "…"
 }
 
+// ClipApart is [Clip] of two texts so that what differs can be seen: of a long common beginning only the end is kept.
+func ClipApart(a, b string, n int) (string, string) {
+	if a == b || Clip(a, n) != Clip(b, n) {
+		return Clip(a, n), Clip(b, n)
+	}
+	x, y := []rune(a), []rune(b)
+	same := 0
+	for same < len(x) && same < len(y) && x[same] == y[same] {
+		same++
+	}
+	from := max(0, same-n/4)
+	return Clip("…"+string(x[from:]), n), Clip("…"+string(y[from:]), n)
+}
+
 // Fold returns s on one line, with single spaces and none at its ends.
 func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
@@ -51,8 +65,24 @@ func Thousands(n int) string {
 	return s
 }
 
-// JSONError says in plain words what an error of encoding/json means. Other errors keep their text.
-func JSONError(err error) string {
+// JSON puts an error of encoding/json into plain words. Other errors come back as they are.
+func JSON(err error) error {
+	if plain := jsonWords(err); plain != "" {
+		return &jsonError{plain, err}
+	}
+	return err
+}
+
+// jsonError is an error with other words.
+type jsonError struct {
+	text string
+	err  error
+}
+
+func (e *jsonError) Error() string { return e.text }
+func (e *jsonError) Unwrap() error { return e.err }
+
+func jsonWords(err error) string {
 	var syntax *json.SyntaxError
 	var kind *json.UnmarshalTypeError
 	switch {
@@ -67,5 +97,5 @@ func JSONError(err error) string {
 		}
 		return fmt.Sprintf("%s is a JSON %s, which does not belong there", where, kind.Value)
 	}
-	return err.Error()
+	return ""
 }

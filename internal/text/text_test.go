@@ -20,6 +20,19 @@ func TestClip(t *testing.T) {
 	}
 }
 
+func TestClipApart(t *testing.T) {
+	for _, c := range []struct{ a, b, wantA, wantB string }{
+		{"short", "other", "short", "other"}, {"same", "same", "same", "same"},
+		{"abcdefghijklmnop 1", "abcdefghijklmnop 2", "…p 1", "…p 2"},
+		{"äbcdefghijklmnop", "äbcdefghijklmno", "…nop", "…no"},
+		{"xbcdefghijklmnop", "ybcdefghijklmnop", "xbcdefg…", "ybcdefg…"},
+	} {
+		if a, b := ClipApart(c.a, c.b, 8); a != c.wantA || b != c.wantB {
+			t.Errorf("%q and %q: %q and %q, want %q and %q", c.a, c.b, a, b, c.wantA, c.wantB)
+		}
+	}
+}
+
 func TestFold(t *testing.T) {
 	if got := Fold(" a\n\t b  c "); got != "a b c" {
 		t.Errorf("Fold: %q", got)
@@ -48,8 +61,8 @@ func TestJSONError(t *testing.T) {
 		var v struct {
 			N int `json:"n"`
 		}
-		if err := json.Unmarshal([]byte(in), &v); err == nil || JSONError(err) != want {
-			t.Errorf("%s: %q, want %q", in, JSONError(err), want)
+		if err := json.Unmarshal([]byte(in), &v); err == nil || JSON(err).Error() != want {
+			t.Errorf("%s: %q, want %q", in, JSON(err), want)
 		}
 	}
 }

@@ -2,8 +2,8 @@ package scorefile
 
 import (
 	"cmp"
-	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/spinachbot/spinachbot/dataset/score"
 )
@@ -58,8 +58,10 @@ type Item struct {
 	Metrics  map[score.Metric]Values `json:"metrics,omitempty"`
 }
 
-// key names the item: by its id, or its position where it has none.
-func (it *Item) key() string { return cmp.Or(it.ID, fmt.Sprint(it.I)) }
+func (it *Item) key() string { return itemKey(it.ID, it.I) }
+
+// itemKey names an item: by its ID, or as #1, #2 and so on where it has none.
+func itemKey(id string, index int) string { return cmp.Or(id, "#"+strconv.Itoa(index+1)) }
 
 // Values are an item's values by one measure.
 type Values struct {

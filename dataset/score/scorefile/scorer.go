@@ -17,6 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/score"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Need is the error for a file that cannot be scored with what the [Scorer] has.
@@ -108,10 +109,10 @@ func (s *Scorer) ReadResults(name string) error {
 	s.hasResults = true
 	_, err = score.ReadOutputs(f, func(o *score.Output) error {
 		if o.Unreadable != "" {
-			return fmt.Errorf("item %d: %s", o.Index, o.Unreadable)
+			return fmt.Errorf("item #%d: %s", o.Index+1, o.Unreadable)
 		}
 		if o.Result == nil && o.GoldResult == nil {
-			return fmt.Errorf("item %d has no result", o.Index)
+			return fmt.Errorf("item #%d has no result", o.Index+1)
 		}
 		for query, result := range map[string]json.RawMessage{o.SPARQL: o.Result, o.Gold: o.GoldResult} {
 			if query = strings.TrimSpace(query); query != "" && result != nil {
@@ -141,7 +142,7 @@ func (s *Scorer) ReadSteps(name string) error {
 			Actions  []json.RawMessage `json:"actions"`
 		}
 		if err := dec.Decode(&state); err != nil {
-			return fmt.Errorf("state %d: %w", n, err)
+			return fmt.Errorf("state %d: %w", n+1, text.JSON(err))
 		}
 		out[state.Question] = append(out[state.Question], len(state.Actions))
 	}
@@ -273,7 +274,7 @@ func (s *Scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 	}
 	if why := unreadableError(""); errors.As(err, &why) {
 		it.Excluded, it.Failure, err = unreadable, "", nil
-		out.odd = append(out.odd, Remark{cmp.Or(o.ID, fmt.Sprint(o.Index)), why.Error()})
+		out.odd = append(out.odd, Remark{itemKey(o.ID, o.Index), why.Error()})
 	}
 	out.items = append(out.items, it)
 	s.done++
