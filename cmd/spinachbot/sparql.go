@@ -46,7 +46,6 @@ type sparqlRun struct {
 	out      *bufio.Writer
 	stderr   io.Writer
 	failed   bool
-	reader   sparql.Reader
 	allow    func(iri string) bool // of check; nil for any
 }
 
@@ -281,7 +280,7 @@ func (c *sparqlRun) one(ctx context.Context, query string, out *sparqlLine) {
 		out.SPARQL, out.Notes = w.Text, w.Notes
 		return
 	}
-	q, err := c.reader.Parse(query)
+	q, err := sparql.Parse(query)
 	if err == nil && q.Form == sparql.Update {
 		out.Form = q.Form.String()
 		err = sparql.Guard(q, nil)

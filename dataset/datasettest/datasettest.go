@@ -181,6 +181,10 @@ func run(ctx context.Context, dir string, c *dataset.Candidate, g Graph) error {
 	if c.Labels, err = g.Labels(ctx, append(append([]string{}, c.Entities...), c.Properties...), []string{"en"}); err != nil {
 		return err
 	}
-	c.Annotated, err = sparql.Annotate(c.Cleaned, func(id string) string { return c.Labels[id] })
-	return err
+	q, err := sparql.Parse(c.Cleaned)
+	if err != nil {
+		return err
+	}
+	c.Annotated = sparql.Print(q, sparql.PrintOptions{Label: func(id string) string { return c.Labels[id] }})
+	return nil
 }

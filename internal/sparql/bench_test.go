@@ -2,7 +2,7 @@ package sparql
 
 import "testing"
 
-func benchParse(b *testing.B, items []item, parse func(string) (*Query, error)) {
+func benchParse(b *testing.B, items []item) {
 	var good []string
 	size := 0
 	for _, x := range items {
@@ -16,7 +16,7 @@ func benchParse(b *testing.B, items []item, parse func(string) (*Query, error)) 
 	n := 0
 	for b.Loop() {
 		for _, q := range good {
-			if _, err := parse(q); err != nil {
+			if _, err := Parse(q); err != nil {
 				b.Fatal(err)
 			}
 			n++
@@ -25,11 +25,8 @@ func benchParse(b *testing.B, items []item, parse func(string) (*Query, error)) 
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "queries/s")
 }
 
-func BenchmarkParseGold(b *testing.B)  { benchParse(b, goldQueries(b), Parse) }
-func BenchmarkParseForum(b *testing.B) { benchParse(b, forumQueries(b), Parse) }
-
-func BenchmarkReaderGold(b *testing.B)  { benchParse(b, goldQueries(b), new(Reader).Parse) }
-func BenchmarkReaderForum(b *testing.B) { benchParse(b, forumQueries(b), new(Reader).Parse) }
+func BenchmarkParseGold(b *testing.B)  { benchParse(b, goldQueries(b)) }
+func BenchmarkParseForum(b *testing.B) { benchParse(b, forumQueries(b)) }
 
 func BenchmarkPrintForum(b *testing.B) {
 	var qs []*Query

@@ -5,7 +5,7 @@
 // # The way of a query
 //
 // [Parse] turns text into a [Query], or into [Errors] with line, column, what was found, what was expected and a hint. [Query.String] and [Print] write the
-// canonical layout; printing what was printed changes nothing. Names are resolved: a prefix that is not declared is one of Wikidata's ([rdf.Prefixes]). A [Reader] reads many queries into the same memory.
+// canonical layout; printing what was printed changes nothing. Names are resolved: a prefix that is not declared is one of Wikidata's ([rdf.Prefixes]).
 //
 // # The tree
 //

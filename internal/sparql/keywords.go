@@ -119,119 +119,16 @@ const (
 	keywordCount
 )
 
-// spelling gives each keyword in upper case.
-var spelling = [keywordCount]string{
-	"",
-	"SELECT",
-	"ASK",
-	"CONSTRUCT",
-	"DESCRIBE",
-	"BASE",
-	"PREFIX",
-	"DISTINCT",
-	"REDUCED",
-	"AS",
-	"WHERE",
-	"FROM",
-	"NAMED",
-	"GROUP",
-	"BY",
-	"HAVING",
-	"ORDER",
-	"ASC",
-	"DESC",
-	"LIMIT",
-	"OFFSET",
-	"VALUES",
-	"UNDEF",
-	"OPTIONAL",
-	"UNION",
-	"MINUS",
-	"FILTER",
-	"BIND",
-	"GRAPH",
-	"SERVICE",
-	"SILENT",
-	"EXISTS",
-	"NOT",
-	"IN",
-	"WITH",
-	"INCLUDE",
-	"TRUE",
-	"FALSE",
-	"A",
-	"INSERT",
-	"DELETE",
-	"LOAD",
-	"CLEAR",
-	"DROP",
-	"CREATE",
-	"ADD",
-	"MOVE",
-	"COPY",
-	"SEPARATOR",
-	"LET",
-	"BINDINGS",
-	"COUNT",
-	"SUM",
-	"MIN",
-	"MAX",
-	"AVG",
-	"SAMPLE",
-	"GROUP_CONCAT",
-	"STR",
-	"LANG",
-	"LANGMATCHES",
-	"DATATYPE",
-	"BOUND",
-	"IRI",
-	"URI",
-	"BNODE",
-	"RAND",
-	"ABS",
-	"CEIL",
-	"FLOOR",
-	"ROUND",
-	"CONCAT",
-	"STRLEN",
-	"UCASE",
-	"LCASE",
-	"ENCODE_FOR_URI",
-	"CONTAINS",
-	"STRSTARTS",
-	"STRENDS",
-	"STRBEFORE",
-	"STRAFTER",
-	"YEAR",
-	"MONTH",
-	"DAY",
-	"HOURS",
-	"MINUTES",
-	"SECONDS",
-	"TIMEZONE",
-	"TZ",
-	"NOW",
-	"UUID",
-	"STRUUID",
-	"MD5",
-	"SHA1",
-	"SHA256",
-	"SHA384",
-	"SHA512",
-	"COALESCE",
-	"IF",
-	"STRLANG",
-	"STRDT",
-	"SAMETERM",
-	"ISIRI",
-	"ISURI",
-	"ISBLANK",
-	"ISLITERAL",
-	"ISNUMERIC",
-	"REGEX",
-	"SUBSTR",
-	"REPLACE",
-}
+// spelling holds each keyword in upper case, in the order of the constants.
+var spelling = append([]string{""}, strings.Fields(`
+	SELECT ASK CONSTRUCT DESCRIBE BASE PREFIX DISTINCT REDUCED AS WHERE FROM NAMED GROUP BY HAVING ORDER ASC DESC
+	LIMIT OFFSET VALUES UNDEF OPTIONAL UNION MINUS FILTER BIND GRAPH SERVICE SILENT EXISTS NOT IN WITH INCLUDE TRUE
+	FALSE A INSERT DELETE LOAD CLEAR DROP CREATE ADD MOVE COPY SEPARATOR LET BINDINGS COUNT SUM MIN MAX AVG SAMPLE
+	GROUP_CONCAT STR LANG LANGMATCHES DATATYPE BOUND IRI URI BNODE RAND ABS CEIL FLOOR ROUND CONCAT STRLEN UCASE
+	LCASE ENCODE_FOR_URI CONTAINS STRSTARTS STRENDS STRBEFORE STRAFTER YEAR MONTH DAY HOURS MINUTES SECONDS TIMEZONE
+	TZ NOW UUID STRUUID MD5 SHA1 SHA256 SHA384 SHA512 COALESCE IF STRLANG STRDT SAMETERM ISIRI ISURI ISBLANK
+	ISLITERAL ISNUMERIC REGEX SUBSTR REPLACE
+`)...)
 
 // arity gives the least and the greatest number of arguments of each function (SPARQL 1.1, rule 121); -1 is no limit.
 var arity = [keywordCount][2]int8{
@@ -289,54 +186,27 @@ var arity = [keywordCount][2]int8{
 	kwReplace:      {3, 4},
 }
 
-const keywordSlots = 512 // a multiple of the number of keywords, so that most stand at their own place
-
-// keywordTable is a hash table of all keywords with open addressing; see hashWord.
-var keywordTable = func() (table [keywordSlots]keyword) {
-	for k := kwNone + 1; k < keywordCount; k++ {
-		i := hashWord(spelling[k])
-		for table[i] != kwNone {
-			i = (i + 1) % len(table)
-		}
-		table[i] = k
+var keywords = func() map[string]keyword {
+	m := map[string]keyword{}
+	for i, word := range spelling[1:] {
+		m[word] = keyword(i + 1)
 	}
-	return table
+	return m
 }()
 
-// hashWord returns the place of a word of any letter case in keywordTable, or the place from which to look on.
-func hashWord(w string) int {
-	first, middle, last := uint32(w[0]|0x20), uint32(w[len(w)/2]|0x20), uint32(w[len(w)-1]|0x20)
-	return int((first*31 + middle*7 + last*113 + uint32(len(w))*61) % keywordSlots)
-}
-
-// lookup returns the keyword that w is in any case.
+// lookup returns the keyword that w is, in any case of its ASCII letters.
 func lookup(w string) keyword {
-	if len(w) == 0 || len(w) > 16 {
+	var upper [16]byte
+	if len(w) > len(upper) {
 		return kwNone
 	}
-	for i := hashWord(w); ; i = (i + 1) % len(keywordTable) {
-		k := keywordTable[i]
-		if k == kwNone || equalUpper(w, spelling[k]) {
-			return k
+	for i := range len(w) {
+		upper[i] = w[i]
+		if w[i] >= 'a' && w[i] <= 'z' {
+			upper[i] -= 'a' - 'A'
 		}
 	}
-}
-
-// equalUpper reports whether w is the upper-case word up, but for the case of ASCII letters.
-func equalUpper(w, up string) bool {
-	if len(w) != len(up) {
-		return false
-	}
-	for i := 0; i < len(w); i++ {
-		c := w[i]
-		if c >= 'a' && c <= 'z' {
-			c -= 'a' - 'A'
-		}
-		if c != up[i] {
-			return false
-		}
-	}
-	return true
+	return keywords[string(upper[:len(w)])]
 }
 
 func (k keyword) aggregate() bool { return k >= kwCount && k <= kwGroupConcat }

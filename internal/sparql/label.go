@@ -123,17 +123,3 @@ func letterAfter(s string) bool {
 }
 
 func wordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// Annotate returns the query in the canonical layout with the label of every Q, P and L number as a comment at the end of its line:
-//
-//	?x wdt:P31 wd:Q5 . # instance of; human
-//
-// Annotating what was annotated changes nothing. Labels are untrusted: line breaks, control characters and markup are taken out of them.
-// A query that does not parse gives the error of [Parse].
-func Annotate(query string, label func(id string) string) (string, error) {
-	q, err := Parse(query)
-	if err != nil {
-		return "", err
-	}
-	return Print(q, PrintOptions{Label: label}), nil
-}

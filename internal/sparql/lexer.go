@@ -33,7 +33,6 @@ const (
 type token struct {
 	kind       kind
 	kw         keyword
-	escaped    bool  // of tName: a backslash stands in it
 	start, end int32 // bytes
 	colon      int32 // of tName: offset of the colon
 	comments   int32 // number of comments that end before this token
@@ -53,8 +52,6 @@ const (
 	cDigit  // 0-9
 	cLetter // A-Z a-z _
 	cName   // letters, digits, _ and -
-	cSingle // a token of its own, whatever follows
-	cOpen   // what may go on a name in ways that the fast path does not know
 )
 
 var class = func() (t [256]uint8) {
@@ -70,32 +67,18 @@ var class = func() (t [256]uint8) {
 	for _, c := range " \t\n\r\f" {
 		t[c] |= cSpace
 	}
-	for _, c := range "{}()[];,*/+-=" {
-		t[c] |= cSingle
-	}
-	for _, c := range ".:%\\-" {
-		t[c] |= cOpen
-	}
-	for c := utf8.RuneSelf; c < len(t); c++ {
-		t[c] |= cOpen
-	}
 	return t
 }()
 
-// next returns the next token.
-func (l *lexer) next() (t token) {
-	l.read(&t)
-	return t
-}
-
-func (l *lexer) read(t *token) {
+// next returns the next token, and after the end of the text the end again.
+func (l *lexer) next() token {
 	l.skip()
-	t.kind, t.kw, t.start, t.comments = tEOF, kwNone, int32(l.pos), int32(len(l.comments))
+	t := token{kind: tEOF, start: int32(l.pos), comments: int32(len(l.comments))}
 	if l.pos < len(l.text) {
-		l.scan(t)
-		t.escaped = t.kind == tName && strings.IndexByte(l.text[t.start:l.pos], '\\') >= 0
+		l.scan(&t)
 	}
 	t.end = int32(l.pos)
+	return t
 }
 
 // skip passes white space and comments.
@@ -115,9 +98,6 @@ func (l *lexer) skip() {
 			start := l.pos
 			for l.pos < len(l.text) && l.text[l.pos] != '\n' && l.text[l.pos] != '\r' {
 				l.pos++
-			}
-			if l.comments == nil {
-				l.comments = make([]Comment, 0, 4)
 			}
 			l.comments = append(l.comments, Comment{Span{int32(start), int32(l.pos)}, strings.TrimRight(l.text[start:l.pos], " \t\f"), own})
 		default:

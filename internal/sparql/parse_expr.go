@@ -73,9 +73,8 @@ func (p *parser) binary(least int) *Expr {
 		compared = prec == precRelation || compared && prec > precRelation
 		p.advance()
 		right := p.binary(prec + 1)
-		x := p.exprs.one()
-		x.Kind, x.Op = ExprBinary, op
-		x.Args = p.exprPtrs.push(p.exprPtrs.single(left), right)
+		x := &Expr{Kind: ExprBinary, Op: op}
+		x.Args = []*Expr{left, right}
 		x.Span = p.span(start)
 		left = x
 	}
@@ -85,16 +84,15 @@ func (p *parser) binary(least int) *Expr {
 
 // in reads IN and NOT IN with their list.
 func (p *parser) in(start token, left *Expr) *Expr {
-	x := p.exprs.one()
-	x.Kind, x.Op = ExprIn, "IN"
+	x := &Expr{Kind: ExprIn, Op: "IN"}
 	if p.acceptWord(kwNot) {
 		x.Op = "NOT IN"
 	}
 	p.expectWord(kwIn)
 	p.expect('(', "a list in brackets")
-	x.Args = p.exprPtrs.single(left)
+	x.Args = []*Expr{left}
 	for !p.is(')') {
-		x.Args = p.exprPtrs.push(x.Args, p.expr())
+		x.Args = append(x.Args, p.expr())
 		if !p.accept(',') {
 			break
 		}
@@ -115,10 +113,9 @@ func (p *parser) unary() *Expr {
 		return p.primary()
 	}
 	start := p.tok
-	x := p.exprs.one()
-	x.Kind, x.Op = ExprUnary, p.textOf(p.tok)
+	x := &Expr{Kind: ExprUnary, Op: p.textOf(p.tok)}
 	p.advance()
-	x.Args = p.exprPtrs.single(p.primary())
+	x.Args = []*Expr{p.primary()}
 	x.Span = p.span(start)
 	return x
 }
@@ -133,8 +130,7 @@ func (p *parser) primary() *Expr {
 		p.expect(')', "an operator or a closing bracket")
 		return x
 	case tVar:
-		x := p.exprs.one()
-		x.Kind, x.Span = ExprTerm, Span{start.start, start.end}
+		x := &Expr{Kind: ExprTerm, Span: Span{start.start, start.end}}
 		x.Term = p.varTerm()
 		return x
 	case tIRI, tName:
@@ -146,8 +142,7 @@ func (p *parser) primary() *Expr {
 	}
 	if t := p.constant(); t != nil {
 		p.openDecimal(t)
-		x := p.exprs.one()
-		x.Kind, x.Term, x.Span = ExprTerm, t, t.Span
+		x := &Expr{Kind: ExprTerm, Term: t, Span: t.Span}
 		return x
 	}
 	p.fail("an expression")
@@ -163,15 +158,13 @@ func (p *parser) call(start token) *Expr {
 	case k.aggregate():
 		return p.aggregate(start)
 	case k == kwExists:
-		x := p.exprs.one()
-		x.Kind, x.Op = ExprExists, "EXISTS"
+		x := &Expr{Kind: ExprExists, Op: "EXISTS"}
 		p.advance()
 		x.Group = p.group()
 		x.Span = p.span(start)
 		return x
 	case k == kwNot:
-		x := p.exprs.one()
-		x.Kind, x.Op = ExprExists, "NOT EXISTS"
+		x := &Expr{Kind: ExprExists, Op: "NOT EXISTS"}
 		p.advance()
 		if !p.acceptWord(kwExists) {
 			p.fail("EXISTS { … }")
@@ -185,8 +178,7 @@ func (p *parser) call(start token) *Expr {
 
 func (p *parser) builtin(start token) *Expr {
 	k := p.tok.kw
-	x := p.exprs.one()
-	x.Kind, x.Op = ExprBuiltin, spelling[k]
+	x := &Expr{Kind: ExprBuiltin, Op: spelling[k]}
 	p.advance()
 	if !p.is('(') {
 		p.fail("the arguments of " + x.Op + " in brackets")
@@ -215,7 +207,7 @@ func (p *parser) arguments() []*Expr {
 	}
 	var out []*Expr
 	for {
-		out = p.exprPtrs.push(out, p.expr())
+		out = append(out, p.expr())
 		if !p.accept(',') {
 			break
 		}
@@ -227,15 +219,14 @@ func (p *parser) arguments() []*Expr {
 // aggregate reads rule 127.
 func (p *parser) aggregate(start token) *Expr {
 	k := p.tok.kw
-	x := p.exprs.one()
-	x.Kind, x.Op = ExprAggregate, spelling[k]
+	x := &Expr{Kind: ExprAggregate, Op: spelling[k]}
 	p.advance()
 	p.expect('(', "an opening bracket")
 	x.Distinct = p.acceptWord(kwDistinct)
 	if k == kwCount && p.accept('*') {
 		x.Star = true
 	} else {
-		x.Args = p.exprPtrs.single(p.expr())
+		x.Args = []*Expr{p.expr()}
 	}
 	if k == kwGroupConcat && p.accept(';') {
 		p.separator(x)
@@ -259,8 +250,7 @@ func (p *parser) separator(x *Expr) {
 // iriOrFunction reads rule 128.
 func (p *parser) iriOrFunction() *Expr {
 	start := p.tok
-	x := p.exprs.one()
-	x.Kind, x.Term = ExprTerm, p.iriTerm(p.tok)
+	x := &Expr{Kind: ExprTerm, Term: p.iriTerm(p.tok)}
 	p.advance()
 	if p.is('(') {
 		x.Kind = ExprFunction
@@ -296,11 +286,8 @@ func (p *parser) constant() *Term {
 		return p.numberTerm(start, p.last)
 	case tWord:
 		if p.tok.kw == kwTrue || p.tok.kw == kwFalse {
-			t := p.terms.one()
-			t.Kind, t.form, t.Span, t.Name = Const, formBoolean, Span{start.start, start.end}, "true"
-			if p.tok.kw == kwFalse {
-				t.Name = "false"
-			}
+			t := NewConst(rdf.Typed(strings.ToLower(p.textOf(start)), rdf.XSDBoolean), strings.ToLower(p.textOf(start)))
+			t.Span = Span{start.start, start.end}
 			p.advance()
 			return t
 		}
@@ -309,90 +296,64 @@ func (p *parser) constant() *Term {
 }
 
 func (p *parser) numberTerm(start, number token) *Term {
-	t := p.terms.one()
-	t.Kind, t.Span, t.Name = Const, Span{start.start, number.end}, p.text[start.start:number.end]
+	datatype := rdf.XSDInteger
 	switch number.kind {
-	case tInteger:
-		t.form = formInteger
 	case tDecimal:
-		t.form = formDecimal
+		datatype = rdf.XSDDecimal
 	case tDouble:
-		t.form = formDouble
+		datatype = rdf.XSDDouble
 	}
+	text := p.text[start.start:number.end]
+	t := NewConst(rdf.Typed(text, datatype), text)
+	t.Span = Span{start.start, number.end}
 	return t
 }
 
 // openDecimal reads the dot of 1. where no statement can end: Blazegraph's decimals need no digit after it, SPARQL 1.1's do.
 func (p *parser) openDecimal(t *Term) {
-	if t.form == formInteger && p.is('.') && p.tok.start == p.last.end {
+	if t.value.Value == t.Name && t.value.Datatype == rdf.XSDInteger && p.is('.') && p.tok.start == p.last.end {
 		p.advance()
-		t.form, t.Name, t.End = formDecimal, t.Name+".0", p.last.end
+		t.Name += ".0"
+		t.value, t.End = rdf.Typed(t.Name, rdf.XSDDecimal), p.last.end
 	}
 }
 
 // literal reads a string with its language tag or datatype; white space may stand around ^^.
 func (p *parser) literal() *Term {
 	start := p.tok
-	t := p.terms.one()
-	t.Kind, t.Name = Const, p.textOf(start)
-	value, quote, plain := p.stringText(start)
+	value := p.stringValue(start)
+	t := NewConst(rdf.String(value), p.textOf(start))
 	p.advance()
 	switch {
 	case p.is(tLang):
-		tag := p.text[p.tok.start+1 : p.tok.end]
-		t.more = p.mores.one()
-		t.more.value = rdf.LangString(value, tag)
-		t.Name = p.text[start.start:p.tok.end]
-		if p.tok.start != start.end {
-			t.Name = p.textOf(start) + p.textOf(p.tok)
-		}
+		t.value = rdf.LangString(value, p.text[p.tok.start+1:p.tok.end])
+		t.Name += p.textOf(p.tok)
 		p.advance()
 	case p.is(tHat2):
 		p.advance()
 		if !p.is(tIRI) && !p.is(tName) {
 			p.fail("the datatype's IRI")
 		}
-		d := p.tok
-		t.more = p.mores.one()
-		t.more.value = rdf.Typed(value, p.varOrIRI("the datatype's IRI").Value().Value)
-		t.Name = p.text[start.start:d.end]
-		if int(d.end-start.start) != int(start.end-start.start)+2+int(d.end-d.start) {
-			t.Name = p.textOf(start) + "^^" + p.textOf(d)
-		}
-	case plain:
-		t.form, t.split = formString, uint16(quote)
-	default:
-		t.more = p.mores.one()
-		t.more.value = rdf.String(value)
+		t.Name += "^^" + p.textOf(p.tok)
+		t.value = rdf.Typed(value, p.varOrIRI("the datatype's IRI").Value().Value)
 	}
 	t.Span = p.span(start)
 	return t
 }
 
-// stringValue returns the text of a string token with its escapes resolved.
+// stringValue returns the text of a string token with its escapes resolved; an unknown escape is a mistake.
 func (p *parser) stringValue(t token) string {
-	s, _, _ := p.stringText(t)
-	return s
-}
-
-// stringText returns the text of a string token with its escapes resolved, the length of its quotation mark and whether it had no escapes; an unknown
-// escape is a mistake.
-func (p *parser) stringText(t token) (s string, quote int, plain bool) {
-	s = p.textOf(t)
-	n := 1
+	s := p.textOf(t)
+	n := 1 // length of the quotation mark
 	if len(s) >= 6 && s[0] == s[1] && s[1] == s[2] {
 		n = 3
 	}
-	s = s[n : len(s)-n]
-	if strings.IndexByte(s, '\\') < 0 {
-		return s, n, true
-	}
-	out, bad := unescapeString(s)
+	out, bad := unescapeString(s[n : len(s)-n])
 	if bad >= 0 {
 		b := t
 		b.start += int32(n + bad)
 		b.end = min(b.start+2, t.end)
 		p.failWith(b, "", "an unknown escape in a string", `write \\ for a backslash; known are \t \n \r \b \f \" \' \\ \uXXXX`)
 	}
-	return out, n, false
+	return out
 }

@@ -1,12 +1,15 @@
 package sparql
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 func (p *parser) openBrace(expected string) {
 	if !p.is('{') {
 		p.fail(expected)
 	}
-	p.open.push(p.tok.start)
+	p.open = append(p.open, p.tok.start)
 	p.advance()
 }
 
@@ -17,13 +20,13 @@ func (p *parser) closeBrace() {
 		}
 		p.fail("a pattern or a closing brace")
 	}
-	p.open.n--
+	p.open = p.open[:len(p.open)-1]
 	p.advance()
 }
 
 // unclosed reports the brace that was opened last and never closed.
 func (p *parser) unclosed() {
-	pos := positionIn(p.text, int(p.open.at(p.open.n-1)))
+	pos := positionIn(p.text, int(p.open[len(p.open)-1]))
 	p.failWith(p.tok, "}", "the query ends, but a brace opened at line "+strconv.Itoa(pos.Line)+", column "+strconv.Itoa(pos.Column)+" is not closed",
 		"add the missing }")
 }
@@ -32,14 +35,13 @@ func (p *parser) unclosed() {
 func (p *parser) group() *Group {
 	p.enter()
 	start := p.tok
-	g := p.groups.one()
-	g.Notes = p.start()
+	g := &Group{Notes: p.start()}
 	p.openBrace("a pattern in braces")
 	open := p.opened()
 	if p.isWord(kwSelect) {
 		s := &SubSelect{Query: p.subSelect()}
 		s.Span = s.Query.Span
-		g.Patterns = p.patterns.single(s)
+		g.Patterns = []Pattern{s}
 	} else {
 		p.elements(g)
 	}
@@ -67,7 +69,7 @@ func (p *parser) elements(g *Group) {
 // recoverElement reads an element; after a mistake it passes on to the next dot, brace or keyword that starts an element.
 func (p *parser) recoverElement(g *Group) {
 	at := p.tok.start
-	depth, open := p.depth, p.open.n
+	depth, open := p.depth, len(p.open)
 	defer func() {
 		r := recover()
 		if r == nil {
@@ -76,8 +78,8 @@ func (p *parser) recoverElement(g *Group) {
 		if _, ours := r.(bailout); !ours || p.is(tEOF) || len(p.errs) >= maxErrors {
 			panic(r)
 		}
-		extra := p.open.n - open // braces that the broken element left open
-		p.depth, p.open.n = depth, min(open, p.open.n)
+		extra := len(p.open) - open // braces that the broken element left open
+		p.depth, p.open = depth, p.open[:min(open, len(p.open))]
 		p.skipElement(extra, p.tok.start == at)
 	}()
 	p.element(g)
@@ -132,7 +134,7 @@ func (p *parser) element(g *Group) {
 	p.accept('.')
 	*x.notes() = merge(n, *x.notes())
 	p.finish(x.notes())
-	g.Patterns = p.patterns.push(g.Patterns, x)
+	g.Patterns = append(g.Patterns, x)
 }
 
 // merge joins the notes of a pattern with those its first part took.
@@ -173,11 +175,11 @@ func (p *parser) triplesElement(g *Group) {
 	}
 	p.finish(&t.Notes)
 	t.Span.End = p.last.end
-	if t.Subject.Kind == Const && t.Subject.startsWith(hintNS) {
-		g.Patterns = p.patterns.push(g.Patterns, &Hint{Span: t.Span, Notes: t.Notes, Triples: t})
+	if t.Subject.IsIRI() && strings.HasPrefix(t.Subject.Value().Value, hintNS) {
+		g.Patterns = append(g.Patterns, &Hint{Span: t.Span, Notes: t.Notes, Triples: t})
 		t.Notes = nil
 	} else {
-		g.Patterns = p.patterns.push(g.Patterns, t)
+		g.Patterns = append(g.Patterns, t)
 	}
 	if !dot && p.triplesStart() {
 		p.missingDot(start)
@@ -206,8 +208,7 @@ func (p *parser) notTriples(start token) Pattern {
 	switch p.tok.kw {
 	case kwOptional:
 		p.advance()
-		x := p.optionals.one()
-		x.Group = p.group()
+		x := &Optional{Group: p.group()}
 		x.Span = p.span(start)
 		return x
 	case kwMinus:
@@ -266,8 +267,7 @@ func (p *parser) groupOrUnion(start token) Pattern {
 
 func (p *parser) service(start token) Pattern {
 	p.advance()
-	x := p.services.one()
-	x.Silent = p.acceptWord(kwSilent)
+	x := &Service{Silent: p.acceptWord(kwSilent)}
 	x.Name = p.varOrIRI("the service's IRI or a variable")
 	x.Group = p.group()
 	x.Span = p.span(start)
@@ -276,7 +276,7 @@ func (p *parser) service(start token) Pattern {
 
 func (p *parser) filter(start token) Pattern {
 	p.advance()
-	x := p.filters.one()
+	x := &Filter{}
 	if !p.is('(') && !p.callStart() {
 		p.fail("a condition in brackets, a function call or NOT EXISTS")
 	}
@@ -288,8 +288,7 @@ func (p *parser) filter(start token) Pattern {
 func (p *parser) bind(start token) Pattern {
 	p.advance()
 	p.expect('(', "an opening bracket")
-	x := p.binds.one()
-	x.Expr = p.expr()
+	x := &Bind{Expr: p.expr()}
 	p.equated = x.Expr.Op == "="
 	if !p.acceptWord(kwAs) {
 		p.fail("AS ?name")
@@ -345,7 +344,7 @@ func (p *parser) values() *Values {
 	p.openBrace("the values in braces")
 	v.Open = p.opened()
 	for !p.is('}') {
-		v.Rows = p.rowPtrs.push(v.Rows, p.valuesRow(v))
+		v.Rows = append(v.Rows, p.valuesRow(v))
 	}
 	v.Close = p.before()
 	p.closeBrace()
@@ -356,17 +355,16 @@ func (p *parser) values() *Values {
 
 func (p *parser) valuesRow(v *Values) *ValuesRow {
 	start := p.tok
-	r := p.rows.one()
-	r.Notes = p.start()
+	r := &ValuesRow{Notes: p.start()}
 	if v.Single {
-		r.Cells = p.termPtrs.single(p.valuesCell())
+		r.Cells = []*Term{p.valuesCell()}
 	} else {
 		if p.is(tEOF) {
 			p.unclosed()
 		}
 		p.expect('(', "a row of values in brackets or a closing brace")
 		for !p.is(')') {
-			r.Cells = p.termPtrs.push(r.Cells, p.valuesCell())
+			r.Cells = append(r.Cells, p.valuesCell())
 		}
 		p.advance()
 		if len(r.Cells) != len(v.Vars) {
@@ -384,8 +382,7 @@ func (p *parser) valuesRow(v *Values) *ValuesRow {
 func (p *parser) valuesCell() *Term {
 	if p.isWord(kwUndef) {
 		p.advance()
-		t := p.terms.one()
-		t.Kind, t.Span = Undef, Span{p.last.start, p.last.end}
+		t := &Term{Kind: Undef, Span: Span{p.last.start, p.last.end}}
 		return t
 	}
 	if p.is(tEOF) {

@@ -4,11 +4,6 @@ import "strconv"
 
 // modifiers reads rule 18. LIMIT and OFFSET come in either order.
 func (p *parser) modifiers(s *SelectQuery) {
-	if p.tok.kind != tWord {
-		return
-	}
-	outer := p.mods
-	p.mods = nil
 	if p.isWord(kwGroup) {
 		s.GroupBy = p.groupBy()
 	}
@@ -25,7 +20,6 @@ func (p *parser) modifiers(s *SelectQuery) {
 		case p.isWord(kwOffset) && s.Offset == nil:
 			s.Offset = p.count()
 		default:
-			p.mods = outer
 			return
 		}
 	}
@@ -33,19 +27,10 @@ func (p *parser) modifiers(s *SelectQuery) {
 
 func (p *parser) groupBy() *GroupBy {
 	start := p.tok
-	m := p.modifier()
-	g := &m.groupBy
-	g.Notes = p.start()
+	g := &GroupBy{Notes: p.start()}
 	p.advance()
 	p.expectWord(kwBy)
-	for {
-		k := p.groupKey()
-		if k == nil {
-			break
-		}
-		g.Keys = p.groupPtrs.push(g.Keys, k)
-	}
-	if len(g.Keys) == 0 {
+	if g.Keys = readAll(p.groupKey); len(g.Keys) == 0 {
 		p.fail("a variable or an expression in brackets")
 	}
 	g.Span = p.span(start)
@@ -58,7 +43,7 @@ func (p *parser) groupKey() *GroupKey {
 	if !p.is(tVar) && !p.is('(') && !p.callStart() {
 		return nil
 	}
-	k := p.groupKeys.one()
+	k := &GroupKey{}
 	switch {
 	case p.is(tVar), p.callStart():
 		k.Notes = p.start()
@@ -118,19 +103,10 @@ func (p *parser) having() *Having {
 
 func (p *parser) orderBy() *OrderBy {
 	start := p.tok
-	m := p.modifier()
-	o := &m.orderBy
-	o.Notes = p.start()
+	o := &OrderBy{Notes: p.start()}
 	p.advance()
 	p.expectWord(kwBy)
-	for {
-		k := p.orderKey()
-		if k == nil {
-			break
-		}
-		o.Keys = p.orderPtrs.push(o.Keys, k)
-	}
-	if len(o.Keys) == 0 {
+	if o.Keys = readAll(p.orderKey); len(o.Keys) == 0 {
 		p.fail("a variable, ASC(…), DESC(…) or an expression in brackets")
 	}
 	o.Span = p.span(start)
@@ -143,7 +119,7 @@ func (p *parser) orderKey() *OrderKey {
 	if !p.isWord(kwAsc) && !p.isWord(kwDesc) && !p.is(tVar) && !p.is('(') && !p.callStart() {
 		return nil
 	}
-	k := p.orderKeys.one()
+	k := &OrderKey{}
 	switch {
 	case p.isWord(kwAsc), p.isWord(kwDesc):
 		k.Notes = p.start()
@@ -164,11 +140,7 @@ func (p *parser) orderKey() *OrderKey {
 
 func (p *parser) count() *Count {
 	start := p.tok
-	c := &p.modifier().limit
-	if c.End > 0 { // the other of LIMIT and OFFSET
-		c = &Count{}
-	}
-	c.Notes = p.start()
+	c := &Count{Notes: p.start()}
 	p.advance()
 	if !p.is(tInteger) {
 		p.fail("a whole number")

@@ -1,10 +1,11 @@
 package sparql
 
+import "github.com/spinachbot/spinachbot/internal/rdf"
+
 // verb reads the predicate of a pattern.
 func (p *parser) verb() *Path {
 	if p.is(tVar) {
-		x := p.paths.one()
-		x.Kind, x.Span = PathTerm, Span{p.tok.start, p.tok.end}
+		x := &Path{Kind: PathTerm, Span: Span{p.tok.start, p.tok.end}}
 		x.Term = p.varTerm()
 		return x
 	}
@@ -17,10 +18,9 @@ func (p *parser) path() *Path {
 	start := p.tok
 	first := p.pathSequence()
 	if p.is('|') {
-		x := p.paths.one()
-		x.Kind, x.Args = PathAlt, p.pathPtrs.single(first)
+		x := &Path{Kind: PathAlt, Args: []*Path{first}}
 		for p.accept('|') {
-			x.Args = p.pathPtrs.push(x.Args, p.pathSequence())
+			x.Args = append(x.Args, p.pathSequence())
 		}
 		x.Span = p.span(start)
 		first = x
@@ -35,10 +35,9 @@ func (p *parser) pathSequence() *Path {
 	if !p.is('/') {
 		return first
 	}
-	x := p.paths.one()
-	x.Kind, x.Args = PathSeq, p.pathPtrs.single(first)
+	x := &Path{Kind: PathSeq, Args: []*Path{first}}
 	for p.accept('/') {
-		x.Args = p.pathPtrs.push(x.Args, p.pathElement())
+		x.Args = append(x.Args, p.pathElement())
 	}
 	x.Span = p.span(start)
 	return x
@@ -50,8 +49,7 @@ func (p *parser) pathElement() *Path {
 	inverse := p.accept('^')
 	x := p.pathModifier(start, p.pathPrimary())
 	if inverse {
-		i := p.paths.one()
-		i.Kind, i.Args, i.Span = PathInverse, p.pathPtrs.single(x), p.span(start)
+		i := &Path{Kind: PathInverse, Args: []*Path{x}, Span: p.span(start)}
 		x = i
 	}
 	return x
@@ -76,8 +74,7 @@ func (p *parser) pathModifier(start token, x *Path) *Path {
 		return x
 	}
 	p.advance()
-	y := p.paths.one()
-	y.Kind, y.Args, y.Span = k, p.pathPtrs.single(x), p.span(start)
+	y := &Path{Kind: k, Args: []*Path{x}, Span: p.span(start)}
 	return y
 }
 
@@ -91,8 +88,7 @@ func (p *parser) pathPrimary() *Path {
 	start := p.tok
 	switch {
 	case p.is(tIRI), p.is(tName), p.isWord(kwA):
-		x := p.paths.one()
-		x.Kind, x.Term = PathTerm, p.predicate()
+		x := &Path{Kind: PathTerm, Term: p.predicate()}
 		x.Span = p.span(start)
 		return x
 	case p.accept('('):
@@ -109,8 +105,8 @@ func (p *parser) pathPrimary() *Path {
 // predicate reads an IRI or a.
 func (p *parser) predicate() *Term {
 	if p.isWord(kwA) && p.textOf(p.tok) == "a" {
-		t := p.terms.one()
-		t.Kind, t.form, t.Span, t.Name = Const, formType, Span{p.tok.start, p.tok.end}, "a"
+		t := NewConst(rdf.IRI(rdf.RDFType), "a")
+		t.Span = Span{p.tok.start, p.tok.end}
 		p.advance()
 		return t
 	}
@@ -119,16 +115,14 @@ func (p *parser) predicate() *Term {
 
 // negated reads what follows ! in a path (rules 95 and 96).
 func (p *parser) negated(start token) *Path {
-	x := p.paths.one()
-	x.Kind = PathNegated
+	x := &Path{Kind: PathNegated}
 	one := func() {
 		s := p.tok
 		inverse := p.accept('^')
 		if !p.is(tIRI) && !p.is(tName) && !p.isWord(kwA) {
 			p.fail("a predicate")
 		}
-		y := p.paths.one()
-		y.Kind, y.Term, y.Span = PathTerm, p.predicate(), p.span(s)
+		y := &Path{Kind: PathTerm, Term: p.predicate(), Span: p.span(s)}
 		if inverse {
 			y = &Path{Kind: PathInverse, Args: []*Path{y}, Span: y.Span}
 		}

@@ -1,9 +1,6 @@
 package sparql
 
 import (
-	"math"
-	"strings"
-
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -71,7 +68,10 @@ func (p *parser) prologue(q *Query) {
 			p.base = d.IRI
 			continue
 		}
-		p.declare(d.Prefix, d.IRI)
+		if p.declared == nil {
+			p.declared = map[string]string{}
+		}
+		p.declared[d.Prefix] = d.IRI
 	}
 }
 
@@ -142,7 +142,7 @@ func (p *parser) mergeStart(n *Notes) *Notes {
 }
 
 func (p *parser) selectClause(s *SelectQuery) {
-	p.selects.push(s)
+	p.selects = append(p.selects, s)
 	p.advance()
 	switch {
 	case p.acceptWord(kwDistinct):
@@ -154,16 +154,18 @@ func (p *parser) selectClause(s *SelectQuery) {
 		s.Star = true
 		return
 	}
-	for {
-		it := p.selectItem()
-		if it == nil {
-			break
-		}
-		s.Items = p.itemPtrs.push(s.Items, it)
-	}
-	if len(s.Items) == 0 {
+	if s.Items = readAll(p.selectItem); len(s.Items) == 0 {
 		p.fail("a variable, an expression (… AS ?name) or *")
 	}
+}
+
+// readAll calls read until it returns nil.
+func readAll[T any](read func() *T) []*T {
+	var out []*T
+	for x := read(); x != nil; x = read() {
+		out = append(out, x)
+	}
+	return out
 }
 
 // selectItem reads one projected column, or returns nil where there is none.
@@ -172,8 +174,7 @@ func (p *parser) selectItem() *SelectItem {
 		return nil
 	}
 	start := p.tok
-	it := p.items.one()
-	it.Notes = p.start()
+	it := &SelectItem{Notes: p.start()}
 	if p.is(tVar) {
 		it.Var = p.variable()
 	} else {
@@ -317,8 +318,7 @@ func (p *parser) namedBody(n *NamedSubquery) {
 func (p *parser) subSelect() *SelectQuery {
 	p.enter()
 	start := p.tok
-	s := p.selections.one()
-	s.Notes = p.start()
+	s := &SelectQuery{Notes: p.start()}
 	p.selectClause(s)
 	p.finish(&s.Notes)
 	p.where(nil, s)
@@ -333,41 +333,26 @@ func (p *parser) subSelect() *SelectQuery {
 
 // iriTerm returns the constant for a tIRI or tName token.
 func (p *parser) iriTerm(t token) *Term {
-	x := p.terms.one()
-	x.Span, x.Kind, x.Name = Span{t.start, t.end}, Const, p.textOf(t)
+	x := NewConst(rdf.Term{}, p.textOf(t))
+	x.Span = Span{t.start, t.end}
 	if t.kind == tName {
-		p.name(x, t)
-		return x
-	}
-	if p.base == "" && strings.IndexByte(x.Name, '\\') < 0 {
-		x.form = formIRI
+		x.value = rdf.IRI(p.name(t))
 	} else {
-		x.more = &more{value: rdf.IRI(p.resolve(t))}
+		x.value = rdf.IRI(p.resolve(t))
 	}
 	return x
 }
 
-// name gives x the meaning of a prefixed name; an unknown prefix is a mistake that does not stop the reading.
-func (p *parser) name(x *Term, t token) {
-	prefix := p.text[t.start:t.colon]
+// name returns the IRI of a prefixed name; an unknown prefix is a mistake that does not stop the reading.
+func (p *parser) name(t token) string {
+	prefix := unescapeName(p.text[t.start:t.colon])
 	local := p.text[t.colon+1 : t.end]
-	ns := p.namespace(prefix)
-	if ns == nil {
-		prefix = unescapeName(prefix)
-		if ns = p.namespace(prefix); ns == nil {
-			if len(p.errs) < maxErrors {
-				p.mistake(t, "", "the prefix \""+prefix+":\" is not declared", p.prefixHint(prefix, local))
-				p.bareAddress(t, prefix)
-			}
-			ns = new(string)
-		}
+	ns, ok := p.namespace(prefix)
+	if !ok && len(p.errs) < maxErrors {
+		p.mistake(t, "", "the prefix \""+prefix+":\" is not declared", p.prefixHint(prefix, local))
+		p.bareAddress(t, prefix)
 	}
-	split := t.colon + 1 - t.start
-	if !t.escaped && split <= math.MaxUint16 {
-		x.form, x.split, x.space = formName, uint16(split), ns
-		return
-	}
-	x.more = &more{value: rdf.IRI(*ns + unescapeName(local))}
+	return ns + unescapeName(local)
 }
 
 // bareAddress goes on behind an address without angle brackets, which would give one mistake after the other.

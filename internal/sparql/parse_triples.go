@@ -5,8 +5,7 @@ import "strconv"
 // triplesSameSubject reads rules 75 and 81, without the dot.
 func (p *parser) triplesSameSubject() *Triples {
 	start := p.tok
-	t := p.triples.one()
-	t.Subject = p.node("a subject")
+	t := &Triples{Subject: p.node("a subject")}
 	lone := t.Subject.Kind == BlankList || t.Subject.Kind == Collection && len(t.Subject.Items()) > 0
 	if !lone || p.verbStart() {
 		t.Properties = p.propertyList()
@@ -27,7 +26,7 @@ func (p *parser) verbStart() bool {
 func (p *parser) propertyList() []*Property {
 	var out []*Property
 	for {
-		out = p.propPtrs.push(out, p.property(len(out) > 0))
+		out = append(out, p.property(len(out) > 0))
 		if !p.is(';') {
 			return out
 		}
@@ -42,7 +41,7 @@ func (p *parser) propertyList() []*Property {
 
 func (p *parser) property(takes bool) *Property {
 	start := p.tok
-	x := p.properties.one()
+	x := &Property{}
 	if takes {
 		x.Notes = p.start()
 	}
@@ -53,17 +52,15 @@ func (p *parser) property(takes bool) *Property {
 			n = p.start()
 		}
 		o := p.node("an object")
-		x.Objects = p.termPtrs.push(x.Objects, o)
+		x.Objects = append(x.Objects, o)
 		if n != nil {
-			o.note(merge(n, o.Notes()))
+			o.notes = merge(n, o.notes)
 		}
 		if !p.accept(',') {
 			break
 		}
 		if p.taken < len(p.comments) {
-			n := o.Notes()
-			p.finish(&n)
-			o.note(n)
+			p.finish(&o.notes)
 		}
 	}
 	x.Span = p.span(start)
@@ -81,8 +78,7 @@ func (p *parser) node(expected string) *Term {
 	case '(':
 		return p.collection()
 	case tBlank:
-		t := p.terms.one()
-		t.Kind, t.Name, t.Span = BlankNode, p.text[p.tok.start+2:p.tok.end], Span{p.tok.start, p.tok.end}
+		t := &Term{Kind: BlankNode, Name: p.text[p.tok.start+2 : p.tok.end], Span: Span{p.tok.start, p.tok.end}}
 		p.labelled = true
 		p.advance()
 		return t
@@ -97,21 +93,19 @@ func (p *parser) node(expected string) *Term {
 func (p *parser) bracket() *Term {
 	p.enter()
 	start := p.tok
-	t := p.terms.one()
 	p.blanks++
-	t.Kind, t.Name = BlankNode, anonymous(p.blanks)
-	p.open.push(p.tok.start)
+	t := &Term{Kind: BlankNode, Name: anonymous(p.blanks)}
+	p.open = append(p.open, p.tok.start)
 	p.advance()
 	if !p.is(']') {
 		t.Kind = BlankList
-		t.more = &more{}
 		if c := p.opened(); c != nil {
-			t.more.notes = &Notes{Open: c}
+			t.notes = &Notes{Open: c}
 		}
-		t.more.properties = p.propertyList()
+		t.properties = p.propertyList()
 	}
 	p.expect(']', "a closing square bracket")
-	p.open.n--
+	p.open = p.open[:len(p.open)-1]
 	t.Span = p.span(start)
 	p.leave()
 	return t
@@ -120,17 +114,13 @@ func (p *parser) bracket() *Term {
 func (p *parser) collection() *Term {
 	p.enter()
 	start := p.tok
-	t := p.terms.one()
 	p.blanks++
-	t.Kind, t.Name = Collection, anonymous(p.blanks)
+	t := &Term{Kind: Collection, Name: anonymous(p.blanks)}
 	p.advance()
-	if !p.is(')') {
-		t.more = &more{}
-	}
 	for !p.is(')') {
 		x := p.node("an element of the list or a closing bracket")
 		p.openDecimal(x)
-		t.more.items = append(t.more.items, x)
+		t.items = append(t.items, x)
 	}
 	p.advance()
 	t.Span = p.span(start)
@@ -139,8 +129,7 @@ func (p *parser) collection() *Term {
 }
 
 func (p *parser) varTerm() *Term {
-	t := p.terms.one()
-	t.Kind, t.Span = Var, Span{p.tok.start, p.tok.end}
+	t := &Term{Kind: Var, Span: Span{p.tok.start, p.tok.end}}
 	t.Name = p.variable()
 	return t
 }
@@ -166,16 +155,4 @@ func (p *parser) varOrIRI(expected string) *Term {
 }
 
 // anonymous returns the name of the nth blank node without a label.
-func anonymous(n int) string {
-	if n < len(anonymousNames) {
-		return anonymousNames[n]
-	}
-	return "." + strconv.Itoa(n)
-}
-
-var anonymousNames = func() (names [32]string) {
-	for i := range names {
-		names[i] = "." + strconv.Itoa(i)
-	}
-	return names
-}()
+func anonymous(n int) string { return "." + strconv.Itoa(n) }

@@ -14,22 +14,17 @@ const (
 )
 
 // Parse reads a query. The error, when there is one, is an [Errors] with every mistake found; then the query is nil.
-// Updates give a query of form Update without a body: see [Guard]. See [Reader] for reading many queries.
+// Updates give a query of form Update without a body: see [Guard].
 func Parse(text string) (*Query, error) {
-	var p parser
-	return p.parse(text)
-}
-
-func (p *parser) parse(text string) (*Query, error) {
 	if len(text) > MaxLength {
 		return nil, Errors{{Line: 1, Column: 1, Message: fmt.Sprintf("the text is longer than %d bytes", MaxLength), Hint: "send one query at a time"}}
 	}
-	p.text = text
+	p := &parser{lexer: lexer{text: text}}
 	q := p.run()
-	if q == nil && !p.plain {
+	if q == nil {
 		if plain := plainPunctuation(text); plain != text {
-			again := parser{plain: true}
-			return again.parse(plain)
+			p = &parser{lexer: lexer{text: plain}}
+			q = p.run()
 		}
 	}
 	if len(p.errs) == 0 && q.Form != Update {
@@ -55,27 +50,21 @@ type parser struct {
 	lexer
 	tok        token // the current token
 	last       token // the one before it
-	ahead      int   // index in window of the token after the current one
-	read       int   // number of tokens in window
-	window     [window]token
+	ahead      token // the one after it
 	depth      int
-	plain      bool // the text has been through plainPunctuation
 	recovering bool
 	errs       Errors
-	taken      int // comments already attached
-	declared   declared
+	taken      int               // comments already attached
+	declared   map[string]string // namespaces by prefix
 	base       string
-	blanks     int // anonymous blank nodes so far
-	arena
-	head     *head          // of a Reader: in use again and again
-	mods     *modifierNodes // of the SELECT whose modifiers are being read
-	labels   map[string]int // blank nodes' labels with the number of the basic graph pattern that uses them
-	pattern  int
-	selects  few[*SelectQuery] // every SELECT read
-	labelled bool              // a blank node with a label was read
-	equated  bool              // the expression that should get a name is an equation
-	skipTo   int32             // when recovering: tokens before this offset belong to the last mistake
-	open     few[int32]        // offsets of the braces and brackets that are open, for messages
+	blanks     int            // anonymous blank nodes so far
+	labels     map[string]int // blank nodes' labels with the number of the basic graph pattern that uses them
+	pattern    int
+	selects    []*SelectQuery // every SELECT read
+	labelled   bool           // a blank node with a label was read
+	equated    bool           // the expression that should get a name is an equation
+	skipTo     int32          // when recovering: tokens before this offset belong to the last mistake
+	open       []int32        // offsets of the braces and brackets that are open, for messages
 }
 
 type bailout struct{}
@@ -90,52 +79,20 @@ func (p *parser) run() (q *Query) {
 			q = nil
 		}
 	}()
+	p.ahead = p.next()
 	p.advance()
-	head := p.head
-	if head == nil {
-		head = p.plant(p.size())
-	}
-	q = &head.query
-	q.Body = &head.body
+	q = &Query{Body: &SelectQuery{}}
 	p.query(q)
 	if q.Body.Where == nil {
-		q.Body.Where = p.groups.one()
+		q.Body.Where = &Group{}
 	}
 	return q
 }
 
-// window is the number of tokens that are read in one go: most queries have fewer.
-const window = 96
-
-func (p *parser) advance() {
-	p.last = p.tok
-	if p.ahead == p.read {
-		p.refill()
-	}
-	p.tok = p.window[p.ahead]
-	p.ahead++
-}
-
-// refill reads on. After the end of the text it gives the end again.
-func (p *parser) refill() {
-	p.read, p.ahead = p.fill(p.window[:]), 0
-}
-
-// size estimates the number of tokens in the text by the first of them.
-func (p *parser) size() int {
-	if p.read < window || p.pos == len(p.text) {
-		return p.read
-	}
-	return int(int64(p.read) * int64(len(p.text)) / int64(p.pos))
-}
+func (p *parser) advance() { p.last, p.tok, p.ahead = p.tok, p.ahead, p.next() }
 
 // peek returns the token after the current one without moving.
-func (p *parser) peek() token {
-	if p.ahead == p.read {
-		p.refill()
-	}
-	return p.window[p.ahead]
-}
+func (p *parser) peek() token { return p.ahead }
 
 func (p *parser) is(k kind) bool        { return p.tok.kind == k }
 func (p *parser) isWord(k keyword) bool { return p.tok.kind == tWord && p.tok.kw == k }
@@ -246,8 +203,7 @@ func (p *parser) before() []Comment {
 // start begins a node that comments hang on.
 func (p *parser) start() *Notes {
 	if c := p.before(); c != nil {
-		n := p.noteses.one()
-		n.Before = c
+		n := &Notes{Before: c}
 		return n
 	}
 	return nil
@@ -267,7 +223,7 @@ func (p *parser) finish(n **Notes) {
 			return
 		}
 		if *n == nil {
-			*n = p.noteses.one()
+			*n = &Notes{}
 		}
 		list := &(*n).After
 		if c.Own {

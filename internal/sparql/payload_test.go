@@ -66,6 +66,15 @@ func TestPostingFormKeeps(t *testing.T) {
 	}
 }
 
+// annotate adds labels as comments.
+func annotate(query string, label func(id string) string) (string, error) {
+	q, err := Parse(query)
+	if err != nil {
+		return "", err
+	}
+	return Print(q, PrintOptions{Label: label}), nil
+}
+
 func TestAnnotate(t *testing.T) {
 	labels := map[string]string{"P31": "instance of", "Q5": "human", "P27": "country of citizenship", "Q183": "Germany\nSELECT * { # ", "Q142": "France"}
 	label := func(id string) string { return labels[id] }
@@ -78,11 +87,11 @@ func TestAnnotate(t *testing.T) {
 		{"SELECT ?x { ?x wdt:P31/wdt:P31 wd:Q5 }", "SELECT ?x WHERE {\n  ?x wdt:P31/wdt:P31 wd:Q5 . # instance of; human\n}\n"},
 	}
 	for _, x := range tests {
-		got, err := Annotate(x.query, label)
+		got, err := annotate(x.query, label)
 		if err != nil || got != x.want {
 			t.Errorf("%s: %v\n%s", x.query, err, got)
 		}
-		if again, _ := Annotate(got, label); again != got {
+		if again, _ := annotate(got, label); again != got {
 			t.Errorf("annotating again changes it:\n%s", again)
 		}
 	}
@@ -107,7 +116,7 @@ func TestLabelInLongValues(t *testing.T) {
 	if got != want {
 		t.Errorf("%s", got)
 	}
-	if again, err := Annotate(got, human); err != nil || again != got {
+	if again, err := annotate(got, human); err != nil || again != got {
 		t.Errorf("annotating again: %v\n%s", err, again)
 	}
 }

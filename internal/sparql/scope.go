@@ -6,8 +6,8 @@ import "strings"
 // grouped nor aggregated (SPARQL 1.1, section 11.4; Blazegraph's "Bad aggregate"), SELECT * with GROUP BY, and the label of a blank node used in two
 // basic graph patterns (section 5.1.1).
 func (p *parser) checkScopes(q *Query) {
-	for i := range p.selects.n {
-		p.checkGrouping(p.selects.at(i))
+	for _, s := range p.selects {
+		p.checkGrouping(s)
 	}
 	if !p.labelled {
 		return
@@ -21,9 +21,7 @@ func (p *parser) checkScopes(q *Query) {
 }
 
 func (p *parser) checkGrouping(s *SelectQuery) {
-	if len(s.Items) > 1 {
-		p.checkDuplicates(s)
-	}
+	p.checkDuplicates(s)
 	if !s.Grouped() {
 		return
 	}
@@ -73,26 +71,12 @@ func grouped(e *Expr, bound map[string]bool) bool {
 
 // checkDuplicates reports a column that is projected twice.
 func (p *parser) checkDuplicates(s *SelectQuery) {
-	const few = 32
-	var seen map[string]bool
-	if len(s.Items) > few {
-		seen = make(map[string]bool, len(s.Items))
-	}
-	earlier := func(i int) bool { // few columns are compared one by one
-		for _, it := range s.Items[:i] {
-			if it.Var == s.Items[i].Var {
-				return true
-			}
-		}
-		return false
-	}
-	for i, it := range s.Items {
-		if seen[it.Var] || seen == nil && earlier(i) {
+	seen := map[string]bool{}
+	for _, it := range s.Items {
+		if seen[it.Var] {
 			p.mistakeAt(it.Span, "?"+it.Var+" is projected twice", "leave it out the second time, or give it another name")
 		}
-		if seen != nil {
-			seen[it.Var] = true
-		}
+		seen[it.Var] = true
 	}
 }
 

@@ -1,10 +1,6 @@
 package sparql
 
-import (
-	"fmt"
-	"net/url"
-	"strings"
-)
+import "strings"
 
 // QueryPage is the address of the Wikidata Query Service's page; a query follows as its fragment.
 const QueryPage = "https://query.wikidata.org/#"
@@ -27,23 +23,4 @@ func URL(query string) string {
 		b.WriteByte(hex[c&15])
 	}
 	return b.String()
-}
-
-// FromURL returns the query of a link to a query page: its fragment (query.wikidata.org/#…, embed.html#…), or its parameter query.
-func FromURL(link string) (string, error) {
-	if _, fragment, ok := strings.Cut(link, "#"); ok {
-		q, err := url.PathUnescape(fragment)
-		if err != nil {
-			return "", fmt.Errorf("the link's query is not properly encoded: %w", err)
-		}
-		return q, nil
-	}
-	u, err := url.Parse(link)
-	if err != nil {
-		return "", fmt.Errorf("no link: %w", err)
-	}
-	if q := u.Query().Get("query"); q != "" {
-		return q, nil
-	}
-	return "", fmt.Errorf("the link holds no query: neither a fragment nor a parameter named query")
 }
