@@ -6,19 +6,19 @@
 //
 // # Reading order
 //
-//	agent.go       what goes in and comes out
-//	engine.go      Ask: language, exploration, final query, report; the loop is explore, a screen long
-//	state.go       what the model sees, and the rule on repetitions and early stops (judge and refuse hold it in full)
-//	protocol.go    thought and action read from text
-//	tool_*.go      the actions, each beside its text for the model in prompts/tool_*.md
-//	diagnose.go    which condition of an empty query loses the rows
-//	page.go prune.go table.go value.go    how entries and results look to the model
-//	final.go       the last run of the query that is published, and what follows
-//	limits.go      every limit, compared in one place
-//	ending.go      how a run ended, and why
-//	prompts.go     the conventions between prompts and models; the words are in prompts/
-//	trajectory.go record.go trajfile.go replay.go    what is kept of a run, and how it is played again
-//	recorded.go    a model that says what that of a published run said
+//	agent.go engine.go   what goes in and comes out; Ask: language, exploration, final query, report
+//	triage.go confidence.go   is a post a request for us; how likely an answer is right
+//	recorded.go          a model that says what the model of a published run said
+//
+// The rooms, from the bottom up; each knows only those before it:
+//
+//	event      the log of a run: a tree of events, its file, and a run played again from it
+//	render     how pages, tables and values look to the model; pruning
+//	tool       what the model can do, one tool a file
+//	protocol   a conversation as messages, and a message as calls of tools: text or native
+//	preset     ways of working as data, one folder each
+//	step       one expansion: a state in, the model asked, its action carried out, child states out
+//	policy     which state is expanded next: today one after the other, with the paper's rollback
 //
 // # Three kinds of end
 //
@@ -37,37 +37,13 @@
 package agent
 
 import (
-	"context"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent/event"
-	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/agent/step"
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
-
-// Model completes chat requests. internal/llm implements it; its errors are llm.ErrNoModel, *llm.BudgetError, llm.ErrContextLength, *llm.Error
-// and ctx's. The fake to use in tests is llm's scripted model.
-type Model interface {
-	Complete(ctx context.Context, req llm.Request) (*llm.Response, error)
-}
-
-// Graph is the knowledge graph that the agent explores. Failures are *kg.Error values with a kind; ctx's error when it is done.
-// The fake to use in tests is the embedded graph.
-type Graph interface {
-	// Search finds entities by label or alias.
-	Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error)
-	// Entity returns an entity's page with labels in lang (and its fallbacks mul, en); external identifiers are left out.
-	Entity(ctx context.Context, id, lang string) (*kg.Entity, error)
-	// Examples returns a property's examples (P1855) with labels in lang.
-	Examples(ctx context.Context, property, lang string) ([]kg.Example, error)
-	// Query runs a query. [AUTO_LANGUAGE] must have been replaced.
-	Query(ctx context.Context, query string) (*kg.Table, error)
-}
-
-// Labeler gives the labels of entities and properties in the first of the languages that has one. Numbers without a label are absent.
-type Labeler interface {
-	Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error)
-}
 
 // The nouns of a run, which its log holds: see package event.
 type (
@@ -79,6 +55,14 @@ type (
 	Reason   = event.Reason
 	Event    = event.Event
 	Recorder = event.Recorder
+	Answer   = step.Answer
+)
+
+// What the agent needs of the world: see packages step and tool.
+type (
+	Model   = step.Model
+	Graph   = tool.Graph
+	Labeler = tool.Labeler
 )
 
 // The reasons why a run ended.
@@ -101,17 +85,6 @@ const (
 
 // EndingOf is [event.EndingOf].
 func EndingOf(err error) Ending { return event.EndingOf(err) }
-
-// Answer is a query with its result. SPARQL is the posting form (ARCHITECTURE.md, invariant 4) with [AUTO_LANGUAGE] still in it; Ran is the text that was
-// run, the same but for [AUTO_LANGUAGE]; Table its result, RanAt and Endpoint when and where.
-type Answer struct {
-	SPARQL   string
-	Ran      string
-	Table    *kg.Table
-	RanAt    time.Time
-	Endpoint string
-	Labels   map[string]string // labels of the Q and P numbers in the query and in the table's first rows, in the asker's language
-}
 
 // Outcome is what a run came to. Answer is nil when there is none, and Ending then says why. Report is the text for the asker in their language;
 // it is the model's, hence untrusted, and may be empty.

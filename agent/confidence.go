@@ -10,9 +10,9 @@ import "math"
 //   - numbers in the query that were never looked up: times 0.75 (GRASP's QALD-7 and WWQ runs, 65.5 of 86.7 and 56.2 of 77.6);
 //   - a query extracted after the limit instead of stopped on: 0.26 at most (runs without a final query);
 //   - a count of zero, or more than 10,000 rows: times 0.6, our own guess: such results are more often a mistake than an answer.
-func (r *run) confidence(end ending) float64 {
+func (r *run) confidence(a *Answer) float64 {
 	var c float64
-	switch n := len(r.state.steps); {
+	switch n := len(r.state.Steps()); {
 	case n <= 5:
 		c = 0.82
 	case n <= 8:
@@ -22,16 +22,16 @@ func (r *run) confidence(end ending) float64 {
 	default:
 		c = 0.18
 	}
-	if r.refusals > 0 {
+	if r.state.Refusals() > 0 {
 		c *= 0.70
 	}
-	if r.unseen {
+	if r.state.Unseen() {
 		c *= 0.75
 	}
-	if t := end.answer.Table; len(t.Rows) > 10_000 || (len(t.Rows) == 1 && len(t.Vars) == 1 && len(t.Rows[0]) == 1 && t.Rows[0][0].Value == "0") {
+	if t := a.Table; len(t.Rows) > 10_000 || (len(t.Rows) == 1 && len(t.Vars) == 1 && len(t.Rows[0]) == 1 && t.Rows[0][0].Value == "0") {
 		c *= 0.6
 	}
-	if end.extracted {
+	if r.extracted {
 		c = min(c, 0.26)
 	}
 	return math.Round(c*100) / 100

@@ -10,54 +10,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/sparql"
 )
-
-// TestProbes: which conditions of a query are left out in turn, and which queries are not taken apart.
-func TestProbes(t *testing.T) {
-	for _, tt := range []struct {
-		query string
-		want  []string // the conditions left out, the last first
-		all   bool
-	}{
-		{"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 ; wdt:P17 wd:Q1, wd:Q2 . }", []string{"?x wdt:P17 wd:Q2", "?x wdt:P17 wd:Q1", "?x wdt:P31 wd:Q5"}, true},
-		{"SELECT ?x WHERE { ?x wdt:P31/wdt:P279* wd:Q5 # all\n FILTER(?x > 3) }", []string{"FILTER(?x > 3)"}, false},
-		{`SELECT ?x ?xLabel WHERE { ?x p:P39 ?s . ?s ps:P39 wd:Q1; wikibase:rank ?r . OPTIONAL { ?s pq:P580 ?b } BIND(YEAR(?b) AS ?y)
-			SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],en" } } ORDER BY ?x LIMIT 5`, []string{"?s wikibase:rank ?r", "?s ps:P39 wd:Q1", "?x p:P39 ?s"}, true},
-		{"SELECT * { ?x wdt:P31 ?c . VALUES ?c { wd:Q1 wd:Q2 } MINUS { ?x wdt:P570 ?d } { ?x wdt:P1 1 } UNION { ?x wdt:P2 2 } }",
-			[]string{"{ ?x wdt:P1 1 } UNION { ?x wdt:P2 2 }", "MINUS { ?x wdt:P570 ?d }", "VALUES ?c { wd:Q1 wd:Q2 }"}, false},
-		{"SELECT ?x { ?x wdt:P1 1; wdt:P2 2; wdt:P3 3; wdt:P4 4; wdt:P5 5; wdt:P6 6; wdt:P7 7 }",
-			[]string{"?x wdt:P7 7", "?x wdt:P6 6", "?x wdt:P5 5", "?x wdt:P4 4", "?x wdt:P3 3", "?x wdt:P2 2"}, false},
-		{"SELECT ?x { ?x wdt:P1 1; wdt:P2 2; wdt:P3 3; wdt:P4 4; wdt:P5 5; wdt:P6 6; wdt:P7 7; wdt:P8 8; wdt:P9 9 }", nil, false},
-		{"SELECT ?x { ?x wdt:P31 wd:Q5 }", nil, false},
-		{"SELECT ?x { [] wdt:P31 ?x; wdt:P17 ?y }", nil, false},
-		{"SELECT ?x { ?x wdt:P31 wd:Q5; wdt:P17 ?y } OFFSET 10", nil, false},
-		{"SELECT ?x { ?x wdt:P31 wd:Q5; wdt:P17 ?y } LIMIT 0", nil, false},
-		{"SELECT ?x { ?x wdt:P31 wd:Q5; wdt:P17 ?y } GROUP BY ?x HAVING(COUNT(?y) > 9)", nil, false},
-		{"SELECT ?x { ?x wdt:P31 wd:Q5; wdt:P17 ?y } VALUES ?y { wd:Q1 }", nil, false},
-		{"SELECT ?x { ?x wdt:P31 wd:Q5; wdt:P17 ?y { SELECT ?y { ?y ?p 1 } } }", nil, false},
-		{"ASK { ?x wdt:P31 wd:Q5; wdt:P17 ?y }", nil, false},
-		{"SELECT nonsense", nil, false},
-	} {
-		probes, all := dialect{}.probes(tt.query)
-		var got []string
-		for _, p := range probes {
-			got = append(got, p.condition)
-			q, err := sparql.Parse(p.query)
-			if err != nil || q.Form != sparql.Ask || strings.Contains(p.query, "label") {
-				t.Errorf("%s: the probe without %s is %s: %v", tt.query, p.condition, p.query, err)
-			}
-		}
-		if d := cmp.Diff(tt.want, got); d != "" || all != tt.all {
-			t.Errorf("%s: all %v (-want +got):\n%s", tt.query, all, d)
-		}
-	}
-}
 
 // TestDiagnose: which condition loses the rows is said after an empty result, not more than six probes are made, a failing one ends them, and nothing at all is
 // tried unless asked for or when time is short.
@@ -93,12 +53,12 @@ func TestDiagnose(t *testing.T) {
 		}, "", 2},
 		{"a graph that gives no truth", false, Limits{}, two, func(string) (*kg.Table, error) { return &kg.Table{Vars: []string{"x"}}, nil }, "", 2},
 		{"not asked for", true, Limits{}, two, yes("rank"), "", 1},
-		{"time is short", false, Limits{Time: probeTime}, two, yes("rank"), "", 1},
+		{"time is short", false, Limits{Time: 5 * time.Second}, two, yes("rank"), "", 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := &fakeGraph{query: tt.graph}
 			e := newEngine(&fakeModel{acts: []string{execute(tt.query)}}, g)
-			e.opts.Diagnose = !tt.off
+			e.opts.Preset.Diagnose = !tt.off
 			limits := tt.limits
 			limits.Counted = 1
 			out, err := e.Ask(t.Context(), Question{Text: "Which?", Language: "en"}, nil, limits)
@@ -130,7 +90,7 @@ func TestDiagnoseStops(t *testing.T) {
 		return &kg.Table{Vars: []string{"x"}}, nil
 	}
 	e := newEngine(&fakeModel{acts: []string{execute(two)}}, g)
-	e.opts.Diagnose = true
+	e.opts.Preset.Diagnose = true
 	if _, err := e.Ask(ctx, Question{Text: "Which?", Language: "en"}, nil, Limits{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
@@ -150,7 +110,7 @@ func TestDiagnoseStops(t *testing.T) {
 		return nil, fmt.Errorf("probe: %w", context.DeadlineExceeded)
 	}, labels: map[string]string{"P31": "instance of"}}
 	e = newEngine(&fakeModel{acts: []string{execute(two)}}, g)
-	e.opts.Diagnose = true
+	e.opts.Preset.Diagnose = true
 	first, err := e.Ask(t.Context(), Question{Text: "Which?", Language: "en"}, f, Limits{Counted: 1})
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
@@ -170,32 +130,11 @@ func TestDiagnoseStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := New(slog.New(slog.DiscardHandler), r, r, r, ticking(), Options{Diagnose: true}).Ask(t.Context(), r.Question(), &memory{}, r.Limits())
+	again, err := New(slog.New(slog.DiscardHandler), r, r, r, ticking(), spinach(func(p *preset.Preset) { p.Diagnose = true })).Ask(t.Context(), r.Question(), &memory{}, r.Limits())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(first.Steps, again.Steps); d != "" {
 		t.Errorf("(-first +again):\n%s", d)
-	}
-}
-
-// TestProbesHoldTheOtherConditions: with one condition left out, a probe's triples are the query's without that one, whatever their layout.
-func TestProbesHoldTheOtherConditions(t *testing.T) {
-	probes, _ := dialect{}.probes("SELECT ?x { ?x wdt:P1 ?a , ?b ; wdt:P2/wdt:P3 _:c . _:c ?p [ wdt:P4 4 ] . ?x wdt:P5 ('a' 'b') }")
-	if probes != nil { // a blank node is the subject of a triple
-		t.Errorf("%v", probes)
-	}
-	probes, _ = dialect{}.probes("SELECT ?x { ?x wdt:P1 ?a , ?b ; wdt:P2/wdt:P3 _:c . ?a ?p [ wdt:P4 4 ] . }")
-	want := []string{
-		"ASK { ?x wdt:P1 ?a . ?x wdt:P1 ?b . ?x wdt:P2/wdt:P3 _:c . }", "ASK { ?x wdt:P1 ?a . ?x wdt:P1 ?b . ?a ?p [ wdt:P4 4 ] . }",
-		"ASK { ?x wdt:P1 ?a . ?x wdt:P2/wdt:P3 _:c . ?a ?p [ wdt:P4 4 ] . }", "ASK { ?x wdt:P1 ?b . ?x wdt:P2/wdt:P3 _:c . ?a ?p [ wdt:P4 4 ] . }",
-	}
-	for i, p := range probes {
-		if got, want := sparql.NormalForm(p.query), sparql.NormalForm(want[i]); got != want {
-			t.Errorf("without %s: %s, want %s", p.condition, got, want)
-		}
-	}
-	if len(probes) != len(want) {
-		t.Errorf("%d probes", len(probes))
 	}
 }

@@ -6,22 +6,22 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/policy"
+	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/agent/render"
-	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/agent/step"
+	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
 // Options are the settings of an [Engine] that are the same for all questions. The zero value is good.
 type Options struct {
-	MaxTokens int                   // tokens that an action may have, default 2000 (the paper's 700 cuts long queries off)
-	PruneOver int                   // bytes of JSON from which on an entry page is pruned by the model; default 1500, -1 for always
-	Services  func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
-	Diagnose  bool                  // try an empty query without each of its conditions, so that the model learns which one loses the rows: up to 6 more queries
+	Preset   *preset.Preset        // the way of working; nil: [preset.Default]
+	Policy   string                // how its steps are searched; "": the preset's first
+	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
 }
 
 // Engine answers questions. It holds no state of a question: any number may be asked at the same time.
@@ -32,38 +32,32 @@ type Engine struct {
 	labeler Labeler
 	now     func() time.Time
 	opts    Options
-	preset  preset
 }
 
-// New returns an engine with SPINACH's five actions and limits. labeler may be nil: then numbers in results stay without labels and unseen numbers unchecked.
+// New returns an engine. labeler may be nil: then items in results stay without labels, and IDs that were never shown are not named.
 // now is the clock for limits and time stamps.
 func New(lg *slog.Logger, model Model, graph Graph, labeler Labeler, now func() time.Time, opts Options) *Engine {
-	if opts.MaxTokens <= 0 {
-		opts.MaxTokens = 2000
+	if opts.Preset == nil {
+		opts.Preset = preset.Default()
 	}
-	if opts.PruneOver == 0 {
-		opts.PruneOver = 1500
+	if opts.Policy == "" {
+		opts.Policy = opts.Preset.Policies[0]
 	}
-	return &Engine{lg: lg, model: model, graph: graph, labeler: labeler, now: now, opts: opts, preset: spinachPreset}
+	return &Engine{lg: lg, model: model, graph: graph, labeler: labeler, now: now, opts: opts}
 }
 
 // run is one question on its way.
 type run struct {
-	*Engine
-	q      Question
-	log    *event.Branch
-	graph  Graph   // records what passes
-	labels Labeler // records what passes; nil when there is none
-	dialect
-	meter meter
-	state state
-	lang  language
-	known map[string]bool // Q and P numbers seen in the question, its history or an observation
-	down  int             // failures of the graph's service in a row
-
-	refusals int  // refused actions of the whole run
-	unseen   bool // the query that is published holds numbers that were not seen before
+	*step.Runner
+	state     step.State
+	extracted bool // the query was written after the exploration
 }
+
+// How much of a question and its history is shown: a post can be as long as a page.
+const (
+	maxQuestion = 16_000 // characters
+	maxHistory  = 6      // earlier turns, the latest
+)
 
 // Ask looks for the query that answers q. Every event goes to rec before the next one happens.
 //
@@ -74,13 +68,15 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, errors.New("agent: the question is empty")
 	}
-	q.Text, q.History = render.Clip(q.Text, maxQuestion), q.History[max(0, len(q.History)-maxHistory):]
-	r := &run{Engine: e, q: q, log: event.NewLog(rec, e.now, 0).Branch(0), known: map[string]bool{}, dialect: newDialect(e.opts.Services)}
-	r.meter = meter{limits: limits.WithDefaults(), start: e.now()}
-	r.graph = &recordingGraph{Graph: e.graph, r: r}
-	if e.labeler != nil {
-		r.labels = &recordingLabeler{labeler: e.labeler, r: r}
+	search, err := policy.Named(e.opts.Policy)
+	if err != nil {
+		return nil, fmt.Errorf("agent: %w", err)
 	}
+	q.Text, q.History = render.Clip(q.Text, maxQuestion), q.History[max(0, len(q.History)-maxHistory):]
+	r := &run{Runner: &step.Runner{
+		Log: e.lg, Model: e.model, Graph: e.graph, Labels: e.labeler, Now: e.now, Preset: e.opts.Preset, Dialect: tool.Dialect{Services: e.opts.Services},
+		Question: q, Events: event.NewLog(rec, e.now, 0), Meter: step.NewMeter(e.limits(limits), e.now),
+	}}
 	out = &Outcome{}
 	defer func() {
 		if p := recover(); p != nil {
@@ -89,45 +85,75 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 		}
 		err = errors.Join(err, r.end(ctx, out, err))
 	}()
-	if err := r.record(ctx, Event{Event: "start", Format: event.Format, Question: &q, Preset: e.preset.name, Limits: r.meter.limits.Fields()}); err != nil {
+	b := r.Events.Branch(0)
+	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Question: &q, Preset: e.opts.Preset.Name, Limits: r.Meter.Limits().Fields()}); err != nil {
 		return out, err
 	}
-	bounded, cancel := r.meter.deadline(ctx)
+	bounded, cancel := r.Meter.Deadline(ctx)
 	defer cancel()
-	err = r.answer(bounded, out)
+	err = r.answer(bounded, b, search, out)
 	return out, r.settle(ctx, bounded, out, err)
 }
 
-// answer does the work: language, exploration, final query, report.
-func (r *run) answer(ctx context.Context, out *Outcome) error {
-	r.learn(r.q.Text)
-	r.learn(say("act.tmpl", map[string]any{}))
-	for _, t := range r.q.History {
-		r.learn(t.Question + "\n" + t.SPARQL)
-		for _, s := range t.Steps {
-			r.learn(s.Observation)
-		}
+// limits completes the caller's limits by the preset's, and these by the defaults.
+func (e *Engine) limits(l Limits) Limits {
+	p := e.opts.Preset.Limits
+	if l.Total <= 0 && p.Total > 0 {
+		l.Total = max(p.Total, l.Counted)
 	}
-	if err := r.findLanguage(ctx); err != nil {
+	if l.Counted <= 0 {
+		l.Counted = p.Counted
+	}
+	if l.FormatErrors <= 0 {
+		l.FormatErrors = p.FormatErrors
+	}
+	return l.WithDefaults()
+}
+
+// answer does the work: language, exploration, final query, report.
+func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy, out *Outcome) error {
+	r.state = r.Start(b.At())
+	if err := r.findLanguage(ctx, b); err != nil {
 		return err
 	}
-	r.state.root = r.log.At()
-	end, err := r.explore(ctx)
-	if err == nil && end.answer == nil && end.Reason == OutOfActions {
-		end, err = r.extract(ctx, end)
+	r.state = r.Start(b.At())
+	var f step.Final
+	var err error
+	r.state, f, err = search(ctx, r.Runner, r.state)
+	if err == nil && r.Preset.Extract && f.Answer == nil && f.Ending.Reason == OutOfActions {
+		r.state, f, r.extracted, err = r.Extract(ctx, r.state, f)
 	}
 	if err != nil {
 		return err
 	}
-	out.Answer, out.Ending = end.answer, end.Ending
-	if end.answer != nil {
-		out.Confidence = r.confidence(end)
-		if err := r.record(ctx, Event{Event: "final", SPARQL: end.answer.SPARQL, Ran: end.answer.Ran, Table: end.answer.Table,
-			Endpoint: end.answer.Endpoint}); err != nil {
+	out.Answer, out.Ending = f.Answer, f.Ending
+	b = r.Events.Branch(r.state.At())
+	if a := f.Answer; a != nil {
+		out.Confidence = r.confidence(a)
+		if err := b.Record(ctx, Event{Event: "final", SPARQL: a.SPARQL, Ran: a.Ran, Table: a.Table, Endpoint: a.Endpoint}); err != nil {
 			return err
 		}
 	}
-	return r.report(ctx, out)
+	err = r.report(ctx, b, out)
+	r.state = r.state.Ended(b.At())
+	return err
+}
+
+// findLanguage settles the asker's language: the question's own when it is known, else the model's word for it, else English.
+func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
+	r.Language = tool.English
+	if l, ok := tool.LanguageOf(r.Question.Language); ok && r.Question.Language != "" {
+		r.Language = l
+		return nil
+	}
+	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "language", MaxTokens: 50, Data: map[string]any{"Language": ""}})
+	if err != nil {
+		return err
+	}
+	if l, known := tool.LanguageOf(text); ok && known {
+		r.Language = l
+	}
+	return nil
 }
 
 // settle turns what ended the run into the outcome, or into the caller's error. An answer that was already found survives a limit that passes after it.
@@ -139,7 +165,7 @@ func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) er
 	case outer.Err() != nil:
 		return outer.Err()
 	case bounded.Err() != nil && errors.Is(context.Cause(bounded), event.ErrOutOfTime) && !event.IsWriteError(err):
-		h = event.Halting(OutOfTime, event.ErrOutOfTime, "the limit of %s has passed", r.meter.limits.Time)
+		h = event.Halting(OutOfTime, event.ErrOutOfTime, "the limit of %s has passed", r.Meter.Limits().Time)
 	case !errors.As(err, &h):
 		return err
 	}
@@ -151,179 +177,41 @@ func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) er
 
 // end completes the outcome and writes the last event, on every way out.
 func (r *run) end(ctx context.Context, out *Outcome, err error) error {
-	out.Language, out.Steps = r.lang.code, r.state.stepsKept()
-	out.Usage, out.Elapsed = r.meter.usage, r.now().Sub(r.meter.start)
+	out.Language, out.Steps = r.Language.Code, r.state.Steps()
+	out.Usage, out.Elapsed = r.Meter.Usage(), r.Meter.Elapsed()
 	if err != nil {
 		out.Ending = event.Stopped(err)
 	}
 	if event.IsWriteError(err) {
 		return nil // it is in err already
 	}
-	return r.record(ctx, Event{Event: "end", Reason: string(out.Reason), Detail: out.Detail, Cause: event.CauseOf(out.Cause), Report: out.Report,
-		Language: out.Language, Confidence: out.Confidence, Usage: &out.Usage})
+	return r.Events.Branch(r.state.At()).Record(ctx, Event{Event: "end", Reason: string(out.Reason), Detail: out.Detail, Cause: event.CauseOf(out.Cause),
+		Report: out.Report, Language: out.Language, Confidence: out.Confidence, Usage: &out.Usage})
 }
 
-// ending is how the exploration ended.
-type ending struct {
-	Ending
-	answer    *Answer
-	extracted bool // the query was written after the exploration
-}
+// maxReport is how many characters a report may have; one to three sentences are asked for.
+const maxReport = 2000
 
-// explore is the loop of the paper (section 4.2): ask for an action, judge it, carry it out or refuse it, until the model stops or a limit is reached.
-func (r *run) explore(ctx context.Context) (ending, error) {
-	for {
-		if h := r.meter.check(r.now(), acting, len(r.state.steps)); h != nil {
-			return ending{Ending: h.Ending}, nil
-		}
-		t, err := r.act(ctx)
-		if err != nil {
-			return ending{}, err
-		}
-		if t == nil {
-			continue // unreadable: the model has been told, or will be with the next call
-		}
-		r.meter.actions++
-		key := t.action.name + " " + t.action.normalise(r.dialect)
-		if ref := r.state.judge(t.action, key); ref != nil {
-			if err := r.refuse(ctx, *t, ref); err != nil {
-				return ending{}, err
-			}
-			continue
-		}
-		if t.action.name != actStop {
-			if err := r.step(ctx, *t, key); err != nil {
-				return ending{}, err
-			}
-			continue
-		}
-		end, done, err := r.stop(ctx, *t)
-		if done || err != nil {
-			return end, err
-		}
-	}
-}
-
-// act asks the model for the next action. A turn that cannot be read gives nil: it is handed back with the next call, with what is wrong.
-func (r *run) act(ctx context.Context) (*turn, error) {
-	text, finish, err := r.complete(ctx, acting, llm.Request{Purpose: "act", Part: strconv.Itoa(len(r.state.steps) + 1), Temperature: r.preset.temperature, TopP: r.preset.topP, MaxTokens: r.opts.MaxTokens},
-		func(short bool) []llm.Message {
-			s := &r.state
-			if short {
-				s = s.shortened()
-			}
-			return actMessages(r.preset, r.meter.limits, r.meter.actions, r.asked(), s)
-		})
-	if err != nil {
-		return nil, err
-	}
-	t, err := parseTurn(text)
-	if err == nil && finish == "length" && t.action.name == actExecute && !t.more { // half a query
-		err = &unreadable{}
-	}
-	var bad *unreadable
-	if errors.As(err, &bad) {
-		if finish == "length" {
-			bad.text = "bad_cut"
-		}
-		r.meter.formatErrors++
-		r.state.badTurn, r.state.fleeting = text, say(bad.text, bad.data)
-		if text == "" {
-			r.state.badTurn = "(nothing)"
-		}
-		r.lg.Debug("agent: unreadable turn", "question", r.q.ID, "why", bad.text)
-		return nil, nil
-	}
-	r.meter.formatErrors = 0
-	return &t, err
-}
-
-// maxObservation is how many characters of an observation are kept.
-const maxObservation = 16_000
-
-// step carries out an action and adds it to the state.
-func (r *run) step(ctx context.Context, t turn, key string) error {
-	began := r.now()
-	res, err := r.do(ctx, t.action)
-	if err != nil {
-		return err
-	}
-	if limited := render.Clip(res.text, maxObservation); limited != res.text {
-		res.text = limited + "\n" + say("cut", maxObservation)
-	}
-	r.state.taken++
-	elapsed := r.now().Sub(began)
-	k := kept{key: key, result: res.found, transient: passing(res.failure), unseen: res.unseen, came: res.came(t.action), short: res.short,
-		Step: Step{N: r.state.taken, Thought: t.thought, Action: t.action.name,
-			Argument: t.action.argument, Observation: res.text, Failure: res.failure, Rows: res.rows, Elapsed: elapsed, MS: elapsed.Milliseconds()}}
-	if t.more {
-		k.notes = append(k.notes, say("only_first", nil))
-	}
-	r.learn(res.text)
-	if err := r.record(ctx, Event{Event: "step", Step: &k.Step}); err != nil {
-		return err
-	}
-	k.event = r.log.At()
-	r.state.add(k)
-	return r.watchService(res.failure)
-}
-
-// maxDown is how many failures of the graph's service in a row end a run.
-const maxDown = 3
-
-// watchService ends the run when the graph's service does not come back, or has banned us.
-func (r *run) watchService(k kg.Kind) error {
-	if !passing(k) {
-		r.down = 0
+// report asks the model for the short answer in the asker's language. Without one the reply has its fixed sentences only: a failure here loses nothing.
+func (r *run) report(ctx context.Context, b *event.Branch, out *Outcome) error {
+	if !r.Preset.Report {
 		return nil
 	}
-	if r.down++; r.down >= maxDown || k == kg.Banned {
-		return event.Halting(GraphFailed, kg.Errorf(k, "the graph did not answer"), "the graph did not answer (%s), %d times in a row", k, r.down)
+	if out.Answer == nil && (out.Reason == NoModel || out.Reason.Budget() || out.Reason == OutOfTime || out.Reason.Transient()) {
+		return nil
 	}
-	return nil
-}
-
-// refuse tells the model why its action is not carried out, and returns to an earlier state when it was refused before in the turn before: see [state.refuse].
-func (r *run) refuse(ctx context.Context, t turn, ref *refusal) error {
-	r.refusals++
-	gone := r.state.refuse(ref)
-	ref.data["Action"], ref.data["Argument"] = t.action.name, t.action.argument
-	r.state.badTurn, r.state.fleeting = "", say(ref.text, ref.data)
-	if len(gone) > 0 {
-		r.state.fleeting = ""
-		from := len(r.state.steps) + 1
-		r.log.Back(r.state.at())
-		r.state.addNote(say("abandoned", map[string]any{"From": from, "To": from + len(gone) - 1, "Steps": summaries(gone)}))
+	data := map[string]any{"Why": render.Clip(render.Fold(out.Detail), 300), "Steps": r.state.Steps(), "SPARQL": ""}
+	if a := out.Answer; a != nil {
+		data["SPARQL"], data["Result"] = a.SPARQL, r.Preset.Show.Rows.Table(a.Table, a.Labels)
+		data["Notes"] = r.state.Notes()
 	}
-	to := r.state.lastNumber()
-	refused := &Step{Thought: t.thought, Action: t.action.name, Argument: t.action.argument}
-	return r.record(ctx, Event{Event: "rollback", To: &to, Reason: ref.kind, Step: refused})
-}
-
-// summary is an abandoned step as the note names it.
-type summary struct{ Action, Argument, Came string }
-
-func summaries(steps []kept) []summary {
-	var out []summary
-	for _, k := range steps {
-		out = append(out, summary{Action: k.Action, Argument: k.Argument, Came: k.came})
+	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "report", MaxTokens: 1500, Data: data})
+	var h *event.Halt
+	if errors.As(err, &h) {
+		return nil // the answer is good without it
 	}
-	return out
-}
-
-// learn notes the numbers that the model has been shown.
-func (r *run) learn(text string) {
-	for _, id := range render.IDs(text) {
-		r.known[id] = true
+	if ok {
+		out.Report = render.Clip(strings.TrimSpace(render.Clean(text)), maxReport)
 	}
-}
-
-// How much of a question and its history is shown: a post can be as long as a page.
-const (
-	maxQuestion = 16_000 // characters
-	maxHistory  = 6      // earlier turns, the latest
-)
-
-func (r *run) asked() asked {
-	return asked{Question: r.q.Text, Language: r.lang.name, Earlier: r.q.History}
+	return err
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -360,7 +361,7 @@ func TestPanicIsAnError(t *testing.T) {
 func TestFollowUp(t *testing.T) {
 	m := &fakeModel{acts: []string{execute(qA), do("stop()")}, tasks: map[string]string{"report": "r"}}
 	q := Question{Text: "only the living ones, please", Language: "en", History: []Turn{{Question: "Which <humans>?", SPARQL: qA, Report: "Two.",
-		Steps: []Step{{Action: actSearch, Argument: "human", Observation: "human (Q5)"}}}}}
+		Steps: []Step{{Action: tool.SearchName, Argument: "human", Observation: "human (Q5)"}}}}}
 	out, err := newEngine(m, graphOfTwo()).Ask(t.Context(), q, nil, Limits{})
 	if err != nil || out.Answer == nil {
 		t.Fatal(err, out)
@@ -395,7 +396,7 @@ func TestCutOffTurn(t *testing.T) {
 	m := &lengthy{fakeModel{acts: []string{execute(qA), do("search_wikidata(a)\nObservation: and so on and so on")}}}
 	g := graphOfTwo()
 	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Who?", Language: "en"}, nil, Limits{Counted: 1})
-	if err != nil || len(g.queries) != 0 || len(out.Steps) != 1 || out.Steps[0].Action != actSearch {
+	if err != nil || len(g.queries) != 0 || len(out.Steps) != 1 || out.Steps[0].Action != tool.SearchName {
 		t.Errorf("%v, %d queries, %+v", err, len(g.queries), out.Steps)
 	}
 	if !strings.Contains(m.last("act"), "cut off because it was too long") {
@@ -423,7 +424,7 @@ func TestBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(out.Steps[0].Observation); n > maxObservation+200 || !strings.HasSuffix(out.Steps[0].Observation, "characters)") {
+	if n := len(out.Steps[0].Observation); n > 16_000+200 || !strings.HasSuffix(out.Steps[0].Observation, "characters)") {
 		t.Errorf("an observation of %d bytes", n)
 	}
 	first := m.requests[0].Messages[1].Content

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -64,8 +65,7 @@ func (m *fakeModel) last(task string) string {
 }
 
 func taskOf(req llm.Request) string {
-	line, _, _ := strings.Cut(req.Messages[0].Content, "\n")
-	return strings.TrimSuffix(strings.TrimPrefix(line, "[task: "), "]")
+	return req.Purpose
 }
 
 // fakeGraph is a graph of a few entities; queries are answered by exact text, or by the fallback.
@@ -175,7 +175,7 @@ func ticking() func() time.Time {
 }
 
 func newEngine(m Model, g *fakeGraph) *Engine {
-	return New(slog.New(slog.DiscardHandler), m, g, g, ticking(), Options{})
+	return New(slog.New(slog.DiscardHandler), m, g, g, ticking(), spinach(nil))
 }
 
 func ask(t *testing.T, m *fakeModel, g *fakeGraph, limits Limits) (*Outcome, *memory) {
@@ -209,3 +209,16 @@ func (s *sequence) Complete(context.Context, llm.Request) (*llm.Response, error)
 	s.answers = s.answers[1:]
 	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}}, nil
 }
+
+// spinach is the preset without the queries of the diagnosis, changed for a test.
+func spinach(change func(*preset.Preset)) Options {
+	p := preset.Default()
+	p.Diagnose = false
+	if change != nil {
+		change(p)
+	}
+	return Options{Preset: p}
+}
+
+// pruned lets every page be pruned by the model.
+func pruned(p *preset.Preset) { p.Show.PruneOver = -1 }

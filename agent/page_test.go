@@ -97,7 +97,7 @@ func TestShownInPart(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &fakeModel{acts: []string{do("get_wikidata_entry(Q1)")}, tasks: map[string]string{"prune": tt.answer}}
 			en := newEngine(m, &fakeGraph{entities: map[string]*kg.Entity{"Q1": e}})
-			en.opts.PruneOver = -1
+			en.opts.Preset.Show.PruneOver = -1
 			out, err := en.Ask(t.Context(), Question{Text: "What?", Language: "en"}, nil, Limits{Counted: 1})
 			if err != nil {
 				t.Fatal(err)
@@ -128,7 +128,7 @@ func TestEntry(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			tt.model.acts = []string{do("get_wikidata_entry(Q567)")}
 			e := newEngine(tt.model, &fakeGraph{entities: map[string]*kg.Entity{"Q567": merkel()}})
-			e.opts.PruneOver = tt.over
+			e.opts.Preset.Show.PruneOver = tt.over
 			out, err := e.Ask(t.Context(), Question{Text: "Children?", Language: "en"}, nil, Limits{Counted: 1})
 			if err != nil {
 				t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
@@ -83,28 +84,6 @@ func TestWireConventions(t *testing.T) {
 	}
 }
 
-// TestToolTextsKnowTheNumbers: the numbers in the tools' texts are those of the code.
-func TestToolTextsKnowTheNumbers(t *testing.T) {
-	p := preset{items: 71, properties: 72, rows: render.Window{Head: 73, Tail: 74, Whole: 75}}
-	all := strings.Join(p.toolTexts(), "\n")
-	for _, want := range []string{"71 items", "72 properties", "of more than 75 rows the first 73 and the last 74"} {
-		if !strings.Contains(all, want) {
-			t.Errorf("%q is missing in:\n%s", want, all)
-		}
-	}
-	for _, name := range actionNames {
-		if !strings.Contains(all, name+"(") {
-			t.Errorf("%s is not described", name)
-		}
-	}
-	sys := actMessages(spinachPreset, Limits{}.WithDefaults(), 0, asked{Question: "x"}, &state{})[0].Content
-	for _, want := range []string{"You have at most 15 steps", "8 items and 4 properties", `"[AUTO_LANGUAGE],mul,en"`, "no secret"} {
-		if !strings.Contains(sys, want) {
-			t.Errorf("%q is missing in:\n%s", want, sys)
-		}
-	}
-}
-
 func TestTriage(t *testing.T) {
 	posts := []Post{{Author: "A", Text: "x"}}
 	for _, tt := range []struct {
@@ -143,8 +122,8 @@ func TestTriage(t *testing.T) {
 func TestLanguageOf(t *testing.T) {
 	for text, want := range map[string]string{"German": "de", "de": "de", "de-AT": "de", "The language is French.": "fr", "**English**": "en", "Norwegian Nynorsk": "nn",
 		"no": "nb", "zh_Hant": "zh", "Klingon": "", "": "", "Germanic": "", "PORTUGUESE": "pt"} {
-		if got, _ := languageOf(text); got.code != want {
-			t.Errorf("%q gives %q, want %q", text, got.code, want)
+		if got, _ := tool.LanguageOf(text); got.Code != want {
+			t.Errorf("%q gives %q, want %q", text, got.Code, want)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -91,7 +92,7 @@ func (m *RecordedModel) Complete(ctx context.Context, req llm.Request) (*llm.Res
 			text = m.run.Generated[n-1].SPARQL
 		}
 	case "language":
-		text = english.name
+		text = tool.English.Name
 	case "report":
 		text = m.run.Response
 	default:

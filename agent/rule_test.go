@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
@@ -202,7 +203,7 @@ func TestRefusals(t *testing.T) {
 			out, rec := ask(t, m, g, Limits{})
 			queries := 0 // each executed once, the answer once more
 			for _, e := range rec.of("step") {
-				if e.Step.Action == actExecute {
+				if e.Step.Action == tool.ExecuteName {
 					queries++
 				}
 			}

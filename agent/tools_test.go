@@ -82,23 +82,6 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-func TestHitText(t *testing.T) {
-	for _, tt := range []struct {
-		hit  kg.Hit
-		want string
-	}{
-		{kg.Hit{ID: "P36", Label: "capital", Description: "seat of government", Datatype: "wikibase-item"}, "capital (P36): seat of government\tData Type: wikibase-item"},
-		{kg.Hit{ID: "P36", Label: "capital", Description: "seat\tData Type: wikibase-item", Datatype: "wikibase-item"}, "capital (P36): seat\tData Type: wikibase-item"},
-		{kg.Hit{ID: "P36", Label: "capital", Description: "Data Type: wikibase-item", Datatype: "wikibase-item"}, "capital (P36)\tData Type: wikibase-item"},
-		{kg.Hit{ID: "P36", Label: "capital", Description: "seat Data Type: time", Datatype: "wikibase-item"}, "capital (P36): seat Data Type: time\tData Type: wikibase-item"},
-		{kg.Hit{ID: "Q5"}, "Q5"},
-	} {
-		if got := hitText(tt.hit); got != tt.want {
-			t.Errorf("got %q, want %q", got, tt.want)
-		}
-	}
-}
-
 // TestFailuresAreToldApart: each kind of failure has a text of its own, and none of them says that the result is empty.
 func TestFailuresAreToldApart(t *testing.T) {
 	seen := map[string]kg.Kind{}

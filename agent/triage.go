@@ -2,15 +2,29 @@ package agent
 
 import (
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
+
+//go:embed triage.tmpl
+var triageFile embed.FS
+
+var triageTexts = func() *render.Texts {
+	t, err := preset.Texts(triageFile, "triage.tmpl")
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	return t
+}()
 
 const (
 	triagePosts  = 20   // posts of a thread that are shown, the latest
@@ -29,8 +43,8 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 	for i := range shown {
 		shown[i].Text = render.Clip(shown[i].Text, triageLength)
 	}
-	r := &run{Engine: e, log: event.NewLog(rec, e.now, 0).Branch(0)}
-	t, err := r.triage(ctx, heading, shown)
+	b := event.NewLog(rec, e.now, 0).Branch(0)
+	t, err := e.triage(ctx, b, heading, shown)
 	if event.IsWriteError(err) {
 		return nil, err
 	}
@@ -40,31 +54,31 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 		if ctx.Err() != nil {
 			end = event.Stopped(err)
 		}
-		return nil, errors.Join(err, r.record(ctx, Event{Event: "end", Reason: string(end.Reason), Detail: end.Detail, Cause: event.CauseOf(err)}))
+		return nil, errors.Join(err, b.Record(ctx, Event{Event: "end", Reason: string(end.Reason), Detail: end.Detail, Cause: event.CauseOf(err)}))
 	}
 	detail := "no request"
 	if t.Request {
 		detail = "a request"
 	}
-	return t, r.record(ctx, Event{Event: "end", Detail: detail + ": " + t.Why, Language: t.Language})
+	return t, b.Record(ctx, Event{Event: "end", Detail: detail + ": " + t.Why, Language: t.Language})
 }
 
 // triage asks, and asks once more when the answer cannot be read.
-func (r *run) triage(ctx context.Context, heading string, posts []Post) (*Triage, error) {
-	if err := r.record(ctx, Event{Event: "start", Format: event.Format, Preset: "triage", Detail: render.Clip(render.Fold(heading), 200)}); err != nil {
+func (e *Engine) triage(ctx context.Context, b *event.Branch, heading string, posts []Post) (*Triage, error) {
+	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Preset: "triage", Detail: render.Clip(render.Fold(heading), 200)}); err != nil {
 		return nil, err
 	}
 	again := ""
 	for range 2 {
-		user := say("triage_user", map[string]any{"Heading": render.Fold(heading), "Posts": posts, "Again": again})
+		user := triageTexts.Say("triage_user", map[string]any{"Heading": render.Fold(heading), "Posts": posts, "Again": again})
 		req := llm.Request{Purpose: "triage", Subject: posts[len(posts)-1].whole(), MaxTokens: 2000,
-			Messages: []llm.Message{system("triage", nil), {Role: llm.User, Content: user}}}
-		resp, err := r.model.Complete(ctx, req)
+			Messages: []llm.Message{{Role: llm.System, Content: triageTexts.Say("triage.tmpl", nil)}, {Role: llm.User, Content: user}}}
+		resp, err := e.model.Complete(ctx, req)
 		ev := Event{Event: "model", Request: &req, Response: resp}
 		if err != nil {
 			ev.Error, ev.Cause = err.Error(), event.CauseOf(err)
 		}
-		if rerr := r.record(ctx, ev); rerr != nil {
+		if rerr := b.Record(ctx, ev); rerr != nil {
 			return nil, rerr
 		}
 		if err != nil {
@@ -96,8 +110,8 @@ func parseTriage(text string) (t *Triage, why string) {
 	}
 	str := func(k string) string { s, _ := m[k].(string); return strings.TrimSpace(render.Clean(s)) }
 	t = &Triage{Request: request, Question: str("question"), Why: render.Clip(render.Fold(str("why")), 300)}
-	if l, known := languageOf(str("language")); known {
-		t.Language = l.code
+	if l, known := tool.LanguageOf(str("language")); known {
+		t.Language = l.Code
 	}
 	if request && t.Question == "" {
 		return nil, `"question" was empty although "request" was true`

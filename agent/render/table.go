@@ -16,7 +16,11 @@ const maxCell = 200
 const TypedRows = 500
 
 // Window says which rows of a result are shown: up to Whole rows all of them, of more the first Head and the last Tail.
-type Window struct{ Whole, Head, Tail int }
+type Window struct {
+	Whole int `json:"whole"`
+	Head  int `json:"head"`
+	Tail  int `json:"tail"`
+}
 
 // Table writes a result for the model: the number of rows, the columns, the kinds of their values, and the rows; of more than w.Whole the
 // first and the last. An ASK gives True or False. labels (may be nil) are those of the numbers in the shown rows.

@@ -26,6 +26,15 @@ func NewTexts(fsys fs.FS, patterns ...string) (*Texts, error) {
 	return &Texts{t}, nil
 }
 
+// Add parses more files. A text that is there already is replaced.
+func (t *Texts) Add(fsys fs.FS, patterns ...string) error {
+	_, err := t.t.ParseFS(fsys, patterns...)
+	return err
+}
+
+// Has reports whether there is a text with a name.
+func (t *Texts) Has(name string) bool { return t.t.Lookup(name) != nil }
+
 // MustTexts is [NewTexts] for files that are part of the program.
 func MustTexts(fsys fs.FS, patterns ...string) *Texts {
 	t, err := NewTexts(fsys, patterns...)

@@ -87,7 +87,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	if err != nil {
 		return misuse(e, "ask: %v", err)
 	}
-	engine := agent.New(lg, model, graph, labeler, e.now, agent.Options{Diagnose: true})
+	engine := agent.New(lg, model, graph, labeler, e.now, agent.Options{})
 	return a.ask(ctx, newAsk(lg, engine, cfg, dir, e.now), q)
 }
 

@@ -27,7 +27,7 @@ import (
 // evalMethods are the presets with their policies that eval run knows. A new one is a row here.
 var evalMethods = evalrun.Methods{
 	{Preset: "spinach", Policy: "linear", About: "the SPINACH paper's agent: one action after the other, with rollback", New: func(p evalrun.Parts) ask.Asker {
-		return agent.New(p.Log, p.Model, p.Graph, p.Labeler, p.Now, agent.Options{Diagnose: true})
+		return agent.New(p.Log, p.Model, p.Graph, p.Labeler, p.Now, agent.Options{})
 	}},
 }
 

@@ -120,7 +120,7 @@ func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() ti
 		h.model = model
 	}
 	pol.Similar = newEarlier(lg, cfg.DataDir, graph, now)
-	engine := agent.New(lg, model, graph, graph, now, agent.Options{Diagnose: true})
+	engine := agent.New(lg, model, graph, graph, now, agent.Options{})
 	b, err := bot.New(lg, st, wikiAdapter{wiki}, newAsk(lg, engine, cfg, dir, now), now, pol)
 	return b, h, err
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/preset"
 )
 
 func main() {
@@ -88,7 +89,7 @@ func replayAll(ctx context.Context, runs []agent.RecordedRun, w io.Writer) (*sum
 	sum := &summary{runs: len(runs), actions: counts{}, observations: counts{}}
 	for i, run := range runs {
 		p := newPlayer(run)
-		e := agent.New(slog.New(slog.DiscardHandler), p, p, nil, time.Now, agent.Options{PruneOver: -1})
+		e := agent.New(slog.New(slog.DiscardHandler), p, p, nil, time.Now, agent.Options{Preset: published()})
 		out, err := e.Ask(ctx, agent.Question{Text: run.Question, Language: "en"}, p, agent.Limits{})
 		if err != nil {
 			return nil, fmt.Errorf("run %d: %w", i, err)
@@ -103,6 +104,13 @@ func replayAll(ctx context.Context, runs []agent.RecordedRun, w io.Writer) (*sum
 		}
 	}
 	return sum, nil
+}
+
+// published is the preset as the published system worked: every page is pruned by the model, and no query is tried without its conditions.
+func published() *preset.Preset {
+	p := preset.Default()
+	p.Show.PruneOver, p.Diagnose = -1, false
+	return p
 }
 
 // compareActions compares a run's steps and rollbacks with what the rule makes of the record.

@@ -1,0 +1,57 @@
+// Package policy searches the steps of a question: it decides which state is expanded next, and when the search ends.
+package policy
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/step"
+)
+
+// Policy searches from s until the work ends. It returns the state and how it ended. An error ends the run: a *event.Halt, ctx's error, or a log that
+// cannot be written; the state is then the last one reached.
+type Policy func(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error)
+
+// policies lists every policy by name.
+var policies = []struct {
+	name   string
+	policy Policy
+}{{"linear", Linear}}
+
+// Named returns the policy with a name.
+func Named(name string) (Policy, error) {
+	var names []string
+	for _, p := range policies {
+		if p.name == name {
+			return p.policy, nil
+		}
+		names = append(names, p.name)
+	}
+	return nil, fmt.Errorf("there is no policy %q; there are: %s", name, strings.Join(names, ", "))
+}
+
+// Linear is the loop of the SPINACH paper (section 4.2): one action after the other, until the model stops or a limit is reached. After a second refusal in a
+// row the work goes back to before the action that was done twice.
+func Linear(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
+	for {
+		if h := r.Check(s); h != nil {
+			return s, step.Final{Ending: h.Ending}, nil
+		}
+		children, err := r.Expand(ctx, s, 1)
+		if err != nil {
+			return s, step.Final{}, err
+		}
+		again, c := s.Refused(), children[0]
+		s = c.State
+		switch c.Outcome {
+		case step.Ended:
+			return s, *c.Final, nil
+		case step.Refused:
+			if s, err = r.Refuse(ctx, c, again); err != nil {
+				return s, step.Final{}, err
+			}
+		case step.Carried, step.Unreadable: // the model goes on, or is told what was wrong
+		}
+	}
+}

@@ -1,0 +1,176 @@
+// Package preset holds the ways of working that the agent knows, one folder each: tools, protocol, prompts, limits, sampling and what is shown are data. A
+// preset can also be read from a folder of one's own.
+//
+// A folder holds preset.json, which is a [Preset], and the prompts as templates: act.tmpl, the system message; where they are used, prune.tmpl, extract.tmpl and
+// report.tmpl. What all presets share is in shared/: how a question and its earlier turns are written, and that material is no instruction.
+package preset
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/protocol"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+)
+
+// Preset is a way of working. A copy may be changed.
+type Preset struct {
+	Name     string    `json:"name"`
+	About    string    `json:"about"`    // one line for help
+	Long     string    `json:"long"`     // what it is, with its source
+	Protocol string    `json:"protocol"` // text or native
+	Parallel bool      `json:"parallel"` // a native turn may hold several calls
+	Policies []string  `json:"policies"` // ways to search its steps, the usual one first
+	Tools    []string  `json:"tools"`    // names, in the order in which the model reads them
+	Limits   Limits    `json:"limits"`
+	Sampling Sampling  `json:"sampling"`
+	Show     tool.Show `json:"show"`
+	Diagnose bool      `json:"diagnose"` // try an empty query without each of its conditions, so that the model learns which one loses the rows: up to 6 more queries
+	Extract  bool      `json:"extract"`  // when the actions are used up, ask for the query that the steps support
+	Report   bool      `json:"report"`   // ask for a short answer in the asker's language
+
+	texts *render.Texts
+	tools tool.Set
+	proto protocol.Protocol
+}
+
+// Limits are the published limits of a run. The caller's limits go before them.
+type Limits struct {
+	Counted      int `json:"counted"`       // actions in the state
+	Total        int `json:"total"`         // actions asked for in all
+	FormatErrors int `json:"format_errors"` // unreadable turns in a row that end the run
+}
+
+// Sampling is how the model is asked for actions. Side tasks are asked for at temperature 0.
+type Sampling struct {
+	Temperature float64 `json:"temperature"`
+	TopP        float64 `json:"top_p"`
+	MaxTokens   int     `json:"max_tokens"` // of an action
+}
+
+//go:embed shared
+var shared embed.FS
+
+//go:embed spinach
+var builtin embed.FS
+
+// names lists the presets that are part of the program.
+var names = []string{"spinach"}
+
+// Names returns the names of the presets that are part of the program.
+func Names() []string { return slices.Clone(names) }
+
+// Default is the preset that is used when none is named.
+func Default() *Preset {
+	p, err := Named("spinach")
+	if err != nil {
+		panic(err) // it is part of the program, and a test reads it
+	}
+	return p
+}
+
+// Named returns one of the presets that are part of the program.
+func Named(name string) (*Preset, error) {
+	if !slices.Contains(names, name) {
+		return nil, fmt.Errorf("there is no preset %q; there are: %s", name, strings.Join(names, ", "))
+	}
+	sub, err := fs.Sub(builtin, name)
+	if err != nil {
+		return nil, err
+	}
+	return Load(sub)
+}
+
+// Open reads a preset from a file named preset.json or another, with the prompts beside it.
+func Open(path string) (*Preset, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the preset cannot be read: %w", err)
+	}
+	p, err := parse(data, os.DirFS(filepath.Dir(path)))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Load reads a preset from a folder.
+func Load(fsys fs.FS) (*Preset, error) {
+	data, err := fs.ReadFile(fsys, "preset.json")
+	if err != nil {
+		return nil, fmt.Errorf("the preset cannot be read: %w", err)
+	}
+	return parse(data, fsys)
+}
+
+func parse(data []byte, fsys fs.FS) (*Preset, error) {
+	p := &Preset{}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(p); err != nil {
+		return nil, fmt.Errorf("it is no preset: %w", err)
+	}
+	var err error
+	if p.texts, err = Texts(fsys, "*.tmpl"); err != nil {
+		return nil, fmt.Errorf("a prompt is broken: %w", err)
+	}
+	if p.tools, err = tool.Select(p.Tools); err != nil {
+		return nil, err
+	}
+	if p.proto, err = protocol.Named(p.Protocol, p.Parallel); err != nil {
+		return nil, err
+	}
+	return p, p.check()
+}
+
+// check returns what is missing.
+func (p *Preset) check() error {
+	var missing []error
+	want := func(ok bool, what string) {
+		if !ok {
+			missing = append(missing, errors.New(what))
+		}
+	}
+	want(p.Name != "", `"name" is empty`)
+	want(len(p.Policies) > 0, `"policies" names none, such as "linear"`)
+	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Ends }), `"tools" has none that ends the work, such as "stop"`)
+	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Query }), `"tools" has none that runs a query, such as "execute_sparql"`)
+	want(p.Show.Rows.Whole >= p.Show.Rows.Head+p.Show.Rows.Tail && p.Show.Rows.Head > 0, `"show.rows": "whole" must be at least "head" and "tail" together`)
+	need := map[string]bool{"act": true, "prune": p.tools.Find(tool.EntryName) != nil, "extract": p.Extract, "report": p.Report}
+	for _, n := range []string{"act", "prune", "extract", "report"} {
+		want(!need[n] || p.texts.Has(n+".tmpl"), "the prompt "+n+".tmpl is missing")
+	}
+	return errors.Join(missing...)
+}
+
+// Texts parses prompts together with those that all presets share.
+func Texts(fsys fs.FS, patterns ...string) (*render.Texts, error) {
+	t, err := render.NewTexts(shared, "shared/*.tmpl")
+	if err != nil {
+		return nil, err
+	}
+	return t, t.Add(fsys, patterns...)
+}
+
+// Say renders one of the preset's prompts.
+func (p *Preset) Say(name string, data any) string { return p.texts.Say(name, data) }
+
+// Toolset returns the preset's tools.
+func (p *Preset) Toolset() tool.Set { return p.tools }
+
+// Speak returns the preset's protocol.
+func (p *Preset) Speak() protocol.Protocol { return p.proto }
+
+// System renders the system message for actions.
+func (p *Preset) System(counted int) string {
+	return p.Say("act.tmpl", map[string]any{"Tools": p.tools.Describe(p.Show), "Counted": counted})
+}

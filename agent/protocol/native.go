@@ -1,0 +1,104 @@
+package protocol
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Native is the protocol of models that call tools through the chat interface: calls and results are messages of their own.
+type Native struct {
+	Parallel bool // a turn may hold several calls
+	Strict   bool // the server must hold the model to the schemas
+}
+
+// Prepare adds the tools' definitions.
+func (n Native) Prepare(req *llm.Request, tools tool.Set, show tool.Show) {
+	for _, t := range tools {
+		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Describe(show), Parameters: t.Schema, Strict: n.Strict})
+	}
+	req.OneToolCall = !n.Parallel
+}
+
+// Messages writes each turn as a message with its calls, followed by their results. Notes are added to the result before them.
+func (n Native) Messages(c Conversation) []llm.Message {
+	ms := []llm.Message{{Role: llm.System, Content: c.System}, {Role: llm.User, Content: withNotes(c.Question, c.Notes)}}
+	for i := 0; i < len(c.Steps); {
+		turn := c.Steps[i]
+		m := llm.Message{Role: llm.Assistant, Content: turn.Thought, Reasoning: turn.Reasoning}
+		var results []llm.Message
+		for ; i < len(c.Steps) && (c.Steps[i].Turn == turn.Turn); i++ {
+			x := c.Steps[i]
+			m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: x.ID, Name: x.Action, Arguments: string(x.Args)})
+			results = append(results, llm.Message{Role: llm.ToolRole, ToolCallID: x.ID, Content: withNotes(x.Observation, x.Notes)})
+		}
+		ms = append(append(ms, m), results...)
+	}
+	return append(ms, badMessages(c)...)
+}
+
+// badMessages are the message that could not be read and what is said about it. Every call must have a result.
+func badMessages(c Conversation) []llm.Message {
+	if c.Bad == nil {
+		return nil
+	}
+	note := strings.Join(c.BadNotes, "\n")
+	ms := []llm.Message{{Role: llm.Assistant, Content: render.Clip(c.Bad.Content, maxBad), Reasoning: c.Bad.Reasoning}}
+	for _, call := range c.Bad.ToolCalls {
+		if !json.Valid([]byte(call.Arguments)) { // servers refuse a history with broken JSON
+			b, err := render.JSON(map[string]string{"unreadable": render.Clip(call.Arguments, maxBad)})
+			if err != nil {
+				b = json.RawMessage("{}")
+			}
+			call.Arguments = string(b)
+		}
+		ms[0].ToolCalls = append(ms[0].ToolCalls, call)
+		ms = append(ms, llm.Message{Role: llm.ToolRole, ToolCallID: call.ID, Content: note})
+	}
+	if len(ms) == 1 {
+		ms = append(ms, llm.Message{Role: llm.User, Content: note})
+	}
+	return ms
+}
+
+func withNotes(s string, notes []string) string {
+	return strings.TrimSpace(strings.Join(append([]string{s}, notes...), "\n\n"))
+}
+
+// Read takes the message's calls. A message without one is a problem, not an end; so are an unknown tool and arguments that do not fit.
+func (n Native) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
+	t := Turn{Thought: strings.TrimSpace(ch.Content), Reasoning: ch.Reasoning}
+	calls := ch.ToolCalls
+	switch {
+	case ch.FinishReason == finishLength:
+		return t, problem(Cut, nil)
+	case len(calls) == 0 && t.Thought == "":
+		return t, &Problem{Empty, say("nudge", nudge(tools))}
+	case len(calls) == 0:
+		return t, &Problem{NoAction, say("nudge", nudge(tools))}
+	case len(calls) > 1 && !n.Parallel:
+		calls, t.More = calls[:1], true
+	}
+	for _, call := range calls {
+		found := tools.Find(call.Name)
+		if found == nil {
+			return t, unknownTool(call.Name, tools)
+		}
+		args := json.RawMessage(call.Arguments)
+		if strings.TrimSpace(call.Arguments) == "" {
+			args = json.RawMessage("{}")
+		}
+		if err := found.Check(args); err != nil {
+			return t, problem(BadJSON, map[string]any{"Name": call.Name, "Why": render.Clip(err.Error(), 300)})
+		}
+		t.Calls = append(t.Calls, Call{ID: call.ID, Tool: found, Args: args, Shown: found.Shown(args)})
+	}
+	return t, nil
+}
+
+func nudge(tools tool.Set) map[string]any {
+	return map[string]any{"Names": tools.List(), "Stop": tool.StopName}
+}

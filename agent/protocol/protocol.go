@@ -1,0 +1,111 @@
+// Package protocol turns a conversation into messages and a model's message into calls of tools. There are two: text, in which the model writes a thought and
+// an action, and native, in which it calls tools through the chat interface.
+package protocol
+
+import (
+	"embed"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Call is a call of a tool that can be carried out.
+type Call struct {
+	ID    string // of a native call; the result repeats it
+	Tool  *tool.Tool
+	Args  json.RawMessage
+	Shown string // what a person reads between the parentheses
+}
+
+// Turn is a message of the model, read.
+type Turn struct {
+	Thought   string
+	Reasoning string // what a reasoning model thought before it wrote
+	Calls     []Call // at least one, in order
+	More      bool   // there were further calls, which are ignored
+}
+
+// Exchange is a step that was done, as the conversation holds it.
+type Exchange struct {
+	Turn                 int // steps of one turn have the same number
+	Thought, Reasoning   string
+	ID, Action, Argument string
+	Args                 json.RawMessage
+	Observation          string
+	Notes                []string // what was said after it
+}
+
+// Conversation is what the model is shown.
+type Conversation struct {
+	System   string
+	Question string   // with earlier turns of the conversation
+	Notes    []string // what was said before the first step
+	Steps    []Exchange
+	Bad      *llm.Choice // the model's last message, when it could not be read
+	BadNotes []string    // what was said about it
+}
+
+// Protocol is a way to talk with a model about tools.
+type Protocol interface {
+	// Prepare adds to a request what the protocol needs besides messages.
+	Prepare(req *llm.Request, tools tool.Set, show tool.Show)
+	// Messages returns the conversation as messages.
+	Messages(c Conversation) []llm.Message
+	// Read reads a message of the model. The Problem is what the model has to repair, nil when the turn has at least one call.
+	Read(ch llm.Choice, tools tool.Set) (Turn, *Problem)
+}
+
+// Named returns the protocol with a name: text or native. parallel lets a native turn hold several calls.
+func Named(name string, parallel bool) (Protocol, error) {
+	switch name {
+	case "text":
+		return Text{}, nil
+	case "native":
+		return Native{Parallel: parallel}, nil
+	}
+	return nil, fmt.Errorf("there is no protocol %q; there are text and native", name)
+}
+
+// Kind is what is wrong with a turn.
+type Kind string
+
+// The kinds of problems. They are the names of the texts that the model reads.
+const (
+	Empty      Kind = "bad_empty"     // there is no text and no call
+	Cut        Kind = "bad_cut"       // it ended at the limit of its length
+	NoAction   Kind = "bad_no_action" // there is no call
+	NoTool     Kind = "bad_name"      // the tool does not exist
+	NoArgument Kind = "bad_argument"  // the argument is missing
+	BadJSON    Kind = "bad_json"      // the arguments of a native call are not JSON, or do not fit the tool
+)
+
+// Problem says why a message cannot be read.
+type Problem struct {
+	Kind    Kind
+	Message string // for the model
+}
+
+// Error returns the text for the model.
+func (p *Problem) Error() string { return p.Message }
+
+//go:embed texts.tmpl
+var textFiles embed.FS
+
+var texts = render.MustTexts(textFiles, "texts.tmpl")
+
+func say(name string, data any) string { return texts.Say(name, data) }
+
+func problem(k Kind, data any) *Problem { return &Problem{k, say(string(k), data)} }
+
+func unknownTool(name string, tools tool.Set) *Problem {
+	return problem(NoTool, map[string]any{"Name": render.Clip(name, 60), "Names": tools.List()})
+}
+
+// maxBad is how many characters of a message that could not be read are shown to the model again.
+const maxBad = 3000
+
+// finishLength is the finish reason of a message that was cut off.
+const finishLength = "length"

@@ -1,0 +1,308 @@
+package protocol
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Text is the protocol of the SPINACH paper: the model writes a thought and one action as text.
+type Text struct{}
+
+// Prepare adds nothing: the tools are described in the system message.
+func (Text) Prepare(*llm.Request, tool.Set, tool.Show) {}
+
+// Messages writes each step as a turn of the model with its observation.
+func (Text) Messages(c Conversation) []llm.Message {
+	ms := []llm.Message{{Role: llm.System, Content: c.System},
+		{Role: llm.User, Content: say("first", map[string]any{"Question": c.Question, "Notes": c.Notes, "Next": 1})}}
+	for i, x := range c.Steps {
+		ms = append(ms, llm.Message{Role: llm.Assistant, Content: say("turn", x)},
+			llm.Message{Role: llm.User, Content: say("observation", map[string]any{"Observation": x.Observation, "Notes": x.Notes, "Next": i + 2})})
+	}
+	if c.Bad != nil {
+		bad := c.Bad.Content
+		if bad == "" {
+			bad = "(nothing)"
+		}
+		ms = append(ms, llm.Message{Role: llm.Assistant, Content: render.Guard(render.Clip(bad, maxBad))},
+			llm.Message{Role: llm.User, Content: say("again", map[string]any{"Notes": c.BadNotes, "Next": len(c.Steps) + 1})})
+	}
+	return ms
+}
+
+// Read reads a turn as models really write it, see [textReader.parse].
+func (Text) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
+	r := newTextReader(tools)
+	t, p := r.parse(ch.Content)
+	cut := ch.FinishReason == finishLength
+	if p == nil && cut && t.Calls[0].Tool.Query && !t.More { // half a query
+		p = problem(Cut, nil)
+	}
+	if p != nil && cut {
+		p = problem(Cut, nil)
+	}
+	return t, p
+}
+
+var (
+	// Labels stand at the start of a line, perhaps with list marks, bold marks or a number: "Action:", "**Action 3:**", "- Thought:".
+	labelLine  = regexp.MustCompile(`(?im)^[ \t>*_\-]*(thought|action|observation)(?:[ \t]*\d+)?[ \t*_]*:[ \t*_]*`)
+	actionName = regexp.MustCompile("^[`\"'*_\\s]*([A-Za-z_][A-Za-z_0-9]*)[`\"'*_]*")
+	iriRef     = regexp.MustCompile("^<[^<>\"{}|^`\\\\\\s]*>")
+)
+
+// textReader reads turns that are written as text.
+type textReader struct {
+	tools tool.Set
+	bare  *regexp.Regexp // an action without its label: a tool's name at the start of a line, followed by a parenthesis
+}
+
+func newTextReader(tools tool.Set) *textReader {
+	return &textReader{tools, regexp.MustCompile("(?m)^[ \\t>*_\\-`]*(" + strings.Join(tools.Names(), "|") + ")[ \\t`]*\\(")}
+}
+
+// parse reads "Thought: … Action: name(argument)" as models really write it: with code fences, quotes around the argument, missing brackets, markdown
+// around the labels, several actions (the first counts), an invented observation behind it (cut off), or as a JSON object with the keys thought, action and
+// argument (also action_name, action_argument, action_input).
+func (r *textReader) parse(text string) (Turn, *Problem) {
+	if i := strings.LastIndex(text, "</think>"); i >= 0 { // a reasoning model's notes to itself
+		text = text[i+len("</think>"):]
+	}
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	if text == "" {
+		return Turn{}, problem(Empty, nil)
+	}
+	if w, ok := parseJSONTurn(text); ok {
+		return r.turn(w)
+	}
+	thought, body, more, ok := r.split(text)
+	if !ok {
+		return Turn{}, r.noAction()
+	}
+	w, rest, p := r.action(body)
+	if p != nil {
+		return Turn{}, p
+	}
+	w.thought, w.more = thought, more || r.bare.MatchString(rest)
+	return r.turn(w)
+}
+
+func (r *textReader) noAction() *Problem {
+	return problem(NoAction, map[string]any{"Names": r.tools.List(), "Stop": tool.StopName})
+}
+
+// written is a turn as text.
+type written struct {
+	thought, name, argument string
+	more                    bool // there are further actions
+}
+
+// turn completes a turn and says what is missing.
+func (r *textReader) turn(w written) (Turn, *Problem) {
+	name, argument := strings.TrimSpace(w.name), strings.TrimSpace(w.argument)
+	t := r.tools.Find(name)
+	switch {
+	case t == nil:
+		return Turn{}, unknownTool(name, r.tools)
+	case argument == "" && !t.Ends:
+		return Turn{}, problem(NoArgument, map[string]any{"Name": name})
+	}
+	args := t.Arguments(argument)
+	return Turn{Thought: w.thought, Calls: []Call{{Tool: t, Args: args, Shown: t.Shown(args)}}, More: w.more}, nil
+}
+
+// split cuts a turn into its thought and the text of its first action. What stands behind the next label is left out: a second action, or an
+// observation that the model made up.
+func (r *textReader) split(text string) (thought, body string, more, ok bool) {
+	start, end := -1, len(text)
+	for _, m := range labelLine.FindAllStringSubmatchIndex(text, -1) {
+		isAction := strings.EqualFold(text[m[2]:m[3]], "action")
+		switch {
+		case start >= 0:
+			end = min(end, m[0])
+			more = more || isAction
+		case isAction:
+			thought, start = text[:m[0]], m[1]
+		}
+	}
+	if start >= 0 {
+		return cleanThought(thought), text[start:end], more, true
+	}
+	if m := r.bare.FindStringSubmatchIndex(text); m != nil {
+		return cleanThought(text[:m[0]]), text[m[2]:], false, true
+	}
+	return "", "", false, false
+}
+
+func cleanThought(s string) string {
+	s = labelLine.ReplaceAllString(s, "")
+	return strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(s), "```"))
+}
+
+// action reads name(argument). rest is what follows it.
+func (r *textReader) action(body string) (w written, rest string, p *Problem) {
+	body = render.OpenFence(body)
+	m := actionName.FindStringSubmatchIndex(body)
+	if m == nil {
+		return w, "", r.noAction()
+	}
+	w.name = strings.ToLower(body[m[2]:m[3]])
+	t := r.tools.Find(w.name)
+	if t == nil {
+		return w, "", unknownTool(w.name, r.tools)
+	}
+	w.argument, rest = parseArgument(strings.TrimLeft(body[m[1]:], " \t"), t.Query)
+	return w, rest, nil
+}
+
+// parseArgument reads the argument that starts s: in brackets, in a fence, or bare.
+func parseArgument(s string, query bool) (argument, rest string) {
+	if !strings.HasPrefix(s, "(") {
+		s = strings.TrimLeft(s, ": \t\n")
+		if !query { // bare: the first line
+			s, rest, _ = strings.Cut(s, "\n")
+		}
+		return render.Unquote(render.CloseFence(s)), rest
+	}
+	inner := s[1:]
+	if end := closing(inner, query); end >= 0 {
+		return render.Unquote(inner[:end]), inner[end+1:]
+	}
+	inner = render.CloseFence(inner) // the closing bracket is missing
+	if !query {
+		inner, rest, _ = strings.Cut(strings.TrimSpace(inner), "\n")
+	}
+	return render.Unquote(strings.TrimSuffix(strings.TrimSpace(inner), ")")), rest
+}
+
+// closing returns the offset of the bracket that closes the argument, or -1. In a query, brackets in strings, IRIs and comments do not count; in another
+// argument that starts with a quotation mark, those before the closing mark do not.
+func closing(s string, query bool) int {
+	if !query {
+		if end := quotedEnd(s); end >= 0 {
+			return end
+		}
+	}
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == '(':
+			depth++
+		case c == ')':
+			if depth == 0 {
+				return i
+			}
+			depth--
+		case !query && c == '\n' && depth == 0 && strings.TrimSpace(s[:i]) != "":
+			return -1
+		case !query:
+		case c == '#':
+			if n := strings.IndexByte(s[i:], '\n'); n >= 0 {
+				i += n
+			} else {
+				return lastBracket(s)
+			}
+		case c == '<':
+			if iri := iriRef.FindString(s[i:]); iri != "" {
+				i += len(iri) - 1
+			}
+		case c == '"' || c == '\'':
+			if i = skipString(s, i); i < 0 {
+				return lastBracket(s)
+			}
+		}
+	}
+	if query {
+		return lastBracket(s)
+	}
+	return -1
+}
+
+// lastBracket is the fallback for a query whose brackets do not match: the last one, when nothing but a fence stands behind it.
+func lastBracket(s string) int {
+	i := strings.LastIndexByte(s, ')')
+	if i >= 0 && strings.Trim(s[i+1:], " \t\n`.;") == "" {
+		return i
+	}
+	return -1
+}
+
+// quotedEnd returns the offset of the bracket behind a quoted argument, or -1 when s does not start with one.
+func quotedEnd(s string) int {
+	t := strings.TrimLeft(s, " \t\n")
+	for _, q := range []string{`"""`, "'''", `"`, "'", "“", "`"} {
+		if !strings.HasPrefix(t, q) {
+			continue
+		}
+		end := q
+		if q == "“" {
+			end = "”"
+		}
+		from := len(s) - len(t) + len(q)
+		for i := from; i < len(s); {
+			n := strings.Index(s[i:], end)
+			if n < 0 {
+				return -1
+			}
+			i += n + len(end)
+			if after := strings.TrimLeft(s[i:], " \t\n"); strings.HasPrefix(after, ")") {
+				return len(s) - len(after)
+			}
+		}
+	}
+	return -1
+}
+
+// skipString returns the offset of the last byte of the SPARQL string that starts at i, or -1 when it never ends.
+func skipString(s string, i int) int {
+	q := s[i : i+1]
+	if long := strings.Repeat(q, 3); strings.HasPrefix(s[i:], long) {
+		if n := strings.Index(s[i+3:], long); n >= 0 {
+			return i + 3 + n + 2
+		}
+		return -1
+	}
+	for j := i + 1; j < len(s); j++ {
+		switch s[j] {
+		case '\\':
+			j++
+		case '\n':
+			return -1
+		case q[0]:
+			return j
+		}
+	}
+	return -1
+}
+
+// parseJSONTurn reads a turn written as one JSON object.
+func parseJSONTurn(text string) (w written, ok bool) {
+	t := strings.TrimSpace(render.CloseFence(render.OpenFence(text)))
+	if !strings.HasPrefix(t, "{") {
+		return w, false
+	}
+	var m map[string]any
+	if json.Unmarshal([]byte(t), &m) != nil {
+		return w, false
+	}
+	get := func(keys ...string) string {
+		for _, k := range keys {
+			if s, ok := m[k].(string); ok {
+				return s
+			}
+		}
+		return ""
+	}
+	full := get("action_name", "action", "name", "tool")
+	w = written{thought: strings.TrimSpace(get("thought")), name: strings.ToLower(full), argument: get("action_argument", "argument", "action_input", "input")}
+	if name, _, found := strings.Cut(w.name, "("); found && w.argument == "" {
+		w.argument, _ = parseArgument(full[len(name):], name == tool.ExecuteName)
+		w.name = name
+	}
+	return w, w.name != ""
+}

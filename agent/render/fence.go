@@ -1,0 +1,46 @@
+package render
+
+import "strings"
+
+// Unquote strips fences, quotation marks of any kind around the whole, and space.
+func Unquote(s string) string {
+	for range 6 { // so many layers at most
+		t := strings.TrimSpace(s)
+		t = strings.TrimSpace(CloseFence(OpenFence(t)))
+		for _, q := range [][2]string{{`"""`, `"""`}, {"'''", "'''"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"`", "`"}} {
+			if len(t) >= len(q[0])+len(q[1]) && strings.HasPrefix(t, q[0]) && strings.HasSuffix(t, q[1]) {
+				t = t[len(q[0]) : len(t)-len(q[1])]
+				break
+			}
+		}
+		if t == s {
+			break
+		}
+		s = t
+	}
+	return s
+}
+
+// OpenFence drops a code fence's opening line ("```sparql") at the start.
+func OpenFence(s string) string {
+	t := strings.TrimLeft(s, " \t\n")
+	if !strings.HasPrefix(t, "```") {
+		return s
+	}
+	t = t[3:]
+	for _, lang := range []string{"sparql", "sql", "text", "json", "plaintext"} {
+		if len(t) > len(lang) && strings.EqualFold(t[:len(lang)], lang) && (t[len(lang)] == '\n' || t[len(lang)] == ' ') {
+			t = t[len(lang):]
+			break
+		}
+	}
+	return strings.TrimLeft(t, "\n")
+}
+
+// CloseFence cuts at a closing code fence.
+func CloseFence(s string) string {
+	if i := strings.Index(s, "```"); i >= 0 && strings.TrimSpace(s[:i]) != "" {
+		return s[:i]
+	}
+	return s
+}

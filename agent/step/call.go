@@ -1,0 +1,83 @@
+package step
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// complete makes one call of the model: limits first, then the call, then its usage and its record. messages is called with short set when the conversation
+// was too long for the model and a shorter form of it is to be tried, once. A failure that ends the run is a *event.Halt.
+func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request, messages func(short bool) []llm.Message) (*llm.Response, error) {
+	for _, short := range []bool{false, true} {
+		if h := r.Meter.check(); h != nil {
+			return nil, h
+		}
+		req.Messages, req.Subject = messages(short), r.Question.Text
+		resp, callErr := r.Model.Complete(ctx, req)
+		sent := req
+		ev := event.Event{Event: "model", Request: &sent, Response: resp}
+		if resp != nil {
+			r.Meter.spend(resp.Usage)
+		}
+		if callErr != nil {
+			ev.Error, ev.Cause = callErr.Error(), event.CauseOf(callErr)
+		}
+		if err := b.Record(ctx, ev); err != nil {
+			return nil, err
+		}
+		if callErr == nil {
+			return resp, nil
+		}
+		if short || !errors.Is(callErr, llm.ErrContextLength) {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			return nil, &event.Halt{Ending: event.EndingOf(callErr)}
+		}
+	}
+	return nil, &event.Halt{Ending: event.EndingOf(llm.ErrContextLength)}
+}
+
+// Help asks the model for a side task below b's last event, at temperature 0. The prompts are the preset's NAME.tmpl and NAME_user, NAME being the task's
+// purpose. Only what ends the whole run is an error: ok is false when the model failed at this task alone, for which every caller has another way.
+func (r *Runner) Help(ctx context.Context, b *event.Branch, t tool.Task) (text string, ok bool, err error) {
+	data := map[string]any{"Question": r.Question.Text, "Language": r.Language.Name, "Earlier": r.questionsBefore()}
+	for k, v := range t.Data {
+		data[k] = v
+	}
+	resp, err := r.complete(ctx, b, llm.Request{Purpose: t.Purpose, Part: t.Part, MaxTokens: t.MaxTokens}, func(bool) []llm.Message {
+		return []llm.Message{{Role: llm.System, Content: r.Preset.Say(t.Purpose+".tmpl", data)}, {Role: llm.User, Content: r.Preset.Say(t.Purpose+"_user", data)}}
+	})
+	var h *event.Halt
+	if errors.As(err, &h) && h.Reason == event.ModelFailed && !unreachable(err) {
+		r.Log.Info("agent: the model failed at a side task, going on without", "question", r.Question.ID, "task", t.Purpose, "err", h.Detail)
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	finish := ""
+	if len(resp.Choices) > 0 {
+		finish = resp.Choices[0].FinishReason
+	}
+	return resp.Text(), finish != "length", nil
+}
+
+// unreachable reports whether nothing listens at the model's address: then every other call fails, too.
+func unreachable(err error) bool {
+	var e *llm.Error
+	return errors.As(err, &e) && e.Refused
+}
+
+// questionsBefore are the earlier turns without their steps: side tasks need to know what "they" means, not how it was found.
+func (r *Runner) questionsBefore() []event.Turn {
+	out := make([]event.Turn, len(r.Question.History))
+	for i, t := range r.Question.History {
+		out[i] = event.Turn{Question: t.Question, SPARQL: t.SPARQL}
+	}
+	return out
+}

@@ -1,0 +1,264 @@
+// Package step makes one step of an exploration: a state goes in, the model is asked, its action is carried out, and the states that came of it go out. It
+// knows nothing of loops, nor of what is done with several children: that is a policy's business.
+//
+//	expand.go   Runner.Expand: the step
+//	state.go    states, which are values
+//	rule.go     which actions are refused: repetitions and stops without a result
+//	publish.go  the last run of the query that is published
+//	call.go     calls of the model
+//	limits.go   every limit, compared in one place
+package step
+
+import (
+	"context"
+	"embed"
+	"log/slog"
+	"strconv"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/protocol"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Model completes chat requests. internal/llm implements it; its errors are llm.ErrNoModel, *llm.BudgetError, llm.ErrContextLength, llm.ErrNoTools,
+// *llm.Error and ctx's. The fake to use in tests is llm's scripted model.
+type Model interface {
+	Complete(ctx context.Context, req llm.Request) (*llm.Response, error)
+}
+
+// Runner expands the states of one question. Its fields do not change while it works; it is safe for concurrent use.
+type Runner struct {
+	Log      *slog.Logger
+	Model    Model
+	Graph    tool.Graph
+	Labels   tool.Labeler // nil when there is none
+	Now      func() time.Time
+	Preset   *preset.Preset
+	Dialect  tool.Dialect
+	Question event.Question
+	Language tool.Language
+	Events   *event.Log
+	Meter    *Meter
+}
+
+//go:embed texts.tmpl
+var textFiles embed.FS
+
+var texts = render.MustTexts(textFiles, "texts.tmpl")
+
+func say(name string, data any) string { return texts.Say(name, data) }
+
+// Start returns the state of an exploration that begins at the event with the ID at. The IDs in the question, in the earlier turns and in the rules count as
+// seen.
+func (r *Runner) Start(at int) State {
+	s := State{at: at, root: at}
+	s.known = s.known.with(r.Question.Text).with(r.Preset.Say("act.tmpl", map[string]any{}))
+	for _, t := range r.Question.History {
+		s.known = s.known.with(t.Question + "\n" + t.SPARQL)
+		for _, x := range t.Steps {
+			s.known = s.known.with(x.Observation)
+		}
+	}
+	return s
+}
+
+// Outcome is what came of a sample.
+type Outcome int
+
+// The outcomes.
+const (
+	Carried    Outcome = iota // the action was carried out: the state has a step more
+	Unreadable                // the turn could not be read: the state tells the model so
+	Refused                   // the action was refused: see [Runner.Refuse]
+	Ended                     // the work ends here
+)
+
+// Child is a state that came of another.
+type Child struct {
+	State   State
+	Outcome Outcome
+	Refusal *Refusal // of a refused action
+	Final   *Final   // of an end
+}
+
+// Final is how an exploration ended: with an answer, or without one.
+type Final struct {
+	Answer *Answer
+	Ending event.Ending
+}
+
+// Expand asks the model for n samples of the next action in s (at least one) and carries each of them out. s stays as it is. An error ends the run: a
+// *event.Halt, ctx's error, or a log that cannot be written.
+func (r *Runner) Expand(ctx context.Context, s State, n int) ([]Child, error) {
+	b, p := r.Events.Branch(s.at), r.Preset
+	req := llm.Request{Purpose: "act", Part: strconv.Itoa(len(s.steps) + 1), Temperature: p.Sampling.Temperature, TopP: p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens}
+	if n > 1 {
+		req.N = n
+	}
+	p.Speak().Prepare(&req, p.Toolset(), p.Show)
+	resp, err := r.complete(ctx, b, req, func(short bool) []llm.Message {
+		if short {
+			return p.Speak().Messages(r.conversation(s.shortened()))
+		}
+		return p.Speak().Messages(r.conversation(s))
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(resp.Choices) == 0 {
+		resp.Choices = []llm.Choice{{}}
+	}
+	var out []Child
+	for _, ch := range resp.Choices {
+		c, err := r.child(ctx, b.Fork(), s, ch)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// child is what comes of one sample.
+func (r *Runner) child(ctx context.Context, b *event.Branch, s State, ch llm.Choice) (Child, error) {
+	s.at = b.At()
+	turn, problem := r.Preset.Speak().Read(ch, r.Preset.Toolset())
+	if problem != nil {
+		s.formatErrors++
+		s.bad, s.hint = &ch, problem.Message
+		r.Log.Debug("agent: unreadable turn", "question", r.Question.ID, "why", problem.Kind)
+		return Child{State: s, Outcome: Unreadable}, nil
+	}
+	s.formatErrors = 0
+	s.turns++
+	var c Child
+	for _, call := range turn.Calls {
+		var err error
+		if c, err = r.carry(ctx, b, s, turn, call); err != nil || c.Outcome != Carried {
+			return c, err
+		}
+		s = c.State
+	}
+	return c, nil
+}
+
+// carry judges a call and carries it out or refuses it.
+func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call) (Child, error) {
+	s.actions++
+	key := call.Tool.KeyOf(call.Args)
+	if ref := s.judge(call, key); ref != nil {
+		return s.refusedChild(turn, call, ref), nil
+	}
+	if call.Tool.Ends {
+		return r.stop(ctx, b, s, turn, call)
+	}
+	began := r.Now()
+	res, err := call.Tool.Run(ctx, r.env(b, s), call.Args)
+	if err != nil {
+		return Child{}, err
+	}
+	if limited := render.Clip(res.Text, maxObservation); limited != res.Text {
+		res.Text = limited + "\n" + say("cut", maxObservation)
+	}
+	s.taken++
+	elapsed := r.Now().Sub(began)
+	k := kept{call: call, turn: s.turns, reasoning: turn.Reasoning, key: key, result: res.Found, transient: tool.Passing(res.Failure), unseen: res.Unseen,
+		came: res.Came(call.Tool), short: res.Short, advice: res.Advice,
+		Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name, Argument: call.Shown, Observation: res.Text, Failure: res.Failure,
+			Rows: res.Rows, Elapsed: elapsed, MS: elapsed.Milliseconds()}}
+	if turn.More {
+		k.notes = append(k.notes, say("only_first", nil))
+	}
+	if err := b.Record(ctx, event.Event{Event: "step", Step: &k.Step}); err != nil {
+		return Child{}, err
+	}
+	k.event, s.at = b.At(), b.At()
+	s.known = s.known.with(res.Text)
+	s = s.with(k)
+	return s.served(res.Failure), nil
+}
+
+// maxObservation is how many characters of an observation are kept.
+const maxObservation = 16_000
+
+// maxDown is how many failures of the graph's service in a row end a run.
+const maxDown = 3
+
+// served is the child of a call of the graph: an end when the graph's service does not come back, or has banned us.
+func (s State) served(k kg.Kind) Child {
+	if !tool.Passing(k) {
+		s.down = 0
+		return Child{State: s}
+	}
+	if s.down++; s.down < maxDown && k != kg.Banned {
+		return Child{State: s}
+	}
+	h := event.Halting(event.GraphFailed, kg.Errorf(k, "the graph did not answer"), "the graph did not answer (%s), %d times in a row", k, s.down)
+	return Child{State: s, Outcome: Ended, Final: &Final{Ending: h.Ending}}
+}
+
+// env is what a tool called in s works with.
+func (r *Runner) env(b *event.Branch, s State) *tool.Env {
+	return &tool.Env{
+		Log: r.Log, Graph: tool.Recorded(r.Graph, b), Labels: tool.RecordedLabels(r.Labels, b), Question: r.Question, Language: r.Language,
+		Dialect: r.Dialect, Show: r.Preset.Show, Diagnose: r.Preset.Diagnose, TimeFor: r.Meter.timeFor, Seen: s.known.has,
+		Advised: func(a tool.Advice) bool {
+			for _, k := range s.steps {
+				if k.advice == a {
+					return true
+				}
+			}
+			return false
+		},
+		Help: func(ctx context.Context, t tool.Task) (string, bool, error) { return r.Help(ctx, b, t) },
+	}
+}
+
+// conversation is what the model is shown in s: the question with its earlier turns, and every step. What was said about refused, unreadable or abandoned
+// turns comes where it belongs.
+func (r *Runner) conversation(s State) protocol.Conversation {
+	l := r.Meter.limits
+	most, spare := left(l, len(s.steps), s.actions)
+	counter := say("counter", map[string]any{"Next": len(s.steps) + 1, "Most": most, "Spare": spare})
+	notes := func(after int) []string {
+		var out []string
+		for _, n := range s.notes {
+			if n.after == after {
+				out = append(out, n.text)
+			}
+		}
+		if after != len(s.steps) || s.bad != nil {
+			return out
+		}
+		if s.hint != "" {
+			out = append(out, s.hint)
+		}
+		return append(append(out, hurry(most-after)...), counter)
+	}
+	c := protocol.Conversation{System: r.Preset.System(l.Counted), Notes: notes(0), Bad: s.bad,
+		Question: r.Preset.Say("question_user", map[string]any{"Question": r.Question.Text, "Language": r.Language.Name, "Earlier": r.Question.History})}
+	if s.bad != nil {
+		c.BadNotes = []string{s.hint, counter}
+	}
+	for i, k := range s.steps {
+		c.Steps = append(c.Steps, protocol.Exchange{Turn: k.turn, Thought: k.Thought, Reasoning: k.reasoning, ID: k.call.ID, Action: k.Action, Argument: k.Argument,
+			Args: k.call.Args, Observation: k.Observation, Notes: append(append([]string(nil), k.notes...), notes(i+1)...)})
+	}
+	return c
+}
+
+// hurry is what is said when few steps are left.
+func hurry(left int) []string {
+	switch left {
+	case 1:
+		return []string{say("last_left", nil)}
+	case 2, 3:
+		return []string{say("few_left", left)}
+	}
+	return nil
+}

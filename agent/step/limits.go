@@ -1,0 +1,99 @@
+package step
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Meter holds what a run may use and what of it is used, over all its states. It is safe for concurrent use.
+type Meter struct {
+	limits event.Limits
+	now    func() time.Time
+	start  time.Time
+
+	mu    sync.Mutex
+	usage llm.Usage
+}
+
+// NewMeter starts a run's account. limits has no zero field that wants a default.
+func NewMeter(limits event.Limits, now func() time.Time) *Meter {
+	return &Meter{limits: limits, now: now, start: now()}
+}
+
+// Limits returns the run's limits.
+func (m *Meter) Limits() event.Limits { return m.limits }
+
+// Elapsed returns the time since the run's start.
+func (m *Meter) Elapsed() time.Duration { return m.now().Sub(m.start) }
+
+// Usage returns what the calls of the model cost so far.
+func (m *Meter) Usage() llm.Usage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.usage
+}
+
+func (m *Meter) spend(u llm.Usage) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.usage.Add(u)
+}
+
+// Deadline returns a context that ends with the run's time limit, so that a call in flight ends too.
+func (m *Meter) Deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+	if m.limits.Time <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, m.limits.Time, event.ErrOutOfTime)
+}
+
+// timeFor reports whether d still fits into the run's time, with as much again left over for the work itself.
+func (m *Meter) timeFor(d time.Duration) bool {
+	return m.limits.Time <= 0 || m.Elapsed()+2*d <= m.limits.Time
+}
+
+// check returns the limit of the whole run that forbids another call of the model, or nil.
+func (m *Meter) check() *event.Halt {
+	l, u := m.limits, m.Usage()
+	switch tokens := u.InputTokens + u.OutputTokens; {
+	case l.Time > 0 && m.Elapsed() >= l.Time:
+		return event.Halting(event.OutOfTime, event.ErrOutOfTime, "the limit of %s has passed", l.Time)
+	case l.Tokens > 0 && tokens >= l.Tokens:
+		return event.Halting(event.OutOfTokens, spent(llm.InputTokens, float64(tokens), float64(l.Tokens)), "%d tokens used, the limit is %d", tokens, l.Tokens)
+	case l.USD > 0 && u.USD >= l.USD:
+		return event.Halting(event.RequestMoney, spent(llm.USD, u.USD, l.USD), "%.4f US dollars used, the limit is %.4f", u.USD, l.USD)
+	}
+	return nil
+}
+
+// spent is the cause of an ending by a limit of the request.
+func spent(m llm.Measure, reached, limit float64) *llm.BudgetError {
+	return &llm.BudgetError{Account: llm.RequestAccount, Measure: m, Reached: reached, Limit: limit}
+}
+
+// Check returns the limit that forbids asking for another action in s, or nil. It is the one place where the limits of a state are compared.
+func (r *Runner) Check(s State) *event.Halt {
+	if h := r.Meter.check(); h != nil {
+		return h
+	}
+	switch l := r.Meter.limits; {
+	case s.formatErrors >= l.FormatErrors:
+		return event.Halting(event.ModelFailed, event.ErrUnreadable, "the model wrote no readable action %d times in a row", s.formatErrors)
+	case len(s.steps) >= l.Counted:
+		return event.Halting(event.OutOfActions, nil, "%d steps in the state, the limit is %d", len(s.steps), l.Counted)
+	case s.actions >= l.Total:
+		return event.Halting(event.OutOfActions, nil, "%d actions taken in all, the limit is %d", s.actions, l.Total)
+	}
+	return nil
+}
+
+// left tells up to which step a state with counted steps can still grow when so many actions were asked for, and how many refused or abandoned actions can
+// be borne before each further one costs one of those steps.
+func left(l event.Limits, counted, actions int) (most, spare int) {
+	most = min(l.Counted, counted+l.Total-actions)
+	return most, max(0, l.Total-actions-(l.Counted-counted))
+}

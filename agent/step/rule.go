@@ -1,0 +1,158 @@
+package step
+
+import (
+	"context"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/protocol"
+	"github.com/spinachbot/spinachbot/agent/tool"
+)
+
+// Why is why an action is refused.
+type Why string
+
+// The reasons. They are the names of the texts that the model reads.
+const (
+	repeated    Why = "refused_repeat"    // it was done before
+	tooEarly    Why = "refused_too_early" // no answer, before anything was looked at
+	hasRows     Why = "refused_has_rows"  // no answer, although a query returned something; said twice in a row, it is accepted
+	noQuery     Why = "refused_no_query"
+	noSuchQuery Why = "refused_no_such"
+	noRows      Why = "refused_no_rows"
+	notFit      Why = "refused_unfit"
+)
+
+// Refusal says why an action is not carried out.
+type Refusal struct {
+	Kind string // "repeat" or "stop"
+	Why  Why
+	Back int // how many steps to keep when the work goes back because of it
+	call protocol.Call
+	turn protocol.Turn
+	data map[string]any // for the text
+}
+
+// judge applies the paper's two checks (section 4.2) to a call, as sharpened in this project's rule:
+//
+//   - A call equal (tool and normalized arguments) to any step still in the state is a repetition.
+//     A step that failed for a passing reason of the service (down, rate limit) does not count.
+//   - A stop is without result when the last query executed in the state returned no row, failed, or there is none; or when that query cannot be posted.
+//   - A stop(step N) is the same stop on the query of the state's N-th step, and without result when that step is no query or returned nothing. The paper
+//     has no such action: without it a query that was followed by a check could not be published, since running it again is a repetition.
+//   - A stop(no answer: …) is the honest way out. It is accepted when at least one query was executed or two searches were made, and no query executed in
+//     the state returned anything that can be posted. Where one did, it is refused once, since that query may be the answer, and accepted when the model
+//     insists in the next turn.
+//
+// nil means that the call is to be carried out. See [Runner.Refuse] for what follows a refusal.
+func (s State) judge(call protocol.Call, key string) *Refusal {
+	if call.Tool.Ends {
+		return s.judgeStop(tool.ReadStop(call.Args))
+	}
+	for i, k := range s.steps {
+		if k.key == key && !k.transient {
+			return &Refusal{Kind: "repeat", Back: i, Why: repeated, data: map[string]any{"N": i + 1, "Rows": k.result && k.unfit == ""}}
+		}
+	}
+	return nil
+}
+
+func (s State) judgeStop(stop tool.Stop) *Refusal {
+	last, searches, withResult := -1, 0, -1
+	for i, k := range s.steps {
+		switch {
+		case k.call.Tool.Query:
+			last = i
+			if k.result && k.unfit == "" {
+				withResult = i
+			}
+		case k.Action == tool.SearchName:
+			searches++
+		}
+	}
+	back := last
+	if back < 0 {
+		back = len(s.steps)
+	}
+	ref := &Refusal{Kind: "stop", Back: back, data: map[string]any{"Good": withResult + 1}}
+	target := last // of a stop on a query
+	if stop.AtStep {
+		target = stop.Step - 1
+	}
+	ref.data["N"] = target + 1
+	if stop.NoAnswer {
+		switch {
+		case last < 0 && searches < 2:
+			ref.Why = tooEarly
+		case withResult >= 0 && s.refusedAs != hasRows:
+			ref.Why, ref.data["N"] = hasRows, withResult+1
+		default:
+			return nil
+		}
+		return ref
+	}
+	switch {
+	case last < 0:
+		ref.Why = noQuery
+	case target < 0 || target >= len(s.steps) || !s.steps[target].call.Tool.Query:
+		ref.Why, ref.data["Ran"] = noSuchQuery, false
+	case !s.steps[target].result && stop.AtStep:
+		ref.Why, ref.data["Ran"] = noSuchQuery, true
+	case !s.steps[target].result:
+		ref.Why = noRows
+	case s.steps[target].unfit != "":
+		ref.Why, ref.data["Why"] = notFit, s.steps[target].unfit
+	default:
+		return nil
+	}
+	return ref
+}
+
+// stoppedOn is the index of the step whose query an accepted stop means: the step named, else the last query executed.
+func (s State) stoppedOn(stop tool.Stop) int {
+	if stop.AtStep {
+		return stop.Step - 1
+	}
+	for i := len(s.steps) - 1; i >= 0; i-- {
+		if s.steps[i].call.Tool.Query {
+			return i
+		}
+	}
+	return -1
+}
+
+// refusedChild is what becomes of a state whose model asked for an action that is refused: nothing is done, and the model is told why.
+func (s State) refusedChild(turn protocol.Turn, call protocol.Call, ref *Refusal) Child {
+	ref.call, ref.turn = call, turn
+	ref.data["Action"], ref.data["Argument"] = call.Tool.Name, call.Shown
+	s.refusals++
+	s.refusedAs, s.bad, s.hint = ref.Why, nil, say(string(ref.Why), ref.data)
+	return Child{State: s, Outcome: Refused, Refusal: ref}
+}
+
+// summary is an abandoned step as the note names it.
+type summary struct{ Action, Argument, Came string }
+
+// Refuse settles a refused child, and writes the refusal to the log. Without goBack the state stays as it was before the refused action. With goBack it
+// returns to before the first of the two equal actions; for a stop, to before the last query (when none was executed there is nothing to go back to, and the
+// state stays). The model is told what was tried on the abandoned steps.
+func (r *Runner) Refuse(ctx context.Context, c Child, goBack bool) (State, error) {
+	s, ref := c.State, c.Refusal
+	s.refused = !goBack
+	if goBack {
+		var gone []kept
+		if s, gone = s.back(ref.Back); len(gone) > 0 {
+			var tried []summary
+			for _, k := range gone {
+				tried = append(tried, summary{Action: k.Action, Argument: k.Argument, Came: k.came})
+			}
+			from := len(s.steps) + 1
+			s = s.noted(say("abandoned", map[string]any{"From": from, "To": from + len(gone) - 1, "Steps": tried}))
+			s.hint = ""
+		}
+	}
+	to, b := s.lastNumber(), r.Events.Branch(s.at)
+	refused := &event.Step{Thought: ref.turn.Thought, Action: ref.call.Tool.Name, Argument: ref.call.Shown}
+	err := b.Record(ctx, event.Event{Event: "rollback", To: &to, Reason: ref.Kind, Step: refused})
+	s.at = b.At()
+	return s, err
+}

@@ -1,0 +1,184 @@
+package step
+
+import (
+	"slices"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/protocol"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// State is an exploration so far: the paper's state, every step with its observation (section 4.1), and what the model is told next. It is a value: it can be
+// kept, copied and expanded again, also by several at once.
+type State struct {
+	at    int    // ID of the event at which it was reached
+	root  int    // ID of the event that the exploration began with
+	steps []kept // never changed in place
+	taken int    // steps executed on the way here, abandoned ones included: the last number given
+	turns int    // turns that could be read
+
+	refused   bool // the last action was refused, and no steps were abandoned for it
+	refusedAs Why  // why the last turn was refused, "" when it was carried out
+	notes     []note
+	hint      string      // said once, with the next call: why the last turn was refused or could not be read
+	bad       *llm.Choice // the turn that could not be read, shown with the next call
+
+	known        *seen // IDs that the model was shown
+	actions      int   // asked for in all
+	formatErrors int   // turns in a row that could not be read
+	refusals     int   // refused actions in all
+	down         int   // failures of the graph's service in a row
+	unseen       bool  // the query of the answer holds IDs that were not seen before
+}
+
+// kept is a step in a state.
+type kept struct {
+	event.Step
+	event     int // ID of its event
+	call      protocol.Call
+	turn      int
+	reasoning string
+	key       string // by which calls are compared
+	result    bool   // an executed query that returned rows or a truth value
+	transient bool   // it failed for a reason that may be gone: doing it again is no repetition
+	unseen    bool   // the query holds IDs that were not seen before
+	came      string // what came of it, in one line: "12 rows", "no rows", "failed: timeout"; "" where there is nothing to say
+	short     string // the truth value or only row of a query, when it is small
+	unfit     string // why the query cannot be the final one although it has a result
+	advice    tool.Advice
+	notes     []string
+}
+
+// note is said to the model after the first n steps of the state.
+type note struct {
+	after int
+	text  string
+}
+
+// maxNotes is how many notes about abandoned steps stay in a state.
+const maxNotes = 3
+
+// seen is a set of IDs that grows without changing what others hold of it.
+type seen struct {
+	ids map[string]bool
+	up  *seen
+}
+
+func (s *seen) has(id string) bool {
+	for ; s != nil; s = s.up {
+		if s.ids[id] {
+			return true
+		}
+	}
+	return false
+}
+
+// with returns the set with the IDs in text.
+func (s *seen) with(text string) *seen {
+	var more map[string]bool
+	for _, id := range render.IDs(text) {
+		if !s.has(id) {
+			if more == nil {
+				more = map[string]bool{}
+			}
+			more[id] = true
+		}
+	}
+	if more == nil {
+		return s
+	}
+	return &seen{more, s}
+}
+
+// Steps returns the steps of the state.
+func (s State) Steps() []event.Step {
+	out := make([]event.Step, len(s.steps))
+	for i, k := range s.steps {
+		out[i] = k.Step
+	}
+	return out
+}
+
+// At returns the ID of the event at which the state was reached.
+func (s State) At() int { return s.at }
+
+// Ended returns the state as it is after what followed the exploration, up to the event with the ID at.
+func (s State) Ended(at int) State {
+	s.at = at
+	return s
+}
+
+// Refused reports whether the last action was refused, and no steps were abandoned for it.
+func (s State) Refused() bool { return s.refused }
+
+// Refusals returns how many actions were refused on the way to the state.
+func (s State) Refusals() int { return s.refusals }
+
+// Unseen reports whether the answer's query holds IDs that the model had not been shown.
+func (s State) Unseen() bool { return s.unseen }
+
+// Notes returns the searcher's thoughts and what came of the actions, a line each, for whoever writes the report: the result alone shows neither what was
+// assumed nor what is missing in it.
+func (s State) Notes() []string {
+	var out []string
+	for i, k := range s.steps {
+		out = append(out, say("note_step", map[string]any{"N": i + 1, "Thought": k.Thought, "Action": k.Action, "Argument": k.Argument, "Came": k.came, "Short": k.short}))
+	}
+	return out
+}
+
+// back returns the state with its first n steps, and the steps that were abandoned. What was counted stays counted, and IDs that were seen stay seen.
+func (s State) back(n int) (State, []kept) {
+	gone := s.steps[n:]
+	s.steps = slices.Clip(s.steps[:n])
+	s.notes = slices.Clone(s.notes)
+	for i := range s.notes {
+		s.notes[i].after = min(s.notes[i].after, n)
+	}
+	if len(gone) > 0 {
+		s.at = s.root
+		if n > 0 {
+			s.at = s.steps[n-1].event
+		}
+	}
+	return s, gone
+}
+
+// noted returns the state with a note at its end.
+func (s State) noted(text string) State {
+	s.notes = append(slices.Clip(s.notes), note{after: len(s.steps), text: text})
+	if len(s.notes) > maxNotes {
+		s.notes = slices.Clone(s.notes[len(s.notes)-maxNotes:])
+	}
+	return s
+}
+
+// with returns the state with an executed step.
+func (s State) with(k kept) State {
+	s.steps = append(slices.Clip(s.steps), k)
+	s.refused, s.refusedAs, s.hint, s.bad = false, "", "", nil
+	return s
+}
+
+// lastNumber is the number of the last step in the state, 0 for none.
+func (s State) lastNumber() int {
+	if len(s.steps) == 0 {
+		return 0
+	}
+	return s.steps[len(s.steps)-1].N
+}
+
+// shortened returns the state with the observations of all but the last three steps cut down, for a model whose context is too short for the whole.
+func (s State) shortened() State {
+	s.steps = slices.Clone(s.steps)
+	for i := range s.steps {
+		limit := 400
+		if i >= len(s.steps)-3 {
+			limit = 3000
+		}
+		s.steps[i].Observation = render.Clip(s.steps[i].Observation, limit)
+	}
+	return s
+}

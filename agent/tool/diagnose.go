@@ -1,0 +1,147 @@
+package tool
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Bounds of the diagnosis of an empty result.
+const (
+	maxConditions = 8               // conditions of a query that is diagnosed
+	maxProbes     = 6               // probes of one query
+	probeTime     = 5 * time.Second // of one probe
+	shownProbe    = 120             // characters of a condition in the text
+)
+
+// probe is a query without one of its conditions, as an ASK.
+type probe struct{ condition, query string }
+
+// diagnosis is what the probes of an empty query came to: the conditions without which there are rows, and those without which there are still none.
+type diagnosis struct {
+	Rows, None []string
+	All        bool // every condition was tried
+}
+
+// diagnose tries a query that returned nothing without one of its conditions each, and says which of them loses the rows. It gives "" when the query is not of
+// the simple kind (see [Dialect.probes]), when a limit of the run is near, or when no probe could be evaluated. Only the end of ctx and a trajectory that cannot
+// be written are errors: a probe that fails is given up, and those after it with it.
+func (env *Env) diagnose(ctx context.Context, query string) (string, error) {
+	if !env.Diagnose || !env.TimeFor(maxProbes*probeTime) {
+		return "", nil
+	}
+	probes, all := env.Dialect.probes(query)
+	d := diagnosis{All: all}
+	for _, p := range probes {
+		found, err := env.try(ctx, p.query)
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case event.IsWriteError(err):
+			return "", err
+		case err != nil:
+			d.All = false
+		case found:
+			d.Rows = append(d.Rows, p.condition)
+		default:
+			d.None = append(d.None, p.condition)
+		}
+		if err != nil {
+			break // a graph that is slow or busy is not to be asked five times more
+		}
+	}
+	if len(d.Rows)+len(d.None) == 0 {
+		return "", nil
+	}
+	return say("diagnosis", d), nil
+}
+
+// try runs an ASK within the time of a probe.
+func (env *Env) try(ctx context.Context, query string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	t, err := env.Graph.Query(ctx, env.Dialect.InLanguage(query, env.Language.Code))
+	if err != nil {
+		return false, err
+	}
+	if !t.Ask {
+		return false, kg.Errorf(kg.QueryFailed, "an ASK gave a table")
+	}
+	return t.Boolean, nil
+}
+
+// probes returns the query without each of its conditions in turn, the last condition first, since a query grows at its end; all tells whether that are all
+// of them. It gives none for a query that is
+// more than a conjunction of two to eight conditions (one triple, FILTER, MINUS, VALUES or UNION each) beside OPTIONAL, BIND and the label service,
+// or whose rows can be lost elsewhere, by HAVING, OFFSET or LIMIT 0.
+func (Dialect) probes(query string) (out []probe, all bool) {
+	q, err := sparql.Parse(query)
+	if err != nil || q.Form != sparql.Select || len(q.Named) > 0 || q.Body == nil || q.Body.Where == nil {
+		return nil, false
+	}
+	if b := q.Body; b.Having != nil || b.Offset != nil || b.Values != nil || b.Limit != nil && b.Limit.N == 0 {
+		return nil, false
+	}
+	patterns, conditions, triples, ok := conjunction(q)
+	if !ok || len(conditions) < 2 || len(conditions) > maxConditions {
+		return nil, false
+	}
+	for _, c := range slices.Backward(conditions) {
+		if len(out) == maxProbes || triples == 1 && c.triple { // without its only triple a query looks at nothing
+			continue
+		}
+		rest := slices.DeleteFunc(slices.Clone(patterns), func(p sparql.Pattern) bool { return p == c.pattern })
+		ask := *q
+		ask.Form, ask.Body = sparql.Ask, &sparql.SelectQuery{Where: &sparql.Group{Patterns: rest}}
+		out = append(out, probe{render.Clip(render.Fold(c.text), shownProbe), sparql.Print(&ask, sparql.PrintOptions{NoComments: true})})
+	}
+	return out, len(out) == len(conditions)
+}
+
+// condition is a pattern that can lose rows, with its text.
+type condition struct {
+	pattern sparql.Pattern
+	text    string
+	triple  bool
+}
+
+// conjunction takes the outer group of a query apart: each triple becomes a pattern of its own, the label service goes. ok is false when the group holds more than
+// a conjunction.
+func conjunction(q *sparql.Query) (patterns []sparql.Pattern, conditions []condition, triples int, ok bool) {
+	text := func(s sparql.Span) string { return q.Text[s.Start:s.End] }
+	add := func(p sparql.Pattern, s string, triple bool) {
+		patterns = append(patterns, p)
+		conditions = append(conditions, condition{p, s, triple})
+	}
+	for _, p := range q.Body.Where.Patterns {
+		switch p := p.(type) {
+		case *sparql.Triples:
+			if p.Subject.Kind != sparql.Var && p.Subject.Kind != sparql.Const { // a blank node would be another one in each triple
+				return nil, nil, 0, false
+			}
+			for _, prop := range p.Properties {
+				for _, o := range prop.Objects {
+					triples++
+					one := &sparql.Triples{Subject: p.Subject, Properties: []*sparql.Property{{Path: prop.Path, Objects: []*sparql.Term{o}}}}
+					add(one, text(p.Subject.Span)+" "+text(prop.Path.Span)+" "+text(o.Span), true)
+				}
+			}
+		case *sparql.Filter, *sparql.Minus, *sparql.Values, *sparql.Union:
+			add(p, text(p.Pos()), false)
+		case *sparql.Optional, *sparql.Bind, *sparql.Hint:
+			patterns = append(patterns, p)
+		case *sparql.Service:
+			if p.Kind() != sparql.LabelService {
+				return nil, nil, 0, false
+			}
+		default:
+			return nil, nil, 0, false
+		}
+	}
+	return patterns, conditions, triples, triples > 0
+}

@@ -1,0 +1,104 @@
+package tool
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Dialect is what the agent does with query texts, over internal/sparql.
+type Dialect struct {
+	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
+}
+
+// maxQuery is how long a query may be, in bytes: the query service refuses request bodies over 1 MB, and a model has no use for a tenth of that.
+const maxQuery = 64 << 10
+
+// Check reads a query before it is sent anywhere. A mistake is a *kg.Error: a syntax error with its place, or refused for updates and foreign services.
+func (d Dialect) Check(query string) error {
+	if len(query) > maxQuery {
+		return kg.Errorf(kg.Refused, "it is %d bytes long, at most %d are allowed.", len(query), maxQuery)
+	}
+	q, err := sparql.Parse(query)
+	if err == nil {
+		err = sparql.Guard(q, d.Services)
+		if err == nil {
+			return nil
+		}
+		return placed(kg.Refused, err)
+	}
+	return placed(kg.SyntaxError, err)
+}
+
+// placed turns the dialect's error into the graph's, which the model is told.
+func placed(kind kg.Kind, err error) *kg.Error {
+	out := &kg.Error{Kind: kind, Message: err.Error(), Err: err}
+	var many sparql.Errors
+	var one *sparql.Error
+	switch {
+	case errors.As(err, &many):
+		one = many.First()
+	case !errors.As(err, &one):
+		return out
+	}
+	out.Line, out.Column, out.Message = one.Line, one.Column, sentence(one)
+	if n := len(many) - 1; n > 0 {
+		second := many[1]
+		out.Message += fmt.Sprintf(" And line %d, column %d: %s", second.Line, second.Column, sentence(second))
+	}
+	return out
+}
+
+func sentence(e *sparql.Error) string {
+	s := strings.TrimRight(e.Message, ".")
+	if e.Expected != "" && !strings.Contains(s, e.Expected) {
+		s += "; expected " + e.Expected
+	}
+	if e.Hint != "" {
+		s += " (" + e.Hint + ")"
+	}
+	return s + "."
+}
+
+// NormalForm is the form in which two queries are compared.
+func (Dialect) NormalForm(query string) string { return sparql.NormalForm(query) }
+
+// Identifiers returns the Q, P and L numbers in a query, in order; of a text that does not parse those that it looks to hold.
+func (Dialect) Identifiers(query string) []string {
+	q, err := sparql.Parse(query)
+	if err != nil {
+		return render.IDs(query)
+	}
+	var out []string
+	for _, id := range sparql.Identifiers(q) {
+		out = append(out, id.ID)
+	}
+	return out
+}
+
+// Limit returns the LIMIT of the outermost query, or -1.
+func (Dialect) Limit(query string) int {
+	q, err := sparql.Parse(query)
+	if err != nil || q.Body == nil || q.Body.Limit == nil {
+		return -1
+	}
+	return int(q.Body.Limit.N)
+}
+
+// InLanguage replaces [AUTO_LANGUAGE], which only the query service's own page understands.
+func (Dialect) InLanguage(query, lang string) string { return sparql.ReplaceAutoLanguage(query, lang) }
+
+// exploringLimit is the limit with which models like to explore and which they forget to take out (SPINACH, systems.md A.1.1, S12).
+const exploringLimit = 10
+
+func (Dialect) TrimLimit(query string) (string, bool) {
+	return sparql.TrimFinalLimit(query, exploringLimit)
+}
+
+func (Dialect) PostingForm(query string, label func(id string) string) (string, error) {
+	return sparql.PostingForm(query, label)
+}

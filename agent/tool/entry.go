@@ -1,0 +1,93 @@
+package tool
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+const (
+	maxPageForModel = 60_000 // bytes of a page that are given to the model for pruning; a longer one is pruned by words first
+	maxLeftOut      = 30     // names of left-out properties shown
+	maxCutNamed     = 10     // properties named of which values are left out
+)
+
+// EntryName is the action that shows an entity's page.
+const EntryName = "get_wikidata_entry"
+
+var entryTool = onInput(&Tool{Name: EntryName, Text: "entry.md", Input: "id", about: "an item or property, such as Q42"}, idKey, entry)
+
+// idKey compares calls by the ID that they name.
+func idKey(text string) string {
+	if id := render.ID(text); id != "" {
+		return id
+	}
+	return render.Fold(text)
+}
+
+// entry carries out get_wikidata_entry(Q number): the page, pruned by the model to what matters for the question (SPINACH paper, section 4.1, prompt 13), or
+// by words in common with the question when the model fails or answers with something that is no part of the page. A short page is shown whole.
+func entry(ctx context.Context, env *Env, argument string) (Result, error) {
+	id := render.ID(argument)
+	if id == "" {
+		return Result{Text: say("no_number", map[string]any{"Argument": render.Clip(argument, 100), "Search": SearchName, "What": "an item or property", "Example": "Q42"}), Failure: kg.BadID}, nil
+	}
+	e, err := env.Graph.Entity(ctx, id, env.Language.Code)
+	if kg.KindOf(err) == kg.NotFound {
+		return Result{Text: say("not_found", map[string]any{"ID": id, "Search": SearchName}), Failure: kg.NotFound}, nil
+	}
+	if err != nil {
+		return env.failed(ctx, err)
+	}
+	heading := hitText(kg.Hit{ID: e.ID, Label: e.Label, Description: e.Description, Datatype: e.Datatype})
+	whole := render.NewPage(e, env.Labels != nil)
+	if whole.Empty() {
+		return Result{Text: say("entry_empty", map[string]any{"Heading": heading})}, nil
+	}
+	pruned, err := env.prune(ctx, e, whole)
+	if err != nil {
+		return Result{}, err
+	}
+	lines := []string{heading, pruned.String()}
+	if e.ID != id {
+		lines = append(lines, say("entry_redirect", map[string]any{"From": id, "To": e.ID}))
+	}
+	if cut := pruned.Cut(whole); len(cut) > 0 {
+		shown := cut[:min(len(cut), maxCutNamed)]
+		lines = append(lines, say("entry_cut", map[string]any{"List": strings.Join(shown, "; "), "More": len(cut) - len(shown)}))
+	}
+	if names := pruned.LeftOut(whole); len(names) > 0 {
+		shown := names[:min(len(names), maxLeftOut)]
+		lines = append(lines, say("entry_left_out", map[string]any{"Names": strings.Join(shown, ", "), "More": len(names) - len(shown)}))
+	}
+	return Result{Text: strings.Join(lines, "\n")}, nil
+}
+
+// prune shortens a page to what matters for the question.
+func (env *Env) prune(ctx context.Context, e *kg.Entity, whole render.Page) (render.Page, error) {
+	text := whole.String()
+	if len(text) <= env.Show.PruneOver {
+		return whole, nil
+	}
+	given := whole
+	if len(text) > maxPageForModel {
+		given = render.PruneByWords(whole, env.Question.Text)
+		text = given.String()
+	}
+	answer, ok, err := env.Help(ctx, Task{Purpose: "prune", Part: e.ID, MaxTokens: 2000, Data: map[string]any{"ID": e.ID, "Label": e.Label, "Page": text}})
+	if err != nil {
+		return render.Page{}, err
+	}
+	if ok {
+		pruned, unknown, fits := render.PruneByAnswer(given, answer)
+		if unknown > 0 {
+			env.Log.Info("agent: pruning named what is not on the page, left out", "question", env.Question.ID, "entity", e.ID, "unknown", unknown)
+		}
+		if fits {
+			return pruned, nil
+		}
+	}
+	return render.PruneByWords(whole, env.Question.Text), nil
+}

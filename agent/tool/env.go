@@ -1,0 +1,127 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Graph is the knowledge graph that is explored. Failures are *kg.Error values with a kind; ctx's error when it is done.
+// The fake to use in tests is the embedded graph.
+type Graph interface {
+	// Search finds entities by label or alias.
+	Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error)
+	// Entity returns an entity's page with labels in lang (and its fallbacks mul, en); external identifiers are left out.
+	Entity(ctx context.Context, id, lang string) (*kg.Entity, error)
+	// Examples returns a property's examples (P1855) with labels in lang.
+	Examples(ctx context.Context, property, lang string) ([]kg.Example, error)
+	// Query runs a query. [AUTO_LANGUAGE] must have been replaced.
+	Query(ctx context.Context, query string) (*kg.Table, error)
+}
+
+// Labeler returns the labels of entities and properties in the first of the languages that has one. IDs without a label are absent.
+type Labeler interface {
+	Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error)
+}
+
+// Show is how much tools show.
+type Show struct {
+	Items      int           `json:"items"`      // hits of a search in each language
+	Properties int           `json:"properties"` // likewise
+	Examples   int           `json:"examples"`   // of a property
+	Rows       render.Window `json:"rows"`       // of a result
+	PruneOver  int           `json:"prune_over"` // bytes of JSON from which on an entity's page is pruned by the model; -1 for always
+}
+
+// Env is what a tool works with: the graph, the question, what was shown so far. It belongs to one call.
+type Env struct {
+	Log      *slog.Logger
+	Graph    Graph
+	Labels   Labeler // nil when there is none
+	Question event.Question
+	Language Language
+	Dialect  Dialect
+	Show     Show
+	Diagnose bool                                                          // try an empty query without each of its conditions, up to 6 more queries
+	TimeFor  func(d time.Duration) bool                                    // whether d still fits into the run's time
+	Seen     func(id string) bool                                          // whether the model was shown an ID
+	Advised  func(a Advice) bool                                           // whether a hint is in the conversation
+	Help     func(context.Context, Task) (text string, ok bool, err error) // ok is false when the model failed at this task alone
+}
+
+// Task is a side task for the model. Its prompt belongs to the preset.
+type Task struct {
+	Purpose   string // name of the prompt
+	Part      string // see llm.Request
+	MaxTokens int
+	Data      map[string]any
+}
+
+// failed turns a failure of the graph into what the model reads. Only the end of ctx, and a log that cannot be written, are errors.
+func (e *Env) failed(ctx context.Context, err error) (Result, error) {
+	if ctx.Err() != nil {
+		return Result{}, ctx.Err()
+	}
+	if event.IsWriteError(err) {
+		return Result{}, err
+	}
+	ge := &kg.Error{Kind: kg.Down, Message: "no answer"}
+	if !errors.As(err, &ge) {
+		e.Log.Warn("agent: failure of the graph without a kind", "question", e.Question.ID, "err", err)
+	}
+	name := "graph_failed"
+	switch ge.Kind {
+	case kg.SyntaxError, kg.Refused, kg.Timeout, kg.TooLarge, kg.TooGreedy, kg.Down:
+		name = string(ge.Kind)
+	case kg.RateLimited, kg.Banned:
+		name = string(kg.RateLimited)
+	case kg.QueryFailed:
+		name = "failed"
+	}
+	shown := *ge
+	shown.Message = render.Clip(shown.Message, 700)
+	return Result{Text: say(name, shown), Failure: ge.Kind}, nil
+}
+
+// Passing reports whether a failure's cause may be gone the next time.
+func Passing(k kg.Kind) bool { return k == kg.Down || k == kg.RateLimited || k == kg.Banned }
+
+// languages is the chain in which labels are looked for: the asker's language, the default for all languages, English.
+func (e *Env) languages() []string {
+	if e.Language == English {
+		return []string{English.Code, "mul"}
+	}
+	return []string{e.Language.Code, "mul", English.Code}
+}
+
+// LabelsOf returns the labels of IDs, or none when they cannot be had: labels are a help, never a condition.
+func (e *Env) LabelsOf(ctx context.Context, ids []string) map[string]string {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !rdf.ValidID(id) })
+	if e.Labels == nil || len(ids) == 0 {
+		return nil
+	}
+	labels, err := e.Labels.Labels(ctx, ids, e.languages())
+	if err != nil {
+		e.Log.Warn("agent: no labels", "question", e.Question.ID, "err", err)
+		return nil
+	}
+	return labels
+}
+
+// Unseen returns the IDs in a query that the model was not shown.
+func (e *Env) Unseen(query string) []string {
+	var out []string
+	for _, id := range e.Dialect.Identifiers(query) {
+		if !e.Seen(id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}

@@ -1,0 +1,46 @@
+package tool
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// ExamplesName is the action that shows uses of a property.
+const ExamplesName = "get_property_examples"
+
+var examplesTool = onInput(&Tool{Name: ExamplesName, Text: "examples.md", Input: "property", about: "a property, such as P31"}, idKey, examples)
+
+// examples carries out get_property_examples(P number): the property's own examples (P1855), with numbers, unlike SPINACH's (systems.md E.2, 5).
+func examples(ctx context.Context, env *Env, argument string) (Result, error) {
+	id := render.ID(argument)
+	if !strings.HasPrefix(id, "P") {
+		return Result{Text: say("no_number", map[string]any{"Argument": render.Clip(argument, 100), "Search": SearchName, "What": "a property", "Example": "P31"}), Failure: kg.BadID}, nil
+	}
+	list, err := env.Graph.Examples(ctx, id, env.Language.Code)
+	if kg.KindOf(err) == kg.NotFound {
+		return Result{Text: say("not_found", map[string]any{"ID": id, "Search": SearchName}), Failure: kg.NotFound}, nil
+	}
+	if err != nil {
+		return env.failed(ctx, err)
+	}
+	if len(list) == 0 {
+		return Result{Text: say("examples_none", map[string]any{"ID": id})}, nil
+	}
+	name := render.Labelled(id, env.LabelsOf(ctx, []string{id})[id])
+	return Result{Text: examplesText(name, list, env.Show.Examples)}, nil
+}
+
+// examplesText writes "subject (Q number) -- property (P number) --> value", one a line, at most n.
+func examplesText(name string, list []kg.Example, n int) string {
+	var lines []string
+	for _, x := range list[:min(n, len(list))] {
+		lines = append(lines, render.Labelled(x.Subject.ID, x.Subject.Label)+" -- "+name+" --> "+render.Value(x.Value))
+	}
+	if len(list) > n {
+		lines = append(lines, say("examples_more", map[string]any{"Total": len(list), "Shown": n}))
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,67 @@
+package tool
+
+import (
+	"context"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+)
+
+// ExecuteName is the action that runs a query.
+const ExecuteName = "execute_sparql"
+
+var executeTool = onInput(&Tool{Name: ExecuteName, Text: "sparql.md", Input: "query", about: "a SPARQL query", Query: true}, Dialect{}.NormalForm, execute)
+
+// execute carries out execute_sparql(query): the query is checked before it is sent (syntax, updates, foreign services), [AUTO_LANGUAGE] becomes the asker's
+// language, and what comes back is told apart: rows, none, syntax error, timeout, too large, too greedy, refused, busy, down.
+func execute(ctx context.Context, env *Env, query string) (Result, error) {
+	unseen := env.Unseen(query)
+	res, err := env.evaluate(ctx, query)
+	if err != nil {
+		return res, err
+	}
+	res.Unseen = len(unseen) > 0
+	res.Text += env.warn(ctx, unseen)
+	return res, nil
+}
+
+func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
+	if err := env.Dialect.Check(query); err != nil {
+		return env.failed(ctx, err)
+	}
+	t, err := env.Graph.Query(ctx, env.Dialect.InLanguage(query, env.Language.Code))
+	if err != nil {
+		return env.failed(ctx, err)
+	}
+	if t.Empty() {
+		why, err := env.diagnose(ctx, query)
+		if err != nil {
+			return Result{}, err
+		}
+		return Result{Text: say("empty", why)}, nil
+	}
+	labels := env.LabelsOf(ctx, env.Show.Rows.IDs(t))
+	text := env.Show.Rows.Table(t, labels)
+	if n := len(t.Rows); n > 1 && n == env.Dialect.Limit(query) {
+		text += "\n" + say("limit_reached", n)
+	}
+	return Result{Text: text, Rows: len(t.Rows), Found: true, Short: render.Short(t, labels)}, nil
+}
+
+// unseenID is a number that was not looked up, with its label.
+type unseenID struct{ ID, Label string }
+
+// warn says what the numbers are that the model used without having seen them. It warns and does not forbid (systems.md E.2, 4).
+func (env *Env) warn(ctx context.Context, ids []string) string {
+	if len(ids) == 0 || env.Labels == nil {
+		return ""
+	}
+	labels, err := env.Labels.Labels(ctx, ids, env.languages())
+	if err != nil {
+		return ""
+	}
+	var list []unseenID
+	for _, id := range ids {
+		list = append(list, unseenID{ID: id, Label: render.Clip(render.Fold(labels[id]), 80)})
+	}
+	return "\n" + say("unseen", list)
+}

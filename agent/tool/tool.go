@@ -1,0 +1,259 @@
+// Package tool holds what a model can do, one tool a file: a name, a schema of the arguments, a text for the model, and what happens when it is called.
+// Tools are values: a preset is a selection of them, and a protocol turns a model's message into calls of them.
+//
+//	tool.go        what a tool is, and the set of those that a preset offers
+//	env.go         what a tool works with
+//	search.go entry.go examples.go sparql.go stop.go    the tools of the SPINACH paper
+//	dialect.go diagnose.go    queries as texts, and why one is empty
+//	language.go    languages by code and name
+//	record.go      a graph that writes every call to the log
+//
+// All words that a model reads are in texts/.
+package tool
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Tool is something that a model can do.
+type Tool struct {
+	Name   string          // as the model writes it
+	Text   string          // name of its text for the model, in texts/
+	Schema json.RawMessage // JSON schema of the arguments, an object
+	Input  string          // the argument that the text protocol's only argument is
+	about  string          // what Input is, for the schema
+	Query  bool            // Input is a SPARQL query
+	Ends   bool            // it ends the work; Run is nil then
+
+	// FromText makes arguments of the text protocol's argument, nil where that is Input. It cannot fail: what it does not understand it leaves out.
+	FromText func(text string) json.RawMessage
+	// Show is what a person reads between the parentheses, nil where that is Input.
+	Show func(args json.RawMessage) string
+	// Key is the form in which two calls are compared, nil where it is what Show returns, with folded white space.
+	Key func(args json.RawMessage) string
+	// Run carries out a call. What the model can repair is a Result with its kind of failure; an error ends the run.
+	Run func(ctx context.Context, env *Env, args json.RawMessage) (Result, error)
+}
+
+// Advice names a hint that is given in full once only.
+type Advice string
+
+// Result is what a call showed.
+type Result struct {
+	Text    string
+	Failure kg.Kind // "" for a success
+	Rows    int     // rows of an executed query
+	Found   bool    // an executed query returned rows or a truth value
+	Short   string  // an executed query's truth value or only row, when it is small
+	Unseen  bool    // an executed query holds IDs that were not seen before
+	Advice  Advice  // the hint that Text gives in full
+}
+
+//go:embed texts
+var textFiles embed.FS
+
+var texts = render.MustTexts(textFiles, "texts/*.tmpl", "texts/*.md")
+
+func say(name string, data any) string { return texts.Say(name, data) }
+
+// Words are the names and figures that the tools' texts name.
+type Words struct {
+	Search, Entry, Examples, Execute, Stop string
+	Show
+}
+
+// words returns the data of a tool's text.
+func words(s Show) Words {
+	return Words{SearchName, EntryName, ExamplesName, ExecuteName, StopName, s}
+}
+
+// Describe returns the tool's text for the model.
+func (t *Tool) Describe(s Show) string { return say(t.Text, words(s)) }
+
+// Arguments returns the arguments that the text protocol's argument stands for.
+func (t *Tool) Arguments(text string) json.RawMessage {
+	if t.FromText != nil {
+		return t.FromText(text)
+	}
+	b, err := render.JSON(map[string]string{t.Input: text})
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// Shown returns what a person reads between the parentheses of a call: the input alone where there is nothing else, else the arguments as JSON.
+func (t *Tool) Shown(args json.RawMessage) string {
+	if t.Show != nil {
+		return t.Show(args)
+	}
+	var m map[string]any
+	if json.Unmarshal(args, &m) == nil {
+		if s, ok := m[t.Input].(string); ok && len(m) == 1 {
+			return s
+		}
+	}
+	var b bytes.Buffer
+	if json.Compact(&b, args) != nil {
+		return string(args)
+	}
+	return b.String()
+}
+
+// KeyOf returns the form in which two calls of any tools are compared.
+func (t *Tool) KeyOf(args json.RawMessage) string {
+	if t.Key != nil {
+		return t.Name + " " + t.Key(args)
+	}
+	return t.Name + " " + render.Fold(t.Shown(args))
+}
+
+// decode reads arguments. What does not fit is described for the model.
+func decode(args json.RawMessage, v any) error {
+	dec := json.NewDecoder(bytes.NewReader(args))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(v)
+	if err == nil {
+		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
+			err = errors.New("there is more than one JSON value")
+		}
+	}
+	return err
+}
+
+// input reads the arguments of a tool that has only Input.
+func (t *Tool) input(args json.RawMessage) (string, error) {
+	var m map[string]*string
+	if err := decode(args, &m); err != nil {
+		return "", err
+	}
+	for k := range m {
+		if k != t.Input {
+			return "", fmt.Errorf("unknown argument %q; there is %q", render.Clip(k, 60), t.Input)
+		}
+	}
+	if m[t.Input] == nil || strings.TrimSpace(*m[t.Input]) == "" {
+		return "", fmt.Errorf("the argument %q is missing", t.Input)
+	}
+	return strings.TrimSpace(*m[t.Input]), nil
+}
+
+// Check returns what is wrong with a call's arguments, in words for the model, nil for nothing.
+func (t *Tool) Check(args json.RawMessage) error {
+	if t.Input == "" {
+		return decode(args, &stopArgs{})
+	}
+	_, err := t.input(args)
+	return err
+}
+
+// onInput completes a tool that has only Input: key is the form in which two inputs are compared.
+func onInput(t *Tool, key func(input string) string, run func(ctx context.Context, env *Env, input string) (Result, error)) *Tool {
+	t.Schema = schema(t.Input, t.about)
+	t.Key = func(args json.RawMessage) string {
+		in, err := t.input(args)
+		if err != nil {
+			return string(args)
+		}
+		return key(in)
+	}
+	t.Run = func(ctx context.Context, env *Env, args json.RawMessage) (Result, error) {
+		in, err := t.input(args)
+		if err != nil {
+			return Result{Text: say("bad_arguments", err.Error()), Failure: kg.QueryFailed}, nil
+		}
+		return run(ctx, env, in)
+	}
+	return t
+}
+
+// schema returns the schema of an object with one text.
+func schema(name, about string) json.RawMessage {
+	b, err := render.JSON(map[string]any{"type": "object", "additionalProperties": false, "required": []string{name},
+		"properties": map[string]any{name: map[string]string{"type": "string", "description": about}}})
+	if err != nil {
+		panic(err) // texts and maps always encode
+	}
+	return b
+}
+
+// Set is what a preset offers, in the order in which the model reads it.
+type Set []*Tool
+
+// all lists every tool there is.
+var all = Set{searchTool, entryTool, examplesTool, executeTool, stopTool}
+
+// Select returns the tools with these names.
+func Select(names []string) (Set, error) {
+	var out Set
+	for _, n := range names {
+		t := all.Find(n)
+		if t == nil {
+			return nil, fmt.Errorf("there is no tool %q; there are %s", n, strings.Join(all.Names(), ", "))
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// Find returns the tool with a name, or nil.
+func (s Set) Find(name string) *Tool {
+	for _, t := range s {
+		if t.Name == name {
+			return t
+		}
+	}
+	return nil
+}
+
+// Names lists the tools' names.
+func (s Set) Names() []string {
+	out := make([]string, len(s))
+	for i, t := range s {
+		out[i] = t.Name
+	}
+	return out
+}
+
+// List writes the names as part of a sentence: "a, b and c".
+func (s Set) List() string {
+	n := s.Names()
+	if len(n) < 2 {
+		return strings.Join(n, "")
+	}
+	return strings.Join(n[:len(n)-1], ", ") + " and " + n[len(n)-1]
+}
+
+// Describe renders the tools' texts.
+func (s Set) Describe(show Show) []string {
+	out := make([]string, len(s))
+	for i, t := range s {
+		out[i] = t.Describe(show)
+	}
+	return out
+}
+
+// Came says in a few words what came of a call, without any text from the graph: "12 rows", "no rows", "failed: timeout"; "" where there is nothing to say.
+func (res Result) Came(t *Tool) string {
+	switch {
+	case res.Failure != "":
+		return say("came_failed", string(res.Failure))
+	case !t.Query:
+		return ""
+	case !res.Found:
+		return say("came_empty", nil)
+	case res.Rows > 0:
+		return say("came_rows", res.Rows)
+	}
+	return say("came_truth", nil)
+}
