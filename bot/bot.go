@@ -54,7 +54,7 @@ type Config struct {
 	Bots           []string      // accounts to ignore besides those whose name says that they are bots, see the package documentation
 	QueryHosts     []string      // hosts of short links that may stand for a query, such as w.wiki; Wikidata's and QLever's query services are known
 
-	UnsignedDelay time.Duration // how long an unsigned request must stand unchanged; 1 h
+	UnsignedDelay time.Duration // how long an unsigned request must be unchanged; 1 h
 	UnknownGrace  time.Duration // how long a save of unknown outcome may still arrive; 2 min
 	RetryDelay    time.Duration // before the first retry after a transient failure, doubled each time up to RetryMax; 5 min
 	RetryMax      time.Duration // 2 h
@@ -259,7 +259,7 @@ func (b *Bot) each(ctx context.Context, state State, sum *Summary, do func(conte
 		}
 		err := do(ctx, e, sum)
 		if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) {
-			b.lg.Info("entry changed by somebody else, left for the next round", "entry", e.Key)
+			b.lg.Info("entry changed by someone else, left for the next round", "entry", e.Key)
 			continue
 		}
 		if err != nil {

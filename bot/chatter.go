@@ -5,7 +5,7 @@ import (
 	"unicode"
 )
 
-// thanks holds the words of thanks, praise, agreement and greeting in the languages most used on the forum. filler holds those that may stand beside them.
+// thanks holds the words of thanks, praise, agreement and greeting in the languages most used on the forum. filler holds those that may be next to them.
 // A post is chatter only when every word of it is in one of the lists and at least one in the first, so a filler may also have another meaning.
 const (
 	thanks = `

@@ -8,8 +8,8 @@ import (
 // diffContext is the number of unchanged lines shown around a change.
 const diffContext = 3
 
-// Diff shows how before becomes after, as a unified diff of one hunk: what is equal at the start and at the end is left out but for three lines, what lies between is
-// shown as removed and added lines. It is always a true diff; it is a smallest one when, as in a reply, lines were only added in one place. Equal texts give "".
+// Diff shows how before becomes after, as a unified diff of one hunk: what is equal at the start and at the end is left out except for three lines, what lies between is
+// shown as removed and added lines. It is always a true diff; it is a smallest one when, as in a reply, lines were only added in one place. It is "" for equal texts.
 func Diff(before, after string) string {
 	if before == after {
 		return ""

@@ -24,14 +24,14 @@
 // The first comment of a thread is a request; a comment directly under one of ours, or one that mentions our account
 // by a link, a ping or a plain @Name outside of quotations, is a follow-up, whoever wrote it. What was on the page at
 // the first start is left alone ([Config].AnswerSince overrides). A comment is answered when it is
-// [Config].AnswerDelay old. A thread that is marked resolved, or in which somebody else has posted a query or a link
+// [Config].AnswerDelay old. A thread that is marked resolved, or in which someone else has posted a query or a link
 // to one since ([Config].QueryHosts), is left alone, the latter unless we are mentioned. An unsigned first comment is
-// answered once it has stood unchanged for [Config].UnsignedDelay (people mend signatures, and the words are all that
+// answered once it has been unchanged for [Config].UnsignedDelay (people fix signatures, and the words are all that
 // it can be recognized by); unsigned later comments are ignored.
 //
 // Whether a picked comment asks for something is judged by the model. Where there is none, its words must do: a
 // request brings a query, has a question mark or says what people say who ask, in six languages; a follow-up with a
-// query under our reply is taken for somebody's answer unless it asks or mentions us.
+// query under our reply counts as someone's answer unless it asks or mentions us.
 //
 // Bots are never answered. An account is one when its name ends in Bot or BOT, or in "bot" as a word of its own, with
 // or without a number, when it is known as one (the users of MediaWiki's own programs among them), or when
@@ -61,8 +61,8 @@
 // Should the first save arrive even later, after such a look, then one of the two saves meets a section that the
 // other has changed: both carry the revision that they were made from, both insert at the same place, and MediaWiki
 // answers with an edit conflict (tried on 1.39: the account's own edits conflict in section edits too). What is left
-// is a save that arrives after the grace although somebody replied at another place of the same thread in between:
-// the two would then stand apart, and a merge by lines could take both. The grace is to be longer than the wiki's own
+// is a save that arrives after the grace although someone replied at another place of the same thread in between:
+// the two would then be apart, and a merge by lines could take both. The grace is to be longer than the wiki's own
 // time limit for a request; then no such save exists. Every try begins with a fresh reading in which our own reply is
 // looked for: by the marker, and by author and parent, which holds even when the ledger was lost.
 //

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// draft makes the reply from what the agent came to and puts it into the entry, with the wikitext and the diff as they would be now. It does not write the ledger.
+// draft makes the reply from the outcome of the agent and puts it into the entry, with the wikitext and the diff as they would be now. It does not write the ledger.
 // earlier are the discussions that it points to. An answer that cannot be put into a reply becomes a reply that says that there is none, if such replies are wanted.
 func (b *Bot) draft(v *view, p place, e *Entry, out *agent.Outcome, earlier []forum.Earlier) error {
 	reply := NewReply(out, e.Author, b.cfg.Operator, e.Key)
@@ -65,7 +65,7 @@ var noAnswers = map[agent.Reason]string{
 	agent.OutOfTokens: "money", agent.RequestMoney: "money", agent.RunMoney: "money", agent.DayMoney: "money",
 }
 
-// NewReply turns what the agent came to into a reply to a person: the first rows of the result, the steps, when and where the query was run. The marker is the
+// NewReply turns an outcome of the agent into a reply to a person: the first rows of the result, the steps, when and where the query was run. The marker is the
 // ledger's key. Everything in it but the signature is untrusted text; [forum.Compose] makes it harmless.
 func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	lang, _, _ := strings.Cut(strings.ToLower(out.Language), "-")

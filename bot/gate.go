@@ -112,7 +112,7 @@ func (b *Bot) stopPage(ctx context.Context) (until time.Time, why string, err er
 	}
 	switch text := strings.TrimSpace(rev.Text); {
 	case rev.Missing && note.Existed:
-		return until, "the stop page is gone: make it anew, empty or with the word run", nil
+		return until, "the stop page is gone: create it again, empty or with the word run", nil
 	case rev.Missing || text == "" || text == "run":
 		return asked.Add(stopPageAge), "", nil
 	default:

@@ -14,7 +14,7 @@ import (
 // This file says which comment on the page an entry of the ledger belongs to.
 //
 // The IDs of package forum are of no use here: when two comments have the same author and minute, the ID of each
-// depends on which of them stands first on the page. What decides instead, in this order:
+// depends on which of them is first on the page. What decides instead, in this order:
 //
 //   - The signature ([Origin]) and the words. Where several comments agree in both, the place tells which is whose:
 //     our reply under it, its parent, its thread.
@@ -153,7 +153,7 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 	return out, nil
 }
 
-// assign gives each claim its comment, or none. The rules come in the order of their strength.
+// assign finds the comment of each claim, or none. The rules come in the order of their strength.
 func (b *Bot) assign(places []place, claims []claim) []place {
 	out := make([]place, len(claims))
 	taken := map[*forum.Comment]bool{}
@@ -162,7 +162,7 @@ func (b *Bot) assign(places []place, claims []claim) []place {
 		func(c claim, p place) bool { return c.says(p) && b.inThread(c, p) && c.place == p.spot() },
 		func(c claim, p place) bool { return c.says(p) && b.inThread(c, p) },
 		func(c claim, p place) bool { return c.says(p) && c.signed && !c.knows(p) }, // moved
-		// With other words. Our reply may stand under a comment that somebody wrote between it and the claim's
+		// With other words. Our reply may be under a comment that someone wrote between it and the claim's
 		// comment.
 		func(c claim, p place) bool { return b.edited(c, p) && c.place == p.spot() && b.repliedUnder(c, p) },
 		func(c claim, p place) bool { return b.edited(c, p) && c.place == p.spot() },
@@ -189,7 +189,7 @@ func (c claim) knows(p place) bool { return slices.Contains(c.others, TextHash(p
 // edited reports whether the comment may be the claim's with other words.
 func (b *Bot) edited(c claim, p place) bool { return c.signed && b.inThread(c, p) && !c.knows(p) }
 
-// inThread reports whether a comment stands in the claim's thread: under the same heading, or where our reply is,
+// inThread reports whether a comment is in the claim's thread: under the same heading, or where our reply is,
 // should the heading have been changed.
 func (b *Bot) inThread(c claim, p place) bool {
 	if c.vague || c.heading == p.thread.Heading {
@@ -199,7 +199,7 @@ func (b *Bot) inThread(c claim, p place) bool {
 	return t == p.thread
 }
 
-// repliedUnder reports whether our reply to the claim's comment stands under a comment.
+// repliedUnder reports whether our reply to the claim's comment is under a comment.
 func (b *Bot) repliedUnder(c claim, p place) bool {
 	t, reply := b.replyTo(c, p)
 	return t == p.thread && reply.Parent == p.comment.ID
@@ -306,7 +306,7 @@ func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, e
 	}
 }
 
-// answersTwin reports whether a reply of ours stands under another comment with the signature of p.
+// answersTwin reports whether a reply of ours is under another comment with the signature of p.
 func (b *Bot) answersTwin(t *forum.Thread, reply *forum.Comment, p place) bool {
 	for _, q := range p.view.origins[p.origin()] {
 		if q.comment != p.comment && q.thread == t && q.comment.ID == reply.Parent {
@@ -316,8 +316,8 @@ func (b *Bot) answersTwin(t *forum.Thread, reply *forum.Comment, p place) bool {
 	return false
 }
 
-// answered reports whether a comment of ours stands directly under the comment, by which a reply is recognized when
-// the ledger was lost. A reply whose marker belongs to another comment on the page does not count: somebody wrote
+// answered reports whether a comment of ours is directly under the comment, by which a reply is recognized when
+// the ledger was lost. A reply whose marker belongs to another comment on the page does not count: someone wrote
 // between that comment and our reply.
 func (b *Bot) answered(ctx context.Context, p place) (bool, error) {
 	for i := range p.thread.Comments {
@@ -333,7 +333,7 @@ func (b *Bot) answered(ctx context.Context, p place) (bool, error) {
 	return false, nil
 }
 
-// answersAnother reports whether a reply of ours is known to be for another comment than the one it stands under.
+// answersAnother reports whether a reply of ours is known to be for another comment than the one it is under.
 func (b *Bot) answersAnother(ctx context.Context, reply *forum.Comment, p place) (bool, error) {
 	for _, key := range forum.Markers(p.view.rev.Text[reply.Start:reply.End]) {
 		e, err := b.store.Entry(ctx, key)
@@ -353,7 +353,7 @@ func (b *Bot) answersAnother(ctx context.Context, reply *forum.Comment, p place)
 	return false, nil
 }
 
-// entriesOfThread lists the entries in the states whose comments stand in a thread, or stood there and are not on the
+// entriesOfThread lists the entries in the states whose comments are in a thread, or stood there and are not on the
 // page anymore, oldest first.
 func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]*Entry, error) {
 	var out []*Entry

@@ -27,7 +27,7 @@ type Ledger interface {
 	// false.
 	Add(ctx context.Context, e *Entry) (added bool, err error)
 	// Update replaces the entry if the stored version is e.Version, and then increments e.Version. Otherwise it
-	// changes nothing and returns [ErrChanged] (somebody else was faster) or [ErrNoEntry].
+	// changes nothing and returns [ErrChanged] (someone else was faster) or [ErrNoEntry].
 	Update(ctx context.Context, e *Entry) error
 }
 
@@ -48,7 +48,7 @@ type Store interface {
 var (
 	// ErrNoEntry: the ledger has no entry with this key.
 	ErrNoEntry = errors.New("the ledger has no such entry")
-	// ErrChanged: the entry was changed by somebody else since it was read. Read it again and decide again.
+	// ErrChanged: the entry was changed by someone else since it was read. Read it again and decide again.
 	ErrChanged = errors.New("the ledger's entry was changed meanwhile")
 )
 

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// List gives the entries in the states named, oldest first; all of them when none is named.
+// List returns the entries in the states named, oldest first; all of them when none is named.
 func List(ctx context.Context, ledger Ledger, states ...State) ([]*Entry, error) {
 	return ledger.Entries(ctx, Filter{States: states})
 }
 
-// Find gives the entry whose key is id, or the only one whose key begins with it (with or without "sb-").
+// Find returns the entry whose key is id, or the only one whose key begins with it (with or without "sb-").
 func Find(ctx context.Context, ledger Ledger, id string) (*Entry, error) {
 	e, err := ledger.Entry(ctx, id)
 	if err == nil || !errors.Is(err, ErrNoEntry) {
@@ -69,7 +69,7 @@ func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entr
 	})
 }
 
-// change reads an entry, changes it if it is in one of the states, and writes it, again if somebody else was faster.
+// change reads an entry, changes it if it is in one of the states, and writes it, again if someone else was faster.
 func change(ctx context.Context, ledger Ledger, now time.Time, key, what string, from []State, f func(*Entry) error) (*Entry, error) {
 	for {
 		e, err := Find(ctx, ledger, key)

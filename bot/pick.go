@@ -15,7 +15,7 @@ type verdict struct {
 }
 
 // consider judges a comment by the page alone: no model, no ledger. Whatever is not picked here leaves no trace in the ledger and is considered again in the next
-// round, so that a thread that stops being resolved, or loses the query somebody posted, gets its answer after all.
+// round, so that a thread that stops being resolved, or loses the query someone posted, gets its answer after all.
 func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	c, first := p.comment, p.index == 0
 	old, err := b.old(ctx, p)
@@ -61,7 +61,7 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	return out, nil
 }
 
-// addressed reports whether a comment speaks to us: it stands directly under a comment of ours, or mentions the account.
+// addressed reports whether a comment speaks to us: it is directly under a comment of ours, or mentions the account.
 func (b *Bot) addressed(p place) bool {
 	if b.mentioned(p.comment) {
 		return true
@@ -74,18 +74,18 @@ func (b *Bot) addressed(p place) bool {
 	return false
 }
 
-// leaveAlone gives the reason for which a comment gets no answer although it is addressed to us, or "".
+// leaveAlone returns the reason for which a comment gets no answer although it is addressed to us, or "".
 func (b *Bot) leaveAlone(p place) string {
 	switch {
 	case p.thread.Resolved:
 		return "the thread is marked resolved"
 	case !b.mentioned(p.comment) && b.othersQuery(p):
-		return "somebody else has posted a query since"
+		return "someone else has posted a query since"
 	}
 	return ""
 }
 
-// othersQuery reports whether somebody other than the poster and us has posted a query, or a link to one, in the thread since the comment. Stamps count minutes: of two comments of the
+// othersQuery reports whether someone other than the poster and us has posted a query, or a link to one, in the thread since the comment. Stamps count minutes: of two comments of the
 // same minute the one further down the page counts as the later one. An unsigned comment further down counts too, for it is nobody's word against it.
 func (b *Bot) othersQuery(p place) bool {
 	for i := range p.thread.Comments {
@@ -183,7 +183,7 @@ func (b *Bot) add(ctx context.Context, p place, key string, v verdict, sum *Summ
 	return nil
 }
 
-// reconsider looks again at a closed entry whose comment is to be picked: one that was edited since is judged anew, and so is one that was closed only because of
+// reconsider looks again at a closed entry whose comment is to be picked: one that was edited since is judged again, and so is one that was closed only because of
 // what stood on the page, such as a comment that had vanished in an act of vandalism.
 func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	edited := TextHash(p.comment) != e.Text
@@ -236,7 +236,7 @@ func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except st
 	return n >= b.cfg.FollowupLimit, nil
 }
 
-// ifUnchanged drops the error of an entry that somebody else changed: the next round looks at it again.
+// ifUnchanged drops the error of an entry that someone else changed: the next round looks at it again.
 func (b *Bot) ifUnchanged(err error) error {
 	if isChanged(err) {
 		return nil

@@ -31,7 +31,7 @@ func (b *Bot) notSaved(ctx context.Context, e *Entry, sum *Summary, why string) 
 	return b.set(ctx, e, Approved, why)
 }
 
-// attempt reads the page anew, judges the request again, asks the gate, and saves once. again says that the page has moved on and it may be tried once more.
+// attempt reads the page again, judges the request again, asks the gate, and saves once. again says that the page has moved on and it may be tried once more.
 func (b *Bot) attempt(ctx context.Context, e *Entry, sum *Summary) (again bool, err error) {
 	v, err := b.read(ctx)
 	if err != nil {

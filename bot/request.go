@@ -7,7 +7,7 @@ import (
 
 // How people ask in English, German, French, Spanish, Italian and Dutch, where the forum's posts come from most. Each line of phrases is words in a row; accents count.
 //
-// asks holds what is said to somebody who is to do something. wants holds what a request for a query is about: somebody who answers with a query says such words too.
+// asks holds what is said to someone who is to do something. wants holds what a request for a query is about: someone who answers with a query says such words too.
 const (
 	asks = `
 please, pls, plz, can you, could you, would you, can someone, could someone, can somebody, could somebody, can anyone, could anyone, is there, are there, does anyone,
@@ -52,7 +52,7 @@ func phrases(list string) []string {
 	return out
 }
 
-// spaced gives the words of a text in lower case with one blank around each; what is neither letter nor digit separates. A text without a word gives "".
+// spaced returns the words of a text in lower case with one blank around each; what is neither letter nor digit separates. It is "" for a text without a word.
 func spaced(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
 	if len(words) == 0 {
@@ -64,9 +64,9 @@ func spaced(s string) string {
 // notJudged is why a post is not answered when there is no model and it does not ask for anything that can be recognized.
 const notJudged = "no model to judge it, and it does not look like a request"
 
-// asking says what in a post makes it look like a request: it stands in for the model's judgement when there is none. text is the post as read, with its heading for the first
-// of a thread; queries are marks in it ("[query]"). A request brings a query, or asks in words. A follow-up with a query is more often somebody's answer: it must ask in words
-// that no answer has, or mention us. It gives "" for what is no request, as far as that can be told: better to be silent to a request than to answer an announcement.
+// asking says what in a post makes it look like a request: it replaces the model's judgment when there is none. text is the post as read, with its heading for the first
+// of a thread; queries are marks in it ("[query]"). A request brings a query, or asks in words. A follow-up with a query is more often someone's answer: it must ask in words
+// that no answer has, or mention us. It returns "" for what is no request, as far as that can be told: better to be silent to a request than to answer an announcement.
 func asking(kind Kind, text string, query, mentioned bool) string {
 	switch {
 	case kind == Request && query:
@@ -85,7 +85,7 @@ func asking(kind Kind, text string, query, mentioned bool) string {
 	return ""
 }
 
-// readable leaves the marks of queries and web addresses out of a post, which say nothing about whether somebody asks.
+// readable leaves the marks of queries and web addresses out of a post, which say nothing about whether someone asks.
 func readable(text string) string {
 	var words []string
 	for _, w := range strings.Fields(strings.ReplaceAll(text, "[query]", " ")) {

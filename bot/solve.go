@@ -21,8 +21,8 @@ const (
 	gone             // the comment is not on the page any more
 	edited           // it is, with other words
 	replied          // our reply to it is there
-	dropped          // it wants no answer from us any more: resolved, answered by somebody else
-	unstable         // something prevents a judgement for now
+	dropped          // it wants no answer from us any more: resolved, answered by someone else
+	unstable         // something prevents a judgment for now
 )
 
 // review looks for an entry's comment on a freshly read page and judges it again. It changes nothing.
@@ -83,7 +83,7 @@ func (b *Bot) settle(ctx context.Context, e *Entry, p place, f finding, why stri
 	return false, b.giveUp(ctx, e, sum, why)
 }
 
-// look reads the page anew and judges an entry again; ok says that it may go on to its next stage.
+// look reads the page again and judges an entry again; ok says that it may go on to its next stage.
 func (b *Bot) look(ctx context.Context, e *Entry, sum *Summary) (v *view, p place, ok bool, err error) {
 	if v, err = b.read(ctx); err != nil {
 		return nil, p, false, err

@@ -166,7 +166,7 @@ func (b *Bot) onPage(v *view, key string) bool {
 	return c != nil
 }
 
-// pageDenied reports whether the page asks us to stay away. The request must stand before the first heading: what posters write in their threads, {{nobots}} included,
+// pageDenied reports whether the page asks us to stay away. The request must be before the first heading: what posters write in their threads, {{nobots}} included,
 // speaks for their thread only.
 func (b *Bot) pageDenied(v *view) bool {
 	head := v.rev.Text

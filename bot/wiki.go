@@ -57,7 +57,7 @@ type OwnEdit struct {
 
 // What a save can come to, besides success and transient failure.
 var (
-	// ErrConflict: somebody edited the section meanwhile, or it moved or vanished. Read again and decide again.
+	// ErrConflict: someone edited the section meanwhile, or it moved or vanished. Read again and decide again.
 	ErrConflict = errors.New("edit conflict")
 	// ErrRefused: the wiki refuses this edit for good (abuse filter, spam blacklist, captcha). Never try to evade.
 	ErrRefused = errors.New("the wiki refuses this edit")

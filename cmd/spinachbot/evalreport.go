@@ -55,7 +55,7 @@ func evalReportCommand(e *env) *cobra.Command {
 			return fail(e, err)
 		}
 		if err != nil {
-			fmt.Fprintln(e.stderr, "spinachbot: warning: not all errors were classed by the model; the rules' classes stand:", err)
+			fmt.Fprintln(e.stderr, "spinachbot: warning: the model did not classify all errors; the others keep the classes of the rules:", err)
 		}
 		var b bytes.Buffer
 		switch {

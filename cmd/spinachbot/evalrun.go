@@ -60,7 +60,7 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	c.fs.StringVar(&f.recorded, "recorded", "", "`file` with recorded answers: the log of SPINACH's evaluation, a file made with --record, or the folder of a run; --script answers what it does not hold")
 	c.fs.StringVar(&f.record, "record", "", "write all exchanges with model and graph to this new `file`, secrets scrubbed")
 	c.fs.StringVar(&f.language, "language", "", "language `code` of the questions; the file's, or detected, when not given")
-	c.fs.StringVar(&f.asOf, "as-of", "", "`time` that NOW() gives in a graph held in memory, such as 2025-01-31T00:00:00Z; the time of the run's start when not given")
+	c.fs.StringVar(&f.asOf, "as-of", "", "`time` that NOW() returns in a graph held in memory, such as 2025-01-31T00:00:00Z; the time of the run's start when not given")
 	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "longest time of a query on a graph held in memory")
 	c.fs.BoolVar(&f.skip, "skip-unscorable", false, "do not ask the items whose gold query fails or returns nothing")
 	c.fs.BoolVar(&f.json, "json", false, "print the summary as one JSON object")
@@ -94,7 +94,7 @@ func evalRunCommand(e *env) *cobra.Command {
 		}
 		items, renamed := evalrun.Unique(items)
 		if len(renamed) > 0 {
-			fmt.Fprintf(e.stderr, "spinachbot: warning: ids stand twice in the file; the later items are called %s\n", inLine(strings.Join(renamed, ", ")))
+			fmt.Fprintf(e.stderr, "spinachbot: warning: the file has items with the same ID; the later ones are called %s\n", inLine(strings.Join(renamed, ", ")))
 		}
 		chosen, err := f.choose(items)
 		if err != nil {
@@ -142,7 +142,7 @@ func (f *evalRunFlags) check(rest []string) error {
 	return nil
 }
 
-// choose gives the ids of the items to ask, nil for all.
+// choose returns the IDs of the items to ask, nil for all.
 func (f *evalRunFlags) choose(items []dataset.Item) (map[string]bool, error) {
 	if f.limit == 0 && len(f.ids) == 0 {
 		return nil, nil

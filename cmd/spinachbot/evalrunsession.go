@@ -120,7 +120,7 @@ func (s *evalSession) readModels() (err error) {
 			return err
 		}
 		if s.script != nil {
-			return errors.New("the folder of a run answers for the graph, too: --script cannot stand beside it")
+			return errors.New("a recorded run answers for the graph, too: it cannot be used with --script")
 		}
 		replay = ""
 	}
@@ -295,7 +295,7 @@ func (s *evalSession) openModel(ctx context.Context) error {
 	return nil
 }
 
-// modelFor gives the model for one attempt at an item: the record's when it holds the question, else the scripted or the configured one.
+// modelFor returns the model for one attempt at an item: the record's when it holds the question, else the scripted or the configured one.
 func (s *evalSession) modelFor(it dataset.Item) agent.Model {
 	if run, ok := s.recorded[foldSpace(it.Question)]; ok {
 		return agent.NewRecordedModel(run)

@@ -22,7 +22,7 @@ const evalScoreDoc = `Scores outputs against gold answers: SPINACH's output file
 Interactive-KBQA (one, or a folder of them). - is standard input. Several FILEs with the same items also give the best of all (max@k, empty@k).
 
 measures: spinach and grasp are the published row measures, kbqa the set measures of Interactive-KBQA and MCTS-KBQA, fair is SpinachBot's own; all, the default, shows
-them beside each other, with spinach on top. docs/scoring.md explains them with examples.
+them side by side, with spinach on top. docs/scoring.md explains them with examples.
 
 A file without rows (GRASP's) needs --gold, and --kg, --data or --results to get them from. Items that a service failed and items whose gold answer is empty are in no mean,
 and are listed.
@@ -62,7 +62,7 @@ func evalScoreCommand(e *env) *cobra.Command {
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to get missing rows from; may be given again")
 	c.fs.Var(&f.results, "results", "`file` with results to get missing rows from: JSON lines {\"sparql\":…,\"result\":…}, or outputs that hold rows; may be given again")
 	c.fs.StringVar(&f.keep, "keep", "", "`file` for rows that are got from the graph: they are added to it, and taken from it next time")
-	c.fs.StringVar(&f.log, "log", "", "SPINACH's log `file` beside its outputs: gives the number of steps")
+	c.fs.StringVar(&f.log, "log", "", "SPINACH's log `file` for its outputs: tells the number of steps")
 	c.fs.BoolVar(&f.json, "json", false, "one JSON object")
 	c.fs.DurationVar(&f.limit, "time-limit", time.Minute, "longest time for one item and measure; beyond it limits are given in place of the score")
 	return c.command(func(ctx context.Context, files []string) int {
@@ -124,7 +124,7 @@ var advice = map[scorefile.Need]string{
 	scorefile.NeedKBQA:    "use --metric kbqa",
 }
 
-// read gives the scorer what the flags name.
+// read hands the scorer what the flags name.
 func (f *scoreFlags) read(s *scorefile.Scorer) error {
 	for _, name := range f.results {
 		if err := s.ReadResults(name); err != nil {

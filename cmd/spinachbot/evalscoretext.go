@@ -19,7 +19,7 @@ func share(v *float64) string {
 	return fmt.Sprintf("%.2f", 100**v)
 }
 
-// meansOf gives the means by measure.
+// meansOf returns the means by measure.
 func meansOf(all map[score.Metric]score.Mean, only score.Mean, main score.Metric) map[score.Metric]score.Mean {
 	if all != nil {
 		return all
@@ -137,7 +137,7 @@ func positions(list []int) []string {
 	return out
 }
 
-// someIDs counts ids and names the first.
+// someIDs counts IDs and names the first.
 func someIDs(ids []string) string {
 	const most = 10
 	out := fmt.Sprintf("%d: ", len(ids)) + inLine(strings.Join(ids[:min(len(ids), most)], ", "))

@@ -97,7 +97,7 @@ func buildBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, now func
 	return b, h, closeAll, nil
 }
 
-// wireBot makes the bot and, of the same clients, the harvest that may run beside it.
+// wireBot makes the bot and, of the same clients, the harvest that may run next to it.
 func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time, mcfg llm.Config, pol bot.Config) (*bot.Bot, *scheduledHarvest, error) {
 	dir, err := trajectoryDir(cfg.DataDir)
 	if err != nil {

@@ -99,7 +99,7 @@ func openTrace(e *env, dataDir, name string) (io.ReadCloser, error) {
 			continue
 		}
 		if strings.Contains(n.Name(), "-triage-") && !strings.Contains(name, "-triage") {
-			continue // the judgement whether it is a request: shown when it is asked for by name
+			continue // the judgment whether it is a request: shown when it is asked for by name
 		}
 		all = append(all, found{filepath.Join(dir, n.Name()), info.ModTime().UnixNano()})
 	}

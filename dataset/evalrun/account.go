@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Account keeps what a run cost over all its sessions and refuses a call that could pass the run's limit. It is an [llm.DayStore] that stands before the day's
+// Account keeps what a run cost over all its sessions and refuses a call that could pass the run's limit. It is an [llm.DayStore] in front of the day's
 // own: every booking of a call's worst case, and its correction, is a line of spent.jsonl, so that a crash forgets no money; what was in flight then
 // stays booked at its worst case.
 type Account struct {

@@ -31,7 +31,7 @@ var ClassRules = []struct {
 	Class Class
 	Rule  string
 }{
-	{Format, "the measure fair gives 1; or one side is a truth value and the other a table; or both say the same up to the precision of dates; or one is the count of the other's rows"},
+	{Format, "the measure fair is 1; or one side is a truth value and the other a table; or both say the same up to the precision of dates; or one is the count of the other's rows"},
 	{Complex, "no answer, and half or more of the executed queries failed (syntax, time, size)"},
 	{Exploration, "no answer otherwise: limits were reached, or the search was given up"},
 	{OverConstraint, "the answer's rows are some of gold's with no wrong one, or both are one number and the answer's is smaller; and its query has every property of gold's (P31 and P279 aside) and more triples, clauses or a LIMIT"},
@@ -50,7 +50,7 @@ type Verdict struct {
 }
 
 // Classify assigns a class by rules to an item whose answer is not right; steps are those of its trajectory. ok is false for a right answer and for an item
-// that stands in no average.
+// that is in no average.
 func Classify(it *ItemData, metric string, steps []agent.Step) (v Verdict, ok bool) {
 	s, scored := it.Score(metric)
 	if !scored || s.F1 == 1 || it.Reason == skipped {
@@ -140,7 +140,7 @@ func executions(steps []agent.Step) (executed, failed int) {
 	return executed, failed
 }
 
-// seen reports whether a number stands in an observation.
+// seen reports whether a number is in an observation.
 func seen(steps []agent.Step, id string) bool {
 	for _, s := range steps {
 		for text := s.Observation; ; {
@@ -194,7 +194,7 @@ func isCount(value string, n int) bool {
 	return err == nil && v == n
 }
 
-// valuesOf lists the distinct values of a result's cells, label columns left out where others stand beside them, sorted.
+// valuesOf lists the distinct values of a result's cells, label columns left out where there are others, sorted.
 func valuesOf(raw json.RawMessage) []string {
 	var rows []map[string]struct{ Value string }
 	if json.Unmarshal(raw, &rows) != nil {

@@ -56,7 +56,7 @@ func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Ver
 	return Verdict{ID: it.ID, Class: v.Class, Why: text.Clip(text.Fold(plain(v.Why)), 300), By: "model", Of: requestHash(req)}, nil
 }
 
-// requestHash tells a question to the model from another one: an answer that is another one now, and a prompt that was changed, are judged anew.
+// requestHash tells a question to the model from another one: an answer that is another one now, and a prompt that was changed, are judged again.
 func requestHash(req llm.Request) string {
 	said := Settings{}
 	for _, m := range req.Messages {
@@ -71,7 +71,7 @@ type Verdicts map[string]Verdict
 const classesFile = "classes.jsonl"
 
 // Judge classifies the errors of a run by a metric. With a model it asks once for each answer that is wrong: what it said is kept in the run's folder. Where there is no
-// answer there is nothing for a model to compare, and the rules' class stands.
+// answer there is nothing for a model to compare, and the rules' class is kept.
 func (r *RunData) Judge(ctx context.Context, metric string, m agent.Model) (Verdicts, error) {
 	out := Verdicts{}
 	kept := map[string]Verdict{}

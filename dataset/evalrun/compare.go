@@ -123,7 +123,7 @@ func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand
 	return c, nil
 }
 
-// nameApart gives runs in folders of the same name different names.
+// nameApart renames runs in folders of the same name so that their names differ.
 func nameApart(runs []*RunData) {
 	seen := map[string]int{}
 	for _, r := range runs {
@@ -175,7 +175,7 @@ func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 	return common, failed
 }
 
-// Why an item is not compared, beside the reasons for which it stands in no average.
+// Why an item is not compared, besides the reasons for which it is in no average.
 const (
 	notRun        = "not_run"
 	serviceFailed = "service_failed"

@@ -22,7 +22,7 @@ func (c *Comparison) Tables(items int) []Table {
 	return out
 }
 
-// known0 gives a figure that is unknown when it is 0: a recorded model has no tokens, one without prices no cost.
+// known0 returns a figure that is unknown when it is 0: a recorded model has no tokens, one without prices no cost.
 func known0(v float64, format string) (float64, string) {
 	if v == 0 {
 		return math.NaN(), "–"
@@ -81,7 +81,7 @@ func (c *Comparison) runTable() Table {
 	add("seconds", false, func(r RunSummary) (float64, string) { return r.Seconds, fmt.Sprintf("%.1f", r.Seconds) })
 	t.Rows = transpose(columns...)
 	if c.Common == 0 {
-		t.Note = "Nothing can be compared: no item stands in the averages of all runs. "
+		t.Note = "Nothing can be compared: no item is in the averages of all runs. "
 	}
 	left := map[string]int{}
 	for _, l := range c.LeftOut {

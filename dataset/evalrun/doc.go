@@ -9,7 +9,7 @@
 //	meta.jsonl          one [Meta] an item: times, attempts, usage, when gold was run and where
 //	summary.json        [Summary]: scores by every metric, over all items and without those that services failed
 //	gold/NAME.json      the gold query's result with the time of its snapshot
-//	items/NAME.json     what the agent came to: what results.jsonl and meta.jsonl are put together from
+//	items/NAME.json     how the agent ended: what results.jsonl and meta.jsonl are put together from
 //	trajectories/NAME.jsonl    everything the model saw and said; NAME~2.jsonl and on are earlier attempts
 //	spent.jsonl         what the model cost, booked before each call
 //
@@ -17,7 +17,7 @@
 // same settings does what is missing. Other settings in the same folder are refused.
 //
 // A failure of a service (model or graph did not answer, no model for the question) is no wrong answer: it is tried again, recorded apart, listed, and every
-// average is given with it (as 0) and without it. Items whose gold query fails or returns nothing stand in no average, and are listed.
+// average is given with it (as 0) and without it. Items whose gold query fails or returns nothing are in no average, and are listed.
 //
 // # After the run
 //
@@ -27,7 +27,7 @@
 //
 // # Reading order
 //
-//	method.go result.go     what is run, and what it comes to
+//	method.go result.go     what is run, and what comes out
 //	names.go files.go       the folder
 //	settings.go account.go  what must not be mixed; money
 //	run.go attempt.go gold.go progress.go    the run

@@ -94,7 +94,7 @@ func passing(k kg.Kind) bool {
 	return false
 }
 
-// goldFailure is the failure as results.jsonl has it: a service's words differ from run to run, so its kind stands alone.
+// goldFailure is the failure as results.jsonl has it: a service's words differ from run to run, so only its kind is kept.
 func (g *goldFile) goldFailure() *Failure {
 	if g.Error == nil || !passing(kg.Kind(g.Error.Kind)) {
 		return g.Error

@@ -24,7 +24,7 @@ type Score struct {
 // Scorer scores an item whose gold query returned something. The metrics come in the same order for every item; no answer is 0 by all of them.
 type Scorer func(ctx context.Context, r *Result) ([]Score, error)
 
-// RunData is a run as it stands in its folder.
+// RunData is a run as it is in its folder.
 type RunData struct {
 	Dir    string
 	Name   string // the folder's name, for tables
@@ -36,14 +36,14 @@ type RunData struct {
 	NotAsked int
 }
 
-// ItemData is an item with its scores. Scores is nil for an item that stands in no average.
+// ItemData is an item with its scores. Scores is nil for an item that is in no average.
 type ItemData struct {
 	Result
 	Meta   Meta
 	Scores []Score
 }
 
-// Score returns what the metric gives the item; ok is false when the item stands in no average.
+// Score returns what the metric gives the item; ok is false when the item is in no average.
 func (i *ItemData) Score(metric string) (s Score, ok bool) {
 	for _, s := range i.Scores {
 		if s.Metric == metric {
@@ -107,7 +107,7 @@ func Load(ctx context.Context, dir string, score Scorer) (*RunData, error) {
 	return r, r.score(ctx, score)
 }
 
-// score gives every scorable item its scores.
+// score adds the scores to every scorable item.
 func (r *RunData) score(ctx context.Context, score Scorer) error {
 	for i := range r.Items {
 		it := &r.Items[i]
@@ -127,7 +127,7 @@ func (r *RunData) score(ctx context.Context, score Scorer) error {
 	return nil
 }
 
-// Trajectory reads the trajectory of an item. One that was cut off gives its whole events.
+// Trajectory reads the trajectory of an item. One that was cut off has its whole events.
 func (r *RunData) Trajectory(it *ItemData) ([]agent.Event, error) {
 	if it.Meta.Trajectory == "" {
 		return nil, nil

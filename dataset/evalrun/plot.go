@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Plots are SVG that stands inline in the report's page: no script, no outside address, no style of its own. Colours come from the page's classes (s0, s1 … for the runs,
+// Plots are SVG inside the report's page: no script, no outside address, no style of its own. Colors come from the page's classes (s0, s1 … for the runs,
 // axis, grid, label, value), so that they follow its light and dark forms. All texts are escaped here.
 
 // series is a run's figures for a plot.
@@ -18,7 +18,7 @@ type series struct {
 	name   string
 	color  int
 	values []float64 // NaN: nothing to draw
-	tips   []string  // what stands at a bar when the mouse is over it
+	tips   []string  // what is at a bar when the mouse is over it
 }
 
 // svg collects a drawing.
@@ -48,7 +48,7 @@ func (s *svg) bar(x, y, w, h float64, color int, tip string) {
 		html.EscapeString(plain(tip)))
 }
 
-// seriesColors is how many colours the page has for runs.
+// seriesColors is how many colors the page has for runs.
 const seriesColors = 6
 
 // legend names the runs, when there are several.

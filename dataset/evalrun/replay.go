@@ -43,7 +43,7 @@ func OpenRecording(dir string) (*Recording, error) {
 	return r, nil
 }
 
-// Item gives the replay of an item's last attempt, which must have been made with a labeler; nil when the run does not hold the item.
+// Item returns the replay of an item's last attempt, which must have been made with a labeler; nil when the run does not hold the item.
 func (r *Recording) Item(id string) (*event.Replay, error) {
 	events, ok, err := r.dir.events(id)
 	if err != nil || !ok {
@@ -52,7 +52,7 @@ func (r *Recording) Item(id string) (*event.Replay, error) {
 	return event.NewReplay(events)
 }
 
-// Graph gives the recorded results of the gold queries, and nothing else.
+// Graph returns the recorded results of the gold queries, and nothing else.
 func (r *Recording) Graph() agent.Graph { return goldGraph{r: r} }
 
 type goldGraph struct {

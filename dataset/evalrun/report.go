@@ -35,7 +35,7 @@ type RunReport struct {
 	color       int
 }
 
-// NewReport works out what a report of the runs says. model, which may be nil, is asked for the classes of errors; when it fails, the rules' stand, and the
+// NewReport works out what a report of the runs says. model, which may be nil, is asked for the classes of errors; when it fails, the classes of the rules are kept, and the
 // error comes with a report that is good. rng draws the bootstrap's samples.
 func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.Model, rng *rand.Rand) (*Report, error) {
 	if len(runs) == 0 {

@@ -108,7 +108,7 @@ type pageEvent struct {
 	Failure     string
 }
 
-// How much of a trajectory stands in the page: the files have the whole.
+// How much of a trajectory is in the page: the files have the whole.
 const (
 	pageObservation = 1500 // characters
 	pageArgument    = 4000
@@ -220,7 +220,7 @@ func (r *Report) plots() []pageBlock {
 		}
 	}
 	labels = labels[:min(len(labels), 18)]
-	out := []pageBlock{svgBlock("F1 by feature of the gold query", r.Metric+"; a query stands at each of its features; items that a service failed are left out", barsAcross("F1 by feature", labels,
+	out := []pageBlock{svgBlock("F1 by feature of the gold query", r.Metric+"; a query counts for each of its features; items that a service failed are left out", barsAcross("F1 by feature", labels,
 		r.series(labels, func(run RunReport) []Bin { return run.Features }, func(b Bin) float64 { return 100 * b.F1 }), 100, whole))}
 	share := func(b Bin) float64 { return 100 * b.Share }
 	up := func(title, note string, labels []string, of func(RunReport) []Bin) {

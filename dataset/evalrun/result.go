@@ -13,7 +13,7 @@ import (
 const Schema = 1
 
 // Result is a line of results.jsonl: what was asked, what was answered, what is right. It holds nothing that differs between two runs with the same
-// settings, model and graph: times, usage and the texts of a service's errors stand in [Meta].
+// settings, model and graph: times, usage and the texts of a service's errors are in [Meta].
 type Result struct {
 	Schema     int             `json:"schema"`
 	ID         string          `json:"id"`
@@ -30,10 +30,10 @@ type Result struct {
 	Confidence float64         `json:"confidence"`
 }
 
-// Scorable reports whether the item can stand in an average: its gold query ran and returned something.
+// Scorable reports whether the item can be in an average: its gold query ran and returned something.
 func (r *Result) Scorable() bool { return r.excluded() == "" }
 
-// The reasons why an item stands in no average.
+// The reasons why an item is in no average.
 const (
 	GoldMissing = "gold_missing" // the benchmark has no query for it, and no result
 	GoldFailed  = "gold_failed"
@@ -66,7 +66,7 @@ const (
 	Internal     = "internal" // a fault of this program
 )
 
-// failureTexts are the same words on every run; what the service said stands in [Meta].
+// failureTexts are the same words on every run; what the service said is in [Meta].
 var failureTexts = map[string]string{
 	ModelService: "the model's service failed; meta.jsonl says how; run again to ask again",
 	GraphService: "the graph's service failed; meta.jsonl says how; run again to ask again",
@@ -106,7 +106,7 @@ type GoldMeta struct {
 	MS       int64     `json:"ms"`
 }
 
-// bindings gives a table as results.jsonl holds it: the bindings list, or true or false.
+// bindings returns a table as results.jsonl holds it: the bindings list, or true or false.
 func bindings(t *kg.Table) (json.RawMessage, error) {
 	if t.Ask {
 		return json.Marshal(t.Boolean)

@@ -18,8 +18,8 @@ type Config struct {
 	Log     *slog.Logger
 	Dir     string
 	Info    *RunInfo
-	Items   []dataset.Item  // the whole benchmark, ids unique: see Unique
-	Chosen  map[string]bool // ids of the items to ask now; nil for all
+	Items   []dataset.Item  // the whole benchmark, IDs unique: see Unique
+	Chosen  map[string]bool // IDs of the items to ask now; nil for all
 	Method  Method
 	Model   func(dataset.Item) agent.Model // the model for one attempt at an item
 	Graph   agent.Graph
@@ -71,7 +71,7 @@ type runner struct {
 	tally Progress
 }
 
-// work asks the items that are not done, Jobs at once, in the benchmark's order. An error stops all work but for one: when the money is spent, what was
+// work asks the items that are not done, Jobs at once, in the benchmark's order. An error stops all work with one exception: when the money is spent, what was
 // begun may still end, since it is paid for.
 func (r *runner) work(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
@@ -116,7 +116,7 @@ func (r *runner) plan() ([]dataset.Item, error) {
 	r.tally = Progress{Began: r.Now(), Limit: r.limit()}
 	for _, it := range r.Items {
 		if other, taken := names[FileName(it.ID)]; taken {
-			return nil, fmt.Errorf("the items %q and %q would share a file; give one of them another id", other, it.ID)
+			return nil, fmt.Errorf("the items %q and %q would share a file; give one of them another ID", other, it.ID)
 		}
 		names[FileName(it.ID)] = it.ID
 		if r.Chosen != nil && !r.Chosen[it.ID] {
@@ -221,7 +221,7 @@ func backoff(n int) time.Duration {
 	return min(2*time.Second<<(2*(n-1)), 2*time.Minute)
 }
 
-// itemFile is a file of items/: what the agent came to.
+// itemFile is a file of items/: how the agent ended.
 type itemFile struct {
 	Schema     int       `json:"schema"`
 	ID         string    `json:"id"`

@@ -45,5 +45,5 @@ func Metrics(ctx context.Context, r *Result) ([]Score, error) {
 	return out, ctx.Err() // what was cut off is no score
 }
 
-// scoreTime is the longest time for one item and measure; beyond it F1 is a lower limit, with an upper one beside it.
+// scoreTime is the longest time for one item and measure; beyond it F1 is a lower limit, with an upper one next to it.
 const scoreTime = time.Minute

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Settings are what decides a run's results: names to values, such as preset, policy, graph, model, benchmark, limits. Files stand in it by their hash.
+// Settings are what decides a run's results: names to values, such as preset, policy, graph, model, benchmark, limits. A file is named by its hash.
 // What does not (how many items at once, how much money, which items) is left out.
 type Settings map[string]string
 

@@ -15,7 +15,7 @@ type Interval struct {
 	High float64 `json:"high"`
 }
 
-// Bootstrap gives the 95 % percentile interval of the mean of paired differences (Efron and Tibshirani 1993, chapter 13): it draws Resamples samples of the items
+// Bootstrap returns the 95 % percentile interval of the mean of paired differences (Efron and Tibshirani 1993, chapter 13): it draws Resamples samples of the items
 // with replacement and takes the 2.5th and the 97.5th percentile of their means. The same rng gives the same interval.
 func Bootstrap(differences []float64, rng *rand.Rand) Interval {
 	n := len(differences)
@@ -47,7 +47,7 @@ func percentile(sorted []float64, p float64) float64 {
 	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
-// McNemar gives the two-sided p value of the exact test of McNemar (1947): of the b + c items that only one of two systems gets right, b are the first one's. Under the
+// McNemar returns the two-sided p value of the exact test of McNemar (1947): of the b + c items that only one of two systems gets right, b are the first one's. Under the
 // null hypothesis b is binomial with probability 1/2; the smaller tail counts twice. It is 1 when no item tells the systems apart.
 func McNemar(b, c int) float64 {
 	n, k := b+c, min(b, c)
@@ -65,7 +65,7 @@ const (
 	zPower = 0.841621
 )
 
-// MDE gives the smallest difference in exact match that McNemar's test on n items finds with a power of 80 % at a significance of 5 % (two-sided), when the
+// MDE returns the smallest difference in exact match that McNemar's test on n items finds with a power of 80 % at a significance of 5 % (two-sided), when the
 // systems disagree on the share discordant(d) of the items if their exact matches differ by d. Asymptotic form of Connor (1987):
 //
 //	√n · d  ≥  1.96 · √p  +  0.84 · √(p − d²)   with p = discordant(d)

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Summary is summary.json: what a run came to.
+// Summary is summary.json: the results of a run.
 type Summary struct {
 	Schema    int             `json:"schema"`
 	Items     int             `json:"items"`   // done
@@ -31,7 +31,7 @@ type Summary struct {
 	Snapshot  [2]string       `json:"gold_snapshots"` // first and last time at which a gold query was run, RFC 3339
 }
 
-// Excluded is an item that stands in no average.
+// Excluded is an item that is in no average.
 type Excluded struct {
 	ID  string `json:"id"`
 	Why string `json:"why"` // gold_missing, gold_failed or gold_empty
@@ -240,7 +240,7 @@ func (s *Summary) excludedFor(why string) (ids []string) {
 	return ids
 }
 
-// list names the first ids; summary.json has all. Ids are texts from a file: what could steer a terminal is quoted.
+// list names the first IDs; summary.json has all. Ids are texts from a file: what could steer a terminal is quoted.
 func list(ids []string, most int) string {
 	var out []string
 	for _, id := range ids[:min(len(ids), most)] {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// resultKey is the same for two results that say the same: rows as a set, columns in any order and under any name, label columns left out where others stand
-// beside them. It is empty for no answer.
+// resultKey is the same for two results that say the same: rows as a set, columns in any order and under any name, label columns left out where there are
+// others. It is empty for no answer.
 func resultKey(raw json.RawMessage) string {
 	text := string(raw)
 	if text == "true" || text == "false" {

@@ -1,5 +1,5 @@
 // Package ask is the one way to ask the agent a question: it opens the trajectory, opens an allowance for what the question may cost, asks, tells
-// whoever listens what happens, closes the trajectory and adds up the cost. The command line, the bot and benchmark runs all ask through it.
+// listeners what happens, closes the trajectory and adds up the cost. The command line, the bot and benchmark runs all ask through it.
 //
 //	run, err := service.Start(ctx, question)     // begins to work, and returns
 //	for n, e := range run.Events(ctx, 0) { … }   // any number of listeners, each at its own pace

@@ -85,7 +85,7 @@ func (e *BudgetError) Unwrap() error { return ErrBudget }
 type DayStore interface {
 	// Spent returns the sum of a day, named "2026-11-20"; the zero Usage for a day without calls.
 	Spent(ctx context.Context, day string) (Usage, error)
-	// AddSpent adds u, whose fields may be negative (a reservation given back), to the day's sum. It is durable when it returns.
+	// AddSpent adds u, whose fields may be negative (a reservation that is returned), to the day's sum. It is durable when it returns.
 	AddSpent(ctx context.Context, day string, u Usage) error
 }
 

@@ -64,7 +64,7 @@ type Client struct {
 	secrets *politehttp.Scrubber
 }
 
-// NewClient returns a client. rt reaches the configured server (see politehttp.NewTransport); rnd gives random numbers in [0,1) for the
+// NewClient returns a client. rt reaches the configured server (see politehttp.NewTransport); rnd returns random numbers in [0,1) for the
 // waits between attempts; budget keeps the day's account and may be nil for none.
 func NewClient(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64, budget *Budget) (*Client, error) {
 	if cfg.BaseURL == "" && !cfg.APIKey.Empty() {
@@ -77,7 +77,7 @@ func NewClient(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politeht
 			return nil, errors.New("OPENAI_BASE_URL is not an http or https address")
 		}
 		if u.User != nil || u.RawQuery != "" {
-			return nil, errors.New("OPENAI_BASE_URL must not hold a user, a password or parameters: give the key in OPENAI_API_KEY")
+			return nil, errors.New("OPENAI_BASE_URL must not hold a user, a password or parameters: put the key into OPENAI_API_KEY")
 		}
 		if cfg.Model == "" {
 			return nil, errors.New("no model is named: set OPENAI_MODEL")
@@ -122,7 +122,7 @@ func (c *Client) Model() string {
 // answers, answers without choices or without finish_reason. Errors: [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] (only for a
 // request with tools), *[Error], or ctx's.
 //
-// A server that gives fewer samples than asked is asked again; when samples were paid for and a later call fails, those that came are
+// A server that returns fewer samples than asked is asked again; when samples were paid for and a later call fails, those that came are
 // returned without error. Response.Usage sums up all attempts that were or may have been billed. The call counts against the client's [Budget] and
 // against the [Allowance] in ctx, both checked with the worst case before each attempt.
 func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {

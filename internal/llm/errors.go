@@ -140,7 +140,7 @@ func (c *Client) serviceFailure(status int, code, msg string, tools bool) error 
 	return e
 }
 
-// isContextLength recognises the ways in which services say that the request is too long: OpenAI's code, vLLM's, llama.cpp's, Anthropic's and
+// isContextLength recognizes the ways in which services say that the request is too long: OpenAI's code, vLLM's, llama.cpp's, Anthropic's and
 // Ollama's texts.
 func isContextLength(status int, code, low string) bool {
 	if code == "context_length_exceeded" || code == "exceed_context_size_error" {

@@ -133,13 +133,13 @@ func (p *scriptParser) line(line string) error {
 		return err
 	}
 	if next.task != "request" && len(p.script.requests) == 0 {
-		return fmt.Errorf("section %q stands before the first \"== request\"", next.task)
+		return fmt.Errorf("section %q comes before the first \"== request\"", next.task)
 	}
 	p.section, p.lines = next, nil
 	return nil
 }
 
-// dropComments removes the comment lines that stand at the end, above the next request.
+// dropComments removes the comment lines that are at the end, above the next request.
 func dropComments(lines []string) []string {
 	n := len(lines)
 	for n > 0 {
@@ -211,7 +211,7 @@ func (p *scriptParser) close() error {
 	if s.task == "request" {
 		snippet := fold(text)
 		if snippet == "" {
-			return fmt.Errorf("the request of line %d has no text to recognise it by", s.line)
+			return fmt.Errorf("the request of line %d has no text to recognize it by", s.line)
 		}
 		for _, r := range p.script.requests {
 			if r.snippet == snippet {
@@ -224,7 +224,7 @@ func (p *scriptParser) close() error {
 	s.samples = splitSamples(p.lines)
 	r := p.script.requests[len(p.script.requests)-1]
 	if old := r.find(s.task, s.arg); old != nil {
-		return fmt.Errorf("section \"%s\" of line %d stands already in line %d", strings.TrimSpace(s.task+" "+s.arg), s.line, old.line)
+		return fmt.Errorf("section \"%s\" of line %d is already in line %d", strings.TrimSpace(s.task+" "+s.arg), s.line, old.line)
 	}
 	r.sections = append(r.sections, s)
 	return nil

@@ -81,14 +81,14 @@ func TestParseScript(t *testing.T) {
 func TestParseScriptErrors(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"text first", "hello", "line 1: text before the first section"},
-		{"section first", "== act 1\nx", "line 1: section \"act\" stands before"},
+		{"section first", "== act 1\nx", "line 1: section \"act\" comes before"},
 		{"unknown", "== request\nq\n== answer\n", "line 3: unknown section \"answer\""},
 		{"no step", "== request\nq\n== act\n", "line 3: act wants the number"},
 		{"step zero", "== request\nq\n== act 0\n", "line 3: act wants the number"},
 		{"no entity", "== request\nq\n== prune 183\n", "line 3: prune wants"},
 		{"no snippet", "== request\n\n== act 1\n", "the request of line 1 has no text"},
 		{"same request", "== request\nq  q\n== request\nq q\n== act 1\n", "same as that of line 1"},
-		{"same section", "== request\nq\n== act 1\na\n== act 1\nb\n", "line 6: section \"act 1\" of line 5 stands already in line 3"},
+		{"same section", "== request\nq\n== act 1\na\n== act 1\nb\n", "line 6: section \"act 1\" of line 5 is already in line 3"},
 		{"bad status", "== request\nq\n== act 1 fail 200\n", "\"200\" is neither a status"},
 		{"bad word", "== request\nq\n== act 1 twice\n", "cannot read \"twice\""},
 		{"empty header", "== request\nq\n==\n", "a section without a name"},
