@@ -1,10 +1,11 @@
 // Package config turns flags, environment and a .env file into typed settings, all checked at once.
 //
-// [Keys] is the one list of settings. The file .env.example, the help texts and the documentation are made from it or tested against it. A flag
-// overrides the environment, and the environment overrides .env.
+// [Keys] is the one list of settings. The file .env.example, the help texts and the documentation are made from it or
+// tested against it. A flag overrides the environment, and the environment overrides .env.
 //
-// In .env an unknown key is an error. In the environment, where other programs have their own variables, a near-miss of a listed key is a warning.
-// Secrets have the type [Secret], which no printing function reveals. Only cmd imports this package; every other package gets plain values.
+// In .env an unknown key is an error. In the environment, where other programs have their own variables, a near-miss of
+// a listed key is a warning. Secrets have the type [Secret], which no printing function reveals. Only cmd imports this
+// package; every other package gets plain values.
 package config
 
 import (
@@ -97,7 +98,8 @@ type Config struct {
 // Origin returns where a key's value came from: "default", the name of the file of settings, "environment" or "flag".
 func (c *Config) Origin(key string) string { return c.origin[key] }
 
-// Value returns a key's text as it may be shown: asterisks for a secret, and for the parameters of an address, which may hold a key.
+// Value returns a key's text as it may be shown: asterisks for a secret, and for the parameters of an address, which
+// may hold a key.
 func (c *Config) Value(key string) string {
 	v := c.raw[key]
 	for _, k := range Keys() {
@@ -148,8 +150,9 @@ func (p Problems) Error() string {
 	return strings.Join(s, "\n")
 }
 
-// Load reads and checks the settings. Warnings are about near-misses in the environment and about settings that this version does not use. The
-// error is a [Problems] with everything that is wrong; even then the Config is returned, with defaults for what could not be read.
+// Load reads and checks the settings. Warnings are about near-misses in the environment and about settings that this
+// version does not use. The error is a [Problems] with everything that is wrong; even then the Config is returned, with
+// defaults for what could not be read.
 func Load(src Source) (c *Config, warnings []string, err error) {
 	c = &Config{origin: map[string]string{}, raw: map[string]string{}}
 	name := src.DotEnvName

@@ -18,8 +18,9 @@ type dotEnv struct {
 // at returns the place of a key's line, such as ".env:3".
 func (d *dotEnv) at(key string) string { return fmt.Sprintf("%s:%d", d.name, d.lines[key]) }
 
-// readDotEnv reads a file of settings line by line, so that it can name every line that is wrong. No setting has a value of several lines. A byte
-// order mark and Windows line ends are taken. Messages never quote a line, which may hold a secret.
+// readDotEnv reads a file of settings line by line, so that it can name every line that is wrong. No setting has a
+// value of several lines. A byte order mark and Windows line ends are taken. Messages never quote a line, which may
+// hold a secret.
 func readDotEnv(r io.Reader, name string) (d *dotEnv, problems Problems) {
 	d = &dotEnv{name: name, values: map[string]string{}, lines: map[string]int{}}
 	if r == nil {

@@ -36,8 +36,8 @@ type field struct {
 	set    func(c *Config, value string) error
 }
 
-// Flag returns the name of the key's command-line flag: WIKI_API is --wiki-api. Secrets have none, because other users of a machine can see
-// command lines; unused settings have none either.
+// Flag returns the name of the key's command-line flag: WIKI_API is --wiki-api. Secrets have none, because other users
+// of a machine can see command lines; unused settings have none either.
 func (k Key) Flag() string {
 	if k.Secret || k.Unused {
 		return ""

@@ -1,16 +1,19 @@
-// Package httprr records HTTP exchanges and replays them, below any client: a [Recorder] is a transport that passes requests on and writes down what
-// came back, a [Player] is a transport that answers from such a file and never touches the network.
+// Package httprr records HTTP exchanges and replays them, below any client. A [Recorder] is a transport that passes
+// requests on and writes down what came back. A [Player] is a transport that answers from such a file and never uses
+// the network.
 //
-// A recording is a text file of JSON lines, one exchange each, so that a crash loses nothing that was paid for and a diff shows what changed:
+// A recording is a text file of JSON lines, one for each exchange. A crash loses no finished exchange, and a diff shows
+// what changed:
 //
 //	{"httprr":1}
 //	{"key":"5f0c…","request":{"method":"POST","path":"/v1/chat/completions","body":{…}},"response":{"status":200,"header":{…},"body":{…}}}
 //
-// Exchanges are found by a key: a digest of method, path, sorted query and body (JSON in canonical form), not of host and headers. The same request made
-// several times (samples) is answered in the recorded order; one that the file does not hold, or not once more, fails with a [MissError].
+// Exchanges are found by a key: a digest of method, path, sorted query and body (JSON in canonical form), but not of
+// host and headers. A request that was made several times is answered in the recorded order. A request that the file
+// does not hold, or not that often, fails with a [MissError].
 //
-// Nothing secret is written: only a few harmless headers are kept, and every text goes through the scrubber first. [FindSecrets] is the check of
-// that, for a test that walks all recordings of a repository.
+// No secret is written: only a few harmless headers are kept, and every text is scrubbed first. A test can check this
+// for all recordings of a repository with [FindSecrets].
 package httprr
 
 import (
@@ -29,13 +32,13 @@ import (
 	"unicode/utf8"
 )
 
-// version is the format's version, in the first line of a file.
+// version is the version of the format. It is in the first line of a file.
 const version = 1
 
-// maxBody bounds what is recorded of one request or response, in bytes.
+// maxBody is how many bytes of one request or response are recorded.
 const maxBody = 32 << 20
 
-// kept are the response headers that a replay needs. All others, cookies above all, are dropped.
+// kept are the response headers that a replay needs. All others are dropped, cookies above all.
 var kept = []string{"Content-Type", "Retry-After", "Location"}
 
 // exchange is one line of a recording.
@@ -48,7 +51,7 @@ type exchange struct {
 type request struct {
 	Method string `json:"method"`
 	Path   string `json:"path"`           // with the sorted query
-	Body   *body  `json:"body,omitempty"` // for the reader of the file; the key is what counts
+	Body   *body  `json:"body,omitempty"` // for people who read the file; only the key is compared
 }
 
 type response struct {
@@ -58,7 +61,8 @@ type response struct {
 	Error  string      `json:"error,omitempty"` // the transport's error, instead of a response
 }
 
-// body is a text: JSON as it is when that gives back the same bytes, else a JSON string, else {"base64": "…"}.
+// body is a text. It is written as JSON if it is JSON that can be written byte for byte, else as a JSON string, else as
+// {"base64": "…"}.
 type body struct{ data []byte }
 
 // MarshalJSON writes the body in its most readable form.
@@ -82,7 +86,7 @@ func isBase64Form(data []byte) bool {
 	return json.Unmarshal(data, &m) == nil && len(m) == 1 && m["base64"] != nil
 }
 
-// UnmarshalJSON reads each of the forms.
+// UnmarshalJSON reads any of these forms.
 func (b *body) UnmarshalJSON(data []byte) error {
 	var s string
 	if json.Unmarshal(data, &s) == nil {
@@ -109,8 +113,9 @@ type Recorder struct {
 	file  *os.File
 }
 
-// Record creates the file at path, which must not exist (a recording cost money), and returns a transport that passes requests to next. scrub removes
-// secrets from a text, see politehttp.Scrub; it must leave JSON valid. Close the Recorder at the end; what was recorded before a crash is in the file.
+// Record creates the file at path and returns a transport that passes requests to next. The file must not exist, since
+// a recording cost money. scrub removes secrets from a text (see politehttp.Scrubber) and must keep JSON valid. Close
+// the Recorder at the end. After a crash, the file holds what was recorded before it.
 func Record(path string, next http.RoundTripper, scrub func(string) string) (*Recorder, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -125,8 +130,8 @@ func Record(path string, next http.RoundTripper, scrub func(string) string) (*Re
 // Close closes the file.
 func (r *Recorder) Close() error { return r.file.Close() }
 
-// RoundTrip passes the request on and writes down what came back, an error of the transport included. When writing fails the caller gets that error: a
-// recording with holes is none.
+// RoundTrip passes the request on and records what came back, including an error of the transport. If writing fails,
+// the caller gets that error: a recording with gaps is useless.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	sent, err := readBody(req)
 	if err != nil {
@@ -142,7 +147,7 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, errors.Join(err, r.write(x))
 	}
 	data, readErr := io.ReadAll(io.LimitReader(resp.Body, maxBody))
-	_ = resp.Body.Close() // the body was read; what closing says changes nothing
+	_ = resp.Body.Close() // the body was read; an error of Close changes nothing
 	x.Response.Status, x.Response.Header = resp.StatusCode, http.Header{}
 	for _, h := range kept {
 		if v := resp.Header.Get(h); v != "" {
@@ -162,7 +167,7 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// scrubBytes scrubs text and leaves binary data alone.
+// scrubBytes scrubs text and leaves binary data unchanged.
 func scrubBytes(data []byte, scrub func(string) string) []byte {
 	if !utf8.Valid(data) {
 		return data
@@ -185,7 +190,7 @@ func (r *Recorder) write(x exchange) error {
 	return nil
 }
 
-// brokenBody gives the data and then the error with which the real body ended.
+// brokenBody returns the data and then the error with which the real body ended.
 type brokenBody struct {
 	*bytes.Reader
 	err error
@@ -201,7 +206,7 @@ func (b *brokenBody) Read(p []byte) (int, error) {
 
 func (b *brokenBody) Close() error { return nil }
 
-// readBody takes the request's body and puts it back.
+// readBody reads the body of the request and puts it back.
 func readBody(req *http.Request) ([]byte, error) {
 	if req.Body == nil {
 		return nil, nil
@@ -214,7 +219,7 @@ func readBody(req *http.Request) ([]byte, error) {
 	return data, err
 }
 
-// path is what a request is about: path and sorted query.
+// path returns the path and the sorted query of a request.
 func path(u *url.URL) string {
 	if q := u.Query().Encode(); q != "" {
 		return u.EscapedPath() + "?" + q
@@ -222,7 +227,8 @@ func path(u *url.URL) string {
 	return u.EscapedPath()
 }
 
-// key is the digest under which an exchange is found. It is taken of the scrubbed texts, so that a replay with another key finds it.
+// key returns the digest under which an exchange is found. It is made from the scrubbed texts, so that a replay with
+// another API key finds it.
 func key(req *http.Request, sent []byte, scrub func(string) string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n", req.Method, scrub(path(req.URL)))
@@ -230,7 +236,7 @@ func key(req *http.Request, sent []byte, scrub func(string) string) string {
 	return hex.EncodeToString(h.Sum(nil)[:12])
 }
 
-// canonical gives JSON with sorted members and without white space, anything else as it is.
+// canonical returns JSON with sorted members and without white space, and anything else unchanged.
 func canonical(data []byte) []byte {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
@@ -245,7 +251,7 @@ func canonical(data []byte) []byte {
 	return out
 }
 
-// IsRecording reports whether data begins as a recording does.
+// IsRecording reports whether data begins like a recording.
 func IsRecording(data []byte) bool {
 	return strings.HasPrefix(string(data[:min(len(data), 16)]), `{"httprr":`)
 }

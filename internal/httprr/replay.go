@@ -13,15 +13,15 @@ import (
 	"sync"
 )
 
-// MissError says that a recording does not hold the request, or not as often as it was made.
+// MissError says that a recording does not hold the request, or holds it fewer times than it was made.
 type MissError struct {
 	File         string
 	Method, Path string
 	Key          string
-	Times        int // how often the file holds the request: 0, or fewer than were made
+	Times        int // how often the file holds the request
 }
 
-// Error says what is missing and how to mend it.
+// Error says what is missing and how to fix it.
 func (e *MissError) Error() string {
 	if e.Times > 0 {
 		return fmt.Sprintf("%s holds %s %s (key %s) only %d times: record it again", e.File, e.Method, e.Path, e.Key, e.Times)
@@ -29,7 +29,7 @@ func (e *MissError) Error() string {
 	return fmt.Sprintf("%s does not hold %s %s (key %s): the request changed; record it again", e.File, e.Method, e.Path, e.Key)
 }
 
-// Permanent says that repeating does not help; politehttp's retry policy asks.
+// Permanent reports that repeating does not help; the retry policy of politehttp asks for it.
 func (e *MissError) Permanent() bool { return true }
 
 // Player is a transport that answers from a recording. It is safe for concurrent use.
@@ -41,7 +41,8 @@ type Player struct {
 	used  map[string]int
 }
 
-// Replay reads the recording at path. scrub must be the function that it was recorded with, up to the secrets it knows.
+// Replay reads the recording at path. scrub must be the function with which it was recorded; only the secrets may
+// differ.
 func Replay(path string, scrub func(string) string) (*Player, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -52,7 +53,8 @@ func Replay(path string, scrub func(string) string) (*Player, error) {
 	return p, err
 }
 
-// ReplayFrom is [Replay] for a recording that is open; name stands in its errors. A torn last line, which a crash leaves, is dropped.
+// ReplayFrom is like [Replay] for a recording that is open. name appears in its errors. An incomplete last line, which
+// a crash leaves, is dropped.
 func ReplayFrom(name string, r io.Reader, scrub func(string) string) (*Player, error) {
 	p := &Player{name: name, scrub: scrub, byKey: map[string][]response{}, used: map[string]int{}}
 	br := bufio.NewReader(r)
@@ -139,7 +141,8 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// Unused returns the keys of the exchanges that were not asked for, sorted: a replay that leaves some has taken another way than the recording.
+// Unused returns the keys of the exchanges that were not asked for, sorted. If there are any, the replay took another
+// path than the recording.
 func (p *Player) Unused() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// secretShapes are the shapes of what must not stand in a file of the repository. They are kept apart from the scrubbers on purpose: a hole in those
-// should not be a hole here.
+// secretShapes are what must not appear in a file of the repository. They are separate from the scrubber on purpose: a
+// gap in one should not be a gap in the other.
 var secretShapes = []struct {
 	what string
 	re   *regexp.Regexp
@@ -24,8 +24,8 @@ var secretShapes = []struct {
 	{"a password in an address", regexp.MustCompile(`[a-z]://[^/\s:@"]+:[^/\s@"*]{4,}@`)},
 }
 
-// FindSecrets looks for text that has the shape of a secret and returns one line per find: the line's number, what it looks like and its
-// beginning, never the whole.
+// FindSecrets looks for text that looks like a secret. It returns one line for each find, with the line number, the
+// kind of secret, and its beginning.
 func FindSecrets(data []byte) []string {
 	var out []string
 	for i, line := range strings.Split(string(data), "\n") {

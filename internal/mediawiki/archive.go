@@ -18,23 +18,25 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Listed is a page of a listing with its newest revision.
+// Listed is a page of a listing, with its newest revision.
 type Listed struct {
 	Title string
 	RevID int64
 }
 
-// Rendered is a page as Parsoid renders it: HTML with the wikitext's structure in its attributes (https://www.mediawiki.org/wiki/Specs/HTML).
+// Rendered is a page as rendered by Parsoid: HTML that keeps the structure of the wikitext in its attributes
+// (https://www.mediawiki.org/wiki/Specs/HTML).
 type Rendered struct {
 	RevID int64
 	HTML  []byte
 }
 
-// batch is how many titles go into one request; more need a right (apihighlimits).
+// batch is how many titles are in one request; more need the right apihighlimits.
 const batch = 50
 
-// List gives the pages whose titles begin with prefix, which holds the namespace's name ("Wikidata:Request a query/Archive/"), in order of title. Redirects are left out.
-// A page that is moved or deleted while the listing runs is left out, too.
+// List returns the pages whose titles begin with prefix, in order of title. The prefix includes the name of the
+// namespace ("Wikidata:Request a query/Archive/"). Redirects are left out, and so are pages that are moved or deleted
+// while the listing runs.
 func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 	if err := checkTitle("list", prefix); err != nil {
 		return nil, err
@@ -72,11 +74,12 @@ func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 	return out, nil
 }
 
-// maxParts bounds how many parts an answer may have: a listing of 250,000 pages, or 25,000 edits of a page.
+// maxParts is the largest number of parts of an answer: enough for a listing of 250,000 pages, or 25,000 edits of a
+// page.
 const maxParts = 500
 
-// parts sends a reading request and, while the wiki says that the answer continues, asks for the next part. It hands each part to read. A wiki that
-// never comes to an end, or asks to continue where it did before, ends in a Refused error.
+// parts sends a reading request and, while the wiki says that its answer continues, asks for the next part. It calls
+// read for each part. If the wiki repeats a part, or sends more than maxParts, the error is Refused.
 func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error {
 	first, seen := r.params, map[string]bool{}
 	for range maxParts {
@@ -99,7 +102,8 @@ func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error
 	return &Error{Op: r.op, Title: r.title, Kind: Refused, Code: "continue", Info: fmt.Sprintf("the wiki's answer has more than %d parts", maxParts)}
 }
 
-// namespace splits a title's beginning into the number of its namespace, as this wiki calls it, and the rest. Without a known name the main namespace (0) is meant.
+// namespace splits the beginning of a title into the number of its namespace on this wiki and the rest. Without a known
+// name it is the main namespace (0).
 func (c *Client) namespace(ctx context.Context, title string) (number int, rest string, err error) {
 	name, rest, ok := strings.Cut(title, ":")
 	if !ok {
@@ -136,11 +140,14 @@ func (c *Client) namespace(ctx context.Context, title string) (number int, rest 
 	return 0, title, nil
 }
 
-// revisionOf finds the revision in the root element that Parsoid writes: <html … about="https://…/Special:Redirect/revision/123">.
+// revisionOf finds the revision in the root element that Parsoid writes: <html …
+// about="https://…/Special:Redirect/revision/123">.
 var revisionOf = regexp.MustCompile(`<html[^>]*\babout="[^"]*/revision/(\d+)"`)
 
-// HTML gives a page as Parsoid renders its newest revision, through the wiki's REST API beside api.php. It is repeated like every reading. A wiki without that API, or one
-// that cannot render the page, gives a Refused or Blocked error: read the wikitext instead.
+// HTML returns a page as Parsoid renders its newest revision, through the wiki's REST API, which is next to api.php. It
+// is retried like every read. If the wiki has no such API or cannot render the page, the error is Refused or Blocked:
+// read the wikitext instead.
+//
 // Source: https://www.mediawiki.org/wiki/API:REST_API/Reference#Get_HTML.
 func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {
 	if err := checkTitle("html", title); err != nil {
@@ -178,7 +185,7 @@ func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {
 func rendered(title string, body []byte) (*Rendered, error) {
 	m := revisionOf.FindSubmatch(body[:min(len(body), 4096)])
 	if m == nil {
-		return nil, &Error{Op: "html", Title: title, Kind: Refused, Code: "answer", Info: "the wiki's HTML does not name its revision: it is not Parsoid's"}
+		return nil, &Error{Op: "html", Title: title, Kind: Refused, Code: "answer", Info: "the wiki's HTML does not name its revision, so it is not from Parsoid"}
 	}
 	rev, err := strconv.ParseInt(string(m[1]), 10, 64)
 	if err != nil {

@@ -69,7 +69,8 @@ func TestHTMLRetries(t *testing.T) {
 	}
 }
 
-// A listing is read to its end, in order, without what has vanished meanwhile; the namespace is found by any of its names.
+// A listing is read to its end, in order, without what has vanished meanwhile; the namespace is found by any of its
+// names.
 func TestList(t *testing.T) {
 	for _, prefix := range []string{"Wikidata:R/", "project:R/", "WD:R/"} {
 		client, _, _ := openHandler(t, func(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +99,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswersEnd: a wiki that always says that its answer continues, and one that answers with anything but JSON.
+// TestEndlessAnswersEnd: a wiki that always says that its answer continues, and one that answers with anything but
+// JSON.
 func TestEndlessAnswersEnd(t *testing.T) {
 	since := start.Add(-time.Hour)
 	calls := map[string]func(*Client) error{

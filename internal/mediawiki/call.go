@@ -20,12 +20,12 @@ type request struct {
 	title  string // for errors
 	params params.Values
 	post   bool
-	save   bool      // it changes the wiki: never waits, and a missing answer is Unknown
-	anon   bool      // asserts no account: the login itself
-	before time.Time // not sent after it, when it is not zero
+	save   bool      // it changes the wiki: it never waits, and a missing answer is Unknown
+	anon   bool      // asserts no account, as the login
+	before time.Time // if not zero, it is not sent later
 }
 
-// envelope is what every answer may carry beside its result.
+// envelope is what every answer may contain besides its result.
 type envelope struct {
 	Error    *apiError `json:"error"`
 	Warnings map[string]struct {
@@ -36,8 +36,8 @@ type envelope struct {
 // maxGarbage is how many answers in a row may be something other than JSON before a reading request fails.
 const maxGarbage = 3
 
-// query sends a reading request until it succeeds, waiting as the wiki asks, and decodes the answer into out. It gives up after the configured
-// number of attempts, and earlier when what answers does not speak JSON.
+// query sends a reading request until it succeeds, waiting as the wiki asks, and decodes the answer into out. It gives
+// up after the configured number of attempts, or earlier if the answers are not JSON.
 func (c *Client) query(ctx context.Context, r request, out any) error {
 	relogged, garbage := false, 0
 	for attempt := 1; ; attempt++ {
@@ -80,7 +80,7 @@ func (c *Client) query(ctx context.Context, r request, out any) error {
 	}
 }
 
-// rest waits until the wiki's last Retry-After is over; a save is sent back instead.
+// rest waits until the time in the wiki's last Retry-After has passed. A save does not wait; it fails.
 func (c *Client) rest(ctx context.Context, r request) error {
 	d := c.silence()
 	if d <= 0 {
@@ -107,7 +107,7 @@ func (c *Client) send(ctx context.Context, r request, out any) error {
 		return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "not-sent", Err: err}
 	}
 	if !r.before.IsZero() && c.clock.Now().After(r.before) {
-		return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: Stale, Info: "it was to be sent before " + r.before.UTC().Format(time.RFC3339)}
+		return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: Stale, Info: "it had to be sent before " + r.before.UTC().Format(time.RFC3339)}
 	}
 	callCtx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
@@ -125,10 +125,12 @@ func (c *Client) send(ctx context.Context, r request, out any) error {
 	return c.judge(r, x, body, out)
 }
 
-// noRedirect hands a redirect to the caller as it is: a POST that follows one turns into a GET or goes elsewhere.
+// noRedirect returns a redirect to the caller unfollowed. A POST that follows one becomes a GET, or goes to another
+// server.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// complete copies the parameters and adds those of every request. go-mwclient changes the map it gets, and adds format and formatversion.
+// complete copies the parameters and adds those of every request. go-mwclient changes the map that it is passed, and
+// adds format and formatversion.
 func (c *Client) complete(r request) params.Values {
 	p := params.Values{"maxlag": strconv.Itoa(c.cfg.MaxLag)}
 	for k, v := range r.params {
@@ -147,7 +149,8 @@ func (c *Client) complete(r request) params.Values {
 	return p
 }
 
-// noAnswer makes the error of a request that ended without a complete HTTP answer. The library's own error is not used: it can hold the parameters.
+// noAnswer returns the error of a request without a complete HTTP answer. It does not use the library's own error,
+// which can hold the parameters.
 func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
 	e := &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "network", Err: c.scrub.Error(x.err)}
 	var refused *politehttp.RefusedError

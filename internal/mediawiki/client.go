@@ -24,7 +24,7 @@ type Config struct {
 	Account   string   // the account's name, when it is to be checked; else the wiki's word is taken at login
 	UserAgent string   // "SpinachBot/1.0 (https://…; mail@…)"; the library's own name is appended
 	Hosts     []string // hosts or addresses that may be reached; empty: the API's own
-	Anonymous bool     // read without an account: nothing can be saved
+	Anonymous bool     // read without an account; nothing can be saved
 	Bot       bool     // mark edits as a bot's (needs the right) and assert the right
 	MaxLag    int      // seconds; 0: 5
 	Attempts  int      // of a read; 0: 6
@@ -39,45 +39,45 @@ type OAuth struct {
 // Limits of the client itself.
 const (
 	maxAnswer  = 32 << 20        // bytes of one answer: a page is at most 2 MB, JSON at most six times that
-	maxSummary = 500             // characters; MediaWiki cuts longer ones without a word, and the ledger's key with them
-	maxWait    = 2 * time.Minute // longer waits are the caller's business
-	firstWait  = 5 * time.Second // doubled at each attempt, when the wiki names no time
+	maxSummary = 500             // characters; MediaWiki silently cuts longer ones, with the ledger's key at their end
+	maxWait    = 2 * time.Minute // longer waits are left to the caller
+	firstWait  = 5 * time.Second // doubled with each attempt, if the wiki names no time
 )
 
-// Client is a logged-in account on one wiki. It is safe for many goroutines; requests go out one at a time.
+// Client is a logged-in account on one wiki. It is safe for concurrent use; it sends one request at a time.
 type Client struct {
 	lg    *slog.Logger
 	cfg   Config
 	clock politehttp.Clock
-	base  http.RoundTripper // guard, below it OAuth, below it the network
+	base  http.RoundTripper // OAuth over the host guard over the network
 
-	turn chan struct{} // holds one token: whoever has it may send
+	turn chan struct{} // holds one token; only its holder may send
 
 	scrub *politehttp.Scrubber // knows the password and the tokens
 
 	mu        sync.Mutex       // guards what follows
 	mw        *mwclient.Client // holds the cookies
-	account   string           // as the wiki names it; "" until logged in
+	account   string           // as the wiki writes it; "" until logged in
 	csrf      string           // token for saving; "" when it must be fetched
 	notBefore time.Time        // the wiki asked for silence until then
 }
 
-// New makes a client. It checks the settings and sends nothing: the login happens with the first request.
-// A nil transport is the plain one of politehttp, which reaches no loopback address unless the settings name it.
+// New returns a client. It checks the settings and sends nothing: the first request logs in. A nil transport means the
+// plain one of politehttp, which reaches loopback addresses only if the settings name one.
 func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politehttp.Clock) (*Client, error) {
 	api, err := url.Parse(cfg.API)
 	if err != nil || api.Host == "" || (api.Scheme != "http" && api.Scheme != "https") || !strings.HasSuffix(api.Path, "api.php") {
 		return nil, fmt.Errorf("wiki: WIKI_API %q is not the address of an api.php, such as https://www.wikidata.org/w/api.php", cfg.API)
 	}
 	if strings.TrimSpace(cfg.UserAgent) == "" {
-		return nil, errors.New("wiki: a User-Agent with a contact is needed: set CONTACT")
+		return nil, errors.New("wiki: set CONTACT: the User-Agent needs a contact")
 	}
 	oauth := cfg.OAuth != OAuth{}
 	switch {
 	case oauth && (cfg.OAuth.ConsumerToken == "" || cfg.OAuth.ConsumerSecret == "" || cfg.OAuth.AccessToken == "" || cfg.OAuth.AccessSecret == ""):
 		return nil, errors.New("wiki: OAuth needs all four of WIKI_OAUTH_CONSUMER_TOKEN, …_CONSUMER_SECRET, …_ACCESS_TOKEN and …_ACCESS_SECRET")
 	case cfg.Anonymous && (oauth || cfg.Password != ""):
-		return nil, errors.New("wiki: reading without an account takes neither a password nor OAuth tokens")
+		return nil, errors.New("wiki: remove the password and the OAuth tokens to read without an account")
 	case oauth && cfg.Password != "":
 		return nil, errors.New("wiki: set either WIKI_PASSWORD or the WIKI_OAUTH_… tokens, not both")
 	case !oauth && !cfg.Anonymous && (cfg.User == "" || cfg.Password == ""):
@@ -112,14 +112,15 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 	return c, nil
 }
 
-// scrubber knows every secret that a request can carry, so that a wiki or a proxy that echoes a request reveals none in an error.
+// scrubber returns a scrubber of every secret that a request can carry, so that errors hold none even if a wiki or a
+// proxy echoes the request.
 func scrubber(cfg Config) *politehttp.Scrubber {
 	o := cfg.OAuth
 	secrets := append(politehttp.URLSecrets(cfg.API), cfg.Password, o.ConsumerToken, o.ConsumerSecret, o.AccessToken, o.AccessSecret)
 	return politehttp.NewScrubber(secrets...)
 }
 
-// Account gives the account's name as the wiki writes it; "" before the first request.
+// Account returns the name of the account as the wiki writes it, "" before the first request.
 func (c *Client) Account() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -144,7 +145,8 @@ func (c *Client) setAccount(name string) {
 	c.account, c.csrf = name, ""
 }
 
-// forget drops the session with its cookies: MediaWiki refuses a login with a bot password inside a session that such a login made.
+// forget drops the session with its cookies. MediaWiki refuses a login with a bot password in a session that such a
+// login started.
 func (c *Client) forget() error {
 	mw, err := mwclient.New(c.cfg.API, c.cfg.UserAgent)
 	if err != nil {
@@ -156,14 +158,14 @@ func (c *Client) forget() error {
 	return nil
 }
 
-// library gives a copy of the library's client for one call; the cookie jar stays shared.
+// library returns a copy of the library's client for one call. The copy shares the cookies.
 func (c *Client) library() mwclient.Client {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return *c.mw
 }
 
-// silence gives how long the wiki still wants no requests.
+// silence returns how long the wiki still wants no requests.
 func (c *Client) silence() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

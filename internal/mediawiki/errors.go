@@ -8,23 +8,28 @@ import (
 	"unicode"
 )
 
-// Kind says what a failed request came to, as far as the caller has to act differently.
+// Kind is the kind of failure of a request, by what the caller has to do.
 type Kind int
 
 const (
-	// Transient: nothing happened (lag, rate limit, read-only, network); the same may be tried later, after [Error].RetryAfter when that is not zero.
+	// Transient: nothing happened (lag, rate limit, read-only, network). Try again later, after [Error].RetryAfter if
+	// that is not zero.
 	Transient Kind = iota
-	// Conflict: nothing was saved because the section was edited, moved or removed since it was read. Read again and decide again.
+	// Conflict: nothing was saved because the section was edited, moved or removed since it was read. Read again and
+	// decide again.
 	Conflict
-	// Refused: the wiki does not want this edit or request, and will not later (abuse filter, spam blacklist, captcha, bad parameters). Never try to evade.
+	// Refused: the wiki does not want this edit or request, now or later (abuse filter, spam blacklist, captcha, bad
+	// parameters). Never try to evade.
 	Refused
-	// Blocked: the account may not do this at all (blocked, page protected, right missing, login wrong). Stop and tell the operator.
+	// Blocked: the account may not do this at all (blocked, page protected, missing right, failed login). Stop and tell
+	// the operator.
 	Blocked
-	// Unknown: a save was sent and no usable answer came. It may have been saved, or may still be. Look before doing anything else.
+	// Unknown: a save was sent and no usable answer came. It may have been saved, or may still be. Look at the page
+	// before anything else.
 	Unknown
 )
 
-// String gives the kind's name in lower case.
+// String returns the name of the kind in lower case.
 func (k Kind) String() string {
 	switch k {
 	case Transient:
@@ -41,15 +46,15 @@ func (k Kind) String() string {
 	return fmt.Sprintf("kind %d", int(k))
 }
 
-// advice is the last part of an error's text: what to do next.
+// advice returns the last part of an error's text, which says what to do next.
 func (k Kind) advice() string {
 	switch k {
 	case Conflict:
 		return "read the page again"
 	case Refused:
-		return "not sent again"
+		return "it will not be sent again"
 	case Blocked:
-		return "the operator has to look at the account, its rights and WIKI_API"
+		return "check the account, its rights and WIKI_API"
 	case Unknown:
 		return "look at the page's history before sending again"
 	}
@@ -62,12 +67,12 @@ type Error struct {
 	Title      string        // the page, when there is one
 	Kind       Kind          // what to do about it
 	Code       string        // MediaWiki's error code, "http-502", or one of ours ("network", "not-json", "continue", "not-sent")
-	Info       string        // the wiki's words on one line, cut; untrusted text
-	RetryAfter time.Duration // what the wiki asked to wait; 0 when it said nothing
-	Err        error         // the cause, where it is a Go error (context.Canceled, a network error)
+	Info       string        // the wiki's message on one line, cut; untrusted text
+	RetryAfter time.Duration // how long the wiki asked to wait; 0 if it did not say
+	Err        error         // the cause, if it is a Go error (context.Canceled, a network error)
 }
 
-// Error names what failed, why, and what to do next.
+// Error returns what failed, why, and what to do next.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("wiki: ")
@@ -91,10 +96,10 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// Unwrap gives the cause, so that errors.Is(err, context.Canceled) works.
+// Unwrap returns the cause, so that errors.Is(err, context.Canceled) works.
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf gives the kind of an error of this package; ok is false for any other error.
+// KindOf returns the kind of an error of this package; ok is false for any other error.
 func KindOf(err error) (kind Kind, ok bool) {
 	var e *Error
 	if errors.As(err, &e) {
@@ -103,7 +108,7 @@ func KindOf(err error) (kind Kind, ok bool) {
 	return Transient, false
 }
 
-// notJSON is the code of an answer with status 200 that is not JSON, or not all of it.
+// notJSON is the code of an answer with status 200 that is not complete JSON.
 const notJSON = "not-json"
 
 // apiError is the "error" object of an answer with formatversion=2 and the default errorformat.
@@ -121,7 +126,7 @@ type apiError struct {
 	} `json:"spamblacklist"`
 }
 
-// info is the message with what the code's own fields add.
+// info returns the message and what the code's own fields add.
 func (e *apiError) info() string {
 	s := e.Info
 	if e.ReadOnlyReason != "" {
@@ -136,8 +141,9 @@ func (e *apiError) info() string {
 	return s
 }
 
-// kinds sorts MediaWiki's error codes. A code that ends in * stands for all that begin so. What is missing here is Refused: MediaWiki answered, with an error,
-// so nothing was saved, and nothing is known that would make the next try end better.
+// kinds maps MediaWiki's error codes to kinds. A code that ends in * means all codes that begin like that. Any other
+// code is Refused: MediaWiki answered with an error, so nothing was saved, and there is no reason to expect that
+// another try will succeed.
 var kinds = map[string]Kind{
 	"maxlag": Transient, "readonly": Transient, "ratelimited": Transient, "actionthrottledtext": Transient, "badtoken": Transient,
 
@@ -151,7 +157,8 @@ var kinds = map[string]Kind{
 	"assertuserfailed": Blocked, "assertbotfailed": Blocked, "assertnameduserfailed": Blocked,
 }
 
-// kindOfCode looks a MediaWiki error code up in the table above. On a save, an internal error leaves open what was done before it.
+// kindOfCode looks up a MediaWiki error code in the table above. After an internal error during a save, it is unknown
+// what was done before the error.
 func kindOfCode(code string, save bool) Kind {
 	if strings.HasPrefix(code, "internal_api_error") {
 		if save {
@@ -170,7 +177,7 @@ func kindOfCode(code string, save bool) Kind {
 	return Refused
 }
 
-// kindOfStatus judges an HTTP status other than 200.
+// kindOfStatus returns the kind for an HTTP status other than 200.
 func kindOfStatus(status int, save bool) Kind {
 	switch {
 	case status == 429:
@@ -185,7 +192,8 @@ func kindOfStatus(status int, save bool) Kind {
 	return Transient
 }
 
-// lostSession reports the codes that a new login may heal. They are given before anything is done, so the request may be sent again.
+// lostSession reports whether a new login may help. These codes are sent before anything is done, so the request may be
+// sent again.
 func lostSession(code string) bool {
 	switch code {
 	case "assertuserfailed", "assertnameduserfailed", "assertbotfailed", "notloggedin", "readapidenied":
@@ -194,13 +202,13 @@ func lostSession(code string) bool {
 	return false
 }
 
-// text makes a remote text fit to be shown: without secrets, on one line, cut.
+// text makes a remote text fit to show: without secrets, on one line, at most 300 characters.
 func (c *Client) text(s string) string {
-	const most = 64 << 10 // far more than is shown
+	const most = 64 << 10 // bytes; far more than is shown
 	return oneLine(c.scrub.Text(s[:min(len(s), most)]))
 }
 
-// oneLine makes a remote text fit for a log: no control characters, at most 300 characters.
+// oneLine returns a text without control characters, on one line of at most 300 characters.
 func oneLine(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == unicode.ReplacementChar {

@@ -9,7 +9,7 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 )
 
-// loggedIn makes sure that the account's name is known, logging in where that is needed. It sends without waiting.
+// loggedIn makes sure that the name of the account is known, and logs in if needed. It does not wait.
 func (c *Client) loggedIn(ctx context.Context) error {
 	if c.Account() != "" || c.cfg.Anonymous {
 		return nil
@@ -67,7 +67,7 @@ func (c *Client) login(ctx context.Context, name *string) error {
 	}
 }
 
-// reason reads the login's reason, which is a text or, in other error formats, an object.
+// reason returns the reason of a failed login, which is a text or, in other error formats, an object.
 func (c *Client) reason(v any) string {
 	if v == nil {
 		return ""
@@ -75,7 +75,8 @@ func (c *Client) reason(v any) string {
 	return c.text(fmt.Sprint(v))
 }
 
-// canonical writes a user name as MediaWiki compares it: spaces for underscores, the first letter upper-cased.
+// canonical returns a user name as MediaWiki compares it: with spaces for underscores and the first letter in upper
+// case.
 func canonical(name string) string {
 	name = strings.TrimSpace(strings.ReplaceAll(name, "_", " "))
 	for i, r := range name {
@@ -91,7 +92,7 @@ func (c *Client) freshToken(ctx context.Context) error {
 		return err
 	}
 	if len(a.Query.Tokens.CSRF) <= len(`+\`) {
-		return &Error{Op: "token", Kind: Blocked, Code: "notloggedin", Info: "the wiki gave the token of an anonymous visitor"}
+		return &Error{Op: "token", Kind: Blocked, Code: "notloggedin", Info: "the wiki returned the token of an anonymous visitor"}
 	}
 	c.setToken(a.Query.Tokens.CSRF)
 	return nil

@@ -9,15 +9,15 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 )
 
-// Page is a page at its newest revision.
+// Page is the newest revision of a page.
 type Page struct {
 	Title     string // as the wiki writes it
-	Missing   bool   // there is no such page: all of what follows but Now is zero
+	Missing   bool   // there is no such page; the fields below except Now are zero
 	RevID     int64
 	Text      string    // wikitext
 	Timestamp time.Time // of the revision
 	User      string    // who made it; "" when hidden
-	Now       time.Time // the wiki's clock while it answered: the starttimestamp of an edit made from this text
+	Now       time.Time // the wiki's clock when it answered: the starttimestamp of an edit of this text
 }
 
 // Revision is an edit of a page.
@@ -33,7 +33,7 @@ type Revision struct {
 	Text          string
 }
 
-// Self is the account as the wiki sees it.
+// Self is the account as the wiki knows it.
 type Self struct {
 	ID       int64
 	Name     string
@@ -94,8 +94,8 @@ type revision struct {
 	} `json:"slots"`
 }
 
-// Page reads a page's wikitext, its revision, the wiki's clock and a token for saving in one request. Redirects are
-// not followed. A missing page is no error.
+// Page reads a page's wikitext, its revision, the wiki's clock and a token for saving in one request. Redirects are not
+// followed. A missing page is not an error.
 func (c *Client) Page(ctx context.Context, title string) (*Page, error) {
 	if err := checkTitle("read", title); err != nil {
 		return nil, err
@@ -142,9 +142,9 @@ func (c *Client) Page(ctx context.Context, title string) (*Page, error) {
 	return page, nil
 }
 
-// OwnEdits lists the account's own edits of a page that are not older than since, newest first. Edits whose author is
-// hidden are among them, since they may be the account's. Where author or summary is hidden, Text is the page's text
-// at that revision, unless that is hidden as well.
+// OwnEdits returns the account's own edits of a page since a time, newest first. Edits whose author is hidden are
+// included, since they may be the account's. If the author or the summary is hidden, Text is the page's text at that
+// revision, unless that is hidden too.
 func (c *Client) OwnEdits(ctx context.Context, title string, since time.Time) ([]Revision, error) {
 	if c.Account() == "" { // any reading request logs in
 		if _, err := c.Self(ctx); err != nil {
@@ -171,7 +171,7 @@ func (c *Client) OwnEdits(ctx context.Context, title string, since time.Time) ([
 	return own, nil
 }
 
-// textOf reads the text of a revision. It is hidden, too, when the revision is there no longer.
+// textOf reads the text of a revision. A revision that no longer exists counts as hidden.
 func (c *Client) textOf(ctx context.Context, title string, rev int64) (text string, hidden bool, err error) {
 	var a answer
 	err = c.query(ctx, request{op: "history", title: title, params: params.Values{
@@ -189,8 +189,8 @@ func (c *Client) textOf(ctx context.Context, title string, rev int64) (text stri
 	return "", true, nil
 }
 
-// History lists a page's edits that are not older than since, newest first; by one user when user is not empty,
-// without those whose author is hidden then. A missing page has none.
+// History returns a page's edits since a time, newest first. If user is not empty, only that user's edits are returned,
+// without those whose author is hidden. A missing page has none.
 func (c *Client) History(ctx context.Context, title, user string, since time.Time) ([]Revision, error) {
 	if err := checkTitle("history", title); err != nil {
 		return nil, err
@@ -215,7 +215,7 @@ func (c *Client) History(ctx context.Context, title, user string, since time.Tim
 	return all, nil
 }
 
-// Self tells who we are for the wiki, what we may do, and whether somebody wrote to us or blocked us.
+// Self returns our name on the wiki, our rights, and whether anyone wrote to us or blocked us.
 func (c *Client) Self(ctx context.Context) (*Self, error) {
 	var a answer
 	err := c.query(ctx, request{op: "self", params: params.Values{"action": "query", "meta": "userinfo", "uiprop": "blockinfo|hasmsg|groups|rights"}}, &a)
@@ -233,11 +233,11 @@ func (c *Client) Self(ctx context.Context) (*Self, error) {
 	return s, nil
 }
 
-// checkTitle refuses what can be no title of a page, before the API splits it at its pipes or sees a title that is
-// not the one meant.
+// checkTitle returns an error for a text that cannot be a title. The API would split it at its pipes, or read it as
+// another title.
 func checkTitle(op, title string) error {
 	if title == "" || len(title) > 255+64 || strings.ContainsAny(title, "#<>[]|{}\x1f\n\t\x00") {
-		return &Error{Op: op, Title: oneLine(title), Kind: Refused, Code: "invalidtitle", Info: "no page can have this title (" + strconv.Itoa(len(title)) + " bytes)"}
+		return &Error{Op: op, Title: oneLine(title), Kind: Refused, Code: "invalidtitle", Info: "a page cannot have this title (" + strconv.Itoa(len(title)) + " bytes)"}
 	}
 	return nil
 }

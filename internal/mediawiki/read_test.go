@@ -87,7 +87,8 @@ func TestTooLongAnswer(t *testing.T) {
 	}
 }
 
-// Redirects are not followed and other hosts not reached, so that neither a page nor a proxy can send an edit elsewhere.
+// Redirects are not followed and other hosts not reached, so that neither a page nor a proxy can send an edit
+// elsewhere.
 func TestStaysAtItsHost(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another host was asked") }))
 	defer other.Close()

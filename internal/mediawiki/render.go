@@ -13,7 +13,7 @@ type Preview struct {
 	Templates []string // titles of the templates used
 }
 
-// Preview renders a text as if it stood on the page, signatures expanded, and saves nothing.
+// Preview renders a text as if it were on the page, with signatures expanded. It saves nothing.
 func (c *Client) Preview(ctx context.Context, title, text string) (*Preview, error) {
 	if err := checkTitle("preview", title); err != nil {
 		return nil, err

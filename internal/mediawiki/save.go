@@ -17,12 +17,12 @@ type Edit struct {
 	Heading string // of a new section
 	Text    string // the full new wikitext of the section or page
 	Summary string // at most 500 characters
-	BaseRev int64  // the revision that Text was made from; needed unless the section is new or the page is created
+	BaseRev int64  // the revision from which Text was made; required unless section or page is new
 	Start   time.Time
 	Create  bool // the page may not exist yet
 
-	// SendBefore is the last moment, on the client's clock, at which the edit may be sent; after it, nothing is sent and the error's Code is [Stale].
-	// Zero: no limit.
+	// SendBefore is the last moment, on the client's clock, at which the edit may be sent. Later, nothing is sent and
+	// the error's Code is [Stale]. Zero means no limit.
 	SendBefore time.Time
 }
 
@@ -32,13 +32,16 @@ const Stale = "stale"
 // Saved is an edit that was saved.
 type Saved struct {
 	RevID    int64     // the new revision; 0 when nothing changed
-	OldRev   int64     // the revision before it; not BaseRev when the edit was merged
+	OldRev   int64     // the revision before it; not BaseRev if the edit was merged
 	Time     time.Time // of the new revision
-	NoChange bool      // the page had exactly this text already: no revision was made
+	NoChange bool      // the page already had this text, so no revision was made
 }
 
-// Save makes one edit. At most one attempt can have an effect, it never waits, and the [Kind] of its error says what happened (see the package's text).
-// No checksum is sent: MediaWiki normalizes the text to NFC before it compares, and the token, which stands last in the request, already betrays a cut one.
+// Save makes one edit. At most one attempt can have an effect. Save never waits, and the [Kind] of its error says what
+// happened (see the package's documentation).
+//
+// It sends no checksum: MediaWiki normalizes the text to NFC before it compares, and a request that was cut lacks the
+// token, which comes last.
 func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {
 	if err := checkEdit(e); err != nil {
 		return nil, err
@@ -86,7 +89,8 @@ func (c *Client) ready(ctx context.Context) error {
 	return c.freshToken(ctx)
 }
 
-// saveError gives a failure on the way to a save the save's name. What failed before the save was sent can not be Unknown: send says so already.
+// saveError returns the error of an earlier request as the error of the save. A failure before the save was sent is
+// never Unknown.
 func saveError(title string, e *Error) error {
 	if e.Op == "save" {
 		return e
@@ -120,7 +124,8 @@ func (c *Client) editParams(e Edit) params.Values {
 	return p
 }
 
-// checkEdit refuses edits that could hit something else than what was read, or would be changed on their way.
+// checkEdit returns an error for an edit that could change something other than what was read, or that would be changed
+// on its way.
 func checkEdit(e Edit) error {
 	if err := checkTitle("save", e.Title); err != nil {
 		return err
@@ -131,13 +136,13 @@ func checkEdit(e Edit) error {
 	n, numErr := strconv.Atoi(e.Section)
 	switch {
 	case e.Section != "" && e.Section != "new" && (numErr != nil || n < 0):
-		return refuse("section " + strconv.Quote(e.Section) + " is no number")
+		return refuse("section " + strconv.Quote(e.Section) + " is not a number")
 	case e.BaseRev <= 0 && e.Section != "new" && !e.Create:
-		return refuse("an edit needs the revision it was made from, or MediaWiki checks for no conflict")
+		return refuse("an edit needs its base revision, or MediaWiki does not check for conflicts")
 	case e.Section == "new" && e.Heading == "":
 		return refuse("a new section needs a heading")
 	case e.Text == "":
-		return refuse("the new text is empty: nothing is ever blanked")
+		return refuse("the new text is empty, and the bot never empties a page")
 	case !utf8.ValidString(e.Text) || !utf8.ValidString(e.Summary):
 		return refuse("text and summary must be UTF-8")
 	case utf8.RuneCountInString(e.Summary) > maxSummary:
@@ -161,7 +166,8 @@ type saveAnswer struct {
 	} `json:"edit"`
 }
 
-// result tells success from a failure that comes without an error object: a captcha, or a hook's veto. text makes a remote text fit to show.
+// result tells success from failures that come without an error object, such as a captcha or the veto of a hook. text
+// makes a remote text fit to show.
 func (a *saveAnswer) result(title string, text func(string) string) (*Saved, error) {
 	s := a.Edit
 	e := &Error{Op: "save", Title: title, Kind: Refused, Code: text(s.Code), Info: text(s.Info)}
@@ -169,7 +175,7 @@ func (a *saveAnswer) result(title string, text func(string) string) (*Saved, err
 	case s.Result == "Success" && (s.NewRev != 0 || s.NoChange):
 		return &Saved{RevID: s.NewRev, OldRev: s.OldRev, Time: s.Time, NoChange: s.NoChange}, nil
 	case s.Result == "Success" || s.Result == "":
-		e.Kind, e.Code, e.Info = Unknown, "answer", "the wiki's answer does not tell whether the edit was saved"
+		e.Kind, e.Code, e.Info = Unknown, "answer", "the wiki's answer does not say whether the edit was saved"
 	case s.Captcha != nil:
 		e.Code, e.Info = "captcha", "the wiki wants a captcha solved: the account needs the right skipcaptcha"
 	case s.Blacklist != "":

@@ -17,7 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// played is a wiki that plays a part: it logs everybody in, gives tokens and pages, and answers the parts of a script for edits or reads.
+// played is a wiki that plays a part: it logs everyone in, returns tokens and pages, and answers the parts of a script
+// for edits or reads.
 type played struct {
 	t    *testing.T
 	mu   sync.Mutex
@@ -136,7 +137,8 @@ func (p *played) last(kind string) map[string][]string {
 
 var edit = Edit{Title: "T", Section: "2", Text: "== H ==\nx", Summary: "s", BaseRev: 11, Start: start}
 
-// The codes are those of MediaWiki's API (mediawiki.org/wiki/API:Edit#Possible_errors and trials on 1.39); the kinds follow from whether something was saved and can be later.
+// The codes are those of MediaWiki's API (mediawiki.org/wiki/API:Edit#Possible_errors and trials on 1.39); the kinds
+// follow from whether something was saved and can be later.
 func TestSaveErrors(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -366,11 +368,11 @@ func TestSaveCancelled(t *testing.T) {
 	client, _, _ := open(t, p)
 	_, err := client.Save(ctx, edit)
 	if k, _ := KindOf(err); k != Unknown || !errors.Is(err, context.Canceled) {
-		t.Errorf("cancelled on its way: %v", err)
+		t.Errorf("canceled on its way: %v", err)
 	}
 	_, err = client.Save(ctx, edit)
 	if k, _ := KindOf(err); k == Unknown || !errors.Is(err, context.Canceled) || p.count("edit") != 1 {
-		t.Errorf("cancelled before: %v", err)
+		t.Errorf("canceled before: %v", err)
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// exchange is one request and its answer: it binds the context, which go-mwclient does not know, and remembers what go-mwclient drops.
+// exchange is one request and its answer. It adds the context, which go-mwclient does not take, and keeps what
+// go-mwclient drops.
 type exchange struct {
 	ctx    context.Context
 	next   http.RoundTripper
@@ -39,12 +40,13 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	x.status, x.header = resp.StatusCode, resp.Header.Clone()
-	resp.Header.Del("X-Database-Lag") // go-mwclient would swallow the answer
+	resp.Header.Del("X-Database-Lag") // with this header, go-mwclient would drop the answer
 	resp.Body = &watched{politehttp.LimitBody(resp.Body, maxAnswer), x}
 	return resp, nil
 }
 
-// mayHaveArrived reports whether the server can have seen the request. A transport that reports nothing is taken to have sent it.
+// mayHaveArrived reports whether the server can have received the request. A transport that reports nothing is assumed
+// to have sent it.
 func (x *exchange) mayHaveArrived() bool {
 	var refused *politehttp.RefusedError
 	if !x.tried || errors.As(x.err, &refused) {
@@ -74,7 +76,7 @@ func signer(o OAuth, next http.RoundTripper) (http.RoundTripper, error) {
 	return consumer.MakeRoundTripper(&oauth.AccessToken{Token: o.AccessToken, Secret: o.AccessSecret})
 }
 
-// doer is a transport as the client that the OAuth library wants: no redirects, no cookies of its own.
+// doer makes a transport the client that the OAuth library wants: without redirects and cookies.
 type doer struct{ next http.RoundTripper }
 
 func (d doer) Do(r *http.Request) (*http.Response, error) { return d.next.RoundTrip(r) }

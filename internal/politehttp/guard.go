@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// RefusedError says that the guard did not let a request out: its host is not among the configured ones.
+// RefusedError says that a request was not sent because its host is not among the configured ones.
 type RefusedError struct {
-	Host string // host and port that were asked for
+	Host string // host and port of the request
 	Why  string
 }
 
@@ -31,16 +31,18 @@ func (e *RefusedError) Permanent() bool { return true }
 // Options configure [NewTransport].
 type Options struct {
 	UserAgent string            // set on each request that has none; see [UserAgent]
-	Hosts     []string          // reachable hosts: "www.wikidata.org", "127.0.0.1:8080", or a whole URL, of which host and port count
-	Base      http.RoundTripper // nil: a plain transport without proxy whose dialer refuses loopback addresses that Hosts does not name
-	Public    bool              // with a nil Base: refuse addresses of private networks too, unless Hosts or Neighbor is at such an address
-	Neighbor  string            // host or URL, resolved when it matters
+	Hosts     []string          // reachable hosts, such as "www.wikidata.org", "127.0.0.1:8080" or a URL
+	Base      http.RoundTripper // nil: a transport without proxy that refuses loopback addresses unless Hosts names one
+	Public    bool              // with a nil Base: also refuse private networks, unless Hosts or Neighbor is in one
+	Neighbor  string            // host or URL; resolved when needed
 }
 
-// NewTransport returns a transport that identifies us and reaches only the configured hosts; anything else fails with a *[RefusedError]
-// before a byte is sent. A host without port means the ports 80 and 443. Loopback is reachable only when Hosts names it: a public name that
-// resolves to a loopback or link-local address is refused while dialling.
-// It checks each hop of a redirect too, since http.Client sends each through its transport.
+// NewTransport returns a transport that sets our User-Agent and reaches only the configured hosts. Any other request
+// fails with a *[RefusedError] before a byte is sent. A host without a port means ports 80 and 443. Loopback addresses
+// are reachable only when Hosts names one: a name that resolves to a loopback or link-local address is refused while
+// dialing.
+//
+// The transport also checks each hop of a redirect, since http.Client sends every hop through its transport.
 func NewTransport(o Options) (http.RoundTripper, error) {
 	g := &guard{agent: o.UserAgent, base: o.Base}
 	for _, h := range o.Hosts {
@@ -74,14 +76,14 @@ func plainTransport(g *dialGuard) *http.Transport {
 	}
 }
 
-// dialGuard refuses the addresses that a name must not lead to.
+// dialGuard refuses addresses that a host name must not resolve to.
 type dialGuard struct {
 	loopback bool   // addresses of this machine and its link are allowed
 	private  bool   // addresses of private networks are allowed
-	neighbor string // host: where it has a private address, others may
+	neighbor string // host; if it has a private address, others may have one
 }
 
-// check looks at the address that is about to be dialed.
+// check returns an error if the address that is about to be dialed is refused.
 func (g *dialGuard) check(ctx context.Context, address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -90,11 +92,11 @@ func (g *dialGuard) check(ctx context.Context, address string) error {
 	ip, err := netip.ParseAddr(host)
 	switch {
 	case err != nil:
-		return &RefusedError{Host: address, Why: "it is no IP address"}
+		return &RefusedError{Host: address, Why: "it is not an IP address"}
 	case !g.loopback && isLoopback(ip):
-		return &RefusedError{Host: address, Why: "the name leads to an address of this machine or of its link, which the settings do not name"}
+		return &RefusedError{Host: address, Why: "the name resolves to an address of this machine or its link, which the settings do not name"}
 	case !g.private && isPrivate(ip) && !g.neighborIsPrivate(ctx):
-		return &RefusedError{Host: address, Why: "the name leads to an address of a private network, which the settings do not name"}
+		return &RefusedError{Host: address, Why: "the name resolves to an address of a private network, which the settings do not name"}
 	}
 	return nil
 }
@@ -110,14 +112,15 @@ func (g *dialGuard) neighborIsPrivate(ctx context.Context) bool {
 	return err == nil && slices.ContainsFunc(ips, func(ip netip.Addr) bool { return isPrivate(ip) || isLoopback(ip) })
 }
 
-// isLoopback reports whether an address is one of this machine or of its link, or none that can be dialed.
+// isLoopback reports whether an address belongs to this machine or its link, or cannot be dialed at all.
 func isLoopback(ip netip.Addr) bool {
 	ip = ip.Unmap()
 	return ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsUnspecified() || ip.IsMulticast()
 }
 
-// otherPrivate are the ranges of private networks that [netip.Addr.IsPrivate] leaves out: "this network", shared by a carrier's customers (RFC 6598),
-// protocol assignments, benchmarks, and IPv4 inside IPv6 (NAT64, 6to4), whose meaning depends on the network.
+// otherPrivate are the ranges of private networks that [netip.Addr.IsPrivate] leaves out: "this network", shared by a
+// carrier's customers (RFC 6598), protocol assignments, benchmarks, and IPv4 inside IPv6 (NAT64, 6to4), whose meaning
+// depends on the network.
 var otherPrivate = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
 	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"),
@@ -149,7 +152,7 @@ func hostPort(s string) ([]string, error) {
 	return []string{net.JoinHostPort(s, "80"), net.JoinHostPort(s, "443")}, nil
 }
 
-// canonical returns the host and port of a URL in lower case.
+// canonical returns the host and port of a URL, in lower case.
 func canonical(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -167,7 +170,7 @@ type guard struct {
 	base  http.RoundTripper
 }
 
-// names reports whether a configured host is an address of the kind, or localhost.
+// names reports whether a configured host is localhost or an address of the given kind.
 func (g *guard) names(kind func(netip.Addr) bool) bool {
 	return slices.ContainsFunc(g.hosts, func(hp string) bool {
 		h, _, _ := net.SplitHostPort(hp)
@@ -180,7 +183,7 @@ func (g *guard) names(kind func(netip.Addr) bool) bool {
 func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := g.check(req.URL); err != nil {
 		if req.Body != nil {
-			_ = req.Body.Close() // the transport's duty, also when nothing is sent
+			_ = req.Body.Close() // a transport must close the body even if it sends nothing
 		}
 		return nil, err
 	}
@@ -193,7 +196,7 @@ func (g *guard) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func (g *guard) check(u *url.URL) error {
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return &RefusedError{Host: u.Redacted(), Why: "only http and https are spoken"}
+		return &RefusedError{Host: u.Redacted(), Why: "only http and https are supported"}
 	}
 	if hp := canonical(u); !slices.Contains(g.hosts, hp) {
 		return &RefusedError{Host: hp, Why: "the settings do not name this host"}
@@ -201,13 +204,14 @@ func (g *guard) check(u *url.URL) error {
 	return nil
 }
 
-// maxRedirects is how many hops [CheckRedirect] follows.
+// maxRedirects is how many redirects [CheckRedirect] follows.
 const maxRedirects = 5
 
-// CheckRedirect is an http.Client's CheckRedirect: at most 5 hops and never from https down to http.
+// CheckRedirect can be used as the CheckRedirect of an http.Client. It allows at most 5 redirects and none from https
+// to http.
 func CheckRedirect(req *http.Request, via []*http.Request) error {
 	if len(via) > maxRedirects {
-		return errors.New("stopped after 5 redirects")
+		return errors.New("stopped after 5 redirects; check the address")
 	}
 	if n := len(via); n > 0 && via[n-1].URL.Scheme == "https" && req.URL.Scheme != "https" {
 		return &RefusedError{Host: canonical(req.URL), Why: "a redirect leads from https to http"}

@@ -6,20 +6,20 @@ import (
 	"io"
 )
 
-// TooLargeError says that an answer was cut because it passed the size limit.
+// TooLargeError says that an answer was cut because it exceeded the size limit.
 type TooLargeError struct {
 	Limit int64 // bytes
 }
 
-// Error names the limit.
+// Error returns a message with the limit.
 func (e *TooLargeError) Error() string {
 	return fmt.Sprintf("the answer is larger than %d bytes and was cut", e.Limit)
 }
 
-// Permanent says that repeating does not help.
+// Permanent reports that repeating does not help.
 func (e *TooLargeError) Permanent() bool { return true }
 
-// LimitBody returns a reader of body that fails with a *[TooLargeError] once more than limit bytes have come, without reading further.
+// LimitBody returns a reader of body that fails with a *[TooLargeError] after limit bytes, without reading further.
 // Close closes body.
 func LimitBody(body io.ReadCloser, limit int64) io.ReadCloser {
 	return &limited{body: body, left: limit, limit: limit}
@@ -47,8 +47,8 @@ func (l *limited) Read(p []byte) (int, error) {
 
 func (l *limited) Close() error { return l.body.Close() }
 
-// ReadAll reads body up to limit bytes and closes it. What was read comes back with the error, so that a broken answer's tail can be
-// looked at. Past the limit the error is a *[TooLargeError].
+// ReadAll reads body up to limit bytes and closes it. It returns what it read even with an error, so that callers can
+// look at the end of a broken answer. Beyond the limit the error is a *[TooLargeError].
 func ReadAll(body io.ReadCloser, limit int64) ([]byte, error) {
 	l := LimitBody(body, limit)
 	data, err := io.ReadAll(l)

@@ -1,8 +1,8 @@
-// Package politehttp is the one place for manners on the network: who we say we are, whom we may talk to, how long we wait before we
-// try again, and how much of an answer we are willing to read.
+// Package politehttp holds our manners on the network: how we identify ourselves, which hosts we contact, how long we
+// wait before we try again, and how much of an answer we read.
 //
-// Nothing in it decides what an answer means. [Policy.Next] and [ParseRetryAfter] are pure functions of what came back and of the attempt's
-// number, so that a client's loop is "send, ask the policy, sleep, send again" with a [Clock] that tests own:
+// It does not decide what an answer means. [Policy.Next] and [ParseRetryAfter] are pure functions of the answer and the
+// number of the attempt, and tests control the [Clock]. A client's loop looks like this:
 //
 //	for attempt := 1; ; attempt++ {
 //		resp, err := hc.Do(req)
@@ -15,8 +15,9 @@
 //		}
 //	}
 //
-// [NewTransport] gives a transport that names us and refuses every host that the settings do not name, so that no redirect, no text from a
-// wiki and no test can lead a client elsewhere. [LimitBody] cuts an answer while it streams.
+// [NewTransport] returns a transport that identifies us and refuses every host that the settings do not name. No
+// redirect, text from a wiki, or test can send a client elsewhere. [LimitBody] cuts an answer while it is read.
+// [Scrubber] removes secrets from texts.
 package politehttp
 
 import (
@@ -27,15 +28,17 @@ import (
 	"time"
 )
 
-// Clock tells the time and waits. Production code is given the machine's by cmd, tests a [ManualClock].
+// Clock returns the time and waits. cmd passes the system clock; tests pass a [ManualClock].
 type Clock interface {
-	// Now returns the present time.
+	// Now returns the current time.
 	Now() time.Time
-	// Sleep waits for d, or until ctx is done and then returns ctx's error. A d of 0 or less returns at once (with ctx's error if it is done).
+	// Sleep waits for d, or until ctx is done and then returns its error. If d is 0 or less, it returns at once, with
+	// the error of a ctx that is done.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// ManualClock is a clock for tests: it stands still, and Sleep moves it forward at once. It is safe for concurrent use.
+// ManualClock is a clock for tests. It moves only when told: Sleep moves it forward at once. It is safe for concurrent
+// use.
 type ManualClock struct {
 	mu    sync.Mutex
 	now   time.Time
@@ -59,7 +62,7 @@ func (c *ManualClock) Advance(d time.Duration) {
 	c.now = c.now.Add(d)
 }
 
-// Sleep moves the clock by d without waiting and keeps d for [ManualClock.Slept].
+// Sleep moves the clock by d without waiting, and records d for [ManualClock.Slept].
 func (c *ManualClock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err
@@ -78,8 +81,9 @@ func (c *ManualClock) Slept() []time.Duration {
 	return append([]time.Duration(nil), c.slept...)
 }
 
-// UserAgent builds the User-Agent that Wikimedia's policy asks for: "name/version (contact) comment". The contact is a page or an address
-// where the operator can be reached; without one the services answer 403, hence the error.
+// UserAgent returns the User-Agent that Wikimedia's policy asks for: "name/version (contact)". The contact is a page or
+// address at which the operator can be reached. Without one the services answer 403, so it is an error here.
+//
 // Source: foundation.wikimedia.org, Policy:Wikimedia Foundation User-Agent Policy.
 func UserAgent(name, version, contact string) (string, error) {
 	clean := func(s string) string {
@@ -90,7 +94,7 @@ func UserAgent(name, version, contact string) (string, error) {
 	case name == "":
 		return "", fmt.Errorf("user agent: the program's name is empty")
 	case contact == "":
-		return "", fmt.Errorf("user agent: no contact is given: set CONTACT to a page or an address where the operator can be reached")
+		return "", fmt.Errorf("user agent: set CONTACT to a page or address at which the operator can be reached")
 	}
 	if version != "" {
 		name += "/" + version

@@ -81,7 +81,7 @@ func TestPolicy(t *testing.T) {
 		{"success", 1, Result{Status: 200}, 0, false},
 		{"404", 1, Result{Status: 404}, 0, false},
 		{"501", 1, Result{Status: 501}, 0, false},
-		{"cancelled", 1, Result{Err: fmt.Errorf("x: %w", context.Canceled)}, 0, false},
+		{"canceled", 1, Result{Err: fmt.Errorf("x: %w", context.Canceled)}, 0, false},
 		{"deadline", 1, Result{Err: fmt.Errorf("x: %w", context.DeadlineExceeded)}, 0, false},
 		{"refused by the guard", 1, Result{Err: fmt.Errorf("x: %w", &RefusedError{})}, 0, false},
 		{"too large", 1, Result{Err: &TooLargeError{}}, 0, false},
@@ -224,10 +224,10 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// A configured name that leads to this machine is refused while dialling, unless the settings name a loopback host.
+// A configured name that leads to this machine is refused while dialing, unless the settings name a loopback host.
 func TestAddresses(t *testing.T) {
 	anywhere, public := &dialGuard{private: true}, &dialGuard{}
-	atHome, besideWiki, besidePublic := &dialGuard{private: true, loopback: true}, &dialGuard{neighbor: "10.0.0.9"}, &dialGuard{neighbor: "198.35.26.96"}
+	atHome, nextToWiki, nextToPublic := &dialGuard{private: true, loopback: true}, &dialGuard{neighbor: "10.0.0.9"}, &dialGuard{neighbor: "198.35.26.96"}
 	for address, want := range map[string]int{ // 0: this machine; 1: a private network; 2: public
 		"127.0.0.1:80": 0, "[::1]:80": 0, "169.254.169.254:80": 0, "0.0.0.0:80": 0, "[fe80::1]:80": 0, "[fe80::1%25eth0]:80": 0, "224.0.0.1:80": 0,
 		"[::ffff:127.0.0.1]:80": 0,
@@ -238,7 +238,7 @@ func TestAddresses(t *testing.T) {
 		for name, c := range map[string]struct {
 			g    *dialGuard
 			from int
-		}{"anywhere": {anywhere, 1}, "public": {public, 2}, "at home": {atHome, 0}, "beside a private wiki": {besideWiki, 1}, "beside a public wiki": {besidePublic, 2}} {
+		}{"anywhere": {anywhere, 1}, "public": {public, 2}, "at home": {atHome, 0}, "next to a private wiki": {nextToWiki, 1}, "next to a public wiki": {nextToPublic, 2}} {
 			if err := c.g.check(context.Background(), address); (err == nil) != (want >= c.from) {
 				t.Errorf("%s, %s: %v", address, name, err)
 			}
@@ -274,7 +274,7 @@ func TestScrub(t *testing.T) {
 	}
 }
 
-// TestScrubFindsEveryForm checks secrets as encoders that nobody here wrote turn them out.
+// TestScrubFindsEveryForm checks secrets as other encoders write them.
 func TestScrubFindsEveryForm(t *testing.T) {
 	asJSON := func(s string) string {
 		b, err := json.Marshal(s)

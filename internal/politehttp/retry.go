@@ -9,30 +9,34 @@ import (
 	"time"
 )
 
-// Result is what came back from one attempt, as far as the decision to try again needs it: a status with its header, or the error of an
-// attempt that brought no usable answer (then Status is 0, or that of the answer that broke off).
+// Result is the outcome of one attempt, as far as a decision to try again needs it: a status with its header, or the
+// error of an attempt without a usable answer. In that case Status is 0, or the status of the answer that broke off.
 type Result struct {
 	Status int
 	Header http.Header
 	Err    error
 }
 
-// Policy says how often and after which wait an attempt is repeated. The zero Policy never repeats.
+// Policy says how often an attempt is repeated, and how long to wait before each. The zero Policy never repeats.
 type Policy struct {
-	Attempts int           // all attempts, the first one included
-	Base     time.Duration // wait after the first failure; doubles with each further one
-	Max      time.Duration // longest wait that we choose ourselves
-	MaxAfter time.Duration // longest Retry-After that is obeyed by waiting; beyond it the caller gives up. 0: no bound
+	Attempts int           // including the first
+	Base     time.Duration // wait after the first failure, doubled after each further one
+	Max      time.Duration // longest wait when the server names none
+	MaxAfter time.Duration // longest Retry-After that is obeyed; the caller gives up if it is longer; 0: no limit
 }
 
-// DefaultPolicy is pywikibot's habit made a little more impatient: 5 attempts, 2 s doubling to 2 min, a Retry-After of up to 5 min is waited for.
+// DefaultPolicy is similar to pywikibot's but shorter: 5 attempts, waits from 2 s doubling up to 2 min, and a
+// Retry-After of up to 5 min is obeyed.
 func DefaultPolicy() Policy {
 	return Policy{Attempts: 5, Base: 2 * time.Second, Max: 2 * time.Minute, MaxAfter: 5 * time.Minute}
 }
 
-// Next says whether to try again after the attempt with the given number (from 1) and how long to wait before. rnd is a random number in
-// [0,1) that spreads the waits of many clients (half of the wait is fixed, half is random). A Retry-After in the header is never undercut.
-// Repeated are network errors, broken answers, 429 and the statuses of [TransientStatus]; never a context that is done.
+// Next reports whether to try again after the attempt with the given number (from 1), and how long to wait first. rnd
+// is a random number in [0,1) that spreads the waits of many clients: half of the wait is fixed, half is random. The
+// wait is never shorter than a Retry-After in the header.
+//
+// Network errors, broken answers, status 429 and the statuses of [TransientStatus] are repeated; a context that is done
+// is not.
 func (p Policy) Next(attempt int, r Result, now time.Time, rnd float64) (wait time.Duration, again bool) {
 	if attempt >= p.Attempts || !r.Transient() {
 		return 0, false
@@ -47,8 +51,8 @@ func (p Policy) Next(attempt int, r Result, now time.Time, rnd float64) (wait ti
 	return wait, true
 }
 
-// Transient reports whether the same attempt may succeed later: a network error or broken answer, or a transient status.
-// A permanent error (see [Permanent]) and a context that is done are not transient.
+// Transient reports whether the same attempt may succeed later. That is so after a network error, a broken answer or a
+// transient status, but not after a permanent error (see [Permanent]) or when the context is done.
 func (r Result) Transient() bool {
 	if r.Err != nil {
 		return !errors.Is(r.Err, context.Canceled) && !errors.Is(r.Err, context.DeadlineExceeded) && !Permanent(r.Err)
@@ -56,14 +60,15 @@ func (r Result) Transient() bool {
 	return TransientStatus(r.Status)
 }
 
-// Permanent reports whether err, or an error that it wraps, says of itself that repeating cannot help: it has a method Permanent() bool that
-// returns true. The guard's refusal, a body over the limit and a replay without the answer are such errors.
+// Permanent reports whether err, or an error that it wraps, says that repeating cannot help: it has a method
+// Permanent() bool that returns true. Examples are a refused host, a body over the limit, and a replay without the
+// answer.
 func Permanent(err error) bool {
 	var p interface{ Permanent() bool }
 	return errors.As(err, &p) && p.Permanent()
 }
 
-// TransientStatus reports whether an HTTP status says "later": 408, 425, 429 and 5xx but for 501 and 505, which do not heal.
+// TransientStatus reports whether an HTTP status means "try later": 408, 425, 429, and all of 5xx except 501 and 505.
 func TransientStatus(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
@@ -74,8 +79,8 @@ func TransientStatus(status int) bool {
 	return status >= 500 && status <= 599
 }
 
-// Backoff returns the wait after the attempt with the given number (from 1): base doubled with each attempt up to max, of which the upper
-// half is scaled by rnd in [0,1).
+// Backoff returns the wait after the attempt with the given number (from 1). The wait is base, doubled with each
+// attempt up to max; its upper half is scaled by rnd in [0,1).
 func Backoff(base, max time.Duration, attempt int, rnd float64) time.Duration {
 	d := base
 	for i := 1; i < attempt && d < max; i++ {
@@ -87,7 +92,7 @@ func Backoff(base, max time.Duration, attempt int, rnd float64) time.Duration {
 	return d/2 + time.Duration(float64(d-d/2)*rnd)
 }
 
-// RetryAfter reads the Retry-After header; false when there is none or it makes no sense.
+// RetryAfter reads the Retry-After header. It returns false when there is none or it cannot be read.
 func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	if h == nil {
 		return 0, false
@@ -95,11 +100,11 @@ func RetryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return ParseRetryAfter(h.Get("Retry-After"), now)
 }
 
-// maxRetryAfter bounds what a header can make us believe: a year.
+// maxRetryAfter is the longest wait that is believed: a year.
 const maxRetryAfter = 365 * 24 * time.Hour
 
-// ParseRetryAfter reads the value of a Retry-After header (RFC 9110, section 10.2.3): a number of seconds or an HTTP date. Fractions of
-// a second, which some services send, are read too. A date in the past gives 0.
+// ParseRetryAfter reads the value of a Retry-After header (RFC 9110, section 10.2.3): a number of seconds or an HTTP
+// date. It also reads fractions of a second, which some services send. A date in the past returns 0.
 func ParseRetryAfter(value string, now time.Time) (time.Duration, bool) {
 	value = strings.TrimSpace(value)
 	if value == "" {

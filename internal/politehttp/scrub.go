@@ -15,15 +15,15 @@ import (
 // Mask replaces a secret in a text.
 const Mask = "******"
 
-// minSecret is the shortest string that is treated as a secret: masking shorter ones would riddle every text.
+// minSecret is the length of the shortest secret that is hidden. Hiding shorter ones would garble every text.
 const minSecret = 4
 
-// minFragment is the shortest piece of base64 that is searched for.
+// minFragment is the length of the shortest piece of base64 that is searched for.
 const minFragment = 6
 
-// The forms in which secrets come back in error texts although nobody configured them as such: a bearer token, a key with OpenAI's prefix (also
-// half masked, as its error texts quote it), a key or password as a parameter of a URL or form or as a JSON member, the parameters of an OAuth
-// header, a cookie, a password before an @ in a URL.
+// secretForms are texts that look like a secret even if no such secret is configured: a bearer token, a key with
+// OpenAI's prefix (also half masked, as its error texts quote it), a key or password as a parameter of a URL or form or
+// as a JSON member, the parameters of an OAuth header, a cookie, and a password before the @ of a URL.
 var secretForms = []struct {
 	re  *regexp.Regexp
 	out string
@@ -37,12 +37,12 @@ var secretForms = []struct {
 	{regexp.MustCompile(`(://[^/\s:@"\\]+:)[^/\s@"\\]+@`), "$1" + Mask + "@"},
 }
 
-// Scrubber removes secrets from text, in every form in which they travel: as they are, escaped for a URL (once or more, a space as %20 or +), for
-// JSON or for HTML, and inside base64, as in basic authentication. It also removes whatever has a secret's form. A nil Scrubber knows no
-// secrets. It is safe for concurrent use.
+// Scrubber removes secrets from text, in every form in which they travel: unchanged, escaped for a URL (once or more,
+// with a space as %20 or +), for JSON or for HTML, and inside base64, as in basic authentication. It also removes text
+// that looks like a secret. A nil Scrubber knows no secrets. A Scrubber is safe for concurrent use.
 type Scrubber struct{ secrets []*regexp.Regexp }
 
-// NewScrubber returns a scrubber of these secrets. Those of fewer than 4 bytes are ignored.
+// NewScrubber returns a scrubber of these secrets. It ignores those of fewer than 4 bytes.
 func NewScrubber(secrets ...string) *Scrubber {
 	s := &Scrubber{}
 	seen := map[string]bool{}
@@ -63,7 +63,8 @@ func NewScrubber(secrets ...string) *Scrubber {
 	return s
 }
 
-// Text returns text with every secret replaced by [Mask]. JSON stays valid, unless one of the secrets holds a quote or a backslash.
+// Text returns text with every secret replaced by [Mask]. JSON stays valid, unless one of the secrets holds a quote or
+// a backslash.
 func (s *Scrubber) Text(text string) string {
 	if s != nil {
 		for _, re := range s.secrets {
@@ -76,8 +77,8 @@ func (s *Scrubber) Text(text string) string {
 	return text
 }
 
-// Error returns err with a scrubbed text. It wraps err, so errors.Is and errors.As see what they saw before. A nil err stays nil, and an error
-// whose text holds no secret is returned as it is.
+// Error returns an error with the scrubbed text of err, for which errors.Is and errors.As work as for err. If the text
+// holds no secret, Error returns err itself.
 func (s *Scrubber) Error(err error) error {
 	if err == nil {
 		return nil
@@ -99,11 +100,11 @@ func (e *scrubbed) Error() string        { return e.text }
 func (e *scrubbed) Is(target error) bool { return errors.Is(e.err, target) }
 func (e *scrubbed) As(target any) bool   { return errors.As(e.err, target) }
 
-// Scrub returns text with the given secrets, and everything that has a secret's form, replaced by [Mask]. See [Scrubber].
+// Scrub returns text with the given secrets, and text that looks like a secret, replaced by [Mask]. See [Scrubber].
 func Scrub(text string, secrets ...string) string { return NewScrubber(secrets...).Text(text) }
 
-// escapedForms returns a pattern that matches secret as it is and with any of its characters escaped. Letters and digits are matched as they are:
-// no encoder escapes them.
+// escapedForms returns a pattern that matches secret with any of its characters escaped. Letters and digits are matched
+// unchanged, since encoders do not escape them.
 func escapedForms(secret string) string {
 	var b strings.Builder
 	for _, r := range secret {
@@ -116,7 +117,8 @@ func escapedForms(secret string) string {
 	return b.String()
 }
 
-// runeForms returns patterns of a character: itself, perhaps after backslashes; in a URL, escaped once or more; as JSON's \u; in HTML.
+// runeForms returns patterns for a character: unchanged, perhaps after backslashes; escaped once or more in a URL; as
+// \u in JSON; and in HTML.
 func runeForms(r rune) []string {
 	var inURL, inJSON strings.Builder
 	for _, c := range []byte(string(r)) {
@@ -138,8 +140,8 @@ func runeForms(r rune) []string {
 	return forms
 }
 
-// base64Fragments returns what base64 makes of secret wherever it begins in a longer text, without the characters that also depend on its
-// neighbors.
+// base64Fragments returns the base64 of secret for each way in which it can begin within a longer text, without the
+// characters that also depend on the text around it.
 func base64Fragments(secret string) []string {
 	var out []string
 	for offset := range 3 {
@@ -162,7 +164,7 @@ func base64Fragments(secret string) []string {
 // secretParameter is the name of a URL parameter whose value is a secret.
 var secretParameter = regexp.MustCompile(`(?i)key|token|secret|passw|pwd|auth|sig|credential|session`)
 
-// longValue is the length from which the value of a URL parameter is taken for a secret whatever its name.
+// longValue is the length from which the value of a URL parameter counts as a secret, whatever its name.
 const longValue = 16
 
 // URLSecrets returns the secrets in an address: its password, and the values of parameters that look like keys.
@@ -185,8 +187,8 @@ func URLSecrets(address string) []string {
 	return out
 }
 
-// ShownURL returns an address as it may be shown to anyone: without user name and password, and without the values of its parameters. The address
-// need not be well-formed.
+// ShownURL returns an address without user name, password, fragment, and the values of its parameters, so that anyone
+// may see it. The address need not be well-formed.
 func ShownURL(address string) string {
 	if u, err := url.Parse(address); err == nil && u.Host != "" {
 		user := u.User != nil
