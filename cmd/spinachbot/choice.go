@@ -26,7 +26,11 @@ func (c *choice) Type() string   { return "choice" }
 // Set implements pflag.Value.
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.words, s) {
-		return errors.New("want " + orList(c.words) + nearest(s, c.words, ""))
+		near := ""
+		if len(c.words) > 1 {
+			near = nearest(s, c.words, "")
+		}
+		return errors.New("want " + orList(c.words) + near)
 	}
 	*c.value = s
 	return nil

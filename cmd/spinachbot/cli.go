@@ -27,7 +27,7 @@ func status(code int) error {
 
 // group makes a command that only holds others.
 func group(e *env, name, short string, subs ...*cobra.Command) *cobra.Command {
-	g := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs}
+	g := &cobra.Command{Use: name, Short: short, Args: cobra.ArbitraryArgs, SuggestionsMinimumDistance: 2}
 	g.AddCommand(subs...)
 	g.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -43,7 +43,6 @@ func group(e *env, name, short string, subs ...*cobra.Command) *cobra.Command {
 func setUpRoot(e *env, root *cobra.Command) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = true
-	root.SuggestionsMinimumDistance = 2
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
@@ -117,6 +116,14 @@ func orList(words []string) string {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// noArguments answers arguments of a command that takes none; ok says that there are none.
+func (c *cmdline) noArguments(args []string) (ok bool) {
+	if len(args) > 0 {
+		misuse(c.e, "%s: takes no arguments; leave out %s", commandName(c.cmd), strings.Join(args, " "))
+	}
+	return len(args) == 0
 }
 
 // nearest returns "; did you mean X?" when one of the words resembles the given one, else a semicolon and what is

@@ -23,8 +23,8 @@ func configCheckCommand(e *env) *cobra.Command {
 		"Reads all settings, names every problem at once and says where each value comes from.", allGroups...)
 	forRun := c.fs.Bool("run", false, "also check what the bot needs to run on a wiki")
 	return c.command(func(_ context.Context, args []string) int {
-		if len(args) > 0 {
-			return misuse(e, "config check: takes no arguments, not %q", args)
+		if !c.noArguments(args) {
+			return exitUsage
 		}
 		cfg, ok := c.load()
 		if !ok {
@@ -50,8 +50,8 @@ func configPrintCommand(e *env) *cobra.Command {
 		"Prints the settings in force. Secrets are never shown.", allGroups...)
 	example := c.fs.Bool("example", false, "print a commented .env with all defaults instead")
 	return c.command(func(_ context.Context, args []string) int {
-		if len(args) > 0 {
-			return misuse(e, "config print: takes no arguments, not %q", args)
+		if !c.noArguments(args) {
+			return exitUsage
 		}
 		if *example {
 			fmt.Fprint(e.stdout, config.Example())

@@ -197,7 +197,7 @@ func TestDatasetMisuse(t *testing.T) {
 	}{
 		{[]string{"dataset"}, exitUsage, "annotate"},
 		{[]string{"dataset", "dance"}, exitUsage, `there is no command "dance"`},
-		{[]string{"dataset", "annotate"}, exitUsage, "say which harvest"},
+		{[]string{"dataset", "annotate"}, exitUsage, "name the folder of a harvest"},
 		{[]string{"dataset", "annotate", "--addr", "0.0.0.0:8090", dir}, exitUsage, "loopback only"},
 		{[]string{"dataset", "annotate", "--addr", "192.0.2.1:8090", dir}, exitUsage, "loopback only"},
 		{[]string{"dataset", "annotate", "--addr", ":8090", dir}, exitUsage, "loopback only"},

@@ -38,7 +38,7 @@ annotate, under a name of their choice. docs/annotating.md says how to work with
 	graphName := c.choice("kg", "wikidata", graphUsage+", on which queries are tried", graphs...)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
-			return misuse(e, "dataset annotate: say which harvest: spinachbot dataset annotate DIR")
+			return misuse(e, "dataset annotate: name the folder of a harvest: spinachbot dataset annotate DIR")
 		}
 		if err := wantLoopback(*addr); err != nil {
 			return misuse(e, "dataset annotate: %v", err)
@@ -71,7 +71,7 @@ annotate, under a name of their choice. docs/annotating.md says how to work with
 		}
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", *addr)
 		if err != nil {
-			return fail(e, fmt.Errorf("cannot listen on %s: %w; choose another address with --addr", *addr, err))
+			return fail(e, listenProblem(*addr, err))
 		}
 		if tcp, ok := listener.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
 			_ = listener.Close() // it was never used
@@ -173,7 +173,7 @@ func readGolds(ctx context.Context, dir string, st annotate.Store, validated boo
 func openAnnotations(ctx context.Context, dir string) (*store.Store, error) {
 	name := filepath.Join(dir, annotationsFile)
 	if _, err := os.Stat(name); err != nil {
-		return nil, fmt.Errorf("%s holds no annotations: annotate first with spinachbot dataset annotate %s (%w)", dir, dir, err)
+		return nil, fmt.Errorf("%s holds no annotations: annotate first with spinachbot dataset annotate %s ", dir, dir)
 	}
 	return store.Open(ctx, name)
 }

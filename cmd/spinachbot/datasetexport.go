@@ -57,7 +57,7 @@ to QLever; as annotated they stand in info.wdqs_sparql), or QALD JSON (with the 
 	force := c.fs.Bool("force", false, forceUsage)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
-			return misuse(e, "dataset export: say which harvest: spinachbot dataset export DIR")
+			return misuse(e, "dataset export: name the folder of a harvest: spinachbot dataset export DIR")
 		}
 		_, golds, err := flags.read(ctx, rest[0])
 		if err != nil {
@@ -102,7 +102,7 @@ later harvests add move none that are there, unless they tie two groups of near-
 	force := c.fs.Bool("force", false, forceUsage)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
-			return misuse(e, "dataset split: say which harvest: spinachbot dataset split DIR")
+			return misuse(e, "dataset split: name the folder of a harvest: spinachbot dataset split DIR")
 		}
 		part, err := parsePart(*dev)
 		if err != nil {
@@ -181,7 +181,7 @@ discussion it is made of, as the licence wants it.`)
 	force := c.fs.Bool("force", false, forceUsage)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
-			return misuse(e, "dataset card: say which harvest: spinachbot dataset card DIR")
+			return misuse(e, "dataset card: name the folder of a harvest: spinachbot dataset card DIR")
 		}
 		d := &release.Description{Name: *name, Made: e.now(), Command: "spinachbot dataset card"}
 		if err := describe(ctx, rest[0], flags, d); err != nil {

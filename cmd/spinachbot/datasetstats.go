@@ -37,7 +37,7 @@ func datasetStatsCommand(e *env) *cobra.Command {
 	c.fs.Var(&results, "results", "`file` with results for queries that have none: JSON lines {\"sparql\":…,\"result\":…}, or outputs that hold rows; may be given again")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
-			return misuse(e, "dataset stats: want one FILE (or -), got %d; see spinachbot dataset stats -h", len(rest))
+			return misuse(e, "dataset stats: name one FILE, or - for standard input; got %d", len(rest))
 		}
 		report, err := datasetReport(e, rest[0], *pageViews, results)
 		if err == nil {
@@ -100,7 +100,7 @@ func readItems(e *env, name string) ([]dataset.Item, dataset.Format, error) {
 		}
 		f, err := os.Open(name)
 		if errors.Is(err, os.ErrNotExist) && filepath.Base(name) == dataset.CandidatesFile {
-			err = fmt.Errorf("%w: a folder must be a harvest's (spinachbot harvest --out DIR)", err)
+			err = fmt.Errorf("%s holds no %s; name a benchmark file or the folder of a harvest", filepath.Dir(name), dataset.CandidatesFile)
 		}
 		if err != nil {
 			return nil, "", err

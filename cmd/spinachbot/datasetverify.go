@@ -31,7 +31,7 @@ With --report the same lines go to a file as they come about; after an interrupt
 	reportFile := c.fs.String("report", "", "`file` for the lines of --json; one that an interrupted run left is gone on with")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
-			return misuse(e, "dataset verify: say what to verify: spinachbot dataset verify DIR or FILE")
+			return misuse(e, "dataset verify: name the folder of a harvest or a benchmark file: spinachbot dataset verify DIR")
 		}
 		cfg, ok := c.load()
 		if !ok {

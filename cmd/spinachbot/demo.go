@@ -32,8 +32,8 @@ on its schedule. Open the address that is printed, read the replies, post a requ
 	page := c.fs.String("page", "", "`file` with the forum page's wikitext instead of the seeded one")
 	schedule := c.fs.String("schedule", "@every 5s", "when the bot looks at the page (`cron`)")
 	return c.command(func(ctx context.Context, rest []string) int {
-		if len(rest) > 0 {
-			return misuse(e, "demo: takes no arguments, not %q", rest)
+		if !c.noArguments(rest) {
+			return exitUsage
 		}
 		cfg, ok := c.load()
 		if !ok {

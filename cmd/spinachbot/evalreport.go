@@ -33,9 +33,9 @@ func evalReportCommand(e *env) *cobra.Command {
 	return c.command(func(ctx context.Context, rest []string) int {
 		switch {
 		case len(rest) == 0:
-			return misuse(e, "eval report: want the folder of a run, or several; see spinachbot eval report -h")
+			return misuse(e, "eval report: name the folder of a run, or several: spinachbot eval report DIR...")
 		case *markdown && *latex:
-			return misuse(e, "eval report: --markdown and --latex exclude each other")
+			return misuse(e, "eval report: --markdown and --latex cannot be used together")
 		}
 		runs, err := loadRuns(ctx, rest)
 		if err != nil {

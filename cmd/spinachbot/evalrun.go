@@ -124,15 +124,15 @@ func evalRunCommand(e *env) *cobra.Command {
 func (f *evalRunFlags) check(rest []string) error {
 	switch {
 	case len(rest) != 1:
-		return errors.New("want one benchmark file; see spinachbot eval run -h")
+		return errors.New("name one benchmark file: spinachbot eval run --out DIR FILE")
 	case f.out == "":
-		return errors.New("where is the run to be kept? name a folder with --out")
+		return errors.New("name the folder for the run with --out")
 	case f.jobs < 1 || f.tries < 1:
-		return errors.New("--jobs and --tries want 1 or more")
+		return errors.New("--jobs and --tries must be 1 or more")
 	case f.limit < 0 || !(f.usd >= 0):
-		return errors.New("--limit and --usd-limit want a positive number")
+		return errors.New("--limit and --usd-limit must be positive")
 	case f.record != "" && f.recorded != "":
-		return errors.New("--record and --recorded exclude each other")
+		return errors.New("--record and --recorded cannot be used together")
 	}
 	if f.asOf != "" {
 		if _, err := time.Parse(time.RFC3339, f.asOf); err != nil {

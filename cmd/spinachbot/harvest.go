@@ -60,10 +60,10 @@ func harvestCommand(e *env) *cobra.Command {
 	})
 	return c.command(func(ctx context.Context, rest []string) int {
 		switch {
-		case len(rest) > 0:
-			return misuse(e, "harvest: takes no arguments, not %q", rest)
+		case !c.noArguments(rest):
+			return exitUsage
 		case *f.out == "":
-			return misuse(e, "harvest: --out DIR is missing: where are the files to go?")
+			return misuse(e, "harvest: name the folder for the files with --out DIR")
 		}
 		cfg, ok := c.load()
 		if !ok {

@@ -114,7 +114,7 @@ func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger
 	}
 	path := filepath.Join(cfg.DataDir, ledgerFile)
 	if _, err := os.Stat(path); err != nil {
-		return fail(c.e, fmt.Errorf("there is no ledger in DATA_DIR %s yet: the bot makes it at its first round (%w)", cfg.DataDir, err))
+		return fail(c.e, fmt.Errorf("there is no ledger in %s: the bot makes it at its first round; --data-dir names another folder", cfg.DataDir))
 	}
 	st, err := store.Open(ctx, path)
 	if err != nil {
@@ -249,7 +249,7 @@ next:
 				continue next
 			}
 		}
-		return nil, fmt.Errorf("there is no state %q; the states are %s", name, stateNames())
+		return nil, fmt.Errorf("--state: there is no state %q; the states are %s", name, stateNames())
 	}
 	return out, nil
 }

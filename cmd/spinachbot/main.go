@@ -118,7 +118,7 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 	}()
 	e.args = args
 	root := newRoot(e)
-	root.SetArgs(verbFirst(root, args))
+	root.SetArgs(append([]string{}, verbFirst(root, args)...)) // nil would mean os.Args
 	err := root.ExecuteContext(ctx)
 	var status exitStatus
 	switch {
@@ -136,12 +136,17 @@ func fail(e *env, err error) int {
 		fmt.Fprintln(e.stderr, "spinachbot: interrupted")
 		return exitInterrupted
 	}
-	fmt.Fprintln(e.stderr, "spinachbot:", strings.ReplaceAll(err.Error(), "\n", "\n  "))
+	fmt.Fprintln(e.stderr, "spinachbot:", strings.ReplaceAll(plain(err), "\n", "\n  "))
 	return exitFailed
 }
 
 // misuse prints an error about the call and returns the exit status for it.
 func misuse(e *env, format string, args ...any) int {
+	for i, a := range args {
+		if err, ok := a.(error); ok {
+			args[i] = plain(err)
+		}
+	}
 	fmt.Fprintf(e.stderr, "spinachbot: "+format+"\n", args...)
 	return exitUsage
 }

@@ -29,8 +29,8 @@ func runCommand(e *env) *cobra.Command {
 	dry := c.fs.Bool("dry-run", false, "nothing is written to the wiki; see the drafts with spinachbot ledger")
 	grace := c.fs.Duration("unknown-grace", 2*time.Minute, "how long a save whose answer was lost may still arrive")
 	return c.command(func(ctx context.Context, rest []string) int {
-		if len(rest) > 0 {
-			return misuse(e, "run: takes no arguments, not %q", rest)
+		if !c.noArguments(rest) {
+			return exitUsage
 		}
 		cfg, ok := c.load()
 		if !ok {

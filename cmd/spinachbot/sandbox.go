@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,7 @@ The graph is held in memory: good for some million triples; larger data belongs 
 	timeout := c.fs.Duration("query-timeout", 60*time.Second, "longest time of a query")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) > 0 {
-			return misuse(e, "sandbox: takes no arguments, not %q; data files are given with --data", rest)
+			return misuse(e, "sandbox: takes no arguments; leave out %s, or give data files with --data", strings.Join(rest, " "))
 		}
 		cfg, ok := c.load()
 		if !ok {
@@ -161,7 +162,7 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 	parts.Wiki = s.wiki
 	s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen on %s: %w; choose another address with --addr", o.addr, err)
+		return nil, listenProblem(o.addr, err)
 	}
 	if tcp, ok := s.listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		lg.Warn("the sandbox is reachable from other machines; it is not made for the open internet", "address", s.listener.Addr().String())

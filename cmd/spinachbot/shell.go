@@ -44,7 +44,7 @@ func completionCommand(e *env) *cobra.Command {
 		case "powershell":
 			err = root.GenPowerShellCompletionWithDesc(e.stdout)
 		default:
-			return misuse(e, "completion: there is no shell %q%s", args[0], nearest(args[0], shells, "want bash, zsh, fish or powershell"))
+			return misuse(e, "completion: there is nothing for the shell %q; want %s", args[0], orList(shells))
 		}
 		if err != nil {
 			return fail(e, fmt.Errorf("cannot write the script: %w", err))
@@ -60,7 +60,7 @@ func manCommand(e *env) *cobra.Command {
 			return misuse(e, "man: which folder? spinachbot man DIR")
 		}
 		if err := writeManual(c.cmd.Root(), args[0]); err != nil {
-			return fail(e, fmt.Errorf("cannot write the manual pages: %w; name a folder that you may write to", err))
+			return fail(e, fmt.Errorf("cannot write the manual pages: %w", err))
 		}
 		pages, _ := filepath.Glob(filepath.Join(args[0], "spinachbot*.1"))
 		fmt.Fprintf(e.stdout, "%s: %d pages\n", args[0], len(pages))

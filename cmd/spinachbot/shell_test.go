@@ -53,7 +53,7 @@ func TestManual(t *testing.T) {
 			t.Errorf("%q is missing in the page of ask: %v\n%s", want, err, page)
 		}
 	}
-	if code, _, errs := call(t, "man", "/dev/null/x"); code != exitFailed || !strings.Contains(errs, "name a folder that you may write to") {
+	if code, _, errs := call(t, "man", "/dev/null/x"); code != exitFailed || !strings.Contains(errs, "choose another place") {
 		t.Errorf("%d %s", code, errs)
 	}
 }

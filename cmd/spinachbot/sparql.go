@@ -238,7 +238,7 @@ func (c *sparqlRun) line(ctx context.Context, line []byte, n int) *sparqlLine {
 		out.ID = in.ID
 	}
 	if err != nil {
-		c.fail(out, fmt.Errorf("line %d is not a JSON object with id and sparql: %w", n, text.JSON(err)))
+		c.fail(out, fmt.Errorf(`line %d: want a JSON object such as {"id":1,"sparql":"ASK {}"}: %w`, n, text.JSON(err)))
 		return out
 	}
 	c.one(ctx, *in.SPARQL, out)

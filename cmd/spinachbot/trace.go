@@ -86,7 +86,7 @@ func openTrace(e *env, dataDir, name string) (io.ReadCloser, error) {
 	dir := filepath.Join(dataDir, "trajectories")
 	names, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("no trajectories: %w", err)
+		return nil, fmt.Errorf("there are no trajectories in %s; name a file, or another data folder with --data-dir", dir)
 	}
 	type found struct {
 		path string
@@ -104,7 +104,7 @@ func openTrace(e *env, dataDir, name string) (io.ReadCloser, error) {
 		all = append(all, found{filepath.Join(dir, n.Name()), info.ModTime().UnixNano()})
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("there is no trajectory %q in %s", name, dir)
+		return nil, fmt.Errorf("there is no trajectory %q in %s; spinachbot ledger list shows the IDs", name, dir)
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].mod > all[j].mod })
 	return os.Open(all[0].path)

@@ -100,8 +100,8 @@ func version() string { return readBuild().short() }
 func versionCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "version", "print the version, its commit and date", `Prints the version, the commit with its date, and the version of Go. "with local changes" means that the files differed from the commit.`)
 	return c.command(func(_ context.Context, args []string) int {
-		if len(args) > 0 {
-			return misuse(e, "version: takes no arguments, not %q", args)
+		if !c.noArguments(args) {
+			return exitUsage
 		}
 		fmt.Fprintln(e.stdout, readBuild())
 		return exitOK

@@ -180,7 +180,7 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 		attrs = append(attrs, "err", callErr)
 		wait, again := c.cfg.Retry.Next(attempt, result, c.clock.Now(), c.rnd())
 		if !again || !healable(callErr) {
-			c.lg.Warn("model call failed", attrs...)
+			c.lg.Info("model call failed", attrs...)
 			return nil, callErr
 		}
 		c.lg.Warn("model call failed", append(attrs, "retry_in", wait)...)
