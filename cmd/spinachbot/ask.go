@@ -26,7 +26,7 @@ func askCommand(e *env) *cobra.Command {
 	a := &asking{e: e, c: c}
 	c.fs.BoolVar(&a.json, "json", false, "one JSON object a line: step, rollback, and last answer or no_answer")
 	c.choiceVar(&a.graph, "kg", "wikidata", graphUsage, graphs...)
-	c.choiceVar(&a.preset, "preset", "spinach", "`system` whose way of working is followed: "+orList(evalMethods.Presets()), evalMethods.Presets()...)
+	a.preset.declare(c)
 	c.fs.StringVar(&a.history, "history", "", "`file` with earlier turns: a trajectory, or JSON lines {\"question\":…,\"sparql\":…,\"report\":…}")
 	c.fs.StringVar(&a.record, "record", "", "write all exchanges with model and graph to this new `file`, secrets scrubbed")
 	c.fs.StringVar(&a.replay, "replay", "", "answer from such a `file`, with no network; question and settings must be those of the recording")
@@ -39,12 +39,23 @@ type asking struct {
 	e *env
 	c *cmdline
 
-	json                                             bool
-	graph, preset, history, record, replay, language string
+	json                                     bool
+	preset                                   presetFlags
+	graph, history, record, replay, language string
 }
 
 func (a *asking) run(ctx context.Context, args []string) int {
 	e := a.e
+	if a.preset.name == listPresets {
+		if err := a.preset.list(e.stdout); err != nil {
+			return misuse(e, "ask: %v", err)
+		}
+		return exitOK
+	}
+	opts, err := a.preset.options()
+	if err != nil {
+		return misuse(e, "ask: %v", err)
+	}
 	question, err := a.question(args)
 	if err != nil {
 		return misuse(e, "ask: %v", err)
@@ -87,7 +98,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	if err != nil {
 		return misuse(e, "ask: %v", err)
 	}
-	engine := agent.New(lg, model, graph, labeler, e.now, agent.Options{})
+	engine := agent.New(lg, model, graph, labeler, e.now, opts)
 	return a.ask(ctx, newAsk(lg, engine, cfg, dir, e.now), q)
 }
 

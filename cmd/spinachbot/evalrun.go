@@ -16,20 +16,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
-	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
-
-// evalMethods are the presets with their policies that eval run knows. A new one is a row here.
-var evalMethods = evalrun.Methods{
-	{Preset: "spinach", Policy: "linear", About: "the SPINACH paper's agent: one action after the other, with rollback", New: func(p evalrun.Parts) ask.Asker {
-		return agent.New(p.Log, p.Model, p.Graph, p.Labeler, p.Now, agent.Options{})
-	}},
-}
 
 // evalRunFlags are the flags of eval run.
 type evalRunFlags struct {

@@ -13,7 +13,7 @@ func TestCompletions(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"ev", "eval\trun benchmarks, score and compare results"},
 		{"ask|--kg|", "wikidata\tthe query service of SPARQL_ENDPOINT\nembedded\tthe built-in slice of Wikidata"},
-		{"ask|--preset|", "spinach"},
+		{"ask|--preset|", "spinach\nlist"},
 		{"ask|--la", "--language\tlanguage code of the question; detected when not given"},
 		{"eval|run|--policy|", "linear"},
 		{"ledger|list|--state|posted,", "posted,noticed\nposted,accepted\nposted,proposed\nposted,approved\nposted,posting\nposted,posted\nposted,gave_up\nposted,skipped\nposted,rejected"},
@@ -55,5 +55,29 @@ func TestManual(t *testing.T) {
 	}
 	if code, _, errs := call(t, "man", "/dev/null/x"); code != exitFailed || !strings.Contains(errs, "choose another place") {
 		t.Errorf("%d %s", code, errs)
+	}
+}
+
+// Presets come from one place: ask explains and checks them, a file may hold one of your own.
+func TestPresetFlags(t *testing.T) {
+	out, errs, code := invoke(t, nil, "ask", "--preset", "list")
+	if code != exitOK || !strings.HasPrefix(out, "spinach: ") || !strings.Contains(out, "execute_sparql") || !strings.Contains(out, "linear") {
+		t.Errorf("exit %d: %s\n%s", code, errs, out)
+	}
+	broken := filepath.Join(t.TempDir(), "mine.json")
+	if err := os.WriteFile(broken, []byte(`{"name":"mine","tool":[]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"ask", "--preset-file", broken, "Who?"}, `unknown field "tool"`},
+		{[]string{"ask", "--preset-file", broken, "--preset", "list"}, "exclude each other"},
+		{[]string{"ask", "--policy", "mcts", "Who?"}, "linear"},
+	} {
+		if _, errs, code := invoke(t, nil, tt.args...); code != exitUsage || !strings.Contains(errs, tt.want) {
+			t.Errorf("%q: exit %d, %s; want %q", tt.args, code, errs, tt.want)
+		}
 	}
 }

@@ -1,0 +1,289 @@
+package step
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// answers is a model that gives its answers in turn and keeps what it was asked.
+type answers struct {
+	mu       sync.Mutex
+	choices  [][]llm.Choice
+	requests []llm.Request
+}
+
+func (a *answers) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.requests = append(a.requests, req)
+	if len(a.choices) == 0 {
+		return nil, llm.ErrNoModel
+	}
+	c := a.choices[0]
+	a.choices = a.choices[1:]
+	return &llm.Response{Choices: c, Usage: llm.Usage{Calls: 1, InputTokens: 10}}, nil
+}
+
+func said(texts ...string) (out []llm.Choice) {
+	for _, t := range texts {
+		out = append(out, llm.Choice{Content: "Thought: x\nAction: " + t, FinishReason: "stop"})
+	}
+	return out
+}
+
+// small is a graph in which every search finds nothing and every query has one row.
+type small struct{ tool.Graph }
+
+func (small) Search(context.Context, kg.SearchQuery) (*kg.SearchResult, error) {
+	return &kg.SearchResult{}, nil
+}
+
+func (small) Query(_ context.Context, q string) (*kg.Table, error) {
+	if strings.Contains(q, "P570") {
+		return &kg.Table{Vars: []string{"x"}, Source: "test"}, nil
+	}
+	return &kg.Table{Vars: []string{"x"}, Source: "test", Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1")}}}, nil
+}
+
+// log keeps events.
+type log struct{ events []event.Event }
+
+func (l *log) Record(_ context.Context, e event.Event) error {
+	l.events = append(l.events, e)
+	return nil
+}
+
+func runner(t *testing.T, m Model, rec event.Recorder, p *preset.Preset) *Runner {
+	t.Helper()
+	p.Diagnose = false
+	return &Runner{Log: slog.New(slog.DiscardHandler), Model: m, Graph: small{}, Now: time.Now, Preset: p, Question: event.Question{Text: "Who?"}, Language: tool.English,
+		Events: event.NewLog(rec, time.Now, 0), Meter: NewMeter(event.Limits{}.WithDefaults(), time.Now)}
+}
+
+// native is the preset spinach with native calls.
+func native(t *testing.T, parallel bool) *preset.Preset {
+	t.Helper()
+	def := map[string]any{"name": "n", "about": "a", "long": "l", "protocol": "native", "parallel": parallel, "policies": []string{"linear"},
+		"tools": preset.Default().Tools, "show": preset.Default().Show, "sampling": preset.Default().Sampling}
+	b, err := json.Marshal(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := preset.Load(fstest.MapFS{"preset.json": {Data: b}, "act.tmpl": {Data: []byte("rules")}, "prune.tmpl": {Data: []byte("prune")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func actions(s State) (out []string) {
+	for _, x := range s.Steps() {
+		out = append(out, x.Action+"("+x.Argument+")")
+	}
+	return out
+}
+
+// TestSamples: n samples give n children, each with its own step, below the same call of the model; the parent stays as it was.
+func TestSamples(t *testing.T) {
+	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)", "search_wikidata(a)", "nonsense(")}}
+	rec := &log{}
+	r := runner(t, m, rec, preset.Default())
+	first, err := r.Expand(t.Context(), r.Start(0), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent := first[0].State
+	children, err := r.Expand(t.Context(), parent, 3)
+	if err != nil || len(children) != 3 {
+		t.Fatal(children, err)
+	}
+	if m.requests[0].N != 0 || m.requests[1].N != 3 {
+		t.Errorf("samples asked for: %d, %d", m.requests[0].N, m.requests[1].N)
+	}
+	for i, want := range []Outcome{Carried, Refused, Unreadable} {
+		if children[i].Outcome != want {
+			t.Errorf("sample %d: outcome %d, want %d", i+1, children[i].Outcome, want)
+		}
+	}
+	if d := cmp.Diff([]string{"search_wikidata(a)", "search_wikidata(b)"}, actions(children[0].State)); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"search_wikidata(a)"}, actions(parent)); d != "" {
+		t.Error("the parent changed:", d)
+	}
+	for _, e := range rec.events {
+		if e.Event == "step" && e.Step.Argument == "b" && rec.events[e.Parent-1].Event != "graph" {
+			t.Errorf("the step's parent is a %s event", rec.events[e.Parent-1].Event)
+		}
+	}
+}
+
+// TestStatesAreValues: states expanded side by side do not disturb each other, and one that was left can be continued later.
+func TestStatesAreValues(t *testing.T) {
+	var all [][]llm.Choice
+	for range 40 {
+		all = append(all, said("search_wikidata(same)"))
+	}
+	m := &answers{choices: append([][]llm.Choice{said("search_wikidata(root)")}, all...)}
+	rec := &log{}
+	r := runner(t, m, rec, preset.Default())
+	first, err := r.Expand(t.Context(), r.Start(0), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := first[0].State
+	var wg sync.WaitGroup
+	out := make([][]Child, 40)
+	errs := make([]error, 40)
+	for i := range out {
+		wg.Go(func() { out[i], errs[i] = r.Expand(t.Context(), root, 1) })
+	}
+	wg.Wait()
+	for i, c := range out {
+		if errs[i] != nil || len(c) != 1 || len(c[0].State.Steps()) != 2 || c[0].Outcome != Carried {
+			t.Fatalf("expansion %d: %+v, %v", i, c, errs[i])
+		}
+	}
+	for i, e := range rec.events {
+		if e.ID != i+1 || e.Parent >= e.ID {
+			t.Errorf("event %d has ID %d and parent %d", i+1, e.ID, e.Parent)
+		}
+		if e.Event == "model" && i > 0 && e.Parent != root.At() {
+			t.Errorf("event %d hangs below %d, want the state's %d", e.ID, e.Parent, root.At())
+		}
+	}
+}
+
+// TestGoBack: a second refusal returns to before the repeated step, with a note; the log's next event grows from there.
+func TestGoBack(t *testing.T) {
+	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)"), said("search_wikidata(b)"), said("search_wikidata(b)")}}
+	rec := &log{}
+	r := runner(t, m, rec, preset.Default())
+	s := r.Start(0)
+	for i := range 4 {
+		c, err := r.Expand(t.Context(), s, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := s.Refused()
+		if s = c[0].State; c[0].Outcome == Refused {
+			if s, err = r.Refuse(t.Context(), c[0], again); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i == 2 && (len(s.Steps()) != 2 || !s.Refused()) {
+			t.Errorf("after the first refusal: %q, refused %v", actions(s), s.Refused())
+		}
+	}
+	if d := cmp.Diff([]string{"search_wikidata(a)"}, actions(s)); d != "" || s.Refused() || s.Refusals() != 2 {
+		t.Errorf("after the second: %s refused %v, %d refusals", d, s.Refused(), s.Refusals())
+	}
+	last := rec.events[len(rec.events)-1]
+	if last.Event != "rollback" || *last.To != 1 || rec.events[last.Parent-1].Event != "step" || rec.events[last.Parent-1].Step.N != 1 {
+		t.Errorf("the rollback %+v hangs below %+v", last, rec.events[last.Parent-1])
+	}
+}
+
+func call(id, name, args string) llm.ToolCall {
+	return llm.ToolCall{ID: id, Name: name, Arguments: args}
+}
+
+// TestNativeConversation: calls and results are messages of their own, a message without a call is no end, and what does not fit is handed back as the
+// result of its call.
+func TestNativeConversation(t *testing.T) {
+	const q = `{"query":"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"}`
+	m := &answers{choices: [][]llm.Choice{
+		{{Content: "I think.", FinishReason: "stop"}},
+		{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata", `{"text": `)}, FinishReason: "tool_calls"}},
+		{{ToolCalls: []llm.ToolCall{call("c2", "browse", `{}`)}, FinishReason: "tool_calls"}},
+		{{Content: "Two at once.", Reasoning: "hm", ToolCalls: []llm.ToolCall{call("c3", "search_wikidata", `{"text":"a"}`), call("c4", "execute_sparql", q)}, FinishReason: "tool_calls"}},
+		{{ToolCalls: []llm.ToolCall{call("c5", "stop", `{}`)}, FinishReason: "tool_calls"}},
+	}}
+	rec := &log{}
+	r := runner(t, m, rec, native(t, true))
+	s := r.Start(0)
+	var last Child
+	for i := range 5 {
+		c, err := r.Expand(t.Context(), s, 1)
+		if err != nil {
+			t.Fatal(i, err)
+		}
+		last, s = c[0], c[0].State
+	}
+	if last.Outcome != Ended || last.Final.Answer == nil {
+		t.Fatalf("%+v", last)
+	}
+	if d := cmp.Diff([]string{"search_wikidata(a)", "execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5 })", "stop()"}, actions(s)); d != "" {
+		t.Error(d)
+	}
+	req := m.requests[1]
+	if len(req.Tools) != 5 || req.Tools[0].Name != "search_wikidata" || !json.Valid(req.Tools[4].Parameters) || req.OneToolCall {
+		t.Errorf("tools %+v", req.Tools)
+	}
+	end := func(req llm.Request) llm.Message { return req.Messages[len(req.Messages)-1] }
+	if got := end(m.requests[1]); got.Role != llm.User || !strings.Contains(got.Content, "called no tool") {
+		t.Errorf("after a message without a call: %+v", got)
+	}
+	for i, want := range map[int]string{2: "do not fit", 3: `"browse", which does not exist`} {
+		if got := end(m.requests[i]); got.Role != llm.ToolRole || got.ToolCallID == "" || !strings.Contains(got.Content, want) {
+			t.Errorf("request %d ends with %+v, want %q", i+1, got, want)
+		}
+		bad := m.requests[i].Messages[len(m.requests[i].Messages)-2]
+		if len(bad.ToolCalls) != 1 || !json.Valid([]byte(bad.ToolCalls[0].Arguments)) {
+			t.Errorf("request %d holds %+v: servers refuse broken JSON", i+1, bad)
+		}
+	}
+	ms := m.requests[4].Messages[2:]
+	if len(ms) != 3 || len(ms[0].ToolCalls) != 2 || ms[0].Content != "Two at once." || ms[0].Reasoning != "hm" || ms[1].ToolCallID != "c3" || ms[2].ToolCallID != "c4" {
+		t.Errorf("a turn with two calls: %+v", ms)
+	}
+}
+
+// TestOneCallOnly: where a turn may hold one call, the others are left out, and the model is told.
+func TestOneCallOnly(t *testing.T) {
+	m := &answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata", `{"text":"a"}`), call("c2", "search_wikidata", `{"text":"b"}`)}}},
+		{{ToolCalls: []llm.ToolCall{call("c3", "search_wikidata", `{"text":"c"}`)}}}}}
+	r := runner(t, m, nil, native(t, false))
+	c, err := r.Expand(t.Context(), r.Start(0), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = r.Expand(t.Context(), c[0].State, 1); err != nil {
+		t.Fatal(err)
+	}
+	if !m.requests[0].OneToolCall || len(c[0].State.Steps()) != 1 || !strings.Contains(m.requests[1].Messages[3].Content, "only the first was") {
+		t.Errorf("%+v", m.requests[1].Messages)
+	}
+}
+
+// TestLimitsOfTheRun: money and tokens are shared by all states, and end an expansion before the call.
+func TestLimitsOfTheRun(t *testing.T) {
+	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)")}}
+	r := runner(t, m, nil, preset.Default())
+	r.Meter = NewMeter(event.Limits{Tokens: 10}.WithDefaults(), time.Now)
+	s := r.Start(0)
+	if _, err := r.Expand(t.Context(), s, 1); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.Expand(t.Context(), s, 1)
+	var h *event.Halt
+	if !errors.As(err, &h) || h.Reason != event.OutOfTokens || len(m.requests) != 1 {
+		t.Errorf("%v after %d calls", err, len(m.requests))
+	}
+}

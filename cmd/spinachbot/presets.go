@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/dataset/evalrun"
+	"github.com/spinachbot/spinachbot/internal/ask"
+)
+
+// evalMethods are the presets with their policies.
+var evalMethods = presetMethods()
+
+// presetMethods makes a method of every preset with each of its policies.
+func presetMethods() (out evalrun.Methods) {
+	for _, name := range preset.Names() {
+		p, err := preset.Named(name)
+		if err != nil {
+			panic(err) // it is part of the program, and a test reads it
+		}
+		for _, policy := range p.Policies {
+			out = append(out, evalrun.Method{Preset: name, Policy: policy, About: p.About, New: func(parts evalrun.Parts) ask.Asker {
+				return agent.New(parts.Log, parts.Model, parts.Graph, parts.Labeler, parts.Now, agent.Options{Preset: p, Policy: policy})
+			}})
+		}
+	}
+	return out
+}
+
+// presetFlags choose a way of working.
+type presetFlags struct{ name, file, policy string }
+
+// listPresets is the value of --preset that explains them.
+const listPresets = "list"
+
+func (f *presetFlags) declare(c *cmdline) {
+	c.choiceVar(&f.name, "preset", "spinach", "`system` whose way of working is followed: "+orList(evalMethods.Presets())+"; list explains them",
+		append(evalMethods.Presets(), listPresets)...)
+	c.fs.StringVar(&f.file, "preset-file", "", "`file` with a preset of your own; its prompts (*.tmpl) are read from the same folder")
+	c.choiceVar(&f.policy, "policy", "", "`policy` by which the next step is chosen: "+orList(evalMethods.Policies())+"; the preset's own when not given",
+		evalMethods.Policies()...)
+}
+
+// options returns the agent's options that the flags choose. Errors are the user's.
+func (f *presetFlags) options() (agent.Options, error) {
+	p, err := preset.Named(f.name)
+	if f.file != "" {
+		p, err = preset.Open(f.file)
+	}
+	if err != nil {
+		return agent.Options{}, err
+	}
+	if f.policy != "" && !slices.Contains(p.Policies, f.policy) {
+		return agent.Options{}, fmt.Errorf("the preset %s has no policy %q; it has: %s", p.Name, f.policy, strings.Join(p.Policies, ", "))
+	}
+	return agent.Options{Preset: p, Policy: f.policy}, nil
+}
+
+// list explains the presets.
+func (f *presetFlags) list(w io.Writer) error {
+	if f.file != "" {
+		return errors.New("--preset list and --preset-file exclude each other")
+	}
+	for _, name := range preset.Names() {
+		p, err := preset.Named(name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s: %s\n%s\n  protocol: %s\n  policies: %s\n  tools:    %s\n  limits:   %d actions counted, %d in all\n  sampling: temperature %g, top_p %g, up to %d tokens an action\n",
+			p.Name, p.About, wrapped(p.Long, "  ", 100), p.Protocol, strings.Join(p.Policies, ", "), strings.Join(p.Tools, ", "), p.Limits.Counted, p.Limits.Total,
+			p.Sampling.Temperature, p.Sampling.TopP, p.Sampling.MaxTokens)
+	}
+	return nil
+}
+
+// wrapped breaks a text into lines of at most width characters that begin with indent.
+func wrapped(s, indent string, width int) string {
+	var lines []string
+	line := indent
+	for _, word := range strings.Fields(s) {
+		if len(line)+len(word) >= width && strings.TrimSpace(line) != "" {
+			lines, line = append(lines, line), indent
+		}
+		if line != indent {
+			line += " "
+		}
+		line += word
+	}
+	return strings.Join(append(lines, line), "\n")
+}
