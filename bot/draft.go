@@ -8,6 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // draft makes the reply from the outcome of the agent and puts it into the entry, with the wikitext and the diff as they would be now. It does not write the ledger.
@@ -29,7 +30,7 @@ func (b *Bot) draft(v *view, p place, e *Entry, out *agent.Outcome, earlier []fo
 		Diff: Diff(edit.before, edit.after),
 		Turn: agent.Turn{Question: e.Question, Report: out.Report, SPARQL: reply.Query}}
 	for _, s := range out.Steps {
-		s.Observation = cut(s.Observation, maxKeptRunes)
+		s.Observation = text.Clip(s.Observation, maxKeptRunes)
 		d.Turn.Steps = append(d.Turn.Steps, s)
 	}
 	e.Draft = d
@@ -71,7 +72,7 @@ func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	lang, _, _ := strings.Cut(strings.ToLower(out.Language), "-")
 	r := forum.Reply{Language: lang, To: to, Short: out.Report, Operator: operator, Marker: marker, Signature: "~~~~"}
 	for _, s := range out.Steps {
-		r.Steps = append(r.Steps, forum.Step{Thought: s.Thought, Action: s.Action, Argument: s.Argument, Observation: cut(s.Observation, maxKeptRunes)})
+		r.Steps = append(r.Steps, forum.Step{Thought: s.Thought, Action: s.Action, Argument: s.Argument, Observation: text.Clip(s.Observation, maxKeptRunes)})
 	}
 	a := out.Answer
 	if a == nil {
@@ -173,7 +174,7 @@ func finite(f float64) float64 {
 // [Wiki].OwnEdits finds the edit again wherever the section has gone. The heading is other people's text: it keeps no bracket and cannot end the section link.
 func (b *Bot) summaryOf(p place, e *Entry) string {
 	harmless := strings.NewReplacer("*/", "* /", "/*", "/ *", "[", "(", "]", ")", "{", "(", "}", ")", "|", "-", "<", " ", ">", " ")
-	topic := cut(oneLine(harmless.Replace(p.thread.Heading)), maxTopicRunes)
+	topic := text.Clip(text.OneLine(harmless.Replace(p.thread.Heading)), maxTopicRunes)
 	task := "Reply with a query"
 	if e.Draft == nil || e.Draft.Reply.Query == "" {
 		task = "Reply without a query"

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // leave is the gate's word on one save.
@@ -110,13 +112,13 @@ func (b *Bot) stopPage(ctx context.Context) (until time.Time, why string, err er
 			return until, "", err
 		}
 	}
-	switch text := strings.TrimSpace(rev.Text); {
+	switch said := strings.TrimSpace(rev.Text); {
 	case rev.Missing && note.Existed:
 		return until, "the stop page is gone: create it again, empty or with the word run", nil
-	case rev.Missing || text == "" || text == "run":
+	case rev.Missing || said == "" || said == "run":
 		return asked.Add(stopPageAge), "", nil
 	default:
-		return until, fmt.Sprintf("the stop page says %q", cut(oneLine(text), 100)), nil
+		return until, fmt.Sprintf("the stop page says %q", text.Clip(text.OneLine(said), 100)), nil
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/internal/store"
 )

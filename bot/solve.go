@@ -9,6 +9,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 func isChanged(err error) bool { return errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) }
@@ -144,7 +145,7 @@ func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
 		return b.set(ctx, e, Noticed, "judging failed, tried again later: "+short(err))
 	}
 	e.Failures, e.Thread = 0, p.root()
-	why := cut(oneLine(t.Why), maxReason)
+	why := text.Clip(text.OneLine(t.Why), maxReason)
 	if !t.Request && !e.Forced {
 		if err == nil {
 			why = "not a request: " + why
@@ -162,7 +163,7 @@ func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
 
 // judgeAlone judges a comment without a model, by its words.
 func (b *Bot) judgeAlone(p place, kind Kind) *agent.Triage {
-	text := cut(p.comment.Text, maxPostRunes)
+	text := text.Clip(p.comment.Text, maxPostRunes)
 	if p.index == 0 {
 		text = p.thread.Heading + "\n" + text
 	}
@@ -178,12 +179,12 @@ func (b *Bot) triage(ctx context.Context, key string, p place) (t *agent.Triage,
 	var posts []agent.Post
 	for i := 0; i <= p.index; i++ {
 		c := &p.thread.Comments[i]
-		post := agent.Post{Text: cut(c.Text, maxPostRunes), Ours: b.ours(c)}
+		post := agent.Post{Text: text.Clip(c.Text, maxPostRunes), Ours: b.ours(c)}
 		if c.Author != nil {
 			post.Author = *c.Author
 		}
 		for _, q := range c.Queries {
-			post.Queries = append(post.Queries, cut(q.SPARQL, maxPostRunes))
+			post.Queries = append(post.Queries, text.Clip(q.SPARQL, maxPostRunes))
 		}
 		posts = append(posts, post)
 	}
@@ -214,7 +215,7 @@ func (b *Bot) interrupted(ctx context.Context, e *Entry) error {
 // tomorrow postpones an entry to the next UTC day: the money of this one is spent. That is no failure of the request and is not counted.
 func (b *Bot) tomorrow(ctx context.Context, e *Entry, end agent.Ending) error {
 	e.NotBefore = b.now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
-	return b.set(ctx, e, e.State, "waits for tomorrow's budget: "+cut(oneLine(end.Detail), maxReason))
+	return b.set(ctx, e, e.State, "waits for tomorrow's budget: "+text.Clip(text.OneLine(end.Detail), maxReason))
 }
 
 // solve has an accepted request answered, drafts the reply and goes on to post it.
@@ -245,7 +246,7 @@ func (b *Bot) solve(ctx context.Context, e *Entry, sum *Summary) error {
 	if out.Answer == nil && out.Reason == agent.DayMoney {
 		return b.tomorrow(ctx, e, out.Ending)
 	}
-	why := cut(oneLine(string(out.Reason)+": "+out.Detail), maxReason)
+	why := text.Clip(text.OneLine(string(out.Reason)+": "+out.Detail), maxReason)
 	if out.Answer == nil && out.Reason.Transient() {
 		if e.Failures++; e.Failures < b.cfg.MaxFailures {
 			e.NotBefore = b.later(e.Failures)
@@ -298,4 +299,4 @@ func (b *Bot) history(ctx context.Context, e *Entry, p place) ([]agent.Turn, err
 const maxReason = 300
 
 // short is an error's text for a reason in the ledger, on one line.
-func short(err error) string { return cut(oneLine(err.Error()), maxReason) }
+func short(err error) string { return text.Clip(text.OneLine(err.Error()), maxReason) }

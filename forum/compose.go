@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/spinachbot/spinachbot/internal/text"
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
@@ -42,16 +43,16 @@ func parserTag(name string) bool {
 // Errors say what is wrong with the reply: a query not in its posting form, a number that is no entity id, a marker or signature that could break out.
 func Compose(r Reply, indent string) (string, error) {
 	if indent == "" || strings.Trim(indent, ":*#") != "" {
-		return "", fmt.Errorf("compose reply: indent %q: want one or more of : * #", clip(indent, 20))
+		return "", fmt.Errorf("compose reply: indent %q: want one or more of : * #", text.Clip(indent, 20))
 	}
 	if strings.Trim(r.Marker, markerLetters) != "" || strings.Contains(r.Marker, "--") {
-		return "", fmt.Errorf("compose reply: marker %q: want lower-case letters, digits and single hyphens", clip(r.Marker, 40))
+		return "", fmt.Errorf("compose reply: marker %q: want lower-case letters, digits and single hyphens", text.Clip(r.Marker, 40))
 	}
 	if r.Signature == "" || strings.ContainsAny(r.Signature, "\n\r") {
-		return "", fmt.Errorf("compose reply: signature %q: want one line, ~~~~ on a wiki", clip(r.Signature, 40))
+		return "", fmt.Errorf("compose reply: signature %q: want one line, ~~~~ on a wiki", text.Clip(r.Signature, 40))
 	}
 	if r.NoAnswer != "" && !noAnswers[r.NoAnswer] {
-		return "", fmt.Errorf("compose reply: no sentence for reason %q", clip(r.NoAnswer, 40))
+		return "", fmt.Errorf("compose reply: no sentence for reason %q", text.Clip(r.NoAnswer, 40))
 	}
 	if r.NoAnswer == "" && strings.TrimSpace(r.Short) == "" && r.Query == "" {
 		return "", fmt.Errorf("compose reply: neither an answer nor a query nor a reason why there is none")
@@ -235,13 +236,13 @@ func CheckUserName(name string) error {
 	case name == "":
 		return fmt.Errorf("the user name is empty")
 	case !utf8.ValidString(name):
-		return fmt.Errorf("%q cannot be a user name: it is not valid UTF-8", clip(name, 40))
+		return fmt.Errorf("%q cannot be a user name: it is not valid UTF-8", text.Clip(name, 40))
 	case len(name) > maxUserName:
-		return fmt.Errorf("%q cannot be a user name: it has more than %d bytes", clip(name, 40), maxUserName)
+		return fmt.Errorf("%q cannot be a user name: it has more than %d bytes", text.Clip(name, 40), maxUserName)
 	case strings.ContainsAny(name, "/#:%&[]{}|<>~\n") || strings.Contains(name, "''"):
-		return fmt.Errorf("%q cannot be a user name: write it as it stands in the title of the user page, without namespace, subpage and markup", clip(name, 40))
+		return fmt.Errorf("%q cannot be a user name: write it as it stands in the title of the user page, without namespace, subpage and markup", text.Clip(name, 40))
 	case userName(name) == "" || encode(name, maxUserName) == "":
-		return fmt.Errorf("%q cannot be a user name: no visible character is left of it", clip(name, 40))
+		return fmt.Errorf("%q cannot be a user name: no visible character is left of it", text.Clip(name, 40))
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spinachbot/spinachbot/internal/text"
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
@@ -159,7 +160,7 @@ func TestComposeLimits(t *testing.T) {
 		t.Errorf("%d rows, want %d and one in the list of steps", n, maxRows)
 	}
 	if !strings.Contains(w, "12 more columns") || !strings.Contains(w, "80 more steps") || !strings.Contains(w, "found 50 rows") {
-		t.Errorf("cuts are not told in\n%s", clip(w, 3000))
+		t.Errorf("cuts are not told in\n%s", text.Clip(w, 3000))
 	}
 	if n := len([]rune(w)); n > MaxShort+maxRows*maxColumns*(maxCell+10)+maxSteps*(maxThought+maxArg+maxSeen+100)+2000 {
 		t.Errorf("%d characters", n)

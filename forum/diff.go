@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // maxDiffs is the number of differences that [Diff] names.
@@ -19,9 +21,9 @@ func Diff(a, b *Page) []string {
 	}
 	for i := 0; i < len(a.Threads) && i < len(b.Threads); i++ {
 		x, y := &a.Threads[i], &b.Threads[i]
-		d.at = fmt.Sprintf("thread %d %q", i+1, clip(x.Heading, 60))
+		d.at = fmt.Sprintf("thread %d %q", i+1, text.Clip(x.Heading, 60))
 		if x.Heading != y.Heading {
-			d.say("the heading is %q against %q", clip(x.Heading, 60), clip(y.Heading, 60))
+			d.say("the heading is %q against %q", text.Clip(x.Heading, 60), text.Clip(y.Heading, 60))
 			if len(a.Threads) != len(b.Threads) {
 				break // from here on they are others
 			}
@@ -67,7 +69,7 @@ func (d *differ) comments(a, b []Comment) {
 		} {
 			if f.x != f.y {
 				p := apart(f.x, f.y)
-				d.say("%s %q against %q", f.what, clip(f.x[p:], 60), clip(f.y[p:], 60))
+				d.say("%s %q against %q", f.what, text.Clip(f.x[p:], 60), text.Clip(f.y[p:], 60))
 			}
 		}
 		d.queries(x.Queries, y.Queries)
@@ -85,7 +87,7 @@ func (d *differ) queries(a, b []Query) {
 		}
 		if x.SPARQL != y.SPARQL {
 			p := apart(x.SPARQL, y.SPARQL)
-			d.say("query %d goes on %q against %q from its byte %d on", i+1, clip(x.SPARQL[p:], 60), clip(y.SPARQL[p:], 60), p)
+			d.say("query %d goes on %q against %q from its byte %d on", i+1, text.Clip(x.SPARQL[p:], 60), text.Clip(y.SPARQL[p:], 60), p)
 			y.SPARQL = x.SPARQL
 		}
 		if x != y {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // encode makes a text from outside safe in wikitext: it reads as the same text wherever it stands (in a list line, in a
@@ -97,7 +99,7 @@ var (
 // entity shows a cell whose value is an item, a property or a lexeme as a link. The number is checked here, so that only our own code makes links.
 func entityLink(id, label string) (string, error) {
 	if !entityID(id) {
-		return "", fmt.Errorf("compose reply: %q is no entity id (Q, P or L and a number)", clip(id, 40))
+		return "", fmt.Errorf("compose reply: %q is no entity id (Q, P or L and a number)", text.Clip(id, 40))
 	}
 	target := id
 	switch id[0] {
@@ -126,14 +128,6 @@ func entityID(id string) bool {
 		}
 	}
 	return true
-}
-
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n]) + "…"
 }
 
 // behaviourSwitch is one of MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of the extensions on Wikidata). MediaWiki 1.39 takes

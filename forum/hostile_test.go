@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spinachbot/spinachbot/internal/text"
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
@@ -86,7 +87,7 @@ func TestHostileTextChangesNoMarkup(t *testing.T) {
 			r = posted()
 			put(&r, s)
 			if got, err := Compose(r, ":"); err == nil && encode(s, 100) != "" && skeleton(got) != want {
-				t.Errorf("%s: payload %q alone changes the markup:\n%s", name, clip(s, 60), got)
+				t.Errorf("%s: payload %q alone changes the markup:\n%s", name, text.Clip(s, 60), got)
 			}
 		}
 	}
@@ -96,32 +97,32 @@ func checkHostile(t *testing.T, slot, payload string, r Reply, want string) {
 	t.Helper()
 	w, err := Compose(r, ":")
 	if err != nil {
-		t.Errorf("%s: payload %q: %v", slot, clip(payload, 60), err)
+		t.Errorf("%s: payload %q: %v", slot, text.Clip(payload, 60), err)
 		return
 	}
 	if got := skeleton(w); got != want {
-		t.Errorf("%s: payload %q changes the markup:\n%s\nskeleton\n%s\nwant\n%s", slot, clip(payload, 60), w, got, want)
+		t.Errorf("%s: payload %q changes the markup:\n%s\nskeleton\n%s\nwant\n%s", slot, text.Clip(payload, 60), w, got, want)
 	}
 	before := Parse("T", hostPage, Options{})
-	text, err := Place(hostPage, &before.Threads[0], before.Threads[0].Comments[0].ID, w)
+	placed, err := Place(hostPage, &before.Threads[0], before.Threads[0].Comments[0].ID, w)
 	if err != nil {
 		t.Fatal(err)
 	}
-	after := Parse("T", text, Options{})
+	after := Parse("T", placed, Options{})
 	if len(after.Threads) != 1 || len(after.Threads[0].Comments) != 3 {
-		t.Errorf("%s: payload %q: the reply does not read as one comment:\n%s", slot, clip(payload, 60), text)
+		t.Errorf("%s: payload %q: the reply does not read as one comment:\n%s", slot, text.Clip(payload, 60), placed)
 		return
 	}
 	c := after.Threads[0].Comments[2]
 	if c.Author == nil || *c.Author != "SpinachBot" || c.Level != 2 || c.Parent != before.Threads[0].Comments[0].ID || after.Threads[0].Resolved || after.Threads[0].NoBots {
-		t.Errorf("%s: payload %q: the reply reads as %+v", slot, clip(payload, 60), c)
+		t.Errorf("%s: payload %q: the reply reads as %+v", slot, text.Clip(payload, 60), c)
 	}
 	if len(c.Queries) != 1 || c.Queries[0].SPARQL != r.Query || c.Queries[0].Salvaged {
-		t.Errorf("%s: payload %q: the query reads as %+v", slot, clip(payload, 60), c.Queries)
+		t.Errorf("%s: payload %q: the query reads as %+v", slot, text.Clip(payload, 60), c.Queries)
 	}
 	for _, m := range c.Mentions {
 		if m != "Olga Operator" {
-			t.Errorf("%s: payload %q mentions %q", slot, clip(payload, 60), m)
+			t.Errorf("%s: payload %q mentions %q", slot, text.Clip(payload, 60), m)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/forum/parsoid"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // The largest pages, in bytes: of HTML that [ParseHTML] reads, and of wikitext that it makes of it. MediaWiki accepts two
@@ -28,11 +29,11 @@ var ErrHTML = parsoid.ErrUnreadable
 // The error wraps [ErrHTML] when the page is longer than [MaxHTML], has more than half a million tags, is nested
 // deeper than 512 elements, or stands for more than [MaxWikitext]. Other errors are r's.
 func ParseHTML(title string, r io.Reader, opts Options) (*Page, error) {
-	text, err := parsoid.Wikitext(r, opts.Wikitext)
+	source, err := parsoid.Wikitext(r, opts.Wikitext)
 	if err != nil {
-		return nil, fmt.Errorf("read HTML of %q: %w", clip(title, 100), err)
+		return nil, fmt.Errorf("read HTML of %q: %w", text.Clip(title, 100), err)
 	}
-	p := Parse(title, text, opts)
+	p := Parse(title, source, opts)
 	respace(p, opts)
 	for i := range p.Threads {
 		t := &p.Threads[i]

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/internal/text"
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
@@ -67,7 +68,7 @@ func sectionOf(doc *wikitext.Doc, t *Thread) (section, error) {
 			}
 		}
 	}
-	return section{}, fmt.Errorf("place reply in %q: MediaWiki has no section of its own for the thread: %w", clip(t.Heading, 60), ErrUnplaceable)
+	return section{}, fmt.Errorf("place reply in %q: MediaWiki has no section of its own for the thread: %w", text.Clip(t.Heading, 60), ErrUnplaceable)
 }
 
 func place(pageText string, t *Thread, target string) (spot, section, error) {
@@ -81,13 +82,13 @@ func place(pageText string, t *Thread, target string) (spot, section, error) {
 		return spot{}, sec, err
 	}
 	if s.offset, err = settle(pageText, doc, s.offset, at); err != nil {
-		return spot{}, sec, fmt.Errorf("place reply in %q: %w", clip(t.Heading, 60), err)
+		return spot{}, sec, fmt.Errorf("place reply in %q: %w", text.Clip(t.Heading, 60), err)
 	}
 	if s.offset < sec.Start || s.offset > sec.End {
-		return spot{}, sec, fmt.Errorf("place reply in %q: the place is outside MediaWiki's section %d: %w", clip(t.Heading, 60), t.Section, ErrUnplaceable)
+		return spot{}, sec, fmt.Errorf("place reply in %q: the place is outside MediaWiki's section %d: %w", text.Clip(t.Heading, 60), t.Section, ErrUnplaceable)
 	}
 	if t.Resolved || closedAt(pageText, doc, sec, s.offset) {
-		return spot{}, sec, fmt.Errorf("place reply in %q: %w", clip(t.Heading, 60), ErrClosed)
+		return spot{}, sec, fmt.Errorf("place reply in %q: %w", text.Clip(t.Heading, 60), ErrClosed)
 	}
 	return s, sec, nil
 }
@@ -110,7 +111,7 @@ func behind(pageText string, t *Thread, target string) (s spot, at int, err erro
 		return spot{min(lineEnd(pageText, t.Start), t.End), ":"}, t.Start, nil
 	}
 	if k < 0 {
-		return s, 0, fmt.Errorf("place reply: comment %q: %w", clip(target, 100), ErrNoComment)
+		return s, 0, fmt.Errorf("place reply: comment %q: %w", text.Clip(target, 100), ErrNoComment)
 	}
 	c, last := &t.Comments[k], k
 	for {
@@ -141,10 +142,10 @@ func prefixFor(c, neighbour *Comment) string {
 }
 
 // settle moves an offset to the end of its line, out of folded parts that do not hold the target, and refuses what MediaWiki does not read as running text.
-func settle(text string, doc *wikitext.Doc, offset, target int) (int, error) {
+func settle(page string, doc *wikitext.Doc, offset, target int) (int, error) {
 	n := newNames(Options{})
 	for range 20 {
-		next := lineEnd(text, offset)
+		next := lineEnd(page, offset)
 		for i := range doc.Nodes {
 			d := &doc.Nodes[i]
 			if d.Start >= next {
@@ -152,14 +153,14 @@ func settle(text string, doc *wikitext.Doc, offset, target int) (int, error) {
 			}
 			if d.Kind != wikitext.Heading && d.Start < next && next < d.End {
 				if d.Start < offset {
-					return 0, fmt.Errorf("the end of the comment is inside {{%s}} or a tag that began before: %w", clip(d.Name, 30), ErrUnplaceable)
+					return 0, fmt.Errorf("the end of the comment is inside {{%s}} or a tag that began before: %w", text.Clip(d.Name, 30), ErrUnplaceable)
 				}
-				next = lineEnd(text, d.End)
+				next = lineEnd(page, d.End)
 			}
 		}
-		for _, f := range ranges(doc, n.roleOf, foldStartTemplate, foldEndTemplate, len(text)) {
+		for _, f := range ranges(doc, n.roleOf, foldStartTemplate, foldEndTemplate, len(page)) {
 			if f.Start < next && next < f.End && !(f.Start <= target && target < f.End) && f.closed {
-				next = lineEnd(text, f.End)
+				next = lineEnd(page, f.End)
 			}
 		}
 		if next == offset {

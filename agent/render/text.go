@@ -10,6 +10,7 @@ import (
 	"text/template"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Texts are named texts for a model, each a template.
@@ -53,29 +54,17 @@ func (t *Texts) Say(name string, data any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// Clip shortens s to n characters, with an ellipsis when something was cut.
-func Clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
-}
+// Clip is [text.Clip].
+func Clip(s string, n int) string { return text.Clip(s, n) }
 
-// Fold replaces every run of white space by one space.
-func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }
-
-var escaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
-var textEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+// Fold is [text.Fold].
+func Fold(s string) string { return text.Fold(s) }
 
 // Escape makes untrusted text safe inside one of our tags. Line breaks stay.
-func Escape(s string) string { return textEscaper.Replace(Clean(s)) }
+func Escape(s string) string { return text.EscapeTags(s) }
 
 // Attribute makes untrusted text safe as the value of a tag's attribute.
-func Attribute(s string) string { return escaper.Replace(Fold(Clean(s))) }
+func Attribute(s string) string { return text.EscapeAttribute(s) }
 
 var ourTag = regexp.MustCompile(`(?i)<(/?\s*(?:question|earlier|post|heading|entity|observation|notes)\b)`)
 
@@ -84,20 +73,7 @@ var ourTag = regexp.MustCompile(`(?i)<(/?\s*(?:question|earlier|post|heading|ent
 func Guard(s string) string { return ourTag.ReplaceAllString(Clean(s), "&lt;$1") }
 
 // Clean drops control characters, bidirectional overrides and invalid UTF-8.
-func Clean(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' || r == '\t':
-			return r
-		case r < ' ' || r == 0x7f || (r >= 0x80 && r < 0xa0):
-			return -1
-		case r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069: // bidirectional overrides
-			return -1
-		}
-		return r
-	}, s)
-}
+func Clean(s string) string { return text.Clean(s) }
 
 // ID returns the entity or property ID that a text such as "Q42", "wd:q42", "<http://www.wikidata.org/entity/Q42>" or "Douglas Adams (Q42)" means, or ""
 // when it holds none or several different ones.

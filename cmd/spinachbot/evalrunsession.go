@@ -22,6 +22,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
 	"github.com/spinachbot/spinachbot/internal/store"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // evalSession is one process's work on a run: its settings turned into parts.
@@ -160,12 +161,10 @@ func readRecordedRuns(path string) (map[string]agent.RecordedRun, error) {
 	}
 	out := make(map[string]agent.RecordedRun, len(runs))
 	for _, r := range runs {
-		out[foldSpace(r.Question)] = r
+		out[text.Fold(r.Question)] = r
 	}
 	return out, nil
 }
-
-func foldSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // describe lists the settings that decide the run's results.
 func (s *evalSession) describe() error {
@@ -297,7 +296,7 @@ func (s *evalSession) openModel(ctx context.Context) error {
 
 // modelFor returns the model for one attempt at an item: the record's when it holds the question, else the scripted or the configured one.
 func (s *evalSession) modelFor(it dataset.Item) agent.Model {
-	if run, ok := s.recorded[foldSpace(it.Question)]; ok {
+	if run, ok := s.recorded[text.Fold(it.Question)]; ok {
 		return agent.NewRecordedModel(run)
 	}
 	return s.model

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 const reviewDoc = `Shows the replies that wait for approval, one after the other, and asks what to do with each: approve it, edit its text, reject it, or go on to the next. With IDs, shows these entries instead.
@@ -212,11 +213,11 @@ func (l *ledger) editOne(ctx context.Context, id, file, editor, by string) error
 }
 
 // revise writes another text, unless it is the one that is there.
-func (l *ledger) revise(ctx context.Context, en *bot.Entry, text, by string) (*bot.Entry, error) {
-	if oneLine(text) == oneLine(en.Draft.Reply.Short) {
+func (l *ledger) revise(ctx context.Context, en *bot.Entry, short, by string) (*bot.Entry, error) {
+	if text.Fold(short) == text.Fold(en.Draft.Reply.Short) {
 		return en, errors.New("nothing was changed")
 	}
-	return bot.Revise(ctx, l.st, l.e.now(), en.Key, text, by)
+	return bot.Revise(ctx, l.st, l.e.now(), en.Key, short, by)
 }
 
 const scissors = "------------------------ >8 ------------------------"

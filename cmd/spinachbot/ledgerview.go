@@ -10,10 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
-
-// oneLine folds white space, so that a text cannot break a line.
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
@@ -44,9 +42,9 @@ func (l *ledger) table(entries []*bot.Entry) error {
 		if en.Draft != nil {
 			confidence = fmt.Sprintf("%.2f", en.Draft.Confidence)
 		}
-		request := clean(oneLine(en.Author + ": " + en.Heading))
+		request := clean(text.Fold(en.Author + ": " + en.Heading))
 		if en.Reason != "" {
-			request += " (" + clean(oneLine(en.Reason)) + ")"
+			request += " (" + clean(text.Fold(en.Reason)) + ")"
 		}
 		row := []string{en.Key, string(en.State), asked, confidence, request}
 		if !l.out.Terminal() {
@@ -86,17 +84,17 @@ func threadLink(api string, en *bot.Entry) string {
 	if strings.HasSuffix(base, "=") {
 		page = strings.ReplaceAll(page, "&", "%26")
 	}
-	anchor := strings.ReplaceAll(oneLine(clean(en.Heading)), " ", "_")
+	anchor := strings.ReplaceAll(text.Fold(clean(en.Heading)), " ", "_")
 	return base + page + "#" + (&url.URL{Fragment: anchor}).EscapedFragment()
 }
 
 // describe shows one entry: its state and why, the question, and the reply as text.
 func (l *ledger) describe(en *bot.Entry) {
-	state := clean(oneLine(stateOf(en)))
+	state := clean(text.Fold(stateOf(en)))
 	fmt.Fprintf(l.out, "%s  %s\n", l.out.In(console.Bold, en.Key), l.out.In(stateStyles[en.State], state))
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(l.out, "  %-10s %s\n", name, clean(oneLine(value)))
+			fmt.Fprintf(l.out, "  %-10s %s\n", name, clean(text.Fold(value)))
 		}
 	}
 	asked := "unsigned"
@@ -157,7 +155,7 @@ func (l *ledger) reply(d *bot.Draft) {
 		if i == 0 {
 			fmt.Fprintln(l.out, "\nearlier discussions")
 		}
-		fmt.Fprintf(l.out, "  %s\n", clean(oneLine(s.Heading)))
+		fmt.Fprintf(l.out, "  %s\n", clean(text.Fold(s.Heading)))
 	}
 	if len(r.Steps) > 0 {
 		fmt.Fprintf(l.out, "\n%s, collapsed in the reply; spinachbot trace show %s shows how it was found\n",
@@ -200,9 +198,9 @@ func (l *ledger) rows(r *forum.Reply) {
 	for _, row := range r.Rows {
 		cells := make([]string, len(row))
 		for i, c := range row {
-			cells[i] = clean(oneLine(c.Text))
+			cells[i] = clean(text.Fold(c.Text))
 			if c.ID != "" {
-				cells[i] = strings.TrimSpace(clean(oneLine(c.Label)) + " (" + c.ID + ")")
+				cells[i] = strings.TrimSpace(clean(text.Fold(c.Label)) + " (" + c.ID + ")")
 			}
 		}
 		t.Rows = append(t.Rows, cells)

@@ -18,8 +18,6 @@ import (
 //go:embed prompts/classify.tmpl
 var classifyPrompt string
 
-var promptEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-
 // classifyRequest is what a model is asked about an item that was answered wrongly.
 func classifyRequest(it *ItemData) llm.Request {
 	tag := func(name, body string, n int) string {
@@ -27,7 +25,7 @@ func classifyRequest(it *ItemData) llm.Request {
 		for i := range lines {
 			lines[i] = plain(lines[i])
 		}
-		return "<" + name + ">\n" + promptEscaper.Replace(text.Clip(strings.Join(lines, "\n"), n)) + "\n</" + name + ">\n"
+		return "<" + name + ">\n" + text.EscapeTags(text.Clip(strings.Join(lines, "\n"), n)) + "\n</" + name + ">\n"
 	}
 	rows := func(raw json.RawMessage) string { return strings.ReplaceAll(string(raw), rdf.Entity, "") }
 	said := tag("question", it.Question, 2000) + tag("right_query", it.GoldSPARQL, 4000) + tag("right_result", rows(it.Gold), 1500) +

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 var entityNumber = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
@@ -18,8 +19,8 @@ const maxBraces = 64
 
 // ParseSuggestion reads the model's answer and holds it against the query: both questions are there, are no query, name no numbers; the verdict is one of three and has a
 // reason; what is to be disambiguated is short. Text around the JSON object is passed over, braces in it too. The error says what is wrong with the answer.
-func ParseSuggestion(text string, c *dataset.Candidate) (*dataset.Suggestion, error) {
-	a, err := findAnswer(text)
+func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, error) {
+	a, err := findAnswer(said)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func ParseSuggestion(text string, c *dataset.Candidate) (*dataset.Suggestion, er
 		}
 	}
 	if !slices.Contains([]dataset.Verdict{dataset.Include, dataset.Modify, dataset.Exclude}, s.Verdict) {
-		return nil, fmt.Errorf("the verdict is %q, not include, modify or exclude", clip(printable(string(s.Verdict)), 40))
+		return nil, fmt.Errorf("the verdict is %q, not include, modify or exclude", text.Clip(printable(string(s.Verdict)), 40))
 	}
 	s.Reasons, s.Disambiguate = short(a.Reasons, 5), short(a.Disambiguate, 10)
 	if len(s.Reasons) == 0 {
@@ -103,7 +104,7 @@ func (t *texts) UnmarshalJSON(data []byte) error {
 func short(list []string, n int) (out []string) {
 	for _, x := range list {
 		if x = strings.Join(strings.Fields(printable(x)), " "); x != "" && len(out) < n {
-			out = append(out, clip(x, 400))
+			out = append(out, text.Clip(x, 400))
 		}
 	}
 	return out

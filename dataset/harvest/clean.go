@@ -11,6 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // language is what stands for [AUTO_LANGUAGE] when an archived query is run.
@@ -90,15 +91,7 @@ func refused(r dataset.Reason, err error) cleaned {
 	case err != nil:
 		detail = err.Error()
 	}
-	return cleaned{reason: r, detail: clip(detail, 500)}
-}
-
-func clip(s string, n int) string {
-	s = strings.ToValidUTF8(s, "")
-	if r := []rune(s); len(r) > n {
-		return string(r[:n]) + " …"
-	}
-	return s
+	return cleaned{reason: r, detail: text.Clip(detail, 500)}
 }
 
 // services are the hosts that a query may call by SERVICE: SPARQL endpoints that Wikidata's query service has let its users call. The call is made by the endpoint

@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // MaxBytes is how large a result may be (SPINACH's limit).
@@ -163,7 +164,7 @@ func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table,
 		case first == nil:
 			first = o
 		default:
-			first.Detail = clip(first.Detail+"; "+e.Name+": "+string(o.Reason)+" "+o.Detail, 500)
+			first.Detail = text.Clip(first.Detail+"; "+e.Name+": "+string(o.Reason)+" "+o.Detail, 500)
 		}
 		if !otherMayHelp(first.Reason) {
 			break
@@ -185,25 +186,25 @@ func (h *Harvest) mayDoBetter(r dataset.Reason) bool {
 
 // ask runs a query on one endpoint. The error says that the endpoint is down for all queries.
 func (h *Harvest) ask(ctx context.Context, e *Endpoint, c *cleaned) (*outcome, *kg.Table, error) {
-	text, o := c.text, &outcome{}
+	query, o := c.text, &outcome{}
 	if e.Dialect != "" {
-		r, err := rewrite.Query(text, e.Dialect, rewrite.Options{Language: language})
+		r, err := rewrite.Query(query, e.Dialect, rewrite.Options{Language: language})
 		if err != nil {
-			return &outcome{Reason: dataset.Failed, Detail: clip("cannot be rewritten to "+string(e.Dialect)+": "+err.Error(), 500)}, nil, nil
+			return &outcome{Reason: dataset.Failed, Detail: text.Clip("cannot be rewritten to "+string(e.Dialect)+": "+err.Error(), 500)}, nil, nil
 		}
-		if text != r.Text {
+		if query != r.Text {
 			o.Notes = r.Notes
 		}
-		text = r.Text
+		query = r.Text
 	}
-	t, err := e.Graph.Query(ctx, text)
+	t, err := e.Graph.Query(ctx, query)
 	if ctx.Err() != nil {
 		return nil, nil, ctx.Err()
 	}
 	if err != nil {
 		return h.failure(ctx, e, err)
 	}
-	return h.result(e, c, text, o, t)
+	return h.result(e, c, query, o, t)
 }
 
 // result makes the outcome of a table.
@@ -271,13 +272,13 @@ func (h *Harvest) failure(ctx context.Context, e *Endpoint, err error) (*outcome
 	case kg.RateLimited, kg.Banned:
 		return nil, nil, fmt.Errorf("%s: %w", e.Name, err)
 	case kg.Down, "":
-		return &outcome{Reason: dataset.EndpointDown, Detail: clip(detail+" (for this query; the endpoint answers others)", 500)}, nil, nil
+		return &outcome{Reason: dataset.EndpointDown, Detail: text.Clip(detail+" (for this query; the endpoint answers others)", 500)}, nil, nil
 	default:
 		r, ok := reasons[kind]
 		if !ok {
 			r = dataset.Failed
 		}
-		return &outcome{Reason: r, Detail: clip(detail, 500)}, nil, nil
+		return &outcome{Reason: r, Detail: text.Clip(detail, 500)}, nil, nil
 	}
 }
 

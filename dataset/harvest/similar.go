@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Earlier is what of a staged candidate is kept to be found by: where it stands, what was asked, and the query that answered it.
@@ -107,7 +108,7 @@ func (x *Similar) Add(c *dataset.Candidate) {
 		}
 	}
 	add(c.Provenance.Heading, 2)
-	add(clip(request, 4000), 1)
+	add(text.Clip(request, 4000), 1)
 	for _, id := range slices.Concat(c.Entities, c.Properties) {
 		add(c.Labels[id], 1)
 	}
@@ -116,7 +117,7 @@ func (x *Similar) Add(c *dataset.Candidate) {
 	}
 	doc := int32(len(x.docs))
 	x.docs = append(x.docs, Earlier{
-		ID: c.ID, Page: c.Provenance.Page, Heading: c.Provenance.Heading, Month: c.Provenance.Month, Question: strings.TrimSpace(c.Provenance.Heading + "\n" + clip(request, 1000)),
+		ID: c.ID, Page: c.Provenance.Page, Heading: c.Provenance.Heading, Month: c.Provenance.Month, Question: strings.TrimSpace(c.Provenance.Heading + "\n" + text.Clip(request, 1000)),
 		SPARQL: c.Cleaned, RanAt: c.Result.RanAt,
 	})
 	x.mean = (x.mean*float64(len(x.length)) + n) / float64(len(x.length)+1)

@@ -12,6 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // picked is the query of a discussion that may become a candidate.
@@ -143,7 +144,7 @@ func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, e
 		return true, ctx.Err()
 	case errors.Is(err, ErrUnusable):
 		h.Log.Warn("a suggestion is left out", "candidate", c.ID, "error", err)
-		a.Why = clip(printable(err.Error()), 300)
+		a.Why = text.Clip(printable(err.Error()), 300)
 		h.pace.unusable++
 	case err != nil:
 		h.Log.Warn("no suggestion; the next harvest asks again", "candidate", c.ID, "error", err)
@@ -193,7 +194,7 @@ func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[s
 		out := map[string]string{}
 		for _, row := range t.Rows {
 			if id, ok := strings.CutPrefix(row[0].Value, rdf.Entity); ok && len(row) == 2 {
-				out[id] = clip(row[1].Value, 300)
+				out[id] = text.Clip(row[1].Value, 300)
 			}
 		}
 		return out, nil

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // The words that the model reads stand in prompts/. Whatever comes from outside is put between tags, with its own angle brackets escaped (discussion, labels) or, in the
@@ -22,17 +23,11 @@ import (
 //go:embed prompts/*.tmpl
 var promptFiles embed.FS
 
-var prompts = template.Must(template.New("").Funcs(template.FuncMap{"escape": escapeText, "attribute": escapeAttribute, "guard": guardTags}).ParseFS(promptFiles, "prompts/*.tmpl"))
+var prompts = template.Must(template.New("").Funcs(template.FuncMap{"escape": text.EscapeTags, "attribute": text.EscapeAttribute, "guard": guardTags}).ParseFS(promptFiles, "prompts/*.tmpl"))
 
-var (
-	textEscapes      = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
-	attributeEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "\n", " ")
-	ourTags          = regexp.MustCompile(`(?i)<(/?\s*(?:query|labels|result|proposed|found|discussion|post)\b)`)
-)
+var ourTags = regexp.MustCompile(`(?i)<(/?\s*(?:query|labels|result|proposed|found|discussion|post)\b)`)
 
-func escapeText(s string) string      { return textEscapes.Replace(printable(s)) }
-func escapeAttribute(s string) string { return attributeEscapes.Replace(printable(s)) }
-func guardTags(s string) string       { return ourTags.ReplaceAllString(printable(s), "&lt;$1") }
+func guardTags(s string) string { return ourTags.ReplaceAllString(printable(s), "&lt;$1") }
 
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -85,13 +80,13 @@ func Prompt(c *dataset.Candidate) (system, user string, err error) {
 		Labels                                      []labelled
 		Flags                                       []dataset.Flag
 		Posts                                       []dataset.Comment
-	}{Query: clip(c.Cleaned, maxPromptQuery), Trimmed: clip(c.Trimmed, maxPromptQuery), Heading: clip(c.Provenance.Heading, 300), Month: c.Provenance.Month, Flags: c.Flags, Posts: posts(c)}
+	}{Query: text.Clip(c.Cleaned, maxPromptQuery), Trimmed: text.Clip(c.Trimmed, maxPromptQuery), Heading: text.Clip(c.Provenance.Heading, 300), Month: c.Provenance.Month, Flags: c.Flags, Posts: posts(c)}
 	if c.Result != nil {
-		data.Rows, data.Sample, data.Ran = c.Result.Rows, clip(rowsText(c.Result.Head, c.Result.Sample), maxPromptRows), c.Result.RanAt.Format(time.DateOnly)
+		data.Rows, data.Sample, data.Ran = c.Result.Rows, text.Clip(rowsText(c.Result.Head, c.Result.Sample), maxPromptRows), c.Result.RanAt.Format(time.DateOnly)
 	}
 	for _, id := range slices.Concat(c.Entities, c.Properties) {
 		if l := c.Labels[id]; l != "" {
-			data.Labels = append(data.Labels, labelled{id, clip(strings.Join(strings.Fields(l), " "), 200), clip(strings.Join(strings.Fields(c.Descriptions[id]), " "), 200)})
+			data.Labels = append(data.Labels, labelled{id, text.Clip(strings.Join(strings.Fields(l), " "), 200), text.Clip(strings.Join(strings.Fields(c.Descriptions[id]), " "), 200)})
 		}
 	}
 	var b strings.Builder
@@ -113,7 +108,7 @@ func posts(c *dataset.Candidate) []dataset.Comment {
 		list = slices.Concat(list[:1], list[n-maxPromptPosts+1:])
 	}
 	for i := range list {
-		list[i].Text = clip(list[i].Text, maxPromptPost)
+		list[i].Text = text.Clip(list[i].Text, maxPromptPost)
 		if list[i].Author == "" {
 			list[i].Author = "?"
 		}
@@ -136,7 +131,7 @@ func rowsText(columns []string, sample json.RawMessage) string {
 				continue
 			}
 			v := strings.TrimPrefix(strings.Join(strings.Fields(cell.Value), " "), rdf.Entity)
-			fmt.Fprintf(&b, "%s%s=%s", sep, name, clip(v, 120))
+			fmt.Fprintf(&b, "%s%s=%s", sep, name, text.Clip(v, 120))
 			sep = " | "
 		}
 		b.WriteByte('\n')

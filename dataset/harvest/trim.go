@@ -8,6 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // trimmed is what the paper's four kinds of exclusion and trimming (appendix C) come to in one query.
@@ -74,7 +75,7 @@ func trim(q *sparql.Query) trimmed {
 }
 
 func (t *trimmer) flag(kind dataset.FlagKind, why string, at sparql.Span, trims bool) {
-	f := dataset.Flag{Kind: kind, Why: clip(why, 200), Trims: trims}
+	f := dataset.Flag{Kind: kind, Why: text.Clip(why, 200), Trims: trims}
 	if at != (sparql.Span{}) {
 		p := t.q.Position(at.Start)
 		f.Line, f.Column = p.Line, p.Column
@@ -88,7 +89,7 @@ func (t *trimmer) piece(s sparql.Span) string {
 	if int(s.End) > len(t.q.Text) || s.End <= s.Start {
 		return ""
 	}
-	return clip(strings.Join(strings.Fields(t.q.Text[s.Start:s.End]), " "), 80)
+	return text.Clip(strings.Join(strings.Fields(t.q.Text[s.Start:s.End]), " "), 80)
 }
 
 // try marks a unit for removal if it may go.

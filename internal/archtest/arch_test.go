@@ -72,6 +72,7 @@ var rules = []struct {
 	{"internal/web/annotate", "dataset dataset/annotate internal/kg internal/rdf internal/sparql", "pages know nouns and own small interfaces"},
 	{"internal/store", "bot agent dataset dataset/annotate dataset/harvest internal/llm internal/kg", "the store implements other packages' interfaces: it needs their nouns"},
 	{"dataset/annotate", "dataset dataset/harvest internal/kg internal/rdf internal/sparql internal/sparql/check", "annotators' work and what a question must say; it knows neither pages nor a database"},
+	{"internal/httpjson", "", "answering in JSON concerns no noun of ours"},
 	{"internal/text", "", "helpers for texts concern no noun of ours"},
 	{"config", "", "only cmd knows settings; everything else is handed values"},
 	{"internal/sandbox/wiki", "internal/wikitext internal/sparql internal/rdf", "a wiki of our own for the demo must not know the bot it serves"},
@@ -85,7 +86,7 @@ var rules = []struct {
 }
 
 // everywhere may be imported by every package: helpers that know no noun of ours.
-const everywhere = "internal/text"
+const everywhere = "internal/text internal/httpjson"
 
 // only lists packages that few may import.
 var only = []struct{ pkg, importers, reason string }{

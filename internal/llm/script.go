@@ -8,7 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Script is a scripted model: what to say to which request at which step. It is read from a text file:
@@ -207,9 +208,9 @@ func (p *scriptParser) close() error {
 	if s == nil {
 		return nil
 	}
-	text := strings.Join(p.lines, "\n")
+	body := strings.Join(p.lines, "\n")
 	if s.task == "request" {
-		snippet := fold(text)
+		snippet := text.Fold(body)
 		if snippet == "" {
 			return fmt.Errorf("the request of line %d has no text to recognize it by", s.line)
 		}
@@ -242,9 +243,6 @@ func splitSamples(lines []string) []string {
 	return out
 }
 
-// fold makes every run of white space one space.
-func fold(s string) string { return strings.Join(strings.FieldsFunc(s, unicode.IsSpace), " ") }
-
 // find returns the section with exactly this key, or nil.
 func (r *scriptRequest) find(task, arg string) *scriptSection {
 	for _, s := range r.sections {
@@ -269,12 +267,12 @@ func (r *scriptRequest) section(task, arg string) *scriptSection {
 	return last
 }
 
-// match returns the request whose snippet is the longest one in text, or nil.
-func (s *Script) match(text string) *scriptRequest {
-	text = fold(text)
+// match returns the request whose snippet is the longest one in said, or nil.
+func (s *Script) match(said string) *scriptRequest {
+	said = text.Fold(said)
 	var best *scriptRequest
 	for _, r := range s.requests {
-		if strings.Contains(text, r.snippet) && (best == nil || len(r.snippet) > len(best.snippet)) {
+		if strings.Contains(said, r.snippet) && (best == nil || len(r.snippet) > len(best.snippet)) {
 			best = r
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/httpjson"
 )
 
 // Handler serves the script over the OpenAI protocol: POST /v1/chat/completions and GET /v1/models. It answers as a real server does: usage
@@ -35,7 +37,7 @@ type scriptServer struct {
 }
 
 func (s *scriptServer) models(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{
+	httpjson.Write(w, http.StatusOK, map[string]any{"object": "list", "data": []any{
 		map[string]any{"id": ScriptModel, "object": "model", "created": 0, "owned_by": "spinachbot"},
 	}})
 }
@@ -95,7 +97,7 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 		writeServiceError(w, status, "scripted_failure", "server_error", fmt.Sprintf("the script says that this attempt fails with %d", status))
 		return
 	}
-	writeJSON(w, http.StatusOK, answer(req, messages, section))
+	httpjson.Write(w, http.StatusOK, answer(req, messages, section))
 }
 
 // find returns the section that answers a request with this metadata, or status, code and text of the refusal.
@@ -197,16 +199,5 @@ func cutAtTokens(s string, n int) string {
 }
 
 func writeServiceError(w http.ResponseWriter, status int, code, typ, msg string) {
-	writeJSON(w, status, map[string]any{"error": map[string]any{"message": msg, "type": typ, "param": nil, "code": code}})
-}
-
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	b, err := json.Marshal(v)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(b) // a client that has gone needs no answer
+	httpjson.Write(w, status, map[string]any{"error": map[string]any{"message": msg, "type": typ, "param": nil, "code": code}})
 }

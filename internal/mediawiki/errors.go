@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Kind is the kind of failure of a request, by what the caller has to do.
@@ -210,15 +211,5 @@ func (c *Client) text(s string) string {
 
 // oneLine returns a text without control characters, on one line of at most 300 characters.
 func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
-			return ' '
-		}
-		return r
-	}, s)
-	s = strings.Join(strings.Fields(s), " ")
-	if r := []rune(s); len(r) > 300 {
-		s = string(r[:299]) + "…"
-	}
-	return s
+	return text.Clip(text.OneLine(strings.ReplaceAll(s, "\uFFFD", " ")), 300)
 }

@@ -99,3 +99,28 @@ func jsonWords(err error) string {
 	}
 	return ""
 }
+
+// Clean drops control characters but line breaks and tabs, characters that turn the direction of text around, and what is
+// not UTF-8: all that could hide something or steer a terminal.
+func Clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r), r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}
+
+var (
+	tagEscaper       = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+	attributeEscaper = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+)
+
+// EscapeTags makes text from outside safe between the tags of a prompt. Line breaks stay.
+func EscapeTags(s string) string { return tagEscaper.Replace(Clean(s)) }
+
+// EscapeAttribute makes text from outside safe as the value of an attribute.
+func EscapeAttribute(s string) string { return attributeEscaper.Replace(Fold(Clean(s))) }

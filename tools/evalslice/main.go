@@ -22,6 +22,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 func main() {
@@ -125,13 +126,13 @@ func prepare(out io.Writer, questions, record, script string) error {
 	}
 	recorded := map[string]bool{}
 	for _, run := range log {
-		recorded[fold(run.Question)] = true
+		recorded[text.Fold(run.Question)] = true
 	}
 	var b bytes.Buffer
 	n := writeScript(&b, items, recorded)
 	held := 0
 	for _, it := range items {
-		if recorded[fold(it.Question)] {
+		if recorded[text.Fold(it.Question)] {
 			held++
 		}
 	}

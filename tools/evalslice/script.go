@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // writeScript writes the scripted model's part: an answer to every question that the record does not hold. It knows the gold query, and plays eight kinds of
@@ -13,7 +14,7 @@ import (
 func writeScript(w io.Writer, items []dataset.Item, recorded map[string]bool) (n int) {
 	seen := map[string]bool{}
 	for _, it := range items {
-		key := fold(it.Question)
+		key := text.Fold(it.Question)
 		if recorded[key] || seen[key] {
 			continue
 		}
@@ -59,5 +60,3 @@ func actions(kind int, query, question string) []string {
 	}
 	return []string{search, run, "stop()"}
 }
-
-func fold(s string) string { return strings.Join(strings.Fields(s), " ") }

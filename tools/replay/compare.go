@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // All differences between what our agent shows of the record's results and what the record shows. The comparison takes away the differences that are
@@ -102,7 +103,7 @@ var (
 
 // lineBreaks compares with every kind of white space as one space.
 func lineBreaks(name string) difference {
-	return difference{name + ": lineBreaks", func(a, b string) (string, string) { return foldSpace(a), foldSpace(b) }}
+	return difference{name + ": lineBreaks", func(a, b string) (string, string) { return text.Fold(a), text.Fold(b) }}
 }
 
 func compareSearch(count counts, ours, theirs string) bool {

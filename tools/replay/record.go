@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // outcome returns what the endpoint answered.
@@ -138,7 +138,7 @@ func queryAt(run agent.RecordedRun, n int) (*kg.Table, error) {
 	for i := n - 1; i >= 0; i-- {
 		if a := run.Actions[i]; a.Name == "execute_sparql" {
 			for _, g := range run.Generated {
-				if foldSpace(g.SPARQL) == foldSpace(a.Argument) {
+				if text.Fold(g.SPARQL) == text.Fold(a.Argument) {
 					return outcome(g)
 				}
 			}
@@ -147,6 +147,3 @@ func queryAt(run agent.RecordedRun, n int) (*kg.Table, error) {
 	}
 	return nil, kg.Errorf(kg.QueryFailed, "no query in the record")
 }
-
-// foldSpace replaces every run of white space by one space.
-func foldSpace(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // expectation is what the rule of the issue makes of a sequence of actions, worked out without the engine's code.
@@ -31,9 +32,9 @@ func expect(run agent.RecordedRun) expectation {
 			return x
 		}
 		total++
-		key := a.Name + "|" + strings.ToLower(foldSpace(a.Argument))
+		key := a.Name + "|" + strings.ToLower(text.Fold(a.Argument))
 		if a.Name == "execute_sparql" {
-			key = a.Name + "|" + foldSpace(a.Argument)
+			key = a.Name + "|" + text.Fold(a.Argument)
 		}
 		back := -1
 		if a.Name == "stop" {

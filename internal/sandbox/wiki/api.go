@@ -3,7 +3,6 @@ package wiki
 import (
 	"crypto/subtle"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/spinachbot/spinachbot/internal/httpjson"
 )
 
 // maxBody is the largest request that is read: MediaWiki's largest page, form-encoded.
@@ -134,7 +135,7 @@ func (h *Handler) api(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "private, must-revalidate, max-age=0")
 	r.Body = http.MaxBytesReader(rw, r.Body, maxBody)
 	if err := r.ParseMultipartForm(maxBody); err != nil && !errors.Is(err, http.ErrNotMultipart) {
-		writeJSON(rw, http.StatusBadRequest, object{"error": object{"code": "badrequest", "info": "The request could not be read."}})
+		httpjson.Write(rw, http.StatusBadRequest, object{"error": object{"code": "badrequest", "info": "The request could not be read."}})
 		return
 	}
 	action := r.Form.Get("action")
@@ -167,16 +168,7 @@ func (h *Handler) api(rw http.ResponseWriter, r *http.Request) {
 	if c.has("curtimestamp") {
 		answer["curtimestamp"] = stamp(h.wiki.cfg.Now())
 	}
-	writeJSON(rw, http.StatusOK, answer)
-}
-
-func writeJSON(rw http.ResponseWriter, status int, v any) {
-	rw.Header().Set("Content-Type", "application/json; charset=utf-8")
-	rw.Header().Set("X-Content-Type-Options", "nosniff")
-	rw.WriteHeader(status)
-	enc := json.NewEncoder(rw)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // the client is gone when this fails
+	httpjson.Write(rw, http.StatusOK, answer)
 }
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }

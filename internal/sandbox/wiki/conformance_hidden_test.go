@@ -10,6 +10,7 @@ import (
 	"cgt.name/pkg/go-mwclient/params"
 
 	"github.com/google/go-cmp/cmp"
+
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 

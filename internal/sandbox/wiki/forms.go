@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Limits of what a visitor may post, in characters.
@@ -168,38 +170,36 @@ func (h *Handler) firstTime(s *session, once string) bool {
 }
 
 // apply makes the edit that a form asks for.
-func (h *Handler) apply(form url.Values, title, action, name, text string) error {
+func (h *Handler) apply(form url.Values, title, action, name, body string) error {
 	switch {
-	case strings.TrimSpace(text) == "" && action != "save":
+	case strings.TrimSpace(body) == "" && action != "save":
 		return badPost("There is no text in it.")
-	case utf8.RuneCountInString(text) > maxPost && action != "save":
+	case utf8.RuneCountInString(body) > maxPost && action != "save":
 		return badPost("The text is longer than 20,000 characters.")
-	case !utf8.ValidString(text) || utf8.RuneCountInString(text) > maxWhole:
+	case !utf8.ValidString(body) || utf8.RuneCountInString(body) > maxWhole:
 		return badPost("The text is too long, or not Unicode.")
 	}
 	base, _ := strconv.ParseInt(form.Get("base"), 10, 64)
 	switch action {
 	case "new":
-		heading := strings.Trim(oneLine(form.Get("heading")), "= ")
+		heading := strings.Trim(text.Fold(form.Get("heading")), "= ")
 		if heading == "" || utf8.RuneCountInString(heading) > maxHeading {
 			return badPost("A request needs a heading of at most 200 characters.")
 		}
-		_, err := h.wiki.save(change{title: title, section: "new", heading: heading, text: sign(text), user: name, summary: "/* " + heading + " */ new request", create: true})
+		_, err := h.wiki.save(change{title: title, section: "new", heading: heading, text: sign(body), user: name, summary: "/* " + heading + " */ new request", create: true})
 		return err
 	case "reply":
 		at, err := strconv.Atoi(form.Get("at"))
 		if err != nil {
 			return badPost("The form names no comment to reply to.")
 		}
-		return h.wiki.reply(title, base, at, sign(text), name)
+		return h.wiki.reply(title, base, at, sign(body), name)
 	case "save":
-		_, err := h.wiki.save(change{title: title, text: text, user: name, summary: oneLine(form.Get("summary")), base: base, create: true})
+		_, err := h.wiki.save(change{title: title, text: body, user: name, summary: text.Fold(form.Get("summary")), base: base, create: true})
 		return err
 	}
 	return badPost("There is no such form.")
 }
-
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // sign adds a signature unless the text ends with one.
 func sign(text string) string {

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spinachbot/spinachbot/internal/httpjson"
 )
 
 //go:embed web
@@ -177,7 +179,7 @@ func (h *Handler) page(rw http.ResponseWriter, r *http.Request) {
 		if h.Status != nil {
 			answer["status"] = h.Status()
 		}
-		writeJSON(rw, http.StatusOK, answer)
+		httpjson.Write(rw, http.StatusOK, answer)
 	case action == "raw" && rev != nil:
 		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		rw.Header().Set("X-Content-Type-Options", "nosniff")
@@ -313,7 +315,7 @@ func (h *Handler) rest(rw http.ResponseWriter, r *http.Request) {
 		rev = h.wiki.Page(title)
 	}
 	if rev == nil {
-		writeJSON(rw, http.StatusNotFound, object{"httpCode": 404, "httpReason": "Not Found", "errorKey": "rest-nonexistent-title"})
+		httpjson.Write(rw, http.StatusNotFound, object{"httpCode": 404, "httpReason": "Not Found", "errorKey": "rest-nonexistent-title"})
 		return
 	}
 	rw.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -1,12 +1,12 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/internal/httpjson"
 	"github.com/spinachbot/spinachbot/internal/index"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
@@ -45,15 +45,9 @@ func (h *EntityAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // the client may be gone
-}
-
 func apiError(w http.ResponseWriter, code, info string) {
 	w.Header().Set("MediaWiki-API-Error", code)
-	writeJSON(w, http.StatusOK, object{"error": object{"code": code, "info": info}})
+	httpjson.Write(w, http.StatusOK, object{"error": object{"code": code, "info": info}})
 }
 
 // search is action=wbsearchentities.
@@ -91,7 +85,7 @@ func (h *EntityAPI) search(w http.ResponseWriter, r *http.Request) {
 	if res.More && skip+limit < 50 {
 		out["search-continue"] = skip + limit
 	}
-	writeJSON(w, http.StatusOK, out)
+	httpjson.Write(w, http.StatusOK, out)
 }
 
 func number(s string, otherwise int) int {
@@ -171,7 +165,7 @@ func (h *EntityAPI) entities(w http.ResponseWriter, r *http.Request) {
 		}
 		out[num] = e
 	}
-	writeJSON(w, http.StatusOK, object{"entities": out, "success": 1})
+	httpjson.Write(w, http.StatusOK, object{"entities": out, "success": 1})
 }
 
 // entity makes the JSON form of an entity.
@@ -285,5 +279,5 @@ func (h *EntityAPI) EntityData(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	key, _ := e["id"].(string)
-	writeJSON(w, http.StatusOK, object{"entities": object{key: e}})
+	httpjson.Write(w, http.StatusOK, object{"entities": object{key: e}})
 }

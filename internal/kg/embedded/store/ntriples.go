@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // readNTriples reads N-Triples (W3C RDF 1.1 N-Triples) line by line and hands every triple to add. Blank labels are handed over as written.
@@ -46,8 +47,8 @@ type ntLine struct {
 	at   int
 }
 
-func parseNTLine(text []byte, add func(s, p, o rdf.Term)) error {
-	l := ntLine{text: text}
+func parseNTLine(line []byte, add func(s, p, o rdf.Term)) error {
+	l := ntLine{text: line}
 	l.space()
 	if l.done() {
 		return nil
@@ -74,7 +75,7 @@ func parseNTLine(text []byte, add func(s, p, o rdf.Term)) error {
 	l.at++
 	l.space()
 	if !l.done() {
-		return fmt.Errorf("unexpected text after the dot: %q", clip(string(bytes.TrimSpace(l.text[l.at:]))))
+		return fmt.Errorf("unexpected text after the dot: %q", text.Clip(string(bytes.TrimSpace(l.text[l.at:])), 60))
 	}
 	add(s, p, o)
 	return nil
@@ -107,7 +108,7 @@ func (l *ntLine) term() (rdf.Term, error) {
 	case '"':
 		return l.literal()
 	}
-	return rdf.Term{}, fmt.Errorf("expected <, _: or a quote, found %q", clip(string(l.text[l.at:])))
+	return rdf.Term{}, fmt.Errorf("expected <, _: or a quote, found %q", text.Clip(string(l.text[l.at:]), 60))
 }
 
 func (l *ntLine) iri() (string, error) {
@@ -125,7 +126,7 @@ func (l *ntLine) iri() (string, error) {
 		s = u
 	}
 	if i := strings.IndexAny(s, " \t\"<{}|^`"); i >= 0 {
-		return "", fmt.Errorf("an IRI holds %q, which it must not: %s", s[i], clip(s))
+		return "", fmt.Errorf("an IRI holds %q, which it must not: %s", s[i], text.Clip(s, 60))
 	}
 	return s, nil
 }
@@ -173,7 +174,7 @@ func (l *ntLine) literal() (rdf.Term, error) {
 		s = u
 	}
 	if !utf8.ValidString(s) {
-		return rdf.Term{}, fmt.Errorf("a literal is not UTF-8: %q", clip(s))
+		return rdf.Term{}, fmt.Errorf("a literal is not UTF-8: %q", text.Clip(s, 60))
 	}
 	switch {
 	case l.at < len(l.text) && l.text[l.at] == '@':
@@ -218,7 +219,7 @@ func unescape(s string) (string, error) {
 		}
 		n := map[byte]int{'u': 4, 'U': 8}[s[i]]
 		if n == 0 || i+n >= len(s) {
-			return "", fmt.Errorf("an unknown or short escape: \\%s", clip(s[i:]))
+			return "", fmt.Errorf("an unknown or short escape: \\%s", text.Clip(s[i:], 60))
 		}
 		v, err := strconv.ParseUint(s[i+1:i+1+n], 16, 32)
 		if err != nil || !utf8.ValidRune(rune(v)) {
@@ -228,16 +229,4 @@ func unescape(s string) (string, error) {
 		i += n
 	}
 	return b.String(), nil
-}
-
-// clip shortens a text for an error message.
-func clip(s string) string {
-	if len(s) <= 60 {
-		return s
-	}
-	s = s[:60]
-	for !utf8.ValidString(s) && len(s) > 56 {
-		s = s[:len(s)-1]
-	}
-	return s + "…"
 }
