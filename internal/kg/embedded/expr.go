@@ -1,8 +1,6 @@
 package embedded
 
 import (
-	"strings"
-
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/function"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
@@ -205,9 +203,6 @@ func (c *compiler) logic(e *sparql.Expr, env exprEnv) condFn {
 
 func (c *compiler) equality(e *sparql.Expr, env exprEnv) condFn {
 	not := e.Op == "!="
-	if f := c.quickEquality(e, env, not); f != nil {
-		return f
-	}
 	a, b := c.expr(e.Args[0], env), c.expr(e.Args[1], env)
 	return func(ex *exec) value.Truth {
 		x := a(ex)
@@ -223,60 +218,6 @@ func negate(t value.Truth, not bool) value.Truth {
 		return t
 	}
 	return value.True - t
-}
-
-// quickEquality compiles the two commonest comparisons without making values: ?x = <iri>, and LANG(?x) = "en".
-func (c *compiler) quickEquality(e *sparql.Expr, env exprEnv, not bool) condFn {
-	left, right := e.Args[0], e.Args[1]
-	if left.Kind == sparql.ExprTerm && left.Term.Kind == sparql.Const {
-		left, right = right, left
-	}
-	if right.Kind != sparql.ExprTerm || right.Term.Kind != sparql.Const {
-		return nil
-	}
-	k := right.Term.Value()
-	if left.Kind == sparql.ExprTerm && left.Term.Kind == sparql.Var && k.IsIRI() {
-		n, ok := env.slot(left.Term.Name)
-		if !ok {
-			return func(*exec) value.Truth { return value.Error }
-		}
-		want := c.st.Lookup(k)
-		return func(ex *exec) value.Truth {
-			have := ex.row[n]
-			if have == 0 {
-				return value.Error
-			}
-			if have&value.LocalBit != 0 {
-				return negate(value.TruthOf(ex.term(have) == k), not)
-			}
-			return negate(value.TruthOf(have == want), not)
-		}
-	}
-	if left.Kind == sparql.ExprBuiltin && left.Op == "LANG" && len(left.Args) == 1 && k.IsLiteral() && k.Datatype == "" && k.Lang == "" {
-		arg := left.Args[0]
-		if arg.Kind != sparql.ExprTerm || arg.Term.Kind != sparql.Var {
-			return nil
-		}
-		n, ok := env.slot(arg.Term.Name)
-		if !ok {
-			return func(*exec) value.Truth { return value.Error }
-		}
-		lang := "@" + strings.ToLower(k.Value)
-		st := c.st
-		return func(ex *exec) value.Truth {
-			have := ex.row[n]
-			if have == 0 || have&value.LocalBit != 0 || rdf.Kind(st.Tag[have]&3) != rdf.LiteralKind {
-				v := function.Lang(&ex.Env, ex.value(have))
-				if v.Kind == value.KindNone {
-					return value.Error
-				}
-				return negate(value.TruthOf(strings.EqualFold(v.Text, k.Value)), not)
-			}
-			tag := st.Tags[st.Tag[have]>>2]
-			return negate(value.TruthOf(tag == lang || k.Value == "" && (tag == "" || tag[0] != '@')), not)
-		}
-	}
-	return nil
 }
 
 func (c *compiler) comparison(e *sparql.Expr, env exprEnv) condFn {

@@ -2,7 +2,6 @@ package embedded
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
@@ -138,108 +137,21 @@ func (o *selectOp) distinctOp(ex *exec, next runner, begins *[]func()) runner {
 	}
 }
 
-// sortKey is a value prepared for comparing: its class, its number or time as a double, its text. Equal doubles are compared exactly by the value.
-type sortKey struct {
-	class int8
-	own   bool // s is a text that only the key holds
-	v     value.ID
-	f     float64
-	s     string
-}
-
-const sortKeySize = 32
-
-// text is the number of bytes of the key's own text.
-func (k *sortKey) text() int {
-	if k.own {
-		return len(k.s) + len(k.s)/8
-	}
-	return 0
-}
-
-func (ex *exec) sortKey(v value.Value) sortKey {
-	k := sortKey{class: int8(value.SortClass(v.Kind))}
-	switch k.class {
-	case 0:
-	case 1, 2, 9, 10:
-		k.s, k.own = v.Text, v.ID == 0
-		if v.Kind == value.KindLang || k.class == 10 {
-			k.v = ex.intern(v)
-		}
-	case 3:
-		k.f = v.AsFloat()
-		if v.Kind == value.KindInt || v.Kind == value.KindDecimal {
-			if v.Num.Big != nil || v.Num.Scale > 0 || value.AbsInt(v.Num.Digits) > 1<<53 {
-				k.v = ex.intern(v)
-			}
-		}
-		if k.f != k.f {
-			k.class, k.f = 3, 0
-			k.s = "NaN"
-		}
-	case 4, 5, 6:
-		k.f = float64(v.Time.Seconds())
-		if v.Time.Nanos != 0 || k.f > 1<<53 || k.f < -(1<<53) {
-			k.v = ex.intern(v)
-		}
-	case 7:
-		k.f = float64(v.Num.Digits)
-	case 8:
-		k.v = ex.intern(v)
-	}
-	return k
-}
-
-func (ex *exec) compareKeys(a, b *sortKey) int {
-	if a.class != b.class {
-		return int(a.class) - int(b.class)
-	}
-	switch a.class {
-	case 1, 2, 9, 10:
-		if c := strings.Compare(a.s, b.s); c != 0 {
-			return c
-		}
-	default:
-		if (a.s == "NaN") != (b.s == "NaN") {
-			if a.s == "NaN" {
-				return -1
-			}
-			return 1
-		}
-		if a.f < b.f {
-			return -1
-		}
-		if a.f > b.f {
-			return 1
-		}
-	}
-	if a.v == b.v {
-		return 0
-	}
-	if a.v == 0 || b.v == 0 {
-		if a.class == 9 {
-			return int(min(a.v, 1)) - int(min(b.v, 1))
-		}
-		return 0
-	}
-	return value.SortCompare(ex.value(a.v), ex.value(b.v))
-}
-
 // sorter collects rows with their keys. With a bound on the rows that are wanted it keeps no more than twice that many.
 type sorter struct {
 	ex    *exec
 	sel   *selectNode
 	keep  int // -1: all
 	cells rows[value.ID]
-	keys  rows[sortKey]
+	keys  rows[value.Value]
 	order []int32 // made for sorting
 	texts int     // bytes of the keys' own texts
 	spare struct {
 		cells rows[value.ID]
-		keys  rows[sortKey]
+		keys  rows[value.Value]
 	}
-	now []sortKey // of the current row
-	cut int32     // row that is the last one wanted so far, -1 before there are enough
+	now []value.Value // of the current row
+	cut int32         // row that is the last one wanted so far, -1 before there are enough
 }
 
 // abort carries an error out of a sort.
@@ -247,8 +159,8 @@ type abort struct{ err error }
 
 func (o *selectOp) sortOp(ex *exec, next runner, begins *[]func()) (runner, func() error) {
 	s := o.sel
-	cells, keys := rows[value.ID]{width: len(s.project), unit: 4}, rows[sortKey]{width: len(s.keys), unit: sortKeySize}
-	st := &sorter{ex: ex, sel: s, keep: -1, cells: cells, keys: keys, now: make([]sortKey, len(s.keys))}
+	cells, keys := rows[value.ID]{width: len(s.project), unit: 4}, rows[value.Value]{width: len(s.keys), unit: valueSize}
+	st := &sorter{ex: ex, sel: s, keep: -1, cells: cells, keys: keys, now: make([]value.Value, len(s.keys))}
 	st.spare.cells, st.spare.keys = cells, keys
 	if s.limit >= 0 && s.limit+s.offset < 1<<20 && (!s.distinct || s.ordered) {
 		st.keep = int(s.limit + s.offset)
@@ -270,7 +182,7 @@ func (st *sorter) add() error {
 	ex := st.ex
 	for i, key := range st.sel.keys {
 		mark := ex.Scratch
-		st.now[i] = ex.sortKey(key.fn(ex))
+		st.now[i] = key.fn(ex)
 		ex.Settle(mark)
 	}
 	if ex.Err != nil {
@@ -281,7 +193,7 @@ func (st *sorter) add() error {
 	}
 	texts := 0
 	for i := range st.now {
-		texts += st.now[i].text()
+		texts += st.now[i].Own()
 	}
 	st.texts += texts
 	if err := ex.Alloc(texts); err != nil {
@@ -306,9 +218,9 @@ func (st *sorter) add() error {
 }
 
 // compareKeys orders the keys of two rows.
-func (st *sorter) compareKeys(a, b []sortKey) int {
+func (st *sorter) compareKeys(a, b []value.Value) int {
 	for i := range st.sel.keys {
-		c := st.ex.compareKeys(&a[i], &b[i])
+		c := value.SortCompare(a[i], b[i])
 		if c != 0 {
 			if st.sel.keys[i].desc {
 				return -c
@@ -372,7 +284,7 @@ func (st *sorter) shrink() error {
 		}
 		copy(keys, st.keys.at(int(r)))
 		for i := range keys {
-			texts += keys[i].text()
+			texts += keys[i].Own()
 		}
 	}
 	st.cells, st.spare.cells = st.spare.cells, st.cells

@@ -172,56 +172,34 @@ func (t *tripleNode) repeated() bool {
 	return t.s.isVar() && (t.s.slot == t.p.slot || t.s.slot == t.o.slot) || t.p.isVar() && t.p.slot == t.o.slot
 }
 
-// buildRepeated handles a variable in two places: the triples that match with the variable free are checked for equality.
+// buildRepeated handles a variable in two places: its first place is bound before the second one is compared.
 func (t *tripleNode) buildRepeated(ex *exec, next runner) runner {
-	// The second occurrence gets a private place; a check compares them.
-	var priv [3]value.ID
-	places := [3]place{t.s, t.p, t.o}
-	var cells [3]*value.ID
-	for i, p := range places {
-		cells[i] = &priv[i]
-		if p.isVar() {
-			cells[i] = &ex.row[p.slot]
-			for j := 0; j < i; j++ {
-				if places[j].slot == p.slot {
-					cells[i] = &priv[i]
-				}
-			}
-		}
-	}
 	st := ex.st
 	emit := func(s, p, o value.ID) error {
 		if err := ex.Tick(); err != nil {
 			return err
 		}
-		got := [3]value.ID{s, p, o}
-		for i := range places {
-			if places[i].slot < 0 && got[i] != places[i].term {
-				return nil
-			}
-			for j := 0; j < i; j++ {
-				if places[i].isVar() && places[i].slot == places[j].slot && got[i] != got[j] {
-					return nil
-				}
+		var bound [3]*value.ID
+		ok := true
+		for i, term := range [3]value.ID{s, p, o} {
+			at := [3]place{t.s, t.p, t.o}[i]
+			switch at.get(ex.row) {
+			case term:
+			case 0:
+				bound[i] = &ex.row[at.slot]
+				*bound[i] = term
+			default:
+				ok = false
 			}
 		}
-		var old [3]value.ID
-		for i := range places {
-			if cells[i] == &priv[i] {
-				continue
-			}
-			old[i] = *cells[i]
-			if old[i] != 0 && old[i] != got[i] {
-				for j := 0; j < i; j++ {
-					*cells[j] = old[j]
-				}
-				return nil
-			}
-			*cells[i] = got[i]
+		var err error
+		if ok {
+			err = next()
 		}
-		err := next()
-		for i := range places {
-			*cells[i] = old[i]
+		for _, cell := range bound {
+			if cell != nil {
+				*cell = 0
+			}
 		}
 		return err
 	}

@@ -269,24 +269,40 @@ func fnTimePart(name string, a value.Value) value.Value {
 	if a.Kind == value.KindYear && (name == "YEAR" || name == "MONTH" && a.Tag == value.XSDGYearMonth) {
 		a.Kind = value.KindDate
 	}
-	date, clock := a.Kind == value.KindDateTime || a.Kind == value.KindDate, a.Kind == value.KindDateTime || a.Kind == value.KindTime
+	date, clock := false, false
+	switch a.Kind {
+	case value.KindDateTime:
+		date, clock = true, true
+	case value.KindDate:
+		date = true
+	case value.KindTime:
+		clock = true
+	default:
+		return value.Value{}
+	}
+	t := a.Time
+	switch name {
+	case "TZ":
+		return value.String(t.ZoneString())
+	case "TIMEZONE":
+		if !t.HasZone {
+			return value.Value{}
+		}
+		return value.Value{Kind: value.KindDuration, Duration: &value.Duration{Seconds: int64(t.Zone) * 60}, Tag: value.XSDDayTime}
+	}
 	switch {
-	case name == "YEAR" && date:
-		return value.SmallInt(a.Time.Year)
-	case name == "MONTH" && date:
-		return value.SmallInt(int64(a.Time.Month))
-	case name == "DAY" && date:
-		return value.SmallInt(int64(a.Time.Day))
-	case name == "HOURS" && clock:
-		return value.SmallInt(int64(a.Time.Hour))
-	case name == "MINUTES" && clock:
-		return value.SmallInt(int64(a.Time.Minute))
-	case name == "SECONDS" && clock:
-		return value.Dec(value.Decimal{Digits: int64(a.Time.Second)*1e9 + int64(a.Time.Nanos), Scale: 9}.Shorten())
-	case name == "TZ" && (date || clock):
-		return value.String(a.Time.ZoneString())
-	case name == "TIMEZONE" && (date || clock) && a.Time.HasZone:
-		return value.Value{Kind: value.KindDuration, Duration: &value.Duration{Seconds: int64(a.Time.Zone) * 60}, Tag: value.XSDDayTime}
+	case date && name == "YEAR":
+		return value.SmallInt(t.Year)
+	case date && name == "MONTH":
+		return value.SmallInt(int64(t.Month))
+	case date && name == "DAY":
+		return value.SmallInt(int64(t.Day))
+	case clock && name == "HOURS":
+		return value.SmallInt(int64(t.Hour))
+	case clock && name == "MINUTES":
+		return value.SmallInt(int64(t.Minute))
+	case clock && name == "SECONDS":
+		return value.Dec(value.Decimal{Digits: int64(t.Second)*1e9 + int64(t.Nanos), Scale: 9}.Shorten())
 	}
 	return value.Value{}
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"hash/maphash"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
@@ -29,21 +30,12 @@ func newDict() *dict {
 // Size is the number of terms plus one: numbers run from 1 to size-1.
 func (d *dict) Size() int { return len(d.Text) }
 
+// seed makes the hashes of a run differ from those of another.
+var seed = maphash.MakeSeed()
+
+// Hash returns a hash of a text and a number, the same one for as long as the program runs.
 func Hash(text string, tag uint32) uint64 {
-	const prime = 0x9E3779B97F4A7C15
-	h := uint64(tag)*prime ^ uint64(len(text))
-	for len(text) >= 8 {
-		w := uint64(text[0]) | uint64(text[1])<<8 | uint64(text[2])<<16 | uint64(text[3])<<24 |
-			uint64(text[4])<<32 | uint64(text[5])<<40 | uint64(text[6])<<48 | uint64(text[7])<<56
-		h = (h ^ w) * prime
-		h ^= h >> 29
-		text = text[8:]
-	}
-	for i := 0; i < len(text); i++ {
-		h = (h ^ uint64(text[i])) * 0x100000001B3
-	}
-	h *= prime
-	return h ^ h>>32
+	return (maphash.String(seed, text) ^ uint64(tag)) * 0x9E3779B97F4A7C15 >> 16
 }
 
 // Lookup returns the number of a term, 0 when the graph has no such term.

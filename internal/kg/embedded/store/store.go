@@ -4,6 +4,7 @@ package store
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
@@ -144,45 +145,16 @@ func (x *perm) Run(n value.ID) []Pair {
 // Sub returns the pairs of a first place whose second place is a.
 func (x *perm) Sub(n, a value.ID) []Pair {
 	run := x.Run(n)
-	lo := lowerBound(run, Pair{a, 0})
-	run = run[lo:]
-	if len(run) == 0 || run[0].A != a {
-		return nil
-	}
-	if len(run) <= 8 || run[len(run)-1].A == a {
-		hi := len(run)
-		if run[hi-1].A != a {
-			hi = 1
-			for run[hi].A == a {
-				hi++
-			}
-		}
-		return run[:hi]
-	}
+	run = run[lowerBound(run, Pair{a, 0}):]
 	return run[:lowerBound(run, Pair{a + 1, 0})]
 }
 
 // lowerBound returns the first place of run whose pair is not below p.
 func lowerBound(run []Pair, p Pair) int {
-	if len(run) <= 12 {
-		for i, q := range run {
-			if q.A > p.A || q.A == p.A && q.B >= p.B {
-				return i
-			}
-		}
-		return len(run)
-	}
-	lo, hi := 0, len(run)
-	for lo < hi {
-		mid := int(uint(lo+hi) >> 1)
-		q := run[mid]
-		if q.A < p.A || q.A == p.A && q.B < p.B {
-			lo = mid + 1
-		} else {
-			hi = mid
-		}
-	}
-	return lo
+	return sort.Search(len(run), func(i int) bool {
+		q := run[i]
+		return q.A > p.A || q.A == p.A && q.B >= p.B
+	})
 }
 
 // Has reports whether the triple is in the graph.
