@@ -1,9 +1,10 @@
-// Package sandbox assembles the embedded default: a small graph of true facts from Wikidata, a small wiki with a forum page, and a scripted model, all behind one
-// HTTP handler. It is what `spinachbot demo` and `spinachbot sandbox` serve, what most tests run against, and a newcomer's first minute.
+// Package sandbox assembles the embedded default: a small graph of true facts from Wikidata, a small wiki with a forum
+// page, and a scripted model, all behind one HTTP handler. It is what `spinachbot demo` and `spinachbot sandbox` serve,
+// what most tests run against, and a newcomer's first minute.
 //
-// The graph's data, the forum page and the model's script are files in data/, embedded in the program. Everything is reached over HTTP in the protocols of the
-// real services, so that the bot's code is the same for both: /sparql is a SPARQL 1.1 endpoint, /w/api.php the wiki with Wikibase's entity search,
-// /v1/chat/completions the model.
+// The graph's data, the forum page and the model's script are files in data/, embedded in the program. Everything is
+// reached over HTTP in the protocols of the real services, so that the bot's code is the same for both: /sparql is a
+// SPARQL 1.1 endpoint, /w/api.php the wiki with Wikibase's entity search, /v1/chat/completions the model.
 package sandbox
 
 import (
@@ -110,8 +111,8 @@ type Parts struct {
 	Status    func() string   // what the bot is doing; may be nil
 }
 
-// Handler serves the parts: /sparql, /wiki/Special:EntityData/… and entity search over the graph; everything else of /w/api.php and /wiki/ by the wiki; /v1/ by the
-// scripted model.
+// Handler serves the parts: /sparql, /wiki/Special:EntityData/… and entity search over the graph; everything else of
+// /w/api.php and /wiki/ by the wiki; /v1/ by the scripted model.
 func Handler(lg *slog.Logger, p Parts) http.Handler {
 	mux := http.NewServeMux()
 	var entities *httpapi.EntityAPI

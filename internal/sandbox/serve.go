@@ -31,7 +31,8 @@ func (l Limits) Server(h http.Handler, now func() time.Time) *http.Server {
 	return &http.Server{Handler: l.bodies(h, now), ReadHeaderTimeout: l.Header, WriteTimeout: l.Answer, IdleTimeout: l.Idle}
 }
 
-// bodies bounds the time for a request's body. The server's own ReadTimeout would go on after the body and end long queries.
+// bodies bounds the time for a request's body. The server's own ReadTimeout would go on after the body and end long
+// queries.
 func (l Limits) bodies(next http.Handler, now func() time.Time) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Body != nil && r.Body != http.NoBody {

@@ -121,7 +121,8 @@ func testHandler(t *testing.T, public bool) http.Handler {
 	return Handler(lg, Parts{Graph: b.Graph(embedded.Options{}), Public: public, Wiki: w, ForumPage: "Forum"})
 }
 
-// TestPrivateGraph checks that pages of other websites cannot read a private graph, in any way that leads to it, and can read a public one.
+// TestPrivateGraph checks that pages of other websites cannot read a private graph, in any way that leads to it, and
+// can read a public one.
 func TestPrivateGraph(t *testing.T) {
 	for _, path := range []string{
 		"/sparql?query=" + "SELECT+*+%7B+%3Fs+%3Fp+%3Fo+%7D",

@@ -53,8 +53,8 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 	return out, ex.Alloc(4 * cap(out))
 }
 
-// reachedSize is what a node costs while it is reached, in bytes: its place in a map of nodes seen (9, of which a map uses between 7/16 and 7/8), and in two
-// lists that grow.
+// reachedSize is what a node costs while it is reached, in bytes: its place in a map of nodes seen (9, of which a map
+// uses between 7/16 and 7/8), and in two lists that grow.
 const reachedSize = 40
 
 // level makes one step from every node and lists what is new.
@@ -208,8 +208,8 @@ func (x *closureOp) build(ex *exec, next runner) runner {
 		}
 		return p.term
 	}
-	// A path of no steps leads from a constant to itself, and so from what EXISTS puts in for a variable; from a variable's value only when it is a node of
-	// the graph.
+	// A path of no steps leads from a constant to itself, and so from what EXISTS puts in for a variable; from a
+	// variable's value only when it is a node of the graph.
 	constant := func(p place, given int, n value.ID) bool { return !p.isVar() || given >= 0 && row[given] == n }
 	return func() error {
 		s, o := end(x.s), end(x.o)

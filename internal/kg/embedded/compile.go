@@ -98,7 +98,8 @@ func (c *compiler) bookPart(in *info) bool {
 	return c.book(partSize + in.vars.size() + in.cert.size() + in.unsafe.size() + in.uses.size())
 }
 
-// scope maps names to places of the row. A scope inside another shares those names that mean the same variable in both, and has its own places for others.
+// scope maps names to places of the row. A scope inside another shares those names that mean the same variable in both,
+// and has its own places for others.
 type scope struct {
 	c       *compiler
 	names   map[string]int
@@ -110,8 +111,9 @@ type scope struct {
 	labels  []string                      // columns of the query around, for the label service
 }
 
-// existsScope belongs to one EXISTS. Where its group looks at a variable that has its value from outside but is not in scope at that point, it looks at a
-// copy that was made on entry: the place itself may meanwhile have been bound by another part of the group.
+// existsScope belongs to one EXISTS. Where its group looks at a variable that has its value from outside but is not in
+// scope at that point, it looks at a copy that was made on entry: the place itself may meanwhile have been bound by
+// another part of the group.
 type existsScope struct {
 	copies map[int]int // place of the copy by place
 }
@@ -149,8 +151,8 @@ func (s *scope) copyOf(n int) int {
 	return cp
 }
 
-// inner returns the scope of a group that is evaluated apart (of MINUS, of EXISTS): it shares the variables that are visible at its place; of those that are
-// ambient only, it sees the values given from outside.
+// inner returns the scope of a group that is evaluated apart (of MINUS, of EXISTS): it shares the variables that are
+// visible at its place; of those that are ambient only, it sees the values given from outside.
 func (s *scope) inner(visible varSet) *scope {
 	in := &scope{c: s.c, names: map[string]int{}, parent: s, labels: s.labels, exists: s.exists}
 	in.ambient, in.given = s.ambient.intersect(visible), s.given.intersect(visible)

@@ -144,7 +144,8 @@ func (g *graphWriter) write(cells [3]value.ID) error {
 	return g.sink.Row([]rdf.Term{s, p, o})
 }
 
-// describe gives all triples of a resource, and those of the blank nodes that it leads to (a concise bounded description).
+// describe gives all triples of a resource, and those of the blank nodes that it leads to (a concise bounded
+// description).
 func (g *graphWriter) describe(n value.ID) error {
 	if n == 0 {
 		return nil

@@ -43,7 +43,8 @@ func TestLabelService(t *testing.T) {
 	})
 }
 
-// TestGeoServices checks around, box and distance. Distances: on a sphere of the Earth's mean radius Berlin-Paris is 876 km, Berlin-Prague 280 km.
+// TestGeoServices checks around, box and distance. Distances: on a sphere of the Earth's mean radius Berlin-Paris is
+// 876 km, Berlin-Prague 280 km.
 func TestGeoServices(t *testing.T) {
 	runCases(t, graphOf(t, dialectData), []queryCase{
 		{"around", `SELECT ?p { SERVICE wikibase:around { ?p wdt:P625 ?l . bd:serviceParam wikibase:center "Point(13.4 52.5)"^^geo:wktLiteral ; wikibase:radius "300" } }`, "wd:Q1085 | wd:Q64"},
@@ -54,7 +55,8 @@ func TestGeoServices(t *testing.T) {
 	})
 }
 
-// TestBlazegraphForms checks named subqueries, hints, slice, sample, entity search and Wikidata's own prefixes without declaration.
+// TestBlazegraphForms checks named subqueries, hints, slice, sample, entity search and Wikidata's own prefixes without
+// declaration.
 func TestBlazegraphForms(t *testing.T) {
 	g := graphOf(t, dialectData)
 	runCases(t, g, []queryCase{

@@ -11,11 +11,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// runner goes through the solutions of an operator: for each it sets the row and calls the runner that was built after it, and puts the row back.
-// An error ends everything.
+// runner goes through the solutions of an operator: for each it sets the row and calls the runner that was built after
+// it, and puts the row back. An error ends everything.
 type runner func() error
 
-// exec is one run of one query, in one goroutine. It holds the row, the query's own terms and what was used of the budget.
+// exec is one run of one query, in one goroutine. It holds the row, the query's own terms and what was used of the
+// budget.
 type exec struct {
 	function.Env
 	g      *Graph

@@ -5,8 +5,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// existsExpr is EXISTS or NOT EXISTS. Its group is evaluated with the bindings of the current row put in for its variables (SPARQL 1.1, section 18.6),
-// also where they are out of scope otherwise.
+// existsExpr is EXISTS or NOT EXISTS. Its group is evaluated with the bindings of the current row put in for its
+// variables (SPARQL 1.1, section 18.6), also where they are out of scope otherwise.
 type existsExpr struct {
 	plan  op
 	not   bool

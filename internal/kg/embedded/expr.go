@@ -14,8 +14,9 @@ type evalFn func(ex *exec) value.Value
 // condFn computes a condition.
 type condFn func(ex *exec) value.Truth
 
-// exprEnv is where an expression stands: the names it sees and the variables that can have a value there. Variables beyond visible are unbound, whatever
-// the row holds in their place, for the row may carry bindings from outside the expression's scope.
+// exprEnv is where an expression stands: the names it sees and the variables that can have a value there. Variables
+// beyond visible are unbound, whatever the row holds in their place, for the row may carry bindings from outside the
+// expression's scope.
 type exprEnv struct {
 	sc      *scope
 	visible varSet

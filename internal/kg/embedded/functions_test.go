@@ -33,7 +33,8 @@ func runExprs(t *testing.T, g *Graph, cases []exprCase) {
 
 const someDate = `"2024-02-29T13:14:15.5+02:00"^^xsd:dateTime`
 
-// TestFunctions checks the functions of SPARQL 1.1, section 17.4; expected values are worked out by hand from the specification.
+// TestFunctions checks the functions of SPARQL 1.1, section 17.4; expected values are worked out by hand from the
+// specification.
 func TestFunctions(t *testing.T) {
 	g := graphOf(t, ":a :b :c .")
 	runExprs(t, g, []exprCase{
@@ -143,7 +144,8 @@ func TestDecimalLaws(t *testing.T) {
 	}
 }
 
-// TestCalendarLaws checks that days and dates are each other's inverse and that a day after the last of a month is the first of the next.
+// TestCalendarLaws checks that days and dates are each other's inverse and that a day after the last of a month is the
+// first of the next.
 func TestCalendarLaws(t *testing.T) {
 	law := func(days int32) bool {
 		var m value.Moment
@@ -160,7 +162,8 @@ func TestCalendarLaws(t *testing.T) {
 	}
 }
 
-// FuzzLiteral feeds any text to the readers of typed literals: none may panic, and what is read must be written as something that reads as the same value.
+// FuzzLiteral feeds any text to the readers of typed literals: none may panic, and what is read must be written as
+// something that reads as the same value.
 func FuzzLiteral(f *testing.F) {
 	for _, s := range []string{"1", "-0.50", "1e5", "2024-02-29T24:00:00Z", "-0001-01-01", "P1Y2M3DT4H5M6.7S", "12:00:00+14:00", "INF", "1999", "2000-12Z"} {
 		f.Add(s)

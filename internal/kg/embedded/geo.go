@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// geoNode is SERVICE wikibase:around and wikibase:box: its pattern ?place wdt:P625 ?location, and a test of the location. Node and operator in one.
-// Source: Wikidata:SPARQL query service/User Manual, section Geospatial search.
+// geoNode is SERVICE wikibase:around and wikibase:box: its pattern ?place wdt:P625 ?location, and a test of the
+// location. Node and operator in one. Source: Wikidata:SPARQL query service/User Manual, section Geospatial search.
 type geoNode struct {
 	pattern  *tripleNode
 	point    place
@@ -234,7 +234,8 @@ func (n *sliceNode) build(ex *exec, next runner) runner {
 	}
 }
 
-// shuffle brings a random choice of k rows to the front and drops the others; without a source of randomness the first k.
+// shuffle brings a random choice of k rows to the front and drops the others; without a source of randomness the first
+// k.
 func (t *table) shuffle(ex *exec, k int) {
 	if t.n <= k {
 		return
@@ -251,7 +252,8 @@ func (t *table) shuffle(ex *exec, k int) {
 	t.truncate(k)
 }
 
-// mwapi compiles the part of wikibase:mwapi that the graph itself can answer: the entity search. Other calls are refused.
+// mwapi compiles the part of wikibase:mwapi that the graph itself can answer: the entity search. Other calls are
+// refused.
 func (c *compiler) mwapi(s *sparql.Service, sc *scope) *tableNode {
 	text := func(iri string) string {
 		if t := s.Param(iri); t != nil && t.Kind == sparql.Const {

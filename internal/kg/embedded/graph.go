@@ -8,7 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 )
 
-// Options are the surroundings and limits of a graph. The zero value works: no clock, no randomness, the default limits.
+// Options are the surroundings and limits of a graph. The zero value works: no clock, no randomness, the default
+// limits.
 type Options struct {
 	Name      string           // the graph's name in results and errors; "embedded graph" when empty
 	Now       func() time.Time // for NOW() and Elapsed; without it NOW() is an error and Elapsed 0
@@ -18,9 +19,10 @@ type Options struct {
 	MaxRows   int64            // rows that [Graph.Query] collects before it gives up; 0 means 1,000,000
 	MaxResult int64            // bytes of one streamed answer (package httpapi), after which it is cut off; 0 means 256 MB
 
-	// MaxTotalMemory is what all queries that run at the same time may hold together, in bytes; 0 means 1 GB. A query that cannot get more ends with
-	// kg.TooGreedy; the first megabyte of each is free, so that small queries go on beside greedy ones. The Go runtime lets a heap grow to about twice what is
-	// in use before it collects (GOGC), so the process may need twice this sum, and the graph itself.
+	// MaxTotalMemory is what all queries that run at the same time may hold together, in bytes; 0 means 1 GB. A query
+	// that cannot get more ends with kg.TooGreedy; the first megabyte of each is free, so that small queries go on
+	// beside greedy ones. The Go runtime lets a heap grow to about twice what is in use before it collects (GOGC), so
+	// the process may need twice this sum, and the graph itself.
 	MaxTotalMemory int64
 }
 
@@ -64,7 +66,8 @@ type Graph struct {
 	tune  tuning
 }
 
-// tuning holds the sizes from which the roads for large data are taken; tests set them to zero and take those roads always.
+// tuning holds the sizes from which the roads for large data are taken; tests set them to zero and take those roads
+// always.
 type tuning struct {
 	scan     int     // rows of a table up to which it is looked through rather than indexed
 	scanOnce int     // the same of a table that is made for one search

@@ -84,7 +84,8 @@ func (c *compiler) group(g *sparql.Group, sc *scope) *groupNode {
 	return c.groupWith(g, sc, varSet{}, varSet{})
 }
 
-// groupWith compiles the group of an OPTIONAL, whose filters also see the variables before it, outer, of which outerCert are bound for certain.
+// groupWith compiles the group of an OPTIONAL, whose filters also see the variables before it, outer, of which
+// outerCert are bound for certain.
 func (c *compiler) groupWith(g *sparql.Group, sc *scope, outer, outerCert varSet) *groupNode {
 	c.nested++
 	defer func() { c.nested-- }()
@@ -200,7 +201,8 @@ func (b *groupBuilder) optional(x *sparql.Optional) {
 	b.vars = b.vars.union(in.vars)
 }
 
-// minus compiles MINUS; variables of its group that are not bound before it have nothing to do with those of the same name outside.
+// minus compiles MINUS; variables of its group that are not bound before it have nothing to do with those of the same
+// name outside.
 func (b *groupBuilder) minus(x *sparql.Minus) {
 	inner := b.c.group(x.Group, b.sc.inner(b.vars))
 	shared := inner.info().vars.intersect(b.vars)
@@ -248,8 +250,8 @@ func conjuncts(e *sparql.Expr) []*sparql.Expr {
 	return []*sparql.Expr{e}
 }
 
-// summarize works out what the group binds and for which variables it may not be given a binding: those that an OPTIONAL, MINUS, BIND, label service or
-// filter looks at while the joins before it do not bind them in every solution.
+// summarize works out what the group binds and for which variables it may not be given a binding: those that an
+// OPTIONAL, MINUS, BIND, label service or filter looks at while the joins before it do not bind them in every solution.
 func (n *groupNode) summarize() {
 	in := &n.inf
 	for _, s := range n.segs {

@@ -9,9 +9,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// A filter ?a = ?b (or sameTerm, with any expressions in the place of the variables) between parts that have no variable in common, or too common a one, is a join
-// in disguise. One part is then evaluated by itself into a table with the hash of its side as a further column; the other side is looked up there
-// (tableOp.equal). The hash only finds candidates: equal values have equal hashes, and the filter stays where it was and decides. So errors, NaN and the
+// A filter ?a = ?b (or sameTerm, with any expressions in the place of the variables) between parts that have no
+// variable in common, or too common a one, is a join in disguise. One part is then evaluated by itself into a table
+// with the hash of its side as a further column; the other side is looked up there (tableOp.equal). The hash only finds
+// candidates: equal values have equal hashes, and the filter stays where it was and decides. So errors, NaN and the
 // numbers' promotions need no rules of their own here.
 
 // equation is a filter that is true only where two values are equal.
@@ -23,7 +24,8 @@ type side struct {
 	uses varSet
 }
 
-// equality is an equation as seen from a table: one side is computed from the table's rows, the other from the row that is joined with them.
+// equality is an equation as seen from a table: one side is computed from the table's rows, the other from the row that
+// is joined with them.
 type equality struct{ table, row evalFn }
 
 // equation compiles a condition's two sides when it is an equality that may be computed ahead; nil otherwise.
@@ -43,7 +45,8 @@ func (b *groupBuilder) equation(e *sparql.Expr, env exprEnv) *equation {
 	return &out
 }
 
-// repeatable reports whether an expression or group gives the same for the same bindings, and costs no evaluation of a group.
+// repeatable reports whether an expression or group gives the same for the same bindings, and costs no evaluation of a
+// group.
 func repeatable(e sparql.Node) bool {
 	ok := true
 	sparql.Inspect(e, func(n sparql.Node) bool {
@@ -63,8 +66,9 @@ func repeatable(e sparql.Node) bool {
 	return ok
 }
 
-// equalityKey hashes one side of some equalities on the current row: the table's, or the row's. ok is false where one of them cannot hold, because a side has no
-// value; loose says that the hash is of no use, because of an xsd:float, which is equal to whatever rounds to it.
+// equalityKey hashes one side of some equalities on the current row: the table's, or the row's. ok is false where one
+// of them cannot hold, because a side has no value; loose says that the hash is of no use, because of an xsd:float,
+// which is equal to whatever rounds to it.
 func equalityKey(ex *exec, list []equality, table bool) (key value.ID, loose, ok bool) {
 	h := hashSeed
 	for _, q := range list {
@@ -123,8 +127,8 @@ type link struct {
 	apart  estimate
 }
 
-// linked looks for a part of rest that is better joined through equations than row by row, and returns it with what is left of rest; nil if there is none.
-// The part belongs to a segment of the group.
+// linked looks for a part of rest that is better joined through equations than row by row, and returns it with what is
+// left of rest; nil if there is none. The part belongs to a segment of the group.
 func (c *compiler) linked(g *groupNode, p *progress, rest []node, filters []filterPart, segment int) (*link, []node) {
 	some := false
 	for _, f := range filters {
@@ -186,7 +190,8 @@ func (c *compiler) component(rest []node, first int, bound varSet) (part, others
 	return part, others
 }
 
-// link makes a table of a part when an equation ties it to what is bound and that is less work than going through the part for each row.
+// link makes a table of a part when an equation ties it to what is bound and that is less work than going through the
+// part for each row.
 func (c *compiler) link(g *groupNode, p *progress, part []node, filters []filterPart, later varSet) *link {
 	l := &link{part: &groupNode{segs: []segment{{joins: part}}, sc: g.sc, memo: map[string]estimate{}}, pushed: make([]bool, len(filters))}
 	l.part.summarize()
@@ -224,8 +229,9 @@ func (c *compiler) linkStep(p *progress, l *link) {
 	p.add(t, l.part.inf.cert, l.part.inf.vars)
 }
 
-// seenFrom turns an equation into an equality of a table with the columns of in: all that one side looks at has its final value in the table, for it is bound
-// there for certain or nowhere else; nothing that the other side looks at is in later, which may yet get a value.
+// seenFrom turns an equation into an equality of a table with the columns of in: all that one side looks at has its
+// final value in the table, for it is bound there for certain or nowhere else; nothing that the other side looks at is
+// in later, which may yet get a value.
 func (q *equation) seenFrom(in *info, elsewhere, later varSet) (equality, bool) {
 	if q == nil {
 		return equality{}, false
@@ -254,7 +260,8 @@ func (g *groupNode) bindsBeside(part []node) varSet {
 	return v
 }
 
-// optionalEqualities are the filters of an OPTIONAL's group that tie it to the rows before it, in which the places of before may have a value.
+// optionalEqualities are the filters of an OPTIONAL's group that tie it to the rows before it, in which the places of
+// before may have a value.
 func optionalEqualities(inner *groupNode, before varSet) []equality {
 	var out []equality
 	for _, f := range inner.conds {

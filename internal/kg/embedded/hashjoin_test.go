@@ -24,8 +24,8 @@ func equalityData() string {
 	return b.String()
 }
 
-// TestJoinByEquality checks filters that join parts without a common variable: 30 numbers; one float, two more fives, -0 and 0, a text with a language, and a
-// point in time in two zones; NaN and unknown types are equal to nothing.
+// TestJoinByEquality checks filters that join parts without a common variable: 30 numbers; one float, two more fives,
+// -0 and 0, a text with a language, and a point in time in two zones; NaN and unknown types are equal to nothing.
 func TestJoinByEquality(t *testing.T) {
 	for _, tune := range []tuning{defaultTuning, {}, {scan: 1e9, scanOnce: 1e9, linkRows: 1e9, favour: 1e9}} {
 		g := graphOf(t, equalityData())
@@ -76,7 +76,8 @@ func TestJoinsWithUnboundCells(t *testing.T) {
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } { SELECT ?y (COUNT(*) AS ?m) { ?b :q ?y } GROUP BY ?y } }`, "220"},
 			// Rows without ?y have no variable in common with what is taken away.
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } MINUS { ?b :q ?y } }`, "20"},
-			// The second side has rows without ?y, too; those agree with every row that has the same ?x, and with the same ?x alone.
+			// The second side has rows without ?y, too; those agree with every row that has the same ?x, and with the
+			// same ?x alone.
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } MINUS { ?b :p ?x OPTIONAL { ?b :q ?y FILTER(?y > 4) } } }`, "0"},
 			{`SELECT (COUNT(*) AS ?n) { { ?a :p ?x OPTIONAL { ?a :q ?y } } { ?b :p ?x OPTIONAL { ?b :q ?y } } }`, "40"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :q ?y } VALUES (?x ?y) { (0 UNDEF) (UNDEF 1) (2 0) (UNDEF UNDEF) (5 7) (6 7) (8 2) (9 9) (11 UNDEF) (12 0) } }`, "68"},

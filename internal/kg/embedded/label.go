@@ -9,10 +9,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// labelService is SERVICE wikibase:label. It runs after everything else in its group but the filters.
-// For each of its outputs it takes the first language of the chain that has a text; a label that no language has is the end of the IRI (the Q or P number).
-// In automatic mode (no patterns of its own) it binds the columns of the query around it that are called ?xLabel, ?xAltLabel or ?xDescription.
-// Source: Wikidata:SPARQL query service/User Manual, section Label service.
+// labelService is SERVICE wikibase:label. It runs after everything else in its group but the filters. For each of its
+// outputs it takes the first language of the chain that has a text; a label that no language has is the end of the IRI
+// (the Q or P number). In automatic mode (no patterns of its own) it binds the columns of the query around it that are
+// called ?xLabel, ?xAltLabel or ?xDescription. Source: Wikidata:SPARQL query service/User Manual, section Label
+// service.
 type labelService struct {
 	langs []string
 	items []labelItem

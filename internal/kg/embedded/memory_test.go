@@ -100,8 +100,8 @@ func hungryQueries() map[string]string {
 	}
 }
 
-// TestPeakMemory checks that the heap stays near MaxMemory whatever a query does with it: half as much again for what is lost to the allocator and to garbage,
-// and some megabytes for what the runtime and a text on its way take.
+// TestPeakMemory checks that the heap stays near MaxMemory whatever a query does with it: half as much again for what
+// is lost to the allocator and to garbage, and some megabytes for what the runtime and a text on its way take.
 func TestPeakMemory(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector's own memory hides what is measured; go test without -race runs this")
@@ -125,7 +125,8 @@ func TestPeakMemory(t *testing.T) {
 	}
 }
 
-// TestTotalMemory checks that greedy queries at the same time share one sum, that small ones go on beside them, and that everything is given back.
+// TestTotalMemory checks that greedy queries at the same time share one sum, that small ones go on beside them, and
+// that everything is given back.
 func TestTotalMemory(t *testing.T) {
 	g := denseGraph(t, 45, Options{MaxMemory: 16 << 20, MaxTotalMemory: 20 << 20})
 	hold := make(chan struct{})
@@ -180,7 +181,8 @@ func TestLongQueryText(t *testing.T) {
 	}
 }
 
-// TestMemoryGivenBack checks that a query that sorts, groups and tests again for every row ends with the memory of one round.
+// TestMemoryGivenBack checks that a query that sorts, groups and tests again for every row ends with the memory of one
+// round.
 func TestMemoryGivenBack(t *testing.T) {
 	g := denseGraph(t, 20, Options{MaxMemory: 2 << 20})
 	for _, q := range []string{
@@ -195,7 +197,8 @@ func TestMemoryGivenBack(t *testing.T) {
 	}
 }
 
-// TestReplaceSizes checks that the size of a replacement is foreseen: a text that fits is made, whatever its pattern, and one that does not is refused.
+// TestReplaceSizes checks that the size of a replacement is foreseen: a text that fits is made, whatever its pattern,
+// and one that does not is refused.
 func TestReplaceSizes(t *testing.T) {
 	g := denseGraph(t, 2, Options{MaxMemory: 8 << 20}) // texts up to 1 MB
 	for _, c := range []struct {

@@ -83,8 +83,8 @@ type extend struct {
 	uses varSet
 }
 
-// extendOp is BIND and the expressions of SELECT. An error leaves the variable unbound; a variable that has a value keeps it, and the row only when
-// the value is the same.
+// extendOp is BIND and the expressions of SELECT. An error leaves the variable unbound; a variable that has a value
+// keeps it, and the row only when the value is the same.
 type extendOp struct{ list []extend }
 
 func (e *extendOp) build(ex *exec, next runner) runner {

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// path adds a path pattern to the group (SPARQL 1.1, section 18.2.2.4): sequences become joins, alternatives unions, both with their duplicates;
-// repetitions become closures, which have none.
+// path adds a path pattern to the group (SPARQL 1.1, section 18.2.2.4): sequences become joins, alternatives unions,
+// both with their duplicates; repetitions become closures, which have none.
 func (b *groupBuilder) path(s place, p *sparql.Path, o place) {
 	c := b.c
 	if !c.tick() {

@@ -73,7 +73,8 @@ func hugePlans() map[string]string {
 	}
 }
 
-// TestPlanningLimits checks that parsing and planning keep to the limits of time and memory, and say so as running does.
+// TestPlanningLimits checks that parsing and planning keep to the limits of time and memory, and say so as running
+// does.
 func TestPlanningLimits(t *testing.T) {
 	if raceDetector {
 		t.Skip("the race detector's own memory hides what is measured; go test without -race runs this")

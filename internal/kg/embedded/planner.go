@@ -20,7 +20,8 @@ type progress struct {
 	cost  float64
 	steps []op
 
-	// What filters wait for, by place: certain is the number of steps after which it is bound for certain, final that after which no step binds it.
+	// What filters wait for, by place: certain is the number of steps after which it is bound for certain, final that
+	// after which no step binds it.
 	certain, final map[int]int
 }
 
@@ -36,7 +37,8 @@ func (p *progress) add(o op, cert, binds varSet) {
 	p.bound, p.maybe = p.bound.union(cert), p.maybe.union(binds)
 }
 
-// settled is the number of steps after which a place has its final value: it is bound for certain, or no later step may bind it.
+// settled is the number of steps after which a place has its final value: it is bound for certain, or no later step may
+// bind it.
 func (p *progress) settled(slot int) int {
 	if n, ok := p.certain[slot]; ok {
 		return min(n, p.final[slot])
@@ -249,8 +251,8 @@ func (g *groupNode) estimate(c *compiler, bound varSet) estimate {
 	return e
 }
 
-// order arranges joins: from the best first step on, always the one that leaves the fewest rows, those that share a variable with what is bound before those
-// that do not. With few joins, every first step is tried.
+// order arranges joins: from the best first step on, always the one that leaves the fewest rows, those that share a
+// variable with what is bound before those that do not. With few joins, every first step is tried.
 func (c *compiler) order(joins []node, bound varSet, rows float64) []node {
 	if len(joins) < 2 {
 		return joins

@@ -44,8 +44,8 @@ func (g *Graph) parse(query string) (*sparql.Query, error) {
 	return nil, out
 }
 
-// Query runs a query and collects its result. Failures are *kg.Error values: SyntaxError, Refused, Timeout, TooGreedy, TooLarge, QueryFailed; the
-// context's own error when the caller cancelled.
+// Query runs a query and collects its result. Failures are *kg.Error values: SyntaxError, Refused, Timeout, TooGreedy,
+// TooLarge, QueryFailed; the context's own error when the caller cancelled.
 func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	took := g.elapsed()
 	c := &collector{max: g.opts.MaxRows}
@@ -93,8 +93,9 @@ func (c *collector) Boolean(b bool) error {
 	return nil
 }
 
-// Stream runs a query and hands its result to the sink row by row. CONSTRUCT and DESCRIBE give the columns subject, predicate and object.
-// Errors are those of [Graph.Query] and the sink's own; rows may have been handed over before one.
+// Stream runs a query and hands its result to the sink row by row. CONSTRUCT and DESCRIBE give the columns subject,
+// predicate and object. Errors are those of [Graph.Query] and the sink's own; rows may have been handed over before
+// one.
 func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	ctx, cancel := g.deadline(ctx)
 	defer cancel()

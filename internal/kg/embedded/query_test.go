@@ -31,7 +31,8 @@ func graphOf(t testing.TB, turtle string) *Graph {
 		Random: func() uint64 { n += 0x9E3779B97F4A7C15; return n }, Timeout: 5 * time.Second})
 }
 
-// cell writes a term shortly: :x for names of example.org, wd:Q1 and the like, "text"@en, numbers and truth values bare, other literals with a short type.
+// cell writes a term shortly: :x for names of example.org, wd:Q1 and the like, "text"@en, numbers and truth values
+// bare, other literals with a short type.
 func cell(t rdf.Term) string {
 	switch {
 	case !t.Bound():
@@ -78,7 +79,8 @@ func rowsOf(tab *kg.Table, sorted bool) string {
 	return strings.Join(out, " | ")
 }
 
-// queryCase is a query with its result: rows separated by " | ", cells by spaces, in sorted order unless the query orders them.
+// queryCase is a query with its result: rows separated by " | ", cells by spaces, in sorted order unless the query
+// orders them.
 type queryCase struct{ name, query, want string }
 
 func runCases(t *testing.T, g *Graph, cases []queryCase) {

@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// This file is the plain, slow evaluator that the fast one is compared with: SPARQL's algebra from the inside out on lists of maps, as section 18 of the
-// recommendation writes it down. It has no indexes, no order of joins, no pushing of bindings. Values are compared by the same functions as in the fast one,
-// which have tests of their own.
+// This file is the plain, slow evaluator that the fast one is compared with: SPARQL's algebra from the inside out on
+// lists of maps, as section 18 of the recommendation writes it down. It has no indexes, no order of joins, no pushing
+// of bindings. Values are compared by the same functions as in the fast one, which have tests of their own.
 
 // solution maps names to terms; blank nodes of the query have names that begin with "_:".
 type solution map[string]rdf.Term

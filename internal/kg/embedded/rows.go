@@ -6,8 +6,8 @@ const (
 	rowsPerPage = 1 << pageShift
 )
 
-// rows is a list of rows of equal width. It grows by pages, so nothing is copied and no garbage made once the first page is full, and what it counts
-// against the query's memory is what it takes.
+// rows is a list of rows of equal width. It grows by pages, so nothing is copied and no garbage made once the first
+// page is full, and what it counts against the query's memory is what it takes.
 type rows[T any] struct {
 	width int
 	unit  int // bytes of a cell
@@ -22,7 +22,8 @@ func (r *rows[T]) at(i int) []T {
 	return r.pages[i>>pageShift][o : o+r.width : o+r.width]
 }
 
-// add appends a row of zero cells and returns it. Rows returned before are valid no longer: the first page moves as it grows.
+// add appends a row of zero cells and returns it. Rows returned before are valid no longer: the first page moves as it
+// grows.
 func (r *rows[T]) add(ex *exec) ([]T, error) {
 	page := r.n >> pageShift
 	if page == len(r.pages) || page == 0 && (r.n+1)*r.width > cap(r.pages[0]) {

@@ -8,7 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// selectNode is a query or sub-select: pattern, grouping, expressions, order, projection, slice (SPARQL 1.1, section 18.2.4 and 18.2.5).
+// selectNode is a query or sub-select: pattern, grouping, expressions, order, projection, slice (SPARQL 1.1, section
+// 18.2.4 and 18.2.5).
 type selectNode struct {
 	where    *groupNode
 	agg      *aggregation // nil without grouping
@@ -190,7 +191,8 @@ func (c *compiler) grouping(s *selectNode, q *sparql.SelectQuery, sc *scope) var
 	return visible
 }
 
-// inlineAliases replaces a name that SELECT gives to an expression by the expression, for HAVING, which comes before SELECT in the algebra.
+// inlineAliases replaces a name that SELECT gives to an expression by the expression, for HAVING, which comes before
+// SELECT in the algebra.
 func (c *compiler) inlineAliases(e *sparql.Expr, q *sparql.SelectQuery) *sparql.Expr {
 	if !c.tick() || !c.book(exprSize) {
 		return e

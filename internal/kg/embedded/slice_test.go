@@ -18,8 +18,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// TestSlice loads the reference slice of Wikidata within its bounds of time and memory and runs the gold queries of its questions: in standard SPARQL they
-// must give the rows that Virtuoso and Oxigraph gave, in the query service's dialect the same rows again.
+// TestSlice loads the reference slice of Wikidata within its bounds of time and memory and runs the gold queries of its
+// questions: in standard SPARQL they must give the rows that Virtuoso and Oxigraph gave, in the query service's dialect
+// the same rows again.
 func TestSlice(t *testing.T) {
 	path := sharedDir(t, "data", "slice", "wikidata-slice.nt.gz")
 	start := time.Now()

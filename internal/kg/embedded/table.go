@@ -31,7 +31,8 @@ func (t *table) drop(ex *exec) {
 	t.classes, t.lists = nil, 0
 }
 
-// tableOp joins the row with the rows of a table that is made once for a query: of a part evaluated by itself, of VALUES, or of a named subquery.
+// tableOp joins the row with the rows of a table that is made once for a query: of a part evaluated by itself, of
+// VALUES, or of a named subquery.
 type tableOp struct {
 	inner   op              // a part; or
 	values  [][]value.Value // inline data; or
@@ -44,7 +45,8 @@ type tableOp struct {
 	again   bool           // the part depends on them: make it for each row
 }
 
-// ambientPlace is a place whose value is given from outside, and the one where it is found: not the same, where the group itself may have bound the place since.
+// ambientPlace is a place whose value is given from outside, and the one where it is found: not the same, where the
+// group itself may have bound the place since.
 type ambientPlace struct{ to, from int }
 
 // table wraps a part that is to be evaluated by itself.
@@ -153,8 +155,8 @@ func (t *tableOp) inline(ex *exec) (*table, error) {
 	return tab, ex.Err
 }
 
-// collect evaluates a part by itself: on a row that is empty but for the ambient places. With equalities a last column holds their key; rows for which they
-// cannot hold are left out.
+// collect evaluates a part by itself: on a row that is empty but for the ambient places. With equalities a last column
+// holds their key; rows for which they cannot hold are left out.
 func (ex *exec) collect(o op, slots []int, ambient []ambientPlace, equal []equality) (*table, error) {
 	before := ex.Mem
 	save := ex.savedRow()
@@ -276,7 +278,8 @@ func (t *tableOp) build(ex *exec, next runner) runner {
 	}
 }
 
-// removes finds out whether a row of the table takes the current row away: they have a bound variable in common and agree on all such.
+// removes finds out whether a row of the table takes the current row away: they have a bound variable in common and
+// agree on all such.
 func (t *tableOp) removes(ex *exec, tab *table, shared varSet, cells []value.ID, found *bool) error {
 	*found = false
 	stop := &stopError{}

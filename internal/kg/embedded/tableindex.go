@@ -2,9 +2,11 @@ package embedded
 
 import "github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 
-// A table is searched by what the current row has bound. Cells may be unbound on both sides (SPARQL's rows come from OPTIONAL, UNION and UNDEF), and an unbound
-// cell agrees with everything, so no one index serves all searches. The rows are therefore sorted into classes by which of their cells are bound; for each class
-// and each set of columns that is bound there and in the current row an index is made when it is first needed. Both numbers are small: queries have few optional parts.
+// A table is searched by what the current row has bound. Cells may be unbound on both sides (SPARQL's rows come from
+// OPTIONAL, UNION and UNDEF), and an unbound cell agrees with everything, so no one index serves all searches. The rows
+// are therefore sorted into classes by which of their cells are bound; for each class and each set of columns that is
+// bound there and in the current row an index is made when it is first needed. Both numbers are small: queries have few
+// optional parts.
 
 // tableClass is the rows of a table that have the same columns bound.
 type tableClass struct {
@@ -154,8 +156,9 @@ func (k *tableClass) index(ex *exec, t *table, mask uint64) (*tableIndex, error)
 	return x, nil
 }
 
-// search visits the rows that may agree with cells, which are the current row's values for the table's columns: at least all that do agree, and few others.
-// With common only rows that have a bound column in common with cells are wanted.
+// search visits the rows that may agree with cells, which are the current row's values for the table's columns: at
+// least all that do agree, and few others. With common only rows that have a bound column in common with cells are
+// wanted.
 func (t *table) search(ex *exec, cells []value.ID, common bool, visit func([]value.ID) error) error {
 	few := ex.g.tune.scan
 	if t.once {

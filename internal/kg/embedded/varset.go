@@ -2,8 +2,8 @@ package embedded
 
 import "math/bits"
 
-// varSet is a set of row places. Sets are never changed once they are shared; the methods return new ones.
-// It is a bit set without its leading empty words: the sets of most parts are small, however many variables the query has.
+// varSet is a set of row places. Sets are never changed once they are shared; the methods return new ones. It is a bit
+// set without its leading empty words: the sets of most parts are small, however many variables the query has.
 type varSet struct {
 	low   int // number of the first word
 	words []uint64
@@ -133,7 +133,8 @@ func (s varSet) slots() []int {
 	return out
 }
 
-// key is a text that equal sets share: the words from the first that is not empty to the last, after the number of the first.
+// key is a text that equal sets share: the words from the first that is not empty to the last, after the number of the
+// first.
 func (s varSet) key() string {
 	for len(s.words) > 0 && s.words[len(s.words)-1] == 0 {
 		s.words = s.words[:len(s.words)-1]

@@ -20,7 +20,8 @@ import (
 	"github.com/tggo/goRDFlib/rdfxml"
 )
 
-// skippedW3C names the tests of the W3C's suites that do not apply, by folder/name, with the reason; a folder alone stands for all in it.
+// skippedW3C names the tests of the W3C's suites that do not apply, by folder/name, with the reason; a folder alone
+// stands for all in it.
 var skippedW3C = map[string]string{
 	"sparql10/dataset": "named graphs: FROM and GRAPH are refused",
 	"sparql10/graph":   "named graphs: FROM and GRAPH are refused",
@@ -266,7 +267,8 @@ func readResultGraph(t *testing.T, path string) (*kg.Table, bool) {
 	return tab, len(sols) > 0 && one(g, sols[0], rsNS+"index").Bound()
 }
 
-// compareTables returns "" when the tables hold the same rows up to the names of blank nodes; numbers are compared by value.
+// compareTables returns "" when the tables hold the same rows up to the names of blank nodes; numbers are compared by
+// value.
 func compareTables(got, want *kg.Table, ordered bool) string {
 	if got.Ask != want.Ask || got.Boolean != want.Boolean {
 		return fmt.Sprintf("got ask=%v %v, want ask=%v %v", got.Ask, got.Boolean, want.Ask, want.Boolean)

@@ -1,5 +1,6 @@
-// Package benchdata makes the graph that SPARQL engines are measured on, 300,001 triples of Wikidata's shape, and the queries that are put to it. The same triples
-// go to every engine: the benchmarks of package embedded build them in process, tools/graphbench writes them as N-Triples for others.
+// Package benchdata makes the graph that SPARQL engines are measured on, 300,001 triples of Wikidata's shape, and the
+// queries that are put to it. The same triples go to every engine: the benchmarks of package embedded build them in
+// process, tools/graphbench writes them as N-Triples for others.
 package benchdata
 
 import (
@@ -21,8 +22,8 @@ const (
 // Size is the number of triples.
 const Size = 300_001
 
-// Triples gives every triple once, always the same ones in the same order: items with a class, a country, a person, labels in two languages, a number and a date,
-// half of them with an image and an alias, and a tree of classes.
+// Triples gives every triple once, always the same ones in the same order: items with a class, a country, a person,
+// labels in two languages, a number and a date, half of them with an image and an alias, and a tree of classes.
 func Triples(add func(s, p, o rdf.Term)) {
 	r := rand.New(rand.NewPCG(1, 2))
 	item := func(n int) rdf.Term { return rdf.IRI(rdf.Entity + "Q" + strconv.Itoa(n+1)) }

@@ -13,9 +13,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Entity returns an item's or property's page with labels in lang and its fallbacks (mul, en). External identifiers are left out; [Reader.Page] has them.
-// Statements are read from p:, ps:, psv:, pq: and pqv:; where a property has only wdt: values these are given as statements of normal rank.
-// A redirect (owl:sameAs) is followed. Errors are of the kinds BadID and NotFound.
+// Entity returns an item's or property's page with labels in lang and its fallbacks (mul, en). External identifiers are
+// left out; [Reader.Page] has them. Statements are read from p:, ps:, psv:, pq: and pqv:; where a property has only
+// wdt: values these are given as statements of normal rank. A redirect (owl:sameAs) is followed. Errors are of the
+// kinds BadID and NotFound.
 func (r *Reader) Entity(ctx context.Context, num, lang string) (*kg.Entity, error) {
 	return r.Page(ctx, num, lang, false)
 }
@@ -185,7 +186,8 @@ func (r pageReader) rank(node value.ID) kg.Rank {
 	return kg.Normal
 }
 
-// qualifiers reads the pq: values of a statement, in order of property number; a type wdno:P… other than the statement's own is a novalue qualifier.
+// qualifiers reads the pq: values of a statement, in order of property number; a type wdno:P… other than the
+// statement's own is a novalue qualifier.
 func (r pageReader) qualifiers(node value.ID, own string) []kg.Qualifier {
 	s := r.g.store
 	var nums []string
@@ -214,7 +216,8 @@ func (r pageReader) qualifiers(node value.ID, own string) []kg.Qualifier {
 	return out
 }
 
-// values reads the simple values of a property under a namespace (ps: or pq:) and completes them from the value nodes of the namespace below it (psv:, pqv:).
+// values reads the simple values of a property under a namespace (ps: or pq:) and completes them from the value nodes
+// of the namespace below it (psv:, pqv:).
 func (r pageReader) values(node value.ID, namespace, num string) []kg.Value {
 	s := r.g.store
 	var out []kg.Value
@@ -232,7 +235,8 @@ func (r pageReader) values(node value.ID, namespace, num string) []kg.Value {
 	return out
 }
 
-// complete takes precision and unit from a value node when it is the value's own: the node holds the same time or amount, or is the only one.
+// complete takes precision and unit from a value node when it is the value's own: the node holds the same time or
+// amount, or is the only one.
 func (r pageReader) complete(v *kg.Value, node value.ID, only bool) bool {
 	s := r.g.store
 	same := only
@@ -274,7 +278,8 @@ func (r pageReader) label(n value.ID) string {
 	return r.g.best(n, r.g.ids.label, r.chain)
 }
 
-// Examples returns a property's examples: the items of its P1855 statements with the value that the statement gives for the property itself.
+// Examples returns a property's examples: the items of its P1855 statements with the value that the statement gives for
+// the property itself.
 func (r *Reader) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -1,4 +1,5 @@
-// Package entity reads items and properties from the triples of a graph: search by label and alias, labels, and entity pages.
+// Package entity reads items and properties from the triples of a graph: search by label and alias, labels, and entity
+// pages.
 package entity
 
 import (
@@ -43,7 +44,8 @@ func NewReader(s *store.Store, name string) *Reader {
 	return r
 }
 
-// entries collects the labels and aliases of all items and properties for the index, heavier ones by sitelinks, then by how often they are an object.
+// entries collects the labels and aliases of all items and properties for the index, heavier ones by sitelinks, then by
+// how often they are an object.
 func (r *Reader) entries() []index.Entry {
 	s := r.store
 	var out []index.Entry
@@ -90,8 +92,8 @@ func typeOf(num string) kg.Type {
 	return kg.Item
 }
 
-// Search finds items or properties by label or alias with the semantics of wbsearchentities. An exact number finds itself, first of all. The limit is
-// kept within 1 to 50; an empty type searches items.
+// Search finds items or properties by label or alias with the semantics of wbsearchentities. An exact number finds
+// itself, first of all. The limit is kept within 1 to 50; an empty type searches items.
 func (r *Reader) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -179,7 +181,8 @@ func (r *Reader) all(sub, pred value.ID, lang string) []string {
 	return out
 }
 
-// datatype returns a property's datatype in the API's form (wikibase-item, external-id, time …), from its wikibase:propertyType.
+// datatype returns a property's datatype in the API's form (wikibase-item, external-id, time …), from its
+// wikibase:propertyType.
 func (r *Reader) datatype(prop value.ID) string {
 	for _, po := range r.store.Objects(prop, r.ids.propertyType) {
 		if name, ok := strings.CutPrefix(r.store.Text[po.B], rdf.Wikibase); ok {
@@ -214,7 +217,8 @@ func apiDatatype(name string) string {
 	return b.String()
 }
 
-// Labels returns the labels of entities in the first of the languages that has one. Numbers without a label, and what is no number, are left out.
+// Labels returns the labels of entities in the first of the languages that has one. Numbers without a label, and what
+// is no number, are left out.
 func (r *Reader) Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

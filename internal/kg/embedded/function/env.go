@@ -8,7 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// Env is what functions need besides their arguments: the query's limits, the time, randomness, and what the query remembers between calls.
+// Env is what functions need besides their arguments: the query's limits, the time, randomness, and what the query
+// remembers between calls.
 type Env struct {
 	limit.Meter
 	now    *value.Moment // nil without a clock
@@ -21,7 +22,8 @@ type Env struct {
 	regex    map[string]*regex
 }
 
-// NewEnv returns the surroundings of a query's functions. Without a clock NOW() is an error, without randomness RAND() and its kin are.
+// NewEnv returns the surroundings of a query's functions. Without a clock NOW() is an error, without randomness RAND()
+// and its kin are.
 func NewEnv(m limit.Meter, now func() time.Time, random func() uint64, base string) Env {
 	e := Env{Meter: m, random: random, base: base, regex: map[string]*regex{}}
 	if now != nil {

@@ -15,14 +15,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// fn1, fn2 and fnN are functions whose arguments are values: an argument without value makes the result one, before they are called.
+// fn1, fn2 and fnN are functions whose arguments are values: an argument without value makes the result one, before
+// they are called.
 type (
 	One func(e *Env, a value.Value) value.Value
 	Two func(e *Env, a, b value.Value) value.Value
 	N   func(e *Env, args []value.Value) value.Value
 )
 
-// Unary returns the function of one argument with a name of SPARQL 1.1, section 17.4, in upper case; nil when there is none.
+// Unary returns the function of one argument with a name of SPARQL 1.1, section 17.4, in upper case; nil when there is
+// none.
 func Unary(name string) One {
 	switch name {
 	case "STR":

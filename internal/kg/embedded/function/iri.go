@@ -66,7 +66,8 @@ func Cast(k value.Kind, iri string, a value.Value) value.Value {
 	return value.Value{}
 }
 
-// castString gives the canonical text of a value; doubles between a millionth and a million are written without exponent (XPath Functions, section 19.1.2).
+// castString gives the canonical text of a value; doubles between a millionth and a million are written without
+// exponent (XPath Functions, section 19.1.2).
 func castString(a value.Value) value.Value {
 	switch a.Kind {
 	case value.KindIRI, value.KindString, value.KindLang, value.KindOther:
@@ -148,7 +149,8 @@ func durationAs(iri string, d value.Duration) value.Value {
 
 const geoFunction = "http://www.opengis.net/def/geosparql/function/"
 
-// ByIRI returns the functions of Wikidata's dialect that are called by IRI, with their number of arguments; nil when there is none.
+// ByIRI returns the functions of Wikidata's dialect that are called by IRI, with their number of arguments; nil when
+// there is none.
 func ByIRI(iri string) (f N, least, most int) {
 	switch iri {
 	case geoFunction + "distance":
@@ -190,7 +192,8 @@ type Point struct {
 	Globe    string
 }
 
-// ParsePoint reads a geo:wktLiteral of a point, "Point(13.38 52.51)", with the globe's IRI before it when it is not the Earth.
+// ParsePoint reads a geo:wktLiteral of a point, "Point(13.38 52.51)", with the globe's IRI before it when it is not the
+// Earth.
 func ParsePoint(v value.Value) (Point, bool) {
 	if v.Tag != rdf.GeoWKT && v.Kind != value.KindString {
 		return Point{}, false
@@ -231,7 +234,8 @@ func (p Point) Distance(q Point) float64 {
 	return 2 * earthRadius * math.Asin(math.Min(1, math.Sqrt(h)))
 }
 
-// fnDistance is geof:distance: kilometres between two points of the same globe. A third argument, the unit, must be kilometres or degrees.
+// fnDistance is geof:distance: kilometres between two points of the same globe. A third argument, the unit, must be
+// kilometres or degrees.
 func fnDistance(_ *Env, a []value.Value) value.Value {
 	p, ok1 := ParsePoint(a[0])
 	q, ok2 := ParsePoint(a[1])
@@ -254,7 +258,8 @@ func fnPointPart(part string, a value.Value) value.Value {
 	return value.IRI(a.Part(p.Globe))
 }
 
-// resolveIRI makes an IRI absolute against a base (RFC 3986); one that is absolute already, or that cannot be resolved, stays as it is.
+// resolveIRI makes an IRI absolute against a base (RFC 3986); one that is absolute already, or that cannot be resolved,
+// stays as it is.
 func resolveIRI(base, iri string) string {
 	if base == "" || hasScheme(iri) {
 		return iri

@@ -12,7 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
 )
 
-// regex is a compiled pattern of REGEX or REPLACE. Go's engine takes time in proportion to text and pattern; size is the pattern's part of it.
+// regex is a compiled pattern of REGEX or REPLACE. Go's engine takes time in proportion to text and pattern; size is
+// the pattern's part of it.
 type regex struct {
 	re   *regexp.Regexp
 	size int
@@ -29,7 +30,8 @@ const (
 // programSize is about what a step of a compiled program takes in bytes, its one-pass form included.
 const programSize = 120
 
-// compileRegex compiles a pattern of XPath (or Java) with flags i s m x q. What our engine lacks (look-around, back-references) gives a message.
+// compileRegex compiles a pattern of XPath (or Java) with flags i s m x q. What our engine lacks (look-around,
+// back-references) gives a message.
 func compileRegex(pattern, flags string) *regex {
 	if len(pattern) > maxPattern {
 		return &regex{err: "the regular expression is longer than 10,000 characters"}
@@ -169,8 +171,8 @@ func Regex(e *Env, args []value.Value) value.Value {
 	return value.Bool(e.matches(r, args[0].Text))
 }
 
-// regexArgs returns the compiled pattern of two arguments; nil when it is none. A pattern that cannot be compiled fails the query: that helps its author
-// more than no rows.
+// regexArgs returns the compiled pattern of two arguments; nil when it is none. A pattern that cannot be compiled fails
+// the query: that helps its author more than no rows.
 func (e *Env) regexArgs(pattern, flags value.Value) *regex {
 	if pattern.Kind != value.KindString || flags.Kind != value.KindString {
 		return nil
@@ -183,7 +185,8 @@ func (e *Env) regexArgs(pattern, flags value.Value) *regex {
 	return r
 }
 
-// Replace is REPLACE(text, pattern, replacement, flags). A pattern that matches the empty text is an error, as in XPath.
+// Replace is REPLACE(text, pattern, replacement, flags). A pattern that matches the empty text is an error, as in
+// XPath.
 func Replace(e *Env, args []value.Value) value.Value {
 	var r *regex
 	if len(args) == 4 {
@@ -218,8 +221,8 @@ func Replace(e *Env, args []value.Value) value.Value {
 	return alike(a, r.re.ReplaceAllString(a.Text, repl))
 }
 
-// replacement charges the text that a replacement of fixed bytes and refs references to groups makes of s, before it is made. Where a guess from the
-// lengths alone is small it is enough; else the matches are counted.
+// replacement charges the text that a replacement of fixed bytes and refs references to groups makes of s, before it is
+// made. Where a guess from the lengths alone is small it is enough; else the matches are counted.
 func (e *Env) replacement(r *regex, s string, fixed, refs int) bool {
 	most := int64(len(s)+1)*int64(fixed) + int64(len(s))*int64(refs+1) // a match at every place; what groups hold adds up to no more than the text
 	if most < 4096 {
@@ -241,8 +244,8 @@ func (e *Env) replacement(r *regex, s string, fixed, refs int) bool {
 	return e.Text(int(size)) && e.Hold(int(size)) // the engine's buffer grows
 }
 
-// goReplacement turns XPath's replacement ($1, \$, \\) into Go's (${1}, $$) and counts its bytes that are always the same and its references to
-// groups.
+// goReplacement turns XPath's replacement ($1, \$, \\) into Go's (${1}, $$) and counts its bytes that are always the
+// same and its references to groups.
 func goReplacement(s string, groups int) (repl string, fixed, refs int, ok bool) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {

@@ -106,7 +106,8 @@ func dataValue(datatype string, v kg.Value) (kind, found string, value any) {
 	return "string", "string", t.Value
 }
 
-// timeValue turns an RDF time into Wikibase's: a sign in front, and years before the common era without a year 0 (RDF's -0043 is Wikibase's -0044).
+// timeValue turns an RDF time into Wikibase's: a sign in front, and years before the common era without a year 0 (RDF's
+// -0043 is Wikibase's -0044).
 func timeValue(s string, precision int) object {
 	if precision == 0 {
 		precision = 11

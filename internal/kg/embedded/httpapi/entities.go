@@ -24,8 +24,8 @@ func NewEntityAPI(lg *slog.Logger, g *embedded.Graph) *EntityAPI { return &Entit
 
 type object = map[string]any
 
-// Serve answers the request when action is one of the API's, wbsearchentities or wbgetentities, and reports whether it was. Parameters are read from the
-// address and from a form.
+// Serve answers the request when action is one of the API's, wbsearchentities or wbgetentities, and reports whether it
+// was. Parameters are read from the address and from a form.
 func (h *EntityAPI) Serve(w http.ResponseWriter, r *http.Request, action string) bool {
 	switch action {
 	case "wbsearchentities":

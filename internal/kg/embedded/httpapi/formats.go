@@ -18,7 +18,8 @@ import (
 
 func parseForm(body string) (url.Values, error) { return url.ParseQuery(body) }
 
-// response buffers the beginning of a result, so that an early failure can still have its own status, and ends a result that is too long.
+// response buffers the beginning of a result, so that an early failure can still have its own status, and ends a result
+// that is too long.
 type response struct {
 	w      http.ResponseWriter
 	format format
@@ -39,7 +40,8 @@ const defaultStall = 10 * time.Second
 // writeGrace is the time after a query's deadline in which the rest of its answer may still be sent.
 const writeGrace = 500 * time.Millisecond
 
-// send writes to the client. Meanwhile the place among the server's queries is free for others, and a client that does not read is cut off.
+// send writes to the client. Meanwhile the place among the server's queries is free for others, and a client that does
+// not read is cut off.
 func (o *response) send(p []byte) error {
 	if o.slots != nil && !o.gone {
 		<-o.slots
@@ -139,7 +141,8 @@ func (b *resultWriter) put(parts ...string) {
 
 func (b *resultWriter) end() error { return nil }
 
-// piece is the length in bytes above which a value is escaped and sent in parts: one may have megabytes, its escaped form six times as many.
+// piece is the length in bytes above which a value is escaped and sent in parts: one may have megabytes, its escaped
+// form six times as many.
 const piece = 32 << 10
 
 // value puts a value, escaped by appendTo, which must give for two texts one after the other what it gives for both.

@@ -81,7 +81,8 @@ func do(t *testing.T, method, address, contentType, accept, body string) (int, h
 	return resp.StatusCode, resp.Header, string(text)
 }
 
-// TestProtocol checks the ways of sending a query and the formats of its result (SPARQL 1.1 Protocol, and the four result formats).
+// TestProtocol checks the ways of sending a query and the formats of its result (SPARQL 1.1 Protocol, and the four
+// result formats).
 func TestProtocol(t *testing.T) {
 	s := server(t, embedded.Options{})
 	q := `SELECT ?l ?n WHERE { wd:Q42 schema:description ?l OPTIONAL { wd:Q42 wdt:P1 ?n } }`
@@ -190,8 +191,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestClientThatDoesNotRead checks that a client who stops reading does not hold a query, and that a query's limit does not reach into the next one on the
-// same connection.
+// TestClientThatDoesNotRead checks that a client who stops reading does not hold a query, and that a query's limit does
+// not reach into the next one on the same connection.
 func TestClientThatDoesNotRead(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("t.ttl", strings.NewReader(data)); err != nil {
@@ -324,7 +325,8 @@ func TestGetEntities(t *testing.T) {
 	}
 }
 
-// TestTimeValues checks the turn from RDF times to Wikibase's: years before the common era differ by one, low precisions have 00.
+// TestTimeValues checks the turn from RDF times to Wikibase's: years before the common era differ by one, low
+// precisions have 00.
 func TestTimeValues(t *testing.T) {
 	for _, c := range []struct {
 		rdf       string

@@ -49,7 +49,8 @@ func answered(t *testing.T, base string) {
 	}
 }
 
-// TestClientLeaves checks that the work for a client ends when he breaks off in the middle of the answer; the time limit would be an hour.
+// TestClientLeaves checks that the work for a client ends when he breaks off in the middle of the answer; the time
+// limit would be an hour.
 func TestClientLeaves(t *testing.T) {
 	s := crossServer(t, time.Hour)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -72,7 +73,8 @@ func TestClientLeaves(t *testing.T) {
 	answered(t, s.URL)
 }
 
-// TestClientLeavesWhilePlanning checks that planning ends, too, when the client goes away: this plan would take minutes, and the time limit is an hour.
+// TestClientLeavesWhilePlanning checks that planning ends, too, when the client goes away: this plan would take
+// minutes, and the time limit is an hour.
 func TestClientLeavesWhilePlanning(t *testing.T) {
 	s := crossServer(t, time.Hour)
 	var q strings.Builder

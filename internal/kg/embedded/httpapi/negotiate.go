@@ -23,7 +23,8 @@ const (
 	forTriples                 // of CONSTRUCT and DESCRIBE
 )
 
-// The formats. JSON, XML, CSV and TSV carry triples as rows of subject, predicate and object, as the query service's do; RDF's own formats carry triples only.
+// The formats. JSON, XML, CSV and TSV carry triples as rows of subject, predicate and object, as the query service's
+// do; RDF's own formats carry triples only.
 var (
 	formatJSON   = format{"json", "application/sparql-results+json", forRows | forTriples}
 	formatXML    = format{"xml", "application/sparql-results+xml", forRows}
@@ -34,7 +35,8 @@ var (
 	formatNT     = format{"nt", "application/n-triples", forTriples}
 )
 
-// chooseFormat picks the result format: ?format= first, then the best of Accept that is for this use, else XML: of results or of RDF, as the query service has it.
+// chooseFormat picks the result format: ?format= first, then the best of Accept that is for this use, else XML: of
+// results or of RDF, as the query service has it.
 func chooseFormat(r *http.Request, u use) format {
 	if got, ok := formatOf(r.URL.Query().Get("format"), u); ok {
 		return got

@@ -13,8 +13,8 @@ func AnyOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// SameOrigin refuses with 403 the requests that a page of another website makes a browser send: links, forms and scripts. It is for private data.
-// Requests of other programs say nothing about a page and pass.
+// SameOrigin refuses with 403 the requests that a page of another website makes a browser send: links, forms and
+// scripts. It is for private data. Requests of other programs say nothing about a page and pass.
 func SameOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !sameOrigin(r) {
@@ -25,8 +25,9 @@ func SameOrigin(next http.Handler) http.Handler {
 	})
 }
 
-// sameOrigin reports whether a request comes from a page of this server, or from no page at all. All browsers of today send Sec-Fetch-Site;
-// older ones send Origin with what changes something, and keep the answers to the rest from pages of other origins themselves.
+// sameOrigin reports whether a request comes from a page of this server, or from no page at all. All browsers of today
+// send Sec-Fetch-Site; older ones send Origin with what changes something, and keep the answers to the rest from pages
+// of other origins themselves.
 func sameOrigin(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "none", "same-origin":

@@ -60,8 +60,8 @@ func node(t rdf.Term, attribute string) string {
 	return "rdf:" + attribute + `="` + escapeXML(t.Value) + `"`
 }
 
-// splitName splits an IRI before its longest ending that is an XML name without colon (ASCII letters, digits, "_", "-" and "."; it begins with none of the last
-// three kinds).
+// splitName splits an IRI before its longest ending that is an XML name without colon (ASCII letters, digits, "_", "-"
+// and "."; it begins with none of the last three kinds).
 func splitName(iri string) (namespace, local string) {
 	at := len(iri)
 	for i := len(iri) - 1; i >= 0; i-- {

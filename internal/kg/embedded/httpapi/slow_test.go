@@ -16,7 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// largeServer serves a graph on which the query cross has 10^12 rows, with room for two queries, and cuts off clients that do not read for a moment.
+// largeServer serves a graph on which the query cross has 10^12 rows, with room for two queries, and cuts off clients
+// that do not read for a moment.
 func largeServer(t *testing.T, stall time.Duration) *watchedServer {
 	t.Helper()
 	b := embedded.NewBuilder()

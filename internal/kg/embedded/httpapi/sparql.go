@@ -1,9 +1,10 @@
-// Package httpapi serves an embedded graph over HTTP as Wikidata does: the SPARQL 1.1 Protocol with the query service's error texts, the entity actions of
-// api.php (wbsearchentities, wbgetentities), and Special:EntityData. It is what the sandbox and the demo put on loopback, so that the same client code
-// talks to them and to the real services.
+// Package httpapi serves an embedded graph over HTTP as Wikidata does: the SPARQL 1.1 Protocol with the query service's
+// error texts, the entity actions of api.php (wbsearchentities, wbgetentities), and Special:EntityData. It is what the
+// sandbox and the demo put on loopback, so that the same client code talks to them and to the real services.
 //
-// Sources: W3C SPARQL 1.1 Protocol and Query Results formats; for error texts and limits the query service's own (Wikidata:SPARQL query service/query
-// limits); for the entity API Wikibase's repo/includes/Api and docs/topics/json.md.
+// Sources: W3C SPARQL 1.1 Protocol and Query Results formats; for error texts and limits the query service's own
+// (Wikidata:SPARQL query service/query limits); for the entity API Wikibase's repo/includes/Api and
+// docs/topics/json.md.
 package httpapi
 
 import (
@@ -37,8 +38,8 @@ type SPARQL struct {
 	stall time.Duration // in which a client has to take the next piece of an answer
 }
 
-// NewSPARQL returns the endpoint for a graph that runs at most parallel queries at once (0: no limit); further ones are answered with 429, as the query
-// service does.
+// NewSPARQL returns the endpoint for a graph that runs at most parallel queries at once (0: no limit); further ones are
+// answered with 429, as the query service does.
 func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
 	h := &SPARQL{lg: lg, graph: g, stall: defaultStall}
 	if parallel > 0 {
@@ -47,8 +48,10 @@ func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
 	return h
 }
 
-// ServeHTTP answers a query sent by GET (?query=), by a POST form (query=) or as the body of a POST (application/sparql-query). The result's format is
-// chosen by ?format= (json, xml, csv, tsv; for CONSTRUCT and DESCRIBE also ttl, nt, rdf) or Accept; XML when neither says, of results or of RDF. A User-Agent is required. ?maxQueryTimeMillis= shortens the time limit.
+// ServeHTTP answers a query sent by GET (?query=), by a POST form (query=) or as the body of a POST
+// (application/sparql-query). The result's format is chosen by ?format= (json, xml, csv, tsv; for CONSTRUCT and
+// DESCRIBE also ttl, nt, rdf) or Accept; XML when neither says, of results or of RDF. A User-Agent is required.
+// ?maxQueryTimeMillis= shortens the time limit.
 func (h *SPARQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(strings.TrimSpace(r.UserAgent())) < 5 {
 		http.Error(w, "Please identify your user agent: send a User-Agent header with a way to contact you.", http.StatusForbidden)
@@ -132,9 +135,10 @@ func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int
 	return query, 0, nil
 }
 
-// answer runs the query and streams its result. A failure after the first rows were sent follows them as text, as the query service has it: that makes a JSON
-// result invalid. In the line formats, and in XML for readers that go row by row, it could be taken for rows, so there the connection is cut as well
-// (net/http's ErrAbortHandler): the client sees a body without its end.
+// answer runs the query and streams its result. A failure after the first rows were sent follows them as text, as the
+// query service has it: that makes a JSON result invalid. In the line formats, and in XML for readers that go row by
+// row, it could be taken for rows, so there the connection is cut as well (net/http's ErrAbortHandler): the client sees
+// a body without its end.
 func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 	ctx := r.Context()
 	if ms, err := strconv.Atoi(r.URL.Query().Get("maxQueryTimeMillis")); err == nil && ms > 0 {
@@ -188,8 +192,8 @@ func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 	_ = out.send([]byte(text)) // the client may be gone
 }
 
-// acceptsPlain reports whether a client asks for text/plain by name, which no result has: it wants failures in plain words. Every other client gets them
-// as from the query service, which clients of that service know how to read.
+// acceptsPlain reports whether a client asks for text/plain by name, which no result has: it wants failures in plain
+// words. Every other client gets them as from the query service, which clients of that service know how to read.
 func acceptsPlain(r *http.Request) bool {
 	for _, part := range strings.Split(strings.Join(r.Header.Values("Accept"), ","), ",") {
 		if kind, _, _ := strings.Cut(part, ";"); strings.TrimSpace(kind) == "text/plain" {

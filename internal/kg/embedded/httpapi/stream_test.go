@@ -33,8 +33,8 @@ func get(t *testing.T, base, format, query string) (int, string, error) {
 	return resp.StatusCode, string(text), err
 }
 
-// TestEndlessResult checks that a result without end is cut at MaxResult, and that a client can see the cut in every format: JSON that is not valid, or a
-// body that ends before its end.
+// TestEndlessResult checks that a result without end is cut at MaxResult, and that a client can see the cut in every
+// format: JSON that is not valid, or a body that ends before its end.
 func TestEndlessResult(t *testing.T) {
 	const limit = 300 << 10
 	s := server(t, embedded.Options{MaxResult: limit})
@@ -69,7 +69,8 @@ func TestCutByTimeout(t *testing.T) {
 	}
 }
 
-// TestLongValue checks that values of some hundred kilobytes with every kind of escape come out whole, though they are sent in pieces.
+// TestLongValue checks that values of some hundred kilobytes with every kind of escape come out whole, though they are
+// sent in pieces.
 func TestLongValue(t *testing.T) {
 	s := server(t, embedded.Options{})
 	const part = "ä\"<&>\\\n\t,𝄞 x" // pieces of 32 KB end within characters

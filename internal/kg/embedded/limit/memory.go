@@ -6,8 +6,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Memory is counted, not measured: every structure that grows with a query's data says beforehand how many bytes it is about to take, garbage of its own
-// growth included, so that what a query really holds stays near the count.
+// Memory is counted, not measured: every structure that grows with a query's data says beforehand how many bytes it is
+// about to take, garbage of its own growth included, so that what a query really holds stays near the count.
 //
 //	rows kept for sorting, grouping, DISTINCT, tables   rows (rows.go), in pages that are never copied
 //	texts and numbers that expressions make and keep    locals, sorter, accumulator
@@ -15,8 +15,8 @@ import (
 //
 // A query may hold Options.MaxMemory, all queries of a graph together Options.MaxTotalMemory.
 
-// lease is what a query takes from the graph's pool at a time; a query that needs no more than one takes nothing from it, so that ordinary queries go on
-// beside greedy ones.
+// lease is what a query takes from the graph's pool at a time; a query that needs no more than one takes nothing from
+// it, so that ordinary queries go on beside greedy ones.
 const lease = 1 << 20
 
 // maxText is the greatest length of a text that an expression makes, in bytes, where MaxMemory/8 is not less.
@@ -91,7 +91,8 @@ func (m *Meter) Hold(n int) bool {
 	return m.Alloc(n) == nil
 }
 
-// Settle ends an expression that began when scratch was mark: what it made on its way is garbage now, what is kept of it was counted by its keeper.
+// Settle ends an expression that began when scratch was mark: what it made on its way is garbage now, what is kept of
+// it was counted by its keeper.
 func (m *Meter) Settle(mark int64) {
 	m.Mem -= m.Scratch - mark
 	m.Scratch = mark

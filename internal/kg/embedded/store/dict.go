@@ -8,10 +8,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// chunkSize is the size of the pieces in which the dictionary keeps its texts, so that the garbage collector sees few objects.
+// chunkSize is the size of the pieces in which the dictionary keeps its texts, so that the garbage collector sees few
+// objects.
 const chunkSize = 256 << 10
 
-// dict maps terms to numbers and back. Terms with the same number are the same RDF term. It is filled by one goroutine while loading and only read later.
+// dict maps terms to numbers and back. Terms with the same number are the same RDF term. It is filled by one goroutine
+// while loading and only read later.
 type dict struct {
 	Text  []string // IRI, blank label or lexical form, by number
 	Tag   []uint32 // kind in the low 2 bits, number in tags above them

@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// readNTriples reads N-Triples (W3C RDF 1.1 N-Triples) line by line and hands every triple to add. Blank labels are handed over as written.
-// A broken line ends the reading with its number.
+// readNTriples reads N-Triples (W3C RDF 1.1 N-Triples) line by line and hands every triple to add. Blank labels are
+// handed over as written. A broken line ends the reading with its number.
 func readNTriples(r io.Reader, add func(s, p, o rdf.Term)) error {
 	br := bufio.NewReaderSize(r, 1<<16)
 	var long []byte

@@ -42,8 +42,9 @@ func (b *Builder) add(s, p, o rdf.Term) {
 	b.triples = append(b.triples, triple{b.dict.add(s), b.dict.add(p), b.dict.add(o)})
 }
 
-// Read adds a text in the format of its name's ending: .nt (N-Triples) or .ttl (Turtle), each also with .gz after it. The name is used in errors only.
-// Blank nodes of different texts are different nodes. After an error the builder holds a part of the text and should be dropped.
+// Read adds a text in the format of its name's ending: .nt (N-Triples) or .ttl (Turtle), each also with .gz after it.
+// The name is used in errors only. Blank nodes of different texts are different nodes. After an error the builder holds
+// a part of the text and should be dropped.
 func (b *Builder) Read(name string, r io.Reader) error {
 	base, zipped := strings.CutSuffix(name, ".gz")
 	if zipped {

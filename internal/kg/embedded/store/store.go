@@ -1,5 +1,5 @@
-// Package store holds the triples of a graph in memory: terms are numbers (dict.go), triples three sorted permutations of numbers (store.go), and the values
-// of literals are read once (typed.go). A [Builder] reads Turtle and N-Triples.
+// Package store holds the triples of a graph in memory: terms are numbers (dict.go), triples three sorted permutations
+// of numbers (store.go), and the values of literals are read once (typed.go). A [Builder] reads Turtle and N-Triples.
 package store
 
 import (
@@ -15,15 +15,17 @@ type Pair struct{ A, B value.ID }
 // triple is subject, predicate, object.
 type triple struct{ s, p, o value.ID }
 
-// perm is a sorted permutation of the triples in compressed rows: the pairs of first place n are pairs[start[n]:start[n+1]], in ascending order.
+// perm is a sorted permutation of the triples in compressed rows: the pairs of first place n are
+// pairs[start[n]:start[n+1]], in ascending order.
 type perm struct {
 	start []uint32
 	pairs []Pair
 }
 
-// Store is the graph's triples in three permutations: by subject (predicate, object), by object (predicate, subject) and by predicate (subject, object).
-// Every triple pattern is a run of one of them: s??, sp?, spo and s?o of the first, ??o, ?po of the second, ?p? of the third, ??? of any.
-// It never changes after it was built, so any number of readers may use it at the same time.
+// Store is the graph's triples in three permutations: by subject (predicate, object), by object (predicate, subject)
+// and by predicate (subject, object). Every triple pattern is a run of one of them: s??, sp?, spo and s?o of the first,
+// ??o, ?po of the second, ?p? of the third, ??? of any. It never changes after it was built, so any number of readers
+// may use it at the same time.
 type Store struct {
 	*dict
 	Triples int
@@ -54,7 +56,8 @@ func newStore(d *dict, ts []triple) *Store {
 	ts = slices.Compact(ts)
 	s := &Store{dict: d, Triples: len(ts)}
 	s.SPO = runs(ts, n, func(t triple) (value.ID, Pair) { return t.s, Pair{t.p, t.o} })
-	// The sort is stable, so the runs by predicate come out in the order subject, object, those by object in the order predicate, subject.
+	// The sort is stable, so the runs by predicate come out in the order subject, object, those by object in the order
+	// predicate, subject.
 	byPred := countingSort(ts, n, func(t triple) value.ID { return t.p })
 	s.PSO = runs(byPred, n, func(t triple) (value.ID, Pair) { return t.p, Pair{t.s, t.o} })
 	byObj := countingSort(byPred, n, func(t triple) value.ID { return t.o })
@@ -164,7 +167,8 @@ func (s *Store) Has(sub, p, o value.ID) bool {
 	return i < len(run) && run[i] == Pair{p, o}
 }
 
-// Count returns the number of triples that match; 0 is a wildcard. It is exact and takes a few steps at most, s?o apart, where it is an upper bound.
+// Count returns the number of triples that match; 0 is a wildcard. It is exact and takes a few steps at most, s?o
+// apart, where it is an upper bound.
 func (s *Store) Count(sub, p, o value.ID) int {
 	switch {
 	case sub != 0 && p != 0 && o != 0:

@@ -92,7 +92,8 @@ func TestStore(t *testing.T) {
 	}
 }
 
-// FuzzNTriples feeds any text to the reader: it must not panic, and what it reads must read the same again when written out.
+// FuzzNTriples feeds any text to the reader: it must not panic, and what it reads must read the same again when written
+// out.
 func FuzzNTriples(f *testing.F) {
 	f.Add("<x:a> <x:p> \"b\\u00FC\"@en .")
 	f.Add("_:a <x:p> \"1\"^^<x:t> . # c")

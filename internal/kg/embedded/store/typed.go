@@ -7,9 +7,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Numbers, truth values, times and durations are read from their texts once, when the graph is built, and never change. What is kept of a term is 16 bytes, of a
-// time or duration 16 bytes and what it points to, shared by all queries; texts need nothing, for they are their own values. A number beyond int64 is read
-// each time that it is used.
+// Numbers, truth values, times and durations are read from their texts once, when the graph is built, and never change.
+// What is kept of a term is 16 bytes, of a time or duration 16 bytes and what it points to, shared by all queries;
+// texts need nothing, for they are their own values. A number beyond int64 is read each time that it is used.
 
 // typedCell is the value of one literal.
 type typedCell struct {

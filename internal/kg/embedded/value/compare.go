@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Equal is the operator "=" (SPARQL 1.1, section 17.3): by value where both are of types we know, else by term; two different literals of which one has an
-// unknown type or a broken text are an error.
+// Equal is the operator "=" (SPARQL 1.1, section 17.3): by value where both are of types we know, else by term; two
+// different literals of which one has an unknown type or a broken text are an error.
 func Equal(a, b Value) Truth {
 	if a.Kind == KindNone || b.Kind == KindNone {
 		return Error
@@ -57,12 +57,14 @@ func equalSameKind(a, b Value) Truth {
 
 func IsTime(k Kind) bool { return k >= KindDateTime && k <= KindYear }
 
-// sameClock reports whether the difference of two kinds of time is defined: of equal kinds, and of dates with points in time.
+// sameClock reports whether the difference of two kinds of time is defined: of equal kinds, and of dates with points in
+// time.
 func sameClock(a, b Kind) bool {
 	return a == b || (a == KindDateTime || a == KindDate) && (b == KindDateTime || b == KindDate)
 }
 
-// farApart compares a moment with a zone and one without: they are in an order only when more than 14 hours apart (XSD 1.1 Part 2, section D.2.1).
+// farApart compares a moment with a zone and one without: they are in an order only when more than 14 hours apart (XSD
+// 1.1 Part 2, section D.2.1).
 func farApart(a, b *Moment) int {
 	d := a.Seconds() - b.Seconds()
 	switch {
@@ -120,8 +122,9 @@ func Compare(a, b Value) (c int, nan, ok bool) {
 	return 0, false, false
 }
 
-// SortClass is the place of a kind in the order of ORDER BY (SPARQL 1.1, section 15.1): nothing, blank nodes, IRIs, literals. The order among literals that
-// cannot be compared is ours: numbers, times, truth values, durations, strings, others.
+// SortClass is the place of a kind in the order of ORDER BY (SPARQL 1.1, section 15.1): nothing, blank nodes, IRIs,
+// literals. The order among literals that cannot be compared is ours: numbers, times, truth values, durations, strings,
+// others.
 func SortClass(k Kind) int {
 	switch k {
 	case KindNone:
@@ -184,8 +187,8 @@ func boolInt(b bool) int {
 	return 0
 }
 
-// Arithmetic computes a op b for numbers, and + and - for times and durations. The difference of two times is a number of days (xsd:double), as in
-// Blazegraph. What is undefined gives no value.
+// Arithmetic computes a op b for numbers, and + and - for times and durations. The difference of two times is a number
+// of days (xsd:double), as in Blazegraph. What is undefined gives no value.
 func Arithmetic(op byte, a, b Value) Value {
 	if !a.IsNumeric() || !b.IsNumeric() {
 		return timeArithmetic(op, a, b)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Moment is a point in time of the proleptic Gregorian calendar in its own time zone: xsd:dateTime, xsd:date (no time of day) and xsd:time (no date).
-// Years run far beyond 0 to 9999; year 0 is 1 BCE (XSD 1.1).
+// Moment is a point in time of the proleptic Gregorian calendar in its own time zone: xsd:dateTime, xsd:date (no time
+// of day) and xsd:time (no date). Years run far beyond 0 to 9999; year 0 is 1 BCE (XSD 1.1).
 type Moment struct {
 	Year                 int64
 	Month, Day           int
@@ -45,8 +45,8 @@ func ParseDate(s string) (*Moment, bool) {
 	return m, true
 }
 
-// parseTime reads an xsd:time as that time on 1972-12-31, the day by which XSD compares times. A time has no day of its own, so 24:00:00 is
-// the same value as 00:00:00 (XSD 1.1, part 2, section 3.3.8 and timeLexicalMap).
+// parseTime reads an xsd:time as that time on 1972-12-31, the day by which XSD compares times. A time has no day of its
+// own, so 24:00:00 is the same value as 00:00:00 (XSD 1.1, part 2, section 3.3.8 and timeLexicalMap).
 func parseTime(s string) (*Moment, bool) {
 	m := &Moment{Year: 1972, Month: 12, Day: 31}
 	rest, ok := m.readTime(s)

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// DivScale is the number of decimal places of a quotient that does not end earlier, rounded half up: what Blazegraph gives.
+// DivScale is the number of decimal places of a quotient that does not end earlier, rounded half up: what Blazegraph
+// gives.
 const DivScale = 20
 
 // maxDigits bounds the length of a decimal number; a longer result is an error of the expression.

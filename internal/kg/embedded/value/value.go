@@ -1,5 +1,6 @@
-// Package value computes with RDF terms as SPARQL 1.1 does: it reads literals, compares and orders values, and does arithmetic on numbers, times and
-// durations (SPARQL 1.1, section 17, and XML Schema Definition Language 1.1 Part 2: Datatypes).
+// Package value computes with RDF terms as SPARQL 1.1 does: it reads literals, compares and orders values, and does
+// arithmetic on numbers, times and durations (SPARQL 1.1, section 17, and XML Schema Definition Language 1.1 Part 2:
+// Datatypes).
 package value
 
 import (
@@ -9,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// ID numbers a term. Numbers below localBit are terms of the graph's dictionary, numbers with localBit set are terms that one query made
-// (see locals); 0 is no term: an unbound variable.
+// ID numbers a term. Numbers below localBit are terms of the graph's dictionary, numbers with localBit set are terms
+// that one query made (see locals); 0 is no term: an unbound variable.
 type ID uint32
 
 const LocalBit ID = 1 << 31
@@ -38,7 +39,8 @@ const (
 	KindIll                  // a known datatype, but the text is not of its form: s, tag
 )
 
-// Value is a term ready for computing. A value that came from a term has its number n, or its text in s; a computed one gets its text when it becomes a term.
+// Value is a term ready for computing. A value that came from a term has its number n, or its text in s; a computed one
+// gets its text when it becomes a term.
 type Value struct {
 	Kind     Kind
 	ID       ID
@@ -52,7 +54,8 @@ type Value struct {
 
 func (v Value) IsLiteral() bool { return v.Kind >= KindString }
 
-// IsSomeValue reports whether the term stands for an unknown value: a blank node, or one of the IRIs that the query service has in place of them.
+// IsSomeValue reports whether the term stands for an unknown value: a blank node, or one of the IRIs that the query
+// service has in place of them.
 func (v Value) IsSomeValue() bool {
 	return v.Kind == KindBlank || v.Kind == KindIRI && strings.HasPrefix(v.Text, "http://www.wikidata.org/.well-known/genid/")
 }
@@ -327,7 +330,8 @@ func TagOf(t rdf.Term) string {
 	return t.Datatype
 }
 
-// Part is a piece s of a's text. A small piece of a large text that nothing else keeps is copied, so that it does not keep the whole.
+// Part is a piece s of a's text. A small piece of a large text that nothing else keeps is copied, so that it does not
+// keep the whole.
 func (a Value) Part(s string) string {
 	if a.ID == 0 && len(a.Text) > 4*len(s)+256 {
 		return strings.Clone(s)
