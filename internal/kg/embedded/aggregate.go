@@ -200,7 +200,7 @@ func (r *grouper) take() error {
 	return nil
 }
 
-// add gives one solution to an aggregate. A solution without a value for the argument does not count.
+// add counts one solution for an aggregate. A solution without a value for the argument does not count.
 func (r *grouper) add(g *aggregate, acc *accumulator) error {
 	ex := r.ex
 	if g.arg == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// reacher finds what can be reached by repeating a step. It has no state of its own.
+// reacher finds what can be reached by repeating a step. It keeps no state.
 type reacher struct {
 	step     walk
 	min, max int

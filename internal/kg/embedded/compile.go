@@ -193,7 +193,7 @@ func (c *compiler) place(t *sparql.Term, sc *scope) place {
 	case sparql.Const:
 		return c.constant(t.Value())
 	}
-	c.fail(kg.QueryFailed, "a triple pattern holds something that is no term")
+	c.fail(kg.QueryFailed, "a triple pattern contains something that is not a term")
 	return place{slot: -1, missing: true}
 }
 

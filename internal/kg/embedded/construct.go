@@ -61,7 +61,7 @@ func (c *compiler) template(q *sparql.Query, sc *scope, sel *selectNode) *templa
 	for _, x := range list {
 		for _, tr := range x.Triples() {
 			if tr.Path.Kind != sparql.PathTerm {
-				c.fail(kg.QueryFailed, "a property path cannot stand in a CONSTRUCT template")
+				c.fail(kg.QueryFailed, "a CONSTRUCT template cannot contain a property path")
 				return t
 			}
 			t.triples = append(t.triples, [3]templatePlace{part(tr.Subject), part(tr.Path.Term), part(tr.Object)})
@@ -128,7 +128,7 @@ func (g *graphWriter) construct(t *template) error {
 	return ex.Err
 }
 
-// write gives a triple out when it is one and was not given before.
+// write passes a triple to the sink if it is valid and was not written before.
 func (g *graphWriter) write(cells [3]value.ID) error {
 	if cells[0] == 0 || cells[1] == 0 || cells[2] == 0 {
 		return nil
@@ -144,7 +144,7 @@ func (g *graphWriter) write(cells [3]value.ID) error {
 	return g.sink.Row([]rdf.Term{s, p, o})
 }
 
-// describe gives all triples of a resource, and those of the blank nodes that it leads to (a concise bounded
+// describe writes all triples of a resource, and those of the blank nodes that it leads to (a concise bounded
 // description).
 func (g *graphWriter) describe(n value.ID) error {
 	if n == 0 {

@@ -114,7 +114,7 @@ const (
 	termSize  = 150
 )
 
-// stopError ends an operator that needs no more rows; whoever made it catches it.
+// stopError ends an operator that needs no more rows; its maker catches it.
 type stopError struct{}
 
 func (*stopError) Error() string { return "stopped: enough rows" }

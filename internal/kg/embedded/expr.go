@@ -8,13 +8,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// evalFn computes an expression on the current row; no value stands for unbound and for an error.
+// evalFn computes an expression on the current row; the zero Value means unbound or an error.
 type evalFn func(ex *exec) value.Value
 
 // condFn computes a condition.
 type condFn func(ex *exec) value.Truth
 
-// exprEnv is where an expression stands: the names it sees and the variables that can have a value there. Variables
+// exprEnv is the context of an expression: the names it sees and the variables that can have a value there. Variables
 // beyond visible are unbound, whatever the row holds in their place, for the row may carry bindings from outside the
 // expression's scope.
 type exprEnv struct {
@@ -63,7 +63,7 @@ func (c *compiler) expr(e *sparql.Expr, env exprEnv) evalFn {
 		return c.call(e, env)
 	case sparql.ExprAggregate:
 		if env.agg == nil {
-			c.fail(kg.QueryFailed, "%s cannot be used here: aggregates belong into SELECT, HAVING and ORDER BY", e.Op)
+			c.fail(kg.QueryFailed, "%s cannot be used here: aggregates belong in SELECT, HAVING and ORDER BY", e.Op)
 			return noValue
 		}
 		n := env.agg.slot(c, e)

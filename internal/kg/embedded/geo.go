@@ -56,7 +56,7 @@ func (b *groupBuilder) geo(s *sparql.Service) {
 	}
 	for _, n := range need {
 		if _, ok := g.params[n]; !ok {
-			c.fail(kg.QueryFailed, "the geographic search lacks wikibase:%s", n)
+			c.fail(kg.QueryFailed, "the geographic search needs wikibase:%s", n)
 			return
 		}
 	}
@@ -286,7 +286,7 @@ func (c *compiler) mwapi(s *sparql.Service, sc *scope) *tableNode {
 	return t
 }
 
-// searchRows gives the hits of an entity search as rows of the outputs asked for.
+// searchRows returns the hits of an entity search as rows of the outputs asked for.
 func searchRows(ctx context.Context, g *Graph, q kg.SearchQuery, outs []string) ([][]value.Value, error) {
 	res, err := g.Search(ctx, q)
 	if err != nil {

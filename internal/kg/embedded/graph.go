@@ -19,10 +19,10 @@ type Options struct {
 	MaxRows   int64            // rows that [Graph.Query] collects before it gives up; 0 means 1,000,000
 	MaxResult int64            // bytes of one streamed answer (package httpapi), after which it is cut off; 0 means 256 MB
 
-	// MaxTotalMemory is what all queries that run at the same time may hold together, in bytes; 0 means 1 GB. A query
-	// that cannot get more ends with kg.TooGreedy; the first megabyte of each is free, so that small queries go on
-	// beside greedy ones. The Go runtime lets a heap grow to about twice what is in use before it collects (GOGC), so
-	// the process may need twice this sum, and the graph itself.
+	// MaxTotalMemory is what all queries that run at the same time may hold together, in bytes; 0 means 1 GB.
+	// A query that cannot get more ends with kg.TooGreedy; the first megabyte of each is free, so that small
+	// queries can run while greedy ones. The Go runtime lets a heap grow to about twice what is in use before
+	// it collects (GOGC), so the process may need twice this sum, and the graph itself.
 	MaxTotalMemory int64
 }
 
@@ -66,17 +66,17 @@ type Graph struct {
 	tune  tuning
 }
 
-// tuning holds the sizes from which the roads for large data are taken; tests set them to zero and take those roads
+// tuning holds the sizes above which the methods for large data are used; tests set them to zero to use those methods
 // always.
 type tuning struct {
 	scan     int     // rows of a table up to which it is looked through rather than indexed
 	scanOnce int     // the same of a table that is made for one search
 	linkRows float64 // rows before a part from which a table tied by equations pays
 	memoCost float64 // guessed work of an EXISTS from which its answers are remembered
-	favour   float64 // how much less work a table has to be than going row by row
+	favor    float64 // how much less work a table has to be than going row by row
 }
 
-var defaultTuning = tuning{scan: 8, scanOnce: 64, linkRows: 8, memoCost: 16, favour: 4}
+var defaultTuning = tuning{scan: 8, scanOnce: 64, linkRows: 8, memoCost: 16, favor: 4}
 
 func newGraph(s *store.Store, opts Options) *Graph {
 	opts = opts.withDefaults()

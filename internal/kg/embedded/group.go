@@ -310,7 +310,7 @@ func (b *groupBuilder) service(s *sparql.Service) {
 		if s.Name.Kind == sparql.Const {
 			name = s.Name.Value().Value
 		}
-		c.fail(kg.Refused, "SERVICE %s cannot be served: this graph (%s) answers from its own data only; leave the SERVICE out", name, c.g.opts.Name)
+		c.fail(kg.Refused, "SERVICE %s is not available: this graph (%s) answers from its own data only; leave the SERVICE out", name, c.g.opts.Name)
 	}
 }
 

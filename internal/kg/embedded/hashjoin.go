@@ -45,8 +45,8 @@ func (b *groupBuilder) equation(e *sparql.Expr, env exprEnv) *equation {
 	return &out
 }
 
-// repeatable reports whether an expression or group gives the same for the same bindings, and costs no evaluation of a
-// group.
+// repeatable reports whether an expression or group has the same value for the same bindings, and costs no
+// evaluation of a group.
 func repeatable(e sparql.Node) bool {
 	ok := true
 	sparql.Inspect(e, func(n sparql.Node) bool {
@@ -66,9 +66,9 @@ func repeatable(e sparql.Node) bool {
 	return ok
 }
 
-// equalityKey hashes one side of some equalities on the current row: the table's, or the row's. ok is false where one
-// of them cannot hold, because a side has no value; loose says that the hash is of no use, because of an xsd:float,
-// which is equal to whatever rounds to it.
+// equalityKey hashes one side of some equalities on the current row: the table's, or the row's. ok is false
+// where one of them cannot hold, because a side has no value; loose reports that the hash cannot be used,
+// because of an xsd:float, which is equal to whatever rounds to it.
 func equalityKey(ex *exec, list []equality, table bool) (key value.ID, loose, ok bool) {
 	h := hashSeed
 	for _, q := range list {
@@ -215,7 +215,7 @@ func (c *compiler) link(g *groupNode, p *progress, part []node, filters []filter
 	l.apart = l.part.estimate(c, varSet{})
 	each := l.part.estimate(c, p.bound)
 	shared := in.vars.intersects(p.bound)
-	if shared && p.rows*each.cost <= c.g.tune.favour*(l.apart.cost+p.rows) || l.apart.rows > 2e7 {
+	if shared && p.rows*each.cost <= c.g.tune.favor*(l.apart.cost+p.rows) || l.apart.rows > 2e7 {
 		return nil
 	}
 	return l

@@ -54,7 +54,7 @@ func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelServic
 		}
 		for _, lang := range strings.Split(p.Value.Value().Value, ",") {
 			lang = strings.ToLower(strings.TrimSpace(lang))
-			if lang == "[auto_language]" { // the query service's page puts the user's language here; English when nobody did
+			if lang == "[auto_language]" { // the query service's page puts the user's language here; English when none is set
 				lang = "en"
 			}
 			if lang != "" {

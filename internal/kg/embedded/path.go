@@ -50,7 +50,7 @@ func (b *groupBuilder) path(s place, p *sparql.Path, o place) {
 	}
 }
 
-// sub makes a group of its own from what f adds.
+// sub returns a group of the parts that f adds.
 func (b *groupBuilder) sub(f func(*groupBuilder)) *groupNode {
 	in := &groupBuilder{c: b.c, sc: b.sc, segs: []segment{{}}}
 	f(in)

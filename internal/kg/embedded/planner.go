@@ -46,7 +46,7 @@ func (p *progress) settled(slot int) int {
 	return p.final[slot]
 }
 
-// plan orders the joins of the group and puts each filter right behind the step that binds the last of its variables.
+// plan orders the joins of the group and puts each filter right after the step that binds the last of its variables.
 func (g *groupNode) plan(c *compiler, bound varSet, rows float64) op {
 	return g.planWith(c, bound, rows, nil)
 }
@@ -136,7 +136,7 @@ func (c *compiler) joinStep(p *progress, n node) {
 	if !apart && composite(n) && p.rows > 1 {
 		alone := n.estimate(c, varSet{})
 		shared := in.cert.intersects(p.bound)
-		if !shared && est.cost > 2 || shared && p.rows*est.cost > c.g.tune.favour*(alone.cost+p.rows) && alone.rows < 2e6 {
+		if !shared && est.cost > 2 || shared && p.rows*est.cost > c.g.tune.favor*(alone.cost+p.rows) && alone.rows < 2e6 {
 			apart = true
 		}
 	}
@@ -183,7 +183,7 @@ func (c *compiler) optionalStep(p *progress, b *barrier, before varSet) {
 	apart := in.unsafe.intersects(before)
 	if !apart && p.rows > 1 && in.cert.intersects(p.bound) {
 		alone := b.inner.estimate(c, varSet{})
-		apart = p.rows*est.cost > c.g.tune.favour*(alone.cost+p.rows) && alone.rows < 2e6
+		apart = p.rows*est.cost > c.g.tune.favor*(alone.cost+p.rows) && alone.rows < 2e6
 	} else if !apart && p.rows > 1 && !in.vars.intersects(before) && !in.uses.intersects(before) && est.cost > 2 {
 		apart = true
 	}
@@ -205,7 +205,7 @@ func (c *compiler) minusStep(p *progress, b *barrier) op {
 	est := b.inner.estimate(c, p.bound)
 	alone := b.inner.estimate(c, varSet{})
 	// As a test for each row it is right only when row and inner solution have a variable in common for certain.
-	if shared.within(p.bound) && in.cert.intersects(shared) && !in.unsafe.intersects(shared) && p.rows*est.cost <= c.g.tune.favour*(alone.cost+p.rows) {
+	if shared.within(p.bound) && in.cert.intersects(shared) && !in.unsafe.intersects(shared) && p.rows*est.cost <= c.g.tune.favor*(alone.cost+p.rows) {
 		return &minusOp{inner: b.inner.plan(c, p.bound.intersect(shared), p.rows), shared: shared}
 	}
 	return &minusOp{table: c.table(b.inner), shared: shared}
@@ -279,7 +279,7 @@ func (c *compiler) order(joins []node, bound varSet, rows float64) []node {
 // needs is implemented by joins that are of use only after others have bound something.
 type needs interface{ needs() varSet }
 
-// ready reports whether what a join needs is bound, or nobody will bind it.
+// ready reports whether what a join needs is bound, or no other join will bind it.
 func ready(n node, all []node, bound varSet) bool {
 	x, ok := n.(needs)
 	if !ok {

@@ -22,7 +22,7 @@ type Sink interface {
 // TripleSink is a Sink that wants to know when its rows are the triples of CONSTRUCT or DESCRIBE.
 type TripleSink interface {
 	Sink
-	// Triples is called before Head when that is so.
+	// Triples is called before Head for such a query.
 	Triples()
 }
 
@@ -93,9 +93,9 @@ func (c *collector) Boolean(b bool) error {
 	return nil
 }
 
-// Stream runs a query and hands its result to the sink row by row. CONSTRUCT and DESCRIBE give the columns subject,
-// predicate and object. Errors are those of [Graph.Query] and the sink's own; rows may have been handed over before
-// one.
+// Stream runs a query and passes its result to the sink row by row. The result of CONSTRUCT and DESCRIBE has
+// the columns subject, predicate and object. Errors are those of [Graph.Query] and the sink's own; rows may
+// have been handed over before one.
 func (g *Graph) Stream(ctx context.Context, query string, sink Sink) error {
 	ctx, cancel := g.deadline(ctx)
 	defer cancel()

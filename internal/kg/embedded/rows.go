@@ -98,7 +98,7 @@ func (r *rows[T]) reset(ex *exec) {
 	r.used = used
 }
 
-// free gives everything back.
+// free releases all memory.
 func (r *rows[T]) free(ex *exec) {
 	ex.Free(r.used)
 	r.used, r.n, r.pages = 0, 0, nil

@@ -358,7 +358,7 @@ func (r *rowSet) reset() {
 	}
 }
 
-// drop gives all memory back; the set is not used again.
+// drop releases all memory. The set must not be used afterwards.
 func (r *rowSet) drop() {
 	r.rows.free(r.ex)
 	r.ex.Free(4 * (len(r.heads) - 16))

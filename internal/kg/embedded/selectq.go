@@ -177,7 +177,7 @@ func (c *compiler) grouping(s *selectNode, q *sparql.SelectQuery, sc *scope) var
 		visible = visible.union(s.late.inf.vars)
 	}
 	if q.Having != nil {
-		var given varSet // as in the query service, HAVING sees the names that SELECT gives
+		var given varSet // as in the query service, HAVING sees the names that SELECT defines
 		for _, it := range q.Items {
 			if it.Expr != nil {
 				given.add(sc.slot(it.Var))
@@ -191,7 +191,7 @@ func (c *compiler) grouping(s *selectNode, q *sparql.SelectQuery, sc *scope) var
 	return visible
 }
 
-// inlineAliases replaces a name that SELECT gives to an expression by the expression, for HAVING, which comes before
+// inlineAliases replaces a name that SELECT defines by its expression, for HAVING, which comes before
 // SELECT in the algebra.
 func (c *compiler) inlineAliases(e *sparql.Expr, q *sparql.SelectQuery) *sparql.Expr {
 	if !c.tick() || !c.book(exprSize) {

@@ -13,13 +13,13 @@ type table struct {
 	rows[value.ID]
 	classes []*tableClass // made when it is first searched
 	lists   int           // bytes of the classes' lists
-	once    bool          // it is made anew for each row, so that an index seldom pays
+	once    bool          // it is rebuilt for each row, so an index seldom pays
 	loose   bool          // the cells of the last column, the key of equalities, are not to be relied on
 }
 
 func newTable(width int) *table { return &table{rows: rows[value.ID]{width: width, unit: 4}} }
 
-// drop gives the table's memory back.
+// drop releases the table's memory.
 func (t *table) drop(ex *exec) {
 	t.free(ex)
 	ex.Free(t.lists)
@@ -67,7 +67,7 @@ func (c *compiler) table(n node) *tableOp {
 	return t
 }
 
-// ambientNode is a part that may stand inside EXISTS.
+// ambientNode is a part that may occur inside EXISTS.
 type ambientNode interface {
 	ambientVars() varSet
 	scope() *scope

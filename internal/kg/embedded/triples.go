@@ -167,7 +167,7 @@ func eachBetween(ex *exec, s, o value.ID, fp *value.ID, next runner) error {
 	return err
 }
 
-// repeated reports whether a variable stands in two places.
+// repeated reports whether a variable occurs in two places.
 func (t *tripleNode) repeated() bool {
 	return t.s.isVar() && (t.s.slot == t.p.slot || t.s.slot == t.o.slot) || t.p.isVar() && t.p.slot == t.o.slot
 }

@@ -22,7 +22,7 @@ const (
 // Size is the number of triples.
 const Size = 300_001
 
-// Triples gives every triple once, always the same ones in the same order: items with a class, a country, a person,
+// Triples passes every triple on once, always the same ones in the same order: items with a class, a country, a person,
 // labels in two languages, a number and a date, half of them with an image and an alias, and a tree of classes.
 func Triples(add func(s, p, o rdf.Term)) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -59,7 +59,7 @@ func WriteNTriples(w io.Writer) error {
 	return err
 }
 
-// Query is a query with the class that it stands for.
+// Query is a query and the name of its class.
 type Query struct{ Name, Text string }
 
 // Classes are the seven classes of query that engines are compared by.

@@ -252,7 +252,7 @@ func (r pageReader) complete(v *kg.Value, node value.ID, only bool) bool {
 		v.Precision, _ = strconv.Atoi(s.Text[po.B])
 	}
 	for _, po := range s.Objects(node, r.g.ids.quantityUnit) {
-		if unit, ok := strings.CutPrefix(s.Text[po.B], rdf.Entity); ok && unit != "Q199" { // Q199, the number 1, stands for no unit
+		if unit, ok := strings.CutPrefix(s.Text[po.B], rdf.Entity); ok && unit != "Q199" { // Q199, the number 1, means no unit
 			v.Unit, v.UnitLabel = unit, r.label(po.B)
 		}
 	}
@@ -278,7 +278,7 @@ func (r pageReader) label(n value.ID) string {
 	return r.g.best(n, r.g.ids.label, r.chain)
 }
 
-// Examples returns a property's examples: the items of its P1855 statements with the value that the statement gives for
+// Examples returns a property's examples: the items of its P1855 statements with the value that the statement has for
 // the property itself.
 func (r *Reader) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if err := ctx.Err(); err != nil {

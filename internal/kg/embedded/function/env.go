@@ -22,8 +22,8 @@ type Env struct {
 	regex    map[string]*regex
 }
 
-// NewEnv returns the surroundings of a query's functions. Without a clock NOW() is an error, without randomness RAND()
-// and its kin are.
+// NewEnv returns the surroundings of a query's functions. Without a clock NOW() is an error; without
+// randomness RAND(), UUID(), STRUUID() are.
 func NewEnv(m limit.Meter, now func() time.Time, random func() uint64, base string) Env {
 	e := Env{Meter: m, random: random, base: base, regex: map[string]*regex{}}
 	if now != nil {

@@ -334,7 +334,8 @@ func fnHash(e *Env, name string, a value.Value) value.Value {
 	return value.String(hex.EncodeToString(sum))
 }
 
-// fnBnode makes the same blank node for the same text within one solution; we give one node a text and solution number.
+// fnBnode makes the same blank node for the same text within one solution; there is one node for each text
+// and solution number.
 func fnBnode(e *Env, a value.Value) value.Value {
 	if a.Kind != value.KindString {
 		return value.Value{}

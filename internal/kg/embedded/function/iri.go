@@ -66,7 +66,7 @@ func Cast(k value.Kind, iri string, a value.Value) value.Value {
 	return value.Value{}
 }
 
-// castString gives the canonical text of a value; doubles between a millionth and a million are written without
+// castString returns the canonical text of a value; doubles between a millionth and a million are written without
 // exponent (XPath Functions, section 19.1.2).
 func castString(a value.Value) value.Value {
 	switch a.Kind {

@@ -31,7 +31,7 @@ const (
 const programSize = 120
 
 // compileRegex compiles a pattern of XPath (or Java) with flags i s m x q. What our engine lacks (look-around,
-// back-references) gives a message.
+// back-references) yields a message.
 func compileRegex(pattern, flags string) *regex {
 	if len(pattern) > maxPattern {
 		return &regex{err: "the regular expression is longer than 10,000 characters"}
@@ -140,7 +140,7 @@ func (e *Env) matches(r *regex, s string) bool {
 	return r.re.MatchReader(&watchedText{env: e, s: s, every: max(1, (1<<18)/r.size)})
 }
 
-// watchedText gives a text to the engine rune by rune and ends early when a limit is reached.
+// watchedText passes a text to the engine rune by rune and ends early when a limit is reached.
 type watchedText struct {
 	env   *Env
 	s     string

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// claims gives the statements of an entity in Wikibase's JSON form.
+// claims returns the statements of an entity in Wikibase's JSON form.
 func claims(e *kg.Entity) object {
 	out := object{}
 	for _, ps := range e.Claims {
@@ -41,7 +41,7 @@ func statement(entity string, ps kg.PropertyStatements, st kg.Statement, n int) 
 	return o
 }
 
-// snak gives one value. Without a datatype it is told from the value itself.
+// snak returns one value. A missing datatype is inferred from the value.
 func snak(prop, datatype string, v kg.Value) object {
 	o := object{"property": prop}
 	if datatype != "" {
@@ -65,7 +65,7 @@ func snak(prop, datatype string, v kg.Value) object {
 
 const filePath = "http://commons.wikimedia.org/wiki/Special:FilePath/"
 
-// dataValue gives the type of the data value, the datatype that it points to and the value.
+// dataValue returns the type of the data value, the datatype that it points to and the value.
 func dataValue(datatype string, v kg.Value) (kind, found string, value any) {
 	t := v.Term
 	if id := strings.TrimPrefix(t.Value, rdf.Entity); t.Kind == rdf.IRIKind && rdf.ValidID(id) {

@@ -207,7 +207,8 @@ func (h *EntityAPI) entity(r *http.Request, num string, props map[string]bool, l
 	return e, nil
 }
 
-// texts gives a map of labels or descriptions: all, or those of the languages asked, from their fallbacks when wanted.
+// texts returns a map of labels or descriptions: all, or those of the languages asked, from their fallbacks
+// when wanted.
 func texts(all map[string]string, langs []string, fallback bool) object {
 	out := object{}
 	if langs == nil {

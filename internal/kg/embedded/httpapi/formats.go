@@ -145,7 +145,7 @@ func (b *resultWriter) end() error { return nil }
 // form six times as many.
 const piece = 32 << 10
 
-// value puts a value, escaped by appendTo, which must give for two texts one after the other what it gives for both.
+// value puts a value, escaped by appendTo, whose results for two texts must add up to its result for both.
 func (b *resultWriter) value(s string, appendTo func([]byte, string) []byte) error {
 	for len(s) > piece {
 		end := piece
@@ -281,7 +281,7 @@ func (c *csvWriter) Row(row []rdf.Term) error {
 	return c.send()
 }
 
-// Boolean writes the answer of an ASK, for which the format has no form of its own.
+// Boolean writes the answer of an ASK, which the format does not define.
 func (c *csvWriter) Boolean(b bool) error {
 	c.put(strconv.FormatBool(b), "\r\n")
 	return c.send()

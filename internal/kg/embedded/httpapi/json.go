@@ -122,7 +122,7 @@ func plainJSON(s string) bool {
 	return ascii || utf8.ValidString(s)
 }
 
-// appendJSONPart appends what stands between the quotes.
+// appendJSONPart appends the text between the quotes.
 func appendJSONPart(b []byte, s string) []byte {
 	if plainJSON(s) {
 		return append(b, s...)

@@ -16,7 +16,7 @@ import (
 // A query may hold Options.MaxMemory, all queries of a graph together Options.MaxTotalMemory.
 
 // lease is what a query takes from the graph's pool at a time; a query that needs no more than one takes nothing from
-// it, so that ordinary queries go on beside greedy ones.
+// it, so that ordinary queries can run while greedy ones.
 const lease = 1 << 20
 
 // maxText is the greatest length of a text that an expression makes, in bytes, where MaxMemory/8 is not less.
@@ -54,7 +54,7 @@ type budget struct {
 	pool    *Pool // nil: max alone counts
 }
 
-// Close gives back what was taken of the pool.
+// Close returns to the pool what was taken from it.
 func (b *budget) Close() {
 	if b.pool != nil {
 		b.pool.give(b.taken)

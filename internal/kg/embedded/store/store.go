@@ -48,7 +48,7 @@ type predStat struct {
 
 // newStore sorts the triples; duplicates count once.
 func newStore(d *dict, ts []triple) *Store {
-	// Three stable counting sorts, last place first, give the order subject, predicate, object.
+	// Three stable counting sorts, last place first, yield the order subject, predicate, object.
 	n := d.Size()
 	ts = countingSort(ts, n, func(t triple) value.ID { return t.o })
 	ts = countingSort(ts, n, func(t triple) value.ID { return t.p })

@@ -91,8 +91,8 @@ func compareNumeric(a, b Value) (int, bool) {
 	return cmp.Compare(x, y), true
 }
 
-// Compare compares two values for < and its kin; false when they have no order: that is an error of the expression.
-// nan says that a NaN was in play: then every comparison is false.
+// Compare compares two values for <, >, <= and >=. ok is false when they have no order, which is an error of
+// the expression. nan says that a NaN was in play: then every comparison is false.
 func Compare(a, b Value) (c int, nan, ok bool) {
 	switch {
 	case a.IsNumeric() && b.IsNumeric():
@@ -188,7 +188,7 @@ func boolInt(b bool) int {
 }
 
 // Arithmetic computes a op b for numbers, and + and - for times and durations. The difference of two times is a number
-// of days (xsd:double), as in Blazegraph. What is undefined gives no value.
+// of days (xsd:double), as in Blazegraph. The result of an undefined operation is the zero Value.
 func Arithmetic(op byte, a, b Value) Value {
 	if !a.IsNumeric() || !b.IsNumeric() {
 		return timeArithmetic(op, a, b)

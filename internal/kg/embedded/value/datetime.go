@@ -366,7 +366,7 @@ func (d *Duration) part(num string, unit byte, inTime bool) bool {
 	return true
 }
 
-// String gives the canonical form: P1Y2M, P3DT4H, PT0S.
+// String returns the canonical form: P1Y2M, P3DT4H, PT0S.
 func (d Duration) String() string {
 	var b strings.Builder
 	if d.Months < 0 || d.Seconds < 0 || d.nanos < 0 {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// DivScale is the number of decimal places of a quotient that does not end earlier, rounded half up: what Blazegraph
-// gives.
+// DivScale is the number of decimal places of a quotient that does not end earlier, rounded half up, as in Blazegraph.
 const DivScale = 20
 
 // maxDigits bounds the length of a decimal number; a longer result is an error of the expression.
@@ -87,7 +86,7 @@ func ParseDecimal(s string) (Decimal, bool) {
 	return fromBig(b, scale)
 }
 
-// String gives the shortest form without exponent: "2", "-0.5".
+// String returns the shortest form without exponent: "2", "-0.5".
 func (d Decimal) String() string {
 	s := ""
 	if d.Big != nil {
@@ -295,7 +294,7 @@ func floorDiv(a, b *big.Int) *big.Int {
 	return q
 }
 
-// formatDouble gives the canonical form of xsd:double: 1.0E0, 1.5E-7, INF, NaN.
+// formatDouble returns the canonical form of xsd:double: 1.0E0, 1.5E-7, INF, NaN.
 func formatDouble(f float64, size int) string {
 	switch {
 	case math.IsNaN(f):

@@ -11,7 +11,7 @@ import (
 )
 
 // ID numbers a term. Numbers below localBit are terms of the graph's dictionary, numbers with localBit set are terms
-// that one query made (see locals); 0 is no term: an unbound variable.
+// that one query made (see locals); 0 means no term: an unbound variable.
 type ID uint32
 
 const LocalBit ID = 1 << 31
@@ -221,7 +221,7 @@ func Of(t rdf.Term) Value {
 	return Value{}
 }
 
-// Lexical is the literal's text: as it was, or the canonical form of a computed value.
+// Lexical returns the literal's text as it was read, or the canonical form of a computed value.
 func (v Value) Lexical() string {
 	if v.Text != "" {
 		return v.Text
