@@ -2,40 +2,39 @@ package bot
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // diffContext is the number of unchanged lines shown around a change.
 const diffContext = 3
 
-// Diff shows how before becomes after, as a unified diff of one hunk: what is equal at the start and at the end is left out except for three lines, what lies between is
-// shown as removed and added lines. It is always a true diff; it is a smallest one when, as in a reply, lines were only added in one place. It is "" for equal texts.
+// Diff shows how before becomes after, as a unified diff of one hunk: from the first line that differs to the last one,
+// with three lines around. Equal texts have no diff: "".
 func Diff(before, after string) string {
 	if before == after {
 		return ""
 	}
-	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
-	head := 0
-	for head < len(a) && head < len(b) && a[head] == b[head] {
-		head++
+	lines := text.Diff(strings.Split(before, "\n"), strings.Split(after, "\n"), func(a, b string) bool { return a == b })
+	differs := func(l text.DiffLine) bool { return l.Sign != " " }
+	from := max(0, slices.IndexFunc(lines, differs)-diffContext)
+	end := len(lines)
+	for end > 0 && !differs(lines[end-1]) {
+		end--
 	}
-	tail := 0
-	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
-		tail++
-	}
-	from, end := max(0, head-diffContext), min(tail, diffContext)
+	hunk := lines[from:min(len(lines), end+diffContext)]
 	var s strings.Builder
-	fmt.Fprintf(&s, "@@ -%d,%d +%d,%d @@\n", from+1, len(a)-tail+end-from, from+1, len(b)-tail+end-from)
-	write := func(sign string, lines []string) {
-		for _, l := range lines {
-			s.WriteString(sign)
-			s.WriteString(l)
-			s.WriteByte('\n')
+	removed, added := 0, 0
+	for _, l := range hunk {
+		if l.Sign != "+" {
+			removed++
 		}
+		if l.Sign != "-" {
+			added++
+		}
+		s.WriteString(l.Sign + l.Text + "\n")
 	}
-	write(" ", a[from:head])
-	write("-", a[head:len(a)-tail])
-	write("+", b[head:len(b)-tail])
-	write(" ", a[len(a)-tail:len(a)-tail+end])
-	return s.String()
+	return fmt.Sprintf("@@ -%d,%d +%d,%d @@\n%s", from+1, removed, from+1, added, s.String())
 }

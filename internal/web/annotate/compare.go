@@ -11,15 +11,16 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // side is one annotator's work in a comparison.
 type side struct {
 	annotate.Work
-	Letter     string     // A, B, … : the key that takes it over
-	ReasonName string     // in words
-	Lines      []diffLine // the query beside the first annotator's
-	SameQuery  bool       // as the harvested one
+	Letter     string          // A, B, … : the key that takes it over
+	ReasonName string          // in words
+	Lines      []text.DiffLine // the query beside the first annotator's
+	SameQuery  bool            // as the harvested one
 }
 
 // compareData is what the page that compares shows.
@@ -93,16 +94,16 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 }
 
 // otherSide gives the lines of a text, marked where the other text has none like them.
-func otherSide(other, text string) []diffLine {
-	return slices.DeleteFunc(diffLines(other, text), func(l diffLine) bool { return l.Sign == "-" })
+func otherSide(other, query string) []text.DiffLine {
+	return slices.DeleteFunc(diffLines(other, query), func(l text.DiffLine) bool { return l.Sign == "-" })
 }
 
 // historyRow is a line of a candidate's history.
 type historyRow struct {
 	annotate.Event
 	What  string
-	Saves int        // edits in a row that are shown as one
-	Lines []diffLine // what changed in the query
+	Saves int             // edits in a row that are shown as one
+	Lines []text.DiffLine // what changed in the query
 	Mine  bool
 }
 
@@ -136,7 +137,7 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) err
 			row.Lines = rows[n].Lines
 			rows = rows[:n]
 		}
-		if lines := diffLines(from.Query, e.Work.Query); slices.ContainsFunc(lines, func(l diffLine) bool { return l.Sign != " " }) {
+		if lines := diffLines(from.Query, e.Work.Query); slices.ContainsFunc(lines, func(l text.DiffLine) bool { return l.Sign != " " }) {
 			row.Lines = lines
 		}
 		last[e.Work.Annotator] = e.Work

@@ -16,6 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // guideline is a rule for wording a question.
@@ -40,7 +41,7 @@ type itemData struct {
 	Before, After     string
 	Place             string // where the candidate is in its queue
 	Result            *shownTable
-	Trimmed           []diffLine
+	Trimmed           []text.DiffLine
 	Guidelines        []guideline
 	Reasons           []annotate.Choice
 	OthersDecided     int

@@ -1,0 +1,73 @@
+package text
+
+// DiffLine is a line of a comparison of two texts.
+type DiffLine struct {
+	Sign string // "-" only in the first, "+" only in the second, " " in both
+	Text string
+}
+
+// maxDiff bounds the table of a comparison: what differs in more lines is all removed and all added.
+const maxDiff = 2000
+
+// Diff compares two texts line by line by their longest common subsequence. same reports whether two lines are equal;
+// of equal lines the second text's is returned.
+func Diff(before, after []string, same func(a, b string) bool) []DiffLine {
+	head := 0
+	for head < len(before) && head < len(after) && same(before[head], after[head]) {
+		head++
+	}
+	a, b := before[head:], after[head:]
+	tail := 0
+	for tail < len(a) && tail < len(b) && same(a[len(a)-1-tail], b[len(b)-1-tail]) {
+		tail++
+	}
+	var out []DiffLine
+	add := func(sign string, lines []string) {
+		for _, l := range lines {
+			out = append(out, DiffLine{sign, l})
+		}
+	}
+	add(" ", after[:head])
+	x, y := a[:len(a)-tail], b[:len(b)-tail]
+	if len(x) > maxDiff || len(y) > maxDiff {
+		add("-", x)
+		add("+", y)
+	} else {
+		out = append(out, subsequence(x, y, same)...)
+	}
+	add(" ", b[len(b)-tail:])
+	return out
+}
+
+func subsequence(a, b []string, same func(a, b string) bool) []DiffLine {
+	// common[i][j] is the length of the longest common subsequence of a[i:] and b[j:].
+	common := make([][]int, len(a)+1)
+	for i := range common {
+		common[i] = make([]int, len(b)+1)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			if same(a[i], b[j]) {
+				common[i][j] = common[i+1][j+1] + 1
+			} else {
+				common[i][j] = max(common[i+1][j], common[i][j+1])
+			}
+		}
+	}
+	var out []DiffLine
+	i, j := 0, 0
+	for i < len(a) || j < len(b) {
+		switch {
+		case i < len(a) && j < len(b) && same(a[i], b[j]):
+			out = append(out, DiffLine{" ", b[j]})
+			i, j = i+1, j+1
+		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
+			out = append(out, DiffLine{"-", a[i]})
+			i++
+		default:
+			out = append(out, DiffLine{"+", b[j]})
+			j++
+		}
+	}
+	return out
+}
