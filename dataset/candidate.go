@@ -35,7 +35,7 @@ type Candidate struct {
 	Entities   []string    `json:"entities,omitempty"`   // Q and L numbers of Cleaned
 	Properties []string    `json:"properties,omitempty"` // P numbers of Cleaned
 	Features   []string    `json:"features,omitempty"`   // as `sparql check` names them
-	Pattern    string      `json:"pattern,omitempty"`    // normalised pattern (systems of counting: SPINACH, table 7)
+	Pattern    string      `json:"pattern,omitempty"`    // normalized pattern (systems of counting: SPINACH, table 7)
 	Flags      []Flag      `json:"flags,omitempty"`
 	Near       []Near      `json:"near,omitempty"`
 	Suggestion *Suggestion `json:"suggestion,omitempty"`
@@ -45,7 +45,7 @@ type Candidate struct {
 	Descriptions map[string]string `json:"descriptions,omitempty"` // their descriptions, where a model was asked for advice
 }
 
-// Provenance tells where a discussion stands.
+// Provenance tells where a discussion is.
 type Provenance struct {
 	Wiki      string    `json:"wiki"`     // address of the wiki's API
 	Page      string    `json:"page"`     // title of the archive page
@@ -179,7 +179,7 @@ type Reason string
 const (
 	NoQuery      Reason = "no_query"        // no comment holds a query
 	BotOnly      Reason = "bot_only"        // only our bot posted queries
-	BadShortLink Reason = "bad_short_link"  // its only query stands behind a short link that does not lead to a query service
+	BadShortLink Reason = "bad_short_link"  // its only query is behind a short link that does not lead to a query service
 	SyntaxError  Reason = "syntax_error"    // the dialect or the endpoint refuses it
 	Update       Reason = "update"          // it would change data
 	RefusedHost  Reason = "refused_service" // it calls a SERVICE that is not allowed

@@ -38,7 +38,7 @@ type Funnel struct {
 type Counts struct {
 	Year        int            `json:"year,omitempty"` // 0 in the total
 	Discussions int            `json:"discussions"`    // threads on the archive pages
-	WithQuery   int            `json:"with_query"`     // in which somebody else than the bot posted a query (paper: 2,780)
+	WithQuery   int            `json:"with_query"`     // in which someone other than the bot posted a query (paper: 2,780)
 	Valid       int            `json:"valid"`          // whose last-mentioned query the dialect reads and nothing forbids
 	Run         int            `json:"run"`            // whose query an endpoint evaluated to the end
 	Staged      int            `json:"staged"`         // with rows, below the size limit (paper: 2,171)
@@ -138,7 +138,7 @@ func ReadFunnel(dir string) (Funnel, error) {
 	return f, nil
 }
 
-// ValidID reports whether id has the form of a candidate's id: "c-" and 16 hex digits. Only such an id may become a part of a file name.
+// ValidID reports whether id has the form of a candidate's id: "c-" and 16 hex digits. Only such an ID may become a part of a file name.
 func ValidID(id string) bool {
 	digits, ok := strings.CutPrefix(id, "c-")
 	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""

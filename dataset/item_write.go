@@ -184,7 +184,7 @@ func (it *Item) answerType() string {
 	return ""
 }
 
-// jsonID returns the id as the file had it.
+// jsonID returns the ID as the file had it.
 func (it *Item) jsonID() json.RawMessage {
 	if it.NumericID && json.Valid([]byte(it.ID)) {
 		return json.RawMessage(it.ID)

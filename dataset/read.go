@@ -88,7 +88,7 @@ func (f *itemReader) syntax(err error, base int) error {
 	return fmt.Errorf("%s: %w", f.at(base), text.JSON(err))
 }
 
-// array reads the items of a JSON array that stands at base; key names the member that holds it, empty for the file itself.
+// array reads the items of a JSON array at base; key names the member that holds it, empty for the file itself.
 func (f *itemReader) array(key string, text []byte, base int) error {
 	var raws []json.RawMessage
 	if err := json.Unmarshal(text, &raws); err != nil {
@@ -150,7 +150,7 @@ func (f *itemReader) lines() error {
 	return nil
 }
 
-// item reads the i-th item, whose text stands at base.
+// item reads the i-th item, whose text is at base.
 func (f *itemReader) item(text []byte, base, i int, qald bool) error {
 	var raw map[string]json.RawMessage
 	var it Item
@@ -221,7 +221,7 @@ func (f *fields) list(key string) (s []string) {
 	return s
 }
 
-// id takes the id, which may be text or a number.
+// id takes the ID, which may be text or a number.
 func (f *fields) id(it *Item) {
 	v, ok := f.take("id")
 	if !ok || f.err != nil {

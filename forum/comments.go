@@ -138,7 +138,7 @@ func (p *parser) tableEnd(pos, end int) int {
 	return pos
 }
 
-// empty reports whether a line is no part of any comment: blank, a rule, or nothing but templates that stand between comments and HTML comments.
+// empty reports whether a line is no part of any comment: blank, a rule, or nothing but templates between comments and HTML comments.
 func (p *parser) empty(l *line) bool {
 	i := l.text
 	for _, n := range p.nodesIn(l.text, l.end) {
@@ -157,8 +157,8 @@ func (p *parser) empty(l *line) bool {
 	return strings.HasPrefix(rest, "----") && strings.Trim(rest, "-") == "" || strings.HasPrefix(rest, "__") && strings.HasSuffix(rest, "__") && !strings.Contains(rest, " ")
 }
 
-// unsignedBefore returns how many of the pending lines belong to somebody else than the signed line that follows them. DiscussionTools gives all of them to the signer;
-// but when the first lines stand one step less deep than the rest, which is indented by colons as replies are, they are a question nobody signed and its answer.
+// unsignedBefore returns how many of the pending lines belong to someone other than the signed line that follows them. DiscussionTools assigns all of them to the signer;
+// but when the first lines are one step less deep than the rest, which is indented by colons as replies are, they are a question nobody signed and its answer.
 func (p *parser) unsignedBefore(pending []line, signed *line) int {
 	if len(pending) == 0 {
 		return 0
@@ -220,7 +220,7 @@ func (p *parser) prose(lines []line) bool {
 }
 
 // signed adds the comments that end in the last of the lines. Several signatures on one line are one comment of the first signer, unless a line break or an outdent
-// template stands between them.
+// template is between them.
 func (p *parser) signed(t *Thread, under string, lines []line) {
 	last := lines[len(lines)-1]
 	from := 0

@@ -34,13 +34,13 @@ func parserTag(name string) bool {
 	return wikitext.IsExtensionTag(name)
 }
 
-// Compose writes a reply as wikitext whose every block stands at the given list prefix (":" or "::" and so on; see [ReplyIndent]). It has no newline at the end.
+// Compose writes a reply as wikitext in which every block has the given list prefix (":" or "::" and so on; see [ReplyIndent]). It has no newline at the end.
 //
 // The shape is one that MediaWiki's old parser and Parsoid both keep in one list item per block, and DiscussionTools as one comment: each block starts a line with the
 // prefix, the query's template and the tables go on over several lines without it, and the signature ends the last line. Nothing from the model, the graph or the
 // poster becomes markup (see encode); nobody is pinged: the person answered is named in text, the operator linked by the talk page, which notifies nobody.
 //
-// Errors say what is wrong with the reply: a query not in its posting form, a number that is no entity id, a marker or signature that could break out.
+// Errors say what is wrong with the reply: a query not in its posting form, a number that is no entity ID, a marker or signature that could break out.
 func Compose(r Reply, indent string) (string, error) {
 	if indent == "" || strings.Trim(indent, ":*#") != "" {
 		return "", fmt.Errorf("compose reply: indent %q: want one or more of : * #", text.Clip(indent, 20))
@@ -188,7 +188,7 @@ func (c *composer) table(rows int) error {
 	return nil
 }
 
-// steps is the collapsed list of how the answer was found. A query in a step stands in <code>, encoded: only the posted query gets the template.
+// steps is the collapsed list of how the answer was found. A query in a step is in <code>, encoded: only the posted query gets the template.
 func (c *composer) steps() {
 	steps := c.r.Steps
 	if len(steps) == 0 {
@@ -240,7 +240,7 @@ func CheckUserName(name string) error {
 	case len(name) > maxUserName:
 		return fmt.Errorf("%q cannot be a user name: it has more than %d bytes", text.Clip(name, 40), maxUserName)
 	case strings.ContainsAny(name, "/#:%&[]{}|<>~\n") || strings.Contains(name, "''"):
-		return fmt.Errorf("%q cannot be a user name: write it as it stands in the title of the user page, without namespace, subpage and markup", text.Clip(name, 40))
+		return fmt.Errorf("%q cannot be a user name: write it as in the title of the user page, without namespace, subpage and markup", text.Clip(name, 40))
 	case userName(name) == "" || encode(name, maxUserName) == "":
 		return fmt.Errorf("%q cannot be a user name: no visible character is left of it", text.Clip(name, 40))
 	}

@@ -83,7 +83,7 @@ var (
 dziękuję dziękuje děkuji díky ďakujem tack takk kiitos köszönöm mulțumesc mulţumesc hvala teşekkürler teşekkür sağol terima дякую спасибо благодарю хвала ευχαριστώ
 mercès gràcies eskerrik dankon شكرا תודה`)
 	thanksScripts = []string{"ありがと", "感謝", "谢谢", "謝謝", "多谢", "多謝", "感谢", "감사", "고마", "धन्यवाद", "ধন্যবাদ"}
-	// noThanks stand before a word of thanks that refuses, or around one that thanks for what has not been done yet.
+	// noThanks come before a word of thanks that refuses, or around one that thanks for what has not been done yet.
 	beforeThanks = wordSet("no nein non nee")
 	inAdvance    = []string{"in advance", "im voraus", "d'avance", "d’avance", "par avance", "de antemano", "por adelantado", "in anticipo", "desde já", "antecipadamente", "bij voorbaat",
 		"alvast", "på förhånd", "på förhand", "z góry", "заранее"}
@@ -97,8 +97,8 @@ func wordSet(s string) map[string]bool {
 	return m
 }
 
-// Thanks reports whether the comment thanks somebody: a sentence of it holds a word of thanks ("thanks", "thank", "thx", "cheers", "danke", "merci", "gracias", "спасибо",
-// "谢谢" and their like in some thirty languages) that no "no" stands before and that is not for what is yet to be done ("thanks in advance"). Praise and agreement
+// Thanks reports whether the comment thanks anyone: a sentence of it has a word of thanks ("thanks", "thank", "thx", "cheers", "danke", "merci", "gracias", "спасибо",
+// "谢谢" and their like in some thirty languages) that no "no" precedes and that is not for what is yet to be done ("thanks in advance"). Praise and agreement
 // without such a word ("perfect!", "it works") do not count.
 func (c *Comment) Thanks() bool {
 	for _, sentence := range strings.FieldsFunc(strings.ToLower(c.Text), func(r rune) bool { return strings.ContainsRune(".!?;\n。！？", r) }) {

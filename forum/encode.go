@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// encode makes a text from outside safe in wikitext: it reads as the same text wherever it stands (in a list line, in a
+// encode makes a text from outside safe in wikitext: it reads as the same text wherever it is (in a list line, in a
 // table cell, in a link's label, in <code>), and never as markup. See [clean] for what is left out, [escape] for the rest.
 func encode(s string, limit int) string { return escape(clean(s, limit)) }
 
@@ -55,7 +55,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-// markup reports whether the character at i could be part of markup. What stands around the text is unknown, but for
+// markup reports whether the character at i could be part of markup. What is around the text is unknown, but for
 // this: it is never at the very start of a line, and a blank or a bracket follows it.
 func markup(text []rune, i int) bool {
 	r, before, after := text[i], rune(0), rune(0)
@@ -130,7 +130,7 @@ func entityID(id string) bool {
 	return true
 }
 
-// behaviourSwitch is one of MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of the extensions on Wikidata). MediaWiki 1.39 takes
+// behaviorSwitch is one of MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of the extensions on Wikidata). MediaWiki 1.39 takes
 // them out of the link that the query's template makes. Others, such as the variable ?PIB__PPA__par_habitant, do no harm.
 var behaviourSwitch = regexp.MustCompile(`(?i)__(NOTOC|FORCETOC|TOC|NOGALLERY|NOEDITSECTION|NOTITLECONVERT|NOTC|NOCONTENTCONVERT|NOCC|NEWSECTIONLINK|NONEWSECTIONLINK|HIDDENCAT|` +
 	`EXPECTUNUSEDCATEGORY|EXPECTUNUSEDTEMPLATE|INDEX|NOINDEX|STATICREDIRECT|DISAMBIG|ARCHIVEDTALK|NOTALK|NOGLOBAL|EXPECTED_UNCONNECTED_PAGE)__`)

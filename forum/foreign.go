@@ -87,7 +87,7 @@ func foreignBefore(s string, open int, zone string) (start int, t time.Time, ok 
 	return 0, t, false
 }
 
-// anyDate reads the first date with a time in a text in any of the known forms, as it stands in the parameters of unsigned templates.
+// anyDate reads the first date with a time in a text in any of the known forms, as it is in the parameters of unsigned templates.
 func anyDate(s string) (time.Time, bool) {
 	if st, ok := nextStamp(s, 0); ok {
 		return st.time, true
@@ -150,7 +150,7 @@ func dateWords(s string) []dateWord {
 	return out
 }
 
-// adjacent reports whether nothing but short connecting words ("à", "kl.", "um") stands between the words of a date.
+// adjacent reports whether nothing but short connecting words ("à", "kl.", "um") is between the words of a date.
 func adjacent(words []dateWord, s string) bool {
 	for i := 1; i < len(words); i++ {
 		if utf8.RuneCountInString(s[words[i-1].end:words[i].start]) > 6 {

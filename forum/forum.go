@@ -49,7 +49,7 @@ type Thread struct {
 
 // Comment is one signed comment, or an unsigned rest.
 type Comment struct {
-	ID      string     `json:"id"` // c-Author-20190605142000, or u- and a hash when author or time are unknown; "~" and a hash behind it when it stands there before
+	ID      string     `json:"id"` // c-Author-20190605142000, or u- and a hash when author or time are unknown; "~" and a hash after it when another comment has that ID
 	Author  *string    `json:"author"`
 	Time    *time.Time `json:"time"`  // UTC, to the minute
 	Level   int        `json:"level"` // 1 + list depth
@@ -66,8 +66,8 @@ type Comment struct {
 	End      int      `json:"-"`
 
 	outdent bool     // starts with {{outdent}}
-	calls   []string // what follows each "@" that addresses somebody in plain text, on its line: where the name ends is not known
-	body    int      // offset of the part between two headings it stands in
+	calls   []string // what follows each "@" that addresses someone in plain text, on its line: where the name ends is not known
+	body    int      // offset of the part between two headings it is in
 }
 
 // Query is a SPARQL query found in a comment.

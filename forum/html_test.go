@@ -13,7 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// rendered gives the pages of testdata/pages with what Parsoid (MediaWiki 1.39) made of them: testdata/html/README.md.
+// rendered returns the pages of testdata/pages with what Parsoid (MediaWiki 1.39) made of them: testdata/html/README.md.
 func rendered(t testing.TB) map[string][2]string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/html/*.html")

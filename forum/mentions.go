@@ -128,7 +128,7 @@ const (
 	maxCall  = 256 // bytes
 )
 
-// A quotation is what stands between two marks: within a line, or, for elements, within a comment. Text that is struck out is taken back, and code shows what to type.
+// A quotation is what is between two marks: within a line, or, for elements, within a comment. Text that is struck out is taken back, and code shows what to type.
 type quotation struct {
 	open, close string
 	lines       bool // may go on over several lines
@@ -143,7 +143,7 @@ var quotations = []quotation{
 // caller looks for plain "@Name"s in a part of the page.
 type caller struct {
 	text string // up to the part's end
-	none []int  // for each kind of quotation, up to where no closing mark stands
+	none []int  // for each kind of quotation, up to where there is no closing mark
 	eol  int
 }
 
@@ -181,7 +181,7 @@ func (p *parser) calls(start, end int, sigs []sig) []string {
 	return out
 }
 
-// skip gives the offset after the quotation that opens at i, or i.
+// skip returns the offset after the quotation that opens at i, or i.
 func (c *caller) skip(i int) int {
 	switch b := c.text[i]; {
 	case b == '\'':
@@ -211,7 +211,7 @@ func (c *caller) skip(i int) int {
 	return i
 }
 
-// addresses reports whether the "@" at i can stand before a name: not within an address of mail or web.
+// addresses reports whether the "@" at i can begin a name: not within an address of mail or web.
 func (c *caller) addresses(start, i int) bool {
 	before, n := utf8.DecodeLastRuneInString(c.text[start:i])
 	after, m := utf8.DecodeRuneInString(c.text[i+1:])

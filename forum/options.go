@@ -11,7 +11,7 @@ type Options struct {
 	// QueryTemplates hold a SPARQL query in one of QueryParams.
 	QueryTemplates []string
 	QueryParams    []string
-	// ResolvedTemplates say that people have closed the discussion, wherever in it they stand.
+	// ResolvedTemplates say that people have closed the discussion, wherever in it they are.
 	ResolvedTemplates []string
 	// UserNamespaces are the names of the user and user talk namespaces, Contributions those of the special page.
 	UserNamespaces []string
@@ -35,7 +35,7 @@ var (
 		"Xsigned", "Unsign", "Unsigned by", "Unsigned user", "Nosign", "Unsig", "Nicht signiert", "Unsigniert", "Non signé", "Nonsigné"}
 	outdentTemplates = []string{"Outdent", "Od", "Unindent", "Outdent2", "Od2", "Oi", "Dedent", "Deindent", "Reset indent", "Noindent"}
 	pingTemplates    = []string{"Ping", "Reply to", "Replyto", "Reply", "Re", "U", "User", "User link", "Userlink", "Mention", "Notify", "Yo", "@", "Hello", "Ul", "Ping user"}
-	// wrapTemplates show their first argument; signatures stand inside them now and then.
+	// wrapTemplates show their first argument; signatures are inside them now and then.
 	wrapTemplates = []string{"Small", "Smaller", "Nowrap", "Nobr", "Nobold", "S", "Strike", "Del", "Strikethrough", "Big", "Larger"}
 	// closedStart and closedEnd are the templates around a closed or archived part of a discussion; foldStart and foldEnd fold a part without closing it.
 	closedStart  = []string{"Archive top", "Atop", "Discussion top", "Hidden archive top", "Hat", "Closed", "Archivetop", "Rfc top", "Afd top"}
@@ -64,7 +64,7 @@ const (
 	userNamespace
 	contributionsPage
 	stamped // not by name: a template with a time stamp in it
-	// structural templates stand between comments rather than in one.
+	// structural templates are between comments rather than in one.
 	structural = resolvedTemplate | closedStartTemplate | closedEndTemplate | foldStartTemplate | foldEndTemplate | botTemplate
 )
 

@@ -19,7 +19,7 @@ type parser struct {
 	ends         []int            // of their lines
 	quot         []wikitext.Span  // quoted parts, in which signatures do not count
 	page         *Page
-	ids          map[string]int // how often an id was wanted
+	ids          map[string]int // how often an ID was wanted
 	anchors      map[string]int // how often a heading was there, in lower case
 	node         int            // index into doc.Nodes: the first that starts behind the comment that was read last
 	buf          []byte         // scratch, as are the next three
@@ -33,7 +33,7 @@ type parser struct {
 	tables, bare int // bytes that may still be read ahead for the ends of tables and of queries in running text, so that the time stays linear
 }
 
-// Parse reads a talk page. It never fails: a broken page gives what can be read of it. title enters the ids of unsigned comments only.
+// Parse reads a talk page. It never fails: of a broken page it returns what can be read. title enters the IDs of unsigned comments only.
 //
 // Everything before the first heading is left out. A thread is a section of level 2 (or 1; or deeper, where none of those is open yet). Time is linear in the length.
 func Parse(title, text string, opts Options) *Page {
@@ -136,7 +136,7 @@ func (p *parser) holdsThread(n *wikitext.Node) bool {
 	return i < j && p.ends[i] < p.utc[j-1] && !p.is(n, structural)
 }
 
-// validName reports whether a template can have this name (MediaWiki: Manual:Page_title); otherwise its source is shown as it stands.
+// validName reports whether a template can have this name (MediaWiki: Manual:Page_title); otherwise its source is shown.
 func validName(s string) bool {
 	return s != "" && len(s) <= 255 && !strings.ContainsAny(s, "[]{}<>\n")
 }
@@ -148,7 +148,7 @@ func (p *parser) nodesIn(start, end int) []*wikitext.Node {
 	return p.top[i:j:j]
 }
 
-// threads makes a thread of each heading that opens one, and reads what stands under it and under its sub-headings.
+// threads makes a thread of each heading that opens one, and reads what is under it and under its sub-headings.
 func (p *parser) threads(heads []*wikitext.Node) {
 	var open *Thread
 	p.page.Threads = make([]Thread, 0, len(heads))
@@ -176,7 +176,7 @@ func (p *parser) threads(heads []*wikitext.Node) {
 	p.closed()
 }
 
-// closed marks the threads as resolved whose last comment stands between templates that close a discussion, such as {{archive top}} and {{archive bottom}}.
+// closed marks the threads as resolved whose last comment is between templates that close a discussion, such as {{archive top}} and {{archive bottom}}.
 func (p *parser) closed() {
 	threads, reach := p.page.Threads, 0
 	for _, r := range ranges(p.doc, roleOf, closedStartTemplate, closedEndTemplate, len(p.text)) {

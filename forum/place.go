@@ -50,7 +50,7 @@ func Place(pageText string, t *Thread, target, reply string) (sectionText string
 	return pageText[section.Start:s.offset] + "\n" + reply + pageText[s.offset:section.End], nil
 }
 
-// SectionText returns the text of the section that MediaWiki edits as number t.Section: with its sub-sections, as action=parse&section= would give it.
+// SectionText returns the text of the section that MediaWiki edits as number t.Section: with its sub-sections, as action=parse&section= returns it.
 func SectionText(pageText string, t *Thread) (string, error) {
 	s, err := sectionOf(wikitext.Preprocess(pageText, wikitext.Options{}), t)
 	return s.text(pageText), err
@@ -127,7 +127,7 @@ func behind(pageText string, t *Thread, target string) (s spot, at int, err erro
 	return spot{t.Comments[last].End, prefixFor(c, &t.Comments[last])}, t.Comments[k].Start, nil
 }
 
-// prefixFor makes the prefix of a reply to c that stands behind its neighbour: the neighbour's list characters as far as c's level goes, then a colon.
+// prefixFor makes the prefix of a reply to c after its neighbor: the neighbor's list characters as far as c's level goes, then a colon.
 func prefixFor(c, neighbour *Comment) string {
 	depth := c.Level - 1
 	from := neighbour.Indent
@@ -235,7 +235,7 @@ func Markers(text string) []string {
 }
 
 // FindReply finds our own reply on a page: by the marker in it, written by account. An empty account stands for any author. Nil when there is none: a marker that
-// somebody else copied into a comment does not count.
+// someone else copied into a comment does not count.
 func FindReply(p *Page, text, marker, account string) (*Thread, *Comment) {
 	for from := 0; marker != ""; {
 		k := FindMarker(text[from:], marker)

@@ -39,7 +39,7 @@ func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 		switch n.Kind {
 		case wikitext.Template:
 			if !p.is(n, queryTemplate) {
-				continue // a query may stand in an argument
+				continue // a query may be in an argument
 			}
 			f, ok := p.q.taken[n.Start]
 			if !ok {
@@ -111,7 +111,7 @@ func (p *parser) codeTag(n *wikitext.Node) (found, bool) {
 	return found{Query: Query{Kind: "code", Name: n.Name, SPARQL: q}, start: n.Start, end: n.End}, q != ""
 }
 
-// codeElements finds queries in <code>…</code>, which is no extension tag: what stands inside is wikitext.
+// codeElements finds queries in <code>…</code>, which is no extension tag: what is inside is wikitext.
 func (p *parser) codeElements(start, end int, taken []found) []found {
 	var out []found
 	for i := start; i < end; {
@@ -196,7 +196,7 @@ func (p *parser) links(start, end int, urls *[]wikitext.Span) []found {
 }
 
 // urlEnd finds the end of an external link's address as MediaWiki does (Parser::EXT_LINK_URL_CLASS), less the punctuation that ends a sentence.
-// A pipe ends one without brackets: it may be a template's.
+// A pipe ends one without square brackets: it may be a template's.
 func urlEnd(s string, i int) int {
 	j, bracket := i, i > 0 && s[i-1] == '['
 	for j < len(s) && s[j] > ' ' && s[j] != 0x7f && strings.IndexByte("[]<>\"", s[j]) < 0 && (s[j] != '|' || bracket) {
@@ -294,7 +294,7 @@ func unescape(s string, plus bool) string {
 	return b.String()
 }
 
-// bareQueries finds SPARQL that stands in running text without any markup, or as a block of lines that start with a blank.
+// bareQueries finds SPARQL in running text without any markup, or as a block of lines that start with a blank.
 func (p *parser) bareQueries(start, end int, taken []found) []found {
 	var out []found
 	for i := start; i < end; {
@@ -321,7 +321,7 @@ func (p *parser) bareQueries(start, end int, taken []found) []found {
 	return out
 }
 
-// formStart gives the second letter of the query form that a letter may begin in running text, in lower case: only SELECT may be written small.
+// formStart returns the second letter of the query form that a letter may begin in running text, in lower case: only SELECT may be written small.
 var formStart = [256]byte{'s': 'e', 'S': 'e', 'A': 's', 'C': 'o', 'D': 'e'}
 
 // bareStart finds the next query form that begins a query: SELECT before a variable, a star, a parenthesis, DISTINCT or REDUCED; ASK, CONSTRUCT and DESCRIBE in capitals

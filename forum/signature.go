@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxSignature is how far before a time stamp its author's link may stand, in characters as read (DiscussionTools, CommentParser.php, SIGNATURE_SCAN_LIMIT).
+// maxSignature is how far before a time stamp its author's link may be, in characters as read (DiscussionTools, CommentParser.php, SIGNATURE_SCAN_LIMIT).
 const maxSignature = 100
 
 // stamp is a time stamp in a text.
@@ -196,7 +196,7 @@ func (n *names) signer(s string) (user string, sig int, ok bool) {
 	return user, sig, ok
 }
 
-// tokenOf gives the user that a token means, and its length in characters as read. Tags and templates show nothing.
+// tokenOf returns the user that a token means, and its length in characters as read. Tags and templates show nothing.
 func (n *names) tokenOf(s string, kind byte) (user string, shown int) {
 	switch kind {
 	case '[':
@@ -238,7 +238,7 @@ func (n *names) tokenOf(s string, kind byte) (user string, shown int) {
 // opens marks the bytes that links, transclusions and tags begin with.
 var opens = [256]bool{'[': true, '{': true, '<': true}
 
-// tokens splits wikitext into links, transclusions and text. Text before the first of them is left out: it is nobody's, and nothing stands before it.
+// tokens splits wikitext into links, transclusions and text. Text before the first of them is left out: it is nobody's, and nothing is before it.
 func (n *names) tokens(s string) []token {
 	out := n.tokenized[:0]
 	defer func() { n.tokenized = out }()

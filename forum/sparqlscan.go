@@ -2,7 +2,7 @@ package forum
 
 import "strings"
 
-// This file knows just enough SPARQL to see where a query that stands in running wikitext ends: strings, comments, IRIs and braces.
+// This file knows just enough SPARQL to see where a query in running wikitext ends: strings, comments, IRIs and braces.
 
 // skipToken steps over a string, an IRI or a comment that starts at i in s, so that braces inside do not count. A quote or "<" that starts none of them is one byte.
 func skipToken(s string, i int) int {
@@ -69,7 +69,7 @@ var braceOrToken = [256]bool{'{': true, '}': true, '"': true, '\'': true, '<': t
 
 var queryForms = []string{"select", "ask", "construct", "describe"}
 
-// wordAt reports whether the word w (lower case) stands at i in s, in any case.
+// wordAt reports whether the word w (lower case) is at i in s, in any case.
 func wordAt(s string, i int, w string) bool {
 	j := i + len(w)
 	if j > len(s) || !strings.EqualFold(s[i:j], w) {

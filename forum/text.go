@@ -206,7 +206,7 @@ func (t *stripper) text(s []byte) []byte {
 		case c == '{' && hasPrefix(s[i:], "{|") && lineStarts(s, i):
 			table = true
 			i = lineStop(s, i)
-		case c == '{' && hasPrefix(s[i:], "{{"): // of a template that signatures stand in
+		case c == '{' && hasPrefix(s[i:], "{{"): // of a template that signatures are in
 			if k := bytes.IndexAny(s[i:min(len(s), i+40)], "|\n"); k > 0 && s[i+k] == '|' {
 				i += k + 1
 				wrapped++
@@ -253,7 +253,7 @@ func lineStop(s []byte, i int) int {
 // special marks the bytes that may begin markup.
 var special = [256]bool{'[': true, '\'': true, '<': true, '{': true, '}': true, '|': true, '!': true}
 
-// lineStarts reports whether only list characters and blanks stand before i on its line.
+// lineStarts reports whether only list characters and blanks are before i on its line.
 func lineStarts(s []byte, i int) bool {
 	for i > 0 && strings.IndexByte(":*# \t", s[i-1]) >= 0 {
 		i--
@@ -280,7 +280,7 @@ func stripCell(b, s []byte, i int, table *bool) ([]byte, int) {
 	return append(b, s[i]), i + 1
 }
 
-// attributes is the length of the attributes before a cell's text, with the bar behind them: what stands before the first bar, unless there is a link in it
+// attributes is the length of the attributes before a cell's text, with the bar behind them: what is before the first bar, unless there is a link in it
 // (MediaWiki, Parser::handleTables).
 func attributes(s []byte) int {
 	for i := 0; i < len(s) && i < 500; i++ {
@@ -383,7 +383,7 @@ func crowded(s []byte) bool {
 		bytes.IndexByte(s, 0xE2) >= 0 && (bytes.Contains(s, []byte("\u200e")) || bytes.Contains(s, []byte("\u200f")))
 }
 
-// definition writes "term : its definition" in one way, whatever blanks stand around the colon: MediaWiki shows them on two lines.
+// definition writes "term : its definition" in one way, whatever blanks are around the colon: MediaWiki shows them on two lines.
 func definition(s string) string {
 	k := strings.IndexByte(s, ':')
 	if k <= 0 || strings.IndexByte(s[:k], '\n') >= 0 || strings.HasPrefix(s[k:], "://") {

@@ -79,7 +79,7 @@ func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 }
 
 // FirstVerdicts returns the verdicts that count for agreement, candidate to annotator to verdict: of each annotator the last one given while no other's verdict
-// on the candidate could be seen ([Case.Visible]): before the own verdict and another's stood, before two others had theirs, before it was resolved. What was
+// on the candidate could be seen ([Case.Visible]): before both this annotator and another had one, before two others had theirs, before it was resolved. What was
 // decided later is no independent judgement, whether its author looked or not.
 func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 	out := map[string]map[string]dataset.Verdict{}

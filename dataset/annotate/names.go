@@ -75,7 +75,7 @@ func (n *Names) Of(ctx context.Context, ids []string) (found map[string]Name, pe
 	return found, pending
 }
 
-// missing gives the numbers to ask for, and notes that they are asked for.
+// missing returns the numbers to ask for, and notes that they are asked for.
 func (n *Names) missing(ids []string) (out []string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -120,7 +120,7 @@ func (n *Names) fetch(ctx context.Context, ids []string) {
 	}
 }
 
-// ask queries the graph. English stands above "mul", the label that holds for all languages.
+// ask queries the graph. English comes before "mul", the label that holds for all languages.
 func (n *Names) ask(ctx context.Context, ids []string) (map[string]Name, error) {
 	t, err := n.graph.Query(ctx, `SELECT ?entity ?kind ?name WHERE {
   VALUES ?entity { wd:`+strings.Join(ids, " wd:")+` }

@@ -17,14 +17,14 @@ import (
 type Remark struct {
 	Kind   string `json:"kind"` // entity, property, value, date, compare, limit, order, aggregate, group, optional, column, negation, choice, path, pair, form, place, wording
 	Said   bool   `json:"said"`
-	Text   string `json:"text"`            // what is to be said, with what it was recognised by or how it could be said
+	Text   string `json:"text"`            // what is to be said, with what it was recognized by or how it could be said
 	Piece  string `json:"piece,omitempty"` // the piece of the query that wants it
 	Line   int    `json:"line,omitempty"`  // of that piece, from 1
 	Column int    `json:"column,omitempty"`
 }
 
 // Compare holds a question against a query (SPINACH, section 3.2: every constraint said, optional fields marked, projections named). names are those of the
-// query's numbers. What is not said comes first, else the order is that of the query. An empty question gives the list of what to say. It is pure.
+// query's numbers. What is not said comes first, else the order is that of the query. For an empty question it returns the list of what to say. It is pure.
 func Compare(q *sparql.Query, question string, names map[string]Name) []Remark {
 	c := &comparer{q: q, w: readWording(question), names: names, seen: map[string]bool{}, called: map[string][]string{}}
 	c.style(question)
@@ -322,7 +322,7 @@ func aggregated(s *sparql.SelectQuery) bool {
 	return found
 }
 
-// entityOf gives the number of a constant that is an entity.
+// entityOf returns the number of a constant that is an entity.
 func entityOf(t *sparql.Term) string {
 	if t == nil || t.Kind != sparql.Const || !t.Value().IsIRI() {
 		return ""
@@ -330,7 +330,7 @@ func entityOf(t *sparql.Term) string {
 	return rdf.EntityID(t.Value().Value)
 }
 
-// pathIDs gives the P numbers of a predicate, in order.
+// pathIDs returns the P numbers of a predicate, in order.
 func pathIDs(p *sparql.Path) []string {
 	if p == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// otherWords are words by which people say common properties and items, beside their names.
+// otherWords are words by which people say common properties and items, besides their names.
 var otherWords = map[string][]string{
 	"P569": {"born", "birth", "birthday"}, "P19": {"born", "birthplace"}, "P570": {"died", "death", "dead", "die"}, "P20": {"died", "death", "die"},
 	"P27": {"citizen", "citizenship", "nationality", "national"}, "P50": {"wrote", "written", "writer"}, "P57": {"directed", "director"}, "P58": {"wrote", "screenplay"}, "P86": {"composed", "composer"},
@@ -49,7 +49,7 @@ func (c *comparer) allNames(id string) []string {
 	return append(append(out, n.Aliases...), otherWords[id]...)
 }
 
-// label gives the name of a number with the number.
+// label returns the name of a number with the number.
 func (c *comparer) label(id string) string {
 	if n := c.names[id].Label; n != "" {
 		return n + " (" + id + ")"
@@ -131,7 +131,7 @@ func closure(p *sparql.Path) bool {
 func (c *comparer) entity(id string, at sparql.Span) bool {
 	said := c.w.saysAny(c.allNames(id)...)
 	if id == "Q5" && !said {
-		return true // that somebody is human goes without saying
+		return true // that a person is human goes without saying
 	}
 	c.add("entity", id, said, c.label(id)+": name it, and tell it apart from others of this name.", at)
 	return said
@@ -218,7 +218,7 @@ func overlap(a, b []string) bool {
 	return slices.ContainsFunc(a, func(x string) bool { return slices.Contains(b, x) })
 }
 
-// bareVar gives the variable of ?x and STR(?x).
+// bareVar returns the variable of ?x and STR(?x).
 func bareVar(e *sparql.Expr) string {
 	if e.Kind == sparql.ExprBuiltin && e.Op == "STR" && len(e.Args) == 1 {
 		e = e.Args[0]

@@ -10,7 +10,7 @@ import (
 // Box is a named part of an annotator's queue.
 type Box string
 
-// The boxes. A candidate is in todo or validate, skipped, mine, or in none of these; beside that it may be in one of the last three.
+// The boxes. A candidate is in todo or validate, skipped, mine, or in none of these; besides, it may be in one of the last three.
 const (
 	Todo     Box = "todo"     // nobody has a verdict
 	Validate Box = "validate" // one other has, unseen
@@ -47,7 +47,7 @@ func (c *Case) In(b Box, who string) bool {
 	return true
 }
 
-// Visible reports whether who may see the work of others on the case: after the own verdict, when two others have theirs, or when it is resolved.
+// Visible reports whether who may see the work of others on the case: after giving a verdict, when two others have theirs, or when it is resolved.
 func (c *Case) Visible(who string) bool {
 	own := c.Of(who)
 	return own != nil && own.HasVerdict() || len(c.Decided()) >= 2 || c.State() == Resolved
@@ -112,7 +112,7 @@ func (f *Filter) finds(c *Case, who string) bool {
 	return true
 }
 
-// VerdictFor returns the verdict that who is shown in lists: the resolution's, or the own one.
+// VerdictFor returns the verdict that who is shown in lists: the resolution's, or their own.
 func (c *Case) VerdictFor(who string) dataset.Verdict {
 	if c.State() == Resolved {
 		return c.Resolution.Verdict

@@ -113,7 +113,7 @@ func (w *wording) says(name string) bool {
 // saysAny reports whether the question has one of the names.
 func (w *wording) saysAny(names ...string) bool { return slices.ContainsFunc(names, w.says) }
 
-// phrase reports whether a folded phrase stands in the question, as whole words.
+// phrase reports whether a folded phrase is in the question, as whole words.
 func (w *wording) phrase(p string) bool {
 	if p == "" {
 		return true
@@ -134,7 +134,7 @@ func (w *wording) phrase(p string) bool {
 
 func letterOrDigit(b byte) bool { return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' || b >= 0x80 }
 
-// matches reports whether one of the phrases stands in the question.
+// matches reports whether one of the phrases is in the question.
 func (w *wording) phrases(ps []string) bool { return slices.ContainsFunc(ps, w.phrase) }
 
 // number reports whether the question says a number: in digits, in words, or in thousands of it (8 km for 8000 m).

@@ -30,7 +30,7 @@ type seed struct {
 	reasons, tell                                  []string
 }
 
-// ID gives the id of the n-th candidate, from 1.
+// ID returns the ID of the n-th candidate, from 1.
 func ID(n int) string { return fmt.Sprintf("c-%016x", n) }
 
 const labels = "  SERVICE wikibase:label { bd:serviceParam wikibase:language \"[AUTO_LANGUAGE],en\" . }\n"
@@ -73,7 +73,7 @@ var seeds = []seed{
 		precise: "Which mountain in Pakistan has the highest elevation above sea level? Return the mountain and its elevation.", natural: "What is Pakistan's highest mountain, and how high is it?", verdict: dataset.Exclude, reasons: []string{"nearly the same as an earlier request"}},
 }
 
-// Candidates gives the ten candidates, without results.
+// Candidates returns the ten candidates, without results.
 func Candidates() ([]dataset.Candidate, error) {
 	out := make([]dataset.Candidate, len(seeds))
 	for i, s := range seeds {
@@ -116,7 +116,7 @@ type Graph interface {
 	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }
 
-// Write makes a harvest's folder with the candidates and the rows that the graph gives.
+// Write makes a harvest's folder with the candidates and the rows that the graph returns.
 func Write(ctx context.Context, dir string, g Graph) ([]dataset.Candidate, error) {
 	cs, err := Candidates()
 	if err != nil {

@@ -169,7 +169,7 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// Two benchmarks can have the same ids: what is another question with another gold query is no common item, and nothing common gives no figures.
+// Two benchmarks can have the same IDs: what is another question with another gold query is no common item, and nothing common gives no figures.
 func TestCompareOtherBenchmark(t *testing.T) {
 	t.Parallel()
 	a := runOf(t, "first", nil, bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b"))

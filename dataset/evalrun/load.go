@@ -53,7 +53,7 @@ func (i *ItemData) Score(metric string) (s Score, ok bool) {
 	return Score{}, false
 }
 
-// Item returns the item with the id, or nil.
+// Item returns the item with the ID, or nil.
 func (r *RunData) Item(id string) *ItemData {
 	if i, ok := r.byID[id]; ok {
 		return &r.Items[i]
@@ -132,7 +132,7 @@ func (r *RunData) Trajectory(it *ItemData) ([]agent.Event, error) {
 	if it.Meta.Trajectory == "" {
 		return nil, nil
 	}
-	// The name is made from the id again: what a meta file says is no path to follow.
+	// The name is made from the ID again: what a meta file says is no path to follow.
 	events, _, err := folder(r.Dir).events(it.ID)
 	if err != nil && !errors.Is(err, event.ErrTorn) {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// File names are safe whatever the id, and two ids never share one.
+// File names are safe whatever the ID, and two IDs never share one.
 func TestFileName(t *testing.T) {
 	for id, want := range map[string]string{"dev_12": "dev_12", "42": "42", "spinach-3.b": "spinach-3.b"} {
 		if got := FileName(id); got != want {
@@ -36,7 +36,7 @@ func TestFileName(t *testing.T) {
 	}
 }
 
-// Hostile ids and questions run like any other, and stay in the folder.
+// Hostile IDs and questions run like any other, and stay in the folder.
 func TestHostileItems(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "in", "run")

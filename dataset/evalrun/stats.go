@@ -16,7 +16,7 @@ type Interval struct {
 }
 
 // Bootstrap returns the 95 % percentile interval of the mean of paired differences (Efron and Tibshirani 1993, chapter 13): it draws Resamples samples of the items
-// with replacement and takes the 2.5th and the 97.5th percentile of their means. The same rng gives the same interval.
+// with replacement and takes the 2.5th and the 97.5th percentile of their means. The same rng makes the same interval.
 func Bootstrap(differences []float64, rng *rand.Rand) Interval {
 	n := len(differences)
 	if n == 0 {

@@ -72,7 +72,7 @@ func (m *MetricSummary) whole() Means {
 	return *m.WithFailures
 }
 
-// summarise makes the means of a metric over scorable items.
+// summarize makes the means of a metric over scorable items.
 func summarise(metric string, items []*ItemData) MetricSummary {
 	var f1, em, upper, zeros []float64
 	limits := false

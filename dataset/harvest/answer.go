@@ -58,7 +58,7 @@ type answer struct {
 	Disambiguate texts  `json:"disambiguate"`
 }
 
-// findAnswer gives the first JSON object of a text that holds one of the two questions.
+// findAnswer returns the first JSON object of a text that holds one of the two questions.
 func findAnswer(text string) (*answer, error) {
 	err := errors.New("the answer holds no JSON object")
 	for n, at := 0, 0; n < maxBraces; n++ {
@@ -81,7 +81,7 @@ func findAnswer(text string) (*answer, error) {
 	return nil, err
 }
 
-// texts is a list of texts. A bare text counts as a list of one; what is no text is left out, so that it does not cost the questions beside it.
+// texts is a list of texts. A bare text counts as a list of one; what is no text is left out, so that it does not cost the questions next to it.
 type texts []string
 
 // UnmarshalJSON implements [json.Unmarshaler].

@@ -63,10 +63,10 @@ func clean(original string) cleaned {
 	return c
 }
 
-// languageList is a text that holds [AUTO_LANGUAGE] and nothing but languages beside it.
+// languageList is a text that holds [AUTO_LANGUAGE] and nothing but languages besides.
 var languageList = regexp.MustCompile(`(["'])([A-Za-z0-9, -]*\[AUTO_LANGUAGE\][A-Za-z0-9, -]*)(["'])`)
 
-// onceEach takes out of lists with [AUTO_LANGUAGE] what would stand there twice once it is replaced: "[AUTO_LANGUAGE],en" asks for English, and once is enough.
+// onceEach takes out of lists with [AUTO_LANGUAGE] what would be there twice once it is replaced: "[AUTO_LANGUAGE],en" asks for English, and once is enough.
 func onceEach(text string) string {
 	return languageList.ReplaceAllStringFunc(text, func(list string) string {
 		inside := list[1 : len(list)-1]
@@ -161,7 +161,7 @@ func scholarly(q *sparql.Query) string {
 	return ""
 }
 
-// numbers gives the item (and lexeme) and the property numbers of a query in order of first use.
+// numbers returns the item (and lexeme) and the property numbers of a query in order of first use.
 func numbers(q *sparql.Query) (entities, properties []string) {
 	ids := sparql.Identifiers(q)
 	return sparql.IDs(ids, false), sparql.IDs(ids, true)

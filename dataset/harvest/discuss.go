@@ -57,7 +57,7 @@ func conversation(th *forum.Thread, conv *forum.Conversation) dataset.Conversati
 	return out
 }
 
-// identity gives a discussion's id: made of wiki, page and the id of its first comment (author and time, or a hash of the words when unsigned), so that it survives changes of the
+// identity returns a discussion's id: made of wiki, page and the ID of its first comment (author and time, or a hash of the words when unsigned), so that it survives changes of the
 // heading and replies. Of several with the same first comment the later ones are told apart by heading, and at last by their order.
 func identity(wiki, page string, th *forum.Thread, taken map[string]bool) string {
 	first := "empty\x00" + th.Heading
@@ -76,7 +76,7 @@ func identity(wiki, page string, th *forum.Thread, taken map[string]bool) string
 	}
 }
 
-// script gives the address of a wiki's index.php beside its api.php, and that of its pages: /wiki/ where api.php stands in /w/, as on Wikimedia's wikis, else index.php?title=.
+// script returns the address of a wiki's index.php next to its api.php, and that of its pages: /wiki/ where api.php is in /w/, as on Wikimedia's wikis, else index.php?title=.
 func script(api string) (index, article string) {
 	base, ok := strings.CutSuffix(api, "api.php")
 	if !ok {
@@ -98,7 +98,7 @@ func permalink(api string, revision int64, anchor string) string {
 	return u
 }
 
-// pageURL is the address of a page as the SPINACH dataset writes it: slashes and colons of the title stand as they are.
+// pageURL is the address of a page as the SPINACH dataset writes it: slashes and colons of the title stay as they are.
 func pageURL(api, title string) string {
 	_, article := script(api)
 	return article + strings.NewReplacer("%2F", "/", "%3A", ":").Replace(url.PathEscape(strings.ReplaceAll(title, " ", "_")))

@@ -12,7 +12,7 @@
 // candidate follows from what is kept and is worked out when the files are written (stage.go, flags.go, trim.go, near.go, export.go).
 //
 // A [Suggester], where one is given, is asked about each staged candidate once. Labels alone do not say which Victoria is meant, so it is shown the English descriptions, too: one
-// query for all numbers of a candidate, to the endpoint that ran it, since the entity API gives them with whole entities only. Words that are taken away from a discussion take
+// query for all numbers of a candidate, to the endpoint that ran it, since the entity API returns them with whole entities only. Words that are taken away from a discussion take
 // the advice about it with them.
 //
 // So whatever ends a harvest (Ctrl-C, kill -9, a dead wiki, a dead endpoint), the next one goes on where it stopped, and the files come out the same.

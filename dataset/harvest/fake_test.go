@@ -321,7 +321,7 @@ func (w *world) read(name string) []dataset.Candidate {
 	return cs
 }
 
-// files gives the contents of all files of the folder.
+// files returns the contents of all files of the folder.
 func (w *world) files() map[string]string {
 	w.t.Helper()
 	out := map[string]string{}
@@ -340,7 +340,7 @@ func (w *world) files() map[string]string {
 	return out
 }
 
-// find gives the candidate with a heading, from either file.
+// find returns the candidate with a heading, from either file.
 func (w *world) find(heading string) dataset.Candidate {
 	w.t.Helper()
 	for _, name := range []string{dataset.CandidatesFile, dataset.RejectedFile} {

@@ -39,7 +39,7 @@ type unit struct {
 	leave bool            // flagged only
 }
 
-// find looks for what the paper trims or excludes. Flags stand in the order of the text within each kind of search.
+// find looks for what the paper trims or excludes. Flags are in the order of the text within each kind of search.
 func (t *trimmer) find() {
 	t.views()
 	sparql.Inspect(t.q, func(n sparql.Node) bool {
@@ -241,7 +241,7 @@ func nameOf(o *sparql.Term) string {
 	return ""
 }
 
-// directProperty gives the P number of a plain wdt: predicate.
+// directProperty returns the P number of a plain wdt: predicate.
 func directProperty(p *sparql.Path) string {
 	id, ok := strings.CutPrefix(p.IRI(), rdf.Direct)
 	if !ok {
@@ -250,7 +250,7 @@ func directProperty(p *sparql.Path) string {
 	return id
 }
 
-// formatter gives the function's name when an expression is one that formats text.
+// formatter returns the function's name when an expression is one that formats text.
 func formatter(e *sparql.Expr) string {
 	if e != nil && e.Kind == sparql.ExprBuiltin && slices.Contains(formatters, e.Op) {
 		return e.Op

@@ -34,14 +34,14 @@ var (
 	// ErrNoPage: there is no such page, or its text was removed from public view.
 	ErrNoPage = errors.New("there is no such page")
 	// ErrNoHTML: the wiki cannot render the page; its wikitext may still be read.
-	ErrNoHTML = errors.New("the wiki gives no HTML of this page")
+	ErrNoHTML = errors.New("the wiki has no HTML of this page")
 	// ErrNoHTMLNow is an ErrNoHTML that may heal (a busy renderer, say): the next harvest asks once more.
 	ErrNoHTMLNow = fmt.Errorf("%w at the moment", ErrNoHTML)
 )
 
 // Wiki is the archive's wiki. Implementations are polite: one request at a time, waiting as the wiki asks.
 type Wiki interface {
-	// List gives the pages whose titles begin with prefix.
+	// List returns the pages whose titles begin with prefix.
 	List(ctx context.Context, prefix string) ([]Listed, error)
 	// Wikitext reads a page's source. Errors: ErrNoPage; everything else ends the harvest.
 	Wikitext(ctx context.Context, title string) (Text, error)
@@ -54,7 +54,7 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Labeler gives the labels of Q and P numbers in the first of the languages that has one; numbers without are absent.
+// Labeler returns the labels of Q and P numbers in the first of the languages that has one; numbers without are absent.
 type Labeler interface {
 	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }

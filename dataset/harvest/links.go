@@ -23,13 +23,13 @@ type Links interface {
 // ErrNoTarget says that a short link leads nowhere.
 var ErrNoTarget = errors.New("the short link leads nowhere")
 
-// defaultQueryHosts are the hosts whose pages show a query that stands in their address.
+// defaultQueryHosts are the hosts whose pages show the query in their address.
 var defaultQueryHosts = []string{
 	"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "query-legacy-full.wikidata.org", "query-legacy.wikidata.org", "commons-query.wikimedia.org",
 	"qlever.dev", "qlever.cs.uni-freiburg.de",
 }
 
-// notes in the store; an id or a link follows.
+// notes in the store; an ID or a link follows.
 const (
 	linkNote   = "link "
 	runNote    = "run "

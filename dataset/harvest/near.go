@@ -20,7 +20,7 @@ import (
 //
 // Queries are not compared all with all. Equal patterns meet in a hash table; similar texts meet when one of 8 bands of 4 minhash values is the same (Broder 1997; Leskovec,
 // Rajaraman and Ullman, Mining of Massive Datasets, section 3.4), which misses a pair of similarity 0.8 once in fifty times, and of 0.9 once in three thousand. In a crowded
-// bucket each query is compared with its neighbours only, so that the work grows with the number of queries, not with its square; the chain of neighbours keeps a
+// bucket each query is compared with its neighbors only, so that the work grows with the number of queries, not with its square; the chain of neighbors keeps a
 // cluster together.
 const (
 	minSimilar = 0.8
@@ -66,7 +66,7 @@ func hash64(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-// add puts a query into the index. A candidate's stands in the canonical layout; others are brought into it, so that an optional WHERE makes no other pattern.
+// add puts a query into the index. A candidate's is in the canonical layout; others are brought into it, so that an optional WHERE makes no other pattern.
 func (x *nearIndex) add(id, source, query string) {
 	if source != ownSource {
 		if c := clean(query); c.text != "" {
@@ -112,7 +112,7 @@ func (e *entry) band(i int) uint64 {
 	return k
 }
 
-// mix is the finaliser of SplitMix64 (Steele, Lea and Flood 2014): a permutation of 64-bit numbers that scatters them.
+// mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014): a permutation of 64-bit numbers that scatters them.
 func mix(z uint64) uint64 {
 	z += 0x9e3779b97f4a7c15
 	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
@@ -120,7 +120,7 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// shingles gives the sorted set of hashes of three tokens in a row.
+// shingles returns the sorted set of hashes of three tokens in a row.
 func shingles(query string) []uint64 {
 	tokens := strings.FieldsFunc(sparql.NormalForm(query), func(r rune) bool { return r <= ' ' || strings.ContainsRune("{}().;,", r) })
 	for i, t := range tokens {
@@ -136,7 +136,7 @@ func shingles(query string) []uint64 {
 	return slices.Compact(out)
 }
 
-// jaccard gives the share of common elements of two sorted sets.
+// jaccard returns the share of common elements of two sorted sets.
 func jaccard(a, b []uint64) float64 {
 	both, i, j := 0, 0, 0
 	for i < len(a) && j < len(b) {
@@ -155,16 +155,16 @@ func jaccard(a, b []uint64) float64 {
 	return 0
 }
 
-// SimilarText reports whether two queries, in the canonical layout, have similar text; what that is stands above.
+// SimilarText reports whether two queries, in the canonical layout, have similar text; see above for what that is.
 func SimilarText(a, b string) bool { return jaccard(shingles(a), shingles(b)) >= minSimilar }
 
-// around gives the neighbours of an entry in a bucket, which is in ascending order.
+// around returns the neighbors of an entry in a bucket, which is in ascending order.
 func around(bucket []int32, at int32) []int32 {
 	i, _ := slices.BinarySearch(bucket, at)
 	return bucket[max(0, i-neighbours):min(len(bucket), i+neighbours+1)]
 }
 
-// near gives the near-duplicates of a candidate, best first.
+// near returns the near-duplicates of a candidate, best first.
 func (x *nearIndex) near(id string) []dataset.Near {
 	at, ok := x.byID[id]
 	if !ok {

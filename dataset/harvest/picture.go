@@ -39,7 +39,7 @@ func steps(c dataset.Counts) []step {
 	}
 }
 
-// colours of the picture: bars, the staged ones, lines.
+// colors of the picture: bars, the staged ones, lines.
 const (
 	barColour    = "#9db8d2"
 	stagedColour = "#2f6f4f"

@@ -84,7 +84,7 @@ func gone(d *dataset.Candidate) dataset.Candidate {
 	return dataset.Candidate{Schema: d.Schema, ID: d.ID, Provenance: p, Stage: dataset.Gone, Original: "", Queries: []dataset.Query{}, Conversation: dataset.Conversation{Comments: []dataset.Comment{}}}
 }
 
-// forgetLinks drops what short links lead to that stood in a discussion and stand on its page no more. Where another page has the link, it is asked about again.
+// forgetLinks drops what short links lead to that were in a discussion and are no longer on its page. Where another page has the link, it is asked about again.
 func (h *Harvest) forgetLinks(ctx context.Context, was *dataset.Candidate, links map[string]bool) error {
 	for _, q := range was.Queries {
 		if q.SPARQL == "" && q.URL != "" && !links[q.URL] {
@@ -200,7 +200,7 @@ func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Cand
 	return out, source.Revision, heard, nil
 }
 
-// reason is an error without the words of the sentinel that stands at its beginning.
+// reason is an error without the words of the sentinel at its beginning.
 func reason(err error, sentinels ...error) string {
 	text := err.Error()
 	for _, s := range sentinels {

@@ -136,7 +136,7 @@ func (h *Harvest) label(ctx context.Context, c *cleaned, o *outcome) error {
 	return nil
 }
 
-// execute asks the endpoints in turn until one of them gives rows. The outcome of failure is the first endpoint's that could be asked. The error is the context's or
+// execute asks the endpoints in turn until one of them returns rows. The outcome of failure is the first endpoint's that could be asked. The error is the context's or
 // wraps ErrEndpointDown.
 func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table, error) {
 	var first *outcome

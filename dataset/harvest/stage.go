@@ -21,7 +21,7 @@ type picked struct {
 	sparql  string
 	reason  dataset.Reason // why there is none
 	detail  string
-	pending bool // a short link that is not resolved yet stands behind all others
+	pending bool // a short link that is not resolved yet comes after all others
 }
 
 // pick chooses the last-mentioned query that our bot did not post. A short link that turned out to lead to no query is passed over; one that could not be asked about yet

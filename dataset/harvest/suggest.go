@@ -17,7 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The words that the model reads stand in prompts/. Whatever comes from outside is put between tags, with its own angle brackets escaped (discussion, labels) or, in the
+// The words that the model reads are in prompts/. Whatever comes from outside is put between tags, with its own angle brackets escaped (discussion, labels) or, in the
 // query and the rows, with everything escaped that looks like one of our tags.
 //
 //go:embed prompts/*.tmpl
@@ -101,7 +101,7 @@ func Prompt(c *dataset.Candidate) (system, user string, err error) {
 	return system, strings.TrimSpace(b.String()), nil
 }
 
-// posts gives the request and the last comments of a long discussion, each cut.
+// posts returns the request and the last comments of a long discussion, each cut.
 func posts(c *dataset.Candidate) []dataset.Comment {
 	list := slices.Clone(c.Conversation.Comments)
 	if n := len(list); n > maxPromptPosts {

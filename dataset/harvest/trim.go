@@ -151,7 +151,7 @@ func (u *unit) projects(i *sparql.SelectItem) bool {
 	return false
 }
 
-// labelled gives a variable with those that the label service makes of it.
+// labelled returns a variable with those that the label service makes of it.
 func labelled(v string) []string {
 	return []string{v, v + "Label", v + "Description", v + "AltLabel"}
 }
@@ -231,7 +231,7 @@ func (t *trimmer) labelsOnly() {
 			}
 		}
 		i.Var, projected[v] = v, true
-		t.notes = append(t.notes, fmt.Sprintf("trimmed: ?%s stands in the place of its label", v))
+		t.notes = append(t.notes, fmt.Sprintf("trimmed: ?%s replaces its label", v))
 	}
 }
 

@@ -141,7 +141,7 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// The work grows with the number of queries: in a bucket of equals each meets its neighbours only, and a chain of them holds all together.
+// The work grows with the number of queries: in a bucket of equals each meets its neighbors only, and a chain of them holds all together.
 func TestNearInACrowd(t *testing.T) {
 	x := newNearIndex()
 	const n = 3000

@@ -2,7 +2,7 @@ package harvest
 
 import "github.com/spinachbot/spinachbot/internal/sparql"
 
-// uses counts where a variable stands.
+// uses counts where a variable is used.
 type uses struct {
 	bind  int // in triples, VALUES, BIND … AS, columns of subqueries: what gives it a value
 	proj  int // as a plain column of the query

@@ -25,8 +25,8 @@ type Description struct {
 	Command    string   // that made the card
 }
 
-// Card writes the dataset card in Markdown: what the benchmark is, where it comes from, what was left out and why, its licence, and the discussions it is
-// made of with their permanent links, as the licence wants it. Text from the wiki is escaped.
+// Card writes the dataset card in Markdown: what the benchmark is, where it comes from, what was left out and why, its license, and the discussions it is
+// made of with their permanent links, as the license wants it. Text from the wiki is escaped.
 func Card(w io.Writer, d *Description) error {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -182,7 +182,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-// link keeps an address from ending the link it stands in.
+// link keeps an address from ending the link it is in.
 func link(s string) string {
 	if !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://") {
 		return ""

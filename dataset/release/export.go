@@ -29,7 +29,7 @@ func Write(w io.Writer, format, name string, items []dataset.Item) error {
 	return fmt.Errorf("there is no format %q; say %s", format, strings.Join(Formats, ", "))
 }
 
-// forQLever ports queries to QLever, on which GRASP runs them: prefixes declared, the label service written out. The query as annotated stands in info as
+// forQLever ports queries to QLever, on which GRASP runs them: prefixes declared, the label service written out. The query as annotated is in info as
 // wdqs_sparql. One that QLever cannot run stays as it is, with the reason in info as not_on_qlever.
 func forQLever(items []dataset.Item) []dataset.Item {
 	out := slices.Clone(items)
@@ -87,7 +87,7 @@ func Items(dir string, golds []Gold, answers bool) ([]dataset.Item, error) {
 	return out, nil
 }
 
-// item makes one item. What a user of the benchmark owes the discussion's authors, the permanent link and the licence, stands in Info.
+// item makes one item. What a user of the benchmark owes the discussion's authors, the permanent link and the license, is in Info.
 func item(g *Gold) (dataset.Item, error) {
 	c := g.Candidate
 	responses := c.Conversation.Responses

@@ -26,7 +26,7 @@ var slice = sync.OnceValues(func() (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: func() uint64 { return 4 }})
 })
 
-// harvested gives a folder with ten candidates, and golds of them: the fourth modified.
+// harvested returns a folder with ten candidates, and golds of them: the fourth modified.
 func harvested(t *testing.T) (dir string, candidates []dataset.Candidate, golds []release.Gold, g *embedded.Graph) {
 	t.Helper()
 	g, err := slice()
@@ -98,7 +98,7 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// many makes n golds; those of one month are neighbours.
+// many makes n golds; those of one month are neighbors.
 func many(n int) ([]dataset.Candidate, []release.Gold) {
 	cs := make([]dataset.Candidate, n)
 	for i := range cs {
@@ -254,7 +254,7 @@ func TestDivide(t *testing.T) {
 			t.Errorf("%+v of 20 is not refused: %d and %d", part, len(s.Dev), len(s.Test))
 		}
 	}
-	// The seed and the ids decide alone, and have to for good: published splits must not change.
+	// The seed and the IDs decide alone, and have to for good: published splits must not change.
 	ten, tenGolds := many(10)
 	dev, _ = divide(ten, tenGolds, release.Part{Share: 0.5}, 1)
 	var got []string
@@ -268,7 +268,7 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// wantDev was computed apart, in another language, from the description of the draw: FNV-1a over seed and id, then MurmurHash3's finaliser.
+// wantDev was computed apart, in another language, from the description of the draw: FNV-1a over seed and id, then MurmurHash3's finalizer.
 const wantDev = "2 3 4 5 6"
 
 // fake answers queries from a table.

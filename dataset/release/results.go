@@ -58,7 +58,7 @@ func Stored(dir string, g *Gold) (*kg.Table, error) {
 	return t, nil
 }
 
-// rows gives a table as the answers of an item.
+// rows returns a table as the answers of an item.
 func rows(t *kg.Table) (json.RawMessage, error) {
 	b, err := json.Marshal(t)
 	if err != nil {
@@ -79,7 +79,7 @@ func rows(t *kg.Table) (json.RawMessage, error) {
 	return body.Results.Bindings, nil
 }
 
-// table gives the answers of an item as a table; nil when it has none.
+// table returns the answers of an item as a table; nil when it has none.
 func table(it *dataset.Item) (*kg.Table, error) {
 	var body string
 	switch v, isBool := it.Boolean(); {

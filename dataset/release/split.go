@@ -50,7 +50,7 @@ type Split struct {
 // Divide splits golds into a development and a test part. Near-duplicates of the kind stay together, directly or through others; candidates that were not
 // kept count, so that annotating more of them ties nothing together later. Both the harvested and the gold queries are looked at.
 //
-// The split depends on the seed, the candidates and the golds only, not on their order. Each cluster of near-duplicates draws a number from the seed and the id of its
+// The split depends on the seed, the candidates and the golds only, not on their order. Each cluster of near-duplicates draws a number from the seed and the ID of its
 // oldest candidate. With a share, a cluster whose number is below it goes to dev: later harvests add items to either part and move none, unless a new item joins two
 // clusters into one. The share holds on average. With a number of items, clusters are taken by rising number until N items are reached; one that would go beyond N is left
 // out. Adding items then moves some near the edge. candidates are all of the harvest.
@@ -88,7 +88,7 @@ func Divide(candidates []dataset.Candidate, golds []Gold, part Part, near Nearne
 	return out, nil
 }
 
-// draw gives a number that depends on the seed and the key, evenly spread: FNV-1a and the finaliser of MurmurHash3.
+// draw gives a number that depends on the seed and the key, evenly spread: FNV-1a and the finalizer of MurmurHash3.
 func draw(seed uint64, key string) uint64 {
 	h := fnv.New64a()
 	var b [8]byte
@@ -103,13 +103,13 @@ func draw(seed uint64, key string) uint64 {
 	return x ^ x>>33
 }
 
-// group is a cluster: golds that must stay together, and the id of the oldest candidate that is tied to them.
+// group is a cluster: golds that must stay together, and the ID of the oldest candidate that is tied to them.
 type group struct {
 	key   string
 	golds []Gold
 }
 
-// union is a forest of ids (union-find).
+// union is a forest of IDs (union-find).
 type union map[string]string
 
 func (u union) find(x string) string {

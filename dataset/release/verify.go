@@ -56,7 +56,7 @@ func (d *Drift) OK() bool { return d.Status != Empty && d.Status != Failed }
 type Check struct {
 	ID     string
 	Query  string
-	Stored func() (*kg.Table, error) // nil, or gives nil, when there is none
+	Stored func() (*kg.Table, error) // nil, or returns nil, when there is none
 }
 
 // Checks makes checks of golds in a harvest's folder.

@@ -26,7 +26,7 @@ type Scores struct {
 	KBQA                 *SetScore
 }
 
-// F1EM gives F1 and exact match, 0 or 1, by one measure; ok is false when it is undefined or was not asked for. Exact match of kbqa is equality of sets.
+// F1EM returns F1 and exact match, 0 or 1, by one measure; ok is false when it is undefined or was not asked for. Exact match of kbqa is equality of sets.
 func (s *Scores) F1EM(m Metric) (f1, em float64, ok bool) {
 	if m == MetricKBQA {
 		if s.KBQA == nil || s.KBQA.Undefined != "" {
@@ -41,7 +41,7 @@ func (s *Scores) F1EM(m Metric) (f1, em float64, ok bool) {
 	return r.F1, number01(r.EM), true
 }
 
-// Row gives the score of a row measure, nil when it was not asked for.
+// Row returns the score of a row measure, nil when it was not asked for.
 func (s *Scores) Row(m Metric) *Score {
 	switch m {
 	case MetricSpinach:

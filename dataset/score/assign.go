@@ -16,7 +16,7 @@ type Rows struct {
 // Len is the number of rows.
 func (r Rows) Len() int { return max(0, len(r.Starts)-1) }
 
-// Row gives the cells of row i.
+// Row returns the cells of row i.
 func (r Rows) Row(i int) []int32 { return r.Tokens[r.Starts[i]:r.Starts[i+1]] }
 
 // Add appends a row.
@@ -130,7 +130,7 @@ func recallSum(shared, width []int32) float64 {
 // maxScale bounds the integer weights; the least common multiple of 1 to 42 is below it.
 const maxScale = 1 << 60
 
-// scale gives the integer weight of one shared cell for every gold row: unit/width, where unit is the least common multiple of all widths. When that is too great
+// scale returns the integer weight of one shared cell for every gold row: unit/width, where unit is the least common multiple of all widths. When that is too great
 // for an integer, maxScale stands for it, weights are rounded down, and exact is false.
 func scale(width []int32) (cost []int64, unit int64, exact bool) {
 	l, exact := int64(1), true

@@ -25,7 +25,7 @@ type Dict struct {
 // NewDict returns an empty Dict.
 func NewDict() *Dict { return &Dict{ids: map[Cell]int32{}} }
 
-// ID gives the number of a cell.
+// ID returns the number of a cell.
 func (d *Dict) ID(c Cell) int32 {
 	if id, ok := d.ids[c]; ok {
 		return id
@@ -37,7 +37,7 @@ func (d *Dict) ID(c Cell) int32 {
 	return id
 }
 
-// Cell gives the cell of a number.
+// Cell returns the cell of a number.
 func (d *Dict) Cell(id int32) Cell { return d.cells[id] }
 
 // Len is the number of different cells.
@@ -59,7 +59,7 @@ type Answer struct {
 	Bool bool
 	Dict *Dict    // of a table: the numbers of cells
 	Vars []string // of a table: column names without "?", in the order of the head or of first appearance
-	// Rows are the rows of a table; Columns has the number of the column beside each cell of Rows.Tokens. Unbound cells are absent.
+	// Rows are the rows of a table; Columns has the number of the column of each cell of Rows.Tokens. Unbound cells are absent.
 	Rows    Rows
 	Columns []int32
 }
@@ -94,7 +94,7 @@ func (a *Answer) spread(i int, rename, out []int32) {
 	}
 }
 
-// column gives the number of a column, a new one when the name is new. The number of names is small or the table is hostile; both are quick with hint, the place
+// column returns the number of a column, a new one when the name is new. The number of names is small or the table is hostile; both are quick with hint, the place
 // after the column found last.
 func (a *Answer) column(name string, hint int, index map[string]int32) int32 {
 	if hint < len(a.Vars) && a.Vars[hint] == name {

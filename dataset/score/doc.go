@@ -22,7 +22,7 @@
 //
 // All of it is exact: weights are integers (in a gold row of width w a cell weighs L/w, where L is the least common multiple of all widths).
 // Where L is 2^60 or more, which takes gold rows of more than 40 different widths or of several great prime ones, weights are rounded down and the score has an
-// upper limit beside it, as when time runs out; the two then differ by less than any figure shows.
+// upper limit as well, as when time runs out; the two then differ by less than any figure shows.
 // Of several best pairings the one with the most pairs is taken, so that the order of rows never matters; see [Pairing].
 //
 // # Trust

@@ -17,7 +17,7 @@ type matcher struct {
 	// onlyPositive restricts the search to rows with a positive dual value; see fewest.
 	onlyPositive bool
 
-	// State of a search; a stamp equal to round says that the value beside it is of this round.
+	// State of a search; a stamp equal to round says that the value next to it is of this round.
 	round          int32
 	layerG, layerP []int32 // distance from the free rows
 	stampG, stampP []int32
@@ -102,7 +102,7 @@ func (m *matcher) poll() bool {
 	return m.stopped
 }
 
-// least gives the smallest dual value of a hub's predicted rows: a joint can be tight for no others.
+// least returns the smallest dual value of a hub's predicted rows: a joint can be tight for no others.
 func (m *matcher) least(hub int32) int64 {
 	if m.minStamp[hub] != m.fall {
 		preds := m.preds[m.hubStarts[hub]:m.hubStarts[hub+1]]
@@ -184,7 +184,7 @@ func (m *matcher) upper(unit int64) float64 {
 	return sum / float64(unit)
 }
 
-// fewest gives the number of pairs of the smallest among the best pairings. A best pairing is one of tight joints that covers every row with a positive dual value;
+// fewest returns the number of pairs of the smallest among the best pairings. A best pairing is one of tight joints that covers every row with a positive dual value;
 // its size is the number of those rows less the pairs in which both are positive. The greatest number of such pairs is that of a largest pairing between positive
 // rows, which can always be completed (Mendelsohn and Dulmage 1958). It ends the use of m.
 func (m *matcher) fewest() (pairs int, ok bool) {

@@ -15,9 +15,9 @@ type Hint struct {
 // Fair is the row-major F1 of [Spinach] less what punishes right answers; docs/scoring.md has examples. In the order of application:
 //
 //  1. Cells are compared by value, see valueKey in value.go: 5 and 5.0, a date and its midnight, text in any language tag.
-//  2. A gold column xLabel, xDescription or xAltLabel beside a column x does not count; without x it does. A predicted text that is the gold label of exactly one gold
-//     entity, and no gold cell itself, stands for that entity, unless it is a label beside its entity or the predicted row has the entity anyway.
-//  3. Equal rows on one side are one row. Predicted rows that differ only in labels beside their entities (one for each language, say) are one, with all those labels.
+//  2. A gold column xLabel, xDescription or xAltLabel next to a column x does not count; without x it does. A predicted text that is the gold label of exactly one gold
+//     entity, and no gold cell itself, stands for that entity, unless it is a label next to its entity or the predicted row has the entity anyway.
+//  3. Equal rows on one side are one row. Predicted rows that differ only in labels next to their entities (one for each language, say) are one, with all those labels.
 //  4. Where gold stops at its LIMIT and its ORDER BY variables are columns, the rows tied with the last one are arbitrary: any row with the same values in those columns
 //     stands for them. The better of the scores with and without this counts.
 //  5. A truth value and a table: a gold truth value equals a table of one truth value, a table of one number when that is not 0, any other table by having rows.
@@ -77,7 +77,7 @@ func truth(a *Answer, rows bool) (value, ok bool) {
 	return a.Rows.Len() > 0, rows
 }
 
-// labelColumns tells which columns are text for readers beside the column that they describe.
+// labelColumns tells which columns are text for readers next to the column that they describe.
 func labelColumns(vars []string) []bool {
 	beside := make([]bool, len(vars))
 	for i, v := range vars {
@@ -91,7 +91,7 @@ func labelColumns(vars []string) []bool {
 	return beside
 }
 
-// goldLabels gives the entity that a text names in gold: in a column xLabel beside x, when it names one only.
+// goldLabels returns the entity that a text names in gold: in a column xLabel next to x, when it names one only.
 func goldLabels(gold *Answer, value []int32) map[int32]int32 {
 	of := make([]int, len(gold.Vars)) // column of labels to that of entities
 	found := false
@@ -123,7 +123,7 @@ func goldLabels(gold *Answer, value []int32) map[int32]int32 {
 	return names
 }
 
-// predictedRows gives the predicted rows as compared: by value, with entities for the texts that name them, equal ones merged.
+// predictedRows returns the predicted rows as compared: by value, with entities for the texts that name them, equal ones merged.
 func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32) Rows {
 	itself := map[int32]bool{}
 	if len(names) > 0 {
@@ -132,7 +132,7 @@ func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32
 		}
 	}
 	beside := labelColumns(pred.Vars)
-	var cells, labels Rows // labels beside their entities, and all the rest
+	var cells, labels Rows // labels next to their entities, and all the rest
 	var cell, label []int32
 	for i := range pred.Rows.Len() {
 		cell, label = cell[:0], label[:0]

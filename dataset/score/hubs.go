@@ -76,7 +76,7 @@ func mine(ctx context.Context, in *input, maxEdges int) *graph {
 	return m.graph()
 }
 
-// at gives the level of a number of shared values, or nil when it was given up.
+// at returns the level of a number of shared values, or nil when it was given up.
 func (m *miner) at(shared int32) *level {
 	if shared <= m.floor {
 		return nil
@@ -260,7 +260,7 @@ func (m *miner) visit(size, core int32, gold, pred []int32) {
 	}
 }
 
-// closure gives the values that all rows hold; at least so many are known to be.
+// closure returns the values that all rows hold; at least so many are known to be.
 func (m *miner) closure(gold, pred []int32, atLeast int) []int32 {
 	out := append(m.closureSpace[:0], m.in.row(gold[0])...)
 	for _, rows := range [][]int32{gold, pred} {

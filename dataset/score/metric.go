@@ -86,7 +86,7 @@ func Spinach(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	return rowMajor(ctx, rows, pred.Rows, lim)
 }
 
-// without gives the rows less some columns.
+// without returns the rows less some columns.
 func (a *Answer) without(drop []bool) Rows {
 	out := Rows{Starts: make([]int32, 1, a.Rows.Len()+1), Tokens: make([]int32, 0, len(a.Rows.Tokens))}
 	for i := range a.Rows.Len() {
@@ -240,7 +240,7 @@ func (d *Dict) plain() []int32 {
 	return out
 }
 
-// renamed gives rows with other numbers for cells.
+// renamed returns rows with other numbers for cells.
 func renamed(r Rows, to []int32) Rows {
 	out := Rows{Starts: r.Starts, Tokens: make([]int32, len(r.Tokens))}
 	for i, t := range r.Tokens {

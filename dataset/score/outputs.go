@@ -131,7 +131,7 @@ func (o *outputs) list() error {
 		return o.cut(err)
 	}
 	if _, err := o.dec.Token(); !errors.Is(err, io.EOF) {
-		return o.unreadable("", errors.New("the file goes on after the end of its list; what stands there is not read"))
+		return o.unreadable("", errors.New("the file goes on after the end of its list; what comes after it is not read"))
 	}
 	return nil
 }
@@ -301,7 +301,7 @@ func orNull(m json.RawMessage) json.RawMessage {
 	return m
 }
 
-// text gives an id as text, whether it is one in the file or a number.
+// text returns an ID as text, whether it is one in the file or a number.
 func idText(id json.RawMessage) string {
 	var s string
 	if len(id) == 0 || string(id) == "null" {

@@ -9,7 +9,7 @@ type pythonJSON struct {
 	rest             []byte // of a null that is being handed on
 }
 
-// Read hands on what stands before the next such word, or null for it.
+// Read passes on what comes before the next such word, or null for it.
 func (f *pythonJSON) Read(p []byte) (int, error) {
 	if len(f.rest) == 0 {
 		if _, err := f.r.Peek(1); err != nil {
@@ -37,7 +37,7 @@ func (f *pythonJSON) Read(p []byte) (int, error) {
 // mayBegin tells whether one of the words begins so.
 func mayBegin(c byte) bool { return c == 'N' || c == 'I' || c == '-' }
 
-// pass notes whether what follows stands in a text.
+// pass notes whether what follows is in a string.
 func (f *pythonJSON) pass(c byte) {
 	switch {
 	case f.escaping:

@@ -91,7 +91,7 @@ func dense(gold, pred Rows, unit, tie int) (sum, pairs int) {
 	return sum, pairs
 }
 
-// hungarian gives for each row the column of a cheapest full assignment; there are at least as many columns as rows.
+// hungarian returns for each row the column of a cheapest full assignment; there are at least as many columns as rows.
 func hungarian(cost [][]int, m int) []int {
 	const inf = int(^uint(0) >> 2)
 	n := len(cost)

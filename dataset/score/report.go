@@ -88,7 +88,7 @@ func (s *SetScore) values() *SetMean {
 	}
 }
 
-// Values gives the measures as numbers; all are undefined when there is no score.
+// Values returns the measures as numbers; all are undefined when there is no score.
 func (s *SetScore) Values() *SetMean {
 	if s == nil || s.Undefined != "" {
 		return undefinedSets()

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// valueKey gives a text that is equal for cells with the same value in the sense of [Fair]:
+// valueKey returns a text that is equal for cells with the same value in the sense of [Fair]:
 //
 //   - numbers by value whatever their datatype, 5 = 5.0 = "5"; fractions to twelve significant digits, since engines differ beyond;
 //   - points in time by value: a date is its first instant, a month and a year likewise, zones are resolved;
@@ -87,7 +87,7 @@ func iriKey(iri string) string {
 // significant is how many digits of a fraction count.
 const significant = 12
 
-// number gives the key of a number in any of XML Schema's notations.
+// number returns the key of a number in any of XML Schema's notations.
 func number(s string) (string, bool) {
 	if !anyNumber.MatchString(s) {
 		return "", false
@@ -107,7 +107,7 @@ func number(s string) (string, bool) {
 	return "number " + strings.TrimRight(mantissa, "0") + "e" + exponent, true
 }
 
-// instant gives the key of a date or a time. Years go beyond four digits and below zero, as in Wikidata.
+// instant returns the key of a date or a time. Years go beyond four digits and below zero, as in Wikidata.
 func instant(s string) (string, bool) {
 	m := date.FindStringSubmatch(s)
 	if m == nil {

@@ -8,17 +8,17 @@ import (
 	"unicode/utf8"
 )
 
-// Chart is a bar chart as an SVG file that stands on its own: no script, no outside address, readable names for screen readers.
+// Chart is a bar chart as an SVG file that needs nothing else: no script, no outside address, readable names for screen readers.
 type Chart struct {
 	Name string // of the file, without an ending
 	SVG  string
 }
 
-// bar is a bar of a chart; with two series the second figure stands under the first.
+// bar is a bar of a chart; with two series the second figure is under the first.
 type bar struct {
 	label  string
 	values []float64
-	texts  []string // what stands at the bars
+	texts  []string // what is written at the bars
 }
 
 // The look of the charts, that of the harvest's funnel.

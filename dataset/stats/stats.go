@@ -2,11 +2,11 @@
 // made, how well-known its entities are. These are Tables 1 and 6 to 9 of the SPINACH paper (Liu et al., EMNLP Findings 2024), for any benchmark file that
 // package dataset reads.
 //
-// Complexity is counted in two ways that stand side by side and must not be mixed: on the query's tree, by the paper's definitions
+// Complexity is counted in two ways, shown side by side and must not be mixed: on the query's tree, by the paper's definitions
 // ([measure.Query]), and on its text, by the faulty regular expressions that the paper's figures come from ([measure.Notebook]). Compare with published
 // figures by the second only. Properties and patterns are those of the text, as published ones are; the report has the tree's patterns, too.
 //
-// [Compute] gives a [Report]; [Report.WriteText] prints it, its JSON form is stable, and [Report.Charts] draws it.
+// [Compute] returns a [Report]; [Report.WriteText] prints it, its JSON form is stable, and [Report.Charts] draws it.
 package stats
 
 import (
@@ -165,7 +165,7 @@ func mean(sum, n int) *float64 {
 	return &m
 }
 
-// round gives what a print with so many digits reads as.
+// round returns what a print with so many digits reads as.
 func round(x float64, digits int) float64 {
 	y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', digits, 64), 64)
 	if err != nil {

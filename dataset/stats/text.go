@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// published are rows of SPINACH's Table 1, counted by the notebook: what a benchmark's own row is read beside.
+// published are rows of SPINACH's Table 1, counted by the notebook: what a benchmark's own row is compared with.
 var published = []struct {
 	name   string
 	values [7]float64 // clauses, projections, relations, subjects, predicates, objects, literals

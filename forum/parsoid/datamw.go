@@ -10,7 +10,7 @@ import (
 )
 
 // dataMW is the attribute data-mw, in which Parsoid keeps what the rendering loses (mediawiki.org, Specs/HTML).
-// Of a transclusion it holds the parts: templates, and wikitext between them when their output cannot be told apart from their neighbours'.
+// Of a transclusion it holds the parts: templates, and wikitext between them when their output cannot be told apart from their neighbors'.
 type dataMW struct {
 	Parts []json.RawMessage `json:"parts"`
 	Name  string            `json:"name"` // of an extension tag
@@ -30,7 +30,7 @@ type transclusion struct {
 	Params ordered `json:"params"`
 }
 
-// ordered is a JSON object in the order of its text, which is the order of a template's parameters. Anything else (an empty PHP array is []) gives an empty one.
+// ordered is a JSON object in the order of its text, which is the order of a template's parameters. Anything else (an empty PHP array is []) is read as an empty one.
 type ordered []member
 
 type member struct {
@@ -69,7 +69,7 @@ func (o *ordered) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// wikitext writes a transclusion's parts as wikitext. sources gives templates back as they were written.
+// wikitext writes a transclusion's parts as wikitext. sources returns templates as they were written.
 func (d *dataMW) wikitext(s *sources) string {
 	var b strings.Builder
 	for _, raw := range d.Parts {
@@ -194,7 +194,7 @@ func templateKey(name string, params ordered) string {
 	return b.String()
 }
 
-// take gives the next template of the wikitext that reads like this one.
+// take returns the next template of the wikitext that reads like this one.
 func (s *sources) take(t *transclusion) (string, bool) {
 	if len(s.byKey) == 0 {
 		return "", false

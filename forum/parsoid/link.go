@@ -54,7 +54,7 @@ func (u *unparser) wikiLink(n *dom.Node, target string) {
 	u.put("]]")
 }
 
-// linkEscape escapes what would end an address in brackets.
+// linkEscape escapes what would end an address in square brackets.
 var linkEscape = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D", "<", "%3C", ">", "%3E", `"`, "%22", "\n", "%0A", "|", "%7C", "''", "%27%27", "{{", "%7B%7B", "}}", "%7D%7D")
 
 // pageOf is the title that a relative link leads to: "./User:A_b%3F?action=edit#x" leads to "User:A b?#x".

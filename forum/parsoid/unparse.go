@@ -16,7 +16,7 @@ type unparser struct {
 	b        strings.Builder
 	limit    int // of its length
 	s        *sources
-	done     map[string]bool // transclusions written: their output stands in all elements with the same attribute "about"
+	done     map[string]bool // transclusions written: their output is in all elements with the same attribute "about"
 	sections bool            // headings are those that begin a section; others were written as tags
 	refs     map[string]*dom.Node
 	inRef    bool
@@ -301,7 +301,7 @@ func (u *unparser) extension(d *dataMW) {
 	}
 }
 
-// reference finds the text of a reference: it stands in the list of references, each once.
+// reference finds the text of a reference: it is in the list of references, each once.
 func (u *unparser) reference(id string) *dom.Node {
 	if u.refs == nil {
 		u.refs = map[string]*dom.Node{}
@@ -343,7 +343,7 @@ func beginsSection(n *dom.Node) bool {
 	return n.Parent != nil && n.Parent.DataAtom == atom.Section
 }
 
-// tagged reports whether a list was written in tags: then its first item stands on a line of its own.
+// tagged reports whether a list was written in tags: then its first item is on a line of its own.
 func tagged(list *dom.Node) bool {
 	c := list.FirstChild
 	return c != nil && c.Type == dom.TextNode && strings.Contains(c.Data, "\n")
@@ -376,7 +376,7 @@ func (u *unparser) item(n *dom.Node) {
 	u.lists = u.lists[:len(u.lists)-1]
 }
 
-// table writes a table in wiki markup, attributes left out. Cells stand on one line when they did.
+// table writes a table in wiki markup, attributes left out. Cells are on one line when they were.
 func (u *unparser) table(n *dom.Node) {
 	lists := u.lists
 	u.lists = nil

@@ -29,7 +29,7 @@ func (s *Store) Put(ctx context.Context, key string, value []byte) error {
 	return failed(err, "note %s", key)
 }
 
-// Spent gives what was spent on the language model on a day, named as 2026-11-20 in UTC.
+// Spent returns what was spent on the language model on a day, named as 2026-11-20 in UTC.
 func (s *Store) Spent(ctx context.Context, day string) (llm.Usage, error) {
 	var u llm.Usage
 	err := s.db.QueryRowContext(ctx, "SELECT calls, input_tokens, output_tokens, usd FROM spent WHERE day = ?", day).

@@ -1,9 +1,9 @@
 // Package store keeps what has to survive a crash in one SQLite file: the bot's ledger and notes, and the sums spent on the language model per day.
-// It implements the interfaces that bot ([Store.Entry] and its neighbours), llm ([Store.Spent], [Store.AddSpent]), the annotation page ([Store.SaveWork]) and others own, and knows only their nouns.
+// It implements the interfaces that bot ([Store.Entry] and its neighbors), llm ([Store.Spent], [Store.AddSpent]), the annotation page ([Store.SaveWork]) and others own, and knows only their nouns.
 //
 // Every write is durable when the method returns: the file is in WAL mode with synchronous=FULL (https://www.sqlite.org/pragma.html#pragma_synchronous),
 // one connection, transactions that take the write lock at once (so that a busy database makes a writer wait instead of failing half way).
-// Several processes may have the file open: the running bot, and the ledger command beside it. [Lock] is what keeps a second bot away.
+// Several processes may have the file open: the running bot, and the ledger command. [Lock] is what keeps a second bot away.
 //
 // The schema has a version. [Open] brings an older file up to date, each step in a transaction, and refuses one that a newer program wrote.
 // Times are stored as microseconds since 1970 in UTC, structures as JSON text: plain enough for other databases.
@@ -144,7 +144,7 @@ func (s *Store) inTx(ctx context.Context, f func(*sql.Tx) error) error {
 }
 
 // errDamaged is what a corrupted file comes to.
-var errDamaged = errors.New("the database file is damaged: restore a copy, or move it (and its -wal and -shm files) away to begin anew")
+var errDamaged = errors.New("the database file is damaged: restore a copy, or move it (and its -wal and -shm files) away to start over")
 
 // describe puts what to do next into the errors that people meet: full disk, damaged file, no permission, busy.
 func describe(err error) error {

@@ -15,7 +15,7 @@ type piece struct {
 	node  int  // number of nodes when it was opened
 	bare  bool // a heading after a comment on its line: rendered, but no section
 	free  bool // a heading at the start of a line, where nothing was open
-	dash  bool // a hyphen stands before "{{": what is left of the braces may still be "-{"
+	dash  bool // a hyphen is before "{{": what is left of the braces may still be "-{"
 }
 
 // part is the text between two pipes.
@@ -314,7 +314,7 @@ func (r *reader) angle(i int) int {
 		}
 		if from < 0 && name != "includeonly" {
 			r.noClose[name] = true
-			return gt + 1 // text, but what stands in the tag counts for nothing else
+			return gt + 1 // text, but what is in the tag counts for nothing else
 		}
 		if from < 0 {
 			from, to = len(t), len(t)
@@ -345,7 +345,7 @@ func (r *reader) comment(i int) int {
 	return end
 }
 
-// lineStart reports whether only blanks stand between the start of the line and i.
+// lineStart reports whether only blanks are between the start of the line and i.
 func lineStart(t string, i, bol int) bool {
 	for i > bol && (t[i-1] == ' ' || t[i-1] == '\t') {
 		i--

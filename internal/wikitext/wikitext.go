@@ -40,7 +40,7 @@ type Node struct {
 	free       bool // of a heading: nothing was open before it
 	Start, End int
 	Name       string // of a template (trimmed, as written) or of a tag (lower case)
-	Attrs      Span   // of a tag: what stands between its name and the bracket
+	Attrs      Span   // of a tag: what is between its name and the closing bracket
 	Inner      Span   // of a tag: its content; of a heading: between the equals signs, not trimmed
 	Args       []Arg  // of a template
 	Level      int    // of a heading, 1 to 6

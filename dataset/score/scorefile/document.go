@@ -17,7 +17,7 @@ type Document struct {
 	score.Mean
 	Metrics   map[score.Metric]score.Mean `json:"metrics,omitempty"` // with all
 	Groups    map[string][]Group          `json:"groups"`
-	Excluded  map[string][]string         `json:"excluded"`         // by reason: ids of items in no mean
+	Excluded  map[string][]string         `json:"excluded"`         // by reason: IDs of items in no mean
 	Failed    []Remark                    `json:"failed,omitempty"` // items that a service failed
 	Odd       []Remark                    `json:"unreadable,omitempty"`
 	Missing   []string                    `json:"missing,omitempty"`
@@ -218,7 +218,7 @@ func BestOf(docs []*Document) *Best {
 		if len(row) < len(docs) {
 			continue
 		}
-		delete(values[0], it.key()) // an id that is there twice counts once
+		delete(values[0], it.key()) // an ID that is there twice counts once
 		for i, f := range row {
 			f1[i] = append(f1[i], f)
 		}

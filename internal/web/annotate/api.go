@@ -16,7 +16,7 @@ import (
 // maxBody bounds a request; a query has at most some kilobytes.
 const maxBody = 1 << 20
 
-// api makes a handler of a function for scripts: JSON in, JSON out. Errors are {"error":"…"}, with "current" beside it when the work was changed meanwhile.
+// api makes a handler of a function for scripts: JSON in, JSON out. Errors are {"error":"…"}, and "current" when the work was changed meanwhile.
 func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who := annotator(r)
@@ -82,7 +82,7 @@ func read[T any](r *http.Request) (*T, error) {
 	return v, nil
 }
 
-// target gives the case that an edit is about and the work to change, in the state in which the edit wants it.
+// target returns the case that an edit is about and the work to change, in the state in which the edit wants it.
 func (s *Server) target(r *http.Request, who string, e *edit) (*annotate.Case, *annotate.Work, error) {
 	c, err := s.caseOf(r.Context(), e.Candidate)
 	if err != nil {
@@ -129,7 +129,7 @@ func (s *Server) store(r *http.Request, who string, w *annotate.Work, kind annot
 	return err
 }
 
-// apiSave saves texts. A verdict stands as long as the query is the one that it was given on.
+// apiSave saves texts. A verdict holds as long as the query is the one that it was given on.
 func (s *Server) apiSave(r *http.Request, who string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -214,7 +214,7 @@ func (s *Server) after(r *http.Request, who string, e *edit, w *annotate.Work) (
 	return next, nil
 }
 
-// apiUndo takes the last verdict of who back that still stands, wherever it was. Texts stay as they are.
+// apiUndo takes the last verdict of who back that still holds, wherever it was. Texts stay as they are.
 func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
 	events, err := s.Store.WorkEvents(r.Context(), "", who)
 	if err != nil {

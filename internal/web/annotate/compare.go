@@ -19,7 +19,7 @@ type side struct {
 	annotate.Work
 	Letter     string          // A, B, … : the key that takes it over
 	ReasonName string          // in words
-	Lines      []text.DiffLine // the query beside the first annotator's
+	Lines      []text.DiffLine // the query compared with the first annotator's
 	SameQuery  bool            // as the harvested one
 }
 
@@ -93,7 +93,7 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 	return nil
 }
 
-// otherSide gives the lines of a text, marked where the other text has none like them.
+// otherSide returns the lines of a text, marked where the other text has none like them.
 func otherSide(other, query string) []text.DiffLine {
 	return slices.DeleteFunc(diffLines(other, query), func(l text.DiffLine) bool { return l.Sign == "-" })
 }

@@ -55,7 +55,7 @@ type itemData struct {
 	QueriesOfComments map[int][]dataset.Query
 }
 
-// source is a text of the query that can be looked at beside the edited one.
+// source is a text of the query that can be looked at next to the edited one.
 type source struct{ Key, Name, Text string }
 
 type nearOne struct {
@@ -153,7 +153,7 @@ func sources(d *dataset.Candidate) []source {
 	return out
 }
 
-// webAddress gives an address only when it is one of the web.
+// webAddress returns an address only when it is one of the web.
 func webAddress(s string) string {
 	if strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://") {
 		return s
@@ -205,7 +205,7 @@ func showTable(t *kg.Table) *shownTable {
 	return out
 }
 
-// sampleTable shows the sample of a harvested result. A sample that cannot be read gives a table without rows.
+// sampleTable shows the sample of a harvested result. A sample that cannot be read makes a table without rows.
 func sampleTable(r *dataset.Result) *shownTable {
 	body := `{"head":{"vars":[]},"results":{"bindings":[]}}`
 	head, err := json.Marshal(r.Head)
@@ -254,7 +254,7 @@ func entityAddress(id string) string {
 // maxLabels bounds how many labels of a result are asked for.
 const maxLabels = 150
 
-// label puts labels beside the numbers of a table whose query brings none, as far as the graph gives them in short time; a table without is fine, too.
+// label puts labels next to the IDs of a table whose query brings none, if the graph returns them soon; a table without them is fine.
 func (s *Server) label(ctx context.Context, t *shownTable) {
 	var ids []string
 	for _, row := range t.Rows {
@@ -282,7 +282,7 @@ func (s *Server) label(ctx context.Context, t *shownTable) {
 	}
 }
 
-// namesOf gives the names of a query's numbers: those of the graph, else the labels that the harvest brought. pending says that more are on their way.
+// namesOf returns the names of a query's numbers: those of the graph, else the labels that the harvest brought. pending reports that more are coming.
 func (s *Server) namesOf(ctx context.Context, c *dataset.Candidate, q *sparql.Query) (found map[string]annotate.Name, pending bool) {
 	var ids []string
 	for _, i := range sparql.Identifiers(q) {

@@ -143,7 +143,7 @@ func (s *site) post(who, name string, e edit) answer {
 	return a
 }
 
-// decide gives a verdict on the n-th candidate, with its query as harvested.
+// decide returns a verdict on the n-th candidate, with its query as harvested.
 func (s *site) decide(who string, n int, verdict dataset.Verdict, more edit) answer {
 	s.t.Helper()
 	cs, err := datasettest.Candidates()

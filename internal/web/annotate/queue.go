@@ -89,7 +89,7 @@ type row struct {
 	*annotate.Case
 	URL     string
 	Status  string // words
-	Class   string // of the status, for colour
+	Class   string // of the status, for color
 	Verdict dataset.Verdict
 	Draft   bool
 }
@@ -199,7 +199,7 @@ func sorted(m map[string]bool) []string {
 	return out
 }
 
-// neighbours returns the addresses of the candidates before and after id among those that the filter chooses, and where
+// neighbors returns the addresses of the candidates before and after id among those that the filter chooses, and where
 // id is among them, in words. At the end of the queue next is its first one; both are "" when there is no other.
 func (s *Server) neighbours(cases []annotate.Case, f filter, who, id string) (before, after, place string) {
 	var chosen []*annotate.Case

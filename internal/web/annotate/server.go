@@ -31,7 +31,7 @@ import (
 type Graph interface {
 	// Query runs a query.
 	Query(ctx context.Context, query string) (*kg.Table, error)
-	// Labels gives labels in the first of the languages that has one.
+	// Labels returns labels in the first of the languages that has one.
 	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }
 
@@ -40,7 +40,7 @@ type Options struct {
 	Log        *slog.Logger
 	Store      annotate.Store
 	Graph      Graph
-	GraphName  string                                    // shown beside results
+	GraphName  string                                    // shown with results
 	Candidates func() ([]dataset.Candidate, error)       // reads them; called at the start and when Changed says so
 	Changed    func() bool                               // whether there are new candidates; nil: never
 	Keep       func(query string, table *kg.Table) error // stores the rows of a query that an annotator changed
@@ -175,7 +175,7 @@ func (s *Server) load() error {
 	return nil
 }
 
-// all gives the candidates, read anew when there are new ones. A reading that fails leaves those that were there.
+// all returns the candidates, read again when there are new ones. A reading that fails leaves those that were there.
 func (s *Server) all() ([]dataset.Candidate, map[string]*dataset.Candidate) {
 	if s.Changed != nil && s.Changed() {
 		if err := s.load(); err != nil {

@@ -204,7 +204,7 @@ function startEditor() {
     clearTimeout(timer);
     timer = setTimeout(save, 1500);
   }
-  // later saves half a second after the last key, and every two seconds while somebody types on.
+  // later saves half a second after the last key, and every two seconds while someone types on.
   function later() {
     clearTimeout(timer);
     unsavedSince ||= Date.now();
@@ -317,7 +317,7 @@ function startEditor() {
     box.hidden = false;
     note.textContent = "running…";
     const started = Date.now();
-    const tick = setInterval(() => { note.textContent = "running… " + Math.round((Date.now() - started) / 1000) + " s (r runs anew)"; }, 1000);
+    const tick = setInterval(() => { note.textContent = "running… " + Math.round((Date.now() - started) / 1000) + " s (r runs it again)"; }, 1000);
     try {
       const a = await post("run", body(), { signal: mine.signal });
       note.textContent = a.total.toLocaleString("en") + (a.total === 1 ? " row" : " rows") + " in " + (a.ms < 1000 ? a.ms + " ms" : (a.ms / 1000).toFixed(1) + " s") + ", now, " + a.endpoint;
