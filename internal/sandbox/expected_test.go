@@ -21,7 +21,7 @@ type expectation struct {
 	Ordered bool       `json:"ordered"`
 	Rows    [][]string `json:"rows"`
 
-	Answerable *bool `json:"answerable"` // false: no query gives it
+	Answerable *bool `json:"answerable"` // false: no query returns it
 }
 
 func readExpectations(t *testing.T) []expectation {
@@ -37,7 +37,7 @@ func readExpectations(t *testing.T) []expectation {
 	return out
 }
 
-// lastQueries gives the last query that each script executes, by the script's snippet.
+// lastQueries returns the last query that each script executes, by the script's snippet.
 func lastQueries(t *testing.T) map[string]string {
 	t.Helper()
 	b, err := files.ReadFile("data/script.txt")

@@ -1,10 +1,10 @@
 // Package sandbox assembles the embedded default: a small graph of true facts from Wikidata, a small wiki with a forum
 // page, and a scripted model, all behind one HTTP handler. It is what `spinachbot demo` and `spinachbot sandbox` serve,
-// what most tests run against, and a newcomer's first minute.
+// and most tests run against it.
 //
 // The graph's data, the forum page and the model's script are files in data/, embedded in the program. Everything is
-// reached over HTTP in the protocols of the real services, so that the bot's code is the same for both: /sparql is a
-// SPARQL 1.1 endpoint, /w/api.php the wiki with Wikibase's entity search, /v1/chat/completions the model.
+// reached over HTTP with the protocols of the real services, so that the bot runs the same code for both: /sparql is a
+// SPARQL 1.1 endpoint, /w/api.php is the wiki with Wikibase's entity search, and /v1/chat/completions is the model.
 package sandbox
 
 import (
@@ -74,7 +74,7 @@ func ArchivePage() (string, error) {
 	return string(b), err
 }
 
-// FollowUps returns the comments that the built-in model's script has an answer to, besides the seeded requests.
+// FollowUps returns the comments that the built-in script answers, besides the seeded requests.
 func FollowUps() ([]wiki.FollowUp, error) {
 	b, err := files.ReadFile("data/followups.txt")
 	if err != nil {
@@ -97,10 +97,10 @@ func BotPage() (string, error) {
 	return string(b), err
 }
 
-// Parts are the servers to put together. Each may be nil: its paths are then not found.
+// Parts are the servers to assemble. Each may be nil; its paths are then not found.
 type Parts struct {
 	Graph     *embedded.Graph
-	Public    bool // pages of other websites may read the graph
+	Public    bool // other websites may read the graph
 	Parallel  int  // queries that run at once; 0: no limit
 	Wiki      *wiki.Wiki
 	ForumPage string // title of the page that / leads to
@@ -111,8 +111,8 @@ type Parts struct {
 	Status    func() string   // what the bot is doing; may be nil
 }
 
-// Handler serves the parts: /sparql, /wiki/Special:EntityData/… and entity search over the graph; everything else of
-// /w/api.php and /wiki/ by the wiki; /v1/ by the scripted model.
+// Handler serves the parts. The graph answers /sparql, /wiki/Special:EntityData/… and entity search; the wiki answers
+// the rest of /w/api.php and /wiki/; the scripted model answers /v1/.
 func Handler(lg *slog.Logger, p Parts) http.Handler {
 	mux := http.NewServeMux()
 	var entities *httpapi.EntityAPI
@@ -146,7 +146,7 @@ func Handler(lg *slog.Logger, p Parts) http.Handler {
 	return knownMethods(mux)
 }
 
-// knownMethods refuses the methods that nothing here is made for.
+// knownMethods refuses HTTP methods that no handler here supports.
 func knownMethods(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.Method {

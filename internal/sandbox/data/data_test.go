@@ -36,7 +36,8 @@ func graph(t *testing.T) *embedded.Graph {
 	return g
 }
 
-// script is script.txt by request: section header to text. It is read here without llm, whose own reading TestScriptIsReadable tries.
+// script is script.txt by request: section header to text. It is read here without llm, whose own reading
+// TestScriptIsReadable tries.
 func script(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	out := map[string]map[string]string{}
@@ -148,7 +149,8 @@ func TestForumHasTheKindsOfThread(t *testing.T) {
 	}
 }
 
-// Each request of the script is somebody's post, and the question that triage makes of it still holds the snippet by which the script is found.
+// Each request of the script is somebody's post, and the question that triage makes of it still holds the snippet by
+// which the script is found.
 func TestEveryScriptFindsItsPost(t *testing.T) {
 	fold := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	var posts []string

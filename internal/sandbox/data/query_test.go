@@ -11,7 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// cells are the values of the named variables: items and properties by number, literals by their text, "" where unbound.
+// cells are the values of the named variables: items and properties by number, literals by their text, "" where
+// unbound.
 func cells(t *testing.T, table *kg.Table, vars []string) [][]string {
 	t.Helper()
 	var out [][]string

@@ -21,23 +21,25 @@ const maxBody = 8 << 20
 // maxPage is the largest wikitext of a page, as MediaWiki's $wgMaxArticleSize.
 const maxPage = 2 << 20
 
-// Handler serves the wiki: the API under /w/api.php, Parsoid-like HTML under /w/rest.php, pages under /wiki/. Make it with [NewHandler].
+// Handler serves the wiki: the API under /w/api.php, HTML like Parsoid's under /w/rest.php, and pages under /wiki/.
+// Create it with [NewHandler].
 type Handler struct {
-	// Extra holds further actions of the API by name, such as wbsearchentities: the handler gets the whole request.
+	// Extra holds more actions of the API by name, such as wbsearchentities. Each handler gets the whole request.
 	Extra map[string]http.HandlerFunc
-	// Forum is the page that "/" leads to.
+	// Forum is the page to which "/" redirects.
 	Forum string
-	// QueryURL is what stands before the percent-encoded query in a "Try it!" link: "/query#", or "https://query.wikidata.org/#".
+	// QueryURL is what comes before the percent-encoded query in a "Try it!" link, such as "/query#" or
+	// "https://query.wikidata.org/#".
 	QueryURL string
-	// SPARQL is the endpoint that the page /query asks; "" and there is no such page.
+	// SPARQL is the endpoint that the page /query uses. If it is empty, there is no such page.
 	SPARQL string
-	// Notice stands at the top of the forum page.
+	// Notice is shown at the top of the forum page.
 	Notice string
-	// FollowUps are offered below a bot's comment, to be posted with one click.
+	// FollowUps are offered below a bot's comment. One click posts one.
 	FollowUps []FollowUp
-	// Status says what the bot is doing, "" when that is not known; nil: never known.
+	// Status returns what the bot is doing, "" if that is not known. It may be nil.
 	Status func() string
-	// Lag is the replication lag that maxlag is compared with, in seconds.
+	// Lag is the replication lag in seconds, which maxlag is compared with.
 	Lag int
 
 	wiki *Wiki
@@ -47,33 +49,33 @@ type Handler struct {
 	formKey  string // signs the forms of the pages
 }
 
-// FollowUp is a comment for a visitor to try.
+// FollowUp is a comment that a visitor may try.
 type FollowUp struct {
 	Heading string // of the thread, or its beginning
 	Author  string
 	Text    string
 }
 
-// session is a client of the API with its cookie.
+// session is a client of the API, known by its cookie.
 type session struct {
-	id      string   // the cookie's value; "" when there is no randomness
+	id      string   // the cookie's value; "" if there is no randomness
 	account *Account // nil: anonymous
-	secret  string   // the API's tokens come from it
+	secret  string   // the API's tokens are made from it
 	used    time.Time
 	once    map[string]bool // forms that were sent
 }
 
-// maxSessions bounds the memory: beyond it the least recently used ones are forgotten.
+// maxSessions is how many sessions are kept. Beyond it, the least recently used ones are forgotten.
 const maxSessions = 1000
 
-// NewHandler makes a handler with the defaults: no extra actions, no endpoint, and the real service behind "Try it!".
+// NewHandler returns a handler with the defaults: no extra actions, no endpoint, and the real service for "Try it!".
 func NewHandler(w *Wiki) *Handler {
 	h := &Handler{wiki: w, QueryURL: "https://query.wikidata.org/#", sessions: map[string]*session{}}
 	h.formKey = h.random()
 	return h
 }
 
-// random gives 16 random bytes in hexadecimal.
+// random returns 16 random bytes in hexadecimal.
 func (h *Handler) random() string {
 	b := make([]byte, 16)
 	if _, err := io.ReadFull(h.wiki.cfg.Random, b); err != nil {
@@ -91,7 +93,7 @@ type call struct {
 	s    *session
 	warn []string
 
-	account *Account // of the session when the request came; nil: anonymous
+	account *Account // of the session when the request arrived; nil: anonymous
 	secret  string
 }
 
@@ -104,7 +106,7 @@ func (c *call) get(name string) string {
 	return ""
 }
 
-// list splits a parameter at its pipes, or at U+001F when it starts with one.
+// list splits a parameter at its pipes, or at U+001F if it begins with one.
 func (c *call) list(name string) []string {
 	v := c.get(name)
 	switch {
@@ -173,7 +175,7 @@ func (h *Handler) api(rw http.ResponseWriter, r *http.Request) {
 
 func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05Z") }
 
-// run checks what every request may carry, in MediaWiki's order, and dispatches.
+// run makes the checks of every request, in MediaWiki's order, and calls the action.
 func (c *call) run(action string) (object, *failure) {
 	if format := c.get("format"); format != "json" {
 		c.warn = append(c.warn, "This wiki answers in JSON only.")
@@ -236,7 +238,7 @@ func (c *call) assert() *failure {
 	return nil
 }
 
-// name is the user's name; an anonymous one goes by the loopback address.
+// name returns the user's name; an anonymous user has the loopback address.
 func (c *call) name() string {
 	if c.account == nil {
 		return "127.0.0.1"
@@ -244,7 +246,7 @@ func (c *call) name() string {
 	return c.account.Name
 }
 
-// token is the session's token; without a login it is the same for everybody.
+// token returns the session's token. Without a login it is the same for everyone.
 func (c *call) token() string {
 	if c.account == nil {
 		return `+\`
@@ -264,7 +266,7 @@ func (c *call) checkToken() *failure {
 
 const cookieName = "sandboxwiki_session"
 
-// session finds the client's session by its cookie, or starts one.
+// session returns the client's session by its cookie, or starts one.
 func (h *Handler) session(rw http.ResponseWriter, r *http.Request) *session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -285,7 +287,7 @@ func (h *Handler) session(rw http.ResponseWriter, r *http.Request) *session {
 	}
 	id, s := h.random(), &session{secret: h.random(), used: now}
 	if id == "" || s.secret == "" {
-		return s // not kept: without randomness nobody can log in or post
+		return s // not kept: without randomness no one can log in or post
 	}
 	s.id = id
 	h.sessions[id] = s

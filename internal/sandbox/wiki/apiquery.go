@@ -106,7 +106,7 @@ func (c *call) siteInfo(q object) {
 	}
 }
 
-// pages answers for titles, page ids and revision ids. A page's id is the id of its first revision.
+// pages answers for titles, page IDs and revision IDs. The ID of a page is the ID of its first revision.
 func (c *call) pages(q, answer object) *failure {
 	w := c.h.wiki
 	w.mu.Lock()
@@ -156,7 +156,7 @@ func (c *call) pages(q, answer object) *failure {
 	return nil
 }
 
-// page describes one page; only is the one revision asked for, or nil.
+// page describes one page. only is the one revision that was asked for, or nil.
 func (c *call) page(revs []*Revision, answer object, only *Revision) (object, *failure) {
 	last := revs[len(revs)-1]
 	ns, _, _ := split(last.Page)
@@ -186,7 +186,8 @@ func (c *call) page(revs []*Revision, answer object, only *Revision) (object, *f
 	return p, nil
 }
 
-// choose picks the revisions that rvlimit, rvuser, rvdir, rvstart, rvend and rvcontinue ask for; without any of them the newest one.
+// choose returns the revisions that rvlimit, rvuser, rvdir, rvstart, rvend and rvcontinue ask for. Without any of them
+// it returns the newest one.
 func (c *call) choose(revs []*Revision, only *Revision) (chosen []*Revision, next string, f *failure) {
 	if only != nil {
 		return []*Revision{only}, "", nil
@@ -232,7 +233,7 @@ func (c *call) choose(revs []*Revision, only *Revision) (chosen []*Revision, nex
 	return chosen, "", nil
 }
 
-// outside reports whether a time is before start or behind end, seen in the direction of reading.
+// outside reports whether a time is before start or after end, in the direction of reading.
 func outside(t, start, end time.Time, newer bool) bool {
 	if !newer {
 		start, end = end, start
@@ -240,7 +241,7 @@ func outside(t, start, end time.Time, newer bool) bool {
 	return !start.IsZero() && t.Before(start) || !end.IsZero() && t.After(end)
 }
 
-// window reads limit, start and end of a list with that prefix.
+// window reads the limit, start and end of a list whose parameters have that prefix.
 func (c *call) window(prefix string) (limit int, start, end time.Time, f *failure) {
 	limit = 10
 	switch v := c.get(prefix + "limit"); v {
@@ -266,7 +267,7 @@ func (c *call) window(prefix string) (limit int, start, end time.Time, f *failur
 	return limit, start, end, nil
 }
 
-// parseTime reads the forms of time that MediaWiki's users send.
+// parseTime reads the formats of time that clients of MediaWiki send.
 func parseTime(s string) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t, nil
@@ -321,7 +322,7 @@ func (c *call) revision(r *Revision) object {
 	return out
 }
 
-// sees reports whether the caller may see what is hidden of a revision.
+// sees reports whether the caller may see the hidden parts of a revision.
 func (c *call) sees(r *Revision) bool {
 	return c.account != nil && slices.Contains(c.account.Groups, "sysop") && !r.Hidden.Suppressed
 }
@@ -372,7 +373,7 @@ func (c *call) contributions(q, answer object) *failure {
 	return nil
 }
 
-// allPages is list=allpages in one go: this wiki is small.
+// allPages is list=allpages, all in one answer, since this wiki is small.
 func (c *call) allPages(q object) {
 	ns, _ := strconv.Atoi(c.get("apnamespace"))
 	w := c.h.wiki

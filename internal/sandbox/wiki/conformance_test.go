@@ -29,7 +29,8 @@ type site struct {
 
 type login struct{ name, user, password string }
 
-// TestSandboxConforms holds the sandbox against the suite. The same suite runs against a real MediaWiki with the build tag integration.
+// TestSandboxConforms holds the sandbox against the suite. The same suite runs against a real MediaWiki with the build
+// tag integration.
 func TestSandboxConforms(t *testing.T) {
 	accounts := []wiki.Account{
 		{Name: "SpinachBot", Login: "SpinachBot@posts", Password: "bot-password", Groups: []string{"bot"}},

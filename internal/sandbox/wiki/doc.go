@@ -1,15 +1,19 @@
 // Package wiki is a small HTTP wiki: the forum of the demo, and the wiki of tests that must not leave the machine.
 //
-// It speaks the part of MediaWiki's action API that the bot's client uses, in MediaWiki's own shapes (formatversion=2): login with a bot password, tokens, asserts,
-// revisions, contributions, edits with real edit conflicts, previews. What it answers is held against a real MediaWiki by the conformance suite in this folder, which runs on both.
-// In the browser its pages look like a forum, with forms to post a request and to reply.
+// It has the part of MediaWiki's action API that the bot's client uses, in MediaWiki's own format (formatversion=2):
+// login with a bot password, tokens, asserts, revisions, contributions, edits with real edit conflicts, and previews.
+// The conformance suite in this folder runs on this wiki and on a real MediaWiki, and compares what they answer. In the
+// browser its pages look like a forum, with forms to post a request and to reply.
 //
 // The layers, bottom up:
 //
-//   - [Wiki] holds pages as lists of revisions, in memory and in an append-only file that survives kill -9. Saving follows MediaWiki: signatures are expanded,
-//     a section is replaced in the base revision, and the result is merged into the current page line by line (merge.go), or refused as a conflict.
-//   - render.go and its neighbours turn a subset of wikitext into HTML. All of it is untrusted: what is not understood is shown as text.
-//   - [Handler] serves the API (api*.go) and the pages (web.go).
+//   - [Wiki] holds pages as lists of revisions, in memory and in an append-only file that survives kill -9. Saving works as
+//     in MediaWiki: signatures are expanded, a section is replaced in the base revision, and the result is merged into the
+//     current page line by line (merge.go), or refused as a conflict.
+//   - render.go and the files named after it turn a subset of wikitext into HTML. All wikitext is untrusted: what they do
+//     not understand is shown as text.
+//   - [Handler] serves the API (api*.go) and the pages (web.go, forms.go).
 //
-// It has no rights, no deletions, no files, and templates only of the kinds the forum uses. It is not meant for the open internet.
+// The wiki has no rights, no deletions, no files, and only the templates that the forum uses. It is not meant for the
+// open internet.
 package wiki

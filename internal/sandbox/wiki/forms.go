@@ -15,11 +15,11 @@ import (
 // Limits of what a visitor may post, in characters.
 const (
 	maxPost    = 20_000
-	maxWhole   = 300_000 // of a page as a whole
+	maxWhole   = 300_000 // of a whole page
 	maxHeading = 200
 )
 
-// maxOnce bounds the remembered form numbers of a session.
+// maxOnce is how many form numbers a session remembers.
 const maxOnce = 200
 
 // post handles the forms: action reply, new or save.
@@ -68,7 +68,7 @@ func (h *Handler) post(rw http.ResponseWriter, r *http.Request, title, action st
 	http.Redirect(rw, r, to, http.StatusSeeOther)
 }
 
-// posted returns the anchor of a visitor's newest comment that the page did not have before, "" when there is none.
+// posted returns the anchor of the visitor's newest comment that the page did not have before, or "".
 func (h *Handler) posted(title string, before *Revision, name string) string {
 	old := map[string]bool{}
 	if before != nil {
@@ -87,7 +87,7 @@ func (h *Handler) posted(title string, before *Revision, name string) string {
 	return newest
 }
 
-// again shows a form that was refused, where it is on its page, with the message and what was typed.
+// again shows a refused form in its place on the page, with the message and the text that was typed.
 func (h *Handler) again(rw http.ResponseWriter, r *http.Request, title string, f *failedForm) {
 	v := h.view(title, rw, r)
 	v.Failed, v.Page = f, h.wiki.Page(title)
@@ -127,13 +127,13 @@ func (h *Handler) sameOffset(title string, base int64, offset string, newest *Re
 	return c.offset, ok
 }
 
-// onceKey tells a second click from another post: the form's number and what was typed.
+// onceKey returns a key that tells a second click from another post: a digest of the number of the form and the text.
 func onceKey(form url.Values) string {
 	sum := sha256.Sum256([]byte(strings.Join([]string{form.Get("once"), form.Get("at"), form.Get("heading"), form.Get("text")}, "\x00")))
 	return string(sum[:])
 }
 
-// postFailed tells a visitor why the post was not saved.
+// postFailed shows a visitor why the post was not saved.
 func (h *Handler) postFailed(rw http.ResponseWriter, r *http.Request, title string, f *failedForm, err error) {
 	var bad badPost
 	switch {
@@ -155,7 +155,7 @@ type badPost string
 // Error returns the sentence that the visitor reads.
 func (b badPost) Error() string { return string(b) }
 
-// firstTime reports whether a form is sent for the first time: a second click must not post twice.
+// firstTime reports whether a form is sent for the first time, so that a second click does not post twice.
 func (h *Handler) firstTime(s *session, once string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -173,25 +173,25 @@ func (h *Handler) firstTime(s *session, once string) bool {
 func (h *Handler) apply(form url.Values, title, action, name, body string) error {
 	switch {
 	case strings.TrimSpace(body) == "" && action != "save":
-		return badPost("There is no text in it.")
+		return badPost("Please enter a text.")
 	case utf8.RuneCountInString(body) > maxPost && action != "save":
 		return badPost("The text is longer than 20,000 characters.")
 	case !utf8.ValidString(body) || utf8.RuneCountInString(body) > maxWhole:
-		return badPost("The text is too long, or not Unicode.")
+		return badPost("The text is too long, or it is not Unicode text.")
 	}
 	base, _ := strconv.ParseInt(form.Get("base"), 10, 64)
 	switch action {
 	case "new":
 		heading := strings.Trim(text.Fold(form.Get("heading")), "= ")
 		if heading == "" || utf8.RuneCountInString(heading) > maxHeading {
-			return badPost("A request needs a heading of at most 200 characters.")
+			return badPost("Please enter a heading of at most 200 characters.")
 		}
 		_, err := h.wiki.save(change{title: title, section: "new", heading: heading, text: sign(body), user: name, summary: "/* " + heading + " */ new request", create: true})
 		return err
 	case "reply":
 		at, err := strconv.Atoi(form.Get("at"))
 		if err != nil {
-			return badPost("The form names no comment to reply to.")
+			return badPost("The form does not say which comment it replies to.")
 		}
 		return h.wiki.reply(title, base, at, sign(body), name)
 	case "save":
@@ -210,8 +210,8 @@ func sign(text string) string {
 	return text + " ~~~~"
 }
 
-// reply puts a text under the comment that ends at an offset of a revision, behind the replies that are there. When the place has changed since, it looks for the same comment in
-// the newest revision.
+// reply puts a text below the comment that ends at an offset of a revision, after the replies that are already there.
+// If that place has changed since, it looks for the same comment in the newest revision.
 func (w *Wiki) reply(title string, base int64, at int, text, user string) error {
 	for _, rev := range []*Revision{w.revision(title, base), w.Page(title)} {
 		if rev == nil {
@@ -233,7 +233,7 @@ func (w *Wiki) reply(title string, base int64, at int, text, user string) error 
 	return errConflict
 }
 
-// revision gives a revision of a page by its number, or nil.
+// revision returns the revision of a page with that number, or nil.
 func (w *Wiki) revision(title string, id int64) *Revision {
 	for _, rev := range w.History(title) {
 		if rev.ID == id {
@@ -243,7 +243,7 @@ func (w *Wiki) revision(title string, id int64) *Revision {
 	return nil
 }
 
-// comments finds where the signed comments of a page end.
+// comments returns the ends of the signed comments of a page.
 func comments(text string) []commentEnd {
 	var out []commentEnd
 	render(text, renderOptions{reply: func(c commentEnd) string {
@@ -281,7 +281,7 @@ func sameComment(old *Revision, at int, text string) (commentEnd, bool) {
 
 func lastLine(s string) string { return s[strings.LastIndexByte(s, '\n')+1:] }
 
-// place gives the page with a reply under a comment, and the heading of its section.
+// place returns the page with a reply below a comment, and the heading of its section.
 func place(page string, c commentEnd, text string) (out, heading string) {
 	r := &renderer{anchors: map[string]int{}}
 	ls := r.split(r.prepare(page, 0), r.ends)
@@ -314,7 +314,7 @@ func place(page string, c commentEnd, text string) (out, heading string) {
 	return page[:at] + "\n" + indent(text, prefix) + page[at:], heading
 }
 
-// indent puts the prefix before each line that is not inside a template or a literal tag; blank lines fall away.
+// indent puts the prefix before each line that is not inside a template or a literal tag. Blank lines are dropped.
 func indent(text, prefix string) string {
 	r := &renderer{anchors: map[string]int{}}
 	r.prepare(text, 0)

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// token finds the next part of a SPARQL query; each group is one kind, in the order of tokenClass.
+// token matches the next part of a SPARQL query. Each group is one kind, in the order of tokenClass.
 var token = regexp.MustCompile(`(?s)(#[^\n]*)|("""[\s\S]*?"""|'''[\s\S]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')(?:@[a-zA-Z]+(?:-[a-zA-Z0-9]+)*)?|(<[^<>"{}|^\x60\\\x00-\x20]*>)|([?$][\pL\pN_]+)|([\pL][\pL\pN_.-]*:(?:[\pL\pN_][\pL\pN_-]*)?|:[\pL\pN_]+)|([+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|(@?[a-zA-Z][a-zA-Z_]*)`)
 
 var tokenClass = []string{"", "c", "s", "u", "v", "n", "m", "k"}
 
-// keywords of SPARQL 1.1 and of the query service; other bare words are left plain.
+// keywords are those of SPARQL 1.1 and of the query service. Other bare words get no color.
 var keywords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, k := range strings.Fields(`select distinct reduced where order by group having limit offset asc desc optional union minus filter exists not in as bind values
@@ -24,7 +24,8 @@ var keywords = func() map[string]bool {
 	return m
 }()
 
-// highlight shows a SPARQL query as HTML with spans for its parts. It loses nothing: without the tags and entities it is the query again.
+// highlight returns a SPARQL query as HTML with spans for its parts. It drops nothing: without tags and entities, the
+// HTML is the query.
 func highlight(query string) string {
 	var b strings.Builder
 	at := 0

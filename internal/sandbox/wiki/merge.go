@@ -2,10 +2,11 @@ package wiki
 
 import "strings"
 
-// maxEdits bounds the work of a comparison: texts that differ by more lines are taken to differ as a whole.
+// maxEdits limits the work of a comparison. Texts that differ in more lines count as wholly different.
 const maxEdits = 2000
 
-// merge3 merges two versions of a text line by line, as diff3 does. It is not ok where both changed the same lines, or lines that touch.
+// merge3 merges two versions of a text line by line, as diff3 does. ok is false if both changed the same lines, or
+// lines next to each other.
 func merge3(base, mine, theirs string) (merged string, ok bool) {
 	b, m, t := lines(base), lines(mine), lines(theirs)
 	toMine, toTheirs := match(b, m), match(b, t)
@@ -17,7 +18,7 @@ func merge3(base, mine, theirs string) (merged string, ok bool) {
 	}
 	bi, mi, ti := 0, 0, 0
 	for {
-		// The next base line that stands in both versions ends the changed stretch.
+		// The next base line that is in both versions ends the changed part.
 		next, mNext, tNext := bi, len(m), len(t)
 		for next < len(b) && (toMine[next] < 0 || toTheirs[next] < 0) {
 			next++
@@ -42,7 +43,8 @@ func merge3(base, mine, theirs string) (merged string, ok bool) {
 	}
 }
 
-// lines cuts a text behind each newline. The last line gets one too, so that a line added after it does not count as a change of it.
+// lines cuts a text after each newline. The last line gets one too, so that a line added after it does not count as a
+// change of it.
 func lines(s string) []string {
 	if s == "" {
 		return nil
@@ -66,7 +68,8 @@ func equal(a, b []string) bool {
 	return true
 }
 
-// match gives for each line of a the index of its partner in b, or -1: a longest common subsequence, by Myers' greedy algorithm (1986).
+// match returns for each line of a the index of its partner in b, or -1. It finds a longest common subsequence with
+// Myers' greedy algorithm (1986).
 func match(a, b []string) []int {
 	out := make([]int, len(a))
 	for i := range out {
@@ -86,7 +89,7 @@ func match(a, b []string) []int {
 	return out
 }
 
-// middle reports the matched pairs of two texts without a common start or end.
+// middle returns the matched pairs of two texts without a common beginning or end.
 func middle(a, b []string, pair func(i, j int)) {
 	n, m := len(a), len(b)
 	if n == 0 || m == 0 {
@@ -119,7 +122,7 @@ func middle(a, b []string, pair func(i, j int)) {
 	}
 }
 
-// backtrack walks the recorded rounds back from the end and reports the diagonal steps.
+// backtrack follows the recorded rounds back from the end and reports the diagonal steps.
 func backtrack(trace [][]int, d, i, j int, pair func(i, j int)) {
 	for ; d > 0; d-- {
 		row := trace[d] // the state before round d: index k+d for diagonals -d … d

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// renderOptions say what the renderer cannot know.
+// renderOptions hold what the renderer needs from the wiki.
 type renderOptions struct {
 	queryURL string                    // before the encoded query of a "Try it!" link
-	exists   func(title string) bool   // is there such a page? nil: all exist
-	isBot    func(user string) bool    // marks signatures; nil: nobody
-	reply    func(c commentEnd) string // HTML put behind each signed comment; nil: nothing
+	exists   func(title string) bool   // reports whether there is such a page; nil: all exist
+	isBot    func(user string) bool    // marks signatures; nil: none
+	reply    func(c commentEnd) string // HTML after each signed comment; nil: none
 }
 
 // commentEnd is where a signed comment ends.
 type commentEnd struct {
-	offset  int    // in the page's wikitext: behind the last byte of the comment's last line
+	offset  int    // in the page's wikitext: after the comment's last line
 	prefix  string // the list characters before that line
-	user    string // who signed it; "" when that is no name
+	user    string // who signed it; "" if that is not a name
 	heading string // of the thread, without markup; "" before the first one
 }
 
@@ -30,13 +30,16 @@ type document struct {
 	links     []string // external links
 }
 
-// maxDepth bounds nesting: of templates in templates, tables in tables, lists in lists, links in labels.
+// maxDepth limits nesting: templates in templates, tables in tables, lists in lists, links in labels.
 const maxDepth = 20
 
-// render turns wikitext into HTML. Nothing of the text gets into the HTML unescaped but what is built here; what is not understood is shown as text.
+// render returns wikitext as HTML. All text is escaped, except what is built here. What render does not understand is
+// shown as text.
 //
-// It works as MediaWiki's old parser does, in two passes. The first replaces templates and literal tags by markers, each a number between two DEL characters (U+007F, which
-// the text may not hold itself): then every line is a line of the page's structure. The second reads lines and, within them, links and quotes, and puts the markers' HTML back.
+// Like MediaWiki's old parser, it works in two passes. The first replaces templates and literal tags with markers, each
+// a number between two DEL characters (U+007F, which the text itself cannot hold). After that, every line is a line of
+// the page's structure. The second pass reads lines and the links and quotes within them, and puts the HTML of the
+// markers back.
 func render(text string, o renderOptions) document {
 	r := &renderer{o: o, anchors: map[string]int{}}
 	prepared := r.prepare(text, 0)
@@ -58,19 +61,19 @@ type renderer struct {
 	thread    string // heading of the thread, without markup
 }
 
-// marker is finished HTML that a marker stands for.
+// marker is finished HTML that a marker represents.
 type marker struct {
 	html  string
-	block bool // it cannot stand inside a paragraph
+	block bool // it cannot be inside a paragraph
 }
 
-// mark keeps HTML for the second pass and gives its marker.
+// mark keeps HTML for the second pass and returns its marker.
 func (r *renderer) mark(html string, block bool) string {
 	r.markers = append(r.markers, marker{html, block})
 	return "\x7f" + strconv.Itoa(len(r.markers)-1) + "\x7f"
 }
 
-// prepare is the first pass. At depth 0 it notes where in the source each line ends.
+// prepare is the first pass. At depth 0 it records where in the source each line ends.
 func (r *renderer) prepare(text string, depth int) string {
 	masked := blank(text)
 	spans := braceSpans(masked)
@@ -79,7 +82,7 @@ func (r *renderer) prepare(text string, depth int) string {
 	for i := 0; i < len(text); {
 		switch {
 		case len(lits) > 0 && i > lits[0][0]:
-			lits = lits[1:] // it stood inside a template
+			lits = lits[1:] // it was inside a template
 		case len(spans) > 0 && i == spans[0][0]:
 			b.WriteString(r.template(text[i:spans[0][1]], depth))
 			i, spans = spans[0][1], spans[1:]
@@ -104,16 +107,16 @@ func (r *renderer) prepare(text string, depth int) string {
 	return b.String()
 }
 
-// invisibleTag matches the tags of transclusion and translation that a page's header wears; on the page itself they show nothing.
+// invisibleTag matches tags of transclusion and translation in a page's header, which the page itself does not show.
 var invisibleTag = regexp.MustCompile(`(?i)^</?(?:noinclude|onlyinclude|languages|translate)\s*/?>`)
 
-// longestInvisible is more than the length of any such tag as it is written.
+// longestInvisible is more than the length of any such tag.
 const longestInvisible = 24
 
 var tagParts = regexp.MustCompile(`(?is)^<([a-z]+)([^>]*)>(.*?)(?:</[a-z]+\s*>)?$`)
 var langAttr = regexp.MustCompile(`(?i)\blang\s*=\s*["']?([a-z0-9]+)`)
 
-// literal renders a comment (nothing) or a literal tag.
+// literal renders a literal tag. A comment renders as nothing.
 func (r *renderer) literal(src string) string {
 	m := tagParts.FindStringSubmatch(src)
 	if strings.HasPrefix(src, "<!--") || m == nil || strings.HasSuffix(m[2], "/") {
@@ -139,16 +142,16 @@ func (r *renderer) literal(src string) string {
 	return r.mark(`<div class="mw-highlight"><pre>`+shown(content)+"</pre></div>", true)
 }
 
-// escapeKeepingEntities escapes text in which character entities are meant as such.
+// escapeKeepingEntities escapes text but keeps character entities.
 func escapeKeepingEntities(s string) string { return html.EscapeString(html.UnescapeString(s)) }
 
 // line is a line of the second pass.
 type line struct {
 	text string
-	end  int // offset in the source behind it; -1 inside tables and templates
+	end  int // offset of its end in the source; -1 inside tables and templates
 }
 
-// split cuts prepared text into lines. Without offsets the lines have none.
+// split cuts prepared text into lines. Without offsets, the lines have none.
 func (r *renderer) split(s string, ends []int) []line {
 	parts := strings.Split(s, "\n")
 	out := make([]line, len(parts))
@@ -210,7 +213,7 @@ func headingAt(text string) (level, from, to int) {
 
 func listPrefix(s string) string { return s[:len(s)-len(strings.TrimLeft(s, ":*#;"))] }
 
-// preformatted counts the lines that begin with a space.
+// preformatted returns how many lines from the start begin with a space.
 func preformatted(ls []line) int {
 	n := 0
 	for n < len(ls) && strings.HasPrefix(ls[n].text, " ") && strings.TrimSpace(ls[n].text) != "" {
@@ -219,7 +222,7 @@ func preformatted(ls []line) int {
 	return n
 }
 
-// paragraph counts the lines that belong to the paragraph at the start.
+// paragraph returns how many lines from the start belong to the paragraph there.
 func paragraph(ls []line) int {
 	n := 1
 	for n < len(ls) {
@@ -247,7 +250,7 @@ func (r *renderer) paragraph(ls []line) string {
 	return "<" + tag + ">" + r.signedLine(text) + "</" + tag + ">\n" + r.afterComment(ls[len(ls)-1], "")
 }
 
-// hasBlock reports whether a marker in the text stands for block HTML.
+// hasBlock reports whether a marker in the text represents block HTML.
 func (r *renderer) hasBlock(text string) bool {
 	parts := strings.Split(text, "\x7f")
 	for i := 1; i < len(parts); i += 2 {
@@ -258,10 +261,10 @@ func (r *renderer) hasBlock(text string) bool {
 	return strings.Contains(text, "<div")
 }
 
-// trailingSignature finds a signature with its time at the end of a line: links to the author's pages, then the time.
+// trailingSignature matches a signature with its time at the end of a line: links to the author's pages, then the time.
 var trailingSignature = regexp.MustCompile(`(?i)(?:(?:--|–|—)\s*)?\[\[(?:user|user talk|special:contributions/):?([^\[\]|/]*)[^\[\]]*\]\](?:[^\[\]\n\pL]{0,20}\[\[[^\[\]\n]*\]\])*[^\[\]\n\pL]{0,20}\d\d:\d\d, \d{1,2} \pL+ \d{4}[\x{200e}\x{200f}]? \(UTC\)[^\pL\n\[]{0,20}$`)
 
-// signedLine renders a line of running text; a signature at its end gets a class of its own.
+// signedLine renders a line of running text. A signature at its end gets its own class.
 func (r *renderer) signedLine(text string) string {
 	m := trailingSignature.FindStringSubmatchIndex(text)
 	if m == nil || strings.Contains(text[m[0]:], "\x7f") {
@@ -274,7 +277,7 @@ func (r *renderer) signedLine(text string) string {
 	return r.inline(text[:m[0]]+r.mark(`<span class="`+class+`">`+r.inline(text[m[0]:], 1)+"</span>", false), 0)
 }
 
-// afterComment gives what stands behind a line that ends a signed comment.
+// afterComment returns the HTML after a line that ends a signed comment.
 func (r *renderer) afterComment(l line, prefix string) string {
 	if r.o.reply == nil || l.end < 0 {
 		return ""
@@ -290,7 +293,7 @@ func (r *renderer) afterComment(l line, prefix string) string {
 	return r.o.reply(c)
 }
 
-// heading renders a heading. One of level 2 on the page itself starts a thread of its own.
+// heading renders a heading. A heading of level 2 on the page itself starts a thread.
 func (r *renderer) heading(level int, text string, depth int) string {
 	inner := r.inline(text, 0)
 	id := strings.Join(strings.Fields(stripTags.ReplaceAllString(inner, "")), "_")

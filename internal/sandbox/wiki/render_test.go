@@ -14,7 +14,8 @@ import (
 
 func toHTML(text string) string { return render(text, renderOptions{queryURL: "/query#"}).html }
 
-// The expected HTML is written by hand after MediaWiki's, but for classes and white space; the whole seeded page was compared with 1.39 by eye, not each row.
+// The expected HTML is written by hand after MediaWiki's, but for classes and white space; the whole seeded page was
+// compared with 1.39 by eye, not each row.
 func TestRender(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"one\ntwo\n\nthree", "<p>one\ntwo</p>\n<p>three</p>\n"},

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// inline renders running text: quotes, links, the few HTML tags that are allowed, entities, markers. Everything else is escaped.
+// inline renders running text: quotes, links, the few HTML tags that are allowed, entities and markers. It escapes
+// everything else.
 func (r *renderer) inline(s string, depth int) string {
 	if depth > maxDepth {
 		return html.EscapeString(strings.ReplaceAll(s, "\x7f", ""))
@@ -44,7 +45,7 @@ func (r *renderer) inline(s string, depth int) string {
 	return w.b.String()
 }
 
-// marker puts a marker's HTML back.
+// marker returns the HTML of a marker.
 func (r *renderer) marker(w *inlineWriter, s string) int {
 	end := strings.IndexByte(s[1:], '\x7f')
 	if end < 0 {
@@ -58,10 +59,11 @@ func (r *renderer) marker(w *inlineWriter, s string) int {
 
 var itemTitle = regexp.MustCompile(`^(?:d:|:d:|:)?(?:Special:EntityPage/)?((?:Property:)?[PQL][1-9]\d{0,11})$`)
 
-// maxLink bounds the wikitext of a link, so that unclosed brackets cost little.
+// maxLink is the longest wikitext of a link, so that unclosed brackets cost little.
 const maxLink = 2000
 
-// wikilink renders [[target|label]] and gives its length; 0 when it is none. Links to items and properties lead to Wikidata.
+// wikilink renders [[target|label]] and returns its length, 0 if it is not a link. Links to items and properties lead
+// to Wikidata.
 func (r *renderer) wikilink(w *inlineWriter, s string, depth int) int {
 	end := strings.Index(s[:min(len(s), maxLink)], "]]")
 	if end < 0 || strings.Contains(s[2:end], "[[") {
@@ -103,7 +105,7 @@ func (r *renderer) wikilink(w *inlineWriter, s string, depth int) int {
 	return end + 2
 }
 
-// pagePath is the address of a page.
+// pagePath returns the address of a page.
 func pagePath(title string) string {
 	return "/wiki/" + strings.ReplaceAll(url.PathEscape(strings.ReplaceAll(title, " ", "_")), "%2F", "/")
 }
@@ -138,7 +140,7 @@ func (r *renderer) bracketLink(w *inlineWriter, s string, depth int) int {
 
 var bare = regexp.MustCompile(`^https?://[^\s\[\]<>"'\x7f|{}]+`)
 
-// bareLink renders an address in running text, without the punctuation behind it.
+// bareLink renders an address in running text, without the punctuation after it.
 func (r *renderer) bareLink(w *inlineWriter, s string) int {
 	if !strings.HasPrefix(s, "http://") && !strings.HasPrefix(s, "https://") {
 		return 0
@@ -159,7 +161,7 @@ type inlineWriter struct {
 	open []string // elements, outermost first
 }
 
-// link writes an anchor. The address was built or checked by the caller; it is escaped here.
+// link writes an anchor. The caller has built or checked the address; it is escaped here.
 func (w *inlineWriter) link(href, class, shown string) {
 	w.b.WriteString(`<a href="` + html.EscapeString(href) + `"`)
 	if class != "" {
@@ -171,7 +173,7 @@ func (w *inlineWriter) link(href, class, shown string) {
 	w.b.WriteString(">" + shown + "</a>")
 }
 
-// quotes handles a run of n apostrophes: two for italics, three for bold, five for both; the others are text.
+// quotes handles a run of n apostrophes: two for italics, three for bold, five for both. Any others are text.
 func (w *inlineWriter) quotes(n int) {
 	switch {
 	case n == 4:
@@ -206,7 +208,7 @@ func (w *inlineWriter) start(tag, attrs string) {
 	w.b.WriteString("<" + tag + attrs + ">")
 }
 
-// close ends the innermost element of that name; those inside it are ended and started again.
+// close ends the innermost element of that name. Elements inside it are ended and started again.
 func (w *inlineWriter) close(tag string) bool {
 	at := len(w.open) - 1
 	for at >= 0 && w.open[at] != tag {
@@ -238,17 +240,17 @@ var (
 	classAttr  = regexp.MustCompile(`(?i)\bclass\s*=\s*"([a-z0-9 _-]{1,100})"`)
 )
 
-// allowed are the tags that text may use; true when they need no end.
+// allowed are the tags that text may use; the value is true for tags without an end.
 var allowed = map[string]bool{
 	"b": false, "i": false, "u": false, "s": false, "del": false, "ins": false, "small": false, "big": false, "sub": false, "sup": false, "code": false,
 	"kbd": false, "samp": false, "tt": false, "var": false, "em": false, "strong": false, "span": false, "div": false, "q": false, "cite": false,
 	"abbr": false, "blockquote": false, "br": true,
 }
 
-// maxOpen bounds the elements that are open at once.
+// maxOpen is how many elements may be open at once.
 const maxOpen = 12
 
-// tag writes an allowed tag without its attributes, but for a class that starts with mw-.
+// tag writes an allowed tag without its attributes, except a class that starts with mw-.
 func (w *inlineWriter) tag(s string) int {
 	m := tagPattern.FindStringSubmatch(s)
 	if m == nil {
@@ -280,7 +282,7 @@ func (w *inlineWriter) tag(s string) int {
 
 var entityPattern = regexp.MustCompile(`^&(?:[a-zA-Z][a-zA-Z0-9]{1,30}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});`)
 
-// entity writes the character that an entity stands for, escaped again.
+// entity writes the character that an entity represents, escaped again.
 func (w *inlineWriter) entity(s string) int {
 	m := entityPattern.FindString(s)
 	if m == "" {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// item is one line of a list, or a table that stands in one.
+// item is one line of a list, or a table in a list.
 type item struct {
 	prefix string
 	html   string
 }
 
-// items gathers the lines of a list, tables behind list characters with all their lines.
+// items returns the lines of a list, with all lines of tables that follow list characters.
 func (r *renderer) items(ls []line, depth int) (n int, out []item) {
 	for n < len(ls) {
 		l := ls[n]
@@ -42,7 +42,8 @@ func (r *renderer) items(ls []line, depth int) (n int, out []item) {
 	return n, out
 }
 
-// list renders items whose prefixes agree in their first depth characters. A deeper line belongs to the item before it, as in MediaWiki.
+// list renders items that have the same first depth characters. As in MediaWiki, a deeper line belongs to the item
+// before it.
 func (r *renderer) list(items []item, depth int) string {
 	var b strings.Builder
 	for i := 0; i < len(items); {
@@ -71,7 +72,7 @@ func (r *renderer) list(items []item, depth int) string {
 	return b.String()
 }
 
-// listTag groups list characters that make the same list.
+// listTag returns the list element for a list character.
 func listTag(c byte) byte {
 	if c == ';' {
 		return ':'
@@ -89,10 +90,10 @@ func listTags(c byte) (open, close, li string) {
 	return "<dl>", "</dl>\n", "dd"
 }
 
-// maxTable bounds the lines of a table.
+// maxTable is the largest number of lines of a table.
 const maxTable = 1000
 
-// tableEnd counts the lines of the table that starts in the first one, its closing line included; 0 when it is never closed.
+// tableEnd returns how many lines the table at the start has, with its closing line; 0 if it is never closed.
 func tableEnd(ls []line) int {
 	depth := 0
 	for i, l := range ls[:min(len(ls), maxTable)] {
@@ -109,7 +110,7 @@ func tableEnd(ls []line) int {
 	return 0
 }
 
-// row is a table's row under construction.
+// row is a row of a table while it is read.
 type row struct {
 	cells []cell
 }
@@ -122,7 +123,7 @@ type cell struct {
 
 var spanAttr = regexp.MustCompile(`(?i)\b(colspan|rowspan)\s*=\s*"?(\d{1,2})"?`)
 
-// table renders {| … |}. One of class mw-collapsible becomes a disclosure whose summary is the first header row.
+// table renders {| … |}. A table of class mw-collapsible becomes a disclosure whose summary is the first header row.
 func (r *renderer) table(ls []line, depth int) string {
 	if depth > maxDepth {
 		return "<p>" + html.EscapeString(ls[0].text) + "</p>\n"
@@ -167,7 +168,7 @@ func (r *renderer) table(ls []line, depth int) string {
 	return `<details class="steps"` + open + "><summary>" + summary + "</summary>" + out + "</details>\n"
 }
 
-// summary takes the first row off when it holds headers, for the disclosure's line.
+// summary removes the first row if it holds headers, and returns it for the disclosure.
 func (r *renderer) summary(rows []row) (string, []row) {
 	for i, row := range rows {
 		if len(row.cells) == 0 {
@@ -193,7 +194,7 @@ func (c cell) text() string {
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
-// cells reads the cells of one line. Attributes before a single pipe are cut off, colspan and rowspan kept.
+// cells reads the cells of one line. It drops attributes before a single pipe, except colspan and rowspan.
 func cells(s string, header bool) []cell {
 	parts := splitOutside(s, "||")
 	if header {
@@ -238,7 +239,7 @@ func splitOutside(s, sep string) []string {
 	return append(out, s[start:])
 }
 
-// rows renders the rows of a table; a table of one cell is just a box.
+// rows renders the rows of a table. A table of one cell becomes a box.
 func (r *renderer) rows(rows []row, caption string, depth int) string {
 	var b strings.Builder
 	filled := 0
@@ -274,7 +275,7 @@ func (r *renderer) rows(rows []row, caption string, depth int) string {
 	return b.String()
 }
 
-// cell renders a cell's content: its first line as running text when it stands alone, else as blocks.
+// cell renders the content of a cell: as running text if it is one line, else as blocks.
 func (r *renderer) cell(c cell, depth int) string {
 	if len(c.lines) == 1 {
 		return r.inline(c.lines[0].text, 0)

@@ -10,11 +10,11 @@ import (
 type heading struct {
 	level      int
 	text       string // between the equals signs
-	start, end int    // byte offsets of the heading's line, the newline left out
-	hidden     bool   // it stands in a template's parameter: it has a number, but is no section of this page
+	start, end int    // byte offsets of the heading's line, without the newline
+	hidden     bool   // it is in a template's parameter; it has a number, but is not a section of this page
 }
 
-// blank replaces opaque parts by spaces of the same length, newlines too, so that offsets stay valid.
+// blank replaces opaque parts, including newlines, with spaces of the same length, so that offsets stay valid.
 func blank(text string) string {
 	b := []byte(text)
 	for _, span := range literals(text) {
@@ -25,10 +25,11 @@ func blank(text string) string {
 	return string(b)
 }
 
-// literals gives the byte ranges of comments and literal tags. An unclosed comment runs to the end of the text; an unclosed tag is no tag.
+// literals returns the byte ranges of comments and literal tags. An unclosed comment extends to the end of the text; an
+// unclosed tag is not a tag.
 func literals(text string) [][2]int {
 	var out [][2]int
-	unclosed := map[string]bool{} // tags that have no closing tag in the rest
+	unclosed := map[string]bool{} // tags without a closing tag in the rest of the text
 	for i := 0; i < len(text); {
 		n := strings.IndexByte(text[i:], '<')
 		if n < 0 {
@@ -46,10 +47,10 @@ func literals(text string) [][2]int {
 	return out
 }
 
-// literalTags are the tags whose content is no wikitext.
+// literalTags are the tags whose content is not wikitext.
 var literalTags = []string{"nowiki", "pre", "source", "syntaxhighlight", "math"}
 
-// literalEnd gives the end of the comment or literal element that starts at i, or i when none does.
+// literalEnd returns the end of the comment or literal element that starts at i, or i if none does.
 func literalEnd(text string, i int, unclosed map[string]bool) int {
 	if strings.HasPrefix(text[i:], "<!--") {
 		if n := strings.Index(text[i+4:], "-->"); n >= 0 {
@@ -78,7 +79,7 @@ func literalEnd(text string, i int, unclosed map[string]bool) int {
 	return i
 }
 
-// tagEnd gives the end of the opening tag with that name at i, or i.
+// tagEnd returns the end of the opening tag with that name at i, or i if there is none.
 func tagEnd(text string, i int, name string) int {
 	j := i + 1 + len(name)
 	if j >= len(text) || !strings.EqualFold(text[i+1:j], name) || isNameByte(text[j]) {
@@ -107,7 +108,8 @@ func indexFold(s, needle string) int {
 	return -1
 }
 
-// headings finds the headings of a page in order: number n of MediaWiki's sections is headings(text)[n-1]. Headings inside templates are counted too.
+// headings returns the headings of a page in order. Section n of MediaWiki begins at headings(text)[n-1]. Headings
+// inside templates are counted too.
 func headings(text string) []heading {
 	masked := blank(text)
 	braces := braceSpans(masked)
@@ -127,7 +129,8 @@ func headings(text string) []heading {
 	return out
 }
 
-// headingLine reads "== text ==" and gives the level and the range of the text; level 0 when the line is none.
+// headingLine reads "== text ==". It returns the level and the range of the text; the level is 0 if the line is not a
+// heading.
 func headingLine(line string) (level, from, to int) {
 	line = strings.TrimRight(line, " \t")
 	left := len(line) - len(strings.TrimLeft(line, "="))
@@ -143,7 +146,8 @@ func headingLine(line string) (level, from, to int) {
 	return level, level, len(line) - level
 }
 
-// sectionRange gives the byte range of a section: its heading, and all up to the next heading of the same or a higher level. Section 0 is what stands before the first heading.
+// sectionRange returns the byte range of a section: its heading and everything up to the next heading of the same or a
+// higher level. Section 0 is what comes before the first heading.
 func sectionRange(text string, number int) (start, end int, ok bool) {
 	hs := headings(text)
 	if number == 0 {
@@ -166,7 +170,8 @@ func sectionRange(text string, number int) (start, end int, ok bool) {
 	return h.start, len(text), true
 }
 
-// replaceSection puts text in place of a section; "" is the whole page. As in MediaWiki a blank line follows a section that is not the last.
+// replaceSection replaces a section with text; section "" is the whole page. As in MediaWiki, a blank line follows a
+// section that is not the last.
 func replaceSection(page, section, text string) (string, error) {
 	if section == "" {
 		return text, nil
@@ -198,7 +203,7 @@ func appendSection(page, head, text string) string {
 	return page + "\n\n" + text
 }
 
-// braceSpans gives the ranges of templates, {{ … }}, outermost ones only, in order.
+// braceSpans returns the ranges of the outermost templates {{ … }}, in order.
 func braceSpans(masked string) [][2]int {
 	var out [][2]int
 	var open []int

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// expandSignatures does what MediaWiki does before it saves: three tildes become the signature, four the signature and the time, five the time.
-// Comments and literal tags are left alone.
+// expandSignatures does what MediaWiki does before it saves: three tildes become the signature, four the signature and
+// the time, five the time. Comments and literal tags do not change.
 func expandSignatures(text, user string, now time.Time) string {
 	if !strings.Contains(text, "~~~") {
 		return text
@@ -22,7 +22,7 @@ func expandSignatures(text, user string, now time.Time) string {
 	return b.String()
 }
 
-// expandTildes replaces runs of three to five tildes; of a longer run the first five count, and the rest again.
+// expandTildes replaces runs of three to five tildes. In a longer run, the first five are replaced, and then the rest.
 func expandTildes(b *strings.Builder, s, user string, now time.Time) {
 	stamp := now.UTC().Format("15:04, 2 January 2006") + " (UTC)"
 	for {

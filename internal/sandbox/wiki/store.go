@@ -19,14 +19,14 @@ type Account struct {
 	Name     string   // "SpinachBot"
 	Login    string   // "SpinachBot@posts"; empty: the name
 	Password string   // bot password
-	Groups   []string // beside "*", "user" and "autoconfirmed": "bot", "sysop"
+	Groups   []string // besides "*", "user" and "autoconfirmed": "bot", "sysop"
 }
 
-// Config says what wiki to open.
+// Config configures a [Wiki].
 type Config struct {
 	File     string           // append-only file of revisions; "" keeps everything in memory
 	SiteName string           // "Sandbox"
-	Accounts []Account        // who can log in; their names are taken for visitors
+	Accounts []Account        // who can log in; visitors cannot use their names
 	Now      func() time.Time // the clock
 	Random   io.Reader        // for session ids and tokens: crypto/rand.Reader
 }
@@ -35,7 +35,7 @@ type Config struct {
 type Revision struct {
 	ID      int64     `json:"id"`
 	Page    string    `json:"page"`
-	Parent  int64     `json:"parent"` // 0: it made the page
+	Parent  int64     `json:"parent"` // 0: it created the page
 	Time    time.Time `json:"time"`   // to the second, UTC
 	User    string    `json:"user"`
 	Summary string    `json:"summary"`
@@ -45,7 +45,7 @@ type Revision struct {
 	Hidden Hidden `json:"-"` // kept on a line of its own: see [Wiki.Hide]
 }
 
-// Hidden says what an administrator removed from public view: MediaWiki's revision deletion.
+// Hidden says what an administrator removed from public view, as with MediaWiki's revision deletion.
 type Hidden struct {
 	User       bool `json:"user,omitempty"`
 	Summary    bool `json:"summary,omitempty"`
@@ -53,7 +53,7 @@ type Hidden struct {
 	Suppressed bool `json:"suppressed,omitempty"` // from administrators as well
 }
 
-// any reports whether something is hidden.
+// any reports whether anything is hidden.
 func (h Hidden) any() bool { return h.User || h.Summary || h.Text }
 
 // fileLine is a line of the file: a revision, or what is hidden of an earlier one.
@@ -63,7 +63,7 @@ type fileLine struct {
 	Hiding *Hidden `json:"hiding,omitempty"`
 }
 
-// Wiki is a set of pages with all their revisions. It is safe for many goroutines.
+// Wiki is a set of pages with all their revisions. It is safe for concurrent use.
 type Wiki struct {
 	lg  *slog.Logger
 	cfg Config
@@ -75,7 +75,7 @@ type Wiki struct {
 	pages map[string][]*Revision // by canonical title, oldest first
 }
 
-// What saving can be refused for. The API turns them into MediaWiki's codes of the same names.
+// These are the reasons for which saving can fail. The API turns them into MediaWiki's codes of the same names.
 var (
 	errConflict     = errors.New("editconflict")
 	errNoSection    = errors.New("nosuchsection")
@@ -85,8 +85,8 @@ var (
 	errCurrent      = errors.New("revdelete-hide-current")
 )
 
-// Open opens a wiki, reading its file when there is one. A last line that was cut off by a crash is dropped: its save
-// was never answered.
+// Open opens a wiki and reads its file, if there is one. A last line that was cut off by a crash is dropped, since its
+// save was never confirmed.
 func Open(lg *slog.Logger, cfg Config) (*Wiki, error) {
 	if cfg.Now == nil || cfg.Random == nil {
 		return nil, errors.New("sandbox wiki: Open needs a clock and a source of randomness")
@@ -110,7 +110,7 @@ func Open(lg *slog.Logger, cfg Config) (*Wiki, error) {
 	return w, nil
 }
 
-// load reads all complete lines and cuts the file behind them.
+// load reads all complete lines and cuts the file after them.
 func (w *Wiki) load(f *os.File) error {
 	r := bufio.NewReaderSize(f, 1<<16)
 	for n := 1; ; n++ {
@@ -125,7 +125,7 @@ func (w *Wiki) load(f *os.File) error {
 			break
 		}
 		if !w.read(bytes.TrimSpace(text)) {
-			return fmt.Errorf("line %d is no revision of this wiki", n)
+			return fmt.Errorf("line %d is not a revision of this wiki", n)
 		}
 		w.size += int64(len(text))
 	}
@@ -136,7 +136,7 @@ func (w *Wiki) load(f *os.File) error {
 	return err
 }
 
-// read takes one line of the file, and reports whether it can be one.
+// read reads one line of the file. It returns false if the line is not valid.
 func (w *Wiki) read(text []byte) bool {
 	var l fileLine
 	if err := json.Unmarshal(text, &l); err != nil {
@@ -170,13 +170,13 @@ func (w *Wiki) add(rev *Revision) {
 	w.pages[rev.Page] = append(w.pages[rev.Page], rev)
 }
 
-// commit writes a revision to the disk and then shows it. On a full disk the file is cut back to its good part and
-// nothing changes.
+// commit writes a revision to the disk and then shows it. If the disk is full, the file is cut back to its good part
+// and nothing changes.
 func (w *Wiki) commit(rev *Revision) error {
 	rev.ID = int64(len(w.all)) + 1
 	rev.Time = w.cfg.Now().UTC().Truncate(time.Second)
 	if n := len(w.all); n > 0 && rev.Time.Before(w.all[n-1].Time) {
-		rev.Time = w.all[n-1].Time // a clock set back must not turn the history around
+		rev.Time = w.all[n-1].Time // a clock set back must not reverse the history
 	}
 	if err := w.write(rev); err != nil {
 		return err
@@ -229,7 +229,7 @@ func (w *Wiki) Hide(id int64, h Hidden) error {
 	if err := w.write(hiding{id, h}); err != nil {
 		return err
 	}
-	changed := *rev // readers may hold the old one
+	changed := *rev // readers may still hold the old one
 	changed.Hidden = h
 	w.all[id-1] = &changed
 	for i, r := range w.pages[rev.Page] {
@@ -240,7 +240,7 @@ func (w *Wiki) Hide(id int64, h Hidden) error {
 	return nil
 }
 
-// current gives the newest revision of a page, or nil. The caller holds the lock.
+// current returns the newest revision of a page, or nil. The caller holds the lock.
 func (w *Wiki) current(page string) *Revision {
 	revs := w.pages[page]
 	if len(revs) == 0 {
@@ -249,7 +249,7 @@ func (w *Wiki) current(page string) *Revision {
 	return revs[len(revs)-1]
 }
 
-// Page gives the newest revision of a page; nil when there is none.
+// Page returns the newest revision of a page, or nil if there is no such page.
 func (w *Wiki) Page(title string) *Revision {
 	t, err := normalize(title)
 	if err != nil {
@@ -260,7 +260,7 @@ func (w *Wiki) Page(title string) *Revision {
 	return w.current(t)
 }
 
-// History gives a page's revisions, oldest first.
+// History returns a page's revisions, oldest first.
 func (w *Wiki) History(title string) []*Revision {
 	t, err := normalize(title)
 	if err != nil {
@@ -271,7 +271,7 @@ func (w *Wiki) History(title string) []*Revision {
 	return append([]*Revision(nil), w.pages[t]...)
 }
 
-// Seed makes a page when it does not exist yet, in the name of a user. Signatures in the text are expanded as in any
+// Seed creates a page that does not exist yet, in the name of a user. Signatures in the text are expanded as in any
 // edit.
 func (w *Wiki) Seed(title, text, user string) error {
 	_, err := w.save(change{title: title, text: text, user: user, summary: "seeded", create: true, only: true})
@@ -281,7 +281,7 @@ func (w *Wiki) Seed(title, text, user string) error {
 	return err
 }
 
-// change is an edit that somebody wants.
+// change is a requested edit.
 type change struct {
 	title   string
 	section string // "", "new" or a number
@@ -289,13 +289,13 @@ type change struct {
 	text    string
 	user    string
 	summary string
-	base    int64 // revision the text was made from, of whatever page; 0: no check for conflicts
+	base    int64 // revision from which the text was made; 0: no check for conflicts
 	create  bool  // the page may be missing
 	only    bool  // the page must be missing
 	bot     bool
 }
 
-// save makes the edit; nil, nil when the page has the wanted text already.
+// save makes the edit. It returns nil, nil if the page already has the text.
 func (w *Wiki) save(c change) (*Revision, error) {
 	title, err := normalize(c.title)
 	if err != nil {
@@ -327,8 +327,8 @@ func (w *Wiki) save(c change) (*Revision, error) {
 	return rev, w.commit(rev)
 }
 
-// merge gives the page's new text: the section replaced in the base revision, and the outcome merged into the current
-// one.
+// merge returns the page's new text: it replaces the section in the base revision and merges the result into the
+// current one.
 func (w *Wiki) merge(c change, cur *Revision, old, text string) (string, error) {
 	switch {
 	case c.section == "new":
@@ -353,7 +353,7 @@ func (w *Wiki) merge(c change, cur *Revision, old, text string) (string, error) 
 	return "", errConflict
 }
 
-// cutSummary keeps MediaWiki's 500 characters on one line.
+// cutSummary returns the summary on one line, cut to MediaWiki's 500 characters.
 func cutSummary(s string) string {
 	r := []rune(strings.Join(strings.Fields(s), " "))
 	return string(r[:min(len(r), 500)])

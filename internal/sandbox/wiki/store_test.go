@@ -47,7 +47,8 @@ func openTest(t *testing.T, file string) *Wiki {
 	return w
 }
 
-// TestSurvivesCrash cuts the file at every byte, as a crash in the middle of a write would: what was complete is there again, and saving goes on.
+// TestSurvivesCrash cuts the file at every byte, as a crash in the middle of a write would: what was complete is there
+// again, and saving goes on.
 func TestSurvivesCrash(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "wiki.jsonl")
 	w := openTest(t, file)

@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// args are a template's parameters: the named ones by name, the others as "1", "2", …
+// args are a template's parameters: named ones by name, the others as "1", "2", …
 type args map[string]string
 
-// template expands one {{…}} to prepared text. The forum's templates are known by name; others are shown as they were typed.
+// template expands one {{…}} to prepared text. It knows the templates of the forum by name, and shows others as they
+// were typed.
 func (r *renderer) template(src string, depth int) string {
 	if depth > maxDepth {
 		return r.mark("<code>"+html.EscapeString(src)+"</code>", false)
@@ -56,19 +57,19 @@ func (r *renderer) template(src string, depth int) string {
 	return r.mark(`<code class="unknown">`+html.EscapeString(strings.ReplaceAll(src, "\x7f", ""))+"</code>", false)
 }
 
-// tryIt is the link that runs a query.
+// tryIt returns the link that runs a query.
 func (r *renderer) tryIt(query, label string) string {
 	address := r.o.queryURL + encodeComponent(query)
 	r.links = append(r.links, address)
 	return `<a class="try" href="` + html.EscapeString(address) + `">` + label + "</a>"
 }
 
-// encodeComponent is urlencode with PATH in MediaWiki: everything but letters, digits and -_.~ is percent-encoded.
+// encodeComponent is urlencode with PATH in MediaWiki: it percent-encodes everything except letters, digits and -_.~.
 func encodeComponent(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
 
 var entityNumber = regexp.MustCompile(`^[QPqp]?([1-9]\d{0,11})$`)
 
-// entity links an item or property by its number.
+// entity returns a link to an item or property with that ID.
 func (r *renderer) entity(kind, id string) string {
 	m := entityNumber.FindStringSubmatch(strings.TrimSpace(id))
 	if m == nil {
@@ -81,7 +82,7 @@ func (r *renderer) entity(kind, id string) string {
 	return r.mark(`<a class="external" rel="nofollow noopener noreferrer" href="https://www.wikidata.org/wiki/`+path+`">`+kind+m[1]+"</a>", false)
 }
 
-// ping addresses users by name.
+// ping renders the names of the users that it addresses.
 func (r *renderer) ping(a args) string {
 	var names []string
 	for _, k := range []string{"1", "2", "3", "4", "5"} {
@@ -92,8 +93,8 @@ func (r *renderer) ping(a args) string {
 	return r.mark(`<span class="ping">@`+strings.Join(names, ", ")+":</span>", false)
 }
 
-// parseTemplate splits {{name|a|b=c}}. Pipes and equals signs inside templates, links and literal tags do not count. Named parameters lose the
-// space around them.
+// parseTemplate splits {{name|a|b=c}}. Pipes and equals signs inside templates, links and literal tags do not count.
+// Named parameters are trimmed.
 func parseTemplate(src string) (name string, a args) {
 	inner := src[2 : len(src)-2]
 	masked := maskNested(inner)
@@ -121,7 +122,7 @@ func parseTemplate(src string) (name string, a args) {
 	return name, a
 }
 
-// maskNested blanks what may hold a pipe or an equals sign that is not the template's own.
+// maskNested blanks parts whose pipes and equals signs do not belong to the template itself.
 func maskNested(s string) string {
 	b := []byte(blank(s))
 	hide := func(from, to int) {
@@ -171,7 +172,7 @@ func first(a args, names ...string) string {
 
 var pipeWords = strings.NewReplacer("{{!}}", "|", "{{=}}", "=")
 
-// queryText gives the query that a parameter stands for.
+// queryText returns the query in a parameter.
 func queryText(s string) string {
 	s = pipeWords.Replace(stripComments(s))
 	for _, tag := range []string{"<nowiki>", "</nowiki>", "<nowiki/>", "<nowiki />"} {

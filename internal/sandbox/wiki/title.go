@@ -18,13 +18,14 @@ var namespaces = map[string]struct {
 	"category": {14, "Category"}, "special": {-1, "Special"}, "property": {120, "Property"}, "talk": {1, "Talk"},
 }
 
-// normalize writes a title as MediaWiki does: spaces for underscores, the namespace in its own spelling, the first letter upper-cased.
+// normalize returns a title as MediaWiki writes it: with spaces for underscores, its own spelling of the namespace, and
+// the first letter in upper case.
 func normalize(title string) (string, error) {
 	_, name, err := split(title)
 	return name, err
 }
 
-// split gives the namespace's number too.
+// split is like normalize but returns the number of the namespace too.
 func split(title string) (ns int, name string, err error) {
 	t := strings.Join(strings.Fields(strings.ReplaceAll(strings.TrimPrefix(strings.TrimSpace(title), ":"), "_", " ")), " ")
 	bad := t == "" || len(t) > 255 || !utf8.ValidString(t) || strings.ContainsFunc(t, func(r rune) bool {
@@ -52,7 +53,8 @@ func upperFirst(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// visitorName checks the name that a visitor gives himself. It follows MediaWiki's rules for user names, and keeps the accounts' names and numbers of networks for themselves.
+// visitorName returns a visitor's name in its normal form. It follows MediaWiki's rules for user names, and refuses the
+// names of accounts and network addresses.
 func (w *Wiki) visitorName(s string) (string, error) {
 	name := upperFirst(strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " "))
 	switch {

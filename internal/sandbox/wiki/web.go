@@ -27,7 +27,8 @@ var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 	"stamp": func(t time.Time) string { return t.UTC().Format("15:04, 2 January 2006") },
 }).ParseFS(webFiles, "web/*.html"))
 
-// security is the policy of all pages: nothing from elsewhere, no inline scripts or styles, forms only to here.
+// security is the content security policy of all pages: nothing from other sites, no inline scripts or styles, and
+// forms only to this site.
 const security = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // ServeHTTP implements [http.Handler].
@@ -65,7 +66,7 @@ func (h *Handler) static(rw http.ResponseWriter, r *http.Request, name string) {
 	_, _ = rw.Write(data)
 }
 
-// view is what the templates are given.
+// view holds the data of the templates.
 type view struct {
 	Site, Title, Forum, SPARQL, Endpoint string
 	Body                                 template.HTML
@@ -79,10 +80,10 @@ type view struct {
 	Name, Token, Once                    string
 	Message, Lead                        string
 	Notice                               string
-	Failed                               *failedForm // nil: the page answers no form, or the form was fine
+	Failed                               *failedForm // nil: there is no refused form
 }
 
-// failedForm is a form that was sent and refused: it is shown again, with what was typed.
+// failedForm is a form that was refused. It is shown again, with what was typed.
 type failedForm struct {
 	status              int
 	Action              string // reply, new or save
@@ -103,7 +104,7 @@ type historyLine struct {
 	Delta int
 }
 
-// view fills in what all pages need. It starts a session for the forms' tokens.
+// view returns the data that all pages need. It starts a session for the tokens of the forms.
 func (h *Handler) view(title string, rw http.ResponseWriter, r *http.Request) *view {
 	v := &view{Site: h.wiki.cfg.SiteName, Title: title, Forum: h.Forum, SPARQL: h.SPARQL, Endpoint: h.SPARQL}
 	if title == h.Forum {
@@ -118,7 +119,7 @@ func (h *Handler) view(title string, rw http.ResponseWriter, r *http.Request) *v
 	return v
 }
 
-// formToken ties a form to the session that it was shown to.
+// formToken returns the token that ties a form to its session.
 func (h *Handler) formToken(s *session) string {
 	m := hmac.New(sha256.New, []byte(h.formKey))
 	m.Write([]byte(s.id))
@@ -147,14 +148,14 @@ func (h *Handler) show(rw http.ResponseWriter, status int, name string, v *view)
 	_, _ = rw.Write(b.Bytes())
 }
 
-// problem shows what went wrong, with the text that somebody typed so that it is not lost.
+// problem shows what went wrong, and the text that the visitor typed, so that it is not lost.
 func (h *Handler) problem(rw http.ResponseWriter, r *http.Request, status int, lead, message, text string) {
 	v := h.view(lead, rw, r)
 	v.Lead, v.Message, v.Text = lead, message, text
 	h.show(rw, status, "problem.html", v)
 }
 
-// page serves /wiki/TITLE: the page, its history, its wikitext, and the forms sent to it.
+// page serves /wiki/TITLE: the page, its history, its wikitext, and the forms that are sent to it.
 func (h *Handler) page(rw http.ResponseWriter, r *http.Request) {
 	title, err := normalize(strings.TrimPrefix(r.URL.Path, "/wiki/"))
 	if err != nil {
@@ -197,7 +198,7 @@ func (h *Handler) page(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changes lists a page's revisions, newest first, with the bytes that each added.
+// changes returns a page's revisions, newest first, with the number of bytes that each added.
 func changes(revs []*Revision) []historyLine {
 	var out []historyLine
 	for i, rev := range revs {
@@ -211,7 +212,7 @@ func changes(revs []*Revision) []historyLine {
 	return out
 }
 
-// read shows a page, with the forms when it is a forum's newest revision.
+// read shows a page. The newest revision of a forum page gets its forms.
 func (h *Handler) read(rw http.ResponseWriter, r *http.Request, v *view) {
 	if old := r.URL.Query().Get("oldid"); old != "" {
 		for _, rev := range h.wiki.History(v.Title) {
@@ -230,7 +231,7 @@ func (h *Handler) read(rw http.ResponseWriter, r *http.Request, v *view) {
 	if v.CanPost {
 		o.reply = func(c commentEnd) string { return h.replyForm(v, c) }
 	}
-	v.Body = template.HTML(render(v.Page.Text, o).html) // render escapes all that it does not build
+	v.Body = template.HTML(render(v.Page.Text, o).html) // render escapes everything that it does not build
 	for _, hd := range headings(v.Page.Text) {
 		if hd.level == 2 && !hd.hidden {
 			v.Contents = append(v.Contents, h.entry(v.Page.Text, hd))
@@ -243,7 +244,7 @@ func (h *Handler) read(rw http.ResponseWriter, r *http.Request, v *view) {
 	h.show(rw, status, "page.html", v)
 }
 
-// entry makes a line of the table of contents.
+// entry returns a line of the table of contents.
 func (h *Handler) entry(text string, hd heading) entry {
 	plain := html.UnescapeString(stripTags.ReplaceAllString(render(hd.text, renderOptions{}).html, ""))
 	plain = strings.Join(strings.Fields(plain), " ")
@@ -265,7 +266,7 @@ func (h *Handler) isBot(user string) bool {
 	return false
 }
 
-// replyForm is the form under a comment, with what a visitor may try there.
+// replyForm returns the form below a comment, and a follow-up to try.
 func (h *Handler) replyForm(v *view, c commentEnd) string {
 	form := struct {
 		*view
@@ -286,7 +287,8 @@ func (h *Handler) replyForm(v *view, c commentEnd) string {
 	return b.String()
 }
 
-// followUp returns what a visitor may try below a comment: only below a bot's, and only what nobody has posted yet.
+// followUp returns what a visitor may try below a comment. It returns nil unless the comment is a bot's and the
+// follow-up has not been posted yet.
 func (h *Handler) followUp(page string, c commentEnd) *FollowUp {
 	if !h.isBot(c.user) {
 		return nil
@@ -299,13 +301,13 @@ func (h *Handler) followUp(page string, c commentEnd) *FollowUp {
 	return nil
 }
 
-// anchor names a comment in the page's address. It stays the same while the comment's last line does.
+// anchor returns a comment's anchor. It stays the same as long as the last line of the comment does.
 func anchor(page string, at int) string {
 	sum := sha256.Sum256([]byte(lastLine(page[:at])))
 	return "c-" + hex.EncodeToString(sum[:6])
 }
 
-// rest serves a page as HTML where MediaWiki's REST API has Parsoid's.
+// rest serves a page as HTML at the address of MediaWiki's REST API, where MediaWiki serves Parsoid's HTML.
 func (h *Handler) rest(rw http.ResponseWriter, r *http.Request) {
 	part := strings.TrimPrefix(r.URL.EscapedPath(), "/w/rest.php/v1/page/")
 	name, ok := strings.CutSuffix(part, "/html")
