@@ -136,7 +136,8 @@ func (p *Player) RoundTrip(req *http.Request) (*http.Response, error) {
 		header = http.Header{}
 	}
 	return &http.Response{
-		Status: fmt.Sprintf("%d %s", rec.Status, http.StatusText(rec.Status)), StatusCode: rec.Status, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Status: fmt.Sprintf("%d %s", rec.Status, http.StatusText(rec.Status)), StatusCode: rec.Status,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: header, Body: b, ContentLength: int64(len(data)), Request: req,
 	}, nil
 }

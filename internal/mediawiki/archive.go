@@ -45,7 +45,8 @@ func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := params.Values{"action": "query", "list": "allpages", "apnamespace": strconv.Itoa(ns), "apprefix": rest, "aplimit": "max", "apfilterredir": "nonredirects"}
+	p := params.Values{"action": "query", "list": "allpages", "apnamespace": strconv.Itoa(ns), "apprefix": rest,
+		"aplimit": "max", "apfilterredir": "nonredirects"}
 	var titles []string
 	err = c.parts(ctx, request{op: "list", title: prefix, params: p}, func(a *answer) {
 		for _, x := range a.Query.AllPages {
@@ -60,7 +61,8 @@ func (c *Client) List(ctx context.Context, prefix string) ([]Listed, error) {
 	var out []Listed
 	for part := range slices.Chunk(titles, batch) {
 		var a answer
-		err := c.query(ctx, request{op: "list", title: prefix, params: params.Values{"action": "query", "prop": "info", "titles": strings.Join(part, "|")}}, &a)
+		p := params.Values{"action": "query", "prop": "info", "titles": strings.Join(part, "|")}
+		err := c.query(ctx, request{op: "list", title: prefix, params: p}, &a)
 		if err != nil {
 			return nil, err
 		}
@@ -81,6 +83,9 @@ const maxParts = 500
 // parts sends a reading request and, while the wiki says that its answer continues, asks for the next part. It calls
 // read for each part. If the wiki repeats a part, or sends more than maxParts, the error is Refused.
 func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error {
+	fail := func(info string) error {
+		return &Error{Op: r.op, Title: r.title, Kind: Refused, Code: "continue", Info: info}
+	}
 	first, seen := r.params, map[string]bool{}
 	for range maxParts {
 		var a answer
@@ -93,13 +98,13 @@ func (c *Client) parts(ctx context.Context, r request, read func(*answer)) error
 		}
 		at := fmt.Sprint(a.Continue) // maps are printed in the order of their keys
 		if seen[at] {
-			return &Error{Op: r.op, Title: r.title, Kind: Refused, Code: "continue", Info: "the wiki repeats a part of its answer: " + c.text(at)}
+			return fail("the wiki repeats a part of its answer: " + c.text(at))
 		}
 		seen[at] = true
 		r.params = maps.Clone(first)
 		maps.Copy(r.params, a.Continue)
 	}
-	return &Error{Op: r.op, Title: r.title, Kind: Refused, Code: "continue", Info: fmt.Sprintf("the wiki's answer has more than %d parts", maxParts)}
+	return fail(fmt.Sprintf("the wiki's answer has more than %d parts", maxParts))
 }
 
 // namespace splits the beginning of a title into the number of its namespace on this wiki and the rest. Without a known
@@ -122,7 +127,8 @@ func (c *Client) namespace(ctx context.Context, title string) (number int, rest 
 			} `json:"namespacealiases"`
 		} `json:"query"`
 	}
-	err = c.query(ctx, request{op: "list", title: title, params: params.Values{"action": "query", "meta": "siteinfo", "siprop": "namespaces|namespacealiases"}}, &a)
+	p := params.Values{"action": "query", "meta": "siteinfo", "siprop": "namespaces|namespacealiases"}
+	err = c.query(ctx, request{op: "list", title: title, params: p}, &a)
 	if err != nil {
 		return 0, "", err
 	}
@@ -155,7 +161,8 @@ func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {
 	}
 	base, ok := strings.CutSuffix(c.cfg.API, "api.php")
 	if !ok {
-		return nil, &Error{Op: "html", Title: title, Kind: Refused, Code: "no-rest", Info: "WIKI_API does not end in api.php, so the REST API's address is not known"}
+		return nil, &Error{Op: "html", Title: title, Kind: Refused, Code: "no-rest",
+			Info: "WIKI_API does not end in api.php, so the REST API's address is not known"}
 	}
 	// A slash inside the title must be %2F, else the router looks for another path.
 	addr := base + "rest.php/v1/page/" + url.PathEscape(strings.ReplaceAll(title, " ", "_")) + "/html"
@@ -185,7 +192,8 @@ func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {
 func rendered(title string, body []byte) (*Rendered, error) {
 	m := revisionOf.FindSubmatch(body[:min(len(body), 4096)])
 	if m == nil {
-		return nil, &Error{Op: "html", Title: title, Kind: Refused, Code: "answer", Info: "the wiki's HTML does not name its revision, so it is not from Parsoid"}
+		return nil, &Error{Op: "html", Title: title, Kind: Refused, Code: "answer",
+			Info: "the wiki's HTML does not name its revision, so it is not from Parsoid"}
 	}
 	rev, err := strconv.ParseInt(string(m[1]), 10, 64)
 	if err != nil {
@@ -230,7 +238,8 @@ func (c *Client) fetch(ctx context.Context, title, addr string) ([]byte, error) 
 	if resp.StatusCode == http.StatusNotFound {
 		kind = Refused // there is no such page
 	}
-	e := &Error{Op: r.op, Title: title, Kind: kind, Code: fmt.Sprintf("http-%d", resp.StatusCode), Info: c.text(string(body))}
+	e := &Error{Op: r.op, Title: title, Kind: kind, Code: fmt.Sprintf("http-%d", resp.StatusCode),
+		Info: c.text(string(body))}
 	if e.RetryAfter, _ = politehttp.RetryAfter(resp.Header, c.clock.Now()); e.RetryAfter > 0 {
 		c.keepSilent(e.RetryAfter)
 	}

@@ -63,7 +63,8 @@ func (c *Client) query(ctx context.Context, r request, out any) error {
 			garbage = 0
 		}
 		if garbage == maxGarbage {
-			e.Info = fmt.Sprintf("%d answers in a row are not JSON; check that WIKI_API is the address of an api.php; the last one: %s", garbage, e.Info)
+			e.Info = fmt.Sprintf("%d answers in a row are not JSON; check that WIKI_API is the address of an api.php; the last one: %s",
+				garbage, e.Info)
 			return e
 		}
 		wait := e.RetryAfter
@@ -92,7 +93,8 @@ func (c *Client) rest(ctx context.Context, r request) error {
 			return nil
 		}
 	}
-	return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "not-sent", Info: "the wiki asked for a pause", RetryAfter: d, Err: err}
+	return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "not-sent", Info: "the wiki asked for a pause",
+		RetryAfter: d, Err: err}
 }
 
 // send makes exactly one HTTP request and decodes the answer into out. Its errors are *Error.
@@ -107,7 +109,8 @@ func (c *Client) send(ctx context.Context, r request, out any) error {
 		return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: "not-sent", Err: err}
 	}
 	if !r.before.IsZero() && c.clock.Now().After(r.before) {
-		return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: Stale, Info: "it had to be sent before " + r.before.UTC().Format(time.RFC3339)}
+		return &Error{Op: r.op, Title: r.title, Kind: Transient, Code: Stale,
+			Info: "it had to be sent before " + r.before.UTC().Format(time.RFC3339)}
 	}
 	callCtx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()

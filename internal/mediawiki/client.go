@@ -74,8 +74,9 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 	}
 	oauth := cfg.OAuth != OAuth{}
 	switch {
-	case oauth && (cfg.OAuth.ConsumerToken == "" || cfg.OAuth.ConsumerSecret == "" || cfg.OAuth.AccessToken == "" || cfg.OAuth.AccessSecret == ""):
-		return nil, errors.New("wiki: OAuth needs all four of WIKI_OAUTH_CONSUMER_TOKEN, …_CONSUMER_SECRET, …_ACCESS_TOKEN and …_ACCESS_SECRET")
+	case oauth && (cfg.OAuth.ConsumerToken == "" || cfg.OAuth.ConsumerSecret == "" ||
+		cfg.OAuth.AccessToken == "" || cfg.OAuth.AccessSecret == ""):
+		return nil, errors.New("wiki: set all four of WIKI_OAUTH_CONSUMER_TOKEN, …_CONSUMER_SECRET, …_ACCESS_TOKEN and …_ACCESS_SECRET")
 	case cfg.Anonymous && (oauth || cfg.Password != ""):
 		return nil, errors.New("wiki: remove the password and the OAuth tokens to read without an account")
 	case oauth && cfg.Password != "":
@@ -116,7 +117,8 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 // proxy echoes the request.
 func scrubber(cfg Config) *politehttp.Scrubber {
 	o := cfg.OAuth
-	secrets := append(politehttp.URLSecrets(cfg.API), cfg.Password, o.ConsumerToken, o.ConsumerSecret, o.AccessToken, o.AccessSecret)
+	secrets := append(politehttp.URLSecrets(cfg.API), cfg.Password,
+		o.ConsumerToken, o.ConsumerSecret, o.AccessToken, o.AccessSecret)
 	return politehttp.NewScrubber(secrets...)
 }
 

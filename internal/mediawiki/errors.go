@@ -67,7 +67,7 @@ type Error struct {
 	Op         string        // "login", "read", "save", …
 	Title      string        // the page, when there is one
 	Kind       Kind          // what to do about it
-	Code       string        // MediaWiki's error code, "http-502", or one of ours ("network", "not-json", "continue", "not-sent")
+	Code       string        // MediaWiki's, "http-502", or one of ours: network, not-json, continue, not-sent, answer
 	Info       string        // the wiki's message on one line, cut; untrusted text
 	RetryAfter time.Duration // how long the wiki asked to wait; 0 if it did not say
 	Err        error         // the cause, if it is a Go error (context.Canceled, a network error)
@@ -134,7 +134,8 @@ func (e *apiError) info() string {
 		s += " Reason: " + e.ReadOnlyReason
 	}
 	if e.AbuseFilter != nil {
-		s += fmt.Sprintf(" Filter %v, %s, actions %s", e.AbuseFilter.ID, e.AbuseFilter.Description, strings.Join(e.AbuseFilter.Actions, ", "))
+		s += fmt.Sprintf(" Filter %v, %s, actions %s", e.AbuseFilter.ID, e.AbuseFilter.Description,
+			strings.Join(e.AbuseFilter.Actions, ", "))
 	}
 	if e.SpamBlacklist != nil {
 		s += " Matches: " + strings.Join(e.SpamBlacklist.Matches, ", ")

@@ -27,7 +27,8 @@ func (c *Client) loggedIn(ctx context.Context) error {
 		name = a.Query.UserInfo.Name
 	}
 	if want := c.cfg.Account; want != "" && canonical(want) != canonical(name) {
-		return &Error{Op: "login", Kind: Blocked, Code: "wrong-account", Info: c.text(fmt.Sprintf("the wiki knows this login as %q, not as %q", name, want))}
+		return &Error{Op: "login", Kind: Blocked, Code: "wrong-account",
+			Info: c.text(fmt.Sprintf("the wiki knows this login as %q, not as %q", name, want))}
 	}
 	c.setAccount(name)
 	c.lg.Info("logged in to the wiki", "account", c.text(name))
@@ -61,7 +62,8 @@ func (c *Client) login(ctx context.Context, name *string) error {
 	case "NeedToken", "WrongToken":
 		return &Error{Op: "login", Kind: Transient, Code: l.Result, Info: c.reason(l.Reason)}
 	case "Throttled":
-		return &Error{Op: "login", Kind: Transient, Code: l.Result, Info: c.reason(l.Reason), RetryAfter: time.Duration(max(l.Wait, 60)) * time.Second}
+		return &Error{Op: "login", Kind: Transient, Code: l.Result, Info: c.reason(l.Reason),
+			RetryAfter: time.Duration(max(l.Wait, 60)) * time.Second}
 	default:
 		return &Error{Op: "login", Kind: Blocked, Code: "login-" + c.text(strings.ToLower(l.Result)), Info: c.reason(l.Reason)}
 	}

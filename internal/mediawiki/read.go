@@ -218,7 +218,8 @@ func (c *Client) History(ctx context.Context, title, user string, since time.Tim
 // Self returns our name on the wiki, our rights, and whether anyone wrote to us or blocked us.
 func (c *Client) Self(ctx context.Context) (*Self, error) {
 	var a answer
-	err := c.query(ctx, request{op: "self", params: params.Values{"action": "query", "meta": "userinfo", "uiprop": "blockinfo|hasmsg|groups|rights"}}, &a)
+	p := params.Values{"action": "query", "meta": "userinfo", "uiprop": "blockinfo|hasmsg|groups|rights"}
+	err := c.query(ctx, request{op: "self", params: p}, &a)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +238,8 @@ func (c *Client) Self(ctx context.Context) (*Self, error) {
 // another title.
 func checkTitle(op, title string) error {
 	if title == "" || len(title) > 255+64 || strings.ContainsAny(title, "#<>[]|{}\x1f\n\t\x00") {
-		return &Error{Op: op, Title: oneLine(title), Kind: Refused, Code: "invalidtitle", Info: "a page cannot have this title (" + strconv.Itoa(len(title)) + " bytes)"}
+		return &Error{Op: op, Title: oneLine(title), Kind: Refused, Code: "invalidtitle",
+			Info: "a page cannot have this title (" + strconv.Itoa(len(title)) + " bytes)"}
 	}
 	return nil
 }

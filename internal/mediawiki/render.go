@@ -27,8 +27,9 @@ func (c *Client) Preview(ctx context.Context, title, text string) (*Preview, err
 			} `json:"templates"`
 		} `json:"parse"`
 	}
-	err := c.query(ctx, request{op: "preview", title: title, post: true, params: params.Values{"action": "parse", "title": title, "text": text,
-		"contentmodel": "wikitext", "pst": "1", "prop": "text|templates|externallinks", "disablelimitreport": "1", "disableeditsection": "1"}}, &out)
+	err := c.query(ctx, request{op: "preview", title: title, post: true, params: params.Values{
+		"action": "parse", "title": title, "text": text, "contentmodel": "wikitext", "pst": "1",
+		"prop": "text|templates|externallinks", "disablelimitreport": "1", "disableeditsection": "1"}}, &out)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // Edit is one edit of one section of a page, or of a whole page.
 type Edit struct {
 	Title   string
-	Section string // MediaWiki's section number ("0" is the lead), "new" for a new section at the end, "" for the whole page
+	Section string // MediaWiki's number ("0" is the lead), "new" for a new one at the end, "" for the whole page
 	Heading string // of a new section
 	Text    string // the full new wikitext of the section or page
 	Summary string // at most 500 characters
@@ -47,7 +47,8 @@ func (c *Client) Save(ctx context.Context, e Edit) (*Saved, error) {
 		return nil, err
 	}
 	if c.cfg.Anonymous {
-		return nil, &Error{Op: "save", Title: e.Title, Kind: Blocked, Code: "anonymous", Info: "this client reads without an account"}
+		return nil, &Error{Op: "save", Title: e.Title, Kind: Blocked, Code: "anonymous",
+			Info: "this client reads without an account"}
 	}
 	r := request{op: "save", title: e.Title, post: true, save: true, before: e.SendBefore, params: c.editParams(e)}
 	if err := c.rest(ctx, r); err != nil {
@@ -102,7 +103,8 @@ func saveError(title string, e *Error) error {
 }
 
 func (c *Client) editParams(e Edit) params.Values {
-	p := params.Values{"action": "edit", "title": e.Title, "text": e.Text, "summary": e.Summary, "watchlist": "nochange", "notminor": "1"}
+	p := params.Values{"action": "edit", "title": e.Title, "text": e.Text, "summary": e.Summary,
+		"watchlist": "nochange", "notminor": "1"}
 	if e.Section != "" {
 		p["section"] = e.Section
 	}

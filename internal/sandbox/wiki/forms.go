@@ -47,7 +47,8 @@ func (h *Handler) post(rw http.ResponseWriter, r *http.Request, title, action st
 		h.again(rw, r, title, f)
 		return
 	}
-	http.SetCookie(rw, &http.Cookie{Name: "sandboxwiki_name", Value: url.QueryEscape(name), Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, MaxAge: 365 * 86400})
+	http.SetCookie(rw, &http.Cookie{Name: "sandboxwiki_name", Value: url.QueryEscape(name), Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteLaxMode, MaxAge: 365 * 86400})
 	once := onceKey(r.PostForm)
 	if !h.firstTime(s, once) {
 		http.Redirect(rw, r, pagePath(title), http.StatusSeeOther)
@@ -108,7 +109,8 @@ func (h *Handler) again(rw http.ResponseWriter, r *http.Request, title string, f
 		f.At, found = h.sameOffset(title, base, r.PostForm.Get("at"), v.Page)
 	}
 	if !found {
-		h.problem(rw, r, f.status, "This cannot be posted", f.Message+" Your text is below; copy it, go back to the page, and post it again.", f.Text)
+		h.problem(rw, r, f.status, "This cannot be posted",
+			f.Message+" Your text is below; copy it, go back to the page, and post it again.", f.Text)
 		return
 	}
 	h.read(rw, r, v)
@@ -129,7 +131,8 @@ func (h *Handler) sameOffset(title string, base int64, offset string, newest *Re
 
 // onceKey returns a key that tells a second click from another post: a digest of the number of the form and the text.
 func onceKey(form url.Values) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{form.Get("once"), form.Get("at"), form.Get("heading"), form.Get("text")}, "\x00")))
+	parts := []string{form.Get("once"), form.Get("at"), form.Get("heading"), form.Get("text")}
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return string(sum[:])
 }
 
@@ -145,7 +148,8 @@ func (h *Handler) postFailed(rw http.ResponseWriter, r *http.Request, title stri
 			"This part of the page has changed since you opened it. Your text is below; copy it, go back to the page, and post it again.", f.Text)
 	default:
 		h.wiki.lg.Error("sandbox wiki: post failed", "err", err)
-		h.problem(rw, r, http.StatusInternalServerError, "The wiki could not save your post", "Your text is below; please try again later.", f.Text)
+		h.problem(rw, r, http.StatusInternalServerError, "The wiki could not save your post",
+			"Your text is below; please try again later.", f.Text)
 	}
 }
 
@@ -186,7 +190,8 @@ func (h *Handler) apply(form url.Values, title, action, name, body string) error
 		if heading == "" || utf8.RuneCountInString(heading) > maxHeading {
 			return badPost("Please enter a heading of at most 200 characters.")
 		}
-		_, err := h.wiki.save(change{title: title, section: "new", heading: heading, text: sign(body), user: name, summary: "/* " + heading + " */ new request", create: true})
+		_, err := h.wiki.save(change{title: title, section: "new", heading: heading, text: sign(body), user: name,
+			summary: "/* " + heading + " */ new request", create: true})
 		return err
 	case "reply":
 		at, err := strconv.Atoi(form.Get("at"))
@@ -195,7 +200,8 @@ func (h *Handler) apply(form url.Values, title, action, name, body string) error
 		}
 		return h.wiki.reply(title, base, at, sign(body), name)
 	case "save":
-		_, err := h.wiki.save(change{title: title, text: body, user: name, summary: text.Fold(form.Get("summary")), base: base, create: true})
+		_, err := h.wiki.save(change{title: title, text: body, user: name,
+			summary: text.Fold(form.Get("summary")), base: base, create: true})
 		return err
 	}
 	return badPost("There is no such form.")

@@ -29,7 +29,8 @@ var pageTemplate = template.Must(template.New("").Funcs(template.FuncMap{
 
 // security is the content security policy of all pages: nothing from other sites, no inline scripts or styles, and
 // forms only to this site.
-const security = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+const security = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // ServeHTTP implements [http.Handler].
 func (h *Handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
@@ -53,7 +54,8 @@ func (h *Handler) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 
 // static serves the style sheet and the scripts.
 func (h *Handler) static(rw http.ResponseWriter, r *http.Request, name string) {
-	types := map[string]string{"style.css": "text/css; charset=utf-8", "forum.js": "text/javascript; charset=utf-8", "query.js": "text/javascript; charset=utf-8"}
+	const script = "text/javascript; charset=utf-8"
+	types := map[string]string{"style.css": "text/css; charset=utf-8", "forum.js": script, "query.js": script}
 	kind, ok := types[name]
 	data, err := webFiles.ReadFile("web/" + name)
 	if !ok || err != nil {
@@ -324,7 +326,8 @@ func (h *Handler) rest(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Content-Security-Policy", security)
 	rw.Header().Set("ETag", `"`+strconv.FormatInt(rev.ID, 10)+`"`)
 	doc := render(rev.Text, renderOptions{queryURL: h.QueryURL})
-	_, _ = rw.Write([]byte("<!DOCTYPE html>\n<html about=\"/wiki/Special:Redirect/revision/" + strconv.FormatInt(rev.ID, 10) + "\"><head><meta charset=\"utf-8\"/><title>" +
+	id := strconv.FormatInt(rev.ID, 10)
+	_, _ = rw.Write([]byte("<!DOCTYPE html>\n<html about=\"/wiki/Special:Redirect/revision/" + id + "\"><head><meta charset=\"utf-8\"/><title>" +
 		html.EscapeString(rev.Page) + "</title></head><body>" + doc.html + "</body></html>"))
 }
 
