@@ -178,7 +178,7 @@ func TestFindSecrets(t *testing.T) {
 	}
 }
 
-// No file of test data anywhere in the repository holds something that looks like a secret.
+// No file of test data in the repository holds something that looks like a secret.
 func TestNoSecretsInTestdata(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {

@@ -69,7 +69,7 @@ func TestHTMLRetries(t *testing.T) {
 	}
 }
 
-// A listing is read to its end, in order, without what has vanished meanwhile; the namespace is found by any of its
+// A listing is read to its end, in order, without pages that vanished meanwhile. The namespace is found by any of its
 // names.
 func TestList(t *testing.T) {
 	for _, prefix := range []string{"Wikidata:R/", "project:R/", "WD:R/"} {
@@ -99,8 +99,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestEndlessAnswersEnd: a wiki that always says that its answer continues, and one that answers with anything but
-// JSON.
+// TestEndlessAnswersEnd checks a wiki whose answer always continues, and one that never answers with JSON.
 func TestEndlessAnswersEnd(t *testing.T) {
 	since := start.Add(-time.Hour)
 	calls := map[string]func(*Client) error{

@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// Reads are repeated with the waits of the wiki, or 5 s doubling.
+// Reads are repeated after the wait that the wiki asks for, or after 5 s, doubling.
 func TestReadRetries(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -87,7 +87,7 @@ func TestTooLongAnswer(t *testing.T) {
 	}
 }
 
-// Redirects are not followed and other hosts not reached, so that neither a page nor a proxy can send an edit
+// Redirects are not followed and other hosts are not contacted, so that neither a page nor a proxy can send an edit
 // elsewhere.
 func TestStaysAtItsHost(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another host was asked") }))
@@ -134,7 +134,7 @@ func TestLoginFailures(t *testing.T) {
 	}
 }
 
-// The header's form is that of RFC 5849, section 3.5.1.
+// The form of the header is from RFC 5849, section 3.5.1.
 func TestOAuth(t *testing.T) {
 	for _, size := range []int{10, 9000} {
 		p := &played{}

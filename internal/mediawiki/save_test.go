@@ -137,8 +137,8 @@ func (p *played) last(kind string) map[string][]string {
 
 var edit = Edit{Title: "T", Section: "2", Text: "== H ==\nx", Summary: "s", BaseRev: 11, Start: start}
 
-// The codes are those of MediaWiki's API (mediawiki.org/wiki/API:Edit#Possible_errors and trials on 1.39); the kinds
-// follow from whether something was saved and can be later.
+// The codes are those of MediaWiki's API (mediawiki.org/wiki/API:Edit#Possible_errors and trials on 1.39). The kinds
+// follow from whether something was saved, and whether it can be saved later.
 func TestSaveErrors(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -245,7 +245,7 @@ func TestSaveHappy(t *testing.T) {
 	}
 }
 
-// What proves that nothing was saved, and needs no wait, is repaired within one save.
+// A failure that proves that nothing was saved, and needs no wait, is handled within one save.
 func TestSaveRepairs(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -334,7 +334,7 @@ func TestSendBefore(t *testing.T) {
 	}
 }
 
-// A request that never left is no Unknown.
+// A request that was never sent is not Unknown.
 func TestSaveNotConnected(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

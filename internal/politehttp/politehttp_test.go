@@ -19,7 +19,7 @@ import (
 
 var now = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// The forms are RFC 9110's, section 10.2.3; the fraction is what some gateways send.
+// The formats are those of RFC 9110, section 10.2.3; some gateways send fractions.
 func TestParseRetryAfter(t *testing.T) {
 	for _, tt := range []struct {
 		in   string
@@ -149,7 +149,7 @@ type failing struct{}
 
 func (failing) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// spy is a base transport that says where requests went.
+// spy is a base transport that records where requests went.
 type spy struct{ urls, agents []string }
 
 func (s *spy) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -224,7 +224,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// A configured name that leads to this machine is refused while dialing, unless the settings name a loopback host.
+// A configured name that resolves to this machine is refused while dialing, unless the settings name a loopback host.
 func TestAddresses(t *testing.T) {
 	anywhere, public := &dialGuard{private: true}, &dialGuard{}
 	atHome, nextToWiki, nextToPublic := &dialGuard{private: true, loopback: true}, &dialGuard{neighbor: "10.0.0.9"}, &dialGuard{neighbor: "198.35.26.96"}

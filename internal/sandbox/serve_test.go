@@ -95,7 +95,7 @@ func TestConnections(t *testing.T) {
 	third := send(t, address, "GET /robots.txt HTTP/1.0\r\n\r\n")
 	_ = third.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
 	if _, err := bufio.NewReader(third).ReadString('\n'); err == nil {
-		t.Fatal("a third connection was served beside two open ones")
+		t.Fatal("a third connection was served while two were open")
 	}
 	first.Close()
 	_ = third.SetReadDeadline(time.Now().Add(time.Minute))

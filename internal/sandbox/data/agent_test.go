@@ -16,7 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// patient is a clock that stands still and lets nobody wait.
+// patient is a clock that does not move, so that nothing waits.
 type patient struct{}
 
 func (patient) Now() time.Time                                   { return time.Date(2026, 3, 7, 0, 0, 0, 0, time.UTC) }
@@ -27,7 +27,7 @@ type forgetful struct{}
 
 func (forgetful) Record(context.Context, agent.Event) error { return nil }
 
-// engine is the agent on the slice with the scripted model, which it reaches over HTTP as it would a real one.
+// engine returns the agent on the slice with the scripted model, which it reaches over HTTP like a real one.
 func engine(t *testing.T) *agent.Engine {
 	t.Helper()
 	s, err := llm.ParseScript(strings.NewReader(read(t, "script.txt")))
@@ -45,7 +45,8 @@ func engine(t *testing.T) *agent.Engine {
 	return agent.New(lg, model, g, g, patient{}.Now, agent.Options{})
 }
 
-// Every seeded request and follow-up goes through the agent as in the demo, and comes to what was worked out by hand.
+// Every seeded request and follow-up goes through the agent as in the demo, and ends with the answer that was worked
+// out by hand.
 func TestAgentAnswersTheSeededRequests(t *testing.T) {
 	posts := map[string]agent.Post{} // by snippet
 	var all []agent.Post
@@ -72,7 +73,7 @@ func TestAgentAnswersTheSeededRequests(t *testing.T) {
 		t.Run(want.Snippet, func(t *testing.T) {
 			triage, err := e.Triage(ctx, "", []agent.Post{posts[want.Snippet]}, nil)
 			if err != nil || !triage.Request || triage.Language != want.Language {
-				t.Fatalf("triage gives %+v, %v", triage, err)
+				t.Fatalf("triage returns %+v, %v", triage, err)
 			}
 			out, err := e.Ask(ctx, agent.Question{Text: triage.Question}, forgetful{}, agent.Limits{})
 			if err != nil {

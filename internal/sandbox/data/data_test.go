@@ -36,8 +36,8 @@ func graph(t *testing.T) *embedded.Graph {
 	return g
 }
 
-// script is script.txt by request: section header to text. It is read here without llm, whose own reading
-// TestScriptIsReadable tries.
+// script returns script.txt by request: section header to text. It does not use llm, whose reader TestScriptIsReadable
+// checks.
 func script(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	out := map[string]map[string]string{}
@@ -61,7 +61,7 @@ func script(t *testing.T) map[string]map[string]string {
 	return out
 }
 
-// lastQuery is the query that a script ends on.
+// lastQuery returns the query with which a script ends.
 func lastQuery(sections map[string]string) string {
 	last, query := "", ""
 	for head, body := range sections {
@@ -149,8 +149,8 @@ func TestForumHasTheKindsOfThread(t *testing.T) {
 	}
 }
 
-// Each request of the script is somebody's post, and the question that triage makes of it still holds the snippet by
-// which the script is found.
+// Each request of the script is a post, and the question that triage makes of it still contains the snippet by which
+// the script is found.
 func TestEveryScriptFindsItsPost(t *testing.T) {
 	fold := func(s string) string { return strings.Join(strings.Fields(s), " ") }
 	var posts []string

@@ -68,7 +68,7 @@ func TestFinalQueriesReturnWhatIsExpected(t *testing.T) {
 	}
 }
 
-// What Wikidata's RDF model promises, as queries that find the exceptions.
+// These queries find exceptions to what Wikidata's RDF model promises.
 func TestSliceKeepsToWikidatasModel(t *testing.T) {
 	g := graph(t)
 	for name, q := range map[string]string{
@@ -82,7 +82,7 @@ func TestSliceKeepsToWikidatasModel(t *testing.T) {
 			FILTER NOT EXISTS { ?item ?p ?statement . ?statement ?ps ?value ; a wikibase:BestRank } }`,
 		"a statement without a rank":          `SELECT ?statement WHERE { ?statement a wikibase:Statement . FILTER NOT EXISTS { ?statement wikibase:rank ?rank } }`,
 		"a deprecated statement of best rank": `SELECT ?statement WHERE { ?statement wikibase:rank wikibase:DeprecatedRank ; a wikibase:BestRank }`,
-		"a normal rank called best beside a preferred one": `SELECT ?item ?p WHERE {
+		"a normal rank called best next to a preferred one": `SELECT ?item ?p WHERE {
 			?item ?p ?a, ?b . ?a wikibase:rank wikibase:PreferredRank . ?b wikibase:rank wikibase:NormalRank ; a wikibase:BestRank }`,
 		"a predicate of an undeclared property": `SELECT DISTINCT ?p WHERE { ?s ?p ?o .
 			FILTER(STRSTARTS(STR(?p), "http://www.wikidata.org/prop/"))

@@ -17,8 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// TestRealWikiConforms runs the suite against the MediaWiki that tools/realwiki/start.sh made; its settings come from
-// the environment.
+// TestRealWikiConforms runs the suite on the MediaWiki that tools/realwiki/start.sh created. Its settings come from the
+// environment.
 func TestRealWikiConforms(t *testing.T) {
 	get := func(key string) string {
 		v := os.Getenv(key)

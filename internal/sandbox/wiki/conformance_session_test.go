@@ -18,7 +18,7 @@ import (
 // meddler changes requests on their way, as a test wants.
 type meddler struct {
 	next http.RoundTripper
-	do   func(r *http.Request, body string) string // gives the body to send
+	do   func(r *http.Request, body string) string // returns the body to send
 	n    int
 }
 

@@ -29,8 +29,8 @@ type site struct {
 
 type login struct{ name, user, password string }
 
-// TestSandboxConforms holds the sandbox against the suite. The same suite runs against a real MediaWiki with the build
-// tag integration.
+// TestSandboxConforms runs the suite on the sandbox. With the build tag integration, the same suite runs on a real
+// MediaWiki.
 func TestSandboxConforms(t *testing.T) {
 	accounts := []wiki.Account{
 		{Name: "SpinachBot", Login: "SpinachBot@posts", Password: "bot-password", Groups: []string{"bot"}},
@@ -82,7 +82,7 @@ func (s *site) client(t *testing.T, l login, change ...func(*mediawiki.Config, *
 	return c
 }
 
-// page makes a page with that text and gives its title and revision.
+// page makes a page with that text and returns its title and revision.
 func (s *site) page(t *testing.T, name, text string) *mediawiki.Page {
 	t.Helper()
 	c := s.client(t, s.alice)
@@ -203,7 +203,7 @@ func testSectionEdit(t *testing.T, s *site) {
 	}
 }
 
-// testSectionNumbers marks each section of a page with odd headings by an edit of that number.
+// testSectionNumbers edits each section of a page with unusual headings by its number.
 func testSectionNumbers(t *testing.T, s *site) {
 	text := "Lead\n\n== A ==\na\n\n<!--\n== no ==\n-->\n=== B ===\nb\n\n<nowiki>\n== no ==\n</nowiki>\n\n==C== \nc\n\n<pre>\n== no ==\n</pre>\n\n" +
 		"== D == <!-- comment -->\nd\n\n{{Nothing|x=\n== T ==\n}}\n\n=E=\ne\n\n<syntaxhighlight lang=\"sparql\">\n== no ==\n</syntaxhighlight>\n\n==F\nnot\n\n====== G ======\ng\n\n== H ==\nh {{unclosed\n\n== I ==\ni"
@@ -232,7 +232,7 @@ func testSectionNumbers(t *testing.T, s *site) {
 	wantKind(t, err, mediawiki.Conflict, "nosuchsection")
 }
 
-// headingLine gives the page from the heading with that text on.
+// headingLine returns the page from the heading with that text on.
 func headingLine(text, head string) string {
 	for _, l := range strings.Split(text, "\n") {
 		if strings.HasPrefix(l, "=") && strings.Contains(l, head) && len(head) > 0 && strings.TrimSpace(strings.Trim(strings.Split(l, "<")[0], "= ")) == head {
@@ -264,7 +264,7 @@ func testConflicts(t *testing.T, s *site) {
 	}
 	for _, c := range []struct {
 		name    string
-		theirs  string // the page after somebody else's edit
+		theirs  string // the page after someone else's edit
 		by      login
 		section string
 		mine    string
@@ -282,7 +282,7 @@ func testConflicts(t *testing.T, s *site) {
 		{"section removed", without("== Two", "== Three"), s.bob, "2", "== Two ==\n2a\n\n2b\n\n2c\n:reply", "editconflict"},
 		{"last section, one before it archived", without("== One", "== Two"), s.bob, "5", "== Four ==\n4a\n:reply", "nosuchsection"},
 		{"own edit of the same place", strings.Replace(four, "2c", "2c\n:first", 1), s.bot, "2", "== Two ==\n2a\n\n2b\n\n2c\n:reply", "editconflict"},
-		{"new section behind the last", four + "\n\n== Five ==\n5", s.bob, "5", "== Four ==\n4a\n:reply", "editconflict"},
+		{"new section after the last", four + "\n\n== Five ==\n5", s.bob, "5", "== Four ==\n4a\n:reply", "editconflict"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := s.page(t, "conflict "+c.name, four)
@@ -406,7 +406,7 @@ func testHTML(t *testing.T, s *site) {
 	wantKind(t, err, mediawiki.Refused, "http-404")
 }
 
-// testList: pages by the beginning of their titles, with their newest revisions, as an anonymous reader sees them.
+// testList lists pages by the beginning of their titles, with their newest revisions, as an anonymous reader sees them.
 func testList(t *testing.T, s *site) {
 	a, b := s.page(t, "list/2024/01", "one"), s.page(t, "list/2024/02", "two")
 	prefix := strings.TrimSuffix(a.Title, "2024/01")
@@ -425,7 +425,7 @@ func testList(t *testing.T, s *site) {
 	wantKind(t, err, mediawiki.Blocked, "anonymous")
 }
 
-// testOddText: what is sent is what stands there, but for NFC, line ends, and space at the end.
+// testOddText checks that the page holds what was sent, except for NFC, line ends, and space at the end.
 func testOddText(t *testing.T, s *site) {
 	long := strings.Repeat("0123456789 äöü 漢字 🌱 & + % = ; ' \" < > \\ \n", 500) + "end"
 	for _, c := range []struct{ name, send, want string }{

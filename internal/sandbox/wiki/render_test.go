@@ -14,8 +14,8 @@ import (
 
 func toHTML(text string) string { return render(text, renderOptions{queryURL: "/query#"}).html }
 
-// The expected HTML is written by hand after MediaWiki's, but for classes and white space; the whole seeded page was
-// compared with 1.39 by eye, not each row.
+// The expected HTML was written by hand after MediaWiki's, except for classes and white space. The whole seeded page
+// was compared with 1.39 by eye, but not each row.
 func TestRender(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"one\ntwo\n\nthree", "<p>one\ntwo</p>\n<p>three</p>\n"},
@@ -69,7 +69,7 @@ func TestCollapsible(t *testing.T) {
 	}
 }
 
-// TestQueryShown: the shown query is the posted one, and so is the one that its link runs.
+// TestQueryShown checks that the shown query is the posted one, and that its link runs the same query.
 func TestQueryShown(t *testing.T) {
 	for _, q := range []string{
 		"SELECT ?a WHERE { ?a wdt:P31|wdt:P279 wd:Q5 . }", "# c\nSELECT * { ?x rdfs:label \"a\\\"b\"@en, 'x', \"\"\"l\n'''\"\"\" . FILTER(?x < 5 && ?x > -2.5e3 || 1=2) } # end",
@@ -99,7 +99,7 @@ var (
 	safeHref   = regexp.MustCompile(`^(?:/wiki/|/query#|#|https?://)`)
 )
 
-// checkSafe parses the HTML as a browser does and fails on anything that a text must not be able to make.
+// checkSafe parses the HTML as a browser does and fails on anything that a text must not be able to create.
 func checkSafe(t *testing.T, text string) {
 	t.Helper()
 	doc, err := goquery.NewDocumentFromReader(strings.NewReader(`<div id="outer">` + toHTML(text) + `</div><p id="after">`))
@@ -160,7 +160,8 @@ func FuzzHighlight(f *testing.F) {
 	})
 }
 
-// TestRendersInTime: texts made to be slow are done in well under a second.
+// TestRendersInTime checks that texts made to be slow are not slow. Each takes well under a second; the limit is for
+// hangs.
 func TestRendersInTime(t *testing.T) {
 	for _, unit := range []string{"{{", "[[", "<nowiki>", "<!--", "{|\n", "''", "<b>", "[http://x ", "{{a|", "<pre", "]]", "&", "\n:", ":", "=", "== x ==\n", "{{ping|", "[[a|", "~~~", "<b>''", "{{unsigned|"} {
 		began := time.Now()

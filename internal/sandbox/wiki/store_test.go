@@ -24,7 +24,7 @@ func (c *counter) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// ticker is a clock that moves a minute at each look.
+// ticker is a clock that moves a minute each time it is read.
 func ticker() func() time.Time {
 	now := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	var mu sync.Mutex
@@ -47,8 +47,8 @@ func openTest(t *testing.T, file string) *Wiki {
 	return w
 }
 
-// TestSurvivesCrash cuts the file at every byte, as a crash in the middle of a write would: what was complete is there
-// again, and saving goes on.
+// TestSurvivesCrash cuts the file at every byte, as a crash during a write would. What was complete is still there, and
+// saving works.
 func TestSurvivesCrash(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "wiki.jsonl")
 	w := openTest(t, file)
@@ -120,7 +120,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// The laws of a merge: an untouched side gives way, both orders agree, changes far from each other are both there.
+// The laws of a merge: an untouched side yields, both orders agree, changes far from each other are both there.
 func TestMergeLaws(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	change := func(ls []string) []string {

@@ -116,8 +116,8 @@ func sig(name string) string {
 
 func TestReplies(t *testing.T) {
 	for n, c := range []struct{ at, after string }{
-		{"under the request", "08:03, 1 March 2026 (UTC)\n:"},  // behind all answers
-		{"under the answer", "08:02, 1 March 2026 (UTC)\n::"},  // behind its reply
+		{"under the request", "08:03, 1 March 2026 (UTC)\n:"},  // after all answers
+		{"under the answer", "08:02, 1 March 2026 (UTC)\n::"},  // after its reply
 		{"under the thanks", "08:02, 1 March 2026 (UTC)\n:::"}, //
 		{"under the other", "08:03, 1 March 2026 (UTC)\n::"},   //
 		{"in the second", "08:04, 1 March 2026 (UTC)\n:"},      // at the page's end
@@ -145,7 +145,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// A reply written while others posted lands under its comment all the same.
+// A reply that was written while others posted is placed below its comment.
 func TestReplyToAnOldPage(t *testing.T) {
 	w, _, v := openForum(t)
 	forms := v.get("/wiki/Wikidata:Request_a_query").Find("details.reply form")
@@ -281,7 +281,7 @@ func TestRefusedFormsComeBack(t *testing.T) {
 	}
 }
 
-// After a post the page stays at the visitor's comment, and the comment has that anchor as long as the page lives.
+// After a post the page stays at the visitor's comment. The comment keeps that anchor.
 func TestPageStaysAtMyComment(t *testing.T) {
 	_, _, v := openForum(t)
 	v.hc.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -311,7 +311,7 @@ func TestPageStaysAtMyComment(t *testing.T) {
 	}
 }
 
-// Follow-ups are offered below the bot's comments only, work with one click, and are offered once.
+// Follow-ups are offered only below the bot's comments, and only once. One click posts them.
 func TestFollowUps(t *testing.T) {
 	w, h, v := openForum(t)
 	h.Notice = "Played by a <script>."
