@@ -131,7 +131,7 @@ config check extra
 config check --run
 config check --daily-usd-limit lots
 config check --sparql-endpoint ftp://example.org/
-config check --wiki-api https://user:secret@example.org/api.php?key=secret
+config check --wiki-api https://user:pw@example.org/api.php?key=secret
 dataset annotate
 dataset annotate folder
 dataset annotate --addr 0.0.0.0:80 folder
