@@ -15,13 +15,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// fn1, fn2 and fnN are functions whose arguments are values: an argument without value makes the result one, before
-// they are called.
-type (
-	One func(e *Env, a value.Value) value.Value
-	Two func(e *Env, a, b value.Value) value.Value
-	N   func(e *Env, args []value.Value) value.Value
-)
+// One is a function of one value. Functions are not called when an argument has no value; then their result has none.
+type One func(e *Env, a value.Value) value.Value
+
+// Two is a function of two values, see [One].
+type Two func(e *Env, a, b value.Value) value.Value
+
+// N is a function of any number of values, see [One].
+type N func(e *Env, args []value.Value) value.Value
 
 // Unary returns the function of one argument with a name of SPARQL 1.1, section 17.4, in upper case; nil when there is
 // none.
@@ -118,6 +119,7 @@ func Variadic(name string) (f N, least, most int) {
 	return nil, 0, 0
 }
 
+// Str is STR(term).
 func Str(_ *Env, a value.Value) value.Value {
 	switch {
 	case a.Kind == value.KindIRI:
@@ -128,6 +130,7 @@ func Str(_ *Env, a value.Value) value.Value {
 	return value.Value{}
 }
 
+// Lang is LANG(literal).
 func Lang(_ *Env, a value.Value) value.Value {
 	switch {
 	case a.Kind == value.KindLang:

@@ -6,17 +6,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Memory is counted, not measured: every structure that grows with a query's data says beforehand how many bytes it is
-// about to take, garbage of its own growth included, so that what a query really holds stays near the count.
-//
-//	rows kept for sorting, grouping, DISTINCT, tables   rows (rows.go), in pages that are never copied
-//	texts and numbers that expressions make and keep    locals, sorter, accumulator
-//	texts that an expression makes on its way           hold and settle, below
-//
-// A query may hold Options.MaxMemory, all queries of a graph together Options.MaxTotalMemory.
+// Memory is counted, not measured. Every structure that grows with a query's data counts the bytes that it is
+// about to take, with the garbage of its own growth, so that what a query really holds stays near the count.
+// The texts that an expression makes on its way to its value are counted by Text and Hold until Settle.
 
-// lease is what a query takes from the graph's pool at a time; a query that needs no more than one takes nothing from
-// it, so that ordinary queries can run while greedy ones.
+// lease is the number of bytes that a query takes from the pool at a time. A query that needs no more than
+// one lease takes nothing, so that ordinary queries can run at the same time as greedy ones.
 const lease = 1 << 20
 
 // maxText is the greatest length of a text that an expression makes, in bytes, where MaxMemory/8 is not less.

@@ -91,6 +91,7 @@ func (m *Meter) reached(err error) error {
 	return m.Err
 }
 
+// Free uncounts bytes that the query no longer keeps.
 func (m *Meter) Free(n int) { m.Mem -= int64(n) }
 
 // Greedy is the error of a query that needs too much memory.

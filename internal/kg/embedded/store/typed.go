@@ -15,7 +15,7 @@ import (
 type typedCell struct {
 	n     int64      // a whole number's or decimal's digits, a truth value, the bits of a double, a place in moments or durations
 	scale int32      // of a decimal
-	k     value.Kind // vNone: to be read from the text
+	k     value.Kind // KindNone: to be read from the text
 }
 
 // typedValues holds the cells of a dictionary.

@@ -55,6 +55,7 @@ func equalSameKind(a, b Value) Truth {
 	return Error
 }
 
+// IsTime reports whether values of a kind are points in time or parts of them: date-times, dates, times and years.
 func IsTime(k Kind) bool { return k >= KindDateTime && k <= KindYear }
 
 // sameClock reports whether the difference of two kinds of time is defined: of equal kinds, and of dates with points in
@@ -215,6 +216,7 @@ func Arithmetic(op byte, a, b Value) Value {
 	return Double(f)
 }
 
+// Float returns the value of an xsd:float.
 func Float(f float64) Value { return Value{Kind: KindFloat, Float: float64(float32(f)), Tag: xsdFloat} }
 
 func decimalArithmetic(op byte, a, b Value) Value {

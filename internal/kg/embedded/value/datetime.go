@@ -36,6 +36,7 @@ func parseDateTime(s string) (*Moment, bool) {
 	return m, true
 }
 
+// ParseDate reads an xsd:date.
 func ParseDate(s string) (*Moment, bool) {
 	m := &Moment{}
 	rest, ok := m.readDate(s)
@@ -165,6 +166,7 @@ func (m *Moment) readZone(s string) bool {
 	return false
 }
 
+// DaysIn returns the number of days in a month.
 func DaysIn(year int64, month int) int {
 	switch month {
 	case 2:
@@ -258,6 +260,7 @@ func (m *Moment) plus(d Duration, sign int64) (*Moment, bool) {
 	return &out, AbsInt(out.Year) <= maxYear
 }
 
+// ZoneString returns the time zone as it is written: Z, +01:00, or nothing.
 func (m *Moment) ZoneString() string {
 	switch {
 	case !m.HasZone:

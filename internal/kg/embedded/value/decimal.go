@@ -21,8 +21,10 @@ type Decimal struct {
 	Scale  int32
 }
 
+// IntDecimal returns a whole number as a decimal.
 func IntDecimal(n int64) Decimal { return Decimal{Digits: n} }
 
+// Int returns the digits as a big integer, without the scale.
 func (d Decimal) Int() *big.Int {
 	if d.Big != nil {
 		return d.Big
@@ -38,6 +40,7 @@ func fromBig(b *big.Int, scale int32) (Decimal, bool) {
 	return Decimal{Big: b, Scale: scale}, b.BitLen() < maxDigits*10/3
 }
 
+// Pow10 returns 10 to the power of n.
 func Pow10(n int32) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
 // ParseDecimal reads the lexical form of xsd:decimal and xsd:integer: sign, digits, point.
@@ -114,6 +117,7 @@ func (d Decimal) String() string {
 	return whole
 }
 
+// AsFloat returns the nearest double.
 func (d Decimal) AsFloat() float64 {
 	if d.Big == nil && d.Scale == 0 {
 		return float64(d.Digits)
@@ -153,6 +157,7 @@ func align(a, b Decimal) (*big.Int, *big.Int, int32) {
 	return x, y, a.Scale
 }
 
+// Cmp compares two decimals: -1, 0 or 1.
 func (d Decimal) Cmp(e Decimal) int {
 	if d.Big == nil && e.Big == nil && d.Scale == e.Scale {
 		switch {
@@ -167,6 +172,7 @@ func (d Decimal) Cmp(e Decimal) int {
 	return x.Cmp(y)
 }
 
+// Add returns d + e; false when the result has too many digits.
 func (d Decimal) Add(e Decimal) (Decimal, bool) {
 	if d.Big == nil && e.Big == nil && d.Scale == e.Scale {
 		if s := d.Digits + e.Digits; (s > d.Digits) == (e.Digits > 0) {
@@ -177,6 +183,7 @@ func (d Decimal) Add(e Decimal) (Decimal, bool) {
 	return fromBig(new(big.Int).Add(x, y), scale)
 }
 
+// Neg returns -d.
 func (d Decimal) Neg() Decimal {
 	if d.Big == nil && d.Digits != math.MinInt64 {
 		return Decimal{Digits: -d.Digits, Scale: d.Scale}
@@ -185,6 +192,7 @@ func (d Decimal) Neg() Decimal {
 	return r
 }
 
+// Abs returns the absolute value of d.
 func (d Decimal) Abs() Decimal {
 	if d.sign() < 0 {
 		return d.Neg()
@@ -192,6 +200,7 @@ func (d Decimal) Abs() Decimal {
 	return d
 }
 
+// Mul returns the product; false when it has too many digits.
 func (d Decimal) Mul(e Decimal) (Decimal, bool) {
 	if d.Big == nil && e.Big == nil {
 		hi, lo := bits.Mul64(uint64(AbsInt(d.Digits)), uint64(AbsInt(e.Digits)))
@@ -207,6 +216,7 @@ func (d Decimal) Mul(e Decimal) (Decimal, bool) {
 	return r, ok && r.Scale <= maxDigits
 }
 
+// AbsInt returns the absolute value of n.
 func AbsInt(n int64) int64 {
 	if n < 0 {
 		return -n

@@ -11,7 +11,7 @@ import (
 )
 
 // ID numbers a term. Numbers below localBit are terms of the graph's dictionary, numbers with localBit set are terms
-// that one query made (see locals); 0 means no term: an unbound variable.
+// that one query made and the graph does not have; 0 means no term: an unbound variable.
 type ID uint32
 
 const LocalBit ID = 1 << 31
@@ -21,26 +21,26 @@ type Kind uint8
 
 const (
 	KindNone     Kind = iota // unbound, or an error
-	KindIRI                  // s
-	KindBlank                // s
-	KindString               // s
-	KindLang                 // s, tag the language
-	KindBool                 // num.n
-	KindInt                  // num; tag the datatype (xsd:integer or one derived from it)
-	KindDecimal              // num
-	KindFloat                // f
-	KindDouble               // f
-	KindDateTime             // t
-	KindDate                 // t
-	KindTime                 // t
-	KindYear                 // t: xsd:gYear and xsd:gYearMonth
-	KindDuration             // d; tag the datatype
-	KindOther                // a datatype that we do not know: s, tag
-	KindIll                  // a known datatype, but the text is not of its form: s, tag
+	KindIRI                  // Text
+	KindBlank                // Text
+	KindString               // Text
+	KindLang                 // Text; Tag is the language
+	KindBool                 // Num.Digits
+	KindInt                  // Num; Tag is the datatype (xsd:integer or one derived from it)
+	KindDecimal              // Num
+	KindFloat                // Float
+	KindDouble               // Float
+	KindDateTime             // Time
+	KindDate                 // Time
+	KindTime                 // Time
+	KindYear                 // Time: xsd:gYear and xsd:gYearMonth
+	KindDuration             // Duration; Tag is the datatype
+	KindOther                // a datatype that we do not know: Text, Tag
+	KindIll                  // a known datatype, but the text is not of its form: Text, Tag
 )
 
-// Value is a term ready for computing. A value that came from a term has its number n, or its text in s; a computed one
-// gets its text when it becomes a term.
+// Value is a term ready for computing. A value that came from a term has its number in ID, or its text in
+// Text; a computed one gets its text when it becomes a term.
 type Value struct {
 	Kind     Kind
 	ID       ID
@@ -52,6 +52,7 @@ type Value struct {
 	Duration *Duration
 }
 
+// IsLiteral reports whether the value is a literal.
 func (v Value) IsLiteral() bool { return v.Kind >= KindString }
 
 // IsSomeValue reports whether the term stands for an unknown value: a blank node, or one of the IRIs that the query
@@ -60,16 +61,30 @@ func (v Value) IsSomeValue() bool {
 	return v.Kind == KindBlank || v.Kind == KindIRI && strings.HasPrefix(v.Text, "http://www.wikidata.org/.well-known/genid/")
 }
 
+// IsNumeric reports whether the value is a number.
 func (v Value) IsNumeric() bool { return v.Kind >= KindInt && v.Kind <= KindDouble }
 
+// String returns the value of a plain string.
 func String(s string) Value { return Value{Kind: KindString, Text: s} }
-func IRI(s string) Value    { return Value{Kind: KindIRI, Text: s} }
+
+// IRI returns the value of an IRI.
+func IRI(s string) Value { return Value{Kind: KindIRI, Text: s} }
+
+// Double returns the value of an xsd:double.
 func Double(f float64) Value {
 	return Value{Kind: KindDouble, Float: f, Tag: rdf.XSDDouble}
 }
-func Dec(d Decimal) Value    { return Value{Kind: KindDecimal, Num: d, Tag: rdf.XSDDecimal} }
-func Int(d Decimal) Value    { return Value{Kind: KindInt, Num: d, Tag: rdf.XSDInteger} }
+
+// Dec returns the value of an xsd:decimal.
+func Dec(d Decimal) Value { return Value{Kind: KindDecimal, Num: d, Tag: rdf.XSDDecimal} }
+
+// Int returns the value of an xsd:integer; d has no fraction.
+func Int(d Decimal) Value { return Value{Kind: KindInt, Num: d, Tag: rdf.XSDInteger} }
+
+// SmallInt returns the value of an xsd:integer.
 func SmallInt(n int64) Value { return Int(IntDecimal(n)) }
+
+// Bool returns the value of an xsd:boolean.
 func Bool(b bool) Value {
 	v := Value{Kind: KindBool, Tag: rdf.XSDBoolean}
 	if b {
@@ -90,7 +105,7 @@ const (
 	LangString    = "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"
 )
 
-// KindOf tells the kind of literals with a datatype or language (in the form of dict.tags).
+// KindOf tells the kind of literals with a datatype or language (in the form of [TagOf]).
 func KindOf(tag string) Kind {
 	if tag == "" {
 		return KindString
@@ -250,7 +265,7 @@ func (v Value) Lexical() string {
 	return v.Text
 }
 
-// Term makes the RDF term of a value; the zero Term of vNone.
+// Term makes the RDF term of a value; the zero Term for KindNone.
 func (v Value) Term() rdf.Term {
 	switch v.Kind {
 	case KindNone:
@@ -287,6 +302,7 @@ const (
 	Error
 )
 
+// TruthOf returns True or False.
 func TruthOf(b bool) Truth {
 	if b {
 		return True
