@@ -17,6 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/store"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 func askCommand(e *env) *cobra.Command {
@@ -144,7 +145,7 @@ func noAnswerStatus(e *env, end agent.Ending) int {
 	if !end.ServiceFailed() {
 		return exitNoAnswer
 	}
-	fmt.Fprintf(e.stderr, "spinachbot: a service failed, so nothing is known about the question: %s\n", clean(end.Detail))
+	fmt.Fprintf(e.stderr, "spinachbot: a service failed, so nothing is known about the question: %s\n", text.Clean(end.Detail))
 	return exitService
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // mostRows is how many rows of a result are shown.
@@ -44,7 +45,7 @@ func (v *answerView) event(e event.Event) {
 
 // text writes a text of the model, fitted to the width of a terminal.
 func (v *answerView) text(s string) {
-	s = clean(s)
+	s = text.Clean(s)
 	if width := v.screen.Width(); width > 0 {
 		s = strings.Join(console.Wrap(s, width), "\n")
 	}
@@ -68,10 +69,10 @@ func (v *answerView) outcome(out *agent.Outcome) {
 	fmt.Fprintf(v.screen, "\n%s\n", v.screen.In(console.Dim, cost))
 	a := out.Answer
 	if a == nil {
-		fmt.Fprintf(v.screen, "no answer: %s %s\n", out.Reason, clean(out.Detail))
+		fmt.Fprintf(v.screen, "no answer: %s %s\n", out.Reason, text.Clean(out.Detail))
 		return
 	}
-	fmt.Fprintf(v.screen, "\n%s\n\n", clean(a.SPARQL))
+	fmt.Fprintf(v.screen, "\n%s\n\n", text.Clean(a.SPARQL))
 	v.result(a)
 }
 
@@ -101,7 +102,7 @@ func (v *answerView) result(a *agent.Answer) {
 	for _, row := range rows[:min(len(rows), mostRows)] {
 		cells := make([]string, 0, len(columns))
 		for _, c := range columns {
-			cells = append(cells, strings.Join(strings.Fields(clean(cellText(a, row[c]))), " "))
+			cells = append(cells, strings.Join(strings.Fields(text.Clean(cellText(a, row[c]))), " "))
 		}
 		t.Rows = append(t.Rows, cells)
 	}
@@ -154,21 +155,8 @@ func writeJSON(w io.Writer, v any) {
 	_ = enc.Encode(v) // a closed standard output ends the program by SIGPIPE
 }
 
-// clean drops what could steer a terminal or show a text in another order: texts come from models, graphs and strangers.
-func clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 {
-			return -1
-		}
-		if r == '\n' || r == '\t' || (r >= ' ' && r != 0x7f && (r < 0x80 || r >= 0xa0)) {
-			return r
-		}
-		return -1
-	}, s)
-}
-
 func indent(s, with string) string {
-	return strings.ReplaceAll(strings.TrimRight(clean(s), "\n"), "\n", "\n"+with)
+	return strings.ReplaceAll(strings.TrimRight(text.Clean(s), "\n"), "\n", "\n"+with)
 }
 
 // cellText is a cell for people: an entity's label with its number, anything else's text.

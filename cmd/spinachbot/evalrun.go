@@ -20,6 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
 	"github.com/spinachbot/spinachbot/internal/store"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // evalRunFlags are the flags of eval run.
@@ -85,7 +86,7 @@ func evalRunCommand(e *env) *cobra.Command {
 		}
 		items, renamed := evalrun.Unique(items)
 		if len(renamed) > 0 {
-			fmt.Fprintf(e.stderr, "spinachbot: warning: the file has items with the same ID; the later ones are called %s\n", inLine(strings.Join(renamed, ", ")))
+			fmt.Fprintf(e.stderr, "spinachbot: warning: the file has items with the same ID; the later ones are called %s\n", text.OneLine(strings.Join(renamed, ", ")))
 		}
 		chosen, err := f.choose(items)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // progressLine shows how far long work is: on a terminal one line that is written over, else a plain line every now and
@@ -22,7 +23,7 @@ const quiet = 10 * time.Second
 func newProgressLine(e *env) *progressLine { return &progressLine{screen: e.screen(), now: e.now} }
 
 func (p *progressLine) show(line string) {
-	line = clean(line)
+	line = text.Clean(line)
 	if p.screen.Terminal() {
 		p.screen.Progress(line)
 		return

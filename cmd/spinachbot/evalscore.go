@@ -16,6 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/score/scorefile"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/store"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 const evalScoreDoc = `Scores outputs against gold answers: SPINACH's output files, GRASP's JSON lines and evaluation files, a folder or results.jsonl of eval run, dialogue files of
@@ -179,10 +180,10 @@ func (f *scoreFlags) tell(e *env, docs []*scorefile.Document, metrics []score.Me
 			if i > 0 {
 				fmt.Fprintln(e.stdout)
 			}
-			writeScores(e.stdout, d, metrics)
+			d.WriteText(e.stdout, metrics)
 		}
 		if best != nil {
-			writeBest(e.stdout, best)
+			best.WriteText(e.stdout)
 		}
 	case best != nil:
 		writeJSON(e.stdout, best)
@@ -203,7 +204,7 @@ func (f *scoreFlags) tell(e *env, docs []*scorefile.Document, metrics []score.Me
 func firstOdd(docs []*scorefile.Document) string {
 	for _, d := range docs {
 		if len(d.Odd) > 0 {
-			return inLine(fmt.Sprintf("%s: item %s: %s", d.File, d.Odd[0].ID, d.Odd[0].Why))
+			return text.OneLine(fmt.Sprintf("%s: item %s: %s", d.File, d.Odd[0].ID, d.Odd[0].Why))
 		}
 	}
 	return ""

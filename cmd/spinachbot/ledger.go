@@ -213,7 +213,7 @@ func (l *ledger) show(ctx context.Context, ids []string, diff, wikitext bool) er
 // changed says what an entry has become.
 func (l *ledger) changed(en *bot.Entry, err error) error {
 	if err == nil {
-		fmt.Fprintf(l.e.stdout, "%s  %s\n", en.Key, clean(text.Fold(stateOf(en))))
+		fmt.Fprintf(l.e.stdout, "%s  %s\n", en.Key, text.OneLine(stateOf(en)))
 		l.warnOff([]*bot.Entry{en})
 	}
 	return err
@@ -299,7 +299,7 @@ func (c *cmdline) completeEntries(states ...bot.State) cobra.CompletionFunc {
 		var out []cobra.Completion
 		for _, en := range entries {
 			if !slices.Contains(args, en.Key) {
-				about := clean(text.Fold(fmt.Sprintf("%s: %s: %s", en.State, en.Author, en.Heading)))
+				about := text.OneLine(fmt.Sprintf("%s: %s: %s", en.State, en.Author, en.Heading))
 				out = append(out, cobra.CompletionWithDesc(en.Key, console.Cut(about, 60)))
 			}
 		}

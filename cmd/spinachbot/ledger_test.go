@@ -61,7 +61,7 @@ func TestLedgerList(t *testing.T) {
 	want := `ID                   STATE     ASKED             CONFIDENCE  REQUEST                                          LINK
 sb-1000000000000000  proposed  2026-11-20 10:20  0.83        Ada: Bridges of Königsberg (waits for approval)  https://www.wikidata.org/wiki/Wikidata:Request_a_query#Bridges_of_K%C3%B6nigsberg
 sb-2000000000000000  proposed  2026-11-20 10:20  0.83        Ada: Rivers (waits for approval)                 https://www.wikidata.org/wiki/Wikidata:Request_a_query#Rivers
-sb-3000000000000000  skipped   2026-11-20 10:20              Ada: News[2J (not a request)                     https://www.wikidata.org/wiki/Wikidata:Request_a_query#News%5B2J
+sb-3000000000000000  skipped   2026-11-20 10:20              Ada: News [2J (not a request)                    https://www.wikidata.org/wiki/Wikidata:Request_a_query#News_%5B2J
 `
 	if code != exitOK || out != want || errs != "" {
 		t.Errorf("%d %s\n%s\nwant\n%s", code, errs, out, want)

@@ -97,14 +97,14 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 		case "q", "quit":
 			return false, nil
 		default:
-			fmt.Fprintf(r.out, "%q is none of these; type the word or its first letter\n", clean(answer))
+			fmt.Fprintf(r.out, "%q is none of these; type the word or its first letter\n", text.Clean(answer))
 			continue
 		}
 		switch {
 		case ctx.Err() != nil:
 			return false, ctx.Err()
 		case err != nil: // such as a state that forbids it: shown, and asked again
-			fmt.Fprintln(r.e.stderr, "spinachbot:", clean(err.Error()))
+			fmt.Fprintln(r.e.stderr, "spinachbot:", text.Clean(err.Error()))
 		case done:
 			*count++
 			return true, nil
@@ -213,11 +213,11 @@ func (l *ledger) editOne(ctx context.Context, id, file, editor, by string) error
 }
 
 // revise writes another text, unless it is the one that is there.
-func (l *ledger) revise(ctx context.Context, en *bot.Entry, short, by string) (*bot.Entry, error) {
-	if text.Fold(short) == text.Fold(en.Draft.Reply.Short) {
+func (l *ledger) revise(ctx context.Context, en *bot.Entry, given, by string) (*bot.Entry, error) {
+	if text.Fold(given) == text.Fold(en.Draft.Reply.Short) {
 		return en, errors.New("nothing was changed")
 	}
-	return bot.Revise(ctx, l.st, l.e.now(), en.Key, short, by)
+	return bot.Revise(ctx, l.st, l.e.now(), en.Key, given, by)
 }
 
 const scissors = "------------------------ >8 ------------------------"
@@ -228,7 +228,7 @@ func (l *ledger) inEditor(ctx context.Context, editor string, en *bot.Entry) (st
 Change only the text above this line. Wiki markup in it is shown on the page, not used.
 For another query, leave and use: spinachbot ledger retry ` + en.Key + `
 
-` + clean(en.Heading) + "\n\n" + clean(en.Question) + "\n\n" + clean(en.Draft.Reply.Query) + "\n"
+` + text.Clean(en.Heading) + "\n\n" + text.Clean(en.Question) + "\n\n" + text.Clean(en.Draft.Reply.Query) + "\n"
 	f, err := os.CreateTemp("", "spinachbot-*.txt")
 	if err != nil {
 		return "", fmt.Errorf("cannot make a file to edit: %w", err)

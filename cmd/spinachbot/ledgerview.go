@@ -42,9 +42,9 @@ func (l *ledger) table(entries []*bot.Entry) error {
 		if en.Draft != nil {
 			confidence = fmt.Sprintf("%.2f", en.Draft.Confidence)
 		}
-		request := clean(text.Fold(en.Author + ": " + en.Heading))
+		request := text.OneLine(en.Author + ": " + en.Heading)
 		if en.Reason != "" {
-			request += " (" + clean(text.Fold(en.Reason)) + ")"
+			request += " (" + text.OneLine(en.Reason) + ")"
 		}
 		row := []string{en.Key, string(en.State), asked, confidence, request}
 		if !l.out.Terminal() {
@@ -84,17 +84,17 @@ func threadLink(api string, en *bot.Entry) string {
 	if strings.HasSuffix(base, "=") {
 		page = strings.ReplaceAll(page, "&", "%26")
 	}
-	anchor := strings.ReplaceAll(text.Fold(clean(en.Heading)), " ", "_")
+	anchor := strings.ReplaceAll(text.OneLine(en.Heading), " ", "_")
 	return base + page + "#" + (&url.URL{Fragment: anchor}).EscapedFragment()
 }
 
 // describe shows one entry: its state and why, the question, and the reply as text.
 func (l *ledger) describe(en *bot.Entry) {
-	state := clean(text.Fold(stateOf(en)))
+	state := text.OneLine(stateOf(en))
 	fmt.Fprintf(l.out, "%s  %s\n", l.out.In(console.Bold, en.Key), l.out.In(stateStyles[en.State], state))
 	row := func(name, value string) {
 		if value != "" {
-			fmt.Fprintf(l.out, "  %-10s %s\n", name, clean(text.Fold(value)))
+			fmt.Fprintf(l.out, "  %-10s %s\n", name, text.OneLine(value))
 		}
 	}
 	asked := "unsigned"
@@ -135,11 +135,11 @@ func (l *ledger) describe(en *bot.Entry) {
 }
 
 // block shows a text under a title.
-func (l *ledger) block(title, text string) {
-	if text = strings.TrimSpace(clean(text)); text == "" {
+func (l *ledger) block(title, content string) {
+	if content = strings.TrimSpace(text.Clean(content)); content == "" {
 		return
 	}
-	fmt.Fprintf(l.out, "\n%s\n%s\n", l.out.In(console.Bold, title), text)
+	fmt.Fprintf(l.out, "\n%s\n%s\n", l.out.In(console.Bold, title), content)
 }
 
 // reply shows a draft as its readers will see it, but for the collapsed steps.
@@ -147,19 +147,19 @@ func (l *ledger) reply(d *bot.Draft) {
 	r := &d.Reply
 	l.block("reply", strings.Join(console.Wrap(firstLine(d.Wikitext), l.columns()), "\n"))
 	if r.Query != "" {
-		fmt.Fprintf(l.out, "\n  %s\n", strings.ReplaceAll(clean(strings.TrimSpace(r.Query)), "\n", "\n  "))
-		fmt.Fprintf(l.out, "\n%s\n", clean(found(r)))
+		fmt.Fprintf(l.out, "\n  %s\n", strings.ReplaceAll(text.Clean(strings.TrimSpace(r.Query)), "\n", "\n  "))
+		fmt.Fprintf(l.out, "\n%s\n", text.Clean(found(r)))
 		l.rows(r)
 	}
 	for i, s := range r.Similar {
 		if i == 0 {
 			fmt.Fprintln(l.out, "\nearlier discussions")
 		}
-		fmt.Fprintf(l.out, "  %s\n", clean(text.Fold(s.Heading)))
+		fmt.Fprintf(l.out, "  %s\n", text.OneLine(s.Heading))
 	}
 	if len(r.Steps) > 0 {
 		fmt.Fprintf(l.out, "\n%s, collapsed in the reply; spinachbot trace show %s shows how it was found\n",
-			plural(len(r.Steps), "step", "steps"), r.Marker)
+			text.Count(len(r.Steps), "step"), r.Marker)
 	}
 }
 
@@ -180,7 +180,7 @@ func firstLine(wikitext string) string {
 
 // found says what the query returned, when and where.
 func found(r *forum.Reply) string {
-	what := plural(max(r.Total, len(r.Rows)), "row", "rows")
+	what := text.Count(max(r.Total, len(r.Rows)), "row")
 	if r.Boolean != nil {
 		what = map[bool]string{true: "yes", false: "no"}[*r.Boolean]
 	}
@@ -198,20 +198,12 @@ func (l *ledger) rows(r *forum.Reply) {
 	for _, row := range r.Rows {
 		cells := make([]string, len(row))
 		for i, c := range row {
-			cells[i] = clean(text.Fold(c.Text))
+			cells[i] = text.OneLine(c.Text)
 			if c.ID != "" {
-				cells[i] = strings.TrimSpace(clean(text.Fold(c.Label)) + " (" + c.ID + ")")
+				cells[i] = strings.TrimSpace(text.OneLine(c.Label) + " (" + c.ID + ")")
 			}
 		}
 		t.Rows = append(t.Rows, cells)
 	}
 	_ = t.Write(l.out, l.out.Width(), func(s string) string { return l.out.In(console.Bold, s) })
-}
-
-// plural is a number with its noun.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

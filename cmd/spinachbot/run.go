@@ -16,6 +16,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/bot/earlier"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/store"
@@ -119,7 +120,7 @@ func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() ti
 	if cfg.HasModel() {
 		h.model = model
 	}
-	pol.Similar = newEarlier(lg, cfg.DataDir, graph, now)
+	pol.Similar = earlier.New(lg, filepath.Join(cfg.DataDir, harvestFolder), graph, now)
 	engine := agent.New(lg, model, graph, graph, now, agent.Options{})
 	b, err := bot.New(lg, st, wikiAdapter{wiki}, newAsk(lg, engine, cfg, dir, now), now, pol)
 	return b, h, err

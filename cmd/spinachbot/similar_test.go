@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spinachbot/spinachbot/bot/earlier"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -37,7 +38,7 @@ func TestEarlierDiscussions(t *testing.T) {
 	now := time.Now()
 	clock := func() time.Time { return now }
 	g := &counted{rows: 1}
-	s := newEarlier(quietLogger(), data, g, clock)
+	s := earlier.New(quietLogger(), filepath.Join(data, harvestFolder), g, clock)
 	const question = "Please give me all the countries of Africa"
 	if got, err := s.Similar(t.Context(), question, 2); err != nil || len(got) > 0 {
 		t.Errorf("without a harvest: %v, %v", got, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 func traceCommand(e *env) *cobra.Command {
@@ -117,16 +118,16 @@ func showEvent(w io.Writer, ev agent.Event, full bool) {
 		if ev.Question != nil {
 			asked = "question: " + ev.Question.Text
 		}
-		fmt.Fprintf(w, "%s  preset %s\n%s\n\n", ev.Time.UTC().Format("2006-01-02 15:04:05 UTC"), clean(ev.Preset), clean(asked))
+		fmt.Fprintf(w, "%s  preset %s\n%s\n\n", ev.Time.UTC().Format("2006-01-02 15:04:05 UTC"), text.Clean(ev.Preset), text.Clean(asked))
 	case "model":
 		showCall(w, ev, full)
 	case "step":
 		s := ev.Step
-		fmt.Fprintf(w, "%d. %s\n   %s(%s)\n%s\n   (%d ms)\n\n", s.N, clean(s.Thought), clean(s.Action), indent(s.Argument, "   "), indent("   "+s.Observation, "   "), s.MS)
+		fmt.Fprintf(w, "%d. %s\n   %s(%s)\n%s\n   (%d ms)\n\n", s.N, text.Clean(s.Thought), text.Clean(s.Action), indent(s.Argument, "   "), indent("   "+s.Observation, "   "), s.MS)
 	case "rollback":
-		fmt.Fprintf(w, "   refused (%s)", clean(ev.Reason))
+		fmt.Fprintf(w, "   refused (%s)", text.Clean(ev.Reason))
 		if ev.Step != nil {
-			fmt.Fprintf(w, ": %s(%s)", clean(ev.Step.Action), indent(ev.Step.Argument, "   "))
+			fmt.Fprintf(w, ": %s(%s)", text.Clean(ev.Step.Action), indent(ev.Step.Argument, "   "))
 		}
 		fmt.Fprintf(w, "; the last step kept is %d\n\n", *ev.To)
 	case "final":
@@ -134,13 +135,13 @@ func showEvent(w io.Writer, ev agent.Event, full bool) {
 		if ev.Table != nil {
 			rows = len(ev.Table.Rows)
 		}
-		fmt.Fprintf(w, "final query, run on %s, %d rows:\n%s\n\n", clean(ev.Endpoint), rows, clean(ev.SPARQL))
+		fmt.Fprintf(w, "final query, run on %s, %d rows:\n%s\n\n", text.Clean(ev.Endpoint), rows, text.Clean(ev.SPARQL))
 	case "end":
 		if ev.Reason != "" {
-			fmt.Fprintf(w, "no answer: %s %s\n", clean(ev.Reason), clean(ev.Detail))
+			fmt.Fprintf(w, "no answer: %s %s\n", text.Clean(ev.Reason), text.Clean(ev.Detail))
 		}
 		if ev.Report != "" {
-			fmt.Fprintf(w, "%s\n", clean(ev.Report))
+			fmt.Fprintf(w, "%s\n", text.Clean(ev.Report))
 		}
 		if ev.Usage != nil {
 			fmt.Fprintf(w, "\nconfidence %.2f, %d calls, %d tokens in, %d out, %.4f USD\n", ev.Confidence, ev.Usage.Calls, ev.Usage.InputTokens, ev.Usage.OutputTokens, ev.Usage.USD)
@@ -156,14 +157,14 @@ func showCall(w io.Writer, ev agent.Event, full bool) {
 	if ev.Request != nil {
 		fmt.Fprintf(w, "call of the model: %s\n", ev.Request.Purpose)
 		for _, m := range ev.Request.Messages {
-			fmt.Fprintf(w, "[%s]\n%s\n", m.Role, clean(m.Content))
+			fmt.Fprintf(w, "[%s]\n%s\n", m.Role, text.Clean(m.Content))
 		}
 	}
 	if ev.Error != "" {
-		fmt.Fprintf(w, "[failed] %s\n", clean(ev.Error))
+		fmt.Fprintf(w, "[failed] %s\n", text.Clean(ev.Error))
 	}
 	if ev.Response != nil {
-		fmt.Fprintf(w, "[answer]\n%s\n", clean(ev.Response.Text()))
+		fmt.Fprintf(w, "[answer]\n%s\n", text.Clean(ev.Response.Text()))
 	}
 	fmt.Fprintln(w, strings.Repeat("-", 80))
 }

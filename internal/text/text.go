@@ -42,8 +42,11 @@ func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // OneLine is [Fold] without control characters: fit for a log, a terminal or a wiki's edit summary.
 func OneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || turns(r) }), " ")
 }
+
+// turns reports whether a character changes the direction of the text after it.
+func turns(r rune) bool { return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 }
 
 // Count returns a number with its noun: "1 entry", "12,000 entries".
 func Count(n int, noun string) string {
@@ -107,7 +110,7 @@ func Clean(s string) string {
 		switch {
 		case r == '\n' || r == '\t':
 			return r
-		case unicode.IsControl(r), r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069:
+		case unicode.IsControl(r), turns(r):
 			return -1
 		}
 		return r

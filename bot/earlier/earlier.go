@@ -1,4 +1,6 @@
-package main
+// Package earlier finds earlier discussions of the forum that resemble a request, for the bot's replies and for the
+// agent's examples.
+package earlier
 
 import (
 	"context"
@@ -17,8 +19,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// earlier finds earlier discussions in the candidates of DATA_DIR/harvest. Without a harvest it finds none; a new one is noticed by the file's time.
-type earlier struct {
+// Finder finds earlier discussions in the candidates of a harvest. Without a harvest it finds none; a new one is noticed by the file's time.
+type Finder struct {
 	lg    *slog.Logger
 	path  string // of candidates.jsonl
 	graph harvest.Graph
@@ -37,8 +39,8 @@ type check struct {
 }
 
 var (
-	_ bot.Similar    = (*earlier)(nil)
-	_ agent.Examples = (*earlier)(nil)
+	_ bot.Similar    = (*Finder)(nil)
+	_ agent.Examples = (*Finder)(nil)
 )
 
 // Limits of the search for one reply.
@@ -48,12 +50,14 @@ const (
 	checkWithin = 40 * time.Second   // time for all of them
 )
 
-func newEarlier(lg *slog.Logger, dataDir string, graph harvest.Graph, now func() time.Time) *earlier {
-	return &earlier{lg: lg, path: filepath.Join(dataDir, harvestFolder, dataset.CandidatesFile), graph: graph, now: now, index: &harvest.Similar{}, checked: map[string]check{}}
+// New returns a finder over the candidates in the folder of a harvest, which need not exist yet. graph runs their queries
+// again.
+func New(lg *slog.Logger, folder string, graph harvest.Graph, now func() time.Time) *Finder {
+	return &Finder{lg: lg, path: filepath.Join(folder, dataset.CandidatesFile), graph: graph, now: now, index: &harvest.Similar{}, checked: map[string]check{}}
 }
 
 // Examples implements [agent.Examples].
-func (s *earlier) Examples(_ context.Context, question string, n int) ([]agent.Example, error) {
+func (s *Finder) Examples(_ context.Context, question string, n int) ([]agent.Example, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.load(); err != nil {
@@ -67,7 +71,7 @@ func (s *earlier) Examples(_ context.Context, question string, n int) ([]agent.E
 }
 
 // Similar implements [bot.Similar]: each query is run again unless it returned rows within the last days.
-func (s *earlier) Similar(ctx context.Context, question string, n int) ([]agent.Example, error) {
+func (s *Finder) Similar(ctx context.Context, question string, n int) ([]agent.Example, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.load(); err != nil {
@@ -96,7 +100,7 @@ func (s *earlier) Similar(ctx context.Context, question string, n int) ([]agent.
 }
 
 // runs reports whether a query still returns rows. The error says that the endpoint does not want to be asked now.
-func (s *earlier) runs(ctx context.Context, e *harvest.Earlier, may bool) (good, ran bool, err error) {
+func (s *Finder) runs(ctx context.Context, e *harvest.Earlier, may bool) (good, ran bool, err error) {
 	now := s.now()
 	if now.Sub(e.RanAt) < stillGood {
 		return true, false, nil
@@ -119,7 +123,7 @@ func (s *earlier) runs(ctx context.Context, e *harvest.Earlier, may bool) (good,
 }
 
 // load reads the candidates when the file is another one than was read.
-func (s *earlier) load() error {
+func (s *Finder) load() error {
 	st, err := os.Stat(s.path)
 	if errors.Is(err, os.ErrNotExist) {
 		s.index, s.read = &harvest.Similar{}, time.Time{}

@@ -1,4 +1,4 @@
-package main
+package scorefile
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spinachbot/spinachbot/dataset/score"
-	"github.com/spinachbot/spinachbot/dataset/score/scorefile"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // share writes a mean as the field's tables do, in per cent; a dash for none.
@@ -27,9 +27,9 @@ func meansOf(all map[score.Metric]score.Mean, only score.Mean, main score.Metric
 	return map[score.Metric]score.Mean{main: only}
 }
 
-// writeScores prints a document for people.
-func writeScores(w io.Writer, d *scorefile.Document, metrics []score.Metric) {
-	fmt.Fprintf(w, "%s: %d items (%s)\n\n", inLine(d.File), len(d.Items), d.Format)
+// WriteText prints a document for people, with the columns of the measures.
+func (d *Document) WriteText(w io.Writer, metrics []score.Metric) {
+	fmt.Fprintf(w, "%s: %d items (%s)\n\n", text.OneLine(d.File), len(d.Items), d.Format)
 	if d.Metrics == nil {
 		metrics = []score.Metric{d.Main}
 	}
@@ -55,7 +55,7 @@ func writeScores(w io.Writer, d *scorefile.Document, metrics []score.Metric) {
 		fmt.Fprintf(w, "\n%d dialogues: %.2f %% finished, %.2f turns; entity linking P %.2f, R %.2f, F1 %.2f; mention cover rate %.2f\n", g.N, 100*g.Finished, g.Turns, 100*g.Precision,
 			100*g.Recall, 100*g.F1, 100*g.Mentioned)
 	}
-	for _, by := range scorefile.Groupings {
+	for _, by := range Groupings {
 		if groups := d.Groups[by.By]; len(groups) > 0 {
 			groupTable(w, by.By, groups, metrics, d.Main)
 		}
@@ -63,7 +63,7 @@ func writeScores(w io.Writer, d *scorefile.Document, metrics []score.Metric) {
 	writeRemarks(w, d)
 }
 
-func groupTable(w io.Writer, by string, groups []scorefile.Group, metrics []score.Metric, main score.Metric) {
+func groupTable(w io.Writer, by string, groups []Group, metrics []score.Metric, main score.Metric) {
 	fmt.Fprintln(w)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(tw, "%s\tn\t", by)
@@ -73,7 +73,7 @@ func groupTable(w io.Writer, by string, groups []scorefile.Group, metrics []scor
 	fmt.Fprintln(tw)
 	for _, g := range groups {
 		means := meansOf(g.Metrics, g.Mean, main)
-		fmt.Fprintf(tw, "%s\t%d\t", inLine(g.Group), g.N)
+		fmt.Fprintf(tw, "%s\t%d\t", text.OneLine(g.Group), g.N)
 		for _, m := range metrics {
 			fmt.Fprintf(tw, "%s\t%s\t", share(means[m].F1), share(means[m].EM))
 		}
@@ -86,7 +86,7 @@ func groupTable(w io.Writer, by string, groups []scorefile.Group, metrics []scor
 const maxRemarks = 5
 
 // writeRemarks lists what is in no mean and what is uncertain.
-func writeRemarks(w io.Writer, d *scorefile.Document) {
+func writeRemarks(w io.Writer, d *Document) {
 	reasons := make([]string, 0, len(d.Excluded))
 	for r := range d.Excluded {
 		reasons = append(reasons, r)
@@ -102,21 +102,21 @@ func writeRemarks(w io.Writer, d *scorefile.Document) {
 		}
 	}
 	for _, r := range reasons {
-		fmt.Fprintf(w, "in no mean, %s: %s\n", inLine(r), someIDs(d.Excluded[r]))
+		fmt.Fprintf(w, "in no mean, %s: %s\n", text.OneLine(r), someIDs(d.Excluded[r]))
 	}
 	for i, o := range d.Odd {
 		if i == maxRemarks {
 			fmt.Fprintf(w, "and %d more\n", len(d.Odd)-i)
 			break
 		}
-		fmt.Fprintf(w, "item %s: %s\n", inLine(o.ID), inLine(o.Why))
+		fmt.Fprintf(w, "item %s: %s\n", text.OneLine(o.ID), text.OneLine(o.Why))
 	}
 	if len(d.Failed) > 0 {
 		ids := make([]string, len(d.Failed))
 		for i, f := range d.Failed {
 			ids[i] = f.ID
 		}
-		fmt.Fprintf(w, "in no mean, a service failed (first: %s): %s\n", inLine(d.Failed[0].Why), someIDs(ids))
+		fmt.Fprintf(w, "in no mean, a service failed (first: %s): %s\n", text.OneLine(d.Failed[0].Why), someIDs(ids))
 	}
 	if len(d.Missing) > 0 {
 		fmt.Fprintf(w, "items of the benchmark without an output: %s\n", someIDs(d.Missing))
@@ -125,9 +125,6 @@ func writeRemarks(w io.Writer, d *scorefile.Document) {
 		fmt.Fprintf(w, "several best pairings, scores of programs that take another one (SciPy's) may be lower on item: %s\n", someIDs(positions(d.Differ)))
 	}
 }
-
-// inLine makes text from outside harmless in a line of a table.
-func inLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
 func positions(list []int) []string {
 	out := make([]string, len(list))
@@ -140,13 +137,14 @@ func positions(list []int) []string {
 // someIDs counts IDs and names the first.
 func someIDs(ids []string) string {
 	const most = 10
-	out := fmt.Sprintf("%d: ", len(ids)) + inLine(strings.Join(ids[:min(len(ids), most)], ", "))
+	out := fmt.Sprintf("%d: ", len(ids)) + text.OneLine(strings.Join(ids[:min(len(ids), most)], ", "))
 	if len(ids) > most {
 		out += ", …"
 	}
 	return out
 }
 
-func writeBest(w io.Writer, b *scorefile.Best) {
+// WriteText prints the best of several files for people.
+func (b *Best) WriteText(w io.Writer) {
 	fmt.Fprintf(w, "\nbest of %d files on %d common items: max@%d %.2f, empty@%d %.2f\n", b.K, b.N, b.K, 100*b.Max, b.K, 100*b.Empty)
 }
