@@ -41,10 +41,10 @@ func TestDiagnose(t *testing.T) {
 		queries int
 	}{
 		{"one condition loses the rows", false, Limits{}, two, yes("rank"),
-			"Tried with one condition left out: without `?x wikibase:rank ?r` rows appear; without `?x wdt:P31 wd:Q5` there are still none.", 3},
-		{"any condition", false, Limits{}, two, yes("x-y-z"), "without `?x wikibase:rank ?r`, or without `?x wdt:P31 wd:Q5` rows appear.", 3},
-		{"no single condition", false, Limits{}, two, yes(""), "there are still none. So at least two conditions are wrong, or the graph does not hold it.", 3},
-		{"six at most", false, Limits{}, "SELECT ?x { ?x wdt:P1 1; wdt:P2 2; wdt:P3 3; wdt:P4 4; wdt:P5 5; wdt:P6 6; wdt:P7 7 }", yes("P7"), "without `?x wdt:P7 7` rows appear", 7},
+			"Tried with one condition left out: rows appear without `?x wikibase:rank ?r`; there are still none without `?x wdt:P31 wd:Q5`.", 3},
+		{"any condition", false, Limits{}, two, yes("x-y-z"), "rows appear without `?x wikibase:rank ?r`, or without `?x wdt:P31 wd:Q5`.", 3},
+		{"no single condition", false, Limits{}, two, yes(""), "or without `?x wdt:P31 wd:Q5`. So at least two conditions are wrong, or the graph does not have the data.", 3},
+		{"six at most", false, Limits{}, "SELECT ?x { ?x wdt:P1 1; wdt:P2 2; wdt:P3 3; wdt:P4 4; wdt:P5 5; wdt:P6 6; wdt:P7 7 }", yes("P7"), "rows appear without `?x wdt:P7 7`", 7},
 		{"a failing probe", false, Limits{}, two, func(q string) (*kg.Table, error) {
 			if strings.HasPrefix(q, "ASK") {
 				return nil, kg.Errorf(kg.Timeout, "slow")
@@ -115,7 +115,7 @@ func TestDiagnoseStops(t *testing.T) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(first.Steps[0].Observation, "without `?x wikibase:rank ?r` rows appear.") {
+	if !strings.Contains(first.Steps[0].Observation, "rows appear without `?x wikibase:rank ?r`.") {
 		t.Errorf("%s", first.Steps[0].Observation)
 	}
 	b, err := os.ReadFile(path)

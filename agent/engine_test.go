@@ -367,7 +367,7 @@ func TestFollowUp(t *testing.T) {
 		t.Fatal(err, out)
 	}
 	text := m.requests[0].Messages[1].Content
-	for _, want := range []string{"<earlier>\nQuestion: Which &lt;humans&gt;?", "search_wikidata(human) gave: human (Q5)", qA, "What was replied: Two.", "<question>\nonly the living ones, please\n</question>"} {
+	for _, want := range []string{"<earlier>\nQuestion: Which &lt;humans&gt;?", "search_wikidata(human) returned: human (Q5)", qA, "What was replied: Two.", "<question>\nonly the living ones, please\n</question>"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in:\n%s", want, text)
 		}
@@ -399,7 +399,7 @@ func TestCutOffTurn(t *testing.T) {
 	if err != nil || len(g.queries) != 0 || len(out.Steps) != 1 || out.Steps[0].Action != tool.SearchName {
 		t.Errorf("%v, %d queries, %+v", err, len(g.queries), out.Steps)
 	}
-	if !strings.Contains(m.last("act"), "cut off because it was too long") {
+	if !strings.Contains(m.last("act"), "too long and was cut off") {
 		t.Errorf("the model was told: %s", m.last("act"))
 	}
 }

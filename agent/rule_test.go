@@ -278,7 +278,7 @@ func TestRepeatAfterPassingFailure(t *testing.T) {
 	if out.Answer == nil || len(rec.of("rollback")) != 0 {
 		t.Errorf("answer %v, %d refusals; want an answer without refusals", out.Answer, len(rec.of("rollback")))
 	}
-	if !strings.Contains(out.Steps[0].Observation, "may be done again") || out.Steps[0].Failure != kg.Down {
+	if !strings.Contains(out.Steps[0].Observation, "you may repeat the action") || out.Steps[0].Failure != kg.Down {
 		t.Errorf("the failure reads %q (%s)", out.Steps[0].Observation, out.Steps[0].Failure)
 	}
 }
@@ -300,7 +300,7 @@ func TestRefusalTexts(t *testing.T) {
 		{"a stop on an empty query", []string{execute(qEmpty), do("stop()")}, []string{"Refused: stop()", "(step 1) returned nothing"}, "stop(step"},
 		{"a stop on a step without rows", []string{execute(qA), execute(qEmpty), do("stop(step 2)")}, []string{"Refused: stop(step 2)", "the query of step 2 returned nothing", "write stop(step 1)"}, ""},
 		{"a stop on a search", []string{do("search_wikidata(a)"), execute(qEmpty), do("stop(step 1)")}, []string{"step 1 is not a query that you executed", "No query has returned anything"}, "stop(step 2"},
-		{"no answer although a query gave rows", []string{execute(qA), do("stop(no answer: others)")}, []string{"Refused once: stop(no answer: others)", "write stop(step 1)", "once more"}, ""},
+		{"no answer although a query gave rows", []string{execute(qA), do("stop(no answer: others)")}, []string{"Refused once: stop(no answer: others)", "write stop(step 1)", "reason) again"}, ""},
 		{"a long action", []string{do("search_wikidata(" + strings.Repeat("x", 150) + ")"), execute(strings.Replace(qA, "wd:Q5", strings.Repeat("wd:Q5, ", 90)+"wd:Q6", 1)),
 			execute(strings.Replace(qA, "wd:Q5", strings.Repeat("wd:Q5, ", 90)+"wd:Q6", 1))}, []string{"Refused: execute_sparql(SELECT ?x", "…) is the same"}, "wd:Q6"},
 	} {

@@ -131,7 +131,7 @@ func TestUnseenNumbers(t *testing.T) {
 	g := graphOfTwo()
 	g.labels = map[string]string{"P50": "author"}
 	s := observe(t, g, "en", "execute_sparql("+strings.Replace(qB, "P17", "P50", 1)+")")
-	if want := `Numbers in this query that you had not looked up: P50 is "author"; Q183 is unknown, or has no label.`; !strings.Contains(s.Observation, want) {
+	if want := `IDs in this query that you have not looked up: P50 is "author"; Q183 is unknown, or has no label.`; !strings.Contains(s.Observation, want) {
 		t.Errorf("got %s", s.Observation)
 	}
 	if s := observe(t, g, "en", "execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5; wdt:P17 ?y; p:P39 [ pq:P580 ?z ] })"); strings.Contains(s.Observation, "looked up") {
@@ -150,15 +150,15 @@ func TestNumbersAsked(t *testing.T) {
 		g.examples["P40"] = append(g.examples["P40"], kg.Example{Subject: kg.PropertyRef{ID: "Q1", Label: "a"}, Value: entityValue("Q2", "b")})
 	}
 	for action, want := range map[string]string{
-		"get_wikidata_entry(Danube)":      `"Danube" is not the number of an item or property`,
+		"get_wikidata_entry(Danube)":      `"Danube" is not the ID of an item or property`,
 		"get_wikidata_entry(Q99)":         "There is no Q99",
-		"get_property_examples(Q5)":       `"Q5" is not the number of a property`,
-		"get_property_examples(spouse)":   `"spouse" is not the number of a property`,
+		"get_property_examples(Q5)":       `"Q5" is not the ID of a property`,
+		"get_property_examples(spouse)":   `"spouse" is not the ID of a property`,
 		"get_property_examples(P26)":      "P26 has no examples recorded",
 		"get_property_examples(wdt:P40)":  "a (Q1) -- P40 --> b (Q2)\n",
 		"get_property_examples(p40)":      "(25 examples in all, the first 20 are shown.)",
-		"get_wikidata_entry(Q1 and Q2)":   "is not the number",
-		"get_property_examples(wdt:P031)": "is not the number",
+		"get_wikidata_entry(Q1 and Q2)":   "is not the ID",
+		"get_property_examples(wdt:P031)": "is not the ID",
 	} {
 		if s := observe(t, g, "en", action); !strings.Contains(s.Observation, want) {
 			t.Errorf("%s shows %q, want %q", action, s.Observation, want)

@@ -247,7 +247,7 @@ func TestTriageIsOnRecord(t *testing.T) {
 		t.Fatalf("%d judgements on record: %v", len(files), err)
 	}
 	out, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "trace", "show", "--full", files[0])
-	if code != exitOK || !strings.Contains(out, "[task: triage]") || !strings.Contains(out, `"request":`) {
+	if code != exitOK || !strings.Contains(out, "call of the model: triage") || !strings.Contains(out, `"request":`) {
 		t.Errorf("exit %d: %s\n%s", code, errs, out)
 	}
 }
