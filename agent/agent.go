@@ -1,14 +1,16 @@
-// Package agent turns a question into a SPARQL query by exploring a knowledge graph with a language model, as the SPINACH paper does
-// (Liu et al., EMNLP Findings 2024): one action a turn, every observation handed back, until the model stops on a query that returned something.
+// Package agent turns a question into a SPARQL query by exploring a knowledge graph with a language model, as the
+// SPINACH paper does (Liu et al., EMNLP Findings 2024): one action a turn, every observation handed back, until the
+// model stops on a query that returned something.
 //
-// A question goes in, an [Outcome] (an answer or the reason why there is none) and a trajectory come out.
-// The package talks to the world only through [Model], [Graph], [Labeler] and [Recorder], which it owns, and through the clock it is given.
+// A question goes in, an [Outcome] (an answer or the reason why there is none) and a trajectory come out. The package
+// talks to the world only through [Model], [Graph], [Labeler] and [Recorder], which it owns, and through the clock
+// that it gets.
 //
 // # Reading order
 //
 //	agent.go engine.go   what goes in and comes out; Ask: language, exploration, final query, report
 //	triage.go confidence.go   is a post a request for us; how likely an answer is right
-//	recorded.go          a model that says what the model of a published run said
+//	recorded.go          a model that repeats what the model of a published run said
 //
 // The rooms, from the bottom up; each knows only those before it:
 //
@@ -22,18 +24,21 @@
 //
 // # Three kinds of end
 //
-// What the model can repair (an unreadable turn, a broken query, a number that does not exist) is text that it reads next.
-// What ends a run in an orderly way (a limit, no model, no answer) is the [Ending] of the [Outcome].
-// What the caller must know (it cancelled, the trajectory could not be written) is an error, and nothing may be published then.
+// What the model can repair (an unreadable turn, a broken query, a number that does not exist) is text that it reads
+// next. What ends a run in an orderly way (a limit, no model, no answer) is the [Ending] of the [Outcome]. What the
+// caller must know (it cancelled, the trajectory could not be written) is an error, and nothing may be published
+// then.
 //
 // # What differs from SPINACH
 //
-// The paper's behaviour is the base (Liu et al., sections 4.1 and 4.2); its released code does otherwise in many places, listed in the project's notes on
-// the systems. On purpose we differ from both here: a rollback really returns and leaves a note; searches run in the asker's language too; observations say how much
-// there is in all, what kind of values, and why there is nothing; queries are checked before they are sent; numbers never seen are named with their
-// labels; a page that is short is not pruned; the model may say that there is no answer, or stop on an earlier query than the last; an unreadable turn goes
-// back to the model; an empty query may be tried without each of its conditions; the report's writer gets the searcher's thoughts.
-// tools/replay plays the published runs through this package and lists every difference of the observations.
+// The paper's behavior is the base (Liu et al., sections 4.1 and 4.2); its released code does otherwise in many
+// places, listed in the project's notes on the systems. On purpose we differ from both here: a rollback really
+// returns and leaves a note; searches run in the asker's language too; observations say how much there is in all,
+// what kind of values, and why there is nothing; queries are checked before they are sent; IDs never seen are
+// named with their labels; a page that is short is not pruned; the model may say that there is no answer, or stop on
+// an earlier query than the last; an unreadable turn goes back to the model; an empty query may be tried without each
+// of its conditions; the report's writer gets the searcher's thoughts. tools/replay plays the published runs through
+// this package and lists every difference of the observations.
 package agent
 
 import (
@@ -86,8 +91,8 @@ const (
 // EndingOf is [event.EndingOf].
 func EndingOf(err error) Ending { return event.EndingOf(err) }
 
-// Outcome is what a run came to. Answer is nil when there is none, and Ending then says why. Report is the text for the asker in their language;
-// it is the model's, hence untrusted, and may be empty.
+// Outcome is what a run came to. Answer is nil when there is none, and Ending then says why. Report is the text for
+// the asker in their language; it is the model's, hence untrusted, and may be empty.
 type Outcome struct {
 	Answer *Answer
 	Ending
@@ -109,8 +114,9 @@ type Post struct {
 
 // Triage is what a thread's last post is to us.
 type Triage struct {
-	Request  bool   // it asks for a query, for data that a query can give, or for a change to a query
-	Question string // the request in one self-contained text, in the poster's language, with the poster's query when there is one
+	Request bool // it asks for a query, for data that a query can return, or for a change to a query
+	// the request in one self-contained text, in the poster's language, with the poster's query when there is one
+	Question string
 	Language string
 	Why      string // one line for the log
 }

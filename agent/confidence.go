@@ -2,14 +2,17 @@ package agent
 
 import "math"
 
-// confidence is a figure between 0 and 1 for how likely the answer is right. It is a heuristic from SPINACH's released QALD-10 runs, not a calibrated
-// probability; the mean F1 of runs with the same trait (systems.md A.1.4 and E.2) gives each factor:
+// confidence is a figure between 0 and 1 for how likely the answer is right. It is a heuristic from SPINACH's
+// released QALD-10 runs, not a calibrated probability; the mean F1 of runs with the same trait sets each
+// factor:
 //
-//   - steps: up to 5 give 0.82, up to 8 0.68, up to 14 0.51, more 0.18;
+//   - steps: up to 5 mean 0.82, up to 8 0.68, up to 14 0.51, more 0.18;
 //   - a refused or abandoned action: times 0.70 (0.488 of 0.695);
-//   - numbers in the query that were never looked up: times 0.75 (GRASP's QALD-7 and WWQ runs, 65.5 of 86.7 and 56.2 of 77.6);
+//   - IDs in the query that were never looked up: times 0.75 (GRASP's QALD-7 and WWQ runs, 65.5 of 86.7 and 56.2
+//     of 77.6);
 //   - a query extracted after the limit instead of stopped on: 0.26 at most (runs without a final query);
-//   - a count of zero, or more than 10,000 rows: times 0.6, our own guess: such results are more often a mistake than an answer.
+//   - a count of zero, or more than 10,000 rows: times 0.6, our own guess: such results are more often a mistake than
+//     an answer.
 func (r *run) confidence(a *Answer) float64 {
 	var c float64
 	switch n := len(r.state.Steps()); {
@@ -28,7 +31,8 @@ func (r *run) confidence(a *Answer) float64 {
 	if r.state.Unseen() {
 		c *= 0.75
 	}
-	if t := a.Table; len(t.Rows) > 10_000 || (len(t.Rows) == 1 && len(t.Vars) == 1 && len(t.Rows[0]) == 1 && t.Rows[0][0].Value == "0") {
+	if t := a.Table; len(t.Rows) > 10_000 || (len(t.Rows) == 1 && len(t.Vars) == 1 && len(t.Rows[0]) == 1 &&
+		t.Rows[0][0].Value == "0") {
 		c *= 0.6
 	}
 	if r.extracted {

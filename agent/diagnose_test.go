@@ -19,8 +19,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// TestDiagnose: which condition loses the rows is said after an empty result, not more than six probes are made, a failing one ends them, and nothing at all is
-// tried unless asked for or when time is short.
+// TestDiagnose: which condition loses the rows is said after an empty result, not more than six probes are made, a
+// failing one ends them, and nothing at all is tried unless asked for or when time is short.
 func TestDiagnose(t *testing.T) {
 	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"
 	yes := func(condition string) func(q string) (*kg.Table, error) { // rows appear without the condition
@@ -76,7 +76,8 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
-// TestDiagnoseStops: a caller who cancels during a probe gets his error, and the probes stand in the trajectory, from which they are replayed.
+// TestDiagnoseStops: a caller who cancels during a probe gets his error, and the probes stand in the trajectory, from
+// which they are replayed.
 func TestDiagnoseStops(t *testing.T) {
 	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"
 	ctx, cancel := context.WithCancel(t.Context())

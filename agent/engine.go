@@ -34,8 +34,8 @@ type Engine struct {
 	opts    Options
 }
 
-// New returns an engine. labeler may be nil: then items in results stay without labels, and IDs that were never shown are not named.
-// now is the clock for limits and time stamps.
+// New returns an engine. labeler may be nil: then items in results stay without labels, and IDs that were never shown
+// are not named. now is the clock for limits and time stamps.
 func New(lg *slog.Logger, model Model, graph Graph, labeler Labeler, now func() time.Time, opts Options) *Engine {
 	if opts.Preset == nil {
 		opts.Preset = preset.Default()
@@ -61,9 +61,9 @@ const (
 
 // Ask looks for the query that answers q. Every event goes to rec before the next one happens.
 //
-// Whatever ends the work in an orderly way is an Outcome: an answer, or a reason why there is none. The error is for what must stop the caller: ctx is done
-// (cancelled by the caller, not the run's own time limit), or the trajectory could not be written. The Outcome that comes with an error holds what was reached
-// and must not be published.
+// Whatever ends the work in an orderly way is an Outcome: an answer, or a reason why there is none. The error is for
+// what must stop the caller: ctx is done (cancelled by the caller, not the run's own time limit), or the trajectory
+// could not be written. The Outcome that comes with an error holds what was reached and must not be published.
 func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limits) (out *Outcome, err error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, errors.New("agent: the question is empty")
@@ -74,7 +74,8 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	}
 	q.Text, q.History = render.Clip(q.Text, maxQuestion), q.History[max(0, len(q.History)-maxHistory):]
 	r := &run{Runner: &step.Runner{
-		Log: e.lg, Model: e.model, Graph: e.graph, Labels: e.labeler, Now: e.now, Preset: e.opts.Preset, Dialect: tool.Dialect{Services: e.opts.Services},
+		Log: e.lg, Model: e.model, Graph: e.graph, Labels: e.labeler, Now: e.now, Preset: e.opts.Preset,
+		Dialect:  tool.Dialect{Services: e.opts.Services},
 		Question: q, Events: event.NewLog(rec, e.now, 0), Meter: step.NewMeter(e.limits(limits), e.now),
 	}}
 	out = &Outcome{}
@@ -86,7 +87,8 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 		err = errors.Join(err, r.end(ctx, out, err))
 	}()
 	b := r.Events.Branch(0)
-	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Question: &q, Preset: e.opts.Preset.Name, Limits: r.Meter.Limits().Fields()}); err != nil {
+	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Question: &q, Preset: e.opts.Preset.Name,
+		Limits: r.Meter.Limits().Fields()}); err != nil {
 		return out, err
 	}
 	bounded, cancel := r.Meter.Deadline(ctx)
@@ -130,7 +132,8 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	b = r.Events.Branch(r.state.At())
 	if a := f.Answer; a != nil {
 		out.Confidence = r.confidence(a)
-		if err := b.Record(ctx, Event{Event: "final", SPARQL: a.SPARQL, Ran: a.Ran, Table: a.Table, Endpoint: a.Endpoint}); err != nil {
+		if err := b.Record(ctx, Event{Event: "final", SPARQL: a.SPARQL, Ran: a.Ran, Table: a.Table,
+			Endpoint: a.Endpoint}); err != nil {
 			return err
 		}
 	}
@@ -139,7 +142,8 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	return err
 }
 
-// findLanguage settles the asker's language: the question's own when it is known, else the model's word for it, else English.
+// findLanguage settles the asker's language: the question's own when it is known, else the model's word for it, else
+// English.
 func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	r.Language = tool.English
 	if l, ok := tool.LanguageOf(r.Question.Language); ok && r.Question.Language != "" {
@@ -156,7 +160,8 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	return nil
 }
 
-// settle turns what ended the run into the outcome, or into the caller's error. An answer that was already found survives a limit that passes after it.
+// settle turns what ended the run into the outcome, or into the caller's error. An answer that was already found
+// survives a limit that passes after it.
 func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) error {
 	var h *event.Halt
 	switch {
@@ -185,19 +190,22 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 	if event.IsWriteError(err) {
 		return nil // it is in err already
 	}
-	return r.Events.Branch(r.state.At()).Record(ctx, Event{Event: "end", Reason: string(out.Reason), Detail: out.Detail, Cause: event.CauseOf(out.Cause),
+	return r.Events.Branch(r.state.At()).Record(ctx, Event{Event: "end", Reason: string(out.Reason),
+		Detail: out.Detail, Cause: event.CauseOf(out.Cause),
 		Report: out.Report, Language: out.Language, Confidence: out.Confidence, Usage: &out.Usage})
 }
 
 // maxReport is how many characters a report may have; one to three sentences are asked for.
 const maxReport = 2000
 
-// report asks the model for the short answer in the asker's language. Without one the reply has its fixed sentences only: a failure here loses nothing.
+// report asks the model for the short answer in the asker's language. Without one the reply has its fixed sentences
+// only: a failure here loses nothing.
 func (r *run) report(ctx context.Context, b *event.Branch, out *Outcome) error {
 	if !r.Preset.Report {
 		return nil
 	}
-	if out.Answer == nil && (out.Reason == NoModel || out.Reason.Budget() || out.Reason == OutOfTime || out.Reason.Transient()) {
+	if out.Answer == nil && (out.Reason == NoModel || out.Reason.Budget() || out.Reason == OutOfTime ||
+		out.Reason.Transient()) {
 		return nil
 	}
 	data := map[string]any{"Why": render.Clip(render.Fold(out.Detail), 300), "Steps": r.state.Steps(), "SPARQL": ""}

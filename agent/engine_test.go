@@ -96,7 +96,8 @@ func near(a, b llm.Usage) bool {
 	return a.Calls == b.Calls && a.InputTokens == b.InputTokens && a.OutputTokens == b.OutputTokens && a.USD-b.USD < 1e-9 && b.USD-a.USD < 1e-9
 }
 
-// TestFinalLimit: LIMIT 10 goes at the very end only, not when the question asks for ten, and not when the result is too much without it.
+// TestFinalLimit: LIMIT 10 goes at the very end only, not when the question asks for ten, and not when the result is
+// too much without it.
 func TestFinalLimit(t *testing.T) {
 	const base = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"
 	tests := []struct {
@@ -217,7 +218,8 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestReportNotes: who writes the report is told what was thought and what came of each query, as notes and not as our own words.
+// TestReportNotes: who writes the report is told what was thought and what came of each query, as notes and not as
+// our own words.
 func TestReportNotes(t *testing.T) {
 	const count = "SELECT (COUNT(?x) AS ?n) WHERE { ?x wdt:P36 ?y }"
 	g := graphOfTwo()
@@ -260,7 +262,8 @@ func TestNoAnswerDetail(t *testing.T) {
 	}
 }
 
-// TestExtract: when the actions are used up, a query that the steps support is asked for, and published only if it runs and uses numbers that were seen.
+// TestExtract: when the actions are used up, a query that the steps support is asked for, and published only if it
+// runs and uses numbers that were seen.
 func TestExtract(t *testing.T) {
 	for _, tt := range []struct {
 		name, said string
@@ -459,7 +462,8 @@ func (m *forgetful) Complete(ctx context.Context, req llm.Request) (*llm.Respons
 	return m.fakeModel.Complete(ctx, req)
 }
 
-// TestShortened: a conversation that is too long for the model is tried once more with its old observations cut down; the state itself stays whole.
+// TestShortened: a conversation that is too long for the model is tried once more with its old observations cut down;
+// the state itself stays whole.
 func TestShortened(t *testing.T) {
 	g := graphOfTwo()
 	g.hits = map[string][]kg.Hit{}

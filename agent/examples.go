@@ -15,8 +15,9 @@ type Example struct {
 	Month    time.Time // when it was asked
 }
 
-// Examples finds earlier questions that are like one, best first, at most n; none is no error. What it gives was answered once: whether the query still runs is not checked.
-// In cmd one type, over the harvested archive, is this and bot.Similar.
+// Examples finds earlier questions that are like one, best first, at most n; none is not an error. They were answered
+// once: whether their queries still run is not checked. In cmd one type, over the harvested archive, is this and
+// bot.Similar.
 type Examples interface {
 	Examples(ctx context.Context, question string, n int) ([]Example, error)
 }

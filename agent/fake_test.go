@@ -14,7 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// fakeModel answers act from a list of turns, in order, and every other task from a map by its name. It keeps what it was asked.
+// fakeModel answers act from a list of turns, in order, and every other task from a map by its name. It keeps what it
+// was asked.
 type fakeModel struct {
 	acts     []string
 	tasks    map[string]string

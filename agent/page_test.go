@@ -18,7 +18,8 @@ func date(s string, precision int) kg.Value {
 	return kg.Value{Term: rdf.Typed(s, rdf.XSDDateTime), Precision: precision}
 }
 
-// merkel is a page with all shapes: a single value, a list, qualifiers, ranks, unknown and no value, dates, quantities, texts.
+// merkel is a page with all shapes: a single value, a list, qualifiers, ranks, unknown and no value, dates,
+// quantities, texts.
 func merkel() *kg.Entity {
 	return &kg.Entity{ID: "Q567", Label: "Angela Merkel", Description: "Chancellor of Germany from 2005 to 2021", Claims: []kg.PropertyStatements{
 		{Property: kg.PropertyRef{ID: "P31", Label: "instance of"}, Statements: []kg.Statement{{Value: entityValue("Q5", "human")}}},

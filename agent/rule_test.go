@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// graphOfTwo answers the query A and B with rows, EMPTY with none, ASKNO with false, BAD with a syntax error; everything else with none.
-// The queries are real SPARQL, named by a comment so that the tests read easily.
+// graphOfTwo answers the query A and B with rows, EMPTY with none, ASKNO with false, BAD with a syntax error;
+// everything else with none. The queries are real SPARQL, named by a comment so that the tests read easily.
 func graphOfTwo() *fakeGraph {
 	return &fakeGraph{
 		tables: map[string]*kg.Table{
@@ -40,7 +40,8 @@ const (
 	qBroken = "SELECT ?x WHERE { ?x wdt:P50 wd:Q42 }"
 )
 
-// TestRefusals holds a row for each sentence of the rule: what was asked for, which steps were carried out, and where each refusal left the state.
+// TestRefusals holds a row for each sentence of the rule: what was asked for, which steps were carried out, and where
+// each refusal left the state.
 func TestRefusals(t *testing.T) {
 	execute := func(q string) string { return "execute_sparql(" + q + ")" }
 	tests := []struct {
@@ -323,7 +324,8 @@ func TestRefusalTexts(t *testing.T) {
 	}
 }
 
-// TestCounter: the line before the last says which step it is, of how many, and what refusals cost; what it says comes true.
+// TestCounter: the line before the last says which step it is, of how many, and what refusals cost; what it says
+// comes true.
 func TestCounter(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), "hm", do("search_wikidata(a)"), do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(b)"), do("search_wikidata(c)")}}
 	out, _ := ask(t, m, &fakeGraph{}, Limits{Counted: 4, Total: 6})
@@ -358,7 +360,8 @@ func TestCounter(t *testing.T) {
 	}
 }
 
-// TestAbandonedNote: the model is told what was given up, in the place where it goes on, and the abandoned steps are gone from the conversation.
+// TestAbandonedNote: the model is told what was given up, in the place where it goes on, and the abandoned steps are
+// gone from the conversation.
 func TestAbandonedNote(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("execute_sparql(" + qEmpty + ")"), do("search_wikidata(b)"), do("search_wikidata(b)"),
 		do("execute_sparql(" + qA + ")"), do("stop()")}, tasks: map[string]string{"report": "ok"}}

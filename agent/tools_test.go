@@ -61,7 +61,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestNothingFound: the advice comes in full once, in short as long as it stands in the conversation, and in full again when it was rolled back.
+// TestNothingFound: the advice comes in full once, in short as long as it stands in the conversation, and in full
+// again when it was rolled back.
 func TestNothingFound(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"), do("search_wikidata(a)"), do("search_wikidata(c)")}}
 	_, rec := ask(t, m, &fakeGraph{}, Limits{Counted: 2})

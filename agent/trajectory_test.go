@@ -18,7 +18,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// richRun asks a question that goes through every kind of call and failure, with a result of 2,345 rows, and records it in a file.
+// richRun asks a question that goes through every kind of call and failure, with a result of 2,345 rows, and records
+// it in a file.
 func richRun(t *testing.T) (path string, out *Outcome) {
 	path, out, _ = rich(t)
 	return path, out
@@ -68,7 +69,8 @@ func rich(t *testing.T) (path string, out *Outcome, m *fakeModel) {
 	return path, out, m
 }
 
-// TestReplayOfOwnTrajectory: played again from its file, without model and graph, a run gives the same outcome and the same events.
+// TestReplayOfOwnTrajectory: played again from its file, without model and graph, a run gives the same outcome and
+// the same events.
 func TestReplayOfOwnTrajectory(t *testing.T) {
 	path, want := richRun(t)
 	b, err := os.ReadFile(path)
@@ -150,7 +152,8 @@ func TestCutAnywhere(t *testing.T) {
 	}
 }
 
-// TestRequestsAreRebuilt: the file stores of each prompt only what is new, and every request reads back exactly as the model got it.
+// TestRequestsAreRebuilt: the file stores of each prompt only what is new, and every request reads back exactly as
+// the model got it.
 func TestRequestsAreRebuilt(t *testing.T) {
 	path, m := richRunWith(t)
 	b, err := os.ReadFile(path)
@@ -204,7 +207,8 @@ func TestRequestsAreRebuilt(t *testing.T) {
 	}
 }
 
-// TestTree: each event has a parent before it, and the path to the last one holds the steps of the answer without the abandoned ones.
+// TestTree: each event has a parent before it, and the path to the last one holds the steps of the answer without the
+// abandoned ones.
 func TestTree(t *testing.T) {
 	g := graphOfTwo()
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"), do("search_wikidata(a)"), execute(qA), do("stop()")}}
@@ -224,7 +228,8 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// TestCrash: whatever is cut off the file after the last sync, at most the step in flight is lost, and the file can be continued.
+// TestCrash: whatever is cut off the file after the last sync, at most the step in flight is lost, and the file can
+// be continued.
 func TestCrash(t *testing.T) {
 	path, _ := richRunWith(t)
 	whole, err := os.ReadFile(path)

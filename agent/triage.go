@@ -31,10 +31,12 @@ const (
 	triageLength = 6000 // characters of a post that are shown
 )
 
-// Triage asks the model what the last of posts is: a request for us, and in which words and language. heading is the thread's. An answer of the model that cannot
-// be read is asked for once more. The error is the model's (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]), ctx's, or says that no answer could be read;
+// Triage asks the model what the last of posts is: a request for us, and in which words and language. heading is the
+// thread's. An answer of the model that cannot be read is asked for once more. The error is the model's
+// (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]), ctx's, or says that no answer could be read;
 // nothing is known about the post then. Posts are untrusted: whatever they say, all that comes out is the [Triage].
-// The calls go to rec, which may be nil, in a trajectory of their own: start with preset "triage", model, end with the judgement in Detail.
+// The calls go to rec, which may be nil, in a trajectory of their own: start with preset "triage", model, end with
+// the judgement in Detail.
 func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec Recorder) (*Triage, error) {
 	if len(posts) == 0 {
 		return nil, fmt.Errorf("agent: triage of the thread %q: it has no posts", render.Clip(heading, 80))
@@ -54,7 +56,8 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 		if ctx.Err() != nil {
 			end = event.Stopped(err)
 		}
-		return nil, errors.Join(err, b.Record(ctx, Event{Event: "end", Reason: string(end.Reason), Detail: end.Detail, Cause: event.CauseOf(err)}))
+		return nil, errors.Join(err, b.Record(ctx, Event{Event: "end", Reason: string(end.Reason), Detail: end.Detail,
+			Cause: event.CauseOf(err)}))
 	}
 	detail := "no request"
 	if t.Request {
@@ -65,14 +68,17 @@ func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec R
 
 // triage asks, and asks once more when the answer cannot be read.
 func (e *Engine) triage(ctx context.Context, b *event.Branch, heading string, posts []Post) (*Triage, error) {
-	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Preset: "triage", Detail: render.Clip(render.Fold(heading), 200)}); err != nil {
+	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Preset: "triage",
+		Detail: render.Clip(render.Fold(heading), 200)}); err != nil {
 		return nil, err
 	}
 	again := ""
 	for range 2 {
-		user := triageTexts.Say("triage_user", map[string]any{"Heading": render.Fold(heading), "Posts": posts, "Again": again})
+		user := triageTexts.Say("triage_user", map[string]any{"Heading": render.Fold(heading), "Posts": posts,
+			"Again": again})
 		req := llm.Request{Purpose: "triage", Subject: posts[len(posts)-1].whole(), MaxTokens: 2000,
-			Messages: []llm.Message{{Role: llm.System, Content: triageTexts.Say("triage.tmpl", nil)}, {Role: llm.User, Content: user}}}
+			Messages: []llm.Message{{Role: llm.System, Content: triageTexts.Say("triage.tmpl", nil)}, {Role: llm.User,
+				Content: user}}}
 		resp, err := e.model.Complete(ctx, req)
 		ev := Event{Event: "model", Request: &req, Response: resp}
 		if err != nil {

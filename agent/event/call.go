@@ -7,9 +7,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Call is a call of the graph or the labeler as it stands in the trajectory, so that a run can be played again without them. Op is search, entity,
-// examples, query or labels. Of a table with more than 1,000 rows the first and last 500 are kept, and Total says how many there were:
-// the agent looks at no others.
+// Call is a call of the graph or the labeler as a trajectory holds it, so that a run can be replayed without them. Op
+// is search, entity, examples, query or labels. Of a table with more than 1,000 rows the first and last 500 are kept,
+// and Total says how many there were: the agent looks at no others.
 type Call struct {
 	Op      string          `json:"op"`
 	Args    json.RawMessage `json:"args"`

@@ -9,33 +9,38 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Ending is how a run ended. The zero Ending is the one of a run that found an answer. Callers tell endings apart by Reason and Cause; Detail is for
-// people.
+// Ending is how a run ended. The zero Ending is the one of a run that found an answer. Callers tell endings apart by
+// Reason and Cause; Detail is for people.
 type Ending struct {
 	Reason Reason
 	Detail string // one line for logs
-	Cause  error  // what stopped the run, when an error did: a *llm.BudgetError, *llm.Error, *kg.Error, the context's cause, …
+	// what stopped the run, when an error did: a *llm.BudgetError, *llm.Error, *kg.Error, the context's cause, …
+	Cause error
 }
 
 // Reason tells why a run ended without an answer.
 type Reason string
 
-// The reasons. A reader of files meets "money" also where an older version did not tell the accounts and the tokens apart.
+// The reasons. A reader of files meets "money" also where an older version did not tell the accounts and the tokens
+// apart.
 const (
-	Answered      Reason = ""               // there is an answer
-	NoModel       Reason = "no_model"       // no model is configured for this question
-	NotFound      Reason = "not_found"      // the model stopped without a query that returns anything, or said that the graph has no answer
-	OutOfActions  Reason = "actions"        // the limit of actions was reached
-	OutOfTime     Reason = "time"           // the run's time limit was reached
-	OutOfTokens   Reason = "tokens"         // the request's limit of tokens was reached
-	RequestMoney  Reason = "money"          // the request's limit of money was reached
-	RunMoney      Reason = "run_money"      // the limit of the benchmark run was reached
-	DayMoney      Reason = "day_money"      // the limit of the UTC day was reached
-	ModelFailed   Reason = "model_failed"   // the model's service failed for good, or the model wrote nothing that could be read
-	GraphFailed   Reason = "graph_failed"   // the graph failed for good
-	CannotPublish Reason = "cannot_publish" // the final query could not be put into its posting form, or did not run again
-	Cancelled     Reason = "cancelled"      // the caller cancelled the run
-	Broken        Reason = "internal"       // a fault of this program
+	Answered Reason = ""         // there is an answer
+	NoModel  Reason = "no_model" // no model is configured for this question
+	// the model stopped without a query that returns anything, or said that the graph has no answer
+	NotFound     Reason = "not_found"
+	OutOfActions Reason = "actions"   // the limit of actions was reached
+	OutOfTime    Reason = "time"      // the run's time limit was reached
+	OutOfTokens  Reason = "tokens"    // the request's limit of tokens was reached
+	RequestMoney Reason = "money"     // the request's limit of money was reached
+	RunMoney     Reason = "run_money" // the limit of the benchmark run was reached
+	DayMoney     Reason = "day_money" // the limit of the UTC day was reached
+	// the model's service failed for good, or the model wrote nothing that could be read
+	ModelFailed Reason = "model_failed"
+	GraphFailed Reason = "graph_failed" // the graph failed for good
+	// the final query could not be put into its posting form, or did not run again
+	CannotPublish Reason = "cannot_publish"
+	Cancelled     Reason = "cancelled" // the caller cancelled the run
+	Broken        Reason = "internal"  // a fault of this program
 )
 
 // Transient reports whether the same question is worth asking again later without a change.
@@ -46,14 +51,15 @@ func (r Reason) Budget() bool {
 	return r == OutOfTokens || r == RequestMoney || r == RunMoney || r == DayMoney
 }
 
-// ErrUnreadable is the cause of an ending by turns that cannot be read: the model answered, but not in a way that the agent understands.
+// ErrUnreadable is the cause of an ending by turns that cannot be read: the model answered, but not in a way that the
+// agent understands.
 var ErrUnreadable = errors.New("the model wrote nothing that could be read")
 
 // ErrOutOfTime is the cause of a context that the run's own time limit ended.
 var ErrOutOfTime = errors.New("the time limit of the run has passed")
 
-// ServiceFailed reports whether the service of the model or of the graph failed, as opposed to a model that writes nothing readable or that cannot
-// take a conversation of this length.
+// ServiceFailed reports whether the service of the model or of the graph failed, as opposed to a model that writes
+// nothing readable or that cannot take a conversation of this length.
 func (e Ending) ServiceFailed() bool {
 	switch e.Reason {
 	case GraphFailed:
@@ -64,8 +70,8 @@ func (e Ending) ServiceFailed() bool {
 	return false
 }
 
-// EndingOf returns the ending of a run that a failed call of the model stopped. A nil error has the zero Ending. An [llm.ErrBudget] that does not
-// name its account counts as the request's.
+// EndingOf returns the ending of a run that a failed call of the model stopped. A nil error has the zero Ending. An
+// [llm.ErrBudget] that does not name its account counts as the request's.
 func EndingOf(err error) Ending {
 	if err == nil {
 		return Ending{}
@@ -86,7 +92,8 @@ func reasonOf(err error) Reason {
 	return ModelFailed
 }
 
-// Stopped returns the ending of a run that an error other than a [Halt] stopped: its caller, or a fault of this program.
+// Stopped returns the ending of a run that an error other than a [Halt] stopped: its caller, or a fault of this
+// program.
 func Stopped(err error) Ending {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return Ending{Reason: Cancelled, Detail: err.Error(), Cause: err}
@@ -106,7 +113,8 @@ func reasonOfBudget(e *llm.BudgetError) Reason {
 	return OutOfTokens
 }
 
-// Cause is an error as a trajectory holds it: what a program needs to know of it, so that no reader has to look into its text.
+// Cause is an error as a trajectory holds it: what a program needs to know of it, so that no reader has to look into
+// its text.
 type Cause struct {
 	Kind      CauseKind        `json:"kind"`
 	Message   string           `json:"message"`
@@ -134,7 +142,7 @@ const (
 	CauseOther         CauseKind = "other"
 )
 
-// CauseOf returns the form in which err stands in a trajectory, nil for nil.
+// CauseOf returns err in the form that a trajectory holds, nil for nil.
 func CauseOf(err error) *Cause {
 	if err == nil {
 		return nil
@@ -150,7 +158,8 @@ func CauseOf(err error) *Cause {
 	case errors.Is(err, llm.ErrContextLength):
 		c.Kind = CauseContextLength
 	case errors.As(err, &model):
-		c.Kind, c.Status, c.Code, c.Transient, c.Refused = CauseModel, model.Status, model.Code, model.Transient, model.Refused
+		c.Kind, c.Status, c.Code, c.Transient, c.Refused = CauseModel, model.Status, model.Code, model.Transient,
+			model.Refused
 		c.Message = model.Message
 	case errors.As(err, &graph):
 		c.Kind, c.Graph, c.Message = CauseGraph, graph.Kind, graph.Message
@@ -164,20 +173,23 @@ func CauseOf(err error) *Cause {
 	return c
 }
 
-// Err returns the error that c was made of, as far as its kind goes: errors.Is and errors.As find the same in it. It is nil for nil.
+// Err returns the error that c was made of, as far as its kind goes: errors.Is and errors.As find the same in it. It
+// is nil for nil.
 func (c *Cause) Err() error {
 	if c == nil {
 		return nil
 	}
-	known := map[CauseKind]error{CauseNoModel: llm.ErrNoModel, CauseBudget: llm.ErrBudget, CauseContextLength: llm.ErrContextLength,
-		CauseUnreadable: ErrUnreadable, CauseTime: ErrOutOfTime, CauseCancelled: context.Canceled}[c.Kind]
+	known := map[CauseKind]error{CauseNoModel: llm.ErrNoModel, CauseBudget: llm.ErrBudget,
+		CauseContextLength: llm.ErrContextLength,
+		CauseUnreadable:    ErrUnreadable, CauseTime: ErrOutOfTime, CauseCancelled: context.Canceled}[c.Kind]
 	switch {
 	case c.Budget != nil:
 		return c.Budget
 	case known != nil:
 		return &recordedCause{c.Message, known}
 	case c.Kind == CauseModel:
-		return &llm.Error{Status: c.Status, Code: c.Code, Message: c.Message, Transient: c.Transient, Refused: c.Refused}
+		return &llm.Error{Status: c.Status, Code: c.Code, Message: c.Message, Transient: c.Transient,
+			Refused: c.Refused}
 	case c.Kind == CauseGraph:
 		return &kg.Error{Kind: c.Graph, Message: c.Message}
 	}

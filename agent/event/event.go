@@ -1,5 +1,5 @@
-// Package event holds the log of a run: everything that the model saw and said, every call of the graph, every step, as a tree of events. It is the replay
-// fixture, the web page's data and a benchmark's raw result.
+// Package event holds the log of a run: everything that the model saw and said, every call of the graph, every step,
+// as a tree of events. It is the replay fixture, the web page's data and a benchmark's raw result.
 //
 //	nouns.go         what goes in: the question, its limits; what is done: steps
 //	ending.go        how a run ended, and why
@@ -22,8 +22,9 @@ const (
 	oldFormat = "spinachbot-trajectory-1" // is still read
 )
 
-// Event is what happened at one moment of a run. The events of a run are a tree: Parent is the event that this one came from, 0 for the first. A run without
-// branches is a line; a rollback that abandons steps grows from the step that it returns to. Which other fields are set depends on Event:
+// Event is what happened at one moment of a run. The events of a run are a tree: Parent is the event that this one
+// came from, 0 for the first. A run without branches is a line; a rollback that abandons steps grows from the step
+// that it returns to. Which other fields are set depends on Event:
 //
 //	start     Format, Question (with History), Preset, Limits
 //	model     Request and Response (or Error and Cause) of one call of the model
@@ -33,7 +34,8 @@ const (
 //	final     SPARQL, Ran, Table, Endpoint of the last run
 //	end       Reason (empty for an answer), Detail, Cause, Report, Language, Confidence, Usage; see [Event.Ending]
 //
-// A file of the format now written holds of a model event's request only what is new, see pack.go; [Read] returns it whole.
+// A file of the format now written holds of a model event's request only what is new, see pack.go; [Read] returns it
+// whole.
 type Event struct {
 	ID         int            `json:"id,omitempty"`
 	Parent     int            `json:"parent,omitempty"`

@@ -26,27 +26,30 @@ type File struct {
 	bad  error
 }
 
-// Create makes the file at path for one run. A file that is there already is refused, so that no trajectory is ever overwritten.
-// See [FileName] for a safe name.
+// Create makes the file at path for one run. A file that is there already is refused, so that no trajectory is ever
+// overwritten. See [FileName] for a safe name.
 func Create(path string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("trajectory: %w (each run needs a file of its own in a directory that can be written)", err)
+		return nil, fmt.Errorf("trajectory: %w (each run needs a file of its own in a directory that can be written)",
+			err)
 	}
 	return &File{f: f, pack: newPacker()}, nil
 }
 
-// line is an event as it stands in a file.
+// line is an event in the form that a file holds.
 type line struct {
 	Event
-	Prompt *packedPrompt `json:"prompt,omitempty"` // of a model event: the messages and tools of Request, which has none
+	// of a model event: the messages and tools of Request, which has none
+	Prompt *packedPrompt `json:"prompt,omitempty"`
 }
 
-// durable lists the events with which everything before them must be on the disk: once a step, and before anything is published.
+// durable lists the events with which everything before them must be on the disk: once a step, and before anything is
+// published.
 var durable = []string{"step", "rollback", "final", "end"}
 
-// Record writes an event, and syncs the file with the last event of a step. When the disk is full or fails, the torn line is cut off, so that the file
-// stays readable, and this and every later Record return the error.
+// Record writes an event, and syncs the file with the last event of a step. When the disk is full or fails, the torn
+// line is cut off, so that the file stays readable, and this and every later Record return the error.
 func (t *File) Record(_ context.Context, e Event) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -89,8 +92,9 @@ func (t *File) Close() error {
 	return t.f.Close()
 }
 
-// FileName makes a file name from any text, such as a question's ID: letters, digits, dash and underscore stay, everything else becomes a dash, at most 80
-// characters, with the ending .jsonl. It never names a directory, a hidden file or a device.
+// FileName makes a file name from any text, such as a question's ID: letters, digits, dash and underscore stay,
+// everything else becomes a dash, at most 80 characters, with the ending .jsonl. It never names a directory, a hidden
+// file or a device.
 func FileName(id string) string {
 	s := strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || (r >= '0' && r <= '9') || (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') {
@@ -104,11 +108,13 @@ func FileName(id string) string {
 	return "t-" + s[:min(len(s), 80)] + ".jsonl"
 }
 
-// ErrTorn says that a trajectory's last line is torn, as after a crash in the middle of a write. The events before it are good.
+// ErrTorn says that a trajectory's last line is torn, as after a crash in the middle of a write. The events before it
+// are good.
 var ErrTorn = errors.New("the trajectory's last line is torn: the events before it are complete")
 
-// Read reads the events of a trajectory file, in either format. A torn last line gives the events before it together with [ErrTorn]. A file of an unknown
-// format, one that does not begin with a start event, and a broken line in the middle are errors that name the line.
+// Read reads the events of a trajectory file, in either format. With a torn last line it returns the events before it
+// and [ErrTorn]. A file of an unknown format, one that does not begin with a start event, and a broken line in the
+// middle are errors that name the line.
 func Read(r io.Reader) ([]Event, error) {
 	events, _, err := read(r)
 	return events, err
@@ -155,7 +161,8 @@ func (in *reading) line(text []byte) error {
 	}
 	if len(in.events) == 0 {
 		if l.Event.Event != "start" || l.Format != Format && l.Format != oldFormat {
-			return fmt.Errorf("holds event %q of format %q, want a start event of format %q or %q", l.Event.Event, l.Format, Format, oldFormat)
+			return fmt.Errorf("holds event %q of format %q, want a start event of format %q or %q", l.Event.Event,
+				l.Format, Format, oldFormat)
 		}
 		if l.Format == oldFormat {
 			in.old = &oldTree{steps: map[int]int{}}
@@ -179,7 +186,8 @@ func (in *reading) line(text []byte) error {
 	return nil
 }
 
-// Append opens a file that [Create] made and that a crash ended, to go on with it. It returns its events; a torn last line is cut off.
+// Append opens a file that [Create] made and that a crash ended, to go on with it. It returns its events; a torn last
+// line is cut off.
 func Append(path string) (*File, []Event, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0o600)
 	if err != nil {

@@ -115,8 +115,8 @@ func TestRecordedErrorKinds(t *testing.T) {
 	}
 }
 
-// TestOldTree: a file of the first format had only an order; a rollback that abandons steps grows from the step that it returns to, one that only refuses
-// an action goes on.
+// TestOldTree: a file of the first format had only an order; a rollback that abandons steps grows from the step that
+// it returns to, one that only refuses an action goes on.
 func TestOldTree(t *testing.T) {
 	file := `{"event":"start","format":"spinachbot-trajectory-1","question":{"text":"x"}}
 {"event":"model","request":{"purpose":"act","messages":[]}}

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Log gives events their IDs and times and hands them to a recorder, one after the other. It is safe for concurrent use; each line of work writes through a
-// [Branch] of its own.
+// Log gives events their IDs and times and hands them to a recorder, one after the other. It is safe for concurrent
+// use; each line of work writes through a [Branch] of its own.
 type Log struct {
 	mu   sync.Mutex
 	rec  Recorder
@@ -17,7 +17,8 @@ type Log struct {
 	err  error
 }
 
-// NewLog returns a log whose first event has the ID after last, which is 0 for a new run. rec may be nil: then nothing is kept.
+// NewLog returns a log whose first event has the ID after last, which is 0 for a new run. rec may be nil: then
+// nothing is kept.
 func NewLog(rec Recorder, now func() time.Time, last int) *Log {
 	return &Log{rec: rec, now: now, last: last}
 }
@@ -37,8 +38,9 @@ func IsWriteError(err error) bool {
 	return errors.As(err, &e)
 }
 
-// add writes an event below parent and returns its ID. It does so also when ctx is done, so that the log ends properly on every way out. After a failure
-// nothing more is written: the log ends where it could no longer be trusted.
+// add writes an event below parent and returns its ID. It does so also when ctx is done, so that the log ends
+// properly on every way out. After a failure nothing more is written: the log ends where it could no longer be
+// trusted.
 func (l *Log) add(ctx context.Context, parent int, e Event) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,8 +59,8 @@ func (l *Log) add(ctx context.Context, parent int, e Event) (int, error) {
 	return e.ID, nil
 }
 
-// Branch is a line of work that grows from a place in the tree of events. Its methods must not be called at the same time; lines that go on side by side are
-// branches of their own.
+// Branch is a line of work that grows from a place in the tree of events. Its methods must not be called at the same
+// time; lines that go on side by side are branches of their own.
 type Branch struct {
 	log *Log
 	at  int

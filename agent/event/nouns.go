@@ -7,13 +7,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Recorder keeps the log: one call an event, in the order of their IDs. When it returns from a step, a rollback, a final or an end event, that event and all
-// before it are durable: a crash loses at most the step in flight.
+// Recorder keeps the log: one call an event, in the order of their IDs. When it returns from a step, a rollback, a
+// final or an end event, that event and all before it are durable: a crash loses at most the step in flight.
 type Recorder interface {
 	Record(ctx context.Context, e Event) error
 }
 
-// Question is what is asked, with what the poster brought along, such as a half-working query, in the poster's own words.
+// Question is what is asked, with what the poster brought along, such as a half-working query, in the poster's own
+// words.
 type Question struct {
 	ID       string `json:"id,omitempty"` // for the trajectory and the log; may be empty
 	Text     string `json:"text"`
@@ -44,9 +45,10 @@ type Step struct {
 
 // Limits bound one run. A zero field takes its default, for tokens, money and time that is "no limit".
 //
-// Actions are counted as in the SPINACH paper (section 4.2 and footnote 7): Counted is how many steps may stand in the state, Total how many actions may be
-// asked for in all; the difference is spent on refused actions and on steps that a rollback abandons. A refusal that finds no spare action
-// left is paid from the counted ones, so that a run never takes more than Total actions.
+// Actions are counted as in the SPINACH paper (section 4.2 and footnote 7): Counted is how many steps a state may
+// hold, Total how many actions may be asked for in all; the difference is spent on refused actions and on steps that
+// a rollback abandons. A refusal that finds no spare action left is paid from the counted ones, so that a run never
+// takes more than Total actions.
 type Limits struct {
 	Counted      int           // actions in the state, default 15
 	Total        int           // actions asked for in all, refused and abandoned ones included, default 30
@@ -77,13 +79,15 @@ func (l Limits) WithDefaults() Limits {
 	return l
 }
 
-// Fields is the form in which the limits stand in the trajectory's start event.
+// Fields returns the limits in the form that the start event holds.
 func (l Limits) Fields() map[string]any {
-	return map[string]any{"counted": l.Counted, "total": l.Total, "format_errors": l.FormatErrors, "tokens": l.Tokens, "usd": l.USD,
+	return map[string]any{"counted": l.Counted, "total": l.Total, "format_errors": l.FormatErrors, "tokens": l.Tokens,
+		"usd":     l.USD,
 		"seconds": l.Time.Seconds()}
 }
 
 func limitsOf(m map[string]any) Limits {
 	num := func(k string) float64 { f, _ := m[k].(float64); return f }
-	return Limits{Counted: int(num("counted")), Total: int(num("total")), FormatErrors: int(num("format_errors")), Tokens: int(num("tokens")), USD: num("usd")}
+	return Limits{Counted: int(num("counted")), Total: int(num("total")), FormatErrors: int(num("format_errors")),
+		Tokens: int(num("tokens")), USD: num("usd")}
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// A prompt repeats nearly everything that the prompts before it held. In a file it stands as what is new, with references to the events that the rest came
-// from: whole messages of an earlier request, the beginning of one, or the text of an event (a question, an observation, a model's answer).
+// A prompt repeats nearly everything that the prompts before it held. A file holds of it only what is new, with
+// references to the events that the rest came from: whole messages of an earlier request, the beginning of one, or
+// the text of an event (a question, an observation, a model's answer).
 
 // packedPrompt is what a file holds of a request's messages and tools.
 type packedPrompt struct {
@@ -31,7 +32,8 @@ type packedMessage struct {
 	Parts   []part       `json:"parts,omitempty"`
 }
 
-// part is a piece of a message's content: new text, an event's text, or the first Bytes bytes of the message At of the event's request.
+// part is a piece of a message's content: new text, an event's text, or the first Bytes bytes of the message At of
+// the event's request.
 type part struct {
 	Text  string `json:"text,omitempty"`
 	Event int    `json:"event,omitempty"`
@@ -53,7 +55,8 @@ type packer struct {
 type place struct{ event, at int }
 
 func newPacker() *packer {
-	return &packer{parent: map[int]int{}, text: map[int]string{}, asked: map[int]*llm.Request{}, place: map[string]place{}}
+	return &packer{parent: map[int]int{}, text: map[int]string{}, asked: map[int]*llm.Request{},
+		place: map[string]place{}}
 }
 
 // learn takes in an event, so that later prompts can refer to it.
@@ -86,14 +89,16 @@ func messageKey(m llm.Message) string {
 	return string(b)
 }
 
-// pack returns the request without messages and tools, and these as a packed prompt. e has been given its ID and parent and was not learned yet.
+// pack returns the request without messages and tools, and these as a packed prompt. e has its ID and parent, and was
+// not learned yet.
 func (p *packer) pack(e Event) (*llm.Request, *packedPrompt) {
 	req, out := *e.Request, &packedPrompt{Messages: []packedMessage{}}
 	before, asked := p.before(e)
 	for i, m := range req.Messages {
 		if at, ok := p.place[messageKey(m)]; ok {
 			last := len(out.Messages) - 1
-			if last >= 0 && out.Messages[last].Like == at.event && out.Messages[last].At+out.Messages[last].Count == at.at {
+			if last >= 0 && out.Messages[last].Like == at.event &&
+				out.Messages[last].At+out.Messages[last].Count == at.at {
 				out.Messages[last].Count++
 			} else {
 				out.Messages = append(out.Messages, packedMessage{Like: at.event, At: at.at, Count: 1})
@@ -117,7 +122,8 @@ func (p *packer) pack(e Event) (*llm.Request, *packedPrompt) {
 }
 
 func sameTool(a, b llm.Tool) bool {
-	return a.Name == b.Name && a.Description == b.Description && a.Strict == b.Strict && string(a.Parameters) == string(b.Parameters)
+	return a.Name == b.Name && a.Description == b.Description && a.Strict == b.Strict &&
+		string(a.Parameters) == string(b.Parameters)
 }
 
 // before finds the nearest event above e that asked the model for the same purpose.
@@ -243,7 +249,8 @@ func (p *packer) piece(x part) (string, error) {
 		return t, nil
 	}
 	asked := p.asked[x.Event]
-	if asked == nil || x.At < 0 || x.At >= len(asked.Messages) || x.Bytes < 0 || x.Bytes > len(asked.Messages[x.At].Content) {
+	if asked == nil || x.At < 0 || x.At >= len(asked.Messages) || x.Bytes < 0 ||
+		x.Bytes > len(asked.Messages[x.At].Content) {
 		return "", fmt.Errorf("its prompt refers to a message of event %d, which has none like it", x.Event)
 	}
 	return asked.Messages[x.At].Content[:x.Bytes], nil

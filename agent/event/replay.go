@@ -13,9 +13,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Replay answers an agent from a recorded trajectory: it is its [Model], [Graph] and [Labeler]. Every call must be the next one of that kind in the record, with
-// the same content; the first that differs fails with a message that names it. So a run of the same code gives the same answer without any service.
-// A Replay serves one run and is not safe for concurrent use.
+// Replay answers an agent from a recorded trajectory: it is its [Model], [Graph] and [Labeler]. Every call must be
+// the next one of that kind in the record, with the same content; the first that differs fails with a message that
+// names it. A run of the same code therefore reaches the same answer without any service. A Replay serves one run and
+// is not safe for concurrent use.
 type Replay struct {
 	question Question
 	limits   Limits
@@ -63,12 +64,14 @@ func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 		return nil, err
 	}
 	if r.models == len(r.model) {
-		return nil, fmt.Errorf("replay: the record holds %d calls of the model, this is one more (%s)", len(r.model), req.Purpose)
+		return nil, fmt.Errorf("replay: the record holds %d calls of the model, this is one more (%s)", len(r.model),
+			req.Purpose)
 	}
 	e := r.model[r.models]
 	r.models++
 	if e.Request == nil || !sameRequest(*e.Request, req) {
-		return nil, fmt.Errorf("replay: call %d of the model (%s) differs from the record: %s", r.models, req.Purpose, firstDifference(e.Request, req))
+		return nil, fmt.Errorf("replay: call %d of the model (%s) differs from the record: %s", r.models, req.Purpose,
+			firstDifference(e.Request, req))
 	}
 	if e.Error != "" {
 		return e.Response, recordedError(e)
@@ -151,14 +154,15 @@ func (r *Replay) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return t, nil
 }
 
-// replayed gives the next recorded call's result when it is this call.
+// replayed returns the result of the next recorded call when it is this call.
 func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, error) {
 	var zero T
 	if err := ctx.Err(); err != nil {
 		return zero, err
 	}
 	if r.graphs == len(r.calls) {
-		return zero, fmt.Errorf("replay: the record holds %d calls of the graph, this is one more (%s)", len(r.calls), op)
+		return zero, fmt.Errorf("replay: the record holds %d calls of the graph, this is one more (%s)", len(r.calls),
+			op)
 	}
 	c := r.calls[r.graphs]
 	r.graphs++
@@ -167,7 +171,8 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 		return zero, fmt.Errorf("replay: %s: %w", op, err)
 	}
 	if c.Op != op || !sameJSON(c.Args, b) {
-		return zero, fmt.Errorf("replay: call %d of the graph differs from the record: recorded %s %s, now %s %s", r.graphs, c.Op, render.Clip(string(c.Args), 200), op,
+		return zero, fmt.Errorf("replay: call %d of the graph differs from the record: recorded %s %s, now %s %s",
+			r.graphs, c.Op, render.Clip(string(c.Args), 200), op,
 			render.Clip(string(b), 200))
 	}
 	if c.Failure != nil {

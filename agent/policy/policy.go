@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/agent/step"
 )
 
-// Policy searches from s until the work ends. It returns the state and how it ended. An error ends the run: a *event.Halt, ctx's error, or a log that
-// cannot be written; the state is then the last one reached.
+// Policy searches from s until the work ends. It returns the state and how it ended. An error ends the run: a
+// *event.Halt, ctx's error, or a log that cannot be written; the state is then the last one reached.
 type Policy func(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error)
 
 // policies lists every policy by name.
@@ -31,8 +31,8 @@ func Named(name string) (Policy, error) {
 	return nil, fmt.Errorf("there is no policy %q; there are: %s", name, strings.Join(names, ", "))
 }
 
-// Linear is the loop of the SPINACH paper (section 4.2): one action after the other, until the model stops or a limit is reached. After a second refusal in a
-// row the work goes back to before the action that was done twice.
+// Linear is the loop of the SPINACH paper (section 4.2): one action after the other, until the model stops or a limit
+// is reached. After a second refusal in a row the work goes back to before the action that was done twice.
 func Linear(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
 	for {
 		if h := r.Check(s); h != nil {

@@ -1,8 +1,9 @@
-// Package preset holds the ways of working that the agent knows, one folder each: tools, protocol, prompts, limits, sampling and what is shown are data. A
-// preset can also be read from a folder of one's own.
+// Package preset holds the ways of working that the agent knows, one folder each: tools, protocol, prompts, limits,
+// sampling and what is shown are data. A preset can also be read from a folder of one's own.
 //
-// A folder holds preset.json, which is a [Preset], and the prompts as templates: act.tmpl, the system message; where they are used, prune.tmpl, extract.tmpl and
-// report.tmpl. What all presets share is in shared/: how a question and its earlier turns are written, and that material is no instruction.
+// A folder holds preset.json, which is a [Preset], and the prompts as templates: act.tmpl, the system message; where
+// they are used, prune.tmpl, extract.tmpl and report.tmpl. What all presets share is in shared/: how a question and
+// its earlier turns are written, and that material is no instruction.
 package preset
 
 import (
@@ -34,9 +35,11 @@ type Preset struct {
 	Limits   Limits    `json:"limits"`
 	Sampling Sampling  `json:"sampling"`
 	Show     tool.Show `json:"show"`
-	Diagnose bool      `json:"diagnose"` // try an empty query without each of its conditions, so that the model learns which one loses the rows: up to 6 more queries
-	Extract  bool      `json:"extract"`  // when the actions are used up, ask for the query that the steps support
-	Report   bool      `json:"report"`   // ask for a short answer in the asker's language
+	// try an empty query without each of its conditions, so that the model learns which one loses the rows: up to 6
+	// more queries
+	Diagnose bool `json:"diagnose"`
+	Extract  bool `json:"extract"` // when the actions are used up, ask for the query that the steps support
+	Report   bool `json:"report"`  // ask for a short answer in the asker's language
 
 	texts *render.Texts
 	tools tool.Set
@@ -90,7 +93,7 @@ func Named(name string) (*Preset, error) {
 	return Load(sub)
 }
 
-// Open reads a preset from a file named preset.json or another, with the prompts beside it.
+// Open reads a preset from a file named preset.json or another, with the prompts in the same folder.
 func Open(path string) (*Preset, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -142,10 +145,14 @@ func (p *Preset) check() error {
 	}
 	want(p.Name != "", `"name" is empty`)
 	want(len(p.Policies) > 0, `"policies" names none, such as "linear"`)
-	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Ends }), `"tools" has none that ends the work, such as "stop"`)
-	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Query }), `"tools" has none that runs a query, such as "execute_sparql"`)
-	want(p.Show.Rows.Whole >= p.Show.Rows.Head+p.Show.Rows.Tail && p.Show.Rows.Head > 0, `"show.rows": "whole" must be at least "head" and "tail" together`)
-	need := map[string]bool{"act": true, "prune": p.tools.Find(tool.EntryName) != nil, "extract": p.Extract, "report": p.Report}
+	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Ends }),
+		`"tools" has none that ends the work, such as "stop"`)
+	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Query }),
+		`"tools" has none that runs a query, such as "execute_sparql"`)
+	want(p.Show.Rows.Whole >= p.Show.Rows.Head+p.Show.Rows.Tail && p.Show.Rows.Head > 0,
+		`"show.rows": "whole" must be at least "head" and "tail" together`)
+	need := map[string]bool{"act": true, "prune": p.tools.Find(tool.EntryName) != nil, "extract": p.Extract,
+		"report": p.Report}
 	for _, n := range []string{"act", "prune", "extract", "report"} {
 		want(!need[n] || p.texts.Has(n+".tmpl"), "the prompt "+n+".tmpl is missing")
 	}

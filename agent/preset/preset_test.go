@@ -25,7 +25,8 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// TestSpinach holds the published figures: the SPINACH paper, sections 4.1 and 4.2, appendix D. No finding of ours may change them.
+// TestSpinach holds the published figures: the SPINACH paper, sections 4.1 and 4.2, appendix D. No finding of ours
+// may change them.
 func TestSpinach(t *testing.T) {
 	p := Default()
 	if p.Limits != (Limits{15, 30, 4}) || p.Sampling != (Sampling{1.0, 0.9, 2000}) || p.Show.Rows != (render.Window{Whole: 10, Head: 5, Tail: 5}) ||

@@ -9,7 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Native is the protocol of models that call tools through the chat interface: calls and results are messages of their own.
+// Native is the protocol of models that call tools through the chat interface: calls and results are messages of
+// their own.
 type Native struct {
 	Parallel bool // a turn may hold several calls
 	Strict   bool // the server must hold the model to the schemas
@@ -18,14 +19,17 @@ type Native struct {
 // Prepare adds the tools' definitions.
 func (n Native) Prepare(req *llm.Request, tools tool.Set, show tool.Show) {
 	for _, t := range tools {
-		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Describe(show), Parameters: t.Schema, Strict: n.Strict})
+		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Describe(show), Parameters: t.Schema,
+			Strict: n.Strict})
 	}
 	req.OneToolCall = !n.Parallel
 }
 
-// Messages writes each turn as a message with its calls, followed by their results. Notes are added to the result before them.
+// Messages writes each turn as a message with its calls, followed by their results. Notes are added to the result
+// before them.
 func (n Native) Messages(c Conversation) []llm.Message {
-	ms := []llm.Message{{Role: llm.System, Content: c.System}, {Role: llm.User, Content: withNotes(c.Question, c.Notes)}}
+	ms := []llm.Message{{Role: llm.System, Content: c.System}, {Role: llm.User, Content: withNotes(c.Question,
+		c.Notes)}}
 	for i := 0; i < len(c.Steps); {
 		turn := c.Steps[i]
 		m := llm.Message{Role: llm.Assistant, Content: turn.Thought, Reasoning: turn.Reasoning}
@@ -33,7 +37,8 @@ func (n Native) Messages(c Conversation) []llm.Message {
 		for ; i < len(c.Steps) && (c.Steps[i].Turn == turn.Turn); i++ {
 			x := c.Steps[i]
 			m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: x.ID, Name: x.Action, Arguments: string(x.Args)})
-			results = append(results, llm.Message{Role: llm.ToolRole, ToolCallID: x.ID, Content: withNotes(x.Observation, x.Notes)})
+			results = append(results, llm.Message{Role: llm.ToolRole, ToolCallID: x.ID,
+				Content: withNotes(x.Observation, x.Notes)})
 		}
 		ms = append(append(ms, m), results...)
 	}
@@ -68,7 +73,8 @@ func withNotes(s string, notes []string) string {
 	return strings.TrimSpace(strings.Join(append([]string{s}, notes...), "\n\n"))
 }
 
-// Read takes the message's calls. A message without one is a problem, not an end; so are an unknown tool and arguments that do not fit.
+// Read takes the message's calls. A message without one is a problem, not an end; so are an unknown tool and
+// arguments that do not fit.
 func (n Native) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	t := Turn{Thought: strings.TrimSpace(ch.Content), Reasoning: ch.Reasoning}
 	calls := ch.ToolCalls

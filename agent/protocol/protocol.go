@@ -1,5 +1,5 @@
-// Package protocol turns a conversation into messages and a model's message into calls of tools. There are two: text, in which the model writes a thought and
-// an action, and native, in which it calls tools through the chat interface.
+// Package protocol turns a conversation into messages and a model's message into calls of tools. There are two: text,
+// in which the model writes a thought and an action, and native, in which it calls tools through the chat interface.
 package protocol
 
 import (
@@ -54,7 +54,8 @@ type Protocol interface {
 	Prepare(req *llm.Request, tools tool.Set, show tool.Show)
 	// Messages returns the conversation as messages.
 	Messages(c Conversation) []llm.Message
-	// Read reads a message of the model. The Problem is what the model has to repair, nil when the turn has at least one call.
+	// Read reads a message of the model. The Problem is what the model has to repair, nil when the turn has at least
+	// one call.
 	Read(ch llm.Choice, tools tool.Set) (Turn, *Problem)
 }
 

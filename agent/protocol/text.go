@@ -22,7 +22,8 @@ func (Text) Messages(c Conversation) []llm.Message {
 		{Role: llm.User, Content: say("first", map[string]any{"Question": c.Question, "Notes": c.Notes, "Next": 1})}}
 	for i, x := range c.Steps {
 		ms = append(ms, llm.Message{Role: llm.Assistant, Content: say("turn", x)},
-			llm.Message{Role: llm.User, Content: say("observation", map[string]any{"Observation": x.Observation, "Notes": x.Notes, "Next": i + 2})})
+			llm.Message{Role: llm.User, Content: say("observation", map[string]any{"Observation": x.Observation,
+				"Notes": x.Notes, "Next": i + 2})})
 	}
 	if c.Bad != nil {
 		bad := c.Bad.Content
@@ -30,7 +31,8 @@ func (Text) Messages(c Conversation) []llm.Message {
 			bad = "(nothing)"
 		}
 		ms = append(ms, llm.Message{Role: llm.Assistant, Content: render.Guard(render.Clip(bad, maxBad))},
-			llm.Message{Role: llm.User, Content: say("again", map[string]any{"Notes": c.BadNotes, "Next": len(c.Steps) + 1})})
+			llm.Message{Role: llm.User, Content: say("again", map[string]any{"Notes": c.BadNotes,
+				"Next": len(c.Steps) + 1})})
 	}
 	return ms
 }
@@ -50,7 +52,8 @@ func (Text) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 }
 
 var (
-	// Labels stand at the start of a line, perhaps with list marks, bold marks or a number: "Action:", "**Action 3:**", "- Thought:".
+	// Labels are at the start of a line, perhaps with list marks, bold marks or a number: "Action:", "**Action 3:**",
+	// "- Thought:".
 	labelLine  = regexp.MustCompile(`(?im)^[ \t>*_\-]*(thought|action|observation)(?:[ \t]*\d+)?[ \t*_]*:[ \t*_]*`)
 	actionName = regexp.MustCompile("^[`\"'*_\\s]*([A-Za-z_][A-Za-z_0-9]*)[`\"'*_]*")
 	iriRef     = regexp.MustCompile("^<[^<>\"{}|^`\\\\\\s]*>")
@@ -66,9 +69,10 @@ func newTextReader(tools tool.Set) *textReader {
 	return &textReader{tools, regexp.MustCompile("(?m)^[ \\t>*_\\-`]*(" + strings.Join(tools.Names(), "|") + ")[ \\t`]*\\(")}
 }
 
-// parse reads "Thought: … Action: name(argument)" as models really write it: with code fences, quotes around the argument, missing brackets, markdown
-// around the labels, several actions (the first counts), an invented observation behind it (cut off), or as a JSON object with the keys thought, action and
-// argument (also action_name, action_argument, action_input).
+// parse reads "Thought: … Action: name(argument)" as models really write it: with code fences, quotes around the
+// argument, missing parentheses, markdown around the labels, several actions (the first counts), an invented
+// observation after it (cut off), or as a JSON object with the keys thought, action and argument (also action_name,
+// action_argument, action_input).
 func (r *textReader) parse(text string) (Turn, *Problem) {
 	if i := strings.LastIndex(text, "</think>"); i >= 0 { // a reasoning model's notes to itself
 		text = text[i+len("</think>"):]
@@ -116,8 +120,8 @@ func (r *textReader) turn(w written) (Turn, *Problem) {
 	return Turn{Thought: w.thought, Calls: []Call{{Tool: t, Args: args, Shown: t.Shown(args)}}, More: w.more}, nil
 }
 
-// split cuts a turn into its thought and the text of its first action. What stands behind the next label is left out: a second action, or an
-// observation that the model made up.
+// split cuts a turn into its thought and the text of its first action. What follows the next label is left out: a
+// second action, or an observation that the model made up.
 func (r *textReader) split(text string) (thought, body string, more, ok bool) {
 	start, end := -1, len(text)
 	for _, m := range labelLine.FindAllStringSubmatchIndex(text, -1) {
@@ -160,7 +164,7 @@ func (r *textReader) action(body string) (w written, rest string, p *Problem) {
 	return w, rest, nil
 }
 
-// parseArgument reads the argument that starts s: in brackets, in a fence, or bare.
+// parseArgument reads the argument that starts s: in parentheses, in a fence, or bare.
 func parseArgument(s string, query bool) (argument, rest string) {
 	if !strings.HasPrefix(s, "(") {
 		s = strings.TrimLeft(s, ": \t\n")
@@ -173,15 +177,16 @@ func parseArgument(s string, query bool) (argument, rest string) {
 	if end := closing(inner, query); end >= 0 {
 		return render.Unquote(inner[:end]), inner[end+1:]
 	}
-	inner = render.CloseFence(inner) // the closing bracket is missing
+	inner = render.CloseFence(inner) // the closing parenthesis is missing
 	if !query {
 		inner, rest, _ = strings.Cut(strings.TrimSpace(inner), "\n")
 	}
 	return render.Unquote(strings.TrimSuffix(strings.TrimSpace(inner), ")")), rest
 }
 
-// closing returns the offset of the bracket that closes the argument, or -1. In a query, brackets in strings, IRIs and comments do not count; in another
-// argument that starts with a quotation mark, those before the closing mark do not.
+// closing returns the offset of the parenthesis that closes the argument, or -1. In a query, parentheses in strings,
+// IRIs and comments do not count; in another argument that starts with a quotation mark, those before the closing
+// mark do not.
 func closing(s string, query bool) int {
 	if !query {
 		if end := quotedEnd(s); end >= 0 {
@@ -205,7 +210,7 @@ func closing(s string, query bool) int {
 			if n := strings.IndexByte(s[i:], '\n'); n >= 0 {
 				i += n
 			} else {
-				return lastBracket(s)
+				return lastParen(s)
 			}
 		case c == '<':
 			if iri := iriRef.FindString(s[i:]); iri != "" {
@@ -213,18 +218,19 @@ func closing(s string, query bool) int {
 			}
 		case c == '"' || c == '\'':
 			if i = skipString(s, i); i < 0 {
-				return lastBracket(s)
+				return lastParen(s)
 			}
 		}
 	}
 	if query {
-		return lastBracket(s)
+		return lastParen(s)
 	}
 	return -1
 }
 
-// lastBracket is the fallback for a query whose brackets do not match: the last one, when nothing but a fence stands behind it.
-func lastBracket(s string) int {
+// lastParen is the fallback for a query whose parentheses do not match: the last one, when nothing but a fence
+// follows it.
+func lastParen(s string) int {
 	i := strings.LastIndexByte(s, ')')
 	if i >= 0 && strings.Trim(s[i+1:], " \t\n`.;") == "" {
 		return i
@@ -232,7 +238,7 @@ func lastBracket(s string) int {
 	return -1
 }
 
-// quotedEnd returns the offset of the bracket behind a quoted argument, or -1 when s does not start with one.
+// quotedEnd returns the offset of the parenthesis after a quoted argument, or -1 when s does not start with one.
 func quotedEnd(s string) int {
 	t := strings.TrimLeft(s, " \t\n")
 	for _, q := range []string{`"""`, "'''", `"`, "'", "“", "`"} {
@@ -299,7 +305,8 @@ func parseJSONTurn(text string) (w written, ok bool) {
 		return ""
 	}
 	full := get("action_name", "action", "name", "tool")
-	w = written{thought: strings.TrimSpace(get("thought")), name: strings.ToLower(full), argument: get("action_argument", "argument", "action_input", "input")}
+	w = written{thought: strings.TrimSpace(get("thought")), name: strings.ToLower(full),
+		argument: get("action_argument", "argument", "action_input", "input")}
 	if name, _, found := strings.Cut(w.name, "("); found && w.argument == "" {
 		w.argument, _ = parseArgument(full[len(name):], name == tool.ExecuteName)
 		w.name = name

@@ -106,8 +106,8 @@ func TestReadTextUnreadable(t *testing.T) {
 	}
 }
 
-// FuzzReadText: no text breaks the reader; what it reads is one of the five actions, with an argument where one is needed, and valid text; and an action written as asked
-// is read back as it was.
+// FuzzReadText: no text breaks the reader; what it reads is one of the five actions, with an argument where one is
+// needed, and valid text; and an action written as asked is read back as it was.
 func FuzzReadText(f *testing.F) {
 	f.Add("Thought: x\nAction: execute_sparql(SELECT ?x { ?x ?p \"a)\" } # )\n)")
 	f.Add("Action: ((((```'''\"\"\"")

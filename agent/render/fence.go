@@ -7,7 +7,8 @@ func Unquote(s string) string {
 	for range 6 { // so many layers at most
 		t := strings.TrimSpace(s)
 		t = strings.TrimSpace(CloseFence(OpenFence(t)))
-		for _, q := range [][2]string{{`"""`, `"""`}, {"'''", "'''"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"„", "“"}, {"«", "»"}, {"`", "`"}} {
+		for _, q := range [][2]string{{`"""`, `"""`}, {"'''", "'''"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"„", "“"},
+			{"«", "»"}, {"`", "`"}} {
 			if len(t) >= len(q[0])+len(q[1]) && strings.HasPrefix(t, q[0]) && strings.HasSuffix(t, q[1]) {
 				t = t[len(q[0]) : len(t)-len(q[1])]
 				break
@@ -29,7 +30,8 @@ func OpenFence(s string) string {
 	}
 	t = t[3:]
 	for _, lang := range []string{"sparql", "sql", "text", "json", "plaintext"} {
-		if len(t) > len(lang) && strings.EqualFold(t[:len(lang)], lang) && (t[len(lang)] == '\n' || t[len(lang)] == ' ') {
+		if len(t) > len(lang) && strings.EqualFold(t[:len(lang)], lang) && (t[len(lang)] == '\n' ||
+			t[len(lang)] == ' ') {
 			t = t[len(lang):]
 			break
 		}

@@ -9,9 +9,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Page is an entity's page as the model sees it, in the shape that SPINACH gives it (systems.md A.1.2): an object of "property (P number)", whose values are one
-// text, a list of texts, or, when any of them has a qualifier, an object from value to {"Qualifiers": [one object a statement]}.
-// Ours adds to a statement's object "rank": "preferred" or "deprecated".
+// Page is an entity's page as the model sees it, in the shape that SPINACH uses: an object of
+// "property (P number)", whose values are one text, a list of texts, or, when any of them has a qualifier, an object
+// from value to {"Qualifiers": [one object a statement]}. Ours adds to a statement's object "rank": "preferred" or
+// "deprecated".
 type Page struct {
 	props []pageProp
 }
@@ -32,14 +33,14 @@ type pageQualifier struct {
 	values  []string
 }
 
-// rankKey is the key under which a statement's rank stands among its qualifiers.
+// rankKey is the key of a statement's rank among its qualifiers.
 const rankKey = "rank"
 
 // maxPageValues is how many values of one property are looked at. More are counted only.
 const maxPageValues = 200
 
-// NewPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. labels tells whether labels were looked for: then an
-// entity without one is marked as such.
+// NewPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. labels tells
+// whether labels were looked for: then an entity without one is marked as such.
 func NewPage(e *kg.Entity, labels bool) Page {
 	var p Page
 	valueText := func(v kg.Value) string {
@@ -225,8 +226,8 @@ func (p Page) LeftOut(whole Page) []string {
 	return out
 }
 
-// Cut says of which properties in p some values are gone that are on the whole page, and of which values some statements. What the page itself counts as left out
-// is not said again.
+// Cut says of which properties in p some values are gone that are on the whole page, and of which values some
+// statements. What the page itself counts as left out is not said again.
 func (p Page) Cut(whole Page) []string {
 	at := map[string]pageProp{}
 	for _, prop := range whole.props {
@@ -236,7 +237,8 @@ func (p Page) Cut(whole Page) []string {
 	for _, prop := range p.props {
 		full := at[prop.id]
 		if shown, total := len(prop.values), len(full.values)+full.more; shown+prop.more < total {
-			out = append(out, say("entry_values_shown", map[string]any{"Key": prop.key, "Shown": shown, "Total": total}))
+			out = append(out, say("entry_values_shown", map[string]any{"Key": prop.key, "Shown": shown,
+				"Total": total}))
 		}
 		groups := map[string]int{}
 		for _, v := range full.values {
@@ -244,7 +246,8 @@ func (p Page) Cut(whole Page) []string {
 		}
 		for _, v := range prop.values {
 			if shown, total := len(v.groups), groups[v.text]; shown > 0 && shown < total {
-				out = append(out, say("entry_statements_shown", map[string]any{"Key": prop.key, "Shown": shown, "Total": total, "Value": v.text}))
+				out = append(out, say("entry_statements_shown", map[string]any{"Key": prop.key, "Shown": shown,
+					"Total": total, "Value": v.text}))
 			}
 		}
 	}

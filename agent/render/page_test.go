@@ -21,7 +21,8 @@ func date(s string, precision int) kg.Value {
 	return kg.Value{Term: rdf.Typed(s, rdf.XSDDateTime), Precision: precision}
 }
 
-// merkel is a page with all shapes: a single value, a list, qualifiers, ranks, unknown and no value, dates, quantities, texts.
+// merkel is a page with all shapes: a single value, a list, qualifiers, ranks, unknown and no value, dates,
+// quantities, texts.
 func merkel() *kg.Entity {
 	return &kg.Entity{ID: "Q567", Label: "Angela Merkel", Description: "Chancellor of Germany from 2005 to 2021", Claims: []kg.PropertyStatements{
 		{Property: kg.PropertyRef{ID: "P31", Label: "instance of"}, Statements: []kg.Statement{{Value: entityValue("Q5", "human")}}},
@@ -128,7 +129,8 @@ func indent(t *testing.T, s string) string {
 	return b.String()
 }
 
-// TestNoLabel: an entity without a label says so once labels were looked for, as a value, in a qualifier, and back from a pruning model that copies or drops the mark.
+// TestNoLabel: an entity without a label says so once labels were looked for, as a value, in a qualifier, and back
+// from a pruning model that copies or drops the mark.
 func TestNoLabel(t *testing.T) {
 	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P39", Label: "position held"}, Statements: []kg.Statement{
 		{Value: entityValue("Q652965", ""), Qualifiers: []kg.Qualifier{{Property: kg.PropertyRef{ID: "P1365", Label: "replaces"}, Values: []kg.Value{entityValue("Q7", "")}}}},
@@ -180,7 +182,8 @@ func FuzzPruneByAnswer(f *testing.F) {
 	})
 }
 
-// TestPruneByWords: the fallback keeps what has words in common with the question and what says the kind, and says how much is left out.
+// TestPruneByWords: the fallback keeps what has words in common with the question and what says the kind, and says
+// how much is left out.
 func TestPruneByWords(t *testing.T) {
 	e := merkel()
 	for i := range 40 {

@@ -23,8 +23,9 @@ func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) 
 // instance of, subclass of, part of, has part, facet of, Wikidata property, inverse property.
 var basicProps = []string{"P31", "P279", "P361", "P527", "P1269", "P1687", "P1696"}
 
-// PruneByWords is the fallback when the model's pruning fails: it keeps the properties whose label, values or qualifiers share most words with the question, the
-// basic ones, then as many others in the page's order as fit. It needs no model and always gives the same.
+// PruneByWords is the fallback when the model's pruning fails: it keeps the properties whose label, values or
+// qualifiers share most words with the question, the basic ones, then as many others in the page's order as fit. It
+// needs no model and is deterministic.
 func PruneByWords(whole Page, question string) Page {
 	q := words(question)
 	type scored struct{ i, score int }
@@ -77,7 +78,10 @@ func mostCommon(values []pageValue, q []string, n int) []pageValue {
 	for i := range idx {
 		idx[i] = i
 	}
-	sort.SliceStable(idx, func(a, b int) bool { return overlap(values[idx[a]].text, q) > overlap(values[idx[b]].text, q) })
+	sort.SliceStable(idx, func(a, b int) bool {
+		return overlap(values[idx[a]].text, q) > overlap(values[idx[b]].text,
+			q)
+	})
 	idx = idx[:n]
 	sort.Ints(idx)
 	out := make([]pageValue, n)
@@ -87,12 +91,14 @@ func mostCommon(values []pageValue, q []string, n int) []pageValue {
 	return out
 }
 
-// overlap counts the words of s that stand in the question, whole or with the same first four letters or more ("governor", "governors").
+// overlap counts the words of s that occur in the question, whole or with the same first four letters or more
+// ("governor", "governors").
 func overlap(s string, question []string) int {
 	n := 0
 	for _, w := range words(s) {
 		for _, x := range question {
-			if w == x && len(w) > 2 || len(w) > 4 && len(x) > 4 && (strings.HasPrefix(w, x) || strings.HasPrefix(x, w)) {
+			if w == x && len(w) > 2 || len(w) > 4 && len(x) > 4 && (strings.HasPrefix(w, x) || strings.HasPrefix(x,
+				w)) {
 				n++
 				break
 			}
@@ -101,9 +107,9 @@ func overlap(s string, question []string) int {
 	return n
 }
 
-// PruneByAnswer applies the model's answer to the page: what the answer names stays, and the text of everything comes from the page, so that
-// nothing that does not stand there can get in. ok is false when the answer is no JSON object or names nothing of the page. unknown counts
-// the properties and values in the answer that are not on the page.
+// PruneByAnswer applies the model's answer to the page: what the answer names stays, and the text of everything comes
+// from the page, so that nothing that is not there can get in. ok is false when the answer is no JSON object or names
+// nothing of the page. unknown counts the properties and values in the answer that are not on the page.
 func PruneByAnswer(whole Page, answer string) (pruned Page, unknown int, ok bool) {
 	m, ok := JSONObject(answer)
 	if !ok {
@@ -128,7 +134,8 @@ func PruneByAnswer(whole Page, answer string) (pruned Page, unknown int, ok bool
 }
 
 // properties are an answer's keys, as written and by number.
-type properties struct{ exact, byID map[string]any } // byID: the last in the order of the keys, where several have one number
+// byID: the last in the order of the keys, where several have one number
+type properties struct{ exact, byID map[string]any }
 
 func byProperty(m map[string]any) properties {
 	p := properties{exact: m, byID: map[string]any{}}
@@ -160,7 +167,8 @@ func propKey(key string) string {
 	return strings.ToLower(Fold(key))
 }
 
-// keep applies the model's value for a property: true, null, an empty text or object keep everything; texts, lists and objects keep what they name.
+// keep applies the model's value for a property: true, null, an empty text or object keep everything; texts, lists
+// and objects keep what they name.
 func (p pageProp) keep(v any) (kept pageProp, unknown int) {
 	wanted, all := wantedValues(v)
 	if all {
@@ -222,7 +230,8 @@ func valueKey(s string) string {
 	return s
 }
 
-// keep applies the model's wish for one value: without qualifiers when it names none, else with those statements and qualifiers that it names.
+// keep applies the model's wish for one value: without qualifiers when it names none, else with those statements and
+// qualifiers that it names.
 func (v pageValue) keep(w any) pageValue {
 	out := pageValue{text: v.text}
 	m, ok := w.(map[string]any)
@@ -250,7 +259,8 @@ func (v pageValue) keep(w any) pageValue {
 	return out
 }
 
-// groupSubset returns the qualifiers of g that want names, or nothing when want names one that g does not have with that value: then it means another statement.
+// groupSubset returns the qualifiers of g that want names, or nothing when want names one that g does not have with
+// that value: then it means another statement.
 func groupSubset(g []pageQualifier, want map[string]any) []pageQualifier {
 	wanted := byProperty(want)
 	found := map[string]bool{}

@@ -12,7 +12,8 @@ import (
 // maxCell is how many characters of a cell are shown.
 const maxCell = 200
 
-// TypedRows is how many rows at each end are looked at for the kinds of a column's values. The recorded trajectory keeps as many.
+// TypedRows is how many rows at each end are looked at for the kinds of a column's values. The recorded trajectory
+// keeps as many.
 const TypedRows = 500
 
 // Window says which rows of a result are shown: up to Whole rows all of them, of more the first Head and the last Tail.
@@ -22,8 +23,9 @@ type Window struct {
 	Tail  int `json:"tail"`
 }
 
-// Table writes a result for the model: the number of rows, the columns, the kinds of their values, and the rows; of more than w.Whole the
-// first and the last. An ASK gives True or False. labels (may be nil) are those of the numbers in the shown rows.
+// Table writes a result for the model: the number of rows, the columns, the kinds of their values, and the rows; of
+// more than w.Whole the first and the last. An ASK is True or False. labels (may be nil) are those of the IDs in
+// the shown rows.
 func (w Window) Table(t *kg.Table, labels map[string]string) string {
 	if t.Ask {
 		if t.Boolean {
@@ -61,7 +63,8 @@ const (
 	shortLength  = 200 // characters
 )
 
-// Short writes a truth value, or the only row of a result with few columns, on one line: "True", "n = 16, place = Bonn (Q586)". Anything else gives "".
+// Short writes a truth value, or the only row of a result with few columns, on one line: "True", "n = 16, place =
+// Bonn (Q586)". For anything else it returns "".
 func Short(t *kg.Table, labels map[string]string) string {
 	switch {
 	case t.Ask && t.Boolean:
@@ -101,8 +104,9 @@ func cellText(c rdf.Term, labels map[string]string) string {
 	return Clip(Fold(c.Value), maxCell)
 }
 
-// iriText writes an IRI: an entity by its number, another of a known namespace by its prefixed name ("p:P39", "wds:Q42-…"), which can be used in a query
-// as it stands, any other in full; with the label of its number when that is known.
+// iriText writes an IRI: an entity by its number, another of a known namespace by its prefixed name ("p:P39",
+// "wds:Q42-…"), which can be used in a query as is, any other in full; with the label of its number when that is
+// known.
 func iriText(iri string, labels map[string]string) string {
 	id := rdf.EntityID(iri)
 	name := strings.Trim(rdf.Shorten(iri), "<>")
@@ -115,12 +119,14 @@ func iriText(iri string, labels map[string]string) string {
 	return Clip(name, maxCell)
 }
 
-// unknownValue reports whether a term stands for Wikidata's "somevalue": a blank node, or the IRI that the query service puts in its place.
+// unknownValue reports whether a term stands for Wikidata's "somevalue": a blank node, or the IRI that the query
+// service uses instead.
 func unknownValue(c rdf.Term) bool {
 	return c.Kind == rdf.BlankKind || strings.HasPrefix(c.Value, "http://www.wikidata.org/.well-known/genid/")
 }
 
-// columnKinds says for each column which kinds of value stand in it: item, property, statement, IRI, the datatype of literals, text with its language; and in how many rows there is none.
+// columnKinds says for each column which kinds of values it has: item, property, statement, IRI, the datatype of
+// literals, text with its language; and in how many rows there is none.
 func columnKinds(t *kg.Table) []string {
 	out := make([]string, len(t.Vars))
 	for j := range t.Vars {
@@ -176,7 +182,7 @@ func termKind(c rdf.Term) string {
 	return c.Datatype[strings.LastIndexAny(c.Datatype, "#/")+1:]
 }
 
-// IDs returns the item and property numbers in the rows that [Window.Table] shows.
+// IDs returns the item and property IDs in the rows that [Window.Table] shows.
 func (w Window) IDs(t *kg.Table) []string {
 	var out []string
 	for i, row := range t.Rows {
@@ -184,7 +190,8 @@ func (w Window) IDs(t *kg.Table) []string {
 			continue
 		}
 		for j, c := range row {
-			if id := rdf.EntityID(c.Value); c.IsIRI() && id != "" && j < len(t.Vars) && !slices.Contains(t.Vars, t.Vars[j]+"Label") &&
+			if id := rdf.EntityID(c.Value); c.IsIRI() && id != "" && j < len(t.Vars) && !slices.Contains(t.Vars,
+				t.Vars[j]+"Label") &&
 				!slices.Contains(out, id) {
 				out = append(out, id)
 			}

@@ -1,5 +1,5 @@
-// Package render writes what a model reads: pages of entities, result tables, values, and untrusted text made safe. It also cuts pages down, with or
-// without a model's help. It is pure: it asks no graph and no model.
+// Package render writes what a model reads: pages of entities, result tables, values, and untrusted text made safe.
+// It also cuts pages down, with or without a model's help. It is pure: it asks no graph and no model.
 package render
 
 import (
@@ -19,7 +19,8 @@ type Texts struct{ t *template.Template }
 // NewTexts parses the files of fsys that match patterns. They may use escape, attribute, guard, clip, fold and inc.
 func NewTexts(fsys fs.FS, patterns ...string) (*Texts, error) {
 	t, err := template.New("").Funcs(template.FuncMap{
-		"escape": Escape, "attribute": Attribute, "guard": Guard, "clip": Clip, "fold": Fold, "inc": func(i int) int { return i + 1 },
+		"escape": Escape, "attribute": Attribute, "guard": Guard, "clip": Clip, "fold": Fold,
+		"inc": func(i int) int { return i + 1 },
 	}).ParseFS(fsys, patterns...)
 	if err != nil {
 		return nil, err
@@ -45,7 +46,8 @@ func MustTexts(fsys fs.FS, patterns ...string) *Texts {
 	return t
 }
 
-// Say renders a text by its name. A template that fails is a fault of the program: the text then says so instead of hiding it.
+// Say renders a text by its name. A template that fails is a fault of the program: the text then says so instead of
+// hiding it.
 func (t *Texts) Say(name string, data any) string {
 	var b strings.Builder
 	if err := t.t.ExecuteTemplate(&b, name, data); err != nil {
@@ -68,15 +70,15 @@ func Attribute(s string) string { return text.EscapeAttribute(s) }
 
 var ourTag = regexp.MustCompile(`(?i)<(/?\s*(?:question|earlier|post|heading|entity|observation|notes)\b)`)
 
-// Guard makes untrusted text safe inside an observation: what looks like one of our tags loses its angle bracket. All others stay, since queries and
-// error messages need them.
+// Guard makes untrusted text safe inside an observation: what looks like one of our tags loses its angle bracket. All
+// others stay, since queries and error messages need them.
 func Guard(s string) string { return ourTag.ReplaceAllString(Clean(s), "&lt;$1") }
 
 // Clean drops control characters, bidirectional overrides and invalid UTF-8.
 func Clean(s string) string { return text.Clean(s) }
 
-// ID returns the entity or property ID that a text such as "Q42", "wd:q42", "<http://www.wikidata.org/entity/Q42>" or "Douglas Adams (Q42)" means, or ""
-// when it holds none or several different ones.
+// ID returns the entity or property ID that a text such as "Q42", "wd:q42", "<http://www.wikidata.org/entity/Q42>" or
+// "Douglas Adams (Q42)" means, or "" when it holds none or several different ones.
 func ID(s string) string {
 	ids := IDs(strings.ToUpper(s))
 	if len(ids) != 1 {
@@ -85,7 +87,7 @@ func ID(s string) string {
 	return ids[0]
 }
 
-// IDs returns the distinct Q and P numbers in a text, in order. There is no letter or digit on either side of one.
+// IDs returns the distinct Q and P IDs in a text, in order. There is no letter or digit on either side of one.
 func IDs(s string) []string {
 	var out []string
 	for i := 0; i < len(s); i++ {

@@ -17,11 +17,12 @@ func Labelled(id, label string) string {
 	return Fold(label) + " (" + id + ")"
 }
 
-// noLabel stands behind the number of an entity that has no label in the languages asked for, so that nobody takes it for a label that was left out.
+// noLabel follows the ID of an entity that has no label in the languages asked for, so that nobody thinks that the
+// label was left out.
 const noLabel = " (no label)"
 
-// Value writes a statement's value for the model: an entity as label and number, a date by its precision, a quantity with its unit, a text
-// with its language as text@en, anything else as it stands.
+// Value writes a statement's value for the model: an entity as label and number, a date by its precision, a quantity
+// with its unit, a text with its language as text@en, anything else unchanged.
 func Value(v kg.Value) string {
 	switch {
 	case v.Unknown:
@@ -48,7 +49,8 @@ func Value(v kg.Value) string {
 	return Clip(Fold(t.Value), 300)
 }
 
-var months = [...]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"}
+var months = [...]string{"January", "February", "March", "April", "May", "June", "July", "August", "September",
+	"October", "November", "December"}
 
 // Wikibase's time precisions (Wikibase DataModel, JSON page: time).
 const (
@@ -58,8 +60,8 @@ const (
 	precisionMonth   = 10
 )
 
-// dateText writes an xsd:dateTime by its Wikibase precision; 0 means unknown and gives the full date. Years before the common era
-// follow XSD 1.1: year 0 is 1 BCE. What is no date is given back as it is.
+// dateText writes an xsd:dateTime by its Wikibase precision; 0 means unknown and returns the full date. Years before
+// the common era follow XSD 1.1: year 0 is 1 BCE. What is not a date is returned unchanged.
 func dateText(lexical string, precision int) string {
 	date, _, _ := strings.Cut(lexical, "T")
 	negative := strings.HasPrefix(date, "-")

@@ -9,9 +9,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// complete makes one call of the model: limits first, then the call, then its usage and its record. messages is called with short set when the conversation
-// was too long for the model and a shorter form of it is to be tried, once. A failure that ends the run is a *event.Halt.
-func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request, messages func(short bool) []llm.Message) (*llm.Response, error) {
+// complete makes one call of the model: limits first, then the call, then its usage and its record. messages is
+// called with short set when the conversation was too long for the model and a shorter form of it is to be tried,
+// once. A failure that ends the run is a *event.Halt.
+func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request,
+	messages func(short bool) []llm.Message) (*llm.Response, error) {
 	for _, short := range []bool{false, true} {
 		if h := r.Meter.check(); h != nil {
 			return nil, h
@@ -42,19 +44,23 @@ func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request,
 	return nil, &event.Halt{Ending: event.EndingOf(llm.ErrContextLength)}
 }
 
-// Help asks the model for a side task below b's last event, at temperature 0. The prompts are the preset's NAME.tmpl and NAME_user, NAME being the task's
-// purpose. Only what ends the whole run is an error: ok is false when the model failed at this task alone, for which every caller has another way.
+// Help asks the model for a side task below b's last event, at temperature 0. The prompts are the preset's NAME.tmpl
+// and NAME_user, NAME being the task's purpose. Only what ends the whole run is an error: ok is false when the model
+// failed at this task alone, for which every caller has another way.
 func (r *Runner) Help(ctx context.Context, b *event.Branch, t tool.Task) (text string, ok bool, err error) {
 	data := map[string]any{"Question": r.Question.Text, "Language": r.Language.Name, "Earlier": r.questionsBefore()}
 	for k, v := range t.Data {
 		data[k] = v
 	}
-	resp, err := r.complete(ctx, b, llm.Request{Purpose: t.Purpose, Part: t.Part, MaxTokens: t.MaxTokens}, func(bool) []llm.Message {
-		return []llm.Message{{Role: llm.System, Content: r.Preset.Say(t.Purpose+".tmpl", data)}, {Role: llm.User, Content: r.Preset.Say(t.Purpose+"_user", data)}}
-	})
+	resp, err := r.complete(ctx, b, llm.Request{Purpose: t.Purpose, Part: t.Part, MaxTokens: t.MaxTokens},
+		func(bool) []llm.Message {
+			return []llm.Message{{Role: llm.System, Content: r.Preset.Say(t.Purpose+".tmpl", data)}, {Role: llm.User,
+				Content: r.Preset.Say(t.Purpose+"_user", data)}}
+		})
 	var h *event.Halt
 	if errors.As(err, &h) && h.Reason == event.ModelFailed && !unreachable(err) {
-		r.Log.Info("agent: the model failed at a side task, going on without", "question", r.Question.ID, "task", t.Purpose, "err", h.Detail)
+		r.Log.Info("agent: the model failed at a side task, going on without", "question", r.Question.ID, "task",
+			t.Purpose, "err", h.Detail)
 		return "", false, nil
 	}
 	if err != nil {
@@ -73,7 +79,8 @@ func unreachable(err error) bool {
 	return errors.As(err, &e) && e.Refused
 }
 
-// questionsBefore are the earlier turns without their steps: side tasks need to know what "they" means, not how it was found.
+// questionsBefore are the earlier turns without their steps: side tasks need to know what "they" means, not how it
+// was found.
 func (r *Runner) questionsBefore() []event.Turn {
 	out := make([]event.Turn, len(r.Question.History))
 	for i, t := range r.Question.History {

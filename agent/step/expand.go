@@ -1,5 +1,6 @@
-// Package step makes one step of an exploration: a state goes in, the model is asked, its action is carried out, and the states that came of it go out. It
-// knows nothing of loops, nor of what is done with several children: that is a policy's business.
+// Package step makes one step of an exploration: a state goes in, the model is asked, its action is carried out, and
+// the states that came of it go out. It knows nothing of loops, nor of what is done with several children: that is a
+// policy's business.
 //
 //	expand.go   Runner.Expand: the step
 //	state.go    states, which are values
@@ -25,8 +26,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Model completes chat requests. internal/llm implements it; its errors are llm.ErrNoModel, *llm.BudgetError, llm.ErrContextLength, llm.ErrNoTools,
-// *llm.Error and ctx's. The fake to use in tests is llm's scripted model.
+// Model completes chat requests. internal/llm implements it; its errors are llm.ErrNoModel, *llm.BudgetError,
+// llm.ErrContextLength, llm.ErrNoTools, *llm.Error and ctx's. The fake to use in tests is llm's scripted model.
 type Model interface {
 	Complete(ctx context.Context, req llm.Request) (*llm.Response, error)
 }
@@ -53,8 +54,8 @@ var texts = render.MustTexts(textFiles, "texts.tmpl")
 
 func say(name string, data any) string { return texts.Say(name, data) }
 
-// Start returns the state of an exploration that begins at the event with the ID at. The IDs in the question, in the earlier turns and in the rules count as
-// seen.
+// Start returns the state of an exploration that begins at the event with the ID at. The IDs in the question, in the
+// earlier turns and in the rules count as seen.
 func (r *Runner) Start(at int) State {
 	s := State{at: at, root: at}
 	s.known = s.known.with(r.Question.Text).with(r.Preset.Say("act.tmpl", map[string]any{}))
@@ -92,11 +93,12 @@ type Final struct {
 	Ending event.Ending
 }
 
-// Expand asks the model for n samples of the next action in s (at least one) and carries each of them out. s stays as it is. An error ends the run: a
-// *event.Halt, ctx's error, or a log that cannot be written.
+// Expand asks the model for n samples of the next action in s (at least one) and carries each of them out. s stays as
+// it is. An error ends the run: a *event.Halt, ctx's error, or a log that cannot be written.
 func (r *Runner) Expand(ctx context.Context, s State, n int) ([]Child, error) {
 	b, p := r.Events.Branch(s.at), r.Preset
-	req := llm.Request{Purpose: "act", Part: strconv.Itoa(len(s.steps) + 1), Temperature: p.Sampling.Temperature, TopP: p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens}
+	req := llm.Request{Purpose: "act", Part: strconv.Itoa(len(s.steps) + 1), Temperature: p.Sampling.Temperature,
+		TopP: p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens}
 	if n > 1 {
 		req.N = n
 	}
@@ -148,7 +150,8 @@ func (r *Runner) child(ctx context.Context, b *event.Branch, s State, ch llm.Cho
 }
 
 // carry judges a call and carries it out or refuses it.
-func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call) (Child, error) {
+func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
+	call protocol.Call) (Child, error) {
 	s.actions++
 	key := call.Tool.KeyOf(call.Args)
 	if ref := s.judge(call, key); ref != nil {
@@ -167,9 +170,11 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 	}
 	s.taken++
 	elapsed := r.Now().Sub(began)
-	k := kept{call: call, turn: s.turns, reasoning: turn.Reasoning, key: key, result: res.Found, transient: tool.Passing(res.Failure), unseen: res.Unseen,
+	k := kept{call: call, turn: s.turns, reasoning: turn.Reasoning, key: key, result: res.Found,
+		transient: tool.Passing(res.Failure), unseen: res.Unseen,
 		came: res.Came(call.Tool), short: res.Short, advice: res.Advice,
-		Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name, Argument: call.Shown, Observation: res.Text, Failure: res.Failure,
+		Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name, Argument: call.Shown,
+			Observation: res.Text, Failure: res.Failure,
 			Rows: res.Rows, Elapsed: elapsed, MS: elapsed.Milliseconds()}}
 	if turn.More {
 		k.notes = append(k.notes, say("only_first", nil))
@@ -198,15 +203,18 @@ func (s State) served(k kg.Kind) Child {
 	if s.down++; s.down < maxDown && k != kg.Banned {
 		return Child{State: s}
 	}
-	h := event.Halting(event.GraphFailed, kg.Errorf(k, "the graph did not answer"), "the graph did not answer (%s), %d times in a row", k, s.down)
+	h := event.Halting(event.GraphFailed, kg.Errorf(k, "the graph did not answer"),
+		"the graph did not answer (%s), %d times in a row", k, s.down)
 	return Child{State: s, Outcome: Ended, Final: &Final{Ending: h.Ending}}
 }
 
 // env is what a tool called in s works with.
 func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 	return &tool.Env{
-		Log: r.Log, Graph: tool.Recorded(r.Graph, b), Labels: tool.RecordedLabels(r.Labels, b), Question: r.Question, Language: r.Language,
-		Dialect: r.Dialect, Show: r.Preset.Show, Diagnose: r.Preset.Diagnose, TimeFor: r.Meter.timeFor, Seen: s.known.has,
+		Log: r.Log, Graph: tool.Recorded(r.Graph, b), Labels: tool.RecordedLabels(r.Labels, b), Question: r.Question,
+		Language: r.Language,
+		Dialect:  r.Dialect, Show: r.Preset.Show, Diagnose: r.Preset.Diagnose, TimeFor: r.Meter.timeFor,
+		Seen: s.known.has,
 		Advised: func(a tool.Advice) bool {
 			for _, k := range s.steps {
 				if k.advice == a {
@@ -219,8 +227,8 @@ func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 	}
 }
 
-// conversation is what the model is shown in s: the question with its earlier turns, and every step. What was said about refused, unreadable or abandoned
-// turns comes where it belongs.
+// conversation is what the model is shown in s: the question with its earlier turns, and every step. What was said
+// about refused, unreadable or abandoned turns comes where it belongs.
 func (r *Runner) conversation(s State) protocol.Conversation {
 	l := r.Meter.limits
 	most, spare := left(l, len(s.steps), s.actions)
@@ -241,13 +249,16 @@ func (r *Runner) conversation(s State) protocol.Conversation {
 		return append(append(out, hurry(most-after)...), counter)
 	}
 	c := protocol.Conversation{System: r.Preset.System(l.Counted), Notes: notes(0), Bad: s.bad,
-		Question: r.Preset.Say("question_user", map[string]any{"Question": r.Question.Text, "Language": r.Language.Name, "Earlier": r.Question.History})}
+		Question: r.Preset.Say("question_user", map[string]any{"Question": r.Question.Text,
+			"Language": r.Language.Name, "Earlier": r.Question.History})}
 	if s.bad != nil {
 		c.BadNotes = []string{s.hint, counter}
 	}
 	for i, k := range s.steps {
-		c.Steps = append(c.Steps, protocol.Exchange{Turn: k.turn, Thought: k.Thought, Reasoning: k.reasoning, ID: k.call.ID, Action: k.Action, Argument: k.Argument,
-			Args: k.call.Args, Observation: k.Observation, Notes: append(append([]string(nil), k.notes...), notes(i+1)...)})
+		c.Steps = append(c.Steps, protocol.Exchange{Turn: k.turn, Thought: k.Thought, Reasoning: k.reasoning,
+			ID: k.call.ID, Action: k.Action, Argument: k.Argument,
+			Args: k.call.Args, Observation: k.Observation, Notes: append(append([]string(nil), k.notes...),
+				notes(i+1)...)})
 	}
 	return c
 }

@@ -63,9 +63,11 @@ func (m *Meter) check() *event.Halt {
 	case l.Time > 0 && m.Elapsed() >= l.Time:
 		return event.Halting(event.OutOfTime, event.ErrOutOfTime, "the limit of %s has passed", l.Time)
 	case l.Tokens > 0 && tokens >= l.Tokens:
-		return event.Halting(event.OutOfTokens, spent(llm.InputTokens, float64(tokens), float64(l.Tokens)), "%d tokens used, the limit is %d", tokens, l.Tokens)
+		return event.Halting(event.OutOfTokens, spent(llm.InputTokens, float64(tokens), float64(l.Tokens)),
+			"%d tokens used, the limit is %d", tokens, l.Tokens)
 	case l.USD > 0 && u.USD >= l.USD:
-		return event.Halting(event.RequestMoney, spent(llm.USD, u.USD, l.USD), "%.4f US dollars used, the limit is %.4f", u.USD, l.USD)
+		return event.Halting(event.RequestMoney, spent(llm.USD, u.USD, l.USD),
+			"%.4f US dollars used, the limit is %.4f", u.USD, l.USD)
 	}
 	return nil
 }
@@ -75,14 +77,16 @@ func spent(m llm.Measure, reached, limit float64) *llm.BudgetError {
 	return &llm.BudgetError{Account: llm.RequestAccount, Measure: m, Reached: reached, Limit: limit}
 }
 
-// Check returns the limit that forbids asking for another action in s, or nil. It is the one place where the limits of a state are compared.
+// Check returns the limit that forbids asking for another action in s, or nil. It is the one place where the limits
+// of a state are compared.
 func (r *Runner) Check(s State) *event.Halt {
 	if h := r.Meter.check(); h != nil {
 		return h
 	}
 	switch l := r.Meter.limits; {
 	case s.formatErrors >= l.FormatErrors:
-		return event.Halting(event.ModelFailed, event.ErrUnreadable, "the model wrote no readable action %d times in a row", s.formatErrors)
+		return event.Halting(event.ModelFailed, event.ErrUnreadable,
+			"the model wrote no readable action %d times in a row", s.formatErrors)
 	case len(s.steps) >= l.Counted:
 		return event.Halting(event.OutOfActions, nil, "%d steps in the state, the limit is %d", len(s.steps), l.Counted)
 	case s.actions >= l.Total:
@@ -91,8 +95,8 @@ func (r *Runner) Check(s State) *event.Halt {
 	return nil
 }
 
-// left tells up to which step a state with counted steps can still grow when so many actions were asked for, and how many refused or abandoned actions can
-// be borne before each further one costs one of those steps.
+// left tells up to which step a state with counted steps can still grow when so many actions were asked for, and how
+// many refused or abandoned actions can be borne before each further one costs one of those steps.
 func left(l event.Limits, counted, actions int) (most, spare int) {
 	most = min(l.Counted, counted+l.Total-actions)
 	return most, max(0, l.Total-actions-(l.Counted-counted))

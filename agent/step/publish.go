@@ -16,22 +16,26 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// labelledRows is how many rows at the head of the answer get labels, for the preview in the reply.
+// labelledRows is how many rows at the beginning of the answer get labels, for the preview in the reply.
 const labelledRows = 25
 
-// Answer is a query with its result. SPARQL is the posting form (ARCHITECTURE.md, invariant 4) with [AUTO_LANGUAGE] still in it; Ran is the text that was
-// run, the same but for [AUTO_LANGUAGE]; Table its result, RanAt and Endpoint when and where.
+// Answer is a query with its result. SPARQL is the posting form (ARCHITECTURE.md, invariant 4) with [AUTO_LANGUAGE]
+// still in it; Ran is the text that was run, the same but for [AUTO_LANGUAGE]; Table its result, RanAt and Endpoint
+// when and where.
 type Answer struct {
 	SPARQL   string
 	Ran      string
 	Table    *kg.Table
 	RanAt    time.Time
 	Endpoint string
-	Labels   map[string]string // labels of the Q and P numbers in the query and in the table's first rows, in the asker's language
+	// labels of the Q and P IDs in the query and in the table's first rows, in the asker's language
+	Labels map[string]string
 }
 
-// stop carries out an accepted stop. When the query turns out to be unfit for publishing, the stop is refused after all: the model is told why.
-func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call) (Child, error) {
+// stop carries out an accepted stop. When the query turns out to be unfit for publishing, the stop is refused after
+// all: the model is told why.
+func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
+	call protocol.Call) (Child, error) {
 	stop := tool.ReadStop(call.Args)
 	if stop.NoAnswer {
 		return r.ended(ctx, b, s, turn, call, Final{Ending: event.Ending{Reason: event.NotFound, Detail: stop.Why}})
@@ -51,15 +55,18 @@ func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protoc
 	s.steps[i].unfit = u.text
 	ref := s.judgeStop(stop)
 	if ref == nil || r.Check(s) != nil {
-		return Child{State: s, Outcome: Ended, Final: &Final{Ending: event.Ending{Reason: event.CannotPublish, Detail: u.text, Cause: u.cause}}}, nil
+		return Child{State: s, Outcome: Ended, Final: &Final{Ending: event.Ending{Reason: event.CannotPublish,
+			Detail: u.text, Cause: u.cause}}}, nil
 	}
 	return s.refusedChild(turn, call, ref), nil
 }
 
 // ended adds the stop to the steps and to the log.
-func (r *Runner) ended(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call, f Final) (Child, error) {
+func (r *Runner) ended(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
+	f Final) (Child, error) {
 	s.taken++
-	k := kept{call: call, turn: s.turns, Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name, Argument: call.Shown}}
+	k := kept{call: call, turn: s.turns, Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name,
+		Argument: call.Shown}}
 	if err := b.Record(ctx, event.Event{Event: "step", Step: &k.Step}); err != nil {
 		return Child{}, err
 	}
@@ -67,7 +74,8 @@ func (r *Runner) ended(ctx context.Context, b *event.Branch, s State, turn proto
 	return Child{State: s.with(k), Outcome: Ended, Final: &f}, nil
 }
 
-// unfit says, in words for the model, why a query cannot be published: it has no posting form, or its last run failed or gave nothing.
+// unfit says, in words for the model, why a query cannot be published: it has no posting form, or its last run failed
+// or returned nothing.
 type unfit struct {
 	text  string
 	kind  kg.Kind // of the failed run
@@ -76,9 +84,10 @@ type unfit struct {
 
 func (u *unfit) Error() string { return u.text }
 
-// publish makes the last run (ARCHITECTURE.md, invariant 4): the query loses an exploring LIMIT 10 at its end, gets its posting form, and that very text, with only
-// [AUTO_LANGUAGE] replaced, is run. A query that cannot be published is an *unfit error; every other error ends the run.
-// Where only the removal of LIMIT 10 makes the result too large or too slow, the query is published with it.
+// publish makes the last run (ARCHITECTURE.md, invariant 4): the query loses an exploring LIMIT 10 at its end, gets
+// its posting form, and that very text, with only [AUTO_LANGUAGE] replaced, is run. A query that cannot be published
+// is an *unfit error; every other error ends the run. Where only the removal of LIMIT 10 makes the result too large
+// or too slow, the query is published with it.
 func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query string) (*Answer, error) {
 	env := r.env(b, s)
 	short, cut := r.Dialect.TrimLimit(query)
@@ -93,13 +102,16 @@ func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query st
 	return answer, err
 }
 
-// asksForTen reports whether LIMIT 10 is the question's own: it sorts, and the question says ten. Then it is no exploring limit.
+// asksForTen reports whether LIMIT 10 is the question's own: it sorts, and the question says ten. Then it is no
+// exploring limit.
 func asksForTen(question, query string) bool {
 	if !strings.Contains(strings.ToUpper(query), "ORDER") {
 		return false
 	}
-	for _, w := range strings.FieldsFunc(strings.ToLower(question), func(c rune) bool { return !(unicode.IsLetter(c) || unicode.IsDigit(c)) }) {
-		if slices.Contains([]string{"10", "ten", "zehn", "dix", "diez", "dieci", "dez", "tien", "tio", "ti", "dziesięć", "десять"}, w) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(question),
+		func(c rune) bool { return !(unicode.IsLetter(c) || unicode.IsDigit(c)) }) {
+		if slices.Contains([]string{"10", "ten", "zehn", "dix", "diez", "dieci", "dez", "tien", "tio", "ti",
+			"dziesięć", "десять"}, w) {
 			return true
 		}
 	}
@@ -154,7 +166,7 @@ func (r *Runner) lastRun(ctx context.Context, env *tool.Env, text string) (*kg.T
 	}
 }
 
-// tableIDs returns the Q and P numbers in the first n rows.
+// tableIDs returns the Q and P IDs in the first n rows.
 func tableIDs(t *kg.Table, n int) []string {
 	var out []string
 	for _, row := range t.Rows[:min(n, len(t.Rows))] {
@@ -177,18 +189,20 @@ func unionIDs(a, b []string) []string {
 	return out
 }
 
-// Extract asks the model, once the actions are used up, for the query that the steps of s support (SPINACH's "extract final SPARQL", systems.md A.1.1, S21),
-// and publishes it when it runs, returns something and uses only IDs that were seen. Otherwise f is returned, with the reason added.
+// Extract asks the model, once the actions are used up, for the query that the steps of s support (SPINACH's "extract
+// final SPARQL"), and publishes it when it runs, returns something and uses only IDs that were
+// seen. Otherwise f is returned, with the reason added.
 func (r *Runner) Extract(ctx context.Context, s State, f Final) (State, Final, bool, error) {
 	b := r.Events.Branch(s.at)
-	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "extract", MaxTokens: r.Preset.Sampling.MaxTokens, Data: map[string]any{"Steps": s.Steps()}})
+	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "extract", MaxTokens: r.Preset.Sampling.MaxTokens,
+		Data: map[string]any{"Steps": s.Steps()}})
 	s.at = b.At()
 	query := render.Unquote(text)
 	if err != nil || !ok || query == "" || strings.EqualFold(strings.Trim(query, ". "), "none") {
 		return s, f, false, err
 	}
 	if unseen := r.env(b, s).Unseen(query); len(unseen) > 0 {
-		f.Ending.Detail += "; the extracted query holds numbers that were never seen: " + strings.Join(unseen, ", ")
+		f.Ending.Detail += "; the extracted query contains IDs that were never seen: " + strings.Join(unseen, ", ")
 		return s, f, false, nil
 	}
 	answer, err := r.publish(ctx, b, s, query)

@@ -13,9 +13,10 @@ type Why string
 
 // The reasons. They are the names of the texts that the model reads.
 const (
-	repeated    Why = "refused_repeat"    // it was done before
-	tooEarly    Why = "refused_too_early" // no answer, before anything was looked at
-	hasRows     Why = "refused_has_rows"  // no answer, although a query returned something; said twice in a row, it is accepted
+	repeated Why = "refused_repeat"    // it was done before
+	tooEarly Why = "refused_too_early" // no answer, before anything was looked at
+	// no answer, although a query returned something; said twice in a row, it is accepted
+	hasRows     Why = "refused_has_rows"
 	noQuery     Why = "refused_no_query"
 	noSuchQuery Why = "refused_no_such"
 	noRows      Why = "refused_no_rows"
@@ -36,12 +37,14 @@ type Refusal struct {
 //
 //   - A call equal (tool and normalized arguments) to any step still in the state is a repetition.
 //     A step that failed for a passing reason of the service (down, rate limit) does not count.
-//   - A stop is without result when the last query executed in the state returned no row, failed, or there is none; or when that query cannot be posted.
-//   - A stop(step N) is the same stop on the query of the state's N-th step, and without result when that step is no query or returned nothing. The paper
-//     has no such action: without it a query that was followed by a check could not be published, since running it again is a repetition.
-//   - A stop(no answer: …) is the honest way out. It is accepted when at least one query was executed or two searches were made, and no query executed in
-//     the state returned anything that can be posted. Where one did, it is refused once, since that query may be the answer, and accepted when the model
-//     insists in the next turn.
+//   - A stop is without result when the last query executed in the state returned no row, failed, or there is none;
+//     or when that query cannot be posted.
+//   - A stop(step N) is the same stop on the query of the state's N-th step, and without result when that step is no
+//     query or returned nothing. The paper has no such action: without it a query that was followed by a check could
+//     not be published, since running it again is a repetition.
+//   - A stop(no answer: …) is the honest way out. It is accepted when at least one query was executed or two searches
+//     were made, and no query executed in the state returned anything that can be posted. Where one did, it is
+//     refused once, since that query may be the answer, and accepted when the model insists in the next turn.
 //
 // nil means that the call is to be carried out. See [Runner.Refuse] for what follows a refusal.
 func (s State) judge(call protocol.Call, key string) *Refusal {
@@ -50,7 +53,8 @@ func (s State) judge(call protocol.Call, key string) *Refusal {
 	}
 	for i, k := range s.steps {
 		if k.key == key && !k.transient {
-			return &Refusal{Kind: "repeat", Back: i, Why: repeated, data: map[string]any{"N": i + 1, "Rows": k.result && k.unfit == ""}}
+			return &Refusal{Kind: "repeat", Back: i, Why: repeated, data: map[string]any{"N": i + 1,
+				"Rows": k.result && k.unfit == ""}}
 		}
 	}
 	return nil
@@ -120,7 +124,8 @@ func (s State) stoppedOn(stop tool.Stop) int {
 	return -1
 }
 
-// refusedChild is what becomes of a state whose model asked for an action that is refused: nothing is done, and the model is told why.
+// refusedChild is what becomes of a state whose model asked for an action that is refused: nothing is done, and the
+// model is told why.
 func (s State) refusedChild(turn protocol.Turn, call protocol.Call, ref *Refusal) Child {
 	ref.call, ref.turn = call, turn
 	ref.data["Action"], ref.data["Argument"] = call.Tool.Name, call.Shown
@@ -132,9 +137,10 @@ func (s State) refusedChild(turn protocol.Turn, call protocol.Call, ref *Refusal
 // summary is an abandoned step as the note names it.
 type summary struct{ Action, Argument, Came string }
 
-// Refuse settles a refused child, and writes the refusal to the log. Without goBack the state stays as it was before the refused action. With goBack it
-// returns to before the first of the two equal actions; for a stop, to before the last query (when none was executed there is nothing to go back to, and the
-// state stays). The model is told what was tried on the abandoned steps.
+// Refuse settles a refused child, and writes the refusal to the log. Without goBack the state stays as it was before
+// the refused action. With goBack it returns to before the first of the two equal actions; for a stop, to before the
+// last query (when none was executed there is nothing to go back to, and the state stays). The model is told what was
+// tried on the abandoned steps.
 func (r *Runner) Refuse(ctx context.Context, c Child, goBack bool) (State, error) {
 	s, ref := c.State, c.Refusal
 	s.refused = !goBack

@@ -10,13 +10,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// State is an exploration so far: the paper's state, every step with its observation (section 4.1), and what the model is told next. It is a value: it can be
-// kept, copied and expanded again, also by several at once.
+// State is an exploration so far: the paper's state, every step with its observation (section 4.1), and what the
+// model is told next. It is a value: it can be kept, copied and expanded again, also by several at once.
 type State struct {
 	at    int    // ID of the event at which it was reached
 	root  int    // ID of the event that the exploration began with
 	steps []kept // never changed in place
-	taken int    // steps executed on the way here, abandoned ones included: the last number given
+	taken int    // steps executed on the way here, including abandoned ones: the last number used
 	turns int    // turns that could be read
 
 	refused   bool // the last action was refused, and no steps were abandoned for it
@@ -44,11 +44,12 @@ type kept struct {
 	result    bool   // an executed query that returned rows or a truth value
 	transient bool   // it failed for a reason that may be gone: doing it again is no repetition
 	unseen    bool   // the query holds IDs that were not seen before
-	came      string // what came of it, in one line: "12 rows", "no rows", "failed: timeout"; "" where there is nothing to say
-	short     string // the truth value or only row of a query, when it is small
-	unfit     string // why the query cannot be the final one although it has a result
-	advice    tool.Advice
-	notes     []string
+	// what came of it, in one line: "12 rows", "no rows", "failed: timeout"; "" where there is nothing to say
+	came   string
+	short  string // the truth value or only row of a query, when it is small
+	unfit  string // why the query cannot be the final one although it has a result
+	advice tool.Advice
+	notes  []string
 }
 
 // note is said to the model after the first n steps of the state.
@@ -119,17 +120,19 @@ func (s State) Refusals() int { return s.refusals }
 // Unseen reports whether the answer's query holds IDs that the model had not been shown.
 func (s State) Unseen() bool { return s.unseen }
 
-// Notes returns the searcher's thoughts and what came of the actions, a line each, for whoever writes the report: the result alone shows neither what was
-// assumed nor what is missing in it.
+// Notes returns the searcher's thoughts and what came of the actions, a line each, for whoever writes the report: the
+// result alone shows neither what was assumed nor what is missing in it.
 func (s State) Notes() []string {
 	var out []string
 	for i, k := range s.steps {
-		out = append(out, say("note_step", map[string]any{"N": i + 1, "Thought": k.Thought, "Action": k.Action, "Argument": k.Argument, "Came": k.came, "Short": k.short}))
+		out = append(out, say("note_step", map[string]any{"N": i + 1, "Thought": k.Thought, "Action": k.Action,
+			"Argument": k.Argument, "Came": k.came, "Short": k.short}))
 	}
 	return out
 }
 
-// back returns the state with its first n steps, and the steps that were abandoned. What was counted stays counted, and IDs that were seen stay seen.
+// back returns the state with its first n steps, and the steps that were abandoned. What was counted stays counted,
+// and IDs that were seen stay seen.
 func (s State) back(n int) (State, []kept) {
 	gone := s.steps[n:]
 	s.steps = slices.Clip(s.steps[:n])
@@ -170,7 +173,8 @@ func (s State) lastNumber() int {
 	return s.steps[len(s.steps)-1].N
 }
 
-// shortened returns the state with the observations of all but the last three steps cut down, for a model whose context is too short for the whole.
+// shortened returns the state with the observations of all but the last three steps cut down, for a model whose
+// context is too short for the whole.
 func (s State) shortened() State {
 	s.steps = slices.Clone(s.steps)
 	for i := range s.steps {

@@ -99,7 +99,8 @@ func actions(s State) (out []string) {
 	return out
 }
 
-// TestSamples: n samples give n children, each with its own step, below the same call of the model; the parent stays as it was.
+// TestSamples: n samples give n children, each with its own step, below the same call of the model; the parent stays
+// as it was.
 func TestSamples(t *testing.T) {
 	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)", "search_wikidata(a)", "nonsense(")}}
 	rec := &log{}
@@ -134,7 +135,8 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-// TestStatesAreValues: states expanded side by side do not disturb each other, and one that was left can be continued later.
+// TestStatesAreValues: states expanded side by side do not disturb each other, and one that was left can be continued
+// later.
 func TestStatesAreValues(t *testing.T) {
 	var all [][]llm.Choice
 	for range 40 {
@@ -204,8 +206,8 @@ func call(id, name, args string) llm.ToolCall {
 	return llm.ToolCall{ID: id, Name: name, Arguments: args}
 }
 
-// TestNativeConversation: calls and results are messages of their own, a message without a call is no end, and what does not fit is handed back as the
-// result of its call.
+// TestNativeConversation: calls and results are messages of their own, a message without a call is no end, and what
+// does not fit is handed back as the result of its call.
 func TestNativeConversation(t *testing.T) {
 	const q = `{"query":"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"}`
 	m := &answers{choices: [][]llm.Choice{

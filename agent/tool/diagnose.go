@@ -22,15 +22,17 @@ const (
 // probe is a query without one of its conditions, as an ASK.
 type probe struct{ condition, query string }
 
-// diagnosis is what the probes of an empty query came to: the conditions without which there are rows, and those without which there are still none.
+// diagnosis is what the probes of an empty query came to: the conditions without which there are rows, and those
+// without which there are still none.
 type diagnosis struct {
 	Rows, None []string
 	All        bool // every condition was tried
 }
 
-// diagnose tries a query that returned nothing without one of its conditions each, and says which of them loses the rows. It gives "" when the query is not of
-// the simple kind (see [Dialect.probes]), when a limit of the run is near, or when no probe could be evaluated. Only the end of ctx and a trajectory that cannot
-// be written are errors: a probe that fails is given up, and those after it with it.
+// diagnose tries a query that returned nothing without one of its conditions each, and says which of them loses the
+// rows. It returns "" when the query is not of the simple kind (see [Dialect.probes]), when a limit of the run is
+// near, or when no probe could be evaluated. Only the end of ctx and a trajectory that cannot be written are errors:
+// a probe that fails ends the diagnosis.
 func (env *Env) diagnose(ctx context.Context, query string) (string, error) {
 	if !env.Diagnose || !env.TimeFor(maxProbes*probeTime) {
 		return "", nil
@@ -70,15 +72,15 @@ func (env *Env) try(ctx context.Context, query string) (bool, error) {
 		return false, err
 	}
 	if !t.Ask {
-		return false, kg.Errorf(kg.QueryFailed, "an ASK gave a table")
+		return false, kg.Errorf(kg.QueryFailed, "an ASK returned a table")
 	}
 	return t.Boolean, nil
 }
 
-// probes returns the query without each of its conditions in turn, the last condition first, since a query grows at its end; all tells whether that are all
-// of them. It gives none for a query that is
-// more than a conjunction of two to eight conditions (one triple, FILTER, MINUS, VALUES or UNION each) beside OPTIONAL, BIND and the label service,
-// or whose rows can be lost elsewhere, by HAVING, OFFSET or LIMIT 0.
+// probes returns the query without each of its conditions in turn, the last condition first, since a query grows at
+// its end; all reports whether those are all of them. It returns none for a query that is more than a conjunction of
+// two to eight conditions (one triple, FILTER, MINUS, VALUES or UNION each) besides OPTIONAL, BIND and the label
+// service, or whose rows can be lost elsewhere, by HAVING, OFFSET or LIMIT 0.
 func (Dialect) probes(query string) (out []probe, all bool) {
 	q, err := sparql.Parse(query)
 	if err != nil || q.Form != sparql.Select || len(q.Named) > 0 || q.Body == nil || q.Body.Where == nil {
@@ -98,7 +100,8 @@ func (Dialect) probes(query string) (out []probe, all bool) {
 		rest := slices.DeleteFunc(slices.Clone(patterns), func(p sparql.Pattern) bool { return p == c.pattern })
 		ask := *q
 		ask.Form, ask.Body = sparql.Ask, &sparql.SelectQuery{Where: &sparql.Group{Patterns: rest}}
-		out = append(out, probe{render.Clip(render.Fold(c.text), shownProbe), sparql.Print(&ask, sparql.PrintOptions{NoComments: true})})
+		out = append(out, probe{render.Clip(render.Fold(c.text), shownProbe), sparql.Print(&ask,
+			sparql.PrintOptions{NoComments: true})})
 	}
 	return out, len(out) == len(conditions)
 }
@@ -110,8 +113,8 @@ type condition struct {
 	triple  bool
 }
 
-// conjunction takes the outer group of a query apart: each triple becomes a pattern of its own, the label service goes. ok is false when the group holds more than
-// a conjunction.
+// conjunction takes the outer group of a query apart: each triple becomes a pattern of its own, the label service
+// goes. ok is false when the group holds more than a conjunction.
 func conjunction(q *sparql.Query) (patterns []sparql.Pattern, conditions []condition, triples int, ok bool) {
 	text := func(s sparql.Span) string { return q.Text[s.Start:s.End] }
 	add := func(p sparql.Pattern, s string, triple bool) {
@@ -121,13 +124,15 @@ func conjunction(q *sparql.Query) (patterns []sparql.Pattern, conditions []condi
 	for _, p := range q.Body.Where.Patterns {
 		switch p := p.(type) {
 		case *sparql.Triples:
-			if p.Subject.Kind != sparql.Var && p.Subject.Kind != sparql.Const { // a blank node would be another one in each triple
+			// a blank node would be another one in each triple
+			if p.Subject.Kind != sparql.Var && p.Subject.Kind != sparql.Const {
 				return nil, nil, 0, false
 			}
 			for _, prop := range p.Properties {
 				for _, o := range prop.Objects {
 					triples++
-					one := &sparql.Triples{Subject: p.Subject, Properties: []*sparql.Property{{Path: prop.Path, Objects: []*sparql.Term{o}}}}
+					one := &sparql.Triples{Subject: p.Subject, Properties: []*sparql.Property{{Path: prop.Path,
+						Objects: []*sparql.Term{o}}}}
 					add(one, text(p.Subject.Span)+" "+text(prop.Path.Span)+" "+text(o.Span), true)
 				}
 			}

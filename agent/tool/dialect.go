@@ -15,10 +15,12 @@ type Dialect struct {
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
 }
 
-// maxQuery is how long a query may be, in bytes: the query service refuses request bodies over 1 MB, and a model has no use for a tenth of that.
+// maxQuery is how long a query may be, in bytes: the query service refuses request bodies over 1 MB, and a model has
+// no use for a tenth of that.
 const maxQuery = 64 << 10
 
-// Check reads a query before it is sent anywhere. A mistake is a *kg.Error: a syntax error with its place, or refused for updates and foreign services.
+// Check reads a query before it is sent anywhere. A mistake is a *kg.Error: a syntax error with its place, or refused
+// for updates and foreign services.
 func (d Dialect) Check(query string) error {
 	if len(query) > maxQuery {
 		return kg.Errorf(kg.Refused, "it is %d bytes long, at most %d are allowed.", len(query), maxQuery)
@@ -67,7 +69,8 @@ func sentence(e *sparql.Error) string {
 // NormalForm is the form in which two queries are compared.
 func (Dialect) NormalForm(query string) string { return sparql.NormalForm(query) }
 
-// Identifiers returns the Q, P and L numbers in a query, in order; of a text that does not parse those that it looks to hold.
+// Identifiers returns the Q, P and L IDs in a query, in order; of a text that does not parse, whatever looks like
+// one.
 func (Dialect) Identifiers(query string) []string {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -92,7 +95,7 @@ func (Dialect) Limit(query string) int {
 // InLanguage replaces [AUTO_LANGUAGE], which only the query service's own page understands.
 func (Dialect) InLanguage(query, lang string) string { return sparql.ReplaceAutoLanguage(query, lang) }
 
-// exploringLimit is the limit with which models like to explore and which they forget to take out (SPINACH, systems.md A.1.1, S12).
+// exploringLimit is the limit with which models like to explore, and which they forget to remove.
 const exploringLimit = 10
 
 func (Dialect) TrimLimit(query string) (string, bool) {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	maxPageForModel = 60_000 // bytes of a page that are given to the model for pruning; a longer one is pruned by words first
+	maxPageForModel = 60_000 // longest page, in bytes, that the model prunes; a longer one is pruned by words first
 	maxLeftOut      = 30     // names of left-out properties shown
 	maxCutNamed     = 10     // properties named of which values are left out
 )
@@ -17,7 +17,8 @@ const (
 // EntryName is the action that shows an entity's page.
 const EntryName = "get_wikidata_entry"
 
-var entryTool = onInput(&Tool{Name: EntryName, Text: "entry.md", Input: "id", about: "an item or property, such as Q42"}, idKey, entry)
+var entryTool = onInput(&Tool{Name: EntryName, Text: "entry.md", Input: "id",
+	about: "an item or property, such as Q42"}, idKey, entry)
 
 // idKey compares calls by the ID that they name.
 func idKey(text string) string {
@@ -27,12 +28,14 @@ func idKey(text string) string {
 	return render.Fold(text)
 }
 
-// entry carries out get_wikidata_entry(Q number): the page, pruned by the model to what matters for the question (SPINACH paper, section 4.1, prompt 13), or
-// by words in common with the question when the model fails or answers with something that is no part of the page. A short page is shown whole.
+// entry carries out get_wikidata_entry(Q number): the page, pruned by the model to what matters for the question
+// (SPINACH paper, section 4.1, prompt 13), or by words in common with the question when the model fails or answers
+// with something that is no part of the page. A short page is shown whole.
 func entry(ctx context.Context, env *Env, argument string) (Result, error) {
 	id := render.ID(argument)
 	if id == "" {
-		return Result{Text: say("no_number", map[string]any{"Argument": render.Clip(argument, 100), "Search": SearchName, "What": "an item or property", "Example": "Q42"}), Failure: kg.BadID}, nil
+		return Result{Text: say("no_number", map[string]any{"Argument": render.Clip(argument, 100),
+			"Search": SearchName, "What": "an item or property", "Example": "Q42"}), Failure: kg.BadID}, nil
 	}
 	e, err := env.Graph.Entity(ctx, id, env.Language.Code)
 	if kg.KindOf(err) == kg.NotFound {
@@ -56,11 +59,13 @@ func entry(ctx context.Context, env *Env, argument string) (Result, error) {
 	}
 	if cut := pruned.Cut(whole); len(cut) > 0 {
 		shown := cut[:min(len(cut), maxCutNamed)]
-		lines = append(lines, say("entry_cut", map[string]any{"List": strings.Join(shown, "; "), "More": len(cut) - len(shown)}))
+		lines = append(lines, say("entry_cut", map[string]any{"List": strings.Join(shown, "; "),
+			"More": len(cut) - len(shown)}))
 	}
 	if names := pruned.LeftOut(whole); len(names) > 0 {
 		shown := names[:min(len(names), maxLeftOut)]
-		lines = append(lines, say("entry_left_out", map[string]any{"Names": strings.Join(shown, ", "), "More": len(names) - len(shown)}))
+		lines = append(lines, say("entry_left_out", map[string]any{"Names": strings.Join(shown, ", "),
+			"More": len(names) - len(shown)}))
 	}
 	return Result{Text: strings.Join(lines, "\n")}, nil
 }
@@ -76,14 +81,16 @@ func (env *Env) prune(ctx context.Context, e *kg.Entity, whole render.Page) (ren
 		given = render.PruneByWords(whole, env.Question.Text)
 		text = given.String()
 	}
-	answer, ok, err := env.Help(ctx, Task{Purpose: "prune", Part: e.ID, MaxTokens: 2000, Data: map[string]any{"ID": e.ID, "Label": e.Label, "Page": text}})
+	answer, ok, err := env.Help(ctx, Task{Purpose: "prune", Part: e.ID, MaxTokens: 2000,
+		Data: map[string]any{"ID": e.ID, "Label": e.Label, "Page": text}})
 	if err != nil {
 		return render.Page{}, err
 	}
 	if ok {
 		pruned, unknown, fits := render.PruneByAnswer(given, answer)
 		if unknown > 0 {
-			env.Log.Info("agent: pruning named what is not on the page, left out", "question", env.Question.ID, "entity", e.ID, "unknown", unknown)
+			env.Log.Info("agent: pruning named what is not on the page, left out", "question", env.Question.ID,
+				"entity", e.ID, "unknown", unknown)
 		}
 		if fits {
 			return pruned, nil

@@ -13,12 +13,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Graph is the knowledge graph that is explored. Failures are *kg.Error values with a kind; ctx's error when it is done.
-// The fake to use in tests is the embedded graph.
+// Graph is the knowledge graph that is explored. Failures are *kg.Error values with a kind; ctx's error when it is
+// done. The fake to use in tests is the embedded graph.
 type Graph interface {
 	// Search finds entities by label or alias.
 	Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error)
-	// Entity returns an entity's page with labels in lang (and its fallbacks mul, en); external identifiers are left out.
+	// Entity returns an entity's page with labels in lang (and its fallbacks mul, en); external identifiers are left
+	// out.
 	Entity(ctx context.Context, id, lang string) (*kg.Entity, error)
 	// Examples returns a property's examples (P1855) with labels in lang.
 	Examples(ctx context.Context, property, lang string) ([]kg.Example, error)
@@ -26,7 +27,8 @@ type Graph interface {
 	Query(ctx context.Context, query string) (*kg.Table, error)
 }
 
-// Labeler returns the labels of entities and properties in the first of the languages that has one. IDs without a label are absent.
+// Labeler returns the labels of entities and properties in the first of the languages that has one. IDs without a
+// label are absent.
 type Labeler interface {
 	Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error)
 }
@@ -37,7 +39,8 @@ type Show struct {
 	Properties int           `json:"properties"` // likewise
 	Examples   int           `json:"examples"`   // of a property
 	Rows       render.Window `json:"rows"`       // of a result
-	PruneOver  int           `json:"prune_over"` // bytes of JSON from which on an entity's page is pruned by the model; -1 for always
+	// bytes of JSON from which on an entity's page is pruned by the model; -1 for always
+	PruneOver int `json:"prune_over"`
 }
 
 // Env is what a tool works with: the graph, the question, what was shown so far. It belongs to one call.
@@ -49,11 +52,13 @@ type Env struct {
 	Language Language
 	Dialect  Dialect
 	Show     Show
-	Diagnose bool                                                          // try an empty query without each of its conditions, up to 6 more queries
-	TimeFor  func(d time.Duration) bool                                    // whether d still fits into the run's time
-	Seen     func(id string) bool                                          // whether the model was shown an ID
-	Advised  func(a Advice) bool                                           // whether a hint is in the conversation
-	Help     func(context.Context, Task) (text string, ok bool, err error) // ok is false when the model failed at this task alone
+	// try an empty query without each of its conditions, up to 6 more queries
+	Diagnose bool
+	TimeFor  func(d time.Duration) bool // whether d still fits into the run's time
+	Seen     func(id string) bool       // whether the model was shown an ID
+	Advised  func(a Advice) bool        // whether a hint is in the conversation
+	// ok is false when the model failed at this task alone
+	Help func(context.Context, Task) (text string, ok bool, err error)
 }
 
 // Task is a side task for the model. Its prompt belongs to the preset.
@@ -64,7 +69,8 @@ type Task struct {
 	Data      map[string]any
 }
 
-// failed turns a failure of the graph into what the model reads. Only the end of ctx, and a log that cannot be written, are errors.
+// failed turns a failure of the graph into what the model reads. Only the end of ctx, and a log that cannot be
+// written, are errors.
 func (e *Env) failed(ctx context.Context, err error) (Result, error) {
 	if ctx.Err() != nil {
 		return Result{}, ctx.Err()

@@ -11,13 +11,16 @@ import (
 // ExamplesName is the action that shows uses of a property.
 const ExamplesName = "get_property_examples"
 
-var examplesTool = onInput(&Tool{Name: ExamplesName, Text: "examples.md", Input: "property", about: "a property, such as P31"}, idKey, examples)
+var examplesTool = onInput(&Tool{Name: ExamplesName, Text: "examples.md", Input: "property",
+	about: "a property, such as P31"}, idKey, examples)
 
-// examples carries out get_property_examples(P number): the property's own examples (P1855), with numbers, unlike SPINACH's (systems.md E.2, 5).
+// examples carries out get_property_examples(P number): the property's own examples (P1855), with IDs, unlike
+// SPINACH's.
 func examples(ctx context.Context, env *Env, argument string) (Result, error) {
 	id := render.ID(argument)
 	if !strings.HasPrefix(id, "P") {
-		return Result{Text: say("no_number", map[string]any{"Argument": render.Clip(argument, 100), "Search": SearchName, "What": "a property", "Example": "P31"}), Failure: kg.BadID}, nil
+		return Result{Text: say("no_number", map[string]any{"Argument": render.Clip(argument, 100),
+			"Search": SearchName, "What": "a property", "Example": "P31"}), Failure: kg.BadID}, nil
 	}
 	list, err := env.Graph.Examples(ctx, id, env.Language.Code)
 	if kg.KindOf(err) == kg.NotFound {

@@ -27,24 +27,31 @@ type recordingGraph struct {
 }
 
 func (g *recordingGraph) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
-	return recorded(ctx, g.log, event.Call{Op: "search"}, q, func() (*kg.SearchResult, error) { return g.Graph.Search(ctx, q) })
+	return recorded(ctx, g.log, event.Call{Op: "search"}, q,
+		func() (*kg.SearchResult, error) {
+			return g.Graph.Search(ctx, q)
+		})
 }
 
 func (g *recordingGraph) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
-	return recorded(ctx, g.log, event.Call{Op: "entity"}, event.EntityArgs{ID: id, Lang: lang}, func() (*kg.Entity, error) { return g.Graph.Entity(ctx, id, lang) })
+	return recorded(ctx, g.log, event.Call{Op: "entity"}, event.EntityArgs{ID: id, Lang: lang},
+		func() (*kg.Entity, error) {
+			return g.Graph.Entity(ctx, id, lang)
+		})
 }
 
 func (g *recordingGraph) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
-	return recorded(ctx, g.log, event.Call{Op: "examples"}, event.EntityArgs{ID: property, Lang: lang}, func() ([]kg.Example, error) {
-		return g.Graph.Examples(ctx, property, lang)
-	})
+	return recorded(ctx, g.log, event.Call{Op: "examples"}, event.EntityArgs{ID: property, Lang: lang},
+		func() ([]kg.Example, error) {
+			return g.Graph.Examples(ctx, property, lang)
+		})
 }
 
 // Query records the table cut to what the agent looks at.
 func (g *recordingGraph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := g.Graph.Query(ctx, query)
 	if err == nil && t == nil {
-		err = kg.Errorf(kg.Down, "the graph gave neither rows nor an error")
+		err = kg.Errorf(kg.Down, "the graph returned neither rows nor an error")
 	}
 	c := event.Call{Op: "query"}
 	short := t
@@ -69,7 +76,8 @@ type recordingLabeler struct {
 }
 
 func (l *recordingLabeler) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
-	return recorded(ctx, l.log, event.Call{Op: "labels"}, event.LabelsArgs{IDs: ids, Languages: languages}, func() (map[string]string, error) { return l.labeler.Labels(ctx, ids, languages) })
+	return recorded(ctx, l.log, event.Call{Op: "labels"}, event.LabelsArgs{IDs: ids, Languages: languages},
+		func() (map[string]string, error) { return l.labeler.Labels(ctx, ids, languages) })
 }
 
 // recorded makes a call and writes it with its arguments and result or failure.

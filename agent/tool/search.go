@@ -9,7 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// maxSearch is the longest text that is searched for, in characters; labels and aliases are at most 250 long (Wikibase).
+// maxSearch is the longest text that is searched for, in characters; labels and aliases are at most 250 long
+// (Wikibase).
 const maxSearch = 200
 
 // SearchName is the action that looks for entities and properties by name.
@@ -18,15 +19,17 @@ const SearchName = "search_wikidata"
 // searchAdvice is the hint after a search without hits.
 const searchAdvice Advice = "search"
 
-var searchTool = onInput(&Tool{Name: SearchName, Text: "search.md", Input: "text", about: "a name or a short noun phrase"},
+var searchTool = onInput(&Tool{Name: SearchName, Text: "search.md", Input: "text",
+	about: "a name or a short noun phrase"},
 	func(text string) string { return strings.ToLower(render.Fold(text)) }, search)
 
-// search carries out search_wikidata(text): items, then properties, in the asker's language and in English, merged, every entity once
-// (SPINACH paper, section 4.1; English only there).
+// search carries out search_wikidata(text): items, then properties, in the asker's language and in English, merged,
+// every entity once (SPINACH paper, section 4.1; English only there).
 func search(ctx context.Context, env *Env, text string) (Result, error) {
 	text = render.Fold(render.Clean(text))
 	if n := utf8.RuneCountInString(text); n > maxSearch {
-		return Result{Text: say("search_too_long", map[string]any{"Length": n, "Max": maxSearch}), Failure: kg.QueryFailed}, nil
+		return Result{Text: say("search_too_long", map[string]any{"Length": n, "Max": maxSearch}),
+			Failure: kg.QueryFailed}, nil
 	}
 	var lines []string
 	for _, what := range []struct {
@@ -51,7 +54,8 @@ func search(ctx context.Context, env *Env, text string) (Result, error) {
 	return Result{Text: strings.Join(append(lines, say("search_note", nil)), "\n")}, nil
 }
 
-// foundNothing is the hint after a search without hits: in full, and in short while the full text is in the conversation.
+// foundNothing is the hint after a search without hits: in full, and in short while the full text is in the
+// conversation.
 func (env *Env) foundNothing() Result {
 	data := map[string]any{"Languages": env.searchedNames()}
 	if env.Advised(searchAdvice) {
@@ -60,8 +64,10 @@ func (env *Env) foundNothing() Result {
 	return Result{Text: say("search_none", data), Advice: searchAdvice}
 }
 
-// searchType searches one type in each language and merges the hits: the first of each language, then the second of each, an entity found twice once.
-func (env *Env) searchType(ctx context.Context, text string, typ kg.Type, limit int) (hits []kg.Hit, more bool, err error) {
+// searchType searches one type in each language and merges the hits: the first of each language, then the second of
+// each, an entity found twice once.
+func (env *Env) searchType(ctx context.Context, text string, typ kg.Type,
+	limit int) (hits []kg.Hit, more bool, err error) {
 	var lists [][]kg.Hit
 	for _, lang := range env.searched() {
 		res, err := env.Graph.Search(ctx, kg.SearchQuery{Text: text, Language: lang, Type: typ, Limit: limit})
@@ -98,7 +104,8 @@ func (env *Env) searchedNames() string {
 	return env.Language.Name + " and English"
 }
 
-// hitText writes a hit: "label (Q42): description", a property with its data type, and the alias by which it was found when that is not the label.
+// hitText writes a hit: "label (Q42): description", a property with its data type, and the alias by which it was
+// found when that is not the label.
 func hitText(h kg.Hit) string {
 	s := render.Labelled(h.ID, h.Label)
 	d := render.Fold(h.Description)

@@ -9,10 +9,12 @@ import (
 // ExecuteName is the action that runs a query.
 const ExecuteName = "execute_sparql"
 
-var executeTool = onInput(&Tool{Name: ExecuteName, Text: "sparql.md", Input: "query", about: "a SPARQL query", Query: true}, Dialect{}.NormalForm, execute)
+var executeTool = onInput(&Tool{Name: ExecuteName, Text: "sparql.md", Input: "query", about: "a SPARQL query",
+	Query: true}, Dialect{}.NormalForm, execute)
 
-// execute carries out execute_sparql(query): the query is checked before it is sent (syntax, updates, foreign services), [AUTO_LANGUAGE] becomes the asker's
-// language, and what comes back is told apart: rows, none, syntax error, timeout, too large, too greedy, refused, busy, down.
+// execute carries out execute_sparql(query): the query is checked before it is sent (syntax, updates, foreign
+// services), [AUTO_LANGUAGE] becomes the asker's language, and each outcome has its own text: rows, none, syntax
+// error, timeout, too large, too greedy, refused, busy, down.
 func execute(ctx context.Context, env *Env, query string) (Result, error) {
 	unseen := env.Unseen(query)
 	res, err := env.evaluate(ctx, query)
@@ -47,10 +49,10 @@ func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
 	return Result{Text: text, Rows: len(t.Rows), Found: true, Short: render.Short(t, labels)}, nil
 }
 
-// unseenID is a number that was not looked up, with its label.
+// unseenID is an ID that was not looked up, with its label.
 type unseenID struct{ ID, Label string }
 
-// warn says what the numbers are that the model used without having seen them. It warns and does not forbid (systems.md E.2, 4).
+// warn says what the IDs mean that the model used without having seen them. It warns and does not forbid.
 func (env *Env) warn(ctx context.Context, ids []string) string {
 	if len(ids) == 0 || env.Labels == nil {
 		return ""

@@ -44,7 +44,8 @@ func ReadStop(args json.RawMessage) Stop {
 
 var (
 	noAnswer = regexp.MustCompile(`(?is)^no[ _-]?answer\b[\s:,.\-–—]*(.*)$`)
-	stopStep = regexp.MustCompile(`(?is)^(?:step[ \t=:#]*([0-9]{1,4})\b.*|#?([0-9]{1,4}))$`) // "step 5", "Step #5: the count", "5"
+	// "step 5", "Step #5: the count", "5"
+	stopStep = regexp.MustCompile(`(?is)^(?:step[ \t=:#]*([0-9]{1,4})\b.*|#?([0-9]{1,4}))$`)
 )
 
 var stopTool = &Tool{

@@ -1,5 +1,6 @@
-// Package tool holds what a model can do, one tool a file: a name, a schema of the arguments, a text for the model, and what happens when it is called.
-// Tools are values: a preset is a selection of them, and a protocol turns a model's message into calls of them.
+// Package tool holds what a model can do, one tool a file: a name, a schema of the arguments, a text for the model,
+// and what happens when it is called. Tools are values: a preset is a selection of them, and a protocol turns a
+// model's message into calls of them.
 //
 //	tool.go        what a tool is, and the set of those that a preset offers
 //	env.go         what a tool works with
@@ -35,7 +36,8 @@ type Tool struct {
 	Query  bool            // Input is a SPARQL query
 	Ends   bool            // it ends the work; Run is nil then
 
-	// FromText makes arguments of the text protocol's argument, nil where that is Input. It cannot fail: what it does not understand it leaves out.
+	// FromText makes arguments of the text protocol's argument, nil where that is Input. It cannot fail: what it does
+	// not understand it leaves out.
 	FromText func(text string) json.RawMessage
 	// Show is what a person reads between the parentheses, nil where that is Input.
 	Show func(args json.RawMessage) string
@@ -45,7 +47,7 @@ type Tool struct {
 	Run func(ctx context.Context, env *Env, args json.RawMessage) (Result, error)
 }
 
-// Advice names a hint that is given in full once only.
+// Advice names a hint that the model gets in full only once.
 type Advice string
 
 // Result is what a call showed.
@@ -56,7 +58,7 @@ type Result struct {
 	Found   bool    // an executed query returned rows or a truth value
 	Short   string  // an executed query's truth value or only row, when it is small
 	Unseen  bool    // an executed query holds IDs that were not seen before
-	Advice  Advice  // the hint that Text gives in full
+	Advice  Advice  // the hint that Text holds in full
 }
 
 //go:embed texts
@@ -80,7 +82,7 @@ func words(s Show) Words {
 // Describe returns the tool's text for the model.
 func (t *Tool) Describe(s Show) string { return say(t.Text, words(s)) }
 
-// Arguments returns the arguments that the text protocol's argument stands for.
+// Arguments returns the arguments that the text protocol's argument means.
 func (t *Tool) Arguments(text string) json.RawMessage {
 	if t.FromText != nil {
 		return t.FromText(text)
@@ -92,7 +94,8 @@ func (t *Tool) Arguments(text string) json.RawMessage {
 	return b
 }
 
-// Shown returns what a person reads between the parentheses of a call: the input alone where there is nothing else, else the arguments as JSON.
+// Shown returns what a person reads between the parentheses of a call: the input alone where there is nothing else,
+// else the arguments as JSON.
 func (t *Tool) Shown(args json.RawMessage) string {
 	if t.Show != nil {
 		return t.Show(args)
@@ -158,7 +161,8 @@ func (t *Tool) Check(args json.RawMessage) error {
 }
 
 // onInput completes a tool that has only Input: key is the form in which two inputs are compared.
-func onInput(t *Tool, key func(input string) string, run func(ctx context.Context, env *Env, input string) (Result, error)) *Tool {
+func onInput(t *Tool, key func(input string) string, run func(ctx context.Context, env *Env, input string) (Result,
+	error)) *Tool {
 	t.Schema = schema(t.Input, t.about)
 	t.Key = func(args json.RawMessage) string {
 		in, err := t.input(args)
@@ -243,7 +247,8 @@ func (s Set) Describe(show Show) []string {
 	return out
 }
 
-// Came says in a few words what came of a call, without any text from the graph: "12 rows", "no rows", "failed: timeout"; "" where there is nothing to say.
+// Came says in a few words what came of a call, without any text from the graph: "12 rows", "no rows", "failed:
+// timeout"; "" where there is nothing to say.
 func (res Result) Came(t *Tool) string {
 	switch {
 	case res.Failure != "":

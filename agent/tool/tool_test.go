@@ -51,7 +51,8 @@ func TestProbes(t *testing.T) {
 	}
 }
 
-// TestProbesHoldTheOtherConditions: with one condition left out, a probe's triples are the query's without that one, whatever their layout.
+// TestProbesHoldTheOtherConditions: with one condition left out, a probe's triples are the query's without that one,
+// whatever their layout.
 func TestProbesHoldTheOtherConditions(t *testing.T) {
 	probes, _ := Dialect{}.probes("SELECT ?x { ?x wdt:P1 ?a , ?b ; wdt:P2/wdt:P3 _:c . _:c ?p [ wdt:P4 4 ] . ?x wdt:P5 ('a' 'b') }")
 	if probes != nil { // a blank node is the subject of a triple

@@ -70,7 +70,8 @@ type BudgetError struct {
 
 // Error describes the limit.
 func (e *BudgetError) Error() string {
-	whose := map[AccountName]string{DayAccount: "this day (UTC)", RunAccount: "this run", RequestAccount: "this question"}[e.Account]
+	whose := map[AccountName]string{DayAccount: "this day (UTC)", RunAccount: "this run",
+		RequestAccount: "this question"}[e.Account]
 	amount := fmt.Sprintf("%.0f of %.0f %s", e.Reached, e.Limit, strings.ReplaceAll(string(e.Measure), "_", " "))
 	if e.Measure == USD {
 		amount = fmt.Sprintf("$%.4f of $%.4f", e.Reached, e.Limit)
@@ -81,16 +82,19 @@ func (e *BudgetError) Error() string {
 // Unwrap returns [ErrBudget].
 func (e *BudgetError) Unwrap() error { return ErrBudget }
 
-// DayStore keeps what was spent on each UTC day, over restarts. internal/store implements it; [MemoryDays] is the one for tests and single runs.
+// DayStore keeps what was spent on each UTC day, over restarts. internal/store implements it; [MemoryDays] is the one
+// for tests and single runs.
 type DayStore interface {
 	// Spent returns the sum of a day, named "2026-11-20"; the zero Usage for a day without calls.
 	Spent(ctx context.Context, day string) (Usage, error)
-	// AddSpent adds u, whose fields may be negative (a reservation that is returned), to the day's sum. It is durable when it returns.
+	// AddSpent adds u, whose fields may be negative (a reservation that is returned), to the day's sum. It is durable
+	// when it returns.
 	AddSpent(ctx context.Context, day string, u Usage) error
 }
 
-// Budget is the account of a day: each attempt's worst case is booked before it is sent and corrected afterwards, so that neither many calls at
-// once nor a crash in between can pass the limit. A crash leaves the worst case booked. Safe for concurrent use.
+// Budget is the account of a day: each attempt's worst case is booked before it is sent and corrected afterwards, so
+// that neither many calls at once nor a crash in between can pass the limit. A crash leaves the worst case booked.
+// Safe for concurrent use.
 type Budget struct {
 	mu     sync.Mutex
 	store  DayStore
@@ -142,8 +146,8 @@ func (b *Budget) correct(ctx context.Context, day string, delta Usage) error {
 	return nil
 }
 
-// Allowance is the account of one question. Put it into the context of all calls for that question with [WithAllowance].
-// Safe for concurrent use.
+// Allowance is the account of one question. Put it into the context of all calls for that question with
+// [WithAllowance]. Safe for concurrent use.
 type Allowance struct {
 	mu     sync.Mutex
 	limits Limits
@@ -153,7 +157,8 @@ type Allowance struct {
 // NewAllowance returns the account of one question with its limits.
 func NewAllowance(l Limits) *Allowance { return &Allowance{limits: l} }
 
-// Used returns what the question's calls cost so far, failed ones that may have been billed and reservations of running calls included.
+// Used returns what the question's calls cost so far, failed ones that may have been billed and reservations of
+// running calls included.
 func (a *Allowance) Used() Usage {
 	if a == nil {
 		return Usage{}
@@ -207,10 +212,12 @@ type reservation struct {
 	worst Usage
 }
 
-// reserve books the worst case of an attempt: every byte of the request a token (no tokenizer makes more of them), every sample as long as allowed.
+// reserve books the worst case of an attempt: every byte of the request a token (no tokenizer makes more of them),
+// every sample as long as allowed.
 func (c *Client) reserve(ctx context.Context, w openai.ChatCompletionRequest) (*reservation, error) {
 	//nolint:staticcheck // max_tokens is deprecated by OpenAI only; every other server wants it
-	worst := Usage{Calls: 1, InputTokens: inputBound(w), OutputTokens: (w.MaxTokens + w.MaxCompletionTokens) * max(w.N, 1)}
+	worst := Usage{Calls: 1, InputTokens: inputBound(w), OutputTokens: (w.MaxTokens +
+		w.MaxCompletionTokens) * max(w.N, 1)}
 	worst.USD = c.price(worst)
 	r := &reservation{c: c, allow: allowanceOf(ctx), worst: worst}
 	if err := r.allow.book(worst); err != nil {
@@ -252,9 +259,11 @@ func outputBound(ch Choice) int {
 	return n
 }
 
-// settle replaces the worst case by what the attempt cost: the figures of the answer; nothing when the service refused or was not reached; the worst
-// case when the answer broke off or its figures are missing, since it may have been billed.
-func (r *reservation) settle(ctx context.Context, resp *Response, callErr error, result politehttp.Result) (Usage, error) {
+// settle replaces the worst case by what the attempt cost: the figures of the answer; nothing when the service
+// refused or was not reached; the worst case when the answer broke off or its figures are missing, since it may have
+// been billed.
+func (r *reservation) settle(ctx context.Context, resp *Response, callErr error,
+	result politehttp.Result) (Usage, error) {
 	spent := r.worst
 	switch {
 	case callErr == nil && resp.Usage.InputTokens+resp.Usage.OutputTokens > 0:

@@ -23,8 +23,8 @@ type Sampling string
 const (
 	// SamplingFull sends temperature, top_p, n, stop and max_tokens.
 	SamplingFull Sampling = "full"
-	// SamplingNone is for reasoning models: no temperature, top_p, n or stop, and max_completion_tokens with room for the reasoning;
-	// several samples are made by several calls, stop sequences are cut here.
+	// SamplingNone is for reasoning models: no temperature, top_p, n or stop, and max_completion_tokens with room for
+	// the reasoning; several samples are made by several calls, stop sequences are cut here.
 	SamplingNone Sampling = "none"
 )
 
@@ -39,7 +39,8 @@ const (
 
 // Config configures a [Client]. The zero value of each field but Model has a sensible default.
 type Config struct {
-	BaseURL          string   // up to and with /v1; "" with a key: OpenAI's own; "" without a key: no model is configured
+	// up to and with /v1; "" with a key: OpenAI's own; "" without a key: no model is configured
+	BaseURL          string
 	APIKey           Secret   // may be empty for a local server
 	Model            string   // name of the model, "gpt-4o"
 	Sampling         Sampling // "" means full
@@ -64,9 +65,10 @@ type Client struct {
 	secrets *politehttp.Scrubber
 }
 
-// NewClient returns a client. rt reaches the configured server (see politehttp.NewTransport); rnd returns random numbers in [0,1) for the
-// waits between attempts; budget keeps the day's account and may be nil for none.
-func NewClient(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64, budget *Budget) (*Client, error) {
+// NewClient returns a client. rt reaches the configured server (see politehttp.NewTransport); rnd returns random
+// numbers in [0,1) for the waits between attempts; budget keeps the day's account and may be nil for none.
+func NewClient(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64,
+	budget *Budget) (*Client, error) {
 	if cfg.BaseURL == "" && !cfg.APIKey.Empty() {
 		cfg.BaseURL = DefaultBaseURL
 	}
@@ -99,7 +101,10 @@ func NewClient(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politeht
 	}
 	c.cfg = cfg
 	c.secrets = politehttp.NewScrubber(append(politehttp.URLSecrets(cfg.BaseURL), cfg.APIKey.Reveal())...)
-	c.hc = &http.Client{Transport: rt, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	c.hc = &http.Client{Transport: rt, CheckRedirect: func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	return c, nil
 }
 
@@ -118,13 +123,14 @@ func (c *Client) Model() string {
 	return c.cfg.Model
 }
 
-// Complete asks for req.N samples (at least one). It repeats attempts that can heal: 429, 5xx, network errors, time-outs of one attempt, broken
-// answers, answers without choices or without finish_reason. Errors: [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] (only for a
-// request with tools), *[Error], or ctx's.
+// Complete asks for req.N samples (at least one). It repeats attempts that can heal: 429, 5xx, network errors,
+// time-outs of one attempt, broken answers, answers without choices or without finish_reason. Errors: [ErrNoModel],
+// [ErrBudget], [ErrContextLength], [ErrNoTools] (only for a request with tools), *[Error], or ctx's.
 //
-// A server that returns fewer samples than asked is asked again; when samples were paid for and a later call fails, those that came are
-// returned without error. Response.Usage sums up all attempts that were or may have been billed. The call counts against the client's [Budget] and
-// against the [Allowance] in ctx, both checked with the worst case before each attempt.
+// A server that returns fewer samples than asked is asked again; when samples were paid for and a later call fails,
+// those that came are returned without error. Response.Usage sums up all attempts that were or may have been billed.
+// The call counts against the client's [Budget] and against the [Allowance] in ctx, both checked with the worst case
+// before each attempt.
 func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 	if c.cfg.BaseURL == "" {
 		return nil, ErrNoModel
@@ -135,7 +141,8 @@ func (c *Client) Complete(ctx context.Context, req Request) (*Response, error) {
 		part, err := c.completeOnce(ctx, req, want-len(out.Choices), &out.Usage)
 		if err != nil {
 			if len(out.Choices) > 0 && ctx.Err() == nil {
-				c.lg.Warn("fewer samples than asked", "purpose", req.Purpose, "asked", want, "got", len(out.Choices), "err", err)
+				c.lg.Warn("fewer samples than asked", "purpose", req.Purpose, "asked", want, "got", len(out.Choices),
+					"err", err)
 				return out, nil
 			}
 			return nil, err
@@ -165,7 +172,8 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 		if err != nil {
 			return nil, err
 		}
-		attrs := []any{"purpose", req.Purpose, "model", c.cfg.Model, "attempt", attempt, "ms", c.clock.Now().Sub(start).Milliseconds(),
+		attrs := []any{"purpose", req.Purpose, "model", c.cfg.Model, "attempt", attempt, "ms",
+			c.clock.Now().Sub(start).Milliseconds(),
 			"in", spent.InputTokens, "out", spent.OutputTokens, "usd", spent.USD}
 		if callErr == nil {
 			c.lg.Debug("model call", attrs...)
@@ -190,7 +198,8 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 	}
 }
 
-// wire makes the request as it is sent. Temperature 0 becomes the smallest number, because go-openai would leave it out.
+// wire makes the request as it is sent. Temperature 0 becomes the smallest number, because go-openai would leave it
+// out.
 func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 	w := openai.ChatCompletionRequest{Model: c.cfg.Model}
 	for _, m := range req.Messages {
@@ -222,7 +231,8 @@ func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 }
 
 // attempt sends the request once.
-func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompletionRequest) (*Response, politehttp.Result, error) {
+func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompletionRequest) (*Response,
+	politehttp.Result, error) {
 	actx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	exchange := &exchange{hc: c.hc}
@@ -236,7 +246,8 @@ func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompl
 		return nil, exchange.result(e), e
 	}
 	reasoning := reasonings(exchange.body)
-	resp := &Response{Model: raw.Model, Usage: Usage{Calls: 1, InputTokens: raw.Usage.PromptTokens, OutputTokens: raw.Usage.CompletionTokens}}
+	resp := &Response{Model: raw.Model, Usage: Usage{Calls: 1, InputTokens: raw.Usage.PromptTokens,
+		OutputTokens: raw.Usage.CompletionTokens}}
 	for i, ch := range raw.Choices {
 		text := ch.Message.Content
 		if c.cfg.Sampling == SamplingNone {
@@ -246,7 +257,8 @@ func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompl
 		if thought == "" && i < len(reasoning) {
 			thought = reasoning[i]
 		}
-		resp.Choices = append(resp.Choices, Choice{Content: text, Reasoning: thought, ToolCalls: readCalls(ch.Message.ToolCalls),
+		resp.Choices = append(resp.Choices, Choice{Content: text, Reasoning: thought,
+			ToolCalls:    readCalls(ch.Message.ToolCalls),
 			FinishReason: string(ch.FinishReason)})
 	}
 	return resp, politehttp.Result{Status: http.StatusOK}, nil

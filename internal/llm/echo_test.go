@@ -14,7 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// TestEchoedRequestsRevealNoKey: the model's server or a proxy sends the request back. Neither the error nor the log may hold the key.
+// TestEchoedRequestsRevealNoKey: the model's server or a proxy sends the request back. Neither the error nor the log
+// may hold the key.
 func TestEchoedRequestsRevealNoKey(t *testing.T) {
 	const key = "r8/ny5+jd1ce7wq2us9ag" // not of the form that OpenAI's keys have
 	for name, echo := range testutil.Echoes() {

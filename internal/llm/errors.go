@@ -20,8 +20,8 @@ import (
 // codeNoScript is the scripted model's error code for a request that it has no script for.
 const codeNoScript = "no_script"
 
-// exchange is the HTTP client of one attempt. It keeps status, header and body, which go-openai does not hand on: the Retry-After of an error,
-// the error inside an answer with status 200, and how far a broken answer came.
+// exchange is the HTTP client of one attempt. It keeps status, header and body, which go-openai does not hand on: the
+// Retry-After of an error, the error inside an answer with status 200, and how far a broken answer came.
 type exchange struct {
 	hc     *http.Client
 	sent   bool // the request was handed to the network
@@ -68,8 +68,8 @@ func notSent(err error) bool {
 	return errors.As(err, &e) && e.unsent
 }
 
-// healable reports whether repeating the call at once can help. A refused connection is not repeated: a service that does not run comes back
-// when a person starts it, and a user who mistyped its address should learn that now.
+// healable reports whether repeating the call at once can help. A refused connection is not repeated: a service that
+// does not run comes back when a person starts it, and a user who mistyped its address should learn that now.
 func healable(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Transient && !e.Refused
@@ -80,7 +80,8 @@ func healable(err error) bool {
 func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err error, tools bool) error {
 	switch {
 	case isLibraryRefusal(err):
-		return &Error{Message: "the model " + c.cfg.Model + " takes no sampling parameters: set OPENAI_SAMPLING=none", Err: err, unsent: true}
+		return &Error{Message: "the model " + c.cfg.Model + " takes no sampling parameters: set OPENAI_SAMPLING=none",
+			Err: err, unsent: true}
 	case x.status >= 300 && x.status < 400:
 		return &Error{Status: x.status, Message: "the server sends us elsewhere: correct OPENAI_BASE_URL"}
 	case err != nil && x.status >= 400:
@@ -108,7 +109,8 @@ func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err er
 func (c *Client) brokenAnswer(x *exchange, err error) error {
 	e := &Error{Status: x.status, Message: c.scrub(err.Error()), Transient: !politehttp.Permanent(err), unsent: !x.sent}
 	if e.Refused = errors.Is(err, syscall.ECONNREFUSED); e.Refused {
-		e.Message = "nothing answers at " + c.host + " (connection refused): start the model's server, or correct OPENAI_BASE_URL"
+		e.Message = "nothing answers at " + c.host +
+			" (connection refused): start the model's server, or correct OPENAI_BASE_URL"
 	}
 	if x.status == http.StatusOK && x.err == nil {
 		e.Message = "the answer is not the protocol's JSON (does OPENAI_BASE_URL end in /v1?): " + excerpt(c.shown(x))
@@ -118,7 +120,8 @@ func (c *Client) brokenAnswer(x *exchange, err error) error {
 
 // serviceFailure is the error for a status of 400 or more, or for an error that came with status 200.
 func (c *Client) serviceFailure(status int, code, msg string, tools bool) error {
-	e := &Error{Status: status, Code: c.scrub(code), Message: c.scrub(msg), Transient: politehttp.TransientStatus(status)}
+	e := &Error{Status: status, Code: c.scrub(code), Message: c.scrub(msg),
+		Transient: politehttp.TransientStatus(status)}
 	low := strings.ToLower(msg)
 	switch {
 	case code == codeNoScript:
@@ -140,16 +143,18 @@ func (c *Client) serviceFailure(status int, code, msg string, tools bool) error 
 	return e
 }
 
-// isContextLength recognizes the ways in which services say that the request is too long: OpenAI's code, vLLM's, llama.cpp's, Anthropic's and
-// Ollama's texts.
+// isContextLength recognizes the ways in which services say that the request is too long: OpenAI's code, vLLM's,
+// llama.cpp's, Anthropic's and Ollama's texts.
 func isContextLength(status int, code, low string) bool {
 	if code == "context_length_exceeded" || code == "exceed_context_size_error" {
 		return true
 	}
-	if status != http.StatusBadRequest && status != http.StatusRequestEntityTooLarge && status != http.StatusUnprocessableEntity {
+	if status != http.StatusBadRequest && status != http.StatusRequestEntityTooLarge &&
+		status != http.StatusUnprocessableEntity {
 		return false
 	}
-	for _, s := range []string{"maximum context length", "context length", "context window", "context size", "prompt is too long", "too many tokens", "reduce the length"} {
+	for _, s := range []string{"maximum context length", "context length", "context window", "context size",
+		"prompt is too long", "too many tokens", "reduce the length"} {
 		if strings.Contains(low, s) {
 			return true
 		}
@@ -180,7 +185,8 @@ func isLibraryRefusal(err error) bool {
 	return false
 }
 
-// serviceError reads code and message of an error body: the protocol's object, a bare string, FastAPI's detail, or anything else as text.
+// serviceError reads code and message of an error body: the protocol's object, a bare string, FastAPI's detail, or
+// anything else as text.
 func serviceError(body []byte) (code, msg string) {
 	var b struct {
 		Error  json.RawMessage `json:"error"`
@@ -230,7 +236,8 @@ func plainText(v any) string {
 	return string(b)
 }
 
-// statusInBody reads a status that a gateway put into the error of an answer with status 200; anything else counts as a bad gateway.
+// statusInBody reads a status that a gateway put into the error of an answer with status 200; anything else counts as
+// a bad gateway.
 func statusInBody(code string) int {
 	if n, err := strconv.Atoi(code); err == nil && n >= 400 && n <= 599 {
 		return n

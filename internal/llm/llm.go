@@ -1,10 +1,12 @@
-// Package llm talks to language models over the OpenAI protocol: chat completions with any base URL, retries, budgets in tokens and money,
-// a scripted model that is part of the product, and recording and replaying of real conversations.
+// Package llm talks to language models over the OpenAI protocol: chat completions with any base URL, retries, budgets
+// in tokens and money, a scripted model that is part of the product, and recording and replaying of real
+// conversations.
 //
-// The nouns are in this file. [Client] (client.go, errors.go) sends [Request] values and tells apart what can heal from what cannot. [Budget] and
-// [Allowance] (budget.go) hold a day's and a question's account; the worst case of each attempt is booked before it is sent, so the limits are hard.
-// [Script] (script.go) is the scripted model: a text file of questions and answers, served over the same protocol as a real model. Real conversations
-// are recorded and replayed below the client, by internal/httprr as its transport.
+// The nouns are in this file. [Client] (client.go, errors.go) sends [Request] values and tells apart what can heal
+// from what cannot. [Budget] and [Allowance] (budget.go) hold a day's and a question's account; the worst case of
+// each attempt is booked before it is sent, so the limits are hard. [Script] (script.go) is the scripted model: a
+// text file of questions and answers, served over the same protocol as a real model. Real conversations are recorded
+// and replayed below the client, by internal/httprr as its transport.
 //
 // No error and no log line of this package holds a key: [Secret] does not print, and texts from outside are scrubbed.
 package llm
@@ -22,19 +24,21 @@ const (
 	ToolRole  = "tool" // the result of a tool call
 )
 
-// Message is one message of a conversation. ToolCalls and Reasoning are the assistant's; ToolCallID is set for [ToolRole] and names the call that Content
-// is the result of.
+// Message is one message of a conversation. ToolCalls and Reasoning are the assistant's; ToolCallID is set for
+// [ToolRole] and names the call that Content is the result of.
 type Message struct {
-	Role       string     `json:"role"`
-	Content    string     `json:"content"`
-	Reasoning  string     `json:"reasoning,omitempty"` // sent to the server when set; some models want it back with tool calls
+	Role    string `json:"role"`
+	Content string `json:"content"`
+	// sent to the server when set; some models want it back with tool calls
+	Reasoning  string     `json:"reasoning,omitempty"`
 	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`
 	ToolCallID string     `json:"tool_call_id,omitempty"`
 }
 
 // Request asks for one completion or, with N > 1, several samples of it.
 type Request struct {
-	// Purpose, Part and Subject say what the call is for. They go to logs and traces and to the scripted model, never to a real one.
+	// Purpose, Part and Subject say what the call is for. They go to logs and traces and to the scripted model, never
+	// to a real one.
 	Purpose string `json:"purpose"`        // act, prune, language, report, extract, triage, …
 	Part    string `json:"part,omitempty"` // which one: the step's number for act, the entity's ID for prune
 	Subject string `json:"-"`              // the question that is worked on, or the post to judge
@@ -95,7 +99,8 @@ func (u *Usage) Add(v Usage) {
 var (
 	// ErrNoModel: there is no model for this request: none is configured, or the scripted one has no script for it.
 	ErrNoModel = errors.New("no language model is configured for this request")
-	// ErrBudget: a limit of calls, tokens or money could be passed; nothing was sent. A *BudgetError says which limit of which account.
+	// ErrBudget: a limit of calls, tokens or money could be passed; nothing was sent. A *BudgetError says which limit
+	// of which account.
 	ErrBudget = errors.New("the budget for the language model is used up")
 	// ErrContextLength: the request is longer than the model takes; a shorter one may work.
 	ErrContextLength = errors.New("the request is longer than the model's context")

@@ -33,10 +33,11 @@ import (
 //	== report
 //	The answer is …
 //
-// The text under "== request" is a snippet of the post (for triage) or of the question (for all other tasks); white space counts as one space.
-// Task and text come from the request's metadata, not from its messages, so that the prompts can change freely.
-// When snippets of several requests match, the longest wins. Several samples of one answer are separated by a line "=====". An answer's line that
-// begins with "== " is written "\== ". A Script does not change after it was read.
+// The text under "== request" is a snippet of the post (for triage) or of the question (for all other tasks); white
+// space counts as one space. Task and text come from the request's metadata, not from its messages, so that the
+// prompts can change freely. When snippets of several requests match, the longest wins. Several samples of one answer
+// are separated by a line "=====". An answer's line that begins with "== " is written "\== ". A Script does not
+// change after it was read.
 type Script struct {
 	requests []*scriptRequest
 }
@@ -225,7 +226,8 @@ func (p *scriptParser) close() error {
 	s.samples = splitSamples(p.lines)
 	r := p.script.requests[len(p.script.requests)-1]
 	if old := r.find(s.task, s.arg); old != nil {
-		return fmt.Errorf("section \"%s\" of line %d is already in line %d", strings.TrimSpace(s.task+" "+s.arg), s.line, old.line)
+		return fmt.Errorf("section \"%s\" of line %d is already in line %d", strings.TrimSpace(s.task+" "+s.arg),
+			s.line, old.line)
 	}
 	r.sections = append(r.sections, s)
 	return nil

@@ -12,10 +12,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/httpjson"
 )
 
-// Handler serves the script over the OpenAI protocol: POST /v1/chat/completions and GET /v1/models. It answers as a real server does: usage
-// figures, several samples, stop sequences, max_tokens, errors as JSON. A question without a script gets 404 with the code no_script, which [Client]
-// turns into [ErrNoModel]; a task that the script leaves out gets 400 with the code no_script_section. The only state is how often a section with
-// "fail" was asked for; each handler starts afresh.
+// Handler serves the script over the OpenAI protocol: POST /v1/chat/completions and GET /v1/models. It answers as a
+// real server does: usage figures, several samples, stop sequences, max_tokens, errors as JSON. A question without a
+// script gets 404 with the code no_script, which [Client] turns into [ErrNoModel]; a task that the script leaves out
+// gets 400 with the code no_script_section. The only state is how often a section with "fail" was asked for; each
+// handler starts afresh.
 func (s *Script) Handler() http.Handler {
 	srv := &scriptServer{script: s, asked: map[*scriptSection]int{}}
 	mux := http.NewServeMux()
@@ -67,14 +68,17 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxScriptRequest)).Decode(&req); err != nil {
 		var large *http.MaxBytesError
 		if errors.As(err, &large) {
-			writeServiceError(w, http.StatusRequestEntityTooLarge, "too_large", "invalid_request_error", "the request is larger than 8 MiB")
+			writeServiceError(w, http.StatusRequestEntityTooLarge, "too_large", "invalid_request_error",
+				"the request is larger than 8 MiB")
 			return
 		}
-		writeServiceError(w, http.StatusBadRequest, "bad_json", "invalid_request_error", "the request is not JSON: "+err.Error())
+		writeServiceError(w, http.StatusBadRequest, "bad_json", "invalid_request_error",
+			"the request is not JSON: "+err.Error())
 		return
 	}
 	if req.Stream {
-		writeServiceError(w, http.StatusBadRequest, "unsupported", "invalid_request_error", "the scripted model does not stream; ask without stream")
+		writeServiceError(w, http.StatusBadRequest, "unsupported", "invalid_request_error",
+			"the scripted model does not stream; ask without stream")
 		return
 	}
 	if req.N < 0 || req.N > 128 {
@@ -94,7 +98,8 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 		if status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable {
 			w.Header().Set("Retry-After", "0")
 		}
-		writeServiceError(w, status, "scripted_failure", "server_error", fmt.Sprintf("the script says that this attempt fails with %d", status))
+		writeServiceError(w, status, "scripted_failure", "server_error",
+			fmt.Sprintf("the script says that this attempt fails with %d", status))
 		return
 	}
 	httpjson.Write(w, http.StatusOK, answer(req, messages, section))
@@ -108,7 +113,8 @@ func (s *scriptServer) find(metadata map[string]string) (*scriptSection, int, st
 	}
 	req := s.script.match(call.text)
 	if req == nil {
-		return nil, http.StatusNotFound, codeNoScript, errors.New("the scripted model has no script for this request; set OPENAI_API_KEY or OPENAI_BASE_URL to use a real one")
+		return nil, http.StatusNotFound, codeNoScript,
+			errors.New("the scripted model has no script for this request; set OPENAI_API_KEY or OPENAI_BASE_URL to use a real one")
 	}
 	section := req.section(call.task, call.arg)
 	if section == nil {
@@ -185,7 +191,8 @@ func answer(req chatRequest, messages []Message, section *scriptSection) map[str
 		model = ScriptModel
 	}
 	return map[string]any{
-		"id": fmt.Sprintf("chatcmpl-script-%d", section.line), "object": "chat.completion", "created": 0, "model": model, "choices": choices,
+		"id": fmt.Sprintf("chatcmpl-script-%d", section.line), "object": "chat.completion", "created": 0,
+		"model": model, "choices": choices,
 		"usage": map[string]any{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out},
 	}
 }
@@ -199,5 +206,6 @@ func cutAtTokens(s string, n int) string {
 }
 
 func writeServiceError(w http.ResponseWriter, status int, code, typ, msg string) {
-	httpjson.Write(w, status, map[string]any{"error": map[string]any{"message": msg, "type": typ, "param": nil, "code": code}})
+	httpjson.Write(w, status, map[string]any{"error": map[string]any{"message": msg, "type": typ, "param": nil,
+		"code": code}})
 }

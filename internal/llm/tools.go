@@ -26,7 +26,8 @@ type ToolCall struct {
 	Arguments string `json:"arguments"` // JSON in theory; kept as the text that came, valid or not
 }
 
-// ToolChoice says whether the model must call a tool. Any other value than those below is the name of the only tool that it may call.
+// ToolChoice says whether the model must call a tool. Any other value than those below is the name of the only tool
+// that it may call.
 type ToolChoice string
 
 // The choices that name no tool.
@@ -45,10 +46,11 @@ func (m Message) Equal(o Message) bool {
 		slices.Equal(m.ToolCalls, o.ToolCalls)
 }
 
-// wireMessage maps a message to the protocol. Empty content becomes a space, because go-openai would leave it out and servers demand it;
-// only a message of tool calls may go without.
+// wireMessage maps a message to the protocol. Empty content becomes a space, because go-openai would leave it out and
+// servers demand it; only a message of tool calls may go without.
 func wireMessage(m Message) openai.ChatCompletionMessage {
-	w := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ReasoningContent: m.Reasoning, ToolCallID: m.ToolCallID}
+	w := openai.ChatCompletionMessage{Role: m.Role, Content: m.Content, ReasoningContent: m.Reasoning,
+		ToolCallID: m.ToolCallID}
 	for _, c := range m.ToolCalls {
 		w.ToolCalls = append(w.ToolCalls, openai.ToolCall{ID: c.ID, Type: openai.ToolTypeFunction,
 			Function: openai.FunctionCall{Name: c.Name, Arguments: c.Arguments}})
@@ -69,14 +71,16 @@ func wireTools(w *openai.ChatCompletionRequest, req Request) {
 			t.Parameters = json.RawMessage(`{"type":"object","properties":{}}`)
 		}
 		w.Tools = append(w.Tools, openai.Tool{Type: openai.ToolTypeFunction,
-			Function: &openai.FunctionDefinition{Name: t.Name, Description: t.Description, Strict: t.Strict, Parameters: t.Parameters}})
+			Function: &openai.FunctionDefinition{Name: t.Name, Description: t.Description, Strict: t.Strict,
+				Parameters: t.Parameters}})
 	}
 	switch req.ToolChoice {
 	case ToolAuto: // the protocol's default
 	case ToolNone, ToolRequired:
 		w.ToolChoice = string(req.ToolChoice)
 	default:
-		w.ToolChoice = openai.ToolChoice{Type: openai.ToolTypeFunction, Function: openai.ToolFunction{Name: string(req.ToolChoice)}}
+		w.ToolChoice = openai.ToolChoice{Type: openai.ToolTypeFunction,
+			Function: openai.ToolFunction{Name: string(req.ToolChoice)}}
 	}
 	if req.OneToolCall {
 		w.ParallelToolCalls = false
@@ -96,7 +100,8 @@ func readCalls(calls []openai.ToolCall) []ToolCall {
 	return out
 }
 
-// reasonings returns the choices' reasoning from a body whose server calls the field "reasoning"; go-openai reads "reasoning_content" only.
+// reasonings returns the choices' reasoning from a body whose server calls the field "reasoning"; go-openai reads
+// "reasoning_content" only.
 func reasonings(body []byte) []string {
 	var b struct {
 		Choices []struct {
@@ -113,22 +118,26 @@ func reasonings(body []byte) []string {
 	return out
 }
 
-// refusesTools recognizes the ways in which servers say that they take no tools: OpenAI's and Azure's unknown or unsupported argument, Ollama's and
-// OpenRouter's texts, vLLM's and llama.cpp's missing options.
+// refusesTools recognizes the ways in which servers say that they take no tools: OpenAI's and Azure's unknown or
+// unsupported argument, Ollama's and OpenRouter's texts, vLLM's and llama.cpp's missing options.
 func refusesTools(status int, low string) bool {
 	switch status {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError, http.StatusNotImplemented:
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnprocessableEntity, http.StatusInternalServerError,
+		http.StatusNotImplemented:
 	default:
 		return false
 	}
-	for _, s := range []string{"does not support tool", "not support tool", "support tool use", "not support function call", "tool choice requires",
-		"tools param requires", "tool calling is not supported", "tools are not supported", "tools is not supported", "function calling is not"} {
+	for _, s := range []string{"does not support tool", "not support tool", "support tool use",
+		"not support function call", "tool choice requires",
+		"tools param requires", "tool calling is not supported", "tools are not supported", "tools is not supported",
+		"function calling is not"} {
 		if strings.Contains(low, s) {
 			return true
 		}
 	}
 	names := strings.Contains(low, "tools") || strings.Contains(low, "tool_choice")
-	for _, s := range []string{"unrecognized request argument", "unknown field", "extra inputs are not permitted", "unsupported parameter", "unknown parameter"} {
+	for _, s := range []string{"unrecognized request argument", "unknown field", "extra inputs are not permitted",
+		"unsupported parameter", "unknown parameter"} {
 		if names && strings.Contains(low, s) {
 			return true
 		}

@@ -77,7 +77,8 @@ func TestToolsAreSent(t *testing.T) {
 	}
 }
 
-// What comes back: parallel calls in order, arguments as text even when they are no JSON, reasoning under both names, missing IDs.
+// What comes back: parallel calls in order, arguments as text even when they are no JSON, reasoning under both names,
+// missing IDs.
 func TestToolCallsAreRead(t *testing.T) {
 	noID := withCalls("", "", "search", `{}`, "stop", "")
 	noID.body = strings.NewReplacer(`"id":"csearch",`, "", `"id":"cstop"`, `"id":""`).Replace(noID.body)
