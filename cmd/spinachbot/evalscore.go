@@ -80,7 +80,7 @@ func evalScoreCommand(e *env) *cobra.Command {
 			Name: f.metric, Metrics: f.metrics(), Limit: f.limit, Stdin: e.stdin,
 			Progress: func(done, asked int) { progress.show(fmt.Sprintf("%d items scored, %d queries run", done, asked)) },
 		}
-		defer s.Close() // what was kept is on disk: each line was written when it came
+		defer func() { _ = s.Close() }() // each line was written to the disk when it came
 		var cfg *config.Config
 		if f.kg == "wikidata" {
 			var ok bool

@@ -233,7 +233,7 @@ For another query, leave and use: spinachbot ledger retry ` + en.Key + `
 	if err != nil {
 		return "", fmt.Errorf("cannot make a file to edit: %w", err)
 	}
-	defer os.Remove(f.Name())
+	defer func() { _ = os.Remove(f.Name()) }()
 	_, err = io.WriteString(f, en.Draft.Reply.Short+"\n"+below)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return "", fmt.Errorf("cannot make a file to edit: %w", err)
