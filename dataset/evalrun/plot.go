@@ -2,11 +2,10 @@ package evalrun
 
 import (
 	"fmt"
-	"html"
 	"math"
-	"strings"
 	"unicode/utf8"
 
+	"github.com/spinachbot/spinachbot/internal/chart"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -21,45 +20,33 @@ type series struct {
 	tips   []string  // what is at a bar when the mouse is over it
 }
 
-// svg collects a drawing.
-type svg struct {
-	b             strings.Builder
-	width, height float64
+// svg is a drawing whose colors come from the page's classes.
+type svg struct{ *chart.SVG }
+
+func newSVG(width, height float64, title string) svg { return svg{chart.New(width, height, title, "")} }
+
+func (s svg) text(x, y float64, class, anchor, what string) {
+	s.Text(x, y, what, fmt.Sprintf(`class="%s" text-anchor="%s"`, class, anchor))
 }
 
-func newSVG(width, height float64, title string) *svg {
-	s := &svg{width: width, height: height}
-	fmt.Fprintf(&s.b, `<svg viewBox="0 0 %g %g" role="img" aria-label="%s">`, width, height, html.EscapeString(plain(title)))
-	return s
-}
+func (s svg) line(x1, y1, x2, y2 float64, class string) { s.Line(x1, y1, x2, y2, `class="`+class+`"`) }
 
-func (s *svg) String() string { return s.b.String() + "</svg>" }
-
-func (s *svg) text(x, y float64, class, anchor, text string) {
-	fmt.Fprintf(&s.b, `<text x="%.1f" y="%.1f" class="%s" text-anchor="%s">%s</text>`, x, y, class, anchor, html.EscapeString(plain(text)))
-}
-
-func (s *svg) line(x1, y1, x2, y2 float64, class string) {
-	fmt.Fprintf(&s.b, `<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" class="%s"/>`, x1, y1, x2, y2, class)
-}
-
-func (s *svg) bar(x, y, w, h float64, color int, tip string) {
-	fmt.Fprintf(&s.b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" rx="2" class="s%d"><title>%s</title></rect>`, x, y, math.Max(w, 0), math.Max(h, 0), color%seriesColors,
-		html.EscapeString(plain(tip)))
+func (s svg) bar(x, y, w, h float64, color int, tip string) {
+	s.Rect(x, y, w, h, fmt.Sprintf(`rx="2" class="s%d"`, color%seriesColors), tip)
 }
 
 // seriesColors is how many colors the page has for runs.
 const seriesColors = 6
 
 // legend names the runs, when there are several.
-func (s *svg) legend(all []series, y float64) {
+func (s svg) legend(all []series, y float64) {
 	if len(all) < 2 {
 		return
 	}
 	x := 0.0
 	for _, one := range all {
 		name := text.Clip(one.name, 24)
-		fmt.Fprintf(&s.b, `<rect x="%.1f" y="%.1f" width="10" height="10" rx="2" class="s%d"/>`, x, y-9, one.color%seriesColors)
+		s.bar(x, y-9, 10, 10, one.color, "")
 		s.text(x+15, y, "label", "start", name)
 		x += 32 + 6.6*float64(utf8.RuneCountInString(name))
 	}
@@ -176,8 +163,8 @@ func reliability(title string, names []string, colors []int, all []Calibration) 
 			}
 			r := 3 + 14*math.Sqrt(float64(b.N)/float64(c.N))
 			s.line(x(b.Confidence), y(b.Confidence), x(b.Confidence), y(b.Right), "gap")
-			fmt.Fprintf(&s.b, `<circle cx="%.1f" cy="%.1f" r="%.1f" class="dot s%d"><title>%s</title></circle>`, x(b.Confidence), y(b.Right), r, colors[i]%seriesColors,
-				html.EscapeString(plain(fmt.Sprintf("%s: %d answers with confidence %.2f, %.0f %% right, F1 %.1f", names[i], b.N, b.Confidence, 100*b.Right, 100*b.F1))))
+			s.Circle(x(b.Confidence), y(b.Right), r, fmt.Sprintf(`class="dot s%d"`, colors[i]%seriesColors),
+				fmt.Sprintf("%s: %d answers with confidence %.2f, %.0f %% right, F1 %.1f", names[i], b.N, b.Confidence, 100*b.Right, 100*b.F1))
 		}
 		s.text(left+side+24, top+16+float64(i)*62, "label", "start", text.Clip(names[i], 30))
 		s.text(left+side+24, top+33+float64(i)*62, "value", "start", fmt.Sprintf("ECE %.3f", c.ECE))

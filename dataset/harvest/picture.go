@@ -2,12 +2,12 @@ package harvest
 
 import (
 	"fmt"
-	"html"
 	"io"
 	"maps"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/chart"
 )
 
 // Reasons lists the reasons for a rejection in the order of the funnel.
@@ -39,44 +39,32 @@ func steps(c dataset.Counts) []step {
 	}
 }
 
-// colors of the picture: bars, the staged ones, lines.
-const (
-	barColour    = "#9db8d2"
-	stagedColour = "#2f6f4f"
-	lineColour   = "#d5d9de"
-)
-
-// Picture draws the funnel as SVG: a bar for each stage with what was lost on the way, and the years below, staged discussions in green.
+// Picture draws the funnel as SVG: a bar for each stage with what was lost on the way, and the years below, staged
+// discussions in green.
 func Picture(w io.Writer, f dataset.Funnel) error {
 	const width, left, full = 960, 170, 460
 	bars := steps(f.Total)
 	untold := maps.Clone(f.Total.Rejected) // reasons not told yet
-	yearsTop := 96 + len(bars)*58 + 40
-	height := yearsTop + 250
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif" font-size="14" fill="#1f2933">`+"\n", width, height)
-	fmt.Fprintf(&b, `<title>Funnel of the harvest</title><rect width="%d" height="%d" fill="#ffffff"/>`+"\n", width, height)
-	fmt.Fprintf(&b, `<text x="32" y="44" font-size="22" font-weight="600">From discussions to candidates</text>`+"\n")
-	fmt.Fprintf(&b, `<text x="32" y="68" fill="#5b6773">%s</text>`+"\n", html.EscapeString(subtitle(f)))
+	yearsTop := float64(96 + len(bars)*58 + 40)
+	svg := chart.NewFile(width, yearsTop+250, "From discussions to candidates", subtitle(f))
 	for i, s := range bars {
-		y := 96 + i*58
-		length, colour := 0.0, barColour
+		y := float64(96 + i*58)
+		length, color := 0.0, chart.Blue
 		if f.Total.Discussions > 0 {
-			length = float64(full) * float64(s.n) / float64(f.Total.Discussions)
+			length = full * float64(s.n) / float64(f.Total.Discussions)
 		}
 		if i == len(bars)-1 {
-			colour = stagedColour
+			color = chart.Green
 		}
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s</text>`, left-14, y+20, s.name)
-		fmt.Fprintf(&b, `<rect x="%d" y="%d" width="%.1f" height="30" rx="3" fill="%s"/>`, left, y, max(length, 1), colour)
-		fmt.Fprintf(&b, `<text x="%.1f" y="%d" font-weight="600">%s</text>`+"\n", float64(left)+length+10, y+20, shareText(s.n, f.Total.Discussions))
+		svg.Text(left-14, y+20, s.name, `text-anchor="end"`)
+		svg.Rect(left, y, max(length, 1), 30, `rx="3" fill="`+color+`"`, "")
+		svg.Text(left+length+10, y+20, shareText(s.n, f.Total.Discussions), `font-weight="600"`)
 		if i > 0 {
-			fmt.Fprintf(&b, `<text x="%d" y="%d" font-size="12" fill="#8a4b2a">%s</text>`+"\n", left, y-8, html.EscapeString(lost(s, bars[i-1].n, untold)))
+			svg.Text(left, y-8, lost(s, bars[i-1].n, untold), `font-size="12" fill="#8a4b2a"`)
 		}
 	}
-	years(&b, f, yearsTop, width)
-	b.WriteString("</svg>\n")
-	_, err := io.WriteString(w, b.String())
+	years(svg, f, yearsTop, width)
+	_, err := io.WriteString(w, svg.String())
 	return err
 }
 
@@ -133,44 +121,47 @@ func lost(s step, before int, untold map[dataset.Reason]int) string {
 }
 
 // years draws a column for each year.
-func years(b *strings.Builder, f dataset.Funnel, top, width int) {
+func years(svg *chart.SVG, f dataset.Funnel, top, width float64) {
 	if len(f.Years) == 0 {
 		return
 	}
 	const height, left, right = 150, 64, 32
+	const small, pale = `font-size="12" `, "#dfe7ef"
+	const quiet = small + `fill="` + chart.Quiet + `"`
 	most := 1
 	for _, y := range f.Years {
 		most = max(most, y.Discussions)
 	}
 	base := top + 28 + height
-	fmt.Fprintf(b, `<text x="32" y="%d" font-weight="600">By year</text>`+"\n", top)
-	for i, l := range []struct{ colour, name string }{{"#dfe7ef", "discussions"}, {barColour, "with a query"}, {stagedColour, "staged"}} {
-		x := width - right - 330 + i*115
-		fmt.Fprintf(b, `<rect x="%d" y="%d" width="12" height="12" rx="2" fill="%s"/><text x="%d" y="%d" font-size="12" fill="#5b6773">%s</text>`+"\n", x, top-11, l.colour, x+18, top, l.name)
+	svg.Text(32, top, "By year", `font-weight="600"`)
+	for i, l := range []struct{ color, name string }{{pale, "discussions"}, {chart.Blue, "with a query"}, {chart.Green, "staged"}} {
+		x := width - right - 330 + float64(i*115)
+		svg.Rect(x, top-11, 12, 12, `rx="2" fill="`+l.color+`"`, "")
+		svg.Text(x+18, top, l.name, quiet)
 	}
 	for _, n := range []int{most / 2, most} {
 		if n == 0 {
 			continue
 		}
-		y := float64(base) - float64(height)*float64(n)/float64(most)
-		fmt.Fprintf(b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="%s"/><text x="%d" y="%.1f" font-size="12" fill="#5b6773" text-anchor="end">%d</text>`+"\n",
-			left, width-right, y, y, lineColour, left-8, y+4, n)
+		y := base - height*float64(n)/float64(most)
+		svg.Line(left, y, width-right, y, `stroke="`+chart.Grid+`"`)
+		svg.Text(left-8, y+4, fmt.Sprint(n), quiet+` text-anchor="end"`)
 	}
-	slot := float64(width-left-right) / float64(len(f.Years))
+	slot := (width - left - right) / float64(len(f.Years))
 	column := min(slot*0.7, 60)
 	for i, y := range f.Years {
-		x := float64(left) + slot*(float64(i)+0.5) - column/2
+		x := left + slot*(float64(i)+0.5) - column/2
 		for _, part := range []struct {
-			n      int
-			colour string
-		}{{y.Discussions, "#dfe7ef"}, {y.WithQuery, barColour}, {y.Staged, stagedColour}} {
-			tall := float64(height) * float64(part.n) / float64(most)
-			fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`, x, float64(base)-tall, column, tall, part.colour)
+			n     int
+			color string
+		}{{y.Discussions, pale}, {y.WithQuery, chart.Blue}, {y.Staged, chart.Green}} {
+			tall := height * float64(part.n) / float64(most)
+			svg.Rect(x, base-tall, column, tall, `fill="`+part.color+`"`, "")
 		}
-		fmt.Fprintf(b, `<text x="%.1f" y="%d" font-size="12" text-anchor="middle">%d</text><text x="%.1f" y="%d" font-size="12" fill="%s" text-anchor="middle">%d</text>`+"\n",
-			x+column/2, base+18, y.Year, x+column/2, base+36, stagedColour, y.Staged)
+		svg.Text(x+column/2, base+18, fmt.Sprint(y.Year), small+`text-anchor="middle"`)
+		svg.Text(x+column/2, base+36, fmt.Sprint(y.Staged), small+`fill="`+chart.Green+`" text-anchor="middle"`)
 	}
-	fmt.Fprintf(b, `<line x1="%d" x2="%d" y1="%d" y2="%d" stroke="#5b6773"/>`+"\n", left, width-right, base, base)
+	svg.Line(left, base, width-right, base, `stroke="`+chart.Quiet+`"`)
 }
 
 // Table writes the funnel as text: a line for each year, and one for all of them.

@@ -74,6 +74,7 @@ var rules = []struct {
 	{"internal/web/annotate", "dataset dataset/annotate internal/kg internal/rdf internal/sparql", "pages know nouns and own small interfaces"},
 	{"internal/store", "bot agent dataset dataset/annotate dataset/harvest internal/llm internal/kg", "the store implements other packages' interfaces: it needs their nouns"},
 	{"dataset/annotate", "dataset dataset/harvest internal/kg internal/rdf internal/sparql internal/sparql/check", "annotators' work and what a question must say; it knows neither pages nor a database"},
+	{"internal/chart", "", "drawing concerns no noun of ours"},
 	{"internal/httpjson", "", "answering in JSON concerns no noun of ours"},
 	{"internal/text", "", "helpers for texts concern no noun of ours"},
 	{"config", "", "only cmd knows settings; everything else is handed values"},
@@ -88,7 +89,7 @@ var rules = []struct {
 }
 
 // everywhere may be imported by every package: helpers that know no noun of ours.
-const everywhere = "internal/text internal/httpjson"
+const everywhere = "internal/text internal/httpjson internal/chart"
 
 // only lists packages that few may import.
 var only = []struct{ pkg, importers, reason string }{

@@ -1,0 +1,85 @@
+// Package chart draws charts as SVG: no script and no outside address. It escapes all texts.
+package chart
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Colors of a chart that is a file of its own.
+const (
+	Ink   = "#1f2933"
+	Quiet = "#5b6773" // less important text
+	Grid  = "#d5d9de" // lines
+	Green = "#2f6f4f"
+	Blue  = "#9db8d2"
+)
+
+// SVG is a drawing. The attributes that its methods take are written as they are: they must not come from outside.
+type SVG struct{ b strings.Builder }
+
+// New begins a drawing. title is what screen readers say of it.
+func New(width, height float64, title, attrs string) *SVG {
+	s := &SVG{}
+	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="img" aria-label="%s"%s>`, width, height, escape(title), blank(attrs))
+	return s
+}
+
+// NewFile begins a drawing for a file of its own: with size, white ground, title and subtitle.
+func NewFile(width, height float64, title, subtitle string) *SVG {
+	s := New(width, height, title+": "+subtitle, fmt.Sprintf(
+		`width="%g" height="%g" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif" font-size="14" fill="%s"`, width, height, Ink))
+	s.printf("\n<title>%s</title>", escape(title))
+	s.Rect(0, 0, width, height, `fill="#ffffff"`, "")
+	s.Text(32, 44, title, `font-size="22" font-weight="600"`)
+	s.Text(32, 68, subtitle, `fill="`+Quiet+`"`)
+	return s
+}
+
+func (s *SVG) printf(format string, args ...any) { fmt.Fprintf(&s.b, format, args...) }
+
+// Text writes a text that begins at x, or with the attribute text-anchor ends or is centered there.
+func (s *SVG) Text(x, y float64, what, attrs string) {
+	s.printf("<text x=\"%.1f\" y=\"%.1f\"%s>%s</text>\n", x, y, blank(attrs), escape(what))
+}
+
+// Rect draws a rectangle. tip, if not empty, is shown when the mouse is over it. A negative size counts as 0.
+func (s *SVG) Rect(x, y, width, height float64, attrs, tip string) {
+	s.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f"%s`, x, y, math.Max(width, 0), math.Max(height, 0), blank(attrs))
+	s.end("rect", tip)
+}
+
+// Circle draws a circle; tip is as in [SVG.Rect].
+func (s *SVG) Circle(x, y, r float64, attrs, tip string) {
+	s.printf(`<circle cx="%.1f" cy="%.1f" r="%.1f"%s`, x, y, r, blank(attrs))
+	s.end("circle", tip)
+}
+
+// Line draws a line.
+func (s *SVG) Line(x1, y1, x2, y2 float64, attrs string) {
+	s.printf("<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"%s/>\n", x1, y1, x2, y2, blank(attrs))
+}
+
+// String returns the drawing.
+func (s *SVG) String() string { return s.b.String() + "</svg>\n" }
+
+func (s *SVG) end(element, tip string) {
+	if tip == "" {
+		s.printf("/>\n")
+		return
+	}
+	s.printf("><title>%s</title></%s>\n", escape(tip), element)
+}
+
+func blank(attrs string) string {
+	if attrs == "" {
+		return ""
+	}
+	return " " + attrs
+}
+
+func escape(s string) string { return html.EscapeString(text.OneLine(text.Clean(s))) }
