@@ -29,8 +29,10 @@ func TestBuiltin(t *testing.T) {
 // may change them.
 func TestSpinach(t *testing.T) {
 	p := Default()
-	if p.Limits != (Limits{15, 30, 4}) || p.Sampling != (Sampling{1.0, 0.9, 2000}) || p.Show.Rows != (render.Window{Whole: 10, Head: 5, Tail: 5}) ||
-		p.Show.Items != 8 || p.Show.Properties != 4 || p.Protocol != "text" || len(p.Tools) != 5 || p.Policies[0] != "linear" {
+	if p.Limits != (Limits{15, 30, 4}) || p.Sampling != (Sampling{1.0, 0.9, 2000}) ||
+		p.Show.Rows != (render.Window{Whole: 10, Head: 5, Tail: 5}) ||
+		p.Show.Items != 8 || p.Show.Properties != 4 || p.Protocol != "text" || len(p.Tools) != 5 ||
+		p.Policies[0] != "linear" {
 		t.Errorf("%+v", p)
 	}
 }
@@ -40,7 +42,8 @@ func TestTextsKnowTheNumbers(t *testing.T) {
 	p := Default()
 	p.Show.Items, p.Show.Properties, p.Show.Rows = 71, 72, render.Window{Whole: 75, Head: 73, Tail: 74}
 	sys := p.System(15)
-	for _, want := range append([]string{"71 items", "72 properties", "of more than 75 rows the first 73 and the last 74", "You have at most 15 steps",
+	for _, want := range append([]string{"71 items", "72 properties",
+		"of more than 75 rows the first 73 and the last 74", "You have at most 15 steps",
 		`"[AUTO_LANGUAGE],mul,en"`, "no secret"}, p.Tools...) {
 		if !strings.Contains(sys, want) {
 			t.Errorf("%q is missing in:\n%s", want, sys)
@@ -78,7 +81,8 @@ func TestOpen(t *testing.T) {
 			if tt.want == "" && (err != nil || p.System(15) != "x") {
 				t.Errorf("%v", err)
 			}
-			if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), "mine.json")) {
+			if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) ||
+				!strings.Contains(err.Error(), "mine.json")) {
 				t.Errorf("got %v, want an error with %q", err, tt.want)
 			}
 		})

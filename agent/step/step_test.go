@@ -72,20 +72,23 @@ func (l *log) Record(_ context.Context, e event.Event) error {
 func runner(t *testing.T, m Model, rec event.Recorder, p *preset.Preset) *Runner {
 	t.Helper()
 	p.Diagnose = false
-	return &Runner{Log: slog.New(slog.DiscardHandler), Model: m, Graph: small{}, Now: time.Now, Preset: p, Question: event.Question{Text: "Who?"}, Language: tool.English,
+	return &Runner{Log: slog.New(slog.DiscardHandler), Model: m, Graph: small{}, Now: time.Now, Preset: p,
+		Question: event.Question{Text: "Who?"}, Language: tool.English,
 		Events: event.NewLog(rec, time.Now, 0), Meter: NewMeter(event.Limits{}.WithDefaults(), time.Now)}
 }
 
 // native is the preset spinach with native calls.
 func native(t *testing.T, parallel bool) *preset.Preset {
 	t.Helper()
-	def := map[string]any{"name": "n", "about": "a", "long": "l", "protocol": "native", "parallel": parallel, "policies": []string{"linear"},
-		"tools": preset.Default().Tools, "show": preset.Default().Show, "sampling": preset.Default().Sampling}
+	def := map[string]any{"name": "n", "about": "a", "long": "l", "protocol": "native", "parallel": parallel,
+		"policies": []string{"linear"},
+		"tools":    preset.Default().Tools, "show": preset.Default().Show, "sampling": preset.Default().Sampling}
 	b, err := json.Marshal(def)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := preset.Load(fstest.MapFS{"preset.json": {Data: b}, "act.tmpl": {Data: []byte("rules")}, "prune.tmpl": {Data: []byte("prune")}})
+	p, err := preset.Load(fstest.MapFS{"preset.json": {Data: b}, "act.tmpl": {Data: []byte("rules")},
+		"prune.tmpl": {Data: []byte("prune")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +105,8 @@ func actions(s State) (out []string) {
 // TestSamples: n samples give n children, each with its own step, below the same call of the model; the parent stays
 // as it was.
 func TestSamples(t *testing.T) {
-	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)", "search_wikidata(a)", "nonsense(")}}
+	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)", "search_wikidata(a)",
+		"nonsense(")}}
 	rec := &log{}
 	r := runner(t, m, rec, preset.Default())
 	first, err := r.Expand(t.Context(), r.Start(0), 1)
@@ -174,7 +178,8 @@ func TestStatesAreValues(t *testing.T) {
 
 // TestGoBack: a second refusal returns to before the repeated step, with a note; the log's next event grows from there.
 func TestGoBack(t *testing.T) {
-	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)"), said("search_wikidata(b)"), said("search_wikidata(b)")}}
+	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)"), said("search_wikidata(b)"),
+		said("search_wikidata(b)"), said("search_wikidata(b)")}}
 	rec := &log{}
 	r := runner(t, m, rec, preset.Default())
 	s := r.Start(0)
@@ -197,7 +202,8 @@ func TestGoBack(t *testing.T) {
 		t.Errorf("after the second: %s refused %v, %d refusals", d, s.Refused(), s.Refusals())
 	}
 	last := rec.events[len(rec.events)-1]
-	if last.Event != "rollback" || *last.To != 1 || rec.events[last.Parent-1].Event != "step" || rec.events[last.Parent-1].Step.N != 1 {
+	if last.Event != "rollback" || *last.To != 1 || rec.events[last.Parent-1].Event != "step" ||
+		rec.events[last.Parent-1].Step.N != 1 {
 		t.Errorf("the rollback %+v hangs below %+v", last, rec.events[last.Parent-1])
 	}
 }
@@ -214,7 +220,8 @@ func TestNativeConversation(t *testing.T) {
 		{{Content: "I think.", FinishReason: "stop"}},
 		{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata", `{"text": `)}, FinishReason: "tool_calls"}},
 		{{ToolCalls: []llm.ToolCall{call("c2", "browse", `{}`)}, FinishReason: "tool_calls"}},
-		{{Content: "Two at once.", Reasoning: "hm", ToolCalls: []llm.ToolCall{call("c3", "search_wikidata", `{"text":"a"}`), call("c4", "execute_sparql", q)}, FinishReason: "tool_calls"}},
+		{{Content: "Two at once.", Reasoning: "hm", ToolCalls: []llm.ToolCall{call("c3", "search_wikidata",
+			`{"text":"a"}`), call("c4", "execute_sparql", q)}, FinishReason: "tool_calls"}},
 		{{ToolCalls: []llm.ToolCall{call("c5", "stop", `{}`)}, FinishReason: "tool_calls"}},
 	}}
 	rec := &log{}
@@ -231,11 +238,13 @@ func TestNativeConversation(t *testing.T) {
 	if last.Outcome != Ended || last.Final.Answer == nil {
 		t.Fatalf("%+v", last)
 	}
-	if d := cmp.Diff([]string{"search_wikidata(a)", "execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5 })", "stop()"}, actions(s)); d != "" {
+	if d := cmp.Diff([]string{"search_wikidata(a)", "execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5 })", "stop()"},
+		actions(s)); d != "" {
 		t.Error(d)
 	}
 	req := m.requests[1]
-	if len(req.Tools) != 5 || req.Tools[0].Name != "search_wikidata" || !json.Valid(req.Tools[4].Parameters) || req.OneToolCall {
+	if len(req.Tools) != 5 || req.Tools[0].Name != "search_wikidata" || !json.Valid(req.Tools[4].Parameters) ||
+		req.OneToolCall {
 		t.Errorf("tools %+v", req.Tools)
 	}
 	end := func(req llm.Request) llm.Message { return req.Messages[len(req.Messages)-1] }
@@ -243,7 +252,8 @@ func TestNativeConversation(t *testing.T) {
 		t.Errorf("after a message without a call: %+v", got)
 	}
 	for i, want := range map[int]string{2: "do not fit", 3: `"browse", which does not exist`} {
-		if got := end(m.requests[i]); got.Role != llm.ToolRole || got.ToolCallID == "" || !strings.Contains(got.Content, want) {
+		if got := end(m.requests[i]); got.Role != llm.ToolRole || got.ToolCallID == "" ||
+			!strings.Contains(got.Content, want) {
 			t.Errorf("request %d ends with %+v, want %q", i+1, got, want)
 		}
 		bad := m.requests[i].Messages[len(m.requests[i].Messages)-2]
@@ -252,14 +262,16 @@ func TestNativeConversation(t *testing.T) {
 		}
 	}
 	ms := m.requests[4].Messages[2:]
-	if len(ms) != 3 || len(ms[0].ToolCalls) != 2 || ms[0].Content != "Two at once." || ms[0].Reasoning != "hm" || ms[1].ToolCallID != "c3" || ms[2].ToolCallID != "c4" {
+	if len(ms) != 3 || len(ms[0].ToolCalls) != 2 || ms[0].Content != "Two at once." || ms[0].Reasoning != "hm" ||
+		ms[1].ToolCallID != "c3" || ms[2].ToolCallID != "c4" {
 		t.Errorf("a turn with two calls: %+v", ms)
 	}
 }
 
 // TestOneCallOnly: where a turn may hold one call, the others are left out, and the model is told.
 func TestOneCallOnly(t *testing.T) {
-	m := &answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata", `{"text":"a"}`), call("c2", "search_wikidata", `{"text":"b"}`)}}},
+	m := &answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata", `{"text":"a"}`),
+		call("c2", "search_wikidata", `{"text":"b"}`)}}},
 		{{ToolCalls: []llm.ToolCall{call("c3", "search_wikidata", `{"text":"c"}`)}}}}}
 	r := runner(t, m, nil, native(t, false))
 	c, err := r.Expand(t.Context(), r.Start(0), 1)
@@ -269,7 +281,8 @@ func TestOneCallOnly(t *testing.T) {
 	if _, err = r.Expand(t.Context(), c[0].State, 1); err != nil {
 		t.Fatal(err)
 	}
-	if !m.requests[0].OneToolCall || len(c[0].State.Steps()) != 1 || !strings.Contains(m.requests[1].Messages[3].Content, "only the first was") {
+	if !m.requests[0].OneToolCall || len(c[0].State.Steps()) != 1 ||
+		!strings.Contains(m.requests[1].Messages[3].Content, "only the first was") {
 		t.Errorf("%+v", m.requests[1].Messages)
 	}
 }

@@ -1,0 +1,101 @@
+package policy
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/step"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// turns is a model that writes its actions in turn.
+type turns []string
+
+func (m *turns) Complete(context.Context, llm.Request) (*llm.Response, error) {
+	if len(*m) == 0 {
+		return nil, llm.ErrNoModel
+	}
+	text := "Thought: x\nAction: " + (*m)[0]
+	*m = (*m)[1:]
+	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}}, nil
+}
+
+// oneRow is a graph in which searches find nothing and queries have one row.
+type oneRow struct{ tool.Graph }
+
+func (oneRow) Search(context.Context, kg.SearchQuery) (*kg.SearchResult, error) {
+	return &kg.SearchResult{}, nil
+}
+
+func (oneRow) Query(context.Context, string) (*kg.Table, error) {
+	return &kg.Table{Vars: []string{"x"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1")}}}, nil
+}
+
+func search(t *testing.T, limits event.Limits, acts ...string) (steps []string, f step.Final, err error) {
+	t.Helper()
+	linear, err := Named("linear")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := turns(acts)
+	r := &step.Runner{Log: slog.New(slog.DiscardHandler), Model: &m, Graph: oneRow{}, Now: time.Now,
+		Preset: preset.Default(), Language: tool.English,
+		Question: event.Question{Text: "Who?"}, Events: event.NewLog(nil, time.Now, 0),
+		Meter: step.NewMeter(limits.WithDefaults(), time.Now)}
+	s, f, err := linear(t.Context(), r, r.Start(0))
+	for _, x := range s.Steps() {
+		steps = append(steps, x.Action+"("+x.Argument+")")
+	}
+	return steps, f, err
+}
+
+// TestLinear: one action after the other; two refusals in a row take the work back, one does not; a limit ends it.
+func TestLinear(t *testing.T) {
+	const query = "execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5 })"
+	for _, tt := range []struct {
+		name   string
+		limits event.Limits
+		acts   []string
+		steps  []string
+		reason event.Reason
+	}{
+		{"to the stop", event.Limits{}, []string{"search_wikidata(a)", query, "stop()"},
+			[]string{"search_wikidata(a)", query, "stop()"}, event.Answered},
+		{"one refusal", event.Limits{}, []string{query, query, "stop()"}, []string{query, "stop()"}, event.Answered},
+		{"two refusals", event.Limits{}, []string{"search_wikidata(a)", "search_wikidata(b)", "search_wikidata(b)",
+			"search_wikidata(b)", query, "stop()"},
+			[]string{"search_wikidata(a)", query, "stop()"}, event.Answered},
+		{"an unreadable turn", event.Limits{}, []string{"?", query, "stop()"}, []string{query, "stop()"},
+			event.Answered},
+		{"a limit", event.Limits{Counted: 2}, []string{"search_wikidata(a)", "search_wikidata(b)", query},
+			[]string{"search_wikidata(a)", "search_wikidata(b)"},
+			event.OutOfActions},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			steps, f, err := search(t, tt.limits, tt.acts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := cmp.Diff(tt.steps, steps); d != "" || f.Ending.Reason != tt.reason ||
+				(f.Answer != nil) != (tt.reason == event.Answered) {
+				t.Errorf("%+v (-want +got):\n%s", f, d)
+			}
+		})
+	}
+	steps, _, err := search(t, event.Limits{}, "search_wikidata(a)")
+	if err == nil || len(steps) != 1 {
+		t.Errorf("a model that fails: %q, %v; want the steps so far and the failure", steps, err)
+	}
+	if _, err := Named("dijkstra"); err == nil {
+		t.Error("an unknown policy was found")
+	}
+}
