@@ -257,8 +257,10 @@ func (n *groupNode) summarize() {
 	for _, s := range n.segs {
 		for _, j := range s.joins {
 			ji := j.info()
-			in.vars, in.cert = in.vars.union(ji.vars), in.cert.union(ji.cert)
-			in.unsafe, in.uses = in.unsafe.union(ji.unsafe), in.uses.union(ji.uses)
+			in.vars.addAll(ji.vars)
+			in.cert.addAll(ji.cert)
+			in.unsafe.addAll(ji.unsafe)
+			in.uses.addAll(ji.uses)
 		}
 		if s.end == nil {
 			continue
@@ -279,14 +281,14 @@ func (n *groupNode) summarize() {
 		case barLabel:
 			looks = e.label.inputs().union(binds)
 		}
-		in.unsafe = in.unsafe.union(looks.minus(in.cert))
-		in.uses = in.uses.union(looks)
-		in.vars = in.vars.union(binds)
+		in.unsafe.addAll(looks.minus(in.cert))
+		in.uses.addAll(looks)
+		in.vars.addAll(binds)
 	}
-	in.uses = in.uses.union(in.vars)
+	in.uses.addAll(in.vars)
 	for _, f := range n.filters {
-		in.unsafe = in.unsafe.union(f.uses.minus(in.cert))
-		in.uses = in.uses.union(f.uses)
+		in.unsafe.addAll(f.uses.minus(in.cert))
+		in.uses.addAll(f.uses)
 	}
 	in.unsafe = in.unsafe.minus(n.sc.given) // they have their values before anything else
 }

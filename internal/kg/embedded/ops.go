@@ -13,7 +13,9 @@ func (u *unionNode) info() *info { return &u.inf }
 func (u *unionNode) summarize() {
 	for i, b := range u.branches {
 		in := b.info()
-		u.inf.vars, u.inf.uses, u.inf.unsafe = u.inf.vars.union(in.vars), u.inf.uses.union(in.uses), u.inf.unsafe.union(in.unsafe)
+		u.inf.vars.addAll(in.vars)
+		u.inf.uses.addAll(in.uses)
+		u.inf.unsafe.addAll(in.unsafe)
 		if i == 0 {
 			u.inf.cert = in.cert
 		} else {

@@ -29,6 +29,9 @@ func (b *groupBuilder) path(s place, p *sparql.Path, o place) {
 				end = place{slot: c.fresh()}
 			}
 			b.path(s, a, end)
+			if c.Err != nil {
+				return
+			}
 			s = end
 		}
 	case sparql.PathAlt:

@@ -52,6 +52,17 @@ func (s *varSet) add(n int) {
 	s.words[n/64-s.low] |= 1 << (n % 64)
 }
 
+// addAll puts the places of t into a set that is not shared yet.
+func (s *varSet) addAll(t varSet) {
+	if t.empty() {
+		return
+	}
+	s.grow(t.low, t.high())
+	for i, w := range t.words {
+		s.words[t.low-s.low+i] |= w
+	}
+}
+
 // has reports whether a place is in the set.
 func (s varSet) has(n int) bool { return s.word(n/64)&(1<<(n%64)) != 0 }
 

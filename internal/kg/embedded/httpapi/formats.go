@@ -37,7 +37,7 @@ type response struct {
 // defaultStall is the time in which a client has to take the next piece of an answer, which has 64 kB at most.
 const defaultStall = 10 * time.Second
 
-// writeGrace is the time after a query's deadline in which the rest of its answer may still be sent.
+// writeGrace is the time after a query's deadline in which a piece of its answer may still be sent.
 const writeGrace = 500 * time.Millisecond
 
 // send writes to the client. Meanwhile the place among the server's queries is free for others, and a client that does
@@ -50,7 +50,8 @@ func (o *response) send(p []byte) error {
 	piece, cancel := context.WithTimeout(context.WithoutCancel(o.ctx), o.stall)
 	defer cancel()
 	end, _ := piece.Deadline()
-	if last, ok := o.ctx.Deadline(); ok && last.Add(writeGrace).Before(end) {
+	last, ok := o.ctx.Deadline()
+	if ok && o.ctx.Err() == nil && last.Add(writeGrace).Before(end) { // an error may come after the query's deadline
 		end = last.Add(writeGrace)
 	}
 	_ = http.NewResponseController(o.w).SetWriteDeadline(end) // only a test's recorder has no deadlines

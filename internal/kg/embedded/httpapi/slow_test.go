@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"log/slog"
@@ -136,5 +137,27 @@ func TestOrigins(t *testing.T) {
 				t.Errorf("public, %s, Origin %q, Sec-Fetch-Site %q: %d %v", method, c.origin, c.site, w.Code, w.Header())
 			}
 		}
+	}
+}
+
+// TestLateError checks that an error reaches the client also when the query ended long after its deadline.
+func TestLateError(t *testing.T) {
+	ctx, cancel := context.WithDeadline(context.Background(), time.Now().Add(-time.Hour))
+	defer cancel()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out := &response{w: w, ctx: ctx, stall: time.Minute}
+		defer out.close()
+		if err := out.send([]byte("the query did not finish")); err != nil {
+			t.Error(err)
+		}
+	}))
+	defer s.Close()
+	resp, err := http.Get(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if text, err := io.ReadAll(resp.Body); string(text) != "the query did not finish" {
+		t.Errorf("%q %v", text, err)
 	}
 }
