@@ -22,6 +22,7 @@ import (
 //     under it. An entry takes such a comment only when its own words are no longer on the page, when no other entry
 //     has the comment, and when the two were never on the page together ([Entry].Others).
 //   - For a comment that was signed after it was posted: the words and the thread.
+//   - For a comment that its author signed again, with another time: the words and our reply under it.
 //
 // Each entry gets at most one comment and each comment at most one entry. A comment that gets none is new.
 
@@ -168,6 +169,7 @@ func (b *Bot) assign(places []place, claims []claim) []place {
 		func(c claim, p place) bool { return b.edited(c, p) && c.place == p.spot() },
 		func(c claim, p place) bool { return b.edited(c, p) && b.repliedUnder(c, p) },
 		func(c claim, p place) bool { return b.edited(c, p) && c.place == "" },
+		func(c claim, p place) bool { return c.oldThread() && p.index == 0 && c.heading == p.thread.Heading },
 	} {
 		for i, c := range claims {
 			for _, p := range places {
@@ -180,6 +182,10 @@ func (b *Bot) assign(places []place, claims []claim) []place {
 	}
 	return out
 }
+
+// oldThread reports whether the claim is of an unsigned thread from before the first start. Such a thread stays old
+// when someone corrects a word in it.
+func (c claim) oldThread() bool { return c.entry == nil && !c.signed && !c.vague && c.place == top }
 
 func (c claim) says(p place) bool { return c.text == TextHash(p.comment) }
 
@@ -225,8 +231,8 @@ func (b *Bot) entryOf(ctx context.Context, p place) (*Entry, error) {
 	return b.signedLater(ctx, p)
 }
 
-// signedLater finds the entry for a comment that was signed since, or lost its signature, or is unsigned and got
-// another heading. Few words say little about what is the same comment.
+// signedLater finds the entry for a comment that was signed since or signed again, or lost its signature, or is
+// unsigned and got another heading. Few words say little about what is the same comment.
 func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	if len(strings.Fields(p.comment.Text)) < 3 && len(p.comment.Queries) == 0 {
 		return nil, nil
@@ -237,7 +243,11 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	}
 	for _, e := range same {
 		first := e.Place == top || e.Place == "" && e.Thread == e.Comment
-		if e.Origin().signed() && p.origin().signed() || e.Heading != p.thread.Heading && !(first && p.index == 0) {
+		if e.Origin().signed() && p.origin().signed() {
+			if !b.signedAgain(e, p) {
+				continue
+			}
+		} else if e.Heading != p.thread.Heading && !(first && p.index == 0) {
 			continue
 		}
 		o, err := b.ownersOf(ctx, p.view, e.Origin())
@@ -254,6 +264,12 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	return nil, nil
 }
 
+// signedAgain reports whether a comment with the entry's words is the entry's with a new time stamp. Our reply under it
+// tells: the same author may ask the same again under the same heading.
+func (b *Bot) signedAgain(e *Entry, p place) bool {
+	return e.Author == p.origin().Author && b.repliedUnder(claim{entry: e}, p)
+}
+
 // find looks for an entry's comment on the page. edited says that it is there with other words.
 func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok bool, err error) {
 	o, err := b.ownersOf(ctx, v, e.Origin())
@@ -264,7 +280,7 @@ func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok 
 		return p, TextHash(p.comment) != e.Text, true, nil
 	}
 	for _, p := range v.order {
-		if TextHash(p.comment) != e.Text || p.origin().signed() && e.Origin().signed() {
+		if TextHash(p.comment) != e.Text {
 			continue
 		}
 		owner, err := b.entryOf(ctx, p)
@@ -347,14 +363,27 @@ func (b *Bot) answersAnother(ctx context.Context, reply *forum.Comment, p place)
 			return true, nil
 		}
 		if q, _, ok, err := b.find(ctx, p.view, e); err != nil || ok {
-			return ok && q.comment != p.comment, err
+			return ok && q.comment != p.comment && !b.copied(reply, key, q), err
 		}
 	}
 	return false, nil
 }
 
-// entriesOfThread lists the entries in the states whose comments are in a thread, or stood there and are not on the
-// page anymore, oldest first.
+// copied reports whether a reply of ours is there twice, and the other one is under the comment q, to which it belongs.
+// Someone pasted the thread a second time.
+func (b *Bot) copied(reply *forum.Comment, key string, q place) bool {
+	for i := range q.thread.Comments {
+		c := &q.thread.Comments[i]
+		if c != reply && b.ours(c) && c.Parent == q.comment.ID &&
+			slices.Contains(forum.Markers(q.view.rev.Text[c.Start:c.End]), key) {
+			return true
+		}
+	}
+	return false
+}
+
+// entriesOfThread lists the entries in the states whose comments are in a thread, or were there and are no longer on
+// the page, oldest first.
 func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]*Entry, error) {
 	var out []*Entry
 	listed := map[string]bool{}
@@ -373,7 +402,8 @@ func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]
 		return nil, err
 	}
 	for _, e := range gone {
-		if listed[e.Key] {
+		// Threads that one author began in the same minute exchange the IDs of their first comments.
+		if listed[e.Key] || e.Heading != p.thread.Heading {
 			continue
 		}
 		_, _, ok, err := b.find(ctx, p.view, e)
