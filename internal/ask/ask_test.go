@@ -185,6 +185,33 @@ func listenersOnce(t *testing.T, seed uint64) {
 	}
 }
 
+// No wake-up is missed: as long as the channel that a listener is going to wait for is the one that the next event
+// closes, the listener has all events. The lock is fought over, so that every gap between two locked pieces is hit.
+func TestNoWakeUpIsMissed(t *testing.T) {
+	const events, listeners = 20000, 8
+	r := &Run{wake: make(chan struct{})}
+	var wg sync.WaitGroup
+	for range listeners {
+		wg.Go(func() {
+			for n, ended := 0, false; !ended; {
+				told, wake, end := r.after(n)
+				n, ended = n+len(told), end
+				r.mu.Lock()
+				missed := wake == r.wake && n != len(r.events) || ended && n != events
+				r.mu.Unlock()
+				if missed {
+					t.Errorf("a listener waits for more after %d events, and has missed one", n)
+					return
+				}
+			}
+		})
+	}
+	for n := range events {
+		r.tell(event.Event{Event: "step"}, n == events-1)
+	}
+	wg.Wait()
+}
+
 // The allowance holds for the calls of the run and its sum is the outcome's usage; what a run without bookings says is kept.
 func TestAllowance(t *testing.T) {
 	for _, books := range []bool{true, false} {
