@@ -201,9 +201,12 @@ func advise(model *llm.Client, usd float64) func(context.Context, string, string
 			Purpose: "suggest", JSON: true, MaxTokens: 1500, Messages: []llm.Message{{Role: llm.System, Content: system}, {Role: llm.User, Content: user}},
 		})
 		var e *llm.Error
+		var over *llm.BudgetError
 		switch {
 		case err == nil:
 			return resp.Text(), nil
+		case errors.As(err, &over) && over.Account == llm.RequestAccount: // a long candidate; the next may be shorter
+			return "", err
 		case errors.Is(err, llm.ErrBudget), errors.Is(err, llm.ErrNoModel),
 			errors.As(err, &e) && (e.Status == 0 || e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusNotFound):
 			return "", fmt.Errorf("%w: %w", harvest.ErrNoAdvice, err)

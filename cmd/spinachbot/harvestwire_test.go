@@ -5,11 +5,13 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/spinachbot/spinachbot/dataset/harvest"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
@@ -70,5 +72,32 @@ func TestHarvestProgress(t *testing.T) {
 		"3 pages, 9 queries run, 7 of them with rows, in 1m0s\n7 suggestions asked of the model, 2 of them could not be read\n"
 	if b.String() != want {
 		t.Errorf("%q\nwant %q", b.String(), want)
+	}
+}
+
+// A candidate that is too long for the limit of one question does not end the suggestions for the others; a day without
+// money does.
+func TestAdviceOverALimit(t *testing.T) {
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"choices":[{"finish_reason":"stop","message":{"content":"{}"}}],"usage":{"prompt_tokens":10,"completion_tokens":1}}`))
+	}))
+	defer srv.Close()
+	cfg := llm.Config{BaseURL: srv.URL, Model: "m", InputUSDPerMTok: 1, OutputUSDPerMTok: 1}
+	long := strings.Repeat("x", 1_000_000)
+	for _, c := range []struct {
+		daily, request float64
+		ends           bool
+	}{{0, 0.1, false}, {0.1, 0, true}, {0.1, 100, true}} {
+		model, err := newModel(quietLogger(), cfg, c.daily, llm.NewMemoryDays(), time.Now, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := advise(model, c.request)
+		if _, err := ask(t.Context(), "s", long); !errors.Is(err, llm.ErrBudget) || errors.Is(err, harvest.ErrNoAdvice) != c.ends {
+			t.Errorf("%+v: %v", c, err)
+		}
+		if _, err := ask(t.Context(), "s", "short"); err != nil {
+			t.Errorf("%+v, a short one: %v", c, err)
+		}
 	}
 }
