@@ -22,16 +22,18 @@ import (
 
 func askCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "ask [flags] QUESTION", "ask one question and watch the steps",
-		"Answers one question; its steps are shown as they happen. The trajectory is kept in DATA_DIR/trajectories.\nExit status 3: no answer was found; 4: the service of the model or of the graph failed.",
+		`Answers one question and shows the steps as they happen. The run is kept in DATA_DIR/trajectories; trace show shows it again. The question - is read from standard input.
+
+Exit status: 3 when no answer was found, 4 when the service of the model or of the graph failed.`,
 		config.Data, config.Model, config.Limits, config.Graph)
 	a := &asking{e: e, c: c}
-	c.fs.BoolVar(&a.json, "json", false, "one JSON object a line: step, rollback, and last answer or no_answer")
+	c.fs.BoolVar(&a.json, "json", false, "print one JSON object a line: step, rollback, and at the end answer or no_answer")
 	c.choiceVar(&a.graph, "kg", "wikidata", graphUsage, graphs...)
 	a.preset.declare(c)
 	c.fs.StringVar(&a.history, "history", "", "`file` with earlier turns: a trajectory, or JSON lines {\"question\":…,\"sparql\":…,\"report\":…}")
-	c.fs.StringVar(&a.record, "record", "", "write all exchanges with model and graph to this new `file`, secrets scrubbed")
-	c.fs.StringVar(&a.replay, "replay", "", "answer from such a `file`, with no network; question and settings must be those of the recording")
-	c.fs.StringVar(&a.language, "language", "", "language `code` of the question; detected when not given")
+	c.fs.StringVar(&a.record, "record", "", "write all exchanges with model and graph to this new `file`, without secrets")
+	c.fs.StringVar(&a.replay, "replay", "", "answer from a `file` of --record, without network; question and settings must be the same")
+	c.fs.StringVar(&a.language, "language", "", "language `code` of the question (default: detected)")
 	return c.command(a.run)
 }
 

@@ -62,7 +62,7 @@ func (v *answerView) outcome(out *agent.Outcome) {
 		v.text(out.Report)
 	}
 	u := out.Usage
-	cost := fmt.Sprintf("%s, %s of the model, %s in, %d out", count(len(out.Steps), "step"), count(u.Calls, "call"), count(u.InputTokens, "token"), u.OutputTokens)
+	cost := fmt.Sprintf("%s, %s of the model, %s in, %d out", text.Count(len(out.Steps), "step"), text.Count(u.Calls, "call"), text.Count(u.InputTokens, "token"), u.OutputTokens)
 	if u.USD > 0 {
 		cost += fmt.Sprintf(", %.4f USD", u.USD)
 	}
@@ -108,9 +108,9 @@ func (v *answerView) result(a *agent.Answer) {
 	}
 	_ = t.Write(v.screen, v.screen.Width(), func(s string) string { return v.screen.In(console.Bold, s) }) // as for writeJSON
 	if more := len(rows) - mostRows; more > 0 {
-		fmt.Fprintf(v.screen, "… and %s\n", count(more, "more row"))
+		fmt.Fprintf(v.screen, "… and %s\n", text.Count(more, "more row"))
 	}
-	fmt.Fprintln(v.screen, v.screen.In(console.Dim, count(len(rows), "row")+", "+when))
+	fmt.Fprintln(v.screen, v.screen.In(console.Dim, text.Count(len(rows), "row")+", "+when))
 }
 
 // shownColumns returns the columns of the result without those that only repeat the labels of another column's items: ?cityLabel next to ?city.
@@ -139,14 +139,6 @@ func repeatsLabels(a *agent.Answer, t *kg.Table, variable string, label int) boo
 		return true
 	}
 	return false
-}
-
-// count is a number with its noun: "1 row", "2 rows".
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func writeJSON(w io.Writer, v any) {

@@ -223,7 +223,7 @@ func groupHelp(cmd *cobra.Command, w io.Writer) {
 	fmt.Fprintf(w, "usage: %s COMMAND [flags] [arguments]\n\n", cmd.CommandPath())
 	text := cmd.Long
 	if text == "" {
-		text = cmd.Short
+		text = "Commands to " + cmd.Short + "."
 	}
 	paragraph(w, text)
 	fmt.Fprintln(w, "\ncommands:")

@@ -17,19 +17,22 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/stats"
 )
 
-const datasetStatsDoc = `Describes a benchmark by the tables of the SPINACH paper: complexity (Table 1) on the query's tree and as the authors' notebook counts it, distinct
-patterns and properties (6, 7), conversation lengths (8), popularity of the entities (9); and years, languages, question lengths and features.
-FILE is SPINACH's JSON or a file of its outputs, GRASP's JSON lines, QALD's JSON, WikiWebQuestions', or candidates.jsonl of a harvest; a folder of a harvest
-stands for its candidates; - is standard input. Compare with published figures by the notebook's way of counting only: it has faults of its own.
+const datasetStatsDoc = `Describes a benchmark by the tables of the SPINACH paper: complexity, counted on the query's tree and as the authors' notebook counts (table 1); distinct patterns and properties (6 and 7); lengths of conversations (8); popularity of entities (9). It adds years, languages, lengths of questions, and features.
 
---json prints one object: {"n":…,"tree":{"clauses":…,"projections":…,"relations":…,"subjects":…,"predicates":…,"objects":…,"literals":…},"notebook":{…},
-"unique_properties":…,"unique_patterns":…} and after these format, unique_entities, unique_shapes, results, unparsed, question_words, years, languages, features,
-conversations and popularity. notebook.projections is null without results, conversations and popularity are null when nothing is known of them.`
+FILE holds SPINACH's JSON, outputs of SPINACH, GRASP's JSON lines, QALD's JSON, WikiWebQuestions, or the candidates of a harvest. It may be the folder of a harvest, or - for standard input. Use the notebook's counts only to compare with published figures: they repeat the notebook's faults.
+
+--json prints one object:
+
+  {"n":…,"tree":{"clauses":…,"projections":…,"relations":…,"subjects":…,
+   "predicates":…,"objects":…,"literals":…},"notebook":{…},
+   "unique_properties":…,"unique_patterns":…}
+
+and after these format, unique_entities, unique_shapes, results, unparsed, question_words, years, languages, features, conversations and popularity. notebook.projections is null without results; conversations and popularity are null when nothing is known about them.`
 
 // runDatasetStats is the command "dataset stats". It asks nobody: everything comes from files.
 func datasetStatsCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "stats [--json] [--svg DIR] [--pageviews FILE] [--results FILE] FILE", "measure a benchmark file: complexity, diversity and more", datasetStatsDoc)
-	asJSON := c.fs.Bool("json", false, "one JSON object")
+	asJSON := c.fs.Bool("json", false, "print one JSON object")
 	pictures := c.fs.String("svg", "", "draw bar charts into this `folder`")
 	force := c.fs.Bool("force", false, forceUsage)
 	pageViews := c.fs.String("pageviews", "", "`file` with a Q number, a tab and the page views of its article on every line")

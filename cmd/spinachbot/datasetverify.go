@@ -20,15 +20,20 @@ import (
 
 func datasetVerifyCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "verify [--json] [--kg G] [--state S] [--report FILE] DIR|FILE", "run every gold query again and report what changed",
-		`Runs every gold query of a harvest's folder, or of a benchmark file (SPINACH, GRASP, QALD), and reports how its answer has drifted from the stored one: same, changed (rows
-added and removed), empty, failed. Exit status 1: an item is empty or failed. With --json one object a line: {"id":…,"status":"same|changed|ran|empty|failed","rows":…,
-"stored_rows":…,"added":…,"removed":…,"error":{"kind":…,"message":…},"ms":…}, last {"summary":{"items":…,"status":{…},"errors":{…}}}.
-With --report the same lines go to a file as they come about; after an interruption the same command goes on behind them.`,
+		`Runs every gold query of a harvest's folder or of a benchmark file (SPINACH, GRASP, QALD) and compares its answer with the stored one: same, changed (rows added or removed), empty, or failed. The exit status is 1 when an item is empty or failed.
+
+--json prints one object a line, and the sum last:
+
+  {"id":…,"status":"same|changed|ran|empty|failed","rows":…,"stored_rows":…,
+   "added":…,"removed":…,"error":{"kind":…,"message":…},"ms":…}
+  {"summary":{"items":…,"status":{…},"errors":{…}}}
+
+--report writes the same lines to a file as they are found. After an interruption, the same command continues that file.`,
 		config.Graph)
 	flags := newGoldFlags(c, false)
-	asJSON := c.fs.Bool("json", false, "one JSON object a line")
+	asJSON := c.fs.Bool("json", false, "print one JSON object a line")
 	graphName := c.choice("kg", "wikidata", graphUsage, graphs...)
-	reportFile := c.fs.String("report", "", "`file` for the lines of --json; one that an interrupted run left is gone on with")
+	reportFile := c.fs.String("report", "", "`file` for the lines of --json; a file of an interrupted run is continued")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
 			return misuse(e, "dataset verify: name the folder of a harvest or a benchmark file: spinachbot dataset verify DIR")

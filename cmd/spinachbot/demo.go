@@ -23,14 +23,13 @@ var demoSince = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func demoCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "demo [--addr A] [--once]", "watch the bot at work on its own small wiki; start here",
-		`The bot at work: a small wiki with a forum, a small true slice of Wikidata, a scripted model (or yours, when OPENAI_API_KEY or OPENAI_BASE_URL is set), and the bot
-on its schedule. Open the address that is printed, read the replies, post a request, reply to one. State is in DATA_DIR, in a temporary folder when that is not set.`,
+		`Shows the bot at work: a small wiki with a forum, a small real slice of Wikidata, a scripted model, and the bot on its schedule. When OPENAI_API_KEY or OPENAI_BASE_URL is set, your model is used instead of the scripted one. Open the address that is printed, read the replies, post a request, reply to one. The state is kept in DATA_DIR, or in a temporary folder when that is not set.`,
 		config.Data, config.Model, config.Limits)
-	once := c.fs.Bool("once", false, "one pass, then the page's wikitext on standard output")
+	once := c.fs.Bool("once", false, "do one round, then print the page's wikitext")
 	addr := c.fs.String("addr", "", "`address` to listen on (default 127.0.0.1:8484, with --once a free port)")
 	script := c.fs.String("script", "", "`file` with the model's script instead of the built-in one")
 	page := c.fs.String("page", "", "`file` with the forum page's wikitext instead of the seeded one")
-	schedule := c.fs.String("schedule", "@every 5s", "when the bot looks at the page (`cron`)")
+	schedule := c.fs.String("schedule", "@every 5s", "when the bot looks at the page, as a `schedule`")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if !c.noArguments(rest) {
 			return exitUsage

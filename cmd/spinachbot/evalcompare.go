@@ -10,17 +10,15 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
 )
 
-const evalCompareDoc = `Compares two or more runs of eval run on their common items: differences of F1 with paired bootstrap intervals, McNemar's exact test for exact match, the
-smallest difference that the items could show, wins and losses with the step at which the trajectories part, and what an oracle and a vote over the runs would reach.
-Items that a service failed in one of the runs are left out, and counted.`
+const evalCompareDoc = `Compares two or more runs of eval run on their common items: differences of F1 with paired bootstrap intervals, McNemar's exact test for exact match, the smallest difference that the items could show, wins and losses with the step at which the runs part, and what an oracle and a vote over the runs would reach. Items that a service failed in one of the runs are left out and counted.`
 
 func evalCompareCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "compare [flags] DIR DIR...", "compare two or more runs on their common items", evalCompareDoc)
 	metric := c.choice("metric", evalrun.MetricSpinach, "`measure` to compare by: "+orList(measures()[1:]), measures()[1:]...)
-	asJSON := c.fs.Bool("json", false, "one JSON object with all figures and items")
-	markdown := c.fs.Bool("markdown", false, "tables in Markdown")
+	asJSON := c.fs.Bool("json", false, "print one JSON object with all figures and items")
+	markdown := c.fs.Bool("markdown", false, "print tables in Markdown")
 	items := c.fs.Int("items", 20, "`number` of items to list for a pair, those with the greatest differences")
-	seed := c.fs.Uint64("seed", 1, "`seed` of the bootstrap: the same seed gives the same intervals")
+	seed := c.fs.Uint64("seed", 1, "`seed` of the bootstrap; the same seed makes the same intervals")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) < 2 {
 			return misuse(e, "eval compare: name the folders of two runs or more: spinachbot eval compare DIR DIR...")

@@ -42,26 +42,27 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	c.choiceVar(&f.policy, "policy", "linear", "`policy` by which the next step is chosen: "+orList(evalMethods.Policies()), evalMethods.Policies()...)
 	c.choiceVar(&f.kg, "kg", "wikidata", graphUsage, graphs...)
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to hold in memory instead; may be given again")
-	c.fs.StringVar(&f.out, "out", "", "`folder` of the run: all it does is kept there, and it goes on from there")
+	c.fs.StringVar(&f.out, "out", "", "`folder` of the run, which a later call continues")
 	c.fs.IntVar(&f.jobs, "jobs", 4, "`number` of items at once")
 	c.fs.IntVar(&f.limit, "limit", 0, "only the first `number` of items")
-	c.fs.Var(&f.ids, "ids", "only the items with these `ids`, separated by commas; may be given again")
+	c.fs.Var(&f.ids, "ids", "only the items with these `IDs`, separated by commas; may be given again")
 	c.fs.Float64Var(&f.usd, "usd-limit", 0, "US `dollars` that the run may cost in all its sessions; it stops in order before them")
 	c.fs.IntVar(&f.tries, "tries", 3, "`number` of attempts at an item that a service fails")
 	c.fs.StringVar(&f.script, "script", "", "`file` with a scripted model's answers, in place of the configured model")
 	c.fs.StringVar(&f.recorded, "recorded", "", "`file` with recorded answers: the log of SPINACH's evaluation, a file made with --record, or the folder of a run; --script answers what it does not hold")
-	c.fs.StringVar(&f.record, "record", "", "write all exchanges with model and graph to this new `file`, secrets scrubbed")
-	c.fs.StringVar(&f.language, "language", "", "language `code` of the questions; the file's, or detected, when not given")
+	c.fs.StringVar(&f.record, "record", "", "write all exchanges with model and graph to this new `file`, without secrets")
+	c.fs.StringVar(&f.language, "language", "", "language `code` of the questions (default: the file's, or detected)")
 	c.fs.StringVar(&f.asOf, "as-of", "", "`time` that NOW() returns in a graph held in memory, such as 2025-01-31T00:00:00Z; the time of the run's start when not given")
-	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "longest time of a query on a graph held in memory")
+	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "`limit` of time for a query on a graph held in memory")
 	c.fs.BoolVar(&f.skip, "skip-unscorable", false, "do not ask the items whose gold query fails or returns nothing")
 	c.fs.BoolVar(&f.json, "json", false, "print the summary as one JSON object")
 }
 
-const evalRunDoc = `Asks every question of a benchmark (SPINACH's, GRASP's or QALD's form, WikiWebQuestions, candidates) and keeps all in the folder of --out: results.jsonl, meta.jsonl,
-summary.json, gold answers with their time, every trajectory. Started again with the same settings it goes on where it stopped, also after kill -9; items that a
-service failed are asked again; other settings in the same folder are refused.
-Exit status: 1 also when a service failed items for good or the limit of money was reached; what is done is kept.`
+const evalRunDoc = `Asks every question of a benchmark (SPINACH's, GRASP's or QALD's form, WikiWebQuestions, candidates) and keeps everything in the folder of --out: results.jsonl, meta.jsonl, summary.json, the gold answers with their time, and the trajectory of every run.
+
+Run the same command again to continue after an interruption, also after kill -9. Items that a service failed are asked again. Other settings for the same folder are refused.
+
+The exit status is also 1 when a service failed items for good or the limit of money was reached. What is done is kept.`
 
 func evalRunCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "run [flags] --out DIR FILE", "run the agent on a benchmark; can be interrupted and continued", evalRunDoc, config.Data, config.Model, config.Limits, config.Graph)

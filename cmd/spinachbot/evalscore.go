@@ -19,15 +19,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-const evalScoreDoc = `Scores outputs against gold answers: SPINACH's output files, GRASP's JSON lines and evaluation files, a folder or results.jsonl of eval run, dialogue files of
-Interactive-KBQA (one, or a folder of them). - is standard input. Several FILEs with the same items also give the best of all (max@k, empty@k).
+const evalScoreDoc = `Scores outputs against gold answers. It reads SPINACH's output files, GRASP's JSON lines and evaluation files, results.jsonl of eval run or its folder, and dialogue files of Interactive-KBQA or a folder of them. - is standard input. Several FILEs with the same items also give the best of all (max@k, empty@k).
 
-measures: spinach and grasp are the published row measures, kbqa the set measures of Interactive-KBQA and MCTS-KBQA, fair is SpinachBot's own; all, the default, shows
-them side by side, with spinach on top. docs/scoring.md explains them with examples.
+The measures spinach and grasp are the published measures on rows, kbqa the measures on sets of Interactive-KBQA and MCTS-KBQA, fair SpinachBot's own. The default all shows them side by side, sorted by spinach. docs/scoring.md explains them with examples.
 
-A file without rows (GRASP's) needs --gold, and --kg, --data or --results to get them from. Items that a service failed and items whose gold answer is empty are in no mean,
-and are listed.
-Exit status: 1 also when an item cannot be read: it is listed and the others are scored; 2 also when a file needs more than was given.`
+A file without rows, such as GRASP's, needs --gold, and --kg, --data or --results to get the rows. Items that a service failed and items with an empty gold answer are left out of every mean and listed.
+
+The exit status is also 1 when an item cannot be read; it is listed and the others are scored. It is 2 when a file needs more than was given.`
 
 // scoreFlags are the flags of eval score.
 type scoreFlags struct {
@@ -62,10 +60,10 @@ func evalScoreCommand(e *env) *cobra.Command {
 	c.choiceVar(&f.kg, "kg", "", graphUsage+", to get missing rows from", graphs...)
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to get missing rows from; may be given again")
 	c.fs.Var(&f.results, "results", "`file` with results to get missing rows from: JSON lines {\"sparql\":…,\"result\":…}, or outputs that hold rows; may be given again")
-	c.fs.StringVar(&f.keep, "keep", "", "`file` for rows that are got from the graph: they are added to it, and taken from it next time")
+	c.fs.StringVar(&f.keep, "keep", "", "`file` that keeps the rows from the graph, for the next time")
 	c.fs.StringVar(&f.log, "log", "", "SPINACH's log `file` for its outputs: tells the number of steps")
-	c.fs.BoolVar(&f.json, "json", false, "one JSON object")
-	c.fs.DurationVar(&f.limit, "time-limit", time.Minute, "longest time for one item and measure; beyond it limits are given in place of the score")
+	c.fs.BoolVar(&f.json, "json", false, "print one JSON object")
+	c.fs.DurationVar(&f.limit, "time-limit", time.Minute, "`limit` of time for one item and measure; beyond it, bounds are shown in place of the score")
 	return c.command(func(ctx context.Context, files []string) int {
 		switch {
 		case len(files) == 0:

@@ -25,16 +25,15 @@ import (
 // harvestFolder is where a scheduled harvest puts its files, in DATA_DIR.
 const harvestFolder = "harvest"
 
-const harvestDoc = `Reads the forum's archive (pages FORUM_ARCHIVE_PREFIX and YYYY/MM), runs the last-mentioned query of each discussion, and writes to DIR:
-  candidates.jsonl   discussions whose query returned rows, for spinachbot dataset annotate
-  rejected.jsonl     all others with the reason, those that wait, and those that are gone
-  funnel.json, .svg  how many came how far, per year (also printed here)
-  results/           all rows of each candidate
-  harvest.db         what was read and run: the next harvest goes on from here, also after kill -9
+const harvestDoc = `Reads the forum's archive (the pages FORUM_ARCHIVE_PREFIX and YYYY/MM), runs the last query of each discussion, and writes to DIR:
 
-Only pages that moved are read again. No account is needed; with WIKI_USER and a password it reads as that account. With a language model configured, each candidate gets
-suggestions for annotators. A query that SPARQL_ENDPOINT cannot answer is tried on SPARQL_FALLBACK, rewritten where that speaks another dialect. An endpoint that is down
-ends the running of queries (exit status 1); what was read is kept.`
+  candidates.jsonl   discussions whose query returned rows, for dataset annotate
+  rejected.jsonl     all others with the reason, also those that wait or are gone
+  funnel.json, .svg  how many reached each stage, by year; also printed here
+  results/           all rows of each candidate
+  harvest.db         what was read and run; the next harvest continues from here
+
+Only pages that changed are read again. No account is needed; with WIKI_USER and a password it reads as that account. With a language model, each candidate gets suggestions for annotators. A query that SPARQL_ENDPOINT cannot answer is tried on SPARQL_FALLBACK, rewritten if that speaks another dialect. When an endpoint is down, no more queries are run and the exit status is 1; what was read is kept.`
 
 // harvestFlags are the command's own flags.
 type harvestFlags struct {
@@ -46,12 +45,12 @@ type harvestFlags struct {
 func harvestCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "harvest [--from YYYY-MM] [--to YYYY-MM] --out DIR [flags]", "turn the forum's archive into benchmark candidates", harvestDoc, config.Wiki, config.Forum, config.Model, config.Limits, config.Graph)
 	f := harvestFlags{
-		from: c.fs.String("from", "", "first `month`, such as 2016-07; before it nothing is read"), to: c.fs.String("to", "", "last `month`"),
+		from: c.fs.String("from", "", "first `month` to read, such as 2016-07"), to: c.fs.String("to", "", "last `month` to read"),
 		source: c.choice("source", "both", "`what` is read of a page: html, wikitext, or both, which are then compared; html falls back to wikitext", "both", "html", "wikitext"),
-		out:    c.fs.String("out", "", "`folder` of the files (needed)"),
-		noRun:  c.fs.Bool("no-run", false, "read only; run no query, resolve no short link"),
+		out:    c.fs.String("out", "", "`folder` for the files (required)"),
+		noRun:  c.fs.Bool("no-run", false, "only read: run no query, resolve no short link"),
 		retry:  c.fs.Bool("retry", false, "run queries again that timed out or failed; with SPARQL_FALLBACK also those that the endpoint refused"),
-		mute:   c.fs.Bool("no-suggest", false, "do not ask the language model, also where one is configured"),
+		mute:   c.fs.Bool("no-suggest", false, "do not ask the language model, even if one is configured"),
 		asJSON: c.fs.Bool("json", false, "print the funnel as one JSON object"),
 	}
 	c.fs.Func("benchmark", "published benchmark `file` that candidates are compared with; may be given several times", func(s string) error {

@@ -58,10 +58,10 @@ func ledgerCall(t *testing.T, dir, input string, environ []string, args ...strin
 func TestLedgerList(t *testing.T) {
 	dir := drafted(t)
 	code, out, errs := ledgerCall(t, dir, "", nil, "list")
-	want := `ID                   STATE     ASKED             CONFIDENCE  REQUEST                                          LINK
-sb-1000000000000000  proposed  2026-11-20 10:20  0.83        Ada: Bridges of Königsberg (waits for approval)  https://www.wikidata.org/wiki/Wikidata:Request_a_query#Bridges_of_K%C3%B6nigsberg
-sb-2000000000000000  proposed  2026-11-20 10:20  0.83        Ada: Rivers (waits for approval)                 https://www.wikidata.org/wiki/Wikidata:Request_a_query#Rivers
-sb-3000000000000000  skipped   2026-11-20 10:20              Ada: News [2J (not a request)                    https://www.wikidata.org/wiki/Wikidata:Request_a_query#News_%5B2J
+	want := `ID                   STATE     ASKED             CONF  REQUEST                                          LINK
+sb-1000000000000000  proposed  2026-11-20 10:20  0.83  Ada: Bridges of Königsberg (waits for approval)  https://www.wikidata.org/wiki/Wikidata:Request_a_query#Bridges_of_K%C3%B6nigsberg
+sb-2000000000000000  proposed  2026-11-20 10:20  0.83  Ada: Rivers (waits for approval)                 https://www.wikidata.org/wiki/Wikidata:Request_a_query#Rivers
+sb-3000000000000000  skipped   2026-11-20 10:20        Ada: News [2J (not a request)                    https://www.wikidata.org/wiki/Wikidata:Request_a_query#News_%5B2J
 `
 	if code != exitOK || out != want || errs != "" {
 		t.Errorf("%d %s\n%s\nwant\n%s", code, errs, out, want)
@@ -93,7 +93,7 @@ x
 橋 (Q1)
 Bridge (Q2)
 
-1 step, collapsed in the reply; spinachbot trace show sb-1000000000000000 shows how it was found
+1 step: spinachbot trace show sb-1000000000000000
 
 sb-3000000000000000  skipped: not a request
 `

@@ -30,7 +30,7 @@ var stateStyles = map[bot.State]console.Style{
 
 // table lists entries. A link stands in the last column; on a terminal it has a line of its own, so that it is whole.
 func (l *ledger) table(entries []*bot.Entry) error {
-	t := &console.Table{Header: []string{"ID", "STATE", "ASKED", "CONFIDENCE", "REQUEST"}, Fixed: map[int]bool{0: true, 1: true, 2: true, 3: true}}
+	t := &console.Table{Header: []string{"ID", "STATE", "ASKED", "CONF", "REQUEST"}, Fixed: map[int]bool{0: true, 1: true, 2: true, 3: true}}
 	if !l.out.Terminal() {
 		t.Header, t.Fixed[5] = append(t.Header, "LINK"), true
 	}
@@ -128,7 +128,7 @@ func (l *ledger) describe(en *bot.Entry) {
 	if en.Starts+en.Failures+en.Saves+en.Edits > 0 {
 		row("trouble", fmt.Sprintf("%d interrupted runs, %d failures, %d lost saves, %d edits by the poster", en.Starts, en.Failures, en.Saves, en.Edits))
 	}
-	l.block("question", en.Question)
+	l.block("question", strings.Join(console.Wrap(text.Clean(en.Question), l.columns()), "\n"))
 	if en.Draft != nil {
 		l.reply(en.Draft)
 	}
@@ -158,8 +158,7 @@ func (l *ledger) reply(d *bot.Draft) {
 		fmt.Fprintf(l.out, "  %s\n", text.OneLine(s.Heading))
 	}
 	if len(r.Steps) > 0 {
-		fmt.Fprintf(l.out, "\n%s, collapsed in the reply; spinachbot trace show %s shows how it was found\n",
-			text.Count(len(r.Steps), "step"), r.Marker)
+		fmt.Fprintf(l.out, "\n%s: spinachbot trace show %s\n", text.Count(len(r.Steps), "step"), r.Marker)
 	}
 }
 

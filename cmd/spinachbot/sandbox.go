@@ -33,16 +33,16 @@ const (
 
 func sandboxCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "sandbox [--addr A] [--data FILE]... [--script FILE]", "serve only the demo's parts: wiki, graph, scripted model",
-		`Serves the embedded default without the bot: /sparql (SPARQL 1.1 protocol, Wikidata's dialect), /w/api.php (a small wiki, and entity search over the data),
-/wiki/… (the wiki's pages), /v1/chat/completions (the scripted model). Prints its address and the settings that point a bot at it.
-The graph is held in memory: good for some million triples; larger data belongs on a real server.`,
+		`Serves the parts of the demo without the bot: /sparql (SPARQL 1.1 protocol, Wikidata's dialect), /w/api.php (a small wiki, and entity search over the data), /wiki/… (the wiki's pages) and /v1/chat/completions (the scripted model). It prints its address and the settings that point a bot at it.
+
+The graph is held in memory: enough for some million triples. Larger data needs a real server.`,
 		config.Data, config.Forum)
 	addr := c.fs.String("addr", "127.0.0.1:8485", "`address` to listen on; port 0 takes a free one")
 	var files fileList
 	c.fs.Var(&files, "data", "`file` with triples (.ttl, .nt, each also .gz) instead of the built-in slice; may be given again")
 	script := c.fs.String("script", "", "`file` with the model's script instead of the built-in one")
 	page := c.fs.String("page", "", "`file` with the forum page's wikitext instead of the seeded one")
-	timeout := c.fs.Duration("query-timeout", 60*time.Second, "longest time of a query")
+	timeout := c.fs.Duration("query-timeout", 60*time.Second, "`limit` of time for a query")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) > 0 {
 			return misuse(e, "sandbox: takes no arguments; leave out %s, or give data files with --data", strings.Join(rest, " "))

@@ -109,7 +109,7 @@ func (c *cmdline) usage(w io.Writer) {
 		return
 	}
 	fmt.Fprintln(w)
-	paragraph(w, "settings, each as a flag or by its name in the environment or in .env; a flag wins over the environment, the environment over .env:")
+	paragraph(w, "settings, each as a flag or by its name in the environment or in .env (a flag wins over the environment, the environment over .env):")
 	for _, k := range config.Shown() {
 		if !c.groups[k.Group] {
 			continue
