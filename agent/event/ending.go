@@ -134,6 +134,7 @@ const (
 	CauseNoModel       CauseKind = "no_model"       // llm.ErrNoModel
 	CauseBudget        CauseKind = "budget"         // llm.ErrBudget
 	CauseContextLength CauseKind = "context_length" // llm.ErrContextLength
+	CauseNoTools       CauseKind = "no_tools"       // llm.ErrNoTools
 	CauseModel         CauseKind = "model"          // *llm.Error
 	CauseUnreadable    CauseKind = "unreadable"     // the model wrote nothing that could be read
 	CauseGraph         CauseKind = "graph"          // *kg.Error
@@ -157,6 +158,8 @@ func CauseOf(err error) *Cause {
 		c.Kind = CauseBudget
 	case errors.Is(err, llm.ErrContextLength):
 		c.Kind = CauseContextLength
+	case errors.Is(err, llm.ErrNoTools):
+		c.Kind = CauseNoTools
 	case errors.As(err, &model):
 		c.Kind, c.Status, c.Code, c.Transient, c.Refused = CauseModel, model.Status, model.Code, model.Transient,
 			model.Refused
@@ -180,8 +183,8 @@ func (c *Cause) Err() error {
 		return nil
 	}
 	known := map[CauseKind]error{CauseNoModel: llm.ErrNoModel, CauseBudget: llm.ErrBudget,
-		CauseContextLength: llm.ErrContextLength,
-		CauseUnreadable:    ErrUnreadable, CauseTime: ErrOutOfTime, CauseCancelled: context.Canceled}[c.Kind]
+		CauseContextLength: llm.ErrContextLength, CauseNoTools: llm.ErrNoTools,
+		CauseUnreadable: ErrUnreadable, CauseTime: ErrOutOfTime, CauseCancelled: context.Canceled}[c.Kind]
 	switch {
 	case c.Budget != nil:
 		return c.Budget

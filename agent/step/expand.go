@@ -2,7 +2,7 @@
 // the states that came of it go out. It knows nothing of loops, nor of what is done with several children: that is a
 // policy's business.
 //
-//	expand.go   Runner.Expand: the step
+//	expand.go   Runner.Expand: the step, and its halves Propose and Carry
 //	state.go    states, which are values
 //	rule.go     which actions are refused: repetitions and stops without a result
 //	publish.go  the last run of the query that is published
@@ -96,6 +96,33 @@ type Final struct {
 // Expand asks the model for n samples of the next action in s (at least one) and carries each of them out. s stays as
 // it is. An error ends the run: a *event.Halt, ctx's error, or a log that cannot be written.
 func (r *Runner) Expand(ctx context.Context, s State, n int) ([]Child, error) {
+	proposals, err := r.Propose(ctx, s, n)
+	if err != nil {
+		return nil, err
+	}
+	var out []Child
+	for _, p := range proposals {
+		c, err := r.Carry(ctx, p)
+		if err != nil {
+			return out, err
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// Proposal is what the model wants to do next, before it is done: a person may look at it and change its Turn, and a
+// policy may choose among several.
+type Proposal struct {
+	Turn    protocol.Turn
+	Problem *protocol.Problem // why the turn cannot be read, nil when it can
+
+	state  State // at the call of the model
+	choice llm.Choice
+}
+
+// Propose is the first half of [Runner.Expand]: it asks for n samples and carries out none. Errors are as for Expand.
+func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error) {
 	b, p := r.Events.Branch(s.at), r.Preset
 	req := llm.Request{Purpose: "act", Part: strconv.Itoa(len(s.steps) + 1), Temperature: p.Sampling.Temperature,
 		TopP: p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens}
@@ -112,36 +139,39 @@ func (r *Runner) Expand(ctx context.Context, s State, n int) ([]Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(resp.Choices) == 0 {
-		resp.Choices = []llm.Choice{{}}
+	choices := resp.Choices
+	if len(choices) == 0 {
+		choices = []llm.Choice{{}}
 	}
-	var out []Child
-	for _, ch := range resp.Choices {
-		c, err := r.child(ctx, b.Fork(), s, ch)
-		if err != nil {
-			return out, err
-		}
-		out = append(out, c)
+	s.at = b.At()
+	var out []Proposal
+	for _, ch := range choices {
+		turn, problem := p.Speak().Read(ch, p.Toolset())
+		out = append(out, Proposal{Turn: turn, Problem: problem, state: s, choice: ch})
 	}
 	return out, nil
 }
 
-// child is what comes of one sample.
-func (r *Runner) child(ctx context.Context, b *event.Branch, s State, ch llm.Choice) (Child, error) {
-	s.at = b.At()
-	turn, problem := r.Preset.Speak().Read(ch, r.Preset.Toolset())
-	if problem != nil {
+// Carry is the second half of [Runner.Expand]: it carries a proposal out. Of a turn with several calls, those after a
+// refused one, after an end or beyond a limit are left out. Errors are as for Expand.
+func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
+	s := p.state
+	if p.Problem != nil {
 		s.formatErrors++
-		s.bad, s.hint = &ch, problem.Message
-		r.Log.Debug("agent: unreadable turn", "question", r.Question.ID, "why", problem.Kind)
+		s.bad, s.hint = &p.choice, p.Problem.Message
+		r.Log.Debug("agent: unreadable turn", "question", r.Question.ID, "why", p.Problem.Kind)
 		return Child{State: s, Outcome: Unreadable}, nil
 	}
 	s.formatErrors = 0
 	s.turns++
+	b := r.Events.Branch(s.at)
 	var c Child
-	for _, call := range turn.Calls {
+	for i, call := range p.Turn.Calls {
+		if i > 0 && r.Check(s) != nil {
+			break
+		}
 		var err error
-		if c, err = r.carry(ctx, b, s, turn, call); err != nil || c.Outcome != Carried {
+		if c, err = r.carry(ctx, b, s, p.Turn, call); err != nil || c.Outcome != Carried {
 			return c, err
 		}
 		s = c.State

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -300,5 +301,38 @@ func TestLimitsOfTheRun(t *testing.T) {
 	var h *event.Halt
 	if !errors.As(err, &h) || h.Reason != event.OutOfTokens || len(m.requests) != 1 {
 		t.Errorf("%v after %d calls", err, len(m.requests))
+	}
+}
+
+// TestManyCalls: a turn with more calls than the state may hold steps is carried out up to the limit.
+func TestManyCalls(t *testing.T) {
+	var calls []llm.ToolCall
+	for i := range 1000 {
+		calls = append(calls, call("c"+strconv.Itoa(i), "search_wikidata", `{"text":"thing `+strconv.Itoa(i)+`"}`))
+	}
+	r := runner(t, &answers{choices: [][]llm.Choice{{{ToolCalls: calls}}}}, nil, native(t, true))
+	c, err := r.Expand(t.Context(), r.Start(0), 1)
+	if err != nil || len(c[0].State.Steps()) != 15 {
+		t.Errorf("%d steps, %v; want 15", len(c[0].State.Steps()), err)
+	}
+}
+
+// TestProposal: what the model wants can be looked at and changed before it is done.
+func TestProposal(t *testing.T) {
+	rec := &log{}
+	r := runner(t, &answers{choices: [][]llm.Choice{said("search_wikidata(a)")}}, rec, preset.Default())
+	p, err := r.Propose(t.Context(), r.Start(0), 1)
+	if err != nil || len(p) != 1 || len(rec.events) != 1 {
+		t.Fatalf("%+v, %v, %d events", p, err, len(rec.events))
+	}
+	p[0].Turn.Thought = "A person's thought"
+	p[0].Turn.Calls[0].Args = json.RawMessage(`{"text":"b"}`)
+	p[0].Turn.Calls[0].Shown = "b"
+	c, err := r.Carry(t.Context(), p[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := c.State.Steps(); len(s) != 1 || s[0].Argument != "b" || s[0].Thought != "A person's thought" {
+		t.Errorf("%+v", s)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -158,13 +159,27 @@ func showCall(w io.Writer, ev agent.Event, full bool) {
 		fmt.Fprintf(w, "call of the model: %s\n", ev.Request.Purpose)
 		for _, m := range ev.Request.Messages {
 			fmt.Fprintf(w, "[%s]\n%s\n", m.Role, text.Clean(m.Content))
+			showCalls(w, m.Reasoning, m.ToolCalls)
 		}
 	}
 	if ev.Error != "" {
 		fmt.Fprintf(w, "[failed] %s\n", text.Clean(ev.Error))
 	}
 	if ev.Response != nil {
-		fmt.Fprintf(w, "[answer]\n%s\n", text.Clean(ev.Response.Text()))
+		for _, c := range ev.Response.Choices {
+			fmt.Fprintf(w, "[answer]\n%s\n", text.Clean(c.Content))
+			showCalls(w, c.Reasoning, c.ToolCalls)
+		}
 	}
 	fmt.Fprintln(w, strings.Repeat("-", 80))
+}
+
+// showCalls shows what a message holds besides its text.
+func showCalls(w io.Writer, reasoning string, calls []llm.ToolCall) {
+	if reasoning != "" {
+		fmt.Fprintf(w, "[reasoning]\n%s\n", text.Clean(reasoning))
+	}
+	for _, c := range calls {
+		fmt.Fprintf(w, "[calls] %s(%s)\n", text.Clean(c.Name), text.Clean(c.Arguments))
+	}
 }
