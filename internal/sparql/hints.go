@@ -9,47 +9,91 @@ import (
 
 // hint suggests what to do about the current token where expected should be, when the mistake is a known one.
 func (p *parser) hint(expected string) string {
-	text := ""
-	if !p.is(tEOF) {
-		text = p.textOf(p.tok)
-	}
-	switch {
-	case expected == "AS ?name":
+	if expected == "AS ?name" {
 		return p.nameHint()
-	case p.is('=') && strings.Contains(expected, "expression"):
-		return "equality is written with one ="
-	case p.is('=') && expected == "an object":
-		return "a statement has no =: subject, predicate, object"
-	case (p.is('*') || p.is('/') || p.is('|')) && p.last.kind == '.':
-		return "a dot ends the statement before"
-	case p.is(tString) && (expected == "a predicate" || strings.Contains(expected, "IRI") || strings.Contains(expected, "address")) && looksLikeIRI(text):
-		return "an IRI is written in angle brackets: <" + strings.Trim(text, `"'`) + ">"
-	case p.is(tName) && strings.Contains(expected, "address"):
-		return "an IRI is written in angle brackets: <" + text + "…>"
-	case p.is('}') && strings.Contains(expected, "end"):
-		return "there is one closing brace too many"
-	case p.is(')') && strings.Contains(expected, "closing brace"):
-		return "there is one closing bracket too many"
-	case p.is(tWord) && bareNumber(text):
-		return "write the prefix too: " + prefixFor(text)
-	case p.is('<') && p.at(int(p.tok.end)) == '>' || p.is(tIRI) && text == "<>" && strings.Contains(expected, "operator"):
-		return "\"not equal\" is written !="
-	case p.is('<') && p.at(int(p.tok.end)) == '<':
-		return "statements in << >> (RDF-star) are not in Wikidata's graph: reach a statement's qualifiers and references through p:, ps: and pq:"
-	case p.is('<') || p.is('>'):
-		return "an IRI stands between < and > without spaces"
-	case p.is('?') || p.is('$'):
-		return "a variable needs a name after " + text
-	case p.is('.') && expected == "an object", p.is('}') && (expected == "an object" || expected == "a predicate"):
-		return "the statement is not complete: subject, predicate and object belong together"
-	case p.is(','):
-		return commaHint(expected)
+	}
+	if h := p.symbolHint(expected); h != "" {
+		return h
+	}
+	if p.is(tWord) && rdf.ValidID(p.textOf(p.tok)) {
+		return "write the prefix too: " + prefixFor(p.textOf(p.tok))
 	}
 	if h := p.placeHint(expected); h != "" {
 		return h
 	}
 	if p.is(tWord) {
-		return p.foundWordHint(expected, text)
+		return p.foundWordHint(expected, p.textOf(p.tok))
+	}
+	return ""
+}
+
+// symbolHint suggests what a punctuation mark, a string or a name that does not belong in its place could mean.
+func (p *parser) symbolHint(expected string) string {
+	incomplete := "the statement is not complete: subject, predicate and object belong together"
+	text := p.textOf(p.tok)
+	switch p.tok.kind {
+	case '=':
+		if strings.Contains(expected, "expression") {
+			return "equality is written with one ="
+		}
+		if expected == "an object" {
+			return "a statement has no =: subject, predicate, object"
+		}
+	case '*', '/', '|':
+		if p.last.kind == '.' {
+			return "a dot ends the statement before"
+		}
+	case '}':
+		if strings.Contains(expected, "end") {
+			return "there is one closing brace too many"
+		}
+		if expected == "an object" || expected == "a predicate" {
+			return incomplete
+		}
+	case ')':
+		if strings.Contains(expected, "closing brace") {
+			return "there is one closing bracket too many"
+		}
+	case '.':
+		if expected == "an object" {
+			return incomplete
+		}
+	case ',':
+		return commaHint(expected)
+	case '?', '$':
+		return "a variable needs a name after " + text
+	case '<', '>':
+		return p.angleHint()
+	case tIRI, tString, tName:
+		return iriHint(p.tok.kind, text, expected)
+	}
+	return ""
+}
+
+const notEqual = "\"not equal\" is written !="
+
+// angleHint says what < or > could be meant for.
+func (p *parser) angleHint() string {
+	next := p.at(int(p.tok.end))
+	switch {
+	case p.is('<') && next == '>':
+		return notEqual
+	case p.is('<') && next == '<':
+		return "statements in << >> (RDF-star) are not in Wikidata's graph: reach a statement's qualifiers and references through p:, ps: and pq:"
+	}
+	return "an IRI stands between < and > without spaces"
+}
+
+// iriHint says what an IRI, a string or a name could be meant for.
+func iriHint(k kind, text, expected string) string {
+	address := strings.Contains(expected, "address")
+	switch {
+	case k == tIRI && text == "<>" && strings.Contains(expected, "operator"):
+		return notEqual
+	case k == tString && (expected == "a predicate" || strings.Contains(expected, "IRI") || address) && looksLikeIRI(text):
+		return "an IRI is written in angle brackets: <" + strings.Trim(text, `"'`) + ">"
+	case k == tName && address:
+		return "an IRI is written in angle brackets: <" + text + "…>"
 	}
 	return ""
 }
@@ -142,9 +186,6 @@ func (p *parser) foundWordHint(expected, text string) string {
 }
 
 func looksLikeIRI(s string) bool { return strings.Contains(s, "://") || strings.Contains(s, "urn:") }
-
-// bareNumber reports whether s is a Q or P number without a prefix.
-func bareNumber(s string) bool { return rdf.ValidID(s) }
 
 func prefixFor(id string) string {
 	if id[0] == 'P' {

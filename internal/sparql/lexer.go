@@ -125,8 +125,10 @@ func (l *lexer) at(i int) byte {
 	return 0
 }
 
+// operators are the tokens of two punctuation marks.
+var operators = map[string]kind{"<=": tLE, ">=": tGE, "!=": tNE, "||": tOr, "&&": tAnd, "^^": tHat2}
+
 func (l *lexer) punctuation(t *token, c byte) {
-	next := l.at(l.pos + 1)
 	switch c {
 	case '?', '$':
 		if n := l.varName(l.pos + 1); n > l.pos+1 {
@@ -141,39 +143,8 @@ func (l *lexer) punctuation(t *token, c byte) {
 			t.kind, l.pos = tIRI, n
 			return
 		}
-		if next == '=' {
-			l.double(t, tLE)
-			return
-		}
-	case '>':
-		if next == '=' {
-			l.double(t, tGE)
-			return
-		}
-	case '!':
-		if next == '=' {
-			l.double(t, tNE)
-			return
-		}
-	case '|':
-		if next == '|' {
-			l.double(t, tOr)
-			return
-		}
-	case '&':
-		if next == '&' {
-			l.double(t, tAnd)
-			return
-		}
-		l.bad(t, 1, "a single & is no operator", "write && for \"and\"")
-		return
-	case '^':
-		if next == '^' {
-			l.double(t, tHat2)
-			return
-		}
 	case '.':
-		if next >= '0' && next <= '9' {
+		if class[l.at(l.pos+1)]&cDigit != 0 {
 			l.number(t)
 			return
 		}
@@ -194,16 +165,22 @@ func (l *lexer) punctuation(t *token, c byte) {
 			t.kind, l.pos = tPercent, n
 			return
 		}
-	case '{', '}', '(', ')', '[', ']', ';', ',', '*', '/', '+', '-', '=':
-	default:
-		l.bad(t, 1, "a character that has no place in SPARQL", "")
+	}
+	if k, ok := operators[l.text[l.pos:min(l.pos+2, len(l.text))]]; ok {
+		t.kind = k
+		l.pos += 2
 		return
 	}
-	t.kind = kind(c)
-	l.pos++
+	switch {
+	case c == '&':
+		l.bad(t, 1, "a single & is no operator", "write && for \"and\"")
+	case strings.IndexByte("?$<>!|^.%{}()[];,*/+-=", c) < 0:
+		l.bad(t, 1, "a character that has no place in SPARQL", "")
+	default:
+		t.kind = kind(c)
+		l.pos++
+	}
 }
-
-func (l *lexer) double(t *token, k kind) { t.kind = k; l.pos += 2 }
 
 // bad makes t an error token of n bytes.
 func (l *lexer) bad(t *token, n int, message, hint string) {

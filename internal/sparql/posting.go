@@ -144,34 +144,14 @@ func hiddenAt(s string, i int) (r rune, n int) {
 
 // markup reports whether the character at i would be part of wiki markup.
 func markup(s string, i int) bool {
-	var before, after byte
-	if i > 0 {
-		before = s[i-1]
-	}
-	if i+1 < len(s) {
-		after = s[i+1]
-	}
-	switch s[i] {
-	case '{':
-		return before == '{' || after == '{' || before == '-' || after == '|'
-	case '}':
-		return before == '}' || after == '}' || after == '-' || before == '|'
-	case '[':
-		return before == '[' || after == '['
-	case ']':
-		return before == ']' || after == ']'
-	case '~':
-		return before == '~' || after == '~'
-	case '_':
-		return before == '_' || after == '_'
-	case '<':
-		return after == '!' || after == '/' || after >= 'a' && after <= 'z' || after >= 'A' && after <= 'Z'
-	case '&':
-		return after == '#' || after >= 'a' && after <= 'z' || after >= 'A' && after <= 'Z'
-	case 0x7f:
+	c := s[i]
+	if c == 0x7f {
 		return true
 	}
-	return false
+	if strings.IndexByte("{}[]~_<&", c) < 0 {
+		return false
+	}
+	return i > 0 && splits(s[i-1], c) || i+1 < len(s) && splits(c, s[i+1])
 }
 
 // postingIRI rewrites an IRI in angle brackets so that no markup stands in it.
