@@ -9,12 +9,12 @@ import (
 type Error struct {
 	Line, Column, Offset int
 	Found                string // the offending piece of the text, shortened; "end of query" at the end
-	Expected             string // what could have stood there, in words; may be empty
+	Expected             string // what was expected there, in words; may be empty
 	Message              string // the mistake in one sentence, without the place
 	Hint                 string // what to do about it when the mistake is a known one; may be empty
 }
 
-// Error gives the place, the message and the hint in one line.
+// Error returns the place, the message and the hint on one line.
 func (e *Error) Error() string {
 	s := fmt.Sprintf("line %d, column %d: %s", e.Line, e.Column, e.Message)
 	if e.Hint != "" {
@@ -26,7 +26,7 @@ func (e *Error) Error() string {
 // Errors are all mistakes found in one text, in order of their places; never empty when returned by [Parse].
 type Errors []*Error
 
-// Error gives the mistakes, one a line.
+// Error returns the mistakes, one a line.
 func (es Errors) Error() string {
 	lines := make([]string, len(es))
 	for i, e := range es {

@@ -27,7 +27,7 @@ func (p *parser) hint(expected string) string {
 	return ""
 }
 
-// symbolHint suggests what a punctuation mark, a string or a name that does not belong in its place could mean.
+// symbolHint suggests what an unexpected punctuation mark, string or name was meant to be.
 func (p *parser) symbolHint(expected string) string {
 	incomplete := "the statement is not complete: subject, predicate and object belong together"
 	text := p.textOf(p.tok)
@@ -52,7 +52,7 @@ func (p *parser) symbolHint(expected string) string {
 		}
 	case ')':
 		if strings.Contains(expected, "closing brace") {
-			return "there is one closing bracket too many"
+			return "there is one closing parenthesis too many"
 		}
 	case '.':
 		if expected == "an object" {
@@ -72,7 +72,7 @@ func (p *parser) symbolHint(expected string) string {
 
 const notEqual = "\"not equal\" is written !="
 
-// angleHint says what < or > could be meant for.
+// angleHint guesses what < or > was meant to be.
 func (p *parser) angleHint() string {
 	next := p.at(int(p.tok.end))
 	switch {
@@ -81,10 +81,10 @@ func (p *parser) angleHint() string {
 	case p.is('<') && next == '<':
 		return "statements in << >> (RDF-star) are not in Wikidata's graph: reach a statement's qualifiers and references through p:, ps: and pq:"
 	}
-	return "an IRI stands between < and > without spaces"
+	return "an IRI is written between < and > without spaces"
 }
 
-// iriHint says what an IRI, a string or a name could be meant for.
+// iriHint guesses what an IRI, a string or a name was meant to be.
 func iriHint(k kind, text, expected string) string {
 	address := strings.Contains(expected, "address")
 	switch {
@@ -98,11 +98,11 @@ func iriHint(k kind, text, expected string) string {
 	return ""
 }
 
-// nameHint says how an expression gets its name.
+// nameHint explains how to name an expression.
 func (p *parser) nameHint() string {
 	switch {
 	case p.is(')') && p.last.kind == tVar && p.equated:
-		return "a name is given with AS, not with =: (expression AS " + p.textOf(p.last) + ")"
+		return "use AS, not =, to name an expression: (expression AS " + p.textOf(p.last) + ")"
 	case p.is(')'):
 		return "give the expression a name: (… AS ?name)"
 	case p.is(tVar):
@@ -123,23 +123,23 @@ func commaHint(expected string) string {
 	return ""
 }
 
-// placeHint suggests what belongs in a place, whatever stands there.
+// placeHint suggests what belongs here, whatever was found.
 func (p *parser) placeHint(expected string) string {
 	if p.is(tEOF) {
 		return ""
 	}
 	open := !p.is('{') && !p.is('(')
 	switch {
-	case strings.HasPrefix(expected, "a condition in brackets") && p.is(tVar):
-		return "put the condition in brackets: FILTER(" + p.textOf(p.tok) + " …)"
-	case expected == "an opening bracket" && p.is(tVar):
-		return "put the expression in brackets: BIND(… AS ?name)"
+	case strings.HasPrefix(expected, "a condition in parentheses") && p.is(tVar):
+		return "put the condition in parentheses: FILTER(" + p.textOf(p.tok) + " …)"
+	case expected == "an opening parenthesis" && p.is(tVar):
+		return "put the expression in parentheses: BIND(… AS ?name)"
 	case expected == "a pattern in braces" && open:
 		return "put the pattern in braces: { … }"
 	case expected == "the values in braces" && open:
 		return "put the values in braces: VALUES ?x { wd:Q1 wd:Q2 }"
-	case expected == "an expression in brackets" && open:
-		return "put it in brackets: " + strings.ToUpper(p.textOf(p.last)) + "(" + p.textOf(p.tok) + ")"
+	case expected == "an expression in parentheses" && open:
+		return "put it in parentheses: " + strings.ToUpper(p.textOf(p.last)) + "(" + p.textOf(p.tok) + ")"
 	case expected == "BY":
 		return "write " + strings.ToUpper(p.textOf(p.last)) + " BY"
 	case expected == "EXISTS { … }":
@@ -147,7 +147,7 @@ func (p *parser) placeHint(expected string) string {
 	case strings.HasPrefix(expected, "a variable, an expression") && p.is('{'):
 		return "name the variables that are wanted, or write SELECT *"
 	case strings.HasPrefix(expected, "a variable, an expression") && p.is(tWord) && (p.tok.kw.function() || p.tok.kw.aggregate()):
-		return "an expression stands in brackets with its name: (" + p.textOf(p.tok) + "(…) AS ?name)"
+		return "an expression needs parentheses and a name: (" + p.textOf(p.tok) + "(…) AS ?name)"
 	case strings.HasPrefix(expected, "the name of a") && p.is(tWord):
 		return "write %" + p.textOf(p.tok)
 	case expected == "a prefix with its colon" && p.is(tWord):
@@ -156,7 +156,7 @@ func (p *parser) placeHint(expected string) string {
 	return ""
 }
 
-// foundWordHint suggests what a word that does not belong in its place could mean.
+// foundWordHint suggests what an unexpected word was meant to be.
 func (p *parser) foundWordHint(expected, text string) string {
 	up := strings.ToUpper(text)
 	switch {
@@ -165,7 +165,7 @@ func (p *parser) foundWordHint(expected, text string) string {
 	case up == "OR" && strings.Contains(expected, "pattern"):
 		return "alternatives are written { … } UNION { … }"
 	case p.tok.kw == kwUnion && strings.Contains(expected, "end"):
-		return "both parts of a UNION stand in braces inside the pattern: WHERE { { … } UNION { … } }"
+		return "both parts of a UNION need braces inside the pattern: WHERE { { … } UNION { … } }"
 	case p.tok.kw == kwWhere && strings.Contains(expected, "end"):
 		return "a query has one WHERE; is a closing brace too early?"
 	case p.tok.kw == kwLimit, p.tok.kw == kwOrder, p.tok.kw == kwGroup:
@@ -180,7 +180,7 @@ func (p *parser) foundWordHint(expected, text string) string {
 		}
 		return "there is no function " + up
 	case expected == "an expression", expected == "an object":
-		return "text stands in quotation marks, \"" + text + "\"; a variable starts with ?"
+		return "text needs quotation marks, \"" + text + "\"; a variable starts with ?"
 	}
 	return p.wordHint(text)
 }

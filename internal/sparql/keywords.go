@@ -130,7 +130,7 @@ var spelling = append([]string{""}, strings.Fields(`
 	ISLITERAL ISNUMERIC REGEX SUBSTR REPLACE
 `)...)
 
-// arity gives the least and the greatest number of arguments of each function (SPARQL 1.1, rule 121); -1 is no limit.
+// arity holds the smallest and the largest number of arguments of each function (SPARQL 1.1, rule 121); -1 is no limit.
 var arity = [keywordCount][2]int8{
 	kwStr:          {1, 1},
 	kwLang:         {1, 1},

@@ -66,7 +66,7 @@ func (p *printer) labelOf(t *Term) string {
 	return ""
 }
 
-// labelled adds the labels of the line's numbers to its comments. A label that already stands in a comment as a whole word is not repeated, so that
+// labelled adds the labels of the line's numbers to its comments. A label that a comment already holds as a whole word is not repeated, so that
 // annotating an annotated line changes nothing.
 func (p *printer) labelled(comments []string) []string {
 	if p.o.Replace || p.o.OneLine {
@@ -95,7 +95,7 @@ func (p *printer) labelled(comments []string) []string {
 	return append([]string{s}, comments...)
 }
 
-// containsWord reports whether word stands in s with no letter or digit right before or after it.
+// containsWord reports whether s contains word with no letter or digit right before or after it.
 func containsWord(s, word string) bool {
 	for i := 0; ; {
 		j := strings.Index(s[i:], word)

@@ -340,7 +340,7 @@ func (l *lexer) word(t *token) {
 	l.strange(t)
 }
 
-// strange reports a character beyond ASCII that is no part of a name.
+// strange reports a character beyond ASCII that cannot be part of a name.
 func (l *lexer) strange(t *token) {
 	r, n := utf8.DecodeRuneInString(l.text[l.pos:])
 	switch r {

@@ -56,7 +56,7 @@ func (p *parser) binary(least int) *Expr {
 	p.enter()
 	start := p.tok
 	left := p.unary()
-	compared := false // a comparison takes no second one without brackets
+	compared := false // a comparison takes no second one without parentheses
 	for chain := 0; ; chain++ {
 		if chain > MaxChain {
 			p.failWith(p.tok, "", fmt.Sprintf("more than %d operators in a row", MaxChain), "")
@@ -89,7 +89,7 @@ func (p *parser) in(start token, left *Expr) *Expr {
 		x.Op = "NOT IN"
 	}
 	p.expectWord(kwIn)
-	p.expect('(', "a list in brackets")
+	p.expect('(', "a list in parentheses")
 	x.Args = []*Expr{left}
 	for !p.is(')') {
 		x.Args = append(x.Args, p.expr())
@@ -100,7 +100,7 @@ func (p *parser) in(start token, left *Expr) *Expr {
 			p.fail("an expression")
 		}
 	}
-	p.expect(')', "a comma or a closing bracket")
+	p.expect(')', "a comma or a closing parenthesis")
 	x.Span = p.span(start)
 	return x
 }
@@ -127,7 +127,7 @@ func (p *parser) primary() *Expr {
 	case '(':
 		p.advance()
 		x := p.expr()
-		p.expect(')', "an operator or a closing bracket")
+		p.expect(')', "an operator or a closing parenthesis")
 		return x
 	case tVar:
 		x := &Expr{Kind: ExprTerm, Span: Span{start.start, start.end}}
@@ -181,7 +181,7 @@ func (p *parser) builtin(start token) *Expr {
 	x := &Expr{Kind: ExprBuiltin, Op: spelling[k]}
 	p.advance()
 	if !p.is('(') {
-		p.fail("the arguments of " + x.Op + " in brackets")
+		p.fail("the arguments of " + x.Op + " in parentheses")
 	}
 	x.Args = p.arguments()
 	x.Span = p.span(start)
@@ -199,7 +199,7 @@ func (p *parser) builtin(start token) *Expr {
 	return x
 }
 
-// arguments reads a list of expressions in brackets.
+// arguments reads a list of expressions in parentheses.
 func (p *parser) arguments() []*Expr {
 	p.advance()
 	if p.accept(')') {
@@ -212,7 +212,7 @@ func (p *parser) arguments() []*Expr {
 			break
 		}
 	}
-	p.expect(')', "a comma or a closing bracket")
+	p.expect(')', "a comma or a closing parenthesis")
 	return out
 }
 
@@ -221,7 +221,7 @@ func (p *parser) aggregate(start token) *Expr {
 	k := p.tok.kw
 	x := &Expr{Kind: ExprAggregate, Op: spelling[k]}
 	p.advance()
-	p.expect('(', "an opening bracket")
+	p.expect('(', "an opening parenthesis")
 	x.Distinct = p.acceptWord(kwDistinct)
 	if k == kwCount && p.accept('*') {
 		x.Star = true
@@ -231,7 +231,7 @@ func (p *parser) aggregate(start token) *Expr {
 	if k == kwGroupConcat && p.accept(';') {
 		p.separator(x)
 	}
-	p.expect(')', "a closing bracket")
+	p.expect(')', "a closing parenthesis")
 	x.Span = p.span(start)
 	return x
 }
@@ -264,7 +264,7 @@ func (p *parser) iriOrFunction() *Expr {
 	return x
 }
 
-// constant reads an IRI, a literal, a number with its sign or a truth value; nil where none stands.
+// constant reads an IRI, a literal, a number with its sign or a truth value; nil if there is none.
 func (p *parser) constant() *Term {
 	start := p.tok
 	switch p.tok.kind {
@@ -318,7 +318,7 @@ func (p *parser) openDecimal(t *Term) {
 	}
 }
 
-// literal reads a string with its language tag or datatype; white space may stand around ^^.
+// literal reads a string with its language tag or datatype; there may be white space around ^^.
 func (p *parser) literal() *Term {
 	start := p.tok
 	value := p.stringValue(start)

@@ -278,7 +278,7 @@ func (p *parser) filter(start token) Pattern {
 	p.advance()
 	x := &Filter{}
 	if !p.is('(') && !p.callStart() {
-		p.fail("a condition in brackets, a function call or NOT EXISTS")
+		p.fail("a condition in parentheses, a function call or NOT EXISTS")
 	}
 	x.Expr = p.constraint()
 	x.Span = p.span(start)
@@ -287,7 +287,7 @@ func (p *parser) filter(start token) Pattern {
 
 func (p *parser) bind(start token) Pattern {
 	p.advance()
-	p.expect('(', "an opening bracket")
+	p.expect('(', "an opening parenthesis")
 	x := &Bind{Expr: p.expr()}
 	p.equated = x.Expr.Op == "="
 	if !p.acceptWord(kwAs) {
@@ -297,7 +297,7 @@ func (p *parser) bind(start token) Pattern {
 		p.fail("a variable after AS")
 	}
 	x.Var = p.variable()
-	p.expect(')', "a closing bracket")
+	p.expect(')', "a closing parenthesis")
 	x.Span = p.span(start)
 	return x
 }
@@ -305,7 +305,7 @@ func (p *parser) bind(start token) Pattern {
 // let reads Blazegraph's LET (?x := expr), which is BIND (expr AS ?x).
 func (p *parser) let(start token) Pattern {
 	p.advance()
-	p.expect('(', "an opening bracket")
+	p.expect('(', "an opening parenthesis")
 	if !p.is(tVar) {
 		p.fail("a variable")
 	}
@@ -316,7 +316,7 @@ func (p *parser) let(start token) Pattern {
 	p.advance()
 	p.expect('=', ":=")
 	x.Expr = p.expr()
-	p.expect(')', "a closing bracket")
+	p.expect(')', "a closing parenthesis")
 	x.Span = p.span(start)
 	return x
 }
@@ -335,11 +335,11 @@ func (p *parser) values() *Values {
 		v.Single = true
 		v.Vars = []string{p.variable()}
 	} else {
-		p.expect('(', "a variable or a list of variables in brackets")
+		p.expect('(', "a variable or a list of variables in parentheses")
 		for p.is(tVar) {
 			v.Vars = append(v.Vars, p.variable())
 		}
-		p.expect(')', "a variable or a closing bracket")
+		p.expect(')', "a variable or a closing parenthesis")
 	}
 	p.openBrace("the values in braces")
 	v.Open = p.opened()
@@ -362,7 +362,7 @@ func (p *parser) valuesRow(v *Values) *ValuesRow {
 		if p.is(tEOF) {
 			p.unclosed()
 		}
-		p.expect('(', "a row of values in brackets or a closing brace")
+		p.expect('(', "a row of values in parentheses or a closing brace")
 		for !p.is(')') {
 			r.Cells = append(r.Cells, p.valuesCell())
 		}

@@ -31,7 +31,7 @@ func (p *parser) groupBy() *GroupBy {
 	p.advance()
 	p.expectWord(kwBy)
 	if g.Keys = readAll(p.groupKey); len(g.Keys) == 0 {
-		p.fail("a variable or an expression in brackets")
+		p.fail("a variable or an expression in parentheses")
 	}
 	g.Span = p.span(start)
 	p.finish(&g.Notes)
@@ -58,14 +58,14 @@ func (p *parser) groupKey() *GroupKey {
 			}
 			k.As = p.variable()
 		}
-		p.expect(')', "a closing bracket")
+		p.expect(')', "a closing parenthesis")
 	}
 	k.Span = p.span(start)
 	p.finish(&k.Notes)
 	return k
 }
 
-// callStart reports whether a function call, aggregate or EXISTS starts here: what may stand as a constraint without brackets.
+// callStart reports whether a function call, aggregate or EXISTS starts here: what may be a constraint without parentheses.
 func (p *parser) callStart() bool {
 	switch p.tok.kind {
 	case tWord:
@@ -76,12 +76,12 @@ func (p *parser) callStart() bool {
 	return false
 }
 
-// constraint reads rule 69, or a variable: what may stand without brackets. An IRI alone is no constraint.
+// constraint reads rule 69, or a variable: what needs no parentheses. An IRI alone is no constraint.
 func (p *parser) constraint() *Expr {
 	name := p.is(tIRI) || p.is(tName)
 	x := p.primary()
 	if name && x.Kind == ExprTerm {
-		p.fail("the function's arguments in brackets")
+		p.fail("the function's arguments in parentheses")
 	}
 	return x
 }
@@ -94,7 +94,7 @@ func (p *parser) having() *Having {
 		h.Conditions = append(h.Conditions, p.constraint())
 	}
 	if len(h.Conditions) == 0 {
-		p.fail("a condition in brackets")
+		p.fail("a condition in parentheses")
 	}
 	h.Span = p.span(start)
 	p.finish(&h.Notes)
@@ -107,7 +107,7 @@ func (p *parser) orderBy() *OrderBy {
 	p.advance()
 	p.expectWord(kwBy)
 	if o.Keys = readAll(p.orderKey); len(o.Keys) == 0 {
-		p.fail("a variable, ASC(…), DESC(…) or an expression in brackets")
+		p.fail("a variable, ASC(…), DESC(…) or an expression in parentheses")
 	}
 	o.Span = p.span(start)
 	p.finish(&o.Notes)
@@ -126,7 +126,7 @@ func (p *parser) orderKey() *OrderKey {
 		k.Descending, k.Explicit = p.isWord(kwDesc), p.isWord(kwAsc)
 		p.advance()
 		if !p.is('(') {
-			p.fail("an expression in brackets")
+			p.fail("an expression in parentheses")
 		}
 		k.Expr = p.primary()
 	case p.is(tVar), p.is('('), p.callStart():

@@ -78,7 +78,7 @@ func (p *parser) pathModifier(start token, x *Path) *Path {
 	return y
 }
 
-// signed reports whether the current + or - stands right before a number, and so is its sign.
+// signed reports whether the current + or - is the sign of a number: the number follows at once.
 func (p *parser) signed() bool {
 	c := p.at(int(p.tok.end))
 	return c >= '0' && c <= '9' || c == '.' && p.at(int(p.tok.end)+1) >= '0' && p.at(int(p.tok.end)+1) <= '9'
@@ -93,7 +93,7 @@ func (p *parser) pathPrimary() *Path {
 		return x
 	case p.accept('('):
 		x := p.path()
-		p.expect(')', "a closing bracket")
+		p.expect(')', "a closing parenthesis")
 		return x
 	case p.accept('!'):
 		return p.negated(start)
@@ -135,7 +135,7 @@ func (p *parser) negated(start token) *Path {
 				one()
 			}
 		}
-		p.expect(')', "a closing bracket")
+		p.expect(')', "a closing parenthesis")
 	} else {
 		one()
 	}

@@ -57,7 +57,7 @@ func (p *parser) prologue(q *Query) {
 			p.prefixName(d)
 		}
 		if !p.is(tIRI) {
-			p.fail("an address in angle brackets")
+			p.fail("an IRI in angle brackets")
 		}
 		d.IRI = p.resolve(p.tok)
 		p.advance()
@@ -128,7 +128,7 @@ func (p *parser) where(q *Query, s *SelectQuery) {
 	s.Where = p.group()
 }
 
-// mergeStart hangs comments between a query's head and its pattern on the head.
+// mergeStart adds the comments between a query's head and its pattern to the head's.
 func (p *parser) mergeStart(n *Notes) *Notes {
 	c := p.before()
 	if c == nil {
@@ -188,7 +188,7 @@ func (p *parser) selectItem() *SelectItem {
 			p.fail("a variable after AS")
 		}
 		it.Var = p.variable()
-		p.expect(')', "a closing bracket")
+		p.expect(')', "a closing parenthesis")
 	}
 	it.Span = p.span(start)
 	p.finish(&it.Notes)
@@ -355,7 +355,7 @@ func (p *parser) name(t token) string {
 	return ns + unescapeName(local)
 }
 
-// bareAddress goes on behind an address without angle brackets, which would give one mistake after the other.
+// bareAddress skips an address without angle brackets, which would otherwise cause one mistake after another.
 func (p *parser) bareAddress(t token, prefix string) {
 	if prefix != "http" && prefix != "https" {
 		return

@@ -68,7 +68,7 @@ func (p *parser) property(takes bool) *Property {
 	return x
 }
 
-// node reads a subject or object: a term, a property list in brackets, a collection.
+// node reads a subject or object: a term, a property list in square brackets, a collection.
 func (p *parser) node(expected string) *Term {
 	switch p.tok.kind {
 	case tVar:
@@ -118,7 +118,7 @@ func (p *parser) collection() *Term {
 	t := &Term{Kind: Collection, Name: anonymous(p.blanks)}
 	p.advance()
 	for !p.is(')') {
-		x := p.node("an element of the list or a closing bracket")
+		x := p.node("an element of the list or a closing parenthesis")
 		p.openDecimal(x)
 		t.items = append(t.items, x)
 	}

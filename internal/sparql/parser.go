@@ -5,16 +5,16 @@ import (
 	"sort"
 )
 
-// Limits of [Parse]. A text beyond them gets an error that says so.
+// Limits of [Parse]. A text that exceeds one gets an error that says so.
 const (
-	MaxDepth  = 500      // nested groups, brackets, expressions, paths
+	MaxDepth  = 500      // nested groups, parentheses, expressions, paths
 	MaxChain  = 10_000   // operators of one level in a row, such as a + b + c …
 	MaxLength = 16 << 20 // bytes
 	maxErrors = 10       // mistakes reported at once
 )
 
 // Parse reads a query. The error, when there is one, is an [Errors] with every mistake found; then the query is nil.
-// Updates give a query of form Update without a body: see [Guard].
+// An update becomes a query of form Update without a body: see [Guard].
 func Parse(text string) (*Query, error) {
 	if len(text) > MaxLength {
 		return nil, Errors{{Line: 1, Column: 1, Message: fmt.Sprintf("the text is longer than %d bytes", MaxLength), Hint: "send one query at a time"}}
@@ -190,7 +190,7 @@ func (p *parser) report(e *Error) {
 	}
 }
 
-// before takes the comments that stand before the current token.
+// before takes the comments before the current token.
 func (p *parser) before() []Comment {
 	if p.taken >= int(p.tok.comments) {
 		return nil
@@ -200,7 +200,7 @@ func (p *parser) before() []Comment {
 	return p.comments[first:p.taken:p.taken]
 }
 
-// start begins a node that comments hang on.
+// start begins a node that can have comments.
 func (p *parser) start() *Notes {
 	if c := p.before(); c != nil {
 		n := &Notes{Before: c}

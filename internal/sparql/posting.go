@@ -9,14 +9,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// forbidden are the pieces of wiki markup that must not stand in a posted query, in lower case.
+// forbidden are the pieces of wiki markup that must not occur in a posted query, in lower case.
 var forbidden = [...]string{"{{", "}}", "[[", "]]", "~~~", "-{", "}-", "{|", "|}", "<!--", "</", "<nowiki", "<syntaxhighlight", "<source", "<pre", "<ref"}
 
-// maxPosting is the greatest length of a posting form in bytes. The longest query on the forum has 26,000, 32,000 in the canonical layout; what is longer floods a page.
+// maxPosting is the greatest length of a posting form in bytes. The longest query on the forum has 26,000, 32,000 in the canonical layout; a longer query floods a page.
 const maxPosting = 40_000
 
 // behaviourSwitches are MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of the extensions on Wikidata), which it takes out
-// of a page wherever they stand. Comments, strings and IRIs are written without; a name cannot be.
+// of a page wherever they occur. Comments, strings and IRIs are written without them; a name cannot be.
 var behaviourSwitches = [...]string{"NOTOC", "FORCETOC", "TOC", "NOGALLERY", "NOEDITSECTION", "NOTITLECONVERT", "NOTC", "NOCONTENTCONVERT", "NOCC", "NEWSECTIONLINK",
 	"NONEWSECTIONLINK", "HIDDENCAT", "EXPECTUNUSEDCATEGORY", "EXPECTUNUSEDTEMPLATE", "INDEX", "NOINDEX", "STATICREDIRECT", "DISAMBIG", "ARCHIVEDTALK", "NOTALK", "NOGLOBAL",
 	"EXPECTED_UNCONNECTED_PAGE"}
@@ -35,10 +35,10 @@ func behaviourSwitch(text string) string {
 // PostingForm returns the text of a query as it is posted on a wiki and run before that: the canonical layout with labels as comments, and nothing in it that
 // a template's parameter could take for markup: no {{ }} [[ ]] ~~~ -{ {| |} <!-- </ <nowiki __NOTOC__. Tokens are held apart by spaces; strings and IRIs get \uXXXX escapes,
 // which mean the same character (SPARQL 1.1, section 19.2), so the tree stays the same; comments are defanged. The form is in Unicode's normal form C, into which
-// MediaWiki brings every text it saves. Pipes may stand in it: the template
-// wants them as {{!}}.
+// MediaWiki brings every text it saves. It may contain pipes: the
+// template wants them as {{!}}.
 //
-// The form of the form is the form itself. A query that does not parse, an update, and a query that cannot be put into this form give an error.
+// The posting form of a posting form is the same text. It is an error if the query does not parse, is an update, or cannot be put into this form.
 // label may be nil.
 func PostingForm(query string, label func(id string) string) (string, error) {
 	q, err := Parse(query)
@@ -52,7 +52,7 @@ func PostingForm(query string, label func(id string) string) (string, error) {
 	low := strings.ToLower(out)
 	for _, f := range forbidden {
 		if strings.Contains(low, f) {
-			return "", fmt.Errorf("the query cannot be posted: %q stays in it", f)
+			return "", fmt.Errorf("the query cannot be posted: %q is left in it", f)
 		}
 	}
 	if w := behaviourSwitch(out); w != "" {
@@ -80,7 +80,7 @@ func sameMeaning(a, b *Query) bool {
 	return Print(a, o) == Print(b, o)
 }
 
-// postingString quotes a string so that no markup stands in it. An escape is written only where a character would be part of markup.
+// postingString quotes a string so that it contains no markup. An escape is written only where a character would be part of markup.
 func postingString(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 8)
@@ -116,7 +116,7 @@ func postingString(s string) string {
 }
 
 // escaper returns the function that finds characters to be escaped in a text: hidden ones, and where the text is not in normal form C every one beyond ASCII, since
-// MediaWiki normalises what it saves and the posted query would not be the one that was run.
+// MediaWiki normalizes what it saves and the posted query would not be the one that was run.
 func escaper(text string) func(s string, i int) (rune, int) {
 	if norm.NFC.IsNormalString(text) {
 		return hiddenAt
@@ -154,7 +154,7 @@ func markup(s string, i int) bool {
 	return i > 0 && splits(s[i-1], c) || i+1 < len(s) && splits(c, s[i+1])
 }
 
-// postingIRI rewrites an IRI in angle brackets so that no markup stands in it.
+// postingIRI rewrites an IRI in angle brackets so that it contains no markup.
 func postingIRI(w string) string {
 	inside := w[1 : len(w)-1]
 	var b strings.Builder
@@ -230,7 +230,7 @@ func postingComment(s string) string {
 	return strings.TrimRight(b.String(), " \t\f") // a comment ends there when it is read again
 }
 
-// splits reports whether the two characters must not stand side by side in a comment.
+// splits reports whether the two characters must not be neighbors in a comment.
 func splits(a, c byte) bool {
 	switch a {
 	case '{':

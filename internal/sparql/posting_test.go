@@ -55,7 +55,7 @@ func TestPostingFormShowsHiddenCharacters(t *testing.T) {
 	}
 }
 
-// MediaWiki normalises what it saves to NFC: nothing in a posting form may change by that.
+// MediaWiki normalizes what it saves to NFC: nothing in a posting form may change by that.
 func TestPostingFormIsInNormalFormC(t *testing.T) {
 	for _, tt := range []struct{ query, want string }{
 		{"SELECT ?x WHERE { ?x rdfs:label \"cafe\u0301\"@fr . }", `"cafe\u0301"@fr`},

@@ -7,7 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// namespace returns what a prefix stands for: as declared, as in Wikidata's query service, or as in Blazegraph itself.
+// namespace returns the namespace of a prefix: as declared, as in Wikidata's query service, or as in Blazegraph itself.
 func (p *parser) namespace(prefix string) (string, bool) {
 	for _, m := range [...]map[string]string{p.declared, rdf.Prefixes, enginePrefixes} {
 		if ns, ok := m[prefix]; ok {

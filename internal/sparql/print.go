@@ -8,10 +8,10 @@ import (
 
 // PrintOptions choose how [Print] writes a query. The zero value is the canonical layout.
 type PrintOptions struct {
-	// Label gives the label of a Q, P or L number, "" when there is none. With it, the labels of a line's numbers stand as a comment at its end.
-	// Labels are untrusted: line breaks and control characters are taken out.
+	// Label returns the label of a Q, P or L ID, or "". If it is set, the labels of a line's IDs are added as a comment at its end.
+	// Labels are untrusted: line breaks and control characters are removed.
 	Label func(id string) string
-	// Replace puts the labels into the names themselves, wdt:[instance of], for people who annotate. The result is no SPARQL.
+	// Replace puts the labels into the names themselves, wdt:[instance of], for people who annotate. The result is not SPARQL.
 	Replace bool
 	// OneLine writes everything on one line, without comments.
 	OneLine bool
@@ -32,7 +32,7 @@ const lineWidth = 100
 // that printing what was printed changes nothing.
 func (q *Query) String() string { return Print(q, PrintOptions{}) }
 
-// Print writes the query as the options say, with a line break at the end (but for OneLine).
+// Print returns the query as text, as the options say, with a line break at the end (but for OneLine).
 func Print(q *Query, o PrintOptions) string {
 	p := &printer{o: o, b: make([]byte, 0, len(q.Text)+len(q.Text)/4+64)}
 	if q.Form == Update {
@@ -142,7 +142,7 @@ func (p *printer) leadNotes(n *Notes, indent int) {
 	}
 }
 
-// noted reports whether the notes say anything that will be printed.
+// noted reports whether the notes hold anything that will be printed.
 func (p *printer) noted(n *Notes) bool {
 	return n != nil && !p.o.OneLine && !p.o.NoComments && len(n.Before)+len(n.Open)+len(n.After) > 0
 }

@@ -89,7 +89,7 @@ func (p *printer) iriRef(iri string) {
 	p.s(w)
 }
 
-// escapeIRI writes the characters that cannot stand between angle brackets as codepoint escapes.
+// escapeIRI writes the characters that an IRI in angle brackets cannot contain as codepoint escapes.
 func escapeIRI(iri string) string {
 	if strings.IndexFunc(iri, badIRIRune) < 0 {
 		return iri
@@ -276,7 +276,7 @@ func (e *Expr) Precedence() int {
 	return precUnary + 1
 }
 
-// expr writes an expression, in brackets when it binds less strongly than least.
+// expr writes an expression, in parentheses when it binds less strongly than least.
 func (p *printer) expr(e *Expr, least, indent int) {
 	if p.full() {
 		return

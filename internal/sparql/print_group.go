@@ -28,7 +28,7 @@ func (p *printer) braces(g *Group, indent int) {
 	p.block(g, indent)
 }
 
-// simple reports whether a group may stand on one line: at most one statement in it, and no comments.
+// simple reports whether a group may be written on one line: at most one statement in it, and no comments.
 func (p *printer) simple(g *Group) bool {
 	if !p.o.OneLine && !p.o.NoComments && (len(g.Open())+len(g.Close()) > 0 || g.Notes != nil && len(g.Notes.Before) > 0) {
 		return false
@@ -231,7 +231,7 @@ func (p *printer) valuesInline(v *Values, indent int) {
 	p.s(" }")
 }
 
-// commented reports whether comments stand inside a table of values.
+// commented reports whether there are comments inside a table of values.
 func (p *printer) commented(v *Values) bool {
 	if p.o.OneLine {
 		return false
@@ -247,7 +247,7 @@ func (p *printer) commented(v *Values) bool {
 	return false
 }
 
-// labels counts the labels that are to stand beside the numbers of a table of values.
+// labels counts the labels to be added to the IDs of a table of values.
 func (p *printer) labels(v *Values) int {
 	if p.o.OneLine || p.o.Label == nil || p.o.Replace {
 		return 0
@@ -308,7 +308,7 @@ func (p *printer) triplesLine(t *Triples, indent int) {
 	p.s(" .")
 }
 
-// properties writes a predicate-object list; all but the first stand on lines indented by below.
+// properties writes a predicate-object list; all but the first are on lines indented by below.
 func (p *printer) properties(ps []*Property, below int) {
 	for i, x := range ps {
 		if p.full() {
@@ -351,7 +351,7 @@ func (p *printer) property(x *Property, indent int) {
 	p.afterNotes(x.Objects[len(x.Objects)-1].Notes())
 }
 
-// bracket writes a property list in brackets: on the current line when it fits there, else one line a predicate.
+// bracket writes a property list in square brackets: on the current line when it fits there, else one line a predicate.
 func (p *printer) bracket(t *Term, indent int) {
 	if p.full() {
 		return

@@ -2,7 +2,7 @@ package sparql
 
 import "strings"
 
-// checkScopes reports the mistakes that are no matter of grammar but make Blazegraph refuse a query all the same: a projected variable that is neither
+// checkScopes reports mistakes that the grammar allows but that make Blazegraph refuse a query: a projected variable that is neither
 // grouped nor aggregated (SPARQL 1.1, section 11.4; Blazegraph's "Bad aggregate"), SELECT * with GROUP BY, and the label of a blank node used in two
 // basic graph patterns (section 5.1.1).
 func (p *parser) checkScopes(q *Query) {
@@ -56,7 +56,7 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 	}
 }
 
-// grouped reports whether an aggregate or one of the bound variables stands in e.
+// grouped reports whether e contains an aggregate or one of the bound variables.
 func grouped(e *Expr, bound map[string]bool) bool {
 	if e.Kind == ExprAggregate || e.Variable() != "" && bound[e.Variable()] {
 		return true
@@ -80,13 +80,13 @@ func (p *parser) checkDuplicates(s *SelectQuery) {
 	}
 }
 
-// checkGrouped reports variables of e that stand outside aggregates without being grouped.
+// checkGrouped reports variables of e that are outside aggregates and not grouped.
 func (p *parser) checkGrouped(e *Expr, bound map[string]bool) {
 	if e.Kind == ExprAggregate || e.Kind == ExprExists {
 		return
 	}
 	if v := e.Variable(); v != "" && !bound[v] {
-		p.mistakeAt(e.Span, "?"+v+" is used beside aggregates but neither grouped nor aggregated",
+		p.mistakeAt(e.Span, "?"+v+" is used with aggregates but neither grouped nor aggregated",
 			"add ?"+v+" to GROUP BY, or put it into an aggregate such as SAMPLE(?"+v+")")
 	}
 	for _, a := range e.Args {

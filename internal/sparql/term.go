@@ -4,7 +4,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// TermKind tells what a [Term] is.
+// TermKind is the kind of a [Term].
 type TermKind uint8
 
 // The kinds of term.
@@ -17,7 +17,7 @@ const (
 	Undef                      // UNDEF in VALUES
 )
 
-// Term is what stands in a place of a triple, in an expression or in inline data.
+// Term is a term of a triple, of an expression or of inline data.
 type Term struct {
 	Span
 	Kind       TermKind
@@ -45,7 +45,7 @@ func (t *Term) IsIRI() bool { return t.Kind == Const && t.value.IsIRI() }
 // IsLiteral reports whether t is a constant that is a literal.
 func (t *Term) IsLiteral() bool { return t.Kind == Const && !t.IsIRI() }
 
-// Written returns a constant as it stood in the text: wd:Q42, <http://…>, 'a'@en; "" for terms made by a rewrite.
+// Written returns a constant as written in the text: wd:Q42, <http://…>, 'a'@en; "" for terms made by a rewrite.
 func (t *Term) Written() string {
 	if t.Kind != Const {
 		return ""
@@ -53,7 +53,7 @@ func (t *Term) Written() string {
 	return t.Name
 }
 
-// Notes returns the comments of an object in an object list, or of a property list in brackets.
+// Notes returns the comments of an object in an object list, or of a property list in square brackets.
 func (t *Term) Notes() *Notes { return t.notes }
 
 // Properties returns the property list of a BlankList.

@@ -2,8 +2,8 @@ package sparql
 
 import "strings"
 
-// AutoLanguage is the placeholder that the query service's own page replaces by the reader's language. Through its API it means nothing, so it is to be
-// replaced before a query is run.
+// AutoLanguage is the placeholder that the query service's own page replaces by the reader's language. The API does not know it, so
+// replace it before running a query.
 const AutoLanguage = "[AUTO_LANGUAGE]"
 
 // ReplaceAutoLanguage returns text with [AUTO_LANGUAGE] replaced by lang inside string literals; every other byte stays, comments too. It works on any text,
@@ -57,7 +57,7 @@ func TrimFinalLimit(query string, n int) (string, bool) {
 }
 
 // NormalForm returns a form in which two queries are equal exactly when they differ in layout, comments, letter case of keywords and kind of quotation
-// marks only. A text that does not parse gives itself with white space squeezed.
+// marks only. For a text that does not parse it returns the text with white space collapsed.
 func NormalForm(query string) string {
 	q, err := Parse(query)
 	if err != nil {

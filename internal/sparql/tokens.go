@@ -7,7 +7,7 @@ type TokenKind uint8
 
 // The kinds of token that [Tokens] tells apart.
 const (
-	TokenOther   TokenKind = iota // punctuation, operators, language tags, labels of blank nodes, and what is no token
+	TokenOther   TokenKind = iota // punctuation, operators, language tags, labels of blank nodes, and what is not a token
 	TokenWord                     // a keyword, the name of a function, a
 	TokenVar                      // ?x, $x
 	TokenName                     // wd:Q42

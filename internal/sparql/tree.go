@@ -2,7 +2,7 @@ package sparql
 
 import "unicode/utf8"
 
-// Span is a node's place in the query text: byte offsets, End exclusive. The zero Span is that of a node which stands in no text.
+// Span is a node's place in the query text: byte offsets, End exclusive. A node that was not read from a text has the zero Span.
 type Span struct{ Start, End int32 }
 
 // Pos returns the span itself; it makes every type that embeds a Span a [Node].
@@ -31,21 +31,21 @@ func positionIn(text string, offset int) Position {
 // Position returns the line and column of a byte offset of the query's text.
 func (q *Query) Position(offset int32) Position { return positionIn(q.Text, int(offset)) }
 
-// Comment is a comment as written, from # to the end of its line, without the line break. Own says that nothing else stands on its line.
+// Comment is a comment as written, from # to the end of its line, without the line break. Own reports whether nothing else is on its line.
 type Comment struct {
 	Span
 	Text string
 	Own  bool
 }
 
-// Notes are the comments of a node: Before stand above it, Open after the opening bracket of a property list, After at the end of its line.
+// Notes are the comments of a node: Before are above it, Open after the opening square bracket of a property list, After at the end of its line.
 // A nil *Notes has none.
 type Notes struct{ Before, Open, After []Comment }
 
 // Form is the form of a query.
 type Form uint8
 
-// The query forms. Update stands for every request of SPARQL 1.1 Update: it is recognised so that it can be refused, never read.
+// The query forms. Update is any request of SPARQL 1.1 Update: it is recognized, so that it can be refused, but not read.
 const (
 	Select Form = iota
 	Ask
@@ -94,7 +94,7 @@ type Dataset struct {
 	IRI   *Term
 }
 
-// NamedSubquery is WITH { SELECT … } AS %Name, Blazegraph's named subquery. QLever's form WITH %Name AS { SELECT … } gives the same node.
+// NamedSubquery is WITH { SELECT … } AS %Name, Blazegraph's named subquery. QLever's form WITH %Name AS { SELECT … } becomes the same node.
 type NamedSubquery struct {
 	Span
 	Notes *Notes
@@ -223,7 +223,7 @@ type Property struct {
 	Objects []*Term
 }
 
-// Hint is a statement whose subject is in Blazegraph's hint: namespace. It steers the optimiser and never changes the result.
+// Hint is a statement whose subject is in Blazegraph's hint: namespace. It steers the optimizer and never changes the result.
 type Hint struct {
 	Span
 	Notes   *Notes
@@ -251,7 +251,7 @@ type Values struct {
 	Notes  *Notes
 	Vars   []string
 	Rows   []*ValuesRow
-	Single bool // written VALUES ?x { … }, without brackets
+	Single bool // written VALUES ?x { … }, without parentheses
 	Open   []Comment
 	Close  []Comment
 }
@@ -329,7 +329,7 @@ func (x *Service) notes() **Notes      { return &x.Notes }
 func (x *SubSelect) notes() **Notes    { return &x.Notes }
 func (x *Include) notes() **Notes      { return &x.Notes }
 
-// PathKind tells what a [Path] is.
+// PathKind is the kind of a [Path].
 type PathKind uint8
 
 // The kinds of path (SPARQL 1.1, section 9).
@@ -360,7 +360,7 @@ func (p *Path) IRI() string {
 	return ""
 }
 
-// ExprKind tells what an [Expr] is.
+// ExprKind is the kind of an [Expr].
 type ExprKind uint8
 
 // The kinds of expression.

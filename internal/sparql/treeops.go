@@ -36,7 +36,7 @@ func (f *flattener) properties(subject *Term, ps []*Property) {
 	}
 }
 
-// place returns a term that stands for t in a flat triple and adds the triples that t itself brings.
+// place returns the term for t in a flat triple and adds the triples that t itself holds.
 func (f *flattener) place(t *Term) *Term {
 	switch t.Kind {
 	case BlankList:
@@ -97,7 +97,7 @@ var serviceIRI = map[string]ServiceKind{
 	"http://www.bigdata.com/rdf/gas#service": GASService, "http://www.bigdata.com/rdf#slice": SliceService, "http://www.bigdata.com/rdf#sample": SampleService,
 }
 
-// Kind tells what the service is, by its IRI.
+// Kind returns the kind of the service, by its IRI.
 func (s *Service) Kind() ServiceKind {
 	if s.Name.Kind != Const {
 		return VariableTarget
@@ -110,7 +110,7 @@ const ServiceParam = "http://www.bigdata.com/rdf#serviceParam"
 
 // Param is one setting of a service: the statement bd:serviceParam IRI Value.
 type Param struct {
-	IRI   string // full: wikibase:language gives "http://wikiba.se/ontology#language"
+	IRI   string // in full: "http://wikiba.se/ontology#language" for wikibase:language
 	Value *Term
 }
 
@@ -135,7 +135,7 @@ func (s *Service) Param(iri string) *Term {
 	return nil
 }
 
-// Rest returns the triples of the service's own group that are no settings: the pattern of around and box, ?x rdfs:label ?l of the label service, the
+// Rest returns the triples of the service's own group that are not settings: the pattern of around and box, ?x rdfs:label ?l of the label service, the
 // outputs of mwapi.
 func (s *Service) Rest() []Triple {
 	var out []Triple

@@ -116,7 +116,7 @@ func (v *VarSet) AddGroup(g *Group) {
 	}
 }
 
-// LabelBase reports whether the label service in its automatic mode would bind name, and from which variable: "itemLabel" gives "item".
+// LabelBase reports whether the label service in its automatic mode would bind name, and from which variable: "item" for "itemLabel".
 func LabelBase(name string) (base string, ok bool) {
 	for _, suffix := range [...]string{"AltLabel", "Label", "Description"} {
 		if base, ok := strings.CutSuffix(name, suffix); ok && base != "" {

@@ -69,9 +69,9 @@ func TestW3CSyntax(t *testing.T) {
 		n++
 		q, err := Parse(string(b))
 		switch {
-		case x.update: // recognised as updates, whether they are good ones or not, so that they can be refused
+		case x.update: // recognized as updates, whether they are good ones or not, so that they can be refused
 			if (err != nil || q.Form != Update) && w3cEmpty[x.name] == "" {
-				t.Errorf("%s: an update is not recognised: %v\n%s", x.name, err, b)
+				t.Errorf("%s: an update is not recognized: %v\n%s", x.name, err, b)
 			}
 		case x.positive && err != nil:
 			t.Errorf("%s: refused: %v\n%s", x.name, err, b)

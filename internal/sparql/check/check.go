@@ -66,7 +66,7 @@ func Query(q *sparql.Query, allow func(iri string) bool) []Problem {
 type checker struct {
 	q      *sparql.Query
 	named  map[string]*sparql.NamedSubquery
-	counts map[string]int // how often each variable stands in the query
+	counts map[string]int // how often each variable occurs in the query
 	out    []Problem
 }
 
@@ -91,7 +91,7 @@ func (c *checker) visible(g *sparql.Group) map[string]bool {
 					}
 				}
 			case *sparql.Service:
-				if x.Kind() == sparql.MWAPIService || x.Kind() == sparql.GASService { // their outputs may be written in forms of their own
+				if x.Kind() == sparql.MWAPIService || x.Kind() == sparql.GASService { // their outputs may be written in other forms
 					for _, v := range x.Group.Visible() {
 						out[v] = true
 					}
@@ -140,7 +140,7 @@ func (c *checker) selectQuery(s *sparql.SelectQuery, top bool) {
 		}
 	}
 	if service != nil && automatic && labels == 0 && !s.Star {
-		c.add("label-service", service.Span, "the label service has nothing to do: no variable such as ?itemLabel is projected", "project the label, or drop the service")
+		c.add("label-service", service.Span, "the label service has no effect: no variable such as ?itemLabel is projected", "project the label, or remove the service")
 	}
 	if top {
 		c.projection(s, bound, labels)
@@ -151,14 +151,14 @@ func (c *checker) selectQuery(s *sparql.SelectQuery, top bool) {
 }
 
 // grouping reports a variable that is a key of the groups twice, which Blazegraph refuses, and variables in HAVING that the groups do not have, for which no
-// condition holds.
+// condition is true.
 func (c *checker) grouping(s *sparql.SelectQuery) {
 	has := map[string]bool{}
 	if s.GroupBy != nil {
 		for _, k := range s.GroupBy.Keys {
 			name := cmp.Or(k.As, k.Expr.Variable())
 			if name != "" && has[name] {
-				c.add("grouping", k.Span, "?"+name+" stands twice in GROUP BY, which the query service refuses", "leave it out the second time")
+				c.add("grouping", k.Span, "?"+name+" occurs twice in GROUP BY, which the query service refuses", "leave it out the second time")
 			}
 			has[name] = true
 		}
@@ -175,7 +175,7 @@ func (c *checker) grouping(s *sparql.SelectQuery) {
 			return
 		}
 		if v := e.Variable(); v != "" && !has[v] {
-			c.add("grouping", e.Span, "?"+v+" in HAVING is neither grouped nor aggregated, so that the condition cannot hold", "group by it, or put it into an aggregate such as SAMPLE(?"+v+")")
+			c.add("grouping", e.Span, "?"+v+" in HAVING is neither grouped nor aggregated, so the condition is never true", "group by it, or put it into an aggregate such as SAMPLE(?"+v+")")
 		}
 		for _, a := range e.Args {
 			walk(a)
@@ -202,7 +202,7 @@ func (c *checker) trailingValues(s *sparql.SelectQuery) {
 	}
 	for _, v := range s.Values.Vars {
 		if !keys[v] {
-			c.add("values-grouping", s.Values.Span, "VALUES after the grouping holds ?"+v+", which is no key of the groups: the query service restricts the "+
+			c.add("values-grouping", s.Values.Span, "VALUES after GROUP BY has ?"+v+", which is not a key of the groups: the query service restricts the "+
 				"pattern with it before grouping, SPARQL 1.1 joins it with the finished groups", "move it into the braces: WHERE { VALUES … }")
 			return
 		}
@@ -244,11 +244,11 @@ func (c *checker) modifiers(s *sparql.SelectQuery, bound map[string]bool, automa
 		}
 	}
 	if top && s.Limit != nil && s.OrderBy == nil && s.Limit.N > 0 {
-		c.add("limit", s.Limit.Span, "LIMIT "+strconv.FormatInt(s.Limit.N, 10)+" without ORDER BY keeps any rows", "drop it when all rows are wanted")
+		c.add("limit", s.Limit.Span, "LIMIT "+strconv.FormatInt(s.Limit.N, 10)+" without ORDER BY keeps arbitrary rows", "remove it if all rows are wanted")
 	}
 }
 
-// expr reports variables of an expression that nothing binds. Labels that the service adds may stand in ORDER BY.
+// expr reports variables of an expression that nothing binds. ORDER BY may use the labels that the service adds.
 func (c *checker) expr(e *sparql.Expr, bound map[string]bool, automatic bool) {
 	if v := e.Variable(); v != "" && !bound[v] {
 		base, isLabel := sparql.LabelBase(v)
@@ -373,8 +373,8 @@ func (c *checker) cartesian(g *sparql.Group) {
 	joined := merged(parts, outer)
 	for i := 1; i < len(joined); i++ {
 		if joined[i] != joined[0] {
-			c.add("cartesian", spans[i], "this part shares no variable with what stands before it: every row of one is combined with every row of the other",
-				"connect them by a variable")
+			c.add("cartesian", spans[i], "this part shares no variable with the parts before it: every row of one is combined with every row of the other",
+				"connect them with a variable")
 			return
 		}
 	}
@@ -455,7 +455,7 @@ func (c *checker) patternVars(p sparql.Pattern) map[string]bool {
 	return out
 }
 
-// optionalOrder reports an OPTIONAL that stands before the statements that bind its variables.
+// optionalOrder reports an OPTIONAL before the statements that bind its variables.
 func (c *checker) optionalOrder(g *sparql.Group) {
 	last := map[string]sparql.Span{} // of each variable, the last statement that names it
 	for _, p := range g.Patterns {
@@ -479,7 +479,7 @@ func (c *checker) optionalOrder(g *sparql.Group) {
 		for _, v := range o.Group.Visible() {
 			if t, ok := last[v]; ok && !before[v] && t.Start > o.Start {
 				c.add("optional-order", o.Span, "this OPTIONAL comes before the statements that bind its variables, so it is no longer optional",
-					"move it behind the statement at line "+strconv.Itoa(c.q.Position(t.Start).Line))
+					"move it after the statement on line "+strconv.Itoa(c.q.Position(t.Start).Line))
 				return
 			}
 		}

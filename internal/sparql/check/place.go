@@ -9,7 +9,7 @@ import (
 
 // prefixes reports namespaces that do not fit their place in Wikidata's model.
 func (c *checker) prefixes() {
-	statements, values := map[string]bool{}, map[string]string{} // variables that stand for statement nodes, and for the values of a property
+	statements, values := map[string]bool{}, map[string]string{} // variables for statement nodes, and for the values of a property
 	var all []sparql.Triple
 	sparql.Inspect(c.q, func(n sparql.Node) bool {
 		if t, ok := n.(*sparql.Triples); ok {
@@ -44,9 +44,9 @@ func (c *checker) place(t sparql.Triple, statements map[string]bool) {
 	switch {
 	case id == "":
 	case strings.HasPrefix(p, rdf.Entity):
-		c.add("prefix", span, "wd:"+id+" stands as a predicate", "write wdt:"+id)
+		c.add("prefix", span, "wd:"+id+" is used as a predicate", "write wdt:"+id)
 	case id[0] == 'Q':
-		c.add("prefix", span, id+" is an item, no property", "items are written wd:"+id)
+		c.add("prefix", span, id+" is an item, not a property", "items are written wd:"+id)
 	case strings.HasPrefix(p, rdf.Prop+"P") && t.Object.Kind == sparql.Const:
 		c.add("prefix", span, "p:"+id+" leads to a statement node, never to a value", "write wdt:"+id+", or p:"+id+" [ ps:"+id+" … ]")
 	case strings.HasPrefix(p, rdf.Direct) && t.Subject.Kind == sparql.Var && statements[t.Subject.Name]:
@@ -84,7 +84,7 @@ func (c *checker) object(t sparql.Triple) {
 		p := t.Path.IRI()
 		id := rdf.EntityID(p)
 		if id != "" && id[0] == 'P' && !strings.HasPrefix(p, rdf.Entity) && !propertyValued[id] {
-			c.add("prefix", o.Span, rdf.Shorten(v.Value)+" is a property, and few statements have one as their value", "items have Q numbers: is the number right?")
+			c.add("prefix", o.Span, rdf.Shorten(v.Value)+" is a property, and few statements have one as their value", "items have Q IDs: is this the right ID?")
 		}
 		return
 	}
@@ -95,12 +95,12 @@ func (c *checker) object(t sparql.Triple) {
 			id = name[3:]
 		}
 		if id != "" {
-			c.add("quoted", o.Span, sparql.Shorten(o.Written())+" is a text, not the entity", "write wd:"+id)
+			c.add("quoted", o.Span, sparql.Shorten(o.Written())+" is text, not the entity", "write wd:"+id)
 		}
 	}
 }
 
-// number reports names in Wikidata's namespaces that are no numbers of the right kind: wdt:31, wd:42, wdt:instance_of.
+// number reports names in Wikidata's namespaces that are not IDs of the right kind: wdt:31, wd:42, wdt:instance_of.
 func (c *checker) number(t *sparql.Term) {
 	w := t.Written()
 	if !t.IsIRI() || w == "" || w[0] == '<' {

@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Query says in plain English, part by part, what a query asks: what it lists, under which conditions, in which order. label gives the labels of Q and P
-// numbers ("" for none); they are untrusted and cleaned. The text has one statement a line, nested ones indented by two spaces.
+// Query says in plain English, part by part, what a query asks: what it lists, under which conditions, in which order. label returns the label of a Q or P ID,
+// or ""; labels are untrusted and cleaned. The text has one statement a line, nested ones indented by two spaces.
 func Query(q *sparql.Query, label func(id string) string) string {
 	e := &explainer{label: label}
 	if label == nil {
@@ -28,7 +28,7 @@ func Query(q *sparql.Query, label func(id string) string) string {
 		}
 		e.line(0, "for everything for which the following holds:")
 	case sparql.Describe:
-		e.line(0, "Gives all that is known about "+e.resources(q)+".")
+		e.line(0, "Returns all that is known about "+e.resources(q)+".")
 	default:
 		e.projection(q.Body, 0)
 	}
@@ -273,7 +273,7 @@ func (e *explainer) apiCall(x *sparql.Service) string {
 		s = ", asked with " + strings.Join(in, ", ")
 	}
 	if len(out) > 0 {
-		s += ": gives " + strings.Join(out, ", ")
+		s += ": returns " + strings.Join(out, ", ")
 	}
 	return s
 }

@@ -14,7 +14,7 @@ func TestExplainServices(t *testing.T) {
 	}
 	want := `Lists ?x.
 Conditions:
-  - found by MediaWiki's own search (EntitySearch on www.wikidata.org), asked with search "cat": gives ?x
+  - found by MediaWiki's own search (EntitySearch on www.wikidata.org), asked with search "cat": returns ?x
   - inside a box on the map with the corners Point(1 2) (west) and ?e (east):
     - ?x: P625 → ?l
 `

@@ -5,7 +5,7 @@ import "strings"
 var operatorWords = map[string]string{"||": " or ", "&&": " and ", "=": " is ", "!=": " is not ", "<": " is less than ", ">": " is more than ",
 	"<=": " is at most ", ">=": " is at least ", "+": " + ", "-": " − ", "*": " × ", "/": " ÷ "}
 
-// functionWords say what functions give; %1 and %2 are the arguments.
+// functionWords describe the results of functions; %1 and %2 are the arguments.
 var functionWords = map[string]string{
 	"LANG": "the language of %1", "STR": "the text of %1", "YEAR": "the year of %1", "MONTH": "the month of %1", "DAY": "the day of %1",
 	"CONTAINS": "%1 contains %2", "STRSTARTS": "%1 starts with %2", "STRENDS": "%1 ends with %2", "REGEX": "%1 matches the pattern %2",
@@ -32,7 +32,7 @@ var ontologyWords = map[string]string{
 	"ontolex:LexicalSense": "sense", "skos:definition": "definition",
 }
 
-// site returns the host of an address that has nothing behind it, as the service names wikis: https://en.wikipedia.org/.
+// site returns the host of an address without a path, as the query service names wikis: https://en.wikipedia.org/.
 func site(iri string) (string, bool) {
 	host, ok := strings.CutPrefix(iri, "https://")
 	host, slash := strings.CutSuffix(host, "/")

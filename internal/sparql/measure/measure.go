@@ -21,7 +21,7 @@ type Metrics struct {
 	Literals    int `json:"literals"`    // distinct strings, numbers and truth values
 }
 
-// Query counts. Settings of services (bd:serviceParam), all of the label service's body and optimiser hints are no triples; the service itself is a clause.
+// Query counts. Settings of services (bd:serviceParam), all of the label service's body and optimizer hints are no triples; the service itself is a clause.
 func Query(q *sparql.Query) Metrics {
 	m := measurer{subjects: map[string]bool{}, predicates: map[string]bool{}, objects: map[string]bool{}, literals: map[string]bool{}}
 	if q.Form == sparql.Update {
@@ -109,7 +109,7 @@ func (m *measurer) path(p *sparql.Path) {
 	}
 }
 
-// key tells terms apart.
+// key returns a text that differs for different terms.
 func key(t *sparql.Term) string {
 	switch t.Kind {
 	case sparql.Var:
@@ -123,7 +123,6 @@ func key(t *sparql.Term) string {
 // Features returns what the query makes use of, by these names, in this order: ask, construct, describe, update, distinct, label-service, optional, filter,
 // exists, group-by, having, aggregate, order-by, limit, statement (p:, ps:, pq:), value-node (psv:, pqv: and the like), path (any property path), closure (a path
 // with * or +), sub-select, named-subquery, values, bind, union, minus, graph, hint, mwapi, around, box, gas, slice, sample, federation, lexeme.
-// Systems.md B.1 gives their shares in the SPINACH dataset.
 func Features(q *sparql.Query) []string {
 	have := map[string]bool{}
 	if q.Form != sparql.Select {
@@ -212,7 +211,7 @@ func termFeature(t *sparql.Term, have map[string]bool) {
 	}
 }
 
-// Shape returns the normalised pattern of a query: variables, Q and P numbers, other numbers and strings replaced by placeholders, white space and comments
+// Shape returns the normalized pattern of a query: variables, Q and P numbers, other numbers and strings replaced by placeholders, white space and comments
 // left out. Two queries have the same shape exactly when they differ in those only (SPINACH, Table 6).
 func Shape(q *sparql.Query) string {
 	var b strings.Builder

@@ -215,7 +215,7 @@ var (
 	}
 )
 
-// NotebookProperties returns the P numbers that stand in the text, in order, with repetitions (SPINACH's Table 7 counts the distinct ones of a benchmark).
+// NotebookProperties returns the P IDs in the text, in order, with repetitions (SPINACH's Table 7 counts the distinct ones of a benchmark).
 func NotebookProperties(query string) []string { return nbProperty.FindAllString(query, -1) }
 
 // NotebookPattern returns the text with strings, variables, P numbers, Q numbers and numbers replaced, in this order, and without white space: two queries

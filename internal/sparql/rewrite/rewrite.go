@@ -20,12 +20,12 @@ const (
 	WDQS     Target = "wdqs"     // the Wikidata Query Service: its prefixes, label service, the split graph
 )
 
-// Options say what [Query] does beside changing the dialect.
+// Options say what [Query] does in addition to changing the dialect.
 type Options struct {
-	Language  string // the asker's language: stands for [AUTO_LANGUAGE], first in added label services; "en" when empty
-	DropMWAPI bool   // leave calls of wikibase:mwapi out, as SPINACH's authors did before running queries; without it they are an error for other engines
+	Language  string // the reader's language: replaces [AUTO_LANGUAGE], first in added label services; "en" when empty
+	DropMWAPI bool   // leave out calls of wikibase:mwapi, as SPINACH's authors did before running queries; without it they are an error for other engines
 	Distinct  bool   // make the outermost SELECT a SELECT DISTINCT
-	Entities  bool   // give a projection that shows ?xLabel without ?x the variable ?x too
+	Entities  bool   // project ?x where only ?xLabel is projected
 	Labels    bool   // WDQS: add the label service and ?xLabel for projected entities that have none
 }
 
@@ -36,14 +36,14 @@ type Result struct {
 }
 
 // Query ports a query to another dialect. What the target cannot do (a call of MediaWiki's API, graph analytics, regular expressions that QLever's library
-// lacks) is an error that names it. The result means the same but for what its notes say. Errors of [sparql.Parse] are returned as they are.
+// lacks) is an error that names it. The result has the same meaning, except for what its notes say. Errors of [sparql.Parse] are returned as they are.
 func Query(query string, to Target, o Options) (*Result, error) {
 	q, err := sparql.Parse(query)
 	if err != nil {
 		return nil, err
 	}
 	if q.Form == sparql.Update {
-		return nil, fmt.Errorf("an update (%s) is not rewritten", q.Operation)
+		return nil, fmt.Errorf("updates (%s) are not rewritten", q.Operation)
 	}
 	if !sparql.IsLanguageCode(o.Language) {
 		o.Language = "en"
@@ -60,7 +60,7 @@ func Query(query string, to Target, o Options) (*Result, error) {
 	case WDQS:
 		r.toWDQS()
 	default:
-		return nil, fmt.Errorf("there is no dialect %q; known are standard, qlever and wdqs", to)
+		return nil, fmt.Errorf("unknown dialect %q; use standard, qlever or wdqs", to)
 	}
 	if r.err != nil {
 		return nil, r.err
@@ -143,7 +143,7 @@ func (r *rewriter) selects() []*sparql.SelectQuery {
 	return out
 }
 
-// common does what was asked for whatever the target is.
+// common does what is the same for all targets.
 func (r *rewriter) common() {
 	top := r.q.Body
 	if r.o.Distinct && r.q.Form == sparql.Select && !top.Distinct {
@@ -169,7 +169,7 @@ func (r *rewriter) common() {
 	}
 }
 
-// addEntities projects ?x before ?xLabel where only the label is shown and ?x stands in the pattern.
+// addEntities projects ?x before ?xLabel where only the label is projected and the pattern has ?x.
 func (r *rewriter) addEntities(s *sparql.SelectQuery) {
 	shown := map[string]bool{}
 	for _, it := range s.Items {

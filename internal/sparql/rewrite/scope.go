@@ -6,10 +6,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// maxRebound bounds the BINDs that are taken apart: each may go through its whole group.
+// maxRebound bounds the BINDs that are split: each may go through its whole group.
 const maxRebound = 200
 
-// rebound takes apart every BIND to a variable that has a value already, which the standard forbids and Blazegraph reads as: they must be equal.
+// rebound splits every BIND to a variable that has a value already, which the standard forbids and Blazegraph reads as: they must be equal.
 func (r *rewriter) rebound(s *sparql.SelectQuery) {
 	sparql.Groups(s.Where, func(g *sparql.Group) {
 		seen := sparql.VarSet{}
@@ -121,7 +121,7 @@ func (r *rewriter) dropKey(s *sparql.SelectQuery, name string) {
 	before := len(s.GroupBy.Keys)
 	s.GroupBy.Keys = slices.DeleteFunc(s.GroupBy.Keys, func(k *sparql.GroupKey) bool { return k.As == "" && k.Expr.Variable() == name })
 	if len(s.GroupBy.Keys) < before {
-		r.note("?%s, which the projection computes, taken out of GROUP BY", name)
+		r.note("?%s, which the projection computes, removed from GROUP BY", name)
 	}
 	if len(s.GroupBy.Keys) == 0 {
 		s.GroupBy = nil

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// toStandard takes out everything that only the query service knows.
+// toStandard replaces everything that only the query service knows.
 func (r *rewriter) toStandard(to Target) {
 	r.dropHints()
 	for _, s := range r.selects() {
@@ -23,11 +23,11 @@ func (r *rewriter) toStandard(to Target) {
 		r.qleverLimits()
 	}
 	if to == Standard && sparql.Print(r.q, sparql.PrintOptions{Parens: true}) != sparql.Print(r.q, sparql.PrintOptions{}) {
-		r.note("sums and products in brackets, from left to right: some engines group them from right to left")
+		r.note("sums and products put in parentheses, because some engines read them from right to left")
 	}
 	sparql.Inspect(r.q, func(n sparql.Node) bool {
 		if e, ok := n.(*sparql.Expr); ok && e.Kind == sparql.ExprFunction && strings.HasPrefix(e.Term.Value().Value, rdf.Wikibase) {
-			r.note("the function %s is known to Wikidata's query service only", rdf.Shorten(e.Term.Value().Value))
+			r.note("the function %s is known only to Wikidata's query service", rdf.Shorten(e.Term.Value().Value))
 		}
 		return true
 	})
@@ -42,7 +42,7 @@ func (r *rewriter) dropHints() {
 			before := len(g.Patterns)
 			g.Patterns = slices.DeleteFunc(g.Patterns, func(p sparql.Pattern) bool { _, hint := p.(*sparql.Hint); return hint })
 			if len(g.Patterns) < before {
-				r.note("optimiser hints dropped")
+				r.note("optimizer hints removed")
 			}
 		})
 	}
@@ -154,7 +154,7 @@ const (
 	entityPattern     = "^http://www\\.wikidata\\.org/entity/"
 )
 
-// labelService returns the patterns that stand for a label service: what it would bind, by language, with the identifier where there is no label.
+// labelService returns the patterns that replace a label service: what it would bind, by language, with the identifier where there is no label.
 func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparql.Service) []sparql.Pattern {
 	langs := r.languages(x)
 	var out []sparql.Pattern
@@ -163,7 +163,7 @@ func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparq
 	if len(rest) > 0 {
 		for _, t := range rest {
 			if t.Path.IRI() == "" || t.Object.Kind != sparql.Var {
-				r.fail(x, "the label service holds something else than labels to be fetched")
+				r.fail(x, "the label service contains more than labels to be fetched")
 				return nil
 			}
 			out = append(out, r.labels(t.Subject, t.Path.IRI(), t.Object.Name, langs, sure)...)
@@ -199,7 +199,7 @@ func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparq
 		out = append(out, ps...)
 	}
 	if len(out) == 0 {
-		r.note("label service without effect dropped")
+		r.note("label service without effect removed")
 	} else {
 		r.note("label service replaced by optional labels in %s", strings.Join(langs, ", "))
 	}
@@ -375,7 +375,7 @@ func (r *rewriter) slice(x *sparql.Service) sparql.Pattern {
 // maxVisits bounds the groups that are visited while named subqueries are put in place: each may include others several times.
 const maxVisits = 20_000
 
-// inlineNamed puts every named subquery in the places where it is included.
+// inlineNamed replaces every INCLUDE by its named subquery.
 func (r *rewriter) inlineNamed() {
 	if len(r.q.Named) == 0 {
 		r.checkIncludes()
@@ -429,7 +429,7 @@ func (r *rewriter) inlineNamed() {
 	}
 	inline(r.q.Body.Where)
 	r.q.Named = nil
-	r.note("named subqueries (WITH … AS %%name) put in place as sub-selects")
+	r.note("named subqueries (WITH … AS %%name) replaced by sub-selects")
 }
 
 // maxCopied bounds the text that is read again for copies of named subqueries, in bytes.

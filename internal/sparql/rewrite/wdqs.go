@@ -13,7 +13,7 @@ func (r *rewriter) toWDQS() {
 	for _, n := range r.q.Named {
 		if n.First {
 			n.First = false
-			r.note("WITH %%%s moved behind the projection, where the query service wants it", n.Name)
+			r.note("WITH %%%s moved after the projection, where the query service expects it", n.Name)
 		}
 	}
 	r.dropDeclarations()
@@ -38,7 +38,7 @@ func (r *rewriter) dropDeclarations() {
 		return same
 	})
 	if len(dropped) > 0 {
-		r.note("declarations of predefined prefixes dropped: %s", strings.Join(dropped, ", "))
+		r.note("declarations of predefined prefixes removed: %s", strings.Join(dropped, ", "))
 	}
 }
 
@@ -47,7 +47,7 @@ const (
 	scholarlyService = "https://query.wikidata.org/subgraph/scholarly_articles"
 )
 
-// articleProperties are properties whose subjects are, but for rare cases, scholarly articles: cites work, published in (with volume and DOI beside it),
+// articleProperties are properties whose subjects are, but for rare cases, scholarly articles: cites work, published in (with volume and DOI),
 // PubMed publication ID, PMC publication ID.
 var articleProperties = [...]string{"P2860", "P698", "P932", "P13046"}
 
@@ -124,7 +124,7 @@ func firstPredicate(p *sparql.Path) string {
 	return p.IRI()
 }
 
-// ofArticles reports whether a pattern speaks of articles only, so that it can go to the other half as a whole.
+// ofArticles reports whether a pattern is about articles only, so that all of it can go to the other half.
 func ofArticles(p sparql.Pattern, articles map[string]bool) bool {
 	switch x := p.(type) {
 	case *sparql.Triples:
@@ -203,7 +203,7 @@ func hasLabelService(g *sparql.Group) bool {
 	return false
 }
 
-// entityVars returns the variables that stand for entities: subjects of statements, values of well-known properties of type item, entities in VALUES.
+// entityVars returns the variables for entities: subjects of statements, values of well-known properties of type item, entities in VALUES.
 func (r *rewriter) entityVars(g *sparql.Group) map[string]bool {
 	out := map[string]bool{}
 	sparql.Inspect(g, func(n sparql.Node) bool {
@@ -266,7 +266,7 @@ func (r *rewriter) toEntity(p *sparql.Path) bool {
 	return itemValued[id]
 }
 
-// itemValued are the properties of type item that queries ask most for. The value of another one gets no label of its own accord: a label variable for a date
+// itemValued are the properties of type item that queries ask most for. The value of any other gets no label unless asked for: a label variable for a date
 // or a number would be a column too many.
 var itemValued = func() map[string]bool {
 	const ids = `P6 P17 P19 P20 P21 P22 P25 P26 P27 P30 P31 P35 P36 P37 P38 P39 P40 P47 P50 P53 P54 P57 P58 P59 P61 P65 P69 P81 P84 P86 P88 P91 P97 P98 P101 P102

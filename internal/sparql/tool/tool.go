@@ -227,10 +227,10 @@ func (c *Run) format(ctx context.Context, q *sparql.Query, out *sparqlLine) erro
 	}
 	out.SPARQL = sparql.Print(q, sparql.PrintOptions{Label: label, Replace: c.Labels == "replace", OneLine: c.OneLine})
 	if c.OneLine && q.HasComments() {
-		out.Notes = append(out.Notes, "comments dropped")
+		out.Notes = append(out.Notes, "comments removed")
 	}
 	if c.Labels == "replace" {
-		out.Notes = append(out.Notes, "with labels in place of numbers this is for reading, not for running")
+		out.Notes = append(out.Notes, "labels replace the IDs: this text is for reading and does not run")
 	}
 	if c.URL {
 		out.SPARQL = sparql.URL(out.SPARQL)
