@@ -75,7 +75,8 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, d := range []struct {
 		name string
 		n    int
-	}{{"properties", r.UniqueProperties}, {"patterns", r.UniquePatterns}, {"patterns by tokens", r.UniqueShapes}, {"entities", r.UniqueEntities}} {
+	}{{"properties", r.UniqueProperties}, {"patterns", r.UniquePatterns}, {"patterns by tokens",
+		r.UniqueShapes}, {"entities", r.UniqueEntities}} {
 		print(left, "  %s\t%d\n", d.name, d.n)
 	}
 	flush(left)
@@ -104,7 +105,8 @@ func (r *Report) WriteText(w io.Writer) error {
 		}
 	}
 	if len(r.Unparsed) > 0 {
-		print(w, "\nNot parsed, and left out of the figures on the tree and of the features: %s\n", counted(len(r.Unparsed), "query", "queries"))
+		print(w, "\nNot parsed, and left out of the figures on the tree and of the features: %s\n",
+			counted(len(r.Unparsed), "query", "queries"))
 		for _, u := range r.Unparsed {
 			print(w, "  %s: %s\n", u.ID, u.Error)
 		}

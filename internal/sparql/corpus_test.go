@@ -96,7 +96,8 @@ func TestCorpusLaws(t *testing.T) {
 	}
 }
 
-// checkLaws checks what holds for every query: printing, annotating and the posting form are fixed points that keep the meaning.
+// checkLaws checks what holds for every query: printing, annotating and the posting form are fixed points
+// that keep the meaning.
 func checkLaws(t *testing.T, id string, q *Query) {
 	t.Helper()
 	printed := q.String()

@@ -1,31 +1,36 @@
-// Package sparql reads, prints, checks, measures and rewrites SPARQL as Wikidata's users write it: SPARQL 1.1 Query (W3C Recommendation of
-// 21 March 2013) with the extensions of the Wikidata Query Service and every liberty that its engine, Blazegraph, allows.
-// It is pure: text and trees in, text and trees out.
+// Package sparql reads, prints, checks, measures and rewrites SPARQL as Wikidata's users write it: SPARQL 1.1
+// Query (W3C Recommendation of 21 March 2013) with the extensions of the Wikidata Query Service and every
+// liberty that its engine, Blazegraph, allows. It is pure: text and trees in, text and trees out.
 //
 // # From text to tree
 //
-// [Parse] turns text into a [Query], or into [Errors] with line, column, what was found, what was expected and a hint. [Query.String] and [Print] write the
-// canonical layout; printing what was printed changes nothing. Names are resolved: a prefix that is not declared is one of Wikidata's ([rdf.Prefixes]).
+// [Parse] turns text into a [Query], or into [Errors] with line, column, what was found, what was expected
+// and a hint. [Query.String] and [Print] write the canonical layout; printing what was printed changes
+// nothing. Names are resolved: a prefix that is not declared is one of Wikidata's ([rdf.Prefixes]).
 //
 // # The tree
 //
 //	Query            form, prologue, CONSTRUCT template, DESCRIBE resources, dataset, named subqueries
 //	└ Body *Select   projection, Where *Group, GroupBy, Having, OrderBy, Limit, Offset, Values
 //	   └ *Group      Patterns in the order written, each one of
-//	      *Triples   one subject with its predicate-object lists as written; its method Triples returns flat triples, ready for evaluation
+//	      *Triples   one subject with its predicate-object lists; its method Triples returns flat triples
 //	      *Hint      an optimizer hint (hint:Prior …): no meaning for the result
 //	      *Filter *Bind *Values *Optional *Union *Minus *GraphPattern *Service *SubSelect *Include *Group
 //
-// A query in braces, { SELECT … }, is a *Group that holds one *SubSelect. A *Union holds two or more groups. The order of a group's patterns is that of
-// the text: SPARQL's algebra (section 18.2.2) is to be applied by the evaluator (filters hold for their whole group, BIND ends a basic graph pattern).
+// A query in braces, { SELECT … }, is a *Group that holds one *SubSelect. A *Union holds two or more groups.
+// The order of a group's patterns is that of the text: SPARQL's algebra (section 18.2.2) is to be applied by
+// the evaluator (filters hold for their whole group, BIND ends a basic graph pattern).
 //
-// The places of a triple are [*Term]: a variable (Name without ? or $), a constant ([Term.Value]), a blank node, a property list in square brackets or a collection. The
-// predicate is a [*Path]; a plain predicate is a Path of kind PathTerm. Expressions are [*Expr].
-// A blank node acts as a variable that cannot be projected; anonymous ones get names that start with a dot, so they never meet a written label.
+// The places of a triple are [*Term]: a variable (Name without ? or $), a constant ([Term.Value]), a blank
+// node, a property list in square brackets or a collection. The predicate is a [*Path]; a plain predicate is
+// a Path of kind PathTerm. Expressions are [*Expr]. A blank node acts as a variable that cannot be projected;
+// anonymous ones get names that start with a dot, so they never meet a written label.
 //
-// Every node knows its [Span] in the text, in bytes; [Query.Position] returns line and column. Nodes made by a rewrite have the zero Span.
-// Comments belong to the node on whose line, or above which, they are written ([Notes]).
+// Every node knows its [Span] in the text, in bytes; [Query.Position] returns line and column. Nodes made by
+// a rewrite have the zero Span. Comments belong to the node on whose line, or above which, they are written
+// ([Notes]).
 //
-// A SERVICE of any kind is a *Service: [Service.Kind] tells the label service, around, box, mwapi, gas, slice, sample and federation apart,
-// [Service.Params] returns its bd:serviceParam settings, [Service.Rest] the rest.
+// A SERVICE of any kind is a *Service: [Service.Kind] tells the label service, around, box, mwapi, gas,
+// slice, sample and federation apart, [Service.Params] returns its bd:serviceParam settings, [Service.Rest]
+// the rest.
 package sparql

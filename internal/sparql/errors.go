@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Error is one mistake in a query text, with its place. Line and Column count from 1 (columns in characters), Offset in bytes from 0.
+// Error is one mistake in a query text, with its place. Line and Column count from 1 (columns in characters),
+// Offset in bytes from 0.
 type Error struct {
 	Line, Column, Offset int
 	Found                string // the offending piece of the text, shortened; "end of query" at the end

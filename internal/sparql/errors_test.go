@@ -13,22 +13,27 @@ func TestMistakes(t *testing.T) {
 		line, column int
 		says, hint   string // parts of message and hint
 	}{
-		{"missing brace", "SELECT ?x WHERE {\n  ?x wdt:P31 wd:Q5 .", 2, 21, "brace opened at line 1, column 17", "add the missing }"},
+		{"missing brace", "SELECT ?x WHERE {\n  ?x wdt:P31 wd:Q5 .", 2, 21, "brace opened at line 1, column 17",
+			"add the missing }"},
 		{"brace too many", "SELECT ?x { ?x wdt:P31 wd:Q5 } }", 1, 32, "found \"}\"", "one closing brace too many"},
 		{"missing dot", "SELECT ?x {\n?x wdt:P31 wd:Q5\n?x wdt:P21 ?y }", 3, 1, "a dot is missing", "semicolon"},
 		{"modifier inside", "SELECT ?x { ?x wdt:P31 wd:Q5 LIMIT 5 }", 1, 30, "LIMIT", "is a brace missing before it"},
 		{"= for AS", "SELECT (COUNT(?x) = ?n) { ?x wdt:P31 wd:Q5 }", 1, 23, "AS ?name", "name"},
 		{"no alias", "SELECT (COUNT(?x)) { ?x wdt:P31 wd:Q5 }", 1, 18, "AS ?name", "give the expression a name"},
-		{"not grouped", "SELECT ?x ?y (COUNT(*) AS ?n) { ?x wdt:P31 ?y } GROUP BY ?x", 1, 11, "?y is projected but neither grouped nor aggregated", "add ?y to GROUP BY"},
+		{"not grouped", "SELECT ?x ?y (COUNT(*) AS ?n) { ?x wdt:P31 ?y } GROUP BY ?x", 1, 11,
+			"?y is projected but neither grouped nor aggregated", "add ?y to GROUP BY"},
 		{"undeclared prefix", "SELECT ?x { ?x foo:bar wd:Q5 }", 1, 16, "\"foo:\" is not declared", "PREFIX foo: <…>"},
-		{"prefix in capitals", "SELECT ?x { ?x WDT:P31 wd:Q5 }", 1, 16, "\"WDT:\" is not declared", "do you mean wdt:P31?"},
+		{"prefix in capitals", "SELECT ?x { ?x WDT:P31 wd:Q5 }", 1, 16, "\"WDT:\" is not declared",
+			"do you mean wdt:P31?"},
 		{"bare P number", "SELECT ?x { ?x P31 wd:Q5 }", 1, 16, "P31", "wdt:P31 as a predicate"},
 		{"bare Q number", "SELECT ?x { ?x wdt:P31 Q5 }", 1, 24, "Q5", "wd:Q5"},
-		{"quoted IRI", "SELECT ?x { ?x \"http://schema.org/about\" ?y }", 1, 16, "a predicate", "<http://schema.org/about>"},
+		{"quoted IRI", "SELECT ?x { ?x \"http://schema.org/about\" ?y }", 1, 16, "a predicate",
+			"<http://schema.org/about>"},
 		{"misspelt keyword", "SELECT ?x { ?x wdt:P31 wd:Q5 . FITLER(?x = 1) }", 1, 32, "FITLER", "do you mean FILTER?"},
 		{"typographic quotes", "SELECT ?x { ?x rdfs:label “a” }", 1, 27, "typographic", "plain quotation marks"},
 		{"no-break space", "SELECT ?x { ?x\u00a0wdt:P31 wd:Q5 }", 1, 15, "special space", "ordinary space"},
-		{"open string", "SELECT ?x { ?x rdfs:label \"a }\n}", 1, 27, "does not end on its line", "close the quotation mark"},
+		{"open string", "SELECT ?x { ?x rdfs:label \"a }\n}", 1, 27, "does not end on its line",
+			"close the quotation mark"},
 		{"unknown escape", `SELECT ?x { ?x rdfs:label "a\d" }`, 1, 29, "unknown escape", `\\`},
 		{"commas", "SELECT ?x, ?y { ?x wdt:P31 ?y }", 1, 10, "the pattern in braces", "spaces, not commas"},
 		{"single &", "SELECT ?x { FILTER(?x & ?y) }", 1, 23, "single &", "&&"},
@@ -36,7 +41,8 @@ func TestMistakes(t *testing.T) {
 		{"row too short", "SELECT ?x { VALUES (?x ?y) { (1) } }", 1, 30, "1 values for 2 variables", "UNDEF"},
 		{"path range", "SELECT ?x { ?x wdt:P279{1,2} ?y }", 1, 24, "{n,m}", "wdt:P279/wdt:P279?"},
 		{"twice projected", "SELECT ?x ?x { ?x wdt:P31 ?y }", 1, 11, "projected twice", "leave it out"},
-		{"blank node in two patterns", "SELECT ?x { _:a wdt:P31 ?x OPTIONAL { _:a wdt:P21 ?y } }", 1, 39, "_:a is used in two", "?a"},
+		{"blank node in two patterns", "SELECT ?x { _:a wdt:P31 ?x OPTIONAL { _:a wdt:P21 ?y } }", 1, 39,
+			"_:a is used in two", "?a"},
 		{"characters, not bytes", "SELECT ?x { ?x rdfs:label \"äöü\" ] }", 1, 33, "found \"]\"", ""},
 		{"empty", "", 1, 1, "the query ends", ""},
 		{"= for AS in BIND", "SELECT ?x { BIND(?y + 1 = ?x) }", 1, 29, "AS ?name", "AS, not ="},
@@ -51,8 +57,10 @@ func TestMistakes(t *testing.T) {
 		{"commas in VALUES", "SELECT ?x { VALUES ?x { wd:Q1, wd:Q2 } }", 1, 30, "a value", "spaces, not commas"},
 		{"unknown function", "SELECT ?x { FILTER(FOO(?x)) }", 1, 20, "FOO", "no function FOO"},
 		{"language without quotes", "SELECT ?x { FILTER(LANG(?x) = en) }", 1, 31, "en", "\"en\""},
-		{"an IRI for a condition", "SELECT ?x { ?x wdt:P31 ?y } ORDER BY wdt:P31 ?x", 1, 46, "arguments in parentheses", ""},
-		{"HAVING about no group", "SELECT ?x { ?x wdt:P31 ?y } GROUP BY ?x HAVING (?y > 1)", 1, 49, "?y is used with aggregates", "GROUP BY"},
+		{"an IRI for a condition", "SELECT ?x { ?x wdt:P31 ?y } ORDER BY wdt:P31 ?x", 1, 46,
+			"arguments in parentheses", ""},
+		{"HAVING about no group", "SELECT ?x { ?x wdt:P31 ?y } GROUP BY ?x HAVING (?y > 1)", 1, 49,
+			"?y is used with aggregates", "GROUP BY"},
 		{"no columns", "SELECT { ?x wdt:P31 wd:Q5 }", 1, 8, "a variable", "SELECT *"},
 		{"prefix without colon", "PREFIX wd <http://a/> ASK { }", 1, 8, "colon", "PREFIX wd: <…>"},
 		{"RDF-star", "SELECT ?x { << ?x wdt:P31 wd:Q5 >> pq:P580 ?s }", 1, 13, "found \"<\"", "pq:"},
@@ -66,7 +74,8 @@ func TestMistakes(t *testing.T) {
 			continue
 		}
 		e := es.First()
-		if e.Line != x.line || e.Column != x.column || !strings.Contains(e.Message, x.says) || !strings.Contains(e.Hint, x.hint) {
+		if e.Line != x.line || e.Column != x.column || !strings.Contains(e.Message, x.says) ||
+			!strings.Contains(e.Hint, x.hint) {
 			t.Errorf("%s: got %v", x.name, e)
 		}
 	}
@@ -76,7 +85,8 @@ func TestMistakes(t *testing.T) {
 func TestBareAddress(t *testing.T) {
 	_, err := Parse("SELECT ?x { ?x http://www.wikidata.org/prop/direct/P31 wd:Q5 . ?x wdt:P21 }")
 	var es Errors
-	if !errors.As(err, &es) || len(es) != 2 || es[0].Hint != "an IRI is written in angle brackets: <http://…>" || es[1].Column != 75 {
+	if !errors.As(err, &es) || len(es) != 2 || es[0].Hint != "an IRI is written in angle brackets: <http://…>" ||
+		es[1].Column != 75 {
 		t.Errorf("%v", es)
 	}
 }
@@ -103,20 +113,27 @@ func TestGuard(t *testing.T) {
 	}{
 		{"SELECT ?x { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }", ""},
 		{"SELECT ?x { SERVICE wdsubgraph:scholarly_articles { ?x wdt:P31 wd:Q13442814 } }", ""},
-		{"SELECT ?x { SERVICE <http://127.0.0.1:8080/sparql> { ?x ?y ?z } }", "SERVICE <http://127.0.0.1:8080/sparql> is not allowed"},
-		{"SELECT ?x { OPTIONAL { { SELECT * { FILTER EXISTS { SERVICE SILENT <http://a> { } } } } } }", "SERVICE <http://a> is not allowed"},
-		{"SELECT ?x WITH { SELECT ?x { SERVICE <http://a> { } } } AS %a { INCLUDE %a }", "SERVICE <http://a> is not allowed"},
+		{"SELECT ?x { SERVICE <http://127.0.0.1:8080/sparql> { ?x ?y ?z } }",
+			"SERVICE <http://127.0.0.1:8080/sparql> is not allowed"},
+		{"SELECT ?x { OPTIONAL { { SELECT * { FILTER EXISTS { SERVICE SILENT <http://a> { } } } } } }",
+			"SERVICE <http://a> is not allowed"},
+		{"SELECT ?x WITH { SELECT ?x { SERVICE <http://a> { } } } AS %a { INCLUDE %a }",
+			"SERVICE <http://a> is not allowed"},
 		{"SELECT (EXISTS { SERVICE <http://a> { } } AS ?b) { }", "SERVICE <http://a> is not allowed"},
 		{"SELECT ?x { } ORDER BY EXISTS { SERVICE <http://a> { } }", "SERVICE <http://a> is not allowed"},
 		{"SELECT ?x { } GROUP BY ?x HAVING (EXISTS { SERVICE <http://a> { } })", "SERVICE <http://a> is not allowed"},
-		{"BASE <http://127.0.0.1/> SELECT ?x { SERVICE <sparql> { } }", "SERVICE <http://127.0.0.1/sparql> is not allowed"},
-		{"PREFIX wikibase: <http://evil/> SELECT ?x { SERVICE wikibase:label { } }", "SERVICE <http://evil/label> is not allowed"},
+		{"BASE <http://127.0.0.1/> SELECT ?x { SERVICE <sparql> { } }",
+			"SERVICE <http://127.0.0.1/sparql> is not allowed"},
+		{"PREFIX wikibase: <http://evil/> SELECT ?x { SERVICE wikibase:label { } }",
+			"SERVICE <http://evil/label> is not allowed"},
 		{"SELECT ?x { BIND(<http://a> AS ?s) SERVICE ?s { ?x ?y ?z } }", "must not be a variable"},
 		{"SELECT ?x FROM <http://169.254.169.254/> { ?x ?y ?z }", "FROM <http://169.254.169.254/> is not allowed"},
 		{"DESCRIBE <http://a> FROM NAMED <http://b>", "FROM <http://b> is not allowed"},
 		{"SELECT ?x { SERVICE wikibase:mwapi { bd:serviceParam wikibase:endpoint 'www.wikidata.org' } }", ""},
-		{"SELECT ?x { SERVICE wikibase:mwapi { bd:serviceParam wikibase:endpoint 'evil.org/?.wikidata.org' } }", "only ask Wikimedia's wikis"},
-		{"SELECT ?x { SERVICE wikibase:mwapi { bd:serviceParam wikibase:endpoint 'evilwikidata.org' } }", "only ask Wikimedia's wikis"},
+		{"SELECT ?x { SERVICE wikibase:mwapi { bd:serviceParam wikibase:endpoint 'evil.org/?.wikidata.org' } }",
+			"only ask Wikimedia's wikis"},
+		{"SELECT ?x { SERVICE wikibase:mwapi { bd:serviceParam wikibase:endpoint 'evilwikidata.org' } }",
+			"only ask Wikimedia's wikis"},
 		{"SELECT ?x { SERVICE wikibase:mwapi { bd:serviceParam wikibase:endpoint ?e } }", "only ask Wikimedia's wikis"},
 		{"INSERT DATA { wd:Q1 a wd:Q2 }", "this is an update (INSERT)"},
 		{"PREFIX a: <b> DELETE WHERE { ?x ?y ?z }", "this is an update (DELETE)"},

@@ -6,7 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// unescapeString resolves the escapes of a string's inside (rule 160 and codepoint escapes); bad is the offset of an unknown one, or -1.
+// unescapeString resolves the escapes of a string's inside (rule 160 and codepoint escapes); bad is the
+// offset of an unknown one, or -1.
 func unescapeString(s string) (out string, bad int) {
 	var b strings.Builder
 	b.Grow(len(s))
@@ -88,8 +89,9 @@ func unescape(s string, local bool) string {
 	return b.String()
 }
 
-// plainPunctuation resolves codepoint escapes for punctuation outside strings, names and comments, such as \u007C\u007C for ||, with which
-// people get around wiki templates (SPARQL 1.1, section 19.2). Everything else stays; positions after such an escape count in the new text.
+// plainPunctuation resolves codepoint escapes for punctuation outside strings, names and comments, such as
+// \u007C\u007C for ||, with which people get around wiki templates (SPARQL 1.1, section 19.2). Everything
+// else stays; positions after such an escape count in the new text.
 func plainPunctuation(text string) string {
 	if !strings.Contains(text, `\u00`) {
 		return text

@@ -82,7 +82,8 @@ func FuzzURL(f *testing.F) {
 	})
 }
 
-// TestCommentsAnywhere puts comments between the tokens of queries: they may move, but none is lost, and printing stays a fixed point.
+// TestCommentsAnywhere puts comments between the tokens of queries: they may move, but none is lost, and
+// printing stays a fixed point.
 func TestCommentsAnywhere(t *testing.T) {
 	queries := seeds(t)
 	for _, line := range strings.Split(blazegraphTable, "\n") {
@@ -123,7 +124,8 @@ func sprinkle(query string, rng *rand.Rand, density int) (string, int) {
 		b.WriteString(query[last:t.start])
 		last = int(t.end)
 		b.WriteString(query[t.start:t.end])
-		if rng.IntN(density) > 0 || t.kind == tName && query[t.colon+1:t.end] == "" || strings.ContainsRune("+-", rune(t.kind)) ||
+		if rng.IntN(density) > 0 || t.kind == tName && query[t.colon+1:t.end] == "" || strings.ContainsRune("+-",
+			rune(t.kind)) ||
 			t.kind == tBad || t.kind == tInteger && l.at(l.pos) == '.' { // :=, numbers with sign or dot and escapes must stay in one piece
 			continue
 		}

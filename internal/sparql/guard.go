@@ -6,12 +6,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Guard refuses what must never be sent anywhere: an update, a SERVICE whose address allow does not know, a SERVICE whose address is a variable, a FROM clause
-// with such an address (some engines fetch it), and a call to a wiki outside Wikimedia through wikibase:mwapi. Wikidata's own services (label, around, box,
-// mwapi, gas, slice, sample) need no permission. The error is an *[Error] with the place. allow may be nil: then no address is allowed.
+// Guard refuses what must never be sent anywhere: an update, a SERVICE whose address allow does not know, a
+// SERVICE whose address is a variable, a FROM clause with such an address (some engines fetch it), and a call
+// to a wiki outside Wikimedia through wikibase:mwapi. Wikidata's own services (label, around, box, mwapi,
+// gas, slice, sample) need no permission. The error is an *[Error] with the place. allow may be nil: then no
+// address is allowed.
 func Guard(q *Query, allow func(iri string) bool) error {
 	if q.Form == Update {
-		return guardError(q, Span{}, q.Operation, "this is an update ("+q.Operation+"); only reading is allowed", "ask with SELECT or ASK")
+		return guardError(q, Span{}, q.Operation, "this is an update ("+q.Operation+"); only reading is allowed",
+			"ask with SELECT or ASK")
 	}
 	allowed := func(t *Term) bool { return allow != nil && t.Kind == Const && allow(t.Value().Value) }
 	var err *Error
@@ -22,7 +25,8 @@ func Guard(q *Query, allow func(iri string) bool) error {
 		switch x := n.(type) {
 		case *Dataset:
 			if !allowed(x.IRI) {
-				err = guardError(q, x.Span, x.IRI.Value().Value, "FROM <"+x.IRI.Value().Value+"> is not allowed", "leave FROM out")
+				err = guardError(q, x.Span, x.IRI.Value().Value, "FROM <"+x.IRI.Value().Value+"> is not allowed",
+					"leave FROM out")
 			}
 		case *Service:
 			err = guardService(q, x, allowed)
@@ -38,16 +42,19 @@ func Guard(q *Query, allow func(iri string) bool) error {
 func guardService(q *Query, s *Service, allowed func(*Term) bool) *Error {
 	switch s.Kind() {
 	case VariableTarget:
-		return guardError(q, s.Span, "?"+s.Name.Name, "the address of a SERVICE must not be a variable", "write the address out")
+		return guardError(q, s.Span, "?"+s.Name.Name, "the address of a SERVICE must not be a variable",
+			"write the address out")
 	case Federation:
 		if !allowed(s.Name) {
 			iri := s.Name.Value().Value
-			return guardError(q, s.Span, iri, "SERVICE <"+Shorten(iri)+"> is not allowed", "leave it out: only known addresses may be asked")
+			return guardError(q, s.Span, iri, "SERVICE <"+Shorten(iri)+"> is not allowed",
+				"leave it out: only known addresses may be asked")
 		}
 	case MWAPIService:
 		for _, p := range s.Params() {
 			if p.IRI == rdf.Wikibase+"endpoint" && !wikimediaHost(p.Value) {
-				return guardError(q, s.Span, p.Value.Written(), "wikibase:mwapi may only ask Wikimedia's wikis", `use an endpoint such as "www.wikidata.org"`)
+				return guardError(q, s.Span, p.Value.Written(), "wikibase:mwapi may only ask Wikimedia's wikis",
+					`use an endpoint such as "www.wikidata.org"`)
 			}
 		}
 	}
@@ -65,7 +72,8 @@ func wikimediaHost(t *Term) bool {
 			return false
 		}
 	}
-	for _, site := range [...]string{"wikidata", "wikipedia", "wikimedia", "wiktionary", "wikisource", "wikibooks", "wikiquote", "wikinews", "wikiversity",
+	for _, site := range [...]string{"wikidata", "wikipedia", "wikimedia", "wiktionary", "wikisource", "wikibooks",
+		"wikiquote", "wikinews", "wikiversity",
 		"wikivoyage", "mediawiki"} {
 		if host == site+".org" || strings.HasSuffix(host, "."+site+".org") {
 			return true

@@ -79,7 +79,8 @@ func (p *parser) angleHint() string {
 	case p.is('<') && next == '>':
 		return notEqual
 	case p.is('<') && next == '<':
-		return "statements in << >> (RDF-star) are not in Wikidata's graph: reach a statement's qualifiers and references through p:, ps: and pq:"
+		return "statements in << >> (RDF-star) are not in Wikidata's graph: " +
+			"a statement's qualifiers and references are found through p:, ps: and pq:"
 	}
 	return "an IRI is written between < and > without spaces"
 }
@@ -90,7 +91,8 @@ func iriHint(k kind, text, expected string) string {
 	switch {
 	case k == tIRI && text == "<>" && strings.Contains(expected, "operator"):
 		return notEqual
-	case k == tString && (expected == "a predicate" || strings.Contains(expected, "IRI") || address) && looksLikeIRI(text):
+	case k == tString && (expected == "a predicate" || strings.Contains(expected, "IRI") || address) &&
+		looksLikeIRI(text):
 		return "an IRI is written in angle brackets: <" + strings.Trim(text, `"'`) + ">"
 	case k == tName && address:
 		return "an IRI is written in angle brackets: <" + text + "…>"
@@ -146,7 +148,8 @@ func (p *parser) placeHint(expected string) string {
 		return "write NOT EXISTS { … }"
 	case strings.HasPrefix(expected, "a variable, an expression") && p.is('{'):
 		return "name the variables that are wanted, or write SELECT *"
-	case strings.HasPrefix(expected, "a variable, an expression") && p.is(tWord) && (p.tok.kw.function() || p.tok.kw.aggregate()):
+	case strings.HasPrefix(expected, "a variable, an expression") && p.is(tWord) && (p.tok.kw.function() ||
+		p.tok.kw.aggregate()):
 		return "an expression needs parentheses and a name: (" + p.textOf(p.tok) + "(…) AS ?name)"
 	case strings.HasPrefix(expected, "the name of a") && p.is(tWord):
 		return "write %" + p.textOf(p.tok)

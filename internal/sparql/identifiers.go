@@ -17,7 +17,8 @@ type Identifier struct {
 // Property reports whether the identifier is a P number.
 func (i Identifier) Property() bool { return i.ID[0] == 'P' }
 
-// Identifiers returns every Q, P and L number in the query with the namespaces it is used under, in order of first use. Comments and strings do not count.
+// Identifiers returns every Q, P and L number in the query with the namespaces it is used under, in order of
+// first use. Comments and strings do not count.
 func Identifiers(q *Query) []Identifier {
 	var out []Identifier
 	index := map[string]int{}

@@ -11,7 +11,8 @@ import (
 // maxLabel is the length to which a label is cut in a comment, in characters.
 const maxLabel = 80
 
-// cleanLabel makes an untrusted label fit for a comment: one line, no control or direction characters, no markup, not too long.
+// cleanLabel makes an untrusted label fit for a comment: one line, no control or direction characters, no
+// markup, not too long.
 func CleanLabel(s string) string {
 	var b strings.Builder
 	n, space := 0, true // leading white space is dropped
@@ -66,8 +67,8 @@ func (p *printer) labelOf(t *Term) string {
 	return ""
 }
 
-// labelled adds the labels of the line's numbers to its comments. A label that a comment already holds as a whole word is not repeated, so that
-// annotating an annotated line changes nothing.
+// labelled adds the labels of the line's numbers to its comments. A label that a comment already holds as a
+// whole word is not repeated, so that annotating an annotated line changes nothing.
 func (p *printer) labelled(comments []string) []string {
 	if p.o.Replace || p.o.OneLine {
 		return comments

@@ -38,7 +38,8 @@ type token struct {
 	comments   int32 // number of comments that end before this token
 }
 
-// lexer cuts a text into tokens (SPARQL 1.1, section 19.8), never failing: what fits nothing is a tBad token with its Error in err.
+// lexer cuts a text into tokens (SPARQL 1.1, section 19.8), never failing: what fits nothing is a tBad token
+// with its Error in err.
 type lexer struct {
 	text     string
 	pos      int
@@ -99,7 +100,8 @@ func (l *lexer) skip() {
 			for l.pos < len(l.text) && l.text[l.pos] != '\n' && l.text[l.pos] != '\r' {
 				l.pos++
 			}
-			l.comments = append(l.comments, Comment{Span{int32(start), int32(l.pos)}, strings.TrimRight(l.text[start:l.pos], " \t\f"), own})
+			l.comments = append(l.comments,
+				Comment{Span{int32(start), int32(l.pos)}, strings.TrimRight(l.text[start:l.pos], " \t\f"), own})
 		default:
 			return
 		}
@@ -187,7 +189,8 @@ func (l *lexer) bad(t *token, n int, message, hint string) {
 	t.kind = tBad
 	l.pos = min(l.pos+n, len(l.text))
 	p := positionIn(l.text, int(t.start))
-	l.err = &Error{Line: p.Line, Column: p.Column, Offset: p.Offset, Found: Shorten(l.text[t.start:l.pos]), Message: message, Hint: hint}
+	l.err = &Error{Line: p.Line, Column: p.Column, Offset: p.Offset, Found: Shorten(l.text[t.start:l.pos]),
+		Message: message, Hint: hint}
 }
 
 // lang returns the end of a language tag that starts at i.

@@ -63,7 +63,8 @@ func (l *lexer) str(t *token, q byte) {
 			i += 2
 			continue
 		case '\n', '\r':
-			l.bad(t, i-l.pos, "a string that does not end on its line", "close the quotation mark, or use three of them for a text of several lines")
+			l.bad(t, i-l.pos, "a string that does not end on its line",
+				"close the quotation mark, or use three of them for a text of several lines")
 			return
 		}
 		i++

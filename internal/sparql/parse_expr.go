@@ -309,7 +309,8 @@ func (p *parser) numberTerm(start, number token) *Term {
 	return t
 }
 
-// openDecimal reads the dot of 1. where no statement can end: Blazegraph's decimals need no digit after it, SPARQL 1.1's do.
+// openDecimal reads the dot of 1. where no statement can end: Blazegraph's decimals need no digit after it,
+// SPARQL 1.1's do.
 func (p *parser) openDecimal(t *Term) {
 	if t.value.Value == t.Name && t.value.Datatype == rdf.XSDInteger && p.is('.') && p.tok.start == p.last.end {
 		p.advance()
@@ -353,7 +354,8 @@ func (p *parser) stringValue(t token) string {
 		b := t
 		b.start += int32(n + bad)
 		b.end = min(b.start+2, t.end)
-		p.failWith(b, "", "an unknown escape in a string", `write \\ for a backslash; known are \t \n \r \b \f \" \' \\ \uXXXX`)
+		p.failWith(b, "", "an unknown escape in a string",
+			`write \\ for a backslash; known are \t \n \r \b \f \" \' \\ \uXXXX`)
 	}
 	return out
 }

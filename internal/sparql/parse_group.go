@@ -1,7 +1,7 @@
 package sparql
 
 import (
-	"strconv"
+	"fmt"
 	"strings"
 )
 
@@ -27,7 +27,8 @@ func (p *parser) closeBrace() {
 // unclosed reports the brace that was opened last and never closed.
 func (p *parser) unclosed() {
 	pos := positionIn(p.text, int(p.open[len(p.open)-1]))
-	p.failWith(p.tok, "}", "the query ends, but a brace opened at line "+strconv.Itoa(pos.Line)+", column "+strconv.Itoa(pos.Column)+" is not closed",
+	p.failWith(p.tok, "}",
+		fmt.Sprintf("the query ends, but a brace opened at line %d, column %d is not closed", pos.Line, pos.Column),
 		"add the missing }")
 }
 
@@ -66,7 +67,8 @@ func (p *parser) elements(g *Group) {
 	}
 }
 
-// recoverElement reads an element; after a mistake it passes on to the next dot, brace or keyword that starts an element.
+// recoverElement reads an element; after a mistake it passes on to the next dot, brace or keyword that starts
+// an element.
 func (p *parser) recoverElement(g *Group) {
 	at := p.tok.start
 	depth, open := p.depth, len(p.open)
@@ -85,7 +87,8 @@ func (p *parser) recoverElement(g *Group) {
 	p.element(g)
 }
 
-// skipElement passes tokens up to the start of what can be the next element, closing the given number of open braces on the way.
+// skipElement passes tokens up to the start of what can be the next element, closing the given number of open
+// braces on the way.
 func (p *parser) skipElement(open int, force bool) {
 	if force && !p.is('}') && !p.is(tEOF) && !p.is('{') {
 		p.advance()
@@ -368,7 +371,8 @@ func (p *parser) valuesRow(v *Values) *ValuesRow {
 		}
 		p.advance()
 		if len(r.Cells) != len(v.Vars) {
-			p.mistake(start, "", "the row has "+strconv.Itoa(len(r.Cells))+" values for "+strconv.Itoa(len(v.Vars))+" variables", "write UNDEF for a value that is open")
+			p.mistake(start, "", fmt.Sprintf("the row has %d values for %d variables", len(r.Cells), len(v.Vars)),
+				"write UNDEF for a value that is open")
 			if !p.recovering {
 				panic(bailout{})
 			}

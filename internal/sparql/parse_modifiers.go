@@ -65,7 +65,8 @@ func (p *parser) groupKey() *GroupKey {
 	return k
 }
 
-// callStart reports whether a function call, aggregate or EXISTS starts here: what may be a constraint without parentheses.
+// callStart reports whether a function call, aggregate or EXISTS starts here: what may be a constraint
+// without parentheses.
 func (p *parser) callStart() bool {
 	switch p.tok.kind {
 	case tWord:

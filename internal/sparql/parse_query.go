@@ -207,7 +207,8 @@ func (p *parser) construct(q *Query) {
 		for _, x := range q.Body.Where.Patterns {
 			t, ok := x.(*Triples)
 			if !ok || !plainTriples(t) {
-				p.failWith(p.last, "", "CONSTRUCT WHERE takes plain triples only", "write the template out: CONSTRUCT { … } WHERE { … }")
+				p.failWith(p.last, "", "CONSTRUCT WHERE takes plain triples only",
+					"write the template out: CONSTRUCT { … } WHERE { … }")
 			}
 		}
 		return

@@ -17,7 +17,8 @@ const (
 // An update becomes a query of form Update without a body: see [Guard].
 func Parse(text string) (*Query, error) {
 	if len(text) > MaxLength {
-		return nil, Errors{{Line: 1, Column: 1, Message: fmt.Sprintf("the text is longer than %d bytes", MaxLength), Hint: "send one query at a time"}}
+		return nil, Errors{{Line: 1, Column: 1, Message: fmt.Sprintf("the text is longer than %d bytes", MaxLength),
+			Hint: "send one query at a time"}}
 	}
 	p := &parser{lexer: lexer{text: text}}
 	q := p.run()
@@ -44,8 +45,8 @@ func Parse(text string) (*Query, error) {
 	return nil, p.errs
 }
 
-// parser is a recursive descent over the lexer's tokens with one token in hand. It stops at the first mistake with a panic of type bailout, caught in run;
-// when recovering, each element of a group catches its own.
+// parser is a recursive descent over the lexer's tokens with one token in hand. It stops at the first mistake
+// with a panic of type bailout, caught in run; when recovering, each element of a group catches its own.
 type parser struct {
 	lexer
 	tok        token // the current token
@@ -176,7 +177,8 @@ func (p *parser) mistake(t token, expected, message, hint string) {
 	if t.kind != tEOF {
 		found = Shorten(p.textOf(t))
 	}
-	p.report(&Error{Line: pos.Line, Column: pos.Column, Offset: pos.Offset, Found: found, Expected: expected, Message: message, Hint: hint})
+	p.report(&Error{Line: pos.Line, Column: pos.Column, Offset: pos.Offset, Found: found, Expected: expected,
+		Message: message, Hint: hint})
 }
 
 func (p *parser) report(e *Error) {

@@ -8,9 +8,12 @@ import (
 
 // payloads are pieces of wiki markup that somebody might want to smuggle in.
 var payloads = []string{
-	"{{Delete}}", "}}", "{{", "{{{1}}}", "[[Category:Spam]]", "[[User:X]]", "]]", "~~~~", "~~~", "~~~~~", "<nowiki>", "</nowiki>", "<!--", "-->", "</syntaxhighlight>",
-	"</SyntaxHighlight >", "<ref name=x/>", "<pre>", "-{zh:a}-", "{|", "|}", "|-", "{{!}}", "__NOTOC__", "<script>alert(1)</script>", "{{subst:PAGENAME}}", "&#123;&#123;x}}",
-	"&lt;nowiki&gt;", "<includeonly>", "#REDIRECT [[X]]", "-{", "}-", "{{}}{{}}", "~~~~~~~~~~", "[[[[", "]]]]]", "{|}", "<source>", "[//evil.example x]",
+	"{{Delete}}", "}}", "{{", "{{{1}}}", "[[Category:Spam]]", "[[User:X]]", "]]", "~~~~", "~~~", "~~~~~", "<nowiki>",
+	"</nowiki>", "<!--", "-->", "</syntaxhighlight>",
+	"</SyntaxHighlight >", "<ref name=x/>", "<pre>", "-{zh:a}-", "{|", "|}", "|-", "{{!}}", "__NOTOC__",
+	"<script>alert(1)</script>", "{{subst:PAGENAME}}", "&#123;&#123;x}}",
+	"&lt;nowiki&gt;", "<includeonly>", "#REDIRECT [[X]]", "-{", "}-", "{{}}{{}}", "~~~~~~~~~~", "[[[[", "]]]]]",
+	"{|}", "<source>", "[//evil.example x]",
 }
 
 // TestPostingForm: no payload survives in any place of a query, and the tree stays the same.
@@ -22,7 +25,8 @@ func TestPostingForm(t *testing.T) {
 			`SELECT ?x { ?x rdfs:label "-` + quote(p) + `-"@en , 'a` + strings.ReplaceAll(quote(p), "'", "") + `{' }`,
 			"SELECT ?x { # " + p + "\n?x ?y ?z }",
 			"#" + p + "\nASK { }#" + p,
-			"SELECT ?x { ?x ?y <http://e/" + strings.NewReplacer("<", "", ">", "", "{", "", "}", "", "|", "", " ", "").Replace(p) + "> }",
+			"SELECT ?x { ?x ?y <http://e/" + strings.NewReplacer("<", "", ">", "", "{", "", "}", "", "|", "", " ",
+				"").Replace(p) + "> }",
 			`SELECT (GROUP_CONCAT(?x; SEPARATOR = "` + quote(p) + `") AS ?y) { ?x ?y2 ?z }`,
 		}
 		for _, query := range queries {
@@ -32,7 +36,8 @@ func TestPostingForm(t *testing.T) {
 				continue
 			}
 			low := strings.ToLower(out)
-			for _, f := range []string{"{{", "}}", "[[", "]]", "~~~", "-{", "{|", "|}", "<!--", "</", "<nowiki", "<pre", "<ref", "<script", "<source", "<includeonly", "&#", "&lt;"} {
+			for _, f := range []string{"{{", "}}", "[[", "]]", "~~~", "-{", "{|", "|}", "<!--", "</", "<nowiki",
+				"<pre", "<ref", "<script", "<source", "<includeonly", "&#", "&lt;"} {
 				if strings.Contains(low, f) {
 					t.Errorf("%q is left of %q:\n%s", f, query, out)
 				}
@@ -56,7 +61,8 @@ func TestPostingFormKeeps(t *testing.T) {
 	if err != nil || got != want {
 		t.Errorf("%v\n%s", err, got)
 	}
-	if got := ReplaceAutoLanguage(got, "de"); !strings.Contains(got, `"de,en"`) || len(got) != len(want)-len(AutoLanguage)+2 {
+	if got := ReplaceAutoLanguage(got, "de"); !strings.Contains(got, `"de,en"`) ||
+		len(got) != len(want)-len(AutoLanguage)+2 {
 		t.Errorf("%s", got)
 	}
 	for _, bad := range []string{"INSERT DATA { }", "SELECT ?x {", ""} {
@@ -76,15 +82,20 @@ func annotate(query string, label func(id string) string) (string, error) {
 }
 
 func TestAnnotate(t *testing.T) {
-	labels := map[string]string{"P31": "instance of", "Q5": "human", "P27": "country of citizenship", "Q183": "Germany\nSELECT * { # ", "Q142": "France"}
+	labels := map[string]string{"P31": "instance of", "Q5": "human", "P27": "country of citizenship",
+		"Q183": "Germany\nSELECT * { # ", "Q142": "France"}
 	label := func(id string) string { return labels[id] }
 	tests := []struct{ query, want string }{
 		{"SELECT ?x { ?x wdt:P31 wd:Q5 }", "SELECT ?x WHERE {\n  ?x wdt:P31 wd:Q5 . # instance of; human\n}\n"},
-		{"SELECT ?x { ?x wdt:P31 wd:Q5 . # a human\n}", "SELECT ?x WHERE {\n  ?x wdt:P31 wd:Q5 . # instance of # a human\n}\n"},
-		{"SELECT ?x { ?x wdt:P27 wd:Q183 }", "SELECT ?x WHERE {\n  ?x wdt:P27 wd:Q183 . # country of citizenship; Germany SELECT * ( ♯\n}\n"},
-		{"SELECT ?x { VALUES ?x { wd:Q183 wd:Q142 } }", "SELECT ?x WHERE {\n  VALUES ?x {\n    wd:Q183 # Germany SELECT * ( ♯\n    wd:Q142 # France\n  }\n}\n"},
+		{"SELECT ?x { ?x wdt:P31 wd:Q5 . # a human\n}",
+			"SELECT ?x WHERE {\n  ?x wdt:P31 wd:Q5 . # instance of # a human\n}\n"},
+		{"SELECT ?x { ?x wdt:P27 wd:Q183 }",
+			"SELECT ?x WHERE {\n  ?x wdt:P27 wd:Q183 . # country of citizenship; Germany SELECT * ( ♯\n}\n"},
+		{"SELECT ?x { VALUES ?x { wd:Q183 wd:Q142 } }",
+			"SELECT ?x WHERE {\n  VALUES ?x {\n    wd:Q183 # Germany SELECT * ( ♯\n    wd:Q142 # France\n  }\n}\n"},
 		{"SELECT ?x { ?x wdt:P999 wd:Q999 }", "SELECT ?x WHERE {\n  ?x wdt:P999 wd:Q999 .\n}\n"},
-		{"SELECT ?x { ?x wdt:P31/wdt:P31 wd:Q5 }", "SELECT ?x WHERE {\n  ?x wdt:P31/wdt:P31 wd:Q5 . # instance of; human\n}\n"},
+		{"SELECT ?x { ?x wdt:P31/wdt:P31 wd:Q5 }",
+			"SELECT ?x WHERE {\n  ?x wdt:P31/wdt:P31 wd:Q5 . # instance of; human\n}\n"},
 	}
 	for _, x := range tests {
 		got, err := annotate(x.query, label)

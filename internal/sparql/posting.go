@@ -10,15 +10,20 @@ import (
 )
 
 // forbidden are the pieces of wiki markup that must not occur in a posted query, in lower case.
-var forbidden = [...]string{"{{", "}}", "[[", "]]", "~~~", "-{", "}-", "{|", "|}", "<!--", "</", "<nowiki", "<syntaxhighlight", "<source", "<pre", "<ref"}
+var forbidden = [...]string{"{{", "}}", "[[", "]]", "~~~", "-{", "}-", "{|", "|}", "<!--", "</", "<nowiki",
+	"<syntaxhighlight", "<source", "<pre", "<ref"}
 
-// maxPosting is the greatest length of a posting form in bytes. The longest query on the forum has 26,000, 32,000 in the canonical layout; a longer query floods a page.
+// maxPosting is the greatest length of a posting form in bytes. The longest query on the forum has 26,000,
+// 32,000 in the canonical layout; a longer query floods a page.
 const maxPosting = 40_000
 
-// behaviourSwitches are MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of the extensions on Wikidata), which it takes out
-// of a page wherever they occur. Comments, strings and IRIs are written without them; a name cannot be.
-var behaviourSwitches = [...]string{"NOTOC", "FORCETOC", "TOC", "NOGALLERY", "NOEDITSECTION", "NOTITLECONVERT", "NOTC", "NOCONTENTCONVERT", "NOCC", "NEWSECTIONLINK",
-	"NONEWSECTIONLINK", "HIDDENCAT", "EXPECTUNUSEDCATEGORY", "EXPECTUNUSEDTEMPLATE", "INDEX", "NOINDEX", "STATICREDIRECT", "DISAMBIG", "ARCHIVEDTALK", "NOTALK", "NOGLOBAL",
+// behaviourSwitches are MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and
+// those of the extensions on Wikidata), which it takes out of a page wherever they occur. Comments, strings
+// and IRIs are written without them; a name cannot be.
+var behaviourSwitches = [...]string{"NOTOC", "FORCETOC", "TOC", "NOGALLERY", "NOEDITSECTION", "NOTITLECONVERT",
+	"NOTC", "NOCONTENTCONVERT", "NOCC", "NEWSECTIONLINK",
+	"NONEWSECTIONLINK", "HIDDENCAT", "EXPECTUNUSEDCATEGORY", "EXPECTUNUSEDTEMPLATE", "INDEX", "NOINDEX",
+	"STATICREDIRECT", "DISAMBIG", "ARCHIVEDTALK", "NOTALK", "NOGLOBAL",
 	"EXPECTED_UNCONNECTED_PAGE"}
 
 // behaviourSwitch returns the first behaviour switch in a text, in any case, or "".
@@ -32,14 +37,15 @@ func behaviourSwitch(text string) string {
 	return ""
 }
 
-// PostingForm returns the text of a query as it is posted on a wiki and run before that: the canonical layout with labels as comments, and nothing in it that
-// a template's parameter could take for markup: no {{ }} [[ ]] ~~~ -{ {| |} <!-- </ <nowiki __NOTOC__. Tokens are held apart by spaces; strings and IRIs get \uXXXX escapes,
-// which mean the same character (SPARQL 1.1, section 19.2), so the tree stays the same; comments are defanged. The form is in Unicode's normal form C, into which
-// MediaWiki brings every text it saves. It may contain pipes: the
-// template wants them as {{!}}.
+// PostingForm returns the text of a query as it is posted on a wiki and run before that: the canonical layout
+// with labels as comments, and nothing in it that a template's parameter could take for markup: no {{ }} [[
+// ]] ~~~ -{ {| |} <!-- </ <nowiki __NOTOC__. Tokens are held apart by spaces; strings and IRIs get \uXXXX
+// escapes, which mean the same character (SPARQL 1.1, section 19.2), so the tree stays the same; comments are
+// defanged. The form is in Unicode's normal form C, into which MediaWiki brings every text it saves. It may
+// contain pipes: the template wants them as {{!}}.
 //
-// The posting form of a posting form is the same text. It is an error if the query does not parse, is an update, or cannot be put into this form.
-// label may be nil.
+// The posting form of a posting form is the same text. It is an error if the query does not parse, is an
+// update, or cannot be put into this form. label may be nil.
 func PostingForm(query string, label func(id string) string) (string, error) {
 	q, err := Parse(query)
 	if err != nil {
@@ -59,10 +65,12 @@ func PostingForm(query string, label func(id string) string) (string, error) {
 		return "", fmt.Errorf("the query cannot be posted: the wiki takes %s for an instruction; use another name", w)
 	}
 	if len(out) > maxPosting {
-		return "", fmt.Errorf("the query cannot be posted: it has %d bytes, at most %d fit on a talk page; shorten it", len(out), maxPosting)
+		return "", fmt.Errorf("the query cannot be posted: it has %d bytes, at most %d fit on a talk page; shorten it",
+			len(out), maxPosting)
 	}
 	if !norm.NFC.IsNormalString(out) {
-		return "", fmt.Errorf("the query cannot be posted: a name in it is written with combining characters that the wiki would change; use another name")
+		return "", fmt.Errorf("the query cannot be posted: a name in it has combining characters that the wiki would change; " +
+			"use another name")
 	}
 	again, err := Parse(out)
 	if err != nil {
@@ -80,7 +88,8 @@ func sameMeaning(a, b *Query) bool {
 	return Print(a, o) == Print(b, o)
 }
 
-// postingString quotes a string so that it contains no markup. An escape is written only where a character would be part of markup.
+// postingString quotes a string so that it contains no markup. An escape is written only where a character
+// would be part of markup.
 func postingString(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 8)
@@ -115,8 +124,9 @@ func postingString(s string) string {
 	return b.String()
 }
 
-// escaper returns the function that finds characters to be escaped in a text: hidden ones, and where the text is not in normal form C every one beyond ASCII, since
-// MediaWiki normalizes what it saves and the posted query would not be the one that was run.
+// escaper returns the function that finds characters to be escaped in a text: hidden ones, and where the text
+// is not in normal form C every one beyond ASCII, since MediaWiki normalizes what it saves and the posted
+// query would not be the one that was run.
 func escaper(text string) func(s string, i int) (rune, int) {
 	if norm.NFC.IsNormalString(text) {
 		return hiddenAt
@@ -129,8 +139,10 @@ func escaper(text string) func(s string, i int) (rune, int) {
 	}
 }
 
-// hiddenAt decodes a character at i that a reader does not see, but that can make them see another query than the one that was run (direction marks, Unicode
-// Technical Report 36, section 2.5; zero-width and control characters beyond ASCII), or that ends a line for some. n is 0 when there is none. The joiners stay: scripts need them.
+// hiddenAt decodes a character at i that a reader does not see, but that can make them see another query than
+// the one that was run (direction marks, Unicode Technical Report 36, section 2.5; zero-width and control
+// characters beyond ASCII), or that ends a line for some. n is 0 when there is none. The joiners stay:
+// scripts need them.
 func hiddenAt(s string, i int) (r rune, n int) {
 	if s[i] < utf8.RuneSelf {
 		return 0, 0

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MediaWiki takes double underscore words out of a page wherever they stand, in a template's argument too (MagicWordFactory::mDoubleUnderscoreIDs).
+// MediaWiki takes double underscore words out of a page wherever they stand, in a template's argument too
+// (MagicWordFactory::mDoubleUnderscoreIDs).
 func TestPostingFormHoldsNoBehaviourSwitch(t *testing.T) {
 	const q = "# __NOTOC__ above\nSELECT ?x WHERE {\n  VALUES ?x { \"a __notoc__ b\" <http://example.org/__INDEX__> } # ___TOC___\n}"
 	got, err := PostingForm(q, nil)
@@ -25,12 +26,14 @@ func TestPostingFormHoldsNoBehaviourSwitch(t *testing.T) {
 	if err != nil || !sameMeaning(was, is) {
 		t.Errorf("the posting form means something else (%v):\n%s", err, got)
 	}
-	for _, name := range []string{"SELECT ?a__NOTOC__b WHERE { ?a__NOTOC__b ?p ?o }", "PREFIX x: <http://example.org/> SELECT * WHERE { ?s x:__noindex__ ?o }"} {
+	for _, name := range []string{"SELECT ?a__NOTOC__b WHERE { ?a__NOTOC__b ?p ?o }",
+		"PREFIX x: <http://example.org/> SELECT * WHERE { ?s x:__noindex__ ?o }"} {
 		if out, err := PostingForm(name, nil); err == nil || !strings.Contains(err.Error(), "another name") {
 			t.Errorf("%s: posted as %q, error %v", name, out, err)
 		}
 	}
-	if _, err := PostingForm("SELECT ?PIB__PPA__par_habitant WHERE { ?s ?p ?PIB__PPA__par_habitant }", nil); err != nil {
+	if _, err := PostingForm("SELECT ?PIB__PPA__par_habitant WHERE { ?s ?p ?PIB__PPA__par_habitant }",
+		nil); err != nil {
 		t.Errorf("a name with harmless underscores is refused: %v", err)
 	}
 }
@@ -45,7 +48,8 @@ func TestPostingFormShowsHiddenCharacters(t *testing.T) {
 	if i := strings.IndexAny(got, "\u202e\u2066\u0085\u200f\u200b\u2028\ufeff\u009b"); i >= 0 {
 		t.Errorf("%q is left:\n%s", got[i:min(len(got), i+4)], got)
 	}
-	for _, want := range []string{`"\u202E}\u200F { \u200B\u2028\uFEFF\u009B"`, `<http://example.org/\u202Ea>`, "\u06cc\u200c\u062e", "# a b c d"} {
+	for _, want := range []string{`"\u202E}\u200F { \u200B\u2028\uFEFF\u009B"`, `<http://example.org/\u202Ea>`,
+		"\u06cc\u200c\u062e", "# a b c d"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing:\n%s", want, got)
 		}

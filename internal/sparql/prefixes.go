@@ -24,7 +24,8 @@ var enginePrefixes = map[string]string{
 	"sesame": "http://www.openrdf.org/schema/sesame#",
 }
 
-// DeclarePrefixes adds a PREFIX line for every predefined prefix that is used without being declared, and returns these prefixes in order.
+// DeclarePrefixes adds a PREFIX line for every predefined prefix that is used without being declared, and
+// returns these prefixes in order.
 func (q *Query) DeclarePrefixes() []string {
 	declared := map[string]bool{}
 	for _, d := range q.Prologue {
@@ -58,7 +59,8 @@ func (q *Query) DeclarePrefixes() []string {
 	return names
 }
 
-// WriteOutAmbiguous writes out in full each IRI made for this query whose usual prefix means something else in it. [Query.DeclarePrefixes] does so as well.
+// WriteOutAmbiguous writes out in full each IRI made for this query whose usual prefix means something else
+// in it. [Query.DeclarePrefixes] does so as well.
 func (q *Query) WriteOutAmbiguous() {
 	declared := map[string]bool{}
 	for _, d := range q.Prologue {
@@ -72,14 +74,16 @@ func (q *Query) WriteOutAmbiguous() {
 	})
 }
 
-// prefixUsed returns the prefix with which a constant will be printed. A constant made here whose prefix means something else in this query is written out.
+// prefixUsed returns the prefix with which a constant will be printed. A constant made here whose prefix
+// means something else in this query is written out.
 func (q *Query) prefixUsed(t *Term, declared map[string]bool) (string, bool) {
 	w := t.Written()
 	if w == "" {
 		switch {
 		case t.IsIRI():
 			w = rdf.Shorten(t.Value().Value)
-			if i := strings.IndexByte(w, ':'); w[0] != '<' && declared[w[:i]] && q.namespaceOf(w[:i]) != rdf.Prefixes[w[:i]] {
+			if i := strings.IndexByte(w, ':'); w[0] != '<' && declared[w[:i]] &&
+				q.namespaceOf(w[:i]) != rdf.Prefixes[w[:i]] {
 				t.Name = "<" + escapeIRI(t.Value().Value) + ">"
 				return "", false
 			}

@@ -8,10 +8,11 @@ import (
 
 // PrintOptions choose how [Print] writes a query. The zero value is the canonical layout.
 type PrintOptions struct {
-	// Label returns the label of a Q, P or L ID, or "". If it is set, the labels of a line's IDs are added as a comment at its end.
-	// Labels are untrusted: line breaks and control characters are removed.
+	// Label returns the label of a Q, P or L ID, or "". If it is set, the labels of a line's IDs are added as
+	// a comment at its end. Labels are untrusted: line breaks and control characters are removed.
 	Label func(id string) string
-	// Replace puts the labels into the names themselves, wdt:[instance of], for people who annotate. The result is not SPARQL.
+	// Replace puts the labels into the names themselves, wdt:[instance of], for people who annotate. The
+	// result is not SPARQL.
 	Replace bool
 	// OneLine writes everything on one line, without comments.
 	OneLine bool
@@ -24,12 +25,14 @@ type PrintOptions struct {
 	expand  bool // constants as full IRIs: see sameMeaning
 }
 
-// lineWidth is the width up to which a short group, a list of values or a property list stays on one line, in characters.
+// lineWidth is the width up to which a short group, a list of values or a property list stays on one line, in
+// characters.
 const lineWidth = 100
 
-// String returns the query in the canonical layout: two spaces a level, one statement a line, predicates of one subject below each other, a space before
-// dots and semicolons, keywords in upper case, double quotation marks. Comments are kept, blank lines are not. The layout depends on the tree alone, so
-// that printing what was printed changes nothing.
+// String returns the query in the canonical layout: two spaces a level, one statement a line, predicates of
+// one subject below each other, a space before dots and semicolons, keywords in upper case, double quotation
+// marks. Comments are kept, blank lines are not. The layout depends on the tree alone, so that printing what
+// was printed changes nothing.
 func (q *Query) String() string { return Print(q, PrintOptions{}) }
 
 // Print returns the query as text, as the options say, with a line break at the end (but for OneLine).
@@ -147,7 +150,8 @@ func (p *printer) noted(n *Notes) bool {
 	return n != nil && !p.o.OneLine && !p.o.NoComments && len(n.Before)+len(n.Open)+len(n.After) > 0
 }
 
-// try runs f, which writes on the current line; when that makes the line too long or breaks it, nothing is written and try returns false.
+// try runs f, which writes on the current line; when that makes the line too long or breaks it, nothing is
+// written and try returns false.
 func (p *printer) try(f func()) bool {
 	if p.limit > 0 { // already trying: the outer attempt decides
 		f()
@@ -301,8 +305,8 @@ func (p *printer) selectHead(s *SelectQuery, indent int) {
 	}
 }
 
-// listItem starts the next element of a list: on the same line, or on a new one when there are comments. It returns whether the one after it needs a new
-// line because of a comment at this one's end.
+// listItem starts the next element of a list: on the same line, or on a new one when there are comments. It
+// returns whether the one after it needs a new line because of a comment at this one's end.
 func (p *printer) listItem(n *Notes, broken bool, indent int) bool {
 	if !p.noted(n) {
 		if broken {

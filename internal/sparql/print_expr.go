@@ -253,7 +253,8 @@ func (p *printer) negated(x *Path) {
 	p.s(")")
 }
 
-// Precedence returns how strongly an expression binds, from 1 for || to 7 for terms and calls. Operators with the same precedence are read from left to right.
+// Precedence returns how strongly an expression binds, from 1 for || to 7 for terms and calls. Operators with
+// the same precedence are read from left to right.
 func (e *Expr) Precedence() int {
 	switch e.Kind {
 	case ExprBinary:
@@ -336,7 +337,8 @@ func (p *printer) expr(e *Expr, least, indent int) {
 	}
 }
 
-// groupsOtherwise reports whether e is a sum or product such as a - b + c, which some engines read as a - (b + c) although the grammar groups to the left.
+// groupsOtherwise reports whether e is a sum or product such as a - b + c, which some engines read as a - (b
+// + c) although the grammar groups to the left.
 func groupsOtherwise(e *Expr) bool {
 	if e.Kind != ExprBinary || e.Args[0].Kind != ExprBinary {
 		return false

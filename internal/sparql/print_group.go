@@ -30,7 +30,8 @@ func (p *printer) braces(g *Group, indent int) {
 
 // simple reports whether a group may be written on one line: at most one statement in it, and no comments.
 func (p *printer) simple(g *Group) bool {
-	if !p.o.OneLine && !p.o.NoComments && (len(g.Open())+len(g.Close()) > 0 || g.Notes != nil && len(g.Notes.Before) > 0) {
+	if !p.o.OneLine && !p.o.NoComments && (len(g.Open())+len(g.Close()) > 0 || g.Notes != nil &&
+		len(g.Notes.Before) > 0) {
 		return false
 	}
 	if len(g.Patterns) == 0 {

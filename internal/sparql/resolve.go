@@ -2,8 +2,8 @@ package sparql
 
 import "strings"
 
-// reference is an IRI reference in its parts (RFC 3986, section 3; RFC 3987 allows other scripts in them). A part that is there may be empty: <#> has a
-// fragment, <> has none.
+// reference is an IRI reference in its parts (RFC 3986, section 3; RFC 3987 allows other scripts in them). A
+// part that is there may be empty: <#> has a fragment, <> has none.
 type reference struct {
 	scheme, authority, path, query, fragment string
 	hasAuthority, hasQuery, hasFragment      bool

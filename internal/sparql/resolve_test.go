@@ -6,17 +6,26 @@ import "testing"
 func TestResolveIRI(t *testing.T) {
 	const base = "http://a/b/c/d;p?q"
 	for ref, want := range map[string]string{
-		"g:h": "g:h", "g": "http://a/b/c/g", "./g": "http://a/b/c/g", "g/": "http://a/b/c/g/", "/g": "http://a/g", "//g": "http://g",
-		"?y": "http://a/b/c/d;p?y", "g?y": "http://a/b/c/g?y", "#s": "http://a/b/c/d;p?q#s", "g#s": "http://a/b/c/g#s", "g?y#s": "http://a/b/c/g?y#s",
-		";x": "http://a/b/c/;x", "g;x": "http://a/b/c/g;x", "g;x?y#s": "http://a/b/c/g;x?y#s", "": "http://a/b/c/d;p?q", ".": "http://a/b/c/",
-		"./": "http://a/b/c/", "..": "http://a/b/", "../": "http://a/b/", "../g": "http://a/b/g", "../..": "http://a/", "../../": "http://a/", "../../g": "http://a/g",
+		"g:h": "g:h", "g": "http://a/b/c/g", "./g": "http://a/b/c/g", "g/": "http://a/b/c/g/", "/g": "http://a/g",
+		"//g": "http://g",
+		"?y":  "http://a/b/c/d;p?y", "g?y": "http://a/b/c/g?y", "#s": "http://a/b/c/d;p?q#s",
+		"g#s": "http://a/b/c/g#s", "g?y#s": "http://a/b/c/g?y#s",
+		";x": "http://a/b/c/;x", "g;x": "http://a/b/c/g;x", "g;x?y#s": "http://a/b/c/g;x?y#s",
+		"": "http://a/b/c/d;p?q", ".": "http://a/b/c/",
+		"./": "http://a/b/c/", "..": "http://a/b/", "../": "http://a/b/", "../g": "http://a/b/g",
+		"../..": "http://a/", "../../": "http://a/", "../../g": "http://a/g",
 
-		"../../../g": "http://a/g", "../../../../g": "http://a/g", "/./g": "http://a/g", "/../g": "http://a/g", "g.": "http://a/b/c/g.", ".g": "http://a/b/c/.g",
-		"g..": "http://a/b/c/g..", "..g": "http://a/b/c/..g", "./../g": "http://a/b/g", "./g/.": "http://a/b/c/g/", "g/./h": "http://a/b/c/g/h",
-		"g/../h": "http://a/b/c/h", "g;x=1/./y": "http://a/b/c/g;x=1/y", "g;x=1/../y": "http://a/b/c/y", "g?y/./x": "http://a/b/c/g?y/./x",
-		"g?y/../x": "http://a/b/c/g?y/../x", "g#s/./x": "http://a/b/c/g#s/./x", "g#s/../x": "http://a/b/c/g#s/../x", "http:g": "http:g",
+		"../../../g": "http://a/g", "../../../../g": "http://a/g", "/./g": "http://a/g", "/../g": "http://a/g",
+		"g.": "http://a/b/c/g.", ".g": "http://a/b/c/.g",
+		"g..": "http://a/b/c/g..", "..g": "http://a/b/c/..g", "./../g": "http://a/b/g", "./g/.": "http://a/b/c/g/",
+		"g/./h":  "http://a/b/c/g/h",
+		"g/../h": "http://a/b/c/h", "g;x=1/./y": "http://a/b/c/g;x=1/y", "g;x=1/../y": "http://a/b/c/y",
+		"g?y/./x":  "http://a/b/c/g?y/./x",
+		"g?y/../x": "http://a/b/c/g?y/../x", "g#s/./x": "http://a/b/c/g#s/./x", "g#s/../x": "http://a/b/c/g#s/../x",
+		"http:g": "http:g",
 
-		"#": "http://a/b/c/d;p?q#", "?": "http://a/b/c/d;p?", "g#": "http://a/b/c/g#", "é": "http://a/b/c/é", "a b%20c": "http://a/b/c/a b%20c",
+		"#": "http://a/b/c/d;p?q#", "?": "http://a/b/c/d;p?", "g#": "http://a/b/c/g#", "é": "http://a/b/c/é",
+		"a b%20c": "http://a/b/c/a b%20c",
 	} {
 		if got := resolveIRI(base, ref); got != want {
 			t.Errorf("%q gives %q, want %q", ref, got, want)
@@ -44,7 +53,8 @@ func TestBaseAndPrefixes(t *testing.T) {
 	}
 	f := q.Body.Where.Patterns[0].(*Triples).Triples()[0]
 	for got, want := range map[string]string{
-		f.Subject.Value().Value: "http://example.org/x/#a", f.Path.IRI(): "http://example.org/ö/b", f.Object.Value().Value: "http://example.org/x/c",
+		f.Subject.Value().Value: "http://example.org/x/#a", f.Path.IRI(): "http://example.org/ö/b",
+		f.Object.Value().Value: "http://example.org/x/c",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -2,9 +2,9 @@ package sparql
 
 import "strings"
 
-// checkScopes reports mistakes that the grammar allows but that make Blazegraph refuse a query: a projected variable that is neither
-// grouped nor aggregated (SPARQL 1.1, section 11.4; Blazegraph's "Bad aggregate"), SELECT * with GROUP BY, and the label of a blank node used in two
-// basic graph patterns (section 5.1.1).
+// checkScopes reports mistakes that the grammar allows but that make Blazegraph refuse a query: a projected
+// variable that is neither grouped nor aggregated (SPARQL 1.1, section 11.4; Blazegraph's "Bad aggregate"),
+// SELECT * with GROUP BY, and the label of a blank node used in two basic graph patterns (section 5.1.1).
 func (p *parser) checkScopes(q *Query) {
 	for _, s := range p.selects {
 		p.checkGrouping(s)
@@ -49,7 +49,8 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 	}
 	if s.Having != nil {
 		for _, c := range s.Having.Conditions {
-			if !grouped(c, bound) { // Blazegraph refuses a condition about nothing that the groups have; Check warns about the other mixtures
+			// Blazegraph refuses a condition about nothing that the groups have. Package check warns about other mixtures.
+			if !grouped(c, bound) {
 				p.checkGrouped(c, bound)
 			}
 		}
@@ -74,7 +75,8 @@ func (p *parser) checkDuplicates(s *SelectQuery) {
 	seen := map[string]bool{}
 	for _, it := range s.Items {
 		if seen[it.Var] {
-			p.mistakeAt(it.Span, "?"+it.Var+" is projected twice", "leave it out the second time, or give it another name")
+			p.mistakeAt(it.Span, "?"+it.Var+" is projected twice",
+				"leave it out the second time, or give it another name")
 		}
 		seen[it.Var] = true
 	}
@@ -124,11 +126,13 @@ func (p *parser) mistakeAt(s Span, message, hint string) {
 		return
 	}
 	pos := positionIn(p.text, int(s.Start))
-	p.report(&Error{Line: pos.Line, Column: pos.Column, Offset: pos.Offset, Found: Shorten(p.text[s.Start:s.End]), Message: message, Hint: hint})
+	p.report(&Error{Line: pos.Line, Column: pos.Column, Offset: pos.Offset, Found: Shorten(p.text[s.Start:s.End]),
+		Message: message, Hint: hint})
 }
 
-// checkBlanks reports labels of blank nodes in g's own triples that another basic graph pattern has used. Filters and BINDs do not end a pattern, as in
-// Blazegraph's parser. Groups come in the order of their opening braces.
+// checkBlanks reports labels of blank nodes in g's own triples that another basic graph pattern has used.
+// Filters and BINDs do not end a pattern, as in Blazegraph's parser. Groups come in the order of their
+// opening braces.
 func (p *parser) checkBlanks(g *Group) {
 	p.pattern++
 	var walk func(t *Term)
@@ -166,7 +170,8 @@ func (p *parser) useBlank(t *Term) {
 		p.labels = map[string]int{}
 	}
 	if first, seen := p.labels[t.Name]; seen && first != p.pattern {
-		p.mistakeAt(t.Span, "the blank node _:"+t.Name+" is used in two different patterns", "use a variable instead: ?"+t.Name)
+		p.mistakeAt(t.Span, "the blank node _:"+t.Name+" is used in two different patterns",
+			"use a variable instead: ?"+t.Name)
 		return
 	}
 	p.labels[t.Name] = p.pattern

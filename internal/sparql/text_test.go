@@ -4,7 +4,8 @@ import "testing"
 
 func TestReplaceAutoLanguage(t *testing.T) {
 	tests := []struct{ name, text, lang, want string }{
-		{"label service", `SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],en". }`, "de", `SERVICE wikibase:label { bd:serviceParam wikibase:language "de,en". }`},
+		{"label service", `SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],en". }`, "de",
+			`SERVICE wikibase:label { bd:serviceParam wikibase:language "de,en". }`},
 		{"both quotes", `'[AUTO_LANGUAGE]' """[AUTO_LANGUAGE]"""`, "fr", `'fr' """fr"""`},
 		{"comment stays", "# [AUTO_LANGUAGE]\n\"[AUTO_LANGUAGE]\"", "fr", "# [AUTO_LANGUAGE]\n\"fr\""},
 		{"broken text", `SELECT & ?x “ "[AUTO_LANGUAGE]" {`, "sv", `SELECT & ?x “ "sv" {`},
@@ -27,7 +28,8 @@ func TestTrimFinalLimit(t *testing.T) {
 		{"SELECT ?x { ?x ?p ?o }\nLIMIT 10\n", "SELECT ?x { ?x ?p ?o }", true},
 		{"SELECT ?x { ?x ?p ?o } limit 10", "SELECT ?x { ?x ?p ?o }", true},
 		{"SELECT ?x { ?x ?p ?o } LIMIT 100", "SELECT ?x { ?x ?p ?o } LIMIT 100", false},
-		{"SELECT ?x { { SELECT ?x { ?x ?p ?o } LIMIT 10 } }", "SELECT ?x { { SELECT ?x { ?x ?p ?o } LIMIT 10 } }", false},
+		{"SELECT ?x { { SELECT ?x { ?x ?p ?o } LIMIT 10 } }", "SELECT ?x { { SELECT ?x { ?x ?p ?o } LIMIT 10 } }",
+			false},
 		{"SELECT ?x { ?x ?p ?o } LIMIT 10 OFFSET 5", "SELECT ?x { ?x ?p ?o }  OFFSET 5", true},
 		{"SELECT ?x { ?x ?p ?o } # c\nLIMIT 10 OFFSET 5", "SELECT ?x { ?x ?p ?o } # c\n OFFSET 5", true},
 		{"SELECT ?x { ?x ?p ?o } LIMIT 10 # first ten", "SELECT ?x { ?x ?p ?o }  # first ten", true},

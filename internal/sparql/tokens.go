@@ -7,14 +7,15 @@ type TokenKind uint8
 
 // The kinds of token that [Tokens] tells apart.
 const (
-	TokenOther   TokenKind = iota // punctuation, operators, language tags, labels of blank nodes, and what is not a token
-	TokenWord                     // a keyword, the name of a function, a
-	TokenVar                      // ?x, $x
-	TokenName                     // wd:Q42
-	TokenIRI                      // <http://…>
-	TokenString                   // in any kind of quotation marks, without language or datatype
-	TokenNumber                   // without sign
-	TokenPercent                  // %name, of a named subquery
+	// punctuation, operators, language tags, labels of blank nodes, and what is not a token
+	TokenOther   TokenKind = iota
+	TokenWord              // a keyword, the name of a function, a
+	TokenVar               // ?x, $x
+	TokenName              // wd:Q42
+	TokenIRI               // <http://…>
+	TokenString            // in any kind of quotation marks, without language or datatype
+	TokenNumber            // without sign
+	TokenPercent           // %name, of a named subquery
 )
 
 // Token is a token of a query's text, as written.

@@ -2,7 +2,8 @@ package sparql
 
 import "unicode/utf8"
 
-// Span is a node's place in the query text: byte offsets, End exclusive. A node that was not read from a text has the zero Span.
+// Span is a node's place in the query text: byte offsets, End exclusive. A node that was not read from a text
+// has the zero Span.
 type Span struct{ Start, End int32 }
 
 // Pos returns the span itself; it makes every type that embeds a Span a [Node].
@@ -11,7 +12,8 @@ func (s Span) Pos() Span { return s }
 // Node is any node of the tree.
 type Node interface{ Pos() Span }
 
-// Position is a place in the text for people: Line and Column count from 1, Column in characters, Offset in bytes from 0.
+// Position is a place in the text for people: Line and Column count from 1, Column in characters, Offset in
+// bytes from 0.
 type Position struct{ Offset, Line, Column int }
 
 func positionIn(text string, offset int) Position {
@@ -31,21 +33,23 @@ func positionIn(text string, offset int) Position {
 // Position returns the line and column of a byte offset of the query's text.
 func (q *Query) Position(offset int32) Position { return positionIn(q.Text, int(offset)) }
 
-// Comment is a comment as written, from # to the end of its line, without the line break. Own reports whether nothing else is on its line.
+// Comment is a comment as written, from # to the end of its line, without the line break. Own reports whether
+// nothing else is on its line.
 type Comment struct {
 	Span
 	Text string
 	Own  bool
 }
 
-// Notes are the comments of a node: Before are above it, Open after the opening square bracket of a property list, After at the end of its line.
-// A nil *Notes has none.
+// Notes are the comments of a node: Before are above it, Open after the opening square bracket of a property
+// list, After at the end of its line. A nil *Notes has none.
 type Notes struct{ Before, Open, After []Comment }
 
 // Form is the form of a query.
 type Form uint8
 
-// The query forms. Update is any request of SPARQL 1.1 Update: it is recognized, so that it can be refused, but not read.
+// The query forms. Update is any request of SPARQL 1.1 Update: it is recognized, so that it can be refused,
+// but not read.
 const (
 	Select Form = iota
 	Ask
@@ -59,7 +63,8 @@ func (f Form) String() string {
 	return [...]string{"select", "ask", "construct", "describe", "update"}[f]
 }
 
-// Query is a whole query. Body is never nil: for ASK, CONSTRUCT and DESCRIBE its projection is empty, for Update it is empty altogether.
+// Query is a whole query. Body is never nil: for ASK, CONSTRUCT and DESCRIBE its projection is empty, for
+// Update it is empty altogether.
 type Query struct {
 	Span
 	Text      string         // what was parsed
@@ -73,7 +78,7 @@ type Query struct {
 	Named     []*NamedSubquery
 	Body      *SelectQuery
 	Operation string    // of Update: its first keyword, such as INSERT
-	Header    []Comment // comments before the first token: #title:, #defaultView: have meaning for the query service's page
+	Header    []Comment // comments before the first token; the query service's page reads #title: and #defaultView:
 	Tail      []Comment // comments after everything
 }
 
@@ -94,7 +99,8 @@ type Dataset struct {
 	IRI   *Term
 }
 
-// NamedSubquery is WITH { SELECT … } AS %Name, Blazegraph's named subquery. QLever's form WITH %Name AS { SELECT … } becomes the same node.
+// NamedSubquery is WITH { SELECT … } AS %Name, Blazegraph's named subquery. QLever's form WITH %Name AS {
+// SELECT … } becomes the same node.
 type NamedSubquery struct {
 	Span
 	Notes *Notes
@@ -104,7 +110,8 @@ type NamedSubquery struct {
 	Close []Comment // before the closing brace
 }
 
-// SelectQuery is the part that top queries, sub-selects and named subqueries share: projection, pattern, solution modifiers.
+// SelectQuery is the part that top queries, sub-selects and named subqueries share: projection, pattern,
+// solution modifiers.
 type SelectQuery struct {
 	Span
 	Notes    *Notes
@@ -121,7 +128,8 @@ type SelectQuery struct {
 	Values   *Values // VALUES after the modifiers: joined with the result
 }
 
-// SelectItem is one projected column: a variable, or an expression with the variable it is bound to (Expr nil for a plain variable).
+// SelectItem is one projected column: a variable, or an expression with the variable it is bound to (Expr nil
+// for a plain variable).
 type SelectItem struct {
 	Span
 	Notes *Notes
@@ -207,7 +215,8 @@ func (x *Group) Close() []Comment {
 	return x.braces.close
 }
 
-// Triples is a subject with its predicate-object lists, as written up to the dot. Properties is empty for a lone property list such as [ … ] .
+// Triples is a subject with its predicate-object lists, as written up to the dot. Properties is empty for a
+// lone property list such as [ … ] .
 type Triples struct {
 	Span
 	Notes      *Notes
@@ -223,7 +232,8 @@ type Property struct {
 	Objects []*Term
 }
 
-// Hint is a statement whose subject is in Blazegraph's hint: namespace. It steers the optimizer and never changes the result.
+// Hint is a statement whose subject is in Blazegraph's hint: namespace. It steers the optimizer and never
+// changes the result.
 type Hint struct {
 	Span
 	Notes   *Notes
@@ -245,7 +255,8 @@ type Bind struct {
 	Var   string
 }
 
-// Values is inline data. Each row has as many cells as Vars; a cell whose Term has Kind Undef leaves its variable unbound.
+// Values is inline data. Each row has as many cells as Vars; a cell whose Term has Kind Undef leaves its
+// variable unbound.
 type Values struct {
 	Span
 	Notes  *Notes
@@ -371,7 +382,7 @@ const (
 	ExprIn                        // Args[0] IN (Args[1:]); Op is "IN" or "NOT IN"
 	ExprBuiltin                   // Op is the name in upper case: STRLEN, IF, COALESCE, BOUND …; Args
 	ExprFunction                  // Term is the function's IRI (casts too); Args, Distinct
-	ExprAggregate                 // Op is COUNT, SUM, MIN, MAX, AVG, SAMPLE or GROUP_CONCAT; Args[0] unless Star; Distinct, Separator
+	ExprAggregate                 // Op is COUNT, SUM, MIN, MAX, AVG, SAMPLE or GROUP_CONCAT; Args[0] unless Star
 	ExprExists                    // Op is "EXISTS" or "NOT EXISTS"; Group
 )
 

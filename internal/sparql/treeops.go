@@ -15,8 +15,9 @@ type Triple struct {
 
 const rdfNS = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 
-// Triples returns the statement as flat triples: property lists and collections are written out with their blank nodes (SPARQL 1.1, sections 4.2.3 and
-// 4.2.4). Subjects and objects of the result are of kind Var, Const or BlankNode only.
+// Triples returns the statement as flat triples: property lists and collections are written out with their
+// blank nodes (SPARQL 1.1, sections 4.2.3 and 4.2.4). Subjects and objects of the result are of kind Var,
+// Const or BlankNode only.
 func (t *Triples) Triples() []Triple {
 	f := flattener{out: make([]Triple, 0, len(t.Properties))}
 	s := f.place(t.Subject)
@@ -64,7 +65,8 @@ func (f *flattener) collection(t *Term) *Term {
 			next = cell(i + 1)
 		}
 		n := len(f.out)
-		f.out = append(f.out, Triple{Subject: at, Path: iriPath(rdfNS + "first")}, Triple{Subject: at, Path: iriPath(rdfNS + "rest"), Object: next})
+		f.out = append(f.out, Triple{Subject: at, Path: iriPath(rdfNS + "first")},
+			Triple{Subject: at, Path: iriPath(rdfNS + "rest"), Object: next})
 		f.out[n].Object = f.place(item)
 		at = next
 	}
@@ -93,8 +95,10 @@ const (
 
 // ServiceIRI names the services of Wikidata's query service.
 var serviceIRI = map[string]ServiceKind{
-	rdf.Wikibase + "label": LabelService, rdf.Wikibase + "around": AroundService, rdf.Wikibase + "box": BoxService, rdf.Wikibase + "mwapi": MWAPIService,
-	"http://www.bigdata.com/rdf/gas#service": GASService, "http://www.bigdata.com/rdf#slice": SliceService, "http://www.bigdata.com/rdf#sample": SampleService,
+	rdf.Wikibase + "label": LabelService, rdf.Wikibase + "around": AroundService, rdf.Wikibase + "box": BoxService,
+	rdf.Wikibase + "mwapi":                   MWAPIService,
+	"http://www.bigdata.com/rdf/gas#service": GASService, "http://www.bigdata.com/rdf#slice": SliceService,
+	"http://www.bigdata.com/rdf#sample": SampleService,
 }
 
 // Kind returns the kind of the service, by its IRI.
@@ -135,8 +139,8 @@ func (s *Service) Param(iri string) *Term {
 	return nil
 }
 
-// Rest returns the triples of the service's own group that are not settings: the pattern of around and box, ?x rdfs:label ?l of the label service, the
-// outputs of mwapi.
+// Rest returns the triples of the service's own group that are not settings: the pattern of around and box,
+// ?x rdfs:label ?l of the label service, the outputs of mwapi.
 func (s *Service) Rest() []Triple {
 	var out []Triple
 	for _, t := range serviceTriples(s.Group) {

@@ -2,7 +2,8 @@ package sparql
 
 import "strings"
 
-// Columns returns the names of the result's columns: the projected variables, or for SELECT * the visible variables of the pattern in order of appearance.
+// Columns returns the names of the result's columns: the projected variables, or for SELECT * the visible
+// variables of the pattern in order of appearance.
 func (s *SelectQuery) Columns() []string {
 	if !s.Star {
 		out := make([]string, len(s.Items))
@@ -19,15 +20,16 @@ func (s *SelectQuery) Columns() []string {
 	return v.names
 }
 
-// Visible returns the variables that are in scope after the group (SPARQL 1.1, section 18.2.1), in order of appearance. The variables of an INCLUDE are
-// not known to the group alone and are left out.
+// Visible returns the variables that are in scope after the group (SPARQL 1.1, section 18.2.1), in order of
+// appearance. The variables of an INCLUDE are not known to the group alone and are left out.
 func (g *Group) Visible() []string {
 	v := VarSet{}
 	v.AddGroup(g)
 	return v.names
 }
 
-// VarSet is a set of variable names, without ? or $, in the order in which they were added. The zero VarSet is empty and ready for use.
+// VarSet is a set of variable names, without ? or $, in the order in which they were added. The zero VarSet
+// is empty and ready for use.
 type VarSet struct {
 	seen  map[string]bool
 	names []string
@@ -116,7 +118,8 @@ func (v *VarSet) AddGroup(g *Group) {
 	}
 }
 
-// LabelBase reports whether the label service in its automatic mode would bind name, and from which variable: "item" for "itemLabel".
+// LabelBase reports whether the label service in its automatic mode would bind name, and from which variable:
+// "item" for "itemLabel".
 func LabelBase(name string) (base string, ok bool) {
 	for _, suffix := range [...]string{"AltLabel", "Label", "Description"} {
 		if base, ok := strings.CutSuffix(name, suffix); ok && base != "" {

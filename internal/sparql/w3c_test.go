@@ -29,7 +29,8 @@ type w3cTest struct {
 	positive, update bool
 }
 
-// w3cTests reads the syntax tests of all manifests. Manifests are Turtle of one simple shape: statements with rdf:type and mf:action.
+// w3cTests reads the syntax tests of all manifests. Manifests are Turtle of one simple shape: statements with
+// rdf:type and mf:action.
 func w3cTests(t *testing.T) []w3cTest {
 	root := shared(t, "data/w3c/sparql")
 	manifests, err := filepath.Glob(filepath.Join(root, "*", "*", "manifest.ttl"))
@@ -53,7 +54,8 @@ func w3cTests(t *testing.T) []w3cTest {
 			}
 			file := filepath.Join(filepath.Dir(m), a[1])
 			name, _ := filepath.Rel(root, file)
-			out = append(out, w3cTest{name: name, file: file, positive: strings.HasPrefix(rest, "mf:Positive"), update: strings.HasSuffix(file, ".ru")})
+			out = append(out, w3cTest{name: name, file: file, positive: strings.HasPrefix(rest, "mf:Positive"),
+				update: strings.HasSuffix(file, ".ru")})
 		}
 	}
 	return out

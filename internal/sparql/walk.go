@@ -1,7 +1,7 @@
 package sparql
 
-// Inspect calls f for every node below and including n in the order of the text; where f returns false it does not go deeper.
-// n may be a *Query, *SelectQuery or any other node; a nil node is skipped.
+// Inspect calls f for every node below and including n in the order of the text; where f returns false it
+// does not go deeper. n may be a *Query, *SelectQuery or any other node; a nil node is skipped.
 func Inspect(n Node, f func(Node) bool) {
 	w := walker{f}
 	w.node(n)
@@ -141,8 +141,8 @@ func isNil(n Node) bool {
 	return false
 }
 
-// Groups calls f for g and the groups in it, from the inside out. It includes groups in expressions (EXISTS), but not those of sub-selects. A nil group is
-// skipped.
+// Groups calls f for g and the groups in it, from the inside out. It includes groups in expressions (EXISTS),
+// but not those of sub-selects. A nil group is skipped.
 func Groups(g *Group, f func(*Group)) {
 	if g == nil {
 		return

@@ -1,4 +1,5 @@
-// Package check looks for probable mistakes in queries that parse: variables that nothing binds, parts that share no variable, prefixes that do not fit.
+// Package check looks for probable mistakes in queries that parse: variables that nothing binds, parts that
+// share no variable, prefixes that do not fit.
 package check
 
 import (
@@ -10,12 +11,13 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Problem is something in a query that parses but is probably not what was meant. Kind is one of: unbound (a variable is used and never bound), unused (bound and
-// never used), values-grouping (VALUES at the end of a grouped query), grouping
-// (a key twice, or HAVING about what the groups do not have), cartesian (parts that share no variable), label-service (without a label variable), labels-only (a projection of labels alone), limit (a LIMIT
-// without ORDER BY cuts at random), optional-order (an OPTIONAL before what binds its variables), prefix (a namespace or number that does not fit its place), quoted (an entity
-// in quotation marks),
-// update and service (what [sparql.Guard] refuses).
+// Problem is something in a query that parses but is probably not what was meant. Kind is one of: unbound (a
+// variable is used and never bound), unused (bound and never used), values-grouping (VALUES at the end of a
+// grouped query), grouping (a key twice, or HAVING about what the groups do not have), cartesian (parts that
+// share no variable), label-service (without a label variable), labels-only (a projection of labels alone),
+// limit (a LIMIT without ORDER BY cuts at random), optional-order (an OPTIONAL before what binds its
+// variables), prefix (a namespace or number that does not fit its place), quoted (an entity in quotation
+// marks), update and service (what [sparql.Guard] refuses).
 type Problem struct {
 	Kind    string `json:"kind"`
 	Line    int    `json:"line"`
@@ -24,7 +26,8 @@ type Problem struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// Query looks for probable mistakes, in the order of the text. allow is that of [sparql.Guard]; nil skips the check of addresses but not that of updates.
+// Query looks for probable mistakes, in the order of the text. allow is that of [sparql.Guard]; nil skips the
+// check of addresses but not that of updates.
 func Query(q *sparql.Query, allow func(iri string) bool) []Problem {
 	c := &checker{q: q, named: q.NamedByName(), counts: countVars(q)}
 	if q.Form == sparql.Update || allow != nil {
@@ -91,7 +94,7 @@ func (c *checker) visible(g *sparql.Group) map[string]bool {
 					}
 				}
 			case *sparql.Service:
-				if x.Kind() == sparql.MWAPIService || x.Kind() == sparql.GASService { // their outputs may be written in other forms
+				if x.Kind() == sparql.MWAPIService || x.Kind() == sparql.GASService { // they bind variables in other ways
 					for _, v := range x.Group.Visible() {
 						out[v] = true
 					}
@@ -140,7 +143,9 @@ func (c *checker) selectQuery(s *sparql.SelectQuery, top bool) {
 		}
 	}
 	if service != nil && automatic && labels == 0 && !s.Star {
-		c.add("label-service", service.Span, "the label service has no effect: no variable such as ?itemLabel is projected", "project the label, or remove the service")
+		c.add("label-service", service.Span,
+			"the label service has no effect: no variable such as ?itemLabel is projected",
+			"project the label, or remove the service")
 	}
 	if top {
 		c.projection(s, bound, labels)
@@ -150,15 +155,16 @@ func (c *checker) selectQuery(s *sparql.SelectQuery, top bool) {
 	c.grouping(s)
 }
 
-// grouping reports a variable that is a key of the groups twice, which Blazegraph refuses, and variables in HAVING that the groups do not have, for which no
-// condition is true.
+// grouping reports a variable that is a key of the groups twice, which Blazegraph refuses, and variables in
+// HAVING that the groups do not have, for which no condition is true.
 func (c *checker) grouping(s *sparql.SelectQuery) {
 	has := map[string]bool{}
 	if s.GroupBy != nil {
 		for _, k := range s.GroupBy.Keys {
 			name := cmp.Or(k.As, k.Expr.Variable())
 			if name != "" && has[name] {
-				c.add("grouping", k.Span, "?"+name+" occurs twice in GROUP BY, which the query service refuses", "leave it out the second time")
+				c.add("grouping", k.Span, "?"+name+" occurs twice in GROUP BY, which the query service refuses",
+					"leave it out the second time")
 			}
 			has[name] = true
 		}
@@ -175,7 +181,8 @@ func (c *checker) grouping(s *sparql.SelectQuery) {
 			return
 		}
 		if v := e.Variable(); v != "" && !has[v] {
-			c.add("grouping", e.Span, "?"+v+" in HAVING is neither grouped nor aggregated, so the condition is never true", "group by it, or put it into an aggregate such as SAMPLE(?"+v+")")
+			c.add("grouping", e.Span, "?"+v+" in HAVING is neither grouped nor aggregated, so the condition is never true",
+				"group by it, or put it into an aggregate such as SAMPLE(?"+v+")")
 		}
 		for _, a := range e.Args {
 			walk(a)
@@ -186,8 +193,9 @@ func (c *checker) grouping(s *sparql.SelectQuery) {
 	}
 }
 
-// trailingValues reports VALUES at the end of a grouped query that restricts what is grouped away. SPARQL 1.1 (section 18.2.4.3) joins it with the finished
-// groups, Blazegraph restricts the pattern before it is grouped.
+// trailingValues reports VALUES at the end of a grouped query that restricts what is grouped away. SPARQL 1.1
+// (section 18.2.4.3) joins it with the finished groups, Blazegraph restricts the pattern before it is
+// grouped.
 func (c *checker) trailingValues(s *sparql.SelectQuery) {
 	if s.Values == nil || !s.Grouped() {
 		return
@@ -202,8 +210,10 @@ func (c *checker) trailingValues(s *sparql.SelectQuery) {
 	}
 	for _, v := range s.Values.Vars {
 		if !keys[v] {
-			c.add("values-grouping", s.Values.Span, "VALUES after GROUP BY has ?"+v+", which is not a key of the groups: the query service restricts the "+
-				"pattern with it before grouping, SPARQL 1.1 joins it with the finished groups", "move it into the braces: WHERE { VALUES … }")
+			c.add("values-grouping", s.Values.Span,
+				"VALUES after GROUP BY has ?"+v+", which is not a key of the groups: the query service restricts the "+
+					"pattern with it before grouping, SPARQL 1.1 joins it with the finished groups",
+				"move it into the braces: WHERE { VALUES … }")
 			return
 		}
 	}
@@ -229,7 +239,8 @@ func (c *checker) projection(s *sparql.SelectQuery, bound map[string]bool, label
 	if labels == 0 || labels < len(s.Items) {
 		return
 	}
-	c.add("labels-only", s.Items[0].Span, "only labels are projected: rows with the same label cannot be told apart", "project the entities too")
+	c.add("labels-only", s.Items[0].Span, "only labels are projected: rows with the same label cannot be told apart",
+		"project the entities too")
 }
 
 func (c *checker) modifiers(s *sparql.SelectQuery, bound map[string]bool, automatic, top bool) {
@@ -244,7 +255,9 @@ func (c *checker) modifiers(s *sparql.SelectQuery, bound map[string]bool, automa
 		}
 	}
 	if top && s.Limit != nil && s.OrderBy == nil && s.Limit.N > 0 {
-		c.add("limit", s.Limit.Span, "LIMIT "+strconv.FormatInt(s.Limit.N, 10)+" without ORDER BY keeps arbitrary rows", "remove it if all rows are wanted")
+		n := strconv.FormatInt(s.Limit.N, 10)
+		c.add("limit", s.Limit.Span, "LIMIT "+n+" without ORDER BY keeps arbitrary rows",
+			"remove it if all rows are wanted")
 	}
 }
 
@@ -285,7 +298,9 @@ func (c *checker) filters(g *sparql.Group) {
 		for _, v := range exprVars(f.Expr) {
 			if c.counts[v] == own[v] {
 				if base, isLabel := sparql.LabelBase(v); isLabel {
-					c.add("unbound", f.Span, "?"+v+" is filtered but never bound: the label service works after filters", "bind it with ?"+base+" rdfs:label ?"+v)
+					c.add("unbound", f.Span,
+						"?"+v+" is filtered but never bound: the label service works after filters",
+						"bind it with ?"+base+" rdfs:label ?"+v)
 					continue
 				}
 				c.add("unbound", f.Span, "?"+v+" is filtered but never bound", "")
@@ -352,7 +367,8 @@ func (c *checker) unused(g *sparql.Group) {
 	}
 }
 
-// cartesian reports parts of a group that share no variable, directly or through others: each row of one is combined with each of the other.
+// cartesian reports parts of a group that share no variable, directly or through others: each row of one is
+// combined with each of the other.
 func (c *checker) cartesian(g *sparql.Group) {
 	var parts []map[string]bool
 	var spans []sparql.Span
@@ -373,14 +389,16 @@ func (c *checker) cartesian(g *sparql.Group) {
 	joined := merged(parts, outer)
 	for i := 1; i < len(joined); i++ {
 		if joined[i] != joined[0] {
-			c.add("cartesian", spans[i], "this part shares no variable with the parts before it: every row of one is combined with every row of the other",
+			c.add("cartesian", spans[i], "this part shares no variable with the parts before it: "+
+				"every row of one is combined with every row of the other",
 				"connect them with a variable")
 			return
 		}
 	}
 }
 
-// merged returns for each set of variables the number of the component it belongs to. Variables that a filter names together connect.
+// merged returns for each set of variables the number of the component it belongs to. Variables that a filter
+// names together connect.
 func merged(parts []map[string]bool, filtered map[string]bool) []int {
 	parent := make([]int, len(parts))
 	for i := range parent {
@@ -478,7 +496,8 @@ func (c *checker) optionalOrder(g *sparql.Group) {
 		}
 		for _, v := range o.Group.Visible() {
 			if t, ok := last[v]; ok && !before[v] && t.Start > o.Start {
-				c.add("optional-order", o.Span, "this OPTIONAL comes before the statements that bind its variables, so it is no longer optional",
+				c.add("optional-order", o.Span,
+					"this OPTIONAL comes before the statements that bind its variables, so it is no longer optional",
 					"move it after the statement on line "+strconv.Itoa(c.q.Position(t.Start).Line))
 				return
 			}

@@ -9,7 +9,8 @@ import (
 
 // prefixes reports namespaces that do not fit their place in Wikidata's model.
 func (c *checker) prefixes() {
-	statements, values := map[string]bool{}, map[string]string{} // variables for statement nodes, and for the values of a property
+	// variables for statement nodes, and for the values of a property
+	statements, values := map[string]bool{}, map[string]string{}
 	var all []sparql.Triple
 	sparql.Inspect(c.q, func(n sparql.Node) bool {
 		if t, ok := n.(*sparql.Triples); ok {
@@ -48,9 +49,11 @@ func (c *checker) place(t sparql.Triple, statements map[string]bool) {
 	case id[0] == 'Q':
 		c.add("prefix", span, id+" is an item, not a property", "items are written wd:"+id)
 	case strings.HasPrefix(p, rdf.Prop+"P") && t.Object.Kind == sparql.Const:
-		c.add("prefix", span, "p:"+id+" leads to a statement node, never to a value", "write wdt:"+id+", or p:"+id+" [ ps:"+id+" … ]")
+		c.add("prefix", span, "p:"+id+" leads to a statement node, never to a value",
+			"write wdt:"+id+", or p:"+id+" [ ps:"+id+" … ]")
 	case strings.HasPrefix(p, rdf.Direct) && t.Subject.Kind == sparql.Var && statements[t.Subject.Name]:
-		c.add("prefix", span, "wdt:"+id+" is asked of ?"+t.Subject.Name+", which is a statement", "qualifiers are pq:"+id+", the statement's value is ps:"+id)
+		c.add("prefix", span, "wdt:"+id+" is asked of ?"+t.Subject.Name+", which is a statement",
+			"qualifiers are pq:"+id+", the statement's value is ps:"+id)
 	case t.Object.Kind == sparql.Const && strings.HasPrefix(t.Object.Value().Value, rdf.Direct):
 		c.add("prefix", t.Object.Span, "wdt: stands before an object", "items and properties as things are wd:")
 	}
@@ -64,14 +67,17 @@ func (c *checker) qualifier(t sparql.Triple, statements map[string]bool, values 
 		return
 	}
 	if strings.HasPrefix(p, rdf.Prefixes["pq"]) || strings.HasPrefix(p, rdf.Prefixes["ps"]) {
-		c.add("prefix", t.Path.Span, rdf.Shorten(p)+" is asked of ?"+t.Subject.Name+", which is a value, as wdt:"+id+" leads to values",
+		c.add("prefix", t.Path.Span,
+			rdf.Shorten(p)+" is asked of ?"+t.Subject.Name+", which is a value, as wdt:"+id+" leads to values",
 			"statements are reached by p:"+id+", their value by ps:"+id)
 	}
 }
 
-// propertyValued are properties whose values are properties: subproperty of, related property, Wikidata property, inverse property, property, properties for this
-// type, Wikidata property example, inverse label item's.
-var propertyValued = map[string]bool{"P1647": true, "P1659": true, "P1687": true, "P1696": true, "P2306": true, "P1963": true, "P6609": true, "P3709": true, "P8882": true}
+// propertyValued are properties whose values are properties: subproperty of, related property, Wikidata
+// property, inverse property, property, properties for this type, Wikidata property example, inverse label
+// item's.
+var propertyValued = map[string]bool{"P1647": true, "P1659": true, "P1687": true, "P1696": true, "P2306": true,
+	"P1963": true, "P6609": true, "P3709": true, "P8882": true}
 
 // object reports objects that cannot be what was meant: a property as a value, an entity in quotation marks.
 func (c *checker) object(t sparql.Triple) {
@@ -84,7 +90,8 @@ func (c *checker) object(t sparql.Triple) {
 		p := t.Path.IRI()
 		id := rdf.EntityID(p)
 		if id != "" && id[0] == 'P' && !strings.HasPrefix(p, rdf.Entity) && !propertyValued[id] {
-			c.add("prefix", o.Span, rdf.Shorten(v.Value)+" is a property, and few statements have one as their value", "items have Q IDs: is this the right ID?")
+			c.add("prefix", o.Span, rdf.Shorten(v.Value)+" is a property, and few statements have one as their value",
+				"items have Q IDs: is this the right ID?")
 		}
 		return
 	}

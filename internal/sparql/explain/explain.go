@@ -9,8 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Query says in plain English, part by part, what a query asks: what it lists, under which conditions, in which order. label returns the label of a Q or P ID,
-// or ""; labels are untrusted and cleaned. The text has one statement a line, nested ones indented by two spaces.
+// Query says in plain English, part by part, what a query asks: what it lists, under which conditions, in
+// which order. label returns the label of a Q or P ID, or ""; labels are untrusted and cleaned. The text has
+// one statement a line, nested ones indented by two spaces.
 func Query(q *sparql.Query, label func(id string) string) string {
 	e := &explainer{label: label}
 	if label == nil {
@@ -226,7 +227,8 @@ func (e *explainer) service(x *sparql.Service, level int) {
 	case sparql.BoxService:
 		e.line(level, "- inside a box on the map"+boxCorners(x, e)+":")
 	case sparql.MWAPIService:
-		e.line(level, "- found by MediaWiki's own search ("+strings.Trim(param("api"), `"`)+" on "+strings.Trim(param("endpoint"), `"`)+")"+e.apiCall(x))
+		e.line(level, "- found by MediaWiki's own search ("+strings.Trim(param("api"),
+			`"`)+" on "+strings.Trim(param("endpoint"), `"`)+")"+e.apiCall(x))
 		return
 	case sparql.SliceService, sparql.SampleService:
 		e.line(level, "- from a part only of:")

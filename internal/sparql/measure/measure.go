@@ -1,5 +1,5 @@
-// Package measure describes how complex a query is: by the counts of SPINACH's Table 1, on the tree and as the paper's notebook counts, by the features
-// of SPARQL that it uses, and by its shape.
+// Package measure describes how complex a query is: by the counts of SPINACH's Table 1, on the tree and as
+// the paper's notebook counts, by the features of SPARQL that it uses, and by its shape.
 package measure
 
 import (
@@ -9,10 +9,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Metrics are the complexity figures of SPINACH's Table 1, counted on the tree by the paper's definitions (section 3.3 of the paper): every node counts
-// once, whatever its layout. [Notebook] counts as the paper's published program does.
+// Metrics are the complexity figures of SPINACH's Table 1, counted on the tree by the paper's definitions
+// (section 3.3 of the paper): every node counts once, whatever its layout. [Notebook] counts as the paper's
+// published program does.
 type Metrics struct {
-	Clauses     int `json:"clauses"`     // projection clauses, triples, FILTER, OPTIONAL, UNION, MINUS, VALUES, BIND, SERVICE, modifiers and the like
+	Clauses     int `json:"clauses"`     // projections, triples, FILTER, OPTIONAL, VALUES, modifiers and the like
 	Projections int `json:"projections"` // columns of the final SELECT, labels and descriptions aside
 	Relations   int `json:"relations"`   // triples
 	Subjects    int `json:"subjects"`    // distinct subjects
@@ -21,15 +22,18 @@ type Metrics struct {
 	Literals    int `json:"literals"`    // distinct strings, numbers and truth values
 }
 
-// Query counts. Settings of services (bd:serviceParam), all of the label service's body and optimizer hints are no triples; the service itself is a clause.
+// Query counts. Settings of services (bd:serviceParam), all of the label service's body and optimizer hints
+// are no triples; the service itself is a clause.
 func Query(q *sparql.Query) Metrics {
-	m := measurer{subjects: map[string]bool{}, predicates: map[string]bool{}, objects: map[string]bool{}, literals: map[string]bool{}}
+	m := measurer{subjects: map[string]bool{}, predicates: map[string]bool{}, objects: map[string]bool{},
+		literals: map[string]bool{}}
 	if q.Form == sparql.Update {
 		return Metrics{}
 	}
 	sparql.Inspect(q, m.node)
-	return Metrics{Clauses: m.clauses, Projections: projections(q), Relations: m.relations, Subjects: len(m.subjects), Predicates: len(m.predicates),
-		Objects: len(m.objects), Literals: len(m.literals)}
+	return Metrics{Clauses: m.clauses, Projections: projections(q), Relations: m.relations, Subjects: len(m.subjects),
+		Predicates: len(m.predicates),
+		Objects:    len(m.objects), Literals: len(m.literals)}
 }
 
 // projections counts the columns of a SELECT but those that only show labels.
@@ -53,7 +57,8 @@ type measurer struct {
 
 func (m *measurer) node(n sparql.Node) bool {
 	switch x := n.(type) {
-	case *sparql.SelectQuery, *sparql.GroupBy, *sparql.Having, *sparql.OrderBy, *sparql.Filter, *sparql.Optional, *sparql.Minus, *sparql.GraphPattern, *sparql.Include:
+	case *sparql.SelectQuery, *sparql.GroupBy, *sparql.Having, *sparql.OrderBy, *sparql.Filter, *sparql.Optional,
+		*sparql.Minus, *sparql.GraphPattern, *sparql.Include:
 		m.clauses++
 	case *sparql.Count:
 		m.clauses++
@@ -120,9 +125,11 @@ func key(t *sparql.Term) string {
 	return "_:" + t.Name
 }
 
-// Features returns what the query makes use of, by these names, in this order: ask, construct, describe, update, distinct, label-service, optional, filter,
-// exists, group-by, having, aggregate, order-by, limit, statement (p:, ps:, pq:), value-node (psv:, pqv: and the like), path (any property path), closure (a path
-// with * or +), sub-select, named-subquery, values, bind, union, minus, graph, hint, mwapi, around, box, gas, slice, sample, federation, lexeme.
+// Features returns what the query makes use of, by these names, in this order: ask, construct, describe,
+// update, distinct, label-service, optional, filter, exists, group-by, having, aggregate, order-by, limit,
+// statement (p:, ps:, pq:), value-node (psv:, pqv: and the like), path (any property path), closure (a path
+// with * or +), sub-select, named-subquery, values, bind, union, minus, graph, hint, mwapi, around, box, gas,
+// slice, sample, federation, lexeme.
 func Features(q *sparql.Query) []string {
 	have := map[string]bool{}
 	if q.Form != sparql.Select {
@@ -143,8 +150,10 @@ func Features(q *sparql.Query) []string {
 	return out
 }
 
-var featureNames = [...]string{"ask", "construct", "describe", "update", "distinct", "label-service", "optional", "filter", "exists", "group-by", "having",
-	"aggregate", "order-by", "limit", "statement", "value-node", "path", "closure", "sub-select", "named-subquery", "values", "bind", "union", "minus", "graph",
+var featureNames = [...]string{"ask", "construct", "describe", "update", "distinct", "label-service", "optional",
+	"filter", "exists", "group-by", "having",
+	"aggregate", "order-by", "limit", "statement", "value-node", "path", "closure", "sub-select", "named-subquery",
+	"values", "bind", "union", "minus", "graph",
 	"hint", "mwapi", "around", "box", "gas", "slice", "sample", "federation", "lexeme"}
 
 func feature(n sparql.Node, top *sparql.SelectQuery, have map[string]bool) {
@@ -189,8 +198,10 @@ func feature(n sparql.Node, top *sparql.SelectQuery, have map[string]bool) {
 	}
 }
 
-var serviceFeature = [...]string{sparql.Federation: "federation", sparql.LabelService: "label-service", sparql.AroundService: "around", sparql.BoxService: "box", sparql.MWAPIService: "mwapi",
-	sparql.GASService: "gas", sparql.SliceService: "slice", sparql.SampleService: "sample", sparql.VariableTarget: "federation"}
+var serviceFeature = [...]string{sparql.Federation: "federation", sparql.LabelService: "label-service",
+	sparql.AroundService: "around", sparql.BoxService: "box", sparql.MWAPIService: "mwapi",
+	sparql.GASService: "gas", sparql.SliceService: "slice", sparql.SampleService: "sample",
+	sparql.VariableTarget: "federation"}
 
 func termFeature(t *sparql.Term, have map[string]bool) {
 	if t.Kind != sparql.Const || !t.IsIRI() {
@@ -198,7 +209,8 @@ func termFeature(t *sparql.Term, have map[string]bool) {
 	}
 	iri := t.Value().Value
 	switch {
-	case strings.HasPrefix(iri, "http://www.w3.org/ns/lemon/ontolex#"), iri == rdf.Wikibase+"lemma", strings.HasPrefix(rdf.EntityID(iri), "L"):
+	case strings.HasPrefix(iri, "http://www.w3.org/ns/lemon/ontolex#"), iri == rdf.Wikibase+"lemma",
+		strings.HasPrefix(rdf.EntityID(iri), "L"):
 		have["lexeme"] = true
 	case strings.HasPrefix(iri, rdf.Prop):
 		rest := iri[len(rdf.Prop):]
@@ -211,8 +223,9 @@ func termFeature(t *sparql.Term, have map[string]bool) {
 	}
 }
 
-// Shape returns the normalized pattern of a query: variables, Q and P numbers, other numbers and strings replaced by placeholders, white space and comments
-// left out. Two queries have the same shape exactly when they differ in those only (SPINACH, Table 6).
+// Shape returns the normalized pattern of a query: variables, Q and P numbers, other numbers and strings
+// replaced by placeholders, white space and comments left out. Two queries have the same shape exactly when
+// they differ in those only (SPINACH, Table 6).
 func Shape(q *sparql.Query) string {
 	var b strings.Builder
 	for t := range sparql.Tokens(q.Text) {

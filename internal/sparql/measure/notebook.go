@@ -5,10 +5,12 @@ import (
 	"strings"
 )
 
-// This file counts as the notebook behind SPINACH's Table 1 does: with regular expressions over the text of the query, faults included. The published
-// figures can be reproduced in no other way. It is the only place in this package where regular expressions read a query; [Query] counts on the tree.
+// This file counts as the notebook behind SPINACH's Table 1 does: with regular expressions over the text of
+// the query, faults included. The published figures can be reproduced in no other way. It is the only place
+// in this package where regular expressions read a query; [Query] counts on the tree.
 //
-// The patterns are written as in Python, where the notebook ran; see [python]. What looks like a mistake in them is one of the notebook's.
+// The patterns are written as in Python, where the notebook ran; see [python]. What looks like a mistake in
+// them is one of the notebook's.
 const (
 	nbVariable  = `\?\w+`
 	nbIRI       = `<[^>]+>`
@@ -37,31 +39,42 @@ var (
 	nbNumber    = python(`^\d+$`)
 )
 
-// python compiles a pattern in which \s, \S, \w and \d mean what they mean in Python: characters of all scripts, where Go's mean those of ASCII.
+// python compiles a pattern in which \s, \S, \w and \d mean what they mean in Python: characters of all
+// scripts, where Go's mean those of ASCII.
 func python(pattern string) *regexp.Regexp {
 	const space = `\s\v\x1c-\x1f\x85\p{Z}`
-	return regexp.MustCompile(strings.NewReplacer(`\s`, `[`+space+`]`, `\S`, `[^`+space+`]`, `\w`, `[\p{L}\p{N}_]`, `\d`, `\p{Nd}`).Replace(pattern))
+	return regexp.MustCompile(strings.NewReplacer(`\s`, `[`+space+`]`, `\S`, `[^`+space+`]`, `\w`, `[\p{L}\p{N}_]`,
+		`\d`, `\p{Nd}`).Replace(pattern))
 }
 
-// Notebook counts as the notebook behind SPINACH's Table 1 does. Projections stays 0, because the notebook counts them on results. The text need
-// not parse. The rules:
+// Notebook counts as the notebook behind SPINACH's Table 1 does. Projections stays 0, because the notebook
+// counts them on results. The text need not parse. The rules:
 //
-//   - White space after a semicolon becomes one space. The content of each WITH { … } is cut out and counted as a query of its own.
-//   - A SELECT clause on one line without WHERE gets one before its brace. This includes SELECT ?x WITH { } on one line, whose WHERE is then the empty
-//     braces of WITH: such a query counts no more than its WITH blocks.
-//   - The body of the first WHERE is counted. The first WHERE inside it, that of a sub-query, is counted apart, and its text is deleted from the body
-//     wherever it occurs. An empty body counts nothing, nor does a query without WHERE.
-//   - A body counts as one clause. Each triple in it is one more: subject, predicate and object with white space between them. Variables, IRIs and wd:
-//     names may be subjects and objects, double-quoted strings, digits and [] objects only. Predicates are variables, IRIs and names of the prefixes wdt,
-//     p… (p, ps, pq and so on), rdfs and schema, with all that follows to the next white space, and with a second step after a slash between spaces.
-//   - A subject that starts an indented line and the first semicolon on that line that is followed by predicate and object are a triple as well. Since
-//     white space after semicolons is gone, a statement over several lines counts its first continuation.
-//   - A wd: name extends to the next white space. So wd:Q5. and wd:Q5 are two objects, and in ?a wdt:P1 wd:Q1; wdt:P2 wd:Q2; wdt:P3 ?b the third part is
-//     a triple with the subject "wd:Q2;" (the first wd:Q1; belongs to the first triple).
+//   - White space after a semicolon becomes one space. The content of each WITH { … } is cut out and counted
+//     as a query of its own.
+//   - A SELECT clause on one line without WHERE gets one before its brace. This includes SELECT ?x WITH { }
+//     on one line, whose WHERE is then the empty braces of WITH: such a query counts no more than its WITH
+//     blocks.
+//   - The body of the first WHERE is counted. The first WHERE inside it, that of a sub-query, is counted
+//     apart, and its text is deleted from the body wherever it occurs. An empty body counts nothing, nor does
+//     a query without WHERE.
+//   - A body counts as one clause. Each triple in it is one more: subject, predicate and object with white
+//     space between them. Variables, IRIs and wd: names may be subjects and objects, double-quoted strings,
+//     digits and [] objects only. Predicates are variables, IRIs and names of the prefixes wdt, p… (p, ps, pq
+//     and so on), rdfs and schema, with all that follows to the next white space, and with a second step
+//     after a slash between spaces.
+//   - A subject that starts an indented line and the first semicolon on that line that is followed by
+//     predicate and object are a triple as well. Since white space after semicolons is gone, a statement over
+//     several lines counts its first continuation.
+//   - A wd: name extends to the next white space. So wd:Q5. and wd:Q5 are two objects, and in ?a wdt:P1
+//     wd:Q1; wdt:P2 wd:Q2; wdt:P3 ?b the third part is a triple with the subject "wd:Q2;" (the first wd:Q1;
+//     belongs to the first triple).
 //   - Relations are distinct triples; clauses count every one.
-//   - VALUES of one variable is a clause. Its words that start with wd: are objects, those that start with a quotation mark or are digits are literals.
-//   - FILTER with a parenthesis: for every one, the text is read from the first place where the same spelling occurs to the end of the body, and each time
-//     the parentheses are balanced there is one more clause. The variables up to there are objects, double-quoted strings and numbers literals.
+//   - VALUES of one variable is a clause. Its words that start with wd: are objects, those that start with a
+//     quotation mark or are digits are literals.
+//   - FILTER with a parenthesis: for every one, the text is read from the first place where the same spelling
+//     occurs to the end of the body, and each time the parentheses are balanced there is one more clause. The
+//     variables up to there are objects, double-quoted strings and numbers literals.
 //   - The bodies of OPTIONAL and MINUS, up to the first closing brace, are counted again as bodies of their own.
 //   - LIMIT, GROUP BY, ORDER BY and HAVING are a clause each, anywhere in the text, also as a part of another word.
 func Notebook(query string) Metrics {
@@ -79,7 +92,8 @@ func Notebook(query string) Metrics {
 		query = after
 	}
 	n.query(rest.String() + query)
-	return Metrics{Clauses: n.clauses, Relations: len(n.relations), Subjects: len(n.subjects), Predicates: len(n.predicates), Objects: len(n.objects), Literals: len(n.literals)}
+	return Metrics{Clauses: n.clauses, Relations: len(n.relations), Subjects: len(n.subjects),
+		Predicates: len(n.predicates), Objects: len(n.objects), Literals: len(n.literals)}
 }
 
 // notebook is the count of one query.
@@ -165,8 +179,9 @@ func (n *notebook) body(text string) {
 	}
 }
 
-// nbBraces finds the first match of a pattern that ends in a brace and returns what comes before and in the braces, and what comes after, with the closing
-// brace. If the brace does not close, or there is no match, it is not found; after a match without end, after is the text that follows the brace.
+// nbBraces finds the first match of a pattern that ends in a brace and returns what comes before and in the
+// braces, and what comes after, with the closing brace. If the brace does not close, or there is no match, it
+// is not found; after a match without end, after is the text that follows the brace.
 func nbBraces(open *regexp.Regexp, text string) (before, inside, after string, found bool) {
 	m := open.FindStringIndex(text)
 	if m == nil {
@@ -187,7 +202,8 @@ func nbBraces(open *regexp.Regexp, text string) (before, inside, after string, f
 	return before, "", after, false
 }
 
-// nbBalanced counts the places of a text that starts with a parenthesis at which all parentheses are closed, and returns the text up to the last one.
+// nbBalanced counts the places of a text that starts with a parenthesis at which all parentheses are closed,
+// and returns the text up to the last one.
 func nbBalanced(text string) (times int, balanced string) {
 	depth := 0
 	for i := range len(text) {
@@ -211,15 +227,18 @@ var (
 		with string
 	}{
 		{regexp.MustCompile(`"[^"]*"|'[^']*'`), "S"}, {regexp.MustCompile(`\?[\p{L}\p{N}_]+`), "V"}, {nbProperty, "P"},
-		{regexp.MustCompile(`\bQ\d+\b`), "Q"}, {regexp.MustCompile(`\d+(?:\.\d+)?`), "N"}, {regexp.MustCompile(`\s+`), ""},
+		{regexp.MustCompile(`\bQ\d+\b`), "Q"}, {regexp.MustCompile(`\d+(?:\.\d+)?`), "N"}, {regexp.MustCompile(`\s+`),
+			""},
 	}
 )
 
-// NotebookProperties returns the P IDs in the text, in order, with repetitions (SPINACH's Table 7 counts the distinct ones of a benchmark).
+// NotebookProperties returns the P IDs in the text, in order, with repetitions (SPINACH's Table 7 counts the
+// distinct ones of a benchmark).
 func NotebookProperties(query string) []string { return nbProperty.FindAllString(query, -1) }
 
-// NotebookPattern returns the text with strings, variables, P numbers, Q numbers and numbers replaced, in this order, and without white space: two queries
-// have the same pattern by SPINACH's Table 6 when these are equal. [Shape] does it on tokens.
+// NotebookPattern returns the text with strings, variables, P numbers, Q numbers and numbers replaced, in
+// this order, and without white space: two queries have the same pattern by SPINACH's Table 6 when these are
+// equal. [Shape] does it on tokens.
 func NotebookPattern(query string) string {
 	for _, p := range nbPattern {
 		query = p.re.ReplaceAllString(query, p.with)

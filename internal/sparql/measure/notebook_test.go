@@ -24,37 +24,58 @@ func TestNotebookMetrics(t *testing.T) {
 		{"ASK with WHERE", "ASK WHERE { wd:Q1 wdt:P1 wd:Q2 }", [6]int{2, 1, 1, 1, 1, 0}},
 		{"an empty body", "SELECT ?a WHERE { } LIMIT 1", [6]int{1, 0, 0, 0, 0, 0}},
 		{"modifiers, in any spelling, also in comments and words",
-			"SELECT ?a WHERE { ?a wdt:P1 ?b } group by ?a Having (?n > 1) ORDER  BY ?limit LIMIT 3 # no limit", [6]int{8, 1, 1, 1, 1, 0}},
+			"SELECT ?a WHERE { ?a wdt:P1 ?b } group by ?a Having (?n > 1) ORDER  BY ?limit LIMIT 3 # no limit",
+			[6]int{8, 1, 1, 1, 1, 0}},
 		{"predicates: paths up to white space, a slash between spaces",
 			"SELECT ?a WHERE { ?a wdt:P1/wdt:P2* ?b. ?a (wdt:P1 / wdt:P2) ?b. ?a p:P1/ps:P1|wdt:P2+ ?c. ?a rdfs:label ?d. ?a schema:about ?e. }", [6]int{6, 5, 1, 5, 4, 0}},
-		{"predicates: the star is a part of the name", "SELECT ?a WHERE { ?a wdt:P1 ?b. ?a wdt:P1* ?b }", [6]int{3, 2, 1, 2, 1, 0}},
+		{"predicates: the star is a part of the name", "SELECT ?a WHERE { ?a wdt:P1 ?b. ?a wdt:P1* ?b }",
+			[6]int{3, 2, 1, 2, 1, 0}},
 		{"predicates: no second slash or star between spaces, no inverse, no other prefix, no two parentheses",
 			"SELECT ?a WHERE { ?a wdt:P1 / wdt:P2 / wdt:P3 ?b. ?a wdt:P1 * ?b. ?a ^wdt:P1 ?b. ?a wikibase:rank ?b. ?a a ?b. ?a ((wdt:P1)) ?b }", [6]int{1, 0, 0, 0, 0, 0}},
 		{"full IRIs, no paths of them", "SELECT ?a WHERE { <http://e/Q1> <http://e/P1> ?a. <http://e/Q1> <http://e/P1>/<http://e/P2> ?a. ?a <http://e/P1>* <http://e/Q2> }",
 			[6]int{2, 1, 1, 1, 1, 0}},
 		{"objects: double-quoted strings and digits are literals, [] is one, other brackets are none",
 			`SELECT ?a WHERE { ?a wdt:P1 "x"@en. ?a wdt:P2 12. ?a wdt:P3 []. ?a p:P4 [ ps:P4 wd:Q1 ]. ?a wdt:P5 'y'. }`, [6]int{4, 3, 1, 3, 1, 2}},
-		{"objects: punctuation is a part of an item", "SELECT ?a WHERE { ?a wdt:P1 wd:Q1. ?a wdt:P1 wd:Q1 . ?a wdt:P1 wd:Q1}", [6]int{4, 2, 1, 1, 2, 0}},
+		{"objects: punctuation is a part of an item",
+			"SELECT ?a WHERE { ?a wdt:P1 wd:Q1. ?a wdt:P1 wd:Q1 . ?a wdt:P1 wd:Q1}", [6]int{4, 2, 1, 1, 2, 0}},
 		{"a semicolon on the line", "SELECT ?a WHERE { ?a wdt:P1 ?b; wdt:P2 ?c; wdt:P3 ?d }", [6]int{2, 1, 1, 1, 1, 0}},
-		{"a semicolon makes the item before it a subject", "SELECT ?a WHERE { ?a wdt:P1 wd:Q1; wdt:P2 wd:Q2; wdt:P3 ?d }", [6]int{3, 2, 2, 2, 2, 0}},
-		{"one continuation in a statement of lines, the first", "SELECT ?a WHERE {\n  ?a wdt:P1 ?b;\n     wdt:P2 ?c;\n     wdt:P3 ?d.\n  ?d wdt:P4 ?e ;\n wdt:P5 \"v\" .\n}",
+		{"a semicolon makes the item before it a subject",
+			"SELECT ?a WHERE { ?a wdt:P1 wd:Q1; wdt:P2 wd:Q2; wdt:P3 ?d }", [6]int{3, 2, 2, 2, 2, 0}},
+		{"one continuation in a statement of lines, the first",
+			"SELECT ?a WHERE {\n  ?a wdt:P1 ?b;\n     wdt:P2 ?c;\n     wdt:P3 ?d.\n  ?d wdt:P4 ?e ;\n wdt:P5 \"v\" .\n}",
 			[6]int{5, 4, 2, 4, 3, 1}},
-		{"none without an indent, none with a line before the semicolon", "SELECT ?a WHERE {\n?a wdt:P1 ?b; wdt:P2 ?c.\n ?c wdt:P1 ?b\n ; wdt:P2 ?e.\n}", [6]int{3, 2, 2, 1, 1, 0}},
+		{"none without an indent, none with a line before the semicolon",
+			"SELECT ?a WHERE {\n?a wdt:P1 ?b; wdt:P2 ?c.\n ?c wdt:P1 ?b\n ; wdt:P2 ?e.\n}", [6]int{3, 2, 2, 1, 1, 0}},
 		{"VALUES of one variable", "SELECT ?a WHERE { values ?x { wd:Q1 wd:Q2 wd: \"s\" 8 } VALUES (?x ?y) { (wd:Q1 wdt:P1) } } # values of {wd:Q9}", [6]int{2, 0, 0, 0, 3, 2}},
-		{"FILTER without a parenthesis is none", `SELECT ?a WHERE { FILTER NOT EXISTS { ?a wdt:P1 ?b } FILTER regex(?b, "x") }`, [6]int{2, 1, 1, 1, 1, 0}},
-		{"FILTER: the next parentheses are its, too; a decimal is two numbers", `SELECT ?a WHERE { FILTER(?b > 1.5 && ?b2 < wd:Q7) BIND("z 9" AS ?c) }`, [6]int{3, 0, 0, 0, 3, 3}},
-		{"FILTER: the same spelling is read from its first place each time", `SELECT ?a WHERE { FILTER(?a > "1"^^xsd:date) FILTER(?b) filter (?c) }`, [6]int{8, 0, 0, 0, 3, 1}},
-		{"OPTIONAL and MINUS again, relations not", "SELECT ?a WHERE { ?a wdt:P1 ?b OPTIONAL { ?a wdt:P2 ?c } minus{?a wdt:P3 wd:Q1 } }", [6]int{8, 3, 1, 3, 3, 0}},
-		{"MINUS without the space before its brace: another object", "SELECT ?a WHERE { MINUS{?a wdt:P3 wd:Q1} }", [6]int{4, 2, 1, 1, 2, 0}},
-		{"of nested ones all up to the first closing brace", "SELECT ?a WHERE { OPTIONAL { ?a wdt:P2 ?c OPTIONAL { ?c wdt:P3 ?d } } }", [6]int{6, 2, 2, 2, 2, 0}},
-		{"no continuation where OPTIONAL starts", "SELECT ?a WHERE { OPTIONAL {\n ?a wdt:P1 ?b;\n wdt:P2 ?c } }", [6]int{5, 2, 1, 2, 2, 0}},
-		{"a sub-query is a body", "SELECT ?a WHERE { { SELECT ?a WHERE { ?a wdt:P1 ?b } } ?a wdt:P2 ?c }", [6]int{4, 2, 1, 2, 2, 0}},
-		{"its OPTIONAL counts once", "SELECT ?a { { SELECT ?a { ?a wdt:P1 ?b OPTIONAL { ?a wdt:P2 ?c } } } }", [6]int{4, 2, 1, 2, 2, 0}},
-		{"its text is deleted everywhere", "SELECT ?a WHERE { { SELECT ?a WHERE { ?a wdt:P1 ?b } } { ?a wdt:P1 ?b } }", [6]int{3, 1, 1, 1, 1, 0}},
+		{"FILTER without a parenthesis is none",
+			`SELECT ?a WHERE { FILTER NOT EXISTS { ?a wdt:P1 ?b } FILTER regex(?b, "x") }`, [6]int{2, 1, 1, 1, 1, 0}},
+		{"FILTER: the next parentheses are its, too; a decimal is two numbers",
+			`SELECT ?a WHERE { FILTER(?b > 1.5 && ?b2 < wd:Q7) BIND("z 9" AS ?c) }`, [6]int{3, 0, 0, 0, 3, 3}},
+		{"FILTER: the same spelling is read from its first place each time",
+			`SELECT ?a WHERE { FILTER(?a > "1"^^xsd:date) FILTER(?b) filter (?c) }`, [6]int{8, 0, 0, 0, 3, 1}},
+		{"OPTIONAL and MINUS again, relations not",
+			"SELECT ?a WHERE { ?a wdt:P1 ?b OPTIONAL { ?a wdt:P2 ?c } minus{?a wdt:P3 wd:Q1 } }", [6]int{8, 3, 1, 3,
+				3, 0}},
+		{"MINUS without the space before its brace: another object", "SELECT ?a WHERE { MINUS{?a wdt:P3 wd:Q1} }",
+			[6]int{4, 2, 1, 1, 2, 0}},
+		{"of nested ones all up to the first closing brace",
+			"SELECT ?a WHERE { OPTIONAL { ?a wdt:P2 ?c OPTIONAL { ?c wdt:P3 ?d } } }", [6]int{6, 2, 2, 2, 2, 0}},
+		{"no continuation where OPTIONAL starts", "SELECT ?a WHERE { OPTIONAL {\n ?a wdt:P1 ?b;\n wdt:P2 ?c } }",
+			[6]int{5, 2, 1, 2, 2, 0}},
+		{"a sub-query is a body", "SELECT ?a WHERE { { SELECT ?a WHERE { ?a wdt:P1 ?b } } ?a wdt:P2 ?c }",
+			[6]int{4, 2, 1, 2, 2, 0}},
+		{"its OPTIONAL counts once", "SELECT ?a { { SELECT ?a { ?a wdt:P1 ?b OPTIONAL { ?a wdt:P2 ?c } } } }",
+			[6]int{4, 2, 1, 2, 2, 0}},
+		{"its text is deleted everywhere",
+			"SELECT ?a WHERE { { SELECT ?a WHERE { ?a wdt:P1 ?b } } { ?a wdt:P1 ?b } }", [6]int{3, 1, 1, 1, 1, 0}},
 		{"a second sub-query stays", "SELECT ?a WHERE { { SELECT ?a WHERE { ?a wdt:P1 ?b } } { SELECT ?a WHERE { ?a wdt:P2 ?b } } }", [6]int{4, 2, 1, 2, 1, 0}},
-		{"the columns of a cut sub-query read as a triple", "SELECT ?a WHERE { { SELECT ?a ?b ?c WHERE { ?a wdt:P1 ?b } } }", [6]int{4, 2, 1, 2, 2, 0}},
-		{"a WITH block is a query, sets are united", "SELECT ?a\nWITH { SELECT ?a WHERE { ?a wdt:P1 ?b } LIMIT 5 } AS %x WHERE { INCLUDE %x. ?a wdt:P1 ?b }", [6]int{5, 1, 1, 1, 1, 0}},
-		{"WITH on the line of SELECT hides the rest", "SELECT ?a WITH { SELECT ?a WHERE { ?a wdt:P1 ?b } LIMIT 5 } AS %x WHERE { INCLUDE %x. ?a wdt:P2 ?b } LIMIT 3", [6]int{4, 1, 1, 1, 1, 0}},
+		{"the columns of a cut sub-query read as a triple",
+			"SELECT ?a WHERE { { SELECT ?a ?b ?c WHERE { ?a wdt:P1 ?b } } }", [6]int{4, 2, 1, 2, 2, 0}},
+		{"a WITH block is a query, sets are united",
+			"SELECT ?a\nWITH { SELECT ?a WHERE { ?a wdt:P1 ?b } LIMIT 5 } AS %x WHERE { INCLUDE %x. ?a wdt:P1 ?b }",
+			[6]int{5, 1, 1, 1, 1, 0}},
+		{"WITH on the line of SELECT hides the rest",
+			"SELECT ?a WITH { SELECT ?a WHERE { ?a wdt:P1 ?b } LIMIT 5 } AS %x WHERE { INCLUDE %x. ?a wdt:P2 ?b } LIMIT 3", [6]int{4, 1, 1, 1, 1, 0}},
 		{"names in other scripts", "SELECT ?é WHERE { ?é wdt:P1\u00a0?ж_1 }", [6]int{2, 1, 1, 1, 1, 0}},
 		{"braces that do not close", "SELECT ?a WHERE { ?a wdt:P1 ?b WITH {", [6]int{2, 1, 1, 1, 1, 0}},
 		{"nothing", "", [6]int{}},
@@ -80,8 +101,9 @@ func TestNotebookPattern(t *testing.T) {
 	}
 }
 
-// The figures of the notebook itself, recomputed by others with its own program, to the last digit (systems.md C.4): averages of clauses, relations,
-// subjects, predicates, objects and literals, distinct properties, distinct patterns.
+// The figures of the notebook itself, recomputed by others with its own program, to the last digit
+// (systems.md C.4): averages of clauses, relations, subjects, predicates, objects and literals, distinct
+// properties, distinct patterns.
 func TestNotebookOnSharedData(t *testing.T) {
 	for _, c := range []struct{ file, key, want string }{
 		{"dev.json", "sparql", "155: 9.09 4.18 1.75 3.63 4.80 0.48; 176; 155"},
@@ -124,7 +146,8 @@ func TestNotebookQueryByQuery(t *testing.T) {
 		n    int
 	}
 	queries := map[place]string{}
-	for _, c := range []struct{ file, key string }{{"dev.json", "sparql"}, {"qald10-outputs.json", "gold_sparql"}, {"qald9plus-train.json", "sparql"}, {"wwq-dev.json", "sparql"}} {
+	for _, c := range []struct{ file, key string }{{"dev.json", "sparql"}, {"qald10-outputs.json", "gold_sparql"},
+		{"qald9plus-train.json", "sparql"}, {"wwq-dev.json", "sparql"}} {
 		text, err := os.ReadFile(shared(t, "data/spinach/"+c.file))
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +185,8 @@ func TestNotebookQueryByQuery(t *testing.T) {
 	}
 }
 
-// No text takes more than a few passes, but for one more for each way to write white space between FILTER and its parenthesis.
+// No text takes more than a few passes, but for one more for each way to write white space between FILTER and
+// its parenthesis.
 func BenchmarkNotebookHostile(b *testing.B) {
 	for name, q := range map[string]string{
 		"filters": "SELECT ?a WHERE { " + strings.Repeat("FILTER(?a) ", 20_000) + "}",

@@ -18,8 +18,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
-// TestRewritesKeepTheRows runs the slice's gold queries and the forum's on the embedded graph: as they are, printed, in posting form and rewritten.
-// It takes long, so it runs only when asked for by SPINACHBOT_SLICE=1.
+// TestRewritesKeepTheRows runs the slice's gold queries and the forum's on the embedded graph: as they are,
+// printed, in posting form and rewritten. It takes long, so it runs only when asked for by
+// SPINACHBOT_SLICE=1.
 func TestRewritesKeepTheRows(t *testing.T) {
 	root := os.Getenv("SPINACHBOT_SHARED")
 	if root == "" {
@@ -38,7 +39,8 @@ func TestRewritesKeepTheRows(t *testing.T) {
 	count := map[string]int{}
 	for _, query := range queries {
 		q, err := sparql.Parse(query)
-		if err != nil || q.Form != sparql.Select && q.Form != sparql.Ask || strings.Contains(strings.ToUpper(query), "NOW(") {
+		if err != nil || q.Form != sparql.Select && q.Form != sparql.Ask || strings.Contains(strings.ToUpper(query),
+			"NOW(") {
 			continue
 		}
 		want, err := rows(g, query, q)
@@ -84,7 +86,8 @@ func TestRewritesKeepTheRows(t *testing.T) {
 				count[string(to)+" impossible"]++
 				continue
 			}
-			if strings.Contains(strings.Join(r.Notes, ""), "may differ") || strings.Contains(r.Text, "scholarly_articles") || strings.Contains(r.Text, "skos:altLabel") {
+			if strings.Contains(strings.Join(r.Notes, ""), "may differ") || strings.Contains(r.Text,
+				"scholarly_articles") || strings.Contains(r.Text, "skos:altLabel") {
 				continue
 			}
 			check(string(to), r.Text)
@@ -118,7 +121,8 @@ func read(t *testing.T, path, field string) []string {
 	return out
 }
 
-// rows runs a query and returns its rows as sorted lines, by column name; values whose choice or order is left to the engine are masked.
+// rows runs a query and returns its rows as sorted lines, by column name; values whose choice or order is
+// left to the engine are masked.
 func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -131,7 +135,8 @@ func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
 	}
 	free := map[string]bool{}
 	for _, it := range q.Body.Items {
-		if it.Expr != nil && it.Expr.Kind == sparql.ExprAggregate && (it.Expr.Op == "SAMPLE" || it.Expr.Op == "GROUP_CONCAT") {
+		if it.Expr != nil && it.Expr.Kind == sparql.ExprAggregate && (it.Expr.Op == "SAMPLE" ||
+			it.Expr.Op == "GROUP_CONCAT") {
 			free[it.Var] = true
 		}
 	}
@@ -160,7 +165,8 @@ func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
 	return out, nil
 }
 
-// unlabelled returns the distinct rows without label columns: some items of the slice have two labels in one language, of which the label service takes one.
+// unlabelled returns the distinct rows without label columns: some items of the slice have two labels in one
+// language, of which the label service takes one.
 func unlabelled(rows []string, q *sparql.Query) []string {
 	if q.Form != sparql.Select || len(rows) == 0 {
 		return rows

@@ -16,14 +16,15 @@ type Target string
 // The targets.
 const (
 	Standard Target = "standard" // SPARQL 1.1 Query, for any engine that holds Wikidata's data
-	QLever   Target = "qlever"   // QLever: standard, prefixes declared, no federation to Wikidata's other half, RE2 regular expressions
-	WDQS     Target = "wdqs"     // the Wikidata Query Service: its prefixes, label service, the split graph
+	// QLever: standard, prefixes declared, no federation to Wikidata's other half, RE2 regular expressions
+	QLever Target = "qlever"
+	WDQS   Target = "wdqs" // the Wikidata Query Service: its prefixes, label service, the split graph
 )
 
 // Options say what [Query] does in addition to changing the dialect.
 type Options struct {
 	Language  string // the reader's language: replaces [AUTO_LANGUAGE], first in added label services; "en" when empty
-	DropMWAPI bool   // leave out calls of wikibase:mwapi, as SPINACH's authors did before running queries; without it they are an error for other engines
+	DropMWAPI bool   // leave out calls of wikibase:mwapi; otherwise they are an error for other engines
 	Distinct  bool   // make the outermost SELECT a SELECT DISTINCT
 	Entities  bool   // project ?x where only ?xLabel is projected
 	Labels    bool   // WDQS: add the label service and ?xLabel for projected entities that have none
@@ -35,8 +36,9 @@ type Result struct {
 	Notes []string
 }
 
-// Query ports a query to another dialect. What the target cannot do (a call of MediaWiki's API, graph analytics, regular expressions that QLever's library
-// lacks) is an error that names it. The result has the same meaning, except for what its notes say. Errors of [sparql.Parse] are returned as they are.
+// Query ports a query to another dialect. What the target cannot do (a call of MediaWiki's API, graph
+// analytics, regular expressions that QLever's library lacks) is an error that names it. The result has the
+// same meaning, except for what its notes say. Errors of [sparql.Parse] are returned as they are.
 func Query(query string, to Target, o Options) (*Result, error) {
 	q, err := sparql.Parse(query)
 	if err != nil {
@@ -223,6 +225,7 @@ func function(iri string, args ...*sparql.Expr) *sparql.Expr {
 	return &sparql.Expr{Kind: sparql.ExprFunction, Term: iriTerm(iri), Args: args}
 }
 func triple(s *sparql.Term, predicate string, o *sparql.Term) *sparql.Triples {
-	return &sparql.Triples{Subject: s, Properties: []*sparql.Property{{Path: &sparql.Path{Kind: sparql.PathTerm, Term: iriTerm(predicate)}, Objects: []*sparql.Term{o}}}}
+	return &sparql.Triples{Subject: s, Properties: []*sparql.Property{{Path: &sparql.Path{Kind: sparql.PathTerm,
+		Term: iriTerm(predicate)}, Objects: []*sparql.Term{o}}}}
 }
 func groupOf(ps ...sparql.Pattern) *sparql.Group { return &sparql.Group{Patterns: ps} }

@@ -9,7 +9,8 @@ import (
 // maxRebound bounds the BINDs that are split: each may go through its whole group.
 const maxRebound = 200
 
-// rebound splits every BIND to a variable that has a value already, which the standard forbids and Blazegraph reads as: they must be equal.
+// rebound splits every BIND to a variable that has a value already, which the standard forbids and Blazegraph
+// reads as: they must be equal.
 func (r *rewriter) rebound(s *sparql.SelectQuery) {
 	sparql.Groups(s.Where, func(g *sparql.Group) {
 		seen := sparql.VarSet{}
@@ -30,8 +31,10 @@ func (r *rewriter) rebound(s *sparql.SelectQuery) {
 				}
 			}
 			rename(x.Expr, x.Var, before)
-			equal := binary("||", binary("||", unbound(before), unbound(now)), binary("=", varExpr(before), varExpr(now)))
-			tail := append([]sparql.Pattern{&sparql.Bind{Expr: call("COALESCE", varExpr(before), varExpr(now)), Var: x.Var}, &sparql.Filter{Expr: equal}}, g.Patterns[i+1:]...)
+			equal := binary("||", binary("||", unbound(before), unbound(now)),
+				binary("=", varExpr(before), varExpr(now)))
+			tail := append([]sparql.Pattern{&sparql.Bind{Expr: call("COALESCE", varExpr(before), varExpr(now)),
+				Var: x.Var}, &sparql.Filter{Expr: equal}}, g.Patterns[i+1:]...)
 			r.note("?%s, which BIND gives a value although it may have one, is compared instead", x.Var)
 			x.Var = now
 			g.Patterns = append(g.Patterns[:i+1:i+1], tail...)
@@ -44,7 +47,8 @@ func unbound(name string) *sparql.Expr {
 	return &sparql.Expr{Kind: sparql.ExprUnary, Op: "!", Args: []*sparql.Expr{call("BOUND", varExpr(name))}}
 }
 
-// aliases renames a variable of the pattern that a projected expression is bound to as well, (SAMPLE(?x) AS ?x), which the standard forbids.
+// aliases renames a variable of the pattern that a projected expression is bound to as well, (SAMPLE(?x) AS
+// ?x), which the standard forbids.
 func (r *rewriter) aliases(s *sparql.SelectQuery) {
 	visible := s.Where.Visible()
 	for _, it := range s.Items {
@@ -65,11 +69,13 @@ func (r *rewriter) aliases(s *sparql.SelectQuery) {
 		if s.GroupBy != nil {
 			rename(s.GroupBy, old, name)
 		}
-		r.note("?%s, which is bound in the pattern and again in the projection, is called ?%s in the pattern", old, name)
+		r.note("?%s, which is bound in the pattern and again in the projection, is called ?%s in the pattern", old,
+			name)
 	}
 }
 
-// having writes the expressions of the projection into HAVING, which does not see their names in the standard (section 18.2.4.1 comes before 18.2.4.4).
+// having writes the expressions of the projection into HAVING, which does not see their names in the standard
+// (section 18.2.4.1 comes before 18.2.4.4).
 func (r *rewriter) having(s *sparql.SelectQuery) {
 	if s.Having == nil {
 		return
@@ -119,7 +125,8 @@ func copyExpr(e *sparql.Expr) *sparql.Expr {
 // dropKey takes a column that is computed out of the GROUP BY, where it has no value yet and makes no difference.
 func (r *rewriter) dropKey(s *sparql.SelectQuery, name string) {
 	before := len(s.GroupBy.Keys)
-	s.GroupBy.Keys = slices.DeleteFunc(s.GroupBy.Keys, func(k *sparql.GroupKey) bool { return k.As == "" && k.Expr.Variable() == name })
+	s.GroupBy.Keys = slices.DeleteFunc(s.GroupBy.Keys,
+		func(k *sparql.GroupKey) bool { return k.As == "" && k.Expr.Variable() == name })
 	if len(s.GroupBy.Keys) < before {
 		r.note("?%s, which the projection computes, removed from GROUP BY", name)
 	}

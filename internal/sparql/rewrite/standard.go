@@ -22,11 +22,12 @@ func (r *rewriter) toStandard(to Target) {
 	if to == QLever {
 		r.qleverLimits()
 	}
-	if to == Standard && sparql.Print(r.q, sparql.PrintOptions{Parens: true}) != sparql.Print(r.q, sparql.PrintOptions{}) {
+	if to == Standard && r.q.String() != sparql.Print(r.q, sparql.PrintOptions{Parens: true}) {
 		r.note("sums and products put in parentheses, because some engines read them from right to left")
 	}
 	sparql.Inspect(r.q, func(n sparql.Node) bool {
-		if e, ok := n.(*sparql.Expr); ok && e.Kind == sparql.ExprFunction && strings.HasPrefix(e.Term.Value().Value, rdf.Wikibase) {
+		e, ok := n.(*sparql.Expr)
+		if ok && e.Kind == sparql.ExprFunction && strings.HasPrefix(e.Term.Value().Value, rdf.Wikibase) {
 			r.note("the function %s is known only to Wikidata's query service", rdf.Shorten(e.Term.Value().Value))
 		}
 		return true
@@ -40,7 +41,8 @@ func (r *rewriter) dropHints() {
 	for _, s := range r.selects() {
 		sparql.Groups(s.Where, func(g *sparql.Group) {
 			before := len(g.Patterns)
-			g.Patterns = slices.DeleteFunc(g.Patterns, func(p sparql.Pattern) bool { _, hint := p.(*sparql.Hint); return hint })
+			g.Patterns = slices.DeleteFunc(g.Patterns,
+				func(p sparql.Pattern) bool { _, hint := p.(*sparql.Hint); return hint })
 			if len(g.Patterns) < before {
 				r.note("optimizer hints removed")
 			}
@@ -154,7 +156,8 @@ const (
 	entityPattern     = "^http://www\\.wikidata\\.org/entity/"
 )
 
-// labelService returns the patterns that replace a label service: what it would bind, by language, with the identifier where there is no label.
+// labelService returns the patterns that replace a label service: what it would bind, by language, with the
+// identifier where there is no label.
 func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparql.Service) []sparql.Pattern {
 	langs := r.languages(x)
 	var out []sparql.Pattern
@@ -179,7 +182,7 @@ func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparq
 		}
 		r.labelled[it] = true
 		prefer := ""
-		if slices.Contains(bound, it.Var) { // bound in some rows only, by a sub-select that projects it without having it: the service fills the rest
+		if slices.Contains(bound, it.Var) { // bound in some rows only; the service fills the rest
 			prefer = r.fresh(it.Var + "_value")
 			rename(s.Where, it.Var, prefer)
 		}
@@ -206,14 +209,17 @@ func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparq
 	return out
 }
 
-// labels returns patterns that bind target to the subject's label, description or aliases in the first language that has one. A subject that may be unbound
-// is replaced by one that has no label: OPTIONAL would go through all labels there are.
-func (r *rewriter) labels(subject *sparql.Term, predicate, target string, langs []string, sure map[string]bool) []sparql.Pattern {
+// labels returns patterns that bind target to the subject's label, description or aliases in the first
+// language that has one. A subject that may be unbound is replaced by one that has no label: OPTIONAL would
+// go through all labels there are.
+func (r *rewriter) labels(subject *sparql.Term, predicate, target string, langs []string,
+	sure map[string]bool) []sparql.Pattern {
 	var out []sparql.Pattern
 	whole := subject
 	if subject.Kind == sparql.Var && !sure[subject.Name] {
 		subject = varTerm(r.fresh(subject.Name + "_or_none"))
-		out = append(out, &sparql.Bind{Expr: call("COALESCE", termExpr(whole), termExpr(iriTerm("urn:none"))), Var: subject.Name})
+		out = append(out, &sparql.Bind{Expr: call("COALESCE", termExpr(whole), termExpr(iriTerm("urn:none"))),
+			Var: subject.Name})
 	}
 	var choice []*sparql.Expr
 	single := len(langs) == 1 && predicate == schemaDescription
@@ -234,7 +240,8 @@ func (r *rewriter) labels(subject *sparql.Term, predicate, target string, langs 
 		return out
 	}
 	if predicate == rdf.RDFSLabel {
-		choice = append(choice, call("REPLACE", call("STR", termExpr(whole)), stringExpr(entityPattern), stringExpr("")))
+		choice = append(choice, call("REPLACE", call("STR", termExpr(whole)), stringExpr(entityPattern),
+			stringExpr("")))
 	}
 	return append(out, &sparql.Bind{Expr: call("COALESCE", choice...), Var: target})
 }
@@ -245,8 +252,11 @@ func (r *rewriter) aliasList(subject *sparql.Term, lang, v string) *sparql.Group
 	a := r.fresh(v + "_one")
 	sep := ", "
 	sub := &sparql.SelectQuery{
-		Items: []*sparql.SelectItem{{Var: v, Expr: &sparql.Expr{Kind: sparql.ExprAggregate, Op: "GROUP_CONCAT", Args: []*sparql.Expr{varExpr(a)}, Separator: &sep}}},
-		Where: groupOf(triple(subject, rdf.SKOSAltLabel, varTerm(a)), &sparql.Filter{Expr: binary("=", call("LANG", varExpr(a)), stringExpr(lang))}),
+		Items: []*sparql.SelectItem{{Var: v,
+			Expr: &sparql.Expr{Kind: sparql.ExprAggregate, Op: "GROUP_CONCAT", Args: []*sparql.Expr{varExpr(a)},
+				Separator: &sep}}},
+		Where: groupOf(triple(subject, rdf.SKOSAltLabel, varTerm(a)),
+			&sparql.Filter{Expr: binary("=", call("LANG", varExpr(a)), stringExpr(lang))}),
 	}
 	if subject.Kind == sparql.Var {
 		sub.Items = append([]*sparql.SelectItem{{Var: subject.Name}}, sub.Items...)
@@ -304,14 +314,16 @@ func located(x *sparql.Service) *sparql.Term {
 func (r *rewriter) box(x *sparql.Service) []sparql.Pattern {
 	sw, ne := x.Param(rdf.Wikibase+"cornerSouthWest"), x.Param(rdf.Wikibase+"cornerNorthEast")
 	loc := located(x)
-	if loc == nil || (sw == nil || ne == nil) && (x.Param(rdf.Wikibase+"cornerWest") == nil || x.Param(rdf.Wikibase+"cornerEast") == nil) {
+	if loc == nil || (sw == nil || ne == nil) && (x.Param(rdf.Wikibase+"cornerWest") == nil ||
+		x.Param(rdf.Wikibase+"cornerEast") == nil) {
 		r.fail(x, "wikibase:box needs a pattern with a place's location and two corners")
 		return nil
 	}
 	out := x.Pattern()
 	between := func(coordinate func(*sparql.Term) *sparql.Expr, a, b *sparql.Term) {
 		c := coordinate(loc)
-		out = append(out, &sparql.Filter{Expr: binary("&&", binary(">=", c, coordinate(a)), binary("<=", c, coordinate(b)))})
+		out = append(out, &sparql.Filter{Expr: binary("&&", binary(">=", c, coordinate(a)),
+			binary("<=", c, coordinate(b)))})
 	}
 	if sw != nil && ne != nil {
 		between(longitude, sw, ne)
@@ -372,7 +384,8 @@ func (r *rewriter) slice(x *sparql.Service) sparql.Pattern {
 	return groupOf(&sparql.SubSelect{Query: sub})
 }
 
-// maxVisits bounds the groups that are visited while named subqueries are put in place: each may include others several times.
+// maxVisits bounds the groups that are visited while named subqueries are put in place: each may include
+// others several times.
 const maxVisits = 20_000
 
 // inlineNamed replaces every INCLUDE by its named subquery.
@@ -435,7 +448,8 @@ func (r *rewriter) inlineNamed() {
 // maxCopied bounds the text that is read again for copies of named subqueries, in bytes.
 const maxCopied = 16 << 20
 
-// copyOf returns a copy of a named subquery that shares no node with another one: the text is read again. It returns nil when that has been done too often.
+// copyOf returns a copy of a named subquery that shares no node with another one: the text is read again. It
+// returns nil when that has been done too often.
 func (r *rewriter) copyOf(n *sparql.NamedSubquery) *sparql.SelectQuery {
 	if r.copied += len(r.q.Text); r.copied > maxCopied {
 		return nil
@@ -465,7 +479,8 @@ func (r *rewriter) checkIncludes() {
 func (r *rewriter) qleverLimits() {
 	sparql.Inspect(r.q, func(n sparql.Node) bool {
 		e, ok := n.(*sparql.Expr)
-		if !ok || e.Kind != sparql.ExprBuiltin || e.Op != "REGEX" && e.Op != "REPLACE" || e.Args[1].Kind != sparql.ExprTerm || e.Args[1].Term.Kind != sparql.Const {
+		if !ok || e.Kind != sparql.ExprBuiltin || e.Op != "REGEX" && e.Op != "REPLACE" ||
+			e.Args[1].Kind != sparql.ExprTerm || e.Args[1].Term.Kind != sparql.Const {
 			return true
 		}
 		pattern := e.Args[1].Term.Value().Value

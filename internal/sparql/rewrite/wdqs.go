@@ -47,8 +47,8 @@ const (
 	scholarlyService = "https://query.wikidata.org/subgraph/scholarly_articles"
 )
 
-// articleProperties are properties whose subjects are, but for rare cases, scholarly articles: cites work, published in (with volume and DOI),
-// PubMed publication ID, PMC publication ID.
+// articleProperties are properties whose subjects are, but for rare cases, scholarly articles: cites work,
+// published in (with volume and DOI), PubMed publication ID, PMC publication ID.
 var articleProperties = [...]string{"P2860", "P698", "P932", "P13046"}
 
 // scholarly sends the statements about scholarly articles to the other half of the split graph
@@ -89,12 +89,14 @@ func (r *rewriter) scholarlyGroup(s *sparql.SelectQuery, g *sparql.Group) {
 	}
 	for _, it := range s.Items {
 		if base, ok := sparql.LabelBase(it.Var); ok && articles[base] && strings.HasSuffix(it.Var, "Label") {
-			inner.Patterns = append(inner.Patterns, r.labels(varTerm(base), rdf.RDFSLabel, it.Var, languages, articles)...)
+			inner.Patterns = append(inner.Patterns,
+				r.labels(varTerm(base), rdf.RDFSLabel, it.Var, languages, articles)...)
 		}
 	}
 	out[at] = &sparql.Service{Name: iriTerm(scholarlyService), Group: inner}
 	g.Patterns = out
-	r.note("statements about scholarly articles sent to the other half of the split graph (SERVICE wdsubgraph:scholarly_articles)")
+	r.note("statements about scholarly articles sent to the other half of the split graph " +
+		"(SERVICE wdsubgraph:scholarly_articles)")
 }
 
 // aboutArticle reports whether a statement makes its subject a scholarly article.
@@ -203,7 +205,8 @@ func hasLabelService(g *sparql.Group) bool {
 	return false
 }
 
-// entityVars returns the variables for entities: subjects of statements, values of well-known properties of type item, entities in VALUES.
+// entityVars returns the variables for entities: subjects of statements, values of well-known properties of
+// type item, entities in VALUES.
 func (r *rewriter) entityVars(g *sparql.Group) map[string]bool {
 	out := map[string]bool{}
 	sparql.Inspect(g, func(n sparql.Node) bool {
@@ -215,7 +218,8 @@ func (r *rewriter) entityVars(g *sparql.Group) map[string]bool {
 		case *sparql.Values:
 			for i, name := range x.Vars {
 				for _, row := range x.Rows {
-					if c := row.Cells[i]; c.Kind == sparql.Const && strings.HasPrefix(c.Value().Value, rdf.Entity) && rdf.EntityID(c.Value().Value) != "" {
+					if c := row.Cells[i]; c.Kind == sparql.Const && strings.HasPrefix(c.Value().Value, rdf.Entity) &&
+						rdf.EntityID(c.Value().Value) != "" {
 						out[name] = true
 					}
 				}
@@ -266,17 +270,22 @@ func (r *rewriter) toEntity(p *sparql.Path) bool {
 	return itemValued[id]
 }
 
-// itemValued are the properties of type item that queries ask most for. The value of any other gets no label unless asked for: a label variable for a date
-// or a number would be a column too many.
+// itemValued are the properties of type item that queries ask most for. The value of any other gets no label
+// unless asked for: a label variable for a date or a number would be a column too many.
 var itemValued = func() map[string]bool {
-	const ids = `P6 P17 P19 P20 P21 P22 P25 P26 P27 P30 P31 P35 P36 P37 P38 P39 P40 P47 P50 P53 P54 P57 P58 P59 P61 P65 P69 P81 P84 P86 P88 P91 P97 P98 P101 P102
-		P103 P105 P106 P108 P110 P112 P118 P119 P122 P123 P126 P127 P131 P135 P136 P137 P138 P140 P144 P149 P150 P155 P156 P157 P159 P161 P162 P166 P170 P171
-		P172 P175 P176 P178 P179 P180 P183 P184 P185 P186 P190 P193 P194 P195 P197 P200 P206 P241 P264 P272 P275 P276 P277 P279 P282 P286 P287 P289 P306 P344 P360
-		P361 P364 P366 P371 P400 P403 P404 P406 P407 P408 P410 P411 P412 P413 P421 P437 P449 P450 P451 P452 P457 P461 P462 P463 P495 P509 P512 P516 P527 P541 P551
-		P597 P607 P610 P632 P641 P647 P664 P669 P674 P676 P681 P682 P688 P703 P706 P708 P710 P725 P726 P737 P739 P740 P749 P750 P780 P793 P800 P802 P823 P825 P840
-		P859 P915 P921 P931 P937 P941 P945 P1001 P1050 P1056 P1066 P1071 P1142 P1196 P1268 P1269 P1303 P1308 P1344 P1346 P1365 P1366 P1376 P1408 P1411 P1412 P1431
-		P1433 P1435 P1441 P1532 P1622 P1830 P1876 P1889 P2094 P2175 P2176 P2283 P2341 P2348 P2522 P2541 P2596 P2670 P2789 P2936 P2978 P3018 P3095 P3279 P3373 P3448
-		P3461 P3602 P3701 P3716 P3919 P4552 P4614 P4884 P5008 P5137 P6087 P6104 P6379 P6886 P7153 P7937 P8345 P9071`
+	const ids = `
+		P6 P17 P19 P20 P21 P22 P25 P26 P27 P30 P31 P35 P36 P37 P38 P39 P40 P47 P50 P53 P54 P57 P58 P59 P61 P65 P69
+		P81 P84 P86 P88 P91 P97 P98 P101 P102 P103 P105 P106 P108 P110 P112 P118 P119 P122 P123 P126 P127 P131 P135
+		P136 P137 P138 P140 P144 P149 P150 P155 P156 P157 P159 P161 P162 P166 P170 P171 P172 P175 P176 P178 P179
+		P180 P183 P184 P185 P186 P190 P193 P194 P195 P197 P200 P206 P241 P264 P272 P275 P276 P277 P279 P282 P286
+		P287 P289 P306 P344 P360 P361 P364 P366 P371 P400 P403 P404 P406 P407 P408 P410 P411 P412 P413 P421 P437
+		P449 P450 P451 P452 P457 P461 P462 P463 P495 P509 P512 P516 P527 P541 P551 P597 P607 P610 P632 P641 P647
+		P664 P669 P674 P676 P681 P682 P688 P703 P706 P708 P710 P725 P726 P737 P739 P740 P749 P750 P780 P793 P800
+		P802 P823 P825 P840 P859 P915 P921 P931 P937 P941 P945 P1001 P1050 P1056 P1066 P1071 P1142 P1196 P1268 P1269
+		P1303 P1308 P1344 P1346 P1365 P1366 P1376 P1408 P1411 P1412 P1431 P1433 P1435 P1441 P1532 P1622 P1830 P1876
+		P1889 P2094 P2175 P2176 P2283 P2341 P2348 P2522 P2541 P2596 P2670 P2789 P2936 P2978 P3018 P3095 P3279 P3373
+		P3448 P3461 P3602 P3701 P3716 P3919 P4552 P4614 P4884 P5008 P5137 P6087 P6104 P6379 P6886 P7153 P7937 P8345
+		P9071`
 	m := map[string]bool{}
 	for _, id := range strings.Fields(ids) {
 		m[id] = true
