@@ -204,7 +204,7 @@ func TestWriteQALD(t *testing.T) {
 	}
 }
 
-// SPINACH's own file comes back byte for byte; the sizes are those of systems.md B.2 and of the files' README.
+// SPINACH's own file comes back byte for byte; the sizes are those that its authors publish.
 func TestSharedItems(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -164,7 +164,7 @@ func TestCharts(t *testing.T) {
 	}
 }
 
-// Published figures (systems.md B.1 and C.4): SPINACH's development set, and QALD-10 with the results that SPINACH's outputs hold.
+// Published figures: SPINACH's development set, and QALD-10 with the results that SPINACH's outputs hold.
 func TestSharedBenchmarks(t *testing.T) {
 	dev := sharedReport(t, "data/spinach/dev.json")
 	if dev.N != 155 || dev.UniqueProperties != 176 || dev.UniquePatterns != 155 || dev.Notebook.Clauses != 9.09 || dev.Notebook.Objects != 4.8 || len(dev.Unparsed) != 0 {

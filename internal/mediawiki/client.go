@@ -65,25 +65,53 @@ type Client struct {
 // New returns a client. It checks the settings and sends nothing: the first request logs in. A nil transport means the
 // plain one of politehttp, which reaches loopback addresses only if the settings name one.
 func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politehttp.Clock) (*Client, error) {
+	if err := cfg.check(); err != nil {
+		return nil, err
+	}
+	cfg.setDefaults()
+	mw, err := mwclient.New(cfg.API, cfg.UserAgent)
+	if err != nil {
+		return nil, fmt.Errorf("wiki: %w", err)
+	}
+	c := &Client{lg: lg, cfg: cfg, clock: clock, mw: mw, turn: make(chan struct{}, 1), scrub: scrubber(cfg)}
+	if c.base, err = politehttp.NewTransport(politehttp.Options{UserAgent: mw.UserAgent, Hosts: cfg.Hosts, Base: transport}); err != nil {
+		return nil, fmt.Errorf("wiki: %w", err)
+	}
+	if cfg.OAuth != (OAuth{}) {
+		if c.base, err = signer(cfg.OAuth, c.base); err != nil {
+			return nil, fmt.Errorf("wiki: OAuth: %w", err)
+		}
+	}
+	c.turn <- struct{}{}
+	return c, nil
+}
+
+// check returns what is wrong with the settings, with what to do about it.
+func (cfg *Config) check() error {
 	api, err := url.Parse(cfg.API)
 	if err != nil || api.Host == "" || (api.Scheme != "http" && api.Scheme != "https") || !strings.HasSuffix(api.Path, "api.php") {
-		return nil, fmt.Errorf("wiki: WIKI_API %q is not the address of an api.php, such as https://www.wikidata.org/w/api.php", cfg.API)
+		return fmt.Errorf("wiki: WIKI_API %q is not the address of an api.php, such as https://www.wikidata.org/w/api.php", cfg.API)
 	}
 	if strings.TrimSpace(cfg.UserAgent) == "" {
-		return nil, errors.New("wiki: set CONTACT: the User-Agent needs a contact")
+		return errors.New("wiki: set CONTACT: the User-Agent needs a contact")
 	}
 	oauth := cfg.OAuth != OAuth{}
 	switch {
 	case oauth && (cfg.OAuth.ConsumerToken == "" || cfg.OAuth.ConsumerSecret == "" ||
 		cfg.OAuth.AccessToken == "" || cfg.OAuth.AccessSecret == ""):
-		return nil, errors.New("wiki: set all four of WIKI_OAUTH_CONSUMER_TOKEN, …_CONSUMER_SECRET, …_ACCESS_TOKEN and …_ACCESS_SECRET")
+		return errors.New("wiki: set all four of WIKI_OAUTH_CONSUMER_TOKEN, …_CONSUMER_SECRET, …_ACCESS_TOKEN and …_ACCESS_SECRET")
 	case cfg.Anonymous && (oauth || cfg.Password != ""):
-		return nil, errors.New("wiki: remove the password and the OAuth tokens to read without an account")
+		return errors.New("wiki: remove the password and the OAuth tokens to read without an account")
 	case oauth && cfg.Password != "":
-		return nil, errors.New("wiki: set either WIKI_PASSWORD or the WIKI_OAUTH_… tokens, not both")
+		return errors.New("wiki: set either WIKI_PASSWORD or the WIKI_OAUTH_… tokens, not both")
 	case !oauth && !cfg.Anonymous && (cfg.User == "" || cfg.Password == ""):
-		return nil, errors.New("wiki: set WIKI_USER and WIKI_PASSWORD (a bot password), or the four WIKI_OAUTH_… tokens")
+		return errors.New("wiki: set WIKI_USER and WIKI_PASSWORD (a bot password), or the four WIKI_OAUTH_… tokens")
 	}
+	return nil
+}
+
+// setDefaults fills in what may be left out.
+func (cfg *Config) setDefaults() {
 	if len(cfg.Hosts) == 0 {
 		cfg.Hosts = []string{cfg.API}
 	}
@@ -96,21 +124,6 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = 45 * time.Second
 	}
-	mw, err := mwclient.New(cfg.API, cfg.UserAgent)
-	if err != nil {
-		return nil, fmt.Errorf("wiki: %w", err)
-	}
-	c := &Client{lg: lg, cfg: cfg, clock: clock, mw: mw, turn: make(chan struct{}, 1), scrub: scrubber(cfg)}
-	if c.base, err = politehttp.NewTransport(politehttp.Options{UserAgent: mw.UserAgent, Hosts: cfg.Hosts, Base: transport}); err != nil {
-		return nil, fmt.Errorf("wiki: %w", err)
-	}
-	if oauth {
-		if c.base, err = signer(cfg.OAuth, c.base); err != nil {
-			return nil, fmt.Errorf("wiki: OAuth: %w", err)
-		}
-	}
-	c.turn <- struct{}{}
-	return c, nil
 }
 
 // scrubber returns a scrubber of every secret that a request can carry, so that errors hold none even if a wiki or a
