@@ -30,9 +30,12 @@ const annotationsFile = "annotations.db"
 
 func datasetAnnotateCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "annotate [--addr A] [--kg G] DIR", "serve the page on which people turn candidates into items",
-		`Serves a page on which people turn the candidates of a harvest (DIR/candidates.jsonl) into benchmark items. They see the discussion, the query and its result, write a question and judge the candidate. Everything is kept in DIR/annotations.db.
+		`Serves a page on which people turn the candidates of a harvest (DIR/candidates.jsonl) into benchmark items.
+They see the discussion, the query and its result, write a question and judge the candidate. Everything is kept in
+DIR/annotations.db.
 
-The page has no passwords and listens on this machine only: everyone who can use the machine can annotate under any name. docs/annotating.md explains the work.`,
+The page has no passwords and listens on this machine only: everyone who can use the machine can annotate under any
+name. docs/annotating.md explains the work.`,
 		config.Graph)
 	addr := c.fs.String("addr", "127.0.0.1:8090", "loopback `address` to listen on; port 0 takes a free one")
 	graphName := c.choice("kg", "wikidata", graphUsage+", on which queries are tried", graphs...)

@@ -50,7 +50,9 @@ func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, 
 
 func datasetExportCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "export [--format F] [--state S] [--out FILE] DIR", "write the items that annotators keep as a benchmark file",
-		`Writes what annotators keep as a benchmark: SPINACH's JSON, which its own evaluation reads; GRASP's JSON lines, with the queries rewritten for QLever and the annotated query in info.wdqs_sparql; or QALD JSON, with the stored answers.`)
+		`Writes what annotators keep as a benchmark: SPINACH's JSON, which its own evaluation reads; GRASP's JSON
+lines, with the queries rewritten for QLever and the annotated query in info.wdqs_sparql; or QALD JSON, with the
+stored answers.`)
 	flags := newGoldFlags(c, true)
 	out := c.fs.String("out", "", "`file` to write instead of standard output")
 	force := c.fs.Bool("force", false, forceUsage)
@@ -90,7 +92,9 @@ func writeItems(w io.Writer, dir string, golds []release.Gold, flags *goldFlags)
 
 func datasetSplitCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "split [--dev N|SHARE] [--seed S] [--near KIND] [--out FOLDER] DIR", "write the items as a development and a test part",
-		`Writes dev.json and test.json, or dev.jsonl and test.jsonl in GRASP's form. Near-duplicates stay together. The same seed makes the same split. When --dev is a share, items that a later harvest adds do not move the others, unless they connect two groups of near-duplicates.`)
+		`Writes dev.json and test.json, or dev.jsonl and test.jsonl in GRASP's form. Near-duplicates stay together.
+The same seed makes the same split. When --dev is a share, items that a later harvest adds do not move the others,
+unless they connect two groups of near-duplicates.`)
 	flags := newGoldFlags(c, true)
 	dev := c.fs.String("dev", "0.5", "`size` of the development part: a number of items, or a share such as 0.5 or 50%")
 	seed := c.fs.Uint64("seed", 1, "`seed` of the split")
@@ -171,7 +175,9 @@ func parsePart(s string) (release.Part, error) {
 
 func datasetCardCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "card [--state S] [--name N] [--out FILE] DIR", "describe the benchmark in Markdown",
-		`Writes the dataset card of the benchmark in Markdown: what it is, the funnel of the harvest, the agreement of the annotators, statistics, the license, and the permanent link of every discussion used, which the license requires.`)
+		`Writes the dataset card of the benchmark in Markdown: what it is, the funnel of the harvest, the agreement of
+the annotators, statistics, the license, and the permanent link of every discussion used, which the license
+requires.`)
 	flags := newGoldFlags(c, false)
 	name := c.fs.String("name", "Benchmark", "the benchmark's `name`")
 	out := c.fs.String("out", "", "`file` to write instead of standard output")

@@ -17,9 +17,13 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/stats"
 )
 
-const datasetStatsDoc = `Describes a benchmark by the tables of the SPINACH paper: complexity, counted on the query's tree and as the authors' notebook counts (table 1); distinct patterns and properties (6 and 7); lengths of conversations (8); popularity of entities (9). It adds years, languages, lengths of questions, and features.
+const datasetStatsDoc = `Describes a benchmark by the tables of the SPINACH paper: complexity, counted on the query's
+tree and as the authors' notebook counts (table 1); distinct patterns and properties (6 and 7); lengths of
+conversations (8); popularity of entities (9). It adds years, languages, lengths of questions, and features.
 
-FILE holds SPINACH's JSON, outputs of SPINACH, GRASP's JSON lines, QALD's JSON, WikiWebQuestions, or the candidates of a harvest. It may be the folder of a harvest, or - for standard input. Use the notebook's counts only to compare with published figures: they repeat the notebook's faults.
+FILE holds SPINACH's JSON, outputs of SPINACH, GRASP's JSON lines, QALD's JSON, WikiWebQuestions, or the candidates of
+a harvest. It may be the folder of a harvest, or - for standard input. Use the notebook's counts only to compare with
+published figures: they repeat the notebook's faults.
 
 --json prints one object:
 
@@ -27,7 +31,9 @@ FILE holds SPINACH's JSON, outputs of SPINACH, GRASP's JSON lines, QALD's JSON, 
    "predicates":…,"objects":…,"literals":…},"notebook":{…},
    "unique_properties":…,"unique_patterns":…}
 
-and after these format, unique_entities, unique_shapes, results, unparsed, question_words, years, languages, features, conversations and popularity. notebook.projections is null without results; conversations and popularity are null when nothing is known about them.`
+and after these format, unique_entities, unique_shapes, results, unparsed, question_words, years, languages, features,
+conversations and popularity. notebook.projections is null without results; conversations and popularity are null when
+nothing is known about them.`
 
 // runDatasetStats is the command "dataset stats". It asks nobody: everything comes from files.
 func datasetStatsCommand(e *env) *cobra.Command {

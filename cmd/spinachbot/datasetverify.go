@@ -20,7 +20,9 @@ import (
 
 func datasetVerifyCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "verify [--json] [--kg G] [--state S] [--report FILE] DIR|FILE", "run every gold query again and report what changed",
-		`Runs every gold query of a harvest's folder or of a benchmark file (SPINACH, GRASP, QALD) and compares its answer with the stored one: same, changed (rows added or removed), empty, or failed. The exit status is 1 when an item is empty or failed.
+		`Runs every gold query of a harvest's folder or of a benchmark file (SPINACH, GRASP, QALD) and compares its
+answer with the stored one: same, changed (rows added or removed), empty, or failed. The exit status is 1 when an item
+is empty or failed.
 
 --json prints one object a line, and the sum last:
 
@@ -28,7 +30,8 @@ func datasetVerifyCommand(e *env) *cobra.Command {
    "added":…,"removed":…,"error":{"kind":…,"message":…},"ms":…}
   {"summary":{"items":…,"status":{…},"errors":{…}}}
 
---report writes the same lines to a file as they are found. After an interruption, the same command continues that file.`,
+--report writes the same lines to a file as they are found. After an interruption, the same command continues that
+file.`,
 		config.Graph)
 	flags := newGoldFlags(c, false)
 	asJSON := c.fs.Bool("json", false, "print one JSON object a line")

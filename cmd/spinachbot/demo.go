@@ -23,7 +23,10 @@ var demoSince = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func demoCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "demo [--addr A] [--once]", "watch the bot at work on its own small wiki; start here",
-		`Shows the bot at work: a small wiki with a forum, a small real slice of Wikidata, a scripted model, and the bot on its schedule. When OPENAI_API_KEY or OPENAI_BASE_URL is set, your model is used instead of the scripted one. Open the address that is printed, read the replies, post a request, reply to one. The state is kept in DATA_DIR, or in a temporary folder when that is not set.`,
+		`Shows the bot at work: a small wiki with a forum, a small real slice of Wikidata, a scripted model, and the
+bot on its schedule. When OPENAI_API_KEY or OPENAI_BASE_URL is set, your model is used instead of the scripted one.
+Open the address that is printed, read the replies, post a request, reply to one. The state is kept in DATA_DIR, or in
+a temporary folder when that is not set.`,
 		config.Data, config.Model, config.Limits)
 	once := c.fs.Bool("once", false, "do one round, then print the page's wikitext")
 	addr := c.fs.String("addr", "", "`address` to listen on (default 127.0.0.1:8484, with --once a free port)")

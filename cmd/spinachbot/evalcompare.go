@@ -10,7 +10,10 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
 )
 
-const evalCompareDoc = `Compares two or more runs of eval run on their common items: differences of F1 with paired bootstrap intervals, McNemar's exact test for exact match, the smallest difference that the items could show, wins and losses with the step at which the runs part, and what an oracle and a vote over the runs would reach. Items that a service failed in one of the runs are left out and counted.`
+const evalCompareDoc = `Compares two or more runs of eval run on their common items: differences of F1 with paired
+bootstrap intervals, McNemar's exact test for exact match, the smallest difference that the items could show, wins and
+losses with the step at which the runs part, and what an oracle and a vote over the runs would reach. Items that a
+service failed in one of the runs are left out and counted.`
 
 func evalCompareCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "compare [flags] DIR DIR...", "compare two or more runs on their common items", evalCompareDoc)

@@ -17,9 +17,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-const evalReportDoc = `Writes a page about one or more runs of eval run. The page needs no other file: scores by every measure, comparison, F1 by feature of the gold query, distributions of steps, tokens and cost, classes of errors, calibration of the confidence, and every item with its run.
+const evalReportDoc = `Writes a page about one or more runs of eval run. The page needs no other file: scores by every
+measure, comparison, F1 by feature of the gold query, distributions of steps, tokens and cost, classes of errors,
+calibration of the confidence, and every item with its run.
 
-Rules put the errors into classes. With --classify-with-model, the configured model does so: it is asked once for each wrong answer, and its words are kept in the run's folder.`
+Rules put the errors into classes. With --classify-with-model, the configured model does so: it is asked once for each
+wrong answer, and its words are kept in the run's folder.`
 
 func evalReportCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "report [flags] [--out FILE] DIR...", "write a page about one or more runs", evalReportDoc, config.Data, config.Model)

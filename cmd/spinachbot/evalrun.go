@@ -58,9 +58,12 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	c.fs.BoolVar(&f.json, "json", false, "print the summary as one JSON object")
 }
 
-const evalRunDoc = `Asks every question of a benchmark (SPINACH's, GRASP's or QALD's form, WikiWebQuestions, candidates) and keeps everything in the folder of --out: results.jsonl, meta.jsonl, summary.json, the gold answers with their time, and the trajectory of every run.
+const evalRunDoc = `Asks every question of a benchmark (SPINACH's, GRASP's or QALD's form, WikiWebQuestions,
+candidates) and keeps everything in the folder of --out: results.jsonl, meta.jsonl, summary.json, the gold answers
+with their time, and the trajectory of every run.
 
-Run the same command again to continue after an interruption, also after kill -9. Items that a service failed are asked again. Other settings for the same folder are refused.
+Run the same command again to continue after an interruption, also after kill -9. Items that a service failed are
+asked again. Other settings for the same folder are refused.
 
 The exit status is also 1 when a service failed items for good or the limit of money was reached. What is done is kept.`
 

@@ -19,13 +19,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-const evalScoreDoc = `Scores outputs against gold answers. It reads SPINACH's output files, GRASP's JSON lines and evaluation files, results.jsonl of eval run or its folder, and dialogue files of Interactive-KBQA or a folder of them. - is standard input. Several FILEs with the same items also give the best of all (max@k, empty@k).
+const evalScoreDoc = `Scores outputs against gold answers. It reads SPINACH's output files, GRASP's JSON lines and
+evaluation files, results.jsonl of eval run or its folder, and dialogue files of Interactive-KBQA or a folder of them.
+- is standard input. Several FILEs with the same items also give the best of all (max@k, empty@k).
 
-The measures spinach and grasp are the published measures on rows, kbqa the measures on sets of Interactive-KBQA and MCTS-KBQA, fair SpinachBot's own. The default all shows them side by side, sorted by spinach. docs/scoring.md explains them with examples.
+The measures spinach and grasp are the published measures on rows, kbqa the measures on sets of Interactive-KBQA and
+MCTS-KBQA, fair SpinachBot's own. The default all shows them side by side, sorted by spinach. docs/scoring.md explains
+them with examples.
 
-A file without rows, such as GRASP's, needs --gold, and --kg, --data or --results to get the rows. Items that a service failed and items with an empty gold answer are left out of every mean and listed.
+A file without rows, such as GRASP's, needs --gold, and --kg, --data or --results to get the rows. Items that a
+service failed and items with an empty gold answer are left out of every mean and listed.
 
-The exit status is also 1 when an item cannot be read; it is listed and the others are scored. It is 2 when a file needs more than was given.`
+The exit status is also 1 when an item cannot be read; it is listed and the others are scored. It is 2 when a file
+needs more than was given.`
 
 // scoreFlags are the flags of eval score.
 type scoreFlags struct {

@@ -15,9 +15,11 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-const forumDoc = `Prints a talk page as JSON: threads, their comments, and the SPARQL queries in them. FILE may be - for standard input.
+const forumDoc = `Prints a talk page as JSON: threads, their comments, and the SPARQL queries in them. FILE may be -
+for standard input.
 
-HTML means Parsoid's, from rest.php/v1/page/TITLE/html. Give the wikitext of the same revision with --wikitext to restore queries that raw pipes cut. A page has at most 4 MB of wikitext or 16 MB of HTML, in UTF-8.
+HTML means Parsoid's, from rest.php/v1/page/TITLE/html. Give the wikitext of the same revision with --wikitext to
+restore queries that raw pipes cut. A page has at most 4 MB of wikitext or 16 MB of HTML, in UTF-8.
 
 The form of the output:
 
@@ -26,7 +28,8 @@ The form of the output:
      "level":1,"parent":"…","under":"…","text":"…","queries":[
       {"kind":"template|link|code","name":"SPARQL","sparql":"…","salvaged":false}]}]}]}
 
-A query in a link also has the link's "url". Behind a short link (see --short-links) the URL is all there is, and "sparql" is empty.`
+A query in a link also has the link's "url". Behind a short link (see --short-links) the URL is all there is, and
+"sparql" is empty.`
 
 func forumCommand(e *env) *cobra.Command {
 	return group(e, "forum", "read a talk page", forumParseCommand(e))

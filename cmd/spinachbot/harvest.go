@@ -25,7 +25,8 @@ import (
 // harvestFolder is where a scheduled harvest puts its files, in DATA_DIR.
 const harvestFolder = "harvest"
 
-const harvestDoc = `Reads the forum's archive (the pages FORUM_ARCHIVE_PREFIX and YYYY/MM), runs the last query of each discussion, and writes to DIR:
+const harvestDoc = `Reads the forum's archive (the pages FORUM_ARCHIVE_PREFIX and YYYY/MM), runs the last query of
+each discussion, and writes to DIR:
 
   candidates.jsonl   discussions whose query returned rows, for dataset annotate
   rejected.jsonl     all others with the reason, also those that wait or are gone
@@ -33,7 +34,10 @@ const harvestDoc = `Reads the forum's archive (the pages FORUM_ARCHIVE_PREFIX an
   results/           all rows of each candidate
   harvest.db         what was read and run; the next harvest continues from here
 
-Only pages that changed are read again. No account is needed; with WIKI_USER and a password it reads as that account. With a language model, each candidate gets suggestions for annotators. A query that SPARQL_ENDPOINT cannot answer is tried on SPARQL_FALLBACK, rewritten if that speaks another dialect. When an endpoint is down, no more queries are run and the exit status is 1; what was read is kept.`
+Only pages that changed are read again. No account is needed; with WIKI_USER and a password it reads as that account.
+With a language model, each candidate gets suggestions for annotators. A query that SPARQL_ENDPOINT cannot answer is
+tried on SPARQL_FALLBACK, rewritten if that speaks another dialect. When an endpoint is down, no more queries are run
+and the exit status is 1; what was read is kept.`
 
 // harvestFlags are the command's own flags.
 type harvestFlags struct {

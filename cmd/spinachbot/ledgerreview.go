@@ -17,7 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-const reviewDoc = `Shows the replies that wait for approval, one after the other, and asks what to do with each: approve it, edit its text, reject it, or go on to the next. With IDs, shows these entries instead.
+const reviewDoc = `Shows the replies that wait for approval, one after the other, and asks what to do with each:
+approve it, edit its text, reject it, or go on to the next. With IDs, shows these entries instead.
 
 Edit opens $VISUAL or $EDITOR, or reads the new text from the next line when neither is set.`
 
@@ -165,9 +166,11 @@ func (r *review) ask(ctx context.Context, prompt string) (string, error) {
 	}
 }
 
-const editDoc = `Changes the text of drafted replies: the sentences above the query. It opens $VISUAL or $EDITOR for each, or reads the new text from a file or from standard input with --text.
+const editDoc = `Changes the text of drafted replies: the sentences above the query. It opens $VISUAL or $EDITOR for
+each, or reads the new text from a file or from standard input with --text.
 
-The text is plain: wiki markup in it is shown on the page, not used. The query and its rows stay those that were run; for another query use ledger retry. A reply that was approved has to be approved again.`
+The text is plain: wiki markup in it is shown on the page, not used. The query and its rows stay those that were run;
+for another query use ledger retry. A reply that was approved has to be approved again.`
 
 func ledgerEditCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "edit [flags] ID...", "change the text of drafted replies", editDoc, config.Data)

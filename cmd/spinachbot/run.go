@@ -24,7 +24,8 @@ import (
 
 func runCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "run [--once] [--dry-run] [flags]", "run the bot",
-		`Watches FORUM_PAGE and answers requests. At its first start the bot leaves alone the threads that are there already. POSTING is off until you enable it.`,
+		`Watches FORUM_PAGE and answers requests. At its first start the bot leaves alone the threads that are there
+already. POSTING is off until you enable it.`,
 		config.Wiki, config.Forum, config.Bot, config.Data, config.Model, config.Limits, config.Graph)
 	once := c.fs.Bool("once", false, "do one round, then end")
 	dry := c.fs.Bool("dry-run", false, "nothing is written to the wiki; see the drafts with spinachbot ledger")

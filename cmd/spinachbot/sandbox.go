@@ -33,7 +33,9 @@ const (
 
 func sandboxCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "sandbox [--addr A] [--data FILE]... [--script FILE]", "serve only the demo's parts: wiki, graph, scripted model",
-		`Serves the parts of the demo without the bot: /sparql (SPARQL 1.1 protocol, Wikidata's dialect), /w/api.php (a small wiki, and entity search over the data), /wiki/… (the wiki's pages) and /v1/chat/completions (the scripted model). It prints its address and the settings that point a bot at it.
+		`Serves the parts of the demo without the bot: /sparql (SPARQL 1.1 protocol, Wikidata's dialect), /w/api.php
+(a small wiki, and entity search over the data), /wiki/… (the wiki's pages) and /v1/chat/completions (the scripted
+model). It prints its address and the settings that point a bot at it.
 
 The graph is held in memory: enough for some million triples. Larger data needs a real server.`,
 		config.Data, config.Forum)

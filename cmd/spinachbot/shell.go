@@ -12,7 +12,8 @@ import (
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
 
-const completionDoc = `Prints a script that makes the shell complete commands, flags and their values: presets, graphs, states, IDs of the ledger.
+const completionDoc = `Prints a script that makes the shell complete commands, flags and their values: presets,
+graphs, states, IDs of the ledger.
 
 To load it now, and in every new shell:
 
@@ -54,7 +55,8 @@ func completionCommand(e *env) *cobra.Command {
 }
 
 func manCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "man DIR", "write manual pages into a folder", `Writes a manual page for every command into DIR, which is made if it is missing. To read one: man DIR/spinachbot-ask.1`)
+	c := newCmdline(e, "man DIR", "write manual pages into a folder", `Writes a manual page for every command into
+DIR, which is made if it is missing. To read one: man DIR/spinachbot-ask.1`)
 	return c.command(func(_ context.Context, args []string) int {
 		if len(args) != 1 {
 			return misuse(e, "man: which folder? spinachbot man DIR")

@@ -14,7 +14,7 @@ func TestCompletions(t *testing.T) {
 		{"ev", "eval\trun benchmarks, score and compare results"},
 		{"ask|--kg|", "wikidata\tthe query service of SPARQL_ENDPOINT\nembedded\tthe built-in slice of Wikidata"},
 		{"ask|--preset|", "spinach\nlist"},
-		{"ask|--la", "--language\tlanguage code of the question; detected when not given"},
+		{"ask|--la", "--language\tlanguage code of the question (default: detected)"},
 		{"eval|run|--policy|", "linear"},
 		{"ledger|list|--state|posted,", "posted,noticed\nposted,accepted\nposted,proposed\nposted,approved\nposted,posting\nposted,posted\nposted,gave_up\nposted,skipped\nposted,rejected"},
 		{"ledger|approve|", "sb-1000000000000000\tproposed: Ada: Bridges of Königsberg\nsb-2000000000000000\tproposed: Ada: Rivers"},

@@ -14,8 +14,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/tool"
 )
 
-const sparqlDoc = `Each FILE is one query; standard input is read when none is named, or for -. With --json, the input and the output are
-JSON lines: {"id":…,"sparql":"…"}. Every line for an input that failed has an "error". The exit status is 1 when any input failed.`
+const sparqlDoc = `Each FILE is one query; standard input is read when none is named, or for -. With --json, the input
+and the output are
+JSON lines: {"id":…,"sparql":"…"}. Every line for an input that failed has an "error". The exit status is 1 when any
+input failed.`
 
 // builtinLabels are the labels of the built-in graph, which is opened when the first label is wanted.
 func builtinLabels() tool.LabelSource {
@@ -50,7 +52,8 @@ func newSPARQL(e *env, action, short, doc string, source tool.LabelSource) (*cmd
 
 func sparqlCheckCommand(e *env) *cobra.Command {
 	c, r := newSPARQL(e, "check", "say whether queries parse and what is probably wrong",
-		`Says whether a query parses, in the dialect of Wikidata's query service, and what is probably wrong with it. --json adds form, metrics, entities, properties, features and the normalized pattern.`, nil)
+		`Says whether a query parses, in the dialect of Wikidata's query service, and what is probably wrong with it.
+--json adds form, metrics, entities, properties, features and the normalized pattern.`, nil)
 	c.fs.Func("services", "the only `addresses` that SERVICE and FROM may name, separated by commas; \"\" for none (default: any)", func(s string) error {
 		listed := strings.Split(s, ",")
 		r.Allow = func(iri string) bool { return iri != "" && slices.Contains(listed, iri) }

@@ -25,7 +25,8 @@ func traceCommand(e *env) *cobra.Command {
 
 func traceShowCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "show [flags] [FILE|KEY|-]", "show a trajectory step by step",
-		`Shows a trajectory: what the model saw and said, step by step. Without an argument it shows the newest one in DATA_DIR/trajectories.
+		`Shows a trajectory: what the model saw and said, step by step. Without an argument it shows the newest one in
+DATA_DIR/trajectories.
 KEY is the ID of a ledger entry; KEY-triage shows how the bot judged whether the post was a request.`,
 		config.Data)
 	asJSON := c.fs.Bool("json", false, "print the events of the file as they are, one a line, without a last line that was cut off")

@@ -98,7 +98,8 @@ func (b build) short() string {
 func version() string { return readBuild().short() }
 
 func versionCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "version", "print the version, its commit and date", `Prints the version, the commit with its date, and the version of Go. "with local changes" means that the files differed from the commit.`)
+	c := newCmdline(e, "version", "print the version, its commit and date", `Prints the version, the commit with its
+date, and the version of Go. "with local changes" means that the files differed from the commit.`)
 	return c.command(func(_ context.Context, args []string) int {
 		if !c.noArguments(args) {
 			return exitUsage
