@@ -41,11 +41,11 @@ type RecordedQuery struct {
 func ReadRecordedRuns(r io.Reader) ([]RecordedRun, error) {
 	var runs []RecordedRun
 	if err := json.NewDecoder(r).Decode(&runs); err != nil {
-		return nil, fmt.Errorf("no log of SPINACH's evaluation (a JSON array of runs): %w", err)
+		return nil, fmt.Errorf("this is not a log of SPINACH's evaluation (a JSON array of runs): %w", err)
 	}
 	for i, run := range runs {
 		if strings.TrimSpace(run.Question) == "" {
-			return nil, fmt.Errorf("no log of SPINACH's evaluation: run %d has no question", i+1)
+			return nil, fmt.Errorf("this is not a log of SPINACH's evaluation: run %d has no question", i+1)
 		}
 	}
 	return runs, nil

@@ -157,7 +157,7 @@ func read(r io.Reader) ([]Event, *reading, error) {
 func (in *reading) line(text []byte) error {
 	var l line
 	if err := json.Unmarshal(text, &l); err != nil {
-		return fmt.Errorf("is no event: %w", err)
+		return fmt.Errorf("is not an event: %w", err)
 	}
 	if len(in.events) == 0 {
 		if l.Event.Event != "start" || l.Format != Format && l.Format != oldFormat {
@@ -178,7 +178,7 @@ func (in *reading) line(text []byte) error {
 			return errors.New("holds a prompt without a request")
 		}
 		if err := in.pack.unpack(l.Request, l.Prompt); err != nil {
-			return fmt.Errorf("is no event: %w", err)
+			return fmt.Errorf("is not an event: %w", err)
 		}
 	}
 	in.pack.learn(l.Event)

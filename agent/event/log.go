@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Log gives events their IDs and times and hands them to a recorder, one after the other. It is safe for concurrent
+// Log gives events their IDs and times and hands them to a recorder, one at a time. It is safe for concurrent
 // use; each line of work writes through a [Branch] of its own.
 type Log struct {
 	mu   sync.Mutex

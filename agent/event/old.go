@@ -65,7 +65,7 @@ func (e Event) Ending() Ending {
 	return end
 }
 
-// oldTree gives the events of a file in the first format their places in the tree: that format had only their order.
+// oldTree places the events of a file in the first format in a tree: that format had only their order.
 type oldTree struct {
 	steps map[int]int // event of a step's number
 	root  int         // event from which the exploration started
@@ -94,7 +94,7 @@ func (t *oldTree) place(e *Event) {
 	t.last = e.ID
 }
 
-// abandons reports whether a rollback to step number to leaves steps behind.
+// abandons reports whether a rollback to step number to abandons steps.
 func (t *oldTree) abandons(to int) bool {
 	for n := range t.steps {
 		if n > to {

@@ -2,7 +2,7 @@ package event
 
 import "slices"
 
-// Path returns the events from the root to the one with the given ID, which is the last event's for 0. It is empty
+// Path returns the events from the root to the one with this ID, which is the last event's for 0. It is empty
 // when there is no such event.
 func Path(events []Event, id int) []Event {
 	at := make(map[int]int, len(events))

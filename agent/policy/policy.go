@@ -28,7 +28,7 @@ func Named(name string) (Policy, error) {
 		}
 		names = append(names, p.name)
 	}
-	return nil, fmt.Errorf("there is no policy %q; there are: %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("there is no policy %q; the policies are %s", name, strings.Join(names, ", "))
 }
 
 // Linear is the loop of the SPINACH paper (section 4.2): one action after the other, until the model stops or a limit

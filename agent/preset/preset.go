@@ -21,6 +21,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/protocol"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Preset is a way of working. A copy may be changed.
@@ -84,7 +85,7 @@ func Default() *Preset {
 // Named returns one of the presets that are part of the program.
 func Named(name string) (*Preset, error) {
 	if !slices.Contains(names, name) {
-		return nil, fmt.Errorf("there is no preset %q; there are: %s", name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("there is no preset %q; the presets are %s", name, strings.Join(names, ", "))
 	}
 	sub, err := fs.Sub(builtin, name)
 	if err != nil {
@@ -120,7 +121,7 @@ func parse(data []byte, fsys fs.FS) (*Preset, error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(p); err != nil {
-		return nil, fmt.Errorf("it is no preset: %w", err)
+		return nil, fmt.Errorf("this is not a preset: %w", text.JSON(err))
 	}
 	var err error
 	if p.texts, err = Texts(fsys, "*.tmpl"); err != nil {

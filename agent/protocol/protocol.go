@@ -67,7 +67,7 @@ func Named(name string, parallel bool) (Protocol, error) {
 	case "native":
 		return Native{Parallel: parallel}, nil
 	}
-	return nil, fmt.Errorf("there is no protocol %q; there are text and native", name)
+	return nil, fmt.Errorf("there is no protocol %q; the protocols are text and native", name)
 }
 
 // Kind is what is wrong with a turn.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Tool is something that a model can do.
@@ -128,10 +129,11 @@ func decode(args json.RawMessage, v any) error {
 	err := dec.Decode(v)
 	if err == nil {
 		if _, more := dec.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("there is more than one JSON value")
+			return errors.New("there is more than one JSON value")
 		}
+		return nil
 	}
-	return err
+	return text.JSON(err)
 }
 
 // input reads the arguments of a tool that has only Input.
@@ -142,7 +144,7 @@ func (t *Tool) input(args json.RawMessage) (string, error) {
 	}
 	for k := range m {
 		if k != t.Input {
-			return "", fmt.Errorf("unknown argument %q; there is %q", render.Clip(k, 60), t.Input)
+			return "", fmt.Errorf("unknown argument %q; the argument is %q", render.Clip(k, 60), t.Input)
 		}
 	}
 	if m[t.Input] == nil || strings.TrimSpace(*m[t.Input]) == "" {
@@ -203,7 +205,7 @@ func Select(names []string) (Set, error) {
 	for _, n := range names {
 		t := all.Find(n)
 		if t == nil {
-			return nil, fmt.Errorf("there is no tool %q; there are %s", n, strings.Join(all.Names(), ", "))
+			return nil, fmt.Errorf("there is no tool %q; the tools are %s", n, strings.Join(all.Names(), ", "))
 		}
 		out = append(out, t)
 	}
