@@ -96,7 +96,7 @@ func TestCorpusLaws(t *testing.T) {
 	}
 }
 
-// checkLaws checks what holds for every query: printing, annotating and the posting form are fixed points
+// checkLaws checks what is true of every query: printing, annotating and the posting form are fixed points
 // that keep the meaning.
 func checkLaws(t *testing.T, id string, q *Query) {
 	t.Helper()

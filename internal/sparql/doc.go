@@ -1,4 +1,4 @@
-// Package sparql reads, prints, checks, measures and rewrites SPARQL as Wikidata's users write it: SPARQL 1.1
+// Package sparql reads and prints SPARQL as Wikidata's users write it: SPARQL 1.1
 // Query (W3C Recommendation of 21 March 2013) with the extensions of the Wikidata Query Service and every
 // liberty that its engine, Blazegraph, allows. It is pure: text and trees in, text and trees out.
 //
@@ -18,13 +18,13 @@
 //	      *Filter *Bind *Values *Optional *Union *Minus *GraphPattern *Service *SubSelect *Include *Group
 //
 // A query in braces, { SELECT … }, is a *Group that holds one *SubSelect. A *Union holds two or more groups.
-// The order of a group's patterns is that of the text: SPARQL's algebra (section 18.2.2) is to be applied by
-// the evaluator (filters hold for their whole group, BIND ends a basic graph pattern).
+// The order of a group's patterns is that of the text: the evaluator applies
+// SPARQL's algebra, section 18.2.2 (filters hold for their whole group, BIND ends a basic graph pattern).
 //
 // The places of a triple are [*Term]: a variable (Name without ? or $), a constant ([Term.Value]), a blank
 // node, a property list in square brackets or a collection. The predicate is a [*Path]; a plain predicate is
 // a Path of kind PathTerm. Expressions are [*Expr]. A blank node acts as a variable that cannot be projected;
-// anonymous ones get names that start with a dot, so they never meet a written label.
+// anonymous ones get names that start with a dot, so they never equal a written label.
 //
 // Every node knows its [Span] in the text, in bytes; [Query.Position] returns line and column. Nodes made by
 // a rewrite have the zero Span. Comments belong to the node on whose line, or above which, they are written

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Error is one mistake in a query text, with its place. Line and Column count from 1 (columns in characters),
+// Error is one mistake in a query, with its position. Line and Column count from 1 (columns in characters),
 // Offset in bytes from 0.
 type Error struct {
 	Line, Column, Offset int
@@ -24,7 +24,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Errors are all mistakes found in one text, in order of their places; never empty when returned by [Parse].
+// Errors are all mistakes found in one text, in order of position; never empty when returned by [Parse].
 type Errors []*Error
 
 // Error returns the mistakes, one a line.

@@ -90,7 +90,7 @@ func unescape(s string, local bool) string {
 }
 
 // plainPunctuation resolves codepoint escapes for punctuation outside strings, names and comments, such as
-// \u007C\u007C for ||, with which people get around wiki templates (SPARQL 1.1, section 19.2). Everything
+// \u007C\u007C for ||, which people use to get around wiki templates (SPARQL 1.1, section 19.2). Everything
 // else stays; positions after such an escape count in the new text.
 func plainPunctuation(text string) string {
 	if !strings.Contains(text, `\u00`) {

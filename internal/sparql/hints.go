@@ -197,7 +197,7 @@ func prefixFor(id string) string {
 	return "wd:" + id
 }
 
-// wordHint suggests the keyword that an unknown word is nearest to.
+// wordHint suggests the keyword that is nearest to an unknown word.
 func (p *parser) wordHint(text string) string {
 	up := strings.ToUpper(text)
 	best, distance := "", 3

@@ -17,7 +17,7 @@ type Identifier struct {
 // Property reports whether the identifier is a P number.
 func (i Identifier) Property() bool { return i.ID[0] == 'P' }
 
-// Identifiers returns every Q, P and L number in the query with the namespaces it is used under, in order of
+// Identifiers returns every Q, P and L ID in the query with the namespaces it is used under, in order of
 // first use. Comments and strings do not count.
 func Identifiers(q *Query) []Identifier {
 	var out []Identifier
@@ -57,7 +57,7 @@ func prefixOf(iri string) string {
 	return ""
 }
 
-// IDs returns the numbers of the identifiers that are properties (or, with properties false, of all others), in order.
+// IDs returns the IDs of the identifiers that are properties (or, with properties false, of all others), in order.
 func IDs(ids []Identifier, properties bool) []string {
 	out := []string{}
 	for _, i := range ids {

@@ -11,7 +11,7 @@ import (
 // maxLabel is the length to which a label is cut in a comment, in characters.
 const maxLabel = 80
 
-// cleanLabel makes an untrusted label fit for a comment: one line, no control or direction characters, no
+// CleanLabel makes an untrusted label safe for a comment: one line, no control or direction characters, no
 // markup, not too long.
 func CleanLabel(s string) string {
 	var b strings.Builder
@@ -37,7 +37,7 @@ func CleanLabel(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// plainMark replaces the characters of which wiki markup is made, and those that separate labels.
+// plainMark replaces the characters that wiki markup consists of, and those that separate labels.
 func plainMark(r rune) rune {
 	switch r {
 	case '{', '[', '<':
@@ -56,7 +56,7 @@ func plainMark(r rune) rune {
 	return r
 }
 
-// labelOf returns the label of the number that t names.
+// labelOf returns the label of the ID that t names.
 func (p *printer) labelOf(t *Term) string {
 	if t.Kind != Const || !t.IsIRI() {
 		return ""
@@ -67,9 +67,9 @@ func (p *printer) labelOf(t *Term) string {
 	return ""
 }
 
-// labelled adds the labels of the line's numbers to its comments. A label that a comment already holds as a
+// labeled adds the labels of the line's IDs to its comments. A label that a comment already holds as a
 // whole word is not repeated, so that annotating an annotated line changes nothing.
-func (p *printer) labelled(comments []string) []string {
+func (p *printer) labeled(comments []string) []string {
 	if p.o.Replace || p.o.OneLine {
 		return comments
 	}

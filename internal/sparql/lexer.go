@@ -38,7 +38,7 @@ type token struct {
 	comments   int32 // number of comments that end before this token
 }
 
-// lexer cuts a text into tokens (SPARQL 1.1, section 19.8), never failing: what fits nothing is a tBad token
+// lexer cuts a text into tokens (SPARQL 1.1, section 19.8), never failing: what is not a token is a tBad token
 // with its Error in err.
 type lexer struct {
 	text     string

@@ -149,7 +149,7 @@ func (p *parser) primary() *Expr {
 	return nil
 }
 
-// call reads what starts with a word: a function, an aggregate, EXISTS; nil for other words.
+// call reads an expression that starts with a word: a function, an aggregate, EXISTS; nil for other words.
 func (p *parser) call(start token) *Expr {
 	k := p.tok.kw
 	switch {

@@ -67,7 +67,7 @@ func (p *parser) elements(g *Group) {
 	}
 }
 
-// recoverElement reads an element; after a mistake it passes on to the next dot, brace or keyword that starts
+// recoverElement reads an element; after a mistake it skips to the next dot, brace or keyword that starts
 // an element.
 func (p *parser) recoverElement(g *Group) {
 	at := p.tok.start
@@ -87,7 +87,7 @@ func (p *parser) recoverElement(g *Group) {
 	p.element(g)
 }
 
-// skipElement passes tokens up to the start of what can be the next element, closing the given number of open
+// skipElement skips tokens up to the start of what can be the next element, closing the given number of open
 // braces on the way.
 func (p *parser) skipElement(open int, force bool) {
 	if force && !p.is('}') && !p.is(tEOF) && !p.is('{') {
@@ -140,7 +140,7 @@ func (p *parser) element(g *Group) {
 	g.Patterns = append(g.Patterns, x)
 }
 
-// merge joins the notes of a pattern with those its first part took.
+// merge joins the notes of a pattern with those of its first part.
 func merge(a, b *Notes) *Notes {
 	if a == nil {
 		return b
@@ -191,7 +191,7 @@ func (p *parser) triplesElement(g *Group) {
 
 const hintNS = "http://www.bigdata.com/queryHints#"
 
-// missingDot reports two statements without a dot between them; when recovering it goes on as if the dot were there.
+// missingDot reports two statements without a dot between them; when recovering it continues as if the dot were there.
 func (p *parser) missingDot(start token) {
 	p.mistake(p.tok, ".", "a dot is missing between two statements", "write a dot before "+Shorten(p.textOf(p.tok))+
 		", or a semicolon if the same subject goes on")

@@ -22,7 +22,7 @@ func (p *parser) verbStart() bool {
 	return p.isWord(kwA)
 }
 
-// propertyList reads predicates with their objects, separated by semicolons, of which there may be too many.
+// propertyList reads predicates with their objects, separated by one or more semicolons.
 func (p *parser) propertyList() []*Property {
 	var out []*Property
 	for {
@@ -79,7 +79,7 @@ func (p *parser) node(expected string) *Term {
 		return p.collection()
 	case tBlank:
 		t := &Term{Kind: BlankNode, Name: p.text[p.tok.start+2 : p.tok.end], Span: Span{p.tok.start, p.tok.end}}
-		p.labelled = true
+		p.labeled = true
 		p.advance()
 		return t
 	}
@@ -134,7 +134,7 @@ func (p *parser) varTerm() *Term {
 	return t
 }
 
-// variable returns the name of the variable in hand and passes it.
+// variable returns the name of the current variable and advances.
 func (p *parser) variable() string {
 	name := unescapeCodepoints(p.text[p.tok.start+1 : p.tok.end])
 	p.advance()

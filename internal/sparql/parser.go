@@ -45,7 +45,7 @@ func Parse(text string) (*Query, error) {
 	return nil, p.errs
 }
 
-// parser is a recursive descent over the lexer's tokens with one token in hand. It stops at the first mistake
+// parser is a recursive descent over the lexer's tokens with one token of lookahead. It stops at the first mistake
 // with a panic of type bailout, caught in run; when recovering, each element of a group catches its own.
 type parser struct {
 	lexer
@@ -62,7 +62,7 @@ type parser struct {
 	labels     map[string]int // blank nodes' labels with the number of the basic graph pattern that uses them
 	pattern    int
 	selects    []*SelectQuery // every SELECT read
-	labelled   bool           // a blank node with a label was read
+	labeled    bool           // a blank node with a label was read
 	equated    bool           // the expression that should get a name is an equation
 	skipTo     int32          // when recovering: tokens before this offset belong to the last mistake
 	open       []int32        // offsets of the braces and brackets that are open, for messages
@@ -70,7 +70,7 @@ type parser struct {
 
 type bailout struct{}
 
-// run parses the whole text; it returns nil after a mistake that it could not go on from.
+// run parses the whole text; it returns nil after a mistake that it cannot recover from.
 func (p *parser) run() (q *Query) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -139,7 +139,7 @@ func (p *parser) enter() {
 
 func (p *parser) leave() { p.depth-- }
 
-// fail reports that the current token is not what was expected, and bails out.
+// fail reports that the current token is not what was expected, and panics with a bailout.
 func (p *parser) fail(expected string) {
 	if p.tok.kind == tBad {
 		l := lexer{text: p.text, pos: int(p.tok.start)}
@@ -211,7 +211,7 @@ func (p *parser) start() *Notes {
 	return nil
 }
 
-// finish ends a node: comments inside it that nobody took, and one on the same line after it, become its own.
+// finish ends a node: it gets the comments inside it that no other node has, and one after it on the same line.
 func (p *parser) finish(n **Notes) {
 	if p.taken >= len(p.comments) {
 		return
@@ -243,7 +243,7 @@ func (p *parser) finish(n **Notes) {
 	}
 }
 
-// opened takes the comments right after an opening brace that has just been passed, up to the end of its line.
+// opened takes the comments right after an opening brace that has just been read, up to the end of its line.
 func (p *parser) opened() []Comment {
 	first := p.taken
 	for p.taken < int(p.tok.comments) {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// payloads are pieces of wiki markup that somebody might want to smuggle in.
+// payloads are pieces of wiki markup that an attacker might want to smuggle in.
 var payloads = []string{
 	"{{Delete}}", "}}", "{{", "{{{1}}}", "[[Category:Spam]]", "[[User:X]]", "]]", "~~~~", "~~~", "~~~~~", "<nowiki>",
 	"</nowiki>", "<!--", "-->", "</syntaxhighlight>",

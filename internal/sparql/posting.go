@@ -17,19 +17,19 @@ var forbidden = [...]string{"{{", "}}", "[[", "]]", "~~~", "-{", "}-", "{|", "|}
 // 32,000 in the canonical layout; a longer query floods a page.
 const maxPosting = 40_000
 
-// behaviourSwitches are MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and
-// those of the extensions on Wikidata), which it takes out of a page wherever they occur. Comments, strings
+// behaviorSwitches are MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and
+// those of the extensions on Wikidata), which it removes from a page wherever they occur. Comments, strings
 // and IRIs are written without them; a name cannot be.
-var behaviourSwitches = [...]string{"NOTOC", "FORCETOC", "TOC", "NOGALLERY", "NOEDITSECTION", "NOTITLECONVERT",
+var behaviorSwitches = [...]string{"NOTOC", "FORCETOC", "TOC", "NOGALLERY", "NOEDITSECTION", "NOTITLECONVERT",
 	"NOTC", "NOCONTENTCONVERT", "NOCC", "NEWSECTIONLINK",
 	"NONEWSECTIONLINK", "HIDDENCAT", "EXPECTUNUSEDCATEGORY", "EXPECTUNUSEDTEMPLATE", "INDEX", "NOINDEX",
 	"STATICREDIRECT", "DISAMBIG", "ARCHIVEDTALK", "NOTALK", "NOGLOBAL",
 	"EXPECTED_UNCONNECTED_PAGE"}
 
-// behaviourSwitch returns the first behaviour switch in a text, in any case, or "".
-func behaviourSwitch(text string) string {
+// behaviorSwitch returns the first behavior switch in a text, in any case, or "".
+func behaviorSwitch(text string) string {
 	up := strings.ToUpper(text)
-	for _, w := range behaviourSwitches {
+	for _, w := range behaviorSwitches {
 		if strings.Contains(up, "__"+w+"__") {
 			return "__" + w + "__"
 		}
@@ -41,7 +41,7 @@ func behaviourSwitch(text string) string {
 // with labels as comments, and nothing in it that a template's parameter could take for markup: no {{ }} [[
 // ]] ~~~ -{ {| |} <!-- </ <nowiki __NOTOC__. Tokens are held apart by spaces; strings and IRIs get \uXXXX
 // escapes, which mean the same character (SPARQL 1.1, section 19.2), so the tree stays the same; comments are
-// defanged. The form is in Unicode's normal form C, into which MediaWiki brings every text it saves. It may
+// broken up by spaces. The form is in Unicode's normal form C, into which MediaWiki brings every text it saves. It may
 // contain pipes: the template wants them as {{!}}.
 //
 // The posting form of a posting form is the same text. It is an error if the query does not parse, is an
@@ -61,7 +61,7 @@ func PostingForm(query string, label func(id string) string) (string, error) {
 			return "", fmt.Errorf("the query cannot be posted: %q is left in it", f)
 		}
 	}
-	if w := behaviourSwitch(out); w != "" {
+	if w := behaviorSwitch(out); w != "" {
 		return "", fmt.Errorf("the query cannot be posted: the wiki takes %s for an instruction; use another name", w)
 	}
 	if len(out) > maxPosting {

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// MediaWiki takes double underscore words out of a page wherever they stand, in a template's argument too
+// MediaWiki removes double underscore words from a page wherever they occur, in a template's argument too
 // (MagicWordFactory::mDoubleUnderscoreIDs).
-func TestPostingFormHoldsNoBehaviourSwitch(t *testing.T) {
+func TestPostingFormHoldsNoBehaviorSwitch(t *testing.T) {
 	const q = "# __NOTOC__ above\nSELECT ?x WHERE {\n  VALUES ?x { \"a __notoc__ b\" <http://example.org/__INDEX__> } # ___TOC___\n}"
 	got, err := PostingForm(q, nil)
 	if err != nil {

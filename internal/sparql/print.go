@@ -96,7 +96,7 @@ func (p *printer) endLine() {
 		p.trail = p.trail[:0]
 	}
 	if len(p.ids) > 0 {
-		parts = p.labelled(parts)
+		parts = p.labeled(parts)
 		p.ids = p.ids[:0]
 	}
 	if len(parts) > 0 {

@@ -9,7 +9,7 @@ func (p *parser) checkScopes(q *Query) {
 	for _, s := range p.selects {
 		p.checkGrouping(s)
 	}
-	if !p.labelled {
+	if !p.labeled {
 		return
 	}
 	Inspect(q, func(n Node) bool {
@@ -49,7 +49,8 @@ func (p *parser) checkGrouping(s *SelectQuery) {
 	}
 	if s.Having != nil {
 		for _, c := range s.Having.Conditions {
-			// Blazegraph refuses a condition about nothing that the groups have. Package check warns about other mixtures.
+			// Blazegraph refuses a condition about nothing that the groups have. Package check warns about
+			// other mixtures.
 			if !grouped(c, bound) {
 				p.checkGrouped(c, bound)
 			}

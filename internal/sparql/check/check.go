@@ -11,12 +11,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Problem is something in a query that parses but is probably not what was meant. Kind is one of: unbound (a
+// Problem is something in a query that parses but is probably not what the author meant. Kind is one of: unbound (a
 // variable is used and never bound), unused (bound and never used), values-grouping (VALUES at the end of a
 // grouped query), grouping (a key twice, or HAVING about what the groups do not have), cartesian (parts that
 // share no variable), label-service (without a label variable), labels-only (a projection of labels alone),
 // limit (a LIMIT without ORDER BY cuts at random), optional-order (an OPTIONAL before what binds its
-// variables), prefix (a namespace or number that does not fit its place), quoted (an entity in quotation
+// variables), prefix (a namespace or ID that does not fit its place), quoted (an entity in quotation
 // marks), update and service (what [sparql.Guard] refuses).
 type Problem struct {
 	Kind    string `json:"kind"`
@@ -26,8 +26,8 @@ type Problem struct {
 	Hint    string `json:"hint,omitempty"`
 }
 
-// Query looks for probable mistakes, in the order of the text. allow is that of [sparql.Guard]; nil skips the
-// check of addresses but not that of updates.
+// Query looks for probable mistakes, in the order of the text. allow is that of [sparql.Guard]; if it is nil, addresses
+// are not checked, but updates are.
 func Query(q *sparql.Query, allow func(iri string) bool) []Problem {
 	c := &checker{q: q, named: q.NamedByName(), counts: countVars(q)}
 	if q.Form == sparql.Update || allow != nil {

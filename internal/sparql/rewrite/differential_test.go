@@ -62,7 +62,7 @@ func TestRewritesKeepTheRows(t *testing.T) {
 				return
 			}
 			d := difference(want, got)
-			if d != "" && name == "standard" && difference(unlabelled(want, q), unlabelled(got, q)) == "" {
+			if d != "" && name == "standard" && difference(unlabeled(want, q), unlabeled(got, q)) == "" {
 				count[name+" same but for items with two labels in one language"]++
 				return
 			}
@@ -165,9 +165,9 @@ func rows(g *embedded.Graph, text string, q *sparql.Query) ([]string, error) {
 	return out, nil
 }
 
-// unlabelled returns the distinct rows without label columns: some items of the slice have two labels in one
+// unlabeled returns the distinct rows without label columns: some items of the slice have two labels in one
 // language, of which the label service takes one.
-func unlabelled(rows []string, q *sparql.Query) []string {
+func unlabeled(rows []string, q *sparql.Query) []string {
 	if q.Form != sparql.Select || len(rows) == 0 {
 		return rows
 	}

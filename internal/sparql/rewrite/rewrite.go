@@ -50,7 +50,7 @@ func Query(query string, to Target, o Options) (*Result, error) {
 	if !sparql.IsLanguageCode(o.Language) {
 		o.Language = "en"
 	}
-	r := &rewriter{q: q, o: o, used: map[string]bool{}, labelled: map[*sparql.SelectItem]bool{}}
+	r := &rewriter{q: q, o: o, used: map[string]bool{}, labeled: map[*sparql.SelectItem]bool{}}
 	r.collectNames()
 	if to == Standard || to == QLever {
 		r.inlineNamed()
@@ -76,14 +76,14 @@ func Query(query string, to Target, o Options) (*Result, error) {
 
 // rewriter changes a tree of its own in place.
 type rewriter struct {
-	q        *sparql.Query
-	o        Options
-	notes    []string
-	err      error
-	used     map[string]bool             // names of variables
-	again    int                         // variables bound twice so far
-	copied   int                         // bytes read again for copies
-	labelled map[*sparql.SelectItem]bool // columns for which label patterns have been made
+	q       *sparql.Query
+	o       Options
+	notes   []string
+	err     error
+	used    map[string]bool             // names of variables
+	again   int                         // variables bound twice so far
+	copied  int                         // bytes read again for copies
+	labeled map[*sparql.SelectItem]bool // columns for which label patterns have been made
 }
 
 func (r *rewriter) note(format string, args ...any) {

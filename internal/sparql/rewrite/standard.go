@@ -177,10 +177,10 @@ func (r *rewriter) labelService(s *sparql.SelectQuery, g *sparql.Group, x *sparq
 	bound := g.Visible()
 	for _, it := range s.Items {
 		base, ok := sparql.LabelBase(it.Var)
-		if !ok || it.Expr != nil || sure[it.Var] || r.labelled[it] {
+		if !ok || it.Expr != nil || sure[it.Var] || r.labeled[it] {
 			continue
 		}
-		r.labelled[it] = true
+		r.labeled[it] = true
 		prefer := ""
 		if slices.Contains(bound, it.Var) { // bound in some rows only; the service fills the rest
 			prefer = r.fresh(it.Var + "_value")
@@ -384,7 +384,7 @@ func (r *rewriter) slice(x *sparql.Service) sparql.Pattern {
 	return groupOf(&sparql.SubSelect{Query: sub})
 }
 
-// maxVisits bounds the groups that are visited while named subqueries are put in place: each may include
+// maxVisits bounds the groups that are visited while named subqueries are inserted: each may include
 // others several times.
 const maxVisits = 20_000
 
@@ -403,7 +403,7 @@ func (r *rewriter) inlineNamed() {
 	var inline func(g *sparql.Group)
 	inline = func(root *sparql.Group) {
 		if visits++; visits > maxVisits && r.err == nil {
-			r.fail(root, "the named subqueries include each other too often to be put in place")
+			r.fail(root, "the named subqueries include each other too often to be inserted")
 		}
 		if r.err != nil {
 			return
@@ -422,7 +422,7 @@ func (r *rewriter) inlineNamed() {
 			}
 			n := byName[x.Name]
 			if n == nil || slices.Contains(open, x.Name) {
-				r.fail(x, "INCLUDE %%%s names no named subquery that can be put here", x.Name)
+				r.fail(x, "INCLUDE %%%s names no named subquery that can be inserted here", x.Name)
 				return
 			}
 			open = append(open, x.Name)
@@ -432,7 +432,7 @@ func (r *rewriter) inlineNamed() {
 			}
 			body := r.copyOf(n)
 			if body == nil {
-				r.fail(x, "the named subqueries are too long to be put in place")
+				r.fail(x, "the named subqueries are too long to be inserted")
 				return
 			}
 			inline(body.Where)
