@@ -33,7 +33,7 @@ func readHistory(e *env, path string) ([]agent.Turn, error) {
 		}
 		var t agent.Turn
 		if err := json.Unmarshal(sc.Bytes(), &t); err != nil || t.Question == "" {
-			return nil, fmt.Errorf("the history's line %d is no turn: want {\"question\":\"…\",\"sparql\":\"…\",\"report\":\"…\"}", n)
+			return nil, fmt.Errorf("line %d of the history is not a turn: want {\"question\":\"…\",\"sparql\":\"…\",\"report\":\"…\"}", n)
 		}
 		turns = append(turns, t)
 	}

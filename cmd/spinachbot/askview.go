@@ -66,10 +66,14 @@ func (v *answerView) outcome(out *agent.Outcome) {
 	if u.USD > 0 {
 		cost += fmt.Sprintf(", %.4f USD", u.USD)
 	}
-	fmt.Fprintf(v.screen, "\n%s\n", v.screen.In(console.Dim, cost))
+	if u.Calls > 0 {
+		fmt.Fprintf(v.screen, "\n%s\n", v.screen.In(console.Dim, cost))
+	}
 	a := out.Answer
 	if a == nil {
-		fmt.Fprintf(v.screen, "no answer: %s %s\n", out.Reason, text.Clean(out.Detail))
+		if !out.ServiceFailed() { // which the error says
+			fmt.Fprintf(v.screen, "no answer: %s %s\n", out.Reason, text.Clean(out.Detail))
+		}
 		return
 	}
 	fmt.Fprintf(v.screen, "\n%s\n\n", text.Clean(a.SPARQL))

@@ -126,7 +126,7 @@ func TestDatasetVerifyResumes(t *testing.T) {
 			t.Errorf("cut at %d, done again: %s %s", cut, out, errs)
 		}
 	}
-	for text, want := range map[string]string{"hello\n": "no report", `{"id":"x","status":"same"}` + "\n": "other items"} {
+	for text, want := range map[string]string{"hello\n": "not a report", `{"id":"x","status":"same"}` + "\n": "other items"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -201,7 +201,7 @@ func TestDatasetMisuse(t *testing.T) {
 		{[]string{"dataset", "annotate", "--addr", "0.0.0.0:8090", dir}, exitUsage, "loopback only"},
 		{[]string{"dataset", "annotate", "--addr", "192.0.2.1:8090", dir}, exitUsage, "loopback only"},
 		{[]string{"dataset", "annotate", "--addr", ":8090", dir}, exitUsage, "loopback only"},
-		{[]string{"dataset", "annotate", "--addr", "8090", dir}, exitUsage, "no address"},
+		{[]string{"dataset", "annotate", "--addr", "8090", dir}, exitUsage, "not an address"},
 		{[]string{"dataset", "annotate", "--kg", "moon", "--addr", "127.0.0.1:0", dir}, exitUsage, "want wikidata or embedded"},
 		{[]string{"dataset", "annotate", "--addr", "127.0.0.1:0", empty}, exitFailed, "run spinachbot harvest"},
 		{[]string{"dataset", "export", empty}, exitFailed, "annotate first"},

@@ -92,7 +92,7 @@ name. docs/annotating.md explains the work.`,
 func wantLoopback(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
-		return fmt.Errorf("--addr %s is no address: want 127.0.0.1:8090 or the like", addr)
+		return fmt.Errorf("--addr %s is not an address: want HOST:PORT, such as 127.0.0.1:8090", addr)
 	}
 	if !config.Loopback(host) {
 		return fmt.Errorf("--addr %s is reachable from other machines; the page has no passwords and listens on loopback only, such as 127.0.0.1:8090 (use ssh -L to reach it from elsewhere)", addr)

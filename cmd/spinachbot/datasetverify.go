@@ -155,12 +155,12 @@ func (v *verification) resumeFrom(f *os.File, checks []release.Check) ([]release
 		var d reportLine
 		if !strings.HasSuffix(line, "\n") {
 			if !strings.HasPrefix(line, `{"id":`) && !strings.HasPrefix(`{"id":`, line) {
-				return nil, errors.New("this is no report of dataset verify; name another file")
+				return nil, errors.New("this is not a report of dataset verify; name another file")
 			}
 			break
 		}
 		if err := json.Unmarshal([]byte(line), &d); err != nil {
-			return nil, fmt.Errorf("this is no report of dataset verify (%w); name another file", err)
+			return nil, fmt.Errorf("this is not a report of dataset verify (%w); name another file", err)
 		}
 		if d.Summary != nil {
 			return nil, errors.New("this report is complete; name another file")

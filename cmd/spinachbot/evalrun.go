@@ -132,7 +132,7 @@ func (f *evalRunFlags) check(rest []string) error {
 	}
 	if f.asOf != "" {
 		if _, err := time.Parse(time.RFC3339, f.asOf); err != nil {
-			return fmt.Errorf("--as-of %q is no time such as 2025-01-31T00:00:00Z", f.asOf)
+			return fmt.Errorf("--as-of %q is not a time such as 2025-01-31T00:00:00Z", f.asOf)
 		}
 	}
 	return nil

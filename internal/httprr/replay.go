@@ -46,7 +46,7 @@ type Player struct {
 func Replay(path string, scrub func(string) string) (*Player, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("replaying: %w", err)
+		return nil, fmt.Errorf("the recording cannot be read: %w", err)
 	}
 	defer func() { _ = f.Close() }() // only read
 	p, err := ReplayFrom(path, f, scrub)
