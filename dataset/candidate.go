@@ -5,14 +5,16 @@ import (
 	"time"
 )
 
-// CandidateSchema is the version of the form of a [Candidate]. It goes up when a reader of the former one would misread the new.
+// CandidateSchema is the version of the form of a [Candidate]. It goes up when a reader of the former one would misread
+// the new.
 const CandidateSchema = 1
 
 // Licence is what the forum's text is under, and so what is made of it.
 const Licence = "CC BY-SA 4.0"
 
-// Candidate is a discussion of the forum's archive with a query that may become a benchmark item: a line of candidates.jsonl.
-// What was rejected on the way has the same form with Stage [Rejected] and a Reason, in rejected.jsonl.
+// Candidate is a discussion of the forum's archive with a query that may become a benchmark item: a line of
+// candidates.jsonl. What was rejected on the way has the same form with Stage [Rejected] and a Reason, in
+// rejected.jsonl.
 type Candidate struct {
 	Schema     int        `json:"schema"`
 	ID         string     `json:"id"` // "c-" and 16 hex digits; the same discussion keeps it when its page is edited or harvested again

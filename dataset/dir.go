@@ -16,7 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The files of a harvest's folder. The database is the harvest's own; the others are for everybody, and each is replaced as a whole.
+// The files of a harvest's folder. The database is the harvest's own; the others are for everybody, and each is
+// replaced as a whole.
 const (
 	HarvestDB      = "harvest.db"       // what was read and run so far, so that a harvest goes on where it stopped
 	CandidatesFile = "candidates.jsonl" // the staged ones, one a line, by month, page and section
@@ -69,7 +70,8 @@ func ReadCandidates(r io.Reader) ([]Candidate, error) {
 	return out, nil
 }
 
-// EachCandidate reads candidates.jsonl or rejected.jsonl one by one. The first error, which names the line, ends the sequence.
+// EachCandidate reads candidates.jsonl or rejected.jsonl one by one. The first error, which names the line, ends the
+// sequence.
 func EachCandidate(r io.Reader) iter.Seq2[Candidate, error] {
 	return func(yield func(Candidate, error) bool) {
 		sc := bufio.NewScanner(r)
@@ -138,7 +140,8 @@ func ReadFunnel(dir string) (Funnel, error) {
 	return f, nil
 }
 
-// ValidID reports whether id has the form of a candidate's id: "c-" and 16 hex digits. Only such an ID may become a part of a file name.
+// ValidID reports whether id has the form of a candidate's id: "c-" and 16 hex digits. Only such an ID may become a
+// part of a file name.
 func ValidID(id string) bool {
 	digits, ok := strings.CutPrefix(id, "c-")
 	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
@@ -152,7 +155,8 @@ func ResultPath(dir, id string) (string, error) {
 	return filepath.Join(dir, ResultsFolder, id+".json.gz"), nil
 }
 
-// ReadResult reads all rows of a candidate: a body in the SPARQL 1.1 Query Results JSON Format, at most limit bytes of it.
+// ReadResult reads all rows of a candidate: a body in the SPARQL 1.1 Query Results JSON Format, at most limit bytes of
+// it.
 func ReadResult(dir, id string, limit int64) ([]byte, error) {
 	name, err := ResultPath(dir, id)
 	if err != nil {

@@ -5,8 +5,9 @@ import (
 	"sort"
 )
 
-// Item is a question of a benchmark with its gold query. [ReadItems] reads items from the forms in which benchmarks are published, [WriteSPINACH],
-// [WriteGRASP] and [WriteQALD] write them. Nothing looks into the query: it may be in any dialect, and may not parse.
+// Item is a question of a benchmark with its gold query. [ReadItems] reads items from the forms in which benchmarks are
+// published, [WriteSPINACH], [WriteGRASP] and [WriteQALD] write them. Nothing looks into the query: it may be in any
+// dialect, and may not parse.
 type Item struct {
 	ID        string // the file's id; its 0-based position in the file when the file has none. Not checked to be unique
 	NumericID bool   // the file's id is a JSON number, and is to be written as one
@@ -47,7 +48,8 @@ func (it *Item) Bindings() (rows []map[string]Binding, ok bool) {
 	return rows, json.Unmarshal(it.Answers, &rows) == nil
 }
 
-// Binding is an RDF term as the SPARQL 1.1 Query Results JSON Format writes it (section 3.2.2): Type is uri, literal, typed-literal (old services) or bnode.
+// Binding is an RDF term as the SPARQL 1.1 Query Results JSON Format writes it (section 3.2.2): Type is uri, literal,
+// typed-literal (old services) or bnode.
 type Binding struct {
 	Type     string `json:"type"`
 	Value    string `json:"value"`
@@ -55,7 +57,8 @@ type Binding struct {
 	Datatype string `json:"datatype,omitempty"`
 }
 
-// Columns returns the names of the result's variables: those the file names, else those of all rows in alphabetical order.
+// Columns returns the names of the result's variables: those the file names, else those of all rows in alphabetical
+// order.
 func (it *Item) Columns(rows []map[string]Binding) []string {
 	if len(it.Head) > 0 {
 		return it.Head

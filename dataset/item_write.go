@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 )
 
-// WriteSPINACH writes the file that SPINACH's own evaluation reads: a JSON array of id, title, url, question and sparql in this order, indented by four
-// spaces, all ASCII, no line end after it. Items without title and url have just the other three, as SPINACH ships other people's benchmarks. The form has no
-// place for paraphrases, answers and info.
+// WriteSPINACH writes the file that SPINACH's own evaluation reads: a JSON array of id, title, url, question and sparql
+// in this order, indented by four spaces, all ASCII, no line end after it. Items without title and url have just the
+// other three, as SPINACH ships other people's benchmarks. The form has no place for paraphrases, answers and info.
 func WriteSPINACH(w io.Writer, items []Item) error {
 	type record struct {
 		ID       json.RawMessage `json:"id"`
@@ -52,8 +52,9 @@ func ascii(text []byte) []byte {
 	return out
 }
 
-// WriteGRASP writes GRASP's benchmark form: one object a line with id, question, sparql, paraphrases and info. Title, URL, language, the number of
-// responses and the gold result go into info. GRASP runs the queries as they are: they should declare their prefixes.
+// WriteGRASP writes GRASP's benchmark form: one object a line with id, question, sparql, paraphrases and info. Title,
+// URL, language, the number of responses and the gold result go into info. GRASP runs the queries as they are: they
+// should declare their prefixes.
 func WriteGRASP(w io.Writer, items []Item) error {
 	for i := range items {
 		it := &items[i]
@@ -104,8 +105,9 @@ func WriteGRASP(w io.Writer, items []Item) error {
 	return nil
 }
 
-// WriteQALD writes QALD's JSON under the name of a data set. The language is English where an item does not say. answertype, aggregation, onlydbo and
-// hybrid are as the item's info has them; an answertype that is not there is told from the gold result.
+// WriteQALD writes QALD's JSON under the name of a data set. The language is English where an item does not say.
+// answertype, aggregation, onlydbo and hybrid are as the item's info has them; an answertype that is not there is told
+// from the gold result.
 func WriteQALD(w io.Writer, name string, items []Item) error {
 	type question struct {
 		ID          json.RawMessage   `json:"id"`

@@ -28,12 +28,15 @@ const (
 // maxFile bounds what [ReadItems] reads, in bytes: a benchmark with results stored is some ten megabytes.
 const maxFile = 1 << 30
 
-// ReadItems reads a whole benchmark file and tells its form. An array and lines may hold any of the item forms, also mixed; the format is the first item's.
+// ReadItems reads a whole benchmark file and tells its form. An array and lines may hold any of the item forms, also
+// mixed; the format is the first item's.
 //
-// Of QALD's questions the first English string is the question and other English strings are paraphrases; where there is no English the first string is
-// the question, as Language says. Of a candidate the request's text is the question and the cleaned query (the original one, where there is none) is the query.
+// Of QALD's questions the first English string is the question and other English strings are paraphrases; where there
+// is no English the first string is the question, as Language says. Of a candidate the request's text is the question
+// and the cleaned query (the original one, where there is none) is the query.
 //
-// An error names line and column, and for a bad item its position and id. Nothing is skipped: either all items come back or none.
+// An error names line and column, and for a bad item its position and id. Nothing is skipped: either all items come
+// back or none.
 func ReadItems(r io.Reader) ([]Item, Format, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
@@ -247,7 +250,8 @@ func fitting[T any](f *fields, key string, to *T) {
 	}
 }
 
-// result takes a stored result: a bindings list, a boolean, or a whole SPARQL JSON document. Anything else is left for [Item.Info].
+// result takes a stored result: a bindings list, a boolean, or a whole SPARQL JSON document. Anything else is left for
+// [Item.Info].
 func (f *fields) result(it *Item, key string) {
 	v, ok := f.raw[key]
 	switch {

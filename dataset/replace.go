@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// ReplaceFile writes a file as a whole, and its folder when that is missing: a reader finds the former content or this one, also after a crash. It is on the disk when
-// ReplaceFile returns. Several writers may replace the same file at once: the last one wins.
+// ReplaceFile writes a file as a whole, and its folder when that is missing: a reader finds the former content or this
+// one, also after a crash. It is on the disk when ReplaceFile returns. Several writers may replace the same file at
+// once: the last one wins.
 func ReplaceFile(name string, content []byte) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -27,8 +28,8 @@ func ReplaceFile(name string, content []byte) error {
 	})
 }
 
-// ReplaceFileFunc is [ReplaceFile] for content that write makes piece by piece, in a folder that one process at a time writes to: the half-written file always has the same
-// name, so that crashes leave no litter.
+// ReplaceFileFunc is [ReplaceFile] for content that write makes piece by piece, in a folder that one process at a time
+// writes to: the half-written file always has the same name, so that crashes leave no litter.
 func ReplaceFileFunc(name string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// archivePage is a month of a busy forum, 1 MB, made of seeded choices: what people write, how they sign, how deep they answer, how they post queries.
+// archivePage is a month of a busy forum, 1 MB, made of seeded choices: what people write, how they sign, how deep they
+// answer, how they post queries.
 func archivePage() string {
 	r := rand.New(rand.NewPCG(1, 2))
 	words := strings.Fields("the of and to in query item items property value label list with all that have no is are for this please how can I want would like results time out service map date country human")
@@ -97,7 +98,8 @@ func BenchmarkParse(b *testing.B) {
 	report(b, p, len(text))
 }
 
-// BenchmarkParseHTML reads what Parsoid made of the page testdata/pages/queries.txtar, thirty times in a row: some 500 kB.
+// BenchmarkParseHTML reads what Parsoid made of the page testdata/pages/queries.txtar, thirty times in a row: some 500
+// kB.
 func BenchmarkParseHTML(b *testing.B) {
 	page := rendered(b)["queries"]
 	head, body, _ := strings.Cut(page[1], "<section")

@@ -11,7 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// line is a line of the page as MediaWiki's block parser sees it: newlines inside templates, tags and comments, and inside an indented table, do not end it.
+// line is a line of the page as MediaWiki's block parser sees it: newlines inside templates, tags and comments, and
+// inside an indented table, do not end it.
 type line struct {
 	start, end int    // without the newline
 	prefix     string // list characters
@@ -21,7 +22,8 @@ type line struct {
 	sigs       []sig
 }
 
-// depth is the number of list items around the line's text. A definition list's term counts nothing (DiscussionTools counts li and dd elements).
+// depth is the number of list items around the line's text. A definition list's term counts nothing (DiscussionTools
+// counts li and dd elements).
 func (l *line) depth() int {
 	return len(l.prefix) - strings.Count(l.prefix, ";")
 }
@@ -114,7 +116,8 @@ func (p *parser) lineEnd(pos, end int) int {
 	return end
 }
 
-// tableEnd finds the end of the line that closes a table opened before pos; without one the table is only its first line.
+// tableEnd finds the end of the line that closes a table opened before pos; without one the table is only its first
+// line.
 func (p *parser) tableEnd(pos, end int) int {
 	depth := 1
 	for at := pos; at < end && p.tables > 0; {
@@ -138,7 +141,8 @@ func (p *parser) tableEnd(pos, end int) int {
 	return pos
 }
 
-// empty reports whether a line is no part of any comment: blank, a rule, or nothing but templates between comments and HTML comments.
+// empty reports whether a line is no part of any comment: blank, a rule, or nothing but templates between comments and
+// HTML comments.
 func (p *parser) empty(l *line) bool {
 	i := l.text
 	for _, n := range p.nodesIn(l.text, l.end) {
@@ -157,8 +161,9 @@ func (p *parser) empty(l *line) bool {
 	return strings.HasPrefix(rest, "----") && strings.Trim(rest, "-") == "" || strings.HasPrefix(rest, "__") && strings.HasSuffix(rest, "__") && !strings.Contains(rest, " ")
 }
 
-// unsignedBefore returns how many of the pending lines belong to someone other than the signed line that follows them. DiscussionTools assigns all of them to the signer;
-// but when the first lines are one step less deep than the rest, which is indented by colons as replies are, they are a question nobody signed and its answer.
+// unsignedBefore returns how many of the pending lines belong to someone other than the signed line that follows them.
+// DiscussionTools assigns all of them to the signer; but when the first lines are one step less deep than the rest,
+// which is indented by colons as replies are, they are a question nobody signed and its answer.
 func (p *parser) unsignedBefore(pending []line, signed *line) int {
 	if len(pending) == 0 {
 		return 0
@@ -219,8 +224,8 @@ func (p *parser) prose(lines []line) bool {
 	return false
 }
 
-// signed adds the comments that end in the last of the lines. Several signatures on one line are one comment of the first signer, unless a line break or an outdent
-// template is between them.
+// signed adds the comments that end in the last of the lines. Several signatures on one line are one comment of the
+// first signer, unless a line break or an outdent template is between them.
 func (p *parser) signed(t *Thread, under string, lines []line) {
 	last := lines[len(lines)-1]
 	from := 0
@@ -312,7 +317,8 @@ func (p *parser) dashes(i, low int) int {
 	return i
 }
 
-// preceding goes back over the words that unsigned templates leave before a name when they are substituted: "— Preceding unsigned comment added by ".
+// preceding goes back over the words that unsigned templates leave before a name when they are substituted: "—
+// Preceding unsigned comment added by ".
 func (p *parser) preceding(i, low int) int {
 	from := max(low, i-120)
 	before := p.text[from:i]
@@ -325,7 +331,8 @@ func (p *parser) preceding(i, low int) int {
 	return i
 }
 
-// id makes a comment's id: author and time, which stay when a heading is edited or a thread archived. See design: JSON forms.
+// id makes a comment's id: author and time, which stay when a heading is edited or a thread archived. See design: JSON
+// forms.
 func (p *parser) id(t *Thread, c *Comment) string {
 	id := ""
 	if c.Author != nil && c.Time != nil {
@@ -376,8 +383,8 @@ func digest(s string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// link finds what each comment answers: the last one before it that is less deep (DiscussionTools, ThreadItemSet). After an outdent template people go on with the
-// comment before.
+// link finds what each comment answers: the last one before it that is less deep (DiscussionTools, ThreadItemSet).
+// After an outdent template people go on with the comment before.
 func link(comments []Comment) {
 	var stack []int
 	for i := range comments {

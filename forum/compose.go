@@ -34,13 +34,17 @@ func parserTag(name string) bool {
 	return wikitext.IsExtensionTag(name)
 }
 
-// Compose writes a reply as wikitext in which every block has the given list prefix (":" or "::" and so on; see [ReplyIndent]). It has no newline at the end.
+// Compose writes a reply as wikitext in which every block has the given list prefix (":" or "::" and so on; see
+// [ReplyIndent]). It has no newline at the end.
 //
-// The shape is one that MediaWiki's old parser and Parsoid both keep in one list item per block, and DiscussionTools as one comment: each block starts a line with the
-// prefix, the query's template and the tables go on over several lines without it, and the signature ends the last line. Nothing from the model, the graph or the
-// poster becomes markup (see encode); nobody is pinged: the person answered is named in text, the operator linked by the talk page, which notifies nobody.
+// The shape is one that MediaWiki's old parser and Parsoid both keep in one list item per block, and DiscussionTools as
+// one comment: each block starts a line with the prefix, the query's template and the tables go on over several lines
+// without it, and the signature ends the last line. Nothing from the model, the graph or the poster becomes markup (see
+// encode); nobody is pinged: the person answered is named in text, the operator linked by the talk page, which notifies
+// nobody.
 //
-// Errors say what is wrong with the reply: a query not in its posting form, a number that is no entity ID, a marker or signature that could break out.
+// Errors say what is wrong with the reply: a query not in its posting form, a number that is no entity ID, a marker or
+// signature that could break out.
 func Compose(r Reply, indent string) (string, error) {
 	if indent == "" || strings.Trim(indent, ":*#") != "" {
 		return "", fmt.Errorf("compose reply: indent %q: want one or more of : * #", text.Clip(indent, 20))
@@ -82,8 +86,8 @@ type composer struct {
 	blocks []string
 }
 
-// block adds a block. MediaWiki knows a table only behind colons (Parser::handleTables): from the first one on the prefix is all colons, of the same depth, because going
-// back to bullets would show a new one.
+// block adds a block. MediaWiki knows a table only behind colons (Parser::handleTables): from the first one on the
+// prefix is all colons, of the same depth, because going back to bullets would show a new one.
 func (c *composer) block(s string) {
 	if strings.HasPrefix(s, "{|") {
 		c.indent = strings.Repeat(":", len(c.indent))
@@ -188,7 +192,8 @@ func (c *composer) table(rows int) error {
 	return nil
 }
 
-// steps is the collapsed list of how the answer was found. A query in a step is in <code>, encoded: only the posted query gets the template.
+// steps is the collapsed list of how the answer was found. A query in a step is in <code>, encoded: only the posted
+// query gets the template.
 func (c *composer) steps() {
 	steps := c.r.Steps
 	if len(steps) == 0 {
@@ -228,8 +233,9 @@ func (c *composer) steps() {
 // maxUserName is the length of a user name in bytes (MediaWiki's default of $wgMaxNameChars).
 const maxUserName = 235
 
-// CheckUserName reports why a name cannot be linked as a user's in a reply; blanks around it do not matter. It is stricter than MediaWiki (UserNameUtils::isValid): besides
-// what no title may hold it refuses what could become markup in the link.
+// CheckUserName reports why a name cannot be linked as a user's in a reply; blanks around it do not matter. It is
+// stricter than MediaWiki (UserNameUtils::isValid): besides what no title may hold it refuses what could become markup
+// in the link.
 func CheckUserName(name string) error {
 	name = strings.TrimSpace(name)
 	switch {

@@ -76,7 +76,8 @@ SELECT ?a WHERE {
 	}
 }
 
-// TestComposeRoundTrip: at every indent and in every language the reply reads as one comment of the bot, at the right level, and the query comes back byte for byte.
+// TestComposeRoundTrip: at every indent and in every language the reply reads as one comment of the bot, at the right
+// level, and the query comes back byte for byte.
 func TestComposeRoundTrip(t *testing.T) {
 	queries := []string{"ASK {}", "SELECT ?a { ?a wdt:P31|wdt:P279 wd:Q5 FILTER(?x || ?y) }", "SELECT ?é { ?é rdfs:label \"a|b\\u007B\"@fr . # & &amp; 'x'\n  <http://x/%7E> ?p '''q''' }\nLIMIT 3"}
 	yes := true

@@ -7,7 +7,8 @@ import (
 	"unicode"
 )
 
-// Conversation is a thread as a request and the responses to it: what a benchmark's statistics and its choice of a query need (SPINACH, section 3 and appendix C).
+// Conversation is a thread as a request and the responses to it: what a benchmark's statistics and its choice of a
+// query need (SPINACH, section 3 and appendix C).
 type Conversation struct {
 	Requester string     // author of the first comment; empty when it is unsigned
 	Asked     *time.Time // when it was signed
@@ -27,10 +28,11 @@ type Posted struct {
 	Bot     bool   // posted by one of the bots named
 }
 
-// Conversation reads the thread as a conversation. bots are the user names of our own accounts: their queries are listed but are never the last-mentioned one.
+// Conversation reads the thread as a conversation. bots are the user names of our own accounts: their queries are
+// listed but are never the last-mentioned one.
 //
-// A query behind a short link (see [Options.ShortLinks]) counts as mentioned though its text is not known yet: a caller that finds it to be no query goes back to the one
-// before.
+// A query behind a short link (see [Options.ShortLinks]) counts as mentioned though its text is not known yet: a caller
+// that finds it to be no query goes back to the one before.
 func (t *Thread) Conversation(bots ...string) Conversation {
 	c := Conversation{Last: -1}
 	c.Resolved = t.Resolved || solvedHeading(t.Heading)
@@ -63,7 +65,8 @@ func (t *Thread) Conversation(bots ...string) Conversation {
 	return c
 }
 
-// solvedHeading reports whether a heading says that the request was answered, as people write it there: "[SOLVED] …", "… (resolved)".
+// solvedHeading reports whether a heading says that the request was answered, as people write it there: "[SOLVED] …",
+// "… (resolved)".
 func solvedHeading(heading string) bool {
 	low := strings.ToLower(heading)
 	for _, w := range []string{"solved", "resolved", "gelöst", "erledigt", "résolu", "resuelto", "risolto"} {
@@ -76,8 +79,8 @@ func solvedHeading(heading string) bool {
 	return false
 }
 
-// thanksWords are what people thank with, in the languages most used on the forum; thanksScripts the same in scripts that do not part words.
-// "Great" or "it works" alone thank nobody.
+// thanksWords are what people thank with, in the languages most used on the forum; thanksScripts the same in scripts
+// that do not part words. "Great" or "it works" alone thank nobody.
 var (
 	thanksWords = wordSet(`thanks thank thankyou thankee thx thnx tnx cheers kudos danke dankeschön dank merci gracias grazie obrigado obrigada bedankt dankjewel dankuwel dzięki
 dziękuję dziękuje děkuji díky ďakujem tack takk kiitos köszönöm mulțumesc mulţumesc hvala teşekkürler teşekkür sağol terima дякую спасибо благодарю хвала ευχαριστώ
@@ -97,9 +100,10 @@ func wordSet(s string) map[string]bool {
 	return m
 }
 
-// Thanks reports whether the comment thanks anyone: a sentence of it has a word of thanks ("thanks", "thank", "thx", "cheers", "danke", "merci", "gracias", "спасибо",
-// "谢谢" and their like in some thirty languages) that no "no" precedes and that is not for what is yet to be done ("thanks in advance"). Praise and agreement
-// without such a word ("perfect!", "it works") do not count.
+// Thanks reports whether the comment thanks anyone: a sentence of it has a word of thanks ("thanks", "thank", "thx",
+// "cheers", "danke", "merci", "gracias", "спасибо", "谢谢" and their like in some thirty languages) that no "no" precedes
+// and that is not for what is yet to be done ("thanks in advance"). Praise and agreement without such a word
+// ("perfect!", "it works") do not count.
 func (c *Comment) Thanks() bool {
 	for _, sentence := range strings.FieldsFunc(strings.ToLower(c.Text), func(r rune) bool { return strings.ContainsRune(".!?;\n。！？", r) }) {
 		if slices.ContainsFunc(inAdvance, func(s string) bool { return strings.Contains(sentence, s) }) {

@@ -6,9 +6,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Denied reports whether {{bots}} or {{nobots}} on a page (or in a section) asks the account to stay away. The rules are those of Template:Bots and of Pywikibot's
-// botMayEdit: {{nobots}} denies all, {{nobots|A,B}} those listed; {{bots|allow=all}}, {{bots|allow=none}}, {{bots|allow=A,B}} (nobody else), {{bots|deny=all}},
-// {{bots|deny=none}}, {{bots|deny=A,B}}. Templates inside nowiki and comments do not count, malformed ones neither.
+// Denied reports whether {{bots}} or {{nobots}} on a page (or in a section) asks the account to stay away. The rules
+// are those of Template:Bots and of Pywikibot's botMayEdit: {{nobots}} denies all, {{nobots|A,B}} those listed;
+// {{bots|allow=all}}, {{bots|allow=none}}, {{bots|allow=A,B}} (nobody else), {{bots|deny=all}}, {{bots|deny=none}},
+// {{bots|deny=A,B}}. Templates inside nowiki and comments do not count, malformed ones neither.
 func Denied(text, account string) bool {
 	low := strings.ToLower(text)
 	if !strings.Contains(low, "bots") {
@@ -42,7 +43,8 @@ func denies(n *wikitext.Node, text, account string) bool {
 	return false
 }
 
-// listed reports whether an account is in a list separated by commas. For no account in particular the answer is anybody.
+// listed reports whether an account is in a list separated by commas. For no account in particular the answer is
+// anybody.
 func listed(list, account string, anybody bool) bool {
 	if account == "" {
 		return anybody

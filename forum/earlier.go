@@ -16,8 +16,8 @@ type Earlier struct {
 // maxEarlier is how many earlier discussions a reply points to.
 const maxEarlier = 2
 
-// earlier is the line that points to earlier discussions: "A similar request was answered in June 2021 and in March 2019." Each month is a link to the section; a discussion whose
-// page cannot be linked safely is left out.
+// earlier is the line that points to earlier discussions: "A similar request was answered in June 2021 and in March
+// 2019." Each month is a link to the section; a discussion whose page cannot be linked safely is left out.
 func (c *composer) earlier() {
 	var links []string
 	for _, e := range c.r.Similar {
@@ -34,8 +34,8 @@ func (c *composer) earlier() {
 	}
 }
 
-// earlierLink links a section of an archive page. The heading comes from whoever wrote it: where it holds anything that could be more than text in a link's target, the link
-// goes to the page.
+// earlierLink links a section of an archive page. The heading comes from whoever wrote it: where it holds anything that
+// could be more than text in a link's target, the link goes to the page.
 func (c *composer) earlierLink(e Earlier) string {
 	if e.Month.IsZero() || !plainTitle(e.Page) || !strings.Contains(e.Page, "/") || strings.Contains(e.Page, "#") || strings.HasPrefix(e.Page, "/") {
 		return ""
@@ -49,7 +49,8 @@ func (c *composer) earlierLink(e Earlier) string {
 	return "[[:" + target + "|" + label + "]]"
 }
 
-// plainTitle reports whether a text is nothing but text in the target of a link: letters, marks, digits, blanks, and punctuation that means nothing to MediaWiki.
+// plainTitle reports whether a text is nothing but text in the target of a link: letters, marks, digits, blanks, and
+// punctuation that means nothing to MediaWiki.
 func plainTitle(s string) bool {
 	if s == "" || strings.Contains(s, "''") || strings.Contains(s, "//") || strings.Contains(s, "__") || strings.Contains(s, "..") || strings.TrimSpace(s) != s {
 		return false

@@ -13,7 +13,8 @@ import (
 )
 
 // encode makes a text from outside safe in wikitext: it reads as the same text wherever it is (in a list line, in a
-// table cell, in a link's label, in <code>), and never as markup. See [clean] for what is left out, [escape] for the rest.
+// table cell, in a link's label, in <code>), and never as markup. See [clean] for what is left out, [escape] for the
+// rest.
 func encode(s string, limit int) string { return escape(clean(s, limit)) }
 
 // clean returns a text on one line, with single spaces, at most limit characters of it and an ellipsis for the rest.
@@ -96,7 +97,8 @@ var (
 	magicLink = regexp.MustCompile(`(RFC|ISBN|PMID)$`)
 )
 
-// entity shows a cell whose value is an item, a property or a lexeme as a link. The number is checked here, so that only our own code makes links.
+// entity shows a cell whose value is an item, a property or a lexeme as a link. The number is checked here, so that
+// only our own code makes links.
 func entityLink(id, label string) (string, error) {
 	if !entityID(id) {
 		return "", fmt.Errorf("compose reply: %q is no entity id (Q, P or L and a number)", text.Clip(id, 40))
@@ -130,13 +132,15 @@ func entityID(id string) bool {
 	return true
 }
 
-// behaviorSwitch is one of MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of the extensions on Wikidata). MediaWiki 1.39 takes
-// them out of the link that the query's template makes. Others, such as the variable ?PIB__PPA__par_habitant, do no harm.
+// behaviorSwitch is one of MediaWiki's double underscore words (MagicWordFactory::mDoubleUnderscoreIDs, and those of
+// the extensions on Wikidata). MediaWiki 1.39 takes them out of the link that the query's template makes. Others, such
+// as the variable ?PIB__PPA__par_habitant, do no harm.
 var behaviourSwitch = regexp.MustCompile(`(?i)__(NOTOC|FORCETOC|TOC|NOGALLERY|NOEDITSECTION|NOTITLECONVERT|NOTC|NOCONTENTCONVERT|NOCC|NEWSECTIONLINK|NONEWSECTIONLINK|HIDDENCAT|` +
 	`EXPECTUNUSEDCATEGORY|EXPECTUNUSEDTEMPLATE|INDEX|NOINDEX|STATICREDIRECT|DISAMBIG|ARCHIVEDTALK|NOTALK|NOGLOBAL|EXPECTED_UNCONNECTED_PAGE)__`)
 
-// CheckQuery reports what keeps a query from being posted: something in it that MediaWiki would take for markup inside a template's argument. The posting form
-// (ARCHITECTURE.md, invariant 4) has none of it; only the pipe is left, and [Compose] writes it as {{!}}.
+// CheckQuery reports what keeps a query from being posted: something in it that MediaWiki would take for markup inside
+// a template's argument. The posting form (ARCHITECTURE.md, invariant 4) has none of it; only the pipe is left, and
+// [Compose] writes it as {{!}}.
 func CheckQuery(q string) error {
 	if !utf8.ValidString(q) {
 		return fmt.Errorf("query is not in its posting form: it is not valid UTF-8")

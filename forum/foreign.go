@@ -87,7 +87,8 @@ func foreignBefore(s string, open int, zone string) (start int, t time.Time, ok 
 	return 0, t, false
 }
 
-// anyDate reads the first date with a time in a text in any of the known forms, as it is in the parameters of unsigned templates.
+// anyDate reads the first date with a time in a text in any of the known forms, as it is in the parameters of unsigned
+// templates.
 func anyDate(s string) (time.Time, bool) {
 	if st, ok := nextStamp(s, 0); ok {
 		return st.time, true
@@ -190,7 +191,8 @@ func dateOf(words []dateWord) (time.Time, bool) {
 	return date(year.number, month.number, day.number, hour, minute, 0)
 }
 
-// clockIn returns the index of the hour whose minute follows, as in 10:00, 10.00 and 10h00. The last one counts; -1 is none.
+// clockIn returns the index of the hour whose minute follows, as in 10:00, 10.00 and 10h00. The last one counts; -1 is
+// none.
 func clockIn(words []dateWord) int {
 	clock := -1
 	for i := 0; i+1 < len(words); i++ {

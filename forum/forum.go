@@ -1,8 +1,9 @@
-// Package forum reads a wiki's talk page, as wikitext or as Parsoid's HTML, as threads of comments and conversations, and writes replies as wikitext.
+// Package forum reads a wiki's talk page, as wikitext or as Parsoid's HTML, as threads of comments and conversations,
+// and writes replies as wikitext.
 //
 // [Parse] reads wikitext the way MediaWiki's DiscussionTools and the Convenient Discussions gadget do (what is a signature, where a comment starts and ends, what it
-// answers), [Compose] turns a ready-made [Reply] into wikitext in which nothing from outside can become markup, and [Place] puts it where it belongs.
-// The package never talks to a wiki.
+// answers), [Compose] turns a ready-made [Reply] into wikitext in which nothing from outside can become markup, and
+// [Place] puts it where it belongs. The package never talks to a wiki.
 //
 // How a page is read, and where to look:
 //
@@ -79,7 +80,8 @@ type Query struct {
 	URL      string `json:"url,omitempty"` // of a link: the address as written
 }
 
-// Reply is a reply ready to be written: everything in it has been decided, run and checked. All texts but Signature are untrusted and are encoded by [Compose].
+// Reply is a reply ready to be written: everything in it has been decided, run and checked. All texts but Signature are
+// untrusted and are encoded by [Compose].
 type Reply struct {
 	Language  string    // of the fixed sentences: en, de, fr; others get en
 	To        string    // user name of the person answered; shown, never pinged
@@ -99,7 +101,8 @@ type Reply struct {
 	Signature string    // "~~~~" on a real wiki
 }
 
-// Cell is a cell of a result table. ID is the Q or P number when the value is an entity: then it is shown as a link made by our code.
+// Cell is a cell of a result table. ID is the Q or P number when the value is an entity: then it is shown as a link
+// made by our code.
 type Cell struct {
 	ID    string
 	Label string // of an entity

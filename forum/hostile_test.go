@@ -10,7 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// payloads are texts that would be markup, a signature, a ping, a category, a break of the table or of the list, or a second comment if they came through as they are.
+// payloads are texts that would be markup, a signature, a ping, a category, a break of the table or of the list, or a
+// second comment if they came through as they are.
 var payloads = []string{
 	"{{Delete|spam}}", "{{subst:Template bomb}}", "{{:Main Page}}", "{{User:Mallory/sig}}", "{{{1|x}}}", "{{#tag:ref|x}}", "{{SPARQL|query=ASK {}}}", "}}", "{{", "{{!}}", "}}{{ping|Admin}}",
 	"[[Category:Spam]]", "[[category : Spam|key]]", "[[User:Admin]]", "[[User talk:Admin|talk]]", "[[File:Huge.jpg|thumb|x]]", "[[de:Hauptseite]]", "[[Special:Logout]]", "[[", "]]", "[[a|b]]",
@@ -50,7 +51,8 @@ var slots = map[string]func(r *Reply, s string){
 	"observation": func(r *Reply, s string) { r.Steps[1].Observation = s },
 }
 
-// skeleton is the markup of a reply: the lines' first characters, all nodes, all links, with everything between them taken out.
+// skeleton is the markup of a reply: the lines' first characters, all nodes, all links, with everything between them
+// taken out.
 func skeleton(w string) string {
 	var b strings.Builder
 	doc := wikitext.Preprocess(w, wikitext.Options{})

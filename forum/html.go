@@ -9,8 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The largest pages, in bytes: of HTML that [ParseHTML] reads, and of wikitext that it makes of it. MediaWiki accepts two
-// megabytes of wikitext.
+// The largest pages, in bytes: of HTML that [ParseHTML] reads, and of wikitext that it makes of it. MediaWiki accepts
+// two megabytes of wikitext.
 const (
 	MaxHTML     = parsoid.MaxBytes
 	MaxWikitext = parsoid.MaxWikitext
@@ -24,7 +24,8 @@ var ErrHTML = parsoid.ErrUnreadable
 // reports where Parsoid still sees a page otherwise than Parse does.
 //
 // title enters the IDs of unsigned comments only. [Options.Wikitext] is the same revision's wikitext: templates that
-// raw pipes cut are taken from it. Byte offsets (Start, End) are -1 everywhere: [Place] needs the page that [Parse] read.
+// raw pipes cut are taken from it. Byte offsets (Start, End) are -1 everywhere: [Place] needs the page that [Parse]
+// read.
 //
 // The error wraps [ErrHTML] when the page is longer than [MaxHTML], has more than half a million tags, is nested
 // deeper than 512 elements, or stands for more than [MaxWikitext]. Other errors are r's.
@@ -45,9 +46,9 @@ func ParseHTML(title string, r io.Reader, opts Options) (*Page, error) {
 	return p, nil
 }
 
-// respace gives salvaged queries the blanks of the wikitext. Those that template parameters lost came with the templates'
-// source. But when the last brace of a query was taken for the template's, its rest is running text, in which
-// "# LIMIT 10" on a line of its own is a list item.
+// respace gives salvaged queries the blanks of the wikitext. Those that template parameters lost came with the
+// templates' source. But when the last brace of a query was taken for the template's, its rest is running text, in
+// which "# LIMIT 10" on a line of its own is a list item.
 func respace(p *Page, opts Options) {
 	if opts.Wikitext == "" {
 		return

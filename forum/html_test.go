@@ -13,7 +13,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// rendered returns the pages of testdata/pages with what Parsoid (MediaWiki 1.39) made of them: testdata/html/README.md.
+// rendered returns the pages of testdata/pages with what Parsoid (MediaWiki 1.39) made of them:
+// testdata/html/README.md.
 func rendered(t testing.TB) map[string][2]string {
 	t.Helper()
 	files, err := filepath.Glob("testdata/html/*.html")
@@ -90,7 +91,8 @@ func unspaced(p *Page) *Page {
 	return p
 }
 
-// TestHTMLByHand reads HTML that was written by hand after mediawiki.org's Specs/HTML: what other versions of Parsoid make, and what is broken.
+// TestHTMLByHand reads HTML that was written by hand after mediawiki.org's Specs/HTML: what other versions of Parsoid
+// make, and what is broken.
 func TestHTMLByHand(t *testing.T) {
 	const ann = ` <a rel="mw:WikiLink" href="./User:Ann" title="User:Ann">Ann</a> 10:00, 1 May 2024 (UTC)`
 	for name, c := range map[string]struct{ html, want string }{

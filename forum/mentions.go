@@ -9,8 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Mentioned reports whether the comment speaks to or of the user: by a link to the user's page, by a ping, or by a plain "@Name" in its text. What is quoted, struck out or
-// code does not count. Letter case does not matter after the "@".
+// Mentioned reports whether the comment speaks to or of the user: by a link to the user's page, by a ping, or by a
+// plain "@Name" in its text. What is quoted, struck out or code does not count. Letter case does not matter after the
+// "@".
 func (c *Comment) Mentioned(user string) bool {
 	user = userName(user)
 	if user == "" {
@@ -29,7 +30,8 @@ func (c *Comment) Mentioned(user string) bool {
 	return false
 }
 
-// callsUser reports whether a text starts with a user's name, in any letter case, with underscores or blanks, and not with a longer word.
+// callsUser reports whether a text starts with a user's name, in any letter case, with underscores or blanks, and not
+// with a longer word.
 func callsUser(s, user string) bool {
 	if len(s) > 5 && strings.EqualFold(s[:5], "user:") {
 		s = s[5:]
@@ -108,7 +110,8 @@ func (p *parser) mentions(start, end int, sigs []sig) []string {
 	return out
 }
 
-// positional reports whether an argument is one by its place, also when its number is written: {{ping|X}}, {{ping|1=X}}.
+// positional reports whether an argument is one by its place, also when its number is written: {{ping|X}},
+// {{ping|1=X}}.
 func (p *parser) positional(a wikitext.Arg) bool {
 	if !a.Named {
 		return true
@@ -128,7 +131,8 @@ const (
 	maxCall  = 256 // bytes
 )
 
-// A quotation is what is between two marks: within a line, or, for elements, within a comment. Text that is struck out is taken back, and code shows what to type.
+// A quotation is what is between two marks: within a line, or, for elements, within a comment. Text that is struck out
+// is taken back, and code shows what to type.
 type quotation struct {
 	open, close string
 	lines       bool // may go on over several lines

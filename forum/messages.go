@@ -2,7 +2,8 @@ package forum
 
 import "strings"
 
-// messages are the fixed sentences of a reply, by language and key. {x} is a placeholder; what is put there is encoded before.
+// messages are the fixed sentences of a reply, by language and key. {x} is a placeholder; what is put there is encoded
+// before.
 var messages = map[string]map[string]string{
 	"en": {
 		"to":            "@{user}:",

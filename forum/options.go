@@ -16,8 +16,8 @@ type Options struct {
 	// UserNamespaces are the names of the user and user talk namespaces, Contributions those of the special page.
 	UserNamespaces []string
 	Contributions  []string
-	// ShortLinks are hosts of link shorteners, such as "w.wiki". Links to them are reported as queries of kind link without a text, for the caller to resolve; by default
-	// none are. They stay in the comment's text.
+	// ShortLinks are hosts of link shorteners, such as "w.wiki". Links to them are reported as queries of kind link
+	// without a text, for the caller to resolve; by default none are. They stay in the comment's text.
 	ShortLinks []string
 	// Wikitext is for [ParseHTML]: the wikitext of the same revision, empty when it is not at hand.
 	Wikitext string
@@ -37,7 +37,8 @@ var (
 	pingTemplates    = []string{"Ping", "Reply to", "Replyto", "Reply", "Re", "U", "User", "User link", "Userlink", "Mention", "Notify", "Yo", "@", "Hello", "Ul", "Ping user"}
 	// wrapTemplates show their first argument; signatures are inside them now and then.
 	wrapTemplates = []string{"Small", "Smaller", "Nowrap", "Nobr", "Nobold", "S", "Strike", "Del", "Strikethrough", "Big", "Larger"}
-	// closedStart and closedEnd are the templates around a closed or archived part of a discussion; foldStart and foldEnd fold a part without closing it.
+	// closedStart and closedEnd are the templates around a closed or archived part of a discussion; foldStart and
+	// foldEnd fold a part without closing it.
 	closedStart  = []string{"Archive top", "Atop", "Discussion top", "Hidden archive top", "Hat", "Closed", "Archivetop", "Rfc top", "Afd top"}
 	closedEnd    = []string{"Archive bottom", "Abot", "Discussion bottom", "Hidden archive bottom", "Hab", "Archivebottom", "Rfc bottom", "Afd bottom"}
 	foldStart    = []string{"Cot", "Collapse top", "Hidden begin", "Hidden top", "Collapse begin"}

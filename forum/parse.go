@@ -33,9 +33,11 @@ type parser struct {
 	tables, bare int // bytes that may still be read ahead for the ends of tables and of queries in running text, so that the time stays linear
 }
 
-// Parse reads a talk page. It never fails: of a broken page it returns what can be read. title enters the IDs of unsigned comments only.
+// Parse reads a talk page. It never fails: of a broken page it returns what can be read. title enters the IDs of
+// unsigned comments only.
 //
-// Everything before the first heading is left out. A thread is a section of level 2 (or 1; or deeper, where none of those is open yet). Time is linear in the length.
+// Everything before the first heading is left out. A thread is a section of level 2 (or 1; or deeper, where none of
+// those is open yet). Time is linear in the length.
 func Parse(title, text string, opts Options) *Page {
 	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title}, tables: 4*len(text) + 1<<16, bare: 4*len(text) + 1<<16}
 	p.q = newQueryReader(text, p.n)
@@ -97,7 +99,8 @@ func (p *parser) layers() (heads []*wikitext.Node) {
 	return heads
 }
 
-// wraps reports whether a template's inside is part of the page's discussions. It notes whether there is a time stamp in it.
+// wraps reports whether a template's inside is part of the page's discussions. It notes whether there is a time stamp
+// in it.
 func (p *parser) wraps(n *wikitext.Node, headings []int) bool {
 	signed, headed := within(p.utc, n), within(headings, n)
 	if signed {
@@ -130,13 +133,15 @@ func (p *parser) query(n *wikitext.Node) bool {
 	return ok
 }
 
-// holdsThread reports whether a template has a discussion in it, such as {{hidden|content=…}}: time stamps on different lines.
+// holdsThread reports whether a template has a discussion in it, such as {{hidden|content=…}}: time stamps on different
+// lines.
 func (p *parser) holdsThread(n *wikitext.Node) bool {
 	i, j := sort.SearchInts(p.utc, n.Start), sort.SearchInts(p.utc, n.End)
 	return i < j && p.ends[i] < p.utc[j-1] && !p.is(n, structural)
 }
 
-// validName reports whether a template can have this name (MediaWiki: Manual:Page_title); otherwise its source is shown.
+// validName reports whether a template can have this name (MediaWiki: Manual:Page_title); otherwise its source is
+// shown.
 func validName(s string) bool {
 	return s != "" && len(s) <= 255 && !strings.ContainsAny(s, "[]{}<>\n")
 }
@@ -176,7 +181,8 @@ func (p *parser) threads(heads []*wikitext.Node) {
 	p.closed()
 }
 
-// closed marks the threads as resolved whose last comment is between templates that close a discussion, such as {{archive top}} and {{archive bottom}}.
+// closed marks the threads as resolved whose last comment is between templates that close a discussion, such as
+// {{archive top}} and {{archive bottom}}.
 func (p *parser) closed() {
 	threads, reach := p.page.Threads, 0
 	for _, r := range ranges(p.doc, roleOf, closedStartTemplate, closedEndTemplate, len(p.text)) {
@@ -234,7 +240,8 @@ func (p *parser) signedBy(n *wikitext.Node) string {
 	return user
 }
 
-// anchor makes the fragment of a link to a heading: the heading as read with underscores, "_2" and so on behind what was there before, sub-headings counted.
+// anchor makes the fragment of a link to a heading: the heading as read with underscores, "_2" and so on behind what
+// was there before, sub-headings counted.
 func (p *parser) anchor(heading string) string {
 	p.buf = append(p.buf[:0], heading...)
 	for i, c := range p.buf {

@@ -15,7 +15,8 @@ var (
 	ErrNoComment = errors.New("the comment is not in the thread")
 	// ErrClosed: people have closed or archived the discussion.
 	ErrClosed = errors.New("the discussion is closed")
-	// ErrUnplaceable: MediaWiki does not see the place as running text of a section (broken braces around it), so that an edit would do harm.
+	// ErrUnplaceable: MediaWiki does not see the place as running text of a section (broken braces around it), so that
+	// an edit would do harm.
 	ErrUnplaceable = errors.New("no safe place for a reply")
 )
 
@@ -25,8 +26,8 @@ type spot struct {
 	indent string // list prefix of the reply
 }
 
-// ReplyIndent returns the list prefix that a reply to a comment must have, and with it its level: 1 + len(indent). target is the comment's id; empty means the
-// thread as a whole. pageText is the text that the thread was parsed from.
+// ReplyIndent returns the list prefix that a reply to a comment must have, and with it its level: 1 + len(indent).
+// target is the comment's id; empty means the thread as a whole. pageText is the text that the thread was parsed from.
 func ReplyIndent(pageText string, t *Thread, target string) (string, error) {
 	s, _, err := place(pageText, t, target)
 	return s.indent, err
@@ -38,8 +39,9 @@ func ReplyLevel(pageText string, t *Thread, target string) (int, error) {
 	return 1 + len(s.indent), err
 }
 
-// Place returns the new full text of the section that MediaWiki edits as number t.Section, with the reply in it: behind the target's last descendant, never before an
-// outdent template, never in a closed part. All other bytes stay as they are. The reply must have been composed for [ReplyIndent] of the same target.
+// Place returns the new full text of the section that MediaWiki edits as number t.Section, with the reply in it: behind
+// the target's last descendant, never before an outdent template, never in a closed part. All other bytes stay as they
+// are. The reply must have been composed for [ReplyIndent] of the same target.
 //
 // Errors wrap [ErrNoComment], [ErrClosed] or [ErrUnplaceable].
 func Place(pageText string, t *Thread, target, reply string) (sectionText string, err error) {
@@ -50,7 +52,8 @@ func Place(pageText string, t *Thread, target, reply string) (sectionText string
 	return pageText[section.Start:s.offset] + "\n" + reply + pageText[s.offset:section.End], nil
 }
 
-// SectionText returns the text of the section that MediaWiki edits as number t.Section: with its sub-sections, as action=parse&section= returns it.
+// SectionText returns the text of the section that MediaWiki edits as number t.Section: with its sub-sections, as
+// action=parse&section= returns it.
 func SectionText(pageText string, t *Thread) (string, error) {
 	s, err := sectionOf(wikitext.Preprocess(pageText, wikitext.Options{}), t)
 	return s.text(pageText), err
@@ -127,7 +130,8 @@ func behind(pageText string, t *Thread, target string) (s spot, at int, err erro
 	return spot{t.Comments[last].End, prefixFor(c, &t.Comments[last])}, t.Comments[k].Start, nil
 }
 
-// prefixFor makes the prefix of a reply to c after its neighbor: the neighbor's list characters as far as c's level goes, then a colon.
+// prefixFor makes the prefix of a reply to c after its neighbor: the neighbor's list characters as far as c's level
+// goes, then a colon.
 func prefixFor(c, neighbour *Comment) string {
 	depth := c.Level - 1
 	from := neighbour.Indent
@@ -141,7 +145,8 @@ func prefixFor(c, neighbour *Comment) string {
 	return from[:depth] + ":"
 }
 
-// settle moves an offset to the end of its line, out of folded parts that do not hold the target, and refuses what MediaWiki does not read as running text.
+// settle moves an offset to the end of its line, out of folded parts that do not hold the target, and refuses what
+// MediaWiki does not read as running text.
 func settle(page string, doc *wikitext.Doc, offset, target int) (int, error) {
 	n := newNames(Options{})
 	for range 20 {
@@ -234,8 +239,8 @@ func Markers(text string) []string {
 	}
 }
 
-// FindReply finds our own reply on a page: by the marker in it, written by account. An empty account stands for any author. Nil when there is none: a marker that
-// someone else copied into a comment does not count.
+// FindReply finds our own reply on a page: by the marker in it, written by account. An empty account stands for any
+// author. Nil when there is none: a marker that someone else copied into a comment does not count.
 func FindReply(p *Page, text, marker, account string) (*Thread, *Comment) {
 	for from := 0; marker != ""; {
 		k := FindMarker(text[from:], marker)
@@ -256,12 +261,14 @@ func FindReply(p *Page, text, marker, account string) (*Thread, *Comment) {
 	return nil, nil
 }
 
-// By reports whether the comment was written by the user. Names are compared as MediaWiki compares them (first letter, underscores).
+// By reports whether the comment was written by the user. Names are compared as MediaWiki compares them (first letter,
+// underscores).
 func (c *Comment) By(user string) bool {
 	return c.Author != nil && userName(*c.Author) == userName(user)
 }
 
-// RepliesTo lists the comments of a thread that answer a comment and were written by the user; an empty user stands for all.
+// RepliesTo lists the comments of a thread that answer a comment and were written by the user; an empty user stands for
+// all.
 func (t *Thread) RepliesTo(id, user string) []*Comment {
 	var out []*Comment
 	for i := range t.Comments {

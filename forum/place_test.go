@@ -55,7 +55,8 @@ func TestPlace(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// in two of the cases the thread went on outdented or has bullets, all others are answered at the level below
+			// in two of the cases the thread went on outdented or has bullets, all others are answered at the level
+			// below
 			if got != indent && name != "neighbour's prefix" && name != "sibling stays behind" {
 				t.Errorf("indent %q, want %q", got, indent)
 			}

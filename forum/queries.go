@@ -17,8 +17,9 @@ var queryMark = guard("[query]")
 // maxLinks is the number of external links that are kept of a comment.
 const maxLinks = 100
 
-// queriesIn finds the queries of a part of the page, in order: templates, highlighted and preformatted code, links to query services, and bare SPARQL. urls are the
-// addresses of all external links outside of code and of comments. Both are good until the next call.
+// queriesIn finds the queries of a part of the page, in order: templates, highlighted and preformatted code, links to
+// query services, and bare SPARQL. urls are the addresses of all external links outside of code and of comments. Both
+// are good until the next call.
 func (p *parser) queriesIn(start, end int) (out []found, urls []wikitext.Span) {
 	out, urls = p.found[:0], p.urls[:0]
 	rest := p.rest[:0] // what none of the nodes covers
@@ -195,8 +196,8 @@ func (p *parser) links(start, end int, urls *[]wikitext.Span) []found {
 	return out
 }
 
-// urlEnd finds the end of an external link's address as MediaWiki does (Parser::EXT_LINK_URL_CLASS), less the punctuation that ends a sentence.
-// A pipe ends one without square brackets: it may be a template's.
+// urlEnd finds the end of an external link's address as MediaWiki does (Parser::EXT_LINK_URL_CLASS), less the
+// punctuation that ends a sentence. A pipe ends one without square brackets: it may be a template's.
 func urlEnd(s string, i int) int {
 	j, bracket := i, i > 0 && s[i-1] == '['
 	for j < len(s) && s[j] > ' ' && s[j] != 0x7f && strings.IndexByte("[]<>\"", s[j]) < 0 && (s[j] != '|' || bracket) {
@@ -226,8 +227,8 @@ func (n *names) short(raw, host string) bool {
 	return path != "" && path[0] != '#' && path[0] != '?'
 }
 
-// QueryFromURL decodes the query that a link carries in itself: behind "#" on the Wikidata Query Service's pages and those of their kind, or in a parameter "query".
-// ok is false when it carries none, as a short link does.
+// QueryFromURL decodes the query that a link carries in itself: behind "#" on the Wikidata Query Service's pages and
+// those of their kind, or in a parameter "query". ok is false when it carries none, as a short link does.
 func QueryFromURL(u string) (sparql string, ok bool) {
 	if !strings.Contains(u, "//") {
 		return "", false
@@ -236,8 +237,8 @@ func QueryFromURL(u string) (sparql string, ok bool) {
 	return sparql, ok
 }
 
-// queryOfURL decodes the query in a link: the fragment of the Wikidata Query Service's pages (query.wikidata.org/#…, /embed.html#…) or a "query" parameter.
-// Short links (w.wiki, tinyurl) hold none.
+// queryOfURL decodes the query in a link: the fragment of the Wikidata Query Service's pages (query.wikidata.org/#…,
+// /embed.html#…) or a "query" parameter. Short links (w.wiki, tinyurl) hold none.
 func queryOfURL(raw string) (query, host string, ok bool) {
 	rest := raw[strings.Index(raw, "//")+2:]
 	host, path, _ := strings.Cut(rest, "/")
@@ -269,7 +270,8 @@ func queryOfURL(raw string) (query, host string, ok bool) {
 	return "", host, false
 }
 
-// unescape decodes percent escapes and leaves alone what is none. MediaWiki's own entities in addresses are decoded first.
+// unescape decodes percent escapes and leaves alone what is none. MediaWiki's own entities in addresses are decoded
+// first.
 func unescape(s string, plus bool) string {
 	if strings.Contains(s, "&") {
 		s = queryEntities.Replace(s)
@@ -321,11 +323,13 @@ func (p *parser) bareQueries(start, end int, taken []found) []found {
 	return out
 }
 
-// formStart returns the second letter of the query form that a letter may begin in running text, in lower case: only SELECT may be written small.
+// formStart returns the second letter of the query form that a letter may begin in running text, in lower case: only
+// SELECT may be written small.
 var formStart = [256]byte{'s': 'e', 'S': 'e', 'A': 's', 'C': 'o', 'D': 'e'}
 
-// bareStart finds the next query form that begins a query: SELECT before a variable, a star, a parenthesis, DISTINCT or REDUCED; ASK, CONSTRUCT and DESCRIBE in capitals
-// before a brace. prologue is the start of the PREFIX lines and leading comments before it.
+// bareStart finds the next query form that begins a query: SELECT before a variable, a star, a parenthesis, DISTINCT or
+// REDUCED; ASK, CONSTRUCT and DESCRIBE in capitals before a brace. prologue is the start of the PREFIX lines and
+// leading comments before it.
 func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 	t := p.text[:end]
 	stop := strings.IndexByte(t[i:], '{') // a query has a group
@@ -384,7 +388,8 @@ func (p *parser) floor(i int) int {
 	return p.top[k-1].End
 }
 
-// unprefixed takes the list characters off the lines of a bare query, and the blanks behind them, which MediaWiki does not show.
+// unprefixed takes the list characters off the lines of a bare query, and the blanks behind them, which MediaWiki does
+// not show.
 func unprefixed(q string) string {
 	lines := strings.Split(q, "\n")
 	for i, l := range lines {

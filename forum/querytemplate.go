@@ -7,7 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// maxQuery is the longest query looked for, in bytes. The longest of 5,374 queries posted on Request a query has 26,021 characters.
+// maxQuery is the longest query looked for, in bytes. The longest of 5,374 queries posted on Request a query has 26,021
+// characters.
 const maxQuery = 100_000
 
 // found is a query with the part of the page it stands in.
@@ -17,8 +18,9 @@ type found struct {
 	start, end int
 }
 
-// queryReader reads query templates twice: as MediaWiki cuts them, and as their authors meant them, by the rules of SPARQL. Where the first reading cuts the query
-// (a raw pipe starts a new parameter, the last brace of the query glued to the template's closing ones is taken for the template's) the second is taken and marked.
+// queryReader reads query templates twice: as MediaWiki cuts them, and as their authors meant them, by the rules of
+// SPARQL. Where the first reading cuts the query (a raw pipe starts a new parameter, the last brace of the query glued
+// to the template's closing ones is taken for the template's) the second is taken and marked.
 type queryReader struct {
 	text    string
 	n       *names
@@ -82,7 +84,8 @@ func (r *queryReader) at(i int) *reading {
 	return &r.asked[k]
 }
 
-// careless finds the first query template from an offset on that is not to be read as MediaWiki does, and takes the queries of those before it.
+// careless finds the first query template from an offset on that is not to be read as MediaWiki does, and takes the
+// queries of those before it.
 func (r *queryReader) careless(from int) int {
 	k, _ := slices.BinarySearchFunc(r.asked, from, func(a reading, i int) int { return a.start - i })
 	for ; k < len(r.asked); k++ {
@@ -157,7 +160,8 @@ func (r *queryReader) read(_ string, i int) (wikitext.Node, bool) {
 	return wikitext.Node{}, false
 }
 
-// cut is the query in MediaWiki's reading, and whether that reading leaves no doubt: the braces of the query are balanced and all other parameters are plain names.
+// cut is the query in MediaWiki's reading, and whether that reading leaves no doubt: the braces of the query are
+// balanced and all other parameters are plain names.
 func (r *queryReader) cut(t *wikitext.Node) (q string, clean bool) {
 	arg, ok := t.Arg(r.text, r.n.params...)
 	clean = true
@@ -374,8 +378,9 @@ func (r *queryReader) untilLine(i int) (q string, end int, ok bool) {
 	return decodeQuery(r.text[value : i+k+1]), i + k + 3, true
 }
 
-// decodeQuery turns a template's argument into the query that its author wrote: {{!}} is a pipe, nowiki tags and comments are taken away, and the entities for the
-// characters that an argument cannot hold are decoded where SPARQL has no use for them.
+// decodeQuery turns a template's argument into the query that its author wrote: {{!}} is a pipe, nowiki tags and
+// comments are taken away, and the entities for the characters that an argument cannot hold are decoded where SPARQL
+// has no use for them.
 func decodeQuery(s string) string {
 	s = wikitext.StripComments(s)
 	if strings.Contains(s, "{{") {

@@ -35,8 +35,9 @@ func TestDiscussionToolsHTML(t *testing.T) {
 	}
 }
 
-// TestDiscussionToolsFrench: every comment that DiscussionTools finds on a page of the French Wikipedia is found, with author and time. We find some more, for we also
-// read dates as people typed them before MediaWiki wrote them ("1 sep 2004").
+// TestDiscussionToolsFrench: every comment that DiscussionTools finds on a page of the French Wikipedia is found, with
+// author and time. We find some more, for we also read dates as people typed them before MediaWiki wrote them ("1 sep
+// 2004").
 func TestDiscussionToolsFrench(t *testing.T) {
 	got, want := discussionTools(t, "fr-unsigned-parsoid")
 	key := func(s string) string {

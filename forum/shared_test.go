@@ -84,7 +84,8 @@ func TestDiscussionToolsTree(t *testing.T) {
 	}
 }
 
-// TestDiscussionToolsRevisions reads the revisions of DiscussionTools' own test pages: every line with a signature "--[[User:X]] time" ends one comment.
+// TestDiscussionToolsRevisions reads the revisions of DiscussionTools' own test pages: every line with a signature
+// "--[[User:X]] time" ends one comment.
 func TestDiscussionToolsRevisions(t *testing.T) {
 	var texts []string
 	files, _ := filepath.Glob(filepath.Join(shared(t, "dt"), "EventDispatcher", "*", "*.txt"))
@@ -128,7 +129,8 @@ func TestDiscussionToolsRevisions(t *testing.T) {
 	}
 }
 
-// TestTimestampExpression compares our reader of time stamps with the regular expression that DiscussionTools builds for the English format.
+// TestTimestampExpression compares our reader of time stamps with the regular expression that DiscussionTools builds
+// for the English format.
 func TestTimestampExpression(t *testing.T) {
 	var cases []struct{ Format, Expected, Message string }
 	if err := json.Unmarshal([]byte(read(t, shared(t, "dt", "cases", "timestamp-regex.json"))), &cases); err != nil {
@@ -144,7 +146,8 @@ func TestTimestampExpression(t *testing.T) {
 	}
 }
 
-// TestRealTalkPages reads real pages of the English Wikipedia: every "(UTC)" of a plain signature gives a comment or belongs to one.
+// TestRealTalkPages reads real pages of the English Wikipedia: every "(UTC)" of a plain signature gives a comment or
+// belongs to one.
 func TestRealTalkPages(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(shared(t, "wikichatter_enwiki"), "*.txt"))
 	signature := regexp.MustCompile(`\[\[[Uu]ser( talk)?:[^\]|/]+\|[^\]<]+\]\]\)? \d\d:\d\d, \d{1,2} [A-Z][a-z]+ \d{4} \(UTC\)\n`)
@@ -197,7 +200,8 @@ func TestSyntheticPage(t *testing.T) {
 	}
 }
 
-// TestRealQueries posts every real query of the forum in the template, escaped as the template needs it, and reads it back.
+// TestRealQueries posts every real query of the forum in the template, escaped as the template needs it, and reads it
+// back.
 func TestRealQueries(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(read(t, shared(t, "raq_queries.jsonl"))), "\n")
 	esc := strings.NewReplacer("{{", "{ {", "}}", "} }")

@@ -45,8 +45,8 @@ func (p *parser) sign(l *line, pending []line) {
 	p.sigs = l.sigs
 }
 
-// defines reports whether the text of a definition list's term goes on as its definition: at a colon outside of links, tags and addresses
-// (MediaWiki, BlockLevelPass::findColonNoLinks).
+// defines reports whether the text of a definition list's term goes on as its definition: at a colon outside of links,
+// tags and addresses (MediaWiki, BlockLevelPass::findColonNoLinks).
 func defines(s string) bool {
 	for i := 0; i < len(s); {
 		switch {
@@ -67,7 +67,8 @@ func defines(s string) bool {
 	return false
 }
 
-// nodeSignature looks at an opaque node in a line: an unsigned template is a signature; a block or a query ends the reach of a later one.
+// nodeSignature looks at an opaque node in a line: an unsigned template is a signature; a block or a query ends the
+// reach of a later one.
 func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 	switch n.Kind {
 	case wikitext.Tag:
@@ -91,7 +92,8 @@ func (p *parser) nodeSignature(l *line, n *wikitext.Node, low *int) {
 	}
 }
 
-// unsigned reads {{unsigned|NAME|TIME}}, {{unsigned2|TIME|NAME}} and their like: what reads as a date is the time, the first other argument the user.
+// unsigned reads {{unsigned|NAME|TIME}}, {{unsigned2|TIME|NAME}} and their like: what reads as a date is the time, the
+// first other argument the user.
 func (p *parser) unsigned(n *wikitext.Node) (user string, at *time.Time) {
 	for _, a := range n.Args {
 		v := strings.TrimSpace(wikitext.StripComments(a.Value.In(p.text)))
@@ -139,7 +141,8 @@ func looksLikeDate(s string) bool {
 	return digits >= 4 && colons > 0 && digits+colons == len(s) && strings.Count(s, ".") != 3
 }
 
-// substituted finds a signature that a substituted unsigned template left: <small>… unsigned comment added by [[User:X|X]] … 10:15</small><!-- Template:Unsigned -->.
+// substituted finds a signature that a substituted unsigned template left: <small>… unsigned comment added by
+// [[User:X|X]] … 10:15</small><!-- Template:Unsigned -->.
 func (p *parser) substituted(l *line) {
 	for _, n := range p.nodesIn(l.text, l.end) {
 		if n.Kind != wikitext.Comment || !strings.Contains(strings.ToLower(p.text[n.Start:n.End]), "template:unsigned") {

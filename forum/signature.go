@@ -9,7 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxSignature is how far before a time stamp its author's link may be, in characters as read (DiscussionTools, CommentParser.php, SIGNATURE_SCAN_LIMIT).
+// maxSignature is how far before a time stamp its author's link may be, in characters as read (DiscussionTools,
+// CommentParser.php, SIGNATURE_SCAN_LIMIT).
 const maxSignature = 100
 
 // stamp is a time stamp in a text.
@@ -18,8 +19,9 @@ type stamp struct {
 	time       time.Time
 }
 
-// nextStamp finds the first time stamp in s at or after i: "14:20, 5 June 2019 (UTC)" as MediaWiki writes it in English, with the direction marks that Unicode-aware
-// browsers leave behind after any element, or one of the other languages' forms before a time zone in parentheses. Impossible dates are none.
+// nextStamp finds the first time stamp in s at or after i: "14:20, 5 June 2019 (UTC)" as MediaWiki writes it in
+// English, with the direction marks that Unicode-aware browsers leave behind after any element, or one of the other
+// languages' forms before a time zone in parentheses. Impossible dates are none.
 func nextStamp(s string, i int) (stamp, bool) {
 	for i < len(s) {
 		k := strings.IndexByte(s[i:], '(')
@@ -46,7 +48,8 @@ func nextStamp(s string, i int) (stamp, bool) {
 	return stamp{}, false
 }
 
-// quoted reports whether a time stamp is cited or a parameter's value, as Convenient Discussions judges: an equals sign before it or a quotation mark after it.
+// quoted reports whether a time stamp is cited or a parameter's value, as Convenient Discussions judges: an equals sign
+// before it or a quotation mark after it.
 func quoted(s string, start, end int) bool {
 	if start > 0 && s[start-1] == '=' {
 		return true
@@ -166,8 +169,9 @@ type token struct {
 	kind       byte // '[', '{' or 't'
 }
 
-// signer finds the author of a time stamp that starts at the end of s: the nearest link to a user, user talk or contributions page within reach. sig is the offset where
-// the signature starts: the farthest link to the same user in reach.
+// signer finds the author of a time stamp that starts at the end of s: the nearest link to a user, user talk or
+// contributions page within reach. sig is the offset where the signature starts: the farthest link to the same user in
+// reach.
 func (n *names) signer(s string) (user string, sig int, ok bool) {
 	if len(s) > 1500 {
 		cut := len(s) - 1500
@@ -238,7 +242,8 @@ func (n *names) tokenOf(s string, kind byte) (user string, shown int) {
 // opens marks the bytes that links, transclusions and tags begin with.
 var opens = [256]bool{'[': true, '{': true, '<': true}
 
-// tokens splits wikitext into links, transclusions and text. Text before the first of them is left out: it is nobody's, and nothing is before it.
+// tokens splits wikitext into links, transclusions and text. Text before the first of them is left out: it is nobody's,
+// and nothing is before it.
 func (n *names) tokens(s string) []token {
 	out := n.tokenized[:0]
 	defer func() { n.tokenized = out }()
@@ -344,8 +349,8 @@ func shownLength(s string) int {
 	return n
 }
 
-// userOf returns the user that a link's target means: User:X, User talk:X, Special:Contributions/X, with any interwiki prefix before. A subpage means nobody.
-// page reports whether the target is the user page itself or its talk page.
+// userOf returns the user that a link's target means: User:X, User talk:X, Special:Contributions/X, with any interwiki
+// prefix before. A subpage means nobody. page reports whether the target is the user page itself or its talk page.
 func (n *names) userOf(target string) (user string, page bool) {
 	u, ok := n.users[target]
 	if !ok {
@@ -400,7 +405,8 @@ func (n *names) userName(s string) string {
 	return u
 }
 
-// userName brings a user's name into the form that MediaWiki shows: spaces for underscores, the first letter upper case, IPv6 addresses upper case.
+// userName brings a user's name into the form that MediaWiki shows: spaces for underscores, the first letter upper
+// case, IPv6 addresses upper case.
 func userName(s string) string {
 	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " ")
 	s = strings.Map(func(r rune) rune {

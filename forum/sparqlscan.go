@@ -4,7 +4,8 @@ import "strings"
 
 // This file knows just enough SPARQL to see where a query in running wikitext ends: strings, comments, IRIs and braces.
 
-// skipToken steps over a string, an IRI or a comment that starts at i in s, so that braces inside do not count. A quote or "<" that starts none of them is one byte.
+// skipToken steps over a string, an IRI or a comment that starts at i in s, so that braces inside do not count. A quote
+// or "<" that starts none of them is one byte.
 func skipToken(s string, i int) int {
 	switch c := s[i]; c {
 	case '#':
@@ -88,7 +89,8 @@ var wordBytes = func() (t [256]bool) {
 	return t
 }()
 
-// formAt returns the offset after a query form keyword outside comments, strings and IRIs, from i on; -1 if there is none.
+// formAt returns the offset after a query form keyword outside comments, strings and IRIs, from i on; -1 if there is
+// none.
 func formAt(s string, i int) int {
 	for i < len(s) {
 		switch c := s[i]; {
@@ -108,7 +110,8 @@ func formAt(s string, i int) int {
 	return -1
 }
 
-// looksLikeQuery reports whether a text is meant as a SPARQL query: a query form, then a pattern in braces with a variable or a prefixed name.
+// looksLikeQuery reports whether a text is meant as a SPARQL query: a query form, then a pattern in braces with a
+// variable or a prefixed name.
 func looksLikeQuery(s string) bool {
 	i := formAt(s, 0)
 	if i < 0 {
@@ -131,7 +134,8 @@ func startsQuery(s string) bool {
 	return false
 }
 
-// queryEnd returns the offset after the query that starts at i: after its outermost closing brace, and the lines of solution modifiers that follow it.
+// queryEnd returns the offset after the query that starts at i: after its outermost closing brace, and the lines of
+// solution modifiers that follow it.
 func queryEnd(s string, i int) (int, bool) {
 	depth, seen := 0, false
 	for i < len(s) {

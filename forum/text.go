@@ -10,7 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// Characters that are text already, not markup, while wikitext is turned into text: they are put into Unicode's private use area and taken back at the end.
+// Characters that are text already, not markup, while wikitext is turned into text: they are put into Unicode's private
+// use area and taken back at the end.
 const guardBase = 0xE100
 
 const guarded = "[]'<>&{}|=*:#;"
@@ -61,7 +62,8 @@ type patch struct {
 	with       string // already guarded
 }
 
-// plain turns a part of the page into text as read. Patches say what stands for queries and signatures; they must not overlap partly.
+// plain turns a part of the page into text as read. Patches say what stands for queries and signatures; they must not
+// overlap partly.
 func (p *parser) plain(start, end int, patches []patch) string {
 	nodes := p.nodesIn(start, end)
 	slices.SortStableFunc(patches, func(a, b patch) int { return a.start - b.start })
@@ -89,7 +91,8 @@ func (p *parser) plain(start, end int, patches []patch) string {
 	return string(p.strip.text(b))
 }
 
-// shown is what a reader sees of a tag or template, as far as that can be known from its arguments. The result is guarded.
+// shown is what a reader sees of a tag or template, as far as that can be known from its arguments. The result is
+// guarded.
 func (p *parser) shown(n *wikitext.Node) string {
 	switch n.Kind {
 	case wikitext.Tag:
@@ -104,8 +107,8 @@ func (p *parser) shown(n *wikitext.Node) string {
 	return ""
 }
 
-// templateText shows a template: a link to an item or property as its number, a ping as "@Name", a template without arguments as its name, others as the text of
-// their positional arguments.
+// templateText shows a template: a link to an item or property as its number, a ping as "@Name", a template without
+// arguments as its name, others as the text of their positional arguments.
 func (p *parser) templateText(n *wikitext.Node) string {
 	known := p.n.of(n.Name)
 	name := known.canonical
@@ -183,13 +186,15 @@ func strip(s string) string {
 	return string(t.text([]byte(s)))
 }
 
-// stripper turns wikitext into text as read. Its buffers are used again for the next text, so that a page takes few allocations.
+// stripper turns wikitext into text as read. Its buffers are used again for the next text, so that a page takes few
+// allocations.
 type stripper struct {
 	out   []byte // without markup
 	lines []byte // tidied
 }
 
-// text takes the remaining markup out of wikitext: links show their labels, bold and italic marks, tags and list prefixes go. The result is good until the next call.
+// text takes the remaining markup out of wikitext: links show their labels, bold and italic marks, tags and list
+// prefixes go. The result is good until the next call.
 func (t *stripper) text(s []byte) []byte {
 	b := t.out[:0]
 	table, wrapped := false, 0
@@ -280,8 +285,8 @@ func stripCell(b, s []byte, i int, table *bool) ([]byte, int) {
 	return append(b, s[i]), i + 1
 }
 
-// attributes is the length of the attributes before a cell's text, with the bar behind them: what is before the first bar, unless there is a link in it
-// (MediaWiki, Parser::handleTables).
+// attributes is the length of the attributes before a cell's text, with the bar behind them: what is before the first
+// bar, unless there is a link in it (MediaWiki, Parser::handleTables).
 func attributes(s []byte) int {
 	for i := 0; i < len(s) && i < 500; i++ {
 		switch s[i] {
@@ -383,7 +388,8 @@ func crowded(s []byte) bool {
 		bytes.IndexByte(s, 0xE2) >= 0 && (bytes.Contains(s, []byte("\u200e")) || bytes.Contains(s, []byte("\u200f")))
 }
 
-// definition writes "term : its definition" in one way, whatever blanks are around the colon: MediaWiki shows them on two lines.
+// definition writes "term : its definition" in one way, whatever blanks are around the colon: MediaWiki shows them on
+// two lines.
 func definition(s string) string {
 	k := strings.IndexByte(s, ':')
 	if k <= 0 || strings.IndexByte(s[:k], '\n') >= 0 || strings.HasPrefix(s[k:], "://") {

@@ -9,7 +9,8 @@ import (
 // Verdicts are the three categories of agreement, in the order of tables.
 var Verdicts = []dataset.Verdict{dataset.Include, dataset.Modify, dataset.Exclude}
 
-// Agreement compares the verdicts of two annotators on the candidates that both decided, each before seeing the other's.
+// Agreement compares the verdicts of two annotators on the candidates that both decided, each before seeing the
+// other's.
 type Agreement struct {
 	A, B     string
 	N        int
@@ -19,8 +20,9 @@ type Agreement struct {
 	Kappa    *float64  // Cohen's kappa; nil when it is not defined: no candidates, or both always gave the same one verdict
 }
 
-// Agree computes observed agreement and Cohen's kappa (J. Cohen, A coefficient of agreement for nominal scales, Educational and Psychological Measurement 20,
-// 1960): kappa = (po - pe) / (1 - pe), with po the share of equal verdicts and pe = sum over verdicts of the product of both annotators' shares of it.
+// Agree computes observed agreement and Cohen's kappa (J. Cohen, A coefficient of agreement for nominal scales,
+// Educational and Psychological Measurement 20, 1960): kappa = (po - pe) / (1 - pe), with po the share of equal
+// verdicts and pe = sum over verdicts of the product of both annotators' shares of it.
 func Agree(a, b string, table [3][3]int) Agreement {
 	out := Agreement{A: a, B: b, Table: table}
 	var rows, columns [3]int
@@ -48,8 +50,8 @@ func Agree(a, b string, table [3][3]int) Agreement {
 	return out
 }
 
-// Agreements compares every two annotators who decided on a candidate in common, in alphabetical order. first is the verdict that a work had when its annotator
-// could not see others' yet; see [FirstVerdicts].
+// Agreements compares every two annotators who decided on a candidate in common, in alphabetical order. first is the
+// verdict that a work had when its annotator could not see others' yet; see [FirstVerdicts].
 func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 	tables := map[[2]string]*[3][3]int{}
 	for _, by := range first {
@@ -78,9 +80,10 @@ func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 	return out
 }
 
-// FirstVerdicts returns the verdicts that count for agreement, candidate to annotator to verdict: of each annotator the last one given while no other's verdict
-// on the candidate could be seen ([Case.Visible]): before both this annotator and another had one, before two others had theirs, before it was resolved. What was
-// decided later is no independent judgement, whether its author looked or not.
+// FirstVerdicts returns the verdicts that count for agreement, candidate to annotator to verdict: of each annotator the
+// last one given while no other's verdict on the candidate could be seen ([Case.Visible]): before both this annotator
+// and another had one, before two others had theirs, before it was resolved. What was decided later is no independent
+// judgement, whether its author looked or not.
 func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 	out := map[string]map[string]dataset.Verdict{}
 	resolved := map[string]bool{}

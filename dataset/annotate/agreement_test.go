@@ -19,10 +19,12 @@ func TestAgree(t *testing.T) {
 	}{
 		// 20 + 15 of 50 equal: po 0.7. Rows 25, 25, columns 30, 20: pe (25*30 + 25*20)/2500 = 0.5. Kappa 0.2/0.5.
 		{"half of what chance leaves", [3][3]int{{20, 5, 0}, {10, 15, 0}, {}}, 50, 0.7, 0.5, 0.4},
-		// Two tables with po 0.6: rows 60 40, columns 70 30: pe 0.54, kappa 0.06/0.46; rows 60 40, columns 30 70: pe 0.46, kappa 0.14/0.54.
+		// Two tables with po 0.6: rows 60 40, columns 70 30: pe 0.54, kappa 0.06/0.46; rows 60 40, columns 30 70: pe
+		// 0.46, kappa 0.14/0.54.
 		{"same share, alike margins", [3][3]int{{45, 0, 15}, {}, {25, 0, 15}}, 100, 0.6, 0.54, 0.06 / 0.46},
 		{"same share, unlike margins", [3][3]int{{25, 0, 35}, {}, {5, 0, 35}}, 100, 0.6, 0.46, 0.14 / 0.54},
-		// Three verdicts: 10+8+6 of 30 equal: po 0.8. Rows 12 10 8, columns 11 11 8: pe (132+110+64)/900 = 0.34. Kappa 0.46/0.66.
+		// Three verdicts: 10+8+6 of 30 equal: po 0.8. Rows 12 10 8, columns 11 11 8: pe (132+110+64)/900 = 0.34. Kappa
+		// 0.46/0.66.
 		{"three verdicts", [3][3]int{{10, 1, 1}, {1, 8, 1}, {0, 2, 6}}, 30, 0.8, 0.34, 0.46 / 0.66},
 		{"full agreement", [3][3]int{{3, 0, 0}, {0, 2, 0}, {0, 0, 1}}, 6, 1, 14.0 / 36, 1},
 		{"always contrary", [3][3]int{{0, 5, 0}, {5, 0, 0}, {}}, 10, 0, 0.5, -1},

@@ -58,8 +58,8 @@ func (w *Work) Restore(old *Work) {
 	w.Query, w.Question, w.Note = old.Query, old.Question, old.Note
 }
 
-// Judge checks the verdict of a work, with its texts, against the case; the error is a [Refusal]. changed tells that the
-// work keeps another query than the harvested one, which must have been run.
+// Judge checks the verdict of a work, with its texts, against the case; the error is a [Refusal]. changed tells that
+// the work keeps another query than the harvested one, which must have been run.
 func (c *Case) Judge(w *Work) (changed bool, err error) {
 	resolution := w.Annotator == Resolution
 	changed = !sameQuery(w.Query, StartQuery(c.Candidate))

@@ -43,8 +43,8 @@ func Marks(query string) (*sparql.Query, []Mark) {
 	return q, append(marks, directions(query)...)
 }
 
-// directions warns of characters that change the order in which text is shown (Unicode Standard Annex 9, section 2): the
-// query is not what the eye reads. One mark a line is enough, and ten are enough for a query.
+// directions warns of characters that change the order in which text is shown (Unicode Standard Annex 9, section 2):
+// the query is not what the eye reads. One mark a line is enough, and ten are enough for a query.
 func directions(query string) []Mark {
 	var out []Mark
 	for i, line := range strings.Split(query, "\n") {

@@ -49,7 +49,8 @@ func NewNames(lg *slog.Logger, graph Graph, now func() time.Time) *Names {
 	return &Names{log: lg, graph: graph, now: now, known: map[string]Name{}, asking: map[string]bool{}}
 }
 
-// Of returns the names of Q and P numbers as far as they are known after a short wait; those without a name are absent. pending reports that more are coming.
+// Of returns the names of Q and P numbers as far as they are known after a short wait; those without a name are absent.
+// pending reports that more are coming.
 func (n *Names) Of(ctx context.Context, ids []string) (found map[string]Name, pending bool) {
 	if missing := n.missing(ids); len(missing) > 0 {
 		done := make(chan struct{})

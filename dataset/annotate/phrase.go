@@ -13,7 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Remark is one thing of the query that a question has to say, and whether it seems to. It is a help for the eye, not a proof: words are compared, meanings are not.
+// Remark is one thing of the query that a question has to say, and whether it seems to. It is a help for the eye, not a
+// proof: words are compared, meanings are not.
 type Remark struct {
 	Kind   string `json:"kind"` // entity, property, value, date, compare, limit, order, aggregate, group, optional, column, negation, choice, path, pair, form, place, wording
 	Said   bool   `json:"said"`
@@ -23,8 +24,9 @@ type Remark struct {
 	Column int    `json:"column,omitempty"`
 }
 
-// Compare holds a question against a query (SPINACH, section 3.2: every constraint said, optional fields marked, projections named). names are those of the
-// query's numbers. What is not said comes first, else the order is that of the query. For an empty question it returns the list of what to say. It is pure.
+// Compare holds a question against a query (SPINACH, section 3.2: every constraint said, optional fields marked,
+// projections named). names are those of the query's numbers. What is not said comes first, else the order is that of
+// the query. For an empty question it returns the list of what to say. It is pure.
 func Compare(q *sparql.Query, question string, names map[string]Name) []Remark {
 	c := &comparer{q: q, w: readWording(question), names: names, seen: map[string]bool{}, called: map[string][]string{}}
 	c.style(question)
@@ -89,7 +91,8 @@ var (
 	variables = regexp.MustCompile(`[?$][A-Za-z_]\w*`)
 )
 
-// Phrases by which things are said in English. A person finds others; then the remark stays open and can be passed over.
+// Phrases by which things are said in English. A person finds others; then the remark stays open and can be passed
+// over.
 var (
 	leaning    = []string{"my query", "this query", "the query", "as above", "mentioned above", "see above", "sparql", "the following", "previous question", "wikidata item", "same as before", "this list"}
 	chatty     = []string{"please", "thanks", "thank you", "i would like", "i want", "i need", "i am looking", "i'm looking", "could you", "can you", "can someone"}

@@ -137,7 +137,8 @@ func (c *comparer) entity(id string, at sparql.Span) bool {
 	return said
 }
 
-// property compares a property. One that leads to a column is remarked on there; one that joins to a named constant is said by it, unless it is easily mixed up.
+// property compares a property. One that leads to a column is remarked on there; one that joins to a named constant is
+// said by it, unless it is easily mixed up.
 func (c *comparer) property(id string, t sparql.Triple, constantSaid bool, at sparql.Span) {
 	named := c.w.saysAny(c.allNames(id)...)
 	if t.Path.Span.End > t.Path.Span.Start {

@@ -10,7 +10,8 @@ import (
 // Box is a named part of an annotator's queue.
 type Box string
 
-// The boxes. A candidate is in todo or validate, skipped, mine, or in none of these; besides, it may be in one of the last three.
+// The boxes. A candidate is in todo or validate, skipped, mine, or in none of these; besides, it may be in one of the
+// last three.
 const (
 	Todo     Box = "todo"     // nobody has a verdict
 	Validate Box = "validate" // one other has, unseen
@@ -47,7 +48,8 @@ func (c *Case) In(b Box, who string) bool {
 	return true
 }
 
-// Visible reports whether who may see the work of others on the case: after giving a verdict, when two others have theirs, or when it is resolved.
+// Visible reports whether who may see the work of others on the case: after giving a verdict, when two others have
+// theirs, or when it is resolved.
 func (c *Case) Visible(who string) bool {
 	own := c.Of(who)
 	return own != nil && own.HasVerdict() || len(c.Decided()) >= 2 || c.State() == Resolved

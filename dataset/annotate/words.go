@@ -49,8 +49,9 @@ func wordsOf(folded string) []string {
 var smallWords = map[string]bool{"of": true, "the": true, "a": true, "an": true, "in": true, "on": true, "for": true, "to": true, "and": true, "or": true, "by": true, "at": true,
 	"with": true, "from": true, "is": true, "has": true, "have": true, "which": true, "this": true, "that": true, "as": true, "de": true, "la": true, "le": true, "s": true}
 
-// has reports whether a word, or another form of it, is in the question. Two words are forms of one when their endings are all that differs: they share the first
-// four letters and at least six tenths of the longer (country, countries; directed, director).
+// has reports whether a word, or another form of it, is in the question. Two words are forms of one when their endings
+// are all that differs: they share the first four letters and at least six tenths of the longer (country, countries;
+// directed, director).
 func (w *wording) has(word string) bool {
 	return slices.ContainsFunc(w.words, func(x string) bool { return sameWord(x, word) })
 }
@@ -87,7 +88,8 @@ func stem(w string) string {
 	return w
 }
 
-// says reports whether the question has a name: all its words but small ones, in any order, of four or more three quarters.
+// says reports whether the question has a name: all its words but small ones, in any order, of four or more three
+// quarters.
 func (w *wording) says(name string) bool {
 	var content []string
 	for _, x := range wordsOf(fold(name)) {

@@ -66,10 +66,12 @@ var ErrConflict = errors.New("another person or another tab has changed this sin
 
 // Store keeps works and events. The real one is internal/store; tests use the same, on a temporary file.
 type Store interface {
-	// Works lists the works on a candidate, or all works for "", in order of candidate and annotator (so a resolution comes first).
+	// Works lists the works on a candidate, or all works for "", in order of candidate and annotator (so a resolution
+	// comes first).
 	Works(ctx context.Context, candidate string) ([]Work, error)
-	// SaveWork stores w and appends e, whose Work becomes w, in one step; both are durable when it returns. w.Version is the version that w was made from, 0
-	// for a new one, and is one more afterwards. When another version is stored the error wraps [ErrConflict] and nothing is written.
+	// SaveWork stores w and appends e, whose Work becomes w, in one step; both are durable when it returns. w.Version
+	// is the version that w was made from, 0 for a new one, and is one more afterwards. When another version is stored
+	// the error wraps [ErrConflict] and nothing is written.
 	SaveWork(ctx context.Context, w *Work, e *Event) error
 	// WorkEvents lists events on a candidate, or of who, oldest first; "" means all.
 	WorkEvents(ctx context.Context, candidate, who string) ([]Event, error)
@@ -174,8 +176,8 @@ func (c *Case) findState() State {
 	return Agreed
 }
 
-// Final returns what is exported: the resolution, or with validated false also the first verdict as long as nobody disputes it (of equal ones the first with a
-// question: who validates may leave it empty). nil means nothing (yet).
+// Final returns what is exported: the resolution, or with validated false also the first verdict as long as nobody
+// disputes it (of equal ones the first with a question: who validates may leave it empty). nil means nothing (yet).
 func (c *Case) Final(validated bool) *Work {
 	switch c.State() {
 	case Resolved:
@@ -191,8 +193,8 @@ func (c *Case) Final(validated bool) *Work {
 	return nil
 }
 
-// Differences tells, in words, in what decided works differ: verdicts, and queries where all keep the candidate. Different wordings of a question are no
-// dispute: no two people write the same; whoever confirms picks one.
+// Differences tells, in words, in what decided works differ: verdicts, and queries where all keep the candidate.
+// Different wordings of a question are no dispute: no two people write the same; whoever confirms picks one.
 func Differences(ws []Work) []string {
 	var out []string
 	verdict, query := false, false

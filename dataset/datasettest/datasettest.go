@@ -1,6 +1,7 @@
-// Package datasettest makes a small harvest's folder for tests of what comes after a harvest: ten discussions written by us, whose queries have answers in the built-in slice
-// of Wikidata. They hold what annotators meet: an OPTIONAL, a limit, a date, a hint and an image to trim away, a presentation of Wikipedia articles to
-// exclude, two near-duplicates, a model's suggestions, markup that must stay text.
+// Package datasettest makes a small harvest's folder for tests of what comes after a harvest: ten discussions written
+// by us, whose queries have answers in the built-in slice of Wikidata. They hold what annotators meet: an OPTIONAL, a
+// limit, a date, a hint and an image to trim away, a presentation of Wikipedia articles to exclude, two
+// near-duplicates, a model's suggestions, markup that must stay text.
 package datasettest
 
 import (

@@ -13,9 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Account keeps what a run cost over all its sessions and refuses a call that could pass the run's limit. It is an [llm.DayStore] in front of the day's
-// own: every booking of a call's worst case, and its correction, is a line of spent.jsonl, so that a crash forgets no money; what was in flight then
-// stays booked at its worst case.
+// Account keeps what a run cost over all its sessions and refuses a call that could pass the run's limit. It is an
+// [llm.DayStore] in front of the day's own: every booking of a call's worst case, and its correction, is a line of
+// spent.jsonl, so that a crash forgets no money; what was in flight then stays booked at its worst case.
 type Account struct {
 	days  llm.DayStore
 	limit float64 // US dollars; 0: none
@@ -25,7 +25,8 @@ type Account struct {
 	full  bool
 }
 
-// OpenAccount opens the account of the run in dir. limit is in US dollars over all sessions, 0 for none; days is the account of the days, which has its own limit.
+// OpenAccount opens the account of the run in dir. limit is in US dollars over all sessions, 0 for none; days is the
+// account of the days, which has its own limit.
 func OpenAccount(dir string, limit float64, days llm.DayStore) (*Account, error) {
 	a := &Account{days: days, limit: limit}
 	path := folder(dir).path(spentFile)
@@ -68,7 +69,8 @@ func (a *Account) Spent(ctx context.Context, day string) (llm.Usage, error) {
 	return a.days.Spent(ctx, day)
 }
 
-// AddSpent books u for the run and for the day. A call that could pass the run's limit is refused with an [*llm.BudgetError].
+// AddSpent books u for the run and for the day. A call that could pass the run's limit is refused with an
+// [*llm.BudgetError].
 func (a *Account) AddSpent(ctx context.Context, day string, u llm.Usage) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -13,7 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// The account refuses what could pass the limit, takes corrections always, and remembers over sessions, also after a torn line.
+// The account refuses what could pass the limit, takes corrections always, and remembers over sessions, also after a
+// torn line.
 func TestAccount(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

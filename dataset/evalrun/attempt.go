@@ -16,7 +16,8 @@ import (
 // skipped is the reason of an item that was not asked because it cannot be scored.
 const skipped = "skipped"
 
-// ask asks one item, again where a service failed it. The error stops the run, and the item is then as if it had not been asked.
+// ask asks one item, again where a service failed it. The error stops the run, and the item is then as if it had not
+// been asked.
 func (r *runner) ask(ctx context.Context, it dataset.Item, k known) (*itemFile, error) {
 	out := &itemFile{Schema: Schema, ID: it.ID, Result: rawResult("null"), Meta: Meta{Schema: Schema, ID: it.ID}}
 	if k.item != nil {
@@ -138,7 +139,8 @@ func (r *runner) parts(it dataset.Item) (Parts, error) {
 	return p, nil
 }
 
-// stopsRun reports whether the money of the run or of the day is spent. The question's own limit is a result like any other.
+// stopsRun reports whether the money of the run or of the day is spent. The question's own limit is a result like any
+// other.
 func stopsRun(r agent.Reason) bool { return r == agent.RunMoney || r == agent.DayMoney }
 
 // judge tells a service's failure from the agent's own end.

@@ -5,7 +5,8 @@ import (
 	"math"
 )
 
-// Calibration tells how far the agent's confidence can be trusted, over the items that it answered. An answer is right when its exact match is 1.
+// Calibration tells how far the agent's confidence can be trusted, over the items that it answered. An answer is right
+// when its exact match is 1.
 type Calibration struct {
 	N     int              `json:"n"`
 	ECE   float64          `json:"ece"`   // expected calibration error: mean distance of confidence and share of right answers over the bins (Guo et al. 2017)
@@ -80,7 +81,8 @@ func (r *RunData) Calibrate(metric string) Calibration {
 	return c
 }
 
-// binOf is the bin of a confidence; 1 belongs to the last. Confidences have two decimals: the tolerance keeps 0.3 in the bin that begins with it.
+// binOf is the bin of a confidence; 1 belongs to the last. Confidences have two decimals: the tolerance keeps 0.3 in
+// the bin that begins with it.
 func binOf(p float64) int {
 	return max(0, min(int(p*calibrationBins+1e-9), calibrationBins-1))
 }

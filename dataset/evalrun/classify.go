@@ -49,8 +49,8 @@ type Verdict struct {
 	Of    string `json:"of,omitempty"` // hash of what a model was asked
 }
 
-// Classify assigns a class by rules to an item whose answer is not right; steps are those of its trajectory. ok is false for a right answer and for an item
-// that is in no average.
+// Classify assigns a class by rules to an item whose answer is not right; steps are those of its trajectory. ok is
+// false for a right answer and for an item that is in no average.
 func Classify(it *ItemData, metric string, steps []agent.Step) (v Verdict, ok bool) {
 	s, scored := it.Score(metric)
 	if !scored || s.F1 == 1 || it.Reason == skipped {
@@ -231,7 +231,8 @@ func dates(values []string) []string {
 	return slices.Compact(out)
 }
 
-// fewer reports whether the answer's values are some of gold's, with no other; or whether both are one number, and the answer's is smaller.
+// fewer reports whether the answer's values are some of gold's, with no other; or whether both are one number, and the
+// answer's is smaller.
 func fewer(it *ItemData) bool {
 	g, p := valuesOf(it.Gold), valuesOf(it.Result.Result)
 	if len(g) == 1 && len(p) == 1 {

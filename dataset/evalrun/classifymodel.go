@@ -34,8 +34,8 @@ func classifyRequest(it *ItemData) llm.Request {
 	return llm.Request{Purpose: "classify", MaxTokens: 300, JSON: true, Messages: []llm.Message{{Role: llm.System, Content: classifyPrompt}, {Role: llm.User, Content: said}}}
 }
 
-// ClassifyByModel asks a model for the class of the error in an item's answer. A model that answers in no readable form leaves the verdict of the rules, which is
-// given in; the error is the model's own failure.
+// ClassifyByModel asks a model for the class of the error in an item's answer. A model that answers in no readable form
+// leaves the verdict of the rules, which is given in; the error is the model's own failure.
 func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Verdict) (Verdict, error) {
 	req := classifyRequest(it)
 	resp, err := m.Complete(ctx, req)
@@ -54,7 +54,8 @@ func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Ver
 	return Verdict{ID: it.ID, Class: v.Class, Why: text.Clip(text.Fold(plain(v.Why)), 300), By: "model", Of: requestHash(req)}, nil
 }
 
-// requestHash tells a question to the model from another one: an answer that is another one now, and a prompt that was changed, are judged again.
+// requestHash tells a question to the model from another one: an answer that is another one now, and a prompt that was
+// changed, are judged again.
 func requestHash(req llm.Request) string {
 	said := Settings{}
 	for _, m := range req.Messages {
@@ -68,8 +69,9 @@ type Verdicts map[string]Verdict
 
 const classesFile = "classes.jsonl"
 
-// Judge classifies the errors of a run by a metric. With a model it asks once for each answer that is wrong: what it said is kept in the run's folder. Where there is no
-// answer there is nothing for a model to compare, and the rules' class is kept.
+// Judge classifies the errors of a run by a metric. With a model it asks once for each answer that is wrong: what it
+// said is kept in the run's folder. Where there is no answer there is nothing for a model to compare, and the rules'
+// class is kept.
 func (r *RunData) Judge(ctx context.Context, metric string, m agent.Model) (Verdicts, error) {
 	out := Verdicts{}
 	kept := map[string]Verdict{}

@@ -27,7 +27,8 @@ type RunSummary struct {
 	Settings Settings `json:"settings"`
 	Items    int      `json:"items"`
 	Failed   int      `json:"failed"` // by services, of all its items
-	// Scores are over the common items; WithFailures also over those that are not common for nothing but a service that failed some run, the run's own failures as 0.
+	// Scores are over the common items; WithFailures also over those that are not common for nothing but a service that
+	// failed some run, the run's own failures as 0.
 	Scores  []MetricSummary `json:"scores"`
 	Steps   float64         `json:"steps"`
 	Seconds float64         `json:"seconds"`
@@ -133,7 +134,8 @@ func nameApart(runs []*RunData) {
 	}
 }
 
-// align finds the common items, in the first run's order, and those that are scorable in all runs but were failed by a service in some.
+// align finds the common items, in the first run's order, and those that are scorable in all runs but were failed by a
+// service in some.
 func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 	seen := map[string]bool{}
 	for _, r := range runs {

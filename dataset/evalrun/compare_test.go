@@ -146,8 +146,8 @@ func TestParting(t *testing.T) {
 	}
 }
 
-// By hand: confidences 0.8, 0.8, 0.3, right 1, 0, 0. Bins: 0.8 with half right (distance 0.3, weight 2/3), 0.3 with none right (0.3, 1/3): ECE 0.3.
-// Brier: (0.04 + 0.64 + 0.09)/3 = 0.2567; of the mean 1/3: (4/9 + 1/9 + 1/9)/3 = 2/9.
+// By hand: confidences 0.8, 0.8, 0.3, right 1, 0, 0. Bins: 0.8 with half right (distance 0.3, weight 2/3), 0.3 with
+// none right (0.3, 1/3): ECE 0.3. Brier: (0.04 + 0.64 + 0.09)/3 = 0.2567; of the mean 1/3: (4/9 + 1/9 + 1/9)/3 = 2/9.
 func TestCalibrate(t *testing.T) {
 	it := func(confidence, em float64, answered bool) ItemData {
 		return ItemData{Result: Result{Confidence: confidence, Answered: answered}, Scores: []Score{{Metric: "exact", F1: em, EM: em}}}
@@ -169,7 +169,8 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// Two benchmarks can have the same IDs: what is another question with another gold query is no common item, and nothing common gives no figures.
+// Two benchmarks can have the same IDs: what is another question with another gold query is no common item, and nothing
+// common gives no figures.
 func TestCompareOtherBenchmark(t *testing.T) {
 	t.Parallel()
 	a := runOf(t, "first", nil, bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b"))

@@ -8,7 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Tables are the comparison's tables: runs, pairs, combinations, and of each pair the items with the greatest differences, at most items of them.
+// Tables are the comparison's tables: runs, pairs, combinations, and of each pair the items with the greatest
+// differences, at most items of them.
 func (c *Comparison) Tables(items int) []Table {
 	out := []Table{c.runTable()}
 	if c.Common > 0 {

@@ -1,4 +1,5 @@
-// Package evalrun runs the agent over a benchmark and says what came of it: runs that survive a crash, comparisons with error bars, reports.
+// Package evalrun runs the agent over a benchmark and says what came of it: runs that survive a crash, comparisons with
+// error bars, reports.
 //
 // # A run
 //
@@ -13,17 +14,19 @@
 //	trajectories/NAME.jsonl    everything the model saw and said; NAME~2.jsonl and on are earlier attempts
 //	spent.jsonl         what the model cost, booked before each call
 //
-// NAME is the item's id made safe, see [FileName]. A file of gold/ or items/ appears whole or not at all, so a run can be killed at any moment: the next one with the
-// same settings does what is missing. Other settings in the same folder are refused.
+// NAME is the item's id made safe, see [FileName]. A file of gold/ or items/ appears whole or not at all, so a run can
+// be killed at any moment: the next one with the same settings does what is missing. Other settings in the same folder
+// are refused.
 //
-// A failure of a service (model or graph did not answer, no model for the question) is no wrong answer: it is tried again, recorded apart, listed, and every
-// average is given with it (as 0) and without it. Items whose gold query fails or returns nothing are in no average, and are listed.
+// A failure of a service (model or graph did not answer, no model for the question) is no wrong answer: it is tried
+// again, recorded apart, listed, and every average is given with it (as 0) and without it. Items whose gold query fails
+// or returns nothing are in no average, and are listed.
 //
 // # After the run
 //
 // [Compare] puts runs side by side on their common items: paired bootstrap, exact McNemar, minimum detectable effect, wins and losses with the step at which the
-// trajectories part, oracle and vote. [NewReport] works out what a page of one or more runs says; a [Report] writes itself as a page
-// that needs nothing else, or as tables in Markdown and LaTeX.
+// trajectories part, oracle and vote. [NewReport] works out what a page of one or more runs says; a [Report] writes
+// itself as a page that needs nothing else, or as tables in Markdown and LaTeX.
 //
 // # Reading order
 //

@@ -21,7 +21,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// The tests' world: queries of the form "ROWS a b c" return rows with these values, "FAIL kind" fails, anything else has no rows.
+// The tests' world: queries of the form "ROWS a b c" return rows with these values, "FAIL kind" fails, anything else
+// has no rows.
 
 type fakeGraph struct {
 	agent.Graph
@@ -61,8 +62,8 @@ func rowsOf(query string) *kg.Table {
 	return t
 }
 
-// fakeAsker answers what the question says: "answer ROWS a b", "no_answer", "fail graph_failed", "unreadable", "panic"; "slow" waits for the context. before is called at the
-// beginning of each question.
+// fakeAsker answers what the question says: "answer ROWS a b", "no_answer", "fail graph_failed", "unreadable", "panic";
+// "slow" waits for the context. before is called at the beginning of each question.
 type fakeAsker struct {
 	p      Parts
 	before func(q agent.Question)

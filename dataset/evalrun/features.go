@@ -127,8 +127,8 @@ var stepBins = []string{"0–2", "3–5", "6–8", "9–11", "12–14", "15+"}
 
 func stepBin(n int) string { return stepBins[min(n/3, len(stepBins)-1)] }
 
-// ByFeature returns the metric by the features of the gold query (an item is in each that its query has), and by none of them. Items that a service failed
-// are left out, here and in the distributions.
+// ByFeature returns the metric by the features of the gold query (an item is in each that its query has), and by none
+// of them. Items that a service failed are left out, here and in the distributions.
 func (r *RunData) ByFeature(metric string) []Bin {
 	b := newBinner()
 	r.each(metric, func(it *ItemData, s Score) {
@@ -147,7 +147,8 @@ func (r *RunData) ByFeature(metric string) []Bin {
 	return bins
 }
 
-// BySteps returns the distribution of the numbers of steps, abandoned ones not counted: table 5 of the paper, with the metric of each bin.
+// BySteps returns the distribution of the numbers of steps, abandoned ones not counted: table 5 of the paper, with the
+// metric of each bin.
 func (r *RunData) BySteps(metric string) []Bin {
 	b := newBinner(stepBins...)
 	r.each(metric, func(it *ItemData, s Score) {
@@ -158,7 +159,8 @@ func (r *RunData) BySteps(metric string) []Bin {
 	return b.bins(true)
 }
 
-// ByValue returns the distribution of a figure of the items over ten bins of equal width from its least to its greatest value, as tables 10 and 11 of the paper do.
+// ByValue returns the distribution of a figure of the items over ten bins of equal width from its least to its greatest
+// value, as tables 10 and 11 of the paper do.
 func (r *RunData) ByValue(metric string, of func(*ItemData) float64, format func(float64) string) []Bin {
 	low, high := math.Inf(1), math.Inf(-1)
 	r.each(metric, func(it *ItemData, _ Score) {

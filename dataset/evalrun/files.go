@@ -97,8 +97,8 @@ func (d folder) sweep() {
 	}
 }
 
-// freshTrajectory returns the path for a new trajectory of the item, after moving one that is there out of the way: all are kept, the last under the item's
-// own name.
+// freshTrajectory returns the path for a new trajectory of the item, after moving one that is there out of the way: all
+// are kept, the last under the item's own name.
 func (d folder) freshTrajectory(name string) (string, error) {
 	path := d.path(trajDir, name+".jsonl")
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
@@ -140,7 +140,8 @@ func readLines(path string, f func(line int, data []byte) error) error {
 	}
 }
 
-// events reads the trajectory of an item; ok is false when there is none. One that was cut off has its whole events and event.ErrTorn.
+// events reads the trajectory of an item; ok is false when there is none. One that was cut off has its whole events and
+// event.ErrTorn.
 func (d folder) events(id string) (events []agent.Event, ok bool, err error) {
 	f, err := os.Open(d.path(trajDir, FileName(id)+".jsonl"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -24,8 +24,9 @@ type goldFile struct {
 	GoldMeta
 }
 
-// gold runs an item's gold query and keeps its result. A benchmark that withholds the query may hold the result. A failure of the graph's service
-// is tried again; what remains is a failure in this session's results, and is not kept: the next session tries once more.
+// gold runs an item's gold query and keeps its result. A benchmark that withholds the query may hold the result. A
+// failure of the graph's service is tried again; what remains is a failure in this session's results, and is not kept:
+// the next session tries once more.
 func (r *runner) gold(ctx context.Context, it dataset.Item) (*goldFile, error) {
 	g := &goldFile{Schema: Schema, ID: it.ID}
 	switch {
@@ -79,13 +80,15 @@ func (r *runner) keepGold(g *goldFile) error {
 	return r.dir.writeJSON(g, goldDir, FileName(g.ID)+".json")
 }
 
-// updates reports whether a text is an update. One that the parser cannot read goes to the graph, which refuses updates itself.
+// updates reports whether a text is an update. One that the parser cannot read goes to the graph, which refuses updates
+// itself.
 func updates(text string) bool {
 	q, err := sparql.Parse(text)
 	return err == nil && q.Form == sparql.Update
 }
 
-// passing reports whether a failure is the service's, not the query's. A query that no error kind is known of failed on the way.
+// passing reports whether a failure is the service's, not the query's. A query that no error kind is known of failed on
+// the way.
 func passing(k kg.Kind) bool {
 	switch k {
 	case kg.RateLimited, kg.Banned, kg.Down, "":
@@ -94,7 +97,8 @@ func passing(k kg.Kind) bool {
 	return false
 }
 
-// goldFailure is the failure as results.jsonl has it: a service's words differ from run to run, so only its kind is kept.
+// goldFailure is the failure as results.jsonl has it: a service's words differ from run to run, so only its kind is
+// kept.
 func (g *goldFile) goldFailure() *Failure {
 	if g.Error == nil || !passing(kg.Kind(g.Error.Kind)) {
 		return g.Error

@@ -21,7 +21,8 @@ type Score struct {
 	Upper  float64 `json:"f1_upper,omitempty"` // an upper limit of F1, where scoring ran out of time or memory; else 0
 }
 
-// Scorer scores an item whose gold query returned something. The metrics come in the same order for every item; no answer is 0 by all of them.
+// Scorer scores an item whose gold query returned something. The metrics come in the same order for every item; no
+// answer is 0 by all of them.
 type Scorer func(ctx context.Context, r *Result) ([]Score, error)
 
 // RunData is a run as it is in its folder.

@@ -20,8 +20,8 @@ type Parts struct {
 	Now     func() time.Time
 }
 
-// Method is a way to answer questions: a preset (which published system's tools, protocol and limits) with a policy (how its steps are searched). New makes
-// an asker for one attempt at one item.
+// Method is a way to answer questions: a preset (which published system's tools, protocol and limits) with a policy
+// (how its steps are searched). New makes an asker for one attempt at one item.
 type Method struct {
 	Preset, Policy string
 	About          string // one line for help

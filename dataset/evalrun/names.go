@@ -16,9 +16,10 @@ const maxName = 80
 // hashed is what a name with a hash looks like: an ID that looks so gets a hash of its own.
 var hashed = regexp.MustCompile(`(^|-)[0-9a-f]{16}$`)
 
-// FileName makes a file name, without an ending, from an item's id. An id of lower-case letters, digits, dashes, dots and underscores that begins with a letter or a digit
-// is its own name. Of any other the rest becomes a dash and 16 hex digits of its hash follow, so that two IDs never share a name, not even where a file system
-// ignores case: "../x" becomes "x-…". It never names a directory, a hidden file or a device.
+// FileName makes a file name, without an ending, from an item's id. An id of lower-case letters, digits, dashes, dots
+// and underscores that begins with a letter or a digit is its own name. Of any other the rest becomes a dash and 16 hex
+// digits of its hash follow, so that two IDs never share a name, not even where a file system ignores case: "../x"
+// becomes "x-…". It never names a directory, a hidden file or a device.
 func FileName(id string) string {
 	var b strings.Builder
 	same := id != "" && len(id) <= maxName
@@ -53,7 +54,8 @@ func device(name string) bool {
 	return len(stem) == 4 && (strings.HasPrefix(stem, "com") || strings.HasPrefix(stem, "lpt"))
 }
 
-// Unique returns the items with IDs that differ: the second item with an ID gets "#2" after it, and so on. renamed lists the new IDs.
+// Unique returns the items with IDs that differ: the second item with an ID gets "#2" after it, and so on. renamed
+// lists the new IDs.
 func Unique(items []dataset.Item) (out []dataset.Item, renamed []string) {
 	used := make(map[string]bool, len(items))
 	for _, it := range items {

@@ -9,8 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Plots are SVG inside the report's page: no script, no outside address, no style of its own. Colors come from the page's classes (s0, s1 … for the runs,
-// axis, grid, label, value), so that they follow its light and dark forms. All texts are escaped here.
+// Plots are SVG inside the report's page: no script, no outside address, no style of its own. Colors come from the
+// page's classes (s0, s1 … for the runs, axis, grid, label, value), so that they follow its light and dark forms. All
+// texts are escaped here.
 
 // series is a run's figures for a plot.
 type series struct {
@@ -84,7 +85,8 @@ func barsAcross(title string, labels []string, all []series, top float64, format
 	return s.String()
 }
 
-// barsUp draws a vertical bar chart: a group a label, in it a bar a series. under is a second line below the labels, may be nil.
+// barsUp draws a vertical bar chart: a group a label, in it a bar a series. under is a second line below the labels,
+// may be nil.
 func barsUp(title string, labels, under []string, all []series, format func(float64) string) string {
 	const width, height, left, right, foot = 520.0, 210.0, 8.0, 8.0, 44.0
 	head := 18.0
@@ -130,8 +132,8 @@ func barsUp(title string, labels, under []string, all []series, format func(floa
 	return s.String()
 }
 
-// reliability draws a reliability diagram: for every bin the share of right answers over the mean confidence, against the diagonal on which confidence would be
-// exact. A dot's area grows with the number of answers.
+// reliability draws a reliability diagram: for every bin the share of right answers over the mean confidence, against
+// the diagonal on which confidence would be exact. A dot's area grows with the number of answers.
 func reliability(title string, names []string, colors []int, all []Calibration) string {
 	const side, left, foot = 240.0, 44.0, 36.0
 	top := 30.0

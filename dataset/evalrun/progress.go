@@ -34,8 +34,8 @@ func (p *Progress) count(i *itemFile) {
 // fewest is how many items a session must have done before it says how long the rest may take.
 const fewest = 5
 
-// Left estimates the remaining time from this session's pace; ok is false as long as there is too little to go by. Items differ in length by a factor of ten, so this
-// is a rough figure until a good part is done.
+// Left estimates the remaining time from this session's pace; ok is false as long as there is too little to go by.
+// Items differ in length by a factor of ten, so this is a rough figure until a good part is done.
 func (p Progress) Left() (left time.Duration, ok bool) {
 	done := p.Done - p.Before
 	if done < fewest {
@@ -45,7 +45,8 @@ func (p Progress) Left() (left time.Duration, ok bool) {
 	return pace * time.Duration(p.Items-p.Done), true
 }
 
-// String is a line for people: "23/155 done, 20 answered, 1 failed by a service, $1.23 of $5.00, 4m0s gone, about 20m left".
+// String is a line for people: "23/155 done, 20 answered, 1 failed by a service, $1.23 of $5.00, 4m0s gone, about 20m
+// left".
 func (p Progress) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d done, %d answered", p.Done, p.Items, p.Answered)

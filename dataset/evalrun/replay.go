@@ -12,9 +12,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Recording is a run that was done before, as the model and the graph of another one: every item is answered from its trajectory, gold queries from what they
-// returned then. The same code gives the same results without any service; code that asks for something else fails the items in question, with what differs
-// in meta.jsonl.
+// Recording is a run that was done before, as the model and the graph of another one: every item is answered from its
+// trajectory, gold queries from what they returned then. The same code gives the same results without any service; code
+// that asks for something else fails the items in question, with what differs in meta.jsonl.
 type Recording struct {
 	dir  folder
 	Info RunInfo
@@ -43,7 +43,8 @@ func OpenRecording(dir string) (*Recording, error) {
 	return r, nil
 }
 
-// Item returns the replay of an item's last attempt, which must have been made with a labeler; nil when the run does not hold the item.
+// Item returns the replay of an item's last attempt, which must have been made with a labeler; nil when the run does
+// not hold the item.
 func (r *Recording) Item(id string) (*event.Replay, error) {
 	events, ok, err := r.dir.events(id)
 	if err != nil || !ok {

@@ -35,8 +35,9 @@ type RunReport struct {
 	color       int
 }
 
-// NewReport works out what a report of the runs says. model, which may be nil, is asked for the classes of errors; when it fails, the classes of the rules are kept, and the
-// error comes with a report that is good. rng draws the bootstrap's samples.
+// NewReport works out what a report of the runs says. model, which may be nil, is asked for the classes of errors; when
+// it fails, the classes of the rules are kept, and the error comes with a report that is good. rng draws the
+// bootstrap's samples.
 func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.Model, rng *rand.Rand) (*Report, error) {
 	if len(runs) == 0 {
 		return nil, errors.New("a report needs a run")
@@ -95,7 +96,8 @@ func (r *Report) failed() bool {
 	return slices.ContainsFunc(r.Runs, func(run RunReport) bool { return len(run.Summary.FailedIDs) > 0 })
 }
 
-// scoreTables have every metric both ways: without the items that services failed, and with them as 0 where there are some.
+// scoreTables have every metric both ways: without the items that services failed, and with them as 0 where there are
+// some.
 func (r *Report) scoreTables() []Table {
 	served := r.scoreTable("Scores", func(m *MetricSummary) Means { return m.Means })
 	for _, run := range r.Runs {

@@ -16,8 +16,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The page is one file that needs nothing else: no script, no outside address. Its policy (Content-Security-Policy in the page itself) allows its own style by hash and
-// nothing more, so that a hostile text that slipped through could still do nothing. html/template escapes all texts; plots and tables escape their own.
+// The page is one file that needs nothing else: no script, no outside address. Its policy (Content-Security-Policy in
+// the page itself) allows its own style by hash and nothing more, so that a hostile text that slipped through could
+// still do nothing. html/template escapes all texts; plots and tables escape their own.
 
 //go:embed page/report.html
 var pageText string
@@ -408,7 +409,8 @@ func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
 	return p, err
 }
 
-// shown is a text of some lines as the page has it: cut to n characters, without what could turn it around or hide in it.
+// shown is a text of some lines as the page has it: cut to n characters, without what could turn it around or hide in
+// it.
 func shown(s string, n int) string {
 	lines := strings.Split(text.Clip(s, n), "\n")
 	for i, l := range lines {

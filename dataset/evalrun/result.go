@@ -12,8 +12,9 @@ import (
 // Schema is the version of the lines of results.jsonl and meta.jsonl and of the other files of a run.
 const Schema = 1
 
-// Result is a line of results.jsonl: what was asked, what was answered, what is right. It holds nothing that differs between two runs with the same
-// settings, model and graph: times, usage and the texts of a service's errors are in [Meta].
+// Result is a line of results.jsonl: what was asked, what was answered, what is right. It holds nothing that differs
+// between two runs with the same settings, model and graph: times, usage and the texts of a service's errors are in
+// [Meta].
 type Result struct {
 	Schema     int             `json:"schema"`
 	ID         string          `json:"id"`

@@ -51,8 +51,9 @@ var (
 // maxInRow is how many items in a row a service may fail before the run stops.
 const maxInRow = 10
 
-// Run does what is missing of a run and puts its files together. Items that a service failed in an earlier session are asked again. The summary is of all
-// items that are done, also together with an error: that of ctx, [ErrBudget], [ErrServiceDown], or of the disk.
+// Run does what is missing of a run and puts its files together. Items that a service failed in an earlier session are
+// asked again. The summary is of all items that are done, also together with an error: that of ctx, [ErrBudget],
+// [ErrServiceDown], or of the disk.
 func Run(ctx context.Context, cfg Config) (*Summary, error) {
 	cfg.Jobs, cfg.Tries = max(cfg.Jobs, 1), max(cfg.Tries, 1)
 	r := &runner{Config: cfg, dir: folder(cfg.Dir)}
@@ -71,8 +72,8 @@ type runner struct {
 	tally Progress
 }
 
-// work asks the items that are not done, Jobs at once, in the benchmark's order. An error stops all work with one exception: when the money is spent, what was
-// begun may still end, since it is paid for.
+// work asks the items that are not done, Jobs at once, in the benchmark's order. An error stops all work with one
+// exception: when the money is spent, what was begun may still end, since it is paid for.
 func (r *runner) work(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -150,7 +151,8 @@ type known struct {
 	item *itemFile
 }
 
-// done reports whether nothing is left to do: the gold query was run and the item was asked, and no service failed either.
+// done reports whether nothing is left to do: the gold query was run and the item was asked, and no service failed
+// either.
 func (k known) done() bool {
 	return k.gold != nil && k.item != nil && k.item.Error == nil
 }

@@ -68,7 +68,8 @@ func TestRunFiles(t *testing.T) {
 	}
 }
 
-// Interrupted at any item, with any number of items at once, a run ends with the same results as an undisturbed one, and asks nothing twice that was done.
+// Interrupted at any item, with any number of items at once, a run ends with the same results as an undisturbed one,
+// and asks nothing twice that was done.
 func TestRunResumes(t *testing.T) {
 	t.Parallel()
 	items := bench(mixed...)
@@ -123,7 +124,8 @@ func interrupted(t *testing.T, items []dataset.Item, jobs int, want string) {
 	}
 }
 
-// A service's failure is tried again with back-off; every attempt's trajectory is kept; what remains failed is no answer, stands apart, and is asked again next time.
+// A service's failure is tried again with back-off; every attempt's trajectory is kept; what remains failed is no
+// answer, stands apart, and is asked again next time.
 func TestServiceFailures(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -158,7 +160,8 @@ func TestServiceFailures(t *testing.T) {
 	}
 }
 
-// A gold query that the service failed is no failed gold query: the next session runs it again, and does not ask the item again.
+// A gold query that the service failed is no failed gold query: the next session runs it again, and does not ask the
+// item again.
 func TestGoldService(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -9,7 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/score/scorefile"
 )
 
-// Names of the metrics, in the order of all tables. The first is the one that comparisons and pages are made by when none is named.
+// Names of the metrics, in the order of all tables. The first is the one that comparisons and pages are made by when
+// none is named.
 const (
 	MetricSpinach = "spinach"
 	MetricGRASP   = "grasp"
@@ -17,8 +18,8 @@ const (
 	MetricFair    = "fair"
 )
 
-// Metrics is the [Scorer] of package dataset/score: SPINACH's measure, GRASP's, the set measure of Interactive-KBQA (its EM is KQA Pro's accuracy: equal sets),
-// and ours.
+// Metrics is the [Scorer] of package dataset/score: SPINACH's measure, GRASP's, the set measure of Interactive-KBQA
+// (its EM is KQA Pro's accuracy: equal sets), and ours.
 func Metrics(ctx context.Context, r *Result) ([]Score, error) {
 	d := score.NewDict()
 	gold, err := score.ReadAnswer(d, r.Gold)

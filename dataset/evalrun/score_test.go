@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// The measures side by side on one example: predicted {1,2,3} against gold {1,9} is 0.4 by SPINACH's measure, 0.5 by GRASP's.
+// The measures side by side on one example: predicted {1,2,3} against gold {1,9} is 0.4 by SPINACH's measure, 0.5 by
+// GRASP's.
 func TestMetrics(t *testing.T) {
 	rows := func(values string) []byte {
 		var out []string

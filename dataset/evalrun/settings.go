@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Settings are what decides a run's results: names to values, such as preset, policy, graph, model, benchmark, limits. A file is named by its hash.
-// What does not (how many items at once, how much money, which items) is left out.
+// Settings are what decides a run's results: names to values, such as preset, policy, graph, model, benchmark, limits.
+// A file is named by its hash. What does not (how many items at once, how much money, which items) is left out.
 type Settings map[string]string
 
 // Fingerprint is a hash of the settings.
@@ -60,8 +60,9 @@ type RunInfo struct {
 // ErrOtherSettings says that a folder holds a run with other settings.
 var ErrOtherSettings = errors.New("the folder holds a run with other settings")
 
-// Begin opens the folder of a run for a session: it makes it, or checks that it was made with the same settings and returns what run.json says. asOf is used for
-// a new run; for one that exists it must be zero or the same. The caller must hold a lock on the folder.
+// Begin opens the folder of a run for a session: it makes it, or checks that it was made with the same settings and
+// returns what run.json says. asOf is used for a new run; for one that exists it must be zero or the same. The caller
+// must hold a lock on the folder.
 func Begin(dir string, s Settings, asOf time.Time, session Session) (*RunInfo, error) {
 	d := folder(dir)
 	if err := d.make(); err != nil {

@@ -35,8 +35,8 @@ func TestMDE(t *testing.T) {
 	if s := math.Round(1000*(0.214+got)) / 10; s != 30.4 {
 		t.Errorf("155 items: from %v %%, want 30.4", s)
 	}
-	// Without any loss the discordant items are the difference: √n·d = 1.96·√d + 0.84·√(d−d²), at n = 100 by hand: d = 0.0764 gives 0.764 on the left,
-	// 0.5417 + 0.2236 = 0.7653 on the right.
+	// Without any loss the discordant items are the difference: √n·d = 1.96·√d + 0.84·√(d−d²), at n = 100 by hand: d =
+	// 0.0764 gives 0.764 on the left, 0.5417 + 0.2236 = 0.7653 on the right.
 	if got := MDE(100, func(d float64) float64 { return d }); !near(got, 0.0767, 0.0004) {
 		t.Errorf("100 items, no losses: %.4f", got)
 	}
@@ -62,7 +62,8 @@ func TestBootstrap(t *testing.T) {
 	if got := Bootstrap(nil, rng()); got != (Interval{}) {
 		t.Errorf("no differences: %v", got)
 	}
-	// 400 differences, half of them 1 and half 0: the mean's standard error is 0.5/20 = 0.025, so the interval is 0.5 ± 1.96 · 0.025 = 0.451 to 0.549.
+	// 400 differences, half of them 1 and half 0: the mean's standard error is 0.5/20 = 0.025, so the interval is 0.5 ±
+	// 1.96 · 0.025 = 0.451 to 0.549.
 	half := make([]float64, 400)
 	for i := range half {
 		half[i] = float64(i % 2)

@@ -46,7 +46,8 @@ type Means struct {
 
 func meansOf(f1, em []float64) Means { return Means{len(f1), meanOrNil(f1), meanOrNil(em)} }
 
-// MetricSummary are the means of a metric over the scorable items that no service failed, under the names that eval score gives them.
+// MetricSummary are the means of a metric over the scorable items that no service failed, under the names that eval
+// score gives them.
 type MetricSummary struct {
 	Metric string `json:"metric"`
 	Means
@@ -211,7 +212,8 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 }
 
-// writeScores writes a line a metric, and one with the items that services failed as 0 where there are some, as eval score does.
+// writeScores writes a line a metric, and one with the items that services failed as 0 where there are some, as eval
+// score does.
 func (s *Summary) writeScores(w io.Writer) {
 	if len(s.Scores) == 0 {
 		return

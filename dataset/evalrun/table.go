@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Table is a table for people, in any of the forms text, Markdown, LaTeX, HTML. Its texts may come from anywhere: each form escapes what it must.
+// Table is a table for people, in any of the forms text, Markdown, LaTeX, HTML. Its texts may come from anywhere: each
+// form escapes what it must.
 type Table struct {
 	Title string
 	Note  string // below the table
@@ -41,7 +42,8 @@ type number struct {
 	text  string
 }
 
-// ranked makes the cells of a column, best and second best marked; equal figures share a rank. A column with one figure has no best.
+// ranked makes the cells of a column, best and second best marked; equal figures share a rank. A column with one figure
+// has no best.
 func ranked(column []number, higherIsBetter bool) []Cell {
 	var values []float64
 	for _, n := range column {

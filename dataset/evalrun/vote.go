@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// resultKey is the same for two results that say the same: rows as a set, columns in any order and under any name, label columns left out where there are
-// others. It is empty for no answer.
+// resultKey is the same for two results that say the same: rows as a set, columns in any order and under any name,
+// label columns left out where there are others. It is empty for no answer.
 func resultKey(raw json.RawMessage) string {
 	text := string(raw)
 	if text == "true" || text == "false" {
@@ -47,8 +47,9 @@ func isLabel(column string) bool {
 	return strings.HasSuffix(column, "Label") || strings.HasSuffix(column, "Description")
 }
 
-// vote returns the index of the run whose answer wins an item: that of the most frequent result; where several are as frequent, of the one with the highest
-// confidence of a run, then of the first run. Runs without an answer have no vote; -1 when none has one.
+// vote returns the index of the run whose answer wins an item: that of the most frequent result; where several are as
+// frequent, of the one with the highest confidence of a run, then of the first run. Runs without an answer have no
+// vote; -1 when none has one.
 func vote(items []*ItemData) int {
 	count, best := map[string]int{}, map[string]int{}
 	var order []string

@@ -17,8 +17,9 @@ var entityNumber = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 // maxBraces is at how many opening braces of an answer a JSON object is looked for.
 const maxBraces = 64
 
-// ParseSuggestion reads the model's answer and holds it against the query: both questions are there, are no query, name no numbers; the verdict is one of three and has a
-// reason; what is to be disambiguated is short. Text around the JSON object is passed over, braces in it too. The error says what is wrong with the answer.
+// ParseSuggestion reads the model's answer and holds it against the query: both questions are there, are no query, name
+// no numbers; the verdict is one of three and has a reason; what is to be disambiguated is short. Text around the JSON
+// object is passed over, braces in it too. The error says what is wrong with the answer.
 func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, error) {
 	a, err := findAnswer(said)
 	if err != nil {
@@ -81,7 +82,8 @@ func findAnswer(text string) (*answer, error) {
 	return nil, err
 }
 
-// texts is a list of texts. A bare text counts as a list of one; what is no text is left out, so that it does not cost the questions next to it.
+// texts is a list of texts. A bare text counts as a list of one; what is no text is left out, so that it does not cost
+// the questions next to it.
 type texts []string
 
 // UnmarshalJSON implements [json.Unmarshaler].

@@ -26,8 +26,9 @@ type cleaned struct {
 	detail string
 }
 
-// clean reads a query as its author wrote it and makes of it the text that is run: calls of MediaWiki's API taken out, as SPINACH's authors did, [AUTO_LANGUAGE] replaced, in the
-// canonical layout. It refuses what does not parse, what would change data, and what calls a service that is not allowed.
+// clean reads a query as its author wrote it and makes of it the text that is run: calls of MediaWiki's API taken out,
+// as SPINACH's authors did, [AUTO_LANGUAGE] replaced, in the canonical layout. It refuses what does not parse, what
+// would change data, and what calls a service that is not allowed.
 func clean(original string) cleaned {
 	text := onceEach(strings.ReplaceAll(strings.ReplaceAll(original, "\r\n", "\n"), "\u00a0", " "))
 	q, err := sparql.Parse(text)
@@ -66,7 +67,8 @@ func clean(original string) cleaned {
 // languageList is a text that holds [AUTO_LANGUAGE] and nothing but languages besides.
 var languageList = regexp.MustCompile(`(["'])([A-Za-z0-9, -]*\[AUTO_LANGUAGE\][A-Za-z0-9, -]*)(["'])`)
 
-// onceEach takes out of lists with [AUTO_LANGUAGE] what would be there twice once it is replaced: "[AUTO_LANGUAGE],en" asks for English, and once is enough.
+// onceEach takes out of lists with [AUTO_LANGUAGE] what would be there twice once it is replaced: "[AUTO_LANGUAGE],en"
+// asks for English, and once is enough.
 func onceEach(text string) string {
 	return languageList.ReplaceAllStringFunc(text, func(list string) string {
 		inside := list[1 : len(list)-1]
@@ -94,9 +96,10 @@ func refused(r dataset.Reason, err error) cleaned {
 	return cleaned{reason: r, detail: text.Clip(detail, 500)}
 }
 
-// services are the hosts that a query may call by SERVICE: SPARQL endpoints that Wikidata's query service has let its users call. The call is made by the endpoint
-// that runs the query, and that endpoint has its own list; ours keeps anything else from being sent at all.
-// Source: www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual/SPARQL_Federation_endpoints.
+// services are the hosts that a query may call by SERVICE: SPARQL endpoints that Wikidata's query service has let its
+// users call. The call is made by the endpoint that runs the query, and that endpoint has its own list; ours keeps
+// anything else from being sent at all. Source:
+// www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual/SPARQL_Federation_endpoints.
 var services = []string{
 	"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "commons-query.wikimedia.org", "qcommons-query.wikimedia.org", "qlever.dev", "qlever.cs.uni-freiburg.de",
 	"sparql.uniprot.org", "sparql.rhea-db.org", "sparql.wikipathways.org", "sparql.dblp.org", "dblp.org", "dbpedia.org", "sparql.europeana.eu", "data.bnf.fr", "sparql.archives-ouvertes.fr",
@@ -115,9 +118,10 @@ func AllowedService(iri string) bool {
 	return u.User == nil && slices.Contains(services, strings.ToLower(u.Hostname()))
 }
 
-// scholarlyClasses and scholarlyProperties are what only scholarly articles are or have: the first class of the split (Wikidata:SPARQL query service/WDQS graph
-// split/Rules) with the kinds of article below it that queries name most, and properties that hardly anything else has. Authors, publication dates and journals do not
-// tell, since books have them, too; P13046 (publication type of scholarly work) was made for the split.
+// scholarlyClasses and scholarlyProperties are what only scholarly articles are or have: the first class of the split
+// (Wikidata:SPARQL query service/WDQS graph split/Rules) with the kinds of article below it that queries name most, and
+// properties that hardly anything else has. Authors, publication dates and journals do not tell, since books have them,
+// too; P13046 (publication type of scholarly work) was made for the split.
 var (
 	scholarlyClasses = []string{
 		"Q13442814", // scholarly article
@@ -140,7 +144,8 @@ var (
 	}
 )
 
-// scholarly names what in a query only scholarly articles are or have; "" when nothing is. A query that asks the other half itself needs no mark.
+// scholarly names what in a query only scholarly articles are or have; "" when nothing is. A query that asks the other
+// half itself needs no mark.
 func scholarly(q *sparql.Query) string {
 	asks := false
 	sparql.Inspect(q, func(n sparql.Node) bool {

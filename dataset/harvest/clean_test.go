@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// A language stands once in what [AUTO_LANGUAGE] becomes, in the author's order; texts that are no list of languages keep every byte.
+// A language stands once in what [AUTO_LANGUAGE] becomes, in the author's order; texts that are no list of languages
+// keep every byte.
 func TestAutoLanguage(t *testing.T) {
 	for list, want := range map[string]string{
 		"[AUTO_LANGUAGE],en": "en", "[AUTO_LANGUAGE], en, de": "en, de", "en,[AUTO_LANGUAGE]": "en", "fr,[AUTO_LANGUAGE],en,fr": "fr,en", "[AUTO_LANGUAGE],mul,EN": "en,mul",

@@ -57,8 +57,9 @@ func conversation(th *forum.Thread, conv *forum.Conversation) dataset.Conversati
 	return out
 }
 
-// identity returns a discussion's id: made of wiki, page and the ID of its first comment (author and time, or a hash of the words when unsigned), so that it survives changes of the
-// heading and replies. Of several with the same first comment the later ones are told apart by heading, and at last by their order.
+// identity returns a discussion's id: made of wiki, page and the ID of its first comment (author and time, or a hash of
+// the words when unsigned), so that it survives changes of the heading and replies. Of several with the same first
+// comment the later ones are told apart by heading, and at last by their order.
 func identity(wiki, page string, th *forum.Thread, taken map[string]bool) string {
 	first := "empty\x00" + th.Heading
 	if len(th.Comments) > 0 {
@@ -76,7 +77,8 @@ func identity(wiki, page string, th *forum.Thread, taken map[string]bool) string
 	}
 }
 
-// script returns the address of a wiki's index.php next to its api.php, and that of its pages: /wiki/ where api.php is in /w/, as on Wikimedia's wikis, else index.php?title=.
+// script returns the address of a wiki's index.php next to its api.php, and that of its pages: /wiki/ where api.php is
+// in /w/, as on Wikimedia's wikis, else index.php?title=.
 func script(api string) (index, article string) {
 	base, ok := strings.CutSuffix(api, "api.php")
 	if !ok {

@@ -14,7 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// export writes the files from what is kept. All pages are in them, also those outside of the months that were asked for this time.
+// export writes the files from what is kept. All pages are in them, also those outside of the months that were asked
+// for this time.
 func (h *Harvest) export(ctx context.Context) (dataset.Funnel, error) {
 	pages, err := h.Store.Pages(ctx)
 	if err != nil {
@@ -103,7 +104,8 @@ func (h *Harvest) writeFunnel(f dataset.Funnel) error {
 	return dataset.ReplaceFileFunc(filepath.Join(h.o.Dir, dataset.FunnelPicture), func(w io.Writer) error { return Picture(w, f) })
 }
 
-// sweep removes results that belong to no staged candidate: those of discussions that are gone, and of queries that were edited and return nothing any more.
+// sweep removes results that belong to no staged candidate: those of discussions that are gone, and of queries that
+// were edited and return nothing any more.
 func (h *Harvest) sweep(staged map[string]bool) error {
 	dir := filepath.Join(h.o.Dir, dataset.ResultsFolder)
 	files, err := os.ReadDir(dir)

@@ -14,8 +14,8 @@ const (
 	hashView = "#defaultview:"
 )
 
-// articlePredicates are what the graph says about pages of Wikimedia's projects; countPredicates what it counts about an entity's own page; modelPredicates what it says about
-// its own model of statements.
+// articlePredicates are what the graph says about pages of Wikimedia's projects; countPredicates what it counts about
+// an entity's own page; modelPredicates what it says about its own model of statements.
 var (
 	articlePredicates = []string{schemaNS + "about", schemaNS + "isPartOf", schemaNS + "inLanguage", schemaNS + "name", rdf.Wikibase + "badge"}
 	countPredicates   = []string{rdf.Wikibase + "sitelinks", rdf.Wikibase + "statements", rdf.Wikibase + "identifiers", schemaNS + "dateModified", schemaNS + "version"}

@@ -61,8 +61,9 @@ type Labeler interface {
 
 // Suggester advises annotators, as a rule a language model.
 type Suggester interface {
-	// Suggest says what to make of a staged candidate. An error that wraps ErrUnusable is kept as the answer to this candidate, one that wraps ErrNoAdvice ends the asking for
-	// this run; after any other one the next harvest asks again.
+	// Suggest says what to make of a staged candidate. An error that wraps ErrUnusable is kept as the answer to this
+	// candidate, one that wraps ErrNoAdvice ends the asking for this run; after any other one the next harvest asks
+	// again.
 	Suggest(ctx context.Context, c *dataset.Candidate) (*dataset.Suggestion, error)
 }
 
@@ -154,7 +155,8 @@ type Parts struct {
 	Progress  func(Progress) // may be nil
 }
 
-// Harvest is a harvest of one archive into one folder. It is not safe for concurrent use; whoever makes it holds the folder's lock.
+// Harvest is a harvest of one archive into one folder. It is not safe for concurrent use; whoever makes it holds the
+// folder's lock.
 type Harvest struct {
 	Parts
 	o         Options
@@ -218,8 +220,9 @@ func New(p Parts, o Options) (*Harvest, error) {
 // filesEvery is after how many pages with work the files are written in between.
 const filesEvery = 12
 
-// Run reads what is new, runs what has not been run, and writes the files. It may be interrupted at any time and called again; then it goes on where it stopped.
-// The error wraps [ErrEndpointDown] when no endpoint answers; the files are written then, too.
+// Run reads what is new, runs what has not been run, and writes the files. It may be interrupted at any time and called
+// again; then it goes on where it stopped. The error wraps [ErrEndpointDown] when no endpoint answers; the files are
+// written then, too.
 func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 	mine, err := h.mine(ctx)
 	if err != nil {
@@ -274,8 +277,8 @@ const claimNote = "archive"
 
 func (h *Harvest) claim() string { return h.o.Wiki + "\n" + h.o.Prefix }
 
-// mine reports whether the store is this archive's already. It is an error when it is another one's: the pages of another wiki, or under another prefix, would count as gone,
-// and take everything with them.
+// mine reports whether the store is this archive's already. It is an error when it is another one's: the pages of
+// another wiki, or under another prefix, would count as gone, and take everything with them.
 func (h *Harvest) mine(ctx context.Context) (bool, error) {
 	claim, ok, err := h.Store.Get(ctx, claimNote)
 	if err != nil || !ok || string(claim) == h.claim() {
@@ -343,7 +346,8 @@ func (h *Harvest) within(mon string) bool {
 	return (h.o.From == "" || mon >= h.o.From) && (h.o.To == "" || mon <= h.o.To)
 }
 
-// page brings one page up to date: reads it if it moved, and runs what has not been run. did says that there was something to do.
+// page brings one page up to date: reads it if it moved, and runs what has not been run. did says that there was
+// something to do.
 func (h *Harvest) page(ctx context.Context, t *task) (did bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return false, err

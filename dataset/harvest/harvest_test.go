@@ -378,7 +378,8 @@ func TestOtherArchive(t *testing.T) {
 	w.mustRun()
 }
 
-// HTML that could not be had is asked for once more by the next harvest, though the page did not move; what the wiki cannot give at all is not.
+// HTML that could not be had is asked for once more by the next harvest, though the page did not move; what the wiki
+// cannot give at all is not.
 func TestHTMLLater(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put("2019/06", thread("Plain", "Who?", posted(people)))

@@ -11,8 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// checkTrim holds a query against the laws of trimming: what is proposed parses, shows at least one column where there was one, is not longer in clauses, has no hint left, and
-// leaves nothing more to trim. It reports whether something was proposed.
+// checkTrim holds a query against the laws of trimming: what is proposed parses, shows at least one column where there
+// was one, is not longer in clauses, has no hint left, and leaves nothing more to trim. It reports whether something
+// was proposed.
 func checkTrim(t *testing.T, query string) bool {
 	t.Helper()
 	c := clean(query)

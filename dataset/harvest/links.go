@@ -15,8 +15,8 @@ import (
 
 // Links resolves short links.
 type Links interface {
-	// Target makes one request for a short link and gives the address that its redirect names, without following it. The error wraps ErrNoTarget when the service
-	// answered and names none; any other error is one that may heal.
+	// Target makes one request for a short link and gives the address that its redirect names, without following it.
+	// The error wraps ErrNoTarget when the service answered and names none; any other error is one that may heal.
 	Target(ctx context.Context, link string) (string, error)
 }
 

@@ -18,10 +18,11 @@ import (
 //   - the same pattern with other numbers: 0.9;
 //   - similar text: the Jaccard similarity of the two queries' shingles (three tokens in a row of the normal form, variables replaced) is at least [minSimilar].
 //
-// Queries are not compared all with all. Equal patterns meet in a hash table; similar texts meet when one of 8 bands of 4 minhash values is the same (Broder 1997; Leskovec,
-// Rajaraman and Ullman, Mining of Massive Datasets, section 3.4), which misses a pair of similarity 0.8 once in fifty times, and of 0.9 once in three thousand. In a crowded
-// bucket each query is compared with its neighbors only, so that the work grows with the number of queries, not with its square; the chain of neighbors keeps a
-// cluster together.
+// Queries are not compared all with all. Equal patterns meet in a hash table; similar texts meet when one of 8 bands of
+// 4 minhash values is the same (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.4),
+// which misses a pair of similarity 0.8 once in fifty times, and of 0.9 once in three thousand. In a crowded bucket
+// each query is compared with its neighbors only, so that the work grows with the number of queries, not with its
+// square; the chain of neighbors keeps a cluster together.
 const (
 	minSimilar = 0.8
 	bands      = 8
@@ -66,7 +67,8 @@ func hash64(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-// add puts a query into the index. A candidate's is in the canonical layout; others are brought into it, so that an optional WHERE makes no other pattern.
+// add puts a query into the index. A candidate's is in the canonical layout; others are brought into it, so that an
+// optional WHERE makes no other pattern.
 func (x *nearIndex) add(id, source, query string) {
 	if source != ownSource {
 		if c := clean(query); c.text != "" {

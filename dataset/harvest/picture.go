@@ -96,8 +96,9 @@ func shareText(n, of int) string {
 	return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(of))
 }
 
-// lost names what fell out between two bars. A reason that occurs at two bars (a query that the dialect reads and the endpoint refuses) is told at the first as far as that
-// one lost discussions, and its rest at the second. What no reason explains waits: for a short link or for the endpoint.
+// lost names what fell out between two bars. A reason that occurs at two bars (a query that the dialect reads and the
+// endpoint refuses) is told at the first as far as that one lost discussions, and its rest at the second. What no
+// reason explains waits: for a short link or for the endpoint.
 func lost(s step, before int, untold map[dataset.Reason]int) string {
 	left := before - s.n
 	if left == 0 {

@@ -14,10 +14,12 @@ import (
 // readTries is how often a page is read until its HTML and its wikitext are of one revision.
 const readTries = 3
 
-// maxHTMLFailures is after how many failures in a row the wiki is asked for no more HTML until the next run: with its waits, each may take minutes.
+// maxHTMLFailures is after how many failures in a row the wiki is asked for no more HTML until the next run: with its
+// waits, each may take minutes.
 const maxHTMLFailures = 3
 
-// read reads a page and keeps its discussions. What stood there when it was read last and does not now is gone: nothing but its place is kept of it.
+// read reads a page and keeps its discussions. What stood there when it was read last and does not now is gone: nothing
+// but its place is kept of it.
 func (h *Harvest) read(ctx context.Context, t *task) error {
 	var found []dataset.Candidate
 	var heard bool
@@ -84,7 +86,8 @@ func gone(d *dataset.Candidate) dataset.Candidate {
 	return dataset.Candidate{Schema: d.Schema, ID: d.ID, Provenance: p, Stage: dataset.Gone, Original: "", Queries: []dataset.Query{}, Conversation: dataset.Conversation{Comments: []dataset.Comment{}}}
 }
 
-// forgetLinks drops what short links lead to that were in a discussion and are no longer on its page. Where another page has the link, it is asked about again.
+// forgetLinks drops what short links lead to that were in a discussion and are no longer on its page. Where another
+// page has the link, it is asked about again.
 func (h *Harvest) forgetLinks(ctx context.Context, was *dataset.Candidate, links map[string]bool) error {
 	for _, q := range was.Queries {
 		if q.SPARQL == "" && q.URL != "" && !links[q.URL] {
@@ -96,8 +99,8 @@ func (h *Harvest) forgetLinks(ctx context.Context, was *dataset.Candidate, links
 	return nil
 }
 
-// forgetStale drops what was worked out about words of a discussion that are there no more: advice, in which the model may repeat them, and the outcome of a query that
-// is not the candidate any more.
+// forgetStale drops what was worked out about words of a discussion that are there no more: advice, in which the model
+// may repeat them, and the outcome of a query that is not the candidate any more.
 func (h *Harvest) forgetStale(ctx context.Context, was, now *dataset.Candidate) error {
 	lost := was.Provenance.Heading != now.Provenance.Heading
 	for _, c := range was.Conversation.Comments {
@@ -130,8 +133,8 @@ func (h *Harvest) forget(ctx context.Context, id string) error {
 	return h.removeResult(id)
 }
 
-// discussions reads a page's threads. heard is false when its HTML was asked for in vain and may be had at another time. The error wraps ErrNoPage when there is nothing
-// (more) to read.
+// discussions reads a page's threads. heard is false when its HTML was asked for in vain and may be had at another
+// time. The error wraps ErrNoPage when there is nothing (more) to read.
 func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Candidate, revision int64, heard bool, err error) {
 	heard = true
 	var source, rendered Text

@@ -15,9 +15,11 @@ import (
 // sampleRows is how many rows of a result a candidate shows.
 const sampleRows = 20
 
-// HashRows returns 32 hex digits that are the same for two tables exactly (but for accidents of SHA-256) when they hold the same rows the same number of times, in whatever order
-// the endpoint sent them. The order of columns counts, their names do not. Blank nodes are all taken for equal, since their names are the endpoint's whim. It is SHA-256 over
-// the sorted SHA-256 of the rows, cut to 16 bytes; a row is written as kind, value, language and datatype of each cell with lengths before them.
+// HashRows returns 32 hex digits that are the same for two tables exactly (but for accidents of SHA-256) when they hold
+// the same rows the same number of times, in whatever order the endpoint sent them. The order of columns counts, their
+// names do not. Blank nodes are all taken for equal, since their names are the endpoint's whim. It is SHA-256 over the
+// sorted SHA-256 of the rows, cut to 16 bytes; a row is written as kind, value, language and datatype of each cell with
+// lengths before them.
 func HashRows(t *kg.Table) string {
 	if t.Ask {
 		return rowsHash([][sha256.Size]byte{sha256.Sum256(fmtBool(t.Boolean))})
@@ -66,7 +68,8 @@ func rowsHash(rows [][sha256.Size]byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// sample returns the first rows of a table as the bindings list of the SPARQL 1.1 Query Results JSON Format, or true or false.
+// sample returns the first rows of a table as the bindings list of the SPARQL 1.1 Query Results JSON Format, or true or
+// false.
 func sample(t *kg.Table) (json.RawMessage, error) {
 	if t.Ask {
 		return json.RawMessage(fmtBool(t.Boolean)), nil

@@ -136,8 +136,8 @@ func (h *Harvest) label(ctx context.Context, c *cleaned, o *outcome) error {
 	return nil
 }
 
-// execute asks the endpoints in turn until one of them returns rows. The outcome of failure is the first endpoint's that could be asked. The error is the context's or
-// wraps ErrEndpointDown.
+// execute asks the endpoints in turn until one of them returns rows. The outcome of failure is the first endpoint's
+// that could be asked. The error is the context's or wraps ErrEndpointDown.
 func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table, error) {
 	var first *outcome
 	var down error
@@ -176,10 +176,12 @@ func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table,
 	return first, nil, nil
 }
 
-// otherMayHelp reports whether another endpoint may answer what one has not. What is too large or empty is so elsewhere.
+// otherMayHelp reports whether another endpoint may answer what one has not. What is too large or empty is so
+// elsewhere.
 func otherMayHelp(r dataset.Reason) bool { return r != dataset.TooLarge && r != dataset.Empty }
 
-// mayDoBetter reports whether a query that failed is worth another run: it may be in time now, and a second endpoint may be there that was not before.
+// mayDoBetter reports whether a query that failed is worth another run: it may be in time now, and a second endpoint
+// may be there that was not before.
 func (h *Harvest) mayDoBetter(r dataset.Reason) bool {
 	return r == dataset.Timeout || r == dataset.Failed || r != "" && otherMayHelp(r) && len(h.Endpoints) > 1
 }
@@ -252,8 +254,8 @@ var reasons = map[kg.Kind]dataset.Reason{
 	kg.SyntaxError: dataset.SyntaxError, kg.Refused: dataset.RefusedHost, kg.Timeout: dataset.Timeout, kg.TooLarge: dataset.TooLarge,
 }
 
-// failure makes the outcome of a failed call, or an error when the endpoint answers nobody: it is banned, wants a pause that is too long to wait for, or does not even
-// answer the simplest of queries.
+// failure makes the outcome of a failed call, or an error when the endpoint answers nobody: it is banned, wants a pause
+// that is too long to wait for, or does not even answer the simplest of queries.
 func (h *Harvest) failure(ctx context.Context, e *Endpoint, err error) (*outcome, *kg.Table, error) {
 	var ke *kg.Error
 	detail := err.Error()

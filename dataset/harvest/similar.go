@@ -12,7 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Earlier is what of a staged candidate is kept to be found by: where it is, what was asked, and the query that answered it.
+// Earlier is what of a staged candidate is kept to be found by: where it is, what was asked, and the query that
+// answered it.
 type Earlier struct {
 	ID       string
 	Page     string
@@ -25,10 +26,11 @@ type Earlier struct {
 
 // Similar finds earlier discussions whose words are like a question's. It is built once and then only read.
 //
-// A discussion is a document of its heading, its request, and the labels of what its query names; documents are ranked by BM25 (Robertson and Zaragoza 2009, section 3.2;
-// k1 1.2, b 0.75), words of the heading counted twice. Words shorter than two letters and those in every other request ("list", "query", "please", …) say nothing
-// and are left out. A discussion is found only when it shares at least two words with the question, and words that make up at least [minCover] of the question's
-// weight: a wrong pointer is worse than none.
+// A discussion is a document of its heading, its request, and the labels of what its query names; documents are ranked
+// by BM25 (Robertson and Zaragoza 2009, section 3.2; k1 1.2, b 0.75), words of the heading counted twice. Words shorter
+// than two letters and those in every other request ("list", "query", "please", …) say nothing and are left out. A
+// discussion is found only when it shares at least two words with the question, and words that make up at least
+// [minCover] of the question's weight: a wrong pointer is worse than none.
 type Similar struct {
 	docs     []Earlier
 	length   []float64
@@ -62,7 +64,8 @@ func words(s string) map[string]bool {
 	return m
 }
 
-// tokens returns the words of a text that count, in order, in lower case. In scripts that do not part words each pair of letters is a word.
+// tokens returns the words of a text that count, in order, in lower case. In scripts that do not part words each pair
+// of letters is a word.
 func tokens(s string) (out []string) {
 	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) }) {
 		r := []rune(w)
@@ -79,7 +82,8 @@ func tokens(s string) (out []string) {
 	return out
 }
 
-// stem takes the commonest endings of number off an English word, no more: rivers and river, countries and country meet.
+// stem takes the commonest endings of number off an English word, no more: rivers and river, countries and country
+// meet.
 func stem(w string) string {
 	switch {
 	case len(w) > 4 && strings.HasSuffix(w, "ies"):
@@ -130,7 +134,8 @@ func (x *Similar) Add(c *dataset.Candidate) {
 // Len is the number of discussions in the index.
 func (x *Similar) Len() int { return len(x.docs) }
 
-// Find returns the n earlier discussions that are most like a question, best first; fewer when fewer are alike. Of several with the same query the latest is given.
+// Find returns the n earlier discussions that are most like a question, best first; fewer when fewer are alike. Of
+// several with the same query the latest is given.
 func (x *Similar) Find(question string, n int) []Earlier {
 	terms := tokens(question)
 	slices.Sort(terms)

@@ -24,8 +24,9 @@ type picked struct {
 	pending bool // a short link that is not resolved yet comes after all others
 }
 
-// pick chooses the last-mentioned query that our bot did not post. A short link that turned out to lead to no query is passed over; one that could not be asked about yet
-// leaves the discussion waiting, since its query may be the last one.
+// pick chooses the last-mentioned query that our bot did not post. A short link that turned out to lead to no query is
+// passed over; one that could not be asked about yet leaves the discussion waiting, since its query may be the last
+// one.
 func (h *Harvest) pick(ctx context.Context, d *dataset.Candidate) (picked, error) {
 	p := picked{index: -1, reason: dataset.NoQuery}
 	for i := len(d.Queries) - 1; i >= 0; i-- {
@@ -55,7 +56,8 @@ func (h *Harvest) pick(ctx context.Context, d *dataset.Candidate) (picked, error
 	return p, nil
 }
 
-// assess works out how far a discussion has come. The candidate that it returns has everything but what other candidates have to do with (near-duplicates).
+// assess works out how far a discussion has come. The candidate that it returns has everything but what other
+// candidates have to do with (near-duplicates).
 func (h *Harvest) assess(ctx context.Context, d dataset.Candidate) (*dataset.Candidate, error) {
 	if d.Stage == dataset.Gone {
 		return &d, nil
@@ -164,8 +166,8 @@ func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, e
 // maxDescribed bounds how many numbers of a query are described.
 const maxDescribed = 200
 
-// descriptions asks the first endpoint that is up for the English descriptions of a query's numbers, all in one query. They tell a suggester which Victoria is meant; without
-// them it is asked all the same. The error is the context's.
+// descriptions asks the first endpoint that is up for the English descriptions of a query's numbers, all in one query.
+// They tell a suggester which Victoria is meant; without them it is asked all the same. The error is the context's.
 func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[string]string, error) {
 	var b strings.Builder
 	ids := slices.Concat(c.Entities, c.Properties)

@@ -17,8 +17,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// The words that the model reads are in prompts/. Whatever comes from outside is put between tags, with its own angle brackets escaped (discussion, labels) or, in the
-// query and the rows, with everything escaped that looks like one of our tags.
+// The words that the model reads are in prompts/. Whatever comes from outside is put between tags, with its own angle
+// brackets escaped (discussion, labels) or, in the query and the rows, with everything escaped that looks like one of
+// our tags.
 //
 //go:embed prompts/*.tmpl
 var promptFiles embed.FS
@@ -53,7 +54,8 @@ type Advisor struct {
 	Complete func(ctx context.Context, system, user string) (string, error)
 }
 
-// Suggest asks the model. The error wraps ErrUnusable when its answer is no JSON or does not fit the query: no advice is better than wrong advice.
+// Suggest asks the model. The error wraps ErrUnusable when its answer is no JSON or does not fit the query: no advice
+// is better than wrong advice.
 func (a *Advisor) Suggest(ctx context.Context, c *dataset.Candidate) (*dataset.Suggestion, error) {
 	system, user, err := Prompt(c)
 	if err != nil {

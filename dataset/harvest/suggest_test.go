@@ -71,7 +71,8 @@ func TestPromptFences(t *testing.T) {
 	}
 }
 
-// Advice is asked for once a query, garbage is noted as none, and a spent budget, or failure after failure, ends the asking but not the harvest.
+// Advice is asked for once a query, garbage is noted as none, and a spent budget, or failure after failure, ends the
+// asking but not the harvest.
 func TestAdvice(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
@@ -106,8 +107,9 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// What a suggestion's prompt shows: the query as it was run, its numbers with what tells them apart, rows in the order of the columns with the day they were had, the proposal
-// and why, and where and when the query was posted. Parts that are not there leave no trace.
+// What a suggestion's prompt shows: the query as it was run, its numbers with what tells them apart, rows in the order
+// of the columns with the day they were had, the proposal and why, and where and when the query was posted. Parts that
+// are not there leave no trace.
 func TestPromptParts(t *testing.T) {
 	c := &dataset.Candidate{
 		Cleaned: "SELECT ?z ?a WHERE { ?z wdt:P31 wd:Q5 ; wdt:P2 ?a }", Trimmed: "SELECT ?z WHERE { ?z wdt:P31 wd:Q5 }", Entities: []string{"Q5", "Q6"}, Properties: []string{"P31"},
@@ -138,7 +140,8 @@ func TestPromptParts(t *testing.T) {
 	}
 }
 
-// The model is told what the numbers of a query are, by one query for all; without descriptions it is asked all the same, and what it was told is kept.
+// The model is told what the numbers of a query are, by one query for all; without descriptions it is asked all the
+// same, and what it was told is kept.
 func TestDescriptions(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.put("2023/01", thread("Films", "x", posted("SELECT ?x WHERE { ?x wdt:P57 wd:Q1 }"))+thread("None", "x", posted("SELECT ?x WHERE { ?x wdt:P57 wd:Q2 }")))
@@ -156,7 +159,8 @@ func TestDescriptions(t *testing.T) {
 	}
 }
 
-// What the model said is forgotten when words of the discussion are taken away, since it may repeat them; so is the outcome of a query that is gone.
+// What the model said is forgotten when words of the discussion are taken away, since it may repeat them; so is the
+// outcome of a query that is gone.
 func TestForgetsAdvice(t *testing.T) {
 	w := newWorld(t)
 	page := thread("Films", "Call me at SECRET", posted("SELECT ?x WHERE { ?x wdt:P57 wd:Q1 }"))

@@ -18,9 +18,10 @@ type trimmed struct {
 	notes []string
 }
 
-// trimmer leaves out of a tree what does not carry the question's meaning: hints; articles, counts of sitelinks, pictures and formatted texts that are only projected;
-// labels in the place of their entities; lists of names (they are counted instead). A part may go when every variable that exists for its sake is used nowhere else
-// than in the projection (or as a plain GROUP BY key), and every other variable of it is bound elsewhere, too.
+// trimmer leaves out of a tree what does not carry the question's meaning: hints; articles, counts of sitelinks,
+// pictures and formatted texts that are only projected; labels in the place of their entities; lists of names (they are
+// counted instead). A part may go when every variable that exists for its sake is used nowhere else than in the
+// projection (or as a plain GROUP BY key), and every other variable of it is bound elsewhere, too.
 type trimmer struct {
 	q        *sparql.Query
 	flags    []dataset.Flag
@@ -31,7 +32,8 @@ type trimmer struct {
 	changed  bool
 }
 
-// Bounds of the search, which looks through the whole query for each part that may go. The archive's longest query has 26,000 characters; a hostile one could have two million.
+// Bounds of the search, which looks through the whole query for each part that may go. The archive's longest query has
+// 26,000 characters; a hostile one could have two million.
 const (
 	maxTrimBytes = 64 << 10
 	maxUnits     = 200 // parts beyond are left alone

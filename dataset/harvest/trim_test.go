@@ -9,7 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Each case has the flags as kind, "-" when it trims, and the trimmed query, "" when there is none. The queries are ours, after the examples of SPINACH's appendix C.
+// Each case has the flags as kind, "-" when it trims, and the trimmed query, "" when there is none. The queries are
+// ours, after the examples of SPINACH's appendix C.
 func TestTrim(t *testing.T) {
 	for _, c := range []struct{ name, query, flags, want string }{
 		{"nothing", "SELECT ?x ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }", "", ""},
@@ -141,7 +142,8 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// The work grows with the number of queries: in a bucket of equals each meets its neighbors only, and a chain of them holds all together.
+// The work grows with the number of queries: in a bucket of equals each meets its neighbors only, and a chain of them
+// holds all together.
 func TestNearInACrowd(t *testing.T) {
 	x := newNearIndex()
 	const n = 3000

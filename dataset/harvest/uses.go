@@ -11,8 +11,8 @@ type uses struct {
 	other int // in filters, expressions, templates
 }
 
-// collector counts the uses of all variables, leaving out what skip holds: objects of triples (with their predicate, and with the subject when no object is left),
-// filters, binds, hints.
+// collector counts the uses of all variables, leaving out what skip holds: objects of triples (with their predicate,
+// and with the subject when no object is left), filters, binds, hints.
 type collector struct {
 	of   map[string]*uses
 	skip map[sparql.Node]bool
@@ -108,7 +108,8 @@ func (c *collector) modifiers(s *sparql.SelectQuery) {
 	}
 }
 
-// sub counts a subquery: what it projects binds outside, everything else in it is its own affair and counts as another use.
+// sub counts a subquery: what it projects binds outside, everything else in it is its own affair and counts as another
+// use.
 func (c *collector) sub(s *sparql.SelectQuery) {
 	for _, i := range s.Items {
 		c.at(i.Var).bind++

@@ -25,8 +25,9 @@ type Description struct {
 	Command    string   // that made the card
 }
 
-// Card writes the dataset card in Markdown: what the benchmark is, where it comes from, what was left out and why, its license, and the discussions it is
-// made of with their permanent links, as the license wants it. Text from the wiki is escaped.
+// Card writes the dataset card in Markdown: what the benchmark is, where it comes from, what was left out and why, its
+// license, and the discussions it is made of with their permanent links, as the license wants it. Text from the wiki is
+// escaped.
 func Card(w io.Writer, d *Description) error {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
@@ -111,7 +112,8 @@ func funnel(p func(string, ...any), d *Description) {
 	}
 }
 
-// nearDuplicates counts the items that the harvest found near to those of published benchmarks, which a model may have been trained on, and to each other.
+// nearDuplicates counts the items that the harvest found near to those of published benchmarks, which a model may have
+// been trained on, and to each other.
 func nearDuplicates(p func(string, ...any), golds []Gold) {
 	kept := make(map[string]bool, len(golds))
 	for _, g := range golds {

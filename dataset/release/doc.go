@@ -1,8 +1,9 @@
-// Package release makes a benchmark of annotated candidates: it exports them in the forms that others read ([Items]), splits them into a development and a test
-// part ([Divide]), re-runs every gold query to see how its answer has drifted ([Verify]), and describes the whole ([Card]).
+// Package release makes a benchmark of annotated candidates: it exports them in the forms that others read ([Items]),
+// splits them into a development and a test part ([Divide]), re-runs every gold query to see how its answer has drifted
+// ([Verify]), and describes the whole ([Card]).
 //
-// Answers live: a gold query asks a graph that changes every minute. So a benchmark stores queries, evaluations run them, and what a query returned when a
-// person approved of it is kept with it ([Keep]) to tell drift from error.
+// Answers live: a gold query asks a graph that changes every minute. So a benchmark stores queries, evaluations run
+// them, and what a query returned when a person approved of it is kept with it ([Keep]) to tell drift from error.
 package release
 
 import (

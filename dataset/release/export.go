@@ -16,7 +16,8 @@ import (
 // Formats are the names of the forms of a benchmark file.
 var Formats = []string{"spinach", "grasp", "qald"}
 
-// Write writes items in one of [Formats]; for GRASP, queries are ported to QLever. name is the benchmark's name, which only QALD's form has a place for.
+// Write writes items in one of [Formats]; for GRASP, queries are ported to QLever. name is the benchmark's name, which
+// only QALD's form has a place for.
 func Write(w io.Writer, format, name string, items []dataset.Item) error {
 	switch format {
 	case "spinach":
@@ -29,8 +30,9 @@ func Write(w io.Writer, format, name string, items []dataset.Item) error {
 	return fmt.Errorf("there is no format %q; say %s", format, strings.Join(Formats, ", "))
 }
 
-// forQLever ports queries to QLever, on which GRASP runs them: prefixes declared, the label service written out. The query as annotated is in info as
-// wdqs_sparql. One that QLever cannot run stays as it is, with the reason in info as not_on_qlever.
+// forQLever ports queries to QLever, on which GRASP runs them: prefixes declared, the label service written out. The
+// query as annotated is in info as wdqs_sparql. One that QLever cannot run stays as it is, with the reason in info as
+// not_on_qlever.
 func forQLever(items []dataset.Item) []dataset.Item {
 	out := slices.Clone(items)
 	for i := range out {
@@ -59,8 +61,9 @@ func text(s string) json.RawMessage {
 	return b
 }
 
-// Items makes benchmark items, in the order of month, page, section and id. dir is the harvest's folder, from which the answers come (of those queries whose
-// rows are there): only QALD's and GRASP's forms have a place for them, SPINACH's evaluation runs the queries itself. answers false leaves them out.
+// Items makes benchmark items, in the order of month, page, section and id. dir is the harvest's folder, from which the
+// answers come (of those queries whose rows are there): only QALD's and GRASP's forms have a place for them, SPINACH's
+// evaluation runs the queries itself. answers false leaves them out.
 func Items(dir string, golds []Gold, answers bool) ([]dataset.Item, error) {
 	golds = slices.Clone(golds)
 	slices.SortStableFunc(golds, func(a, b Gold) int { return byPlace(a.Candidate, b.Candidate) })
@@ -87,7 +90,8 @@ func Items(dir string, golds []Gold, answers bool) ([]dataset.Item, error) {
 	return out, nil
 }
 
-// item makes one item. What a user of the benchmark owes the discussion's authors, the permanent link and the license, is in Info.
+// item makes one item. What a user of the benchmark owes the discussion's authors, the permanent link and the license,
+// is in Info.
 func item(g *Gold) (dataset.Item, error) {
 	c := g.Candidate
 	responses := c.Conversation.Responses

@@ -268,7 +268,8 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// wantDev was computed apart, in another language, from the description of the draw: FNV-1a over seed and id, then MurmurHash3's finalizer.
+// wantDev was computed apart, in another language, from the description of the draw: FNV-1a over seed and id, then
+// MurmurHash3's finalizer.
 const wantDev = "2 3 4 5 6"
 
 // fake answers queries from a table.

@@ -23,8 +23,9 @@ type Part struct {
 // Nearness says which near-duplicates a split keeps together; each kind includes those before it.
 type Nearness string
 
-// The kinds. What leaks from one part of a benchmark into the other is a question that differs from another by a name or a column. That two queries merely
-// have the same outline makes no such pair: every "?x wdt:P31 wd:Q…" has it, and a forum's simple queries would become one heap.
+// The kinds. What leaks from one part of a benchmark into the other is a question that differs from another by a name
+// or a column. That two queries merely have the same outline makes no such pair: every "?x wdt:P31 wd:Q…" has it, and a
+// forum's simple queries would become one heap.
 const (
 	NearSame     Nearness = "same"     // equal queries, or the same pattern ([measure.Shape]) with the same Q and P numbers
 	NearText     Nearness = "text"     // also similar text ([harvest.SimilarText])
@@ -47,13 +48,16 @@ type Split struct {
 	Largest   int // items of the largest cluster
 }
 
-// Divide splits golds into a development and a test part. Near-duplicates of the kind stay together, directly or through others; candidates that were not
-// kept count, so that annotating more of them ties nothing together later. Both the harvested and the gold queries are looked at.
+// Divide splits golds into a development and a test part. Near-duplicates of the kind stay together, directly or
+// through others; candidates that were not kept count, so that annotating more of them ties nothing together later.
+// Both the harvested and the gold queries are looked at.
 //
-// The split depends on the seed, the candidates and the golds only, not on their order. Each cluster of near-duplicates draws a number from the seed and the ID of its
-// oldest candidate. With a share, a cluster whose number is below it goes to dev: later harvests add items to either part and move none, unless a new item joins two
-// clusters into one. The share holds on average. With a number of items, clusters are taken by rising number until N items are reached; one that would go beyond N is left
-// out. Adding items then moves some near the edge. candidates are all of the harvest.
+// The split depends on the seed, the candidates and the golds only, not on their order. Each cluster of near-duplicates
+// draws a number from the seed and the ID of its oldest candidate. With a share, a cluster whose number is below it
+// goes to dev: later harvests add items to either part and move none, unless a new item joins two clusters into one.
+// The share holds on average. With a number of items, clusters are taken by rising number until N items are reached;
+// one that would go beyond N is left out. Adding items then moves some near the edge. candidates are all of the
+// harvest.
 //
 // A split that leaves a part empty is an error.
 func Divide(candidates []dataset.Candidate, golds []Gold, part Part, near Nearness, seed uint64) (Split, error) {
@@ -199,7 +203,8 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 	return out
 }
 
-// kindOf tells how near two candidates are that the harvest found near. It says "same pattern" before it looks at the text: of such pairs the text is compared here.
+// kindOf tells how near two candidates are that the harvest found near. It says "same pattern" before it looks at the
+// text: of such pairs the text is compared here.
 func kindOf(a, b *dataset.Candidate, n dataset.Near) Nearness {
 	switch {
 	case n.Similarity >= 1:

@@ -81,8 +81,9 @@ func ItemChecks(items []dataset.Item) []Check {
 	return out
 }
 
-// Verify runs every query, one after the other, at the graph's own pace, and calls report for each. It ends early with ctx's error, with an error of report, and when
-// the graph is down or bans us: going on would call every remaining item broken.
+// Verify runs every query, one after the other, at the graph's own pace, and calls report for each. It ends early with
+// ctx's error, with an error of report, and when the graph is down or bans us: going on would call every remaining item
+// broken.
 func Verify(ctx context.Context, g Graph, now func() time.Time, checks []Check, report func(Drift) error) error {
 	for i := range checks {
 		d, err := verify(ctx, g, now, &checks[i])

@@ -26,7 +26,8 @@ type Scores struct {
 	KBQA                 *SetScore
 }
 
-// F1EM returns F1 and exact match, 0 or 1, by one measure; ok is false when it is undefined or was not asked for. Exact match of kbqa is equality of sets.
+// F1EM returns F1 and exact match, 0 or 1, by one measure; ok is false when it is undefined or was not asked for. Exact
+// match of kbqa is equality of sets.
 func (s *Scores) F1EM(m Metric) (f1, em float64, ok bool) {
 	if m == MetricKBQA {
 		if s.KBQA == nil || s.KBQA.Undefined != "" {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Rows are rows of cells in a compact form: Tokens[Starts[i]:Starts[i+1]] are the cells of row i, equal numbers for equal cells, in any order, with
-// repetitions. Starts has one element more than there are rows.
+// Rows are rows of cells in a compact form: Tokens[Starts[i]:Starts[i+1]] are the cells of row i, equal numbers for
+// equal cells, in any order, with repetitions. Starts has one element more than there are rows.
 type Rows struct {
 	Starts []int32
 	Tokens []int32
@@ -33,18 +33,20 @@ const DefaultMaxEdges = 60_000_000
 
 // Options of [Assign].
 type Options struct {
-	// MaxEdges limits memory: how many joints between rows and sets of shared values are kept. Beyond it the smallest sets are given up; the result is often
-	// still exact, and says so when it is not. 0 means DefaultMaxEdges.
+	// MaxEdges limits memory: how many joints between rows and sets of shared values are kept. Beyond it the smallest
+	// sets are given up; the result is often still exact, and says so when it is not. 0 means DefaultMaxEdges.
 	MaxEdges int
 	// Fewest asks for Pairing.FewestPairs.
 	Fewest bool
 }
 
-// Pairing is a one-to-one pairing of gold rows and predicted rows that maximises the sum of recalls, where the recall of a pair is the number of cells that
-// the rows share (as multisets) over the number of cells of the gold row. Rows that share nothing are never a pair.
+// Pairing is a one-to-one pairing of gold rows and predicted rows that maximises the sum of recalls, where the recall
+// of a pair is the number of cells that the rows share (as multisets) over the number of cells of the gold row. Rows
+// that share nothing are never a pair.
 //
-// Several pairings can have the same, greatest sum and different numbers of pairs: gold rows {a,b}, {b,c} and predicted rows {a,b}, {a} give
-// the sum 1 with one pair ({a,b} with {a,b}) and with two ({a,b} with {a}, {b,c} with {a,b}). The pairing here has as many pairs as possible.
+// Several pairings can have the same, greatest sum and different numbers of pairs: gold rows {a,b}, {b,c} and predicted
+// rows {a,b}, {a} give the sum 1 with one pair ({a,b} with {a,b}) and with two ({a,b} with {a}, {b,c} with {a,b}). The
+// pairing here has as many pairs as possible.
 type Pairing struct {
 	// Pred gives for each gold row the predicted row that it is paired with, or -1.
 	Pred []int32
@@ -52,7 +54,8 @@ type Pairing struct {
 	Shared []int32
 	// Pairs is the number of pairs.
 	Pairs int
-	// FewestPairs is the smallest number of pairs in any pairing with the same sum, when it was asked for and the result is exact; otherwise Pairs.
+	// FewestPairs is the smallest number of pairs in any pairing with the same sum, when it was asked for and the
+	// result is exact; otherwise Pairs.
 	FewestPairs int
 	// Sum is the sum of recalls.
 	Sum float64
@@ -62,10 +65,11 @@ type Pairing struct {
 	Exact bool
 }
 
-// Assign finds the best pairing of gold and predicted rows. Cells are numbers, the same on both sides for the same cell.
+// Assign finds the best pairing of gold and predicted rows. Cells are numbers, the same on both sides for the same
+// cell.
 //
-// When ctx ends early, or memory is limited, the result is a pairing that may not be the best, with limits on either side: Sum is reached, Upper cannot be
-// surpassed. It is no error.
+// When ctx ends early, or memory is limited, the result is a pairing that may not be the best, with limits on either
+// side: Sum is reached, Upper cannot be surpassed. It is no error.
 func Assign(ctx context.Context, gold, pred Rows, opt Options) Pairing {
 	if opt.MaxEdges <= 0 {
 		opt.MaxEdges = DefaultMaxEdges
@@ -130,8 +134,9 @@ func recallSum(shared, width []int32) float64 {
 // maxScale bounds the integer weights; the least common multiple of 1 to 42 is below it.
 const maxScale = 1 << 60
 
-// scale returns the integer weight of one shared cell for every gold row: unit/width, where unit is the least common multiple of all widths. When that is too great
-// for an integer, maxScale stands for it, weights are rounded down, and exact is false.
+// scale returns the integer weight of one shared cell for every gold row: unit/width, where unit is the least common
+// multiple of all widths. When that is too great for an integer, maxScale stands for it, weights are rounded down, and
+// exact is false.
 func scale(width []int32) (cost []int64, unit int64, exact bool) {
 	l, exact := int64(1), true
 	seen := map[int32]bool{}

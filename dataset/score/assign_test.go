@@ -70,8 +70,8 @@ func TestAssignAgainstHungarian(t *testing.T) {
 	}
 }
 
-// The cost matrices of SciPy's tests of linear_sum_assignment with the costs of the best assignment. A matrix becomes tables when rows i and j share as many values of
-// their own as the weight says; a cost c becomes the weight big-c.
+// The cost matrices of SciPy's tests of linear_sum_assignment with the costs of the best assignment. A matrix becomes
+// tables when rows i and j share as many values of their own as the weight says; a cost c becomes the weight big-c.
 func TestAssignSciPyCases(t *testing.T) {
 	const inf = -1 // no weight at all
 	for _, c := range []struct {

@@ -8,7 +8,8 @@ type Cell struct {
 	Value    string
 	Lang     string // xml:lang, as written
 	Datatype string // full IRI, or ""
-	// More holds members of the cell's object beyond those four, names sorted, as JSON text. It is nearly always empty, but SPINACH compares whole objects.
+	// More holds members of the cell's object beyond those four, names sorted, as JSON text. It is nearly always empty,
+	// but SPINACH compares whole objects.
 	More string
 }
 
@@ -59,7 +60,8 @@ type Answer struct {
 	Bool bool
 	Dict *Dict    // of a table: the numbers of cells
 	Vars []string // of a table: column names without "?", in the order of the head or of first appearance
-	// Rows are the rows of a table; Columns has the number of the column of each cell of Rows.Tokens. Unbound cells are absent.
+	// Rows are the rows of a table; Columns has the number of the column of each cell of Rows.Tokens. Unbound cells are
+	// absent.
 	Rows    Rows
 	Columns []int32
 }
@@ -94,8 +96,8 @@ func (a *Answer) spread(i int, rename, out []int32) {
 	}
 }
 
-// column returns the number of a column, a new one when the name is new. The number of names is small or the table is hostile; both are quick with hint, the place
-// after the column found last.
+// column returns the number of a column, a new one when the name is new. The number of names is small or the table is
+// hostile; both are quick with hint, the place after the column found last.
 func (a *Answer) column(name string, hint int, index map[string]int32) int32 {
 	if hint < len(a.Vars) && a.Vars[hint] == name {
 		return int32(hint)

@@ -9,10 +9,11 @@ import (
 	"unsafe"
 )
 
-// ReadAnswer reads an answer from JSON: a whole document of the SPARQL 1.1 Query Results JSON Format, a bare list of bindings or a bare truth value (both as in
-// SPINACH's output files), or null. Numbers of cells come from d.
+// ReadAnswer reads an answer from JSON: a whole document of the SPARQL 1.1 Query Results JSON Format, a bare list of
+// bindings or a bare truth value (both as in SPINACH's output files), or null. Numbers of cells come from d.
 //
-// The text is checked by encoding/json first; then one pass over it takes out the cells. A table of 100,000 rows takes a quarter of a second.
+// The text is checked by encoding/json first; then one pass over it takes out the cells. A table of 100,000 rows takes
+// a quarter of a second.
 func ReadAnswer(d *Dict, data []byte) (*Answer, error) {
 	if !json.Valid(data) {
 		var v any
@@ -43,7 +44,8 @@ func ReadAnswer(d *Dict, data []byte) (*Answer, error) {
 // maxCells keeps numbers of cells within 32 bits.
 const maxCells = 1 << 30
 
-// scanner walks over JSON that is known to be valid. Strings without escapes are parts of the text, which Dict copies where it keeps them.
+// scanner walks over JSON that is known to be valid. Strings without escapes are parts of the text, which Dict copies
+// where it keeps them.
 type scanner struct {
 	d     *Dict
 	text  string

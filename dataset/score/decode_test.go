@@ -48,7 +48,8 @@ func TestReadAnswer(t *testing.T) {
 	}
 }
 
-// Members that are not texts, as some programs write them, make other cells than their absence does, as in the published comparison of whole objects.
+// Members that are not texts, as some programs write them, make other cells than their absence does, as in the
+// published comparison of whole objects.
 func TestReadAnswerOddMembers(t *testing.T) {
 	d := NewDict()
 	a, err := ReadAnswer(d, []byte(`[{"x":{"type":"literal","value":5}},{"x":{"type":"literal","value":"5"}},{"x":{"type":"literal","value":"5","datatype":null}},{"x":{"value":5,"type":"literal"}}]`))

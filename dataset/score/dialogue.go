@@ -13,7 +13,8 @@ type Message struct {
 	Content string `json:"content"`
 }
 
-// Dialogue is a run of Interactive-KBQA: the model's turns hold "Thought:" and "Action:", the user's turns "Observation:".
+// Dialogue is a run of Interactive-KBQA: the model's turns hold "Thought:" and "Action:", the user's turns
+// "Observation:".
 type Dialogue struct {
 	Question string
 	Query    string // the gold query, with names in place of identifiers
@@ -52,9 +53,10 @@ func (d *Dialogue) Gold() []string {
 	return d.Answers
 }
 
-// Predicted is the answer that the published evaluation takes: not what was observed at Done, but the last observation, from the end, that is a list or a truth value; node
-// lists (with " | ") and patterns (with ?e) are passed over, an observation that was cut off is read as far as it goes. Values lose their datatype; when numbers
-// and words are mixed the numbers go. found is false when there is no such observation.
+// Predicted is the answer that the published evaluation takes: not what was observed at Done, but the last observation,
+// from the end, that is a list or a truth value; node lists (with " | ") and patterns (with ?e) are passed over, an
+// observation that was cut off is read as far as it goes. Values lose their datatype; when numbers and words are mixed
+// the numbers go. found is false when there is no such observation.
 func (d *Dialogue) Predicted() (values []string, found bool) {
 	for _, m := range slices.Backward(d.Messages) {
 		_, text, ok := strings.Cut(m.Content, "Observation:")
@@ -79,8 +81,9 @@ func (d *Dialogue) Predicted() (values []string, found bool) {
 	return nil, false
 }
 
-// flatten makes values of the rows of an observation. A row of several values is an answer on KQA Pro only: a single one stands for its values; among
-// several, rows about fact nodes go, and the alphabetically first value of the others is the answer.
+// flatten makes values of the rows of an observation. A row of several values is an answer on KQA Pro only: a single
+// one stands for its values; among several, rows about fact nodes go, and the alphabetically first value of the others
+// is the answer.
 func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
 	var values []string
 	tuples := false
@@ -113,8 +116,8 @@ func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
 
 func factNode(v string) bool { return strings.HasPrefix(v, "_:") || strings.HasPrefix(v, "fact_") }
 
-// pythonList reads a list in Python's notation: texts in either quote, numbers, True, False, None, and tuples of them. A list that is cut off is read up to its last
-// complete element; ok is false for what is no list.
+// pythonList reads a list in Python's notation: texts in either quote, numbers, True, False, None, and tuples of them.
+// A list that is cut off is read up to its last complete element; ok is false for what is no list.
 func pythonList(s string) (rows [][]string, ok bool) {
 	if !strings.HasPrefix(s, "[") {
 		return nil, false
@@ -181,7 +184,8 @@ func pythonAtom(s string) (value, rest string, ok bool) {
 	return s[:n], s[n:], true
 }
 
-// namePattern finds names in queries of the three dialects: Freebase's type.object.name, KQA Pro's pred:name, MetaQA's name.
+// namePattern finds names in queries of the three dialects: Freebase's type.object.name, KQA Pro's pred:name, MetaQA's
+// name.
 var namePattern = regexp.MustCompile(`(?:type\.object\.name|<pred:name>|<name>)\s+"((?:[^"\\]|\\.)*)"`)
 
 func names(s string) []string {
@@ -192,8 +196,9 @@ func names(s string) []string {
 	return unique(out)
 }
 
-// Linking compares the names that gold and model use: precision, recall, F1 and the share of gold names that the question mentions, whatever their case (mention cover
-// rate). Predicted are the names of the first turn of the model that has any; on KQA Pro those of all its turns.
+// Linking compares the names that gold and model use: precision, recall, F1 and the share of gold names that the
+// question mentions, whatever their case (mention cover rate). Predicted are the names of the first turn of the model
+// that has any; on KQA Pro those of all its turns.
 func (d *Dialogue) Linking() (precision, recall, f1, mentioned float64) {
 	gold := names(d.Query)
 	var predicted []string

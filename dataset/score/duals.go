@@ -2,8 +2,9 @@ package score
 
 import "context"
 
-// matcher pairs the rows of a graph by the primal-dual method. Dual values u of gold rows and v of predicted rows satisfy u+v >= weight for every joint; a joint
-// is tight when they are equal. Free gold rows all have the dual value top, which is the smallest of any gold row; free predicted rows have 0.
+// matcher pairs the rows of a graph by the primal-dual method. Dual values u of gold rows and v of predicted rows
+// satisfy u+v >= weight for every joint; a joint is tight when they are equal. Free gold rows all have the dual value
+// top, which is the smallest of any gold row; free predicted rows have 0.
 type matcher struct {
 	*graph
 	ctx  context.Context
@@ -71,7 +72,8 @@ func filled(n int) []int32 {
 	return s
 }
 
-// run finds the pairing. It stops early when the context ends, and where joints that were given up for want of memory could become tight.
+// run finds the pairing. It stops early when the context ends, and where joints that were given up for want of memory
+// could become tight.
 func (m *matcher) run() {
 	floor := int64(0)
 	for i := range m.nGold {
@@ -118,7 +120,8 @@ func (m *matcher) least(hub int32) int64 {
 	return m.hubMin[hub]
 }
 
-// slack is the greatest amount by which the dual values of all gold rows that the last search reached can fall. That search found no path.
+// slack is the greatest amount by which the dual values of all gold rows that the last search reached can fall. That
+// search found no path.
 func (m *matcher) slack() int64 {
 	best := m.top
 	var touched []int32
@@ -168,8 +171,8 @@ func (m *matcher) lower(by int64) {
 	m.fall++
 }
 
-// upper is a limit of the sum of recalls by weak duality: no pairing weighs more than all dual values together. That holds while no joint is missing that could be
-// heavier than the dual values of its rows.
+// upper is a limit of the sum of recalls by weak duality: no pairing weighs more than all dual values together. That
+// holds while no joint is missing that could be heavier than the dual values of its rows.
 func (m *matcher) upper(unit int64) float64 {
 	if m.broken {
 		return float64(m.nGold)
@@ -184,9 +187,10 @@ func (m *matcher) upper(unit int64) float64 {
 	return sum / float64(unit)
 }
 
-// fewest returns the number of pairs of the smallest among the best pairings. A best pairing is one of tight joints that covers every row with a positive dual value;
-// its size is the number of those rows less the pairs in which both are positive. The greatest number of such pairs is that of a largest pairing between positive
-// rows, which can always be completed (Mendelsohn and Dulmage 1958). It ends the use of m.
+// fewest returns the number of pairs of the smallest among the best pairings. A best pairing is one of tight joints
+// that covers every row with a positive dual value; its size is the number of those rows less the pairs in which both
+// are positive. The greatest number of such pairs is that of a largest pairing between positive rows, which can always
+// be completed (Mendelsohn and Dulmage 1958). It ends the use of m.
 func (m *matcher) fewest() (pairs int, ok bool) {
 	positive := 0
 	m.free = m.free[:0]

@@ -12,7 +12,8 @@ type Hint struct {
 	OrderBy []string // the variables of ORDER BY, without "?"; nil when it orders by something else, or not at all
 }
 
-// Fair is the row-major F1 of [Spinach] less what punishes right answers; docs/scoring.md has examples. In the order of application:
+// Fair is the row-major F1 of [Spinach] less what punishes right answers; docs/scoring.md has examples. In the order of
+// application:
 //
 //  1. Cells are compared by value, see valueKey in value.go: 5 and 5.0, a date and its midnight, text in any language tag.
 //  2. A gold column xLabel, xDescription or xAltLabel next to a column x does not count; without x it does. A predicted text that is the gold label of exactly one gold
@@ -123,7 +124,8 @@ func goldLabels(gold *Answer, value []int32) map[int32]int32 {
 	return names
 }
 
-// predictedRows returns the predicted rows as compared: by value, with entities for the texts that name them, equal ones merged.
+// predictedRows returns the predicted rows as compared: by value, with entities for the texts that name them, equal
+// ones merged.
 func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32) Rows {
 	itself := map[int32]bool{}
 	if len(names) > 0 {
@@ -208,7 +210,8 @@ func distinct(r Rows) (out Rows, kept []int) {
 	return out, kept
 }
 
-// ties reduces the gold rows that are tied with the last one to their values of the order: ok is false when there is no such tie to speak of.
+// ties reduces the gold rows that are tied with the last one to their values of the order: ok is false when there is no
+// such tie to speak of.
 func ties(gold *Answer, value []int32, kept []int, rows Rows, hint Hint) (out Rows, ok bool) {
 	if hint.Limit == 0 || hint.Limit != gold.Size() || len(hint.OrderBy) == 0 {
 		return out, false

@@ -23,8 +23,8 @@ func lit(i int) string {
 	return fmt.Sprintf(`{"datatype":"http://www.w3.org/2001/XMLSchema#dateTime","type":"literal","value":"%04d-%02d-%02dT00:00:00Z"}`, 1000+i/336%9000, i/28%12+1, i%28+1)
 }
 
-// ordinary has three columns: items from a pool of 0.8n, countries from 200 by Zipf's law, values from n/5. Of the predicted rows 70 % are copies of different gold
-// rows, 15 % have one or two of a gold row's three cells, 15 % none.
+// ordinary has three columns: items from a pool of 0.8n, countries from 200 by Zipf's law, values from n/5. Of the
+// predicted rows 70 % are copies of different gold rows, 15 % have one or two of a gold row's three cells, 15 % none.
 func (s shape) ordinary(n int) (gold, pred [][]string) {
 	pool, values := max(1, n*8/10), max(20, n/5)
 	var sums [200]float64
@@ -65,8 +65,9 @@ func (s shape) ordinary(n int) (gold, pred [][]string) {
 	return gold, pred
 }
 
-// hard draws every column from about 2 sqrt(n) values: 30 % of the predicted rows are copies, 60 % have one or two cells drawn anew, 10 % share nothing; there are
-// 1.1 n of them. Ties abound. With common, all rows hold one value more, the same for all.
+// hard draws every column from about 2 sqrt(n) values: 30 % of the predicted rows are copies, 60 % have one or two
+// cells drawn anew, 10 % share nothing; there are 1.1 n of them. Ties abound. With common, all rows hold one value
+// more, the same for all.
 func (s shape) hard(n, columns, k int, common bool) (gold, pred [][]string) {
 	if k == 0 {
 		k = max(4, int(2*math.Sqrt(float64(n))))

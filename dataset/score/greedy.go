@@ -3,8 +3,8 @@ package score
 // candidates is how many free predicted rows the greedy pairing looks at for each value.
 const candidates = 8
 
-// greedy pairs gold rows that are still free with free predicted rows, those that share everything first, then the best of a few for each value. It is for a search
-// that had to stop: quick, and better than nothing.
+// greedy pairs gold rows that are still free with free predicted rows, those that share everything first, then the best
+// of a few for each value. It is for a search that had to stop: quick, and better than nothing.
 func (in *input) greedy(mateG, mateP []int32) {
 	starts := make([]int32, in.values+1) // predicted rows by value
 	nPred := in.rows() - in.nGold

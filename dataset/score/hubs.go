@@ -2,14 +2,15 @@ package score
 
 import "context"
 
-// joint joins a gold row with a hub, or, when to is negative, with the predicted row ^to directly; both hold shared values in common.
+// joint joins a gold row with a hub, or, when to is negative, with the predicted row ^to directly; both hold shared
+// values in common.
 type joint struct {
 	to     int32
 	shared int32
 }
 
-// graph is the graph of rows and hubs. joints[goldStarts[i]:goldStarts[i+1]] are those of gold row i, greatest number of shared values first;
-// preds[hubStarts[h]:hubStarts[h+1]] are the predicted rows of hub h.
+// graph is the graph of rows and hubs. joints[goldStarts[i]:goldStarts[i+1]] are those of gold row i, greatest number
+// of shared values first; preds[hubStarts[h]:hubStarts[h+1]] are the predicted rows of hub h.
 type graph struct {
 	nGold, nPred int
 	goldStarts   []int
@@ -31,9 +32,9 @@ type level struct {
 
 func (l *level) size() int { return len(l.gold) + len(l.preds) }
 
-// miner lists all closed sets of values that rows of both sides hold, in the way of LCM (Uno, Kiyomi, Arimura 2004): each closed set is reached from one other
-// closed set only, by one added value, the core; a set whose closure brings in a value below its core is found elsewhere. Where a set has few rows, its pairs are
-// listed instead of going on.
+// miner lists all closed sets of values that rows of both sides hold, in the way of LCM (Uno, Kiyomi, Arimura 2004):
+// each closed set is reached from one other closed set only, by one added value, the core; a set whose closure brings
+// in a value below its core is found elsewhere. Where a set has few rows, its pairs are listed instead of going on.
 type miner struct {
 	ctx    context.Context
 	in     *input
@@ -144,8 +145,9 @@ func (m *miner) stop() bool {
 	return m.broken
 }
 
-// extend goes through the sets that have one more value, above core, than the present one; gold and pred are the rows that hold the present set of that size.
-// Its depth is at most the greatest number of values that two rows share, plus one.
+// extend goes through the sets that have one more value, above core, than the present one; gold and pred are the rows
+// that hold the present set of that size. Its depth is at most the greatest number of values that two rows share, plus
+// one.
 func (m *miner) extend(size, core int32, gold, pred []int32) {
 	mark := len(m.arena)
 	var found []int32

@@ -14,8 +14,9 @@ type Score struct {
 	EM        bool    // F1 is exactly 1
 	// Upper is an upper limit of F1: equal to it unless the pairing ran out of time or memory.
 	Upper float64
-	// Lowest is the smallest F1 that another best pairing would give, when several match different numbers of rows: a program whose pairing depends on
-	// the order of rows (SciPy's) can give anything between Lowest and F1. Otherwise it is F1.
+	// Lowest is the smallest F1 that another best pairing would give, when several match different numbers of rows: a
+	// program whose pairing depends on the order of rows (SciPy's) can give anything between Lowest and F1. Otherwise
+	// it is F1.
 	Lowest float64
 	// GoldRows, PredRows and Pairs are counts of rows as compared; Recall is the sum over pairs.
 	GoldRows, PredRows, Pairs int
@@ -55,14 +56,16 @@ func undefined(gold *Answer) string {
 	return ""
 }
 
-// IsLabel tells whether a column's name marks it as text for readers, in the way of the query service's label service: it ends in Label or Description.
+// IsLabel tells whether a column's name marks it as text for readers, in the way of the query service's label service:
+// it ends in Label or Description.
 func IsLabel(column string) bool {
 	return strings.HasSuffix(column, "Label") || strings.HasSuffix(column, "Description")
 }
 
-// Spinach is the row-major F1 of SPINACH (section 5, and its evaluation code where they differ): cells are equal when their whole objects are; gold columns whose
-// names end in Label or Description do not count, predicted ones do; names and order of columns do not matter; rows are lists, so duplicates count; a truth value
-// equals an equal truth value only. Where several best pairings exist the one with most pairs counts (Lowest tells when that matters).
+// Spinach is the row-major F1 of SPINACH (section 5, and its evaluation code where they differ): cells are equal when
+// their whole objects are; gold columns whose names end in Label or Description do not count, predicted ones do; names
+// and order of columns do not matter; rows are lists, so duplicates count; a truth value equals an equal truth value
+// only. Where several best pairings exist the one with most pairs counts (Lowest tells when that matters).
 func Spinach(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}
@@ -100,7 +103,8 @@ func (a *Answer) without(drop []bool) Rows {
 	return out
 }
 
-// rowMajor is the formula: tp is the summed recall, fn the rest of the gold rows, fp the predicted rows without a partner.
+// rowMajor is the formula: tp is the summed recall, fn the rest of the gold rows, fp the predicted rows without a
+// partner.
 func rowMajor(ctx context.Context, gold, pred Rows, lim Limits) Score {
 	p := Assign(ctx, gold, pred, Options{MaxEdges: lim.MaxEdges, Fewest: true})
 	n, k := gold.Len(), pred.Len()
@@ -135,9 +139,10 @@ func full(p Pairing, gold Rows) bool {
 // graspExact is the number of rows on either side above which GRASP compares whole rows only.
 const graspExact = 1024
 
-// GRASP is the variant of GRASP (its evaluation code): all gold columns count; between a truth value and a table, the table stands for whether it has rows; with
-// more than 1,024 rows on either side only whole rows count, cells in the order of columns; otherwise recalls are 32-bit floats, and a pair of rows that share
-// nothing counts as missed but not as a false alarm.
+// GRASP is the variant of GRASP (its evaluation code): all gold columns count; between a truth value and a table, the
+// table stands for whether it has rows; with more than 1,024 rows on either side only whole rows count, cells in the
+// order of columns; otherwise recalls are 32-bit floats, and a pair of rows that share nothing counts as missed but not
+// as a false alarm.
 func GRASP(ctx context.Context, gold, pred *Answer, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}
@@ -189,7 +194,8 @@ func (s *Score) finish(tp, fn, fp float64) {
 	s.Upper, s.Lowest = s.F1, s.F1
 }
 
-// wholeRows counts rows that are the same on both sides, as multisets of rows; a row is its cells in the order of columns, gaps included.
+// wholeRows counts rows that are the same on both sides, as multisets of rows; a row is its cells in the order of
+// columns, gaps included.
 func wholeRows(gold, pred *Answer, rename []int32) int {
 	have := map[string]int{}
 	eachRow(gold, rename, func(key string) { have[key]++ })

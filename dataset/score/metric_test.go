@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// rowsJSON makes a bindings list: columns by name, one text a row with cells separated by spaces; "-" is unbound, @x a text in English, 5 a number.
+// rowsJSON makes a bindings list: columns by name, one text a row with cells separated by spaces; "-" is unbound, @x a
+// text in English, 5 a number.
 func rowsJSON(columns string, rows ...string) string {
 	names := strings.Fields(columns)
 	var out []string
@@ -281,7 +282,8 @@ func sharedFile(t testing.TB, name string) []byte {
 	return b
 }
 
-// The released outputs of SPINACH on QALD-10: every stored score, GRASP's scores of the same outputs, and the published means.
+// The released outputs of SPINACH on QALD-10: every stored score, GRASP's scores of the same outputs, and the published
+// means.
 func TestPublishedScores(t *testing.T) {
 	var items []struct {
 		F1   float64         `json:"f1"`

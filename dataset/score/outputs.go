@@ -42,9 +42,11 @@ type Output struct {
 	Aliases []string
 	Stored  *float64 // F1 that the file has, of SPINACH's outputs
 
-	// Unreadable is why the item cannot be read, or "". Of such an item nothing else is set but Index and, where the file says it, ID.
+	// Unreadable is why the item cannot be read, or "". Of such an item nothing else is set but Index and, where the
+	// file says it, ID.
 	Unreadable string
-	// Benchmark tells that the item has a question and a query and nothing that a system adds: the file is probably a benchmark, not outputs.
+	// Benchmark tells that the item has a question and a query and nothing that a system adds: the file is probably a
+	// benchmark, not outputs.
 	Benchmark bool
 
 	Dialogue *Dialogue  // of Interactive-KBQA
@@ -57,9 +59,9 @@ type Evaluated struct {
 	Score    float64 // 0 when no query was produced
 }
 
-// ReadOutputs reads a file of outputs item by item and calls f with each, also with those that it cannot read: see [Output.Unreadable]. Where the file
-// is cut off, or goes on after its end, that is one more such item. NaN, which Python's json module writes, is read as null. The error is that of f, or
-// says that no item can be read.
+// ReadOutputs reads a file of outputs item by item and calls f with each, also with those that it cannot read: see
+// [Output.Unreadable]. Where the file is cut off, or goes on after its end, that is one more such item. NaN, which
+// Python's json module writes, is read as null. The error is that of f, or says that no item can be read.
 func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
 	br := bufio.NewReaderSize(r, 1<<16)
 	if b, err := br.Peek(3); err == nil && bytes.Equal(b, []byte("\ufeff")) {
@@ -268,7 +270,8 @@ func (raw *rawOutput) output(form Format) *Output {
 		if raw.Predicted != nil {
 			out.SPARQL = *raw.Predicted
 		}
-		// Without a stored answer there is none: the published evaluator would go on with the answer of the question before.
+		// Without a stored answer there is none: the published evaluator would go on with the answer of the question
+		// before.
 		out.Result, out.GoldResult = orNull(raw.PredRows), orNull(raw.GoldRows)
 	case RunResults:
 		out.Result, out.GoldResult = orNull(raw.Result), orNull(raw.Gold)
@@ -333,7 +336,8 @@ func failureOf(raw json.RawMessage) string {
 // serverFailures are the phrases by which GRASP's evaluation tells that a server failed, not the system.
 var serverFailures = []string{"502 Server Error", "503 Server Error", "Read timed out. (read timeout=6)", "403 Client Error"}
 
-// graspFailure tells whether GRASP's evaluation would leave the output out: it has an error, or a tool's answer has a phrase of a failed server.
+// graspFailure tells whether GRASP's evaluation would leave the output out: it has an error, or a tool's answer has a
+// phrase of a failed server.
 func graspFailure(raw *rawOutput) string {
 	if f := failureOf(raw.Error); f != "" {
 		return f

@@ -1,6 +1,7 @@
 package score
 
-// pairUp pairs as many free gold rows as tight joints allow, by the method of Hopcroft and Karp: shortest augmenting paths, many at a time.
+// pairUp pairs as many free gold rows as tight joints allow, by the method of Hopcroft and Karp: shortest augmenting
+// paths, many at a time.
 func (m *matcher) pairUp() {
 	for len(m.free) > 0 && m.search() {
 		kept := m.free[:0]
@@ -13,8 +14,9 @@ func (m *matcher) pairUp() {
 	}
 }
 
-// search lays out the rows by distance from the free gold rows over tight joints, up to the distance of the nearest free predicted row; found tells whether there
-// is one. When there is none, queue holds all gold rows that can be reached.
+// search lays out the rows by distance from the free gold rows over tight joints, up to the distance of the nearest
+// free predicted row; found tells whether there is one. When there is none, queue holds all gold rows that can be
+// reached.
 func (m *matcher) search() (found bool) {
 	m.round++
 	m.queue = append(m.queue[:0], m.free...)

@@ -5,9 +5,10 @@ import (
 	"slices"
 )
 
-// input is what the search works on: both sides in one list of rows, gold first. A row is a set of numbers in ascending order; numbers that only one side
-// has are left out, since they join nothing. The second occurrence of a value in a row has a number of its own, so that multisets become sets.
-// Numbers are given by rising frequency: rare values first, since a set with a rare value has few rows.
+// input is what the search works on: both sides in one list of rows, gold first. A row is a set of numbers in ascending
+// order; numbers that only one side has are left out, since they join nothing. The second occurrence of a value in a
+// row has a number of its own, so that multisets become sets. Numbers are given by rising frequency: rare values first,
+// since a set with a rare value has few rows.
 type input struct {
 	nGold  int
 	starts []int32 // len rows + 1
@@ -26,8 +27,8 @@ func (in *input) common(gold, pred int) int32 {
 	return n
 }
 
-// shared counts the values that two rows share. first tells that none of them is both below core and outside the marked set: then core's set is the first
-// one, in the order of the search, that finds this pair.
+// shared counts the values that two rows share. first tells that none of them is both below core and outside the marked
+// set: then core's set is the first one, in the order of the search, that finds this pair.
 func (in *input) shared(a, b int32, marked []bool, core int32) (n int32, first bool) {
 	x, y := in.row(a), in.row(b)
 	first = true
@@ -49,7 +50,8 @@ func (in *input) shared(a, b int32, marked []bool, core int32) (n int32, first b
 	return n, first
 }
 
-// upper is a limit of the summed recall that needs no search: no gold row gains more than its joining values, nor can more rows be paired than there are.
+// upper is a limit of the summed recall that needs no search: no gold row gains more than its joining values, nor can
+// more rows be paired than there are.
 func (in *input) upper() float64 {
 	best := make([]float64, 0, in.nGold)
 	for i := range in.nGold {

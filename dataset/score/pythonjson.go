@@ -2,7 +2,8 @@ package score
 
 import "bufio"
 
-// pythonJSON reads JSON as Python's json module writes it by default: NaN, Infinity and -Infinity outside of texts, which JSON does not have, become null.
+// pythonJSON reads JSON as Python's json module writes it by default: NaN, Infinity and -Infinity outside of texts,
+// which JSON does not have, become null.
 type pythonJSON struct {
 	r                *bufio.Reader
 	inText, escaping bool

@@ -20,7 +20,8 @@ func overlap(a, b []int32) int {
 	return n
 }
 
-// brute tries all pairings of small tables: the greatest sum of recalls times unit, and the most and fewest pairs that reach it.
+// brute tries all pairings of small tables: the greatest sum of recalls times unit, and the most and fewest pairs that
+// reach it.
 func brute(gold, pred Rows, unit int) (sum, most, fewest int) {
 	used := make([]bool, pred.Len())
 	sum = -1
@@ -51,8 +52,9 @@ func brute(gold, pred Rows, unit int) (sum, most, fewest int) {
 	return sum, most, fewest
 }
 
-// dense is the plain scorer that the sparse one is held against: the full matrix and the Hungarian method with row and column potentials, O(n²m). The objective is
-// the weight first, then the number of pairs: the most for tie +1, the fewest for tie -1.
+// dense is the plain scorer that the sparse one is held against: the full matrix and the Hungarian method with row and
+// column potentials, O(n²m). The objective is the weight first, then the number of pairs: the most for tie +1, the
+// fewest for tie -1.
 func dense(gold, pred Rows, unit, tie int) (sum, pairs int) {
 	n, m := gold.Len(), pred.Len()
 	weight := func(i, j int) int {

@@ -12,20 +12,24 @@ type Scored struct {
 	Index  int
 	ID     string
 	Scores Scores
-	// Failure is why a service, not the system, failed; Excluded why the item cannot be scored. Either keeps the item out of the means.
+	// Failure is why a service, not the system, failed; Excluded why the item cannot be scored. Either keeps the item
+	// out of the means.
 	Failure, Excluded string
-	// Groups has the names of the groups that the item is in, by what it is grouped by: form to select, feature to path and filter, and so on.
+	// Groups has the names of the groups that the item is in, by what it is grouped by: form to select, feature to path
+	// and filter, and so on.
 	Groups map[string][]string
 }
 
-// Mean holds the means over some items by one measure. What is undefined, or not of this measure, is nil. Values are 0 to 1.
+// Mean holds the means over some items by one measure. What is undefined, or not of this measure, is nil. Values are 0
+// to 1.
 type Mean struct {
 	N  int      `json:"n"`
 	F1 *float64 `json:"f1"`
 	EM *float64 `json:"em"`
 	// Upper is the mean of upper limits, where some item's pairing ran out of time or memory.
 	Upper *float64 `json:"f1_upper,omitempty"`
-	// Lowest is the mean when another choice between best pairings goes wrong everywhere, where that matters for some item.
+	// Lowest is the mean when another choice between best pairings goes wrong everywhere, where that matters for some
+	// item.
 	Lowest *float64 `json:"f1_lowest,omitempty"`
 	*SetMean
 	// WithFailures counts items that a service failed as 0; nil when there are none.
@@ -186,8 +190,9 @@ func GroupsBy(items []Scored, by string, names []string, metrics []Metric) []Gro
 	return out
 }
 
-// BestOf combines runs over the same items: Max is the mean over items of the best F1 of any run (Max@k of MCTS-KBQA, for k runs or branches), Empty the share of items
-// on which all score 0 (Empty@k). f1[r][i] is run r's F1 on item i; there is at least one run.
+// BestOf combines runs over the same items: Max is the mean over items of the best F1 of any run (Max@k of MCTS-KBQA,
+// for k runs or branches), Empty the share of items on which all score 0 (Empty@k). f1[r][i] is run r's F1 on item i;
+// there is at least one run.
 func BestOf(f1 [][]float64) (maximum, empty float64) {
 	n := float64(len(f1[0]))
 	for i := range f1[0] {

@@ -10,18 +10,21 @@ import (
 type SetScore struct {
 	Undefined             string // why there is no score, or ""
 	Precision, Recall, F1 float64
-	// RHits1 is the chance that an answer drawn at random from the predicted ones is right: the papers draw a hundred times, this is the value that draws tend to.
+	// RHits1 is the chance that an answer drawn at random from the predicted ones is right: the papers draw a hundred
+	// times, this is the value that draws tend to.
 	RHits1 float64
 	// Hits1, Hits5 and Hits10 tell whether one of the first so many predicted answers is right.
 	Hits1, Hits5, Hits10 bool
-	// Hit is what is called exact match on ComplexWebQuestions: some predicted answer equals some gold answer or alias, letters' case, punctuation and articles apart.
+	// Hit is what is called exact match on ComplexWebQuestions: some predicted answer equals some gold answer or alias,
+	// letters' case, punctuation and articles apart.
 	Hit bool
-	// Acc is the accuracy on KQA Pro as the paper has it, equal sets; AccFirst as its code has it: the alphabetically first answers are equal, up to how
-	// numbers and dates are written.
+	// Acc is the accuracy on KQA Pro as the paper has it, equal sets; AccFirst as its code has it: the alphabetically
+	// first answers are equal, up to how numbers and dates are written.
 	Acc, AccFirst bool
 }
 
-// Sets compares lists of answers. aliases are further names of gold answers, which count for Hit only. predicted keeps its order, repetitions are dropped.
+// Sets compares lists of answers. aliases are further names of gold answers, which count for Hit only. predicted keeps
+// its order, repetitions are dropped.
 func Sets(gold, predicted, aliases []string) SetScore {
 	g, p := unique(gold), unique(predicted)
 	var s SetScore
@@ -79,7 +82,8 @@ func unique(list []string) []string {
 	return out
 }
 
-// KBQA compares the answers by their lists of values, see [Values]. An empty gold answer has a score: 1 when nothing is predicted either.
+// KBQA compares the answers by their lists of values, see [Values]. An empty gold answer has a score: 1 when nothing is
+// predicted either.
 func KBQA(gold, pred *Answer, aliases []string) SetScore {
 	if gold == nil || gold.Kind == None {
 		return SetScore{Undefined: NoGold}
@@ -90,8 +94,8 @@ func KBQA(gold, pred *Answer, aliases []string) SetScore {
 	return Sets(Values(gold), Values(pred), aliases)
 }
 
-// Values is an answer as a list: the values of its first column that is no label column, in the order of rows, without repetitions and without language or datatype;
-// true or false for a truth value.
+// Values is an answer as a list: the values of its first column that is no label column, in the order of rows, without
+// repetitions and without language or datatype; true or false for a truth value.
 func Values(a *Answer) []string {
 	switch a.Kind {
 	case Boolean:

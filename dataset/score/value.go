@@ -142,7 +142,8 @@ func instant(s string) (string, bool) {
 	return "time " + strconv.FormatInt(cycle*400+int64(t.Year())-2000, 10) + t.Format(" 01-02 15:04:05") + strings.TrimRight(strings.TrimRight(m[7], "0"), "."), true
 }
 
-// values numbers cells by value: values()[id] is equal for cells of equal value. Cells that are added later are numbered by the next call.
+// values numbers cells by value: values()[id] is equal for cells of equal value. Cells that are added later are
+// numbered by the next call.
 func (d *Dict) values() []int32 {
 	if d.byValue == nil {
 		d.byValue = map[string]int32{}

@@ -9,7 +9,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Chart is a bar chart as an SVG file that needs nothing else: no script, no outside address, readable names for screen readers.
+// Chart is a bar chart as an SVG file that needs nothing else: no script, no outside address, readable names for screen
+// readers.
 type Chart struct {
 	Name string // of the file, without an ending
 	SVG  string
@@ -32,7 +33,8 @@ var seriesColors = [...]string{chart.Green, chart.Blue}
 
 const quiet = `fill="` + chart.Quiet + `"`
 
-// Charts draws what the report holds: complexity, features, years and languages where there are several, conversation lengths and page views where known.
+// Charts draws what the report holds: complexity, features, years and languages where there are several, conversation
+// lengths and page views where known.
 func (r *Report) Charts() []Chart {
 	charts := []Chart{{"complexity", r.complexity()}}
 	percent := func(s []Share, most int) (out []bar) {

@@ -8,7 +8,8 @@ import (
 // Unknown is the language of a question that [Language] cannot tell (BCP 47: undetermined).
 const Unknown = "und"
 
-// scripts are alphabets with the language that most questions in them are in. Order matters: Japanese uses Chinese characters, too.
+// scripts are alphabets with the language that most questions in them are in. Order matters: Japanese uses Chinese
+// characters, too.
 var scripts = []struct {
 	table    *unicode.RangeTable
 	language string
@@ -32,8 +33,9 @@ var functionWords = map[string]string{
 	"cs": "a v z na je jsou kdo co který která které jaké kolik kdy kde pro od do se všechny",
 }
 
-// Language guesses the language of a question: by its alphabet, for Latin letters by counting function words. It is [Unknown] when no language has the most.
-// This is enough for a table of a benchmark's languages; one short question may be taken for a neighbor.
+// Language guesses the language of a question: by its alphabet, for Latin letters by counting function words. It is
+// [Unknown] when no language has the most. This is enough for a table of a benchmark's languages; one short question
+// may be taken for a neighbor.
 func Language(question string) string {
 	count := map[string]int{}
 	letters := 0

@@ -1,10 +1,11 @@
-// Package stats describes a benchmark: how complex its queries are, how much they differ from each other, how long the discussions were from which it was
-// made, how well-known its entities are. These are Tables 1 and 6 to 9 of the SPINACH paper (Liu et al., EMNLP Findings 2024), for any benchmark file that
-// package dataset reads.
+// Package stats describes a benchmark: how complex its queries are, how much they differ from each other, how long the
+// discussions were from which it was made, how well-known its entities are. These are Tables 1 and 6 to 9 of the
+// SPINACH paper (Liu et al., EMNLP Findings 2024), for any benchmark file that package dataset reads.
 //
-// Complexity is counted in two ways, shown side by side and must not be mixed: on the query's tree, by the paper's definitions
-// ([measure.Query]), and on its text, by the faulty regular expressions that the paper's figures come from ([measure.Notebook]). Compare with published
-// figures by the second only. Properties and patterns are those of the text, as published ones are; the report has the tree's patterns, too.
+// Complexity is counted in two ways, shown side by side and must not be mixed: on the query's tree, by the paper's
+// definitions ([measure.Query]), and on its text, by the faulty regular expressions that the paper's figures come from
+// ([measure.Notebook]). Compare with published figures by the second only. Properties and patterns are those of the
+// text, as published ones are; the report has the tree's patterns, too.
 //
 // [Compute] returns a [Report]; [Report.WriteText] prints it, its JSON form is stable, and [Report.Charts] draws it.
 package stats
@@ -20,7 +21,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// Report describes a benchmark. Means and shares are rounded, means to two digits as the paper prints them, shares to four.
+// Report describes a benchmark. Means and shares are rounded, means to two digits as the paper prints them, shares to
+// four.
 type Report struct {
 	N                int    `json:"n"`
 	Tree             Means  `json:"tree"`              // of the queries that parse; Projections of all of them
@@ -72,7 +74,8 @@ type Share struct {
 	Share float64 `json:"share"`
 }
 
-// Conversations are the lengths of the discussions: comments after the request (Table 8). Discussions without any are left out, as in the paper.
+// Conversations are the lengths of the discussions: comments after the request (Table 8). Discussions without any are
+// left out, as in the paper.
 type Conversations struct {
 	N       int     `json:"n"`
 	Lengths []Share `json:"lengths"` // 1, 2 … 9, 10+
@@ -89,7 +92,8 @@ type Popularity struct {
 	Percentiles []Percentile `json:"percentiles"`
 }
 
-// Percentile is an entity that so many percent of the entities reach or surpass: the 10th is a well-known one, the 90th is not.
+// Percentile is an entity that so many percent of the entities reach or surpass: the 10th is a well-known one, the 90th
+// is not.
 type Percentile struct {
 	Percent int    `json:"percent"`
 	Entity  string `json:"entity"`

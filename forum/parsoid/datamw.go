@@ -9,8 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// dataMW is the attribute data-mw, in which Parsoid keeps what the rendering loses (mediawiki.org, Specs/HTML).
-// Of a transclusion it holds the parts: templates, and wikitext between them when their output cannot be told apart from their neighbors'.
+// dataMW is the attribute data-mw, in which Parsoid keeps what the rendering loses (mediawiki.org, Specs/HTML). Of a
+// transclusion it holds the parts: templates, and wikitext between them when their output cannot be told apart from
+// their neighbors'.
 type dataMW struct {
 	Parts []json.RawMessage `json:"parts"`
 	Name  string            `json:"name"` // of an extension tag
@@ -30,7 +31,8 @@ type transclusion struct {
 	Params ordered `json:"params"`
 }
 
-// ordered is a JSON object in the order of its text, which is the order of a template's parameters. Anything else (an empty PHP array is []) is read as an empty one.
+// ordered is a JSON object in the order of its text, which is the order of a template's parameters. Anything else (an
+// empty PHP array is []) is read as an empty one.
 type ordered []member
 
 type member struct {
@@ -102,7 +104,8 @@ func (d *dataMW) wikitext(s *sources) string {
 	return b.String()
 }
 
-// write gives a parameter its name unless it has the number of its place. A value with an equals sign must have had one, also when that was a number.
+// write gives a parameter its name unless it has the number of its place. A value with an equals sign must have had
+// one, also when that was a number.
 func (t *transclusion) write(b *strings.Builder, open, end string) {
 	b.WriteString(open)
 	b.WriteString(t.Target.WT)
@@ -128,8 +131,9 @@ func (t *transclusion) write(b *strings.Builder, open, end string) {
 	b.WriteString(end)
 }
 
-// trimmed is the blank that Parsoid must have taken from the end of a template's last parameter, if it has a name: the break of a line that may be a comment of SPARQL,
-// which would take the closing braces with it, and any blank between the query's brace and the template's.
+// trimmed is the blank that Parsoid must have taken from the end of a template's last parameter, if it has a name: the
+// break of a line that may be a comment of SPARQL, which would take the closing braces with it, and any blank between
+// the query's brace and the template's.
 func trimmed(value string) string {
 	switch {
 	case strings.Contains(value[strings.LastIndexByte(value, '\n')+1:], "#"), strings.Contains(value, "(UTC)"):
@@ -140,8 +144,9 @@ func trimmed(value string) string {
 	return ""
 }
 
-// sources are the templates of a page's wikitext, by what data-mw tells of them. What it does not tell is the blanks around names and values and the parameters
-// that were given twice; both matter when careless pipes made parameters of the pieces of a query.
+// sources are the templates of a page's wikitext, by what data-mw tells of them. What it does not tell is the blanks
+// around names and values and the parameters that were given twice; both matter when careless pipes made parameters of
+// the pieces of a query.
 type sources struct {
 	byKey map[string][]string // in page order
 }

@@ -30,7 +30,8 @@ var ErrUnreadable = errors.New("not readable as HTML")
 // blanks around names and values and the parameters that were given twice.
 //
 // The error wraps [ErrUnreadable] when the page is longer than [MaxBytes], has more than [MaxTags] tags, is nested
-// deeper than 512 elements, or makes more than [MaxWikitext] of wikitext. Other errors are r's. A broken or missing data-mw costs its element's source, not the page.
+// deeper than 512 elements, or makes more than [MaxWikitext] of wikitext. Other errors are r's. A broken or missing
+// data-mw costs its element's source, not the page.
 func Wikitext(r io.Reader, source string) (string, error) {
 	return convert(r, source, limits{MaxBytes, MaxTags, MaxWikitext})
 }

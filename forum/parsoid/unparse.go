@@ -227,7 +227,8 @@ func isBlock(n *dom.Node) bool {
 	return false
 }
 
-// blankLine reports whether a line break is what MediaWiki makes of a second blank line: it begins a paragraph and ends its line.
+// blankLine reports whether a line break is what MediaWiki makes of a second blank line: it begins a paragraph and ends
+// its line.
 func blankLine(br *dom.Node) bool {
 	if br.Parent == nil || br.Parent.DataAtom != atom.P {
 		return false
@@ -349,7 +350,8 @@ func tagged(list *dom.Node) bool {
 	return c != nil && c.Type == dom.TextNode && strings.Contains(c.Data, "\n")
 }
 
-// item writes a list item with the characters of all items around it; an item that only holds deeper ones leaves that to them.
+// item writes a list item with the characters of all items around it; an item that only holds deeper ones leaves that
+// to them.
 func (u *unparser) item(n *dom.Node) {
 	char := byte(':')
 	switch {

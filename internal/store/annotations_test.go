@@ -80,7 +80,8 @@ func TestWorks(t *testing.T) {
 	}
 }
 
-// Of many who save from the same reading, also in several programs, exactly one succeeds, and exactly one event tells of it.
+// Of many who save from the same reading, also in several programs, exactly one succeeds, and exactly one event tells
+// of it.
 func TestSaveWorkOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "annotations.db")
 	stores := []*Store{open(t, path), open(t, path)}

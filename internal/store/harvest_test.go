@@ -20,7 +20,8 @@ func discussion(id, heading string) dataset.Candidate {
 		Conversation: dataset.Conversation{Comments: []dataset.Comment{}}, Queries: []dataset.Query{}}
 }
 
-// A page is replaced with all of its discussions, in their order, or not at all; notes are forgotten on request; everything is there after opening again.
+// A page is replaced with all of its discussions, in their order, or not at all; notes are forgotten on request;
+// everything is there after opening again.
 func TestHarvestPages(t *testing.T) {
 	ctx := context.Background()
 	path := filepath.Join(t.TempDir(), "harvest.db")

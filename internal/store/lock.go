@@ -19,7 +19,8 @@ func writePID(f *os.File) error {
 	return err
 }
 
-// onceCloser frees the lock by closing its file. The file stays: removing it would let two processes lock two different files of the same name.
+// onceCloser frees the lock by closing its file. The file stays: removing it would let two processes lock two different
+// files of the same name.
 func onceCloser(f *os.File) func() error {
 	return sync.OnceValue(f.Close)
 }

@@ -13,9 +13,10 @@ import (
 	"syscall"
 )
 
-// Lock takes the lock of a data folder, so that one program at a time works on it. The lock is the operating system's (flock(2) on the file "lock" in dir):
-// it is free as soon as the process is gone, also after kill -9. The folder is made if it is missing. When another process holds the lock the error wraps
-// [ErrLocked] and names that process. Call release at the end; calling it again does nothing.
+// Lock takes the lock of a data folder, so that one program at a time works on it. The lock is the operating system's
+// (flock(2) on the file "lock" in dir): it is free as soon as the process is gone, also after kill -9. The folder is
+// made if it is missing. When another process holds the lock the error wraps [ErrLocked] and names that process. Call
+// release at the end; calling it again does nothing.
 func Lock(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)

@@ -1,12 +1,15 @@
-// Package store keeps what has to survive a crash in one SQLite file: the bot's ledger and notes, and the sums spent on the language model per day.
-// It implements the interfaces that bot ([Store.Entry] and its neighbors), llm ([Store.Spent], [Store.AddSpent]), the annotation page ([Store.SaveWork]) and others own, and knows only their nouns.
+// Package store keeps what has to survive a crash in one SQLite file: the bot's ledger and notes, and the sums spent on
+// the language model per day. It implements the interfaces that bot ([Store.Entry] and its neighbors), llm
+// ([Store.Spent], [Store.AddSpent]), the annotation page ([Store.SaveWork]) and others own, and knows only their nouns.
 //
-// Every write is durable when the method returns: the file is in WAL mode with synchronous=FULL (https://www.sqlite.org/pragma.html#pragma_synchronous),
-// one connection, transactions that take the write lock at once (so that a busy database makes a writer wait instead of failing half way).
-// Several processes may have the file open: the running bot, and the ledger command. [Lock] is what keeps a second bot away.
+// Every write is durable when the method returns: the file is in WAL mode with synchronous=FULL
+// (https://www.sqlite.org/pragma.html#pragma_synchronous), one connection, transactions that take the write lock at
+// once (so that a busy database makes a writer wait instead of failing half way). Several processes may have the file
+// open: the running bot, and the ledger command. [Lock] is what keeps a second bot away.
 //
-// The schema has a version. [Open] brings an older file up to date, each step in a transaction, and refuses one that a newer program wrote.
-// Times are stored as microseconds since 1970 in UTC, structures as JSON text: plain enough for other databases.
+// The schema has a version. [Open] brings an older file up to date, each step in a transaction, and refuses one that a
+// newer program wrote. Times are stored as microseconds since 1970 in UTC, structures as JSON text: plain enough for
+// other databases.
 package store
 
 import (
@@ -30,7 +33,8 @@ type Store struct {
 	db *sql.DB
 }
 
-// migrations are the steps from an empty file to the current schema; step i leads from version i to i+1. Steps are never changed, only added.
+// migrations are the steps from an empty file to the current schema; step i leads from version i to i+1. Steps are
+// never changed, only added.
 var migrations = []string{
 	`CREATE TABLE entries (
 	seq INTEGER PRIMARY KEY, -- in the order of writing
@@ -71,7 +75,8 @@ CREATE INDEX entries_origin ON entries (page, author, minute);`,
 // busyTimeout is how long a writer waits for another process. The ledger command writes for milliseconds.
 const busyTimeout = 10 * time.Second
 
-// Open opens the database file, and makes it and its folder when they are missing. It checks the file's integrity and brings its schema up to date.
+// Open opens the database file, and makes it and its folder when they are missing. It checks the file's integrity and
+// brings its schema up to date.
 func Open(ctx context.Context, path string) (*Store, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return nil, fmt.Errorf("store: %w", describe(err))

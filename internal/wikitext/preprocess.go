@@ -49,7 +49,8 @@ func Preprocess(text string, opt Options) *Doc {
 	return r.finish()
 }
 
-// read reads on from the start of a line up to the first of the marks at which nothing is open, and returns its offset; without one, up to the end.
+// read reads on from the start of a line up to the first of the marks at which nothing is open, and returns its offset;
+// without one, up to the end.
 func (r *reader) read(i int) int {
 	text, n := r.text, len(r.text)
 	r.bol, r.fake, r.stack = i, false, r.stack[:0]
@@ -234,7 +235,8 @@ func (r *reader) fill(n *Node, parts []part, end int) {
 	}
 }
 
-// openHeading starts a possible heading. A single "=" in a template's parameter that still lacks its name is that parameter's sign.
+// openHeading starts a possible heading. A single "=" in a template's parameter that still lacks its name is that
+// parameter's sign.
 func (r *reader) openHeading(i *int) bool {
 	n := min(run(r.text, *i, '='), 6)
 	if n == 1 && r.top().wantsName() {
@@ -245,7 +247,8 @@ func (r *reader) openHeading(i *int) bool {
 	return true
 }
 
-// closeHeading decides at the end of the line whether it was a heading: it must end in equals signs, followed at most by blanks and comments.
+// closeHeading decides at the end of the line whether it was a heading: it must end in equals signs, followed at most
+// by blanks and comments.
 func (r *reader) closeHeading(i int) {
 	p := r.stack[len(r.stack)-1]
 	r.stack = r.stack[:len(r.stack)-1]
@@ -325,7 +328,8 @@ func (r *reader) angle(i int) int {
 	return node.End
 }
 
-// comment reads a comment. One that fills whole lines takes its newline with it, so that the next line starts where it stood.
+// comment reads a comment. One that fills whole lines takes its newline with it, so that the next line starts where it
+// stood.
 func (r *reader) comment(i int) int {
 	t := r.text
 	end := len(t)
@@ -377,8 +381,8 @@ func findClose(t string, i int, name string) (from, to int) {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isSpace(c byte) bool  { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
 
-// order sorts the nodes. They come in the order of their ends, which is that of their starts but for what is nested: putting each into its place is cheap, unless a page
-// is made to be nested without end.
+// order sorts the nodes. They come in the order of their ends, which is that of their starts but for what is nested:
+// putting each into its place is cheap, unless a page is made to be nested without end.
 func (r *reader) order() {
 	before := func(x, y *Node) bool { return x.Start < y.Start || x.Start == y.Start && x.End > y.End }
 	budget := 8 * len(r.nodes)
@@ -402,7 +406,8 @@ func (r *reader) order() {
 	}
 }
 
-// finish orders the nodes and finds each one's parent. A heading inside a template that was closed is no section, but it has used up its number.
+// finish orders the nodes and finds each one's parent. A heading inside a template that was closed is no section, but
+// it has used up its number.
 func (r *reader) finish() *Doc {
 	r.order()
 	var open []int

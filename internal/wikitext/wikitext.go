@@ -1,11 +1,14 @@
-// Package wikitext finds the structure of a page of wikitext that MediaWiki's preprocessor sees: HTML comments, tags of parser extensions such as nowiki and
-// syntaxhighlight, templates with their parameters, template parameters, and headings with MediaWiki's own section numbers.
+// Package wikitext finds the structure of a page of wikitext that MediaWiki's preprocessor sees: HTML comments, tags of
+// parser extensions such as nowiki and syntaxhighlight, templates with their parameters, template parameters, and
+// headings with MediaWiki's own section numbers.
 //
-// It follows the algorithm of MediaWiki's includes/parser/Preprocessor_Hash.php (preprocessToObj), because only that algorithm says which section action=edit means by
-// "section 7" on a page with unbalanced braces: opening braces and brackets go on a stack, a run of closing ones closes as many as fit, a heading is a line that starts
-// with an equals sign while no tag is open, and what is left open at the end was text all along.
+// It follows the algorithm of MediaWiki's includes/parser/Preprocessor_Hash.php (preprocessToObj), because only that
+// algorithm says which section action=edit means by "section 7" on a page with unbalanced braces: opening braces and
+// brackets go on a stack, a run of closing ones closes as many as fit, a heading is a line that starts with an equals
+// sign while no tag is open, and what is left open at the end was text all along.
 //
-// Nothing is an error: any bytes are wikitext. The time is linear in the length of the page. Offsets are byte offsets into the text as given.
+// Nothing is an error: any bytes are wikitext. The time is linear in the length of the page. Offsets are byte offsets
+// into the text as given.
 package wikitext
 
 import "strings"
@@ -28,7 +31,8 @@ type Span struct{ Start, End int }
 // In returns the text of the span.
 func (s Span) In(text string) string { return text[s.Start:s.End] }
 
-// Arg is an argument of a template. Name is empty (Start == End) for a positional one; neither name nor value are trimmed.
+// Arg is an argument of a template. Name is empty (Start == End) for a positional one; neither name nor value are
+// trimmed.
 type Arg struct {
 	Name, Value Span
 	Named       bool
@@ -57,13 +61,14 @@ type Doc struct {
 
 // Options adapt the reading. The zero value is MediaWiki.
 type Options struct {
-	// Template, if given, is asked at every opening "{{" at offset i. When it answers true, its node is taken as it is and reading goes on at its End.
-	// It lets a caller read templates that careless authors filled with text that cuts them short.
+	// Template, if given, is asked at every opening "{{" at offset i. When it answers true, its node is taken as it is
+	// and reading goes on at its End. It lets a caller read templates that careless authors filled with text that cuts
+	// them short.
 	Template func(text string, i int) (Node, bool)
 }
 
-// extensionTags are the tags whose content MediaWiki's preprocessor leaves alone, as Special:Version of Wikidata lists them.
-// <translate> is left out: the Translate extension takes it away before the preprocessor runs.
+// extensionTags are the tags whose content MediaWiki's preprocessor leaves alone, as Special:Version of Wikidata lists
+// them. <translate> is left out: the Translate extension takes it away before the preprocessor runs.
 var extensionTags = map[string]bool{
 	"nowiki": true, "pre": true, "gallery": true, "indicator": true, "langconvert": true, "syntaxhighlight": true, "source": true, "ref": true, "references": true,
 	"math": true, "chem": true, "ce": true, "score": true, "timeline": true, "hiero": true, "poem": true, "graph": true, "mapframe": true, "maplink": true,
@@ -107,7 +112,8 @@ func StripComments(s string) string {
 	return b.String()
 }
 
-// Arg returns the last argument with one of the given names (positional ones count as "1", "2", …), as MediaWiki lets the last one win.
+// Arg returns the last argument with one of the given names (positional ones count as "1", "2", …), as MediaWiki lets
+// the last one win.
 func (n *Node) Arg(text string, names ...string) (Arg, bool) {
 	var found Arg
 	ok := false

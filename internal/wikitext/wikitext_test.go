@@ -55,7 +55,8 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// TestSections: the numbers are those of MediaWiki 1.39's Parser::getSection for the same text. (20,000 random texts were compared once with that method.)
+// TestSections: the numbers are those of MediaWiki 1.39's Parser::getSection for the same text. (20,000 random texts
+// were compared once with that method.)
 func TestSections(t *testing.T) {
 	for text, want := range map[string]string{
 		"lead\n== A ==\na\n=== B ===\nb\n== C ==\nc": "0 lead|1 == A == a === B === b|2 === B === b|3 == C == c",

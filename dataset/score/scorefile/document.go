@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/score"
 )
 
-// Document is what there is to say of one file. The members of Mean are by the measure asked for; by spinach for all, by
-// grasp for a file that has GRASP's scores only, by kbqa for one of values.
+// Document is what there is to say of one file. The members of Mean are by the measure asked for; by spinach for all,
+// by grasp for a file that has GRASP's scores only, by kbqa for one of values.
 type Document struct {
 	File   string       `json:"file"`
 	Format score.Format `json:"format"`
@@ -134,7 +134,8 @@ func (s *Scorer) document(name string, format score.Format, f *scoredFile) *Docu
 	return d
 }
 
-// compareStored looks whether the scores in the file can be reproduced; nil when it has none, or the measure was not asked for.
+// compareStored looks whether the scores in the file can be reproduced; nil when it has none, or the measure was not
+// asked for.
 func compareStored(f *scoredFile) *Stored {
 	s := &Stored{Differ: []int{}}
 	for i := range f.items {

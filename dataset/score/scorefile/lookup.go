@@ -21,8 +21,8 @@ type keptLine struct {
 	Error  string          `json:"error,omitempty"`
 }
 
-// Keep reads the results that a file keeps and adds to it what the graph answers from now on. A last line that was cut off
-// by a crash is dropped.
+// Keep reads the results that a file keeps and adds to it what the graph answers from now on. A last line that was cut
+// off by a crash is dropped.
 func (s *Scorer) Keep(name string) error {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -70,7 +70,8 @@ func cutOff(f *os.File, end int64) (bool, error) {
 	return strings.HasPrefix(rest, start) || strings.HasPrefix(start, rest), nil
 }
 
-// lookUp returns the result of a query, null when it has none by its own fault (why tells which). failure tells that it is not known for another reason.
+// lookUp returns the result of a query, null when it has none by its own fault (why tells which). failure tells that it
+// is not known for another reason.
 func (s *Scorer) lookUp(ctx context.Context, query string) (result json.RawMessage, failure, why string, err error) {
 	null := json.RawMessage("null")
 	query = strings.TrimSpace(query)

@@ -213,7 +213,8 @@ func (s *Scorer) file(ctx context.Context, name string) (*scoredFile, score.Form
 	return out, format, nil
 }
 
-// readLanguages reads the languages of questions that a run found; a file that is not there, or is something else, has none.
+// readLanguages reads the languages of questions that a run found; a file that is not there, or is something else, has
+// none.
 func readLanguages(name string) map[string]string {
 	out := map[string]string{}
 	f, err := os.Open(name)
@@ -378,7 +379,8 @@ func (s *Scorer) fill(o *score.Output) bool {
 	return true
 }
 
-// complete gets what the output does not have: gold query and language from the benchmark, rows from results or the graph.
+// complete gets what the output does not have: gold query and language from the benchmark, rows from results or the
+// graph.
 func (s *Scorer) complete(ctx context.Context, o *score.Output, it *score.Scored) error {
 	if o.GoldResult == nil && !s.hasGold && o.Benchmark {
 		return NeedOutputs

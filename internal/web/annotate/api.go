@@ -16,7 +16,8 @@ import (
 // maxBody bounds a request; a query has at most some kilobytes.
 const maxBody = 1 << 20
 
-// api makes a handler of a function for scripts: JSON in, JSON out. Errors are {"error":"…"}, and "current" when the work was changed meanwhile.
+// api makes a handler of a function for scripts: JSON in, JSON out. Errors are {"error":"…"}, and "current" when the
+// work was changed meanwhile.
 func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who := annotator(r)

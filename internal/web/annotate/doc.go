@@ -11,8 +11,9 @@
 //
 // # What keeps strangers out
 //
-// The command listens on loopback only. A page on the internet could still make a browser send requests here: the server
-// answers under loopback names only (against an attacker's names that point here), refuses writes from other origins ([http.CrossOriginProtection]) and takes them as JSON only; scripts, styles and
-// frames come from nowhere else (Content-Security-Policy). Names are for telling annotators apart, not for keeping them out. All text of candidates, graph and
-// model is untrusted and reaches pages through html/template or textContent only.
+// The command listens on loopback only. A page on the internet could still make a browser send requests here: the
+// server answers under loopback names only (against an attacker's names that point here), refuses writes from other
+// origins ([http.CrossOriginProtection]) and takes them as JSON only; scripts, styles and frames come from nowhere else
+// (Content-Security-Policy). Names are for telling annotators apart, not for keeping them out. All text of candidates,
+// graph and model is untrusted and reaches pages through html/template or textContent only.
 package annotate

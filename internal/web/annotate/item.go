@@ -254,7 +254,8 @@ func entityAddress(id string) string {
 // maxLabels bounds how many labels of a result are asked for.
 const maxLabels = 150
 
-// label puts labels next to the IDs of a table whose query brings none, if the graph returns them soon; a table without them is fine.
+// label puts labels next to the IDs of a table whose query brings none, if the graph returns them soon; a table without
+// them is fine.
 func (s *Server) label(ctx context.Context, t *shownTable) {
 	var ids []string
 	for _, row := range t.Rows {
@@ -282,7 +283,8 @@ func (s *Server) label(ctx context.Context, t *shownTable) {
 	}
 }
 
-// namesOf returns the names of a query's numbers: those of the graph, else the labels that the harvest brought. pending reports that more are coming.
+// namesOf returns the names of a query's numbers: those of the graph, else the labels that the harvest brought. pending
+// reports that more are coming.
 func (s *Server) namesOf(ctx context.Context, c *dataset.Candidate, q *sparql.Query) (found map[string]annotate.Name, pending bool) {
 	var ids []string
 	for _, i := range sparql.Identifiers(q) {

@@ -27,7 +27,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Graph is the graph on which queries are tried. In production this is internal/kg/wikidata, in tests internal/kg/embedded.
+// Graph is the graph on which queries are tried. In production this is internal/kg/wikidata, in tests
+// internal/kg/embedded.
 type Graph interface {
 	// Query runs a query.
 	Query(ctx context.Context, query string) (*kg.Table, error)
