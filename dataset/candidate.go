@@ -179,7 +179,7 @@ type Reason string
 
 // The reasons, in the order of the funnel.
 const (
-	NoQuery      Reason = "no_query"        // no comment holds a query
+	NoQuery      Reason = "no_query"        // no comment has a query
 	BotOnly      Reason = "bot_only"        // only our bot posted queries
 	BadShortLink Reason = "bad_short_link"  // its only query is behind a short link that does not lead to a query service
 	SyntaxError  Reason = "syntax_error"    // the dialect or the endpoint refuses it

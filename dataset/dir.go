@@ -85,7 +85,7 @@ func EachCandidate(r io.Reader) iter.Seq2[Candidate, error] {
 			err := json.Unmarshal(line, &c)
 			switch {
 			case err != nil:
-				err = fmt.Errorf("line %d is no candidate: %w", n, text.JSON(err))
+				err = fmt.Errorf("line %d is not a candidate: %w", n, text.JSON(err))
 			case c.Schema != CandidateSchema:
 				err = fmt.Errorf("line %d has schema %d, this program reads %d: use the program that wrote it, or harvest again", n, c.Schema, CandidateSchema)
 			case !ValidID(c.ID):
@@ -113,7 +113,7 @@ func ReadCandidatesDir(dir string) ([]Candidate, error) {
 	name := filepath.Join(dir, CandidatesFile)
 	f, err := os.Open(name)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("%s holds no %s: run spinachbot harvest --out %s first", dir, CandidatesFile, dir)
+		return nil, fmt.Errorf("%s has no %s: run spinachbot harvest --out %s first", dir, CandidatesFile, dir)
 	}
 	if err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func ReadGzip(name string, limit int64) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if int64(len(b)) > limit {
-		return nil, fmt.Errorf("%s holds more than %d bytes", name, limit)
+		return nil, fmt.Errorf("%s has more than %d bytes", name, limit)
 	}
 	return b, nil
 }

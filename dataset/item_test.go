@@ -96,7 +96,7 @@ func TestReadItemsErrors(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"empty", " \n", "the file is empty"},
 		{"text", "SELECT", `line 1, column 1: the file starts with 'S'`},
-		{"no items", "[]", "holds no items"},
+		{"no items", "[]", "has no items"},
 		{"cut array", "[\n {\"id\":\"a\"", "line 2, column 10: the JSON is broken"},
 		{"broken line", "{\"id\":\"a\",\"question\":\"q\",\"sparql\":\"s\"}\n{\"id\":\"é\",,}\n", "line 2, column 11: the JSON is broken"},
 		{"no question", "[{\"id\":\"a\",\"question\":\"q\",\"sparql\":\"s\"},\n  {\"id\":\"b\",\"sparql\":\"s\"}]", `line 2, column 3: item 2 (id b): it has no "question"`},

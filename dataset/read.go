@@ -111,7 +111,7 @@ func (f *itemReader) array(key string, text []byte, base int) error {
 		}
 	}
 	if len(raws) == 0 {
-		return errors.New("the file holds no items")
+		return errors.New("the file has no items")
 	}
 	return nil
 }
@@ -367,7 +367,7 @@ func candidateItem(raw map[string]json.RawMessage) (Item, Format, error) {
 	it := Item{ID: c.ID, Title: c.Provenance.Heading, URL: c.Provenance.URL, SPARQL: c.Cleaned, Responses: &c.Conversation.Responses}
 	switch {
 	case err != nil:
-		return it, "", fmt.Errorf("it is no candidate: %w", text.JSON(err))
+		return it, "", fmt.Errorf("it is not a candidate: %w", text.JSON(err))
 	case c.Schema > CandidateSchema:
 		return it, "", fmt.Errorf("it has schema %d; this program reads up to %d: use a newer one", c.Schema, CandidateSchema)
 	}

@@ -69,7 +69,7 @@ func Load(ctx context.Context, dir string, score Scorer) (*RunData, error) {
 	if found, err := d.readJSON(&r.Info, RunFile); err != nil {
 		return nil, err
 	} else if !found {
-		return nil, fmt.Errorf("%s holds no run (there is no %s in it); runs are made with eval run --out", dir, RunFile)
+		return nil, fmt.Errorf("%s has no run (there is no %s in it); runs are made with eval run --out", dir, RunFile)
 	}
 	err := readLines(d.path(ResultsFile), func(_ int, text []byte) error {
 		var it ItemData
@@ -84,7 +84,7 @@ func Load(ctx context.Context, dir string, score Scorer) (*RunData, error) {
 		return nil
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s holds a run that was cut off before its results were put together; start it again with the same settings", dir)
+		return nil, fmt.Errorf("%s has a run that was cut off before its results were put together; start it again with the same settings", dir)
 	}
 	if err == nil {
 		err = readLines(d.path(MetaFile), func(_ int, text []byte) error {

@@ -27,7 +27,7 @@ func OpenRecording(dir string) (*Recording, error) {
 	if found, err := r.dir.readJSON(&r.Info, RunFile); err != nil {
 		return nil, err
 	} else if !found {
-		return nil, fmt.Errorf("%s holds no run (there is no %s in it)", dir, RunFile)
+		return nil, fmt.Errorf("%s has no run (there is no %s in it)", dir, RunFile)
 	}
 	names, err := filepath.Glob(r.dir.path(goldDir, "*.json"))
 	if err != nil {
@@ -69,7 +69,7 @@ func (g goldGraph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	gold, ok := g.r.gold[query]
 	switch {
 	case !ok:
-		return nil, kg.Errorf(kg.Down, "the recording holds no result of this gold query")
+		return nil, kg.Errorf(kg.Down, "the recording has no result of this gold query")
 	case gold.Error != nil:
 		return nil, kg.Errorf(kg.Kind(gold.Error.Kind), "%s", strings.TrimPrefix(gold.Error.Message, gold.Error.Kind+": "))
 	}

@@ -58,7 +58,7 @@ type RunInfo struct {
 }
 
 // ErrOtherSettings says that a folder holds a run with other settings.
-var ErrOtherSettings = errors.New("the folder holds a run with other settings")
+var ErrOtherSettings = errors.New("the folder has a run with other settings")
 
 // Begin opens the folder of a run for a session: it makes it, or checks that it was made with the same settings and
 // returns what run.json says. asOf is used for a new run; for one that exists it must be zero or the same. The caller

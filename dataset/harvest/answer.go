@@ -32,7 +32,7 @@ func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, er
 		case len(*q) < 10 || len([]rune(*q)) > maxVerbal:
 			return nil, fmt.Errorf("a question has %d bytes", len(*q))
 		case strings.Contains(*q, "wdt:") || strings.Contains(strings.ToUpper(*q), "SELECT ?") || strings.ContainsAny(*q, "{}"):
-			return nil, errors.New("a question holds a piece of SPARQL")
+			return nil, errors.New("a question has a piece of SPARQL")
 		}
 		for _, id := range entityNumber.FindAllString(*q, -1) {
 			if slices.Contains(c.Entities, id) || slices.Contains(c.Properties, id) {
@@ -61,7 +61,7 @@ type answer struct {
 
 // findAnswer returns the first JSON object of a text that holds one of the two questions.
 func findAnswer(text string) (*answer, error) {
-	err := errors.New("the answer holds no JSON object")
+	err := errors.New("the answer has no JSON object")
 	for n, at := 0, 0; n < maxBraces; n++ {
 		i := strings.IndexByte(text[at:], '{')
 		if i < 0 {
@@ -73,7 +73,7 @@ func findAnswer(text string) (*answer, error) {
 		case derr == nil && (a.Precise != "" || a.Natural != ""):
 			return &a, nil
 		case derr == nil:
-			err = errors.New("the answer's JSON object holds no question")
+			err = errors.New("the answer's JSON object has no question")
 		case n == 0:
 			err = fmt.Errorf("the answer is no JSON: %w", derr)
 		}

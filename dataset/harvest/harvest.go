@@ -285,7 +285,7 @@ func (h *Harvest) mine(ctx context.Context) (bool, error) {
 		return ok, err
 	}
 	wiki, prefix, _ := strings.Cut(string(claim), "\n")
-	return false, fmt.Errorf("%s holds another archive, %s… of %s, not %s… of %s: harvest into another folder, or set WIKI_API and FORUM_ARCHIVE_PREFIX as they were (nothing was changed)",
+	return false, fmt.Errorf("%s has another archive, %s… of %s, not %s… of %s: harvest into another folder, or set WIKI_API and FORUM_ARCHIVE_PREFIX as they were (nothing was changed)",
 		h.o.Dir, prefix, wiki, h.o.Prefix, h.o.Wiki)
 }
 

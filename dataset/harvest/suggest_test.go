@@ -102,7 +102,7 @@ func TestAdvice(t *testing.T) {
 	}
 	w.wiki.put("2023/01", thread("Late", "x", posted(people+" LIMIT 5")))
 	answer = "no"
-	if w.mustRun(); asked != 9 || w.find("Late").Suggestion != nil || !strings.Contains(strings.Join(w.find("Late").Notes, " "), "suggestion could not be read: the answer holds no JSON object") {
+	if w.mustRun(); asked != 9 || w.find("Late").Suggestion != nil || !strings.Contains(strings.Join(w.find("Late").Notes, " "), "suggestion could not be read: the answer has no JSON object") {
 		t.Errorf("asked %d times, %+v", asked, w.find("Late"))
 	}
 }

@@ -91,7 +91,7 @@ func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
 	case o.unread != nil:
 		err = o.unread
 	default:
-		err = errors.New("the file holds no items")
+		err = errors.New("the file has no items")
 	}
 	return o.format, err
 }
@@ -155,7 +155,7 @@ func (o *outputs) unreadable(id string, why error) error {
 	switch {
 	case !errors.As(why, &wrong):
 	case wrong.Field == "":
-		why = fmt.Errorf("it is no object but a %s", wrong.Value)
+		why = fmt.Errorf("it is not an object but a %s", wrong.Value)
 	default:
 		why = fmt.Errorf("its member %q is a %s", wrong.Field, wrong.Value)
 	}
@@ -222,7 +222,7 @@ func (o *outputs) next() error {
 	}
 	form := raw.form()
 	if form == "" && raw.Questions != nil {
-		return o.unreadable("", errors.New("it is a benchmark in QALD's form, which holds no outputs: name the file of a system's outputs, and this one with --gold"))
+		return o.unreadable("", errors.New("it is a benchmark in QALD's form, which has no outputs: name the file of a system's outputs, and this one with --gold"))
 	}
 	if form == "" {
 		return o.unreadable(idText(raw.ID), errors.New("it is in no known form: it has neither predicted_answer_tuple (SPINACH), nor id and sparql (GRASP), nor answered and result "+

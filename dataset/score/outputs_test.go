@@ -93,7 +93,7 @@ func TestReadOutputsUnreadable(t *testing.T) {
 	const good = `{"id":"g","predicted_answer_tuple":[],"gold_answer_tuple":[]}`
 	for text, want := range map[string][]string{
 		"[" + good + `,{"x":1},` + good + "]":                 {"", "in no known form", ""},
-		"[null," + good + ",5]":                               {"in no known form", "", "no object but a number"},
+		"[null," + good + ",5]":                               {"in no known form", "", "not an object but a number"},
 		"[" + good + `,{"id":"b","question":5},` + good + "]": {"", "a number", ""},
 		"[" + good:                          {"", "from here on"},
 		"[" + good + ",{":                   {"", "from here on"},

@@ -68,7 +68,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	flush(t)
 	if r.Notebook.Projections == nil {
-		print(w, "The notebook counts projections on results, and the file holds none.\n")
+		print(w, "The notebook counts projections on results, and the file has none.\n")
 	}
 
 	print(w, "\nDiversity (Tables 6 and 7)\n")

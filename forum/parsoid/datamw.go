@@ -18,7 +18,7 @@ type dataMW struct {
 	Attrs ordered           `json:"attrs"`
 	Body  struct {
 		Source *string `json:"extsrc"`
-		ID     string  `json:"id"` // of the element that holds a reference's text
+		ID     string  `json:"id"` // of the element that has a reference's text
 	} `json:"body"`
 	Src string `json:"src"` // of <includeonly>
 }

@@ -76,7 +76,7 @@ func TestWorks(t *testing.T) {
 		t.Fatalf("events: %v %v", es, err)
 	}
 	if d := cmp.Diff(*ada, es[1].Work); d != "" {
-		t.Errorf("an event holds another work than was saved: %s", d)
+		t.Errorf("an event has another work than was saved: %s", d)
 	}
 }
 

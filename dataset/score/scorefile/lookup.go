@@ -55,7 +55,7 @@ func (s *Scorer) Keep(name string) error {
 }
 
 func notKept(end int64) error {
-	return fmt.Errorf("after byte %d it holds something else than kept results; name a new file", end)
+	return fmt.Errorf("after byte %d it has something else than kept results; name a new file", end)
 }
 
 // cutOff reports whether a file's end is the beginning of a kept line: nothing else may be dropped.

@@ -133,7 +133,7 @@ func (s *Scorer) ReadSteps(name string) error {
 	defer f.Close()
 	dec := json.NewDecoder(f)
 	if t, err := dec.Token(); err != nil || t != json.Delim('[') {
-		return errors.New("it is no JSON array of final states")
+		return errors.New("it is not a JSON array of final states")
 	}
 	out := map[string][]int{}
 	for n := 0; dec.More(); n++ {
@@ -245,7 +245,7 @@ func filesOf(dir string) ([]string, error) {
 		return err
 	})
 	if err == nil && len(names) == 0 {
-		err = errors.New("the folder holds neither results.jsonl nor .json files")
+		err = errors.New("the folder has neither results.jsonl nor .json files")
 	}
 	return names, err
 }
