@@ -19,7 +19,7 @@ func TestMistakes(t *testing.T) {
 		{"missing dot", "SELECT ?x {\n?x wdt:P31 wd:Q5\n?x wdt:P21 ?y }", 3, 1, "a dot is missing", "semicolon"},
 		{"modifier inside", "SELECT ?x { ?x wdt:P31 wd:Q5 LIMIT 5 }", 1, 30, "LIMIT", "is a brace missing before it"},
 		{"= for AS", "SELECT (COUNT(?x) = ?n) { ?x wdt:P31 wd:Q5 }", 1, 23, "AS ?name", "name"},
-		{"no alias", "SELECT (COUNT(?x)) { ?x wdt:P31 wd:Q5 }", 1, 18, "AS ?name", "give the expression a name"},
+		{"no alias", "SELECT (COUNT(?x)) { ?x wdt:P31 wd:Q5 }", 1, 18, "AS ?name", "name the expression"},
 		{"not grouped", "SELECT ?x ?y (COUNT(*) AS ?n) { ?x wdt:P31 ?y } GROUP BY ?x", 1, 11,
 			"?y is projected but neither grouped nor aggregated", "add ?y to GROUP BY"},
 		{"undeclared prefix", "SELECT ?x { ?x foo:bar wd:Q5 }", 1, 16, "\"foo:\" is not declared", "PREFIX foo: <…>"},

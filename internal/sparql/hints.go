@@ -106,7 +106,7 @@ func (p *parser) nameHint() string {
 	case p.is(')') && p.last.kind == tVar && p.equated:
 		return "use AS, not =, to name an expression: (expression AS " + p.textOf(p.last) + ")"
 	case p.is(')'):
-		return "give the expression a name: (… AS ?name)"
+		return "name the expression: (… AS ?name)"
 	case p.is(tVar):
 		return "write AS before the name: (… AS " + p.textOf(p.tok) + ")"
 	}

@@ -177,7 +177,7 @@ func (p *printer) try(f func()) bool {
 	return ok
 }
 
-// full reports whether an attempt has failed already, so that there is no use in writing on.
+// full reports whether an attempt to fit a line has failed already.
 func (p *printer) full() bool {
 	if p.limit > 0 && len(p.b) > p.limit {
 		p.over = true

@@ -55,7 +55,7 @@ func (c *checker) place(t sparql.Triple, statements map[string]bool) {
 		c.add("prefix", span, "wdt:"+id+" is asked of ?"+t.Subject.Name+", which is a statement",
 			"qualifiers are pq:"+id+", the statement's value is ps:"+id)
 	case t.Object.Kind == sparql.Const && strings.HasPrefix(t.Object.Value().Value, rdf.Direct):
-		c.add("prefix", t.Object.Span, "wdt: stands before an object", "items and properties as things are wd:")
+		c.add("prefix", t.Object.Span, "an object has the prefix wdt:", "as things, items and properties are written wd:")
 	}
 }
 
@@ -133,5 +133,5 @@ func numberHint(prefix, local, letter string) string {
 	if rdf.ValidID(letter + local) {
 		return "write " + prefix + ":" + letter + local
 	}
-	return "after " + prefix + ": stands a number such as " + letter + "31, not a label"
+	return "after " + prefix + ": write an ID such as " + letter + "31, not a label"
 }

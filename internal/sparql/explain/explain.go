@@ -21,13 +21,13 @@ func Query(q *sparql.Query, label func(id string) string) string {
 	case sparql.Update:
 		return "This is an update (" + q.Operation + "): it would change data instead of asking for it.\n"
 	case sparql.Ask:
-		e.line(0, "Answers yes or no: is there anything for which the following holds?")
+		e.line(0, "Answers yes or no: is there anything for which the following is true?")
 	case sparql.Construct:
 		e.line(0, "Makes new triples:")
 		for _, t := range q.Template {
 			e.triples(t, 1)
 		}
-		e.line(0, "for everything for which the following holds:")
+		e.line(0, "for everything for which the following is true:")
 	case sparql.Describe:
 		e.line(0, "Returns all that is known about "+e.resources(q)+".")
 	default:
@@ -124,7 +124,7 @@ func (e *explainer) rest(s *sparql.SelectQuery, level int) {
 		e.line(level, "Sorted by "+strings.Join(keys, ", then by ")+".")
 	}
 	if s.Offset != nil {
-		e.line(level, "The first "+strconv.FormatInt(s.Offset.N, 10)+" rows are left out.")
+		e.line(level, "The first "+strconv.FormatInt(s.Offset.N, 10)+" rows are skipped.")
 	}
 	if s.Limit != nil {
 		e.line(level, "At most "+strconv.FormatInt(s.Limit.N, 10)+" rows.")
@@ -156,7 +156,7 @@ func (e *explainer) pattern(p sparql.Pattern, level int) {
 		e.line(level, "- if there is any:")
 		e.group(x.Group, level+1)
 	case *sparql.Minus:
-		e.line(level, "- left out is everything for which:")
+		e.line(level, "- excluding everything for which:")
 		e.group(x.Group, level+1)
 	case *sparql.Union:
 		for i, b := range x.Branches {

@@ -23,7 +23,7 @@ type Metrics struct {
 }
 
 // Query counts. Settings of services (bd:serviceParam), all of the label service's body and optimizer hints
-// are no triples; the service itself is a clause.
+// do not count as triples; the service itself is a clause.
 func Query(q *sparql.Query) Metrics {
 	m := measurer{subjects: map[string]bool{}, predicates: map[string]bool{}, objects: map[string]bool{},
 		literals: map[string]bool{}}

@@ -51,28 +51,7 @@ func TestRewritesKeepTheRows(t *testing.T) {
 		if len(want) > 1 {
 			count["with rows"]++
 		}
-		check := func(name, text string) {
-			got, err := rows(g, text, q)
-			if kg.KindOf(err) == kg.Timeout || kg.KindOf(err) == kg.TooGreedy {
-				count[name+" timeout"]++
-				return
-			}
-			if err != nil {
-				t.Errorf("%s: %v\n%s\n---\n%s", name, err, query, text)
-				return
-			}
-			d := difference(want, got)
-			if d != "" && name == "standard" && difference(unlabeled(want, q), unlabeled(got, q)) == "" {
-				count[name+" same but for items with two labels in one language"]++
-				return
-			}
-			if d != "" {
-				count[name+" differs"]++
-				t.Errorf("%s: other rows: %s\n%s\n---\n%s", name, d, query, text)
-				return
-			}
-			count[name+" same"]++
-		}
+		check := func(name, text string) { compare(t, g, q, query, want, name, text, count) }
 		check("printed", q.String())
 		if f, err := sparql.PostingForm(query, func(id string) string { return "a label [[of]] " + id }); err == nil {
 			check("posted", f)
@@ -96,6 +75,32 @@ func TestRewritesKeepTheRows(t *testing.T) {
 	for k, n := range count {
 		t.Log(n, k)
 	}
+}
+
+// compare runs another form of a query and counts whether it returns the wanted rows.
+func compare(t *testing.T, g *embedded.Graph, q *sparql.Query, query string, want []string, name, text string,
+	count map[string]int) {
+	t.Helper()
+	got, err := rows(g, text, q)
+	if kg.KindOf(err) == kg.Timeout || kg.KindOf(err) == kg.TooGreedy {
+		count[name+" timeout"]++
+		return
+	}
+	if err != nil {
+		t.Errorf("%s: %v\n%s\n---\n%s", name, err, query, text)
+		return
+	}
+	d := difference(want, got)
+	if d != "" && name == "standard" && difference(unlabeled(want, q), unlabeled(got, q)) == "" {
+		count[name+" same but for items with two labels in one language"]++
+		return
+	}
+	if d != "" {
+		count[name+" differs"]++
+		t.Errorf("%s: other rows: %s\n%s\n---\n%s", name, d, query, text)
+		return
+	}
+	count[name+" same"]++
 }
 
 func read(t *testing.T, path, field string) []string {

@@ -161,7 +161,7 @@ func (r *rewriter) common() {
 				g.Patterns = slices.DeleteFunc(g.Patterns, func(p sparql.Pattern) bool {
 					x, ok := p.(*sparql.Service)
 					if ok && x.Kind() == sparql.MWAPIService {
-						r.note("call of MediaWiki's API (wikibase:mwapi) left out; the result changes")
+						r.note("call of MediaWiki's API (wikibase:mwapi) removed; the result changes")
 						return true
 					}
 					return false

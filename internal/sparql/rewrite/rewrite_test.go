@@ -36,7 +36,7 @@ func TestRewriteStandard(t *testing.T) {
 		{"alias in scope", "SELECT (SAMPLE(?x) AS ?x) { ?x wdt:P31 wd:Q5 }",
 			[]string{"(SAMPLE(?x_value) AS ?x)", "?x_value wdt:P31"}, nil, "is called"},
 		{"bound twice", "SELECT ?y { ?x wdt:P31 ?y BIND(wd:Q5 AS ?y) }",
-			[]string{"?x wdt:P31 ?y_before", "BIND(COALESCE(?y_before, ?y_now) AS ?y)"}, nil, "compared"},
+			[]string{"?x wdt:P31 ?y_before", "BIND(COALESCE(?y_before, ?y_now) AS ?y)"}, nil, "replaced by a comparison"},
 		{"having", "SELECT ?y (COUNT(*) AS ?n) { ?x wdt:P31 ?y } GROUP BY ?y HAVING (?n > 1)",
 			[]string{"HAVING (COUNT(*) > 1)"}, nil, "written out"},
 		{"computed key", "SELECT ?y (COUNT(*) AS ?n) { ?x wdt:P31 ?y } GROUP BY ?y ?n", []string{"GROUP BY ?y\n"},

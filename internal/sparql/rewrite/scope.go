@@ -35,7 +35,7 @@ func (r *rewriter) rebound(s *sparql.SelectQuery) {
 				binary("=", varExpr(before), varExpr(now)))
 			tail := append([]sparql.Pattern{&sparql.Bind{Expr: call("COALESCE", varExpr(before), varExpr(now)),
 				Var: x.Var}, &sparql.Filter{Expr: equal}}, g.Patterns[i+1:]...)
-			r.note("?%s, which BIND gives a value although it may have one, is compared instead", x.Var)
+			r.note("BIND of ?%s, which may have a value already, replaced by a comparison", x.Var)
 			x.Var = now
 			g.Patterns = append(g.Patterns[:i+1:i+1], tail...)
 			i += 2

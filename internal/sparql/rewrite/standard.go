@@ -117,7 +117,7 @@ func (r *rewriter) services(s *sparql.SelectQuery, to Target) {
 				r.fail(x, "graph analytics (gas:service) run on Blazegraph only")
 			default:
 				if to == QLever && strings.HasPrefix(x.Name.Value().Value, "https://query.wikidata.org/subgraph/") {
-					r.note("SERVICE %s opened: QLever holds the whole graph", x.Name.Written())
+					r.note("SERVICE %s replaced by its content: QLever has the whole graph", x.Name.Written())
 					out = append(out, x.Group)
 					continue
 				}
