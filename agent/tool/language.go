@@ -4,6 +4,9 @@ import (
 	"sort"
 	"strings"
 
+	"golang.org/x/text/language"
+	"golang.org/x/text/language/display"
+
 	"github.com/spinachbot/spinachbot/agent/render"
 )
 
@@ -13,26 +16,18 @@ type Language struct{ Code, Name string }
 // English is the language of an asker whose language is not known.
 var English = Language{"en", "English"}
 
-// languageNames are the languages that the agent tells apart, Wikidata's code to the English name (ISO 639, CLDR).
-// Any other is treated as English, as in SPINACH's reporter.
-var languageNames = map[string]string{
-	"af": "Afrikaans", "ar": "Arabic", "ast": "Asturian", "az": "Azerbaijani", "be": "Belarusian", "bg": "Bulgarian",
-	"bn": "Bengali", "br": "Breton",
-	"bs": "Bosnian", "ca": "Catalan", "cs": "Czech", "cy": "Welsh", "da": "Danish", "de": "German", "el": "Greek",
-	"en": "English", "eo": "Esperanto",
-	"es": "Spanish", "et": "Estonian", "eu": "Basque", "fa": "Persian", "fi": "Finnish", "fr": "French",
-	"ga": "Irish", "gl": "Galician", "he": "Hebrew",
-	"hi": "Hindi", "hr": "Croatian", "hu": "Hungarian", "hy": "Armenian", "id": "Indonesian", "is": "Icelandic",
-	"it": "Italian", "ja": "Japanese",
-	"ka": "Georgian", "kk": "Kazakh", "ko": "Korean", "la": "Latin", "lb": "Luxembourgish", "lt": "Lithuanian",
-	"lv": "Latvian", "mk": "Macedonian",
-	"ml": "Malayalam", "ms": "Malay", "nb": "Norwegian", "nl": "Dutch", "nn": "Norwegian Nynorsk", "oc": "Occitan",
-	"pl": "Polish", "pt": "Portuguese",
-	"ro": "Romanian", "ru": "Russian", "scn": "Sicilian", "sk": "Slovak", "sl": "Slovenian", "sq": "Albanian",
-	"sr": "Serbian", "sv": "Swedish",
-	"sw": "Swahili", "ta": "Tamil", "te": "Telugu", "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "ur": "Urdu",
-	"vi": "Vietnamese", "zh": "Chinese",
-}
+// languageNames are the languages that the agent tells apart, Wikidata's code to the English name (CLDR). Any other is
+// treated as English, as in SPINACH's reporter.
+var languageNames = func() map[string]string {
+	names := map[string]string{}
+	for _, code := range strings.Fields(`
+	af ar ast az be bg bn br bs ca cs cy da de el en eo es et eu fa fi fr ga gl he hi hr hu hy id is it ja ka kk
+	ko la lb lt lv mk ml ms nb nl nn oc pl pt ro ru scn sk sl sq sr sv sw ta te th tr uk ur vi zh`) {
+		names[code] = display.English.Languages().Name(language.Make(code))
+	}
+	names["nb"], names["bn"] = "Norwegian", "Bengali" // as models say: CLDR has Norwegian Bokmål and Bangla
+	return names
+}()
 
 // LanguageOf reads a language's code or English name, also with words around it ("The language is German."). ok is
 // false when none is known.
