@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/spinachbot/spinachbot/internal/buildinfo"
 	"github.com/spinachbot/spinachbot/internal/console"
 )
 
@@ -62,7 +63,7 @@ func setUpRoot(e *env, root *cobra.Command) *cobra.Command {
 	inner := root.RunE
 	root.RunE = func(cmd *cobra.Command, args []string) error {
 		if *showVersion {
-			fmt.Fprintln(e.stdout, readBuild())
+			fmt.Fprintln(e.stdout, buildinfo.Read())
 			return nil
 		}
 		return inner(cmd, args)

@@ -18,6 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/dataset/release"
+	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
@@ -74,7 +75,7 @@ name. docs/annotating.md explains the work.`,
 		}
 		listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", *addr)
 		if err != nil {
-			return fail(e, listenProblem(*addr, err))
+			return fail(e, console.ListenProblem(*addr, err))
 		}
 		if tcp, ok := listener.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
 			_ = listener.Close() // it was never used

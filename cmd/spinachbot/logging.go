@@ -1,80 +1,10 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"log/slog"
-	"sync/atomic"
+
+	"github.com/spinachbot/spinachbot/internal/console"
 )
-
-// Keys of log attributes by which packages mark the repetitions of calls: retryKey a failure after which the call is
-// made again, with the time until then; recoveredKey a call that succeeded after failures, with their number.
-const (
-	retryKey     = "retry_in"
-	recoveredKey = "recovered"
-)
-
-// retries counts the failures of services that were tried again, and those that went well in the end.
-type retries struct{ tried, recovered atomic.Int64 }
-
-// String returns the counts in one line, or "" when there were none.
-func (r *retries) String() string {
-	tried, recovered := r.tried.Load(), r.recovered.Load()
-	switch {
-	case tried == 0:
-		return ""
-	case recovered >= tried && tried == 1:
-		return "1 retry, recovered"
-	case recovered >= tried:
-		return fmt.Sprintf("%d retries, all recovered", tried)
-	}
-	return fmt.Sprintf("%d retries, %d of them recovered; -v shows them", tried, recovered)
-}
-
-// retryCounter is a handler that counts what is tried again in place of showing it.
-type retryCounter struct {
-	slog.Handler
-	level slog.Level
-	count *retries
-}
-
-// Enabled implements [slog.Handler].
-func (h retryCounter) Enabled(_ context.Context, l slog.Level) bool {
-	return l >= min(h.level, slog.LevelInfo)
-}
-
-// Handle implements [slog.Handler].
-func (h retryCounter) Handle(ctx context.Context, r slog.Record) error {
-	counted := false
-	r.Attrs(func(a slog.Attr) bool {
-		switch {
-		case a.Key == retryKey:
-			h.count.tried.Add(1)
-		case a.Key == recoveredKey && a.Value.Kind() == slog.KindInt64:
-			h.count.recovered.Add(a.Value.Int64())
-		default:
-			return true
-		}
-		counted = true
-		return false
-	})
-	if counted || r.Level < h.level {
-		return nil
-	}
-	return h.Handler.Handle(ctx, r)
-}
-
-// WithAttrs implements [slog.Handler].
-func (h retryCounter) WithAttrs(attrs []slog.Attr) slog.Handler {
-	h.Handler = h.Handler.WithAttrs(attrs)
-	return h
-}
-
-// WithGroup implements [slog.Handler].
-func (h retryCounter) WithGroup(name string) slog.Handler {
-	h.Handler = h.Handler.WithGroup(name)
-	return h
-}
 
 // logger writes to standard error: from the level on, or everything with -v. Unless it shows everything that the level
 // [slog.LevelInfo] names, failures that are tried again are counted only, and the program says at its end how many they
@@ -87,5 +17,5 @@ func (c *cmdline) logger(level slog.Level) *slog.Logger {
 	if level <= slog.LevelInfo {
 		return slog.New(text)
 	}
-	return slog.New(retryCounter{text, level, &c.e.retries})
+	return slog.New(console.CountRetries(text, level, &c.e.retries))
 }

@@ -6,16 +6,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spinachbot/spinachbot/internal/console"
 )
 
 // Failures that are tried again are counted and not shown; other warnings are shown; -v shows all.
 func TestRetriesAreCounted(t *testing.T) {
 	log := func(lg *slog.Logger) {
 		for range 11 {
-			lg.Warn("model call failed", "err", "429", retryKey, time.Second)
+			lg.Warn("model call failed", "err", "429", console.RetryKey, time.Second)
 		}
-		lg.Info("model call succeeded", recoveredKey, 11)
-		lg.With("item", "7").WithGroup("x").Warn("another failure", retryKey, time.Second)
+		lg.Info("model call succeeded", console.RecoveredKey, 11)
+		lg.With("item", "7").WithGroup("x").Warn("another failure", console.RetryKey, time.Second)
 		lg.Info("not for this level")
 		lg.Warn("for good")
 	}
@@ -28,7 +30,7 @@ func TestRetriesAreCounted(t *testing.T) {
 	if got := c.e.retries.String(); got != "12 retries, 11 of them recovered; -v shows them" {
 		t.Errorf("%q", got)
 	}
-	c.e.retries.recovered.Add(1)
+	c.logger(slog.LevelWarn).Info("model call succeeded", console.RecoveredKey, 1)
 	if got := c.e.retries.String(); got != "12 retries, all recovered" {
 		t.Errorf("%q", got)
 	}

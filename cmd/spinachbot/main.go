@@ -41,7 +41,7 @@ type env struct {
 	environ []string
 	now     func() time.Time
 	args    []string // as given, for messages
-	retries retries
+	retries console.Retries
 }
 
 // newEnv is the process's own.
@@ -136,7 +136,7 @@ func fail(e *env, err error) int {
 		fmt.Fprintln(e.stderr, "spinachbot: interrupted")
 		return exitInterrupted
 	}
-	fmt.Fprintln(e.stderr, "spinachbot:", strings.ReplaceAll(plain(err), "\n", "\n  "))
+	fmt.Fprintln(e.stderr, "spinachbot:", strings.ReplaceAll(console.Plain(err), "\n", "\n  "))
 	return exitFailed
 }
 
@@ -144,7 +144,7 @@ func fail(e *env, err error) int {
 func misuse(e *env, format string, args ...any) int {
 	for i, a := range args {
 		if err, ok := a.(error); ok {
-			args[i] = plain(err)
+			args[i] = console.Plain(err)
 		}
 	}
 	fmt.Fprintf(e.stderr, "spinachbot: "+format+"\n", args...)

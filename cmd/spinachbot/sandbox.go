@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
@@ -164,7 +165,7 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 	parts.Wiki = s.wiki
 	s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
-		return nil, listenProblem(o.addr, err)
+		return nil, console.ListenProblem(o.addr, err)
 	}
 	if tcp, ok := s.listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
 		lg.Warn("the sandbox is reachable from other machines; it is not made for the open internet", "address", s.listener.Addr().String())

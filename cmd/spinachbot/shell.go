@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+
+	"github.com/spinachbot/spinachbot/internal/buildinfo"
 )
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
@@ -75,7 +77,7 @@ func writeManual(root *cobra.Command, dir string) error {
 		return err
 	}
 	header := &doc.GenManHeader{Section: "1", Source: "SpinachBot", Manual: "SpinachBot"}
-	if date := readBuild().date; !date.IsZero() {
+	if date := buildinfo.Read().Date; !date.IsZero() {
 		header.Date = &date
 	}
 	root.DisableAutoGenTag = true

@@ -34,6 +34,7 @@ var rules = []struct {
 	{"internal/sparql/measure", "internal/sparql internal/rdf", "reads the tree and the tokens: how complex a query is"},
 	{"internal/sparql/tool", "internal/sparql internal/sparql/check internal/sparql/explain internal/sparql/measure internal/sparql/rewrite", "the dialect at the command line; labels come from outside"},
 	{"internal/sparql/rewrite", "internal/sparql internal/rdf", "changes the tree: other dialects"},
+	{"internal/buildinfo", "", "what the Go tool recorded concerns no noun of ours"},
 	{"internal/console", "", "how a terminal is written to concerns no noun of ours"},
 	{"internal/kg", "internal/rdf", "nouns only"},
 	{"internal/index", "", "label search knows labels, not graphs"},

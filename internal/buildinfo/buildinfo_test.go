@@ -1,4 +1,4 @@
-package main
+package buildinfo
 
 import (
 	"runtime/debug"
@@ -31,9 +31,9 @@ func TestVersion(t *testing.T) {
 			"spinachbot unreleased (commit 2cc30a5d893e of 2026-11-22; go1.26.8)", "2cc30a5d893e"},
 		{"go run", "(devel)", nil, "spinachbot unreleased (commit not recorded: built without version control; go1.26.8)", "unknown"},
 	} {
-		b := buildOf(&debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Version: c.version}, Settings: c.settings})
-		if b.String() != c.long || b.short() != c.short {
-			t.Errorf("%s: %q, %q, want %q, %q", c.what, b, b.short(), c.long, c.short)
+		b := of(&debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Version: c.version}, Settings: c.settings})
+		if b.String() != c.long || b.Short() != c.short {
+			t.Errorf("%s: %q, %q, want %q, %q", c.what, b, b.Short(), c.long, c.short)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package console
 
 import (
 	"encoding/json"
@@ -13,9 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// plain returns the text of an error for people: what the operating system and Go's JSON reader say in their own
+// Plain returns the text of an error for people: what the operating system and Go's JSON reader say in their own
 // words becomes a sentence that says what to do.
-func plain(err error) string {
+func Plain(err error) string {
 	said := err.Error()
 	var path *fs.PathError
 	var syntax *json.SyntaxError
@@ -53,8 +53,8 @@ func pathProblem(err *fs.PathError) string {
 	return err.Error()
 }
 
-// listenProblem says why no server can be started at an address.
-func listenProblem(addr string, err error) error {
+// ListenProblem says why no server can be started at an address.
+func ListenProblem(addr string, err error) error {
 	var call *os.SyscallError
 	var place *net.AddrError
 	switch {

@@ -1,0 +1,93 @@
+// Package buildinfo tells from which commit the program was built, by what the Go tool recorded in it.
+package buildinfo
+
+import (
+	"fmt"
+	"regexp"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// Build is what the program knows about its own making.
+type Build struct {
+	Version string    // the module's version; empty when it was built without one
+	Commit  string    // twelve hexadecimal digits; empty when not known
+	Date    time.Time // of the commit; zero when not known
+	Dirty   bool      // the files differed from the commit
+	Go      string    // Go's version
+}
+
+// pseudo matches the end of a version that Go makes up for a commit without a tag: time and commit.
+var pseudo = regexp.MustCompile(`[.-](\d{14})-([0-9a-f]{12})(\+dirty)?$`)
+
+// Read reads what the Go tool wrote into the program. `go build` in a clone records the commit; `go install` of a
+// version records the version, which names the commit unless it is a tag.
+func Read() Build {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return Build{}
+	}
+	return of(info)
+}
+
+func of(info *debug.BuildInfo) Build {
+	b := Build{Go: info.GoVersion}
+	if v := info.Main.Version; v != "(devel)" {
+		b.Version = v
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value[:min(12, len(s.Value))]
+		case "vcs.time":
+			b.Date, _ = time.Parse(time.RFC3339, s.Value)
+		case "vcs.modified":
+			b.Dirty = s.Value == "true"
+		}
+	}
+	if m := pseudo.FindStringSubmatch(b.Version); m != nil {
+		if b.Commit == "" {
+			b.Commit = m[2]
+			b.Date, _ = time.Parse("20060102150405", m[1])
+		}
+		b.Version = ""
+	}
+	b.Dirty = b.Dirty || strings.HasSuffix(b.Version, "+dirty")
+	b.Version = strings.TrimSuffix(b.Version, "+dirty")
+	return b
+}
+
+// String returns one line for --version, such as
+//
+//	spinachbot v1.2.0 (commit 2cc30a5d893e of 2026-11-22, with local changes; go1.26.8)
+func (b Build) String() string {
+	name := b.Version
+	if name == "" {
+		name = "unreleased"
+	}
+	commit := "commit not recorded: built without version control"
+	if b.Commit != "" {
+		commit = "commit " + b.Commit
+		if !b.Date.IsZero() {
+			commit += " of " + b.Date.UTC().Format("2006-01-02")
+		}
+	} else if b.Version != "" {
+		commit = ""
+	}
+	if b.Dirty {
+		commit += ", with local changes"
+	}
+	return fmt.Sprintf("spinachbot %s (%s)", name, strings.TrimPrefix(strings.TrimPrefix(commit, ", ")+"; "+b.Go, "; "))
+}
+
+// Short names the build in one word: for the User-Agent and the records of runs.
+func (b Build) Short() string {
+	switch {
+	case b.Version != "":
+		return b.Version
+	case b.Commit != "":
+		return b.Commit
+	}
+	return "unknown"
+}

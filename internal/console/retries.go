@@ -1,0 +1,83 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+)
+
+// Keys of log attributes by which packages mark the repetitions of calls: RetryKey a failure after which the call is
+// made again, with the time until then; RecoveredKey a call that succeeded after failures, with their number.
+const (
+	RetryKey     = "retry_in"
+	RecoveredKey = "recovered"
+)
+
+// Retries counts the failures of services that were tried again, and those that went well in the end.
+type Retries struct{ tried, recovered atomic.Int64 }
+
+// String returns the counts in one line, or "" when there were none.
+func (r *Retries) String() string {
+	tried, recovered := r.tried.Load(), r.recovered.Load()
+	switch {
+	case tried == 0:
+		return ""
+	case recovered >= tried && tried == 1:
+		return "1 retry, recovered"
+	case recovered >= tried:
+		return fmt.Sprintf("%d retries, all recovered", tried)
+	}
+	return fmt.Sprintf("%d retries, %d of them recovered; -v shows them", tried, recovered)
+}
+
+// CountRetries returns a handler that passes records from the level on to h, but counts what is tried again in place of
+// showing it.
+func CountRetries(h slog.Handler, level slog.Level, count *Retries) slog.Handler {
+	return retryCounter{h, level, count}
+}
+
+// retryCounter is the handler of [CountRetries].
+type retryCounter struct {
+	slog.Handler
+	level slog.Level
+	count *Retries
+}
+
+// Enabled implements [slog.Handler].
+func (h retryCounter) Enabled(_ context.Context, l slog.Level) bool {
+	return l >= min(h.level, slog.LevelInfo)
+}
+
+// Handle implements [slog.Handler].
+func (h retryCounter) Handle(ctx context.Context, r slog.Record) error {
+	counted := false
+	r.Attrs(func(a slog.Attr) bool {
+		switch {
+		case a.Key == RetryKey:
+			h.count.tried.Add(1)
+		case a.Key == RecoveredKey && a.Value.Kind() == slog.KindInt64:
+			h.count.recovered.Add(a.Value.Int64())
+		default:
+			return true
+		}
+		counted = true
+		return false
+	})
+	if counted || r.Level < h.level {
+		return nil
+	}
+	return h.Handler.Handle(ctx, r)
+}
+
+// WithAttrs implements [slog.Handler].
+func (h retryCounter) WithAttrs(attrs []slog.Attr) slog.Handler {
+	h.Handler = h.Handler.WithAttrs(attrs)
+	return h
+}
+
+// WithGroup implements [slog.Handler].
+func (h retryCounter) WithGroup(name string) slog.Handler {
+	h.Handler = h.Handler.WithGroup(name)
+	return h
+}
