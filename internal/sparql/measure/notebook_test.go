@@ -101,9 +101,8 @@ func TestNotebookPattern(t *testing.T) {
 	}
 }
 
-// The figures of the notebook itself, recomputed by others with its own program, to the last digit
-// (systems.md C.4): averages of clauses, relations, subjects, predicates, objects and literals, distinct
-// properties, distinct patterns.
+// The averages that the notebook itself computes for four files, to the last digit: clauses, relations, subjects,
+// predicates, objects and literals, and the numbers of distinct properties and of distinct patterns.
 func TestNotebookOnSharedData(t *testing.T) {
 	for _, c := range []struct{ file, key, want string }{
 		{"dev.json", "sparql", "155: 9.09 4.18 1.75 3.63 4.80 0.48; 176; 155"},
