@@ -14,9 +14,9 @@ import (
 
 // Solver is the agent as the bot needs it, with a trajectory and limits for each key. internal/ask implements it.
 //
-// An ending by the day's money, as an Outcome or as an error, makes the request wait for the next UTC day. When Triage has no model, the bot judges by the
-// post's words. Every other error is tried again a few times; [agent.EndingOf] tells the errors apart. What Solve can answer for good, it answers with an
-// Outcome, also when that is no answer.
+// An ending by the day's money, as an Outcome or as an error, makes the request wait for the next UTC day. When Triage
+// has no model, the bot judges by the post's words. Every other error is tried again a few times; [agent.EndingOf]
+// tells the errors apart. A final result of Solve is an Outcome, even when there is no answer.
 type Solver interface {
 	// Solve answers one question. The key is the ledger's: [a-z0-9-], fit for a file name. It may be called again with the same key after a crash.
 	Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error)
@@ -34,7 +34,7 @@ const (
 	On      Mode = "on"      // drafts are posted as soon as the gate is open
 )
 
-// Config is the bot's policy. The zero values of the fields below the line are replaced by the defaults given there.
+// Config is the bot's policy. In the fields after the blank line, zero values are replaced by the defaults named there.
 type Config struct {
 	Page     string // title of the forum page
 	Account  string // user name of the bot's account
@@ -42,14 +42,14 @@ type Config struct {
 	StopPage string // title; the bot posts only while its trimmed text is empty or "run"
 	TaskPage string // title of the page that describes the bot, linked in the summary; the account's user page when empty
 	Posting  Mode
-	DryRun   bool // as Posting Off, whatever Posting says
+	DryRun   bool // like Posting Off, whatever Posting says
 	Forum    forum.Options
 	Similar  Similar // finds earlier discussions to point to; nil: none
 
 	AnswerDelay    time.Duration // how old a comment must be
 	AnswerSince    time.Time     // when set: comments signed at or after it are answered, also those found at the first start
 	FollowupLimit  int           // follow-ups answered in a thread
-	RepliesPerHour int           // replies in any sixty minutes; must be positive when posting is possible
+	RepliesPerHour int           // replies in any 60 minutes; must be positive when posting is possible
 	ReplyOnFailure bool          // say so on the page when there is no answer; otherwise silence
 	Bots           []string      // accounts to ignore besides those whose name says that they are bots, see the package documentation
 	QueryHosts     []string      // hosts of short links that may stand for a query, such as w.wiki; Wikidata's and QLever's query services are known
@@ -61,12 +61,12 @@ type Config struct {
 	DraftMaxAge   time.Duration // drafts made while posting was off are posted without approval up to this age; 24 h
 	MaxFailures   int           // transient failures of triage and solver before a request is given up; 3
 	MaxStarts     int           // starts of the solver, crashes of the whole program included; 25
-	MaxSaves      int           // saves that did not come through before a reply is given up; 20
+	MaxSaves      int           // failed saves before a reply is given up; 20
 }
 
-// Limits that are not for configuration.
+// Limits that cannot be configured.
 const (
-	stopPageAge   = 5 * time.Second    // the stop page's word holds so long
+	stopPageAge   = 5 * time.Second    // how long a read of the stop page is valid
 	maxConflicts  = 3                  // edit conflicts in one round before the entry waits for the next
 	maxEdits      = 5                  // changes of a comment by its poster before it is given up
 	clockSlack    = 5 * time.Minute    // between the wiki's clock and its own stamps
@@ -184,11 +184,12 @@ func (s Summary) unposted() string {
 	return fmt.Sprintf("%d approved, not posted: POSTING=off", s.Unposted)
 }
 
-// Round does one pass: it finds out what became of saves that were interrupted, judges new comments, solves the accepted ones, drafts replies and posts those that
-// may be posted. `run --once`, the schedule and the demo all call it.
+// Round does one pass. It finds out what happened to interrupted saves, judges new comments, solves the accepted ones,
+// drafts replies and posts those that may be posted. `run --once`, the schedule and the demo all call it.
 //
-// Whatever concerns one request only is recorded in its entry and the round goes on. The error is for what stops the round: the context, a page that cannot be
-// read, a ledger that cannot be written, [ErrBlocked]. A later Round goes on where this one stopped.
+// Failures of one request are recorded in its entry, and the round goes on. An error is returned for what stops the
+// round: the context, a page that cannot be read, a ledger that cannot be written, [ErrBlocked]. A later Round
+// continues where this one stopped.
 func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	var sum Summary
 	err := b.round(ctx, &sum)
@@ -269,7 +270,7 @@ func (b *Bot) each(ctx context.Context, state State, sum *Summary, do func(conte
 	return nil
 }
 
-// set moves an entry to a state and writes it.
+// set moves an entry to a state and saves it.
 func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error {
 	from := e.State
 	if err := e.move(to, reason); err != nil {

@@ -249,7 +249,8 @@ func TestMissingPage(t *testing.T) {
 	}
 }
 
-// Whatever stands in a heading, the summary keeps its section link, its links to us, and the key within MediaWiki's 500 characters.
+// Whatever is in a heading, the summary keeps its section link, its links to us, and the key within MediaWiki's 500
+// characters.
 func TestHostileHeadings(t *testing.T) {
 	for _, h := range []string{"*/ [[Category:Evil]] /*", "[[User:Admin|x]] {{evil}}", strings.Repeat("é", 400), "~~~~ x", "a | b", "''bold''", "sb-0000000000000000"} {
 		w := newWorld(t)

@@ -5,8 +5,9 @@ import (
 	"unicode"
 )
 
-// thanks holds the words of thanks, praise, agreement and greeting in the languages most used on the forum. filler holds those that may be next to them.
-// A post is chatter only when every word of it is in one of the lists and at least one in the first, so a filler may also have another meaning.
+// thanks holds words of thanks, praise, agreement and greeting in the languages most used on the forum. filler holds
+// words that may appear next to them. A post is chatter only when every word of it is in one of the lists and at least
+// one in the first, so a filler may also have another meaning.
 const (
 	thanks = `
 thanks thank thankyou thx ty tnx cheers good nice awesome amazing perfect perfectly excellent wonderful brilliant fantastic cool wow great super ok okay yes yep
@@ -30,10 +31,10 @@ muito pela resposta ajuda je wel hartelijk voor het antwoord hulp bardzo za pomo
 большое огромное за ответ помощь да дуже відповідь جزيلا רבה`
 )
 
-// maxChatter is the number of words up to which a post may be chatter.
+// maxChatter is the most words that a chatter post may have.
 const maxChatter = 25
 
-// chatterWords maps each word to whether it can make a post chatter by itself.
+// chatterWords maps each word to whether it alone can make a post chatter.
 var chatterWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(filler) {
@@ -45,8 +46,9 @@ var chatterWords = func() map[string]bool {
 	return m
 }()
 
-// IsChatter reports whether a post is nothing but thanks, praise, agreement or greeting, in any of a dozen languages. It errs on the side of no: a post with a question
-// mark, a number, a query or any word that is not such a word is left to triage by the model. A post without a word (a smiley, a lone signature) is chatter.
+// IsChatter reports whether a post is nothing but thanks, praise, agreement or greeting, in any of a dozen languages.
+// When in doubt it returns false: a post with a question mark, a number, a query or any other word is left to the
+// model. A post without a word (a smiley, a lone signature) is chatter.
 func IsChatter(text string) bool {
 	if strings.ContainsAny(text, "?？؟;") || strings.Contains(text, "[query]") {
 		return false

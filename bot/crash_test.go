@@ -93,7 +93,8 @@ func (c *crasher) Solve(ctx context.Context, key string, q agent.Question) (o *a
 	return o, err
 }
 
-// crash runs a round that ends at the nth call, and starts the store anew. It returns the number of calls made and whether the round came to its end.
+// crash runs a round that ends at the nth call, and starts the store again. It returns the number of calls made and
+// whether the round came to its end.
 func (w *world) crash(n int, after bool) (calls int, finished bool, err error) {
 	w.t.Helper()
 	c := &crasher{Store: w.store, Wiki: w.wiki, Solver: w.solver, at: n, after: after}
@@ -314,7 +315,7 @@ func TestLateSaveWhileHeld(t *testing.T) {
 	w := held(t)
 	before := w.wiki.text()
 	w.wiki.arrive()
-	w.wiki.put(page, before) // somebody takes it away
+	w.wiki.put(page, before) // someone takes it away
 	w.round()
 	w.want("Cats:posted")
 	w.wantReplies("Cats", 0)

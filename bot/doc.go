@@ -7,8 +7,9 @@
 //
 // # The life of an entry
 //
-// Each comment that may be answered has at most one [Entry] in the ledger. Which comment an entry belongs to is decided by signature, words and place, see identity.go:
-// two comments of the same author and minute are two requests, wherever they are on the page.
+// Each comment that may be answered has at most one [Entry] in the ledger. Signature, words and place decide which
+// comment an entry belongs to; see identity.go. Two comments by the same author in the same minute are two requests,
+// anywhere on the page.
 //
 //	noticed ──▶ accepted ──▶ proposed ──▶ approved ──▶ posting ──▶ posted
 //	   │            │            │            │  ▲         │ │
@@ -21,28 +22,27 @@
 //
 // # Whom it answers
 //
-// The first comment of a thread is a request; a comment directly under one of ours, or one that mentions our account
-// by a link, a ping or a plain @Name outside of quotations, is a follow-up, whoever wrote it. What was on the page at
-// the first start is left alone ([Config].AnswerSince overrides). A comment is answered when it is
-// [Config].AnswerDelay old. A thread that is marked resolved, or in which someone else has posted a query or a link
-// to one since ([Config].QueryHosts), is left alone, the latter unless we are mentioned. An unsigned first comment is
-// answered once it has been unchanged for [Config].UnsignedDelay (people fix signatures, and the words are all that
-// it can be recognized by); unsigned later comments are ignored.
+// The first comment of a thread is a request; a comment directly under one of ours, or one that mentions our account by
+// a link, a ping or a plain @Name outside of quotations, is a follow-up, whoever wrote it. What was on the page at the
+// first start is left alone, unless [Config].AnswerSince says otherwise. A comment is answered once it is
+// [Config].AnswerDelay old. A thread that is marked resolved is left alone. So is one in which someone else has since
+// posted a query or a link to one ([Config].QueryHosts), unless we are mentioned. An unsigned first comment is answered
+// once it has not changed for [Config].UnsignedDelay: people fix signatures, and without one a comment is recognized
+// only by its words. Later unsigned comments are ignored.
 //
-// Whether a picked comment asks for something is judged by the model. Where there is none, its words must do: a
-// request brings a query, has a question mark or says what people say who ask, in six languages; a follow-up with a
-// query under our reply counts as someone's answer unless it asks or mentions us.
+// Whether a picked comment asks for something is judged by the model. Without a model, the words decide. A request
+// contains a query, a question mark or a phrase that people ask with, in six languages. A follow-up with a query under
+// our reply counts as someone's answer unless it asks something or mentions us.
 //
-// Bots are never answered. An account is one when its name ends in Bot or BOT, or in "bot" as a word of its own, with
-// or without a number, when it is known as one (the users of MediaWiki's own programs among them), or when
-// [Config].Bots names it.
+// Bots are never answered. An account is one when its name ends in Bot or BOT, or in the separate word "bot", with or
+// without a number, when it is known as one (the users of MediaWiki's own programs among them), or when [Config].Bots
+// names it.
 //
 // # Why every accepted request is answered or recorded as given up
 //
 // An accepted entry is in the ledger before anything else happens to it, and every Round takes up every open entry
-// whose time has come. Failures are counted in the entry, and so are starts that never came back because the whole
-// program ended, so that each entry reaches a last state after a bounded number of Rounds in which the gate is open
-// and the wiki can be reached.
+// whose time has come. The entry counts failures, and also starts that the program's end interrupted. So each entry
+// reaches a final state after a bounded number of Rounds in which the gate is open and the wiki can be reached.
 //
 // # Why nothing is posted twice
 //
@@ -58,17 +58,17 @@
 //     the summary or the author, the text of the revision decides; where they hid the text as well, the entry is
 //     given up, and only the operator's `ledger retry` leads on.
 //
-// Should the first save arrive even later, after such a look, then one of the two saves meets a section that the
-// other has changed: both carry the revision that they were made from, both insert at the same place, and MediaWiki
-// answers with an edit conflict (tried on 1.39: the account's own edits conflict in section edits too). What is left
-// is a save that arrives after the grace although someone replied at another place of the same thread in between:
-// the two would then be apart, and a merge by lines could take both. The grace is to be longer than the wiki's own
-// time limit for a request; then no such save exists. Every try begins with a fresh reading in which our own reply is
-// looked for: by the marker, and by author and parent, which holds even when the ledger was lost.
+// The first save may arrive even later, after that check. Then one of the two saves meets a section that the other has
+// changed. Both carry their base revision and both insert at the same place, so MediaWiki reports an edit conflict
+// (tested on 1.39: an account's own section edits conflict, too). One case is left: a save arrives after the grace
+// period, and someone has meanwhile replied elsewhere in the same thread. Then the two saves are at different places,
+// and a merge by lines could accept both. The grace period must be longer than the wiki's own time limit for a request;
+// then there is no such save. Every attempt begins by reading the page again and looking for our own reply: by the
+// marker, and by author and parent, which works even when the ledger was lost.
 //
-// Between the last reading and the save lie one reading of the stop page and one write of the ledger. MediaWiki
-// merges by lines what others saved in that moment: a change of the request's own last line, a reply at our place, an
-// archived section are conflicts; a mark elsewhere in the section (resolved, at its top) is merged.
+// Between the last read and the save, the bot reads the stop page and writes the ledger once. MediaWiki merges by lines
+// what others save in that moment. A change to the request's last line, a reply at our place and an archived section
+// are conflicts. A mark elsewhere in the section, such as "resolved" at its top, is merged.
 //
-// A forged signature of ours with a forged marker can thus keep us silent, but never make us speak twice.
+// So a forged signature with a forged marker can keep us silent, but never make us post twice.
 package bot

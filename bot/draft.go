@@ -11,8 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// draft makes the reply from the outcome of the agent and puts it into the entry, with the wikitext and the diff as they would be now. It does not write the ledger.
-// earlier are the discussions that it points to. An answer that cannot be put into a reply becomes a reply that says that there is none, if such replies are wanted.
+// draft makes the reply from the agent's outcome and puts it into the entry, with the wikitext and the diff as of now.
+// It does not write the ledger. earlier lists the discussions that the reply points to. If the answer does not fit into
+// a reply, the reply says that there is no answer, where such replies are enabled.
 func (b *Bot) draft(v *view, p place, e *Entry, out *agent.Outcome, earlier []forum.Earlier) error {
 	reply := NewReply(out, e.Author, b.cfg.Operator, e.Key)
 	reply.Similar = earlier
@@ -37,13 +38,13 @@ func (b *Bot) draft(v *view, p place, e *Entry, out *agent.Outcome, earlier []fo
 	return nil
 }
 
-// composed is a reply in its place.
+// composed is a reply with the section around it.
 type composed struct {
 	reply         string // wikitext
 	before, after string // of the section
 }
 
-// compose writes a reply as wikitext with the indentation that its place wants, and puts it into the section.
+// compose writes a reply as wikitext, indented for its place, and inserts it into the section.
 func (b *Bot) compose(v *view, p place, reply forum.Reply) (composed, error) {
 	indent, err := forum.ReplyIndent(v.rev.Text, p.thread, p.comment.ID)
 	if err != nil {
@@ -103,7 +104,7 @@ func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	return r
 }
 
-// withoutScheme is an endpoint's address as people write it: query.wikidata.org/sparql.
+// withoutScheme returns an endpoint's address as people write it: query.wikidata.org/sparql.
 func withoutScheme(endpoint string) string {
 	_, rest, ok := strings.Cut(endpoint, "://")
 	if !ok {
@@ -112,7 +113,7 @@ func withoutScheme(endpoint string) string {
 	return rest
 }
 
-// withoutLabelColumns drops a column ?xLabel that says nothing beyond the labels at which the entities of column ?x are shown.
+// withoutLabelColumns drops a column ?xLabel that only repeats the labels shown with the entities of column ?x.
 func withoutLabelColumns(r *forum.Reply) {
 	at := make(map[string]int, len(r.Vars))
 	for i, v := range r.Vars {
@@ -150,7 +151,7 @@ func withoutLabelColumns(r *forum.Reply) {
 	r.Vars = vars
 }
 
-// cell shows a term to people: an entity with its label, a day without its midnight, everything else as it is.
+// cell formats a term for people: an entity with its label, a date without midnight, everything else unchanged.
 func cell(t rdf.Term, labels map[string]string) forum.Cell {
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" && id[0] != 'L' {
 		return forum.Cell{ID: id, Label: labels[id]}
@@ -162,7 +163,7 @@ func cell(t rdf.Term, labels map[string]string) forum.Cell {
 	return forum.Cell{Text: s}
 }
 
-// finite replaces what JSON cannot write.
+// finite replaces numbers that JSON cannot represent.
 func finite(f float64) float64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return 0
@@ -170,8 +171,9 @@ func finite(f float64) float64 {
 	return f
 }
 
-// summaryOf is the edit summary: a link to the section, whether the reply has a query, a link to the page that describes it, and the ledger's key, by which
-// [Wiki].OwnEdits finds the edit again wherever the section has gone. The heading is other people's text: it keeps no bracket and cannot end the section link.
+// summaryOf returns the edit summary: a link to the section, whether the reply has a query, a link to the page that
+// describes the bot, and the ledger's key. [Wiki].OwnEdits finds the edit by that key, wherever the section is now. The
+// heading is untrusted: its brackets are removed, so that it cannot end the section link.
 func (b *Bot) summaryOf(p place, e *Entry) string {
 	harmless := strings.NewReplacer("*/", "* /", "/*", "/ *", "[", "(", "]", ")", "{", "(", "}", ")", "|", "-", "<", " ", ">", " ")
 	topic := text.Clip(text.OneLine(harmless.Replace(p.thread.Heading)), maxTopicRunes)

@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// A column of labels beside the entities that carry them is left out; one that says more stays.
+// A column of labels next to the entities that carry them is left out; one that says more stays.
 func TestLabelColumns(t *testing.T) {
 	rhine, label := rdf.IRI(rdf.Entity+"Q584"), rdf.LangString("Rhine", "en")
 	labels := map[string]string{"Q584": "Rhine", "Q1653": "Danube"}

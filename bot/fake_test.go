@@ -83,7 +83,7 @@ func (w *fakeWiki) text() string {
 	return revs[len(revs)-1].Text
 }
 
-// edit changes the page as somebody else.
+// edit changes the page as someone else.
 func (w *fakeWiki) edit(old, new string) {
 	if !strings.Contains(w.text(), old) {
 		panic(fmt.Sprintf("%q is not on the page:\n%s", old, w.text()))
@@ -199,7 +199,8 @@ func (w *fakeWiki) OwnEdits(_ context.Context, title string, since time.Time) ([
 	return out, nil
 }
 
-// section gives the bounds of section n; every heading counts, and a section ends at the next heading of its level or a higher one.
+// section returns the bounds of section n; every heading counts, and a section ends at the next heading of its level or
+// a higher one.
 func section(text string, n int) (start, end int, ok bool) {
 	level, count, pos := 0, 0, 0
 	for _, line := range strings.SplitAfter(text, "\n") {
@@ -243,7 +244,7 @@ func join(base, first, second []string, end, start int) string {
 	return strings.Join(append(append(append([]string{}, first[:len(first)-(len(base)-end)]...), base[end:start]...), second[start:]...), "\n")
 }
 
-// change gives the lines [start, end) of base that differ in other.
+// change returns the lines [start, end) of base that differ in other.
 func change(base, other []string) (start, end int) {
 	for start < len(base) && start < len(other) && base[start] == other[start] {
 		start++
@@ -396,7 +397,7 @@ func (w *world) round() bot.Summary {
 	return sum
 }
 
-// entries gives all entries by heading; two entries of a heading come in order.
+// entries returns all entries by heading; two entries of a heading come in order.
 func (w *world) entries() []*bot.Entry {
 	w.t.Helper()
 	es, err := bot.List(context.Background(), w.store)

@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// leave is the gate's word on one save.
+// leave is the gate's decision on one save.
 type leave struct {
 	open   bool
 	drop   bool      // closed for good: the entry is given up
@@ -18,9 +18,10 @@ type leave struct {
 	until  time.Time // the last moment at which the edit may be sent
 }
 
-// gate says whether a reply may be saved now. Every save passes through it, and it checks, in this order: the posting mode, the approval in the ledger, the stop page,
-// {{nobots}} on the page and in the section, the follow-up limit of the thread, and the replies of the last hour. The money of the day is watched by the solver.
-// With posting on, the approval is given here, and written down, for drafts that were not made while posting was off long ago.
+// gate says whether a reply may be saved now. Every save passes through it. It checks, in this order: the posting mode,
+// the approval in the ledger, the stop page, {{nobots}} on the page and in the section, the follow-up limit of the
+// thread, and the replies of the last hour. The solver watches the daily budget. With posting on, the gate approves and
+// records drafts here, except old ones that were made while posting was off.
 func (b *Bot) gate(ctx context.Context, v *view, p place, e *Entry) (leave, error) {
 	switch b.cfg.Posting {
 	case On, Propose:
@@ -62,10 +63,11 @@ func (b *Bot) gate(ctx context.Context, v *view, p place, e *Entry) (leave, erro
 	return leave{open: true, until: until}, nil
 }
 
-// byConfig stands for the approver of what is posted without being looked at.
+// byConfig is recorded as the approver of what is posted without review.
 const byConfig = "POSTING=on"
 
-// needsApproval tells why an entry cannot go on without the operator, or "". An approval by the configuration lasts as long as the configuration.
+// needsApproval tells why an entry cannot go on without the operator, or "". An approval by the configuration ends when
+// the configuration changes.
 func (b *Bot) needsApproval(e *Entry) string {
 	switch {
 	case e.State == Approved && (b.cfg.Posting == On || e.ApprovedBy != byConfig):
@@ -78,7 +80,7 @@ func (b *Bot) needsApproval(e *Entry) string {
 	return ""
 }
 
-// stopNote remembers the stop page over restarts.
+// stopNote remembers the stop page across restarts.
 type stopNote struct {
 	Existed bool `json:"existed"` // it has been seen to exist: from then on, its absence means stop
 }
@@ -87,8 +89,8 @@ func (b *Bot) stopKey() string { return "bot/stop/" + b.cfg.StopPage }
 
 // stopPage reads the stop page and says why the bot must not post, or until when it may.
 //
-// The page lets the bot run when its trimmed text is empty or "run". A page that cannot be read means stop. A missing page means run only if it was missing when the
-// bot was first started, and has not existed since.
+// The page lets the bot run when its trimmed text is empty or "run". A page that cannot be read means stop. A missing
+// page means run only if it has never existed since the bot was first started.
 func (b *Bot) stopPage(ctx context.Context) (until time.Time, why string, err error) {
 	asked := b.now()
 	rev, err := b.wiki.Page(ctx, b.cfg.StopPage)
@@ -133,8 +135,9 @@ func (b *Bot) stopNote(ctx context.Context) (n stopNote, known bool, err error) 
 	return n, true, nil
 }
 
-// stopped says why the bot must rest for this round, or "". It is asked at the start of a round as well as before each save, so that a stopped bot spends no money. While
-// posting is off the page is looked at only once, to note at the first start whether it exists.
+// stopped returns why the bot must pause for this round, or "". It is called at the start of a round and before each
+// save, so that a stopped bot spends no money. While posting is off, it reads the page only once, to note at the first
+// start whether it exists.
 func (b *Bot) stopped(ctx context.Context) (string, error) {
 	if b.cfg.StopPage == "" {
 		return "", nil

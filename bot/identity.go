@@ -16,7 +16,7 @@ import (
 // The IDs of package forum are of no use here: when two comments have the same author and minute, the ID of each
 // depends on which of them is first on the page. What decides instead, in this order:
 //
-//   - The signature ([Origin]) and the words. Where several comments agree in both, the place tells which is whose:
+//   - The signature ([Origin]) and the words. Where several comments agree in both, the place decides:
 //     our reply under it, its parent, its thread.
 //   - For a comment whose words were changed: the same signature, the same thread and the same parent, or our reply
 //     under it. An entry takes such a comment only when its own words are no longer on the page, when no other entry
@@ -72,7 +72,7 @@ func (p place) twins() []string {
 	return slices.Compact(out)
 }
 
-// follow copies what the page says about the entry's comment.
+// follow copies the comment's data on the page into the entry.
 func (e *Entry) follow(p place) {
 	c := p.comment
 	e.Comment, e.Thread, e.Heading, e.Place = c.ID, p.root(), p.thread.Heading, p.spot()
@@ -154,7 +154,7 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 	return out, nil
 }
 
-// assign finds the comment of each claim, or none. The rules come in the order of their strength.
+// assign finds the comment of each claim, or none. The strongest rules come first.
 func (b *Bot) assign(places []place, claims []claim) []place {
 	out := make([]place, len(claims))
 	taken := map[*forum.Comment]bool{}
@@ -232,7 +232,7 @@ func (b *Bot) entryOf(ctx context.Context, p place) (*Entry, error) {
 }
 
 // signedLater finds the entry for a comment that was signed since or signed again, or lost its signature, or is
-// unsigned and got another heading. Few words say little about what is the same comment.
+// unsigned and got another heading. Short texts are weak evidence that two comments are the same.
 func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	if len(strings.Fields(p.comment.Text)) < 3 && len(p.comment.Queries) == 0 {
 		return nil, nil
@@ -265,7 +265,7 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 }
 
 // signedAgain reports whether a comment with the entry's words is the entry's with a new time stamp. Our reply under it
-// tells: the same author may ask the same again under the same heading.
+// decides, since an author may ask the same question again under the same heading.
 func (b *Bot) signedAgain(e *Entry, p place) bool {
 	return e.Author == p.origin().Author && b.repliedUnder(claim{entry: e}, p)
 }
@@ -294,8 +294,8 @@ func (b *Bot) find(ctx context.Context, v *view, e *Entry) (p place, edited, ok 
 	return place{}, false, false, nil
 }
 
-// newKey makes the key for a comment that has no entry. answered says that the comment has a reply of ours all the
-// same: the ledger was lost.
+// newKey makes the key for a comment that has no entry. answered means that the comment has a reply of ours although it
+// has no entry: the ledger was lost.
 func (b *Bot) newKey(ctx context.Context, p place) (key string, answered bool, err error) {
 	if answered, err = b.answered(ctx, p); err != nil || answered {
 		return "", answered, err
@@ -369,8 +369,8 @@ func (b *Bot) answersAnother(ctx context.Context, reply *forum.Comment, p place)
 	return false, nil
 }
 
-// copied reports whether a reply of ours is there twice, and the other one is under the comment q, to which it belongs.
-// Someone pasted the thread a second time.
+// copied reports whether a reply of ours is on the page twice and the other copy is under the comment q, to which it
+// belongs. Someone pasted the thread a second time.
 func (b *Bot) copied(reply *forum.Comment, key string, q place) bool {
 	for i := range q.thread.Comments {
 		c := &q.thread.Comments[i]
@@ -418,8 +418,8 @@ func (b *Bot) entriesOfThread(ctx context.Context, p place, states ...State) ([]
 	return out, nil
 }
 
-// acquaint notes in each entry which other comments with its signature are on the page together with its own, so that
-// it never takes one of them for its own.
+// acquaint records in each entry which other comments with the same signature are on the page, so that the entry never
+// claims one of them.
 func (b *Bot) acquaint(ctx context.Context, v *view) error {
 	for _, p := range v.order {
 		if len(v.origins[p.origin()]) < 2 || !p.origin().signed() {

@@ -38,7 +38,7 @@ type Notes interface {
 	Put(ctx context.Context, key string, value []byte) error
 }
 
-// Store is all that the bot remembers. The fake to use in tests is internal/store on a file in t.TempDir().
+// Store is everything that the bot remembers. Tests use internal/store on a file in t.TempDir().
 type Store interface {
 	Ledger
 	Notes
@@ -49,10 +49,10 @@ var (
 	// ErrNoEntry: the ledger has no entry with this key.
 	ErrNoEntry = errors.New("the ledger has no such entry")
 	// ErrChanged: the entry was changed by someone else since it was read. Read it again and decide again.
-	ErrChanged = errors.New("the ledger's entry was changed meanwhile")
+	ErrChanged = errors.New("the ledger's entry has been changed in the meantime")
 )
 
-// State is where an entry stands. See the drawing in the package documentation.
+// State is the stage of an entry. See the drawing in the package documentation.
 type State string
 
 // The states.
@@ -68,7 +68,7 @@ const (
 	Rejected State = "rejected" // the operator said no
 )
 
-// States are all states, in the order of an entry's life.
+// States lists all states in the order of an entry's life.
 func States() []State {
 	return []State{Noticed, Accepted, Proposed, Approved, Posting, Posted, GaveUp, Skipped, Rejected}
 }
@@ -117,8 +117,8 @@ const (
 	FollowUp Kind = "followup" // a comment under one of ours, or one that mentions us
 )
 
-// Entry is one comment that the bot may answer, and all it knows about it. There is at most one for each comment,
-// hence at most one reply. An entry keeps its comment while the comment's words are on the page or in its archive;
+// Entry is one comment that the bot may answer, and all it knows about it. There is at most one for each comment, so
+// there is at most one reply. An entry keeps its comment while the comment's words are on the page or in its archive;
 // see identity.go for what happens when they change.
 type Entry struct {
 	// Key is made once by [Key]. It is the marker in the reply, a part of the edit summary, and the name of the trajectory.
@@ -129,9 +129,9 @@ type Entry struct {
 	Thread  string `json:"thread"` // ID of the thread's first comment then
 	Kind    Kind   `json:"kind"`
 	State   State  `json:"state"`
-	Reason  string `json:"reason,omitempty"` // why it stands where it stands: skipped, given up, waiting
-	Lapsed  bool   `json:"lapsed,omitempty"` // closed only because of what stood on the page (gone, resolved, answered by others); it opens again when that ends
-	Forced  bool   `json:"forced,omitempty"` // the operator wants an answer: no triage, no leaving alone
+	Reason  string `json:"reason,omitempty"` // why it is in this state: skipped, given up, waiting
+	Lapsed  bool   `json:"lapsed,omitempty"` // closed only because of the page (gone, resolved, answered by others); it reopens when that ends
+	Forced  bool   `json:"forced,omitempty"` // the operator wants an answer: no triage, never left alone
 
 	Heading string     `json:"heading"` // of the thread, for people
 	Author  string     `json:"author"`  // of the comment; "" when unsigned
@@ -145,10 +145,10 @@ type Entry struct {
 	Question string `json:"question,omitempty"` // what the agent is asked
 	Language string `json:"language,omitempty"`
 
-	Starts    int       `json:"starts,omitempty"`    // starts of triage or solver that never came back: the whole program ended
+	Starts    int       `json:"starts,omitempty"`    // starts of triage or solver during which the program ended
 	Failures  int       `json:"failures,omitempty"`  // transient failures of triage or solver
-	Saves     int       `json:"saves,omitempty"`     // saves that did not come through
-	Edits     int       `json:"edits,omitempty"`     // how often the poster changed the comment under our hands
+	Saves     int       `json:"saves,omitempty"`     // failed saves
+	Edits     int       `json:"edits,omitempty"`     // how often the poster changed the comment meanwhile
 	NotBefore time.Time `json:"not_before,omitzero"` // nothing is tried before
 
 	Draft      *Draft `json:"draft,omitempty"`
@@ -163,8 +163,8 @@ type Entry struct {
 
 // Draft is a reply before it is posted, with everything needed to show it and to continue the conversation later.
 type Draft struct {
-	Reply      forum.Reply `json:"reply"`      // what Wikitext is made from, again at each placing: the indentation may change
-	Wikitext   string      `json:"wikitext"`   // as it would stand on the page when the draft was made
+	Reply      forum.Reply `json:"reply"`      // source of Wikitext, which is made again for each placement: the indentation may change
+	Wikitext   string      `json:"wikitext"`   // as it would be on the page when the draft was made
 	Diff       string      `json:"diff"`       // of the section, when the draft was made
 	Revision   int64       `json:"revision"`   // of the page that Diff is against
 	Turn       agent.Turn  `json:"turn"`       // history for follow-ups
@@ -179,7 +179,7 @@ type Draft struct {
 	Drafted  string    `json:"drafted,omitempty"` // the agent's own text, when it was changed
 }
 
-// Save is what is known about the attempts to post a reply. It is written before the first byte is sent.
+// Save records the attempts to post a reply. It is written before the first byte is sent.
 type Save struct {
 	BaseRev int64     `json:"base_rev"` // of the last attempt
 	Section int       `json:"section"`  // of the last attempt
@@ -194,13 +194,13 @@ type Save struct {
 	NothingSaved bool `json:"nothing_saved,omitempty"`
 	// Unclear is the newest hidden revision that may be our reply: the entry was given up for it.
 	Unclear int64 `json:"unclear,omitempty"`
-	// Cleared: up to this revision the operator has looked, and wanted another try.
+	// Cleared: the operator has checked up to this revision and wants another attempt.
 	Cleared int64 `json:"cleared,omitempty"`
 
 	Error string `json:"error,omitempty"`
 }
 
-// Filter names entries. Empty fields do not restrict.
+// Filter selects entries. Empty fields do not restrict.
 type Filter struct {
 	Page       string
 	Thread     string
@@ -234,12 +234,12 @@ func originOf(c *forum.Comment) Origin {
 	return newOrigin(*c.Author, c.Time)
 }
 
-// signed reports whether both author and time are known. Without them, only the words tell one comment from another.
+// signed reports whether both author and time are known. Without them, only the words distinguish comments.
 func (o Origin) signed() bool { return o.Author != "" && !o.Time.IsZero() }
 
 // Key makes the name of a new entry: a hash of what the comment says and of its signature. It fits into a marker in
-// wikitext: "sb-" and 16 hex digits. The number n tells comments apart that agree in all of this, and is 0 for the
-// first. An entry keeps its key whatever becomes of the comment.
+// wikitext: "sb-" and 16 hex digits. The number n distinguishes comments that agree in all of this; it is 0 for the
+// first. An entry keeps its key whatever happens to the comment.
 func Key(page string, o Origin, text string, n int) string {
 	return hashKey(page, o.Author, o.Time.Format(time.RFC3339), text, strconv.Itoa(n))
 }
@@ -252,8 +252,8 @@ func hashKey(parts ...string) string {
 	return "sb-" + hex.EncodeToString(h[:8])
 }
 
-// TextHash is the fingerprint of a comment's words and queries, white space folded. Moving, re-indenting or archiving
-// a comment does not change it.
+// TextHash is the fingerprint of a comment's words and queries, with white space collapsed. Moving, re-indenting or
+// archiving a comment does not change it.
 func TextHash(c *forum.Comment) string {
 	h := sha256.New()
 	h.Write([]byte(strings.Join(strings.Fields(c.Text), " ")))
@@ -263,7 +263,7 @@ func TextHash(c *forum.Comment) string {
 	return hex.EncodeToString(h.Sum(nil)[:8])
 }
 
-// move changes the state with a reason, or says why it must not.
+// move changes the state with a reason, or returns an error if that is not allowed.
 func (e *Entry) move(to State, reason string) error {
 	if !e.State.May(to) {
 		return fmt.Errorf("ledger entry %s is %s and cannot become %s", e.Key, e.State, to)

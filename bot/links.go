@@ -6,15 +6,16 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Query services whose addresses may stand for a query. Wikidata's keeps the query behind the "#" or in a parameter (wikitech: Wikidata Query Service); QLever gives short
-// links of its own under the name of the data set: qlever.dev/wikidata/7Xyz1a.
+// Query services whose addresses may contain a query. Wikidata's keeps the query after the "#" or in a parameter
+// (wikitech: Wikidata Query Service). QLever has its own short links under the name of the data set:
+// qlever.dev/wikidata/7Xyz1a.
 var (
 	queryServices = []string{"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "query-legacy-full.wikidata.org", "query-preview.wikidata.org",
 		"commons-query.wikimedia.org", "wcqs-beta.wmflabs.org"}
 	qleverServices = []string{"qlever.dev", "qlever.cs.uni-freiburg.de", "qlever.informatik.uni-freiburg.de"}
 )
 
-// postsQuery reports whether a comment brings a query: in itself, or by a link that stands for one.
+// postsQuery reports whether a comment contains a query or a link to one.
 func (b *Bot) postsQuery(c *forum.Comment) bool {
 	if len(c.Queries) > 0 {
 		return true
@@ -27,8 +28,9 @@ func (b *Bot) postsQuery(c *forum.Comment) bool {
 	return false
 }
 
-// queryLink reports whether an address stands for a query: anything but the front page of a configured host, since a short link hides what it leads to, and of the query
-// services what holds a query or the short form of one. A link to the service itself is none.
+// queryLink reports whether an address is a link to a query. On a configured host that is anything but the front page,
+// since a short link hides its target. On a query service it is an address that holds a query or the short form of one;
+// a link to the service itself is not.
 func (b *Bot) queryLink(address string) bool {
 	host, path, params := splitAddress(address)
 	if host == "" {
@@ -46,8 +48,8 @@ func (b *Bot) queryLink(address string) bool {
 	return false
 }
 
-// splitAddress takes a web address apart: the host in lower case without port and "www.", the path without slashes around it, and whether anything stands behind a "?" or
-// a "#". An address of another kind has no host.
+// splitAddress splits a web address: the host in lower case without port and "www.", the path without surrounding
+// slashes, and whether anything follows a "?" or a "#". For other addresses the host is "".
 func splitAddress(address string) (host, path string, params bool) {
 	scheme, rest, ok := strings.Cut(address, "//")
 	if s := strings.ToLower(scheme); !ok || s != "https:" && s != "http:" && s != "" {

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// knownBots are accounts without a person behind their posts whose names do not say so: MediaWiki's and its extensions' own users, and bots that edit Wikidata and Wikipedia
-// under names such as Reinheitsgebot. [Config].Bots adds others.
+// knownBots are bot accounts whose names do not say so: MediaWiki's and its extensions' own users, and bots that edit
+// Wikidata and Wikipedia under names such as Reinheitsgebot. [Config].Bots adds others.
 var knownBots = []string{
 	"MediaWiki message delivery", "Flow talk page manager", "MediaWiki default", "Maintenance script", "Conversion script", "Move page script", "Delete page script",
 	"Template namespace initialisation script", "Global rename script", "Redirect fixer", "New user message", "Abuse filter", "Edit filter", "Babel AutoCreate",
@@ -30,8 +30,8 @@ func (b *Bot) machine(name string) bool {
 	return false
 }
 
-// namedBot reports whether an account's name says that it is a bot: it ends in Bot or BOT, or in "bot" as a word of its own, with a number behind it or not: KrBot2, Hoo bot,
-// Citation bot 1. Talbot and Abbot are people.
+// namedBot reports whether an account's name says that it is a bot: it ends in Bot or BOT, or in the separate word
+// "bot", with a number behind it or not: KrBot2, Hoo bot, Citation bot 1. Talbot and Abbot are people.
 func namedBot(name string) bool {
 	name = normalUser(name)
 	if digits := strings.TrimRight(name, "0123456789"); digits != name {

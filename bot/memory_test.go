@@ -157,7 +157,7 @@ func TestMemoryIsLikeTheStore(t *testing.T) {
 	}
 }
 
-// results gives a value and which of the ledger's errors came with it.
+// results returns a value and which of the ledger's errors came with it.
 func results[T any](v T, err error) (any, any) {
 	switch {
 	case err == nil:

@@ -49,15 +49,16 @@ func Approve(ctx context.Context, ledger Ledger, now time.Time, key, by string) 
 	})
 }
 
-// Reject makes sure that nothing is posted for an entry. It is refused once a save has begun: what is on its way cannot be called back.
+// Reject makes sure that nothing is posted for an entry. It fails once a save has begun, which cannot be called back.
 func Reject(ctx context.Context, ledger Ledger, now time.Time, key, why string) (*Entry, error) {
 	return change(ctx, ledger, now, key, "reject", []State{Noticed, Accepted, Proposed, Approved}, func(e *Entry) error {
 		return e.move(Rejected, why)
 	})
 }
 
-// Retry has an entry judged and solved again: one that was given up, skipped or rejected, or a draft that the operator does not like. A skipped entry is then
-// answered although triage said no. It is refused for what is posted or about to be.
+// Retry has an entry judged and solved again: one that was given up, skipped or rejected, or a draft that the operator
+// does not like. A skipped entry is then answered although triage said no. It fails for replies that are posted or
+// about to be.
 func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entry, error) {
 	return change(ctx, ledger, now, key, "retry", []State{GaveUp, Skipped, Rejected, Proposed, Accepted, Noticed}, func(e *Entry) error {
 		e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0, time.Time{}, nil, "", false
@@ -65,7 +66,7 @@ func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entr
 			e.Save.Cleared = e.Save.Unclear
 		}
 		e.Forced = e.Forced || e.State == Skipped || e.State == Rejected || e.State == GaveUp
-		return e.move(Noticed, "tried again on the operator's wish")
+		return e.move(Noticed, "the operator asked to try again")
 	})
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// verdict says what the page alone tells about a comment.
+// verdict is what the page alone says about a comment.
 type verdict struct {
 	kind   Kind
 	pick   bool
@@ -14,8 +14,9 @@ type verdict struct {
 	reason string    // why it is not picked, for the log
 }
 
-// consider judges a comment by the page alone: no model, no ledger. Whatever is not picked here leaves no trace in the ledger and is considered again in the next
-// round, so that a thread that stops being resolved, or loses the query someone posted, gets its answer after all.
+// consider judges a comment by the page alone: no model, no ledger. Whatever is not picked here leaves no trace in the
+// ledger and is considered again in the next round. So a thread that is no longer resolved, or has lost the query that
+// someone posted, is still answered.
 func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	c, first := p.comment, p.index == 0
 	old, err := b.old(ctx, p)
@@ -54,7 +55,7 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	case c.Time == nil:
 		out.wait = b.now().Add(max(b.cfg.UnsignedDelay, b.cfg.AnswerDelay))
 	case c.Time.After(v.now.Add(time.Hour)):
-		// The stamp cannot be right: waiting for it might take for ever.
+		// The time stamp must be wrong: waiting for it might take forever.
 	default:
 		out.wait = b.now().Add(c.Time.Add(b.cfg.AnswerDelay).Sub(v.now))
 	}
@@ -74,7 +75,7 @@ func (b *Bot) addressed(p place) bool {
 	return false
 }
 
-// leaveAlone returns the reason for which a comment gets no answer although it is addressed to us, or "".
+// leaveAlone returns why a comment gets no answer although it is addressed to us, or "".
 func (b *Bot) leaveAlone(p place) string {
 	switch {
 	case p.thread.Resolved:
@@ -85,8 +86,9 @@ func (b *Bot) leaveAlone(p place) string {
 	return ""
 }
 
-// othersQuery reports whether someone other than the poster and us has posted a query, or a link to one, in the thread since the comment. Stamps count minutes: of two comments of the
-// same minute the one further down the page counts as the later one. An unsigned comment further down counts too, for it is nobody's word against it.
+// othersQuery reports whether someone other than the poster and us has posted a query, or a link to one, in the thread
+// since the comment. Time stamps have no seconds: of two comments in the same minute, the one further down the page
+// counts as later. An unsigned comment further down counts, too.
 func (b *Bot) othersQuery(p place) bool {
 	for i := range p.thread.Comments {
 		c := &p.thread.Comments[i]
@@ -109,7 +111,7 @@ func (b *Bot) othersQuery(p place) bool {
 	return false
 }
 
-// notice puts every comment that is to be judged into the ledger, and looks again at those that were skipped or given up and have changed since.
+// notice adds every comment to be judged to the ledger, and looks again at skipped or given-up ones that have changed.
 func (b *Bot) notice(ctx context.Context, v *view, sum *Summary) error {
 	if b.pageDenied(v) {
 		b.lg.Info("the page wants no bots", "page", b.cfg.Page)
@@ -183,8 +185,9 @@ func (b *Bot) add(ctx context.Context, p place, key string, v verdict, sum *Summ
 	return nil
 }
 
-// reconsider looks again at a closed entry whose comment is to be picked: one that was edited since is judged again, and so is one that was closed only because of
-// what stood on the page, such as a comment that had vanished in an act of vandalism.
+// reconsider looks again at a closed entry whose comment should be picked: one that was edited since is judged again,
+// and so is one that was closed only because of what stood on the page, such as a comment that had vanished in an act
+// of vandalism.
 func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	edited := TextHash(p.comment) != e.Text
 	if !edited && e.Heading != p.thread.Heading {
@@ -211,7 +214,7 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	return nil
 }
 
-// reset makes an entry follow its comment as it stands now and forgets what was made from the old words.
+// reset makes an entry follow its comment as it is now and forgets what was made from the old words.
 func (b *Bot) reset(e *Entry, p place) {
 	e.follow(p)
 	e.Question, e.Language, e.Draft, e.ApprovedBy, e.NotBefore = "", "", nil, "", time.Time{}

@@ -19,19 +19,20 @@ func (b *Bot) publish(ctx context.Context, e *Entry, sum *Summary) error {
 			return err
 		}
 	}
-	return b.notSaved(ctx, e, sum, fmt.Sprintf("no save came through in %d tries", maxConflicts))
+	return b.notSaved(ctx, e, sum, fmt.Sprintf("no save succeeded in %d attempts", maxConflicts))
 }
 
-// notSaved postpones an approved entry whose save certainly did not happen, or gives it up after too many.
+// notSaved postpones an approved entry that was certainly not saved, or gives it up after too many attempts.
 func (b *Bot) notSaved(ctx context.Context, e *Entry, sum *Summary, why string) error {
 	if e.Saves++; e.Saves >= b.cfg.MaxSaves {
-		return b.giveUp(ctx, e, sum, fmt.Sprintf("%d saves did not come through; the last: %s", e.Saves, why))
+		return b.giveUp(ctx, e, sum, fmt.Sprintf("%d saves failed; the last one: %s", e.Saves, why))
 	}
 	e.NotBefore = b.later(e.Saves)
 	return b.set(ctx, e, Approved, why)
 }
 
-// attempt reads the page again, judges the request again, asks the gate, and saves once. again says that the page has moved on and it may be tried once more.
+// attempt reads the page again, judges the request again, asks the gate, and saves once. again means that the page has
+// changed and another attempt may succeed.
 func (b *Bot) attempt(ctx context.Context, e *Entry, sum *Summary) (again bool, err error) {
 	v, err := b.read(ctx)
 	if err != nil {
@@ -78,7 +79,8 @@ func (b *Bot) attempt(ctx context.Context, e *Entry, sum *Summary) (again bool, 
 	return b.save(ctx, e, edit, sum)
 }
 
-// save writes down that a save is coming, and sends it. Whatever happens from here on, the entry says that it may have been posted until [Bot.recover] knows better.
+// save records that a save is coming, and sends it. From here on, the entry says that it may have been posted, until
+// [Bot.recover] finds out.
 func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, sum *Summary) (again bool, err error) {
 	before := e.Save
 	e.Save = before.next(edit, b.now())
@@ -87,7 +89,7 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, sum *Summary) (agai
 	}
 	if !b.now().Before(edit.SendBefore) {
 		e.Save.NothingSaved = before.sure()
-		return true, b.set(ctx, e, Approved, "writing the ledger took too long: the stop page has to be read again")
+		return true, b.set(ctx, e, Approved, "writing the ledger took too long: the stop page must be read again")
 	}
 	rev, err := b.wiki.Save(ctx, edit)
 	switch {
@@ -108,13 +110,13 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, sum *Summary) (agai
 		if serr := b.set(ctx, e, Approved, short(err)); serr != nil {
 			return false, errors.Join(err, serr)
 		}
-		return false, fmt.Errorf("the bot must not go on until its operator has looked: %w", err)
+		return false, fmt.Errorf("the bot stops until its operator has looked into it: %w", err)
 	}
-	// ErrUnknown, a cancelled context, or anything else: only a look at the wiki can tell, and not at once.
-	b.lg.Warn("it is not known whether the reply was saved", "entry", e.Key, "err", err)
+	// ErrUnknown, a canceled context, or anything else: only the wiki can tell, and not immediately.
+	b.lg.Warn("unknown whether the reply was saved", "entry", e.Key, "err", err)
 	e.Saves++
 	e.Save.Error = short(err)
-	if serr := b.set(context.WithoutCancel(ctx), e, Posting, "it is not known yet whether the reply was saved: "+short(err)); serr != nil {
+	if serr := b.set(context.WithoutCancel(ctx), e, Posting, "not known yet whether the reply was saved: "+short(err)); serr != nil {
 		return false, serr
 	}
 	return false, ctx.Err()
@@ -131,8 +133,8 @@ func (b *Bot) posted(ctx context.Context, e *Entry, rev int64, how string, sum *
 	return nil
 }
 
-// recover finds out what became of the saves whose outcome is not known: those during which the program ended, and those that got no answer. See the package
-// documentation for why this posts nothing twice.
+// recover finds out what happened to saves of unknown outcome: the program ended during them, or they got no answer.
+// See the package documentation for why this posts nothing twice.
 func (b *Bot) recover(ctx context.Context, v *view, sum *Summary) error {
 	return b.each(ctx, Posting, sum, func(ctx context.Context, e *Entry, sum *Summary) error {
 		if b.onPage(v, e.Key) {
@@ -144,7 +146,7 @@ func (b *Bot) recover(ctx context.Context, v *view, sum *Summary) error {
 		rev, trace, err := b.savedBefore(ctx, e)
 		switch {
 		case err != nil:
-			b.lg.Warn("what became of a save cannot be found out for now", "entry", e.Key, "err", err)
+			b.lg.Warn("cannot find out now whether a save arrived", "entry", e.Key, "err", err)
 			return ctx.Err()
 		case trace == found:
 			return b.posted(ctx, e, rev, "our edit was found in the history", sum)
@@ -154,7 +156,7 @@ func (b *Bot) recover(ctx context.Context, v *view, sum *Summary) error {
 		case trace == unclear:
 			return b.giveUpUnclear(ctx, e, rev, sum)
 		case e.Saves >= b.cfg.MaxSaves:
-			return b.giveUp(ctx, e, sum, fmt.Sprintf("%d saves did not come through; the last: %s", e.Saves, e.Save.Error))
+			return b.giveUp(ctx, e, sum, fmt.Sprintf("%d saves failed; the last one: %s", e.Saves, e.Save.Error))
 		}
 		if e.Saves > 1 {
 			e.NotBefore = b.later(e.Saves - 1)

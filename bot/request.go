@@ -5,9 +5,11 @@ import (
 	"unicode"
 )
 
-// How people ask in English, German, French, Spanish, Italian and Dutch, where the forum's posts come from most. Each line of phrases is words in a row; accents count.
+// How people ask in English, German, French, Spanish, Italian and Dutch, the most common languages on the forum. Each
+// phrase is a sequence of words; accents count.
 //
-// asks holds what is said to someone who is to do something. wants holds what a request for a query is about: someone who answers with a query says such words too.
+// asks holds phrases that ask someone to do something. wants holds phrases about the subject of a request; someone who
+// answers with a query uses them, too.
 const (
 	asks = `
 please, pls, plz, can you, could you, would you, can someone, could someone, can somebody, could somebody, can anyone, could anyone, is there, are there, does anyone,
@@ -36,7 +38,7 @@ interrogazione, interrogazioni, lista, elenco, trovare, cercare, numero di
 zoekopdracht, zoekvraag, lijst, lijsten, vinden, zoek, aantal`
 )
 
-// askPhrases and wantPhrases are the lists in the form that spaced gives texts.
+// askPhrases and wantPhrases are the lists in the form that spaced returns.
 var (
 	askPhrases  = phrases(asks)
 	wantPhrases = phrases(wants)
@@ -52,7 +54,8 @@ func phrases(list string) []string {
 	return out
 }
 
-// spaced returns the words of a text in lower case with one blank around each; what is neither letter nor digit separates. It is "" for a text without a word.
+// spaced returns the words of a text in lower case with one space around each. Anything but letters and digits
+// separates words. It returns "" for a text without words.
 func spaced(s string) string {
 	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
 	if len(words) == 0 {
@@ -61,16 +64,18 @@ func spaced(s string) string {
 	return " " + strings.Join(words, " ") + " "
 }
 
-// notJudged is why a post is not answered when there is no model and it does not ask for anything that can be recognized.
+// notJudged is why a post is not answered when there is no model and its words do not look like a request.
 const notJudged = "no model to judge it, and it does not look like a request"
 
-// asking says what in a post makes it look like a request: it replaces the model's judgment when there is none. text is the post as read, with its heading for the first
-// of a thread; queries are marks in it ("[query]"). A request brings a query, or asks in words. A follow-up with a query is more often someone's answer: it must ask in words
-// that no answer has, or mention us. It returns "" for what is no request, as far as that can be told: better to be silent to a request than to answer an announcement.
+// asking returns what makes a post look like a request, or "" if nothing does. It replaces the model's judgment when
+// there is no model. text is the post as people read it, for the first of a thread with its heading; queries appear as
+// "[query]". A request contains a query, or asks in words. A follow-up with a query is more often someone's answer: it
+// must ask in words that answers do not have, or mention us. When in doubt, it is no request: better to ignore a
+// request than to answer an announcement.
 func asking(kind Kind, text string, query, mentioned bool) string {
 	switch {
 	case kind == Request && query:
-		return "it brings a query"
+		return "it contains a query"
 	case kind == FollowUp && mentioned:
 		return "it mentions us"
 	}
@@ -80,12 +85,12 @@ func asking(kind Kind, text string, query, mentioned bool) string {
 	}
 	words := spaced(text)
 	if has(words, askPhrases) || (kind == Request || !query) && has(words, wantPhrases) {
-		return "it has words of a request"
+		return "it has the words of a request"
 	}
 	return ""
 }
 
-// readable leaves the marks of queries and web addresses out of a post, which say nothing about whether someone asks.
+// readable removes query marks and web addresses from a post; they do not show whether someone asks.
 func readable(text string) string {
 	var words []string
 	for _, w := range strings.Fields(strings.ReplaceAll(text, "[query]", " ")) {

@@ -14,7 +14,7 @@ import (
 // Revise replaces the text of a draft: the sentences before the query. by is the operator's name, for the record.
 //
 // The reply is composed again from its parts, as a drafted one is, so nothing in the text becomes markup. The query and
-// its rows stay those that were run. A reply that was approved has to be approved again.
+// its rows stay those that were run. An approved reply must be approved again.
 //
 // Revise refuses an empty text and one of more than [forum.MaxShort] characters.
 func Revise(ctx context.Context, ledger Ledger, now time.Time, key, text, by string) (*Entry, error) {
@@ -32,7 +32,7 @@ func Revise(ctx context.Context, ledger Ledger, now time.Time, key, text, by str
 	})
 }
 
-// revise puts another text into the draft.
+// revise replaces the draft's text.
 func (d *Draft) revise(text string) error {
 	text = strings.Join(strings.Fields(text), " ")
 	switch n := utf8.RuneCountInString(text); {
@@ -57,7 +57,7 @@ func (d *Draft) revise(text string) error {
 	return nil
 }
 
-// rediff is a diff that adds the reply before, as it is with the reply after in its place.
+// rediff takes a diff that adds the reply before, and replaces that reply with after.
 func rediff(diff, before, after string) string {
 	added := func(reply string) string { return "+" + strings.ReplaceAll(reply, "\n", "\n+") + "\n" }
 	var start, removed, to, lines int

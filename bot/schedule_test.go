@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// crowd is people who write on the page, often twice a minute, anywhere. It knows what they wrote, by a word of its
-// own in each post, and nothing of the bot but its name: it looks at the page and the archive alone.
+// crowd is people who write on the page, often twice a minute, anywhere. It knows what they wrote, by its own word in
+// each post, and nothing of the bot but its name: it looks at the page and the archive alone.
 type crowd struct {
 	w       *world
 	rng     *rand.Rand
@@ -20,7 +20,7 @@ type crowd struct {
 	times   map[string]int // how often a word was posted
 	edits   map[string]int
 	archive string
-	between bool // somebody wrote between a request and its answer: replies do not stand under their posts any more
+	between bool // someone wrote between a request and its answer: replies do not stand under their posts any more
 }
 
 var postWord = regexp.MustCompile(`wd\d+x`)

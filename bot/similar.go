@@ -7,8 +7,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// Similar finds earlier discussions that are like a question and whose query still returns rows, best first, at most n. It runs the queries, within the budget of the
-// endpoint; finding none is no error.
+// Similar finds at most n earlier discussions that are like a question and whose query still returns rows, best first.
+// It runs the queries within the endpoint's budget. Finding none is no error.
 type Similar interface {
 	Similar(ctx context.Context, question string, n int) ([]agent.Example, error)
 }
@@ -16,14 +16,15 @@ type Similar interface {
 // maxSimilar is how many earlier discussions a reply points to.
 const maxSimilar = 2
 
-// similar looks for earlier discussions for the reply to a request; replies to follow-ups point to none. It is a courtesy: where it fails, the reply goes without.
+// similar looks for earlier discussions to add to the reply to a request; replies to follow-ups have none. If it fails,
+// the reply is sent without them.
 func (b *Bot) similar(ctx context.Context, e *Entry) []forum.Earlier {
 	if b.cfg.Similar == nil || e.Kind != Request {
 		return nil
 	}
 	found, err := b.findSimilar(ctx, e.Question)
 	if err != nil {
-		b.lg.Warn("earlier discussions could not be looked for", "entry", e.Key, "error", err)
+		b.lg.Warn("the search for earlier discussions failed", "entry", e.Key, "error", err)
 		return nil
 	}
 	var out []forum.Earlier

@@ -14,7 +14,7 @@ import (
 
 func isChanged(err error) bool { return errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) }
 
-// finding is what a fresh look at the page says about an open entry.
+// finding is what a new read of the page shows about an open entry.
 type finding int
 
 const (
@@ -84,7 +84,7 @@ func (b *Bot) settle(ctx context.Context, e *Entry, p place, f finding, why stri
 	return false, b.giveUp(ctx, e, sum, why)
 }
 
-// look reads the page again and judges an entry again; ok says that it may go on to its next stage.
+// look reads the page and judges an entry again; ok means that it may go on to its next stage.
 func (b *Bot) look(ctx context.Context, e *Entry, sum *Summary) (v *view, p place, ok bool, err error) {
 	if v, err = b.read(ctx); err != nil {
 		return nil, p, false, err
@@ -97,7 +97,8 @@ func (b *Bot) look(ctx context.Context, e *Entry, sum *Summary) (v *view, p plac
 	return v, p, ok, err
 }
 
-// begin counts a start of the solver before it is made, so that a request that ends the whole program each time is given up at last. ok is false when it was.
+// begin counts a start of the solver in advance, so that a request that crashes the program each time is given up
+// eventually. ok is false when it was given up.
 func (b *Bot) begin(ctx context.Context, e *Entry, what string, sum *Summary) (ok bool, err error) {
 	if e.Starts >= b.cfg.MaxStarts {
 		return false, b.giveUp(ctx, e, sum, fmt.Sprintf("the program ended %d times while working on this request", e.Starts))
@@ -174,7 +175,8 @@ func (b *Bot) judgeAlone(p place, kind Kind) *agent.Triage {
 	return t
 }
 
-// triage shows the model the thread up to and including the comment. A long thread is cut in the middle, a long post at its end.
+// triage shows the model the thread up to and including the comment. Long threads are cut in the middle, long posts at
+// the end.
 func (b *Bot) triage(ctx context.Context, key string, p place) (t *agent.Triage, err error) {
 	var posts []agent.Post
 	for i := 0; i <= p.index; i++ {
@@ -194,7 +196,7 @@ func (b *Bot) triage(ctx context.Context, key string, p place) (t *agent.Triage,
 	defer guard("triage", &err)
 	t, err = b.solver.Triage(ctx, key, p.thread.Heading, posts)
 	if err == nil && t == nil {
-		err = errors.New("triage gave no judgement")
+		err = errors.New("triage returned no judgment")
 	}
 	return t, err
 }
@@ -206,13 +208,13 @@ func guard(what string, err *error) {
 	}
 }
 
-// interrupted notes that the program was asked to end while the solver worked, which is nobody's failure.
+// interrupted notes that the program was asked to stop while the solver worked, which is not a failure.
 func (b *Bot) interrupted(ctx context.Context, e *Entry) error {
 	e.Starts--
 	return errors.Join(ctx.Err(), b.set(context.WithoutCancel(ctx), e, e.State, "interrupted"))
 }
 
-// tomorrow postpones an entry to the next UTC day: the money of this one is spent. That is no failure of the request and is not counted.
+// tomorrow postpones an entry to the next UTC day because today's budget is spent. That is not counted as a failure.
 func (b *Bot) tomorrow(ctx context.Context, e *Entry, end agent.Ending) error {
 	e.NotBefore = b.now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	return b.set(ctx, e, e.State, "waits for tomorrow's budget: "+text.Clip(text.OneLine(end.Detail), maxReason))
@@ -272,7 +274,7 @@ func (b *Bot) ask(ctx context.Context, key string, q agent.Question) (out *agent
 	defer guard("the agent", &err)
 	out, err = b.solver.Solve(ctx, key, q)
 	if err == nil && out == nil {
-		err = errors.New("the agent gave neither an answer nor a reason")
+		err = errors.New("the agent returned neither an answer nor a reason")
 	}
 	return out, err
 }

@@ -38,7 +38,7 @@ func (b *Bot) savedBefore(ctx context.Context, e *Entry) (rev int64, t trace, er
 }
 
 // giveUpUnclear gives up an entry whose reply may have been posted and hidden. Only the operator can tell, and only
-// [Retry] leads on from here.
+// [Retry] reopens it.
 func (b *Bot) giveUpUnclear(ctx context.Context, e *Entry, rev int64, sum *Summary) error {
 	e.Save.Unclear = rev
 	return b.giveUp(ctx, e, sum, fmt.Sprintf("unknown whether the reply was posted: "+

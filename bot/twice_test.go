@@ -29,7 +29,7 @@ func (w *world) answerFollowUp(heading, text, user string) {
 
 const pageTitle = page
 
-// Somebody asks, is answered, and in the same minute writes again, higher on the page.
+// Someone asks, is answered, and in the same minute writes again, higher on the page.
 func TestSecondPostHigherOnThePage(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.AnswerDelay = 0
@@ -90,7 +90,7 @@ func TestBothEdited(t *testing.T) {
 		keys := [2]string{w.entries()[0].Key, w.entries()[1].Key}
 		w.wiki.edit("Which cats", "Which white cats")
 		w.wiki.edit("Which dogs", "Which black dogs")
-		// Somebody moves the second thread above the first.
+		// Someone moves the second thread above the first.
 		text := w.wiki.text()
 		i, j := strings.Index(text, "== Cats"), strings.Index(text, "== Dogs")
 		w.wiki.put(page, text[:i]+strings.TrimRight(text[j:], "\n")+"\n\n"+text[i:j])

@@ -26,7 +26,7 @@ type view struct {
 	adopted map[string]place   // entries by key whose comments were signed, or lost their signature, since
 }
 
-// place says where a comment stands.
+// place is where a comment is.
 type place struct {
 	view    *view
 	thread  *forum.Thread
@@ -37,8 +37,8 @@ type place struct {
 // root is the ID of the thread's first comment.
 func (p place) root() string { return p.thread.Comments[0].ID }
 
-// read reads the page and the note about the first start. A missing or empty page is an error: it is more likely a mistake or vandalism than a forum without posts,
-// and nothing may be concluded from it about open requests.
+// read reads the page and the note about the first start. A missing or empty page is an error. It is more likely a
+// mistake or vandalism than a forum without posts, and it says nothing about open requests.
 func (b *Bot) read(ctx context.Context) (*view, error) {
 	asked := b.now()
 	rev, err := b.wiki.Page(ctx, b.cfg.Page)
@@ -49,7 +49,7 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 		return nil, fmt.Errorf("the page %q does not exist: check FORUM_PAGE", b.cfg.Page)
 	}
 	if strings.TrimSpace(rev.Text) == "" {
-		return nil, fmt.Errorf("the page %q is empty at revision %d: nothing is concluded from that", b.cfg.Page, rev.ID)
+		return nil, fmt.Errorf("the page %q is empty at revision %d: this is treated as a mistake", b.cfg.Page, rev.ID)
 	}
 	v := &view{asked: asked, rev: rev, page: forum.Parse(b.cfg.Page, rev.Text, b.cfg.Forum), now: rev.Now,
 		origins: map[Origin][]place{}, owners: map[Origin]*owners{}, adopted: map[string]place{}}
@@ -68,12 +68,12 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 	return v, err
 }
 
-// start is what was on the page when the bot first looked at it: none of that is answered.
+// start is what was on the page when the bot first read it: none of that is answered.
 type start struct {
 	Revision int64             `json:"revision"`
 	Time     time.Time         `json:"time"`           // the wiki's clock
 	Comments map[string]string `json:"comments"`       // comment ID to text hash
-	Seen     []seen            `json:"seen,omitempty"` // those whose stamps do not say that they are old
+	Seen     []seen            `json:"seen,omitempty"` // comments whose time stamps do not show that they are old
 }
 
 // seen is a comment that was on the page at the first start.
@@ -99,7 +99,8 @@ func (b *Bot) started(ctx context.Context) (start, bool, error) {
 	return s, true, nil
 }
 
-// remember makes the first start: every comment on the page is marked seen, in one write, so that a crash leaves either all of it or nothing.
+// remember handles the first start. It marks every comment on the page as seen, in one write, so that a crash leaves
+// all or nothing.
 func (b *Bot) remember(ctx context.Context, v *view) error {
 	if v.start.Comments == nil {
 		s := start{Revision: v.rev.ID, Time: v.now, Comments: make(map[string]string, len(v.order))}
@@ -166,8 +167,8 @@ func (b *Bot) onPage(v *view, key string) bool {
 	return c != nil
 }
 
-// pageDenied reports whether the page asks us to stay away. The request must be before the first heading: what posters write in their threads, {{nobots}} included,
-// speaks for their thread only.
+// pageDenied reports whether the page asks us to stay away. The template must be before the first heading. A {{nobots}}
+// in a thread counts for that thread only.
 func (b *Bot) pageDenied(v *view) bool {
 	head := v.rev.Text
 	if len(v.page.Threads) > 0 {

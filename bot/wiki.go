@@ -38,9 +38,9 @@ type Edit struct {
 	BaseRev int64     // revision the section was read from
 	Start   time.Time // the wiki's clock when it was read (starttimestamp)
 
-	// SendBefore is the last moment, on the bot's own clock, at which the edit may be sent: then the stop page's word
-	// is five seconds old. An implementation that has to wait (lag, rate limit, login) must not send after it, and
-	// returns [ErrStale]; nothing was saved then. Zero: no limit.
+	// SendBefore is the last moment, on the bot's own clock, at which the edit may be sent: then the stop page was read
+	// five seconds ago. An implementation that waits (lag, rate limit, login) must not send later; it returns
+	// [ErrStale] and saves nothing. Zero: no limit.
 	SendBefore time.Time
 }
 
@@ -55,9 +55,9 @@ type OwnEdit struct {
 	TextHidden bool   // that is hidden too
 }
 
-// What a save can come to, besides success and transient failure.
+// Outcomes of a save other than success and transient failure.
 var (
-	// ErrConflict: someone edited the section meanwhile, or it moved or vanished. Read again and decide again.
+	// ErrConflict: someone has edited the section, or it has moved or vanished. Read the page and decide again.
 	ErrConflict = errors.New("edit conflict")
 	// ErrRefused: the wiki refuses this edit for good (abuse filter, spam blacklist, captcha). Never try to evade.
 	ErrRefused = errors.New("the wiki refuses this edit")
@@ -65,9 +65,9 @@ var (
 	// tell the operator.
 	ErrBlocked = errors.New("the account may not edit")
 	// ErrStale: the edit was not sent because [Edit].SendBefore had passed.
-	ErrStale = errors.New("not sent: the stop page has to be read again first")
-	// ErrNotSaved: nothing was saved, and the same may be tried later (lag, read-only, rate limit).
-	ErrNotSaved = errors.New("nothing was saved, later is better")
+	ErrStale = errors.New("not sent: the stop page must be read again first")
+	// ErrNotSaved: nothing was saved, and the same edit may be tried later (lag, read-only, rate limit).
+	ErrNotSaved = errors.New("nothing was saved; try again later")
 	// ErrUnknown: the request was sent but no answer came: the edit may or may not have been saved. Look before doing
 	// anything else.
 	ErrUnknown = errors.New("unknown whether the edit was saved")
