@@ -33,7 +33,7 @@ fuzz: ## search with every fuzz target for FUZZTIME, with those of the SPARQL di
 bench: ## benchmarks
 	go test -run '^$$' -bench . ./...
 
-bench-graph: ## the embedded graph beside other SPARQL engines on the same triples; installs them
+bench-graph: ## the embedded graph compared with other SPARQL engines on the same triples; installs them
 	bash tools/engines/install.sh
 	go run ./tools/graphbench
 

@@ -348,7 +348,7 @@ func TestCounter(t *testing.T) {
 		got = append(got, lines[len(lines)-3])
 		for _, msg := range req.Messages[:len(req.Messages)-1] {
 			if strings.Contains(msg.Content, "(Step ") {
-				t.Errorf("an old count stands in the conversation: %s", msg.Content)
+				t.Errorf("an old count is in the conversation: %s", msg.Content)
 			}
 		}
 	}

@@ -61,8 +61,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestNothingFound: the advice comes in full once, in short as long as it stands in the conversation, and in full
-// again when it was rolled back.
+// TestNothingFound: the advice comes in full once, in short as long as it is in the conversation, and in full again
+// when it was rolled back.
 func TestNothingFound(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"), do("search_wikidata(a)"), do("search_wikidata(c)")}}
 	_, rec := ask(t, m, &fakeGraph{}, Limits{Counted: 2})
@@ -83,7 +83,7 @@ func TestNothingFound(t *testing.T) {
 	}
 }
 
-// TestFailuresAreToldApart: each kind of failure has a text of its own, and none of them says that the result is empty.
+// TestFailuresAreToldApart: each kind of failure has its own text, and none of them says that the result is empty.
 func TestFailuresAreToldApart(t *testing.T) {
 	seen := map[string]kg.Kind{}
 	kinds := []kg.Kind{kg.SyntaxError, kg.Refused, kg.Timeout, kg.TooLarge, kg.TooGreedy, kg.RateLimited, kg.Down, kg.QueryFailed}

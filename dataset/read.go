@@ -82,7 +82,7 @@ func (f *itemReader) at(offset int) string {
 	return fmt.Sprintf("line %d, column %d", line, column)
 }
 
-// syntax gives a JSON error its place; base is where text starts in the file.
+// syntax adds the place to a JSON error; base is where text starts in the file.
 func (f *itemReader) syntax(err error, base int) error {
 	var s *json.SyntaxError
 	if errors.As(err, &s) {

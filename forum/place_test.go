@@ -121,7 +121,7 @@ func TestFindReply(t *testing.T) {
 		t.Errorf("found %+v", c)
 	}
 	if _, c := FindReply(p, page, "k-1", "Other"); c != nil {
-		t.Errorf("somebody else's %+v", c)
+		t.Errorf("someone else's %+v", c)
 	}
 	if _, c := FindReply(p, page, "k-2", ""); c != nil || FindMarker(page, "k-2") >= 0 || FindMarker(page, "") >= 0 {
 		t.Errorf("found %+v for a marker that is not there", c)

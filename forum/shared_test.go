@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// shared is the folder of reference data beside the repository; tests that need it skip without it.
+// shared is the folder of reference data next to the repository; tests that need it skip without it.
 func shared(t *testing.T, elem ...string) string {
 	t.Helper()
 	root := os.Getenv("SPINACHBOT_SHARED")

@@ -31,7 +31,7 @@ type File struct {
 func Create(path string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("trajectory: %w (each run needs a file of its own in a directory that can be written)",
+		return nil, fmt.Errorf("trajectory: %w (each run needs its own file in a directory that can be written)",
 			err)
 	}
 	return &File{f: f, pack: newPacker()}, nil

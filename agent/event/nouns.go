@@ -65,7 +65,7 @@ const (
 	defaultFormatErrors = 4
 )
 
-// WithDefaults returns l with the defaults in place of zero fields.
+// WithDefaults returns l with its zero fields set to the defaults.
 func (l Limits) WithDefaults() Limits {
 	if l.Counted <= 0 {
 		l.Counted = defaultCounted

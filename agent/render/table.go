@@ -83,7 +83,7 @@ func Short(t *kg.Table, labels map[string]string) string {
 	return Clip(strings.Join(cells, ", "), shortLength)
 }
 
-// labelFor returns the labels for a column; none when the query has the label in a column of its own.
+// labelFor returns the labels for a column; none when the query has the label in its own column.
 func labelFor(vars []string, j int, labels map[string]string) map[string]string {
 	if slices.Contains(vars, vars[j]+"Label") {
 		return nil

@@ -67,7 +67,7 @@ Q12 | - | Name 12 | 3 | wds:Q1-a`
 	}
 	table.Vars[2] = "personLabel"
 	if got := ten5.Table(table, map[string]string{"Q1": "one"}); strings.Contains(got, "one (Q1)") {
-		t.Errorf("a label beside a label column:\n%s", got)
+		t.Errorf("a label next to a label column:\n%s", got)
 	}
 	ten := items("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "Q7", "Q8", "Q9", "Q10")
 	if got := ten5.Table(ten, nil); !strings.HasPrefix(got, "10 rows\nx\n[item]\nQ1\n") || strings.Contains(got, "shown") || strings.Count(got, "\n") != 12 {

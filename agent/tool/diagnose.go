@@ -113,8 +113,8 @@ type condition struct {
 	triple  bool
 }
 
-// conjunction takes the outer group of a query apart: each triple becomes a pattern of its own, the label service
-// goes. ok is false when the group holds more than a conjunction.
+// conjunction takes the outer group of a query apart: each triple becomes its own pattern, the label service goes. ok
+// is false when the group holds more than a conjunction.
 func conjunction(q *sparql.Query) (patterns []sparql.Pattern, conditions []condition, triples int, ok bool) {
 	text := func(s sparql.Span) string { return q.Text[s.Start:s.End] }
 	add := func(p sparql.Pattern, s string, triple bool) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A model's service that does not run is told at once, with an exit status of its own and what to do.
+// A model's service that is not running is reported at once, with its own exit status and what to do.
 func TestAskModelUnreachable(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()

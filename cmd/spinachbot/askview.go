@@ -90,7 +90,7 @@ func (v *answerView) outcomeJSON(out *agent.Outcome) map[string]any {
 	return m
 }
 
-// result shows the first rows of the answer, labels beside IDs, and when and where the query was run.
+// result shows the first rows of the answer, labels next to IDs, and when and where the query was run.
 func (v *answerView) result(a *agent.Answer) {
 	when := fmt.Sprintf("%s, %s", a.Endpoint, a.RanAt.UTC().Format("2006-01-02 15:04 UTC"))
 	if a.Table.Ask {

@@ -106,7 +106,7 @@ func servePage(ctx context.Context, listener net.Listener, h http.Handler) error
 	return serveUntil(ctx, &http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second}, listener)
 }
 
-// datasetGraph gives the graph that --kg names, and what to call it.
+// datasetGraph returns the graph that --kg names, and what to call it.
 func datasetGraph(lg *slog.Logger, name string, cfg *config.Config, budgets wikidata.BudgetStore, now func() time.Time) (web.Graph, string, error) {
 	if name == "embedded" {
 		g, err := builtinGraph(now)

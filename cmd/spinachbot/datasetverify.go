@@ -130,8 +130,8 @@ type reportLine struct {
 	Summary json.RawMessage `json:"summary"`
 }
 
-// resume opens a report to write on, counts what stands in it, and gives the checks that are left. A line that was cut off while it was written goes. A report
-// that has its summary is complete, and kept; so is one of other items.
+// resume opens a report to write on, counts what is in it, and gives the checks that are left. A line that was cut off
+// while it was written goes. A report that has its summary is complete, and kept; so is one of other items.
 func (v *verification) resume(name string, checks []release.Check) (*os.File, []release.Check, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {

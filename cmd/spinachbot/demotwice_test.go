@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sandbox/wiki"
 )
 
-// Somebody posts a request in the demo, is answered, and in the same minute replies to an older answer higher on the
+// Someone posts a request in the demo, is answered, and in the same minute replies to an older answer higher on the
 // page: both are answered.
 func TestDemoAnswersTwoPostsOfOneMinute(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
@@ -68,7 +68,7 @@ func ours(page, heading string) []forum.Comment {
 	return out
 }
 
-// appendRevision gives the demo's forum page a new text, as its wiki would write it.
+// appendRevision saves a new text of the demo's forum page, as its wiki would write it.
 func appendRevision(t *testing.T, data, text string) {
 	t.Helper()
 	file := filepath.Join(data, wikiName)

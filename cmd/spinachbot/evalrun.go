@@ -48,7 +48,7 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	c.fs.Var(&f.ids, "ids", "only the items with these `IDs`, separated by commas; may be given again")
 	c.fs.Float64Var(&f.usd, "usd-limit", 0, "US `dollars` that the run may cost in all its sessions; it stops in order before them")
 	c.fs.IntVar(&f.tries, "tries", 3, "`number` of attempts at an item that a service fails")
-	c.fs.StringVar(&f.script, "script", "", "`file` with a scripted model's answers, in place of the configured model")
+	c.fs.StringVar(&f.script, "script", "", "`file` with a scripted model's answers, instead of the configured model")
 	c.fs.StringVar(&f.recorded, "recorded", "", "`file` with recorded answers: the log of SPINACH's evaluation, a file made with --record, or the folder of a run; --script answers what it does not hold")
 	c.fs.StringVar(&f.record, "record", "", "write all exchanges with model and graph to this new `file`, without secrets")
 	c.fs.StringVar(&f.language, "language", "", "language `code` of the questions (default: the file's, or detected)")

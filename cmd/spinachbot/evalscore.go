@@ -69,7 +69,7 @@ func evalScoreCommand(e *env) *cobra.Command {
 	c.fs.StringVar(&f.keep, "keep", "", "`file` that keeps the rows from the graph, for the next time")
 	c.fs.StringVar(&f.log, "log", "", "SPINACH's log `file` for its outputs: tells the number of steps")
 	c.fs.BoolVar(&f.json, "json", false, "print one JSON object")
-	c.fs.DurationVar(&f.limit, "time-limit", time.Minute, "`limit` of time for one item and measure; beyond it, bounds are shown in place of the score")
+	c.fs.DurationVar(&f.limit, "time-limit", time.Minute, "`limit` of time for one item and measure; beyond it, bounds are shown instead of the score")
 	return c.command(func(ctx context.Context, files []string) int {
 		switch {
 		case len(files) == 0:

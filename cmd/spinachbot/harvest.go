@@ -183,7 +183,8 @@ func newReader(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
 	return mediawiki.New(lg, mediawiki.Config{API: cfg.WikiAPI, UserAgent: ua, Anonymous: true, Timeout: htmlTimeout}, nil, systemClock{})
 }
 
-// scheduledHarvest runs the harvest of HARVEST_SCHEDULE beside the bot, with the bot's own clients, so that each server still gets one request at a time, and with its budgets.
+// scheduledHarvest runs the harvest of HARVEST_SCHEDULE alongside the bot, with the bot's own clients, so that each
+// server still gets one request at a time, and with its budgets.
 type scheduledHarvest struct {
 	lg    *slog.Logger
 	cfg   *config.Config

@@ -71,7 +71,7 @@ func endpoint(address string, g harvest.Graph) harvest.Endpoint {
 // archive is the wiki as the harvest needs it.
 type archive struct{ c *mediawiki.Client }
 
-// List gives the pages whose titles begin with prefix.
+// List returns the pages whose titles begin with prefix.
 func (a archive) List(ctx context.Context, prefix string) ([]harvest.Listed, error) {
 	pages, err := a.c.List(ctx, prefix)
 	out := make([]harvest.Listed, len(pages))

@@ -29,7 +29,7 @@ const canary = "canary-5f3a9c7e21-do-not-print"
 // hostileReplies says how many replies each thread of the hostile page must get. Threads that are not listed get one.
 var hostileReplies = map[string]int{
 	"Who am I":             2, // two people ask
-	"Forged answer":        0, // the bot's own signature stands there, and the bot cannot know that it is forged
+	"Forged answer":        0, // the bot's own signature is there, and the bot cannot know that it is forged
 	"Do something else":    0, // the model asks for an action that does not exist, whatever it is told: tried again later
 	"A service that tells": 0, // the model's service refuses every call for it: tried again later
 	"Behind the comment":   0, // MediaWiki shows nothing of it
@@ -194,7 +194,7 @@ func (w *hostileWorld) checkSecret(page, log string) {
 		w.t.Error("the model's service never quoted the key: the test proves nothing")
 	}
 	if strings.Contains(page, canary) || strings.Contains(log, canary) {
-		w.t.Error("the key stands in the output")
+		w.t.Error("the key is in the output")
 	}
 	files := 0
 	err := filepath.WalkDir(filepath.Join(w.dir, "data"), func(path string, d fs.DirEntry, err error) error {
@@ -203,7 +203,7 @@ func (w *hostileWorld) checkSecret(page, log string) {
 		}
 		b, err := os.ReadFile(path)
 		if bytes.Contains(b, []byte(canary)) {
-			w.t.Errorf("the key stands in %s", filepath.Base(path))
+			w.t.Errorf("the key is in %s", filepath.Base(path))
 		}
 		files++
 		return err

@@ -175,7 +175,7 @@ for another query use ledger retry. A reply that was approved has to be approved
 func ledgerEditCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "edit [flags] ID...", "change the text of drafted replies", editDoc, config.Data)
 	by := byFlag(c)
-	file := c.fs.String("text", "", "`file` with the new text, or - for standard input, in place of an editor")
+	file := c.fs.String("text", "", "`file` with the new text, or - for standard input, instead of an editor")
 	c.cmd.ValidArgsFunction = c.completeEntries(changeable["edit"]...)
 	return c.command(func(ctx context.Context, args []string) int {
 		editor := e.editor()

@@ -28,7 +28,7 @@ var stateStyles = map[bot.State]console.Style{
 	bot.GaveUp: console.Red, bot.Rejected: console.Red,
 }
 
-// table lists entries. A link stands in the last column; on a terminal it has a line of its own, so that it is whole.
+// table lists entries. A link is in the last column; on a terminal it has its own line, so that it is whole.
 func (l *ledger) table(entries []*bot.Entry) error {
 	t := &console.Table{Header: []string{"ID", "STATE", "ASKED", "CONF", "REQUEST"}, Fixed: map[int]bool{0: true, 1: true, 2: true, 3: true}}
 	if !l.out.Terminal() {
@@ -72,7 +72,7 @@ func (l *ledger) table(entries []*bot.Entry) error {
 }
 
 // threadLink is the address of an entry's thread: /wiki/PAGE where api.php is in /w/, as on Wikimedia's wikis, else
-// index.php beside api.php.
+// index.php next to api.php.
 func threadLink(api string, en *bot.Entry) string {
 	base := strings.TrimSuffix(api, "api.php")
 	if root, ok := strings.CutSuffix(base, "/w/"); ok {

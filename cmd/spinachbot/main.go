@@ -2,7 +2,7 @@
 // `spinachbot -h`.
 //
 // main.go holds signals, exit statuses and the tree of commands; cli.go what all commands share; settings.go how a
-// command gets its settings; wire.go turns settings into the concrete parts; each command has a file of its own.
+// command gets its settings; wire.go turns settings into the concrete parts; each command has its own file.
 package main
 
 import (

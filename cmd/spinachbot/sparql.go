@@ -64,7 +64,7 @@ func sparqlCheckCommand(e *env) *cobra.Command {
 
 func sparqlFormatCommand(e *env, source tool.LabelSource) *cobra.Command {
 	c, r := newSPARQL(e, "format", "print queries in the canonical layout", "Prints a query in the canonical layout, on request with labels.", source)
-	labels := c.choice("labels", "", "`how` labels are shown: comment (at the end of the line) or replace (in place of the IDs)",
+	labels := c.choice("labels", "", "`how` labels are shown: comment (at the end of the line) or replace (instead of the IDs)",
 		"comment\tat the end of the line", "replace\tin place of the IDs")
 	c.fs.StringVar(&r.Language, "language", "en", "`language` of labels")
 	c.fs.BoolVar(&r.OneLine, "one-line", false, "print all on one line; this drops comments and says so")

@@ -22,7 +22,7 @@ func sharedRoot() string {
 	return filepath.Join("..", "..", "..", "shared")
 }
 
-// sharedNames reads names of items and properties from the tables beside the shared slice.
+// sharedNames reads names of items and properties from the tables next to the shared slice.
 func sharedNames(t *testing.T, root string) map[string]Name {
 	t.Helper()
 	out := map[string]Name{}

@@ -135,7 +135,7 @@ func TestClassifyByModel(t *testing.T) {
 	}
 }
 
-// A model is asked once for each error: what it said stands in the run's folder.
+// A model is asked once for each error: what it said is in the run's folder.
 func TestJudgeKeeps(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -160,7 +160,7 @@ func TestJudgeKeeps(t *testing.T) {
 	}
 	data.Item("b").SPARQL = "another answer"
 	if _, err := data.Judge(t.Context(), "exact", m); err != nil || len(m.asked) != 2 {
-		t.Errorf("another answer was not judged anew: asked %d times, %v", len(m.asked), err)
+		t.Errorf("another answer was not judged again: asked %d times, %v", len(m.asked), err)
 	}
 	// What was said to another prompt is no answer to this one.
 	req := classifyRequest(data.Item("b"))

@@ -63,7 +63,7 @@ func TestPromptFences(t *testing.T) {
 			want = 1 // in the last line only
 		}
 		if got := strings.Count(user, tag); got != want {
-			t.Errorf("%s stands there %d times, want %d", tag, got, want)
+			t.Errorf("%s is there %d times, want %d", tag, got, want)
 		}
 	}
 	if strings.Contains(user, "\x00") || len(user) > 40_000 {

@@ -245,7 +245,7 @@ func TestDivide(t *testing.T) {
 		}
 	}
 
-	// A number is kept exactly when no cluster stands in the way, and never passed.
+	// A number is kept exactly when no cluster is in the way, and never passed.
 	if dev, test := divide(cs, golds[100:], release.Part{N: 7}, 7); len(dev) != 7 || len(test) != 13 {
 		t.Errorf("7 of 20 are %d and %d", len(dev), len(test))
 	}

@@ -92,7 +92,7 @@ func Divide(candidates []dataset.Candidate, golds []Gold, part Part, near Nearne
 	return out, nil
 }
 
-// draw gives a number that depends on the seed and the key, evenly spread: FNV-1a and the finalizer of MurmurHash3.
+// draw returns a number that depends on the seed and the key, evenly spread: FNV-1a and the finalizer of MurmurHash3.
 func draw(seed uint64, key string) uint64 {
 	h := fnv.New64a()
 	var b [8]byte

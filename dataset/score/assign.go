@@ -48,9 +48,9 @@ type Options struct {
 // rows {a,b}, {a} give the sum 1 with one pair ({a,b} with {a,b}) and with two ({a,b} with {a}, {b,c} with {a,b}). The
 // pairing here has as many pairs as possible.
 type Pairing struct {
-	// Pred gives for each gold row the predicted row that it is paired with, or -1.
+	// Pred holds, for each gold row, the predicted row it is paired with, or -1.
 	Pred []int32
-	// Shared gives for each gold row how many cells it shares with that row.
+	// Shared holds, for each gold row, how many cells it shares with that row.
 	Shared []int32
 	// Pairs is the number of pairs.
 	Pairs int

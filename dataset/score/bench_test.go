@@ -39,7 +39,7 @@ func answers(b testing.TB, gold, pred [][]string) (g, p *Answer) {
 	return g, p
 }
 
-// measure runs f as a benchmark and reports the processor's time, the collector's included, beside the clock's.
+// measure runs f as a benchmark and reports the processor time, including garbage collection, as well as wall time.
 func measure(b *testing.B, f func()) {
 	b.ReportAllocs()
 	before := processorTime()

@@ -13,8 +13,8 @@ type Cell struct {
 	More string
 }
 
-// Dict gives equal cells equal numbers, from 0. Answers that are to be compared share one.
-// It is not safe for concurrent use.
+// Dict maps equal cells to equal numbers, starting at 0. Answers to be compared share one. It is not safe for
+// concurrent use.
 type Dict struct {
 	ids   map[Cell]int32
 	cells []Cell

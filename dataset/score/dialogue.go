@@ -17,7 +17,7 @@ type Message struct {
 // "Observation:".
 type Dialogue struct {
 	Question string
-	Query    string // the gold query, with names in place of identifiers
+	Query    string // the gold query, with names instead of identifiers
 	Answers  []string
 	Messages []Message
 }

@@ -37,7 +37,7 @@ func TestPredicted(t *testing.T) {
 		{"truth value", "", []string{"Observation: ['a']", "Observation: True"}, []string{"true"}, true},
 		{"empty list", "", []string{"Observation: ['a']", "Observation: []"}, nil, true},
 		{"datatypes go", "", []string{`Observation: ['1999-05-01^^xsd:date', '"5"^^xsd:decimal']`}, []string{"1999-05-01"}, true},
-		{"numbers beside words go", "", []string{"Observation: ['5', 'a', 6.5]"}, []string{"a"}, true},
+		{"numbers next to words go", "", []string{"Observation: ['5', 'a', 6.5]"}, []string{"a"}, true},
 		{"numbers alone stay", "", []string{"Observation: [5, 6]"}, []string{"5", "6"}, true},
 		{"cut off", "", []string{"Observation: ['one', 'two', 'thr"}, []string{"one", "two"}, true},
 		{"escapes", "", []string{`Observation: ['it\'s', "x"]`}, []string{"it's", "x"}, true},

@@ -252,7 +252,7 @@ func TestFair(t *testing.T) {
 		{"labels instead of entities", rowsJSON("x xLabel", "Q1 @one", "Q2 @two"), rowsJSON("name", "@one", "@two"), Hint{}, 1},
 		{"a label that names two entities", rowsJSON("x xLabel", "Q1 @one", "Q2 @one"), rowsJSON("name", "@one"), Hint{}, 0},
 		{"labels that gold does not tell", rowsJSON("x", "Q1"), rowsJSON("name", "@one"), Hint{}, 0},
-		{"a label counts once beside its entity", rowsJSON("x xLabel y", "Q1 @one Q2"), rowsJSON("x xLabel", "Q1 @one"), Hint{}, 2. / 3},
+		{"a label counts once next to its entity", rowsJSON("x xLabel y", "Q1 @one Q2"), rowsJSON("x xLabel", "Q1 @one"), Hint{}, 2. / 3},
 		{"a label where gold has a title", rowsJSON("title", "@one"), rowsJSON("x xLabel", "Q1 @one"), Hint{}, 1},
 		{"labels of what is unbound", rowsJSON("who", "Q1", "@two", "@three"), rowsJSON("a aLabel", "Q1 @one", "- @two", "- @three"), Hint{}, 1},
 		{"labels in two languages are no other rows", rowsJSON("x", "Q1"), rowsJSON("x xLabel", "Q1 @one", "Q1 @eins"), Hint{}, 1},

@@ -153,7 +153,7 @@ func TestCharts(t *testing.T) {
 	for i := range 60 {
 		many = append(many, Share{Name: strings.Repeat("long ", 60), Count: i})
 	}
-	for _, svg := range []string{columnsOf("Many", "more than stand beside each other", many), bars("Long", "names", nil, []bar{{strings.Repeat("long ", 60), []float64{1}, []string{"1"}}})} {
+	for _, svg := range []string{columnsOf("Many", "more than fit side by side", many), bars("Long", "names", nil, []bar{{strings.Repeat("long ", 60), []float64{1}, []string{"1"}}})} {
 		if strings.Contains(svg, `="-`) || strings.Contains(svg, strings.Repeat("long ", 9)) || !strings.Contains(svg, "…") {
 			t.Errorf("names run out of the chart: %.2000s", svg)
 		}

@@ -119,7 +119,7 @@ func (t *transclusion) write(b *strings.Builder, open, end string) {
 			}
 		} else {
 			b.WriteString(p.key + "=")
-			if strings.Contains(p.value, "(UTC)") { // a discussion: it began on a line of its own
+			if strings.Contains(p.value, "(UTC)") { // a discussion: it began on its own line
 				b.WriteByte('\n')
 			}
 			if i == len(t.Params)-1 {

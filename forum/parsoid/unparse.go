@@ -128,7 +128,7 @@ func (u *unparser) element(n *dom.Node) {
 	}
 }
 
-// block writes an element that has lines of its own. It returns false for any other element.
+// block writes an element that has its own lines. It returns false for any other element.
 func (u *unparser) block(n *dom.Node) bool {
 	switch n.DataAtom {
 	case atom.H1, atom.H2, atom.H3, atom.H4, atom.H5, atom.H6:
@@ -344,7 +344,7 @@ func beginsSection(n *dom.Node) bool {
 	return n.Parent != nil && n.Parent.DataAtom == atom.Section
 }
 
-// tagged reports whether a list was written in tags: then its first item is on a line of its own.
+// tagged reports whether a list was written in tags: then its first item is on its own line.
 func tagged(list *dom.Node) bool {
 	c := list.FirstChild
 	return c != nil && c.Type == dom.TextNode && strings.Contains(c.Data, "\n")

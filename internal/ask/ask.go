@@ -81,8 +81,8 @@ func (s *Service) Solve(ctx context.Context, key string, q agent.Question) (*age
 	return r.Wait()
 }
 
-// Triage judges the last of posts, in a trajectory and with an allowance of its own, which is as large as a question's. Errors are those of
-// [agent.Engine.Triage], or say that the trajectory could not be written.
+// Triage judges the last of posts, in a trajectory and with its own allowance, which is as large as a question's.
+// Errors are those of [agent.Engine.Triage], or say that the trajectory could not be written.
 func (s *Service) Triage(ctx context.Context, key, heading string, posts []agent.Post) (t *agent.Triage, err error) {
 	r, err := s.start(ctx, key+"-triage", func(ctx context.Context, r *Run) (err error) {
 		t, err = s.Triager.Triage(ctx, heading, posts, r)

@@ -248,7 +248,7 @@ func spend(ctx context.Context, t *testing.T) error {
 	return err
 }
 
-// Triage has a trajectory and an allowance of its own.
+// Triage has a trajectory and its own allowance.
 func TestTriage(t *testing.T) {
 	k := &kept{}
 	s := service(k, nil)

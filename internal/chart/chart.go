@@ -10,7 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Colors of a chart that is a file of its own.
+// Colors of a chart in its own file.
 const (
 	Ink   = "#1f2933"
 	Quiet = "#5b6773" // less important text
@@ -29,7 +29,7 @@ func New(width, height float64, title, attrs string) *SVG {
 	return s
 }
 
-// NewFile begins a drawing for a file of its own: with size, white ground, title and subtitle.
+// NewFile begins a drawing for its own file: with size, white ground, title and subtitle.
 func NewFile(width, height float64, title, subtitle string) *SVG {
 	s := New(width, height, title+": "+subtitle, fmt.Sprintf(
 		`width="%g" height="%g" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif" font-size="14" fill="%s"`, width, height, Ink))

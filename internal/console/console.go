@@ -101,7 +101,7 @@ func (s *Screen) Progress(text string) {
 	s.draw()
 }
 
-// Done leaves the progress line, as it is, on a line of its own.
+// Done leaves the progress line, as it is, on its own line.
 func (s *Screen) Done() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

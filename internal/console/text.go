@@ -33,8 +33,8 @@ func pad(text string, width int) string {
 	return text + strings.Repeat(" ", max(0, width-Cells(text)))
 }
 
-// Wrap breaks a text into lines of at most width columns, at spaces; a longer word has a line of its own. Lines that
-// begin with a space are kept as they are, and so are empty lines; the other lines of a paragraph are joined first.
+// Wrap breaks a text into lines of at most width columns, at spaces; a longer word has its own line. Lines that begin
+// with a space are kept as they are, and so are empty lines; the other lines of a paragraph are joined first.
 func Wrap(text string, width int) []string {
 	var out []string
 	var words []string

@@ -168,7 +168,7 @@ func TestRetries(t *testing.T) {
 				t.Errorf("got %v, want an error with %q", err, tt.wantErr)
 			}
 			if s := fmt.Sprintf("%v %+v %s", err, err, log); strings.Contains(s, testKey) {
-				t.Errorf("the key stands in an error or in the log: %s", s)
+				t.Errorf("the key is in an error or in the log: %s", s)
 			}
 			if s.auth != "Bearer "+testKey {
 				t.Errorf("Authorization %q", s.auth)

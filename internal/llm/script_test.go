@@ -114,7 +114,7 @@ func TestReadCall(t *testing.T) {
 	}
 }
 
-// The purpose travels beside the messages, and only to the scripted model: a real server may refuse metadata.
+// The purpose is sent alongside the messages, and only to the scripted model: a real server may refuse metadata.
 func TestPurposeIsSentToTheScriptOnly(t *testing.T) {
 	req := Request{Purpose: "act", Part: "2", Subject: "Who?", Messages: []Message{{Role: User, Content: "u"}}}
 	for model, want := range map[string]any{"gpt-4o": nil, ScriptModel: map[string]any{"purpose": "act", "part": "2", "subject": "Who?"}} {

@@ -35,7 +35,7 @@ func (c *Client) loggedIn(ctx context.Context) error {
 	return nil
 }
 
-// login signs in with a bot password (action=login with a token of its own; https://www.mediawiki.org/wiki/API:Login).
+// login signs in with a bot password (action=login with its own token; https://www.mediawiki.org/wiki/API:Login).
 func (c *Client) login(ctx context.Context, name *string) error {
 	var t answer
 	r := request{op: "login", anon: true, params: params.Values{"action": "query", "meta": "tokens", "type": "login"}}

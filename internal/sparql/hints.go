@@ -214,7 +214,7 @@ func (p *parser) wordHint(text string) string {
 	return "unknown word; a variable starts with ?, a name has a prefix such as wd:"
 }
 
-// prefixHint suggests a prefix in place of an unknown one.
+// prefixHint suggests a prefix instead of an unknown one.
 func (p *parser) prefixHint(prefix, local string) string {
 	if rdf.ValidID(local) {
 		near := "wd:"

@@ -115,7 +115,7 @@ func TestAnnotate(t *testing.T) {
 
 // TestLabelInLongValues checks that a label stays with its value where the other values of a long table have none.
 func TestLabelInLongValues(t *testing.T) {
-	text := "a name that is long enough to need lines of its own"
+	text := "a name that is long enough to need its own lines"
 	q, err := Parse("SELECT ?x { VALUES ?x { \"" + text + "\" wd:Q5 \"" + text + "\" \"" + text + "\" } }")
 	if err != nil {
 		t.Fatal(err)

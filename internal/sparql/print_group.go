@@ -69,7 +69,7 @@ func (p *printer) inline(g *Group, indent int) {
 	p.s("}")
 }
 
-// pattern writes a pattern on lines of its own.
+// pattern writes a pattern on its own lines.
 func (p *printer) pattern(x Pattern, indent int) {
 	if p.over {
 		return
@@ -279,7 +279,7 @@ func (p *printer) row(v *Values, r *ValuesRow, indent int) {
 	}
 }
 
-// triples writes a statement on lines of its own: one line for each predicate, the predicates below each other.
+// triples writes a statement on its own lines: one line for each predicate, the predicates below each other.
 func (p *printer) triples(t *Triples, indent int) {
 	p.leadNotes(t.Notes, indent)
 	if len(t.Properties) > 0 {

@@ -59,7 +59,7 @@ func (r *reader) take(nodes []Node, stop int, whole func(*Node) bool) []Node {
 	return nil
 }
 
-// number gives the headings the numbers that they have in another reading of the text.
+// number assigns the headings the numbers that they have in another reading of the text.
 func (d *Doc) number(other *Doc) {
 	k := 0
 	for i := range d.Nodes {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sets up a real MediaWiki in a directory of its own, serves it on loopback, and prints its settings as KEY='value' lines.
+# Sets up a real MediaWiki in its own directory, serves it on loopback, and prints its settings as KEY='value' lines.
 #
 #   eval "$(tools/realwiki/start.sh [DIR [PORT]])"     # DIR: a new temporary directory, PORT: a free one
 #   tools/realwiki/stop.sh "$REALWIKI_DIR"             # ends the server; the directory stays

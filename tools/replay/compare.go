@@ -44,7 +44,7 @@ import (
 //   - prefixedName: an IRI of a known namespace has its prefix ("wdt:P31" for P31, "schema:version"), so that wdt:, p: and ps: differ.
 //   - unboundRows: rows in which nothing is bound show "-" under each column; the record says that its table is empty.
 //   - longCell: a cell is cut after 200 characters.
-//   - an empty result, a syntax error and each other failure has a text of its own.
+//   - an empty result, a syntax error and every other failure each have their own text.
 
 // difference is one of the list above: apply takes it away from both texts.
 type difference struct {

@@ -43,7 +43,7 @@ type Graph interface {
 type Scorer struct {
 	Name     string // of the measures asked for, for [Document.Metric]
 	Metrics  []score.Metric
-	Limit    time.Duration         // of one item and measure; beyond it limits are given in place of the score
+	Limit    time.Duration         // of one item and measure; beyond it limits are given instead of the score
 	Graph    Graph                 // for rows that are nowhere else; may be nil
 	Stdin    io.Reader             // the file "-"
 	Progress func(done, asked int) // called before each query, with the items scored and the queries run; may be nil
@@ -301,7 +301,7 @@ func (s *Scorer) evaluated(o *score.Output, it *score.Scored) error {
 	return nil
 }
 
-// dialogue scores a dialogue of Interactive-KBQA, which has names and values in place of rows.
+// dialogue scores a dialogue of Interactive-KBQA, which has names and values instead of rows.
 func (s *Scorer) dialogue(o *score.Output, it *score.Scored, out *scoredFile) error {
 	if !slices.Contains(s.Metrics, score.MetricKBQA) {
 		return NeedKBQA

@@ -66,7 +66,7 @@ var families = []family{
 	{"virtuoso", "", "keys in group by or hash join", nil},
 	{"virtuoso", "filter in OPTIONAL sees outer variables", "", regexp.MustCompile(`(?s)OPTIONAL \{[^{}]*FILTER`)},
 	{"virtuoso", "path before UNION", "", regexp.MustCompile(`[\w)][*+] `)},
-	{"virtuoso", "FILTER beside BIND and OPTIONAL", "", regexp.MustCompile(`(?s)(FILTER|BIND).*(OPTIONAL|UNION|BIND|FILTER)`)},
+	{"virtuoso", "FILTER next to BIND and OPTIONAL", "", regexp.MustCompile(`(?s)(FILTER|BIND).*(OPTIONAL|UNION|BIND|FILTER)`)},
 	{"virtuoso", "empty sum, minimum, average", "", regexp.MustCompile(`SUM\(|AVG\(|MIN\(|MAX\(`)},
 	{"virtuoso", "MINUS does not see outer variables", "", regexp.MustCompile(`MINUS`)},
 	{"virtuoso", "coordinates as written", "", regexp.MustCompile(`P625|wktLiteral`)},

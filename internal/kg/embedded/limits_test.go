@@ -93,7 +93,7 @@ func TestGreedyQueriesEnd(t *testing.T) {
 			default:
 				t.Fatalf("got %v after %v, want a limit's error", err, took)
 			}
-			if took > limit+10*time.Second { // a bound for hangs; what it takes on a machine of its own is in the benchmarks
+			if took > limit+10*time.Second { // a bound for hangs; what it takes on an otherwise idle machine is in the benchmarks
 				t.Errorf("ended after %v (%v)", took, err)
 			}
 			t.Logf("%v: %v", took.Round(time.Millisecond), err)

@@ -125,8 +125,8 @@ func TestPeakMemory(t *testing.T) {
 	}
 }
 
-// TestTotalMemory checks that greedy queries at the same time share one sum, that small ones go on beside them, and
-// that everything is given back.
+// TestTotalMemory checks that greedy queries at the same time share one limit, that small ones still run during them,
+// and that everything is given back.
 func TestTotalMemory(t *testing.T) {
 	g := denseGraph(t, 45, Options{MaxMemory: 16 << 20, MaxTotalMemory: 20 << 20})
 	hold := make(chan struct{})
@@ -153,10 +153,10 @@ func TestTotalMemory(t *testing.T) {
 	holding.Wait()
 	_, err := g.Query(context.Background(), "SELECT DISTINCT ?a ?c ?d ?f { ?a wdt:P1 ?c . ?d wdt:P1 ?f }")
 	if kg.KindOf(err) != kg.TooGreedy || !strings.Contains(err.Error(), "used by other queries") {
-		t.Errorf("beside a greedy query (%d bytes in use): %v", g.pool.Used.Load(), err)
+		t.Errorf("during a greedy query (%d bytes in use): %v", g.pool.Used.Load(), err)
 	}
 	if tab, err := g.Query(context.Background(), "SELECT ?a ?n { ?a wdt:P2 ?n } ORDER BY ?n"); err != nil || len(tab.Rows) != 45 {
-		t.Errorf("a small query beside a greedy one: %v", err)
+		t.Errorf("a small query during a greedy one: %v", err)
 	}
 	close(hold)
 	wg.Wait()

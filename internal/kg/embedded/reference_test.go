@@ -293,7 +293,7 @@ func (s *slow) end(t *sparql.Term) (name string, term rdf.Term) {
 	return t.Name, rdf.Term{}
 }
 
-// triple gives the solutions of a triple or path pattern, translated as section 18.2.2.4 says.
+// triple returns the solutions of a triple or path pattern, translated as section 18.2.2.4 says.
 func (s *slow) triple(subject *sparql.Term, p *sparql.Path, object *sparql.Term) []solution {
 	switch p.Kind {
 	case sparql.PathInverse:
@@ -320,7 +320,7 @@ func (s *slow) triple(subject *sparql.Term, p *sparql.Path, object *sparql.Term)
 	return s.step(subject, p, object)
 }
 
-// step gives the solutions of a pattern that is not made of others.
+// step returns the solutions of a pattern that is not made of others.
 func (s *slow) step(subject *sparql.Term, p *sparql.Path, object *sparql.Term) []solution {
 	sName, sTerm := s.end(subject)
 	oName, oTerm := s.end(object)
@@ -376,7 +376,7 @@ func (s *slow) nodes(ends []rdf.Term) map[rdf.Term]bool {
 	return out
 }
 
-// path gives all pairs of a path, with duplicates where the algebra has them.
+// path returns all pairs of a path, with duplicates where the algebra has them.
 func (s *slow) path(p *sparql.Path, ends []rdf.Term) [][2]rdf.Term {
 	var out [][2]rdf.Term
 	switch p.Kind {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// sharedDir returns the folder of reference data beside the repository (SPINACHBOT_SHARED overrides); the test is
+// sharedDir returns the folder of reference data next to the repository (SPINACHBOT_SHARED overrides); the test is
 // skipped when it is not there.
 func sharedDir(t testing.TB, parts ...string) string {
 	t.Helper()

@@ -110,7 +110,7 @@ func goldTable(t *testing.T, result json.RawMessage, vars []string) *kg.Table {
 	return &tab
 }
 
-// byValue gives the rows as sorted texts, columns by name, numbers by value, without languages.
+// byValue returns the rows as sorted texts, columns by name, numbers by value, without languages.
 func byValue(tab *kg.Table) []string {
 	if tab.Ask {
 		return []string{fmt.Sprint(tab.Boolean)}

@@ -42,7 +42,7 @@ type Revision struct {
 	Text    string    `json:"text"`
 	Bot     bool      `json:"bot,omitempty"`
 
-	Hidden Hidden `json:"-"` // kept on a line of its own: see [Wiki.Hide]
+	Hidden Hidden `json:"-"` // kept on its own line: see [Wiki.Hide]
 }
 
 // Hidden says what an administrator removed from public view, as with MediaWiki's revision deletion.

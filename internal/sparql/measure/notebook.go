@@ -51,7 +51,7 @@ func python(pattern string) *regexp.Regexp {
 // counts them on results. The text need not parse. The rules:
 //
 //   - White space after a semicolon becomes one space. The content of each WITH { … } is cut out and counted
-//     as a query of its own.
+//     as a separate query.
 //   - A SELECT clause on one line without WHERE gets one before its brace. This includes SELECT ?x WITH { }
 //     on one line, whose WHERE is then the empty braces of WITH: such a query counts no more than its WITH
 //     blocks.

@@ -74,7 +74,7 @@ func Query(query string, to Target, o Options) (*Result, error) {
 	return &Result{Text: text, Notes: r.notes}, nil
 }
 
-// rewriter changes a tree of its own in place.
+// rewriter changes its own tree in place.
 type rewriter struct {
 	q       *sparql.Query
 	o       Options

@@ -49,7 +49,7 @@ type watchedServer struct {
 	closed chan bool
 }
 
-// ask sends the query cross on a connection of its own and reads the beginning of the answer.
+// ask sends the query cross on its own connection and reads the beginning of the answer.
 func ask(t *testing.T, s *watchedServer) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())

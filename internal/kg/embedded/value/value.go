@@ -56,7 +56,7 @@ type Value struct {
 func (v Value) IsLiteral() bool { return v.Kind >= KindString }
 
 // IsSomeValue reports whether the term stands for an unknown value: a blank node, or one of the IRIs that the query
-// service has in place of them.
+// service uses instead.
 func (v Value) IsSomeValue() bool {
 	return v.Kind == KindBlank || v.Kind == KindIRI && strings.HasPrefix(v.Text, "http://www.wikidata.org/.well-known/genid/")
 }
