@@ -50,8 +50,8 @@ func TestConversationEdges(t *testing.T) {
 		"nobody signs":                 {[]string{"What?", ":This. [[User:Bob]] 10:01, 1 May 2024 (UTC)"}, func(c Conversation) bool { return c.Requester == "" && c.Responses == 1 && c.Last == -1 && !c.Closed }},
 		"thanks in the request":        {[]string{"How? Thanks! " + stampA}, func(c Conversation) bool { return !c.Thanked && c.Responses == 0 }},
 		"thanks before an answer":      {[]string{"How? " + stampA, ":Thanks for reading. " + stampA}, func(c Conversation) bool { return !c.Thanked && c.Responses == 1 }},
-		"someone else thanks":         {[]string{"How? " + stampA, ":So. [[User:Bob]] 10:01, 1 May 2024 (UTC)", "::Thanks! [[User:Cid]] 10:02, 1 May 2024 (UTC)"}, func(c Conversation) bool { return !c.Thanked }},
-		"someone else resolves":       {[]string{"How? " + stampA, "{{Section resolved|1=[[User:Bob]] 10:01, 1 May 2024 (UTC)}}"}, func(c Conversation) bool { return c.Resolved && !c.Closed }},
+		"someone else thanks":          {[]string{"How? " + stampA, ":So. [[User:Bob]] 10:01, 1 May 2024 (UTC)", "::Thanks! [[User:Cid]] 10:02, 1 May 2024 (UTC)"}, func(c Conversation) bool { return !c.Thanked }},
+		"someone else resolves":        {[]string{"How? " + stampA, "{{Section resolved|1=[[User:Bob]] 10:01, 1 May 2024 (UTC)}}"}, func(c Conversation) bool { return c.Resolved && !c.Closed }},
 		"only the bot posts queries":   {[]string{"How? " + stampA, ":{{SPARQL|query=ASK { ?a ?b ?c } }} [[User:SpinachBot]] 10:01, 1 May 2024 (UTC)"}, func(c Conversation) bool { return len(c.Queries) == 1 && c.Last == -1 }},
 		"an unsigned query is a query": {[]string{"How? " + stampA, ":{{SPARQL|query=ASK { ?a ?b ?c } }}"}, func(c Conversation) bool { return c.Last == 0 && c.Queries[0].Author == "" }},
 	} {
