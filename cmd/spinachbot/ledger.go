@@ -122,7 +122,8 @@ func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger
 		return fail(c.e, err)
 	}
 	defer st.Close()
-	if err := do(&ledger{e: c.e, cfg: cfg, st: st, json: asJSON, out: console.New(c.e.stdout, c.e.environ)}); err != nil {
+	screen := console.New(c.e.stdout, c.e.environ)
+	if err := do(&ledger{e: c.e, cfg: cfg, st: st, json: asJSON, out: screen, width: screen.Width}); err != nil {
 		return fail(c.e, err)
 	}
 	return exitOK
@@ -135,6 +136,8 @@ type ledger struct {
 	st   *store.Store
 	json bool
 	out  *console.Screen
+	// width returns the terminal's number of columns, 0 when there is no terminal.
+	width func() int
 }
 
 // find reads the entries with these IDs, all of them or none.

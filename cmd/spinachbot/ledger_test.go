@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
+	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
@@ -174,5 +176,44 @@ func TestLedgerEdit(t *testing.T) {
 	_, out, _ := ledgerCall(t, dir, "", nil, "show", "sb-2")
 	if !strings.Contains(out, "@Ada: There are exactly two.") || !strings.Contains(out, "wd:Q12280") {
 		t.Errorf("%s", out)
+	}
+}
+
+// On a narrow terminal nothing but a link or a query's line is wider than the terminal.
+func TestLedgerNarrow(t *testing.T) {
+	st, err := store.Open(t.Context(), filepath.Join(drafted(t), ledgerFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	entries, err := bot.List(t.Context(), st)
+	if err != nil || len(entries) != 3 {
+		t.Fatal(len(entries), err)
+	}
+	var b strings.Builder
+	l := &ledger{cfg: &config.Config{WikiAPI: "https://www.wikidata.org/w/api.php"}, out: console.New(&b, nil), width: func() int { return 44 }}
+	if err := l.table(entries); err != nil {
+		t.Fatal(err)
+	}
+	want := `ID                   STATE     ASKED
+sb-1000000000000000  proposed  2026-11-20
+  Ada: Bridges of Königsberg (waits for
+  approval)
+  https://www.wikidata.org/wiki/Wikidata:Request_a_query#Bridges_of_K%C3%B6nigsberg
+`
+	if !strings.HasPrefix(b.String(), want) {
+		t.Errorf("list:\n%s\nwant\n%s", b.String(), want)
+	}
+	for _, en := range entries {
+		l.describe(en)
+	}
+	for line := range strings.Lines(b.String()) {
+		line = strings.TrimSuffix(line, "\n")
+		if console.Cells(line) > 44 && !strings.Contains(line, "https://") && !strings.Contains(line, "trace show") {
+			t.Errorf("%d columns: %s", console.Cells(line), line)
+		}
+	}
+	if !strings.Contains(b.String(), "\n  drafted    2026-11-20 10:51 UTC,\n             confidence 0.83, 9 calls,\n             0.0123 USD\n") {
+		t.Errorf("the row of the draft is not indented where it goes on:\n%s", b.String())
 	}
 }

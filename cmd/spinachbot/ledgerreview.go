@@ -58,6 +58,7 @@ func (r *review) run(ctx context.Context, ids []string) error {
 			fmt.Fprintln(r.out)
 		}
 		r.describe(en)
+		fmt.Fprintln(r.out)
 		on, err := r.decide(ctx, en, fmt.Sprintf("%d of %d", i+1, len(entries)))
 		if err != nil {
 			return err
@@ -134,7 +135,9 @@ func (r *review) edit(ctx context.Context, en *bot.Entry) error {
 	now, err = r.revise(ctx, now, text, r.by)
 	if err == nil {
 		*en = *now
+		fmt.Fprintln(r.out)
 		r.describe(en)
+		fmt.Fprintln(r.out)
 	}
 	return err
 }

@@ -28,47 +28,78 @@ var stateStyles = map[bot.State]console.Style{
 	bot.GaveUp: console.Red, bot.Rejected: console.Red,
 }
 
-// table lists entries. A link is in the last column; on a terminal it has its own line, so that it is whole.
+// narrow is the width below which a request in the list has its own lines.
+const narrow = 80
+
+// table lists entries. Without a terminal, an entry is one line, and its link is the last column. On a terminal, the
+// link has its own line, so that it is whole. On a narrow terminal, the request has its own lines, too.
 func (l *ledger) table(entries []*bot.Entry) error {
-	t := &console.Table{Header: []string{"ID", "STATE", "ASKED", "CONF", "REQUEST"}, Fixed: map[int]bool{0: true, 1: true, 2: true, 3: true}}
-	if !l.out.Terminal() {
+	width := l.width()
+	tty, small := width > 0, width > 0 && width < narrow
+	t := &console.Table{Header: []string{"ID", "STATE", "ASKED"}, Fixed: map[int]bool{0: true, 1: true, 2: true, 3: true}}
+	if !small {
+		t.Header = append(t.Header, "CONF", "REQUEST")
+	}
+	if !tty {
 		t.Header, t.Fixed[5] = append(t.Header, "LINK"), true
 	}
 	for _, en := range entries {
-		asked, confidence := "unsigned", ""
-		if en.Time != nil {
-			asked = en.Time.UTC().Format("2006-01-02 15:04")
+		row := []string{en.Key, string(en.State), askedAt(en, small)}
+		if !small {
+			row = append(row, confidenceOf(en), requestOf(en))
 		}
-		if en.Draft != nil {
-			confidence = fmt.Sprintf("%.2f", en.Draft.Confidence)
-		}
-		request := text.OneLine(en.Author + ": " + en.Heading)
-		if en.Reason != "" {
-			request += " (" + text.OneLine(en.Reason) + ")"
-		}
-		row := []string{en.Key, string(en.State), asked, confidence, request}
-		if !l.out.Terminal() {
+		if !tty {
 			row = append(row, threadLink(l.cfg.WikiAPI, en))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	var b strings.Builder
-	if err := t.Write(&b, l.out.Width(), func(s string) string { return l.out.In(console.Bold, s) }); err != nil {
+	if err := t.Write(&b, width, func(s string) string { return l.out.In(console.Bold, s) }); err != nil {
 		return err
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
 		if i > 0 {
 			en := entries[i-1]
 			line = strings.Replace(line, string(en.State), l.out.In(stateStyles[en.State], string(en.State)), 1)
-		}
-		if i > 0 && l.out.Terminal() {
-			line += "\n  " + l.out.In(console.Dim, threadLink(l.cfg.WikiAPI, entries[i-1]))
+			if small {
+				line += "\n  " + strings.Join(console.Wrap(requestOf(en), width-2), "\n  ")
+			}
+			if tty {
+				line += "\n  " + l.out.In(console.Dim, threadLink(l.cfg.WikiAPI, en))
+			}
 		}
 		if _, err := fmt.Fprintln(l.out, line); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// askedAt is when a request was signed: the minute, or only the day.
+func askedAt(en *bot.Entry, day bool) string {
+	switch {
+	case en.Time == nil:
+		return "unsigned"
+	case day:
+		return en.Time.UTC().Format(time.DateOnly)
+	}
+	return en.Time.UTC().Format("2006-01-02 15:04")
+}
+
+func confidenceOf(en *bot.Entry) string {
+	if en.Draft == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.2f", en.Draft.Confidence)
+}
+
+// requestOf is who asked, under which heading, and the reason for the entry's state.
+func requestOf(en *bot.Entry) string {
+	request := text.OneLine(en.Author + ": " + en.Heading)
+	if en.Reason != "" {
+		request += " (" + text.OneLine(en.Reason) + ")"
+	}
+	return request
 }
 
 // threadLink is the address of an entry's thread: /wiki/PAGE where api.php is in /w/, as on Wikimedia's wikis, else
@@ -91,11 +122,22 @@ func threadLink(api string, en *bot.Entry) string {
 // describe shows one entry: its state and why, the question, and the reply as text.
 func (l *ledger) describe(en *bot.Entry) {
 	state := text.OneLine(stateOf(en))
-	fmt.Fprintf(l.out, "%s  %s\n", l.out.In(console.Bold, en.Key), l.out.In(stateStyles[en.State], state))
+	between := "  "
+	if w := l.width(); w > 0 && console.Cells(en.Key+between+state) > w {
+		between = "\n  "
+		state = strings.Join(console.Wrap(state, w-2), "\n  ")
+	}
+	fmt.Fprintf(l.out, "%s%s%s\n", l.out.In(console.Bold, en.Key), between, l.out.In(stateStyles[en.State], state))
+	const indent = 13
 	row := func(name, value string) {
-		if value != "" {
-			fmt.Fprintf(l.out, "  %-10s %s\n", name, text.OneLine(value))
+		if value == "" {
+			return
 		}
+		value = text.OneLine(value)
+		if width := l.width(); width > 0 {
+			value = strings.Join(console.Wrap(value, width-indent), "\n"+strings.Repeat(" ", indent))
+		}
+		fmt.Fprintf(l.out, "  %-10s %s\n", name, value)
 	}
 	asked := "unsigned"
 	if en.Time != nil {
@@ -148,7 +190,7 @@ func (l *ledger) reply(d *bot.Draft) {
 	l.block("reply", strings.Join(console.Wrap(firstLine(d.Wikitext), l.columns()), "\n"))
 	if r.Query != "" {
 		fmt.Fprintf(l.out, "\n  %s\n", strings.ReplaceAll(text.Clean(strings.TrimSpace(r.Query)), "\n", "\n  "))
-		fmt.Fprintf(l.out, "\n%s\n", text.Clean(found(r)))
+		fmt.Fprintf(l.out, "\n%s\n", strings.Join(console.Wrap(text.Clean(found(r)), l.columns()), "\n"))
 		l.rows(r)
 	}
 	for i, s := range r.Similar {
@@ -158,13 +200,17 @@ func (l *ledger) reply(d *bot.Draft) {
 		fmt.Fprintf(l.out, "  %s\n", text.OneLine(s.Heading))
 	}
 	if len(r.Steps) > 0 {
-		fmt.Fprintf(l.out, "\n%s: spinachbot trace show %s\n", text.Count(len(r.Steps), "step"), r.Marker)
+		steps := fmt.Sprintf("%s: spinachbot trace show %s", text.Count(len(r.Steps), "step"), r.Marker)
+		if w := l.width(); w > 0 && console.Cells(steps) > w { // the command stays whole, to be copied
+			steps = strings.Replace(steps, ": ", ":\n", 1)
+		}
+		fmt.Fprintf(l.out, "\n%s\n", steps)
 	}
 }
 
 // columns is how wide text is set.
 func (l *ledger) columns() int {
-	if w := l.out.Width(); w > 0 {
+	if w := l.width(); w > 0 {
 		return min(w, helpWidth)
 	}
 	return helpWidth
@@ -204,5 +250,5 @@ func (l *ledger) rows(r *forum.Reply) {
 		}
 		t.Rows = append(t.Rows, cells)
 	}
-	_ = t.Write(l.out, l.out.Width(), func(s string) string { return l.out.In(console.Bold, s) })
+	_ = t.Write(l.out, l.width(), func(s string) string { return l.out.In(console.Bold, s) })
 }
