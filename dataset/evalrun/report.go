@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Report is one or more runs ready to be written as a page or as tables.
@@ -347,7 +348,7 @@ func (r *Report) settingsTable() Table {
 				v = append(v, s.Version)
 			}
 		}
-		return fmt.Sprintf("%s, %d sessions", list(v, 3), len(run.Info.Sessions))
+		return list(v, 3) + ", " + text.Count(len(run.Info.Sessions), "session")
 	})
 	return t
 }

@@ -71,6 +71,10 @@ func TestReportPage(t *testing.T) {
 	if text := doc.Find("details.item.wrong").First().Text(); !strings.Contains(text, "<script>alert(1)</script>") {
 		t.Error("a question is not shown as it is")
 	}
+	if text := doc.Text(); !strings.Contains(text, "1 session") || strings.Contains(text, "1 sessions") ||
+		strings.Contains(text, "1 rows") {
+		t.Error("one session or row is counted as several")
+	}
 	doc.Find("a[href]").Each(func(_ int, s *goquery.Selection) {
 		if to, _ := s.Attr("href"); doc.Find(`[id="`+to[1:]+`"]`).Length() != 1 {
 			t.Errorf("a link leads nowhere: %s", to)

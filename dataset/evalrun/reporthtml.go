@@ -447,7 +447,7 @@ func rowsForPage(raw json.RawMessage) pageRows {
 		}
 		return pageRows{Note: string(raw)}
 	}
-	out := pageRows{Note: fmt.Sprintf("%d rows", len(rows))}
+	out := pageRows{Note: text.Count(len(rows), "row")}
 	names := map[string]bool{}
 	for _, row := range rows {
 		for name := range row {
