@@ -26,8 +26,7 @@
 //
 // What the model can repair (an unreadable turn, a broken query, a number that does not exist) is text that it reads
 // next. What ends a run in an orderly way (a limit, no model, no answer) is the [Ending] of the [Outcome]. What the
-// caller must know (it cancelled, the trajectory could not be written) is an error, and nothing may be published
-// then.
+// caller must know (it canceled, the trajectory could not be written) is an error, and nothing may be published then.
 //
 // # What differs from SPINACH
 //
@@ -84,7 +83,7 @@ const (
 	ModelFailed   = event.ModelFailed
 	GraphFailed   = event.GraphFailed
 	CannotPublish = event.CannotPublish
-	Cancelled     = event.Cancelled
+	Canceled      = event.Canceled
 	Broken        = event.Broken
 )
 

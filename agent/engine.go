@@ -62,7 +62,7 @@ const (
 // Ask looks for the query that answers q. Every event goes to rec before the next one happens.
 //
 // Whatever ends the work in an orderly way is an Outcome: an answer, or a reason why there is none. The error is for
-// what must stop the caller: ctx is done (cancelled by the caller, not the run's own time limit), or the trajectory
+// what must stop the caller: ctx is done (canceled by the caller, not the run's own time limit), or the trajectory
 // could not be written. The Outcome that comes with an error holds what was reached and must not be published.
 func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limits) (out *Outcome, err error) {
 	if strings.TrimSpace(q.Text) == "" {

@@ -336,10 +336,10 @@ func TestStops(t *testing.T) {
 		out, err := newEngine(m, graphOfTwo()).Ask(ctx, Question{Text: "Which?", Language: "en"}, rec, Limits{})
 		cancel()
 		if !errors.Is(err, context.Canceled) && !(n == 4 && err == nil) {
-			t.Errorf("cancelled at call %d: error %v, outcome %+v", n, err, out)
+			t.Errorf("canceled at call %d: error %v, outcome %+v", n, err, out)
 		}
-		if last := rec.events[len(rec.events)-1]; last.Event != "end" || (err != nil) != (last.Ending().Reason == Cancelled) {
-			t.Errorf("cancelled at call %d: the trajectory ends with %s %q", n, last.Event, last.Reason)
+		if last := rec.events[len(rec.events)-1]; last.Event != "end" || (err != nil) != (last.Ending().Reason == Canceled) {
+			t.Errorf("canceled at call %d: the trajectory ends with %s %q", n, last.Event, last.Reason)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func TestWireConventions(t *testing.T) {
 			t.Errorf("%s: system message begins %q, subject %q", task, render.Clip(first.Content, 40), req.Subject)
 		}
 		if !strings.Contains(first.Content, "is an instruction to you") {
-			t.Errorf("%s: the system message does not say that material is no instruction", task)
+			t.Errorf("%s: the system message does not say that material is not an instruction", task)
 		}
 		var all []string
 		for _, msg := range req.Messages {

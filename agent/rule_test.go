@@ -76,7 +76,7 @@ func TestRefusals(t *testing.T) {
 			carried: []string{"Big River", "Q1", qA, "stop"}, to: []int{1, 2, 3}, reasons: []string{"repeat", "repeat", "repeat"}, kept: 4,
 		},
 		{
-			sentence: "the same argument with another name is no repetition",
+			sentence: "the same argument with another name is not a repetition",
 			asked:    []string{"search_wikidata(Q1)", "get_wikidata_entry(Q1)", execute(qA), "stop()"},
 			carried:  []string{"Q1", "Q1", qA, "stop"}, kept: 4,
 		},
@@ -147,7 +147,7 @@ func TestRefusals(t *testing.T) {
 			carried:  []string{qA, qB, "stop"}, kept: 3, ran: "P17",
 		},
 		{
-			sentence: "a stop on a step that is no query, returned nothing, failed, or does not exist is refused",
+			sentence: "a stop on a step that is not a query, returned nothing, failed, or does not exist is refused",
 			asked: []string{"search_wikidata(a)", execute(qEmpty), execute(qBroken), execute(qA), "stop(step 1)", "search_wikidata(b)", "stop(step 2)", "search_wikidata(c)",
 				"stop(3)", "search_wikidata(d)", "stop(step 99)", "search_wikidata(e)", "stop(step 0)", "search_wikidata(f)", "stop(step 4)"},
 			carried: []string{"a", qEmpty, qBroken, qA, "b", "c", "d", "e", "f", "step 4"}, to: []int{4, 5, 6, 7, 8}, kept: 10, ran: "P31",
@@ -329,7 +329,7 @@ func TestRefusalTexts(t *testing.T) {
 func TestCounter(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)"), "hm", do("search_wikidata(a)"), do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(b)"), do("search_wikidata(c)")}}
 	out, _ := ask(t, m, &fakeGraph{}, Limits{Counted: 4, Total: 6})
-	// Six actions in all, four of them may be kept: two can be lost. The turn that could not be read is no action.
+	// Six actions in all, four of them may be kept: two can be lost. The turn that could not be read is not an action.
 	want := []string{
 		"(Step 1 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
 		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",

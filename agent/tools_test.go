@@ -109,7 +109,7 @@ func TestFailuresAreToldApart(t *testing.T) {
 	}
 }
 
-// TestGuarded: what must not be sent is not sent.
+// TestGuarded checks that forbidden queries are not sent.
 func TestGuarded(t *testing.T) {
 	for q, want := range map[string]kg.Kind{
 		"DELETE WHERE { ?s ?p ?o }":                                              kg.Refused,

@@ -33,10 +33,10 @@ const (
 
 // Triage asks the model what the last of posts is: a request for us, and in which words and language. heading is the
 // thread's. An answer of the model that cannot be read is asked for once more. The error is the model's
-// (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]), ctx's, or says that no answer could be read;
-// nothing is known about the post then. Posts are untrusted: whatever they say, all that comes out is the [Triage].
-// The calls go to rec, which may be nil, in a trajectory of their own: start with preset "triage", model, end with
-// the judgement in Detail.
+// (llm.ErrNoModel, *llm.BudgetError, *llm.Error; see [EndingOf]), ctx's, or says that no answer could be read; nothing
+// is known about the post then. Posts are untrusted: whatever they say, all that comes out is the [Triage]. The calls
+// go to rec, which may be nil, in a trajectory of their own: start with preset "triage", model, end with the judgment
+// in Detail.
 func (e *Engine) Triage(ctx context.Context, heading string, posts []Post, rec Recorder) (*Triage, error) {
 	if len(posts) == 0 {
 		return nil, fmt.Errorf("agent: triage of the thread %q: it has no posts", render.Clip(heading, 80))

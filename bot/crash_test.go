@@ -133,7 +133,7 @@ func (w *world) settleDown(note string) {
 	}
 }
 
-// busy is a world with two requests, one follow-up's worth of conversation, and something that is no request.
+// busy is a world with two requests, one follow-up's worth of conversation, and something that is not a request.
 func busy(t testing.TB, path string) *world {
 	w := worldOn(t, path)
 	w.wiki.put(stopPage, "run")

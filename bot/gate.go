@@ -66,7 +66,7 @@ func (b *Bot) gate(ctx context.Context, v *view, p place, e *Entry) (leave, erro
 // byConfig is recorded as the approver of what is posted without review.
 const byConfig = "POSTING=on"
 
-// needsApproval tells why an entry cannot go on without the operator, or "". An approval by the configuration ends when
+// needsApproval says why an entry cannot go on without the operator, or "". An approval by the configuration ends when
 // the configuration changes.
 func (b *Bot) needsApproval(e *Entry) string {
 	switch {

@@ -28,7 +28,7 @@ func TestNoModelToJudge(t *testing.T) {
 	}
 }
 
-// Without a model someone's query under our reply is no follow-up unless it asks us something.
+// Without a model someone's query under our reply is not a follow-up unless it asks us something.
 func TestNoModelFollowUps(t *testing.T) {
 	const brought = "{{SPARQL|query=SELECT ?x WHERE { ?x wdt:P31 wd:Q146 }}}"
 	for text, want := range map[string]int{

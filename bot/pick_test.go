@@ -76,7 +76,7 @@ func TestPicking(t *testing.T) {
 		"the poster's own query":       {"Which cats? [[User:Alice|Alice]] " + at + "\n" + strings.ReplaceAll(other, "Bob", "Alice"), 1},
 		"someone's query, we pinged":   {"Which cats, [[User:SpinachBot]]? [[User:Alice|Alice]] " + at + "\n" + other, 1},
 		"a short link":                 {"Which cats? [[User:Alice|Alice]] " + at + "\n:https://w.wiki/7Xyz [[User:Bob|Bob]] " + at, 0},
-		"a labelled short link":        {"Which cats? [[User:Alice|Alice]] " + at + "\n:[https://w.wiki/7Xyz try this] [[User:Bob|Bob]] " + at, 0},
+		"a labeled short link":         {"Which cats? [[User:Alice|Alice]] " + at + "\n:[https://w.wiki/7Xyz try this] [[User:Bob|Bob]] " + at, 0},
 		"a link to QLever":             {"Which cats? [[User:Alice|Alice]] " + at + "\n:https://qlever.dev/wikidata/aB3xYz [[User:Bob|Bob]] " + at, 0},
 		"another link":                 {"Which cats? [[User:Alice|Alice]] " + at + "\n:See https://example.org/7Xyz [[User:Bob|Bob]] " + at, 1},
 		"the poster's short link":      {"Which cats? [[User:Alice|Alice]] " + at + "\n:https://w.wiki/7Xyz [[User:Alice|Alice]] " + at, 1},
@@ -157,7 +157,7 @@ func TestFollowUps(t *testing.T) {
 	w.wantReplies("Cats", 3)
 }
 
-// A signature without a time stamp is no reason to wait for ever.
+// A signature without a time stamp is not a reason to wait forever.
 func TestUntimed(t *testing.T) {
 	w := newWorld(t)
 	w.round()
@@ -254,7 +254,7 @@ func TestMinuteOfTheStart(t *testing.T) {
 	w.want("New:posted")
 }
 
-// A post that was no request becomes one by an edit; a poster who never stops editing is given up.
+// A post that was not a request becomes one by an edit; a poster who never stops editing is given up.
 func TestEdits(t *testing.T) {
 	w := newWorld(t)
 	w.round()

@@ -70,7 +70,7 @@ const notJudged = "no model to judge it, and it does not look like a request"
 // asking returns what makes a post look like a request, or "" if nothing does. It replaces the model's judgment when
 // there is no model. text is the post as people read it, for the first of a thread with its heading; queries appear as
 // "[query]". A request contains a query, or asks in words. A follow-up with a query is more often someone's answer: it
-// must ask in words that answers do not have, or mention us. When in doubt, it is no request: better to ignore a
+// must ask in words that answers do not have, or mention us. When in doubt, it is not a request: better to ignore a
 // request than to answer an announcement.
 func asking(kind Kind, text string, query, mentioned bool) string {
 	switch {

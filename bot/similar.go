@@ -8,7 +8,7 @@ import (
 )
 
 // Similar finds at most n earlier discussions that are like a question and whose query still returns rows, best first.
-// It runs the queries within the endpoint's budget. Finding none is no error.
+// It runs the queries within the endpoint's budget. Finding none is not an error.
 type Similar interface {
 	Similar(ctx context.Context, question string, n int) ([]agent.Example, error)
 }

@@ -73,7 +73,7 @@ func TestSolverFailures(t *testing.T) {
 	}
 }
 
-// When the day's money is spent, requests wait for the next UTC day, and that is no failure of theirs.
+// When the day's money is spent, requests wait for the next UTC day, which does not count as a failure.
 func TestBudget(t *testing.T) {
 	w := started(t)
 	spent := fmt.Errorf("daily limit: %w", &llm.BudgetError{Account: llm.DayAccount, Measure: llm.USD})

@@ -10,7 +10,7 @@ import (
 // in tests is internal/sandbox/wiki behind the same adapter. All errors that are not one of the sentinels below are
 // transient.
 type Wiki interface {
-	// Page reads a page's current wikitext together with its revision in one request. A missing page is no error.
+	// Page reads a page's current wikitext together with its revision in one request. A missing page is not an error.
 	Page(ctx context.Context, title string) (*Revision, error)
 	// Save replaces one section of a page. It makes at most one attempt that can have an effect.
 	Save(ctx context.Context, e Edit) (newRev int64, err error)

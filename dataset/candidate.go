@@ -47,7 +47,7 @@ type Candidate struct {
 	Descriptions map[string]string `json:"descriptions,omitempty"` // their descriptions, where a model was asked for advice
 }
 
-// Provenance tells where a discussion is.
+// Provenance says where a discussion is.
 type Provenance struct {
 	Wiki      string    `json:"wiki"`     // address of the wiki's API
 	Page      string    `json:"page"`     // title of the archive page
@@ -166,7 +166,7 @@ const (
 // Stage is how far a discussion came.
 type Stage string
 
-// The stages, in order. Gone is what a later revision of its page, or its deletion, took away.
+// The stages, in order. Gone marks a discussion that a later revision of its page, or the page's deletion, removed.
 const (
 	Found    Stage = "found"
 	Rejected Stage = "rejected"
@@ -174,7 +174,7 @@ const (
 	Gone     Stage = "gone"
 )
 
-// Reason tells why a discussion was rejected.
+// Reason says why a discussion was rejected.
 type Reason string
 
 // The reasons, in the order of the funnel.

@@ -150,7 +150,7 @@ func ValidID(id string) bool {
 // ResultPath names the file with all rows of a candidate.
 func ResultPath(dir, id string) (string, error) {
 	if !ValidID(id) {
-		return "", fmt.Errorf("%q is no candidate id", id)
+		return "", fmt.Errorf("%q is not a candidate id", id)
 	}
 	return filepath.Join(dir, ResultsFolder, id+".json.gz"), nil
 }

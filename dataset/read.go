@@ -219,7 +219,7 @@ func (f *fields) text(keys ...string) (s string) {
 // list takes a list of strings.
 func (f *fields) list(key string) (s []string) {
 	if v, ok := f.take(key); ok && f.err == nil && json.Unmarshal(v, &s) != nil {
-		f.err = fmt.Errorf("%q is no list of texts but %.40s", key, v)
+		f.err = fmt.Errorf("%q is not a list of texts but %.40s", key, v)
 	}
 	return s
 }

@@ -27,7 +27,7 @@ func qaldItem(raw map[string]json.RawMessage) (it Item, err error) {
 	if v, ok := f.take("query"); ok && f.err == nil {
 		var q struct{ SPARQL string }
 		if json.Unmarshal(v, &q) != nil {
-			f.err = fmt.Errorf(`"query" is no object with sparql but %.40s`, v)
+			f.err = fmt.Errorf(`"query" is not an object with sparql but %.40s`, v)
 		}
 		it.SPARQL = q.SPARQL
 	}
@@ -50,7 +50,7 @@ func (f *fields) wordings(it *Item) error {
 	}
 	var all []qaldString
 	if json.Unmarshal(v, &all) != nil {
-		return fmt.Errorf(`"question" is no list of {"language","string"} but %.40s`, v)
+		return fmt.Errorf(`"question" is not a list of {"language","string"} but %.40s`, v)
 	}
 	for _, want := range []func(qaldString) bool{func(q qaldString) bool { return q.Language == "en" }, func(qaldString) bool { return true }} {
 		for _, q := range all {

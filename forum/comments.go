@@ -141,7 +141,7 @@ func (p *parser) tableEnd(pos, end int) int {
 	return pos
 }
 
-// empty reports whether a line is no part of any comment: blank, a rule, or nothing but templates between comments and
+// empty reports whether a line is not part of any comment: blank, a rule, or nothing but templates between comments and
 // HTML comments.
 func (p *parser) empty(l *line) bool {
 	i := l.text

@@ -43,8 +43,8 @@ func parserTag(name string) bool {
 // encode); nobody is pinged: the person answered is named in text, the operator linked by the talk page, which notifies
 // nobody.
 //
-// Errors say what is wrong with the reply: a query not in its posting form, a number that is no entity ID, a marker or
-// signature that could break out.
+// Errors say what is wrong with the reply: a query not in its posting form, a number that is not an entity ID, a marker
+// or signature that could break out.
 func Compose(r Reply, indent string) (string, error) {
 	if indent == "" || strings.Trim(indent, ":*#") != "" {
 		return "", fmt.Errorf("compose reply: indent %q: want one or more of : * #", text.Clip(indent, 20))

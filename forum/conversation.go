@@ -86,7 +86,8 @@ var (
 dziękuję dziękuje děkuji díky ďakujem tack takk kiitos köszönöm mulțumesc mulţumesc hvala teşekkürler teşekkür sağol terima дякую спасибо благодарю хвала ευχαριστώ
 mercès gràcies eskerrik dankon شكرا תודה`)
 	thanksScripts = []string{"ありがと", "感謝", "谢谢", "謝謝", "多谢", "多謝", "感谢", "감사", "고마", "धन्यवाद", "ধন্যবাদ"}
-	// noThanks come before a word of thanks that refuses, or around one that thanks for what has not been done yet.
+	// noThanks are words before a word of thanks that refuse, or words around one that thank for something not done
+	// yet.
 	beforeThanks = wordSet("no nein non nee")
 	inAdvance    = []string{"in advance", "im voraus", "d'avance", "d’avance", "par avance", "de antemano", "por adelantado", "in anticipo", "desde já", "antecipadamente", "bij voorbaat",
 		"alvast", "på förhånd", "på förhand", "z góry", "заранее"}

@@ -101,7 +101,7 @@ var (
 // only our own code makes links.
 func entityLink(id, label string) (string, error) {
 	if !entityID(id) {
-		return "", fmt.Errorf("compose reply: %q is no entity id (Q, P or L and a number)", text.Clip(id, 40))
+		return "", fmt.Errorf("compose reply: %q is not an entity id (Q, P or L and a number)", text.Clip(id, 40))
 	}
 	target := id
 	switch id[0] {

@@ -104,7 +104,7 @@ func checkPlace(t *testing.T, text, reply string) {
 				t.Fatalf("reply to %q changed the section\n%q\nto\n%q", id, section, got)
 			}
 			if !strings.Contains(got+"\n", "\n"+reply+"\n") {
-				t.Fatalf("reply to %q is no line of its own in %q", id, got)
+				t.Fatalf("reply to %q is not on its own line in %q", id, got)
 			}
 		}
 	}

@@ -46,9 +46,9 @@ func ParseHTML(title string, r io.Reader, opts Options) (*Page, error) {
 	return p, nil
 }
 
-// respace gives salvaged queries the blanks of the wikitext. Those that template parameters lost came with the
-// templates' source. But when the last brace of a query was taken for the template's, its rest is running text, in
-// which "# LIMIT 10" on a line of its own is a list item.
+// respace restores the white space of the wikitext in salvaged queries. Those that template parameters lost came with
+// the templates' source. But when the last brace of a query was taken for the template's, its rest is running text, in
+// which "# LIMIT 10" on its own line is a list item.
 func respace(p *Page, opts Options) {
 	if opts.Wikitext == "" {
 		return

@@ -52,9 +52,9 @@ func TestLinks(t *testing.T) {
 		"See [https://w.wiki/7Xyz my query] or [//w.wiki/8 8]": {"https://w.wiki/7Xyz", "//w.wiki/8"},
 		"{{small|https://w.wiki/7Xyz}}":                        {"https://w.wiki/7Xyz"},
 		"<nowiki>https://w.wiki/7</nowiki> <!-- https://w.wiki/8 --> <syntaxhighlight>https://w.wiki/9</syntaxhighlight> {{SPARQL|query=SELECT * { ?a <https://w.wiki/7> ?b }}}": nil,
-		"none":                     nil,
-		"w.wiki/7Xyz is no link":   nil,
-		"[[User:Bob|https://x.y]]": {"https://x.y"},
+		"none":                      nil,
+		"w.wiki/7Xyz is not a link": nil,
+		"[[User:Bob|https://x.y]]":  {"https://x.y"},
 	} {
 		if got := comment(t, text).Links; !slices.Equal(got, want) {
 			t.Errorf("%q: links %q, want %q", text, got, want)

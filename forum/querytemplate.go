@@ -434,7 +434,7 @@ func hasEntity(s string) bool {
 	}
 }
 
-// decodeOutside decodes entities outside strings, IRIs and comments, where an ampersand with a name is no SPARQL.
+// decodeOutside decodes entities outside strings, IRIs and comments, where an ampersand with a name is not SPARQL.
 func decodeOutside(s string) string {
 	var b strings.Builder
 	last := 0

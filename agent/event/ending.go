@@ -18,7 +18,7 @@ type Ending struct {
 	Cause error
 }
 
-// Reason tells why a run ended without an answer.
+// Reason says why a run ended without an answer.
 type Reason string
 
 // The reasons. A reader of files meets "money" also where an older version did not tell the accounts and the tokens
@@ -39,7 +39,7 @@ const (
 	GraphFailed Reason = "graph_failed" // the graph failed for good
 	// the final query could not be put into its posting form, or did not run again
 	CannotPublish Reason = "cannot_publish"
-	Cancelled     Reason = "cancelled" // the caller cancelled the run
+	Canceled      Reason = "cancelled" // the caller canceled the run
 	Broken        Reason = "internal"  // a fault of this program
 )
 
@@ -96,7 +96,7 @@ func reasonOf(err error) Reason {
 // program.
 func Stopped(err error) Ending {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return Ending{Reason: Cancelled, Detail: err.Error(), Cause: err}
+		return Ending{Reason: Canceled, Detail: err.Error(), Cause: err}
 	}
 	return Ending{Reason: Broken, Detail: err.Error(), Cause: err}
 }
@@ -139,7 +139,7 @@ const (
 	CauseUnreadable    CauseKind = "unreadable"     // the model wrote nothing that could be read
 	CauseGraph         CauseKind = "graph"          // *kg.Error
 	CauseTime          CauseKind = "time"           // the run's own time limit
-	CauseCancelled     CauseKind = "cancelled"      // the caller's context
+	CauseCanceled      CauseKind = "cancelled"      // the caller's context
 	CauseOther         CauseKind = "other"
 )
 
@@ -171,7 +171,7 @@ func CauseOf(err error) *Cause {
 	case errors.Is(err, ErrOutOfTime):
 		c.Kind = CauseTime
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		c.Kind = CauseCancelled
+		c.Kind = CauseCanceled
 	}
 	return c
 }
@@ -184,7 +184,7 @@ func (c *Cause) Err() error {
 	}
 	known := map[CauseKind]error{CauseNoModel: llm.ErrNoModel, CauseBudget: llm.ErrBudget,
 		CauseContextLength: llm.ErrContextLength, CauseNoTools: llm.ErrNoTools,
-		CauseUnreadable: ErrUnreadable, CauseTime: ErrOutOfTime, CauseCancelled: context.Canceled}[c.Kind]
+		CauseUnreadable: ErrUnreadable, CauseTime: ErrOutOfTime, CauseCanceled: context.Canceled}[c.Kind]
 	switch {
 	case c.Budget != nil:
 		return c.Budget

@@ -57,7 +57,7 @@ func TestOldEndings(t *testing.T) {
 		service        bool
 	}{
 		{"", "", Answered, "", false},
-		{"", "context canceled", Cancelled, CauseCancelled, false},
+		{"", "context canceled", Canceled, CauseCanceled, false},
 		{"money", budget + "this day (UTC) to $1.2000 of $1.0000", DayMoney, CauseBudget, false},
 		{"money", budget + "this run to $1.2000 of $1.0000", RunMoney, CauseBudget, false},
 		{"money", budget + "this question to $1.2000 of $1.0000", RequestMoney, CauseBudget, false},

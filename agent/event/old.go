@@ -60,7 +60,7 @@ func (e Event) Ending() Ending {
 	case end.Reason == ModelFailed:
 		end.Cause = ErrUnreadable
 	case end.Reason == Answered && e.Detail == "context canceled":
-		end.Reason, end.Cause = Cancelled, context.Canceled
+		end.Reason, end.Cause = Canceled, context.Canceled
 	}
 	return end
 }

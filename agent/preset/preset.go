@@ -2,8 +2,8 @@
 // sampling and what is shown are data. A preset can also be read from a folder of one's own.
 //
 // A folder holds preset.json, which is a [Preset], and the prompts as templates: act.tmpl, the system message; where
-// they are used, prune.tmpl, extract.tmpl and report.tmpl. What all presets share is in shared/: how a question and
-// its earlier turns are written, and that material is no instruction.
+// they are used, prune.tmpl, extract.tmpl and report.tmpl. What all presets share is in shared/: how a question and its
+// earlier turns are written, and that material is not an instruction.
 package preset
 
 import (

@@ -39,7 +39,7 @@ const rankKey = "rank"
 // maxPageValues is how many values of one property are looked at. More are counted only.
 const maxPageValues = 200
 
-// NewPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. labels tells
+// NewPage builds the page of an entity. Statements with the same value share an entry, as in SPINACH. labels says
 // whether labels were looked for: then an entity without one is marked as such.
 func NewPage(e *kg.Entity, labels bool) Page {
 	var p Page

@@ -95,7 +95,7 @@ func (r *Runner) Check(s State) *event.Halt {
 	return nil
 }
 
-// left tells up to which step a state with counted steps can still grow when so many actions were asked for, and how
+// left says up to which step a state with counted steps can still grow when so many actions were asked for, and how
 // many refused or abandoned actions can be borne before each further one costs one of those steps.
 func left(l event.Limits, counted, actions int) (most, spare int) {
 	most = min(l.Counted, counted+l.Total-actions)

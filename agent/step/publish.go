@@ -102,7 +102,7 @@ func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query st
 	return answer, err
 }
 
-// asksForTen reports whether LIMIT 10 is the question's own: it sorts, and the question says ten. Then it is no
+// asksForTen reports whether LIMIT 10 is the question's own: it sorts, and the question says ten. Then it is not an
 // exploring limit.
 func asksForTen(question, query string) bool {
 	if !strings.Contains(strings.ToUpper(query), "ORDER") {

@@ -42,7 +42,7 @@ type kept struct {
 	reasoning string
 	key       string // by which calls are compared
 	result    bool   // an executed query that returned rows or a truth value
-	transient bool   // it failed for a reason that may be gone: doing it again is no repetition
+	transient bool   // it failed for a reason that may be gone: doing it again is not a repetition
 	unseen    bool   // the query holds IDs that were not seen before
 	// what came of it, in one line: "12 rows", "no rows", "failed: timeout"; "" where there is nothing to say
 	came   string

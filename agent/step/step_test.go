@@ -213,7 +213,7 @@ func call(id, name, args string) llm.ToolCall {
 	return llm.ToolCall{ID: id, Name: name, Arguments: args}
 }
 
-// TestNativeConversation: calls and results are messages of their own, a message without a call is no end, and what
+// TestNativeConversation: calls and results are messages of their own, a message without a call is not an end, and what
 // does not fit is handed back as the result of its call.
 func TestNativeConversation(t *testing.T) {
 	const q = `{"query":"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"}`

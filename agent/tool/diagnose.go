@@ -124,7 +124,7 @@ func conjunction(q *sparql.Query) (patterns []sparql.Pattern, conditions []condi
 	for _, p := range q.Body.Where.Patterns {
 		switch p := p.(type) {
 		case *sparql.Triples:
-			// a blank node would be another one in each triple
+			// a blank node would differ in each triple
 			if p.Subject.Kind != sparql.Var && p.Subject.Kind != sparql.Const {
 				return nil, nil, 0, false
 			}

@@ -29,8 +29,8 @@ func idKey(text string) string {
 }
 
 // entry carries out get_wikidata_entry(Q number): the page, pruned by the model to what matters for the question
-// (SPINACH paper, section 4.1, prompt 13), or by words in common with the question when the model fails or answers
-// with something that is no part of the page. A short page is shown whole.
+// (SPINACH paper, section 4.1, prompt 13), or by words in common with the question when the model fails or answers with
+// something that is not part of the page. A short page is shown whole.
 func entry(ctx context.Context, env *Env, argument string) (Result, error) {
 	id := render.ID(argument)
 	if id == "" {

@@ -94,7 +94,7 @@ func commandName(cmd *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()), " ")
 }
 
-// unknownCommand answers a word that is no subcommand of cmd.
+// unknownCommand answers a word that is not a subcommand of cmd.
 func unknownCommand(e *env, cmd *cobra.Command, word string) int {
 	name, hint := "", "see "+cmd.CommandPath()+" -h"
 	if cmd.HasParent() {

@@ -236,7 +236,7 @@ func withoutRun(out string) string {
 	return out[:max(0, strings.LastIndexByte(out, '\n'))]
 }
 
-// Everything the model saw and said is kept (invariant 5), also the judgement whether a post is a request at all.
+// Everything the model saw and said is kept (invariant 5), including the judgment whether a post is a request at all.
 func TestTriageIsOnRecord(t *testing.T) {
 	data := t.TempDir()
 	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "demo", "--once"); code != exitOK {
@@ -244,7 +244,7 @@ func TestTriageIsOnRecord(t *testing.T) {
 	}
 	files, err := filepath.Glob(filepath.Join(data, "trajectories", "*-triage-*.jsonl"))
 	if err != nil || len(files) < 12 {
-		t.Fatalf("%d judgements on record: %v", len(files), err)
+		t.Fatalf("%d judgments on record: %v", len(files), err)
 	}
 	out, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "trace", "show", "--full", files[0])
 	if code != exitOK || !strings.Contains(out, "call of the model: triage") || !strings.Contains(out, `"request":`) {

@@ -228,7 +228,7 @@ func (s *scheduledHarvest) run(ctx context.Context) error {
 	return nil
 }
 
-// bots are the accounts whose queries are no candidates.
+// bots are the accounts whose queries are not candidates.
 func bots(cfg *config.Config) []string {
 	out := []string{programName}
 	if own := account(cfg.WikiUser); own != "" && !strings.EqualFold(own, programName) {

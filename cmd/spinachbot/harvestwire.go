@@ -155,7 +155,7 @@ func newShortLinks(cfg *config.Config) (*shortLinks, error) {
 func (s *shortLinks) Target(ctx context.Context, link string) (string, error) {
 	u, err := url.Parse(link)
 	if err != nil || u.Host == "" {
-		return "", fmt.Errorf("%w: it is no address", harvest.ErrNoTarget)
+		return "", fmt.Errorf("%w: it is not an address", harvest.ErrNoTarget)
 	}
 	if s.mute && !config.Loopback(u.Hostname()) {
 		return "", errors.New("link shorteners want a web or mail address in the User-Agent: set CONTACT to ask " + u.Hostname())

@@ -173,7 +173,7 @@ func (w *hostileWorld) checkThreads(text string) {
 			}
 			n++
 			if c.Author == nil || *c.Author != sandboxBot || c.Parent == "" || c.Level < 2 {
-				w.t.Errorf("thread %q has a new comment that is no reply of the bot's: %+v", now.Heading, c)
+				w.t.Errorf("thread %q has a new comment that is not the bot's reply: %+v", now.Heading, c)
 			}
 			for _, m := range c.Mentions {
 				if m != "Sandbox" {

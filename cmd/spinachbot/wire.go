@@ -156,7 +156,7 @@ func runLimits(cfg *config.Config) agent.Limits {
 	return agent.Limits{Time: cfg.RequestTime, USD: cfg.RequestUSD}
 }
 
-// errNoModel tells how to get a model.
+// errNoModel says how to get a model.
 var errNoModel = errors.New("no language model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks the OpenAI protocol")
 
 // trajectoryDir makes and names the folder of the trajectories in a data folder.

@@ -82,8 +82,8 @@ func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 
 // FirstVerdicts returns the verdicts that count for agreement, candidate to annotator to verdict: of each annotator the
 // last one given while no other's verdict on the candidate could be seen ([Case.Visible]): before both this annotator
-// and another had one, before two others had theirs, before it was resolved. What was decided later is no independent
-// judgement, whether its author looked or not.
+// and another had one, before two others had theirs, before it was resolved. A later decision is not an independent
+// judgment, whether its author looked or not.
 func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 	out := map[string]map[string]dataset.Verdict{}
 	resolved := map[string]bool{}

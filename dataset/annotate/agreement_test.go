@@ -55,7 +55,7 @@ func TestFirstVerdicts(t *testing.T) {
 	got := FirstVerdicts([]Event{
 		judged("Ada", dataset.Exclude), judged("Ada", dataset.Include), // changed her mind alone: the later one counts
 		judged("Ben", dataset.Skip), judged("Ben", dataset.Exclude),
-		resolved, judged("Ada", dataset.Exclude), judged("Ben", dataset.Include), // after the comparison: no judgement of their own
+		resolved, judged("Ada", dataset.Exclude), judged("Ben", dataset.Include), // after the comparison: no judgment of their own
 		judged("Cy", dataset.Modify), // the comparison was open to Cy
 	})["c-1"]
 	if got["Ada"] != dataset.Include || got["Ben"] != dataset.Exclude || len(got) != 2 {

@@ -42,7 +42,7 @@ func TestCompare(t *testing.T) {
 		{"optional that returns nothing", `SELECT ?human WHERE { ?human wdt:P19 wd:Q64 OPTIONAL { ?human wdt:P570 ?died } }`, "Which human was born in Berlin? Their date of death does not matter.", ""},
 		{"column not said", `SELECT ?mountain ?elevation WHERE { ?mountain wdt:P31 wd:Q8502 ; wdt:P2044 ?elevation }`, "Which mountains are there?", "column"},
 		{"column said by a synonym", `SELECT ?mountain ?x WHERE { ?mountain wdt:P31 wd:Q8502 ; wdt:P2044 ?x }`, "How high is each mountain?", ""},
-		{"labels are no columns", `SELECT ?mountain ?mountainLabel WHERE { ?mountain wdt:P31 wd:Q8502 SERVICE wikibase:label { bd:serviceParam wikibase:language "en" } }`, "Which mountains are there?", ""},
+		{"labels are not columns", `SELECT ?mountain ?mountainLabel WHERE { ?mountain wdt:P31 wd:Q8502 SERVICE wikibase:label { bd:serviceParam wikibase:language "en" } }`, "Which mountains are there?", ""},
 		{"close properties told apart", `SELECT ?film WHERE { ?film wdt:P31 wd:Q11424 ; wdt:P915 wd:Q90 }`, "Which films have Paris as a filming location?", ""},
 		{"close properties mixed up", `SELECT ?film WHERE { ?film wdt:P31 wd:Q11424 ; wdt:P915 wd:Q90 }`, "Which films take place in Paris?", "property"},
 		{"relation to a hidden variable", `SELECT ?human WHERE { ?human wdt:P31 wd:Q5 ; wdt:P1923 ?y }`, "Which humans exist?", "property"},

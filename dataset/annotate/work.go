@@ -10,7 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Resolution is the Annotator of a [Work] that is the outcome of comparing works. It is no name that a person can take.
+// Resolution is the Annotator of a [Work] that is the outcome of comparing works. It is not a name that a person can
+// take.
 const Resolution = ""
 
 // Work is what an annotator made of a candidate.
@@ -40,7 +41,7 @@ func decided(v dataset.Verdict) bool {
 	return v == dataset.Include || v == dataset.Modify || v == dataset.Exclude
 }
 
-// EventKind tells what an event did.
+// EventKind says what an event did.
 type EventKind string
 
 // The kinds of event.
@@ -151,7 +152,7 @@ func (c *Case) Of(annotator string) *Work {
 	return nil
 }
 
-// State tells how far the case is. It compares queries, which takes a while: it does so once.
+// State says how far the case is. It compares queries, which takes a while: it does so once.
 func (c *Case) State() State {
 	if c.state == "" {
 		c.state = c.findState()

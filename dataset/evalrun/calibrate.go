@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Calibration tells how far the agent's confidence can be trusted, over the items that it answered. An answer is right
+// Calibration says how far the agent's confidence can be trusted, over the items that it answered. An answer is right
 // when its exact match is 1.
 type Calibration struct {
 	N     int              `json:"n"`

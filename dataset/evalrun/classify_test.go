@@ -65,7 +65,7 @@ func TestClassify(t *testing.T) {
 		{"no class", "SELECT ?x { ?x wdt:P1 wd:Q1 ; wdt:P31 wd:Q5 }", "SELECT ?x { ?x wdt:P1 wd:Q1 }", cats, dogs, "", nil, 0, Complex, "class: Q5"},
 		{"no grouping", "SELECT ?x { ?x wdt:P1 wd:Q1 } GROUP BY ?x", "SELECT ?x { ?x wdt:P1 wd:Q1 }", cats, dogs, "", nil, 0, Complex, "group-by"},
 		{"another shape", "SELECT ?x { ?x wdt:P1 wd:Q1 }", "SELECT ?x { wd:Q1 wdt:P1 ?x }", cats, dogs, "", nil, 0, Complex, "another way"},
-		{"gold is no query", "SELECT {{", "SELECT ?x { wd:Q1 wdt:P1 ?x }", cats, dogs, "", nil, 0, Complex, "not understood"},
+		{"gold is not a query", "SELECT {{", "SELECT ?x { wd:Q1 wdt:P1 ?x }", cats, dogs, "", nil, 0, Complex, "not understood"},
 	} {
 		it := &ItemData{Result: Result{ID: "i", GoldSPARQL: c.gold, SPARQL: c.pred, Gold: []byte(c.goldRows), Result: []byte(c.predRows), Answered: c.pred != "", Reason: c.reason},
 			Scores: []Score{{Metric: "spinach"}, {Metric: "fair", F1: c.fair}}}

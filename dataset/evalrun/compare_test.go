@@ -169,8 +169,8 @@ func TestCalibrate(t *testing.T) {
 	}
 }
 
-// Two benchmarks can have the same IDs: what is another question with another gold query is no common item, and nothing
-// common gives no figures.
+// Two benchmarks can have the same IDs: an item whose question and gold query differ is not common to both, and without
+// common items there are no figures.
 func TestCompareOtherBenchmark(t *testing.T) {
 	t.Parallel()
 	a := runOf(t, "first", nil, bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b"))

@@ -18,7 +18,7 @@
 // be killed at any moment: the next one with the same settings does what is missing. Other settings in the same folder
 // are refused.
 //
-// A failure of a service (model or graph did not answer, no model for the question) is no wrong answer: it is tried
+// A failure of a service (model or graph did not answer, no model for the question) is not a wrong answer: it is tried
 // again, recorded apart, listed, and every average is given with it (as 0) and without it. Items whose gold query fails
 // or returns nothing are in no average, and are listed.
 //

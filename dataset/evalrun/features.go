@@ -10,7 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql/measure"
 )
 
-// queryFacts are what of a query the report and the error classes look at. ok is false when the text is no query.
+// queryFacts are the parts of a query that the report and the error classes use. ok is false when the text is not a
+// query.
 type queryFacts struct {
 	ok         bool
 	form       string

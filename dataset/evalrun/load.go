@@ -133,7 +133,7 @@ func (r *RunData) Trajectory(it *ItemData) ([]agent.Event, error) {
 	if it.Meta.Trajectory == "" {
 		return nil, nil
 	}
-	// The name is made from the ID again: what a meta file says is no path to follow.
+	// The name is made from the ID again: what a meta file says is not a path to follow.
 	events, _, err := folder(r.Dir).events(it.ID)
 	if err != nil && !errors.Is(err, event.ErrTorn) {
 		return nil, err

@@ -22,7 +22,7 @@ type Report struct {
 	Comparison *Comparison // nil for one run
 }
 
-// RunReport is a run with all that the report says of it.
+// RunReport is a run with everything that the report says about it.
 type RunReport struct {
 	*RunData
 	Summary     *Summary

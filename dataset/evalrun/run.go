@@ -110,7 +110,7 @@ feed:
 	return context.Cause(feeding)
 }
 
-// plan lists the chosen items that are not done and begins the tally.
+// plan lists the chosen items that are not done yet and starts the tally.
 func (r *runner) plan() ([]dataset.Item, error) {
 	var todo []dataset.Item
 	names := map[string]string{}

@@ -160,7 +160,7 @@ func TestServiceFailures(t *testing.T) {
 	}
 }
 
-// A gold query that the service failed is no failed gold query: the next session runs it again, and does not ask the
+// A gold query that the service failed is not a failed gold query: the next session runs it again, and does not ask the
 // item again.
 func TestGoldService(t *testing.T) {
 	t.Parallel()

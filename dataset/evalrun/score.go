@@ -43,7 +43,7 @@ func Metrics(ctx context.Context, r *Result) ([]Score, error) {
 		}
 		out = append(out, s)
 	}
-	return out, ctx.Err() // what was cut off is no score
+	return out, ctx.Err() // an interrupted score is not a score
 }
 
 // scoreTime is the longest time for one item and measure; beyond it F1 is a lower limit, with an upper one next to it.

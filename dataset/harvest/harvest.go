@@ -180,7 +180,7 @@ var month = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])$`)
 func (o *Options) Check() error {
 	for _, m := range []string{o.From, o.To} {
 		if m != "" && !month.MatchString(m) {
-			return fmt.Errorf("%q is no month; write it as 2024-05", m)
+			return fmt.Errorf("%q is not a month; write it as 2024-05", m)
 		}
 	}
 	if o.From != "" && o.To != "" && o.From > o.To {

@@ -429,7 +429,7 @@ func TestWikiDies(t *testing.T) {
 	}
 }
 
-// An endpoint that hangs lets every query time out: that is no verdict on the queries.
+// An endpoint that hangs lets every query time out: that is not a verdict on the queries.
 func TestEndpointHangs(t *testing.T) {
 	w := newWorld(t)
 	planted(w)

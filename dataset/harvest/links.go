@@ -117,7 +117,7 @@ func hostOf(address string) string {
 func (h *Harvest) queryBehind(target string) (query, why string) {
 	u, err := url.Parse(target)
 	if err != nil || (u.Scheme != "https" && u.Scheme != "http") {
-		return "", "the short link leads to something that is no web address"
+		return "", "the short link leads to something that is not a web address"
 	}
 	if host := strings.ToLower(u.Hostname()); !slices.Contains(h.o.QueryHosts, host) {
 		return "", fmt.Sprintf("the short link leads to %s, which is no query service", strings.ToValidUTF8(host, ""))

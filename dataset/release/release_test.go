@@ -129,7 +129,8 @@ func divide(cs []dataset.Candidate, golds []release.Gold, part release.Part, see
 	return s.Dev, s.Test
 }
 
-// Each kind of near-duplicates ties what it says, and a query of one property nothing, however many have its outline.
+// Each kind of near-duplicates connects what it says, and a query of one property connects nothing, however many share
+// its outline.
 func TestDivideByNearness(t *testing.T) {
 	queries := []string{ // 0 and 1: equal; 0 and 2: one number of many; 3 and 4: other entities; 3 and 5: other properties; 6, 7: one property
 		"SELECT ?a ?b ?c ?d WHERE { ?a wdt:P31 wd:Q5 . ?a wdt:P19 ?b . ?a wdt:P20 ?c . ?a wdt:P21 ?d . ?a wdt:P22 ?e . ?a wdt:P25 ?f . ?e wdt:P569 ?g . ?f wdt:P570 ?h }",
@@ -340,7 +341,7 @@ func TestVerify(t *testing.T) {
 		t.Errorf("sum: %+v", sum)
 	}
 
-	// A graph that is down is no drift.
+	// A graph that is down is not a drift.
 	delete(world, golds[6].Query)
 	if got, sum, err := verify(world); kg.KindOf(err) != kg.Down || sum.Items != 6 {
 		t.Errorf("a graph that is down: %s %v", got, err)

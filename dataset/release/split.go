@@ -48,9 +48,9 @@ type Split struct {
 	Largest   int // items of the largest cluster
 }
 
-// Divide splits golds into a development and a test part. Near-duplicates of the kind stay together, directly or
-// through others; candidates that were not kept count, so that annotating more of them ties nothing together later.
-// Both the harvested and the gold queries are looked at.
+// Divide splits golds into a development and a test part. Near-duplicates of the kind stay together, also through
+// others; candidates that were not kept count, so that annotating more of them ties nothing together later. Both the
+// harvested and the gold queries are looked at.
 //
 // The split depends on the seed, the candidates and the golds only, not on their order. Each cluster of near-duplicates
 // draws a number from the seed and the ID of its oldest candidate. With a share, a cluster whose number is below it

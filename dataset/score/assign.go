@@ -69,7 +69,7 @@ type Pairing struct {
 // cell.
 //
 // When ctx ends early, or memory is limited, the result is a pairing that may not be the best, with limits on either
-// side: Sum is reached, Upper cannot be surpassed. It is no error.
+// side: Sum is reached, Upper cannot be surpassed. It is not an error.
 func Assign(ctx context.Context, gold, pred Rows, opt Options) Pairing {
 	if opt.MaxEdges <= 0 {
 		opt.MaxEdges = DefaultMaxEdges

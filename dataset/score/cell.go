@@ -44,7 +44,7 @@ func (d *Dict) Cell(id int32) Cell { return d.cells[id] }
 // Len is the number of different cells.
 func (d *Dict) Len() int { return len(d.cells) }
 
-// Kind tells what an answer is.
+// Kind says what an answer is.
 type Kind uint8
 
 // The kinds of [Answer]. None is the absence of an answer: no query, or one that failed.

@@ -27,7 +27,7 @@ func (d *Dialogue) Turns() int { return max(0, len(d.Messages)-1) }
 
 var actionLine = regexp.MustCompile(`(?m)^\s*Action:\s*Done\b`)
 
-// Finished tells whether the model ended the dialogue itself, by the action Done.
+// Finished reports whether the model ended the dialogue itself, by the action Done.
 func (d *Dialogue) Finished() bool {
 	for _, m := range slices.Backward(d.Messages) {
 		if m.Role == "assistant" {
@@ -37,7 +37,7 @@ func (d *Dialogue) Finished() bool {
 	return false
 }
 
-// KQAPro tells whether the gold query speaks the dialect of KQA Pro.
+// KQAPro reports whether the gold query speaks the dialect of KQA Pro.
 func (d *Dialogue) KQAPro() bool { return strings.Contains(d.Query, "<pred:") }
 
 // Gold is the gold answer as compared: KQA Pro's yes and no, in whatever notation, are truth values.
@@ -117,7 +117,7 @@ func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
 func factNode(v string) bool { return strings.HasPrefix(v, "_:") || strings.HasPrefix(v, "fact_") }
 
 // pythonList reads a list in Python's notation: texts in either quote, numbers, True, False, None, and tuples of them.
-// A list that is cut off is read up to its last complete element; ok is false for what is no list.
+// A list that is cut off is read up to its last complete element; ok is false for what is not a list.
 func pythonList(s string) (rows [][]string, ok bool) {
 	if !strings.HasPrefix(s, "[") {
 		return nil, false

@@ -45,7 +45,7 @@ func TestPredicted(t *testing.T) {
 		{"but on KQA Pro a single one is", kqa, []string{"Observation: [('c', 'b')]"}, []string{"b", "c"}, true},
 		{"and of several the first value without fact nodes", kqa, []string{"Observation: [('fact_1', 'a'), ('z', 'd'), ('_:x', 'b')]"}, []string{"d"}, true},
 		{"code is text", "", []string{"Observation: [__import__('os').system('x')]"}, []string{"__import__('os'"}, true},
-		{"an error with an exclamation mark is no list", "", []string{"Observation: ['a']", "Observation: Error! no"}, []string{"a"}, true},
+		{"an error with an exclamation mark is not a list", "", []string{"Observation: ['a']", "Observation: Error! no"}, []string{"a"}, true},
 		{"none", "", []string{"Observation: Error: no"}, nil, false},
 	} {
 		var turns []string

@@ -66,7 +66,7 @@ func (s shape) ordinary(n int) (gold, pred [][]string) {
 }
 
 // hard draws every column from about 2 sqrt(n) values: 30 % of the predicted rows are copies, 60 % have one or two
-// cells drawn anew, 10 % share nothing; there are 1.1 n of them. Ties abound. With common, all rows hold one value
+// cells drawn again, 10 % share nothing; there are 1.1 n of them. Ties abound. With common, all rows hold one value
 // more, the same for all.
 func (s shape) hard(n, columns, k int, common bool) (gold, pred [][]string) {
 	if k == 0 {

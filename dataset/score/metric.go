@@ -56,8 +56,8 @@ func undefined(gold *Answer) string {
 	return ""
 }
 
-// IsLabel tells whether a column's name marks it as text for readers, in the way of the query service's label service:
-// it ends in Label or Description.
+// IsLabel reports whether a column's name marks it as text for readers, as the query service's label service does: it
+// ends in Label or Description.
 func IsLabel(column string) bool {
 	return strings.HasSuffix(column, "Label") || strings.HasSuffix(column, "Description")
 }

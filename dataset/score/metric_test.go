@@ -260,7 +260,7 @@ func TestFair(t *testing.T) {
 		{"the tie without a hint", tiedGold, rowsJSON("x n", "Q1 9", "Q2 5", "Q4 5"), Hint{}, 5 / 5.5},
 		{"not tied with the last", tiedGold, rowsJSON("x n", "Q7 9", "Q2 5", "Q3 5"), top, 5 / 5.5},
 		{"limit not reached", tiedGold, rowsJSON("x n", "Q1 9", "Q2 5", "Q4 5"), Hint{Limit: 4, OrderBy: []string{"n"}}, 5 / 5.5},
-		{"the order is no column", tiedGold, rowsJSON("x n", "Q1 9", "Q2 5", "Q4 5"), Hint{Limit: 3, OrderBy: []string{"m"}}, 5 / 5.5},
+		{"the order is not a column", tiedGold, rowsJSON("x n", "Q1 9", "Q2 5", "Q4 5"), Hint{Limit: 3, OrderBy: []string{"m"}}, 5 / 5.5},
 		{"tied rows without the order's column lose nothing", tiedGold, rowsJSON("x", "Q1", "Q2", "Q3"), top, 1.5 * 2 / 4.5},
 	} {
 		if s := compare(t, c.gold, c.pred, c.hint).Fair; math.Abs(s.F1-c.want) > 1e-9 {

@@ -336,7 +336,7 @@ func failureOf(raw json.RawMessage) string {
 // serverFailures are the phrases by which GRASP's evaluation tells that a server failed, not the system.
 var serverFailures = []string{"502 Server Error", "503 Server Error", "Read timed out. (read timeout=6)", "403 Client Error"}
 
-// graspFailure tells whether GRASP's evaluation would leave the output out: it has an error, or a tool's answer has a
+// graspFailure reports whether GRASP's evaluation would leave the output out: it has an error, or a tool's answer has a
 // phrase of a failed server.
 func graspFailure(raw *rawOutput) string {
 	if f := failureOf(raw.Error); f != "" {

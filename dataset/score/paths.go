@@ -15,7 +15,7 @@ func (m *matcher) pairUp() {
 }
 
 // search lays out the rows by distance from the free gold rows over tight joints, up to the distance of the nearest
-// free predicted row; found tells whether there is one. When there is none, queue holds all gold rows that can be
+// free predicted row; found reports whether there is one. When there is none, queue holds all gold rows that can be
 // reached.
 func (m *matcher) search() (found bool) {
 	m.round++

@@ -35,7 +35,7 @@ func (f *pythonJSON) Read(p []byte) (int, error) {
 	return f.r.Discard(n)
 }
 
-// mayBegin tells whether one of the words begins so.
+// mayBegin reports whether one of the words begins so.
 func mayBegin(c byte) bool { return c == 'N' || c == 'I' || c == '-' }
 
 // pass notes whether what follows is in a string.

@@ -13,7 +13,7 @@ type SetScore struct {
 	// RHits1 is the chance that an answer drawn at random from the predicted ones is right: the papers draw a hundred
 	// times, this is the value that draws tend to.
 	RHits1 float64
-	// Hits1, Hits5 and Hits10 tell whether one of the first so many predicted answers is right.
+	// Hits1, Hits5 and Hits10 report whether one of the first so many predicted answers is right.
 	Hits1, Hits5, Hits10 bool
 	// Hit is what is called exact match on ComplexWebQuestions: some predicted answer equals some gold answer or alias,
 	// letters' case, punctuation and articles apart.
@@ -94,8 +94,8 @@ func KBQA(gold, pred *Answer, aliases []string) SetScore {
 	return Sets(Values(gold), Values(pred), aliases)
 }
 
-// Values is an answer as a list: the values of its first column that is no label column, in the order of rows, without
-// repetitions and without language or datatype; true or false for a truth value.
+// Values is an answer as a list: the values of its first column that is not a label column, in the order of rows,
+// without repetitions and without language or datatype; true or false for a truth value.
 func Values(a *Answer) []string {
 	switch a.Kind {
 	case Boolean:
@@ -157,7 +157,7 @@ func quantity(s string) (n float64, unit string, ok bool) {
 	return n, unit, err == nil
 }
 
-// calendar splits a date: its year, and month and day when it has them. Both are empty for what is no date.
+// calendar splits a date: its year, and month and day when it has them. Both are empty for what is not a date.
 func calendar(s string) (day, year string) {
 	m := date.FindStringSubmatch(s)
 	if m == nil {

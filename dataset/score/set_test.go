@@ -40,7 +40,7 @@ func TestSets(t *testing.T) {
 func TestKBQATables(t *testing.T) {
 	s := compare(t, rowsJSON("xLabel x y", "@one Q1 Q5", "@two Q2 Q5"), rowsJSON("a", "Q2", "Q3", "Q2"), Hint{}).KBQA
 	if s.Precision != .5 || s.Recall != .5 || !s.Hits1 {
-		t.Errorf("the first column that is no label column counts: %+v", s)
+		t.Errorf("the first column that is not a label column counts: %+v", s)
 	}
 	if s := compare(t, "true", "true", Hint{}).KBQA; s.F1 != 1 || !s.Acc || !s.AccFirst {
 		t.Errorf("truth values: %+v", s)

@@ -2,10 +2,10 @@
 // discussions were from which it was made, how well-known its entities are. These are Tables 1 and 6 to 9 of the
 // SPINACH paper (Liu et al., EMNLP Findings 2024), for any benchmark file that package dataset reads.
 //
-// Complexity is counted in two ways, shown side by side and must not be mixed: on the query's tree, by the paper's
-// definitions ([measure.Query]), and on its text, by the faulty regular expressions that the paper's figures come from
-// ([measure.Notebook]). Compare with published figures by the second only. Properties and patterns are those of the
-// text, as published ones are; the report has the tree's patterns, too.
+// Complexity is counted in two ways, which are shown side by side and must not be mixed: on the query's tree, by the
+// paper's definitions ([measure.Query]), and on its text, by the faulty regular expressions that the paper's figures
+// come from ([measure.Notebook]). Compare with published figures by the second only. Properties and patterns are those
+// of the text, as published ones are; the report has the tree's patterns, too.
 //
 // [Compute] returns a [Report]; [Report.WriteText] prints it, its JSON form is stable, and [Report.Charts] draws it.
 package stats

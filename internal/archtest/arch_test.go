@@ -26,7 +26,7 @@ var rules = []struct {
 }{
 	{"internal/rdf", "", "terms are the floor: everything uses them"},
 	{"internal/wikitext", "", "a reader of text, good for any wiki"},
-	{"internal/politehttp", "", "manners towards servers concern no noun of ours"},
+	{"internal/politehttp", "", "politeness to servers is not a concept of this program"},
 	{"internal/httprr", "", "recording HTTP concerns no noun of ours"},
 	{"internal/sparql", "internal/rdf", "the dialect is pure: it can be used, fuzzed and trusted without a graph"},
 	{"internal/sparql/check", "internal/sparql internal/rdf", "reads the tree: probable mistakes"},
@@ -237,7 +237,7 @@ func TestNoAmbientState(t *testing.T) {
 func TestOneWayToAsk(t *testing.T) {
 	may := map[string]string{
 		"event.Create":     "internal/ask",
-		"llm.NewAllowance": "internal/ask cmd/spinachbot", // cmd: advice on a candidate of the harvest is no question to the agent
+		"llm.NewAllowance": "internal/ask cmd/spinachbot", // cmd: advice on a candidate of the harvest is not a question to the agent
 	}
 	for name, pkg := range packages(t, "../..") {
 		for _, file := range pkg.GoFiles {

@@ -11,9 +11,10 @@ import (
 	"testing"
 )
 
-// readsErrorText lists the functions that may look into the text of an error, by package and name, and why. A row that no function needs is an
-// error, too. What a remote service says about itself is no error of ours until a client has read it: internal/llm and internal/kg/wikidata look for
-// words in such bodies where the protocol has no code, and say so there.
+// readsErrorText lists the functions that may look into the text of an error, by package and name, and why. A row that
+// no function needs is an error, too. What a remote service says about itself is not an error of ours until a client
+// has read it: internal/llm and internal/kg/wikidata look for words in such bodies where the protocol has no code, and
+// say so there.
 var readsErrorText = map[string]string{
 	"agent/event Ending":                   "trajectories of the first version hold texts and no causes",
 	"agent/event oldError":                 "as for Ending",

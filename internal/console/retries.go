@@ -31,7 +31,7 @@ func (r *Retries) String() string {
 	return fmt.Sprintf("%d retries, %d of them recovered; -v shows them", tried, recovered)
 }
 
-// CountRetries returns a handler that passes records from the level on to h, but counts what is tried again in place of
+// CountRetries returns a handler that passes records from the level on to h, but counts what is tried again instead of
 // showing it.
 func CountRetries(h slog.Handler, level slog.Level, count *Retries) slog.Handler {
 	return retryCounter{h, level, count}

@@ -85,7 +85,7 @@ func (p *tab) until(expression string) {
 		eval[string](p, "document.querySelector('#toast')?.textContent ?? ''"))
 }
 
-// keyCodes are the keys that are no characters.
+// keyCodes are the keys that are not characters.
 var keyCodes = map[string]input.DispatchKeyEventParams{
 	"Enter": {Key: "Enter", Code: "Enter", Text: "\r", WindowsVirtualKeyCode: 13}, "Escape": {Key: "Escape", Code: "Escape", WindowsVirtualKeyCode: 27},
 	"Tab": {Key: "Tab", Code: "Tab", WindowsVirtualKeyCode: 9}, "ArrowRight": {Key: "ArrowRight", Code: "ArrowRight", WindowsVirtualKeyCode: 39},

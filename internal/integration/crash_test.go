@@ -101,8 +101,8 @@ func (w *world) fresh() {
 	w.first()
 }
 
-// killed runs the bot and kills it, and all it started, when the call with the number comes: before it is sent on, or when it was answered.
-// It returns false when the run ended before that call.
+// killed runs the bot and kills it and its child processes at the call with the given number: before the call is
+// forwarded, or after it was answered. It returns false when the run ended before that call.
 func (w *world) killed(n int, after bool) bool {
 	w.t.Helper()
 	cmd := w.command(nil, "run", "--once", "--unknown-grace", "1s")

@@ -75,8 +75,8 @@ func healable(err error) bool {
 	return errors.As(err, &e) && e.Transient && !e.Refused
 }
 
-// classify turns what came back into nil, an error that wraps one of the package's sentinels, or an *Error.
-// tools tells whether the request had tools.
+// classify turns what came back into nil, an error that wraps one of the package's sentinels, or an *Error. tools says
+// whether the request had tools.
 func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err error, tools bool) error {
 	switch {
 	case isLibraryRefusal(err):

@@ -31,7 +31,7 @@ func TestReadRetries(t *testing.T) {
 		{"date", []http.HandlerFunc{says(429, "", "Retry-After", start.Add(40*time.Second).Format(http.TimeFormat))}, []time.Duration{40 * time.Second}, ""},
 		{"lost session", []http.HandlerFunc{apiSays("assertuserfailed")}, nil, ""},
 		{"too long a wait", []http.HandlerFunc{says(503, "", "Retry-After", "3600")}, nil, "http-503"},
-		{"for ever", []http.HandlerFunc{says(503, ""), says(503, ""), says(503, ""), says(503, ""), says(503, ""), says(503, "")},
+		{"forever", []http.HandlerFunc{says(503, ""), says(503, ""), says(503, ""), says(503, ""), says(503, ""), says(503, "")},
 			[]time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second}, "http-503"},
 		{"no", []http.HandlerFunc{apiSays("readapidenied"), apiSays("readapidenied")}, nil, "readapidenied"},
 		{"bad parameter", []http.HandlerFunc{apiSays("badvalue")}, nil, "badvalue"},

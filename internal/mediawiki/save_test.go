@@ -300,7 +300,7 @@ func TestNothingSentWhileSilent(t *testing.T) {
 	p := &played{edit: []http.HandlerFunc{says(429, "", "Retry-After", "60")}}
 	client, clock, _ := open(t, p)
 	if _, err := client.Save(context.Background(), edit); err == nil {
-		t.Fatal("429 is no error")
+		t.Fatal("429 is not an error")
 	}
 	_, err := client.Save(context.Background(), edit)
 	var e *Error
@@ -359,7 +359,7 @@ func TestSaveNotConnected(t *testing.T) {
 	}
 }
 
-func TestSaveCancelled(t *testing.T) {
+func TestSaveCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &played{edit: []http.HandlerFunc{func(_ http.ResponseWriter, r *http.Request) {
 		cancel()

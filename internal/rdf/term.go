@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Kind tells what a [Term] is.
+// Kind says what a [Term] is.
 type Kind uint8
 
 // The kinds of term. None is the kind of the zero Term: unbound.

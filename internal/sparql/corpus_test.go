@@ -107,7 +107,7 @@ func checkLaws(t *testing.T, id string, q *Query) {
 		return
 	}
 	if s := again.String(); s != printed {
-		t.Errorf("%s: printing is no fixed point:\n%s\n--- again:\n%s", id, printed, s)
+		t.Errorf("%s: printing is not a fixed point:\n%s\n--- again:\n%s", id, printed, s)
 	}
 	if !sameMeaning(q, again) {
 		t.Errorf("%s: printing changed the meaning:\n%s\n---\n%s", id, q.Text, printed)
@@ -118,7 +118,7 @@ func checkLaws(t *testing.T, id string, q *Query) {
 	} else if !sameMeaning(q, q1) {
 		t.Errorf("%s: one-line form changed the meaning", id)
 	} else if again := Print(q1, PrintOptions{OneLine: true}); again != one {
-		t.Errorf("%s: one-line form is no fixed point:\n%s\n%s", id, one, again)
+		t.Errorf("%s: one-line form is not a fixed point:\n%s\n%s", id, one, again)
 	}
 	if link, err := url.PathUnescape(strings.TrimPrefix(URL(printed), QueryPage)); err != nil || link != printed {
 		t.Errorf("%s: the link decodes to another text: %v\n%s", id, err, link)
@@ -128,7 +128,7 @@ func checkLaws(t *testing.T, id string, q *Query) {
 		t.Fatal(err)
 	}
 	if b, err := annotate(a, label); err != nil || a != b {
-		t.Errorf("%s: annotating is no fixed point: %v\n%s\n---\n%s", id, err, a, b)
+		t.Errorf("%s: annotating is not a fixed point: %v\n%s\n---\n%s", id, err, a, b)
 	}
 	f, err := PostingForm(q.Text, label)
 	if err != nil {
@@ -136,6 +136,6 @@ func checkLaws(t *testing.T, id string, q *Query) {
 		return
 	}
 	if g, err := PostingForm(f, label); err != nil || g != f {
-		t.Errorf("%s: posting form is no fixed point: %v\n%s\n---\n%s", id, err, f, g)
+		t.Errorf("%s: posting form is not a fixed point: %v\n%s\n---\n%s", id, err, f, g)
 	}
 }

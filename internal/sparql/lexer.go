@@ -175,7 +175,7 @@ func (l *lexer) punctuation(t *token, c byte) {
 	}
 	switch {
 	case c == '&':
-		l.bad(t, 1, "a single & is no operator", "write && for \"and\"")
+		l.bad(t, 1, "a single & is not an operator", "write && for \"and\"")
 	case strings.IndexByte("?$<>!|^.%{}()[];,*/+-=", c) < 0:
 		l.bad(t, 1, "a character that has no place in SPARQL", "")
 	default:

@@ -77,7 +77,7 @@ func (p *parser) callStart() bool {
 	return false
 }
 
-// constraint reads rule 69, or a variable: what needs no parentheses. An IRI alone is no constraint.
+// constraint reads rule 69, or a variable: what needs no parentheses. An IRI alone is not a constraint.
 func (p *parser) constraint() *Expr {
 	name := p.is(tIRI) || p.is(tName)
 	x := p.primary()

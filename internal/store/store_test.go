@@ -224,7 +224,7 @@ func TestBadFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := filepath.Join(dir, "text.db")
-	if err := os.WriteFile(text, []byte(strings.Repeat("this is no database\n", 500)), 0o600); err != nil {
+	if err := os.WriteFile(text, []byte(strings.Repeat("this is not a database\n", 500)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{newer: "newer program", torn: "damaged", text: "damaged", filepath.Join(text, "below.db"): "store"} {

@@ -74,6 +74,6 @@ func TestReadHostile(t *testing.T) {
 		t.Errorf("a page of %d bytes with %d sections", len(h.Page), len(Sections(h.Page)))
 	}
 	if _, err := ReadHostile("no/such/folder", 1, 1); err == nil {
-		t.Error("a missing folder is no error")
+		t.Error("a missing folder is not an error")
 	}
 }

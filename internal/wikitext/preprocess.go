@@ -406,8 +406,8 @@ func (r *reader) order() {
 	}
 }
 
-// finish orders the nodes and finds each one's parent. A heading inside a template that was closed is no section, but
-// it has used up its number.
+// finish orders the nodes and finds each one's parent. A heading inside a template that was closed is not a section,
+// but it has used up its number.
 func (r *reader) finish() *Doc {
 	r.order()
 	var open []int

@@ -13,7 +13,7 @@ import (
 // [not in the record].
 //
 // Searches
-//   - glossLeftOut: the explanation in brackets behind some data types is left out.
+//   - glossLeftOut: the explanation in parentheses after some data types is left out.
 //   - a line says that labels and aliases are searched; where more exist, that; where nothing is found, what to try (in short from the second time on). The record is
 //     empty there.
 //   - the alias by which a hit was found is added, and a data type that the description repeats appears once [not in the record].

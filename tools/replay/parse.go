@@ -154,7 +154,8 @@ type member struct {
 	value json.RawMessage
 }
 
-// reshape rewrites a page's JSON in the shape of our pages: a single value alone, values without qualifiers as a list, empty objects left out. What is no page stays.
+// reshape rewrites a page's JSON in the shape of our pages: single values without a list, values without qualifiers as
+// a list, no empty objects. Anything that is not a page stays as it is.
 func reshape(text string) string {
 	ms, err := orderedObject([]byte(text))
 	if err != nil {

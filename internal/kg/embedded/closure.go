@@ -57,7 +57,7 @@ func (r *reacher) from(ex *exec, start value.ID) ([]value.ID, error) {
 // uses between 7/16 and 7/8), and in two lists that grow.
 const reachedSize = 40
 
-// level makes one step from every node and lists what is new.
+// level takes one step from every node and lists the new nodes.
 func (r *reacher) level(ex *exec, from []value.ID, seen map[value.ID]bool) ([]value.ID, error) {
 	var next []value.ID
 	for _, n := range from {

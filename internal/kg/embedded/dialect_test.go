@@ -36,7 +36,7 @@ func TestLabelService(t *testing.T) {
 		{"unbound has no label", "SELECT ?xLabel { wd:Q64 wdt:P31 ?t OPTIONAL { ?t wdt:P1 ?x } " + label("en") + " }", "-"},
 		{"a variable that is bound already stays", "SELECT ?cLabel { VALUES ?c { wd:Q64 } ?c rdfs:label ?cLabel FILTER(LANG(?cLabel) = \"de\") " + label("en") + " }", `"Berlin"@de`},
 		{"in a sub-select", "SELECT ?l { { SELECT (?cLabel AS ?l) ?cLabel { VALUES ?c { wd:Q64 } " + label("en") + " } } }", `"Berlin"@en`},
-		{"an expression's own name is no label", "SELECT (STR(?n) AS ?nLabel) { wd:Q64 wdt:P1082 ?n " + label("en") + " }", `"3755251"`},
+		{"an expression's own name is not a label", "SELECT (STR(?n) AS ?nLabel) { wd:Q64 wdt:P1082 ?n " + label("en") + " }", `"3755251"`},
 		{"aggregate with the name of a label", "SELECT (COUNT(?c) AS ?cLabel) { ?c wdt:P31 wd:Q515 " + label("en") + " }", "4"},
 		{"filter by label", "SELECT ?c ?cLabel { ?c wdt:P31 wd:Q515 " + label("en") + " FILTER(CONTAINS(?cLabel, \"erl\")) }", `wd:Q64 "Berlin"@en`},
 		{"union", "SELECT ?xLabel { { VALUES ?x { wd:Q64 } } UNION { VALUES ?x { wd:Q515 } } " + label("en") + " }", `"Berlin"@en | "city"@en`},

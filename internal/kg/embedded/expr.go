@@ -361,7 +361,7 @@ func (c *compiler) builtin(e *sparql.Expr, env exprEnv) evalFn {
 	if f, least, most := function.Variadic(e.Op); f != nil {
 		return c.strict(e, f, least, most, env)
 	}
-	c.fail(kg.QueryFailed, "%s with %d arguments is no function of SPARQL", e.Op, len(e.Args))
+	c.fail(kg.QueryFailed, "%s with %d arguments is not a function of SPARQL", e.Op, len(e.Args))
 	return noValue
 }
 

@@ -124,7 +124,7 @@ func (g *geoNode) build(ex *exec, next runner) runner {
 	}
 }
 
-// test makes the test of the current row's settings; nil when they are no places.
+// test makes the test of the current row's settings; nil when they are not places.
 func (g *geoNode) test(ex *exec) func(function.Point) (float64, bool) {
 	if !g.box {
 		center, ok := function.ParsePoint(g.param(ex, "center"))

@@ -230,8 +230,8 @@ func (c *compiler) linkStep(p *progress, l *link) {
 }
 
 // seenFrom turns an equation into an equality of a table with the columns of in: all that one side looks at has its
-// final value in the table, for it is bound there for certain or nowhere else; nothing that the other side looks at is
-// in later, which may yet get a value.
+// final value in the table, because it is certainly bound there or not bound anywhere else; nothing that the other side
+// looks at is in later, which may yet get a value.
 func (q *equation) seenFrom(in *info, elsewhere, later varSet) (equality, bool) {
 	if q == nil {
 		return equality{}, false

@@ -47,9 +47,9 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	if _, err := Load(Options{}, filepath.Join(dir, "missing.nt")); err == nil {
-		t.Error("a missing file is no error")
+		t.Error("a missing file is not an error")
 	}
 	if err := NewBuilder().Add(rdf.String("a"), rdf.IRI("x:p"), rdf.IRI("x:b")); err == nil {
-		t.Error("a literal subject is no error")
+		t.Error("a literal subject is not an error")
 	}
 }

@@ -45,7 +45,7 @@ func (g *Graph) parse(query string) (*sparql.Query, error) {
 }
 
 // Query runs a query and collects its result. Failures are *kg.Error values: SyntaxError, Refused, Timeout, TooGreedy,
-// TooLarge, QueryFailed; the context's own error when the caller cancelled.
+// TooLarge, QueryFailed; the context's own error when the caller canceled.
 func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	took := g.elapsed()
 	c := &collector{max: g.opts.MaxRows}

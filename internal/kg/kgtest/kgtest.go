@@ -42,7 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) Graph) {
 	t.Run("Labels", func(t *testing.T) { testLabels(t, open(t)) })
 	t.Run("Query", func(t *testing.T) { testQuery(t, open(t)) })
 	t.Run("QueryFailures", func(t *testing.T) { testQueryFailures(t, open(t)) })
-	t.Run("Cancelled", func(t *testing.T) { testCancelled(t, open(t)) })
+	t.Run("Canceled", func(t *testing.T) { testCanceled(t, open(t)) })
 }
 
 func testSearch(t *testing.T, g Graph) {

@@ -93,7 +93,7 @@ func testQueryFailures(t *testing.T, g Graph) {
 	}
 }
 
-func testCancelled(t *testing.T, g Graph) {
+func testCanceled(t *testing.T, g Graph) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	check := func(what string, err error) {

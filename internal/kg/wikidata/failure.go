@@ -161,8 +161,8 @@ var (
 	frame      = regexp.MustCompile(`\n\s+at |\nCaused by: |\n\t\.\.\. `)
 )
 
-// exceptionFailure reads a Java exception's text (echo cut off): its kind, its innermost message before the first stack frame, and the place it names.
-// nil when the text is no exception.
+// exceptionFailure reads a Java exception's text (echo cut off): its kind, its innermost message before the first stack
+// frame, and the place it names. nil when the text is not an exception.
 func exceptionFailure(text string) *kg.Error {
 	text = strings.TrimLeft(text, "\n ")
 	if !exception.MatchString(text) {

@@ -81,7 +81,8 @@ func (c *Client) cachedLabel(id string, langs []string) (label string, known boo
 	return "", true
 }
 
-// fetchLabels asks for the labels of up to 50 entities and caches them, absent ones as "". When one of them fails the whole call, halves are asked.
+// fetchLabels asks for the labels of up to 50 entities and caches them, absent ones as "". If one of them makes the
+// whole call fail, it asks for each half.
 func (c *Client) fetchLabels(ctx context.Context, ids, langs []string) error {
 	var a entitiesAnswer
 	err := c.get(ctx, url.Values{"action": {"wbgetentities"}, "ids": {strings.Join(ids, "|")}, "props": {"labels"}, "languages": {strings.Join(langs, "|")}}, &a)

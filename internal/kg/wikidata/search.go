@@ -97,7 +97,7 @@ func first(texts ...string) string {
 
 var languageCode = regexp.MustCompile(`^[a-z]{2,12}(-[a-z0-9]{1,12}){0,3}$`)
 
-// language returns the code in lower case, or "en" for what is no language code.
+// language returns the code in lower case, or "en" for what is not a language code.
 func language(code string) string {
 	if code = strings.ToLower(strings.TrimSpace(code)); languageCode.MatchString(code) {
 		return code

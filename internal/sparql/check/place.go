@@ -117,11 +117,11 @@ func (c *checker) number(t *sparql.Term) {
 	switch prefix {
 	case "wdt", "p", "ps", "psv", "psn", "pq", "pqv", "pqn", "pr", "prv", "prn", "wdtn", "wdno":
 		if !rdf.ValidID(local) || local[0] == 'L' {
-			c.add("prefix", t.Span, w+" is no property", numberHint(prefix, local, "P"))
+			c.add("prefix", t.Span, w+" is not a property", numberHint(prefix, local, "P"))
 		}
 	case "wd":
 		if id, _, _ := strings.Cut(local, "-"); !rdf.ValidID(id) && !rdf.ValidID("Q"+strings.TrimLeft(id, "EMZK")) {
-			c.add("prefix", t.Span, w+" is no entity", numberHint(prefix, local, "Q"))
+			c.add("prefix", t.Span, w+" is not an entity", numberHint(prefix, local, "Q"))
 		}
 	}
 }

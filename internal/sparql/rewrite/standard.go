@@ -267,7 +267,7 @@ func (r *rewriter) aliasList(subject *sparql.Term, lang, v string) *sparql.Group
 
 const geofDistance = "http://www.opengis.net/def/geosparql/function/distance"
 
-// around replaces the search around a point by a filter on the distance in kilometres.
+// around replaces the search around a point by a filter on the distance in kilometers.
 func (r *rewriter) around(x *sparql.Service) []sparql.Pattern {
 	center, radius := x.Param(rdf.Wikibase+"center"), x.Param(rdf.Wikibase+"radius")
 	loc := located(x)
@@ -281,7 +281,7 @@ func (r *rewriter) around(x *sparql.Service) []sparql.Pattern {
 	if dist := x.Param(rdf.Wikibase + "distance"); dist != nil && dist.Kind == sparql.Var {
 		out = append(out, &sparql.Bind{Expr: function(geofDistance, termExpr(loc), termExpr(center)), Var: dist.Name})
 	}
-	r.note("wikibase:around replaced by a filter on geof:distance in kilometres, a function that the engine must know")
+	r.note("wikibase:around replaced by a filter on geof:distance in kilometers, a function that the engine must know")
 	return out
 }
 

@@ -196,7 +196,7 @@ func (s *Server) keepRun(who, query string) error {
 	return s.Keep(query, t)
 }
 
-// after tells where to go after a verdict: to the comparison when it is open now, else to the next candidate.
+// after says where to go after a verdict: to the comparison when it is open now, else to the next candidate.
 func (s *Server) after(r *http.Request, who string, e *edit, w *annotate.Work) (string, error) {
 	cases, _, err := s.cases(r.Context())
 	if err != nil {

@@ -218,7 +218,7 @@ func apiDatatype(name string) string {
 }
 
 // Labels returns the labels of entities in the first of the languages that has one. Numbers without a label, and what
-// is no number, are left out.
+// is not a number, are left out.
 func (r *Reader) Labels(ctx context.Context, ids []string, languages []string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

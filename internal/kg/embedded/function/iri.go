@@ -223,10 +223,10 @@ func ParsePoint(v value.Value) (Point, bool) {
 	return p, ok1 && ok2 && math.Abs(lat) <= 90 && math.Abs(lon) <= 360
 }
 
-// earthRadius is the mean radius of the Earth in kilometres (IUGG).
+// earthRadius is the mean radius of the Earth in kilometers (IUGG).
 const earthRadius = 6371.0088
 
-// Distance is the great-circle distance in kilometres (haversine formula).
+// Distance is the great-circle distance in kilometers (haversine formula).
 func (p Point) Distance(q Point) float64 {
 	rad := math.Pi / 180
 	dLat, dLon := (q.Lat-p.Lat)*rad/2, (q.Lon-p.Lon)*rad/2
@@ -234,8 +234,8 @@ func (p Point) Distance(q Point) float64 {
 	return 2 * earthRadius * math.Asin(math.Min(1, math.Sqrt(h)))
 }
 
-// fnDistance is geof:distance: kilometres between two points of the same globe. A third argument, the unit, must be
-// kilometres or degrees.
+// fnDistance is geof:distance: kilometers between two points of the same globe. A third argument, the unit, must be
+// kilometers or degrees.
 func fnDistance(_ *Env, a []value.Value) value.Value {
 	p, ok1 := ParsePoint(a[0])
 	q, ok2 := ParsePoint(a[1])

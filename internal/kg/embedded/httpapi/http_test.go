@@ -107,7 +107,7 @@ func TestProtocol(t *testing.T) {
 			`<rdf:Description rdf:nodeID="b1"><p:P1 xmlns:p="http://www.wikidata.org/prop/direct/">&lt;&amp;&gt;</p:P1></rdf:Description>` + "\n" +
 				`<rdf:Description rdf:about="http://www.wikidata.org/entity/Q1"><p:P2 xmlns:p="http://www.wikidata.org/prop/direct/" rdf:resource="http://www.wikidata.org/entity/Q2"/></rdf:Description>` + "\n</rdf:RDF>\n"},
 		{"DESCRIBE as rows", "GET", "?query=" + url.QueryEscape("DESCRIBE wd:Q1"), "", "application/sparql-results+json", "", "application/sparql-results+json", `"vars":["subject","predicate","object"]`},
-		{"rows are no triples", "GET", "?query=" + esc, "", "text/turtle, text/csv;q=0.1", "", "text/csv", "l,n\r\n"},
+		{"rows are not triples", "GET", "?query=" + esc, "", "text/turtle, text/csv;q=0.1", "", "text/csv", "l,n\r\n"},
 	} {
 		status, head, text := do(t, c.method, s.URL+"/sparql"+c.path, c.contentType, c.accept, c.body)
 		if status != 200 || !strings.HasPrefix(head.Get("Content-Type"), c.wantType) || !strings.Contains(text, c.want) {

@@ -130,7 +130,7 @@ func (d *dict) grow() {
 	}
 }
 
-// Kind tells what the term of a number is.
+// Kind says what the term of a number is.
 func (d *dict) Kind(n value.ID) rdf.Kind { return rdf.Kind(d.Tag[n] & 3) }
 
 // Term returns the term of a number; the zero Term for 0.

@@ -223,7 +223,7 @@ func unescape(s string) (string, error) {
 		}
 		v, err := strconv.ParseUint(s[i+1:i+1+n], 16, 32)
 		if err != nil || !utf8.ValidRune(rune(v)) {
-			return "", fmt.Errorf("an escape that is no character: \\%s", s[i:i+1+n])
+			return "", fmt.Errorf("an escape that is not a character: \\%s", s[i:i+1+n])
 		}
 		b.WriteRune(rune(v))
 		i += n

@@ -271,7 +271,7 @@ type rounding int
 const (
 	RoundFloor rounding = iota
 	RoundCeil
-	RoundHalfUp // half towards positive infinity: fn:round
+	RoundHalfUp // half toward positive infinity: fn:round
 	RoundTrunc
 )
 

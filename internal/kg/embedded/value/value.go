@@ -16,7 +16,7 @@ type ID uint32
 
 const LocalBit ID = 1 << 31
 
-// Kind tells what a value is to expressions.
+// Kind says what a value is to expressions.
 type Kind uint8
 
 const (
