@@ -171,6 +171,9 @@ func (r *grouper) group() (int, error) {
 }
 
 func (r *grouper) take() error {
+	if !r.ex.Work(len(r.a.keys) + len(r.a.aggs)) { // one solution may have many thousands
+		return r.ex.Err
+	}
 	for i, k := range r.a.keys {
 		if k.fn == nil {
 			r.cells[i] = r.ex.row[k.slot]

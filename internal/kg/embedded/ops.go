@@ -92,8 +92,8 @@ type extendOp struct{ list []extend }
 func (e *extendOp) build(ex *exec, next runner) runner {
 	old := make([]value.ID, len(e.list))
 	return func() error {
-		if err := ex.Tick(); err != nil {
-			return err
+		if !ex.Work(1 + len(e.list)) {
+			return ex.Err
 		}
 		ex.Solution++
 		for i, x := range e.list {

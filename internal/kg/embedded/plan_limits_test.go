@@ -107,3 +107,42 @@ func TestPlanningLimits(t *testing.T) {
 		}
 	}
 }
+
+// lookedAt is a context that counts how often it is looked at.
+type lookedAt struct {
+	context.Context
+	times int
+}
+
+func (c *lookedAt) Err() error {
+	c.times++
+	return c.Context.Err()
+}
+
+// A query with thousands of expressions for each solution looks at its time limit for the expressions, not only for
+// the solutions, which may take a second for each thousand.
+func TestTimeLimitOfLongSolutions(t *testing.T) {
+	numbered := func(format string) string {
+		return repeat(5000, " ", func(i int) string { return strings.ReplaceAll(format, "#", fmt.Sprint(i)) })
+	}
+	const one, hundred = "{ VALUES ?a { 1 } }", "{ VALUES ?a { 0 1 2 3 4 5 6 7 8 9 } VALUES ?b { 0 1 2 3 4 5 6 7 8 9 } }"
+	g := NewBuilder().Graph(Options{Timeout: -1})
+	looks := func(query string) int {
+		ctx := &lookedAt{Context: t.Context()}
+		if _, err := g.Query(ctx, query); err != nil {
+			t.Errorf("%.40s: %v", query, err)
+		}
+		return ctx.times
+	}
+	for name, query := range map[string]string{
+		"group keys": "SELECT (COUNT(*) AS ?n) WHERE GROUP BY " + numbered("(?a+# AS ?k#)"),
+		"aggregates": "SELECT " + numbered("(MAX(?a+#) AS ?k#)") + " WHERE",
+		"order keys": "SELECT ?a WHERE ORDER BY " + numbered("(?a+#)"),
+		"projected":  "SELECT " + numbered("(?a+# AS ?k#)") + " WHERE",
+	} {
+		n := looks(strings.Replace(query, "WHERE", hundred, 1)) - looks(strings.Replace(query, "WHERE", one, 1))
+		if n < 90 {
+			t.Errorf("%s: for 99 more solutions the query looked at its limits %d times more", name, n)
+		}
+	}
+}

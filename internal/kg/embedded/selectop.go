@@ -180,6 +180,9 @@ func (st *sorter) reset() {
 
 func (st *sorter) add() error {
 	ex := st.ex
+	if !ex.Work(len(st.sel.keys)) {
+		return ex.Err
+	}
 	for i, key := range st.sel.keys {
 		mark := ex.Scratch
 		st.now[i] = key.fn(ex)

@@ -189,7 +189,9 @@ func (h *SPARQL) answer(out *response, r *http.Request, query string) {
 	w.Header().Set("Content-Type", "text/plain;charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	w.WriteHeader(status)
-	_ = out.send([]byte(text)) // the client may be gone
+	if err := out.send([]byte(text)); err != nil { // the client may be gone
+		h.lg.Debug("sparql: the error was not sent", "err", err)
+	}
 }
 
 // acceptsPlain reports whether a client asks for text/plain by name, which no result has: it wants failures in plain
