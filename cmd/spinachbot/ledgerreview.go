@@ -247,6 +247,9 @@ For another query, leave and use: spinachbot ledger retry ` + en.Key + `
 	words := append(strings.Fields(editor), f.Name())
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = l.e.stdin, l.e.stdout, l.e.stderr
+	if out, ok := l.e.stdout.(*output); ok { // the editor needs the terminal itself
+		cmd.Stdout = out.f
+	}
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("the editor %q failed: %w; nothing was changed", editor, err)
 	}

@@ -46,7 +46,7 @@ type env struct {
 
 // newEnv is the process's own.
 func newEnv() *env {
-	return &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), now: time.Now}
+	return &env{stdin: os.Stdin, stdout: &output{f: os.Stdout}, stderr: os.Stderr, environ: os.Environ(), now: time.Now}
 }
 
 // variable returns the value of an environment variable, "" when it is not set.
@@ -60,7 +60,9 @@ func (e *env) variable(name string) string {
 }
 
 // editor returns the command of the user's editor, "" when none is set.
-func (e *env) editor() string { return cmp.Or(e.variable("VISUAL"), e.variable("EDITOR")) }
+func (e *env) editor() string {
+	return cmp.Or(strings.TrimSpace(e.variable("VISUAL")), strings.TrimSpace(e.variable("EDITOR")))
+}
 
 // screen returns standard error as a screen. Everything that is written there goes through it.
 func (e *env) screen() *console.Screen {
@@ -117,6 +119,15 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 		}
 	}()
 	e.args = args
+	code = execute(ctx, e, args)
+	if out, ok := e.stdout.(*output); ok && out.failed() != nil && (code == exitOK || code == exitNoAnswer) {
+		return fail(e, fmt.Errorf("cannot write the output: %w", out.failed()))
+	}
+	return code
+}
+
+// execute finds the command and runs it.
+func execute(ctx context.Context, e *env, args []string) int {
 	root := newRoot(e)
 	root.SetArgs(append([]string{}, verbFirst(root, args)...)) // nil would mean os.Args
 	err := root.ExecuteContext(ctx)

@@ -6,7 +6,6 @@ package console
 
 import (
 	"io"
-	"os"
 	"strings"
 	"sync"
 
@@ -34,7 +33,7 @@ func New(w io.Writer, environ []string) *Screen {
 		return s
 	}
 	s := &Screen{w: w}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if f, ok := w.(interface{ Fd() uintptr }); ok && term.IsTerminal(int(f.Fd())) {
 		s.fd, s.tty = int(f.Fd()), true
 	}
 	s.color = wantsColor(s.tty, environ)
