@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -123,6 +124,9 @@ func parse(data []byte, fsys fs.FS) (*Preset, error) {
 	if err := dec.Decode(p); err != nil {
 		return nil, fmt.Errorf("this is not a preset: %w", text.JSON(err))
 	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("this is not a preset: there is more after its end")
+	}
 	var err error
 	if p.texts, err = Texts(fsys, "*.tmpl"); err != nil {
 		return nil, fmt.Errorf("a prompt is broken: %w", err)
@@ -152,10 +156,19 @@ func (p *Preset) check() error {
 		`"tools" has none that runs a query, such as "execute_sparql"`)
 	want(p.Show.Rows.Whole >= p.Show.Rows.Head+p.Show.Rows.Tail && p.Show.Rows.Head > 0,
 		`"show.rows": "whole" must be at least "head" and "tail" together`)
+	want(min(p.Limits.Counted, p.Limits.Total, p.Limits.FormatErrors) >= 0, `a number in "limits" is below 0`)
+	want(min(p.Sampling.Temperature, p.Sampling.TopP, float64(p.Sampling.MaxTokens)) >= 0,
+		`a number in "sampling" is below 0`)
+	want(min(p.Show.Items, p.Show.Properties, p.Show.Examples, p.Show.Rows.Tail) >= 0,
+		`a number in "show" is below 0`)
 	need := map[string]bool{"act": true, "prune": p.tools.Find(tool.EntryName) != nil, "extract": p.Extract,
 		"report": p.Report}
 	for _, n := range []string{"act", "prune", "extract", "report"} {
 		want(!need[n] || p.texts.Has(n+".tmpl"), "the prompt "+n+".tmpl is missing")
+	}
+	if len(missing) == 0 {
+		_, err := p.texts.Write("act.tmpl", p.systemData(p.Limits.Counted))
+		want(err == nil, fmt.Sprintf("a prompt is broken: %v", err))
 	}
 	return errors.Join(missing...)
 }
@@ -180,5 +193,9 @@ func (p *Preset) Speak() protocol.Protocol { return p.proto }
 
 // System renders the system message for actions.
 func (p *Preset) System(counted int) string {
-	return p.Say("act.tmpl", map[string]any{"Tools": p.tools.Describe(p.Show), "Counted": counted})
+	return p.Say("act.tmpl", p.systemData(counted))
+}
+
+func (p *Preset) systemData(counted int) map[string]any {
+	return map[string]any{"Tools": p.tools.Describe(p.Show), "Counted": counted}
 }

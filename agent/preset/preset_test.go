@@ -65,6 +65,11 @@ func TestOpen(t *testing.T) {
 		{"no end", `, "stop"`, ``, `"stop"`},
 		{"no prompt", `"name": "spinach"`, `"name": ""`, `"name" is empty`},
 		{"rows that do not fit", `"whole": 10`, `"whole": 3`, "show.rows"},
+		{"rows below 0", `"tail": 5`, `"tail": -5`, `"show" is below 0`},
+		{"hits below 0", `"items": 8`, `"items": -8`, `"show" is below 0`},
+		{"a limit below 0", `"counted": 15`, `"counted": -15`, `"limits" is below 0`},
+		{"a temperature below 0", `"temperature": 1.0`, `"temperature": -4`, `"sampling" is below 0`},
+		{"more after the end", "\"report\": true\n}", "\"report\": true\n} x", "after its end"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -96,5 +101,13 @@ func TestOpen(t *testing.T) {
 	}
 	if _, err := Open(filepath.Join(dir, "p.json")); err == nil {
 		t.Error("no prompts, no error")
+	}
+	for _, f := range []string{"act.tmpl", "prune.tmpl", "extract.tmpl", "report.tmpl"} {
+		if err := os.WriteFile(filepath.Join(dir, f), []byte(`{{index .Tools 9999999}}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Open(filepath.Join(dir, "p.json")); err == nil || !strings.Contains(err.Error(), "act.tmpl") {
+		t.Errorf("a prompt that cannot be written: %v", err)
 	}
 }

@@ -49,11 +49,20 @@ func MustTexts(fsys fs.FS, patterns ...string) *Texts {
 // Say renders a text by its name. A template that fails is a fault of the program: the text then says so instead of
 // hiding it.
 func (t *Texts) Say(name string, data any) string {
-	var b strings.Builder
-	if err := t.t.ExecuteTemplate(&b, name, data); err != nil {
+	s, err := t.Write(name, data)
+	if err != nil {
 		return "(text " + name + " could not be written: " + err.Error() + ")"
 	}
-	return strings.TrimSpace(b.String())
+	return s
+}
+
+// Write renders a text by its name. The error is that of a template that fails with this data.
+func (t *Texts) Write(name string, data any) (string, error) {
+	var b strings.Builder
+	if err := t.t.ExecuteTemplate(&b, name, data); err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(b.String()), nil
 }
 
 // Clip is [text.Clip].

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
+	search "github.com/spinachbot/spinachbot/agent/policy"
 	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
 	"github.com/spinachbot/spinachbot/internal/ask"
@@ -23,9 +24,9 @@ func presetMethods() (out evalrun.Methods) {
 		if err != nil {
 			panic(err) // it is part of the program, and a test reads it
 		}
-		for _, policy := range p.Policies {
-			out = append(out, evalrun.Method{Preset: name, Policy: policy, About: p.About, New: func(parts evalrun.Parts) ask.Asker {
-				return agent.New(parts.Log, parts.Model, parts.Graph, parts.Labeler, parts.Now, agent.Options{Preset: p, Policy: policy})
+		for _, way := range p.Policies {
+			out = append(out, evalrun.Method{Preset: name, Policy: way, About: p.About, New: func(parts evalrun.Parts) ask.Asker {
+				return agent.New(parts.Log, parts.Model, parts.Graph, parts.Labeler, parts.Now, agent.Options{Preset: p, Policy: way})
 			}})
 		}
 	}
@@ -54,6 +55,11 @@ func (f *presetFlags) options() (agent.Options, error) {
 	}
 	if err != nil {
 		return agent.Options{}, err
+	}
+	for _, name := range p.Policies {
+		if _, err := search.Named(name); err != nil {
+			return agent.Options{}, fmt.Errorf("the preset %s: %w", p.Name, err)
+		}
 	}
 	if f.policy != "" && !slices.Contains(p.Policies, f.policy) {
 		return agent.Options{}, fmt.Errorf("the preset %s has no policy %q; it has: %s", p.Name, f.policy, strings.Join(p.Policies, ", "))
