@@ -70,7 +70,7 @@ func newCmdline(e *env, use, short, doc string, groups ...config.Group) *cmdline
 // environmentNote says, for the manual page, how the settings are named outside the command line.
 func environmentNote(groups map[config.Group]bool) string {
 	var secrets []string
-	for _, k := range config.Keys() {
+	for _, k := range config.Shown() {
 		if groups[k.Group] && k.Flag() == "" {
 			secrets = append(secrets, k.Name)
 		}

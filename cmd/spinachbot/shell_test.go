@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spinachbot/spinachbot/config"
 )
 
 // Every shell is offered commands, flags and their values.
@@ -79,5 +81,27 @@ func TestPresetFlags(t *testing.T) {
 		if _, errs, code := invoke(t, nil, tt.args...); code != exitUsage || !strings.Contains(errs, tt.want) {
 			t.Errorf("%q: exit %d, %s; want %q", tt.args, code, errs, tt.want)
 		}
+	}
+}
+
+// A manual page does not name a setting that does nothing yet.
+func TestManualUnusedSettings(t *testing.T) {
+	root := newRoot(&env{})
+	addNotes(root)
+	ask, _, err := root.Find([]string{"ask"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]bool{}
+	for _, k := range config.Shown() {
+		shown[k.Name] = true
+	}
+	for _, k := range config.Keys() {
+		if !shown[k.Name] && strings.Contains(ask.Long, k.Name) {
+			t.Errorf("%s is named", k.Name)
+		}
+	}
+	if !strings.Contains(ask.Long, "OPENAI_API_KEY") {
+		t.Errorf("secrets are not named: %s", ask.Long)
 	}
 }
