@@ -168,6 +168,9 @@ func (in *reading) line(text []byte) error {
 			in.old = &oldTree{steps: map[int]int{}}
 		}
 	}
+	if l.Event.Event == "step" && l.Step == nil || l.Event.Event == "rollback" && l.To == nil {
+		return fmt.Errorf("holds a %s event without what it says", l.Event.Event)
+	}
 	if in.old != nil {
 		in.old.place(&l.Event)
 	} else if l.ID <= l.Parent || l.Parent < 0 {

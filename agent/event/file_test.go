@@ -31,6 +31,8 @@ func TestRead(t *testing.T) {
 		{"another format", strings.Replace(start, Format, "spinachbot-trajectory-9", 1), 0, "trajectory-9"},
 		{"no start", step, 0, "want a start event"},
 		{"empty", "", 0, ""},
+		{"a step without content", start + `{"id":2,"parent":1,"event":"step"}` + "\n", 1, "line 2"},
+		{"a rollback without content", start + `{"id":2,"parent":1,"event":"rollback"}` + "\n", 1, "line 2"},
 		{"no JSON", "hello\nworld\n", 0, "line 1"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -169,6 +171,45 @@ func TestFullDisk(t *testing.T) {
 		err := l.Branch(0).Record(t.Context(), Event{Event: "start", Format: Format})
 		if !IsWriteError(err) || !strings.Contains(err.Error(), "disk full") {
 			t.Errorf("error %v", err)
+		}
+	}
+}
+
+// Bytes that are no text are stored as the replacement character. A reference to the beginning of a message must not
+// count them as what they were, or the message that is read is another one.
+func TestFileInvalidText(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	f, err := Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := "caf\xe9 " + strings.Repeat("the same beginning ", 10)
+	record := func(e Event) {
+		if err := f.Record(t.Context(), e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	record(Event{Event: "start", Format: Format, Question: &Question{Text: begin}})
+	for _, end := range []string{"one", "two"} {
+		record(Event{Event: "model", Request: &llm.Request{Purpose: "act",
+			Messages: []llm.Message{{Role: llm.User, Content: "x " + begin + end}}}})
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = r.Close() }()
+	events, err := Read(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, end := range []string{"one", "two"} {
+		want := strings.ToValidUTF8("x "+begin+end, "\ufffd")
+		if got := events[i+1].Request.Messages[0].Content; got != want {
+			t.Errorf("read %q, want %q", got, want)
 		}
 	}
 }

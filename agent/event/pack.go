@@ -169,14 +169,16 @@ func (p *packer) split(e Event, before int, asked *llm.Request, i int, m llm.Mes
 	return parts
 }
 
-// commonPrefix is the length of what a and b begin with, in whole characters.
+// commonPrefix is the length of what a and b begin with, in whole characters. It ends before bytes that are no text,
+// since these are other bytes when the file is read.
 func commonPrefix(a, b string) int {
 	n := 0
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
-	}
-	for n > 0 && n < len(b) && !utf8.RuneStart(b[n]) {
-		n--
+	for n < len(b) {
+		r, size := utf8.DecodeRuneInString(b[n:])
+		if r == utf8.RuneError && size == 1 || !strings.HasPrefix(a[n:], b[n:n+size]) {
+			break
+		}
+		n += size
 	}
 	return n
 }
