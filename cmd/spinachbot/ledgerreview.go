@@ -14,6 +14,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -247,8 +248,8 @@ For another query, leave and use: spinachbot ledger retry ` + en.Key + `
 	words := append(strings.Fields(editor), f.Name())
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = l.e.stdin, l.e.stdout, l.e.stderr
-	if out, ok := l.e.stdout.(*output); ok { // the editor needs the terminal itself
-		cmd.Stdout = out.f
+	if out, ok := l.e.stdout.(*console.Output); ok { // the editor needs the terminal itself
+		cmd.Stdout = out.File
 	}
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("the editor %q failed: %w; nothing was changed", editor, err)

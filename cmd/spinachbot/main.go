@@ -46,7 +46,7 @@ type env struct {
 
 // newEnv is the process's own.
 func newEnv() *env {
-	return &env{stdin: os.Stdin, stdout: &output{f: os.Stdout}, stderr: os.Stderr, environ: os.Environ(), now: time.Now}
+	return &env{stdin: os.Stdin, stdout: &console.Output{File: os.Stdout}, stderr: os.Stderr, environ: os.Environ(), now: time.Now}
 }
 
 // variable returns the value of an environment variable, "" when it is not set.
@@ -120,8 +120,8 @@ func run(ctx context.Context, e *env, args []string) (code int) {
 	}()
 	e.args = args
 	code = execute(ctx, e, args)
-	if out, ok := e.stdout.(*output); ok && out.failed() != nil && (code == exitOK || code == exitNoAnswer) {
-		return fail(e, fmt.Errorf("cannot write the output: %w", out.failed()))
+	if out, ok := e.stdout.(*console.Output); ok && out.Failed() != nil && (code == exitOK || code == exitNoAnswer) {
+		return fail(e, fmt.Errorf("cannot write the output: %w", out.Failed()))
 	}
 	return code
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/spinachbot/spinachbot/internal/console"
 )
 
 // A command whose output did not arrive has failed, also when it printed only a little.
@@ -18,7 +20,7 @@ func TestDiskFull(t *testing.T) {
 	for _, line := range []string{"-h", "ask -h", "version", "--version", "config print", "ask --preset list",
 		"completion bash"} {
 		var errs bytes.Buffer
-		e := &env{stdin: strings.NewReader(""), stdout: &output{f: full}, stderr: &errs, now: time.Now}
+		e := &env{stdin: strings.NewReader(""), stdout: &console.Output{File: full}, stderr: &errs, now: time.Now}
 		code := run(t.Context(), e, strings.Fields(line))
 		if code != exitFailed || strings.Count(errs.String(), "the disk is full") != 1 {
 			t.Errorf("%s: status %d, said %q", line, code, errs.String())

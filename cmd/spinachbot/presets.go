@@ -12,6 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
 	"github.com/spinachbot/spinachbot/internal/ask"
+	"github.com/spinachbot/spinachbot/internal/console"
 )
 
 // evalMethods are the presets with their policies.
@@ -78,24 +79,8 @@ func (f *presetFlags) list(w io.Writer) error {
 			return err
 		}
 		fmt.Fprintf(w, "%s: %s\n%s\n  protocol: %s\n  policies: %s\n  tools:    %s\n  limits:   %d actions counted, %d in all\n  sampling: temperature %g, top_p %g, up to %d tokens an action\n",
-			p.Name, p.About, wrapped(p.Long, "  ", 100), p.Protocol, strings.Join(p.Policies, ", "), strings.Join(p.Tools, ", "), p.Limits.Counted, p.Limits.Total,
+			p.Name, p.About, "  "+strings.Join(console.Wrap(p.Long, 98), "\n  "), p.Protocol, strings.Join(p.Policies, ", "), strings.Join(p.Tools, ", "), p.Limits.Counted, p.Limits.Total,
 			p.Sampling.Temperature, p.Sampling.TopP, p.Sampling.MaxTokens)
 	}
 	return nil
-}
-
-// wrapped breaks a text into lines of at most width characters that begin with indent.
-func wrapped(s, indent string, width int) string {
-	var lines []string
-	line := indent
-	for _, word := range strings.Fields(s) {
-		if len(line)+len(word) >= width && strings.TrimSpace(line) != "" {
-			lines, line = append(lines, line), indent
-		}
-		if line != indent {
-			line += " "
-		}
-		line += word
-	}
-	return strings.Join(append(lines, line), "\n")
 }
