@@ -19,7 +19,7 @@ func (b *Bot) draft(v *view, p place, e *Entry, out *agent.Outcome, earlier []fo
 	reply.Similar = earlier
 	edit, err := b.compose(v, p, reply)
 	if err != nil && out.Answer != nil && b.cfg.ReplyOnFailure {
-		b.lg.Error("the answer cannot be put into a reply", "entry", e.Key, "err", err)
+		b.lg.Error("the answer does not fit into a reply", "entry", e.Key, "err", err)
 		reply = NewReply(&agent.Outcome{Ending: agent.Ending{Reason: agent.CannotPublish}, Language: out.Language, Steps: out.Steps}, e.Author, b.cfg.Operator, e.Key)
 		edit, err = b.compose(v, p, reply)
 	}

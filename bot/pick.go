@@ -186,8 +186,8 @@ func (b *Bot) add(ctx context.Context, p place, key string, v verdict, sum *Summ
 }
 
 // reconsider looks again at a closed entry whose comment should be picked: one that was edited since is judged again,
-// and so is one that was closed only because of what stood on the page, such as a comment that had vanished in an act
-// of vandalism.
+// and so is one that was closed only because of the page's state, such as a comment that had vanished through
+// vandalism.
 func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 	edited := TextHash(p.comment) != e.Text
 	if !edited && e.Heading != p.thread.Heading {

@@ -189,7 +189,7 @@ const (
 	TooLarge     Reason = "too_large"     // over 10 MB
 	Failed       Reason = "failed"        // the endpoint gives up on it for another reason, such as memory
 	Empty        Reason = "empty"         // no rows
-	Scholarly    Reason = "scholarly"     // it needs the scholarly half of the split graph
+	Scholarly    Reason = "scholarly"     // it needs the scholarly part of the split graph
 	EndpointDown Reason = "endpoint_down" // the endpoint failed for good; `harvest` tries it again
 )
 

@@ -37,11 +37,11 @@ func parserTag(name string) bool {
 // Compose writes a reply as wikitext in which every block has the given list prefix (":" or "::" and so on; see
 // [ReplyIndent]). It has no newline at the end.
 //
-// The shape is one that MediaWiki's old parser and Parsoid both keep in one list item per block, and DiscussionTools as
-// one comment: each block starts a line with the prefix, the query's template and the tables go on over several lines
-// without it, and the signature ends the last line. Nothing from the model, the graph or the poster becomes markup (see
-// encode); nobody is pinged: the person answered is named in text, the operator linked by the talk page, which notifies
-// nobody.
+// MediaWiki's old parser and Parsoid both keep this form in one list item per block, and DiscussionTools keeps it as
+// one comment. Each block starts a line with the prefix; the query's template and the tables continue over several
+// lines without it; the signature ends the last line. Nothing from the model, the graph or the poster becomes markup
+// (see encode); nobody is pinged: the person answered is named in text, the operator linked by the talk page, which
+// notifies nobody.
 //
 // Errors say what is wrong with the reply: a query not in its posting form, a number that is not an entity ID, a marker
 // or signature that could break out.
@@ -253,7 +253,7 @@ func CheckUserName(name string) error {
 	return nil
 }
 
-// close is the last line: that this is a bot's reply and whose, the invitation, and the signature at the very end.
+// close is the last line. It says that a bot replied and who runs it, invites replies, and ends with the signature.
 func (c *composer) close() error {
 	notice := c.m["notice_nobody"]
 	if op := strings.TrimSpace(c.r.Operator); op != "" {

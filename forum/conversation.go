@@ -101,9 +101,9 @@ func wordSet(s string) map[string]bool {
 	return m
 }
 
-// Thanks reports whether the comment thanks anyone: a sentence of it has a word of thanks ("thanks", "thank", "thx",
-// "cheers", "danke", "merci", "gracias", "спасибо", "谢谢" and their like in some thirty languages) that no "no" precedes
-// and that is not for what is yet to be done ("thanks in advance"). Praise and agreement without such a word
+// Thanks reports whether the comment thanks anyone: one of its sentences has a word of thanks ("thanks", "thx",
+// "cheers", "danke", "merci", "gracias", "спасибо", "谢谢" and others, in some thirty languages). A "no" before the word
+// and thanks for something not done yet ("thanks in advance") do not count. Praise and agreement without such a word
 // ("perfect!", "it works") do not count.
 func (c *Comment) Thanks() bool {
 	for _, sentence := range strings.FieldsFunc(strings.ToLower(c.Text), func(r rune) bool { return strings.ContainsRune(".!?;\n。！？", r) }) {

@@ -1,9 +1,9 @@
 // Package forum reads a wiki's talk page, as wikitext or as Parsoid's HTML, as threads of comments and conversations,
 // and writes replies as wikitext.
 //
-// [Parse] reads wikitext the way MediaWiki's DiscussionTools and the Convenient Discussions gadget do (what is a signature, where a comment starts and ends, what it
-// answers), [Compose] turns a ready-made [Reply] into wikitext in which nothing from outside can become markup, and
-// [Place] puts it where it belongs. The package never talks to a wiki.
+// [Parse] reads wikitext as MediaWiki's DiscussionTools and the Convenient Discussions gadget do: what is a signature,
+// where a comment starts and ends, what it answers. [Compose] turns a [Reply] into wikitext in which no outside text
+// can become markup. [Place] inserts it where it belongs. The package never talks to a wiki.
 //
 // How a page is read, and where to look:
 //

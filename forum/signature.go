@@ -19,9 +19,9 @@ type stamp struct {
 	time       time.Time
 }
 
-// nextStamp finds the first time stamp in s at or after i: "14:20, 5 June 2019 (UTC)" as MediaWiki writes it in
-// English, with the direction marks that Unicode-aware browsers leave behind after any element, or one of the other
-// languages' forms before a time zone in parentheses. Impossible dates are none.
+// nextStamp finds the first time stamp in s at or after i. It may be "14:20, 5 June 2019 (UTC)", as MediaWiki writes it
+// in English, with the direction marks that Unicode-aware browsers leave after any element, or another language's form
+// before a time zone in parentheses. Impossible dates are none.
 func nextStamp(s string, i int) (stamp, bool) {
 	for i < len(s) {
 		k := strings.IndexByte(s[i:], '(')

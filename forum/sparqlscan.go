@@ -42,7 +42,7 @@ func skipToken(s string, i int) int {
 	return i + 1
 }
 
-// balanced reports whether every brace in a query is closed and none too many.
+// balanced reports whether the braces of a query are balanced.
 func balanced(q string) bool {
 	depth := 0
 	for i := 0; i < len(q); {

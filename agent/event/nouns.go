@@ -45,10 +45,10 @@ type Step struct {
 
 // Limits bound one run. A zero field takes its default, for tokens, money and time that is "no limit".
 //
-// Actions are counted as in the SPINACH paper (section 4.2 and footnote 7): Counted is how many steps a state may
-// hold, Total how many actions may be asked for in all; the difference is spent on refused actions and on steps that
-// a rollback abandons. A refusal that finds no spare action left is paid from the counted ones, so that a run never
-// takes more than Total actions.
+// Actions are counted as in the SPINACH paper (section 4.2 and footnote 7): Counted is how many steps a state may hold,
+// Total how many actions may be asked for in all. The difference is for refused actions and for steps that a rollback
+// abandons. A refusal that finds no spare action left is paid from the counted ones, so that a run never takes more
+// than Total actions.
 type Limits struct {
 	Counted      int           // actions in the state, default 15
 	Total        int           // actions asked for in all, refused and abandoned ones included, default 30

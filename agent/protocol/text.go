@@ -70,9 +70,9 @@ func newTextReader(tools tool.Set) *textReader {
 }
 
 // parse reads "Thought: … Action: name(argument)" as models really write it: with code fences, quotes around the
-// argument, missing parentheses, markdown around the labels, several actions (the first counts), an invented
-// observation after it (cut off), or as a JSON object with the keys thought, action and argument (also action_name,
-// action_argument, action_input).
+// argument, missing parentheses or markdown around the labels. Of several actions the first counts, and an invented
+// observation after it is cut off. A JSON object with the keys thought, action and argument (also action_name,
+// action_argument, action_input) is read, too.
 func (r *textReader) parse(text string) (Turn, *Problem) {
 	if i := strings.LastIndex(text, "</think>"); i >= 0 { // a reasoning model's notes to itself
 		text = text[i+len("</think>"):]

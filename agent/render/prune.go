@@ -107,9 +107,9 @@ func overlap(s string, question []string) int {
 	return n
 }
 
-// PruneByAnswer applies the model's answer to the page: what the answer names stays, and the text of everything comes
-// from the page, so that nothing that is not there can get in. ok is false when the answer is no JSON object or names
-// nothing of the page. unknown counts the properties and values in the answer that are not on the page.
+// PruneByAnswer applies the model's answer to the page. It keeps what the answer names. All text comes from the page,
+// so that the model cannot add anything. ok is false when the answer is no JSON object or names nothing of the page.
+// unknown counts the properties and values in the answer that are not on the page.
 func PruneByAnswer(whole Page, answer string) (pruned Page, unknown int, ok bool) {
 	m, ok := JSONObject(answer)
 	if !ok {

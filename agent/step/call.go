@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// complete makes one call of the model: limits first, then the call, then its usage and its record. messages is
-// called with short set when the conversation was too long for the model and a shorter form of it is to be tried,
-// once. A failure that ends the run is a *event.Halt.
+// complete makes one call of the model: limits first, then the call, then its usage and its record. When the
+// conversation was too long for the model, messages is called once more, with short set, to try a shorter form. A
+// failure that ends the run is a *event.Halt.
 func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request,
 	messages func(short bool) []llm.Message) (*llm.Response, error) {
 	for _, short := range []bool{false, true} {

@@ -50,8 +50,9 @@ func harvestOptions(cfg *config.Config, dir string) harvest.Options {
 	}
 }
 
-// endpoint says what is to be known about a query service by its address: one of Wikidata's, or on this machine, takes queries as they are; QLever needs its dialect and
-// holds the whole graph; of any other one the standard is expected, and the whole graph.
+// endpoint describes a query service by its address. Wikidata's services, and those on this machine, take queries as
+// they are. QLever needs its dialect and holds the whole graph. Any other service is expected to speak standard SPARQL
+// and to hold the whole graph.
 func endpoint(address string, g harvest.Graph) harvest.Endpoint {
 	e := harvest.Endpoint{Name: politehttp.ShownURL(address), Graph: g}
 	u, err := url.Parse(address)

@@ -179,7 +179,7 @@ func watch(ctx context.Context, lg *slog.Logger, b *bot.Bot, schedule string, jo
 	return nil
 }
 
-// oneAtATime runs a job unless its last run is not over. Whatever goes wrong in it is logged; the bot goes on.
+// oneAtATime runs a job unless its last run is still going. Errors are logged, and the bot goes on.
 func oneAtATime(ctx context.Context, lg *slog.Logger, j job) func() {
 	var turn sync.Mutex
 	return func() {

@@ -80,10 +80,10 @@ func Agreements(first map[string]map[string]dataset.Verdict) []Agreement {
 	return out
 }
 
-// FirstVerdicts returns the verdicts that count for agreement, candidate to annotator to verdict: of each annotator the
-// last one given while no other's verdict on the candidate could be seen ([Case.Visible]): before both this annotator
-// and another had one, before two others had theirs, before it was resolved. A later decision is not an independent
-// judgment, whether its author looked or not.
+// FirstVerdicts returns the verdicts that count for agreement, by candidate and annotator. For each annotator that is
+// the last verdict given while no other verdict on the candidate could be seen ([Case.Visible]): before both this
+// annotator and another had one, before two others had theirs, and before it was resolved. A later decision is not an
+// independent judgment, whether its author looked or not.
 func FirstVerdicts(events []Event) map[string]map[string]dataset.Verdict {
 	out := map[string]map[string]dataset.Verdict{}
 	resolved := map[string]bool{}

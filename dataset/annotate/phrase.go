@@ -137,7 +137,7 @@ func (c *comparer) style(question string) {
 	}
 }
 
-// collect learns what the values of variables may be called.
+// collect finds names for the values of variables.
 func (c *comparer) collect(g *sparql.Group) {
 	if g == nil {
 		return

@@ -159,7 +159,7 @@ func (c *comparer) property(id string, t sparql.Triple, constantSaid bool, at sp
 	}
 }
 
-// mixedUp names the properties that id is taken for.
+// mixedUp names the properties that id is often confused with.
 func (c *comparer) mixedUp(id string) []string {
 	common := map[string]string{"P840": "narrative location", "P915": "filming location", "P27": "country of citizenship", "P19": "place of birth", "P551": "residence", "P20": "place of death", "P119": "place of burial",
 		"P937": "work location", "P495": "country of origin", "P17": "country", "P577": "publication date", "P571": "inception", "P131": "the administrative territory", "P276": "location", "P159": "headquarters",

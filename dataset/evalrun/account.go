@@ -14,8 +14,8 @@ import (
 )
 
 // Account keeps what a run cost over all its sessions and refuses a call that could pass the run's limit. It is an
-// [llm.DayStore] in front of the day's own: every booking of a call's worst case, and its correction, is a line of
-// spent.jsonl, so that a crash forgets no money; what was in flight then stays booked at its worst case.
+// [llm.DayStore] in front of the day's own. Every booking of a call's worst case, and its correction, is a line of
+// spent.jsonl, so that a crash forgets no money. Calls in flight at a crash stay booked at their worst case.
 type Account struct {
 	days  llm.DayStore
 	limit float64 // US dollars; 0: none

@@ -36,9 +36,8 @@ type RunReport struct {
 	color       int
 }
 
-// NewReport works out what a report of the runs says. model, which may be nil, is asked for the classes of errors; when
-// it fails, the classes of the rules are kept, and the error comes with a report that is good. rng draws the
-// bootstrap's samples.
+// NewReport computes the report of the runs. model, which may be nil, is asked for the classes of errors. When it
+// fails, the rules' classes are kept, and the error comes with a valid report. rng draws the bootstrap's samples.
 func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.Model, rng *rand.Rand) (*Report, error) {
 	if len(runs) == 0 {
 		return nil, errors.New("a report needs a run")

@@ -122,7 +122,7 @@ func TestReportTables(t *testing.T) {
 	}
 }
 
-// Best and second best are marked, also where several share a place.
+// Best and second best are marked, also in a tie.
 func TestRanked(t *testing.T) {
 	col := func(v ...float64) (out []number) {
 		for _, x := range v {

@@ -282,7 +282,7 @@ func (r *Report) plots() []pageBlock {
 	return out
 }
 
-// thousands writes the ends of bins in thousands.
+// thousands formats the ends of bins in thousands.
 func thousands(bins []Bin) []Bin {
 	out := slices.Clone(bins)
 	for i, b := range out {

@@ -11,8 +11,9 @@ import (
 	"time"
 )
 
-// Settings are what decides a run's results: names to values, such as preset, policy, graph, model, benchmark, limits.
-// A file is named by its hash. What does not (how many items at once, how much money, which items) is left out.
+// Settings maps names to values for everything that decides a run's results, such as preset, policy, graph, model,
+// benchmark and limits. A file is identified by its hash. What does not affect results (how many items at once, how
+// much money, which items) is left out.
 type Settings map[string]string
 
 // Fingerprint is a hash of the settings.
@@ -60,9 +61,9 @@ type RunInfo struct {
 // ErrOtherSettings says that a folder holds a run with other settings.
 var ErrOtherSettings = errors.New("the folder has a run with other settings")
 
-// Begin opens the folder of a run for a session: it makes it, or checks that it was made with the same settings and
-// returns what run.json says. asOf is used for a new run; for one that exists it must be zero or the same. The caller
-// must hold a lock on the folder.
+// Begin opens the folder of a run for a session. It creates the folder, or checks that it was created with the same
+// settings, and returns what run.json says. asOf is used for a new run; for an existing one it must be zero or the
+// same. The caller must hold a lock on the folder.
 func Begin(dir string, s Settings, asOf time.Time, session Session) (*RunInfo, error) {
 	d := folder(dir)
 	if err := d.make(); err != nil {

@@ -99,7 +99,7 @@ func summarise(metric string, items []*ItemData) MetricSummary {
 	return m
 }
 
-// Summary sums the run up.
+// Summary summarizes the run.
 func (r *RunData) Summary() *Summary {
 	s := &Summary{Schema: Schema, Items: len(r.Items), Missing: r.NotAsked, NoAnswer: map[string]int{}, Failed: map[string]int{}, FailedIDs: []string{}, Excluded: []Excluded{}}
 	var steps, seconds []float64

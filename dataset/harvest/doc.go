@@ -25,12 +25,12 @@
 // # Which queries need the scholarly half
 //
 // Since May 2025 the query service's main graph lacks scholarly articles. A query is rejected as [dataset.Scholarly]
-// when the main graph returned no rows and its text names something that only articles have: the class scholarly
-// article (Q13442814) or one of a few classes split off with it, or a property such as cites work (P2860) or PubMed ID
-// (P698); the list is in clean.go. A query with rows that names one of them is staged with a note that rows may be
-// missing. There is no way to tell from a query text alone that an unnamed ?x would have been an article; such queries
-// count as empty. An endpoint that holds the whole graph, given as second endpoint, is asked before a query is rejected
-// as scholarly.
+// when the main graph returned no rows and its text names something that only articles have. That is the class
+// scholarly article (Q13442814), one of a few classes split off with it, or a property such as cites work (P2860) or
+// PubMed ID (P698). The list is in clean.go. A query with rows that names one of them is staged with a note that rows
+// may be missing. There is no way to tell from a query text alone that an unnamed ?x would have been an article; such
+// queries count as empty. An endpoint that holds the whole graph, given as second endpoint, is asked before a query is
+// rejected as scholarly.
 //
 // The files that a harvest writes, and how to read them, are in package dataset ([dataset.ReadCandidatesDir],
 // [dataset.ReadResult]).

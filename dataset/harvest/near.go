@@ -18,9 +18,9 @@ import (
 //   - the same pattern with other numbers: 0.9;
 //   - similar text: the Jaccard similarity of the two queries' shingles (three tokens in a row of the normal form, variables replaced) is at least [minSimilar].
 //
-// Queries are not compared all with all. Equal patterns meet in a hash table; similar texts meet when one of 8 bands of
-// 4 minhash values is the same (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets, section 3.4),
-// which misses a pair of similarity 0.8 once in fifty times, and of 0.9 once in three thousand. In a crowded bucket
+// Queries are not compared all with all. Equal patterns are found by a hash table. Similar texts are found when one of
+// 8 bands of 4 minhash values is the same (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets,
+// section 3.4). That misses one in fifty pairs of similarity 0.8, and one in three thousand of 0.9. In a crowded bucket
 // each query is compared with its neighbors only, so that the work grows with the number of queries, not with its
 // square; the chain of neighbors keeps a cluster together.
 const (

@@ -20,11 +20,11 @@ type Progress struct {
 	Done     bool
 }
 
-// pace estimates the time that a run still takes. Pages on which there was nothing to do say nothing about the others,
-// and are left out: the estimate is the time so far divided by the pages worked on (the present one counting by its
-// discussions done), times the pages that are left and known to need work. Pages that need none cost next to nothing;
-// whether one holds queries that wait from an earlier run is only known when it is its turn, so it is counted as
-// needing work in the same share as the pages so far.
+// pace estimates the time that a run still takes. The estimate is the time so far divided by the pages worked on, times
+// the pages left that are known to need work. The current page counts by its finished discussions. Pages without work
+// are left out, since they say nothing about the others. Pages that need none cost next to nothing; whether one holds
+// queries that wait from an earlier run is only known when it is its turn, so it is counted as needing work in the same
+// share as the pages so far.
 type pace struct {
 	start    time.Time
 	of       int

@@ -44,7 +44,7 @@ func Card(w io.Writer, d *Description) error {
 	p("# %s\n", escape(cmp.Or(d.Name, "Benchmark")))
 	p("%d questions with SPARQL queries over Wikidata, made from discussions on a public request forum. Made %s.\n", len(d.Golds), d.Made.UTC().Format("2 January 2006"))
 	p("## What it is\n")
-	p("Each item is a self-contained English question and the query that answers it. The query is the last one that was posted in its discussion; annotators trimmed what served the presentation of Wikimedia projects, optimisation or formatting only (%d of %d), and wrote the question so that it says what the query asks. %d of %d items were validated by a second person who had not seen the first one's verdict.\n",
+	p("Each item is a self-contained English question and the query that answers it. The query is the last one that was posted in its discussion. Annotators trimmed parts that serve only the presentation of Wikimedia projects, optimization or formatting (%d of %d), and wrote the question so that it says what the query asks. %d of %d items were validated by a second person who had not seen the first one's verdict.\n",
 		modified, len(d.Golds), validated, len(d.Golds))
 	p("Answers are not part of the question: the graph changes every day. Run the gold queries when you evaluate, and leave out what returns nothing; `spinachbot dataset verify` reports how answers have drifted since.\n")
 	if d.Funnel != nil {

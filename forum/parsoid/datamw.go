@@ -131,9 +131,9 @@ func (t *transclusion) write(b *strings.Builder, open, end string) {
 	b.WriteString(end)
 }
 
-// trimmed is the blank that Parsoid must have taken from the end of a template's last parameter, if it has a name: the
-// break of a line that may be a comment of SPARQL, which would take the closing braces with it, and any blank between
-// the query's brace and the template's.
+// trimmed returns the white space that Parsoid must have removed from the end of a template's last parameter, if it has
+// a name. That is the line break after a possible SPARQL comment, which would otherwise include the closing braces, and
+// any white space between the query's brace and the template's.
 func trimmed(value string) string {
 	switch {
 	case strings.Contains(value[strings.LastIndexByte(value, '\n')+1:], "#"), strings.Contains(value, "(UTC)"):
@@ -199,7 +199,7 @@ func templateKey(name string, params ordered) string {
 	return b.String()
 }
 
-// take returns the next template of the wikitext that reads like this one.
+// take returns the next template of the wikitext that looks like this one.
 func (s *sources) take(t *transclusion) (string, bool) {
 	if len(s.byKey) == 0 {
 		return "", false

@@ -26,8 +26,8 @@ const (
 var ErrUnreadable = errors.New("not readable as HTML")
 
 // Wikitext reads a page of HTML, as rest.php/v1/page/TITLE/html returns it, and returns its wikitext. source is the
-// wikitext of the same revision or empty; templates are taken from it as they were written, since data-mw drops the
-// blanks around names and values and the parameters that were given twice.
+// wikitext of the same revision or empty; templates are taken from it as they were written, since data-mw drops
+// duplicate parameters and the white space around names and values.
 //
 // The error wraps [ErrUnreadable] when the page is longer than [MaxBytes], has more than [MaxTags] tags, is nested
 // deeper than 512 elements, or makes more than [MaxWikitext] of wikitext. Other errors are r's. A broken or missing

@@ -259,9 +259,9 @@ func outputBound(ch Choice) int {
 	return n
 }
 
-// settle replaces the worst case by what the attempt cost: the figures of the answer; nothing when the service
-// refused or was not reached; the worst case when the answer broke off or its figures are missing, since it may have
-// been billed.
+// settle replaces the worst case by what the attempt cost: the figures of the answer, or nothing when the service
+// refused or was not reached. The worst case stays when the answer broke off or its figures are missing, since it may
+// have been billed.
 func (r *reservation) settle(ctx context.Context, resp *Response, callErr error,
 	result politehttp.Result) (Usage, error) {
 	spent := r.worst

@@ -21,9 +21,9 @@ const minSecret = 4
 // minFragment is the length of the shortest piece of base64 that is searched for.
 const minFragment = 6
 
-// secretForms are texts that look like a secret even if no such secret is configured: a bearer token, a key with
-// OpenAI's prefix (also half masked, as its error texts quote it), a key or password as a parameter of a URL or form or
-// as a JSON member, the parameters of an OAuth header, a cookie, and a password before the @ of a URL.
+// secretForms match texts that look like a secret even if no such secret is configured: a bearer token; a key with
+// OpenAI's prefix, also half masked, as its error texts quote it; a key or password as a parameter of a URL or form or
+// as a JSON member; OAuth header parameters; a cookie; a password before the @ of a URL.
 var secretForms = []struct {
 	re  *regexp.Regexp
 	out string

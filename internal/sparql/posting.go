@@ -124,9 +124,9 @@ func postingString(s string) string {
 	return b.String()
 }
 
-// escaper returns the function that finds characters to be escaped in a text: hidden ones, and where the text
-// is not in normal form C every one beyond ASCII, since MediaWiki normalizes what it saves and the posted
-// query would not be the one that was run.
+// escaper returns the function that finds characters to be escaped in a text. These are hidden ones and, if the text is
+// not in normal form C, every one beyond ASCII: MediaWiki normalizes what it saves, and the posted query would not be
+// the one that was run.
 func escaper(text string) func(s string, i int) (rune, int) {
 	if norm.NFC.IsNormalString(text) {
 		return hiddenAt
@@ -139,10 +139,9 @@ func escaper(text string) func(s string, i int) (rune, int) {
 	}
 }
 
-// hiddenAt decodes a character at i that a reader does not see, but that can make them see another query than
-// the one that was run (direction marks, Unicode Technical Report 36, section 2.5; zero-width and control
-// characters beyond ASCII), or that ends a line for some. n is 0 when there is none. The joiners stay:
-// scripts need them.
+// hiddenAt decodes a character at i that is invisible but can make the query look different from the one that was run
+// (direction marks, Unicode Technical Report 36, section 2.5; zero-width and control characters beyond ASCII), or that
+// ends a line in some programs. n is 0 when there is none. The joiners stay: scripts need them.
 func hiddenAt(s string, i int) (r rune, n int) {
 	if s[i] < utf8.RuneSelf {
 		return 0, 0

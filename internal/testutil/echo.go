@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// Echoes returns HTTP handlers, by name, that send back the request they got, with its header and body, in the ways in which servers and proxies do.
+// Echoes returns HTTP handlers, by name, that send back the request with its header and body, as various servers and
+// proxies do.
 func Echoes() map[string]http.HandlerFunc {
 	object := func(dump string) string {
 		b, _ := json.Marshal(map[string]any{"error": map[string]any{"code": dump, "info": dump, "message": dump, "type": dump}}) // strings always marshal

@@ -3,9 +3,9 @@
 // headings with MediaWiki's own section numbers.
 //
 // It follows the algorithm of MediaWiki's includes/parser/Preprocessor_Hash.php (preprocessToObj), because only that
-// algorithm says which section action=edit means by "section 7" on a page with unbalanced braces: opening braces and
-// brackets go on a stack, a run of closing ones closes as many as fit, a heading is a line that starts with an equals
-// sign while no tag is open, and what is left open at the end was text all along.
+// algorithm says which section action=edit means by "section 7" on a page with unbalanced braces. Opening braces and
+// brackets go on a stack, and a run of closing ones closes as many as fit. A heading is a line that starts with an
+// equals sign while no tag is open. What is left open at the end is plain text.
 //
 // Nothing is an error: any bytes are wikitext. The time is linear in the length of the page. Offsets are byte offsets
 // into the text as given.

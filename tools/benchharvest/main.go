@@ -1,10 +1,12 @@
-// Command benchharvest measures the harvest of a busy forum's ten years: it makes 120 archive pages with 10,000 discussions, serves them from the sandbox's wiki together with
-// the built-in graph, runs the program's command harvest on them, and prints how long that took and how much memory it needed. Making and serving are not counted.
+// Command benchharvest measures the harvest of ten years of a busy forum. It makes 120 archive pages with 10,000
+// discussions and serves them from the sandbox's wiki together with the built-in graph. Then it runs the harvest
+// command on them, and prints how long that took and how much memory it needed. Making and serving are not counted.
 //
 //	benchharvest path/to/spinachbot
 //
-// The archive is the same each time. A discussion has a request of a few sentences, two to five replies, and one or two queries out of some two hundred kinds that the
-// built-in slice answers; one in eight has none, one in twenty is broken, one in forty finds nothing.
+// The archive is the same each time. A discussion has a request of a few sentences, two to five replies, and one or two
+// of some two hundred kinds of queries that the built-in slice answers. One discussion in eight has no query, one query
+// in twenty is broken, and one in forty finds nothing.
 package main
 
 import (

@@ -191,7 +191,7 @@ func (j *judge) fact(t triple, stmt bool) (string, verdict) {
 	return kind, v
 }
 
-// inverses are the properties that say the same from the other end.
+// inverses are the properties that say the same in the other direction.
 var inverses = map[string][]string{"P36": {"P1376"}, "P1376": {"P36"}, "P47": {"P47"}, "P26": {"P26"}, "P22": {"P40"}, "P25": {"P40"}, "P40": {"P22", "P25"},
 	"P800": {"P57", "P50"}, "P57": {"P800"}, "P39": {"P1308"}, "P1308": {"P39"}, "P610": {"P361"}}
 

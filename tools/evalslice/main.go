@@ -1,6 +1,7 @@
-// Command evalslice shows that a benchmark run survives: it runs `eval run` over the questions of a slice of Wikidata, with the recorded model where the record of
-// SPINACH's evaluation has the question and a scripted one elsewhere, twice: undisturbed, and interrupted by kill -9 ten times. Both must end with the
-// same results file, byte for byte.
+// Command evalslice shows that a benchmark run survives crashes. It runs `eval run` over the questions of a slice of
+// Wikidata twice: undisturbed, and interrupted by kill -9 ten times. The model is the recorded one where the record of
+// SPINACH's evaluation has the question, and a scripted one elsewhere. Both must end with the same results file, byte
+// for byte.
 //
 //	evalslice [-kills N] [-keep DIR] SPINACHBOT SHARED
 //

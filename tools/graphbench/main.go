@@ -3,9 +3,9 @@
 //
 // Every engine runs in its own process, one after the other. Each query runs once to warm up and then -n times; the
 // table has medians in milliseconds. "in process" is the time inside the engine's process from the query's text to the
-// last row in its own terms (Oxigraph: to the JSON text, which spares it making objects for JavaScript); "HTTP" is what
-// a client on the same machine waits until it has read the last byte of SPARQL JSON. Memory is the resident set of the
-// engine's processes, after loading and at its highest.
+// last row in its own terms (Oxigraph: to the JSON text, which saves creating objects for JavaScript). "HTTP" is how
+// long a client on the same machine waits until it has read the last byte of SPARQL JSON. Memory is the resident set of
+// the engine's processes, after loading and at its highest.
 //
 //	go run ./tools/graphbench             # the table
 //	go run ./tools/graphbench -write FILE # the triples as N-Triples

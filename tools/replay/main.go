@@ -1,6 +1,7 @@
-// Command replay plays SPINACH's recorded runs (qald10-log.json: 387 questions of QALD-10, GPT-4o's thoughts and actions, Wikidata's observations) through the
-// agent's own loop and prints how they compare: the actions with the record's, or with what the rule on repetitions and early stops makes of them, and the
-// observations with the record's up to the differences listed in compare.go.
+// Command replay plays SPINACH's recorded runs (qald10-log.json: 387 questions of QALD-10, GPT-4o's thoughts and
+// actions, Wikidata's observations) through the agent's own loop and prints how they compare. Actions are compared with
+// the record's, or with what the rule on repetitions and early stops makes of them. Observations are compared with the
+// record's up to the differences listed in compare.go.
 //
 //	replay path/to/qald10-log.json
 //

@@ -111,9 +111,8 @@ type scope struct {
 	labels  []string                      // columns of the query around, for the label service
 }
 
-// existsScope belongs to one EXISTS. Where its group looks at a variable that has its value from outside but is not in
-// scope at that point, it looks at a copy that was made on entry: the place itself may meanwhile have been bound by
-// another part of the group.
+// existsScope belongs to one EXISTS. If its group reads a variable that has its value from outside but is not in scope
+// at that point, it reads a copy made on entry, since another part of the group may have bound the original meanwhile.
 type existsScope struct {
 	copies map[int]int // place of the copy by place
 }

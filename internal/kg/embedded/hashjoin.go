@@ -66,9 +66,9 @@ func repeatable(e sparql.Node) bool {
 	return ok
 }
 
-// equalityKey hashes one side of some equalities on the current row: the table's, or the row's. ok is false
-// where one of them cannot hold, because a side has no value; loose reports that the hash cannot be used,
-// because of an xsd:float, which is equal to whatever rounds to it.
+// equalityKey hashes one side of some equalities on the current row: the table's, or the row's. ok is false if one of
+// them cannot hold because a side has no value. loose means that the hash cannot be used because of an xsd:float, which
+// is equal to whatever rounds to it.
 func equalityKey(ex *exec, list []equality, table bool) (key value.ID, loose, ok bool) {
 	h := hashSeed
 	for _, q := range list {
@@ -229,9 +229,9 @@ func (c *compiler) linkStep(p *progress, l *link) {
 	p.add(t, l.part.inf.cert, l.part.inf.vars)
 }
 
-// seenFrom turns an equation into an equality of a table with the columns of in: all that one side looks at has its
-// final value in the table, because it is certainly bound there or not bound anywhere else; nothing that the other side
-// looks at is in later, which may yet get a value.
+// seenFrom turns an equation into an equality of a table with the columns of in. Everything that one side reads has its
+// final value in the table, because it is certainly bound there or not bound anywhere else. Nothing that the other side
+// reads is in later, whose variables may still get a value.
 func (q *equation) seenFrom(in *info, elsewhere, later varSet) (equality, bool) {
 	if q == nil {
 		return equality{}, false

@@ -1,5 +1,6 @@
-// Package kgtest is the one conformance suite for knowledge graphs: what the agent may rely on, whichever graph is behind. [Run] is called from the tests
-// of each implementation over the facts in [Data]: by internal/kg/embedded on the graph itself, by internal/kg/wikidata through HTTP.
+// Package kgtest is the conformance suite for knowledge graphs: what the agent may rely on, whichever graph it uses.
+// The tests of each implementation call [Run] on the facts in [Data]: internal/kg/embedded on the graph itself,
+// internal/kg/wikidata through HTTP.
 //
 // It is the only package outside tests that imports testing.
 package kgtest

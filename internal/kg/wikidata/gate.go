@@ -28,9 +28,9 @@ type Pace struct {
 	ErrorRate int           // refill per minute
 }
 
-// DefaultPace is the query service's rule for one address and User-Agent (120 s of query time and 60 errors, refilled at 60 s and 30 a minute), with the refill
-// lowered to 50 s and 25 a minute so that our account is always the stricter one.
-// Source: wikidata-query-rdf, ThrottlingFilterConfig; production may differ.
+// DefaultPace is the query service's rule for one address and User-Agent: 120 s of query time and 60 errors, refilled
+// at 60 s and 30 a minute. The refill is lowered to 50 s and 25 a minute so that our own limit is always the stricter
+// one. Source: wikidata-query-rdf, ThrottlingFilterConfig; production may differ.
 func DefaultPace() Pace {
 	return Pace{Time: 120 * time.Second, TimeRate: 50 * time.Second, Errors: 60, ErrorRate: 25}
 }

@@ -55,7 +55,7 @@ func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.Hand
 	}
 }
 
-// conflictError carries the work as it is stored now.
+// conflictError carries the work that is stored now.
 type conflictError struct{ current *annotate.Work }
 
 func (conflictError) Error() string { return annotate.ErrConflict.Error() }

@@ -11,9 +11,9 @@
 //
 // # What keeps strangers out
 //
-// The command listens on loopback only. A page on the internet could still make a browser send requests here: the
-// server answers under loopback names only (against an attacker's names that point here), refuses writes from other
-// origins ([http.CrossOriginProtection]) and takes them as JSON only; scripts, styles and frames come from nowhere else
-// (Content-Security-Policy). Names are for telling annotators apart, not for keeping them out. All text of candidates,
-// graph and model is untrusted and reaches pages through html/template or textContent only.
+// The command listens on loopback only. A page on the internet could still make a browser send requests here. So the
+// server answers under loopback names only, in case an attacker's name points here. It refuses writes from other
+// origins ([http.CrossOriginProtection]) and accepts them as JSON only. Scripts, styles and frames come only from the
+// server itself (Content-Security-Policy). Names are for telling annotators apart, not for keeping them out. All text
+// of candidates, graph and model is untrusted and reaches pages through html/template or textContent only.
 package annotate

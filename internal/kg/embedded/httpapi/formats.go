@@ -288,7 +288,7 @@ func (c *csvWriter) Boolean(b bool) error {
 	return c.send()
 }
 
-// term puts a term as N-Triples and TSV have it.
+// term writes a term as in N-Triples and TSV.
 func (b *resultWriter) term(t rdf.Term) error {
 	switch {
 	case len(t.Value) <= piece || t.Kind == rdf.BlankKind:
