@@ -359,3 +359,14 @@ func TestRefusedConnection(t *testing.T) {
 		t.Errorf("it cost %+v", sum)
 	}
 }
+
+// A service that echoes the request in its error does not fill the log with it.
+func TestLongErrorIsCut(t *testing.T) {
+	echo := strings.Repeat("the whole request ", 5000)
+	s := serve(t, failing(400, echo, echo))
+	c, _, _ := setup(t, s.URL, nil, nil)
+	_, err := c.Complete(context.Background(), hello)
+	if err == nil || len(err.Error()) > 1000 || !strings.Contains(err.Error(), "the whole request") {
+		t.Errorf("an error of %d bytes: %.200v", len(fmt.Sprint(err)), err)
+	}
+}

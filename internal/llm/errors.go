@@ -120,7 +120,7 @@ func (c *Client) brokenAnswer(x *exchange, err error) error {
 
 // serviceFailure is the error for a status of 400 or more, or for an error that came with status 200.
 func (c *Client) serviceFailure(status int, code, msg string, tools bool) error {
-	e := &Error{Status: status, Code: c.scrub(code), Message: c.scrub(msg),
+	e := &Error{Status: status, Code: excerpt([]byte(c.scrub(code))), Message: excerpt([]byte(c.scrub(msg))),
 		Transient: politehttp.TransientStatus(status)}
 	low := strings.ToLower(msg)
 	switch {
