@@ -105,7 +105,7 @@ type sandboxServer struct {
 	wiki     *wiki.Wiki
 	listener net.Listener
 	server   *http.Server
-	activity activity
+	activity *sandbox.Activity
 }
 
 // builtinGraph builds the graph of the built-in slice.
@@ -132,7 +132,7 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 	if parts.Script, err = readScript(o.script); err != nil {
 		return nil, err
 	}
-	s := &sandboxServer{lg: lg, activity: activity{now: e.now}}
+	s := &sandboxServer{lg: lg, activity: sandbox.NewActivity(programName, e.now)}
 	secret := make([]byte, 16)
 	_, _ = rand.Read(secret)
 	s.password = hex.EncodeToString(secret)
@@ -161,7 +161,7 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 			return nil, err
 		}
 	}
-	parts.Notice, parts.Status = o.notice, s.activity.status
+	parts.Notice, parts.Status = o.notice, s.activity.Status
 	parts.Wiki = s.wiki
 	s.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", o.addr)
 	if err != nil {
@@ -172,7 +172,7 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 	}
 	s.url = "http://" + s.listener.Addr().String()
 	s.listener = sandbox.DefaultLimits.Listener(s.listener)
-	s.server = sandbox.DefaultLimits.Server(ownHost(s.listener.Addr(), s.activity.watch(sandbox.Handler(lg, parts))), time.Now)
+	s.server = sandbox.DefaultLimits.Server(ownHost(s.listener.Addr(), s.activity.Watch(sandbox.Handler(lg, parts))), time.Now)
 	return s, nil
 }
 

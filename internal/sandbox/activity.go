@@ -1,4 +1,4 @@
-package main
+package sandbox
 
 import (
 	"net/http"
@@ -7,21 +7,27 @@ import (
 	"time"
 )
 
-// activity watches the requests that the bot makes to the sandbox, so that the forum page can say what the bot is doing.
-type activity struct {
+// Activity watches the requests that the bot makes to the sandbox, so that the forum page can say what the bot is doing.
+type Activity struct {
+	name string // of the program, as its User-Agent begins
 	now  func() time.Time
 	mu   sync.Mutex
 	what string
 	at   time.Time
 }
 
+// NewActivity returns a watch for the requests of the program whose User-Agent begins with name and a slash.
+func NewActivity(name string, now func() time.Time) *Activity {
+	return &Activity{name: name, now: now}
+}
+
 // fresh is how long the last request says what the bot is doing.
 const fresh = 3 * time.Second
 
-// watch notes the requests of the program's own clients.
-func (a *activity) watch(next http.Handler) http.Handler {
+// Watch notes the requests of the program's own clients.
+func (a *Activity) Watch(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if what := doing(r); what != "" {
+		if what := a.doing(r); what != "" {
 			a.mu.Lock()
 			a.what, a.at = what, a.now()
 			a.mu.Unlock()
@@ -31,8 +37,8 @@ func (a *activity) watch(next http.Handler) http.Handler {
 }
 
 // doing says what a request is for, "" when it is not the bot's or not about an answer.
-func doing(r *http.Request) string {
-	if !strings.HasPrefix(r.UserAgent(), programName+"/") {
+func (a *Activity) doing(r *http.Request) string {
+	if !strings.HasPrefix(r.UserAgent(), a.name+"/") {
 		return ""
 	}
 	switch path := r.URL.Path; {
@@ -46,8 +52,8 @@ func doing(r *http.Request) string {
 	return ""
 }
 
-// status returns what the bot is doing, "" when that is not known.
-func (a *activity) status() string {
+// Status returns what the bot is doing, "" when that is not known.
+func (a *Activity) Status() string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.at.IsZero() || a.now().Sub(a.at) > fresh {

@@ -1,4 +1,4 @@
-package main
+package sandbox
 
 import (
 	"net/http"
@@ -9,13 +9,13 @@ import (
 
 func TestActivity(t *testing.T) {
 	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	a := &activity{now: func() time.Time { return now }}
-	h := a.watch(http.NotFoundHandler())
+	a := NewActivity("SpinachBot", func() time.Time { return now })
+	h := a.Watch(http.NotFoundHandler())
 	get := func(path, agent string) string {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
 		r.Header.Set("User-Agent", agent)
 		h.ServeHTTP(httptest.NewRecorder(), r)
-		return a.status()
+		return a.Status()
 	}
 	for _, c := range []struct{ path, agent, want string }{
 		{"/sparql", "Mozilla/5.0", ""}, {"/w/api.php?action=query", "SpinachBot/1", ""}, {"/sparql", "SpinachBot/1", "The bot runs a query"},
@@ -27,7 +27,7 @@ func TestActivity(t *testing.T) {
 		}
 	}
 	now = now.Add(time.Minute)
-	if got := a.status(); got != "" {
+	if got := a.Status(); got != "" {
 		t.Errorf("a minute later: %q", got)
 	}
 }
