@@ -170,7 +170,7 @@ func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) er
 	case outer.Err() != nil:
 		return outer.Err()
 	case bounded.Err() != nil && errors.Is(context.Cause(bounded), event.ErrOutOfTime) && !event.IsWriteError(err):
-		h = event.Halting(OutOfTime, event.ErrOutOfTime, "the limit of %s has passed", r.Meter.Limits().Time)
+		h = event.NewHalt(OutOfTime, event.ErrOutOfTime, "the limit of %s has passed", r.Meter.Limits().Time)
 	case !errors.As(err, &h):
 		return err
 	}

@@ -28,7 +28,7 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 		return verdict{reason: "unsigned"}, nil
 	case c.Author != nil && b.ours(c):
 		return verdict{reason: "our own"}, nil
-	case c.Author != nil && b.machine(*c.Author):
+	case c.Author != nil && b.isBot(*c.Author):
 		return verdict{reason: "a bot's"}, nil
 	case old:
 		return verdict{reason: "from before the first start"}, nil

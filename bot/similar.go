@@ -35,6 +35,6 @@ func (b *Bot) similar(ctx context.Context, e *Entry) []forum.Earlier {
 }
 
 func (b *Bot) findSimilar(ctx context.Context, question string) (found []agent.Example, err error) {
-	defer guard("the search for earlier discussions", &err)
+	defer catchPanic("the search for earlier discussions", &err)
 	return b.cfg.Similar.Similar(ctx, question, maxSimilar)
 }

@@ -193,7 +193,7 @@ func (b *Bot) triage(ctx context.Context, key string, p place) (t *agent.Triage,
 	if n := len(posts); n > maxPosts {
 		posts = append(posts[:1:1], posts[n-maxPosts+1:]...)
 	}
-	defer guard("triage", &err)
+	defer catchPanic("triage", &err)
 	t, err = b.solver.Triage(ctx, key, p.thread.Heading, posts)
 	if err == nil && t == nil {
 		err = errors.New("triage returned no judgment")
@@ -201,8 +201,8 @@ func (b *Bot) triage(ctx context.Context, key string, p place) (t *agent.Triage,
 	return t, err
 }
 
-// guard turns a panic of the solver into an error: a post that breaks the agent must not stop the bot.
-func guard(what string, err *error) {
+// catchPanic turns a panic of the solver into an error: a post that breaks the agent must not stop the bot.
+func catchPanic(what string, err *error) {
 	if r := recover(); r != nil {
 		*err = fmt.Errorf("%s panicked: %v\n%s", what, r, debug.Stack())
 	}
@@ -271,7 +271,7 @@ func (b *Bot) solve(ctx context.Context, e *Entry, sum *Summary) error {
 }
 
 func (b *Bot) ask(ctx context.Context, key string, q agent.Question) (out *agent.Outcome, err error) {
-	defer guard("the agent", &err)
+	defer catchPanic("the agent", &err)
 	out, err = b.solver.Solve(ctx, key, q)
 	if err == nil && out == nil {
 		err = errors.New("the agent returned neither an answer nor a reason")

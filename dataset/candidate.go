@@ -9,8 +9,8 @@ import (
 // the new.
 const CandidateSchema = 1
 
-// Licence is what the forum's text is under, and so what is made of it.
-const Licence = "CC BY-SA 4.0"
+// License is what the forum's text is under, and so what is made of it.
+const License = "CC BY-SA 4.0"
 
 // Candidate is a discussion of the forum's archive with a query that may become a benchmark item: a line of
 // candidates.jsonl. What was rejected on the way has the same form with Stage [Rejected] and a Reason, in
@@ -58,7 +58,7 @@ type Provenance struct {
 	URL       string    `json:"url"`       // address of the archive page, as SPINACH's items have it
 	Month     string    `json:"month"`     // YYYY-MM, of the archive page
 	Read      time.Time `json:"read"`
-	Licence   string    `json:"licence"`
+	License   string    `json:"licence"`
 }
 
 // Conversation is the discussion as a benchmark's statistics see it.
@@ -130,7 +130,7 @@ type FlagKind string
 const (
 	Wikimedia    FlagKind = "wikimedia"    // presentation of Wikimedia projects: articles, sitelinks
 	CodeHelp     FlagKind = "code"         // a question about code, with no meaning in plain words
-	Optimisation FlagKind = "optimisation" // hints and restructurings for the time limit
+	Optimization FlagKind = "optimisation" // hints and restructurings for the time limit
 	Formatting   FlagKind = "formatting"   // labels only, images, concatenation, links
 )
 
@@ -145,8 +145,8 @@ type Near struct {
 // Suggestion is the model's advice for annotators. It is a model's text: shown, never taken unread.
 type Suggestion struct {
 	Model        string   `json:"model"`
-	Precise      string   `json:"precise"` // verbalisation that says every part
-	Natural      string   `json:"natural"` // verbalisation as a person would ask
+	Precise      string   `json:"precise"` // verbalization that says every part
+	Natural      string   `json:"natural"` // verbalization as a person would ask
 	Verdict      Verdict  `json:"verdict"`
 	Reasons      []string `json:"reasons,omitempty"`
 	Disambiguate []string `json:"disambiguate,omitempty"` // elements of the query that the question must tell apart

@@ -9,10 +9,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// mark is what stands for a query in the text of a comment. It is guarded against [strip].
+// mark is what stands for a query in the text of a comment. It is shielded against [strip].
 func (f found) mark() string { return queryMark + f.label }
 
-var queryMark = guard("[query]")
+var queryMark = shield("[query]")
 
 // maxLinks is the number of external links that are kept of a comment.
 const maxLinks = 100
@@ -186,7 +186,7 @@ func (p *parser) links(start, end int, urls *[]wikitext.Span) []found {
 			if k := strings.IndexByte(s[stop:lineEnd(s, stop)], ']'); k >= 0 {
 				f.start, f.end = at-1, stop+k+1
 				if label := strings.TrimSpace(s[stop : stop+k]); label != "" {
-					f.label = " " + guard(strip(label))
+					f.label = " " + shield(strip(label))
 				}
 			}
 		}

@@ -12,20 +12,20 @@ import (
 
 // Characters that are text already, not markup, while wikitext is turned into text: they are put into Unicode's private
 // use area and taken back at the end.
-const guardBase = 0xE100
+const shieldBase = 0xE100
 
-const guarded = "[]'<>&{}|=*:#;"
+const shielded = "[]'<>&{}|=*:#;"
 
-// guard replaces them. All are ASCII.
-func guard(s string) string {
-	if !strings.ContainsAny(s, guarded) {
+// shield replaces them. All are ASCII.
+func shield(s string) string {
+	if !strings.ContainsAny(s, shielded) {
 		return s
 	}
 	var b strings.Builder
 	b.Grow(len(s) + 16)
 	for i := 0; i < len(s); i++ {
-		if k := strings.IndexByte(guarded, s[i]); k >= 0 {
-			b.WriteRune(rune(guardBase + k))
+		if k := strings.IndexByte(shielded, s[i]); k >= 0 {
+			b.WriteRune(rune(shieldBase + k))
 		} else {
 			b.WriteByte(s[i])
 		}
@@ -33,8 +33,8 @@ func guard(s string) string {
 	return b.String()
 }
 
-// unguard takes them back, in place.
-func unguard(s []byte) []byte {
+// unshield takes them back, in place.
+func unshield(s []byte) []byte {
 	b := s[:0]
 	for {
 		k := bytes.IndexByte(s, 0xEE) // the lead byte of the private use area
@@ -43,8 +43,8 @@ func unguard(s []byte) []byte {
 		}
 		r, n := utf8.DecodeRune(s[k:])
 		b = append(b, s[:k]...)
-		if r >= guardBase && r < guardBase+rune(len(guarded)) {
-			b = append(b, guarded[r-guardBase])
+		if r >= shieldBase && r < shieldBase+rune(len(shielded)) {
+			b = append(b, shielded[r-shieldBase])
 		} else {
 			b = append(b, s[k:k+n]...)
 		}
@@ -59,7 +59,7 @@ func decodeEntities(s string) string {
 // patch replaces a part of the page when it is read as text.
 type patch struct {
 	start, end int
-	with       string // already guarded
+	with       string // already shielded
 }
 
 // plain turns a part of the page into text as read. Patches say what stands for queries and signatures; they must not
@@ -92,13 +92,13 @@ func (p *parser) plain(start, end int, patches []patch) string {
 }
 
 // shown is what a reader sees of a tag or template, as far as that can be known from its arguments. The result is
-// guarded.
+// shielded.
 func (p *parser) shown(n *wikitext.Node) string {
 	switch n.Kind {
 	case wikitext.Tag:
 		switch n.Name {
 		case "nowiki", "pre", "syntaxhighlight", "source", "math", "chem", "ce", "poem":
-			return guard(decodeEntities(n.Inner.In(p.text)))
+			return shield(decodeEntities(n.Inner.In(p.text)))
 		}
 		return ""
 	case wikitext.Template:
@@ -113,7 +113,7 @@ func (p *parser) templateText(n *wikitext.Node) string {
 	known := p.n.of(n.Name)
 	name := known.canonical
 	if _, text := escapeAt(p.text[n.Start:n.End], 0); text != "" {
-		return guard(text)
+		return shield(text)
 	}
 	if known.role&(unsignedTemplate|outdentTemplate|structural) != 0 || strings.HasPrefix(name, "#") {
 		return ""
@@ -130,12 +130,12 @@ func (p *parser) templateText(n *wikitext.Node) string {
 		for i := range args {
 			args[i] = "@" + args[i]
 		}
-		return guard(strings.Join(args, ", "))
+		return shield(strings.Join(args, ", "))
 	case len(args) == 0:
 		if len(n.Args) > 0 || len(name) > 40 {
 			return ""
 		}
-		return guard(strings.TrimSpace(n.Name))
+		return shield(strings.TrimSpace(n.Name))
 	case name == "q":
 		return "Q" + strings.TrimLeft(args[0], "QqPpLl")
 	case name == "p":
@@ -143,9 +143,9 @@ func (p *parser) templateText(n *wikitext.Node) string {
 	case name == "l":
 		return "L" + strings.TrimLeft(args[0], "QqPpLl")
 	case name == "tl" || name == "tlx" || name == "template":
-		return guard("{{" + strings.Join(args, "|") + "}}")
+		return shield("{{" + strings.Join(args, "|") + "}}")
 	}
-	return guard(strings.Join(args, " "))
+	return shield(strings.Join(args, " "))
 }
 
 // marked is a part of the page with a mark for each query template in it.
@@ -238,7 +238,7 @@ func (t *stripper) text(s []byte) []byte {
 		b = []byte(decodeEntities(string(b)))
 	}
 	if bytes.IndexByte(b, 0xEE) >= 0 {
-		b = unguard(b)
+		b = unshield(b)
 	}
 	return t.tidy(b)
 }

@@ -217,7 +217,7 @@ func (h *Halt) Error() string { return string(h.Reason) + ": " + h.Detail }
 // Unwrap returns the cause.
 func (h *Halt) Unwrap() error { return h.Cause }
 
-// Halting returns a [Halt].
-func Halting(r Reason, cause error, format string, args ...any) *Halt {
+// NewHalt returns a [Halt].
+func NewHalt(r Reason, cause error, format string, args ...any) *Halt {
 	return &Halt{Ending{Reason: r, Cause: cause, Detail: fmt.Sprintf(format, args...)}}
 }

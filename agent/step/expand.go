@@ -202,7 +202,7 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 	elapsed := r.Now().Sub(began)
 	k := kept{call: call, turn: s.turns, reasoning: turn.Reasoning, key: key, result: res.Found,
 		transient: tool.Passing(res.Failure), unseen: res.Unseen,
-		came: res.Came(call.Tool), short: res.Short, advice: res.Advice,
+		brief: res.Summary(call.Tool), short: res.Short, advice: res.Advice,
 		Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name, Argument: call.Shown,
 			Observation: res.Text, Failure: res.Failure,
 			Rows: res.Rows, Elapsed: elapsed, MS: elapsed.Milliseconds()}}
@@ -233,7 +233,7 @@ func (s State) served(k kg.Kind) Child {
 	if s.down++; s.down < maxDown && k != kg.Banned {
 		return Child{State: s}
 	}
-	h := event.Halting(event.GraphFailed, kg.Errorf(k, "the graph did not answer"),
+	h := event.NewHalt(event.GraphFailed, kg.Errorf(k, "the graph did not answer"),
 		"the graph did not answer (%s), %d times in a row", k, s.down)
 	return Child{State: s, Outcome: Ended, Final: &Final{Ending: h.Ending}}
 }

@@ -61,12 +61,12 @@ func (m *Meter) check() *event.Halt {
 	l, u := m.limits, m.Usage()
 	switch tokens := u.InputTokens + u.OutputTokens; {
 	case l.Time > 0 && m.Elapsed() >= l.Time:
-		return event.Halting(event.OutOfTime, event.ErrOutOfTime, "the limit of %s has passed", l.Time)
+		return event.NewHalt(event.OutOfTime, event.ErrOutOfTime, "the limit of %s has passed", l.Time)
 	case l.Tokens > 0 && tokens >= l.Tokens:
-		return event.Halting(event.OutOfTokens, spent(llm.InputTokens, float64(tokens), float64(l.Tokens)),
+		return event.NewHalt(event.OutOfTokens, spent(llm.InputTokens, float64(tokens), float64(l.Tokens)),
 			"%d tokens used, the limit is %d", tokens, l.Tokens)
 	case l.USD > 0 && u.USD >= l.USD:
-		return event.Halting(event.RequestMoney, spent(llm.USD, u.USD, l.USD),
+		return event.NewHalt(event.RequestMoney, spent(llm.USD, u.USD, l.USD),
 			"%.4f US dollars used, the limit is %.4f", u.USD, l.USD)
 	}
 	return nil
@@ -85,12 +85,12 @@ func (r *Runner) Check(s State) *event.Halt {
 	}
 	switch l := r.Meter.limits; {
 	case s.formatErrors >= l.FormatErrors:
-		return event.Halting(event.ModelFailed, event.ErrUnreadable,
+		return event.NewHalt(event.ModelFailed, event.ErrUnreadable,
 			"the model wrote no readable action %d times in a row", s.formatErrors)
 	case len(s.steps) >= l.Counted:
-		return event.Halting(event.OutOfActions, nil, "%d steps in the state, the limit is %d", len(s.steps), l.Counted)
+		return event.NewHalt(event.OutOfActions, nil, "%d steps in the state, the limit is %d", len(s.steps), l.Counted)
 	case s.actions >= l.Total:
-		return event.Halting(event.OutOfActions, nil, "%d actions taken in all, the limit is %d", s.actions, l.Total)
+		return event.NewHalt(event.OutOfActions, nil, "%d actions taken in all, the limit is %d", s.actions, l.Total)
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func (r *Runner) lastRun(ctx context.Context, env *tool.Env, text string) (*kg.T
 		case tool.Passing(kind) && try < finalTries:
 			continue
 		case tool.Passing(kind):
-			return nil, at, event.Halting(event.GraphFailed, err, "the final query could not be run: %v", err)
+			return nil, at, event.NewHalt(event.GraphFailed, err, "the final query could not be run: %v", err)
 		case kind == kg.Timeout || kind == kg.TooLarge || kind == kg.TooGreedy:
 			return nil, at, &unfit{text: say("unfit_greedy", nil), kind: kind, cause: err}
 		}

@@ -135,7 +135,7 @@ func (s State) refusedChild(turn protocol.Turn, call protocol.Call, ref *Refusal
 }
 
 // summary is an abandoned step as the note names it.
-type summary struct{ Action, Argument, Came string }
+type summary struct{ Action, Argument, Result string }
 
 // Refuse settles a refused child, and writes the refusal to the log. Without goBack the state stays as it was before
 // the refused action. With goBack it returns to before the first of the two equal actions; for a stop, to before the
@@ -149,7 +149,7 @@ func (r *Runner) Refuse(ctx context.Context, c Child, goBack bool) (State, error
 		if s, gone = s.back(ref.Back); len(gone) > 0 {
 			var tried []summary
 			for _, k := range gone {
-				tried = append(tried, summary{Action: k.Action, Argument: k.Argument, Came: k.came})
+				tried = append(tried, summary{Action: k.Action, Argument: k.Argument, Result: k.brief})
 			}
 			from := len(s.steps) + 1
 			s = s.noted(say("abandoned", map[string]any{"From": from, "To": from + len(gone) - 1, "Steps": tried}))

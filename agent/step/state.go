@@ -45,7 +45,7 @@ type kept struct {
 	transient bool   // it failed for a reason that may be gone: doing it again is not a repetition
 	unseen    bool   // the query holds IDs that were not seen before
 	// what came of it, in one line: "12 rows", "no rows", "failed: timeout"; "" where there is nothing to say
-	came   string
+	brief  string
 	short  string // the truth value or only row of a query, when it is small
 	unfit  string // why the query cannot be the final one although it has a result
 	advice tool.Advice
@@ -126,7 +126,7 @@ func (s State) Notes() []string {
 	var out []string
 	for i, k := range s.steps {
 		out = append(out, say("note_step", map[string]any{"N": i + 1, "Thought": k.Thought, "Action": k.Action,
-			"Argument": k.Argument, "Came": k.came, "Short": k.short}))
+			"Argument": k.Argument, "Result": k.brief, "Short": k.short}))
 	}
 	return out
 }

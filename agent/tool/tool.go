@@ -249,9 +249,9 @@ func (s Set) Describe(show Show) []string {
 	return out
 }
 
-// Came says in a few words what came of a call, without any text from the graph: "12 rows", "no rows", "failed:
+// Summary says in a few words what a call resulted in, without any text from the graph: "12 rows", "no rows", "failed:
 // timeout"; "" where there is nothing to say.
-func (res Result) Came(t *Tool) string {
+func (res Result) Summary(t *Tool) string {
 	switch {
 	case res.Failure != "":
 		return say("came_failed", string(res.Failure))

@@ -49,7 +49,7 @@ var seeds = []seed{
 	{month: "2019-07", heading: "Miyazaki's films, quickly", asked: "My query of the films that Hayao Miyazaki directed times out. Can it be made faster?", replied: "A hint helps:\n\n[query]",
 		query:   "SELECT ?film ?filmLabel (MIN(YEAR(?date)) AS ?year) WHERE {\n  hint:Query hint:optimizer \"None\" .\n  ?film wdt:P57 wd:Q55400 ;\n        wdt:P577 ?date .\n" + labels + "}\nGROUP BY ?film ?filmLabel\nORDER BY ?year",
 		trimmed: "SELECT ?film ?filmLabel (MIN(YEAR(?date)) AS ?year) WHERE {\n  ?film wdt:P57 wd:Q55400 ;\n        wdt:P577 ?date .\n" + labels + "}\nGROUP BY ?film ?filmLabel\nORDER BY ?year",
-		flags:   []dataset.Flag{{Kind: dataset.Optimisation, Why: "a hint to the optimiser: hint:Query hint:optimizer \"None\"", Line: 2, Column: 3, Trims: true}},
+		flags:   []dataset.Flag{{Kind: dataset.Optimization, Why: "a hint to the optimiser: hint:Query hint:optimizer \"None\"", Line: 2, Column: 3, Trims: true}},
 		precise: "Which films were directed by Hayao Miyazaki? For each, return the earliest year of publication, ordered by year.", natural: "Which films did Hayao Miyazaki direct, and in which year did each first come out, oldest first?", verdict: dataset.Modify, reasons: []string{"the hint changes nothing in the answer"}},
 	{month: "2020-01", heading: "Eight-thousanders <b>with pictures</b>", asked: "Mountains of more than 8000 metres, with a picture of each.", replied: "[query]\n\n<script>alert(1)</script> is how I show them.",
 		query:   "SELECT ?mountain ?mountainLabel ?height ?image WHERE {\n  ?mountain wdt:P31 wd:Q8502 ;\n            wdt:P2044 ?height .\n  OPTIONAL { ?mountain wdt:P18 ?image . }\n  FILTER(?height > 8000)\n" + labels + "}\nORDER BY DESC(?height)",
@@ -92,7 +92,7 @@ func Candidates() ([]dataset.Candidate, error) {
 		ids := sparql.Identifiers(q)
 		c := dataset.Candidate{
 			Schema: dataset.CandidateSchema, ID: ID(i + 1),
-			Provenance: dataset.Provenance{Wiki: "https://www.wikidata.org/w/api.php", Page: page, Revision: int64(1000 + i), Section: i%2 + 1, Heading: s.heading, Month: s.month, Read: asked.AddDate(1, 0, 0), Licence: dataset.Licence,
+			Provenance: dataset.Provenance{Wiki: "https://www.wikidata.org/w/api.php", Page: page, Revision: int64(1000 + i), Section: i%2 + 1, Heading: s.heading, Month: s.month, Read: asked.AddDate(1, 0, 0), License: dataset.License,
 				Permalink: fmt.Sprintf("https://www.wikidata.org/w/index.php?oldid=%d#%d", 1000+i, i+1), URL: "https://www.wikidata.org/wiki/" + strings.ReplaceAll(page, " ", "_")},
 			Conversation: dataset.Conversation{Requester: "Ada Example", Asked: asked, Responses: 2, Thanked: true, Resolved: i%3 == 0, Comments: []dataset.Comment{
 				{Author: "Ada Example", Time: asked, Level: 1, Text: s.asked},

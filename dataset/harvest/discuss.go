@@ -23,7 +23,7 @@ func (h *Harvest) candidates(t *task, revision int64, page *forum.Page) []datase
 			Schema: dataset.CandidateSchema, ID: identity(h.o.Wiki, t.Title, th, taken), Stage: dataset.Found,
 			Provenance: dataset.Provenance{
 				Wiki: h.o.Wiki, Page: t.Title, Revision: revision, Section: i + 1, Heading: th.Heading,
-				Permalink: permalink(h.o.Wiki, revision, th.Anchor), URL: pageURL(h.o.Wiki, t.Title), Month: t.Month, Read: read, Licence: dataset.Licence,
+				Permalink: permalink(h.o.Wiki, revision, th.Anchor), URL: pageURL(h.o.Wiki, t.Title), Month: t.Month, Read: read, License: dataset.License,
 			},
 		}
 		conv := th.Conversation(h.o.Bots...)

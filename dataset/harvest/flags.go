@@ -80,14 +80,14 @@ func (t *trimmer) views() {
 func (t *trimmer) visit(n sparql.Node) {
 	switch x := n.(type) {
 	case *sparql.Hint:
-		t.flag(dataset.Optimisation, "hint for the optimiser: "+t.piece(x.Span), x.Span, true)
+		t.flag(dataset.Optimization, "hint for the optimiser: "+t.piece(x.Span), x.Span, true)
 		t.drop[x] = true
 	case *sparql.NamedSubquery:
-		t.flag(dataset.Optimisation, "named subquery %"+x.Name+": a restructuring for the time limit, as a rule", x.Span, false)
+		t.flag(dataset.Optimization, "named subquery %"+x.Name+": a restructuring for the time limit, as a rule", x.Span, false)
 	case *sparql.Service:
 		switch x.Kind() {
 		case sparql.SliceService, sparql.SampleService:
-			t.flag(dataset.Optimisation, "slice or sample of the data: "+t.piece(x.Span), x.Span, false)
+			t.flag(dataset.Optimization, "slice or sample of the data: "+t.piece(x.Span), x.Span, false)
 		case sparql.GASService:
 			t.flag(dataset.CodeHelp, "graph analytics: "+t.piece(x.Span), x.Span, false)
 		}

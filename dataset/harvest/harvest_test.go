@@ -94,7 +94,7 @@ func (w *world) details() {
 	t := w.t
 	c := w.find("Plain")
 	if p := c.Provenance; p.Permalink != "https://www.wikidata.org/w/index.php?oldid=10#Plain" || p.URL != "https://www.wikidata.org/wiki/Wikidata:Request_a_query/Archive/2019/06" ||
-		p.Month != "2019-06" || p.Section != 1 || p.Licence != dataset.Licence {
+		p.Month != "2019-06" || p.Section != 1 || p.License != dataset.License {
 		t.Errorf("provenance %+v", p)
 	}
 	if v := c.Conversation; v.Requester != "Ann" || v.Responses != 2 || !v.Thanked || len(v.Comments) != 3 || v.Asked.Format("2006-01-02T15:04") != "2019-06-03T10:00" {

@@ -60,8 +60,8 @@ func Card(w io.Writer, d *Description) error {
 	if d.Statistics != "" {
 		p("## Statistics\n\n```text\n%s\n```\n", strings.ReplaceAll(strings.TrimRight(d.Statistics, "\n"), "```", "'''"))
 	}
-	p("## Licence and attribution\n")
-	p("%s. The questions and queries are made from the discussions below, whose authors published them under this licence; each is named by the permanent link to the revision that was read.\n", dataset.Licence)
+	p("## License and attribution\n")
+	p("%s. The questions and queries are made from the discussions below, whose authors published them under this license; each is named by the permanent link to the revision that was read.\n", dataset.License)
 	golds := slices.Clone(d.Golds)
 	slices.SortStableFunc(golds, func(a, b Gold) int { return byPlace(a.Candidate, b.Candidate) })
 	for _, g := range golds {

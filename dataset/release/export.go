@@ -100,7 +100,7 @@ func item(g *Gold) (dataset.Item, error) {
 	if _, err := sparql.Parse(it.SPARQL); err != nil {
 		return it, fmt.Errorf("%s (%s): the gold query does not parse: %w", c.ID, it.Title, err)
 	}
-	for key, value := range map[string]any{"permalink": c.Provenance.Permalink, "month": c.Provenance.Month, "licence": c.Provenance.Licence, "modified": g.Modified, "validated": g.Validated} {
+	for key, value := range map[string]any{"permalink": c.Provenance.Permalink, "month": c.Provenance.Month, "licence": c.Provenance.License, "modified": g.Modified, "validated": g.Validated} {
 		b, err := json.Marshal(value)
 		if err != nil {
 			return it, err

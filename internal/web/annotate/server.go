@@ -97,7 +97,7 @@ func New(o Options) (*Server, error) {
 	} {
 		mux.HandleFunc("POST /api/"+name, s.api(f))
 	}
-	s.handler = guard(mux)
+	s.handler = ownPageOnly(mux)
 	return s, nil
 }
 
@@ -115,8 +115,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // policy: nothing from elsewhere, no inline scripts or styles, forms only to here, in nobody's frame.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard lets through what comes from this page under a loopback name, and sets the headers of every response.
-func guard(next http.Handler) http.Handler {
+// ownPageOnly lets through requests from this page under a loopback name, and sets the headers of every response.
+func ownPageOnly(next http.Handler) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "This request came from another site and was refused. Open the page itself.", http.StatusForbidden)

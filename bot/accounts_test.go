@@ -11,8 +11,8 @@ func TestMachine(t *testing.T) {
 		"Talbot": false, "Abbot": false, "Abbot2": false, "Cabot": false, "Robot": false, "Talbot 1": false, "Élisabot": false, "Botany": false, "Bothfeld": false, "Botmaster": false,
 		"Alice": false, "127.0.0.1": false, "2001:DB8::1": false, "": false, "42": false, "Emijrp2": false,
 	} {
-		if got := b.machine(name); got != want {
-			t.Errorf("machine(%q) = %v", name, got)
+		if got := b.isBot(name); got != want {
+			t.Errorf("isBot(%q) = %v", name, got)
 		}
 	}
 }

@@ -15,8 +15,8 @@ var knownBots = []string{
 	"Addbot", "Cewbot", "Dexbot", "Edoderoobot", "Legobot", "Reinheitsgebot", "Xqbot", "JAnDbot", "Zorrobot",
 }
 
-// machine reports whether an account is a bot: by its name, because it is known, or because it is configured.
-func (b *Bot) machine(name string) bool {
+// isBot reports whether an account is a bot: by its name, because it is known, or because it is configured.
+func (b *Bot) isBot(name string) bool {
 	if namedBot(name) {
 		return true
 	}
