@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -70,6 +71,21 @@ func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entr
 	})
 }
 
+// orList names states: "a, b or c".
+func orList(states []State) string {
+	var b strings.Builder
+	for i, s := range states {
+		switch {
+		case i > 0 && i == len(states)-1:
+			b.WriteString(" or ")
+		case i > 0:
+			b.WriteString(", ")
+		}
+		b.WriteString(string(s))
+	}
+	return b.String()
+}
+
 // change reads an entry, changes it if it is in one of the states, and writes it, again if someone else was faster.
 func change(ctx context.Context, ledger Ledger, now time.Time, key, what string, from []State, f func(*Entry) error) (*Entry, error) {
 	for {
@@ -77,12 +93,9 @@ func change(ctx context.Context, ledger Ledger, now time.Time, key, what string,
 		if err != nil {
 			return nil, err
 		}
-		ok := false
-		for _, s := range from {
-			ok = ok || e.State == s
-		}
-		if !ok {
-			return nil, fmt.Errorf("%s %s: it is %s, which must be one of %v", what, e.Key, e.State, from)
+		if !slices.Contains(from, e.State) {
+			return nil, fmt.Errorf("%s %s: it is %s; this can be done to an entry that is %s", what, e.Key, e.State,
+				orList(from))
 		}
 		if err := f(e); err != nil {
 			return nil, fmt.Errorf("%s %s: %w", what, e.Key, err)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -139,6 +140,57 @@ func TestLedgerReview(t *testing.T) {
 	code, out, errs = ledgerCall(t, dir, "a\nq\n", nil, "review", "sb-3")
 	if code != exitOK || !strings.Contains(errs, "it is skipped") || !strings.Contains(out, "0 approved, 0 rejected, 1 left") {
 		t.Errorf("%d %s %s", code, errs, out)
+	}
+}
+
+// What cannot be edited is refused before the editor opens.
+func TestLedgerEditPosted(t *testing.T) {
+	dir := drafted(t)
+	code, _, errs := ledgerCall(t, dir, "", []string{"EDITOR=no-such-editor"}, "edit", "sb-3")
+	if code != exitFailed || !strings.Contains(errs, "it is skipped") || strings.Contains(errs, "no-such-editor") {
+		t.Errorf("%d %s", code, errs)
+	}
+}
+
+// onRead does something before its first read, as another program does while a person thinks.
+type onRead struct {
+	io.Reader
+	first func()
+}
+
+func (r *onRead) Read(p []byte) (int, error) {
+	if r.first != nil {
+		r.first()
+		r.first = nil
+	}
+	return r.Reader.Read(p)
+}
+
+// What is approved is what was shown: a reply that changed meanwhile is shown again first.
+func TestLedgerReviewChanged(t *testing.T) {
+	dir := drafted(t)
+	var out, errs bytes.Buffer
+	in := &onRead{strings.NewReader("a\nq\n"), func() {
+		if code, _, errs := ledgerCall(t, dir, "There are three.", nil, "edit", "--text", "-", "sb-1"); code != exitOK {
+			t.Error(errs)
+		}
+	}}
+	e := &env{stdin: in, stdout: &out, stderr: &errs, environ: []string{"DATA_DIR=" + dir, "OPERATOR=Olga"}, now: time.Now}
+	code := run(t.Context(), e, []string{"ledger", "review", "sb-1"})
+	if code != exitOK || !strings.Contains(out.String(), "0 approved, 0 rejected, 1 left") ||
+		!strings.Contains(out.String(), "There are three.") || !strings.Contains(errs.String(), "changed since it was shown") {
+		t.Errorf("%d %s\n%s", code, &errs, &out)
+	}
+}
+
+// The end of the input in the middle of a decision ends the sitting without a word about it.
+func TestLedgerReviewEnd(t *testing.T) {
+	dir := drafted(t)
+	for _, input := range []string{"r\n", "e\n", ""} {
+		code, out, errs := ledgerCall(t, dir, input, nil, "review")
+		if code != exitOK || errs != "" || !strings.Contains(out, "0 approved, 0 rejected, 2 left") {
+			t.Errorf("%q: %d %q\n%s", input, code, errs, out)
+		}
 	}
 }
 

@@ -6,8 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -85,7 +84,7 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 		done, count := true, &r.left
 		switch strings.ToLower(answer) {
 		case "a", "approve":
-			count, err = &r.approved, r.changed(bot.Approve(ctx, r.st, r.e.now(), en.Key, r.by))
+			count, err = &r.approved, r.approve(ctx, en)
 		case "e", "edit":
 			done, err = false, r.edit(ctx, en)
 		case "r", "reject":
@@ -106,6 +105,8 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 		switch {
 		case ctx.Err() != nil:
 			return false, ctx.Err()
+		case errors.Is(err, io.EOF):
+			return false, nil
 		case err != nil: // such as a state that forbids it: shown, and asked again
 			fmt.Fprintln(r.e.stderr, "spinachbot:", text.Clean(err.Error()))
 		case done:
@@ -113,6 +114,20 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 			return true, nil
 		}
 	}
+}
+
+// approve approves the reply that was shown. One that the bot or another operator has changed since is shown again.
+func (r *review) approve(ctx context.Context, shown *bot.Entry) error {
+	now, err := bot.Find(ctx, r.st, shown.Key)
+	if err != nil {
+		return err
+	}
+	if now.Draft != nil && (shown.Draft == nil || now.Draft.Wikitext != shown.Draft.Wikitext) {
+		*shown = *now
+		r.describe(shown)
+		return errors.New("the reply has changed since it was shown; look at it again, above")
+	}
+	return r.changed(bot.Approve(ctx, r.st, r.e.now(), shown.Key, r.by))
 }
 
 // edit has the text of a reply changed and shows the result.
@@ -202,8 +217,8 @@ func (l *ledger) editOne(ctx context.Context, id, file, editor, by string) error
 	if err != nil {
 		return err
 	}
-	if en.Draft == nil {
-		return fmt.Errorf("edit %s: it has no draft", en.Key)
+	if en.Draft == nil || !slices.Contains(changeable["edit"], en.State) { // said before anything is typed
+		return fmt.Errorf("edit %s: it is %s; only a draft that waits can be edited", en.Key, en.State)
 	}
 	var text string
 	if file != "" {
@@ -227,41 +242,15 @@ func (l *ledger) revise(ctx context.Context, en *bot.Entry, given, by string) (*
 	return bot.Revise(ctx, l.st, l.e.now(), en.Key, given, by)
 }
 
-const scissors = "------------------------ >8 ------------------------"
-
 // inEditor lets an editor change the text of a draft. Query and rows are shown below a line, for reading only.
 func (l *ledger) inEditor(ctx context.Context, editor string, en *bot.Entry) (string, error) {
-	below := "\n" + scissors + `
-Change only the text above this line. Wiki markup in it is shown on the page, not used.
+	below := `Change only the text above this line. Wiki markup in it is shown on the page, not used.
 For another query, leave and use: spinachbot ledger retry ` + en.Key + `
 
 ` + text.Clean(en.Heading) + "\n\n" + text.Clean(en.Question) + "\n\n" + text.Clean(en.Draft.Reply.Query) + "\n"
-	f, err := os.CreateTemp("", "spinachbot-*.txt")
-	if err != nil {
-		return "", fmt.Errorf("cannot make a file to edit: %w", err)
+	s, err := console.Edit(ctx, editor, en.Draft.Reply.Short, below, l.e.stdin, l.e.stdout, l.e.stderr)
+	if errors.Is(err, console.ErrBelow) {
+		return "", fmt.Errorf("%w. For another query use spinachbot ledger retry %s", err, en.Key)
 	}
-	defer func() { _ = os.Remove(f.Name()) }()
-	_, err = io.WriteString(f, en.Draft.Reply.Short+"\n"+below)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return "", fmt.Errorf("cannot make a file to edit: %w", err)
-	}
-	words := append(strings.Fields(editor), f.Name())
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = l.e.stdin, l.e.stdout, l.e.stderr
-	if out, ok := l.e.stdout.(*console.Output); ok { // the editor needs the terminal itself
-		cmd.Stdout = out.File
-	}
-	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("the editor %q failed: %w; nothing was changed", editor, err)
-	}
-	b, err := os.ReadFile(f.Name())
-	if err != nil {
-		return "", err
-	}
-	text, rest, ok := strings.Cut(string(b), "\n"+scissors)
-	_, want, _ := strings.Cut(below, scissors)
-	if !ok || strings.TrimSpace(rest) != strings.TrimSpace(want) {
-		return "", fmt.Errorf("only the text above the line can be changed; nothing was changed. For another query use spinachbot ledger retry %s", en.Key)
-	}
-	return text, nil
+	return s, err
 }

@@ -79,7 +79,7 @@ func (f *presetFlags) list(w io.Writer) error {
 			return err
 		}
 		fmt.Fprintf(w, "%s: %s\n%s\n  protocol: %s\n  policies: %s\n  tools:    %s\n  limits:   %d actions counted, %d in all\n  sampling: temperature %g, top_p %g, up to %d tokens an action\n",
-			p.Name, p.About, "  "+strings.Join(console.Wrap(p.Long, 98), "\n  "), p.Protocol, strings.Join(p.Policies, ", "), strings.Join(p.Tools, ", "), p.Limits.Counted, p.Limits.Total,
+			p.Name, p.About, "  "+strings.Join(console.Wrap(p.Long, helpColumns(w)-2), "\n  "), p.Protocol, strings.Join(p.Policies, ", "), strings.Join(p.Tools, ", "), p.Limits.Counted, p.Limits.Total,
 			p.Sampling.Temperature, p.Sampling.TopP, p.Sampling.MaxTokens)
 	}
 	return nil

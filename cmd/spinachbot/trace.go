@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sort"
@@ -82,8 +83,12 @@ func openTrace(e *env, dataDir, name string) (io.ReadCloser, error) {
 		return io.NopCloser(e.stdin), nil
 	}
 	if name != "" {
-		if f, err := os.Open(name); err == nil {
+		f, err := os.Open(name)
+		if err == nil {
 			return f, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(name, "/\\.") { // no ID has these
+			return nil, fmt.Errorf("the trajectory cannot be read: %w", err)
 		}
 	}
 	dir := filepath.Join(dataDir, "trajectories")

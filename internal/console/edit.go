@@ -1,0 +1,48 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+const scissors = "------------------------ >8 ------------------------"
+
+// ErrBelow says that an editor changed what is only for reading.
+var ErrBelow = errors.New("only the text above the line can be changed; nothing was changed")
+
+// Edit lets a person change a text in an editor, which is a command with its arguments, and returns the text. Below a
+// line there is what is only for reading. The error says that the editor failed, or is [ErrBelow].
+func Edit(ctx context.Context, editor, text, below string, in io.Reader, out, errs io.Writer) (string, error) {
+	f, err := os.CreateTemp("", "spinachbot-*.txt")
+	if err != nil {
+		return "", fmt.Errorf("cannot make a file to edit: %w", err)
+	}
+	defer func() { _ = os.Remove(f.Name()) }()
+	_, err = io.WriteString(f, text+"\n\n"+scissors+"\n"+below)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return "", fmt.Errorf("cannot make a file to edit: %w", err)
+	}
+	words := append(strings.Fields(editor), f.Name())
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in, out, errs
+	if o, ok := out.(*Output); ok { // the editor needs the terminal itself
+		cmd.Stdout = o.File
+	}
+	if err := cmd.Run(); err != nil {
+		return "", fmt.Errorf("the editor %q failed: %w; nothing was changed", editor, err)
+	}
+	b, err := os.ReadFile(f.Name())
+	if err != nil {
+		return "", err
+	}
+	changed, rest, ok := strings.Cut(string(b), "\n"+scissors)
+	if !ok || strings.TrimSpace(rest) != strings.TrimSpace(below) {
+		return "", ErrBelow
+	}
+	return changed, nil
+}
