@@ -23,7 +23,7 @@ import (
 func askCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "ask [flags] QUESTION", "ask one question and watch the steps",
 		`Answers one question and shows the steps as they happen. The run is kept in DATA_DIR/trajectories; trace show
-shows it again. The question - is read from standard input.
+shows it again. Give - as the question to read it from standard input.
 
 Exit status: 3 when no answer was found, 4 when the service of the model or of the graph failed.`,
 		config.Data, config.Model, config.Limits, config.Graph)

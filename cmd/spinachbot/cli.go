@@ -196,7 +196,7 @@ func suggestFlag(cmd *cobra.Command, name string) string {
 func wantedValue(err *pflag.InvalidValueError) string {
 	switch err.GetFlag().Value.Type() {
 	case "bool":
-		return "it takes no value, or true or false"
+		return "use it without a value, or with =true or =false"
 	case "int":
 		return "want a whole number, such as 10"
 	case "uint64":

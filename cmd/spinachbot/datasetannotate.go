@@ -91,10 +91,10 @@ name. docs/annotating.md explains the work.`,
 
 // wantLoopback refuses addresses that other machines can reach.
 func wantLoopback(addr string) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("--addr %s is not an address: want HOST:PORT, such as 127.0.0.1:8090", addr)
+	if err := console.CheckAddress(addr, "127.0.0.1:8090"); err != nil {
+		return err
 	}
+	host, _, _ := net.SplitHostPort(addr)
 	if !config.Loopback(host) {
 		return fmt.Errorf("--addr %s is reachable from other machines; the page has no passwords and listens on loopback only, such as 127.0.0.1:8090 (use ssh -L to reach it from elsewhere)", addr)
 	}
@@ -177,7 +177,7 @@ func readGolds(ctx context.Context, dir string, st annotate.Store, validated boo
 func openAnnotations(ctx context.Context, dir string) (*store.Store, error) {
 	name := filepath.Join(dir, annotationsFile)
 	if _, err := os.Stat(name); err != nil {
-		return nil, fmt.Errorf("%s holds no annotations: annotate first with spinachbot dataset annotate %s ", dir, dir)
+		return nil, fmt.Errorf("%s holds no annotations: annotate first: spinachbot dataset annotate %s", dir, dir)
 	}
 	return store.Open(ctx, name)
 }

@@ -23,7 +23,7 @@ conversations (8); popularity of entities (9). It adds years, languages, lengths
 
 FILE holds SPINACH's JSON, outputs of SPINACH, GRASP's JSON lines, QALD's JSON, WikiWebQuestions, or the candidates of
 a harvest. It may be the folder of a harvest, or - for standard input. Use the notebook's counts only to compare with
-published figures: they repeat the notebook's faults.
+published figures: they repeat the notebook's bugs.
 
 --json prints one object:
 

@@ -24,7 +24,7 @@ func datasetVerifyCommand(e *env) *cobra.Command {
 answer with the stored one: same, changed (rows added or removed), empty, or failed. The exit status is 1 when an item
 is empty or failed.
 
---json prints one object a line, and the sum last:
+--json prints one object a line, and a summary last:
 
   {"id":…,"status":"same|changed|ran|empty|failed","rows":…,"stored_rows":…,
    "added":…,"removed":…,"error":{"kind":…,"message":…},"ms":…}

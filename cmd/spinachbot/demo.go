@@ -13,6 +13,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 	"github.com/spinachbot/spinachbot/internal/store"
@@ -43,6 +44,9 @@ a temporary folder when that is not set.`,
 		}
 		if *addr == "" {
 			*addr = map[bool]string{true: "127.0.0.1:0", false: "127.0.0.1:8484"}[*once]
+		}
+		if err := console.CheckAddress(*addr, "127.0.0.1:8484"); err != nil {
+			return misuse(e, "demo: %v", err)
 		}
 		d := &demo{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, once: *once, schedule: *schedule}
 		if err := d.run(ctx, sandboxOptions{addr: *addr, script: *script, page: *page, timeout: 20 * time.Second}); err != nil {

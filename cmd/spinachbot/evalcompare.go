@@ -24,10 +24,13 @@ func evalCompareCommand(e *env) *cobra.Command {
 	seed := c.fs.Uint64("seed", 1, "`seed` of the bootstrap; the same seed makes the same intervals")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) < 2 {
-			return misuse(e, "eval compare: name the folders of two runs or more: spinachbot eval compare DIR DIR...")
+			return misuse(e, "eval compare: name the folders of two or more runs: spinachbot eval compare DIR DIR...")
 		}
-		if *items < 0 || *asJSON && *markdown {
-			return misuse(e, "eval compare: --items must be 0 or more, and --json and --markdown cannot be used together")
+		if *items < 0 {
+			return misuse(e, "eval compare: --items must be 0 or more")
+		}
+		if *asJSON && *markdown {
+			return misuse(e, "eval compare: --json and --markdown cannot be used together")
 		}
 		runs, err := loadRuns(ctx, rest)
 		if err != nil {

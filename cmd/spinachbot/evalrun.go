@@ -38,22 +38,22 @@ type evalRunFlags struct {
 }
 
 func (f *evalRunFlags) declare(c *cmdline) {
-	c.choiceVar(&f.preset, "preset", "spinach", "`system` whose way of working is followed: "+orList(evalMethods.Presets()), evalMethods.Presets()...)
-	c.choiceVar(&f.policy, "policy", "linear", "`policy` by which the next step is chosen: "+orList(evalMethods.Policies()), evalMethods.Policies()...)
+	c.choiceVar(&f.preset, "preset", "spinach", "`system` to work like: "+orList(evalMethods.Presets()), evalMethods.Presets()...)
+	c.choiceVar(&f.policy, "policy", "linear", "`policy` that chooses the next step: "+orList(evalMethods.Policies()), evalMethods.Policies()...)
 	c.choiceVar(&f.kg, "kg", "wikidata", graphUsage, graphs...)
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to hold in memory instead; may be given again")
 	c.fs.StringVar(&f.out, "out", "", "`folder` of the run, which a later call continues")
 	c.fs.IntVar(&f.jobs, "jobs", 4, "`number` of items at once")
-	c.fs.IntVar(&f.limit, "limit", 0, "only the first `number` of items")
+	c.fs.IntVar(&f.limit, "limit", 0, "ask only this `number` of items, from the top of the file")
 	c.fs.Var(&f.ids, "ids", "only the items with these `IDs`, separated by commas; may be given again")
-	c.fs.Float64Var(&f.usd, "usd-limit", 0, "US `dollars` that the run may cost in all its sessions; it stops in order before them")
+	c.fs.Float64Var(&f.usd, "usd-limit", 0, "the most the run may cost over all its sessions, in US `dollars`; it stops cleanly before that")
 	c.fs.IntVar(&f.tries, "tries", 3, "`number` of attempts at an item that a service fails")
 	c.fs.StringVar(&f.script, "script", "", "`file` with a scripted model's answers, instead of the configured model")
 	c.fs.StringVar(&f.recorded, "recorded", "", "`file` with recorded answers: the log of SPINACH's evaluation, a file made with --record, or the folder of a run; --script answers what it does not hold")
 	c.fs.StringVar(&f.record, "record", "", "write all exchanges with model and graph to this new `file`, without secrets")
 	c.fs.StringVar(&f.language, "language", "", "language `code` of the questions (default: the file's, or detected)")
-	c.fs.StringVar(&f.asOf, "as-of", "", "`time` that NOW() returns in a graph held in memory, such as 2025-01-31T00:00:00Z; the time of the run's start when not given")
-	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "`limit` of time for a query on a graph held in memory")
+	c.fs.StringVar(&f.asOf, "as-of", "", "`time` that NOW() returns in a graph held in memory, such as 2025-01-31T00:00:00Z (default: when the run started)")
+	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "time `limit` for a query on a graph held in memory")
 	c.fs.BoolVar(&f.skip, "skip-unscorable", false, "do not ask the items whose gold query fails or returns nothing")
 	c.fs.BoolVar(&f.json, "json", false, "print the summary as one JSON object")
 }
@@ -65,7 +65,7 @@ with their time, and the trajectory of every run.
 Run the same command again to continue after an interruption, also after kill -9. Items that a service failed are
 asked again. Other settings for the same folder are refused.
 
-The exit status is also 1 when a service failed items for good or the limit of money was reached. What is done is kept.`
+The exit status is also 1 when a service failed items for good or the cost limit was reached. Finished items are kept.`
 
 func evalRunCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "run [flags] --out DIR FILE", "run the agent on a benchmark; can be interrupted and continued", evalRunDoc, config.Data, config.Model, config.Limits, config.Graph)

@@ -67,17 +67,17 @@ func evalScoreCommand(e *env) *cobra.Command {
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to get missing rows from; may be given again")
 	c.fs.Var(&f.results, "results", "`file` with results to get missing rows from: JSON lines {\"sparql\":…,\"result\":…}, or outputs that hold rows; may be given again")
 	c.fs.StringVar(&f.keep, "keep", "", "`file` that keeps the rows from the graph, for the next time")
-	c.fs.StringVar(&f.log, "log", "", "SPINACH's log `file` for its outputs: tells the number of steps")
+	c.fs.StringVar(&f.log, "log", "", "SPINACH's log `file` for its outputs, which has the number of steps")
 	c.fs.BoolVar(&f.json, "json", false, "print one JSON object")
-	c.fs.DurationVar(&f.limit, "time-limit", time.Minute, "`limit` of time for one item and measure; beyond it, bounds are shown instead of the score")
+	c.fs.DurationVar(&f.limit, "time-limit", time.Minute, "time `limit` for one item and measure; beyond it, bounds are shown instead of the score")
 	return c.command(func(ctx context.Context, files []string) int {
 		switch {
 		case len(files) == 0:
 			return misuse(e, "eval score: which file of outputs? spinachbot eval score [flags] FILE")
 		case f.keep != "" && f.kg == "" && len(f.data) == 0:
-			return misuse(e, "eval score: --keep keeps what a graph answers: say --kg or --data, too")
+			return misuse(e, "eval score: --keep keeps what a graph answers; add --kg or --data")
 		case f.kg != "" && len(f.data) > 0:
-			return misuse(e, "eval score: say --kg or --data, not both")
+			return misuse(e, "eval score: --kg and --data cannot be used together")
 		}
 		progress := newProgressLine(e)
 		s := &scorefile.Scorer{

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,7 +30,7 @@ const harvestDoc = `Reads the forum's archive (the pages FORUM_ARCHIVE_PREFIX an
 each discussion, and writes to DIR:
 
   candidates.jsonl   discussions whose query returned rows, for dataset annotate
-  rejected.jsonl     all others with the reason, also those that wait or are gone
+  rejected.jsonl     all others with the reason, including those that wait or are gone
   funnel.json, .svg  how many reached each stage, by year; also printed here
   results/           all rows of each candidate
   harvest.db         what was read and run; the next harvest continues from here
@@ -246,8 +247,8 @@ func ownFolder(dir string) error {
 			return fmt.Errorf("harvest: %s has a %s, but no %s to continue from; name another folder", dir, dataset.CandidatesFile, dataset.HarvestDB)
 		}
 	}
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil // when the folder cannot be made, store.Lock says why
 	}
 	return err
 }

@@ -35,7 +35,7 @@ func ledgerListCommand(e *env) *cobra.Command {
 	c.complete("state", completeStates)
 	return c.command(func(ctx context.Context, args []string) int {
 		if len(args) > 0 {
-			return misuse(e, "ledger list: takes no IDs, not %q; see ledger show", args)
+			return misuse(e, "ledger list: takes no arguments; for one entry use spinachbot ledger show ID")
 		}
 		filter, err := parseStates(*states)
 		if err != nil {

@@ -16,7 +16,7 @@ type outFile struct {
 	content []byte
 }
 
-const forceUsage = "replace files that are there already"
+const forceUsage = "overwrite existing files"
 
 // writeFiles writes all of the files or none. Without force it refuses to replace a file that holds something else.
 func writeFiles(force bool, files ...outFile) error {

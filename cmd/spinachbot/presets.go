@@ -41,10 +41,10 @@ type presetFlags struct{ name, file, policy string }
 const listPresets = "list"
 
 func (f *presetFlags) declare(c *cmdline) {
-	c.choiceVar(&f.name, "preset", "spinach", "`system` whose way of working is followed: "+orList(evalMethods.Presets())+"; list explains them",
+	c.choiceVar(&f.name, "preset", "spinach", "`system` to work like: "+orList(evalMethods.Presets())+"; list explains them",
 		append(evalMethods.Presets(), listPresets)...)
 	c.fs.StringVar(&f.file, "preset-file", "", "`file` with a preset of your own; its prompts (*.tmpl) are read from the same folder")
-	c.choiceVar(&f.policy, "policy", "", "`policy` by which the next step is chosen: "+orList(evalMethods.Policies())+"; the preset's own when not given",
+	c.choiceVar(&f.policy, "policy", "", "`policy` that chooses the next step: "+orList(evalMethods.Policies())+" (default: the preset's)",
 		evalMethods.Policies()...)
 }
 

@@ -27,9 +27,9 @@ func runCommand(e *env) *cobra.Command {
 		`Watches FORUM_PAGE and answers requests. At its first start the bot leaves alone the threads that are there
 already. POSTING is off until you enable it.`,
 		config.Wiki, config.Forum, config.Bot, config.Data, config.Model, config.Limits, config.Graph)
-	once := c.fs.Bool("once", false, "do one round, then end")
+	once := c.fs.Bool("once", false, "do one round, then exit")
 	dry := c.fs.Bool("dry-run", false, "nothing is written to the wiki; see the drafts with spinachbot ledger")
-	grace := c.fs.Duration("unknown-grace", 2*time.Minute, "`time` in which a save whose answer was lost may still arrive")
+	grace := c.fs.Duration("unknown-grace", 2*time.Minute, "how long a save may still arrive after the wiki's response was lost, as a `duration`")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if !c.noArguments(rest) {
 			return exitUsage

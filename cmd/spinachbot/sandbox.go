@@ -45,7 +45,7 @@ The graph is held in memory: enough for some million triples. Larger data needs 
 	c.fs.Var(&files, "data", "`file` with triples (.ttl, .nt, each also .gz) instead of the built-in slice; may be given again")
 	script := c.fs.String("script", "", "`file` with the model's script instead of the built-in one")
 	page := c.fs.String("page", "", "`file` with the forum page's wikitext instead of the seeded one")
-	timeout := c.fs.Duration("query-timeout", 60*time.Second, "`limit` of time for a query")
+	timeout := c.fs.Duration("query-timeout", 60*time.Second, "time `limit` for a query")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) > 0 {
 			return misuse(e, "sandbox: takes no arguments; leave out %s, or give data files with --data", strings.Join(rest, " "))
@@ -53,6 +53,9 @@ The graph is held in memory: enough for some million triples. Larger data needs 
 		cfg, ok := c.load()
 		if !ok {
 			return exitUsage
+		}
+		if err := console.CheckAddress(*addr, "127.0.0.1:8485"); err != nil {
+			return misuse(e, "sandbox: %v", err)
 		}
 		sb, err := openSandbox(ctx, c.logger(slog.LevelWarn), e, sandboxOptions{
 			addr: *addr, data: files, script: *script, page: *page, timeout: *timeout, title: cfg.ForumPage,

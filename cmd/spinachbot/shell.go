@@ -47,7 +47,7 @@ func completionCommand(e *env) *cobra.Command {
 		case "powershell":
 			err = root.GenPowerShellCompletionWithDesc(e.stdout)
 		default:
-			return misuse(e, "completion: there is nothing for the shell %q; want %s", args[0], orList(shells))
+			return misuse(e, "completion: there are no completions for the shell %q; want %s", args[0], orList(shells))
 		}
 		if err != nil {
 			return fail(e, fmt.Errorf("cannot write the script: %w", err))

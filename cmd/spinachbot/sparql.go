@@ -72,7 +72,7 @@ func sparqlFormatCommand(e *env, source tool.LabelSource) *cobra.Command {
 	c.fs.BoolVar(&r.Posting, "posting", false, "print the posting form, which is safe in a wiki template")
 	return c.command(func(ctx context.Context, files []string) int {
 		if r.Labels = *labels; r.Posting && (r.OneLine || r.URL || r.Labels == "replace") {
-			return misuse(e, "sparql format: --posting goes only with --labels comment")
+			return misuse(e, "sparql format: --posting cannot be used with --one-line, --url or --labels replace")
 		}
 		return answerQueries(ctx, e, r, files)
 	})

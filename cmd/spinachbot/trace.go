@@ -53,7 +53,7 @@ KEY is the ID of a ledger entry; KEY-triage shows how the bot judged whether the
 }
 
 func showTrace(e *env, dataDir, name string, asJSON, full bool) error {
-	in, err := openTrace(e, dataDir, name)
+	in, source, err := openTrace(e, dataDir, name)
 	if err != nil {
 		return err
 	}
@@ -63,9 +63,9 @@ func showTrace(e *env, dataDir, name string, asJSON, full bool) error {
 	case errors.Is(err, event.ErrTorn):
 		fmt.Fprintln(e.stderr, "spinachbot: warning:", err)
 	case err != nil:
-		return fmt.Errorf("trace: %w", err)
+		return fmt.Errorf("trace show: %s: %w", source, err)
 	case len(events) == 0:
-		return errors.New("trace: there are no events in it")
+		return fmt.Errorf("trace show: %s: there are no events in it; want a trajectory", source)
 	}
 	for _, ev := range events {
 		if asJSON {
@@ -77,24 +77,24 @@ func showTrace(e *env, dataDir, name string, asJSON, full bool) error {
 	return nil
 }
 
-// openTrace finds the trajectory that name stands for.
-func openTrace(e *env, dataDir, name string) (io.ReadCloser, error) {
+// openTrace finds the trajectory that name stands for, and returns where it is read from.
+func openTrace(e *env, dataDir, name string) (in io.ReadCloser, source string, err error) {
 	if name == "-" {
-		return io.NopCloser(e.stdin), nil
+		return io.NopCloser(e.stdin), "standard input", nil
 	}
 	if name != "" {
 		f, err := os.Open(name)
 		if err == nil {
-			return f, nil
+			return f, name, nil
 		}
 		if !errors.Is(err, fs.ErrNotExist) || strings.ContainsAny(name, "/\\.") { // no ID has these
-			return nil, fmt.Errorf("the trajectory cannot be read: %w", err)
+			return nil, "", fmt.Errorf("the trajectory cannot be read: %w", err)
 		}
 	}
 	dir := filepath.Join(dataDir, "trajectories")
 	names, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("there are no trajectories in %s; name a file, or another data folder with --data-dir", dir)
+		return nil, "", fmt.Errorf("there are no trajectories in %s; name a file, or another data folder with --data-dir", dir)
 	}
 	type found struct {
 		path string
@@ -112,10 +112,11 @@ func openTrace(e *env, dataDir, name string) (io.ReadCloser, error) {
 		all = append(all, found{filepath.Join(dir, n.Name()), info.ModTime().UnixNano()})
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("there is no trajectory %q in %s; spinachbot ledger list shows the IDs", name, dir)
+		return nil, "", fmt.Errorf("there is no trajectory %q in %s; spinachbot ledger list shows the IDs", name, dir)
 	}
 	sort.Slice(all, func(i, j int) bool { return all[i].mod > all[j].mod })
-	return os.Open(all[0].path)
+	in, err = os.Open(all[0].path)
+	return in, all[0].path, err
 }
 
 func showEvent(w io.Writer, ev agent.Event, full bool) {

@@ -84,7 +84,7 @@ type Duel struct {
 // Compare compares runs by a metric, the first one when metric is empty. rng draws the bootstrap's samples.
 func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand) (*Comparison, error) {
 	if len(runs) < 2 {
-		return nil, errors.New("a comparison needs two runs or more")
+		return nil, errors.New("a comparison needs two or more runs")
 	}
 	metrics := runs[0].Metric
 	for _, r := range runs {

@@ -44,13 +44,21 @@ func pathProblem(err *fs.PathError) string {
 	case errors.Is(err, syscall.EISDIR):
 		return fmt.Sprintf("%s is a folder; name a file", err.Path)
 	case errors.Is(err, syscall.ENOTDIR):
-		return fmt.Sprintf("%s is a file or inside one, where a folder is needed; choose another place", err.Path)
+		return fmt.Sprintf("%s is a file, or is inside one, where a folder is needed; choose another place", err.Path)
 	case errors.Is(err, syscall.ENOSPC):
 		return fmt.Sprintf("the disk is full: %s cannot be written; make room and try again", err.Path)
 	case errors.Is(err, syscall.EROFS):
 		return fmt.Sprintf("%s is on a disk that cannot be written; choose another place", err.Path)
 	}
 	return err.Error()
+}
+
+// CheckAddress returns an error that shows the example when the value of --addr is not HOST:PORT.
+func CheckAddress(addr, example string) error {
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return fmt.Errorf("--addr %s is not an address: want HOST:PORT, such as %s", addr, example)
+	}
+	return nil
 }
 
 // ListenProblem says why no server can be started at an address.

@@ -19,7 +19,7 @@ import (
 // release at the end; calling it again does nothing.
 func Lock(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("data folder: %w", err)
+		return nil, fmt.Errorf("the folder cannot be made: %w", err)
 	}
 	name := filepath.Join(dir, "lock")
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)

@@ -18,7 +18,7 @@ const errSharing = syscall.Errno(32)
 // does nothing.
 func Lock(dir string) (release func() error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("data folder: %w", err)
+		return nil, fmt.Errorf("the folder cannot be made: %w", err)
 	}
 	name, err := syscall.UTF16PtrFromString(filepath.Join(dir, "lock"))
 	if err != nil {
