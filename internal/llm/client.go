@@ -1,6 +1,7 @@
 package llm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -249,7 +250,7 @@ func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompl
 	resp := &Response{Model: raw.Model, Usage: Usage{Calls: 1, InputTokens: raw.Usage.PromptTokens,
 		OutputTokens: raw.Usage.CompletionTokens}}
 	for i, ch := range raw.Choices {
-		text := ch.Message.Content
+		text := cmp.Or(ch.Message.Content, ch.Message.Refusal)
 		if c.cfg.Sampling == SamplingNone {
 			text = cutAtStop(text, req.Stop)
 		}

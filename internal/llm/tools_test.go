@@ -93,6 +93,8 @@ func TestToolCallsAreRead(t *testing.T) {
 			ToolCalls: []ToolCall{{"csearch", "search", `{"text": "a`}}}},
 		{"reasoning under its other name", withCalls("", `,"reasoning":"hm"`, "no_such_tool", `null`), Choice{Reasoning: "hm", FinishReason: "tool_calls",
 			ToolCalls: []ToolCall{{"cno_such_tool", "no_such_tool", "null"}}}},
+		{"a refusal", reply{status: 200, body: `{"choices":[{"message":{"role":"assistant","content":null,"refusal":"I cannot."},"finish_reason":"stop"}]}`},
+			Choice{Content: "I cannot.", FinishReason: "stop"}},
 		{"without IDs", noID, Choice{FinishReason: "tool_calls", ToolCalls: []ToolCall{{"call_1", "search", "{}"}, {"call_2", "stop", ""}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
