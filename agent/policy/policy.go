@@ -42,8 +42,9 @@ func Linear(ctx context.Context, r *step.Runner, s step.State) (step.State, step
 		if err != nil {
 			return s, step.Final{}, err
 		}
-		again, c := s.Refused(), children[0]
+		c := children[0]
 		s = c.State
+		again := s.Refused() // before this turn, or before the call of this turn that was refused
 		switch c.Outcome {
 		case step.Ended:
 			return s, *c.Final, nil

@@ -2,8 +2,12 @@ package policy
 
 import (
 	"context"
+	"io/fs"
 	"log/slog"
+	"os"
+	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,6 +33,18 @@ func (m *turns) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}}, nil
 }
 
+// calls is a model that calls tools, several in a turn.
+type calls [][]llm.ToolCall
+
+func (m *calls) Complete(context.Context, llm.Request) (*llm.Response, error) {
+	if len(*m) == 0 {
+		return nil, llm.ErrNoModel
+	}
+	turn := (*m)[0]
+	*m = (*m)[1:]
+	return &llm.Response{Choices: []llm.Choice{{ToolCalls: turn}}}, nil
+}
+
 // oneRow is a graph in which searches find nothing and queries have one row.
 type oneRow struct{ tool.Graph }
 
@@ -42,13 +58,19 @@ func (oneRow) Query(context.Context, string) (*kg.Table, error) {
 
 func search(t *testing.T, limits event.Limits, acts ...string) (steps []string, f step.Final, err error) {
 	t.Helper()
+	m := turns(acts)
+	return searchWith(t, limits, &m, preset.Default())
+}
+
+func searchWith(t *testing.T, limits event.Limits, m step.Model, p *preset.Preset) (steps []string, f step.Final,
+	err error) {
+	t.Helper()
 	linear, err := Named("linear")
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := turns(acts)
-	r := &step.Runner{Log: slog.New(slog.DiscardHandler), Model: &m, Graph: oneRow{}, Now: time.Now,
-		Preset: preset.Default(), Language: tool.English,
+	r := &step.Runner{Log: slog.New(slog.DiscardHandler), Model: m, Graph: oneRow{}, Now: time.Now,
+		Preset: p, Language: tool.English,
 		Question: event.Question{Text: "Who?"}, Events: event.NewLog(nil, time.Now, 0),
 		Meter: step.NewMeter(limits.WithDefaults(), time.Now)}
 	s, f, err := linear(t.Context(), r, r.Start(0))
@@ -97,5 +119,33 @@ func TestLinear(t *testing.T) {
 	}
 	if _, err := Named("dijkstra"); err == nil {
 		t.Error("an unknown policy was found")
+	}
+}
+
+// A refused call is no second refusal in a row when another call of its turn was carried out before it.
+func TestLinearParallel(t *testing.T) {
+	from := os.DirFS("../preset/spinach")
+	b, err := fs.ReadFile(from, "preset.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := fstest.MapFS{"preset.json": {Data: []byte(strings.Replace(string(b), `"text"`, `"native", "parallel": true`,
+		1))}}
+	for _, name := range []string{"act.tmpl", "prune.tmpl", "extract.tmpl", "report.tmpl"} {
+		files[name] = &fstest.MapFile{Data: []byte("x")}
+	}
+	p, err := preset.Load(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(name, args string) llm.ToolCall { return llm.ToolCall{ID: "c", Name: name, Arguments: args} }
+	a, other := call("search_wikidata", `{"text":"a"}`), call("search_wikidata", `{"text":"b"}`)
+	query := call("execute_sparql", `{"query":"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }"}`)
+	m := calls{{a}, {a}, {other, a}, {query}, {call("stop", "{}")}}
+	steps, f, err := searchWith(t, event.Limits{}, &m, p)
+	want := []string{"search_wikidata(a)", "search_wikidata(b)", "execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5 })",
+		"stop()"}
+	if d := cmp.Diff(want, steps); err != nil || f.Answer == nil || d != "" {
+		t.Errorf("%v %+v (-want +got):\n%s", err, f, d)
 	}
 }
