@@ -90,7 +90,7 @@ const (
 // EndingOf is [event.EndingOf].
 func EndingOf(err error) Ending { return event.EndingOf(err) }
 
-// Outcome is what a run came to. Answer is nil when there is none, and Ending then says why. Report is the text for
+// Outcome is the result of a run. Answer is nil when there is none, and Ending then says why. Report is the text for
 // the asker in their language; it is the model's, hence untrusted, and may be empty.
 type Outcome struct {
 	Answer *Answer

@@ -19,8 +19,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// TestDiagnose: which condition loses the rows is said after an empty result, not more than six probes are made, a
-// failing one ends them, and nothing at all is tried unless asked for or when time is short.
+// TestDiagnose checks that an empty result is followed by the condition that loses the rows, that at most six probes
+// are made, that a failing one ends them, and that none is made unless asked for or when time is short.
 func TestDiagnose(t *testing.T) {
 	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"
 	yes := func(condition string) func(q string) (*kg.Table, error) { // rows appear without the condition

@@ -245,7 +245,8 @@ func (b *Bot) round(ctx context.Context, sum *Summary) error {
 	return nil
 }
 
-// each calls do for the entries in a state whose time has come, oldest first. An entry that an operator's command changed meanwhile is left for the next round.
+// each calls do for the due entries in a state, oldest first. An entry that an operator's command has changed meanwhile
+// is left for the next round.
 func (b *Bot) each(ctx context.Context, state State, sum *Summary, do func(context.Context, *Entry, *Summary) error) error {
 	entries, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, States: []State{state}})
 	if err != nil {

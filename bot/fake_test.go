@@ -54,7 +54,7 @@ type fakeWiki struct {
 	rev     int64
 	saves   int
 	lost    bool       // a save is done but its answer is lost
-	late    bool       // a save is kept back
+	late    bool       // a save is delayed
 	pending []bot.Edit // saves kept back
 	refuse  error      // what Save answers
 	deaf    error      // what Page answers for the stop page

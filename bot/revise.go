@@ -39,7 +39,7 @@ func (d *Draft) revise(text string) error {
 	case !utf8.ValidString(text):
 		return errors.New("the text is not UTF-8")
 	case text == "":
-		return errors.New("the text is empty; reject the draft if nothing is to be posted")
+		return errors.New("the text is empty; to post nothing, reject the draft")
 	case n > forum.MaxShort:
 		return fmt.Errorf("the text has %d characters; a reply shows at most %d", n, forum.MaxShort)
 	}

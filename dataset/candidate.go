@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// CandidateSchema is the version of the form of a [Candidate]. It goes up when a reader of the former one would misread
-// the new.
+// CandidateSchema is the version of the form of a [Candidate]. It goes up when a reader of the previous one would
+// misread the new.
 const CandidateSchema = 1
 
 // License is what the forum's text is under, and so what is made of it.
@@ -152,7 +152,7 @@ type Suggestion struct {
 	Disambiguate []string `json:"disambiguate,omitempty"` // elements of the query that the question must tell apart
 }
 
-// Verdict is what is to become of a candidate.
+// Verdict is the decision on a candidate.
 type Verdict string
 
 // The verdicts. Skip is an annotator's only: no verdict yet.

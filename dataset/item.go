@@ -10,7 +10,7 @@ import (
 // dialect, and may not parse.
 type Item struct {
 	ID        string // the file's id; its 0-based position in the file when the file has none. Not checked to be unique
-	NumericID bool   // the file's id is a JSON number, and is to be written as one
+	NumericID bool   // the file's id is a JSON number, and must be written as one
 
 	Title string // heading of the discussion the item was made from, may be empty
 	URL   string // address of the page with that discussion, may be empty

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// ReplaceFile writes a file as a whole, and its folder when that is missing: a reader finds the former content or this
-// one, also after a crash. It is on the disk when ReplaceFile returns. Several writers may replace the same file at
-// once: the last one wins.
+// ReplaceFile writes a file as a whole, and its folder when that is missing: a reader finds the previous content or
+// this one, also after a crash. It is on the disk when ReplaceFile returns. Several writers may replace the same file
+// at once: the last one wins.
 func ReplaceFile(name string, content []byte) error {
 	dir := filepath.Dir(name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -163,7 +163,7 @@ func (p *parser) empty(l *line) bool {
 
 // unsignedBefore returns how many of the pending lines belong to someone other than the signed line that follows them.
 // DiscussionTools assigns all of them to the signer; but when the first lines are one step less deep than the rest,
-// which is indented by colons as replies are, they are a question nobody signed and its answer.
+// which is indented by colons as replies are, they are an unsigned question and its answer.
 func (p *parser) unsignedBefore(pending []line, signed *line) int {
 	if len(pending) == 0 {
 		return 0

@@ -61,7 +61,7 @@ func Compose(r Reply, indent string) (string, error) {
 	if r.NoAnswer == "" && strings.TrimSpace(r.Short) == "" && r.Query == "" {
 		return "", fmt.Errorf("compose reply: neither an answer nor a query nor a reason why there is none")
 	}
-	c := &composer{r: r, m: catalogue(r.Language), indent: indent}
+	c := &composer{r: r, m: catalog(r.Language), indent: indent}
 	c.answer()
 	if r.Query != "" {
 		if err := CheckQuery(r.Query); err != nil {

@@ -12,7 +12,7 @@ import (
 type Conversation struct {
 	Requester string     // author of the first comment; empty when it is unsigned
 	Asked     *time.Time // when it was signed
-	Responses int        // comments after the first one, whoever wrote them: the length as SPINACH's table of conversation lengths counts it
+	Responses int        // comments after the first one, by anyone: the length as in SPINACH's table of conversation lengths
 	Queries   []Posted   // all queries in page order
 	Last      int        // index into Queries of the last-mentioned one that no bot of ours posted, -1 when there is none
 	Thanked   bool       // the requester thanked; see [Comment.Thanks]
@@ -80,7 +80,7 @@ func solvedHeading(heading string) bool {
 }
 
 // thanksWords are what people thank with, in the languages most used on the forum; thanksScripts the same in scripts
-// that do not part words. "Great" or "it works" alone thank nobody.
+// that do not separate words. "Great" or "it works" alone is not thanks.
 var (
 	thanksWords = wordSet(`thanks thank thankyou thankee thx thnx tnx cheers kudos danke dankeschön dank merci gracias grazie obrigado obrigada bedankt dankjewel dankuwel dzięki
 dziękuję dziękuje děkuji díky ďakujem tack takk kiitos köszönöm mulțumesc mulţumesc hvala teşekkürler teşekkür sağol terima дякую спасибо благодарю хвала ευχαριστώ

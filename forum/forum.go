@@ -11,7 +11,7 @@
 //     authors meant them (querytemplate.go, which knows as much SPARQL as sparqlscan.go).
 //
 //   - parse.go cuts the page into threads, comments.go the part under each heading into comments: a comment ends with the line that is signed (sign.go, signature.go, foreign.go),
-//     its level is the depth of its list items, it answers the last comment that is less deep. Lines nobody signed are a comment of their own when their indentation
+//     its level is the depth of its list items, it answers the last comment that is less deep. Unsigned lines are a separate comment when their indentation
 //     says so; DiscussionTools would give them to the next signer.
 //
 //   - queries.go collects the queries of a comment, text.go its words.

@@ -50,7 +50,7 @@ func callsUser(s, user string) bool {
 	return n == 0 || !inName(r)
 }
 
-// inName reports whether a character goes on with a word of a name.
+// inName reports whether a character continues a word of a name.
 func inName(r rune) bool {
 	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)
 }

@@ -19,7 +19,7 @@ type Options struct {
 	// ShortLinks are hosts of link shorteners, such as "w.wiki". Links to them are reported as queries of kind link
 	// without a text, for the caller to resolve; by default none are. They stay in the comment's text.
 	ShortLinks []string
-	// Wikitext is for [ParseHTML]: the wikitext of the same revision, empty when it is not at hand.
+	// Wikitext is for [ParseHTML]: the wikitext of the same revision, empty when it is not available.
 	Wikitext string
 }
 

@@ -242,8 +242,8 @@ func (n *names) tokenOf(s string, kind byte) (user string, shown int) {
 // opens marks the bytes that links, transclusions and tags begin with.
 var opens = [256]bool{'[': true, '{': true, '<': true}
 
-// tokens splits wikitext into links, transclusions and text. Text before the first of them is left out: it is nobody's,
-// and nothing is before it.
+// tokens splits wikitext into links, transclusions and text. Text before the first of them is left out: it belongs to
+// no one, and nothing is before it.
 func (n *names) tokens(s string) []token {
 	out := n.tokenized[:0]
 	defer func() { n.tokenized = out }()
@@ -350,7 +350,7 @@ func shownLength(s string) int {
 }
 
 // userOf returns the user that a link's target means: User:X, User talk:X, Special:Contributions/X, with any interwiki
-// prefix before. A subpage means nobody. page reports whether the target is the user page itself or its talk page.
+// prefix before. A subpage means no user. page reports whether the target is the user page itself or its talk page.
 func (n *names) userOf(target string) (user string, page bool) {
 	u, ok := n.users[target]
 	if !ok {
@@ -405,8 +405,8 @@ func (n *names) userName(s string) string {
 	return u
 }
 
-// userName brings a user's name into the form that MediaWiki shows: spaces for underscores, the first letter upper
-// case, IPv6 addresses upper case.
+// userName normalizes a user's name as MediaWiki does: spaces for underscores, the first letter upper case, IPv6
+// addresses upper case.
 func userName(s string) string {
 	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " ")
 	s = strings.Map(func(r rune) rune {

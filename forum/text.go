@@ -388,7 +388,7 @@ func crowded(s []byte) bool {
 		bytes.IndexByte(s, 0xE2) >= 0 && (bytes.Contains(s, []byte("\u200e")) || bytes.Contains(s, []byte("\u200f")))
 }
 
-// definition writes "term : its definition" in one way, whatever blanks are around the colon: MediaWiki shows them on
+// definition writes "term : its definition" in one way, regardless of spaces around the colon: MediaWiki shows them on
 // two lines.
 func definition(s string) string {
 	k := strings.IndexByte(s, ':')

@@ -44,7 +44,7 @@ type part struct {
 // leastShared is how many bytes a text must have to be worth a reference.
 const leastShared = 64
 
-// packer turns requests into packed prompts and back. It knows all events before the one at hand.
+// packer turns requests into packed prompts and back. It knows all events before the current one.
 type packer struct {
 	parent map[int]int
 	text   map[int]string // of the events that have one

@@ -68,7 +68,7 @@ func (r *Runner) Start(at int) State {
 	return s
 }
 
-// Outcome is what came of a sample.
+// Outcome is the result of a sample.
 type Outcome int
 
 // The outcomes.
@@ -79,7 +79,7 @@ const (
 	Ended                     // the work ends here
 )
 
-// Child is a state that came of another.
+// Child is a state that was made from another.
 type Child struct {
 	State   State
 	Outcome Outcome
@@ -224,7 +224,7 @@ const maxObservation = 16_000
 // maxDown is how many failures of the graph's service in a row end a run.
 const maxDown = 3
 
-// served is the child of a call of the graph: an end when the graph's service does not come back, or has banned us.
+// served is the child of a call of the graph: an end when the graph's service stays down, or has banned us.
 func (s State) served(k kg.Kind) Child {
 	if !tool.Passing(k) {
 		s.down = 0

@@ -19,7 +19,7 @@ type Meter struct {
 	usage llm.Usage
 }
 
-// NewMeter starts a run's account. limits has no zero field that wants a default.
+// NewMeter starts a run's account. limits has no zero field that stands for a default.
 func NewMeter(limits event.Limits, now func() time.Time) *Meter {
 	return &Meter{limits: limits, now: now, start: now()}
 }
@@ -96,7 +96,7 @@ func (r *Runner) Check(s State) *event.Halt {
 }
 
 // left says up to which step a state with counted steps can still grow when so many actions were asked for, and how
-// many refused or abandoned actions can be borne before each further one costs one of those steps.
+// many refused or abandoned actions are allowed before each further one costs one of those steps.
 func left(l event.Limits, counted, actions int) (most, spare int) {
 	most = min(l.Counted, counted+l.Total-actions)
 	return most, max(0, l.Total-actions-(l.Counted-counted))

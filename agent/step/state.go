@@ -120,8 +120,8 @@ func (s State) Refusals() int { return s.refusals }
 // Unseen reports whether the answer's query holds IDs that the model had not been shown.
 func (s State) Unseen() bool { return s.unseen }
 
-// Notes returns the searcher's thoughts and what came of the actions, a line each, for whoever writes the report: the
-// result alone shows neither what was assumed nor what is missing in it.
+// Notes returns the searcher's thoughts and what the actions resulted in, a line each, for whoever writes the report:
+// the result alone shows neither what was assumed nor what is missing in it.
 func (s State) Notes() []string {
 	var out []string
 	for i, k := range s.steps {

@@ -35,7 +35,7 @@ and after these format, unique_entities, unique_shapes, results, unparsed, quest
 conversations and popularity. notebook.projections is null without results; conversations and popularity are null when
 nothing is known about them.`
 
-// runDatasetStats is the command "dataset stats". It asks nobody: everything comes from files.
+// runDatasetStats is the command "dataset stats". It makes no requests: everything comes from files.
 func datasetStatsCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "stats [--json] [--svg DIR] [--pageviews FILE] [--results FILE] FILE", "measure a benchmark file: complexity, diversity and more", datasetStatsDoc)
 	asJSON := c.fs.Bool("json", false, "print one JSON object")

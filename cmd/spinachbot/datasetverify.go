@@ -81,7 +81,7 @@ file.`,
 	})
 }
 
-// verifyChecks reads what is to be verified.
+// verifyChecks reads the items to verify.
 func verifyChecks(ctx context.Context, e *env, path string, flags *goldFlags) ([]release.Check, error) {
 	in := e.stdin
 	if path != "-" {
@@ -166,7 +166,7 @@ func (v *verification) resumeFrom(f *os.File, checks []release.Check) ([]release
 			return nil, errors.New("this report is complete; name another file")
 		}
 		if len(checks) == 0 || checks[0].ID != d.ID {
-			return nil, fmt.Errorf("this report tells of %s where other items are to be verified now; name another file", d.ID)
+			return nil, fmt.Errorf("this report is about %s, but other items are to be verified now; name another file", d.ID)
 		}
 		v.sum.Add(d.Drift)
 		checks = checks[1:]

@@ -87,7 +87,7 @@ func (f *harvestFlags) harvest(ctx context.Context, e *env, c *cmdline, cfg *con
 		return fail(e, err)
 	}
 	show := &harvestProgress{screen: e.screen()}
-	lg := c.logger(slog.LevelInfo) // that the wiki or the endpoint wants a pause is for whoever waits
+	lg := c.logger(slog.LevelInfo) // someone is waiting: tell them when the wiki or the endpoint asks for a pause
 	unlock, err := store.Lock(opts.Dir)
 	if err != nil {
 		return fail(e, err)
@@ -172,7 +172,7 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 // htmlTimeout is how long the wiki may take to render an archive page. A busy month has a megabyte, which Parsoid needs a minute for when it stands in no cache.
 const htmlTimeout = 3 * time.Minute
 
-// newReader makes a client of the configured wiki that reads: as the configured account, or as nobody.
+// newReader makes a client of the configured wiki that reads: as the configured account, or without logging in.
 func newReader(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
 	if cfg.WikiPassword != "" || !cfg.OAuth.Empty() {
 		return newWiki(lg, cfg)

@@ -98,7 +98,7 @@ func (a archive) Wikitext(ctx context.Context, title string) (harvest.Text, erro
 	return harvest.Text{Revision: p.RevID, Text: p.Text}, nil
 }
 
-// HTML reads a page as Parsoid renders it. Whatever keeps the wiki from it, the wikitext is read instead.
+// HTML reads a page as Parsoid renders it. If the wiki cannot, for any reason, the wikitext is read instead.
 func (a archive) HTML(ctx context.Context, title string) (harvest.Text, error) {
 	p, err := a.c.HTML(ctx, title)
 	kind, known := mediawiki.KindOf(err)
@@ -227,7 +227,7 @@ func (p *harvestProgress) show(x harvest.Progress) {
 		p.screen.Done()
 		fmt.Fprintf(p.screen, "%d pages, %d queries run, %d of them with rows, in %s\n", x.Pages, x.Queries, x.Staged, x.Elapsed.Round(time.Second))
 		if x.Advised > 0 {
-			fmt.Fprintf(p.screen, "%d suggestions asked of the model, %d of them could not be read\n", x.Advised, x.Unusable)
+			fmt.Fprintf(p.screen, "%d suggestions requested from the model, %d of them unreadable\n", x.Advised, x.Unusable)
 		}
 		return
 	}

@@ -69,7 +69,7 @@ func TestHarvestProgress(t *testing.T) {
 	p.show(harvest.Progress{Page: "A/2019/07", Pages: 1, Of: 3, Queries: 5, Left: 80 * time.Second})
 	p.show(harvest.Progress{Pages: 3, Queries: 9, Staged: 7, Advised: 7, Unusable: 2, Elapsed: time.Minute, Done: true})
 	want := "1 of 3 pages, 4 queries run, about 1m30s left: A/2019/07\n" +
-		"3 pages, 9 queries run, 7 of them with rows, in 1m0s\n7 suggestions asked of the model, 2 of them could not be read\n"
+		"3 pages, 9 queries run, 7 of them with rows, in 1m0s\n7 suggestions requested from the model, 2 of them unreadable\n"
 	if b.String() != want {
 		t.Errorf("%q\nwant %q", b.String(), want)
 	}

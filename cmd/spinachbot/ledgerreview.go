@@ -72,7 +72,7 @@ func (r *review) run(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// decide asks what is to be done with an entry until that is clear. on is false when the sitting is over.
+// decide asks what to do with an entry until the answer is clear. on is false when the review is over.
 func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bool, err error) {
 	for {
 		answer, err := r.ask(ctx, where+"  approve, edit, reject, next, quit? ")
@@ -189,7 +189,7 @@ const editDoc = `Changes the text of drafted replies: the sentences above the qu
 each, or reads the new text from a file or from standard input with --text.
 
 The text is plain: wiki markup in it is shown on the page, not used. The query and its rows stay those that were run;
-for another query use ledger retry. A reply that was approved has to be approved again.`
+for another query use ledger retry. An approved reply must be approved again.`
 
 func ledgerEditCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "edit [flags] ID...", "change the text of drafted replies", editDoc, config.Data)

@@ -171,7 +171,7 @@ func watch(ctx context.Context, lg *slog.Logger, b *bot.Bot, schedule string, jo
 	<-ctx.Done()
 	<-cr.Stop().Done()
 	turn.Lock()   // let the first round end, too
-	turn.Unlock() //nolint:staticcheck // waiting is all that is wanted
+	turn.Unlock() //nolint:staticcheck // only the waiting matters
 	if err := context.Cause(ctx); err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}

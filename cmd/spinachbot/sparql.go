@@ -19,7 +19,7 @@ and the output are
 JSON lines: {"id":…,"sparql":"…"}. Every line for an input that failed has an "error". The exit status is 1 when any
 input failed.`
 
-// builtinLabels are the labels of the built-in graph, which is opened when the first label is wanted.
+// builtinLabels are the labels of the built-in graph, which is opened when the first label is needed.
 func builtinLabels() tool.LabelSource {
 	var graph *embedded.Graph
 	return func(ctx context.Context, ids, languages []string) (map[string]string, error) {

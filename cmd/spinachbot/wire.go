@@ -54,8 +54,8 @@ func isLoopback(addr string) bool {
 	return config.Loopback(u.Hostname())
 }
 
-// entityAPI gives, where ENTITY_API names none, the address of the entity API that belongs to a query service: the same address's /w/api.php for one on loopback, as the sandbox serves it, Wikidata's
-// for every other one.
+// entityAPI returns the address of the entity API for a query service when ENTITY_API is not set: /w/api.php at the
+// same address for one on loopback, as the sandbox serves it, and Wikidata's for every other.
 func entityAPI(endpoint string) string {
 	if !isLoopback(endpoint) {
 		return wikidata.DefaultAPI

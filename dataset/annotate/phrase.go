@@ -91,8 +91,7 @@ var (
 	variables = regexp.MustCompile(`[?$][A-Za-z_]\w*`)
 )
 
-// Phrases by which things are said in English. A person finds others; then the remark stays open and can be passed
-// over.
+// Phrases that express things in English. People use others, too; then the remark stays open and can be ignored.
 var (
 	leaning    = []string{"my query", "this query", "the query", "as above", "mentioned above", "see above", "sparql", "the following", "previous question", "wikidata item", "same as before", "this list"}
 	chatty     = []string{"please", "thanks", "thank you", "i would like", "i want", "i need", "i am looking", "i'm looking", "could you", "can you", "can someone"}

@@ -186,7 +186,7 @@ func (noModel) Complete(context.Context, llm.Request) (*llm.Response, error) {
 	return nil, llm.ErrNoModel
 }
 
-// count counts what a reader of the run wants to know of its events.
+// count counts the events that a reader of the run wants to know.
 func (a *attempt) count(e event.Event) {
 	switch {
 	case e.Event == "graph" && e.Call != nil && e.Call.Failure != nil && passing(e.Call.Failure.Kind):

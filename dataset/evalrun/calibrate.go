@@ -26,7 +26,7 @@ type CalibrationBin struct {
 	F1         float64 `json:"f1"`         // mean
 }
 
-// CoveragePoint is what withholding the answers below a confidence comes to.
+// CoveragePoint is the effect of withholding the answers below a confidence.
 type CoveragePoint struct {
 	Confidence float64 `json:"confidence"`
 	Answered   float64 `json:"answered"` // share of all scorable items

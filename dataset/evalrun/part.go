@@ -16,7 +16,7 @@ type Parting struct {
 	SameAction bool `json:"same_action,omitempty"`
 }
 
-// maxCall is how many characters of a step are told.
+// maxCall is how many characters of a step are shown.
 const maxCall = 120
 
 // stepsOf lists the steps that were carried out, those that were rolled back later included.

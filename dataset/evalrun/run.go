@@ -45,7 +45,7 @@ var (
 	// ErrBudget: the run's limit of money, or the day's, is reached.
 	ErrBudget = errors.New("the limit of money is reached")
 	// ErrServiceDown: too many items in a row failed because of a service.
-	ErrServiceDown = errors.New("a service does not come back")
+	ErrServiceDown = errors.New("a service stays down")
 )
 
 // maxInRow is how many items in a row a service may fail before the run stops.

@@ -207,7 +207,7 @@ func TestModelFailures(t *testing.T) {
 			t.Errorf("%s: kind %q after %d attempts, want %q after %d", c.name, kind, len(data.Items[0].Meta.Attempts), c.kind, c.tries)
 		}
 	}
-	// The agent's ends by the same reason, with a model that answered: unreadable turns.
+	// The agent's endings for the same reason, with a model that answered: unreadable turns.
 	w := newWorld(t, t.TempDir(), bench("fail model_failed | ROWS a", "fail no_model | ROWS a", "panic now | ROWS a", "fail money | ROWS a"))
 	sum := w.run(t)
 	if asJSON(t, sum.Failed) != `{"internal":1,"no_model":1}` || asJSON(t, sum.NoAnswer) != `{"model_failed":1,"money":1}` {

@@ -107,8 +107,8 @@ func Planned(em float64) func(d float64) float64 {
 	}
 }
 
-// Observed is the share on which two systems at hand disagree, b and c being the items that only one of them gets
-// right. A difference greater than theirs takes as much more disagreement.
+// Observed is the share on which the two given systems disagree; b and c are the items that only one of them gets
+// right. A greater difference needs accordingly more disagreement.
 func Observed(b, c, n int) func(d float64) float64 {
 	p, seen := float64(b+c)/float64(max(n, 1)), math.Abs(float64(b-c))/float64(max(n, 1))
 	return func(d float64) float64 { return p + max(0, d-seen) }

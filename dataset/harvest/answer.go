@@ -18,8 +18,8 @@ var entityNumber = regexp.MustCompile(`\b[QPL][1-9]\d*\b`)
 const maxBraces = 64
 
 // ParseSuggestion reads the model's answer and holds it against the query: both questions are there, are no query, name
-// no numbers; the verdict is one of three and has a reason; what is to be disambiguated is short. Text around the JSON
-// object is passed over, braces in it too. The error says what is wrong with the answer.
+// no numbers; the verdict is one of three and has a reason; the text to disambiguate is short. Text around the JSON
+// object is ignored, even with braces in it. The error says what is wrong with the answer.
 func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, error) {
 	a, err := findAnswer(said)
 	if err != nil {

@@ -83,7 +83,7 @@ func (t *trimmer) visit(n sparql.Node) {
 		t.flag(dataset.Optimization, "hint for the optimiser: "+t.piece(x.Span), x.Span, true)
 		t.drop[x] = true
 	case *sparql.NamedSubquery:
-		t.flag(dataset.Optimization, "named subquery %"+x.Name+": a restructuring for the time limit, as a rule", x.Span, false)
+		t.flag(dataset.Optimization, "named subquery %"+x.Name+": usually a restructuring for the time limit", x.Span, false)
 	case *sparql.Service:
 		switch x.Kind() {
 		case sparql.SliceService, sparql.SampleService:

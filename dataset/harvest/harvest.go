@@ -35,7 +35,7 @@ var (
 	ErrNoPage = errors.New("there is no such page")
 	// ErrNoHTML: the wiki cannot render the page; its wikitext may still be read.
 	ErrNoHTML = errors.New("the wiki has no HTML of this page")
-	// ErrNoHTMLNow is an ErrNoHTML that may heal (a busy renderer, say): the next harvest asks once more.
+	// ErrNoHTMLNow is an ErrNoHTML that may be temporary (a busy renderer, say): the next harvest asks once more.
 	ErrNoHTMLNow = fmt.Errorf("%w at the moment", ErrNoHTML)
 )
 
@@ -59,7 +59,7 @@ type Labeler interface {
 	Labels(ctx context.Context, ids, languages []string) (map[string]string, error)
 }
 
-// Suggester advises annotators, as a rule a language model.
+// Suggester advises annotators; usually it is a language model.
 type Suggester interface {
 	// Suggest says what to make of a staged candidate. An error that wraps ErrUnusable is kept as the answer to this
 	// candidate, one that wraps ErrNoAdvice ends the asking for this run; after any other one the next harvest asks
@@ -82,7 +82,7 @@ type Page struct {
 	Revision int64  `json:"revision"` // that was read
 	Source   Source `json:"source"`   // how it was read
 	Gone     bool   `json:"gone,omitempty"`
-	Unheard  int    `json:"unheard,omitempty"` // how many harvests asked for this revision's HTML in vain though the wiki has some
+	Unheard  int    `json:"unheard,omitempty"` // how many harvests failed to get this revision's HTML although the wiki has it
 }
 
 // Store keeps what was read. Everything is durable when a method returns.
@@ -103,7 +103,7 @@ type Memory interface {
 	Forget(ctx context.Context, key string) error
 }
 
-// Endpoint is a graph with what is to be known about it.
+// Endpoint is a graph with what the harvest must know about it.
 type Endpoint struct {
 	Name    string // its address, for provenance
 	Graph   Graph
@@ -155,8 +155,8 @@ type Parts struct {
 	Progress  func(Progress) // may be nil
 }
 
-// Harvest is a harvest of one archive into one folder. It is not safe for concurrent use; whoever makes it holds the
-// folder's lock.
+// Harvest is a harvest of one archive into one folder. It is not safe for concurrent use; its maker holds the folder's
+// lock.
 type Harvest struct {
 	Parts
 	o         Options
@@ -243,7 +243,7 @@ func (h *Harvest) Run(ctx context.Context) (dataset.Funnel, error) {
 		t := &todo[i]
 		did, err := h.page(ctx, t)
 		if err != nil && ctx.Err() == nil {
-			// The wiki failed, as a rule. The files show what was read before, and no longer what was taken away.
+			// Usually the wiki failed. The files show what was read before, and no longer what was taken away.
 			f, werr := h.export(ctx)
 			if werr != nil {
 				h.Log.Error("the files could not be written either", "error", werr)
@@ -376,7 +376,7 @@ func (h *Harvest) page(ctx context.Context, t *task) (did bool, err error) {
 	return did, nil
 }
 
-// work does what is to be done with one discussion: resolving its short links, running its query, asking for advice.
+// work processes one discussion: resolving its short links, running its query, asking for advice.
 func (h *Harvest) work(ctx context.Context, d *dataset.Candidate) (did bool, err error) {
 	if d.Stage == dataset.Gone || h.o.NoRun {
 		return false, nil

@@ -16,7 +16,7 @@ import (
 // Links resolves short links.
 type Links interface {
 	// Target makes one request for a short link and gives the address that its redirect names, without following it.
-	// The error wraps ErrNoTarget when the service answered and names none; any other error is one that may heal.
+	// The error wraps ErrNoTarget when the service answered and names none; any other error may be temporary.
 	Target(ctx context.Context, link string) (string, error)
 }
 

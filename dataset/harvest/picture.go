@@ -97,7 +97,7 @@ func shareText(n, of int) string {
 }
 
 // lost names what fell out between two bars. A reason that occurs at two bars (a query that the dialect reads and the
-// endpoint refuses) is told at the first as far as that one lost discussions, and its rest at the second. What no
+// endpoint refuses) is shown at the first as far as that bar lost discussions, and the rest at the second. What no
 // reason explains waits: for a short link or for the endpoint.
 func lost(s step, before int, untold map[dataset.Reason]int) string {
 	left := before - s.n

@@ -133,7 +133,7 @@ func (h *Harvest) forget(ctx context.Context, id string) error {
 	return h.removeResult(id)
 }
 
-// discussions reads a page's threads. heard is false when its HTML was asked for in vain and may be had at another
+// discussions reads a page's threads. heard is false when its HTML could not be read but may be available at another
 // time. The error wraps ErrNoPage when there is nothing (more) to read.
 func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Candidate, revision int64, heard bool, err error) {
 	heard = true

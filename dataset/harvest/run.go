@@ -254,7 +254,7 @@ var reasons = map[kg.Kind]dataset.Reason{
 	kg.SyntaxError: dataset.SyntaxError, kg.Refused: dataset.RefusedHost, kg.Timeout: dataset.Timeout, kg.TooLarge: dataset.TooLarge,
 }
 
-// failure makes the outcome of a failed call, or an error when the endpoint answers nobody: it is banned, wants a pause
+// failure makes the outcome of a failed call, or an error when the endpoint answers no one: it is banned, wants a pause
 // that is too long to wait for, or does not even answer the simplest of queries.
 func (h *Harvest) failure(ctx context.Context, e *Endpoint, err error) (*outcome, *kg.Table, error) {
 	var ke *kg.Error

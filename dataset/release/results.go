@@ -28,7 +28,7 @@ func keptPath(dir, query string) string {
 	return filepath.Join(dir, GoldFolder, hex.EncodeToString(sum[:16])+".json.gz")
 }
 
-// Keep stores what a changed query returned, durably and as a whole: a reader finds the former rows or these. Results
+// Keep stores what a changed query returned, durably and as a whole: a reader finds the previous rows or these. Results
 // over 10 MB are refused.
 func Keep(dir, query string, t *kg.Table) error {
 	body, err := json.Marshal(t)

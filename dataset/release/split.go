@@ -30,7 +30,7 @@ const (
 	NearSame     Nearness = "same"     // equal queries, or the same pattern ([measure.Shape]) with the same Q and P numbers
 	NearText     Nearness = "text"     // also similar text ([harvest.SimilarText])
 	NearTemplate Nearness = "template" // also the same pattern with the same properties, two or more: other entities, numbers, strings
-	NearPattern  Nearness = "pattern"  // also the same pattern with whatever numbers
+	NearPattern  Nearness = "pattern"  // also the same pattern with any numbers
 )
 
 // Nearnesses in order.

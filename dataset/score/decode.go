@@ -83,7 +83,7 @@ func (s *scanner) str() string {
 	return out
 }
 
-// skip passes over a value and gives its text.
+// skip skips a value and returns its text.
 func (s *scanner) skip() string {
 	from := s.at
 	for depth := 0; ; {

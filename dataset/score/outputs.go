@@ -96,7 +96,7 @@ func ReadOutputs(r io.Reader, f func(*Output) error) (Format, error) {
 	return o.format, err
 }
 
-// firstByte passes over white space.
+// firstByte skips white space.
 func firstByte(br *bufio.Reader) (byte, error) {
 	for {
 		b, err := br.Peek(1)

@@ -10,7 +10,7 @@ import (
 )
 
 // dataMW is the attribute data-mw, in which Parsoid keeps what the rendering loses (mediawiki.org, Specs/HTML). Of a
-// transclusion it holds the parts: templates, and wikitext between them when their output cannot be told apart from
+// transclusion it holds the parts: templates, and wikitext between them when their output cannot be distinguished from
 // their neighbors'.
 type dataMW struct {
 	Parts []json.RawMessage `json:"parts"`

@@ -49,7 +49,7 @@ type Service struct {
 	Asker   Asker
 	Triager Triager // only for Triage
 	Limits  agent.Limits
-	Open    func(id string) (Trajectory, error) // makes the trajectory of a run; see [Folder]
+	Open    func(id string) (Trajectory, error) // creates the trajectory of a run; see [Folder]
 	Now     func() time.Time
 }
 

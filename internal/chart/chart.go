@@ -22,7 +22,7 @@ const (
 // SVG is a drawing. The attributes that its methods take are written as they are: they must not come from outside.
 type SVG struct{ b strings.Builder }
 
-// New begins a drawing. title is what screen readers say of it.
+// New begins a drawing. title is what screen readers read out.
 func New(width, height float64, title, attrs string) *SVG {
 	s := &SVG{}
 	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="img" aria-label="%s"%s>`, width, height, escape(title), blank(attrs))

@@ -140,7 +140,7 @@ const (
 	Cyan   Style = "36"
 )
 
-// In returns text in a style, or as it is where no colors are wanted.
+// In returns text in a style, or unchanged if colors are off.
 func (s *Screen) In(style Style, text string) string {
 	if !s.color || text == "" {
 		return text

@@ -13,8 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// Plain returns the text of an error for people: what the operating system and Go's JSON reader say in their own
-// words becomes a sentence that says what to do.
+// Plain returns the text of an error for people: errors of the operating system and of Go's JSON reader become a
+// sentence that says what to do.
 func Plain(err error) string {
 	said := err.Error()
 	var path *fs.PathError

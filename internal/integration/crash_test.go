@@ -18,7 +18,7 @@ import (
 // asked says how many posts of people that want an answer are under each heading.
 type asked map[string]int
 
-// older is a thread with an answer of ours, under which people reply.
+// older is a thread with our answer, to which people reply.
 const older = "An older request"
 
 // answerOlder posts the older request and has it answered.

@@ -1,5 +1,6 @@
-// Package integration holds no code: its tests, behind the build tag integration, run the program itself against servers that nobody here wrote, a real
-// MediaWiki and a real browser. They fail when one is missing. Run them with `make integration`.
+// Package integration holds no code. Its tests, behind the build tag integration, run the program itself against
+// servers of others, a real MediaWiki and a real browser. They fail when one is missing. Run them with `make
+// integration`.
 //
 // The bot runs as a child process with nothing but settings. Between it and the wiki, the model and the graph is a relay ([relay] in relay_test.go) that can kill the
 // bot before or after any call; the system call tracer kills it at any write to its files. So the promise "one reply, whatever happens" is tested on the

@@ -124,9 +124,9 @@ func (c *Client) Model() string {
 	return c.cfg.Model
 }
 
-// Complete asks for req.N samples (at least one). It repeats attempts that can heal: 429, 5xx, network errors,
-// time-outs of one attempt, broken answers, answers without choices or without finish_reason. Errors: [ErrNoModel],
-// [ErrBudget], [ErrContextLength], [ErrNoTools] (only for a request with tools), *[Error], or ctx's.
+// Complete asks for req.N samples (at least one). It repeats attempts that failed for a temporary reason: 429, 5xx,
+// network errors, time-outs of one attempt, broken answers, answers without choices or without finish_reason. Errors:
+// [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] (only for a request with tools), *[Error], or ctx's.
 //
 // A server that returns fewer samples than asked is asked again; when samples were paid for and a later call fails,
 // those that came are returned without error. Response.Usage sums up all attempts that were or may have been billed.

@@ -2,9 +2,9 @@
 // in tokens and money, a scripted model that is part of the product, and recording and replaying of real
 // conversations.
 //
-// The nouns are in this file. [Client] (client.go, errors.go) sends [Request] values and tells apart what can heal
-// from what cannot. [Budget] and [Allowance] (budget.go) hold a day's and a question's account; the worst case of
-// each attempt is booked before it is sent, so the limits are hard. [Script] (script.go) is the scripted model: a
+// The nouns are in this file. [Client] (client.go, errors.go) sends [Request] values and distinguishes temporary
+// failures from what cannot. [Budget] and [Allowance] (budget.go) hold a day's and a question's account; the worst case
+// of each attempt is booked before it is sent, so the limits are hard. [Script] (script.go) is the scripted model: a
 // text file of questions and answers, served over the same protocol as a real model. Real conversations are recorded
 // and replayed below the client, by internal/httprr as its transport.
 //
@@ -106,7 +106,7 @@ var (
 	ErrContextLength = errors.New("the request is longer than the model's context")
 )
 
-// Error is a failure of the model's service that retries did not heal.
+// Error is a failure of the model's service that persisted through retries.
 type Error struct {
 	Status    int    // HTTP status, 0 for a network error
 	Code      string // the service's own code, may be empty

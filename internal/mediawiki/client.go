@@ -21,7 +21,7 @@ type Config struct {
 	User      string   // bot password's login name, "SpinachBot@answers"
 	Password  string   // bot password
 	OAuth     OAuth    // instead of User and Password
-	Account   string   // the account's name, when it is to be checked; else the wiki's word is taken at login
+	Account   string   // the account's name, when it should be checked; else it is what the wiki says at login
 	UserAgent string   // "SpinachBot/1.0 (https://…; mail@…)"; the library's own name is appended
 	Hosts     []string // hosts or addresses that may be reached; empty: the API's own
 	Anonymous bool     // read without an account; nothing can be saved
@@ -180,7 +180,7 @@ func (c *Client) library() mwclient.Client {
 	return *c.mw
 }
 
-// silence returns how long the wiki still wants no requests.
+// silence returns how long the wiki still asks for no requests.
 func (c *Client) silence() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

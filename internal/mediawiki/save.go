@@ -179,7 +179,7 @@ func (a *saveAnswer) result(title string, text func(string) string) (*Saved, err
 	case s.Result == "Success" || s.Result == "":
 		e.Kind, e.Code, e.Info = Unknown, "answer", "the wiki's answer does not say whether the edit was saved"
 	case s.Captcha != nil:
-		e.Code, e.Info = "captcha", "the wiki wants a captcha solved: the account needs the right skipcaptcha"
+		e.Code, e.Info = "captcha", "the wiki asks for a captcha: the account needs the right skipcaptcha"
 	case s.Blacklist != "":
 		e.Code, e.Info = "spamblacklist", text(s.Blacklist)
 	case e.Code == "":

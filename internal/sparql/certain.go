@@ -66,7 +66,8 @@ func (c *certainty) group(g *Group) map[string]bool {
 	return out
 }
 
-// service adds what a service binds for certain: the label service binds nothing of that kind, SILENT ones may fail.
+// service adds the variables that a service certainly binds. The label service binds none of them, and SILENT ones may
+// fail.
 func (c *certainty) service(x *Service, out map[string]bool) {
 	if x.Silent || x.Kind() == LabelService {
 		return

@@ -38,7 +38,7 @@ func TestPostingFormHoldsNoBehaviorSwitch(t *testing.T) {
 	}
 }
 
-// What a reader does not see must not make them see another query than the one that was run.
+// Invisible characters must not make a query look different from the one that was run.
 func TestPostingFormShowsHiddenCharacters(t *testing.T) {
 	const q = "# a\u202eb\u2066c\u0085d\nSELECT ?x WHERE {\n  VALUES ?x { \"\u202e}\u200f { \u200b\u2028\ufeff\u009b\" <http://example.org/\u202ea> \"\u0645\u06cc\u200c\u062e\" }\n}"
 	got, err := PostingForm(q, nil)

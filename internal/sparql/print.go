@@ -234,7 +234,7 @@ func (p *printer) query(q *Query) {
 	p.lead(q.Tail, 0)
 }
 
-// afterHead writes comments that follow a query's head and reports whether its line is thereby closed.
+// afterHead writes comments that follow a query's head and reports whether they end its line.
 func (p *printer) afterHead(n *Notes, indent int) bool {
 	if len(n.After) == 0 || p.o.OneLine || p.o.NoComments {
 		return false

@@ -7,9 +7,9 @@
 // once (so that a busy database makes a writer wait instead of failing half way). Several processes may have the file
 // open: the running bot, and the ledger command. [Lock] is what keeps a second bot away.
 //
-// The schema has a version. [Open] brings an older file up to date, each step in a transaction, and refuses one that a
-// newer program wrote. Times are stored as microseconds since 1970 in UTC, structures as JSON text: plain enough for
-// other databases.
+// The schema has a version. [Open] updates an older file, each step in a transaction, and refuses one that a newer
+// program wrote. Times are stored as microseconds since 1970 in UTC, structures as JSON text: plain enough for other
+// databases.
 package store
 
 import (

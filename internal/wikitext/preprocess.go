@@ -32,7 +32,7 @@ type reader struct {
 	nodes []Node
 	stack []piece
 	args  []Arg // of templates, a block at a time
-	// what has been searched for in vain: without this memory "<pre><pre><pre>…" would take quadratic time
+	// searches that found nothing: without this memory "<pre><pre><pre>…" would take quadratic time
 	noClose map[string]bool
 	noGT    bool
 	heads   int   // headings numbered so far
@@ -105,7 +105,7 @@ func (r *reader) pauses(i int) bool {
 	return len(r.marks) > 0 && r.marks[0] == i && len(r.stack) == 0
 }
 
-// push opens a piece. The parts of one that stood in its place are written over: nobody needs them any more.
+// push opens a piece. It overwrites the parts of an earlier piece in its place, which are no longer needed.
 func (r *reader) push(p piece, from int) {
 	if n := len(r.stack); n < cap(r.stack) {
 		r.stack = r.stack[:n+1]
@@ -317,7 +317,7 @@ func (r *reader) angle(i int) int {
 		}
 		if from < 0 && name != "includeonly" {
 			r.noClose[name] = true
-			return gt + 1 // text, but what is in the tag counts for nothing else
+			return gt + 1 // text, but what is in the tag has no other meaning
 		}
 		if from < 0 {
 			from, to = len(t), len(t)

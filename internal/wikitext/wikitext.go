@@ -79,7 +79,7 @@ var extensionTags = map[string]bool{
 // IsExtensionTag reports whether the preprocessor takes <name …> as opaque.
 func IsExtensionTag(name string) bool { return extensionTags[strings.ToLower(name)] }
 
-// CanonicalName brings a template's name into one form: lower case, single spaces, no namespace.
+// CanonicalName normalizes a template's name: lower case, single spaces, no namespace.
 func CanonicalName(s string) string {
 	if i := strings.Index(s, "<!--"); i >= 0 {
 		s = StripComments(s)

@@ -172,7 +172,7 @@ func value(t rdf.Term) string {
 	return number(t.Value)
 }
 
-// number brings a number's text into one form: +8848.860 is 8848.86. Other text stays.
+// number normalizes a number's text: +8848.860 is 8848.86. Other text stays.
 func number(s string) string {
 	r, ok := new(big.Rat).SetString(strings.TrimPrefix(s, "+"))
 	if !ok {

@@ -147,7 +147,8 @@ func (r *runs) items(name string) (int, error) {
 	return len(list), err
 }
 
-// run makes a run, or goes on with one, and kills it some moments after so many items are done; 0 for never. dead says that it was killed before its end.
+// run starts or continues a run, and kills it shortly after so many items are done; 0 means never. dead means that it
+// was killed before its end.
 func (r *runs) run(ctx context.Context, name string, after int, delay time.Duration) (dead bool, err error) {
 	args := append(append([]string{}, r.args[:2]...), "--out", filepath.Join(r.dir, name))
 	cmd := exec.CommandContext(ctx, r.binary, append(args, r.args[2:]...)...)

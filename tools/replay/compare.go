@@ -52,7 +52,7 @@ type difference struct {
 	apply func(ours, theirs string) (string, string)
 }
 
-// compare takes away the differences in turn until both texts are equal, and counts those that were needed.
+// compare removes the differences in turn until both texts are equal, and counts those that were needed.
 func compare(count counts, ours, theirs string, differences ...difference) bool {
 	for _, d := range differences {
 		if ours == theirs {

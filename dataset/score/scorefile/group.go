@@ -52,8 +52,8 @@ func stepsGroup(n int) []string {
 	return stepRanges[i : i+1]
 }
 
-// queryGroups adds the groups that the gold query tells, and returns what the fair measure wants to know of it. A query
-// that cannot be read is in the group unreadable.
+// queryGroups adds the groups that follow from the gold query, and returns what the fair measure needs to know about
+// it. A query that cannot be read is in the group unreadable.
 func queryGroups(query string, groups map[string][]string) (h score.Hint) {
 	if query == "" {
 		return h

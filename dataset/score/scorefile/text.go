@@ -11,7 +11,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// share writes a mean as the field's tables do, in per cent; a dash for none.
+// share writes a mean as papers do, in percent; a dash for none.
 func share(v *float64) string {
 	if v == nil {
 		return "–"
@@ -82,7 +82,7 @@ func groupTable(w io.Writer, by string, groups []Group, metrics []score.Metric, 
 	_ = tw.Flush()
 }
 
-// maxRemarks is how many items are told of in detail.
+// maxRemarks is how many items are reported in detail.
 const maxRemarks = 5
 
 // writeRemarks lists what is in no mean and what is uncertain.

@@ -106,7 +106,7 @@ type scope struct {
 	parent  *scope
 	shared  func(name string) (int, bool) // the parent's place for a name that means the same variable
 	ambient varSet                        // inside EXISTS: variables whose values are given from outside
-	given   varSet                        // those of ambient that have a value for certain
+	given   varSet                        // those of ambient that certainly have a value
 	exists  *existsScope                  // of the EXISTS around, nil outside
 	labels  []string                      // columns of the query around, for the label service
 }

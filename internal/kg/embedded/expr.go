@@ -20,7 +20,7 @@ type condFn func(ex *exec) value.Truth
 type exprEnv struct {
 	sc      *scope
 	visible varSet
-	cert    varSet       // those of visible that have a value for certain
+	cert    varSet       // those of visible that certainly have a value
 	uses    *varSet      // collects the places that the expression looks at
 	agg     *aggregation // where aggregates go; nil where they are not allowed
 }

@@ -234,7 +234,7 @@ func (n *sliceNode) build(ex *exec, next runner) runner {
 	}
 }
 
-// shuffle brings a random choice of k rows to the front and drops the others; without a source of randomness the first
+// shuffle moves a random choice of k rows to the front and drops the others; without a source of randomness the first
 // k.
 func (t *table) shuffle(ex *exec, k int) {
 	if t.n <= k {

@@ -85,7 +85,7 @@ func (c *compiler) group(g *sparql.Group, sc *scope) *groupNode {
 }
 
 // groupWith compiles the group of an OPTIONAL, whose filters also see the variables before it, outer, of which
-// outerCert are bound for certain.
+// outerCert are certainly bound.
 func (c *compiler) groupWith(g *sparql.Group, sc *scope, outer, outerCert varSet) *groupNode {
 	c.nested++
 	defer func() { c.nested-- }()

@@ -196,7 +196,7 @@ func (c *compiler) link(g *groupNode, p *progress, part []node, filters []filter
 	l := &link{part: &groupNode{segs: []segment{{joins: part}}, sc: g.sc, memo: map[string]estimate{}}, pushed: make([]bool, len(filters))}
 	l.part.summarize()
 	in := &l.part.inf
-	elsewhere, ambient := g.bindsBeside(part).union(p.bound).union(p.maybe), l.part.ambientVars()
+	elsewhere, ambient := g.bindsOutside(part).union(p.bound).union(p.maybe), l.part.ambientVars()
 	if in.uses.minus(in.vars).intersects(elsewhere) || in.uses.intersects(ambient) || in.vars.intersects(p.maybe.minus(p.bound)) {
 		return nil
 	}
@@ -244,8 +244,8 @@ func (q *equation) seenFrom(in *info, elsewhere, later varSet) (equality, bool) 
 	return equality{}, false
 }
 
-// bindsBeside is what the group binds apart from some of its joins.
-func (g *groupNode) bindsBeside(part []node) varSet {
+// bindsOutside is what the group binds apart from some of its joins.
+func (g *groupNode) bindsOutside(part []node) varSet {
 	var v varSet
 	for _, s := range g.segs {
 		for _, j := range s.joins {

@@ -223,7 +223,7 @@ func (c *compiler) walkNegated(p *sparql.Path, back bool) walk {
 	}
 }
 
-// repetition returns how often a path is to be gone at least and at most (-1: any number).
+// repetition returns the smallest and largest number of times to follow a path (-1: any number).
 func repetition(p *sparql.Path) (lo, hi int) {
 	switch p.Kind {
 	case sparql.PathStar:

@@ -20,7 +20,7 @@ type progress struct {
 	cost  float64
 	steps []op
 
-	// What filters wait for, by place: certain is the number of steps after which it is bound for certain, final that
+	// What filters wait for, by place: certain is the number of steps after which it is certainly bound, final that
 	// after which no step binds it.
 	certain, final map[int]int
 }
@@ -37,7 +37,7 @@ func (p *progress) add(o op, cert, binds varSet) {
 	p.bound, p.maybe = p.bound.union(cert), p.maybe.union(binds)
 }
 
-// settled is the number of steps after which a place has its final value: it is bound for certain, or no later step may
+// settled is the number of steps after which a place has its final value: it is certainly bound, or no later step may
 // bind it.
 func (p *progress) settled(slot int) int {
 	if n, ok := p.certain[slot]; ok {
@@ -204,7 +204,7 @@ func (c *compiler) minusStep(p *progress, b *barrier) op {
 	shared := in.vars.intersect(b.shared)
 	est := b.inner.estimate(c, p.bound)
 	alone := b.inner.estimate(c, varSet{})
-	// As a test for each row it is right only when row and inner solution have a variable in common for certain.
+	// As a test for each row it is right only when row and inner solution certainly share a variable.
 	if shared.within(p.bound) && in.cert.intersects(shared) && !in.unsafe.intersects(shared) && p.rows*est.cost <= c.g.tune.favor*(alone.cost+p.rows) {
 		return &minusOp{inner: b.inner.plan(c, p.bound.intersect(shared), p.rows), shared: shared}
 	}

@@ -49,7 +49,7 @@ type tableOp struct {
 // group itself may have bound the place since.
 type ambientPlace struct{ to, from int }
 
-// table wraps a part that is to be evaluated by itself.
+// table wraps a part that is evaluated by itself.
 func (c *compiler) table(n node) *tableOp {
 	in := n.info()
 	t := &tableOp{inner: n.plan(c, varSet{}, 1), slots: in.vars.slots()}

@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// get calls the API with the parameters and decodes the answer into out. Failures that may heal are tried again.
+// get calls the API with the parameters and decodes the answer into out. Temporary failures are tried again.
 func (c *Client) get(ctx context.Context, params url.Values, out any) error {
 	params.Set("format", "json")
 	for attempt := 1; ; attempt++ {

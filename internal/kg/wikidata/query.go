@@ -16,9 +16,10 @@ import (
 // longestGET is the longest query that goes into the address; longer ones are posted. Only answers to GET are cached by the service (5 minutes).
 const longestGET = 1500
 
-// Query runs a SPARQL query; [AUTO_LANGUAGE] must have been replaced. A failure that may heal (connection, 5xx, 429 with a bearable Retry-After) is tried
-// again; when the endpoint is down or timed out the fallback, if there is one, is asked. Table.Source names the endpoint that answered, without the values of its parameters.
-// Errors: *kg.Error, or ctx's.
+// Query runs a SPARQL query; [AUTO_LANGUAGE] must have been replaced. A temporary failure (connection, 5xx, 429 with an
+// acceptable Retry-After) is tried again; when the endpoint is down or timed out the fallback, if there is one, is
+// asked. Table.Source names the endpoint that answered, without the values of its parameters. Errors: *kg.Error, or
+// ctx's.
 func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := c.queryOn(ctx, c.main, query)
 	if k := kg.KindOf(err); c.fallback != nil && (k == kg.Down || k == kg.Timeout) && ctx.Err() == nil {

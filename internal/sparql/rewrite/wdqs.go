@@ -118,7 +118,7 @@ func aboutArticle(t *sparql.Triples) bool {
 	return false
 }
 
-// firstPredicate returns the IRI with which a path leaves its subject, "" when that is not one.
+// firstPredicate returns the IRI that a path begins with, or "" if it does not begin with an IRI.
 func firstPredicate(p *sparql.Path) string {
 	for p.Kind == sparql.PathSeq || p.Kind == sparql.PathPlus {
 		p = p.Args[0]

@@ -41,7 +41,7 @@ func (s *Server) api(f func(r *http.Request, who string) (any, error)) http.Hand
 			why, ok := "", false
 			if status, why, ok = forPeople(err); !ok {
 				if r.Context().Err() != nil {
-					return // nobody is listening any more
+					return // no one is listening anymore
 				}
 				s.Log.Error("a request failed", "path", r.URL.Path, "error", err)
 			}
@@ -96,7 +96,7 @@ func (s *Server) target(r *http.Request, who string, e *edit) (*annotate.Case, *
 	case !c.Visible(who):
 		return nil, nil, problem{http.StatusForbidden, "Give your own verdict first: then you see the other one."}
 	case len(c.Decided()) < 2 && c.State() != annotate.Resolved:
-		return nil, nil, problem{http.StatusForbidden, "There is one verdict yet: a comparison wants a second person's."}
+		return nil, nil, problem{http.StatusForbidden, "There is only one verdict so far: a comparison needs a second person's."}
 	case c.Resolution != nil:
 		w = *c.Resolution
 	default:
@@ -184,7 +184,7 @@ func (s *Server) apiDecide(r *http.Request, who string) (any, error) {
 	return map[string]any{"work": w, "next": next}, err
 }
 
-// keepRun stores the rows of a changed query; whoever changed it must have seen that it returns some.
+// keepRun stores the rows of a changed query; the person who changed it must have seen that it returns some.
 func (s *Server) keepRun(who, query string) error {
 	t := s.runs.get(who, sparql.NormalForm(query))
 	if t == nil {
@@ -215,7 +215,7 @@ func (s *Server) after(r *http.Request, who string, e *edit, w *annotate.Work) (
 	return next, nil
 }
 
-// apiUndo takes the last verdict of who back that still holds, wherever it was. Texts stay as they are.
+// apiUndo withdraws who's last verdict that is still valid, on any candidate. Texts stay as they are.
 func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
 	events, err := s.Store.WorkEvents(r.Context(), "", who)
 	if err != nil {

@@ -6,8 +6,8 @@
 //
 // A text is saved half a second after the last key, and when its field is left; "saved" is shown when the
 // [annotate.Store] has it on disk. Until then the browser keeps it (localStorage) and offers it again after a crash of
-// either side. Every save carries the version it is based on: of two tabs that edit the same work the second is told,
-// and chooses with both texts in view.
+// either side. Every save carries the version it is based on: of two tabs that edit the same work, the second is
+// warned, and chooses with both texts in view.
 //
 // # What keeps strangers out
 //

@@ -24,7 +24,7 @@ type guideline struct{ Name, Text string }
 
 // guidelines are how a question is worded (SPINACH, section 3.2), in our words.
 var guidelines = []guideline{
-	{"Stands alone", "No “my query”, no “as above”: whoever reads only the question must understand it."},
+	{"Complete in itself", "No “my query”, no “as above”: a reader of the question alone must understand it."},
 	{"Says every constraint", "Each condition, number, date, order and limit of the query is in the question, and nothing else is."},
 	{"Tells apart", "Which Paris? Name what distinguishes entities. Narrative location or filming location? Citizenship or country of birth? Keep similar properties apart."},
 	{"Sounds like a person", "“When does it take place?”, not “what is its point in time?”. Use a property's name only where other words would be ambiguous."},

@@ -112,7 +112,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.handler.ServeHTTP(w, r)
 }
 
-// policy: nothing from elsewhere, no inline scripts or styles, forms only to here, in nobody's frame.
+// policy allows only content from this server, no inline scripts or styles, forms that post here, and no framing.
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // ownPageOnly lets through requests from this page under a loopback name, and sets the headers of every response.
@@ -176,11 +176,11 @@ func (s *Server) load() error {
 	return nil
 }
 
-// all returns the candidates, read again when there are new ones. A reading that fails leaves those that were there.
+// all returns the candidates, and reads them again when there are new ones. If that fails, the previous ones stay.
 func (s *Server) all() ([]dataset.Candidate, map[string]*dataset.Candidate) {
 	if s.Changed != nil && s.Changed() {
 		if err := s.load(); err != nil {
-			s.Log.Warn("the new candidates cannot be read; going on with the former", "error", err)
+			s.Log.Warn("the new candidates cannot be read; keeping the previous ones", "error", err)
 		}
 	}
 	s.mu.Lock()
@@ -277,7 +277,7 @@ func annotator(r *http.Request) string {
 	return name
 }
 
-// cleanName brings a name into the form in which it is kept.
+// cleanName normalizes a name.
 func cleanName(name string) (string, error) {
 	name = norm.NFC.String(strings.Join(strings.Fields(name), " "))
 	switch n := len([]rune(name)); {
@@ -294,7 +294,7 @@ func cleanName(name string) (string, error) {
 	return name, nil
 }
 
-// named wants a name before it shows a page.
+// named asks for a name before it shows a page.
 func (s *Server) named(f func(w http.ResponseWriter, r *http.Request, who string) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		who := annotator(r)

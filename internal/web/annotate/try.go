@@ -13,7 +13,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 )
 
-// apiCheck reads a query and a question and says what is to be said about them; it runs nothing.
+// apiCheck reads a query and a question and returns remarks about them. It runs nothing.
 func (s *Server) apiCheck(r *http.Request, _ string) (any, error) {
 	e, err := read[edit](r)
 	if err != nil {
@@ -74,7 +74,7 @@ func whatHappened(err error, took time.Duration) string {
 	case kg.TooLarge, kg.TooGreedy:
 		return "Too large: " + ke.Message + ". Narrow the query; an item's result has less than 10 MB."
 	case kg.RateLimited, kg.Banned:
-		return "The endpoint wants a pause of " + ke.RetryAfter.Round(time.Second).String() + ". Go on with another candidate meanwhile."
+		return "The endpoint asks for a pause of " + ke.RetryAfter.Round(time.Second).String() + ". Continue with another candidate meanwhile."
 	case kg.Down:
 		return "The endpoint cannot be reached (" + ke.Message + "). Your text is saved; try again later."
 	}

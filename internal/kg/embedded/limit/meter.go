@@ -16,8 +16,8 @@ type Meter struct {
 	Err error // the first limit that was reached; looked at by check
 }
 
-// NewMeter returns the meter of a query that may take max bytes, of the pool when there is one. Whoever has the meter
-// at the end closes it.
+// NewMeter returns the meter of a query that may take max bytes, of the pool when there is one. The meter's owner at
+// the end closes it.
 func NewMeter(ctx context.Context, max int64, p *Pool) Meter {
 	m := Meter{Context: ctx, budget: budget{Max: max, room: max, pool: p}}
 	if p != nil {

@@ -20,7 +20,7 @@ function status(text, kind = "") {
   const was = s.className;
   if (s.textContent !== text) s.textContent = text;
   s.className = "status " + kind;
-  // Screen readers are told of what went wrong and of its end, not of every save.
+  // Screen readers announce errors and their end, not every save.
   if (kind === "bad") say(text, 0); else if (kind === "ok" && (was.includes("bad") || !$("#said").textContent)) say("saved", 0);
 }
 let sayTimer;
