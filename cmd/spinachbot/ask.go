@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/console"
@@ -59,6 +60,9 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	opts, err := a.preset.options()
 	if err != nil {
 		return misuse(e, "ask: %v", err)
+	}
+	if _, known := tool.LanguageOf(a.language); a.language != "" && !known {
+		return misuse(e, "ask: --language %q: want a language's code, such as de", a.language)
 	}
 	question, err := a.question(args)
 	if err != nil {
