@@ -30,14 +30,14 @@
 //
 // # What differs from SPINACH
 //
-// The paper's behavior is the base (Liu et al., sections 4.1 and 4.2); its released code does otherwise in many places,
-// listed in the project's notes on the systems. On purpose we differ from both here. A rollback really returns and
-// leaves a note. Searches run in the asker's language, too. Observations say how much there is in all, what kind of
-// values, and why there is nothing. Queries are checked before they are sent, and IDs that were never seen are named
-// with their labels. A short page is not pruned. The model may say that there is no answer, or stop on an earlier query
-// than the last. An unreadable turn goes back to the model. An empty query may be tried without each of its conditions.
-// The report's writer gets the searcher's thoughts. tools/replay plays the published runs through this package and
-// lists every difference of the observations.
+// The paper's behavior is the base (Liu et al., sections 4.1 and 4.2); its released code differs in many places, listed
+// in the project's notes on the systems. On purpose we differ from both here. A rollback really returns and leaves a
+// note. Searches run in the asker's language, too. Observations say how much there is in all, what kind of values, and
+// why there is nothing. Queries are checked before they are sent, and IDs that were never seen are named with their
+// labels. A short page is not pruned. The model may say that there is no answer, or stop on an earlier query than the
+// last. An unreadable turn goes back to the model. An empty query may be tried without each of its conditions. The
+// report's writer gets the searcher's thoughts. tools/replay plays the published runs through this package and lists
+// every difference of the observations.
 package agent
 
 import (

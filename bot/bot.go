@@ -98,7 +98,7 @@ func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time
 	}
 	need(strings.TrimSpace(cfg.Page) != "", "the forum page is missing")
 	need(strings.TrimSpace(cfg.Account) != "", "the bot's account is missing")
-	if strings.TrimSpace(cfg.Operator) != "" { // else no reply could ever be composed, and every request would be given up
+	if strings.TrimSpace(cfg.Operator) != "" { // otherwise no reply could be composed, and every request would be given up
 		err := forum.CheckUserName(cfg.Operator)
 		need(err == nil, fmt.Sprintf("the operator: %v", err))
 	}

@@ -305,7 +305,7 @@ func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int)
 	t.Comments = append(t.Comments, c)
 }
 
-// dashes goes back over the dashes and blanks before a signature.
+// dashes goes back over the dashes and spaces before a signature.
 func (p *parser) dashes(i, low int) int {
 	for i > low {
 		r, n := utf8.DecodeLastRuneInString(p.text[low:i])

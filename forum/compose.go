@@ -233,7 +233,7 @@ func (c *composer) steps() {
 // maxUserName is the length of a user name in bytes (MediaWiki's default of $wgMaxNameChars).
 const maxUserName = 235
 
-// CheckUserName reports why a name cannot be linked as a user's in a reply; blanks around it do not matter. It is
+// CheckUserName reports why a name cannot be linked as a user's in a reply; spaces around it do not matter. It is
 // stricter than MediaWiki (UserNameUtils::isValid): besides what no title may hold it refuses what could become markup
 // in the link.
 func CheckUserName(name string) error {

@@ -191,7 +191,7 @@ func TestComposeRefuses(t *testing.T) {
 		"conversion":      func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"-{x\" }" },
 		"control":         func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"\x7f\" }" },
 		"bad UTF-8":       func(r *Reply) { r.Query = "SELECT ?a { ?a ?b \"\xff\" }" },
-		"blanks":          func(r *Reply) { r.Query = " ASK {}\n" },
+		"spaces":          func(r *Reply) { r.Query = " ASK {}\n" },
 		"id":              func(r *Reply) { r.Rows[0][0].ID = "Q42]] [[User:X" },
 		"id zero":         func(r *Reply) { r.Rows[0][0].ID = "Q042" },
 		"marker":          func(r *Reply) { r.Marker = "a --> b" },

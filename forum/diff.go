@@ -13,7 +13,7 @@ const maxDiffs = 50
 
 // Diff says in words where two readings of one page differ in what they must agree on: threads (heading, level, whether
 // resolved), comments (id, author, time, level, parent, sub-heading, text) and queries (kind, name, text, whether
-// salvaged; of short links the address). The first fifty differences are named. Nothing is said of equal readings.
+// salvaged; of short links the address). The first fifty differences are named. It returns nothing for equal readings.
 func Diff(a, b *Page) []string {
 	d := differ{}
 	if len(a.Threads) != len(b.Threads) {

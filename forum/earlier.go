@@ -49,7 +49,7 @@ func (c *composer) earlierLink(e Earlier) string {
 	return "[[:" + target + "|" + label + "]]"
 }
 
-// plainTitle reports whether a text is nothing but text in the target of a link: letters, marks, digits, blanks, and
+// plainTitle reports whether a text is nothing but text in the target of a link: letters, marks, digits, spaces, and
 // punctuation that means nothing to MediaWiki.
 func plainTitle(s string) bool {
 	if s == "" || strings.Contains(s, "''") || strings.Contains(s, "//") || strings.Contains(s, "__") || strings.Contains(s, "..") || strings.TrimSpace(s) != s {

@@ -56,8 +56,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// markup reports whether the character at i could be part of markup. What is around the text is unknown, but for
-// this: it is never at the very start of a line, and a blank or a bracket follows it.
+// markup reports whether the character at i could be part of markup. What is around the text is unknown, but for this:
+// it is never at the very start of a line, and a space or a bracket follows it.
 func markup(text []rune, i int) bool {
 	r, before, after := text[i], rune(0), rune(0)
 	if i > 0 {
@@ -146,12 +146,12 @@ func CheckQuery(q string) error {
 		return fmt.Errorf("query is not in its posting form: it is not valid UTF-8")
 	}
 	if strings.TrimSpace(q) != q || q == "" {
-		return fmt.Errorf("query is not in its posting form: it is empty or has blanks around it")
+		return fmt.Errorf("query is not in its posting form: it is empty or has spaces around it")
 	}
 	low := strings.ToLower(q)
 	for _, bad := range []string{"{{", "}}", "~~~", "[[", "]]", "<!--", "{|}", "-{", "}-"} {
 		if strings.Contains(low, bad) {
-			return fmt.Errorf("query is not in its posting form: it contains %s; split it by a blank or write it as an escape", bad)
+			return fmt.Errorf("query is not in its posting form: it contains %s; split it by a space or write it as an escape", bad)
 		}
 	}
 	if w := behaviourSwitch.FindString(q); w != "" {

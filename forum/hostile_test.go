@@ -84,7 +84,7 @@ func TestHostileTextChangesNoMarkup(t *testing.T) {
 			put(&r, "x "+s+" x")
 			checkHostile(t, name, s, r, want)
 			if name == "thought" || name == "to" {
-				continue // what is nothing but blanks or control characters may be left out there
+				continue // what is nothing but spaces or control characters may be left out there
 			}
 			r = posted()
 			put(&r, s)

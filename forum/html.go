@@ -21,7 +21,7 @@ var ErrHTML = parsoid.ErrUnreadable
 
 // ParseHTML reads a talk page from Parsoid's HTML, as rest.php/v1/page/TITLE/html returns it. It writes the page's
 // wikitext back ([parsoid.Wikitext]) and reads that with [Parse], so both readers agree because they are one. [Diff]
-// reports where Parsoid still sees a page otherwise than Parse does.
+// reports where Parsoid still reads a page differently from Parse.
 //
 // title enters the IDs of unsigned comments only. [Options.Wikitext] is the same revision's wikitext: templates that
 // raw pipes cut are taken from it. Byte offsets (Start, End) are -1 everywhere: [Place] needs the page that [Parse]
@@ -53,7 +53,7 @@ func respace(p *Page, opts Options) {
 	if opts.Wikitext == "" {
 		return
 	}
-	var written map[string]string // salvaged queries of the wikitext by their text without blanks
+	var written map[string]string // salvaged queries of the wikitext by their text without spaces
 	p.salvaged(func(q *Query) {
 		if written == nil {
 			written = map[string]string{}

@@ -78,7 +78,7 @@ func links(p *Page) (out []string) {
 	return out
 }
 
-// unspaced takes the blanks out of all queries: of what raw pipes cut, HTML alone does not tell them.
+// unspaced removes the spaces from all queries: of what raw pipes cut, HTML alone does not tell them.
 func unspaced(p *Page) *Page {
 	for i := range p.Threads {
 		for j := range p.Threads[i].Comments {

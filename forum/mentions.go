@@ -30,7 +30,7 @@ func (c *Comment) Mentioned(user string) bool {
 	return false
 }
 
-// callsUser reports whether a text starts with a user's name, in any letter case, with underscores or blanks, and not
+// callsUser reports whether a text starts with a user's name, in any letter case, with underscores or spaces, and not
 // with a longer word.
 func callsUser(s, user string) bool {
 	if len(s) > 5 && strings.EqualFold(s[:5], "user:") {

@@ -388,8 +388,8 @@ func (p *parser) floor(i int) int {
 	return p.top[k-1].End
 }
 
-// unprefixed takes the list characters off the lines of a bare query, and the blanks behind them, which MediaWiki does
-// not show.
+// unprefixed removes the list characters from the lines of a bare query, and the spaces after them, which MediaWiki
+// does not show.
 func unprefixed(q string) string {
 	lines := strings.Split(q, "\n")
 	for i, l := range lines {

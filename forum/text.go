@@ -258,7 +258,7 @@ func lineStop(s []byte, i int) int {
 // special marks the bytes that may begin markup.
 var special = [256]bool{'[': true, '\'': true, '<': true, '{': true, '}': true, '|': true, '!': true}
 
-// lineStarts reports whether only list characters and blanks are before i on its line.
+// lineStarts reports whether only list characters and spaces are before i on its line.
 func lineStarts(s []byte, i int) bool {
 	for i > 0 && strings.IndexByte(":*# \t", s[i-1]) >= 0 {
 		i--
@@ -382,7 +382,7 @@ func appendLine(b, l []byte, tight bool) []byte {
 	return append(b, rest...)
 }
 
-// crowded reports whether a text has blanks that are not single spaces, or direction marks.
+// crowded reports whether a text has spaces that are not single spaces, or direction marks.
 func crowded(s []byte) bool {
 	return bytes.Contains(s, []byte("  ")) || bytes.IndexByte(s, '\t') >= 0 || bytes.IndexByte(s, '\r') >= 0 ||
 		bytes.IndexByte(s, 0xE2) >= 0 && (bytes.Contains(s, []byte("\u200e")) || bytes.Contains(s, []byte("\u200f")))

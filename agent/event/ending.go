@@ -21,8 +21,7 @@ type Ending struct {
 // Reason says why a run ended without an answer.
 type Reason string
 
-// The reasons. A reader of files meets "money" also where an older version did not tell the accounts and the tokens
-// apart.
+// The reasons. Files of older versions also say "money" for other accounts and for tokens.
 const (
 	Answered Reason = ""         // there is an answer
 	NoModel  Reason = "no_model" // no model is configured for this question

@@ -120,7 +120,7 @@ func Read(r io.Reader) ([]Event, error) {
 	return events, err
 }
 
-// reading is a file on its way in.
+// reading is a file that is being read.
 type reading struct {
 	events []Event
 	pack   *packer

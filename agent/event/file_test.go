@@ -175,8 +175,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Bytes that are no text are stored as the replacement character. A reference to the beginning of a message must not
-// count them as what they were, or the message that is read is another one.
+// Bytes that are not text are stored as the replacement character. A reference to the beginning of a message must count
+// the replacement, not the original bytes, or a different message is read.
 func TestFileInvalidText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	f, err := Create(path)

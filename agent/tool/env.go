@@ -107,7 +107,7 @@ func (e *Env) languages() []string {
 	return []string{e.Language.Code, "mul", English.Code}
 }
 
-// LabelsOf returns the labels of IDs, or none when they cannot be had: labels are a help, never a condition.
+// LabelsOf returns the labels of IDs, or none when they are not available: labels help, but nothing depends on them.
 func (e *Env) LabelsOf(ctx context.Context, ids []string) map[string]string {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !rdf.ValidID(id) })
 	if e.Labels == nil || len(ids) == 0 {

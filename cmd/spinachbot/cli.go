@@ -128,7 +128,7 @@ func (c *cmdline) noArguments(args []string) (ok bool) {
 }
 
 // nearest returns "; did you mean X?" when one of the words resembles the given one, else a semicolon and what is
-// otherwise to be said, if anything.
+// otherwise to say, if anything.
 func nearest(word string, words []string, otherwise string) string {
 	probe := &cobra.Command{SuggestionsMinimumDistance: 2}
 	for _, w := range words {
@@ -251,7 +251,7 @@ func paragraph(w io.Writer, text string) {
 	}
 }
 
-// item prints a term and, behind it, its description. The description's lines are aligned.
+// item prints a term and, after it, its description. The description's lines are aligned.
 func item(w io.Writer, term, text string) {
 	indent := console.Cells(term) + 1
 	for i, l := range console.Wrap(text, helpColumns(w)-indent) {

@@ -28,7 +28,7 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// An editor setting of blanks alone is no setting.
+// An editor setting of spaces alone does not count.
 func TestBlankEditor(t *testing.T) {
 	e := &env{environ: []string{"VISUAL= ", "EDITOR=vi"}}
 	if got := e.editor(); got != "vi" {

@@ -139,5 +139,5 @@ func Before(history []Event, at *Event) Work {
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
 
-// sameQuery reports whether two queries are the same but for blanks and comments.
+// sameQuery reports whether two queries are the same but for spaces and comments.
 func sameQuery(a, b string) bool { return a == b || sparql.NormalForm(a) == sparql.NormalForm(b) }

@@ -15,7 +15,7 @@ type Class string
 
 // The classes, in the order in which their rules are tried. An item with an F1 of 1 has none.
 const (
-	ServiceError   Class = "service"         // no error of the agent: a service failed
+	ServiceError   Class = "service"         // not the agent's error: a service failed
 	Format         Class = "format"          // the right facts in another form
 	Exploration    Class = "exploration"     // it did not find what the query needs, or its steps ran out
 	OverConstraint Class = "over-constraint" // a condition too many loses right rows

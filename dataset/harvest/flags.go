@@ -224,7 +224,7 @@ func (t *trimmer) elsewhere(name string, u *unit) bool {
 	return x != nil && x.bind > 0
 }
 
-// unit adds a part that one node makes up. Where it binds no variable it can only be flagged.
+// unit adds a part that one node makes up. If it binds no variable, it can only be flagged.
 func (t *trimmer) unit(kind dataset.FlagKind, why string, at sparql.Span, node sparql.Node, name string) {
 	if len(t.units) >= maxUnits {
 		return

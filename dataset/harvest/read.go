@@ -212,7 +212,7 @@ func reason(err error, sentinels ...error) string {
 	return strings.TrimPrefix(text, ": ")
 }
 
-// differences says, for each thread of the HTML, where the wikitext reads otherwise.
+// differences says, for each thread of the HTML, where the wikitext differs.
 func differences(html, plain *forum.Page) map[int][]string {
 	out := map[int][]string{}
 	if len(forum.Diff(html, plain)) == 0 {

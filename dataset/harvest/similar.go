@@ -148,7 +148,7 @@ func (x *Similar) Find(question string, n int) []Earlier {
 	total := 0.0
 	for _, w := range terms {
 		ps := x.postings[w]
-		df := max(float64(len(ps)), 1) // a word that is nowhere weighs as much as one that is there once
+		df := max(float64(len(ps)), 1) // an unknown word weighs as much as one that occurs once
 		idf := math.Log(1 + (float64(len(x.docs))-df+0.5)/(df+0.5))
 		total += idf
 		for _, p := range ps {

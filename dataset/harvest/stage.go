@@ -167,7 +167,7 @@ func (h *Harvest) advise(ctx context.Context, d *dataset.Candidate) (did bool, e
 const maxDescribed = 200
 
 // descriptions asks the first endpoint that is up for the English descriptions of a query's numbers, all in one query.
-// They tell a suggester which Victoria is meant; without them it is asked all the same. The error is the context's.
+// They tell a suggester which Victoria is meant. Without them it is asked anyway. The error is the context's.
 func (h *Harvest) descriptions(ctx context.Context, c *dataset.Candidate) (map[string]string, error) {
 	var b strings.Builder
 	ids := slices.Concat(c.Entities, c.Properties)

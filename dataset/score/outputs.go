@@ -37,7 +37,7 @@ type Output struct {
 	// Result and GoldResult are for [ReadAnswer]; nil when the file has no rows for them, null when there is no answer.
 	Result, GoldResult json.RawMessage
 
-	Failure string // why this is no answer of the system's: a service failed. Empty otherwise
+	Failure string // why there is no answer of the system: a service failed; otherwise empty
 	Steps   int    // actions or calls of functions; -1 when the file does not say
 	Aliases []string
 	Stored  *float64 // F1 that the file has, of SPINACH's outputs
@@ -138,7 +138,7 @@ func (o *outputs) list() error {
 	return nil
 }
 
-// cut reports that the file can be read no further, and ends the reading.
+// cut reports that the rest of the file cannot be read, and stops reading.
 func (o *outputs) cut(why error) error {
 	if errors.Is(why, io.EOF) {
 		why = io.ErrUnexpectedEOF

@@ -9,8 +9,8 @@ import (
 )
 
 // ReadPageViews reads lines of a Q number, a tab and the views of the entity's article in a year (SPINACH took the
-// English Wikipedia's, July 2023 to June 2024). Empty lines and a first line of headings are skipped; an entity that is
-// there twice is an error.
+// English Wikipedia's, July 2023 to June 2024). Empty lines and a first line of headings are skipped; a repeated entity
+// is an error.
 func ReadPageViews(r io.Reader) (map[string]int64, error) {
 	views := map[string]int64{}
 	sc := bufio.NewScanner(r)
@@ -24,7 +24,7 @@ func ReadPageViews(r io.Reader) (map[string]int64, error) {
 		_, err := strconv.ParseUint(digits, 10, 64)
 		v, verr := strconv.ParseInt(strings.TrimSpace(count), 10, 64)
 		if _, double := views[id]; double {
-			return nil, fmt.Errorf("line %d: %s is there twice", n, id)
+			return nil, fmt.Errorf("line %d: %s is repeated", n, id)
 		}
 		switch {
 		case n == 1 && verr != nil && !(isQ && digits != "" && digits[0] >= '0' && digits[0] <= '9'): // headings

@@ -97,7 +97,7 @@ func TestReadPageViews(t *testing.T) {
 	if err != nil || fmt.Sprint(views) != "map[Q1:0 Q20:3606300]" {
 		t.Errorf("%v, %v", views, err)
 	}
-	for text, want := range map[string]string{"Q1\t2\nQ1\t3\n": "line 2: Q1 is there twice", "Q1\t2\nNorway\t5": `line 2: want a Q number, a tab and a number of views, got "Norway\t5"`,
+	for text, want := range map[string]string{"Q1\t2\nQ1\t3\n": "line 2: Q1 is repeated", "Q1\t2\nNorway\t5": `line 2: want a Q number, a tab and a number of views, got "Norway\t5"`,
 		"Q1 5\n": "line 1: want", "Q1\t-4": "line 1: want", "Q2\t1\nQ1\tmany": "line 2: want"} {
 		if _, err := ReadPageViews(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)

@@ -144,7 +144,7 @@ func trimmed(value string) string {
 	return ""
 }
 
-// sources are the templates of a page's wikitext, by what data-mw tells of them. What it does not tell is the blanks
+// sources are the templates of a page's wikitext, by what data-mw tells of them. What it does not tell is the spaces
 // around names and values and the parameters that were given twice; both matter when careless pipes made parameters of
 // the pieces of a query.
 type sources struct {

@@ -259,7 +259,7 @@ func (u *unparser) typed(n *dom.Node, kind, about string) bool {
 			u.done[about] = true
 		}
 		u.extension(&d)
-	case hasWord(kind, "mw:DisplaySpace"): // a blank that is shown as one that does not break
+	case hasWord(kind, "mw:DisplaySpace"): // a space that is shown as one that does not break
 		u.put(" ")
 	case hasWord(kind, "mw:Nowiki"):
 		u.wrapped(n, "nowiki", "")

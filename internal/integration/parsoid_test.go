@@ -25,8 +25,8 @@ var parsoidTemplates = map[string]string{
 	"Template:Block":  "<div>block</div>\n\npara",
 }
 
-// TestParsoid: of every page in forum/testdata/pages, the real Parsoid's HTML and the wikitext read alike; without the wikitext at hand, but for blanks in queries that
-// raw pipes cut.
+// TestParsoid: of every page in forum/testdata/pages, the real Parsoid's HTML and the wikitext read alike; without the
+// wikitext at hand, but for spaces in queries that raw pipes cut.
 func TestParsoid(t *testing.T) {
 	w := startWiki(t)
 	admin := w.user("Admin")
@@ -72,7 +72,7 @@ func TestParsoid(t *testing.T) {
 	}
 }
 
-// unspaced takes the blanks out of all queries.
+// unspaced removes the spaces from all queries.
 func unspaced(p *forum.Page) *forum.Page {
 	for i := range p.Threads {
 		for j := range p.Threads[i].Comments {

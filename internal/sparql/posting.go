@@ -79,7 +79,7 @@ func PostingForm(query string, label func(id string) string) (string, error) {
 	if !sameMeaning(q, again) {
 		return "", fmt.Errorf("the query cannot be posted: its posting form would mean something else")
 	}
-	return strings.TrimSpace(out), nil // a template parameter has no blanks around it
+	return strings.TrimSpace(out), nil // a template parameter has no spaces around it
 }
 
 // sameMeaning reports whether two queries have the same tree, however names and strings are written.

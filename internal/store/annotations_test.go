@@ -80,8 +80,7 @@ func TestWorks(t *testing.T) {
 	}
 }
 
-// Of many who save from the same reading, also in several programs, exactly one succeeds, and exactly one event tells
-// of it.
+// If many save from the same version, also in several programs, exactly one succeeds, and exactly one event records it.
 func TestSaveWorkOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "annotations.db")
 	stores := []*Store{open(t, path), open(t, path)}

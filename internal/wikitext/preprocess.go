@@ -248,7 +248,7 @@ func (r *reader) openHeading(i *int) bool {
 }
 
 // closeHeading decides at the end of the line whether it was a heading: it must end in equals signs, followed at most
-// by blanks and comments.
+// by spaces and comments.
 func (r *reader) closeHeading(i int) {
 	p := r.stack[len(r.stack)-1]
 	r.stack = r.stack[:len(r.stack)-1]
@@ -349,7 +349,7 @@ func (r *reader) comment(i int) int {
 	return end
 }
 
-// lineStart reports whether only blanks are between the start of the line and i.
+// lineStart reports whether only spaces are between the start of the line and i.
 func lineStart(t string, i, bol int) bool {
 	for i > bol && (t[i-1] == ' ' || t[i-1] == '\t') {
 		i--
@@ -381,8 +381,8 @@ func findClose(t string, i int, name string) (from, to int) {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 func isSpace(c byte) bool  { return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' }
 
-// order sorts the nodes. They come in the order of their ends, which is that of their starts but for what is nested:
-// putting each into its place is cheap, unless a page is made to be nested without end.
+// order sorts the nodes. They arrive ordered by their ends. That is also the order of their starts, except for nested
+// nodes, so an insertion sort is cheap unless a page is nested extremely deeply.
 func (r *reader) order() {
 	before := func(x, y *Node) bool { return x.Start < y.Start || x.Start == y.Start && x.End > y.End }
 	budget := 8 * len(r.nodes)

@@ -12,7 +12,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// evidence is what the shared files say, as sets of keys: parts joined by tabs.
+// evidence holds the facts of the shared files, as sets of keys: parts joined by tabs.
 type evidence struct {
 	triples  map[string]bool // subject, predicate, value: of properties' declarations, sitelink counts and the like
 	facts    map[string]bool // Q183, P36, Q64

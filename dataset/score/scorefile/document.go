@@ -219,7 +219,7 @@ func BestOf(docs []*Document) *Best {
 		if len(row) < len(docs) {
 			continue
 		}
-		delete(values[0], it.key()) // an ID that is there twice counts once
+		delete(values[0], it.key()) // a repeated ID counts once
 		for i, f := range row {
 			f1[i] = append(f1[i], f)
 		}

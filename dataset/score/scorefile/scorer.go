@@ -160,7 +160,7 @@ type scoredFile struct {
 }
 
 // File scores a file, the results of a run's folder, or a folder of dialogue files; "-" is Stdin. The error is a [Need]
-// when the file wants more than the scorer has. An item that cannot be read is in the document; the others are scored.
+// when the file needs more than the scorer has. An item that cannot be read is in the document; the others are scored.
 func (s *Scorer) File(ctx context.Context, name string) (*Document, error) {
 	f, format, err := s.file(ctx, name)
 	if err != nil {
@@ -285,7 +285,7 @@ func (s *Scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 // unreadable is why items that cannot be read are in no mean.
 const unreadable = "the item cannot be read"
 
-// unreadableError says what cannot be read of an item; the others are scored all the same.
+// unreadableError says what cannot be read of an item; the others are still scored.
 type unreadableError string
 
 func (e unreadableError) Error() string { return string(e) }

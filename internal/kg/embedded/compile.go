@@ -17,7 +17,7 @@ type info struct {
 	uses   varSet // all places that it looks at, also in expressions
 }
 
-// node is a part of a query as the algebra has it, before it is known what comes before it.
+// node is a part of a query as in the algebra, before it is known what precedes it.
 type node interface {
 	info() *info
 	// estimate guesses the number of solutions and the work for one row in which the places of bound have a value.

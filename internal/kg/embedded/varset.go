@@ -144,8 +144,8 @@ func (s varSet) slots() []int {
 	return out
 }
 
-// key is a text that equal sets share: the words from the first that is not empty to the last, after the number of the
-// first.
+// key returns the same text for equal sets: the number of the first nonempty word, then the words from it to the last
+// nonempty one.
 func (s varSet) key() string {
 	for len(s.words) > 0 && s.words[len(s.words)-1] == 0 {
 		s.words = s.words[:len(s.words)-1]

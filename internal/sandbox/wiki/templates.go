@@ -122,7 +122,7 @@ func parseTemplate(src string) (name string, a args) {
 	return name, a
 }
 
-// maskNested blanks parts whose pipes and equals signs do not belong to the template itself.
+// maskNested blanks out parts whose pipes and equals signs do not belong to the template itself.
 func maskNested(s string) string {
 	b := []byte(blank(s))
 	hide := func(from, to int) {

@@ -60,7 +60,7 @@ func TestHiddenDirections(t *testing.T) {
 	}
 }
 
-// What is exported has a question: a kept one cannot be emptied, a validator's empty one is passed over.
+// What is exported has a question: a kept one cannot be emptied, a validator's empty one is ignored.
 func TestKeptQuestionsAreNotEmpty(t *testing.T) {
 	s := newSite(t)
 	id := datasettest.ID(3)
