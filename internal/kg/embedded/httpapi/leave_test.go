@@ -85,27 +85,37 @@ func TestClientLeavesWhilePlanning(t *testing.T) {
 	q.WriteString("}")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, "POST", s.URL+"/sparql", strings.NewReader(q.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("User-Agent", "test/1.0 (test@example.org)")
-	req.Header.Set("Content-Type", "application/sparql-query")
-	gone := make(chan error)
-	go func() {
+	gone := make(chan error, 1)
+	send := func() {
+		req, err := http.NewRequestWithContext(ctx, "POST", s.URL+"/sparql", strings.NewReader(q.String()))
+		if err != nil {
+			gone <- err
+			return
+		}
+		req.Header.Set("User-Agent", "test/1.0 (test@example.org)")
+		req.Header.Set("Content-Type", "application/sparql-query")
 		resp, err := http.DefaultClient.Do(req)
 		if err == nil {
 			resp.Body.Close()
 		}
 		gone <- err
-	}()
+	}
+	go send()
 	for {
 		status, _, err := get(t, s.URL, "json", "ASK { wd:Q1 ?p ?o }")
 		if err != nil {
 			t.Fatal(err)
 		}
 		if status == http.StatusTooManyRequests {
-			break
+			break // the plan is being made
+		}
+		select {
+		case err := <-gone:
+			if err != nil {
+				t.Fatal(err)
+			}
+			go send() // it met a small query that had the only place
+		default:
 		}
 	}
 	cancel()
