@@ -35,12 +35,13 @@ func (f *CallFailure) Err() error {
 	return &kg.Error{Kind: f.Kind, Message: f.Message, Line: f.Line, Column: f.Column}
 }
 
-// LabelsArgs are the arguments of a labels call; EntityArgs those of entity and examples.
+// LabelsArgs are the arguments of a labels call.
 type LabelsArgs struct {
 	IDs       []string `json:"ids"`
 	Languages []string `json:"languages"`
 }
 
+// EntityArgs are the arguments of an entity or examples call.
 type EntityArgs struct {
 	ID   string `json:"id"`
 	Lang string `json:"lang"`

@@ -98,10 +98,12 @@ func (Dialect) InLanguage(query, lang string) string { return sparql.ReplaceAuto
 // exploringLimit is the limit with which models like to explore, and which they forget to remove.
 const exploringLimit = 10
 
+// TrimLimit removes a final LIMIT of the size that models explore with. It reports whether there was one.
 func (Dialect) TrimLimit(query string) (string, bool) {
 	return sparql.TrimFinalLimit(query, exploringLimit)
 }
 
+// PostingForm returns the query as it is posted, with the labels of its IDs as comments. The error says why it cannot be posted.
 func (Dialect) PostingForm(query string, label func(id string) string) (string, error) {
 	return sparql.PostingForm(query, label)
 }

@@ -30,6 +30,7 @@ var Reasons = []Choice{
 // Refusal is the error for a change that does not fit its case. Its text tells the annotator what to do.
 type Refusal string
 
+// Error returns the text for the annotator.
 func (r Refusal) Error() string { return string(r) }
 
 // StartQuery is the query that an annotator begins with.

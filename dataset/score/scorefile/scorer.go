@@ -23,6 +23,7 @@ import (
 // Need is the error for a file that cannot be scored with what the [Scorer] has.
 type Need string
 
+// Error says what is needed.
 func (n Need) Error() string { return string(n) }
 
 // What may be needed.

@@ -268,6 +268,7 @@ func roundLast(q *big.Int, scale int32) (Decimal, bool) {
 // rounding modes of toInteger.
 type rounding int
 
+// The rounding modes.
 const (
 	RoundFloor rounding = iota
 	RoundCeil

@@ -10,10 +10,11 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// ID numbers a term. Numbers below localBit are terms of the graph's dictionary, numbers with localBit set are terms
+// ID numbers a term. Numbers below LocalBit are terms of the graph's dictionary, numbers with [LocalBit] set are terms
 // that one query made and the graph does not have; 0 means no term: an unbound variable.
 type ID uint32
 
+// LocalBit is set in the IDs of terms that one query made.
 const LocalBit ID = 1 << 31
 
 // Kind says what a value is to expressions.
@@ -296,6 +297,7 @@ func (v Value) Datatype() string {
 // Truth is a truth value of SPARQL's three-valued logic.
 type Truth uint8
 
+// The truth values. Error is that of an expression that has none.
 const (
 	False Truth = iota
 	True
