@@ -215,7 +215,7 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 		w.round()
 		w.hooks.reset(nil, nil)
 		s := section(w.alice.text(w.page), "Conflict")
-		if !done || edits < 2 || replies(s) != 1 || !strings.Contains(s, "puts in just now") {
+		if !done || edits < 2 || replies(s) != 1 || !strings.Contains(s, "adds just now") {
 			t.Errorf("edited between read and save: %v, %d saves tried, %d replies:\n%s", done, edits, replies(s), s)
 		}
 	})
