@@ -49,21 +49,28 @@ type watchedServer struct {
 	closed chan bool
 }
 
-// ask sends the query cross on its own connection and reads the beginning of the answer.
+// ask sends the query cross on its own connection and reads the beginning of the answer. While the server has no place
+// for the query, because an answered one is just ending, it is sent again.
 func ask(t *testing.T, s *watchedServer) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	conn, err := net.Dial("tcp", s.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		conn, err := net.Dial("tcp", s.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		_ = conn.(*net.TCPConn).SetReadBuffer(64 << 10)
+		fmt.Fprintf(conn, "GET /sparql?format=csv&query=%s HTTP/1.1\r\nHost: localhost\r\nUser-Agent: test/1.0 (test@example.org)\r\n\r\n", url.QueryEscape(cross))
+		r := bufio.NewReader(conn)
+		line, err := r.ReadString('\n')
+		if err == nil && line == "HTTP/1.1 200 OK\r\n" {
+			return conn, r
+		}
+		if err != nil || line != "HTTP/1.1 429 Too Many Requests\r\n" || time.Now().After(end) {
+			t.Fatalf("%q %v", line, err)
+		}
+		conn.Close()
 	}
-	t.Cleanup(func() { conn.Close() })
-	_ = conn.(*net.TCPConn).SetReadBuffer(64 << 10)
-	fmt.Fprintf(conn, "GET /sparql?format=csv&query=%s HTTP/1.1\r\nHost: localhost\r\nUser-Agent: test/1.0 (test@example.org)\r\n\r\n", url.QueryEscape(cross))
-	r := bufio.NewReader(conn)
-	if line, err := r.ReadString('\n'); err != nil || line != "HTTP/1.1 200 OK\r\n" {
-		t.Fatalf("%q %v", line, err)
-	}
-	return conn, r
 }
 
 // TestSlowReaders checks that clients that do not read hold no place of the server, and that they are cut off.
