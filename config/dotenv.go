@@ -55,7 +55,7 @@ func lineKey(line string) (key, wrong string) {
 	const form = `want KEY=value or KEY="value"`
 	m, err := godotenv.Unmarshal(line)
 	switch {
-	case err != nil && strings.HasPrefix(err.Error(), "unterminated quoted value"):
+	case err != nil && openQuote(line):
 		return "", "the value has no closing quote on its line"
 	case err != nil, len(m) > 1:
 		return "", form
@@ -67,4 +67,11 @@ func lineKey(line string) (key, wrong string) {
 		key = k
 	}
 	return key, ""
+}
+
+// openQuote reports whether a line's value begins with a quote that is not closed on the line.
+func openQuote(line string) bool {
+	_, value, _ := strings.Cut(line, "=")
+	value = strings.TrimSpace(value)
+	return value != "" && strings.ContainsRune(`"'`, rune(value[0])) && strings.Count(value, value[:1]) == 1
 }

@@ -20,7 +20,6 @@ var readsErrorText = map[string]string{
 	"agent/event oldError":                 "as for Ending",
 	"agent/event oldLimit":                 "as for Ending",
 	"agent/tool sentence":                  "puts a sentence together; nothing is decided by it",
-	"config lineKey":                       "godotenv has no kinds of errors; only the hint for the user depends on it",
 	"internal/politehttp Error":            "compares a text with itself after secrets were taken out",
 	"internal/kg/kgtest testQueryFailures": "a test of what the text shows",
 }
