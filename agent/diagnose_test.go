@@ -76,7 +76,7 @@ func TestDiagnose(t *testing.T) {
 	}
 }
 
-// TestDiagnoseStops: a caller who cancels during a probe gets his error, and the probes stand in the trajectory, from
+// TestDiagnoseStops: a caller who cancels during a probe gets his error, and the probes are in the trajectory, from
 // which they are replayed.
 func TestDiagnoseStops(t *testing.T) {
 	const two = "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 . ?x wikibase:rank ?r }"

@@ -69,7 +69,7 @@ func rich(t *testing.T) (path string, out *Outcome, m *fakeModel) {
 	return path, out, m
 }
 
-// TestReplayOfOwnTrajectory: played again from its file, without model and graph, a run gives the same outcome and
+// TestReplayOfOwnTrajectory: played again from its file, without model and graph, a run has the same outcome and
 // the same events.
 func TestReplayOfOwnTrajectory(t *testing.T) {
 	path, want := richRun(t)

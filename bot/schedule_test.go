@@ -22,7 +22,7 @@ type crowd struct {
 	times   map[string]int // how often a word was posted
 	edits   map[string]int
 	archive string
-	between bool // someone wrote between a request and its answer: replies do not stand under their posts any more
+	between bool // someone wrote between a request and its answer: replies are no longer under their posts
 }
 
 var postWord = regexp.MustCompile(`wd\d+x`)
@@ -97,7 +97,7 @@ func (c *crowd) call() {
 	c.insert(at, "\n[[User:SpinachBot]]: "+c.write(c.word())+"\n")
 }
 
-// edit changes a post, its heading, or where its thread stands.
+// edit changes a post, its heading, or the place of its thread.
 func (c *crowd) edit() {
 	threads := c.threads()
 	t := threads[c.rng.IntN(len(threads))]

@@ -150,7 +150,7 @@ func TestNoLabel(t *testing.T) {
 	}
 }
 
-// FuzzPruneByAnswer: whatever the model answers, every line of what comes out stands on the page.
+// FuzzPruneByAnswer: whatever the model answers, every line of what comes out is on the page.
 func FuzzPruneByAnswer(f *testing.F) {
 	f.Add(`{"spouse (P26)": {"Joachim Sauer (Q96)": {"Qualifiers": [{"rank": "x"}, 3]}}}`)
 	f.Add(`{"P26": [1, null, {}], "P31": {"": ""}}`)

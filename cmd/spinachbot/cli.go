@@ -262,7 +262,7 @@ func item(w io.Writer, term, text string) {
 	}
 }
 
-// valueName is the annotation of a flag with the name of its value, which stands in backquotes in its declaration.
+// valueName is the annotation of a flag with the name of its value, which is in backquotes in its declaration.
 const valueName = "value"
 
 func valueOf(f *pflag.Flag) string {

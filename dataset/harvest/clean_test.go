@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A language stands once in what [AUTO_LANGUAGE] becomes, in the author's order; texts that are no list of languages
+// A language appears once in what [AUTO_LANGUAGE] becomes, in the author's order; texts that are no list of languages
 // keep every byte.
 func TestAutoLanguage(t *testing.T) {
 	for list, want := range map[string]string{

@@ -15,7 +15,7 @@ import (
 
 // Links resolves short links.
 type Links interface {
-	// Target makes one request for a short link and gives the address that its redirect names, without following it.
+	// Target makes one request for a short link and returns the address that its redirect names, without following it.
 	// The error wraps ErrNoTarget when the service answered and names none; any other error may be temporary.
 	Target(ctx context.Context, link string) (string, error)
 }

@@ -1,4 +1,4 @@
-// Package mediawiki gives a bot safe access to a MediaWiki wiki, over go-mwclient.
+// Package mediawiki lets a bot safely access to a MediaWiki wiki, over go-mwclient.
 //
 // # What a bot must not get wrong
 //
