@@ -2,9 +2,11 @@ package dataset
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -39,6 +41,32 @@ func ReplaceFileFunc(name string, write func(io.Writer) error) error {
 		return err
 	}
 	return replace(f, name, write)
+}
+
+// File is a file that is written as a whole.
+type File struct {
+	Name    string
+	Content []byte
+}
+
+// WriteFiles writes all of the files or none. Without force it refuses to replace a file that holds something else.
+func WriteFiles(force bool, files ...File) error {
+	for _, f := range files {
+		old, err := os.ReadFile(f.Name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || force:
+		case err != nil:
+			return err
+		case !bytes.Equal(old, f.Content):
+			return fmt.Errorf("%s exists and holds something else; nothing was written. Name another file, or add --force to replace it", f.Name)
+		}
+	}
+	for _, f := range files {
+		if err := ReplaceFile(f.Name, f.Content); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replace fills the new file f and puts it in the place of name.

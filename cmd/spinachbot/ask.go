@@ -17,6 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/show"
 	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
@@ -86,8 +87,14 @@ func (a *asking) run(ctx context.Context, args []string) int {
 		return misuse(e, "ask: %v", errNoModel)
 	}
 	q := agent.Question{ID: "ask", Text: question, Language: a.language}
-	if q.History, err = readHistory(e, a.history); err != nil {
-		return misuse(e, "ask: %v", err)
+	if a.history != "" {
+		data, err := readInput(e, a.history)
+		if err != nil {
+			return misuse(e, "ask: the history cannot be read: %v", err)
+		}
+		if q.History, err = ask.History(data); err != nil {
+			return misuse(e, "ask: %v", err)
+		}
 	}
 	dir, err := trajectoryDir(cfg.DataDir)
 	if err != nil {
@@ -132,15 +139,15 @@ func (a *asking) ask(ctx context.Context, service *ask.Service, q agent.Question
 	if err != nil {
 		return fail(a.e, err)
 	}
-	show := &answerView{screen: console.New(a.e.stdout, a.e.environ), json: a.json, graph: a.graph}
+	view := &show.Run{Screen: console.New(a.e.stdout, a.e.environ), AsJSON: a.json, Graph: a.graph}
 	for _, e := range run.Events(context.WithoutCancel(ctx), 0) {
-		show.event(e)
+		view.Event(e)
 	}
 	out, err := run.Wait()
 	if err != nil {
 		return fail(a.e, err)
 	}
-	show.outcome(out)
+	view.Outcome(out)
 	if out.Answer == nil {
 		return noAnswerStatus(a.e, out.Ending)
 	}

@@ -74,7 +74,7 @@ stored answers.`)
 			}
 			return exitOK
 		}
-		if err := writeFiles(*force, outFile{*out, b.Bytes()}); err != nil {
+		if err := dataset.WriteFiles(*force, dataset.File{Name: *out, Content: b.Bytes()}); err != nil {
 			return fail(e, fmt.Errorf("dataset export: %w", err))
 		}
 		fmt.Fprintf(e.stderr, "%s: %d items\n", *out, len(golds))
@@ -131,7 +131,7 @@ unless they connect two groups of near-duplicates.`)
 		if *flags.format == "grasp" {
 			ext = ".jsonl"
 		}
-		var files []outFile
+		var files []dataset.File
 		for _, half := range []struct {
 			name  string
 			golds []release.Gold
@@ -140,12 +140,12 @@ unless they connect two groups of near-duplicates.`)
 			if err := writeItems(&b, rest[0], half.golds, flags); err != nil {
 				return fail(e, err)
 			}
-			files = append(files, outFile{filepath.Join(folder, half.name+ext), b.Bytes()})
+			files = append(files, dataset.File{Name: filepath.Join(folder, half.name+ext), Content: b.Bytes()})
 		}
-		if err := writeFiles(*force, files...); err != nil {
+		if err := dataset.WriteFiles(*force, files...); err != nil {
 			return fail(e, fmt.Errorf("dataset split: %w", err))
 		}
-		fmt.Fprintf(e.stdout, "%s: %d items\n%s: %d items\n", files[0].name, len(split.Dev), files[1].name, len(split.Test))
+		fmt.Fprintf(e.stdout, "%s: %d items\n%s: %d items\n", files[0].Name, len(split.Dev), files[1].Name, len(split.Test))
 		return exitOK
 	})
 }
@@ -193,7 +193,7 @@ requires.`)
 		var b bytes.Buffer
 		err := release.Card(&b, d)
 		if err == nil && *out != "" && *out != "-" {
-			err = writeFiles(*force, outFile{*out, b.Bytes()})
+			err = dataset.WriteFiles(*force, dataset.File{Name: *out, Content: b.Bytes()})
 		} else if err == nil {
 			_, err = e.stdout.Write(b.Bytes())
 		}

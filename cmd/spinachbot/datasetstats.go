@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/score/scorefile"
 	"github.com/spinachbot/spinachbot/dataset/stats"
+	"github.com/spinachbot/spinachbot/internal/show"
 )
 
 const datasetStatsDoc = `Describes a benchmark by the tables of the SPINACH paper: complexity, counted on the query's
@@ -59,7 +60,7 @@ func datasetStatsCommand(e *env) *cobra.Command {
 		case err != nil:
 			return fail(e, fmt.Errorf("dataset stats: %w", err))
 		case *asJSON:
-			writeJSON(e.stdout, report)
+			show.JSON(e.stdout, report)
 		default:
 			if err := report.WriteText(e.stdout); err != nil {
 				return fail(e, fmt.Errorf("dataset stats: %w", err))
@@ -139,11 +140,11 @@ func bindingsOf(result json.RawMessage) json.RawMessage {
 }
 
 func writeCharts(dir string, force bool, r *stats.Report) error {
-	var files []outFile
+	var files []dataset.File
 	for _, c := range r.Charts() {
-		files = append(files, outFile{filepath.Join(dir, c.Name+".svg"), []byte(c.SVG)})
+		files = append(files, dataset.File{Name: filepath.Join(dir, c.Name+".svg"), Content: []byte(c.SVG)})
 	}
-	return writeFiles(force, files...)
+	return dataset.WriteFiles(force, files...)
 }
 
 // statistics are the tables of the items as plain text, for the benchmark's card.

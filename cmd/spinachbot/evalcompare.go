@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
+	"github.com/spinachbot/spinachbot/internal/show"
 )
 
 const evalCompareDoc = `Compares two or more runs of eval run on their common items: differences of F1 with paired
@@ -42,7 +43,7 @@ func evalCompareCommand(e *env) *cobra.Command {
 		}
 		switch {
 		case *asJSON:
-			writeJSON(e.stdout, cmp)
+			show.JSON(e.stdout, cmp)
 		case *markdown:
 			cmp.WriteMarkdown(e.stdout, *items)
 		default:

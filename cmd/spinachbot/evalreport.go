@@ -13,6 +13,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
@@ -74,7 +75,7 @@ func evalReportCommand(e *env) *cobra.Command {
 		if *out == "" || *out == "-" {
 			_, err = e.stdout.Write(b.Bytes())
 		} else {
-			err = writeFiles(*force, outFile{*out, b.Bytes()})
+			err = dataset.WriteFiles(*force, dataset.File{Name: *out, Content: b.Bytes()})
 		}
 		if err != nil {
 			return fail(e, fmt.Errorf("the report cannot be written: %w", err))

@@ -17,10 +17,12 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
+	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
+	"github.com/spinachbot/spinachbot/internal/show"
 	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
@@ -83,16 +85,16 @@ func (s *evalSession) run(ctx context.Context) int {
 	if err := s.openModel(ctx); err != nil {
 		return fail(s.e, err)
 	}
-	p := newProgressLine(s.e)
+	p := console.NewLine(s.e.screen(), s.e.now)
 	sum, err := evalrun.Run(ctx, evalrun.Config{
 		Log: s.lg, Dir: s.flags.out, Info: info, Items: s.items, Chosen: s.chosen, Method: s.method, Model: s.modelFor, Graph: s.graph, Labeler: s.labeler,
 		Replay: s.replay, Limits: runLimits(s.cfg), Language: s.flags.language, SkipUnscorable: s.flags.skip, Jobs: s.flags.jobs, Tries: s.flags.tries,
-		Score: evalrun.Metrics, Now: s.e.now, Sleep: systemClock{}.Sleep, Account: s.account, Progress: func(pr evalrun.Progress) { p.show(pr.String()) },
+		Score: evalrun.Metrics, Now: s.e.now, Sleep: systemClock{}.Sleep, Account: s.account, Progress: func(pr evalrun.Progress) { p.Show(pr.String()) },
 	})
-	p.end()
+	p.End()
 	if sum != nil {
 		if s.flags.json {
-			writeJSON(s.e.stdout, sum)
+			show.JSON(s.e.stdout, sum)
 		} else {
 			sum.WriteText(s.e.stdout)
 		}

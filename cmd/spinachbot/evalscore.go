@@ -14,7 +14,9 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset/score"
 	"github.com/spinachbot/spinachbot/dataset/score/scorefile"
+	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/show"
 	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
@@ -79,10 +81,10 @@ func evalScoreCommand(e *env) *cobra.Command {
 		case f.kg != "" && len(f.data) > 0:
 			return misuse(e, "eval score: --kg and --data cannot be used together")
 		}
-		progress := newProgressLine(e)
+		progress := console.NewLine(e.screen(), e.now)
 		s := &scorefile.Scorer{
 			Name: f.metric, Metrics: f.metrics(), Limit: f.limit, Stdin: e.stdin,
-			Progress: func(done, asked int) { progress.show(fmt.Sprintf("%d items scored, %d queries run", done, asked)) },
+			Progress: func(done, asked int) { progress.Show(fmt.Sprintf("%d items scored, %d queries run", done, asked)) },
 		}
 		defer func() { _ = s.Close() }() // each line was written to the disk when it came
 		var cfg *config.Config
@@ -104,7 +106,7 @@ func evalScoreCommand(e *env) *cobra.Command {
 		var docs []*scorefile.Document
 		for _, name := range files {
 			d, err := s.File(ctx, name)
-			progress.end()
+			progress.End()
 			var need scorefile.Need
 			switch {
 			case errors.As(err, &need):
@@ -190,9 +192,9 @@ func (f *scoreFlags) tell(e *env, docs []*scorefile.Document, metrics []score.Me
 			best.WriteText(e.stdout)
 		}
 	case best != nil:
-		writeJSON(e.stdout, best)
+		show.JSON(e.stdout, best)
 	default:
-		writeJSON(e.stdout, docs[0])
+		show.JSON(e.stdout, docs[0])
 	}
 	odd := 0
 	for _, d := range docs {

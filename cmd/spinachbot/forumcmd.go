@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/forum"
+	"github.com/spinachbot/spinachbot/internal/show"
 )
 
 const forumDoc = `Prints a talk page as JSON: threads, their comments, and the SPARQL queries in them. FILE may be -
@@ -68,7 +69,7 @@ func forumParseCommand(e *env) *cobra.Command {
 		if err != nil {
 			return fail(e, fmt.Errorf("forum parse: %w", err))
 		}
-		writeJSON(e.stdout, page)
+		show.JSON(e.stdout, page)
 		return exitOK
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/show"
 	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
@@ -123,7 +124,7 @@ func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger
 	}
 	defer st.Close()
 	screen := console.New(c.e.stdout, c.e.environ)
-	if err := do(&ledger{e: c.e, cfg: cfg, st: st, json: asJSON, out: screen, width: screen.Width}); err != nil {
+	if err := do(&ledger{e: c.e, cfg: cfg, st: st, json: asJSON, Ledger: show.Ledger{Out: screen, Width: screen.Width, API: cfg.WikiAPI}}); err != nil {
 		return fail(c.e, err)
 	}
 	return exitOK
@@ -131,13 +132,11 @@ func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger
 
 // ledger is the open ledger, for people.
 type ledger struct {
+	show.Ledger
 	e    *env
 	cfg  *config.Config
 	st   *store.Store
 	json bool
-	out  *console.Screen
-	// width returns the terminal's number of columns, 0 when there is no terminal.
-	width func() int
 }
 
 // find reads the entries with these IDs, all of them or none.
@@ -161,7 +160,7 @@ func (l *ledger) list(ctx context.Context, states []bot.State) error {
 	}
 	if l.json {
 		for _, en := range entries {
-			writeJSON(l.e.stdout, en)
+			show.JSON(l.e.stdout, en)
 		}
 		return nil
 	}
@@ -169,7 +168,7 @@ func (l *ledger) list(ctx context.Context, states []bot.State) error {
 		fmt.Fprintln(l.e.stderr, "no entries")
 		return nil
 	}
-	if err := l.table(entries); err != nil {
+	if err := l.List(entries); err != nil {
 		return err
 	}
 	l.warnOff(entries)
@@ -196,18 +195,18 @@ func (l *ledger) show(ctx context.Context, ids []string, diff, wikitext bool) er
 	}
 	for i, en := range entries {
 		if l.json {
-			writeJSON(l.e.stdout, en)
+			show.JSON(l.e.stdout, en)
 			continue
 		}
 		if i > 0 {
-			fmt.Fprintln(l.out)
+			fmt.Fprintln(l.Out)
 		}
-		l.describe(en)
+		l.Entry(en)
 		if d := en.Draft; d != nil && diff {
-			l.block(fmt.Sprintf("change of the section, against revision %d", d.Revision), d.Diff)
+			l.Block(fmt.Sprintf("change of the section, against revision %d", d.Revision), d.Diff)
 		}
 		if d := en.Draft; d != nil && wikitext {
-			l.block("wikitext", d.Wikitext)
+			l.Block("wikitext", d.Wikitext)
 		}
 	}
 	return nil
@@ -216,7 +215,7 @@ func (l *ledger) show(ctx context.Context, ids []string, diff, wikitext bool) er
 // changed says what an entry has become.
 func (l *ledger) changed(en *bot.Entry, err error) error {
 	if err == nil {
-		fmt.Fprintf(l.e.stdout, "%s  %s\n", en.Key, text.OneLine(stateOf(en)))
+		fmt.Fprintf(l.e.stdout, "%s  %s\n", en.Key, text.OneLine(show.State(en)))
 		l.warnOff([]*bot.Entry{en})
 	}
 	return err

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/bot"
-	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/show"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
@@ -243,8 +243,8 @@ func TestLedgerNarrow(t *testing.T) {
 		t.Fatal(len(entries), err)
 	}
 	var b strings.Builder
-	l := &ledger{cfg: &config.Config{WikiAPI: "https://www.wikidata.org/w/api.php"}, out: console.New(&b, nil), width: func() int { return 44 }}
-	if err := l.table(entries); err != nil {
+	l := &show.Ledger{Out: console.New(&b, nil), Width: func() int { return 44 }, API: "https://www.wikidata.org/w/api.php"}
+	if err := l.List(entries); err != nil {
 		t.Fatal(err)
 	}
 	want := `ID                   STATE     ASKED
@@ -257,7 +257,7 @@ sb-1000000000000000  proposed  2026-11-20
 		t.Errorf("list:\n%s\nwant\n%s", b.String(), want)
 	}
 	for _, en := range entries {
-		l.describe(en)
+		l.Entry(en)
 	}
 	for line := range strings.Lines(b.String()) {
 		line = strings.TrimSuffix(line, "\n")

@@ -55,10 +55,10 @@ func (r *review) run(ctx context.Context, ids []string) error {
 	}
 	for i, en := range entries {
 		if i > 0 {
-			fmt.Fprintln(r.out)
+			fmt.Fprintln(r.Out)
 		}
-		r.describe(en)
-		fmt.Fprintln(r.out)
+		r.Entry(en)
+		fmt.Fprintln(r.Out)
 		on, err := r.decide(ctx, en, fmt.Sprintf("%d of %d", i+1, len(entries)))
 		if err != nil {
 			return err
@@ -68,7 +68,7 @@ func (r *review) run(ctx context.Context, ids []string) error {
 			break
 		}
 	}
-	fmt.Fprintf(r.out, "%d approved, %d rejected, %d left\n", r.approved, r.rejected, r.left)
+	fmt.Fprintf(r.Out, "%d approved, %d rejected, %d left\n", r.approved, r.rejected, r.left)
 	return nil
 }
 
@@ -99,7 +99,7 @@ func (r *review) decide(ctx context.Context, en *bot.Entry, where string) (on bo
 		case "q", "quit":
 			return false, nil
 		default:
-			fmt.Fprintf(r.out, "%q is none of these; type the word or its first letter\n", text.Clean(answer))
+			fmt.Fprintf(r.Out, "%q is none of these; type the word or its first letter\n", text.Clean(answer))
 			continue
 		}
 		switch {
@@ -124,7 +124,7 @@ func (r *review) approve(ctx context.Context, shown *bot.Entry) error {
 	}
 	if now.Draft != nil && (shown.Draft == nil || now.Draft.Wikitext != shown.Draft.Wikitext) {
 		*shown = *now
-		r.describe(shown)
+		r.Entry(shown)
 		return errors.New("the reply has changed since it was shown; look at it again, above")
 	}
 	return r.changed(bot.Approve(ctx, r.st, r.e.now(), shown.Key, r.by))
@@ -151,16 +151,16 @@ func (r *review) edit(ctx context.Context, en *bot.Entry) error {
 	now, err = r.revise(ctx, now, text, r.by)
 	if err == nil {
 		*en = *now
-		fmt.Fprintln(r.out)
-		r.describe(en)
-		fmt.Fprintln(r.out)
+		fmt.Fprintln(r.Out)
+		r.Entry(en)
+		fmt.Fprintln(r.Out)
 	}
 	return err
 }
 
 // ask prompts and reads a line. Ctrl-C ends the waiting.
 func (r *review) ask(ctx context.Context, prompt string) (string, error) {
-	fmt.Fprint(r.out, prompt)
+	fmt.Fprint(r.Out, prompt)
 	type line struct {
 		text string
 		err  error
@@ -176,11 +176,11 @@ func (r *review) ask(ctx context.Context, prompt string) (string, error) {
 	select {
 	case l := <-read:
 		if l.err != nil {
-			fmt.Fprintln(r.out)
+			fmt.Fprintln(r.Out)
 		}
 		return l.text, l.err
 	case <-ctx.Done():
-		fmt.Fprintln(r.out)
+		fmt.Fprintln(r.Out)
 		return "", ctx.Err()
 	}
 }

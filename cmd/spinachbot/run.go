@@ -18,6 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/bot/earlier"
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/adapter"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
@@ -123,7 +124,7 @@ func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() ti
 	}
 	pol.Similar = earlier.New(lg, filepath.Join(cfg.DataDir, harvestFolder), graph, now)
 	engine := agent.New(lg, model, graph, graph, now, agent.Options{})
-	b, err := bot.New(lg, st, wikiAdapter{wiki}, newAsk(lg, engine, cfg, dir, now), now, pol)
+	b, err := bot.New(lg, st, adapter.Wiki{Client: wiki}, newAsk(lg, engine, cfg, dir, now), now, pol)
 	return b, h, err
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"net/http"
 
@@ -30,35 +29,9 @@ func tape(cfg *config.Config, record, replay string) (wrap wrapper, closeTape fu
 	case record == "":
 		return nil, nothing, nil
 	}
-	r, err := httprr.Record(record, innermost{}, scrub)
+	r, err := httprr.Record(record, httprr.Below, scrub)
 	if err != nil {
 		return nil, nil, err
 	}
-	return func(rt http.RoundTripper) http.RoundTripper { return through{r, rt} }, r.Close, nil
-}
-
-// through sends requests through one recorder to the transport that each client would have used without it: model and graph share a file, but each keeps
-// its own guard over the hosts it may reach.
-type through struct {
-	recorder http.RoundTripper
-	rt       http.RoundTripper
-}
-
-type transportKey struct{}
-
-// RoundTrip passes the request to the recorder, which passes it to [innermost].
-func (t through) RoundTrip(r *http.Request) (*http.Response, error) {
-	return t.recorder.RoundTrip(r.WithContext(context.WithValue(r.Context(), transportKey{}, t.rt)))
-}
-
-// innermost is the transport below the recorder: the one that the request carries.
-type innermost struct{}
-
-// RoundTrip sends the request.
-func (innermost) RoundTrip(r *http.Request) (*http.Response, error) {
-	rt, ok := r.Context().Value(transportKey{}).(http.RoundTripper)
-	if !ok {
-		return nil, errors.New("a request reached the recorder without a transport")
-	}
-	return rt.RoundTrip(r)
+	return r.Around, r.Close, nil
 }

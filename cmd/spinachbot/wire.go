@@ -159,9 +159,12 @@ func runLimits(cfg *config.Config) agent.Limits {
 // errNoModel says how to get a model.
 var errNoModel = errors.New("no language model is configured: set OPENAI_API_KEY, or OPENAI_BASE_URL for any server that speaks the OpenAI protocol")
 
+// trajectories is the folder of trajectories in DATA_DIR.
+const trajectories = "trajectories"
+
 // trajectoryDir makes and names the folder of the trajectories in a data folder.
 func trajectoryDir(dataDir string) (string, error) {
-	dir := filepath.Join(dataDir, "trajectories")
+	dir := filepath.Join(dataDir, trajectories)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("the folder of the trajectories cannot be made: %w", err)
 	}

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent/event"
@@ -44,4 +46,29 @@ func Folder(dir string, now func() time.Time) func(id string) (Trajectory, error
 			return f, nil
 		}
 	}
+}
+
+// Newest returns the path of the newest trajectory in dir whose name begins with the one given. A judgment whether a
+// post is a request is found only by a name with "-triage".
+func Newest(dir, name string) (string, error) {
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return "", fmt.Errorf("there are no trajectories in %s; name a file, or another data folder with --data-dir", dir)
+	}
+	var newest string
+	var at time.Time
+	for _, f := range files {
+		info, err := f.Info()
+		if err != nil || !strings.HasSuffix(f.Name(), ".jsonl") || !strings.HasPrefix(f.Name(), name) ||
+			strings.Contains(f.Name(), "-triage-") && !strings.Contains(name, "-triage") {
+			continue
+		}
+		if newest == "" || info.ModTime().After(at) {
+			newest, at = filepath.Join(dir, f.Name()), info.ModTime()
+		}
+	}
+	if newest == "" {
+		return "", fmt.Errorf("there is no trajectory %q in %s; spinachbot ledger list shows the IDs", name, dir)
+	}
+	return newest, nil
 }

@@ -1,4 +1,7 @@
-package main
+// Package show prints for people what the program holds: a run while it happens, its outcome, a trajectory, the
+// entries of the ledger. On a terminal, texts and tables are fitted to its width. Control characters of the model, the
+// graph and the wiki never reach the terminal.
+package show
 
 import (
 	"encoding/json"
@@ -17,45 +20,45 @@ import (
 // mostRows is how many rows of a result are shown.
 const mostRows = 20
 
-// answerView shows a run and its outcome: for people, or as JSON lines.
-type answerView struct {
-	screen *console.Screen
-	json   bool
-	graph  string // name of the graph
+// Run shows a run and its outcome: for people, or as JSON lines.
+type Run struct {
+	Screen *console.Screen
+	AsJSON bool   // instead of text
+	Graph  string // name of the graph
 }
 
-// event shows a step or a rollback.
-func (v *answerView) event(e event.Event) {
+// Event shows a step or a rollback.
+func (v *Run) Event(e event.Event) {
 	switch {
-	case e.Event == "step" && v.json:
+	case e.Event == "step" && v.AsJSON:
 		s := e.Step
-		writeJSON(v.screen, map[string]any{"event": "step", "n": s.N, "thought": s.Thought, "action": s.Action, "argument": s.Argument,
+		JSON(v.Screen, map[string]any{"event": "step", "n": s.N, "thought": s.Thought, "action": s.Action, "argument": s.Argument,
 			"observation": s.Observation, "ms": s.MS})
-	case e.Event == "rollback" && v.json:
-		writeJSON(v.screen, map[string]any{"event": "rollback", "to": *e.To, "reason": e.Reason})
+	case e.Event == "rollback" && v.AsJSON:
+		JSON(v.Screen, map[string]any{"event": "rollback", "to": *e.To, "reason": e.Reason})
 	case e.Event == "step":
 		s := e.Step
 		v.text(fmt.Sprintf("%d. %s", s.N, s.Thought))
-		fmt.Fprintf(v.screen, "   %s(%s)\n", v.screen.In(console.Cyan, s.Action), indent(s.Argument, "   "))
-		fmt.Fprintf(v.screen, "%s\n\n", v.screen.In(console.Dim, indent("   "+s.Observation, "   ")))
+		fmt.Fprintf(v.Screen, "   %s(%s)\n", v.Screen.In(console.Cyan, s.Action), indent(s.Argument, "   "))
+		fmt.Fprintf(v.Screen, "%s\n\n", v.Screen.In(console.Dim, indent("   "+s.Observation, "   ")))
 	case e.Event == "rollback":
-		fmt.Fprintf(v.screen, "   %s\n\n", v.screen.In(console.Yellow, fmt.Sprintf("refused (%s); the last step kept is %d", e.Reason, *e.To)))
+		fmt.Fprintf(v.Screen, "   %s\n\n", v.Screen.In(console.Yellow, fmt.Sprintf("refused (%s); the last step kept is %d", e.Reason, *e.To)))
 	}
 }
 
 // text writes a text of the model, fitted to the width of a terminal.
-func (v *answerView) text(s string) {
+func (v *Run) text(s string) {
 	s = text.Clean(s)
-	if width := v.screen.Width(); width > 0 {
+	if width := v.Screen.Width(); width > 0 {
 		s = strings.Join(console.Wrap(s, width), "\n")
 	}
-	fmt.Fprintln(v.screen, s)
+	fmt.Fprintln(v.Screen, s)
 }
 
-// outcome shows how the run ended.
-func (v *answerView) outcome(out *agent.Outcome) {
-	if v.json {
-		writeJSON(v.screen, v.outcomeJSON(out))
+// Outcome shows how the run ended.
+func (v *Run) Outcome(out *agent.Outcome) {
+	if v.AsJSON {
+		JSON(v.Screen, v.outcomeJSON(out))
 		return
 	}
 	if out.Report != "" {
@@ -67,21 +70,21 @@ func (v *answerView) outcome(out *agent.Outcome) {
 		cost += fmt.Sprintf(", %.4f USD", u.USD)
 	}
 	if u.Calls > 0 {
-		fmt.Fprintf(v.screen, "\n%s\n", v.screen.In(console.Dim, cost))
+		fmt.Fprintf(v.Screen, "\n%s\n", v.Screen.In(console.Dim, cost))
 	}
 	a := out.Answer
 	if a == nil {
 		if !out.ServiceFailed() { // which the error says
-			fmt.Fprintf(v.screen, "no answer: %s %s\n", out.Reason, text.Clean(out.Detail))
+			fmt.Fprintf(v.Screen, "no answer: %s %s\n", out.Reason, text.Clean(out.Detail))
 		}
 		return
 	}
-	fmt.Fprintf(v.screen, "\n%s\n\n", text.Clean(a.SPARQL))
+	fmt.Fprintf(v.Screen, "\n%s\n\n", text.Clean(a.SPARQL))
 	v.result(a)
 }
 
-func (v *answerView) outcomeJSON(out *agent.Outcome) map[string]any {
-	m := map[string]any{"report": out.Report, "confidence": out.Confidence, "steps": len(out.Steps), "usage": out.Usage, "kg": v.graph}
+func (v *Run) outcomeJSON(out *agent.Outcome) map[string]any {
+	m := map[string]any{"report": out.Report, "confidence": out.Confidence, "steps": len(out.Steps), "usage": out.Usage, "kg": v.Graph}
 	if a := out.Answer; a != nil {
 		m["event"], m["sparql"], m["result"], m["rows"] = "answer", a.SPARQL, a.Table, len(a.Table.Rows)
 	} else {
@@ -91,10 +94,10 @@ func (v *answerView) outcomeJSON(out *agent.Outcome) map[string]any {
 }
 
 // result shows the first rows of the answer, labels next to IDs, and when and where the query was run.
-func (v *answerView) result(a *agent.Answer) {
+func (v *Run) result(a *agent.Answer) {
 	when := fmt.Sprintf("%s, %s", a.Endpoint, a.RanAt.UTC().Format("2006-01-02 15:04 UTC"))
 	if a.Table.Ask {
-		fmt.Fprintf(v.screen, "%t\n%s\n", a.Table.Boolean, v.screen.In(console.Dim, when))
+		fmt.Fprintf(v.Screen, "%t\n%s\n", a.Table.Boolean, v.Screen.In(console.Dim, when))
 		return
 	}
 	rows := a.Table.Rows
@@ -110,11 +113,11 @@ func (v *answerView) result(a *agent.Answer) {
 		}
 		t.Rows = append(t.Rows, cells)
 	}
-	_ = t.Write(v.screen, v.screen.Width(), func(s string) string { return v.screen.In(console.Bold, s) }) // as for writeJSON
+	_ = t.Write(v.Screen, v.Screen.Width(), func(s string) string { return v.Screen.In(console.Bold, s) }) // as for JSON
 	if more := len(rows) - mostRows; more > 0 {
-		fmt.Fprintf(v.screen, "… and %s\n", text.Count(more, "more row"))
+		fmt.Fprintf(v.Screen, "… and %s\n", text.Count(more, "more row"))
 	}
-	fmt.Fprintln(v.screen, v.screen.In(console.Dim, text.Count(len(rows), "row")+", "+when))
+	fmt.Fprintln(v.Screen, v.Screen.In(console.Dim, text.Count(len(rows), "row")+", "+when))
 }
 
 // shownColumns returns the columns of the result without those that only repeat the labels of another column's items: ?cityLabel next to ?city.
@@ -145,7 +148,8 @@ func repeatsLabels(a *agent.Answer, t *kg.Table, variable string, label int) boo
 	return false
 }
 
-func writeJSON(w io.Writer, v any) {
+// JSON writes a value as one line.
+func JSON(w io.Writer, v any) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(v) // a closed standard output ends the program by SIGPIPE

@@ -1,17 +1,16 @@
-package main
+package console
 
 import (
 	"fmt"
 	"time"
 
-	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// progressLine shows how far long work is: on a terminal one line that is written over, else a plain line every now and
+// Line shows how far long work is: on a terminal one line that is written over, else a plain line every now and
 // then.
-type progressLine struct {
-	screen *console.Screen
+type Line struct {
+	screen *Screen
 	now    func() time.Time
 	last   time.Time
 	latest string // not shown yet
@@ -20,9 +19,11 @@ type progressLine struct {
 // quiet is how far apart plain lines are.
 const quiet = 10 * time.Second
 
-func newProgressLine(e *env) *progressLine { return &progressLine{screen: e.screen(), now: e.now} }
+// NewLine returns a line of s. now is the clock that spaces plain lines.
+func NewLine(s *Screen, now func() time.Time) *Line { return &Line{screen: s, now: now} }
 
-func (p *progressLine) show(line string) {
+// Show replaces the line.
+func (p *Line) Show(line string) {
 	line = text.Clean(line)
 	if p.screen.Terminal() {
 		p.screen.Progress(line)
@@ -31,12 +32,12 @@ func (p *progressLine) show(line string) {
 	p.latest = line
 	if now := p.now(); now.Sub(p.last) >= quiet {
 		p.last = now
-		p.end()
+		p.End()
 	}
 }
 
-// end completes the display.
-func (p *progressLine) end() {
+// End completes the display.
+func (p *Line) End() {
 	p.screen.Done()
 	if p.latest != "" {
 		fmt.Fprintln(p.screen, p.latest)

@@ -1,4 +1,4 @@
-package main
+package adapter
 
 import (
 	"context"
@@ -11,14 +11,14 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// wikiAdapter is the wiki as the bot needs it: internal/mediawiki's nouns and errors in the bot's words.
-type wikiAdapter struct{ c *mediawiki.Client }
+// Wiki is the wiki as the bot needs it: internal/mediawiki's nouns and errors in the bot's words.
+type Wiki struct{ Client *mediawiki.Client }
 
-var _ bot.Wiki = wikiAdapter{}
+var _ bot.Wiki = Wiki{}
 
 // Page reads a page.
-func (w wikiAdapter) Page(ctx context.Context, title string) (*bot.Revision, error) {
-	p, err := w.c.Page(ctx, title)
+func (w Wiki) Page(ctx context.Context, title string) (*bot.Revision, error) {
+	p, err := w.Client.Page(ctx, title)
 	if err != nil {
 		return nil, botError(err)
 	}
@@ -26,8 +26,8 @@ func (w wikiAdapter) Page(ctx context.Context, title string) (*bot.Revision, err
 }
 
 // Save saves one section. A failure that is certain to have saved nothing says so, so that the bot need not wait for a late save.
-func (w wikiAdapter) Save(ctx context.Context, e bot.Edit) (int64, error) {
-	s, err := w.c.Save(ctx, mediawiki.Edit{
+func (w Wiki) Save(ctx context.Context, e bot.Edit) (int64, error) {
+	s, err := w.Client.Save(ctx, mediawiki.Edit{
 		Title: e.Title, Section: strconv.Itoa(e.Section), Text: e.Text, Summary: e.Summary, BaseRev: e.BaseRev, Start: e.Start, SendBefore: e.SendBefore,
 	})
 	if err != nil {
@@ -41,8 +41,8 @@ func (w wikiAdapter) Save(ctx context.Context, e bot.Edit) (int64, error) {
 }
 
 // OwnEdits lists the account's edits of a page, and those that may be its.
-func (w wikiAdapter) OwnEdits(ctx context.Context, title string, since time.Time) ([]bot.OwnEdit, error) {
-	revs, err := w.c.OwnEdits(ctx, title, since)
+func (w Wiki) OwnEdits(ctx context.Context, title string, since time.Time) ([]bot.OwnEdit, error) {
+	revs, err := w.Client.OwnEdits(ctx, title, since)
 	if err != nil {
 		return nil, botError(err)
 	}

@@ -1,34 +1,26 @@
-package main
+package ask
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// readHistory reads earlier turns: from a trajectory (its question, its last query and report are one turn) or from JSON lines with a turn each.
-func readHistory(e *env, path string) ([]agent.Turn, error) {
-	if path == "" {
-		return nil, nil
-	}
-	data, err := readInput(e, path)
-	if err != nil {
-		return nil, fmt.Errorf("the history cannot be read: %w", err)
-	}
-	if events, terr := event.Read(strings.NewReader(string(data))); terr == nil && len(events) > 0 {
+// History reads earlier turns of a conversation: from a trajectory, whose question, last query and report are one turn,
+// or from JSON lines {"question":…,"sparql":…,"report":…} with a turn each. An error names the line, counted from 1.
+func History(data []byte) ([]agent.Turn, error) {
+	if events, err := event.Read(bytes.NewReader(data)); err == nil && len(events) > 0 {
 		return turnsOf(events), nil
 	}
 	var turns []agent.Turn
-	sc := bufio.NewScanner(strings.NewReader(string(data)))
+	sc := bufio.NewScanner(bytes.NewReader(data))
 	sc.Buffer(nil, 16<<20)
 	for n := 1; sc.Scan(); n++ {
-		if strings.TrimSpace(sc.Text()) == "" {
+		if len(bytes.TrimSpace(sc.Bytes())) == 0 {
 			continue
 		}
 		var t agent.Turn
@@ -38,14 +30,6 @@ func readHistory(e *env, path string) ([]agent.Turn, error) {
 		turns = append(turns, t)
 	}
 	return turns, sc.Err()
-}
-
-// readInput reads a file, or standard input for "-".
-func readInput(e *env, path string) ([]byte, error) {
-	if path == "-" {
-		return io.ReadAll(e.stdin)
-	}
-	return os.ReadFile(path)
 }
 
 // turnsOf makes turns of a trajectory: those it had itself, and its own.

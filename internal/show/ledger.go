@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -15,13 +15,24 @@ import (
 
 func minute(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// stateOf is an entry's state with its reason.
-func stateOf(en *bot.Entry) string {
+// State is an entry's state with its reason.
+func State(en *bot.Entry) string {
 	if en.Reason != "" {
 		return string(en.State) + ": " + en.Reason
 	}
 	return string(en.State)
 }
+
+// Ledger shows entries.
+type Ledger struct {
+	Out *console.Screen
+	// Width returns the terminal's number of columns, 0 when there is no terminal.
+	Width func() int
+	API   string // the address of the wiki's api.php, for links to threads
+}
+
+// maxColumns is how wide running text is set.
+const maxColumns = 100
 
 var stateStyles = map[bot.State]console.Style{
 	bot.Proposed: console.Yellow, bot.Approved: console.Cyan, bot.Posting: console.Cyan, bot.Posted: console.Green,
@@ -31,10 +42,10 @@ var stateStyles = map[bot.State]console.Style{
 // narrow is the width below which a request in the list has its own lines.
 const narrow = 80
 
-// table lists entries. Without a terminal, an entry is one line, and its link is the last column. On a terminal, the
+// List lists entries. Without a terminal, an entry is one line, and its link is the last column. On a terminal, the
 // link has its own line, so that it is whole. On a narrow terminal, the request has its own lines, too.
-func (l *ledger) table(entries []*bot.Entry) error {
-	width := l.width()
+func (l *Ledger) List(entries []*bot.Entry) error {
+	width := l.Width()
 	tty, small := width > 0, width > 0 && width < narrow
 	t := &console.Table{Header: []string{"ID", "STATE", "ASKED"}, Fixed: map[int]bool{0: true, 1: true, 2: true, 3: true}}
 	if !small {
@@ -49,26 +60,26 @@ func (l *ledger) table(entries []*bot.Entry) error {
 			row = append(row, confidenceOf(en), requestOf(en))
 		}
 		if !tty {
-			row = append(row, threadLink(l.cfg.WikiAPI, en))
+			row = append(row, threadLink(l.API, en))
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	var b strings.Builder
-	if err := t.Write(&b, width, func(s string) string { return l.out.In(console.Bold, s) }); err != nil {
+	if err := t.Write(&b, width, func(s string) string { return l.Out.In(console.Bold, s) }); err != nil {
 		return err
 	}
 	for i, line := range strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n") {
 		if i > 0 {
 			en := entries[i-1]
-			line = strings.Replace(line, string(en.State), l.out.In(stateStyles[en.State], string(en.State)), 1)
+			line = strings.Replace(line, string(en.State), l.Out.In(stateStyles[en.State], string(en.State)), 1)
 			if small {
 				line += "\n  " + strings.Join(console.Wrap(requestOf(en), width-2), "\n  ")
 			}
 			if tty {
-				line += "\n  " + l.out.In(console.Dim, threadLink(l.cfg.WikiAPI, en))
+				line += "\n  " + l.Out.In(console.Dim, threadLink(l.API, en))
 			}
 		}
-		if _, err := fmt.Fprintln(l.out, line); err != nil {
+		if _, err := fmt.Fprintln(l.Out, line); err != nil {
 			return err
 		}
 	}
@@ -119,32 +130,32 @@ func threadLink(api string, en *bot.Entry) string {
 	return base + page + "#" + (&url.URL{Fragment: anchor}).EscapedFragment()
 }
 
-// describe shows one entry: its state and why, the question, and the reply as text.
-func (l *ledger) describe(en *bot.Entry) {
-	state := text.OneLine(stateOf(en))
+// Entry shows one entry: its state and why, the question, and the reply as text.
+func (l *Ledger) Entry(en *bot.Entry) {
+	state := text.OneLine(State(en))
 	between := "  "
-	if w := l.width(); w > 0 && console.Cells(en.Key+between+state) > w {
+	if w := l.Width(); w > 0 && console.Cells(en.Key+between+state) > w {
 		between = "\n  "
 		state = strings.Join(console.Wrap(state, w-2), "\n  ")
 	}
-	fmt.Fprintf(l.out, "%s%s%s\n", l.out.In(console.Bold, en.Key), between, l.out.In(stateStyles[en.State], state))
+	fmt.Fprintf(l.Out, "%s%s%s\n", l.Out.In(console.Bold, en.Key), between, l.Out.In(stateStyles[en.State], state))
 	const indent = 13
 	row := func(name, value string) {
 		if value == "" {
 			return
 		}
 		value = text.OneLine(value)
-		if width := l.width(); width > 0 {
+		if width := l.Width(); width > 0 {
 			value = strings.Join(console.Wrap(value, width-indent), "\n"+strings.Repeat(" ", indent))
 		}
-		fmt.Fprintf(l.out, "  %-10s %s\n", name, value)
+		fmt.Fprintf(l.Out, "  %-10s %s\n", name, value)
 	}
 	asked := "unsigned"
 	if en.Time != nil {
 		asked = minute(*en.Time) + " by " + en.Author
 	}
 	row("thread", en.Heading)
-	row("link", threadLink(l.cfg.WikiAPI, en))
+	row("link", threadLink(l.API, en))
 	row("asked", asked+map[bool]string{true: " (follow-up)"}[en.Kind == bot.FollowUp])
 	row("noticed", minute(en.Created))
 	if d := en.Draft; d != nil {
@@ -170,50 +181,50 @@ func (l *ledger) describe(en *bot.Entry) {
 	if en.Starts+en.Failures+en.Saves+en.Edits > 0 {
 		row("trouble", fmt.Sprintf("%d interrupted runs, %d failures, %d lost saves, %d edits by the poster", en.Starts, en.Failures, en.Saves, en.Edits))
 	}
-	l.block("question", strings.Join(console.Wrap(text.Clean(en.Question), l.columns()), "\n"))
+	l.Block("question", strings.Join(console.Wrap(text.Clean(en.Question), l.columns()), "\n"))
 	if en.Draft != nil {
 		l.reply(en.Draft)
 	}
 }
 
-// block shows a text under a title.
-func (l *ledger) block(title, content string) {
+// Block shows a text under a title.
+func (l *Ledger) Block(title, content string) {
 	if content = strings.TrimSpace(text.Clean(content)); content == "" {
 		return
 	}
-	fmt.Fprintf(l.out, "\n%s\n%s\n", l.out.In(console.Bold, title), content)
+	fmt.Fprintf(l.Out, "\n%s\n%s\n", l.Out.In(console.Bold, title), content)
 }
 
 // reply shows a draft as its readers will see it, but for the collapsed steps.
-func (l *ledger) reply(d *bot.Draft) {
+func (l *Ledger) reply(d *bot.Draft) {
 	r := &d.Reply
-	l.block("reply", strings.Join(console.Wrap(firstLine(d.Wikitext), l.columns()), "\n"))
+	l.Block("reply", strings.Join(console.Wrap(firstLine(d.Wikitext), l.columns()), "\n"))
 	if r.Query != "" {
-		fmt.Fprintf(l.out, "\n  %s\n", strings.ReplaceAll(text.Clean(strings.TrimSpace(r.Query)), "\n", "\n  "))
-		fmt.Fprintf(l.out, "\n%s\n", strings.Join(console.Wrap(text.Clean(found(r)), l.columns()), "\n"))
+		fmt.Fprintf(l.Out, "\n  %s\n", strings.ReplaceAll(text.Clean(strings.TrimSpace(r.Query)), "\n", "\n  "))
+		fmt.Fprintf(l.Out, "\n%s\n", strings.Join(console.Wrap(text.Clean(found(r)), l.columns()), "\n"))
 		l.rows(r)
 	}
 	for i, s := range r.Similar {
 		if i == 0 {
-			fmt.Fprintln(l.out, "\nearlier discussions")
+			fmt.Fprintln(l.Out, "\nearlier discussions")
 		}
-		fmt.Fprintf(l.out, "  %s\n", text.OneLine(s.Heading))
+		fmt.Fprintf(l.Out, "  %s\n", text.OneLine(s.Heading))
 	}
 	if len(r.Steps) > 0 {
 		steps := fmt.Sprintf("%s: spinachbot trace show %s", text.Count(len(r.Steps), "step"), r.Marker)
-		if w := l.width(); w > 0 && console.Cells(steps) > w { // the command stays whole, to be copied
+		if w := l.Width(); w > 0 && console.Cells(steps) > w { // the command stays whole, to be copied
 			steps = strings.Replace(steps, ": ", ":\n", 1)
 		}
-		fmt.Fprintf(l.out, "\n%s\n", steps)
+		fmt.Fprintf(l.Out, "\n%s\n", steps)
 	}
 }
 
 // columns is how wide text is set.
-func (l *ledger) columns() int {
-	if w := l.width(); w > 0 {
-		return min(w, helpWidth)
+func (l *Ledger) columns() int {
+	if w := l.Width(); w > 0 {
+		return min(w, maxColumns)
 	}
-	return helpWidth
+	return maxColumns
 }
 
 // firstLine is the first paragraph of a reply's wikitext as it will be read: whom it is for, and the text.
@@ -235,7 +246,7 @@ func found(r *forum.Reply) string {
 	return fmt.Sprintf("%s, run on %s at %s", what, r.Endpoint, minute(r.RanAt))
 }
 
-func (l *ledger) rows(r *forum.Reply) {
+func (l *Ledger) rows(r *forum.Reply) {
 	if len(r.Rows) == 0 {
 		return
 	}
@@ -250,5 +261,5 @@ func (l *ledger) rows(r *forum.Reply) {
 		}
 		t.Rows = append(t.Rows, cells)
 	}
-	_ = t.Write(l.out, l.width(), func(s string) string { return l.out.In(console.Bold, s) })
+	_ = t.Write(l.Out, l.Width(), func(s string) string { return l.Out.In(console.Bold, s) })
 }

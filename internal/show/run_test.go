@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"strings"
@@ -12,15 +12,15 @@ import (
 )
 
 // A result is aligned, says "1 row", and does not show a label twice.
-func TestAnswerView(t *testing.T) {
+func TestRun(t *testing.T) {
 	item := func(id string) rdf.Term { return rdf.IRI(rdf.Entity + id) }
 	lit := func(s string) rdf.Term { return rdf.Typed(s, rdf.XSDString) }
 	table := &kg.Table{Vars: []string{"city", "cityLabel", "mayorLabel"}, Rows: [][]rdf.Term{
 		{item("Q64"), lit("Berlin"), lit("A")}, {item("Q3778"), lit("Q3778"), lit("B\x1b[31m")}}}
 	show := func(t *kg.Table) string {
 		var b strings.Builder
-		v := &answerView{screen: console.New(&b, nil)}
-		v.outcome(&agent.Outcome{Answer: &agent.Answer{SPARQL: "SELECT", Table: t, Endpoint: "here", RanAt: time.Unix(0, 0),
+		v := &Run{Screen: console.New(&b, nil)}
+		v.Outcome(&agent.Outcome{Answer: &agent.Answer{SPARQL: "SELECT", Table: t, Endpoint: "here", RanAt: time.Unix(0, 0),
 			Labels: map[string]string{"Q64": "Berlin"}}})
 		return b.String()
 	}

@@ -1,0 +1,83 @@
+// Package adapter joins clients of services to the interfaces of the packages that use them: the wiki for bot and
+// harvest, link shorteners and the model for the harvest. It translates nouns and errors and decides nothing.
+package adapter
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/spinachbot/spinachbot/dataset/harvest"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/mediawiki"
+)
+
+// Archive is the wiki as the harvest needs it.
+type Archive struct{ Client *mediawiki.Client }
+
+// List returns the pages whose titles begin with prefix.
+func (a Archive) List(ctx context.Context, prefix string) ([]harvest.Listed, error) {
+	pages, err := a.Client.List(ctx, prefix)
+	out := make([]harvest.Listed, len(pages))
+	for i, p := range pages {
+		out[i] = harvest.Listed{Title: p.Title, Revision: p.RevID}
+	}
+	return out, err
+}
+
+// Wikitext reads a page's source. A text that was hidden from public view counts as no page: it is not ours to keep. So does a page
+// that holds something else than wikitext.
+func (a Archive) Wikitext(ctx context.Context, title string) (harvest.Text, error) {
+	p, err := a.Client.Page(ctx, title)
+	var e *mediawiki.Error
+	switch {
+	case errors.As(err, &e) && (e.Code == "texthidden" || e.Code == "contentmodel"):
+		return harvest.Text{}, fmt.Errorf("%w: %s", harvest.ErrNoPage, e.Info)
+	case err != nil:
+		return harvest.Text{}, err
+	case p.Missing:
+		return harvest.Text{}, harvest.ErrNoPage
+	}
+	return harvest.Text{Revision: p.RevID, Text: p.Text}, nil
+}
+
+// HTML reads a page as Parsoid renders it. If the wiki cannot, for any reason, the wikitext is read instead.
+func (a Archive) HTML(ctx context.Context, title string) (harvest.Text, error) {
+	p, err := a.Client.HTML(ctx, title)
+	kind, known := mediawiki.KindOf(err)
+	switch {
+	case ctx.Err() != nil:
+		return harvest.Text{}, ctx.Err()
+	case known && kind == mediawiki.Transient:
+		return harvest.Text{}, fmt.Errorf("%w: %w", harvest.ErrNoHTMLNow, err)
+	case err != nil:
+		return harvest.Text{}, fmt.Errorf("%w: %w", harvest.ErrNoHTML, err)
+	case !bytes.Contains(p.HTML, []byte("data-mw-section-id")):
+		return harvest.Text{}, fmt.Errorf("%w: what it gives is not Parsoid's", harvest.ErrNoHTML) // the sandbox's wiki, say: without Parsoid's attributes the reader would guess
+	}
+	return harvest.Text{Revision: p.RevID, Text: string(p.HTML)}, nil
+}
+
+// Advise asks the model with a limit in money for each candidate. Failures that will meet the next candidate, too, end the asking.
+func Advise(model *llm.Client, usd float64) func(context.Context, string, string) (string, error) {
+	return func(ctx context.Context, system, user string) (string, error) {
+		ctx = llm.WithAllowance(ctx, llm.NewAllowance(llm.Limits{USD: usd}))
+		resp, err := model.Complete(ctx, llm.Request{
+			Purpose: "suggest", JSON: true, MaxTokens: 1500, Messages: []llm.Message{{Role: llm.System, Content: system}, {Role: llm.User, Content: user}},
+		})
+		var e *llm.Error
+		var over *llm.BudgetError
+		switch {
+		case err == nil:
+			return resp.Text(), nil
+		case errors.As(err, &over) && over.Account == llm.RequestAccount: // a long candidate; the next may be shorter
+			return "", err
+		case errors.Is(err, llm.ErrBudget), errors.Is(err, llm.ErrNoModel),
+			errors.As(err, &e) && (e.Status == 0 || e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusNotFound):
+			return "", fmt.Errorf("%w: %w", harvest.ErrNoAdvice, err)
+		}
+		return "", err
+	}
+}

@@ -1,0 +1,39 @@
+package httprr
+
+import (
+	"context"
+	"errors"
+	"net/http"
+)
+
+// Below is the next transport of a recorder that several clients share with [Recorder.Around].
+var Below http.RoundTripper = innermost{}
+
+// Around returns a transport that records what goes through rt. Several clients can share a file, each with its own
+// transport and so with its own guard over the hosts that it may reach. The recorder must have been made with [Below].
+func (r *Recorder) Around(rt http.RoundTripper) http.RoundTripper { return through{r, rt} }
+
+// through sends requests through a recorder to the transport that the client would have used without it.
+type through struct {
+	recorder http.RoundTripper
+	rt       http.RoundTripper
+}
+
+type transportKey struct{}
+
+// RoundTrip passes the request to the recorder, which passes it to [innermost].
+func (t through) RoundTrip(r *http.Request) (*http.Response, error) {
+	return t.recorder.RoundTrip(r.WithContext(context.WithValue(r.Context(), transportKey{}, t.rt)))
+}
+
+// innermost is the transport below the recorder: the one that the request carries.
+type innermost struct{}
+
+// RoundTrip sends the request.
+func (innermost) RoundTrip(r *http.Request) (*http.Response, error) {
+	rt, ok := r.Context().Value(transportKey{}).(http.RoundTripper)
+	if !ok {
+		return nil, errors.New("a request reached the recorder without a transport")
+	}
+	return rt.RoundTrip(r)
+}

@@ -1,0 +1,84 @@
+package show
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Event shows an event of a trajectory, with full also the messages of a call of the model.
+func Event(w io.Writer, ev event.Event, full bool) {
+	switch ev.Event {
+	case "start":
+		asked := "heading: " + ev.Detail
+		if ev.Question != nil {
+			asked = "question: " + ev.Question.Text
+		}
+		fmt.Fprintf(w, "%s  preset %s\n%s\n\n", ev.Time.UTC().Format("2006-01-02 15:04:05 UTC"), text.Clean(ev.Preset), text.Clean(asked))
+	case "model":
+		showCall(w, ev, full)
+	case "step":
+		s := ev.Step
+		fmt.Fprintf(w, "%d. %s\n   %s(%s)\n%s\n   (%d ms)\n\n", s.N, text.Clean(s.Thought), text.Clean(s.Action), indent(s.Argument, "   "), indent("   "+s.Observation, "   "), s.MS)
+	case "rollback":
+		fmt.Fprintf(w, "   refused (%s)", text.Clean(ev.Reason))
+		if ev.Step != nil {
+			fmt.Fprintf(w, ": %s(%s)", text.Clean(ev.Step.Action), indent(ev.Step.Argument, "   "))
+		}
+		fmt.Fprintf(w, "; the last step kept is %d\n\n", *ev.To)
+	case "final":
+		rows := 0
+		if ev.Table != nil {
+			rows = len(ev.Table.Rows)
+		}
+		fmt.Fprintf(w, "final query, run on %s, %d rows:\n%s\n\n", text.Clean(ev.Endpoint), rows, text.Clean(ev.SPARQL))
+	case "end":
+		if ev.Reason != "" {
+			fmt.Fprintf(w, "no answer: %s %s\n", text.Clean(ev.Reason), text.Clean(ev.Detail))
+		}
+		if ev.Report != "" {
+			fmt.Fprintf(w, "%s\n", text.Clean(ev.Report))
+		}
+		if ev.Usage != nil {
+			fmt.Fprintf(w, "\nconfidence %.2f, %d calls, %d tokens in, %d out, %.4f USD\n", ev.Confidence, ev.Usage.Calls, ev.Usage.InputTokens, ev.Usage.OutputTokens, ev.Usage.USD)
+		}
+	}
+}
+
+func showCall(w io.Writer, ev event.Event, full bool) {
+	if !full {
+		return
+	}
+	fmt.Fprintln(w, strings.Repeat("-", 80))
+	if ev.Request != nil {
+		fmt.Fprintf(w, "call of the model: %s\n", ev.Request.Purpose)
+		for _, m := range ev.Request.Messages {
+			fmt.Fprintf(w, "[%s]\n%s\n", m.Role, text.Clean(m.Content))
+			showCalls(w, m.Reasoning, m.ToolCalls)
+		}
+	}
+	if ev.Error != "" {
+		fmt.Fprintf(w, "[failed] %s\n", text.Clean(ev.Error))
+	}
+	if ev.Response != nil {
+		for _, c := range ev.Response.Choices {
+			fmt.Fprintf(w, "[answer]\n%s\n", text.Clean(c.Content))
+			showCalls(w, c.Reasoning, c.ToolCalls)
+		}
+	}
+	fmt.Fprintln(w, strings.Repeat("-", 80))
+}
+
+// showCalls shows what a message holds besides its text.
+func showCalls(w io.Writer, reasoning string, calls []llm.ToolCall) {
+	if reasoning != "" {
+		fmt.Fprintf(w, "[reasoning]\n%s\n", text.Clean(reasoning))
+	}
+	for _, c := range calls {
+		fmt.Fprintf(w, "[calls] %s(%s)\n", text.Clean(c.Name), text.Clean(c.Arguments))
+	}
+}
