@@ -3,7 +3,7 @@
 // model stops on a query that returned something.
 //
 // A question goes in, an [Outcome] (an answer or the reason why there is none) and a trajectory come out. The package
-// talks to the world only through [Model], [Graph], [Labeler] and [Recorder], which it owns, and through the clock
+// talks to the world only through [Model], the [Sources] of graphs and [Recorder], which it owns, and through the clock
 // that it gets.
 //
 // # Reading order
@@ -67,6 +67,10 @@ type (
 	Model   = step.Model
 	Graph   = tool.Graph
 	Labeler = tool.Labeler
+	Finder  = tool.Finder
+	Shaper  = tool.Shaper
+	Source  = tool.Source
+	Sources = tool.Sources
 )
 
 // The reasons why a run ended.
@@ -119,3 +123,6 @@ type Triage struct {
 	Language string
 	Why      string // one line for the log
 }
+
+// Wikibase is [tool.Wikibase].
+func Wikibase(g Graph) Sources { return tool.Wikibase(g) }

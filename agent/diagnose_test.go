@@ -16,6 +16,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
@@ -131,7 +132,7 @@ func TestDiagnoseStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := New(slog.New(slog.DiscardHandler), r, r, r, ticking(), spinach(func(p *preset.Preset) { p.Diagnose = true })).Ask(t.Context(), r.Question(), &memory{}, r.Limits())
+	again, err := New(slog.New(slog.DiscardHandler), r, tool.Wikibase(r), ticking(), spinach(func(p *preset.Preset) { p.Diagnose = true })).Ask(t.Context(), r.Question(), &memory{}, r.Limits())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,22 +28,21 @@ type Options struct {
 type Engine struct {
 	lg      *slog.Logger
 	model   Model
-	graph   Graph
-	labeler Labeler
+	sources Sources
 	now     func() time.Time
 	opts    Options
 }
 
-// New returns an engine. labeler may be nil: then items in results stay without labels, and IDs that were never shown
-// are not named. now is the clock for limits and time stamps.
-func New(lg *slog.Logger, model Model, graph Graph, labeler Labeler, now func() time.Time, opts Options) *Engine {
+// New returns an engine for the graphs of sources, at least one. Without a labeler items in results stay without labels,
+// and IDs that were never shown are not named. now is the clock for limits and time stamps.
+func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, opts Options) *Engine {
 	if opts.Preset == nil {
 		opts.Preset = preset.Default()
 	}
 	if opts.Policy == "" {
 		opts.Policy = opts.Preset.Policies[0]
 	}
-	return &Engine{lg: lg, model: model, graph: graph, labeler: labeler, now: now, opts: opts}
+	return &Engine{lg: lg, model: model, sources: sources, now: now, opts: opts}
 }
 
 // run is one question on its way.
@@ -74,7 +73,7 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	}
 	q.Text, q.History = render.Clip(q.Text, maxQuestion), q.History[max(0, len(q.History)-maxHistory):]
 	r := &run{Runner: &step.Runner{
-		Log: e.lg, Model: e.model, Graph: e.graph, Labels: e.labeler, Now: e.now, Preset: e.opts.Preset,
+		Log: e.lg, Model: e.model, Sources: e.sources, Now: e.now, Preset: e.opts.Preset,
 		Dialect:  tool.Dialect{Services: e.opts.Services},
 		Question: q, Events: event.NewLog(rec, e.now, 0), Meter: step.NewMeter(e.limits(limits), e.now),
 	}}

@@ -352,7 +352,7 @@ func (*panicking) Search(context.Context, kg.SearchQuery) (*kg.SearchResult, err
 func TestPanicIsAnError(t *testing.T) {
 	m := &fakeModel{acts: []string{do("search_wikidata(a)")}}
 	e := newEngine(m, &fakeGraph{})
-	e.graph = &panicking{}
+	e.sources = tool.Wikibase(&panicking{})
 	rec := &memory{}
 	out, err := e.Ask(t.Context(), Question{Text: "Which?", Language: "en"}, rec, Limits{})
 	if err == nil || out.Answer != nil || rec.events[len(rec.events)-1].Event != "end" {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
@@ -38,7 +39,7 @@ func ExampleEngine_Ask() {
 		"Thought: That is the answer.\nAction: stop()",
 		"The capital of Germany is Berlin.",
 	}
-	engine := agent.New(slog.New(slog.DiscardHandler), model, graph, graph, time.Now, agent.Options{})
+	engine := agent.New(slog.New(slog.DiscardHandler), model, tool.Wikibase(graph), time.Now, agent.Options{})
 	out, err := engine.Ask(context.Background(), agent.Question{Text: "What is the capital of Germany?",
 		Language: "en"}, nil, agent.Limits{})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -176,7 +177,7 @@ func ticking() func() time.Time {
 }
 
 func newEngine(m Model, g *fakeGraph) *Engine {
-	return New(slog.New(slog.DiscardHandler), m, g, g, ticking(), spinach(nil))
+	return New(slog.New(slog.DiscardHandler), m, tool.Wikibase(g), ticking(), spinach(nil))
 }
 
 func ask(t *testing.T, m *fakeModel, g *fakeGraph, limits Limits) (*Outcome, *memory) {

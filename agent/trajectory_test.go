@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
@@ -58,7 +59,7 @@ func rich(t *testing.T) (path string, out *Outcome, m *fakeModel) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := New(slog.New(slog.DiscardHandler), m, g, g, ticking(), spinach(pruned))
+	e := New(slog.New(slog.DiscardHandler), m, tool.Wikibase(g), ticking(), spinach(pruned))
 	out, err = e.Ask(t.Context(), Question{ID: "../a b/1", Text: "Who?"}, f, Limits{Tokens: 100000})
 	if err := errors.Join(err, f.Close()); err != nil {
 		t.Fatal(err)
@@ -86,7 +87,7 @@ func TestReplayOfOwnTrajectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	rec := &memory{}
-	got, err := New(slog.New(slog.DiscardHandler), r, r, r, ticking(), spinach(pruned)).Ask(t.Context(), r.Question(), rec, r.Limits())
+	got, err := New(slog.New(slog.DiscardHandler), r, tool.Wikibase(r), ticking(), spinach(pruned)).Ask(t.Context(), r.Question(), rec, r.Limits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestReplayNotices(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, _ := event.NewReplay(events)
-	out, err := New(slog.New(slog.DiscardHandler), r, r, r, ticking(), spinach(nil)).Ask(t.Context(), Question{Text: "Who else?", Language: "en"}, nil, Limits{})
+	out, err := New(slog.New(slog.DiscardHandler), r, tool.Wikibase(r), ticking(), spinach(nil)).Ask(t.Context(), Question{Text: "Who else?", Language: "en"}, nil, Limits{})
 	if err != nil || out.Answer != nil || !strings.Contains(out.Detail, "differs from the record") {
 		t.Errorf("%v, %+v", err, out)
 	}

@@ -7,11 +7,12 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Call is a call of the graph or the labeler as a trajectory holds it, so that a run can be replayed without them. Op
-// is search, entity, examples, query or labels. Of a table with more than 1,000 rows the first and last 500 are kept,
+// Call is a call of a graph as a trajectory holds it, so that a run can be replayed without it. Op is search, entity,
+// examples, query, labels, find, shape or classes. KG is the graph's name, "" for the question's first one. Of a table with more than 1,000 rows the first and last 500 are kept,
 // and Total says how many there were: the agent looks at no others.
 type Call struct {
 	Op      string          `json:"op"`
+	KG      string          `json:"kg,omitempty"`
 	Args    json.RawMessage `json:"args"`
 	Result  json.RawMessage `json:"result,omitempty"`
 	Source  string          `json:"source,omitempty"` // of a query: the endpoint that answered
@@ -45,4 +46,11 @@ type LabelsArgs struct {
 type EntityArgs struct {
 	ID   string `json:"id"`
 	Lang string `json:"lang"`
+}
+
+// ClassesArgs are the arguments of a classes call.
+type ClassesArgs struct {
+	Text  string `json:"text"`
+	Lang  string `json:"lang"`
+	Limit int    `json:"limit"`
 }

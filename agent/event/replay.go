@@ -13,7 +13,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Replay answers an agent from a recorded trajectory: it is its [Model], [Graph] and [Labeler]. Every call must be
+// Replay answers an agent from a recorded trajectory: it is its model and, with every method of one, its first graph;
+// [Replay.On] is another graph. Every call must be
 // the next one of that kind in the record, with the same content; the first that differs fails with a message that
 // names it. A run of the same code therefore reaches the same answer without any service. A Replay serves one run and
 // is not safe for concurrent use.
@@ -22,13 +23,19 @@ type Replay struct {
 	limits   Limits
 	model    []Event
 	calls    []*Call
-	models   int // used
-	graphs   int // used
+	*progress
+	kg string // the graph that this is, "" for the first one
+}
+
+// progress is how far a replay is.
+type progress struct {
+	models int // used
+	graphs int // used
 }
 
 // NewReplay prepares the replay of the events that [Read] returned.
 func NewReplay(events []Event) (*Replay, error) {
-	r := &Replay{}
+	r := &Replay{progress: &progress{}}
 	for _, e := range events {
 		switch e.Event {
 		case "start":
@@ -54,6 +61,13 @@ func NewReplay(events []Event) (*Replay, error) {
 
 // Question is the recorded question.
 func (r *Replay) Question() Question { return r.question }
+
+// On returns the replay as the graph with a name, for a run that uses several.
+func (r *Replay) On(name string) *Replay {
+	other := *r
+	other.kg = name
+	return &other
+}
 
 // Limits are the recorded limits, without the one of time: a replay takes none.
 func (r *Replay) Limits() Limits { return r.limits }
@@ -137,6 +151,21 @@ func (r *Replay) Labels(ctx context.Context, ids, languages []string) (map[strin
 	return replayed[map[string]string](ctx, r, "labels", LabelsArgs{ids, languages})
 }
 
+// Find answers from the record.
+func (r *Replay) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
+	return replayed[*kg.SearchResult](ctx, r, "find", q)
+}
+
+// Shape answers from the record.
+func (r *Replay) Shape(ctx context.Context, class, lang string) (*kg.Shape, error) {
+	return replayed[*kg.Shape](ctx, r, "shape", EntityArgs{class, lang})
+}
+
+// FindClasses answers from the record.
+func (r *Replay) FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error) {
+	return replayed[*kg.SearchResult](ctx, r, "classes", ClassesArgs{text, lang, limit})
+}
+
 // Query answers from the record. The rows that were left out of a long table come back unbound.
 func (r *Replay) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := replayed[*kg.Table](ctx, r, "query", query)
@@ -170,7 +199,7 @@ func replayed[T any](ctx context.Context, r *Replay, op string, args any) (T, er
 	if err != nil {
 		return zero, fmt.Errorf("replay: %s: %w", op, err)
 	}
-	if c.Op != op || !sameJSON(c.Args, b) {
+	if c.Op != op || c.KG != r.kg || !sameJSON(c.Args, b) {
 		return zero, fmt.Errorf("replay: call %d of the graph differs from the record: recorded %s %s, now %s %s",
 			r.graphs, c.Op, render.Clip(string(c.Args), 200), op,
 			render.Clip(string(b), 200))

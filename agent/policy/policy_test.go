@@ -69,7 +69,7 @@ func searchWith(t *testing.T, limits event.Limits, m step.Model, p *preset.Prese
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &step.Runner{Log: slog.New(slog.DiscardHandler), Model: m, Graph: oneRow{}, Now: time.Now,
+	r := &step.Runner{Log: slog.New(slog.DiscardHandler), Model: m, Sources: tool.Wikibase(oneRow{}), Now: time.Now,
 		Preset: p, Language: tool.English,
 		Question: event.Question{Text: "Who?"}, Events: event.NewLog(nil, time.Now, 0),
 		Meter: step.NewMeter(limits.WithDefaults(), time.Now)}

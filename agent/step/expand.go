@@ -36,8 +36,7 @@ type Model interface {
 type Runner struct {
 	Log      *slog.Logger
 	Model    Model
-	Graph    tool.Graph
-	Labels   tool.Labeler // nil when there is none
+	Sources  tool.Sources // the graphs, the main one first
 	Now      func() time.Time
 	Preset   *preset.Preset
 	Dialect  tool.Dialect
@@ -240,8 +239,9 @@ func (s State) served(k kg.Kind) Child {
 
 // env is what a tool called in s works with.
 func (r *Runner) env(b *event.Branch, s State) *tool.Env {
+	sources := r.Sources.Recorded(b)
 	return &tool.Env{
-		Log: r.Log, Graph: tool.Recorded(r.Graph, b), Labels: tool.RecordedLabels(r.Labels, b), Question: r.Question,
+		Log: r.Log, Sources: sources, Graph: sources[0].Graph, Labels: sources[0].Labels, Question: r.Question,
 		Language: r.Language,
 		Dialect:  r.Dialect, Show: r.Preset.Show, Diagnose: r.Preset.Diagnose, TimeFor: r.Meter.timeFor,
 		Seen: s.known.has,

@@ -73,7 +73,7 @@ func (l *log) Record(_ context.Context, e event.Event) error {
 func runner(t *testing.T, m Model, rec event.Recorder, p *preset.Preset) *Runner {
 	t.Helper()
 	p.Diagnose = false
-	return &Runner{Log: slog.New(slog.DiscardHandler), Model: m, Graph: small{}, Now: time.Now, Preset: p,
+	return &Runner{Log: slog.New(slog.DiscardHandler), Model: m, Sources: tool.Wikibase(small{}), Now: time.Now, Preset: p,
 		Question: event.Question{Text: "Who?"}, Language: tool.English,
 		Events: event.NewLog(rec, time.Now, 0), Meter: NewMeter(event.Limits{}.WithDefaults(), time.Now)}
 }

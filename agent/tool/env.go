@@ -46,8 +46,9 @@ type Show struct {
 // Env is what a tool works with: the graph, the question, what was shown so far. It belongs to one call.
 type Env struct {
 	Log      *slog.Logger
-	Graph    Graph
-	Labels   Labeler // nil when there is none
+	Sources  Sources // the question's graphs
+	Graph    Graph   // of the first source
+	Labels   Labeler // of the first source, nil when there is none
 	Question event.Question
 	Language Language
 	Dialect  Dialect

@@ -9,39 +9,37 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Recorded returns a graph that writes every call to log before it returns.
-func Recorded(g Graph, log *event.Branch) Graph { return &recordingGraph{g, log} }
-
-// RecordedLabels is [Recorded] for a labeler; nil for nil.
-func RecordedLabels(l Labeler, log *event.Branch) Labeler {
+// recordedLabels is a labeler that writes every call to log before it returns; nil for nil.
+func recordedLabels(l Labeler, log *event.Branch, name string) Labeler {
 	if l == nil {
 		return nil
 	}
-	return &recordingLabeler{l, log}
+	return &recordingLabeler{l, log, name}
 }
 
 // recordingGraph writes every call of the graph to the trajectory.
 type recordingGraph struct {
 	Graph
 	log *event.Branch
+	kg  string // "" for the main graph
 }
 
 func (g *recordingGraph) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
-	return recorded(ctx, g.log, event.Call{Op: "search"}, q,
+	return recorded(ctx, g.log, event.Call{Op: "search", KG: g.kg}, q,
 		func() (*kg.SearchResult, error) {
 			return g.Graph.Search(ctx, q)
 		})
 }
 
 func (g *recordingGraph) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
-	return recorded(ctx, g.log, event.Call{Op: "entity"}, event.EntityArgs{ID: id, Lang: lang},
+	return recorded(ctx, g.log, event.Call{Op: "entity", KG: g.kg}, event.EntityArgs{ID: id, Lang: lang},
 		func() (*kg.Entity, error) {
 			return g.Graph.Entity(ctx, id, lang)
 		})
 }
 
 func (g *recordingGraph) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
-	return recorded(ctx, g.log, event.Call{Op: "examples"}, event.EntityArgs{ID: property, Lang: lang},
+	return recorded(ctx, g.log, event.Call{Op: "examples", KG: g.kg}, event.EntityArgs{ID: property, Lang: lang},
 		func() ([]kg.Example, error) {
 			return g.Graph.Examples(ctx, property, lang)
 		})
@@ -53,7 +51,7 @@ func (g *recordingGraph) Query(ctx context.Context, query string) (*kg.Table, er
 	if err == nil && t == nil {
 		err = kg.Errorf(kg.Down, "the graph returned neither rows nor an error")
 	}
-	c := event.Call{Op: "query"}
+	c := event.Call{Op: "query", KG: g.kg}
 	short := t
 	if err == nil {
 		c.Source = t.Source
@@ -73,10 +71,11 @@ func (g *recordingGraph) Query(ctx context.Context, query string) (*kg.Table, er
 type recordingLabeler struct {
 	labeler Labeler
 	log     *event.Branch
+	kg      string
 }
 
 func (l *recordingLabeler) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
-	return recorded(ctx, l.log, event.Call{Op: "labels"}, event.LabelsArgs{IDs: ids, Languages: languages},
+	return recorded(ctx, l.log, event.Call{Op: "labels", KG: l.kg}, event.LabelsArgs{IDs: ids, Languages: languages},
 		func() (map[string]string, error) { return l.labeler.Labels(ctx, ids, languages) })
 }
 

@@ -105,7 +105,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 		return fail(e, err)
 	}
 	defer st.Close()
-	graph, labeler, err := askGraph(lg, a.graph, cfg, st, e.now, wrap)
+	sources, err := askGraph(lg, a.graph, cfg, st, e.now, wrap)
 	if err != nil {
 		return misuse(e, "ask: %v", err)
 	}
@@ -113,7 +113,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	if err != nil {
 		return misuse(e, "ask: %v", err)
 	}
-	engine := agent.New(lg, model, graph, labeler, e.now, opts)
+	engine := agent.New(lg, model, sources, e.now, opts)
 	return a.ask(ctx, newAsk(lg, engine, cfg, dir, e.now), q)
 }
 
@@ -164,11 +164,17 @@ func noAnswerStatus(e *env, end agent.Ending) int {
 }
 
 // askGraph returns the graph that --kg names.
-func askGraph(lg *slog.Logger, name string, cfg *config.Config, st *store.Store, now func() time.Time, wrap wrapper) (agent.Graph, agent.Labeler, error) {
+func askGraph(lg *slog.Logger, name string, cfg *config.Config, st *store.Store, now func() time.Time, wrap wrapper) (agent.Sources, error) {
 	if name == "embedded" {
 		g, err := builtinGraph(now)
-		return g, g, err
+		if err != nil {
+			return nil, err
+		}
+		return agent.Wikibase(g), nil
 	}
 	g, err := newGraph(lg, cfg, st, wrap)
-	return g, g, err
+	if err != nil {
+		return nil, err
+	}
+	return agent.Wikibase(g), nil
 }

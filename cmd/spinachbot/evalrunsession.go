@@ -42,8 +42,7 @@ type evalSession struct {
 	store    *store.Store // nil where nothing outside this machine is called
 	wrap     wrapper
 	account  *evalrun.Account
-	graph    agent.Graph
-	labeler  agent.Labeler
+	sources  agent.Sources
 	script   *llm.Script
 	model    agent.Model                  // configured or scripted; nil when there is none
 	recorded map[string]agent.RecordedRun // by question, white space folded
@@ -87,7 +86,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	}
 	p := console.NewLine(s.e.screen(), s.e.now)
 	sum, err := evalrun.Run(ctx, evalrun.Config{
-		Log: s.lg, Dir: s.flags.out, Info: info, Items: s.items, Chosen: s.chosen, Method: s.method, Model: s.modelFor, Graph: s.graph, Labeler: s.labeler,
+		Log: s.lg, Dir: s.flags.out, Info: info, Items: s.items, Chosen: s.chosen, Method: s.method, Model: s.modelFor, Sources: s.sources,
 		Replay: s.replay, Limits: runLimits(s.cfg), Language: s.flags.language, SkipUnscorable: s.flags.skip, Jobs: s.flags.jobs, Tries: s.flags.tries,
 		Score: evalrun.Metrics, Now: s.e.now, Sleep: systemClock{}.Sleep, Account: s.account, Progress: func(pr evalrun.Progress) { p.Show(pr.String()) },
 	})
@@ -256,7 +255,7 @@ func (s *evalSession) openGraph(asOf time.Time) error {
 	var err error
 	switch {
 	case s.replay != nil:
-		s.graph = s.replay.Graph()
+		s.sources = agent.Wikibase(s.replay.Graph())
 		return nil
 	case len(s.flags.data) > 0:
 		opts.Name = "the graph of " + filepath.Base(s.flags.data[0])
@@ -265,10 +264,10 @@ func (s *evalSession) openGraph(asOf time.Time) error {
 		g, err = sandbox.Graph(opts)
 	default:
 		client, err := newGraph(s.lg, s.cfg, s.store, s.wrap)
-		s.graph, s.labeler = client, client
+		s.sources = agent.Wikibase(client)
 		return err
 	}
-	s.graph, s.labeler = g, g
+	s.sources = agent.Wikibase(g)
 	return err
 }
 

@@ -27,7 +27,7 @@ func presetMethods() (out evalrun.Methods) {
 		}
 		for _, way := range p.Policies {
 			out = append(out, evalrun.Method{Preset: name, Policy: way, About: p.About, New: func(parts evalrun.Parts) ask.Asker {
-				return agent.New(parts.Log, parts.Model, parts.Graph, parts.Labeler, parts.Now, agent.Options{Preset: p, Policy: way})
+				return agent.New(parts.Log, parts.Model, parts.Sources, parts.Now, agent.Options{Preset: p, Policy: way})
 			}})
 		}
 	}

@@ -123,7 +123,7 @@ func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() ti
 		h.model = model
 	}
 	pol.Similar = earlier.New(lg, filepath.Join(cfg.DataDir, harvestFolder), graph, now)
-	engine := agent.New(lg, model, graph, graph, now, agent.Options{})
+	engine := agent.New(lg, model, agent.Wikibase(graph), now, agent.Options{})
 	b, err := bot.New(lg, st, adapter.Wiki{Client: wiki}, newAsk(lg, engine, cfg, dir, now), now, pol)
 	return b, h, err
 }

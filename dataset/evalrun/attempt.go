@@ -122,14 +122,14 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 
 // parts are the model and the graph for one attempt: a recording's where it holds the item.
 func (r *runner) parts(it dataset.Item) (Parts, error) {
-	p := Parts{Log: r.Log, Graph: r.Graph, Labeler: r.Labeler, Now: r.Now}
+	p := Parts{Log: r.Log, Sources: r.Sources, Now: r.Now}
 	if r.Replay != nil {
 		replay, err := r.Replay.Item(it.ID)
 		if err != nil {
 			return p, fmt.Errorf("the recording: %w", err)
 		}
 		if replay != nil {
-			p.Model, p.Graph, p.Labeler = replay, replay, replay
+			p.Model, p.Sources = replay, agent.Wikibase(replay)
 			return p, nil
 		}
 	}

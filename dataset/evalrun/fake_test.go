@@ -175,7 +175,7 @@ func newWorld(t *testing.T, dir string, items []dataset.Item) *world {
 		t.Fatal(err)
 	}
 	w.Config = Config{
-		Log: slog.New(slog.DiscardHandler), Dir: dir, Info: info, Items: items, Graph: w.graph, Score: equalRows, Now: now, Jobs: 1, Tries: 3,
+		Log: slog.New(slog.DiscardHandler), Dir: dir, Info: info, Items: items, Sources: agent.Wikibase(w.graph), Score: equalRows, Now: now, Jobs: 1, Tries: 3,
 		Model: func(dataset.Item) agent.Model { return fakeModel{} },
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			mu.Lock()

@@ -44,7 +44,7 @@ func (r *runner) gold(ctx context.Context, it dataset.Item) (*goldFile, error) {
 	g.SPARQL = sparql.ReplaceAutoLanguage(it.SPARQL, lang)
 	for try := 1; ; try++ {
 		g.Snapshot = r.Now().UTC()
-		t, err := r.Graph.Query(ctx, g.SPARQL)
+		t, err := r.Sources.Main().Graph.Query(ctx, g.SPARQL)
 		g.MS = r.Now().Sub(g.Snapshot).Milliseconds()
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

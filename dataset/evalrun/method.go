@@ -15,8 +15,7 @@ import (
 type Parts struct {
 	Log     *slog.Logger
 	Model   agent.Model
-	Graph   agent.Graph
-	Labeler agent.Labeler // may be nil
+	Sources agent.Sources
 	Now     func() time.Time
 }
 

@@ -22,10 +22,9 @@ type Config struct {
 	Chosen  map[string]bool // IDs of the items to ask now; nil for all
 	Method  Method
 	Model   func(dataset.Item) agent.Model // the model for one attempt at an item
-	Graph   agent.Graph
-	Labeler agent.Labeler // may be nil
-	Replay  *Recording    // answers for model and graph where it holds the item; may be nil
-	Limits  agent.Limits  // of one item
+	Sources agent.Sources                  // the graphs, the one that the gold queries are run on first
+	Replay  *Recording                     // answers for model and graph where it holds the item; may be nil
+	Limits  agent.Limits                   // of one item
 
 	Language       string // of the questions, "" to have the model find it out
 	SkipUnscorable bool   // do not ask items whose gold query failed or is empty

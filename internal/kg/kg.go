@@ -29,7 +29,7 @@ type SearchQuery struct {
 
 // Hit is one entity found. Match* say by which text it was found: "label", "alias" or "entityId".
 type Hit struct {
-	ID            string // Q42, P31
+	ID            string // Q42, P31; on a graph without such numbers the prefixed name or <IRI>, see Description.Compact
 	Type          Type
 	Label         string // in the language asked or its fallback; "" when there is none
 	Description   string
@@ -38,6 +38,13 @@ type Hit struct {
 	MatchType     string
 	MatchText     string
 	MatchLanguage string
+
+	// What only a Finder says: the IRI, or the text of a literal; how often it is used in the graph (-1: unknown);
+	// further facts, such as its class; and, of a property on Wikidata, the variants that occur (wdt, p, ps …).
+	Term     *rdf.Term `json:",omitempty"`
+	Uses     int64     `json:",omitempty"`
+	Info     []string  `json:",omitempty"`
+	Variants []string  `json:",omitempty"`
 }
 
 // SearchResult is a page of hits. More says that further ones exist beyond the limit.

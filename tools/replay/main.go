@@ -20,6 +20,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
 func main() {
@@ -90,7 +91,7 @@ func replayAll(ctx context.Context, runs []agent.RecordedRun, w io.Writer) (*sum
 	sum := &summary{runs: len(runs), actions: counts{}, observations: counts{}}
 	for i, run := range runs {
 		p := newPlayer(run)
-		e := agent.New(slog.New(slog.DiscardHandler), p, p, nil, time.Now, agent.Options{Preset: published()})
+		e := agent.New(slog.New(slog.DiscardHandler), p, tool.Sources{{Graph: p}}, time.Now, agent.Options{Preset: published()})
 		out, err := e.Ask(ctx, agent.Question{Text: run.Question, Language: "en"}, p, agent.Limits{})
 		if err != nil {
 			return nil, fmt.Errorf("run %d: %w", i, err)

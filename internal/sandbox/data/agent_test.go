@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
@@ -42,7 +43,7 @@ func engine(t *testing.T) *agent.Engine {
 		t.Fatal(err)
 	}
 	g := graph(t)
-	return agent.New(lg, model, g, g, patient{}.Now, agent.Options{})
+	return agent.New(lg, model, tool.Wikibase(g), patient{}.Now, agent.Options{})
 }
 
 // Every seeded request and follow-up goes through the agent as in the demo, and ends with the answer that was worked

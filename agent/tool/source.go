@@ -1,0 +1,142 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Finder finds entities by words anywhere in their names, or by meaning. Errors are as for [Graph].
+type Finder interface {
+	Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)
+}
+
+// Shaper says what the members of classes look like. Errors are as for [Graph]; a class without members is
+// kg.NotFound.
+type Shaper interface {
+	// Shape returns the shape of a class (its ID or IRI) with labels in lang.
+	Shape(ctx context.Context, class, lang string) (*kg.Shape, error)
+	// FindClasses finds classes by name or meaning, those with members only.
+	FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error)
+}
+
+// Source is a graph that a question may use, with what else is known of it.
+type Source struct {
+	Graph   Graph
+	Labels  Labeler // nil when there is none
+	Finder  Finder  // nil: [Source.Find] makes do with Graph.Search
+	Shapes  Shaper  // nil when there is none
+	Explain kg.Description
+}
+
+// Name returns the graph's name, as in --kg.
+func (s *Source) Name() string { return s.Explain.Name }
+
+// Find asks the finder. Without one it asks for names that begin with the text, and cannot restrict the hits: a query
+// with Among is then kg.Refused.
+func (s *Source) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
+	if s.Finder != nil {
+		return s.Finder.Find(ctx, q)
+	}
+	if q.Among != nil {
+		return nil, kg.Errorf(kg.Refused, "the graph %s cannot search among given candidates", s.Name())
+	}
+	res, err := s.Graph.Search(ctx, kg.SearchQuery{Text: q.Text, Language: q.Language, Type: q.Type,
+		Limit: min(50, q.Offset+q.Limit)})
+	if err != nil {
+		return nil, err
+	}
+	out := *res
+	out.Hits = out.Hits[min(q.Offset, len(out.Hits)):]
+	return &out, nil
+}
+
+// recorded returns the source with every call written to log before it returns. main says that it is the question's
+// first graph, whose calls need no name.
+func (s Source) recorded(log *event.Branch, main bool) Source {
+	name := ""
+	if !main {
+		name = s.Name()
+	}
+	s.Graph, s.Labels = &recordingGraph{s.Graph, log, name}, recordedLabels(s.Labels, log, name)
+	if s.Finder != nil {
+		s.Finder = &recordingFinder{s.Finder, log, name}
+	}
+	if s.Shapes != nil {
+		s.Shapes = &recordingShaper{s.Shapes, log, name}
+	}
+	return s
+}
+
+// Sources are the graphs that a question may use, the main one first.
+type Sources []Source
+
+// Recorded returns the sources with every call written to log before it returns.
+func (ss Sources) Recorded(log *event.Branch) Sources {
+	out := make(Sources, len(ss))
+	for i, s := range ss {
+		out[i] = s.recorded(log, i == 0)
+	}
+	return out
+}
+
+// Named returns the graph with a name, "" for the main one. The error is for the model.
+func (ss Sources) Named(name string) (*Source, error) {
+	if name == "" {
+		return &ss[0], nil
+	}
+	var names []string
+	for i := range ss {
+		if ss[i].Name() == name {
+			return &ss[i], nil
+		}
+		names = append(names, ss[i].Name())
+	}
+	return nil, fmt.Errorf("there is no graph %q; the graphs are: %s", name, strings.Join(names, ", "))
+}
+
+// Main returns the question's first graph.
+func (ss Sources) Main() *Source { return &ss[0] }
+
+// recordingFinder writes every call of a finder to the trajectory.
+type recordingFinder struct {
+	finder Finder
+	log    *event.Branch
+	kg     string
+}
+
+func (f *recordingFinder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
+	return recorded(ctx, f.log, event.Call{Op: "find", KG: f.kg}, q,
+		func() (*kg.SearchResult, error) { return f.finder.Find(ctx, q) })
+}
+
+// recordingShaper writes every call of a shaper to the trajectory.
+type recordingShaper struct {
+	shaper Shaper
+	log    *event.Branch
+	kg     string
+}
+
+func (s *recordingShaper) Shape(ctx context.Context, class, lang string) (*kg.Shape, error) {
+	return recorded(ctx, s.log, event.Call{Op: "shape", KG: s.kg}, event.EntityArgs{ID: class, Lang: lang},
+		func() (*kg.Shape, error) { return s.shaper.Shape(ctx, class, lang) })
+}
+
+func (s *recordingShaper) FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error) {
+	return recorded(ctx, s.log, event.Call{Op: "classes", KG: s.kg},
+		event.ClassesArgs{Text: text, Lang: lang, Limit: limit},
+		func() (*kg.SearchResult, error) { return s.shaper.FindClasses(ctx, text, lang, limit) })
+}
+
+// Wikibase returns g as the only source, a graph of Wikidata's kind, with what else g can do: label, find, say shapes.
+func Wikibase(g Graph) Sources {
+	s := Source{Graph: g, Explain: kg.Description{Name: "wikidata", Title: "Wikidata", Dialect: "wdqs",
+		Statements: kg.Wikibase}}
+	s.Labels, _ = g.(Labeler)
+	s.Finder, _ = g.(Finder)
+	s.Shapes, _ = g.(Shaper)
+	return Sources{s}
+}

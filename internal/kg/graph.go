@@ -1,0 +1,162 @@
+package kg
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Statements is how a graph keeps statements that have more than a subject, a property and a value.
+type Statements string
+
+// The statement models.
+const (
+	Wikibase Statements = "wikibase" // p:, ps:, pq:, ranks and references, as on Wikidata
+	Compound Statements = "compound" // nodes without a name stand between subject and value, as in Freebase
+	Plain    Statements = "none"     // triples only
+)
+
+// Description says what a graph is and how it is worked with: the registry's entry, with what was measured on it.
+type Description struct {
+	Name     string // as in --kg: wikidata, dbpedia …
+	Title    string // for people and models: "DBpedia"
+	About    string // one or two sentences; may be empty
+	Endpoint string // address of the query service, without secrets
+
+	Dialect      string            // of the endpoint: wdqs, qlever or standard
+	Statements   Statements        //
+	Prefixes     map[string]string // prefix without colon to IRI; queries may use them undeclared
+	Labels       []string          // properties of labels, best first, as prefixed names or IRIs
+	Descriptions []string          // properties of descriptions
+	Types        []string          // properties from an item to its class: wdt:P31, rdf:type
+	Subclass     string            // property from a class to a wider one
+	Languages    []string          // languages of the labels, the most frequent first
+
+	Lacks      []string  // what it lacks, one sentence each: "It has no ranks."; measured, see MeasuredAt
+	MeasuredAt time.Time // zero: never
+}
+
+// IsWikibase reports whether items and properties are named by Q and P numbers, as on Wikidata.
+func (d *Description) IsWikibase() bool { return d.Statements == Wikibase }
+
+// Compact returns an IRI as a prefixed name when one of the graph's prefixes leaves a plain local name of it, else
+// "<IRI>". Of several prefixes the longest IRI wins.
+func (d *Description) Compact(iri string) string {
+	best, name := "", ""
+	for p, ns := range d.Prefixes {
+		local, ok := strings.CutPrefix(iri, ns)
+		if ok && plainLocal(local) && (len(ns) > len(best) || len(ns) == len(best) && p+":"+local < name) {
+			best, name = ns, p+":"+local
+		}
+	}
+	if name == "" {
+		return "<" + iri + ">"
+	}
+	return name
+}
+
+// Expand returns the IRI that a model's or a person's writing of a node names: "<IRI>", a bare http address, or a name
+// with one of the graph's prefixes. On a Wikibase "Q42" and "P31" are wd:Q42 and wd:P31.
+func (d *Description) Expand(name string) (iri string, ok bool) {
+	name = strings.TrimSpace(name)
+	if s, ok := strings.CutPrefix(name, "<"); ok {
+		s, ok = strings.CutSuffix(s, ">")
+		return s, ok && s != "" && !strings.ContainsAny(s, " <>\"{}|\\^`")
+	}
+	if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+		return name, !strings.ContainsAny(name, " <>\"{}|\\^`")
+	}
+	if d.IsWikibase() && rdf.ValidID(name) {
+		return rdf.Entity + name, true
+	}
+	prefix, local, found := strings.Cut(name, ":")
+	ns, known := d.Prefixes[prefix]
+	if !found || !known || strings.ContainsAny(local, " <>\"{}|\\^`") {
+		return "", false
+	}
+	return ns + local, true
+}
+
+// plainLocal reports whether a local name needs no escape in SPARQL. It may not end in a dot.
+func plainLocal(s string) bool {
+	for _, r := range s {
+		if !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.' ||
+			r >= 0xC0 && r != 0xD7 && r != 0xF7 && r < 0x2000) {
+			return false
+		}
+	}
+	return s != "" && !strings.HasPrefix(s, "-") && !strings.HasPrefix(s, ".") && !strings.HasSuffix(s, ".")
+}
+
+// Literal is the type of a hit that is a literal, see [FindQuery].
+const Literal Type = "literal"
+
+// FindQuery asks for entities by words that may be anywhere in their names, or by meaning: the searches that Wikidata's
+// own API does not have. It goes beyond [SearchQuery], which keeps that API's semantics.
+type FindQuery struct {
+	Text     string
+	Type     Type       // Item, Property; Literal only with Among; "" for all
+	Language string     // of the labels that are preferred in the hits; names in every language are searched
+	Limit    int        // hits of a page
+	Offset   int        // hits to skip
+	Meaning  bool       // rank by likeness of meaning where the index can, else by words
+	External bool       // properties that hold external IDs, too
+	Among    []rdf.Term // only these are found; nil: everything. Blank nodes are never found
+}
+
+// Shape is what a class's members look like (SHACL calls such a description a shape): its predicates by how many members
+// have them. It is measured, not declared.
+type Shape struct {
+	Class    PropertyRef      // ID and label of the class
+	Members  int64            // direct members; -1 when unknown
+	Sample   int64            // members that were looked at; 0: all of them
+	Out      []ShapePredicate // from a member, most covered first
+	In       []ShapePredicate // to a member
+	MoreOut  int              // predicates that were left out
+	MoreIn   int              //
+	Declared []PropertyRef    // properties that the graph itself names for the class (Wikidata's P1963)
+	Source   string           // "void", "endpoint", "sample"
+	At       time.Time        // when it was measured
+}
+
+// ShapePredicate is one predicate of a [Shape].
+type ShapePredicate struct {
+	Property PropertyRef
+	Variants []string      // of Wikidata's properties: wdt, p, ps …, those that occur
+	Coverage float64       // share of the members that have it, 0 to 1
+	Mean     float64       // values of a member that has any
+	Targets  []ShapeTarget // classes and datatypes of the values, most frequent first
+	More     int           // targets that were left out
+}
+
+// ShapeTarget is what values of a predicate are: items of a class or literals of a datatype. Share is of the values.
+type ShapeTarget struct {
+	Class    PropertyRef // ID "" for literals
+	Datatype string      // IRI of a literal's datatype; "" for items
+	Share    float64
+}
+
+// Cardinality is the mark of a predicate in a shape: "" for about one value of nearly every member, "?" for at most
+// one, "+" for one or more, "*" for any number. The limits are those of GRASP: nearly every is a coverage of 0.9 or
+// more, more than one is a mean above 1.1.
+func (p *ShapePredicate) Cardinality() string {
+	switch {
+	case p.Coverage >= 0.9 && p.Mean <= 1.1:
+		return ""
+	case p.Coverage >= 0.9:
+		return "+"
+	case p.Mean <= 1.1:
+		return "?"
+	}
+	return "*"
+}
+
+// Predicate returns the shape's outgoing predicate with an ID, or nil.
+func (s *Shape) Predicate(id string) *ShapePredicate {
+	if i := slices.IndexFunc(s.Out, func(p ShapePredicate) bool { return p.Property.ID == id }); i >= 0 {
+		return &s.Out[i]
+	}
+	return nil
+}
