@@ -40,6 +40,7 @@ var rules = []struct {
 	{"internal/console", "", "how a terminal is written to concerns no noun of ours"},
 	{"internal/kg", "internal/rdf", "nouns only"},
 	{"internal/index", "", "label search knows labels, not graphs"},
+	{"internal/index/lookup", "", "label search knows names, scores and vectors, not graphs or models"},
 	{"internal/kg/kgtest", "internal/kg internal/rdf", "one suite for all graphs may know none of them"},
 	{"internal/kg/wikidata", "internal/kg internal/rdf internal/politehttp", "an adapter knows its service and the nouns, no other adapter"},
 	{"internal/kg/embedded/value", "internal/rdf", "terms and their values know no graph and no query"},

@@ -1,0 +1,152 @@
+// Package lookup finds entities and properties of a graph by the words of their names, or by meaning.
+//
+// [Entry] is what is known of one entity, [Query] what is asked, [Page] what was found. [Memory] holds entries in
+// memory: a handful of candidates of one question, or a few hundred thousand.
+//
+// # By words
+//
+// Names are compared as folded words ([Words]): lower case, without diacritics, punctuation and order. A word of the
+// query matches a word of a name that equals it or begins with it. The names that match all words come first; of
+// these, the ones with more equal words; of these, the ones with the higher score. This is the ranking of the GRASP
+// paper (section 3.4): each label and alias is ranked on its own, and an entity has the rank of its best name. Ahead of
+// them comes a name that is the query as a whole. After them come names that match once one letter is changed, left out,
+// added or swapped with its neighbor in one of the words, then names that match some of the words.
+//
+// # What is held back
+//
+// Identifiers of other databases and entities that are mostly noise ([Entry.External], [Entry.Noise]) are left out,
+// unless the query is the whole name of one, has the word "ID", asks for them, or finds nothing else.
+package lookup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// Type tells entities from properties.
+type Type string
+
+// The types. Any is for queries only.
+const (
+	Any      Type = ""
+	Entity   Type = "entity"
+	Property Type = "property"
+)
+
+// Entry is what an index knows of one entity in one language. Entries of one IRI in several languages are found as one
+// hit.
+type Entry struct {
+	IRI      string // without angle brackets
+	Type     Type   // Any counts as Entity
+	Label    string
+	Language string   // of label, aliases and infos: "en"; "" when unknown
+	Aliases  []string // other names
+	Infos    []string // descriptions, classes and the like, for people to tell entities apart
+	Score    float64  // orders equally good matches: number of uses, of sitelinks, …
+	Uses     int64    // how often the graph uses it; -1 when unknown
+	External bool     // a property that holds identifiers of another database
+	Noise    bool     // seldom what is looked for: a category, a scholarly article, a thing without a label
+}
+
+// Query is what is looked for.
+type Query struct {
+	Text     string
+	Type     Type     // Any: both
+	Language string   // labels and descriptions of hits are shown in it when the index has them; "": as found
+	Offset   int      // hits to leave out at the top, for paging
+	Limit    int      // 1 to MaxHits with Offset; 0 means DefaultLimit
+	Among    []string // only these IRIs; nil means all, an empty list none; unknown ones are ignored
+	Meaning  bool     // rank by meaning where the searcher can; Page.Ranked says what it did
+	External bool     // include what is held back: external identifiers and noise
+}
+
+// Limits of a query.
+const (
+	DefaultLimit = 10
+	MaxHits      = 1000 // of offset and limit together
+	MaxText      = 1000 // bytes of a query's text that are looked at
+)
+
+// Match says how a name matched, best first.
+type Match string
+
+// The ways of matching.
+const (
+	Exact   Match = "exact"   // the name is the query, apart from case, diacritics and punctuation
+	Full    Match = "words"   // all words of the query, each whole or as the beginning of a word
+	Typo    Match = "typo"    // all words, one of them with one letter wrong
+	Some    Match = "some"    // some of the words
+	Meaning Match = "meaning" // by meaning
+)
+
+// Hit is an entry found.
+type Hit struct {
+	Entry
+	Name       string  // the name that matched: the label or an alias
+	Match      Match   // how
+	Similarity float64 // with Meaning: 0 to 1 among the hits of one query
+}
+
+// How a page was ranked.
+const (
+	ByWords   = "words"
+	ByVectors = "vectors" // by an embedding model
+	ByStems   = "stems"   // by meaning without a model
+)
+
+// Page is a part of the hits, best first.
+type Page struct {
+	Hits   []Hit
+	More   bool   // there are hits after these
+	Ranked string // ByWords, ByVectors, ByStems
+	Note   string // what the asker should know: that the embedding model failed and stems were used; mostly ""
+}
+
+// Searcher finds entries. [Memory] implements it.
+type Searcher interface {
+	// Search returns a page of hits. An empty text finds nothing. Errors: ErrQuery, ctx's.
+	Search(ctx context.Context, q Query) (Page, error)
+	// Get returns the entry of an IRI, in the language when there is one, else in any.
+	Get(ctx context.Context, iri, language string) (entry Entry, found bool, err error)
+}
+
+// Embedder turns texts into vectors, one each and all of one length.
+type Embedder interface {
+	Model() string // name of the model: vectors of two models cannot be compared
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// ErrQuery: the query cannot be answered as it is; the text says why.
+var ErrQuery = errors.New("wrong query")
+
+// normal checks a query and fills in defaults.
+func (q Query) normal() (Query, error) {
+	if q.Limit == 0 {
+		q.Limit = DefaultLimit
+	}
+	switch {
+	case q.Limit < 0 || q.Offset < 0:
+		return q, fmt.Errorf("%w: limit %d and offset %d must not be negative", ErrQuery, q.Limit, q.Offset)
+	case q.Limit+q.Offset > MaxHits:
+		return q, fmt.Errorf("%w: at most %d hits can be paged through; offset and limit are %d together; use a longer text",
+			ErrQuery, MaxHits, q.Limit+q.Offset)
+	case q.Type != Any && q.Type != Entity && q.Type != Property:
+		return q, fmt.Errorf("%w: there is no type %q; use entity or property", ErrQuery, q.Type)
+	}
+	if len(q.Text) > MaxText {
+		q.Text = q.Text[:MaxText]
+	}
+	return q, nil
+}
+
+// kind is the type with Any as Entity.
+func (e *Entry) kind() Type {
+	if e.Type == Any {
+		return Entity
+	}
+	return e.Type
+}
+
+// held reports whether the entry is left out unless asked for.
+func (e *Entry) held() bool { return e.External || e.Noise }

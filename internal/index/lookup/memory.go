@@ -1,0 +1,164 @@
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+// Memory is a [Searcher] over entries in memory. It is safe for concurrent use.
+type Memory struct {
+	entries []Entry // by falling score
+	names   [][]name
+	byIRI   map[string][]int32
+}
+
+// name is a label or alias with its words.
+type name struct {
+	text  string
+	words []string
+}
+
+var _ Searcher = (*Memory)(nil)
+
+// NewMemory returns a searcher over the entries. Equally good matches of the same score keep the order of entries.
+func NewMemory(entries []Entry) *Memory {
+	m := &Memory{entries: slices.Clone(entries), byIRI: make(map[string][]int32, len(entries))}
+	slices.SortStableFunc(m.entries, func(a, b Entry) int { return cmp.Compare(b.Score, a.Score) })
+	m.names = make([][]name, len(m.entries))
+	for i := range m.entries {
+		e := &m.entries[i]
+		m.byIRI[e.IRI] = append(m.byIRI[e.IRI], int32(i))
+		for _, t := range append([]string{e.Label}, e.Aliases...) {
+			if w := Words(t); len(w) > 0 {
+				m.names[i] = append(m.names[i], name{t, w})
+			}
+		}
+	}
+	return m
+}
+
+// Len is the number of entries.
+func (m *Memory) Len() int { return len(m.entries) }
+
+// Get returns the entry of an IRI, in the language when there is one.
+func (m *Memory) Get(_ context.Context, iri, language string) (Entry, bool, error) {
+	at := m.byIRI[iri]
+	for _, i := range at {
+		if m.entries[i].Language == language {
+			return m.entries[i], true, nil
+		}
+	}
+	if len(at) > 0 {
+		return m.entries[at[0]], true, nil
+	}
+	return Entry{}, false, nil
+}
+
+// found is a matching entry, by its place.
+type found struct {
+	rank  rank
+	entry int32
+	name  int32
+}
+
+func compareFound(a, b found) int {
+	return cmp.Or(a.rank.compare(b.rank), cmp.Compare(a.entry, b.entry))
+}
+
+// Search returns a page of hits.
+func (m *Memory) Search(ctx context.Context, q Query) (Page, error) {
+	q, err := q.normal()
+	if err != nil {
+		return Page{}, err
+	}
+	a := prepare(q)
+	var all []found
+	held := false
+	for _, i := range m.candidates(q) {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return Page{}, ctx.Err()
+		}
+		if f, ok := m.best(&a, i); ok {
+			all = append(all, f)
+			if m.entries[i].held() && f.rank.tier > tierExact {
+				held = true
+			}
+		}
+	}
+	if !a.held && held {
+		all = m.hold(all)
+	}
+	slices.SortFunc(all, compareFound)
+	return m.page(ctx, q, all), nil
+}
+
+// candidates are the places of the entries that the query allows, in order.
+func (m *Memory) candidates(q Query) []int32 {
+	var out []int32
+	take := func(i int32) {
+		if q.Type == Any || m.entries[i].kind() == q.Type {
+			out = append(out, i)
+		}
+	}
+	if q.Among == nil {
+		for i := range m.entries {
+			take(int32(i))
+		}
+		return out
+	}
+	for _, iri := range q.Among {
+		for _, i := range m.byIRI[iri] {
+			take(i)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// best returns the entry's rank by its best name, the first of equally good ones.
+func (m *Memory) best(a *asked, i int32) (f found, ok bool) {
+	for j, n := range m.names[i] {
+		if r, matches := a.rankName(n.text, n.words); matches && (!ok || r.compare(f.rank) < 0) {
+			f, ok = found{r, i, int32(j)}, true
+		}
+	}
+	return f, ok
+}
+
+// hold leaves out what is held back, unless it is all there is of full matches.
+func (m *Memory) hold(all []found) []found {
+	only := !slices.ContainsFunc(all, func(f found) bool {
+		return f.rank.tier < tierSome && (!m.entries[f.entry].held() || f.rank.tier <= tierExact)
+	})
+	return slices.DeleteFunc(all, func(f found) bool {
+		return m.entries[f.entry].held() && f.rank.tier > tierExact && (!only || f.rank.tier == tierSome)
+	})
+}
+
+// page cuts the asked part out of the hits, each IRI once.
+func (m *Memory) page(ctx context.Context, q Query, all []found) Page {
+	p := Page{Ranked: ByWords}
+	seen := map[string]bool{}
+	for _, f := range all {
+		e := m.entries[f.entry]
+		if seen[e.IRI] {
+			continue
+		}
+		seen[e.IRI] = true
+		if len(seen) <= q.Offset {
+			continue
+		}
+		if len(p.Hits) == q.Limit {
+			p.More = true
+			break
+		}
+		h := Hit{Entry: e, Name: m.names[f.entry][f.name].text, Match: f.rank.match()}
+		if q.Language != "" && !strings.EqualFold(e.Language, q.Language) {
+			h.Entry, _, _ = m.Get(ctx, e.IRI, q.Language)
+		}
+		p.Hits = append(p.Hits, h)
+	}
+	return p
+}

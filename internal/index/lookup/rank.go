@@ -1,0 +1,114 @@
+package lookup
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// rank is how well a name matches a query: the lower tier first, then more matched words, then more of them whole.
+type rank struct{ tier, matched, whole uint8 }
+
+// The tiers. A name of a tier is better than all names of the tiers after it.
+const (
+	tierText  = iota // the same text, apart from case
+	tierExact        // the same words
+	tierFull         // all words
+	tierNear         // the same words but for one letter
+	tierTypo         // all words, one of them with one letter wrong
+	tierSome         // some words
+	tiers
+)
+
+func (r rank) compare(s rank) int {
+	return cmp.Or(cmp.Compare(r.tier, s.tier), cmp.Compare(s.matched, r.matched), cmp.Compare(s.whole, r.whole))
+}
+
+func (r rank) match() Match {
+	switch r.tier {
+	case tierText, tierExact:
+		return Exact
+	case tierFull:
+		return Full
+	case tierNear, tierTypo:
+		return Typo
+	}
+	return Some
+}
+
+// asked is a query's text, prepared.
+type asked struct {
+	text  string   // folded in case, white space at the ends cut
+	words []string // at most maxAsked, no word twice
+	all   []string // in order, as the text has them
+	held  bool     // include what is held back
+}
+
+// maxAsked is how many words of a query are looked for.
+const maxAsked = 16
+
+// idWords make a query ask for external identifiers.
+var idWords = []string{"id", "ids", "identifier", "identifiers"}
+
+func prepare(q Query) asked {
+	a := asked{text: strings.ToLower(strings.TrimSpace(q.Text)), all: Words(q.Text), held: q.External}
+	for _, w := range a.all {
+		if len(a.words) < maxAsked && !slices.Contains(a.words, w) {
+			a.words = append(a.words, w)
+		}
+		a.held = a.held || slices.Contains(idWords, w)
+	}
+	return a
+}
+
+// rankName ranks a name, given as text and as words; ok is false when no word matches.
+func (a *asked) rankName(text string, name []string) (r rank, ok bool) {
+	if slices.Equal(a.all, name) {
+		r = rank{tierExact, uint8(len(a.words)), uint8(len(a.words))}
+		if strings.ToLower(strings.TrimSpace(text)) == a.text {
+			r.tier = tierText
+		}
+		return r, true
+	}
+	wrong := -1
+	for i, w := range a.words {
+		switch {
+		case slices.Contains(name, w):
+			r.whole++
+			r.matched++
+		case slices.ContainsFunc(name, func(n string) bool { return strings.HasPrefix(n, w) }):
+			r.matched++
+		default:
+			wrong = i
+		}
+	}
+	switch len(a.words) - int(r.matched) {
+	case 0:
+		r.tier = tierFull
+	case 1:
+		r.tier = a.tierOfTypo(a.words[wrong], name)
+		if r.tier != tierSome {
+			r.matched++
+		}
+	default:
+		r.tier = tierSome
+	}
+	return r, r.matched > 0
+}
+
+// tierOfTypo is the tier of a name in which all words but one match.
+func (a *asked) tierOfTypo(wrong string, name []string) uint8 {
+	if !slices.ContainsFunc(name, func(n string) bool { return near(wrong, n, true) }) {
+		return tierSome
+	}
+	if len(a.all) == len(name) {
+		same := true
+		for i, w := range a.all {
+			same = same && (w == name[i] || w == wrong && near(w, name[i], false))
+		}
+		if same {
+			return tierNear
+		}
+	}
+	return tierTypo
+}

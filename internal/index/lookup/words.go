@@ -1,0 +1,155 @@
+package lookup
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// maxWords is how many words of a text are looked at; a longer name is cut.
+const maxWords = 64
+
+// Words returns the folded words of a text, the form in which names are compared: lower case, compatibility forms
+// decomposed, Latin, Greek and Cyrillic letters without diacritics (ß is ss, ø is o, æ is ae), apostrophes dropped,
+// split at everything that is no letter, digit or mark. Han characters are words of their own. A text without any
+// letter or digit, such as "!!!", is one word as it is.
+func Words(text string) []string {
+	for i := 0; i < len(text); i++ {
+		if text[i] >= utf8.RuneSelf {
+			return foldWords(text)
+		}
+	}
+	return asciiWords(text)
+}
+
+func asciiWords(text string) []string {
+	var buf [24]string
+	out := buf[:0]
+	lower := strings.ToLower(text)
+	start, quote := -1, false
+	add := func(end int) {
+		if start >= 0 && len(out) < maxWords {
+			w := lower[start:end]
+			if quote {
+				w = strings.ReplaceAll(w, "'", "")
+			}
+			out = append(out, w)
+		}
+		start, quote = -1, false
+	}
+	for i := 0; i < len(lower); i++ {
+		switch c := lower[i]; {
+		case c >= 'a' && c <= 'z' || c >= '0' && c <= '9':
+			if start < 0 {
+				start = i
+			}
+		case c == '\'' && start >= 0 && i+1 < len(lower) && lower[i+1] >= 'a' && lower[i+1] <= 'z':
+			quote = true
+		default:
+			add(i)
+		}
+	}
+	add(len(lower))
+	if len(out) == 0 {
+		return symbols(lower)
+	}
+	return append([]string(nil), out...)
+}
+
+// symbols is the one word of a text without letters and digits.
+func symbols(text string) []string {
+	if w := strings.Join(strings.Fields(text), ""); w != "" {
+		return []string{w}
+	}
+	return nil
+}
+
+// spelled holds letters that Unicode does not decompose.
+var spelled = map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'ł': "l", 'þ': "th", 'ħ': "h", 'ı': "i", 'ς': "σ"}
+
+// accent reports combining marks of Latin, Greek and Cyrillic letters; marks of other scripts are part of their words.
+func accent(r rune) bool { return r >= 0x300 && r <= 0x36f }
+
+func foldWords(text string) []string {
+	var out []string
+	var b strings.Builder
+	wide := false // not ASCII alone
+	end := func() {
+		if b.Len() == 0 {
+			return
+		}
+		w := b.String()
+		b.Reset()
+		if wide {
+			w = norm.NFC.String(w)
+		}
+		wide = false
+		if len(out) < maxWords {
+			out = append(out, w)
+		}
+	}
+	rs := []rune(norm.NFKD.String(text))
+	for i, r := range rs {
+		switch {
+		case accent(r) || unicode.Is(unicode.Cf, r):
+		case unicode.Is(unicode.Han, r):
+			end()
+			b.WriteRune(r)
+			wide = true
+			end()
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
+			r = unicode.ToLower(r)
+			if s, ok := spelled[r]; ok {
+				b.WriteString(s)
+			} else {
+				b.WriteRune(r)
+			}
+			wide = wide || r >= utf8.RuneSelf
+		case (r == '\'' || r == '’' || r == 'ʼ') && b.Len() > 0 && i+1 < len(rs) && unicode.IsLetter(rs[i+1]):
+		default:
+			end()
+		}
+	}
+	end()
+	if len(out) == 0 {
+		return symbols(strings.ToLower(norm.NFKC.String(text)))
+	}
+	return out
+}
+
+// minTypo is the length in letters from which one wrong letter is forgiven; in the beginning of a word from one more.
+const minTypo = 4
+
+// near reports whether one letter changed, left out, added or swapped with its neighbor turns word into name, or, with
+// prefix, into the beginning of name such that letters after the wrong one are still the same. Equal words are not near.
+func near(word, name string, prefix bool) bool {
+	w, n := []rune(word), []rune(name)
+	prefix = prefix && len(w) > minTypo
+	if len(w) < minTypo || word == name {
+		return false
+	}
+	i := 0
+	for i < len(w) && i < len(n) && w[i] == n[i] {
+		i++
+	}
+	rest := func(a, b []rune) bool { // a equals b, or the beginning of it
+		if len(a) == len(b) {
+			return string(a) == string(b)
+		}
+		return prefix && len(a) > 0 && len(a) < len(b) && string(a) == string(b[:len(a)])
+	}
+	a, b := w[i:], n[i:]
+	switch {
+	case len(a) == 0:
+		return len(b) == 1
+	case rest(a[1:], b): // a letter too many
+		return true
+	case len(b) == 0:
+		return false
+	case rest(a[1:], b[1:]), rest(a, b[1:]): // a wrong letter, one left out
+		return true
+	}
+	return len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && rest(a[2:], b[2:])
+}
