@@ -60,6 +60,7 @@ type (
 	Event    = event.Event
 	Recorder = event.Recorder
 	Answer   = step.Answer
+	Example  = event.Example
 )
 
 // What the agent needs of the world: see packages step and tool.
@@ -71,6 +72,10 @@ type (
 	Shaper  = tool.Shaper
 	Source  = tool.Source
 	Sources = tool.Sources
+
+	// Examples finds earlier questions that are like one. The harvested archive is one such (package bot/earlier).
+	Examples     = tool.Examples
+	ExampleQuery = event.ExampleQuery
 )
 
 // The reasons why a run ended.

@@ -166,6 +166,11 @@ func (r *Replay) FindClasses(ctx context.Context, text, lang string, limit int) 
 	return replayed[*kg.SearchResult](ctx, r, "classes", ClassesArgs{text, lang, limit})
 }
 
+// FindExamples answers from the record.
+func (r *Replay) FindExamples(ctx context.Context, q ExampleQuery) ([]Example, error) {
+	return replayed[[]Example](ctx, r, "solved", q)
+}
+
 // Query answers from the record. The rows that were left out of a long table come back unbound.
 func (r *Replay) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := replayed[*kg.Table](ctx, r, "query", query)

@@ -23,13 +23,21 @@ type Shaper interface {
 	FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error)
 }
 
+// Examples finds earlier questions with their queries.
+type Examples interface {
+	// FindExamples returns the examples that are like a text, best first. What is not alike is left out: fewer than
+	// q.Limit, or none, is not an error.
+	FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.Example, error)
+}
+
 // Source is a graph that a question may use, with what else is known of it.
 type Source struct {
-	Graph   Graph
-	Labels  Labeler // nil when there is none
-	Finder  Finder  // nil: [Source.Find] makes do with Graph.Search
-	Shapes  Shaper  // nil when there is none
-	Explain kg.Description
+	Graph    Graph
+	Labels   Labeler  // nil when there is none
+	Finder   Finder   // nil: [Source.Find] makes do with Graph.Search
+	Shapes   Shaper   // nil when there is none
+	Examples Examples // nil when there is none
+	Explain  kg.Description
 }
 
 // Name returns the graph's name, as in --kg.
@@ -67,6 +75,9 @@ func (s Source) recorded(log *event.Branch, main bool) Source {
 	}
 	if s.Shapes != nil {
 		s.Shapes = &recordingShaper{s.Shapes, log, name}
+	}
+	if s.Examples != nil {
+		s.Examples = &recordingExamples{s.Examples, log, name}
 	}
 	return s
 }
@@ -131,12 +142,26 @@ func (s *recordingShaper) FindClasses(ctx context.Context, text, lang string, li
 		func() (*kg.SearchResult, error) { return s.shaper.FindClasses(ctx, text, lang, limit) })
 }
 
-// Wikibase returns g as the only source, a graph of Wikidata's kind, with what else g can do: label, find, say shapes.
+// recordingExamples writes every search for examples to the trajectory.
+type recordingExamples struct {
+	examples Examples
+	log      *event.Branch
+	kg       string
+}
+
+func (x *recordingExamples) FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.Example, error) {
+	return recorded(ctx, x.log, event.Call{Op: "solved", KG: x.kg}, q,
+		func() ([]event.Example, error) { return x.examples.FindExamples(ctx, q) })
+}
+
+// Wikibase returns g as the only source, a graph of Wikidata's kind, with what else g can do: label, find, say shapes,
+// find examples.
 func Wikibase(g Graph) Sources {
 	s := Source{Graph: g, Explain: kg.Description{Name: "wikidata", Title: "Wikidata", Dialect: "wdqs",
 		Statements: kg.Wikibase}}
 	s.Labels, _ = g.(Labeler)
 	s.Finder, _ = g.(Finder)
 	s.Shapes, _ = g.(Shaper)
+	s.Examples, _ = g.(Examples)
 	return Sources{s}
 }

@@ -56,15 +56,16 @@ func New(lg *slog.Logger, folder string, graph harvest.Graph, now func() time.Ti
 	return &Finder{lg: lg, path: filepath.Join(folder, dataset.CandidatesFile), graph: graph, now: now, index: &harvest.Similar{}, checked: map[string]check{}}
 }
 
-// Examples implements [agent.Examples].
-func (s *Finder) Examples(_ context.Context, question string, n int) ([]agent.Example, error) {
+// FindExamples implements [agent.Examples]. It knows no order but likeness: a query without text finds none.
+func (s *Finder) FindExamples(_ context.Context, q agent.ExampleQuery) ([]agent.Example, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.load(); err != nil {
 		return nil, err
 	}
 	var out []agent.Example
-	for _, e := range s.index.Find(question, n) {
+	found := s.index.Find(q.Text, q.Offset+q.Limit)
+	for _, e := range found[min(q.Offset, len(found)):] {
 		out = append(out, example(&e))
 	}
 	return out, nil

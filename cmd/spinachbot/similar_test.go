@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/bot/earlier"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
@@ -77,7 +78,7 @@ func TestEarlierDiscussions(t *testing.T) {
 	g.rows = 0
 	want(0, 2)
 	want(0, 2)
-	if list, err := s.Examples(t.Context(), question, 3); err != nil || len(list) != 1 || !strings.Contains(list[0].SPARQL, "wd:Q6256") || !strings.Contains(list[0].Question, "Which countries") {
+	if list, err := s.FindExamples(t.Context(), agent.ExampleQuery{Text: question, Limit: 3}); err != nil || len(list) != 1 || !strings.Contains(list[0].SPARQL, "wd:Q6256") || !strings.Contains(list[0].Question, "Which countries") {
 		t.Errorf("%+v, %v", list, err)
 	}
 	now = now.Add(8 * 24 * time.Hour)

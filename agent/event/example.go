@@ -1,0 +1,25 @@
+package event
+
+import "time"
+
+// Example is an earlier question with a query that answered it. Its texts are untrusted. It was answered once: whether
+// the query still runs is not checked.
+type Example struct {
+	ID       string    `json:"id"`               // unique in its source
+	Source   string    `json:"source,omitempty"` // where it is from, for people: the name of a file or of the archive
+	Question string    `json:"question"`         // as it was asked
+	SPARQL   string    `json:"sparql"`
+	Page     string    `json:"page,omitempty"`    // title of the wiki page, "" when it is from none
+	Heading  string    `json:"heading,omitempty"` // of the discussion
+	Month    time.Time `json:"month,omitzero"`    // when it was asked; zero: not known
+	// how like the text that was asked for, above 0 and at most 1; 0 when it was not ranked
+	Score float64 `json:"score,omitempty"`
+}
+
+// ExampleQuery asks for earlier questions.
+type ExampleQuery struct {
+	Text   string `json:"text,omitempty"` // what they are to be like; "": any, in an order that Seed decides
+	Seed   uint64 `json:"seed,omitempty"`
+	Limit  int    `json:"limit"`
+	Offset int    `json:"offset,omitempty"` // how many to skip
+}
