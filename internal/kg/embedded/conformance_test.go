@@ -8,13 +8,15 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/kgtest"
 )
 
-// TestConformance runs the suite that all knowledge graphs pass.
+// TestConformance runs the suites that all knowledge graphs pass.
 func TestConformance(t *testing.T) {
-	kgtest.Run(t, func(t *testing.T) kgtest.Graph {
+	open := func(t *testing.T) *embedded.Graph {
 		b := embedded.NewBuilder()
 		if err := b.Read("data.ttl", strings.NewReader(kgtest.Data)); err != nil {
 			t.Fatal(err)
 		}
 		return b.Graph(embedded.Options{})
-	})
+	}
+	kgtest.Run(t, func(t *testing.T) kgtest.Graph { return open(t) })
+	kgtest.RunFind(t, func(t *testing.T) kgtest.Finder { return open(t) })
 }

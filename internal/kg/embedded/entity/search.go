@@ -7,11 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spinachbot/spinachbot/internal/index"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/value"
+	"github.com/spinachbot/spinachbot/internal/kg/finder"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -21,6 +23,9 @@ type Reader struct {
 	name  string // of the graph, in errors
 	names *index.Index
 	ids   wellKnown
+
+	findOnce sync.Once
+	find     *finder.Finder
 }
 
 // wellKnown are the numbers of terms that entity pages are read by; 0 where the graph does not have them.

@@ -1,0 +1,304 @@
+// Package finder searches a graph's label index for the agent: it turns a kg.FindQuery into a search of
+// internal/index/lookup and its hits into those of kg. What the index does not hold, but the query names as a candidate
+// (literals, entities without an entry), is searched in an index that is made for the one query.
+//
+// The embedded graph and every endpoint with an index use it.
+package finder
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spinachbot/spinachbot/internal/index/lookup"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Finder answers kg.FindQuery from an index. It is safe for concurrent use if its parts are.
+type Finder struct {
+	Index lookup.Searcher
+	Graph *kg.Description
+	// Variants returns the namespaces in which a Wikidata property is used as a predicate: wdt, p, ps …; nil: unknown.
+	Variants func(id string) []string
+	// Datatype returns a Wikidata property's datatype in the API's form; nil: unknown.
+	Datatype func(id string) string
+	// Embed ranks candidates that the index does not hold by meaning; nil: by stems.
+	Embed lookup.Embedder
+}
+
+// MostHits is how many hits can be paged through.
+const MostHits = lookup.MaxHits
+
+// maxInfos is how many further facts a hit has.
+const maxInfos = 4
+
+// Find returns a page of hits, best first. It is empty for an empty text. Errors: Refused for a page beyond [MostHits],
+// what the index fails with, ctx's.
+func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	limit, offset := max(q.Limit, 1), max(q.Offset, 0)
+	if limit+offset > MostHits {
+		return nil, kg.Errorf(kg.Refused, "only the first %d hits can be looked at; search for a longer text", MostHits)
+	}
+	if strings.TrimSpace(q.Text) == "" {
+		return &kg.SearchResult{}, nil
+	}
+	lq := lookup.Query{Text: q.Text, Language: strings.ToLower(q.Language), Limit: limit, Offset: offset, Meaning: q.Meaning,
+		External: q.External}
+	switch q.Type {
+	case kg.Item:
+		lq.Type = lookup.Entity
+	case kg.Property:
+		lq.Type = lookup.Property
+	}
+	if q.Among == nil {
+		if q.Type == kg.Literal {
+			return nil, kg.Errorf(kg.Refused, "literals are found among given candidates only")
+		}
+		page, err := f.Index.Search(ctx, lq)
+		if err != nil {
+			return nil, failure(err)
+		}
+		return f.result(page.Hits, page.More, nil), nil
+	}
+	return f.among(ctx, q, lq)
+}
+
+// candidates are the terms of a query's Among, sorted out.
+type candidates struct {
+	indexed  []string            // IRIs of entries
+	other    []lookup.Entry      // of terms that have no entry; IRI is the term in N-Triples
+	terms    map[string]rdf.Term // by the IRI of an entry in other
+	variants map[string][]string // of Wikidata's properties, by their number
+	typ      kg.Type             // that the query asks for
+}
+
+// among searches the candidates: the index for those that it has, an index of its own for the others.
+func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*kg.SearchResult, error) {
+	c, err := f.candidates(ctx, q)
+	if err != nil {
+		return nil, failure(err)
+	}
+	limit, offset := lq.Limit, lq.Offset
+	lq.Limit, lq.Offset = min(limit+offset+1, MostHits), 0
+	var hits []lookup.Hit
+	if len(c.indexed) > 0 {
+		lq.Among, lq.External = c.indexed, true // who names candidates means them
+		page, err := f.Index.Search(ctx, lq)
+		if err != nil {
+			return nil, failure(err)
+		}
+		hits = page.Hits
+	}
+	if len(c.other) > 0 {
+		lq.Among, lq.Type, lq.External = nil, lookup.Any, true
+		m := lookup.NewMemory(c.other)
+		page, err := m.Search(ctx, lq)
+		if err != nil {
+			return nil, failure(err)
+		}
+		hits = append(hits, page.Hits...)
+		slices.SortStableFunc(hits, func(a, b lookup.Hit) int {
+			return cmp.Or(cmp.Compare(quality(a.Match), quality(b.Match)), cmp.Compare(b.Similarity, a.Similarity))
+		})
+	}
+	more := len(hits) > offset+limit
+	hits = hits[min(offset, len(hits)):min(offset+limit, len(hits))]
+	return f.result(hits, more, c), nil
+}
+
+// quality orders the ways of matching.
+func quality(m lookup.Match) int {
+	return slices.Index([]lookup.Match{lookup.Exact, lookup.Full, lookup.Typo, lookup.Some}, m)
+}
+
+// candidates sorts a query's terms out. Blank nodes are left out: nothing can be said of them in a query.
+func (f *Finder) candidates(ctx context.Context, q kg.FindQuery) (*candidates, error) {
+	c := &candidates{terms: map[string]rdf.Term{}, variants: map[string][]string{}, typ: q.Type}
+	seen := map[string]bool{}
+	for i, t := range q.Among {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		key := t.String()
+		if t.IsIRI() {
+			key = f.entityIRI(t.Value, c)
+		}
+		if seen[key] || t.Kind == rdf.BlankKind || !t.Bound() {
+			continue
+		}
+		seen[key] = true
+		if t.IsLiteral() {
+			if q.Type == "" || q.Type == kg.Literal {
+				c.terms[key] = t
+				c.other = append(c.other, lookup.Entry{IRI: key, Label: t.Value, Language: t.Lang, Uses: -1})
+			}
+			continue
+		}
+		if q.Type == kg.Literal {
+			continue
+		}
+		_, found, err := f.Index.Get(ctx, key, q.Language)
+		switch {
+		case err != nil:
+			return nil, err
+		case found:
+			c.indexed = append(c.indexed, key)
+		default:
+			c.terms["<"+key+">"] = t
+			c.other = append(c.other, lookup.Entry{IRI: "<" + key + ">", Label: NameOf(key), Uses: -1})
+		}
+	}
+	return c, nil
+}
+
+// entityIRI returns the IRI under which the index has a node: that of the entity for Wikidata's predicates, whose
+// namespace is noted.
+func (f *Finder) entityIRI(iri string, c *candidates) string {
+	if !f.Graph.IsWikibase() {
+		return iri
+	}
+	id := rdf.EntityID(iri)
+	if id == "" || id[0] != 'P' {
+		return iri
+	}
+	if v := Variant(iri); v != "" && !slices.Contains(c.variants[id], v) {
+		c.variants[id] = append(c.variants[id], v)
+	}
+	return rdf.Entity + id
+}
+
+// variants are the prefixes under which Wikidata uses a property as a predicate, the most useful first.
+var variants = []string{"wdt", "p", "ps", "pq", "psv", "pqv", "psn", "pqn", "wdtn", "pr", "prv", "prn"}
+
+// Variants returns the prefixes under which Wikidata uses a property as a predicate, the most useful first.
+func Variants() []string { return slices.Clone(variants) }
+
+// Variant returns the prefix of one of Wikidata's predicates: "wdt" for wdt:P31; "" for what is not one.
+func Variant(iri string) string {
+	id := rdf.EntityID(iri)
+	if id == "" {
+		return ""
+	}
+	ns := strings.TrimSuffix(iri, id)
+	for _, v := range variants {
+		if rdf.Prefixes[v] == ns {
+			return v
+		}
+	}
+	return ""
+}
+
+// result makes the hits of the agent.
+func (f *Finder) result(hits []lookup.Hit, more bool, c *candidates) *kg.SearchResult {
+	res := &kg.SearchResult{More: more}
+	for _, h := range hits {
+		if c != nil {
+			if t, ok := c.terms[h.IRI]; ok {
+				res.Hits = append(res.Hits, f.other(h, t, c.typ))
+				continue
+			}
+		}
+		res.Hits = append(res.Hits, f.hit(h, c))
+	}
+	return res
+}
+
+// hit describes an entry of the index.
+func (f *Finder) hit(h lookup.Hit, c *candidates) kg.Hit {
+	term := rdf.IRI(h.IRI)
+	out := kg.Hit{ID: f.Graph.Compact(h.IRI), Type: kg.Item, Label: h.Label, Aliases: h.Aliases, Term: &term, Uses: h.Uses,
+		MatchType: "label", MatchText: h.Name, MatchLanguage: h.Language}
+	if h.Type == lookup.Property {
+		out.Type = kg.Property
+	}
+	if h.Name != h.Label {
+		out.MatchType = "alias"
+	}
+	if len(h.Infos) > 0 {
+		out.Description, out.Info = h.Infos[0], h.Infos[1:min(len(h.Infos), 1+maxInfos)]
+	}
+	if id := rdf.EntityID(h.IRI); f.Graph.IsWikibase() && id != "" {
+		out.ID = id
+		if id[0] == 'P' {
+			out.Type = kg.Property
+			f.property(&out, c)
+		}
+	}
+	return out
+}
+
+// property adds what is known of one of Wikidata's properties.
+func (f *Finder) property(h *kg.Hit, c *candidates) {
+	if f.Datatype != nil {
+		h.Datatype = f.Datatype(h.ID)
+	}
+	if c != nil && len(c.variants[h.ID]) > 0 {
+		h.Variants = slices.Clone(c.variants[h.ID])
+		slices.SortFunc(h.Variants, func(a, b string) int {
+			return cmp.Compare(slices.Index(variants, a), slices.Index(variants, b))
+		})
+	} else if f.Variants != nil {
+		h.Variants = f.Variants(h.ID)
+	}
+}
+
+// other describes a candidate that the index does not hold. typ is what was asked for.
+func (f *Finder) other(h lookup.Hit, t rdf.Term, typ kg.Type) kg.Hit {
+	out := kg.Hit{ID: t.String(), Type: kg.Literal, Label: t.Value, Term: &t, Uses: -1, MatchType: "label", MatchText: t.Value,
+		MatchLanguage: t.Lang}
+	if t.IsIRI() {
+		out.ID, out.Type, out.Label, out.MatchText = f.Graph.Compact(t.Value), cmp.Or(typ, kg.Item), "", h.Label
+		if id := rdf.EntityID(t.Value); f.Graph.IsWikibase() && id != "" {
+			out.ID = id
+			if id[0] == 'P' {
+				out.Type = kg.Property
+			}
+		}
+	}
+	return out
+}
+
+// NameOf makes a name of an IRI that has no label: what follows its last "/", "#" or ":", with escapes resolved and
+// "_", "-", "." and changes from small to capital letters as spaces.
+func NameOf(iri string) string {
+	iri = strings.TrimRight(iri, "/#")
+	name := iri[strings.LastIndexAny(iri, "/#:")+1:]
+	if s, err := url.PathUnescape(name); err == nil {
+		name = s
+	}
+	var b strings.Builder
+	last := ' '
+	for _, r := range name {
+		switch {
+		case r == '_' || r == '-' || r == '.' || unicode.IsSpace(r):
+			r = ' '
+		case unicode.IsUpper(r) && unicode.IsLower(last):
+			b.WriteRune(' ')
+		}
+		if r != ' ' || last != ' ' {
+			b.WriteRune(r)
+		}
+		last = r
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// failure gives a failure of the index a kind.
+func failure(err error) error {
+	var ke *kg.Error
+	switch {
+	case errors.As(err, &ke), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	case errors.Is(err, lookup.ErrQuery):
+		return &kg.Error{Kind: kg.Refused, Message: err.Error(), Err: err}
+	}
+	return &kg.Error{Kind: kg.Down, Message: "the label index cannot be read", Err: err}
+}
