@@ -43,6 +43,7 @@ var rules = []struct {
 	{"internal/index/lookup", "", "label search knows names, scores and vectors, not graphs or models"},
 	{"internal/kg/finder", "internal/index/lookup internal/kg internal/rdf", "joins a label index to the agent's searches; it knows no graph"},
 	{"internal/kg/kgtest", "internal/kg internal/rdf", "one suite for all graphs may know none of them"},
+	{"internal/kg/shape", "internal/kg internal/rdf internal/sparql", "what classes look like is asked through a function: it knows no graph"},
 	{"internal/kg/wikidata", "internal/kg internal/rdf internal/politehttp", "an adapter knows its service and the nouns, no other adapter"},
 	{"internal/kg/embedded/value", "internal/rdf", "terms and their values know no graph and no query"},
 	{"internal/kg/embedded/store", "internal/kg/embedded/value internal/rdf", "triples know no queries"},

@@ -116,8 +116,10 @@ type Shape struct {
 	In       []ShapePredicate // to a member
 	MoreOut  int              // predicates that were left out
 	MoreIn   int              //
+	Rest     []string         // IDs of the outgoing ones that were left out; all of them when there are MoreOut of them
 	Declared []PropertyRef    // properties that the graph itself names for the class (Wikidata's P1963)
 	Source   string           // "void", "endpoint", "sample"
+	Notes    []string         // what could not be measured, a sentence each
 	At       time.Time        // when it was measured
 }
 
@@ -125,15 +127,17 @@ type Shape struct {
 type ShapePredicate struct {
 	Property PropertyRef
 	Variants []string      // of Wikidata's properties: wdt, p, ps …, those that occur
-	Coverage float64       // share of the members that have it, 0 to 1
+	Coverage float64       // share of the members that have it, 0 to 1; below 0 when unknown
 	Mean     float64       // values of a member that has any
 	Targets  []ShapeTarget // classes and datatypes of the values, most frequent first
 	More     int           // targets that were left out
+	Allowed  []PropertyRef // classes that the graph declares for the values (Wikidata's value-type constraint)
+	Example  *Example      // one that the graph declares (Wikidata's P1855)
 }
 
 // ShapeTarget is what values of a predicate are: items of a class or literals of a datatype. Share is of the values.
 type ShapeTarget struct {
-	Class    PropertyRef // ID "" for literals
+	Class    PropertyRef // ID "" for literals, "[]" for nodes without a name
 	Datatype string      // IRI of a literal's datatype; "" for items
 	Share    float64
 }

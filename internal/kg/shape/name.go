@@ -1,0 +1,29 @@
+package shape
+
+import (
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// NoName is the class of nodes without a name among the targets of a [kg.ShapePredicate].
+const NoName = "[]"
+
+// ID returns how shapes name an IRI: by its Q or P number on a Wikibase, whatever the property's namespace, else as a
+// prefixed name or <IRI>, see [kg.Description.Compact].
+func ID(d *kg.Description, iri string) string {
+	if d.IsWikibase() {
+		if id := rdf.EntityID(iri); id != "" {
+			return id
+		}
+	}
+	return d.Compact(iri)
+}
+
+// expand returns the IRI of a name in a description: its own prefixes go before those that everybody uses.
+func expand(d *kg.Description, name string) (string, bool) {
+	if iri, ok := d.Expand(name); ok {
+		return iri, true
+	}
+	common := kg.Description{Prefixes: rdf.Prefixes}
+	return common.Expand(name)
+}
