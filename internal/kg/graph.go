@@ -96,7 +96,7 @@ const Literal Type = "literal"
 // FindQuery asks for entities by words that may be anywhere in their names, or by meaning: the searches that Wikidata's
 // own API does not have. It goes beyond [SearchQuery], which keeps that API's semantics.
 type FindQuery struct {
-	Text     string
+	Text     string     // "" with Among: the most used of these first, those that the index does not hold left out
 	Type     Type       // Item, Property; Literal only with Among; "" for all
 	Language string     // of the labels that are preferred in the hits; names in every language are searched
 	Limit    int        // hits of a page

@@ -37,8 +37,8 @@ const MostHits = lookup.MaxHits
 // maxInfos is how many further facts a hit has.
 const maxInfos = 4
 
-// Find returns a page of hits, best first. It is empty for an empty text. Errors: Refused for a page beyond [MostHits],
-// what the index fails with, ctx's.
+// Find returns a page of hits, best first. Without a text it is empty, or with Among the most used candidates. Errors:
+// Refused for a page beyond [MostHits], what the index fails with, ctx's.
 func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -48,6 +48,9 @@ func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 		return nil, kg.Errorf(kg.Refused, "only the first %d hits can be looked at; search for a longer text", MostHits)
 	}
 	if strings.TrimSpace(q.Text) == "" {
+		if q.Among != nil {
+			return f.byUse(ctx, q, limit, offset)
+		}
 		return &kg.SearchResult{}, nil
 	}
 	lq := lookup.Query{Text: q.Text, Language: strings.ToLower(q.Language), Limit: limit, Offset: offset, Meaning: q.Meaning,

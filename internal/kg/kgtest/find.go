@@ -20,6 +20,7 @@ type Finder interface {
 func RunFind(t *testing.T, open func(t *testing.T) Finder) {
 	t.Run("Words", func(t *testing.T) { testFindWords(t, open(t)) })
 	t.Run("Among", func(t *testing.T) { testFindAmong(t, open(t)) })
+	t.Run("ByUse", func(t *testing.T) { testFindByUse(t, open(t)) })
 	t.Run("Pages", func(t *testing.T) { testFindPages(t, open(t)) })
 	t.Run("Hit", func(t *testing.T) { testFindHit(t, open(t)) })
 	t.Run("Canceled", func(t *testing.T) {
@@ -98,6 +99,26 @@ func testFindAmong(t *testing.T, g Finder) {
 	res, err := g.Find(t.Context(), q)
 	if err != nil || len(res.Hits) != 1 || res.Hits[0].ID != "P36" || !slices.Equal(res.Hits[0].Variants, []string{"wdt", "ps"}) {
 		t.Errorf("properties among predicates: %+v, %v; want P36 as wdt and ps", res, err)
+	}
+}
+
+// testFindByUse: without a text the candidates come by their use, those that the index does not hold are left out.
+func testFindByUse(t *testing.T, g Finder) {
+	among := []rdf.Term{rdf.IRI(rdf.Prefixes["ps"] + "P36"), rdf.IRI(rdf.RDFSLabel), rdf.IRI(rdf.Direct + "P31"),
+		rdf.String("a text"), rdf.Blank("b"), rdf.IRI(rdf.Entity + "Q586"), rdf.IRI(rdf.Entity + "Q64")}
+	for _, tt := range []struct {
+		q    kg.FindQuery
+		want string
+	}{
+		{kg.FindQuery{Type: kg.Property, Limit: 10}, "P31 P36"},
+		{kg.FindQuery{Type: kg.Item, Limit: 10}, "Q64 Q586"},
+		{kg.FindQuery{Type: kg.Item, Limit: 1, Offset: 1}, "Q586"},
+		{kg.FindQuery{Type: kg.Literal, Limit: 10}, ""},
+	} {
+		tt.q.Among = among
+		if got := found(t, g, tt.q); got != tt.want {
+			t.Errorf("%+v: found %q, want %q", tt.q, got, tt.want)
+		}
 	}
 }
 
