@@ -1,0 +1,136 @@
+package rewrite
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Scoring returns a query in the form in which benchmarks compare results: standard SPARQL with every prefix declared,
+// without comments, and with answer columns only. The TEXT2SPARQL challenge and its like take every value of every
+// column as an answer, so that a label or a count next to the items asked for counts as wrong.
+//
+// columns are the answer columns. Without any, the first column is kept that is not the label of another one; where
+// only labels are projected, the labeled item is projected instead. An ASK stays as it is.
+func Scoring(query string, columns []string, language string) (*Result, error) {
+	q, err := sparql.Parse(query)
+	if err != nil {
+		return nil, err
+	}
+	q.Header, q.Tail = nil, nil
+	if q.Form == sparql.Select {
+		if err := answerColumns(q, columns); err != nil {
+			return nil, err
+		}
+	}
+	text := sparql.Print(q, sparql.PrintOptions{NoComments: true})
+	return Query(text, Standard, Options{Language: language, Distinct: q.Form == sparql.Select && !q.Body.Reduced})
+}
+
+// answerColumns leaves only the answer columns in the projection.
+func answerColumns(q *sparql.Query, columns []string) error {
+	s := q.Body
+	all := s.Columns()
+	for _, c := range columns {
+		if !slices.Contains(all, c) {
+			return fmt.Errorf("the query has no column ?%s", c)
+		}
+	}
+	if len(columns) == 0 {
+		columns = []string{answerColumn(q, all)}
+	}
+	if len(all) <= len(columns) && slices.Equal(all, columns) {
+		return nil
+	}
+	if !slices.Contains(all, columns[0]) { // a labeled item that is not projected
+		s.Items = append([]*sparql.SelectItem{{Var: columns[0]}}, s.Items...)
+		if s.GroupBy != nil {
+			return nil // whether it may be projected there is not for this form to say
+		}
+	}
+	if needsAll(s, columns) {
+		inner := *s
+		q.Body = &sparql.SelectQuery{Where: &sparql.Group{Patterns: []sparql.Pattern{&sparql.SubSelect{Query: &inner}}}}
+		s = q.Body
+	}
+	kept := make([]*sparql.SelectItem, len(columns))
+	for i, c := range columns {
+		kept[i] = &sparql.SelectItem{Var: c}
+		if at := slices.IndexFunc(s.Items, func(it *sparql.SelectItem) bool { return it.Var == c }); at >= 0 {
+			kept[i] = s.Items[at]
+		}
+	}
+	s.Items, s.Star = kept, false
+	return nil
+}
+
+// answerColumn chooses the answer column: see [Scoring].
+func answerColumn(q *sparql.Query, all []string) string {
+	var in sparql.VarSet
+	in.Add(all...)
+	in.AddGroup(q.Body.Where)
+	labels := labelVariables(q)
+	for _, c := range all {
+		base, automatic := sparql.LabelBase(c)
+		if !labels[c] && !(automatic && in.Has(base)) {
+			return c
+		}
+	}
+	for _, c := range all {
+		if base, ok := sparql.LabelBase(c); ok && in.Has(base) && q.Body.GroupBy == nil {
+			return base
+		}
+	}
+	return all[0]
+}
+
+// labelVariables are the variables that the query binds to labels and descriptions by a property for these.
+func labelVariables(q *sparql.Query) map[string]bool {
+	out := map[string]bool{}
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		t, ok := n.(*sparql.Triples)
+		if !ok {
+			return true
+		}
+		for _, p := range t.Properties {
+			if p.Path.Kind != sparql.PathTerm || !isLabelProperty(p.Path.Term) {
+				continue
+			}
+			for _, o := range p.Objects {
+				if o.Kind == sparql.Var {
+					out[o.Name] = true
+				}
+			}
+		}
+		return true
+	})
+	return out
+}
+
+func isLabelProperty(t *sparql.Term) bool {
+	if !t.IsIRI() {
+		return false
+	}
+	switch t.Value().Value {
+	case rdf.Prefixes["rdfs"] + "label", rdf.Prefixes["skos"] + "prefLabel", rdf.Prefixes["skos"] + "altLabel",
+		rdf.Prefixes["schema"] + "description", rdf.Prefixes["schema"] + "name", rdf.Prefixes["rdfs"] + "comment":
+		return true
+	}
+	return false
+}
+
+// needsAll reports whether columns cannot be taken out of the projection, because the order or the number of the rows
+// depends on them: then the query becomes a subquery as it is.
+func needsAll(s *sparql.SelectQuery, columns []string) bool {
+	if s.Limit != nil || s.Offset != nil || s.Having != nil {
+		return true
+	}
+	for _, it := range s.Items {
+		if it.Expr != nil && !slices.Contains(columns, it.Var) && (s.OrderBy != nil || s.GroupBy == nil) {
+			return true
+		}
+	}
+	return false
+}
