@@ -8,11 +8,9 @@ import (
 	"html/template"
 	"log/slog"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"path"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -25,6 +23,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/annotate"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/text"
+	"github.com/spinachbot/spinachbot/internal/web/guard"
 )
 
 // Graph is the graph on which queries are tried. In production this is internal/kg/wikidata, in tests
@@ -97,56 +96,12 @@ func New(o Options) (*Server, error) {
 	} {
 		mux.HandleFunc("POST /api/"+name, s.api(f))
 	}
-	s.handler = ownPageOnly(mux)
+	s.handler = guard.Guard(mux, guard.Options{Log: o.Log})
 	return s, nil
 }
 
 // ServeHTTP implements [http.Handler].
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.Log.Error("a bug; please report it", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
-			http.Error(w, `{"error":"This failed by a bug of the program; its log says more. Your text is kept."}`, http.StatusInternalServerError)
-		}
-	}()
-	s.handler.ServeHTTP(w, r)
-}
-
-// policy allows only content from this server, no inline scripts or styles, forms that post here, and no framing.
-const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-
-// ownPageOnly lets through requests from this page under a loopback name, and sets the headers of every response.
-func ownPageOnly(next http.Handler) http.Handler {
-	origin := http.NewCrossOriginProtection()
-	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		http.Error(w, "This request came from another site and was refused. Open the page itself.", http.StatusForbidden)
-	}))
-	same := origin.Handler(next)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !loopback(r.Host) {
-			http.Error(w, "This server answers under loopback addresses only, such as 127.0.0.1.", http.StatusMisdirectedRequest)
-			return
-		}
-		h := w.Header()
-		h.Set("Content-Security-Policy", policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		h.Set("Cross-Origin-Resource-Policy", "same-origin")
-		h.Set("Cache-Control", "no-store")
-		same.ServeHTTP(w, r)
-	})
-}
-
-// loopback reports whether a Host header names this machine by a loopback name.
-func loopback(host string) bool {
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
-	}
-	host = strings.Trim(host, "[]")
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
-}
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 func static(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")

@@ -1,0 +1,144 @@
+// Package challenge answers questions by the API of the TEXT2SPARQL challenge (https://text2sparql.aksw.org/, section
+// API): GET with dataset and question, a JSON object with dataset, question and query back.
+//
+// The challenge's client takes every answer that is not JSON for the end of the whole run, and stores an answer before it
+// looks at it. So everything but an unknown dataset is answered with status 200 and a query, which is empty when there is
+// none; why it is empty is in the log and in the field error, which the client does not read.
+package challenge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/internal/httpjson"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
+)
+
+// Solver answers a question. [*github.com/spinachbot/spinachbot/internal/ask.Service] does.
+type Solver interface {
+	Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error)
+}
+
+// Options are the parts of a [Handler].
+type Options struct {
+	Log      *slog.Logger
+	Datasets map[string]Solver // by the dataset's IRI
+	Limit    time.Duration     // for one question; the challenge allows 3 minutes
+	Parallel int               // questions at once; the others wait for their turn within Limit
+}
+
+// DefaultLimit is the time for a question when [Options] say none: what the challenge of 2026 allows, less what the way
+// there and back may take.
+const DefaultLimit = 170 * time.Second
+
+// maxQuestion is the longest question that is answered, in characters.
+const maxQuestion = 4000
+
+// Handler is the API. It answers every path that it is mounted on.
+type Handler struct {
+	Options
+	slots chan struct{}
+}
+
+// New returns the API.
+func New(o Options) *Handler {
+	if o.Limit <= 0 {
+		o.Limit = DefaultLimit
+	}
+	return &Handler{Options: o, slots: make(chan struct{}, max(o.Parallel, 1))}
+}
+
+// Answer is what the API returns.
+type Answer struct {
+	Dataset  string `json:"dataset"`
+	Question string `json:"question"`
+	Query    string `json:"query"`
+	Error    string `json:"error,omitempty"`
+}
+
+// ServeHTTP implements [http.Handler].
+func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header().Set("Allow", "GET, HEAD")
+		httpjson.Write(w, http.StatusMethodNotAllowed, Answer{Error: "use GET with dataset and question"})
+		return
+	}
+	a := Answer{Dataset: r.URL.Query().Get("dataset"), Question: r.URL.Query().Get("question")}
+	solver := h.solver(a.Dataset)
+	if solver == nil {
+		a.Error = "unknown dataset"
+		httpjson.Write(w, http.StatusNotFound, a)
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), h.Limit)
+	defer cancel()
+	var err error
+	if a.Query, err = h.query(ctx, solver, a.Question); err != nil {
+		if r.Context().Err() != nil {
+			return // no one is listening anymore
+		}
+		h.Log.Warn("a question of the challenge has no query", "dataset", a.Dataset, "question", a.Question, "error", err)
+		a.Error = err.Error()
+	}
+	httpjson.Write(w, http.StatusOK, a)
+}
+
+// solver returns who answers for a dataset, which may be written with or without a slash at its end.
+func (h *Handler) solver(dataset string) Solver {
+	if s := h.Datasets[dataset]; s != nil {
+		return s
+	}
+	if s := h.Datasets[dataset+"/"]; s != nil {
+		return s
+	}
+	return h.Datasets[strings.TrimSuffix(dataset, "/")]
+}
+
+// The reasons why there is no query.
+var (
+	errNoQuestion = errors.New("the question is empty")
+	errLong       = fmt.Errorf("the question has more than %d characters", maxQuestion)
+	errBusy       = errors.New("too many questions at once")
+	errTime       = errors.New("the time for the question is over")
+	errFailed     = errors.New("the question could not be answered; the server's log says why")
+)
+
+// query returns the query for a question in scoring form. The error is for strangers: it tells nothing of the inside.
+func (h *Handler) query(ctx context.Context, s Solver, question string) (string, error) {
+	switch {
+	case strings.TrimSpace(question) == "":
+		return "", errNoQuestion
+	case utf8.RuneCountInString(question) > maxQuestion:
+		return "", errLong
+	}
+	select {
+	case h.slots <- struct{}{}:
+		defer func() { <-h.slots }()
+	case <-ctx.Done():
+		return "", errBusy
+	}
+	out, err := s.Solve(ctx, "challenge", agent.Question{Text: question})
+	switch {
+	case ctx.Err() != nil:
+		return "", errTime
+	case err != nil:
+		h.Log.Error("a question of the challenge failed", "question", question, "error", err)
+		return "", errFailed
+	case out.Answer == nil:
+		return "", fmt.Errorf("no query was found (%s)", out.Reason)
+	}
+	form, err := rewrite.Scoring(out.Answer.SPARQL, nil, out.Language)
+	if err != nil { // what ran is still better than nothing
+		h.Log.Warn("a query has no scoring form", "question", question, "error", err)
+		return out.Answer.Ran, nil
+	}
+	return form.Text, nil
+}

@@ -1,0 +1,82 @@
+// Package guard keeps strangers out of the web pages: requests under other host names (DNS rebinding), requests that the
+// pages of other sites send, oversized and slow ones, and panics. Every page of the program is behind it.
+package guard
+
+import (
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strings"
+)
+
+// Policy is the Content-Security-Policy of pages: content from this server only, no inline scripts or styles, forms that
+// post here, no framing.
+const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// Options are the settings of a [Guard].
+type Options struct {
+	Log *slog.Logger
+	// host names under which the server answers, without port, next to the loopback names; "*" is any name
+	Hosts []string
+}
+
+// Guard returns a handler that lets the requests through that next is meant for, and sets the headers of every response.
+// A panic of next is logged and answered with 500.
+func Guard(next http.Handler, o Options) http.Handler {
+	origin := http.NewCrossOriginProtection()
+	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "This request came from another site and was refused. Open the page itself.", http.StatusForbidden)
+	}))
+	same := origin.Handler(next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			o.Log.Error("a bug; please report it", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
+			http.Error(w, `{"error":"This failed by a bug of the program; its log says more."}`, http.StatusInternalServerError)
+		}()
+		if !o.serves(r.Host) {
+			http.Error(w, "This server does not answer under this name. Use the address that it printed when it started.",
+				http.StatusMisdirectedRequest)
+			return
+		}
+		h := w.Header()
+		h.Set("Content-Security-Policy", Policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		h.Set("Cross-Origin-Resource-Policy", "same-origin")
+		h.Set("Cache-Control", "no-store")
+		same.ServeHTTP(w, r)
+	})
+}
+
+// serves reports whether the server answers under the name in a Host header.
+func (o *Options) serves(host string) bool {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.Trim(host, "[]")
+	if Loopback(host) {
+		return true
+	}
+	for _, h := range o.Hosts {
+		if h == "*" || strings.EqualFold(h, host) {
+			return true
+		}
+	}
+	return false
+}
+
+// Loopback reports whether a host name without port is a loopback name of this machine.
+func Loopback(host string) bool {
+	ip := net.ParseIP(strings.Trim(host, "[]"))
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
