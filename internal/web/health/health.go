@@ -1,0 +1,69 @@
+// Package health answers those who watch over the program: /healthz says that it lives, /readyz that it can work.
+package health
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sort"
+	"strings"
+	"time"
+)
+
+// Check returns why a part cannot work, nil when it can.
+type Check func(ctx context.Context) error
+
+// limit is the time for all checks: a watcher waits for some seconds at most.
+const limit = 4 * time.Second
+
+// Live answers 200: who answers lives.
+func Live(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("ok\n"))
+}
+
+// Ready answers 200 when every check passes within 4 s, else 503 with the names of those that failed. Why they failed is
+// in the log: strangers may read the answer.
+func Ready(lg *slog.Logger, checks map[string]Check) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), limit)
+		defer cancel()
+		type result struct {
+			name string
+			err  error
+		}
+		results := make(chan result, len(checks))
+		for name, check := range checks {
+			go func() { results <- result{name, check(ctx)} }()
+		}
+		waiting := map[string]bool{}
+		for name := range checks {
+			waiting[name] = true
+		}
+		var failed []string
+		for len(waiting) > 0 {
+			select {
+			case res := <-results:
+				delete(waiting, res.name)
+				if res.err != nil {
+					lg.Warn("not ready", "part", res.name, "error", res.err)
+					failed = append(failed, res.name)
+				}
+			case <-ctx.Done():
+				for name := range waiting {
+					lg.Warn("not ready", "part", name, "error", "no answer in time")
+					failed = append(failed, name)
+				}
+				clear(waiting)
+			}
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		if len(failed) > 0 {
+			sort.Strings(failed)
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_, _ = w.Write([]byte("not ready: " + strings.Join(failed, ", ") + "\n"))
+			return
+		}
+		_, _ = w.Write([]byte("ready\n"))
+	}
+}
