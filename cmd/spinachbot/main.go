@@ -85,6 +85,7 @@ func newRoot(e *env) *cobra.Command {
 		manCommand(e),
 		runCommand(e),
 		sandboxCommand(e),
+		serveCommand(e),
 		sparqlCommand(e),
 		traceCommand(e),
 		versionCommand(e),

@@ -33,7 +33,7 @@ func (answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 429, Body: http.NoBody}, nil
 }
 
-// TestCounts: what is counted comes out at /metrics, under the names of docs/metrics.md; a label that a model made up, and
+// TestCounts: what is counted comes out at /metrics, under the names of docs/serving.md; a label that a model made up, and
 // an event that was not written, do not.
 func TestCounts(t *testing.T) {
 	at := time.Unix(0, 0)

@@ -26,7 +26,9 @@ func Scoring(query string, columns []string, language string) (*Result, error) {
 		}
 	}
 	text := sparql.Print(q, sparql.PrintOptions{NoComments: true})
-	return Query(text, Standard, Options{Language: language, Distinct: q.Form == sparql.Select && !q.Body.Reduced})
+	// With a LIMIT, leaving out repeated rows would let others in.
+	distinct := q.Form == sparql.Select && !q.Body.Reduced && q.Body.Limit == nil && q.Body.Offset == nil
+	return Query(text, Standard, Options{Language: language, Distinct: distinct})
 }
 
 // answerColumns leaves only the answer columns in the projection.
@@ -51,6 +53,10 @@ func answerColumns(q *sparql.Query, columns []string) error {
 		}
 	}
 	if needsAll(s, columns) {
+		dropLabels(q, s, columns)
+		if len(s.Items) == len(columns) {
+			return nil
+		}
 		inner := *s
 		q.Body = &sparql.SelectQuery{Where: &sparql.Group{Patterns: []sparql.Pattern{&sparql.SubSelect{Query: &inner}}}}
 		s = q.Body
@@ -71,10 +77,9 @@ func answerColumn(q *sparql.Query, all []string) string {
 	var in sparql.VarSet
 	in.Add(all...)
 	in.AddGroup(q.Body.Where)
-	labels := labelVariables(q)
+	label := isLabel(q)
 	for _, c := range all {
-		base, automatic := sparql.LabelBase(c)
-		if !labels[c] && !(automatic && in.Has(base)) {
+		if !label(c) {
 			return c
 		}
 	}
@@ -84,6 +89,39 @@ func answerColumn(q *sparql.Query, all []string) string {
 		}
 	}
 	return all[0]
+}
+
+// isLabel returns whether a column is the label of another one: bound by a property for labels, or named like what the
+// label service binds for a variable of the query.
+func isLabel(q *sparql.Query) func(column string) bool {
+	var in sparql.VarSet
+	in.Add(q.Body.Columns()...)
+	in.AddGroup(q.Body.Where)
+	byProperty := labelVariables(q)
+	return func(c string) bool {
+		base, automatic := sparql.LabelBase(c)
+		return byProperty[c] || automatic && in.Has(base)
+	}
+}
+
+// dropLabels takes labels that nothing depends on out of a projection that else stays.
+func dropLabels(q *sparql.Query, s *sparql.SelectQuery, columns []string) {
+	if s.Star || s.Distinct || s.Reduced || s.GroupBy != nil {
+		return
+	}
+	label := isLabel(q)
+	used := map[string]bool{}
+	if s.OrderBy != nil {
+		sparql.Inspect(s.OrderBy, func(n sparql.Node) bool {
+			if t, ok := n.(*sparql.Term); ok && t.Kind == sparql.Var {
+				used[t.Name] = true
+			}
+			return true
+		})
+	}
+	s.Items = slices.DeleteFunc(slices.Clone(s.Items), func(it *sparql.SelectItem) bool {
+		return it.Expr == nil && label(it.Var) && !used[it.Var] && !slices.Contains(columns, it.Var)
+	})
 }
 
 // labelVariables are the variables that the query binds to labels and descriptions by a property for these.

@@ -34,6 +34,9 @@ func TestScoring(t *testing.T) {
 		{"the order needs the count", `SELECT ?c (COUNT(?x) AS ?n) WHERE { ?x wdt:P27 ?c } GROUP BY ?c ORDER BY DESC(?n) LIMIT 1`,
 			nil, "SELECT DISTINCT ?c WHERE { SELECT ?c (COUNT(?x) AS ?n) WHERE { ?x wdt:P27 ?c . } GROUP BY ?c " +
 				"ORDER BY DESC(?n) LIMIT 1 }"},
+		{"a label in a limited query", `SELECT ?c ?cLabel WHERE { ?c wdt:P1082 ?p .
+			SERVICE wikibase:label { bd:serviceParam wikibase:language "en" } } ORDER BY DESC(?p) LIMIT 1`, nil,
+			"SELECT ?c WHERE { ?c wdt:P1082 ?p . } ORDER BY DESC(?p) LIMIT 1"},
 		{"columns named", `SELECT ?c ?p WHERE { ?c wdt:P1082 ?p }`, []string{"p"},
 			"SELECT DISTINCT ?p WHERE { ?c wdt:P1082 ?p . }"},
 		{"all columns", `SELECT * WHERE { ?c wdt:P1082 ?p }`, nil, "SELECT DISTINCT ?c WHERE { ?c wdt:P1082 ?p . }"},
@@ -94,6 +97,8 @@ wd:Q3 wdt:P1 wd:Q11, wd:Q12 ; wdt:P2 7 .`), 0o600); err != nil {
 		"SELECT ?x ?xLabel ?y ?yLabel { ?x wdt:P1 ?y" + service + "}",
 		"SELECT ?l ?x { ?x wdt:P1 ?y OPTIONAL { ?x rdfs:label ?l } }",
 		"SELECT ?x ?n { ?x wdt:P2 ?n } ORDER BY DESC(?n) LIMIT 2",
+		"SELECT ?x ?xLabel ?n { ?x wdt:P2 ?n" + service + "} ORDER BY DESC(?n) ?xLabel LIMIT 2",
+		"SELECT ?x ?xLabel { ?x wdt:P1 ?y" + service + "} ORDER BY ?y ?x LIMIT 3",
 		"SELECT DISTINCT ?y ?x { ?x wdt:P1 ?y } ORDER BY ?x ?y LIMIT 3",
 		"SELECT ?y (COUNT(?x) AS ?n) { ?x wdt:P1 ?y } GROUP BY ?y HAVING(?n > 1)",
 		"SELECT ?y (COUNT(?x) AS ?n) { ?x wdt:P1 ?y } GROUP BY ?y ORDER BY DESC(?n) ?y LIMIT 1",
