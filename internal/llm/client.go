@@ -259,7 +259,7 @@ func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompl
 			thought = reasoning[i]
 		}
 		resp.Choices = append(resp.Choices, Choice{Content: text, Reasoning: thought,
-			ToolCalls:    readCalls(ch.Message.ToolCalls),
+			ToolCalls:    readCalls(req.Messages, ch.Message.ToolCalls),
 			FinishReason: string(ch.FinishReason)})
 	}
 	return resp, politehttp.Result{Status: http.StatusOK}, nil

@@ -87,13 +87,25 @@ func wireTools(w *openai.ChatCompletionRequest, req Request) {
 	}
 }
 
-// readCalls returns a choice's tool calls. A call without an ID, as some servers send it, gets one.
-func readCalls(calls []openai.ToolCall) []ToolCall {
+// readCalls returns a choice's tool calls. A call without an ID, as some servers send it, gets one that no call of the
+// conversation before has.
+func readCalls(before []Message, calls []openai.ToolCall) []ToolCall {
+	taken := map[string]bool{}
+	for _, m := range before {
+		for _, c := range m.ToolCalls {
+			taken[c.ID] = true
+		}
+	}
+	for _, c := range calls {
+		taken[c.ID] = true
+	}
 	var out []ToolCall
-	for i, c := range calls {
+	n := 0
+	for _, c := range calls {
 		id := c.ID
-		if id == "" {
-			id = "call_" + strconv.Itoa(i+1)
+		for id == "" || id != c.ID && taken[id] {
+			n++
+			id = "call_" + strconv.Itoa(n)
 		}
 		out = append(out, ToolCall{ID: id, Name: c.Function.Name, Arguments: c.Function.Arguments})
 	}

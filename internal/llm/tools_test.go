@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	openai "github.com/sashabaranov/go-openai"
 )
 
 var searchTool = Tool{Name: "search", Description: "Searches.", Strict: true,
@@ -74,6 +75,21 @@ func TestToolsAreSent(t *testing.T) {
 	}
 	if _, has := s.bodies[2]["tool_choice"]; has || s.bodies[2]["parallel_tool_calls"] != nil {
 		t.Errorf("the protocol's defaults are sent: %v", s.bodies[2])
+	}
+}
+
+// A call without an ID gets one that no other call of the conversation has.
+func TestMissingIDsAreUnique(t *testing.T) {
+	call := func(id string) openai.ToolCall {
+		return openai.ToolCall{ID: id, Function: openai.FunctionCall{Name: "search"}}
+	}
+	before := []Message{{Role: Assistant, ToolCalls: []ToolCall{{ID: "call_1"}, {ID: "call_3"}}}}
+	var got []string
+	for _, c := range readCalls(before, []openai.ToolCall{call(""), call("call_4"), call("")}) {
+		got = append(got, c.ID)
+	}
+	if want := "call_2 call_4 call_5"; strings.Join(got, " ") != want {
+		t.Errorf("%v, want %s", got, want)
 	}
 }
 
