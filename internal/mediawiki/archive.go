@@ -172,7 +172,7 @@ func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {
 			return rendered(title, body)
 		}
 		var e *Error
-		if !errors.As(err, &e) || e.Kind != Transient || attempt >= c.cfg.Attempts || ctx.Err() != nil {
+		if !errors.As(err, &e) || e.Kind != Transient || attempt >= c.cfg.Attempts || ctx.Err() != nil || c.neverThere(e) {
 			return nil, err
 		}
 		wait := e.RetryAfter
@@ -227,6 +227,7 @@ func (c *Client) fetch(ctx context.Context, title, addr string) ([]byte, error) 
 		return nil, c.noAnswer(callCtx, r, x)
 	}
 	defer resp.Body.Close()
+	c.reached.Store(true)
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, c.noAnswer(callCtx, r, x)

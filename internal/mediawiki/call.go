@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"syscall"
 	"time"
 
 	"cgt.name/pkg/go-mwclient/params"
@@ -71,7 +72,7 @@ func (c *Client) query(ctx context.Context, r request, out any) error {
 		if wait == 0 {
 			wait = politehttp.Backoff(firstWait, maxWait, attempt, 1)
 		}
-		if e.Kind != Transient || attempt >= c.cfg.Attempts || wait > maxWait || ctx.Err() != nil {
+		if e.Kind != Transient || attempt >= c.cfg.Attempts || wait > maxWait || ctx.Err() != nil || c.neverThere(e) {
 			return err
 		}
 		c.lg.Info("wiki busy, waiting", "op", r.op, "code", e.Code, "wait", wait, "attempt", attempt)
@@ -125,6 +126,7 @@ func (c *Client) send(ctx context.Context, r request, out any) error {
 	if err != nil {
 		return c.noAnswer(callCtx, r, x)
 	}
+	c.reached.Store(true)
 	return c.judge(r, x, body, out)
 }
 
@@ -166,6 +168,11 @@ func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
 		e.Kind = Blocked
 	case r.save && x.mayHaveArrived():
 		e.Kind = Unknown
+	case errors.Is(x.err, syscall.ECONNREFUSED):
+		e.Code, e.Err = noServer, nil
+		e.Info = "nothing answers at " + politehttp.ShownURL(c.cfg.API) +
+			" (connection refused): start the wiki, or correct WIKI_API"
+		return e
 	case errors.As(x.err, &large):
 		e.Code, e.Kind = "answer", Refused
 	case !x.tried:
@@ -175,6 +182,12 @@ func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
 		e.Err = errors.New("no answer")
 	}
 	return e
+}
+
+// neverThere reports whether nothing listens at the wiki's address and nothing did before, in this client's time. Then
+// the address is wrong, or the wiki is off, and waiting is of no use. A wiki that has answered before is starting again.
+func (c *Client) neverThere(e *Error) bool {
+	return e.Code == noServer && !c.reached.Load()
 }
 
 // judge turns an HTTP answer into a result or an error.

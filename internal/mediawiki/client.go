@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	mwclient "cgt.name/pkg/go-mwclient"
@@ -60,6 +61,7 @@ type Client struct {
 	account   string           // as the wiki writes it; "" until logged in
 	csrf      string           // token for saving; "" when it must be fetched
 	notBefore time.Time        // the wiki asked for silence until then
+	reached   atomic.Bool      // the wiki has answered something
 }
 
 // New returns a client. It checks the settings and sends nothing: the first request logs in. A nil transport means the

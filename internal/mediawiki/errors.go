@@ -67,7 +67,7 @@ type Error struct {
 	Op         string        // "login", "read", "save", …
 	Title      string        // the page, when there is one
 	Kind       Kind          // what to do about it
-	Code       string        // MediaWiki's, "http-502", or one of ours: network, not-json, continue, not-sent, answer
+	Code       string        // MediaWiki's, "http-502", or one of ours: network, no-server, not-json, continue, not-sent, answer
 	Info       string        // the wiki's message on one line, cut; untrusted text
 	RetryAfter time.Duration // how long the wiki asked to wait; 0 if it did not say
 	Err        error         // the cause, if it is a Go error (context.Canceled, a network error)
@@ -108,6 +108,9 @@ func KindOf(err error) (kind Kind, ok bool) {
 	}
 	return Transient, false
 }
+
+// noServer is the code of a request whose connection was refused: nothing listens at the address.
+const noServer = "no-server"
 
 // notJSON is the code of an answer with status 200 that is not complete JSON.
 const notJSON = "not-json"

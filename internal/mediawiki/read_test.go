@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -50,6 +51,36 @@ func TestReadRetries(t *testing.T) {
 				t.Errorf("waits %v, want %v", got, c.waits)
 			}
 		})
+	}
+}
+
+// Nothing listens: before the wiki has answered once, that is said at once; later it may be starting again.
+func TestNoServer(t *testing.T) {
+	client, clock, addr := open(t, &played{})
+	_, port, _ := strings.Cut(strings.TrimPrefix(addr, "http://"), ":")
+	off := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, "tcp", "127.0.0.1:1")
+	}
+	on := client.base
+	client.base = &http.Transport{DialContext: off}
+	const want = "nothing answers at http://127.0.0.1:"
+	if _, err := client.Page(t.Context(), "T"); err == nil || !strings.Contains(err.Error(), want+port) || len(clock.Slept()) != 0 {
+		t.Errorf("at first: %v after %v", err, clock.Slept())
+	}
+	client.base = on
+	if _, err := client.Page(t.Context(), "T"); err != nil {
+		t.Fatal(err)
+	}
+	client.base = &http.Transport{DialContext: off}
+	if _, err := client.Page(t.Context(), "T"); err == nil || !strings.Contains(err.Error(), want) || len(clock.Slept()) != 5 {
+		t.Errorf("later: %v after %v", err, clock.Slept())
+	}
+	kind, _ := KindOf(func() error {
+		_, err := client.Save(t.Context(), Edit{Title: "T", Text: "x", BaseRev: 11})
+		return err
+	}())
+	if kind != Transient {
+		t.Errorf("a save: %v", kind)
 	}
 }
 
