@@ -128,6 +128,18 @@ func TestWrap(t *testing.T) {
 	}
 }
 
+func TestIndent(t *testing.T) {
+	text := "one two three\n  wd:Q1 wdt:P36 ?x .\n\nlonger-than-that-is five\n"
+	for width, want := range map[int]string{
+		0:  "> one two three|>   wd:Q1 wdt:P36 ?x .|> |> longer-than-that-is five",
+		14: "> one two|>   three|>   wd:Q1|>     wdt:P36|>     ?x .|> |> longer-than-that-is|>   five",
+	} {
+		if got := strings.ReplaceAll(Indent(text, "> ", width), "\n", "|"); got != want {
+			t.Errorf("%d columns: %q\nwant %q", width, got, want)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	table := &Table{
 		Header: []string{"ID", "NAME", "N"},

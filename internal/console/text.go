@@ -67,6 +67,31 @@ func Wrap(text string, width int) []string {
 	return out
 }
 
+// Indent puts an indent before every line of a text. With a width above 0, lines that are longer are broken at spaces;
+// what goes on is two columns further in than the line. A word that is longer than a line stays whole, to be copied.
+func Indent(text, indent string, width int) string {
+	var out []string
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		words := strings.Fields(line)
+		if width <= 0 || len(words) == 0 || Cells(indent+line) <= width {
+			out = append(out, indent+line)
+			continue
+		}
+		lead := indent + line[:len(line)-len(strings.TrimLeft(line, " \t"))]
+		next := lead + words[0]
+		for _, w := range words[1:] {
+			if Cells(next)+1+Cells(w) > width {
+				out = append(out, next)
+				next = lead + "  " + w
+				continue
+			}
+			next += " " + w
+		}
+		out = append(out, next)
+	}
+	return strings.Join(out, "\n")
+}
+
 // A Table is rows of cells under a header.
 type Table struct {
 	Header []string

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
@@ -23,11 +24,11 @@ func Event(w io.Writer, ev event.Event, full bool) {
 		showCall(w, ev, full)
 	case "step":
 		s := ev.Step
-		fmt.Fprintf(w, "%d. %s\n   %s(%s)\n%s\n   (%d ms)\n\n", s.N, text.Clean(s.Thought), text.Clean(s.Action), indent(s.Argument, "   "), indent("   "+s.Observation, "   "), s.MS)
+		fmt.Fprintf(w, "%d. %s\n   %s(%s)\n%s\n   (%d ms)\n\n", s.N, text.Clean(s.Thought), text.Clean(s.Action), indented(s.Argument), margin+indented(s.Observation), s.MS)
 	case "rollback":
 		fmt.Fprintf(w, "   refused (%s)", text.Clean(ev.Reason))
 		if ev.Step != nil {
-			fmt.Fprintf(w, ": %s(%s)", text.Clean(ev.Step.Action), indent(ev.Step.Argument, "   "))
+			fmt.Fprintf(w, ": %s(%s)", text.Clean(ev.Step.Action), indented(ev.Step.Argument))
 		}
 		fmt.Fprintf(w, "; the last step kept is %d\n\n", *ev.To)
 	case "final":
@@ -72,6 +73,9 @@ func showCall(w io.Writer, ev event.Event, full bool) {
 	}
 	fmt.Fprintln(w, strings.Repeat("-", 80))
 }
+
+// indented moves all lines but the first to the margin.
+func indented(s string) string { return console.Indent(text.Clean(s), margin, 0)[len(margin):] }
 
 // showCalls shows what a message holds besides its text.
 func showCalls(w io.Writer, reasoning string, calls []llm.ToolCall) {

@@ -4,6 +4,7 @@
 package show
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -25,7 +26,14 @@ type Run struct {
 	Screen *console.Screen
 	AsJSON bool   // instead of text
 	Graph  string // name of the graph
+	// Columns is how wide the terminal is; 0: as the Screen says.
+	Columns int
 }
+
+// margin is before what belongs to a step.
+const margin = "   "
+
+func (v *Run) width() int { return cmp.Or(v.Columns, v.Screen.Width()) }
 
 // Event shows a step or a rollback.
 func (v *Run) Event(e event.Event) {
@@ -39,8 +47,13 @@ func (v *Run) Event(e event.Event) {
 	case e.Event == "step":
 		s := e.Step
 		v.text(fmt.Sprintf("%d. %s", s.N, s.Thought))
-		fmt.Fprintf(v.Screen, "   %s(%s)\n", v.Screen.In(console.Cyan, s.Action), indent(s.Argument, "   "))
-		fmt.Fprintf(v.Screen, "%s\n\n", v.Screen.In(console.Dim, indent("   "+s.Observation, "   ")))
+		action := text.Clean(s.Action)
+		call := console.Indent(action+"("+text.Clean(s.Argument)+")", margin, v.width())
+		fmt.Fprintf(v.Screen, "%s%s%s\n", margin, v.Screen.In(console.Cyan, action), strings.TrimPrefix(call, margin+action))
+		if s.Observation != "" {
+			fmt.Fprintln(v.Screen, v.Screen.In(console.Dim, console.Indent(text.Clean(s.Observation), margin, v.width())))
+		}
+		fmt.Fprintln(v.Screen)
 	case e.Event == "rollback":
 		fmt.Fprintf(v.Screen, "   %s\n\n", v.Screen.In(console.Yellow, fmt.Sprintf("refused (%s); the last step kept is %d", e.Reason, *e.To)))
 	}
@@ -49,7 +62,7 @@ func (v *Run) Event(e event.Event) {
 // text writes a text of the model, fitted to the width of a terminal.
 func (v *Run) text(s string) {
 	s = text.Clean(s)
-	if width := v.Screen.Width(); width > 0 {
+	if width := v.width(); width > 0 {
 		s = strings.Join(console.Wrap(s, width), "\n")
 	}
 	fmt.Fprintln(v.Screen, s)
@@ -75,7 +88,7 @@ func (v *Run) Outcome(out *agent.Outcome) {
 	a := out.Answer
 	if a == nil {
 		if !out.ServiceFailed() { // which the error says
-			fmt.Fprintf(v.Screen, "no answer: %s %s\n", out.Reason, text.Clean(out.Detail))
+			v.text(fmt.Sprintf("no answer: %s %s", out.Reason, out.Detail))
 		}
 		return
 	}
@@ -113,7 +126,7 @@ func (v *Run) result(a *agent.Answer) {
 		}
 		t.Rows = append(t.Rows, cells)
 	}
-	_ = t.Write(v.Screen, v.Screen.Width(), func(s string) string { return v.Screen.In(console.Bold, s) }) // as for JSON
+	_ = t.Write(v.Screen, v.width(), func(s string) string { return v.Screen.In(console.Bold, s) }) // as for JSON
 	if more := len(rows) - mostRows; more > 0 {
 		fmt.Fprintf(v.Screen, "… and %s\n", text.Count(more, "more row"))
 	}
@@ -153,10 +166,6 @@ func JSON(w io.Writer, v any) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
 	_ = enc.Encode(v) // a closed standard output ends the program by SIGPIPE
-}
-
-func indent(s, with string) string {
-	return strings.ReplaceAll(strings.TrimRight(text.Clean(s), "\n"), "\n", "\n"+with)
 }
 
 // cellText is a cell for people: an entity's label with its number, anything else's text.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -46,5 +47,22 @@ func TestRun(t *testing.T) {
 	}
 	if got := show(&kg.Table{Ask: true, Boolean: true}); !strings.Contains(got, "\ntrue\nhere") {
 		t.Errorf("an ASK query:\n%s", got)
+	}
+}
+
+// On a narrow terminal no line of a step is too long, and a query keeps its lines.
+func TestNarrowSteps(t *testing.T) {
+	var b strings.Builder
+	v := &Run{Screen: console.New(&b, nil), Columns: 60}
+	v.Event(event.Event{Event: "step", Step: &event.Step{N: 1, Thought: strings.Repeat("think ", 30), Action: "execute_sparql",
+		Argument:    "SELECT ?a WHERE {\n  ?a wdt:P31 wd:Q5 .\n  SERVICE wikibase:label { bd:serviceParam wikibase:language \"en\". }\n}",
+		Observation: strings.Repeat("seen ", 30)}})
+	for line := range strings.Lines(b.String()) {
+		if console.Cells(strings.TrimSuffix(line, "\n")) > 60 {
+			t.Errorf("%d columns: %s", console.Cells(line), line)
+		}
+	}
+	if !strings.Contains(b.String(), "   execute_sparql(SELECT ?a WHERE {\n     ?a wdt:P31 wd:Q5 .\n     SERVICE wikibase:label { bd:serviceParam\n       wikibase:") {
+		t.Errorf("the query has lost its lines:\n%s", b.String())
 	}
 }
