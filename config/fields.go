@@ -180,7 +180,7 @@ func cronField(f func(*Config) *string) field {
 	return field{set: func(c *Config, v string) error {
 		if v != "" {
 			if _, err := cron.ParseStandard(v); err != nil {
-				return fmt.Errorf("want five cron fields such as */10 * * * *: %w", err)
+				return fmt.Errorf("want five cron fields such as */10 * * * *, or a word such as @hourly, not %q", v)
 			}
 		}
 		*f(c) = v

@@ -113,6 +113,9 @@ func ReadCandidatesDir(dir string) ([]Candidate, error) {
 	name := filepath.Join(dir, CandidatesFile)
 	f, err := os.Open(name)
 	if errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(dir); err != nil {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%s has no %s: run spinachbot harvest --out %s first", dir, CandidatesFile, dir)
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ Exit status: 3 when no answer was found, 4 when the service of the model or of t
 	a := &asking{e: e, c: c}
 	c.fs.BoolVar(&a.json, "json", false, "print one JSON object a line: step, rollback, and at the end answer or no_answer")
 	c.choiceVar(&a.graph, "kg", "wikidata", graphUsage, graphs...)
-	a.preset.declare(c)
+	a.preset.declare(c, listPresets)
 	c.fs.StringVar(&a.history, "history", "", "`file` with earlier turns: a trajectory, or JSON lines {\"question\":…,\"sparql\":…,\"report\":…}")
 	c.fs.StringVar(&a.record, "record", "", "write all exchanges with model and graph to this new `file`, without secrets")
 	c.fs.StringVar(&a.replay, "replay", "", "answer from a `file` of --record, without network; question and settings must be the same")
@@ -60,7 +60,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	}
 	opts, err := a.preset.options()
 	if err != nil {
-		return misuse(e, "ask: %v", err)
+		return fail(e, fmt.Errorf("ask: %w", err))
 	}
 	if _, known := tool.LanguageOf(a.language); a.language != "" && !known {
 		return misuse(e, "ask: --language %q: want a language's code, such as de", a.language)
@@ -76,7 +76,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	lg := a.c.logger(slog.LevelWarn)
 	wrap, closeTape, err := tape(cfg, a.record, a.replay)
 	if err != nil {
-		return misuse(e, "ask: %v", err)
+		return fail(e, fmt.Errorf("ask: %w", err))
 	}
 	defer func() {
 		if cerr := closeTape(); cerr != nil {
@@ -90,10 +90,10 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	if a.history != "" {
 		data, err := readInput(e, a.history)
 		if err != nil {
-			return misuse(e, "ask: the history cannot be read: %v", err)
+			return fail(e, fmt.Errorf("ask: the history cannot be read: %w", err))
 		}
 		if q.History, err = ask.History(data); err != nil {
-			return misuse(e, "ask: %v", err)
+			return fail(e, fmt.Errorf("ask: %w", err))
 		}
 	}
 	dir, err := trajectoryDir(cfg.DataDir)

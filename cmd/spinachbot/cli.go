@@ -240,7 +240,7 @@ func groupHelp(cmd *cobra.Command, w io.Writer) {
 		fmt.Fprint(w, "\nflags:\n")
 		item(w, fmt.Sprintf("  %-11s", "--version"), cmd.Flags().Lookup("version").Usage)
 		fmt.Fprintln(w)
-		paragraph(w, "Exit status: 0 done, 1 failed, 2 wrong usage or settings, 3 ask found no answer, 4 a service failed for good, 130 interrupted.")
+		paragraph(w, "Exit status: 0 done, 1 failed, 2 wrong usage or settings or a file that cannot be opened, 3 ask found no answer, 4 a service failed for good, 130 interrupted.")
 	}
 }
 

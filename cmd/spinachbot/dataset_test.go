@@ -210,7 +210,9 @@ func TestDatasetMisuse(t *testing.T) {
 		{[]string{"dataset", "split", "--dev", "110%", dir}, exitUsage, "--dev"},
 		{[]string{"dataset", "split", "--dev", "-1", dir}, exitUsage, "--dev"},
 		{[]string{"dataset", "split", "--near", "far", dir}, exitUsage, "--near"},
-		{[]string{"dataset", "verify", filepath.Join(empty, "x.json")}, exitFailed, "x.json"},
+		{[]string{"dataset", "verify", filepath.Join(empty, "x.json")}, exitUsage, "x.json"},
+		{[]string{"dataset", "annotate", "--addr", "127.0.0.1:0", filepath.Join(empty, "no")}, exitUsage, "no file or folder"},
+		{[]string{"dataset", "export", filepath.Join(empty, "no")}, exitUsage, "no file or folder"},
 	} {
 		if code, _, errs := call(t, c.args...); code != c.code || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: status %d, %q; want %d, %q", c.args, code, errs, c.code, c.want)

@@ -176,6 +176,9 @@ func readGolds(ctx context.Context, dir string, st annotate.Store, validated boo
 // openAnnotations opens the annotations of a harvest's folder, which must be there.
 func openAnnotations(ctx context.Context, dir string) (*store.Store, error) {
 	name := filepath.Join(dir, annotationsFile)
+	if _, err := os.Stat(dir); err != nil {
+		return nil, err
+	}
 	if _, err := os.Stat(name); err != nil {
 		return nil, fmt.Errorf("%s holds no annotations: annotate first: spinachbot dataset annotate %s", dir, dir)
 	}

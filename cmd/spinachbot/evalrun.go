@@ -25,7 +25,8 @@ import (
 
 // evalRunFlags are the flags of eval run.
 type evalRunFlags struct {
-	preset, policy, kg, out    string
+	preset                     presetFlags
+	kg, out                    string
 	data                       fileList
 	script, recorded, language string
 	asOf                       string
@@ -38,8 +39,7 @@ type evalRunFlags struct {
 }
 
 func (f *evalRunFlags) declare(c *cmdline) {
-	c.choiceVar(&f.preset, "preset", "spinach", "`system` to work like: "+orList(evalMethods.Presets()), evalMethods.Presets()...)
-	c.choiceVar(&f.policy, "policy", "linear", "`policy` that chooses the next step: "+orList(evalMethods.Policies()), evalMethods.Policies()...)
+	f.preset.declare(c)
 	c.choiceVar(&f.kg, "kg", "wikidata", graphUsage, graphs...)
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to hold in memory instead; may be given again")
 	c.fs.StringVar(&f.out, "out", "", "`folder` of the run, which a later call continues")
@@ -65,17 +65,15 @@ with their time, and the trajectory of every run.
 Run the same command again to continue after an interruption, also after kill -9. Items that a service failed are
 asked again. Other settings for the same folder are refused.
 
-The exit status is also 1 when a service failed items for good or the cost limit was reached. Finished items are kept.`
+The exit status is also 1 when a service failed items for good or the cost limit was reached, and 4 when it failed all
+of them. Finished items are kept.`
 
 func evalRunCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "run [flags] --out DIR FILE", "run the agent on a benchmark; can be interrupted and continued", evalRunDoc, config.Data, config.Model, config.Limits, config.Graph)
 	var f evalRunFlags
 	f.declare(c)
 	return c.command(func(ctx context.Context, rest []string) int {
-		method, err := evalMethods.Find(f.preset, f.policy)
-		if err == nil {
-			err = f.check(rest)
-		}
+		err := f.check(rest)
 		c.fs.Visit(func(given *pflag.Flag) {
 			if given.Name == "usd-limit" && f.usd == 0 && err == nil {
 				err = errors.New("--usd-limit 0 would allow no call of a model; leave it out for no limit")
@@ -84,9 +82,13 @@ func evalRunCommand(e *env) *cobra.Command {
 		if err != nil {
 			return misuse(e, "eval run: %v", err)
 		}
+		opts, err := f.preset.options()
+		if err != nil {
+			return fail(e, fmt.Errorf("eval run: %w", err))
+		}
 		items, hash, err := readBenchmark(e, rest[0])
 		if err != nil {
-			return fail(e, err)
+			return fail(e, fmt.Errorf("eval run: %w", err))
 		}
 		items, renamed := evalrun.Unique(items)
 		if len(renamed) > 0 {
@@ -110,7 +112,7 @@ func evalRunCommand(e *env) *cobra.Command {
 			return fail(e, err)
 		}
 		defer func() { _ = release() }() // the operating system frees it in any case
-		s := &evalSession{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, flags: &f, method: method, items: items, chosen: chosen, hash: hash}
+		s := &evalSession{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, flags: &f, opts: opts, items: items, chosen: chosen, hash: hash}
 		defer s.close()
 		return s.run(ctx)
 	})

@@ -17,6 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
+	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -33,7 +34,7 @@ type evalSession struct {
 	lg     *slog.Logger
 	cfg    *config.Config
 	flags  *evalRunFlags
-	method evalrun.Method
+	opts   agent.Options
 	items  []dataset.Item
 	chosen map[string]bool
 	hash   string // of the benchmark
@@ -60,7 +61,7 @@ func (s *evalSession) close() {
 
 func (s *evalSession) run(ctx context.Context) int {
 	if err := s.readModels(); err != nil {
-		return misuse(s.e, "eval run: %v", err)
+		return fail(s.e, fmt.Errorf("eval run: %w", err))
 	}
 	if s.replay == nil && s.recorded == nil && s.script == nil && !s.cfg.HasModel() {
 		return misuse(s.e, "eval run: %v; or name a file with --script or --recorded", errNoModel)
@@ -86,7 +87,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	}
 	p := console.NewLine(s.e.screen(), s.e.now)
 	sum, err := evalrun.Run(ctx, evalrun.Config{
-		Log: s.lg, Dir: s.flags.out, Info: info, Items: s.items, Chosen: s.chosen, Method: s.method, Model: s.modelFor, Sources: s.sources,
+		Log: s.lg, Dir: s.flags.out, Info: info, Items: s.items, Chosen: s.chosen, New: s.asker, Model: s.modelFor, Sources: s.sources,
 		Replay: s.replay, Limits: runLimits(s.cfg), Language: s.flags.language, SkipUnscorable: s.flags.skip, Jobs: s.flags.jobs, Tries: s.flags.tries,
 		Score: evalrun.Metrics, Now: s.e.now, Sleep: systemClock{}.Sleep, Account: s.account, Progress: func(pr evalrun.Progress) { p.Show(pr.String()) },
 	})
@@ -104,7 +105,11 @@ func (s *evalSession) run(ctx context.Context) int {
 	case err != nil:
 		return fail(s.e, err)
 	case len(sum.FailedIDs) > 0:
-		return fail(s.e, fmt.Errorf("%d items were failed by a service; run the same command again to ask them again", len(sum.FailedIDs)))
+		status := fail(s.e, fmt.Errorf("%d items were failed by a service; run the same command again to ask them again", len(sum.FailedIDs)))
+		if len(sum.FailedIDs) == sum.Items {
+			return exitService
+		}
+		return status
 	}
 	return exitOK
 }
@@ -122,7 +127,7 @@ func (s *evalSession) readModels() (err error) {
 			return err
 		}
 		if s.script != nil {
-			return errors.New("a recorded run answers for the graph, too: it cannot be used with --script")
+			return usageError{errors.New("a recorded run answers for the graph, too: it cannot be used with --script")}
 		}
 		replay = ""
 	}
@@ -171,8 +176,12 @@ func readRecordedRuns(path string) (map[string]agent.RecordedRun, error) {
 func (s *evalSession) describe() error {
 	f, cfg := s.flags, s.cfg
 	limits := runLimits(cfg)
+	preset, err := f.preset.fingerprint(s.opts.Preset)
+	if err != nil {
+		return err
+	}
 	s.settings = evalrun.Settings{
-		"preset": f.preset, "policy": f.policy, "benchmark": s.hash, "language": f.language,
+		"preset": preset, "policy": s.opts.Policy, "benchmark": s.hash, "language": f.language,
 		"limits": fmt.Sprintf("time %s, $%g an item", limits.Time, limits.USD),
 	}
 	if f.skip {
@@ -293,6 +302,11 @@ func (s *evalSession) openModel(ctx context.Context) error {
 	}
 	s.model = client
 	return nil
+}
+
+// asker returns an agent for one attempt at one item.
+func (s *evalSession) asker(p evalrun.Parts) ask.Asker {
+	return agent.New(p.Log, p.Model, p.Sources, p.Now, s.opts)
 }
 
 // modelFor returns the model for one attempt at an item: the record's when it holds the question, else the scripted or the configured one.

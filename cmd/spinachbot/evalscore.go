@@ -95,11 +95,11 @@ func evalScoreCommand(e *env) *cobra.Command {
 			}
 		}
 		if err := f.read(s); err != nil {
-			return misuse(e, "eval score: %v", err)
+			return fail(e, fmt.Errorf("eval score: %w", err))
 		}
 		graph, closeGraph, err := f.graph(ctx, e, cfg, c.logger(slog.LevelWarn))
 		if err != nil {
-			return misuse(e, "eval score: %v", err)
+			return fail(e, fmt.Errorf("eval score: %w", err))
 		}
 		defer closeGraph()
 		s.Graph = graph

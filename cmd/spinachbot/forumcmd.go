@@ -63,8 +63,14 @@ func forumParseCommand(e *env) *cobra.Command {
 			return misuse(e, "forum parse: want one FILE, or - for standard input; got %d", len(args))
 		}
 		page, err := f.parse(args[0], e.stdin)
-		if err == nil {
+		switch {
+		case err != nil:
+		case ctx.Err() != nil:
 			err = ctx.Err()
+		case len(page.Threads) == 0:
+			err = fmt.Errorf("this is no talk page, since no thread is in it: want %s", map[string]string{
+				"wikitext": "wikitext with headings (== … ==) and signed comments; HTML needs --format html", "html": "Parsoid's HTML, from rest.php/v1/page/TITLE/html",
+			}[f.format])
 		}
 		if err != nil {
 			return fail(e, fmt.Errorf("forum parse: %w", err))

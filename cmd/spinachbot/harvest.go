@@ -37,8 +37,8 @@ each discussion, and writes to DIR:
 
 Only pages that changed are read again. No account is needed; with WIKI_USER and a password it reads as that account.
 With a language model, each candidate gets suggestions for annotators. A query that SPARQL_ENDPOINT cannot answer is
-tried on SPARQL_FALLBACK, rewritten if that speaks another dialect. When an endpoint is down, no more queries are run
-and the exit status is 1; what was read is kept.`
+tried on SPARQL_FALLBACK, rewritten if that speaks another dialect. When the wiki does not answer, or an endpoint is
+down and no more queries can be run, the exit status is 4; what was read is kept.`
 
 // harvestFlags are the command's own flags.
 type harvestFlags struct {
@@ -49,6 +49,7 @@ type harvestFlags struct {
 
 func harvestCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "harvest [--from YYYY-MM] [--to YYYY-MM] --out DIR [flags]", "turn the forum's archive into benchmark candidates", harvestDoc, config.Wiki, config.Forum, config.Model, config.Limits, config.Graph)
+	c.hide("FORUM_PAGE", "STOP_PAGE", "OPERATOR", "REQUEST_TIME_LIMIT")
 	f := harvestFlags{
 		from: c.fs.String("from", "", "first `month` to read, such as 2016-07"), to: c.fs.String("to", "", "last `month` to read"),
 		source: c.choice("source", "both", "`what` is read of a page: html, wikitext, or both, which are then compared; html falls back to wikitext", "both", "html", "wikitext"),
@@ -75,7 +76,7 @@ func harvestCommand(e *env) *cobra.Command {
 		}
 		opts, err := f.options(cfg)
 		if err != nil {
-			return misuse(e, "harvest: %v", err)
+			return fail(e, fmt.Errorf("harvest: %w", err))
 		}
 		return f.harvest(ctx, e, c, cfg, opts)
 	})
@@ -129,7 +130,7 @@ func (f *harvestFlags) options(cfg *config.Config) (harvest.Options, error) {
 	o := harvestOptions(cfg, *f.out)
 	o.From, o.To, o.Source, o.NoRun, o.Retry = *f.from, *f.to, harvest.Source(*f.source), *f.noRun, *f.retry
 	if err := o.Check(); err != nil {
-		return o, err
+		return o, usageError{err}
 	}
 	for _, name := range f.benchmarks {
 		file, err := os.Open(name)

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -20,7 +21,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/spinachbot/spinachbot/dataset/harvest"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
 // Exit statuses, the same for every command.
@@ -142,14 +146,44 @@ func execute(ctx context.Context, e *env, args []string) int {
 	return misuse(e, "%v", err)
 }
 
-// fail prints an error with the program's name and returns the exit status for it.
+// fail prints an error with the program's name and returns the exit status for it, the same in every command.
 func fail(e *env, err error) int {
 	if errors.Is(err, context.Canceled) {
 		fmt.Fprintln(e.stderr, "spinachbot: interrupted")
 		return exitInterrupted
 	}
 	fmt.Fprintln(e.stderr, "spinachbot:", strings.ReplaceAll(console.Plain(err), "\n", "\n  "))
+	switch {
+	case errors.As(err, new(usageError)) || unopened(err):
+		return exitUsage
+	case serviceFailed(err):
+		return exitService
+	}
 	return exitFailed
+}
+
+// usageError is an error about the call, such as two flags that cannot be used together.
+type usageError struct{ error }
+
+// Unwrap returns the error itself.
+func (u usageError) Unwrap() error { return u.error }
+
+// unopened reports whether a file or folder is not there, is of the wrong kind, or may not be opened or made: the call
+// or a setting names a wrong one. What is wrong inside a file is another matter.
+func unopened(err error) bool {
+	for _, why := range []error{fs.ErrNotExist, fs.ErrExist, fs.ErrPermission, syscall.ENOTDIR, syscall.EISDIR} {
+		if errors.Is(err, why) {
+			return true
+		}
+	}
+	return false
+}
+
+// serviceFailed reports whether the wiki or the query service failed, also after the pauses and repetitions of its
+// client.
+func serviceFailed(err error) bool {
+	kind, wiki := mediawiki.KindOf(err)
+	return wiki && kind == mediawiki.Transient || kg.KindOf(err) == kg.Down || errors.Is(err, harvest.ErrEndpointDown)
 }
 
 // misuse prints an error about the call and returns the exit status for it.

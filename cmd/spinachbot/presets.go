@@ -1,38 +1,21 @@
 package main
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
 	search "github.com/spinachbot/spinachbot/agent/policy"
 	"github.com/spinachbot/spinachbot/agent/preset"
-	"github.com/spinachbot/spinachbot/dataset/evalrun"
-	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/console"
 )
-
-// evalMethods are the presets with their policies.
-var evalMethods = presetMethods()
-
-// presetMethods makes a method of every preset with each of its policies.
-func presetMethods() (out evalrun.Methods) {
-	for _, name := range preset.Names() {
-		p, err := preset.Named(name)
-		if err != nil {
-			panic(err) // it is part of the program, and a test reads it
-		}
-		for _, way := range p.Policies {
-			out = append(out, evalrun.Method{Preset: name, Policy: way, About: p.About, New: func(parts evalrun.Parts) ask.Asker {
-				return agent.New(parts.Log, parts.Model, parts.Sources, parts.Now, agent.Options{Preset: p, Policy: way})
-			}})
-		}
-	}
-	return out
-}
 
 // presetFlags choose a way of working.
 type presetFlags struct{ name, file, policy string }
@@ -40,15 +23,33 @@ type presetFlags struct{ name, file, policy string }
 // listPresets is the value of --preset that explains them.
 const listPresets = "list"
 
-func (f *presetFlags) declare(c *cmdline) {
-	c.choiceVar(&f.name, "preset", "spinach", "`system` to work like: "+orList(evalMethods.Presets())+"; list explains them",
-		append(evalMethods.Presets(), listPresets)...)
+func (f *presetFlags) declare(c *cmdline, more ...string) {
+	usage := "`system` to work like: " + orList(preset.Names())
+	if len(more) > 0 {
+		usage += "; list explains them"
+	}
+	c.choiceVar(&f.name, "preset", preset.Default().Name, usage, append(preset.Names(), more...)...)
 	c.fs.StringVar(&f.file, "preset-file", "", "`file` with a preset of your own; its prompts (*.tmpl) are read from the same folder")
-	c.choiceVar(&f.policy, "policy", "", "`policy` that chooses the next step: "+orList(evalMethods.Policies())+" (default: the preset's)",
-		evalMethods.Policies()...)
+	c.choiceVar(&f.policy, "policy", "", "`policy` that chooses the next step: "+orList(policies())+" (default: the preset's)", policies()...)
 }
 
-// options returns the agent's options that the flags choose. Errors are the user's.
+// policies are the policies of the program's presets.
+func policies() (names []string) {
+	for _, name := range preset.Names() {
+		p, err := preset.Named(name)
+		if err != nil {
+			panic(err) // it is part of the program, and a test reads it
+		}
+		for _, way := range p.Policies {
+			if !slices.Contains(names, way) {
+				names = append(names, way)
+			}
+		}
+	}
+	return names
+}
+
+// options returns the agent's options that the flags choose.
 func (f *presetFlags) options() (agent.Options, error) {
 	p, err := preset.Named(f.name)
 	if f.file != "" {
@@ -63,9 +64,29 @@ func (f *presetFlags) options() (agent.Options, error) {
 		}
 	}
 	if f.policy != "" && !slices.Contains(p.Policies, f.policy) {
-		return agent.Options{}, fmt.Errorf("the preset %s has no policy %q; it has: %s", p.Name, f.policy, strings.Join(p.Policies, ", "))
+		return agent.Options{}, usageError{fmt.Errorf("the preset %s has no policy %q; it has: %s", p.Name, f.policy, strings.Join(p.Policies, ", "))}
 	}
-	return agent.Options{Preset: p, Policy: f.policy}, nil
+	return agent.Options{Preset: p, Policy: cmp.Or(f.policy, p.Policies[0])}, nil
+}
+
+// fingerprint names the preset for the settings of a run: a file with a hash of what it says.
+func (f *presetFlags) fingerprint(p *preset.Preset) (string, error) {
+	if f.file == "" {
+		return p.Name, nil
+	}
+	prompts, err := filepath.Glob(filepath.Join(filepath.Dir(f.file), "*.tmpl"))
+	if err != nil {
+		return "", err
+	}
+	h := sha256.New()
+	for _, name := range append([]string{f.file}, prompts...) {
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%s %d\n%s", filepath.Base(name), len(content), content)
+	}
+	return fmt.Sprintf("%s sha256:%x", p.Name, h.Sum(nil)[:16]), nil
 }
 
 // list explains the presets.

@@ -137,7 +137,7 @@ type job struct {
 // watch runs rounds on a schedule until ctx is done or the account may not edit. A round that takes longer than the schedule's interval is not doubled.
 func watch(ctx context.Context, lg *slog.Logger, b *bot.Bot, schedule string, jobs ...job) error {
 	if schedule == "" {
-		return errors.New("WATCH_SCHEDULE is empty: when is the page to be looked at?")
+		return usageError{errors.New("WATCH_SCHEDULE is empty: when is the page to be looked at?")}
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -160,7 +160,7 @@ func watch(ctx context.Context, lg *slog.Logger, b *bot.Bot, schedule string, jo
 	}
 	cr := cron.New(cron.WithLocation(time.UTC))
 	if _, err := cr.AddFunc(schedule, round); err != nil {
-		return fmt.Errorf("WATCH_SCHEDULE: %w", err)
+		return usageError{fmt.Errorf("the schedule %q: want five cron fields such as */10 * * * *, or a word such as @hourly", schedule)}
 	}
 	for _, j := range jobs {
 		if _, err := cr.AddFunc(j.schedule, oneAtATime(ctx, lg, j)); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,6 +25,7 @@ type cmdline struct {
 	envFile  *string
 	verbose  *bool
 	settings map[string]string // flag to setting
+	hidden   []string          // settings that help does not show
 }
 
 // settingWords are the values of settings that take one of a few words, for completions.
@@ -65,6 +67,19 @@ func newCmdline(e *env, use, short, doc string, groups ...config.Group) *cmdline
 	}
 	cmd.SetHelpFunc(func(*cobra.Command, []string) { c.usage(e.stdout) })
 	return c
+}
+
+// hide leaves settings out of the help of a command that reads others of their groups.
+func (c *cmdline) hide(names ...string) {
+	for _, k := range config.Keys() {
+		if !slices.Contains(names, k.Name) {
+			continue
+		}
+		if k.Flag() != "" {
+			c.fs.Lookup(k.Flag()).Hidden = true
+		}
+		c.hidden = append(c.hidden, k.Name)
+	}
 }
 
 // environmentNote says, for the manual page, how the settings are named outside the command line.
@@ -111,7 +126,7 @@ func (c *cmdline) usage(w io.Writer) {
 	fmt.Fprintln(w)
 	paragraph(w, "settings, each as a flag or by its name in the environment or in .env (a flag wins over the environment, the environment over .env):")
 	for _, k := range config.Shown() {
-		if !c.groups[k.Group] {
+		if !c.groups[k.Group] || slices.Contains(c.hidden, k.Name) {
 			continue
 		}
 		flagName, text := "(no flag: secret)", k.Doc

@@ -55,7 +55,7 @@ func TestManual(t *testing.T) {
 			t.Errorf("%q is missing in the page of ask: %v\n%s", want, err, page)
 		}
 	}
-	if code, _, errs := call(t, "man", "/dev/null/x"); code != exitFailed || !strings.Contains(errs, "choose another place") {
+	if code, _, errs := call(t, "man", "/dev/null/x"); code != exitUsage || !strings.Contains(errs, "choose another place") {
 		t.Errorf("%d %s", code, errs)
 	}
 }
@@ -72,13 +72,15 @@ func TestPresetFlags(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		args []string
+		code int
 		want string
 	}{
-		{[]string{"ask", "--preset-file", broken, "Who?"}, `unknown field "tool"`},
-		{[]string{"ask", "--preset-file", broken, "--preset", "list"}, "exclude each other"},
-		{[]string{"ask", "--policy", "mcts", "Who?"}, "linear"},
+		{[]string{"ask", "--preset-file", broken, "Who?"}, exitFailed, `unknown field "tool"`},
+		{[]string{"eval", "run", "--preset-file", broken, "--out", "out", "bench.json"}, exitFailed, `unknown field "tool"`},
+		{[]string{"ask", "--preset-file", broken, "--preset", "list"}, exitUsage, "exclude each other"},
+		{[]string{"ask", "--policy", "mcts", "Who?"}, exitUsage, "linear"},
 	} {
-		if _, errs, code := invoke(t, nil, tt.args...); code != exitUsage || !strings.Contains(errs, tt.want) {
+		if _, errs, code := invoke(t, nil, tt.args...); code != tt.code || !strings.Contains(errs, tt.want) {
 			t.Errorf("%q: exit %d, %s; want %q", tt.args, code, errs, tt.want)
 		}
 	}

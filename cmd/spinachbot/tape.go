@@ -16,7 +16,7 @@ func tape(cfg *config.Config, record, replay string) (wrap wrapper, closeTape fu
 	nothing := func() error { return nil }
 	switch {
 	case record != "" && replay != "":
-		return nil, nil, errors.New("--record and --replay cannot be used together")
+		return nil, nil, usageError{errors.New("--record and --replay cannot be used together")}
 	case replay != "":
 		p, err := httprr.Replay(replay, scrub)
 		if err != nil {

@@ -86,7 +86,7 @@ func TestBudget(t *testing.T) {
 		}
 		w.Account = account
 		w.Model = func(dataset.Item) agent.Model { return paidModel{account} }
-		w.Method.New = func(p Parts) ask.Asker {
+		w.New = func(p Parts) ask.Asker {
 			a := w.asker
 			a.p = p
 			return &a

@@ -86,7 +86,7 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 	if it.Language != "" {
 		q.Language = it.Language
 	}
-	service := ask.Service{Log: r.Log, Asker: r.Method.New(parts), Limits: r.Limits, Open: ask.File(path), Now: r.Now}
+	service := ask.Service{Log: r.Log, Asker: r.New(parts), Limits: r.Limits, Open: ask.File(path), Now: r.Now}
 	run, err := service.Start(ctx, q)
 	if errors.Is(err, ask.ErrNoQuestion) { // the benchmark's fault, of this item alone
 		a.judge(err)

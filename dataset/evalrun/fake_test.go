@@ -183,11 +183,11 @@ func newWorld(t *testing.T, dir string, items []dataset.Item) *world {
 			w.slept = append(w.slept, d)
 			return ctx.Err()
 		},
-		Method: Method{Preset: "fake", Policy: "linear", New: func(p Parts) ask.Asker {
+		New: func(p Parts) ask.Asker {
 			a := w.asker
 			a.p = p
 			return &a
-		}},
+		},
 	}
 	return w
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/spinachbot/spinachbot/agent"
@@ -69,6 +70,9 @@ func Load(ctx context.Context, dir string, score Scorer) (*RunData, error) {
 	if found, err := d.readJSON(&r.Info, RunFile); err != nil {
 		return nil, err
 	} else if !found {
+		if _, err := os.Stat(dir); err != nil {
+			return nil, err
+		}
 		return nil, fmt.Errorf("%s has no run (there is no %s in it); runs are made with eval run --out", dir, RunFile)
 	}
 	err := readLines(d.path(ResultsFile), func(_ int, text []byte) error {

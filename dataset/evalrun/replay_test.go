@@ -44,9 +44,9 @@ func (oneRow) Labels(context.Context, []string, []string) (map[string]string, er
 func TestRecording(t *testing.T) {
 	t.Parallel()
 	items := bench("What is Q1? | SELECT ?x { wd:Q1 wdt:P31 ?x }", "What is it? | gold is broken", "Is it? | ASK {}")
-	engine := Method{Preset: "spinach", Policy: "linear", New: func(p Parts) ask.Asker { return agent.New(p.Log, p.Model, p.Sources, p.Now, agent.Options{}) }}
+	engine := func(p Parts) ask.Asker { return agent.New(p.Log, p.Model, p.Sources, p.Now, agent.Options{}) }
 	first := newWorld(t, t.TempDir(), items)
-	first.Method, first.Sources = engine, agent.Wikibase(oneRow{})
+	first.New, first.Sources = engine, agent.Wikibase(oneRow{})
 	first.Model = func(dataset.Item) agent.Model { return &sayingModel{} }
 	if sum := first.run(t); sum.Answered != 3 {
 		t.Fatalf("%s", asJSON(t, sum))
@@ -57,7 +57,7 @@ func TestRecording(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.Method, w.Replay, w.Sources = engine, rec, agent.Wikibase(rec.Graph())
+		w.New, w.Replay, w.Sources = engine, rec, agent.Wikibase(rec.Graph())
 		w.Model = func(dataset.Item) agent.Model { return nil }
 		return w.run(t), w.Dir
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -18,9 +19,9 @@ type Config struct {
 	Log     *slog.Logger
 	Dir     string
 	Info    *RunInfo
-	Items   []dataset.Item  // the whole benchmark, IDs unique: see Unique
-	Chosen  map[string]bool // IDs of the items to ask now; nil for all
-	Method  Method
+	Items   []dataset.Item                 // the whole benchmark, IDs unique: see Unique
+	Chosen  map[string]bool                // IDs of the items to ask now; nil for all
+	New     func(Parts) ask.Asker          // makes an asker for one attempt at one item
 	Model   func(dataset.Item) agent.Model // the model for one attempt at an item
 	Sources agent.Sources                  // the graphs, the one that the gold queries are run on first
 	Replay  *Recording                     // answers for model and graph where it holds the item; may be nil

@@ -48,12 +48,24 @@ func Folder(dir string, now func() time.Time) func(id string) (Trajectory, error
 	}
 }
 
+// notFound says that there is no such trajectory.
+type notFound string
+
+// Error returns what to do.
+func (e notFound) Error() string { return string(e) }
+
+// Is makes it an [fs.ErrNotExist].
+func (e notFound) Is(target error) bool { return target == fs.ErrNotExist }
+
 // Newest returns the path of the newest trajectory in dir whose name begins with the one given. A judgment whether a
-// post is a request is found only by a name with "-triage".
+// post is a request is found only by a name with "-triage". When there is none, the error is an [fs.ErrNotExist].
 func Newest(dir, name string) (string, error) {
 	files, err := os.ReadDir(dir)
 	if err != nil {
-		return "", fmt.Errorf("there are no trajectories in %s; name a file, or another data folder with --data-dir", dir)
+		if name != "" {
+			name = fmt.Sprintf("there is no file %q, and ", name)
+		}
+		return "", notFound(fmt.Sprintf("%sthere are no trajectories in %s; name a file, or another data folder with --data-dir", name, dir))
 	}
 	var newest string
 	var at time.Time
@@ -68,7 +80,7 @@ func Newest(dir, name string) (string, error) {
 		}
 	}
 	if newest == "" {
-		return "", fmt.Errorf("there is no trajectory %q in %s; spinachbot ledger list shows the IDs", name, dir)
+		return "", notFound(fmt.Sprintf("there is no trajectory %q in %s; spinachbot ledger list shows the IDs", name, dir))
 	}
 	return newest, nil
 }

@@ -137,6 +137,14 @@ func (c *Run) line(ctx context.Context, line []byte, n int) *sparqlLine {
 	}
 	if err != nil {
 		c.fail(out, fmt.Errorf(`line %d: want a JSON object such as {"id":1,"sparql":"ASK {}"}: %w`, n, text.JSON(err)))
+		if e, ok := out.Error.(sparqlError); ok {
+			e.Line, e.Column = n, 1
+			var syntax *json.SyntaxError
+			if errors.As(err, &syntax) {
+				e.Column = max(1, int(syntax.Offset))
+			}
+			out.Error = e
+		}
 		return out
 	}
 	c.one(ctx, *in.SPARQL, out)
