@@ -122,6 +122,12 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
+// Shingles returns the sorted set of hashes by which [SimilarText] compares queries; see above.
+func Shingles(query string) []uint64 { return shingles(query) }
+
+// MinSimilar is the Jaccard similarity of two queries' [Shingles] from which on they are near-duplicates.
+const MinSimilar = minSimilar
+
 // shingles returns the sorted set of hashes of three tokens in a row.
 func shingles(query string) []uint64 {
 	tokens := strings.FieldsFunc(sparql.NormalForm(query), func(r rune) bool { return r <= ' ' || strings.ContainsRune("{}().;,", r) })

@@ -2,13 +2,13 @@ package harvest
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/index/bm25"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -27,25 +27,16 @@ type Earlier struct {
 // Similar finds earlier discussions whose words are like a question's. It is built once and then only read.
 //
 // A discussion is a document of its heading, its request, and the labels of what its query names; documents are ranked
-// by BM25 (Robertson and Zaragoza 2009, section 3.2; k1 1.2, b 0.75), words of the heading counted twice. Words shorter
+// by BM25, words of the heading counted twice. Words shorter
 // than two letters and those in every other request ("list", "query", "please", …) say nothing and are left out. A
 // discussion is found only when it shares at least two words with the question, and words that make up at least
 // [minCover] of the question's weight: a wrong pointer is worse than none.
 type Similar struct {
-	docs     []Earlier
-	length   []float64
-	mean     float64
-	postings map[string][]posting
-}
-
-type posting struct {
-	doc int32
-	n   float64
+	docs  []Earlier
+	words bm25.Index
 }
 
 const (
-	bm25K1   = 1.2
-	bm25B    = 0.75
 	minCover = 0.35
 	minWords = 2
 )
@@ -104,11 +95,9 @@ func (x *Similar) Add(c *dataset.Candidate) {
 		request = c.Conversation.Comments[0].Text
 	}
 	count := map[string]float64{}
-	n := 0.0
 	add := func(text string, weight float64) {
 		for _, w := range tokens(text) {
 			count[w] += weight
-			n += weight
 		}
 	}
 	add(c.Provenance.Heading, 2)
@@ -116,19 +105,11 @@ func (x *Similar) Add(c *dataset.Candidate) {
 	for _, id := range slices.Concat(c.Entities, c.Properties) {
 		add(c.Labels[id], 1)
 	}
-	if x.postings == nil {
-		x.postings = map[string][]posting{}
-	}
-	doc := int32(len(x.docs))
 	x.docs = append(x.docs, Earlier{
 		ID: c.ID, Page: c.Provenance.Page, Heading: c.Provenance.Heading, Month: c.Provenance.Month, Question: strings.TrimSpace(c.Provenance.Heading + "\n" + text.Clip(request, 1000)),
 		SPARQL: c.Cleaned, RanAt: c.Result.RanAt,
 	})
-	x.mean = (x.mean*float64(len(x.length)) + n) / float64(len(x.length)+1)
-	x.length = append(x.length, n)
-	for w, k := range count {
-		x.postings[w] = append(x.postings[w], posting{doc, k})
-	}
+	x.words.Add(count)
 }
 
 // Len is the number of discussions in the index.
@@ -137,44 +118,19 @@ func (x *Similar) Len() int { return len(x.docs) }
 // Find returns the n earlier discussions that are most like a question, best first; fewer when fewer are alike. Of
 // several with the same query the latest is given.
 func (x *Similar) Find(question string, n int) []Earlier {
-	terms := tokens(question)
-	slices.Sort(terms)
-	terms = slices.Compact(terms)
-	type found struct {
-		score, cover float64
-		words        int
-	}
-	hits := map[int32]*found{}
-	total := 0.0
-	for _, w := range terms {
-		ps := x.postings[w]
-		df := max(float64(len(ps)), 1) // an unknown word weighs as much as one that occurs once
-		idf := math.Log(1 + (float64(len(x.docs))-df+0.5)/(df+0.5))
-		total += idf
-		for _, p := range ps {
-			f := hits[p.doc]
-			if f == nil {
-				f = &found{}
-				hits[p.doc] = f
-			}
-			f.score += idf * p.n * (bm25K1 + 1) / (p.n + bm25K1*(1-bm25B+bm25B*x.length[p.doc]/x.mean))
-			f.cover += idf
-			f.words++
+	var order []bm25.Match
+	for _, m := range x.words.Rank(tokens(question)) {
+		if m.Words >= minWords && m.Cover >= minCover {
+			order = append(order, m)
 		}
 	}
-	var order []int32
-	for d, f := range hits {
-		if f.words >= minWords && f.cover >= minCover*total {
-			order = append(order, d)
-		}
-	}
-	slices.SortFunc(order, func(a, b int32) int {
-		return cmp.Or(cmp.Compare(hits[b].score, hits[a].score), cmp.Compare(x.docs[b].Month, x.docs[a].Month), cmp.Compare(a, b))
+	slices.SortStableFunc(order, func(a, b bm25.Match) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(x.docs[b.Doc].Month, x.docs[a.Doc].Month))
 	})
 	var out []Earlier
 	at := map[string]int{} // of a query in out
-	for _, d := range order {
-		e := x.docs[d]
+	for _, m := range order {
+		e := x.docs[m.Doc]
 		i, known := at[e.SPARQL]
 		switch {
 		case known && e.Month > out[i].Month:

@@ -1,0 +1,312 @@
+// Package examples finds solved questions that are like a new one, for the agent's prompts: items of any benchmark file,
+// candidates of a harvest, what annotators made of them.
+//
+//	examples.go   a pool of solved questions, and how one is searched
+//	without.go    what may not be shown: the questions of the set that is being run, and their near-duplicates
+package examples
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/index/bm25"
+	"github.com/spinachbot/spinachbot/internal/index/lookup"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Embedder turns texts into vectors, one each and all of one length. The model should know the languages of questions
+// and examples: with an English one, questions in other languages find little (arXiv 2512.14277).
+type Embedder interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Pool is a set of solved questions. It is filled once, by one goroutine, and then only searched, by any number.
+//
+// Questions are ranked by BM25 over their folded words and those of their paraphrases, or, with [Pool.ByMeaning], by
+// the cosine of their vectors. Of several examples with the same query only the best is found.
+type Pool struct {
+	docs  []doc
+	words bm25.Index
+
+	lg       *slog.Logger
+	embedder Embedder
+
+	mu      sync.Mutex
+	vectors [][]float32 // of unit length, one a text of docs; nil: not made yet
+	owner   []int       // the number of a vector's example
+}
+
+// doc is an example with the texts that it is found by.
+type doc struct {
+	event.Example
+	url   string
+	texts []string // wordings of the question
+}
+
+// Add adds the items of a benchmark that have a query. source is its name for people.
+func (p *Pool) Add(source string, items []dataset.Item) {
+	for _, it := range items {
+		p.add(doc{Example: event.Example{ID: it.ID, Source: source, Question: strings.TrimSpace(it.Question),
+			SPARQL: strings.TrimSpace(it.SPARQL), Heading: it.Title}, url: it.URL,
+			texts: append([]string{it.Question, it.Title}, it.Paraphrases...)})
+	}
+}
+
+// How much of a discussion is looked at and shown: characters of its first comment.
+const maxRequest = 1000
+
+// AddCandidate adds a staged candidate of a harvest whose query returned rows; others are left out.
+func (p *Pool) AddCandidate(source string, c *dataset.Candidate) {
+	if c.Stage != dataset.Staged || c.Result == nil || c.Result.Rows == 0 || len(c.Conversation.Comments) == 0 {
+		return
+	}
+	request := strings.TrimSpace(text.Clip(c.Conversation.Comments[0].Text, maxRequest))
+	month, err := time.Parse("2006-01", c.Provenance.Month)
+	if err != nil {
+		month = time.Time{}
+	}
+	d := doc{Example: event.Example{ID: c.ID, Source: source, Question: request, SPARQL: strings.TrimSpace(c.Cleaned),
+		Page: c.Provenance.Page, Heading: c.Provenance.Heading, Month: month}, url: c.Provenance.URL,
+		texts: []string{request, c.Provenance.Heading}}
+	for _, id := range slices.Concat(c.Entities, c.Properties) {
+		d.texts = append(d.texts, c.Labels[id])
+	}
+	p.add(d)
+}
+
+func (p *Pool) add(d doc) {
+	if d.Question == "" || d.SPARQL == "" {
+		return
+	}
+	count := map[string]float64{}
+	for _, t := range d.texts {
+		for _, w := range words(t) {
+			count[w] = 1
+		}
+	}
+	p.docs = append(p.docs, d)
+	p.words.Add(count)
+}
+
+// Len is the number of examples.
+func (p *Pool) Len() int { return len(p.docs) }
+
+// Sources names the sources in the order in which they were added, with the number of examples of each.
+func (p *Pool) Sources() []string {
+	var names []string
+	n := map[string]int{}
+	for _, d := range p.docs {
+		if n[d.Source]++; n[d.Source] == 1 {
+			names = append(names, d.Source)
+		}
+	}
+	for i, s := range names {
+		names[i] = fmt.Sprintf("%s (%d)", s, n[s])
+	}
+	return names
+}
+
+// ByMeaning makes the pool rank by the likeness of meaning that e's model sees. The examples' vectors are made at the
+// first search and kept. When e fails, words are used, and lg says so.
+func (p *Pool) ByMeaning(lg *slog.Logger, e Embedder) { p.lg, p.embedder = lg, e }
+
+// minMeaning is the least cosine of an example that is found by meaning, as in GRASP (section 3.5 of its paper).
+const minMeaning = 0.5
+
+// ranked is an example with its score.
+type ranked struct {
+	doc   int
+	score float64
+}
+
+// FindExamples implements tool.Examples.
+func (p *Pool) FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.Example, error) {
+	if q.Limit <= 0 || q.Offset < 0 {
+		return nil, nil
+	}
+	var order []ranked
+	switch {
+	case strings.TrimSpace(q.Text) == "":
+		order = p.shuffled(q.Seed)
+	case p.embedder != nil:
+		var err error
+		if order, err = p.byMeaning(ctx, q.Text); err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		p.lg.Warn("examples are ranked by words: the embedding model failed", "error", err)
+		fallthrough
+	default:
+		order = p.byWords(q.Text)
+	}
+	return p.page(order, q), nil
+}
+
+// page cuts a page out of an order, in which only the first of several with one query counts.
+func (p *Pool) page(order []ranked, q event.ExampleQuery) []event.Example {
+	var out []event.Example
+	seen := map[string]bool{}
+	for _, r := range order {
+		d := &p.docs[r.doc]
+		if seen[d.SPARQL] {
+			continue
+		}
+		seen[d.SPARQL] = true
+		if len(seen) <= q.Offset {
+			continue
+		}
+		x := d.Example
+		x.Score = math.Round(r.score*1000) / 1000
+		if out = append(out, x); len(out) == q.Limit {
+			break
+		}
+	}
+	return out
+}
+
+// minCover is the least share of a question's weight that the words of an example hold: below it, only words like "the"
+// are the same.
+const minCover = 0.1
+
+func (p *Pool) byWords(text string) []ranked {
+	ws := words(text)
+	var out []ranked
+	for _, m := range p.words.Rank(ws) {
+		if m.Cover >= minCover {
+			out = append(out, ranked{m.Doc, m.Cover})
+		}
+	}
+	return out
+}
+
+// shuffled returns all examples in an order that depends on nothing but the seed and their number.
+func (p *Pool) shuffled(seed uint64) []ranked {
+	out := make([]ranked, len(p.docs))
+	for i := range out {
+		out[i].doc = i
+	}
+	slices.SortFunc(out, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(mix(seed^mix(uint64(a.doc)+1)), mix(seed^mix(uint64(b.doc)+1))), cmp.Compare(a.doc, b.doc))
+	})
+	return out
+}
+
+// mix is the finalizer of SplitMix64 (Steele, Lea and Flood 2014): a permutation of 64-bit numbers that scatters them.
+func mix(z uint64) uint64 {
+	z += 0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+// maxBatch is how many texts are embedded with one call.
+const maxBatch = 128
+
+func (p *Pool) byMeaning(ctx context.Context, text string) ([]ranked, error) {
+	if err := p.embed(ctx); err != nil {
+		return nil, err
+	}
+	vs, err := p.vectorsOf(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	best := map[int]float64{}
+	for i, v := range p.vectors {
+		if s := dot(v, vs[0]); s >= minMeaning && s > best[p.owner[i]] {
+			best[p.owner[i]] = s
+		}
+	}
+	out := make([]ranked, 0, len(best))
+	for d, s := range best {
+		out = append(out, ranked{d, min(1, s)})
+	}
+	slices.SortFunc(out, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc)) })
+	return out, nil
+}
+
+// embed makes the vectors of all wordings, once.
+func (p *Pool) embed(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.vectors != nil {
+		return nil
+	}
+	var texts []string
+	var owner []int
+	for i, d := range p.docs {
+		for _, t := range d.texts {
+			if t = strings.TrimSpace(t); t != "" {
+				texts, owner = append(texts, t), append(owner, i)
+			}
+		}
+	}
+	vectors := make([][]float32, 0, len(texts))
+	for batch := range slices.Chunk(texts, maxBatch) {
+		vs, err := p.vectorsOf(ctx, batch)
+		if err != nil {
+			return err
+		}
+		vectors = append(vectors, vs...)
+	}
+	p.vectors, p.owner = vectors, owner
+	return nil
+}
+
+// vectorsOf returns the vectors of texts, of unit length.
+func (p *Pool) vectorsOf(ctx context.Context, texts []string) ([][]float32, error) {
+	vs, err := p.embedder.Embed(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	if len(vs) != len(texts) {
+		return nil, fmt.Errorf("the embedding model returned %d vectors for %d texts", len(vs), len(texts))
+	}
+	for i, v := range vs {
+		n := math.Sqrt(dot(v, v))
+		if n == 0 || math.IsNaN(n) || math.IsInf(n, 0) || len(v) != len(vs[0]) || p.vectors != nil && len(v) != len(p.vectors[0]) {
+			return nil, fmt.Errorf("the embedding model returned a vector that has no direction, or another length than before")
+		}
+		vs[i] = make([]float32, len(v))
+		for j := range v {
+			vs[i][j] = float32(float64(v[j]) / n)
+		}
+	}
+	return vs, nil
+}
+
+func dot(a, b []float32) (sum float64) {
+	for i := range a {
+		sum += float64(a[i]) * float64(b[i])
+	}
+	return sum
+}
+
+// words returns the folded words of a text. A word of four letters or more is in it twice, whole and as its first five
+// letters without an s at the end: forms of a word meet then in most languages that inflect, without knowing any of
+// them (McNamee, Nicholas and Mayfield, Addressing Morphological Variation in Alphabetic Languages, SIGIR 2009).
+func words(s string) (out []string) {
+	for chunk := range slices.Chunk(strings.Fields(s), 16) { // lookup.Words looks at so many words only
+		for _, w := range lookup.Words(strings.Join(chunk, " ")) {
+			r := []rune(w)
+			if len(w) < 2 && !unicode.IsDigit(r[0]) {
+				continue
+			}
+			if out = append(out, w); len(r) >= 4 {
+				out = append(out, strings.TrimSuffix(string(r[:min(5, len(r))]), "s")+"-")
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,260 @@
+package examples
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/dataset"
+)
+
+func item(id, question, query string) dataset.Item {
+	return dataset.Item{ID: id, Question: question, SPARQL: query}
+}
+
+func pool() *Pool {
+	p := &Pool{}
+	p.Add("rivers.json", []dataset.Item{
+		item("a-rivers", "Which rivers flow into Lake Geneva?", "SELECT ?r WHERE { ?r wdt:P403 wd:Q6420 . }"),
+		item("b-mayor", "Who is the mayor of Berlin?", "SELECT ?m WHERE { wd:Q64 wdt:P6 ?m . }"),
+		item("c-long", "What is the longest river of Europe?", "SELECT ?r WHERE { ?r wdt:P31 wd:Q4022 ; wdt:P2043 ?l . } ORDER BY DESC(?l) LIMIT 1"),
+		item("d-maire", "Qui est le maire de Genève ?", "SELECT ?m WHERE { wd:Q71 wdt:P6 ?m . }"),
+		item("e-again", "Name the mayor of Berlin.", "SELECT ?m WHERE { wd:Q64 wdt:P6 ?m . }"),
+		item("f-none", "A question without a query", ""),
+	})
+	return p
+}
+
+func ids(xs []event.Example) string {
+	var out []string
+	for _, x := range xs {
+		out = append(out, x.ID)
+	}
+	return strings.Join(out, " ")
+}
+
+func find(t *testing.T, p *Pool, q event.ExampleQuery) []event.Example {
+	t.Helper()
+	got, err := p.FindExamples(t.Context(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestFindByWords(t *testing.T) {
+	p := pool()
+	if p.Len() != 5 {
+		t.Errorf("%d examples; what has no query is none", p.Len())
+	}
+	for _, c := range []struct{ text, want string }{
+		{"List a river that flows into Lake Constance", "a-rivers c-long"}, // forms of a word meet
+		{"GENEVE: maire?", "d-maire"},                                // without case and accents
+		{"who is the mayor of Berlin", "b-mayor"},                           // one query is shown once
+		{"xyzzy", ""},
+	} {
+		got := find(t, p, event.ExampleQuery{Text: c.text, Limit: 2})
+		if !strings.HasPrefix(ids(got), c.want) || c.want == "" && len(got) > 0 {
+			t.Errorf("%q: %s, want %s first", c.text, ids(got), c.want)
+		}
+		for _, x := range got {
+			if x.Score <= 0 || x.Score > 1 || x.Source != "rivers.json" || x.SPARQL == "" || x.Question == "" {
+				t.Errorf("%q: %+v", c.text, x)
+			}
+		}
+	}
+	all := ids(find(t, p, event.ExampleQuery{Text: "mayor river", Limit: 9}))
+	if paged := ids(find(t, p, event.ExampleQuery{Text: "mayor river", Limit: 9, Offset: 1})); !strings.HasSuffix(all, " "+paged) {
+		t.Errorf("all %q, from the second %q", all, paged)
+	}
+}
+
+func TestAnyExamples(t *testing.T) {
+	p := pool()
+	one, again := find(t, p, event.ExampleQuery{Seed: 7, Limit: 9}), find(t, p, event.ExampleQuery{Seed: 7, Limit: 9})
+	if len(one) != 4 || ids(one) != ids(again) {
+		t.Errorf("seed 7: %s, then %s", ids(one), ids(again))
+	}
+	firsts := map[string]bool{}
+	for seed := range uint64(40) {
+		firsts[ids(find(t, p, event.ExampleQuery{Seed: seed, Limit: 1}))] = true
+	}
+	if len(firsts) < 4 {
+		t.Errorf("forty seeds began with %v only", firsts)
+	}
+}
+
+func TestCandidates(t *testing.T) {
+	c := dataset.Candidate{ID: "c-1", Stage: dataset.Staged, Result: &dataset.Result{Rows: 3}, Cleaned: "SELECT ?x WHERE { ?x wdt:P31 wd:Q34442 . }",
+		Entities: []string{"Q34442"}, Labels: map[string]string{"Q34442": "road"}}
+	c.Conversation.Comments = []dataset.Comment{{Text: "Streets of Leiden with their namesakes"}}
+	c.Provenance = dataset.Provenance{Page: "Archive/2020/01", Heading: "Leiden", Month: "2020-01", URL: "https://w/Archive/2020/01"}
+	p := &Pool{}
+	p.AddCandidate("archive", &c)
+	empty := c
+	empty.Result = &dataset.Result{}
+	p.AddCandidate("archive", &empty)
+	got := find(t, p, event.ExampleQuery{Text: "roads named after people", Limit: 3})
+	if len(got) != 1 || got[0].Page != "Archive/2020/01" || got[0].Month.Year() != 2020 || got[0].Heading != "Leiden" {
+		t.Fatalf("%+v", got)
+	}
+	it := dataset.Item{ID: "x1", Title: "leiden", URL: "https://w/Archive/2020/01", Question: "Other words", SPARQL: "ASK {}"}
+	if left, gone := p.Without(Hold([]dataset.Item{it})); left.Len() != 0 || gone[SamePlace] != 1 {
+		t.Errorf("the discussion that an item was made from is left: %v", gone)
+	}
+}
+
+// letters is an embedding of a toy: how often each letter occurs.
+type letters struct {
+	calls int
+	err   error
+}
+
+func (l *letters) Embed(_ context.Context, texts []string) ([][]float32, error) {
+	l.calls++
+	if l.err != nil {
+		return nil, l.err
+	}
+	out := make([][]float32, len(texts))
+	for i, s := range texts {
+		out[i] = make([]float32, 26)
+		for _, r := range strings.ToLower(s) {
+			if r >= 'a' && r <= 'z' {
+				out[i][r-'a']++
+			}
+		}
+	}
+	return out, nil
+}
+
+func TestFindByMeaning(t *testing.T) {
+	p, e := pool(), &letters{}
+	p.ByMeaning(slog.New(slog.DiscardHandler), e)
+	got := find(t, p, event.ExampleQuery{Text: "Which river flows into the lake of Geneva", Limit: 2})
+	if len(got) != 2 || got[0].ID != "a-rivers" || got[0].Score < got[1].Score || got[0].Score < 0.9 {
+		t.Errorf("%+v", got)
+	}
+	find(t, p, event.ExampleQuery{Text: "again", Limit: 2})
+	if e.calls != 3 {
+		t.Errorf("%d calls; the examples' vectors are made once", e.calls)
+	}
+	p = pool()
+	p.ByMeaning(slog.New(slog.DiscardHandler), &letters{err: errors.New("down")})
+	if got := find(t, p, event.ExampleQuery{Text: "who is the mayor of Berlin", Limit: 1}); ids(got) != "b-mayor" {
+		t.Errorf("without the model: %s", ids(got))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p.ByMeaning(slog.New(slog.DiscardHandler), &letters{err: context.Canceled})
+	if _, err := p.FindExamples(ctx, event.ExampleQuery{Text: "x", Limit: 1}); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// disguise changes an item in ways that leave it the same question or the same query.
+func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
+	out := dataset.Item{ID: fmt.Sprintf("other-%d", r.Uint64()), Question: fmt.Sprintf("Something else altogether, number %d", r.Uint64()),
+		SPARQL: fmt.Sprintf("SELECT ?z WHERE { ?z wdt:P%d wd:Q%d }", 1+r.IntN(9000), 1+r.IntN(1e8))}
+	switch r.IntN(6) {
+	case 0:
+		out.ID = strings.ToUpper(it.ID)
+		return out, SameID
+	case 1:
+		out.Question = strings.Map(func(c rune) rune {
+			if r.IntN(2) == 0 {
+				return unicode.ToUpper(c)
+			}
+			return c
+		}, strings.TrimRight(it.Question, "?")) + " …"
+		return out, SameWords
+	case 2:
+		out.Paraphrases = []string{"  " + strings.ReplaceAll(it.Question, " ", "\n ")}
+		return out, SameWords
+	case 3:
+		out.SPARQL = "# a comment\n" + strings.NewReplacer("?r", "?river", "SELECT", "select", "{", "{\n\t", "WHERE ", "").Replace(it.SPARQL)
+		return out, SameQuery
+	case 4:
+		out.SPARQL = "PREFIX wdt: <http://www.wikidata.org/prop/direct/>\nPREFIX wd: <http://www.wikidata.org/entity/>\n" + it.SPARQL
+		return out, SameQuery
+	}
+	words := strings.Fields(it.Question)
+	out.Question = strings.Join(append([]string{words[len(words)-1]}, words[:len(words)-1]...), " ")
+	return out, LikeWords
+}
+
+// Whatever a disguise, an item of the set being run is never found, and what only resembles one is.
+func TestNeverTheSetBeingRun(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for n := range 300 {
+		var items, shown []dataset.Item
+		for i := range 8 {
+			items = append(items, item(fmt.Sprintf("item-%d-%d-x", n, i), fmt.Sprintf("Which rivers of region %d are longer than those of country %d and when were they mapped?", r.IntN(1e6), r.IntN(1e6)),
+				fmt.Sprintf("SELECT ?r WHERE { ?r wdt:P31 wd:Q%d ; wdt:P17 wd:Q%d ; wdt:P2043 ?l . FILTER(?l > %d) }", 1+r.IntN(1e6), 1+r.IntN(1e6), r.IntN(100))))
+		}
+		p := &Pool{}
+		want := map[Reason]int{}
+		for _, it := range items {
+			d, why := disguise(r, it)
+			shown = append(shown, d)
+			want[why]++
+		}
+		like := item(fmt.Sprint("free-", n), "Which rivers are in this region?", "SELECT ?r WHERE { ?r wdt:P31 wd:Q4022 ; wdt:P17 wd:Q183 ; wdt:P2043 ?l . FILTER(?l > 5) }")
+		p.Add("pool", append(shown, like))
+		left, gone := p.Without(Hold(items))
+		if left.Len() != 1 || fmt.Sprint(gone) != fmt.Sprint(want) {
+			t.Fatalf("round %d: %d left, held back %v, want 1 and %v", n, left.Len(), gone, want)
+		}
+		if got := find(t, left, event.ExampleQuery{Text: items[0].Question, Limit: 10}); ids(got) != like.ID {
+			t.Fatalf("round %d: %s", n, ids(got))
+		}
+	}
+}
+
+func TestGenericIDs(t *testing.T) {
+	for id, want := range map[string]string{"17": "", "test_4": "", "dev-12": "", "": "", " TRAIN_1 ": "", "WebQTest-12": "webqtest-12", "c-00ff": "c-00ff"} {
+		if got := foldID(id); got != want {
+			t.Errorf("%q: %q, want %q", id, got, want)
+		}
+	}
+}
+
+func TestRead(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	lines := write("train.jsonl", `{"id":"a","question":"Who is the mayor of Berlin?","sparql":"SELECT ?m WHERE { wd:Q64 wdt:P6 ?m }"}`+"\n")
+	p := &Pool{}
+	if err := p.Read(lines); err != nil || p.Len() != 1 || p.Sources()[0] != "train.jsonl (1)" {
+		t.Errorf("%v, %v", p.Sources(), err)
+	}
+	for _, bad := range []string{filepath.Join(dir, "absent"), dir, write("broken.json", `[{"id":`), write("empty.json", `[{"id":"x","question":"Q?","sparql":""}]`)} {
+		if err := p.Read(bad); err == nil || !strings.Contains(err.Error(), bad) {
+			t.Errorf("%s: %v", bad, err)
+		}
+	}
+	harvested := `{"schema":1,"id":"c-00112233445566aa","stage":"staged","cleaned":"SELECT ?m WHERE { wd:Q64 wdt:P6 ?m }","result":{"rows":1},"conversation":{"comments":[{"text":"mayors pls"}]}}`
+	write(dataset.CandidatesFile, harvested+"\n"+strings.Replace(harvested, "66aa", "66bb", 1)+"\n")
+	p = &Pool{}
+	if err := p.Harvest(dir, []dataset.Item{item("c-00112233445566aa", "Who is the mayor of Berlin?", "SELECT ?m WHERE { wd:Q64 wdt:P6 ?m }")}); err != nil || p.Len() != 2 {
+		t.Errorf("%d, %v", p.Len(), err)
+	}
+	if err := p.Read(dir); err != nil || p.Len() != 4 {
+		t.Errorf("%d, %v", p.Len(), err)
+	}
+	if err := p.Harvest(t.TempDir(), nil); err != nil {
+		t.Errorf("no harvest yet: %v", err)
+	}
+}

@@ -1,0 +1,85 @@
+package examples
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spinachbot/spinachbot/dataset"
+)
+
+// Read adds what a path holds: a benchmark file in any published form ([dataset.ReadItems]), or the folder of a harvest.
+// Errors name the path and say what was wanted; a path that holds no solved question is one.
+func (p *Pool) Read(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("the examples cannot be read: %w", err)
+	}
+	before := p.Len()
+	if info.IsDir() {
+		err = p.harvest(path, nil)
+	} else {
+		err = p.file(path)
+	}
+	if err == nil && p.Len() == before {
+		err = errors.New("it holds no question with a query")
+	}
+	if err != nil {
+		return fmt.Errorf("examples: %s: %w", path, err)
+	}
+	return nil
+}
+
+func (p *Pool) file(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	items, _, err := dataset.ReadItems(f)
+	if err == nil {
+		p.Add(filepath.Base(path), items)
+	}
+	return err
+}
+
+// Archive is the source of examples from a harvest.
+const Archive = "archive"
+
+// Harvest adds the staged candidates in the folder of a harvest, and instead of those that annotators have kept, the
+// items that they made of them, whose wording says all that the query does. A folder without a harvest adds the items
+// alone.
+func (p *Pool) Harvest(dir string, annotated []dataset.Item) error {
+	err := p.harvest(dir, annotated)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	if err != nil {
+		return fmt.Errorf("examples: %s: %w", dir, err)
+	}
+	return nil
+}
+
+func (p *Pool) harvest(dir string, annotated []dataset.Item) error {
+	p.Add(Archive, annotated)
+	done := map[string]bool{}
+	for _, it := range annotated {
+		done[it.ID] = true
+	}
+	f, err := os.Open(filepath.Join(dir, dataset.CandidatesFile))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for c, err := range dataset.EachCandidate(f) {
+		if err != nil {
+			return err
+		}
+		if !done[c.ID] {
+			p.AddCandidate(Archive, &c)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+package examples
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/harvest"
+	"github.com/spinachbot/spinachbot/internal/index/lookup"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/measure"
+)
+
+// Held is a set of questions that may not be shown, nor what nearly is one of them: the benchmark that is being run. An
+// example is held back when it and an item of the set have
+//
+//   - the same ID, unless that is only a number or a number with the name of a part ("17", "test_4"), which any
+//     benchmark may have;
+//   - the same heading on the same page;
+//   - the same wording, letter case, accents and punctuation aside, or nearly: nine of ten words the same;
+//   - the same query, but for layout, prefixes, comments and names of variables; or the same pattern with the same Q
+//     and P numbers; or similar text, which is what the harvest calls near-duplicates ([harvest.SimilarText]).
+//
+// An example with the same pattern and other numbers is not held back: it says how such a question is asked, not what
+// the answer is.
+type Held struct {
+	ids, places, questions, queries, patterns map[string]bool
+	wordings                                  overlaps[string]
+	texts                                     overlaps[uint64]
+}
+
+// Reason is why an example is held back.
+type Reason string
+
+// The reasons, in the order in which they are looked for.
+const (
+	SameID      Reason = "same ID"
+	SamePlace   Reason = "same discussion"
+	SameWords   Reason = "same question"
+	LikeWords   Reason = "nearly the same question"
+	SameQuery   Reason = "same query"
+	SamePattern Reason = "same pattern and numbers"
+	LikeText    Reason = "similar query"
+)
+
+// minWording is the Jaccard similarity of two questions' words from which on they are near-duplicates.
+const minWording = 0.9
+
+// Hold returns what keeps back items and their near-duplicates.
+func Hold(items []dataset.Item) *Held {
+	h := &Held{ids: map[string]bool{}, places: map[string]bool{}, questions: map[string]bool{},
+		queries: map[string]bool{}, patterns: map[string]bool{}}
+	for _, it := range items {
+		d := doc{url: it.URL}
+		d.ID, d.SPARQL, d.Heading = it.ID, it.SPARQL, it.Title
+		h.ids[foldID(d.ID)] = true
+		h.places[d.place()] = true
+		for _, q := range append([]string{it.Question}, it.Paraphrases...) {
+			ws := wordSet(q)
+			h.questions[strings.Join(lookupWords(q), " ")] = true
+			h.wordings.add(ws)
+		}
+		f := formOf(d.SPARQL)
+		h.queries[f.text] = true
+		h.patterns[f.pattern] = true
+		h.texts.add(f.shingles)
+	}
+	for _, m := range []map[string]bool{h.ids, h.places, h.questions, h.queries, h.patterns} {
+		delete(m, "")
+	}
+	return h
+}
+
+// why says why an example is held back, "" when it is not.
+func (h *Held) why(d *doc) Reason {
+	switch {
+	case h.ids[foldID(d.ID)]:
+		return SameID
+	case h.places[d.place()]:
+		return SamePlace
+	}
+	for _, t := range d.wordings() {
+		switch {
+		case h.questions[strings.Join(lookupWords(t), " ")]:
+			return SameWords
+		case h.wordings.has(wordSet(t), minWording):
+			return LikeWords
+		}
+	}
+	f := formOf(d.SPARQL)
+	switch {
+	case h.queries[f.text]:
+		return SameQuery
+	case h.patterns[f.pattern]:
+		return SamePattern
+	case h.texts.has(f.shingles, harvest.MinSimilar):
+		return LikeText
+	}
+	return ""
+}
+
+// Without returns the pool without what h holds back, and how many examples that are, by reason.
+func (p *Pool) Without(h *Held) (*Pool, map[Reason]int) {
+	out := &Pool{lg: p.lg, embedder: p.embedder}
+	gone := map[Reason]int{}
+	for _, d := range p.docs {
+		if why := h.why(&d); why != "" {
+			gone[why]++
+			continue
+		}
+		out.add(d)
+	}
+	return out, gone
+}
+
+// wordings are the texts that are the question: labels are not.
+func (d *doc) wordings() []string {
+	if d.Page != "" {
+		return []string{d.Question, d.Heading + " " + d.Question}
+	}
+	return append([]string{d.Question}, d.texts...)
+}
+
+// place names the discussion that an example was made from, "" where that is not known.
+func (d *doc) place() string {
+	if d.url == "" || strings.TrimSpace(d.Heading) == "" {
+		return ""
+	}
+	return d.url + "#" + strings.Join(lookupWords(d.Heading), " ")
+}
+
+// generic matches IDs that any benchmark may have.
+var generic = regexp.MustCompile(`^((train|dev|val|valid|validation|test|question|q|item|id)?[-_ #]?[0-9]{1,8})?$`)
+
+// foldID returns the form in which IDs are compared, "" for a generic one.
+func foldID(id string) string {
+	id = strings.ToLower(strings.TrimSpace(id))
+	if generic.MatchString(id) {
+		return ""
+	}
+	return id
+}
+
+// lookupWords returns the folded words of a text, in order.
+func lookupWords(s string) (out []string) {
+	for chunk := range slices.Chunk(strings.Fields(s), 16) {
+		out = append(out, lookup.Words(strings.Join(chunk, " "))...)
+	}
+	return out
+}
+
+func wordSet(s string) []string {
+	ws := lookupWords(s)
+	slices.Sort(ws)
+	return slices.Compact(ws)
+}
+
+// form is what queries are compared by.
+type form struct {
+	text     string   // "" for no query
+	pattern  string   // with the Q and P numbers; "" when it does not parse or has no numbers
+	shingles []uint64 // sorted
+}
+
+var (
+	prologue = regexp.MustCompile(`(?mi)^\s*(prefix\s+\S*:\s*<[^>]*>|base\s+<[^>]*>)\s*`)
+	variable = regexp.MustCompile(`[?$]\w+`)
+	entities = strings.NewReplacer(
+		"<http://www.wikidata.org/entity/statement/", "<wds:", "<http://www.wikidata.org/entity/", "<wd:",
+		"<http://www.wikidata.org/prop/direct/", "<wdt:", "<http://www.wikidata.org/prop/statement/", "<ps:",
+		"<http://www.wikidata.org/prop/qualifier/", "<pq:", "<http://www.wikidata.org/prop/", "<p:")
+	short = regexp.MustCompile(`<((?:wds?|wdt|ps|pq|p):[A-Z][0-9]+)>`)
+)
+
+// formOf returns the forms of a query.
+func formOf(query string) form {
+	var f form
+	if strings.TrimSpace(query) == "" {
+		return f
+	}
+	q, err := sparql.Parse(query)
+	if err == nil {
+		query = q.String()
+		ids := sparql.Identifiers(q)
+		if names := append(sparql.IDs(ids, false), sparql.IDs(ids, true)...); len(names) > 0 {
+			slices.Sort(names)
+			f.pattern = measure.Shape(q) + " " + strings.Join(slices.Compact(names), " ")
+		}
+	}
+	query = short.ReplaceAllString(entities.Replace(prologue.ReplaceAllString(query, "")), "$1")
+	f.shingles = harvest.Shingles(query)
+	names := map[string]string{}
+	f.text = variable.ReplaceAllStringFunc(sparql.NormalForm(query), func(v string) string {
+		if names[v[1:]] == "" {
+			names[v[1:]] = "?" + string(rune('a'+len(names)%26)) + strings.Repeat("'", len(names)/26)
+		}
+		return names[v[1:]]
+	})
+	return f
+}
+
+// overlaps finds sets that nearly equal another one, by an index of their members: exact, unlike sketches.
+type overlaps[K comparable] struct {
+	size []int
+	in   map[K][]int32
+}
+
+func (o *overlaps[K]) add(set []K) {
+	if len(set) == 0 {
+		return
+	}
+	if o.in == nil {
+		o.in = map[K][]int32{}
+	}
+	for _, k := range set {
+		o.in[k] = append(o.in[k], int32(len(o.size)))
+	}
+	o.size = append(o.size, len(set))
+}
+
+// has reports whether a set has a Jaccard similarity of least or more with one of those added.
+func (o *overlaps[K]) has(set []K, least float64) bool {
+	both := map[int32]int{}
+	for _, k := range set {
+		for _, i := range o.in[k] {
+			both[i]++
+		}
+	}
+	for i, n := range both {
+		if float64(n) >= least*float64(len(set)+o.size[i]-n) {
+			return true
+		}
+	}
+	return false
+}
