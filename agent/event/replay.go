@@ -171,6 +171,16 @@ func (r *Replay) FindExamples(ctx context.Context, q ExampleQuery) ([]Example, e
 	return replayed[[]Example](ctx, r, "solved", q)
 }
 
+// Among answers from the record.
+func (r *Replay) Among(ctx context.Context, q AmongQuery) (*Among, error) {
+	return replayed[*Among](ctx, r, "among", q)
+}
+
+// Triples answers from the record.
+func (r *Replay) Triples(ctx context.Context, q TriplesQuery) (*Triples, error) {
+	return replayed[*Triples](ctx, r, "triples", q)
+}
+
 // Query answers from the record. The rows that were left out of a long table come back unbound.
 func (r *Replay) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := replayed[*kg.Table](ctx, r, "query", query)

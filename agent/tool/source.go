@@ -7,6 +7,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // Finder finds entities by words anywhere in their names, or by meaning. Errors are as for [Graph].
@@ -37,11 +38,20 @@ type Source struct {
 	Finder   Finder   // nil: [Source.Find] makes do with Graph.Search
 	Shapes   Shaper   // nil when there is none
 	Examples Examples // nil when there is none
+	Explore  Explorer // nil: it is explored by queries and by the finder
 	Explain  kg.Description
 }
 
 // Name returns the graph's name, as in --kg.
 func (s *Source) Name() string { return s.Explain.Name }
+
+// id returns the name by which a graph's entity is looked up: the number on a Wikibase, else the prefixed name or <IRI>.
+func (s *Source) id(iri string) string {
+	if id := rdf.EntityID(iri); id != "" && s.Explain.IsWikibase() {
+		return id
+	}
+	return s.Explain.Compact(iri)
+}
 
 // Find asks the finder. Without one it asks for names that begin with the text, and cannot restrict the hits: a query
 // with Among is then kg.Refused.
@@ -69,6 +79,11 @@ func (s Source) recorded(log *event.Branch, main bool) Source {
 	if !main {
 		name = s.Name()
 	}
+	raw := s
+	if s.Explore == nil {
+		s.Explore = explorer{&raw}
+	}
+	s.Explore = &recordingExplorer{s.Explore, log, name}
 	s.Graph, s.Labels = &recordingGraph{s.Graph, log, name}, recordedLabels(s.Labels, log, name)
 	if s.Finder != nil {
 		s.Finder = &recordingFinder{s.Finder, log, name}
@@ -158,10 +173,11 @@ func (x *recordingExamples) FindExamples(ctx context.Context, q event.ExampleQue
 // find examples.
 func Wikibase(g Graph) Sources {
 	s := Source{Graph: g, Explain: kg.Description{Name: "wikidata", Title: "Wikidata", Dialect: "wdqs",
-		Statements: kg.Wikibase}}
+		Statements: kg.Wikibase, Prefixes: rdf.Prefixes, Types: []string{"wdt:P31"}, Subclass: "wdt:P279"}}
 	s.Labels, _ = g.(Labeler)
 	s.Finder, _ = g.(Finder)
 	s.Shapes, _ = g.(Shaper)
 	s.Examples, _ = g.(Examples)
+	s.Explore, _ = g.(Explorer)
 	return Sources{s}
 }

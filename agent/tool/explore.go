@@ -1,0 +1,323 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Explorer makes the two searches of GRASP that need many rows of the graph. A trajectory holds each as one call, since
+// their rows would fill it. A graph need not be one: [Source] makes do with its queries and its finder.
+type Explorer interface {
+	// Among finds terms by words among those that a query returns. More than 65,536 of them are a kg.TooLarge.
+	Among(ctx context.Context, q event.AmongQuery) (*event.Among, error)
+	// Triples returns a page of the triples that fit a pattern. At most 65,536 of them are looked at.
+	Triples(ctx context.Context, q event.TriplesQuery) (*event.Triples, error)
+}
+
+// maxCandidates is how many candidates of a search, and how many triples of a list, are looked at (GRASP's code).
+const maxCandidates = 65_536
+
+// explorer explores a graph by queries and its finder.
+type explorer struct{ source *Source }
+
+// rows runs a query with the limit of candidates. more says that the limit cut it.
+func (x explorer) rows(ctx context.Context, query string) (rows [][]rdf.Term, more bool, err error) {
+	t, err := x.source.Graph.Query(ctx, fmt.Sprintf("%s\nLIMIT %d", query, maxCandidates+1))
+	if err != nil {
+		return nil, false, err
+	}
+	if t == nil || t.Ask {
+		return nil, false, kg.Errorf(kg.Down, "the graph returned no rows and no error")
+	}
+	return t.Rows[:min(len(t.Rows), maxCandidates)], len(t.Rows) > maxCandidates, nil
+}
+
+func (x explorer) Among(ctx context.Context, q event.AmongQuery) (*event.Among, error) {
+	rows, more, err := x.rows(ctx, q.From)
+	if err != nil {
+		return nil, err
+	}
+	if more {
+		return nil, kg.Errorf(kg.TooLarge, "there are more than %d candidates", maxCandidates)
+	}
+	terms := make([]rdf.Term, 0, len(rows))
+	for _, row := range rows {
+		if len(row) > 0 && row[0].Bound() && row[0].Kind != rdf.BlankKind {
+			terms = append(terms, row[0])
+		}
+	}
+	out := &event.Among{Candidates: len(terms)}
+	if len(terms) == 0 {
+		return out, nil
+	}
+	find := q.FindQuery
+	find.Among = terms
+	var res *kg.SearchResult
+	if x.source.Finder == nil {
+		res, err = x.source.byLabel(ctx, find)
+	} else {
+		res, err = x.source.Find(ctx, find)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out.SearchResult = *res
+	return out, nil
+}
+
+func (x explorer) Triples(ctx context.Context, q event.TriplesQuery) (*event.Triples, error) {
+	place := func(t rdf.Term, name string) string {
+		if t.Bound() {
+			return t.String()
+		}
+		return name
+	}
+	rows, more, err := x.rows(ctx, fmt.Sprintf("SELECT * WHERE { %s %s %s }", place(q.Subject, "?subject"),
+		place(q.Property, "?property"), place(q.Object, "?object")))
+	if err != nil {
+		return nil, err
+	}
+	out := &event.Triples{Total: len(rows), More: more}
+	all := make([][3]rdf.Term, 0, len(rows))
+	for _, row := range rows { // the columns are the free places, in their order
+		t := [3]rdf.Term{q.Subject, q.Property, q.Object}
+		i := 0
+		for j := range t {
+			if !t[j].Bound() && i < len(row) {
+				t[j] = row[i]
+				i++
+			}
+		}
+		all = append(all, t)
+	}
+	if err := x.rank(ctx, q, all); err != nil {
+		return nil, err
+	}
+	spread(q, all)
+	from := min(q.Offset, len(all))
+	out.Rows = all[from:min(from+q.Limit, len(all))]
+	return out, nil
+}
+
+// rank sorts triples by how much their property is used, then by how much the more used of their subject and object
+// is. What the finder does not know comes last.
+func (x explorer) rank(ctx context.Context, q event.TriplesQuery, rows [][3]rdf.Term) error {
+	properties, err := x.byUse(ctx, rows, !q.Property.Bound(), kg.Property, 1)
+	if err != nil {
+		return err
+	}
+	entities, err := x.byUse(ctx, rows, true, kg.Item, 0, 2)
+	if err != nil {
+		return err
+	}
+	place := func(ranks map[string]int, t rdf.Term, fixed bool) int {
+		if n, ok := ranks[termKey(t)]; ok && !fixed {
+			return n
+		}
+		return math.MaxInt
+	}
+	type keyed struct {
+		row              [3]rdf.Term
+		property, entity int
+	}
+	sorted := make([]keyed, len(rows))
+	for i, r := range rows {
+		sorted[i] = keyed{r, place(properties, r[1], false), min(place(entities, r[0], q.Subject.Bound()),
+			place(entities, r[2], q.Object.Bound()))}
+	}
+	slices.SortStableFunc(sorted, func(a, b keyed) int {
+		return cmp.Or(cmp.Compare(a.property, b.property), cmp.Compare(a.entity, b.entity))
+	})
+	for i, k := range sorted {
+		rows[i] = k.row
+	}
+	return nil
+}
+
+// mostRanked is how many hits of a finder decide the order of triples; ten pages show a hundred triples.
+const mostRanked = 1000
+
+// byUse asks the finder for the order of the IRIs in some places of the triples, the most used first. It is empty
+// where there is no finder, or want is false.
+func (x explorer) byUse(ctx context.Context, rows [][3]rdf.Term, want bool, typ kg.Type,
+	places ...int) (map[string]int, error) {
+	if x.source.Finder == nil || !want {
+		return nil, nil
+	}
+	seen := map[rdf.Term]bool{}
+	among := []rdf.Term{}
+	for _, r := range rows {
+		for _, p := range places {
+			if r[p].IsIRI() && !seen[r[p]] {
+				seen[r[p]] = true
+				among = append(among, r[p])
+			}
+		}
+	}
+	if len(among) < 2 {
+		return nil, nil
+	}
+	res, err := x.source.Finder.Find(ctx, kg.FindQuery{Type: typ, Among: among, Limit: mostRanked})
+	if err != nil {
+		return nil, err
+	}
+	order := map[string]int{}
+	for i, h := range res.Hits {
+		if h.Term != nil {
+			order[termKey(*h.Term)] = i
+		}
+	}
+	return order, nil
+}
+
+// termKey is the form in which terms count as the same in a list: Wikidata's predicates of one property do.
+func termKey(t rdf.Term) string {
+	if id := rdf.EntityID(t.Value); t.IsIRI() && strings.HasPrefix(id, "P") {
+		return id
+	}
+	return t.String()
+}
+
+// spread moves triples with a property that did not occur before to the front, then those with a subject or object that
+// did not, and keeps the order otherwise.
+func spread(q event.TriplesQuery, rows [][3]rdf.Term) {
+	properties, entities := map[string]bool{}, map[string]bool{}
+	class := make([]int, len(rows))
+	order := make([]int, len(rows))
+	for i, r := range rows {
+		order[i] = i
+		if k := termKey(r[1]); properties[k] {
+			class[i] = 2
+		} else {
+			properties[k] = true
+		}
+		known := true
+		for _, t := range free(q, r) {
+			if !entities[t.String()] {
+				known, entities[t.String()] = false, true
+			}
+		}
+		if known {
+			class[i]++
+		}
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(class[a], class[b]) })
+	sorted := make([][3]rdf.Term, len(rows))
+	for i, j := range order {
+		sorted[i] = rows[j]
+	}
+	copy(rows, sorted)
+}
+
+// free are the subject and object of a triple that the pattern leaves open.
+func free(q event.TriplesQuery, r [3]rdf.Term) []rdf.Term {
+	var out []rdf.Term
+	if !q.Subject.Bound() {
+		out = append(out, r[0])
+	}
+	if !q.Object.Bound() {
+		out = append(out, r[2])
+	}
+	return out
+}
+
+// maxLabelled is how many candidates are ranked by their labels where a graph has no index.
+const maxLabelled = 500
+
+// byLabel ranks candidates of a graph without an index by the words of their labels and literals: more words of the
+// text first, whole words before beginnings of words.
+func (s *Source) byLabel(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
+	if s.Labels == nil || len(q.Among) > maxLabelled {
+		return nil, kg.Errorf(kg.Refused, "%s has no index to rank %d candidates", s.Name(), len(q.Among))
+	}
+	hits := map[string]*kg.Hit{}
+	var order, ids []string
+	for _, t := range q.Among {
+		h := &kg.Hit{ID: t.String(), Type: kg.Literal, Label: t.Value, Term: &t, Uses: -1}
+		if t.IsIRI() {
+			h.ID, h.Type, h.Label = s.id(t.Value), kg.Item, ""
+			switch wikibase := s.Explain.IsWikibase(); {
+			case wikibase && strings.HasPrefix(h.ID, "P"), !wikibase && q.Type == kg.Property:
+				h.Type = kg.Property
+			}
+		}
+		old := hits[h.ID]
+		if old == nil && (q.Type == "" || q.Type == h.Type) {
+			hits[h.ID], old = h, h
+			order = append(order, h.ID)
+			if t.IsIRI() {
+				ids = append(ids, h.ID)
+			}
+		}
+		if v := variant(t.Value); v != "" && old != nil {
+			old.Variants = append(old.Variants, v)
+		}
+	}
+	labels, err := s.Labels.Labels(ctx, ids, []string{cmp.Or(q.Language, English.Code), "mul", English.Code})
+	if err != nil {
+		return nil, err
+	}
+	words := strings.Fields(strings.ToLower(q.Text))
+	score := map[string]int{}
+	for id, h := range hits {
+		if h.Label == "" {
+			h.Label = labels[id]
+		}
+		score[id] = overlap(words, strings.Fields(strings.ToLower(h.Label)))
+	}
+	order = slices.DeleteFunc(order, func(id string) bool { return score[id] == 0 })
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(score[b], score[a]) })
+	out := &kg.SearchResult{More: len(order) > q.Offset+q.Limit}
+	for _, id := range order[min(q.Offset, len(order)):min(q.Offset+q.Limit, len(order))] {
+		out.Hits = append(out.Hits, *hits[id])
+	}
+	return out, nil
+}
+
+// variant returns the prefix of one of Wikidata's predicates, "wdt" for wdt:P31; "" for any other IRI.
+func variant(iri string) string {
+	if id := rdf.EntityID(iri); !strings.HasPrefix(id, "P") || iri == rdf.Entity+id {
+		return ""
+	}
+	prefix, _, _ := strings.Cut(rdf.Shorten(iri), ":")
+	return prefix
+}
+
+// overlap counts the words of a text that a name has: two for a whole word, one for the beginning of one.
+func overlap(words, name []string) int {
+	n := 0
+	for _, w := range words {
+		switch {
+		case slices.Contains(name, w):
+			n += 2
+		case slices.ContainsFunc(name, func(x string) bool { return strings.HasPrefix(x, w) }):
+			n++
+		}
+	}
+	return n
+}
+
+// recordingExplorer writes every call of an explorer to the trajectory.
+type recordingExplorer struct {
+	explorer Explorer
+	log      *event.Branch
+	kg       string
+}
+
+func (x *recordingExplorer) Among(ctx context.Context, q event.AmongQuery) (*event.Among, error) {
+	return recorded(ctx, x.log, event.Call{Op: "among", KG: x.kg}, q,
+		func() (*event.Among, error) { return x.explorer.Among(ctx, q) })
+}
+
+func (x *recordingExplorer) Triples(ctx context.Context, q event.TriplesQuery) (*event.Triples, error) {
+	return recorded(ctx, x.log, event.Call{Op: "triples", KG: x.kg}, q,
+		func() (*event.Triples, error) { return x.explorer.Triples(ctx, q) })
+}
