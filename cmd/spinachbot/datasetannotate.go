@@ -20,7 +20,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/release"
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 	"github.com/spinachbot/spinachbot/internal/store"
 	web "github.com/spinachbot/spinachbot/internal/web/annotate"
@@ -107,7 +107,7 @@ func servePage(ctx context.Context, listener net.Listener, h http.Handler) error
 }
 
 // datasetGraph returns the graph that --kg names, and what to call it.
-func datasetGraph(lg *slog.Logger, name string, cfg *config.Config, budgets wikidata.BudgetStore, now func() time.Time) (web.Graph, string, error) {
+func datasetGraph(lg *slog.Logger, name string, cfg *config.Config, budgets remote.BudgetStore, now func() time.Time) (web.Graph, string, error) {
 	if name == "embedded" {
 		g, err := builtinGraph(now)
 		return g, "the built-in slice", err

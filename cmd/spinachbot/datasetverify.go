@@ -15,7 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/release"
-	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
 )
 
 func datasetVerifyCommand(e *env) *cobra.Command {
@@ -49,7 +49,7 @@ file.`,
 		if err != nil {
 			return fail(e, err)
 		}
-		graph, _, err := datasetGraph(c.logger(slog.LevelWarn), *graphName, cfg, wikidata.NewMemoryStore(), e.now)
+		graph, _, err := datasetGraph(c.logger(slog.LevelWarn), *graphName, cfg, remote.NewMemoryStore(), e.now)
 		if err != nil {
 			return misuse(e, "dataset verify: %v", err)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/harvest"
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
@@ -153,9 +154,9 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 	if err != nil {
 		return harvest.Parts{}, err
 	}
-	var budgets wikidata.BudgetStore = st
+	var budgets remote.BudgetStore = st
 	if isLoopback(cfg.SPARQLEndpoint) {
-		budgets = wikidata.NewMemoryStore() // a server on this machine has no budget to keep to
+		budgets = remote.NewMemoryStore() // a server on this machine has no budget to keep to
 	}
 	graph, err := newGraph(lg, cfg, budgets, nil)
 	if err != nil {

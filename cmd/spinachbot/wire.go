@@ -16,6 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/ask"
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
@@ -78,7 +79,7 @@ func (w wrapper) around(rt http.RoundTripper) http.RoundTripper {
 }
 
 // newGraph makes the client of the configured query service and its entity API.
-func newGraph(lg *slog.Logger, cfg *config.Config, store wikidata.BudgetStore, wrap wrapper) (*wikidata.Client, error) {
+func newGraph(lg *slog.Logger, cfg *config.Config, store remote.BudgetStore, wrap wrapper) (*wikidata.Client, error) {
 	api := cfg.EntityAPI
 	if api == "" {
 		api = entityAPI(cfg.SPARQLEndpoint)
@@ -99,7 +100,7 @@ func newGraph(lg *slog.Logger, cfg *config.Config, store wikidata.BudgetStore, w
 	wcfg := wikidata.Config{SPARQL: cfg.SPARQLEndpoint, Fallback: cfg.SPARQLFallback, API: api, UserAgent: ua}
 	if local {
 		// A server on this machine has no budget to keep to.
-		wcfg.Pace = wikidata.Pace{Time: time.Hour, TimeRate: time.Hour, Errors: 1e6, ErrorRate: 1e6}
+		wcfg.Pace = remote.Pace{Time: time.Hour, TimeRate: time.Hour, Errors: 1e6, ErrorRate: 1e6}
 	}
 	return wikidata.New(lg, wcfg, wrap.around(rt), systemClock{}, randomFloat, store)
 }

@@ -127,6 +127,7 @@ type Table struct {
 	Boolean bool
 	Elapsed time.Duration
 	Bytes   int64  // size of the answer as it came over the network; 0 when it did not
+	Total   int64  // rows that the whole result has, where the engine says so (QLever's meta.result-size-total); else 0
 	Source  string // name or address of the endpoint that answered
 }
 

@@ -25,6 +25,9 @@ type jsonResult struct {
 		Bindings []map[string]binding `json:"bindings"`
 	} `json:"results,omitempty"`
 	Boolean *bool `json:"boolean,omitempty"`
+	Meta    *struct {
+		Total int64 `json:"result-size-total"`
+	} `json:"meta,omitempty"` // QLever's
 }
 
 func toBinding(t rdf.Term) binding {
@@ -50,7 +53,7 @@ func (b binding) term() rdf.Term {
 	return rdf.Typed(b.Value, b.Datatype)
 }
 
-// MarshalJSON writes the table in the SPARQL 1.1 Query Results JSON Format. Elapsed and Source are not part of it.
+// MarshalJSON writes the table in the SPARQL 1.1 Query Results JSON Format. Elapsed, Bytes, Total and Source are not part of it.
 func (t Table) MarshalJSON() ([]byte, error) {
 	var r jsonResult
 	if t.Ask {
@@ -120,6 +123,9 @@ func (t *Table) UnmarshalJSON(data []byte) error {
 	}
 	if r.Results == nil {
 		return Errorf(QueryFailed, "the answer is neither rows nor a truth value")
+	}
+	if r.Meta != nil {
+		t.Total = r.Meta.Total
 	}
 	t.Vars = r.Head.Vars
 	t.Rows = make([][]rdf.Term, len(r.Results.Bindings))

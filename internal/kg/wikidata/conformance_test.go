@@ -10,6 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded/httpapi"
 	"github.com/spinachbot/spinachbot/internal/kg/kgtest"
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
@@ -33,7 +34,7 @@ func TestConformance(t *testing.T) {
 			t.Fatal(err)
 		}
 		cfg := Config{SPARQL: srv.URL + "/sparql", API: srv.URL + "/w/api.php", UserAgent: "SpinachBot-test/1 (https://example.org/contact)"}
-		c, err := New(lg, cfg, rt, politehttp.NewManualClock(noon), func() float64 { return 0 }, NewMemoryStore())
+		c, err := New(lg, cfg, rt, politehttp.NewManualClock(noon), func() float64 { return 0 }, remote.NewMemoryStore())
 		if err != nil {
 			t.Fatal(err)
 		}

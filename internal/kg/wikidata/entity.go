@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -83,7 +84,7 @@ func (c *Client) Entity(ctx context.Context, id, lang string) (*kg.Entity, error
 // fetchEntity gets one entity's JSON.
 func (c *Client) fetchEntity(ctx context.Context, id, lang string) (*rawEntity, error) {
 	if !rdf.ValidID(id) || id[0] == 'L' {
-		return nil, kg.Errorf(kg.BadID, "%q is not the number of an item or property, such as Q42 or P31", tidy(id))
+		return nil, kg.Errorf(kg.BadID, "%q is not the number of an item or property, such as Q42 or P31", remote.Tidy(id))
 	}
 	if !labelled(id) {
 		return nil, kg.Errorf(kg.NotFound, "there is no entity %s", id)
@@ -257,7 +258,7 @@ func visitValue(v *kg.Value, f func(id string, label *string)) {
 // Examples returns the property's own examples: its statements of P1855 with the value of the qualifier that is the property itself.
 func (c *Client) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if !rdf.ValidID(property) || property[0] != 'P' {
-		return nil, kg.Errorf(kg.BadID, "%q is not the number of a property, such as P31", tidy(property))
+		return nil, kg.Errorf(kg.BadID, "%q is not the number of a property, such as P31", remote.Tidy(property))
 	}
 	key := entityKey{property, language(lang)}
 	if ex, ok := c.examples.get(key); ok {

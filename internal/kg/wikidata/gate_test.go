@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
@@ -19,36 +20,13 @@ func slept(s *service) time.Duration {
 	return sum
 }
 
-// A running query earns back part of what it costs, since the clock moves meanwhile; so the account is emptied by hand:
-// of 120 s at first 150 s are taken, -30 s are left, 1 s is needed, and 60 s a minute come back: a wait of 31 s.
-func TestTimeBudget(t *testing.T) {
-	s := newService(t)
-	c := s.client(nil, func(c *Config) {
-		c.Pace = Pace{Time: 120 * time.Second, TimeRate: 60 * time.Second, Errors: 60, ErrorRate: 30}
-		c.Retry.Attempts = 1
-	})
-	s.on("/sparql", reply{status: 200, body: oneRow})
-	if err := c.main.enter(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.main.leave(context.Background(), 150*time.Second, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := ask(c, "SELECT"); err != nil {
-		t.Fatal(err)
-	}
-	if got := slept(s); got < 31*time.Second || got > 31*time.Second+10*time.Millisecond {
-		t.Errorf("waited %v, want 31 s", got)
-	}
-}
-
 func TestErrorBudget(t *testing.T) {
 	s := newService(t)
 	for range 4 {
 		s.on("/sparql", reply{status: 400, body: javaError("SELECT", malformed+"x")})
 	}
 	c := s.client(nil, func(c *Config) {
-		c.Pace = Pace{Time: 120 * time.Second, TimeRate: time.Minute, Errors: 3, ErrorRate: 30}
+		c.Pace = remote.Pace{Time: 120 * time.Second, TimeRate: time.Minute, Errors: 3, ErrorRate: 30}
 	})
 	for range 4 {
 		if err := ask(c, "SELECT"); kg.KindOf(err) != kg.SyntaxError {
@@ -63,7 +41,7 @@ func TestErrorBudget(t *testing.T) {
 
 func TestBanOutlastsRestart(t *testing.T) {
 	s := newService(t).on("/sparql", reply{status: 403, body: "You have been banned until 2026-11-20T13:00:00Z, please respect"}, reply{status: 200, body: oneRow})
-	store := NewMemoryStore()
+	store := remote.NewMemoryStore()
 	if err := ask(s.client(store, nil), "SELECT"); kg.KindOf(err) != kg.Banned {
 		t.Fatal(err)
 	}
@@ -79,22 +57,6 @@ func TestBanOutlastsRestart(t *testing.T) {
 	s.clock.Advance(time.Minute)
 	if err := ask(again, "SELECT"); err != nil {
 		t.Errorf("after the ban: %v", err)
-	}
-}
-
-func TestAccountOutlastsCrash(t *testing.T) {
-	s := newService(t)
-	store := NewMemoryStore()
-	first := s.client(store, nil).main
-	if err := first.enter(context.Background()); err != nil { // and the process dies
-		t.Fatal(err)
-	}
-	second := s.client(store, nil).main
-	if err := second.enter(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if got := second.st.TimeLeft; got != 60 {
-		t.Errorf("%v s left of 120 after a query whose end nobody saw, want 60", got)
 	}
 }
 
@@ -121,7 +83,7 @@ func TestBrokenStores(t *testing.T) {
 	if err := ask(s.client(brokenStore{put: errors.New("disk full")}, nil), "SELECT"); err == nil || !strings.Contains(err.Error(), "disk full") {
 		t.Errorf("what cannot be booked is not sent: %v", err)
 	}
-	junk := NewMemoryStore()
+	junk := remote.NewMemoryStore()
 	_ = junk.Put(context.Background(), "endpoint "+s.URL+"/sparql", []byte("{nonsense"))
 	if err := ask(s.client(junk, nil), "SELECT"); err != nil {
 		t.Errorf("an unreadable account must start again from zero: %v", err)

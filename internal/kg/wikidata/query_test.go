@@ -230,22 +230,6 @@ func TestConstruct(t *testing.T) {
 	}
 }
 
-func FuzzFailureTexts(f *testing.F) {
-	f.Add("SELECT", javaError("SELECT", malformed+"x at line 1, column 2"), 400)
-	f.Add("SELECT", half+"\n"+javaError("SELECT", "java.util.concurrent.TimeoutException"), 200)
-	f.Add("", `{"exception":"x"}`, 429)
-	f.Fuzz(func(t *testing.T, query, body string, status int) {
-		for _, e := range []*kg.Error{queryFailure(query, answer{status: status, body: []byte(body)}, noon), brokenResult(query, []byte(body))} {
-			if e == nil || e.Kind == "" || e.Message == "" {
-				t.Fatalf("no kind or message: %+v", e)
-			}
-			if len([]rune(e.Message)) > longestMessage+100 || strings.Contains(e.Message, "\n") {
-				t.Errorf("message too long or not one line: %q", e.Message)
-			}
-		}
-	})
-}
-
 // The harvest asks each endpoint by itself, since a query must be rewritten between them; the account stays one.
 func TestPrimaryAndSecondary(t *testing.T) {
 	s := newService(t).on("/sparql", reply{status: 504}, reply{status: 403, body: "banned"}).on("/second", reply{status: 200, body: oneRow})

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
@@ -105,10 +106,10 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // client returns a client of the service that keeps its accounts in store (nil: a new one).
-func (s *service) client(store BudgetStore, change func(*Config)) *Client {
+func (s *service) client(store remote.BudgetStore, change func(*Config)) *Client {
 	s.t.Helper()
 	if store == nil {
-		store = NewMemoryStore()
+		store = remote.NewMemoryStore()
 	}
 	cfg := Config{SPARQL: s.URL + "/sparql", API: s.URL + "/api", UserAgent: "SpinachBot-test/1 (https://example.org/contact)"}
 	if change != nil {

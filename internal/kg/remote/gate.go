@@ -1,4 +1,4 @@
-package wikidata
+package remote
 
 import (
 	"context"

@@ -1,7 +1,8 @@
-package wikidata
+package remote
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,46 +19,46 @@ import (
 const (
 	longestMessage = 600            // characters of a message that are kept
 	tailBytes      = 256 << 10      // how much of a broken result is searched for a stack trace
-	defaultAfter   = time.Minute    // wait after a 429 that names none
+	DefaultAfter   = time.Minute    // wait after a 429 that names none
 	defaultBan     = 24 * time.Hour // a ban of the query service that names no end
 	unknownBan     = time.Hour      // a 403 that names neither reason nor end
 )
 
 // queryFailure turns an error answer (status 300 and above) to the query into a failure fit to be shown.
-func queryFailure(query string, a answer, now time.Time) *kg.Error {
-	switch a.status {
+func queryFailure(query string, a Answer, now time.Time) *kg.Error {
+	switch a.Status {
 	case http.StatusTooManyRequests:
-		if text, ok := qleverText(a.body); ok {
-			return &kg.Error{Kind: kg.Timeout, Message: first(tidy(text), "the service's time limit passed")} // QLever's way to say that its time limit passed
+		if text, ok := qleverText(a.Body); ok {
+			return &kg.Error{Kind: kg.Timeout, Message: cmp.Or(Tidy(text), "the service's time limit passed")} // QLever's way to say that its time limit passed
 		}
-		return throttled(a, now)
+		return Throttled(a, now)
 	case http.StatusForbidden:
-		return forbidden(a, now)
+		return Forbidden(a, now)
 	case http.StatusGatewayTimeout, http.StatusRequestTimeout:
 		return kg.Errorf(kg.Timeout, "the service gave up waiting for the result")
 	case http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong, http.StatusRequestHeaderFieldsTooLarge:
 		return kg.Errorf(kg.QueryFailed, "the query is too long for the service")
 	}
-	if a.status < 400 {
-		return kg.Errorf(kg.Down, "the endpoint sends us elsewhere (status %d); correct its address", a.status)
+	if a.Status < 400 {
+		return kg.Errorf(kg.Down, "the endpoint sends us elsewhere (status %d); correct its address", a.Status)
 	}
-	if e := qleverFailure(a.body); e != nil {
+	if e := qleverFailure(a.Body); e != nil {
 		return e
 	}
-	text := withoutEcho(string(a.body), query)
+	text := withoutEcho(string(a.Body), query)
 	if e := exceptionFailure(text); e != nil {
 		return e
 	}
-	if a.status >= 500 {
-		e := kg.Errorf(kg.Down, "the service answered with status %d", a.status)
-		if after, ok := politehttp.RetryAfter(a.header, now); ok {
+	if a.Status >= 500 {
+		e := kg.Errorf(kg.Down, "the service answered with status %d", a.Status)
+		if after, ok := politehttp.RetryAfter(a.Header, now); ok {
 			e.RetryAfter = after
 		}
 		return e
 	}
-	msg := fmt.Sprintf("the service refused the query with status %d", a.status)
+	msg := fmt.Sprintf("the service refused the query with status %d", a.Status)
 	if !looksLikeHTML(text) && strings.TrimSpace(text) != "" {
-		msg += ": " + tidy(text)
+		msg += ": " + Tidy(text)
 	}
 	return &kg.Error{Kind: kg.QueryFailed, Message: msg}
 }
@@ -92,14 +93,14 @@ func brokenResult(query string, body []byte) *kg.Error {
 	return kg.Errorf(kg.Down, "the result broke off after %d bytes", len(body))
 }
 
-// throttled reads a 429: "Too Many Requests - Please retry in N seconds." with Retry-After.
-func throttled(a answer, now time.Time) *kg.Error {
-	after, ok := politehttp.RetryAfter(a.header, now)
-	if m := retryIn.FindSubmatch(a.body); !ok && m != nil {
+// Throttled reads a 429: "Too Many Requests - Please retry in N seconds." with Retry-After.
+func Throttled(a Answer, now time.Time) *kg.Error {
+	after, ok := politehttp.RetryAfter(a.Header, now)
+	if m := retryIn.FindSubmatch(a.Body); !ok && m != nil {
 		after, ok = politehttp.ParseRetryAfter(string(m[1]), now)
 	}
 	if !ok {
-		after = defaultAfter
+		after = DefaultAfter
 	}
 	return &kg.Error{Kind: kg.RateLimited, RetryAfter: after, Message: fmt.Sprintf("the service wants us to wait %s", after.Round(time.Second))}
 }
@@ -109,9 +110,9 @@ var (
 	bannedUntil = regexp.MustCompile(`banned until ([0-9T:.+-]+Z?)`)
 )
 
-// forbidden reads a 403: a ban with its end, a missing User-Agent, or something unknown, which is taken for a short ban.
-func forbidden(a answer, now time.Time) *kg.Error {
-	text := string(a.body)
+// Forbidden reads a 403: a ban with its end, a missing User-Agent, or something unknown, which is taken for a short ban.
+func Forbidden(a Answer, now time.Time) *kg.Error {
+	text := string(a.Body)
 	if strings.Contains(text, "identify your user agent") {
 		return kg.Errorf(kg.QueryFailed, "the service does not accept our User-Agent; set CONTACT")
 	}
@@ -119,7 +120,7 @@ func forbidden(a answer, now time.Time) *kg.Error {
 	if strings.Contains(text, "banned") {
 		e.RetryAfter, e.Message = defaultBan, "the service has banned us for not respecting its limits"
 	}
-	if after, ok := politehttp.RetryAfter(a.header, now); ok && after > 0 {
+	if after, ok := politehttp.RetryAfter(a.Header, now); ok && after > 0 {
 		e.RetryAfter = after
 	}
 	if m := bannedUntil.FindStringSubmatch(text); m != nil {
@@ -188,8 +189,8 @@ func exceptionFailure(text string) *kg.Error {
 		e.Line, _ = strconv.Atoi(m[1])
 		e.Column, _ = strconv.Atoi(m[2])
 	}
-	if e.Message = tidy(msg); e.Message == "" {
-		e.Message = tidy(lastName(names))
+	if e.Message = Tidy(msg); e.Message == "" {
+		e.Message = Tidy(lastName(names))
 	}
 	return e
 }
@@ -224,15 +225,15 @@ func qleverFailure(body []byte) *kg.Error {
 	if json.Unmarshal(body, &q) != nil || q.Exception == "" {
 		return nil
 	}
-	e := &kg.Error{Kind: kg.QueryFailed, Message: first(tidy(q.Exception), "the service refused the query")}
+	e := &kg.Error{Kind: kg.QueryFailed, Message: cmp.Or(Tidy(q.Exception), "the service refused the query")}
 	if q.Metadata.Line > 0 {
 		e.Kind, e.Line, e.Column = kg.SyntaxError, q.Metadata.Line, q.Metadata.PositionInLine+1
 	}
 	return e
 }
 
-// tidy makes one line of printable text of bounded length.
-func tidy(s string) string {
+// Tidy makes one line of printable text of bounded length.
+func Tidy(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r != '\n' && r != '\t' && !unicode.IsPrint(r) {
 			return -1

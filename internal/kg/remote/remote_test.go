@@ -1,0 +1,251 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+
+const oneRow = `{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"http://www.wikidata.org/entity/Q42"}}]}}`
+
+// serve plays an endpoint and returns a service that asks it, with its clock.
+func serve(t *testing.T, h http.HandlerFunc, change func(*Config)) (*Service, *politehttp.ManualClock) {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	srv.Config.SetKeepAlivesEnabled(false) // else net/http repeats a GET by itself when a kept connection breaks
+	t.Cleanup(srv.Close)
+	rt, err := politehttp.NewTransport(politehttp.Options{Hosts: []string{srv.URL}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := Config{Address: srv.URL + "/sparql", UserAgent: "SpinachBot-test/1 (https://example.org/contact)", Retry: politehttp.Policy{Attempts: 1}}
+	if change != nil {
+		change(&cfg)
+	}
+	clock := politehttp.NewManualClock(noon)
+	s, err := New(slog.New(slog.DiscardHandler), cfg, rt, clock, func() float64 { return 0 }, NewMemoryStore())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, clock
+}
+
+func answering(kind, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+// TestBadEndpoints: whatever answers, the failure has a kind and a sentence that says what is wrong.
+func TestBadEndpoints(t *testing.T) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		t.Error("a redirect to another host was followed")
+	}))
+	defer elsewhere.Close()
+	for name, tt := range map[string]struct {
+		answer http.HandlerFunc
+		kind   kg.Kind
+		says   string
+	}{
+		"a web page":                  {answering("text/html", "<!DOCTYPE html><html><body>Welcome</body></html>"), kg.Down, "web page"},
+		"a web page as JSON":          {answering("application/json", "<html></html>"), kg.Down, "web page"},
+		"garbage":                     {answering("application/sparql-results+json", "\x00\xff garbage"), kg.Down, "broke off"},
+		"JSON of another kind":        {answering("application/json", `{"message":"hello"}`), kg.Down, "no SPARQL result"},
+		"half a result":               {answering("application/sparql-results+json", oneRow[:50]), kg.Down, "broke off"},
+		"CSV":                         {answering("text/csv", "x\nhttp://x/\n"), kg.QueryFailed, "text/csv instead of SPARQL results in JSON"},
+		"XML":                         {answering("application/sparql-results+xml", "<sparql/>"), kg.QueryFailed, "application/sparql-results+xml instead"},
+		"a redirect to another host":  {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) }, kg.Refused, "refused to contact"},
+		"a redirect to nowhere":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMultipleChoices) }, kg.Down, "correct its address"},
+		"a query that is refused":     {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such function", http.StatusBadRequest) }, kg.QueryFailed, "status 400: no such function"},
+		"a service that is down":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, kg.Down, "status 502"},
+		"no service at this address":  {http.NotFound, kg.QueryFailed, "status 404"},
+		"an endless answer":           {endless, kg.TooLarge, "larger than 1 MB"},
+		"an answer that never starts": {late, kg.Timeout, "no complete answer within"},
+		"an answer that never ends":   {stalls, kg.Timeout, "no complete answer within"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := serve(t, tt.answer, func(c *Config) {
+				c.MaxBytes = 1 << 20
+				if tt.kind == kg.Timeout {
+					c.Timeout = 50 * time.Millisecond
+				}
+			})
+			table, err := s.Query(t.Context(), "SELECT ?x { ?x ?y ?z }")
+			if kg.KindOf(err) != tt.kind || !strings.Contains(fmt.Sprint(err), tt.says) {
+				t.Errorf("got %+v, %v; want %s: …%s…", table, err, tt.kind, tt.says)
+			}
+		})
+	}
+}
+
+// endless sends rows until the client has gone.
+func endless(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", resultsJSON)
+	_, _ = io.WriteString(w, `{"head":{"vars":["x"]},"results":{"bindings":[`)
+	for row := strings.Repeat(`{"x":{"type":"literal","value":"spam"}},`, 1000); r.Context().Err() == nil; {
+		if _, err := io.WriteString(w, row); err != nil {
+			return
+		}
+	}
+}
+
+func late(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+func stalls(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.WriteString(w, oneRow[:40])
+	w.(http.Flusher).Flush()
+	<-r.Context().Done()
+}
+
+// TestGoodAnswers: types and forms of a result that are not quite the standard's, but clear.
+func TestGoodAnswers(t *testing.T) {
+	for name, tt := range map[string]struct{ kind, body, want string }{
+		"the standard's":      {resultsJSON + ";charset=utf-8", oneRow, "[[<http://www.wikidata.org/entity/Q42>]]"},
+		"JSON":                {"application/json", oneRow, "[[<http://www.wikidata.org/entity/Q42>]]"},
+		"text":                {"text/plain", oneRow, "[[<http://www.wikidata.org/entity/Q42>]]"},
+		"typed-literal":       {resultsJSON, `{"head":{"vars":["n"]},"results":{"bindings":[{"n":{"type":"typed-literal","datatype":"http://www.w3.org/2001/XMLSchema#integer","value":"3"}}]}}`, `[["3"^^<http://www.w3.org/2001/XMLSchema#integer>]]`},
+		"Virtuoso's ASK":      {resultsJSON, `{"head":{"link":[],"vars":["__ASK_RETVAL"]},"results":{"bindings":[{"__ASK_RETVAL":{"type":"typed-literal","datatype":"x:int","value":"1"}}]}}`, "ask true"},
+		"Blazegraph's triple": {resultsJSON, `{"head":{"vars":["subject","predicate","object","context"]},"results":{"bindings":[{"subject":{"type":"uri","value":"a:s"},"predicate":{"type":"uri","value":"a:p"},"object":{"type":"literal","value":"o"}}]}}`, `[[<a:s> <a:p> "o"]]`},
+	} {
+		s, _ := serve(t, answering(tt.kind, tt.body), nil)
+		table, err := s.Query(t.Context(), "SELECT")
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got := fmt.Sprint(table.Rows)
+		if table.Ask {
+			got = fmt.Sprint("ask ", table.Boolean)
+		}
+		if got != tt.want || table.Source != s.Shown() || table.Bytes != int64(len(tt.body)) {
+			t.Errorf("%s: got %s from %q (%d bytes), want %s", name, got, table.Source, table.Bytes, tt.want)
+		}
+	}
+}
+
+// TestQLever: its integers get the standard's type, and it is asked how many rows an answer has that is too large.
+func TestQLever(t *testing.T) {
+	integer := `{"head":{"vars":["n"]},"results":{"bindings":[{"n":{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#int","value":"7"}}]},"meta":{"query-time-ms":3,"result-size-total":123456}}`
+	s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.FormValue("query") == "large" && r.FormValue("send") != "1" {
+			endless(w, r)
+			return
+		}
+		answering(resultsJSON, integer)(w, r)
+	}, func(c *Config) { c.QLever, c.MaxBytes = true, 1<<20 })
+	table, err := s.Query(t.Context(), "SELECT")
+	if err != nil || table.Rows[0][0] != rdf.Typed("7", rdf.XSDInteger) || table.Total != 123456 {
+		t.Errorf("%+v, %v", table, err)
+	}
+	_, err = s.Query(t.Context(), "large")
+	if kg.KindOf(err) != kg.TooLarge || !strings.Contains(err.Error(), "the answer has 123456 rows") {
+		t.Errorf("%v; want the number of rows", err)
+	}
+}
+
+// TestSecretsAreSentAndHidden: a key in the address, a header or a parameter reaches the endpoint and nothing else.
+func TestSecretsAreSentAndHidden(t *testing.T) {
+	const key, token, group = "k3y-in-the-address", "t0ken-in-a-header", "secret-parameter"
+	for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
+		s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.FormValue("key") != key || r.Header.Get("X-Api-Key") != token || r.FormValue("group") != group || r.FormValue("query") == "" {
+				t.Errorf("sent %v, %v", r.Form, r.Header)
+			}
+			w.WriteHeader(status)
+			_, _ = fmt.Fprintf(w, "your request: %v %v", r.URL, r.Header)
+		}, func(c *Config) {
+			c.Address += "?key=" + key
+			c.Header, c.Params = http.Header{"X-Api-Key": {token}}, url.Values{"group": {group}}
+		})
+		for _, query := range []string{"SELECT", "SELECT" + strings.Repeat(" ", longestGET)} {
+			_, err := s.Query(t.Context(), query)
+			shown := s.Shown()
+			for e := err; e != nil; e = errors.Unwrap(e) {
+				shown += " " + e.Error()
+			}
+			for _, secret := range []string{key, token, group} {
+				if err == nil || strings.Contains(shown, secret) {
+					t.Errorf("status %d: %s shows in %s", status, secret, shown)
+				}
+			}
+		}
+	}
+}
+
+// A running query earns back part of what it costs, since the clock moves meanwhile; so the account is emptied by hand:
+// of 120 s at first 150 s are taken, -30 s are left, 1 s is needed, and 60 s a minute come back: a wait of 31 s.
+func TestTimeBudget(t *testing.T) {
+	s, clock := serve(t, answering(resultsJSON, oneRow), func(c *Config) {
+		c.Pace = Pace{Time: 120 * time.Second, TimeRate: 60 * time.Second, Errors: 60, ErrorRate: 30}
+	})
+	if err := s.gate.enter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.gate.leave(t.Context(), 150*time.Second, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Query(t.Context(), "SELECT"); err != nil {
+		t.Fatal(err)
+	}
+	var slept time.Duration
+	for _, d := range clock.Slept() {
+		slept += d
+	}
+	if slept < 31*time.Second || slept > 31*time.Second+10*time.Millisecond {
+		t.Errorf("waited %v, want 31 s", slept)
+	}
+}
+
+func TestAccountOutlastsCrash(t *testing.T) {
+	store, clock := NewMemoryStore(), politehttp.NewManualClock(noon)
+	if err := newGate("http://x/", DefaultPace(), store, clock).enter(context.Background()); err != nil { // and the process dies
+		t.Fatal(err)
+	}
+	second := newGate("http://x/", DefaultPace(), store, clock)
+	if err := second.enter(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := second.st.TimeLeft; got != 60 {
+		t.Errorf("%v s left of 120 after a query whose end nobody saw, want 60", got)
+	}
+}
+
+func TestWrongConfigs(t *testing.T) {
+	for _, cfg := range []Config{{Address: "http://x/"}, {UserAgent: "a/1 (me)", Address: "ftp://x/"}, {UserAgent: "a/1 (me)"}} {
+		if _, err := New(slog.New(slog.DiscardHandler), cfg, nil, politehttp.NewManualClock(noon), nil, NewMemoryStore()); err == nil {
+			t.Errorf("%+v: want an error", cfg)
+		}
+	}
+}
+
+func FuzzFailureTexts(f *testing.F) {
+	const malformed = "java.util.concurrent.ExecutionException: org.openrdf.query.MalformedQueryException: "
+	f.Add("SELECT", echoStart+"SELECT\n"+malformed+"x at line 1, column 2\n\tat a.b.C", 400)
+	f.Add("SELECT", oneRow[:60]+"\n"+echoStart+"SELECT\njava.util.concurrent.TimeoutException\n\tat a.b.C", 200)
+	f.Add("", `{"exception":"x"}`, 429)
+	f.Fuzz(func(t *testing.T, query, body string, status int) {
+		for _, e := range []*kg.Error{queryFailure(query, Answer{Status: status, Body: []byte(body)}, noon), brokenResult(query, []byte(body))} {
+			if e == nil || e.Kind == "" || e.Message == "" {
+				t.Fatalf("no kind or message: %+v", e)
+			}
+			if len([]rune(e.Message)) > longestMessage+100 || strings.Contains(e.Message, "\n") {
+				t.Errorf("message too long or not one line: %q", e.Message)
+			}
+		}
+	})
+}

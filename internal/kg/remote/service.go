@@ -1,0 +1,225 @@
+// Package remote asks the HTTP services of knowledge graphs, with the manners and the distrust that all of them need.
+// [Service] is one service at one address: [Service.Query] speaks the SPARQL 1.1 protocol, [Service.Do] sends anything
+// else. Every failure is a *kg.Error with its kind, or the context's error.
+//
+// # Manners
+//
+// Requests to one address go out one at a time, under a User-Agent with the operator's contact. For a query service the
+// client keeps its own account of the two budgets that Wikidata's has (time and errors, see [Pace]) and waits before it
+// would be throttled. A Retry-After is obeyed; after a ban (403) nothing at all is sent until it is over. Account and
+// ban live in a [BudgetStore] and so outlast a restart (gate.go).
+//
+// # Truth
+//
+// A response with status 200 is a result only when its type is JSON and the whole body is: services report a timeout in
+// mid-stream by appending a stack trace to half a result. Responses are cut while streaming when they pass the size
+// limit. Error texts lose the stack trace, the echo of the query and all secrets (failure.go).
+//
+// Sources: SPARQL 1.1 Protocol (W3C); RDF repository of Wikidata's query service (ThrottlingFilterConfig); QLever's
+// server.
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+// Defaults of [Config].
+const (
+	DefaultTimeout  = 70 * time.Second // Wikidata's own deadline is 60 s
+	DefaultMaxBytes = 10 << 20
+	maxWait         = 2 * time.Minute // longest wait for a budget before the call fails as rate limited
+)
+
+// Config configures a [Service]. Zero fields but Address and UserAgent have defaults.
+type Config struct {
+	Address   string      // of the service; its parameters may hold a key, which is never shown
+	UserAgent string      // with a contact, see politehttp.UserAgent
+	Header    http.Header // sent with every request; the values are never shown
+	Params    url.Values  // sent with every query; the values are never shown
+	Timeout   time.Duration
+	MaxBytes  int64 // size limit of a response
+	Pace      Pace  // zero: no budgets
+	Retry     politehttp.Policy
+	QLever    bool // speaks as QLever does: see [Service.Query]
+}
+
+// Service is one HTTP service. It is safe for concurrent use.
+type Service struct {
+	lg    *slog.Logger
+	cfg   Config
+	hc    *http.Client
+	clock politehttp.Clock
+	rnd   func() float64
+	gate  *gate
+	scrub *politehttp.Scrubber // knows the keys in the address, the header and the parameters
+}
+
+// New returns a service. rt reaches its host (see politehttp.NewTransport); rnd returns random numbers in [0,1) for the
+// waits between attempts; store keeps budgets and bans over restarts.
+func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64, store BudgetStore) (*Service, error) {
+	if len(cfg.UserAgent) < 5 {
+		return nil, errors.New("no User-Agent with a contact: the services answer 403 without one; set CONTACT")
+	}
+	if u, err := url.Parse(cfg.Address); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		return nil, fmt.Errorf("not an http or https address: %q", politehttp.ShownURL(cfg.Address))
+	}
+	if cfg.Timeout <= 0 {
+		cfg.Timeout = DefaultTimeout
+	}
+	if cfg.MaxBytes <= 0 {
+		cfg.MaxBytes = DefaultMaxBytes
+	}
+	if cfg.Retry.Attempts == 0 {
+		cfg.Retry = politehttp.Policy{Attempts: 3, Base: 2 * time.Second, Max: 30 * time.Second, MaxAfter: maxWait}
+	}
+	secrets := politehttp.URLSecrets(cfg.Address)
+	for _, values := range []map[string][]string{cfg.Header, cfg.Params} {
+		for _, v := range values {
+			secrets = append(secrets, v...)
+		}
+	}
+	return &Service{lg: lg, cfg: cfg, clock: clock, rnd: rnd, scrub: politehttp.NewScrubber(secrets...),
+		hc:   &http.Client{Transport: rt, CheckRedirect: politehttp.CheckRedirect},
+		gate: newGate(cfg.Address, cfg.Pace, store, clock)}, nil
+}
+
+// Shown is the service's address without its secrets.
+func (s *Service) Shown() string { return politehttp.ShownURL(s.cfg.Address) }
+
+// Answer is what one HTTP exchange brought: the status with as much of the body as came, or the error that ended it.
+type Answer struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	Err    error
+	Took   time.Duration
+}
+
+// Do sends the request that build makes, waiting for its turn, and passes the answer to read, which returns what is
+// wrong with it, or nil. Temporary failures are tried again.
+func (s *Service) Do(ctx context.Context, build func(ctx context.Context) (*http.Request, error), read func(Answer, time.Time) *kg.Error) error {
+	for attempt := 1; ; attempt++ {
+		err := s.once(ctx, build, read)
+		var ke *kg.Error
+		if err == nil || !errors.As(err, &ke) {
+			return err
+		}
+		if !s.again(ctx, attempt, ke) {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return err
+		}
+	}
+}
+
+// once sends one request through the gate.
+func (s *Service) once(ctx context.Context, build func(ctx context.Context) (*http.Request, error), read func(Answer, time.Time) *kg.Error) error {
+	req, err := build(ctx)
+	if err != nil {
+		return &kg.Error{Kind: kg.QueryFailed, Message: "the request cannot be sent", Err: s.scrub.Error(err)}
+	}
+	if err := s.gate.enter(ctx); err != nil {
+		return err
+	}
+	a := s.exchange(ctx, req)
+	failure := s.shown(s.judge(a, read))
+	if err := s.gate.leave(ctx, a.Took, failure); err != nil {
+		s.lg.Warn("the endpoint's account was not kept", "err", err)
+	}
+	if failure == nil {
+		return nil
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.lg.Debug("a request failed", "service", s.Shown(), "kind", failure.Kind, "ms", a.Took.Milliseconds(), "message", failure.Message)
+	return failure
+}
+
+// judge lets read look at an answer; a redirect is nobody's answer.
+func (s *Service) judge(a Answer, read func(Answer, time.Time) *kg.Error) *kg.Error {
+	if a.Status >= 300 && a.Status < 400 {
+		return kg.Errorf(kg.Down, "the endpoint sends us elsewhere (status %d); correct its address", a.Status)
+	}
+	return read(a, s.clock.Now())
+}
+
+// again decides whether a failed call is repeated and waits before it. A rate limit's wait happens in the gate, when the
+// next attempt enters.
+func (s *Service) again(ctx context.Context, attempt int, e *kg.Error) bool {
+	if attempt >= s.cfg.Retry.Attempts {
+		return false
+	}
+	switch e.Kind {
+	case kg.RateLimited:
+		return e.RetryAfter <= maxWait
+	case kg.Down:
+		wait, again := s.cfg.Retry.Next(attempt, downResult(e), s.clock.Now(), s.rnd())
+		return again && s.clock.Sleep(ctx, wait) == nil
+	}
+	return false
+}
+
+// exchange sends req once and reads the answer up to the size limit within the time limit.
+func (s *Service) exchange(ctx context.Context, req *http.Request) Answer {
+	start := s.clock.Now()
+	tctx, cancel := context.WithTimeout(ctx, s.cfg.Timeout)
+	defer cancel()
+	req = req.Clone(tctx)
+	for k, vs := range s.cfg.Header {
+		for _, v := range vs {
+			req.Header.Add(k, v)
+		}
+	}
+	req.Header.Set("User-Agent", s.cfg.UserAgent)
+	resp, err := s.hc.Do(req)
+	if err != nil {
+		return Answer{Err: s.netError(ctx, tctx, err), Took: s.clock.Now().Sub(start)}
+	}
+	body, err := politehttp.ReadAll(resp.Body, s.cfg.MaxBytes)
+	if err != nil {
+		err = s.netError(ctx, tctx, err)
+	}
+	if resp.StatusCode >= 300 {
+		body = []byte(s.scrub.Text(string(body))) // an error page may echo the request, with the key in its address
+	}
+	return Answer{Status: resp.StatusCode, Header: resp.Header, Body: body, Err: err, Took: s.clock.Now().Sub(start)}
+}
+
+// shown returns a failure without secrets. Failures in an answer with status 200 have them still.
+func (s *Service) shown(e *kg.Error) *kg.Error {
+	if e == nil {
+		return nil
+	}
+	clean := *e
+	clean.Message, clean.Err = s.scrub.Text(e.Message), s.scrub.Error(e.Err)
+	return &clean
+}
+
+// netError sets the kind of a failed exchange's error. The caller's own context error stays what it is.
+func (s *Service) netError(ctx, tctx context.Context, err error) error {
+	var large *politehttp.TooLargeError
+	var refused *politehttp.RefusedError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case tctx.Err() != nil:
+		return &kg.Error{Kind: kg.Timeout, Message: fmt.Sprintf("no complete answer within %s", s.cfg.Timeout), Err: err}
+	case errors.As(err, &large):
+		return &kg.Error{Kind: kg.TooLarge, Err: err,
+			Message: fmt.Sprintf("the answer is larger than %d MB and was cut; ask for fewer rows or columns, or count", large.Limit>>20)}
+	case errors.As(err, &refused):
+		return &kg.Error{Kind: kg.Refused, Message: refused.Error(), Err: err}
+	}
+	return &kg.Error{Kind: kg.Down, Message: "the connection failed or broke off", Err: err}
+}
