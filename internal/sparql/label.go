@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // maxLabel is the length to which a label is cut in a comment, in characters.
@@ -61,7 +59,7 @@ func (p *printer) labelOf(t *Term) string {
 	if t.Kind != Const || !t.IsIRI() {
 		return ""
 	}
-	if id := rdf.EntityID(t.Value().Value); id != "" {
+	if id := p.o.id(t.Value().Value); id != "" {
 		return CleanLabel(p.o.Label(id))
 	}
 	return ""

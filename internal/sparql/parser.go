@@ -15,16 +15,20 @@ const (
 
 // Parse reads a query. The error, when there is one, is an [Errors] with every mistake found; then the query is nil.
 // An update becomes a query of form Update without a body: see [Guard].
-func Parse(text string) (*Query, error) {
+func Parse(text string) (*Query, error) { return ParseWith(text, nil) }
+
+// ParseWith is [Parse] for a graph of its own prefixes: those of known, prefix without colon to IRI, may be used
+// without being declared, and come before Wikidata's.
+func ParseWith(text string, known map[string]string) (*Query, error) {
 	if len(text) > MaxLength {
 		return nil, Errors{{Line: 1, Column: 1, Message: fmt.Sprintf("the text is longer than %d bytes", MaxLength),
 			Hint: "send one query at a time"}}
 	}
-	p := &parser{lexer: lexer{text: text}}
+	p := &parser{lexer: lexer{text: text}, known: known}
 	q := p.run()
 	if q == nil {
 		if plain := plainPunctuation(text); plain != text {
-			p = &parser{lexer: lexer{text: plain}}
+			p = &parser{lexer: lexer{text: plain}, known: known}
 			q = p.run()
 		}
 	}
@@ -35,7 +39,7 @@ func Parse(text string) (*Query, error) {
 		return q, nil
 	}
 	if q == nil { // read it again, going on after mistakes
-		again := parser{lexer: lexer{text: p.text}, recovering: true}
+		again := parser{lexer: lexer{text: p.text}, known: known, recovering: true}
 		again.run()
 		if len(again.errs) > 0 {
 			p.errs = again.errs
@@ -57,6 +61,7 @@ type parser struct {
 	errs       Errors
 	taken      int               // comments already attached
 	declared   map[string]string // namespaces by prefix
+	known      map[string]string // the graph's own
 	base       string
 	blanks     int            // anonymous blank nodes so far
 	labels     map[string]int // blank nodes' labels with the number of the basic graph pattern that uses them

@@ -51,10 +51,28 @@ func PostingForm(query string, label func(id string) string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return posting(q, PrintOptions{Label: label})
+}
+
+// PostingFormOn is [PostingForm] on a graph of its own prefixes, which are declared where they are used, so that the
+// text means the same everywhere. id returns the ID that label takes for an IRI.
+func PostingFormOn(query string, known map[string]string, id, label func(string) string) (string, error) {
+	q, err := ParseWith(query, known)
+	if err != nil {
+		return "", err
+	}
+	if q.Form != Update {
+		q.DeclareWith(known)
+	}
+	return posting(q, PrintOptions{Label: label, ID: id})
+}
+
+func posting(q *Query, o PrintOptions) (string, error) {
 	if q.Form == Update {
 		return "", fmt.Errorf("an update (%s) is never posted", q.Operation)
 	}
-	out := Print(q, PrintOptions{Label: label, posting: true})
+	o.posting = true
+	out := Print(q, o)
 	low := strings.ToLower(out)
 	for _, f := range forbidden {
 		if strings.Contains(low, f) {

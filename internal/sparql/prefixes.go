@@ -7,9 +7,10 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// namespace returns the namespace of a prefix: as declared, as in Wikidata's query service, or as in Blazegraph itself.
+// namespace returns the namespace of a prefix: as declared, as in the graph, as in Wikidata's query service, or as in
+// Blazegraph itself.
 func (p *parser) namespace(prefix string) (string, bool) {
-	for _, m := range [...]map[string]string{p.declared, rdf.Prefixes, enginePrefixes} {
+	for _, m := range [...]map[string]string{p.declared, p.known, rdf.Prefixes, enginePrefixes} {
 		if ns, ok := m[prefix]; ok {
 			return ns, true
 		}
@@ -26,7 +27,10 @@ var enginePrefixes = map[string]string{
 
 // DeclarePrefixes adds a PREFIX line for every predefined prefix that is used without being declared, and
 // returns these prefixes in order.
-func (q *Query) DeclarePrefixes() []string {
+func (q *Query) DeclarePrefixes() []string { return q.DeclareWith(nil) }
+
+// DeclareWith is [Query.DeclarePrefixes] for a query that was read with [ParseWith] and the same known prefixes.
+func (q *Query) DeclareWith(known map[string]string) []string {
 	declared := map[string]bool{}
 	for _, d := range q.Prologue {
 		if !d.Base {
@@ -49,7 +53,10 @@ func (q *Query) DeclarePrefixes() []string {
 	sort.Strings(names)
 	var ds []*Declaration
 	for _, p := range names {
-		ns, ok := rdf.Prefixes[p]
+		ns, ok := known[p]
+		if !ok {
+			ns, ok = rdf.Prefixes[p]
+		}
 		if !ok {
 			ns = enginePrefixes[p]
 		}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // PrintOptions choose how [Print] writes a query. The zero value is the canonical layout.
@@ -11,6 +13,8 @@ type PrintOptions struct {
 	// Label returns the label of a Q, P or L ID, or "". If it is set, the labels of a line's IDs are added as
 	// a comment at its end. Labels are untrusted: line breaks and control characters are removed.
 	Label func(id string) string
+	// ID returns the ID that Label takes for an IRI, "" for one without a label. nil: Wikidata's IDs.
+	ID func(iri string) string
 	// Replace puts the labels into the names themselves, wdt:[instance of], for people who annotate. The
 	// result is not SPARQL.
 	Replace bool
@@ -47,6 +51,14 @@ func Print(q *Query, o PrintOptions) string {
 	}
 	p.endLine()
 	return string(append(p.b, '\n'))
+}
+
+// id returns the ID that an IRI's label is asked for with.
+func (o *PrintOptions) id(iri string) string {
+	if o.ID != nil {
+		return o.ID(iri)
+	}
+	return rdf.EntityID(iri)
 }
 
 type printer struct {

@@ -48,7 +48,7 @@ func (p *printer) constant(t *Term) {
 func (p *printer) name(t *Term) {
 	iri := t.Value().Value
 	if p.o.Label != nil {
-		if id := rdf.EntityID(iri); id != "" {
+		if id := p.o.id(iri); id != "" {
 			if p.o.Replace {
 				if l := CleanLabel(p.o.Label(id)); l != "" {
 					w := t.Written()
