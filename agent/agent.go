@@ -84,6 +84,7 @@ const (
 	NoModel       = event.NoModel
 	NotFound      = event.NotFound
 	OutOfActions  = event.OutOfActions
+	Loop          = event.Loop
 	OutOfTime     = event.OutOfTime
 	OutOfTokens   = event.OutOfTokens
 	RequestMoney  = event.RequestMoney
@@ -102,7 +103,8 @@ func EndingOf(err error) Ending { return event.EndingOf(err) }
 // Outcome is the result of a run. Answer is nil when there is none, and Ending then says why. Report is the text for
 // the asker in their language; it is the model's, hence untrusted, and may be empty.
 type Outcome struct {
-	Answer *Answer
+	Answer  *Answer
+	Attempt *Answer // without an answer: the query that came nearest to one, for benchmarks; never published
 	Ending
 	Report     string
 	Language   string // code of the asker's language: en, de, fr …

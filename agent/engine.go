@@ -124,19 +124,25 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	if err == nil && r.Preset.Extract && f.Answer == nil && f.Ending.Reason == OutOfActions {
 		r.state, f, r.extracted, err = r.Extract(ctx, r.state, f)
 	}
+	if err == nil && r.Preset.Rules.Salvage && f.Answer == nil && f.Attempt == nil &&
+		(f.Ending.Reason == OutOfActions || f.Ending.Reason == Loop || f.Ending.Reason == ModelFailed) {
+		r.state, f, r.extracted, err = r.Salvage(ctx, r.state, f)
+	}
 	if err != nil {
 		return err
 	}
-	out.Answer, out.Ending = f.Answer, f.Ending
+	out.Answer, out.Attempt, out.Ending = f.Answer, f.Attempt, f.Ending
 	b = r.Events.Branch(r.state.At())
 	if a := f.Answer; a != nil {
 		out.Confidence = r.confidence(a)
-		if err := b.Record(ctx, Event{Event: "final", SPARQL: a.SPARQL, Ran: a.Ran, Table: a.Table,
+		if err := b.Record(ctx, Event{Event: "final", SPARQL: a.SPARQL, Ran: a.Ran, KG: a.KG, Table: a.Table,
 			Endpoint: a.Endpoint}); err != nil {
 			return err
 		}
 	}
-	err = r.report(ctx, b, out)
+	if out.Report = said(f.Text); out.Report == "" {
+		err = r.report(ctx, b, out)
+	}
 	r.state = r.state.Ended(b.At())
 	return err
 }
@@ -197,6 +203,9 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 // maxReport is how many characters a report may have; one to three sentences are asked for.
 const maxReport = 2000
 
+// said is a text of the model for the asker.
+func said(text string) string { return render.Clip(strings.TrimSpace(render.Clean(text)), maxReport) }
+
 // report asks the model for the short answer in the asker's language. Without one the reply has its fixed sentences
 // only: a failure here loses nothing.
 func (r *run) report(ctx context.Context, b *event.Branch, out *Outcome) error {
@@ -218,7 +227,7 @@ func (r *run) report(ctx context.Context, b *event.Branch, out *Outcome) error {
 		return nil // the answer is good without it
 	}
 	if ok {
-		out.Report = render.Clip(strings.TrimSpace(render.Clean(text)), maxReport)
+		out.Report = said(text)
 	}
 	return err
 }

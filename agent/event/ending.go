@@ -27,7 +27,8 @@ const (
 	NoModel  Reason = "no_model" // no model is configured for this question
 	// the model stopped without a query that returns anything, or said that the graph has no answer
 	NotFound     Reason = "not_found"
-	OutOfActions Reason = "actions"   // the limit of actions was reached
+	OutOfActions Reason = "actions"   // the limit of actions, or of messages, was reached
+	Loop         Reason = "loop"      // the model went on to repeat itself
 	OutOfTime    Reason = "time"      // the run's time limit was reached
 	OutOfTokens  Reason = "tokens"    // the request's limit of tokens was reached
 	RequestMoney Reason = "money"     // the request's limit of money was reached

@@ -31,7 +31,7 @@ const (
 //	graph     Call: one call of the graph or the labeler with its result
 //	step      Step: one action with its observation
 //	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop, Step: the action that was refused, without a number
-//	final     SPARQL, Ran, Table, Endpoint of the last run
+//	final     SPARQL, Ran, KG, Table, Endpoint of the last run
 //	end       Reason (empty for an answer), Detail, Cause, Report, Language, Confidence, Usage; see [Event.Ending]
 //
 // A file of the format now written holds of a model event's request only what is new, see pack.go; [Read] returns it
@@ -55,6 +55,7 @@ type Event struct {
 	Reason     string         `json:"reason,omitempty"`
 	SPARQL     string         `json:"sparql,omitempty"`
 	Ran        string         `json:"ran,omitempty"`
+	KG         string         `json:"kg,omitempty"` // name of the graph
 	Table      *kg.Table      `json:"table,omitempty"`
 	Endpoint   string         `json:"endpoint,omitempty"`
 	Detail     string         `json:"detail,omitempty"`

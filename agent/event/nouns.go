@@ -37,6 +37,7 @@ type Step struct {
 	Action      string        `json:"action"`   // name of the tool
 	Argument    string        `json:"argument"` // as the model wrote it: text, or JSON for a native call
 	Observation string        `json:"observation"`
+	KG          string        `json:"kg,omitempty"`      // graph of an executed query, "" for the question's first one
 	Failure     kg.Kind       `json:"failure,omitempty"` // kind of failure, "" for a success
 	Rows        int           `json:"rows,omitempty"`    // rows of an executed query
 	Elapsed     time.Duration `json:"-"`

@@ -3,7 +3,8 @@
 //
 // A folder holds preset.json, which is a [Preset], and the prompts as templates: act.tmpl, the system message; where
 // they are used, prune.tmpl, extract.tmpl and report.tmpl. What all presets share is in shared/: how a question and its
-// earlier turns are written, and that material is not an instruction.
+// earlier turns are written, and that material is not an instruction. A prompt file may also define a text of packages
+// protocol and step (their texts.tmpl) by its name, which then takes that text's place.
 package preset
 
 import (
@@ -15,6 +16,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,6 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/protocol"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -32,11 +35,16 @@ type Preset struct {
 	Long     string    `json:"long"`     // what it is, with its source
 	Protocol string    `json:"protocol"` // text or native
 	Parallel bool      `json:"parallel"` // a native turn may hold several calls
+	Strict   bool      `json:"strict"`   // the server must hold native calls to the tools' schemas
 	Policies []string  `json:"policies"` // ways to search its steps, the usual one first
 	Tools    []string  `json:"tools"`    // names, in the order in which the model reads them
 	Limits   Limits    `json:"limits"`
+	Rules    Rules     `json:"rules"`
 	Sampling Sampling  `json:"sampling"`
 	Show     tool.Show `json:"show"`
+	Feedback Feedback  `json:"feedback"`
+	Examples Examples  `json:"examples"`
+	Notes    Notes     `json:"notes"`
 	// try an empty query without each of its conditions, so that the model learns which one loses the rows: up to 6
 	// more queries
 	Diagnose bool `json:"diagnose"`
@@ -57,26 +65,41 @@ type Limits struct {
 
 // Sampling is how the model is asked for actions. Side tasks are asked for at temperature 0.
 type Sampling struct {
-	Temperature float64 `json:"temperature"`
-	TopP        float64 `json:"top_p"`
-	MaxTokens   int     `json:"max_tokens"` // of an action
+	Temperature float64  `json:"temperature"`
+	TopP        float64  `json:"top_p"`
+	MaxTokens   int      `json:"max_tokens"` // of an action
+	N           int      `json:"n"`          // samples of an action, for policies that choose among them; 0 is 1
+	Stop        []string `json:"stop"`       // texts at which the server ends an action
+	Seed        *int     `json:"seed"`       // for servers that can repeat a sample
 }
 
 //go:embed shared
 var shared embed.FS
 
-//go:embed spinach
+//go:embed */preset.json */*.tmpl
 var builtin embed.FS
 
-// names lists the presets that are part of the program.
-var names = []string{"spinach"}
+// Names returns the names of the presets that are part of the program, the usual one first.
+func Names() []string {
+	files, err := fs.Glob(builtin, "*/preset.json")
+	if err != nil {
+		panic(err) // the pattern is right
+	}
+	out := []string{usual}
+	for _, f := range files {
+		if name := path.Dir(f); name != usual {
+			out = append(out, name)
+		}
+	}
+	return out
+}
 
-// Names returns the names of the presets that are part of the program.
-func Names() []string { return slices.Clone(names) }
+// usual is the preset that is used when none is named.
+const usual = "spinach"
 
 // Default is the preset that is used when none is named.
 func Default() *Preset {
-	p, err := Named("spinach")
+	p, err := Named(usual)
 	if err != nil {
 		panic(err) // it is part of the program, and a test reads it
 	}
@@ -85,7 +108,7 @@ func Default() *Preset {
 
 // Named returns one of the presets that are part of the program.
 func Named(name string) (*Preset, error) {
-	if !slices.Contains(names, name) {
+	if names := Names(); !slices.Contains(names, name) {
 		return nil, fmt.Errorf("there is no preset %q; the presets are %s", name, strings.Join(names, ", "))
 	}
 	sub, err := fs.Sub(builtin, name)
@@ -96,14 +119,14 @@ func Named(name string) (*Preset, error) {
 }
 
 // Open reads a preset from a file named preset.json or another, with the prompts in the same folder.
-func Open(path string) (*Preset, error) {
-	data, err := os.ReadFile(path)
+func Open(file string) (*Preset, error) {
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("the preset cannot be read: %w", err)
 	}
-	p, err := parse(data, os.DirFS(filepath.Dir(path)))
+	p, err := parse(data, os.DirFS(filepath.Dir(file)))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return p, nil
 }
@@ -134,7 +157,11 @@ func parse(data []byte, fsys fs.FS) (*Preset, error) {
 	if p.tools, err = tool.Select(p.Tools); err != nil {
 		return nil, err
 	}
-	if p.proto, err = protocol.Named(p.Protocol, p.Parallel); err != nil {
+	if p.proto, err = protocol.Named(protocol.Options{Name: p.Protocol, Parallel: p.Parallel, Strict: p.Strict,
+		Own: p.texts}); err != nil {
+		return nil, err
+	}
+	if err := p.Rules.check(); err != nil {
 		return nil, err
 	}
 	return p, p.check()
@@ -150,24 +177,26 @@ func (p *Preset) check() error {
 	}
 	want(p.Name != "", `"name" is empty`)
 	want(len(p.Policies) > 0, `"policies" names none, such as "linear"`)
-	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Ends }),
+	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Ends() }),
 		`"tools" has none that ends the work, such as "stop"`)
 	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Query }),
 		`"tools" has none that runs a query, such as "execute_sparql"`)
 	want(p.Show.Rows.Whole >= p.Show.Rows.Head+p.Show.Rows.Tail && p.Show.Rows.Head > 0,
 		`"show.rows": "whole" must be at least "head" and "tail" together`)
 	want(min(p.Limits.Counted, p.Limits.Total, p.Limits.FormatErrors) >= 0, `a number in "limits" is below 0`)
-	want(min(p.Sampling.Temperature, p.Sampling.TopP, float64(p.Sampling.MaxTokens)) >= 0,
+	want(min(p.Sampling.Temperature, p.Sampling.TopP, float64(p.Sampling.MaxTokens), float64(p.Sampling.N)) >= 0,
 		`a number in "sampling" is below 0`)
+	want(min(p.Feedback.Rounds, p.Examples.N, p.Notes.N) >= 0,
+		`a number in "feedback", "examples" or "notes" is below 0`)
 	want(min(p.Show.Items, p.Show.Properties, p.Show.Examples, p.Show.Rows.Tail) >= 0,
 		`a number in "show" is below 0`)
 	need := map[string]bool{"act": true, "prune": p.tools.Find(tool.EntryName) != nil, "extract": p.Extract,
-		"report": p.Report}
-	for _, n := range []string{"act", "prune", "extract", "report"} {
+		"report": p.Report, "feedback": p.Feedback.Rounds > 0}
+	for _, n := range []string{"act", "prune", "extract", "report", "feedback"} {
 		want(!need[n] || p.texts.Has(n+".tmpl"), "the prompt "+n+".tmpl is missing")
 	}
 	if len(missing) == 0 {
-		_, err := p.texts.Write("act.tmpl", p.systemData(p.Limits.Counted))
+		_, err := p.texts.Write("act.tmpl", p.systemData(p.Limits.Counted, nil))
 		want(err == nil, fmt.Sprintf("a prompt is broken: %v", err))
 	}
 	return errors.Join(missing...)
@@ -191,11 +220,20 @@ func (p *Preset) Toolset() tool.Set { return p.tools }
 // Speak returns the preset's protocol.
 func (p *Preset) Speak() protocol.Protocol { return p.proto }
 
-// System renders the system message for actions.
-func (p *Preset) System(counted int) string {
-	return p.Say("act.tmpl", p.systemData(counted))
+// Own returns the preset's text with a name where it has one, else the one that is given.
+func (p *Preset) Own(name string, data any, usual func(name string, data any) string) string {
+	if p.texts.Has(name) {
+		return p.texts.Say(name, data)
+	}
+	return usual(name, data)
 }
 
-func (p *Preset) systemData(counted int) map[string]any {
-	return map[string]any{"Tools": p.tools.Describe(p.Show), "Counted": counted}
+// System renders the system message for actions. Besides the tools' texts and the limit of actions, the prompt may use
+// the descriptions of the graphs, the main one first.
+func (p *Preset) System(counted int, graphs []kg.Description) string {
+	return p.Say("act.tmpl", p.systemData(counted, graphs))
+}
+
+func (p *Preset) systemData(counted int, graphs []kg.Description) map[string]any {
+	return map[string]any{"Tools": p.tools.Describe(p.Show), "Counted": counted, "Graphs": graphs}
 }

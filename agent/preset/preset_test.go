@@ -29,7 +29,9 @@ func TestBuiltin(t *testing.T) {
 // may change them.
 func TestSpinach(t *testing.T) {
 	p := Default()
-	if p.Limits != (Limits{15, 30, 4}) || p.Sampling != (Sampling{1.0, 0.9, 2000}) ||
+	if p.Limits != (Limits{15, 30, 4}) || p.Sampling.Temperature != 1 ||
+		p.Sampling.TopP != 0.9 || p.Sampling.MaxTokens != 2000 || p.Rules != (Rules{Repeat: "restore", Stop: "restore",
+		NoAction: "nudge", TrimLimit: true, Count: true, Guard: "name"}) ||
 		p.Show.Rows != (render.Window{Whole: 10, Head: 5, Tail: 5}) ||
 		p.Show.Items != 8 || p.Show.Properties != 4 || p.Protocol != "text" || len(p.Tools) != 5 ||
 		p.Policies[0] != "linear" {
@@ -41,7 +43,7 @@ func TestSpinach(t *testing.T) {
 func TestTextsKnowTheNumbers(t *testing.T) {
 	p := Default()
 	p.Show.Items, p.Show.Properties, p.Show.Rows = 71, 72, render.Window{Whole: 75, Head: 73, Tail: 74}
-	sys := p.System(15)
+	sys := p.System(15, nil)
 	for _, want := range append([]string{"71 items", "72 properties",
 		"of more than 75 rows the first 73 and the last 74", "You have at most 15 steps",
 		`"[AUTO_LANGUAGE],mul,en"`, "no secret"}, p.Tools...) {
@@ -68,6 +70,7 @@ func TestOpen(t *testing.T) {
 		{"rows below 0", `"tail": 5`, `"tail": -5`, `"show" is below 0`},
 		{"hits below 0", `"items": 8`, `"items": -8`, `"show" is below 0`},
 		{"a limit below 0", `"counted": 15`, `"counted": -15`, `"limits" is below 0`},
+		{"a rule that does not exist", `"repeat": "restore"`, `"repeat": "shout"`, `"repeat" is "shout"`},
 		{"a temperature below 0", `"temperature": 1.0`, `"temperature": -4`, `"sampling" is below 0`},
 		{"more after the end", "\"report\": true\n}", "\"report\": true\n} x", "after its end"},
 	} {
@@ -83,7 +86,7 @@ func TestOpen(t *testing.T) {
 				t.Fatal(err)
 			}
 			p, err := Open(path)
-			if tt.want == "" && (err != nil || p.System(15) != "x") {
+			if tt.want == "" && (err != nil || p.System(15, nil) != "x") {
 				t.Errorf("%v", err)
 			}
 			if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) ||

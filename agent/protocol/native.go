@@ -12,6 +12,7 @@ import (
 // Native is the protocol of models that call tools through the chat interface: calls and results are messages of
 // their own.
 type Native struct {
+	words
 	Parallel bool // a turn may hold several calls
 	Strict   bool // the server must hold the model to the schemas
 }
@@ -80,25 +81,25 @@ func (n Native) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	calls := ch.ToolCalls
 	switch {
 	case ch.FinishReason == finishLength:
-		return t, problem(Cut, nil)
+		return t, n.problem(Cut, nil)
 	case len(calls) == 0 && t.Thought == "":
-		return t, &Problem{Empty, say("nudge", nudge(tools))}
+		return t, &Problem{Empty, n.say("nudge", nudge(tools))}
 	case len(calls) == 0:
-		return t, &Problem{NoAction, say("nudge", nudge(tools))}
+		return t, &Problem{NoAction, n.say("nudge", nudge(tools))}
 	case len(calls) > 1 && !n.Parallel:
 		calls, t.More = calls[:1], true
 	}
 	for _, call := range calls {
 		found := tools.Find(call.Name)
 		if found == nil {
-			return t, unknownTool(call.Name, tools)
+			return t, n.unknownTool(call.Name, tools)
 		}
 		args := json.RawMessage(call.Arguments)
 		if strings.TrimSpace(call.Arguments) == "" {
 			args = json.RawMessage("{}")
 		}
 		if err := found.Check(args); err != nil {
-			return t, problem(BadJSON, map[string]any{"Name": call.Name, "Why": render.Clip(err.Error(), 300)})
+			return t, n.problem(BadJSON, map[string]any{"Name": call.Name, "Why": render.Clip(err.Error(), 300)})
 		}
 		t.Calls = append(t.Calls, Call{ID: call.ID, Tool: found, Args: args, Shown: found.Shown(args)})
 	}
@@ -106,5 +107,5 @@ func (n Native) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 }
 
 func nudge(tools tool.Set) map[string]any {
-	return map[string]any{"Names": tools.List(), "Stop": tool.StopName}
+	return map[string]any{"Names": tools.List(), "Stop": tools.Ending().List()}
 }

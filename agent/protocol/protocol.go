@@ -59,13 +59,22 @@ type Protocol interface {
 	Read(ch llm.Choice, tools tool.Set) (Turn, *Problem)
 }
 
-// Named returns the protocol with a name: text or native. parallel lets a native turn hold several calls.
-func Named(name string, parallel bool) (Protocol, error) {
+// Options choose a protocol.
+type Options struct {
+	Name     string        // text or native
+	Parallel bool          // a native turn may hold several calls
+	Strict   bool          // the server must hold native calls to the schemas
+	Own      *render.Texts // texts that replace those of texts.tmpl by their names; nil: none
+}
+
+// Named returns the protocol with a name.
+func Named(o Options) (Protocol, error) {
+	w, name := words{o.Own}, o.Name
 	switch name {
 	case "text":
-		return Text{}, nil
+		return Text{w}, nil
 	case "native":
-		return Native{Parallel: parallel}, nil
+		return Native{w, o.Parallel, o.Strict}, nil
 	}
 	return nil, fmt.Errorf("there is no protocol %q; the protocols are text and native", name)
 }
@@ -97,12 +106,20 @@ var textFiles embed.FS
 
 var texts = render.MustTexts(textFiles, "texts.tmpl")
 
-func say(name string, data any) string { return texts.Say(name, data) }
+// words are what a protocol says: its own texts, or those that a preset puts in their place.
+type words struct{ own *render.Texts }
 
-func problem(k Kind, data any) *Problem { return &Problem{k, say(string(k), data)} }
+func (w words) say(name string, data any) string {
+	if w.own != nil && w.own.Has(name) {
+		return w.own.Say(name, data)
+	}
+	return texts.Say(name, data)
+}
 
-func unknownTool(name string, tools tool.Set) *Problem {
-	return problem(NoTool, map[string]any{"Name": render.Clip(name, 60), "Names": tools.List()})
+func (w words) problem(k Kind, data any) *Problem { return &Problem{k, w.say(string(k), data)} }
+
+func (w words) unknownTool(name string, tools tool.Set) *Problem {
+	return w.problem(NoTool, map[string]any{"Name": render.Clip(name, 60), "Names": tools.List()})
 }
 
 // maxBad is how many characters of a message that could not be read are shown to the model again.

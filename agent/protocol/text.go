@@ -11,18 +11,18 @@ import (
 )
 
 // Text is the protocol of the SPINACH paper: the model writes a thought and one action as text.
-type Text struct{}
+type Text struct{ words }
 
 // Prepare adds nothing: the tools are described in the system message.
 func (Text) Prepare(*llm.Request, tool.Set, tool.Show) {}
 
 // Messages writes each step as a turn of the model with its observation.
-func (Text) Messages(c Conversation) []llm.Message {
+func (p Text) Messages(c Conversation) []llm.Message {
 	ms := []llm.Message{{Role: llm.System, Content: c.System},
-		{Role: llm.User, Content: say("first", map[string]any{"Question": c.Question, "Notes": c.Notes, "Next": 1})}}
+		{Role: llm.User, Content: p.say("first", map[string]any{"Question": c.Question, "Notes": c.Notes, "Next": 1})}}
 	for i, x := range c.Steps {
-		ms = append(ms, llm.Message{Role: llm.Assistant, Content: say("turn", x)},
-			llm.Message{Role: llm.User, Content: say("observation", map[string]any{"Observation": x.Observation,
+		ms = append(ms, llm.Message{Role: llm.Assistant, Content: p.say("turn", x)},
+			llm.Message{Role: llm.User, Content: p.say("observation", map[string]any{"Observation": x.Observation,
 				"Notes": x.Notes, "Next": i + 2})})
 	}
 	if c.Bad != nil {
@@ -31,22 +31,22 @@ func (Text) Messages(c Conversation) []llm.Message {
 			bad = "(nothing)"
 		}
 		ms = append(ms, llm.Message{Role: llm.Assistant, Content: render.Guard(render.Clip(bad, maxBad))},
-			llm.Message{Role: llm.User, Content: say("again", map[string]any{"Notes": c.BadNotes,
+			llm.Message{Role: llm.User, Content: p.say("again", map[string]any{"Notes": c.BadNotes,
 				"Next": len(c.Steps) + 1})})
 	}
 	return ms
 }
 
 // Read reads a turn as models really write it, see [textReader.parse].
-func (Text) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
-	r := newTextReader(tools)
+func (x Text) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
+	r := newTextReader(tools, x.words)
 	t, p := r.parse(ch.Content)
 	cut := ch.FinishReason == finishLength
 	if p == nil && cut && t.Calls[0].Tool.Query && !t.More { // half a query
-		p = problem(Cut, nil)
+		p = x.problem(Cut, nil)
 	}
 	if p != nil && cut {
-		p = problem(Cut, nil)
+		p = x.problem(Cut, nil)
 	}
 	return t, p
 }
@@ -61,12 +61,13 @@ var (
 
 // textReader reads turns that are written as text.
 type textReader struct {
+	words
 	tools tool.Set
 	bare  *regexp.Regexp // an action without its label: a tool's name at the start of a line, followed by a parenthesis
 }
 
-func newTextReader(tools tool.Set) *textReader {
-	return &textReader{tools, regexp.MustCompile("(?m)^[ \\t>*_\\-`]*(" + strings.Join(tools.Names(), "|") + ")[ \\t`]*\\(")}
+func newTextReader(tools tool.Set, w words) *textReader {
+	return &textReader{w, tools, regexp.MustCompile("(?m)^[ \\t>*_\\-`]*(" + strings.Join(tools.Names(), "|") + ")[ \\t`]*\\(")}
 }
 
 // parse reads "Thought: … Action: name(argument)" as models really write it: with code fences, quotes around the
@@ -79,7 +80,7 @@ func (r *textReader) parse(text string) (Turn, *Problem) {
 	}
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	if text == "" {
-		return Turn{}, problem(Empty, nil)
+		return Turn{}, r.problem(Empty, nil)
 	}
 	if w, ok := parseJSONTurn(text); ok {
 		return r.turn(w)
@@ -97,7 +98,7 @@ func (r *textReader) parse(text string) (Turn, *Problem) {
 }
 
 func (r *textReader) noAction() *Problem {
-	return problem(NoAction, map[string]any{"Names": r.tools.List(), "Stop": tool.StopName})
+	return r.problem(NoAction, nudge(r.tools))
 }
 
 // written is a turn as text.
@@ -112,9 +113,9 @@ func (r *textReader) turn(w written) (Turn, *Problem) {
 	t := r.tools.Find(name)
 	switch {
 	case t == nil:
-		return Turn{}, unknownTool(name, r.tools)
-	case argument == "" && !t.Ends:
-		return Turn{}, problem(NoArgument, map[string]any{"Name": name})
+		return Turn{}, r.unknownTool(name, r.tools)
+	case argument == "" && !t.Ends():
+		return Turn{}, r.problem(NoArgument, map[string]any{"Name": name})
 	}
 	args := t.Arguments(argument)
 	return Turn{Thought: w.thought, Calls: []Call{{Tool: t, Args: args, Shown: t.Shown(args)}}, More: w.more}, nil
@@ -158,7 +159,7 @@ func (r *textReader) action(body string) (w written, rest string, p *Problem) {
 	w.name = strings.ToLower(body[m[2]:m[3]])
 	t := r.tools.Find(w.name)
 	if t == nil {
-		return w, "", unknownTool(w.name, r.tools)
+		return w, "", r.unknownTool(w.name, r.tools)
 	}
 	w.argument, rest = parseArgument(strings.TrimLeft(body[m[1]:], " \t"), t.Query)
 	return w, rest, nil

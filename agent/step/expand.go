@@ -53,10 +53,13 @@ var texts = render.MustTexts(textFiles, "texts.tmpl")
 
 func say(name string, data any) string { return texts.Say(name, data) }
 
+// say renders a text for the model: the preset's where it has one with that name.
+func (r *Runner) say(name string, data any) string { return r.Preset.Own(name, data, say) }
+
 // Start returns the state of an exploration that begins at the event with the ID at. The IDs in the question, in the
 // earlier turns and in the rules count as seen.
 func (r *Runner) Start(at int) State {
-	s := State{at: at, root: at}
+	s := State{at: at, root: at, messages: 2}
 	s.known = s.known.with(r.Question.Text).with(r.Preset.Say("act.tmpl", map[string]any{}))
 	for _, t := range r.Question.History {
 		s.known = s.known.with(t.Question + "\n" + t.SPARQL)
@@ -88,8 +91,10 @@ type Child struct {
 
 // Final is how an exploration ended: with an answer, or without one.
 type Final struct {
-	Answer *Answer
-	Ending event.Ending
+	Answer  *Answer
+	Attempt *Answer // without an answer: the query that came nearest to one; its table may be empty, or nil
+	Text    string  // what the model says to the asker, where its tool lets it
+	Ending  event.Ending
 }
 
 // Expand asks the model for n samples of the next action in s (at least one) and carries each of them out. s stays as
@@ -124,7 +129,7 @@ type Proposal struct {
 func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error) {
 	b, p := r.Events.Branch(s.at), r.Preset
 	req := llm.Request{Purpose: "act", Part: strconv.Itoa(len(s.steps) + 1), Temperature: p.Sampling.Temperature,
-		TopP: p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens}
+		TopP: p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens, Stop: p.Sampling.Stop, Seed: p.Sampling.Seed}
 	if n > 1 {
 		req.N = n
 	}
@@ -154,16 +159,16 @@ func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error
 // Carry is the second half of [Runner.Expand]: it carries a proposal out. Of a turn with several calls, those after a
 // refused one, after an end or beyond a limit are left out. Errors are as for Expand.
 func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
-	s := p.state
+	s, b := p.state, r.Events.Branch(p.state.at)
 	if p.Problem != nil {
-		s.formatErrors++
-		s.bad, s.hint = &p.choice, p.Problem.Message
-		r.Log.Debug("agent: unreadable turn", "question", r.Question.ID, "why", p.Problem.Kind)
-		return Child{State: s, Outcome: Unreadable}, nil
+		return r.unreadable(ctx, b, s, p)
 	}
-	s.formatErrors = 0
+	if c, same := r.sameReply(s, p.Turn); same {
+		return c, nil
+	}
+	s.formatErrors, s.reply, s.warned = 0, replyOf(p.Turn), false
 	s.turns++
-	b := r.Events.Branch(s.at)
+	s.messages += 1 + len(p.Turn.Calls)
 	var c Child
 	for i, call := range p.Turn.Calls {
 		if i > 0 && r.Check(s) != nil {
@@ -182,31 +187,38 @@ func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	s.actions++
-	key := call.Tool.KeyOf(call.Args)
-	if ref := s.judge(call, key); ref != nil {
-		return s.refusedChild(turn, call, ref), nil
+	if call.Tool.Ends() {
+		return r.end(ctx, b, s, turn, call)
 	}
-	if call.Tool.Ends {
-		return r.stop(ctx, b, s, turn, call)
+	key := call.Tool.KeyOf(call.Args)
+	if ref := s.judge(r.Preset.Rules, key); ref != nil {
+		return r.refusedChild(s, turn, call, ref), nil
 	}
 	began := r.Now()
 	res, err := call.Tool.Run(ctx, r.env(b, s), call.Args)
 	if err != nil {
 		return Child{}, err
 	}
-	if limited := render.Clip(res.Text, maxObservation); limited != res.Text {
-		res.Text = limited + "\n" + say("cut", maxObservation)
+	most := maxObservation
+	if n := r.Preset.Show.Chars; n > 0 {
+		most = min(most, n)
+	}
+	if limited := render.Clip(res.Text, most); limited != res.Text {
+		res.Text = limited + "\n" + r.say("cut", most)
 	}
 	s.taken++
 	elapsed := r.Now().Sub(began)
-	k := kept{call: call, turn: s.turns, reasoning: turn.Reasoning, key: key, result: res.Found,
+	k := kept{call: call, turn: s.turns, reasoning: turn.Reasoning, key: key, result: res.Found, query: res.Query,
 		transient: tool.Passing(res.Failure), unseen: res.Unseen,
 		brief: res.Summary(call.Tool), short: res.Short, advice: res.Advice,
 		Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name, Argument: call.Shown,
-			Observation: res.Text, Failure: res.Failure,
+			Observation: res.Text, KG: res.KG, Failure: res.Failure,
 			Rows: res.Rows, Elapsed: elapsed, MS: elapsed.Milliseconds()}}
+	if k.query == "" && call.Tool.Query {
+		k.query = call.Shown
+	}
 	if turn.More {
-		k.notes = append(k.notes, say("only_first", nil))
+		k.notes = append(k.notes, r.say("only_first", nil))
 	}
 	if err := b.Record(ctx, event.Event{Event: "step", Step: &k.Step}); err != nil {
 		return Child{}, err
@@ -240,10 +252,9 @@ func (s State) served(k kg.Kind) Child {
 // env is what a tool called in s works with.
 func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 	sources := r.Sources.Recorded(b)
-	return &tool.Env{
-		Log: r.Log, Sources: sources, Graph: sources[0].Graph, Labels: sources[0].Labels, Question: r.Question,
-		Language: r.Language,
-		Dialect:  r.Dialect, Show: r.Preset.Show, Diagnose: r.Preset.Diagnose, TimeFor: r.Meter.timeFor,
+	env := &tool.Env{
+		Log: r.Log, Sources: sources, Question: r.Question, Language: r.Language,
+		Dialect: r.Dialect, Show: r.Preset.Show, Diagnose: r.Preset.Diagnose, TimeFor: r.Meter.timeFor,
 		Seen: s.known.has,
 		Advised: func(a tool.Advice) bool {
 			for _, k := range s.steps {
@@ -255,6 +266,7 @@ func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 		},
 		Help: func(ctx context.Context, t tool.Task) (string, bool, error) { return r.Help(ctx, b, t) },
 	}
+	return env.On(sources.Main())
 }
 
 // conversation is what the model is shown in s: the question with its earlier turns, and every step. What was said
@@ -262,7 +274,11 @@ func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 func (r *Runner) conversation(s State) protocol.Conversation {
 	l := r.Meter.limits
 	most, spare := left(l, len(s.steps), s.actions)
-	counter := say("counter", map[string]any{"Next": len(s.steps) + 1, "Most": most, "Spare": spare})
+	var counter []string
+	if r.Preset.Rules.Count {
+		counter = append(r.hurry(most-len(s.steps)), r.say("counter", map[string]any{"Next": len(s.steps) + 1,
+			"Most": most, "Spare": spare}))
+	}
 	notes := func(after int) []string {
 		var out []string
 		for _, n := range s.notes {
@@ -276,13 +292,13 @@ func (r *Runner) conversation(s State) protocol.Conversation {
 		if s.hint != "" {
 			out = append(out, s.hint)
 		}
-		return append(append(out, hurry(most-after)...), counter)
+		return append(out, counter...)
 	}
-	c := protocol.Conversation{System: r.Preset.System(l.Counted), Notes: notes(0), Bad: s.bad,
+	c := protocol.Conversation{System: r.Preset.System(l.Counted, r.Sources.Descriptions()), Notes: notes(0), Bad: s.bad,
 		Question: r.Preset.Say("question_user", map[string]any{"Question": r.Question.Text,
 			"Language": r.Language.Name, "Earlier": r.Question.History})}
 	if s.bad != nil {
-		c.BadNotes = []string{s.hint, counter}
+		c.BadNotes = append([]string{s.hint}, counter[max(0, len(counter)-1):]...)
 	}
 	for i, k := range s.steps {
 		c.Steps = append(c.Steps, protocol.Exchange{Turn: k.turn, Thought: k.Thought, Reasoning: k.reasoning,
@@ -294,12 +310,12 @@ func (r *Runner) conversation(s State) protocol.Conversation {
 }
 
 // hurry is what is said when few steps are left.
-func hurry(left int) []string {
+func (r *Runner) hurry(left int) []string {
 	switch left {
 	case 1:
-		return []string{say("last_left", nil)}
+		return []string{r.say("last_left", nil)}
 	case 2, 3:
-		return []string{say("few_left", left)}
+		return []string{r.say("few_left", left)}
 	}
 	return nil
 }

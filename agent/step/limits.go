@@ -87,6 +87,9 @@ func (r *Runner) Check(s State) *event.Halt {
 	case s.formatErrors >= l.FormatErrors:
 		return event.NewHalt(event.ModelFailed, event.ErrUnreadable,
 			"the model wrote no readable action %d times in a row", s.formatErrors)
+	case r.Preset.Rules.Messages > 0 && s.messages >= r.Preset.Rules.Messages:
+		return event.NewHalt(event.OutOfActions, nil, "%d messages, the limit is %d", s.messages,
+			r.Preset.Rules.Messages)
 	case len(s.steps) >= l.Counted:
 		return event.NewHalt(event.OutOfActions, nil, "%d steps in the state, the limit is %d", len(s.steps), l.Counted)
 	case s.actions >= l.Total:

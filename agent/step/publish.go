@@ -9,11 +9,9 @@ import (
 	"unicode"
 
 	"github.com/spinachbot/spinachbot/agent/event"
-	"github.com/spinachbot/spinachbot/agent/protocol"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // labelledRows is how many rows at the beginning of the answer get labels, for the preview in the reply.
@@ -25,6 +23,7 @@ const labelledRows = 25
 type Answer struct {
 	SPARQL   string
 	Ran      string
+	KG       string // name of the graph
 	Table    *kg.Table
 	RanAt    time.Time
 	Endpoint string
@@ -32,75 +31,43 @@ type Answer struct {
 	Labels map[string]string
 }
 
-// stop carries out an accepted stop. When the query turns out to be unfit for publishing, the stop is refused after
-// all: the model is told why.
-func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
-	call protocol.Call) (Child, error) {
-	stop := tool.ReadStop(call.Args)
-	if stop.NoAnswer {
-		return r.ended(ctx, b, s, turn, call, Final{Ending: event.Ending{Reason: event.NotFound, Detail: stop.Why}})
-	}
-	i := s.stoppedOn(stop)
-	answer, err := r.publish(ctx, b, s, s.steps[i].Argument)
-	s.at = b.At()
-	if err == nil {
-		s.unseen = s.steps[i].unseen
-		return r.ended(ctx, b, s, turn, call, Final{Answer: answer})
-	}
-	var u *unfit
-	if !errors.As(err, &u) {
-		return Child{}, err
-	}
-	s.steps = slices.Clone(s.steps)
-	s.steps[i].unfit = u.text
-	ref := s.judgeStop(stop)
-	if ref == nil || r.Check(s) != nil {
-		return Child{State: s, Outcome: Ended, Final: &Final{Ending: event.Ending{Reason: event.CannotPublish,
-			Detail: u.text, Cause: u.cause}}}, nil
-	}
-	return s.refusedChild(turn, call, ref), nil
-}
-
-// ended adds the stop to the steps and to the log.
-func (r *Runner) ended(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
-	f Final) (Child, error) {
-	s.taken++
-	k := kept{call: call, turn: s.turns, Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name,
-		Argument: call.Shown}}
-	if err := b.Record(ctx, event.Event{Event: "step", Step: &k.Step}); err != nil {
-		return Child{}, err
-	}
-	k.event, s.at = b.At(), b.At()
-	return Child{State: s.with(k), Outcome: Ended, Final: &f}, nil
-}
-
 // unfit says, in words for the model, why a query cannot be published: it has no posting form, or its last run failed
 // or returned nothing.
 type unfit struct {
-	text  string
-	kind  kg.Kind // of the failed run
-	cause error   // of the failed check or run, nil for an empty result
+	text    string
+	kind    kg.Kind // of the failed run
+	cause   error   // of the failed check or run, nil for an empty result
+	attempt *Answer // what it would have been: without a table after a failed run, with an empty one after another
 }
 
 func (u *unfit) Error() string { return u.text }
 
-// publish makes the last run (ARCHITECTURE.md, invariant 4): the query loses an exploring LIMIT 10 at its end, gets
-// its posting form, and that very text, with only [AUTO_LANGUAGE] replaced, is run. A query that cannot be published
+// publish makes the last run (ARCHITECTURE.md, invariant 4) on the graph with the name kg, "" for the main one: by the
+// preset's rule the query loses an exploring LIMIT 10 at its end. It gets its posting form, and that very text, with
+// only [AUTO_LANGUAGE] replaced, is run. A query that cannot be published
 // is an *unfit error; every other error ends the run. Where only the removal of LIMIT 10 makes the result too large
 // or too slow, the query is published with it.
-func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query string) (*Answer, error) {
+func (r *Runner) publish(ctx context.Context, b *event.Branch, s State, query, kg string) (*Answer, error) {
 	env := r.env(b, s)
-	short, cut := r.Dialect.TrimLimit(query)
-	if !cut || asksForTen(r.Question.Text, query) {
+	source, err := env.Sources.Named(kg)
+	if err != nil {
+		return nil, &unfit{text: r.say("unfit_graph", err.Error()), cause: err, attempt: &Answer{SPARQL: query, KG: kg}}
+	}
+	env = env.On(source)
+	short, cut := env.Dialect.TrimLimit(query)
+	if !cut || !r.Preset.Rules.TrimLimit || asksForTen(r.Question.Text, query) {
 		return r.publishOne(ctx, env, query)
 	}
 	answer, err := r.publishOne(ctx, env, short)
 	var u *unfit
-	if errors.As(err, &u) && (u.kind == kg.Timeout || u.kind == kg.TooLarge || u.kind == kg.TooGreedy) {
+	if errors.As(err, &u) && greedy(u.kind) {
 		return r.publishOne(ctx, env, query)
 	}
 	return answer, err
 }
+
+// greedy reports whether a query failed because it was too much for the graph.
+func greedy(k kg.Kind) bool { return k == kg.Timeout || k == kg.TooLarge || k == kg.TooGreedy }
 
 // asksForTen reports whether LIMIT 10 is the question's own: it sorts, and the question says ten. Then it is not an
 // exploring limit.
@@ -122,22 +89,29 @@ func asksForTen(question, query string) bool {
 const finalTries = 2
 
 func (r *Runner) publishOne(ctx context.Context, env *tool.Env, query string) (*Answer, error) {
-	if err := r.Dialect.Check(query); err != nil {
-		return nil, &unfit{text: say("unfit_form", err.Error()), kind: kg.KindOf(err), cause: err}
+	d, name := env.Dialect, env.Source.Name()
+	a := &Answer{SPARQL: query, Ran: query, KG: name}
+	if err := d.Check(query); err != nil {
+		return nil, &unfit{text: r.say("unfit_form", err.Error()), kind: kg.KindOf(err), cause: err, attempt: a}
 	}
-	ids := r.Dialect.Identifiers(query)
+	ids := d.Identifiers(query)
 	labels := env.LabelsOf(ctx, ids)
-	posting, err := r.Dialect.PostingForm(query, func(id string) string { return labels[id] })
+	posting, err := d.PostingForm(query, func(id string) string { return labels[id] })
 	if err != nil {
-		return nil, &unfit{text: say("unfit_form", err.Error()), cause: err}
+		return nil, &unfit{text: r.say("unfit_form", err.Error()), cause: err, attempt: a}
 	}
-	ran := r.Dialect.InLanguage(posting, r.Language.Code)
-	table, at, err := r.lastRun(ctx, env, ran)
+	a.SPARQL, a.Ran = posting, d.InLanguage(posting, r.Language.Code)
+	a.Table, a.RanAt, err = r.lastRun(ctx, env, a.Ran)
+	var u *unfit
+	if errors.As(err, &u) {
+		u.attempt = a
+	}
 	if err != nil {
 		return nil, err
 	}
-	all := env.LabelsOf(ctx, unionIDs(ids, tableIDs(table, labelledRows)))
-	return &Answer{SPARQL: posting, Ran: ran, Table: table, RanAt: at, Endpoint: table.Source, Labels: all}, nil
+	a.Endpoint = a.Table.Source
+	a.Labels = env.LabelsOf(ctx, unionIDs(ids, tableIDs(env, a.Table, labelledRows)))
+	return a, nil
 }
 
 // lastRun runs the text that is published, again when the graph's service fails, and says when.
@@ -148,7 +122,7 @@ func (r *Runner) lastRun(ctx context.Context, env *tool.Env, text string) (*kg.T
 		kind := kg.KindOf(err)
 		switch {
 		case err == nil && table.Empty():
-			return nil, at, &unfit{text: say("unfit_empty", nil)}
+			return table, at, &unfit{text: r.say("unfit_empty", nil)}
 		case err == nil:
 			return table, at, nil
 		case ctx.Err() != nil:
@@ -159,19 +133,19 @@ func (r *Runner) lastRun(ctx context.Context, env *tool.Env, text string) (*kg.T
 			continue
 		case tool.Passing(kind):
 			return nil, at, event.NewHalt(event.GraphFailed, err, "the final query could not be run: %v", err)
-		case kind == kg.Timeout || kind == kg.TooLarge || kind == kg.TooGreedy:
-			return nil, at, &unfit{text: say("unfit_greedy", nil), kind: kind, cause: err}
+		case greedy(kind):
+			return nil, at, &unfit{text: r.say("unfit_greedy", nil), kind: kind, cause: err}
 		}
-		return nil, at, &unfit{text: say("unfit_run", render.Clip(err.Error(), 500)), kind: kind, cause: err}
+		return nil, at, &unfit{text: r.say("unfit_run", render.Clip(err.Error(), 500)), kind: kind, cause: err}
 	}
 }
 
-// tableIDs returns the Q and P IDs in the first n rows.
-func tableIDs(t *kg.Table, n int) []string {
+// tableIDs returns the IDs in the first n rows.
+func tableIDs(env *tool.Env, t *kg.Table, n int) []string {
 	var out []string
 	for _, row := range t.Rows[:min(n, len(t.Rows))] {
 		for _, c := range row {
-			if id := rdf.EntityID(c.Value); c.IsIRI() && id != "" && !slices.Contains(out, id) {
+			if id := env.Dialect.ID(c); id != "" && !slices.Contains(out, id) {
 				out = append(out, id)
 			}
 		}
@@ -205,7 +179,7 @@ func (r *Runner) Extract(ctx context.Context, s State, f Final) (State, Final, b
 		f.Ending.Detail += "; the extracted query contains IDs that were never seen: " + strings.Join(unseen, ", ")
 		return s, f, false, nil
 	}
-	answer, err := r.publish(ctx, b, s, query)
+	answer, err := r.publish(ctx, b, s, query, "")
 	s.at = b.At()
 	var u *unfit
 	if errors.As(err, &u) {

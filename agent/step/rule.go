@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/agent/protocol"
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
@@ -21,11 +22,12 @@ const (
 	noSuchQuery Why = "refused_no_such"
 	noRows      Why = "refused_no_rows"
 	notFit      Why = "refused_unfit"
+	sameReply   Why = "refused_same_reply" // the reply is the one before it, see preset.RepeatLoop
 )
 
 // Refusal says why an action is not carried out.
 type Refusal struct {
-	Kind string // "repeat" or "stop"
+	Kind string // "repeat", "stop" or "loop"
 	Why  Why
 	Back int // how many steps to keep when the work goes back because of it
 	call protocol.Call
@@ -33,7 +35,8 @@ type Refusal struct {
 	data map[string]any // for the text
 }
 
-// judge applies the paper's two checks (section 4.2) to a call, as sharpened in this project's rule:
+// judge applies the preset's rules to a call. Those of SPINACH are the paper's two checks (section 4.2), as sharpened
+// in this project's rule:
 //
 //   - A call equal (tool and normalized arguments) to any step still in the state is a repetition.
 //     A step that failed for a passing reason of the service (down, rate limit) does not count.
@@ -47,9 +50,9 @@ type Refusal struct {
 //     refused once, since that query may be the answer, and accepted when the model insists in the next turn.
 //
 // nil means that the call is to be carried out. See [Runner.Refuse] for what follows a refusal.
-func (s State) judge(call protocol.Call, key string) *Refusal {
-	if call.Tool.Ends {
-		return s.judgeStop(tool.ReadStop(call.Args))
+func (s State) judge(rules preset.Rules, key string) *Refusal {
+	if rules.Repeat != preset.RepeatRestore {
+		return nil
 	}
 	for i, k := range s.steps {
 		if k.key == key && !k.transient {
@@ -60,7 +63,11 @@ func (s State) judge(call protocol.Call, key string) *Refusal {
 	return nil
 }
 
-func (s State) judgeStop(stop tool.Stop) *Refusal {
+// judgeStop is the rule on stops.
+func (s State) judgeStop(rules preset.Rules, end tool.End) *Refusal {
+	if rules.Stop == preset.StopAccept {
+		return nil
+	}
 	last, searches, withResult := -1, 0, -1
 	for i, k := range s.steps {
 		switch {
@@ -78,12 +85,9 @@ func (s State) judgeStop(stop tool.Stop) *Refusal {
 		back = len(s.steps)
 	}
 	ref := &Refusal{Kind: "stop", Back: back, data: map[string]any{"Good": withResult + 1}}
-	target := last // of a stop on a query
-	if stop.AtStep {
-		target = stop.Step - 1
-	}
+	target := s.stoppedOn(end) // of a stop on a query
 	ref.data["N"] = target + 1
-	if stop.NoAnswer {
+	if end.NoAnswer {
 		switch {
 		case last < 0 && searches < 2:
 			ref.Why = tooEarly
@@ -95,11 +99,13 @@ func (s State) judgeStop(stop tool.Stop) *Refusal {
 		return ref
 	}
 	switch {
+	case end.SPARQL != "": // it is judged by its last run
+		return nil
 	case last < 0:
 		ref.Why = noQuery
 	case target < 0 || target >= len(s.steps) || !s.steps[target].call.Tool.Query:
 		ref.Why, ref.data["Ran"] = noSuchQuery, false
-	case !s.steps[target].result && stop.AtStep:
+	case !s.steps[target].result && end.AtStep:
 		ref.Why, ref.data["Ran"] = noSuchQuery, true
 	case !s.steps[target].result:
 		ref.Why = noRows
@@ -111,10 +117,11 @@ func (s State) judgeStop(stop tool.Stop) *Refusal {
 	return ref
 }
 
-// stoppedOn is the index of the step whose query an accepted stop means: the step named, else the last query executed.
-func (s State) stoppedOn(stop tool.Stop) int {
-	if stop.AtStep {
-		return stop.Step - 1
+// stoppedOn is the index of the step whose query an end means: the step named, else the last query executed; -1 for
+// none.
+func (s State) stoppedOn(end tool.End) int {
+	if end.AtStep {
+		return end.Step - 1
 	}
 	for i := len(s.steps) - 1; i >= 0; i-- {
 		if s.steps[i].call.Tool.Query {
@@ -126,23 +133,25 @@ func (s State) stoppedOn(stop tool.Stop) int {
 
 // refusedChild is what becomes of a state whose model asked for an action that is refused: nothing is done, and the
 // model is told why.
-func (s State) refusedChild(turn protocol.Turn, call protocol.Call, ref *Refusal) Child {
+func (r *Runner) refusedChild(s State, turn protocol.Turn, call protocol.Call, ref *Refusal) Child {
 	ref.call, ref.turn = call, turn
 	ref.data["Action"], ref.data["Argument"] = call.Tool.Name, call.Shown
 	s.refusals++
-	s.refusedAs, s.bad, s.hint = ref.Why, nil, say(string(ref.Why), ref.data)
+	s.refusedAs, s.bad, s.hint = ref.Why, nil, r.say(string(ref.Why), ref.data)
 	return Child{State: s, Outcome: Refused, Refusal: ref}
 }
 
 // summary is an abandoned step as the note names it.
 type summary struct{ Action, Argument, Result string }
 
-// Refuse settles a refused child, and writes the refusal to the log. Without goBack the state stays as it was before
-// the refused action. With goBack it returns to before the first of the two equal actions; for a stop, to before the
+// Refuse settles a refused child, and writes the refusal to the log. Without goBack, or where the rules restore no
+// state, it stays as it was before the refused action. With goBack it returns to before the first of the two equal actions; for a stop, to before the
 // last query (when none was executed there is nothing to go back to, and the state stays). The model is told what was
 // tried on the abandoned steps.
 func (r *Runner) Refuse(ctx context.Context, c Child, goBack bool) (State, error) {
-	s, ref := c.State, c.Refusal
+	s, ref, rules := c.State, c.Refusal, r.Preset.Rules
+	goBack = goBack && (ref.Kind == "repeat" && rules.Repeat == preset.RepeatRestore ||
+		ref.Kind == "stop" && rules.Stop == preset.StopRestore)
 	s.refused = !goBack
 	if goBack {
 		var gone []kept
@@ -152,7 +161,7 @@ func (r *Runner) Refuse(ctx context.Context, c Child, goBack bool) (State, error
 				tried = append(tried, summary{Action: k.Action, Argument: k.Argument, Result: k.brief})
 			}
 			from := len(s.steps) + 1
-			s = s.noted(say("abandoned", map[string]any{"From": from, "To": from + len(gone) - 1, "Steps": tried}))
+			s = s.noted(r.say("abandoned", map[string]any{"From": from, "To": from + len(gone) - 1, "Steps": tried}))
 			s.hint = ""
 		}
 	}

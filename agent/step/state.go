@@ -25,12 +25,15 @@ type State struct {
 	hint      string      // said once, with the next call: why the last turn was refused or could not be read
 	bad       *llm.Choice // the turn that could not be read, shown with the next call
 
-	known        *seen // IDs that the model was shown
-	actions      int   // asked for in all
-	formatErrors int   // turns in a row that could not be read
-	refusals     int   // refused actions in all
-	down         int   // failures of the graph's service in a row
-	unseen       bool  // the query of the answer holds IDs that were not seen before
+	reply        string // the last turn, as replies are compared
+	warned       bool   // it was refused because it is the same as the one before it
+	messages     int    // of the conversation so far
+	known        *seen  // IDs that the model was shown
+	actions      int    // asked for in all
+	formatErrors int    // turns in a row that could not be read
+	refusals     int    // refused actions in all
+	down         int    // failures of the graph's service in a row
+	unseen       bool   // the query of the answer holds IDs that were not seen before
 }
 
 // kept is a step in a state.
@@ -41,7 +44,8 @@ type kept struct {
 	turn      int
 	reasoning string
 	key       string // by which calls are compared
-	result    bool   // an executed query that returned rows or a truth value
+	query     string // an executed query
+	result    bool   // it returned rows or a truth value
 	transient bool   // it failed for a reason that may be gone: doing it again is not a repetition
 	unseen    bool   // the query holds IDs that were not seen before
 	// what came of it, in one line: "12 rows", "no rows", "failed: timeout"; "" where there is nothing to say

@@ -81,8 +81,8 @@ func (env *Env) try(ctx context.Context, query string) (bool, error) {
 // its end; all reports whether those are all of them. It returns none for a query that is more than a conjunction of
 // two to eight conditions (one triple, FILTER, MINUS, VALUES or UNION each) besides OPTIONAL, BIND and the label
 // service, or whose rows can be lost elsewhere, by HAVING, OFFSET or LIMIT 0.
-func (Dialect) probes(query string) (out []probe, all bool) {
-	q, err := sparql.Parse(query)
+func (d Dialect) probes(query string) (out []probe, all bool) {
+	q, err := d.parse(query)
 	if err != nil || q.Form != sparql.Select || len(q.Named) > 0 || q.Body == nil || q.Body.Where == nil {
 		return nil, false
 	}

@@ -3,16 +3,19 @@ package tool
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // Dialect is what the agent does with query texts, over internal/sparql.
 type Dialect struct {
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
+	Graph    *kg.Description       // the graph that is asked; nil: one of Wikidata's kind
 }
 
 // maxQuery is how long a query may be, in bytes: the query service refuses request bodies over 1 MB, and a model has
@@ -25,7 +28,7 @@ func (d Dialect) Check(query string) error {
 	if len(query) > maxQuery {
 		return kg.Errorf(kg.Refused, "it is %d bytes long, at most %d are allowed.", len(query), maxQuery)
 	}
-	q, err := sparql.Parse(query)
+	q, err := d.parse(query)
 	if err == nil {
 		err = sparql.Guard(q, d.Services)
 		if err == nil {
@@ -69,14 +72,25 @@ func sentence(e *sparql.Error) string {
 // NormalForm is the form in which two queries are compared.
 func (Dialect) NormalForm(query string) string { return sparql.NormalForm(query) }
 
-// Identifiers returns the Q, P and L IDs in a query, in order; of a text that does not parse, whatever looks like
-// one.
-func (Dialect) Identifiers(query string) []string {
-	q, err := sparql.Parse(query)
+// Identifiers returns the IDs in a query, in order, see [Dialect.ID]; of a text that does not parse, whatever looks
+// like a Q, P or L ID.
+func (d Dialect) Identifiers(query string) []string {
+	q, err := d.parse(query)
 	if err != nil {
 		return render.IDs(query)
 	}
 	var out []string
+	if !d.wikibase() {
+		sparql.Inspect(q, func(n sparql.Node) bool {
+			if t, ok := n.(*sparql.Term); ok && t.Kind == sparql.Const && t.IsIRI() {
+				if id := d.ID(t.Value()); !slices.Contains(out, id) {
+					out = append(out, id)
+				}
+			}
+			return true
+		})
+		return out
+	}
 	for _, id := range sparql.Identifiers(q) {
 		out = append(out, id.ID)
 	}
@@ -84,8 +98,8 @@ func (Dialect) Identifiers(query string) []string {
 }
 
 // Limit returns the LIMIT of the outermost query, or -1.
-func (Dialect) Limit(query string) int {
-	q, err := sparql.Parse(query)
+func (d Dialect) Limit(query string) int {
+	q, err := d.parse(query)
 	if err != nil || q.Body == nil || q.Body.Limit == nil {
 		return -1
 	}
@@ -104,6 +118,48 @@ func (Dialect) TrimLimit(query string) (string, bool) {
 }
 
 // PostingForm returns the query as it is posted, with the labels of its IDs as comments. The error says why it cannot be posted.
-func (Dialect) PostingForm(query string, label func(id string) string) (string, error) {
+func (d Dialect) PostingForm(query string, label func(id string) string) (string, error) {
+	if !d.wikibase() {
+		id := func(iri string) string { return d.ID(rdf.IRI(iri)) }
+		return sparql.PostingFormOn(query, d.known(), id, label)
+	}
 	return sparql.PostingForm(query, label)
+}
+
+// known returns the graph's own prefixes, nil for Wikidata's.
+func (d Dialect) known() map[string]string {
+	if d.wikibase() {
+		return nil
+	}
+	return d.Graph.Prefixes
+}
+
+// wikibase reports whether the graph's IDs are Q, P and L numbers. A graph without a description counts as such.
+func (d Dialect) wikibase() bool {
+	return d.Graph == nil || d.Graph.Statements == "" || d.Graph.IsWikibase()
+}
+
+func (d Dialect) parse(query string) (*sparql.Query, error) {
+	return sparql.ParseWith(query, d.known())
+}
+
+// ID returns the ID of a node: on a Wikibase its number, "" for anything else; on other graphs an IRI's prefixed name or
+// <IRI>, "" for literals and blank nodes.
+func (d Dialect) ID(t rdf.Term) string {
+	switch {
+	case !t.IsIRI():
+		return ""
+	case d.wikibase():
+		return rdf.EntityID(t.Value)
+	}
+	return d.Graph.Compact(t.Value)
+}
+
+// ValidID reports whether an ID names a node of the graph.
+func (d Dialect) ValidID(id string) bool {
+	if d.wikibase() {
+		return rdf.ValidID(id)
+	}
+	_, ok := d.Graph.Expand(id)
+	return ok
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // Graph is the knowledge graph that is explored. Failures are *kg.Error values with a kind; ctx's error when it is
@@ -41,14 +40,19 @@ type Show struct {
 	Rows       render.Window `json:"rows"`       // of a result
 	// bytes of JSON from which on an entity's page is pruned by the model; -1 for always
 	PruneOver int `json:"prune_over"`
+	Hits      int `json:"hits"`    // of a page of the other systems' searches and lists
+	Columns   int `json:"columns"` // of a result; of more, the first and the last half; 0: all
+	Cell      int `json:"cell"`    // characters of a value in a result; 0: as many as there are
+	Chars     int `json:"chars"`   // of an observation; 0: only the bound for all presets
 }
 
 // Env is what a tool works with: the graph, the question, what was shown so far. It belongs to one call.
 type Env struct {
 	Log      *slog.Logger
 	Sources  Sources // the question's graphs
-	Graph    Graph   // of the first source
-	Labels   Labeler // of the first source, nil when there is none
+	Source   *Source // the one that is asked, the first if a tool does not change it with [Env.On]
+	Graph    Graph   // of Source
+	Labels   Labeler // of Source, nil when there is none
 	Question event.Question
 	Language Language
 	Dialect  Dialect
@@ -60,6 +64,13 @@ type Env struct {
 	Advised  func(a Advice) bool        // whether a hint is in the conversation
 	// ok is false when the model failed at this task alone
 	Help func(context.Context, Task) (text string, ok bool, err error)
+}
+
+// On returns the environment for another of the question's graphs.
+func (env *Env) On(s *Source) *Env {
+	other := *env
+	other.Source, other.Graph, other.Labels, other.Dialect.Graph = s, s.Graph, s.Labels, &s.Explain
+	return &other
 }
 
 // Task is a side task for the model. Its prompt belongs to the preset.
@@ -110,7 +121,7 @@ func (e *Env) languages() []string {
 
 // LabelsOf returns the labels of IDs, or none when they are not available: labels help, but nothing depends on them.
 func (e *Env) LabelsOf(ctx context.Context, ids []string) map[string]string {
-	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !rdf.ValidID(id) })
+	ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return !e.Dialect.ValidID(id) })
 	if e.Labels == nil || len(ids) == 0 {
 		return nil
 	}

@@ -124,6 +124,15 @@ func (ss Sources) Named(name string) (*Source, error) {
 	return nil, fmt.Errorf("there is no graph %q; the graphs are: %s", name, strings.Join(names, ", "))
 }
 
+// Descriptions returns what is known of each graph.
+func (ss Sources) Descriptions() []kg.Description {
+	out := make([]kg.Description, len(ss))
+	for i := range ss {
+		out[i] = ss[i].Explain
+	}
+	return out
+}
+
 // Main returns the question's first graph.
 func (ss Sources) Main() *Source { return &ss[0] }
 

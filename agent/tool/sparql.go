@@ -21,7 +21,7 @@ func execute(ctx context.Context, env *Env, query string) (Result, error) {
 	if err != nil {
 		return res, err
 	}
-	res.Unseen = len(unseen) > 0
+	res.Unseen, res.Query = len(unseen) > 0, query
 	res.Text += env.warn(ctx, unseen)
 	return res, nil
 }

@@ -15,31 +15,19 @@ const StopName = "stop"
 
 // stopArgs are the arguments of stop: nothing for the last query executed, a step, or why there is no answer.
 type stopArgs struct {
-	Step     *int    `json:"step,omitempty"`
-	NoAnswer *string `json:"no_answer,omitempty"`
+	Step     *int    `json:"step,omitempty" about:"the answer is the query of this step; leave it out for the last query executed"`
+	NoAnswer *string `json:"no_answer,omitempty" about:"the graph has no answer: why"`
 }
 
-// Stop is what a call of a tool that ends the work means.
-type Stop struct {
-	AtStep   bool   // the answer is the query of Step, not the last one
-	Step     int    // place in the state, from 1, as the model was told it
-	NoAnswer bool   // there is no answer
-	Why      string // there is none
-}
-
-// ReadStop reads the arguments of stop.
-func ReadStop(args json.RawMessage) Stop {
-	var a stopArgs
-	if decode(args, &a) != nil {
-		return Stop{}
-	}
+// end is what the arguments mean.
+func (a stopArgs) end() End {
 	switch {
 	case a.NoAnswer != nil:
-		return Stop{NoAnswer: true, Why: strings.TrimSpace(*a.NoAnswer)}
+		return End{NoAnswer: true, Why: strings.TrimSpace(*a.NoAnswer)}
 	case a.Step != nil:
-		return Stop{AtStep: true, Step: *a.Step}
+		return End{AtStep: true, Step: *a.Step}
 	}
-	return Stop{}
+	return End{}
 }
 
 var (
@@ -48,11 +36,8 @@ var (
 	stopStep = regexp.MustCompile(`(?is)^(?:step[ \t=:#]*([0-9]{1,4})\b.*|#?([0-9]{1,4}))$`)
 )
 
-var stopTool = &Tool{
-	Name: StopName, Text: "stop.md", Ends: true,
-	Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{` +
-		`"step":{"type":"integer","description":"the answer is the query of this step; leave it out for the last query executed"},` +
-		`"no_answer":{"type":"string","description":"the graph has no answer: why"}}}`),
+var stopTool = ending(&Tool{
+	Name: StopName, Text: "stop.md",
 	FromText: func(text string) json.RawMessage {
 		args := map[string]any{}
 		if m := noAnswer.FindStringSubmatch(text); m != nil {
@@ -60,19 +45,19 @@ var stopTool = &Tool{
 		} else if m := stopStep.FindStringSubmatch(text); m != nil {
 			args["step"], _ = strconv.Atoi(m[1] + m[2])
 		}
-		b, err := render.JSON(args)
-		if err != nil {
-			return json.RawMessage("{}")
-		}
-		return b
+		return encoded(args)
 	},
 	Show: func(args json.RawMessage) string {
-		switch s := ReadStop(args); {
-		case s.NoAnswer:
-			return "no answer: " + s.Why
-		case s.AtStep:
-			return fmt.Sprintf("step %d", s.Step)
+		a, err := argumentsOf[stopArgs](args)
+		if err != nil {
+			return ""
+		}
+		switch e := a.end(); {
+		case e.NoAnswer:
+			return "no answer: " + e.Why
+		case e.AtStep:
+			return fmt.Sprintf("step %d", e.Step)
 		}
 		return ""
 	},
-}
+}, stopArgs.end)

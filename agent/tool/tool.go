@@ -3,6 +3,7 @@
 // model's message into calls of them.
 //
 //	tool.go        what a tool is, and the set of those that a preset offers
+//	typed.go end.go            tools whose arguments are a struct; what the end of the work means
 //	env.go         what a tool works with
 //	search.go entry.go examples.go sparql.go stop.go    the tools of the SPINACH paper
 //	dialect.go diagnose.go    queries as texts, and why one is empty
@@ -20,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/render"
@@ -34,8 +36,13 @@ type Tool struct {
 	Schema json.RawMessage // JSON schema of the arguments, an object
 	Input  string          // the argument that the text protocol's only argument is
 	about  string          // what Input is, for the schema
-	Query  bool            // Input is a SPARQL query
-	Ends   bool            // it ends the work; Run is nil then
+	Query  bool            // it runs a SPARQL query; where there is an Input, that is the query
+
+	// End says what a call means that ends the work; Run is nil then. nil for a tool after which the work goes on. The
+	// error says what is wrong with the arguments, for the model.
+	End func(args json.RawMessage) (End, error)
+	// OnQuery makes the arguments that end the work on a query, nil where the arguments hold none.
+	OnQuery func(query string) json.RawMessage
 
 	// FromText makes arguments of the text protocol's argument, nil where that is Input. It cannot fail: what it does
 	// not understand it leaves out.
@@ -46,7 +53,12 @@ type Tool struct {
 	Key func(args json.RawMessage) string
 	// Run carries out a call. What the model can repair is a Result with its kind of failure; an error ends the run.
 	Run func(ctx context.Context, env *Env, args json.RawMessage) (Result, error)
+
+	check func(args json.RawMessage) error // of a tool with more than Input
 }
+
+// Ends reports whether the tool ends the work.
+func (t *Tool) Ends() bool { return t.End != nil }
 
 // Advice names a hint that the model gets in full only once.
 type Advice string
@@ -55,6 +67,8 @@ type Advice string
 type Result struct {
 	Text    string
 	Failure kg.Kind // "" for a success
+	Query   string  // the query that was executed, as it can be executed again; "" where that is the tool's Input
+	KG      string  // the graph of Query, "" for the main one
 	Rows    int     // rows of an executed query
 	Found   bool    // an executed query returned rows or a truth value
 	Short   string  // an executed query's truth value or only row, when it is small
@@ -155,8 +169,8 @@ func (t *Tool) input(args json.RawMessage) (string, error) {
 
 // Check returns what is wrong with a call's arguments, in words for the model, nil for nothing.
 func (t *Tool) Check(args json.RawMessage) error {
-	if t.Input == "" {
-		return decode(args, &stopArgs{})
+	if t.check != nil {
+		return t.check(args)
 	}
 	_, err := t.input(args)
 	return err
@@ -185,19 +199,15 @@ func onInput(t *Tool, key func(input string) string, run func(ctx context.Contex
 
 // schema returns the schema of an object with one text.
 func schema(name, about string) json.RawMessage {
-	b, err := render.JSON(map[string]any{"type": "object", "additionalProperties": false, "required": []string{name},
+	return encoded(map[string]any{"type": "object", "additionalProperties": false, "required": []string{name},
 		"properties": map[string]any{name: map[string]string{"type": "string", "description": about}}})
-	if err != nil {
-		panic(err) // texts and maps always encode
-	}
-	return b
 }
 
 // Set is what a preset offers, in the order in which the model reads it.
 type Set []*Tool
 
 // all lists every tool there is.
-var all = Set{searchTool, entryTool, examplesTool, executeTool, stopTool}
+var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool})
 
 // Select returns the tools with these names.
 func Select(names []string) (Set, error) {
@@ -212,14 +222,30 @@ func Select(names []string) (Set, error) {
 	return out, nil
 }
 
-// Find returns the tool with a name, or nil.
+// Find returns the tool with a name, or nil. Where none has it letter for letter, upper and lower case count as equal.
 func (s Set) Find(name string) *Tool {
 	for _, t := range s {
 		if t.Name == name {
 			return t
 		}
 	}
+	for _, t := range s {
+		if strings.EqualFold(t.Name, name) {
+			return t
+		}
+	}
 	return nil
+}
+
+// Ending returns the tools that end the work.
+func (s Set) Ending() Set {
+	var out Set
+	for _, t := range s {
+		if t.Ends() {
+			out = append(out, t)
+		}
+	}
+	return out
 }
 
 // Names lists the tools' names.

@@ -220,7 +220,7 @@ func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 			w.Temperature = math.SmallestNonzeroFloat32
 		}
 		w.TopP = float32(req.TopP)
-		w.Stop = req.Stop
+		w.Stop, w.Seed = req.Stop, req.Seed
 		if n > 1 {
 			w.N = n
 		}

@@ -49,6 +49,7 @@ type Request struct {
 	MaxTokens   int       `json:"max_tokens,omitempty"`
 	N           int       `json:"n,omitempty"` // 0 means 1
 	Stop        []string  `json:"stop,omitempty"`
+	Seed        *int      `json:"seed,omitempty"`
 	JSON        bool      `json:"json,omitempty"` // ask for a JSON object
 
 	Tools       []Tool     `json:"tools,omitempty"`

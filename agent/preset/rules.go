@@ -1,0 +1,90 @@
+package preset
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Rules are what the loop does where the published systems differ.
+type Rules struct {
+	Repeat string `json:"repeat"` // what follows a repetition, see [RepeatRestore]
+	Stop   string `json:"stop"`   // what follows a stop on a query without result, see [StopRestore]
+	// what follows a turn without an action: "nudge" tells the model, "end" ends the run
+	NoAction string `json:"no_action"`
+	// take the answer from a turn without an action (a JSON object, a fenced query); when a limit is reached, take the
+	// last query executed
+	Salvage   bool   `json:"salvage"`
+	Messages  int    `json:"messages"`   // of the conversation, at which the run ends; 0: any number
+	TrimLimit bool   `json:"trim_limit"` // remove an exploring LIMIT 10 from the end of the final query
+	Count     bool   `json:"count"`      // tell the model how many steps are left
+	Guard     string `json:"guard"`      // what is done about IDs that were not shown, see [GuardOff]
+}
+
+// What follows a repetition.
+const (
+	// a call equal to one still in the state is refused; the second refusal in a row restores the state before it
+	RepeatRestore = "restore"
+	RepeatNone    = "none" // it is carried out
+	// a reply equal to the one before it is not carried out, and the model is told; the next one ends the run
+	RepeatLoop = "loop"
+	RepeatEnd  = "end" // a reply equal to the one before it ends the run
+)
+
+// What follows a stop without result: the query returned nothing, failed, or there is none.
+const (
+	StopRestore = "restore" // it is refused; the second refusal in a row restores the state before the query
+	StopRefuse  = "refuse"  // it is refused every time
+	StopAccept  = "accept"  // the run ends, without an answer
+)
+
+// What is done about IDs in a query that no observation, no rule and no word of the question has shown.
+const (
+	GuardOff    = "off"
+	GuardName   = "name"   // the query runs, and the model is told what they are
+	GuardRefuse = "refuse" // the query does not run, and the model is told what they are
+	// GRASP's rule: the query does not run. What the question names is not known, nor are other forms of a property
+	// that was shown (wdt:P31 does not make p:P31 known); the IDs of common vocabularies are.
+	GuardKnown = "known"
+)
+
+// check completes the rules by the usual ones and returns what is wrong.
+func (r *Rules) check() error {
+	var wrong []error
+	one := func(v *string, name string, words ...string) {
+		if *v == "" {
+			*v = words[0]
+		}
+		if !slices.Contains(words, *v) {
+			wrong = append(wrong, fmt.Errorf(`"rules": %q is %q; it must be one of %s`, name, *v,
+				strings.Join(words, ", ")))
+		}
+	}
+	one(&r.Repeat, "repeat", RepeatRestore, RepeatNone, RepeatLoop, RepeatEnd)
+	one(&r.Stop, "stop", StopRestore, StopRefuse, StopAccept)
+	one(&r.NoAction, "no_action", "nudge", "end")
+	one(&r.Guard, "guard", GuardName, GuardOff, GuardRefuse, GuardKnown)
+	if r.Messages < 0 {
+		wrong = append(wrong, errors.New(`"rules": "messages" is below 0`))
+	}
+	return errors.Join(wrong...)
+}
+
+// Feedback is a second opinion on an answer: a fresh call of the model judges it before it is final (GRASP-F).
+type Feedback struct {
+	Rounds int `json:"rounds"` // how often the work may go on because of it; 0: no feedback
+}
+
+// Examples are solved questions that the model is shown.
+type Examples struct {
+	N int `json:"n"` // how many; 0: none
+	// put them into the conversation before the model's first turn, as if it had asked for them with this tool; "": the
+	// model asks itself
+	Force string `json:"force"`
+}
+
+// Notes are lessons on a graph that the prompt holds.
+type Notes struct {
+	N int `json:"n"` // at most; 0: none
+}

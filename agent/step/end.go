@@ -1,0 +1,202 @@
+package step
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/protocol"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+)
+
+// end carries out a call that ends the work, or refuses it by the preset's rule.
+func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
+	call protocol.Call) (Child, error) {
+	end, err := call.Tool.End(call.Args)
+	if err != nil { // a person changed the arguments
+		s.hint = r.say("bad_end", map[string]any{"Name": call.Tool.Name, "Why": err.Error()})
+		return Child{State: s, Outcome: Unreadable}, nil
+	}
+	if ref := s.judgeStop(r.Preset.Rules, end); ref != nil {
+		return r.refusedChild(s, turn, call, ref), nil
+	}
+	if end.NoAnswer {
+		f := Final{Text: end.Text, Ending: event.Ending{Reason: event.NotFound, Detail: end.Why}}
+		if f.Attempt, err = r.attempt(ctx, b, s, end.Best); err != nil {
+			return Child{}, err
+		}
+		return r.ended(ctx, b, s, turn, call, f)
+	}
+	return r.stop(ctx, b, s, turn, call, end)
+}
+
+// stop publishes the query that an accepted end means. When it turns out to be unfit, the end is refused after all,
+// and the model is told why; where the rules accept every end, the run ends without an answer.
+func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
+	end tool.End) (Child, error) {
+	query, name, i := end.SPARQL, end.KG, -1
+	if query == "" {
+		if i = s.stoppedOn(end); i < 0 || i >= len(s.steps) || !s.steps[i].call.Tool.Query {
+			return r.ended(ctx, b, s, turn, call, Final{Text: end.Text, Ending: event.Ending{Reason: event.NotFound,
+				Detail: "the model stopped without a query"}})
+		}
+		query, name = s.steps[i].query, s.steps[i].KG
+	}
+	answer, err := r.publish(ctx, b, s, query, name)
+	s.at = b.At()
+	if err == nil {
+		s.unseen = i >= 0 && s.steps[i].unseen || i < 0 && len(r.env(b, s).Unseen(query)) > 0
+		return r.ended(ctx, b, s, turn, call, Final{Answer: answer, Text: end.Text})
+	}
+	var u *unfit
+	if !errors.As(err, &u) {
+		return Child{}, err
+	}
+	if r.Preset.Rules.Stop == preset.StopAccept {
+		return r.ended(ctx, b, s, turn, call, Final{Attempt: u.attempt, Text: end.Text, Ending: u.ending()})
+	}
+	var ref *Refusal
+	if i >= 0 {
+		s.steps = slices.Clone(s.steps)
+		s.steps[i].unfit = u.text
+		ref = s.judgeStop(r.Preset.Rules, end)
+	} else {
+		ref = &Refusal{Kind: "stop", Back: len(s.steps), Why: notFit, data: map[string]any{"N": 0, "Why": u.text}}
+	}
+	if ref == nil || r.Check(s) != nil {
+		return Child{State: s, Outcome: Ended, Final: &Final{Attempt: u.attempt, Ending: event.Ending{
+			Reason: event.CannotPublish, Detail: u.text, Cause: u.cause}}}, nil
+	}
+	return r.refusedChild(s, turn, call, ref), nil
+}
+
+// ending is how a run ends that had to accept a query without result.
+func (u *unfit) ending() event.Ending {
+	e := event.Ending{Reason: event.NotFound, Detail: u.text, Cause: u.cause}
+	if u.cause != nil {
+		e.Reason = event.CannotPublish
+	}
+	return e
+}
+
+// attempt runs the query of an end that says that it has no answer. It is nil when there is none.
+func (r *Runner) attempt(ctx context.Context, b *event.Branch, s State, best *tool.End) (*Answer, error) {
+	if best == nil || strings.TrimSpace(best.SPARQL) == "" {
+		return nil, nil
+	}
+	a, err := r.publish(ctx, b, s, best.SPARQL, best.KG)
+	var u *unfit
+	if errors.As(err, &u) {
+		return u.attempt, nil
+	}
+	return a, err
+}
+
+// ended adds the end to the steps and to the log.
+func (r *Runner) ended(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
+	f Final) (Child, error) {
+	s.taken++
+	k := kept{call: call, turn: s.turns, Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name,
+		Argument: call.Shown}}
+	if err := b.Record(ctx, event.Event{Event: "step", Step: &k.Step}); err != nil {
+		return Child{}, err
+	}
+	k.event, s.at = b.At(), b.At()
+	return Child{State: s.with(k), Outcome: Ended, Final: &f}, nil
+}
+
+var (
+	toolCallTag = regexp.MustCompile(`(?s)<tool_call>(.*?)(?:</tool_call>|$)`)
+	jsonFence   = regexp.MustCompile("(?s)```json\\s*\\n(.*?)(?:```|$)")
+	queryFence  = regexp.MustCompile("(?is)```sparql\\s*\\n(.*?)(?:```|$)")
+)
+
+// salvage reads an answer out of a message without a call (GRASP's fallback): a call in a <tool_call> tag, a JSON
+// object that is a call or the arguments of one, else the last fenced query.
+func salvage(text string, tools tool.Set) (call protocol.Call, ok bool) {
+	candidates := []string{text}
+	for _, re := range []*regexp.Regexp{toolCallTag, jsonFence} {
+		for _, m := range re.FindAllStringSubmatch(text, -1) {
+			candidates = append(candidates, m[1])
+		}
+	}
+	for _, c := range slices.Backward(candidates) {
+		if call, ok = callIn(strings.TrimSpace(c), tools); ok {
+			return call, true
+		}
+	}
+	if m := queryFence.FindAllStringSubmatch(text, -1); m != nil {
+		return callOn(strings.TrimSpace(m[len(m)-1][1]), tools)
+	}
+	return protocol.Call{}, false
+}
+
+// callIn reads a JSON object as a call of a tool that ends the work: {"name", "arguments"}, or the arguments alone.
+func callIn(text string, tools tool.Set) (protocol.Call, bool) {
+	if !strings.HasPrefix(text, "{") {
+		return protocol.Call{}, false
+	}
+	var named struct {
+		Name      string          `json:"name"`
+		Type      string          `json:"type"` // GRASP's output says so
+		Arguments json.RawMessage `json:"arguments"`
+	}
+	_ = json.Unmarshal([]byte(text), &named) // not an object: no tool has it
+	for _, t := range tools.Ending() {
+		args := json.RawMessage(text)
+		if named.Name == t.Name && len(named.Arguments) > 0 {
+			args = named.Arguments
+			var quoted string
+			if json.Unmarshal(args, &quoted) == nil {
+				args = json.RawMessage(quoted)
+			}
+		}
+		if t.Check(args) == nil {
+			return protocol.Call{Tool: t, Args: args, Shown: t.Shown(args)}, true
+		}
+	}
+	return protocol.Call{}, false
+}
+
+// callOn makes a call of the first tool that can end the work on a query that was only written.
+func callOn(query string, tools tool.Set) (protocol.Call, bool) {
+	for _, t := range tools.Ending() {
+		if t.OnQuery == nil || query == "" {
+			continue
+		}
+		args := t.OnQuery(query)
+		if t.Check(args) == nil {
+			return protocol.Call{Tool: t, Args: args, Shown: t.Shown(args)}, true
+		}
+	}
+	return protocol.Call{}, false
+}
+
+// Salvage takes the last query that was executed as the answer of a run that f ended without one, when it returned
+// something (GRASP's fallback).
+func (r *Runner) Salvage(ctx context.Context, s State, f Final) (State, Final, bool, error) {
+	i := s.stoppedOn(tool.End{})
+	if i < 0 {
+		return s, f, false, nil
+	}
+	b := r.Events.Branch(s.at)
+	answer, err := r.publish(ctx, b, s, s.steps[i].query, s.steps[i].KG)
+	s.at = b.At()
+	var u *unfit
+	if errors.As(err, &u) {
+		f.Attempt = u.attempt
+		f.Ending.Detail += "; the last query cannot be published: " + render.Clip(u.text, 300)
+		return s, f, false, nil
+	}
+	if err != nil {
+		return s, f, false, err
+	}
+	s.unseen = s.steps[i].unseen
+	return s, Final{Answer: answer}, true, nil
+}

@@ -1,0 +1,77 @@
+package step
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/protocol"
+	"github.com/spinachbot/spinachbot/agent/render"
+)
+
+// unreadable is the child of a turn that could not be read: the model is told why. By the preset's rules a turn without
+// an action may hold the answer all the same, or end the run.
+func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Proposal) (Child, error) {
+	rules := r.Preset.Rules
+	if p.Problem.Kind == protocol.NoAction && rules.Salvage {
+		if call, ok := salvage(p.choice.Content, r.Preset.Toolset()); ok {
+			s.turns++
+			return r.carry(ctx, b, s, protocol.Turn{Thought: p.choice.Content, Reasoning: p.choice.Reasoning}, call)
+		}
+	}
+	if p.Problem.Kind == protocol.NoAction && rules.NoAction == "end" {
+		return Child{State: s, Outcome: Ended, Final: &Final{Text: p.choice.Content, Ending: event.Ending{
+			Reason: event.NotFound, Detail: "the model stopped without an action"}}}, nil
+	}
+	same := s.reply != "" && s.reply == p.choice.Content
+	if end := r.loop(s, same); end != nil {
+		return *end, nil
+	}
+	s.formatErrors++
+	s.messages += 2
+	s.reply = p.choice.Content
+	s.bad, s.hint = &p.choice, p.Problem.Message
+	if same {
+		s.warned = true
+		s.hint = r.say(string(sameReply), nil)
+	}
+	r.Log.Debug("agent: unreadable turn", "question", r.Question.ID, "why", p.Problem.Kind)
+	return Child{State: s, Outcome: Unreadable}, nil
+}
+
+// replyOf is the form in which turns are compared: the thought and every call.
+func replyOf(t protocol.Turn) string {
+	var b strings.Builder
+	b.WriteString(render.Fold(t.Thought))
+	for _, c := range t.Calls {
+		b.WriteString("\n" + c.Tool.KeyOf(c.Args))
+	}
+	return b.String()
+}
+
+// sameReply applies the rules on a turn that is the same as the one before it.
+func (r *Runner) sameReply(s State, turn protocol.Turn) (Child, bool) {
+	same := s.reply != "" && s.reply == replyOf(turn)
+	if end := r.loop(s, same); end != nil {
+		return *end, true
+	}
+	if !same || r.Preset.Rules.Repeat != preset.RepeatLoop {
+		return Child{}, false
+	}
+	s.warned = true
+	s.messages += 2
+	s.formatErrors = 0
+	ref := &Refusal{Kind: "loop", Why: sameReply, Back: len(s.steps), data: map[string]any{}}
+	return r.refusedChild(s, turn, turn.Calls[0], ref), true
+}
+
+// loop is the end of a run whose model repeats itself, nil where the rules let it go on.
+func (r *Runner) loop(s State, same bool) *Child {
+	rule := r.Preset.Rules.Repeat
+	if !same || rule != preset.RepeatEnd && (rule != preset.RepeatLoop || !s.warned) {
+		return nil
+	}
+	return &Child{State: s, Outcome: Ended, Final: &Final{Ending: event.Ending{Reason: event.Loop,
+		Detail: "the model repeated its reply"}}}
+}

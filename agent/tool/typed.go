@@ -1,0 +1,160 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// maxArguments is how long the arguments of a call may be, in bytes. The longest that make sense are a query's.
+const maxArguments = maxQuery + 16<<10
+
+// typed completes a tool whose arguments are the struct A. The schema is made of A's fields: the name of its json tag,
+// what it is about from the tag "about", its values from the tag "enum" (separated by commas). A field that is a
+// pointer may be left out or null; every other one must be there, and a text must not be empty. Fields are strings,
+// integers, numbers, truth values, slices and structs of them.
+func typed[A any](t *Tool, run func(ctx context.Context, env *Env, a A) (Result, error)) *Tool {
+	typ := reflect.TypeFor[A]()
+	t.Schema = encoded(schemaOf(typ))
+	t.check = func(args json.RawMessage) error {
+		_, err := argumentsOf[A](args)
+		return err
+	}
+	if run != nil {
+		t.Run = func(ctx context.Context, env *Env, args json.RawMessage) (Result, error) {
+			a, err := argumentsOf[A](args)
+			if err != nil {
+				return Result{Text: say("bad_arguments", err.Error()), Failure: kg.QueryFailed}, nil
+			}
+			return run(ctx, env, a)
+		}
+	}
+	return t
+}
+
+// ending completes a tool that ends the work, with the arguments A.
+func ending[A any](t *Tool, end func(a A) End) *Tool {
+	t = typed[A](t, nil)
+	t.End = func(args json.RawMessage) (End, error) {
+		a, err := argumentsOf[A](args)
+		if err != nil {
+			return End{}, err
+		}
+		return end(a), nil
+	}
+	return t
+}
+
+// argumentsOf reads arguments. What does not fit is described for the model.
+func argumentsOf[A any](args json.RawMessage) (A, error) {
+	var a A
+	if len(args) > maxArguments {
+		return a, fmt.Errorf("they are %d bytes long, at most %d are allowed", len(args), maxArguments)
+	}
+	if err := decode(args, &a); err != nil {
+		return a, err
+	}
+	var given any
+	if err := json.Unmarshal(args, &given); err != nil {
+		return a, err
+	}
+	return a, missing(reflect.TypeFor[A](), given, "")
+}
+
+// missing returns what is wrong with a value that was decoded into typ: an argument that is not there, a text that is
+// empty, or none of its values.
+func missing(typ reflect.Type, given any, path string) error {
+	m, ok := given.(map[string]any)
+	if !ok {
+		return fmt.Errorf("%q must be an object", strings.TrimSuffix(path, "."))
+	}
+	for f := range typ.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		ft, optional := f.Type, f.Type.Kind() == reflect.Pointer
+		if optional {
+			ft = ft.Elem()
+		}
+		v, there := m[name]
+		s, isText := v.(string)
+		switch {
+		case (!there || v == nil) && optional:
+			continue
+		case !there || v == nil:
+			return fmt.Errorf("the argument %q is missing", path+name)
+		case isText && strings.TrimSpace(s) == "" && !optional:
+			return fmt.Errorf("the argument %q is empty", path+name)
+		}
+		if values := f.Tag.Get("enum"); isText && values != "" && !slices.Contains(strings.Split(values, ","), s) {
+			return fmt.Errorf("the argument %q is %q; it must be one of %s", path+name, render.Clip(s, 60),
+				strings.ReplaceAll(values, ",", ", "))
+		}
+		if ft.Kind() == reflect.Struct {
+			if err := missing(ft, v, path+name+"."); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// schemaOf returns the JSON schema of a type in the strict form: every argument is listed as required, and one that may
+// be left out may be null.
+func schemaOf(t reflect.Type) map[string]any {
+	switch t.Kind() {
+	case reflect.String:
+		return map[string]any{"type": "string"}
+	case reflect.Int, reflect.Int64:
+		return map[string]any{"type": "integer"}
+	case reflect.Float64:
+		return map[string]any{"type": "number"}
+	case reflect.Bool:
+		return map[string]any{"type": "boolean"}
+	case reflect.Slice:
+		return map[string]any{"type": "array", "items": schemaOf(t.Elem())}
+	case reflect.Struct:
+	default:
+		panic("tool: arguments of type " + t.String()) // a mistake in the code, which the first test finds
+	}
+	properties, names := map[string]any{}, []string{}
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		ft, optional := f.Type, f.Type.Kind() == reflect.Pointer
+		if optional {
+			ft = ft.Elem()
+		}
+		p := schemaOf(ft)
+		if optional {
+			p["type"] = []string{p["type"].(string), "null"}
+		}
+		if values := f.Tag.Get("enum"); values != "" {
+			var all []any
+			for _, v := range strings.Split(values, ",") {
+				all = append(all, v)
+			}
+			if optional {
+				all = append(all, nil)
+			}
+			p["enum"] = all
+		}
+		if about := f.Tag.Get("about"); about != "" {
+			p["description"] = about
+		}
+		properties[name] = p
+		names = append(names, name)
+	}
+	return map[string]any{"type": "object", "additionalProperties": false, "required": names, "properties": properties}
+}
+
+func encoded(v any) json.RawMessage {
+	b, err := render.JSON(v)
+	if err != nil {
+		panic(err) // texts, slices and maps always encode
+	}
+	return b
+}

@@ -1,0 +1,90 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+type typedArgs struct {
+	KG     string   `json:"kg" about:"the graph"`
+	Query  *string  `json:"query" about:"words"`
+	Page   *int     `json:"page"`
+	Kind   string   `json:"kind" enum:"a,b"`
+	Among  []string `json:"among"`
+	Nested *struct {
+		Subject *string `json:"subject"`
+		Object  string  `json:"object"`
+	} `json:"nested"`
+}
+
+// TestTyped: the schema of a struct is strict (every argument is listed, nothing else may be there, what may be left
+// out may be null), and arguments that do not fit are described.
+func TestTyped(t *testing.T) {
+	var got typedArgs
+	tl := typed(&Tool{Name: "x"}, func(_ context.Context, _ *Env, a typedArgs) (Result, error) {
+		got = a
+		return Result{Text: "done"}, nil
+	})
+	const want = `{"additionalProperties":false,"properties":{` +
+		`"among":{"items":{"type":"string"},"type":"array"},` +
+		`"kg":{"description":"the graph","type":"string"},` +
+		`"kind":{"enum":["a","b"],"type":"string"},` +
+		`"nested":{"additionalProperties":false,"properties":{"object":{"type":"string"},"subject":{"type":["string","null"]}},` +
+		`"required":["subject","object"],"type":["object","null"]},` +
+		`"page":{"type":["integer","null"]},` +
+		`"query":{"description":"words","type":["string","null"]}},` +
+		`"required":["kg","query","page","kind","among","nested"],"type":"object"}`
+	if string(tl.Schema) != want {
+		t.Errorf("schema\n%s\nwant\n%s", tl.Schema, want)
+	}
+	deep := strings.Repeat(`{"nested":`, 20_000)
+	for _, tt := range []struct{ args, want string }{
+		{`{"kg":"w","kind":"a","among":[]}`, ""},
+		{`{"kg":"w","kind":"a","among":["x"],"query":null,"page":2,"nested":{"object":"o"}}`, ""},
+		{`{"kind":"a","among":[]}`, `"kg" is missing`},
+		{`{"kg":" ","kind":"a","among":[]}`, `"kg" is empty`},
+		{`{"kg":"w","kind":"c","among":[]}`, `"kind" is "c"; it must be one of a, b`},
+		{`{"kg":"w","kind":"a","among":[],"nested":{}}`, `"nested.object" is missing`},
+		{`{"kg":"w","kind":"a","among":[],"page":"two"}`, "page"},
+		{`{"kg":"w","kind":"a","among":[],"limit":3}`, `unknown field "limit"`},
+		{`[1]`, "array"},
+		{`null`, "object"},
+		{`{"kg":"w"`, "ends"},
+		{`{"kg":"w","kind":"a","among":[]} {}`, "more than one"},
+		{deep, ""},
+		{`{"kg":"` + strings.Repeat("x", 1<<20) + `"}`, "bytes long"},
+	} {
+		res, err := tl.Run(t.Context(), nil, json.RawMessage(tt.args))
+		cerr := tl.Check(json.RawMessage(tt.args))
+		if err != nil {
+			t.Fatal(err)
+		}
+		bad := tt.want != "" || tt.args == deep
+		if (cerr != nil) != bad || (res.Failure != "") != bad || bad && !strings.Contains(cerr.Error(), tt.want) ||
+			len(res.Text) > 1000 {
+			t.Errorf("%.80s: %v, result %.200s; want %q", tt.args, cerr, res.Text, tt.want)
+		}
+	}
+	if got.KG != "w" || got.Page == nil || *got.Page != 2 || got.Nested == nil || got.Nested.Object != "o" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestEveryTool: each tool has a text and a schema that is an object without further properties.
+func TestEveryTool(t *testing.T) {
+	for _, tl := range all {
+		var s struct {
+			Type       string                     `json:"type"`
+			More       *bool                      `json:"additionalProperties"`
+			Properties map[string]json.RawMessage `json:"properties"`
+		}
+		if err := json.Unmarshal(tl.Schema, &s); err != nil || s.Type != "object" || s.More == nil || *s.More {
+			t.Errorf("%s: schema %s: %v", tl.Name, tl.Schema, err)
+		}
+		if tl.Ends() == (tl.Run != nil) {
+			t.Errorf("%s: it must either end the work or do something", tl.Name)
+		}
+	}
+}
