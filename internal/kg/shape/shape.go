@@ -2,16 +2,31 @@
 // with which values, and what leads to them. It needs no more than a function that runs queries and the graph's
 // [kg.Description].
 //
-//	shape.go         the package's face: what is remembered, and for how long
-//	measure.go       shapes measured by queries, whole or on a sample
-//	void.go          shapes that a graph publishes about itself
-//	wikibase.go      what Wikidata declares about classes and properties
-//	check.go         queries compared with shapes: hints, never refusals
-//	text.go          shapes and hints in words
+//	shape.go cache.go    the package's face; what is remembered, and for how long
+//	measure.go           shapes measured by queries, whole or on a sample
+//	void.go              shapes that a graph publishes about itself
+//	wikibase.go          what Wikidata declares about classes and properties
+//	classes.go labels.go classes found by name; labels
+//	check.go             queries compared with shapes: hints, never refusals
+//	text.go              shapes and hints in words
 //
 // Shapes are measured on direct members of a class only. The queries are bounded: each has its own time limit, large
-// classes are sampled, and what a query could not say in time is left out with a note.
+// classes are sampled, and what a query could not say in time is left out with a note. A sample is what the graph
+// returns first, so it is biased, and the shape says that it is one.
+//
+// The queries, the limits and the mark of cardinality are those of GRASP (ad-freiburg/grasp, files of 2026).
 package shape
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
 
 // Sources of shapes, see [kg.Shape].
 const (
@@ -19,3 +34,137 @@ const (
 	Endpoint = "endpoint" // queries over all members
 	Sample   = "sample"   // queries over some members: those that the graph returns first
 )
+
+// DefaultMaxAge is how long a shape is used before it is measured again.
+const DefaultMaxAge = 30 * 24 * time.Hour
+
+// Options are what a [Maker] works with. Graph and Query are needed.
+type Options struct {
+	Log   *slog.Logger
+	Graph kg.Description
+	Query Query
+	// Labels returns the labels of IDs in the first of the languages that has one; nil: they are asked by Query.
+	Labels func(ctx context.Context, ids, languages []string) (map[string]string, error)
+	// Find finds entities by words or meaning, for FindClasses; nil: only the largest classes are found, by words.
+	Find func(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error)
+	// VoID returns queries over the graph's description of itself from a file or from /.well-known/void, see package
+	// void; nil: only the endpoint is asked for one. It is called once.
+	VoID   func(ctx context.Context) (Query, error)
+	Store  Store            // keeps shapes over restarts; nil: they are kept in memory
+	MaxAge time.Duration    // 0 means DefaultMaxAge
+	Now    func() time.Time // nil: shapes have no date and do not age
+	Limits Limits
+}
+
+// Maker makes shapes and remembers them. It is safe for concurrent use; shapes that it returned must not be changed.
+type Maker struct {
+	o       Options
+	mu      sync.Mutex
+	known   map[string]*entry
+	sources voidSources
+	classes classList
+}
+
+// New returns a maker.
+func New(o Options) (*Maker, error) {
+	if o.Query == nil {
+		return nil, errors.New("shape: there is no function that runs queries")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.MaxAge == 0 {
+		o.MaxAge = DefaultMaxAge
+	}
+	o.Limits = o.Limits.withDefaults()
+	return &Maker{o: o, known: map[string]*entry{}}, nil
+}
+
+// Shape returns the shape of a class, by its ID, prefixed name or IRI, with labels in lang. Errors: kg.BadID for what
+// names nothing, kg.NotFound for a class without direct members, and the graph's own.
+func (m *Maker) Shape(ctx context.Context, class, lang string) (*kg.Shape, error) {
+	iri, ok := expand(&m.o.Graph, class)
+	if !ok {
+		return nil, kg.Errorf(kg.BadID, "%q does not name a class of this graph; use %s", class, m.nameForms())
+	}
+	e := m.entry(iri, lang)
+	select { // one at a time measures a class, the others wait for it
+	case e.turn <- struct{}{}:
+		defer func() { <-e.turn }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if e.shape != nil && m.fresh(e.shape) {
+		return e.shape, nil
+	}
+	if s := m.stored(ctx, iri, lang); s != nil && m.fresh(s) {
+		e.shape = s
+		return s, nil
+	}
+	s, err := m.make(ctx, iri, lang)
+	if err != nil {
+		return nil, err
+	}
+	e.shape = s
+	m.store(ctx, iri, lang, s)
+	return s, nil
+}
+
+func (m *Maker) nameForms() string {
+	if m.o.Graph.IsWikibase() {
+		return "a number such as Q5, or an address in angle brackets"
+	}
+	return "a prefixed name or an address in angle brackets"
+}
+
+// make makes a shape: from the graph's own description when it has one, else by queries.
+func (m *Maker) make(ctx context.Context, iri, lang string) (*kg.Shape, error) {
+	s, err := m.described(ctx, iri)
+	if err != nil {
+		return nil, err
+	}
+	q := &measurer{d: &m.o.Graph, query: m.o.Query, limits: m.o.Limits}
+	if s == nil {
+		if s, err = q.shape(ctx, q.class(iri)); kg.KindOf(err) == kg.NotFound {
+			return nil, kg.Errorf(kg.NotFound, "%s has no direct members in this graph", ID(&m.o.Graph, iri))
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := q.declare(ctx, s, iri); err != nil {
+			return nil, err
+		}
+	}
+	s.Class.ID = ID(&m.o.Graph, iri)
+	if m.o.Now != nil {
+		s.At = m.o.Now().UTC().Truncate(time.Second)
+	}
+	if err := m.label(ctx, s, lang); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		m.o.Log.Warn("shape: no labels", "class", s.Class.ID, "err", err)
+		s.Notes = append(s.Notes, "The labels could not be read.")
+	}
+	return s, nil
+}
+
+// Schema returns what [Check] compares queries with: this graph and its shapes with labels in lang. It is for one
+// query: calls end with ctx.
+func (m *Maker) Schema(ctx context.Context, lang string) Schema {
+	return Schema{Graph: &m.o.Graph, Shape: func(class string) (*kg.Shape, error) {
+		if !strings.HasPrefix(class, "<") && strings.Contains(class, "://") {
+			class = "<" + class + ">"
+		}
+		return m.Shape(ctx, class, lang)
+	}}
+}
+
+// Measured returns the shape of what a pattern finds, with labels in lang, see [Measure]. It is not remembered.
+func (m *Maker) Measured(ctx context.Context, members Members, lang string) (*kg.Shape, error) {
+	s, err := Measure(ctx, &m.o.Graph, m.o.Query, members, m.o.Limits)
+	if err != nil {
+		return nil, err
+	}
+	return s, m.label(ctx, s, lang)
+}

@@ -153,7 +153,7 @@ func exampleValue(v kg.Value) string {
 	if id := rdf.EntityID(v.Term.Value); v.Term.IsIRI() && id != "" {
 		return named(kg.PropertyRef{ID: id, Label: v.Label})
 	}
-	return text.Clip(text.Fold(v.Term.Value), maxLabel)
+	return text.Clip(text.Fold(strings.TrimSuffix(v.Term.Value, "T00:00:00Z")), maxLabel)
 }
 
 func targetText(t kg.ShapeTarget) string {

@@ -1,0 +1,132 @@
+package shape
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Store keeps shapes over restarts: JSON values under keys of this package.
+type Store interface {
+	// Get returns the value under key, false when there is none.
+	Get(ctx context.Context, key string) ([]byte, bool, error)
+	// Put stores value under key.
+	Put(ctx context.Context, key string, value []byte) error
+}
+
+// maxKnown bounds the shapes in memory; when there are more, all but those in use are forgotten.
+const maxKnown = 2000
+
+// entry is a class in memory. Who holds turn may read and set shape.
+type entry struct {
+	turn  chan struct{}
+	shape *kg.Shape
+}
+
+func (m *Maker) entry(iri, lang string) *entry {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := iri + " " + lang
+	e := m.known[key]
+	if e == nil {
+		if len(m.known) >= maxKnown {
+			for k, old := range m.known {
+				if len(old.turn) == 0 {
+					delete(m.known, k)
+				}
+			}
+		}
+		e = &entry{turn: make(chan struct{}, 1)}
+		m.known[key] = e
+	}
+	return e
+}
+
+// fresh reports whether a shape is young enough.
+func (m *Maker) fresh(s *kg.Shape) bool {
+	return m.o.Now == nil || m.o.Now().Sub(s.At) < m.o.MaxAge
+}
+
+// keyVersion is part of every key: shapes that an earlier version of this program kept in another form are not found.
+const keyVersion = "shape 1"
+
+func (m *Maker) key(iri, lang string) string {
+	return keyVersion + " " + m.o.Graph.Endpoint + " " + m.o.Graph.Name + " " + iri + " " + lang
+}
+
+// stored returns a shape that is kept, nil when there is none. A store that fails costs time and nothing else.
+func (m *Maker) stored(ctx context.Context, iri, lang string) *kg.Shape {
+	if m.o.Store == nil {
+		return nil
+	}
+	data, ok, err := m.o.Store.Get(ctx, m.key(iri, lang))
+	if err != nil {
+		m.o.Log.Warn("shape: a kept shape cannot be read", "class", iri, "err", err)
+	}
+	if !ok || err != nil {
+		return nil
+	}
+	var s kg.Shape
+	if err := json.Unmarshal(data, &s); err != nil || s.Class.ID == "" {
+		m.o.Log.Warn("shape: a kept shape is broken and is measured again", "class", iri)
+		return nil
+	}
+	return &s
+}
+
+func (m *Maker) store(ctx context.Context, iri, lang string, s *kg.Shape) {
+	if m.o.Store == nil {
+		return
+	}
+	data, err := json.Marshal(s)
+	if err == nil {
+		err = m.o.Store.Put(ctx, m.key(iri, lang), data)
+	}
+	if err != nil {
+		m.o.Log.Warn("shape: a shape was not kept", "class", iri, "err", err)
+	}
+}
+
+// Folder is a [Store] that keeps each value in a file of a folder. The folder is made when it is needed.
+type Folder string
+
+func (f Folder) file(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(string(f), hex.EncodeToString(sum[:12])+".json")
+}
+
+// Get returns the value under key.
+func (f Folder) Get(_ context.Context, key string) ([]byte, bool, error) {
+	data, err := os.ReadFile(f.file(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false, nil
+	}
+	return data, err == nil, err
+}
+
+// Put stores value under key. A reader sees the old value or the new one, never half of it.
+func (f Folder) Put(_ context.Context, key string, value []byte) error {
+	if err := os.MkdirAll(string(f), 0o700); err != nil {
+		return fmt.Errorf("the folder of the shapes cannot be made: %w", err)
+	}
+	tmp, err := os.CreateTemp(string(f), ".shape-*")
+	if err != nil {
+		return err
+	}
+	_, err = tmp.Write(value)
+	if err = errors.Join(err, tmp.Close()); err == nil {
+		err = os.Rename(tmp.Name(), f.file(key))
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(tmp.Name()))
+	}
+	return nil
+}

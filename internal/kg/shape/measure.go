@@ -1,0 +1,418 @@
+package shape
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Query runs a query on the graph. Errors are *kg.Error values, or ctx's.
+type Query func(ctx context.Context, query string) (*kg.Table, error)
+
+// Limits bound what is asked and kept. Zero fields have the defaults of [DefaultLimits].
+type Limits struct {
+	Share   float64       // least share of the members that have a predicate
+	Out     int           // predicates of the members
+	In      int           // predicates that lead to members
+	Targets int           // classes and datatypes of a predicate's values
+	Query   time.Duration // longest time of one query
+	Whole   int64         // members up to which all of them are looked at
+	Sample  int           // members that are looked at when there are more
+	Classes int           // classes that FindClasses lists, the largest ones; below 0: none, for graphs that cannot count them
+}
+
+// DefaultLimits returns GRASP's limits for predicates, classes and queries (its repository, files of 2026), and ours for samples.
+func DefaultLimits() Limits {
+	return Limits{Share: 0.01, Out: 30, In: 10, Targets: 5, Query: 30 * time.Second, Whole: 10_000, Sample: 2_000,
+		Classes: 500}
+}
+
+func (l Limits) withDefaults() Limits {
+	d := DefaultLimits()
+	l.Share, l.Query, l.Whole = cmp.Or(l.Share, d.Share), cmp.Or(l.Query, d.Query), cmp.Or(l.Whole, d.Whole)
+	l.Out, l.In = cmp.Or(l.Out, d.Out), cmp.Or(l.In, d.In)
+	l.Targets, l.Sample = cmp.Or(l.Targets, d.Targets), cmp.Or(l.Sample, d.Sample)
+	l.Classes = cmp.Or(l.Classes, d.Classes)
+	return l
+}
+
+// Members are the things that a shape is measured on.
+type Members struct {
+	Pattern string // a SPARQL pattern without braces
+	Var     string // its variable that the members are, without the question mark
+	Single  bool   // the pattern binds no member twice
+}
+
+// class returns the direct members of a class.
+func (m *measurer) class(iri string) Members {
+	return Members{Pattern: "?member " + m.typePath() + " <" + iri + "> .", Var: "member", Single: len(m.d.Types) == 1}
+}
+
+// typePath returns the graph's type properties as a path.
+func (m *measurer) typePath() string {
+	var types []string
+	for _, t := range m.d.Types {
+		if iri, ok := expand(m.d, t); ok {
+			types = append(types, "<"+iri+">")
+		}
+	}
+	if len(types) == 0 {
+		types = []string{"<" + rdf.RDFType + ">"}
+	}
+	return strings.Join(types, "|")
+}
+
+// Measure measures the shape of any things: of those that members.Pattern finds. Its Class is empty, and so are its
+// labels. kg.NotFound means that there are none.
+func Measure(ctx context.Context, d *kg.Description, query Query, members Members, l Limits) (*kg.Shape, error) {
+	m := &measurer{d: d, query: query, limits: l.withDefaults()}
+	return m.shape(ctx, members)
+}
+
+// measurer makes one shape.
+type measurer struct {
+	d      *kg.Description
+	query  Query
+	limits Limits
+}
+
+// ask runs a query within the limit of time. kg.Timeout is its error when that has passed.
+func (m *measurer) ask(ctx context.Context, query string) (*kg.Table, error) {
+	short, cancel := context.WithTimeout(ctx, m.limits.Query)
+	defer cancel()
+	t, err := m.query(short, query)
+	if err != nil && ctx.Err() == nil && short.Err() != nil {
+		return nil, &kg.Error{Kind: kg.Timeout, Message: fmt.Sprintf("no answer within %s", m.limits.Query), Err: err}
+	}
+	return t, err
+}
+
+// slow reports whether a query failed because it asked for too much.
+func slow(err error) bool {
+	k := kg.KindOf(err)
+	return k == kg.Timeout || k == kg.TooGreedy || k == kg.TooLarge
+}
+
+// shape measures members: all of them when they are few, else a sample; a smaller one when that takes too long.
+func (m *measurer) shape(ctx context.Context, members Members) (*kg.Shape, error) {
+	size, err := m.size(ctx, members, 0)
+	switch {
+	case slow(err):
+		size = -1
+	case err != nil:
+		return nil, err
+	case size == 0:
+		return nil, kg.Errorf(kg.NotFound, "no members")
+	}
+	samples := []int{m.limits.Sample, max(m.limits.Sample/10, 1)}
+	if size >= 0 && size <= m.limits.Whole {
+		samples = append([]int{0}, samples...)
+	}
+	for i, sample := range samples {
+		s, err := m.on(ctx, members, size, sample)
+		if err == nil || !slow(err) || i == len(samples)-1 {
+			return s, err
+		}
+	}
+	return nil, kg.Errorf(kg.Timeout, "the shape could not be measured in time")
+}
+
+// size counts the members, of a sample when sample is not 0.
+func (m *measurer) size(ctx context.Context, members Members, sample int) (int64, error) {
+	t, err := m.ask(ctx, "SELECT (COUNT(*) AS ?n) WHERE { "+members.group(sample)+" }")
+	if err != nil {
+		return 0, err
+	}
+	if t.Empty() {
+		return 0, kg.Errorf(kg.QueryFailed, "a count has no row")
+	}
+	return number(cell(t, 0, "n")), nil
+}
+
+// group returns a pattern that binds ?member to the members, to sample of them when sample is not 0.
+func (m Members) group(sample int) string {
+	if sample == 0 && m.Single && m.Var == "member" {
+		return m.Pattern
+	}
+	what := "?member"
+	if m.Var != "member" {
+		what = "(?" + m.Var + " AS ?member)"
+	}
+	limit := ""
+	if sample > 0 {
+		limit = " LIMIT " + strconv.Itoa(sample)
+	}
+	return "{ SELECT DISTINCT " + what + " WHERE { " + m.Pattern + " }" + limit + " }"
+}
+
+// on measures the members, or the sample of them.
+func (m *measurer) on(ctx context.Context, members Members, size int64, sample int) (*kg.Shape, error) {
+	s := &kg.Shape{Members: size, Source: Endpoint}
+	n := size
+	if sample > 0 {
+		if n = min(int64(sample), size); size < 0 {
+			var err error
+			if n, err = m.size(ctx, members, sample); err != nil {
+				return nil, err
+			}
+		}
+		if n == 0 {
+			return nil, kg.Errorf(kg.NotFound, "no members")
+		}
+		if n == size {
+			sample = 0
+		} else {
+			s.Source, s.Sample = Sample, n
+		}
+	}
+	group := members.group(sample)
+	out, err := m.predicates(ctx, group, n, false)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.hideExternal(ctx, out); err != nil && !slow(err) {
+		return nil, err
+	}
+	s.Out, s.Rest = m.keep(out, m.limits.Out)
+	s.MoreOut = len(s.Rest)
+	if err := m.targets(ctx, group, s.Out, out); slow(err) && sample > 0 {
+		s.Notes = append(s.Notes, "What the values are could not be counted in time.")
+	} else if err != nil {
+		return nil, err
+	}
+	in, err := m.predicates(ctx, group, n, true)
+	if slow(err) && sample > 0 {
+		s.Notes = append(s.Notes, "What leads to members could not be counted in time.")
+		return s, nil
+	} else if err != nil {
+		return nil, err
+	}
+	var rest []string
+	s.In, rest = m.keep(in, m.limits.In)
+	s.MoreIn = len(rest)
+	if err := m.sources(ctx, group, s.In, in); err != nil && !slow(err) {
+		return nil, err
+	}
+	return s, nil
+}
+
+// found is what was counted of one predicate. On a Wikibase it is a property with all its namespaces.
+type found struct {
+	kg.ShapePredicate
+	iri    string // of the predicate whose values are looked at: wdt: on a Wikibase, where there is one
+	values int64
+	nodes  int64 // values without a name
+	hidden bool  // an external ID
+}
+
+// predicates counts the predicates of the members, or those that lead to them.
+func (m *measurer) predicates(ctx context.Context, group string, n int64, inverse bool) (map[string]*found, error) {
+	triple, nodes := "?member ?p ?o .", " (SUM(IF(isBlank(?o), 1, 0)) AS ?nodes)"
+	if inverse {
+		triple, nodes = "?o ?p ?member .", ""
+	}
+	filter := ""
+	if m.d.IsWikibase() {
+		nodes, filter = "", ` FILTER(STRSTARTS(STR(?p), "`+rdf.Prop+`"))`
+		if inverse {
+			filter = ` FILTER(STRSTARTS(STR(?p), "` + rdf.Direct + `"))`
+		}
+	}
+	t, err := m.ask(ctx, "SELECT ?p (COUNT(*) AS ?triples) (COUNT(DISTINCT ?member) AS ?members)"+nodes+
+		" WHERE { "+group+" "+triple+filter+" } GROUP BY ?p")
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]*found{}
+	for i := range t.Rows {
+		iri, triples, have := cell(t, i, "p").Value, number(cell(t, i, "triples")), number(cell(t, i, "members"))
+		variant, ok := m.variant(iri)
+		id := ID(m.d, iri)
+		if have == 0 || !ok || m.plainType(iri) || m.d.IsWikibase() && id == example {
+			continue
+		}
+		f := out[id]
+		if f == nil {
+			f = &found{ShapePredicate: kg.ShapePredicate{Property: kg.PropertyRef{ID: id}}}
+			out[id] = f
+		}
+		if variant != "" {
+			f.Variants = append(f.Variants, variant)
+			slices.Sort(f.Variants)
+		}
+		f.Coverage = max(f.Coverage, min(1, float64(have)/float64(n)))
+		if f.iri == "" || variant == "wdt" {
+			f.iri, f.values, f.nodes = iri, triples, number(cell(t, i, "nodes"))
+			f.Mean = float64(triples) / float64(have)
+		}
+	}
+	return out, nil
+}
+
+// plainType reports whether a predicate is a type property outside Wikibase: that every member has the class is known.
+func (m *measurer) plainType(iri string) bool {
+	return !m.d.IsWikibase() && slices.ContainsFunc(m.d.Types, func(t string) bool {
+		full, ok := expand(m.d, t)
+		return ok && full == iri
+	})
+}
+
+// variant returns the namespace of a Wikibase property: wdt or p. ok is false for what is no property there.
+func (m *measurer) variant(iri string) (prefix string, ok bool) {
+	if !m.d.IsWikibase() {
+		return "", true
+	}
+	switch id := rdf.EntityID(iri); {
+	case id == "":
+		return "", false
+	case iri == rdf.Direct+id:
+		return "wdt", true
+	case iri == rdf.Prop+id:
+		return "p", true
+	}
+	return "", false
+}
+
+// keep returns the n predicates with the greatest coverage, without those that few members have and external IDs, and
+// the IDs of the rest.
+func (m *measurer) keep(all map[string]*found, n int) (kept []kg.ShapePredicate, rest []string) {
+	list := slices.Collect(maps.Values(all))
+	slices.SortFunc(list, func(a, b *found) int {
+		return cmp.Or(cmp.Compare(b.Coverage, a.Coverage), cmp.Compare(b.values, a.values),
+			cmp.Compare(a.Property.ID, b.Property.ID))
+	})
+	for _, f := range list {
+		if f.hidden || f.Coverage < m.limits.Share || len(kept) == n {
+			rest = append(rest, f.Property.ID)
+			continue
+		}
+		kept = append(kept, f.ShapePredicate)
+	}
+	return kept, rest
+}
+
+// values returns VALUES ?p with the predicates' IRIs.
+func values(ps []kg.ShapePredicate, all map[string]*found) string {
+	var b strings.Builder
+	b.WriteString("VALUES ?p {")
+	for _, p := range ps {
+		b.WriteString(" <" + all[p.Property.ID].iri + ">")
+	}
+	b.WriteString(" }")
+	return b.String()
+}
+
+// mostTargets bounds the rows of a count of targets.
+const mostTargets = "5000"
+
+// targets finds the datatypes and classes of the values.
+func (m *measurer) targets(ctx context.Context, group string, ps []kg.ShapePredicate, all map[string]*found) error {
+	if len(ps) == 0 {
+		return nil
+	}
+	data, err := m.ask(ctx, "SELECT ?p ?type (COUNT(*) AS ?n) WHERE { "+group+" "+values(ps, all)+
+		" ?member ?p ?o . FILTER(isLiteral(?o)) BIND(DATATYPE(?o) AS ?type) } GROUP BY ?p ?type")
+	if err != nil {
+		return err
+	}
+	things, err := m.ask(ctx, "SELECT ?p ?type (COUNT(*) AS ?n) WHERE { "+group+" "+values(ps, all)+
+		" ?member ?p ?o . ?o "+m.typePath()+" ?type } GROUP BY ?p ?type ORDER BY DESC(?n) LIMIT "+mostTargets)
+	if err != nil {
+		return err
+	}
+	found := m.count(data, true)
+	for id, ts := range m.count(things, false) {
+		found[id] = append(found[id], ts...)
+	}
+	m.attach(ps, all, found)
+	return nil
+}
+
+// sources finds the classes of what leads to the members.
+func (m *measurer) sources(ctx context.Context, group string, ps []kg.ShapePredicate, all map[string]*found) error {
+	if len(ps) == 0 {
+		return nil
+	}
+	things, err := m.ask(ctx, "SELECT ?p ?type (COUNT(*) AS ?n) WHERE { "+group+" "+values(ps, all)+
+		" ?o ?p ?member . ?o "+m.typePath()+" ?type } GROUP BY ?p ?type ORDER BY DESC(?n) LIMIT "+mostTargets)
+	if err != nil {
+		return err
+	}
+	m.attach(ps, all, m.count(things, false))
+	return nil
+}
+
+// target is a class or datatype with how many values are of it.
+type target struct {
+	kg.ShapeTarget
+	n int64
+}
+
+// count reads the columns p, type and n: classes, or datatypes of literals.
+func (m *measurer) count(t *kg.Table, literals bool) map[string][]target {
+	out := map[string][]target{}
+	for i := range t.Rows {
+		typ, n := cell(t, i, "type"), number(cell(t, i, "n"))
+		id := ID(m.d, cell(t, i, "p").Value)
+		switch {
+		case n == 0:
+		case literals:
+			out[id] = append(out[id], target{kg.ShapeTarget{Datatype: cmp.Or(typ.Value, rdf.XSDString)}, n})
+		case typ.IsIRI():
+			out[id] = append(out[id], target{kg.ShapeTarget{Class: kg.PropertyRef{ID: ID(m.d, typ.Value)}}, n})
+		}
+	}
+	return out
+}
+
+// attach gives the predicates the most frequent of their targets.
+func (m *measurer) attach(ps []kg.ShapePredicate, all map[string]*found, targets map[string][]target) {
+	for i := range ps {
+		f := all[ps[i].Property.ID]
+		ts := targets[f.Property.ID]
+		if f.nodes > 0 {
+			ts = append(ts, target{kg.ShapeTarget{Class: kg.PropertyRef{ID: NoName}}, f.nodes})
+		}
+		slices.SortFunc(ts, func(a, b target) int {
+			return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.Class.ID, b.Class.ID), cmp.Compare(a.Datatype, b.Datatype))
+		})
+		if n := m.limits.Targets; len(ts) > n {
+			ps[i].More = len(ts) - n
+			ts = ts[:n]
+		}
+		for _, t := range ts {
+			t.Share = min(1, float64(t.n)/float64(f.values))
+			ps[i].Targets = append(ps[i].Targets, t.ShapeTarget)
+		}
+	}
+}
+
+// cell returns a value of a table, the zero Term when it is not bound.
+func cell(t *kg.Table, row int, column string) rdf.Term {
+	for j, v := range t.Vars {
+		if v == column && j < len(t.Rows[row]) {
+			return t.Rows[row][j]
+		}
+	}
+	return rdf.Term{}
+}
+
+// number reads a count, 0 for what is none. Engines may write counts as decimals.
+func number(t rdf.Term) int64 {
+	if n, err := strconv.ParseInt(t.Value, 10, 64); err == nil {
+		return n
+	}
+	f, err := strconv.ParseFloat(t.Value, 64)
+	if err != nil || f < 0 || f > 1e18 {
+		return 0
+	}
+	return int64(f)
+}
