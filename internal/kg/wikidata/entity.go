@@ -66,7 +66,7 @@ type rawStatement struct {
 // identifiers are left out. The page is shared with later callers: do not modify it. Errors: BadID, NotFound, and the failures of the service.
 func (c *Client) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
 	key := entityKey{id, language(lang)}
-	if e, ok := c.entities.get(key); ok {
+	if e, ok := c.entities.Get(key); ok {
 		return e, nil
 	}
 	raw, err := c.fetchEntity(ctx, id, key.language)
@@ -77,7 +77,7 @@ func (c *Client) Entity(ctx context.Context, id, lang string) (*kg.Entity, error
 	if err := c.addLabels(ctx, e, key.language); err != nil {
 		return nil, err
 	}
-	c.entities.put(key, e)
+	c.entities.Put(key, e)
 	return e, nil
 }
 
@@ -261,7 +261,7 @@ func (c *Client) Examples(ctx context.Context, property, lang string) ([]kg.Exam
 		return nil, kg.Errorf(kg.BadID, "%q is not the number of a property, such as P31", remote.Tidy(property))
 	}
 	key := entityKey{property, language(lang)}
-	if ex, ok := c.examples.get(key); ok {
+	if ex, ok := c.examples.Get(key); ok {
 		return ex, nil
 	}
 	raw, err := c.fetchEntity(ctx, property, key.language)
@@ -291,6 +291,6 @@ func (c *Client) Examples(ctx context.Context, property, lang string) ([]kg.Exam
 		out[i].Subject.Label = labels[out[i].Subject.ID]
 		visitValue(&out[i].Value, func(id string, label *string) { *label = labels[id] })
 	}
-	c.examples.put(key, out)
+	c.examples.Put(key, out)
 	return out, nil
 }

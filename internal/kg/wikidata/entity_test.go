@@ -324,25 +324,3 @@ func FuzzEntity(f *testing.F) {
 		}
 	})
 }
-
-func TestCache(t *testing.T) {
-	now := noon
-	c := newCache[string, int](2, time.Minute, func() time.Time { return now })
-	c.put("a", 1)
-	c.put("b", 2)
-	if _, ok := c.get("a"); !ok {
-		t.Error("a is gone")
-	}
-	c.put("c", 3) // b was used least recently
-	if _, ok := c.get("b"); ok {
-		t.Error("b should have made room")
-	}
-	c.put("a", 4)
-	if v, ok := c.get("a"); !ok || v != 4 || c.order.Len() != 2 {
-		t.Errorf("a is %d, %v", v, ok)
-	}
-	now = now.Add(time.Minute)
-	if _, ok := c.get("a"); ok || len(c.items) != 1 {
-		t.Error("a should have expired")
-	}
-}

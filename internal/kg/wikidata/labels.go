@@ -70,7 +70,7 @@ func labelled(id string) bool {
 // cachedLabel looks through the languages in order; known is false when a language that comes before a found label was never fetched.
 func (c *Client) cachedLabel(id string, langs []string) (label string, known bool) {
 	for _, l := range langs {
-		text, ok := c.labels.get(labelKey{id, l})
+		text, ok := c.labels.Get(labelKey{id, l})
 		if !ok {
 			return "", false
 		}
@@ -99,7 +99,7 @@ func (c *Client) fetchLabels(ctx context.Context, ids, langs []string) error {
 	for _, id := range ids {
 		e := a.Entities[id] // absent: no labels
 		for _, l := range langs {
-			c.labels.put(labelKey{id, l}, e.Labels[l].Value)
+			c.labels.Put(labelKey{id, l}, e.Labels[l].Value)
 		}
 	}
 	return nil

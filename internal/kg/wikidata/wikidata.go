@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/cache"
 	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
@@ -55,9 +56,9 @@ type Client struct {
 	api      *remote.Service
 	main     *remote.Service
 	fallback *remote.Service // nil when there is none
-	entities *cache[entityKey, *kg.Entity]
-	examples *cache[entityKey, []kg.Example]
-	labels   *cache[labelKey, string] // "" for a language without label
+	entities *cache.Cache[entityKey, *kg.Entity]
+	examples *cache.Cache[entityKey, []kg.Example]
+	labels   *cache.Cache[labelKey, string] // "" for a language without label
 }
 
 // New returns a client. rt reaches the configured hosts (see politehttp.NewTransport); rnd returns random numbers in [0,1) for the waits between
@@ -74,9 +75,9 @@ func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clo
 	}
 	c := &Client{
 		lg: lg, cfg: cfg,
-		entities: newCache[entityKey, *kg.Entity](defaultEntities, cfg.CacheTTL, clock.Now),
-		examples: newCache[entityKey, []kg.Example](defaultEntities, cfg.CacheTTL, clock.Now),
-		labels:   newCache[labelKey, string](defaultLabels, cfg.CacheTTL, clock.Now),
+		entities: cache.New[entityKey, *kg.Entity](defaultEntities, cfg.CacheTTL, clock.Now),
+		examples: cache.New[entityKey, []kg.Example](defaultEntities, cfg.CacheTTL, clock.Now),
+		labels:   cache.New[labelKey, string](defaultLabels, cfg.CacheTTL, clock.Now),
 	}
 	for _, part := range []struct {
 		service **remote.Service

@@ -23,11 +23,12 @@ const (
 
 // Options say what [Query] does in addition to changing the dialect.
 type Options struct {
-	Language  string // the reader's language: replaces [AUTO_LANGUAGE], first in added label services; "en" when empty
-	DropMWAPI bool   // leave out calls of wikibase:mwapi; otherwise they are an error for other engines
-	Distinct  bool   // make the outermost SELECT a SELECT DISTINCT
-	Entities  bool   // project ?x where only ?xLabel is projected
-	Labels    bool   // WDQS: add the label service and ?xLabel for projected entities that have none
+	Language  string            // the reader's language: replaces [AUTO_LANGUAGE], first in added label services; "en" when empty
+	DropMWAPI bool              // leave out calls of wikibase:mwapi; otherwise they are an error for other engines
+	Distinct  bool              // make the outermost SELECT a SELECT DISTINCT
+	Entities  bool              // project ?x where only ?xLabel is projected
+	Prefixes  map[string]string // of the graph, beside Wikidata's: they may be used without being declared
+	Labels    bool              // WDQS: add the label service and ?xLabel for projected entities that have none
 }
 
 // Result is the result of [Query]: the query in canonical layout, and what was done, one sentence each.
@@ -40,7 +41,7 @@ type Result struct {
 // analytics, regular expressions that QLever's library lacks) is an error that names it. The result has the
 // same meaning, except for what its notes say. Errors of [sparql.Parse] are returned as they are.
 func Query(query string, to Target, o Options) (*Result, error) {
-	q, err := sparql.Parse(query)
+	q, err := sparql.ParseWith(query, o.Prefixes)
 	if err != nil {
 		return nil, err
 	}

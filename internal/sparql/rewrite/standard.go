@@ -32,7 +32,7 @@ func (r *rewriter) toStandard(to Target) {
 		}
 		return true
 	})
-	if names := r.q.DeclarePrefixes(); len(names) > 0 {
+	if names := r.q.DeclareWith(r.o.Prefixes); len(names) > 0 {
 		r.note("prefixes declared: %s", strings.Join(names, ", "))
 	}
 }
@@ -454,7 +454,7 @@ func (r *rewriter) copyOf(n *sparql.NamedSubquery) *sparql.SelectQuery {
 	if r.copied += len(r.q.Text); r.copied > maxCopied {
 		return nil
 	}
-	again, err := sparql.Parse(r.q.Text)
+	again, err := sparql.ParseWith(r.q.Text, r.o.Prefixes)
 	if err != nil {
 		return nil
 	}

@@ -1,4 +1,5 @@
-package wikidata
+// Package cache remembers what a graph answered: a bounded number of values, each for a while.
+package cache
 
 import (
 	"container/list"
@@ -6,8 +7,8 @@ import (
 	"time"
 )
 
-// cache is a bounded cache whose entries expire; the least recently used entry makes room. Safe for concurrent use.
-type cache[K comparable, V any] struct {
+// Cache is a bounded cache whose entries expire; the least recently used entry makes room. It is safe for concurrent use.
+type Cache[K comparable, V any] struct {
 	mu    sync.Mutex
 	most  int
 	ttl   time.Duration
@@ -22,12 +23,13 @@ type cached[K comparable, V any] struct {
 	until time.Time
 }
 
-func newCache[K comparable, V any](most int, ttl time.Duration, now func() time.Time) *cache[K, V] {
-	return &cache[K, V]{most: most, ttl: ttl, now: now, order: list.New(), items: map[K]*list.Element{}}
+// New returns a cache of at most most values, each for the time ttl by the clock now.
+func New[K comparable, V any](most int, ttl time.Duration, now func() time.Time) *Cache[K, V] {
+	return &Cache[K, V]{most: most, ttl: ttl, now: now, order: list.New(), items: map[K]*list.Element{}}
 }
 
-// get returns the value under key unless it expired.
-func (c *cache[K, V]) get(key K) (V, bool) {
+// Get returns the value under key unless it expired.
+func (c *Cache[K, V]) Get(key K) (V, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var none V
@@ -45,8 +47,8 @@ func (c *cache[K, V]) get(key K) (V, bool) {
 	return it.value, true
 }
 
-// put stores value under key for the cache's time to live.
-func (c *cache[K, V]) put(key K, value V) {
+// Put stores value under key for the cache's time to live.
+func (c *Cache[K, V]) Put(key K, value V) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	it := &cached[K, V]{key: key, value: value, until: c.now().Add(c.ttl)}
