@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	openai "github.com/sashabaranov/go-openai"
@@ -62,6 +63,8 @@ type Client struct {
 	rnd    func() float64
 	budget *Budget
 	host   string
+
+	noStream atomic.Bool // the server does not stream
 
 	secrets *politehttp.Scrubber
 }
@@ -236,17 +239,32 @@ func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompl
 	politehttp.Result, error) {
 	actx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	exchange := &exchange{hc: c.hc}
+	x := &exchange{hc: c.hc}
 	oc := openai.DefaultConfig(c.cfg.APIKey.Reveal())
-	oc.BaseURL, oc.HTTPClient = c.cfg.BaseURL, exchange
-	raw, err := openai.NewClientWithConfig(oc).CreateChatCompletion(actx, wire)
+	oc.BaseURL, oc.HTTPClient = c.cfg.BaseURL, x
+	var raw openai.ChatCompletionResponse
+	var err error
+	var streamed string
+	api, again := openai.NewClientWithConfig(oc), true
+	if c.live(req, wire) {
+		if raw, streamed, again, err = c.stream(actx, x, api, wire, req.Live); again {
+			c.noStream.Store(true)
+			*x = exchange{hc: c.hc}
+		}
+	}
+	if again {
+		raw, err = api.CreateChatCompletion(actx, wire)
+	}
 	if err != nil && actx.Err() != nil && ctx.Err() == nil {
 		err = fmt.Errorf("no answer within %s (OPENAI_TIMEOUT)", c.cfg.Timeout)
 	}
-	if e := c.classify(exchange, raw, err, len(req.Tools) > 0); e != nil {
-		return nil, exchange.result(e), e
+	if e := c.classify(x, raw, err, len(req.Tools) > 0); e != nil {
+		return nil, x.result(e), e
 	}
-	reasoning := reasonings(exchange.body)
+	reasoning := reasonings(x.body)
+	if x.sse != nil {
+		reasoning = []string{streamed}
+	}
 	resp := &Response{Model: raw.Model, Usage: Usage{Calls: 1, InputTokens: raw.Usage.PromptTokens,
 		OutputTokens: raw.Usage.CompletionTokens}}
 	for i, ch := range raw.Choices {

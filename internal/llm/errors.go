@@ -24,7 +24,9 @@ const codeNoScript = "no_script"
 // Retry-After of an error, the error inside an answer with status 200, and how far a broken answer came.
 type exchange struct {
 	hc     *http.Client
-	sent   bool // the request was handed to the network
+	live   bool    // an answer that is streamed is left to be read
+	sse    *events // it
+	sent   bool    // the request was handed to the network
 	status int
 	header http.Header
 	body   []byte
@@ -42,6 +44,11 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	x.status, x.header = resp.StatusCode, resp.Header
+	if x.live && x.status == http.StatusOK && strings.HasPrefix(x.header.Get("Content-Type"), "text/event-stream") {
+		x.sse = newEvents(resp.Body)
+		resp.Body = x.sse
+		return resp, nil
+	}
 	x.body, x.err = politehttp.ReadAll(resp.Body, maxResponseBytes)
 	if x.err != nil {
 		return nil, x.err
@@ -87,6 +94,8 @@ func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err er
 	case err != nil && x.status >= 400:
 		code, msg := serviceError(c.shown(x))
 		return c.serviceFailure(x.status, code, msg, tools)
+	case err != nil && x.sse != nil:
+		return c.brokenStream(x, err)
 	case err != nil:
 		return c.brokenAnswer(x, err)
 	}
@@ -116,6 +125,16 @@ func (c *Client) brokenAnswer(x *exchange, err error) error {
 		e.Message = "the answer is not the protocol's JSON (does OPENAI_BASE_URL end in /v1?): " + excerpt(c.shown(x))
 	}
 	return e
+}
+
+// brokenStream is the error of a streamed answer that did not come to its end.
+func (c *Client) brokenStream(x *exchange, err error) error {
+	if x.sse.failure != nil {
+		code, msg := serviceError([]byte(c.scrub(string(x.sse.failure))))
+		return c.serviceFailure(statusInBody(code), code, msg, false)
+	}
+	return &Error{Status: x.status, Message: "the answer broke off: " + excerpt([]byte(c.scrub(err.Error()))),
+		Transient: !politehttp.Permanent(err)}
 }
 
 // serviceFailure is the error for a status of 400 or more, or for an error that came with status 200.

@@ -39,7 +39,7 @@ type Message struct {
 type Request struct {
 	// Purpose, Part and Subject say what the call is for. They go to logs and traces and to the scripted model, never
 	// to a real one.
-	Purpose string `json:"purpose"`        // act, prune, language, report, extract, triage, …
+	Purpose string `json:"purpose"`        // act, prune, language, report, extract, triage, feedback, …
 	Part    string `json:"part,omitempty"` // which one: the step's number for act, the entity's ID for prune
 	Subject string `json:"-"`              // the question that is worked on, or the post to judge
 
@@ -51,6 +51,10 @@ type Request struct {
 	Stop        []string  `json:"stop,omitempty"`
 	Seed        *int      `json:"seed,omitempty"`
 	JSON        bool      `json:"json,omitempty"` // ask for a JSON object
+
+	// Live gets the message while it is written, where the server streams and one sample is asked for. It is called by
+	// the goroutine that asks, and must not wait.
+	Live func(Delta) `json:"-"`
 
 	Tools       []Tool     `json:"tools,omitempty"`
 	ToolChoice  ToolChoice `json:"tool_choice,omitempty"`

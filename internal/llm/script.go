@@ -24,6 +24,12 @@ import (
 //	== act 1
 //	Thought: I look for the bakery.
 //	Action: search_wikidata(bakery)
+//	== act 1 tools
+//	I look for the bakery.
+//	Call: search_entity {"kg": "wikidata", "query": "bakery"}
+//	(said at step 1 instead, where the request brings tools: each line "Call: name arguments" begins a tool call)
+//	== feedback 1
+//	Call: give_feedback {"status": "done", "feedback": "…"}
 //	== act 2 fail 429 503
 //	(the first two HTTP attempts at step 2 fail with these statuses, the third gets this text; "drop" cuts the connection)
 //	== prune Q183
@@ -53,6 +59,7 @@ type scriptRequest struct {
 type scriptSection struct {
 	task    string
 	arg     string // step number of act, entity number of prune
+	tools   bool   // only for requests with tools
 	samples []string
 	fail    []int // statuses of the first attempts; 0 cuts the connection
 	line    int
@@ -66,6 +73,7 @@ const (
 	taskPrune    = "prune"
 	taskExtract  = "extract"
 	taskReport   = "report"
+	taskFeedback = "feedback"
 )
 
 // ParseScript reads a script. Errors name the line.
@@ -164,18 +172,21 @@ func parseHeader(words []string) (*scriptSection, error) {
 	rest := words[1:]
 	switch s.task {
 	case "request", taskTriage, taskLanguage, taskExtract, taskReport:
-	case taskAct:
+	case taskAct, taskFeedback:
 		if len(rest) == 0 || !isNumber(rest[0]) {
-			return nil, fmt.Errorf("act wants the number of its step: \"== act 1\"")
+			return nil, fmt.Errorf("%s wants the number of its turn: \"== %s 1\"", s.task, s.task)
 		}
 		s.arg, rest = rest[0], rest[1:]
+		if len(rest) > 0 && rest[0] == "tools" {
+			s.tools, rest = true, rest[1:]
+		}
 	case taskPrune:
 		if len(rest) == 0 || !entityNumber.MatchString(rest[0]) {
 			return nil, fmt.Errorf("prune wants the entity's number: \"== prune Q183\"")
 		}
 		s.arg, rest = rest[0], rest[1:]
 	default:
-		return nil, fmt.Errorf("unknown section %q; there are request, triage, language, act N, prune Q…, extract and report", s.task)
+		return nil, fmt.Errorf("unknown section %q; there are request, triage, language, act N, feedback N, prune Q…, extract and report", s.task)
 	}
 	if len(rest) == 0 {
 		return s, nil
@@ -225,7 +236,7 @@ func (p *scriptParser) close() error {
 	}
 	s.samples = splitSamples(p.lines)
 	r := p.script.requests[len(p.script.requests)-1]
-	if old := r.find(s.task, s.arg); old != nil {
+	if old := r.find(s.task, s.arg, s.tools); old != nil {
 		return fmt.Errorf("section \"%s\" of line %d is already in line %d", strings.TrimSpace(s.task+" "+s.arg),
 			s.line, old.line)
 	}
@@ -246,25 +257,29 @@ func splitSamples(lines []string) []string {
 }
 
 // find returns the section with exactly this key, or nil.
-func (r *scriptRequest) find(task, arg string) *scriptSection {
+func (r *scriptRequest) find(task, arg string, tools bool) *scriptSection {
 	for _, s := range r.sections {
-		if s.task == task && s.arg == arg {
+		if s.task == task && s.arg == arg && s.tools == tools {
 			return s
 		}
 	}
 	return nil
 }
 
-// section returns the section that answers the call: for an act beyond the script the last act.
-func (r *scriptRequest) section(task, arg string) *scriptSection {
-	if s := r.find(task, arg); s != nil || task != taskAct {
-		return s
-	}
+// section returns the section that answers the call: for an act or a feedback beyond the script the last one. A request
+// with tools gets the sections for such, where there are any.
+func (r *scriptRequest) section(task, arg string, tools bool) *scriptSection {
 	var last *scriptSection
 	for _, s := range r.sections {
-		if s.task == taskAct {
+		if s.task == task && s.tools == tools {
 			last = s
 		}
+	}
+	if tools && last == nil {
+		return r.section(task, arg, false)
+	}
+	if s := r.find(task, arg, tools); s != nil || task != taskAct && task != taskFeedback {
+		return s
 	}
 	return last
 }

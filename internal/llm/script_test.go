@@ -57,23 +57,23 @@ func TestParseScript(t *testing.T) {
 		t.Fatalf("requests: %q", got)
 	}
 	first := s.requests[0]
-	if got := first.find(taskAct, "1").samples; len(got) != 2 || got[1] != "Thought: other sample\nAction: stop()" {
+	if got := first.find(taskAct, "1", false).samples; len(got) != 2 || got[1] != "Thought: other sample\nAction: stop()" {
 		t.Errorf("samples of act 1: %q", got)
 	}
-	two := first.find(taskAct, "2")
+	two := first.find(taskAct, "2", false)
 	if len(two.fail) != 2 || two.fail[0] != 429 || two.fail[1] != 503 {
 		t.Errorf("fail of act 2: %v", two.fail)
 	}
 	if want := "# a comment line of SPARQL stays\nSELECT * {}\n== not a header"; two.samples[0] != want {
 		t.Errorf("act 2: got %q, want %q", two.samples[0], want)
 	}
-	if got := first.find(taskReport, "").samples[0]; got != "Done." {
+	if got := first.find(taskReport, "", false).samples[0]; got != "Done." {
 		t.Errorf("report with the next request's comment: %q", got)
 	}
-	if first.section(taskAct, "9") != two {
+	if first.section(taskAct, "9", false) != two {
 		t.Error("an act beyond the script must be the last act")
 	}
-	if first.section(taskExtract, "") != nil {
+	if first.section(taskExtract, "", false) != nil {
 		t.Error("extract is not in the script")
 	}
 }
@@ -174,7 +174,6 @@ func TestScriptServer(t *testing.T) {
 		status           int
 	}{
 		{"no JSON", `{`, "bad_json", 400},
-		{"stream", ask(`,"stream":true`), "unsupported", 400},
 		{"no purpose", `{"messages":[{"role":"user","content":"hi"}]}`, "no_purpose", 400},
 		{"no script", strings.Replace(ask(""), "1901", "1902", 1), "no_script", 404},
 		{"no section", strings.Replace(ask(""), `"purpose":"act"`, `"purpose":"extract"`, 1), "no_script_section", 400},

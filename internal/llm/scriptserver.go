@@ -1,10 +1,14 @@
 package llm
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -45,11 +49,15 @@ func (s *scriptServer) models(w http.ResponseWriter, _ *http.Request) {
 
 // chatRequest is the part of a chat completion request that the scripted model looks at.
 type chatRequest struct {
-	Model               string            `json:"model"`
-	Messages            []chatMessage     `json:"messages"`
-	Metadata            map[string]string `json:"metadata"`
-	N                   int               `json:"n"`
-	Stream              bool              `json:"stream"`
+	Model         string            `json:"model"`
+	Messages      []chatMessage     `json:"messages"`
+	Metadata      map[string]string `json:"metadata"`
+	N             int               `json:"n"`
+	Stream        bool              `json:"stream"`
+	StreamOptions struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+	Tools               []json.RawMessage `json:"tools"`
 	MaxTokens           int               `json:"max_tokens"`
 	MaxCompletionTokens int               `json:"max_completion_tokens"`
 	Stop                json.RawMessage   `json:"stop"`
@@ -76,17 +84,12 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 			"the request is not JSON: "+err.Error())
 		return
 	}
-	if req.Stream {
-		writeServiceError(w, http.StatusBadRequest, "unsupported", "invalid_request_error",
-			"the scripted model does not stream; ask without stream")
-		return
-	}
 	if req.N < 0 || req.N > 128 {
 		writeServiceError(w, http.StatusBadRequest, "invalid_value", "invalid_request_error", "n must be from 1 to 128")
 		return
 	}
 	messages := req.messages()
-	section, status, code, err := s.find(req.Metadata)
+	section, status, code, err := s.find(req)
 	if err != nil {
 		writeServiceError(w, status, code, "invalid_request_error", err.Error())
 		return
@@ -102,12 +105,16 @@ func (s *scriptServer) complete(w http.ResponseWriter, r *http.Request) {
 			fmt.Sprintf("the script says that this attempt fails with %d", status))
 		return
 	}
-	httpjson.Write(w, http.StatusOK, answer(req, messages, section))
+	if out := answer(req, messages, section); req.Stream {
+		out.stream(w, req.StreamOptions.IncludeUsage)
+	} else {
+		httpjson.Write(w, http.StatusOK, out)
+	}
 }
 
 // find returns the section that answers a request with this metadata, or status, code and text of the refusal.
-func (s *scriptServer) find(metadata map[string]string) (*scriptSection, int, string, error) {
-	call, err := readCall(metadata)
+func (s *scriptServer) find(asked chatRequest) (*scriptSection, int, string, error) {
+	call, err := readCall(asked.Metadata)
 	if err != nil {
 		return nil, http.StatusBadRequest, "no_purpose", err
 	}
@@ -116,7 +123,7 @@ func (s *scriptServer) find(metadata map[string]string) (*scriptSection, int, st
 		return nil, http.StatusNotFound, codeNoScript,
 			errors.New("the scripted model has no script for this request; set OPENAI_API_KEY or OPENAI_BASE_URL to use a real one")
 	}
-	section := req.section(call.task, call.arg)
+	section := req.section(call.task, call.arg, len(asked.Tools) > 0)
 	if section == nil {
 		return nil, http.StatusBadRequest, "no_script_section",
 			fmt.Errorf("the script of line %d has no section %q", req.line, strings.TrimSpace(call.task+" "+call.arg))
@@ -168,14 +175,49 @@ func (r chatRequest) stops() []string {
 	return many
 }
 
-// answer makes the response: the samples in order, the last one again when more are asked for.
-func answer(req chatRequest, messages []Message, section *scriptSection) map[string]any {
+// scriptAnswer is a response of the scripted model.
+type scriptAnswer struct {
+	ID      string         `json:"id"`
+	Object  string         `json:"object"`
+	Created int            `json:"created"`
+	Model   string         `json:"model"`
+	Choices []scriptChoice `json:"choices"`
+	Usage   map[string]int `json:"usage"`
+}
+
+type scriptChoice struct {
+	Index    int           `json:"index"`
+	Finish   string        `json:"finish_reason"`
+	LogProbs any           `json:"logprobs"`
+	Message  scriptMessage `json:"message"`
+}
+
+type scriptMessage struct {
+	Role      string           `json:"role"`
+	Content   string           `json:"content"`
+	ToolCalls []scriptToolCall `json:"tool_calls,omitempty"`
+}
+
+type scriptToolCall struct {
+	Index    *int   `json:"index,omitempty"` // in a stream
+	ID       string `json:"id,omitempty"`
+	Type     string `json:"type,omitempty"`
+	Function struct {
+		Name      string `json:"name,omitempty"`
+		Arguments string `json:"arguments"`
+	} `json:"function"`
+}
+
+// answer makes the response: the samples in order, the last one again when more are asked for. Where the request has
+// tools, the calls of a sample become tool calls.
+func answer(req chatRequest, messages []Message, section *scriptSection) *scriptAnswer {
 	limit := req.MaxTokens + req.MaxCompletionTokens
 	in, out := 3, 0
 	for _, m := range messages {
 		in += 3 + countTokens(m.Content)
 	}
-	var choices []any
+	a := &scriptAnswer{ID: fmt.Sprintf("chatcmpl-script-%d", section.line), Object: "chat.completion",
+		Model: cmp.Or(req.Model, ScriptModel)}
 	for i := range max(req.N, 1) {
 		text := cutAtStop(section.samples[min(i, len(section.samples)-1)], req.stops())
 		reason := "stop"
@@ -183,18 +225,83 @@ func answer(req chatRequest, messages []Message, section *scriptSection) map[str
 			text, reason = cutAtTokens(text, limit), "length"
 		}
 		out += countTokens(text)
-		choices = append(choices, map[string]any{"index": i, "finish_reason": reason, "logprobs": nil,
-			"message": map[string]any{"role": Assistant, "content": text}})
+		m := scriptMessage{Role: Assistant, Content: text}
+		if len(req.Tools) > 0 {
+			if m.Content, m.ToolCalls = callsIn(text, fmt.Sprintf("call_%d_%d", section.line, i)); m.ToolCalls != nil &&
+				reason == "stop" {
+				reason = "tool_calls"
+			}
+		}
+		a.Choices = append(a.Choices, scriptChoice{Index: i, Finish: reason, Message: m})
 	}
-	model := req.Model
-	if model == "" {
-		model = ScriptModel
+	a.Usage = map[string]int{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out}
+	return a
+}
+
+// callsIn takes the calls out of a sample: a line "Call: name arguments" begins one, which goes on to the next.
+func callsIn(text, id string) (content string, calls []scriptToolCall) {
+	for i, part := range callLine.Split(text, -1) {
+		if i == 0 {
+			content = strings.TrimSpace(part)
+			continue
+		}
+		var c scriptToolCall
+		c.ID, c.Type = id+"_"+strconv.Itoa(i), "function"
+		c.Function.Name, c.Function.Arguments, _ = strings.Cut(strings.TrimSpace(part), " ")
+		calls = append(calls, c)
 	}
-	return map[string]any{
-		"id": fmt.Sprintf("chatcmpl-script-%d", section.line), "object": "chat.completion", "created": 0,
-		"model": model, "choices": choices,
-		"usage": map[string]any{"prompt_tokens": in, "completion_tokens": out, "total_tokens": in + out},
+	return content, calls
+}
+
+var callLine = regexp.MustCompile(`(?m)^Call:[ \t]*`)
+
+// streamedPiece is how many characters a piece of a streamed answer has.
+const streamedPiece = 12
+
+// stream writes the answer as server-sent events: a few characters each, the finish reason, the usage.
+func (a *scriptAnswer) stream(w http.ResponseWriter, usage bool) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	out := http.NewResponseController(w)
+	send := func(choices []any, usage map[string]int) {
+		b, err := json.Marshal(map[string]any{"id": a.ID, "object": "chat.completion.chunk", "created": 0,
+			"model": a.Model, "choices": choices, "usage": usage})
+		if err != nil {
+			return // texts and numbers always encode
+		}
+		_, _ = fmt.Fprintf(w, "data: %s\n\n", b) // the client has left
+		_ = out.Flush()
 	}
+	for _, c := range a.Choices {
+		delta := func(d any, finish any) {
+			send([]any{map[string]any{"index": c.Index, "delta": d, "finish_reason": finish}}, nil)
+		}
+		delta(map[string]any{"role": Assistant, "content": ""}, nil)
+		for _, piece := range pieces(c.Message.Content) {
+			delta(map[string]any{"content": piece}, nil)
+		}
+		for i, call := range c.Message.ToolCalls {
+			first := scriptToolCall{Index: &i, ID: call.ID, Type: call.Type}
+			first.Function.Name = call.Function.Name
+			delta(map[string]any{"tool_calls": []scriptToolCall{first}}, nil)
+			for _, piece := range pieces(call.Function.Arguments) {
+				next := scriptToolCall{Index: &i}
+				next.Function.Arguments = piece
+				delta(map[string]any{"tool_calls": []scriptToolCall{next}}, nil)
+			}
+		}
+		delta(map[string]any{}, c.Finish)
+	}
+	if usage {
+		send([]any{}, a.Usage)
+	}
+	_, _ = io.WriteString(w, "data: [DONE]\n\n")
+}
+
+func pieces(s string) (out []string) {
+	for r := []rune(s); len(r) > 0; r = r[min(len(r), streamedPiece):] {
+		out = append(out, string(r[:min(len(r), streamedPiece)]))
+	}
+	return out
 }
 
 // countTokens counts four characters as a token, the usual rule of thumb.

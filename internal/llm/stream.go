@@ -1,0 +1,230 @@
+package llm
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	openai "github.com/sashabaranov/go-openai"
+
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+// Delta is a piece of a message that is still being written, see [Request.Live].
+type Delta struct {
+	Reset     bool   // what came before is void: the call is made again
+	Reasoning string // more of the reasoning
+	Text      string // more of the text
+	Call      string // more of a tool call: its name, then its arguments
+}
+
+// live reports whether the call is streamed: somebody looks, there is one sample, and the server streams.
+func (c *Client) live(req Request, wire openai.ChatCompletionRequest) bool {
+	return req.Live != nil && wire.N <= 1 && !c.noStream.Load()
+}
+
+// stream makes a streamed call and returns the message put together. A server that answers whole is fine. refused says
+// that the server does not stream; nothing was billed then.
+func (c *Client) stream(ctx context.Context, x *exchange, oc *openai.Client, wire openai.ChatCompletionRequest,
+	live func(Delta)) (raw openai.ChatCompletionResponse, reasoning string, refused bool, err error) {
+	live(Delta{Reset: true})
+	x.live = true
+	wire.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
+	s, err := oc.CreateChatCompletionStream(ctx, wire)
+	if err != nil {
+		return raw, "", x.status >= 400 && refusesStream(x.status, string(x.body)), err
+	}
+	defer s.Close()
+	if x.sse == nil { // it does not stream, and does not say so
+		return raw, "", false, json.Unmarshal(x.body, &raw)
+	}
+	var all assembly
+	for {
+		chunk, err := s.Recv()
+		if thought := x.sse.take(); thought != "" {
+			all.reasoning.WriteString(thought)
+			live(Delta{Reasoning: thought})
+		}
+		if errors.Is(err, io.EOF) {
+			return all.response(), all.reasoning.String(), false, nil
+		}
+		if err != nil {
+			return raw, "", false, err
+		}
+		if d := all.add(chunk); d != (Delta{}) {
+			live(d)
+		}
+	}
+}
+
+// assembly puts the pieces of a message together.
+type assembly struct {
+	raw       openai.ChatCompletionResponse
+	text      strings.Builder
+	refusal   strings.Builder
+	thought   strings.Builder // reasoning_content
+	reasoning strings.Builder // reasoning, which go-openai does not read
+	calls     []*callPieces
+	finish    openai.FinishReason
+	begun     bool // a choice was there
+}
+
+type callPieces struct {
+	index     *int
+	id, name  string
+	arguments strings.Builder
+}
+
+// maxPieces bounds the calls of one message.
+const maxPieces = 10_000
+
+func (a *assembly) add(chunk openai.ChatCompletionStreamResponse) (d Delta) {
+	if chunk.Model != "" {
+		a.raw.Model = chunk.Model
+	}
+	if chunk.Usage != nil {
+		a.raw.Usage = *chunk.Usage
+	}
+	for _, ch := range chunk.Choices {
+		if ch.Index != 0 {
+			continue // one sample was asked for
+		}
+		a.begun = true
+		if ch.FinishReason != "" {
+			a.finish = ch.FinishReason
+		}
+		a.text.WriteString(ch.Delta.Content)
+		a.refusal.WriteString(ch.Delta.Refusal)
+		a.thought.WriteString(ch.Delta.ReasoningContent)
+		d.Text += ch.Delta.Content
+		d.Reasoning += ch.Delta.ReasoningContent
+		for _, tc := range ch.Delta.ToolCalls {
+			p := a.call(tc)
+			if p == nil {
+				continue
+			}
+			if p.id == "" {
+				p.id = tc.ID
+			}
+			p.name += tc.Function.Name
+			p.arguments.WriteString(tc.Function.Arguments)
+			d.Call += tc.Function.Name + tc.Function.Arguments
+		}
+	}
+	return d
+}
+
+// call returns the call that a piece belongs to: the one with its index; without one, the last, unless the piece has an
+// ID of its own.
+func (a *assembly) call(tc openai.ToolCall) *callPieces {
+	for _, p := range a.calls {
+		if tc.Index != nil && p.index != nil && *p.index == *tc.Index {
+			return p
+		}
+	}
+	if n := len(a.calls); tc.Index == nil && n > 0 && (tc.ID == "" || tc.ID == a.calls[n-1].id) {
+		return a.calls[n-1]
+	}
+	if len(a.calls) == maxPieces {
+		return nil
+	}
+	p := &callPieces{index: tc.Index}
+	a.calls = append(a.calls, p)
+	return p
+}
+
+func (a *assembly) response() openai.ChatCompletionResponse {
+	if !a.begun {
+		return a.raw
+	}
+	m := openai.ChatCompletionMessage{Role: Assistant, Content: a.text.String(), Refusal: a.refusal.String(),
+		ReasoningContent: a.thought.String()}
+	for _, p := range a.calls {
+		m.ToolCalls = append(m.ToolCalls, openai.ToolCall{ID: p.id, Type: openai.ToolTypeFunction,
+			Function: openai.FunctionCall{Name: p.name, Arguments: p.arguments.String()}})
+	}
+	a.raw.Choices = []openai.ChatCompletionChoice{{Message: m, FinishReason: a.finish}}
+	return a.raw
+}
+
+// refusesStream recognizes a server that does not stream, or does not know the option for figures of usage.
+func refusesStream(status int, body string) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusNotFound, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity,
+		http.StatusNotImplemented:
+		return strings.Contains(strings.ToLower(body), "stream")
+	}
+	return false
+}
+
+// events is the body of a streamed answer. Comment lines are left out, since go-openai takes them for a part of an
+// error. It collects the field "reasoning", which go-openai does not know.
+type events struct {
+	body    io.ReadCloser
+	lines   *bufio.Reader
+	rest    []byte // of a line that was read
+	thought strings.Builder
+	failure []byte // the event that is an error
+}
+
+func newEvents(body io.ReadCloser) *events {
+	body = politehttp.LimitBody(body, maxResponseBytes)
+	return &events{body: body, lines: bufio.NewReader(body)}
+}
+
+// take returns the reasoning since the last call.
+func (e *events) take() string {
+	s := e.thought.String()
+	e.thought.Reset()
+	return s
+}
+
+// Read implements io.Reader.
+func (e *events) Read(p []byte) (int, error) {
+	for len(e.rest) == 0 {
+		line, err := e.lines.ReadBytes('\n')
+		if !bytes.HasPrefix(line, []byte(":")) {
+			e.rest = line
+			e.listen(line)
+		}
+		if err != nil && len(e.rest) == 0 {
+			return 0, err
+		}
+	}
+	n := copy(p, e.rest)
+	e.rest = e.rest[n:]
+	return n, nil
+}
+
+func (e *events) listen(line []byte) {
+	data, ok := bytes.CutPrefix(line, []byte("data:"))
+	if ok && bytes.HasPrefix(bytes.TrimSpace(data), []byte(`{"error"`)) {
+		e.failure = bytes.Clone(data)
+	}
+	if !ok || !bytes.Contains(data, []byte(`"reasoning"`)) {
+		return
+	}
+	var chunk struct {
+		Choices []struct {
+			Delta struct {
+				Reasoning json.RawMessage `json:"reasoning"`
+				Content   string          `json:"reasoning_content"` // the same under both names
+			} `json:"delta"`
+		} `json:"choices"`
+	}
+	if json.Unmarshal(data, &chunk) != nil || len(chunk.Choices) == 0 || chunk.Choices[0].Delta.Content != "" {
+		return
+	}
+	var s string
+	if json.Unmarshal(chunk.Choices[0].Delta.Reasoning, &s) == nil {
+		e.thought.WriteString(s)
+	}
+}
+
+// Close implements io.Closer.
+func (e *events) Close() error { return e.body.Close() }
