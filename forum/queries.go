@@ -323,10 +323,6 @@ func (p *parser) bareQueries(start, end int, taken []found) []found {
 	return out
 }
 
-// formStart returns the second letter of the query form that a letter may begin in running text, in lower case: only
-// SELECT may be written small.
-var formStart = [256]byte{'s': 'e', 'S': 'e', 'A': 's', 'C': 'o', 'D': 'e'}
-
 // bareStart finds the next query form that begins a query: SELECT before a variable, a star, a parenthesis, DISTINCT or
 // REDUCED; ASK, CONSTRUCT and DESCRIBE in capitals before a brace. prologue is the start of the PREFIX lines and
 // leading comments before it.
@@ -337,27 +333,20 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 		stop = i + strings.LastIndexByte(t[i:], '{')
 	}
 	for ; i < stop; i++ {
-		if second := formStart[t[i]]; second == 0 || t[i+1]|0x20 != second || i > 0 && wordBytes[t[i-1]] {
+		if strings.IndexByte("sSACD", t[i]) < 0 { // only SELECT may be written small in running text
 			continue
 		}
-		w := queryForms[0]
-		switch t[i] | 0x20 {
-		case 'a':
-			w = queryForms[1]
-		case 'c':
-			w = queryForms[2]
-		case 'd':
-			w = queryForms[3]
-		}
-		if !wordAt(t, i, w) {
+		n := formLength(t, i)
+		if n == 0 {
 			continue
 		}
-		rest := strings.TrimLeft(t[i+len(w):min(end, i+len(w)+40)], " \t\n:*")
+		isSelect := n == len("select")
+		rest := strings.TrimLeft(t[i+n:min(end, i+n+40)], " \t\n:*")
 		switch {
 		case rest == "":
 			continue
-		case w == "select" && (strings.IndexByte("?$*(", rest[0]) >= 0 || wordAt(rest, 0, "distinct") || wordAt(rest, 0, "reduced")):
-		case w != "select" && strings.IndexByte("{?", rest[0]) >= 0:
+		case isSelect && (strings.IndexByte("?$*(", rest[0]) >= 0 || wordAt(rest, 0, "distinct") || wordAt(rest, 0, "reduced")):
+		case !isSelect && strings.IndexByte("{?", rest[0]) >= 0:
 		default:
 			continue
 		}

@@ -58,15 +58,11 @@ func balanced(q string) bool {
 		case '"', '\'', '<', '#':
 			i = skipToken(q, i)
 		default:
-			for i++; i < len(q) && !braceOrToken[q[i]]; i++ {
-			}
+			i++
 		}
 	}
 	return depth == 0
 }
-
-// braceOrToken marks braces and what a string, an IRI or a comment begins with.
-var braceOrToken = [256]bool{'{': true, '}': true, '"': true, '\'': true, '<': true, '#': true}
 
 var queryForms = []string{"select", "ask", "construct", "describe"}
 
@@ -79,35 +75,30 @@ func wordAt(s string, i int, w string) bool {
 	return (i == 0 || !isWord(s[i-1])) && (j == len(s) || !isWord(s[j]))
 }
 
-func isWord(c byte) bool { return wordBytes[c] }
-
-var wordBytes = func() (t [256]bool) {
-	for i := range t {
-		c := byte(i)
-		t[i] = c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80
-	}
-	return t
-}()
+func isWord(c byte) bool {
+	return c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c == '_' || c >= 0x80
+}
 
 // formAt returns the offset after a query form keyword outside comments, strings and IRIs, from i on; -1 if there is
 // none.
 func formAt(s string, i int) int {
 	for i < len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\'' || c == '<' || c == '#':
-			i = skipToken(s, i)
-		case c|0x20 == 's' || c|0x20 == 'a' || c|0x20 == 'c' || c|0x20 == 'd':
-			for _, w := range queryForms {
-				if wordAt(s, i, w) && (i == 0 || s[i-1] != '?' && s[i-1] != ':' && s[i-1] != '$') {
-					return i + len(w)
-				}
-			}
-			i++
-		default:
-			i++
+		if n := formLength(s, i); n > 0 && (i == 0 || !strings.ContainsRune("?:$", rune(s[i-1]))) {
+			return i + n
 		}
+		i = skipToken(s, i)
 	}
 	return -1
+}
+
+// formLength returns the length of the query form keyword at i in s, 0 if there is none.
+func formLength(s string, i int) int {
+	for _, w := range queryForms {
+		if wordAt(s, i, w) {
+			return len(w)
+		}
+	}
+	return 0
 }
 
 // looksLikeQuery reports whether a text is meant as a SPARQL query: a query form, then a pattern in braces with a
@@ -123,15 +114,7 @@ func looksLikeQuery(s string) bool {
 
 // startsQuery reports whether a text begins as a query does: with a comment, the prologue or a query form.
 func startsQuery(s string) bool {
-	if strings.HasPrefix(s, "#") || wordAt(s, 0, "prefix") || wordAt(s, 0, "base") {
-		return true
-	}
-	for _, w := range queryForms {
-		if wordAt(s, 0, w) {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(s, "#") || wordAt(s, 0, "prefix") || wordAt(s, 0, "base") || formLength(s, 0) > 0
 }
 
 // queryEnd returns the offset after the query that starts at i: after its outermost closing brace, and the lines of

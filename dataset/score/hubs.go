@@ -45,15 +45,17 @@ type miner struct {
 	steps  int
 	broken bool
 
-	inSet        []bool  // is the value in the present set?
-	gold, pred   []int32 // counters by value, zero between uses
-	arena        []int32
+	inSet        []bool    // is the value in the present set?
+	held         []holders // by value, empty between uses
 	closureSpace []int32
 }
 
+// holders are the rows that hold a value, gold and predicted.
+type holders [2][]int32
+
 // mine builds the graph.
 func mine(ctx context.Context, in *input, maxEdges int) *graph {
-	m := &miner{ctx: ctx, in: in, max: maxEdges, inSet: make([]bool, in.values), gold: make([]int32, in.values), pred: make([]int32, in.values)}
+	m := &miner{ctx: ctx, in: in, max: maxEdges, inSet: make([]bool, in.values), held: make([]holders, in.values)}
 	var gold, pred []int32
 	for i := range in.rows() {
 		switch {
@@ -149,9 +151,8 @@ func (m *miner) stop() bool {
 // that hold the present set of that size. Its depth is at most the greatest number of values that two rows share, plus
 // one.
 func (m *miner) extend(size, core int32, gold, pred []int32) {
-	mark := len(m.arena)
 	var found []int32
-	count := func(rows, counter, other []int32) {
+	for side, rows := range [][]int32{gold, pred} {
 		for _, r := range rows {
 			row := m.in.row(r)
 			for i := len(row) - 1; i >= 0 && row[i] > core; i-- {
@@ -159,74 +160,28 @@ func (m *miner) extend(size, core int32, gold, pred []int32) {
 				if m.inSet[v] {
 					continue
 				}
-				if counter[v] == 0 && other[v] == 0 {
+				h := &m.held[v]
+				if h[0] == nil && h[1] == nil {
 					found = append(found, v)
 				}
-				counter[v]++
+				h[side] = append(h[side], r)
 			}
 		}
 	}
-	count(gold, m.gold, m.pred)
-	count(pred, m.pred, m.gold)
-	kept := found[:0]
-	total := 0
-	for _, v := range found {
-		if m.gold[v] > 0 && m.pred[v] > 0 {
-			kept = append(kept, v)
-			total += int(m.gold[v] + m.pred[v])
-		} else {
-			m.gold[v], m.pred[v] = -1, -1
+	sets := make([]holders, len(found))
+	for i, v := range found {
+		sets[i], m.held[v] = m.held[v], holders{}
+	}
+	for i, v := range found {
+		h := sets[i]
+		if h[0] == nil || h[1] == nil {
+			continue
 		}
-	}
-	// The rows of each value, gold first, lie one after the other in the arena.
-	if need := mark + total; need > cap(m.arena) {
-		grown := make([]int32, mark, 2*need)
-		copy(grown, m.arena)
-		m.arena = grown // callers' slices keep the old array alive
-	}
-	space := m.arena[mark : mark+total]
-	m.arena = m.arena[:mark+total]
-	spans := make([][3]int32, len(kept))
-	at := int32(0)
-	for i, v := range kept {
-		ng, np := m.gold[v], m.pred[v]
-		spans[i] = [3]int32{at, at + ng, at + ng + np}
-		m.gold[v], m.pred[v] = at+1, at+ng+1 // from here on: where the next row goes, plus one
-		at += ng + np
-	}
-	fill := func(rows, next []int32) {
-		for _, r := range rows {
-			row := m.in.row(r)
-			for i := len(row) - 1; i >= 0 && row[i] > core; i-- {
-				if v := row[i]; !m.inSet[v] && next[v] > 0 {
-					space[next[v]-1] = r
-					next[v]++
-				}
-			}
-		}
-	}
-	fill(gold, m.gold)
-	fill(pred, m.pred)
-	for _, r := range [][]int32{gold, pred} {
-		m.clear(r, core)
-	}
-	for i, v := range kept {
 		if m.stop() {
 			break
 		}
-		s := spans[i]
-		m.visit(size, v, space[s[0]:s[1]], space[s[1]:s[2]])
-	}
-	m.arena = m.arena[:mark]
-}
-
-// clear sets the counters of all values in rows back to zero.
-func (m *miner) clear(rows []int32, core int32) {
-	for _, r := range rows {
-		row := m.in.row(r)
-		for i := len(row) - 1; i >= 0 && row[i] > core; i-- {
-			m.gold[row[i]], m.pred[row[i]] = 0, 0
-		}
+		m.visit(size, v, h[0], h[1])
+		sets[i] = holders{} // the memory is free before the next
 	}
 }
 
