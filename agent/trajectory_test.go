@@ -54,7 +54,7 @@ func rich(t *testing.T) (path string, out *Outcome, m *fakeModel) {
 	m = &fakeModel{tasks: map[string]string{"language": "English", "prune": `{"P31": true}`, "report": "r"}, acts: []string{"hm", do("search_wikidata(a < b & c)"), do("search_wikidata(down)"),
 		do("get_wikidata_entry(Q567)"), do("get_wikidata_entry(Q568)"), do("get_property_examples(P26)"), execute("SELECT nonsense"), execute(qEmpty), do("stop()"), do("stop()"),
 		execute(qA), do("stop()")}}
-	path = filepath.Join(t.TempDir(), event.FileName("../a b/1"))
+	path = filepath.Join(t.TempDir(), "t.jsonl")
 	f, err := event.Create(path)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
 // seeds are pages that have everything in them.
@@ -48,7 +50,7 @@ func checkPage(t *testing.T, text string) {
 		}
 		pos = th.End
 		if th.Section > 0 {
-			s, err := SectionText(text, th)
+			s, err := sectionText(text, th)
 			if err != nil || !strings.HasPrefix(text[th.Start:], s) {
 				t.Fatalf("section %d: %q, %v in %q", th.Section, s, err, text)
 			}
@@ -96,7 +98,7 @@ func checkPlace(t *testing.T, text, reply string) {
 			if err != nil {
 				continue
 			}
-			section, err := SectionText(text, th)
+			section, err := sectionText(text, th)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,4 +150,10 @@ func TestSectionsOneByOne(t *testing.T) {
 	if got := strings.Join(parts, ""); got != tree(Parse("T", whole, Options{})) {
 		t.Errorf("sections one by one read as\n%s\nthe whole as\n%s", got, tree(Parse("T", whole, Options{})))
 	}
+}
+
+// sectionText returns the text of the section that MediaWiki edits as number t.Section, as action=parse&section= does.
+func sectionText(pageText string, t *Thread) (string, error) {
+	s, err := sectionOf(wikitext.Preprocess(pageText, wikitext.Options{}), t)
+	return pageText[s.Start:s.End], err
 }

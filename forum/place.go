@@ -33,12 +33,6 @@ func ReplyIndent(pageText string, t *Thread, target string) (string, error) {
 	return s.indent, err
 }
 
-// ReplyLevel returns the level that the reply will have (see [Comment]).
-func ReplyLevel(pageText string, t *Thread, target string) (int, error) {
-	s, _, err := place(pageText, t, target)
-	return 1 + len(s.indent), err
-}
-
 // Place returns the new full text of the section that MediaWiki edits as number t.Section, with the reply in it: behind
 // the target's last descendant, never before an outdent template, never in a closed part. All other bytes stay as they
 // are. The reply must have been composed for [ReplyIndent] of the same target.
@@ -52,16 +46,7 @@ func Place(pageText string, t *Thread, target, reply string) (sectionText string
 	return pageText[section.Start:s.offset] + "\n" + reply + pageText[s.offset:section.End], nil
 }
 
-// SectionText returns the text of the section that MediaWiki edits as number t.Section: with its sub-sections, as
-// action=parse&section= returns it.
-func SectionText(pageText string, t *Thread) (string, error) {
-	s, err := sectionOf(wikitext.Preprocess(pageText, wikitext.Options{}), t)
-	return s.text(pageText), err
-}
-
 type section struct{ Start, End int }
-
-func (s section) text(page string) string { return page[s.Start:s.End] }
 
 func sectionOf(doc *wikitext.Doc, t *Thread) (section, error) {
 	if t.Section > 0 {

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/spinachbot/spinachbot/agent/render"
@@ -27,7 +26,7 @@ type File struct {
 }
 
 // Create makes the file at path for one run. A file that is there already is refused, so that no trajectory is ever
-// overwritten. See [FileName] for a safe name.
+// overwritten.
 func Create(path string) (*File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -90,22 +89,6 @@ func (t *File) Close() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.f.Close()
-}
-
-// FileName makes a file name from any text, such as a question's ID: letters, digits, dash and underscore stay,
-// everything else becomes a dash, at most 80 characters, with the ending .jsonl. It never names a directory, a hidden
-// file or a device.
-func FileName(id string) string {
-	s := strings.Map(func(r rune) rune {
-		if r == '-' || r == '_' || (r >= '0' && r <= '9') || (r >= 'a' && r <= 'z') || (r >= 'A' && r <= 'Z') {
-			return r
-		}
-		return '-'
-	}, id)
-	if s = strings.Trim(s, "-"); s == "" {
-		s = "run"
-	}
-	return "t-" + s[:min(len(s), 80)] + ".jsonl"
 }
 
 // ErrTorn says that a trajectory's last line is torn, as after a crash in the middle of a write. The events before it

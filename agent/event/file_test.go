@@ -92,15 +92,6 @@ func TestFile(t *testing.T) {
 	}
 }
 
-func TestFileName(t *testing.T) {
-	for in, want := range map[string]string{"": "t-run.jsonl", "c-Author-20190605142000": "t-c-Author-20190605142000.jsonl", "../../etc/passwd": "t-etc-passwd.jsonl", "CON": "t-CON.jsonl",
-		"a\x00b/é": "t-a-b.jsonl", strings.Repeat("x", 200): "t-" + strings.Repeat("x", 80) + ".jsonl"} {
-		if got := FileName(in); got != want {
-			t.Errorf("%q gives %q, want %q", in, got, want)
-		}
-	}
-}
-
 // TestRecordedErrorKinds: kinds of failure survive the record.
 func TestRecordedErrorKinds(t *testing.T) {
 	for _, err := range []error{llm.ErrNoModel, llm.ErrBudget, llm.ErrContextLength} {

@@ -1,7 +1,6 @@
 package evalrun
 
 import (
-	"fmt"
 	"math"
 )
 
@@ -85,12 +84,4 @@ func (r *RunData) Calibrate(metric string) Calibration {
 // the bin that begins with it.
 func binOf(p float64) int {
 	return max(0, min(int(p*calibrationBins+1e-9), calibrationBins-1))
-}
-
-// String is one line for people.
-func (c Calibration) String() string {
-	if c.N == 0 {
-		return "no answers"
-	}
-	return fmt.Sprintf("%d answers, expected calibration error %.3f, Brier score %.3f (%.3f for always guessing the mean)", c.N, c.ECE, c.Brier, c.Base)
 }

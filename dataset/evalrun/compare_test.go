@@ -164,7 +164,7 @@ func TestCalibrate(t *testing.T) {
 	if len(c.Cut) != 9 || c.Cut[0].Answered != 0.75 || c.Cut[4].Answered != 0.5 || c.Cut[4].Right != 0.5 {
 		t.Errorf("coverage: %+v", c.Cut)
 	}
-	if empty := (&RunData{}).Calibrate("exact"); empty.N != 0 || math.IsNaN(empty.ECE) || math.IsNaN(empty.Brier) || empty.String() != "no answers" {
+	if empty := (&RunData{}).Calibrate("exact"); empty.N != 0 || math.IsNaN(empty.ECE) || math.IsNaN(empty.Brier) {
 		t.Errorf("no answers: %+v", empty)
 	}
 }

@@ -27,7 +27,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -249,9 +248,4 @@ func canonical(data []byte) []byte {
 		return data
 	}
 	return out
-}
-
-// IsRecording reports whether data begins like a recording.
-func IsRecording(data []byte) bool {
-	return strings.HasPrefix(string(data[:min(len(data), 16)]), `{"httprr":`)
 }
