@@ -16,6 +16,9 @@ type Example struct {
 	Score float64 `json:"score,omitempty"`
 }
 
+// ExamplesOp is the Op of a [Call] that asked for examples.
+const ExamplesOp = "solved"
+
 // ExampleQuery asks for earlier questions.
 type ExampleQuery struct {
 	Text   string `json:"text,omitempty"` // what they are to be like; "": any, in an order that Seed decides

@@ -168,7 +168,7 @@ func (r *Replay) FindClasses(ctx context.Context, text, lang string, limit int) 
 
 // FindExamples answers from the record.
 func (r *Replay) FindExamples(ctx context.Context, q ExampleQuery) ([]Example, error) {
-	return replayed[[]Example](ctx, r, "solved", q)
+	return replayed[[]Example](ctx, r, ExamplesOp, q)
 }
 
 // Among answers from the record.

@@ -174,7 +174,7 @@ type recordingExamples struct {
 }
 
 func (x *recordingExamples) FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.Example, error) {
-	return recorded(ctx, x.log, event.Call{Op: "solved", KG: x.kg}, q,
+	return recorded(ctx, x.log, event.Call{Op: event.ExamplesOp, KG: x.kg}, q,
 		func() ([]event.Example, error) { return x.examples.FindExamples(ctx, q) })
 }
 

@@ -30,7 +30,7 @@ type evalRunFlags struct {
 	data                       fileList
 	script, recorded, language string
 	asOf                       string
-	ids                        fileList
+	ids, forms                 fileList
 	jobs, limit, tries         int
 	usd                        float64
 	timeout                    time.Duration
@@ -55,6 +55,7 @@ func (f *evalRunFlags) declare(c *cmdline) {
 	c.fs.StringVar(&f.asOf, "as-of", "", "`time` that NOW() returns in a graph held in memory, such as 2025-01-31T00:00:00Z (default: when the run started)")
 	c.fs.DurationVar(&f.timeout, "query-timeout", 60*time.Second, "time `limit` for a query on a graph held in memory")
 	c.fs.BoolVar(&f.skip, "skip-unscorable", false, "do not ask the items whose gold query fails or returns nothing")
+	c.fs.Var(&f.forms, "also", "write the outputs in this `form`, too: "+orList(formNames())+"; may be given again")
 	c.fs.BoolVar(&f.json, "json", false, "print the summary as one JSON object")
 }
 
@@ -132,12 +133,33 @@ func (f *evalRunFlags) check(rest []string) error {
 	case f.record != "" && f.recorded != "":
 		return errors.New("--record and --recorded cannot be used together")
 	}
+	for _, name := range f.forms {
+		if !slices.Contains(formNames(), name) {
+			return fmt.Errorf("--also %q: want %s", name, orList(formNames()))
+		}
+	}
 	if f.asOf != "" {
 		if _, err := time.Parse(time.RFC3339, f.asOf); err != nil {
 			return fmt.Errorf("--as-of %q is not a time such as 2025-01-31T00:00:00Z", f.asOf)
 		}
 	}
 	return nil
+}
+
+// formNames are the words that --also takes.
+func formNames() (out []string) {
+	for _, f := range evalrun.Forms {
+		out = append(out, string(f))
+	}
+	return out
+}
+
+// alsoIn are the forms of --also.
+func (f *evalRunFlags) alsoIn() (out []evalrun.Form) {
+	for _, name := range f.forms {
+		out = append(out, evalrun.Form(name))
+	}
+	return out
 }
 
 // choose returns the IDs of the items to ask, nil for all.

@@ -126,6 +126,9 @@ trace show missing
 trace show torn.jsonl
 trace show empty.json
 trace show a b
+trace export missing
+trace export --as csv
+trace export torn.jsonl
 config
 config check extra
 config check --run

@@ -19,7 +19,7 @@ import (
 )
 
 func traceCommand(e *env) *cobra.Command {
-	return group(e, "trace", "show what the model saw and said", traceShowCommand(e))
+	return group(e, "trace", "show what the model saw and said", traceShowCommand(e), traceExportCommand(e))
 }
 
 func traceShowCommand(e *env) *cobra.Command {

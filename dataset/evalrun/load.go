@@ -179,6 +179,9 @@ func (r *runner) assemble(ctx context.Context) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.writeForms(data); err != nil {
+		return nil, err
+	}
 	sum := data.Summary()
 	sum.Missing = r.tally.Items - r.tally.Done
 	return sum, r.dir.writeJSON(sum, SummaryFile)

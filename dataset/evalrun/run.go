@@ -33,6 +33,7 @@ type Config struct {
 	Jobs  int // items at once, default 1
 	Tries int // attempts at an item or a gold query that a service fails, default 3
 
+	Forms    []Form // in which the outputs are written, too
 	Score    Scorer
 	Now      func() time.Time
 	Sleep    func(ctx context.Context, d time.Duration) error

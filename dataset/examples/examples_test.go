@@ -57,8 +57,8 @@ func TestFindByWords(t *testing.T) {
 	}
 	for _, c := range []struct{ text, want string }{
 		{"List a river that flows into Lake Constance", "a-rivers c-long"}, // forms of a word meet
-		{"GENEVE: maire?", "d-maire"},                                // without case and accents
-		{"who is the mayor of Berlin", "b-mayor"},                           // one query is shown once
+		{"GENEVE: maire?", "d-maire"},                                      // without case and accents
+		{"who is the mayor of Berlin", "b-mayor"},                          // one query is shown once
 		{"xyzzy", ""},
 	} {
 		got := find(t, p, event.ExampleQuery{Text: c.text, Limit: 2})

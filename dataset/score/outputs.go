@@ -17,8 +17,10 @@ type Format string
 
 // The forms that [ReadOutputs] tells apart, each by the first item.
 const (
-	SpinachOutputs   Format = "spinach"          // JSON array: question, predicted_sparql, gold_sparql, f1, predicted_answer_tuple, gold_answer_tuple
-	GRASPOutputs     Format = "grasp"            // JSON lines: typ, sparql, result (a text), messages, id; the least is id and sparql
+	SpinachOutputs Format = "spinach" // JSON array: question, predicted_sparql, gold_sparql, f1, predicted_answer_tuple, gold_answer_tuple
+	// JSON lines: of 2025 typ, sparql, result (a text), messages, id, the least is id and sparql; of today type, id,
+	// output with sparql and kg
+	GRASPOutputs     Format = "grasp"
 	GRASPEvaluation  Format = "grasp-evaluation" // JSON object: id to target and prediction with sizes, errors and score; no rows
 	RunResults       Format = "run"              // results.jsonl of eval run
 	Dialogues        Format = "interactive-kbqa" // dialogue files: question, sparql, answers, dialog
@@ -179,6 +181,8 @@ type rawOutput struct {
 	GoldRows   json.RawMessage `json:"gold_answer_tuple"`
 
 	Typ      string          `json:"typ"`
+	Type     string          `json:"type"`
+	Output   *graspOutput    `json:"output"`
 	SPARQL   *string         `json:"sparql"`
 	Result   json.RawMessage `json:"result"`
 	Error    json.RawMessage `json:"error"`
@@ -195,6 +199,12 @@ type rawOutput struct {
 	Answers json.RawMessage `json:"answers"`
 	Answer  json.RawMessage `json:"answer"`
 	Raw     json.RawMessage `json:"answers_raw"`
+}
+
+// graspOutput is what GRASP of today has in a line of its own: of an answer, or of a run that was canceled with its best
+// attempt.
+type graspOutput struct {
+	SPARQL *string `json:"sparql"`
 }
 
 type rawMessage struct {
@@ -248,7 +258,7 @@ func (raw *rawOutput) form() Format {
 		return RunResults
 	case raw.SPARQL != nil && !isText && raw.Typ == "" && raw.Result != nil:
 		return QueryResultLines
-	case raw.Typ == "output" || raw.ID != nil:
+	case raw.Typ == "output" || raw.Type == "output" || raw.ID != nil:
 		return GRASPOutputs
 	}
 	return ""
@@ -285,7 +295,10 @@ func (raw *rawOutput) output(form Format) *Output {
 		out.Aliases = aliases(raw.Raw)
 		out.Steps = out.Dialogue.Turns()
 	case GRASPOutputs:
-		out.Benchmark = raw.Question != "" && out.SPARQL != "" && raw.Typ == "" && raw.Elapsed == nil && raw.Messages == nil && raw.Result == nil
+		if raw.Output != nil && raw.Output.SPARQL != nil {
+			out.SPARQL = *raw.Output.SPARQL
+		}
+		out.Benchmark = raw.Type == "" && raw.Question != "" && out.SPARQL != "" && raw.Typ == "" && raw.Elapsed == nil && raw.Messages == nil && raw.Result == nil
 		out.Failure = graspFailure(raw)
 		if len(raw.Messages) > 0 {
 			out.Steps = 0

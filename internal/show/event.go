@@ -24,11 +24,13 @@ func Event(w io.Writer, ev event.Event, full bool) {
 		showCall(w, ev, full)
 	case "step":
 		s := ev.Step
-		fmt.Fprintf(w, "%d. %s\n   %s(%s)\n%s\n   (%d ms)\n\n", s.N, text.Clean(s.Thought), text.Clean(s.Action), indented(s.Argument), margin+indented(s.Observation), s.MS)
+		fmt.Fprintf(w, "%d. %s\n   %s\n%s\n   (%d ms)\n\n", s.N, text.Clean(s.Thought), indented(callText(s.Action, s.Argument)), margin+indented(s.Observation), s.MS)
+	case "graph":
+		showGraph(w, ev.Call)
 	case "rollback":
 		fmt.Fprintf(w, "   refused (%s)", text.Clean(ev.Reason))
 		if ev.Step != nil {
-			fmt.Fprintf(w, ": %s(%s)", text.Clean(ev.Step.Action), indented(ev.Step.Argument))
+			fmt.Fprintf(w, ": %s", indented(callText(ev.Step.Action, ev.Step.Argument)))
 		}
 		fmt.Fprintf(w, "; the last step kept is %d\n\n", *ev.To)
 	case "final":

@@ -48,7 +48,7 @@ func (v *Run) Event(e event.Event) {
 		s := e.Step
 		v.text(fmt.Sprintf("%d. %s", s.N, s.Thought))
 		action := text.Clean(s.Action)
-		call := console.Indent(action+"("+text.Clean(s.Argument)+")", margin, v.width())
+		call := console.Indent(callText(s.Action, s.Argument), margin, v.width())
 		fmt.Fprintf(v.Screen, "%s%s%s\n", margin, v.Screen.In(console.Cyan, action), strings.TrimPrefix(call, margin+action))
 		if s.Observation != "" {
 			fmt.Fprintln(v.Screen, v.Screen.In(console.Dim, console.Indent(text.Clean(s.Observation), margin, v.width())))

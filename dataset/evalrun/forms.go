@@ -1,0 +1,92 @@
+package evalrun
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/spinachbot/spinachbot/dataset/score"
+	"github.com/spinachbot/spinachbot/dataset/transcript"
+)
+
+// Form is a form in which other systems' programs read outputs.
+type Form string
+
+// The forms that a run can be written in besides its own. The names are those of the files in the run's folder.
+const (
+	FormGRASP     Form = "grasp"            // grasp.jsonl: GRASP's output lines of today
+	FormGRASP2025 Form = "grasp-2025"       // grasp-2025.jsonl: those of 2025
+	FormDialogues Form = "interactive-kbqa" // interactive-kbqa/ID.json: Interactive-KBQA's dialogue files
+)
+
+// Forms lists them.
+var Forms = []Form{FormGRASP, FormGRASP2025, FormDialogues}
+
+// writeForms writes the items in the forms that the run was asked for. Of an item that was not asked there is nothing.
+func (r *runner) writeForms(data *RunData) error {
+	files := map[Form][]byte{}
+	for i := range data.Items {
+		it := &data.Items[i]
+		run, err := transcribe(data, it)
+		if err != nil {
+			return fmt.Errorf("item %s: %w", it.ID, err)
+		}
+		for _, f := range r.Forms {
+			var b []byte
+			switch {
+			case run == nil:
+			case f == FormGRASP:
+				b, err = run.GRASP(r.Sources.Main().Name())
+			case f == FormGRASP2025:
+				b, err = run.GRASP2025()
+			case f == FormDialogues:
+				err = r.writeDialogue(run, it)
+			}
+			if err != nil {
+				return fmt.Errorf("item %s in the form %s: %w", it.ID, f, err)
+			}
+			files[f] = append(files[f], b...)
+		}
+	}
+	for _, f := range r.Forms {
+		if f == FormDialogues {
+			continue
+		}
+		if err := r.dir.write(files[f], string(f)+".jsonl"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// transcribe reads the run of an item; nil when there is none.
+func transcribe(data *RunData, it *ItemData) (*transcript.Run, error) {
+	events, err := data.Trajectory(it)
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	run, err := transcript.Read(events)
+	if err != nil {
+		return nil, nil // the run of this attempt was cut off before its first event
+	}
+	run.ID = it.ID
+	return run, nil
+}
+
+func (r *runner) writeDialogue(run *transcript.Run, it *ItemData) error {
+	d := score.NewDict()
+	gold, gerr := score.ReadAnswer(d, it.Gold)
+	pred, perr := score.ReadAnswer(d, it.Result.Result)
+	if err := errors.Join(gerr, perr); err != nil {
+		return err
+	}
+	b, err := run.Dialogue(transcript.Gold{SPARQL: it.GoldSPARQL, Answers: score.Values(gold)}, score.Values(pred))
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(r.dir.path(string(FormDialogues)), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return r.dir.write(b, string(FormDialogues), FileName(it.ID)+".json")
+}

@@ -1,0 +1,121 @@
+package transcript
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// The forms of training data.
+const (
+	AsOpenAI = "openai"
+	AsSFT    = "sft"
+)
+
+// Exported counts what [Export] did.
+type Exported struct {
+	Lines    int
+	Skipped  int      // runs that were left out: without an answer, without a call of the model, or no question's run
+	Unread   []string // trajectories that cannot be read, with why
+}
+
+// Export writes trajectories as training data, one line each, in the order of their names. A path is a trajectory, a
+// folder of them, or the folder of a run of eval run. Runs without an answer are left out unless all is set. A file that
+// cannot be read is counted; the error is that of a path that does not exist, or of writing.
+func Export(w io.Writer, as string, paths []string, all bool) (Exported, error) {
+	var n Exported
+	for _, path := range paths {
+		files, err := filesOf(path)
+		if err != nil {
+			return n, err
+		}
+		for _, name := range files {
+			if err := n.file(w, as, name, all); err != nil {
+				return n, err
+			}
+		}
+	}
+	return n, nil
+}
+
+// filesOf lists the trajectories of a path.
+func filesOf(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("the trajectories cannot be read: %w", err)
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	if sub := filepath.Join(path, "trajectories"); isDir(sub) {
+		path = sub
+	}
+	var out []string
+	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasSuffix(p, ".jsonl") {
+			out = append(out, p)
+		}
+		return err
+	})
+	slices.Sort(out)
+	return out, err
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// file exports one trajectory. The error is that of writing.
+func (n *Exported) file(w io.Writer, as, name string, all bool) error {
+	run, err := readFile(name)
+	if err != nil {
+		n.Unread = append(n.Unread, fmt.Sprintf("%s: %v", name, text.JSON(err)))
+		return nil
+	}
+	if run == nil || !all && !run.Answered() {
+		n.Skipped++
+		return nil
+	}
+	write := run.SFT
+	if as == AsOpenAI {
+		write = run.OpenAI
+	}
+	b, err := write(filepath.Base(name))
+	if err != nil {
+		return err
+	}
+	if b == nil {
+		n.Skipped++
+		return nil
+	}
+	n.Lines++
+	_, err = w.Write(b)
+	return err
+}
+
+// readFile reads a trajectory; nil when it is not that of a question.
+func readFile(name string) (*Run, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	events, err := event.Read(f)
+	if err != nil && !errors.Is(err, event.ErrTorn) {
+		return nil, err
+	}
+	run, err := Read(events)
+	if err != nil {
+		return nil, nil
+	}
+	return run, nil
+}

@@ -1,0 +1,116 @@
+package transcript
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Provenance says where a line of training data is from.
+type Provenance struct {
+	ID         string    `json:"id,omitempty"` // of the question
+	File       string    `json:"file,omitempty"`
+	Preset     string    `json:"preset"`
+	Model      string    `json:"model,omitempty"`
+	Endpoint   string    `json:"endpoint,omitempty"` // that the answer was run on
+	Time       time.Time `json:"time"`               // of the run's start
+	Answered   bool      `json:"answered"`           // with a query that returned something; whether it is right is not known here
+	Confidence float64   `json:"confidence"`
+	Examples   []string  `json:"examples,omitempty"` // IDs of the solved questions that the model was shown
+}
+
+func (r *Run) provenance(file string) Provenance {
+	p := Provenance{ID: r.ID, File: file, Preset: r.Preset, Model: r.Model, Time: r.Started.UTC(), Answered: r.Answered()}
+	if r.Final != nil {
+		p.Endpoint = r.Final.Endpoint
+	}
+	if r.End != nil {
+		p.Confidence = r.End.Confidence
+	}
+	for _, x := range r.Examples {
+		p.Examples = append(p.Examples, x.ID)
+	}
+	return p
+}
+
+// openAI is a line of training data for OpenAI's fine-tuning of chat models with tools.
+type openAI struct {
+	Messages []message    `json:"messages"`
+	Tools    []openAITool `json:"tools,omitempty"`
+	Parallel *bool        `json:"parallel_tool_calls,omitempty"`
+	Metadata Provenance   `json:"metadata"`
+}
+
+type openAITool struct {
+	Type     string         `json:"type"` // function
+	Function openAIFunction `json:"function"`
+}
+
+type openAIFunction struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	Parameters  json.RawMessage `json:"parameters,omitempty"`
+	Strict      bool            `json:"strict,omitempty"`
+}
+
+// OpenAI writes the run as a line for fine-tuning over OpenAI's protocol: the messages of the last call of the model on
+// the question, as they were sent, with its answer; and the tools that it was offered. Turns that were refused or could
+// not be read are not in it. file names the trajectory. nil for a run in which the model was never asked.
+func (r *Run) OpenAI(file string) ([]byte, error) {
+	e := r.conversation()
+	if e == nil {
+		return nil, nil
+	}
+	o := openAI{Messages: r.messages(), Metadata: r.provenance(file)}
+	for _, t := range e.Request.Tools {
+		o.Tools = append(o.Tools, openAITool{"function", openAIFunction{t.Name, t.Description, t.Parameters, t.Strict}})
+	}
+	if len(o.Tools) > 0 {
+		several := !e.Request.OneToolCall
+		o.Parallel = &several
+	}
+	return line(o)
+}
+
+// sft is a line of supervised training data in no tool's own form.
+type sft struct {
+	Dialogue []sftTurn  `json:"dialogue"`
+	SPARQL   string     `json:"sparql,omitempty"` // of the answer
+	Source   Provenance `json:"source"`
+}
+
+type sftTurn struct {
+	Role  string `json:"role"` // system, user, assistant or observation
+	Text  string `json:"text"`
+	Learn bool   `json:"learn"` // the loss is of these turns only
+}
+
+// SFT writes the run as a dialogue of texts with a mark of the turns to be learned, which are the model's own. A native
+// call is text as a person reads it, "name(arguments)". file and nil are as for [Run.OpenAI].
+func (r *Run) SFT(file string) ([]byte, error) {
+	e := r.conversation()
+	if e == nil {
+		return nil, nil
+	}
+	o := sft{SPARQL: r.SPARQL, Source: r.provenance(file)}
+	first := true
+	for _, m := range r.messages() {
+		t := sftTurn{Role: m.Role, Learn: m.Role == llm.Assistant}
+		if m.Content != nil {
+			t.Text = *m.Content
+		}
+		for _, c := range m.ToolCalls {
+			t.Text = strings.TrimSpace(t.Text + "\n" + c.Function.Name + "(" + c.Function.Arguments + ")")
+		}
+		switch {
+		case m.Role == llm.ToolRole, m.Role == llm.User && !first:
+			t.Role = "observation"
+		case m.Role == llm.User:
+			first = false
+		}
+		o.Dialogue = append(o.Dialogue, t)
+	}
+	return line(o)
+}

@@ -1,0 +1,159 @@
+// Package transcript writes runs of the agent in the forms that others read: GRASP's output lines, of today and of
+// 2025, Interactive-KBQA's dialogues, and training data, as OpenAI's chat lines and as dialogues with a mark of what is
+// to be learned. It reads nothing but the events of a trajectory.
+//
+//	transcript.go   what a trajectory says of a run
+//	grasp.go        GRASP's output lines
+//	dialogue.go     Interactive-KBQA's dialogues
+//	train.go        training data
+//
+// package score reads the first two back.
+package transcript
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Run is what a trajectory says of one question's run.
+type Run struct {
+	ID       string // of the question
+	Question event.Question
+	Preset   string
+	Steps    []event.Step // those of the answer
+	SPARQL   string       // the text that was run last, "" without an answer
+	Final    *event.Event // the last run with its result, nil without an answer
+	End      *event.Event // nil for a run that was cut off
+	Started  time.Time
+	Elapsed  time.Duration
+	Examples []event.Example // solved questions that the model was shown, each once
+	Model    string          // name of the model that answered first, as the server said it
+
+	calls []event.Event // the calls of the model, in order
+}
+
+// Read reads a run's events, as [event.Read] returns them. A trajectory without a question, such as that of a triage,
+// is an error.
+func Read(events []event.Event) (*Run, error) {
+	r := &Run{Steps: event.Steps(events)}
+	seen := map[string]bool{}
+	for i := range events {
+		e := &events[i]
+		switch e.Event {
+		case "start":
+			if e.Question != nil {
+				r.Question, r.Preset, r.Started = *e.Question, e.Preset, e.Time
+			}
+		case "model":
+			r.calls = append(r.calls, *e)
+			if r.Model == "" && e.Response != nil {
+				r.Model = e.Response.Model
+			}
+		case "graph":
+			for _, x := range examplesOf(e.Call) {
+				if !seen[x.Source+"\n"+x.ID] {
+					seen[x.Source+"\n"+x.ID] = true
+					r.Examples = append(r.Examples, x)
+				}
+			}
+		case "final":
+			r.Final, r.SPARQL = e, e.Ran
+		case "end":
+			r.End = e
+		}
+	}
+	if strings.TrimSpace(r.Question.Text) == "" {
+		return nil, fmt.Errorf("the trajectory holds no question: it is not a run of ask, of the bot or of eval run")
+	}
+	if r.ID = r.Question.ID; len(events) > 0 {
+		r.Elapsed = events[len(events)-1].Time.Sub(r.Started)
+	}
+	return r, nil
+}
+
+// examplesOf returns the examples that a call found.
+func examplesOf(c *event.Call) (out []event.Example) {
+	if c == nil || c.Op != event.ExamplesOp || json.Unmarshal(c.Result, &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// main are the purposes of the calls in which the question is worked on; all others are side tasks.
+var main = []string{"act", "generate"}
+
+// conversation is the last exchange with the model on the question: what it was sent, which holds all turns that were
+// kept, and what it answered. nil when it was never asked.
+func (r *Run) conversation() *event.Event {
+	for i := range slices.Backward(r.calls) {
+		e := &r.calls[i]
+		if e.Request != nil && e.Response != nil && len(e.Response.Choices) > 0 && slices.Contains(main, e.Request.Purpose) {
+			return e
+		}
+	}
+	return nil
+}
+
+// Answered reports whether the run ended with an answer.
+func (r *Run) Answered() bool { return r.Final != nil && r.End != nil && r.End.Reason == "" }
+
+// message is a message as the OpenAI protocol writes it.
+type message struct {
+	Role       string     `json:"role"`
+	Content    *string    `json:"content"`
+	Reasoning  string     `json:"reasoning_content,omitempty"`
+	ToolCalls  []toolCall `json:"tool_calls,omitempty"`
+	ToolCallID string     `json:"tool_call_id,omitempty"`
+}
+
+type toolCall struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"` // function
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+// messageOf writes a message in the protocol's form. A message with calls and no text has null as its content.
+func messageOf(m llm.Message) message {
+	out := message{Role: m.Role, Content: &m.Content, Reasoning: m.Reasoning, ToolCallID: m.ToolCallID}
+	for _, c := range m.ToolCalls {
+		out.ToolCalls = append(out.ToolCalls, toolCall{ID: c.ID, Type: "function", Function: function{c.Name, c.Arguments}})
+	}
+	if m.Content == "" && len(m.ToolCalls) > 0 {
+		out.Content = nil
+	}
+	return out
+}
+
+// messages returns the last conversation with the model, its last answer included.
+func (r *Run) messages() []message {
+	e := r.conversation()
+	if e == nil {
+		return nil
+	}
+	var out []message
+	for _, m := range e.Request.Messages {
+		out = append(out, messageOf(m))
+	}
+	c := e.Response.Choices[0]
+	return append(out, messageOf(llm.Message{Role: llm.Assistant, Content: c.Content, Reasoning: c.Reasoning, ToolCalls: c.ToolCalls}))
+}
+
+// line writes a value as one line of JSON, without escapes for HTML.
+func line(v any) ([]byte, error) {
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return []byte(b.String()), err
+}

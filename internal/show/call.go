@@ -1,0 +1,76 @@
+package show
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// callText is a call of a tool: "name(argument)" where the argument is a text, else the name and below it each argument
+// of a native call as "key: value", in the order in which the model wrote them.
+func callText(action, argument string) string {
+	action, lines := text.Clean(action), arguments(argument)
+	if lines == nil {
+		return action + "(" + text.Clean(argument) + ")"
+	}
+	return action + "\n" + strings.Join(lines, "\n")
+}
+
+// arguments returns the lines of a JSON object's members, nil for what is not one. Texts are as they are, their further
+// lines indented; other values are JSON. Nulls are left out: a strict schema asks for them.
+func arguments(argument string) (lines []string) {
+	if !strings.HasPrefix(strings.TrimSpace(argument), "{") {
+		return nil
+	}
+	dec := json.NewDecoder(strings.NewReader(argument))
+	if _, err := dec.Token(); err != nil {
+		return nil
+	}
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return nil
+		}
+		var raw json.RawMessage
+		if dec.Decode(&raw) != nil {
+			return nil
+		}
+		var s string
+		if json.Unmarshal(raw, &s) != nil {
+			var b bytes.Buffer
+			if json.Compact(&b, raw) != nil {
+				return nil
+			}
+			s = b.String()
+		}
+		if string(raw) != "null" {
+			lines = append(lines, fmt.Sprintf("  %s: %s", text.Clean(fmt.Sprint(key)), strings.ReplaceAll(strings.TrimRight(text.Clean(s), "\n"), "\n", "\n    ")))
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil
+	}
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return nil
+	}
+	return lines
+}
+
+// showGraph shows a call of the graph that people want to know of: the solved questions that the model was shown.
+func showGraph(w io.Writer, c *event.Call) {
+	var found []event.Example
+	if c == nil || c.Op != event.ExamplesOp || json.Unmarshal(c.Result, &found) != nil {
+		return
+	}
+	fmt.Fprintf(w, "   %s\n", text.Count(len(found), "example"))
+	for _, x := range found {
+		fmt.Fprintf(w, "   - %s %s: %s\n", text.Clean(x.Source), text.Clean(x.ID), text.OneLine(text.Clip(x.Question, 100)))
+	}
+	fmt.Fprintln(w)
+}
