@@ -119,10 +119,14 @@ func (x explorer) rank(ctx context.Context, q event.TriplesQuery, rows [][3]rdf.
 		return err
 	}
 	place := func(ranks map[string]int, t rdf.Term, fixed bool) int {
-		if n, ok := ranks[termKey(t)]; ok && !fixed {
+		n, ok := ranks[termKey(t)]
+		switch {
+		case fixed || strings.HasPrefix(t.Value, statementNode): // a statement comes after its value
+			return math.MaxInt
+		case ok:
 			return n
 		}
-		return math.MaxInt
+		return math.MaxInt - 1
 	}
 	type keyed struct {
 		row              [3]rdf.Term

@@ -74,6 +74,8 @@ type Result struct {
 	Short   string  // an executed query's truth value or only row, when it is small
 	Unseen  bool    // an executed query holds IDs that were not seen before
 	Advice  Advice  // the hint that Text holds in full
+	// IRIs that Text shows, where not all of them are written as IDs
+	Shown []string
 }
 
 //go:embed texts
@@ -207,7 +209,7 @@ func schema(name, about string) json.RawMessage {
 type Set []*Tool
 
 // all lists every tool there is.
-var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool})
+var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool}, graspTools)
 
 // Select returns the tools with these names.
 func Select(names []string) (Set, error) {

@@ -63,7 +63,7 @@ var rules = []struct {
 	{"forum/parsoid", "internal/wikitext", "HTML back to wikitext knows no threads and no comments"},
 	{"agent/render", "internal/kg internal/rdf", "how a model sees a page is a pure function of the page"},
 	{"agent/event", "agent/render internal/kg internal/rdf internal/llm", "a log is read by many and depends on nobody who writes it"},
-	{"agent/tool", "agent/event agent/render internal/kg internal/rdf internal/text internal/sparql", "a tool is called: it knows no model, no protocol and no loop"},
+	{"agent/tool", "agent/event agent/render internal/kg internal/kg/shape internal/rdf internal/text internal/sparql", "a tool is called: it knows no model, no protocol and no loop"},
 	{"agent/protocol", "agent/render agent/tool internal/llm", "messages to calls and back, for any tools"},
 	{"agent/preset", "agent/protocol agent/render agent/tool internal/kg internal/text", "data, and what reads it"},
 	{"agent/step", "agent/event agent/preset agent/protocol agent/render agent/tool internal/kg internal/llm", "one expansion: it knows no loop"},

@@ -1,0 +1,320 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Limits of what GRASP's tools show (its paper, section 3.2, and its code).
+const (
+	graspCell    = 64  // characters of a label, an alias or a cell; both ends are kept
+	graspInfo    = 128 // characters of a hit's description or other fact
+	graspAliases = 5
+	graspInfos   = 4
+)
+
+// Names writes the terms of a graph as GRASP shows them: "Norway (wd:Q20)", "point in time (pq:P585)".
+type Names struct {
+	Graph  *kg.Description
+	Labels map[string]string // by [Names.ID]
+}
+
+// ID returns what an IRI's label is looked up by: the number on a Wikibase, else the prefixed name or <IRI>. It is ""
+// for what is no entity of a Wikibase.
+func (n Names) ID(iri string) string {
+	if n.Graph.IsWikibase() {
+		return rdf.EntityID(iri)
+	}
+	return n.Short(iri)
+}
+
+// Short writes an IRI as a query may: with a prefix where one fits.
+func (n Names) Short(iri string) string { return n.Graph.Compact(iri) }
+
+// Term writes a term: an IRI with its label, a literal with its language or datatype.
+func (n Names) Term(t rdf.Term) string {
+	text, kind := n.parts(t, true)
+	if kind != "" {
+		text += " (" + kind + ")"
+	}
+	return text
+}
+
+// Plain writes a term like [Names.Term], a literal without its language or datatype, and a time at midnight as a date.
+func (n Names) Plain(t rdf.Term) string {
+	text, _ := n.parts(t, true)
+	if t.Datatype == rdf.XSDDateTime {
+		text = strings.TrimSuffix(text, "T00:00:00Z")
+	}
+	return text
+}
+
+// parts writes a term, and apart from it the language or datatype of a literal.
+func (n Names) parts(t rdf.Term, labels bool) (text, kind string) {
+	switch {
+	case !t.Bound():
+		return "", ""
+	case unknownValue(t):
+		return say("unknown_value", nil), ""
+	case t.IsIRI():
+		name := n.Short(t.Value)
+		if label := n.Labels[n.ID(t.Value)]; label != "" && labels {
+			return ClipMiddle(Fold(label), graspCell) + " (" + name + ")", ""
+		}
+		return name, ""
+	case t.Lang != "":
+		return ClipMiddle(Fold(t.Value), graspCell), t.Lang
+	case t.Datatype != "":
+		return ClipMiddle(Fold(t.Value), graspCell), n.Short(t.Datatype)
+	}
+	return ClipMiddle(Fold(t.Value), graspCell), ""
+}
+
+// ClipMiddle shortens a text to n characters: its beginning, "…" and its end.
+func ClipMiddle(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	r := []rune(s)
+	head := n / 2
+	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
+}
+
+// Pick are the places of n rows or columns that are shown: up to w.Whole all of them, of more the first and the last.
+// A page, from 1, is that many of w.Whole rows.
+func (w Window) Pick(n, page int) []int {
+	from, to := 0, n
+	if page > 0 {
+		from, to = min(n, (page-1)*w.Whole), min(n, page*w.Whole)
+	}
+	var out []int
+	for i := from; i < to; i++ {
+		if page == 0 && n > w.Whole && i >= w.Head && i < n-w.Tail {
+			continue
+		}
+		out = append(out, i)
+	}
+	return out
+}
+
+// Frame says what of a result is shown: of more rows or columns than a window holds the first and the last ones, or
+// with a page, from 1, the rows of that page.
+type Frame struct {
+	Rows, Columns Window
+	Page          int
+}
+
+// Places returns the rows and the columns that are shown.
+func (f Frame) Places(t *kg.Table) (rows, columns []int) {
+	return f.Rows.Pick(len(t.Rows), f.Page), f.Columns.Pick(len(t.Vars), 0)
+}
+
+// Terms returns the terms that are shown.
+func (f Frame) Terms(t *kg.Table) []rdf.Term {
+	var out []rdf.Term
+	rows, columns := f.Places(t)
+	for _, i := range rows {
+		for _, j := range columns {
+			if j < len(t.Rows[i]) {
+				out = append(out, t.Rows[i][j])
+			}
+		}
+	}
+	return out
+}
+
+// Grid writes a result as a table in Markdown, with a line above it that says how large it is.
+func (n Names) Grid(t *kg.Table, f Frame) string {
+	if t.Ask {
+		if t.Boolean {
+			return "True"
+		}
+		return "False"
+	}
+	rows, columns := f.Places(t)
+	head := say("grid", map[string]any{"Rows": len(t.Rows), "Columns": len(t.Vars),
+		"Shown": places(rows, len(t.Rows)), "Of": places(columns, len(t.Vars))})
+	return head + "\n" + n.Body(t, f, nil)
+}
+
+// Body writes the table of [Names.Grid]. A language or datatype that all literals of a column share is at its head.
+// after (may be nil) returns what follows the last cell of the i-th row of t.
+func (n Names) Body(t *kg.Table, f Frame, after func(i int) string) string {
+	rows, columns := f.Places(t)
+	cells := make([][]string, len(columns))
+	for c, j := range columns {
+		cells[c] = n.column(t, j, rows)
+	}
+	row := func(at int) []string {
+		var out []string
+		for c := range columns {
+			if c > 0 && columns[c] > columns[c-1]+1 {
+				out = append(out, "…")
+			}
+			out = append(out, cells[c][at])
+		}
+		return out
+	}
+	var lines []string
+	line := func(cells []string) { lines = append(lines, "|"+strings.Join(cells, "|")+"|") }
+	head := row(0)
+	line(head)
+	line(slices.Repeat([]string{"-"}, len(head)))
+	for i, r := range rows {
+		if i > 0 && r > rows[i-1]+1 {
+			lines = append(lines, "…")
+		}
+		out := row(i + 1)
+		if after != nil {
+			out[len(out)-1] += escapeCell(after(r))
+		}
+		line(out)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// column writes the head of a column and its cells in some rows.
+func (n Names) column(t *kg.Table, j int, rows []int) []string {
+	label := slices.Index(t.Vars, t.Vars[j]+"Label")
+	texts, kinds := make([]string, len(rows)), make([]string, len(rows))
+	var all []string // the kinds of the cells that have a value
+	for i, r := range rows {
+		var c, l rdf.Term
+		if j < len(t.Rows[r]) {
+			c = t.Rows[r][j]
+		}
+		if label >= 0 && label < len(t.Rows[r]) {
+			l = t.Rows[r][label]
+		}
+		texts[i], kinds[i] = n.parts(c, !l.Bound())
+		if c.Bound() && !slices.Contains(all, kinds[i]) {
+			all = append(all, kinds[i])
+		}
+	}
+	head := t.Vars[j]
+	if len(all) == 1 && all[0] != "" {
+		head += " (" + all[0] + ")"
+	}
+	out := []string{escapeCell(head)}
+	for i, s := range texts {
+		if kinds[i] != "" && len(all) > 1 {
+			s += " (" + kinds[i] + ")"
+		}
+		out = append(out, escapeCell(s))
+	}
+	return out
+}
+
+func escapeCell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
+
+// places writes which of n places are shown, "1 to 5 and 8 to 12"; "" when all are.
+func places(shown []int, n int) string {
+	if len(shown) == n {
+		return ""
+	}
+	var out []string
+	for i := 0; i < len(shown); {
+		j := i
+		for j+1 < len(shown) && shown[j+1] == shown[j]+1 {
+			j++
+		}
+		if i == j {
+			out = append(out, fmt.Sprint(shown[i]+1))
+		} else {
+			out = append(out, fmt.Sprintf("%d to %d", shown[i]+1, shown[j]+1))
+		}
+		i = j + 1
+	}
+	return strings.Join(out, " and ")
+}
+
+// HitName writes the name of what a search found: "Norway (wd:Q20)". A property of Wikidata is named as it is used:
+// "capital (wdt:P36, p, ps)".
+func (n Names) HitName(h kg.Hit) string { return n.hitName(h, "") }
+
+func (n Names) hitName(h kg.Hit, also string) string {
+	name := h.ID
+	if h.Term != nil {
+		if h.Term.IsLiteral() {
+			return n.Literal(*h.Term)
+		}
+		name = n.Short(h.Term.Value)
+	} else if iri, ok := n.Graph.Expand(h.ID); ok {
+		name = n.Short(iri)
+	}
+	if len(h.Variants) > 0 && n.Graph.IsWikibase() {
+		name = strings.Join(append([]string{h.Variants[0] + ":" + h.ID}, h.Variants[1:]...), ", ")
+	}
+	if h.Label == "" {
+		return name + noLabel
+	}
+	s := ClipMiddle(Fold(h.Label), graspCell)
+	if also != "" {
+		s += ", also " + also
+	}
+	return s + " (" + name + ")"
+}
+
+// Hit writes what a search found: "Norway, also Norge (wd:Q20): country in Northern Europe; 5211 uses".
+func (n Names) Hit(h kg.Hit) string {
+	s := n.hitName(h, aliases(h))
+	if h.Term != nil && h.Term.IsLiteral() {
+		return s
+	}
+	if infos := facts(h); len(infos) > 0 {
+		s += ": " + strings.Join(infos, "; ")
+	}
+	return s
+}
+
+// Literal writes a literal as a query may, shortened.
+func (n Names) Literal(t rdf.Term) string {
+	s := rdf.Quote(ClipMiddle(Fold(t.Value), graspCell))
+	switch {
+	case t.Lang != "":
+		return s + "@" + t.Lang
+	case t.Datatype != "":
+		return s + "^^" + n.Short(t.Datatype)
+	}
+	return s
+}
+
+// aliases lists a hit's other names, the one that was found first.
+func aliases(h kg.Hit) string {
+	var out []string
+	for _, a := range append([]string{h.MatchText}, h.Aliases...) {
+		a = ClipMiddle(Fold(a), graspCell)
+		if a == "" || strings.EqualFold(a, h.Label) || len(out) == graspAliases ||
+			slices.ContainsFunc(out, func(x string) bool { return strings.EqualFold(x, a) }) {
+			continue
+		}
+		out = append(out, a)
+	}
+	return strings.Join(out, ", ")
+}
+
+// facts lists what else is known of a hit.
+func facts(h kg.Hit) []string {
+	var out []string
+	for _, f := range append([]string{h.Description}, h.Info...) {
+		if h.Datatype != "" { // some descriptions end with it
+			f = strings.TrimSuffix(Fold(f), "Data Type: "+h.Datatype)
+		}
+		f = ClipMiddle(strings.TrimRight(Fold(f), "."), graspInfo)
+		if f != "" && len(out) < graspInfos && !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	if h.Datatype != "" {
+		out = append(out, strings.TrimPrefix(h.Datatype, "wikibase-"))
+	}
+	if h.Uses > 0 {
+		out = append(out, fmt.Sprintf("%d uses", h.Uses))
+	}
+	return out
+}

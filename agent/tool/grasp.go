@@ -1,0 +1,235 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// graspTools are the functions of GRASP (Walter and Bast, ISWC 2025, section 3.2) and those that it got since.
+//
+//	grasp.go          what they share: the graph that is meant, nodes as a model writes them, pages
+//	graspexecute.go   execute
+//	grasplist.go      list
+//	graspstatement.go qualifiers and references of what list shows
+//	graspsearch.go    the searches
+//	graspcandidates.go searches among candidates
+//	graspknown.go     examples and shapes
+//	graspend.go       answer and cancel
+var graspTools = Set{graspExecute, graspList, graspEntity, graspProperty, graspLiteral, graspPropertyOf, graspObjectOf,
+	graspConstrained, graspAutocomplete, graspFilter, graspSimilar, graspRandom, graspExample, graspExamples,
+	graspShapes, graspShape, graspAnswer, graspCancel, graspAnswerText, graspCancelText}
+
+// Limits of GRASP's tools.
+const (
+	graspHits  = 10 // hits or triples of a page, if the preset does not say otherwise
+	graspPages = 10 // pages of a search or a list
+)
+
+// repair is a result that tells the model what was wrong with its arguments.
+func repair(err error) (Result, error) {
+	return Result{Text: say("bad_arguments", err.Error()), Failure: kg.QueryFailed}, nil
+}
+
+// onGraph returns the environment for the graph that a call names. The name may be left out where there is one graph.
+func (env *Env) onGraph(name *string) (*Env, error) {
+	wanted := strings.TrimSpace(deref(name))
+	if wanted == "" && len(env.Sources) > 1 {
+		var names []string
+		for i := range env.Sources {
+			names = append(names, env.Sources[i].Name())
+		}
+		return nil, fmt.Errorf(`the argument "kg" must name the graph: %s`, strings.Join(names, " or "))
+	}
+	for i := range env.Sources {
+		if s := &env.Sources[i]; strings.EqualFold(wanted, s.Name()) || strings.EqualFold(wanted, s.Explain.Title) {
+			return env.On(s), nil
+		}
+	}
+	s, err := env.Sources.Named(wanted)
+	if err != nil {
+		return nil, err
+	}
+	return env.On(s), nil
+}
+
+// graphName is the name of the graph for a result, "" for the main one.
+func (env *Env) graphName() string {
+	if name := env.Source.Name(); name != env.Sources.Main().Name() {
+		return name
+	}
+	return ""
+}
+
+// named returns the names of terms: their labels are asked for at once.
+func (env *Env) named(ctx context.Context, terms []rdf.Term) render.Names {
+	n := render.Names{Graph: &env.Source.Explain}
+	var ids []string
+	seen := map[string]bool{}
+	for _, t := range terms {
+		if !t.IsIRI() {
+			continue
+		}
+		if id := n.ID(t.Value); id != "" && !seen[id] {
+			seen[id] = true
+			ids = append(ids, id)
+		}
+	}
+	n.Labels = env.LabelsOf(ctx, ids)
+	if missing := slices.DeleteFunc(ids, func(id string) bool { return n.Labels[id] != "" }); n.Labels != nil {
+		maps.Copy(n.Labels, env.otherLabels(ctx, missing))
+	}
+	return n
+}
+
+// otherLabels returns labels in any language, with their language, of entities that have none in the asker's: "Bonn@de".
+func (env *Env) otherLabels(ctx context.Context, ids []string) map[string]string {
+	if len(ids) == 0 || !env.Source.Explain.IsWikibase() {
+		return nil
+	}
+	var nodes []string
+	for _, id := range ids {
+		nodes = append(nodes, "<"+rdf.Entity+id+">")
+	}
+	t, err := env.Graph.Query(ctx, fmt.Sprintf("SELECT ?x (MIN(?name) AS ?label) WHERE { "+
+		"VALUES ?x { %s } ?x <%s> ?name } GROUP BY ?x", strings.Join(nodes, " "), rdf.RDFSLabel))
+	if err != nil {
+		return nil // labels help, but nothing depends on them
+	}
+	out := map[string]string{}
+	for _, r := range t.Rows {
+		if len(r) > 1 && r[1].Bound() {
+			out[rdf.EntityID(r[0].Value)] = r[1].Value + "@" + r[1].Lang
+		}
+	}
+	return out
+}
+
+// shownIRIs are the IRIs among terms, each once.
+func shownIRIs(terms []rdf.Term) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, t := range terms {
+		if t.IsIRI() && !seen[t.Value] {
+			seen[t.Value] = true
+			out = append(out, t.Value)
+		}
+	}
+	return out
+}
+
+// node reads an entity as models write it: a prefixed name, an IRI with or without angle brackets, on a Wikibase a
+// number. The error is for the model.
+func (env *Env) node(name, what string) (rdf.Term, error) {
+	if iri, ok := env.Source.Explain.Expand(name); ok {
+		return rdf.IRI(iri), nil
+	}
+	if prefix, local, found := strings.Cut(strings.TrimSpace(name), ":"); found && !strings.ContainsAny(local, " <>\"") {
+		if ns, known := rdf.Prefixes[prefix]; known {
+			return rdf.IRI(ns + local), nil
+		}
+	}
+	return rdf.Term{}, fmt.Errorf("%s is %q; it must be a prefixed name of this graph or an <IRI>", what,
+		render.Clip(name, 60))
+}
+
+// predicate reads a property. On a Wikibase "P31" and "wd:P31" mean wdt:P31.
+func (env *Env) predicate(name string) (rdf.Term, error) {
+	if strings.TrimSpace(name) == "a" {
+		return rdf.IRI(rdf.RDFType), nil
+	}
+	t, err := env.node(name, "the property")
+	if id := rdf.EntityID(t.Value); err == nil && strings.HasPrefix(id, "P") && t.Value == rdf.Entity+id {
+		t = rdf.IRI(rdf.Direct + id)
+	}
+	return t, err
+}
+
+// object reads a value: an entity, a literal as in a query, or bare text as a plain literal.
+func (env *Env) object(text string) rdf.Term {
+	if t, err := env.node(text, ""); err == nil {
+		return t
+	}
+	q, err := env.Dialect.parse("ASK { ?s ?p " + text + " }")
+	if err == nil && len(q.Body.Where.Patterns) == 1 {
+		if ts, ok := q.Body.Where.Patterns[0].(*sparql.Triples); ok && len(ts.Triples()) == 1 {
+			if o := ts.Triples()[0].Object; o.Kind == sparql.Const {
+				return o.Value()
+			}
+		}
+	}
+	return rdf.String(strings.TrimSpace(text))
+}
+
+// place reads what a call says about one place of a triple; nothing leaves it open.
+func (env *Env) place(at string, value *string) (rdf.Term, error) {
+	v := strings.TrimSpace(deref(value))
+	switch {
+	case v == "" || strings.HasPrefix(v, "?"):
+		return rdf.Term{}, nil
+	case at == "property":
+		return env.predicate(v)
+	case at == "object":
+		return env.object(v), nil
+	}
+	return env.node(v, "the subject")
+}
+
+// deref returns what p points to, the zero value for nil.
+func deref[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+// pageOf reads a page's number, from 1. The error is for the model.
+func pageOf(page *int) (int, error) {
+	n := deref(page)
+	if n < 0 || n > graspPages {
+		return 0, fmt.Errorf(`the argument "page" is %d; pages are 1 to %d`, n, graspPages)
+	}
+	return max(1, n), nil
+}
+
+// perPage is how many hits or triples a page has.
+func (s Show) perPage() int {
+	if s.Hits > 0 {
+		return s.Hits
+	}
+	return graspHits
+}
+
+// keyed completes a tool of GRASP: two calls are the same when key returns the same, nil for the arguments as they are.
+// In the text protocol its argument is a JSON object, or the Input alone.
+func keyed[A any](t *Tool, key func(a A) string, run func(ctx context.Context, env *Env, a A) (Result, error)) *Tool {
+	t = typed(t, run)
+	t.Key = func(args json.RawMessage) string {
+		a, err := argumentsOf[A](args)
+		if err != nil || key == nil {
+			return render.Fold(string(args))
+		}
+		return key(a)
+	}
+	return written(t)
+}
+
+// written lets a tool with several arguments be called in the text protocol.
+func written(t *Tool) *Tool {
+	t.FromText = func(text string) json.RawMessage {
+		if strings.HasPrefix(strings.TrimSpace(text), "{") {
+			return json.RawMessage(text)
+		}
+		return encoded(map[string]string{t.Input: text})
+	}
+	return t
+}

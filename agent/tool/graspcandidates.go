@@ -1,0 +1,292 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// graspPropertyOf is GRASP's search_property_of_entity(kg, entity, query).
+var graspPropertyOf = keyed(&Tool{Name: "search_property_of_entity", Text: "grasp_search_property_of_entity.md",
+	Input: "query"}, nil, func(ctx context.Context, env *Env, a struct {
+	KG     *string `json:"kg" about:"graph"`
+	Entity string  `json:"entity"`
+	Query  string  `json:"query"`
+	Page   *int    `json:"page" about:"from 1"`
+}) (Result, error) {
+	env, page, err := env.search(a.KG, a.Page)
+	if err != nil {
+		return repair(err)
+	}
+	e, err := env.node(a.Entity, "the entity")
+	if err != nil {
+		return repair(err)
+	}
+	return env.find(ctx, graspQuery{text: a.Query, typ: kg.Property, page: page, wide: kg.Property,
+		from: candidatesOf("property", [3]rdf.Term{e})})
+})
+
+// graspObjectOf is GRASP's search_object_of_property(kg, property, query).
+var graspObjectOf = keyed(&Tool{Name: "search_object_of_property", Text: "grasp_search_object_of_property.md",
+	Input: "query"}, nil, func(ctx context.Context, env *Env, a struct {
+	KG       *string `json:"kg" about:"graph"`
+	Property string  `json:"property"`
+	Query    string  `json:"query"`
+	Page     *int    `json:"page" about:"from 1"`
+}) (Result, error) {
+	env, page, err := env.search(a.KG, a.Page)
+	if err != nil {
+		return repair(err)
+	}
+	p, err := env.predicate(a.Property)
+	if err != nil {
+		return repair(err)
+	}
+	if id := rdf.EntityID(p.Value); p.Value == rdf.Prop+id && id != "" { // its objects are nodes without names
+		p = rdf.IRI(statementValue + id)
+	}
+	return env.find(ctx, graspQuery{text: a.Query, page: page, wide: kg.Item,
+		from: candidatesOf("object", [3]rdf.Term{1: p})})
+})
+
+// graspPlaces are what is known of the other places of a triple.
+type graspPlaces struct {
+	Subject  *string `json:"subject"`
+	Property *string `json:"property"`
+	Object   *string `json:"object"`
+}
+
+// graspConstrained is GRASP's search_constrained(kg, position, query, constraints).
+var graspConstrained = keyed(&Tool{Name: "search_constrained", Text: "grasp_search_constrained.md", Input: "query"},
+	nil, func(ctx context.Context, env *Env, a struct {
+		KG          *string      `json:"kg" about:"graph"`
+		Position    string       `json:"position" enum:"subject,property,object"`
+		Query       string       `json:"query"`
+		Constraints *graspPlaces `json:"constraints" about:"what is known of the other places of the triple"`
+		Page        *int         `json:"page" about:"from 1"`
+	}) (Result, error) {
+		env, page, err := env.search(a.KG, a.Page)
+		if err != nil {
+			return repair(err)
+		}
+		known := deref(a.Constraints)
+		var at [3]rdf.Term
+		some := false
+		for i, c := range []struct {
+			name  string
+			value *string
+		}{{"subject", known.Subject}, {"property", known.Property}, {"object", known.Object}} {
+			if at[i], err = env.place(c.name, c.value); err != nil {
+				return repair(err)
+			}
+			if at[i].Bound() && c.name == a.Position {
+				return repair(fmt.Errorf("the %s is searched, so it cannot be constrained", c.name))
+			}
+			some = some || at[i].Bound()
+		}
+		q := graspQuery{text: a.Query, page: page, typ: kg.Item, wide: kg.Item}
+		if a.Position == "property" {
+			q.typ, q.wide = kg.Property, kg.Property
+		}
+		if some {
+			q.from = candidatesOf(a.Position, at)
+			if a.Position == "object" {
+				q.typ = ""
+			}
+		}
+		return env.find(ctx, q)
+	})
+
+// candidatesOf asks for the terms at one place of the triples that have the others.
+func candidatesOf(position string, at [3]rdf.Term) string {
+	var text [3]string
+	for i, name := range []string{"subject", "property", "object"} {
+		switch {
+		case name == position:
+			text[i] = "?search"
+		case at[i].Bound():
+			text[i] = at[i].String()
+		default:
+			text[i] = "?" + name
+		}
+	}
+	return "SELECT DISTINCT ?search WHERE { " + strings.Join(text[:], " ") + " }"
+}
+
+// graspAutocomplete is GRASP's search_autocomplete(kg, sparql, query): what may stand at ?search in a query.
+var graspAutocomplete = keyed(&Tool{Name: "search_autocomplete", Text: "grasp_search_autocomplete.md", Input: "query"},
+	nil, func(ctx context.Context, env *Env, a struct {
+		KG     *string `json:"kg" about:"graph"`
+		SPARQL string  `json:"sparql" about:"SELECT query with ?search where the term belongs"`
+		Query  string  `json:"query"`
+		Page   *int    `json:"page" about:"from 1"`
+	}) (Result, error) {
+		env, page, err := env.search(a.KG, a.Page)
+		if err != nil {
+			return repair(err)
+		}
+		q := graspQuery{text: a.Query, page: page}
+		return env.narrowed(ctx, q, a.SPARQL)
+	})
+
+// graspFilter is GRASP's search(kg, index, sparql, query) of 2026: an index, restricted to what a query returns.
+var graspFilter = keyed(&Tool{Name: "search", Text: "grasp_search.md", Input: "query"},
+	nil, func(ctx context.Context, env *Env, a struct {
+		KG     *string `json:"kg" about:"graph"`
+		Index  string  `json:"index" enum:"entity,property,literal"`
+		SPARQL *string `json:"sparql" about:"SELECT query whose ?search, or only column, returns the candidates; null: everything"`
+		Query  string  `json:"query"`
+		Page   *int    `json:"page" about:"from 1"`
+	}) (Result, error) {
+		env, page, err := env.search(a.KG, a.Page)
+		if err != nil {
+			return repair(err)
+		}
+		typ := map[string]kg.Type{"entity": kg.Item, "property": kg.Property, "literal": kg.Literal}[a.Index]
+		q := graspQuery{text: a.Query, typ: typ, wide: typ, page: page}
+		switch query := strings.TrimSpace(deref(a.SPARQL)); {
+		case query != "":
+			return env.narrowed(ctx, q, query)
+		case typ == kg.Literal:
+			return env.literals(ctx, a.Query, page)
+		}
+		return env.find(ctx, q)
+	})
+
+// narrowed searches what a model's query returns for ?search, or in its only column. A query that restricts nothing is
+// left aside, with a note.
+func (env *Env) narrowed(ctx context.Context, q graspQuery, query string) (Result, error) {
+	tree, err := env.Dialect.parse(query)
+	if err != nil {
+		return env.failed(ctx, placed(kg.SyntaxError, err))
+	}
+	if err := sparql.Guard(tree, env.Dialect.Services); err != nil {
+		return env.failed(ctx, placed(kg.Refused, err))
+	}
+	name := "search"
+	at, used := position(tree, name)
+	if columns := tree.Body.Columns(); !used && len(columns) == 1 {
+		name = columns[0]
+		at, used = position(tree, name)
+	}
+	if q.wide == "" {
+		q.wide = kg.Item
+		if at == "property" {
+			q.typ, q.wide = kg.Property, kg.Property
+		}
+	}
+	switch {
+	case tree.Form != sparql.Select:
+		q.note = say("grasp_wide_form", nil)
+	case !used:
+		return repair(errors.New("the query must use the variable ?search in a triple, at the place that is searched"))
+	case !hasIRI(tree):
+		q.note = say("grasp_wide_no_iri", nil)
+	default:
+		q.from = projected(tree, name, env.Dialect)
+	}
+	return env.find(ctx, q)
+}
+
+// position is the place of a variable in the triples of a query: a property before an object before a subject. used is
+// false when no triple has it.
+func position(q *sparql.Query, name string) (at string, used bool) {
+	found := map[string]bool{}
+	isVar := func(t *sparql.Term) bool { return t != nil && t.Kind == sparql.Var && t.Name == name }
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		ts, ok := n.(*sparql.Triples)
+		if !ok {
+			return true
+		}
+		for _, t := range ts.Triples() {
+			found["subject"] = found["subject"] || isVar(t.Subject)
+			found["object"] = found["object"] || isVar(t.Object)
+			found["property"] = found["property"] || t.Path.Kind == sparql.PathTerm && isVar(t.Path.Term)
+		}
+		return true
+	})
+	for _, p := range []string{"property", "object", "subject"} {
+		if found[p] {
+			return p, true
+		}
+	}
+	return "", false
+}
+
+// hasIRI reports whether a query names anything.
+func hasIRI(q *sparql.Query) bool {
+	found := false
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		if t, ok := n.(*sparql.Term); ok && t.Kind == sparql.Const && t.IsIRI() {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// projected is a query for the distinct values of one variable of another query's pattern.
+func projected(q *sparql.Query, name string, d Dialect) string {
+	out, err := sparql.Parse("SELECT DISTINCT ?" + name + " WHERE {}")
+	if err != nil {
+		panic(err) // the name is that of a variable
+	}
+	out.Prologue, out.Named, out.Datasets = q.Prologue, q.Named, q.Datasets
+	out.Body.Where, out.Body.Values = q.Body.Where, q.Body.Values
+	if known := d.known(); known != nil {
+		out.DeclareWith(known)
+	}
+	return strings.TrimSpace(sparql.Print(out, sparql.PrintOptions{NoComments: true}))
+}
+
+// graspLiteral is GRASP's search_literal(kg, query) of 2026.
+var graspLiteral = keyed(&Tool{Name: "search_literal", Text: "grasp_search_literal.md", Input: "query"}, nil,
+	func(ctx context.Context, env *Env, a graspSearchArgs) (Result, error) {
+		env, page, err := env.search(a.KG, a.Page)
+		if err != nil {
+			return repair(err)
+		}
+		return env.literals(ctx, a.Query, page)
+	})
+
+// literalTime is how long the literals of a whole graph may be looked through.
+const literalTime = 10 * time.Second
+
+// literals looks for literals that hold a text. Where the graph cannot look through all of them in time, only those
+// that are the text, without a language or in one of the asker's, are found.
+func (env *Env) literals(ctx context.Context, text string, page int) (Result, error) {
+	q := graspQuery{text: text, typ: kg.Literal, page: page}
+	if err := q.check(); err != nil {
+		return repair(err)
+	}
+	q.from = fmt.Sprintf("SELECT DISTINCT ?search WHERE { ?subject ?property ?search "+
+		"FILTER(ISLITERAL(?search) && CONTAINS(LCASE(STR(?search)), %s)) }", rdf.Quote(strings.ToLower(q.text)))
+	quick, cancel := context.WithTimeout(ctx, literalTime)
+	defer cancel()
+	found, why, err := env.among(quick, q, env.findQuery(q))
+	if why != nil || err != nil && quick.Err() != nil && ctx.Err() == nil {
+		q.note = say("grasp_literals_exact", nil)
+		q.from = fmt.Sprintf("SELECT DISTINCT ?search WHERE { VALUES ?search { %s } ?subject ?property ?search }",
+			strings.Join(env.forms(q.text), " "))
+		return env.find(ctx, q)
+	}
+	if err != nil {
+		return Result{}, err
+	}
+	return env.hits(ctx, q, kg.Literal, &found.SearchResult, found.Candidates)
+}
+
+// forms are the literals that a text may be.
+func (env *Env) forms(text string) []string {
+	out := []string{rdf.Quote(text)}
+	for _, lang := range env.languages() {
+		out = append(out, rdf.Quote(text)+"@"+lang)
+	}
+	return out
+}

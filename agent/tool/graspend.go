@@ -1,0 +1,73 @@
+package tool
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// graspAnswerArgs are the arguments of answer.
+type graspAnswerArgs struct {
+	KG     *string `json:"kg" about:"graph"`
+	SPARQL string  `json:"sparql"`
+	Answer string  `json:"answer" about:"for the asker, in their language"`
+}
+
+// noWords stands for the answer of a query that was written without one.
+const noWords = "-"
+
+// graspAnswer is GRASP's answer(kg, sparql, answer): the end of the work, with its query.
+var graspAnswer = func() *Tool {
+	t := written(ending(&Tool{Name: "answer", Text: "grasp_answer.md", Input: "sparql"}, func(a graspAnswerArgs) End {
+		return End{SPARQL: strings.TrimSpace(a.SPARQL), KG: strings.TrimSpace(deref(a.KG)),
+			Text: strings.TrimSuffix(strings.TrimSpace(a.Answer), noWords)}
+	}))
+	t.OnQuery = func(query string) json.RawMessage {
+		return encoded(map[string]string{"sparql": query, "answer": noWords})
+	}
+	return t
+}()
+
+// graspAttempt is the query that came nearest to an answer.
+type graspAttempt struct {
+	SPARQL string  `json:"sparql"`
+	KG     *string `json:"kg" about:"graph"`
+}
+
+// graspCancelArgs are the arguments of cancel.
+type graspCancelArgs struct {
+	Explanation string        `json:"explanation" about:"for the asker, in their language"`
+	BestAttempt *graspAttempt `json:"best_attempt"`
+}
+
+// graspCancel is GRASP's cancel(explanation, best_attempt): the end of the work without an answer.
+var graspCancel = written(ending(&Tool{Name: "cancel", Text: "grasp_cancel.md", Input: "explanation"},
+	func(a graspCancelArgs) End {
+		why := strings.TrimSpace(a.Explanation)
+		out := End{NoAnswer: true, Why: why, Text: why}
+		if a.BestAttempt != nil {
+			out.Best = &End{SPARQL: strings.TrimSpace(a.BestAttempt.SPARQL), KG: strings.TrimSpace(deref(a.BestAttempt.KG))}
+		}
+		return out
+	}))
+
+// GRASP's task general-qa answers in words: answer(answer), cancel(explanation, best_attempt). The last query executed
+// is kept as the source of the answer.
+var (
+	graspAnswerText = written(ending(&Tool{Name: "answer_text", Text: "grasp_answer_text.md", Input: "answer"},
+		func(a struct {
+			Answer string `json:"answer" about:"for the asker, in their language"`
+		}) End {
+			return End{Text: strings.TrimSpace(a.Answer)}
+		}))
+	graspCancelText = written(ending(&Tool{Name: "cancel_text", Text: "grasp_cancel.md", Input: "explanation"},
+		func(a struct {
+			Explanation string  `json:"explanation" about:"for the asker, in their language"`
+			BestAttempt *string `json:"best_attempt"`
+		}) End {
+			why := strings.TrimSpace(a.Explanation)
+			if best := strings.TrimSpace(deref(a.BestAttempt)); best != "" {
+				why += "\n" + best
+			}
+			return End{NoAnswer: true, Why: why, Text: why}
+		}))
+)

@@ -1,0 +1,93 @@
+package tool
+
+import (
+	"context"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// graspExecuteArgs are the arguments of execute.
+type graspExecuteArgs struct {
+	KG     *string `json:"kg" about:"graph"`
+	SPARQL string  `json:"sparql"`
+	Page   *int    `json:"page" about:"page of rows, from 1; without it you see both ends"`
+}
+
+// graspExecute is GRASP's execute(kg, sparql), with pages of rows.
+var graspExecute = keyed(&Tool{Name: "execute", Text: "grasp_execute.md", Input: "sparql", Query: true},
+	func(a graspExecuteArgs) string {
+		return strings.TrimSpace(deref(a.KG)) + " " + strconv.Itoa(deref(a.Page)) + " " +
+			Dialect{}.NormalForm(a.SPARQL)
+	}, runGraspExecute)
+
+func runGraspExecute(ctx context.Context, env *Env, a graspExecuteArgs) (Result, error) {
+	env, err := env.onGraph(a.KG)
+	if err != nil {
+		return repair(err)
+	}
+	page := deref(a.Page)
+	if _, err := pageOf(a.Page); err != nil {
+		return repair(err)
+	}
+	query := strings.TrimSpace(render.CloseFence(render.OpenFence(a.SPARQL)))
+	unseen := env.Unseen(query)
+	res, err := env.graspRun(ctx, query, page)
+	if err != nil {
+		return res, err
+	}
+	res.Query, res.KG, res.Unseen = query, env.graphName(), len(unseen) > 0
+	res.Text += env.warn(ctx, unseen)
+	return res, nil
+}
+
+// graspRun checks and runs a query, and writes its result as a table.
+func (env *Env) graspRun(ctx context.Context, query string, page int) (Result, error) {
+	if err := env.Dialect.Check(query); err != nil {
+		return env.failed(ctx, err)
+	}
+	t, err := env.Graph.Query(ctx, env.Dialect.InLanguage(query, env.Language.Code))
+	if err != nil {
+		return env.failed(ctx, err)
+	}
+	if t.Empty() {
+		why, err := env.diagnose(ctx, query)
+		if err != nil {
+			return Result{}, err
+		}
+		return Result{Text: say("grasp_empty", map[string]any{"Columns": len(t.Vars), "Why": why})}, nil
+	}
+	frame := render.Frame{Rows: env.Show.Rows, Columns: env.Show.columns(), Page: page}
+	if rows, _ := frame.Places(t); len(rows) == 0 && !t.Ask {
+		return Result{Text: say("grasp_no_page", map[string]any{"Page": page, "Rows": len(t.Rows),
+			"Size": frame.Rows.Whole}), Rows: len(t.Rows), Found: true}, nil
+	}
+	terms := frame.Terms(t)
+	names := env.named(ctx, terms)
+	text := names.Grid(t, frame)
+	if n := len(t.Rows); n > 1 && n == env.Dialect.Limit(query) {
+		text += "\n" + say("limit_reached", n)
+	}
+	return Result{Text: text, Rows: len(t.Rows), Found: true, Short: render.Short(t, shortLabels(names, t)),
+		Shown: shownIRIs(terms)}, nil
+}
+
+// shortLabels are the labels of a result's only row.
+func shortLabels(n render.Names, t *kg.Table) map[string]string {
+	if len(t.Rows) != 1 {
+		return nil
+	}
+	return n.Labels
+}
+
+// columns says which columns of a result are shown.
+func (s Show) columns() render.Window {
+	n := s.Columns
+	if n <= 0 {
+		n = math.MaxInt
+	}
+	return render.Window{Whole: n, Head: n - n/2, Tail: n / 2}
+}

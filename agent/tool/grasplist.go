@@ -1,0 +1,102 @@
+package tool
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// graspListArgs are the arguments of list.
+type graspListArgs struct {
+	KG       *string `json:"kg" about:"graph"`
+	Subject  *string `json:"subject"`
+	Property *string `json:"property"`
+	Object   *string `json:"object" about:"entity or literal"`
+	Page     *int    `json:"page" about:"from 1"`
+}
+
+// graspList is GRASP's list(kg, subject, property, object): triples, the useful ones first, each property once before
+// any comes again. Unlike there, a value shows the qualifiers of its statement.
+var graspList = keyed(&Tool{Name: "list", Text: "grasp_list.md", Input: "subject"}, nil, runGraspList)
+
+func runGraspList(ctx context.Context, env *Env, a graspListArgs) (Result, error) {
+	env, err := env.onGraph(a.KG)
+	if err != nil {
+		return repair(err)
+	}
+	page, err := pageOf(a.Page)
+	if err != nil {
+		return repair(err)
+	}
+	n := env.Show.perPage()
+	q := event.TriplesQuery{Limit: n, Offset: (page - 1) * n}
+	for _, at := range []struct {
+		name  string
+		value *string
+		term  *rdf.Term
+	}{{"subject", a.Subject, &q.Subject}, {"property", a.Property, &q.Property}, {"object", a.Object, &q.Object}} {
+		if *at.term, err = env.place(at.name, at.value); err != nil {
+			return repair(err)
+		}
+	}
+	if q.Subject.Bound() && q.Property.Bound() && q.Object.Bound() {
+		return repair(errors.New("subject, property and object are all given; leave at least one out, or use execute " +
+			"with an ASK"))
+	}
+	list, err := env.explorer().Triples(ctx, q)
+	if err != nil {
+		return env.failed(ctx, err)
+	}
+	return env.triples(ctx, q, list, page)
+}
+
+// triples writes a page of a list.
+func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.Triples, page int) (Result, error) {
+	terms := []rdf.Term{q.Subject, q.Property, q.Object}
+	for _, r := range list.Rows {
+		terms = append(terms, r[:]...)
+	}
+	statements, more, err := env.statements(ctx, list.Rows)
+	if err != nil {
+		return Result{}, err
+	}
+	names := env.named(ctx, append(terms, more...))
+	var fixed []string
+	t := &kg.Table{}
+	var places []int // those that are columns
+	for i, name := range []string{"subject", "property", "object"} {
+		if f := terms[i]; f.Bound() {
+			fixed = append(fixed, name+" "+names.Term(f))
+			continue
+		}
+		places = append(places, i)
+		t.Vars = append(t.Vars, name)
+	}
+	head := map[string]any{"Total": list.Total, "More": list.More, "Fixed": fixed, "Page": page,
+		"Pages": min(graspPages, (list.Total+env.Show.perPage()-1)/env.Show.perPage())}
+	if len(list.Rows) == 0 {
+		return Result{Text: say("grasp_list_none", head)}, nil
+	}
+	for _, r := range list.Rows {
+		row := make([]rdf.Term, 0, len(places))
+		for _, i := range places {
+			row = append(row, r[i])
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	frame := render.Frame{Rows: render.Window{Whole: len(t.Rows)}, Columns: render.Window{Whole: len(t.Vars)}}
+	rows := names.Body(t, frame, func(i int) string { return statements[i].text(names) })
+	return Result{Text: say("grasp_list", head) + "\n" + rows, Shown: shownIRIs(append(terms, more...))}, nil
+}
+
+// explorer is that of the graph.
+func (env *Env) explorer() Explorer {
+	if env.Source.Explore != nil {
+		return env.Source.Explore
+	}
+	return explorer{env.Source}
+}

@@ -1,0 +1,218 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// graspSearchArgs are the arguments of a search by words alone.
+type graspSearchArgs struct {
+	KG    *string `json:"kg" about:"graph"`
+	Query string  `json:"query"`
+	Page  *int    `json:"page" about:"from 1"`
+}
+
+// graspEntity is GRASP's search_entity(kg, query), by words.
+var graspEntity = graspSearch("search_entity", kg.Item)
+
+// graspProperty is GRASP's search_property(kg, query), by meaning where the index can.
+var graspProperty = graspSearch("search_property", kg.Property)
+
+// graspSearch makes a search of the whole index.
+func graspSearch(name string, typ kg.Type) *Tool {
+	return keyed(&Tool{Name: name, Text: "grasp_" + name + ".md", Input: "query"}, nil,
+		func(ctx context.Context, env *Env, a graspSearchArgs) (Result, error) {
+			env, page, err := env.search(a.KG, a.Page)
+			if err != nil {
+				return repair(err)
+			}
+			return env.find(ctx, graspQuery{text: a.Query, typ: typ, page: page})
+		})
+}
+
+// search returns the environment and the page that a search is about.
+func (env *Env) search(name *string, page *int) (*Env, int, error) {
+	env, err := env.onGraph(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err := pageOf(page)
+	return env, n, err
+}
+
+// graspQuery is a search.
+type graspQuery struct {
+	text string
+	typ  kg.Type // "" for anything
+	page int
+	from string  // the query that returns the candidates; "" for the whole index
+	wide kg.Type // what is searched instead when there are too many candidates
+	note string  // what the model is told first
+}
+
+// find makes a search. When candidates cannot be had, or are too many, it says so and searches the whole index.
+func (env *Env) find(ctx context.Context, q graspQuery) (Result, error) {
+	if err := q.check(); err != nil {
+		return repair(err)
+	}
+	f := env.findQuery(q)
+	if q.from != "" {
+		among, why, err := env.among(ctx, q, f)
+		if err != nil {
+			return Result{}, err
+		}
+		if why == nil {
+			return env.hits(ctx, q, f.Type, &among.SearchResult, among.Candidates)
+		}
+		q.note = say("grasp_wide", wideData(why))
+		f.Type, f.Meaning = q.wide, q.wide == kg.Property
+	}
+	if f.Type == kg.Literal {
+		return Result{Text: strings.TrimSpace(q.note + " " + say("grasp_no_literals", nil))}, nil
+	}
+	res, err := env.Source.Find(ctx, f)
+	if err != nil {
+		return env.failed(ctx, err)
+	}
+	return env.hits(ctx, q, f.Type, res, -1)
+}
+
+// check returns what is wrong with the text of a search, for the model.
+func (q *graspQuery) check() error {
+	q.text = render.Fold(render.Clean(q.text))
+	if len([]rune(q.text)) > maxSearch {
+		return fmt.Errorf("the text is longer than %d characters; use a name or a few words", maxSearch)
+	}
+	return nil
+}
+
+// findQuery asks for a page of hits and two more, which say how many pages there are at least.
+func (env *Env) findQuery(q graspQuery) kg.FindQuery {
+	n := env.Show.perPage()
+	return kg.FindQuery{Text: q.text, Type: q.typ, Language: env.Language.Code, Limit: 2*n + 1, Offset: (q.page - 1) * n,
+		Meaning: q.typ == kg.Property, External: asksForID(q.text)}
+}
+
+// among searches the candidates of a search. why says why they cannot be had; err ends the run.
+func (env *Env) among(ctx context.Context, q graspQuery, f kg.FindQuery) (found *event.Among, why, err error) {
+	found, why = env.explorer().Among(ctx, event.AmongQuery{FindQuery: f, From: q.from})
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case event.IsWriteError(why):
+		return nil, nil, why
+	}
+	return found, why, nil
+}
+
+// wideData says why candidates could not be had.
+func wideData(err error) map[string]any {
+	ge := &kg.Error{Kind: kg.Down, Message: err.Error()}
+	_ = errors.As(err, &ge) // any other error keeps its own words
+	return map[string]any{"Kind": string(ge.Kind), "Message": render.Clip(render.Fold(ge.Message), 200),
+		"Most": maxCandidates}
+}
+
+// asksForID reports whether a search for properties is about identifiers of other databases, which are left out
+// otherwise.
+func asksForID(words string) bool {
+	for _, w := range strings.Fields(strings.ToLower(words)) {
+		if slices.Contains([]string{"id", "ids", "identifier", "identifiers", "code", "number"}, strings.Trim(w, ".,")) {
+			return true
+		}
+	}
+	return false
+}
+
+// graspNothing is the hint after a search of GRASP's without hits.
+const graspNothing Advice = "grasp_search"
+
+// hits writes a page of hits. candidates is how many terms were searched, -1 for the whole index.
+func (env *Env) hits(ctx context.Context, q graspQuery, typ kg.Type, res *kg.SearchResult, candidates int) (Result,
+	error) {
+	n := env.Show.perPage()
+	out := Result{}
+	var lines []string
+	if q.note != "" {
+		lines = append(lines, q.note)
+	}
+	data := map[string]any{"What": whatOf(typ), "Page": q.page, "Candidates": candidates, "Text": render.Clip(q.text, 60)}
+	if len(res.Hits) == 0 {
+		data["Full"] = !env.Advised(graspNothing)
+		out.Advice = graspNothing
+		lines = append(lines, say("grasp_nothing", data))
+		if err := env.instead(ctx, q, typ, candidates, &lines, &out); err != nil {
+			return Result{}, err
+		}
+		out.Text = strings.Join(lines, "\n")
+		return out, nil
+	}
+	data["Pages"], data["More"] = q.page+(len(res.Hits)-1)/n, res.More
+	if p := data["Pages"].(int); p > graspPages {
+		data["Pages"], data["More"] = graspPages, false
+	}
+	lines = append(lines, say("grasp_hits", data))
+	shown := res.Hits[:min(n, len(res.Hits))]
+	names := render.Names{Graph: &env.Source.Explain}
+	for _, h := range shown {
+		lines = append(lines, names.Hit(h))
+	}
+	out.Shown = env.hitIRIs(shown)
+	out.Text = strings.Join(lines, "\n")
+	return out, nil
+}
+
+// hitIRIs are the IRIs that hits show.
+func (env *Env) hitIRIs(hits []kg.Hit) []string {
+	var out []string
+	for _, h := range hits {
+		if h.Term != nil && h.Term.IsIRI() {
+			out = append(out, h.Term.Value)
+		}
+		for _, v := range h.Variants {
+			out = append(out, rdf.Prefixes[v]+h.ID)
+		}
+	}
+	return out
+}
+
+// instead shows the most used of the candidates when none of them fits the words.
+func (env *Env) instead(ctx context.Context, q graspQuery, typ kg.Type, candidates int, lines *[]string,
+	out *Result) error {
+	if candidates <= 0 || q.page > 1 {
+		return nil
+	}
+	res, why, err := env.among(ctx, q, kg.FindQuery{Type: typ, Language: env.Language.Code, Limit: env.Show.perPage()})
+	if err != nil || why != nil || len(res.Hits) == 0 {
+		return err // a help only
+	}
+	names := render.Names{Graph: &env.Source.Explain}
+	var shown []string
+	for _, h := range res.Hits {
+		shown = append(shown, names.HitName(h))
+	}
+	*lines = append(*lines, say("grasp_instead", strings.Join(shown, ", ")))
+	out.Shown = append(out.Shown, env.hitIRIs(res.Hits)...)
+	return nil
+}
+
+// whatOf names what is searched.
+func whatOf(typ kg.Type) string {
+	switch typ {
+	case kg.Item:
+		return "entity"
+	case kg.Property:
+		return "property"
+	case kg.Literal:
+		return "literal"
+	}
+	return "entity or literal"
+}

@@ -1,0 +1,158 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// statement is what a Wikibase says about a value besides the triple: of a statement node its value, the qualifiers,
+// the rank, how many references there are; of a reference node its values.
+type statement struct {
+	value      rdf.Term // of a statement node
+	pairs      []pair   // qualifiers, or what a reference holds
+	rank       string   // "" for normal
+	references int
+}
+
+type pair struct{ property, value rdf.Term }
+
+const (
+	maxPairs      = 4    // qualifiers shown of a statement
+	maxStatements = 1000 // rows of the query for a page
+)
+
+// rdf.Prefixes of statements.
+var (
+	statementNode  = rdf.Prefixes["wds"]
+	referenceNode  = rdf.Prefixes["wdref"]
+	statementValue = rdf.Prefixes["ps"]
+	qualifier      = rdf.Prefixes["pq"]
+	reference      = rdf.Prefixes["pr"]
+	derivedFrom    = rdf.Prefixes["prov"] + "wasDerivedFrom"
+)
+
+// statements looks up what a Wikibase says about the values of triples, by their places in rows, with all terms that
+// it holds. A graph that does not answer this answers nothing: a list is good without it.
+func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term) (map[int]*statement, []rdf.Term, error) {
+	query := statementQuery(rows)
+	if query == "" || !env.Source.Explain.IsWikibase() {
+		return nil, nil, nil
+	}
+	t, err := env.Graph.Query(ctx, query)
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case event.IsWriteError(err):
+		return nil, nil, err
+	case err != nil:
+		return nil, nil, nil
+	}
+	out := map[int]*statement{}
+	nodes := map[int]rdf.Term{} // of each row the first statement; the same triple may have several
+	var terms []rdf.Term
+	for _, r := range t.Rows {
+		if len(r) < 4 {
+			continue
+		}
+		n, err := strconv.Atoi(r[0].Value)
+		if err != nil || nodes[n].Bound() && nodes[n] != r[1] {
+			continue
+		}
+		if out[n] == nil {
+			out[n], nodes[n] = &statement{}, r[1]
+		}
+		if out[n].learn(r[2], r[3], rows[n][2] == r[1]) {
+			terms = append(terms, r[2], r[3])
+		}
+	}
+	return out, terms, nil
+}
+
+// statementQuery asks for all that is said of the statement and reference nodes among the values of rows, and of the
+// statements that values of wdt: properties come from. It is "" when there are none.
+func statementQuery(rows [][3]rdf.Term) string {
+	var nodes, direct []string
+	for i, r := range rows {
+		id := rdf.EntityID(r[1].Value)
+		switch {
+		case r[2].IsIRI() && (strings.HasPrefix(r[2].Value, statementNode) || strings.HasPrefix(r[2].Value, referenceNode)):
+			nodes = append(nodes, fmt.Sprintf("(%d %s)", i, r[2]))
+		case r[1].Value == rdf.Direct+id && r[2].Kind != rdf.BlankKind:
+			direct = append(direct, fmt.Sprintf("(%d %s <%s> <%s> %s)", i, r[0], rdf.Prop+id, statementValue+id, r[2]))
+		}
+	}
+	var parts []string
+	if len(nodes) > 0 {
+		parts = append(parts, "{ VALUES (?n ?node) { "+strings.Join(nodes, " ")+" } ?node ?property ?value }")
+	}
+	if len(direct) > 0 {
+		parts = append(parts, "{ VALUES (?n ?subject ?claim ?is ?object) { "+strings.Join(direct, " ")+
+			" } ?subject ?claim ?node . ?node ?is ?object ; ?property ?value }")
+	}
+	if parts == nil {
+		return ""
+	}
+	return fmt.Sprintf("SELECT ?n ?node ?property ?value WHERE { %s }\nLIMIT %d", strings.Join(parts, " UNION "), maxStatements)
+}
+
+// learn takes in a triple of the node. It reports whether its terms are shown. own says that the node itself is the
+// value of the list's triple.
+func (s *statement) learn(property, value rdf.Term, own bool) bool {
+	p := property.Value
+	switch id := rdf.EntityID(p); {
+	case p == statementValue+id && own:
+		s.value = value
+		return true
+	case p == qualifier+id, p == reference+id:
+		x := pair{property, value}
+		if slices.Contains(s.pairs, x) {
+			return false
+		}
+		s.pairs = append(s.pairs, x)
+		return len(s.pairs) <= maxPairs
+	case p == derivedFrom:
+		s.references++
+	case p == rdf.Wikibase+"rank" && value.Value != rdf.Wikibase+"NormalRank":
+		s.rank = strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(value.Value, rdf.Wikibase), "Rank"))
+	}
+	return false
+}
+
+// text writes a statement after its value: " = 385 [point in time (pq:P585): 1990; preferred; 2 references]".
+func (s *statement) text(n render.Names) string {
+	if s == nil {
+		return ""
+	}
+	var in []string
+	for _, x := range s.pairs[:min(len(s.pairs), maxPairs)] {
+		in = append(in, n.Term(x.property)+": "+n.Plain(x.value))
+	}
+	if more := len(s.pairs) - maxPairs; more > 0 {
+		in = append(in, fmt.Sprintf("%d more", more))
+	}
+	if s.rank != "" {
+		in = append(in, s.rank)
+	}
+	switch s.references {
+	case 0:
+	case 1:
+		in = append(in, "1 reference")
+	default:
+		in = append(in, fmt.Sprintf("%d references", s.references))
+	}
+	out := ""
+	if s.value.Bound() {
+		out = " = " + n.Plain(s.value)
+	}
+	if len(in) > 0 {
+		out += " [" + strings.Join(in, "; ") + "]"
+	}
+	return out
+}
