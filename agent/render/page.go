@@ -69,6 +69,7 @@ func NewPage(e *kg.Entity, labels bool) Page {
 				prop.values[i].groups = append(prop.values[i].groups, g)
 			}
 		}
+		prop.more += max(c.Total-len(c.Statements), 0)
 		if len(prop.values) > 0 {
 			p.props = append(p.props, prop)
 		}

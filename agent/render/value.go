@@ -21,7 +21,7 @@ func Labelled(id, label string) string {
 // label was left out.
 const noLabel = " (no label)"
 
-// Value writes a statement's value for the model: an entity as label and number, a date by its precision, a quantity
+// Value writes a statement's value for the model: an entity as label and number or ID, a date by its precision, a quantity
 // with its unit, a text with its language as text@en, anything else unchanged.
 func Value(v kg.Value) string {
 	switch {
@@ -33,6 +33,9 @@ func Value(v kg.Value) string {
 	t := v.Term
 	if id := rdf.EntityID(t.Value); t.IsIRI() && id != "" {
 		return Labelled(id, v.Label)
+	}
+	if v.ID != "" {
+		return Labelled(v.ID, v.Label)
 	}
 	switch {
 	case t.Lang != "":

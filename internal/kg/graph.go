@@ -29,6 +29,7 @@ type Description struct {
 	Statements   Statements        //
 	Prefixes     map[string]string // prefix without colon to IRI; queries may use them undeclared
 	Labels       []string          // properties of labels, best first, as prefixed names or IRIs
+	Aliases      []string          // properties of further names
 	Descriptions []string          // properties of descriptions
 	Types        []string          // properties from an item to its class: wdt:P31, rdf:type
 	Subclass     string            // property from a class to a wider one

@@ -70,8 +70,9 @@ type Value struct {
 	Precision int      // of a time value, Wikibase's 0 to 14 (11 day, 10 month, 9 year); 0 when unknown or not a time
 	Unit      string   // of a quantity: Q number of the unit, "" for none
 	UnitLabel string
-	Unknown   bool // somevalue
-	None      bool // novalue
+	ID        string `json:",omitempty"` // of an entity without a number, as in [Hit]
+	Unknown   bool   // somevalue
+	None      bool   // novalue
 }
 
 // PropertyRef names a property with its label in the language asked.
@@ -98,6 +99,7 @@ type PropertyStatements struct {
 	Property   PropertyRef
 	Datatype   string
 	Statements []Statement
+	Total      int `json:",omitempty"` // how many there are, when Statements holds only some of them
 }
 
 // Entity is an item's or property's page. Claims are in ascending order of property number.

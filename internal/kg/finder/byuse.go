@@ -17,15 +17,9 @@ func (f *Finder) byUse(ctx context.Context, q kg.FindQuery, limit, offset int) (
 		return nil, failure(err)
 	}
 	hits := make([]lookup.Hit, 0, len(c.indexed))
-	for i, iri := range c.indexed {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		e, found, err := f.Index.Get(ctx, iri, q.Language)
-		if err != nil {
-			return nil, failure(err)
-		}
-		if found && (q.Type == "" || q.Type == kg.Property == (e.Type == lookup.Property)) {
+	for _, iri := range c.indexed {
+		e := c.entries[iri]
+		if q.Type == "" || q.Type == kg.Property == (e.Type == lookup.Property) {
 			hits = append(hits, lookup.Hit{Entry: e, Name: e.Label})
 		}
 	}
@@ -39,5 +33,5 @@ func (f *Finder) byUse(ctx context.Context, q kg.FindQuery, limit, offset int) (
 		return cmp.Or(cmp.Compare(external(a), external(b)), cmp.Compare(b.Score, a.Score))
 	})
 	more := len(hits) > offset+limit
-	return f.result(hits[min(offset, len(hits)):min(offset+limit, len(hits))], more, c), nil
+	return f.result(ctx, hits[min(offset, len(hits)):min(offset+limit, len(hits))], more, c)
 }

@@ -23,12 +23,23 @@ import (
 type Finder struct {
 	Index lookup.Searcher
 	Graph *kg.Description
-	// Variants returns the namespaces in which a Wikidata property is used as a predicate: wdt, p, ps …; nil: unknown.
-	Variants func(id string) []string
-	// Datatype returns a Wikidata property's datatype in the API's form; nil: unknown.
-	Datatype func(id string) string
+	// Properties returns what is known of Wikidata's properties by their numbers; nil: nothing.
+	Properties func(ctx context.Context, ids []string) (map[string]Facts, error)
 	// Embed ranks candidates that the index does not hold by meaning; nil: by stems.
 	Embed lookup.Embedder
+}
+
+// Facts are what a Wikibase graph knows of a property.
+type Facts struct {
+	Datatype string   // in the API's form: wikibase-item, time …
+	Variants []string // prefixes under which it is a predicate: wdt, p, ps …
+	Uses     int64    // triples with the most used of them; -1: unknown
+}
+
+// Many is what an index can do that is slow to ask one by one.
+type Many interface {
+	// GetMany returns the entries of those IRIs that have one, each in the language when there is one.
+	GetMany(ctx context.Context, iris []string, language string) (map[string]lookup.Entry, error)
 }
 
 // MostHits is how many hits can be paged through.
@@ -69,14 +80,15 @@ func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 		if err != nil {
 			return nil, failure(err)
 		}
-		return f.result(page.Hits, page.More, nil), nil
+		return f.result(ctx, page.Hits, page.More, nil)
 	}
 	return f.among(ctx, q, lq)
 }
 
 // candidates are the terms of a query's Among, sorted out.
 type candidates struct {
-	indexed  []string            // IRIs of entries
+	indexed  []string // IRIs of entries
+	entries  map[string]lookup.Entry
 	other    []lookup.Entry      // of terms that have no entry; IRI is the term in N-Triples
 	terms    map[string]rdf.Term // by the IRI of an entry in other
 	variants map[string][]string // of Wikidata's properties, by their number
@@ -114,7 +126,7 @@ func (f *Finder) among(ctx context.Context, q kg.FindQuery, lq lookup.Query) (*k
 	}
 	more := len(hits) > offset+limit
 	hits = hits[min(offset, len(hits)):min(offset+limit, len(hits))]
-	return f.result(hits, more, c), nil
+	return f.result(ctx, hits, more, c)
 }
 
 // quality orders the ways of matching.
@@ -126,10 +138,9 @@ func quality(m lookup.Match) int {
 func (f *Finder) candidates(ctx context.Context, q kg.FindQuery) (*candidates, error) {
 	c := &candidates{terms: map[string]rdf.Term{}, variants: map[string][]string{}, typ: q.Type}
 	seen := map[string]bool{}
-	for i, t := range q.Among {
-		if i%1024 == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+	var iris []string
+	nodes := map[string]rdf.Term{}
+	for _, t := range q.Among {
 		key := t.String()
 		if t.IsIRI() {
 			key = f.entityIRI(t.Value, c)
@@ -138,28 +149,50 @@ func (f *Finder) candidates(ctx context.Context, q kg.FindQuery) (*candidates, e
 			continue
 		}
 		seen[key] = true
-		if t.IsLiteral() {
-			if q.Type == "" || q.Type == kg.Literal {
-				c.terms[key] = t
-				c.other = append(c.other, lookup.Entry{IRI: key, Label: t.Value, Language: t.Lang, Uses: -1})
-			}
-			continue
-		}
-		if q.Type == kg.Literal {
-			continue
-		}
-		_, found, err := f.Index.Get(ctx, key, q.Language)
 		switch {
-		case err != nil:
-			return nil, err
-		case found:
-			c.indexed = append(c.indexed, key)
-		default:
-			c.terms["<"+key+">"] = t
-			c.other = append(c.other, lookup.Entry{IRI: "<" + key + ">", Label: NameOf(key), Uses: -1})
+		case t.IsIRI() && q.Type != kg.Literal:
+			nodes[key] = t
+			iris = append(iris, key)
+		case t.IsLiteral() && (q.Type == "" || q.Type == kg.Literal):
+			c.terms[key] = t
+			c.other = append(c.other, lookup.Entry{IRI: key, Label: t.Value, Language: t.Lang, Uses: -1})
 		}
 	}
+	var err error
+	if c.entries, err = f.entries(ctx, iris, q.Language); err != nil {
+		return nil, err
+	}
+	for _, iri := range iris {
+		if _, ok := c.entries[iri]; ok {
+			c.indexed = append(c.indexed, iri)
+			continue
+		}
+		key := "<" + iri + ">"
+		c.terms[key] = nodes[iri]
+		c.other = append(c.other, lookup.Entry{IRI: key, Label: NameOf(iri), Uses: -1})
+	}
 	return c, nil
+}
+
+// entries returns the index's entries of IRIs.
+func (f *Finder) entries(ctx context.Context, iris []string, language string) (map[string]lookup.Entry, error) {
+	if many, ok := f.Index.(Many); ok {
+		return many.GetMany(ctx, iris, language)
+	}
+	out := make(map[string]lookup.Entry, len(iris))
+	for i, iri := range iris {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		e, found, err := f.Index.Get(ctx, iri, language)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			out[iri] = e
+		}
+	}
+	return out, nil
 }
 
 // entityIRI returns the IRI under which the index has a node: that of the entity for Wikidata's predicates, whose
@@ -200,22 +233,50 @@ func Variant(iri string) string {
 }
 
 // result makes the hits of the agent.
-func (f *Finder) result(hits []lookup.Hit, more bool, c *candidates) *kg.SearchResult {
+func (f *Finder) result(ctx context.Context, hits []lookup.Hit, more bool, c *candidates) (*kg.SearchResult, error) {
 	res := &kg.SearchResult{More: more}
+	var properties []string
 	for _, h := range hits {
+		out := f.hit(h)
 		if c != nil {
 			if t, ok := c.terms[h.IRI]; ok {
-				res.Hits = append(res.Hits, f.other(h, t, c.typ))
-				continue
+				out = f.other(h, t, c.typ)
 			}
 		}
-		res.Hits = append(res.Hits, f.hit(h, c))
+		if out.Type == kg.Property && f.Graph.IsWikibase() {
+			properties = append(properties, out.ID)
+		}
+		res.Hits = append(res.Hits, out)
 	}
-	return res
+	if f.Properties == nil || len(properties) == 0 {
+		return res, nil
+	}
+	facts, err := f.Properties(ctx, properties)
+	if err != nil {
+		return nil, failure(err)
+	}
+	for i := range res.Hits {
+		h := &res.Hits[i]
+		p, ok := facts[h.ID]
+		if !ok {
+			continue
+		}
+		h.Datatype, h.Variants = p.Datatype, p.Variants
+		if h.Uses < 0 {
+			h.Uses = p.Uses
+		}
+		if c != nil && len(c.variants[h.ID]) > 0 { // of the candidates only
+			h.Variants = slices.Clone(c.variants[h.ID])
+			slices.SortFunc(h.Variants, func(a, b string) int {
+				return cmp.Compare(slices.Index(variants, a), slices.Index(variants, b))
+			})
+		}
+	}
+	return res, nil
 }
 
 // hit describes an entry of the index.
-func (f *Finder) hit(h lookup.Hit, c *candidates) kg.Hit {
+func (f *Finder) hit(h lookup.Hit) kg.Hit {
 	term := rdf.IRI(h.IRI)
 	out := kg.Hit{ID: f.Graph.Compact(h.IRI), Type: kg.Item, Label: h.Label, Aliases: h.Aliases, Term: &term, Uses: h.Uses,
 		MatchType: "label", MatchText: h.Name, MatchLanguage: h.Language}
@@ -232,25 +293,9 @@ func (f *Finder) hit(h lookup.Hit, c *candidates) kg.Hit {
 		out.ID = id
 		if id[0] == 'P' {
 			out.Type = kg.Property
-			f.property(&out, c)
 		}
 	}
 	return out
-}
-
-// property adds what is known of one of Wikidata's properties.
-func (f *Finder) property(h *kg.Hit, c *candidates) {
-	if f.Datatype != nil {
-		h.Datatype = f.Datatype(h.ID)
-	}
-	if c != nil && len(c.variants[h.ID]) > 0 {
-		h.Variants = slices.Clone(c.variants[h.ID])
-		slices.SortFunc(h.Variants, func(a, b string) int {
-			return cmp.Compare(slices.Index(variants, a), slices.Index(variants, b))
-		})
-	} else if f.Variants != nil {
-		h.Variants = f.Variants(h.ID)
-	}
 }
 
 // other describes a candidate that the index does not hold. typ is what was asked for.

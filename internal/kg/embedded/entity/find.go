@@ -24,9 +24,8 @@ func (r *Reader) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 		return nil, err
 	}
 	r.findOnce.Do(func() {
-		r.find = &finder.Finder{Index: lookup.NewMemory(r.found()), Variants: r.variants,
-			Graph:    &kg.Description{Name: r.name, Statements: kg.Wikibase, Prefixes: rdf.Prefixes},
-			Datatype: func(id string) string { return r.datatype(r.entity(id)) }}
+		r.find = &finder.Finder{Index: lookup.NewMemory(r.found()), Properties: r.facts,
+			Graph: &kg.Description{Name: r.name, Statements: kg.Wikibase, Prefixes: rdf.Prefixes}}
 	})
 	return r.find.Find(ctx, q)
 }
@@ -113,6 +112,15 @@ func (r *Reader) propertyUses(num string) int64 {
 		}
 	}
 	return int64(most)
+}
+
+// facts are what the graph knows of properties.
+func (r *Reader) facts(_ context.Context, ids []string) (map[string]finder.Facts, error) {
+	out := make(map[string]finder.Facts, len(ids))
+	for _, id := range ids {
+		out[id] = finder.Facts{Datatype: r.datatype(r.entity(id)), Variants: r.variants(id), Uses: r.propertyUses(id)}
+	}
+	return out, nil
 }
 
 // variants are the prefixes under which a property is a predicate of the graph.

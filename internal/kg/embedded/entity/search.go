@@ -197,6 +197,9 @@ func (r *Reader) datatype(prop value.ID) string {
 	return ""
 }
 
+// Datatype returns the datatype of a property in the API's form, "" when it is unknown.
+func (r *Reader) Datatype(num string) string { return r.datatype(r.entity(num)) }
+
 // apiDatatype turns the ontology's name of a datatype into the API's: WikibaseItem into wikibase-item.
 func apiDatatype(name string) string {
 	switch name {

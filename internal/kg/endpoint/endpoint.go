@@ -1,0 +1,238 @@
+// Package endpoint makes a graph for the agent of any SPARQL 1.1 query service: searches, entity pages, examples of
+// properties and labels are asked by queries, with the vocabulary of the graph's kg.Description. It reaches the service
+// through a function, such as the Query method of remote.Service or of the embedded graph.
+//
+//	endpoint.go  queries, which are brought into the service's dialect
+//	labels.go    labels of IRIs
+//	page.go      entity pages and examples of graphs that are no Wikibase
+//	wikibase.go  the same of a Wikibase: its triples are fetched, then read as the embedded graph reads its own
+//	search.go    searches by words, over an index or over the graph's labels
+//	names.go     what a search of the graph's labels finds
+//
+// Our own queries are bounded: each has a LIMIT, and IRIs are asked in batches. Texts from outside go into them only as
+// escaped literals, and IRIs only when they need no escape.
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/index/lookup"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/cache"
+	"github.com/spinachbot/spinachbot/internal/kg/finder"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
+)
+
+// Query runs a query. Failures are *kg.Error values, or ctx's.
+type Query func(ctx context.Context, query string) (*kg.Table, error)
+
+// Options are what a [Graph] works with. Graph and Query are needed.
+type Options struct {
+	Log      *slog.Logger
+	Graph    kg.Description
+	Query    Query
+	Index    lookup.Searcher  // names of entities and properties; nil: the graph is searched by queries
+	Embed    lookup.Embedder  // for searches by meaning among candidates; nil: by stems
+	Now      func() time.Time // nil: what is remembered does not age
+	Federate []string         // addresses that SERVICE may name in a query
+}
+
+// What is remembered, and for how long.
+const (
+	keep        = time.Hour
+	keptLabels  = 50_000
+	keptPages   = 256
+	keptEntries = 20_000
+)
+
+// Graph is a graph behind a query service. It has the methods of the agent's Graph, Labeler and Finder, and is safe for
+// concurrent use if its parts are.
+type Graph struct {
+	o      Options
+	labels *cache.Cache[labelKey, string]
+	pages  *cache.Cache[pageKey, *kg.Entity]
+	names  *names
+	find   *finder.Finder
+}
+
+// New returns a graph.
+func New(o Options) (*Graph, error) {
+	if o.Query == nil {
+		return nil, errors.New("endpoint: there is no function that runs queries")
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = func() time.Time { return time.Time{} }
+	}
+	if len(o.Graph.Labels) == 0 {
+		o.Graph.Labels = []string{"<" + rdf.RDFSLabel + ">"}
+	}
+	g := &Graph{o: o, labels: cache.New[labelKey, string](keptLabels, keep, o.Now), pages: cache.New[pageKey, *kg.Entity](keptPages, keep, o.Now)}
+	g.names = &names{g: g, entries: cache.New[string, []lookup.Entry](keptEntries, keep, o.Now)}
+	g.find = &finder.Finder{Index: o.Index, Graph: &g.o.Graph, Embed: o.Embed}
+	if o.Index == nil {
+		g.find.Index = g.names
+	}
+	if o.Graph.IsWikibase() {
+		g.find.Properties = g.facts
+	}
+	return g, nil
+}
+
+// Description says what the graph is. It must not be changed.
+func (g *Graph) Description() kg.Description { return g.o.Graph }
+
+// Query runs a query, which may use the graph's prefixes undeclared. For a service other than Wikidata's it is rewritten:
+// prefixes are declared, and what only Wikidata's service has (the label service, named subqueries, hints) is replaced.
+// [AUTO_LANGUAGE] must have been replaced. Besides the failures of the service, the error may be a SyntaxError with its
+// place, or Refused: for an update, a SERVICE that is not allowed, and what cannot be rewritten.
+func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	q, err := sparql.ParseWith(query, g.o.Graph.Prefixes)
+	if err != nil {
+		return nil, syntaxError(err)
+	}
+	if err := sparql.Guard(q, func(iri string) bool { return slices.Contains(g.o.Federate, iri) }); err != nil {
+		return nil, &kg.Error{Kind: kg.Refused, Message: err.Error(), Err: err}
+	}
+	if g.o.Graph.Dialect == string(rewrite.WDQS) {
+		return g.o.Query(ctx, query)
+	}
+	to := rewrite.Standard
+	if g.o.Graph.Dialect == string(rewrite.QLever) {
+		to = rewrite.QLever
+	}
+	res, err := rewrite.Query(query, to, rewrite.Options{Prefixes: g.o.Graph.Prefixes})
+	if err != nil {
+		return nil, &kg.Error{Kind: kg.Refused, Message: err.Error(), Err: err}
+	}
+	t, err := g.o.Query(ctx, res.Text)
+	var ke *kg.Error
+	if errors.As(err, &ke) && ke.Line > 0 { // a place in a text that the asker has not seen
+		moved := *ke
+		moved.Line, moved.Column = 0, 0
+		return nil, &moved
+	}
+	return t, err
+}
+
+// syntaxError gives the dialect's errors their kind and place.
+func syntaxError(err error) error {
+	out := &kg.Error{Kind: kg.SyntaxError, Message: err.Error(), Err: err}
+	var all sparql.Errors
+	if errors.As(err, &all) && len(all) > 0 {
+		first := all.First()
+		out.Message, out.Line, out.Column = first.Message, first.Line, first.Column
+		if first.Hint != "" {
+			out.Message += " (" + first.Hint + ")"
+		}
+	}
+	return out
+}
+
+// rows runs one of our own queries, which are standard SPARQL, and returns its rows as maps.
+func (g *Graph) rows(ctx context.Context, query string) ([]map[string]rdf.Term, error) {
+	t, err := g.o.Query(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]map[string]rdf.Term, len(t.Rows))
+	for i, row := range t.Rows {
+		out[i] = make(map[string]rdf.Term, len(row))
+		for j, v := range t.Vars {
+			if row[j].Bound() {
+				out[i][v] = row[j]
+			}
+		}
+	}
+	return out, nil
+}
+
+// properties returns the IRIs that the description names, those that can be understood.
+func (g *Graph) properties(names []string) []string {
+	var out []string
+	for _, n := range names {
+		if iri, ok := g.expand(n); ok && !slices.Contains(out, iri) {
+			out = append(out, iri)
+		}
+	}
+	return out
+}
+
+// expand returns the IRI of a name of the graph, with Wikidata's prefixes where it has none of its own.
+func (g *Graph) expand(name string) (string, bool) {
+	iri, ok := g.o.Graph.Expand(name)
+	if !ok {
+		prefix, local, found := strings.Cut(name, ":")
+		if ns := rdf.Prefixes[prefix]; found && ns != "" {
+			iri, ok = ns+local, true
+		}
+	}
+	if !ok || !plainIRI(iri) {
+		return "", false
+	}
+	if id := rdf.EntityID(iri); g.o.Graph.IsWikibase() && id != "" {
+		iri = rdf.Entity + id // of a predicate, too
+	}
+	return iri, true
+}
+
+// plainIRI reports whether an IRI can stand in a query as it is.
+func plainIRI(iri string) bool {
+	return strings.Contains(iri, ":") && !strings.ContainsFunc(iri, func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>\"{}|\\^`", r) })
+}
+
+// list writes IRIs for VALUES.
+func list(iris []string) string { return "<" + strings.Join(iris, "> <") + ">" }
+
+// chain is the order in which labels are looked for: the language, what it is a variant of, mul on a Wikibase, English,
+// the graph's own languages, none.
+func (g *Graph) chain(lang string) []string {
+	var out []string
+	add := func(l string) {
+		if l = strings.ToLower(l); !slices.Contains(out, l) {
+			out = append(out, l)
+		}
+	}
+	if sparql.IsLanguageCode(lang) {
+		add(lang)
+		if base, _, variant := strings.Cut(lang, "-"); variant {
+			add(base)
+		}
+	}
+	if g.o.Graph.IsWikibase() {
+		add("mul")
+		add("en")
+		return out
+	}
+	add("en")
+	for _, l := range g.o.Graph.Languages {
+		add(l)
+	}
+	add("")
+	return out
+}
+
+// quoted writes texts as literals.
+func quoted(texts []string) string {
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = rdf.Quote(t)
+	}
+	return strings.Join(out, ", ")
+}
+
+// sortedKeys returns the keys of a set in order.
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
