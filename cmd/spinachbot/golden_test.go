@@ -169,7 +169,7 @@ eval run --out run --usd-limit 0 bench.jsonl
 eval run --out run --usd-limit 5 @OPENAI_API_KEY=x bench.jsonl
 eval run --out run --ids 7 bench.jsonl
 eval run --out /dev/null/x --kg embedded @OPENAI_BASE_URL=http://127.0.0.1:9/v1 bench.jsonl
-eval run --out run --preset grasp bench.jsonl
+eval run --out run --preset grsp bench.jsonl
 eval score
 eval score missing.json
 eval score bench.jsonl
