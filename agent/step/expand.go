@@ -14,6 +14,7 @@ import (
 	"context"
 	"embed"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -217,6 +218,9 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 	if k.query == "" && call.Tool.Query {
 		k.query = call.Shown
 	}
+	if r.Preset.Toolset().Find(tool.RowsName) != nil {
+		k.table = firstRows(res.Table)
+	}
 	if turn.More {
 		k.notes = append(k.notes, r.say("only_first", nil))
 	}
@@ -227,6 +231,19 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 	s.known = s.known.with(res.Text)
 	s = s.with(k)
 	return s.served(res.Failure), nil
+}
+
+// maxTable is how many rows of a result are kept for later steps.
+const maxTable = 5000
+
+// firstRows returns a table without the rows that are too many to be kept.
+func firstRows(t *kg.Table) *kg.Table {
+	if t == nil || len(t.Rows) <= maxTable {
+		return t
+	}
+	cut := *t
+	cut.Rows = slices.Clone(t.Rows[:maxTable])
+	return &cut
 }
 
 // maxObservation is how many characters of an observation are kept.
@@ -263,6 +280,12 @@ func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 				}
 			}
 			return false
+		},
+		Table: func(n int) *kg.Table {
+			if n < 1 || n > len(s.steps) {
+				return nil
+			}
+			return s.steps[n-1].table
 		},
 		Help: func(ctx context.Context, t tool.Task) (string, bool, error) { return r.Help(ctx, b, t) },
 	}

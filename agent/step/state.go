@@ -7,6 +7,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/protocol"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -46,8 +47,9 @@ type kept struct {
 	key       string // by which calls are compared
 	query     string // an executed query
 	result    bool   // it returned rows or a truth value
-	transient bool   // it failed for a reason that may be gone: doing it again is not a repetition
-	unseen    bool   // the query holds IDs that were not seen before
+	table     *kg.Table
+	transient bool // it failed for a reason that may be gone: doing it again is not a repetition
+	unseen    bool // the query holds IDs that were not seen before
 	// what came of it, in one line: "12 rows", "no rows", "failed: timeout"; "" where there is nothing to say
 	brief  string
 	short  string // the truth value or only row of a query, when it is small

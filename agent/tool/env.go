@@ -62,6 +62,8 @@ type Env struct {
 	TimeFor  func(d time.Duration) bool // whether d still fits into the run's time
 	Seen     func(id string) bool       // whether the model was shown an ID
 	Advised  func(a Advice) bool        // whether a hint is in the conversation
+	// the result of the query of a step of the state, from 1; nil when it had none, or it is not kept; may be nil
+	Table func(step int) *kg.Table
 	// ok is false when the model failed at this task alone
 	Help func(context.Context, Task) (text string, ok bool, err error)
 }

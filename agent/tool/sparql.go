@@ -46,7 +46,7 @@ func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
 	if n := len(t.Rows); n > 1 && n == env.Dialect.Limit(query) {
 		text += "\n" + say("limit_reached", n)
 	}
-	return Result{Text: text, Rows: len(t.Rows), Found: true, Short: render.Short(t, labels)}, nil
+	return Result{Text: text, Rows: len(t.Rows), Found: true, Table: t, Short: render.Short(t, labels)}, nil
 }
 
 // unseenID is an ID that was not looked up, with its label.

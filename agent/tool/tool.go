@@ -7,6 +7,7 @@
 //	env.go         what a tool works with
 //	search.go entry.go examples.go sparql.go stop.go    the tools of the SPINACH paper
 //	dialect.go diagnose.go    queries as texts, and why one is empty
+//	survey.go and the files that it names    tools of no published system: names, profiles, statements, classes, labels
 //	language.go    languages by code and name
 //	record.go      a graph that writes every call to the log
 //
@@ -71,9 +72,11 @@ type Result struct {
 	KG      string  // the graph of Query, "" for the main one
 	Rows    int     // rows of an executed query
 	Found   bool    // an executed query returned rows or a truth value
-	Short   string  // an executed query's truth value or only row, when it is small
-	Unseen  bool    // an executed query holds IDs that were not seen before
-	Advice  Advice  // the hint that Text holds in full
+	// the rows of an executed query, for [RowsName]; may be nil
+	Table  *kg.Table
+	Short  string // an executed query's truth value or only row, when it is small
+	Unseen bool   // an executed query holds IDs that were not seen before
+	Advice Advice // the hint that Text holds in full
 	// IRIs that Text shows, where not all of them are written as IDs
 	Shown []string
 }
@@ -209,7 +212,7 @@ func schema(name, about string) json.RawMessage {
 type Set []*Tool
 
 // all lists every tool there is.
-var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool}, graspTools)
+var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool}, graspTools, surveyTools)
 
 // Select returns the tools with these names.
 func Select(names []string) (Set, error) {

@@ -250,7 +250,7 @@ func (c *checker) typePath(p *sparql.Path) (wide, ok bool) {
 		if s.Kind == sparql.PathStar || s.Kind == sparql.PathPlus || s.Kind == sparql.PathOpt {
 			s = s.Args[0]
 		}
-		if sub, known := expand(c.schema.Graph, c.schema.Graph.Subclass); !known || s.IRI() != sub {
+		if sub, known := Expand(c.schema.Graph, c.schema.Graph.Subclass); !known || s.IRI() != sub {
 			return false, false
 		}
 		wide = true
@@ -263,7 +263,7 @@ func (c *checker) isType(iri string) bool {
 		return false
 	}
 	for _, t := range c.schema.Graph.Types {
-		if full, ok := expand(c.schema.Graph, t); ok && full == iri {
+		if full, ok := Expand(c.schema.Graph, t); ok && full == iri {
 			return true
 		}
 	}
@@ -393,7 +393,7 @@ func (c *checker) infer(from []*kg.Shape, predicate string) []*kg.Shape {
 			if t.Class.ID == "" || t.Class.ID == NoName {
 				continue
 			}
-			class, _ := expand(c.schema.Graph, t.Class.ID)
+			class, _ := Expand(c.schema.Graph, t.Class.ID)
 			if s, _ := c.shape(class); s != nil {
 				out = append(out, s)
 				share += t.Share

@@ -71,7 +71,7 @@ func (m *Maker) others(ctx context.Context, text, lang string) ([]kg.Hit, error)
 	}
 	iris := map[string]string{}
 	for _, h := range res.Hits {
-		if iri, ok := expand(&m.o.Graph, h.ID); ok {
+		if iri, ok := Expand(&m.o.Graph, h.ID); ok {
 			iris[h.ID] = iri
 		}
 	}

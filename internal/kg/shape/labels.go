@@ -1,6 +1,7 @@
 package shape
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -16,21 +17,12 @@ const labelBatch = 150
 // Labels asks a graph for the labels of IRIs: in the first of the languages that has one, then without a language. A
 // label in another language has that as its tag: "Straße@de". IRIs without any label are absent.
 func Labels(ctx context.Context, d *kg.Description, query Query, iris, languages []string) (map[string]string, error) {
-	properties := d.Labels
-	if len(properties) == 0 {
-		properties = []string{"rdfs:label"}
-	}
-	var paths []string
-	for _, p := range properties {
-		if iri, ok := expand(d, p); ok {
-			paths = append(paths, "<"+iri+">")
-		}
-	}
+	paths, iris := labelPaths(d), safe(iris)
 	out := map[string]string{}
 	for _, every := range []bool{false, true} {
 		var missing []string
 		for _, iri := range iris {
-			if out[iri] == "" && !strings.ContainsAny(iri, "<>\"{}|\\^` \n") {
+			if out[iri] == "" {
 				missing = append(missing, iri)
 			}
 		}
@@ -41,6 +33,65 @@ func Labels(ctx context.Context, d *kg.Description, query Query, iris, languages
 		}
 	}
 	return out, nil
+}
+
+// LabelsIn asks a graph for the labels of IRIs in each of the languages, no languages meaning all: "Straße@de", in the
+// order of the languages; labels without a language come last. IRIs without any are absent.
+func LabelsIn(ctx context.Context, d *kg.Description, query Query, iris, languages []string) (map[string][]string, error) {
+	filter := ""
+	if len(languages) > 0 {
+		tags := []string{`""`}
+		for _, l := range languages {
+			tags = append(tags, rdf.Quote(l))
+		}
+		filter = " FILTER(LANG(?label) IN (" + strings.Join(tags, ", ") + "))"
+	}
+	out := map[string][]string{}
+	for batch := range slices.Chunk(safe(iris), labelBatch) {
+		t, err := query(ctx, "SELECT ?x ?label WHERE { VALUES ?x { <"+strings.Join(batch, "> <")+"> } ?x "+
+			strings.Join(labelPaths(d), "|")+" ?label ."+filter+" } LIMIT 20000")
+		if err != nil {
+			return nil, err
+		}
+		slices.SortStableFunc(t.Rows, func(a, b []rdf.Term) int {
+			la, lb := a[len(a)-1], b[len(b)-1]
+			return cmp.Or(cmp.Compare(labelRank(la.Lang, languages), labelRank(lb.Lang, languages)),
+				cmp.Compare(la.Lang, lb.Lang), cmp.Compare(la.Value, lb.Value))
+		})
+		for i := range t.Rows {
+			x, l := cell(t, i, "x").Value, cell(t, i, "label")
+			text := l.Value
+			if l.Lang != "" {
+				text += "@" + l.Lang
+			}
+			if l.IsLiteral() && !slices.Contains(out[x], text) {
+				out[x] = append(out[x], text)
+			}
+		}
+	}
+	return out, nil
+}
+
+// safe returns the IRIs that can be written between angle brackets.
+func safe(iris []string) []string {
+	return slices.DeleteFunc(slices.Clone(iris), func(iri string) bool {
+		return iri == "" || strings.ContainsAny(iri, "<>\"{}|\\^` \n\r\t")
+	})
+}
+
+// labelPaths returns the graph's label properties, in angle brackets.
+func labelPaths(d *kg.Description) []string {
+	properties := d.Labels
+	if len(properties) == 0 {
+		properties = []string{"rdfs:label"}
+	}
+	var paths []string
+	for _, p := range properties {
+		if iri, ok := Expand(d, p); ok {
+			paths = append(paths, "<"+iri+">")
+		}
+	}
+	return paths
 }
 
 // labelQuery asks for labels in the languages, or in every one.
@@ -91,10 +142,10 @@ func labelRank(lang string, languages []string) int {
 
 // label fills in the labels of a shape.
 func (m *Maker) label(ctx context.Context, s *kg.Shape, lang string) error {
-	refs := references(s)
+	refs := References(s)
 	iris := map[string]string{} // IRI to ID
 	for id := range refs {
-		if iri, ok := expand(&m.o.Graph, id); ok {
+		if iri, ok := Expand(&m.o.Graph, id); ok {
 			iris[iri] = id
 		}
 	}
@@ -134,8 +185,8 @@ func (m *Maker) languages(lang string) []string {
 	return out
 }
 
-// references returns every label in a shape by the ID that it belongs to.
-func references(s *kg.Shape) map[string][]*string {
+// References returns every label in a shape by the ID that it belongs to.
+func References(s *kg.Shape) map[string][]*string {
 	out := map[string][]*string{}
 	add := func(r *kg.PropertyRef) {
 		if r.ID != "" && r.ID != NoName {

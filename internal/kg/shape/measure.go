@@ -57,10 +57,13 @@ func (m *measurer) class(iri string) Members {
 }
 
 // typePath returns the graph's type properties as a path.
-func (m *measurer) typePath() string {
+func (m *measurer) typePath() string { return TypePath(m.d) }
+
+// TypePath returns a graph's type properties as a path, with IRIs in angle brackets.
+func TypePath(d *kg.Description) string {
 	var types []string
-	for _, t := range m.d.Types {
-		if iri, ok := expand(m.d, t); ok {
+	for _, t := range d.Types {
+		if iri, ok := Expand(d, t); ok {
 			types = append(types, "<"+iri+">")
 		}
 	}
@@ -76,6 +79,36 @@ func Measure(ctx context.Context, d *kg.Description, query Query, members Member
 	m := &measurer{d: d, query: query, limits: l.withDefaults()}
 	return m.shape(ctx, members)
 }
+
+// Classes counts the classes of things, the most frequent first, at most limit of them; of many things those of a
+// sample, as in [Measure]. Labels are empty, Share is of the things that were looked at.
+func Classes(ctx context.Context, d *kg.Description, query Query, members Members, s *kg.Shape, limit int,
+	l Limits) ([]kg.ShapeTarget, error) {
+	m := &measurer{d: d, query: query, limits: l.withDefaults()}
+	n := s.Members
+	if s.Sample > 0 {
+		n = s.Sample
+	}
+	t, err := m.ask(ctx, "SELECT ?type (COUNT(*) AS ?n) WHERE { "+members.group(int(s.Sample))+" ?member "+m.typePath()+
+		" ?type } GROUP BY ?type ORDER BY DESC(?n) ?type LIMIT "+strconv.Itoa(limit))
+	if err != nil {
+		return nil, err
+	}
+	var out []kg.ShapeTarget
+	for i := range t.Rows {
+		if c := cell(t, i, "type"); c.IsIRI() && n > 0 {
+			out = append(out, kg.ShapeTarget{Class: kg.PropertyRef{ID: ID(d, c.Value)},
+				Share: min(1, float64(number(cell(t, i, "n")))/float64(n))})
+		}
+	}
+	return out, nil
+}
+
+// Group returns a SPARQL pattern that binds ?member to the members, to sample of them when sample is not 0.
+func (m Members) Group(sample int) string { return m.group(sample) }
+
+// Of returns the direct members of a class.
+func Of(d *kg.Description, classIRI string) Members { return (&measurer{d: d}).class(classIRI) }
 
 // measurer makes one shape.
 type measurer struct {
@@ -260,7 +293,7 @@ func (m *measurer) predicates(ctx context.Context, group string, n int64, invers
 // plainType reports whether a predicate is a type property outside Wikibase: that every member has the class is known.
 func (m *measurer) plainType(iri string) bool {
 	return !m.d.IsWikibase() && slices.ContainsFunc(m.d.Types, func(t string) bool {
-		full, ok := expand(m.d, t)
+		full, ok := Expand(m.d, t)
 		return ok && full == iri
 	})
 }

@@ -19,8 +19,8 @@ func ID(d *kg.Description, iri string) string {
 	return d.Compact(iri)
 }
 
-// expand returns the IRI of a name in a description: its own prefixes go before those that everybody uses.
-func expand(d *kg.Description, name string) (string, bool) {
+// Expand returns the IRI of a name in a description: its own prefixes go before those that everybody uses.
+func Expand(d *kg.Description, name string) (string, bool) {
 	if iri, ok := d.Expand(name); ok {
 		return iri, true
 	}

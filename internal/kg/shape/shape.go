@@ -83,7 +83,7 @@ func New(o Options) (*Maker, error) {
 // Shape returns the shape of a class, by its ID, prefixed name or IRI, with labels in lang. Errors: kg.BadID for what
 // names nothing, kg.NotFound for a class without direct members, and the graph's own.
 func (m *Maker) Shape(ctx context.Context, class, lang string) (*kg.Shape, error) {
-	iri, ok := expand(&m.o.Graph, class)
+	iri, ok := Expand(&m.o.Graph, class)
 	if !ok {
 		return nil, kg.Errorf(kg.BadID, "%q does not name a class of this graph; use %s", class, m.nameForms())
 	}

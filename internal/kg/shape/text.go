@@ -22,9 +22,12 @@ import (
 //
 // The share is of the members. The mark after it is the cardinality (see [kg.ShapePredicate.Cardinality]); what follows
 // are the classes and datatypes of the values with their share, or the classes of what leads to the members. out and in
-// bound the predicates that are written; 0 means all.
+// bound the predicates that are written; 0 means all. Of what [Measure] measured the first line has no class.
 func Text(s *kg.Shape, out, in int) string {
 	lines := []string{named(s.Class) + ": " + membersText(s)}
+	if s.Class.ID == "" {
+		lines[0] = strings.ReplaceAll(membersText(s), "direct member", "thing")
+	}
 	o, moreOut := first(s.Out, out, s.MoreOut)
 	i, moreIn := first(s.In, in, s.MoreIn)
 	if len(o) > 0 {

@@ -1,0 +1,236 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// FindName is the action that looks for several names at once.
+const FindName = "find"
+
+// Bounds of find.
+const (
+	maxNames    = 10
+	findHits    = 6    // of a name, when none is exact
+	besideExact = 3    // hits that are shown with an exact one
+	maxWorks    = 1    // works and documents among the hits of a name
+	countedUses = 1000 // uses are counted up to this
+)
+
+type findArgs struct {
+	Names    []string `json:"names" about:"names or short noun phrases, each looked for on its own"`
+	Type     *string  `json:"type" enum:"item,property" about:"only these; both when left out"`
+	External *bool    `json:"external" about:"also properties that hold identifiers of other databases"`
+	KG       *string  `json:"kg" about:"name of the graph, when there are several"`
+}
+
+var findTool = typed(&Tool{Name: FindName, Text: "find.md"}, find)
+
+// find carries out find(names): each name is looked for on its own, words may be anywhere in a label. An exact hit
+// comes with few others; properties with external identifiers and works are held back; each hit has its number of uses.
+func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
+	env, err := env.at(a.KG)
+	if err != nil {
+		return wrong(err)
+	}
+	switch {
+	case len(a.Names) == 0:
+		return wrong(errors.New("names is empty"))
+	case len(a.Names) > maxNames:
+		return wrong(fmt.Errorf("%d names are too many, at most %d are allowed", len(a.Names), maxNames))
+	}
+	types := []kg.Type{kg.Item, kg.Property}
+	if a.Type != nil && *a.Type != "" {
+		types = []kg.Type{kg.Type(*a.Type)}
+	}
+	found := make([][]kg.Hit, len(a.Names))
+	for i, name := range a.Names {
+		name = render.Fold(render.Clean(name))
+		if n := utf8.RuneCountInString(name); n > maxSearch || n == 0 {
+			return Result{Text: say("search_too_long", map[string]any{"Length": n, "Max": maxSearch}),
+				Failure: kg.QueryFailed}, nil
+		}
+		a.Names[i] = name
+		for _, typ := range types {
+			hits, err := env.findOne(ctx, name, typ, a.External != nil && *a.External)
+			if err != nil {
+				return env.failed(ctx, err)
+			}
+			found[i] = append(found[i], hits...)
+		}
+	}
+	if err := env.countUses(ctx, found); err != nil {
+		return Result{}, err
+	}
+	var lines []string
+	for i, name := range a.Names {
+		if len(found[i]) == 0 {
+			lines = append(lines, say("find_none", name))
+			continue
+		}
+		lines = append(lines, `"`+name+`":`)
+		for _, h := range found[i] {
+			lines = append(lines, "  "+foundText(h))
+		}
+	}
+	return Result{Text: strings.Join(lines, "\n")}, nil
+}
+
+// findOne finds one name and holds back what is seldom meant.
+func (env *Env) findOne(ctx context.Context, name string, typ kg.Type, external bool) ([]kg.Hit, error) {
+	q := kg.FindQuery{Text: name, Type: typ, Language: env.Language.Code, Limit: 3 * findHits, External: external}
+	res, err := env.Source.Find(ctx, q)
+	if err == nil && len(res.Hits) == 0 && typ == kg.Property {
+		q.Meaning = true // "who directed" is the name of no property
+		res, err = env.Source.Find(ctx, q)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return heldBack(res.Hits, name, external), nil
+}
+
+// heldBack orders hits and leaves out what is seldom meant: exact hits first, with few others; no external identifiers
+// unless they are asked for or nothing else is found; few works; nothing without a label.
+func heldBack(hits []kg.Hit, name string, external bool) []kg.Hit {
+	wanted := external || slices.Contains(strings.Fields(strings.ToLower(name)), "id")
+	if !wanted {
+		if rest := slices.DeleteFunc(slices.Clone(hits), func(h kg.Hit) bool {
+			return h.Datatype == "external-id" && !exact(h, name)
+		}); len(rest) > 0 {
+			hits = rest
+		}
+	}
+	hits = slices.Clone(hits)
+	slices.SortStableFunc(hits, func(a, b kg.Hit) int { // a thing before a work of its name
+		return boolInt(work(a)) - boolInt(work(b))
+	})
+	var out []kg.Hit
+	most, works := findHits, 0
+	for _, first := range []bool{true, false} {
+		for _, h := range hits {
+			if exact(h, name) != first || h.Label == "" && h.MatchType != "entityId" {
+				continue
+			}
+			if work(h) && !first {
+				if works++; works > maxWorks {
+					continue
+				}
+			}
+			if len(out) < most {
+				out = append(out, h)
+			}
+		}
+		if first && len(out) > 0 {
+			most = min(len(out), besideExact) + besideExact
+			out = out[:min(len(out), most)]
+		}
+	}
+	return out
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// exact reports whether a hit's name is the text.
+func exact(h kg.Hit, name string) bool {
+	return strings.EqualFold(h.Label, name) || strings.EqualFold(h.MatchText, name) || strings.EqualFold(h.ID, name)
+}
+
+// workWords are the beginnings of the descriptions of works and documents, which are named after everything.
+var workWords = []string{"painting", "print by", "drawing", "photograph", "sculpture by", "album", "song", "single by",
+	"episode", "scientific article", "scholarly article", "article", "book by", "novel by", "edition", "film by",
+	"family name", "given name", "wikimedia", "scientific journal", "musical work", "track", "video game", "patent"}
+
+// work reports whether a hit is a work or a document, by its description.
+func work(h kg.Hit) bool {
+	d := strings.ToLower(h.Description)
+	d = strings.TrimLeft(d, "0123456789- ")
+	return slices.ContainsFunc(workWords, func(w string) bool { return strings.HasPrefix(d, w) })
+}
+
+// foundText writes a hit with its uses.
+func foundText(h kg.Hit) string {
+	s := hitText(h)
+	if h.Type == kg.Property {
+		s = "property " + s
+	}
+	if len(h.Info) > 0 {
+		s += " [" + render.Clip(render.Fold(strings.Join(h.Info, "; ")), 120) + "]"
+	}
+	switch {
+	case h.Uses >= countedUses:
+		s += " " + say("many_uses", h.Uses)
+	case h.Uses >= 0:
+		s += " " + say("uses", h.Uses)
+	}
+	return s
+}
+
+// countUses counts how often the hits are used where the search did not say so: up to a number, with one query for all.
+// A failure means that no uses are shown; only the end of ctx and a log that cannot be written are errors.
+func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
+	var parts []string
+	place := map[string]*kg.Hit{}
+	for i := range found {
+		for j := range found[i] {
+			h := &found[i][j]
+			iri, err := env.iriOf(h.ID)
+			if err != nil || h.Uses != 0 && h.Uses != -1 {
+				continue
+			}
+			if h.Uses = -1; place[h.ID] != nil {
+				continue
+			}
+			place[h.ID] = h
+			pattern := "?s ?p <" + iri + ">"
+			if h.Type == kg.Property {
+				if env.Source.Explain.IsWikibase() {
+					iri = rdf.Direct + h.ID
+				}
+				pattern = "?s <" + iri + "> ?o"
+			}
+			parts = append(parts, fmt.Sprintf("{ SELECT (%s AS ?id) (COUNT(*) AS ?n) WHERE { { SELECT ?s WHERE { %s } LIMIT %d } } }",
+				rdf.Quote(h.ID), pattern, countedUses))
+		}
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	t, err := env.Graph.Query(ctx, "SELECT ?id ?n WHERE { "+strings.Join(parts, " UNION ")+" }")
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		if event.IsWriteError(err) {
+			return err
+		}
+		return nil
+	}
+	uses := map[string]int64{}
+	for i := range t.Rows {
+		uses[termAt(t, i, "id").Value] = countAt(t, i, "n")
+	}
+	for i := range found {
+		for j := range found[i] {
+			h := &found[i][j]
+			if n, ok := uses[h.ID]; ok && h.Uses == -1 {
+				h.Uses = n
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/shape"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// surveyTools are those of no published system: what readers missed who played the model, and two of WikidataMCP's.
+//
+//	survey.go       what they share: the graph that is meant, nodes as a model writes them, labels
+//	find.go         several names in one search
+//	profile.go      what things found by a pattern, members of a class or statements of a property look like
+//	statements.go   all that is known of one property of an entity
+//	hierarchy.go    classes of a thing, wider and narrower ones
+//	labels.go       labels in any language
+//	rows.go         more rows of an earlier result
+var surveyTools = Set{findTool, profileTool, statementsTool, hierarchyTool, labelsTool, rowsTool}
+
+// at returns the environment for the graph that a call names, the main one where it names none.
+func (env *Env) at(name *string) (*Env, error) {
+	s, err := env.Sources.Named(strings.TrimSpace(given(name)))
+	if err != nil {
+		return nil, err
+	}
+	return env.On(s), nil
+}
+
+// given returns the text of an argument that may be left out.
+func given(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// wrong is a result that tells the model what is wrong with its arguments.
+func wrong(err error) (Result, error) {
+	return Result{Text: say("bad_arguments", err.Error()), Failure: kg.QueryFailed}, nil
+}
+
+// iriOf reads an entity as models write it: a number, "label (Q42)", a prefixed name, an IRI. The error is for the model.
+func (env *Env) iriOf(name string) (string, error) {
+	d := &env.Source.Explain
+	if d.IsWikibase() {
+		if id := render.ID(name); id != "" {
+			return rdf.Entity + id, nil
+		}
+	}
+	if iri, ok := shape.Expand(d, name); ok {
+		return iri, nil
+	}
+	form := "a prefixed name or an <IRI>"
+	if d.IsWikibase() {
+		form = "a number such as Q42 or P31"
+	}
+	return "", fmt.Errorf("%q names nothing in this graph; use %s", render.Clip(name, 60), form)
+}
+
+// property reads a property: on a Wikibase its number, else its IRI.
+func (env *Env) property(name string) (string, error) {
+	iri, err := env.iriOf(name)
+	if id := rdf.EntityID(iri); err == nil && env.Source.Explain.IsWikibase() && !strings.HasPrefix(id, "P") {
+		return "", fmt.Errorf("%q is not a property; use a number such as P31", render.Clip(name, 60))
+	}
+	return iri, err
+}
+
+// namer writes entities and values with their labels: in the asker's language, its fallbacks, or any other with its tag.
+type namer struct {
+	env    *Env
+	labels map[string]string // by IRI
+}
+
+// namesOf looks the labels of IRIs up. Labels help, but nothing depends on them: a failure means none. Only the end of
+// ctx and a log that cannot be written are errors.
+func (env *Env) namesOf(ctx context.Context, iris []string) (namer, error) {
+	n := namer{env: env}
+	if len(iris) == 0 {
+		return n, nil
+	}
+	var err error
+	n.labels, err = shape.Labels(ctx, &env.Source.Explain, env.Graph.Query, iris, env.languages())
+	if err != nil && (ctx.Err() != nil || event.IsWriteError(err)) {
+		return n, err
+	}
+	return n, nil
+}
+
+// iri writes an entity: "Danube (Q1653)", "(no label) (Q1653)".
+func (n namer) iri(iri string) string {
+	id := shape.ID(&n.env.Source.Explain, iri)
+	label := n.labels[iri]
+	if label == "" {
+		if n.labels == nil || !n.entity(iri) {
+			return id
+		}
+		return say("no_label", id)
+	}
+	return render.Labelled(id, render.Clip(label, 120))
+}
+
+// entity reports whether an IRI is something that has labels: on a Wikibase an item or property.
+func (n namer) entity(iri string) bool {
+	return !n.env.Source.Explain.IsWikibase() || rdf.EntityID(iri) != ""
+}
+
+// term writes any value.
+func (n namer) term(t rdf.Term) string {
+	switch {
+	case t.IsIRI() && n.env.Source.Explain.IsWikibase() && strings.HasPrefix(t.Value, unknownIRI), t.Kind == rdf.BlankKind:
+		return say("unknown_value", nil)
+	case t.IsIRI():
+		return n.iri(t.Value)
+	}
+	return render.Value(kg.Value{Term: t})
+}
+
+// unknownIRI is the start of the IRIs that Wikidata's query service has for unknown values.
+const unknownIRI = "http://www.wikidata.org/.well-known/genid/"
+
+// irisIn returns the entities among terms, each once.
+func irisIn(d *kg.Description, terms ...rdf.Term) []string {
+	var out []string
+	seen := map[string]bool{}
+	for _, t := range terms {
+		iri := t.Value
+		if !t.IsIRI() || seen[iri] {
+			continue
+		}
+		if d.IsWikibase() {
+			id := rdf.EntityID(iri)
+			if id == "" {
+				continue
+			}
+			iri = rdf.Entity + id // a property's label is that of its entity
+		}
+		if !seen[iri] {
+			seen[iri] = true
+			out = append(out, iri)
+		}
+	}
+	return out
+}
+
+// mostOf is as much of a list as is shown, with how many are not.
+func mostOf(list []string, n int) string {
+	if len(list) <= n {
+		return strings.Join(list, ", ")
+	}
+	return strings.Join(list[:n], ", ") + say("and_more", len(list)-n)
+}
+
+// termAt returns a cell of a table, the zero Term when there is none.
+func termAt(t *kg.Table, row int, column string) rdf.Term {
+	for j, v := range t.Vars {
+		if v == column && row < len(t.Rows) && j < len(t.Rows[row]) {
+			return t.Rows[row][j]
+		}
+	}
+	return rdf.Term{}
+}
+
+// countAt reads a count.
+func countAt(t *kg.Table, row int, column string) int64 {
+	var n int64
+	if _, err := fmt.Sscan(strings.SplitN(termAt(t, row, column).Value, ".", 2)[0], &n); err != nil {
+		return 0
+	}
+	return n
+}
