@@ -18,7 +18,8 @@ import (
 // has no model, the bot judges by the post's words. Every other error is tried again a few times; [agent.EndingOf]
 // tells the errors apart. A final result of Solve is an Outcome, even when there is no answer.
 type Solver interface {
-	// Solve answers one question. The key is the ledger's: [a-z0-9-], fit for a file name. It may be called again with the same key after a crash.
+	// Solve answers one question. The key is the ledger's: [a-z0-9-], fit for a file name. It may be called again with
+	// the same key after a crash.
 	Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error)
 	// Triage judges the last of a thread's posts. The key is as for Solve.
 	Triage(ctx context.Context, key, heading string, posts []agent.Post) (*agent.Triage, error)
@@ -40,28 +41,33 @@ type Config struct {
 	Account  string // user name of the bot's account
 	Operator string // user name of the person who runs it
 	StopPage string // title; the bot posts only while its trimmed text is empty or "run"
-	TaskPage string // title of the page that describes the bot, linked in the summary; the account's user page when empty
+	// title of the page that describes the bot, linked in the summary; the account's user page when empty
+	TaskPage string
 	Posting  Mode
 	DryRun   bool // like Posting Off, whatever Posting says
 	Forum    forum.Options
 	Similar  Similar // finds earlier discussions to point to; nil: none
 
-	AnswerDelay    time.Duration // how old a comment must be
-	AnswerSince    time.Time     // when set: comments signed at or after it are answered, also those found at the first start
-	FollowupLimit  int           // follow-ups answered in a thread
-	RepliesPerHour int           // replies in any 60 minutes; must be positive when posting is possible
-	ReplyOnFailure bool          // say so on the page when there is no answer; otherwise silence
-	Bots           []string      // accounts to ignore besides those whose name says that they are bots, see the package documentation
-	QueryHosts     []string      // hosts of short links that may stand for a query, such as w.wiki; Wikidata's and QLever's query services are known
+	AnswerDelay time.Duration // how old a comment must be
+	// when set: comments signed at or after it are answered, also those found at the first start
+	AnswerSince    time.Time
+	FollowupLimit  int  // follow-ups answered in a thread
+	RepliesPerHour int  // replies in any 60 minutes; must be positive when posting is possible
+	ReplyOnFailure bool // say so on the page when there is no answer; otherwise silence
+	// accounts to ignore besides those whose name says that they are bots, see the package documentation
+	Bots []string
+	// hosts of short links that may stand for a query, such as w.wiki; Wikidata's and QLever's query services are known
+	QueryHosts []string
 
 	UnsignedDelay time.Duration // how long an unsigned request must be unchanged; 1 h
 	UnknownGrace  time.Duration // how long a save of unknown outcome may still arrive; 2 min
-	RetryDelay    time.Duration // before the first retry after a transient failure, doubled each time up to RetryMax; 5 min
-	RetryMax      time.Duration // 2 h
-	DraftMaxAge   time.Duration // drafts made while posting was off are posted without approval up to this age; 24 h
-	MaxFailures   int           // transient failures of triage and solver before a request is given up; 3
-	MaxStarts     int           // starts of the solver, crashes of the whole program included; 25
-	MaxSaves      int           // failed saves before a reply is given up; 20
+	// before the first retry after a transient failure, doubled each time up to RetryMax; 5 min
+	RetryDelay  time.Duration
+	RetryMax    time.Duration // 2 h
+	DraftMaxAge time.Duration // drafts made while posting was off are posted without approval up to this age; 24 h
+	MaxFailures int           // transient failures of triage and solver before a request is given up; 3
+	MaxStarts   int           // starts of the solver, crashes of the whole program included; 25
+	MaxSaves    int           // failed saves before a reply is given up; 20
 }
 
 // Limits that cannot be configured.
@@ -78,7 +84,8 @@ const (
 	maxTopicRunes = 120                // of the heading in an edit summary
 )
 
-// Bot answers requests on one page. It is not safe for concurrent rounds: the caller runs one at a time and holds the lock of the data folder.
+// Bot answers requests on one page. It is not safe for concurrent rounds: the caller runs one at a time and holds the
+// lock of the data folder.
 type Bot struct {
 	lg     *slog.Logger
 	store  Store
@@ -98,7 +105,8 @@ func New(lg *slog.Logger, store Store, wiki Wiki, solver Solver, now func() time
 	}
 	need(strings.TrimSpace(cfg.Page) != "", "the forum page is missing")
 	need(strings.TrimSpace(cfg.Account) != "", "the bot's account is missing")
-	if strings.TrimSpace(cfg.Operator) != "" { // otherwise no reply could be composed, and every request would be given up
+	// otherwise no reply could be composed, and every request would be given up
+	if strings.TrimSpace(cfg.Operator) != "" {
 		err := forum.CheckUserName(cfg.Operator)
 		need(err == nil, fmt.Sprintf("the operator: %v", err))
 	}

@@ -17,7 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// crasher stands between the bot and everything it does to the world, and ends the program (here: the goroutine) before or after one of the calls.
+// crasher stands between the bot and everything it does to the world, and ends the program (here: the goroutine) before
+// or after one of the calls.
 type crasher struct {
 	bot.Store
 	bot.Wiki
@@ -162,7 +163,8 @@ func (w *world) check(note string, want map[string]int) {
 	}
 }
 
-// The program ends before and after each call to wiki, solver and ledger in turn. Whatever call it is, every request gets exactly one reply in the end.
+// The program ends before and after each call to wiki, solver and ledger in turn. Whatever call it is, every request
+// gets exactly one reply in the end.
 func TestCrashAtEveryCall(t *testing.T) {
 	for _, c := range []struct{ disk, after, lost bool }{{true, true, false}, {false, false, false}, {false, true, false}, {false, false, true}, {false, true, true}} {
 		t.Run(fmt.Sprintf("disk %v, after %v, answer lost %v", c.disk, c.after, c.lost), func(t *testing.T) {
@@ -199,7 +201,8 @@ func TestCrashAtEveryCall(t *testing.T) {
 	}
 }
 
-// The first start itself is interrupted at every call: what was on the page stays unanswered, and what comes later is answered.
+// The first start itself is interrupted at every call: what was on the page stays unanswered, and what comes later is
+// answered.
 func TestCrashAtFirstStart(t *testing.T) {
 	for n := 1; ; n++ {
 		w := worldOn(t, "")
@@ -221,7 +224,8 @@ func TestCrashAtFirstStart(t *testing.T) {
 	}
 }
 
-// A save whose answer is lost arrives at any later moment: before the bot looks, after the grace period, after the second save, never.
+// A save whose answer is lost arrives at any later moment: before the bot looks, after the grace period, after the
+// second save, never.
 func TestLateSave(t *testing.T) {
 	for name, play := range map[string]func(w *world){
 		"at once":          func(w *world) { w.wiki.arrive() },
@@ -277,7 +281,8 @@ func TestLateSave(t *testing.T) {
 				w.check(name, map[string]int{"Cats": 0})
 			case strings.Contains(name, "at once") && name != "at once":
 				w.want("Cats:posted")
-				w.check(name, map[string]int{"Cats": 0}) // it was there, and people took it away: it is not posted again
+				// it was there, and people took it away: it is not posted again
+				w.check(name, map[string]int{"Cats": 0})
 			default:
 				w.want("Cats:posted")
 				w.check(name, map[string]int{"Cats": 1})
@@ -383,7 +388,8 @@ func TestInterrupted(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// The wiki's clock and ours may differ by hours: requests are as old as the wiki says, and an edit of ours is found all the same.
+// The wiki's clock and ours may differ by hours: requests are as old as the wiki says, and an edit of ours is found all
+// the same.
 func TestClocksDiffer(t *testing.T) {
 	for _, skew := range []time.Duration{-3 * time.Hour, 3 * time.Hour} {
 		w := newWorld(t)
@@ -433,8 +439,8 @@ func (w *world) repliesToEach(note string) map[string]int {
 	return out
 }
 
-// Random schedules: crashes at random calls, lost and late answers, conflicts, failing services, people who comment, and time that passes. At the end every request has
-// exactly one reply, or none and an entry that says why.
+// Random schedules: crashes at random calls, lost and late answers, conflicts, failing services, people who comment,
+// and time that passes. At the end every request has exactly one reply, or none and an entry that says why.
 func TestRandomSchedules(t *testing.T) {
 	seeds := 120
 	if testing.Short() {

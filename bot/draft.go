@@ -67,8 +67,9 @@ var noAnswers = map[agent.Reason]string{
 	agent.OutOfTokens: "money", agent.RequestMoney: "money", agent.RunMoney: "money", agent.DayMoney: "money",
 }
 
-// NewReply turns an outcome of the agent into a reply to a person: the first rows of the result, the steps, when and where the query was run. The marker is the
-// ledger's key. Everything in it but the signature is untrusted text; [forum.Compose] makes it harmless.
+// NewReply turns an outcome of the agent into a reply to a person: the first rows of the result, the steps, when and
+// where the query was run. The marker is the ledger's key. Everything in it but the signature is untrusted text;
+// [forum.Compose] makes it harmless.
 func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	lang, _, _ := strings.Cut(strings.ToLower(out.Language), "-")
 	r := forum.Reply{Language: lang, To: to, Short: out.Report, Operator: operator, Marker: marker, Signature: "~~~~"}

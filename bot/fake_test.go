@@ -43,8 +43,8 @@ func (c *clock) pass(d time.Duration) {
 	c.t = c.t.Add(d)
 }
 
-// fakeWiki is a wiki with MediaWiki's rules for section edits: the base revision's section is replaced, the result is merged line by line with what was saved since, and
-// overlapping or touching changes are an edit conflict.
+// fakeWiki is a wiki with MediaWiki's rules for section edits: the base revision's section is replaced, the result is
+// merged line by line with what was saved since, and overlapping or touching changes are an edit conflict.
 type fakeWiki struct {
 	clock   *clock
 	skew    time.Duration // of the wiki's clock
@@ -239,7 +239,8 @@ func merge(base, a, b string) (string, bool) {
 	return "", false
 }
 
-// join takes the first text to the end of its change, which is at end in base, and the second from the start of its own.
+// join takes the first text to the end of its change, which is at end in base, and the second from the start of its
+// own.
 func join(base, first, second []string, end, start int) string {
 	return strings.Join(append(append(append([]string{}, first[:len(first)-(len(base)-end)]...), base[end:start]...), second[start:]...), "\n")
 }

@@ -39,7 +39,8 @@ func TestPostingModes(t *testing.T) {
 	w.want("Cats:posted")
 }
 
-// TestLogIsShort: a draft is one short line of the log, and an approved reply that posting=off keeps back is not kept back in silence.
+// TestLogIsShort: a draft is one short line of the log, and an approved reply that posting=off keeps back is not kept
+// back in silence.
 func TestLogIsShort(t *testing.T) {
 	w := started(t)
 	w.cfg.Posting = bot.Off

@@ -121,23 +121,27 @@ const (
 // there is at most one reply. An entry keeps its comment while the comment's words are on the page or in its archive;
 // see identity.go for what happens when they change.
 type Entry struct {
-	// Key is made once by [Key]. It is the marker in the reply, a part of the edit summary, and the name of the trajectory.
+	// Key is made once by [Key]. It is the marker in the reply, a part of the edit summary, and the name of the
+	// trajectory.
 	Key  string `json:"key"`
 	Page string `json:"page"` // title of the page
-	// Comment is the forum.Comment.ID when the comment was last judged, for people: the ID depends on what else is on the page.
+	// Comment is the forum.Comment.ID when the comment was last judged, for people: the ID depends on what else is on
+	// the page.
 	Comment string `json:"comment"`
 	Thread  string `json:"thread"` // ID of the thread's first comment then
 	Kind    Kind   `json:"kind"`
 	State   State  `json:"state"`
 	Reason  string `json:"reason,omitempty"` // why it is in this state: skipped, given up, waiting
-	Lapsed  bool   `json:"lapsed,omitempty"` // closed only because of the page (gone, resolved, answered by others); it reopens when that ends
-	Forced  bool   `json:"forced,omitempty"` // the operator wants an answer: no triage, never left alone
+	// closed only because of the page (gone, resolved, answered by others); it reopens when that ends
+	Lapsed bool `json:"lapsed,omitempty"`
+	Forced bool `json:"forced,omitempty"` // the operator wants an answer: no triage, never left alone
 
 	Heading string     `json:"heading"` // of the thread, for people
 	Author  string     `json:"author"`  // of the comment; "" when unsigned
 	Time    *time.Time `json:"time"`    // of the comment; nil when unsigned
 	Text    string     `json:"text"`    // [TextHash] of the comment as it was judged
-	// Place says what the comment answers: "top" for the first of a thread, else the parent's [TextHash]; "" in old entries.
+	// Place says what the comment answers: "top" for the first of a thread, else the parent's [TextHash]; "" in old
+	// entries.
 	Place string `json:"place,omitempty"`
 	// Others holds the [TextHash] of other comments with its [Origin] that were on the page together with it.
 	Others []string `json:"others,omitempty"`
@@ -163,7 +167,8 @@ type Entry struct {
 
 // Draft is a reply before it is posted, with everything needed to show it and to continue the conversation later.
 type Draft struct {
-	Reply      forum.Reply `json:"reply"`      // source of Wikitext, which is made again for each placement: the indentation may change
+	// source of Wikitext, which is made again for each placement: the indentation may change
+	Reply      forum.Reply `json:"reply"`
 	Wikitext   string      `json:"wikitext"`   // as it would be on the page when the draft was made
 	Diff       string      `json:"diff"`       // of the section, when the draft was made
 	Revision   int64       `json:"revision"`   // of the page that Diff is against

@@ -17,7 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// memory is a bot.Store without a disk, for the tests that need thousands of them. TestMemoryIsLikeTheStore holds it to the real one.
+// memory is a bot.Store without a disk, for the tests that need thousands of them. TestMemoryIsLikeTheStore holds it to
+// the real one.
 type memory struct {
 	keys    []string
 	entries map[string]string // JSON

@@ -221,7 +221,8 @@ func (b *Bot) reset(e *Entry, p place) {
 	e.Failures = 0
 }
 
-// followupsUsedUp reports whether the thread has its number of follow-ups in the states, besides the entry with the key. Requests are never used up.
+// followupsUsedUp reports whether the thread has its number of follow-ups in the states, besides the entry with the
+// key. Requests are never used up.
 func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except string, states ...State) (bool, error) {
 	if kind != FollowUp {
 		return false, nil
@@ -247,7 +248,8 @@ func (b *Bot) ifUnchanged(err error) error {
 	return err
 }
 
-// question is the request in the poster's own words, for when no triage has put it better: heading, text, and the queries brought along.
+// question is the request in the poster's own words, for when no triage has put it better: heading, text, and the
+// queries brought along.
 func question(p place) string {
 	var s strings.Builder
 	if p.index == 0 {

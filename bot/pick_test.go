@@ -242,7 +242,8 @@ func TestLostLedger(t *testing.T) {
 	}
 }
 
-// What was on the page in the very minute of the first start stays unanswered, also when it is edited later; what comes in that minute but after it is new.
+// What was on the page in the very minute of the first start stays unanswered, also when it is edited later; what comes
+// in that minute but after it is new.
 func TestMinuteOfTheStart(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Old", "Which cats are there?", "Alice")
@@ -344,7 +345,8 @@ func TestSameMinuteTakesOver(t *testing.T) {
 	w.want("")
 }
 
-// A comment that was there at the first start stays old when a new one of the same author and minute takes its ID by standing above it.
+// A comment that was there at the first start stays old when a new one of the same author and minute takes its ID by
+// standing above it.
 func TestOldCommentLosesItsID(t *testing.T) {
 	w := newWorld(t)
 	w.wiki.post("Dogs", "Which dogs are there?", "Alice")

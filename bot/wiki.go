@@ -50,7 +50,8 @@ type OwnEdit struct {
 	Summary string // "" when hidden
 	Time    time.Time
 
-	Hidden     bool   // the wiki hides who made the edit or its summary, so it may be ours or may hold any of our replies
+	// the wiki hides who made the edit or its summary, so it may be ours or may hold any of our replies
+	Hidden     bool
 	Text       string // of a hidden edit: the page's text at this revision
 	TextHidden bool   // that is hidden too
 }

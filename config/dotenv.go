@@ -42,7 +42,8 @@ func readDotEnv(r io.Reader, name string) (d *dotEnv, problems Problems) {
 			good = append(good, line)
 		}
 	}
-	values, err := godotenv.Unmarshal(strings.Join(good, "\n")) // together, since a value may use ${NAME} of an earlier line
+	// together, since a value may use ${NAME} of an earlier line
+	values, err := godotenv.Unmarshal(strings.Join(good, "\n"))
 	if err != nil {
 		return d, append(problems, fmt.Errorf("%s: the file is not of the form KEY=value", name))
 	}

@@ -16,15 +16,17 @@ const License = "CC BY-SA 4.0"
 // candidates.jsonl. What was rejected on the way has the same form with Stage [Rejected] and a Reason, in
 // rejected.jsonl.
 type Candidate struct {
-	Schema     int        `json:"schema"`
-	ID         string     `json:"id"` // "c-" and 16 hex digits; the same discussion keeps it when its page is edited or harvested again
+	Schema int `json:"schema"`
+	// "c-" and 16 hex digits; the same discussion keeps it when its page is edited or harvested again
+	ID         string     `json:"id"`
 	Provenance Provenance `json:"provenance"`
 
 	Conversation Conversation `json:"conversation"`
 	Queries      []Query      `json:"queries"` // all of the discussion, in page order
 
-	Original  string `json:"original"`            // the last-mentioned query as its author wrote it
-	Cleaned   string `json:"cleaned,omitempty"`   // printed, without mwapi and with [AUTO_LANGUAGE] replaced: the text that was run
+	Original string `json:"original"` // the last-mentioned query as its author wrote it
+	// printed, without mwapi and with [AUTO_LANGUAGE] replaced: the text that was run
+	Cleaned   string `json:"cleaned,omitempty"`
 	Annotated string `json:"annotated,omitempty"` // Cleaned with labels in the place of numbers, for annotators
 	Trimmed   string `json:"trimmed,omitempty"`   // Cleaned without what the flags say may go; empty when nothing may
 
@@ -43,8 +45,9 @@ type Candidate struct {
 	Suggestion *Suggestion `json:"suggestion,omitempty"`
 	Notes      []string    `json:"notes,omitempty"` // what was done to it and where the readers of the page differ
 
-	Labels       map[string]string `json:"labels,omitempty"`       // labels of Entities and Properties in English
-	Descriptions map[string]string `json:"descriptions,omitempty"` // their descriptions, where a model was asked for advice
+	Labels map[string]string `json:"labels,omitempty"` // labels of Entities and Properties in English
+	// their descriptions, where a model was asked for advice
+	Descriptions map[string]string `json:"descriptions,omitempty"`
 }
 
 // Provenance says where a discussion is.
@@ -65,9 +68,10 @@ type Provenance struct {
 type Conversation struct {
 	Requester string    `json:"requester,omitempty"` // empty when unsigned
 	Asked     time.Time `json:"asked,omitzero"`      // when the request was signed
-	Responses int       `json:"responses"`           // comments after the request: the length as SPINACH's table 9 counts it
-	Thanked   bool      `json:"thanked,omitempty"`   // the requester thanked
-	Resolved  bool      `json:"resolved,omitempty"`  // the thread is marked as resolved
+	// comments after the request: the length as SPINACH's table 9 counts it
+	Responses int       `json:"responses"`
+	Thanked   bool      `json:"thanked,omitempty"`  // the requester thanked
+	Resolved  bool      `json:"resolved,omitempty"` // the thread is marked as resolved
 	Comments  []Comment `json:"comments"`
 }
 
@@ -92,15 +96,17 @@ type Query struct {
 
 // Result is what Cleaned returned when it was run.
 type Result struct {
-	Endpoint  string          `json:"endpoint"`
-	RanAt     time.Time       `json:"ran_at"`
-	MS        int64           `json:"ms"`
-	Rows      int             `json:"rows"`
-	Bytes     int64           `json:"bytes"`
-	Hash      string          `json:"hash"`                // of the rows as a bag, so that drift can be told
-	Head      []string        `json:"head,omitempty"`      // names of the projected variables
-	Sample    json.RawMessage `json:"sample,omitempty"`    // first rows: the bindings list of the SPARQL JSON format, or true or false
-	Rewritten string          `json:"rewritten,omitempty"` // the text that ran instead of Cleaned, when another endpoint needed it
+	Endpoint string    `json:"endpoint"`
+	RanAt    time.Time `json:"ran_at"`
+	MS       int64     `json:"ms"`
+	Rows     int       `json:"rows"`
+	Bytes    int64     `json:"bytes"`
+	Hash     string    `json:"hash"`           // of the rows as a bag, so that drift can be told
+	Head     []string  `json:"head,omitempty"` // names of the projected variables
+	// first rows: the bindings list of the SPARQL JSON format, or true or false
+	Sample json.RawMessage `json:"sample,omitempty"`
+	// the text that ran instead of Cleaned, when another endpoint needed it
+	Rewritten string `json:"rewritten,omitempty"`
 }
 
 // Metrics are the figures of SPINACH's table 1, counted on the query's tree.
@@ -179,9 +185,10 @@ type Reason string
 
 // The reasons, in the order of the funnel.
 const (
-	NoQuery      Reason = "no_query"        // no comment has a query
-	BotOnly      Reason = "bot_only"        // only our bot posted queries
-	BadShortLink Reason = "bad_short_link"  // its only query is behind a short link that does not lead to a query service
+	NoQuery Reason = "no_query" // no comment has a query
+	BotOnly Reason = "bot_only" // only our bot posted queries
+	// its only query is behind a short link that does not lead to a query service
+	BadShortLink Reason = "bad_short_link"
 	SyntaxError  Reason = "syntax_error"    // the dialect or the endpoint refuses it
 	Update       Reason = "update"          // it would change data
 	RefusedHost  Reason = "refused_service" // it calls a SERVICE that is not allowed

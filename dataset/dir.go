@@ -37,15 +37,17 @@ type Funnel struct {
 
 // Counts are the figures of one year of the archive, or of all.
 type Counts struct {
-	Year        int            `json:"year,omitempty"` // 0 in the total
-	Discussions int            `json:"discussions"`    // threads on the archive pages
-	WithQuery   int            `json:"with_query"`     // in which someone other than the bot posted a query (paper: 2,780)
-	Valid       int            `json:"valid"`          // whose last-mentioned query the dialect reads and nothing forbids
-	Run         int            `json:"run"`            // whose query an endpoint evaluated to the end
-	Staged      int            `json:"staged"`         // with rows, below the size limit (paper: 2,171)
-	Gone        int            `json:"gone"`           // whose text was removed since
-	Pending     int            `json:"pending"`        // found but not run yet
-	Rejected    map[Reason]int `json:"rejected"`
+	Year        int `json:"year,omitempty"` // 0 in the total
+	Discussions int `json:"discussions"`    // threads on the archive pages
+	// in which someone other than the bot posted a query (paper: 2,780)
+	WithQuery int `json:"with_query"`
+	// whose last-mentioned query the dialect reads and nothing forbids
+	Valid    int            `json:"valid"`
+	Run      int            `json:"run"`     // whose query an endpoint evaluated to the end
+	Staged   int            `json:"staged"`  // with rows, below the size limit (paper: 2,171)
+	Gone     int            `json:"gone"`    // whose text was removed since
+	Pending  int            `json:"pending"` // found but not run yet
+	Rejected map[Reason]int `json:"rejected"`
 }
 
 // PageCount counts archive pages.

@@ -21,8 +21,9 @@ type Item struct {
 
 	SPARQL string // the gold query; empty when the file withholds it (test sets of QALD)
 
-	Head    []string        // names of the gold result's variables, in order; nil when the file does not say
-	Answers json.RawMessage // the gold result: the bindings list of the SPARQL JSON format, or true or false; nil when the file holds none
+	Head []string // names of the gold result's variables, in order; nil when the file does not say
+	// the gold result: the bindings list of the SPARQL JSON format, or true or false; nil when the file holds none
+	Answers json.RawMessage
 
 	Responses *int // comments after the request in the discussion the item was made from; nil when not known
 

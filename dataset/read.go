@@ -17,12 +17,15 @@ type Format string
 
 // The forms that [ReadItems] tells apart.
 const (
-	SPINACH        Format = "spinach"         // JSON array of {"id","title","url","question","sparql"}; id is text or a number, title and url may be absent
-	WWQ            Format = "wwq"             // WikiWebQuestions as released: JSON array of {"id","utterance","sparql","results"}
-	SPINACHOutputs Format = "spinach-outputs" // a scored run: {"question","gold_sparql","gold_answer_tuple",…}; what was predicted is left out
-	GRASP          Format = "grasp"           // JSON lines of {"id","question","sparql","paraphrases","info"}
-	QALD           Format = "qald"            // {"dataset":{…},"questions":[…]}
-	Candidates     Format = "candidates"      // candidates.jsonl of a harvest
+	// JSON array of {"id","title","url","question","sparql"}; id is text or a number, title and url may be absent
+	SPINACH Format = "spinach"
+	// WikiWebQuestions as released: JSON array of {"id","utterance","sparql","results"}
+	WWQ Format = "wwq"
+	// a scored run: {"question","gold_sparql","gold_answer_tuple",…}; what was predicted is left out
+	SPINACHOutputs Format = "spinach-outputs"
+	GRASP          Format = "grasp"      // JSON lines of {"id","question","sparql","paraphrases","info"}
+	QALD           Format = "qald"       // {"dataset":{…},"questions":[…]}
+	Candidates     Format = "candidates" // candidates.jsonl of a harvest
 )
 
 // maxFile bounds what [ReadItems] reads, in bytes: a benchmark with results stored is some ten megabytes.

@@ -12,12 +12,14 @@ import (
 type Conversation struct {
 	Requester string     // author of the first comment; empty when it is unsigned
 	Asked     *time.Time // when it was signed
-	Responses int        // comments after the first one, by anyone: the length as in SPINACH's table of conversation lengths
-	Queries   []Posted   // all queries in page order
-	Last      int        // index into Queries of the last-mentioned one that no bot of ours posted, -1 when there is none
-	Thanked   bool       // the requester thanked; see [Comment.Thanks]
-	Resolved  bool       // the thread is marked as resolved, by a template or in its heading ("[SOLVED]"), by whomever
-	Closed    bool       // the requester marked it: signed the template (who changed a heading is not known)
+	// comments after the first one, by anyone: the length as in SPINACH's table of conversation lengths
+	Responses int
+	Queries   []Posted // all queries in page order
+	// index into Queries of the last-mentioned one that no bot of ours posted, -1 when there is none
+	Last     int
+	Thanked  bool // the requester thanked; see [Comment.Thanks]
+	Resolved bool // the thread is marked as resolved, by a template or in its heading ("[SOLVED]"), by whomever
+	Closed   bool // the requester marked it: signed the template (who changed a heading is not known)
 }
 
 // Posted is a query with who posted it.

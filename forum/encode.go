@@ -82,7 +82,8 @@ func markup(text []rune, i int) bool {
 		if k := strings.IndexByte(rest[1:], '&'); k >= 0 {
 			rest = rest[:k+1]
 		}
-		return entity.MatchString(rest) || html.UnescapeString(rest) != rest // browsers read &amp without a semicolon, too
+		// browsers read &amp without a semicolon, too
+		return entity.MatchString(rest) || html.UnescapeString(rest) != rest
 	case '(': // a time stamp ends in its zone: 10:00, 5 June 2024 (UTC)
 		return zone.MatchString(string(text[i:min(len(text), i+10)]))
 	case ' ': // RFC 2324 is a link

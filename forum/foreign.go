@@ -47,10 +47,14 @@ func monthTable() map[string]int {
 		"janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",           // pt
 		"stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia", // pl
 		"sty lut mar kwi maj cze lip sie wrz paź lis gru",
-		"ledna února března dubna května června července srpna září října listopadu prosince",                                              // cs
-		"января февраля марта апреля мая июня июля августа сентября октября ноября декабря",                                                // ru
-		"січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",                                           // uk
-		"tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta lokakuuta marraskuuta joulukuuta", // fi
+		// cs
+		"ledna února března dubna května června července srpna září října listopadu prosince",
+		// ru
+		"января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+		// uk
+		"січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
+		// fi
+		"tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta lokakuuta marraskuuta joulukuuta",
 	} {
 		for i, w := range strings.Fields(language) {
 			m[w] = i + 1

@@ -7,19 +7,22 @@
 //
 // How a page is read, and where to look:
 //
-//   - internal/wikitext finds templates, tags and headings as MediaWiki does (for section numbers), and reads the sections with careless query templates once more, as their
-//     authors meant them (querytemplate.go, which knows as much SPARQL as sparqlscan.go).
+//   - internal/wikitext finds templates, tags and headings as MediaWiki does (for section numbers), and reads the
+//     sections with careless query templates once more, as their authors meant them (querytemplate.go, which knows as
+//     much SPARQL as sparqlscan.go).
 //
-//   - parse.go cuts the page into threads, comments.go the part under each heading into comments: a comment ends with the line that is signed (sign.go, signature.go, foreign.go),
-//     its level is the depth of its list items, it answers the last comment that is less deep. Unsigned lines are a separate comment when their indentation
-//     says so; DiscussionTools would give them to the next signer.
+//   - parse.go cuts the page into threads, comments.go the part under each heading into comments: a comment ends with
+//     the line that is signed (sign.go, signature.go, foreign.go), its level is the depth of its list items, it answers
+//     the last comment that is less deep. Unsigned lines are a separate comment when their indentation says so;
+//     DiscussionTools would give them to the next signer.
 //
 //   - queries.go collects the queries of a comment, text.go its words.
 //
-//   - encode.go makes text from outside harmless, compose.go builds the reply from it and from the sentences in messages.go, place.go finds its place.
+//   - encode.go makes text from outside harmless, compose.go builds the reply from it and from the sentences in
+//     messages.go, place.go finds its place.
 //
-//   - html.go reads rendered pages: unparse.go and unparselink.go write the wikitext of Parsoid's HTML, with the sources that datamw.go finds in it, and that is read as above; diff.go says
-//     where two readings differ.
+//   - html.go reads rendered pages: unparse.go and unparselink.go write the wikitext of Parsoid's HTML, with the
+//     sources that datamw.go finds in it, and that is read as above; diff.go says where two readings differ.
 //
 //   - conversation.go looks at a thread as a request and its responses.
 package forum
@@ -40,7 +43,9 @@ type Thread struct {
 	Comments []Comment `json:"comments"`
 
 	ResolvedBy string `json:"-"` // who signed the first of the templates that close the thread; empty when nobody did
-	Section    int    `json:"-"` // MediaWiki's section number, for action=edit; 0 when MediaWiki cannot edit the thread on its own (broken braces around it)
+	// MediaWiki's section number, for action=edit; 0 when MediaWiki cannot edit the thread on its own (broken braces
+	// around it)
+	Section    int    `json:"-"`
 	RawHeading string `json:"-"` // wikitext between the equals signs
 	Anchor     string `json:"-"` // fragment of a link to the section
 	Start      int    `json:"-"` // byte offsets of the section in the page's wikitext, heading included
@@ -50,7 +55,9 @@ type Thread struct {
 
 // Comment is one signed comment, or an unsigned rest.
 type Comment struct {
-	ID      string     `json:"id"` // c-Author-20190605142000, or u- and a hash when author or time are unknown; "~" and a hash after it when another comment has that ID
+	// c-Author-20190605142000, or u- and a hash when author or time are unknown; "~" and a hash after it when another
+	// comment has that ID
+	ID      string     `json:"id"`
 	Author  *string    `json:"author"`
 	Time    *time.Time `json:"time"`  // UTC, to the minute
 	Level   int        `json:"level"` // 1 + list depth
@@ -59,46 +66,55 @@ type Comment struct {
 	Text    string     `json:"text"`  // as read, queries replaced by [query]
 	Queries []Query    `json:"queries"`
 
-	Answers  string   `json:"-"` // id of the comment it answers as people read it: Parent, but after {{outdent}} the comment before
-	Mentions []string `json:"-"` // user names linked or pinged in the comment, its own signature and quotations left out; see [Comment.Mentioned]
-	Links    []string `json:"-"` // addresses of its external links as written ("https://w.wiki/7Xyz"), the first hundred; not in code, comments, the signature
-	Indent   string   `json:"-"` // leading list characters of the comment's first line, ":*"
-	Start    int      `json:"-"` // byte offsets in the page's wikitext
-	End      int      `json:"-"`
+	// id of the comment it answers as people read it: Parent, but after {{outdent}} the comment before
+	Answers string `json:"-"`
+	// user names linked or pinged in the comment, its own signature and quotations left out; see [Comment.Mentioned]
+	Mentions []string `json:"-"`
+	// addresses of its external links as written ("https://w.wiki/7Xyz"), the first hundred; not in code, comments, the
+	// signature
+	Links  []string `json:"-"`
+	Indent string   `json:"-"` // leading list characters of the comment's first line, ":*"
+	Start  int      `json:"-"` // byte offsets in the page's wikitext
+	End    int      `json:"-"`
 
-	outdent bool     // starts with {{outdent}}
-	calls   []string // what follows each "@" that addresses someone in plain text, on its line: where the name ends is not known
-	body    int      // offset of the part between two headings it is in
+	outdent bool // starts with {{outdent}}
+	// what follows each "@" that addresses someone in plain text, on its line: where the name ends is not known
+	calls []string
+	body  int // offset of the part between two headings it is in
 }
 
 // Query is a SPARQL query found in a comment.
 type Query struct {
-	Kind     string `json:"kind"`          // template, link, code
-	Name     string `json:"name"`          // the template's or tag's name
-	SPARQL   string `json:"sparql"`        // empty for a short link, which says no more than its address
-	Salvaged bool   `json:"salvaged"`      // taken from the wikitext because raw pipes or glued braces cut the parameter
+	Kind   string `json:"kind"`   // template, link, code
+	Name   string `json:"name"`   // the template's or tag's name
+	SPARQL string `json:"sparql"` // empty for a short link, which says no more than its address
+	// taken from the wikitext because raw pipes or glued braces cut the parameter
+	Salvaged bool   `json:"salvaged"`
 	URL      string `json:"url,omitempty"` // of a link: the address as written
 }
 
 // Reply is a reply ready to be written: everything in it has been decided, run and checked. All texts but Signature are
 // untrusted and are encoded by [Compose].
 type Reply struct {
-	Language  string    // of the fixed sentences: en, de, fr; others get en
-	To        string    // user name of the person answered; shown, never pinged
-	Short     string    // the short answer
-	NoAnswer  string    // why there is no answer: one of the keys of the fixed sentences (no_model, not_found, actions, time, money, failed); empty when there is one
-	Query     string    // the posted query, in its posting form
-	Vars      []string  // result header
-	Rows      [][]Cell  // first rows of the result
-	Total     int       // rows in all
-	Boolean   *bool     // result of an ASK
-	RanAt     time.Time // when the query was run
-	Endpoint  string    // where: a name such as "query.wikidata.org"
-	Steps     []Step    // how it was found
-	Similar   []Earlier // earlier discussions whose query still runs; the first two are linked
-	Operator  string    // user name of the operator
-	Marker    string    // the ledger's key, written as an HTML comment so that our own reply can be found again: [a-z0-9-] only
-	Signature string    // "~~~~" on a real wiki
+	Language string // of the fixed sentences: en, de, fr; others get en
+	To       string // user name of the person answered; shown, never pinged
+	Short    string // the short answer
+	// why there is no answer: one of the keys of the fixed sentences (no_model, not_found, actions, time, money,
+	// failed); empty when there is one
+	NoAnswer string
+	Query    string    // the posted query, in its posting form
+	Vars     []string  // result header
+	Rows     [][]Cell  // first rows of the result
+	Total    int       // rows in all
+	Boolean  *bool     // result of an ASK
+	RanAt    time.Time // when the query was run
+	Endpoint string    // where: a name such as "query.wikidata.org"
+	Steps    []Step    // how it was found
+	Similar  []Earlier // earlier discussions whose query still runs; the first two are linked
+	Operator string    // user name of the operator
+	// the ledger's key, written as an HTML comment so that our own reply can be found again: [a-z0-9-] only
+	Marker    string
+	Signature string // "~~~~" on a real wiki
 }
 
 // Cell is a cell of a result table. ID is the Q or P number when the value is an entity: then it is shown as a link

@@ -168,7 +168,8 @@ func (p *parser) calls(start, end int, sigs []sig) []string {
 			c.eol = lineEnd(c.text, i)
 		}
 		if i == start || c.text[i-1] == '\n' {
-			if rest := strings.TrimLeft(c.text[i:c.eol], ":*# \t"); strings.HasPrefix(rest, ">") || strings.HasPrefix(rest, "&gt;") { // quoted as in a mail
+			// quoted as in a mail
+			if rest := strings.TrimLeft(c.text[i:c.eol], ":*# \t"); strings.HasPrefix(rest, ">") || strings.HasPrefix(rest, "&gt;") {
 				i = c.eol + 1
 				continue
 			}

@@ -10,27 +10,29 @@ import (
 
 // parser reads one page.
 type parser struct {
-	text         string
-	n            *names
-	doc          *wikitext.Doc    // with careless query templates read as they were meant
-	q            *queryReader     //
-	top          []*wikitext.Node // what is opaque for signatures: tags, comments, templates; outermost only, in order
-	utc          []int            // offsets of "(UTC)"
-	ends         []int            // of their lines
-	quot         []wikitext.Span  // quoted parts, in which signatures do not count
-	page         *Page
-	ids          map[string]int // how often an ID was wanted
-	anchors      map[string]int // how often a heading was there, in lower case
-	node         int            // index into doc.Nodes: the first that starts behind the comment that was read last
-	buf          []byte         // scratch, as are the next three
-	rest         []wikitext.Span
-	patches      []patch
-	found        []found
-	urls         []wikitext.Span
-	strip        stripper
-	sigs         []sig // of the line that was read last
-	pending      []line
-	tables, bare int // bytes that may still be read ahead for the ends of tables and of queries in running text, so that the time stays linear
+	text    string
+	n       *names
+	doc     *wikitext.Doc    // with careless query templates read as they were meant
+	q       *queryReader     //
+	top     []*wikitext.Node // what is opaque for signatures: tags, comments, templates; outermost only, in order
+	utc     []int            // offsets of "(UTC)"
+	ends    []int            // of their lines
+	quot    []wikitext.Span  // quoted parts, in which signatures do not count
+	page    *Page
+	ids     map[string]int // how often an ID was wanted
+	anchors map[string]int // how often a heading was there, in lower case
+	node    int            // index into doc.Nodes: the first that starts behind the comment that was read last
+	buf     []byte         // scratch, as are the next three
+	rest    []wikitext.Span
+	patches []patch
+	found   []found
+	urls    []wikitext.Span
+	strip   stripper
+	sigs    []sig // of the line that was read last
+	pending []line
+	// bytes that may still be read ahead for the ends of tables and of queries in running text, so that the time stays
+	// linear
+	tables, bare int
 }
 
 // Parse reads a talk page. It never fails: of a broken page it returns what can be read. title enters the IDs of

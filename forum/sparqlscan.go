@@ -173,7 +173,8 @@ var modifiers = []string{"group", "order", "having", "limit", "offset", "values"
 func modifiersEnd(s string, i int) int {
 	for {
 		j := i
-		for j < len(s) && (isBlank(s[j]) || j > 0 && (s[j-1] == '\n' || s[j-1] == ':') && s[j] == ':') { // list characters of a query written in a reply
+		// list characters of a query written in a reply
+		for j < len(s) && (isBlank(s[j]) || j > 0 && (s[j-1] == '\n' || s[j-1] == ':') && s[j] == ':') {
 			j++
 		}
 		found := false

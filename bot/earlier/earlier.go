@@ -19,7 +19,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Finder finds earlier discussions in the candidates of a harvest. Without a harvest it finds none; a new one is noticed by the file's time.
+// Finder finds earlier discussions in the candidates of a harvest. Without a harvest it finds none; a new one is
+// noticed by the file's time.
 type Finder struct {
 	lg    *slog.Logger
 	path  string // of candidates.jsonl
@@ -50,8 +51,8 @@ const (
 	checkWithin = 40 * time.Second   // time for all of them
 )
 
-// New returns a finder over the candidates in the folder of a harvest, which need not exist yet. graph runs their queries
-// again.
+// New returns a finder over the candidates in the folder of a harvest, which need not exist yet. graph runs their
+// queries again.
 func New(lg *slog.Logger, folder string, graph harvest.Graph, now func() time.Time) *Finder {
 	return &Finder{lg: lg, path: filepath.Join(folder, dataset.CandidatesFile), graph: graph, now: now, index: &harvest.Similar{}, checked: map[string]check{}}
 }

@@ -17,7 +17,8 @@ type Agreement struct {
 	Table    [3][3]int // Table[i][j]: A said Verdicts[i], B said Verdicts[j]
 	Observed float64   // share of equal verdicts; 0 when N is 0
 	Expected float64   // the share that chance alone would give, from how often each used each verdict
-	Kappa    *float64  // Cohen's kappa; nil when it is not defined: no candidates, or both always gave the same one verdict
+	// Cohen's kappa; nil when it is not defined: no candidates, or both always gave the same one verdict
+	Kappa *float64
 }
 
 // Agree computes observed agreement and Cohen's kappa (J. Cohen, A coefficient of agreement for nominal scales,

@@ -55,7 +55,8 @@ func TestFirstVerdicts(t *testing.T) {
 	got := FirstVerdicts([]Event{
 		judged("Ada", dataset.Exclude), judged("Ada", dataset.Include), // changed her mind alone: the later one counts
 		judged("Ben", dataset.Skip), judged("Ben", dataset.Exclude),
-		resolved, judged("Ada", dataset.Exclude), judged("Ben", dataset.Include), // after the comparison: no judgment of their own
+		// after the comparison: no judgment of their own
+		resolved, judged("Ada", dataset.Exclude), judged("Ben", dataset.Include),
 		judged("Cy", dataset.Modify), // the comparison was open to Cy
 	})["c-1"]
 	if got["Ada"] != dataset.Include || got["Ben"] != dataset.Exclude || len(got) != 2 {

@@ -16,7 +16,9 @@ import (
 // Remark is one thing of the query that a question has to say, and whether it seems to. It is a help for the eye, not a
 // proof: words are compared, meanings are not.
 type Remark struct {
-	Kind   string `json:"kind"` // entity, property, value, date, compare, limit, order, aggregate, group, optional, column, negation, choice, path, pair, form, place, wording
+	// entity, property, value, date, compare, limit, order, aggregate, group, optional, column, negation, choice, path,
+	// pair, form, place, wording
+	Kind   string `json:"kind"`
 	Said   bool   `json:"said"`
 	Text   string `json:"text"`            // what is to be said, with what it was recognized by or how it could be said
 	Piece  string `json:"piece,omitempty"` // the piece of the query that wants it
@@ -51,11 +53,12 @@ func Compare(q *sparql.Query, question string, names map[string]Name) []Remark {
 }
 
 type comparer struct {
-	q      *sparql.Query
-	w      *wording
-	names  map[string]Name
-	seen   map[string]bool     // what was remarked on
-	called map[string][]string // variable: what its values may be called, by the properties that lead to it and the classes they belong to
+	q     *sparql.Query
+	w     *wording
+	names map[string]Name
+	seen  map[string]bool // what was remarked on
+	// variable: what its values may be called, by the properties that lead to it and the classes they belong to
+	called map[string][]string
 	out    []Remark
 }
 

@@ -7,12 +7,16 @@ import (
 // Calibration says how far the agent's confidence can be trusted, over the items that it answered. An answer is right
 // when its exact match is 1.
 type Calibration struct {
-	N     int              `json:"n"`
-	ECE   float64          `json:"ece"`   // expected calibration error: mean distance of confidence and share of right answers over the bins (Guo et al. 2017)
-	Brier float64          `json:"brier"` // mean squared distance of confidence and being right (Brier 1950); a constant guess of the mean gives Base
+	N int `json:"n"`
+	// expected calibration error: mean distance of confidence and share of right answers over the bins (Guo et al.
+	// 2017)
+	ECE float64 `json:"ece"`
+	// mean squared distance of confidence and being right (Brier 1950); a constant guess of the mean gives Base
+	Brier float64          `json:"brier"`
 	Base  float64          `json:"brier_of_the_mean"`
 	Bins  []CalibrationBin `json:"bins"`
-	Cut   []CoveragePoint  `json:"coverage"` // what is left, and how right it is, when answers below a confidence are withheld
+	// what is left, and how right it is, when answers below a confidence are withheld
+	Cut []CoveragePoint `json:"coverage"`
 }
 
 // CalibrationBin is a tenth of the range of confidence.

@@ -12,12 +12,14 @@ import (
 
 // Comparison is two or more runs on their common items.
 type Comparison struct {
-	Metric    string       `json:"metric"` // that the pairs are compared by
-	Runs      []RunSummary `json:"runs"`
-	Common    int          `json:"common"`     // items in the averages of all runs and that no service failed in any: all figures are of these
-	LeftOut   []LeftOut    `json:"left_out"`   // items that do not
-	GoldDrift []string     `json:"gold_drift"` // common items whose gold result differs between the runs: the graph changed between their snapshots
-	Pairs     []Pair       `json:"pairs"`
+	Metric string       `json:"metric"` // that the pairs are compared by
+	Runs   []RunSummary `json:"runs"`
+	// items in the averages of all runs and that no service failed in any: all figures are of these
+	Common  int       `json:"common"`
+	LeftOut []LeftOut `json:"left_out"` // items that do not
+	// common items whose gold result differs between the runs: the graph changed between their snapshots
+	GoldDrift []string `json:"gold_drift"`
+	Pairs     []Pair   `json:"pairs"`
 	Combined
 }
 
@@ -181,7 +183,8 @@ func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 const (
 	notRun        = "not_run"
 	serviceFailed = "service_failed"
-	otherItem     = "other_item" // the same ID in another benchmark: neither the question nor the gold query is the same
+	// the same ID in another benchmark: neither the question nor the gold query is the same
+	otherItem = "other_item"
 )
 
 // leaves says why an item cannot be compared, "" when it can.

@@ -24,9 +24,10 @@
 //
 // # After the run
 //
-// [Compare] puts runs side by side on their common items: paired bootstrap, exact McNemar, minimum detectable effect, wins and losses with the step at which the
-// trajectories part, oracle and vote. [NewReport] works out what a page of one or more runs says; a [Report] writes
-// itself as a page that needs nothing else, or as tables in Markdown and LaTeX.
+// [Compare] puts runs side by side on their common items: paired bootstrap, exact McNemar, minimum detectable effect,
+// wins and losses with the step at which the trajectories part, oracle and vote. [NewReport] works out what a page of
+// one or more runs says; a [Report] writes itself as a page that needs nothing else, or as tables in Markdown and
+// LaTeX.
 //
 // # Reading order
 //

@@ -8,9 +8,10 @@ import (
 
 // Parting is the first step at which two trajectories part.
 type Parting struct {
-	Step int    `json:"step"` // 1-based; 0 when the trajectories are the same, or one is missing
-	A    string `json:"a"`    // the step there: "search_wikidata(bakery)", clipped so that it differs from B; empty when this one had ended
-	B    string `json:"b"`
+	Step int `json:"step"` // 1-based; 0 when the trajectories are the same, or one is missing
+	// the step there: "search_wikidata(bakery)", clipped so that it differs from B; empty when this one had ended
+	A string `json:"a"`
+	B string `json:"b"`
 	// SameAction says that both made the same action and saw something else: the graph differs, not the agent. A and B
 	// then end with what was seen.
 	SameAction bool `json:"same_action,omitempty"`

@@ -13,8 +13,8 @@ import (
 )
 
 // Recording is a run that was done before, as the model and the graph of another one: every item is answered from its
-// trajectory, gold queries from what they returned then. The same code returns the same results without any service; code
-// that asks for something else fails the items in question, with what differs in meta.jsonl.
+// trajectory, gold queries from what they returned then. The same code returns the same results without any service;
+// code that asks for something else fails the items in question, with what differs in meta.jsonl.
 type Recording struct {
 	dir  folder
 	Info RunInfo

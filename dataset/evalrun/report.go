@@ -324,7 +324,8 @@ func (r *Report) settingsTable() Table {
 	}
 	for _, name := range names {
 		row(name, func(run RunReport) string {
-			return strings.Replace(run.Info.Settings[name], ", $0 an item", ", no limit of money", 1) // the stored text identifies runs
+			// the stored text identifies runs
+			return strings.Replace(run.Info.Settings[name], ", $0 an item", ", no limit of money", 1)
 		})
 	}
 	row("gold queries run", func(run RunReport) string {

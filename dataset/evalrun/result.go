@@ -16,11 +16,12 @@ const Schema = 1
 // between two runs with the same settings, model and graph: times, usage and the texts of a service's errors are in
 // [Meta].
 type Result struct {
-	Schema     int             `json:"schema"`
-	ID         string          `json:"id"`
-	Question   string          `json:"question"`
-	SPARQL     string          `json:"sparql"` // the text that was run; empty without an answer
-	Result     json.RawMessage `json:"result"` // bindings list of the SPARQL JSON format, true or false; null without an answer
+	Schema   int    `json:"schema"`
+	ID       string `json:"id"`
+	Question string `json:"question"`
+	SPARQL   string `json:"sparql"` // the text that was run; empty without an answer
+	// bindings list of the SPARQL JSON format, true or false; null without an answer
+	Result     json.RawMessage `json:"result"`
 	GoldSPARQL string          `json:"gold_sparql"`
 	Gold       json.RawMessage `json:"gold"` // as Result; null when the gold query failed or there is none
 	GoldError  *Failure        `json:"gold_error,omitempty"`
@@ -82,14 +83,16 @@ type Meta struct {
 	Trajectory string    `json:"trajectory,omitempty"` // path in the run's folder
 	Started    time.Time `json:"started,omitzero"`     // of the last attempt
 	MS         int64     `json:"ms"`                   // of the last attempt
-	Attempts   []Attempt `json:"attempts,omitempty"`   // those that a service failed, oldest first, the last one included when it failed too
-	Incidents  int       `json:"incidents,omitempty"`  // calls of the graph that its service failed, in the last attempt; the agent went on
-	Refused    int       `json:"refused,omitempty"`    // repetitions and early stops, in the last attempt
-	Usage      llm.Usage `json:"usage"`                // of the last attempt
-	Lost       llm.Usage `json:"lost,omitzero"`        // of the failed attempts before it
-	Language   string    `json:"language,omitempty"`
-	Detail     string    `json:"detail,omitempty"` // of the reason
-	Gold       *GoldMeta `json:"gold,omitempty"`
+	// those that a service failed, oldest first, the last one included when it failed too
+	Attempts []Attempt `json:"attempts,omitempty"`
+	// calls of the graph that its service failed, in the last attempt; the agent went on
+	Incidents int       `json:"incidents,omitempty"`
+	Refused   int       `json:"refused,omitempty"` // repetitions and early stops, in the last attempt
+	Usage     llm.Usage `json:"usage"`             // of the last attempt
+	Lost      llm.Usage `json:"lost,omitzero"`     // of the failed attempts before it
+	Language  string    `json:"language,omitempty"`
+	Detail    string    `json:"detail,omitempty"` // of the reason
+	Gold      *GoldMeta `json:"gold,omitempty"`
 }
 
 // Attempt is a try that a service failed.

@@ -21,7 +21,8 @@ func TestMcNemar(t *testing.T) {
 			t.Errorf("%d against %d: %v, want %v", c.b, c.c, got, c.want)
 		}
 	}
-	if got := McNemar(4000, 4200); !(got > 0.02 && got < 0.04) { // normal approximation: z = 2.197 with continuity correction, p = 0.028
+	// normal approximation: z = 2.197 with continuity correction, p = 0.028
+	if got := McNemar(4000, 4200); !(got > 0.02 && got < 0.04) {
 		t.Errorf("large numbers: %v", got)
 	}
 }

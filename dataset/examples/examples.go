@@ -1,5 +1,5 @@
-// Package examples finds solved questions that are like a new one, for the agent's prompts: items of any benchmark file,
-// candidates of a harvest, what annotators made of them.
+// Package examples finds solved questions that are like a new one, for the agent's prompts: items of any benchmark
+// file, candidates of a harvest, what annotators made of them.
 //
 //	examples.go   a pool of solved questions, and how one is searched
 //	without.go    what may not be shown: the questions of the set that is being run, and their near-duplicates

@@ -10,8 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 )
 
-// Read adds what a path holds: a benchmark file in any published form ([dataset.ReadItems]), or the folder of a harvest.
-// Errors name the path and say what was wanted; a path that holds no solved question is one.
+// Read adds what a path holds: a benchmark file in any published form ([dataset.ReadItems]), or the folder of a
+// harvest. Errors name the path and say what was wanted; a path that holds no solved question is one.
 func (p *Pool) Read(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

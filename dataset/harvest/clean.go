@@ -58,7 +58,8 @@ func clean(original string) cleaned {
 		}
 	}
 	c.text = q.String()
-	if c.query, err = sparql.Parse(c.text); err != nil { // the print of a tree parses: tested and fuzzed in internal/sparql
+	// the print of a tree parses: tested and fuzzed in internal/sparql
+	if c.query, err = sparql.Parse(c.text); err != nil {
 		return refused(dataset.SyntaxError, err)
 	}
 	return c

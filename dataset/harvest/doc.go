@@ -8,11 +8,12 @@
 //
 // # The way of a discussion
 //
-// [Harvest.Run] goes through the archive page by page. A page that moved since it was read is read again (read.go): rendered HTML and wikitext, where they differ the
-// discussion says so. Each thread becomes a found [dataset.Candidate] (discuss.go) that is kept in the store together
-// with the page's revision, in one transaction. Then its last-mentioned query is chosen, short links resolved
-// (links.go), cleaned (clean.go), run (run.go), and what came of it is kept. Everything else about a candidate follows
-// from what is kept and is worked out when the files are written (stage.go, flags.go, trim.go, near.go, export.go).
+// [Harvest.Run] goes through the archive page by page. A page that moved since it was read is read again (read.go):
+// rendered HTML and wikitext, where they differ the discussion says so. Each thread becomes a found [dataset.Candidate]
+// (discuss.go) that is kept in the store together with the page's revision, in one transaction. Then its last-mentioned
+// query is chosen, short links resolved (links.go), cleaned (clean.go), run (run.go), and what came of it is kept.
+// Everything else about a candidate follows from what is kept and is worked out when the files are written (stage.go,
+// flags.go, trim.go, near.go, export.go).
 //
 // A [Suggester], where one is given, is asked about each staged candidate once. Labels alone do not say which Victoria
 // is meant, so it is shown the English descriptions, too: one query for all numbers of a candidate, to the endpoint

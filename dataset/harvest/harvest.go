@@ -82,7 +82,8 @@ type Page struct {
 	Revision int64  `json:"revision"` // that was read
 	Source   Source `json:"source"`   // how it was read
 	Gone     bool   `json:"gone,omitempty"`
-	Unheard  int    `json:"unheard,omitempty"` // how many harvests failed to get this revision's HTML although the wiki has it
+	// how many harvests failed to get this revision's HTML although the wiki has it
+	Unheard int `json:"unheard,omitempty"`
 }
 
 // Store keeps what was read. Everything is durable when a method returns.

@@ -298,7 +298,8 @@ func TestSecondEndpoint(t *testing.T) {
 	delete(w.graph.faults, "refuse")
 	w.opts.Retry = true
 	runs := len(w.graph.runs)
-	if w.mustRun(); len(w.graph.runs) != runs+2 || w.find("Search again").Reason == dataset.Timeout { // these two had no rows on either endpoint
+	// these two had no rows on either endpoint
+	if w.mustRun(); len(w.graph.runs) != runs+2 || w.find("Search again").Reason == dataset.Timeout {
 		t.Errorf("ran %q", w.graph.runs[runs:])
 	}
 	w.opts.Retry = false

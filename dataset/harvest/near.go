@@ -14,9 +14,11 @@ import (
 
 // Near-duplicates are found in three ways, strongest first:
 //
-//   - the same pattern ([measure.Shape]: variables, numbers and literals replaced) and the same set of Q and P numbers: similarity 1;
+//   - the same pattern ([measure.Shape]: variables, numbers and literals replaced) and the same set of Q and P numbers:
+//     similarity 1;
 //   - the same pattern with other numbers: 0.9;
-//   - similar text: the Jaccard similarity of the two queries' shingles (three tokens in a row of the normal form, variables replaced) is at least [minSimilar].
+//   - similar text: the Jaccard similarity of the two queries' shingles (three tokens in a row of the normal form,
+//     variables replaced) is at least [minSimilar].
 //
 // Queries are not compared all with all. Equal patterns are found by a hash table. Similar texts are found when one of
 // 8 bands of 4 minhash values is the same (Broder 1997; Leskovec, Rajaraman and Ullman, Mining of Massive Datasets,

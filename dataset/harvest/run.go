@@ -29,13 +29,14 @@ const probe = "SELECT ?s WHERE { ?s ?p ?o } LIMIT 1"
 
 // outcome is what came of running a query; the store keeps it under the discussion's id.
 type outcome struct {
-	Query      string            `json:"query"` // hash of the text that was to be run
-	Reason     dataset.Reason    `json:"reason,omitempty"`
-	Detail     string            `json:"detail,omitempty"`
-	Result     *dataset.Result   `json:"result,omitempty"`
-	Notes      []string          `json:"notes,omitempty"`
-	Labels     map[string]string `json:"labels,omitempty"`
-	Unlabelled bool              `json:"unlabelled,omitempty"` // the labels could not be had; the next harvest asks again
+	Query  string            `json:"query"` // hash of the text that was to be run
+	Reason dataset.Reason    `json:"reason,omitempty"`
+	Detail string            `json:"detail,omitempty"`
+	Result *dataset.Result   `json:"result,omitempty"`
+	Notes  []string          `json:"notes,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+	// the labels could not be had; the next harvest asks again
+	Unlabelled bool `json:"unlabelled,omitempty"`
 }
 
 func hashText(s string) string {
@@ -93,7 +94,8 @@ func (h *Harvest) runQuery(ctx context.Context, d *dataset.Candidate) (did bool,
 		o, t, err = h.execute(ctx, &c)
 		if errors.Is(err, ErrEndpointDown) {
 			h.stopped = err
-			h.Log.Error("no more queries are run") // why was said when the endpoint was found down, and is when the harvest ends
+			// why was said when the endpoint was found down, and is when the harvest ends
+			h.Log.Error("no more queries are run")
 			return true, nil
 		}
 		if err != nil {

@@ -132,7 +132,9 @@ func divide(cs []dataset.Candidate, golds []release.Gold, part release.Part, see
 // Each kind of near-duplicates connects what it says, and a query of one property connects nothing, however many share
 // its outline.
 func TestDivideByNearness(t *testing.T) {
-	queries := []string{ // 0 and 1: equal; 0 and 2: one number of many; 3 and 4: other entities; 3 and 5: other properties; 6, 7: one property
+	// 0 and 1: equal; 0 and 2: one number of many; 3 and 4: other entities; 3 and 5: other properties; 6, 7: one
+	// property
+	queries := []string{
 		"SELECT ?a ?b ?c ?d WHERE { ?a wdt:P31 wd:Q5 . ?a wdt:P19 ?b . ?a wdt:P20 ?c . ?a wdt:P21 ?d . ?a wdt:P22 ?e . ?a wdt:P25 ?f . ?e wdt:P569 ?g . ?f wdt:P570 ?h }",
 		"SELECT ?x ?b ?c ?d WHERE { ?x wdt:P31 wd:Q5 . ?x wdt:P19 ?b . ?x wdt:P20 ?c . ?x wdt:P21 ?d . ?x wdt:P22 ?e . ?x wdt:P25 ?f . ?e wdt:P569 ?g . ?f wdt:P570 ?h }",
 		"SELECT ?a ?b ?c ?d WHERE { ?a wdt:P31 wd:Q5 . ?a wdt:P19 ?b . ?a wdt:P20 ?c . ?a wdt:P21 ?d . ?a wdt:P22 ?e . ?a wdt:P25 ?f . ?e wdt:P569 ?g . ?f wdt:P571 ?h }",

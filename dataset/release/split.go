@@ -27,10 +27,12 @@ type Nearness string
 // or a column. That two queries merely have the same outline makes no such pair: every "?x wdt:P31 wd:Q…" has it, and a
 // forum's simple queries would become one heap.
 const (
-	NearSame     Nearness = "same"     // equal queries, or the same pattern ([measure.Shape]) with the same Q and P numbers
-	NearText     Nearness = "text"     // also similar text ([harvest.SimilarText])
-	NearTemplate Nearness = "template" // also the same pattern with the same properties, two or more: other entities, numbers, strings
-	NearPattern  Nearness = "pattern"  // also the same pattern with any numbers
+	// equal queries, or the same pattern ([measure.Shape]) with the same Q and P numbers
+	NearSame Nearness = "same"
+	NearText Nearness = "text" // also similar text ([harvest.SimilarText])
+	// also the same pattern with the same properties, two or more: other entities, numbers, strings
+	NearTemplate Nearness = "template"
+	NearPattern  Nearness = "pattern" // also the same pattern with any numbers
 )
 
 // Nearnesses in order.

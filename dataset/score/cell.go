@@ -31,7 +31,8 @@ func (d *Dict) ID(c Cell) int32 {
 	if id, ok := d.ids[c]; ok {
 		return id
 	}
-	c = Cell{strings.Clone(c.Type), strings.Clone(c.Value), strings.Clone(c.Lang), strings.Clone(c.Datatype), c.More} // lets go of the document that they are part of
+	// lets go of the document that they are part of
+	c = Cell{strings.Clone(c.Type), strings.Clone(c.Value), strings.Clone(c.Lang), strings.Clone(c.Datatype), c.More}
 	id := int32(len(d.cells))
 	d.ids[c] = id
 	d.cells = append(d.cells, c)

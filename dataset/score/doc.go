@@ -15,11 +15,12 @@
 // The pairing is an assignment problem. A matrix of all pairs is out of the question for 100,000 rows, and not needed:
 // two rows matter to each other only through values that they share.
 //
-//   - hubs.go lists the sets of values that rows of both sides have in common, each once (a closed set, in the words of data mining: adding any value would
-//     lose a row). Such a set is a hub: every gold row and every predicted row that holds it are joined through it, with the set's size as weight. A pair of
-//     rows is joined at least once with its true weight, through the set of all that they share.
-//   - duals.go is the Hungarian method started from all free gold rows at once. They have one common dual value, which falls from the greatest weight to 0;
-//     between two falls, as many rows as possible are paired over tight edges.
+//   - hubs.go lists the sets of values that rows of both sides have in common, each once (a closed set, in the words of
+//     data mining: adding any value would lose a row). Such a set is a hub: every gold row and every predicted row that
+//     holds it are joined through it, with the set's size as weight. A pair of rows is joined at least once with its
+//     true weight, through the set of all that they share.
+//   - duals.go is the Hungarian method started from all free gold rows at once. They have one common dual value, which
+//     falls from the greatest weight to 0; between two falls, as many rows as possible are paired over tight edges.
 //   - paths.go does that: the method of Hopcroft and Karp, with hubs as nodes that any number of paths may pass.
 //
 // All of it is exact: weights are integers (in a gold row of width w a cell weighs L/w, where L is the least common

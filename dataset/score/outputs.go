@@ -17,14 +17,17 @@ type Format string
 
 // The forms that [ReadOutputs] tells apart, each by the first item.
 const (
-	SpinachOutputs Format = "spinach" // JSON array: question, predicted_sparql, gold_sparql, f1, predicted_answer_tuple, gold_answer_tuple
+	// JSON array: question, predicted_sparql, gold_sparql, f1, predicted_answer_tuple, gold_answer_tuple
+	SpinachOutputs Format = "spinach"
 	// JSON lines: of 2025 typ, sparql, result (a text), messages, id, the least is id and sparql; of today type, id,
 	// output with sparql and kg
-	GRASPOutputs     Format = "grasp"
-	GRASPEvaluation  Format = "grasp-evaluation" // JSON object: id to target and prediction with sizes, errors and score; no rows
-	RunResults       Format = "run"              // results.jsonl of eval run
-	Dialogues        Format = "interactive-kbqa" // dialogue files: question, sparql, answers, dialog
-	QueryResultLines Format = "results"          // JSON lines: sparql, result (SPARQL JSON, bindings or truth value) or error; for looking up
+	GRASPOutputs Format = "grasp"
+	// JSON object: id to target and prediction with sizes, errors and score; no rows
+	GRASPEvaluation Format = "grasp-evaluation"
+	RunResults      Format = "run"              // results.jsonl of eval run
+	Dialogues       Format = "interactive-kbqa" // dialogue files: question, sparql, answers, dialog
+	// JSON lines: sparql, result (SPARQL JSON, bindings or truth value) or error; for looking up
+	QueryResultLines Format = "results"
 )
 
 // Output is one item of a file of outputs.
@@ -201,8 +204,8 @@ type rawOutput struct {
 	Raw     json.RawMessage `json:"answers_raw"`
 }
 
-// graspOutput is what GRASP of today has in a line of its own: of an answer, or of a run that was canceled with its best
-// attempt.
+// graspOutput is what GRASP of today has in a line of its own: of an answer, or of a run that was canceled with its
+// best attempt.
 type graspOutput struct {
 	SPARQL *string `json:"sparql"`
 }

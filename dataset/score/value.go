@@ -12,7 +12,8 @@ import (
 
 // valueKey returns a text that is equal for cells with the same value in the sense of [Fair]:
 //
-//   - numbers by value whatever their datatype, 5 = 5.0 = "5"; fractions to twelve significant digits, since engines differ beyond;
+//   - numbers by value whatever their datatype, 5 = 5.0 = "5"; fractions to twelve significant digits, since engines
+//     differ beyond;
 //   - points in time by value: a date is its first instant, a month and a year likewise, zones are resolved;
 //   - text by its characters: the language tag does not count;
 //   - truth values: 1 is true;
@@ -67,7 +68,8 @@ func valueKey(c Cell) string {
 }
 
 var (
-	canonicalNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17}|-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18})$`) // not 007, +5 or 1e3: as text those are codes
+	// not 007, +5 or 1e3: as text those are codes
+	canonicalNumber = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,17}|-?(0|[1-9][0-9]{0,17})\.[0-9]{1,18})$`)
 	anyNumber       = regexp.MustCompile(`^[+-]?([0-9]{1,400}(\.[0-9]{0,400})?|\.[0-9]{1,400})([eE][+-]?[0-9]{1,3})?$`)
 	date            = regexp.MustCompile(`^([+-]?[0-9]{4,16})(?:-([0-9]{2})(?:-([0-9]{2})(?:T([0-9]{2}):([0-9]{2}):([0-9]{2})(\.[0-9]+)?)?)?)?(Z|[+-][0-9]{2}:[0-9]{2})?$`)
 	pointParts      = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?`)

@@ -24,23 +24,27 @@ import (
 // Report describes a benchmark. Means and shares are rounded, means to two digits as the paper prints them, shares to
 // four.
 type Report struct {
-	N                int    `json:"n"`
-	Tree             Means  `json:"tree"`              // of the queries that parse; Projections of all of them
-	Notebook         Means  `json:"notebook"`          // of all queries; Projections of the stored results, null when there are none
+	N    int   `json:"n"`
+	Tree Means `json:"tree"` // of the queries that parse; Projections of all of them
+	// of all queries; Projections of the stored results, null when there are none
+	Notebook         Means  `json:"notebook"`
 	UniqueProperties int    `json:"unique_properties"` // P numbers (Table 7)
 	UniquePatterns   int    `json:"unique_patterns"`   // texts without names, numbers and white space (Table 6)
 	Format           string `json:"format"`            // of the file, see [dataset.Format]
 
-	UniqueEntities int            `json:"unique_entities"` // Q numbers in the queries that parse
-	UniqueShapes   int            `json:"unique_shapes"`   // patterns by tokens, see [measure.Shape]
-	Results        int            `json:"results"`         // items with a table that is not empty: what the notebook's projections are the mean of
-	Unparsed       []Unparsed     `json:"unparsed"`        // queries that the dialect does not read
-	Words          Words          `json:"question_words"`
-	Years          []Share        `json:"years"`         // of the discussion, by the item's address, ascending; items without one are left out
-	Languages      []Share        `json:"languages"`     // of the question: as the file says, else guessed, see [Language]
-	Features       []Share        `json:"features"`      // of the queries that parse, see [measure.Features]
-	Conversations  *Conversations `json:"conversations"` // null when no item says
-	Popularity     *Popularity    `json:"popularity"`    // null without page views
+	UniqueEntities int `json:"unique_entities"` // Q numbers in the queries that parse
+	UniqueShapes   int `json:"unique_shapes"`   // patterns by tokens, see [measure.Shape]
+	// items with a table that is not empty: what the notebook's projections are the mean of
+	Results  int        `json:"results"`
+	Unparsed []Unparsed `json:"unparsed"` // queries that the dialect does not read
+	Words    Words      `json:"question_words"`
+	// of the discussion, by the item's address, ascending; items without one are left out
+	Years []Share `json:"years"`
+	// of the question: as the file says, else guessed, see [Language]
+	Languages     []Share        `json:"languages"`
+	Features      []Share        `json:"features"`      // of the queries that parse, see [measure.Features]
+	Conversations *Conversations `json:"conversations"` // null when no item says
+	Popularity    *Popularity    `json:"popularity"`    // null without page views
 }
 
 // Means are the averages of SPINACH's Table 1.

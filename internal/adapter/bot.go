@@ -25,7 +25,8 @@ func (w Wiki) Page(ctx context.Context, title string) (*bot.Revision, error) {
 	return &bot.Revision{Title: p.Title, ID: p.RevID, Missing: p.Missing, Text: p.Text, Timestamp: p.Timestamp, Now: p.Now}, nil
 }
 
-// Save saves one section. A failure that is certain to have saved nothing says so, so that the bot need not wait for a late save.
+// Save saves one section. A failure that is certain to have saved nothing says so, so that the bot need not wait for a
+// late save.
 func (w Wiki) Save(ctx context.Context, e bot.Edit) (int64, error) {
 	s, err := w.Client.Save(ctx, mediawiki.Edit{
 		Title: e.Title, Section: strconv.Itoa(e.Section), Text: e.Text, Summary: e.Summary, BaseRev: e.BaseRev, Start: e.Start, SendBefore: e.SendBefore,

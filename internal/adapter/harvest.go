@@ -27,8 +27,8 @@ func (a Archive) List(ctx context.Context, prefix string) ([]harvest.Listed, err
 	return out, err
 }
 
-// Wikitext reads a page's source. A text that was hidden from public view counts as no page: it is not ours to keep. So does a page
-// that holds something else than wikitext.
+// Wikitext reads a page's source. A text that was hidden from public view counts as no page: it is not ours to keep. So
+// does a page that holds something else than wikitext.
 func (a Archive) Wikitext(ctx context.Context, title string) (harvest.Text, error) {
 	p, err := a.Client.Page(ctx, title)
 	var e *mediawiki.Error
@@ -55,12 +55,14 @@ func (a Archive) HTML(ctx context.Context, title string) (harvest.Text, error) {
 	case err != nil:
 		return harvest.Text{}, fmt.Errorf("%w: %w", harvest.ErrNoHTML, err)
 	case !bytes.Contains(p.HTML, []byte("data-mw-section-id")):
-		return harvest.Text{}, fmt.Errorf("%w: what it gives is not Parsoid's", harvest.ErrNoHTML) // the sandbox's wiki, say: without Parsoid's attributes the reader would guess
+		// the sandbox's wiki, say: without Parsoid's attributes the reader would guess
+		return harvest.Text{}, fmt.Errorf("%w: what it gives is not Parsoid's", harvest.ErrNoHTML)
 	}
 	return harvest.Text{Revision: p.RevID, Text: string(p.HTML)}, nil
 }
 
-// Advise asks the model with a limit in money for each candidate. Failures that will meet the next candidate, too, end the asking.
+// Advise asks the model with a limit in money for each candidate. Failures that will meet the next candidate, too, end
+// the asking.
 func Advise(model *llm.Client, usd float64) func(context.Context, string, string) (string, error) {
 	return func(ctx context.Context, system, user string) (string, error) {
 		ctx = llm.WithAllowance(ctx, llm.NewAllowance(llm.Limits{USD: usd}))

@@ -15,7 +15,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/mediawiki"
 )
 
-// What the wiki hides or has no more is gone for the harvest; what it cannot render is read as wikitext; anything else ends the harvest.
+// What the wiki hides or has no more is gone for the harvest; what it cannot render is read as wikitext; anything else
+// ends the harvest.
 func TestArchiveErrors(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answers := map[string]string{

@@ -50,7 +50,8 @@ func (s *ShortLinks) Target(ctx context.Context, link string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", harvest.ErrNoTarget, err)
 	}
-	resp, err := s.Transport.RoundTrip(req) // no http.Client: that reads the redirect, too, and fails on one that names no address
+	// no http.Client: that reads the redirect, too, and fails on one that names no address
+	resp, err := s.Transport.RoundTrip(req)
 	if err != nil {
 		return "", err
 	}

@@ -185,7 +185,8 @@ func (c *Client) noAnswer(ctx context.Context, r request, x *exchange) error {
 }
 
 // neverThere reports whether nothing listens at the wiki's address and nothing did before, in this client's time. Then
-// the address is wrong, or the wiki is off, and waiting is of no use. A wiki that has answered before is starting again.
+// the address is wrong, or the wiki is off, and waiting is of no use. A wiki that has answered before is starting
+// again.
 func (c *Client) neverThere(e *Error) bool {
 	return e.Code == noServer && !c.reached.Load()
 }

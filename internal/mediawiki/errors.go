@@ -64,10 +64,11 @@ func (k Kind) advice() string {
 
 // Error is a failed request. Get it with errors.As, or ask [KindOf].
 type Error struct {
-	Op         string        // "login", "read", "save", …
-	Title      string        // the page, when there is one
-	Kind       Kind          // what to do about it
-	Code       string        // MediaWiki's, "http-502", or one of ours: network, no-server, not-json, continue, not-sent, answer
+	Op    string // "login", "read", "save", …
+	Title string // the page, when there is one
+	Kind  Kind   // what to do about it
+	// MediaWiki's, "http-502", or one of ours: network, no-server, not-json, continue, not-sent, answer
+	Code       string
 	Info       string        // the wiki's message on one line, cut; untrusted text
 	RetryAfter time.Duration // how long the wiki asked to wait; 0 if it did not say
 	Err        error         // the cause, if it is a Go error (context.Canceled, a network error)

@@ -133,7 +133,8 @@ func (v *Run) result(a *agent.Answer) {
 	fmt.Fprintln(v.Screen, v.Screen.In(console.Dim, text.Count(len(rows), "row")+", "+when))
 }
 
-// shownColumns returns the columns of the result without those that only repeat the labels of another column's items: ?cityLabel next to ?city.
+// shownColumns returns the columns of the result without those that only repeat the labels of another column's items:
+// ?cityLabel next to ?city.
 func shownColumns(a *agent.Answer) []int {
 	var out []int
 	for c, name := range a.Table.Vars {
@@ -144,7 +145,8 @@ func shownColumns(a *agent.Answer) []int {
 	return out
 }
 
-// repeatsLabels reports whether in each row that is shown the cell of column label is the label that the item of the variable is shown with.
+// repeatsLabels reports whether in each row that is shown the cell of column label is the label that the item of the
+// variable is shown with.
 func repeatsLabels(a *agent.Answer, t *kg.Table, variable string, label int) bool {
 	for c, name := range t.Vars {
 		if name != variable {

@@ -34,6 +34,6 @@
 // slice, sample and federation apart, [Service.Params] returns its bd:serviceParam settings, [Service.Rest]
 // the rest.
 //
-// Over 6,000 lines: the tokens, the grammar, the tree and the printer of one language share their unexported types. What only reads
-// or changes a finished tree has a package of its own.
+// Over 6,000 lines: the tokens, the grammar, the tree and the printer of one language share their unexported types.
+// What only reads or changes a finished tree has a package of its own.
 package sparql

@@ -18,11 +18,12 @@ type Kind uint8
 
 // The kinds of nodes.
 const (
-	Comment  Kind = iota + 1 // <!-- … -->, up to the end of the text when it is never closed
-	Tag                      // an extension tag with everything inside: <nowiki>…</nowiki>, <syntaxhighlight lang="sparql">…</syntaxhighlight>
-	Template                 // {{name|…}}, parser functions and magic words included
-	Param                    // {{{name|default}}}
-	Heading                  // == … ==, the line without its newline
+	Comment Kind = iota + 1 // <!-- … -->, up to the end of the text when it is never closed
+	// an extension tag with everything inside: <nowiki>…</nowiki>, <syntaxhighlight lang="sparql">…</syntaxhighlight>
+	Tag
+	Template // {{name|…}}, parser functions and magic words included
+	Param    // {{{name|default}}}
+	Heading  // == … ==, the line without its newline
 )
 
 // Span is a half-open range of bytes.

@@ -15,16 +15,17 @@ type Document struct {
 	Format score.Format `json:"format"`
 	Metric string       `json:"metric"`
 	score.Mean
-	Metrics   map[score.Metric]score.Mean `json:"metrics,omitempty"` // with all
-	Groups    map[string][]Group          `json:"groups"`
-	Excluded  map[string][]string         `json:"excluded"`         // by reason: IDs of items in no mean
-	Failed    []Remark                    `json:"failed,omitempty"` // items that a service failed
-	Odd       []Remark                    `json:"unreadable,omitempty"`
-	Missing   []string                    `json:"missing,omitempty"`
-	Differ    []int                       `json:"scipy_may_differ,omitempty"` // items on which another best pairing gives another score
-	Stored    *Stored                     `json:"stored,omitempty"`           // F1 that the file holds, where it does
-	Dialogues *score.DialogueMean         `json:"dialogues,omitempty"`
-	Items     []Item                      `json:"items"`
+	Metrics  map[score.Metric]score.Mean `json:"metrics,omitempty"` // with all
+	Groups   map[string][]Group          `json:"groups"`
+	Excluded map[string][]string         `json:"excluded"`         // by reason: IDs of items in no mean
+	Failed   []Remark                    `json:"failed,omitempty"` // items that a service failed
+	Odd      []Remark                    `json:"unreadable,omitempty"`
+	Missing  []string                    `json:"missing,omitempty"`
+	// items on which another best pairing gives another score
+	Differ    []int               `json:"scipy_may_differ,omitempty"`
+	Stored    *Stored             `json:"stored,omitempty"` // F1 that the file holds, where it does
+	Dialogues *score.DialogueMean `json:"dialogues,omitempty"`
+	Items     []Item              `json:"items"`
 
 	Main score.Metric `json:"-"` // the measure of Mean
 }

@@ -94,7 +94,8 @@ func (c *checker) visible(g *sparql.Group) map[string]bool {
 					}
 				}
 			case *sparql.Service:
-				if x.Kind() == sparql.MWAPIService || x.Kind() == sparql.GASService { // they bind variables in other ways
+				// they bind variables in other ways
+				if x.Kind() == sparql.MWAPIService || x.Kind() == sparql.GASService {
 					for _, v := range x.Group.Visible() {
 						out[v] = true
 					}

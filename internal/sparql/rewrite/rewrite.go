@@ -23,7 +23,8 @@ const (
 
 // Options say what [Query] does in addition to changing the dialect.
 type Options struct {
-	Language  string            // the reader's language: replaces [AUTO_LANGUAGE], first in added label services; "en" when empty
+	// the reader's language: replaces [AUTO_LANGUAGE], first in added label services; "en" when empty
+	Language  string
 	DropMWAPI bool              // leave out calls of wikibase:mwapi; otherwise they are an error for other engines
 	Distinct  bool              // make the outermost SELECT a SELECT DISTINCT
 	Entities  bool              // project ?x where only ?xLabel is projected

@@ -47,8 +47,8 @@ type Run struct {
 // Failed reports whether any query could not be handled.
 func (c *Run) Failed() bool { return c.failed }
 
-// File handles one input, a file or - for standard input. The error is one of reading or writing; mistakes in queries are
-// written, and [Run.Failed] reports them.
+// File handles one input, a file or - for standard input. The error is one of reading or writing; mistakes in queries
+// are written, and [Run.Failed] reports them.
 func (c *Run) File(ctx context.Context, name string) error {
 	r := c.Stdin
 	if name != "-" {
