@@ -43,6 +43,7 @@ var rules = []struct {
 	{"internal/index/bm25", "", "ranking words knows neither words nor texts"},
 	{"internal/index/lookup", "", "label search knows names, scores and vectors, not graphs or models"},
 	{"internal/kg/finder", "internal/index/lookup internal/kg internal/rdf", "joins a label index to the agent's searches; it knows no graph"},
+	{"internal/index/build", "internal/index/lookup", "tables and graphs into an index; a graph is an interface"},
 	{"internal/kg/kgtest", "internal/kg internal/rdf", "one suite for all graphs may know none of them"},
 	{"internal/kg/shape/void", "internal/kg/embedded internal/kg/shape", "a graph's description of itself is a small graph of its own"},
 	{"internal/kg/shape", "internal/index/lookup internal/kg internal/rdf internal/sparql", "what classes look like is asked through a function: it knows no graph"},

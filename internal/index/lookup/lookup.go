@@ -1,7 +1,9 @@
 // Package lookup finds entities and properties of a graph by the words of their names, or by meaning.
 //
 // [Entry] is what is known of one entity, [Query] what is asked, [Page] what was found. [Memory] holds entries in
-// memory: a handful of candidates of one question, or a few hundred thousand.
+// memory: a handful of candidates of one question, or a few hundred thousand. [File] reads an index file, which
+// [Create] made, from a few to some hundred million names; many processes may have it open, and it may be replaced while
+// they read. Both answer in the same way.
 //
 // # By words
 //
@@ -9,8 +11,9 @@
 // query matches a word of a name that equals it or begins with it. The names that match all words come first; of
 // these, the ones with more equal words; of these, the ones with the higher score. This is the ranking of the GRASP
 // paper (section 3.4): each label and alias is ranked on its own, and an entity has the rank of its best name. Ahead of
-// them comes a name that is the query as a whole. After them come names that match once one letter is changed, left out,
-// added or swapped with its neighbor in one of the words, then names that match some of the words.
+// them comes a name that is the query as a whole. Where no name is the query and fewer than three have all its words, the
+// names follow that have them once one letter is changed, left out, added or swapped with its neighbor; where there are
+// still fewer than three hits, names that have some of the words.
 //
 // # What is held back
 //
@@ -103,9 +106,9 @@ type Page struct {
 	Note   string // what the asker should know: that the embedding model failed and stems were used; mostly ""
 }
 
-// Searcher finds entries. [Memory] implements it.
+// Searcher finds entries. [Memory] and [File] implement it.
 type Searcher interface {
-	// Search returns a page of hits. An empty text finds nothing. Errors: ErrQuery, ctx's.
+	// Search returns a page of hits. An empty text finds nothing. Errors: ErrQuery, ErrCorrupt, ctx's.
 	Search(ctx context.Context, q Query) (Page, error)
 	// Get returns the entry of an IRI, in the language when there is one, else in any.
 	Get(ctx context.Context, iri, language string) (entry Entry, found bool, err error)

@@ -29,6 +29,7 @@ func NewMemory(entries []Entry) *Memory {
 	m.names = make([][]name, len(m.entries))
 	for i := range m.entries {
 		e := &m.entries[i]
+		e.clean()
 		m.byIRI[e.IRI] = append(m.byIRI[e.IRI], int32(i))
 		for _, t := range append([]string{e.Label}, e.Aliases...) {
 			if w := Words(t); len(w) > 0 {
@@ -90,6 +91,7 @@ func (m *Memory) Search(ctx context.Context, q Query) (Page, error) {
 	if !a.held && held {
 		all = m.hold(all)
 	}
+	all = m.weak(&a, all)
 	slices.SortFunc(all, compareFound)
 	return m.page(ctx, q, all), nil
 }
@@ -134,6 +136,29 @@ func (m *Memory) hold(all []found) []found {
 	})
 	return slices.DeleteFunc(all, func(f found) bool {
 		return m.entries[f.entry].held() && f.rank.tier > tierExact && (!only || f.rank.tier == tierSome)
+	})
+}
+
+// weak leaves out weak matches where there are good ones of the same type.
+func (m *Memory) weak(a *asked, all []found) []found {
+	type sums struct{ exact, full, typo int }
+	n := map[Type]*sums{Entity: {}, Property: {}}
+	for _, f := range all {
+		e := &m.entries[f.entry]
+		s := n[e.kind()]
+		switch {
+		case f.rank.tier <= tierExact:
+			s.exact++
+		case e.held() && !a.held:
+		case f.rank.tier == tierFull:
+			s.full++
+		case f.rank.tier <= tierTypo:
+			s.typo++
+		}
+	}
+	return slices.DeleteFunc(all, func(f found) bool {
+		s := n[m.entries[f.entry].kind()]
+		return enough(f.rank.tier, s.exact, s.full, s.typo)
 	})
 }
 

@@ -20,6 +20,21 @@ const (
 	tiers
 )
 
+// few is how many hits make weaker ones superfluous.
+const few = 3
+
+// enough reports whether hits of the better tiers leave no place for those of tier: exact names, and full or good
+// matches that are not held back.
+func enough(tier uint8, exact, full, typo int) bool {
+	switch {
+	case tier <= tierFull:
+		return false
+	case exact > 0 || full >= few:
+		return true
+	}
+	return tier == tierSome && full+typo >= few
+}
+
 func (r rank) compare(s rank) int {
 	return cmp.Or(cmp.Compare(r.tier, s.tier), cmp.Compare(s.matched, r.matched), cmp.Compare(s.whole, r.whole))
 }

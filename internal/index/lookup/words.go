@@ -123,7 +123,8 @@ func foldWords(text string) []string {
 const minTypo = 4
 
 // near reports whether one letter changed, left out, added or swapped with its neighbor turns word into name, or, with
-// prefix, into the beginning of name such that letters after the wrong one are still the same. Equal words are not near.
+// prefix, into the beginning of name such that letters after the wrong one are still the same. A letter of another script is
+// no mistake. Equal words are not near.
 func near(word, name string, prefix bool) bool {
 	w, n := []rune(word), []rune(name)
 	prefix = prefix && len(w) > minTypo
@@ -143,13 +144,32 @@ func near(word, name string, prefix bool) bool {
 	a, b := w[i:], n[i:]
 	switch {
 	case len(a) == 0:
-		return len(b) == 1
+		return len(b) == 1 && sameScript(b[0], w[0])
 	case rest(a[1:], b): // a letter too many
 		return true
 	case len(b) == 0:
 		return false
-	case rest(a[1:], b[1:]), rest(a, b[1:]): // a wrong letter, one left out
+	case sameScript(a[0], b[0]) && rest(a[1:], b[1:]), sameScript(b[0], w[0]) && rest(a, b[1:]): // a wrong letter, one left out
 		return true
 	}
 	return len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && rest(a[2:], b[2:])
+}
+
+// lastLatin is the first letter after Unicode's blocks of Latin letters, which are one script here.
+const lastLatin = 0x250
+
+// sameScript reports whether two letters lie so near to each other in Unicode that one may stand for the other by mistake.
+func sameScript(a, b rune) bool {
+	if a < lastLatin || b < lastLatin {
+		return a < lastLatin && b < lastLatin
+	}
+	return a>>8 == b>>8
+}
+
+// scriptRange is the range of texts that begin with a letter of the same script.
+func scriptRange(r rune) (from, to string) {
+	if r < lastLatin {
+		return "", string(rune(lastLatin))
+	}
+	return string(max(r&^0xff, lastLatin)), string(r|0xff) + afterAll
 }

@@ -1,0 +1,281 @@
+package lookup
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+
+	mmap "github.com/edsrzf/mmap-go"
+)
+
+// FileName is the name of the index in the folder that "index build --out" is given.
+const FileName = "labels.idx"
+
+// Options say how an index file is written. The zero value is fine.
+type Options struct {
+	Source   string   // where the entries are from, for people
+	Built    string   // when, RFC 3339
+	Embedder Embedder // makes vectors of the properties' names; nil: none
+	Memory   uint64   // bytes of postings that are sorted at once; 0 means DefaultMemory
+	// Progress is told what is done: stages come one after another, each from 0 to of, which is 0 when it is unknown.
+	Progress func(stage string, done, of int)
+}
+
+// Create writes an index file of the entries that rows adds. The file is written beside path, synced, and put in its
+// place at once when it is whole: readers of an earlier file are not disturbed, and after a failure or a crash the
+// earlier file is still there. It needs space on disk for about two and a half times the index. One Create at a time may
+// run for a path; the caller sees to that. Errors: those of rows, ctx and the file system.
+func Create(ctx context.Context, path string, o Options, rows func(add func(Entry) error) error) (h Header, err error) {
+	temps := &tempFiles{dir: filepath.Dir(path), base: filepath.Base(path)}
+	temps.sweep()
+	defer temps.sweep()
+	w := newWriter(temps.make)
+	w.header.Source, w.header.Built, w.embedder = o.Source, o.Built, o.Embedder
+	if o.Memory > 0 {
+		w.memory = o.Memory
+	}
+	if o.Progress != nil {
+		w.progress = o.Progress
+	}
+	if err := rows(w.Add); err != nil {
+		return h, err
+	}
+	out, err := temps.create("new")
+	if err != nil {
+		return h, err
+	}
+	if h, err = w.finish(ctx, out); err != nil {
+		return h, err
+	}
+	if err := out.Sync(); err != nil {
+		return h, err
+	}
+	if err := out.Close(); err != nil {
+		return h, err
+	}
+	return h, os.Rename(out.Name(), path)
+}
+
+// tempFiles are the files that a build makes beside the index.
+type tempFiles struct {
+	dir, base string
+	open      []*os.File
+	n         int
+}
+
+func (t *tempFiles) make() (store, error) {
+	t.n++
+	return t.create(fmt.Sprintf("tmp%d", t.n))
+}
+
+func (t *tempFiles) create(name string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(t.dir, t.base+".build-"+name), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err == nil {
+		t.open = append(t.open, f)
+	}
+	return f, err
+}
+
+// sweep removes what there is of such files, from a build that was killed too.
+func (t *tempFiles) sweep() {
+	for _, f := range t.open {
+		f.Close() // a second close does no harm
+	}
+	left, err := filepath.Glob(filepath.Join(t.dir, globQuote(t.base)+".build-*"))
+	if err != nil {
+		return
+	}
+	for _, f := range left {
+		os.Remove(f)
+	}
+}
+
+func globQuote(s string) string {
+	out := []byte{}
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c == '*' || c == '?' || c == '[' || c == '\\' {
+			out = append(out, '\\')
+		}
+		out = append(out, s[i])
+	}
+	return string(out)
+}
+
+// File is a [Searcher] over an index file. It is safe for concurrent use. When the file is replaced, as [Create] does,
+// the next search is in the new one; a new one that cannot be read is left alone until it changes again.
+type File struct {
+	path     string
+	embedder Embedder
+
+	mu     sync.RWMutex // held for reading during a search, so that the file stays mapped
+	info   fs.FileInfo
+	bad    fs.FileInfo // a replacement that could not be read
+	mapped mmap.MMap
+	image  *image
+}
+
+var _ Searcher = (*File)(nil)
+
+// Open opens an index file, or the one in a folder. embedder turns queries into vectors, and may be nil; it must be the
+// model that the file was built with, or the file's vectors are not used. Errors: ErrCorrupt, with what to do, and the
+// file system's.
+func Open(path string, embedder Embedder) (*File, error) {
+	if i, err := os.Stat(path); err == nil && i.IsDir() {
+		path = filepath.Join(path, FileName)
+	}
+	f := &File{path: path, embedder: embedder}
+	err := f.load()
+	if err != nil {
+		return nil, fmt.Errorf("open index %s: %w", path, err)
+	}
+	return f, nil
+}
+
+// load maps the file as it is now. f.mu is held for writing, or f is not shared yet.
+func (f *File) load() error {
+	file, err := os.Open(f.path)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w; make one with: spinachbot index build", err)
+		}
+		return err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if info.Size() == 0 {
+		return fmt.Errorf("%w: the file is empty; build it again", ErrCorrupt)
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%w: not a regular file", ErrCorrupt)
+	}
+	m, err := mmap.Map(file, mmap.RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	im, err := newImage(m)
+	if err != nil {
+		f.bad = info
+		return errors.Join(err, m.Unmap())
+	}
+	old := f.mapped
+	f.info, f.bad, f.mapped, f.image = info, nil, m, im
+	if old != nil {
+		return old.Unmap()
+	}
+	return nil
+}
+
+// use runs a function on the image of the file as it is now.
+func (f *File) use(do func(*image) error) (err error) {
+	// A file that was cut while it is mapped faults; guard makes that an error.
+	defer guard(&err)
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	f.mu.RLock()
+	if f.image != nil && f.changed() {
+		f.mu.RUnlock()
+		f.mu.Lock()
+		if f.image != nil && f.changed() {
+			_ = f.load() // the one that is open serves on; a new one that cannot be read is noted
+		}
+		f.mu.Unlock()
+		f.mu.RLock()
+	}
+	defer f.mu.RUnlock()
+	if f.image == nil {
+		return fs.ErrClosed
+	}
+	return do(f.image)
+}
+
+// changed reports whether there is another file now than the one that is open, or the one that could not be read.
+func (f *File) changed() bool {
+	now, err := os.Stat(f.path)
+	if err != nil {
+		return false
+	}
+	same := func(old fs.FileInfo) bool {
+		return old != nil && os.SameFile(old, now) && old.ModTime().Equal(now.ModTime()) && old.Size() == now.Size()
+	}
+	return !same(f.info) && !same(f.bad)
+}
+
+// Search returns a page of hits.
+func (f *File) Search(ctx context.Context, q Query) (page Page, err error) {
+	q, err = q.normal()
+	if err != nil {
+		return Page{}, err
+	}
+	err = f.use(func(im *image) (err error) {
+		page, err = im.search(ctx, q)
+		return err
+	})
+	return page, err
+}
+
+// Get returns the entry of an IRI, in the language when there is one.
+func (f *File) Get(_ context.Context, iri, language string) (e Entry, ok bool, err error) {
+	err = f.use(func(im *image) error {
+		e, ok = im.get(iri, language)
+		return nil
+	})
+	return e, ok, err
+}
+
+// Header says what the file holds.
+func (f *File) Header() (h Header, err error) {
+	err = f.use(func(im *image) error {
+		h = im.dir.Header
+		return nil
+	})
+	return h, err
+}
+
+// Verify reads the whole file and compares its checksums, which a search does not do.
+func (f *File) Verify(ctx context.Context) error {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	if f.image == nil {
+		return fs.ErrClosed
+	}
+	file, err := os.Open(f.path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for _, s := range f.image.dir.Sections {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		sum := crc32.New(castagnoli)
+		if _, err := io.Copy(sum, bufio.NewReader(io.NewSectionReader(file, int64(s.Offset), int64(s.Length)))); err != nil {
+			return err
+		}
+		if sum.Sum32() != s.CRC {
+			return damaged("section " + s.Name + " has a wrong checksum")
+		}
+	}
+	return nil
+}
+
+// Close unmaps the file. Searches that run end first; later ones fail.
+func (f *File) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	m := f.mapped
+	f.mapped, f.image = nil, nil
+	if m == nil {
+		return nil
+	}
+	return m.Unmap()
+}

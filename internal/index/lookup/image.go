@@ -1,0 +1,134 @@
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+)
+
+// image is an index in bytes, searched where it lies.
+type image struct {
+	dir   *directory
+	parts []*part
+}
+
+func newImage(b []byte) (im *image, err error) {
+	defer guard(&err)
+	d, err := readDirectory(b)
+	if err != nil {
+		return nil, err
+	}
+	im = &image{dir: d}
+	for _, kind := range []Type{Entity, Property} {
+		if _, ok := d.Parts[kind]; !ok {
+			continue
+		}
+		p, err := newPart(b, d, kind)
+		if err != nil {
+			return nil, err
+		}
+		im.parts = append(im.parts, p)
+	}
+	return im, nil
+}
+
+// placed is a hit and its record.
+type placed struct {
+	found
+	r record
+}
+
+func (p *part) placed(fs []found) (out []placed) {
+	for _, f := range fs {
+		out = append(out, placed{f, p.record(uint32(f.entry))})
+	}
+	return out
+}
+
+// search answers a query that is normal.
+func (im *image) search(ctx context.Context, q Query) (page Page, err error) {
+	defer guard(&err)
+	a := prepare(q)
+	page.Ranked = ByWords
+	if len(a.words) == 0 {
+		return page, nil
+	}
+	// Entries in several languages are one hit, so that more of them may be needed.
+	for want := q.Offset + q.Limit + 1; ; want *= 2 {
+		var all, held []placed
+		full, only := false, true
+		for _, p := range im.parts {
+			if q.Type != Any && q.Type != p.kind {
+				continue
+			}
+			hits, back, err := p.byWords(ctx, &a, want, q.Among)
+			if err != nil {
+				return Page{}, err
+			}
+			full = full || len(hits) >= want || len(back) >= want
+			only = only && (len(hits) == 0 || hits[0].rank.tier == tierSome)
+			all = append(all, p.placed(hits[:min(len(hits), want)])...)
+			held = append(held, p.placed(back[:min(len(back), want)])...)
+		}
+		if only {
+			all = append(all, held...)
+		}
+		slices.SortStableFunc(all, func(a, b placed) int {
+			return cmp.Or(a.rank.compare(b.rank), cmp.Compare(b.r.Score, a.r.Score))
+		})
+		if done := im.page(&page, q, all); done || !full {
+			return page, nil
+		}
+	}
+}
+
+// page cuts the asked part out of the hits; done says that no further hits are needed.
+func (im *image) page(page *Page, q Query, all []placed) (done bool) {
+	page.Hits = nil
+	seen := map[string]bool{}
+	for _, f := range all {
+		if seen[f.r.IRI] {
+			continue
+		}
+		seen[f.r.IRI] = true
+		switch {
+		case len(seen) <= q.Offset:
+		case len(page.Hits) == q.Limit:
+			page.More = true
+			return true
+		default:
+			h := Hit{Entry: f.r.Entry, Name: f.r.text(uint32(f.name)), Match: f.rank.match()}
+			if q.Language != "" && !strings.EqualFold(h.Language, q.Language) {
+				h.Entry, _ = im.get(h.IRI, q.Language)
+			}
+			page.Hits = append(page.Hits, h)
+		}
+	}
+	return false
+}
+
+// get returns the entry of an IRI, in the language when there is one, else the first.
+func (im *image) get(iri, language string) (e Entry, ok bool) {
+	for _, p := range im.parts {
+		first, inLanguage := int64(-1), false
+		p.entriesOf(iri, func(i uint32) {
+			if inLanguage {
+				return
+			}
+			if r := p.record(i); r.Language == language {
+				e, ok, inLanguage = r.Entry, true, true
+			}
+			if first < 0 {
+				first = int64(i)
+			}
+		})
+		if !inLanguage && first >= 0 {
+			e, ok = p.record(uint32(first)).Entry, true
+		}
+		if ok {
+			return e, true
+		}
+	}
+	return e, false
+}

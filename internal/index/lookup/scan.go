@@ -1,0 +1,553 @@
+package lookup
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// bounds are on the names that one search looks at, so that its time has a bound too. They are met only by queries of
+// several very common words that hardly go together; then names of low scores can be missed.
+type bounds struct {
+	scan  int // for matches of all words
+	some  int // for matches of some words, shared out among them: half to the rarest, half of the rest to the next, …
+	equal int // for the same words
+	texts int // of these, whose letters are compared too
+}
+
+var defaultBounds = bounds{scan: 15_000, some: 1_500, equal: 2_000, texts: 100}
+
+// slot is a word of the query and the words of the part that it matches.
+type slot struct {
+	word  string
+	whole int64 // the word itself; -1 when the part has no such word
+	begun rng   // words that begin with it, itself included
+	total uint64
+
+	looked    bool     // near was looked up
+	nearWhole []uint32 // words that it becomes by one letter
+	nearBegun []rng    // words that begin with what it becomes by one letter, or are it
+	nearTotal uint64
+}
+
+func (s *slot) near(p *part) {
+	if s.looked {
+		return
+	}
+	s.looked = true
+	s.nearWhole, s.nearBegun = p.near(s.word)
+	for _, w := range s.nearWhole {
+		s.nearBegun = append(s.nearBegun, rng{w, w + 1})
+	}
+	s.nearBegun = merge(s.nearBegun)
+	for _, r := range s.nearBegun {
+		s.nearTotal += p.total(r)
+	}
+}
+
+// merge sorts ranges and joins those that overlap.
+func merge(rs []rng) []rng {
+	sort.Slice(rs, func(i, j int) bool { return rs[i].lo < rs[j].lo })
+	out := rs[:0]
+	for _, r := range rs {
+		if n := len(out); n > 0 && r.lo <= out[n-1].hi {
+			out[n-1].hi = max(out[n-1].hi, r.hi)
+		} else {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// scan is one search by words in a part.
+type scan struct {
+	p      *part
+	ctx    context.Context
+	ask    *asked
+	want   int // hits that are enough
+	slots  []slot
+	all    []int    // the query's words in order, as places in slots
+	ids    []uint32 // memory for the name that was read last
+	hits   collector
+	held   collector       // hits that are held back
+	equal  map[uint32]bool // entries with a name that is the query
+	better map[uint32]bool // entries with a name that has all words
+}
+
+// collector keeps the best hits of each rank, each entry once a rank, in order.
+type collector struct {
+	by   map[rank][]found
+	want int
+}
+
+func (c *collector) add(f found) {
+	if c.by == nil {
+		c.by = map[rank][]found{}
+	}
+	at := c.by[f.rank]
+	i, has := slices.BinarySearchFunc(at, f, func(a, b found) int { return cmp.Compare(a.entry, b.entry) })
+	switch {
+	case has:
+		at[i].name = min(at[i].name, f.name)
+	case i < c.want:
+		c.by[f.rank] = slices.Insert(at, i, f)[:min(len(at)+1, c.want)]
+	}
+}
+
+// best returns the hits, best first, each entry once.
+func (c *collector) best() []found {
+	var all []found
+	for _, fs := range c.by {
+		all = append(all, fs...)
+	}
+	slices.SortFunc(all, compareFound)
+	seen := map[int32]bool{}
+	return slices.DeleteFunc(all, func(f found) bool {
+		if seen[f.entry] {
+			return true
+		}
+		seen[f.entry] = true
+		return false
+	})
+}
+
+// byWords returns the best want hits in a part, and the best that are held back, which count when there is nothing else.
+func (p *part) byWords(ctx context.Context, a *asked, want int, among []string) (hits, held []found, err error) {
+	s := &scan{p: p, ctx: ctx, ask: a, want: want, ids: make([]uint32, 0, maxWords+2), equal: map[uint32]bool{}}
+	s.hits.want, s.held.want = want, want
+	for _, w := range a.words {
+		sl := slot{word: w, whole: -1, begun: p.begun(p.all(), w)}
+		if id, ok := p.whole(sl.begun, w); ok {
+			sl.whole = int64(id)
+		}
+		sl.total = p.total(sl.begun)
+		s.slots = append(s.slots, sl)
+	}
+	for _, w := range a.all {
+		s.all = append(s.all, slices.Index(a.words, w))
+	}
+	if slices.Contains(s.all, -1) { // more than maxAsked words
+		s.all = nil
+	}
+	if among != nil {
+		err := s.among(among)
+		return s.strong(s.hits.best()), s.strong(s.held.best()), err
+	}
+	s.exact()
+	for _, pass := range []struct {
+		tier uint8
+		find func() error
+	}{{tierFull, s.full}, {tierTypo, s.typos}, {tierSome, s.some}} {
+		if len(s.hits.best()) >= want || s.superfluous(pass.tier) {
+			break
+		}
+		if err := pass.find(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return s.hits.best(), s.held.best(), nil
+}
+
+// superfluous reports whether hits of the tier have no place after those that were found.
+func (s *scan) superfluous(tier uint8) bool {
+	exact, full, typo := 0, 0, 0
+	for _, f := range s.hits.best() {
+		switch {
+		case f.rank.tier <= tierExact:
+			exact++
+		case f.rank.tier == tierFull:
+			full++
+		case f.rank.tier <= tierTypo:
+			typo++
+		}
+	}
+	return enough(tier, exact, full, typo)
+}
+
+// strong leaves out what is superfluous.
+func (s *scan) strong(fs []found) []found {
+	var drop [tiers]bool
+	for t := range drop {
+		drop[t] = s.superfluous(uint8(t))
+	}
+	return slices.DeleteFunc(fs, func(f found) bool { return drop[f.rank.tier] })
+}
+
+// take adds a hit where it belongs.
+func (s *scan) take(r rank, entry, name uint32) {
+	f := found{r, int32(entry), int32(name)}
+	switch {
+	case s.ask.held || r.tier <= tierExact || !s.p.isHeld(entry):
+		s.hits.add(f)
+	case r.tier < tierSome:
+		s.held.add(f)
+	}
+}
+
+// takeTop adds a hit that no later one of its search is better than, and notes its entry.
+func (s *scan) takeTop(r rank, entry, name uint32, have map[uint32]bool) {
+	s.take(r, entry, name)
+	if s.ask.held || !s.p.isHeld(entry) {
+		have[entry] = true
+	}
+}
+
+func (s *scan) name(name uint32) (entry uint32, ids []uint32) {
+	entry, ids = s.p.name(name, s.ids[:0])
+	return entry, ids
+}
+
+// exact finds the names that are the query.
+func (s *scan) exact() {
+	ids := make([]uint32, len(s.all))
+	for i, j := range s.all {
+		if s.slots[j].whole < 0 {
+			return
+		}
+		ids[i] = uint32(s.slots[j].whole)
+	}
+	n := uint8(len(s.slots))
+	texts := 0
+	s.same(ids, func(entry, name uint32) bool {
+		tier := uint8(tierExact)
+		if texts < s.p.bounds.texts {
+			tier = s.tierOfSame(entry, name)
+			texts++
+		}
+		s.equal[entry] = true
+		s.take(rank{tier, n, n}, entry, name)
+		return len(s.hits.by[rank{tierText, n, n}]) < s.want
+	})
+}
+
+// tierOfSame tells names that are the query in all their letters.
+func (s *scan) tierOfSame(entry, name uint32) uint8 {
+	r := s.p.record(entry)
+	if strings.ToLower(strings.TrimSpace(r.text(name))) == s.ask.text {
+		return tierText
+	}
+	return tierExact
+}
+
+// same calls f for the names that are the words, until it returns false.
+func (s *scan) same(ids []uint32, f func(entry, name uint32) bool) {
+	if len(ids) == 0 {
+		return
+	}
+	budget := s.p.bounds.equal
+	bucket(s.p.exactAt, s.p.exact, hashIDs(ids), func(name uint32) bool {
+		if entry, got := s.name(name); slices.Equal(got, ids) {
+			budget--
+			return f(entry, name) && budget > 0
+		}
+		return true
+	})
+}
+
+// full finds names that have all words of the query, whole or begun.
+func (s *scan) full() error {
+	wholes, driver, rarest := 0, -1, -1
+	for i := range s.slots {
+		sl := &s.slots[i]
+		if sl.total == 0 {
+			return nil
+		}
+		if driver < 0 || sl.total < s.slots[driver].total {
+			driver = i
+		}
+		if sl.whole >= 0 {
+			wholes++
+			if rarest < 0 || s.wholeTotal(i) < s.wholeTotal(rarest) {
+				rarest = i
+			}
+		}
+	}
+	if driver < 0 {
+		return nil
+	}
+	n := uint8(len(s.slots))
+	have := maps.Clone(s.equal) // entries that are as good as can be
+	if wholes == len(s.slots) {
+		l := s.p.list(uint32(s.slots[rarest].whole))
+		if err := s.walk(l.next, s.p.bounds.scan, func(entry, name uint32, ids []uint32) bool {
+			if r := s.rank(ids, -1); r.whole == n {
+				r.tier = tierFull
+				s.takeTop(r, entry, name, have)
+			}
+			return len(have) < s.want
+		}); err != nil || len(have) >= s.want {
+			return err
+		}
+	}
+	least := uint8(min(wholes, len(s.slots)-1))
+	u := s.p.union([]rng{s.slots[driver].begun})
+	return s.walk(u.next, s.p.bounds.scan, func(entry, name uint32, ids []uint32) bool {
+		if r := s.rank(ids, -1); r.matched == n {
+			r.tier = tierFull
+			if r.whole >= least {
+				s.takeTop(r, entry, name, have)
+			} else {
+				s.take(r, entry, name)
+			}
+		}
+		return len(have) < s.want
+	})
+}
+
+func (s *scan) wholeTotal(i int) uint64 {
+	w := uint32(s.slots[i].whole)
+	return s.p.total(rng{w, w + 1})
+}
+
+// walk reads names until there are no more, f returns false or the budget is used up.
+func (s *scan) walk(next func() (uint32, bool), budget int, f func(entry, name uint32, ids []uint32) bool) error {
+	for ; budget > 0; budget-- {
+		if budget%1024 == 0 && s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+		name, ok := next()
+		if !ok {
+			return nil
+		}
+		entry, ids := s.name(name)
+		if !f(entry, name, ids) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// rank counts matched words. The slot called wrong, if any, is left out.
+func (s *scan) rank(ids []uint32, wrong int) (r rank) {
+	for i := range s.slots {
+		if i == wrong {
+			continue
+		}
+		sl := &s.slots[i]
+		begun := false
+		for _, id := range ids {
+			if int64(id) == sl.whole {
+				r.whole++
+				begun = true
+				break
+			}
+			begun = begun || sl.begun.has(id)
+		}
+		if begun {
+			r.matched++
+		}
+	}
+	return r
+}
+
+func (sl *slot) isNear(id uint32) bool {
+	i := sort.Search(len(sl.nearBegun), func(i int) bool { return sl.nearBegun[i].hi > id })
+	return i < len(sl.nearBegun) && sl.nearBegun[i].lo <= id
+}
+
+// typos finds names that have all words once a letter in one of them is put right.
+func (s *scan) typos() error {
+	s.better = map[uint32]bool{}
+	for _, f := range s.hits.best() {
+		s.better[uint32(f.entry)] = true
+	}
+	empty, only := 0, -1
+	for i := range s.slots {
+		if s.slots[i].total == 0 {
+			empty++
+			only = i
+		}
+	}
+	for i := range s.slots {
+		if empty > 1 || empty == 1 && i != only {
+			continue // two words are wrong, or another one is
+		}
+		if err := s.typo(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// typo finds names that have all words but one, and what that one becomes by one letter.
+func (s *scan) typo(wrong int) error {
+	sl := &s.slots[wrong]
+	sl.near(s.p)
+	if sl.nearTotal == 0 {
+		return nil
+	}
+	s.nearNames(wrong)
+	n, wholes := uint8(len(s.slots)-1), uint8(0)
+	driver, least := -1, sl.nearTotal
+	for i := range s.slots {
+		if i == wrong {
+			continue
+		}
+		if s.slots[i].whole >= 0 {
+			wholes++
+		}
+		if s.slots[i].total < least {
+			driver, least = i, s.slots[i].total
+		}
+	}
+	ranges := slices.Clone(sl.nearBegun)
+	if driver >= 0 {
+		ranges = []rng{s.slots[driver].begun}
+	}
+	u := s.p.union(ranges)
+	have := map[uint32]bool{}
+	return s.walk(u.next, s.p.bounds.scan, func(entry, name uint32, ids []uint32) bool {
+		r := s.rank(ids, wrong)
+		if r.matched < n || slices.ContainsFunc(ids, sl.begun.has) || !slices.ContainsFunc(ids, sl.isNear) {
+			return true
+		}
+		r.matched++
+		r.tier = tierTypo
+		if s.isNearName(ids, wrong) {
+			r.tier = tierNear
+		}
+		if r.whole == wholes && !s.better[entry] {
+			s.takeTop(r, entry, name, have)
+		} else {
+			s.take(r, entry, name)
+		}
+		return len(have) < s.want
+	})
+}
+
+// isNearName reports whether the name is the query but for a letter in one word.
+func (s *scan) isNearName(ids []uint32, wrong int) bool {
+	if len(ids) != len(s.all) {
+		return false
+	}
+	for i, j := range s.all {
+		if j == wrong && !slices.Contains(s.slots[j].nearWhole, ids[i]) || j != wrong && int64(ids[i]) != s.slots[j].whole {
+			return false
+		}
+	}
+	return true
+}
+
+// nearNames finds the names that are the query but for a letter in one word.
+func (s *scan) nearNames(wrong int) {
+	ids := make([]uint32, len(s.all))
+	for _, w := range s.slots[wrong].nearWhole {
+		for i, j := range s.all {
+			if j != wrong && s.slots[j].whole < 0 {
+				return
+			}
+			ids[i] = uint32(s.slots[j].whole)
+			if j == wrong {
+				ids[i] = w
+			}
+		}
+		n := uint8(len(s.slots))
+		s.same(ids, func(entry, name uint32) bool {
+			if _, got := s.name(name); !slices.ContainsFunc(got, s.slots[wrong].begun.has) {
+				s.take(rank{tierNear, n, n - 1}, entry, name)
+			}
+			return true
+		})
+	}
+}
+
+// some finds names that have some of the words: of each word, the rarest first, those with the highest scores.
+func (s *scan) some() error {
+	order := make([]int, len(s.slots))
+	for i := range order {
+		order[i] = i
+	}
+	sort.SliceStable(order, func(i, j int) bool { return s.slots[order[i]].total < s.slots[order[j]].total })
+	add := func(entry, name uint32, ids []uint32) bool {
+		if r := s.rank(ids, -1); int(r.matched) < len(s.slots) {
+			r.tier = tierSome
+			s.take(r, entry, name)
+		}
+		return true
+	}
+	budget := s.p.bounds.some / 2
+	for _, i := range order {
+		sl := &s.slots[i]
+		if sl.total == 0 {
+			continue
+		}
+		budget = max(budget/2, s.want)
+		if sl.whole >= 0 {
+			l := s.p.list(uint32(sl.whole))
+			if err := s.walk(l.next, budget, add); err != nil {
+				return err
+			}
+		}
+		if err := s.walk(s.p.union([]rng{sl.begun}).next, budget, add); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// among ranks the names of some entries, one by one.
+func (s *scan) among(iris []string) error {
+	var entries []uint32
+	for _, iri := range iris {
+		s.p.entriesOf(iri, func(e uint32) { entries = append(entries, e) })
+	}
+	slices.Sort(entries)
+	for i := range s.slots {
+		s.slots[i].near(s.p)
+	}
+	for i, e := range slices.Compact(entries) {
+		if i%1024 == 0 && s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+		r := s.p.record(e)
+		for name := r.first; name < r.first+r.names(); name++ {
+			if k, ok := s.rankOf(e, name); ok {
+				s.take(k, e, name)
+			}
+		}
+	}
+	return nil
+}
+
+// rankOf is what rankName is for texts.
+func (s *scan) rankOf(entry, name uint32) (r rank, ok bool) {
+	_, ids := s.name(name)
+	n := uint8(len(s.slots))
+	r = s.rank(ids, -1)
+	switch {
+	case r.matched == 0 && n != 1:
+		return r, false
+	case s.isName(ids):
+		r.tier = s.tierOfSame(entry, name)
+	case r.matched == n:
+		r.tier = tierFull
+	default:
+		r.tier = tierSome
+		if r.matched == n-1 {
+			wrong := slices.IndexFunc(s.slots, func(sl slot) bool { return !slices.ContainsFunc(ids, sl.begun.has) })
+			if slices.ContainsFunc(ids, s.slots[wrong].isNear) {
+				r.tier = tierTypo
+				r.matched++
+				if s.isNearName(ids, wrong) {
+					r.tier = tierNear
+				}
+			}
+		}
+	}
+	return r, r.matched > 0
+}
+
+func (s *scan) isName(ids []uint32) bool {
+	if len(ids) != len(s.all) || len(ids) == 0 {
+		return false
+	}
+	for i, j := range s.all {
+		if s.slots[j].whole != int64(ids[i]) {
+			return false
+		}
+	}
+	return true
+}
