@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -17,6 +18,9 @@ const (
 	graspAliases = 5
 	graspInfos   = 4
 )
+
+// midnight is the end of a time that is only a date.
+const midnight = "T00:00:00Z"
 
 // Names writes the terms of a graph as GRASP shows them: "Norway (wd:Q20)", "point in time (pq:P585)".
 type Names struct {
@@ -49,7 +53,7 @@ func (n Names) Term(t rdf.Term) string {
 func (n Names) Plain(t rdf.Term) string {
 	text, _ := n.parts(t, true)
 	if t.Datatype == rdf.XSDDateTime {
-		text = strings.TrimSuffix(text, "T00:00:00Z")
+		text = strings.TrimSuffix(text, midnight)
 	}
 	return text
 }
@@ -143,12 +147,15 @@ func (n Names) Grid(t *kg.Table, f Frame) string {
 }
 
 // Body writes the table of [Names.Grid]. A language or datatype that all literals of a column share is at its head.
-// after (may be nil) returns what follows the last cell of the i-th row of t.
-func (n Names) Body(t *kg.Table, f Frame, after func(i int) string) string {
+// after (may be nil) returns what follows a cell of t.
+func (n Names) Body(t *kg.Table, f Frame, after func(row, column int) string) string {
 	rows, columns := f.Places(t)
 	cells := make([][]string, len(columns))
 	for c, j := range columns {
 		cells[c] = n.column(t, j, rows)
+		for i := 0; after != nil && i < len(rows); i++ {
+			cells[c][i+1] += escapeCell(after(rows[i], j))
+		}
 	}
 	row := func(at int) []string {
 		var out []string
@@ -169,11 +176,7 @@ func (n Names) Body(t *kg.Table, f Frame, after func(i int) string) string {
 		if i > 0 && r > rows[i-1]+1 {
 			lines = append(lines, "…")
 		}
-		out := row(i + 1)
-		if after != nil {
-			out[len(out)-1] += escapeCell(after(r))
-		}
-		line(out)
+		line(row(i + 1))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -199,6 +202,12 @@ func (n Names) column(t *kg.Table, j int, rows []int) []string {
 	head := t.Vars[j]
 	if len(all) == 1 && all[0] != "" {
 		head += " (" + all[0] + ")"
+		if !slices.ContainsFunc(texts, func(s string) bool { return s != "" && !strings.HasSuffix(s, midnight) }) {
+			head = t.Vars[j] + " (" + all[0] + ", each at " + midnight + ")"
+			for i := range texts {
+				texts[i] = strings.TrimSuffix(texts[i], midnight)
+			}
+		}
 	}
 	out := []string{escapeCell(head)}
 	for i, s := range texts {
@@ -284,18 +293,28 @@ func (n Names) Literal(t rdf.Term) string {
 	return s
 }
 
-// aliases lists a hit's other names, the one that was found first.
+// aliases lists a hit's other names, the one that was found first. Names that differ only in spaces, punctuation or case
+// count as one.
 func aliases(h kg.Hit) string {
 	var out []string
+	seen := map[string]bool{bare(h.Label): true}
 	for _, a := range append([]string{h.MatchText}, h.Aliases...) {
-		a = ClipMiddle(Fold(a), graspCell)
-		if a == "" || strings.EqualFold(a, h.Label) || len(out) == graspAliases ||
-			slices.ContainsFunc(out, func(x string) bool { return strings.EqualFold(x, a) }) {
-			continue
+		if k := bare(a); k != "" && !seen[k] && len(out) < graspAliases {
+			seen[k] = true
+			out = append(out, ClipMiddle(Fold(a), graspCell))
 		}
-		out = append(out, a)
 	}
 	return strings.Join(out, ", ")
+}
+
+// bare is a name without what does not tell it from others.
+func bare(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, s)
 }
 
 // facts lists what else is known of a hit.

@@ -29,7 +29,7 @@ var graspPropertyOf = keyed(&Tool{Name: "search_property_of_entity", Text: "gras
 		return repair(err)
 	}
 	return env.find(ctx, graspQuery{text: a.Query, typ: kg.Property, page: page, wide: kg.Property,
-		from: candidatesOf("property", [3]rdf.Term{e})})
+		of: []rdf.Term{e}, from: candidatesOf("property", [3]rdf.Term{e})})
 })
 
 // graspObjectOf is GRASP's search_object_of_property(kg, property, query).
@@ -52,7 +52,7 @@ var graspObjectOf = keyed(&Tool{Name: "search_object_of_property", Text: "grasp_
 		p = rdf.IRI(statementValue + id)
 	}
 	return env.find(ctx, graspQuery{text: a.Query, page: page, wide: kg.Item,
-		from: candidatesOf("object", [3]rdf.Term{1: p})})
+		of: []rdf.Term{p}, from: candidatesOf("object", [3]rdf.Term{1: p})})
 })
 
 // graspPlaces are what is known of the other places of a triple.
@@ -95,7 +95,7 @@ var graspConstrained = keyed(&Tool{Name: "search_constrained", Text: "grasp_sear
 			q.typ, q.wide = kg.Property, kg.Property
 		}
 		if some {
-			q.from = candidatesOf(a.Position, at)
+			q.from, q.of = candidatesOf(a.Position, at), at[:]
 			if a.Position == "object" {
 				q.typ = ""
 			}

@@ -58,7 +58,7 @@ func runGraspList(ctx context.Context, env *Env, a graspListArgs) (Result, error
 func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.Triples, page int) (Result, error) {
 	terms := []rdf.Term{q.Subject, q.Property, q.Object}
 	for _, r := range list.Rows {
-		terms = append(terms, r[:]...)
+		terms = append(append(terms, r[:]...), owner(r[0]))
 	}
 	statements, more, err := env.statements(ctx, list.Rows)
 	if err != nil {
@@ -89,7 +89,16 @@ func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.T
 		t.Rows = append(t.Rows, row)
 	}
 	frame := render.Frame{Rows: render.Window{Whole: len(t.Rows)}, Columns: render.Window{Whole: len(t.Vars)}}
-	rows := names.Body(t, frame, func(i int) string { return statements[i].text(names) })
+	said := map[rdf.Term]bool{}
+	rows := names.Body(t, frame, func(row, column int) string {
+		switch of := owner(t.Rows[row][column]); {
+		case column == len(t.Vars)-1 && !q.Object.Bound():
+			return statements[row].text(names, said)
+		case places[column] == 0 && of.Bound():
+			return " of " + names.Term(of)
+		}
+		return ""
+	})
 	return Result{Text: say("grasp_list", head) + "\n" + rows, Shown: shownIRIs(append(terms, more...))}, nil
 }
 

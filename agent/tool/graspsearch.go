@@ -53,9 +53,10 @@ type graspQuery struct {
 	text string
 	typ  kg.Type // "" for anything
 	page int
-	from string  // the query that returns the candidates; "" for the whole index
-	wide kg.Type // what is searched instead when there are too many candidates
-	note string  // what the model is told first
+	from string     // the query that returns the candidates; "" for the whole index
+	of   []rdf.Term // what the candidates belong to, for the heading
+	wide kg.Type    // what is searched instead when there are too many candidates
+	note string     // what the model is told first
 }
 
 // find makes a search. When candidates cannot be had, or are too many, it says so and searches the whole index.
@@ -159,15 +160,43 @@ func (env *Env) hits(ctx context.Context, q graspQuery, typ kg.Type, res *kg.Sea
 	if p := data["Pages"].(int); p > graspPages {
 		data["Pages"], data["More"] = graspPages, false
 	}
+	if of := slices.DeleteFunc(slices.Clone(q.of), func(t rdf.Term) bool { return !t.Bound() }); candidates >= 0 && len(of) > 0 {
+		about := env.named(ctx, of)
+		var names []string
+		for _, t := range of {
+			names = append(names, about.Term(t))
+		}
+		data["Of"] = strings.Join(names, ", ")
+		out.Shown = shownIRIs(of)
+	}
 	lines = append(lines, say("grasp_hits", data))
-	shown := res.Hits[:min(n, len(res.Hits))]
+	shown, empty := described(res.Hits[:min(n, len(res.Hits))])
 	names := render.Names{Graph: &env.Source.Explain}
 	for _, h := range shown {
 		lines = append(lines, names.Hit(h))
 	}
-	out.Shown = env.hitIRIs(shown)
+	if empty > 0 {
+		lines = append(lines, say("grasp_left_out", empty))
+	}
+	out.Shown = append(out.Shown, env.hitIRIs(shown)...)
 	out.Text = strings.Join(lines, "\n")
 	return out, nil
+}
+
+// described leaves out the entities that the graph does not use and does not describe, if there are others, and says how
+// many these are.
+func described(hits []kg.Hit) (shown []kg.Hit, empty int) {
+	for _, h := range hits {
+		if h.Type == kg.Item && h.Uses == 0 && h.Description == "" && len(h.Info) == 0 {
+			empty++
+			continue
+		}
+		shown = append(shown, h)
+	}
+	if len(shown) == 0 {
+		return hits, 0
+	}
+	return shown, empty
 }
 
 // hitIRIs are the IRIs that hits show.

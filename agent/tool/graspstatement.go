@@ -10,6 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // statement is what a Wikibase says about a value besides the triple: of a statement node its value, the qualifiers,
@@ -99,7 +100,8 @@ func statementQuery(rows [][3]rdf.Term) string {
 	if parts == nil {
 		return ""
 	}
-	return fmt.Sprintf("SELECT ?n ?node ?property ?value WHERE { %s }\nLIMIT %d", strings.Join(parts, " UNION "), maxStatements)
+	return fmt.Sprintf("SELECT ?n ?node ?property ?value WHERE { %s }\nLIMIT %d", strings.Join(parts, " UNION "),
+		maxStatements)
 }
 
 // learn takes in a triple of the node. It reports whether its terms are shown. own says that the node itself is the
@@ -125,14 +127,20 @@ func (s *statement) learn(property, value rdf.Term, own bool) bool {
 	return false
 }
 
-// text writes a statement after its value: " = 385 [point in time (pq:P585): 1990; preferred; 2 references]".
-func (s *statement) text(n render.Names) string {
+// text writes a statement after its value: " = 385 [point in time (pq:P585): 1990; preferred; 2 references]". Qualifiers
+// in said have been named before, and go without their label.
+func (s *statement) text(n render.Names, said map[rdf.Term]bool) string {
 	if s == nil {
 		return ""
 	}
 	var in []string
 	for _, x := range s.pairs[:min(len(s.pairs), maxPairs)] {
-		in = append(in, n.Term(x.property)+": "+n.Plain(x.value))
+		name := n.Short(x.property.Value)
+		if !said[x.property] {
+			name = n.Term(x.property)
+		}
+		said[x.property] = true
+		in = append(in, name+": "+n.Plain(x.value))
 	}
 	if more := len(s.pairs) - maxPairs; more > 0 {
 		in = append(in, fmt.Sprintf("%d more", more))
@@ -140,12 +148,8 @@ func (s *statement) text(n render.Names) string {
 	if s.rank != "" {
 		in = append(in, s.rank)
 	}
-	switch s.references {
-	case 0:
-	case 1:
-		in = append(in, "1 reference")
-	default:
-		in = append(in, fmt.Sprintf("%d references", s.references))
+	if s.references > 0 {
+		in = append(in, text.Count(s.references, "reference"))
 	}
 	out := ""
 	if s.value.Bound() {
@@ -155,4 +159,14 @@ func (s *statement) text(n render.Names) string {
 		out += " [" + strings.Join(in, "; ") + "]"
 	}
 	return out
+}
+
+// owner is the entity that a statement node belongs to, the zero term for any other node.
+func owner(node rdf.Term) rdf.Term {
+	name, ok := strings.CutPrefix(node.Value, statementNode)
+	id, _, _ := strings.Cut(name, "-")
+	if id = strings.ToUpper(id); !ok || !rdf.ValidID(id) {
+		return rdf.Term{}
+	}
+	return rdf.IRI(rdf.Entity + id)
 }
