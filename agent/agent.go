@@ -111,6 +111,7 @@ type Outcome struct {
 	Confidence float64
 	Steps      []Step // the steps that were kept
 	Usage      llm.Usage
+	Repairs    map[string]int // turns that the model had to repair, by what was wrong: empty, cut, no_action …
 	Elapsed    time.Duration
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent/event"
@@ -15,6 +16,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/step"
 	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
 // Options are the settings of an [Engine] that are the same for all questions. The zero value is good.
@@ -22,6 +24,8 @@ type Options struct {
 	Preset   *preset.Preset        // the way of working; nil: [preset.Default]
 	Policy   string                // how its steps are searched; "": the preset's first
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
+	// ask for messages piece by piece, for a recorder that is an [event.Listener]
+	Stream bool
 }
 
 // Engine answers questions. It holds no state of a question: any number may be asked at the same time.
@@ -31,6 +35,7 @@ type Engine struct {
 	sources Sources
 	now     func() time.Time
 	opts    Options
+	noTools atomic.Bool // the model's server knows no tool calls
 }
 
 // New returns an engine for the graphs of sources, at least one. Without a labeler items in results stay without labels,
@@ -72,7 +77,12 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 		return nil, fmt.Errorf("agent: %w", err)
 	}
 	q.Text, q.History = render.Clip(q.Text, maxQuestion), q.History[max(0, len(q.History)-maxHistory):]
+	var live func(llm.Delta)
+	if l, ok := rec.(event.Listener); ok && e.opts.Stream {
+		live = l.Live
+	}
 	r := &run{Runner: &step.Runner{
+		NoTools: &e.noTools, Live: live,
 		Log: e.lg, Model: e.model, Sources: e.sources, Now: e.now, Preset: e.opts.Preset,
 		Dialect:  tool.Dialect{Services: e.opts.Services},
 		Question: q, Events: event.NewLog(rec, e.now, 0), Meter: step.NewMeter(e.limits(limits), e.now),
@@ -188,7 +198,7 @@ func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) er
 // end completes the outcome and writes the last event, on every way out.
 func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 	out.Language, out.Steps = r.Language.Code, r.state.Steps()
-	out.Usage, out.Elapsed = r.Meter.Usage(), r.Meter.Elapsed()
+	out.Usage, out.Elapsed, out.Repairs = r.Meter.Usage(), r.Meter.Elapsed(), r.Meter.Repairs()
 	if err != nil {
 		out.Ending = event.Stopped(err)
 	}
@@ -197,7 +207,7 @@ func (r *run) end(ctx context.Context, out *Outcome, err error) error {
 	}
 	return r.Events.Branch(r.state.At()).Record(ctx, Event{Event: "end", Reason: string(out.Reason),
 		Detail: out.Detail, Cause: event.CauseOf(out.Cause),
-		Report: out.Report, Language: out.Language, Confidence: out.Confidence, Usage: &out.Usage})
+		Report: out.Report, Language: out.Language, Confidence: out.Confidence, Usage: &out.Usage, Repairs: out.Repairs})
 }
 
 // maxReport is how many characters a report may have; one to three sentences are asked for.

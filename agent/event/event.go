@@ -22,6 +22,12 @@ const (
 	oldFormat = "spinachbot-trajectory-1" // is still read
 )
 
+// Listener is a [Recorder] that also wants to see what the model writes while it writes it.
+type Listener interface {
+	// Live is called often and must not wait.
+	Live(d llm.Delta)
+}
+
 // Event is what happened at one moment of a run. The events of a run are a tree: Parent is the event that this one
 // came from, 0 for the first. A run without branches is a line; a rollback that abandons steps grows from the step
 // that it returns to. Which other fields are set depends on Event:
@@ -32,7 +38,10 @@ const (
 //	step      Step: one action with its observation
 //	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop, Step: the action that was refused, without a number
 //	final     SPARQL, Ran, KG, Table, Endpoint of the last run
-//	end       Reason (empty for an answer), Detail, Cause, Report, Language, Confidence, Usage; see [Event.Ending]
+//	end       Reason (empty for an answer), Detail, Cause, Report, Language, Confidence, Usage, Repairs; see
+//	          [Event.Ending]
+//	live      Detail: what the model has written so far of a message that is not complete; only told to listeners,
+//	          never written
 //
 // A file of the format now written holds of a model event's request only what is new, see pack.go; [Read] returns it
 // whole.
@@ -63,4 +72,5 @@ type Event struct {
 	Language   string         `json:"language,omitempty"`
 	Confidence float64        `json:"confidence,omitempty"`
 	Usage      *llm.Usage     `json:"usage,omitempty"`
+	Repairs    map[string]int `json:"repairs,omitempty"` // turns that the model had to repair, by what was wrong
 }

@@ -220,6 +220,14 @@ func (p *Preset) Toolset() tool.Set { return p.tools }
 // Speak returns the preset's protocol.
 func (p *Preset) Speak() protocol.Protocol { return p.proto }
 
+// SpeakWithoutTools returns the protocol for a server that knows no tool calls.
+func (p *Preset) SpeakWithoutTools() protocol.Protocol {
+	if p.Protocol == "text" {
+		return p.proto
+	}
+	return protocol.WithoutTools(p.texts, p.tools, p.Show)
+}
+
 // Own returns the preset's text with a name where it has one, else the one that is given.
 func (p *Preset) Own(name string, data any, usual func(name string, data any) string) string {
 	if p.texts.Has(name) {

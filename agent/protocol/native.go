@@ -53,14 +53,11 @@ func badMessages(c Conversation) []llm.Message {
 	}
 	note := strings.Join(c.BadNotes, "\n")
 	ms := []llm.Message{{Role: llm.Assistant, Content: render.Clip(c.Bad.Content, maxBad), Reasoning: c.Bad.Reasoning}}
-	for _, call := range c.Bad.ToolCalls {
-		if !json.Valid([]byte(call.Arguments)) { // servers refuse a history with broken JSON
-			b, err := render.JSON(map[string]string{"unreadable": render.Clip(call.Arguments, maxBad)})
-			if err != nil {
-				b = json.RawMessage("{}")
-			}
-			call.Arguments = string(b)
+	for i, call := range c.Bad.ToolCalls {
+		if i == maxBadCalls {
+			break
 		}
+		call.Name, call.Arguments = render.Clip(call.Name, maxName), repeatable(call.Arguments)
 		ms[0].ToolCalls = append(ms[0].ToolCalls, call)
 		ms = append(ms, llm.Message{Role: llm.ToolRole, ToolCallID: call.ID, Content: note})
 	}
@@ -89,21 +86,48 @@ func (n Native) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 	case len(calls) > 1 && !n.Parallel:
 		calls, t.More = calls[:1], true
 	}
+	good := false
 	for _, call := range calls {
-		found := tools.Find(call.Name)
-		if found == nil {
-			return t, n.unknownTool(call.Name, tools)
-		}
-		args := json.RawMessage(call.Arguments)
-		if strings.TrimSpace(call.Arguments) == "" {
-			args = json.RawMessage("{}")
-		}
-		if err := found.Check(args); err != nil {
-			return t, n.problem(BadJSON, map[string]any{"Name": call.Name, "Why": render.Clip(err.Error(), 300)})
-		}
-		t.Calls = append(t.Calls, Call{ID: call.ID, Tool: found, Args: args, Shown: found.Shown(args)})
+		c := n.call(call, tools)
+		good = good || c.Problem == nil
+		t.Calls = append(t.Calls, c)
+	}
+	if !good {
+		return Turn{Thought: t.Thought, Reasoning: t.Reasoning}, t.Calls[0].Problem
 	}
 	return t, nil
+}
+
+// call reads one call.
+func (n Native) call(call llm.ToolCall, tools tool.Set) Call {
+	found, args := tools.Find(call.Name), json.RawMessage(call.Arguments)
+	if strings.TrimSpace(call.Arguments) == "" {
+		args = json.RawMessage("{}")
+	}
+	var p *Problem
+	if found == nil {
+		p = n.unknownTool(call.Name, tools)
+	} else if err := found.Check(args); err != nil {
+		p = n.problem(BadJSON, map[string]any{"Name": found.Name, "Why": render.Clip(err.Error(), 300)})
+	}
+	if p == nil {
+		return Call{ID: call.ID, Tool: found, Args: args, Shown: found.Shown(args)}
+	}
+	return Call{ID: call.ID, Tool: &tool.Tool{Name: render.Clip(call.Name, maxName)}, Problem: p,
+		Args: json.RawMessage(repeatable(call.Arguments)), Shown: render.Clip(call.Arguments, maxBad)}
+}
+
+// repeatable returns arguments that could not be used in a form that can be sent back: servers refuse a history with
+// broken JSON, and a megabyte of it is of no use.
+func repeatable(arguments string) string {
+	if json.Valid([]byte(arguments)) && len(arguments) <= maxBad {
+		return arguments
+	}
+	b, err := render.JSON(map[string]string{"unreadable": render.Clip(arguments, maxBad)})
+	if err != nil {
+		return "{}" // a text always encodes
+	}
+	return string(b)
 }
 
 func nudge(tools tool.Set) map[string]any {

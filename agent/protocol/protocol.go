@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/tool"
@@ -18,6 +19,8 @@ type Call struct {
 	Tool  *tool.Tool
 	Args  json.RawMessage
 	Shown string // what a person reads between the parentheses
+	// why it cannot be carried out although other calls of the turn can, nil for a good one. Tool is then only a name.
+	Problem *Problem
 }
 
 // Turn is a message of the model, read.
@@ -67,12 +70,18 @@ type Options struct {
 	Own      *render.Texts // texts that replace those of texts.tmpl by their names; nil: none
 }
 
+// WithoutTools returns the protocol for native tools on a server that knows none: the calls are text, and their
+// arguments JSON.
+func WithoutTools(own *render.Texts, tools tool.Set, show tool.Show) Protocol {
+	return Text{words{own}, &listing{tools, show}}
+}
+
 // Named returns the protocol with a name.
 func Named(o Options) (Protocol, error) {
 	w, name := words{o.Own}, o.Name
 	switch name {
 	case "text":
-		return Text{w}, nil
+		return Text{w, nil}, nil
 	case "native":
 		return Native{w, o.Parallel, o.Strict}, nil
 	}
@@ -97,6 +106,9 @@ type Problem struct {
 	Kind    Kind
 	Message string // for the model
 }
+
+// Name is the kind as it is counted: "empty", "no_action" …
+func (k Kind) Name() string { return strings.TrimPrefix(string(k), "bad_") }
 
 // Error returns the text for the model.
 func (p *Problem) Error() string { return p.Message }
@@ -124,6 +136,12 @@ func (w words) unknownTool(name string, tools tool.Set) *Problem {
 
 // maxBad is how many characters of a message that could not be read are shown to the model again.
 const maxBad = 3000
+
+// Of calls that could not be read, so many are shown again, with so many characters of their names.
+const (
+	maxBadCalls = 20
+	maxName     = 60
+)
 
 // finishLength is the finish reason of a message that was cut off.
 const finishLength = "length"

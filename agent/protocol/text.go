@@ -11,14 +11,36 @@ import (
 )
 
 // Text is the protocol of the SPINACH paper: the model writes a thought and one action as text.
-type Text struct{ words }
+type Text struct {
+	words
+	listed *listing // tools that the system message must explain; nil: it does
+}
+
+// listing is what the system message has to say about tools that were made for native calls.
+type listing struct {
+	tools tool.Set
+	show  tool.Show
+}
+
+// system returns the system message.
+func (p Text) system(s string) string {
+	if p.listed == nil {
+		return s
+	}
+	type described struct{ Name, Text, Schema string }
+	var all []described
+	for _, t := range p.listed.tools {
+		all = append(all, described{t.Name, t.Describe(p.listed.show), string(t.Schema)})
+	}
+	return s + "\n\n" + p.say("without_tools", all)
+}
 
 // Prepare adds nothing: the tools are described in the system message.
 func (Text) Prepare(*llm.Request, tool.Set, tool.Show) {}
 
 // Messages writes each step as a turn of the model with its observation.
 func (p Text) Messages(c Conversation) []llm.Message {
-	ms := []llm.Message{{Role: llm.System, Content: c.System},
+	ms := []llm.Message{{Role: llm.System, Content: p.system(c.System)},
 		{Role: llm.User, Content: p.say("first", map[string]any{"Question": c.Question, "Notes": c.Notes, "Next": 1})}}
 	for i, x := range c.Steps {
 		ms = append(ms, llm.Message{Role: llm.Assistant, Content: p.say("turn", x)},
@@ -114,10 +136,13 @@ func (r *textReader) turn(w written) (Turn, *Problem) {
 	switch {
 	case t == nil:
 		return Turn{}, r.unknownTool(name, r.tools)
-	case argument == "" && !t.Ends():
+	case argument == "" && !t.Ends() && t.Input != "":
 		return Turn{}, r.problem(NoArgument, map[string]any{"Name": name})
 	}
 	args := t.Arguments(argument)
+	if err := t.Check(args); err != nil {
+		return Turn{}, r.problem(BadJSON, map[string]any{"Name": t.Name, "Why": render.Clip(err.Error(), 300)})
+	}
 	return Turn{Thought: w.thought, Calls: []Call{{Tool: t, Args: args, Shown: t.Shown(args)}}, More: w.more}, nil
 }
 
@@ -161,8 +186,27 @@ func (r *textReader) action(body string) (w written, rest string, p *Problem) {
 	if t == nil {
 		return w, "", r.unknownTool(w.name, r.tools)
 	}
-	w.argument, rest = parseArgument(strings.TrimLeft(body[m[1]:], " \t"), t.Query)
+	after := strings.TrimLeft(body[m[1]:], " \t")
+	if object, rest, ok := jsonArgument(after); ok && t.Check(json.RawMessage(object)) == nil {
+		w.argument = object
+		return w, rest, nil
+	}
+	w.argument, rest = parseArgument(after, t.Query)
 	return w, rest, nil
+}
+
+// jsonArgument reads a JSON object in parentheses, or bare.
+func jsonArgument(s string) (object, rest string, ok bool) {
+	s = strings.TrimLeft(s, "( \t\n`")
+	if !strings.HasPrefix(s, "{") {
+		return "", "", false
+	}
+	var raw json.RawMessage
+	dec := json.NewDecoder(strings.NewReader(s))
+	if dec.Decode(&raw) != nil {
+		return "", "", false
+	}
+	return string(raw), strings.TrimLeft(s[dec.InputOffset():], ") \t`"), true
 }
 
 // parseArgument reads the argument that starts s: in parentheses, in a fence, or bare.

@@ -13,9 +13,11 @@ package step
 import (
 	"context"
 	"embed"
+	"errors"
 	"log/slog"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent/event"
@@ -45,6 +47,16 @@ type Runner struct {
 	Language tool.Language
 	Events   *event.Log
 	Meter    *Meter
+	NoTools  *atomic.Bool    // the model's server was found to know no tool calls; nil: that is not kept
+	Live     func(llm.Delta) // sees what the model writes while it writes; nil: nobody looks
+}
+
+// speak returns the protocol of the preset, or the one for servers without tool calls.
+func (r *Runner) speak() protocol.Protocol {
+	if r.NoTools != nil && r.NoTools.Load() {
+		return r.Preset.SpeakWithoutTools()
+	}
+	return r.Preset.Speak()
 }
 
 //go:embed texts.tmpl
@@ -134,13 +146,12 @@ func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error
 	if n > 1 {
 		req.N = n
 	}
-	p.Speak().Prepare(&req, p.Toolset(), p.Show)
-	resp, err := r.complete(ctx, b, req, func(short bool) []llm.Message {
-		if short {
-			return p.Speak().Messages(r.conversation(s.shortened()))
-		}
-		return p.Speak().Messages(r.conversation(s))
-	})
+	req.Live = r.Live
+	resp, speaker, err := r.propose(ctx, b, req, s)
+	if errors.Is(err, llm.ErrNoTools) && r.NoTools != nil && !r.NoTools.Swap(true) {
+		r.Log.Info("agent: the model's server knows no tool calls, going on with text", "question", r.Question.ID)
+		resp, speaker, err = r.propose(ctx, b, req, s)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -151,10 +162,24 @@ func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error
 	s.at = b.At()
 	var out []Proposal
 	for _, ch := range choices {
-		turn, problem := p.Speak().Read(ch, p.Toolset())
+		turn, problem := speaker.Read(ch, p.Toolset())
 		out = append(out, Proposal{Turn: turn, Problem: problem, state: s, choice: ch})
 	}
 	return out, nil
+}
+
+// propose makes the call with the protocol that the server knows.
+func (r *Runner) propose(ctx context.Context, b *event.Branch, req llm.Request, s State) (*llm.Response,
+	protocol.Protocol, error) {
+	p := r.speak()
+	p.Prepare(&req, r.Preset.Toolset(), r.Preset.Show)
+	resp, err := r.complete(ctx, b, req, func(short bool) []llm.Message {
+		if short {
+			return p.Messages(r.conversation(s.shortened()))
+		}
+		return p.Messages(r.conversation(s))
+	})
+	return resp, p, err
 }
 
 // Carry is the second half of [Runner.Expand]: it carries a proposal out. Of a turn with several calls, those after a
@@ -188,6 +213,9 @@ func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	s.actions++
+	if call.Problem != nil {
+		return r.handBack(ctx, b, s, turn, call)
+	}
 	if call.Tool.Ends() {
 		return r.end(ctx, b, s, turn, call)
 	}

@@ -2,10 +2,12 @@ package step
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/protocol"
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
@@ -15,8 +17,25 @@ type Meter struct {
 	now    func() time.Time
 	start  time.Time
 
-	mu    sync.Mutex
-	usage llm.Usage
+	mu      sync.Mutex
+	usage   llm.Usage
+	repairs map[string]int
+}
+
+// Repairs returns how often the model was told to repair a turn, by what was wrong; nil for never.
+func (m *Meter) Repairs() map[string]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.repairs)
+}
+
+func (m *Meter) repair(k protocol.Kind) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.repairs == nil {
+		m.repairs = map[string]int{}
+	}
+	m.repairs[k.Name()]++
 }
 
 // NewMeter starts a run's account. limits has no zero field that stands for a default.

@@ -8,6 +8,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/agent/protocol"
 	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
 // unreadable is the child of a turn that could not be read: the model is told why. By the preset's rules a turn without
@@ -28,6 +29,7 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 	if end := r.loop(s, same); end != nil {
 		return *end, nil
 	}
+	r.Meter.repair(p.Problem.Kind)
 	s.formatErrors++
 	s.messages += 2
 	s.reply = p.choice.Content
@@ -38,6 +40,21 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 	}
 	r.Log.Debug("agent: unreadable turn", "question", r.Question.ID, "why", p.Problem.Kind)
 	return Child{State: s, Outcome: Unreadable}, nil
+}
+
+// handBack is the child of a call that cannot be carried out, among others that can: its result says why.
+func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
+	call protocol.Call) (Child, error) {
+	r.Meter.repair(call.Problem.Kind)
+	s.taken++
+	k := kept{call: call, turn: s.turns, reasoning: turn.Reasoning, key: call.Tool.KeyOf(call.Args), transient: true,
+		Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name, Argument: call.Shown,
+			Observation: call.Problem.Message, Failure: tool.BadCall}}
+	if err := b.Record(ctx, event.Event{Event: "step", Step: &k.Step}); err != nil {
+		return Child{}, err
+	}
+	k.event, s.at = b.At(), b.At()
+	return Child{State: s.with(k)}, nil
 }
 
 // replyOf is the form in which turns are compared: the thought and every call.

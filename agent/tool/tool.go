@@ -61,6 +61,9 @@ type Tool struct {
 // Ends reports whether the tool ends the work.
 func (t *Tool) Ends() bool { return t.End != nil }
 
+// BadCall is the failure of a call that names no tool, or whose arguments do not fit.
+const BadCall kg.Kind = "bad_call"
+
 // Advice names a hint that the model gets in full only once.
 type Advice string
 
@@ -106,6 +109,15 @@ func (t *Tool) Describe(s Show) string { return say(t.Text, words(s)) }
 func (t *Tool) Arguments(text string) json.RawMessage {
 	if t.FromText != nil {
 		return t.FromText(text)
+	}
+	if t.Input == "" { // written as JSON
+		if text = strings.TrimSpace(text); text == "" {
+			return json.RawMessage("{}")
+		}
+		return json.RawMessage(text)
+	}
+	if _, err := t.input(json.RawMessage(text)); err == nil {
+		return json.RawMessage(text)
 	}
 	b, err := render.JSON(map[string]string{t.Input: text})
 	if err != nil {

@@ -113,6 +113,7 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	if err != nil {
 		return misuse(e, "ask: %v", err)
 	}
+	opts.Stream = !a.json && wrap == nil && console.New(e.stdout, e.environ).Terminal()
 	engine := agent.New(lg, model, sources, e.now, opts)
 	return a.ask(ctx, newAsk(lg, engine, cfg, dir, e.now), q)
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
@@ -194,7 +195,7 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 	for range listeners {
 		wg.Go(func() {
 			for n, ended := 0, false; !ended; {
-				told, wake, end := r.after(n)
+				told, _, wake, end := r.after(n)
 				n, ended = n+len(told), end
 				r.mu.Lock()
 				missed := wake == r.wake && n != len(r.events) || ended && n != events
@@ -210,6 +211,58 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 		r.tell(event.Event{Event: "step"}, n == events-1)
 	}
 	wg.Wait()
+}
+
+// A listener sees a message grow; what it sees is not kept, is void when the call is made again, and goes with the message.
+func TestLive(t *testing.T) {
+	k := &kept{}
+	grown := make(chan struct{})
+	run, err := service(k, func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error) {
+		l := rec.(event.Listener)
+		if err := rec.Record(ctx, event.Event{Event: "start"}); err != nil {
+			return nil, err
+		}
+		for _, d := range []llm.Delta{{Text: "wrong"}, {Reset: true}, {Reasoning: "hm "}, {Text: "I lo"}, {Text: "ok"}, {Call: "stop{}"}} {
+			l.Live(d)
+		}
+		<-grown
+		if err := rec.Record(ctx, event.Event{Event: "model"}); err != nil {
+			return nil, err
+		}
+		return &agent.Outcome{}, nil
+	}).Start(t.Context(), question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last string
+	var numbers []int
+	for n, e := range run.Events(t.Context(), 0) {
+		if e.Event != "live" {
+			numbers = append(numbers, n)
+			continue
+		}
+		if n != 1 {
+			t.Errorf("live under the number %d", n)
+		}
+		if last = e.Detail; strings.HasSuffix(last, "}") {
+			close(grown)
+		}
+	}
+	if last != "hm I lookstop{}" || !slices.Equal(numbers, []int{1, 2, 3}) {
+		t.Errorf("seen %q, numbers %v", last, numbers)
+	}
+	for _, e := range k.events {
+		if e.Event == "live" {
+			t.Error("it was kept")
+		}
+	}
+	big := &Run{wake: make(chan struct{})}
+	for range 100 {
+		big.Live(llm.Delta{Text: strings.Repeat("é", 1000)})
+	}
+	if _, live, _, _ := big.after(0); len(live) > maxLive || len(live) < maxLive/2-1000 || !utf8.ValidString(live) {
+		t.Errorf("%d bytes are kept", len(live))
+	}
 }
 
 // The allowance holds for the calls of the run and its sum is the outcome's usage; what a run without bookings says is kept.

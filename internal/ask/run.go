@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,6 +32,7 @@ type Run struct {
 
 	mu     sync.Mutex
 	events []event.Event // told so far; an event never changes once it is here
+	live   []byte        // the last of what the model has written of a message that is not complete
 	wake   chan struct{} // closed, and replaced, when there are more events or none will come
 	ended  bool          // no event will come
 
@@ -67,24 +69,46 @@ func (r *Run) Record(ctx context.Context, e event.Event) error {
 func (r *Run) tell(e event.Event, last bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.events, r.ended = append(r.events, e), last
+	r.events, r.ended, r.live = append(r.events, e), last, nil
+	close(r.wake)
+	r.wake = make(chan struct{})
+}
+
+// maxLive is how many bytes of a message that is being written are kept.
+const maxLive = 16_000
+
+// Live tells the listeners what the model writes. It makes the run an [event.Listener].
+func (r *Run) Live(d llm.Delta) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if d.Reset {
+		r.live = nil
+	}
+	r.live = append(append(append(r.live, d.Reasoning...), d.Text...), d.Call...)
+	if n := len(r.live); n > maxLive {
+		r.live = append([]byte(nil), r.live[n-maxLive/2:]...)
+	}
 	close(r.wake)
 	r.wake = make(chan struct{})
 }
 
 // Events returns the events after the one with the given number, 0 for all: those that have happened, then those that happen, until the last one. The
 // numbers count from 1 and are the same for every listener, so that one that was cut off goes on with the last number that it got. The walk ends early
-// when ctx is done. Events must not be changed.
+// when ctx is done. Events must not be changed. While the model writes, an event "live" with what there is so far comes now and then under the number of the
+// event before it; it is not kept.
 func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event] {
 	return func(yield func(int, event.Event) bool) {
 		for n := max(after, 0); ; {
-			events, wake, ended := r.after(n)
+			events, live, wake, ended := r.after(n)
 			for _, e := range events {
 				if n++; ctx.Err() != nil || !yield(n, e) {
 					return
 				}
 			}
 			if ended {
+				return
+			}
+			if live != "" && !yield(n, event.Event{Event: "live", Detail: live}) {
 				return
 			}
 			select {
@@ -96,11 +120,11 @@ func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event]
 	}
 }
 
-// after returns the events after the n-th, a channel that is closed when there are more, and whether these are the last.
-func (r *Run) after(n int) ([]event.Event, <-chan struct{}, bool) {
+// after returns the events after the n-th, what the model is writing, a channel that is closed when there are more, and whether these are the last.
+func (r *Run) after(n int) ([]event.Event, string, <-chan struct{}, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.events[min(n, len(r.events)):len(r.events):len(r.events)], r.wake, r.ended
+	return r.events[min(n, len(r.events)):len(r.events):len(r.events)], strings.ToValidUTF8(string(r.live), ""), r.wake, r.ended
 }
 
 // Cancel asks the run to end. It returns at once; the run's last event says that it was canceled.

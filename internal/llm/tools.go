@@ -87,8 +87,8 @@ func wireTools(w *openai.ChatCompletionRequest, req Request) {
 	}
 }
 
-// readCalls returns a choice's tool calls. A call without an ID, as some servers send it, gets one that no call of the
-// conversation before has.
+// readCalls returns a choice's tool calls. A call without an ID, or with one that the conversation already has, as some
+// servers send them, gets a new one.
 func readCalls(before []Message, calls []openai.ToolCall) []ToolCall {
 	taken := map[string]bool{}
 	for _, m := range before {
@@ -96,17 +96,19 @@ func readCalls(before []Message, calls []openai.ToolCall) []ToolCall {
 			taken[c.ID] = true
 		}
 	}
+	own := map[string]bool{}
 	for _, c := range calls {
-		taken[c.ID] = true
+		own[c.ID] = true
 	}
 	var out []ToolCall
 	n := 0
 	for _, c := range calls {
 		id := c.ID
-		for id == "" || id != c.ID && taken[id] {
+		for id == "" || taken[id] || id != c.ID && own[id] {
 			n++
 			id = "call_" + strconv.Itoa(n)
 		}
+		taken[id] = true
 		out = append(out, ToolCall{ID: id, Name: c.Function.Name, Arguments: c.Function.Arguments})
 	}
 	return out

@@ -104,7 +104,7 @@ func TestToolCallsAreRead(t *testing.T) {
 		want  Choice
 	}{
 		{"parallel", withCalls("I look.", "", "search", `{"text":"a"}`, "search", `{"text":"b"}`), Choice{Content: "I look.", FinishReason: "tool_calls",
-			ToolCalls: []ToolCall{{"csearch", "search", `{"text":"a"}`}, {"csearch", "search", `{"text":"b"}`}}}},
+			ToolCalls: []ToolCall{{"csearch", "search", `{"text":"a"}`}, {"call_1", "search", `{"text":"b"}`}}}},
 		{"broken arguments", withCalls("", `,"reasoning_content":"hm"`, "search", `{"text": "a`), Choice{Reasoning: "hm", FinishReason: "tool_calls",
 			ToolCalls: []ToolCall{{"csearch", "search", `{"text": "a`}}}},
 		{"reasoning under its other name", withCalls("", `,"reasoning":"hm"`, "no_such_tool", `null`), Choice{Reasoning: "hm", FinishReason: "tool_calls",
@@ -124,6 +124,18 @@ func TestToolCallsAreRead(t *testing.T) {
 				t.Errorf("-want +got:\n%s", d)
 			}
 		})
+	}
+}
+
+// A server that counts from one in every message gets IDs that are new in the conversation.
+func TestRepeatedIDs(t *testing.T) {
+	s := serve(t, withCalls("", "", "search", `{}`))
+	c, _, _ := setup(t, s.URL, nil, nil)
+	resp, err := c.Complete(context.Background(), Request{Tools: []Tool{searchTool}, Messages: []Message{{Role: User, Content: "u"},
+		{Role: Assistant, ToolCalls: []ToolCall{{"csearch", "search", "{}"}, {"call_1", "search", "{}"}}},
+		{Role: ToolRole, ToolCallID: "csearch"}, {Role: ToolRole, ToolCallID: "call_1"}}})
+	if err != nil || resp.Choices[0].ToolCalls[0].ID != "call_2" {
+		t.Errorf("%+v, %v", resp, err)
 	}
 }
 

@@ -28,6 +28,8 @@ type Run struct {
 	Graph  string // name of the graph
 	// Columns is how wide the terminal is; 0: as the Screen says.
 	Columns int
+
+	reasoning string // of the last message, until its first step is shown
 }
 
 // margin is before what belongs to a step.
@@ -35,17 +37,34 @@ const margin = "   "
 
 func (v *Run) width() int { return cmp.Or(v.Columns, v.Screen.Width()) }
 
-// Event shows a step or a rollback.
+// Event shows a step, a rollback or a feedback; on a terminal also what the model is writing.
 func (v *Run) Event(e event.Event) {
+	if e.Event == "live" {
+		v.live(e.Detail)
+		return
+	}
+	v.Screen.Progress("")
 	switch {
+	case e.Event == "model":
+		if r := e.Response; e.Request != nil && e.Request.Purpose == "act" && r != nil && len(r.Choices) > 0 {
+			v.reasoning = strings.TrimSpace(r.Choices[0].Reasoning)
+		}
 	case e.Event == "step" && v.AsJSON:
 		s := e.Step
-		JSON(v.Screen, map[string]any{"event": "step", "n": s.N, "thought": s.Thought, "action": s.Action, "argument": s.Argument,
-			"observation": s.Observation, "ms": s.MS})
+		m := map[string]any{"event": "step", "n": s.N, "thought": s.Thought, "action": s.Action, "argument": s.Argument,
+			"observation": s.Observation, "ms": s.MS}
+		if v.reasoning != "" {
+			m["reasoning"], v.reasoning = v.reasoning, ""
+		}
+		JSON(v.Screen, m)
 	case e.Event == "rollback" && v.AsJSON:
 		JSON(v.Screen, map[string]any{"event": "rollback", "to": *e.To, "reason": e.Reason})
 	case e.Event == "step":
 		s := e.Step
+		if v.reasoning != "" {
+			fmt.Fprintln(v.Screen, v.Screen.In(console.Dim, console.Indent(text.Clean(v.reasoning), margin, v.width())))
+			v.reasoning = ""
+		}
 		v.text(fmt.Sprintf("%d. %s", s.N, s.Thought))
 		action := text.Clean(s.Action)
 		call := console.Indent(callText(s.Action, s.Argument), margin, v.width())
@@ -57,6 +76,19 @@ func (v *Run) Event(e event.Event) {
 	case e.Event == "rollback":
 		fmt.Fprintf(v.Screen, "   %s\n\n", v.Screen.In(console.Yellow, fmt.Sprintf("refused (%s); the last step kept is %d", e.Reason, *e.To)))
 	}
+}
+
+// live shows the end of what the model is writing on a line that is written over.
+func (v *Run) live(s string) {
+	if v.AsJSON || !v.Screen.Terminal() {
+		return
+	}
+	s = text.OneLine(text.Clean(s))
+	r := []rune(s)
+	if most := max(8, v.width()-4); len(r) > most {
+		s = "… " + string(r[len(r)-most+2:])
+	}
+	v.Screen.Progress(s)
 }
 
 // text writes a text of the model, fitted to the width of a terminal.

@@ -1,0 +1,128 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// TestOneBadCallAmongGood: the good calls of a turn are carried out; the bad ones get a result that says why not, and
+// are counted.
+func TestOneBadCallAmongGood(t *testing.T) {
+	m := &answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "browse", `{"url":"x"}`),
+		call("c2", "search_wikidata", `{"text":"a"}`), call("c3", "search_wikidata", `{"text":`),
+		call("c4", "search_wikidata", `{"name":"a"}`)}}}, {{Content: "", FinishReason: "length"}}}}
+	r := runner(t, m, nil, native(t, true))
+	c, err := r.Expand(t.Context(), r.Start(0), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Expand(t.Context(), c[0].State, 1); err != nil {
+		t.Fatal(err)
+	}
+	ms := m.requests[1].Messages[2:]
+	if len(ms) != 5 || len(ms[0].ToolCalls) != 4 || ms[0].ToolCalls[2].Arguments != `{"unreadable":"{\"text\":"}` {
+		t.Fatalf("%+v", ms)
+	}
+	for i, want := range []string{`"browse", which does not exist`, "Nothing found", "do not fit", `unknown argument "name"`} {
+		if got := ms[i+1]; got.ToolCallID != ms[0].ToolCalls[i].ID || !strings.Contains(got.Content, want) {
+			t.Errorf("result %d: %+v, want %q", i+1, got, want)
+		}
+	}
+	if c[0].State.Steps()[0].Failure != tool.BadCall || c[0].State.Steps()[1].Failure != "" {
+		t.Errorf("%+v", c[0].State.Steps())
+	}
+	if d := cmp.Diff(map[string]int{"name": 1, "json": 2, "cut": 1}, r.Meter.Repairs()); d != "" {
+		t.Error(d)
+	}
+}
+
+// toolless is a model whose server knows no tools.
+type toolless struct {
+	answers
+	refused int
+}
+
+func (m *toolless) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
+	if len(req.Tools) > 0 {
+		m.refused++
+		return nil, llm.ErrNoTools
+	}
+	return m.answers.Complete(ctx, req)
+}
+
+// TestServerWithoutTools: it is asked with tools once; from then on the calls are text, with arguments as JSON, and the
+// system message explains the tools.
+func TestServerWithoutTools(t *testing.T) {
+	m := &toolless{answers: answers{choices: [][]llm.Choice{said("search_wikidata({\"text\": \"a (b\"})"),
+		said("execute_sparql(SELECT ?x WHERE { ?x wdt:P31 wd:Q5 })"), said("stop()")}}}
+	var noTools atomic.Bool
+	rec := &log{}
+	for run := range 2 {
+		r := runner(t, m, rec, native(t, true))
+		r.NoTools = &noTools
+		s := r.Start(0)
+		var last Child
+		for range 3 - 2*run {
+			c, err := r.Expand(t.Context(), s, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			last, s = c[0], c[0].State
+		}
+		if run == 0 && (last.Outcome != Ended || last.Final.Answer == nil) {
+			t.Errorf("%+v", last)
+		}
+		m.choices = [][]llm.Choice{said("stop()")}
+	}
+	if got := rec.events; got[3].Step != nil && got[3].Step.Argument != "a (b" {
+		t.Errorf("the argument is read as %q", got[3].Step.Argument)
+	}
+	if m.refused != 1 || !strings.Contains(m.requests[0].Messages[0].Content, "execute_sparql({…})") ||
+		!strings.Contains(m.requests[0].Messages[0].Content, `"required":["query"]`) {
+		t.Errorf("%d refusals; the system message is\n%s", m.refused, m.requests[0].Messages[0].Content)
+	}
+	if e := rec.events[0]; e.Event != "model" || e.Cause == nil || e.Cause.Kind != event.CauseNoTools {
+		t.Errorf("the refusal is not in the log: %+v", e)
+	}
+}
+
+// TestTextServerRefuses: a server that says so without having been given tools fails as any other.
+func TestTextServerRefuses(t *testing.T) {
+	r := runner(t, failing{}, nil, native(t, true))
+	r.NoTools = &atomic.Bool{}
+	_, err := r.Expand(t.Context(), r.Start(0), 1)
+	var h *event.Halt
+	if !errors.As(err, &h) || h.Reason != event.ModelFailed {
+		t.Errorf("%v", err)
+	}
+}
+
+type failing struct{}
+
+func (failing) Complete(context.Context, llm.Request) (*llm.Response, error) {
+	return nil, llm.ErrNoTools
+}
+
+// TestLive: the message is seen while it is written, and the log does not hold the listener.
+func TestLive(t *testing.T) {
+	var seen []string
+	m := &answers{choices: [][]llm.Choice{said("search_wikidata(a)")}}
+	rec := &log{}
+	r := runner(t, m, rec, native(t, true))
+	r.Live = func(d llm.Delta) { seen = append(seen, d.Text) }
+	if _, err := r.Expand(t.Context(), r.Start(0), 1); err != nil {
+		t.Fatal(err)
+	}
+	if m.requests[0].Live == nil || rec.events[0].Request.Live != nil {
+		t.Error("the listener is not handed on, or is kept")
+	}
+}
