@@ -172,6 +172,10 @@ func (a *attempt) into(f *itemFile) {
 	f.Error, f.Reason, f.Answered, f.SPARQL, f.Result, f.Steps, f.Confidence = a.failure, "", false, "", rawResult("null"), 0, 0
 	if a.out != nil {
 		f.Steps, f.Reason, f.Language = len(a.out.Steps), string(a.out.Reason), a.out.Language
+		f.Repairs, f.Nearest = a.out.Repairs, ""
+		if a.out.Attempt != nil {
+			f.Nearest = a.out.Attempt.Ran
+		}
 	}
 	if a.result != nil {
 		f.Answered, f.SPARQL, f.Result, f.Confidence = true, a.out.Answer.Ran, a.result, a.out.Confidence

@@ -335,6 +335,7 @@ func (r *Report) settingsTable() Table {
 		return run.Summary.Snapshot[0] + " to " + run.Summary.Snapshot[1]
 	})
 	row("refused actions", func(run RunReport) string { return strconv.Itoa(run.Summary.Refused) })
+	row("repaired turns", func(run RunReport) string { return strconv.Itoa(run.Summary.repaired()) })
 	row("failed attempts, tried again", func(run RunReport) string { return strconv.Itoa(run.Summary.Retried) })
 	row("failed calls of the graph on the way", func(run RunReport) string { return strconv.Itoa(run.Summary.Incidents) })
 	row("mean steps, tokens, US dollars, seconds", func(run RunReport) string {

@@ -86,13 +86,17 @@ type Meta struct {
 	// those that a service failed, oldest first, the last one included when it failed too
 	Attempts []Attempt `json:"attempts,omitempty"`
 	// calls of the graph that its service failed, in the last attempt; the agent went on
-	Incidents int       `json:"incidents,omitempty"`
-	Refused   int       `json:"refused,omitempty"` // repetitions and early stops, in the last attempt
-	Usage     llm.Usage `json:"usage"`             // of the last attempt
-	Lost      llm.Usage `json:"lost,omitzero"`     // of the failed attempts before it
-	Language  string    `json:"language,omitempty"`
-	Detail    string    `json:"detail,omitempty"` // of the reason
-	Gold      *GoldMeta `json:"gold,omitempty"`
+	Incidents int `json:"incidents,omitempty"`
+	Refused   int `json:"refused,omitempty"` // repetitions and early stops, in the last attempt
+	// turns that the model had to repair, by what was wrong (empty, cut, no_action, name, argument, json), likewise
+	Repairs map[string]int `json:"repairs,omitempty"`
+	// without an answer: the query that came nearest to one
+	Nearest  string    `json:"nearest_query,omitempty"`
+	Usage    llm.Usage `json:"usage"`         // of the last attempt
+	Lost     llm.Usage `json:"lost,omitzero"` // of the failed attempts before it
+	Language string    `json:"language,omitempty"`
+	Detail   string    `json:"detail,omitempty"` // of the reason
+	Gold     *GoldMeta `json:"gold,omitempty"`
 }
 
 // Attempt is a try that a service failed.

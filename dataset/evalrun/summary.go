@@ -23,12 +23,22 @@ type Summary struct {
 	Scores    []MetricSummary `json:"scores"`         // by metric
 	Steps     float64         `json:"steps_mean"`     // of the items that no service failed
 	Refused   int             `json:"refused"`        // repetitions and early stops
+	Repairs   map[string]int  `json:"repairs"`        // turns that the model had to repair, by what was wrong
 	Incidents int             `json:"incidents"`      // calls that a service failed and the agent went on after
 	Retried   int             `json:"retried"`        // attempts that a service failed
 	Usage     llm.Usage       `json:"usage"`          // of the attempts that count
 	Lost      llm.Usage       `json:"lost"`           // of those that a service failed
 	Seconds   float64         `json:"seconds_mean"`   // an item
 	Snapshot  [2]string       `json:"gold_snapshots"` // first and last time at which a gold query was run, RFC 3339
+}
+
+// repaired returns the number of turns that had to be repaired.
+func (s *Summary) repaired() int {
+	n := 0
+	for _, v := range s.Repairs {
+		n += v
+	}
+	return n
 }
 
 // Excluded is an item that is in no average.
@@ -101,7 +111,7 @@ func summarise(metric string, items []*ItemData) MetricSummary {
 
 // Summary summarizes the run.
 func (r *RunData) Summary() *Summary {
-	s := &Summary{Schema: Schema, Items: len(r.Items), Missing: r.NotAsked, NoAnswer: map[string]int{}, Failed: map[string]int{}, FailedIDs: []string{}, Excluded: []Excluded{}}
+	s := &Summary{Schema: Schema, Items: len(r.Items), Missing: r.NotAsked, NoAnswer: map[string]int{}, Failed: map[string]int{}, FailedIDs: []string{}, Excluded: []Excluded{}, Repairs: map[string]int{}}
 	var steps, seconds []float64
 	for i := range r.Items {
 		it := &r.Items[i]
@@ -122,6 +132,9 @@ func (r *RunData) Summary() *Summary {
 			seconds = append(seconds, float64(it.Meta.MS)/1000)
 		}
 		s.Refused += it.Meta.Refused
+		for what, n := range it.Meta.Repairs {
+			s.Repairs[what] += n
+		}
 		s.Incidents += it.Meta.Incidents
 		s.Retried += len(it.Meta.Attempts)
 		s.Usage.Add(it.Meta.Usage)
@@ -190,7 +203,8 @@ func (s *Summary) WriteText(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	s.writeScores(w)
-	fmt.Fprintf(w, "\n%.1f steps and %.1f s an item, %d refused actions, %d calls of the model, %d tokens in, %d out", s.Steps, s.Seconds, s.Refused, s.Usage.Calls,
+	fmt.Fprintf(w, "\n%.1f steps and %.1f s an item, %d refused actions, %d repaired turns, %d calls of the model, %d tokens in, %d out", s.Steps, s.Seconds, s.Refused,
+		s.repaired(), s.Usage.Calls,
 		s.Usage.InputTokens, s.Usage.OutputTokens)
 	if s.Usage.USD+s.Lost.USD > 0 {
 		fmt.Fprintf(w, ", $%.4f", s.Usage.USD)
