@@ -76,13 +76,15 @@ func Keys() []Key {
 
 		{"FORUM_PAGE", Forum, "Wikidata:Request a query", "the page that the bot watches",
 			titleField(func(c *Config) *string { return &c.ForumPage })},
-		{"FORUM_ARCHIVE_PREFIX", Forum, "Wikidata:Request a query/Archive/", "start of the titles of archive pages, before YYYY/MM",
+		{"FORUM_ARCHIVE_PREFIX", Forum, "Wikidata:Request a query/Archive/",
+			"start of the titles of archive pages, before YYYY/MM",
 			titleField(func(c *Config) *string { return &c.ArchivePrefix })},
 		{"STOP_PAGE", Forum, "User:SpinachBot/run", "the bot writes only while this page is empty or says run",
 			titleField(func(c *Config) *string { return &c.StopPage })},
 		{"OPERATOR", Forum, "", "user name of the person who runs the bot, named in every reply",
 			userField(func(c *Config) *string { return &c.Operator })},
-		{"SHORTLINK_HOSTS", Forum, "w.wiki,tinyurl.com", "hosts of short links, comma-separated; a link to one counts as an answer, and the harvest follows it",
+		{"SHORTLINK_HOSTS", Forum, "w.wiki,tinyurl.com",
+			"hosts of short links, comma-separated; a link to one counts as an answer, and the harvest follows it",
 			hostsField(func(c *Config) *[]string { return &c.ShortlinkHosts })},
 
 		{"WATCH_SCHEDULE", Bot, "*/10 * * * *", "when the bot reads the page (cron, UTC)",
