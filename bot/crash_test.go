@@ -283,7 +283,7 @@ func TestLateSave(t *testing.T) {
 				w.check(name, map[string]int{"Cats": 0})
 			case strings.Contains(name, "at once") && name != "at once":
 				w.want("Cats:posted")
-				// it was there, and people took it away: it is not posted again
+				// people removed the reply: it is not posted again
 				w.check(name, map[string]int{"Cats": 0})
 			default:
 				w.want("Cats:posted")

@@ -83,7 +83,7 @@ func place(pageText string, t *Thread, target string) (spot, section, error) {
 	return s, sec, nil
 }
 
-// behind finds the end of the target's last descendant, the prefix there, and where the target starts.
+// behind finds the end of the target's last descendant, the list prefix there, and where the target starts.
 func behind(pageText string, t *Thread, target string) (s spot, at int, err error) {
 	k := -1
 	for i := range t.Comments {
