@@ -1,0 +1,491 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Query runs a query. Failures are *kg.Error values, or ctx's.
+type Query func(ctx context.Context, query string) (*kg.Table, error)
+
+// Profile is what an endpoint says about its graph when it is asked by bounded queries. Counts are -1 where the endpoint
+// did not answer in time.
+type Profile struct {
+	Description kg.Description
+	Triples     int64
+	Classes     []Count // the largest
+	Predicates  []Count // the most used
+	Notes       []string
+}
+
+// Count is a class with its members, or a predicate with its triples; -1 when they were not counted.
+type Count struct {
+	IRI string
+	N   int64
+}
+
+// Bounds of the questions to an endpoint.
+const (
+	mostClasses    = 50
+	mostPredicates = 500
+	mostTexts      = 40  // predicates whose values are looked at
+	sampled        = 300 // values of each
+	sampledThings  = 300 // things that are looked at for labels
+	askTime        = 20 * time.Second
+)
+
+// asker asks one endpoint.
+type asker struct {
+	query Query
+	p     *Profile
+	said  map[string]bool
+}
+
+// ask runs a query within its time and returns its rows as maps; ok is false when the endpoint failed, which is noted.
+func (a *asker) ask(ctx context.Context, what, query string) (rows []map[string]rdf.Term, ok bool) {
+	tctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	t, err := a.query(tctx, query)
+	if err != nil {
+		a.note("%s: the endpoint did not say (%v)", what, err)
+		return nil, false
+	}
+	if t.Total > 0 {
+		a.p.Description.Dialect = "qlever" // only QLever counts rows
+	}
+	for _, row := range t.Rows {
+		m := map[string]rdf.Term{}
+		for i, v := range t.Vars {
+			m[v] = row[i]
+		}
+		rows = append(rows, m)
+	}
+	return rows, true
+}
+
+func (a *asker) note(format string, args ...any) {
+	if s := fmt.Sprintf(format, args...); !a.said[s] {
+		a.said[s] = true
+		a.p.Notes = append(a.p.Notes, s)
+	}
+}
+
+// Ask asks an endpoint what an entry for it must say: its vocabulary, languages, prefixes and statement model. Questions
+// that it cannot answer in time are left out with a note. The error is the endpoint's answer to the very first one.
+func Ask(ctx context.Context, query Query) (*Profile, error) {
+	p := &Profile{Triples: -1, Description: kg.Description{Dialect: "standard", Statements: kg.Plain}}
+	a := &asker{query: query, p: p, said: map[string]bool{}}
+	t, err := query(ctx, "SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 1")
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Rows) == 0 {
+		a.note("the graph is empty, as far as the endpoint shows it")
+	}
+	if rows, ok := a.ask(ctx, "the number of triples", "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"); ok && len(rows) == 1 {
+		p.Triples = integer(rows[0]["n"])
+	}
+	a.predicates(ctx)
+	a.wikibase()
+	a.classes(ctx)
+	texts := a.texts(ctx)
+	a.vocabulary(texts)
+	a.languages(ctx)
+	a.compound(ctx)
+	a.prefixes(ctx)
+	a.names()
+	return p, ctx.Err()
+}
+
+func integer(t rdf.Term) int64 {
+	var n int64
+	if _, err := fmt.Sscan(t.Value, &n); err != nil {
+		return -1
+	}
+	return n
+}
+
+// counts reads rows of ?x and ?n, the greatest first.
+func counts(rows []map[string]rdf.Term) []Count {
+	var out []Count
+	for _, r := range rows {
+		if r["x"].IsIRI() {
+			c := Count{r["x"].Value, -1}
+			if n, ok := r["n"]; ok && n.Bound() {
+				c.N = integer(n)
+			}
+			out = append(out, c)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Count) int { return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.IRI, b.IRI)) })
+	return out
+}
+
+// predicates counts the predicates, or those of a part of the graph.
+func (a *asker) predicates(ctx context.Context) {
+	for _, q := range []string{
+		"SELECT ?x (COUNT(*) AS ?n) WHERE { ?s ?x ?o } GROUP BY ?x ORDER BY DESC(?n)",
+		"SELECT ?x (COUNT(*) AS ?n) WHERE { { SELECT ?x WHERE { ?s ?x ?o } LIMIT 100000 } } GROUP BY ?x ORDER BY DESC(?n)",
+	} {
+		if rows, ok := a.ask(ctx, "the predicates", fmt.Sprintf("%s LIMIT %d", q, mostPredicates)); ok {
+			a.p.Predicates = counts(rows)
+			return
+		}
+	}
+}
+
+// uses reports whether a predicate occurs.
+func (a *asker) uses(iri string) bool {
+	return slices.ContainsFunc(a.p.Predicates, func(c Count) bool { return c.IRI == iri })
+}
+
+// wikibase recognizes Wikidata's own predicates.
+func (a *asker) wikibase() {
+	if slices.ContainsFunc(a.p.Predicates, func(c Count) bool { return strings.HasPrefix(c.IRI, rdf.Direct+"P") }) {
+		a.p.Description.Statements = kg.Wikibase
+	}
+}
+
+// classes finds the properties that lead to classes, and the largest classes.
+func (a *asker) classes(ctx context.Context) {
+	d := &a.p.Description
+	for _, t := range []struct{ iri, name, sub string }{{rdf.Direct + "P31", "wdt:P31", rdf.Direct + "P279"},
+		{rdf.RDFType, "rdf:type", rdf.Prefixes["rdfs"] + "subClassOf"}, {"http://rdf.freebase.com/ns/type.object.type", "<http://rdf.freebase.com/ns/type.object.type>", ""}} {
+		if !a.uses(t.iri) {
+			continue
+		}
+		if len(d.Types) == 0 && t.sub != "" && a.uses(t.sub) {
+			d.Subclass = "<" + t.sub + ">"
+		}
+		d.Types = append(d.Types, t.name)
+		if d.IsWikibase() {
+			break // rdf:type is about statement nodes there
+		}
+	}
+	if len(d.Types) == 0 {
+		a.note("no property leads to classes: neither rdf:type nor wdt:P31 is used")
+		return
+	}
+	typ := rdf.RDFType
+	if d.IsWikibase() {
+		typ = rdf.Direct + "P31"
+	}
+	for _, q := range []string{
+		"SELECT ?x (COUNT(?s) AS ?n) WHERE { ?s <" + typ + "> ?x } GROUP BY ?x ORDER BY DESC(?n)",
+		"SELECT ?x (COUNT(?s) AS ?n) WHERE { { SELECT ?s ?x WHERE { ?s <" + typ + "> ?x } LIMIT 100000 } } GROUP BY ?x ORDER BY DESC(?n)",
+	} {
+		if rows, ok := a.ask(ctx, "the classes", fmt.Sprintf("%s LIMIT %d", q, mostClasses)); ok {
+			a.p.Classes = counts(rows)
+			return
+		}
+	}
+}
+
+// text is what the values of a predicate look like.
+type text struct {
+	iri       string
+	uses      int64
+	tagged    float64 // share of the values that have a language
+	length    float64 // mean, in characters
+	different float64 // share of the values that are different
+	each      float64 // values in one language that a thing has
+	local     string  // local name in small letters
+}
+
+// texts looks at values of the predicates that may hold names and descriptions.
+func (a *asker) texts(ctx context.Context) []text {
+	var out []text
+	order := slices.Clone(a.p.Predicates)
+	slices.SortStableFunc(order, func(x, y Count) int { // the vocabularies that people share are looked at first
+		return cmp.Compare(wellKnown(x.IRI), wellKnown(y.IRI))
+	})
+	looked := 0
+	for _, c := range order {
+		if looked == mostTexts {
+			break
+		}
+		if strings.HasPrefix(c.IRI, rdf.Prop) || strings.ContainsAny(c.IRI, "<>\"{}|\\^` ") {
+			continue // Wikidata's statements hold no names
+		}
+		looked++
+		rows, ok := a.ask(ctx, "values of <"+c.IRI+">", fmt.Sprintf("SELECT ?s ?o WHERE { ?s <%s> ?o } LIMIT %d", c.IRI, sampled))
+		if !ok {
+			continue
+		}
+		if t, ok := measureText(c, rows); ok {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// measureText measures the values of a predicate; ok is false when they are not texts.
+func measureText(c Count, rows []map[string]rdf.Term) (t text, ok bool) {
+	t = text{iri: c.IRI, uses: c.N, local: strings.ToLower(localName(c.IRI))}
+	values, things := map[string]bool{}, map[string]bool{}
+	tagged, length := 0, 0
+	for _, r := range rows {
+		o := r["o"]
+		if !o.IsLiteral() || o.Datatype != "" && o.Datatype != rdf.XSDString {
+			return t, false
+		}
+		if o.Lang != "" {
+			tagged++
+		}
+		length += utf8.RuneCountInString(o.Value)
+		values[o.Value] = true
+		things[r["s"].String()+"@"+o.Lang] = true
+	}
+	if len(rows) == 0 {
+		return t, false
+	}
+	n := float64(len(rows))
+	t.tagged, t.length, t.different, t.each = float64(tagged)/n, float64(length)/n, float64(len(values))/n, n/float64(len(things))
+	return t, true
+}
+
+func localName(iri string) string { return iri[strings.LastIndexAny(iri, "/#:.")+1:] }
+
+// Properties that hold names, further names and descriptions in shared vocabularies, and the local names of such
+// properties in others; the best first.
+var (
+	labelIRIs = []string{rdf.RDFSLabel, rdf.Prefixes["skos"] + "prefLabel", "http://rdf.freebase.com/ns/type.object.name", rdf.Prefixes["schema"] + "name",
+		"https://schema.org/name", "http://xmlns.com/foaf/0.1/name", rdf.Prefixes["dct"] + "title", "http://purl.org/dc/elements/1.1/title"}
+	aliasIRIs = []string{rdf.SKOSAltLabel, rdf.Prefixes["schema"] + "alternateName", "https://schema.org/alternateName",
+		"http://rdf.freebase.com/ns/common.topic.alias", "http://xmlns.com/foaf/0.1/nick"}
+	descriptionIRIs = []string{rdf.SchemaDesc, rdf.Prefixes["rdfs"] + "comment", "https://schema.org/description", rdf.Prefixes["dct"] + "description",
+		"http://purl.org/dc/elements/1.1/description", rdf.Prefixes["skos"] + "definition", "http://dbpedia.org/ontology/abstract",
+		"http://rdf.freebase.com/ns/common.topic.description"}
+	labelWords       = []string{"label", "name", "title", "preflabel", "fullname", "displayname"}
+	aliasWords       = []string{"altlabel", "alias", "alternatename", "synonym", "nickname", "altname"}
+	descriptionWords = []string{"description", "comment", "abstract", "definition", "summary", "note"}
+)
+
+// wellKnown is 0 for a predicate of a shared vocabulary that may hold texts, 1 for one whose name says so, else 2.
+func wellKnown(iri string) int {
+	switch local := strings.ToLower(localName(iri)); {
+	case slices.Contains(labelIRIs, iri), slices.Contains(aliasIRIs, iri), slices.Contains(descriptionIRIs, iri):
+		return 0
+	case slices.Contains(labelWords, local), slices.Contains(aliasWords, local), slices.Contains(descriptionWords, local):
+		return 1
+	}
+	return 2
+}
+
+// Limits of a name: longer texts are descriptions, and what repeats much is a value, not a name.
+const (
+	longestName  = 80.0
+	leastNames   = 0.3 // share of different values
+	mostOfAThing = 1.5 // names in one language
+)
+
+// vocabulary chooses the properties of names, further names and descriptions.
+func (a *asker) vocabulary(texts []text) {
+	d := &a.p.Description
+	d.Labels = choose(texts, labelIRIs, labelWords, func(t text) bool {
+		return t.length <= longestName && t.different >= leastNames && t.each <= mostOfAThing
+	}, true)
+	taken := slices.Clone(d.Labels)
+	rest := slices.DeleteFunc(slices.Clone(texts), func(t text) bool { return slices.Contains(taken, t.iri) })
+	d.Aliases = choose(rest, aliasIRIs, aliasWords, func(t text) bool { return t.length <= longestName }, false)
+	rest = slices.DeleteFunc(rest, func(t text) bool { return slices.Contains(d.Aliases, t.iri) })
+	d.Descriptions = choose(rest, descriptionIRIs, descriptionWords, func(t text) bool { return true }, false)
+	if len(d.Descriptions) == 0 { // long texts in languages
+		for _, t := range rest {
+			if t.tagged > 0.5 && t.length > longestName/2 {
+				d.Descriptions = append(d.Descriptions, t.iri)
+				break
+			}
+		}
+	}
+	if len(d.Labels) == 0 {
+		a.note("no property of labels was found: things can be found by their IRIs only")
+	}
+}
+
+// choose returns the predicates that fit: those of shared vocabularies in their order; without one, those whose local
+// name says so; without one of these, when tagged, those with values in languages, the most used first.
+func choose(texts []text, iris, words []string, fits func(text) bool, tagged bool) []string {
+	pick := func(ok func(text) bool) []string {
+		var out []text
+		for _, t := range texts {
+			if fits(t) && ok(t) {
+				out = append(out, t)
+			}
+		}
+		slices.SortStableFunc(out, func(a, b text) int {
+			return cmp.Or(cmp.Compare(place(iris, a.iri), place(iris, b.iri)), cmp.Compare(place(words, a.local), place(words, b.local)), cmp.Compare(b.uses, a.uses))
+		})
+		var names []string
+		for _, t := range out {
+			names = append(names, t.iri)
+		}
+		return names[:min(len(names), 3)]
+	}
+	if out := pick(func(t text) bool { return slices.Contains(iris, t.iri) }); len(out) > 0 {
+		return out
+	}
+	if out := pick(func(t text) bool { return slices.Contains(words, t.local) }); len(out) > 0 {
+		return out
+	}
+	if tagged {
+		return pick(func(t text) bool { return t.tagged > 0.5 && t.length <= longestName/2 })
+	}
+	return nil
+}
+
+func place(list []string, s string) int {
+	if i := slices.Index(list, s); i >= 0 {
+		return i
+	}
+	return len(list)
+}
+
+// languages counts the languages of the labels.
+func (a *asker) languages(ctx context.Context) {
+	n := map[string]int64{}
+	for _, l := range a.p.Description.Labels {
+		for _, q := range []string{
+			"SELECT ?g (COUNT(*) AS ?n) WHERE { ?s <" + l + "> ?l BIND(LANG(?l) AS ?g) } GROUP BY ?g",
+			"SELECT ?g (COUNT(*) AS ?n) WHERE { { SELECT ?l WHERE { ?s <" + l + "> ?l } LIMIT 50000 } BIND(LANG(?l) AS ?g) } GROUP BY ?g",
+		} {
+			rows, ok := a.ask(ctx, "the languages", q+" LIMIT 500")
+			if !ok {
+				continue
+			}
+			for _, r := range rows {
+				if g := strings.ToLower(r["g"].Value); languageCode.MatchString(g) {
+					n[g] += integer(r["n"])
+				}
+			}
+			break
+		}
+	}
+	var all []string
+	for g := range n {
+		all = append(all, g)
+	}
+	slices.SortFunc(all, func(x, y string) int { return cmp.Or(cmp.Compare(n[y], n[x]), strings.Compare(x, y)) })
+	a.p.Description.Languages = all[:min(len(all), 10)]
+}
+
+// compound recognizes values that are nodes without a name and have values of their own.
+func (a *asker) compound(ctx context.Context) {
+	if a.p.Description.IsWikibase() {
+		return
+	}
+	rows, ok := a.ask(ctx, "values that are nodes without a name", "SELECT ?o (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?o WHERE { ?s ?p ?o . FILTER(isBlank(?o)) } LIMIT 50 } ?o ?q ?v } GROUP BY ?o")
+	if !ok {
+		return
+	}
+	for _, r := range rows {
+		if integer(r["n"]) > 1 {
+			a.p.Description.Statements = kg.Compound
+			return
+		}
+	}
+}
+
+// namespace cuts an IRI after its last # or /.
+func namespace(iri string) string {
+	i := strings.LastIndexAny(iri, "#/")
+	if i < 0 || i == len(iri)-1 || strings.HasSuffix(iri[:i+1], "://") {
+		return ""
+	}
+	return iri[:i+1]
+}
+
+// prefixes gives names to the namespaces of predicates, classes and things.
+func (a *asker) prefixes(ctx context.Context) {
+	uses := map[string]int64{}
+	for _, cs := range [][]Count{a.p.Predicates, a.p.Classes} {
+		for _, c := range cs {
+			uses[namespace(c.IRI)] += max(c.N, 1)
+		}
+	}
+	if rows, ok := a.ask(ctx, "namespaces of things", "SELECT DISTINCT ?x WHERE { ?x ?p ?o . FILTER(isIRI(?x)) } LIMIT 2000"); ok {
+		for _, r := range rows {
+			uses[namespace(r["x"].Value)] += 10
+		}
+	}
+	var all []string
+	for ns := range uses {
+		if ns != "" && !strings.ContainsAny(ns, " <>\"{}|\\^`") {
+			all = append(all, ns)
+		}
+	}
+	slices.SortFunc(all, func(x, y string) int { return cmp.Or(cmp.Compare(uses[y], uses[x]), strings.Compare(x, y)) })
+	d := &a.p.Description
+	d.Prefixes = map[string]string{}
+	for _, ns := range all {
+		if len(d.Prefixes) == 20 {
+			a.note("the graph has more than 20 namespaces; the rest have no prefix")
+			break
+		}
+		if isCommon(ns, d.IsWikibase()) {
+			continue
+		}
+		name := cmp.Or(prefixOf(ns), madePrefix(ns))
+		for i := 2; d.Prefixes[name] != "" || rdf.Prefixes[name] != ""; i++ {
+			name = fmt.Sprintf("%s%d", strings.TrimRight(name, "0123456789"), i)
+		}
+		d.Prefixes[name] = ns
+	}
+}
+
+// isCommon reports whether every graph has a prefix for the namespace.
+func isCommon(ns string, wikibase bool) bool {
+	for p, known := range rdf.Prefixes {
+		if known == ns && (wikibase || slices.Contains(common, p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// madePrefix makes a prefix of a namespace: the last of its parts that has letters and is no word that says nothing.
+func madePrefix(ns string) string {
+	u, err := url.Parse(ns)
+	if err != nil {
+		return "ns"
+	}
+	parts := strings.FieldsFunc(u.Path+"/"+strings.TrimSuffix(u.Fragment, "/"), func(r rune) bool { return r == '/' || r == '#' })
+	host := strings.Split(strings.TrimPrefix(u.Hostname(), "www."), ".")
+	for i := len(parts) - 1; i >= 0; i-- {
+		if p := strings.ToLower(parts[i]); prefixName.MatchString(p) && len(p) <= 12 && !slices.Contains([]string{"ontology", "schema", "rdf", "ns", "terms", "core"}, p) {
+			return p
+		}
+	}
+	if h := strings.ToLower(host[0]); prefixName.MatchString(h) && len(h) <= 12 {
+		return h
+	}
+	return "ns"
+}
+
+// names writes the chosen properties as prefixed names.
+func (a *asker) names() {
+	d := &a.p.Description
+	full := withPrefixes(*d)
+	for _, list := range [][]string{d.Labels, d.Aliases, d.Descriptions} {
+		for i, iri := range list {
+			list[i] = full.Compact(iri)
+		}
+	}
+	if s := strings.Trim(d.Subclass, "<>"); s != "" {
+		d.Subclass = full.Compact(s)
+	}
+	for i, t := range d.Types {
+		if iri := strings.Trim(t, "<>"); iri != t {
+			d.Types[i] = full.Compact(iri)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+// Package registry knows graphs by name: those that come with the program (builtin.yaml) and those of the file that
+// KG_FILE names. It reads the file with every mistake at its line, and asks an endpoint what an entry for it must say
+// (profile.go), and what the graph lacks (lacks.go).
+//
+// The format is YAML:
+//
+//	graphs:
+//	  company:
+//	    endpoint: http://127.0.0.1:8890/sparql
+//	    dialect: standard        # wdqs, qlever or standard
+//	    prefixes: {c: "http://example.org/c/"}
+//	    labels: [rdfs:label]
+//
+// parse.go lists all keys. An entry with the name of a built-in one replaces it.
+package registry
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Entry is one graph. Its description has no measurements, see [Recall].
+type Entry struct {
+	kg.Description
+	Address     string            // of the query service; Description.Endpoint is the same without secrets
+	EntityAPI   string            // address of a Wikibase's api.php; "" when the graph has none
+	Index       string            // folder or file of a label index; "" when there is none
+	Timeout     time.Duration     // of a query; 0: the program's
+	Headers     map[string]string // header to the environment variable that holds its value
+	Params      map[string]string // parameter to its value, or to "$NAME" for an environment variable's
+	Text2SPARQL []string          // names of the graph in the TEXT2SPARQL challenge
+	Unconfirmed bool              // nobody has checked the address
+	File        string            // where the entry is from; "" for a built-in one
+	Line        int
+}
+
+// BuiltIn reports whether the entry comes with the program.
+func (e *Entry) BuiltIn() bool { return e.File == "" }
+
+// Registry is a set of graphs.
+type Registry struct {
+	entries []*Entry // in the order of the files, built-in ones first
+}
+
+//go:embed builtin.yaml
+var builtin []byte
+
+// New returns the built-in graphs.
+func New() *Registry {
+	entries, err := parse("", builtin)
+	if err != nil {
+		panic(err) // part of the program; a test reads it
+	}
+	return &Registry{entries}
+}
+
+// Read returns the built-in graphs and those of a file, whose name is for messages and to find the indexes that it
+// names. The error is a [Mistakes] with everything that is wrong.
+func Read(file string, data []byte) (*Registry, error) {
+	r := New()
+	entries, err := parse(file, data)
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		r.entries = slices.DeleteFunc(r.entries, func(o *Entry) bool { return o.Name == e.Name })
+		r.entries = append(r.entries, e)
+	}
+	return r, nil
+}
+
+// Entries are the graphs.
+func (r *Registry) Entries() []*Entry { return slices.Clone(r.entries) }
+
+// Names are the graphs' names.
+func (r *Registry) Names() []string {
+	var out []string
+	for _, e := range r.entries {
+		out = append(out, e.Name)
+	}
+	return out
+}
+
+// Named returns the graph of a name. The error says which there are.
+func (r *Registry) Named(name string) (*Entry, error) {
+	for _, e := range r.entries {
+		if e.Name == name {
+			return e, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no graph %q; the graphs are: %s; KG_FILE can name more, and kg add URL writes an entry",
+		name, strings.Join(r.Names(), ", "))
+}
+
+// withPrefixes returns the description with the prefixes that every graph may use, Wikidata's on a Wikibase and those of the
+// W3C's vocabularies elsewhere.
+func withPrefixes(d kg.Description) kg.Description {
+	all := map[string]string{}
+	for _, p := range common {
+		all[p] = rdf.Prefixes[p]
+	}
+	if d.IsWikibase() {
+		for p, ns := range rdf.Prefixes {
+			all[p] = ns
+		}
+	}
+	for p, ns := range d.Prefixes {
+		all[p] = ns
+	}
+	d.Prefixes = all
+	return d
+}
+
+// common are the prefixes of vocabularies that most graphs use.
+var common = []string{"rdf", "rdfs", "owl", "skos", "xsd", "schema", "geo", "geof", "dct", "prov"}
