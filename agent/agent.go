@@ -134,3 +134,6 @@ type Triage struct {
 
 // Wikibase is [tool.Wikibase].
 func Wikibase(g Graph) Sources { return tool.Wikibase(g) }
+
+// Replayed is [tool.Replayed].
+func Replayed(r *event.Replay) Sources { return tool.Replayed(r) }

@@ -97,7 +97,7 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	}()
 	b := r.Events.Branch(0)
 	if err := b.Record(ctx, Event{Event: "start", Format: event.Format, Question: &q, Preset: e.opts.Preset.Name,
-		Limits: r.Meter.Limits().Fields()}); err != nil {
+		Graphs: e.sources.Log(), Limits: r.Meter.Limits().Fields()}); err != nil {
 		return out, err
 	}
 	bounded, cancel := r.Meter.Deadline(ctx)
@@ -130,7 +130,9 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	r.state = r.Start(b.At())
 	var f step.Final
 	var err error
-	r.state, f, err = search(ctx, r.Runner, r.state)
+	if r.state, err = r.Begin(ctx, r.state); err == nil {
+		r.state, f, err = search(ctx, r.Runner, r.state)
+	}
 	if err == nil && r.Preset.Extract && f.Answer == nil && f.Ending.Reason == OutOfActions {
 		r.state, f, r.extracted, err = r.Extract(ctx, r.state, f)
 	}

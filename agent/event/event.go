@@ -32,7 +32,7 @@ type Listener interface {
 // came from, 0 for the first. A run without branches is a line; a rollback that abandons steps grows from the step
 // that it returns to. Which other fields are set depends on Event:
 //
-//	start     Format, Question (with History), Preset, Limits
+//	start     Format, Question (with History), Preset, Graphs, Limits
 //	model     Request and Response (or Error and Cause) of one call of the model
 //	graph     Call: one call of the graph or the labeler with its result
 //	step      Step: one action with its observation
@@ -53,6 +53,7 @@ type Event struct {
 	Format     string         `json:"format,omitempty"`
 	Question   *Question      `json:"question,omitempty"`
 	Preset     string         `json:"preset,omitempty"`
+	Graphs     []Graph        `json:"graphs,omitempty"`
 	Limits     map[string]any `json:"limits,omitempty"`
 	Request    *llm.Request   `json:"request,omitempty"`
 	Response   *llm.Response  `json:"response,omitempty"`

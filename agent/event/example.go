@@ -1,6 +1,10 @@
 package event
 
-import "time"
+import (
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
 
 // Example is an earlier question with a query that answered it. Its texts are untrusted. It was answered once: whether
 // the query still runs is not checked.
@@ -25,4 +29,11 @@ type ExampleQuery struct {
 	Seed   uint64 `json:"seed,omitempty"`
 	Limit  int    `json:"limit"`
 	Offset int    `json:"offset,omitempty"` // how many to skip
+}
+
+// Graph is a graph of a run: what is known of it, what it could do, and the notes on it.
+type Graph struct {
+	Explain kg.Description `json:"explain"`
+	Can     []string       `json:"can,omitempty"` // besides running queries and searching: label, find, shape, examples, explore
+	Notes   []string       `json:"notes,omitempty"`
 }

@@ -20,6 +20,7 @@ import (
 // is not safe for concurrent use.
 type Replay struct {
 	question Question
+	sources  []Graph
 	limits   Limits
 	model    []Event
 	calls    []*Call
@@ -42,7 +43,7 @@ func NewReplay(events []Event) (*Replay, error) {
 			if e.Question == nil {
 				return nil, fmt.Errorf("replay: the start event holds no question")
 			}
-			r.question = *e.Question
+			r.question, r.sources = *e.Question, e.Graphs
 			r.limits = limitsOf(e.Limits)
 		case "model":
 			r.model = append(r.model, e)
@@ -61,6 +62,9 @@ func NewReplay(events []Event) (*Replay, error) {
 
 // Question is the recorded question.
 func (r *Replay) Question() Question { return r.question }
+
+// Graphs are the recorded graphs, the main one first; none in files of older versions.
+func (r *Replay) Graphs() []Graph { return r.sources }
 
 // On returns the replay as the graph with a name, for a run that uses several.
 func (r *Replay) On(name string) *Replay {

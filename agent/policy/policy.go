@@ -17,7 +17,7 @@ type Policy func(ctx context.Context, r *step.Runner, s step.State) (step.State,
 var policies = []struct {
 	name   string
 	policy Policy
-}{{"linear", Linear}}
+}{{"linear", Linear}, {"generate", Generate}}
 
 // Named returns the policy with a name.
 func Named(name string) (Policy, error) {
@@ -55,4 +55,19 @@ func Linear(ctx context.Context, r *step.Runner, s step.State) (step.State, step
 		case step.Carried, step.Unreadable: // the model goes on, or is told what was wrong
 		}
 	}
+}
+
+// Generate is SPARQL-LLM's way: what the query is written from is looked up first, then the model writes whole queries,
+// each of which is checked and run, until one returns something or the tries are used up. The end without an answer is
+// then always the same.
+func Generate(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
+	s, err := r.Retrieve(ctx, s)
+	if err != nil {
+		return s, step.Final{}, err
+	}
+	s, f, err := Linear(ctx, r, s)
+	if err == nil && f.Answer == nil {
+		f = r.GaveUp(s, f)
+	}
+	return s, f, err
 }

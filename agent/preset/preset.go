@@ -30,21 +30,22 @@ import (
 
 // Preset is a way of working. A copy may be changed.
 type Preset struct {
-	Name     string    `json:"name"`
-	About    string    `json:"about"`    // one line for help
-	Long     string    `json:"long"`     // what it is, with its source
-	Protocol string    `json:"protocol"` // text or native
-	Parallel bool      `json:"parallel"` // a native turn may hold several calls
-	Strict   bool      `json:"strict"`   // the server must hold native calls to the tools' schemas
-	Policies []string  `json:"policies"` // ways to search its steps, the usual one first
-	Tools    []string  `json:"tools"`    // names, in the order in which the model reads them
-	Limits   Limits    `json:"limits"`
-	Rules    Rules     `json:"rules"`
-	Sampling Sampling  `json:"sampling"`
-	Show     tool.Show `json:"show"`
-	Feedback Feedback  `json:"feedback"`
-	Examples Examples  `json:"examples"`
-	Notes    Notes     `json:"notes"`
+	Name     string        `json:"name"`
+	About    string        `json:"about"`    // one line for help
+	Long     string        `json:"long"`     // what it is, with its source
+	Protocol string        `json:"protocol"` // text or native
+	Parallel bool          `json:"parallel"` // a native turn may hold several calls
+	Strict   bool          `json:"strict"`   // the server must hold native calls to the tools' schemas
+	Policies []string      `json:"policies"` // ways to search its steps, the usual one first
+	Tools    []string      `json:"tools"`    // names, in the order in which the model reads them
+	Limits   Limits        `json:"limits"`
+	Rules    Rules         `json:"rules"`
+	Sampling Sampling      `json:"sampling"`
+	Show     tool.Show     `json:"show"`
+	Generate tool.Generate `json:"generate"` // for the policy of that name
+	Feedback Feedback      `json:"feedback"`
+	Examples Examples      `json:"examples"`
+	Notes    Notes         `json:"notes"`
 	// try an empty query without each of its conditions, so that the model learns which one loses the rows: up to 6
 	// more queries
 	Diagnose bool `json:"diagnose"`
@@ -177,7 +178,7 @@ func (p *Preset) check() error {
 	}
 	want(p.Name != "", `"name" is empty`)
 	want(len(p.Policies) > 0, `"policies" names none, such as "linear"`)
-	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Ends() }),
+	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Ends() || t.Final }),
 		`"tools" has none that ends the work, such as "stop"`)
 	want(slices.ContainsFunc(p.tools, func(t *tool.Tool) bool { return t.Query }),
 		`"tools" has none that runs a query, such as "execute_sparql"`)
@@ -191,12 +192,16 @@ func (p *Preset) check() error {
 	want(min(p.Show.Items, p.Show.Properties, p.Show.Examples, p.Show.Rows.Tail) >= 0,
 		`a number in "show" is below 0`)
 	need := map[string]bool{"act": true, "prune": p.tools.Find(tool.EntryName) != nil, "extract": p.Extract,
-		"report": p.Report, "feedback": p.Feedback.Rounds > 0}
-	for _, n := range []string{"act", "prune", "extract", "report", "feedback"} {
+		"report": p.Report, "feedback": p.Feedback.Rounds > 0, "analyze": p.Generate.Analyze}
+	for _, n := range []string{"act", "prune", "extract", "report", "feedback", "analyze"} {
 		want(!need[n] || p.texts.Has(n+".tmpl"), "the prompt "+n+".tmpl is missing")
 	}
+	g := p.Generate
+	want(min(g.Examples, g.Classes, g.Few, g.Many, g.Shapes, g.Predicates, g.Entities, g.Seconds) >= 0, `a number in "generate" is below 0`)
+	want(slices.Contains([]string{"", tool.CheckFirst, tool.CheckAfter}, g.Check), `"generate": "check" must be first or after`)
+	want(slices.Contains([]string{"", "text", "json"}, g.Format), `"generate": "format" must be text or json`)
 	if len(missing) == 0 {
-		_, err := p.texts.Write("act.tmpl", p.systemData(p.Limits.Counted, nil))
+		_, err := p.texts.Write("act.tmpl", p.systemData(Situation{Counted: p.Limits.Counted}))
 		want(err == nil, fmt.Sprintf("a prompt is broken: %v", err))
 	}
 	return errors.Join(missing...)
@@ -236,12 +241,21 @@ func (p *Preset) Own(name string, data any, usual func(name string, data any) st
 	return usual(name, data)
 }
 
-// System renders the system message for actions. Besides the tools' texts and the limit of actions, the prompt may use
-// the descriptions of the graphs, the main one first.
-func (p *Preset) System(counted int, graphs []kg.Description) string {
-	return p.Say("act.tmpl", p.systemData(counted, graphs))
+// Situation is what a system message may say besides the rules: how many steps there are in all, how many of these were
+// done before the model's first turn, the graphs, the main one first, and notes on them.
+type Situation struct {
+	Counted, Given int
+	Graphs         []kg.Description
+	Notes          []string
 }
 
-func (p *Preset) systemData(counted int, graphs []kg.Description) map[string]any {
-	return map[string]any{"Tools": p.tools.Describe(p.Show), "Counted": counted, "Graphs": graphs}
+// System renders the system message for actions. Its prompt also has the tools' texts and, as Tries, how many steps are
+// the model's own.
+func (p *Preset) System(s Situation) string {
+	return p.Say("act.tmpl", p.systemData(s))
+}
+
+func (p *Preset) systemData(s Situation) map[string]any {
+	return map[string]any{"Tools": p.tools.Describe(p.Show), "Counted": s.Counted, "Tries": s.Counted - s.Given,
+		"Graphs": s.Graphs, "Notes": s.Notes[:min(len(s.Notes), p.Notes.N)]}
 }

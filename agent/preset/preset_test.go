@@ -43,7 +43,7 @@ func TestSpinach(t *testing.T) {
 func TestTextsKnowTheNumbers(t *testing.T) {
 	p := Default()
 	p.Show.Items, p.Show.Properties, p.Show.Rows = 71, 72, render.Window{Whole: 75, Head: 73, Tail: 74}
-	sys := p.System(15, nil)
+	sys := p.System(Situation{Counted: 15})
 	for _, want := range append([]string{"71 items", "72 properties",
 		"of more than 75 rows the first 73 and the last 74", "You have at most 15 steps",
 		`"[AUTO_LANGUAGE],mul,en"`, "no secret"}, p.Tools...) {
@@ -86,7 +86,7 @@ func TestOpen(t *testing.T) {
 				t.Fatal(err)
 			}
 			p, err := Open(path)
-			if tt.want == "" && (err != nil || p.System(15, nil) != "x") {
+			if tt.want == "" && (err != nil || p.System(Situation{Counted: 15}) != "x") {
 				t.Errorf("%v", err)
 			}
 			if tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want) ||

@@ -1,5 +1,6 @@
-// Package protocol turns a conversation into messages and a model's message into calls of tools. There are two: text,
-// in which the model writes a thought and an action, and native, in which it calls tools through the chat interface.
+// Package protocol turns a conversation into messages and a model's message into calls of tools. There are three:
+// text, in which the model writes a thought and an action; native, in which it calls tools through the chat interface;
+// fenced, in which it writes a query.
 package protocol
 
 import (
@@ -39,6 +40,7 @@ type Exchange struct {
 	Args                 json.RawMessage
 	Observation          string
 	Notes                []string // what was said after it
+	Given                bool     // it was done before the model's first turn, without being asked for
 }
 
 // Conversation is what the model is shown.
@@ -64,7 +66,7 @@ type Protocol interface {
 
 // Options choose a protocol.
 type Options struct {
-	Name     string        // text or native
+	Name     string        // text, native or fenced
 	Parallel bool          // a native turn may hold several calls
 	Strict   bool          // the server must hold native calls to the schemas
 	Own      *render.Texts // texts that replace those of texts.tmpl by their names; nil: none
@@ -84,8 +86,10 @@ func Named(o Options) (Protocol, error) {
 		return Text{w, nil}, nil
 	case "native":
 		return Native{w, o.Parallel, o.Strict}, nil
+	case "fenced":
+		return Fenced{w}, nil
 	}
-	return nil, fmt.Errorf("there is no protocol %q; the protocols are text and native", name)
+	return nil, fmt.Errorf("there is no protocol %q; the protocols are text, native and fenced", name)
 }
 
 // Kind is what is wrong with a turn.

@@ -53,7 +53,7 @@ func (r *Runner) Help(ctx context.Context, b *event.Branch, t tool.Task) (text s
 	for k, v := range t.Data {
 		data[k] = v
 	}
-	resp, err := r.complete(ctx, b, llm.Request{Purpose: t.Purpose, Part: t.Part, MaxTokens: t.MaxTokens},
+	resp, err := r.complete(ctx, b, llm.Request{Purpose: t.Purpose, Part: t.Part, MaxTokens: t.MaxTokens, JSON: t.JSON},
 		func(bool) []llm.Message {
 			return []llm.Message{{Role: llm.System, Content: r.Preset.Say(t.Purpose+".tmpl", data)}, {Role: llm.User,
 				Content: r.Preset.Say(t.Purpose+"_user", data)}}

@@ -172,9 +172,7 @@ func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error
 func (r *Runner) propose(ctx context.Context, b *event.Branch, req llm.Request, s State) (*llm.Response,
 	protocol.Protocol, error) {
 	p := r.speak()
-	show := r.Preset.Show
-	show.Graphs = len(r.Sources)
-	p.Prepare(&req, r.Preset.Toolset(), show)
+	p.Prepare(&req, r.Preset.Toolset(), r.Preset.Show)
 	resp, err := r.complete(ctx, b, req, func(short bool) []llm.Message {
 		if short {
 			return p.Messages(r.conversation(s.shortened()))
@@ -225,10 +223,24 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 	if ref := s.judge(r.Preset.Rules, key); ref != nil {
 		return r.refusedChild(s, turn, call, ref), nil
 	}
-	began := r.Now()
-	res, err := call.Tool.Run(ctx, r.env(b, s), call.Args)
+	next, failure, err := r.perform(ctx, b, s, r.env(b, s), turn, call)
 	if err != nil {
 		return Child{}, err
+	}
+	if call.Tool.Final && next.steps[len(next.steps)-1].result {
+		return r.finish(ctx, b, next, turn)
+	}
+	return next.served(failure), nil
+}
+
+// perform runs a call's tool and adds the step to the state and to the log. failure is the graph's, "" for a success.
+func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *tool.Env, turn protocol.Turn,
+	call protocol.Call) (next State, failure kg.Kind, err error) {
+	key := call.Tool.KeyOf(call.Args)
+	began := r.Now()
+	res, err := call.Tool.Run(ctx, env, call.Args)
+	if err != nil {
+		return s, "", err
 	}
 	most := maxObservation
 	if n := r.Preset.Show.Chars; n > 0 {
@@ -255,12 +267,11 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 		k.notes = append(k.notes, r.say("only_first", nil))
 	}
 	if err := b.Record(ctx, event.Event{Event: "step", Step: &k.Step}); err != nil {
-		return Child{}, err
+		return s, "", err
 	}
 	k.event, s.at = b.At(), b.At()
 	s.known = s.known.with(res.Text)
-	s = s.with(k)
-	return s.served(res.Failure), nil
+	return s.with(k), res.Failure, nil
 }
 
 // maxTable is how many rows of a result are kept for later steps.
@@ -301,7 +312,7 @@ func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 	sources := r.Sources.Recorded(b)
 	env := &tool.Env{
 		Log: r.Log, Sources: sources, Question: r.Question, Language: r.Language,
-		Dialect: r.Dialect, Show: r.Preset.Show, Diagnose: r.Preset.Diagnose, TimeFor: r.Meter.timeFor,
+		Dialect: r.Dialect, Show: r.Preset.Show, Generate: r.Preset.Generate, Diagnose: r.Preset.Diagnose, TimeFor: r.Meter.timeFor,
 		Seen: s.known.has,
 		Advised: func(a tool.Advice) bool {
 			for _, k := range s.steps {
@@ -347,7 +358,8 @@ func (r *Runner) conversation(s State) protocol.Conversation {
 		}
 		return append(out, counter...)
 	}
-	c := protocol.Conversation{System: r.Preset.System(l.Counted, r.Sources.Descriptions()), Notes: notes(0), Bad: s.bad,
+	c := protocol.Conversation{System: r.Preset.System(preset.Situation{Counted: l.Counted, Given: s.given(),
+		Graphs: r.Sources.Descriptions(), Notes: r.Sources.Notes()}), Notes: notes(0), Bad: s.bad,
 		Question: r.Preset.Say("question_user", map[string]any{"Question": r.Question.Text,
 			"Language": r.Language.Name, "Earlier": r.Question.History})}
 	if s.bad != nil {
@@ -356,7 +368,7 @@ func (r *Runner) conversation(s State) protocol.Conversation {
 	for i, k := range s.steps {
 		c.Steps = append(c.Steps, protocol.Exchange{Turn: k.turn, Thought: k.Thought, Reasoning: k.reasoning,
 			ID: k.call.ID, Action: k.Action, Argument: k.Argument,
-			Args: k.call.Args, Observation: k.Observation, Notes: append(append([]string(nil), k.notes...),
+			Args: k.call.Args, Observation: k.Observation, Given: k.given, Notes: append(append([]string(nil), k.notes...),
 				notes(i+1)...)})
 	}
 	return c

@@ -46,6 +46,14 @@ func NewMeter(limits event.Limits, now func() time.Time) *Meter {
 // Limits returns the run's limits.
 func (m *Meter) Limits() event.Limits { return m.limits }
 
+// grant allows one more action, for a step that the model did not ask for.
+func (m *Meter) grant() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.limits.Counted++
+	m.limits.Total++
+}
+
 // Elapsed returns the time since the run's start.
 func (m *Meter) Elapsed() time.Duration { return m.now().Sub(m.start) }
 

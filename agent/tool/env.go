@@ -44,7 +44,6 @@ type Show struct {
 	Columns   int `json:"columns"` // of a result; of more, the first and the last half; 0: all
 	Cell      int `json:"cell"`    // characters of a value in a result; 0: as many as there are
 	Chars     int `json:"chars"`   // of an observation; 0: only the bound for all presets
-	Graphs    int `json:"-"`       // how many graphs the question may use; set by the loop
 }
 
 // Env is what a tool works with: the graph, the question, what was shown so far. It belongs to one call.
@@ -58,6 +57,7 @@ type Env struct {
 	Language Language
 	Dialect  Dialect
 	Show     Show
+	Generate Generate
 	// try an empty query without each of its conditions, up to 6 more queries
 	Diagnose bool
 	TimeFor  func(d time.Duration) bool // whether d still fits into the run's time
@@ -81,6 +81,7 @@ type Task struct {
 	Purpose   string // name of the prompt
 	Part      string // see llm.Request
 	MaxTokens int
+	JSON      bool // the answer is a JSON object
 	Data      map[string]any
 }
 

@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/event"
@@ -40,6 +41,7 @@ type Source struct {
 	Examples Examples // nil when there is none
 	Explore  Explorer // nil: it is explored by queries and by the finder
 	Explain  kg.Description
+	Notes    []string // lessons of earlier runs that a person approved: material, not instructions
 }
 
 // Name returns the graph's name, as in --kg.
@@ -129,6 +131,73 @@ func (ss Sources) Descriptions() []kg.Description {
 	out := make([]kg.Description, len(ss))
 	for i := range ss {
 		out[i] = ss[i].Explain
+	}
+	return out
+}
+
+// Notes returns the notes on all graphs, each once.
+func (ss Sources) Notes() (out []string) {
+	for i := range ss {
+		for _, n := range ss[i].Notes {
+			if !slices.Contains(out, n) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+// What a source can do besides running queries, see [event.Graph].
+const (
+	canLabel, canFind, canShape, canSolve, canExplore = "label", "find", "shape", "examples", "explore"
+)
+
+// Log returns the sources as the log of a run names them.
+func (ss Sources) Log() []event.Graph {
+	out := make([]event.Graph, len(ss))
+	for i, s := range ss {
+		g := event.Graph{Explain: s.Explain, Notes: s.Notes}
+		for what, can := range map[string]bool{canLabel: s.Labels != nil, canFind: s.Finder != nil, canShape: s.Shapes != nil,
+			canSolve: s.Examples != nil, canExplore: s.Explore != nil} {
+			if can {
+				g.Can = append(g.Can, what)
+			}
+		}
+		slices.Sort(g.Can)
+		out[i] = g
+	}
+	return out
+}
+
+// Replayed returns the sources of a recorded run, with what they could do then. A log that does not name its graphs is
+// of one of Wikidata's kind that can do everything.
+func Replayed(r *event.Replay) Sources {
+	graphs := r.Graphs()
+	if len(graphs) == 0 {
+		return Wikibase(r)
+	}
+	out := make(Sources, len(graphs))
+	for i, g := range graphs {
+		on := r
+		if i > 0 {
+			on = r.On(g.Explain.Name)
+		}
+		s := Source{Graph: on, Explain: g.Explain, Notes: g.Notes}
+		for _, what := range g.Can {
+			switch what {
+			case canLabel:
+				s.Labels = on
+			case canFind:
+				s.Finder = on
+			case canShape:
+				s.Shapes = on
+			case canSolve:
+				s.Examples = on
+			case canExplore:
+				s.Explore = on
+			}
+		}
+		out[i] = s
 	}
 	return out
 }

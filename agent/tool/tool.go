@@ -6,6 +6,7 @@
 //	typed.go end.go            tools whose arguments are a struct; what the end of the work means
 //	env.go         what a tool works with
 //	search.go entry.go examples.go sparql.go stop.go    the tools of the SPINACH paper
+//	retrieve.go generated.go   what SPARQL-LLM does: look things up, check a written query and run it
 //	dialect.go diagnose.go    queries as texts, and why one is empty
 //	survey.go and the files that it names    tools of no published system: names, profiles, statements, classes, labels
 //	language.go    languages by code and name
@@ -34,10 +35,12 @@ import (
 type Tool struct {
 	Name   string          // as the model writes it
 	Text   string          // name of its text for the model, in texts/
-	Schema json.RawMessage // JSON schema of the arguments, an object, in its strict form
+	Schema json.RawMessage // JSON schema of the arguments, an object
 	Input  string          // the argument that the text protocol's only argument is
 	about  string          // what Input is, for the schema
 	Query  bool            // it runs a SPARQL query; where there is an Input, that is the query
+
+	Final  bool            // a query that returns something ends the work, and is the answer
 
 	// End says what a call means that ends the work; Run is nil then. nil for a tool after which the work goes on. The
 	// error says what is wrong with the arguments, for the model.
@@ -56,7 +59,6 @@ type Tool struct {
 	Run func(ctx context.Context, env *Env, args json.RawMessage) (Result, error)
 
 	check func(args json.RawMessage) error // of a tool with more than Input
-	forms map[form]json.RawMessage         // other forms of Schema, see [Tool.Parameters]
 }
 
 // Ends reports whether the tool ends the work.
@@ -225,7 +227,8 @@ func schema(name, about string) json.RawMessage {
 type Set []*Tool
 
 // all lists every tool there is.
-var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool}, graspTools, surveyTools)
+var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool}, graspTools, surveyTools,
+	generateTools)
 
 // Select returns the tools with these names.
 func Select(names []string) (Set, error) {

@@ -129,7 +129,7 @@ func (r *runner) parts(it dataset.Item) (Parts, error) {
 			return p, fmt.Errorf("the recording: %w", err)
 		}
 		if replay != nil {
-			p.Model, p.Sources = replay, agent.Wikibase(replay)
+			p.Model, p.Sources = replay, agent.Replayed(replay)
 			return p, nil
 		}
 	}

@@ -22,9 +22,9 @@ const (
 
 // Exported counts what [Export] did.
 type Exported struct {
-	Lines    int
-	Skipped  int      // runs that were left out: without an answer, without a call of the model, or no question's run
-	Unread   []string // trajectories that cannot be read, with why
+	Lines   int
+	Skipped int      // runs that were left out: without an answer, without a call of the model, or no question's run
+	Unread  []string // trajectories that cannot be read, with why
 }
 
 // Export writes trajectories as training data, one line each, in the order of their names. A path is a trajectory, a

@@ -1,0 +1,87 @@
+package protocol
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Fenced is the protocol of models that only write: a message holds a query in a fenced block, which is run, and what
+// came of it is the next message to the model (SPARQL-LLM). What was looked up before the model's first turn is part of
+// the first message.
+type Fenced struct{ words }
+
+// Prepare adds nothing: the model calls no tools.
+func (Fenced) Prepare(*llm.Request, tool.Set, tool.Show) {}
+
+// Messages writes each query as the model's turn, followed by what came of it.
+func (p Fenced) Messages(c Conversation) []llm.Message {
+	var given []Exchange
+	steps := c.Steps
+	for len(steps) > 0 && steps[0].Given {
+		given, steps = append(given, steps[0]), steps[1:]
+	}
+	ms := []llm.Message{{Role: llm.System, Content: c.System}, {Role: llm.User, Content: strings.TrimSpace(p.say("fenced_first",
+		map[string]any{"Question": c.Question, "Given": given, "Notes": c.Notes}))}}
+	for _, x := range steps {
+		ms = append(ms, llm.Message{Role: llm.Assistant, Content: p.say("fenced_turn", x)},
+			llm.Message{Role: llm.User, Content: strings.TrimSpace(p.say("fenced_observation", x))})
+	}
+	if c.Bad != nil {
+		ms = append(ms, llm.Message{Role: llm.Assistant, Content: render.Guard(render.Clip(c.Bad.Content, maxBad))},
+			llm.Message{Role: llm.User, Content: strings.Join(c.BadNotes, "\n")})
+	}
+	return ms
+}
+
+var (
+	fencedBlock  = regexp.MustCompile("(?is)```[ \\t]*sparql[^\\n]*\\n(.*?)```")
+	anyBlock     = regexp.MustCompile("(?is)```[ \\t]*\\n(.*?)```")
+	endpointLine = regexp.MustCompile(`(?im)^[ \t]*#\+?[ \t]*endpoint:[ \t]*<?([^\s<>]*)>?[ \t]*\r?\n?`)
+)
+
+// Read takes the last fenced query. The address of its endpoint line, if there is one, chooses the graph. What the
+// model wrote around the block is its thought.
+func (p Fenced) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
+	text := ch.Content
+	if i := strings.LastIndex(text, "</think>"); i >= 0 { // a reasoning model's notes to itself
+		text = text[i+len("</think>"):]
+	}
+	t := Turn{Reasoning: ch.Reasoning}
+	blocks := fencedBlock.FindAllStringSubmatchIndex(text, -1)
+	if blocks == nil {
+		blocks = anyBlock.FindAllStringSubmatchIndex(text, -1)
+	}
+	switch {
+	case len(blocks) == 0 && ch.FinishReason == finishLength:
+		return t, p.problem(Cut, nil)
+	case len(blocks) == 0 && strings.TrimSpace(text) == "":
+		return t, &Problem{Empty, p.say("fenced_none", nil)}
+	case len(blocks) == 0:
+		return t, &Problem{NoAction, p.say("fenced_none", nil)}
+	}
+	last := blocks[len(blocks)-1]
+	t.Thought = strings.TrimSpace(render.Fold(text[:last[0]] + " " + text[last[1]:]))
+	args := tool.GeneratedArgs{Query: text[last[2]:last[3]]}
+	if m := endpointLine.FindStringSubmatch(args.Query); m != nil {
+		args.Query = endpointLine.ReplaceAllString(args.Query, "")
+		args.Endpoint = &m[1]
+	}
+	if args.Query = strings.TrimSpace(args.Query); args.Query == "" {
+		return t, &Problem{NoArgument, p.say("fenced_none", nil)}
+	}
+	for _, runs := range tools {
+		if runs.Final {
+			raw, err := render.JSON(args)
+			if err != nil {
+				return t, &Problem{BadJSON, p.say("fenced_none", nil)}
+			}
+			t.Calls = []Call{{Tool: runs, Args: raw, Shown: runs.Shown(raw)}}
+			return t, nil
+		}
+	}
+	return t, p.unknownTool(tool.GeneratedName, tools) // the preset's check does not let this happen
+}

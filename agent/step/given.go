@@ -1,0 +1,196 @@
+package step
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/protocol"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+)
+
+// Give carries out a call that the model did not make and adds it to the state, as if the model had made it: what a
+// preset puts into the conversation before the model's first turn. It costs none of the model's actions. The tool need
+// not be one of the preset's. change may change what the tool works with; nil for no change. A failure of the graph is
+// not added: the work goes on without it.
+func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, change func(*tool.Env)) (State, error) {
+	raw, err := render.JSON(args)
+	if err != nil {
+		return s, fmt.Errorf("giving %s: %w", t.Name, err)
+	}
+	b := r.Events.Branch(s.at)
+	env := r.env(b, s)
+	if change != nil {
+		change(env)
+	}
+	s.turns++
+	turn := protocol.Turn{Thought: r.say("given_"+t.Name, nil)}
+	next, failure, err := r.perform(ctx, b, s, env, turn, protocol.Call{ID: fmt.Sprintf("given_%d", s.turns), Tool: t, Args: raw,
+		Shown: t.Shown(raw)})
+	if err != nil {
+		return s, err
+	}
+	if failure != "" {
+		r.Log.Info("agent: going on without what was to be given", "question", r.Question.ID, "tool", t.Name, "failure", failure)
+		s.at = next.at
+		return s, nil
+	}
+	next.steps[len(next.steps)-1].given = true
+	next.messages += 2
+	r.Meter.grant()
+	next.actions++
+	return next, nil
+}
+
+// Begin puts into the conversation what the preset has the model see before its first turn: solved questions that are
+// like this one.
+func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
+	x := r.Preset.Examples
+	if x.N <= 0 || x.Force == "" {
+		return s, nil
+	}
+	if r.Sources.Main().Examples == nil {
+		r.Log.Warn("agent: there are no solved questions to show", "question", r.Question.ID)
+		return s, nil
+	}
+	tools, err := tool.Select([]string{x.Force})
+	if err != nil {
+		return s, err
+	}
+	args := map[string]any{"kg": r.Sources.Main().Name(), tools[0].Input: r.Question.Text}
+	return r.Give(ctx, s, tools[0], args, func(env *tool.Env) { env.Show.Examples = x.N })
+}
+
+// analysis is a question taken apart by the model, as SPARQL-LLM has it.
+type analysis struct {
+	Intent   string   `json:"intent"`
+	Classes  []string `json:"extracted_classes"`
+	Entities []string `json:"extracted_entities"`
+	Steps    []string `json:"question_steps"`
+}
+
+// How much of an analysis is used.
+const (
+	maxParts    = 8   // of each kind
+	maxPartText = 200 // characters
+)
+
+// Retrieve looks up what a query is written from: solved questions, the things that the question names, classes. What
+// cannot be had is left out, and the log says so.
+func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
+	g, main := r.Preset.Generate, r.Sources.Main()
+	a, s, err := r.analyze(ctx, s)
+	if err != nil {
+		return s, err
+	}
+	type lookup struct {
+		name  string
+		texts []string
+		do    bool
+		lacks string
+	}
+	classes := a.Classes
+	if len(classes) == 0 {
+		classes = []string{r.Question.Text}
+	}
+	for _, l := range []lookup{
+		{tool.RetrieveExamplesName, append([]string{r.Question.Text}, a.Steps...), g.Examples > 0 && main.Examples != nil, "solved questions"},
+		{tool.RetrieveEntitiesName, a.Entities, g.Entities > 0 && len(a.Entities) > 0, ""},
+		{tool.RetrieveClassesName, classes, g.Classes > 0 && main.Shapes != nil, "classes"},
+	} {
+		if !l.do {
+			if l.lacks != "" {
+				r.Log.Info("agent: the query is written without "+l.lacks, "question", r.Question.ID)
+			}
+			continue
+		}
+		tools, err := tool.Select([]string{l.name})
+		if err != nil {
+			return s, err
+		}
+		if s, err = r.Give(ctx, s, tools[0], tool.RetrieveArgs{Texts: l.texts}, nil); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// analyze asks the model to take the question apart. Without a readable answer the question as a whole is looked up.
+func (r *Runner) analyze(ctx context.Context, s State) (analysis, State, error) {
+	var a analysis
+	if !r.Preset.Generate.Analyze {
+		return a, s, nil
+	}
+	b := r.Events.Branch(s.at)
+	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "analyze", MaxTokens: 1500, JSON: true})
+	s.at = b.At()
+	if err != nil || !ok {
+		return a, s, err
+	}
+	from, to := strings.Index(text, "{"), strings.LastIndex(text, "}")
+	if from < 0 || to < from || json.Unmarshal([]byte(text[from:to+1]), &a) != nil {
+		r.Log.Info("agent: the question's analysis cannot be read, going on without", "question", r.Question.ID)
+		return analysis{}, s, nil
+	}
+	for _, list := range []*[]string{&a.Classes, &a.Entities, &a.Steps} {
+		*list = parts(*list)
+	}
+	return a, s, nil
+}
+
+// parts cleans a list of an analysis: each text once, none empty, at most so many and so long.
+func parts(list []string) (out []string) {
+	seen := map[string]bool{}
+	for _, t := range list {
+		if t = render.Clip(render.Fold(t), maxPartText); t != "" && !seen[t] && len(out) < maxParts {
+			seen[t] = true
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// finish publishes the last query of s, which returned something, as the answer. When it cannot be published, the model
+// is told why, and goes on.
+func (r *Runner) finish(ctx context.Context, b *event.Branch, s State, turn protocol.Turn) (Child, error) {
+	i := len(s.steps) - 1
+	answer, err := r.publish(ctx, b, s, s.steps[i].query, s.steps[i].KG)
+	s.at = b.At()
+	var u *unfit
+	if errors.As(err, &u) {
+		s.steps = slices.Clone(s.steps)
+		s.steps[i].unfit, s.steps[i].result = u.text, false
+		s.steps[i].notes = append(slices.Clip(s.steps[i].notes), r.say("unfit_last", u.text))
+		return Child{State: s}, nil
+	}
+	if err != nil {
+		return Child{}, err
+	}
+	s.unseen = s.steps[i].unseen
+	return Child{State: s, Outcome: Ended, Final: &Final{Answer: answer, Text: turn.Thought}}, nil
+}
+
+// GaveUp is the end of a run whose tries are used up: the same words for every question.
+func (r *Runner) GaveUp(s State, f Final) Final {
+	if f.Ending.Reason != event.OutOfActions {
+		return f
+	}
+	f.Ending = event.Ending{Reason: event.NotFound, Detail: r.say("gave_up_detail", len(s.steps)-s.given())}
+	f.Text = r.say("gave_up", nil)
+	return f
+}
+
+// given is how many steps of the state the model did not ask for.
+func (s State) given() (n int) {
+	for _, k := range s.steps {
+		if k.given {
+			n++
+		}
+	}
+	return n
+}

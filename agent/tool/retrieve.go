@@ -1,0 +1,213 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/shape"
+)
+
+// Generate is how a query is written from what was looked up before, without exploring (SPARQL-LLM). The zero value is
+// for presets that explore.
+type Generate struct {
+	Analyze    bool   `json:"analyze"`    // ask the model first which classes, things and steps the question has
+	Examples   int    `json:"examples"`   // solved questions for the question, and for each of its steps
+	Classes    int    `json:"classes"`    // classes of the graph for each class that the question names
+	Few        int    `json:"few"`        // instead of either where there are more than Many steps or classes
+	Many       int    `json:"many"`       //
+	Shapes     int    `json:"shapes"`     // the most classes that are described
+	Predicates int    `json:"predicates"` // of a class
+	Entities   int    `json:"entities"`   // hits for each thing that the question names; 0: they are not looked up
+	Format     string `json:"format"`     // of solved questions: text or json
+	Check      string `json:"check"`      // when a query is compared with the classes: CheckFirst or CheckAfter
+	Seconds    int    `json:"seconds"`    // for a run of a query
+}
+
+// When a query is compared with what the classes' members look like.
+const (
+	// before it is run: what does not fit goes back to the model, where the classes were looked at as a whole
+	CheckFirst = "first"
+	CheckAfter = "after" // once it has failed or returned nothing
+)
+
+// What is looked up before the query is written. The arguments are what the question was taken apart into.
+var (
+	retrieveExamples = typed(&Tool{Name: RetrieveExamplesName, Text: "retrieve.md", Show: shownList}, func(ctx context.Context, env *Env,
+		a RetrieveArgs) (Result, error) {
+		return env.retrieveExamples(ctx, a.Texts)
+	})
+	retrieveEntities = typed(&Tool{Name: RetrieveEntitiesName, Text: "retrieve.md", Show: shownList}, func(ctx context.Context, env *Env,
+		a RetrieveArgs) (Result, error) {
+		return env.retrieveEntities(ctx, a.Texts)
+	})
+	retrieveClasses = typed(&Tool{Name: RetrieveClassesName, Text: "retrieve.md", Show: shownList}, func(ctx context.Context, env *Env,
+		a RetrieveArgs) (Result, error) {
+		return env.retrieveClasses(ctx, a.Texts)
+	})
+)
+
+// The names of the tools with which things are looked up before the query is written.
+const (
+	RetrieveExamplesName = "retrieve_examples"
+	RetrieveEntitiesName = "retrieve_entities"
+	RetrieveClassesName  = "retrieve_classes"
+)
+
+// RetrieveArgs are the arguments of the tools that look things up: the questions, names or classes to look for.
+type RetrieveArgs struct {
+	Texts []string `json:"texts"`
+}
+
+// most is how many are looked for with each of n texts.
+func (g Generate) most(usual, n int) int {
+	if g.Many > 0 && n > g.Many && g.Few > 0 {
+		return min(usual, g.Few)
+	}
+	return usual
+}
+
+// retrieveExamples finds solved questions for each text: those that are like any of them, the most alike first, each
+// query once.
+func (env *Env) retrieveExamples(ctx context.Context, texts []string) (Result, error) {
+	if env.Source.Examples == nil {
+		return Result{Text: say("retrieve_no_examples", nil)}, nil
+	}
+	g := env.Generate
+	var found []event.Example
+	at := map[string]int{} // of a query in found
+	for _, t := range texts {
+		list, err := env.Source.Examples.FindExamples(ctx, event.ExampleQuery{Text: t, Limit: g.most(g.Examples, len(texts)-1)})
+		if err != nil {
+			return env.failed(ctx, err)
+		}
+		for _, x := range list {
+			i, known := at[x.SPARQL]
+			switch {
+			case !known:
+				at[x.SPARQL] = len(found)
+				found = append(found, x)
+			case x.Score > found[i].Score:
+				found[i] = x
+			}
+		}
+	}
+	if len(found) == 0 {
+		return Result{Text: say("retrieve_no_examples", nil)}, nil
+	}
+	slices.SortStableFunc(found, func(a, b event.Example) int { return cmp.Compare(b.Score, a.Score) })
+	type shown struct {
+		Question string `json:"question"`
+		SPARQL   string `json:"sparql"`
+	}
+	var out []shown
+	for _, x := range found {
+		out = append(out, shown{render.Fold(render.Clean(render.Clip(x.Question, maxExampleText))), strings.TrimSpace(render.Clean(x.SPARQL))})
+	}
+	if g.Format == "json" {
+		b, err := render.JSON(out)
+		return Result{Text: string(b)}, err
+	}
+	return Result{Text: say("retrieved_examples", out)}, nil
+}
+
+// maxExampleText is how many characters of a solved question are shown: a request on the forum can be long.
+const maxExampleText = 600
+
+// retrieveEntities looks up the things that the question names.
+func (env *Env) retrieveEntities(ctx context.Context, names []string) (Result, error) {
+	type looked struct {
+		Name string
+		Hits []string
+	}
+	var out []looked
+	for _, n := range names {
+		res, err := env.Source.Find(ctx, kg.FindQuery{Text: n, Type: kg.Item, Language: env.Language.Code, Limit: env.Generate.Entities})
+		if err != nil {
+			return env.failed(ctx, err)
+		}
+		l := looked{Name: n}
+		for _, h := range res.Hits {
+			l.Hits = append(l.Hits, hitLine(h))
+		}
+		out = append(out, l)
+	}
+	return Result{Text: say("retrieved_entities", out)}, nil
+}
+
+// hitLine writes a hit: label, ID, description.
+func hitLine(h kg.Hit) string {
+	s := render.Labelled(h.ID, h.Label)
+	if h.Description != "" {
+		s += ": " + render.Clip(render.Fold(h.Description), 160)
+	}
+	return s
+}
+
+// retrieveClasses finds classes for each text and says what their members look like.
+func (env *Env) retrieveClasses(ctx context.Context, texts []string) (Result, error) {
+	if env.Source.Shapes == nil {
+		return Result{Text: say("retrieve_no_classes", nil)}, nil
+	}
+	g := env.Generate
+	var order [][]kg.Hit // of each text
+	for _, t := range texts {
+		res, err := env.Source.Shapes.FindClasses(ctx, t, env.Language.Code, g.most(g.Classes, len(texts)))
+		if err != nil {
+			return env.failed(ctx, err)
+		}
+		order = append(order, res.Hits)
+	}
+	hits := interleave(order)
+	var shapes, others []string
+	for _, h := range hits {
+		if len(shapes) >= g.Shapes || !env.TimeFor(shapeTime) {
+			others = append(others, render.Labelled(h.ID, h.Label))
+			continue
+		}
+		s, err := env.Source.Shapes.Shape(ctx, h.ID, env.Language.Code)
+		switch {
+		case ctx.Err() != nil:
+			return Result{}, ctx.Err()
+		case event.IsWriteError(err):
+			return Result{}, err
+		case err != nil:
+			env.Log.Info("agent: no shape", "question", env.Question.ID, "class", h.ID, "err", err)
+			others = append(others, render.Labelled(h.ID, h.Label))
+		default:
+			shapes = append(shapes, shape.Text(s, g.Predicates, g.Predicates/4))
+		}
+	}
+	if len(shapes)+len(others) == 0 {
+		return Result{Text: say("retrieve_no_classes", nil)}, nil
+	}
+	return Result{Text: say("retrieved_classes", map[string]any{"Shapes": shapes, "Others": others})}, nil
+}
+
+// shapeTime is how much of the run's time must be left to look at one more class.
+const shapeTime = 5 * time.Second
+
+// interleave takes the first of every list, then the second, and so on, each ID once: every text has its say.
+func interleave(lists [][]kg.Hit) (out []kg.Hit) {
+	seen := map[string]bool{}
+	for i := 0; ; i++ {
+		more := false
+		for _, l := range lists {
+			if i < len(l) {
+				more = true
+				if !seen[l[i].ID] {
+					seen[l[i].ID] = true
+					out = append(out, l[i])
+				}
+			}
+		}
+		if !more {
+			return out
+		}
+	}
+}
