@@ -13,7 +13,7 @@ import (
 // maxName is how many bytes of an ID are in a file name.
 const maxName = 80
 
-// hashed is what a name with a hash looks like: an ID that looks so gets a hash of its own.
+// hashed is what a name with a hash looks like. An ID that looks the same gets a hash, too.
 var hashed = regexp.MustCompile(`(^|-)[0-9a-f]{16}$`)
 
 // FileName makes a file name, without an ending, from an item's id. An id of lower-case letters, digits, dashes, dots

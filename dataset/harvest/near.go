@@ -69,8 +69,8 @@ func hash64(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-// add puts a query into the index. A candidate's is in the canonical layout; others are brought into it, so that an
-// optional WHERE makes no other pattern.
+// add puts a query into the index. It is brought into the canonical layout first, as the queries of candidates are, so
+// that leaving out the optional word WHERE does not make another pattern.
 func (x *nearIndex) add(id, source, query string) {
 	if source != ownSource {
 		if c := clean(query); c.text != "" {
