@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/config"
 )
 
@@ -15,9 +16,9 @@ func TestCompletions(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"ev", "eval\trun benchmarks, score and compare results"},
 		{"ask|--kg|", "wikidata\tthe query service of SPARQL_ENDPOINT\nembedded\tthe built-in slice of Wikidata"},
-		{"ask|--preset|", "spinach\nlist"},
+		{"ask|--preset|", strings.Join(append(preset.Names(), "list"), "\n")},
 		{"ask|--la", "--language\tlanguage code of the question (default: detected)"},
-		{"eval|run|--policy|", "linear"},
+		{"eval|run|--policy|", strings.Join(policies(), "\n")},
 		{"ledger|list|--state|posted,", "posted,noticed\nposted,accepted\nposted,proposed\nposted,approved\nposted,posting\nposted,posted\nposted,gave_up\nposted,skipped\nposted,rejected"},
 		{"ledger|approve|", "sb-1000000000000000\tproposed: Ada: Bridges of Königsberg\nsb-2000000000000000\tproposed: Ada: Rivers"},
 		{"ledger|approve|sb-1000000000000000|", "sb-2000000000000000\tproposed: Ada: Rivers"},
