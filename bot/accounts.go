@@ -9,8 +9,10 @@ import (
 // knownBots are bot accounts whose names do not say so: MediaWiki's and its extensions' own users, and bots that edit
 // Wikidata and Wikipedia under names such as Reinheitsgebot. [Config].Bots adds others.
 var knownBots = []string{
-	"MediaWiki message delivery", "Flow talk page manager", "MediaWiki default", "Maintenance script", "Conversion script", "Move page script", "Delete page script",
-	"Template namespace initialisation script", "Global rename script", "Redirect fixer", "New user message", "Abuse filter", "Edit filter", "Babel AutoCreate",
+	"MediaWiki message delivery", "Flow talk page manager", "MediaWiki default", "Maintenance script",
+	"Conversion script", "Move page script", "Delete page script",
+	"Template namespace initialisation script", "Global rename script", "Redirect fixer", "New user message",
+	"Abuse filter", "Edit filter", "Babel AutoCreate",
 	"CommonsDelinker", "ClueBot NG", "ClueBot III", "Lowercase sigmabot III",
 	"Addbot", "Cewbot", "Dexbot", "Edoderoobot", "Legobot", "Reinheitsgebot", "Xqbot", "JAnDbot", "Zorrobot",
 }

@@ -215,8 +215,10 @@ func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	if err != nil {
 		return sum, fmt.Errorf("round on %s: %w", b.cfg.Page, err)
 	}
-	b.lg.Info("round", "page", b.cfg.Page, "threads", sum.Threads, "comments", sum.Comments, "noticed", sum.Noticed, "accepted", sum.Accepted,
-		"skipped", sum.Skipped, "proposed", sum.Proposed, "posted", sum.Posted, "gave_up", sum.GaveUp, "waiting", sum.Waiting)
+	b.lg.Info("round", "page", b.cfg.Page, "threads", sum.Threads, "comments", sum.Comments, "noticed", sum.Noticed,
+		"accepted", sum.Accepted,
+		"skipped", sum.Skipped, "proposed", sum.Proposed, "posted", sum.Posted, "gave_up", sum.GaveUp, "waiting",
+		sum.Waiting)
 	if note := sum.unposted(); note != "" {
 		b.lg.Warn(note)
 	}
@@ -255,7 +257,8 @@ func (b *Bot) round(ctx context.Context, sum *Summary) error {
 
 // each calls do for the due entries in a state, oldest first. An entry that an operator's command has changed meanwhile
 // is left for the next round.
-func (b *Bot) each(ctx context.Context, state State, sum *Summary, do func(context.Context, *Entry, *Summary) error) error {
+func (b *Bot) each(ctx context.Context, state State, sum *Summary,
+	do func(context.Context, *Entry, *Summary) error) error {
 	entries, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, States: []State{state}})
 	if err != nil {
 		return err
@@ -290,7 +293,8 @@ func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error 
 		return err
 	}
 	if from != to {
-		b.lg.Info("entry", "entry", e.Key, "from", from, "to", to, "reason", reason, "heading", e.Heading, "author", e.Author)
+		b.lg.Info("entry", "entry", e.Key, "from", from, "to", to, "reason", reason, "heading", e.Heading,
+			"author", e.Author)
 	}
 	return nil
 }

@@ -45,12 +45,14 @@ func TestRequestIsAnsweredOnce(t *testing.T) {
 			continue
 		}
 		reply := th.Comments[1]
-		if reply.Parent != th.Comments[0].ID || reply.Level != 2 || len(reply.Queries) == 0 || reply.Queries[0].SPARQL != query {
+		if reply.Parent != th.Comments[0].ID || reply.Level != 2 || len(reply.Queries) == 0 ||
+			reply.Queries[0].SPARQL != query {
 			t.Errorf("the reply is read as %+v", reply)
 		}
 	}
 	e := w.entries()[0]
-	if s := w.wiki.summary[e.Rev]; !strings.HasPrefix(s, "/* Cats */ Reply with a query (") || !strings.Contains(s, "[[User:SpinachBot|") || !strings.HasSuffix(s, e.Key) {
+	if s := w.wiki.summary[e.Rev]; !strings.HasPrefix(s, "/* Cats */ Reply with a query (") ||
+		!strings.Contains(s, "[[User:SpinachBot|") || !strings.HasSuffix(s, e.Key) {
 		t.Errorf("edit summary %q", s)
 	}
 }
@@ -125,13 +127,17 @@ func TestJudgedAgain(t *testing.T) {
 		merges  bool // a wiki merges it with our save when it comes between reading and saving
 	}{
 		"archived": {archive, "Cats:gave_up", "Cats:gave_up", 0, false},
-		"edited":   {func(w *world) { w.wiki.edit("Which cats are", "Which white cats are") }, "Cats:noticed", "Cats:posted", 1, false},
+		"edited": {func(w *world) { w.wiki.edit("Which cats are", "Which white cats are") }, "Cats:noticed",
+			"Cats:posted", 1, false},
 		"answered": {func(w *world) {
 			w.wiki.put(page, w.wiki.text()+"\n:{{SPARQL|query=SELECT ?x WHERE { ?x ?y ?z }}} "+w.wiki.sign("Bob"))
 		}, "Cats:gave_up", "Cats:gave_up", 0, false},
-		"resolved":  {func(w *world) { w.wiki.edit("Which cats are", "{{Section resolved|1=~~~~}}\nWhich cats are") }, "Cats:gave_up", "Cats:gave_up", 0, true},
-		"commented": {func(w *world) { w.wiki.put(page, w.wiki.text()+"\n:Good one. "+w.wiki.sign("Bob")) }, "Cats:posted", "Cats:posted", 1, false},
-		"renamed":   {func(w *world) { w.wiki.edit("== Cats ==", "== Felines ==") }, "Cats:posted", "Felines:posted", 0, false},
+		"resolved": {func(w *world) { w.wiki.edit("Which cats are", "{{Section resolved|1=~~~~}}\nWhich cats are") },
+			"Cats:gave_up", "Cats:gave_up", 0, true},
+		"commented": {func(w *world) { w.wiki.put(page, w.wiki.text()+"\n:Good one. "+w.wiki.sign("Bob")) },
+			"Cats:posted", "Cats:posted", 1, false},
+		"renamed": {func(w *world) { w.wiki.edit("== Cats ==", "== Felines ==") }, "Cats:posted",
+			"Felines:posted", 0, false},
 		"moved down": {func(w *world) {
 			w.wiki.edit("== Cats ==", "== New ==\nHello there. [[User:DeltaBot|DeltaBot]] 13:00, 20 November 2026 (UTC)\n\n== Cats ==")
 		}, "Cats:posted", "Cats:posted", 1, false},
@@ -140,7 +146,10 @@ func TestJudgedAgain(t *testing.T) {
 			j := strings.Index(w.wiki.text(), "== Cats")
 			w.wiki.put(page, w.wiki.text()[:i]+w.wiki.text()[j:])
 		}, "Cats:posted", "Cats:posted", 1, false},
-		"signature mend": {func(w *world) { w.wiki.edit("there? [[User:Alice|Alice]]", "there? --[[User:Alice|''Alice'']]") }, "Cats:posted", "Cats:posted", 1, false},
+		"signature mend": {func(w *world) {
+			w.wiki.edit("there? [[User:Alice|Alice]]",
+				"there? --[[User:Alice|''Alice'']]")
+		}, "Cats:posted", "Cats:posted", 1, false},
 	} {
 		for _, when := range []string{"solving", "saving"} {
 			t.Run(name+"/"+when, func(t *testing.T) {
@@ -208,8 +217,10 @@ func TestBackOnThePage(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	for _, change := range []func(*bot.Config){
-		func(c *bot.Config) { c.Page = "" }, func(c *bot.Config) { c.Account = " " }, func(c *bot.Config) { c.StopPage = "" }, func(c *bot.Config) { c.Operator = "" },
-		func(c *bot.Config) { c.RepliesPerHour = 0 }, func(c *bot.Config) { c.Posting = "yes" }, func(c *bot.Config) { c.Operator = "User:Olga" },
+		func(c *bot.Config) { c.Page = "" }, func(c *bot.Config) { c.Account = " " },
+		func(c *bot.Config) { c.StopPage = "" }, func(c *bot.Config) { c.Operator = "" },
+		func(c *bot.Config) { c.RepliesPerHour = 0 }, func(c *bot.Config) { c.Posting = "yes" },
+		func(c *bot.Config) { c.Operator = "User:Olga" },
 	} {
 		w := newWorld(t)
 		change(&w.cfg)
@@ -223,7 +234,8 @@ func TestConfig(t *testing.T) {
 func TestOperatorName(t *testing.T) {
 	for name, ok := range map[string]bool{
 		"Olga": true, "Olga_Operator": true, "Zoë O'Neil (WMDE)": true, "日本太郎": true, " Olga ": true,
-		"User:Olga": false, "Olga/run": false, "[[Olga]]": false, "A|B": false, "~~~~": false, "A''B": false, "{{x}}": false, "\u200b": false, "a\xffb": false,
+		"User:Olga": false, "Olga/run": false, "[[Olga]]": false, "A|B": false, "~~~~": false, "A''B": false,
+		"{{x}}": false, "\u200b": false, "a\xffb": false,
 		strings.Repeat("ö", 118): false,
 	} {
 		for _, mode := range []bot.Mode{bot.Off, bot.Propose, bot.On} {
@@ -252,7 +264,8 @@ func TestMissingPage(t *testing.T) {
 // Whatever is in a heading, the summary keeps its section link, its links to us, and the key within MediaWiki's 500
 // characters.
 func TestHostileHeadings(t *testing.T) {
-	for _, h := range []string{"*/ [[Category:Evil]] /*", "[[User:Admin|x]] {{evil}}", strings.Repeat("é", 400), "~~~~ x", "a | b", "''bold''", "sb-0000000000000000"} {
+	for _, h := range []string{"*/ [[Category:Evil]] /*", "[[User:Admin|x]] {{evil}}", strings.Repeat("é", 400),
+		"~~~~ x", "a | b", "''bold''", "sb-0000000000000000"} {
 		w := newWorld(t)
 		w.round()
 		w.wiki.post(h, "Which cats are there?", "Alice")
@@ -264,7 +277,8 @@ func TestHostileHeadings(t *testing.T) {
 			continue
 		}
 		s := w.wiki.summary[es[0].Rev]
-		if strings.Count(s, "/*") != 1 || strings.Count(s, "*/") != 1 || strings.Count(s, "[[") != 1 || strings.Contains(s, "{{") || len([]rune(s)) > 400 || !strings.HasSuffix(s, " "+es[0].Key) {
+		if strings.Count(s, "/*") != 1 || strings.Count(s, "*/") != 1 || strings.Count(s, "[[") != 1 ||
+			strings.Contains(s, "{{") || len([]rune(s)) > 400 || !strings.HasSuffix(s, " "+es[0].Key) {
 			t.Errorf("%q: summary %q", h, s)
 		}
 	}

@@ -158,7 +158,8 @@ func (w *world) check(note string, want map[string]int) {
 	w.t.Helper()
 	for heading, n := range want {
 		if got := w.replies(heading); got != n {
-			w.t.Errorf("%s: %d replies under %s, want %d\nledger: %s\npage:\n%s", note, got, heading, n, w.states(), w.wiki.text())
+			w.t.Errorf("%s: %d replies under %s, want %d\nledger: %s\npage:\n%s", note, got, heading, n, w.states(),
+				w.wiki.text())
 		}
 	}
 }
@@ -166,7 +167,8 @@ func (w *world) check(note string, want map[string]int) {
 // The program ends before and after each call to wiki, solver and ledger in turn. Whatever call it is, every request
 // gets exactly one reply in the end.
 func TestCrashAtEveryCall(t *testing.T) {
-	for _, c := range []struct{ disk, after, lost bool }{{true, true, false}, {false, false, false}, {false, true, false}, {false, false, true}, {false, true, true}} {
+	for _, c := range []struct{ disk, after, lost bool }{{true, true, false}, {false, false, false},
+		{false, true, false}, {false, false, true}, {false, true, true}} {
 		t.Run(fmt.Sprintf("disk %v, after %v, answer lost %v", c.disk, c.after, c.lost), func(t *testing.T) {
 			t.Parallel()
 			n := 1
@@ -281,7 +283,7 @@ func TestLateSave(t *testing.T) {
 				w.check(name, map[string]int{"Cats": 0})
 			case strings.Contains(name, "at once") && name != "at once":
 				w.want("Cats:posted")
-				// it was there, and people took it away: it is not posted again
+				// people removed the reply: it is not posted again
 				w.check(name, map[string]int{"Cats": 0})
 			default:
 				w.want("Cats:posted")

@@ -17,7 +17,8 @@ func Diff(before, after string) string {
 	if before == after {
 		return ""
 	}
-	lines := text.Diff(strings.Split(before, "\n"), strings.Split(after, "\n"), func(a, b string) bool { return a == b })
+	lines := text.Diff(strings.Split(before, "\n"), strings.Split(after, "\n"),
+		func(a, b string) bool { return a == b })
 	differs := func(l text.DiffLine) bool { return l.Sign != " " }
 	from := max(0, slices.IndexFunc(lines, differs)-diffContext)
 	end := len(lines)

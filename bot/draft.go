@@ -20,13 +20,15 @@ func (b *Bot) draft(v *view, p place, e *Entry, out *agent.Outcome, earlier []fo
 	edit, err := b.compose(v, p, reply)
 	if err != nil && out.Answer != nil && b.cfg.ReplyOnFailure {
 		b.lg.Error("the answer does not fit into a reply", "entry", e.Key, "err", err)
-		reply = NewReply(&agent.Outcome{Ending: agent.Ending{Reason: agent.CannotPublish}, Language: out.Language, Steps: out.Steps}, e.Author, b.cfg.Operator, e.Key)
+		reply = NewReply(&agent.Outcome{Ending: agent.Ending{Reason: agent.CannotPublish}, Language: out.Language,
+			Steps: out.Steps}, e.Author, b.cfg.Operator, e.Key)
 		edit, err = b.compose(v, p, reply)
 	}
 	if err != nil {
 		return err
 	}
-	d := &Draft{Reply: reply, Wikitext: edit.reply, Revision: v.rev.ID, Calls: out.Usage.Calls, USD: finite(out.Usage.USD), Confidence: finite(out.Confidence),
+	d := &Draft{Reply: reply, Wikitext: edit.reply, Revision: v.rev.ID, Calls: out.Usage.Calls,
+		USD: finite(out.Usage.USD), Confidence: finite(out.Confidence),
 		Made: b.now(), Dry: b.cfg.Posting == Off,
 		Diff: Diff(edit.before, edit.after),
 		Turn: agent.Turn{Question: e.Question, Report: out.Report, SPARQL: reply.Query}}
@@ -74,7 +76,8 @@ func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	lang, _, _ := strings.Cut(strings.ToLower(out.Language), "-")
 	r := forum.Reply{Language: lang, To: to, Short: out.Report, Operator: operator, Marker: marker, Signature: "~~~~"}
 	for _, s := range out.Steps {
-		r.Steps = append(r.Steps, forum.Step{Thought: s.Thought, Action: s.Action, Argument: s.Argument, Observation: text.Clip(s.Observation, maxKeptRunes)})
+		r.Steps = append(r.Steps, forum.Step{Thought: s.Thought, Action: s.Action, Argument: s.Argument,
+			Observation: text.Clip(s.Observation, maxKeptRunes)})
 	}
 	a := out.Answer
 	if a == nil {
@@ -176,7 +179,8 @@ func finite(f float64) float64 {
 // describes the bot, and the ledger's key. [Wiki].OwnEdits finds the edit by that key, wherever the section is now. The
 // heading is untrusted: its brackets are removed, so that it cannot end the section link.
 func (b *Bot) summaryOf(p place, e *Entry) string {
-	harmless := strings.NewReplacer("*/", "* /", "/*", "/ *", "[", "(", "]", ")", "{", "(", "}", ")", "|", "-", "<", " ", ">", " ")
+	harmless := strings.NewReplacer("*/", "* /", "/*", "/ *", "[", "(", "]", ")", "{", "(", "}", ")", "|", "-", "<",
+		" ", ">", " ")
 	topic := text.Clip(text.OneLine(harmless.Replace(p.thread.Heading)), maxTopicRunes)
 	task := "Reply with a query"
 	if e.Draft == nil || e.Draft.Reply.Query == "" {

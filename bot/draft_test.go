@@ -23,14 +23,22 @@ func TestLabelColumns(t *testing.T) {
 		want []string
 		row  []forum.Cell
 	}{
-		{"the same label", []string{"river", "riverLabel", "n"}, [][]rdf.Term{{rhine, label, rdf.Typed("3", rdf.XSDInteger)}}, []string{"river", "n"}, []forum.Cell{entity, {Text: "3"}}},
-		{"label first", []string{"riverLabel", "river"}, [][]rdf.Term{{label, rhine}}, []string{"river"}, []forum.Cell{entity}},
-		{"another label", []string{"river", "riverLabel"}, [][]rdf.Term{{rhine, rdf.LangString("Rhein", "de")}}, []string{"river", "riverLabel"}, []forum.Cell{entity, {Text: "Rhein"}}},
-		{"labels alone", []string{"riverLabel"}, [][]rdf.Term{{label}}, []string{"riverLabel"}, []forum.Cell{{Text: "Rhine"}}},
-		{"one row differs", []string{"river", "riverLabel"}, [][]rdf.Term{{rhine, label}, {rdf.IRI(rdf.Entity + "Q1653"), rdf.LangString("Donau", "de")}}, []string{"river", "riverLabel"}, []forum.Cell{entity, {Text: "Rhine"}}},
+		{"the same label", []string{"river", "riverLabel", "n"},
+			[][]rdf.Term{{rhine, label, rdf.Typed("3", rdf.XSDInteger)}}, []string{"river", "n"},
+			[]forum.Cell{entity, {Text: "3"}}},
+		{"label first", []string{"riverLabel", "river"}, [][]rdf.Term{{label, rhine}}, []string{"river"},
+			[]forum.Cell{entity}},
+		{"another label", []string{"river", "riverLabel"}, [][]rdf.Term{{rhine, rdf.LangString("Rhein", "de")}},
+			[]string{"river", "riverLabel"}, []forum.Cell{entity, {Text: "Rhein"}}},
+		{"labels alone", []string{"riverLabel"}, [][]rdf.Term{{label}}, []string{"riverLabel"},
+			[]forum.Cell{{Text: "Rhine"}}},
+		{"one row differs", []string{"river", "riverLabel"},
+			[][]rdf.Term{{rhine, label}, {rdf.IRI(rdf.Entity + "Q1653"), rdf.LangString("Donau", "de")}},
+			[]string{"river", "riverLabel"}, []forum.Cell{entity, {Text: "Rhine"}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			out := &agent.Outcome{Answer: &agent.Answer{Table: &kg.Table{Vars: tt.vars, Rows: tt.rows}, Labels: labels, Endpoint: "https://query.example.org/sparql"}}
+			out := &agent.Outcome{Answer: &agent.Answer{Table: &kg.Table{Vars: tt.vars, Rows: tt.rows}, Labels: labels,
+				Endpoint: "https://query.example.org/sparql"}}
 			r := NewReply(out, "Ada", "Op", "sb-1")
 			if d := cmp.Diff(tt.want, r.Vars); d != "" {
 				t.Error(d)

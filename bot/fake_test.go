@@ -67,14 +67,16 @@ type fakeWiki struct {
 func (w *fakeWiki) now() time.Time { return w.clock.now().Add(w.skew) }
 
 func newWiki(c *clock) *fakeWiki {
-	w := &fakeWiki{clock: c, pages: map[string][]bot.Revision{}, summary: map[int64]string{}, hidden: map[int64]string{}}
+	w := &fakeWiki{clock: c, pages: map[string][]bot.Revision{}, summary: map[int64]string{},
+		hidden: map[int64]string{}}
 	w.put(page, "Header with [[User:Nobody|Nobody]] 10:00, 1 January 2020 (UTC)\n")
 	return w
 }
 
 func (w *fakeWiki) put(title, text string) int64 {
 	w.rev++
-	w.pages[title] = append(w.pages[title], bot.Revision{Title: title, ID: w.rev, Text: strings.TrimRight(text, "\n"), Timestamp: w.now()})
+	w.pages[title] = append(w.pages[title], bot.Revision{Title: title, ID: w.rev, Text: strings.TrimRight(text, "\n"),
+		Timestamp: w.now()})
 	return w.rev
 }
 
@@ -97,7 +99,8 @@ func (w *fakeWiki) post(heading, text, user string) {
 }
 
 func (w *fakeWiki) sign(user string) string {
-	return fmt.Sprintf("[[User:%s|%s]] ([[User talk:%s|talk]]) %s", user, user, user, w.now().UTC().Format("15:04, 2 January 2006 (UTC)"))
+	return fmt.Sprintf("[[User:%s|%s]] ([[User talk:%s|talk]]) %s", user, user, user,
+		w.now().UTC().Format("15:04, 2 January 2006 (UTC)"))
 }
 
 func (w *fakeWiki) Page(_ context.Context, title string) (*bot.Revision, error) {
@@ -242,7 +245,8 @@ func merge(base, a, b string) (string, bool) {
 // join takes the first text to the end of its change, which is at end in base, and the second from the start of its
 // own.
 func join(base, first, second []string, end, start int) string {
-	return strings.Join(append(append(append([]string{}, first[:len(first)-(len(base)-end)]...), base[end:start]...), second[start:]...), "\n")
+	return strings.Join(append(append(append([]string{}, first[:len(first)-(len(base)-end)]...), base[end:start]...),
+		second[start:]...), "\n")
 }
 
 // change returns the lines [start, end) of base that differ in other.
@@ -287,7 +291,8 @@ func (s *fakeSolver) Triage(_ context.Context, _, heading string, posts []agent.
 			return nil, err
 		}
 	}
-	return &agent.Triage{Request: !strings.Contains(last.Text, "announcement"), Question: last.Text, Language: "en", Why: "by the fake"}, nil
+	return &agent.Triage{Request: !strings.Contains(last.Text, "announcement"), Question: last.Text, Language: "en",
+		Why: "by the fake"}, nil
 }
 
 func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*agent.Outcome, error) {
@@ -314,7 +319,8 @@ func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*
 	}
 	steps := []agent.Step{{N: 1, Thought: "Look.", Action: "execute_sparql", Argument: query, Observation: "1 row"}}
 	if s.reason != "" {
-		return &agent.Outcome{Ending: agent.Ending{Reason: s.reason, Detail: "told so"}, Language: "en", Steps: steps}, nil
+		return &agent.Outcome{Ending: agent.Ending{Reason: s.reason, Detail: "told so"}, Language: "en", Steps: steps},
+			nil
 	}
 	final := query
 	if s.query != "" {
@@ -324,8 +330,12 @@ func (s *fakeSolver) Solve(ctx context.Context, key string, q agent.Question) (*
 	if s.echo {
 		report = "It is the cat. You asked: " + q.Text
 	}
-	return &agent.Outcome{Report: report, Language: "en", Steps: steps, Answer: &agent.Answer{SPARQL: final, Ran: final, RanAt: s.clock.now(), Endpoint: "query.wikidata.org",
-		Table: &kg.Table{Vars: []string{"item", "n"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q146"), rdf.Typed("2020-01-01T00:00:00Z", rdf.XSDDateTime)}}}, Labels: map[string]string{"Q146": "house cat"}}}, nil
+	return &agent.Outcome{Report: report, Language: "en", Steps: steps,
+			Answer: &agent.Answer{SPARQL: final, Ran: final, RanAt: s.clock.now(), Endpoint: "query.wikidata.org",
+				Table: &kg.Table{Vars: []string{"item", "n"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q146"),
+					rdf.Typed("2020-01-01T00:00:00Z", rdf.XSDDateTime)}}},
+				Labels: map[string]string{"Q146": "house cat"}}},
+		nil
 }
 
 const query = "SELECT ?item ?n WHERE { ?item wdt:P31 wd:Q146 . }"
@@ -357,8 +367,10 @@ func newWorld(t testing.TB) *world {
 func worldOn(t testing.TB, path string) *world {
 	t.Helper()
 	c := &clock{t: time.Date(2026, 11, 20, 12, 0, 30, 0, time.UTC)}
-	w := &world{t: t, clock: c, wiki: newWiki(c), solver: &fakeSolver{clock: c, solved: map[string]int{}}, path: path, log: &strings.Builder{},
-		cfg: bot.Config{Page: page, Account: account, Operator: "Olga", StopPage: stopPage, Posting: bot.On, AnswerDelay: 15 * time.Minute, FollowupLimit: 2, RepliesPerHour: 100, ReplyOnFailure: true}}
+	w := &world{t: t, clock: c, wiki: newWiki(c), solver: &fakeSolver{clock: c, solved: map[string]int{}}, path: path,
+		log: &strings.Builder{},
+		cfg: bot.Config{Page: page, Account: account, Operator: "Olga", StopPage: stopPage, Posting: bot.On,
+			AnswerDelay: 15 * time.Minute, FollowupLimit: 2, RepliesPerHour: 100, ReplyOnFailure: true}}
 	w.open()
 	t.Cleanup(func() { w.store.Close() })
 	return w

@@ -19,7 +19,8 @@ func TestPostingModes(t *testing.T) {
 	w.round()
 	w.want("Cats:proposed")
 	e := w.entries()[0]
-	if !strings.Contains(e.Draft.Diff, "\n+:") || strings.Contains(e.Draft.Diff, "\n-") || !strings.Contains(e.Draft.Wikitext, query) {
+	if !strings.Contains(e.Draft.Diff, "\n+:") || strings.Contains(e.Draft.Diff, "\n-") ||
+		!strings.Contains(e.Draft.Wikitext, query) {
 		t.Errorf("the draft shows %q and %q", e.Draft.Diff, e.Draft.Wikitext)
 	}
 	if !strings.Contains(w.log.String(), "drafted") {
@@ -46,7 +47,8 @@ func TestLogIsShort(t *testing.T) {
 	w.cfg.Posting = bot.Off
 	w.round()
 	e := w.entries()[0]
-	if want := `msg="drafted ` + e.Key + `; see: spinachbot ledger show ` + e.Key + `"`; !strings.Contains(w.log.String(), want) {
+	if want := `msg="drafted ` + e.Key + `; see: spinachbot ledger show ` + e.Key +
+		`"`; !strings.Contains(w.log.String(), want) {
 		t.Errorf("%s is not in the log:\n%s", want, w.log)
 	}
 	for _, line := range strings.Split(w.log.String(), "\n") {
@@ -60,7 +62,8 @@ func TestLogIsShort(t *testing.T) {
 	if _, err := bot.Approve(t.Context(), w.store, w.clock.now(), e.Key, "Olga"); err != nil {
 		t.Fatal(err)
 	}
-	if sum := w.round(); !strings.HasSuffix(sum.String(), "; 1 approved, not posted: POSTING=off") || !strings.Contains(w.log.String(), `msg="1 approved, not posted: POSTING=off"`) {
+	if sum := w.round(); !strings.HasSuffix(sum.String(), "; 1 approved, not posted: POSTING=off") ||
+		!strings.Contains(w.log.String(), `msg="1 approved, not posted: POSTING=off"`) {
 		t.Errorf("%s\n%s", sum, w.log)
 	}
 	w.cfg.DryRun = true
@@ -107,8 +110,10 @@ func TestStopPage(t *testing.T) {
 		deaf       bool
 		posts      bool
 	}{
-		"missing from the start": {"-", "-", false, true}, "empty": {"", " \n", false, true}, "run": {"run", "\n run ", false, true},
-		"stop": {"run", "stop", false, false}, "Run": {"run", "Run", false, false}, "running": {"", "run away", false, false}, "made since": {"-", "halt", false, false},
+		"missing from the start": {"-", "-", false, true}, "empty": {"", " \n", false, true},
+		"run":  {"run", "\n run ", false, true},
+		"stop": {"run", "stop", false, false}, "Run": {"run", "Run", false, false},
+		"running": {"", "run away", false, false}, "made since": {"-", "halt", false, false},
 		"unreadable": {"run", "run", true, false}, "unreadable, missing": {"-", "-", true, false},
 	} {
 		t.Run(name, func(t *testing.T) {

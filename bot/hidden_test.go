@@ -39,9 +39,11 @@ func TestSuppressedReply(t *testing.T) {
 			}
 			e := w.entries()[0]
 			if e.State != want || w.wiki.saves != 1 {
-				t.Errorf("the entry is %s (%s) after %d saves, want %s after one", e.State, e.Reason, w.wiki.saves, want)
+				t.Errorf("the entry is %s (%s) after %d saves, want %s after one", e.State, e.Reason,
+					w.wiki.saves, want)
 			}
-			if want == bot.GaveUp && !(strings.Contains(e.Reason, "unknown") && strings.Contains(e.Reason, "ledger retry "+e.Key)) {
+			if want == bot.GaveUp && !(strings.Contains(e.Reason, "unknown") &&
+				strings.Contains(e.Reason, "ledger retry "+e.Key)) {
 				t.Errorf("the reason does not say what to do: %s", e.Reason)
 			}
 		})

@@ -44,7 +44,8 @@ func TestAnsweredThreadCopied(t *testing.T) {
 			w.round()
 		}
 		if n := w.replies("Cats"); n != 4 {
-			t.Errorf("%d replies in the thread and its copy, want 4; %d saves, ledger %s", n, w.wiki.saves-saves, w.states())
+			t.Errorf("%d replies in the thread and its copy, want 4; %d saves, ledger %s", n,
+				w.wiki.saves-saves, w.states())
 		}
 	}
 }

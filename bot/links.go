@@ -10,7 +10,8 @@ import (
 // (wikitech: Wikidata Query Service). QLever has its own short links under the name of the data set:
 // qlever.dev/wikidata/7Xyz1a.
 var (
-	queryServices = []string{"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "query-legacy-full.wikidata.org", "query-preview.wikidata.org",
+	queryServices = []string{"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org",
+		"query-legacy-full.wikidata.org", "query-preview.wikidata.org",
 		"commons-query.wikimedia.org", "wcqs-beta.wmflabs.org"}
 	qleverServices = []string{"qlever.dev", "qlever.cs.uni-freiburg.de", "qlever.informatik.uni-freiburg.de"}
 )

@@ -52,7 +52,8 @@ func (m *memory) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error
 			return nil, err
 		}
 		saved := !f.SavedSince.IsZero() && (e.Save == nil || e.Save.At.Before(f.SavedSince))
-		if f.Page != "" && f.Page != e.Page || f.Thread != "" && f.Thread != e.Thread || f.Text != "" && f.Text != e.Text ||
+		if f.Page != "" && f.Page != e.Page || f.Thread != "" && f.Thread != e.Thread || f.Text != "" &&
+			f.Text != e.Text ||
 			saved || f.Origin != nil && *f.Origin != e.Origin() ||
 			len(f.States) > 0 && !slices.Contains(f.States, e.State) {
 			continue
@@ -115,8 +116,9 @@ func TestMemoryIsLikeTheStore(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	pick := func(n int) string { return fmt.Sprint("x", rng.IntN(n)) }
 	for range 300 {
-		e := &bot.Entry{Key: pick(20), Page: pick(2), Thread: pick(3), Text: pick(3), State: bot.States()[rng.IntN(4)], Version: int64(rng.IntN(4)),
-			Author: pick(2), Created: at}
+		e := &bot.Entry{Key: pick(20), Page: pick(2), Thread: pick(3), Text: pick(3), State: bot.States()[rng.IntN(4)],
+			Version: int64(rng.IntN(4)),
+			Author:  pick(2), Created: at}
 		if stamp := at.Add(time.Duration(rng.IntN(2)) * time.Minute); rng.IntN(3) > 0 {
 			e.Time = &stamp
 		}

@@ -12,7 +12,8 @@ import (
 // Without a model the bot judges posts by their words, and says so.
 func TestNoModelToJudge(t *testing.T) {
 	for text, want := range map[string]string{
-		"Test": "Cats:skipped", "I made a tool, see [[User:X]]": "Cats:skipped", "{{support}} Nice": "Cats:skipped", "Which cats are there": "Cats:posted",
+		"Test": "Cats:skipped", "I made a tool, see [[User:X]]": "Cats:skipped", "{{support}} Nice": "Cats:skipped",
+		"Which cats are there":  "Cats:posted",
 		"Welche Katzen gibt es": "Cats:posted", "My attempt: {{SPARQL|query=SELECT ?x WHERE { ?x wdt:P31 wd:Q146 }}}": "Cats:posted",
 	} {
 		w := newWorld(t)
@@ -22,7 +23,8 @@ func TestNoModelToJudge(t *testing.T) {
 		w.clock.pass(20 * time.Minute)
 		w.round()
 		w.want(want)
-		if e := w.entries()[0]; want == "Cats:skipped" && e.Reason != "no model to judge it, and it does not look like a request" {
+		if e := w.entries()[0]; want == "Cats:skipped" &&
+			e.Reason != "no model to judge it, and it does not look like a request" {
 			t.Errorf("%q: reason %q", text, e.Reason)
 		}
 	}
@@ -33,7 +35,8 @@ func TestNoModelFollowUps(t *testing.T) {
 	const brought = "{{SPARQL|query=SELECT ?x WHERE { ?x wdt:P31 wd:Q146 }}}"
 	for text, want := range map[string]int{
 		"Here: " + brought: 1, "The query: " + brought: 1, "https://w.wiki/7Xyz": 1, "I did it by hand.": 1,
-		"Here: " + brought + " Can you sort it?": 2, "@SpinachBot: " + brought: 2, "{{ping|1=spinachBot}} only the living ones": 2, "Only the living ones, please": 2,
+		"Here: " + brought + " Can you sort it?": 2, "@SpinachBot: " + brought: 2,
+		"{{ping|1=spinachBot}} only the living ones": 2, "Only the living ones, please": 2,
 	} {
 		w := started(t)
 		w.round()

@@ -52,23 +52,27 @@ func Approve(ctx context.Context, ledger Ledger, now time.Time, key, by string) 
 
 // Reject makes sure that nothing is posted for an entry. It fails once a save has begun, which cannot be called back.
 func Reject(ctx context.Context, ledger Ledger, now time.Time, key, why string) (*Entry, error) {
-	return change(ctx, ledger, now, key, "reject", []State{Noticed, Accepted, Proposed, Approved}, func(e *Entry) error {
-		return e.move(Rejected, why)
-	})
+	return change(ctx, ledger, now, key, "reject", []State{Noticed, Accepted, Proposed, Approved},
+		func(e *Entry) error {
+			return e.move(Rejected, why)
+		})
 }
 
 // Retry has an entry judged and solved again: one that was given up, skipped or rejected, or a draft that the operator
 // does not like. A skipped entry is then answered although triage said no. It fails for replies that are posted or
 // about to be.
 func Retry(ctx context.Context, ledger Ledger, now time.Time, key string) (*Entry, error) {
-	return change(ctx, ledger, now, key, "retry", []State{GaveUp, Skipped, Rejected, Proposed, Accepted, Noticed}, func(e *Entry) error {
-		e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0, time.Time{}, nil, "", false
-		if e.Save != nil {
-			e.Save.Cleared = e.Save.Unclear
-		}
-		e.Forced = e.Forced || e.State == Skipped || e.State == Rejected || e.State == GaveUp
-		return e.move(Noticed, "the operator asked to try again")
-	})
+	return change(ctx, ledger, now, key, "retry", []State{GaveUp, Skipped, Rejected, Proposed, Accepted, Noticed},
+		func(e *Entry) error {
+			e.Starts, e.Failures, e.Saves, e.Edits, e.NotBefore, e.Draft, e.ApprovedBy, e.Lapsed = 0, 0, 0, 0,
+				time.Time{},
+				nil, "", false
+			if e.Save != nil {
+				e.Save.Cleared = e.Save.Unclear
+			}
+			e.Forced = e.Forced || e.State == Skipped || e.State == Rejected || e.State == GaveUp
+			return e.move(Noticed, "the operator asked to try again")
+		})
 }
 
 // orList names states: "a, b or c".
@@ -87,7 +91,8 @@ func orList(states []State) string {
 }
 
 // change reads an entry, changes it if it is in one of the states, and writes it, again if someone else was faster.
-func change(ctx context.Context, ledger Ledger, now time.Time, key, what string, from []State, f func(*Entry) error) (*Entry, error) {
+func change(ctx context.Context, ledger Ledger, now time.Time, key, what string, from []State,
+	f func(*Entry) error) (*Entry, error) {
 	for {
 		e, err := Find(ctx, ledger, key)
 		if err != nil {

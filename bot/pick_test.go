@@ -63,36 +63,58 @@ func TestPicking(t *testing.T) {
 		thread string
 		want   int // new replies of ours
 	}{
-		"request":                      {"Which cats? [[User:Alice|Alice]] " + at, 1},
-		"our own":                      {"Which cats? [[User:SpinachBot|SpinachBot]] " + at, 0},
-		"another bot":                  {"Which cats? [[User:DeltaBot|DeltaBot]] " + at, 0},
-		"a person named like a bot":    {"Which cats? [[User:Talbot|Talbot]] " + at, 1},
-		"MediaWiki itself":             {"Which cats? [[User:MediaWiki message delivery|MediaWiki message delivery]] " + at, 0},
-		"a configured bot":             {"Which cats? [[User:Emijrp|Emijrp]] " + at, 0},
-		"resolved":                     {"{{Section resolved|1=[[User:Bob|Bob]] " + at + "}}\nWhich cats? [[User:Alice|Alice]] " + at, 0},
-		"nobots in the section":        {"{{nobots}}\nWhich cats? [[User:Alice|Alice]] " + at, 0},
-		"someone else's query":         {"Which cats? [[User:Alice|Alice]] " + at + "\n" + other, 0},
-		"someone's words":              {"Which cats? [[User:Alice|Alice]] " + at + "\n:Good question! [[User:Bob|Bob]] " + at, 1},
-		"the poster's own query":       {"Which cats? [[User:Alice|Alice]] " + at + "\n" + strings.ReplaceAll(other, "Bob", "Alice"), 1},
-		"someone's query, we pinged":   {"Which cats, [[User:SpinachBot]]? [[User:Alice|Alice]] " + at + "\n" + other, 1},
-		"a short link":                 {"Which cats? [[User:Alice|Alice]] " + at + "\n:https://w.wiki/7Xyz [[User:Bob|Bob]] " + at, 0},
-		"a labeled short link":         {"Which cats? [[User:Alice|Alice]] " + at + "\n:[https://w.wiki/7Xyz try this] [[User:Bob|Bob]] " + at, 0},
-		"a link to QLever":             {"Which cats? [[User:Alice|Alice]] " + at + "\n:https://qlever.dev/wikidata/aB3xYz [[User:Bob|Bob]] " + at, 0},
-		"another link":                 {"Which cats? [[User:Alice|Alice]] " + at + "\n:See https://example.org/7Xyz [[User:Bob|Bob]] " + at, 1},
-		"the poster's short link":      {"Which cats? [[User:Alice|Alice]] " + at + "\n:https://w.wiki/7Xyz [[User:Alice|Alice]] " + at, 1},
-		"a short link not shown":       {"Which cats? [[User:Alice|Alice]] " + at + "\n:<nowiki>https://w.wiki/7Xyz</nowiki> [[User:Bob|Bob]] " + at, 1},
-		"short link, we are pinged":    {"Which cats, @SpinachBot? [[User:Alice|Alice]] " + at + "\n:https://w.wiki/7Xyz [[User:Bob|Bob]] " + at, 1},
-		"thanks":                       {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Hello. [[User:SpinachBot|SpinachBot]] " + at + "\n::Thank you very much! [[User:Alice|Alice]] " + at, 0},
-		"no request, says triage":      {"This is an announcement about cats. [[User:Alice|Alice]] " + at, 0},
-		"comment of a third":           {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Only living ones? [[User:Bob|Bob]] " + at, 0},
-		"mention in a bot's thread":    {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Only living ones, [[User:SpinachBot]]? [[User:Bob|Bob]] " + at, 1},
-		"pinged in a bot's thread":     {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:{{Ping|1=spinachBot}} only living ones? [[User:Bob|Bob]] " + at, 1},
-		"called in a bot's thread":     {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:@SpinachBot, only living ones? [[User:Bob|Bob]] " + at, 1},
-		"called in a quotation":        {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:<blockquote>@SpinachBot, only living ones?</blockquote> Why? [[User:Bob|Bob]] " + at, 0},
-		"called by ourselves":          {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:@SpinachBot, only living ones? [[User:SpinachBot|SpinachBot]] " + at, 0},
-		"unsigned comment":             {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Only living ones, [[User:SpinachBot]]?", 0},
-		"stamp far in the future":      {"Which cats? [[User:Alice|Alice]] 13:00, 20 November 2036 (UTC)", 1},
-		"we are mentioned with thanks": {"Which cats? [[User:DeltaBot|DeltaBot]] " + at + "\n:Thanks, [[User:SpinachBot]]! [[User:Bob|Bob]] " + at, 0},
+		"request":                   {"Which cats? [[User:Alice|Alice]] " + at, 1},
+		"our own":                   {"Which cats? [[User:SpinachBot|SpinachBot]] " + at, 0},
+		"another bot":               {"Which cats? [[User:DeltaBot|DeltaBot]] " + at, 0},
+		"a person named like a bot": {"Which cats? [[User:Talbot|Talbot]] " + at, 1},
+		"MediaWiki itself": {"Which cats? [[User:MediaWiki message delivery|MediaWiki message delivery]] " +
+			at, 0},
+		"a configured bot": {"Which cats? [[User:Emijrp|Emijrp]] " + at, 0},
+		"resolved": {"{{Section resolved|1=[[User:Bob|Bob]] " + at +
+			"}}\nWhich cats? [[User:Alice|Alice]] " + at, 0},
+		"nobots in the section": {"{{nobots}}\nWhich cats? [[User:Alice|Alice]] " + at, 0},
+		"someone else's query":  {"Which cats? [[User:Alice|Alice]] " + at + "\n" + other, 0},
+		"someone's words": {"Which cats? [[User:Alice|Alice]] " + at +
+			"\n:Good question! [[User:Bob|Bob]] " + at, 1},
+		"the poster's own query": {"Which cats? [[User:Alice|Alice]] " + at + "\n" +
+			strings.ReplaceAll(other, "Bob", "Alice"), 1},
+		"someone's query, we pinged": {"Which cats, [[User:SpinachBot]]? [[User:Alice|Alice]] " + at + "\n" + other,
+			1},
+		"a short link": {"Which cats? [[User:Alice|Alice]] " + at +
+			"\n:https://w.wiki/7Xyz [[User:Bob|Bob]] " + at, 0},
+		"a labeled short link": {"Which cats? [[User:Alice|Alice]] " + at +
+			"\n:[https://w.wiki/7Xyz try this] [[User:Bob|Bob]] " + at, 0},
+		"a link to QLever": {"Which cats? [[User:Alice|Alice]] " + at +
+			"\n:https://qlever.dev/wikidata/aB3xYz [[User:Bob|Bob]] " + at, 0},
+		"another link": {"Which cats? [[User:Alice|Alice]] " + at +
+			"\n:See https://example.org/7Xyz [[User:Bob|Bob]] " + at, 1},
+		"the poster's short link": {"Which cats? [[User:Alice|Alice]] " + at +
+			"\n:https://w.wiki/7Xyz [[User:Alice|Alice]] " + at, 1},
+		"a short link not shown": {"Which cats? [[User:Alice|Alice]] " + at +
+			"\n:<nowiki>https://w.wiki/7Xyz</nowiki> [[User:Bob|Bob]] " + at, 1},
+		"short link, we are pinged": {"Which cats, @SpinachBot? [[User:Alice|Alice]] " + at +
+			"\n:https://w.wiki/7Xyz [[User:Bob|Bob]] " + at, 1},
+		"thanks": {"Which cats? [[User:DeltaBot|DeltaBot]] " + at +
+			"\n:Hello. [[User:SpinachBot|SpinachBot]] " + at + "\n::Thank you very much! [[User:Alice|Alice]] " + at,
+			0},
+		"no request, says triage": {"This is an announcement about cats. [[User:Alice|Alice]] " + at, 0},
+		"comment of a third": {"Which cats? [[User:DeltaBot|DeltaBot]] " + at +
+			"\n:Only living ones? [[User:Bob|Bob]] " + at, 0},
+		"mention in a bot's thread": {"Which cats? [[User:DeltaBot|DeltaBot]] " + at +
+			"\n:Only living ones, [[User:SpinachBot]]? [[User:Bob|Bob]] " + at, 1},
+		"pinged in a bot's thread": {"Which cats? [[User:DeltaBot|DeltaBot]] " + at +
+			"\n:{{Ping|1=spinachBot}} only living ones? [[User:Bob|Bob]] " + at, 1},
+		"called in a bot's thread": {"Which cats? [[User:DeltaBot|DeltaBot]] " + at +
+			"\n:@SpinachBot, only living ones? [[User:Bob|Bob]] " + at, 1},
+		"called in a quotation": {"Which cats? [[User:DeltaBot|DeltaBot]] " + at +
+			"\n:<blockquote>@SpinachBot, only living ones?</blockquote> Why? [[User:Bob|Bob]] " + at, 0},
+		"called by ourselves": {"Which cats? [[User:DeltaBot|DeltaBot]] " + at +
+			"\n:@SpinachBot, only living ones? [[User:SpinachBot|SpinachBot]] " + at, 0},
+		"unsigned comment": {"Which cats? [[User:DeltaBot|DeltaBot]] " + at +
+			"\n:Only living ones, [[User:SpinachBot]]?", 0},
+		"stamp far in the future": {"Which cats? [[User:Alice|Alice]] 13:00, 20 November 2036 (UTC)", 1},
+		"we are mentioned with thanks": {"Which cats? [[User:DeltaBot|DeltaBot]] " + at +
+			"\n:Thanks, [[User:SpinachBot]]! [[User:Bob|Bob]] " + at, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -110,10 +132,15 @@ func TestPicking(t *testing.T) {
 
 func TestChatter(t *testing.T) {
 	for text, want := range map[string]bool{
-		"Thanks!": true, "Thank you so much, that is exactly what I needed.": true, "👍": true, "": true, "Vielen herzlichen Dank für die schnelle Hilfe!": true,
-		"Merci beaucoup, c’est parfait": true, "Muchas gracias por la respuesta": true, "ありがとうございます": true, "Спасибо большое!": true, "Great, it works": true, "Thanks @SpinachBot": true,
-		"Thanks, but only the living ones please": false, "Thanks! And women?": false, "Merci, et en français ?": false, "only cats": false, "Thanks 2020": false, "[query]": false, "query": false,
-		"Danke, bitte nur lebende": false, "help": false, "Which cats are there": false, "Thanks; also dogs": false, "this is all": false,
+		"Thanks!": true, "Thank you so much, that is exactly what I needed.": true, "👍": true, "": true,
+		"Vielen herzlichen Dank für die schnelle Hilfe!": true,
+		"Merci beaucoup, c’est parfait":                  true, "Muchas gracias por la respuesta": true,
+		"ありがとうございます":       true,
+		"Спасибо большое!": true, "Great, it works": true, "Thanks @SpinachBot": true,
+		"Thanks, but only the living ones please": false, "Thanks! And women?": false, "Merci, et en français ?": false,
+		"only cats": false, "Thanks 2020": false, "[query]": false, "query": false,
+		"Danke, bitte nur lebende": false, "help": false, "Which cats are there": false, "Thanks; also dogs": false,
+		"this is all": false,
 	} {
 		if got := bot.IsChatter(text); got != want {
 			t.Errorf("IsChatter(%q) = %v", text, got)
@@ -134,7 +161,8 @@ func TestFollowUps(t *testing.T) {
 	w.want("Cats:posted Cats:posted")
 	w.wantReplies("Cats", 2)
 	q := w.solver.asked[1]
-	if len(q.History) != 1 || q.History[0].SPARQL != query || q.History[0].Question != "Which cats are there?" || len(q.History[0].Steps) != 1 || q.History[0].Report == "" {
+	if len(q.History) != 1 || q.History[0].SPARQL != query || q.History[0].Question != "Which cats are there?" ||
+		len(q.History[0].Steps) != 1 || q.History[0].Report == "" {
 		t.Errorf("the conversation so far: %+v", q.History)
 	}
 	if e := w.entries()[1]; e.Kind != bot.FollowUp || e.Author != "Bob" || e.Thread != w.entries()[0].Comment {
@@ -143,7 +171,8 @@ func TestFollowUps(t *testing.T) {
 	w.followUp("Thanks a lot!", "Alice")
 	w.round()
 	w.wantReplies("Cats", 2)
-	w.wiki.put(page, strings.TrimRight(w.wiki.text(), "\n")+"\n[[User:SpinachBot]]: and the oldest one? "+w.wiki.sign("Carol")+"\n")
+	w.wiki.put(page, strings.TrimRight(w.wiki.text(), "\n")+"\n[[User:SpinachBot]]: and the oldest one? "+
+		w.wiki.sign("Carol")+"\n")
 	w.clock.pass(20 * time.Minute)
 	w.round()
 	w.wantReplies("Cats", 3)
@@ -151,7 +180,8 @@ func TestFollowUps(t *testing.T) {
 		t.Errorf("history of the third: %d turns", len(h))
 	}
 	// The limit of two follow-ups a thread is reached, for everybody.
-	w.wiki.put(page, strings.TrimRight(w.wiki.text(), "\n")+"\n[[User:SpinachBot]]: and the youngest one? "+w.wiki.sign("Dan")+"\n")
+	w.wiki.put(page, strings.TrimRight(w.wiki.text(), "\n")+"\n[[User:SpinachBot]]: and the youngest one? "+
+		w.wiki.sign("Dan")+"\n")
 	w.clock.pass(20 * time.Minute)
 	w.round()
 	w.wantReplies("Cats", 3)

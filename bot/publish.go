@@ -75,7 +75,8 @@ func (b *Bot) attempt(ctx context.Context, e *Entry, sum *Summary) (again bool, 
 		b.lg.Info("held", "entry", e.Key, "reason", g.reason)
 		return false, nil
 	}
-	edit := Edit{Title: b.cfg.Page, Section: p.thread.Section, Text: text.after, Summary: b.summaryOf(p, e), BaseRev: v.rev.ID, Start: v.now, SendBefore: g.until}
+	edit := Edit{Title: b.cfg.Page, Section: p.thread.Section, Text: text.after, Summary: b.summaryOf(p, e),
+		BaseRev: v.rev.ID, Start: v.now, SendBefore: g.until}
 	return b.save(ctx, e, edit, sum)
 }
 
@@ -116,7 +117,8 @@ func (b *Bot) save(ctx context.Context, e *Entry, edit Edit, sum *Summary) (agai
 	b.lg.Warn("unknown whether the reply was saved", "entry", e.Key, "err", err)
 	e.Saves++
 	e.Save.Error = short(err)
-	if serr := b.set(context.WithoutCancel(ctx), e, Posting, "not known yet whether the reply was saved: "+short(err)); serr != nil {
+	if serr := b.set(context.WithoutCancel(ctx), e, Posting,
+		"not known yet whether the reply was saved: "+short(err)); serr != nil {
 		return false, serr
 	}
 	return false, ctx.Err()
@@ -151,7 +153,8 @@ func (b *Bot) recover(ctx context.Context, v *view, sum *Summary) error {
 		case trace == found:
 			return b.posted(ctx, e, rev, "our edit was found in the history", sum)
 		case v.asked.Sub(e.Save.At) < b.cfg.UnknownGrace:
-			b.lg.Info("a save may still arrive: waiting", "entry", e.Key, "since", e.Save.At, "grace", b.cfg.UnknownGrace)
+			b.lg.Info("a save may still arrive: waiting", "entry", e.Key, "since", e.Save.At, "grace",
+				b.cfg.UnknownGrace)
 			return nil
 		case trace == unclear:
 			return b.giveUpUnclear(ctx, e, rev, sum)

@@ -57,7 +57,10 @@ func phrases(list string) []string {
 // spaced returns the words of a text in lower case with one space around each. Anything but letters and digits
 // separates words. It returns "" for a text without words.
 func spaced(s string) string {
-	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(strings.ToLower(s), func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.IsMark(r) && !unicode.IsDigit(r)
+	})
 	if len(words) == 0 {
 		return ""
 	}

@@ -61,10 +61,12 @@ func (d *Draft) revise(text string) error {
 func rediff(diff, before, after string) string {
 	added := func(reply string) string { return "+" + strings.ReplaceAll(reply, "\n", "\n+") + "\n" }
 	var start, removed, to, lines int
-	if _, err := fmt.Sscanf(diff, "@@ -%d,%d +%d,%d @@", &start, &removed, &to, &lines); err != nil || strings.Count(diff, added(before)) != 1 {
+	if _, err := fmt.Sscanf(diff, "@@ -%d,%d +%d,%d @@", &start, &removed, &to, &lines); err != nil ||
+		strings.Count(diff, added(before)) != 1 {
 		return added(after)
 	}
 	_, hunk, _ := strings.Cut(diff, "\n")
 	lines += strings.Count(after, "\n") - strings.Count(before, "\n")
-	return fmt.Sprintf("@@ -%d,%d +%d,%d @@\n", start, removed, to, lines) + strings.Replace(hunk, added(before), added(after), 1)
+	return fmt.Sprintf("@@ -%d,%d +%d,%d @@\n", start, removed, to, lines) +
+		strings.Replace(hunk, added(before), added(after), 1)
 }

@@ -26,19 +26,23 @@ func TestRevise(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := e.Draft
-	if e.State != bot.Proposed || d.EditedBy != "Olga" || d.Drafted != drafted.Draft.Reply.Short || d.Turn.Report != "There are two kinds of cats." {
+	if e.State != bot.Proposed || d.EditedBy != "Olga" || d.Drafted != drafted.Draft.Reply.Short ||
+		d.Turn.Report != "There are two kinds of cats." {
 		t.Errorf("%+v", e)
 	}
-	if !strings.Contains(d.Wikitext, "There are two kinds of cats.") || strings.Contains(d.Wikitext, drafted.Draft.Reply.Short) {
+	if !strings.Contains(d.Wikitext, "There are two kinds of cats.") ||
+		strings.Contains(d.Wikitext, drafted.Draft.Reply.Short) {
 		t.Errorf("wikitext %s", d.Wikitext)
 	}
-	if want := strings.Replace(drafted.Draft.Diff, drafted.Draft.Reply.Short, "There are two kinds of cats.", 1); d.Diff != want {
+	if want := strings.Replace(drafted.Draft.Diff, drafted.Draft.Reply.Short, "There are two kinds of cats.",
+		1); d.Diff != want {
 		t.Errorf("diff\n%s\nwant\n%s", d.Diff, want)
 	}
 	if _, err := bot.Approve(ctx, w.store, now, e.Key, "Olga"); err != nil {
 		t.Fatal(err)
 	}
-	if e, err = bot.Revise(ctx, w.store, now, e.Key, "Three kinds.", "Ben"); err != nil || e.State != bot.Proposed || e.ApprovedBy != "" || e.Draft.Drafted != d.Drafted {
+	if e, err = bot.Revise(ctx, w.store, now, e.Key, "Three kinds.", "Ben"); err != nil || e.State != bot.Proposed ||
+		e.ApprovedBy != "" || e.Draft.Drafted != d.Drafted {
 		t.Errorf("an approved entry, edited: %+v, %v", e, err)
 	}
 	w.round()
@@ -61,7 +65,8 @@ func TestRevise(t *testing.T) {
 func TestReviseIsHarmless(t *testing.T) {
 	w, e := proposed(t)
 	for _, evil := range []string{
-		"{{delete}} [[Category:Cats]] ~~~~ <nowiki> <!-- x --> <ref>y</ref>", "* a\n# b\n== c ==\n{| d", "{{SPARQL|query=SELECT * {}}}",
+		"{{delete}} [[Category:Cats]] ~~~~ <nowiki> <!-- x --> <ref>y</ref>", "* a\n# b\n== c ==\n{| d",
+		"{{SPARQL|query=SELECT * {}}}",
 		"-->{{x}}", "https://evil.example/ __NOTOC__", "\x1b[31m \u202eabc",
 	} {
 		got, err := bot.Revise(t.Context(), w.store, w.clock.now(), e.Key, evil, "Olga")
@@ -78,7 +83,8 @@ func TestReviseIsHarmless(t *testing.T) {
 		if _, old, _ := strings.Cut(e.Draft.Wikitext, "\n"); rest != old {
 			t.Errorf("more than the text has changed:\n%s\nwas\n%s", rest, old)
 		}
-		if q := forum.Parse("P", "== H ==\n"+got.Draft.Wikitext+"\n", forum.Options{}).Threads[0].Comments[0].Queries; len(q) != 1 || q[0].SPARQL != query {
+		if q := forum.Parse("P", "== H ==\n"+got.Draft.Wikitext+"\n",
+			forum.Options{}).Threads[0].Comments[0].Queries; len(q) != 1 || q[0].SPARQL != query {
 			t.Errorf("queries of the reply: %+v", q)
 		}
 	}
@@ -86,8 +92,10 @@ func TestReviseIsHarmless(t *testing.T) {
 
 func TestReviseRefuses(t *testing.T) {
 	w, e := proposed(t)
-	for text, want := range map[string]string{" \n": "empty", strings.Repeat("x", forum.MaxShort+1): "1201 characters", "a\xff": "UTF-8"} {
-		if _, err := bot.Revise(t.Context(), w.store, time.Now(), e.Key, text, "Olga"); err == nil || !strings.Contains(err.Error(), want) {
+	for text, want := range map[string]string{" \n": "empty", strings.Repeat("x", forum.MaxShort+1): "1201 characters",
+		"a\xff": "UTF-8"} {
+		if _, err := bot.Revise(t.Context(), w.store, time.Now(), e.Key, text, "Olga"); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %q", text, err, want)
 		}
 	}

@@ -170,7 +170,8 @@ func (c *crowd) check(t *testing.T, note string) {
 			under[x.Parent]++
 			for _, p := range th.Comments {
 				if !c.between && p.ID == x.Parent && (under[p.ID] > 1 || postWord.FindString(p.Text) != word) {
-					t.Errorf("%s: a reply to %s stands under the post %q, which has %d replies", note, word, p.Text, under[p.ID])
+					t.Errorf("%s: a reply to %s stands under the post %q, which has %d replies", note, word, p.Text,
+						under[p.ID])
 				}
 			}
 		}
@@ -246,7 +247,8 @@ func TestCrowd(t *testing.T) {
 func brief(text string) string {
 	var out []string
 	for _, l := range strings.Split(text, "\n") {
-		if strings.Contains(l, "(UTC)") || strings.HasPrefix(l, "==") || strings.Contains(l, "spinachbot:") || strings.Contains(l, "wd") {
+		if strings.Contains(l, "(UTC)") || strings.HasPrefix(l, "==") || strings.Contains(l, "spinachbot:") ||
+			strings.Contains(l, "wd") {
 			out = append(out, l)
 		}
 	}

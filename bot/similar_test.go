@@ -33,19 +33,22 @@ func (f *finder) Similar(ctx context.Context, question string, _ int) ([]agent.E
 }
 
 func earlierDiscussion(heading string) agent.Example {
-	return agent.Example{Page: "Wikidata:Request a query/Archive/2021/06", Heading: heading, Month: time.Date(2021, 6, 1, 0, 0, 0, 0, time.UTC)}
+	return agent.Example{Page: "Wikidata:Request a query/Archive/2021/06", Heading: heading,
+		Month: time.Date(2021, 6, 1, 0, 0, 0, 0, time.UTC)}
 }
 
 const pointer = "[[:Wikidata:Request a query/Archive/2021/06#Kittens|June 2021]]"
 
 func TestReplyPointsToEarlierDiscussions(t *testing.T) {
 	w := started(t)
-	f := &finder{found: []agent.Example{earlierDiscussion("Kittens"), earlierDiscussion("Tom]]cats"), earlierDiscussion("Third")}}
+	f := &finder{found: []agent.Example{earlierDiscussion("Kittens"), earlierDiscussion("Tom]]cats"),
+		earlierDiscussion("Third")}}
 	w.cfg.Similar = f
 	w.round()
 	w.want("Cats:posted")
 	text := w.wiki.text()
-	if !strings.Contains(text, "Similar requests were answered in "+pointer+" and in [[:Wikidata:Request a query/Archive/2021/06|June 2021]].") || strings.Contains(text, "Third") {
+	if !strings.Contains(text, "Similar requests were answered in "+pointer+
+		" and in [[:Wikidata:Request a query/Archive/2021/06|June 2021]].") || strings.Contains(text, "Third") {
 		t.Errorf("the page:\n%s", text)
 	}
 	if len(f.asked) != 1 || f.asked[0] == "" {
@@ -60,14 +63,17 @@ func TestNoModelPointsToEarlierDiscussions(t *testing.T) {
 	w.solver.errs, w.solver.terrs = []error{llm.ErrNoModel}, []error{llm.ErrNoModel}
 	w.round()
 	w.want("Cats:posted")
-	if text := w.wiki.text(); !strings.Contains(text, "no language model is configured") || !strings.Contains(text, pointer) {
+	if text := w.wiki.text(); !strings.Contains(text, "no language model is configured") ||
+		!strings.Contains(text, pointer) {
 		t.Errorf("the page:\n%s", text)
 	}
 }
 
 // The search is a courtesy: whatever happens to it, the reply comes, once.
 func TestReplyWithoutEarlierDiscussions(t *testing.T) {
-	for name, f := range map[string]*finder{"none": {}, "fails": {err: errors.New("no index"), found: []agent.Example{earlierDiscussion("Kittens")}}, "panics": {panics: true}} {
+	for name, f := range map[string]*finder{"none": {},
+		"fails":  {err: errors.New("no index"), found: []agent.Example{earlierDiscussion("Kittens")}},
+		"panics": {panics: true}} {
 		w := started(t)
 		w.cfg.Similar = f
 		w.round()

@@ -101,7 +101,8 @@ func (b *Bot) look(ctx context.Context, e *Entry, sum *Summary) (v *view, p plac
 // eventually. ok is false when it was given up.
 func (b *Bot) begin(ctx context.Context, e *Entry, what string, sum *Summary) (ok bool, err error) {
 	if e.Starts >= b.cfg.MaxStarts {
-		return false, b.giveUp(ctx, e, sum, fmt.Sprintf("the program ended %d times while working on this request", e.Starts))
+		return false, b.giveUp(ctx, e, sum, fmt.Sprintf("the program ended %d times while working on this request",
+			e.Starts))
 	}
 	e.Starts++
 	err = b.set(ctx, e, e.State, what)

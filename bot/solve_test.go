@@ -39,12 +39,15 @@ func TestSolverFailures(t *testing.T) {
 		solves  int
 		reply   bool // the reply when there is to be one on failure
 	}{
-		"errors":              {func(w *world) { w.solver.errs = []error{fail, fail, fail, fail} }, 3, true},
-		"outcomes":            {func(w *world) { w.solver.reason = agent.GraphFailed }, 3, true},
-		"panics":              {func(w *world) { w.solver.panics = true }, 3, true},
-		"not found":           {func(w *world) { w.solver.reason = agent.NotFound }, 1, true},
-		"no model":            {func(w *world) { w.solver.reason = agent.NoModel }, 1, true},
-		"no model 2":          {func(w *world) { w.solver.errs, w.solver.terrs = []error{llm.ErrNoModel}, []error{llm.ErrNoModel} }, 1, true},
+		"errors":    {func(w *world) { w.solver.errs = []error{fail, fail, fail, fail} }, 3, true},
+		"outcomes":  {func(w *world) { w.solver.reason = agent.GraphFailed }, 3, true},
+		"panics":    {func(w *world) { w.solver.panics = true }, 3, true},
+		"not found": {func(w *world) { w.solver.reason = agent.NotFound }, 1, true},
+		"no model":  {func(w *world) { w.solver.reason = agent.NoModel }, 1, true},
+		"no model 2": {func(w *world) {
+			w.solver.errs, w.solver.terrs = []error{llm.ErrNoModel},
+				[]error{llm.ErrNoModel}
+		}, 1, true},
 		"not in posting form": {func(w *world) { w.solver.query = "SELECT * WHERE { { ?a ?b ?c }}" }, 1, true},
 		"triage":              {func(w *world) { w.solver.terrs = []error{fail, fail, fail, fail} }, 0, false},
 	} {
@@ -65,7 +68,8 @@ func TestSolverFailures(t *testing.T) {
 				w.wantReplies("Cats", n)
 				if e := w.entries()[0]; w.solver.solved[e.Key] != c.solves || e.State == bot.GaveUp && e.Reason == "" {
 					t.Errorf("%d calls of the solver, reason %q", w.solver.solved[e.Key], e.Reason)
-				} else if s := w.wiki.summary[e.Rev]; n == 1 && !strings.HasPrefix(s, "/* Cats */ Reply without a query (") {
+				} else if s := w.wiki.summary[e.Rev]; n == 1 &&
+					!strings.HasPrefix(s, "/* Cats */ Reply without a query (") {
 					t.Errorf("edit summary %q", s)
 				}
 			})
@@ -81,7 +85,8 @@ func TestBudget(t *testing.T) {
 	for range 4 {
 		w.round()
 		w.want("Cats:accepted")
-		if e := w.entries()[0]; e.Failures != 0 || e.Starts != 0 || !e.NotBefore.Equal(w.clock.now().Truncate(24*time.Hour).Add(24*time.Hour)) {
+		if e := w.entries()[0]; e.Failures != 0 || e.Starts != 0 ||
+			!e.NotBefore.Equal(w.clock.now().Truncate(24*time.Hour).Add(24*time.Hour)) {
 			t.Errorf("the entry: %+v", e)
 		}
 		n := len(w.solver.asked)
@@ -118,13 +123,23 @@ func TestNewReply(t *testing.T) {
 		out  agent.Outcome
 		want forum.Reply
 	}{
-		"rows": {agent.Outcome{Language: "de-CH", Report: "R", Steps: []agent.Step{{Action: "stop", Observation: strings.Repeat("x", 5000)}}, Answer: &agent.Answer{SPARQL: "Q", Endpoint: "E", Labels: map[string]string{"Q1": "universe"},
-			Table: &kg.Table{Vars: []string{"a", "b", "c", "d", "e"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Direct + "P31"), rdf.IRI("http://x.org/Q1"), lit("1999-05-03T00:00:00Z", rdf.XSDDateTime), {}}}}}},
-			forum.Reply{Language: "de", Short: "R", Steps: []forum.Step{{Action: "stop", Observation: strings.Repeat("x", 3999) + "…"}}, Query: "Q", Endpoint: "E", Vars: []string{"a", "b", "c", "d", "e"}, Total: 1,
-				Rows: [][]forum.Cell{{{ID: "Q1", Label: "universe"}, {ID: "P31"}, {Text: "http://x.org/Q1"}, {Text: "1999-05-03"}, {}}}}},
-		"ask":       {agent.Outcome{Answer: &agent.Answer{SPARQL: "ASK {}", Table: &kg.Table{Ask: true, Boolean: true}}}, forum.Reply{Query: "ASK {}", Boolean: &yes}},
-		"not found": {agent.Outcome{Ending: agent.Ending{Reason: agent.NotFound}, Report: "none"}, forum.Reply{NoAnswer: "not_found", Short: "none"}},
-		"failed":    {agent.Outcome{Ending: agent.Ending{Reason: agent.CannotPublish}}, forum.Reply{NoAnswer: "failed"}},
+		"rows": {agent.Outcome{Language: "de-CH", Report: "R",
+			Steps: []agent.Step{{Action: "stop", Observation: strings.Repeat("x", 5000)}},
+			Answer: &agent.Answer{SPARQL: "Q", Endpoint: "E", Labels: map[string]string{"Q1": "universe"},
+				Table: &kg.Table{Vars: []string{"a", "b", "c", "d", "e"},
+					Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q1"), rdf.IRI(rdf.Direct + "P31"),
+						rdf.IRI("http://x.org/Q1"), lit("1999-05-03T00:00:00Z", rdf.XSDDateTime), {}}}}}},
+			forum.Reply{Language: "de", Short: "R", Steps: []forum.Step{{Action: "stop",
+				Observation: strings.Repeat("x", 3999) + "…"}}, Query: "Q", Endpoint: "E",
+				Vars: []string{"a", "b", "c", "d", "e"}, Total: 1,
+				Rows: [][]forum.Cell{{{ID: "Q1", Label: "universe"}, {ID: "P31"}, {Text: "http://x.org/Q1"},
+					{Text: "1999-05-03"}, {}}}}},
+		"ask": {agent.Outcome{Answer: &agent.Answer{SPARQL: "ASK {}",
+			Table: &kg.Table{Ask: true, Boolean: true}}}, forum.Reply{Query: "ASK {}", Boolean: &yes}},
+		"not found": {agent.Outcome{Ending: agent.Ending{Reason: agent.NotFound}, Report: "none"},
+			forum.Reply{NoAnswer: "not_found", Short: "none"}},
+		"failed": {agent.Outcome{Ending: agent.Ending{Reason: agent.CannotPublish}},
+			forum.Reply{NoAnswer: "failed"}},
 	} {
 		c.want.To, c.want.Operator, c.want.Marker, c.want.Signature = "Alice", "Olga", "sb-1", "~~~~"
 		if d := cmp.Diff(c.want, bot.NewReply(&c.out, "Alice", "Olga", "sb-1")); d != "" {

@@ -195,10 +195,13 @@ func TestNewPostInTheMinuteOfTheStart(t *testing.T) {
 // is answered.
 func TestOldLedger(t *testing.T) {
 	for name, change := range map[string]func(w *world){
-		"as it was":       func(*world) {},
-		"words edited":    func(w *world) { w.wiki.edit("Which dogs", "Which black dogs") },
-		"heading edited":  func(w *world) { w.wiki.edit("== Dogs", "== Hounds") },
-		"ours taken away": func(w *world) { w.wiki.put(page, w.wiki.text()[:strings.Index(w.wiki.text(), "\n:It is")]) },
+		"as it was":      func(*world) {},
+		"words edited":   func(w *world) { w.wiki.edit("Which dogs", "Which black dogs") },
+		"heading edited": func(w *world) { w.wiki.edit("== Dogs", "== Hounds") },
+		"ours taken away": func(w *world) {
+			w.wiki.put(page,
+				w.wiki.text()[:strings.Index(w.wiki.text(), "\n:It is")])
+		},
 		"archived": func(w *world) {
 			text := w.wiki.text()
 			w.wiki.put(page, text[:strings.Index(text, "== Dogs")])
@@ -211,7 +214,8 @@ func TestOldLedger(t *testing.T) {
 			w.wiki.post("Cats", "Which cats are there?", "Alice")
 			w.wiki.post("Dogs", "Which dogs are there?", "Alice")
 			at := w.clock.now().Truncate(time.Minute)
-			e := &bot.Entry{Page: page, Comment: "c-Alice-20261120120000", Thread: "c-Alice-20261120120000", Kind: bot.Request, State: bot.Posted, Heading: "Dogs",
+			e := &bot.Entry{Page: page, Comment: "c-Alice-20261120120000", Thread: "c-Alice-20261120120000",
+				Kind: bot.Request, State: bot.Posted, Heading: "Dogs",
 				Author: "Alice", Time: &at, Text: textHash("Which dogs are there?"), Created: at, Updated: at, Rev: 3}
 			e.Key = "sb-" + sha16(page+"\x00"+e.Comment)
 			w.wiki.put(page, w.wiki.text()+"\n:It is the dog.<!-- spinachbot:"+e.Key+" --> "+w.wiki.sign(account)+"\n")
@@ -227,7 +231,8 @@ func TestOldLedger(t *testing.T) {
 			if n := w.wiki.saves; n != 1 {
 				t.Errorf("%d saves, want one for the request that was lost; the page:\n%s", n, w.wiki.text())
 			}
-			if e, err := w.store.Entry(t.Context(), e.Key); name != "ledger lost" && (err != nil || e.State != bot.Posted || e.Rev != 3) {
+			if e, err := w.store.Entry(t.Context(), e.Key); name != "ledger lost" &&
+				(err != nil || e.State != bot.Posted || e.Rev != 3) {
 				t.Errorf("the old entry: %v %+v", err, e)
 			}
 		})
@@ -236,7 +241,8 @@ func TestOldLedger(t *testing.T) {
 
 // oldStart writes the note of a first start long ago, as earlier versions did.
 func (w *world) oldStart() {
-	note := `{"revision":1,"time":"2026-11-20T10:00:00Z","comments":{"c-Nobody-20200101100000":"` + textHash("Header with") + `"}}`
+	note := `{"revision":1,"time":"2026-11-20T10:00:00Z","comments":{"c-Nobody-20200101100000":"` +
+		textHash("Header with") + `"}}`
 	if err := w.store.Put(w.t.Context(), "bot/start/"+page, []byte(note)); err != nil {
 		w.t.Fatal(err)
 	}

@@ -119,7 +119,8 @@ func (b *Bot) remember(ctx context.Context, v *view) error {
 			return err
 		}
 		v.start = s
-		b.lg.Info("first start: existing comments are marked seen", "page", b.cfg.Page, "revision", v.rev.ID, "comments", len(v.order), "answer_since", b.cfg.AnswerSince)
+		b.lg.Info("first start: existing comments are marked seen", "page", b.cfg.Page, "revision", v.rev.ID,
+			"comments", len(v.order), "answer_since", b.cfg.AnswerSince)
 	}
 	return nil
 }

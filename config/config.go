@@ -88,6 +88,8 @@ type Config struct {
 	RequestTime                       time.Duration
 	RequestUSD, DailyUSD              float64
 	SPARQLEndpoint, SPARQLFallback    string
+	SPARQLFallbackDialect             string // auto, wdqs, qlever or standard
+	EntityREST, VectorSearch          string // empty: not asked
 	EntityAPI                         string // empty: the API that belongs to SPARQLEndpoint
 	KGFile, Contact                   string
 

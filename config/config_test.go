@@ -42,17 +42,20 @@ func TestFlagsOverEnvironmentOverDotEnv(t *testing.T) {
 	if c.ForumPage != "flag" || c.Operator != "env" || c.Contact != "file" {
 		t.Errorf("got %q %q %q, want flag env file", c.ForumPage, c.Operator, c.Contact)
 	}
-	if c.Origin("FORUM_PAGE") != "flag" || c.Origin("OPERATOR") != "environment" || c.Origin("CONTACT") != ".env" || c.Origin("POSTING") != "default" {
+	if c.Origin("FORUM_PAGE") != "flag" || c.Origin("OPERATOR") != "environment" || c.Origin("CONTACT") != ".env" ||
+		c.Origin("POSTING") != "default" {
 		t.Error("wrong origins")
 	}
 }
 
 func TestAllProblemsAtOnce(t *testing.T) {
-	_, _, err := load(t, "POSTNG=on\nANSWER_DELAY=soon\nDAILY_USD_LIMIT=5\n", []string{"POSTING=yes", "WIKI_API=ftp://x"}, nil)
+	_, _, err := load(t, "POSTNG=on\nANSWER_DELAY=soon\nDAILY_USD_LIMIT=5\n",
+		[]string{"POSTING=yes", "WIKI_API=ftp://x"}, nil)
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{".env:1: unknown key POSTNG; did you mean POSTING?", ".env:2: ANSWER_DELAY: want a duration", "POSTING (environment)", "WIKI_API", "DAILY_USD_LIMIT need"} {
+	for _, want := range []string{".env:1: unknown key POSTNG; did you mean POSTING?",
+		".env:2: ANSWER_DELAY: want a duration", "POSTING (environment)", "WIKI_API", "DAILY_USD_LIMIT need"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing from:\n%v", want, err)
 		}
@@ -114,9 +117,11 @@ func TestLoginSettings(t *testing.T) {
 		want string
 	}{
 		{"half of OAuth", []string{"WIKI_OAUTH_ACCESS_TOKEN=a"}, "all four"},
-		{"both ways", []string{"WIKI_USER=u", "WIKI_PASSWORD=p", "WIKI_OAUTH_CONSUMER_TOKEN=a", "WIKI_OAUTH_CONSUMER_SECRET=b", "WIKI_OAUTH_ACCESS_TOKEN=c", "WIKI_OAUTH_ACCESS_SECRET=d"}, "set only one"},
+		{"both ways", []string{"WIKI_USER=u", "WIKI_PASSWORD=p", "WIKI_OAUTH_CONSUMER_TOKEN=a",
+			"WIKI_OAUTH_CONSUMER_SECRET=b", "WIKI_OAUTH_ACCESS_TOKEN=c", "WIKI_OAUTH_ACCESS_SECRET=d"}, "set only one"},
 		{"password alone", []string{"WIKI_PASSWORD=p"}, "set WIKI_USER too"},
-		{"http to a name that looks like loopback", []string{"WIKI_API=http://127.0.0.1.example.org/api.php"}, "want https"},
+		{"http to a name that looks like loopback", []string{"WIKI_API=http://127.0.0.1.example.org/api.php"},
+			"want https"},
 		{"http to the world", []string{"WIKI_API=http://wiki.example.org/api.php"}, "want https"},
 		{"user in the address", []string{"SPARQL_ENDPOINT=https://a:b@example.org/"}, "user name"},
 	} {
@@ -163,18 +168,23 @@ func TestCheckRunNamesEverythingMissing(t *testing.T) {
 
 func TestTextsThatWouldFailLater(t *testing.T) {
 	for _, tt := range []struct{ kv, want string }{
-		{"OPERATOR=User:Op", "OPERATOR"}, {"OPERATOR={{x}}", "OPERATOR"}, {"FORUM_PAGE=[[x]]", "FORUM_PAGE"}, {"STOP_PAGE=a|b", "STOP_PAGE"},
-		{"SHORTLINK_HOSTS=http://w.wiki/", "SHORTLINK_HOSTS"}, {"CONTACT=a\nX-Evil: b", "CONTACT"}, {"ANSWER_DELAY=-5m", "ANSWER_DELAY"},
+		{"OPERATOR=User:Op", "OPERATOR"}, {"OPERATOR={{x}}", "OPERATOR"}, {"FORUM_PAGE=[[x]]", "FORUM_PAGE"},
+		{"STOP_PAGE=a|b", "STOP_PAGE"},
+		{"SHORTLINK_HOSTS=http://w.wiki/", "SHORTLINK_HOSTS"}, {"CONTACT=a\nX-Evil: b", "CONTACT"},
+		{"ANSWER_DELAY=-5m", "ANSWER_DELAY"},
 	} {
 		if _, _, err := load(t, "", []string{tt.kv}, nil); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%q: %v", tt.kv, err)
 		}
 	}
-	if _, _, err := load(t, "", []string{"REPLIES_PER_HOUR=0", "POSTING=on"}, nil); err == nil || !strings.Contains(err.Error(), "REPLIES_PER_HOUR") {
+	if _, _, err := load(t, "", []string{"REPLIES_PER_HOUR=0", "POSTING=on"}, nil); err == nil ||
+		!strings.Contains(err.Error(), "REPLIES_PER_HOUR") {
 		t.Errorf("posting with no replies an hour: %v", err)
 	}
-	c, _, err := load(t, "", []string{"OPERATOR=Ada_Lovelace", "ANSWER_DELAY=90", "SHORTLINK_HOSTS=W.wiki, tinyurl.com"}, nil)
-	if err != nil || c.Operator != "Ada Lovelace" || c.AnswerDelay != 90*time.Second || strings.Join(c.ShortlinkHosts, " ") != "w.wiki tinyurl.com" {
+	c, _, err := load(t, "", []string{"OPERATOR=Ada_Lovelace", "ANSWER_DELAY=90",
+		"SHORTLINK_HOSTS=W.wiki, tinyurl.com"}, nil)
+	if err != nil || c.Operator != "Ada Lovelace" || c.AnswerDelay != 90*time.Second ||
+		strings.Join(c.ShortlinkHosts, " ") != "w.wiki tinyurl.com" {
 		t.Errorf("%+v %v", c, err)
 	}
 }
@@ -182,7 +192,8 @@ func TestTextsThatWouldFailLater(t *testing.T) {
 func TestDotEnvNamesEveryBadLine(t *testing.T) {
 	file := "\ufeffOPERATOR=Ada\r\nCONTACT 'sk-verysecret\r\n# note\r\nWIKI_PASSWORD=\"sk-verysecret\r\nFOO=1\r\nexport POSTING=perhaps\r\nsk-verysecret\r\n" +
 		"STOP_PAGE=\"User:X/run\" sk-verysecret\r\nFORUM_PAGE=\"${OPERATOR}\"\r\n"
-	c, _, err := Load(Source{DotEnv: strings.NewReader(file), DotEnvName: "conf/bot.env", Environ: []string{"ANSWER_DELAY=soon"}})
+	c, _, err := Load(Source{DotEnv: strings.NewReader(file), DotEnvName: "conf/bot.env",
+		Environ: []string{"ANSWER_DELAY=soon"}})
 	want := `conf/bot.env:2: want KEY=value or KEY="value"
 conf/bot.env:4: the value has no closing quote on its line
 conf/bot.env:7: want KEY=value or KEY="value"
@@ -206,7 +217,8 @@ func TestDotEnvOfWindows(t *testing.T) {
 }
 
 func TestUnusedSettingsAreNotShown(t *testing.T) {
-	_, w, err := load(t, "KG_FILE=graphs.yaml\n", []string{"DATABASE_URL=postgres://u:geheim@h/db", "OPENAI_EMBEDDING_MODEL=other"}, nil)
+	_, w, err := load(t, "KG_FILE=graphs.yaml\n", []string{"DATABASE_URL=postgres://u:geheim@h/db",
+		"OPENAI_EMBEDDING_MODEL=other"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -223,15 +235,20 @@ func TestUnusedSettingsAreNotShown(t *testing.T) {
 }
 
 func TestAddressesHideTheirSecrets(t *testing.T) {
-	for _, bad := range []string{"https://u:geheim@example.org:port/", "u:geheim@example.org", "https://u:geheim@example.org/", "http://x/?key=geheim"} {
-		for _, key := range []string{"WIKI_API", "OPENAI_BASE_URL", "SPARQL_ENDPOINT", "SPARQL_FALLBACK", "ENTITY_API"} {
-			if _, _, err := load(t, "", []string{key + "=" + bad}, nil); err == nil || strings.Contains(err.Error(), "geheim") {
+	for _, bad := range []string{"https://u:geheim@example.org:port/", "u:geheim@example.org",
+		"https://u:geheim@example.org/", "http://x/?key=geheim"} {
+		for _, key := range []string{"WIKI_API", "OPENAI_BASE_URL", "SPARQL_ENDPOINT", "SPARQL_FALLBACK",
+			"ENTITY_API"} {
+			if _, _, err := load(t, "", []string{key + "=" + bad}, nil); err == nil ||
+				strings.Contains(err.Error(), "geheim") {
 				t.Errorf("%s=%s: %v", key, bad, err)
 			}
 		}
 	}
-	c, _, err := load(t, "", []string{"SPARQL_ENDPOINT=https://example.org/sparql?key=geheim&x=1", "WIKI_USER=u", "WIKI_PASSWORD=pass"}, nil)
-	if err != nil || c.Value("SPARQL_ENDPOINT") != "https://example.org/sparql?******" || !strings.HasSuffix(c.SPARQLEndpoint, "?key=geheim&x=1") {
+	c, _, err := load(t, "", []string{"SPARQL_ENDPOINT=https://example.org/sparql?key=geheim&x=1", "WIKI_USER=u",
+		"WIKI_PASSWORD=pass"}, nil)
+	if err != nil || c.Value("SPARQL_ENDPOINT") != "https://example.org/sparql?******" ||
+		!strings.HasSuffix(c.SPARQLEndpoint, "?key=geheim&x=1") {
 		t.Errorf("%q %v", c.Value("SPARQL_ENDPOINT"), err)
 	}
 	if got := strings.Join(c.Secrets(), " "); got != "pass" {

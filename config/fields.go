@@ -30,7 +30,8 @@ func hostsField(f func(*Config) *[]string) field {
 			}
 			host, port, hasPort := strings.Cut(s, ":")
 			_, perr := strconv.ParseUint(port, 10, 16)
-			if strings.ContainsAny(host, "/@ ?#") || !strings.Contains(host, ".") || hasPort && (perr != nil || !Loopback(host)) {
+			if strings.ContainsAny(host, "/@ ?#") || !strings.Contains(host, ".") || hasPort &&
+				(perr != nil || !Loopback(host)) {
 				return fmt.Errorf("want host names such as w.wiki, comma-separated, not %q", s)
 			}
 			out = append(out, strings.ToLower(s))

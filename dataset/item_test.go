@@ -52,33 +52,43 @@ func TestReadItems(t *testing.T) {
 		want       []Item
 	}{
 		{"spinach", "\ufeff" + `[{"id":"dev_1","title":"T","url":"https://w/2021/07","question":"Which lakes?","sparql":"SELECT ?l {}"}]`, SPINACH,
-			[]Item{{ID: "dev_1", Title: "T", URL: "https://w/2021/07", Question: "Which lakes?", SPARQL: "SELECT ?l {}"}}},
+			[]Item{{ID: "dev_1", Title: "T", URL: "https://w/2021/07", Question: "Which lakes?",
+				SPARQL: "SELECT ?l {}"}}},
 		{"number id, no id, other members", `[{"id":7,"question":"q","sparql":"s","level":2},{"question":"r","sparql":"t"}]`, SPINACH,
-			[]Item{{ID: "7", NumericID: true, Question: "q", SPARQL: "s", Info: raw("level", "2")}, {ID: "1", Question: "r", SPARQL: "t"}}},
+			[]Item{{ID: "7", NumericID: true, Question: "q", SPARQL: "s", Info: raw("level", "2")},
+				{ID: "1", Question: "r", SPARQL: "t"}}},
 		{"wwq", `[{"id":"WebQTest-1","utterance":"who?","sparql":"s","results":[{"x":{"type":"uri","value":"http://e/Q1"}}]}]`, WWQ,
-			[]Item{{ID: "WebQTest-1", Question: "who?", SPARQL: "s", Answers: json.RawMessage(`[{"x":{"type":"uri","value":"http://e/Q1"}}]`)}}},
+			[]Item{{ID: "WebQTest-1", Question: "who?", SPARQL: "s",
+				Answers: json.RawMessage(`[{"x":{"type":"uri","value":"http://e/Q1"}}]`)}}},
 		{"outputs", `[{"question":"q","predicted_sparql":null,"gold_sparql":"g","f1":0.0,"predicted_answer_tuple":[],"gold_answer_tuple":true}]`, SPINACHOutputs,
 			[]Item{{ID: "0", Question: "q", SPARQL: "g", Answers: json.RawMessage(`true`)}}},
 		{"a run of ours", `{"id":"a","question":"q","sparql":"predicted","result":[],"gold_sparql":"g","gold":null,"steps":3}`, SPINACHOutputs,
 			[]Item{{ID: "a", Question: "q", SPARQL: "g", Info: raw("steps", "3")}}},
 		{"grasp", "\n" + `{"id":"a","question":"q","sparql":"s","paraphrases":["r"],"info":{"title":"T","n":1,"responses":3,"language":"de"}}` + "\r\n\n" + `{"id":"b","question":"q2","sparql":"s2","paraphrases":[],"info":{}}`, GRASP,
-			[]Item{{ID: "a", Title: "T", Question: "q", Language: "de", SPARQL: "s", Paraphrases: []string{"r"}, Responses: &three, Info: raw("n", "1")},
+			[]Item{{ID: "a", Title: "T", Question: "q", Language: "de", SPARQL: "s", Paraphrases: []string{"r"},
+				Responses: &three, Info: raw("n", "1")},
 				{ID: "b", Question: "q2", SPARQL: "s2", Paraphrases: []string{}}}},
 		{"info of any form", `{"id":"a","question":"q","sparql":"s","paraphrases":[],"info":{"title":5,"answers":["Paris"],"vars":1,"responses":"two"},"results":{"rows":1}}`, GRASP,
-			[]Item{{ID: "a", Question: "q", SPARQL: "s", Paraphrases: []string{}, Info: raw("title", "5", "answers", `["Paris"]`, "vars", "1", "responses", `"two"`, "results", `{"rows":1}`)}}},
+			[]Item{{ID: "a", Question: "q", SPARQL: "s", Paraphrases: []string{},
+				Info: raw("title", "5", "answers", `["Paris"]`, "vars", "1", "responses", `"two"`, "results",
+					`{"rows":1}`)}}},
 		{"a whole result", `{"id":"a","question":"q","gold_sparql":"s","gold":{"head":{"vars":["x"]},"results":{"bindings":[]}}}`, SPINACHOutputs,
 			[]Item{{ID: "a", Question: "q", SPARQL: "s", Head: []string{"x"}, Answers: json.RawMessage(`[]`)}}},
 		{"slice", `{"id":"a","source":"wwq","question":"q","sparql":"s","slice_result":[],"vars":["x","y"]}`, GRASP,
-			[]Item{{ID: "a", Question: "q", SPARQL: "s", Head: []string{"x", "y"}, Answers: json.RawMessage(`[]`), Info: raw("source", `"wwq"`)}}},
+			[]Item{{ID: "a", Question: "q", SPARQL: "s", Head: []string{"x", "y"}, Answers: json.RawMessage(`[]`),
+				Info: raw("source", `"wwq"`)}}},
 		{"qald", `{"dataset":{"id":"d"},"questions":[{"id":"1","answertype":"resource","question":[{"language":"de","string":"Wer?"},{"language":"en","string":"Who?","keywords":"k"},{"language":"en","string":"Which one?"}],
 			"query":{"sparql":"s"},"answers":[{"head":{"vars":["b","a"]},"results":{"bindings":[{"a":{"type":"literal","value":"v"}}]}}]},
 			{"id":2,"question":[{"language":"fr","string":"Qui ?"}],"answers":[{"head":{},"boolean":false}]}]}`, QALD,
-			[]Item{{ID: "1", Question: "Who?", Language: "en", Paraphrases: []string{"Which one?"}, SPARQL: "s", Head: []string{"b", "a"},
+			[]Item{{ID: "1", Question: "Who?", Language: "en", Paraphrases: []string{"Which one?"}, SPARQL: "s",
+				Head:    []string{"b", "a"},
 				Answers: json.RawMessage(`[{"a":{"type":"literal","value":"v"}}]`),
-				Info:    raw("answertype", `"resource"`, "keywords", `"k"`, "translations", `[{"language":"de","string":"Wer?"}]`)},
+				Info: raw("answertype", `"resource"`, "keywords", `"k"`, "translations",
+					`[{"language":"de","string":"Wer?"}]`)},
 				{ID: "2", NumericID: true, Question: "Qui ?", Language: "fr", Answers: json.RawMessage(`false`)}}},
 		{"candidates", `{"schema":1,"id":"c-1","provenance":{"heading":"H","url":"https://w/2020/01"},"conversation":{"responses":3,"comments":[{"level":1,"text":"Which [query]?"}]},"original":"o","cleaned":"c"}`, Candidates,
-			[]Item{{ID: "c-1", Title: "H", URL: "https://w/2020/01", Question: "Which [query]?", SPARQL: "c", Responses: &three}}},
+			[]Item{{ID: "c-1", Title: "H", URL: "https://w/2020/01", Question: "Which [query]?", SPARQL: "c",
+				Responses: &three}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			items, format := read(t, c.text)
@@ -98,15 +108,20 @@ func TestReadItemsErrors(t *testing.T) {
 		{"text", "SELECT", `line 1, column 1: the file starts with 'S'`},
 		{"no items", "[]", "has no items"},
 		{"cut array", "[\n {\"id\":\"a\"", "line 2, column 10: the JSON is broken"},
-		{"broken line", "{\"id\":\"a\",\"question\":\"q\",\"sparql\":\"s\"}\n{\"id\":\"é\",,}\n", "line 2, column 11: the JSON is broken"},
-		{"no question", "[{\"id\":\"a\",\"question\":\"q\",\"sparql\":\"s\"},\n  {\"id\":\"b\",\"sparql\":\"s\"}]", `line 2, column 3: item 2 (id b): it has no "question"`},
+		{"broken line", "{\"id\":\"a\",\"question\":\"q\",\"sparql\":\"s\"}\n{\"id\":\"é\",,}\n",
+			"line 2, column 11: the JSON is broken"},
+		{"no question", "[{\"id\":\"a\",\"question\":\"q\",\"sparql\":\"s\"},\n  {\"id\":\"b\",\"sparql\":\"s\"}]",
+			`line 2, column 3: item 2 (id b): it has no "question"`},
 		{"no query", `{"id":4,"question":"q","sparql":" "}`, `item 1 (id 4): it has no "sparql"`},
 		{"no object", `[17]`, "item 1: it is no JSON object but 17"},
 		{"wrong kind", `[{"id":"a","question":["q"],"sparql":"s"}]`, `"question" is no text but ["q"]`},
 		{"wrong id", `[{"id":[],"question":"q","sparql":"s"}]`, `"id" is neither text nor a number but []`},
-		{"wrong result", `[{"question":"q","gold_sparql":"s","gold_answer_tuple":[3]}]`, `"gold_answer_tuple" is neither a list of bindings`},
-		{"grasp's output", `{"typ":"output","id":"test_4","sparql":"s"}`, "item 1 (id test_4): this is the output of a run of GRASP's"},
-		{"qald without text", "{\"questions\":[\n{\"id\":\"1\",\"question\":[]}]}", "line 2, column 1: item 1 (id 1): its \"question\" has no text"},
+		{"wrong result", `[{"question":"q","gold_sparql":"s","gold_answer_tuple":[3]}]`,
+			`"gold_answer_tuple" is neither a list of bindings`},
+		{"grasp's output", `{"typ":"output","id":"test_4","sparql":"s"}`,
+			"item 1 (id test_4): this is the output of a run of GRASP's"},
+		{"qald without text", "{\"questions\":[\n{\"id\":\"1\",\"question\":[]}]}",
+			"line 2, column 1: item 1 (id 1): its \"question\" has no text"},
 		{"newer schema", `{"schema":99,"id":"c-1","provenance":{}}`, "schema 99; this program reads up to 1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -141,7 +156,8 @@ func TestWriteGRASPRoundTrip(t *testing.T) {
 }
 
 func TestWriteSPINACH(t *testing.T) {
-	items := []Item{{ID: "dev_1", Title: "A & B", URL: "https://w", Question: "ö 😀?", SPARQL: "a\nb"}, {ID: "7", NumericID: true, Question: "q", SPARQL: "<s>"}}
+	items := []Item{{ID: "dev_1", Title: "A & B", URL: "https://w", Question: "ö 😀?", SPARQL: "a\nb"},
+		{ID: "7", NumericID: true, Question: "q", SPARQL: "<s>"}}
 	const want = `[
     {
         "id": "dev_1",
@@ -282,7 +298,8 @@ func FuzzReadItems(f *testing.F) {
 			t.Fatalf("what was written cannot be read: %v", err)
 		}
 		for i := range items {
-			if again[i].ID != items[i].ID || again[i].Question != items[i].Question || again[i].SPARQL != items[i].SPARQL {
+			if again[i].ID != items[i].ID || again[i].Question != items[i].Question ||
+				again[i].SPARQL != items[i].SPARQL {
 				t.Errorf("item %d: %+v came back as %+v", i, items[i], again[i])
 			}
 		}

@@ -126,7 +126,8 @@ func WriteQALD(w io.Writer, name string, items []Item) error {
 	for i := range items {
 		it := &items[i]
 		q := question{ID: it.jsonID(), Query: map[string]string{"sparql": it.SPARQL}, Answers: []any{},
-			AnswerType: it.Info["answertype"], Aggregation: it.Info["aggregation"], OnlyDBO: it.Info["onlydbo"], Hybrid: it.Info["hybrid"]}
+			AnswerType: it.Info["answertype"], Aggregation: it.Info["aggregation"], OnlyDBO: it.Info["onlydbo"],
+			Hybrid: it.Info["hybrid"]}
 		language := it.Language
 		if language == "" {
 			language = "en"
@@ -145,7 +146,8 @@ func WriteQALD(w io.Writer, name string, items []Item) error {
 		if b, ok := it.Boolean(); ok {
 			q.Answers = append(q.Answers, map[string]any{"head": map[string]any{}, "boolean": b})
 		} else if rows, ok := it.Bindings(); ok {
-			q.Answers = append(q.Answers, map[string]any{"head": map[string]any{"vars": it.Columns(rows)}, "results": map[string]any{"bindings": it.Answers}})
+			q.Answers = append(q.Answers, map[string]any{"head": map[string]any{"vars": it.Columns(rows)},
+				"results": map[string]any{"bindings": it.Answers}})
 		}
 		if kind := it.answerType(); q.AnswerType == nil && kind != "" {
 			q.AnswerType = json.RawMessage(`"` + kind + `"`)

@@ -367,12 +367,14 @@ func candidateItem(raw map[string]json.RawMessage) (Item, Format, error) {
 	if err == nil {
 		err = json.Unmarshal(whole, &c)
 	}
-	it := Item{ID: c.ID, Title: c.Provenance.Heading, URL: c.Provenance.URL, SPARQL: c.Cleaned, Responses: &c.Conversation.Responses}
+	it := Item{ID: c.ID, Title: c.Provenance.Heading, URL: c.Provenance.URL, SPARQL: c.Cleaned,
+		Responses: &c.Conversation.Responses}
 	switch {
 	case err != nil:
 		return it, "", fmt.Errorf("it is not a candidate: %w", text.JSON(err))
 	case c.Schema > CandidateSchema:
-		return it, "", fmt.Errorf("it has schema %d; this program reads up to %d: use a newer one", c.Schema, CandidateSchema)
+		return it, "", fmt.Errorf("it has schema %d; this program reads up to %d: use a newer one", c.Schema,
+			CandidateSchema)
 	}
 	if it.SPARQL == "" {
 		it.SPARQL = c.Original

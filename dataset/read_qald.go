@@ -52,7 +52,8 @@ func (f *fields) wordings(it *Item) error {
 	if json.Unmarshal(v, &all) != nil {
 		return fmt.Errorf(`"question" is not a list of {"language","string"} but %.40s`, v)
 	}
-	for _, want := range []func(qaldString) bool{func(q qaldString) bool { return q.Language == "en" }, func(qaldString) bool { return true }} {
+	for _, want := range []func(qaldString) bool{func(q qaldString) bool { return q.Language == "en" },
+		func(qaldString) bool { return true }} {
 		for _, q := range all {
 			if it.Question == "" && strings.TrimSpace(q.String) != "" && want(q) {
 				it.Question, it.Language = q.String, q.Language

@@ -97,7 +97,8 @@ func syncFolder(dir string) error {
 		return err
 	}
 	defer d.Close()
-	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, os.ErrPermission) {
+	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, errors.ErrUnsupported) &&
+		!errors.Is(err, os.ErrPermission) {
 		return err
 	}
 	return nil

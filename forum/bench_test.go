@@ -28,7 +28,8 @@ func archivePage() string {
 		case 0:
 			return " {{unsigned|" + u + "|" + at + "}}"
 		case 1:
-			return " --[[User:" + u + "|<span style=\"color:#090\">" + u + "</span>]] <sup>[[User talk:" + u + "|✉]]</sup> " + at
+			return " --[[User:" + u + "|<span style=\"color:#090\">" + u + "</span>]] <sup>[[User talk:" + u +
+				"|✉]]</sup> " + at
 		}
 		return " [[User:" + u + "|" + strings.ReplaceAll(u, "_", " ") + "]] ([[User talk:" + u + "|talk]]) " + at
 	}
@@ -105,7 +106,8 @@ func BenchmarkParseHTML(b *testing.B) {
 	head, body, _ := strings.Cut(page[1], "<section")
 	body, tail, _ := strings.Cut(body, "</body>")
 	html := head + strings.Repeat("<section"+body, 30) + "</body>" + tail
-	for name, opts := range map[string]Options{"alone": {}, "with wikitext": {Wikitext: strings.Repeat(page[0]+"\n", 30)}} {
+	for name, opts := range map[string]Options{"alone": {},
+		"with wikitext": {Wikitext: strings.Repeat(page[0]+"\n", 30)}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			var p *Page

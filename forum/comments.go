@@ -82,14 +82,16 @@ func (p *parser) line(pos, end int) line {
 		l.text++
 	}
 	l.prefix = p.text[from:l.text]
-	if rest := strings.TrimLeft(p.text[l.text:l.end], " \t"); strings.HasPrefix(rest, "{|") && l.prefix != "" && strings.Trim(l.prefix, ":") == "" {
+	if rest := strings.TrimLeft(p.text[l.text:l.end], " \t"); strings.HasPrefix(rest, "{|") && l.prefix != "" &&
+		strings.Trim(l.prefix, ":") == "" {
 		if l.end = p.tableEnd(l.end, end); strings.Contains(p.text[l.text:l.end], "\n") {
 			l.table = l.text + strings.LastIndex(p.text[l.text:l.end], "|}")
 		}
 	}
 	if nodes := p.nodesIn(l.text, l.end); len(nodes) > 0 {
 		n := nodes[0]
-		l.outdent = n.Kind == wikitext.Template && p.is(n, outdentTemplate) && strings.TrimSpace(p.text[l.text:n.Start]) == ""
+		l.outdent = n.Kind == wikitext.Template && p.is(n, outdentTemplate) &&
+			strings.TrimSpace(p.text[l.text:n.Start]) == ""
 	}
 	return l
 }
@@ -158,7 +160,8 @@ func (p *parser) empty(l *line) bool {
 	if rest == "" {
 		return true
 	}
-	return strings.HasPrefix(rest, "----") && strings.Trim(rest, "-") == "" || strings.HasPrefix(rest, "__") && strings.HasSuffix(rest, "__") && !strings.Contains(rest, " ")
+	return strings.HasPrefix(rest, "----") && strings.Trim(rest, "-") == "" || strings.HasPrefix(rest, "__") &&
+		strings.HasSuffix(rest, "__") && !strings.Contains(rest, " ")
 }
 
 // unsignedBefore returns how many of the pending lines belong to someone other than the signed line that follows them.
@@ -181,7 +184,8 @@ func (p *parser) unsignedBefore(pending []line, signed *line) int {
 		if k < len(pending) {
 			next = &pending[k]
 		}
-		if next.outdent || next.depth() <= d || next.prefix[d] != ':' || strings.HasSuffix(last.prefix, ";") || !p.prose(pending[:k]) {
+		if next.outdent || next.depth() <= d || next.prefix[d] != ':' || strings.HasSuffix(last.prefix, ";") ||
+			!p.prose(pending[:k]) {
 			return 0
 		}
 		if strings.HasSuffix(strings.TrimSpace(p.text[last.text:last.end]), ":") {
@@ -217,7 +221,8 @@ func (p *parser) prose(lines []line) bool {
 			}
 			i = n.End
 		}
-		if i < l.end && len(strings.TrimSpace(p.text[i:l.end])) > 1 && !strings.HasPrefix(strings.TrimSpace(p.text[i:l.end]), "{|") {
+		if i < l.end && len(strings.TrimSpace(p.text[i:l.end])) > 1 &&
+			!strings.HasPrefix(strings.TrimSpace(p.text[i:l.end]), "{|") {
 			return true
 		}
 	}
@@ -268,7 +273,8 @@ func (p *parser) separator(start, end int) (int, bool) {
 // add adds one comment made of lines, ending at end.
 func (p *parser) add(t *Thread, under string, lines []line, sigs []sig, end int) {
 	first, last := lines[0], lines[len(lines)-1]
-	c := Comment{Level: 1 + min(first.depth(), last.depth()), Under: under, Indent: first.prefix, Start: first.start, End: end, Queries: []Query{}, outdent: first.outdent}
+	c := Comment{Level: 1 + min(first.depth(), last.depth()), Under: under, Indent: first.prefix, Start: first.start,
+		End: end, Queries: []Query{}, outdent: first.outdent}
 	queries, urls := p.queriesIn(c.Start, c.End)
 	patches := p.patches[:0]
 	if len(queries) > 0 {
@@ -322,7 +328,8 @@ func (p *parser) dashes(i, low int) int {
 func (p *parser) preceding(i, low int) int {
 	from := max(low, i-120)
 	before := p.text[from:i]
-	if s, by := strings.TrimRight(before, " "), "added by"; len(s) < len(by) || !strings.EqualFold(s[len(s)-len(by):], by) {
+	if s, by := strings.TrimRight(before, " "), "added by"; len(s) < len(by) ||
+		!strings.EqualFold(s[len(s)-len(by):], by) {
 		return i
 	}
 	if k := max(strings.LastIndex(before, "—"), strings.LastIndex(before, "–")); k >= 0 {

@@ -50,7 +50,8 @@ func Compose(r Reply, indent string) (string, error) {
 		return "", fmt.Errorf("compose reply: indent %q: want one or more of : * #", text.Clip(indent, 20))
 	}
 	if strings.Trim(r.Marker, markerLetters) != "" || strings.Contains(r.Marker, "--") {
-		return "", fmt.Errorf("compose reply: marker %q: want lower-case letters, digits and single hyphens", text.Clip(r.Marker, 40))
+		return "", fmt.Errorf("compose reply: marker %q: want lower-case letters, digits and single hyphens",
+			text.Clip(r.Marker, 40))
 	}
 	if r.Signature == "" || strings.ContainsAny(r.Signature, "\n\r") {
 		return "", fmt.Errorf("compose reply: signature %q: want one line, ~~~~ on a wiki", text.Clip(r.Signature, 40))

@@ -91,7 +91,8 @@ mercès gràcies eskerrik dankon شكرا תודה`)
 	// noThanks are words before a word of thanks that refuse, or words around one that thank for something not done
 	// yet.
 	beforeThanks = wordSet("no nein non nee")
-	inAdvance    = []string{"in advance", "im voraus", "d'avance", "d’avance", "par avance", "de antemano", "por adelantado", "in anticipo", "desde já", "antecipadamente", "bij voorbaat",
+	inAdvance    = []string{"in advance", "im voraus", "d'avance", "d’avance", "par avance", "de antemano",
+		"por adelantado", "in anticipo", "desde já", "antecipadamente", "bij voorbaat",
 		"alvast", "på förhånd", "på förhand", "z góry", "заранее"}
 )
 
@@ -108,7 +109,8 @@ func wordSet(s string) map[string]bool {
 // and thanks for something not done yet ("thanks in advance") do not count. Praise and agreement without such a word
 // ("perfect!", "it works") do not count.
 func (c *Comment) Thanks() bool {
-	for _, sentence := range strings.FieldsFunc(strings.ToLower(c.Text), func(r rune) bool { return strings.ContainsRune(".!?;\n。！？", r) }) {
+	for _, sentence := range strings.FieldsFunc(strings.ToLower(c.Text),
+		func(r rune) bool { return strings.ContainsRune(".!?;\n。！？", r) }) {
 		if slices.ContainsFunc(inAdvance, func(s string) bool { return strings.Contains(sentence, s) }) {
 			continue
 		}
@@ -116,7 +118,10 @@ func (c *Comment) Thanks() bool {
 			return true
 		}
 		before := ""
-		for _, w := range strings.FieldsFunc(sentence, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != '-' }) {
+		for _, w := range strings.FieldsFunc(sentence, func(r rune) bool {
+			return !unicode.IsLetter(r) &&
+				!unicode.IsMark(r) && r != '-'
+		}) {
 			if thanksWords[w] && !beforeThanks[before] {
 				return true
 			}

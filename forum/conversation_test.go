@@ -25,7 +25,8 @@ func TestConversation(t *testing.T) {
 		"::{{SPARQL|query=SELECT ?c { ?c wdt:P31 wd:Q3 } }} [[User:spinachBot]] 10:02, 1 May 2024 (UTC)",
 		":::Thanks, Bob! "+strings.Replace(stampA, "10:00", "10:03", 1),
 		"{{Section resolved|1=[[User:Ann]] 10:04, 1 May 2024 (UTC)}}")
-	if c.Requester != "Ann" || !c.Asked.Equal(time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)) || c.Responses != 3 || !c.Thanked || !c.Resolved || !c.Closed {
+	if c.Requester != "Ann" || !c.Asked.Equal(time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)) || c.Responses != 3 ||
+		!c.Thanked || !c.Resolved || !c.Closed {
 		t.Errorf("%+v", c)
 	}
 	var got []string
@@ -36,7 +37,8 @@ func TestConversation(t *testing.T) {
 		}
 		got = append(got, by+": "+q.SPARQL)
 	}
-	want := []string{"Ann: SELECT ?a { ?a wdt:P31 wd:Q1 }", "Bob: ASK { wd:Q1 wdt:P31 wd:Q2 }", "Bob: SELECT ?b { ?b wdt:P31 wd:Q5 }", "SpinachBot (bot): SELECT ?c { ?c wdt:P31 wd:Q3 }"}
+	want := []string{"Ann: SELECT ?a { ?a wdt:P31 wd:Q1 }", "Bob: ASK { wd:Q1 wdt:P31 wd:Q2 }",
+		"Bob: SELECT ?b { ?b wdt:P31 wd:Q5 }", "SpinachBot (bot): SELECT ?c { ?c wdt:P31 wd:Q3 }"}
 	if !slices.Equal(got, want) || c.Last != 2 {
 		t.Errorf("queries %q, last %d", got, c.Last)
 	}
@@ -47,19 +49,29 @@ func TestConversationEdges(t *testing.T) {
 		lines []string
 		ok    func(c Conversation) bool
 	}{
-		"nobody signs":                 {[]string{"What?", ":This. [[User:Bob]] 10:01, 1 May 2024 (UTC)"}, func(c Conversation) bool { return c.Requester == "" && c.Responses == 1 && c.Last == -1 && !c.Closed }},
-		"thanks in the request":        {[]string{"How? Thanks! " + stampA}, func(c Conversation) bool { return !c.Thanked && c.Responses == 0 }},
-		"thanks before an answer":      {[]string{"How? " + stampA, ":Thanks for reading. " + stampA}, func(c Conversation) bool { return !c.Thanked && c.Responses == 1 }},
-		"someone else thanks":          {[]string{"How? " + stampA, ":So. [[User:Bob]] 10:01, 1 May 2024 (UTC)", "::Thanks! [[User:Cid]] 10:02, 1 May 2024 (UTC)"}, func(c Conversation) bool { return !c.Thanked }},
-		"someone else resolves":        {[]string{"How? " + stampA, "{{Section resolved|1=[[User:Bob]] 10:01, 1 May 2024 (UTC)}}"}, func(c Conversation) bool { return c.Resolved && !c.Closed }},
-		"only the bot posts queries":   {[]string{"How? " + stampA, ":{{SPARQL|query=ASK { ?a ?b ?c } }} [[User:SpinachBot]] 10:01, 1 May 2024 (UTC)"}, func(c Conversation) bool { return len(c.Queries) == 1 && c.Last == -1 }},
-		"an unsigned query is a query": {[]string{"How? " + stampA, ":{{SPARQL|query=ASK { ?a ?b ?c } }}"}, func(c Conversation) bool { return c.Last == 0 && c.Queries[0].Author == "" }},
+		"nobody signs": {[]string{"What?", ":This. [[User:Bob]] 10:01, 1 May 2024 (UTC)"},
+			func(c Conversation) bool { return c.Requester == "" && c.Responses == 1 && c.Last == -1 && !c.Closed }},
+		"thanks in the request": {[]string{"How? Thanks! " + stampA},
+			func(c Conversation) bool { return !c.Thanked && c.Responses == 0 }},
+		"thanks before an answer": {[]string{"How? " + stampA, ":Thanks for reading. " + stampA},
+			func(c Conversation) bool { return !c.Thanked && c.Responses == 1 }},
+		"someone else thanks": {[]string{"How? " + stampA, ":So. [[User:Bob]] 10:01, 1 May 2024 (UTC)",
+			"::Thanks! [[User:Cid]] 10:02, 1 May 2024 (UTC)"}, func(c Conversation) bool { return !c.Thanked }},
+		"someone else resolves": {[]string{"How? " + stampA,
+			"{{Section resolved|1=[[User:Bob]] 10:01, 1 May 2024 (UTC)}}"},
+			func(c Conversation) bool { return c.Resolved && !c.Closed }},
+		"only the bot posts queries": {[]string{"How? " + stampA,
+			":{{SPARQL|query=ASK { ?a ?b ?c } }} [[User:SpinachBot]] 10:01, 1 May 2024 (UTC)"},
+			func(c Conversation) bool { return len(c.Queries) == 1 && c.Last == -1 }},
+		"an unsigned query is a query": {[]string{"How? " + stampA, ":{{SPARQL|query=ASK { ?a ?b ?c } }}"},
+			func(c Conversation) bool { return c.Last == 0 && c.Queries[0].Author == "" }},
 	} {
 		if got := conversation(t, Options{}, c.lines...); !c.ok(got) {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
-	for heading, want := range map[string]bool{"[SOLVED] Cats": true, "Cats (resolved)": true, "Unsolved cats": false, "Solved problems": false} {
+	for heading, want := range map[string]bool{"[SOLVED] Cats": true, "Cats (resolved)": true, "Unsolved cats": false,
+		"Solved problems": false} {
 		if c := (&Thread{Heading: heading}).Conversation(); c.Resolved != want || c.Closed {
 			t.Errorf("%q: %+v", heading, c)
 		}
@@ -68,8 +80,11 @@ func TestConversationEdges(t *testing.T) {
 
 func TestThanks(t *testing.T) {
 	for text, want := range map[string]bool{
-		"Thanks!": true, "Great, thank you very much, it works": true, "Vielen Dank": true, "@Bob Merci beaucoup !": true, "Большое спасибо": true, "非常感谢": true, "ありがとう": true, "thx :-)": true,
-		"Perfect!": false, "It works.": false, "No, thanks": false, "Danke im Voraus": false, "Any idea? Thanks in advance!": false, "It hangs. Merci d'avance. Thanks for the first one.": true, "thankless": false, "Tak": false, "": false,
+		"Thanks!": true, "Great, thank you very much, it works": true, "Vielen Dank": true,
+		"@Bob Merci beaucoup !": true, "Большое спасибо": true, "非常感谢": true, "ありがとう": true, "thx :-)": true,
+		"Perfect!": false, "It works.": false, "No, thanks": false, "Danke im Voraus": false,
+		"Any idea? Thanks in advance!": false, "It hangs. Merci d'avance. Thanks for the first one.": true,
+		"thankless": false, "Tak": false, "": false,
 	} {
 		if got := (&Comment{Text: text}).Thanks(); got != want {
 			t.Errorf("%q: %t, want %t", text, got, want)
@@ -85,7 +100,8 @@ func TestShortLinks(t *testing.T) {
 	for _, q := range on.Threads[0].Comments[0].Queries {
 		got = append(got, q.Kind+" "+q.Name+" "+q.URL+" "+q.SPARQL)
 	}
-	want := []string{"link w.wiki https://w.wiki/4xyz ", "link w.wiki https://w.wiki/5abc ", "code   SELECT ?x { ?x ?y ?z }", "link w.wiki https://w.wiki/6def "}
+	want := []string{"link w.wiki https://w.wiki/4xyz ", "link w.wiki https://w.wiki/5abc ",
+		"code   SELECT ?x { ?x ?y ?z }", "link w.wiki https://w.wiki/6def "}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -104,9 +120,12 @@ func TestQueryFromURL(t *testing.T) {
 	const q = "SELECT ?a { ?a wdt:P31|wdt:P279 wd:Q5 }"
 	const enc = "SELECT%20%3Fa%20%7B%20%3Fa%20wdt%3AP31%7Cwdt%3AP279%20wd%3AQ5%20%7D"
 	for u, want := range map[string]string{
-		"https://query.wikidata.org/#" + enc: q, "https://query.wikidata.org/embed.html#" + enc: q, "//query.wikidata.org/#" + enc: q,
+		"https://query.wikidata.org/#" + enc: q, "https://query.wikidata.org/embed.html#" + enc: q,
+		"//query.wikidata.org/#" + enc:                                             q,
 		"https://qlever.dev/wikidata?query=" + strings.ReplaceAll(enc, "%20", "+"): q,
-		"https://w.wiki/4xyz": "", "https://query.wikidata.org/": "", "": "", "query": "", "//": "", "{//": "",
+		"https://w.wiki/4xyz":                                                      "",
+		"https://query.wikidata.org/":                                              "", "": "", "query": "",
+		"//": "", "{//": "",
 	} {
 		if got, ok := QueryFromURL(u); got != want || ok != (want != "") {
 			t.Errorf("%q: %q, %t", u, got, ok)

@@ -64,7 +64,8 @@ func (d *differ) comments(a, b []Comment) {
 		x, y := &a[i], &b[i]
 		d.at = fmt.Sprintf("%s, comment %d", at, i+1)
 		for _, f := range []struct{ what, x, y string }{
-			{"author", deref(x.Author), deref(y.Author)}, {"time", when(x.Time), when(y.Time)}, {"id", x.ID, y.ID}, {"parent", x.Parent, y.Parent}, {"sub-heading", x.Under, y.Under},
+			{"author", deref(x.Author), deref(y.Author)}, {"time", when(x.Time), when(y.Time)}, {"id", x.ID, y.ID},
+			{"parent", x.Parent, y.Parent}, {"sub-heading", x.Under, y.Under},
 			{"level", fmt.Sprint(x.Level), fmt.Sprint(y.Level)}, {"text", x.Text, y.Text},
 		} {
 			if f.x != f.y {
@@ -87,11 +88,13 @@ func (d *differ) queries(a, b []Query) {
 		}
 		if x.SPARQL != y.SPARQL {
 			p := apart(x.SPARQL, y.SPARQL)
-			d.say("query %d goes on %q against %q from its byte %d on", i+1, text.Clip(x.SPARQL[p:], 60), text.Clip(y.SPARQL[p:], 60), p)
+			d.say("query %d goes on %q against %q from its byte %d on", i+1, text.Clip(x.SPARQL[p:], 60),
+				text.Clip(y.SPARQL[p:], 60), p)
 			y.SPARQL = x.SPARQL
 		}
 		if x != y {
-			d.say("query %d is %s %s (salvaged: %t) %s against %s %s (salvaged: %t) %s", i+1, x.Kind, x.Name, x.Salvaged, x.URL, y.Kind, y.Name, y.Salvaged, y.URL)
+			d.say("query %d is %s %s (salvaged: %t) %s against %s %s (salvaged: %t) %s", i+1, x.Kind, x.Name,
+				x.Salvaged, x.URL, y.Kind, y.Name, y.Salvaged, y.URL)
 		}
 	}
 }

@@ -37,7 +37,8 @@ func (c *composer) earlier() {
 // earlierLink links a section of an archive page. The heading comes from whoever wrote it: where it holds anything that
 // could be more than text in a link's target, the link goes to the page.
 func (c *composer) earlierLink(e Earlier) string {
-	if e.Month.IsZero() || !plainTitle(e.Page) || !strings.Contains(e.Page, "/") || strings.Contains(e.Page, "#") || strings.HasPrefix(e.Page, "/") {
+	if e.Month.IsZero() || !plainTitle(e.Page) || !strings.Contains(e.Page, "/") || strings.Contains(e.Page, "#") ||
+		strings.HasPrefix(e.Page, "/") {
 		return ""
 	}
 	months := strings.Fields(c.m["months"])
@@ -52,11 +53,13 @@ func (c *composer) earlierLink(e Earlier) string {
 // plainTitle reports whether a text is nothing but text in the target of a link: letters, marks, digits, spaces, and
 // punctuation that means nothing to MediaWiki.
 func plainTitle(s string) bool {
-	if s == "" || strings.Contains(s, "''") || strings.Contains(s, "//") || strings.Contains(s, "__") || strings.Contains(s, "..") || strings.TrimSpace(s) != s {
+	if s == "" || strings.Contains(s, "''") || strings.Contains(s, "//") || strings.Contains(s, "__") ||
+		strings.Contains(s, "..") || strings.TrimSpace(s) != s {
 		return false
 	}
 	for _, r := range s {
-		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" -,.:;?!()'\"/’“”–—…", r) {
+		if !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) &&
+			!strings.ContainsRune(" -,.:;?!()'\"/’“”–—…", r) {
 			return false
 		}
 	}

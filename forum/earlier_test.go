@@ -26,17 +26,22 @@ func TestEarlier(t *testing.T) {
 	b := Earlier{"Wikidata:Request a query/Archive/2019/03", "Côte d'Ivoire (2)", march}
 	for _, c := range []struct{ got, want string }{
 		{line("en", a), ":A similar request was answered in [[:" + page + "#Films, by year: how?|June 2021]]."},
-		{line("de", a), ":Eine ähnliche Anfrage wurde im [[:" + page + "#Films, by year: how?|Juni 2021]] beantwortet."},
+		{line("de", a), ":Eine ähnliche Anfrage wurde im [[:" + page +
+			"#Films, by year: how?|Juni 2021]] beantwortet."},
 		{line("fr", b), ":Une demande semblable a reçu une réponse en [[:Wikidata:Request a query/Archive/2019/03#Côte d'Ivoire (2)|mars 2019]]."},
-		{line("pl", a, b, a), ":Similar requests were answered in [[:" + page + "#Films, by year: how?|June 2021]] and in [[:Wikidata:Request a query/Archive/2019/03#Côte d'Ivoire (2)|March 2019]]."},
-		{line("en"), ""}, {line("en", Earlier{page, "x", time.Time{}}), ""}, {line("en", Earlier{"Category:X|y/z", "x", june}), ""}, {line("en", Earlier{"Main", "x", june}), ""},
+		{line("pl", a, b, a), ":Similar requests were answered in [[:" + page +
+			"#Films, by year: how?|June 2021]] and in [[:Wikidata:Request a query/Archive/2019/03#Côte d'Ivoire (2)|March 2019]]."},
+		{line("en"), ""}, {line("en", Earlier{page, "x", time.Time{}}), ""},
+		{line("en", Earlier{"Category:X|y/z", "x", june}), ""}, {line("en", Earlier{"Main", "x", june}), ""},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)
 		}
 	}
-	for _, evil := range []string{"a]] [[b", "{{Q|42}}", "a|b", "<nowiki>", "''bold''", "a#b", "50% off", "~~~~", "__NOTOC__", "a&amp;b", "a\x7fb", "..", strings.Repeat("long ", 60), "a_b", "//x", "\u202egnp"} {
-		if got := line("en", Earlier{page, evil, june}); got != ":A similar request was answered in [[:"+page+"|June 2021]]." {
+	for _, evil := range []string{"a]] [[b", "{{Q|42}}", "a|b", "<nowiki>", "''bold''", "a#b", "50% off", "~~~~",
+		"__NOTOC__", "a&amp;b", "a\x7fb", "..", strings.Repeat("long ", 60), "a_b", "//x", "\u202egnp"} {
+		if got := line("en", Earlier{page, evil, june}); got != ":A similar request was answered in [[:"+page+
+			"|June 2021]]." {
 			t.Errorf("%q gave %q", evil, got)
 		}
 	}

@@ -9,13 +9,16 @@ import (
 )
 
 var englishMonths = map[string]int{
-	"January": 1, "February": 2, "March": 3, "April": 4, "May": 5, "June": 6, "July": 7, "August": 8, "September": 9, "October": 10, "November": 11, "December": 12,
+	"January": 1, "February": 2, "March": 3, "April": 4, "May": 5, "June": 6, "July": 7, "August": 8, "September": 9,
+	"October": 10, "November": 11, "December": 12,
 }
 
 // zones are the time zones that MediaWiki installations show in signatures, in minutes east of Greenwich.
 var zones = map[string]int{
-	"UTC": 0, "GMT": 0, "WET": 0, "WEST": 60, "BST": 60, "CET": 60, "CEST": 120, "MEZ": 60, "MESZ": 120, "EET": 120, "EEST": 180, "MSK": 180, "IST": 330,
-	"JST": 540, "KST": 540, "EST": -300, "EDT": -240, "CST": -360, "CDT": -300, "PST": -480, "PDT": -420, "HNE": -300, "HAE": -240,
+	"UTC": 0, "GMT": 0, "WET": 0, "WEST": 60, "BST": 60, "CET": 60, "CEST": 120, "MEZ": 60, "MESZ": 120, "EET": 120,
+	"EEST": 180, "MSK": 180, "IST": 330,
+	"JST": 540, "KST": 540, "EST": -300, "EDT": -240, "CST": -360, "CDT": -300, "PST": -480, "PDT": -420, "HNE": -300,
+	"HAE": -240,
 }
 
 // monthNumber reads a month's name in any of the languages known, short or long.

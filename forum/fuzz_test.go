@@ -33,7 +33,8 @@ func checkPage(t *testing.T, text string) {
 		for j := range th.Comments {
 			c := &th.Comments[j]
 			if c.Start < at || c.End < c.Start || c.End > th.End {
-				t.Fatalf("comment %s [%d,%d) after %d in thread [%d,%d) of %q", c.ID, c.Start, c.End, at, th.Start, th.End, text)
+				t.Fatalf("comment %s [%d,%d) after %d in thread [%d,%d) of %q", c.ID, c.Start, c.End, at, th.Start,
+					th.End, text)
 			}
 			at = c.End
 			if ids[c.ID] {
@@ -113,9 +114,13 @@ func checkPlace(t *testing.T, text, reply string) {
 }
 
 // scraps are what random pages are made of.
-var scraps = []string{"\n== A ==\n", "\n=== b ===\n", "\n= C =\n", " [[User:A|A]] 00:01, 1 January 2020 (UTC)", " [[User:B]] ([[User talk:B|talk]]) 00:02, 2 January 2020 (UTC)\n", "\n:", "\n::", "\n*", "\n#", "\n", "\n\n",
-	"text", "{{", "}}", "{{SPARQL|query=", "SELECT ?a { ?a ?b ?c }", "|", "{{!}}", "{{od}}", "{{unsigned|X|00:03, 3 January 2020 (UTC)}}", "<!--", "-->", "<pre>", "</pre>", "<nowiki>", "</nowiki>",
-	"{|", "|}", "\n:{|\n", "\n|}\n", "[[", "]]", "<br>", "{{cot}}", "{{cob}}", "{{archive top}}", "{{archive bottom}}", "{{nobots}}", "''", "https://query.wikidata.org/#ASK%7B%7D ", "<code>", "</code>", "=", "\n;a", "<blockquote>", "</blockquote>"}
+var scraps = []string{"\n== A ==\n", "\n=== b ===\n", "\n= C =\n", " [[User:A|A]] 00:01, 1 January 2020 (UTC)",
+	" [[User:B]] ([[User talk:B|talk]]) 00:02, 2 January 2020 (UTC)\n", "\n:", "\n::", "\n*", "\n#", "\n", "\n\n",
+	"text", "{{", "}}", "{{SPARQL|query=", "SELECT ?a { ?a ?b ?c }", "|", "{{!}}", "{{od}}",
+	"{{unsigned|X|00:03, 3 January 2020 (UTC)}}", "<!--", "-->", "<pre>", "</pre>", "<nowiki>", "</nowiki>",
+	"{|", "|}", "\n:{|\n", "\n|}\n", "[[", "]]", "<br>", "{{cot}}", "{{cob}}", "{{archive top}}", "{{archive bottom}}",
+	"{{nobots}}", "''", "https://query.wikidata.org/#ASK%7B%7D ", "<code>", "</code>", "=", "\n;a", "<blockquote>",
+	"</blockquote>"}
 
 func randomPage(r *rand.Rand) string {
 	var b strings.Builder

@@ -24,7 +24,8 @@ func checkHTML(t *testing.T, html, wikitext string) {
 	for i := range p.Threads {
 		for j := range p.Threads[i].Comments {
 			c := &p.Threads[i].Comments[j]
-			if ids[c.ID] || c.Level < 1 || c.Queries == nil || c.Author != nil && *c.Author == "" || !utf8.ValidString(c.Text) || c.Start != -1 || c.End != -1 {
+			if ids[c.ID] || c.Level < 1 || c.Queries == nil || c.Author != nil && *c.Author == "" ||
+				!utf8.ValidString(c.Text) || c.Start != -1 || c.End != -1 {
 				t.Fatalf("comment %+v in %q", c, html)
 			}
 			ids[c.ID] = true
@@ -48,12 +49,19 @@ func transcluded(parts string) string {
 func TestHostileHTML(t *testing.T) {
 	giant := strings.Repeat("x", 1<<17)
 	for _, s := range []string{
-		transcluded(strings.Repeat(`"== A ==\n",`, 1000) + `""`), transcluded(strings.Repeat("[", 20000)), transcluded(`"` + giant + `"`), transcluded(`{"template":{"target":{"wt":"` + giant + `"}}}`),
-		transcluded(`{"template":{"target":{"wt":"SPARQL"},"params":{"query":{"wt":"` + giant + `"},"1":{"wt":"{{{{"}}}}`), transcluded(`{"template":{"target":7,"params":"x"}}`), transcluded("null,true,{},[]"),
+		transcluded(strings.Repeat(`"== A ==\n",`, 1000) + `""`), transcluded(strings.Repeat("[", 20000)),
+		transcluded(`"` + giant + `"`), transcluded(`{"template":{"target":{"wt":"` + giant + `"}}}`),
+		transcluded(`{"template":{"target":{"wt":"SPARQL"},"params":{"query":{"wt":"` + giant +
+			`"},"1":{"wt":"{{{{"}}}}`), transcluded(`{"template":{"target":7,"params":"x"}}`),
+		transcluded("null,true,{},[]"),
 		`<div typeof="mw:Extension/x" data-mw='{"name":"x><script>","attrs":{"a":"\"> {{b"},"body":{"extsrc":"</x>"}}'></div>`, `<div typeof="mw:Extension/ref" data-mw='{"name":"ref","body":{"id":"r"}}'></div><i id="r" class="mw-reference-text"><div typeof="mw:Extension/ref" data-mw='{"name":"ref","body":{"id":"r"}}'></div></i>`,
-		`<a rel="mw:WikiLink" href="./%zz%00]]{{|">x</a>`, `<a rel="mw:ExtLink" href="https://x/ ]{{&#10;">x</a>`, `<a rel="mw:ExtLink" class="external free">x` + "\n== y ==\n" + `</a>`, `<a title="` + giant + `">`,
-		`<meta property="mw:PageProp/` + giant + `">`, `<link rel="mw:PageProp/Category" href="./]]{{x">`, `<h2>` + giant + `</h2>`, "<h2>a\nb</h2>", `<!-- --&gt; {{ --><h2>A</h2>`, `<plaintext><h2>A`, `<svg><h2>A</h2><dd>`, "\x00<h2>\x00</h2>\xff\xfe",
-		`<template><h2>A</h2></template>`, `<frameset>`, `<table><dd>x</table>`, `<tr><td>x`, `<select><h2>A</h2></select>`, `<noscript><h2>A</h2></noscript>`,
+		`<a rel="mw:WikiLink" href="./%zz%00]]{{|">x</a>`, `<a rel="mw:ExtLink" href="https://x/ ]{{&#10;">x</a>`,
+		`<a rel="mw:ExtLink" class="external free">x` + "\n== y ==\n" + `</a>`, `<a title="` + giant + `">`,
+		`<meta property="mw:PageProp/` + giant + `">`, `<link rel="mw:PageProp/Category" href="./]]{{x">`,
+		`<h2>` + giant + `</h2>`, "<h2>a\nb</h2>", `<!-- --&gt; {{ --><h2>A</h2>`, `<plaintext><h2>A`,
+		`<svg><h2>A</h2><dd>`, "\x00<h2>\x00</h2>\xff\xfe",
+		`<template><h2>A</h2></template>`, `<frameset>`, `<table><dd>x</table>`, `<tr><td>x`,
+		`<select><h2>A</h2></select>`, `<noscript><h2>A</h2></noscript>`,
 	} {
 		checkHTML(t, `<h2>H</h2>`+s+signHTML, "")
 		checkHTML(t, s, s)
@@ -64,10 +72,17 @@ func TestHostileHTML(t *testing.T) {
 func TestHTMLLinearTime(t *testing.T) {
 	const size = 60_000
 	for _, unit := range []string{
-		"<dl><dd>", "<dl><dd>x</dd></dl>", "<ul><li>", "<p>", "<b>", "<a>", `<a href="./x">`, "<i><p>", "<table>", "<table><tr><td>", "<td>", "<h2>A</h2>", "<section data-mw-section-id=1>", "<section data-mw-section-id=1><h2>A</h2></section>",
-		"<!-- -->", "<!--", "&amp;", "&", "<pre>\n", "<code>", "<code></code>", "<blockquote>x</blockquote>", "<br>", "<hr>", "\n", "x\n", signHTML, "<dd>" + signHTML + "</dd>", "<p>" + signHTML + "</p>\n", transcluded(`"{{"`),
-		`<p typeof="mw:Transclusion" data-mw='{"parts":["{{SPARQL|query={"]}'>`, `<p typeof="mw:Transclusion" data-mw='{"parts":[{"template":{"target":{"wt":"SPARQL"},"params":{"query":{"wt":"{"}}}}]}'>`, `<p typeof="mw:Nowiki">x</p>`, `<p typeof="mw:Entity">x</p>`,
-		`<a class="mw-selflink">x</a>`, `<i class="mw-reference-text" id="r">`, `<i typeof="mw:Extension/ref" data-mw='{"name":"ref","body":{"id":"r"}}'></i>`, `<div class="mw-highlight">ASK {}</div>`, `<div class="mw-notalk">`, `<a rel="mw:ExtLink" href="https://w.wiki/x">x</a>`,
+		"<dl><dd>", "<dl><dd>x</dd></dl>", "<ul><li>", "<p>", "<b>", "<a>", `<a href="./x">`, "<i><p>", "<table>",
+		"<table><tr><td>", "<td>", "<h2>A</h2>", "<section data-mw-section-id=1>",
+		"<section data-mw-section-id=1><h2>A</h2></section>",
+		"<!-- -->", "<!--", "&amp;", "&", "<pre>\n", "<code>", "<code></code>", "<blockquote>x</blockquote>", "<br>",
+		"<hr>", "\n", "x\n", signHTML, "<dd>" + signHTML + "</dd>", "<p>" + signHTML + "</p>\n", transcluded(`"{{"`),
+		`<p typeof="mw:Transclusion" data-mw='{"parts":["{{SPARQL|query={"]}'>`,
+		`<p typeof="mw:Transclusion" data-mw='{"parts":[{"template":{"target":{"wt":"SPARQL"},"params":{"query":{"wt":"{"}}}}]}'>`, `<p typeof="mw:Nowiki">x</p>`, `<p typeof="mw:Entity">x</p>`,
+		`<a class="mw-selflink">x</a>`, `<i class="mw-reference-text" id="r">`,
+		`<i typeof="mw:Extension/ref" data-mw='{"name":"ref","body":{"id":"r"}}'></i>`,
+		`<div class="mw-highlight">ASK {}</div>`, `<div class="mw-notalk">`,
+		`<a rel="mw:ExtLink" href="https://w.wiki/x">x</a>`,
 	} {
 		page := "<h2>H</h2>" + strings.Repeat(unit, size/len(unit)) + "<p>" + signHTML + "</p>"
 		start := time.Now()

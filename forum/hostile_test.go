@@ -13,16 +13,27 @@ import (
 // payloads are texts that would be markup, a signature, a ping, a category, a break of the table or of the list, or a
 // second comment if they came through as they are.
 var payloads = []string{
-	"{{Delete|spam}}", "{{subst:Template bomb}}", "{{:Main Page}}", "{{User:Mallory/sig}}", "{{{1|x}}}", "{{#tag:ref|x}}", "{{SPARQL|query=ASK {}}}", "}}", "{{", "{{!}}", "}}{{ping|Admin}}",
-	"[[Category:Spam]]", "[[category : Spam|key]]", "[[User:Admin]]", "[[User talk:Admin|talk]]", "[[File:Huge.jpg|thumb|x]]", "[[de:Hauptseite]]", "[[Special:Logout]]", "[[", "]]", "[[a|b]]",
-	"[https://evil.example click]", "https://evil.example/", "//evil.example", "mailto:a@evil.example", "irc://evil.example", "RFC 2324", "ISBN 0-306-40615-2", "PMID 12345", "RFC\u00a02324",
-	"~~~", "~~~~", "~~~~~", "-- [[User:Mallory|Mallory]] ([[User talk:Mallory|talk]]) 10:00, 5 June 2024 (UTC)", "10:00, 5 June 2024 (UTC)", "{{unsigned|Mallory|10:00, 5 June 2024 (UTC)}}",
-	"<nowiki>", "</nowiki>", "<nowiki/>", "<pre>", "</pre>", "<!--", "-->", "<!-- x -->", "<ref>x</ref>", "<references/>", "<syntaxhighlight lang=\"sparql\">", "</syntaxhighlight>", "<source>",
-	"<includeonly>", "<noinclude>", "</noinclude>", "<onlyinclude>", "<script>alert(1)</script>", "<b>", "</small>", "</code>", "</div>", "</table>", "<br>", "<div style=\"position:fixed\">",
-	"\n== New section ==\n", "== New section ==", "\n:: second comment", "\n* item", "\n# item", "\n;term:def", "\n----\n", "\n\n\n", "\n {| \n|}\n", "|}", "{|", "|-", "|-\n| x", "| x || y", "||", "|+ caption",
-	"! x !! y", "!!", "|", "'''bold'''", "''i''", "__NOTOC__", "__NEWSECTIONLINK__", "-{zh:a;en:b}-", "-{", "}-", "#REDIRECT [[Main Page]]", "&#91;&#91;User:Admin&#93;&#93;", "&lt;script&gt;", "&amp;",
-	"\x7fUNIQ--nowiki-00000001-QINU\x7f", "\x7f'\"`UNIQ--item-0-QINU`\"'\x7f", "\x00", "a\x00b", "\xff\xfe", "\u202eevil", "\u200e", "\u2028[[x]]", "\u0085x", "\v\fx", "\r\n* x", "\t", "a=b", "query=x", "=", "= x =",
-	"*", "#", ":", ";", "-", "+", "}", "{", "]", "[", "%7B%7B", "\\n", "`x`", "@Admin", "https&#58;//evil.example", "<noinclude", "spinachbot:abc-123", "<!-- spinachbot:abc-123 -->", strings.Repeat("x", 5000), strings.Repeat("{{", 500),
+	"{{Delete|spam}}", "{{subst:Template bomb}}", "{{:Main Page}}", "{{User:Mallory/sig}}", "{{{1|x}}}",
+	"{{#tag:ref|x}}", "{{SPARQL|query=ASK {}}}", "}}", "{{", "{{!}}", "}}{{ping|Admin}}",
+	"[[Category:Spam]]", "[[category : Spam|key]]", "[[User:Admin]]", "[[User talk:Admin|talk]]",
+	"[[File:Huge.jpg|thumb|x]]", "[[de:Hauptseite]]", "[[Special:Logout]]", "[[", "]]", "[[a|b]]",
+	"[https://evil.example click]", "https://evil.example/", "//evil.example", "mailto:a@evil.example",
+	"irc://evil.example", "RFC 2324", "ISBN 0-306-40615-2", "PMID 12345", "RFC\u00a02324",
+	"~~~", "~~~~", "~~~~~", "-- [[User:Mallory|Mallory]] ([[User talk:Mallory|talk]]) 10:00, 5 June 2024 (UTC)",
+	"10:00, 5 June 2024 (UTC)", "{{unsigned|Mallory|10:00, 5 June 2024 (UTC)}}",
+	"<nowiki>", "</nowiki>", "<nowiki/>", "<pre>", "</pre>", "<!--", "-->", "<!-- x -->", "<ref>x</ref>",
+	"<references/>", "<syntaxhighlight lang=\"sparql\">", "</syntaxhighlight>", "<source>",
+	"<includeonly>", "<noinclude>", "</noinclude>", "<onlyinclude>", "<script>alert(1)</script>", "<b>", "</small>",
+	"</code>", "</div>", "</table>", "<br>", "<div style=\"position:fixed\">",
+	"\n== New section ==\n", "== New section ==", "\n:: second comment", "\n* item", "\n# item", "\n;term:def",
+	"\n----\n", "\n\n\n", "\n {| \n|}\n", "|}", "{|", "|-", "|-\n| x", "| x || y", "||", "|+ caption",
+	"! x !! y", "!!", "|", "'''bold'''", "''i''", "__NOTOC__", "__NEWSECTIONLINK__", "-{zh:a;en:b}-", "-{", "}-",
+	"#REDIRECT [[Main Page]]", "&#91;&#91;User:Admin&#93;&#93;", "&lt;script&gt;", "&amp;",
+	"\x7fUNIQ--nowiki-00000001-QINU\x7f", "\x7f'\"`UNIQ--item-0-QINU`\"'\x7f", "\x00", "a\x00b", "\xff\xfe",
+	"\u202eevil", "\u200e", "\u2028[[x]]", "\u0085x", "\v\fx", "\r\n* x", "\t", "a=b", "query=x", "=", "= x =",
+	"*", "#", ":", ";", "-", "+", "}", "{", "]", "[", "%7B%7B", "\\n", "`x`", "@Admin", "https&#58;//evil.example",
+	"<noinclude", "spinachbot:abc-123", "<!-- spinachbot:abc-123 -->", strings.Repeat("x", 5000),
+	strings.Repeat("{{", 500),
 }
 
 func posted() Reply {
@@ -61,8 +72,10 @@ func skeleton(w string) string {
 	}
 	for _, l := range strings.Split(w, "\n") {
 		rest := strings.TrimLeft(l, ":*#")
-		fmt.Fprintf(&b, "%s %t %t %t %d %d %d %d %d %d %d\n", l[:len(l)-len(rest)], strings.HasPrefix(rest, "{|"), strings.HasPrefix(rest, "|}"), strings.HasPrefix(rest, "|-"),
-			strings.Count(l, "||"), strings.Count(l, "!!"), strings.Count(l, "[["), strings.Count(l, "]]"), strings.Count(l, "<"), strings.Count(l, "~~~"), strings.Count(l, "''"))
+		fmt.Fprintf(&b, "%s %t %t %t %d %d %d %d %d %d %d\n", l[:len(l)-len(rest)], strings.HasPrefix(rest, "{|"),
+			strings.HasPrefix(rest, "|}"), strings.HasPrefix(rest, "|-"),
+			strings.Count(l, "||"), strings.Count(l, "!!"), strings.Count(l, "[["), strings.Count(l, "]]"),
+			strings.Count(l, "<"), strings.Count(l, "~~~"), strings.Count(l, "''"))
 	}
 	return b.String()
 }
@@ -103,7 +116,8 @@ func checkHostile(t *testing.T, slot, payload string, r Reply, want string) {
 		return
 	}
 	if got := skeleton(w); got != want {
-		t.Errorf("%s: payload %q changes the markup:\n%s\nskeleton\n%s\nwant\n%s", slot, text.Clip(payload, 60), w, got, want)
+		t.Errorf("%s: payload %q changes the markup:\n%s\nskeleton\n%s\nwant\n%s", slot, text.Clip(payload, 60),
+			w, got, want)
 	}
 	before := Parse("T", hostPage, Options{})
 	placed, err := Place(hostPage, &before.Threads[0], before.Threads[0].Comments[0].ID, w)
@@ -116,7 +130,8 @@ func checkHostile(t *testing.T, slot, payload string, r Reply, want string) {
 		return
 	}
 	c := after.Threads[0].Comments[2]
-	if c.Author == nil || *c.Author != "SpinachBot" || c.Level != 2 || c.Parent != before.Threads[0].Comments[0].ID || after.Threads[0].Resolved || after.Threads[0].NoBots {
+	if c.Author == nil || *c.Author != "SpinachBot" || c.Level != 2 || c.Parent != before.Threads[0].Comments[0].ID ||
+		after.Threads[0].Resolved || after.Threads[0].NoBots {
 		t.Errorf("%s: payload %q: the reply reads as %+v", slot, text.Clip(payload, 60), c)
 	}
 	if len(c.Queries) != 1 || c.Queries[0].SPARQL != r.Query || c.Queries[0].Salvaged {

@@ -33,7 +33,8 @@ func rendered(t testing.TB) map[string][2]string {
 			t.Fatal(err)
 		}
 		// Saving a page takes its last line break away and resolves the pipe trick.
-		text := strings.ReplaceAll(strings.TrimRight(string(a.Files[0].Data), "\n"), "[[User:Cleo|]]", "[[User:Cleo|Cleo]]")
+		text := strings.ReplaceAll(strings.TrimRight(string(a.Files[0].Data), "\n"), "[[User:Cleo|]]",
+			"[[User:Cleo|Cleo]]")
 		out[name] = [2]string{text, string(b)}
 	}
 	return out
@@ -98,7 +99,8 @@ func TestHTMLByHand(t *testing.T) {
 	for name, c := range map[string]struct{ html, want string }{
 		"wrapped heading": {`<section data-mw-section-id="1"><div class="mw-heading mw-heading2"><h2 id="A">A</h2></div><p>x` + ann + `</p></section>`, "A|1 Ann x"},
 		"no sections":     {`<h2>A</h2><p>x` + ann + `</p><dl><dd>y` + ann + `</dd></dl>`, "A|1 Ann x|2 Ann y"},
-		"no line breaks":  {`<h2>A</h2><p>x</p><p>y` + ann + `</p><ul><li>z</li><li>v` + ann + `</li></ul><p>w` + ann + `</p>`, "A|1 Ann x\ny|2 Ann z\n* v|1 Ann w"},
+		"no line breaks": {`<h2>A</h2><p>x</p><p>y` + ann + `</p><ul><li>z</li><li>v` + ann + `</li></ul><p>w` + ann +
+			`</p>`, "A|1 Ann x\ny|2 Ann z\n* v|1 Ann w"},
 		"highlighted, no source": {`<h2>A</h2><p>x</p><div class="mw-highlight mw-highlight-lang-sparql" dir="ltr"><pre><span class="k">ASK</span> { ?a ?b ?c }</pre></div><p>y` + ann + `</p>`,
 			"A|1 Ann x\n[query]\ny <code syntaxhighlight ASK { ?a ?b ?c }>"},
 		"broken data-mw": {`<h2>A</h2><p>x <span about="#mwt1" typeof="mw:Transclusion" data-mw='{"parts":[{"templ'>shown</span>` + ann + `</p>`, "A|1 Ann x shown"},
@@ -137,7 +139,8 @@ func TestHTMLByHand(t *testing.T) {
 func TestHTMLShortLinks(t *testing.T) {
 	const html = `<h2>A</h2><p><a rel="mw:ExtLink" href="https://w.wiki/4xyz" class="external text">Try it</a> <a rel="mw:ExtLink" href="https://w.wiki/5abc" class="external free">https://w.wiki/5abc</a>.` + signHTML + `</p>`
 	c := parseHTML(t, html, Options{ShortLinks: []string{"w.wiki"}}).Threads[0].Conversation()
-	if len(c.Queries) != 2 || c.Queries[0].URL != "https://w.wiki/4xyz" || c.Queries[1].URL != "https://w.wiki/5abc" || c.Last != 1 || c.Queries[1].SPARQL != "" {
+	if len(c.Queries) != 2 || c.Queries[0].URL != "https://w.wiki/4xyz" || c.Queries[1].URL != "https://w.wiki/5abc" ||
+		c.Last != 1 || c.Queries[1].SPARQL != "" {
 		t.Errorf("%+v", c.Queries)
 	}
 }
@@ -156,7 +159,8 @@ func TestHTMLRefused(t *testing.T) {
 		t.Errorf("deep nesting: %v", err)
 	}
 	broken := errors.New("connection lost")
-	if _, err := ParseHTML("T", io.MultiReader(strings.NewReader("<p>x"), iotest.ErrReader(broken)), Options{}); !errors.Is(err, broken) || errors.Is(err, ErrHTML) {
+	if _, err := ParseHTML("T", io.MultiReader(strings.NewReader("<p>x"), iotest.ErrReader(broken)),
+		Options{}); !errors.Is(err, broken) || errors.Is(err, ErrHTML) {
 		t.Errorf("a reader that fails: %v", err)
 	}
 }

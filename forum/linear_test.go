@@ -12,10 +12,16 @@ func TestLinearTime(t *testing.T) {
 	const size = 60_000
 	const sign = " [[User:A|A]] 00:01, 1 January 2020 (UTC)"
 	for _, unit := range []string{
-		"{{SPARQL|query={", "{{SPARQL|query=#", "{{SPARQL|query=<nowiki>", "{{SPARQL|query=\"", "{{SPARQL|query=x|", "{{SPARQL|query=\n}}", "{{", "{{{", "}}", "{{a|", "[[", "[[a|", "]]", "[http://", "<pre>", "<nowiki>",
-		"<!--", "<code>", "<code></code>", "<div>", "<blockquote>", "</div>", "<q></q>", "\n:{|", "\n:{|\n|}", "(UTC)", sign, "\n" + sign, "\n:" + sign, sign + "<br>", "SELECT ?", "SELECT ?a {", "ASK {} ", "{{small|", "{{small|" + sign,
-		"{{hidden|\n" + sign + "\n" + sign, "\n== a ==", "\n= a =\n", "\n==", "=", "\n=a", "''", "&amp;", "<", "<a", "https://query.wikidata.org/#ASK%7B%7D ", "//", "{{od}}", "{{unsigned|A|1}}", "{{ping|A}}", "[[User:A]]", "\n:", ":", "-{", "}-",
-		"\n", "\u200e", "\xff", "'", "\"", "<x ", " @a", "“ @a", "„@a", "«", "<s> @", "<del @a", "@''", "\n>@a", "{{!}}", "{{cot}}\n", "{{archive top}}\n", "PREFIX a: <b>\n", "\n;a:b",
+		"{{SPARQL|query={", "{{SPARQL|query=#", "{{SPARQL|query=<nowiki>", "{{SPARQL|query=\"", "{{SPARQL|query=x|",
+		"{{SPARQL|query=\n}}", "{{", "{{{", "}}", "{{a|", "[[", "[[a|", "]]", "[http://", "<pre>", "<nowiki>",
+		"<!--", "<code>", "<code></code>", "<div>", "<blockquote>", "</div>", "<q></q>", "\n:{|", "\n:{|\n|}", "(UTC)",
+		sign, "\n" + sign, "\n:" + sign, sign + "<br>", "SELECT ?", "SELECT ?a {", "ASK {} ", "{{small|",
+		"{{small|" + sign,
+		"{{hidden|\n" + sign + "\n" + sign, "\n== a ==", "\n= a =\n", "\n==", "=", "\n=a", "''", "&amp;", "<", "<a",
+		"https://query.wikidata.org/#ASK%7B%7D ", "//", "{{od}}", "{{unsigned|A|1}}", "{{ping|A}}", "[[User:A]]", "\n:",
+		":", "-{", "}-",
+		"\n", "\u200e", "\xff", "'", "\"", "<x ", " @a", "“ @a", "„@a", "«", "<s> @", "<del @a", "@''", "\n>@a",
+		"{{!}}", "{{cot}}\n", "{{archive top}}\n", "PREFIX a: <b>\n", "\n;a:b",
 	} {
 		for _, head := range []string{"== H ==\n", "== H ==\n" + sign + "\n{{hidden|\n"} {
 			page := head + strings.Repeat(unit, size/len(unit)) + "\n" + sign + "\n"

@@ -139,8 +139,10 @@ type quotation struct {
 }
 
 var quotations = []quotation{
-	{"\"", "\"", false}, {"“", "”", false}, {"„", "“", false}, {"„", "”", false}, {"«", "»", false}, {"''", "''", false},
-	{"<code", "</code>", true}, {"<s>", "</s>", true}, {"<del", "</del>", true}, {"<strike", "</strike>", true}, {"<kbd", "</kbd>", true}, {"<samp", "</samp>", true},
+	{"\"", "\"", false}, {"“", "”", false}, {"„", "“", false}, {"„", "”", false}, {"«", "»", false},
+	{"''", "''", false},
+	{"<code", "</code>", true}, {"<s>", "</s>", true}, {"<del", "</del>", true}, {"<strike", "</strike>", true},
+	{"<kbd", "</kbd>", true}, {"<samp", "</samp>", true},
 	{"<tt>", "</tt>", true},
 }
 
@@ -169,7 +171,8 @@ func (p *parser) calls(start, end int, sigs []sig) []string {
 		}
 		if i == start || c.text[i-1] == '\n' {
 			// quoted as in a mail
-			if rest := strings.TrimLeft(c.text[i:c.eol], ":*# \t"); strings.HasPrefix(rest, ">") || strings.HasPrefix(rest, "&gt;") {
+			if rest := strings.TrimLeft(c.text[i:c.eol], ":*# \t"); strings.HasPrefix(rest, ">") ||
+				strings.HasPrefix(rest, "&gt;") {
 				i = c.eol + 1
 				continue
 			}

@@ -98,7 +98,8 @@ var messages = map[string]map[string]string{
 }
 
 // noAnswers are the keys that [Reply.NoAnswer] may have.
-var noAnswers = map[string]bool{"no_model": true, "not_found": true, "actions": true, "time": true, "money": true, "failed": true}
+var noAnswers = map[string]bool{"no_model": true, "not_found": true, "actions": true, "time": true, "money": true,
+	"failed": true}
 
 // catalog returns the sentences of a language: "de-CH" gets German, an unknown language English.
 func catalog(language string) map[string]string {

@@ -24,23 +24,33 @@ type Options struct {
 }
 
 var (
-	defaultQueryTemplates = []string{"SPARQL", "SPARQL2", "SPARQL3", "SPARQL4", "SPARQL5", "SPARQL Inline", "SPARQL inline", "Wdquery", "Wdq query", "Wikidata list",
+	defaultQueryTemplates = []string{"SPARQL", "SPARQL2", "SPARQL3", "SPARQL4", "SPARQL5", "SPARQL Inline",
+		"SPARQL inline", "Wdquery", "Wdq query", "Wikidata list",
 		"Complex constraint", "Query page", "SPARQL query", "Wikidata query"}
 	defaultQueryParams       = []string{"query", "sparql", "1"}
 	defaultResolvedTemplates = []string{"Section resolved", "Resolved", "Discussion resolved", "Erledigt"}
-	defaultUserNamespaces    = []string{"User", "User talk", "Benutzer", "Benutzer Diskussion", "Benutzerin", "Utilisateur", "Utilisatrice", "Discussion utilisateur"}
-	defaultContributions     = []string{"Special:Contributions", "Special:Contribs", "Spezial:Beiträge", "Spécial:Contributions"}
+	defaultUserNamespaces    = []string{"User", "User talk", "Benutzer", "Benutzer Diskussion", "Benutzerin",
+		"Utilisateur", "Utilisatrice", "Discussion utilisateur"}
+	defaultContributions = []string{"Special:Contributions", "Special:Contribs", "Spezial:Beiträge",
+		"Spécial:Contributions"}
 
-	unsignedTemplates = []string{"Unsigned", "Unsigned2", "UnsignedIP", "UnsignedIP2", "Unsigned IP", "Unsigned IP2", "Unsigned ip", "Unsigned-anon", "Unsigned-ip", "Xsign",
-		"Xsigned", "Unsign", "Unsigned by", "Unsigned user", "Nosign", "Unsig", "Nicht signiert", "Unsigniert", "Non signé", "Nonsigné"}
-	outdentTemplates = []string{"Outdent", "Od", "Unindent", "Outdent2", "Od2", "Oi", "Dedent", "Deindent", "Reset indent", "Noindent"}
-	pingTemplates    = []string{"Ping", "Reply to", "Replyto", "Reply", "Re", "U", "User", "User link", "Userlink", "Mention", "Notify", "Yo", "@", "Hello", "Ul", "Ping user"}
+	unsignedTemplates = []string{"Unsigned", "Unsigned2", "UnsignedIP", "UnsignedIP2", "Unsigned IP", "Unsigned IP2",
+		"Unsigned ip", "Unsigned-anon", "Unsigned-ip", "Xsign",
+		"Xsigned", "Unsign", "Unsigned by", "Unsigned user", "Nosign", "Unsig", "Nicht signiert", "Unsigniert",
+		"Non signé", "Nonsigné"}
+	outdentTemplates = []string{"Outdent", "Od", "Unindent", "Outdent2", "Od2", "Oi", "Dedent", "Deindent",
+		"Reset indent", "Noindent"}
+	pingTemplates = []string{"Ping", "Reply to", "Replyto", "Reply", "Re", "U", "User", "User link", "Userlink",
+		"Mention", "Notify", "Yo", "@", "Hello", "Ul", "Ping user"}
 	// wrapTemplates show their first argument; signatures are inside them now and then.
-	wrapTemplates = []string{"Small", "Smaller", "Nowrap", "Nobr", "Nobold", "S", "Strike", "Del", "Strikethrough", "Big", "Larger"}
+	wrapTemplates = []string{"Small", "Smaller", "Nowrap", "Nobr", "Nobold", "S", "Strike", "Del", "Strikethrough",
+		"Big", "Larger"}
 	// closedStart and closedEnd are the templates around a closed or archived part of a discussion; foldStart and
 	// foldEnd fold a part without closing it.
-	closedStart  = []string{"Archive top", "Atop", "Discussion top", "Hidden archive top", "Hat", "Closed", "Archivetop", "Rfc top", "Afd top"}
-	closedEnd    = []string{"Archive bottom", "Abot", "Discussion bottom", "Hidden archive bottom", "Hab", "Archivebottom", "Rfc bottom", "Afd bottom"}
+	closedStart = []string{"Archive top", "Atop", "Discussion top", "Hidden archive top", "Hat", "Closed",
+		"Archivetop", "Rfc top", "Afd top"}
+	closedEnd = []string{"Archive bottom", "Abot", "Discussion bottom", "Hidden archive bottom", "Hab",
+		"Archivebottom", "Rfc bottom", "Afd bottom"}
 	foldStart    = []string{"Cot", "Collapse top", "Hidden begin", "Hidden top", "Collapse begin"}
 	foldEnd      = []string{"Cob", "Collapse bottom", "Hidden end", "Hidden bottom", "Collapse end"}
 	botTemplates = []string{"Bots", "Nobots"}
@@ -117,10 +127,14 @@ func rolesOf(o Options) map[string]role {
 		r               role
 		list, otherwise []string
 	}{
-		{queryTemplate, o.QueryTemplates, defaultQueryTemplates}, {queryParam, o.QueryParams, defaultQueryParams}, {resolvedTemplate, o.ResolvedTemplates, defaultResolvedTemplates},
-		{userNamespace, o.UserNamespaces, defaultUserNamespaces}, {contributionsPage, o.Contributions, defaultContributions},
-		{unsignedTemplate, nil, unsignedTemplates}, {outdentTemplate, nil, outdentTemplates}, {pingTemplate, nil, pingTemplates}, {wrapTemplate, nil, wrapTemplates},
-		{closedStartTemplate, nil, closedStart}, {closedEndTemplate, nil, closedEnd}, {foldStartTemplate, nil, foldStart}, {foldEndTemplate, nil, foldEnd}, {botTemplate, nil, botTemplates},
+		{queryTemplate, o.QueryTemplates, defaultQueryTemplates}, {queryParam, o.QueryParams, defaultQueryParams},
+		{resolvedTemplate, o.ResolvedTemplates, defaultResolvedTemplates},
+		{userNamespace, o.UserNamespaces, defaultUserNamespaces},
+		{contributionsPage, o.Contributions, defaultContributions},
+		{unsignedTemplate, nil, unsignedTemplates}, {outdentTemplate, nil, outdentTemplates},
+		{pingTemplate, nil, pingTemplates}, {wrapTemplate, nil, wrapTemplates},
+		{closedStartTemplate, nil, closedStart}, {closedEndTemplate, nil, closedEnd},
+		{foldStartTemplate, nil, foldStart}, {foldEndTemplate, nil, foldEnd}, {botTemplate, nil, botTemplates},
 	} {
 		if len(l.list) == 0 {
 			l.list = l.otherwise
@@ -135,7 +149,8 @@ func rolesOf(o Options) map[string]role {
 func newNames(o Options) *names {
 	n := &names{roles: wikidataRoles, params: o.QueryParams,
 		asked: map[string]name{}, users: map[string]userLink{}, shown: map[string]string{}}
-	if len(o.QueryTemplates)+len(o.QueryParams)+len(o.ResolvedTemplates)+len(o.UserNamespaces)+len(o.Contributions) > 0 {
+	if len(o.QueryTemplates)+len(o.QueryParams)+len(o.ResolvedTemplates)+len(o.UserNamespaces)+
+		len(o.Contributions) > 0 {
 		n.roles = rolesOf(o)
 	}
 	if len(n.params) == 0 {

@@ -41,7 +41,8 @@ type parser struct {
 // Everything before the first heading is left out. A thread is a section of level 2 (or 1; or deeper, where none of
 // those is open yet). Time is linear in the length.
 func Parse(title, text string, opts Options) *Page {
-	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title}, tables: 4*len(text) + 1<<16, bare: 4*len(text) + 1<<16}
+	p := &parser{text: text, n: newNames(opts), page: &Page{Title: title}, tables: 4*len(text) + 1<<16,
+		bare: 4*len(text) + 1<<16}
 	p.q = newQueryReader(text, p.n)
 	p.doc = p.q.doc()
 	for i := 0; ; {
@@ -170,8 +171,9 @@ func (p *parser) threads(heads []*wikitext.Node) {
 		if open == nil || h.Level <= 2 || open.Level > 2 && h.Level <= open.Level {
 			raw := strings.TrimSpace(h.Inner.In(p.text))
 			signed := sort.SearchInts(p.utc, end) - sort.SearchInts(p.utc, h.Start)
-			p.page.Threads = append(p.page.Threads, Thread{Heading: heading, Level: h.Level, Comments: make([]Comment, 0, min(signed, end-h.Start, 100)),
-				Section: h.Section, RawHeading: raw, Anchor: anchor, Start: h.Start})
+			p.page.Threads = append(p.page.Threads, Thread{Heading: heading, Level: h.Level,
+				Comments: make([]Comment, 0, min(signed, end-h.Start, 100)),
+				Section:  h.Section, RawHeading: raw, Anchor: anchor, Start: h.Start})
 			open = &p.page.Threads[len(p.page.Threads)-1]
 		} else {
 			under = heading

@@ -56,7 +56,8 @@ func sectionOf(doc *wikitext.Doc, t *Thread) (section, error) {
 			}
 		}
 	}
-	return section{}, fmt.Errorf("place reply in %q: MediaWiki has no section of its own for the thread: %w", text.Clip(t.Heading, 60), ErrUnplaceable)
+	return section{}, fmt.Errorf("place reply in %q: MediaWiki has no section of its own for the thread: %w",
+		text.Clip(t.Heading, 60), ErrUnplaceable)
 }
 
 func place(pageText string, t *Thread, target string) (spot, section, error) {
@@ -73,7 +74,8 @@ func place(pageText string, t *Thread, target string) (spot, section, error) {
 		return spot{}, sec, fmt.Errorf("place reply in %q: %w", text.Clip(t.Heading, 60), err)
 	}
 	if s.offset < sec.Start || s.offset > sec.End {
-		return spot{}, sec, fmt.Errorf("place reply in %q: the place is outside MediaWiki's section %d: %w", text.Clip(t.Heading, 60), t.Section, ErrUnplaceable)
+		return spot{}, sec, fmt.Errorf("place reply in %q: the place is outside MediaWiki's section %d: %w",
+			text.Clip(t.Heading, 60), t.Section, ErrUnplaceable)
 	}
 	if t.Resolved || closedAt(pageText, doc, sec, s.offset) {
 		return spot{}, sec, fmt.Errorf("place reply in %q: %w", text.Clip(t.Heading, 60), ErrClosed)
@@ -81,7 +83,7 @@ func place(pageText string, t *Thread, target string) (spot, section, error) {
 	return s, sec, nil
 }
 
-// behind finds the end of the target's last descendant, the prefix there, and where the target starts.
+// behind finds the end of the target's last descendant, the list prefix there, and where the target starts.
 func behind(pageText string, t *Thread, target string) (s spot, at int, err error) {
 	k := -1
 	for i := range t.Comments {
@@ -103,7 +105,8 @@ func behind(pageText string, t *Thread, target string) (s spot, at int, err erro
 	}
 	c, last := &t.Comments[k], k
 	for {
-		for last+1 < len(t.Comments) && t.Comments[last+1].body == c.body && t.Comments[last+1].Level > c.Level && !t.Comments[last+1].outdent {
+		for last+1 < len(t.Comments) && t.Comments[last+1].body == c.body && t.Comments[last+1].Level > c.Level &&
+			!t.Comments[last+1].outdent {
 			last++
 		}
 		if last+1 >= len(t.Comments) || t.Comments[last+1].body != c.body || !t.Comments[last+1].outdent {
@@ -143,7 +146,8 @@ func settle(page string, doc *wikitext.Doc, offset, target int) (int, error) {
 			}
 			if d.Kind != wikitext.Heading && d.Start < next && next < d.End {
 				if d.Start < offset {
-					return 0, fmt.Errorf("the end of the comment is inside {{%s}} or a tag that began before: %w", text.Clip(d.Name, 30), ErrUnplaceable)
+					return 0, fmt.Errorf("the end of the comment is inside {{%s}} or a tag that began before: %w",
+						text.Clip(d.Name, 30), ErrUnplaceable)
 				}
 				next = lineEnd(page, d.End)
 			}
@@ -165,7 +169,8 @@ func settle(page string, doc *wikitext.Doc, offset, target int) (int, error) {
 func closedAt(text string, doc *wikitext.Doc, sec section, offset int) bool {
 	n := newNames(Options{})
 	for _, r := range ranges(doc, n.roleOf, closedStartTemplate, closedEndTemplate, sec.End) {
-		if r.Start >= sec.Start && r.Start < offset && offset < r.End || r.Start < sec.Start && r.closed && offset < r.End {
+		if r.Start >= sec.Start && r.Start < offset && offset < r.End || r.Start < sec.Start && r.closed &&
+			offset < r.End {
 			return true
 		}
 	}

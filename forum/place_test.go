@@ -10,7 +10,8 @@ import (
 func TestPlace(t *testing.T) {
 	sign := func(s string) string { // "Name:" at a line's end becomes a signature
 		for _, n := range []string{"Ann", "Bob", "Cid", "Tim"} {
-			s = strings.ReplaceAll(s, "~"+n, " [[User:"+n+"|"+n+"]] ([[User talk:"+n+"|talk]]) 10:00, 5 June 2024 (UTC)")
+			s = strings.ReplaceAll(s, "~"+n, " [[User:"+n+"|"+n+"]] ([[User talk:"+n+
+				"|talk]]) 10:00, 5 June 2024 (UTC)")
 		}
 		return s
 	}
@@ -104,7 +105,8 @@ func TestPlaceRefuses(t *testing.T) {
 func TestPlaceUnderHeading(t *testing.T) {
 	page := "== H ==\n\n== I ==\nx [[User:Bob]] 10:00, 5 June 2024 (UTC)\n== J ==\ny [[User:Bob]] 10:00, 6 June 2024 (UTC)"
 	p := Parse("T", page, Options{})
-	for i, want := range []string{"== H ==\n:x\n\n", "== I ==\nx [[User:Bob]] 10:00, 5 June 2024 (UTC)\n:x\n", "== J ==\ny [[User:Bob]] 10:00, 6 June 2024 (UTC)\n:x"} {
+	for i, want := range []string{"== H ==\n:x\n\n", "== I ==\nx [[User:Bob]] 10:00, 5 June 2024 (UTC)\n:x\n",
+		"== J ==\ny [[User:Bob]] 10:00, 6 June 2024 (UTC)\n:x"} {
 		if got, err := Place(page, &p.Threads[i], "", ":x"); err != nil || got != want {
 			t.Errorf("thread %d: %q, %v; want %q", i, got, err, want)
 		}

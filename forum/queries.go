@@ -245,7 +245,8 @@ func queryOfURL(raw string) (query, host string, ok bool) {
 	host, _, _ = strings.Cut(host, "?")
 	host, _, _ = strings.Cut(host, "#")
 	host = strings.ToLower(host)
-	if !strings.Contains(raw, "query") && !strings.Contains(raw, "%7B") && !strings.Contains(raw, "%7b") && !strings.Contains(raw, "{") {
+	if !strings.Contains(raw, "query") && !strings.Contains(raw, "%7B") && !strings.Contains(raw, "%7b") &&
+		!strings.Contains(raw, "{") {
 		return "", host, false
 	}
 	base, fragment, _ := strings.Cut(path, "#")

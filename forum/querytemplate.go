@@ -43,7 +43,8 @@ type reading struct {
 }
 
 func newQueryReader(text string, n *names) *queryReader {
-	return &queryReader{text: text, n: n, taken: map[int]found{}, budget: 8*len(text) + 1<<20, anyMore: true, nowiki: -1}
+	return &queryReader{text: text, n: n, taken: map[int]found{}, budget: 8*len(text) + 1<<20,
+		anyMore: true, nowiki: -1}
 }
 
 // doc reads the structure of the text with its query templates as they were meant.
@@ -62,7 +63,8 @@ func (r *queryReader) doc() *wikitext.Doc {
 			r.asked[k].node = t
 		}
 	}
-	meant := mw.Again(wikitext.Options{Template: r.read}, r.careless, func(t *wikitext.Node) bool { return r.at(t.Start) != nil })
+	meant := mw.Again(wikitext.Options{Template: r.read}, r.careless,
+		func(t *wikitext.Node) bool { return r.at(t.Start) != nil })
 	r.asked = nil // with them goes the first reading
 	return meant
 }
@@ -113,7 +115,8 @@ func (r *queryReader) clean(m *reading) bool {
 
 func (r *queryReader) takeClean(m *reading) {
 	if m.query != "" {
-		r.taken[m.start] = found{Query: Query{Kind: "template", Name: m.name, SPARQL: m.query}, start: m.start, end: m.node.End}
+		r.taken[m.start] = found{Query: Query{Kind: "template", Name: m.name, SPARQL: m.query}, start: m.start,
+			end: m.node.End}
 	}
 }
 
@@ -146,7 +149,8 @@ func (r *queryReader) read(_ string, i int) (wikitext.Node, bool) {
 	}
 	mw := m.node
 	if q, end, ok := r.meant(m.next); ok {
-		r.taken[i] = found{Query: Query{Kind: "template", Name: m.name, SPARQL: q, Salvaged: mw == nil || q != m.query}, start: i, end: end}
+		r.taken[i] = found{Query: Query{Kind: "template", Name: m.name, SPARQL: q, Salvaged: mw == nil || q != m.query},
+			start: i, end: end}
 		return wikitext.Node{Name: m.name, End: end}, true
 	}
 	if mw != nil && m.query != "" && mw.End-mw.Start < maxQuery && !strings.Contains(r.text[mw.Start:mw.End], "(UTC)") {
@@ -233,7 +237,8 @@ func (r *queryReader) paramAt(i int) (name string, value int) {
 
 // escapes are the templates that stand for a character which a template's argument cannot hold.
 var escapes = []struct{ template, text string }{
-	{"{{!}}", "|"}, {"{{!!}}", "||"}, {"{{=}}", "="}, {"{{(}}", "{"}, {"{{)}}", "}"}, {"{{((}}", "{{"}, {"{{))}}", "}}"}, {"{{pipe}}", "|"},
+	{"{{!}}", "|"}, {"{{!!}}", "||"}, {"{{=}}", "="}, {"{{(}}", "{"}, {"{{)}}", "}"}, {"{{((}}", "{{"},
+	{"{{))}}", "}}"}, {"{{pipe}}", "|"},
 }
 
 func escapeAt(s string, i int) (template, text string) {
@@ -415,8 +420,10 @@ func decodeQuery(s string) string {
 }
 
 var (
-	nowikiTags    = strings.NewReplacer("<nowiki>", "", "</nowiki>", "", "<nowiki/>", "", "<nowiki />", "", "<NOWIKI>", "", "</NOWIKI>", "")
-	queryEntities = strings.NewReplacer("&#124;", "|", "&#x7c;", "|", "&#x7C;", "|", "&vert;", "|", "&verbar;", "|", "&lt;", "<", "&gt;", ">", "&amp;", "&",
+	nowikiTags = strings.NewReplacer("<nowiki>", "", "</nowiki>", "", "<nowiki/>", "", "<nowiki />", "", "<NOWIKI>",
+		"", "</NOWIKI>", "")
+	queryEntities = strings.NewReplacer("&#124;", "|", "&#x7c;", "|", "&#x7C;", "|", "&vert;", "|", "&verbar;", "|",
+		"&lt;", "<", "&gt;", ">", "&amp;", "&",
 		"&#123;", "{", "&#125;", "}", "&lcub;", "{", "&rcub;", "}", "&#61;", "=", "&quot;", `"`)
 )
 

@@ -137,8 +137,11 @@ func TestTimestampExpression(t *testing.T) {
 		t.Fatal(err)
 	}
 	re := regexp.MustCompile(strings.NewReplacer(`\u200E`, "\u200e", `\u200F`, "\u200f").Replace(cases[0].Expected))
-	for _, s := range []string{"10:15, 7 December 2017 (UTC)", "10:15, 7 December 2017\u200e (UTC)", "10\u200e:\u200f15,\u200e \u200e7 \u200eDecember\u200e \u200e2017\u200e \u200e(UTC)", "10:15, 07 December 2017 (UTC)",
-		"10:15,7 December 2017 (UTC)", "10:15, 7  December 2017 (UTC)", "10:15, 7 December 17 (UTC)", "10:15, 7 Decembre 2017 (UTC)", "x10:15, 7 December 2017 (UTC)", "10:15, 7 December 2017(UTC)"} {
+	for _, s := range []string{"10:15, 7 December 2017 (UTC)", "10:15, 7 December 2017\u200e (UTC)",
+		"10\u200e:\u200f15,\u200e \u200e7 \u200eDecember\u200e \u200e2017\u200e \u200e(UTC)",
+		"10:15, 07 December 2017 (UTC)",
+		"10:15,7 December 2017 (UTC)", "10:15, 7  December 2017 (UTC)", "10:15, 7 December 17 (UTC)",
+		"10:15, 7 Decembre 2017 (UTC)", "x10:15, 7 December 2017 (UTC)", "10:15, 7 December 2017(UTC)"} {
 		_, _, got := englishBefore(s, strings.Index(s, "("))
 		if want := re.MatchString(s); got != want {
 			t.Errorf("%q: read %t, DiscussionTools %t", s, got, want)
@@ -187,15 +190,19 @@ func TestRealTalkPages(t *testing.T) {
 // TestSyntheticPage reads the invented page in the forum's shapes.
 func TestSyntheticPage(t *testing.T) {
 	p := Parse("Wikidata:Request a query", read(t, shared(t, "SYNTHETIC_raq_page.wikitext")), Options{})
-	want := []string{".Alice Example 201906051420 < ", "..Bob 201906051501 < Alice Example 201906051420", "...Alice Example 201906060803 < Bob 201906051501",
-		"....TomX 201906060910 < Alice Example 201906060803", ".Carol 201712071015 < ", ".192.0.2.7 202001010001 < ", "..Bob 202001010002 < 192.0.2.7 202001010001", ".Dāvis 202001010003 < "}
+	want := []string{".Alice Example 201906051420 < ", "..Bob 201906051501 < Alice Example 201906051420",
+		"...Alice Example 201906060803 < Bob 201906051501",
+		"....TomX 201906060910 < Alice Example 201906060803", ".Carol 201712071015 < ", ".192.0.2.7 202001010001 < ",
+		"..Bob 202001010002 < 192.0.2.7 202001010001", ".Dāvis 202001010003 < "}
 	if got := ours(p); strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if len(p.Threads) != 3 || !p.Threads[0].Resolved || p.Threads[1].Comments[0].Author != nil || p.Threads[2].Comments[2].Under != "Sub-question" {
+	if len(p.Threads) != 3 || !p.Threads[0].Resolved || p.Threads[1].Comments[0].Author != nil ||
+		p.Threads[2].Comments[2].Under != "Sub-question" {
 		t.Errorf("threads %+v", p.Threads)
 	}
-	if q := p.Threads[0].Comments[0].Queries[0].SPARQL; !strings.Contains(q, "45.6 || ?lat") || strings.Contains(q, "{{!}}") {
+	if q := p.Threads[0].Comments[0].Queries[0].SPARQL; !strings.Contains(q, "45.6 || ?lat") ||
+		strings.Contains(q, "{{!}}") {
 		t.Errorf("query %q", q)
 	}
 }
@@ -217,11 +224,14 @@ func TestRealQueries(t *testing.T) {
 		}
 		n++
 		for _, page := range []string{
-			"== H ==\n{{SPARQL|query=\n" + strings.ReplaceAll(q, "|", "{{!}}") + "\n}}\n [[User:A]] 00:01, 1 January 2020 (UTC)\n== I ==\nx\n",
-			"== H ==\n<syntaxhighlight lang=\"sparql\">\n" + q + "\n</syntaxhighlight>\n [[User:A]] 00:01, 1 January 2020 (UTC)\n== I ==\nx\n",
+			"== H ==\n{{SPARQL|query=\n" + strings.ReplaceAll(q, "|", "{{!}}") +
+				"\n}}\n [[User:A]] 00:01, 1 January 2020 (UTC)\n== I ==\nx\n",
+			"== H ==\n<syntaxhighlight lang=\"sparql\">\n" + q +
+				"\n</syntaxhighlight>\n [[User:A]] 00:01, 1 January 2020 (UTC)\n== I ==\nx\n",
 		} {
 			p := Parse("T", page, Options{})
-			if len(p.Threads) != 2 || len(p.Threads[0].Comments) != 1 || len(p.Threads[0].Comments[0].Queries) != 1 || p.Threads[0].Comments[0].Queries[0].SPARQL != q {
+			if len(p.Threads) != 2 || len(p.Threads[0].Comments) != 1 || len(p.Threads[0].Comments[0].Queries) != 1 ||
+				p.Threads[0].Comments[0].Queries[0].SPARQL != q {
 				bad++
 				if bad <= 3 {
 					t.Logf("%q\nread as\n%+v", q, p.Threads)

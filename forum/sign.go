@@ -28,7 +28,8 @@ func (p *parser) sign(l *line, pending []line) {
 		}
 		user, from, ok := p.n.signer(p.text[low:st.start])
 		from += low
-		if k := len(pending) - 1; !ok && len(l.sigs) == 0 && k >= 0 && l.prefix == "" && pending[k].prefix == "" && pending[k].end+1 == l.start {
+		if k := len(pending) - 1; !ok && len(l.sigs) == 0 && k >= 0 && l.prefix == "" && pending[k].prefix == "" &&
+			pending[k].end+1 == l.start {
 			user, from, ok = p.n.signer(p.text[pending[k].text:st.start]) // a signature broken over two lines
 			from += pending[k].text
 		}
@@ -145,7 +146,8 @@ func looksLikeDate(s string) bool {
 // [[User:X|X]] … 10:15</small><!-- Template:Unsigned -->.
 func (p *parser) substituted(l *line) {
 	for _, n := range p.nodesIn(l.text, l.end) {
-		if n.Kind != wikitext.Comment || !strings.Contains(strings.ToLower(p.text[n.Start:n.End]), "template:unsigned") {
+		if n.Kind != wikitext.Comment || !strings.Contains(strings.ToLower(p.text[n.Start:n.End]),
+			"template:unsigned") {
 			continue
 		}
 		user, from, ok := p.n.signer(p.text[l.text:n.Start])

@@ -121,7 +121,8 @@ func (p *parser) templateText(n *wikitext.Node) string {
 	var few [8]string
 	args := few[:0]
 	for _, a := range n.Args {
-		if v := strings.TrimSpace(strip(wikitext.StripComments(p.marked(a.Value)))); p.positional(a) && v != "" && len(args) < len(few) {
+		if v := strings.TrimSpace(strip(wikitext.StripComments(p.marked(a.Value)))); p.positional(a) && v != "" &&
+			len(args) < len(few) {
 			args = append(args, v)
 		}
 	}
@@ -356,7 +357,10 @@ func tidyLine(l string) string {
 		rest = strings.TrimSpace(definition(l[n:]))
 	}
 	if crowded([]byte(rest)) {
-		rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\u200e' || r == '\u200f' }), " ")
+		rest = strings.Join(strings.FieldsFunc(rest, func(r rune) bool {
+			return r == ' ' || r == '\t' || r == '\r' ||
+				r == '\u200e' || r == '\u200f'
+		}), " ")
 	}
 	if rest != "" && rest[0] == '-' && strings.HasPrefix(rest, "----") && strings.Trim(rest, "-") == "" {
 		return "" // a rule

@@ -20,8 +20,8 @@ type Native struct {
 // Prepare adds the tools' definitions.
 func (n Native) Prepare(req *llm.Request, tools tool.Set, show tool.Show) {
 	for _, t := range tools {
-		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Describe(show), Parameters: t.Schema,
-			Strict: n.Strict})
+		req.Tools = append(req.Tools, llm.Tool{Name: t.Name, Description: t.Describe(show),
+			Parameters: t.Parameters(n.Strict, show.Graphs), Strict: n.Strict})
 	}
 	req.OneToolCall = !n.Parallel
 }

@@ -30,7 +30,7 @@ func (p Text) system(s string) string {
 	type described struct{ Name, Text, Schema string }
 	var all []described
 	for _, t := range p.listed.tools {
-		all = append(all, described{t.Name, t.Describe(p.listed.show), string(t.Schema)})
+		all = append(all, described{t.Name, t.Describe(p.listed.show), string(t.Parameters(false, p.listed.show.Graphs))})
 	}
 	return s + "\n\n" + p.say("without_tools", all)
 }

@@ -172,7 +172,9 @@ func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error
 func (r *Runner) propose(ctx context.Context, b *event.Branch, req llm.Request, s State) (*llm.Response,
 	protocol.Protocol, error) {
 	p := r.speak()
-	p.Prepare(&req, r.Preset.Toolset(), r.Preset.Show)
+	show := r.Preset.Show
+	show.Graphs = len(r.Sources)
+	p.Prepare(&req, r.Preset.Toolset(), show)
 	resp, err := r.complete(ctx, b, req, func(short bool) []llm.Message {
 		if short {
 			return p.Messages(r.conversation(s.shortened()))

@@ -44,6 +44,7 @@ type Show struct {
 	Columns   int `json:"columns"` // of a result; of more, the first and the last half; 0: all
 	Cell      int `json:"cell"`    // characters of a value in a result; 0: as many as there are
 	Chars     int `json:"chars"`   // of an observation; 0: only the bound for all presets
+	Graphs    int `json:"-"`       // how many graphs the question may use; set by the loop
 }
 
 // Env is what a tool works with: the graph, the question, what was shown so far. It belongs to one call.

@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/render"
-	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/shape"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -33,11 +31,6 @@ const (
 	graspHits  = 10 // hits or triples of a page, if the preset does not say otherwise
 	graspPages = 10 // pages of a search or a list
 )
-
-// repair is a result that tells the model what was wrong with its arguments.
-func repair(err error) (Result, error) {
-	return Result{Text: say("bad_arguments", err.Error()), Failure: kg.QueryFailed}, nil
-}
 
 // onGraph returns the environment for the graph that a call names. The name may be left out where there is one graph.
 func (env *Env) onGraph(name *string) (*Env, error) {
@@ -69,7 +62,8 @@ func (env *Env) graphName() string {
 	return ""
 }
 
-// named returns the names of terms: their labels are asked for at once.
+// named returns the names of terms. Their labels are asked for at once; where there is none in the asker's language or
+// its fallbacks, it is one of another language, with its tag.
 func (env *Env) named(ctx context.Context, terms []rdf.Term) render.Names {
 	n := render.Names{Graph: &env.Source.Explain}
 	var ids []string
@@ -84,33 +78,26 @@ func (env *Env) named(ctx context.Context, terms []rdf.Term) render.Names {
 		}
 	}
 	n.Labels = env.LabelsOf(ctx, ids)
-	if missing := slices.DeleteFunc(ids, func(id string) bool { return n.Labels[id] != "" }); n.Labels != nil {
-		maps.Copy(n.Labels, env.otherLabels(ctx, missing))
+	if n.Labels == nil {
+		n.Labels = map[string]string{}
 	}
-	return n
-}
-
-// otherLabels returns labels in any language, with their language, of entities that have none in the asker's: "Bonn@de".
-func (env *Env) otherLabels(ctx context.Context, ids []string) map[string]string {
-	if len(ids) == 0 || !env.Source.Explain.IsWikibase() {
-		return nil
-	}
-	var nodes []string
+	var missing []string
 	for _, id := range ids {
-		nodes = append(nodes, "<"+rdf.Entity+id+">")
-	}
-	t, err := env.Graph.Query(ctx, fmt.Sprintf("SELECT ?x (MIN(?name) AS ?label) WHERE { "+
-		"VALUES ?x { %s } ?x <%s> ?name } GROUP BY ?x", strings.Join(nodes, " "), rdf.RDFSLabel))
-	if err != nil {
-		return nil // labels help, but nothing depends on them
-	}
-	out := map[string]string{}
-	for _, r := range t.Rows {
-		if len(r) > 1 && r[1].Bound() {
-			out[rdf.EntityID(r[0].Value)] = r[1].Value + "@" + r[1].Lang
+		if iri, ok := n.Graph.Expand(id); ok && n.Labels[id] == "" {
+			missing = append(missing, iri)
 		}
 	}
-	return out
+	if len(missing) == 0 {
+		return n
+	}
+	others, err := shape.Labels(ctx, n.Graph, env.Graph.Query, missing, env.languages())
+	if err != nil {
+		return n // labels help, but nothing depends on them
+	}
+	for iri, label := range others {
+		n.Labels[n.ID(iri)] = label
+	}
+	return n
 }
 
 // shownIRIs are the IRIs among terms, each once.
@@ -129,13 +116,8 @@ func shownIRIs(terms []rdf.Term) []string {
 // node reads an entity as models write it: a prefixed name, an IRI with or without angle brackets, on a Wikibase a
 // number. The error is for the model.
 func (env *Env) node(name, what string) (rdf.Term, error) {
-	if iri, ok := env.Source.Explain.Expand(name); ok {
+	if iri, ok := shape.Expand(&env.Source.Explain, name); ok {
 		return rdf.IRI(iri), nil
-	}
-	if prefix, local, found := strings.Cut(strings.TrimSpace(name), ":"); found && !strings.ContainsAny(local, " <>\"") {
-		if ns, known := rdf.Prefixes[prefix]; known {
-			return rdf.IRI(ns + local), nil
-		}
 	}
 	return rdf.Term{}, fmt.Errorf("%s is %q; it must be a prefixed name of this graph or an <IRI>", what,
 		render.Clip(name, 60))

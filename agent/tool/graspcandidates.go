@@ -22,11 +22,11 @@ var graspPropertyOf = keyed(&Tool{Name: "search_property_of_entity", Text: "gras
 }) (Result, error) {
 	env, page, err := env.search(a.KG, a.Page)
 	if err != nil {
-		return repair(err)
+		return wrong(err)
 	}
 	e, err := env.node(a.Entity, "the entity")
 	if err != nil {
-		return repair(err)
+		return wrong(err)
 	}
 	return env.find(ctx, graspQuery{text: a.Query, typ: kg.Property, page: page, wide: kg.Property,
 		of: []rdf.Term{e}, from: candidatesOf("property", [3]rdf.Term{e})})
@@ -42,11 +42,11 @@ var graspObjectOf = keyed(&Tool{Name: "search_object_of_property", Text: "grasp_
 }) (Result, error) {
 	env, page, err := env.search(a.KG, a.Page)
 	if err != nil {
-		return repair(err)
+		return wrong(err)
 	}
 	p, err := env.predicate(a.Property)
 	if err != nil {
-		return repair(err)
+		return wrong(err)
 	}
 	if id := rdf.EntityID(p.Value); p.Value == rdf.Prop+id && id != "" { // its objects are nodes without names
 		p = rdf.IRI(statementValue + id)
@@ -73,7 +73,7 @@ var graspConstrained = keyed(&Tool{Name: "search_constrained", Text: "grasp_sear
 	}) (Result, error) {
 		env, page, err := env.search(a.KG, a.Page)
 		if err != nil {
-			return repair(err)
+			return wrong(err)
 		}
 		known := deref(a.Constraints)
 		var at [3]rdf.Term
@@ -83,10 +83,10 @@ var graspConstrained = keyed(&Tool{Name: "search_constrained", Text: "grasp_sear
 			value *string
 		}{{"subject", known.Subject}, {"property", known.Property}, {"object", known.Object}} {
 			if at[i], err = env.place(c.name, c.value); err != nil {
-				return repair(err)
+				return wrong(err)
 			}
 			if at[i].Bound() && c.name == a.Position {
-				return repair(fmt.Errorf("the %s is searched, so it cannot be constrained", c.name))
+				return wrong(fmt.Errorf("the %s is searched, so it cannot be constrained", c.name))
 			}
 			some = some || at[i].Bound()
 		}
@@ -129,7 +129,7 @@ var graspAutocomplete = keyed(&Tool{Name: "search_autocomplete", Text: "grasp_se
 	}) (Result, error) {
 		env, page, err := env.search(a.KG, a.Page)
 		if err != nil {
-			return repair(err)
+			return wrong(err)
 		}
 		q := graspQuery{text: a.Query, page: page}
 		return env.narrowed(ctx, q, a.SPARQL)
@@ -140,13 +140,13 @@ var graspFilter = keyed(&Tool{Name: "search", Text: "grasp_search.md", Input: "q
 	nil, func(ctx context.Context, env *Env, a struct {
 		KG     *string `json:"kg" about:"graph"`
 		Index  string  `json:"index" enum:"entity,property,literal"`
-		SPARQL *string `json:"sparql" about:"SELECT query whose ?search, or only column, returns the candidates; null: everything"`
+		SPARQL *string `json:"sparql" about:"SELECT whose ?search, or only column, are the candidates; null: everything"`
 		Query  string  `json:"query"`
 		Page   *int    `json:"page" about:"from 1"`
 	}) (Result, error) {
 		env, page, err := env.search(a.KG, a.Page)
 		if err != nil {
-			return repair(err)
+			return wrong(err)
 		}
 		typ := map[string]kg.Type{"entity": kg.Item, "property": kg.Property, "literal": kg.Literal}[a.Index]
 		q := graspQuery{text: a.Query, typ: typ, wide: typ, page: page}
@@ -185,7 +185,7 @@ func (env *Env) narrowed(ctx context.Context, q graspQuery, query string) (Resul
 	case tree.Form != sparql.Select:
 		q.note = say("grasp_wide_form", nil)
 	case !used:
-		return repair(errors.New("the query must use the variable ?search in a triple, at the place that is searched"))
+		return wrong(errors.New("the query must use the variable ?search in a triple, at the place that is searched"))
 	case !hasIRI(tree):
 		q.note = say("grasp_wide_no_iri", nil)
 	default:
@@ -250,7 +250,7 @@ var graspLiteral = keyed(&Tool{Name: "search_literal", Text: "grasp_search_liter
 	func(ctx context.Context, env *Env, a graspSearchArgs) (Result, error) {
 		env, page, err := env.search(a.KG, a.Page)
 		if err != nil {
-			return repair(err)
+			return wrong(err)
 		}
 		return env.literals(ctx, a.Query, page)
 	})
@@ -263,7 +263,7 @@ const literalTime = 10 * time.Second
 func (env *Env) literals(ctx context.Context, text string, page int) (Result, error) {
 	q := graspQuery{text: text, typ: kg.Literal, page: page}
 	if err := q.check(); err != nil {
-		return repair(err)
+		return wrong(err)
 	}
 	q.from = fmt.Sprintf("SELECT DISTINCT ?search WHERE { ?subject ?property ?search "+
 		"FILTER(ISLITERAL(?search) && CONTAINS(LCASE(STR(?search)), %s)) }", rdf.Quote(strings.ToLower(q.text)))

@@ -27,11 +27,11 @@ var graspExecute = keyed(&Tool{Name: "execute", Text: "grasp_execute.md", Input:
 func runGraspExecute(ctx context.Context, env *Env, a graspExecuteArgs) (Result, error) {
 	env, err := env.onGraph(a.KG)
 	if err != nil {
-		return repair(err)
+		return wrong(err)
 	}
 	page := deref(a.Page)
 	if _, err := pageOf(a.Page); err != nil {
-		return repair(err)
+		return wrong(err)
 	}
 	query := strings.TrimSpace(render.CloseFence(render.OpenFence(a.SPARQL)))
 	unseen := env.Unseen(query)
@@ -63,7 +63,7 @@ func (env *Env) graspRun(ctx context.Context, query string, page int) (Result, e
 	frame := render.Frame{Rows: env.Show.Rows, Columns: env.Show.columns(), Page: page}
 	if rows, _ := frame.Places(t); len(rows) == 0 && !t.Ask {
 		return Result{Text: say("grasp_no_page", map[string]any{"Page": page, "Rows": len(t.Rows),
-			"Size": frame.Rows.Whole}), Rows: len(t.Rows), Found: true}, nil
+			"Size": frame.Rows.Whole}), Rows: len(t.Rows), Found: true, Table: t}, nil
 	}
 	terms := frame.Terms(t)
 	names := env.named(ctx, terms)
@@ -71,7 +71,7 @@ func (env *Env) graspRun(ctx context.Context, query string, page int) (Result, e
 	if n := len(t.Rows); n > 1 && n == env.Dialect.Limit(query) {
 		text += "\n" + say("limit_reached", n)
 	}
-	return Result{Text: text, Rows: len(t.Rows), Found: true, Short: render.Short(t, shortLabels(names, t)),
+	return Result{Text: text, Rows: len(t.Rows), Found: true, Table: t, Short: render.Short(t, shortLabels(names, t)),
 		Shown: shownIRIs(terms)}, nil
 }
 

@@ -39,14 +39,15 @@ var (
 			return env.similar(ctx, a.KG, a.Query, a.Page)
 		})
 	graspRandom   = keyed(&Tool{Name: "find_examples", Text: "grasp_find_examples.md", Input: "kg"}, nil, randomExamples)
-	graspExamples = keyed(&Tool{Name: "get_random_examples", Text: "grasp_find_examples.md", Input: "kg"}, nil, randomExamples)
+	graspExamples = keyed(&Tool{Name: "get_random_examples", Text: "grasp_find_examples.md", Input: "kg"}, nil,
+		randomExamples)
 )
 
 // similar shows solved questions that are like a text.
 func (env *Env) similar(ctx context.Context, name *string, text string, page *int) (Result, error) {
 	env, n, err := env.search(name, page)
 	if err != nil {
-		return repair(err)
+		return wrong(err)
 	}
 	most := env.Show.solved()
 	return env.solved(ctx, event.ExampleQuery{Text: text, Limit: most, Offset: (n - 1) * most})
@@ -56,7 +57,7 @@ func (env *Env) similar(ctx context.Context, name *string, text string, page *in
 func randomExamples(ctx context.Context, env *Env, a graspNoArgs) (Result, error) {
 	env, err := env.onGraph(a.KG)
 	if err != nil {
-		return repair(err)
+		return wrong(err)
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(env.Question.Text)) // a hash cannot fail
@@ -128,14 +129,14 @@ var graspShapes = keyed(&Tool{Name: "search_shape", Text: "grasp_search_shape.md
 	func(ctx context.Context, env *Env, a graspSearchArgs) (Result, error) {
 		env, page, err := env.search(a.KG, a.Page)
 		if err != nil {
-			return repair(err)
+			return wrong(err)
 		}
 		if env.Source.Shapes == nil {
 			return Result{Text: say("grasp_no_shapes", env.Source.Name())}, nil
 		}
 		q := graspQuery{text: a.Query, page: page}
 		if err := q.check(); err != nil {
-			return repair(err)
+			return wrong(err)
 		}
 		n := env.Show.perPage()
 		res, err := env.Source.Shapes.FindClasses(ctx, q.text, env.Language.Code, (page+1)*n+1)
@@ -160,14 +161,14 @@ var graspShape = keyed(&Tool{Name: "get_shape", Text: "grasp_get_shape.md", Inpu
 	}) (Result, error) {
 		env, err := env.onGraph(a.KG)
 		if err != nil {
-			return repair(err)
+			return wrong(err)
 		}
 		if env.Source.Shapes == nil {
 			return Result{Text: say("grasp_no_shapes", env.Source.Name())}, nil
 		}
 		class, err := env.node(a.IRI, "the class")
 		if err != nil {
-			return repair(err)
+			return wrong(err)
 		}
 		id := shape.ID(&env.Source.Explain, class.Value)
 		s, err := env.Source.Shapes.Shape(ctx, id, env.Language.Code)

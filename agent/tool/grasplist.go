@@ -26,11 +26,11 @@ var graspList = keyed(&Tool{Name: "list", Text: "grasp_list.md", Input: "subject
 func runGraspList(ctx context.Context, env *Env, a graspListArgs) (Result, error) {
 	env, err := env.onGraph(a.KG)
 	if err != nil {
-		return repair(err)
+		return wrong(err)
 	}
 	page, err := pageOf(a.Page)
 	if err != nil {
-		return repair(err)
+		return wrong(err)
 	}
 	n := env.Show.perPage()
 	q := event.TriplesQuery{Limit: n, Offset: (page - 1) * n}
@@ -40,11 +40,11 @@ func runGraspList(ctx context.Context, env *Env, a graspListArgs) (Result, error
 		term  *rdf.Term
 	}{{"subject", a.Subject, &q.Subject}, {"property", a.Property, &q.Property}, {"object", a.Object, &q.Object}} {
 		if *at.term, err = env.place(at.name, at.value); err != nil {
-			return repair(err)
+			return wrong(err)
 		}
 	}
 	if q.Subject.Bound() && q.Property.Bound() && q.Object.Bound() {
-		return repair(errors.New("subject, property and object are all given; leave at least one out, or use execute " +
+		return wrong(errors.New("subject, property and object are all given; leave at least one out, or use execute " +
 			"with an ASK"))
 	}
 	list, err := env.explorer().Triples(ctx, q)

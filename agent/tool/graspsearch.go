@@ -32,7 +32,7 @@ func graspSearch(name string, typ kg.Type) *Tool {
 		func(ctx context.Context, env *Env, a graspSearchArgs) (Result, error) {
 			env, page, err := env.search(a.KG, a.Page)
 			if err != nil {
-				return repair(err)
+				return wrong(err)
 			}
 			return env.find(ctx, graspQuery{text: a.Query, typ: typ, page: page})
 		})
@@ -62,7 +62,7 @@ type graspQuery struct {
 // find makes a search. When candidates cannot be had, or are too many, it says so and searches the whole index.
 func (env *Env) find(ctx context.Context, q graspQuery) (Result, error) {
 	if err := q.check(); err != nil {
-		return repair(err)
+		return wrong(err)
 	}
 	f := env.findQuery(q)
 	if q.from != "" {
@@ -160,14 +160,9 @@ func (env *Env) hits(ctx context.Context, q graspQuery, typ kg.Type, res *kg.Sea
 	if p := data["Pages"].(int); p > graspPages {
 		data["Pages"], data["More"] = graspPages, false
 	}
-	if of := slices.DeleteFunc(slices.Clone(q.of), func(t rdf.Term) bool { return !t.Bound() }); candidates >= 0 && len(of) > 0 {
-		about := env.named(ctx, of)
-		var names []string
-		for _, t := range of {
-			names = append(names, about.Term(t))
-		}
-		data["Of"] = strings.Join(names, ", ")
-		out.Shown = shownIRIs(of)
+	if candidates >= 0 {
+		data["Of"] = env.list(ctx, q.of)
+		out.Shown = shownIRIs(q.of)
 	}
 	lines = append(lines, say("grasp_hits", data))
 	shown, empty := described(res.Hits[:min(n, len(res.Hits))])
@@ -183,8 +178,8 @@ func (env *Env) hits(ctx context.Context, q graspQuery, typ kg.Type, res *kg.Sea
 	return out, nil
 }
 
-// described leaves out the entities that the graph does not use and does not describe, if there are others, and says how
-// many these are.
+// described leaves out the entities that the graph does not use and does not describe, if there are others, and says
+// how many these are.
 func described(hits []kg.Hit) (shown []kg.Hit, empty int) {
 	for _, h := range hits {
 		if h.Type == kg.Item && h.Uses == 0 && h.Description == "" && len(h.Info) == 0 {
@@ -197,6 +192,18 @@ func described(hits []kg.Hit) (shown []kg.Hit, empty int) {
 		return hits, 0
 	}
 	return shown, empty
+}
+
+// list writes terms with their labels, one after the other. Those that are not bound are left out.
+func (env *Env) list(ctx context.Context, terms []rdf.Term) string {
+	names := env.named(ctx, terms)
+	var out []string
+	for _, t := range terms {
+		if t.Bound() {
+			out = append(out, names.Term(t))
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // hitIRIs are the IRIs that hits show.

@@ -127,8 +127,8 @@ func (s *statement) learn(property, value rdf.Term, own bool) bool {
 	return false
 }
 
-// text writes a statement after its value: " = 385 [point in time (pq:P585): 1990; preferred; 2 references]". Qualifiers
-// in said have been named before, and go without their label.
+// text writes a statement after its value: " = 385 [point in time (pq:P585): 1990; preferred; 2 references]".
+// Qualifiers in said have been named before, and go without their label.
 func (s *statement) text(n render.Names, said map[rdf.Term]bool) string {
 	if s == nil {
 		return ""

@@ -35,7 +35,7 @@ import (
 type Tool struct {
 	Name   string          // as the model writes it
 	Text   string          // name of its text for the model, in texts/
-	Schema json.RawMessage // JSON schema of the arguments, an object
+	Schema json.RawMessage // JSON schema of the arguments, an object, in its strict form
 	Input  string          // the argument that the text protocol's only argument is
 	about  string          // what Input is, for the schema
 	Query  bool            // it runs a SPARQL query; where there is an Input, that is the query
@@ -59,6 +59,7 @@ type Tool struct {
 	Run func(ctx context.Context, env *Env, args json.RawMessage) (Result, error)
 
 	check func(args json.RawMessage) error // of a tool with more than Input
+	forms map[form]json.RawMessage         // other forms of Schema, see [Tool.Parameters]
 }
 
 // Ends reports whether the tool ends the work.

@@ -21,7 +21,8 @@ const maxArguments = maxQuery + 16<<10
 // integers, numbers, truth values, slices and structs of them.
 func typed[A any](t *Tool, run func(ctx context.Context, env *Env, a A) (Result, error)) *Tool {
 	typ := reflect.TypeFor[A]()
-	t.Schema = encoded(schemaOf(typ))
+	form := schemaOf(typ)
+	t.Schema, t.forms = encoded(form), formsOf(form)
 	t.check = func(args json.RawMessage) error {
 		_, err := argumentsOf[A](args)
 		return err

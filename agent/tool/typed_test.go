@@ -88,3 +88,43 @@ func TestEveryTool(t *testing.T) {
 		}
 	}
 }
+
+// TestParameters: the forms of a schema. The published one lists all arguments; what a server gets that need not be
+// strict leaves out null, and what may be left out; with one graph nothing asks for its name.
+func TestParameters(t *testing.T) {
+	type args struct {
+		KG    *string `json:"kg" about:"graph"`
+		Query string  `json:"query"`
+		Kind  *string `json:"kind" enum:"a,b"`
+		Best  *struct {
+			KG *string `json:"kg"`
+			At int     `json:"at"`
+		} `json:"best"`
+	}
+	tl := typed(&Tool{Name: "x"}, func(context.Context, *Env, args) (Result, error) { return Result{}, nil })
+	for _, tt := range []struct {
+		strict bool
+		graphs int
+		want   string
+	}{
+		{false, 1, `{"properties":{"best":{"properties":{"at":{"type":"integer"}},"required":["at"],"type":"object"},"kind":{"enum":["a","b"],"type":"string"},"query":{"type":"string"}},"required":["query"],"type":"object"}`},
+		{false, 2, `{"properties":{"best":{"properties":{"at":{"type":"integer"},"kg":{"type":"string"}},"required":["kg","at"],"type":"object"},"kg":{"description":"graph","type":"string"},"kind":{"enum":["a","b"],"type":"string"},"query":{"type":"string"}},"required":["kg","query"],"type":"object"}`},
+		{true, 1, `{"additionalProperties":false,"properties":{"best":{"additionalProperties":false,"properties":{"at":{"type":"integer"}},"required":["at"],"type":["object","null"]},"kind":{"enum":["a","b",null],"type":["string","null"]},"query":{"type":"string"}},"required":["query","kind","best"],"type":"object"}`},
+		{true, 2, `{"additionalProperties":false,"properties":{"best":{"additionalProperties":false,"properties":{"at":{"type":"integer"},"kg":{"type":"string"}},"required":["kg","at"],"type":["object","null"]},"kg":{"description":"graph","type":"string"},"kind":{"enum":["a","b",null],"type":["string","null"]},"query":{"type":"string"}},"required":["kg","query","kind","best"],"type":"object"}`},
+	} {
+		if got := string(tl.Parameters(tt.strict, tt.graphs)); got != tt.want {
+			t.Errorf("strict %v, %d graphs:\n%s\nwant\n%s", tt.strict, tt.graphs, got, tt.want)
+		}
+	}
+	for _, tl := range all { // every schema is an object, in every form
+		for _, strict := range []bool{false, true} {
+			var s struct {
+				Type       string
+				Properties map[string]any
+			}
+			if err := json.Unmarshal(tl.Parameters(strict, 1), &s); err != nil || s.Type != "object" {
+				t.Errorf("%s: %v, %+v", tl.Name, err, s)
+			}
+		}
+	}
+}

@@ -54,7 +54,8 @@ const (
 // New returns a finder over the candidates in the folder of a harvest, which need not exist yet. graph runs their
 // queries again.
 func New(lg *slog.Logger, folder string, graph harvest.Graph, now func() time.Time) *Finder {
-	return &Finder{lg: lg, path: filepath.Join(folder, dataset.CandidatesFile), graph: graph, now: now, index: &harvest.Similar{}, checked: map[string]check{}}
+	return &Finder{lg: lg, path: filepath.Join(folder, dataset.CandidatesFile), graph: graph, now: now,
+		index: &harvest.Similar{}, checked: map[string]check{}}
 }
 
 // FindExamples implements [agent.Examples]. It knows no order but likeness: a query without text finds none.
@@ -156,5 +157,6 @@ func (s *Finder) load() error {
 
 func example(e *harvest.Earlier) agent.Example {
 	month, _ := time.Parse("2006-01", e.Month) // the zero time where it is none
-	return agent.Example{ID: e.ID, Question: e.Question, SPARQL: e.SPARQL, Page: e.Page, Heading: e.Heading, Month: month}
+	return agent.Example{ID: e.ID, Question: e.Question, SPARQL: e.SPARQL, Page: e.Page, Heading: e.Heading,
+		Month: month}
 }

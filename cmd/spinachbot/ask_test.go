@@ -24,7 +24,7 @@ func TestAskModelUnreachable(t *testing.T) {
 	}
 }
 
-// Ctrl-C ends a question with the shell's status for it, and without advice that does not hold.
+// Ctrl-C ends a question with the status 130, as shells expect, and gives no advice about what failed.
 func TestAskInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

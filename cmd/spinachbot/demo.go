@@ -135,6 +135,7 @@ func (d *demo) point(sb *sandboxServer) *config.Config {
 	cfg.WikiAPI, cfg.WikiUser, cfg.WikiPassword = sb.url+"/w/api.php", sandboxLogin, config.Secret(sb.password)
 	cfg.OAuth = config.OAuth{}
 	cfg.SPARQLEndpoint, cfg.SPARQLFallback, cfg.EntityAPI = sb.url+"/sparql", "", ""
+	cfg.EntityREST, cfg.VectorSearch = "", ""
 	return &cfg
 }
 

@@ -90,14 +90,17 @@ func newGraph(lg *slog.Logger, cfg *config.Config, store remote.BudgetStore, wra
 		return nil, err
 	}
 	hosts := []string{cfg.SPARQLEndpoint, api}
-	if cfg.SPARQLFallback != "" {
-		hosts = append(hosts, cfg.SPARQLFallback)
+	for _, more := range []string{cfg.SPARQLFallback, cfg.EntityREST, cfg.VectorSearch} {
+		if more != "" {
+			hosts = append(hosts, more)
+		}
 	}
 	rt, err := politehttp.NewTransport(politehttp.Options{UserAgent: ua, Hosts: hosts})
 	if err != nil {
 		return nil, fmt.Errorf("the query service: %w", err)
 	}
-	wcfg := wikidata.Config{SPARQL: cfg.SPARQLEndpoint, Fallback: cfg.SPARQLFallback, API: api, UserAgent: ua}
+	wcfg := wikidata.Config{SPARQL: cfg.SPARQLEndpoint, Fallback: cfg.SPARQLFallback,
+		FallbackDialect: cfg.SPARQLFallbackDialect, API: api, REST: cfg.EntityREST, Vector: cfg.VectorSearch, UserAgent: ua}
 	if local {
 		// A server on this machine has no budget to keep to.
 		wcfg.Pace = remote.Pace{Time: time.Hour, TimeRate: time.Hour, Errors: 1e6, ErrorRate: 1e6}

@@ -38,7 +38,8 @@ func TestAgree(t *testing.T) {
 		}
 		near := func(x, y float64) bool { return math.Abs(x-y) < 1e-12 || math.IsNaN(x) && math.IsNaN(y) }
 		if a.N != c.n || !near(a.Observed, c.observed) || !near(a.Expected, c.expect) || !near(got, c.want) {
-			t.Errorf("%s: n %d, observed %v, expected %v, kappa %v; want %d, %v, %v, %v", c.name, a.N, a.Observed, a.Expected, got, c.n, c.observed, c.expect, c.want)
+			t.Errorf("%s: n %d, observed %v, expected %v, kappa %v; want %d, %v, %v, %v", c.name, a.N, a.Observed,
+				a.Expected, got, c.n, c.observed, c.expect, c.want)
 		}
 	}
 }
@@ -64,13 +65,16 @@ func TestFirstVerdicts(t *testing.T) {
 	}
 	edited := judged("Ada", "")
 	edited.Kind = Edited
-	third := FirstVerdicts([]Event{judged("Ada", dataset.Exclude), edited, judged("Ben", dataset.Include), judged("Ada", dataset.Modify), judged("Cy", dataset.Exclude)})["c-1"]
+	third := FirstVerdicts([]Event{judged("Ada", dataset.Exclude), edited, judged("Ben", dataset.Include),
+		judged("Ada", dataset.Modify), judged("Cy", dataset.Exclude)})["c-1"]
 	if third["Ada"] != dataset.Modify || third["Ben"] != dataset.Include || len(third) != 2 {
 		t.Errorf("a verdict taken back by an edit, and a third person's: %v", third)
 	}
 	got = map[string]dataset.Verdict{"Ada": dataset.Include, "Ben": dataset.Exclude, "Cy": dataset.Modify}
-	pairs := Agreements(map[string]map[string]dataset.Verdict{"c-1": got, "c-2": {"Ada": dataset.Include, "Ben": dataset.Skip}, "c-3": {"Ada": dataset.Include, "Ben": dataset.Include}})
-	if len(pairs) != 3 || pairs[0].A != "Ada" || pairs[0].B != "Ben" || pairs[0].N != 2 || pairs[0].Table != [3][3]int{{1, 0, 1}, {}, {}} {
+	pairs := Agreements(map[string]map[string]dataset.Verdict{"c-1": got,
+		"c-2": {"Ada": dataset.Include, "Ben": dataset.Skip}, "c-3": {"Ada": dataset.Include, "Ben": dataset.Include}})
+	if len(pairs) != 3 || pairs[0].A != "Ada" || pairs[0].B != "Ben" || pairs[0].N != 2 ||
+		pairs[0].Table != [3][3]int{{1, 0, 1}, {}, {}} {
 		t.Errorf("pairs: %+v", pairs)
 	}
 }

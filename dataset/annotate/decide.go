@@ -17,7 +17,8 @@ type Choice struct{ Key, Name, Help string }
 // Reasons are why a candidate is excluded: the SPINACH paper's kinds (section 3.1, appendix C), and what else makes a
 // pair of question and query worthless.
 var Reasons = []Choice{
-	{"wikimedia", "Presentation of Wikimedia projects", "articles, sitelinks, what one Wikipedia has and another lacks"},
+	{"wikimedia", "Presentation of Wikimedia projects",
+		"articles, sitelinks, what one Wikipedia has and another lacks"},
 	{"code", "Help with code", "its meaning cannot be said in plain words"},
 	{"optimisation", "Only about the time limit", "hints and restructurings"},
 	{"formatting", "Only formatting", "labels, images, links, concatenations"},

@@ -48,7 +48,10 @@ func Marks(query string) (*sparql.Query, []Mark) {
 func directions(query string) []Mark {
 	var out []Mark
 	for i, line := range strings.Split(query, "\n") {
-		at := strings.IndexFunc(line, func(r rune) bool { return r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069 })
+		at := strings.IndexFunc(line, func(r rune) bool {
+			return r >= 0x202A && r <= 0x202E || r >= 0x2066 &&
+				r <= 0x2069
+		})
 		if at < 0 || len(out) == 10 {
 			continue
 		}

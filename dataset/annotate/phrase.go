@@ -96,18 +96,38 @@ var (
 
 // Phrases that express things in English. People use others, too; then the remark stays open and can be ignored.
 var (
-	leaning    = []string{"my query", "this query", "the query", "as above", "mentioned above", "see above", "sparql", "the following", "previous question", "wikidata item", "same as before", "this list"}
-	chatty     = []string{"please", "thanks", "thank you", "i would like", "i want", "i need", "i am looking", "i'm looking", "could you", "can you", "can someone"}
-	optionally = []string{"if available", "if any", "if known", "if there is", "if there are", "if it has", "if they have", "if he or she", "where available", "where known", "when available", "when known",
-		"if present", "if given", "if stated", "if it exists", "if they exist", "if one", "if applicable", "if possible", "if recorded", "if specified", "if so", "optional", "optionally", "whether or not", "even if", "(if", "or not"}
-	negations   = []string{"not", "no", "without", "except", "excluding", "excludes", "never", "neither", "nor", "lack", "lacks", "lacking", "missing", "other than", "but not", "isn't", "aren't", "don't", "doesn't", "wasn't", "weren't", "haven't", "hasn't", "none", "still", "ignoring", "leaving out", "apart from", "current", "currently", "present", "active", "alive", "living", "today", "only", "exactly", "unknown", "removed", "different", "nobody", "nothing"}
-	choices     = []string{"or", "either", "and", "both", "as well as", "any of", "one of", "including", "together with"}
-	orders      = []string{"order", "ordered", "sort", "sorted", "rank", "ranked", "ranking", "alphabetical", "alphabetically", "chronological", "chronologically", "ascending", "descending", "starting with", "newest", "oldest", "by date", "by name", "in order"}
-	groups      = []string{"each", "per", "every", "by", "grouped", "respective", "respectively", "individual", "for all"}
-	comparisons = []string{"more", "less", "over", "under", "above", "below", "before", "after", "between", "since", "until", "from", "to", "during", "in", "within", "at least", "at most", "no more", "no less", "than", "exceed", "exceeds",
-		"exceeding", "up to", "minimum", "maximum", "older", "younger", "and later", "and earlier", "only", "not", "other", "different", "another", "same", "starting", "ending", "outside", "own", "today", "now"}
-	pairings = []string{"pair", "pairs", "once", "twice", "duplicate", "duplicates", "each other", "combination", "combinations", "repeat", "repeats", "repetition", "repetitions", "mirrored"}
-	reaches  = []string{"directly or indirectly", "indirectly", "any level", "all levels", "descendant", "descendants", "descend", "ancestor", "ancestors", "generation", "generations", "transitively", "chain", "eventually", "part of", "sub", "including", "kind of", "kinds of", "type of", "types of", "recursively", "tree", "lineage", "in"}
+	leaning = []string{"my query", "this query", "the query", "as above", "mentioned above", "see above", "sparql",
+		"the following", "previous question", "wikidata item", "same as before", "this list"}
+	chatty = []string{"please", "thanks", "thank you", "i would like", "i want", "i need", "i am looking",
+		"i'm looking", "could you", "can you", "can someone"}
+	optionally = []string{"if available", "if any", "if known", "if there is", "if there are", "if it has",
+		"if they have", "if he or she", "where available", "where known", "when available", "when known",
+		"if present", "if given", "if stated", "if it exists", "if they exist", "if one", "if applicable",
+		"if possible", "if recorded", "if specified", "if so", "optional", "optionally", "whether or not", "even if",
+		"(if", "or not"}
+	negations = []string{"not", "no", "without", "except", "excluding", "excludes", "never", "neither", "nor", "lack",
+		"lacks", "lacking", "missing", "other than", "but not", "isn't", "aren't", "don't", "doesn't", "wasn't",
+		"weren't", "haven't", "hasn't", "none", "still", "ignoring", "leaving out", "apart from", "current",
+		"currently", "present", "active", "alive", "living", "today", "only", "exactly", "unknown", "removed",
+		"different", "nobody", "nothing"}
+	choices = []string{"or", "either", "and", "both", "as well as", "any of", "one of", "including",
+		"together with"}
+	orders = []string{"order", "ordered", "sort", "sorted", "rank", "ranked", "ranking", "alphabetical",
+		"alphabetically", "chronological", "chronologically", "ascending", "descending", "starting with", "newest",
+		"oldest", "by date", "by name", "in order"}
+	groups = []string{"each", "per", "every", "by", "grouped", "respective", "respectively",
+		"individual", "for all"}
+	comparisons = []string{"more", "less", "over", "under", "above", "below", "before", "after", "between", "since",
+		"until", "from", "to", "during", "in", "within", "at least", "at most", "no more", "no less", "than",
+		"exceed", "exceeds",
+		"exceeding", "up to", "minimum", "maximum", "older", "younger", "and later", "and earlier", "only", "not",
+		"other", "different", "another", "same", "starting", "ending", "outside", "own", "today", "now"}
+	pairings = []string{"pair", "pairs", "once", "twice", "duplicate", "duplicates", "each other", "combination",
+		"combinations", "repeat", "repeats", "repetition", "repetitions", "mirrored"}
+	reaches = []string{"directly or indirectly", "indirectly", "any level", "all levels", "descendant", "descendants",
+		"descend", "ancestor", "ancestors", "generation", "generations", "transitively", "chain", "eventually",
+		"part of", "sub", "including", "kind of", "kinds of", "type of", "types of", "recursively", "tree",
+		"lineage", "in"}
 )
 
 // style remarks on the question alone.
@@ -190,7 +210,8 @@ func (c *comparer) selectQuery(s *sparql.SelectQuery, top bool) {
 		c.columns(s)
 	}
 	if s.GroupBy != nil && aggregated(s) {
-		c.add("group", "", c.w.phrases(groups) || c.w.has("number") || c.w.superlative(), "Results are grouped: “for each …”, “per …”.", s.GroupBy.Span)
+		c.add("group", "", c.w.phrases(groups) || c.w.has("number") || c.w.superlative(),
+			"Results are grouped: “for each …”, “per …”.", s.GroupBy.Span)
 	}
 	if s.Having != nil {
 		for _, e := range s.Having.Conditions {
@@ -198,12 +219,14 @@ func (c *comparer) selectQuery(s *sparql.SelectQuery, top bool) {
 		}
 	}
 	if s.OrderBy != nil && (top || s.Limit != nil) {
-		c.add("order", strconv.FormatBool(top), c.w.phrases(orders) || c.w.superlative(), "Results are in an order: say it, or drop ORDER BY if nobody wants it.", s.OrderBy.Span)
+		c.add("order", strconv.FormatBool(top), c.w.phrases(orders) || c.w.superlative(),
+			"Results are in an order: say it, or drop ORDER BY if nobody wants it.", s.OrderBy.Span)
 	}
 	if s.Limit != nil {
 		n := float64(s.Limit.N)
 		said := c.w.number(n) || n == 1 && (c.w.superlative() || c.w.phrases([]string{"a", "an", "any", "the"}))
-		c.add("limit", strconv.FormatInt(s.Limit.N, 10), said, "Only "+text.Count(int(s.Limit.N), "result")+" wanted: “the ten highest …”, “any five …”.", s.Limit.Span)
+		c.add("limit", strconv.FormatInt(s.Limit.N, 10), said,
+			"Only "+text.Count(int(s.Limit.N), "result")+" wanted: “the ten highest …”, “any five …”.", s.Limit.Span)
 	}
 	if s.Values != nil {
 		c.values(s.Values)
@@ -213,9 +236,12 @@ func (c *comparer) selectQuery(s *sparql.SelectQuery, top bool) {
 // form remarks on ASK.
 func (c *comparer) form() {
 	if c.q.Form == sparql.Ask {
-		starts := []string{"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could", "will", "would", "whether"}
-		said := len(c.w.words) > 0 && (slices.Contains(starts, c.w.words[0]) || c.w.has("whether") || c.w.phrase("is there") || c.w.phrase("are there"))
-		c.add("form", "ask", said, "The answer is yes or no: “Is …?”, “Does …?”.", sparql.Span{Start: c.q.Start, End: c.q.Start + 3})
+		starts := []string{"is", "are", "was", "were", "do", "does", "did", "has", "have", "had", "can", "could",
+			"will", "would", "whether"}
+		said := len(c.w.words) > 0 && (slices.Contains(starts, c.w.words[0]) || c.w.has("whether") ||
+			c.w.phrase("is there") || c.w.phrase("are there"))
+		c.add("form", "ask", said, "The answer is yes or no: “Is …?”, “Does …?”.",
+			sparql.Span{Start: c.q.Start, End: c.q.Start + 3})
 	}
 }
 
@@ -237,7 +263,8 @@ func (c *comparer) columns(s *sparql.SelectQuery) {
 		if slices.Contains([]string{"human", "person", "people"}, base) {
 			said = said || c.w.saysAny(otherWords["Q5"]...)
 		}
-		if len(c.called[base]) == 0 && slices.Contains([]string{"item", "items", "x", "y", "s", "o", "entity", "thing", "subject", "object", "value", "result"}, base) {
+		if len(c.called[base]) == 0 && slices.Contains([]string{"item", "items", "x", "y", "s", "o", "entity", "thing",
+			"subject", "object", "value", "result"}, base) {
 			continue // a name that says nothing
 		}
 		it := items[v]
@@ -263,7 +290,10 @@ func (c *comparer) columns(s *sparql.SelectQuery) {
 // byName suggests the words that lead to a variable.
 func (c *comparer) byName(v string) string {
 	called := c.called[v]
-	if len(called) == 0 || slices.ContainsFunc(called, func(name string) bool { return strings.EqualFold(name, spread(v)) }) {
+	if len(called) == 0 || slices.ContainsFunc(called, func(name string) bool {
+		return strings.EqualFold(name,
+			spread(v))
+	}) {
 		return ""
 	}
 	return " (" + called[0] + ")"

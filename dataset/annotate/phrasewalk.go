@@ -15,29 +15,53 @@ import (
 
 // otherWords are words by which people say common properties and items, besides their names.
 var otherWords = map[string][]string{
-	"P569": {"born", "birth", "birthday"}, "P19": {"born", "birthplace"}, "P570": {"died", "death", "dead", "die"}, "P20": {"died", "death", "die"},
-	"P27": {"citizen", "citizenship", "nationality", "national"}, "P50": {"wrote", "written", "writer"}, "P57": {"directed", "director"}, "P58": {"wrote", "screenplay"}, "P86": {"composed", "composer"},
-	"P161": {"starring", "acted", "actor", "actress", "plays in", "cast"}, "P577": {"published", "released", "release", "publication", "came out"}, "P571": {"founded", "established", "created", "built", "founding"},
-	"P17": {"country", "countries"}, "P131": {"located", "location"}, "P276": {"located", "location", "where"}, "P625": {"coordinates", "location", "where", "map"}, "P1082": {"inhabitants", "population", "live", "populous"},
-	"P2044": {"height", "high", "tall", "altitude", "elevation"}, "P2048": {"height", "high", "tall"}, "P2046": {"area", "large", "size"}, "P2043": {"long", "length"}, "P18": {"picture", "photo", "photograph", "image"},
-	"P856": {"website", "site", "homepage"}, "P26": {"married", "wife", "husband", "spouse", "partner"}, "P40": {"child", "children", "son", "daughter", "offspring"}, "P22": {"father", "parent"}, "P25": {"mother", "parent"},
-	"P36": {"capital"}, "P47": {"border", "neighbour", "neighbor", "adjacent"}, "P166": {"award", "prize", "won", "received"}, "P39": {"office", "held", "served", "serving", "president", "minister"},
-	"P580": {"start", "began", "since", "from", "took office"}, "P582": {"end", "ended", "until", "left office", "still"}, "P585": {"when", "date", "year", "time"}, "P69": {"studied", "attended", "educated", "alumni", "graduated"},
-	"P108": {"worked", "works", "employer", "employed"}, "P106": {"occupation", "profession", "job", "work as"}, "P1412": {"speak", "speaks", "language"}, "P37": {"official language", "language"},
-	"P21": {"gender", "sex", "male", "female", "woman", "women", "man", "men"}, "P170": {"painted", "created", "artist", "painter", "made"}, "P195": {"museum", "collection"}, "P2067": {"mass", "weight", "weigh"},
-	"Q5": {"who", "whom", "whose", "people", "person", "persons", "human", "man", "woman", "men", "women", "born"}, "Q6581072": {"woman", "women", "female", "girl", "she", "actress", "queen", "mother", "daughter"},
-	"Q6581097": {"man", "men", "male", "boy", "he", "king", "father", "son"}, "Q6256": {"country", "countries", "state"}, "Q3624078": {"country", "countries", "state"}, "Q515": {"city", "cities", "town"},
-	"Q11424": {"film", "movie"}, "Q571": {"book"}, "Q8502": {"mountain", "peak", "summit"}, "Q4022": {"river"}, "Q30": {"us", "usa", "united states", "america", "american"}, "Q145": {"uk", "britain", "british", "united kingdom"},
+	"P569": {"born", "birth", "birthday"}, "P19": {"born", "birthplace"}, "P570": {"died", "death", "dead", "die"},
+	"P20": {"died", "death", "die"},
+	"P27": {"citizen", "citizenship", "nationality", "national"}, "P50": {"wrote", "written", "writer"},
+	"P57": {"directed", "director"}, "P58": {"wrote", "screenplay"}, "P86": {"composed", "composer"},
+	"P161": {"starring", "acted", "actor", "actress", "plays in", "cast"},
+	"P577": {"published", "released", "release", "publication", "came out"},
+	"P571": {"founded", "established", "created", "built", "founding"},
+	"P17":  {"country", "countries"}, "P131": {"located", "location"}, "P276": {"located", "location", "where"},
+	"P625": {"coordinates", "location", "where", "map"}, "P1082": {"inhabitants", "population", "live", "populous"},
+	"P2044": {"height", "high", "tall", "altitude", "elevation"}, "P2048": {"height", "high", "tall"},
+	"P2046": {"area", "large", "size"}, "P2043": {"long", "length"}, "P18": {"picture", "photo", "photograph", "image"},
+	"P856": {"website", "site", "homepage"}, "P26": {"married", "wife", "husband", "spouse", "partner"},
+	"P40": {"child", "children", "son", "daughter", "offspring"}, "P22": {"father", "parent"},
+	"P25": {"mother", "parent"},
+	"P36": {"capital"}, "P47": {"border", "neighbour", "neighbor", "adjacent"},
+	"P166": {"award", "prize", "won", "received"}, "P39": {"office", "held", "served", "serving", "president",
+		"minister"},
+	"P580": {"start", "began", "since", "from", "took office"},
+	"P582": {"end", "ended", "until", "left office", "still"}, "P585": {"when", "date", "year", "time"},
+	"P69":  {"studied", "attended", "educated", "alumni", "graduated"},
+	"P108": {"worked", "works", "employer", "employed"}, "P106": {"occupation", "profession", "job", "work as"},
+	"P1412": {"speak", "speaks", "language"}, "P37": {"official language", "language"},
+	"P21":  {"gender", "sex", "male", "female", "woman", "women", "man", "men"},
+	"P170": {"painted", "created", "artist", "painter", "made"}, "P195": {"museum", "collection"},
+	"P2067": {"mass", "weight", "weigh"},
+	"Q5": {"who", "whom", "whose", "people", "person", "persons", "human", "man", "woman", "men",
+		"women", "born"},
+	"Q6581072": {"woman", "women", "female", "girl", "she", "actress", "queen", "mother", "daughter"},
+	"Q6581097": {"man", "men", "male", "boy", "he", "king", "father", "son"},
+	"Q6256":    {"country", "countries", "state"}, "Q3624078": {"country", "countries", "state"},
+	"Q515":   {"city", "cities", "town"},
+	"Q11424": {"film", "movie"}, "Q571": {"book"}, "Q8502": {"mountain", "peak", "summit"}, "Q4022": {"river"},
+	"Q30":  {"us", "usa", "united states", "america", "american"},
+	"Q145": {"uk", "britain", "british", "united kingdom"},
 }
 
 // closeProperties are groups of properties that a careless wording mixes up (SPINACH, section 3.2 names the first two).
 var closeProperties = [][]string{
-	{"P840", "P915"}, {"P27", "P19", "P551", "P20", "P119", "P937"}, {"P17", "P495", "P27", "P1001"}, {"P131", "P276", "P706", "P159", "P740"}, {"P577", "P571", "P1191", "P580", "P585"},
-	{"P50", "P57", "P58", "P162", "P170", "P86", "P676"}, {"P31", "P106"}, {"P69", "P108", "P1416"}, {"P39", "P106", "P97"}, {"P6", "P35", "P1313"},
+	{"P840", "P915"}, {"P27", "P19", "P551", "P20", "P119", "P937"}, {"P17", "P495", "P27", "P1001"},
+	{"P131", "P276", "P706", "P159", "P740"}, {"P577", "P571", "P1191", "P580", "P585"},
+	{"P50", "P57", "P58", "P162", "P170", "P86", "P676"}, {"P31", "P106"}, {"P69", "P108", "P1416"},
+	{"P39", "P106", "P97"}, {"P6", "P35", "P1313"},
 }
 
 // silent properties are said by what they lead to.
-var silentProperties = map[string]bool{"P31": true, "P279": true, "P106": true, "P21": true, "P17": true, "P30": true, "P131": true}
+var silentProperties = map[string]bool{"P31": true, "P279": true, "P106": true, "P21": true, "P17": true, "P30": true,
+	"P131": true}
 
 // allNames are the ways in which people may call a number.
 func (c *comparer) allNames(id string) []string {
@@ -83,7 +107,8 @@ func (c *comparer) group(g *sparql.Group, outside []string) {
 				c.group(b, outside)
 			}
 		case *sparql.Minus:
-			c.add("negation", c.q.Text[x.Start:x.End], c.w.phrases(negations), "Something is left out (MINUS): “without …”, “that have no …”.", x.Span)
+			c.add("negation", c.q.Text[x.Start:x.End], c.w.phrases(negations),
+				"Something is left out (MINUS): “without …”, “that have no …”.", x.Span)
 			c.group(x.Group, outside)
 		case *sparql.Values:
 			c.values(x)
@@ -119,7 +144,9 @@ func (c *comparer) triple(t sparql.Triple, at sparql.Span) {
 		c.property(id, t, constant && said, at)
 	}
 	if closure(t.Path) && len(ids) > 0 && !slices.Contains(ids, "P279") && !slices.Contains(ids, "P131") {
-		c.add("path", ids[len(ids)-1], c.w.phrases(reaches), c.label(ids[len(ids)-1])+" is followed over any number of steps: “directly or indirectly”, “descendants”.", t.Path.Span)
+		c.add("path", ids[len(ids)-1], c.w.phrases(reaches),
+			c.label(ids[len(ids)-1])+" is followed over any number of steps: “directly or indirectly”, “descendants”.",
+			t.Path.Span)
 	}
 }
 
@@ -161,9 +188,13 @@ func (c *comparer) property(id string, t sparql.Triple, constantSaid bool, at sp
 
 // mixedUp names the properties that id is often confused with.
 func (c *comparer) mixedUp(id string) []string {
-	common := map[string]string{"P840": "narrative location", "P915": "filming location", "P27": "country of citizenship", "P19": "place of birth", "P551": "residence", "P20": "place of death", "P119": "place of burial",
-		"P937": "work location", "P495": "country of origin", "P17": "country", "P577": "publication date", "P571": "inception", "P131": "the administrative territory", "P276": "location", "P159": "headquarters",
-		"P740": "place of formation", "P50": "author", "P57": "director", "P58": "screenwriter", "P162": "producer", "P69": "educated at", "P108": "employer"}
+	common := map[string]string{"P840": "narrative location", "P915": "filming location",
+		"P27": "country of citizenship", "P19": "place of birth", "P551": "residence", "P20": "place of death",
+		"P119": "place of burial",
+		"P937": "work location", "P495": "country of origin", "P17": "country", "P577": "publication date",
+		"P571": "inception", "P131": "the administrative territory", "P276": "location", "P159": "headquarters",
+		"P740": "place of formation", "P50": "author", "P57": "director", "P58": "screenwriter", "P162": "producer",
+		"P69": "educated at", "P108": "employer"}
 	for _, g := range closeProperties {
 		if !slices.Contains(g, id) || common[id] == "" {
 			continue
@@ -199,7 +230,8 @@ func (c *comparer) optional(o *sparql.Optional, outside []string) {
 	if len(fields) == 0 {
 		return
 	}
-	c.add("optional", strings.Join(fields, " "), c.w.phrases(optionally), "May be missing: “"+strings.Join(fields, "”, “")+"”. Say “if available”.", o.Span)
+	c.add("optional", strings.Join(fields, " "), c.w.phrases(optionally),
+		"May be missing: “"+strings.Join(fields, "”, “")+"”. Say “if available”.", o.Span)
 }
 
 // filter compares a condition.
@@ -207,7 +239,8 @@ func (c *comparer) filter(f *sparql.Filter) {
 	e := f.Expr
 	if e.Kind == sparql.ExprBinary && strings.Contains("<>!=", e.Op[:1]) {
 		a, b := bareVar(e.Args[0]), bareVar(e.Args[1])
-		if a != "" && b != "" && a != b && e.Op != "=" && c.projected(a) && c.projected(b) && len(c.called[a]) > 0 && len(c.called[b]) > 0 && overlap(c.called[a], c.called[b]) {
+		if a != "" && b != "" && a != b && e.Op != "=" && c.projected(a) && c.projected(b) && len(c.called[a]) > 0 &&
+			len(c.called[b]) > 0 && overlap(c.called[a], c.called[b]) {
 			c.add("pair", a+b, c.w.phrases(pairings), "Each pair comes once: say “each pair once”.", f.Span)
 			return
 		}
@@ -242,13 +275,15 @@ func (c *comparer) expr(e *sparql.Expr) {
 		return
 	case sparql.ExprExists:
 		if e.Op == "NOT EXISTS" {
-			c.add("negation", c.q.Text[e.Start:e.End], c.w.phrases(negations), "Something must not be there: “without …”, “that have no …”.", e.Span)
+			c.add("negation", c.q.Text[e.Start:e.End], c.w.phrases(negations),
+				"Something must not be there: “without …”, “that have no …”.", e.Span)
 		}
 		c.group(e.Group, nil)
 		return
 	case sparql.ExprUnary:
 		if e.Op == "!" {
-			c.add("negation", c.q.Text[e.Start:e.End], c.w.phrases(negations), "Something must not hold: “not …”, “without …”.", e.Span)
+			c.add("negation", c.q.Text[e.Start:e.End], c.w.phrases(negations),
+				"Something must not hold: “not …”, “without …”.", e.Span)
 		}
 	case sparql.ExprAggregate:
 		c.add("aggregate", e.Op, c.aggregateSaid(e.Op), aggregateHint[e.Op], e.Span)
@@ -257,10 +292,12 @@ func (c *comparer) expr(e *sparql.Expr) {
 			return
 		}
 		if slices.Contains([]string{"<", ">", "<=", ">=", "!="}, e.Op) {
-			c.add("compare", c.q.Text[e.Start:e.End], c.w.phrases(comparisons) || comparative(c.w), "A comparison ("+e.Op+"): “more than”, “before”, “at least” …", e.Span)
+			c.add("compare", c.q.Text[e.Start:e.End], c.w.phrases(comparisons) || comparative(c.w),
+				"A comparison ("+e.Op+"): “more than”, “before”, “at least” …", e.Span)
 		}
 	case sparql.ExprBuiltin:
-		if slices.Contains([]string{"LANG", "LANGMATCHES", "CONCAT", "REPLACE", "SUBSTR", "STRAFTER", "STRBEFORE", "DATATYPE", "IRI", "URI", "STRDT", "STRLANG"}, e.Op) {
+		if slices.Contains([]string{"LANG", "LANGMATCHES", "CONCAT", "REPLACE", "SUBSTR", "STRAFTER", "STRBEFORE",
+			"DATATYPE", "IRI", "URI", "STRDT", "STRLANG"}, e.Op) {
 			return // form, not meaning
 		}
 	}
@@ -270,12 +307,14 @@ func (c *comparer) expr(e *sparql.Expr) {
 }
 
 func comparative(w *wording) bool {
-	return w.superlative() || slices.ContainsFunc(w.words, func(x string) bool { return len(x) > 4 && strings.HasSuffix(x, "er") })
+	return w.superlative() || slices.ContainsFunc(w.words,
+		func(x string) bool { return len(x) > 4 && strings.HasSuffix(x, "er") })
 }
 
 // language compares LANG(?x) = "de"; English, in which questions are, need not be said.
 func (c *comparer) language(e *sparql.Expr) bool {
-	if len(e.Args) != 2 || e.Args[0].Kind != sparql.ExprBuiltin || e.Args[0].Op != "LANG" || e.Args[1].Kind != sparql.ExprTerm || e.Args[1].Term.Kind != sparql.Const {
+	if len(e.Args) != 2 || e.Args[0].Kind != sparql.ExprBuiltin || e.Args[0].Op != "LANG" ||
+		e.Args[1].Kind != sparql.ExprTerm || e.Args[1].Term.Kind != sparql.Const {
 		return false
 	}
 	code := strings.ToLower(e.Args[1].Term.Value().Value)
@@ -288,14 +327,19 @@ func (c *comparer) language(e *sparql.Expr) bool {
 }
 
 var aggregateHint = map[string]string{
-	"COUNT": "Counted: “how many”, “the number of”.", "SUM": "Summed up: “the total”.", "AVG": "Averaged: “the average”, “the mean”.", "MAX": "The greatest: “the highest”, “the latest”, “at most”.",
-	"MIN": "The smallest: “the lowest”, “the earliest”, “at least”.", "SAMPLE": "Any one of several: “one of its …”, “an example”.", "GROUP_CONCAT": "Several values in one field: “list the …”. Consider a COUNT, or rows.",
+	"COUNT": "Counted: “how many”, “the number of”.", "SUM": "Summed up: “the total”.",
+	"AVG": "Averaged: “the average”, “the mean”.", "MAX": "The greatest: “the highest”, “the latest”, “at most”.",
+	"MIN":          "The smallest: “the lowest”, “the earliest”, “at least”.",
+	"SAMPLE":       "Any one of several: “one of its …”, “an example”.",
+	"GROUP_CONCAT": "Several values in one field: “list the …”. Consider a COUNT, or rows.",
 }
 
 func (c *comparer) aggregateSaid(op string) bool {
 	switch op {
 	case "COUNT":
-		return c.w.phrases([]string{"how many", "number", "count", "counts", "numbers", "often", "frequency", "frequent", "total", "times", "at least", "more than", "fewer", "several", "multiple", "only", "exactly", "most", "least"})
+		return c.w.phrases([]string{"how many", "number", "count", "counts", "numbers", "often", "frequency",
+			"frequent", "total", "times", "at least", "more than", "fewer", "several", "multiple", "only", "exactly",
+			"most", "least"})
 	case "SUM":
 		return c.w.phrases([]string{"total", "sum", "altogether", "overall", "combined", "together", "in all"})
 	case "AVG":
@@ -316,9 +360,11 @@ func (c *comparer) literal(t *sparql.Term, at sparql.Span) {
 		return
 	}
 	if n, err := strconv.ParseFloat(v, 64); err == nil {
-		said := c.w.number(n) || n == float64(int(n)) && (c.w.number(n+1) || c.w.number(n-1)) || n >= 1000 && n <= 2100 && c.w.year(int(n))
+		said := c.w.number(n) || n == float64(int(n)) && (c.w.number(n+1) || c.w.number(n-1)) || n >= 1000 &&
+			n <= 2100 && c.w.year(int(n))
 		if n == 0 || n == 1 {
-			said = said || c.w.phrases(negations) || c.w.phrases([]string{"several", "multiple", "more than one", "any", "at least one", "some"})
+			said = said || c.w.phrases(negations) || c.w.phrases([]string{"several", "multiple", "more than one", "any",
+				"at least one", "some"})
 		}
 		c.add("value", v, said, "The number "+v+".", at)
 		return
@@ -347,7 +393,8 @@ func dateOf(v string) (year, month, day int, ok bool) {
 	return year, month, day, true
 }
 
-var months = []string{"", "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december"}
+var months = []string{"", "january", "february", "march", "april", "may", "june", "july", "august", "september",
+	"october", "november", "december"}
 
 // date compares a date; the first of January stands for the whole year, as does the last of December.
 func (c *comparer) date(y, m, d int, at sparql.Span) {
@@ -384,18 +431,21 @@ func (c *comparer) service(s *sparql.Service) {
 	switch s.Kind() {
 	case sparql.LabelService:
 	case sparql.AroundService:
-		c.add("place", "around", c.w.phrases([]string{"near", "around", "within", "distance", "km", "kilometres", "kilometers", "miles", "radius", "nearby", "close to"}), "Within a distance: “within 10 km of …”.", s.Span)
+		c.add("place", "around", c.w.phrases([]string{"near", "around", "within", "distance", "km", "kilometres",
+			"kilometers", "miles", "radius", "nearby", "close to"}), "Within a distance: “within 10 km of …”.", s.Span)
 		for _, p := range s.Params() {
 			if p.Value != nil && p.Value.Kind == sparql.Const {
 				if n, err := strconv.ParseFloat(p.Value.Value().Value, 64); err == nil {
-					c.add("value", p.Value.Value().Value, c.w.number(n), "The number "+p.Value.Value().Value+".", p.Value.Span)
+					c.add("value", p.Value.Value().Value, c.w.number(n), "The number "+p.Value.Value().Value+".",
+						p.Value.Span)
 				} else if id := entityOf(p.Value); id != "" {
 					c.entity(id, p.Value.Span)
 				}
 			}
 		}
 	case sparql.BoxService:
-		c.add("place", "box", c.w.phrases([]string{"between", "box", "rectangle", "area", "within", "corner", "corners"}), "Within a box: “in the area between … and …”.", s.Span)
+		c.add("place", "box", c.w.phrases([]string{"between", "box", "rectangle", "area", "within", "corner",
+			"corners"}), "Within a box: “in the area between … and …”.", s.Span)
 	default:
 		if s.Group != nil {
 			c.group(s.Group, nil)

@@ -114,7 +114,7 @@ func (f *Filter) finds(c *Case, who string) bool {
 	return true
 }
 
-// VerdictFor returns the verdict that who is shown in lists: the resolution's, or their own.
+// VerdictFor returns the verdict that lists show to the annotator who: the resolution's, or their own.
 func (c *Case) VerdictFor(who string) dataset.Verdict {
 	if c.State() == Resolved {
 		return c.Resolution.Verdict

@@ -42,12 +42,15 @@ func fold(s string) string {
 }
 
 func wordsOf(folded string) []string {
-	return strings.FieldsFunc(strings.ReplaceAll(folded, "'s ", " "), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ReplaceAll(folded, "'s ", " "),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // small words carry no meaning of a name.
-var smallWords = map[string]bool{"of": true, "the": true, "a": true, "an": true, "in": true, "on": true, "for": true, "to": true, "and": true, "or": true, "by": true, "at": true,
-	"with": true, "from": true, "is": true, "has": true, "have": true, "which": true, "this": true, "that": true, "as": true, "de": true, "la": true, "le": true, "s": true}
+var smallWords = map[string]bool{"of": true, "the": true, "a": true, "an": true, "in": true, "on": true, "for": true,
+	"to": true, "and": true, "or": true, "by": true, "at": true,
+	"with": true, "from": true, "is": true, "has": true, "have": true, "which": true, "this": true, "that": true,
+	"as": true, "de": true, "la": true, "le": true, "s": true}
 
 // has reports whether a word, or another form of it, is in the question. Two words are forms of one when their endings
 // are all that differs: they share the first four letters and at least six tenths of the longer (country, countries;
@@ -68,7 +71,9 @@ func sameWord(a, b string) bool {
 }
 
 // irregular plurals that no ending tells.
-var irregular = map[string]string{"people": "person", "men": "man", "women": "woman", "children": "child", "wives": "wife", "lives": "life", "cities": "city", "media": "medium", "genera": "genus", "taxa": "taxon", "phyla": "phylum", "indices": "index", "mice": "mouse"}
+var irregular = map[string]string{"people": "person", "men": "man", "women": "woman", "children": "child",
+	"wives": "wife", "lives": "life", "cities": "city", "media": "medium", "genera": "genus", "taxa": "taxon",
+	"phyla": "phylum", "indices": "index", "mice": "mouse"}
 
 // stem takes the ending of a plural or a superlative off.
 func stem(w string) string {
@@ -127,7 +132,8 @@ func (w *wording) phrase(p string) bool {
 		}
 		i += at
 		end := i + len(p)
-		if (i == 0 || !letterOrDigit(w.text[i-1]) || !letterOrDigit(p[0])) && (end == len(w.text) || !letterOrDigit(w.text[end]) || !letterOrDigit(p[len(p)-1])) {
+		if (i == 0 || !letterOrDigit(w.text[i-1]) || !letterOrDigit(p[0])) &&
+			(end == len(w.text) || !letterOrDigit(w.text[end]) || !letterOrDigit(p[len(p)-1])) {
 			return true
 		}
 		at = i + 1
@@ -141,7 +147,10 @@ func (w *wording) phrases(ps []string) bool { return slices.ContainsFunc(ps, w.p
 
 // number reports whether the question says a number: in digits, in words, or in thousands of it (8 km for 8000 m).
 func (w *wording) number(n float64) bool {
-	return slices.ContainsFunc(w.numbers, func(x float64) bool { return x == n || x == -n || x*1000 == n || x == n*1000 })
+	return slices.ContainsFunc(w.numbers, func(x float64) bool {
+		return x == n || x == -n || x*1000 == n ||
+			x == n*1000
+	})
 }
 
 // year reports whether the question says a year: itself, its decade (the 1980s), its century (the 19th century).
@@ -168,9 +177,12 @@ func ordinal(n int) string {
 	return strconv.Itoa(n) + suffix
 }
 
-var numeral = map[string]float64{"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
-	"thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
-	"sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "once": 1, "twice": 2, "single": 1, "both": 2, "pair": 2, "half": 0.5, "dozen": 12}
+var numeral = map[string]float64{"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+	"eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12,
+	"thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19,
+	"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50,
+	"sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "once": 1, "twice": 2, "single": 1, "both": 2, "pair": 2,
+	"half": 0.5, "dozen": 12}
 
 var multiplier = map[string]float64{"hundred": 100, "thousand": 1e3, "million": 1e6, "billion": 1e9, "k": 1e3, "m": 1e6}
 
@@ -222,12 +234,16 @@ func numbersOf(text string) []float64 {
 }
 
 // notSuperlative are words that end like one.
-var notSuperlative = map[string]bool{"west": true, "northwest": true, "southwest": true, "forest": true, "test": true, "request": true, "interest": true, "rest": true, "guest": true, "quest": true,
-	"harvest": true, "conquest": true, "protest": true, "contest": true, "chest": true, "nest": true, "priest": true, "arrest": true, "digest": true, "midwest": true}
+var notSuperlative = map[string]bool{"west": true, "northwest": true, "southwest": true, "forest": true, "test": true,
+	"request": true, "interest": true, "rest": true, "guest": true, "quest": true,
+	"harvest": true, "conquest": true, "protest": true, "contest": true, "chest": true, "nest": true, "priest": true,
+	"arrest": true, "digest": true, "midwest": true}
 
 // superlative reports whether the question has a word like highest, most, first, last.
 func (w *wording) superlative() bool {
 	return slices.ContainsFunc(w.words, func(x string) bool {
-		return strings.HasSuffix(x, "est") && len(x) > 4 && !notSuperlative[x] || slices.Contains([]string{"most", "least", "best", "worst", "first", "last", "top", "maximum", "minimum", "max", "min", "record"}, x)
+		return strings.HasSuffix(x, "est") && len(x) > 4 && !notSuperlative[x] ||
+			slices.Contains([]string{"most", "least", "best", "worst", "first", "last", "top", "maximum", "minimum",
+				"max", "min", "record"}, x)
 	})
 }

@@ -73,7 +73,8 @@ func (m paidModel) Complete(ctx context.Context, _ llm.Request) (*llm.Response, 
 func TestBudget(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	items := bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b", "answer ROWS c | ROWS c", "answer ROWS d | ROWS d")
+	items := bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b", "answer ROWS c | ROWS c",
+		"answer ROWS d | ROWS d")
 	for _, c := range []struct {
 		limit float64
 		items int

@@ -90,9 +90,11 @@ func classifyQuery(it *ItemData, gold, pred queryFacts, steps []agent.Step) (Cla
 		case pred.limit && !gold.limit:
 			return OverConstraint, "a LIMIT that is not asked for"
 		case pred.metrics.Relations > gold.metrics.Relations:
-			return OverConstraint, fmt.Sprintf("less than gold, by %d triples to gold's %d", pred.metrics.Relations, gold.metrics.Relations)
+			return OverConstraint, fmt.Sprintf("less than gold, by %d triples to gold's %d", pred.metrics.Relations,
+				gold.metrics.Relations)
 		case pred.metrics.Clauses > gold.metrics.Clauses:
-			return OverConstraint, fmt.Sprintf("less than gold, by %d clauses to gold's %d", pred.metrics.Clauses, gold.metrics.Clauses)
+			return OverConstraint, fmt.Sprintf("less than gold, by %d clauses to gold's %d", pred.metrics.Clauses,
+				gold.metrics.Clauses)
 		}
 	}
 	switch {
@@ -223,7 +225,8 @@ func dates(values []string) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
 		out[i] = v
-		if year, _, ok := strings.Cut(v, "-"); ok && len(year) == 4 && len(v) >= 10 && strings.Trim(year, "0123456789") == "" && v[7] == '-' {
+		if year, _, ok := strings.Cut(v, "-"); ok && len(year) == 4 && len(v) >= 10 &&
+			strings.Trim(year, "0123456789") == "" && v[7] == '-' {
 			out[i] = year
 		}
 	}

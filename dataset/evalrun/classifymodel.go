@@ -28,10 +28,12 @@ func classifyRequest(it *ItemData) llm.Request {
 		return "<" + name + ">\n" + text.EscapeTags(text.Clip(strings.Join(lines, "\n"), n)) + "\n</" + name + ">\n"
 	}
 	rows := func(raw json.RawMessage) string { return strings.ReplaceAll(string(raw), rdf.Entity, "") }
-	said := tag("question", it.Question, 2000) + tag("right_query", it.GoldSPARQL, 4000) + tag("right_result", rows(it.Gold), 1500) +
+	said := tag("question", it.Question, 2000) + tag("right_query", it.GoldSPARQL, 4000) +
+		tag("right_result", rows(it.Gold), 1500) +
 		tag("answered_query", it.SPARQL, 4000) + tag("answered_result", rows(it.Result.Result), 1500) +
 		fmt.Sprintf("The right result has %d rows, the answer's %d.\n", rowCount(it.Gold), rowCount(it.Result.Result))
-	return llm.Request{Purpose: "classify", MaxTokens: 300, JSON: true, Messages: []llm.Message{{Role: llm.System, Content: classifyPrompt}, {Role: llm.User, Content: said}}}
+	return llm.Request{Purpose: "classify", MaxTokens: 300, JSON: true,
+		Messages: []llm.Message{{Role: llm.System, Content: classifyPrompt}, {Role: llm.User, Content: said}}}
 }
 
 // ClassifyByModel asks a model for the class of the error in an item's answer. A model that answers in no readable form
@@ -51,7 +53,8 @@ func ClassifyByModel(ctx context.Context, m agent.Model, it *ItemData, rules Ver
 	if v.Class = Class(strings.ToLower(strings.TrimSpace(string(v.Class)))); !slices.Contains(Classes, v.Class) {
 		return rules, nil
 	}
-	return Verdict{ID: it.ID, Class: v.Class, Why: text.Clip(text.Fold(plain(v.Why)), 300), By: "model", Of: requestHash(req)}, nil
+	return Verdict{ID: it.ID, Class: v.Class, Why: text.Clip(text.Fold(plain(v.Why)), 300), By: "model",
+		Of: requestHash(req)}, nil
 }
 
 // requestHash tells a question to the model from another one: an answer that is another one now, and a prompt that was

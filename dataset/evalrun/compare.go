@@ -101,7 +101,8 @@ func Compare(ctx context.Context, runs []*RunData, metric string, rng *rand.Rand
 		return nil, fmt.Errorf("there is no metric %q; there are %v", metric, metrics)
 	}
 	nameApart(runs)
-	c := &Comparison{Metric: metric, LeftOut: []LeftOut{}, GoldDrift: []string{}, Pairs: []Pair{}, Combined: Combined{Oracle: []MetricMean{}, Vote: []MetricMean{}}}
+	c := &Comparison{Metric: metric, LeftOut: []LeftOut{}, GoldDrift: []string{}, Pairs: []Pair{},
+		Combined: Combined{Oracle: []MetricMean{}, Vote: []MetricMean{}}}
 	common, failed := c.align(runs)
 	c.Common = len(common)
 	for i, r := range runs {
@@ -165,7 +166,11 @@ func (c *Comparison) align(runs []*RunData) (common, failed [][]*ItemData) {
 			}
 			if why != "" {
 				c.LeftOut = append(c.LeftOut, LeftOut{ID: id, Run: where, Why: why})
-				if !slices.ContainsFunc(row, func(it *ItemData) bool { w := leaves(it); return w != "" && w != serviceFailed || it.excluded() != "" }) && !foreign {
+				if !slices.ContainsFunc(row, func(it *ItemData) bool {
+					w := leaves(it)
+					return w != "" &&
+						w != serviceFailed || it.excluded() != ""
+				}) && !foreign {
 					failed = append(failed, row)
 				}
 				continue

@@ -33,9 +33,11 @@ func pcg() *rand.Rand { return rand.New(rand.NewPCG(1, 0)) }
 // Two runs over items with known outcomes: common items, wins and losses, where they part, oracle and vote.
 func TestCompare(t *testing.T) {
 	t.Parallel()
-	a := runOf(t, "first", nil, bench("answer ROWS a | ROWS a", "answer ROWS x | ROWS b", "answer ROWS c | ROWS c", "no_answer | ROWS d", "answer ROWS e | ROWS e", "answer ROWS f | ROWS", "answer ROWS g | ROWS g"))
+	a := runOf(t, "first", nil, bench("answer ROWS a | ROWS a", "answer ROWS x | ROWS b", "answer ROWS c | ROWS c",
+		"no_answer | ROWS d", "answer ROWS e | ROWS e", "answer ROWS f | ROWS", "answer ROWS g | ROWS g"))
 	b := runOf(t, "second", func(w *world) { w.asker.flaky["e"] = 99 },
-		bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b", "answer ROWS z | ROWS c", "answer ROWS d | ROWS d", "answer ROWS e | ROWS e", "answer ROWS f | ROWS"))
+		bench("answer ROWS a | ROWS a", "answer ROWS b | ROWS b", "answer ROWS z | ROWS c", "answer ROWS d | ROWS d",
+			"answer ROWS e | ROWS e", "answer ROWS f | ROWS"))
 	c, err := Compare(t.Context(), []*RunData{a, b}, "", pcg())
 	if err != nil {
 		t.Fatal(err)
@@ -47,13 +49,15 @@ func TestCompare(t *testing.T) {
 		t.Errorf("left out: %s", got)
 	}
 	p := c.Pairs[0]
-	if p.Wins != 2 || p.Losses != 1 || p.Ties != 1 || p.OnlyA != 1 || p.OnlyB != 2 || p.P != 1 || !near(p.F1, 0.25, 1e-9) || !near(p.EM, 0.25, 1e-9) {
+	if p.Wins != 2 || p.Losses != 1 || p.Ties != 1 || p.OnlyA != 1 || p.OnlyB != 2 || p.P != 1 ||
+		!near(p.F1, 0.25, 1e-9) || !near(p.EM, 0.25, 1e-9) {
 		t.Errorf("pair: %s", asJSON(t, p))
 	}
 	if p.Interval.Low < -1 || p.Interval.Low > 0.25 || p.Interval.High < 0.25 || p.Interval.High > 1 {
 		t.Errorf("interval %v does not hold the difference", p.Interval)
 	}
-	if len(p.Items) != 3 || p.Items[0].ID != "b" || p.Items[0].Parting.Step != 1 || p.Items[0].Parting.A != "execute_sparql(answer ROWS x)" {
+	if len(p.Items) != 3 || p.Items[0].ID != "b" || p.Items[0].Parting.Step != 1 ||
+		p.Items[0].Parting.A != "execute_sparql(answer ROWS x)" {
 		t.Errorf("items: %s", asJSON(t, p.Items))
 	}
 	if c.Oracle[0].F1 != 1 || *c.Runs[0].Scores[0].F1 != 0.5 || *c.Runs[1].Scores[0].F1 != 0.75 {
@@ -61,14 +65,16 @@ func TestCompare(t *testing.T) {
 	}
 	// e is scorable in both and failed in the second alone: right in the first, 0 in the second; both come to 3 of 5.
 	for _, r := range c.Runs {
-		if all := r.Scores[0].WithFailures; r.Scores[0].N != 4 || all == nil || all.N != 5 || !near(*all.F1, 0.6, 1e-9) || !near(*all.EM, 0.6, 1e-9) {
+		if all := r.Scores[0].WithFailures; r.Scores[0].N != 4 || all == nil || all.N != 5 ||
+			!near(*all.F1, 0.6, 1e-9) || !near(*all.EM, 0.6, 1e-9) {
 			t.Errorf("%s: %s", r.Name, asJSON(t, r.Scores[0]))
 		}
 	}
 	var text, md bytes.Buffer
 	c.WriteText(&text, 2)
 	c.WriteMarkdown(&md, 2)
-	for _, want := range []string{"Runs on their 4 common items", "75.00*", "1 left out (service_failed)", "exact F1, failed as 0 (n 5)", "60.00", "+25.00", "oracle", "1 more."} {
+	for _, want := range []string{"Runs on their 4 common items", "75.00*", "1 left out (service_failed)",
+		"exact F1, failed as 0 (n 5)", "60.00", "+25.00", "oracle", "1 more."} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("the text lacks %q:\n%s", want, &text)
 		}
@@ -79,7 +85,8 @@ func TestCompare(t *testing.T) {
 	if _, err := Compare(t.Context(), []*RunData{a}, "", pcg()); err == nil {
 		t.Error("one run was compared")
 	}
-	if _, err := Compare(t.Context(), []*RunData{a, b}, "bleu", pcg()); err == nil || !strings.Contains(err.Error(), "exact") {
+	if _, err := Compare(t.Context(), []*RunData{a, b}, "bleu", pcg()); err == nil ||
+		!strings.Contains(err.Error(), "exact") {
 		t.Errorf("an unknown metric: %v", err)
 	}
 }
@@ -126,7 +133,8 @@ func TestParting(t *testing.T) {
 	step := func(action, argument, observation string) agent.Step {
 		return agent.Step{Action: action, Argument: argument, Observation: observation}
 	}
-	search, query, stop := step("search_wikidata", "cat", "o"), step("execute_sparql", "SELECT ?x { ?x wdt:P31 wd:Q146 }", "o"), step("stop", "", "")
+	search, query, stop := step("search_wikidata", "cat", "o"),
+		step("execute_sparql", "SELECT ?x { ?x wdt:P31 wd:Q146 }", "o"), step("stop", "", "")
 	spaced := step("execute_sparql", "SELECT ?x\n{ ?x wdt:P31 wd:Q146 . }", "o")
 	other := step("search_wikidata", "cat", "something else")
 	for _, c := range []struct {
@@ -135,9 +143,12 @@ func TestParting(t *testing.T) {
 		want Parting
 	}{
 		{"the same up to layout", []agent.Step{search, query, stop}, []agent.Step{search, spaced, stop}, Parting{}},
-		{"another action", []agent.Step{search, query}, []agent.Step{search, stop}, Parting{Step: 2, A: "execute_sparql(SELECT ?x { ?x wdt:P31 wd:Q146 })", B: "stop()"}},
+		{"another action", []agent.Step{search, query}, []agent.Step{search, stop},
+			Parting{Step: 2, A: "execute_sparql(SELECT ?x { ?x wdt:P31 wd:Q146 })", B: "stop()"}},
 		{"one ends", []agent.Step{search}, []agent.Step{search, stop}, Parting{Step: 2, B: "stop()"}},
-		{"another observation", []agent.Step{search, stop}, []agent.Step{other, stop}, Parting{Step: 1, A: "search_wikidata(cat) → " + search.Observation, B: "search_wikidata(cat) → " + other.Observation, SameAction: true}},
+		{"another observation", []agent.Step{search, stop}, []agent.Step{other, stop},
+			Parting{Step: 1, A: "search_wikidata(cat) → " + search.Observation,
+				B: "search_wikidata(cat) → " + other.Observation, SameAction: true}},
 		{"nothing", nil, nil, Parting{}},
 	} {
 		if got := part(c.a, c.b); got != c.want {
@@ -150,10 +161,12 @@ func TestParting(t *testing.T) {
 // none right (0.3, 1/3): ECE 0.3. Brier: (0.04 + 0.64 + 0.09)/3 = 0.2567; of the mean 1/3: (4/9 + 1/9 + 1/9)/3 = 2/9.
 func TestCalibrate(t *testing.T) {
 	it := func(confidence, em float64, answered bool) ItemData {
-		return ItemData{Result: Result{Confidence: confidence, Answered: answered}, Scores: []Score{{Metric: "exact", F1: em, EM: em}}}
+		return ItemData{Result: Result{Confidence: confidence, Answered: answered},
+			Scores: []Score{{Metric: "exact", F1: em, EM: em}}}
 	}
 	r := &RunData{Items: []ItemData{it(0.8, 1, true), it(0.8, 0, true), it(0.3, 0, true), it(0, 0, false)}}
-	r.Items = append(r.Items, ItemData{Result: Result{Confidence: 0.9, Error: failed(ModelService)}, Scores: []Score{{Metric: "exact", F1: 0, EM: 0}}})
+	r.Items = append(r.Items, ItemData{Result: Result{Confidence: 0.9, Error: failed(ModelService)},
+		Scores: []Score{{Metric: "exact", F1: 0, EM: 0}}})
 	c := r.Calibrate("exact")
 	if c.N != 3 || !near(c.ECE, 0.3, 1e-9) || !near(c.Brier, 0.77/3, 1e-9) || !near(c.Base, 2.0/9, 1e-9) {
 		t.Errorf("%+v", c)
@@ -201,7 +214,8 @@ func TestCompareOtherBenchmark(t *testing.T) {
 	}
 	var page bytes.Buffer
 	r.WriteMarkdown(&page)
-	if err := r.WriteHTML(&page); err != nil || strings.Contains(page.String(), "95 % interval") || !strings.Contains(page.String(), "Nothing can be compared") {
+	if err := r.WriteHTML(&page); err != nil || strings.Contains(page.String(), "95 % interval") ||
+		!strings.Contains(page.String(), "Nothing can be compared") {
 		t.Errorf("%v: a comparison of nothing in the report", err)
 	}
 }
@@ -227,11 +241,13 @@ func TestCompareFailedRun(t *testing.T) {
 // Two queries that differ only behind the place where they are cut are shown from there.
 func TestPartingShowsTheDifference(t *testing.T) {
 	long := strings.Repeat("?x wdt:P31 wd:Q5 . ", 20)
-	p := part([]agent.Step{{Action: "execute_sparql", Argument: long + "# one"}, {Action: "stop"}}, []agent.Step{{Action: "get_wikidata_entry", Argument: long + "two"}})
+	p := part([]agent.Step{{Action: "execute_sparql", Argument: long + "# one"}, {Action: "stop"}},
+		[]agent.Step{{Action: "get_wikidata_entry", Argument: long + "two"}})
 	if p.A == p.B {
 		t.Errorf("other actions look alike: %+v", p)
 	}
-	p = part([]agent.Step{{Action: "search_wikidata", Argument: long + "one"}}, []agent.Step{{Action: "search_wikidata", Argument: long + "two"}})
+	p = part([]agent.Step{{Action: "search_wikidata", Argument: long + "one"}},
+		[]agent.Step{{Action: "search_wikidata", Argument: long + "two"}})
 	if !strings.HasSuffix(p.A, "one)") || !strings.HasSuffix(p.B, "two)") {
 		t.Errorf("the difference is cut off: %+v", p)
 	}
@@ -245,7 +261,8 @@ func TestDamagedRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Load(t.Context(), r.Dir, nil)
-	if err == nil || strings.Contains(err.Error(), "delete") || !strings.Contains(err.Error(), "run.json is damaged: it is not JSON, or ends too early") {
+	if err == nil || strings.Contains(err.Error(), "delete") ||
+		!strings.Contains(err.Error(), "run.json is damaged: it is not JSON, or ends too early") {
 		t.Errorf("a damaged run.json: %v", err)
 	}
 }

@@ -60,16 +60,20 @@ func (c *Comparison) runTable() Table {
 		t.Head, columns = append(t.Head, head), append(columns, ranked(col, better))
 	}
 	for i, m := range c.Runs[0].Scores {
-		add(m.Metric+" F1", true, func(r RunSummary) (float64, string) { return orNaN(r.Scores[i].F1), percent(r.Scores[i].F1) })
+		add(m.Metric+" F1", true, func(r RunSummary) (float64, string) {
+			return orNaN(r.Scores[i].F1),
+				percent(r.Scores[i].F1)
+		})
 		add("EM", true, func(r RunSummary) (float64, string) { return orNaN(r.Scores[i].EM), percent(r.Scores[i].EM) })
 	}
 	add("failed", false, func(r RunSummary) (float64, string) { return float64(r.Failed), fmt.Sprint(r.Failed) })
 	for i, m := range c.Runs[0].Scores {
 		if m.Metric == c.Metric && m.WithFailures != nil {
-			add(fmt.Sprintf("%s F1, failed as 0 (n %d)", m.Metric, m.WithFailures.N), true, func(r RunSummary) (float64, string) {
-				all := r.Scores[i].whole()
-				return orNaN(all.F1), percent(all.F1)
-			})
+			add(fmt.Sprintf("%s F1, failed as 0 (n %d)", m.Metric, m.WithFailures.N), true,
+				func(r RunSummary) (float64, string) {
+					all := r.Scores[i].whole()
+					return orNaN(all.F1), percent(all.F1)
+				})
 			add("EM", true, func(r RunSummary) (float64, string) {
 				all := r.Scores[i].whole()
 				return orNaN(all.EM), percent(all.EM)
@@ -98,11 +102,13 @@ func (c *Comparison) runTable() Table {
 }
 
 func (c *Comparison) pairTable() Table {
-	t := Table{Title: "Differences in " + c.Metric, Head: []string{"run", "against", "F1", "95 % interval", "F1 MDE", "EM", "only one right", "p", "EM MDE", "wins", "losses", "ties"},
+	t := Table{Title: "Differences in " + c.Metric, Head: []string{"run", "against", "F1", "95 % interval", "F1 MDE",
+		"EM", "only one right", "p", "EM MDE", "wins", "losses", "ties"},
 		Note: fmt.Sprintf("Points; interval: paired bootstrap, %d resamples; p: McNemar's exact test, two-sided; MDE: smallest difference found with a power of 80 %% at 5 %%, given the "+
 			"disagreement seen.", Resamples)}
 	if len(c.Pairs) > 1 {
-		t.Note += fmt.Sprintf(" With %d comparisons, a p below %.4f is significant at 5 %% (Bonferroni).", len(c.Pairs), 0.05/float64(len(c.Pairs)))
+		t.Note += fmt.Sprintf(" With %d comparisons, a p below %.4f is significant at 5 %% (Bonferroni).", len(c.Pairs),
+			0.05/float64(len(c.Pairs)))
 	}
 	mde := func(f Figure) string {
 		if math.IsNaN(float64(f)) {
@@ -111,8 +117,10 @@ func (c *Comparison) pairTable() Table {
 		return points(float64(f))
 	}
 	for _, p := range c.Pairs {
-		t.Rows = append(t.Rows, cells(p.B, p.A, signed(p.F1), fmt.Sprintf("%s to %s", signed(p.Interval.Low), signed(p.Interval.High)), mde(p.MDEF1), signed(p.EM),
-			fmt.Sprintf("%d / %d", p.OnlyB, p.OnlyA), pValue(p.P), mde(p.MDEEM), fmt.Sprint(p.Wins), fmt.Sprint(p.Losses), fmt.Sprint(p.Ties)))
+		t.Rows = append(t.Rows, cells(p.B, p.A, signed(p.F1),
+			fmt.Sprintf("%s to %s", signed(p.Interval.Low), signed(p.Interval.High)), mde(p.MDEF1), signed(p.EM),
+			fmt.Sprintf("%d / %d", p.OnlyB, p.OnlyA), pValue(p.P), mde(p.MDEEM), fmt.Sprint(p.Wins),
+			fmt.Sprint(p.Losses), fmt.Sprint(p.Ties)))
 	}
 	return t
 }
@@ -128,13 +136,15 @@ func (c *Comparison) combinedTable() Table {
 	t := Table{Title: "All runs together", Head: []string{"", "metric", "F1", "EM"},
 		Note: "Oracle: the better run of each item. Vote: the most frequent result, ties by confidence; results are the same when their rows are, in any order and under any names, label columns aside."}
 	for i, m := range c.Oracle {
-		t.Rows = append(t.Rows, cells("oracle", m.Metric, points(m.F1), points(m.EM)), cells("vote", m.Metric, points(c.Vote[i].F1), points(c.Vote[i].EM)))
+		t.Rows = append(t.Rows, cells("oracle", m.Metric, points(m.F1), points(m.EM)),
+			cells("vote", m.Metric, points(c.Vote[i].F1), points(c.Vote[i].EM)))
 	}
 	return t
 }
 
 func (c *Comparison) duelTable(p *Pair, most int) Table {
-	t := Table{Title: fmt.Sprintf("%s against %s: where they differ most", p.B, p.A), Head: []string{"item", "F1 " + p.A, "F1 " + p.B, "part at step", p.A, p.B}}
+	t := Table{Title: fmt.Sprintf("%s against %s: where they differ most", p.B, p.A),
+		Head: []string{"item", "F1 " + p.A, "F1 " + p.B, "part at step", p.A, p.B}}
 	for _, d := range p.Items[:min(len(p.Items), most)] {
 		step := "–"
 		if d.Parting.Step > 0 {

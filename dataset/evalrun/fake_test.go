@@ -71,14 +71,17 @@ type fakeAsker struct {
 	mu     *sync.Mutex
 }
 
-func (f *fakeAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome, error) {
+func (f *fakeAsker) Ask(ctx context.Context, q agent.Question, rec agent.Recorder,
+	_ agent.Limits) (*agent.Outcome, error) {
 	if f.before != nil {
 		f.before(q)
 	}
-	if err := rec.Record(ctx, agent.Event{Event: "start", Format: event.Format, Question: &q, Time: f.p.Now()}); err != nil {
+	if err := rec.Record(ctx, agent.Event{Event: "start", Format: event.Format, Question: &q,
+		Time: f.p.Now()}); err != nil {
 		return nil, err
 	}
-	out := &agent.Outcome{Language: "en", Steps: []agent.Step{{N: 1, Action: "execute_sparql", Argument: q.Text}, {N: 2, Action: "stop"}}}
+	out := &agent.Outcome{Language: "en", Steps: []agent.Step{{N: 1, Action: "execute_sparql", Argument: q.Text},
+		{N: 2, Action: "stop"}}}
 	f.mu.Lock()
 	left := f.flaky[q.ID]
 	f.flaky[q.ID]--
@@ -161,7 +164,8 @@ type world struct {
 
 func newWorld(t *testing.T, dir string, items []dataset.Item) *world {
 	t.Helper()
-	w := &world{graph: &fakeGraph{flaky: map[string]int{}}, asker: fakeAsker{flaky: map[string]int{}, mu: &sync.Mutex{}}}
+	w := &world{graph: &fakeGraph{flaky: map[string]int{}},
+		asker: fakeAsker{flaky: map[string]int{}, mu: &sync.Mutex{}}}
 	clock := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	var mu sync.Mutex
 	now := func() time.Time {
@@ -175,7 +179,8 @@ func newWorld(t *testing.T, dir string, items []dataset.Item) *world {
 		t.Fatal(err)
 	}
 	w.Config = Config{
-		Log: slog.New(slog.DiscardHandler), Dir: dir, Info: info, Items: items, Sources: agent.Wikibase(w.graph), Score: equalRows, Now: now, Jobs: 1, Tries: 3,
+		Log: slog.New(slog.DiscardHandler), Dir: dir, Info: info, Items: items, Sources: agent.Wikibase(w.graph),
+		Score: equalRows, Now: now, Jobs: 1, Tries: 3,
 		Model: func(dataset.Item) agent.Model { return fakeModel{} },
 		Sleep: func(ctx context.Context, d time.Duration) error {
 			mu.Lock()

@@ -29,8 +29,9 @@ func factsOf(query string) queryFacts {
 		return queryFacts{}
 	}
 	ids := sparql.Identifiers(q)
-	f := queryFacts{ok: true, form: q.Form.String(), features: measure.Features(q), items: sparql.IDs(ids, false), properties: sparql.IDs(ids, true),
-		metrics: measure.Query(q), limit: q.Body != nil && q.Body.Limit != nil}
+	f := queryFacts{ok: true, form: q.Form.String(), features: measure.Features(q), items: sparql.IDs(ids, false),
+		properties: sparql.IDs(ids, true),
+		metrics:    measure.Query(q), limit: q.Body != nil && q.Body.Limit != nil}
 	sparql.Inspect(q, func(n sparql.Node) bool {
 		if t, ok := n.(*sparql.Triples); ok {
 			for _, x := range t.Triples() {
@@ -118,7 +119,8 @@ func (b *binner) bins(empty bool) []Bin {
 		if n == 0 && !empty {
 			continue
 		}
-		out = append(out, Bin{Label: l, N: n, Share: float64(n) / math.Max(float64(b.all), 1), F1: mean(b.f1[l]), EM: mean(b.em[l])})
+		out = append(out, Bin{Label: l, N: n, Share: float64(n) / math.Max(float64(b.all), 1), F1: mean(b.f1[l]),
+			EM: mean(b.em[l])})
 	}
 	return out
 }
@@ -137,7 +139,8 @@ func (r *RunData) ByFeature(metric string) []Bin {
 			return
 		}
 		f := factsOf(it.GoldSPARQL)
-		labels := slices.DeleteFunc(slices.Clone(f.features), func(name string) bool { return name == "label-service" || name == "distinct" })
+		labels := slices.DeleteFunc(slices.Clone(f.features),
+			func(name string) bool { return name == "label-service" || name == "distinct" })
 		if len(labels) == 0 {
 			labels = []string{"none of these"}
 		}

@@ -82,7 +82,8 @@ func (d folder) readJSON(v any, parts ...string) (ok bool, err error) {
 		return false, fmt.Errorf("cannot read %w", err) // the error names the file
 	}
 	if err := json.Unmarshal(b, v); err != nil {
-		return false, fmt.Errorf("%s is damaged: %w; if you have a copy of it, put that in its place", d.path(parts...), text.JSON(err))
+		return false, fmt.Errorf("%s is damaged: %w; if you have a copy of it, put that in its place", d.path(parts...),
+			text.JSON(err))
 	}
 	return true, nil
 }

@@ -156,8 +156,10 @@ func (r *runner) assemble(ctx context.Context) (*Summary, error) {
 		if k.item == nil {
 			continue
 		}
-		res := Result{Schema: Schema, ID: it.ID, Question: it.Question, SPARQL: k.item.SPARQL, Result: k.item.Result, GoldSPARQL: it.SPARQL, Gold: rawResult("null"),
-			Answered: k.item.Answered, Reason: k.item.Reason, Error: k.item.Error, Steps: k.item.Steps, Confidence: k.item.Confidence}
+		res := Result{Schema: Schema, ID: it.ID, Question: it.Question, SPARQL: k.item.SPARQL, Result: k.item.Result,
+			GoldSPARQL: it.SPARQL, Gold: rawResult("null"),
+			Answered: k.item.Answered, Reason: k.item.Reason, Error: k.item.Error, Steps: k.item.Steps,
+			Confidence: k.item.Confidence}
 		meta := k.item.Meta
 		meta.ID, meta.Schema = it.ID, Schema
 		if k.gold == nil {

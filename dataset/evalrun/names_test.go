@@ -16,8 +16,10 @@ func TestFileName(t *testing.T) {
 			t.Errorf("%q: %q, want %q", id, got, want)
 		}
 	}
-	hostile := []string{"", ".", "..", "../../etc/passwd", "/etc/passwd", "a/b", "a\\b", "a-b", "A", "a", "con", "CON", "nul.txt", "com1", "x\x00y", "x\ny", "x y", "~", "-rf", ".hidden",
-		"a~2", "ä", "Ä", strings.Repeat("x", 300), strings.Repeat("x", 301), "WebQTest-12", "webqtest-12", "$(touch x)", "<b>", "a:b", "a|b", "trailing.", "trailing"}
+	hostile := []string{"", ".", "..", "../../etc/passwd", "/etc/passwd", "a/b", "a\\b", "a-b", "A", "a", "con", "CON",
+		"nul.txt", "com1", "x\x00y", "x\ny", "x y", "~", "-rf", ".hidden",
+		"a~2", "ä", "Ä", strings.Repeat("x", 300), strings.Repeat("x", 301), "WebQTest-12", "webqtest-12", "$(touch x)",
+		"<b>", "a:b", "a|b", "trailing.", "trailing"}
 	seen := map[string]string{}
 	for _, id := range hostile {
 		n := FileName(id)
@@ -25,7 +27,8 @@ func TestFileName(t *testing.T) {
 			t.Errorf("%q and %q share %q", id, other, n)
 		}
 		seen[n] = id
-		if n == "" || len(n) > maxName+20 || n != strings.ToLower(n) || strings.Trim(n, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" || n[0] == '.' || n[0] == '-' ||
+		if n == "" || len(n) > maxName+20 || n != strings.ToLower(n) ||
+			strings.Trim(n, "abcdefghijklmnopqrstuvwxyz0123456789-_.") != "" || n[0] == '.' || n[0] == '-' ||
 			filepath.Base(n) != n || device(n) {
 			t.Errorf("%q: unsafe name %q", id, n)
 		}
@@ -40,7 +43,8 @@ func TestFileName(t *testing.T) {
 func TestHostileItems(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "in", "run")
-	items := bench("answer ROWS a | ROWS a", "answer ROWS <script>alert(1)</script> | ROWS x", "no_answer \\input{x} $ & % # _ { } ~ ^ | ROWS y")
+	items := bench("answer ROWS a | ROWS a", "answer ROWS <script>alert(1)</script> | ROWS x",
+		"no_answer \\input{x} $ & % # _ { } ~ ^ | ROWS y")
 	for i, id := range []string{"../../../escape", "a/../../b", "<img src=x onerror=alert(1)>"} {
 		items[i].ID = id
 	}

@@ -48,7 +48,8 @@ func part(a, b []agent.Step) Parting {
 		}
 		if a[i].Observation != b[i].Observation {
 			p.SameAction = true
-			p.A, p.B = text.ClipApart(callA+" → "+text.Fold(a[i].Observation), callB+" → "+text.Fold(b[i].Observation), maxCall)
+			p.A, p.B = text.ClipApart(callA+" → "+text.Fold(a[i].Observation),
+				callB+" → "+text.Fold(b[i].Observation), maxCall)
 			return p
 		}
 	}

@@ -71,7 +71,8 @@ func (g goldGraph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	case !ok:
 		return nil, kg.Errorf(kg.Down, "the recording has no result of this gold query")
 	case gold.Error != nil:
-		return nil, kg.Errorf(kg.Kind(gold.Error.Kind), "%s", strings.TrimPrefix(gold.Error.Message, gold.Error.Kind+": "))
+		return nil, kg.Errorf(kg.Kind(gold.Error.Kind), "%s",
+			strings.TrimPrefix(gold.Error.Message, gold.Error.Kind+": "))
 	}
 	t := &kg.Table{}
 	body := `{"boolean":` + string(gold.Result) + `}`

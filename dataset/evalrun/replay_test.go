@@ -19,10 +19,12 @@ type sayingModel struct{ said int }
 func (m *sayingModel) Complete(_ context.Context, req llm.Request) (*llm.Response, error) {
 	text := map[string]string{"language": "English", "report": "Done."}[req.Purpose]
 	if req.Purpose == "act" {
-		text = []string{"Thought: a query\nAction: execute_sparql(SELECT ?x { wd:Q1 wdt:P31 ?x })", "Thought: done\nAction: stop()"}[min(m.said, 1)]
+		text = []string{"Thought: a query\nAction: execute_sparql(SELECT ?x { wd:Q1 wdt:P31 ?x })",
+			"Thought: done\nAction: stop()"}[min(m.said, 1)]
 		m.said++
 	}
-	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}}, Usage: llm.Usage{Calls: 1, InputTokens: 5}}, nil
+	return &llm.Response{Choices: []llm.Choice{{Content: text, FinishReason: "stop"}},
+		Usage: llm.Usage{Calls: 1, InputTokens: 5}}, nil
 }
 
 // oneRow is a graph with one answer.
@@ -32,7 +34,8 @@ func (oneRow) Query(_ context.Context, query string) (*kg.Table, error) {
 	if strings.Contains(query, "gold is broken") {
 		return nil, kg.Errorf(kg.SyntaxError, "it is broken")
 	}
-	return &kg.Table{Vars: []string{"x", "never"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q5"), {}}}, Source: "one row"}, nil
+	return &kg.Table{Vars: []string{"x", "never"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q5"), {}}},
+		Source: "one row"}, nil
 }
 
 func (oneRow) Labels(context.Context, []string, []string) (map[string]string, error) {
@@ -71,7 +74,8 @@ func TestRecording(t *testing.T) {
 	changed := bench("What is Q2? | SELECT ?x { wd:Q1 wdt:P31 ?x }")
 	changed = append(changed, dataset.Item{ID: "new", Question: "New?", SPARQL: "SELECT 1"})
 	sum, dir = again(changed)
-	if asJSON(t, sum.Failed) != `{"model":1,"no_model":1}` || !strings.Contains(read(t, dir, MetaFile), "differs from the record") {
+	if asJSON(t, sum.Failed) != `{"model":1,"no_model":1}` ||
+		!strings.Contains(read(t, dir, MetaFile), "differs from the record") {
 		t.Errorf("%s\n%s", asJSON(t, sum), read(t, dir, MetaFile))
 	}
 	if asJSON(t, sum.Excluded) != `[{"id":"new","why":"gold_failed"}]` {

@@ -15,7 +15,9 @@ import (
 // hostileRun has texts that try to get out of the page everywhere.
 func hostileRun(t *testing.T, name string) *RunData {
 	t.Helper()
-	items := bench("answer ROWS <script>alert(1)</script> | ROWS \"><img/src=x>", "no_answer </pre></details><script>alert(2)</script> | ROWS y", "answer ROWS z\u202ezz\u2066\x1b[31m | ROWS z", "answer ROWS w | ROWS")
+	items := bench("answer ROWS <script>alert(1)</script> | ROWS \"><img/src=x>",
+		"no_answer </pre></details><script>alert(2)</script> | ROWS y", "answer ROWS z\u202ezz\u2066\x1b[31m | ROWS z",
+		"answer ROWS w | ROWS")
 	items[0].ID = `"><script>alert(3)</script>`
 	items[1].ID = `\input{/etc/passwd} | **x** _y_ $5 100%`
 	return runOf(t, name, func(w *world) { w.asker.flaky[items[2].ID] = 99 }, items)
@@ -42,7 +44,8 @@ func TestReportPage(t *testing.T) {
 	}
 	doc.Find("*").Each(func(_ int, s *goquery.Selection) {
 		for _, a := range s.Get(0).Attr {
-			if strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "src" || (a.Key == "href" && !strings.HasPrefix(a.Val, "#")) {
+			if strings.HasPrefix(a.Key, "on") || a.Key == "style" || a.Key == "src" ||
+				(a.Key == "href" && !strings.HasPrefix(a.Val, "#")) {
 				t.Errorf("<%s %s=%q>", s.Get(0).Data, a.Key, a.Val)
 			}
 		}
@@ -51,7 +54,8 @@ func TestReportPage(t *testing.T) {
 	if !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-") || strings.Contains(policy, "unsafe") {
 		t.Errorf("policy: %s", policy)
 	}
-	if style := doc.Find("style").Text(); style != pageStyle || strings.Contains(style, "url(") || strings.Contains(style, "@import") {
+	if style := doc.Find("style").Text(); style != pageStyle || strings.Contains(style, "url(") ||
+		strings.Contains(style, "@import") {
 		t.Error("the style is not the one whose hash the policy names, or it loads something")
 	}
 	if n, runs := doc.Find("details.item").Length(), doc.Find("details.item section.of").Length(); n != 4 || runs != 8 {
@@ -141,29 +145,34 @@ func TestRanked(t *testing.T) {
 		high bool
 		want string
 	}{
-		{col(1, 3, 2), true, "[0,1,2]"}, {col(1, 3, 2), false, "[1,0,2]"}, {col(3, 3, 2, 1), true, "[1,1,2,0]"}, {col(5), true, "[0]"}, {col(5, 5), true, "[0,0]"},
+		{col(1, 3, 2), true, "[0,1,2]"}, {col(1, 3, 2), false, "[1,0,2]"}, {col(3, 3, 2, 1), true, "[1,1,2,0]"},
+		{col(5), true, "[0]"}, {col(5, 5), true, "[0,0]"},
 		{col(1, 2), true, "[0,1]"}, {col(math.NaN(), 2, 1), true, "[0,1,2]"}, {nil, true, "null"},
 	} {
 		if got := asJSON(t, ranks(ranked(c.in, c.high))); got != c.want {
 			t.Errorf("%v: %s, want %s", c.in, got, c.want)
 		}
 	}
-	tab := Table{Title: "T", Head: []string{"a", "b"}, Rows: [][]Cell{{{Text: "x\x1b[31m"}, {Text: "1", Rank: 1}}, {{Text: "y"}, {Text: "2", Rank: 2}}}}
+	tab := Table{Title: "T", Head: []string{"a", "b"}, Rows: [][]Cell{{{Text: "x\x1b[31m"}, {Text: "1", Rank: 1}},
+		{{Text: "y"}, {Text: "2", Rank: 2}}}}
 	var text, md, tex bytes.Buffer
 	tab.Text(&text)
 	tab.Markdown(&md)
 	tab.LaTeX(&tex)
-	if strings.Contains(text.String(), "\x1b") || !strings.Contains(text.String(), "1*") || !strings.Contains(text.String(), "2+") {
+	if strings.Contains(text.String(), "\x1b") || !strings.Contains(text.String(), "1*") ||
+		!strings.Contains(text.String(), "2+") {
 		t.Errorf("text:\n%s", &text)
 	}
-	if !strings.Contains(md.String(), "**1**") || !strings.Contains(md.String(), "<u>2</u>") || !strings.Contains(tex.String(), `\textbf{1}`) || !strings.Contains(tex.String(), `\underline{2}`) {
+	if !strings.Contains(md.String(), "**1**") || !strings.Contains(md.String(), "<u>2</u>") ||
+		!strings.Contains(tex.String(), `\textbf{1}`) || !strings.Contains(tex.String(), `\underline{2}`) {
 		t.Errorf("%s\n%s", &md, &tex)
 	}
 }
 
 // The paper's bins: table 5's, and ten of equal width for tables 10 and 11.
 func TestBins(t *testing.T) {
-	for n, want := range map[int]string{0: "0–2", 2: "0–2", 3: "3–5", 5: "3–5", 8: "6–8", 14: "12–14", 15: "15+", 40: "15+"} {
+	for n, want := range map[int]string{0: "0–2", 2: "0–2", 3: "3–5", 5: "3–5", 8: "6–8", 14: "12–14", 15: "15+",
+		40: "15+"} {
 		if got := stepBin(n); got != want {
 			t.Errorf("%d steps: %s, want %s", n, got, want)
 		}
@@ -174,8 +183,10 @@ func TestBins(t *testing.T) {
 		it.Meta.Usage.InputTokens = tokens
 		r.Items = append(r.Items, it)
 	}
-	bins := r.ByValue("exact", func(it *ItemData) float64 { return float64(it.Meta.Usage.InputTokens) }, func(v float64) string { return asJSON(t, v) })
-	if len(bins) != 10 || bins[0].N != 1 || bins[1].N != 2 || bins[9].N != 1 || bins[9].Label != "90–100" || bins[1].Share != 0.5 {
+	bins := r.ByValue("exact", func(it *ItemData) float64 { return float64(it.Meta.Usage.InputTokens) },
+		func(v float64) string { return asJSON(t, v) })
+	if len(bins) != 10 || bins[0].N != 1 || bins[1].N != 2 || bins[9].N != 1 || bins[9].Label != "90–100" ||
+		bins[1].Share != 0.5 {
 		t.Errorf("%+v", bins)
 	}
 	if (&RunData{Items: r.Items[:1]}).ByValue("exact", func(*ItemData) float64 { return 1 }, nil) != nil {

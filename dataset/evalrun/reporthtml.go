@@ -120,7 +120,8 @@ const (
 func (r *Report) WriteHTML(w io.Writer) error {
 	sum := sha256.Sum256([]byte(pageStyle))
 	d := pageData{Title: "Benchmark report", Metric: r.Metric, Style: template.CSS(pageStyle), Several: len(r.Runs) > 1,
-		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"}
+		Policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+			"'; base-uri 'none'; form-action 'none'"}
 	var names []string
 	for i := range r.Runs {
 		names = append(names, r.Runs[i].Name)
@@ -221,8 +222,12 @@ func (r *Report) plots() []pageBlock {
 		}
 	}
 	labels = labels[:min(len(labels), 18)]
-	out := []pageBlock{svgBlock("F1 by feature of the gold query", r.Metric+"; a query counts for each of its features; items that a service failed are left out", barsAcross("F1 by feature", labels,
-		r.series(labels, func(run RunReport) []Bin { return run.Features }, func(b Bin) float64 { return 100 * b.F1 }), 100, whole))}
+	out := []pageBlock{svgBlock("F1 by feature of the gold query",
+		r.Metric+"; a query counts for each of its features; items that a service failed are left out",
+		barsAcross("F1 by feature", labels,
+			r.series(labels, func(run RunReport) []Bin { return run.Features },
+				func(b Bin) float64 { return 100 * b.F1 }),
+			100, whole))}
 	share := func(b Bin) float64 { return 100 * b.Share }
 	up := func(title, note string, labels []string, of func(RunReport) []Bin) {
 		var under []string
@@ -237,7 +242,8 @@ func (r *Report) plots() []pageBlock {
 		}
 		out = append(out, svgBlock(title, note, barsUp(title, labels, under, r.series(labels, of, share), whole)))
 	}
-	up("Number of actions", "share of the items in percent, abandoned actions not counted (SPINACH's table 5)", stepBins, func(run RunReport) []Bin { return run.Steps })
+	up("Number of actions", "share of the items in percent, abandoned actions not counted (SPINACH's table 5)",
+		stepBins, func(run RunReport) []Bin { return run.Steps })
 	out = append(out, svgBlock("Confidence", "whether an answer said to be right with a certain confidence is as often right", reliability("Reliability diagram", r.names(), r.colors(),
 		r.calibrations())))
 	classes := make([]string, len(Classes))
@@ -249,11 +255,13 @@ func (r *Report) plots() []pageBlock {
 		s := series{name: r.Runs[i].Name, color: i}
 		for _, c := range Classes {
 			all, wrong := r.Runs[i].count(r.Metric, c)
-			s.values, s.tips = append(s.values, float64(all)), append(s.tips, fmt.Sprintf("%s, %s: %d items with F1 < 1, %d with F1 < 0.05", s.name, c, all, wrong))
+			s.values, s.tips = append(s.values, float64(all)),
+				append(s.tips, fmt.Sprintf("%s, %s: %d items with F1 < 1, %d with F1 < 0.05", s.name, c, all, wrong))
 		}
 		errorsBy = append(errorsBy, s)
 	}
-	out = append(out, svgBlock("Classes of errors", "items with an F1 below 1", barsUp("Classes of errors", classes, nil, errorsBy, whole)))
+	out = append(out, svgBlock("Classes of errors", "items with an F1 below 1",
+		barsUp("Classes of errors", classes, nil, errorsBy, whole)))
 	for _, run := range r.Runs {
 		name := ""
 		if len(r.Runs) > 1 {
@@ -264,7 +272,8 @@ func (r *Report) plots() []pageBlock {
 			bins        []Bin
 		}{
 			{"Input tokens an item" + name, "share of the items in percent, in thousands of tokens (SPINACH's table 10)", thousands(run.Input)},
-			{"Output tokens an item" + name, "share of the items in percent (SPINACH's table 11)", run.Output}, {"Cost an item" + name, "share of the items in percent, US cents", run.Cost},
+			{"Output tokens an item" + name, "share of the items in percent (SPINACH's table 11)", run.Output},
+			{"Cost an item" + name, "share of the items in percent, US cents", run.Cost},
 		} {
 			if p.bins == nil {
 				continue
@@ -287,7 +296,8 @@ func thousands(bins []Bin) []Bin {
 	out := slices.Clone(bins)
 	for i, b := range out {
 		var low, high float64
-		if _, err := fmt.Sscanf(strings.Replace(b.Label, "–", " ", 1), "%g %g", &low, &high); err == nil && high >= 1000 {
+		if _, err := fmt.Sscanf(strings.Replace(b.Label, "–", " ", 1), "%g %g", &low, &high); err == nil &&
+			high >= 1000 {
 			out[i].Label = fmt.Sprintf("%.1f–%.1f", low/1000, high/1000)
 		}
 	}
@@ -295,7 +305,8 @@ func thousands(bins []Bin) []Bin {
 }
 
 func tip(name string, b Bin) string {
-	return fmt.Sprintf("%s, %s: %d items, %.1f %%, F1 %.1f, EM %.1f", name, b.Label, b.N, 100*b.Share, 100*b.F1, 100*b.EM)
+	return fmt.Sprintf("%s, %s: %d items, %.1f %%, F1 %.1f, EM %.1f", name, b.Label, b.N, 100*b.Share,
+		100*b.F1, 100*b.EM)
 }
 
 func (r *Report) names() (out []string) {
@@ -370,7 +381,8 @@ var states = []string{"failed", "unanswered", "wrong", "partial", absent, "right
 
 func (run *RunReport) pageItem(it *ItemData, metric string) (pageItem, error) {
 	p := pageItem{Steps: it.Steps, Reason: it.Reason, Gold: shown(it.GoldSPARQL, pageArgument),
-		Pred: shown(it.SPARQL, pageArgument), GoldRows: rowsForPage(it.Gold), PredRows: rowsForPage(it.Result.Result), File: it.Meta.Trajectory}
+		Pred: shown(it.SPARQL, pageArgument), GoldRows: rowsForPage(it.Gold), PredRows: rowsForPage(it.Result.Result),
+		File: it.Meta.Trajectory}
 	s, scored := it.Score(metric)
 	if scored {
 		p.F1 = fmt.Sprintf("%.0f", 100*s.F1)
@@ -425,10 +437,12 @@ func eventsForPage(events []agent.Event) (out []pageEvent) {
 		if s == nil {
 			continue
 		}
-		p := pageEvent{N: s.N, Thought: shown(s.Thought, pageObservation), Call: shown(s.Action, 40) + "(" + shown(s.Argument, pageArgument) + ")",
+		p := pageEvent{N: s.N, Thought: shown(s.Thought, pageObservation),
+			Call:        shown(s.Action, 40) + "(" + shown(s.Argument, pageArgument) + ")",
 			Observation: shown(s.Observation, pageObservation), Failure: string(s.Failure)}
 		if e.Event == "rollback" {
-			p.Refused = map[string]string{"repeat": "refused: a repetition", "stop": "refused: a stop without a result"}[e.Reason]
+			p.Refused = map[string]string{"repeat": "refused: a repetition",
+				"stop": "refused: a stop without a result"}[e.Reason]
 			if p.Refused == "" {
 				p.Refused = "refused"
 			}
@@ -458,7 +472,8 @@ func rowsForPage(raw json.RawMessage) pageRows {
 	for _, row := range rows[:min(len(rows), pageResultRows)] {
 		var line []string
 		for _, name := range out.Head {
-			line = append(line, text.Clip(plain(strings.TrimPrefix(row[name].Value, "http://www.wikidata.org/entity/")), 120))
+			line = append(line, text.Clip(plain(strings.TrimPrefix(row[name].Value, "http://www.wikidata.org/entity/")),
+				120))
 		}
 		out.Rows = append(out.Rows, line)
 	}

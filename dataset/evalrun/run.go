@@ -214,7 +214,8 @@ func (r *runner) finished(i *itemFile) error {
 		return nil
 	}
 	if r.inRow++; r.inRow >= maxInRow {
-		return fmt.Errorf("%w: it failed %d items in a row, last with: %s", ErrServiceDown, r.inRow, i.Attempts[len(i.Attempts)-1].Message)
+		return fmt.Errorf("%w: it failed %d items in a row, last with: %s", ErrServiceDown, r.inRow,
+			i.Attempts[len(i.Attempts)-1].Message)
 	}
 	return nil
 }

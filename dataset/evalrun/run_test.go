@@ -56,8 +56,10 @@ func TestRunFiles(t *testing.T) {
 		t.Errorf("scores: %s", asJSON(t, m))
 	}
 	for _, c := range []struct{ file, want string }{
-		{MetaFile, `"trajectory":"trajectories/a.jsonl"`}, {MetaFile, `"snapshot":"2026-01-02T`}, {MetaFile, `"input_tokens":10`},
-		{"gold/a.json", `"snapshot": "2026-01-02T`}, {"trajectories/a.jsonl", event.Format}, {SummaryFile, `"gold_empty"`}, {RunFile, `"version": "test"`},
+		{MetaFile, `"trajectory":"trajectories/a.jsonl"`}, {MetaFile, `"snapshot":"2026-01-02T`},
+		{MetaFile, `"input_tokens":10`},
+		{"gold/a.json", `"snapshot": "2026-01-02T`}, {"trajectories/a.jsonl", event.Format},
+		{SummaryFile, `"gold_empty"`}, {RunFile, `"version": "test"`},
 	} {
 		if got := read(t, dir, c.file); !strings.Contains(got, c.want) {
 			t.Errorf("%s lacks %s:\n%s", c.file, c.want, got)
@@ -134,17 +136,21 @@ func TestServiceFailures(t *testing.T) {
 	w.asker.flaky = map[string]int{"a": 2, "b": 3}
 	w.graph.flaky["ROWS c"] = 2
 	sum := w.run(t)
-	if want := []time.Duration{2 * time.Second, 8 * time.Second}; !slices.Equal(w.slept, slices.Concat(want, want, want)) {
+	if want := []time.Duration{2 * time.Second, 8 * time.Second}; !slices.Equal(w.slept,
+		slices.Concat(want, want, want)) {
 		t.Errorf("waited %v", w.slept)
 	}
-	if sum.Answered != 2 || asJSON(t, sum.Failed) != `{"graph":1}` || asJSON(t, sum.FailedIDs) != `["b"]` || sum.Retried != 5 {
+	if sum.Answered != 2 || asJSON(t, sum.Failed) != `{"graph":1}` || asJSON(t, sum.FailedIDs) != `["b"]` ||
+		sum.Retried != 5 {
 		t.Errorf("summary: %s", asJSON(t, sum))
 	}
 	m := sum.Scores[0]
-	if all := m.WithFailures; m.N != 2 || *m.F1 != 1 || all == nil || all.N != 3 || fmt.Sprintf("%.3f", *all.F1) != "0.667" {
+	if all := m.WithFailures; m.N != 2 || *m.F1 != 1 || all == nil || all.N != 3 ||
+		fmt.Sprintf("%.3f", *all.F1) != "0.667" {
 		t.Errorf("scores must be given both ways: %s", asJSON(t, m))
 	}
-	if got := read(t, dir, ResultsFile); !strings.Contains(got, `"answered":false,"reason":"graph_failed","error":{"kind":"graph"`) || strings.Contains(got, "5000") {
+	if got := read(t, dir, ResultsFile); !strings.Contains(got,
+		`"answered":false,"reason":"graph_failed","error":{"kind":"graph"`) || strings.Contains(got, "5000") {
 		t.Errorf("results: the failure is not there, or with words that differ from run to run:\n%s", got)
 	}
 	for _, name := range []string{"a.jsonl", "a~2.jsonl", "a~3.jsonl", "b.jsonl", "b~2.jsonl", "b~3.jsonl", "c.jsonl"} {
@@ -204,13 +210,16 @@ func TestModelFailures(t *testing.T) {
 			kind = e.Kind
 		}
 		if kind != c.kind || len(data.Items[0].Meta.Attempts) != c.tries {
-			t.Errorf("%s: kind %q after %d attempts, want %q after %d", c.name, kind, len(data.Items[0].Meta.Attempts), c.kind, c.tries)
+			t.Errorf("%s: kind %q after %d attempts, want %q after %d", c.name, kind, len(data.Items[0].Meta.Attempts),
+				c.kind, c.tries)
 		}
 	}
 	// The agent's endings for the same reason, with a model that answered: unreadable turns.
-	w := newWorld(t, t.TempDir(), bench("fail model_failed | ROWS a", "fail no_model | ROWS a", "panic now | ROWS a", "fail money | ROWS a"))
+	w := newWorld(t, t.TempDir(), bench("fail model_failed | ROWS a", "fail no_model | ROWS a", "panic now | ROWS a",
+		"fail money | ROWS a"))
 	sum := w.run(t)
-	if asJSON(t, sum.Failed) != `{"internal":1,"no_model":1}` || asJSON(t, sum.NoAnswer) != `{"model_failed":1,"money":1}` {
+	if asJSON(t, sum.Failed) != `{"internal":1,"no_model":1}` ||
+		asJSON(t, sum.NoAnswer) != `{"model_failed":1,"money":1}` {
 		t.Errorf("summary: %s", asJSON(t, sum))
 	}
 	w = newWorld(t, t.TempDir(), bench(" | ROWS a", "answer ROWS a | ROWS a"))
@@ -260,7 +269,8 @@ func TestStoredGold(t *testing.T) {
 	items[0].Answers = []byte("true")
 	w := newWorld(t, t.TempDir(), items)
 	sum := w.run(t)
-	if *sum.Scores[0].F1 != 1 || sum.Scores[0].N != 1 || asJSON(t, sum.Excluded) != `[{"id":"b","why":"gold_missing"}]` {
+	if *sum.Scores[0].F1 != 1 || sum.Scores[0].N != 1 ||
+		asJSON(t, sum.Excluded) != `[{"id":"b","why":"gold_missing"}]` {
 		t.Errorf("summary: %s", asJSON(t, sum))
 	}
 }
@@ -274,7 +284,8 @@ func TestOtherSettings(t *testing.T) {
 		t.Fatal(first, err)
 	}
 	_, err = Begin(dir, Settings{"preset": "grasp", "model": "m"}, time.Time{}, Session{Started: at})
-	if !errors.Is(err, ErrOtherSettings) || !strings.Contains(err.Error(), `preset: there "spinach", now "grasp"`) || strings.Contains(err.Error(), "model") {
+	if !errors.Is(err, ErrOtherSettings) || !strings.Contains(err.Error(), `preset: there "spinach", now "grasp"`) ||
+		strings.Contains(err.Error(), "model") {
 		t.Error(err)
 	}
 	if _, err = Begin(dir, first.Settings, at.Add(time.Hour), Session{Started: at}); !errors.Is(err, ErrOtherSettings) {

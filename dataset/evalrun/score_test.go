@@ -51,7 +51,8 @@ func TestReportOfNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b strings.Builder
-	if err := r.WriteHTML(&b); err != nil || strings.Contains(b.String(), "NaN") || !strings.Contains(b.String(), "gold_empty") {
+	if err := r.WriteHTML(&b); err != nil || strings.Contains(b.String(), "NaN") ||
+		!strings.Contains(b.String(), "gold_empty") {
 		t.Errorf("%v\n%s", err, b.String())
 	}
 	r.WriteMarkdown(&b)
@@ -62,7 +63,8 @@ func TestReportOfNothing(t *testing.T) {
 func TestMetricsInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := Metrics(ctx, &Result{Gold: []byte(`[{"x":{"type":"literal","value":"a"}}]`), Result: []byte(`[]`)}); !errors.Is(err, context.Canceled) {
+	if _, err := Metrics(ctx, &Result{Gold: []byte(`[{"x":{"type":"literal","value":"a"}}]`),
+		Result: []byte(`[]`)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 }
@@ -77,7 +79,8 @@ func TestSummaryUpper(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	var text bytes.Buffer
-	if s.WriteText(&text); !strings.Contains(text.String(), "exact, at most  2  87.50") || !strings.Contains(text.String(), "3 not asked yet") {
+	if s.WriteText(&text); !strings.Contains(text.String(), "exact, at most  2  87.50") ||
+		!strings.Contains(text.String(), "3 not asked yet") {
 		t.Errorf("%s", &text)
 	}
 }

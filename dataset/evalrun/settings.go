@@ -78,10 +78,12 @@ func Begin(dir string, s Settings, asOf time.Time, session Session) (*RunInfo, e
 	case found && info.Schema != Schema:
 		return nil, fmt.Errorf("%s was made by another version of this program (schema %d, this one writes %d); choose another folder", dir, info.Schema, Schema)
 	case found && info.Fingerprint != s.Fingerprint():
-		return nil, fmt.Errorf("%w: %s\n%s\nchoose another folder with --out, or the settings it was made with", ErrOtherSettings, dir,
+		return nil, fmt.Errorf("%w: %s\n%s\nchoose another folder with --out, or the settings it was made with",
+			ErrOtherSettings, dir,
 			strings.Join(info.Settings.differences(s), "\n"))
 	case found && !asOf.IsZero() && !asOf.Equal(info.AsOf):
-		return nil, fmt.Errorf("%w: %s\nas-of: there %s, now %s", ErrOtherSettings, dir, info.AsOf.Format(time.RFC3339), asOf.Format(time.RFC3339))
+		return nil, fmt.Errorf("%w: %s\nas-of: there %s, now %s", ErrOtherSettings, dir, info.AsOf.Format(time.RFC3339),
+			asOf.Format(time.RFC3339))
 	case !found:
 		if asOf.IsZero() {
 			asOf = session.Started

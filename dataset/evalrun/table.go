@@ -141,7 +141,8 @@ func plain(s string) string {
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 }
 
-var markdownEscaper = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`,
+var markdownEscaper = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`,
+	"<", "&lt;", ">", "&gt;", "&", "&amp;", "#", `\#`,
 	"~", `\~`, "!", `\!`)
 
 // Markdown writes the table for Markdown: best figures bold, second best underlined.
@@ -177,8 +178,10 @@ func (t *Table) Markdown(w io.Writer) {
 	}
 }
 
-var latexEscaper = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "%", `\%`, "#", `\#`, "_", `\_`, "~", `\textasciitilde{}`,
-	"^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, `"`, `''`, "–", "--", "−", "$-$", "≥", `$\geq$`, "±", `$\pm$`, "…", `\dots{}`)
+var latexEscaper = strings.NewReplacer(`\`, `\textbackslash{}`, "{", `\{`, "}", `\}`, "$", `\$`, "&", `\&`, "%", `\%`,
+	"#", `\#`, "_", `\_`, "~", `\textasciitilde{}`,
+	"^", `\textasciicircum{}`, "<", `\textless{}`, ">", `\textgreater{}`, "|", `\textbar{}`, `"`, `''`, "–", "--", "−",
+	"$-$", "≥", `$\geq$`, "±", `$\pm$`, "…", `\dots{}`)
 
 // minus is a hyphen that is a minus sign.
 var minus = regexp.MustCompile(`(^| )-(\d)`)
@@ -218,7 +221,8 @@ func (t *Table) LaTeX(w io.Writer) {
 		}
 		line(out)
 	}
-	fmt.Fprintf(w, "\\bottomrule\n\\end{tabular}\n\\caption{%s}\n\\end{table}\n\n", latexEscaper.Replace(plain(strings.TrimSpace(t.Title+". "+t.Note))))
+	fmt.Fprintf(w, "\\bottomrule\n\\end{tabular}\n\\caption{%s}\n\\end{table}\n\n",
+		latexEscaper.Replace(plain(strings.TrimSpace(t.Title+". "+t.Note))))
 }
 
 // HTML writes the table for the page of WriteHTML: link returns the address of an item, "" for none.

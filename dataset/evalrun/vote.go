@@ -70,7 +70,8 @@ func vote(items []*ItemData) int {
 		i := best[key]
 		if win >= 0 {
 			before := resultKey(items[win].Result.Result)
-			if count[key] < count[before] || count[key] == count[before] && items[i].Confidence <= items[win].Confidence {
+			if count[key] < count[before] || count[key] == count[before] &&
+				items[i].Confidence <= items[win].Confidence {
 				continue
 			}
 		}

@@ -198,7 +198,8 @@ func (p *Pool) shuffled(seed uint64) []ranked {
 		out[i].doc = i
 	}
 	slices.SortFunc(out, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(mix(seed^mix(uint64(a.doc)+1)), mix(seed^mix(uint64(b.doc)+1))), cmp.Compare(a.doc, b.doc))
+		return cmp.Or(cmp.Compare(mix(seed^mix(uint64(a.doc)+1)), mix(seed^mix(uint64(b.doc)+1))),
+			cmp.Compare(a.doc, b.doc))
 	})
 	return out
 }
@@ -232,7 +233,10 @@ func (p *Pool) byMeaning(ctx context.Context, text string) ([]ranked, error) {
 	for d, s := range best {
 		out = append(out, ranked{d, min(1, s)})
 	}
-	slices.SortFunc(out, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.doc, b.doc)) })
+	slices.SortFunc(out, func(a, b ranked) int {
+		return cmp.Or(cmp.Compare(b.score, a.score),
+			cmp.Compare(a.doc, b.doc))
+	})
 	return out, nil
 }
 
@@ -275,7 +279,8 @@ func (p *Pool) vectorsOf(ctx context.Context, texts []string) ([][]float32, erro
 	}
 	for i, v := range vs {
 		n := math.Sqrt(dot(v, v))
-		if n == 0 || math.IsNaN(n) || math.IsInf(n, 0) || len(v) != len(vs[0]) || p.vectors != nil && len(v) != len(p.vectors[0]) {
+		if n == 0 || math.IsNaN(n) || math.IsInf(n, 0) || len(v) != len(vs[0]) || p.vectors != nil &&
+			len(v) != len(p.vectors[0]) {
 			return nil, fmt.Errorf("the embedding model returned a vector that has no direction, or another length than before")
 		}
 		vs[i] = make([]float32, len(v))

@@ -25,7 +25,8 @@ func pool() *Pool {
 	p.Add("rivers.json", []dataset.Item{
 		item("a-rivers", "Which rivers flow into Lake Geneva?", "SELECT ?r WHERE { ?r wdt:P403 wd:Q6420 . }"),
 		item("b-mayor", "Who is the mayor of Berlin?", "SELECT ?m WHERE { wd:Q64 wdt:P6 ?m . }"),
-		item("c-long", "What is the longest river of Europe?", "SELECT ?r WHERE { ?r wdt:P31 wd:Q4022 ; wdt:P2043 ?l . } ORDER BY DESC(?l) LIMIT 1"),
+		item("c-long", "What is the longest river of Europe?",
+			"SELECT ?r WHERE { ?r wdt:P31 wd:Q4022 ; wdt:P2043 ?l . } ORDER BY DESC(?l) LIMIT 1"),
 		item("d-maire", "Qui est le maire de Genève ?", "SELECT ?m WHERE { wd:Q71 wdt:P6 ?m . }"),
 		item("e-again", "Name the mayor of Berlin.", "SELECT ?m WHERE { wd:Q64 wdt:P6 ?m . }"),
 		item("f-none", "A question without a query", ""),
@@ -72,7 +73,8 @@ func TestFindByWords(t *testing.T) {
 		}
 	}
 	all := ids(find(t, p, event.ExampleQuery{Text: "mayor river", Limit: 9}))
-	if paged := ids(find(t, p, event.ExampleQuery{Text: "mayor river", Limit: 9, Offset: 1})); !strings.HasSuffix(all, " "+paged) {
+	if paged := ids(find(t, p, event.ExampleQuery{Text: "mayor river", Limit: 9, Offset: 1})); !strings.HasSuffix(all,
+		" "+paged) {
 		t.Errorf("all %q, from the second %q", all, paged)
 	}
 }
@@ -93,10 +95,12 @@ func TestAnyExamples(t *testing.T) {
 }
 
 func TestCandidates(t *testing.T) {
-	c := dataset.Candidate{ID: "c-1", Stage: dataset.Staged, Result: &dataset.Result{Rows: 3}, Cleaned: "SELECT ?x WHERE { ?x wdt:P31 wd:Q34442 . }",
+	c := dataset.Candidate{ID: "c-1", Stage: dataset.Staged, Result: &dataset.Result{Rows: 3},
+		Cleaned:  "SELECT ?x WHERE { ?x wdt:P31 wd:Q34442 . }",
 		Entities: []string{"Q34442"}, Labels: map[string]string{"Q34442": "road"}}
 	c.Conversation.Comments = []dataset.Comment{{Text: "Streets of Leiden with their namesakes"}}
-	c.Provenance = dataset.Provenance{Page: "Archive/2020/01", Heading: "Leiden", Month: "2020-01", URL: "https://w/Archive/2020/01"}
+	c.Provenance = dataset.Provenance{Page: "Archive/2020/01", Heading: "Leiden", Month: "2020-01",
+		URL: "https://w/Archive/2020/01"}
 	p := &Pool{}
 	p.AddCandidate("archive", &c)
 	empty := c
@@ -106,7 +110,8 @@ func TestCandidates(t *testing.T) {
 	if len(got) != 1 || got[0].Page != "Archive/2020/01" || got[0].Month.Year() != 2020 || got[0].Heading != "Leiden" {
 		t.Fatalf("%+v", got)
 	}
-	it := dataset.Item{ID: "x1", Title: "leiden", URL: "https://w/Archive/2020/01", Question: "Other words", SPARQL: "ASK {}"}
+	it := dataset.Item{ID: "x1", Title: "leiden", URL: "https://w/Archive/2020/01", Question: "Other words",
+		SPARQL: "ASK {}"}
 	if left, gone := p.Without(Hold([]dataset.Item{it})); left.Len() != 0 || gone[SamePlace] != 1 {
 		t.Errorf("the discussion that an item was made from is left: %v", gone)
 	}
@@ -161,8 +166,9 @@ func TestFindByMeaning(t *testing.T) {
 
 // disguise changes an item in ways that leave it the same question or the same query.
 func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
-	out := dataset.Item{ID: fmt.Sprintf("other-%d", r.Uint64()), Question: fmt.Sprintf("Something else altogether, number %d", r.Uint64()),
-		SPARQL: fmt.Sprintf("SELECT ?z WHERE { ?z wdt:P%d wd:Q%d }", 1+r.IntN(9000), 1+r.IntN(1e8))}
+	out := dataset.Item{ID: fmt.Sprintf("other-%d", r.Uint64()),
+		Question: fmt.Sprintf("Something else altogether, number %d", r.Uint64()),
+		SPARQL:   fmt.Sprintf("SELECT ?z WHERE { ?z wdt:P%d wd:Q%d }", 1+r.IntN(9000), 1+r.IntN(1e8))}
 	switch r.IntN(6) {
 	case 0:
 		out.ID = strings.ToUpper(it.ID)
@@ -179,7 +185,8 @@ func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
 		out.Paraphrases = []string{"  " + strings.ReplaceAll(it.Question, " ", "\n ")}
 		return out, SameWords
 	case 3:
-		out.SPARQL = "# a comment\n" + strings.NewReplacer("?r", "?river", "SELECT", "select", "{", "{\n\t", "WHERE ", "").Replace(it.SPARQL)
+		out.SPARQL = "# a comment\n" + strings.NewReplacer("?r", "?river", "SELECT", "select", "{", "{\n\t", "WHERE ",
+			"").Replace(it.SPARQL)
 		return out, SameQuery
 	case 4:
 		out.SPARQL = "PREFIX wdt: <http://www.wikidata.org/prop/direct/>\nPREFIX wd: <http://www.wikidata.org/entity/>\n" + it.SPARQL
@@ -196,8 +203,11 @@ func TestNeverTheSetBeingRun(t *testing.T) {
 	for n := range 300 {
 		var items, shown []dataset.Item
 		for i := range 8 {
-			items = append(items, item(fmt.Sprintf("item-%d-%d-x", n, i), fmt.Sprintf("Which rivers of region %d are longer than those of country %d and when were they mapped?", r.IntN(1e6), r.IntN(1e6)),
-				fmt.Sprintf("SELECT ?r WHERE { ?r wdt:P31 wd:Q%d ; wdt:P17 wd:Q%d ; wdt:P2043 ?l . FILTER(?l > %d) }", 1+r.IntN(1e6), 1+r.IntN(1e6), r.IntN(100))))
+			items = append(items, item(fmt.Sprintf("item-%d-%d-x", n, i),
+				fmt.Sprintf("Which rivers of region %d are longer than those of country %d and when were they mapped?",
+					r.IntN(1e6), r.IntN(1e6)),
+				fmt.Sprintf("SELECT ?r WHERE { ?r wdt:P31 wd:Q%d ; wdt:P17 wd:Q%d ; wdt:P2043 ?l . FILTER(?l > %d) }",
+					1+r.IntN(1e6), 1+r.IntN(1e6), r.IntN(100))))
 		}
 		p := &Pool{}
 		want := map[Reason]int{}
@@ -206,7 +216,8 @@ func TestNeverTheSetBeingRun(t *testing.T) {
 			shown = append(shown, d)
 			want[why]++
 		}
-		like := item(fmt.Sprint("free-", n), "Which rivers are in this region?", "SELECT ?r WHERE { ?r wdt:P31 wd:Q4022 ; wdt:P17 wd:Q183 ; wdt:P2043 ?l . FILTER(?l > 5) }")
+		like := item(fmt.Sprint("free-", n), "Which rivers are in this region?",
+			"SELECT ?r WHERE { ?r wdt:P31 wd:Q4022 ; wdt:P17 wd:Q183 ; wdt:P2043 ?l . FILTER(?l > 5) }")
 		p.Add("pool", append(shown, like))
 		left, gone := p.Without(Hold(items))
 		if left.Len() != 1 || fmt.Sprint(gone) != fmt.Sprint(want) {
@@ -219,7 +230,8 @@ func TestNeverTheSetBeingRun(t *testing.T) {
 }
 
 func TestGenericIDs(t *testing.T) {
-	for id, want := range map[string]string{"17": "", "test_4": "", "dev-12": "", "": "", " TRAIN_1 ": "", "WebQTest-12": "webqtest-12", "c-00ff": "c-00ff"} {
+	for id, want := range map[string]string{"17": "", "test_4": "", "dev-12": "", "": "", " TRAIN_1 ": "",
+		"WebQTest-12": "webqtest-12", "c-00ff": "c-00ff"} {
 		if got := foldID(id); got != want {
 			t.Errorf("%q: %q, want %q", id, got, want)
 		}
@@ -240,7 +252,8 @@ func TestRead(t *testing.T) {
 	if err := p.Read(lines); err != nil || p.Len() != 1 || p.Sources()[0] != "train.jsonl (1)" {
 		t.Errorf("%v, %v", p.Sources(), err)
 	}
-	for _, bad := range []string{filepath.Join(dir, "absent"), dir, write("broken.json", `[{"id":`), write("empty.json", `[{"id":"x","question":"Q?","sparql":""}]`)} {
+	for _, bad := range []string{filepath.Join(dir, "absent"), dir, write("broken.json", `[{"id":`),
+		write("empty.json", `[{"id":"x","question":"Q?","sparql":""}]`)} {
 		if err := p.Read(bad); err == nil || !strings.Contains(err.Error(), bad) {
 			t.Errorf("%s: %v", bad, err)
 		}
@@ -248,7 +261,8 @@ func TestRead(t *testing.T) {
 	harvested := `{"schema":1,"id":"c-00112233445566aa","stage":"staged","cleaned":"SELECT ?m WHERE { wd:Q64 wdt:P6 ?m }","result":{"rows":1},"conversation":{"comments":[{"text":"mayors pls"}]}}`
 	write(dataset.CandidatesFile, harvested+"\n"+strings.Replace(harvested, "66aa", "66bb", 1)+"\n")
 	p = &Pool{}
-	if err := p.Harvest(dir, []dataset.Item{item("c-00112233445566aa", "Who is the mayor of Berlin?", "SELECT ?m WHERE { wd:Q64 wdt:P6 ?m }")}); err != nil || p.Len() != 2 {
+	if err := p.Harvest(dir, []dataset.Item{item("c-00112233445566aa", "Who is the mayor of Berlin?",
+		"SELECT ?m WHERE { wd:Q64 wdt:P6 ?m }")}); err != nil || p.Len() != 2 {
 		t.Errorf("%d, %v", p.Len(), err)
 	}
 	if err := p.Read(dir); err != nil || p.Len() != 4 {

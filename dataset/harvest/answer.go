@@ -25,7 +25,8 @@ func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, er
 	if err != nil {
 		return nil, err
 	}
-	s := dataset.Suggestion{Precise: a.Precise, Natural: a.Natural, Verdict: dataset.Verdict(strings.ToLower(strings.TrimSpace(a.Verdict)))}
+	s := dataset.Suggestion{Precise: a.Precise, Natural: a.Natural,
+		Verdict: dataset.Verdict(strings.ToLower(strings.TrimSpace(a.Verdict)))}
 	for _, q := range []*string{&s.Precise, &s.Natural} {
 		*q = strings.Join(strings.Fields(printable(*q)), " ")
 		switch {
@@ -41,7 +42,8 @@ func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, er
 		}
 	}
 	if !slices.Contains([]dataset.Verdict{dataset.Include, dataset.Modify, dataset.Exclude}, s.Verdict) {
-		return nil, fmt.Errorf("the verdict is %q, not include, modify or exclude", text.Clip(printable(string(s.Verdict)), 40))
+		return nil, fmt.Errorf("the verdict is %q, not include, modify or exclude",
+			text.Clip(printable(string(s.Verdict)), 40))
 	}
 	s.Reasons, s.Disambiguate = short(a.Reasons, 5), short(a.Disambiguate, 10)
 	if len(s.Reasons) == 0 {

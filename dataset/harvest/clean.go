@@ -76,7 +76,8 @@ func onceEach(text string) string {
 		var out []string
 		seen := map[string]bool{}
 		for _, l := range strings.Split(inside, ",") {
-			if code := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(l)), strings.ToLower(sparql.AutoLanguage), language); !seen[code] {
+			if code := strings.ReplaceAll(strings.ToLower(strings.TrimSpace(l)), strings.ToLower(sparql.AutoLanguage),
+				language); !seen[code] {
 				seen[code] = true
 				out = append(out, l)
 			}
@@ -102,12 +103,18 @@ func refused(r dataset.Reason, err error) cleaned {
 // anything else from being sent at all. Source:
 // www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual/SPARQL_Federation_endpoints.
 var services = []string{
-	"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "commons-query.wikimedia.org", "qcommons-query.wikimedia.org", "qlever.dev", "qlever.cs.uni-freiburg.de",
-	"sparql.uniprot.org", "sparql.rhea-db.org", "sparql.wikipathways.org", "sparql.dblp.org", "dblp.org", "dbpedia.org", "sparql.europeana.eu", "data.bnf.fr", "sparql.archives-ouvertes.fr",
-	"linkeddata.uriburner.com", "data.cervantesvirtual.com", "datos.bne.es", "id.nlm.nih.gov", "vocab.getty.edu", "linkedgeodata.org", "sparql.nextprot.org", "www.ebi.ac.uk",
-	"integbio.jp", "data.ordnancesurvey.co.uk", "statistics.data.gov.uk", "opendatacommunities.org", "data.europa.eu", "publications.europa.eu", "dati.camera.it", "dati.beniculturali.it",
-	"data.carnegiehall.org", "data.open.ac.uk", "edan.si.edu", "sparql.vanderbilt.edu", "zbw.eu", "lov.linkeddata.es", "api.parliament.uk", "sophox.org", "www.lingualibre.org", "lingualibre.org",
-	"ldf.fi", "data.nobelprize.org", "onto.fel.cvut.cz", "sparql.orthodb.org", "factgrid.de", "database.factgrid.de", "wikibase.wbstack.com",
+	"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "commons-query.wikimedia.org",
+	"qcommons-query.wikimedia.org", "qlever.dev", "qlever.cs.uni-freiburg.de",
+	"sparql.uniprot.org", "sparql.rhea-db.org", "sparql.wikipathways.org", "sparql.dblp.org", "dblp.org", "dbpedia.org",
+	"sparql.europeana.eu", "data.bnf.fr", "sparql.archives-ouvertes.fr",
+	"linkeddata.uriburner.com", "data.cervantesvirtual.com", "datos.bne.es", "id.nlm.nih.gov", "vocab.getty.edu",
+	"linkedgeodata.org", "sparql.nextprot.org", "www.ebi.ac.uk",
+	"integbio.jp", "data.ordnancesurvey.co.uk", "statistics.data.gov.uk", "opendatacommunities.org", "data.europa.eu",
+	"publications.europa.eu", "dati.camera.it", "dati.beniculturali.it",
+	"data.carnegiehall.org", "data.open.ac.uk", "edan.si.edu", "sparql.vanderbilt.edu", "zbw.eu", "lov.linkeddata.es",
+	"api.parliament.uk", "sophox.org", "www.lingualibre.org", "lingualibre.org",
+	"ldf.fi", "data.nobelprize.org", "onto.fel.cvut.cz", "sparql.orthodb.org", "factgrid.de", "database.factgrid.de",
+	"wikibase.wbstack.com",
 }
 
 // AllowedService reports whether a SERVICE may be called.
@@ -152,7 +159,8 @@ func scholarly(q *sparql.Query) string {
 	sparql.Inspect(q, func(n sparql.Node) bool {
 		if s, ok := n.(*sparql.Service); ok && s.Name.Kind == sparql.Const {
 			name := s.Name.Value().Value
-			asks = asks || strings.HasSuffix(name, "/subgraph/scholarly_articles") || strings.Contains(name, "query-scholarly.wikidata.org")
+			asks = asks || strings.HasSuffix(name, "/subgraph/scholarly_articles") ||
+				strings.Contains(name, "query-scholarly.wikidata.org")
 		}
 		return !asks
 	})

@@ -9,7 +9,8 @@ import (
 // keep every byte.
 func TestAutoLanguage(t *testing.T) {
 	for list, want := range map[string]string{
-		"[AUTO_LANGUAGE],en": "en", "[AUTO_LANGUAGE], en, de": "en, de", "en,[AUTO_LANGUAGE]": "en", "fr,[AUTO_LANGUAGE],en,fr": "fr,en", "[AUTO_LANGUAGE],mul,EN": "en,mul",
+		"[AUTO_LANGUAGE],en": "en", "[AUTO_LANGUAGE], en, de": "en, de", "en,[AUTO_LANGUAGE]": "en",
+		"fr,[AUTO_LANGUAGE],en,fr": "fr,en", "[AUTO_LANGUAGE],mul,EN": "en,mul",
 		"[AUTO_LANGUAGE]": "en", "de,en": "de,en", "en,en": "en,en",
 	} {
 		c := clean(`SELECT ?xLabel WHERE { ?x wdt:P31 wd:Q5 . SERVICE wikibase:label { bd:serviceParam wikibase:language "` + list + `" } }`)

@@ -23,14 +23,16 @@ func (h *Harvest) candidates(t *task, revision int64, page *forum.Page) []datase
 			Schema: dataset.CandidateSchema, ID: identity(h.o.Wiki, t.Title, th, taken), Stage: dataset.Found,
 			Provenance: dataset.Provenance{
 				Wiki: h.o.Wiki, Page: t.Title, Revision: revision, Section: i + 1, Heading: th.Heading,
-				Permalink: permalink(h.o.Wiki, revision, th.Anchor), URL: pageURL(h.o.Wiki, t.Title), Month: t.Month, Read: read, License: dataset.License,
+				Permalink: permalink(h.o.Wiki, revision, th.Anchor), URL: pageURL(h.o.Wiki, t.Title), Month: t.Month,
+				Read: read, License: dataset.License,
 			},
 		}
 		conv := th.Conversation(h.o.Bots...)
 		c.Conversation = conversation(th, &conv)
 		c.Queries = make([]dataset.Query, 0, len(conv.Queries))
 		for _, q := range conv.Queries {
-			c.Queries = append(c.Queries, dataset.Query{Kind: q.Kind, SPARQL: q.SPARQL, Comment: q.Comment, Author: q.Author, Bot: q.Bot, Salvaged: q.Salvaged, URL: q.URL})
+			c.Queries = append(c.Queries, dataset.Query{Kind: q.Kind, SPARQL: q.SPARQL, Comment: q.Comment,
+				Author: q.Author, Bot: q.Bot, Salvaged: q.Salvaged, URL: q.URL})
 		}
 		out = append(out, c)
 	}
@@ -39,7 +41,8 @@ func (h *Harvest) candidates(t *task, revision int64, page *forum.Page) []datase
 
 func conversation(th *forum.Thread, conv *forum.Conversation) dataset.Conversation {
 	out := dataset.Conversation{
-		Requester: conv.Requester, Responses: conv.Responses, Thanked: conv.Thanked, Resolved: conv.Resolved, Comments: make([]dataset.Comment, len(th.Comments)),
+		Requester: conv.Requester, Responses: conv.Responses, Thanked: conv.Thanked, Resolved: conv.Resolved,
+		Comments: make([]dataset.Comment, len(th.Comments)),
 	}
 	if conv.Asked != nil {
 		out.Asked = conv.Asked.UTC()
@@ -103,5 +106,6 @@ func permalink(api string, revision int64, anchor string) string {
 // pageURL is the address of a page as the SPINACH dataset writes it: slashes and colons of the title stay as they are.
 func pageURL(api, title string) string {
 	_, article := script(api)
-	return article + strings.NewReplacer("%2F", "/", "%3A", ":").Replace(url.PathEscape(strings.ReplaceAll(title, " ", "_")))
+	return article + strings.NewReplacer("%2F", "/", "%3A",
+		":").Replace(url.PathEscape(strings.ReplaceAll(title, " ", "_")))
 }

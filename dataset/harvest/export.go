@@ -101,7 +101,8 @@ func (h *Harvest) writeFunnel(f dataset.Funnel) error {
 	if err != nil {
 		return err
 	}
-	return dataset.ReplaceFileFunc(filepath.Join(h.o.Dir, dataset.FunnelPicture), func(w io.Writer) error { return Picture(w, f) })
+	return dataset.ReplaceFileFunc(filepath.Join(h.o.Dir, dataset.FunnelPicture),
+		func(w io.Writer) error { return Picture(w, f) })
 }
 
 // sweep removes results that belong to no staged candidate: those of discussions that are gone, and of queries that
@@ -168,7 +169,8 @@ func (k *counting) funnel(pages []Page) dataset.Funnel {
 	for _, n := range k.years {
 		f.Years = append(f.Years, *n)
 		t := &f.Total
-		t.Discussions, t.WithQuery, t.Valid, t.Run = t.Discussions+n.Discussions, t.WithQuery+n.WithQuery, t.Valid+n.Valid, t.Run+n.Run
+		t.Discussions, t.WithQuery, t.Valid, t.Run = t.Discussions+n.Discussions, t.WithQuery+n.WithQuery,
+			t.Valid+n.Valid, t.Run+n.Run
 		t.Staged, t.Gone, t.Pending = t.Staged+n.Staged, t.Gone+n.Gone, t.Pending+n.Pending
 		for r, m := range n.Rejected {
 			t.Rejected[r] += m

@@ -268,21 +268,28 @@ func testGraph(t *testing.T) *embedded.Graph {
 	if err := b.Read("test.ttl", strings.NewReader(text+turtle)); err != nil {
 		t.Fatal(err)
 	}
-	return b.Graph(embedded.Options{Now: func() time.Time { return testNow }, Random: func() uint64 { return 4 }, Timeout: 10 * time.Second})
+	return b.Graph(embedded.Options{Now: func() time.Time { return testNow }, Random: func() uint64 { return 4 },
+		Timeout: 10 * time.Second})
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	g := &fakeGraph{g: testGraph(t), faults: map[string]error{
-		"timeout": kg.Errorf(kg.Timeout, "too slow"), "large": kg.Errorf(kg.TooLarge, "too large"), "greedy": kg.Errorf(kg.TooGreedy, "memory"),
-		"poison": kg.Errorf(kg.Down, "status 500"), "banned": kg.Errorf(kg.Banned, "banned"), "refuse": &kg.Error{Kind: kg.SyntaxError, Message: "not mine", Line: 1, Column: 2},
+		"timeout": kg.Errorf(kg.Timeout, "too slow"), "large": kg.Errorf(kg.TooLarge, "too large"),
+		"greedy": kg.Errorf(kg.TooGreedy, "memory"),
+		"poison": kg.Errorf(kg.Down, "status 500"), "banned": kg.Errorf(kg.Banned, "banned"),
+		"refuse": &kg.Error{Kind: kg.SyntaxError, Message: "not mine", Line: 1, Column: 2},
 	}}
-	w := &world{t: t, dir: t.TempDir(), store: newMemStore(), wiki: newFakeWiki(), graph: g, links: &fakeLinks{to: map[string]string{}}}
+	w := &world{t: t, dir: t.TempDir(), store: newMemStore(), wiki: newFakeWiki(), graph: g,
+		links: &fakeLinks{to: map[string]string{}}}
 	w.parts = Parts{
-		Log: slog.New(slog.DiscardHandler), Wiki: w.wiki, Endpoints: []Endpoint{{Name: "https://main.example/sparql", Graph: g}}, Labels: g, Links: w.links, Store: w.store,
-		Now: func() time.Time { return testNow },
+		Log: slog.New(slog.DiscardHandler), Wiki: w.wiki,
+		Endpoints: []Endpoint{{Name: "https://main.example/sparql", Graph: g}}, Labels: g, Links: w.links,
+		Store: w.store,
+		Now:   func() time.Time { return testNow },
 	}
-	w.opts = Options{Dir: w.dir, Wiki: testWiki, Prefix: testPrefix, Bots: []string{"SpinachBot"}, Forum: forum.Options{ShortLinks: []string{"w.wiki"}}}
+	w.opts = Options{Dir: w.dir, Wiki: testWiki, Prefix: testPrefix, Bots: []string{"SpinachBot"},
+		Forum: forum.Options{ShortLinks: []string{"w.wiki"}}}
 	return w
 }
 

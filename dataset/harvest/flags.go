@@ -17,19 +17,27 @@ const (
 // articlePredicates are what the graph says about pages of Wikimedia's projects; countPredicates what it counts about
 // an entity's own page; modelPredicates what it says about its own model of statements.
 var (
-	articlePredicates = []string{schemaNS + "about", schemaNS + "isPartOf", schemaNS + "inLanguage", schemaNS + "name", rdf.Wikibase + "badge"}
-	countPredicates   = []string{rdf.Wikibase + "sitelinks", rdf.Wikibase + "statements", rdf.Wikibase + "identifiers", schemaNS + "dateModified", schemaNS + "version"}
-	modelPredicates   = []string{rdf.Wikibase + "directClaim", rdf.Wikibase + "claim", rdf.Wikibase + "statementProperty", rdf.Wikibase + "statementValue", rdf.Wikibase + "qualifier", rdf.Wikibase + "reference", rdf.Wikibase + "propertyType"}
+	articlePredicates = []string{schemaNS + "about", schemaNS + "isPartOf", schemaNS + "inLanguage", schemaNS + "name",
+		rdf.Wikibase + "badge"}
+	countPredicates = []string{rdf.Wikibase + "sitelinks", rdf.Wikibase + "statements", rdf.Wikibase + "identifiers",
+		schemaNS + "dateModified", schemaNS + "version"}
+	modelPredicates = []string{rdf.Wikibase + "directClaim", rdf.Wikibase + "claim",
+		rdf.Wikibase + "statementProperty", rdf.Wikibase + "statementValue", rdf.Wikibase + "qualifier",
+		rdf.Wikibase + "reference", rdf.Wikibase + "propertyType"}
 )
 
 // imageProperties have a picture, a sound or a film on Commons as their value.
-var imageProperties = []string{"P18", "P41", "P94", "P154", "P242", "P10", "P51", "P109", "P117", "P158", "P181", "P207", "P367", "P443", "P948", "P989", "P990", "P1442", "P1543", "P1766", "P1801", "P1846", "P1943", "P2716", "P2910", "P3451", "P4291", "P5252", "P5775", "P8592"}
+var imageProperties = []string{"P18", "P41", "P94", "P154", "P242", "P10", "P51", "P109", "P117", "P158", "P181",
+	"P207", "P367", "P443", "P948", "P989", "P990", "P1442", "P1543", "P1766", "P1801", "P1846", "P1943", "P2716",
+	"P2910", "P3451", "P4291", "P5252", "P5775", "P8592"}
 
 // formatters are functions that make a text look in a certain way.
-var formatters = []string{"CONCAT", "URI", "IRI", "REPLACE", "STRAFTER", "STRBEFORE", "SUBSTR", "ENCODE_FOR_URI", "UCASE", "LCASE", "STR", "STRLANG", "STRDT"}
+var formatters = []string{"CONCAT", "URI", "IRI", "REPLACE", "STRAFTER", "STRBEFORE", "SUBSTR", "ENCODE_FOR_URI",
+	"UCASE", "LCASE", "STR", "STRLANG", "STRDT"}
 
 // charts are the views of the query service's page with axes and nodes: what they show is hard to ask for in words.
-var charts = []string{"scatterchart", "areachart", "linechart", "barchart", "bubblechart", "dimensions", "graph", "tree", "treemap"}
+var charts = []string{"scatterchart", "areachart", "linechart", "barchart", "bubblechart", "dimensions", "graph",
+	"tree", "treemap"}
 
 // unit is a part of the query that may be left out as a whole.
 type unit struct {
@@ -83,7 +91,8 @@ func (t *trimmer) visit(n sparql.Node) {
 		t.flag(dataset.Optimization, "hint for the optimiser: "+t.piece(x.Span), x.Span, true)
 		t.drop[x] = true
 	case *sparql.NamedSubquery:
-		t.flag(dataset.Optimization, "named subquery %"+x.Name+": usually a restructuring for the time limit", x.Span, false)
+		t.flag(dataset.Optimization, "named subquery %"+x.Name+": usually a restructuring for the time limit",
+			x.Span, false)
 	case *sparql.Service:
 		switch x.Kind() {
 		case sparql.SliceService, sparql.SampleService:
@@ -192,7 +201,8 @@ func (t *trimmer) triples(x *sparql.Triples, articles map[string]bool, byArticle
 					u.vars[subject] = true
 				}
 			case slices.Contains(countPredicates, iri):
-				t.unit(dataset.Wikimedia, "about the item's page, not the thing: "+t.piece(p.Span), p.Span, o, nameOf(o))
+				t.unit(dataset.Wikimedia, "about the item's page, not the thing: "+t.piece(p.Span), p.Span,
+					o, nameOf(o))
 			case slices.Contains(imageProperties, directProperty(p.Path)):
 				t.unit(dataset.Formatting, "a picture or sound to show: "+t.piece(p.Span), p.Span, o, nameOf(o))
 			}
@@ -230,7 +240,8 @@ func (t *trimmer) unit(kind dataset.FlagKind, why string, at sparql.Span, node s
 		return
 	}
 	t.flag(kind, why, at, false)
-	u := &unit{flag: len(t.flags) - 1, drop: map[sparql.Node]bool{node: true}, vars: map[string]bool{name: true}, leave: name == ""}
+	u := &unit{flag: len(t.flags) - 1, drop: map[sparql.Node]bool{node: true}, vars: map[string]bool{name: true},
+		leave: name == ""}
 	t.units = append(t.units, u)
 }
 

@@ -336,7 +336,8 @@ func (h *Harvest) plan(ctx context.Context) ([]task, error) {
 		return nil, fmt.Errorf("the wiki lists no archive page %sYYYY/MM: check WIKI_API and FORUM_ARCHIVE_PREFIX (nothing was changed)", h.o.Prefix)
 	}
 	for _, t := range byTitle {
-		t.fresh = t.newest == 0 && !t.Gone || t.newest != 0 && (t.Gone || t.newest != t.Revision || t.Source != h.o.Source || t.Unheard == 1)
+		t.fresh = t.newest == 0 && !t.Gone || t.newest != 0 &&
+			(t.Gone || t.newest != t.Revision || t.Source != h.o.Source || t.Unheard == 1)
 		todo = append(todo, *t)
 	}
 	sortTasks(todo)

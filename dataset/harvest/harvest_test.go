@@ -26,13 +26,15 @@ func planted(w *world) {
 	w.wiki.put("2019/06", "Old requests.\n\n"+
 		thread("Plain", "Who are the people?", posted(people), "Thank you!")+
 		thread("Nothing", "Is anybody here?", "No.")+
-		thread("Two", "Films?", posted("SELECT ?x { ?x wdt:P57 wd:Q1 }"), "better:", link("SELECT ?film WHERE { ?film wdt:P31 wd:Q11424 }"))+
+		thread("Two", "Films?", posted("SELECT ?x { ?x wdt:P57 wd:Q1 }"), "better:",
+			link("SELECT ?film WHERE { ?film wdt:P31 wd:Q11424 }"))+
 		thread("Ours last", "People, please", posted(people+" LIMIT 2"), "SpinachBot@@"+posted(people+" LIMIT 3"))+
 		thread("Only ours", "People, quick", "SpinachBot@@"+posted(people))+
 		thread("Short", "Films of Two", "see https://w.wiki/abc there"))
 	w.wiki.put("2019/07",
 		thread("Bad short", "Films of Three", "see https://w.wiki/evil there")+
-			thread("Bad short after a query", "Films of Four", posted(people+" LIMIT 1"), "or https://w.wiki/none", "or https://w.wiki/page")+
+			thread("Bad short after a query", "Films of Four", posted(people+" LIMIT 1"), "or https://w.wiki/none",
+				"or https://w.wiki/page")+
 			thread("Broken", "Help", posted("SELECT ?x WHERE { ?x wdt:P31 }"))+
 			thread("Update", "Help", "<syntaxhighlight lang=\"sparql\">INSERT DATA { wd:Q1 wdt:P31 wd:Q5 }</syntaxhighlight>")+
 			thread("Foreign", "Help", posted("SELECT ?x WHERE { SERVICE <https://evil.example/sparql> { ?x ?y ?z } }"))+
@@ -44,7 +46,8 @@ func planted(w *world) {
 			thread("Greedy", "Help", posted("#greedy\n"+people))+
 			thread("Poison", "Help", posted("#poison\n"+people))+
 			thread("Not mine", "Help", posted("#refuse\n"+people)))
-	w.wiki.put("2020/01", thread("Plain", "Who are the people again?", posted("SELECT ?human WHERE { ?human wdt:P31 wd:Q5 . }"))+
+	w.wiki.put("2020/01", thread("Plain", "Who are the people again?",
+		posted("SELECT ?human WHERE { ?human wdt:P31 wd:Q5 . }"))+
 		thread("Labels", "Label them", posted("SELECT ?x ?xLabel WHERE { ?x wdt:P57 wd:Q1 . SERVICE wikibase:label { bd:serviceParam wikibase:language \"[AUTO_LANGUAGE],en\". } }")))
 	w.wiki.text[testPrefix+"2019/06/fr"] = thread("Sous-page", "Oui", posted(people)) // no archive page
 	w.wiki.text["Wikidata:Request a query/Archive/Index"] = "x"
@@ -53,21 +56,27 @@ func planted(w *world) {
 func TestEveryWay(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
-	w.opts.Benchmarks = []Benchmark{{Name: "spinach.json", Items: []dataset.Item{{ID: "17", SPARQL: "SELECT ?film { ?film wdt:P57 wd:Q2. }"}, {ID: "18", SPARQL: "broken"}}}}
+	w.opts.Benchmarks = []Benchmark{{Name: "spinach.json",
+		Items: []dataset.Item{{ID: "17", SPARQL: "SELECT ?film { ?film wdt:P57 wd:Q2. }"},
+			{ID: "18", SPARQL: "broken"}}}}
 	f := w.mustRun()
 	want := map[string]string{
-		"Plain": people, "Two": "SELECT ?film WHERE { ?film wdt:P31 wd:Q11424 }", "Ours last": people + " LIMIT 2", "Short": "SELECT ?film WHERE { ?film wdt:P57 wd:Q2 }",
+		"Plain": people, "Two": "SELECT ?film WHERE { ?film wdt:P31 wd:Q11424 }", "Ours last": people + " LIMIT 2",
+		"Short":                   "SELECT ?film WHERE { ?film wdt:P57 wd:Q2 }",
 		"Bad short after a query": people + " LIMIT 1", "Search": "", "Labels": "",
 	}
 	for heading, original := range want {
 		c := w.find(heading)
 		if c.Stage != dataset.Staged || original != "" && c.Original != original {
-			t.Errorf("%s: stage %s (%s %s), query %q, want %q", heading, c.Stage, c.Reason, c.Detail, c.Original, original)
+			t.Errorf("%s: stage %s (%s %s), query %q, want %q", heading, c.Stage, c.Reason, c.Detail,
+				c.Original, original)
 		}
 	}
 	reasons := map[string]dataset.Reason{
-		"Nothing": dataset.NoQuery, "Only ours": dataset.BotOnly, "Bad short": dataset.BadShortLink, "Broken": dataset.SyntaxError, "Update": dataset.Update, "Foreign": dataset.RefusedHost,
-		"Empty": dataset.Empty, "Papers": dataset.Scholarly, "Slow": dataset.Timeout, "Large": dataset.TooLarge, "Greedy": dataset.Failed, "Poison": dataset.EndpointDown,
+		"Nothing": dataset.NoQuery, "Only ours": dataset.BotOnly, "Bad short": dataset.BadShortLink,
+		"Broken": dataset.SyntaxError, "Update": dataset.Update, "Foreign": dataset.RefusedHost,
+		"Empty": dataset.Empty, "Papers": dataset.Scholarly, "Slow": dataset.Timeout, "Large": dataset.TooLarge,
+		"Greedy": dataset.Failed, "Poison": dataset.EndpointDown,
 		"Not mine": dataset.SyntaxError,
 	}
 	for heading, reason := range reasons {
@@ -77,10 +86,12 @@ func TestEveryWay(t *testing.T) {
 	}
 	total := f.Total
 	total.Rejected = nil
-	if want := (dataset.Counts{Discussions: 21, WithQuery: 18, Valid: 15, Run: 11, Staged: 8}); fmt.Sprint(total) != fmt.Sprint(want) {
+	if want := (dataset.Counts{Discussions: 21, WithQuery: 18, Valid: 15, Run: 11,
+		Staged: 8}); fmt.Sprint(total) != fmt.Sprint(want) {
 		t.Errorf("funnel %+v, want %+v", total, want)
 	}
-	if len(f.Years) != 2 || f.Years[0].Year != 2019 || f.Years[0].Discussions != 19 || f.Years[1].Staged != 2 || f.Pages.Read != 3 {
+	if len(f.Years) != 2 || f.Years[0].Year != 2019 || f.Years[0].Discussions != 19 || f.Years[1].Staged != 2 ||
+		f.Pages.Read != 3 {
 		t.Errorf("years %+v, pages %+v", f.Years, f.Pages)
 	}
 	if f.Total.Rejected[dataset.SyntaxError] != 2 {
@@ -93,17 +104,21 @@ func TestEveryWay(t *testing.T) {
 func (w *world) details() {
 	t := w.t
 	c := w.find("Plain")
-	if p := c.Provenance; p.Permalink != "https://www.wikidata.org/w/index.php?oldid=10#Plain" || p.URL != "https://www.wikidata.org/wiki/Wikidata:Request_a_query/Archive/2019/06" ||
+	if p := c.Provenance; p.Permalink != "https://www.wikidata.org/w/index.php?oldid=10#Plain" ||
+		p.URL != "https://www.wikidata.org/wiki/Wikidata:Request_a_query/Archive/2019/06" ||
 		p.Month != "2019-06" || p.Section != 1 || p.License != dataset.License {
 		t.Errorf("provenance %+v", p)
 	}
-	if v := c.Conversation; v.Requester != "Ann" || v.Responses != 2 || !v.Thanked || len(v.Comments) != 3 || v.Asked.Format("2006-01-02T15:04") != "2019-06-03T10:00" {
+	if v := c.Conversation; v.Requester != "Ann" || v.Responses != 2 || !v.Thanked || len(v.Comments) != 3 ||
+		v.Asked.Format("2006-01-02T15:04") != "2019-06-03T10:00" {
 		t.Errorf("conversation %+v", v)
 	}
-	if r := c.Result; r.Rows != 5 || r.Endpoint != "https://main.example/sparql" || r.Bytes < 100 || len(r.Hash) != 32 || r.MS != 7 || !strings.Contains(string(r.Sample), "http://www.wikidata.org/entity/Q6") {
+	if r := c.Result; r.Rows != 5 || r.Endpoint != "https://main.example/sparql" || r.Bytes < 100 ||
+		len(r.Hash) != 32 || r.MS != 7 || !strings.Contains(string(r.Sample), "http://www.wikidata.org/entity/Q6") {
 		t.Errorf("result %+v", r)
 	}
-	if !strings.Contains(c.Annotated, "[label of P31]") || c.Labels["Q5"] != "label of Q5" || !slices.Equal(c.Entities, []string{"Q5"}) || !slices.Equal(c.Properties, []string{"P31"}) {
+	if !strings.Contains(c.Annotated, "[label of P31]") || c.Labels["Q5"] != "label of Q5" ||
+		!slices.Equal(c.Entities, []string{"Q5"}) || !slices.Equal(c.Properties, []string{"P31"}) {
 		t.Errorf("annotated %s, labels %v, %v, %v", c.Annotated, c.Labels, c.Entities, c.Properties)
 	}
 	var twin dataset.Candidate
@@ -112,7 +127,8 @@ func (w *world) details() {
 			twin = x
 		}
 	}
-	if len(twin.Near) == 0 || twin.Near[0].ID != c.ID || twin.Near[0].Similarity != 1 || twin.Near[0].Why != "same pattern and numbers" || twin.Result.Hash != c.Result.Hash {
+	if len(twin.Near) == 0 || twin.Near[0].ID != c.ID || twin.Near[0].Similarity != 1 ||
+		twin.Near[0].Why != "same pattern and numbers" || twin.Result.Hash != c.Result.Hash {
 		t.Errorf("near %+v, hashes %s and %s", twin.Near, twin.Result.Hash, c.Result.Hash)
 	}
 	body, err := dataset.ReadResult(w.dir, c.ID, MaxBytes)
@@ -123,13 +139,16 @@ func (w *world) details() {
 	if err != nil || len(table.Rows) != 5 || HashRows(&table) != c.Result.Hash {
 		t.Errorf("all rows: %d, %v", len(table.Rows), err)
 	}
-	if n := w.find("Short").Near; len(n) == 0 || n[0] != (dataset.Near{ID: "17", Source: "spinach.json", Similarity: 1, Why: "same pattern and numbers"}) {
+	if n := w.find("Short").Near; len(n) == 0 || n[0] != (dataset.Near{ID: "17", Source: "spinach.json", Similarity: 1,
+		Why: "same pattern and numbers"}) {
 		t.Errorf("near %+v", n)
 	}
-	if s := w.find("Search"); !strings.Contains(strings.Join(s.Notes, "\n"), "mwapi") || strings.Contains(s.Cleaned, "mwapi") {
+	if s := w.find("Search"); !strings.Contains(strings.Join(s.Notes, "\n"), "mwapi") ||
+		strings.Contains(s.Cleaned, "mwapi") {
 		t.Errorf("cleaned %s, notes %q", s.Cleaned, s.Notes)
 	}
-	if l := w.find("Labels"); strings.Contains(l.Cleaned, "AUTO_LANGUAGE") || !strings.Contains(l.Original, "AUTO_LANGUAGE") || l.Result.Rows != 2 {
+	if l := w.find("Labels"); strings.Contains(l.Cleaned, "AUTO_LANGUAGE") ||
+		!strings.Contains(l.Original, "AUTO_LANGUAGE") || l.Result.Rows != 2 {
 		t.Errorf("cleaned %s", l.Cleaned)
 	}
 	if n := strings.Join(w.find("Plain").Notes, "\n"); !strings.Contains(n, "read from the wikitext only: it is down") {
@@ -145,7 +164,8 @@ func TestAgain(t *testing.T) {
 	before := w.files()
 	w.wiki.reads, w.graph.runs, w.links.asked = nil, nil, nil
 	w.mustRun()
-	if len(w.wiki.reads) > 0 || len(w.links.asked) > 0 || len(w.graph.runs) != 1 || !strings.Contains(w.graph.runs[0], "#poison") {
+	if len(w.wiki.reads) > 0 || len(w.links.asked) > 0 || len(w.graph.runs) != 1 ||
+		!strings.Contains(w.graph.runs[0], "#poison") {
 		t.Errorf("read %q, resolved %q, ran %q", w.wiki.reads, w.links.asked, w.graph.runs)
 	}
 	if after := w.files(); !maps.Equal(before, after) {
@@ -250,7 +270,8 @@ func TestEndpointDown(t *testing.T) {
 			w.graph.down = true
 		} else {
 			w.graph.faults["banned"] = kg.Errorf(kg.Banned, "banned until tomorrow")
-			w.wiki.text[testPrefix+"2019/06"] = thread("Ban", "x", posted("#banned\n"+people)) + w.wiki.text[testPrefix+"2019/06"]
+			w.wiki.text[testPrefix+"2019/06"] = thread("Ban", "x", posted("#banned\n"+people)) +
+				w.wiki.text[testPrefix+"2019/06"]
 		}
 		f, err := w.run()
 		if !errors.Is(err, ErrEndpointDown) || !strings.Contains(err.Error(), "run harvest again") {
@@ -274,16 +295,20 @@ func TestSecondEndpoint(t *testing.T) {
 	w.wiki.put("2021/01", thread("Paper", "Papers?", posted("SELECT ?x WHERE { ?x wdt:P57 wd:Q1 OPTIONAL { ?x wdt:P2860 ?y } SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }"))+
 		thread("Search again", "Graph", posted("#timeout\nSELECT ?x WHERE { SERVICE gas:service { gas:program gas:gasClass 'com.bigdata.rdf.graph.analytics.SSSP' ; gas:in wd:Q1 ; gas:out ?x } }")))
 	second := &fakeGraph{g: w.graph.g}
-	w.parts.Endpoints = append(w.parts.Endpoints, Endpoint{Name: "https://second.example/api", Graph: second, Dialect: rewrite.QLever, Full: true})
+	w.parts.Endpoints = append(w.parts.Endpoints, Endpoint{Name: "https://second.example/api", Graph: second,
+		Dialect: rewrite.QLever, Full: true})
 	w.mustRun()
 	c := w.find("Slow")
-	if c.Stage != dataset.Staged || c.Result.Endpoint != "https://second.example/api" || !strings.Contains(c.Result.Rewritten, "PREFIX wdt:") || !strings.Contains(strings.Join(c.Notes, " "), "second endpoint") {
+	if c.Stage != dataset.Staged || c.Result.Endpoint != "https://second.example/api" ||
+		!strings.Contains(c.Result.Rewritten, "PREFIX wdt:") ||
+		!strings.Contains(strings.Join(c.Notes, " "), "second endpoint") {
 		t.Errorf("%s %s %+v %q", c.Stage, c.Reason, c.Result, c.Notes)
 	}
 	if c := w.find("Papers"); c.Reason != dataset.Scholarly || !strings.Contains(c.Detail, "second.example") {
 		t.Errorf("%s %s %s", c.Stage, c.Reason, c.Detail)
 	}
-	if c := w.find("Paper"); c.Stage != dataset.Staged || !strings.Contains(strings.Join(c.Notes, " "), "rows may be missing") {
+	if c := w.find("Paper"); c.Stage != dataset.Staged ||
+		!strings.Contains(strings.Join(c.Notes, " "), "rows may be missing") {
 		t.Errorf("%s %q", c.Stage, c.Notes)
 	}
 	if c := w.find("Search again"); c.Reason != dataset.Timeout || !strings.Contains(c.Detail, "cannot be rewritten") {
@@ -329,7 +354,8 @@ func TestMonthsAndNoRun(t *testing.T) {
 	planted(w)
 	w.opts.From, w.opts.To, w.opts.NoRun = "2019-07", "2019-12", true
 	f := w.mustRun()
-	if f.Pages.Read != 1 || f.Total.Discussions != 13 || f.Total.Staged != 0 || len(w.graph.runs) > 0 || len(w.links.asked) > 0 {
+	if f.Pages.Read != 1 || f.Total.Discussions != 13 || f.Total.Staged != 0 || len(w.graph.runs) > 0 ||
+		len(w.links.asked) > 0 {
 		t.Errorf("%+v, ran %d", f, len(w.graph.runs))
 	}
 	w.opts.From, w.opts.To, w.opts.NoRun = "2020-01", "", false
@@ -359,7 +385,8 @@ func TestOtherArchive(t *testing.T) {
 	planted(w)
 	w.mustRun()
 	before := w.files()
-	for _, change := range []func(){func() { w.opts.Wiki = "https://fr.example/w/api.php" }, func() { w.opts.Wiki, w.opts.Prefix = testWiki, "Wikidata:Bistro/" }} {
+	for _, change := range []func(){func() { w.opts.Wiki = "https://fr.example/w/api.php" },
+		func() { w.opts.Wiki, w.opts.Prefix = testWiki, "Wikidata:Bistro/" }} {
 		change()
 		if _, err := w.run(); err == nil || !strings.Contains(err.Error(), "another folder") {
 			t.Errorf("got %v", err)
@@ -389,7 +416,8 @@ func TestHTMLLater(t *testing.T) {
 		reads int
 	}{{ErrNoHTMLNow, 1}, {ErrNoHTMLNow, 1}, {ErrNoHTMLNow, 0}} {
 		w.wiki.noHTML, w.wiki.reads = step.err, nil
-		if w.mustRun(); len(w.wiki.reads) != step.reads || !slices.Equal(w.find("Plain").Notes, []string{"read from the wikitext only: it is down"}) {
+		if w.mustRun(); len(w.wiki.reads) != step.reads ||
+			!slices.Equal(w.find("Plain").Notes, []string{"read from the wikitext only: it is down"}) {
 			t.Errorf("%d reads, want %d; %q", len(w.wiki.reads), step.reads, w.find("Plain").Notes)
 		}
 	}
@@ -448,7 +476,8 @@ func TestHTMLAndWikitext(t *testing.T) {
 <dl><dd>Try <a rel="mw:ExtLink" class="external text" href="%s">this</a> <a rel="mw:WikiLink" href="./User:Bob" title="User:Bob">Bob</a> (<a rel="mw:WikiLink" href="./User_talk:Bob" title="User talk:Bob">talk</a>) 10:00, 4 June 2019 (UTC)</dd></dl></section></body></html>`
 	w.wiki.html[testPrefix+"2019/06"] = fmt.Sprintf(html, sparql.URL(people+" LIMIT 1"))
 	w.mustRun()
-	if c := w.find("Plain"); c.Original != people+" LIMIT 1" || !strings.Contains(strings.Join(c.Notes, "\n"), "HTML and wikitext differ") {
+	if c := w.find("Plain"); c.Original != people+" LIMIT 1" ||
+		!strings.Contains(strings.Join(c.Notes, "\n"), "HTML and wikitext differ") {
 		t.Errorf("query %q, notes %q", c.Original, c.Notes)
 	}
 	w.opts.Source = Wikitext
@@ -459,7 +488,8 @@ func TestHTMLAndWikitext(t *testing.T) {
 
 func TestNewRefuses(t *testing.T) {
 	w := newWorld(t)
-	for _, o := range []Options{{Prefix: "x", From: "2019-13"}, {Prefix: "x", From: "2019-02", To: "2019-01"}, {Prefix: "x", Source: "pdf"}, {}} {
+	for _, o := range []Options{{Prefix: "x", From: "2019-13"}, {Prefix: "x", From: "2019-02", To: "2019-01"},
+		{Prefix: "x", Source: "pdf"}, {}} {
 		if _, err := New(w.parts, o); err == nil {
 			t.Errorf("%+v was taken", o)
 		}

@@ -80,9 +80,11 @@ func TestTrimForumQueries(t *testing.T) {
 
 func FuzzTrim(f *testing.F) {
 	for _, q := range []string{
-		people, "SELECT ?x ?p { ?x wdt:P31 wd:Q5 OPTIONAL { ?x wdt:P18 ?p } hint:Prior hint:runFirst true }", "SELECT ?a { ?a schema:about ?x ; schema:name ?n . ?x wdt:P31 ?y } ORDER BY ?n",
+		people, "SELECT ?x ?p { ?x wdt:P31 wd:Q5 OPTIONAL { ?x wdt:P18 ?p } hint:Prior hint:runFirst true }",
+		"SELECT ?a { ?a schema:about ?x ; schema:name ?n . ?x wdt:P31 ?y } ORDER BY ?n",
 		"SELECT ?xLabel (GROUP_CONCAT(?n) AS ?ns) { ?x rdfs:label ?n SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } } GROUP BY ?xLabel",
-		"SELECT ?u { { ?x wdt:P18 ?p BIND(URI(STR(?p)) AS ?u) } UNION { ?x wikibase:sitelinks ?u } }", "ASK { ?x wdt:P18 ?p }", "CONSTRUCT { ?x wdt:P18 ?p } WHERE { ?x wdt:P18 ?p ; wdt:P31 wd:Q5 }",
+		"SELECT ?u { { ?x wdt:P18 ?p BIND(URI(STR(?p)) AS ?u) } UNION { ?x wikibase:sitelinks ?u } }",
+		"ASK { ?x wdt:P18 ?p }", "CONSTRUCT { ?x wdt:P18 ?p } WHERE { ?x wdt:P18 ?p ; wdt:P31 wd:Q5 }",
 	} {
 		f.Add(q)
 	}

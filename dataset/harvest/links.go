@@ -25,7 +25,8 @@ var ErrNoTarget = errors.New("the short link leads nowhere")
 
 // defaultQueryHosts are the hosts whose pages show the query in their address.
 var defaultQueryHosts = []string{
-	"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "query-legacy-full.wikidata.org", "query-legacy.wikidata.org", "commons-query.wikimedia.org",
+	"query.wikidata.org", "query-main.wikidata.org", "query-scholarly.wikidata.org", "query-legacy-full.wikidata.org",
+	"query-legacy.wikidata.org", "commons-query.wikimedia.org",
 	"qlever.dev", "qlever.cs.uni-freiburg.de",
 }
 

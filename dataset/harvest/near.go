@@ -132,7 +132,8 @@ const MinSimilar = minSimilar
 
 // shingles returns the sorted set of hashes of three tokens in a row.
 func shingles(query string) []uint64 {
-	tokens := strings.FieldsFunc(sparql.NormalForm(query), func(r rune) bool { return r <= ' ' || strings.ContainsRune("{}().;,", r) })
+	tokens := strings.FieldsFunc(sparql.NormalForm(query),
+		func(r rune) bool { return r <= ' ' || strings.ContainsRune("{}().;,", r) })
 	for i, t := range tokens {
 		if t[0] == '?' || t[0] == '$' {
 			tokens[i] = "?"
@@ -190,7 +191,8 @@ func (x *nearIndex) near(id string) []dataset.Near {
 			}
 			if s, why := judge(&x.entries[i]); why != "" {
 				seen[i] = true
-				out = append(out, dataset.Near{ID: x.entries[i].id, Source: x.entries[i].source, Similarity: math.Round(s*1000) / 1000, Why: why})
+				out = append(out, dataset.Near{ID: x.entries[i].id, Source: x.entries[i].source,
+					Similarity: math.Round(s*1000) / 1000, Why: why})
 			}
 		}
 	}

@@ -12,13 +12,16 @@ import (
 
 // Reasons lists the reasons for a rejection in the order of the funnel.
 func Reasons() []dataset.Reason {
-	return []dataset.Reason{dataset.NoQuery, dataset.BotOnly, dataset.BadShortLink, dataset.SyntaxError, dataset.Update, dataset.RefusedHost, dataset.Timeout, dataset.Failed,
+	return []dataset.Reason{dataset.NoQuery, dataset.BotOnly, dataset.BadShortLink, dataset.SyntaxError, dataset.Update,
+		dataset.RefusedHost, dataset.Timeout, dataset.Failed,
 		dataset.EndpointDown, dataset.TooLarge, dataset.Empty, dataset.Scholarly}
 }
 
 var reasonWords = map[dataset.Reason]string{
-	dataset.NoQuery: "no query", dataset.BotOnly: "only our bot posted a query", dataset.BadShortLink: "short link leads to no query", dataset.SyntaxError: "syntax error",
-	dataset.Update: "update", dataset.RefusedHost: "service not allowed", dataset.Timeout: "timeout", dataset.Failed: "endpoint gave up", dataset.EndpointDown: "endpoint down",
+	dataset.NoQuery: "no query", dataset.BotOnly: "only our bot posted a query",
+	dataset.BadShortLink: "short link leads to no query", dataset.SyntaxError: "syntax error",
+	dataset.Update: "update", dataset.RefusedHost: "service not allowed", dataset.Timeout: "timeout",
+	dataset.Failed: "endpoint gave up", dataset.EndpointDown: "endpoint down",
 	dataset.TooLarge: "over 10 MB", dataset.Empty: "no rows", dataset.Scholarly: "scholarly half of the graph",
 }
 
@@ -34,7 +37,8 @@ func steps(c dataset.Counts) []step {
 		{"discussions", c.Discussions, nil},
 		{"with a query", c.WithQuery, []dataset.Reason{dataset.NoQuery, dataset.BotOnly, dataset.BadShortLink}},
 		{"that may be run", c.Valid, []dataset.Reason{dataset.Update, dataset.SyntaxError, dataset.RefusedHost}},
-		{"answered", c.Run, []dataset.Reason{dataset.Timeout, dataset.Failed, dataset.EndpointDown, dataset.SyntaxError, dataset.RefusedHost}},
+		{"answered", c.Run, []dataset.Reason{dataset.Timeout, dataset.Failed, dataset.EndpointDown, dataset.SyntaxError,
+			dataset.RefusedHost}},
 		{"staged", c.Staged, []dataset.Reason{dataset.TooLarge, dataset.Empty, dataset.Scholarly}},
 	}
 }
@@ -135,7 +139,8 @@ func years(svg *chart.SVG, f dataset.Funnel, top, width float64) {
 	}
 	base := top + 28 + height
 	svg.Text(32, top, "By year", `font-weight="600"`)
-	for i, l := range []struct{ color, name string }{{pale, "discussions"}, {chart.Blue, "with a query"}, {chart.Green, "staged"}} {
+	for i, l := range []struct{ color, name string }{{pale, "discussions"}, {chart.Blue, "with a query"},
+		{chart.Green, "staged"}} {
 		x := width - right - 330 + float64(i*115)
 		svg.Rect(x, top-11, 12, 12, `rx="2" fill="`+l.color+`"`, "")
 		svg.Text(x+18, top, l.name, quiet)
@@ -168,9 +173,11 @@ func years(svg *chart.SVG, f dataset.Funnel, top, width float64) {
 // Table writes the funnel as text: a line for each year, and one for all of them.
 func Table(w io.Writer, f dataset.Funnel) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-6s %12s %12s %12s %12s %12s %8s %8s\n", "year", "discussions", "with query", "may be run", "answered", "staged", "pending", "gone")
+	fmt.Fprintf(&b, "%-6s %12s %12s %12s %12s %12s %8s %8s\n", "year", "discussions", "with query", "may be run",
+		"answered", "staged", "pending", "gone")
 	line := func(name string, c dataset.Counts) {
-		fmt.Fprintf(&b, "%-6s %12d %12d %12d %12d %12d %8d %8d\n", name, c.Discussions, c.WithQuery, c.Valid, c.Run, c.Staged, c.Pending, c.Gone)
+		fmt.Fprintf(&b, "%-6s %12d %12d %12d %12d %12d %8d %8d\n", name, c.Discussions, c.WithQuery, c.Valid, c.Run,
+			c.Staged, c.Pending, c.Gone)
 	}
 	for _, y := range f.Years {
 		line(fmt.Sprint(y.Year), y)

@@ -15,18 +15,21 @@ import (
 func sampleFunnel() dataset.Funnel {
 	f := dataset.Funnel{Schema: 1, Pages: dataset.PageCount{Listed: 96, Read: 95, Gone: 1}, Total: dataset.Counts{
 		Discussions: 3412, WithQuery: 2780, Valid: 2654, Run: 2401, Staged: 2171, Gone: 4, Pending: 3,
-		Rejected: map[dataset.Reason]int{dataset.NoQuery: 610, dataset.BotOnly: 8, dataset.BadShortLink: 14, dataset.SyntaxError: 98, dataset.Update: 2, dataset.RefusedHost: 26,
+		Rejected: map[dataset.Reason]int{dataset.NoQuery: 610, dataset.BotOnly: 8, dataset.BadShortLink: 14,
+			dataset.SyntaxError: 98, dataset.Update: 2, dataset.RefusedHost: 26,
 			dataset.Timeout: 215, dataset.Failed: 35, dataset.TooLarge: 31, dataset.Empty: 150, dataset.Scholarly: 49},
 	}}
 	for i, n := range []int{130, 420, 510, 560, 530, 410, 360, 300, 192} {
-		f.Years = append(f.Years, dataset.Counts{Year: 2016 + i, Discussions: n, WithQuery: n * 81 / 100, Staged: n * 63 / 100})
+		f.Years = append(f.Years, dataset.Counts{Year: 2016 + i, Discussions: n, WithQuery: n * 81 / 100,
+			Staged: n * 63 / 100})
 	}
 	return f
 }
 
 // The picture is well-formed, holds the figures, and stands an empty funnel.
 func TestPicture(t *testing.T) {
-	for _, f := range []dataset.Funnel{sampleFunnel(), {}, {Total: dataset.Counts{Discussions: 1}, Years: []dataset.Counts{{Year: 2020, Discussions: 1}}}} {
+	for _, f := range []dataset.Funnel{sampleFunnel(), {},
+		{Total: dataset.Counts{Discussions: 1}, Years: []dataset.Counts{{Year: 2020, Discussions: 1}}}} {
 		var b bytes.Buffer
 		if err := Picture(&b, f); err != nil {
 			t.Fatal(err)
@@ -59,7 +62,8 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(strings.Fields(b.String()), " ")
-	for _, want := range []string{"year discussions with query may be run answered staged pending gone 2016 130 105", "all 3412 2780 2654 2401 2171 3 4", "rejected no query 610 only our bot", "scholarly half of the graph 49"} {
+	for _, want := range []string{"year discussions with query may be run answered staged pending gone 2016 130 105",
+		"all 3412 2780 2654 2401 2171 3 4", "rejected no query 610 only our bot", "scholarly half of the graph 49"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %s", want, got)
 		}

@@ -94,13 +94,18 @@ func (p *pace) left(now time.Time) time.Duration {
 func (h *Harvest) tell(page string) {
 	now := h.Now()
 	p := &h.pace
-	h.Progress(Progress{Page: page, Pages: p.done, Of: p.of, Queries: p.queries, Staged: p.staged, Advised: p.advised, Unusable: p.unusable, Elapsed: now.Sub(p.start), Left: p.left(now)})
+	h.Progress(Progress{Page: page, Pages: p.done, Of: p.of, Queries: p.queries, Staged: p.staged, Advised: p.advised,
+		Unusable: p.unusable, Elapsed: now.Sub(p.start), Left: p.left(now)})
 }
 
 func (p *pace) finish(tell func(Progress), now time.Time) {
-	tell(Progress{Pages: p.done, Of: p.of, Queries: p.queries, Staged: p.staged, Advised: p.advised, Unusable: p.unusable, Elapsed: now.Sub(p.start), Done: true})
+	tell(Progress{Pages: p.done, Of: p.of, Queries: p.queries, Staged: p.staged, Advised: p.advised,
+		Unusable: p.unusable, Elapsed: now.Sub(p.start), Done: true})
 }
 
 func sortTasks(t []task) {
-	slices.SortFunc(t, func(a, b task) int { return cmp.Or(cmp.Compare(a.Month, b.Month), cmp.Compare(a.Title, b.Title)) })
+	slices.SortFunc(t, func(a, b task) int {
+		return cmp.Or(cmp.Compare(a.Month, b.Month),
+			cmp.Compare(a.Title, b.Title))
+	})
 }

@@ -83,7 +83,8 @@ func (h *Harvest) read(ctx context.Context, t *task) error {
 func gone(d *dataset.Candidate) dataset.Candidate {
 	p := d.Provenance
 	p.Heading, p.Permalink = "", ""
-	return dataset.Candidate{Schema: d.Schema, ID: d.ID, Provenance: p, Stage: dataset.Gone, Original: "", Queries: []dataset.Query{}, Conversation: dataset.Conversation{Comments: []dataset.Comment{}}}
+	return dataset.Candidate{Schema: d.Schema, ID: d.ID, Provenance: p, Stage: dataset.Gone, Original: "",
+		Queries: []dataset.Query{}, Conversation: dataset.Conversation{Comments: []dataset.Comment{}}}
 }
 
 // forgetLinks drops what short links lead to that were in a discussion and are no longer on its page. Where another
@@ -104,7 +105,8 @@ func (h *Harvest) forgetLinks(ctx context.Context, was *dataset.Candidate, links
 func (h *Harvest) forgetStale(ctx context.Context, was, now *dataset.Candidate) error {
 	lost := was.Provenance.Heading != now.Provenance.Heading
 	for _, c := range was.Conversation.Comments {
-		lost = lost || !slices.ContainsFunc(now.Conversation.Comments, func(n dataset.Comment) bool { return n.Text == c.Text })
+		lost = lost || !slices.ContainsFunc(now.Conversation.Comments,
+			func(n dataset.Comment) bool { return n.Text == c.Text })
 	}
 	if lost {
 		if err := h.Store.Forget(ctx, adviceNote+was.ID); err != nil {
@@ -135,7 +137,8 @@ func (h *Harvest) forget(ctx context.Context, id string) error {
 
 // discussions reads a page's threads. heard is false when its HTML could not be read but may be available at another
 // time. The error wraps ErrNoPage when there is nothing (more) to read.
-func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Candidate, revision int64, heard bool, err error) {
+func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Candidate, revision int64, heard bool,
+	err error) {
 	heard = true
 	var source, rendered Text
 	var note string
@@ -152,7 +155,8 @@ func (h *Harvest) discussions(ctx context.Context, t *task) (list []dataset.Cand
 		}
 		rendered, err = h.Wiki.HTML(ctx, t.Title)
 		if errors.Is(err, ErrNoHTML) {
-			note, heard = "read from the wikitext only: "+reason(err, ErrNoHTMLNow, ErrNoHTML), !errors.Is(err, ErrNoHTMLNow)
+			note, heard = "read from the wikitext only: "+reason(err, ErrNoHTMLNow, ErrNoHTML),
+				!errors.Is(err, ErrNoHTMLNow)
 			if !heard {
 				h.htmlFailures++
 				h.Log.Warn("no HTML; the next harvest asks once more", "page", t.Title, "error", err)
@@ -219,11 +223,14 @@ func differences(html, plain *forum.Page) map[int][]string {
 		return out
 	}
 	for i := range html.Threads {
-		if len(html.Threads) != len(plain.Threads) && (i >= len(plain.Threads) || html.Threads[i].Heading != plain.Threads[i].Heading) {
-			out[i] = []string{fmt.Sprintf("HTML and wikitext differ: %d threads against %d on the page", len(html.Threads), len(plain.Threads))}
+		if len(html.Threads) != len(plain.Threads) && (i >= len(plain.Threads) ||
+			html.Threads[i].Heading != plain.Threads[i].Heading) {
+			out[i] = []string{fmt.Sprintf("HTML and wikitext differ: %d threads against %d on the page",
+				len(html.Threads), len(plain.Threads))}
 			continue
 		}
-		for _, d := range forum.Diff(&forum.Page{Threads: html.Threads[i : i+1]}, &forum.Page{Threads: plain.Threads[i : i+1]}) {
+		for _, d := range forum.Diff(&forum.Page{Threads: html.Threads[i : i+1]},
+			&forum.Page{Threads: plain.Threads[i : i+1]}) {
 			out[i] = append(out[i], "HTML and wikitext differ: "+d)
 		}
 	}

@@ -160,7 +160,8 @@ func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table,
 			continue
 		case o.Reason == "":
 			if first != nil {
-				o.Notes = append(o.Notes, fmt.Sprintf("run on the second endpoint %s because the first one answered %s", e.Name, first.Reason))
+				o.Notes = append(o.Notes, fmt.Sprintf("run on the second endpoint %s because the first one answered %s",
+					e.Name, first.Reason))
 			}
 			return o, t, nil
 		case first == nil:
@@ -194,7 +195,8 @@ func (h *Harvest) ask(ctx context.Context, e *Endpoint, c *cleaned) (*outcome, *
 	if e.Dialect != "" {
 		r, err := rewrite.Query(query, e.Dialect, rewrite.Options{Language: language})
 		if err != nil {
-			return &outcome{Reason: dataset.Failed, Detail: text.Clip("cannot be rewritten to "+string(e.Dialect)+": "+err.Error(), 500)}, nil, nil
+			return &outcome{Reason: dataset.Failed, Detail: text.Clip("cannot be rewritten to "+string(e.Dialect)+": "+
+				err.Error(), 500)}, nil, nil
 		}
 		if query != r.Text {
 			o.Notes = r.Notes
@@ -229,18 +231,21 @@ func (h *Harvest) result(e *Endpoint, c *cleaned, text string, o *outcome, t *kg
 	case size > MaxBytes:
 		return &outcome{Reason: dataset.TooLarge, Detail: fmt.Sprintf("%d bytes", size)}, nil, nil
 	case t.Empty() && mark != "":
-		return &outcome{Reason: dataset.Scholarly, Detail: "no rows, and it names " + mark + ", which the main graph has no more since the split"}, nil, nil
+		return &outcome{Reason: dataset.Scholarly, Detail: "no rows, and it names " + mark +
+			", which the main graph has no more since the split"}, nil, nil
 	case t.Empty():
 		return &outcome{Reason: dataset.Empty}, nil, nil
 	case mark != "":
-		o.Notes = append(o.Notes, "rows may be missing: it names "+mark+", and scholarly articles are in the other half of the split graph")
+		o.Notes = append(o.Notes, "rows may be missing: it names "+mark+
+			", and scholarly articles are in the other half of the split graph")
 	}
 	some, err := sample(t)
 	if err != nil {
 		return nil, nil, err
 	}
 	o.Result = &dataset.Result{
-		Endpoint: e.Name, RanAt: h.Now().UTC().Truncate(time.Second), MS: t.Elapsed.Milliseconds(), Rows: len(t.Rows), Bytes: size, Hash: HashRows(t), Head: t.Vars, Sample: some,
+		Endpoint: e.Name, RanAt: h.Now().UTC().Truncate(time.Second), MS: t.Elapsed.Milliseconds(), Rows: len(t.Rows),
+		Bytes: size, Hash: HashRows(t), Head: t.Vars, Sample: some,
 	}
 	if t.Ask {
 		o.Result.Rows = 1
@@ -253,7 +258,8 @@ func (h *Harvest) result(e *Endpoint, c *cleaned, text string, o *outcome, t *kg
 
 // reasons are the kinds of failure as the funnel has them. What is missing here is Failed.
 var reasons = map[kg.Kind]dataset.Reason{
-	kg.SyntaxError: dataset.SyntaxError, kg.Refused: dataset.RefusedHost, kg.Timeout: dataset.Timeout, kg.TooLarge: dataset.TooLarge,
+	kg.SyntaxError: dataset.SyntaxError, kg.Refused: dataset.RefusedHost, kg.Timeout: dataset.Timeout,
+	kg.TooLarge: dataset.TooLarge,
 }
 
 // failure makes the outcome of a failed call, or an error when the endpoint answers no one: it is banned, wants a pause
@@ -276,7 +282,8 @@ func (h *Harvest) failure(ctx context.Context, e *Endpoint, err error) (*outcome
 	case kg.RateLimited, kg.Banned:
 		return nil, nil, fmt.Errorf("%s: %w", e.Name, err)
 	case kg.Down, "":
-		return &outcome{Reason: dataset.EndpointDown, Detail: text.Clip(detail+" (for this query; the endpoint answers others)", 500)}, nil, nil
+		return &outcome{Reason: dataset.EndpointDown, Detail: text.Clip(detail+
+			" (for this query; the endpoint answers others)", 500)}, nil, nil
 	default:
 		r, ok := reasons[kind]
 		if !ok {

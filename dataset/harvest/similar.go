@@ -58,7 +58,8 @@ func words(s string) map[string]bool {
 // tokens returns the words of a text that count, in order, in lower case. In scripts that do not part words each pair
 // of letters is a word.
 func tokens(s string) (out []string) {
-	for _, w := range strings.FieldsFunc(strings.ToLower(s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) }) {
+	for _, w := range strings.FieldsFunc(strings.ToLower(s),
+		func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && !unicode.IsDigit(r) }) {
 		r := []rune(w)
 		switch {
 		case len(r) < 2 || emptyWords[w]:
@@ -106,8 +107,9 @@ func (x *Similar) Add(c *dataset.Candidate) {
 		add(c.Labels[id], 1)
 	}
 	x.docs = append(x.docs, Earlier{
-		ID: c.ID, Page: c.Provenance.Page, Heading: c.Provenance.Heading, Month: c.Provenance.Month, Question: strings.TrimSpace(c.Provenance.Heading + "\n" + text.Clip(request, 1000)),
-		SPARQL: c.Cleaned, RanAt: c.Result.RanAt,
+		ID: c.ID, Page: c.Provenance.Page, Heading: c.Provenance.Heading, Month: c.Provenance.Month,
+		Question: strings.TrimSpace(c.Provenance.Heading + "\n" + text.Clip(request, 1000)),
+		SPARQL:   c.Cleaned, RanAt: c.Result.RanAt,
 	})
 	x.words.Add(count)
 }

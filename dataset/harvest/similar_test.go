@@ -10,7 +10,8 @@ import (
 func TestSimilar(t *testing.T) {
 	x := &Similar{}
 	add := func(id, heading, request, month, query string, rows int, labels ...string) {
-		c := dataset.Candidate{ID: id, Stage: dataset.Staged, Cleaned: query, Labels: map[string]string{}, Result: &dataset.Result{Rows: rows}}
+		c := dataset.Candidate{ID: id, Stage: dataset.Staged, Cleaned: query, Labels: map[string]string{},
+			Result: &dataset.Result{Rows: rows}}
 		c.Provenance.Heading, c.Provenance.Month = heading, month
 		c.Conversation.Comments = []dataset.Comment{{Text: request}}
 		for i, l := range labels {
@@ -19,7 +20,8 @@ func TestSimilar(t *testing.T) {
 		}
 		x.Add(&c)
 	}
-	add("rivers", "Longest rivers", "Hello, I would like a list of the longest rivers of Africa, please.", "2019-06", "q1", 10, "river", "Africa")
+	add("rivers", "Longest rivers", "Hello, I would like a list of the longest rivers of Africa, please.", "2019-06",
+		"q1", 10, "river", "Africa")
 	add("lakes", "Lakes", "Which lakes of Africa are deeper than 100 m?", "2020-01", "q2", 5, "lake", "Africa")
 	add("rivers-again", "Long rivers", "The longest river in each country of Africa", "2021-06", "q3", 5, "river")
 	add("same", "Longest rivers!", "The longest rivers of Africa?", "2022-01", "q1", 5, "river")

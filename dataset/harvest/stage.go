@@ -105,14 +105,16 @@ func (h *Harvest) assess(ctx context.Context, d dataset.Candidate) (*dataset.Can
 	if o.Unlabelled {
 		d.Notes = append(d.Notes, "the labels could not be read; the next harvest asks again")
 	}
-	d.Annotated = sparql.Print(c.query, sparql.PrintOptions{Replace: true, NoComments: true, Label: func(id string) string { return o.Labels[id] }})
+	d.Annotated = sparql.Print(c.query, sparql.PrintOptions{Replace: true, NoComments: true,
+		Label: func(id string) string { return o.Labels[id] }})
 	return &d, h.advice(ctx, &d)
 }
 
 // describe fills in what the query's tree says.
 func describe(d *dataset.Candidate, c *cleaned) {
 	m := measure.Query(c.query)
-	d.Metrics = &dataset.Metrics{Clauses: m.Clauses, Projections: m.Projections, Relations: m.Relations, Subjects: m.Subjects, Predicates: m.Predicates, Objects: m.Objects, Literals: m.Literals}
+	d.Metrics = &dataset.Metrics{Clauses: m.Clauses, Projections: m.Projections, Relations: m.Relations,
+		Subjects: m.Subjects, Predicates: m.Predicates, Objects: m.Objects, Literals: m.Literals}
 	d.Entities, d.Properties = numbers(c.query)
 	d.Features = measure.Features(c.query)
 	d.Pattern = measure.Shape(c.query)

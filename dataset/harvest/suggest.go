@@ -24,7 +24,8 @@ import (
 //go:embed prompts/*.tmpl
 var promptFiles embed.FS
 
-var prompts = template.Must(template.New("").Funcs(template.FuncMap{"escape": text.EscapeTags, "attribute": text.EscapeAttribute, "guard": guardTags}).ParseFS(promptFiles, "prompts/*.tmpl"))
+var prompts = template.Must(template.New("").Funcs(template.FuncMap{"escape": text.EscapeTags,
+	"attribute": text.EscapeAttribute, "guard": guardTags}).ParseFS(promptFiles, "prompts/*.tmpl"))
 
 var ourTags = regexp.MustCompile(`(?i)<(/?\s*(?:query|labels|result|proposed|found|discussion|post)\b)`)
 
@@ -82,13 +83,16 @@ func Prompt(c *dataset.Candidate) (system, user string, err error) {
 		Labels                                      []labelled
 		Flags                                       []dataset.Flag
 		Posts                                       []dataset.Comment
-	}{Query: text.Clip(c.Cleaned, maxPromptQuery), Trimmed: text.Clip(c.Trimmed, maxPromptQuery), Heading: text.Clip(c.Provenance.Heading, 300), Month: c.Provenance.Month, Flags: c.Flags, Posts: posts(c)}
+	}{Query: text.Clip(c.Cleaned, maxPromptQuery), Trimmed: text.Clip(c.Trimmed, maxPromptQuery),
+		Heading: text.Clip(c.Provenance.Heading, 300), Month: c.Provenance.Month, Flags: c.Flags, Posts: posts(c)}
 	if c.Result != nil {
-		data.Rows, data.Sample, data.Ran = c.Result.Rows, text.Clip(rowsText(c.Result.Head, c.Result.Sample), maxPromptRows), c.Result.RanAt.Format(time.DateOnly)
+		data.Rows, data.Sample, data.Ran = c.Result.Rows,
+			text.Clip(rowsText(c.Result.Head, c.Result.Sample), maxPromptRows), c.Result.RanAt.Format(time.DateOnly)
 	}
 	for _, id := range slices.Concat(c.Entities, c.Properties) {
 		if l := c.Labels[id]; l != "" {
-			data.Labels = append(data.Labels, labelled{id, text.Clip(strings.Join(strings.Fields(l), " "), 200), text.Clip(strings.Join(strings.Fields(c.Descriptions[id]), " "), 200)})
+			data.Labels = append(data.Labels, labelled{id, text.Clip(strings.Join(strings.Fields(l), " "), 200),
+				text.Clip(strings.Join(strings.Fields(c.Descriptions[id]), " "), 200)})
 		}
 	}
 	var b strings.Builder

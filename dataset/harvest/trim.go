@@ -42,7 +42,8 @@ const (
 // trim looks through a query and proposes a trimmed one. q is not changed.
 func trim(q *sparql.Query) trimmed {
 	if len(q.Text) > maxTrimBytes {
-		return trimmed{notes: []string{fmt.Sprintf("not looked through for parts to trim: longer than %d bytes", maxTrimBytes)}}
+		return trimmed{notes: []string{fmt.Sprintf("not looked through for parts to trim: longer than %d bytes",
+			maxTrimBytes)}}
 	}
 	own, err := sparql.Parse(q.Text)
 	if err != nil {
@@ -137,7 +138,8 @@ func (t *trimmer) leaves(u *unit, skip map[sparql.Node]bool) bool {
 		return false
 	}
 	b := t.q.Body
-	return b.Star || len(b.Items) == 0 || slices.ContainsFunc(b.Items, func(i *sparql.SelectItem) bool { return !u.projects(i) })
+	return b.Star || len(b.Items) == 0 || slices.ContainsFunc(b.Items,
+		func(i *sparql.SelectItem) bool { return !u.projects(i) })
 }
 
 // projects reports whether a projected column is there for the unit's sake.
@@ -167,7 +169,8 @@ func (t *trimmer) unproject(vars map[string]bool) {
 		return
 	}
 	b.GroupBy.Keys = slices.DeleteFunc(b.GroupBy.Keys, func(k *sparql.GroupKey) bool {
-		return k.As == "" && k.Expr.Kind == sparql.ExprTerm && k.Expr.Term.Kind == sparql.Var && u.projects(&sparql.SelectItem{Var: k.Expr.Term.Name})
+		return k.As == "" && k.Expr.Kind == sparql.ExprTerm && k.Expr.Term.Kind == sparql.Var &&
+			u.projects(&sparql.SelectItem{Var: k.Expr.Term.Name})
 	})
 	if len(b.GroupBy.Keys) == 0 {
 		b.GroupBy = nil

@@ -20,19 +20,24 @@ func TestTrim(t *testing.T) {
 			"SELECT ?x { ?x wdt:P31 wd:Q5 FILTER NOT EXISTS { ?x wdt:P570 ?d } }"},
 		{"two articles", `SELECT ?x ?title WHERE { ?x wdt:P31 wd:Q5 . ?a schema:about ?x ; schema:isPartOf <https://species.wikimedia.org/> ; schema:name ?title . }`, "wikimedia-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
 		{"optional article with a filter", `SELECT ?x ?a { ?x wdt:P31 wd:Q5 OPTIONAL { ?a schema:about ?x FILTER(STRSTARTS(STR(?a), "https://en.")) } }`, "wikimedia-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
-		{"article the other way round", `SELECT ?x ?n { ?x wdt:P31 wd:Q5 ; ^schema:about ?a . ?n ^schema:name ?a }`, "wikimedia-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
+		{"article the other way round", `SELECT ?x ?n { ?x wdt:P31 wd:Q5 ; ^schema:about ?a . ?n ^schema:name ?a }`,
+			"wikimedia-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
 		{"article that orders", `SELECT ?x ?a { ?x wdt:P31 wd:Q5 . ?a schema:about ?x } ORDER BY ?a`, "wikimedia", ""},
 		{"only an article", `SELECT ?a { ?a schema:about wd:Q42 }`, "wikimedia", ""},
-		{"lacks an article", `SELECT ?x { ?x wdt:P31 wd:Q5 MINUS { ?a schema:about ?x ; schema:inLanguage "bn" } }`, "wikimedia", ""},
+		{"lacks an article", `SELECT ?x { ?x wdt:P31 wd:Q5 MINUS { ?a schema:about ?x ; schema:inLanguage "bn" } }`,
+			"wikimedia", ""},
 		{"has an article", `SELECT ?x { ?x wdt:P31 wd:Q5 FILTER EXISTS { ?a schema:about ?x } }`, "wikimedia", ""},
-		{"sitelinks shown", `SELECT ?x ?n { ?x wdt:P31 wd:Q5 ; wikibase:sitelinks ?n . }`, "wikimedia-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
+		{"sitelinks shown", `SELECT ?x ?n { ?x wdt:P31 wd:Q5 ; wikibase:sitelinks ?n . }`, "wikimedia-",
+			"SELECT ?x { ?x wdt:P31 wd:Q5 }"},
 		{"sitelinks filter", `SELECT ?x { ?x wdt:P31 wd:Q5 ; wikibase:sitelinks ?n FILTER(?n > 10) }`, "wikimedia", ""},
 		{"no sitelinks", `SELECT ?x { ?x wdt:P31 wd:Q5 ; wikibase:sitelinks 0 }`, "wikimedia", ""},
-		{"picture", `SELECT ?x ?p { ?x wdt:P31 wd:Q5 OPTIONAL { ?x wdt:P18 ?p } }`, "formatting-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
+		{"picture", `SELECT ?x ?p { ?x wdt:P31 wd:Q5 OPTIONAL { ?x wdt:P18 ?p } }`, "formatting-",
+			"SELECT ?x { ?x wdt:P31 wd:Q5 }"},
 		{"picture is the question", `SELECT ?x ?p { ?x wdt:P18 ?p }`, "formatting", ""},
 		{"formatted picture", `SELECT ?x ?u { ?x wdt:P31 wd:Q5 ; wdt:P18 ?p BIND(URI(CONCAT("http://x/", STR(?p))) AS ?u) }`, "formatting- formatting-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
 		{"text that filters", `SELECT ?x { ?x wdt:P31 wd:Q5 ; wdt:P213 ?i BIND(SUBSTR(?i, 1, 2) AS ?s) FILTER(?s = "00") }`, "formatting", ""},
-		{"text in the projection", `SELECT ?x (CONCAT(?a, "!") AS ?s) { ?x wdt:P31 wd:Q5 ; rdfs:label ?a }`, "formatting-", "SELECT ?x { ?x wdt:P31 wd:Q5 ; rdfs:label ?a }"},
+		{"text in the projection", `SELECT ?x (CONCAT(?a, "!") AS ?s) { ?x wdt:P31 wd:Q5 ; rdfs:label ?a }`,
+			"formatting-", "SELECT ?x { ?x wdt:P31 wd:Q5 ; rdfs:label ?a }"},
 		{"list of names", `SELECT ?x (GROUP_CONCAT(DISTINCT ?n; separator=", ") AS ?ns) { ?x wdt:P31 wd:Q5 ; rdfs:label ?n } GROUP BY ?x`, "formatting-",
 			"SELECT ?x (COUNT(DISTINCT ?n) AS ?ns) { ?x wdt:P31 wd:Q5 ; rdfs:label ?n } GROUP BY ?x"},
 		{"labels only", `SELECT ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }`, "formatting-",
@@ -43,10 +48,13 @@ func TestTrim(t *testing.T) {
 			"SELECT ?x ?y ?yLabel { ?x wdt:P31 ?y SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }"},
 		{"ordered by label", `SELECT ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } } ORDER BY ?xLabel`, "formatting", ""},
 		{"view", "#defaultView:Map\nSELECT ?x { ?x wdt:P31 wd:Q5 }", "formatting-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
-		{"chart", "#defaultView:ScatterChart\nSELECT ?x { ?x wdt:P31 wd:Q5 }", "code-", "SELECT ?x { ?x wdt:P31 wd:Q5 }"},
+		{"chart", "#defaultView:ScatterChart\nSELECT ?x { ?x wdt:P31 wd:Q5 }", "code-",
+			"SELECT ?x { ?x wdt:P31 wd:Q5 }"},
 		{"data model", `SELECT ?p ?d { ?p wikibase:directClaim ?d }`, "code", ""},
-		{"named subquery", `SELECT ?x WITH { SELECT ?x { ?x wdt:P31 wd:Q5 } } AS %a { INCLUDE %a }`, "optimisation", ""},
-		{"picture of a group", `SELECT ?x ?p { ?x wdt:P31 wd:Q5 ; wdt:P18 ?p } GROUP BY ?x ?p`, "formatting-", "SELECT ?x { ?x wdt:P31 wd:Q5 } GROUP BY ?x"},
+		{"named subquery", `SELECT ?x WITH { SELECT ?x { ?x wdt:P31 wd:Q5 } } AS %a { INCLUDE %a }`,
+			"optimisation", ""},
+		{"picture of a group", `SELECT ?x ?p { ?x wdt:P31 wd:Q5 ; wdt:P18 ?p } GROUP BY ?x ?p`, "formatting-",
+			"SELECT ?x { ?x wdt:P31 wd:Q5 } GROUP BY ?x"},
 		{"star", `SELECT * { ?x wdt:P31 wd:Q5 ; wdt:P18 ?p }`, "formatting-", "SELECT * { ?x wdt:P31 wd:Q5 }"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -108,8 +116,10 @@ func TestFlagPlace(t *testing.T) {
 
 func TestScholarly(t *testing.T) {
 	for query, want := range map[string]string{
-		"SELECT ?x { ?x wdt:P31 wd:Q13442814 }": "Q13442814", "SELECT ?x { ?x wdt:P50 wd:Q42 }": "", "SELECT ?x { ?y wdt:P2860/wdt:P50 ?x }": "P2860",
-		"SELECT ?x { SERVICE wdsubgraph:scholarly_articles { ?x wdt:P31 wd:Q13442814 } }": "", "SELECT ?x { ?x wdt:P921 ?y # wd:Q13442814\n}": "",
+		"SELECT ?x { ?x wdt:P31 wd:Q13442814 }": "Q13442814", "SELECT ?x { ?x wdt:P50 wd:Q42 }": "",
+		"SELECT ?x { ?y wdt:P2860/wdt:P50 ?x }":                                           "P2860",
+		"SELECT ?x { SERVICE wdsubgraph:scholarly_articles { ?x wdt:P31 wd:Q13442814 } }": "",
+		"SELECT ?x { ?x wdt:P921 ?y # wd:Q13442814\n}":                                    "",
 	} {
 		c := clean(query)
 		if c.reason != "" {
@@ -132,9 +142,11 @@ func TestNear(t *testing.T) {
 	x.add("c-4", ownSource, "SELECT ?film { ?film wdt:P57 wd:Q25191 }")
 	got := fmt.Sprint(x.near("c-1"))
 	want := fmt.Sprint([]dataset.Near{
-		{ID: "item 7", Source: "spinach.json", Similarity: 1, Why: "same pattern and numbers"}, {ID: "c-2", Source: ownSource, Similarity: 0.9, Why: "same pattern, other numbers"},
+		{ID: "item 7", Source: "spinach.json", Similarity: 1, Why: "same pattern and numbers"},
+		{ID: "c-2", Source: ownSource, Similarity: 0.9, Why: "same pattern, other numbers"},
 	})
-	if !strings.HasPrefix(got, strings.TrimSuffix(want, "]")) || !strings.Contains(got, "c-3 candidates 0.8") || strings.Contains(got, "c-4") || strings.Contains(got, "c-1") {
+	if !strings.HasPrefix(got, strings.TrimSuffix(want, "]")) || !strings.Contains(got, "c-3 candidates 0.8") ||
+		strings.Contains(got, "c-4") || strings.Contains(got, "c-1") {
 		t.Errorf("got %s, want it to begin with %s and to hold c-3", got, want)
 	}
 	if n := x.near("c-4"); len(n) > 0 {
@@ -175,7 +187,8 @@ func TestHashRows(t *testing.T) {
 	if b := hash("SELECT ?y WHERE { ?y wdt:P31 wd:Q5 } ORDER BY DESC(?y)"); a != b {
 		t.Error("the order of rows counts")
 	}
-	for _, q := range []string{"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 } LIMIT 4", "SELECT ?x WHERE { ?x wdt:P31 wd:Q11424 }", "SELECT ?x ?x2 WHERE { ?x wdt:P31 wd:Q5 }", "ASK {}",
+	for _, q := range []string{"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 } LIMIT 4",
+		"SELECT ?x WHERE { ?x wdt:P31 wd:Q11424 }", "SELECT ?x ?x2 WHERE { ?x wdt:P31 wd:Q5 }", "ASK {}",
 		"SELECT ?x WHERE { { ?x wdt:P31 wd:Q5 } UNION { ?x wdt:P569 ?d } }"} {
 		if hash(q) == a {
 			t.Errorf("%s has the same hash", q)

@@ -23,7 +23,8 @@ func BenchmarkDivide(b *testing.B) {
 		cs[i].Pattern = measure.Shape(q)
 		for j := max(0, i-8); j < min(len(cs), i+9); j++ {
 			if j != i {
-				cs[i].Near = append(cs[i].Near, dataset.Near{ID: cs[j].ID, Source: release.NearCandidates, Similarity: 0.9})
+				cs[i].Near = append(cs[i].Near, dataset.Near{ID: cs[j].ID, Source: release.NearCandidates,
+					Similarity: 0.9})
 			}
 		}
 	}

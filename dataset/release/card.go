@@ -42,7 +42,8 @@ func Card(w io.Writer, d *Description) error {
 	}
 	p("---\nlicense: cc-by-sa-4.0\nlanguage: [en]\ntask_categories: [question-answering]\ntags: [SPARQL, Wikidata, knowledge graph]\n---\n")
 	p("# %s\n", escape(cmp.Or(d.Name, "Benchmark")))
-	p("%d questions with SPARQL queries over Wikidata, made from discussions on a public request forum. Made %s.\n", len(d.Golds), d.Made.UTC().Format("2 January 2006"))
+	p("%d questions with SPARQL queries over Wikidata, made from discussions on a public request forum. Made %s.\n",
+		len(d.Golds), d.Made.UTC().Format("2 January 2006"))
 	p("## What it is\n")
 	p("Each item is a self-contained English question and the query that answers it. The query is the last one that was posted in its discussion. Annotators trimmed parts that serve only the presentation of Wikimedia projects, optimization or formatting (%d of %d), and wrote the question so that it says what the query asks. %d of %d items were validated by a second person who had not seen the first one's verdict.\n",
 		modified, len(d.Golds), validated, len(d.Golds))
@@ -51,14 +52,16 @@ func Card(w io.Writer, d *Description) error {
 		funnel(p, d)
 	}
 	p("## Annotation\n")
-	p("Annotators: %d. Verdicts were given independently; agreement counts those before either had seen the other's.\n", d.Annotators)
+	p("Annotators: %d. Verdicts were given independently; agreement counts those before either had seen the other's.\n",
+		d.Annotators)
 	for _, line := range d.Agreement {
 		p("- %s", escape(line))
 	}
 	p("")
 	nearDuplicates(p, d.Golds)
 	if d.Statistics != "" {
-		p("## Statistics\n\n```text\n%s\n```\n", strings.ReplaceAll(strings.TrimRight(d.Statistics, "\n"), "```", "'''"))
+		p("## Statistics\n\n```text\n%s\n```\n", strings.ReplaceAll(strings.TrimRight(d.Statistics, "\n"),
+			"```", "'''"))
 	}
 	p("## License and attribution\n")
 	p("%s. The questions and queries are made from the discussions below, whose authors published them under this license; each is named by the permanent link to the revision that was read.\n", dataset.License)
@@ -66,7 +69,8 @@ func Card(w io.Writer, d *Description) error {
 	slices.SortStableFunc(golds, func(a, b Gold) int { return byPlace(a.Candidate, b.Candidate) })
 	for _, g := range golds {
 		c := g.Candidate
-		p("- `%s` [%s](%s), %s%s", c.ID, escape(cmp.Or(c.Provenance.Heading, "untitled")), link(c.Provenance.Permalink), c.Provenance.Month, authors(c))
+		p("- `%s` [%s](%s), %s%s", c.ID, escape(cmp.Or(c.Provenance.Heading, "untitled")), link(c.Provenance.Permalink),
+			c.Provenance.Month, authors(c))
 	}
 	if d.Command != "" {
 		p("\nMade with `%s`.", d.Command)
@@ -91,7 +95,8 @@ func funnel(p func(string, ...any), d *Description) {
 	for _, row := range []struct {
 		name string
 		n    int
-	}{{"in the archive", t.Discussions}, {"with a query", t.WithQuery}, {"whose last query is valid", t.Valid}, {"whose last query runs", t.Run},
+	}{{"in the archive", t.Discussions}, {"with a query", t.WithQuery}, {"whose last query is valid", t.Valid},
+		{"whose last query runs", t.Run},
 		{"with rows, below 10 MB", t.Staged}, {"kept by annotators", len(d.Golds)}} {
 		p("| %s | %d |", row.name, row.n)
 	}

@@ -95,12 +95,14 @@ func Items(dir string, golds []Gold, answers bool) ([]dataset.Item, error) {
 func item(g *Gold) (dataset.Item, error) {
 	c := g.Candidate
 	responses := c.Conversation.Responses
-	it := dataset.Item{ID: c.ID, Title: c.Provenance.Heading, URL: c.Provenance.URL, Question: strings.TrimSpace(g.Question), Language: "en",
+	it := dataset.Item{ID: c.ID, Title: c.Provenance.Heading, URL: c.Provenance.URL,
+		Question: strings.TrimSpace(g.Question), Language: "en",
 		SPARQL: strings.TrimSpace(g.Query), Responses: &responses, Info: map[string]json.RawMessage{}}
 	if _, err := sparql.Parse(it.SPARQL); err != nil {
 		return it, fmt.Errorf("%s (%s): the gold query does not parse: %w", c.ID, it.Title, err)
 	}
-	for key, value := range map[string]any{"permalink": c.Provenance.Permalink, "month": c.Provenance.Month, "licence": c.Provenance.License, "modified": g.Modified, "validated": g.Validated} {
+	for key, value := range map[string]any{"permalink": c.Provenance.Permalink, "month": c.Provenance.Month,
+		"licence": c.Provenance.License, "modified": g.Modified, "validated": g.Validated} {
 		b, err := json.Marshal(value)
 		if err != nil {
 			return it, err
@@ -112,6 +114,7 @@ func item(g *Gold) (dataset.Item, error) {
 
 // byPlace orders candidates as the archive does, oldest first; new harvests add at the end.
 func byPlace(a, b *dataset.Candidate) int {
-	return slices.Compare([]string{a.Provenance.Month, a.Provenance.Page, fmt.Sprintf("%06d", a.Provenance.Section), a.ID},
+	return slices.Compare([]string{a.Provenance.Month, a.Provenance.Page,
+		fmt.Sprintf("%06d", a.Provenance.Section), a.ID},
 		[]string{b.Provenance.Month, b.Provenance.Page, fmt.Sprintf("%06d", b.Provenance.Section), b.ID})
 }

@@ -39,7 +39,8 @@ func harvested(t *testing.T) (dir string, candidates []dataset.Candidate, golds 
 		t.Fatal(err)
 	}
 	for i := range candidates {
-		golds = append(golds, release.Gold{Candidate: &candidates[i], Query: candidates[i].Cleaned, Question: candidates[i].Suggestion.Natural, Validated: i > 0})
+		golds = append(golds, release.Gold{Candidate: &candidates[i], Query: candidates[i].Cleaned,
+			Question: candidates[i].Suggestion.Natural, Validated: i > 0})
 	}
 	golds[3].Query, golds[3].Modified = candidates[3].Trimmed, true
 	return dir, candidates, golds, g
@@ -73,7 +74,8 @@ func TestExport(t *testing.T) {
 		if back[3].ID != datasettest.ID(4) || query != golds[3].Query || back[3].Question != golds[3].Question {
 			t.Errorf("%s: %+v", format, back[3])
 		}
-		if format == "spinach" && (back[2].Title != "German heads of government before reunification" || back[2].URL != "https://www.wikidata.org/wiki/Wikidata:Request_a_query/Archive/2019/07") {
+		if format == "spinach" && (back[2].Title != "German heads of government before reunification" ||
+			back[2].URL != "https://www.wikidata.org/wiki/Wikidata:Request_a_query/Archive/2019/07") {
 			t.Errorf("title and address: %+v", back[2])
 		}
 		if rows, ok := back[8].Bindings(); format == "qald" && (!ok || len(rows) != 2) {
@@ -102,7 +104,8 @@ func TestExport(t *testing.T) {
 func many(n int) ([]dataset.Candidate, []release.Gold) {
 	cs := make([]dataset.Candidate, n)
 	for i := range cs {
-		cs[i] = dataset.Candidate{ID: fmt.Sprintf("c-%016x", 1000+i*7), Provenance: dataset.Provenance{Month: fmt.Sprintf("20%02d-%02d", 10+i/12, i%12+1)}}
+		cs[i] = dataset.Candidate{ID: fmt.Sprintf("c-%016x", 1000+i*7),
+			Provenance: dataset.Provenance{Month: fmt.Sprintf("20%02d-%02d", 10+i/12, i%12+1)}}
 	}
 	return cs, goldsOf(cs)
 }
@@ -150,10 +153,12 @@ func TestDivideByNearness(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cs[i].Cleaned, cs[i].Pattern, cs[i].Properties, golds[i].Query = text, measure.Shape(q), sparql.IDs(sparql.Identifiers(q), true), text
+		cs[i].Cleaned, cs[i].Pattern, cs[i].Properties, golds[i].Query = text, measure.Shape(q),
+			sparql.IDs(sparql.Identifiers(q), true), text
 	}
 	near := func(i, j int, similarity float64) {
-		cs[i].Near = append(cs[i].Near, dataset.Near{ID: cs[j].ID, Source: release.NearCandidates, Similarity: similarity})
+		cs[i].Near = append(cs[i].Near, dataset.Near{ID: cs[j].ID, Source: release.NearCandidates,
+			Similarity: similarity})
 	}
 	near(0, 1, 1)
 	near(0, 2, 0.9) // as the harvest says it: same pattern, other numbers
@@ -161,7 +166,8 @@ func TestDivideByNearness(t *testing.T) {
 	near(3, 5, 0.9)
 	near(6, 7, 0.9)
 	for kind, want := range map[release.Nearness]string{
-		release.NearSame: "01 2 3 4 5 6 7", release.NearText: "012 3 4 5 6 7", release.NearTemplate: "012 34 5 6 7", release.NearPattern: "012 345 67",
+		release.NearSame: "01 2 3 4 5 6 7", release.NearText: "012 3 4 5 6 7", release.NearTemplate: "012 34 5 6 7",
+		release.NearPattern: "012 345 67",
 	} {
 		together := make([][]bool, len(cs))
 		for i := range together {
@@ -349,7 +355,8 @@ func TestVerify(t *testing.T) {
 		t.Errorf("a graph that is down: %s %v", got, err)
 	}
 	stop := errors.New("stop")
-	if err := release.Verify(t.Context(), g, now, release.Checks(dir, golds), func(release.Drift) error { return stop }); !errors.Is(err, stop) {
+	if err := release.Verify(t.Context(), g, now, release.Checks(dir, golds),
+		func(release.Drift) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("an error of the report: %v", err)
 	}
 }
@@ -403,16 +410,23 @@ func TestCard(t *testing.T) {
 	candidates[0].Provenance.Heading = "A [trap](https://evil.example) <img src=x> *bold*\n# no heading"
 	candidates[1].Provenance.Permalink = "https://www.wikidata.org/w/index.php?oldid=1)#[x](https://evil.example"
 	candidates[2].Provenance.Permalink = "javascript:alert(1)"
-	candidates[3].Near = []dataset.Near{{ID: "7", Source: "qald|10.json", Similarity: 0.85}, {ID: "9", Source: "qald|10.json", Similarity: 1}, {ID: "c-gone", Source: release.NearCandidates, Similarity: 1}}
+	candidates[3].Near = []dataset.Near{{ID: "7", Source: "qald|10.json", Similarity: 0.85},
+		{ID: "9", Source: "qald|10.json", Similarity: 1}, {ID: "c-gone", Source: release.NearCandidates, Similarity: 1}}
 	candidates[4].Near = []dataset.Near{{ID: "7", Source: "qald|10.json", Similarity: 0.9}}
 	var b bytes.Buffer
-	err = release.Card(&b, &release.Description{Name: "Bench", Made: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), Funnel: &funnel, Candidates: candidates, Golds: golds, Annotators: 2, Agreement: []string{"Pair 1: kappa 0.42"}, Statistics: "clauses ``` 7"})
+	err = release.Card(&b, &release.Description{Name: "Bench", Made: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC),
+		Funnel: &funnel, Candidates: candidates, Golds: golds, Annotators: 2, Agreement: []string{"Pair 1: kappa 0.42"},
+		Statistics: "clauses ``` 7"})
 	card := b.String()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"license: cc-by-sa-4.0", "CC BY-SA 4.0", "10 questions", "(1 of 10)", "9 of 10 items were validated", "| in the archive | 14 |", "| kept by annotators | 10 |", "2018 to 2023", "kappa 0.42", `| qald\|10.json | 2 | 1 |`, "Near others of this benchmark: 1 of 10 items",
-		`A \[trap\]\(https://evil.example\) \<img src=x\> \*bold\* \# no heading`, "oldid=1%29#[x]%28https://evil.example", "by Ada Example, Helpful Helen", "[Egypt or Germany?](https://www.wikidata.org/w/index.php?oldid=1008#9)"} {
+	for _, want := range []string{"license: cc-by-sa-4.0", "CC BY-SA 4.0", "10 questions", "(1 of 10)",
+		"9 of 10 items were validated", "| in the archive | 14 |", "| kept by annotators | 10 |", "2018 to 2023",
+		"kappa 0.42", `| qald\|10.json | 2 | 1 |`, "Near others of this benchmark: 1 of 10 items",
+		`A \[trap\]\(https://evil.example\) \<img src=x\> \*bold\* \# no heading`,
+		"oldid=1%29#[x]%28https://evil.example", "by Ada Example, Helpful Helen",
+		"[Egypt or Germany?](https://www.wikidata.org/w/index.php?oldid=1008#9)"} {
 		if !strings.Contains(card, want) {
 			t.Errorf("the card lacks %q", want)
 		}

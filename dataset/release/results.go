@@ -36,7 +36,8 @@ func Keep(dir, query string, t *kg.Table) error {
 		return fmt.Errorf("keeping a result: %w", err)
 	}
 	if len(body) > maxResult {
-		return fmt.Errorf("the result has %d bytes, more than the %d that a benchmark item may have: narrow the query", len(body), maxResult)
+		return fmt.Errorf("the result has %d bytes, more than the %d that a benchmark item may have: narrow the query",
+			len(body), maxResult)
 	}
 	return dataset.WriteGzip(keptPath(dir, query), body)
 }

@@ -178,7 +178,8 @@ func cluster(candidates []dataset.Candidate, golds []Gold, near Nearness) []grou
 			if n.Source != NearCandidates || tied.find(id) == tied.find(n.ID) {
 				continue
 			}
-			if n.ID < id && other != nil && slices.ContainsFunc(other.Near, func(m dataset.Near) bool { return m.ID == id && m.Source == NearCandidates }) {
+			if n.ID < id && other != nil && slices.ContainsFunc(other.Near,
+				func(m dataset.Near) bool { return m.ID == id && m.Source == NearCandidates }) {
 				continue // the other tells it, too
 			}
 			if near.reaches(kindOf(c, other, n)) {

@@ -63,7 +63,8 @@ func number01(b bool) float64 {
 }
 
 // Compare scores one answer by the measures given. aliases are further names of the gold answers, for kbqa.
-func Compare(ctx context.Context, gold, pred *Answer, hint Hint, aliases []string, lim Limits, metrics ...Metric) Scores {
+func Compare(ctx context.Context, gold, pred *Answer, hint Hint, aliases []string, lim Limits,
+	metrics ...Metric) Scores {
 	var s Scores
 	for _, m := range metrics {
 		switch m {
@@ -85,7 +86,8 @@ func Compare(ctx context.Context, gold, pred *Answer, hint Hint, aliases []strin
 }
 
 // CompareJSON is [Compare] on results as [ReadAnswer] reads them; empty text is no answer.
-func CompareJSON(ctx context.Context, gold, pred json.RawMessage, hint Hint, lim Limits, metrics ...Metric) (Scores, error) {
+func CompareJSON(ctx context.Context, gold, pred json.RawMessage, hint Hint, lim Limits,
+	metrics ...Metric) (Scores, error) {
 	d := NewDict()
 	var answers [2]*Answer
 	for i, text := range [][]byte{gold, pred} {

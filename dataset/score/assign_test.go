@@ -13,8 +13,10 @@ const unit = 2520
 
 func checkPairing(t *testing.T, gold, pred Rows, p Pairing, sum, most, fewest int) {
 	t.Helper()
-	if !p.Exact || math.Abs(p.Sum*unit-float64(sum)) > 1e-6 || p.Upper != p.Sum || p.Pairs != most || p.FewestPairs != fewest {
-		t.Errorf("gold %v pred %v: sum %.6f (exact %v, upper %.6f), %d pairs, fewest %d; want %.6f, %d, %d", lists(gold), lists(pred), p.Sum, p.Exact, p.Upper, p.Pairs, p.FewestPairs,
+	if !p.Exact || math.Abs(p.Sum*unit-float64(sum)) > 1e-6 || p.Upper != p.Sum || p.Pairs != most ||
+		p.FewestPairs != fewest {
+		t.Errorf("gold %v pred %v: sum %.6f (exact %v, upper %.6f), %d pairs, fewest %d; want %.6f, %d, %d",
+			lists(gold), lists(pred), p.Sum, p.Exact, p.Upper, p.Pairs, p.FewestPairs,
 			float64(sum)/unit, most, fewest)
 	}
 	taken := map[int32]bool{}
@@ -146,7 +148,8 @@ func TestAssignByHand(t *testing.T) {
 		{"nothing", nil, nil, 0, 0, 0},
 		{"empty rows", [][]int32{{}}, [][]int32{{}}, 0, 0, 0},
 		{"two best pairings of different size", [][]int32{{1, 2}, {2, 3}}, [][]int32{{1, 2}, {1}}, 1, 2, 1},
-		{"full rows first would lose: the wider row serves the other gold row", [][]int32{{1}, {2}}, [][]int32{{1, 2}, {1}}, 2, 2, 2},
+		{"full rows first would lose: the wider row serves the other gold row", [][]int32{{1}, {2}},
+			[][]int32{{1, 2}, {1}}, 2, 2, 2},
 		{"multisets", [][]int32{{5, 5}}, [][]int32{{5}, {5, 5, 5}}, 1, 1, 1},
 		{"unequal widths", [][]int32{{1}, {1, 2, 3}}, [][]int32{{1, 2, 3}}, 1, 1, 1},
 		{"a narrow row outweighs", [][]int32{{1}, {1, 2, 3}}, [][]int32{{1, 2}}, 1, 1, 1},
@@ -269,6 +272,7 @@ func FuzzAssign(f *testing.F) {
 			rows++
 		}
 		sum, most, fewest := brute(sides[0], sides[1], unit)
-		checkPairing(t, sides[0], sides[1], Assign(t.Context(), sides[0], sides[1], Options{Fewest: true}), sum, most, fewest)
+		checkPairing(t, sides[0], sides[1], Assign(t.Context(), sides[0], sides[1], Options{Fewest: true}), sum,
+			most, fewest)
 	})
 }

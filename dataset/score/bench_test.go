@@ -12,13 +12,20 @@ var shapes = []struct {
 	sizes []int
 	make  func(n int) (gold, pred [][]string)
 }{
-	{"ordinary", []int{100, 1000, 3000, 10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(1, n).ordinary(n) }},
-	{"hard", []int{1000, 3000, 10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(2, n).hard(n, 3, 0, false) }},
+	{"ordinary", []int{100, 1000, 3000, 10_000, 100_000},
+		func(n int) (g, p [][]string) { return newShape(1, n).ordinary(n) }},
+	{"hard", []int{1000, 3000, 10_000, 100_000}, func(n int) (g,
+		p [][]string) {
+		return newShape(2, n).hard(n, 3, 0, false)
+	}},
 	{"common3", []int{10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(3, n).hard(n, 2, 0, true) }},
 	{"common6", []int{10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(4, n).hard(n, 5, 0, true) }},
 	{"six", []int{10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(5, n).hard(n, 6, 0, false) }},
 	{"ten", []int{10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(6, n).hard(n, 9, 0, true) }},
-	{"fewvalues6", []int{10_000, 100_000}, func(n int) (g, p [][]string) { return newShape(7, n).hard(n, 6, 10, false) }},
+	{"fewvalues6", []int{10_000, 100_000}, func(n int) (g,
+		p [][]string) {
+		return newShape(7, n).hard(n, 6, 10, false)
+	}},
 	{"ragged6", []int{10_000, 100_000}, func(n int) (g, p [][]string) {
 		s := newShape(8, n)
 		g, p = s.hard(n, 5, 0, true)

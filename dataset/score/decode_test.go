@@ -25,8 +25,10 @@ func TestReadAnswer(t *testing.T) {
 	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(a.Columns, []int32{1, 0, 2}) {
 		t.Errorf("%q in %v, want %q", got, a.Columns, want)
 	}
-	for text, kind := range map[string]Kind{"null": None, " true ": Boolean, "false": Boolean, "[]": Table, `{"head":{},"boolean":true}`: Boolean} {
-		if a, err := ReadAnswer(d, []byte(text)); err != nil || a.Kind != kind || a.Bool != strings.Contains(text, "true") {
+	for text, kind := range map[string]Kind{"null": None, " true ": Boolean, "false": Boolean, "[]": Table,
+		`{"head":{},"boolean":true}`: Boolean} {
+		if a, err := ReadAnswer(d, []byte(text)); err != nil || a.Kind != kind ||
+			a.Bool != strings.Contains(text, "true") {
 			t.Errorf("%s: %+v, %v", text, a, err)
 		}
 	}

@@ -43,10 +43,14 @@ type step struct{ gold, pred int32 }
 func newMatcher(ctx context.Context, in *input, g *graph, cost []int64) *matcher {
 	hubs := len(g.hubStarts) - 1
 	m := &matcher{
-		graph: g, ctx: ctx, cost: cost, u: make([]int64, g.nGold), v: make([]int64, g.nPred), mateG: filled(g.nGold), mateP: filled(g.nPred),
-		layerG: make([]int32, g.nGold), layerP: make([]int32, g.nPred), stampG: make([]int32, g.nGold), stampP: make([]int32, g.nPred),
-		hubMin: make([]int64, hubs), minStamp: make([]int32, hubs), stampH: make([]int32, hubs), layerH: make([]int32, hubs),
-		nextG: make([]int, g.nGold), nextH: make([]int, hubs), cheapest: make([]int64, hubs), cheapStamp: make([]int32, hubs), fall: 1,
+		graph: g, ctx: ctx, cost: cost, u: make([]int64, g.nGold), v: make([]int64, g.nPred), mateG: filled(g.nGold),
+		mateP:  filled(g.nPred),
+		layerG: make([]int32, g.nGold), layerP: make([]int32, g.nPred), stampG: make([]int32, g.nGold),
+		stampP: make([]int32, g.nPred),
+		hubMin: make([]int64, hubs), minStamp: make([]int32, hubs), stampH: make([]int32, hubs),
+		layerH: make([]int32, hubs),
+		nextG:  make([]int, g.nGold), nextH: make([]int, hubs), cheapest: make([]int64, hubs),
+		cheapStamp: make([]int32, hubs), fall: 1,
 	}
 	for i := range g.nGold {
 		joined := g.goldStarts[i+1] > g.goldStarts[i]

@@ -74,7 +74,8 @@ func (s shape) hard(n, columns, k int, common bool) (gold, pred [][]string) {
 	}
 	cell := func(col, i int) string {
 		if col == columns-1 {
-			return fmt.Sprintf(`{"datatype":"http://www.w3.org/2001/XMLSchema#decimal","type":"literal","value":"%d"}`, 1000+i)
+			return fmt.Sprintf(`{"datatype":"http://www.w3.org/2001/XMLSchema#decimal","type":"literal","value":"%d"}`,
+				1000+i)
 		}
 		return uri(1000000*(col+1) + i)
 	}

@@ -244,7 +244,8 @@ func (m *miner) closure(gold, pred []int32, atLeast int) []int32 {
 
 // graph puts the levels together, the greatest first.
 func (m *miner) graph() *graph {
-	g := &graph{nGold: m.in.nGold, nPred: m.in.rows() - m.in.nGold, floor: m.floor, broken: m.broken, complete: !m.broken && m.floor == 0}
+	g := &graph{nGold: m.in.nGold, nPred: m.in.rows() - m.in.nGold, floor: m.floor, broken: m.broken,
+		complete: !m.broken && m.floor == 0}
 	g.goldStarts = make([]int, g.nGold+1)
 	hubs, preds := 0, 0
 	for _, l := range m.levels {

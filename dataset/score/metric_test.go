@@ -25,7 +25,8 @@ func rowsJSON(columns string, rows ...string) string {
 			case strings.HasPrefix(c, "@"):
 				c = fmt.Sprintf(`{"type":"literal","xml:lang":"en","value":%q}`, c[1:])
 			case c[0] >= '0' && c[0] <= '9':
-				c = fmt.Sprintf(`{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#integer","value":%q}`, c)
+				c = fmt.Sprintf(`{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#integer","value":%q}`,
+					c)
 			case strings.HasPrefix(c, "{"):
 			default:
 				c = fmt.Sprintf(`{"type":"uri","value":"http://www.wikidata.org/entity/%s"}`, c)
@@ -62,10 +63,12 @@ func TestRowMeasures(t *testing.T) {
 	}{
 		{"one of two, two strays", rowsJSON("x", "Q1", "Q9"), rowsJSON("y", "Q1", "Q2", "Q3"), 0.4, 0.5, 0.4},
 		{"half right, as many rows", rowsJSON("x", "Q1", "Q2"), rowsJSON("y", "Q1", "Q3"), 0.5, 2. / 3, 0.5},
-		{"one of two columns in each row", rowsJSON("x y", "Q1 Q2", "Q3 Q4"), rowsJSON("x", "Q1", "Q3"), 2. / 3, 2. / 3, 2. / 3},
+		{"one of two columns in each row", rowsJSON("x y", "Q1 Q2", "Q3 Q4"), rowsJSON("x", "Q1", "Q3"), 2. / 3,
+			2. / 3, 2. / 3},
 		// tp 1, fp 2, fn 1; grasp the same: the strays have no row to be paired with.
 		{"and two strays", rowsJSON("x y", "Q1 Q2", "Q3 Q4"), rowsJSON("x", "Q1", "Q3", "Q8", "Q9"), 0.4, 0.4, 0.4},
-		{"one of three columns and two strays", rowsJSON("x y z", "Q1 Q2 Q5", "Q3 Q4 Q6"), rowsJSON("x", "Q1", "Q3", "Q8", "Q9"), 2. / 7, 2. / 7, 2. / 7},
+		{"one of three columns and two strays", rowsJSON("x y z", "Q1 Q2 Q5", "Q3 Q4 Q6"),
+			rowsJSON("x", "Q1", "Q3", "Q8", "Q9"), 2. / 7, 2. / 7, 2. / 7},
 		{"gold label column", rowsJSON("item itemLabel", "Q1 @one"), rowsJSON("item", "Q1"), 1, 2. / 3, 1},
 		{"gold description column", rowsJSON("item itemDescription", "Q1 @one"), rowsJSON("item", "Q1"), 1, 2. / 3, 1},
 		{"names of columns do not matter", rowsJSON("a b", "Q1 Q2"), rowsJSON("x y", "Q2 Q1"), 1, 1, 1},
@@ -80,20 +83,26 @@ func TestRowMeasures(t *testing.T) {
 		{"empty table for false", "false", "[]", 0, 1, 1},
 		{"count of nothing for false", "false", rowsJSON("n", "0"), 0, 0, 1},
 		{"truth value for a table", rowsJSON("x", "Q1", "Q2"), "true", 0, 1, 0},
-		{"truth value in a cell for a truth value", "false", rowsJSON("x", `{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#boolean","value":"false"}`), 0, 0, 1},
+		{"truth value in a cell for a truth value", "false",
+			rowsJSON("x", `{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#boolean","value":"false"}`),
+			0, 0, 1},
 		{"nothing predicted", rowsJSON("x", "Q1"), none, 0, 0, 0},
 		{"nothing predicted for false", "false", none, 0, 0, 0},
 		{"no rows predicted", rowsJSON("x", "Q1"), "[]", 0, 0, 0},
 		{"empty gold", "[]", rowsJSON("x", "Q1"), -1, -1, -1},
 		{"both empty", "[]", "[]", -1, -1, -1},
 		{"no gold", none, rowsJSON("x", "Q1"), -1, -1, -1},
-		{"1,024 rows and one column more", rowsJSON("x", many(1024)...), rowsJSON("x y", each(many(1024), " Q0")...), 1, 1, 1},
-		{"1,025 rows and one column more", rowsJSON("x", many(1025)...), rowsJSON("x y", each(many(1025), " Q0")...), 1, 0, 1},
+		{"1,024 rows and one column more", rowsJSON("x", many(1024)...),
+			rowsJSON("x y", each(many(1024), " Q0")...), 1, 1, 1},
+		{"1,025 rows and one column more", rowsJSON("x", many(1025)...),
+			rowsJSON("x y", each(many(1025), " Q0")...), 1, 0, 1},
 		{"language", rowsJSON("x", "@one"), rowsJSON("x", `{"type":"literal","xml:lang":"de","value":"one"}`), 0, 0, 1},
 		{"datatype", rowsJSON("x", "5"), rowsJSON("x", `{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#decimal","value":"5.0"}`), 0, 0, 1},
 		{"no datatype", rowsJSON("x", "5"), rowsJSON("x", `{"type":"literal","value":"5"}`), 0, 0, 1},
-		{"members of a cell that nobody knows", rowsJSON("x", `{"type":"literal","value":"a","note":1}`), rowsJSON("x", `{"type":"literal","value":"a"}`), 0, 1, 1},
-		{"order of a cell's members", `[{"x":{"type":"literal","value":"a"}}]`, `[{"x": {"value" : "\u0061", "type" :"literal"} }]`, 1, 1, 1},
+		{"members of a cell that nobody knows", rowsJSON("x", `{"type":"literal","value":"a","note":1}`),
+			rowsJSON("x", `{"type":"literal","value":"a"}`), 0, 1, 1},
+		{"order of a cell's members", `[{"x":{"type":"literal","value":"a"}}]`,
+			`[{"x": {"value" : "\u0061", "type" :"literal"} }]`, 1, 1, 1},
 	} {
 		s := compare(t, c.gold, c.pred, Hint{})
 		for m, want := range map[Metric]float64{MetricSpinach: c.spinach, MetricGRASP: c.grasp, MetricFair: c.fair} {
@@ -191,7 +200,8 @@ func TestColumnsOnlyHelp(t *testing.T) {
 }
 
 func typed(datatype, value string) string {
-	return fmt.Sprintf(`{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#%s","value":%q}`, datatype, value)
+	return fmt.Sprintf(`{"type":"literal","datatype":"http://www.w3.org/2001/XMLSchema#%s","value":%q}`,
+		datatype, value)
 }
 
 // Cells with equal value, and cells that only look so.
@@ -199,7 +209,8 @@ func TestValues(t *testing.T) {
 	text := func(s string) string { return fmt.Sprintf(`{"type":"literal","value":%q}`, s) }
 	iri := func(s string) string { return fmt.Sprintf(`{"type":"uri","value":%q}`, s) }
 	point := func(s string) string {
-		return fmt.Sprintf(`{"type":"literal","datatype":"http://www.opengis.net/ont/geosparql#wktLiteral","value":%q}`, s)
+		return fmt.Sprintf(`{"type":"literal","datatype":"http://www.opengis.net/ont/geosparql#wktLiteral","value":%q}`,
+			s)
 	}
 	for _, c := range []struct {
 		a, b string
@@ -249,19 +260,27 @@ func TestFair(t *testing.T) {
 		hint             Hint
 		want             float64
 	}{
-		{"labels instead of entities", rowsJSON("x xLabel", "Q1 @one", "Q2 @two"), rowsJSON("name", "@one", "@two"), Hint{}, 1},
-		{"a label that names two entities", rowsJSON("x xLabel", "Q1 @one", "Q2 @one"), rowsJSON("name", "@one"), Hint{}, 0},
+		{"labels instead of entities", rowsJSON("x xLabel", "Q1 @one", "Q2 @two"),
+			rowsJSON("name", "@one", "@two"), Hint{}, 1},
+		{"a label that names two entities", rowsJSON("x xLabel", "Q1 @one", "Q2 @one"),
+			rowsJSON("name", "@one"), Hint{}, 0},
 		{"labels that gold does not tell", rowsJSON("x", "Q1"), rowsJSON("name", "@one"), Hint{}, 0},
-		{"a label counts once next to its entity", rowsJSON("x xLabel y", "Q1 @one Q2"), rowsJSON("x xLabel", "Q1 @one"), Hint{}, 2. / 3},
+		{"a label counts once next to its entity", rowsJSON("x xLabel y", "Q1 @one Q2"),
+			rowsJSON("x xLabel", "Q1 @one"), Hint{}, 2. / 3},
 		{"a label where gold has a title", rowsJSON("title", "@one"), rowsJSON("x xLabel", "Q1 @one"), Hint{}, 1},
-		{"labels of what is unbound", rowsJSON("who", "Q1", "@two", "@three"), rowsJSON("a aLabel", "Q1 @one", "- @two", "- @three"), Hint{}, 1},
-		{"labels in two languages are no other rows", rowsJSON("x", "Q1"), rowsJSON("x xLabel", "Q1 @one", "Q1 @eins"), Hint{}, 1},
+		{"labels of what is unbound", rowsJSON("who", "Q1", "@two", "@three"),
+			rowsJSON("a aLabel", "Q1 @one", "- @two", "- @three"), Hint{}, 1},
+		{"labels in two languages are no other rows", rowsJSON("x", "Q1"),
+			rowsJSON("x xLabel", "Q1 @one", "Q1 @eins"), Hint{}, 1},
 		{"another row of the tie", tiedGold, rowsJSON("x n", "Q1 9", "Q2 5", "Q4 5"), top, 1},
 		{"the tie without a hint", tiedGold, rowsJSON("x n", "Q1 9", "Q2 5", "Q4 5"), Hint{}, 5 / 5.5},
 		{"not tied with the last", tiedGold, rowsJSON("x n", "Q7 9", "Q2 5", "Q3 5"), top, 5 / 5.5},
-		{"limit not reached", tiedGold, rowsJSON("x n", "Q1 9", "Q2 5", "Q4 5"), Hint{Limit: 4, OrderBy: []string{"n"}}, 5 / 5.5},
-		{"the order is not a column", tiedGold, rowsJSON("x n", "Q1 9", "Q2 5", "Q4 5"), Hint{Limit: 3, OrderBy: []string{"m"}}, 5 / 5.5},
-		{"tied rows without the order's column lose nothing", tiedGold, rowsJSON("x", "Q1", "Q2", "Q3"), top, 1.5 * 2 / 4.5},
+		{"limit not reached", tiedGold, rowsJSON("x n", "Q1 9", "Q2 5", "Q4 5"),
+			Hint{Limit: 4, OrderBy: []string{"n"}}, 5 / 5.5},
+		{"the order is not a column", tiedGold, rowsJSON("x n", "Q1 9", "Q2 5", "Q4 5"),
+			Hint{Limit: 3, OrderBy: []string{"m"}}, 5 / 5.5},
+		{"tied rows without the order's column lose nothing", tiedGold, rowsJSON("x", "Q1", "Q2", "Q3"), top,
+			1.5 * 2 / 4.5},
 	} {
 		if s := compare(t, c.gold, c.pred, c.hint).Fair; math.Abs(s.F1-c.want) > 1e-9 {
 			t.Errorf("%s: %v, want %v (%+v)", c.name, s.F1, c.want, s)
@@ -291,7 +310,8 @@ func TestPublishedScores(t *testing.T) {
 		Pred json.RawMessage `json:"predicted_answer_tuple"`
 	}
 	var grasp []float64
-	for name, into := range map[string]any{"data/spinach/qald10-outputs.json": &items, "data/spinach/qald10-grasp-f1.json": &grasp} {
+	for name, into := range map[string]any{"data/spinach/qald10-outputs.json": &items,
+		"data/spinach/qald10-grasp-f1.json": &grasp} {
 		if err := json.Unmarshal(sharedFile(t, name), into); err != nil {
 			t.Fatal(err)
 		}
@@ -306,7 +326,8 @@ func TestPublishedScores(t *testing.T) {
 			t.Fatal(err)
 		}
 		if math.Abs(s.Spinach.F1-it.F1) > 1e-9 || math.Abs(s.GRASP.F1-grasp[i]) > 1e-7 {
-			t.Errorf("item %d: spinach %v, stored %v; grasp %v, stored %v", i, s.Spinach.F1, it.F1, s.GRASP.F1, grasp[i])
+			t.Errorf("item %d: spinach %v, stored %v; grasp %v, stored %v", i, s.Spinach.F1, it.F1,
+				s.GRASP.F1, grasp[i])
 		}
 		if s.Spinach.Lowest != s.Spinach.F1 {
 			t.Errorf("item %d depends on the order of rows", i)

@@ -301,7 +301,8 @@ func (raw *rawOutput) output(form Format) *Output {
 		if raw.Output != nil && raw.Output.SPARQL != nil {
 			out.SPARQL = *raw.Output.SPARQL
 		}
-		out.Benchmark = raw.Type == "" && raw.Question != "" && out.SPARQL != "" && raw.Typ == "" && raw.Elapsed == nil && raw.Messages == nil && raw.Result == nil
+		out.Benchmark = raw.Type == "" && raw.Question != "" && out.SPARQL != "" && raw.Typ == "" &&
+			raw.Elapsed == nil && raw.Messages == nil && raw.Result == nil
 		out.Failure = graspFailure(raw)
 		if len(raw.Messages) > 0 {
 			out.Steps = 0
@@ -350,7 +351,8 @@ func failureOf(raw json.RawMessage) string {
 }
 
 // serverFailures are the phrases by which GRASP's evaluation tells that a server failed, not the system.
-var serverFailures = []string{"502 Server Error", "503 Server Error", "Read timed out. (read timeout=6)", "403 Client Error"}
+var serverFailures = []string{"502 Server Error", "503 Server Error", "Read timed out. (read timeout=6)",
+	"403 Client Error"}
 
 // graspFailure reports whether GRASP's evaluation would leave the output out: it has an error, or a tool's answer has a
 // phrase of a failed server.

@@ -29,7 +29,8 @@ func TestReadSpinachOutputs(t *testing.T) {
 		t.Fatalf("%s, %d items", format, len(items))
 	}
 	a, b := items[0], items[1]
-	if a.SPARQL != "P" || a.Gold != "G" || string(a.Result) != "[{}]" || string(a.GoldResult) != "true" || a.Steps != -1 {
+	if a.SPARQL != "P" || a.Gold != "G" || string(a.Result) != "[{}]" || string(a.GoldResult) != "true" ||
+		a.Steps != -1 {
 		t.Errorf("%+v", a)
 	}
 	// No stored answer is no answer; the published evaluator would take the one of the question before.
@@ -51,8 +52,10 @@ func TestReadGRASPOutputs(t *testing.T) {
 	for i, want := range []struct {
 		id, sparql, failure string
 		steps               int
-	}{{"t_1", "S", "", 3}, {"t_2", "S2", "", -1}, {"t_3", "", "api", -1}, {"t_4", "S4", "503 Server Error", 0}, {"5", "S5", "", 0}} {
-		if o := items[i]; o.ID != want.id || o.SPARQL != want.sparql || o.Failure != want.failure || o.Steps != want.steps || o.Result != nil || o.GoldResult != nil {
+	}{{"t_1", "S", "", 3}, {"t_2", "S2", "", -1}, {"t_3", "", "api", -1}, {"t_4", "S4", "503 Server Error", 0},
+		{"5", "S5", "", 0}} {
+		if o := items[i]; o.ID != want.id || o.SPARQL != want.sparql || o.Failure != want.failure ||
+			o.Steps != want.steps || o.Result != nil || o.GoldResult != nil {
 			t.Errorf("item %d: %+v", i, o)
 		}
 	}
@@ -69,8 +72,10 @@ func TestReadGRASPEvaluation(t *testing.T) {
 		id       string
 		score    float64
 		out, bad bool
-	}{{"a", .8, false, false}, {"b", 0, false, false}, {"c", 0, true, false}, {"d", 0, true, false}, {"e", 0, false, true}, {"f", 0, false, false}} {
-		if o := items[i]; o.ID != want.id || o.Scored.Score != want.score || (o.Scored.Excluded != "") != want.out || (o.Failure != "") != want.bad {
+	}{{"a", .8, false, false}, {"b", 0, false, false}, {"c", 0, true, false}, {"d", 0, true, false},
+		{"e", 0, false, true}, {"f", 0, false, false}} {
+		if o := items[i]; o.ID != want.id || o.Scored.Score != want.score || (o.Scored.Excluded != "") != want.out ||
+			(o.Failure != "") != want.bad {
 			t.Errorf("item %d: %+v, %+v", i, o, o.Scored)
 		}
 	}
@@ -80,10 +85,12 @@ func TestReadRunResults(t *testing.T) {
 	format, items := readAll(t, `{"schema":1,"id":"a","question":"q","sparql":"S","result":[],"gold_sparql":"G","gold":[{}],"answered":true,"steps":7,"confidence":1}
 {"schema":1,"id":"b","question":"q","sparql":"","result":null,"gold_sparql":"G","gold":true,"answered":false,"error":{"kind":"model","message":"m"},"steps":0}
 `)
-	if format != RunResults || len(items) != 2 || items[0].Steps != 7 || string(items[0].GoldResult) != "[{}]" || items[0].Failure != "" || items[1].Failure != "model" {
+	if format != RunResults || len(items) != 2 || items[0].Steps != 7 || string(items[0].GoldResult) != "[{}]" ||
+		items[0].Failure != "" || items[1].Failure != "model" {
 		t.Errorf("%s %+v", format, items)
 	}
-	if format, items = readAll(t, `{"sparql":"S","result":{"head":{},"boolean":true}}`); format != QueryResultLines || string(items[0].Result) != `{"head":{},"boolean":true}` {
+	if format, items = readAll(t, `{"sparql":"S","result":{"head":{},"boolean":true}}`); format != QueryResultLines ||
+		string(items[0].Result) != `{"head":{},"boolean":true}` {
 		t.Errorf("%s %+v", format, items)
 	}
 }
@@ -120,12 +127,14 @@ func TestReadOutputsUnreadable(t *testing.T) {
 func TestReadOutputsOfPython(t *testing.T) {
 	_, items := readAll(t, `[{"question":"NaN \"NaN\\","f1":NaN,"predicted_answer_tuple":[{"x":{"type":"literal","value":"-Infinity"}}],"gold_answer_tuple":[]},{"f1":Infinity,"gold_answer_tuple":[]},
 		{"f1":-0.5,"predicted_answer_tuple":true}]`)
-	if len(items) != 3 || items[0].Question != `NaN "NaN\` || items[0].Stored != nil || !strings.Contains(string(items[0].Result), `"-Infinity"`) || items[1].Stored != nil ||
+	if len(items) != 3 || items[0].Question != `NaN "NaN\` || items[0].Stored != nil ||
+		!strings.Contains(string(items[0].Result), `"-Infinity"`) || items[1].Stored != nil ||
 		items[2].Stored == nil || *items[2].Stored != -0.5 {
 		t.Errorf("%+v", items)
 	}
 	for shift := range 12 { // words that stand across the ends of what is read at once
-		text := "[" + strings.Repeat(" ", 1<<12-shift) + `NaN,-Infinity,"` + strings.Repeat("NaN", 1<<15) + `",-1,Infinity]`
+		text := "[" + strings.Repeat(" ", 1<<12-shift) + `NaN,-Infinity,"` + strings.Repeat("NaN", 1<<15) +
+			`",-1,Infinity]`
 		got, err := io.ReadAll(iotest.OneByteReader(&pythonJSON{r: bufio.NewReaderSize(iotest.HalfReader(strings.NewReader(text)), 1<<12)}))
 		want := strings.Replace(strings.Replace(text, "NaN,-Infinity", "null,null", 1), ",Infinity]", ",null]", 1)
 		if err != nil || string(got) != want {
@@ -143,12 +152,14 @@ func TestReadOutputsErrors(t *testing.T) {
 		`{"x":1}`:                       "item #1: it is in no known form",
 		`{"dataset":{},"questions":[]}`: "--gold",
 	} {
-		if _, err := ReadOutputs(strings.NewReader(text), func(*Output) error { return nil }); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := ReadOutputs(strings.NewReader(text), func(*Output) error { return nil }); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
 	}
 	stop := errors.New("stop")
-	if _, err := ReadOutputs(strings.NewReader(`[{"dialog":[]}]`), func(*Output) error { return stop }); !errors.Is(err, stop) {
+	if _, err := ReadOutputs(strings.NewReader(`[{"dialog":[]}]`),
+		func(*Output) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("the caller's error comes back as %v", err)
 	}
 }

@@ -87,7 +87,8 @@ func undefinedSets() *SetMean {
 func (s *SetScore) values() *SetMean {
 	b := func(ok bool) Share { return Share(number01(ok)) }
 	return &SetMean{
-		Precision: Share(s.Precision), Recall: Share(s.Recall), RHits1: Share(s.RHits1), Hits1: b(s.Hits1), Hits5: b(s.Hits5), Hits10: b(s.Hits10), Hit: b(s.Hit), Acc: b(s.Acc),
+		Precision: Share(s.Precision), Recall: Share(s.Recall), RHits1: Share(s.RHits1), Hits1: b(s.Hits1),
+		Hits5: b(s.Hits5), Hits10: b(s.Hits10), Hit: b(s.Hit), Acc: b(s.Acc),
 		AccFirst: b(s.AccFirst),
 	}
 }

@@ -126,12 +126,14 @@ func instant(s string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	if field(2, 1) < 1 || field(2, 1) > 12 || field(3, 1) > 31 || field(4, 0) > 24 || field(5, 0) > 59 || field(6, 0) > 60 {
+	if field(2, 1) < 1 || field(2, 1) > 12 || field(3, 1) > 31 || field(4, 0) > 24 || field(5, 0) > 59 ||
+		field(6, 0) > 60 {
 		return "", false
 	}
 	// Time within the 400 years after which the calendar repeats, so that years of any size do.
 	cycle := year / 400
-	t := time.Date(int(year%400)+2000, time.Month(field(2, 1)), max(1, field(3, 1)), field(4, 0), field(5, 0), field(6, 0), 0, time.UTC)
+	t := time.Date(int(year%400)+2000, time.Month(field(2, 1)), max(1, field(3, 1)), field(4, 0), field(5, 0),
+		field(6, 0), 0, time.UTC)
 	if zone := m[8]; len(zone) == 6 {
 		h, _ := strconv.Atoi(zone[1:3])
 		minute, _ := strconv.Atoi(zone[4:])
@@ -141,7 +143,8 @@ func instant(s string) (string, bool) {
 		}
 		t = t.Add(shift)
 	}
-	return "time " + strconv.FormatInt(cycle*400+int64(t.Year())-2000, 10) + t.Format(" 01-02 15:04:05") + strings.TrimRight(strings.TrimRight(m[7], "0"), "."), true
+	return "time " + strconv.FormatInt(cycle*400+int64(t.Year())-2000, 10) + t.Format(" 01-02 15:04:05") +
+		strings.TrimRight(strings.TrimRight(m[7], "0"), "."), true
 }
 
 // values numbers cells by value: values()[id] is equal for cells of equal value. Cells that are added later are

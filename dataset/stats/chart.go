@@ -42,7 +42,8 @@ func (r *Report) Charts() []Chart {
 			if i == most {
 				break
 			}
-			out = append(out, bar{one.Name, []float64{one.Share}, []string{fmt.Sprintf("%d (%.1f %%)", one.Count, 100*one.Share)}})
+			out = append(out, bar{one.Name, []float64{one.Share},
+				[]string{fmt.Sprintf("%d (%.1f %%)", one.Count, 100*one.Share)}})
 		}
 		return out
 	}
@@ -51,18 +52,24 @@ func (r *Report) Charts() []Chart {
 			charts = append(charts, Chart{name, svg})
 		}
 	}
-	add("features", bars("Features of the queries", fmt.Sprintf("share of %d queries", r.N-len(r.Unparsed)), nil, percent(r.Features, 40)), len(r.Features) > 0)
+	add("features", bars("Features of the queries", fmt.Sprintf("share of %d queries", r.N-len(r.Unparsed)), nil,
+		percent(r.Features, 40)), len(r.Features) > 0)
 	add("years", columnsOf("Years", "items by the year of the discussion", r.Years), len(r.Years) > 1)
-	add("languages", bars("Languages of the questions", fmt.Sprintf("share of %d questions", r.N), nil, percent(r.Languages, 30)), len(r.Languages) > 1)
+	add("languages", bars("Languages of the questions", fmt.Sprintf("share of %d questions", r.N), nil,
+		percent(r.Languages, 30)), len(r.Languages) > 1)
 	if c := r.Conversations; c != nil {
-		add("conversations", columnsOf("Length of the discussions", fmt.Sprintf("responses after the request, %d discussions", c.N), c.Lengths), c.N > 0)
+		add("conversations", columnsOf("Length of the discussions",
+			fmt.Sprintf("responses after the request, %d discussions", c.N), c.Lengths), c.N > 0)
 	}
 	if p := r.Popularity; p != nil {
 		out := []bar{}
 		for _, q := range p.Percentiles {
-			out = append(out, bar{fmt.Sprintf("%dth percentile", q.Percent), []float64{math.Log10(1 + float64(q.Views))}, []string{thousands(q.Views) + "  " + q.Entity}})
+			out = append(out, bar{fmt.Sprintf("%dth percentile", q.Percent),
+				[]float64{math.Log10(1 + float64(q.Views))}, []string{thousands(q.Views) + "  " + q.Entity}})
 		}
-		add("popularity", bars("Popularity of the entities", fmt.Sprintf("page views in a year on a logarithmic scale, %d entities, well-known ones first", p.Entities), nil, out), len(out) > 0)
+		add("popularity", bars("Popularity of the entities",
+			fmt.Sprintf("page views in a year on a logarithmic scale, %d entities, well-known ones first", p.Entities),
+			nil, out), len(out) > 0)
 	}
 	return charts
 }
@@ -81,7 +88,8 @@ func (r *Report) complexity() string {
 		}
 		rows = append(rows, b)
 	}
-	return bars("Complexity", fmt.Sprintf("mean of %d queries", r.N), []string{"as SPINACH's notebook counts", "on the tree"}, rows)
+	return bars("Complexity", fmt.Sprintf("mean of %d queries", r.N),
+		[]string{"as SPINACH's notebook counts", "on the tree"}, rows)
 }
 
 // bars draws horizontal bars; legend names the series when there are two.
@@ -129,7 +137,8 @@ func columnsOf(title, subtitle string, shares []Share) string {
 	if len(shares) > maxColumns { // too many for texts next to each other: one below the other
 		rows := make([]bar, len(shares))
 		for i, s := range shares {
-			rows[i] = bar{s.Name, []float64{float64(s.Count)}, []string{fmt.Sprintf("%d (%.1f %%)", s.Count, 100*s.Share)}}
+			rows[i] = bar{s.Name, []float64{float64(s.Count)},
+				[]string{fmt.Sprintf("%d (%.1f %%)", s.Count, 100*s.Share)}}
 		}
 		return bars(title, subtitle, nil, rows)
 	}
@@ -145,7 +154,8 @@ func columnsOf(title, subtitle string, shares []Share) string {
 		svg.Rect(x+pitch*.14, bottom-h, pitch*.72, h, filled(0), "")
 		svg.Text(x+pitch/2, bottom-h-8, fmt.Sprint(s.Count), `text-anchor="middle" font-size="13" `+quiet)
 		svg.Text(x+pitch/2, bottom+22, s.Name, `text-anchor="middle"`)
-		svg.Text(x+pitch/2, bottom+42, fmt.Sprintf("%.1f %%", 100*s.Share), `text-anchor="middle" font-size="12" `+quiet)
+		svg.Text(x+pitch/2, bottom+42, fmt.Sprintf("%.1f %%", 100*s.Share),
+			`text-anchor="middle" font-size="12" `+quiet)
 	}
 	svg.Line(32, bottom, chartWidth-32, bottom, `stroke="`+chart.Grid+`"`)
 	return svg.String()

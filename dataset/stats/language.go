@@ -14,8 +14,10 @@ var scripts = []struct {
 	table    *unicode.RangeTable
 	language string
 }{
-	{unicode.Hiragana, "ja"}, {unicode.Katakana, "ja"}, {unicode.Hangul, "ko"}, {unicode.Han, "zh"}, {unicode.Cyrillic, "ru"}, {unicode.Greek, "el"},
-	{unicode.Hebrew, "he"}, {unicode.Arabic, "ar"}, {unicode.Devanagari, "hi"}, {unicode.Bengali, "bn"}, {unicode.Thai, "th"}, {unicode.Armenian, "hy"},
+	{unicode.Hiragana, "ja"}, {unicode.Katakana, "ja"}, {unicode.Hangul, "ko"}, {unicode.Han, "zh"},
+	{unicode.Cyrillic, "ru"}, {unicode.Greek, "el"},
+	{unicode.Hebrew, "he"}, {unicode.Arabic, "ar"}, {unicode.Devanagari, "hi"}, {unicode.Bengali, "bn"},
+	{unicode.Thai, "th"}, {unicode.Armenian, "hy"},
 	{unicode.Georgian, "ka"}, {unicode.Tamil, "ta"},
 }
 
@@ -59,7 +61,8 @@ func Language(question string) string {
 			return language
 		}
 	}
-	asked := strings.FieldsFunc(strings.ToLower(question), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	asked := strings.FieldsFunc(strings.ToLower(question),
+		func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
 	best, most, tie := Unknown, 0, false
 	for language, words := range functionWords {
 		n := 0

@@ -107,7 +107,8 @@ type Percentile struct {
 // Compute describes items. views are page views by Q number, nil when there are none.
 func Compute(items []dataset.Item, format dataset.Format, views map[string]int64) *Report {
 	r := &Report{N: len(items), Format: string(format), Unparsed: []Unparsed{}}
-	c := &collector{properties: set{}, patterns: set{}, shapes: set{}, entities: set{}, years: map[string]int{}, languages: map[string]int{}, features: map[string]int{}}
+	c := &collector{properties: set{}, patterns: set{}, shapes: set{}, entities: set{}, years: map[string]int{},
+		languages: map[string]int{}, features: map[string]int{}}
 	for i := range items {
 		it := &items[i]
 		c.text(it)
@@ -120,10 +121,12 @@ func Compute(items []dataset.Item, format dataset.Format, views map[string]int64
 	r.Tree, r.Notebook = c.trees.means(c.parsed), c.notebook.means(len(items))
 	r.Tree.Projections = mean(c.trees.Projections, c.parsed)
 	r.Notebook.Projections = mean(c.columns, c.tables)
-	r.UniqueProperties, r.UniquePatterns, r.UniqueShapes, r.UniqueEntities = len(c.properties), len(c.patterns), len(c.shapes), len(c.entities)
+	r.UniqueProperties, r.UniquePatterns, r.UniqueShapes, r.UniqueEntities = len(c.properties), len(c.patterns),
+		len(c.shapes), len(c.entities)
 	r.Results = c.tables
 	r.Words = words(c.words)
-	r.Years, r.Languages, r.Features = shares(c.years, len(items)), shares(c.languages, len(items)), shares(c.features, c.parsed)
+	r.Years, r.Languages, r.Features = shares(c.years, len(items)), shares(c.languages, len(items)),
+		shares(c.features, c.parsed)
 	sort.Slice(r.Years, func(i, j int) bool { return r.Years[i].Name < r.Years[j].Name })
 	r.Conversations = conversations(c.responses)
 	if views != nil {
@@ -161,7 +164,8 @@ func (s *sums) means(n int) Means {
 		}
 		return 0
 	}
-	return Means{Clauses: by(s.Clauses), Relations: by(s.Relations), Subjects: by(s.Subjects), Predicates: by(s.Predicates), Objects: by(s.Objects), Literals: by(s.Literals)}
+	return Means{Clauses: by(s.Clauses), Relations: by(s.Relations), Subjects: by(s.Subjects),
+		Predicates: by(s.Predicates), Objects: by(s.Objects), Literals: by(s.Literals)}
 }
 
 // mean is nil for no items.

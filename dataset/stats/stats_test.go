@@ -22,10 +22,14 @@ func ptr[T any](v T) *T { return &v }
 // fixture is small enough to be counted by hand.
 func fixture() []dataset.Item {
 	return []dataset.Item{
-		{ID: "a", URL: "https://w/Archive/2021/07", Question: "Which lakes are in the country?", SPARQL: "SELECT ?l ?lLabel WHERE { ?l wdt:P31 wd:Q1; wdt:P17 wd:Q2. } LIMIT 5",
-			Answers: json.RawMessage(`[{"l":{"type":"uri","value":"u"},"lLabel":{"type":"literal","value":"v"}},{}]`), Responses: ptr(2)},
-		{ID: "b", URL: "https://w/2019-05", Question: "Wer ist der König von Belgien?", SPARQL: "SELECT ?x WHERE { wd:Q2 wdt:P35 ?x FILTER(?x != wd:Q3) }", Responses: ptr(0)},
-		{ID: "c", Language: "fr", Question: "?", SPARQL: "SELECT ?y WHERE { wd:Q77 wdt:P35 ?y FILTER(?y != wd:Q4) }", Answers: json.RawMessage(`[]`), Responses: ptr(12)},
+		{ID: "a", URL: "https://w/Archive/2021/07", Question: "Which lakes are in the country?",
+			SPARQL:    "SELECT ?l ?lLabel WHERE { ?l wdt:P31 wd:Q1; wdt:P17 wd:Q2. } LIMIT 5",
+			Answers:   json.RawMessage(`[{"l":{"type":"uri","value":"u"},"lLabel":{"type":"literal","value":"v"}},{}]`),
+			Responses: ptr(2)},
+		{ID: "b", URL: "https://w/2019-05", Question: "Wer ist der König von Belgien?",
+			SPARQL: "SELECT ?x WHERE { wd:Q2 wdt:P35 ?x FILTER(?x != wd:Q3) }", Responses: ptr(0)},
+		{ID: "c", Language: "fr", Question: "?", SPARQL: "SELECT ?y WHERE { wd:Q77 wdt:P35 ?y FILTER(?y != wd:Q4) }",
+			Answers: json.RawMessage(`[]`), Responses: ptr(12)},
 		{ID: "d", Question: "Oops", SPARQL: "SELECT ?x WHERE { wd:Q9 wdt:P35 ?x", Answers: json.RawMessage(`true`)},
 	}
 }
@@ -42,16 +46,20 @@ func TestCompute(t *testing.T) {
 		Tree: Means{Clauses: 3.33, Projections: ptr(1.), Relations: 1.33, Subjects: 1, Predicates: 1.33, Objects: 1.33},
 		// a: 1 + first triple + LIMIT (the second triple has no subject); b, c: 1 + triple + FILTER; d: 1 + triple;
 		// together 11 clauses of 4 queries
-		Notebook:         Means{Clauses: 2.75, Projections: ptr(1.), Relations: 1, Subjects: 1, Predicates: 1, Objects: 1},
+		Notebook: Means{Clauses: 2.75, Projections: ptr(1.), Relations: 1, Subjects: 1, Predicates: 1,
+			Objects: 1},
 		UniqueProperties: 3, UniquePatterns: 3, UniqueEntities: 5, UniqueShapes: 2, Results: 1,
 		Words:     Words{Median: 1, P90: 6, Max: 6},
 		Years:     []Share{{"2019", 1, .25}, {"2021", 1, .25}},
 		Languages: []Share{{"de", 1, .25}, {"en", 1, .25}, {"fr", 1, .25}, {"und", 1, .25}},
 		Features:  []Share{{"filter", 2, .6667}, {"limit", 1, .3333}},
-		Conversations: &Conversations{N: 2, Silent: 1, Short: Share{"1-3", 1, .5}, Medium: Share{"4-6", 0, 0}, Long: Share{"7+", 1, .5},
-			Lengths: []Share{{"1", 0, 0}, {"2", 1, .5}, {"3", 0, 0}, {"4", 0, 0}, {"5", 0, 0}, {"6", 0, 0}, {"7", 0, 0}, {"8", 0, 0}, {"9", 0, 0}, {"10+", 1, .5}}},
+		Conversations: &Conversations{N: 2, Silent: 1, Short: Share{"1-3", 1, .5}, Medium: Share{"4-6", 0, 0},
+			Long: Share{"7+", 1, .5},
+			Lengths: []Share{{"1", 0, 0}, {"2", 1, .5}, {"3", 0, 0}, {"4", 0, 0}, {"5", 0, 0}, {"6", 0, 0}, {"7", 0, 0},
+				{"8", 0, 0}, {"9", 0, 0}, {"10+", 1, .5}}},
 		// in order: Q2 1000, Q77 30, Q1 7, Q3 0, Q4 0
-		Popularity: &Popularity{Entities: 5, Known: 3, Percentiles: []Percentile{{10, "Q2", 1000}, {25, "Q77", 30}, {50, "Q1", 7}, {75, "Q3", 0}, {90, "Q4", 0}}},
+		Popularity: &Popularity{Entities: 5, Known: 3, Percentiles: []Percentile{{10, "Q2", 1000}, {25, "Q77", 30},
+			{50, "Q1", 7}, {75, "Q3", 0}, {90, "Q4", 0}}},
 	}
 	if d := cmp.Diff(want, r); d != "" {
 		t.Errorf("-want +got:\n%s", d)
@@ -59,7 +67,8 @@ func TestCompute(t *testing.T) {
 }
 
 func TestNothingKnown(t *testing.T) {
-	r := Compute([]dataset.Item{{ID: "a", Question: "Lakes", SPARQL: "ASK { wd:Q1 wdt:P1 wd:Q2 }"}}, dataset.SPINACH, nil)
+	r := Compute([]dataset.Item{{ID: "a", Question: "Lakes", SPARQL: "ASK { wd:Q1 wdt:P1 wd:Q2 }"}},
+		dataset.SPINACH, nil)
 	if r.Notebook.Projections != nil || r.Conversations != nil || r.Popularity != nil || len(r.Years) != 0 {
 		t.Errorf("something is known of nothing: %+v", r)
 	}
@@ -67,7 +76,8 @@ func TestNothingKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`{"n":1,"tree":{"clauses":2,"projections":0,`, `"notebook":{"clauses":0,"projections":null,"relations":0,`, `"unique_properties":1,"unique_patterns":1,`,
+	for _, want := range []string{`{"n":1,"tree":{"clauses":2,"projections":0,`,
+		`"notebook":{"clauses":0,"projections":null,"relations":0,`, `"unique_properties":1,"unique_patterns":1,`,
 		`"unparsed":[]`, `"years":[]`, `"conversations":null`, `"popularity":null`} {
 		if !bytes.Contains(text, []byte(want)) {
 			t.Errorf("no %s in %s", want, text)
@@ -80,11 +90,16 @@ func TestNothingKnown(t *testing.T) {
 
 func TestLanguage(t *testing.T) {
 	for question, want := range map[string]string{
-		"What is the highest mountain of Japan?": "en", "Welche Städte liegen an der Donau?": "de", "Quelles sont les villes de la région ?": "fr",
-		"¿Cuáles son las ciudades de la región?": "es", "Quali sono le città della regione?": "it", "Welke steden zijn er in het land?": "nl",
-		"Какие озёра есть в стране?": "ru", "日本で一番高い山は何ですか？": "ja", "中国最高的山是什么？": "zh", "Ποια είναι η πρωτεύουσα;": "el", "": Unknown, "Paris 1900": Unknown,
-		"what do egyptians speak?": "en", "Who wrote the book Les Piliers de la terre?": "en", "Is Darth Vader Luke's father?": Unknown, "Wie viele Inseln hat Japan?": "de",
-		"Które miasta leżą nad Wisłą?": "pl", "Quantas ilhas tem o Brasil?": "pt", "Vilka städer ligger i Sverige?": "sv", "Která města leží na Vltavě?": "cs",
+		"What is the highest mountain of Japan?": "en", "Welche Städte liegen an der Donau?": "de",
+		"Quelles sont les villes de la région ?": "fr",
+		"¿Cuáles son las ciudades de la región?": "es", "Quali sono le città della regione?": "it",
+		"Welke steden zijn er in het land?": "nl",
+		"Какие озёра есть в стране?":        "ru", "日本で一番高い山は何ですか？": "ja", "中国最高的山是什么？": "zh",
+		"Ποια είναι η πρωτεύουσα;": "el", "": Unknown, "Paris 1900": Unknown,
+		"what do egyptians speak?": "en", "Who wrote the book Les Piliers de la terre?": "en",
+		"Is Darth Vader Luke's father?": Unknown, "Wie viele Inseln hat Japan?": "de",
+		"Które miasta leżą nad Wisłą?": "pl", "Quantas ilhas tem o Brasil?": "pt",
+		"Vilka städer ligger i Sverige?": "sv", "Která města leží na Vltavě?": "cs",
 	} {
 		if got := Language(question); got != want {
 			t.Errorf("%s: %s, want %s", question, got, want)
@@ -97,8 +112,9 @@ func TestReadPageViews(t *testing.T) {
 	if err != nil || fmt.Sprint(views) != "map[Q1:0 Q20:3606300]" {
 		t.Errorf("%v, %v", views, err)
 	}
-	for text, want := range map[string]string{"Q1\t2\nQ1\t3\n": "line 2: Q1 is repeated", "Q1\t2\nNorway\t5": `line 2: want a Q number, a tab and a number of views, got "Norway\t5"`,
-		"Q1 5\n": "line 1: want", "Q1\t-4": "line 1: want", "Q2\t1\nQ1\tmany": "line 2: want"} {
+	for text, want := range map[string]string{"Q1\t2\nQ1\t3\n": "line 2: Q1 is repeated",
+		"Q1\t2\nNorway\t5": `line 2: want a Q number, a tab and a number of views, got "Norway\t5"`,
+		"Q1 5\n":           "line 1: want", "Q1\t-4": "line 1: want", "Q2\t1\nQ1\tmany": "line 2: want"} {
 		if _, err := ReadPageViews(strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
@@ -111,8 +127,10 @@ func TestWriteText(t *testing.T) {
 	if err := r.WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"4 items (grasp)", "this file, on the tree     3.33         1.00       1.33", "published: SPINACH     8.89         2.50", "  properties          3\n",
-		"  10+  1  50.0 %", "  10th  3,606,300  Q2\n", "median 1 words", "  2019  1  25.0 %", "of the features: 1 query\n", "  d: line 1"} {
+	for _, want := range []string{"4 items (grasp)", "this file, on the tree     3.33         1.00       1.33",
+		"published: SPINACH     8.89         2.50", "  properties          3\n",
+		"  10+  1  50.0 %", "  10th  3,606,300  Q2\n", "median 1 words", "  2019  1  25.0 %",
+		"of the features: 1 query\n", "  d: line 1"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
 		}
@@ -153,8 +171,10 @@ func TestCharts(t *testing.T) {
 	for i := range 60 {
 		many = append(many, Share{Name: strings.Repeat("long ", 60), Count: i})
 	}
-	for _, svg := range []string{columnsOf("Many", "more than fit side by side", many), bars("Long", "names", nil, []bar{{strings.Repeat("long ", 60), []float64{1}, []string{"1"}}})} {
-		if strings.Contains(svg, `="-`) || strings.Contains(svg, strings.Repeat("long ", 9)) || !strings.Contains(svg, "…") {
+	for _, svg := range []string{columnsOf("Many", "more than fit side by side", many),
+		bars("Long", "names", nil, []bar{{strings.Repeat("long ", 60), []float64{1}, []string{"1"}}})} {
+		if strings.Contains(svg, `="-`) || strings.Contains(svg, strings.Repeat("long ", 9)) ||
+			!strings.Contains(svg, "…") {
 			t.Errorf("names run out of the chart: %.2000s", svg)
 		}
 	}
@@ -168,7 +188,8 @@ func TestCharts(t *testing.T) {
 // Published figures: SPINACH's development set, and QALD-10 with the results that SPINACH's outputs hold.
 func TestSharedBenchmarks(t *testing.T) {
 	dev := sharedReport(t, "data/spinach/dev.json")
-	if dev.N != 155 || dev.UniqueProperties != 176 || dev.UniquePatterns != 155 || dev.Notebook.Clauses != 9.09 || dev.Notebook.Objects != 4.8 || len(dev.Unparsed) != 0 {
+	if dev.N != 155 || dev.UniqueProperties != 176 || dev.UniquePatterns != 155 || dev.Notebook.Clauses != 9.09 ||
+		dev.Notebook.Objects != 4.8 || len(dev.Unparsed) != 0 {
 		t.Errorf("dev: %+v", dev)
 	}
 	if (dev.Words != Words{27, 51, 94}) {
@@ -181,14 +202,16 @@ func TestSharedBenchmarks(t *testing.T) {
 	for _, f := range append(dev.Features, dev.Years...) {
 		have[f.Name] = f
 	}
-	for name, percent := range map[string]float64{"label-service": 66, "optional": 35, "filter": 42, "group-by": 20, "order-by": 28, "statement": 37, "value-node": 5, "named-subquery": 8,
+	for name, percent := range map[string]float64{"label-service": 66, "optional": 35, "filter": 42, "group-by": 20,
+		"order-by": 28, "statement": 37, "value-node": 5, "named-subquery": 8,
 		"values": 17, "bind": 11, "union": 12, "minus": 10} {
 		if got := 100 * have[name].Share; got < percent-1 || got > percent+1 {
 			t.Errorf("dev: %s in %.1f %% of the queries, published %v %%", name, got, percent)
 		}
 	}
 	qald := sharedReport(t, "data/spinach/qald10-outputs.json")
-	if qald.Notebook.Projections == nil || *qald.Notebook.Projections != 1 || qald.Notebook.Clauses != 2.37 || qald.UniqueProperties != 172 || qald.UniquePatterns != 185 {
+	if qald.Notebook.Projections == nil || *qald.Notebook.Projections != 1 || qald.Notebook.Clauses != 2.37 ||
+		qald.UniqueProperties != 172 || qald.UniquePatterns != 185 {
 		t.Errorf("QALD-10: %+v", qald)
 	}
 }

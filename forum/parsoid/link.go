@@ -46,7 +46,8 @@ func (u *unparser) wikiLink(n *dom.Node, target string) {
 		return r
 	}, target)
 	u.put("[[")
-	if ns, _, ok := strings.Cut(strings.ToLower(target), ":"); ok && (ns == "file" || ns == "image" || ns == "category") {
+	if ns, _, ok := strings.Cut(strings.ToLower(target), ":"); ok &&
+		(ns == "file" || ns == "image" || ns == "category") {
 		u.put(":")
 	}
 	u.put(target + "|")
@@ -55,7 +56,8 @@ func (u *unparser) wikiLink(n *dom.Node, target string) {
 }
 
 // linkEscape escapes what would end an address in square brackets.
-var linkEscape = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D", "<", "%3C", ">", "%3E", `"`, "%22", "\n", "%0A", "|", "%7C", "''", "%27%27", "{{", "%7B%7B", "}}", "%7D%7D")
+var linkEscape = strings.NewReplacer(" ", "%20", "[", "%5B", "]", "%5D", "<", "%3C", ">", "%3E", `"`, "%22", "\n",
+	"%0A", "|", "%7C", "''", "%27%27", "{{", "%7B%7B", "}}", "%7D%7D")
 
 // pageOf is the title that a relative link leads to: "./User:A_b%3F?action=edit#x" leads to "User:A b?#x".
 func pageOf(href string) string {
@@ -77,7 +79,8 @@ func (u *unparser) property(n *dom.Node) {
 	if rel := attr(n, "rel"); rel == "mw:PageProp/Category" {
 		page, _, _ := strings.Cut(pageOf(attr(n, "href")), "#")
 		u.put("[[" + strings.NewReplacer("[", "", "]", "").Replace(page) + "]]")
-	} else if word, ok := strings.CutPrefix(attr(n, "property"), "mw:PageProp/"); ok && word != "" && strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz") == "" {
+	} else if word, ok := strings.CutPrefix(attr(n, "property"), "mw:PageProp/"); ok && word != "" &&
+		strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz") == "" {
 		u.put("__" + strings.ToUpper(word) + "__")
 	}
 }

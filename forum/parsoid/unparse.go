@@ -31,7 +31,8 @@ type unparser struct {
 
 // unparse writes the body of a page; ok is false when that takes more than limit bytes.
 func unparse(doc *goquery.Document, s *sources, limit int) (text string, ok bool) {
-	u := &unparser{limit: limit, s: s, doc: doc, done: map[string]bool{}, fresh: true, sections: doc.Find("section[data-mw-section-id]").Length() > 0}
+	u := &unparser{limit: limit, s: s, doc: doc, done: map[string]bool{}, fresh: true,
+		sections: doc.Find("section[data-mw-section-id]").Length() > 0}
 	u.title = strings.TrimSpace(doc.Find("head > title").First().Text())
 	for _, body := range doc.Find("body").Nodes {
 		u.children(body)
@@ -234,7 +235,8 @@ func blankLine(br *dom.Node) bool {
 		return false
 	}
 	before, after := br.PrevSibling, br.NextSibling
-	return (before == nil || before.Type == dom.TextNode && before.PrevSibling == nil && strings.TrimSpace(before.Data) == "") &&
+	return (before == nil || before.Type == dom.TextNode && before.PrevSibling == nil &&
+		strings.TrimSpace(before.Data) == "") &&
 		(after == nil || after.Type == dom.TextNode && strings.HasPrefix(after.Data, "\n"))
 }
 
@@ -367,7 +369,8 @@ func (u *unparser) item(n *dom.Node) {
 	for first != nil && first.Type == dom.TextNode && strings.TrimSpace(first.Data) == "" {
 		first = first.NextSibling
 	}
-	deeper := first != nil && (first.DataAtom == atom.Ul || first.DataAtom == atom.Ol || first.DataAtom == atom.Dl) && attr(first, "typeof") == ""
+	deeper := first != nil && (first.DataAtom == atom.Ul || first.DataAtom == atom.Ol || first.DataAtom == atom.Dl) &&
+		attr(first, "typeof") == ""
 	if prev := n.PrevSibling; prev != nil && prev.DataAtom == atom.Dt && n.DataAtom == atom.Dd {
 		u.put(" : ") // "; term : definition" on one line
 	} else if !deeper {

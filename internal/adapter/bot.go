@@ -22,14 +22,16 @@ func (w Wiki) Page(ctx context.Context, title string) (*bot.Revision, error) {
 	if err != nil {
 		return nil, botError(err)
 	}
-	return &bot.Revision{Title: p.Title, ID: p.RevID, Missing: p.Missing, Text: p.Text, Timestamp: p.Timestamp, Now: p.Now}, nil
+	return &bot.Revision{Title: p.Title, ID: p.RevID, Missing: p.Missing, Text: p.Text, Timestamp: p.Timestamp,
+		Now: p.Now}, nil
 }
 
 // Save saves one section. A failure that is certain to have saved nothing says so, so that the bot need not wait for a
 // late save.
 func (w Wiki) Save(ctx context.Context, e bot.Edit) (int64, error) {
 	s, err := w.Client.Save(ctx, mediawiki.Edit{
-		Title: e.Title, Section: strconv.Itoa(e.Section), Text: e.Text, Summary: e.Summary, BaseRev: e.BaseRev, Start: e.Start, SendBefore: e.SendBefore,
+		Title: e.Title, Section: strconv.Itoa(e.Section), Text: e.Text, Summary: e.Summary, BaseRev: e.BaseRev,
+		Start: e.Start, SendBefore: e.SendBefore,
 	})
 	if err != nil {
 		err = botError(err)
@@ -62,7 +64,8 @@ func botError(err error) error {
 		return err
 	}
 	sentinel := map[mediawiki.Kind]error{
-		mediawiki.Conflict: bot.ErrConflict, mediawiki.Refused: bot.ErrRefused, mediawiki.Blocked: bot.ErrBlocked, mediawiki.Unknown: bot.ErrUnknown,
+		mediawiki.Conflict: bot.ErrConflict, mediawiki.Refused: bot.ErrRefused, mediawiki.Blocked: bot.ErrBlocked,
+		mediawiki.Unknown: bot.ErrUnknown,
 	}[kind]
 	var werr *mediawiki.Error
 	if errors.As(err, &werr) && werr.Code == mediawiki.Stale {

@@ -67,7 +67,8 @@ func Advise(model *llm.Client, usd float64) func(context.Context, string, string
 	return func(ctx context.Context, system, user string) (string, error) {
 		ctx = llm.WithAllowance(ctx, llm.NewAllowance(llm.Limits{USD: usd}))
 		resp, err := model.Complete(ctx, llm.Request{
-			Purpose: "suggest", JSON: true, MaxTokens: 1500, Messages: []llm.Message{{Role: llm.System, Content: system}, {Role: llm.User, Content: user}},
+			Purpose: "suggest", JSON: true, MaxTokens: 1500,
+			Messages: []llm.Message{{Role: llm.System, Content: system}, {Role: llm.User, Content: user}},
 		})
 		var e *llm.Error
 		var over *llm.BudgetError
@@ -77,7 +78,8 @@ func Advise(model *llm.Client, usd float64) func(context.Context, string, string
 		case errors.As(err, &over) && over.Account == llm.RequestAccount: // a long candidate; the next may be shorter
 			return "", err
 		case errors.Is(err, llm.ErrBudget), errors.Is(err, llm.ErrNoModel),
-			errors.As(err, &e) && (e.Status == 0 || e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden || e.Status == http.StatusNotFound):
+			errors.As(err, &e) && (e.Status == 0 || e.Status == http.StatusUnauthorized ||
+				e.Status == http.StatusForbidden || e.Status == http.StatusNotFound):
 			return "", fmt.Errorf("%w: %w", harvest.ErrNoAdvice, err)
 		}
 		return "", err

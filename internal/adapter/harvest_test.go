@@ -41,12 +41,15 @@ func TestArchiveErrors(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	c, err := mediawiki.New(slog.New(slog.DiscardHandler), mediawiki.Config{API: srv.URL + "/w/api.php", UserAgent: "Test/1 (a@b.example)", Anonymous: true, Attempts: 1}, nil, testClock{})
+	c, err := mediawiki.New(slog.New(slog.DiscardHandler),
+		mediawiki.Config{API: srv.URL + "/w/api.php", UserAgent: "Test/1 (a@b.example)", Anonymous: true, Attempts: 1},
+		nil, testClock{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := Archive{c}
-	for title, want := range map[string]error{"Hidden": harvest.ErrNoPage, "Missing": harvest.ErrNoPage, "JSON": harvest.ErrNoPage, "Good": nil} {
+	for title, want := range map[string]error{"Hidden": harvest.ErrNoPage, "Missing": harvest.ErrNoPage,
+		"JSON": harvest.ErrNoPage, "Good": nil} {
 		if _, err := a.Wikitext(t.Context(), title); !errors.Is(err, want) {
 			t.Errorf("%s: %v, want %v", title, err, want)
 		}
@@ -54,8 +57,10 @@ func TestArchiveErrors(t *testing.T) {
 	if _, err := a.Wikitext(t.Context(), "Odd"); err == nil || errors.Is(err, harvest.ErrNoPage) {
 		t.Errorf("an answer without a page: %v", err)
 	}
-	for title, want := range map[string]error{"Good": nil, "Plain": harvest.ErrNoHTML, "Missing": harvest.ErrNoHTML, "Busy": harvest.ErrNoHTMLNow} {
-		if x, err := a.HTML(t.Context(), title); !errors.Is(err, want) || errors.Is(err, harvest.ErrNoHTMLNow) != (title == "Busy") || err == nil && x.Revision != 3 {
+	for title, want := range map[string]error{"Good": nil, "Plain": harvest.ErrNoHTML, "Missing": harvest.ErrNoHTML,
+		"Busy": harvest.ErrNoHTMLNow} {
+		if x, err := a.HTML(t.Context(), title); !errors.Is(err, want) ||
+			errors.Is(err, harvest.ErrNoHTMLNow) != (title == "Busy") || err == nil && x.Revision != 3 {
 			t.Errorf("%s: %+v, %v, want %v", title, x, err, want)
 		}
 	}
@@ -80,12 +85,14 @@ func TestAdviceOverALimit(t *testing.T) {
 		daily, request float64
 		ends           bool
 	}{{0, 0.1, false}, {0.1, 0, true}, {0.1, 100, true}} {
-		model, err := llm.NewClient(slog.New(slog.DiscardHandler), cfg, http.DefaultTransport, testClock{}, nil, llm.NewBudget(llm.NewMemoryDays(), time.Now, llm.Limits{USD: c.daily}))
+		model, err := llm.NewClient(slog.New(slog.DiscardHandler), cfg, http.DefaultTransport, testClock{}, nil,
+			llm.NewBudget(llm.NewMemoryDays(), time.Now, llm.Limits{USD: c.daily}))
 		if err != nil {
 			t.Fatal(err)
 		}
 		ask := Advise(model, c.request)
-		if _, err := ask(t.Context(), "s", long); !errors.Is(err, llm.ErrBudget) || errors.Is(err, harvest.ErrNoAdvice) != c.ends {
+		if _, err := ask(t.Context(), "s", long); !errors.Is(err, llm.ErrBudget) ||
+			errors.Is(err, harvest.ErrNoAdvice) != c.ends {
 			t.Errorf("%+v: %v", c, err)
 		}
 		if _, err := ask(t.Context(), "s", "short"); err != nil {

@@ -49,7 +49,7 @@ var rules = []struct {
 	{"internal/kg/shape", "internal/index/lookup internal/kg internal/rdf internal/sparql", "what classes look like is asked through a function: it knows no graph"},
 	{"internal/kg/cache", "", "remembering concerns no noun of ours"},
 	{"internal/kg/remote", "internal/kg internal/rdf internal/politehttp", "how services are asked does not depend on what they serve"},
-	{"internal/kg/wikidata", "internal/kg internal/kg/cache internal/kg/remote internal/rdf internal/politehttp", "an adapter knows its service and the nouns, no other adapter"},
+	{"internal/kg/wikidata", "internal/index/lookup internal/kg internal/kg/cache internal/kg/finder internal/kg/remote internal/rdf internal/politehttp internal/sparql/rewrite", "an adapter knows its service and the nouns, no other adapter"},
 	{"internal/kg/endpoint", "internal/index/lookup internal/kg internal/kg/cache internal/kg/embedded/entity internal/kg/embedded/store internal/kg/finder internal/rdf internal/sparql internal/sparql/rewrite", "any query service through a function; what a Wikibase returns is read as the embedded graph reads its own"},
 	{"internal/kg/registry", "internal/kg internal/politehttp internal/rdf", "graphs by name: it opens none"},
 	{"internal/kg/embedded/value", "internal/rdf", "terms and their values know no graph and no query"},

@@ -172,7 +172,8 @@ func (c *Client) HTML(ctx context.Context, title string) (*Rendered, error) {
 			return rendered(title, body)
 		}
 		var e *Error
-		if !errors.As(err, &e) || e.Kind != Transient || attempt >= c.cfg.Attempts || ctx.Err() != nil || c.neverThere(e) {
+		if !errors.As(err, &e) || e.Kind != Transient || attempt >= c.cfg.Attempts || ctx.Err() != nil ||
+			c.neverThere(e) {
 			return nil, err
 		}
 		wait := e.RetryAfter

@@ -23,7 +23,8 @@ func openHandler(t *testing.T, f http.HandlerFunc) (*Client, *politehttp.ManualC
 	srv := httptest.NewServer(f)
 	t.Cleanup(srv.Close)
 	clock := politehttp.NewManualClock(start)
-	c, err := New(slog.New(slog.DiscardHandler), Config{API: srv.URL + "/w/api.php", Anonymous: true, UserAgent: "Test/1 (test@example.org)"}, nil, clock)
+	c, err := New(slog.New(slog.DiscardHandler), Config{API: srv.URL + "/w/api.php", Anonymous: true,
+		UserAgent: "Test/1 (test@example.org)"}, nil, clock)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,10 +39,12 @@ func TestHTMLRetries(t *testing.T) {
 		fails   string
 		kind    Kind
 	}{
-		{"busy", []http.HandlerFunc{says(503, "", "Retry-After", "7"), says(502, ""), says(200, parsoid)}, []time.Duration{7 * time.Second, 10 * time.Second}, "", 0},
+		{"busy", []http.HandlerFunc{says(503, "", "Retry-After", "7"), says(502, ""), says(200, parsoid)},
+			[]time.Duration{7 * time.Second, 10 * time.Second}, "", 0},
 		{"missing", []http.HandlerFunc{says(404, `{"errorKey":"rest-nonexistent-title"}`)}, nil, "http-404", Refused},
 		{"moved", []http.HandlerFunc{says(301, "", "Location", "/elsewhere")}, nil, "http-301", Blocked},
-		{"another wiki's page", []http.HandlerFunc{says(200, "<html><body>Welcome</body></html>")}, nil, "does not name its revision", Refused},
+		{"another wiki's page", []http.HandlerFunc{says(200, "<html><body>Welcome</body></html>")}, nil,
+			"does not name its revision", Refused},
 		{"long pause", []http.HandlerFunc{says(503, "", "Retry-After", "3600")}, nil, "http-503", Transient},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -112,11 +115,15 @@ func TestEndlessAnswersEnd(t *testing.T) {
 		most   int
 		want   string
 	}{
-		"same token": {func() string { return `{"continue":{"continue":"-||","apcontinue":"A"},"query":{}}` }, 2, "the wiki repeats a part of its answer"},
-		"two tokens": {func() string { return fmt.Sprintf(`{"continue":{"apcontinue":"%d"},"query":{}}`, n%2) }, 3, "the wiki repeats a part of its answer"},
-		"new tokens": {func() string { return fmt.Sprintf(`{"continue":{"apcontinue":"%d"},"query":{}}`, n) }, maxParts, "more than 500 parts"},
-		"web page":   {func() string { return "<html>" }, maxGarbage, "3 answers in a row are not JSON; check that WIKI_API"},
-		"half":       {func() string { return `{"query":{"pages":[` }, maxGarbage, "3 answers in a row are not JSON"},
+		"same token": {func() string { return `{"continue":{"continue":"-||","apcontinue":"A"},"query":{}}` }, 2,
+			"the wiki repeats a part of its answer"},
+		"two tokens": {func() string { return fmt.Sprintf(`{"continue":{"apcontinue":"%d"},"query":{}}`, n%2) }, 3,
+			"the wiki repeats a part of its answer"},
+		"new tokens": {func() string { return fmt.Sprintf(`{"continue":{"apcontinue":"%d"},"query":{}}`, n) }, maxParts,
+			"more than 500 parts"},
+		"web page": {func() string { return "<html>" }, maxGarbage,
+			"3 answers in a row are not JSON; check that WIKI_API"},
+		"half": {func() string { return `{"query":{"pages":[` }, maxGarbage, "3 answers in a row are not JSON"},
 	} {
 		for call, f := range calls {
 			n = 0

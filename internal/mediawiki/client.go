@@ -76,7 +76,8 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 		return nil, fmt.Errorf("wiki: %w", err)
 	}
 	c := &Client{lg: lg, cfg: cfg, clock: clock, mw: mw, turn: make(chan struct{}, 1), scrub: scrubber(cfg)}
-	if c.base, err = politehttp.NewTransport(politehttp.Options{UserAgent: mw.UserAgent, Hosts: cfg.Hosts, Base: transport}); err != nil {
+	if c.base, err = politehttp.NewTransport(politehttp.Options{UserAgent: mw.UserAgent, Hosts: cfg.Hosts,
+		Base: transport}); err != nil {
 		return nil, fmt.Errorf("wiki: %w", err)
 	}
 	if cfg.OAuth != (OAuth{}) {
@@ -91,7 +92,8 @@ func New(lg *slog.Logger, cfg Config, transport http.RoundTripper, clock politeh
 // check returns what is wrong with the settings, with what to do about it.
 func (cfg *Config) check() error {
 	api, err := url.Parse(cfg.API)
-	if err != nil || api.Host == "" || (api.Scheme != "http" && api.Scheme != "https") || !strings.HasSuffix(api.Path, "api.php") {
+	if err != nil || api.Host == "" || (api.Scheme != "http" && api.Scheme != "https") ||
+		!strings.HasSuffix(api.Path, "api.php") {
 		return fmt.Errorf("wiki: WIKI_API %q is not the address of an api.php, such as https://www.wikidata.org/w/api.php", cfg.API)
 	}
 	if strings.TrimSpace(cfg.UserAgent) == "" {

@@ -16,11 +16,13 @@ import (
 // TestEchoedRequestsRevealNoSecret: a wiki or a proxy sends the request back. Neither an error nor the log may hold a
 // password or a token.
 func TestEchoedRequestsRevealNoSecret(t *testing.T) {
-	secrets := []string{"h3kq8vn2s0d9fj4mcl7p5rt6ua1gebio", "f9/qk2+xw7m4/zp6ht3vb", "r8 ny5&jd1 ce7wq2us9ag", "l4\"oi6<fx0tk3mz8hb5p", "y7%vj2#sd9gn4rc1we6u"}
+	secrets := []string{"h3kq8vn2s0d9fj4mcl7p5rt6ua1gebio", "f9/qk2+xw7m4/zp6ht3vb", "r8 ny5&jd1 ce7wq2us9ag",
+		"l4\"oi6<fx0tk3mz8hb5p", "y7%vj2#sd9gn4rc1we6u"}
 	configs := map[string]func(*Config){
 		"password": func(c *Config) { c.User, c.Password = "Test Bot@x", secrets[0] },
 		"OAuth": func(c *Config) {
-			c.OAuth = OAuth{ConsumerToken: secrets[1], ConsumerSecret: secrets[2], AccessToken: secrets[3], AccessSecret: secrets[4]}
+			c.OAuth = OAuth{ConsumerToken: secrets[1], ConsumerSecret: secrets[2], AccessToken: secrets[3],
+				AccessSecret: secrets[4]}
 		},
 	}
 	for name, echo := range testutil.Echoes() {
@@ -38,7 +40,8 @@ func TestEchoedRequestsRevealNoSecret(t *testing.T) {
 				cfg := Config{API: srv.URL + "/w/api.php", UserAgent: "Test/1 (test@example.org)", Attempts: 2}
 				configure(&cfg)
 				var log bytes.Buffer
-				c, err := New(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), cfg, nil, politehttp.NewManualClock(start))
+				c, err := New(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), cfg,
+					nil, politehttp.NewManualClock(start))
 				if err != nil {
 					t.Fatal(err)
 				}

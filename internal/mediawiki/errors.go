@@ -151,15 +151,20 @@ func (e *apiError) info() string {
 // code is Refused: MediaWiki answered with an error, so nothing was saved, and there is no reason to expect that
 // another try will succeed.
 var kinds = map[string]Kind{
-	"maxlag": Transient, "readonly": Transient, "ratelimited": Transient, "actionthrottledtext": Transient, "badtoken": Transient,
+	"maxlag": Transient, "readonly": Transient, "ratelimited": Transient, "actionthrottledtext": Transient,
+	"badtoken": Transient,
 
-	"editconflict": Conflict, "nosuchsection": Conflict, "missingtitle": Conflict, "pagedeleted": Conflict, "articleexists": Conflict,
-	"nosuchrevid": Conflict,
+	"editconflict": Conflict, "nosuchsection": Conflict, "missingtitle": Conflict, "pagedeleted": Conflict,
+	"articleexists": Conflict,
+	"nosuchrevid":   Conflict,
 
-	"blocked": Blocked, "autoblocked": Blocked, "globally-blocked": Blocked, "globalblocking-*": Blocked, "systemblocked": Blocked,
-	"cantedit": Blocked, "cantcreate": Blocked, "protectedpage": Blocked, "protectedtitle": Blocked, "cascadeprotected": Blocked,
-	"protectednamespace*": Blocked, "permissiondenied": Blocked, "noedit*": Blocked, "writeapidenied": Blocked, "readapidenied": Blocked,
-	"badaccess-*": Blocked, "confirmemail": Blocked, "mwoauth-*": Blocked, "notloggedin": Blocked,
+	"blocked": Blocked, "autoblocked": Blocked, "globally-blocked": Blocked, "globalblocking-*": Blocked,
+	"systemblocked": Blocked,
+	"cantedit":      Blocked, "cantcreate": Blocked, "protectedpage": Blocked, "protectedtitle": Blocked,
+	"cascadeprotected":    Blocked,
+	"protectednamespace*": Blocked, "permissiondenied": Blocked, "noedit*": Blocked, "writeapidenied": Blocked,
+	"readapidenied": Blocked,
+	"badaccess-*":   Blocked, "confirmemail": Blocked, "mwoauth-*": Blocked, "notloggedin": Blocked,
 	"assertuserfailed": Blocked, "assertbotfailed": Blocked, "assertnameduserfailed": Blocked,
 }
 

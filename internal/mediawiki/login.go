@@ -21,7 +21,8 @@ func (c *Client) loggedIn(ctx context.Context) error {
 		}
 	} else {
 		var a answer
-		if err := c.send(ctx, request{op: "login", params: params.Values{"action": "query", "meta": "userinfo"}}, &a); err != nil {
+		if err := c.send(ctx, request{op: "login", params: params.Values{"action": "query", "meta": "userinfo"}},
+			&a); err != nil {
 			return err
 		}
 		name = a.Query.UserInfo.Name
@@ -65,7 +66,8 @@ func (c *Client) login(ctx context.Context, name *string) error {
 		return &Error{Op: "login", Kind: Transient, Code: l.Result, Info: c.reason(l.Reason),
 			RetryAfter: time.Duration(max(l.Wait, 60)) * time.Second}
 	default:
-		return &Error{Op: "login", Kind: Blocked, Code: "login-" + c.text(strings.ToLower(l.Result)), Info: c.reason(l.Reason)}
+		return &Error{Op: "login", Kind: Blocked, Code: "login-" + c.text(strings.ToLower(l.Result)),
+			Info: c.reason(l.Reason)}
 	}
 }
 
@@ -90,11 +92,13 @@ func canonical(name string) string {
 // freshToken fetches a token for saving, without waiting.
 func (c *Client) freshToken(ctx context.Context) error {
 	var a answer
-	if err := c.send(ctx, request{op: "token", params: params.Values{"action": "query", "meta": "tokens", "type": "csrf"}}, &a); err != nil {
+	if err := c.send(ctx, request{op: "token", params: params.Values{"action": "query", "meta": "tokens",
+		"type": "csrf"}}, &a); err != nil {
 		return err
 	}
 	if len(a.Query.Tokens.CSRF) <= len(`+\`) {
-		return &Error{Op: "token", Kind: Blocked, Code: "notloggedin", Info: "the wiki returned the token of an anonymous visitor"}
+		return &Error{Op: "token", Kind: Blocked, Code: "notloggedin",
+			Info: "the wiki returned the token of an anonymous visitor"}
 	}
 	c.setToken(a.Query.Tokens.CSRF)
 	return nil

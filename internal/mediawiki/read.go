@@ -102,8 +102,9 @@ func (c *Client) Page(ctx context.Context, title string) (*Page, error) {
 	}
 	var a answer
 	err := c.query(ctx, request{op: "read", title: title, params: params.Values{
-		"action": "query", "titles": title, "prop": "revisions", "rvprop": "ids|timestamp|user|content|contentmodel", "rvslots": "main",
-		"meta": "tokens", "type": "csrf", "curtimestamp": "1"}}, &a)
+		"action": "query", "titles": title, "prop": "revisions", "rvprop": "ids|timestamp|user|content|contentmodel",
+		"rvslots": "main",
+		"meta":    "tokens", "type": "csrf", "curtimestamp": "1"}}, &a)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +176,8 @@ func (c *Client) OwnEdits(ctx context.Context, title string, since time.Time) ([
 func (c *Client) textOf(ctx context.Context, title string, rev int64) (text string, hidden bool, err error) {
 	var a answer
 	err = c.query(ctx, request{op: "history", title: title, params: params.Values{
-		"action": "query", "revids": strconv.FormatInt(rev, 10), "prop": "revisions", "rvprop": "ids|content", "rvslots": "main"}}, &a)
+		"action": "query", "revids": strconv.FormatInt(rev, 10), "prop": "revisions", "rvprop": "ids|content",
+		"rvslots": "main"}}, &a)
 	if err != nil {
 		return "", false, err
 	}

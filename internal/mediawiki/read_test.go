@@ -24,16 +24,22 @@ func TestReadRetries(t *testing.T) {
 		waits   []time.Duration
 		fails   string
 	}{
-		{"lag", []http.HandlerFunc{says(200, `{"error":{"code":"maxlag","info":"x"}}`, "Retry-After", "7", "X-Database-Lag", "9")}, []time.Duration{7 * time.Second}, ""},
-		{"503, 502", []http.HandlerFunc{says(503, ""), says(502, "")}, []time.Duration{5 * time.Second, 10 * time.Second}, ""},
+		{"lag", []http.HandlerFunc{says(200, `{"error":{"code":"maxlag","info":"x"}}`, "Retry-After", "7",
+			"X-Database-Lag", "9")}, []time.Duration{7 * time.Second}, ""},
+		{"503, 502", []http.HandlerFunc{says(503, ""), says(502, "")},
+			[]time.Duration{5 * time.Second, 10 * time.Second}, ""},
 		{"cut twice", []http.HandlerFunc{cut, cut}, []time.Duration{5 * time.Second, 10 * time.Second}, ""},
 		{"not json", []http.HandlerFunc{says(200, "<html>")}, []time.Duration{5 * time.Second}, ""},
-		{"database", []http.HandlerFunc{apiSays("internal_api_error_DBConnectionError")}, []time.Duration{5 * time.Second}, ""},
-		{"date", []http.HandlerFunc{says(429, "", "Retry-After", start.Add(40*time.Second).Format(http.TimeFormat))}, []time.Duration{40 * time.Second}, ""},
+		{"database", []http.HandlerFunc{apiSays("internal_api_error_DBConnectionError")},
+			[]time.Duration{5 * time.Second}, ""},
+		{"date", []http.HandlerFunc{says(429, "", "Retry-After", start.Add(40*time.Second).Format(http.TimeFormat))},
+			[]time.Duration{40 * time.Second}, ""},
 		{"lost session", []http.HandlerFunc{apiSays("assertuserfailed")}, nil, ""},
 		{"too long a wait", []http.HandlerFunc{says(503, "", "Retry-After", "3600")}, nil, "http-503"},
-		{"forever", []http.HandlerFunc{says(503, ""), says(503, ""), says(503, ""), says(503, ""), says(503, ""), says(503, "")},
-			[]time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second}, "http-503"},
+		{"forever", []http.HandlerFunc{says(503, ""), says(503, ""), says(503, ""), says(503, ""), says(503, ""),
+			says(503, "")},
+			[]time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second, 80 * time.Second},
+			"http-503"},
 		{"no", []http.HandlerFunc{apiSays("readapidenied"), apiSays("readapidenied")}, nil, "readapidenied"},
 		{"bad parameter", []http.HandlerFunc{apiSays("badvalue")}, nil, "badvalue"},
 	} {
@@ -41,7 +47,8 @@ func TestReadRetries(t *testing.T) {
 			p := &played{read: c.answers}
 			client, clock, _ := open(t, p)
 			page, err := client.Page(context.Background(), "T")
-			if c.fails == "" && (err != nil || page.Text != "text" || page.RevID != 11 || !page.Now.Equal(start.Add(time.Second))) {
+			if c.fails == "" && (err != nil || page.Text != "text" || page.RevID != 11 ||
+				!page.Now.Equal(start.Add(time.Second))) {
 				t.Errorf("%+v, %v", page, err)
 			}
 			if c.fails != "" && (err == nil || !strings.Contains(err.Error(), c.fails)) {
@@ -64,7 +71,8 @@ func TestNoServer(t *testing.T) {
 	on := client.base
 	client.base = &http.Transport{DialContext: off}
 	const want = "nothing answers at http://127.0.0.1:"
-	if _, err := client.Page(t.Context(), "T"); err == nil || !strings.Contains(err.Error(), want+port) || len(clock.Slept()) != 0 {
+	if _, err := client.Page(t.Context(), "T"); err == nil || !strings.Contains(err.Error(), want+port) ||
+		len(clock.Slept()) != 0 {
 		t.Errorf("at first: %v after %v", err, clock.Slept())
 	}
 	client.base = on
@@ -72,7 +80,8 @@ func TestNoServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	client.base = &http.Transport{DialContext: off}
-	if _, err := client.Page(t.Context(), "T"); err == nil || !strings.Contains(err.Error(), want) || len(clock.Slept()) != 5 {
+	if _, err := client.Page(t.Context(), "T"); err == nil || !strings.Contains(err.Error(), want) ||
+		len(clock.Slept()) != 5 {
 		t.Errorf("later: %v after %v", err, clock.Slept())
 	}
 	kind, _ := KindOf(func() error {
@@ -87,9 +96,11 @@ func TestNoServer(t *testing.T) {
 func TestOddPages(t *testing.T) {
 	page := func(s string) http.HandlerFunc { return says(200, `{"query":{"pages":[`+s+`]}}`) }
 	for _, c := range []struct{ answer, code string }{
-		{`{"title":"T","revisions":[{"revid":1,"slots":{"main":{"contentmodel":"wikitext","texthidden":true}}}]}`, "texthidden"},
+		{`{"title":"T","revisions":[{"revid":1,"slots":{"main":{"contentmodel":"wikitext","texthidden":true}}}]}`,
+			"texthidden"},
 		{`{"title":"T","revisions":[{"revid":1,"slots":{"main":{"contentmodel":"wikitext"}}}]}`, "answer"},
-		{`{"title":"T","revisions":[{"revid":1,"slots":{"main":{"contentmodel":"json","content":"{}"}}}]}`, "contentmodel"},
+		{`{"title":"T","revisions":[{"revid":1,"slots":{"main":{"contentmodel":"json","content":"{}"}}}]}`,
+			"contentmodel"},
 		{`{"title":"T","revisions":[]}`, "answer"},
 		{`{"title":"T","invalid":true,"invalidreason":"bad"}`, "invalidtitle"},
 		{`{"title":"Special:X","special":true}`, "specialpage"},
@@ -121,7 +132,10 @@ func TestTooLongAnswer(t *testing.T) {
 // Redirects are not followed and other hosts are not contacted, so that neither a page nor a proxy can send an edit
 // elsewhere.
 func TestStaysAtItsHost(t *testing.T) {
-	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("another host was asked") }))
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request) {
+		t.Error("another host was asked")
+	}))
 	defer other.Close()
 	p := &played{read: []http.HandlerFunc{says(302, "", "Location", other.URL+"/w/api.php")}}
 	client, _, _ := open(t, p)
@@ -153,7 +167,9 @@ func TestLoginFailures(t *testing.T) {
 			}
 			_, _ = io.WriteString(w, `{"query":{"tokens":{"logintoken":"abc+\\"}}}`)
 		}))
-		client, err := New(slog.New(slog.DiscardHandler), Config{API: srv.URL + "/w/api.php", User: "U@x", Password: "secretpassword", UserAgent: "Test/1 (x)", Attempts: 1}, nil, politehttp.NewManualClock(start))
+		client, err := New(slog.New(slog.DiscardHandler),
+			Config{API: srv.URL + "/w/api.php", User: "U@x", Password: "secretpassword", UserAgent: "Test/1 (x)",
+				Attempts: 1}, nil, politehttp.NewManualClock(start))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +191,9 @@ func TestOAuth(t *testing.T) {
 			p.ServeHTTP(w, r)
 		}))
 		p.t = t
-		client, err := New(slog.New(slog.DiscardHandler), Config{API: srv.URL + "/w/api.php", UserAgent: "Test/1 (x)", OAuth: OAuth{"ck", "cs-secret", "at", "as-secret"}}, nil,
+		client, err := New(slog.New(slog.DiscardHandler),
+			Config{API: srv.URL + "/w/api.php", UserAgent: "Test/1 (x)",
+				OAuth: OAuth{"ck", "cs-secret", "at", "as-secret"}}, nil,
 			politehttp.NewManualClock(start))
 		if err != nil {
 			t.Fatal(err)
@@ -185,11 +203,13 @@ func TestOAuth(t *testing.T) {
 		if _, err := client.Save(context.Background(), e); err != nil {
 			t.Fatal(err)
 		}
-		if p.count("login") != 0 || client.Account() != "Test Bot" || p.last("edit")["assertuser"][0] != "Test Bot" || p.last("edit")["text"][0] != e.Text {
+		if p.count("login") != 0 || client.Account() != "Test Bot" || p.last("edit")["assertuser"][0] != "Test Bot" ||
+			p.last("edit")["text"][0] != e.Text {
 			t.Errorf("size %d: %v, account %q", size, p.seen, client.Account())
 		}
 		for _, h := range got {
-			if !strings.HasPrefix(h, "OAuth ") || !strings.Contains(h, `oauth_consumer_key="ck"`) || !strings.Contains(h, `oauth_token="at"`) ||
+			if !strings.HasPrefix(h, "OAuth ") || !strings.Contains(h, `oauth_consumer_key="ck"`) ||
+				!strings.Contains(h, `oauth_token="at"`) ||
 				!strings.Contains(h, "oauth_signature=") || strings.Contains(h, "secret") {
 				t.Errorf("Authorization: %s", h)
 			}
@@ -202,7 +222,8 @@ func TestNewChecksItsSettings(t *testing.T) {
 	good := Config{API: "https://wiki.example/w/api.php", User: "u", Password: "p", UserAgent: "T/1 (x)"}
 	for name, change := range map[string]func(*Config){
 		"no api": func(c *Config) { c.API = "" }, "index.php": func(c *Config) { c.API = "https://wiki.example/w/index.php" }, "ftp": func(c *Config) { c.API = "ftp://x/api.php" },
-		"no agent": func(c *Config) { c.UserAgent = " " }, "no password": func(c *Config) { c.Password = "" }, "both": func(c *Config) { c.OAuth = OAuth{"a", "b", "c", "d"} },
+		"no agent": func(c *Config) { c.UserAgent = " " }, "no password": func(c *Config) { c.Password = "" },
+		"both":       func(c *Config) { c.OAuth = OAuth{"a", "b", "c", "d"} },
 		"half oauth": func(c *Config) { c.Password, c.OAuth = "", OAuth{ConsumerToken: "a"} },
 	} {
 		c := good

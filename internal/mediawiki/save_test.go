@@ -102,7 +102,8 @@ func open(t *testing.T, p *played, change ...func(*Config)) (*Client, *politehtt
 	p.t = t
 	srv := httptest.NewServer(p)
 	t.Cleanup(srv.Close)
-	cfg := Config{API: srv.URL + "/w/api.php", User: "Test Bot@x", Password: "secretpassword", UserAgent: "Test/1 (test@example.org)"}
+	cfg := Config{API: srv.URL + "/w/api.php", User: "Test Bot@x", Password: "secretpassword",
+		UserAgent: "Test/1 (test@example.org)"}
 	for _, f := range change {
 		f(&cfg)
 	}
@@ -151,8 +152,10 @@ func TestSaveErrors(t *testing.T) {
 		{"nosuchsection", apiSays("nosuchsection"), Conflict, "nosuchsection", 0},
 		{"missingtitle", apiSays("missingtitle"), Conflict, "missingtitle", 0},
 		{"pagedeleted", apiSays("pagedeleted"), Conflict, "pagedeleted", 0},
-		{"maxlag", says(200, `{"error":{"code":"maxlag","info":"Waiting for db","lag":7}}`, "Retry-After", "5", "X-Database-Lag", "7"), Transient, "maxlag", 5 * time.Second},
-		{"maxlag without a time", says(200, `{"error":{"code":"maxlag","info":"Waiting"}}`, "X-Database-Lag", "7"), Transient, "maxlag", 0},
+		{"maxlag", says(200, `{"error":{"code":"maxlag","info":"Waiting for db","lag":7}}`, "Retry-After", "5",
+			"X-Database-Lag", "7"), Transient, "maxlag", 5 * time.Second},
+		{"maxlag without a time", says(200, `{"error":{"code":"maxlag","info":"Waiting"}}`, "X-Database-Lag", "7"),
+			Transient, "maxlag", 0},
 		{"readonly", apiSays("readonly"), Transient, "readonly", 0},
 		{"ratelimited", apiSays("ratelimited"), Transient, "ratelimited", 0},
 		{"actionthrottledtext", apiSays("actionthrottledtext"), Transient, "actionthrottledtext", 0},
@@ -163,10 +166,13 @@ func TestSaveErrors(t *testing.T) {
 		{"titleblacklist", apiSays("titleblacklist-forbidden"), Refused, "titleblacklist-forbidden", 0},
 		{"contenttoobig", apiSays("contenttoobig"), Refused, "contenttoobig", 0},
 		{"unheard-of", apiSays("something-new"), Refused, "something-new", 0},
-		{"captcha", says(200, `{"edit":{"result":"Failure","captcha":{"type":"image","id":"5"}}}`), Refused, "captcha", 0},
-		{"hook", says(200, `{"edit":{"result":"Failure","code":"hook-says-no","info":"no"}}`), Refused, "hook-says-no", 0},
+		{"captcha", says(200, `{"edit":{"result":"Failure","captcha":{"type":"image","id":"5"}}}`), Refused,
+			"captcha", 0},
+		{"hook", says(200, `{"edit":{"result":"Failure","code":"hook-says-no","info":"no"}}`), Refused,
+			"hook-says-no", 0},
 		{"hook without code", says(200, `{"edit":{"result":"Failure"}}`), Refused, "result-Failure", 0},
-		{"old spam answer", says(200, `{"edit":{"result":"Failure","spamblacklist":"evil.example"}}`), Refused, "spamblacklist", 0},
+		{"old spam answer", says(200, `{"edit":{"result":"Failure","spamblacklist":"evil.example"}}`), Refused,
+			"spamblacklist", 0},
 		{"blocked", apiSays("blocked"), Blocked, "blocked", 0},
 		{"globally blocked", apiSays("globalblocking-ipblocked"), Blocked, "globalblocking-ipblocked", 0},
 		{"protectedpage", apiSays("protectedpage"), Blocked, "protectedpage", 0},
@@ -179,7 +185,8 @@ func TestSaveErrors(t *testing.T) {
 		{"500", says(500, "<html>oops"), Unknown, "http-500", 0},
 		{"502", says(502, ""), Unknown, "http-502", 0},
 		{"503 with a time", says(503, "later", "Retry-After", "30"), Unknown, "http-503", 30 * time.Second},
-		{"database error", says(500, `{"error":{"code":"internal_api_error_DBQueryError","info":"x"}}`), Unknown, "internal_api_error_DBQueryError", 0},
+		{"database error", says(500, `{"error":{"code":"internal_api_error_DBQueryError","info":"x"}}`), Unknown,
+			"internal_api_error_DBQueryError", 0},
 		{"exception", apiSays("internal_api_error_TypeError"), Unknown, "internal_api_error_TypeError", 0},
 		{"html with 200", says(200, "<html>maintenance"), Unknown, notJSON, 0},
 		{"empty with 200", says(200, ""), Unknown, notJSON, 0},
@@ -228,8 +235,10 @@ func TestSaveHappy(t *testing.T) {
 		t.Fatalf("saved %+v, %v", saved, err)
 	}
 	f := p.last("edit")
-	for k, v := range map[string]string{"nocreate": "1", "baserevid": "11", "starttimestamp": "2026-03-01T10:00:00Z", "section": "2", "assert": "user", "assertuser": "Test Bot",
-		"maxlag": "5", "token": `fresh+\`, "text": long.Text, "summary": "s", "format": "json", "formatversion": "2", "title": "T"} {
+	for k, v := range map[string]string{"nocreate": "1", "baserevid": "11", "starttimestamp": "2026-03-01T10:00:00Z",
+		"section": "2", "assert": "user", "assertuser": "Test Bot",
+		"maxlag": "5", "token": `fresh+\`, "text": long.Text, "summary": "s", "format": "json", "formatversion": "2",
+		"title": "T"} {
 		if got := strings.Join(f[k], "|"); got != v {
 			t.Errorf("%s = %.40q, want %.40q", k, got, v)
 		}
@@ -271,7 +280,8 @@ func TestSaveRepairs(t *testing.T) {
 			client, _, _ := open(t, p)
 			_, err := client.Save(context.Background(), edit)
 			kind, _ := KindOf(err)
-			if (err == nil) != (c.code == "") || err != nil && (kind != c.kind || !strings.Contains(err.Error(), c.code)) {
+			if (err == nil) != (c.code == "") || err != nil &&
+				(kind != c.kind || !strings.Contains(err.Error(), c.code)) {
 				t.Errorf("got %v", err)
 			}
 			if p.count("edit") != c.edits || p.count("login") != c.logins {
@@ -304,7 +314,8 @@ func TestNothingSentWhileSilent(t *testing.T) {
 	}
 	_, err := client.Save(context.Background(), edit)
 	var e *Error
-	if !errors.As(err, &e) || e.Kind != Transient || e.Code != "not-sent" || e.RetryAfter != time.Minute || p.count("edit") != 1 {
+	if !errors.As(err, &e) || e.Kind != Transient || e.Code != "not-sent" || e.RetryAfter != time.Minute ||
+		p.count("edit") != 1 {
 		t.Errorf("second save: %v after %d edits", err, p.count("edit"))
 	}
 	if _, err := client.Page(context.Background(), "T"); err != nil {
@@ -347,7 +358,8 @@ func TestSaveNotConnected(t *testing.T) {
 	if _, err := client.Page(context.Background(), "T"); err != nil {
 		t.Fatal(err)
 	}
-	moved := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+	moved := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network,
+		_ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, address)
 	}}
 	if client.base, err = politehttp.NewTransport(politehttp.Options{Hosts: []string{url}, Base: moved}); err != nil {
@@ -393,9 +405,12 @@ func TestUnsafeEditsAreNotSent(t *testing.T) {
 	p := &played{}
 	client, _, _ := open(t, p)
 	for name, change := range map[string]func(*Edit){
-		"no base": func(e *Edit) { e.BaseRev = 0 }, "no text": func(e *Edit) { e.Text = "" }, "bad section": func(e *Edit) { e.Section = "T-1" },
-		"negative section": func(e *Edit) { e.Section = "-1" }, "long summary": func(e *Edit) { e.Summary = strings.Repeat("é", 501) },
-		"not UTF-8": func(e *Edit) { e.Text = "a\xff" }, "two titles": func(e *Edit) { e.Title = "A|B" }, "no title": func(e *Edit) { e.Title = "" },
+		"no base": func(e *Edit) { e.BaseRev = 0 }, "no text": func(e *Edit) { e.Text = "" },
+		"bad section":      func(e *Edit) { e.Section = "T-1" },
+		"negative section": func(e *Edit) { e.Section = "-1" },
+		"long summary":     func(e *Edit) { e.Summary = strings.Repeat("é", 501) },
+		"not UTF-8":        func(e *Edit) { e.Text = "a\xff" }, "two titles": func(e *Edit) { e.Title = "A|B" },
+		"no title":   func(e *Edit) { e.Title = "" },
 		"no heading": func(e *Edit) { e.Section = "new" },
 	} {
 		e := edit
@@ -412,7 +427,8 @@ func TestUnsafeEditsAreNotSent(t *testing.T) {
 }
 
 func FuzzAnswers(f *testing.F) {
-	for _, s := range []string{`{"edit":{"result":"Success","newrevid":1}}`, `{"error":{"code":"badtoken"}}`, `null`, `[]`, `{"warnings":{}}`, `{"edit":{"result":"Failure","captcha":{}}}`} {
+	for _, s := range []string{`{"edit":{"result":"Success","newrevid":1}}`, `{"error":{"code":"badtoken"}}`, `null`,
+		`[]`, `{"warnings":{}}`, `{"edit":{"result":"Failure","captcha":{}}}`} {
 		f.Add(s, 200)
 	}
 	c := &Client{lg: slog.New(slog.DiscardHandler), clock: politehttp.NewManualClock(start)}

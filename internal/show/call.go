@@ -50,7 +50,8 @@ func arguments(argument string) (lines []string) {
 			s = b.String()
 		}
 		if string(raw) != "null" {
-			lines = append(lines, fmt.Sprintf("  %s: %s", text.Clean(fmt.Sprint(key)), strings.ReplaceAll(strings.TrimRight(text.Clean(s), "\n"), "\n", "\n    ")))
+			lines = append(lines, fmt.Sprintf("  %s: %s", text.Clean(fmt.Sprint(key)),
+				strings.ReplaceAll(strings.TrimRight(text.Clean(s), "\n"), "\n", "\n    ")))
 		}
 	}
 	if _, err := dec.Token(); err != nil {
@@ -70,7 +71,8 @@ func showGraph(w io.Writer, c *event.Call) {
 	}
 	fmt.Fprintf(w, "   %s\n", text.Count(len(found), "example"))
 	for _, x := range found {
-		fmt.Fprintf(w, "   - %s %s: %s\n", text.Clean(x.Source), text.Clean(x.ID), text.OneLine(text.Clip(x.Question, 100)))
+		fmt.Fprintf(w, "   - %s %s: %s\n", text.Clean(x.Source), text.Clean(x.ID),
+			text.OneLine(text.Clip(x.Question, 100)))
 	}
 	fmt.Fprintln(w)
 }

@@ -26,7 +26,8 @@ func TestCallText(t *testing.T) {
 }
 
 func TestExamplesShown(t *testing.T) {
-	found, err := json.Marshal([]event.Example{{ID: "dev_7", Source: "dev.json", Question: "Which rivers\nflow?", SPARQL: "s"}})
+	found, err := json.Marshal([]event.Example{{ID: "dev_7", Source: "dev.json", Question: "Which rivers\nflow?",
+		SPARQL: "s"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,12 +19,14 @@ func Event(w io.Writer, ev event.Event, full bool) {
 		if ev.Question != nil {
 			asked = "question: " + ev.Question.Text
 		}
-		fmt.Fprintf(w, "%s  preset %s\n%s\n\n", ev.Time.UTC().Format("2006-01-02 15:04:05 UTC"), text.Clean(ev.Preset), text.Clean(asked))
+		fmt.Fprintf(w, "%s  preset %s\n%s\n\n", ev.Time.UTC().Format("2006-01-02 15:04:05 UTC"), text.Clean(ev.Preset),
+			text.Clean(asked))
 	case "model":
 		showCall(w, ev, full)
 	case "step":
 		s := ev.Step
-		fmt.Fprintf(w, "%d. %s\n   %s\n%s\n   (%d ms)\n\n", s.N, text.Clean(s.Thought), indented(callText(s.Action, s.Argument)), margin+indented(s.Observation), s.MS)
+		fmt.Fprintf(w, "%d. %s\n   %s\n%s\n   (%d ms)\n\n", s.N, text.Clean(s.Thought),
+			indented(callText(s.Action, s.Argument)), margin+indented(s.Observation), s.MS)
 	case "graph":
 		showGraph(w, ev.Call)
 	case "rollback":
@@ -47,7 +49,8 @@ func Event(w io.Writer, ev event.Event, full bool) {
 			fmt.Fprintf(w, "%s\n", text.Clean(ev.Report))
 		}
 		if ev.Usage != nil {
-			fmt.Fprintf(w, "\nconfidence %.2f, %d calls, %d tokens in, %d out, %.4f USD\n", ev.Confidence, ev.Usage.Calls, ev.Usage.InputTokens, ev.Usage.OutputTokens, ev.Usage.USD)
+			fmt.Fprintf(w, "\nconfidence %.2f, %d calls, %d tokens in, %d out, %.4f USD\n", ev.Confidence,
+				ev.Usage.Calls, ev.Usage.InputTokens, ev.Usage.OutputTokens, ev.Usage.USD)
 		}
 	}
 }

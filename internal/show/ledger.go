@@ -47,7 +47,8 @@ const narrow = 80
 func (l *Ledger) List(entries []*bot.Entry) error {
 	width := l.Width()
 	tty, small := width > 0, width > 0 && width < narrow
-	t := &console.Table{Header: []string{"ID", "STATE", "ASKED"}, Fixed: map[int]bool{0: true, 1: true, 2: true, 3: true}}
+	t := &console.Table{Header: []string{"ID", "STATE", "ASKED"},
+		Fixed: map[int]bool{0: true, 1: true, 2: true, 3: true}}
 	if !small {
 		t.Header = append(t.Header, "CONF", "REQUEST")
 	}
@@ -159,7 +160,8 @@ func (l *Ledger) Entry(en *bot.Entry) {
 	row("asked", asked+map[bool]string{true: " (follow-up)"}[en.Kind == bot.FollowUp])
 	row("noticed", minute(en.Created))
 	if d := en.Draft; d != nil {
-		row("drafted", fmt.Sprintf("%s, confidence %.2f, %d calls, %.4f USD", minute(d.Made), d.Confidence, d.Calls, d.USD))
+		row("drafted", fmt.Sprintf("%s, confidence %.2f, %d calls, %.4f USD", minute(d.Made), d.Confidence,
+			d.Calls, d.USD))
 		if d.EditedBy != "" {
 			row("edited", minute(d.Edited)+" by "+d.EditedBy)
 		}
@@ -179,7 +181,8 @@ func (l *Ledger) Entry(en *bot.Entry) {
 		row("posted", posted)
 	}
 	if en.Starts+en.Failures+en.Saves+en.Edits > 0 {
-		row("trouble", fmt.Sprintf("%d interrupted runs, %d failures, %d lost saves, %d edits by the poster", en.Starts, en.Failures, en.Saves, en.Edits))
+		row("trouble", fmt.Sprintf("%d interrupted runs, %d failures, %d lost saves, %d edits by the poster", en.Starts,
+			en.Failures, en.Saves, en.Edits))
 	}
 	l.Block("question", strings.Join(console.Wrap(text.Clean(en.Question), l.columns()), "\n"))
 	if en.Draft != nil {

@@ -21,12 +21,14 @@ func TestRun(t *testing.T) {
 	show := func(t *kg.Table) string {
 		var b strings.Builder
 		v := &Run{Screen: console.New(&b, nil)}
-		v.Outcome(&agent.Outcome{Answer: &agent.Answer{SPARQL: "SELECT", Table: t, Endpoint: "here", RanAt: time.Unix(0, 0),
+		v.Outcome(&agent.Outcome{Answer: &agent.Answer{SPARQL: "SELECT", Table: t, Endpoint: "here",
+			RanAt:  time.Unix(0, 0),
 			Labels: map[string]string{"Q64": "Berlin"}}})
 		return b.String()
 	}
 	got := show(table)
-	for _, want := range []string{"city          mayorLabel\n", "Berlin (Q64)  A\n", "Q3778         B[31m\n", "2 rows, here, 1970-01-01 00:00 UTC\n"} {
+	for _, want := range []string{"city          mayorLabel\n", "Berlin (Q64)  A\n", "Q3778         B[31m\n",
+		"2 rows, here, 1970-01-01 00:00 UTC\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, got)
 		}
@@ -42,7 +44,8 @@ func TestRun(t *testing.T) {
 	for range 21 {
 		table.Rows = append(table.Rows, table.Rows[0])
 	}
-	if got := show(table); strings.Count(got, "Berlin (Q64)") != 20 || !strings.Contains(got, "… and 2 more rows\n22 rows") {
+	if got := show(table); strings.Count(got, "Berlin (Q64)") != 20 ||
+		!strings.Contains(got, "… and 2 more rows\n22 rows") {
 		t.Errorf("22 rows:\n%s", got)
 	}
 	if got := show(&kg.Table{Ask: true, Boolean: true}); !strings.Contains(got, "\ntrue\nhere") {
@@ -54,7 +57,8 @@ func TestRun(t *testing.T) {
 func TestNarrowSteps(t *testing.T) {
 	var b strings.Builder
 	v := &Run{Screen: console.New(&b, nil), Columns: 60}
-	v.Event(event.Event{Event: "step", Step: &event.Step{N: 1, Thought: strings.Repeat("think ", 30), Action: "execute_sparql",
+	v.Event(event.Event{Event: "step", Step: &event.Step{N: 1, Thought: strings.Repeat("think ", 30),
+		Action:      "execute_sparql",
 		Argument:    "SELECT ?a WHERE {\n  ?a wdt:P31 wd:Q5 .\n  SERVICE wikibase:label { bd:serviceParam wikibase:language \"en\". }\n}",
 		Observation: strings.Repeat("seen ", 30)}})
 	for line := range strings.Lines(b.String()) {

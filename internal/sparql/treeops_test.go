@@ -38,7 +38,8 @@ func TestTriples(t *testing.T) {
 	want := []string{"?x wdt:P1 _:.1", "_:.1 wdt:P2 ?y",
 		`_:.1 wdt:P3 "1"^^<http://www.w3.org/2001/XMLSchema#integer>`,
 		`_:.1 wdt:P3 "2"^^<http://www.w3.org/2001/XMLSchema#integer>`,
-		"?x a _:.2.0", "_:.2.0 first <http://www.wikidata.org/entity/Q1>", "_:.2.0 rest _:.2.1", "_:.2.1 first " + nil_, "_:.2.1 rest " + nil_}
+		"?x a _:.2.0", "_:.2.0 first <http://www.wikidata.org/entity/Q1>", "_:.2.0 rest _:.2.1", "_:.2.1 first " + nil_,
+		"_:.2.1 rest " + nil_}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}

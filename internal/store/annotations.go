@@ -48,7 +48,8 @@ func (s *Store) SaveWork(ctx context.Context, w *annotate.Work, e *annotate.Even
 	event.Work = next
 	err := s.inTx(ctx, func(tx *sql.Tx) error {
 		var version int64
-		err := tx.QueryRowContext(ctx, "SELECT version FROM works WHERE candidate = ? AND annotator = ?", w.Candidate, w.Annotator).Scan(&version)
+		err := tx.QueryRowContext(ctx, "SELECT version FROM works WHERE candidate = ? AND annotator = ?", w.Candidate,
+			w.Annotator).Scan(&version)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
@@ -66,7 +67,8 @@ ON CONFLICT (candidate, annotator) DO UPDATE SET version = excluded.version, dat
 		if data, err = json.Marshal(event); err != nil {
 			return err
 		}
-		r, err := tx.ExecContext(ctx, "INSERT INTO work_events (candidate, who, at, data) VALUES (?, ?, ?, ?)", w.Candidate, e.Who, micros(e.At), string(data))
+		r, err := tx.ExecContext(ctx, "INSERT INTO work_events (candidate, who, at, data) VALUES (?, ?, ?, ?)",
+			w.Candidate, e.Who, micros(e.At), string(data))
 		if err != nil {
 			return err
 		}
@@ -89,7 +91,8 @@ func (s *Store) WorkEvents(ctx context.Context, candidate, who string) ([]annota
 	if who != "" {
 		where, args = append(where, "who = ?"), append(args, who)
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT seq, data FROM work_events WHERE "+strings.Join(where, " AND ")+" ORDER BY seq", args...)
+	rows, err := s.db.QueryContext(ctx, "SELECT seq, data FROM work_events WHERE "+strings.Join(where, " AND ")+
+		" ORDER BY seq", args...)
 	if err != nil {
 		return nil, failed(err, "list events")
 	}

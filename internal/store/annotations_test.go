@@ -17,7 +17,8 @@ import (
 )
 
 func work(candidate, annotator, question string) *annotate.Work {
-	return &annotate.Work{Candidate: candidate, Annotator: annotator, Query: "SELECT * WHERE { ?x wdt:P31 wd:Q5 }", Question: question}
+	return &annotate.Work{Candidate: candidate, Annotator: annotator, Query: "SELECT * WHERE { ?x wdt:P31 wd:Q5 }",
+		Question: question}
 }
 
 func TestWorks(t *testing.T) {
@@ -25,7 +26,8 @@ func TestWorks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "annotations.db")
 	s := open(t, path)
 	ada := work("c-1", "Ada", "Wer? ü \" 日本")
-	if err := s.SaveWork(ctx, ada, &annotate.Event{At: day, Who: "Ada", Kind: annotate.Edited}); err != nil || ada.Version != 1 {
+	if err := s.SaveWork(ctx, ada, &annotate.Event{At: day, Who: "Ada", Kind: annotate.Edited}); err != nil ||
+		ada.Version != 1 {
 		t.Fatalf("first save: %v, version %d", err, ada.Version)
 	}
 	old := *ada
@@ -35,7 +37,8 @@ func TestWorks(t *testing.T) {
 		t.Fatalf("second save: %v, version %d", err, ada.Version)
 	}
 	old.Question = "from another tab"
-	if err := s.SaveWork(ctx, &old, &annotate.Event{At: day, Who: "Ada", Kind: annotate.Edited}); !errors.Is(err, annotate.ErrConflict) || old.Version != 1 {
+	if err := s.SaveWork(ctx, &old, &annotate.Event{At: day, Who: "Ada", Kind: annotate.Edited}); !errors.Is(err,
+		annotate.ErrConflict) || old.Version != 1 {
 		t.Errorf("a save from an old reading: %v, version %d", err, old.Version)
 	}
 	resolution := &annotate.Work{Candidate: "c-1", Annotator: annotate.Resolution, By: "Ben"}
@@ -61,7 +64,8 @@ func TestWorks(t *testing.T) {
 	for _, c := range []struct {
 		candidate, who string
 		kinds          string
-	}{{"", "", "edit verdict edit edit"}, {"c-1", "", "edit verdict edit"}, {"", "Ben", "edit edit"}, {"c-2", "Ada", ""}} {
+	}{{"", "", "edit verdict edit edit"}, {"c-1", "", "edit verdict edit"}, {"", "Ben", "edit edit"},
+		{"c-2", "Ada", ""}} {
 		es, err := s.WorkEvents(ctx, c.candidate, c.who)
 		var kinds []string
 		for _, e := range es {
@@ -88,7 +92,8 @@ func TestSaveWorkOnce(t *testing.T) {
 	results := make(chan error, 20)
 	for i := range 20 {
 		wg.Go(func() {
-			results <- stores[i%2].SaveWork(context.Background(), work("c-1", "Ada", fmt.Sprint(i)), &annotate.Event{At: day, Who: "Ada", Kind: annotate.Edited})
+			results <- stores[i%2].SaveWork(context.Background(), work("c-1", "Ada", fmt.Sprint(i)),
+				&annotate.Event{At: day, Who: "Ada", Kind: annotate.Edited})
 		})
 	}
 	wg.Wait()
@@ -124,7 +129,8 @@ func TestSaveWorkOnFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.Question = strings.Repeat("x", 1<<20)
-	if err := s.SaveWork(ctx, w, &annotate.Event{At: day, Who: "Ada", Kind: annotate.Edited}); err == nil || !strings.Contains(err.Error(), "disk is full") || w.Version != 1 {
+	if err := s.SaveWork(ctx, w, &annotate.Event{At: day, Who: "Ada", Kind: annotate.Edited}); err == nil ||
+		!strings.Contains(err.Error(), "disk is full") || w.Version != 1 {
 		t.Errorf("full disk: %v, version %d", err, w.Version)
 	}
 	s.Close()

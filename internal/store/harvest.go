@@ -47,7 +47,8 @@ func (s *Store) SavePage(ctx context.Context, p harvest.Page, discussions []data
 			if data, err = json.Marshal(&discussions[i]); err != nil {
 				return err
 			}
-			if _, err := tx.ExecContext(ctx, "INSERT INTO discussions (id, page, place, data) VALUES (?, ?, ?, ?)", discussions[i].ID, p.Title, i, string(data)); err != nil {
+			if _, err := tx.ExecContext(ctx, "INSERT INTO discussions (id, page, place, data) VALUES (?, ?, ?, ?)",
+				discussions[i].ID, p.Title, i, string(data)); err != nil {
 				return err
 			}
 		}

@@ -16,7 +16,8 @@ import (
 )
 
 func discussion(id, heading string) dataset.Candidate {
-	return dataset.Candidate{Schema: dataset.CandidateSchema, ID: id, Stage: dataset.Found, Provenance: dataset.Provenance{Heading: heading},
+	return dataset.Candidate{Schema: dataset.CandidateSchema, ID: id, Stage: dataset.Found,
+		Provenance:   dataset.Provenance{Heading: heading},
 		Conversation: dataset.Conversation{Comments: []dataset.Comment{}}, Queries: []dataset.Query{}}
 }
 
@@ -29,7 +30,8 @@ func TestHarvestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	june, july := harvest.Page{Title: "A/2019/06", Month: "2019-06", Revision: 7, Source: harvest.Both}, harvest.Page{Title: "A/2019/07", Month: "2019-07", Revision: 8}
+	june, july := harvest.Page{Title: "A/2019/06", Month: "2019-06", Revision: 7, Source: harvest.Both},
+		harvest.Page{Title: "A/2019/07", Month: "2019-07", Revision: 8}
 	save := func(p harvest.Page, list ...dataset.Candidate) {
 		t.Helper()
 		if err := s.SavePage(ctx, p, list); err != nil {
@@ -40,7 +42,8 @@ func TestHarvestPages(t *testing.T) {
 	save(june, discussion("c-1", "one"), discussion("c-2", "two"))
 	june.Revision = 9
 	save(june, discussion("c-4", "four"), discussion("c-1", "one again"))
-	if err := s.SavePage(ctx, harvest.Page{Title: "A/2019/06", Revision: 10}, []dataset.Candidate{discussion("c-5", "five"), discussion("c-5", "twice")}); err == nil {
+	if err := s.SavePage(ctx, harvest.Page{Title: "A/2019/06", Revision: 10},
+		[]dataset.Candidate{discussion("c-5", "five"), discussion("c-5", "twice")}); err == nil {
 		t.Error("an id was taken twice")
 	}
 	for _, key := range []string{"run c-1", "run c-2"} {
@@ -65,7 +68,8 @@ func TestHarvestPages(t *testing.T) {
 		t.Errorf("pages %+v, %v", pages, err)
 	}
 	list, err := s.Discussions(ctx, "A/2019/06")
-	if d := cmp.Diff([]dataset.Candidate{discussion("c-4", "four"), discussion("c-1", "one again")}, list); err != nil || d != "" {
+	if d := cmp.Diff([]dataset.Candidate{discussion("c-4", "four"), discussion("c-1", "one again")},
+		list); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}
 	if list, err := s.Discussions(ctx, "none"); err != nil || len(list) > 0 {
@@ -97,13 +101,15 @@ func TestHarvestForgets(t *testing.T) {
 		}
 		return bytes.Contains(b, []byte("SECRETPHONE"))
 	}
-	if err := errors.Join(s.SavePage(t.Context(), page, []dataset.Candidate{secret, discussion("c-2", "other")}), s.Put(t.Context(), "advice c-1", []byte("SECRETPHONE"))); err != nil || !holds() {
+	if err := errors.Join(s.SavePage(t.Context(), page, []dataset.Candidate{secret, discussion("c-2", "other")}),
+		s.Put(t.Context(), "advice c-1", []byte("SECRETPHONE"))); err != nil || !holds() {
 		t.Fatal(err)
 	}
 	if s, err = Open(t.Context(), path); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(s.SavePage(t.Context(), page, []dataset.Candidate{discussion("c-2", "other")}), s.Forget(t.Context(), "advice c-1")); err != nil {
+	if err := errors.Join(s.SavePage(t.Context(), page, []dataset.Candidate{discussion("c-2", "other")}),
+		s.Forget(t.Context(), "advice c-1")); err != nil {
 		t.Fatal(err)
 	}
 	if holds() {

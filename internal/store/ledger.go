@@ -65,7 +65,8 @@ func (s *Store) Entries(ctx context.Context, f bot.Filter) ([]*bot.Entry, error)
 		}
 		add("state IN (?"+strings.Repeat(", ?", len(values)-1)+")", values...)
 	}
-	rows, err := s.db.QueryContext(ctx, "SELECT version, data FROM entries WHERE "+strings.Join(where, " AND ")+" ORDER BY seq", args...)
+	rows, err := s.db.QueryContext(ctx, "SELECT version, data FROM entries WHERE "+strings.Join(where, " AND ")+
+		" ORDER BY seq", args...)
 	if err != nil {
 		return nil, failed(err, "list entries")
 	}
@@ -109,7 +110,8 @@ func (s *Store) Update(ctx context.Context, e *bot.Entry) error {
 	}
 	r, err := s.db.ExecContext(ctx, `UPDATE entries SET page = ?, thread = ?, text = ?, author = ?, minute = ?, state = ?, saved = ?,
 version = version + 1, data = ? WHERE key = ? AND version = ?`,
-		e.Page, e.Thread, e.Text, e.Author, micros(e.Origin().Time), string(e.State), saved(e), string(data), e.Key, e.Version)
+		e.Page, e.Thread, e.Text, e.Author, micros(e.Origin().Time), string(e.State), saved(e), string(data),
+		e.Key, e.Version)
 	if err != nil {
 		return failed(err, "update entry %s", e.Key)
 	}

@@ -35,7 +35,8 @@ func Lock(dir string) (release func() error, err error) {
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		pid := holder(f)
 		f.Close()
-		return nil, fmt.Errorf("%w: %s is in use by process %s; stop it first or choose another folder", ErrLocked, dir, pid)
+		return nil, fmt.Errorf("%w: %s is in use by process %s; stop it first or choose another folder",
+			ErrLocked, dir, pid)
 	}
 	if err != nil {
 		f.Close()

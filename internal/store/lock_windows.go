@@ -25,10 +25,12 @@ func Lock(dir string) (release func() error, err error) {
 		return nil, fmt.Errorf("lock of the data folder: %w", err)
 	}
 	pidFile := filepath.Join(dir, "lock.pid")
-	h, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS, syscall.FILE_ATTRIBUTE_NORMAL, 0)
+	h, err := syscall.CreateFile(name, syscall.GENERIC_READ|syscall.GENERIC_WRITE, 0, nil, syscall.OPEN_ALWAYS,
+		syscall.FILE_ATTRIBUTE_NORMAL, 0)
 	if errors.Is(err, errSharing) {
 		pid, _ := os.ReadFile(pidFile)
-		return nil, fmt.Errorf("%w: %s is in use by process %s; stop it first or choose another folder", ErrLocked, dir, strings.TrimSpace(string(pid)))
+		return nil, fmt.Errorf("%w: %s is in use by process %s; stop it first or choose another folder", ErrLocked, dir,
+			strings.TrimSpace(string(pid)))
 	}
 	if err != nil {
 		return nil, fmt.Errorf("lock of the data folder %s: %w", dir, err)

@@ -38,7 +38,8 @@ func TestOriginIsAdded(t *testing.T) {
 	at := time.Date(2026, 11, 20, 12, 5, 0, 0, time.UTC)
 	for key, o := range map[string]bot.Origin{"sb-1": {Author: "Zoë O'Neil", Time: at}, "sb-2": {}} {
 		found, err := s.Entries(t.Context(), bot.Filter{Page: "P", Origin: &o})
-		if err != nil || len(found) != 1 || found[0].Key != key || found[0].State != bot.Posted || found[0].Version != 7 || found[0].Origin() != o {
+		if err != nil || len(found) != 1 || found[0].Key != key || found[0].State != bot.Posted ||
+			found[0].Version != 7 || found[0].Origin() != o {
 			t.Errorf("%s: %v %+v", key, err, found)
 			continue
 		}

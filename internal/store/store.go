@@ -86,7 +86,8 @@ func Open(ctx context.Context, path string) (*Store, error) {
 		return nil, fmt.Errorf("store: %w", err)
 	}
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
-		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(ON)",
+		fmt.Sprintf("busy_timeout(%d)", busyTimeout.Milliseconds()), "journal_mode(WAL)", "synchronous(FULL)",
+		"foreign_keys(ON)",
 		"secure_delete(ON)"}} // what a wiki took away is overwritten
 	u := url.URL{Scheme: "file", Path: filepath.ToSlash(abs), RawQuery: q.Encode()}
 	db, err := sql.Open("sqlite", u.String())
@@ -120,7 +121,8 @@ func (s *Store) prepare(ctx context.Context) error {
 			return err
 		}
 		if version > len(migrations) {
-			return fmt.Errorf("the file has schema %d, this program knows only %d: use the newer program that wrote it", version, len(migrations))
+			return fmt.Errorf("the file has schema %d, this program knows only %d: use the newer program that wrote it",
+				version, len(migrations))
 		}
 		for i := version; i < len(migrations); i++ {
 			if _, err := tx.ExecContext(ctx, migrations[i]); err != nil {

@@ -33,7 +33,8 @@ func open(t *testing.T, path string) *Store {
 }
 
 func entry(key string, state bot.State, created time.Time) *bot.Entry {
-	return &bot.Entry{Key: key, Page: "Wikidata:Request a query", Comment: "c-A-1", Thread: "c-A-1", Kind: bot.Request, State: state,
+	return &bot.Entry{Key: key, Page: "Wikidata:Request a query", Comment: "c-A-1", Thread: "c-A-1", Kind: bot.Request,
+		State:   state,
 		Heading: "Cats", Author: "A", Text: "aa", Created: created, Updated: created}
 }
 
@@ -45,7 +46,8 @@ func TestLedger(t *testing.T) {
 	full := entry("sb-2", bot.Posting, day.Add(time.Second))
 	full.Time = &posted
 	full.Save = &bot.Save{BaseRev: 7, Section: 3, First: day, At: day.Add(time.Minute)}
-	full.Draft = &bot.Draft{Reply: forum.Reply{Short: "ü \" \x00 日本", Rows: [][]forum.Cell{{{ID: "Q42"}}}}, Turn: agent.Turn{Question: "?", Steps: []agent.Step{{N: 1, Action: "stop"}}}, Made: day}
+	full.Draft = &bot.Draft{Reply: forum.Reply{Short: "ü \" \x00 日本", Rows: [][]forum.Cell{{{ID: "Q42"}}}},
+		Turn: agent.Turn{Question: "?", Steps: []agent.Step{{N: 1, Action: "stop"}}}, Made: day}
 	first := entry("sb-1", bot.Accepted, day)
 	for _, e := range []*bot.Entry{first, full} {
 		if added, err := s.Add(ctx, e); err != nil || !added || e.Version != 1 {
@@ -160,11 +162,13 @@ func TestNotesAndSums(t *testing.T) {
 		}
 	}
 	for range 2 {
-		if err := s.AddSpent(ctx, "2026-11-20", llm.Usage{Calls: 1, InputTokens: 10, OutputTokens: 5, USD: 0.25}); err != nil {
+		if err := s.AddSpent(ctx, "2026-11-20", llm.Usage{Calls: 1, InputTokens: 10, OutputTokens: 5,
+			USD: 0.25}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if u, err := s.Spent(ctx, "2026-11-20"); u != (llm.Usage{Calls: 2, InputTokens: 20, OutputTokens: 10, USD: 0.5}) || err != nil {
+	if u, err := s.Spent(ctx, "2026-11-20"); u != (llm.Usage{Calls: 2, InputTokens: 20, OutputTokens: 10, USD: 0.5}) ||
+		err != nil {
 		t.Errorf("sum: %+v %v", u, err)
 	}
 	if u, err := s.Spent(ctx, "2026-11-21"); u != (llm.Usage{}) || err != nil {
@@ -175,7 +179,8 @@ func TestNotesAndSums(t *testing.T) {
 // Settings that durability rests on; a typo in the address would lose them without a word.
 func TestPragmas(t *testing.T) {
 	s := open(t, filepath.Join(t.TempDir(), "bot.db"))
-	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000", "foreign_keys": "1", "secure_delete": "1", "user_version": fmt.Sprint(len(migrations))} {
+	for name, want := range map[string]string{"journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000",
+		"foreign_keys": "1", "secure_delete": "1", "user_version": fmt.Sprint(len(migrations))} {
 		var got string
 		if err := s.db.QueryRow("PRAGMA " + name).Scan(&got); err != nil || got != want {
 			t.Errorf("%s = %q, want %q (%v)", name, got, want, err)
@@ -227,7 +232,8 @@ func TestBadFiles(t *testing.T) {
 	if err := os.WriteFile(text, []byte(strings.Repeat("this is not a database\n", 500)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{newer: "newer program", torn: "damaged", text: "damaged", filepath.Join(text, "below.db"): "store"} {
+	for path, want := range map[string]string{newer: "newer program", torn: "damaged", text: "damaged",
+		filepath.Join(text, "below.db"): "store"} {
 		s, err := Open(t.Context(), path)
 		if err == nil {
 			s.Close()

@@ -67,7 +67,8 @@ func (d *Doc) number(other *Doc) {
 		if h.Kind != Heading {
 			continue
 		}
-		for k < len(other.Nodes) && (other.Nodes[k].Start < h.Start || other.Nodes[k].Start == h.Start && other.Nodes[k].Kind != Heading) {
+		for k < len(other.Nodes) && (other.Nodes[k].Start < h.Start || other.Nodes[k].Start == h.Start &&
+			other.Nodes[k].Kind != Heading) {
 			k++
 		}
 		h.Section = 0

@@ -72,7 +72,8 @@ func readBoth(text string) (whole, parts *Doc, wholeReads, partReads int) {
 
 func same(a, b *Doc) bool {
 	return slices.EqualFunc(a.Nodes, b.Nodes, func(x, y Node) bool {
-		return x.Kind == y.Kind && x.Start == y.Start && x.End == y.End && x.Name == y.Name && x.Attrs == y.Attrs && x.Inner == y.Inner && slices.Equal(x.Args, y.Args) &&
+		return x.Kind == y.Kind && x.Start == y.Start && x.End == y.End && x.Name == y.Name && x.Attrs == y.Attrs &&
+			x.Inner == y.Inner && slices.Equal(x.Args, y.Args) &&
 			x.Level == y.Level && x.Section == y.Section && x.Parent == y.Parent
 	})
 }
@@ -99,7 +100,8 @@ func TestAgainReadsOnlyCarelessSections(t *testing.T) {
 
 // TestAgainIsPreprocess makes pages out of pieces that are easily misread.
 func TestAgainIsPreprocess(t *testing.T) {
-	pieces := []string{"{{Q|", "{{Q|a}}", "{{Q|a!}}", "{{Q|a|b!", "}}", "{{{", "}}}", "{{x|", "{", "}", "-{", "}-", "[[", "]]", "|", "=", "a", " ", "\n", "\n", "\n== h ==\n", "\n== h ==\n",
+	pieces := []string{"{{Q|", "{{Q|a}}", "{{Q|a!}}", "{{Q|a|b!", "}}", "{{{", "}}}", "{{x|", "{", "}", "-{", "}-",
+		"[[", "]]", "|", "=", "a", " ", "\n", "\n", "\n== h ==\n", "\n== h ==\n",
 		"\n=", "==\n", "<!--", "-->", "<!-- c -->", "<nowiki>", "</nowiki>", "<pre>", "</pre>", "<ref", "/>", "!"}
 	r := rand.New(rand.NewPCG(11, 12))
 	saved := 0

@@ -24,7 +24,8 @@ type part struct {
 }
 
 // special marks the bytes that mean something to the preprocessor.
-var special = [256]bool{'<': true, '{': true, '[': true, '-': true, '}': true, ']': true, '|': true, '=': true, '\n': true}
+var special = [256]bool{'<': true, '{': true, '[': true, '-': true, '}': true, ']': true, '|': true,
+	'=': true, '\n': true}
 
 type reader struct {
 	text  string
@@ -203,7 +204,8 @@ func (r *reader) closing(i int, c byte) int {
 	case left >= 2:
 		p.count, p.parts = left, append(p.parts[:0], part{p.start + left, -1})
 	case left == 1 && p.dash:
-		*p = piece{open: '-', count: 2, start: p.start - 1, parts: append(p.parts[:0], part{p.start + 1, -1}), node: len(r.nodes)}
+		*p = piece{open: '-', count: 2, start: p.start - 1, parts: append(p.parts[:0], part{p.start + 1, -1}),
+			node: len(r.nodes)}
 	default:
 		r.stack = r.stack[:len(r.stack)-1]
 	}
@@ -242,7 +244,8 @@ func (r *reader) openHeading(i *int) bool {
 	if n == 1 && r.top().wantsName() {
 		return false
 	}
-	r.push(piece{open: '\n', count: n, start: *i, node: len(r.nodes), bare: r.fake, free: len(r.stack) == 0 && !r.fake}, 0)
+	r.push(piece{open: '\n', count: n, start: *i, node: len(r.nodes), bare: r.fake, free: len(r.stack) == 0 && !r.fake},
+		0)
 	*i += n
 	return true
 }
@@ -257,7 +260,8 @@ func (r *reader) closeHeading(i int) {
 		for end > p.start && (r.text[end-1] == ' ' || r.text[end-1] == '\t') {
 			end--
 		}
-		if k < p.node || r.nodes[k].Kind != Comment || r.nodes[k].End != end || !strings.HasSuffix(r.text[r.nodes[k].Start+4:end], "-->") {
+		if k < p.node || r.nodes[k].Kind != Comment || r.nodes[k].End != end ||
+			!strings.HasSuffix(r.text[r.nodes[k].Start+4:end], "-->") {
 			break
 		}
 		end = r.nodes[k].Start
@@ -281,7 +285,8 @@ func (r *reader) closeHeading(i int) {
 		r.heads++
 		number = r.heads
 	}
-	r.nodes = append(r.nodes, Node{Kind: Heading, Start: p.start, End: i, Level: level, Section: number, free: p.free, Inner: Span{p.start + level, end - level}})
+	r.nodes = append(r.nodes, Node{Kind: Heading, Start: p.start, End: i, Level: level, Section: number, free: p.free,
+		Inner: Span{p.start + level, end - level}})
 }
 
 // angle reads what follows "<": a comment, an extension tag, or nothing of interest.

@@ -71,9 +71,12 @@ type Options struct {
 // extensionTags are the tags whose content MediaWiki's preprocessor leaves alone, as Special:Version of Wikidata lists
 // them. <translate> is left out: the Translate extension takes it away before the preprocessor runs.
 var extensionTags = map[string]bool{
-	"nowiki": true, "pre": true, "gallery": true, "indicator": true, "langconvert": true, "syntaxhighlight": true, "source": true, "ref": true, "references": true,
-	"math": true, "chem": true, "ce": true, "score": true, "timeline": true, "hiero": true, "poem": true, "graph": true, "mapframe": true, "maplink": true,
-	"templatedata": true, "templatestyles": true, "categorytree": true, "inputbox": true, "imagemap": true, "section": true, "charinsert": true, "phonos": true,
+	"nowiki": true, "pre": true, "gallery": true, "indicator": true, "langconvert": true, "syntaxhighlight": true,
+	"source": true, "ref": true, "references": true,
+	"math": true, "chem": true, "ce": true, "score": true, "timeline": true, "hiero": true, "poem": true, "graph": true,
+	"mapframe": true, "maplink": true,
+	"templatedata": true, "templatestyles": true, "categorytree": true, "inputbox": true, "imagemap": true,
+	"section": true, "charinsert": true, "phonos": true,
 	"dynamicpagelist": true, "languages": true, "includeonly": true,
 }
 
@@ -85,7 +88,8 @@ func CanonicalName(s string) string {
 	if i := strings.Index(s, "<!--"); i >= 0 {
 		s = StripComments(s)
 	}
-	s = strings.ToLower(strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '_' || r == ' ' || r == '\n' || r == '\t' || r == '\r' }), " "))
+	s = strings.ToLower(strings.Join(strings.FieldsFunc(s,
+		func(r rune) bool { return r == '_' || r == ' ' || r == '\n' || r == '\t' || r == '\r' }), " "))
 	s = strings.TrimPrefix(s, ":")
 	for _, ns := range []string{"template:", "vorlage:", "modèle:"} {
 		s = strings.TrimPrefix(s, ns)

@@ -95,7 +95,8 @@ func TestArg(t *testing.T) {
 }
 
 func TestCanonicalName(t *testing.T) {
-	for in, want := range map[string]string{"SPARQL": "sparql", " sPARQL_Inline\n": "sparql inline", "Template:X y": "x y", ":A": "a", "A <!-- b -->": "a", "": ""} {
+	for in, want := range map[string]string{"SPARQL": "sparql", " sPARQL_Inline\n": "sparql inline",
+		"Template:X y": "x y", ":A": "a", "A <!-- b -->": "a", "": ""} {
 		if got := CanonicalName(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
@@ -116,7 +117,8 @@ func check(t *testing.T, text string) {
 		if n.Parent >= 0 && (d.Nodes[n.Parent].Start > n.Start || d.Nodes[n.Parent].End < n.End) {
 			t.Fatalf("%+v sticks out of %+v in %q", n, d.Nodes[n.Parent], text)
 		}
-		if k := n.Kind; (k == Tag || k == Comment) && n.Parent >= 0 && (d.Nodes[n.Parent].Kind == Tag || d.Nodes[n.Parent].Kind == Comment) {
+		if k := n.Kind; (k == Tag || k == Comment) && n.Parent >= 0 &&
+			(d.Nodes[n.Parent].Kind == Tag || d.Nodes[n.Parent].Kind == Comment) {
 			t.Fatalf("%+v inside an opaque node of %q", n, text)
 		}
 	}
@@ -141,7 +143,8 @@ func FuzzPreprocess(f *testing.F) {
 }
 
 func TestRandomTexts(t *testing.T) {
-	scraps := []string{"== A ==", "\n== B ==\n", "\n", "{{", "}}", "{{{", "}}}", "|", "=", "[[", "]]", "<!-- ", "-->", "<nowiki>", "</nowiki>", "<pre>", "</pre>", "\n= D =\n", "x", "-{", "}-", "{", "}", "<ref/>", " "}
+	scraps := []string{"== A ==", "\n== B ==\n", "\n", "{{", "}}", "{{{", "}}}", "|", "=", "[[", "]]", "<!-- ", "-->",
+		"<nowiki>", "</nowiki>", "<pre>", "</pre>", "\n= D =\n", "x", "-{", "}-", "{", "}", "<ref/>", " "}
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 5000 {
 		var b strings.Builder

@@ -143,7 +143,7 @@ func ntTerm(s string) (rdf.Term, error) {
 	return rdf.Typed(text, m[3]), nil
 }
 
-// unescape decodes the escapes of N-Triples, which strconv knows but for the single quote.
+// unescape decodes the escapes of N-Triples, all of which strconv knows except the escaped single quote.
 func unescape(s string) (string, error) {
 	if !strings.Contains(s, `\`) {
 		return s, nil

@@ -100,7 +100,8 @@ func valuesOf(s *score.Scores, m score.Metric) (v Values) {
 // document sums a file up.
 func (s *Scorer) document(name string, format score.Format, f *scoredFile) *Document {
 	d := &Document{
-		File: name, Format: format, Metric: s.Name, Groups: map[string][]Group{}, Excluded: map[string][]string{}, Missing: f.missing, Odd: f.odd,
+		File: name, Format: format, Metric: s.Name, Groups: map[string][]Group{}, Excluded: map[string][]string{},
+		Missing: f.missing, Odd: f.odd,
 		Dialogues: score.DialoguesMean(f.dialogues), Main: s.Metrics[0],
 	}
 	metrics := s.Metrics

@@ -40,7 +40,8 @@ func (d *Document) WriteText(w io.Writer, metrics []score.Metric) {
 		v := means[m]
 		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t\n", m, v.N, share(v.F1), share(v.EM))
 		if v.WithFailures != nil {
-			fmt.Fprintf(tw, "%s, %d failed as 0\t%d\t%s\t%s\t\n", m, v.WithFailures.N-v.N, v.WithFailures.N, share(v.WithFailures.F1), share(v.WithFailures.EM))
+			fmt.Fprintf(tw, "%s, %d failed as 0\t%d\t%s\t%s\t\n", m, v.WithFailures.N-v.N, v.WithFailures.N,
+				share(v.WithFailures.F1), share(v.WithFailures.EM))
 		}
 		if v.Upper != nil {
 			fmt.Fprintf(tw, "%s, at most\t%d\t%s\t\t\n", m, v.N, share(v.Upper))
@@ -96,7 +97,8 @@ func writeRemarks(w io.Writer, d *Document) {
 		fmt.Fprintln(w)
 	}
 	if d.Stored != nil {
-		fmt.Fprintf(w, "stored in the file: %d of %d F1 values agree with spinach\n", d.Stored.N-len(d.Stored.Differ), d.Stored.N)
+		fmt.Fprintf(w, "stored in the file: %d of %d F1 values agree with spinach\n",
+			d.Stored.N-len(d.Stored.Differ), d.Stored.N)
 		if len(d.Stored.Differ) > 0 {
 			fmt.Fprintf(w, "others: %s\n", someIDs(positions(d.Stored.Differ)))
 		}
@@ -146,5 +148,6 @@ func someIDs(ids []string) string {
 
 // WriteText prints the best of several files for people.
 func (b *Best) WriteText(w io.Writer) {
-	fmt.Fprintf(w, "\nbest of %d files on %d common items: max@%d %.2f, empty@%d %.2f\n", b.K, b.N, b.K, 100*b.Max, b.K, 100*b.Empty)
+	fmt.Fprintf(w, "\nbest of %d files on %d common items: max@%d %.2f, empty@%d %.2f\n", b.K, b.N, b.K, 100*b.Max, b.K,
+		100*b.Empty)
 }

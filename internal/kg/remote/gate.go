@@ -26,6 +26,8 @@ type Pace struct {
 	TimeRate  time.Duration // refill per minute
 	Errors    int           // capacity of the error bucket; each answer of 400 or more, and each broken one, takes one
 	ErrorRate int           // refill per minute
+	Calls     int           // capacity of the bucket of requests; each takes one
+	CallRate  int           // refill per minute; in no minute there are more than both together
 }
 
 // DefaultPace is the query service's rule for one address and User-Agent: 120 s of query time and 60 errors, refilled
@@ -52,6 +54,7 @@ type gate struct {
 type account struct {
 	TimeLeft    float64   `json:"time_left"` // seconds
 	ErrorsLeft  float64   `json:"errors_left"`
+	CallsLeft   float64   `json:"calls_left"`
 	At          time.Time `json:"at"`           // when the buckets had this content
 	NotBefore   time.Time `json:"not_before"`   // from Retry-After
 	BannedUntil time.Time `json:"banned_until"` // from a 403
@@ -105,6 +108,7 @@ func (g *gate) admit(ctx context.Context) error {
 	if g.pace == (Pace{}) {
 		return nil
 	}
+	g.st.CallsLeft--
 	g.st.Running = true
 	return g.save(ctx)
 }
@@ -116,7 +120,8 @@ func (g *gate) load(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading the account of %s: %w", g.endpoint, err)
 	}
-	fresh := account{TimeLeft: g.pace.Time.Seconds(), ErrorsLeft: float64(g.pace.Errors), At: now}
+	fresh := account{TimeLeft: g.pace.Time.Seconds(), ErrorsLeft: float64(g.pace.Errors),
+		CallsLeft: float64(g.pace.Calls), At: now}
 	if g.st = fresh; !ok {
 		return nil
 	}
@@ -137,10 +142,11 @@ func (g *gate) refill(now time.Time) {
 	minutes := max(now.Sub(g.st.At).Minutes(), 0)
 	g.st.TimeLeft = min(g.st.TimeLeft+minutes*g.pace.TimeRate.Seconds(), g.pace.Time.Seconds())
 	g.st.ErrorsLeft = min(g.st.ErrorsLeft+minutes*float64(g.pace.ErrorRate), float64(g.pace.Errors))
+	g.st.CallsLeft = min(g.st.CallsLeft+minutes*float64(g.pace.CallRate), float64(g.pace.Calls))
 	g.st.At = now
 }
 
-// wait says how long until a request may be sent: a second of query time and one error must be left.
+// wait says how long until a request may be sent: a second of query time, one error and one call must be left.
 func (g *gate) wait(now time.Time) time.Duration {
 	wait := max(g.st.NotBefore.Sub(now), 0)
 	if g.pace.TimeRate > 0 && g.st.TimeLeft < 1 {
@@ -148,6 +154,9 @@ func (g *gate) wait(now time.Time) time.Duration {
 	}
 	if g.pace.ErrorRate > 0 && g.st.ErrorsLeft < 1 {
 		wait = max(wait, time.Duration((1-g.st.ErrorsLeft)/float64(g.pace.ErrorRate)*float64(time.Minute))+time.Millisecond)
+	}
+	if g.pace.CallRate > 0 && g.st.CallsLeft < 1 {
+		wait = max(wait, time.Duration((1-g.st.CallsLeft)/float64(g.pace.CallRate)*float64(time.Minute))+time.Millisecond)
 	}
 	return wait
 }

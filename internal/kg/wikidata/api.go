@@ -28,6 +28,39 @@ func (c *Client) get(ctx context.Context, params url.Values, out any) error {
 
 // readAPI decodes an answer of the API, or says what is wrong with it. Errors of the API come with status 200 and an "error" member.
 func readAPI(a remote.Answer, now time.Time, out any) *kg.Error {
+	if e := readStatus(a, now); e != nil {
+		return e
+	}
+	var e struct {
+		Error *apiError `json:"error"`
+	}
+	if err := json.Unmarshal(a.Body, &e); err != nil {
+		return &kg.Error{Kind: kg.Down, Message: "the API's answer is not JSON", Err: err}
+	}
+	if e.Error != nil {
+		return e.Error.failure(a, now)
+	}
+	return decode(a, out)
+}
+
+// decode reads an answer that is a success.
+func decode(a remote.Answer, out any) *kg.Error {
+	if err := json.Unmarshal(a.Body, out); err != nil {
+		return &kg.Error{Kind: kg.Down, Message: "the API's answer has an unknown form", Err: err}
+	}
+	return nil
+}
+
+// readList decodes the answer of a service that writes lists, and errors with their status alone.
+func readList(a remote.Answer, now time.Time, out any) *kg.Error {
+	if e := readStatus(a, now); e != nil {
+		return e
+	}
+	return decode(a, out)
+}
+
+// readStatus returns what is wrong with an answer by its status, or because it did not come.
+func readStatus(a remote.Answer, now time.Time) *kg.Error {
 	var ke *kg.Error
 	switch {
 	case a.Status == http.StatusTooManyRequests:
@@ -44,18 +77,6 @@ func readAPI(a remote.Answer, now time.Time, out any) *kg.Error {
 		return ke
 	case a.Err != nil:
 		return &kg.Error{Kind: kg.Down, Message: "the request was given up", Err: a.Err}
-	}
-	var e struct {
-		Error *apiError `json:"error"`
-	}
-	if err := json.Unmarshal(a.Body, &e); err != nil {
-		return &kg.Error{Kind: kg.Down, Message: "the API's answer is not JSON", Err: err}
-	}
-	if e.Error != nil {
-		return e.Error.failure(a, now)
-	}
-	if err := json.Unmarshal(a.Body, out); err != nil {
-		return &kg.Error{Kind: kg.Down, Message: "the API's answer has an unknown form", Err: err}
 	}
 	return nil
 }

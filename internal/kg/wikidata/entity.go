@@ -89,6 +89,13 @@ func (c *Client) fetchEntity(ctx context.Context, id, lang string) (*rawEntity, 
 	if !labelled(id) {
 		return nil, kg.Errorf(kg.NotFound, "there is no entity %s", id)
 	}
+	if c.rest != nil {
+		raw, err := c.restEntity(ctx, id)
+		if k := kg.KindOf(err); k != kg.Down && k != kg.Timeout && k != kg.QueryFailed {
+			return raw, err
+		}
+		c.lg.Info("the REST API did not answer, asking the Action API", "entity", id, "because", err)
+	}
 	var a entitiesAnswer
 	err := c.get(ctx, url.Values{
 		"action": {"wbgetentities"}, "ids": {id}, "props": {"info|sitelinks|aliases|labels|descriptions|claims|datatype"},

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
 // Query runs a SPARQL query; [AUTO_LANGUAGE] must have been replaced. A temporary failure (connection, 5xx, 429 with an
@@ -38,4 +40,23 @@ func (c *Client) Secondary() *Client {
 	d := *c
 	d.main, d.fallback = c.fallback, nil
 	return &d
+}
+
+// speaker is a query service that speaks another dialect than Wikidata's.
+type speaker struct {
+	*remote.Service
+	to rewrite.Target
+}
+
+// Query rewrites the query where the service's dialect differs, and runs it. A query that the dialect cannot say is
+// kg.Refused.
+func (s *speaker) Query(ctx context.Context, query string) (*kg.Table, error) {
+	if s.to != rewrite.WDQS {
+		res, err := rewrite.Query(query, s.to, rewrite.Options{})
+		if err != nil {
+			return nil, &kg.Error{Kind: kg.Refused, Message: err.Error(), Err: err}
+		}
+		query = res.Text
+	}
+	return s.Service.Query(ctx, query)
 }

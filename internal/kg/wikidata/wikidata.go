@@ -3,10 +3,14 @@
 //
 // [Client] has the methods of agent.Graph and agent.Labeler. Every failure is a *kg.Error with its kind, or the context's error.
 //
+// By option, [Client.Find] also asks Wikidata's vector database (vector.go), single entities come from the REST API
+// (rest.go), and the second query service may be QLever, for which queries are rewritten (query.go).
+//
 // Requests keep the manners of package remote: one at a time to an endpoint, within its budgets, never during a ban.
 // Values of entity pages become the RDF terms that the query service has for them (snak.go).
 //
-// Sources: RDF repository of the query service (ThrottlingFilterConfig), Wikibase's docs/topics/json.md and repo/includes/Api.
+// Sources: RDF repository of the query service (ThrottlingFilterConfig), Wikibase's docs/topics/json.md and repo/includes/Api; OpenAPI of the REST API
+// and of the vector database.
 package wikidata
 
 import (
@@ -15,12 +19,15 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/cache"
 	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
+	"github.com/spinachbot/spinachbot/internal/sparql/rewrite"
 )
 
 // Addresses and limits of Wikidata's own services.
@@ -37,16 +44,20 @@ const (
 
 // Config configures a [Client]. Zero fields but UserAgent have defaults.
 type Config struct {
-	SPARQL       string // address of the query service
-	Fallback     string // second endpoint, asked when the first is down or timed out; may be empty
-	API          string // address of the wiki's api.php
-	UserAgent    string // with a contact, see politehttp.UserAgent
-	QueryTimeout time.Duration
-	APITimeout   time.Duration
-	MaxBytes     int64 // size limit of a response
-	CacheTTL     time.Duration
-	Pace         remote.Pace // budgets of the query service
-	Retry        politehttp.Policy
+	SPARQL   string // address of the query service
+	Fallback string // second endpoint, asked when the first is down or timed out; may be empty
+	// dialect of the second endpoint: wdqs, qlever or standard; "" or auto: qlever where its host is named so, else wdqs
+	FallbackDialect string
+	API             string // address of the wiki's api.php
+	REST            string // address of Wikibase's REST API, for single entities; may be empty
+	Vector          string // address of the search by meaning (Wikidata's vector database); may be empty
+	UserAgent       string // with a contact, see politehttp.UserAgent
+	QueryTimeout    time.Duration
+	APITimeout      time.Duration
+	MaxBytes        int64 // size limit of a response
+	CacheTTL        time.Duration
+	Pace            remote.Pace // budgets of the query service
+	Retry           politehttp.Policy
 }
 
 // Client accesses one Wikibase and its query service. It is safe for concurrent use.
@@ -54,8 +65,10 @@ type Client struct {
 	lg       *slog.Logger
 	cfg      Config
 	api      *remote.Service
-	main     *remote.Service
-	fallback *remote.Service // nil when there is none
+	main     *speaker
+	fallback *speaker        // nil when there is none
+	rest     *remote.Service // likewise
+	vector   *vector         // likewise
 	entities *cache.Cache[entityKey, *kg.Entity]
 	examples *cache.Cache[entityKey, []kg.Example]
 	labels   *cache.Cache[labelKey, string] // "" for a language without label
@@ -68,7 +81,8 @@ func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clo
 		return nil, errors.New("wikidata: no User-Agent with a contact: the services answer 403 without one; set CONTACT")
 	}
 	cfg = withDefaults(cfg)
-	for _, a := range []struct{ setting, address string }{{"SPARQL_ENDPOINT", cfg.SPARQL}, {"SPARQL_FALLBACK", cfg.Fallback}, {"the API's address", cfg.API}} {
+	for _, a := range []struct{ setting, address string }{{"SPARQL_ENDPOINT", cfg.SPARQL}, {"SPARQL_FALLBACK", cfg.Fallback}, {"the API's address", cfg.API},
+		{"ENTITY_REST", cfg.REST}, {"VECTOR_SEARCH", cfg.Vector}} {
 		if u, err := url.Parse(a.address); a.address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
 			return nil, fmt.Errorf("wikidata: %s is not an http or https address: %q", a.setting, politehttp.ShownURL(a.address))
 		}
@@ -79,21 +93,40 @@ func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clo
 		examples: cache.New[entityKey, []kg.Example](defaultEntities, cfg.CacheTTL, clock.Now),
 		labels:   cache.New[labelKey, string](defaultLabels, cfg.CacheTTL, clock.Now),
 	}
+	if to := cfg.FallbackDialect; !slices.Contains([]rewrite.Target{rewrite.WDQS, rewrite.QLever, rewrite.Standard}, rewrite.Target(to)) {
+		return nil, fmt.Errorf("wikidata: SPARQL_FALLBACK_DIALECT is %q; it must be auto, wdqs, qlever or standard", to)
+	}
+	var main, second, byMeaning *remote.Service
 	for _, part := range []struct {
 		service **remote.Service
 		address string
 		timeout time.Duration
 		pace    remote.Pace
-	}{{&c.main, cfg.SPARQL, cfg.QueryTimeout, cfg.Pace}, {&c.fallback, cfg.Fallback, cfg.QueryTimeout, cfg.Pace}, {&c.api, cfg.API, cfg.APITimeout, remote.Pace{}}} {
+		qlever  bool
+		retry   politehttp.Policy
+	}{
+		{&main, cfg.SPARQL, cfg.QueryTimeout, cfg.Pace, false, cfg.Retry},
+		{&second, cfg.Fallback, cfg.QueryTimeout, cfg.Pace, cfg.FallbackDialect == string(rewrite.QLever), cfg.Retry},
+		{&c.api, cfg.API, cfg.APITimeout, remote.Pace{}, false, cfg.Retry},
+		{&c.rest, cfg.REST, cfg.APITimeout, remote.Pace{}, false, cfg.Retry},
+		{&byMeaning, cfg.Vector, vectorTimeout, vectorPace, false, politehttp.Policy{Attempts: 1}},
+	} {
 		if part.address == "" {
 			continue
 		}
 		var err error
 		*part.service, err = remote.New(lg, remote.Config{Address: part.address, UserAgent: cfg.UserAgent, Timeout: part.timeout,
-			MaxBytes: cfg.MaxBytes, Pace: part.pace, Retry: cfg.Retry}, rt, clock, rnd, store)
+			MaxBytes: cfg.MaxBytes, Pace: part.pace, Retry: part.retry, QLever: part.qlever}, rt, clock, rnd, store)
 		if err != nil {
 			return nil, fmt.Errorf("wikidata: %w", err)
 		}
+	}
+	c.main = &speaker{main, rewrite.WDQS}
+	if second != nil {
+		c.fallback = &speaker{second, rewrite.Target(cfg.FallbackDialect)}
+	}
+	if byMeaning != nil {
+		c.vector = &vector{service: byMeaning, address: strings.TrimRight(cfg.Vector, "/"), lg: lg, now: clock.Now}
 	}
 	return c, nil
 }
@@ -119,6 +152,12 @@ func withDefaults(cfg Config) Config {
 	}
 	if cfg.Pace == (remote.Pace{}) {
 		cfg.Pace = remote.DefaultPace()
+	}
+	if cfg.FallbackDialect == "" || cfg.FallbackDialect == "auto" {
+		cfg.FallbackDialect = string(rewrite.WDQS)
+		if u, err := url.Parse(cfg.Fallback); err == nil && strings.Contains(u.Hostname(), "qlever") {
+			cfg.FallbackDialect = string(rewrite.QLever)
+		}
 	}
 	return cfg
 }

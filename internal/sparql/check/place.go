@@ -55,7 +55,8 @@ func (c *checker) place(t sparql.Triple, statements map[string]bool) {
 		c.add("prefix", span, "wdt:"+id+" is asked of ?"+t.Subject.Name+", which is a statement",
 			"qualifiers are pq:"+id+", the statement's value is ps:"+id)
 	case t.Object.Kind == sparql.Const && strings.HasPrefix(t.Object.Value().Value, rdf.Direct):
-		c.add("prefix", t.Object.Span, "an object has the prefix wdt:", "as things, items and properties are written wd:")
+		c.add("prefix", t.Object.Span, "an object has the prefix wdt:",
+			"as things, items and properties are written wd:")
 	}
 }
 

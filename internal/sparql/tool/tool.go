@@ -216,7 +216,8 @@ func (c *Run) check(q *sparql.Query, out *sparqlLine) {
 	m := measure.Query(q)
 	ids := sparql.Identifiers(q)
 	entities, properties, features := sparql.IDs(ids, false), sparql.IDs(ids, true), measure.Features(q)
-	out.OK, out.Form, out.Metrics, out.Entities, out.Properties, out.Features = &yes, q.Form.String(), &m, &entities, &properties, &features
+	out.OK, out.Form, out.Metrics, out.Entities, out.Properties, out.Features = &yes, q.Form.String(), &m, &entities,
+		&properties, &features
 	out.Pattern, out.Problems = measure.Shape(q), sparqlcheck.Query(q, c.Allow)
 }
 
@@ -313,7 +314,8 @@ func (c *Run) text(ctx context.Context, name, query string) error {
 
 // report prints the result of check for people.
 func (c *Run) report(name string, out *sparqlLine) error {
-	fmt.Fprintf(c.Out, "%s: %s query, %d clauses, %d triples; %s\n", name, out.Form, out.Metrics.Clauses, out.Metrics.Relations, strings.Join(*out.Features, ", "))
+	fmt.Fprintf(c.Out, "%s: %s query, %d clauses, %d triples; %s\n", name, out.Form, out.Metrics.Clauses,
+		out.Metrics.Relations, strings.Join(*out.Features, ", "))
 	for _, p := range out.Problems {
 		fmt.Fprintf(c.Out, "%s:%d:%d: %s\n", name, p.Line, p.Column, p.Message)
 		if p.Hint != "" {

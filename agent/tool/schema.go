@@ -1,0 +1,79 @@
+package tool
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// form is a form of a tool's schema.
+type form struct{ strict, oneGraph bool }
+
+// Parameters returns the JSON schema of the arguments as a server gets it. Only the strict form lists the arguments that
+// may be left out as required, with null as a value. An argument "kg" that may be left out is there only where there are
+// several graphs, and then it must be given.
+func (t *Tool) Parameters(strict bool, graphs int) json.RawMessage {
+	if s, ok := t.forms[form{strict, graphs == 1}]; ok {
+		return s
+	}
+	return t.Schema
+}
+
+// formsOf makes the forms of a schema in the strict form with "kg", see [schemaOf].
+func formsOf(schema map[string]any) map[form]json.RawMessage {
+	out := map[form]json.RawMessage{}
+	for _, f := range []form{{false, false}, {false, true}, {true, false}, {true, true}} {
+		out[f] = encoded(f.of(schema))
+	}
+	return out
+}
+
+// of returns an object's schema in the form.
+func (f form) of(schema map[string]any) map[string]any {
+	out := map[string]any{}
+	for k, v := range schema {
+		out[k] = v
+	}
+	properties, required := map[string]any{}, []string{}
+	all, _ := schema["properties"].(map[string]any)
+	for _, name := range schema["required"].([]string) {
+		p, _ := all[name].(map[string]any)
+		types, optional := p["type"].([]string)
+		if name == "kg" && optional {
+			if f.oneGraph {
+				continue
+			}
+			p, optional = plain(p, types[0]), false
+		}
+		if p["properties"] != nil {
+			p = f.of(p)
+		}
+		if optional && !f.strict {
+			p = plain(p, types[0])
+		}
+		properties[name] = p
+		if !optional || f.strict {
+			required = append(required, name)
+		}
+	}
+	out["properties"], out["required"] = properties, required
+	if len(required) == 0 {
+		delete(out, "required")
+	}
+	if !f.strict {
+		delete(out, "additionalProperties")
+	}
+	return out
+}
+
+// plain returns the schema of an argument that may be left out, without null.
+func plain(p map[string]any, typ string) map[string]any {
+	out := map[string]any{}
+	for k, v := range p {
+		out[k] = v
+	}
+	out["type"] = typ
+	if values, ok := out["enum"].([]any); ok {
+		out["enum"] = slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == nil })
+	}
+	return out
+}
