@@ -189,6 +189,8 @@ func (p *Preset) check() error {
 		`a number in "sampling" is below 0`)
 	want(min(p.Feedback.Rounds, p.Examples.N, p.Notes.N) >= 0,
 		`a number in "feedback", "examples" or "notes" is below 0`)
+	want(p.Examples.Force == "" || p.tools.Find(p.Examples.Force) != nil,
+		fmt.Sprintf(`"examples": "force" is %q, which is not one of "tools"`, p.Examples.Force))
 	want(min(p.Show.Items, p.Show.Properties, p.Show.Examples, p.Show.Rows.Tail) >= 0,
 		`a number in "show" is below 0`)
 	need := map[string]bool{"act": true, "prune": p.tools.Find(tool.EntryName) != nil, "extract": p.Extract,

@@ -42,8 +42,9 @@ const (
 // What is done about IDs in a query that no observation, no rule and no word of the question has shown.
 const (
 	GuardOff    = "off"
-	GuardName   = "name"   // the query runs, and the model is told what they are
-	GuardRefuse = "refuse" // the query does not run, and the model is told what they are
+	GuardName   = "name"    // the query runs, and the model is told their labels
+	GuardLookUp = "look_up" // the query runs, and the model is told label, description and use in the graph
+	GuardRefuse = "refuse"  // the query does not run, and the model is told the same; after that they count as shown
 	// GRASP's rule: the query does not run. What the question names is not known, nor are other forms of a property
 	// that was shown (wdt:P31 does not make p:P31 known); the IDs of common vocabularies are.
 	GuardKnown = "known"
@@ -64,7 +65,7 @@ func (r *Rules) check() error {
 	one(&r.Repeat, "repeat", RepeatRestore, RepeatNone, RepeatLoop, RepeatEnd)
 	one(&r.Stop, "stop", StopRestore, StopRefuse, StopAccept)
 	one(&r.NoAction, "no_action", "nudge", "end")
-	one(&r.Guard, "guard", GuardName, GuardOff, GuardRefuse, GuardKnown)
+	one(&r.Guard, "guard", GuardName, GuardOff, GuardLookUp, GuardRefuse, GuardKnown)
 	if r.Messages < 0 {
 		wrong = append(wrong, errors.New(`"rules": "messages" is below 0`))
 	}

@@ -73,11 +73,11 @@ func (r *Runner) say(name string, data any) string { return r.Preset.Own(name, d
 // earlier turns and in the rules count as seen.
 func (r *Runner) Start(at int) State {
 	s := State{at: at, root: at, messages: 2}
-	s.known = s.known.with(r.Question.Text).with(r.Preset.Say("act.tmpl", map[string]any{}))
+	s = r.seeing(s, r.Question.Text+"\n"+r.Preset.Say("act.tmpl", map[string]any{}), nil)
 	for _, t := range r.Question.History {
-		s.known = s.known.with(t.Question + "\n" + t.SPARQL)
+		s = r.seeing(s, t.Question+"\n"+t.SPARQL, nil)
 		for _, x := range t.Steps {
-			s.known = s.known.with(x.Observation)
+			s = r.seeing(s, x.Observation, nil)
 		}
 	}
 	return s
@@ -240,7 +240,7 @@ func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *too
 	call protocol.Call) (next State, failure kg.Kind, err error) {
 	key := call.Tool.KeyOf(call.Args)
 	began := r.Now()
-	res, err := call.Tool.Run(ctx, env, call.Args)
+	res, unseen, held, err := r.guarded(ctx, env, s, call)
 	if err != nil {
 		return s, "", err
 	}
@@ -254,7 +254,7 @@ func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *too
 	s.taken++
 	elapsed := r.Now().Sub(began)
 	k := kept{call: call, turn: s.turns, reasoning: turn.Reasoning, key: key, result: res.Found, query: res.Query,
-		transient: tool.Passing(res.Failure), unseen: res.Unseen,
+		transient: tool.Passing(res.Failure) || held, unseen: unseen,
 		brief: res.Summary(call.Tool), short: res.Short, advice: res.Advice,
 		Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name, Argument: call.Shown,
 			Observation: res.Text, KG: res.KG, Failure: res.Failure,
@@ -272,7 +272,7 @@ func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *too
 		return s, "", err
 	}
 	k.event, s.at = b.At(), b.At()
-	s.known = s.known.with(res.Text)
+	s = r.seeing(s, res.Text, res.Shown)
 	return s.with(k), res.Failure, nil
 }
 

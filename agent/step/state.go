@@ -29,7 +29,8 @@ type State struct {
 	reply        string // the last turn, as replies are compared
 	warned       bool   // it was refused because it is the same as the one before it
 	messages     int    // of the conversation so far
-	known        *seen  // IDs that the model was shown
+	known        *seen  // IDs that the model was shown or that were given, in the form of tool.Dialect.Key
+	shown        *seen  // IRIs that results have shown
 	actions      int    // asked for in all
 	formatErrors int    // turns in a row that could not be read
 	refusals     int    // refused actions in all
@@ -83,10 +84,10 @@ func (s *seen) has(id string) bool {
 	return false
 }
 
-// with returns the set with the IDs in text.
-func (s *seen) with(text string) *seen {
+// with returns the set with more IDs.
+func (s *seen) with(ids []string) *seen {
 	var more map[string]bool
-	for _, id := range render.IDs(text) {
+	for _, id := range ids {
 		if !s.has(id) {
 			if more == nil {
 				more = map[string]bool{}

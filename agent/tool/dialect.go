@@ -155,6 +155,14 @@ func (d Dialect) ID(t rdf.Term) string {
 	return d.Graph.Compact(t.Value)
 }
 
+// IDOf returns the number that an IRI has on a Wikibase, "" for none and on other graphs.
+func (d Dialect) IDOf(iri string) string {
+	if !d.wikibase() {
+		return ""
+	}
+	return rdf.EntityID(iri)
+}
+
 // ValidID reports whether an ID names a node of the graph.
 func (d Dialect) ValidID(id string) bool {
 	if d.wikibase() {

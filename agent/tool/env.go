@@ -62,7 +62,7 @@ type Env struct {
 	// try an empty query without each of its conditions, up to 6 more queries
 	Diagnose bool
 	TimeFor  func(d time.Duration) bool // whether d still fits into the run's time
-	Seen     func(id string) bool       // whether the model was shown an ID
+	Seen     func(key string) bool      // whether the model was shown an ID, see [Dialect.Key]
 	Advised  func(a Advice) bool        // whether a hint is in the conversation
 	// the result of the query of a step of the state, from 1; nil when it had none, or it is not kept; may be nil
 	Table func(step int) *kg.Table
@@ -138,11 +138,14 @@ func (e *Env) LabelsOf(ctx context.Context, ids []string) map[string]string {
 	return labels
 }
 
-// Unseen returns the IDs in a query that the model was not shown.
+// Unseen returns the IDs in a query that the model was not shown. Those of common vocabularies need not be.
 func (e *Env) Unseen(query string) []string {
 	var out []string
 	for _, id := range e.Dialect.Identifiers(query) {
-		if !e.Seen(id) {
+		if ofVocabulary(e.Dialect.Key(id)) {
+			continue
+		}
+		if !e.Seen(e.Dialect.Key(id)) {
 			out = append(out, id)
 		}
 	}

@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -17,8 +18,18 @@ type graspExecuteArgs struct {
 	Page   *int    `json:"page" about:"page of rows, from 1; without it you see both ends"`
 }
 
+// graspAsked is the query of a call of execute, and its graph.
+func graspAsked(args json.RawMessage) (query, graph string) {
+	a, err := argumentsOf[graspExecuteArgs](args)
+	if err != nil {
+		return "", ""
+	}
+	return strings.TrimSpace(render.CloseFence(render.OpenFence(a.SPARQL))), strings.TrimSpace(deref(a.KG))
+}
+
 // graspExecute is GRASP's execute(kg, sparql), with pages of rows.
-var graspExecute = keyed(&Tool{Name: "execute", Text: "grasp_execute.md", Input: "sparql", Query: true},
+var graspExecute = keyed(&Tool{Name: "execute", Text: "grasp_execute.md", Input: "sparql", Query: true,
+	Asks: graspAsked},
 	func(a graspExecuteArgs) string {
 		return strings.TrimSpace(deref(a.KG)) + " " + strconv.Itoa(deref(a.Page)) + " " +
 			Dialect{}.NormalForm(a.SPARQL)
@@ -34,13 +45,11 @@ func runGraspExecute(ctx context.Context, env *Env, a graspExecuteArgs) (Result,
 		return wrong(err)
 	}
 	query := strings.TrimSpace(render.CloseFence(render.OpenFence(a.SPARQL)))
-	unseen := env.Unseen(query)
 	res, err := env.graspRun(ctx, query, page)
 	if err != nil {
 		return res, err
 	}
-	res.Query, res.KG, res.Unseen = query, env.graphName(), len(unseen) > 0
-	res.Text += env.warn(ctx, unseen)
+	res.Query, res.KG = query, env.graphName()
 	return res, nil
 }
 

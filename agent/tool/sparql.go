@@ -16,13 +16,11 @@ var executeTool = onInput(&Tool{Name: ExecuteName, Text: "sparql.md", Input: "qu
 // services), [AUTO_LANGUAGE] becomes the asker's language, and each outcome has its own text: rows, none, syntax
 // error, timeout, too large, too greedy, refused, busy, down.
 func execute(ctx context.Context, env *Env, query string) (Result, error) {
-	unseen := env.Unseen(query)
 	res, err := env.evaluate(ctx, query)
 	if err != nil {
 		return res, err
 	}
-	res.Unseen, res.Query = len(unseen) > 0, query
-	res.Text += env.warn(ctx, unseen)
+	res.Query = query
 	return res, nil
 }
 
@@ -47,23 +45,4 @@ func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
 		text += "\n" + say("limit_reached", n)
 	}
 	return Result{Text: text, Rows: len(t.Rows), Found: true, Table: t, Short: render.Short(t, labels)}, nil
-}
-
-// unseenID is an ID that was not looked up, with its label.
-type unseenID struct{ ID, Label string }
-
-// warn says what the IDs mean that the model used without having seen them. It warns and does not forbid.
-func (env *Env) warn(ctx context.Context, ids []string) string {
-	if len(ids) == 0 || env.Labels == nil {
-		return ""
-	}
-	labels, err := env.Labels.Labels(ctx, ids, env.languages())
-	if err != nil {
-		return ""
-	}
-	var list []unseenID
-	for _, id := range ids {
-		list = append(list, unseenID{ID: id, Label: render.Clip(render.Fold(labels[id]), 80)})
-	}
-	return "\n" + say("unseen", list)
 }

@@ -40,7 +40,11 @@ type Tool struct {
 	about  string          // what Input is, for the schema
 	Query  bool            // it runs a SPARQL query; where there is an Input, that is the query
 
-	Final  bool            // a query that returns something ends the work, and is the answer
+	Final bool // a query that returns something ends the work, and is the answer
+
+	// Asks returns the query of a call, and its graph, "" for the main one; nil where Input is the query and the graph
+	// the main one
+	Asks func(args json.RawMessage) (query, graph string)
 
 	// End says what a call means that ends the work; Run is nil then. nil for a tool after which the work goes on. The
 	// error says what is wrong with the arguments, for the model.
@@ -68,6 +72,9 @@ func (t *Tool) Ends() bool { return t.End != nil }
 // BadCall is the failure of a call that names no tool, or whose arguments do not fit.
 const BadCall kg.Kind = "bad_call"
 
+// NotShown is the failure of a query that was not run because it holds IDs that nothing has shown.
+const NotShown kg.Kind = "not_shown"
+
 // Advice names a hint that the model gets in full only once.
 type Advice string
 
@@ -82,7 +89,6 @@ type Result struct {
 	// the rows of an executed query, for [RowsName]; may be nil
 	Table  *kg.Table
 	Short  string // an executed query's truth value or only row, when it is small
-	Unseen bool   // an executed query holds IDs that were not seen before
 	Advice Advice // the hint that Text holds in full
 	// IRIs that Text shows, where not all of them are written as IDs
 	Shown []string

@@ -1,0 +1,75 @@
+package step
+
+import (
+	"context"
+
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/protocol"
+	"github.com/spinachbot/spinachbot/agent/tool"
+)
+
+// guarded runs a call under the preset's grounding guard: what is done about IDs in a query that nothing has shown. kept
+// says that the query was not run because of them.
+func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call protocol.Call) (res tool.Result, unseen,
+	held bool, err error) {
+	query, name, ok := call.Tool.Asked(call.Args)
+	source, serr := env.Sources.Named(name)
+	if !ok || serr != nil { // the tool says what is wrong
+		res, err = call.Tool.Run(ctx, env, call.Args)
+		return res, false, false, err
+	}
+	at := env.On(source)
+	ids := at.Unseen(query)
+	switch guard := r.Preset.Rules.Guard; {
+	case guard == preset.GuardKnown:
+		if names := at.Unknown(query, s.shown.has); len(names) > 0 {
+			return tool.Result{Text: tool.NotKnown(names), Failure: tool.NotShown}, true, true, nil
+		}
+	case guard == preset.GuardRefuse && len(ids) > 0 && at.Dialect.Check(query) == nil:
+		return tool.Result{Text: at.LookUp(ctx, ids, true), Failure: tool.NotShown}, true, true, nil
+	}
+	if res, err = call.Tool.Run(ctx, env, call.Args); err != nil {
+		return res, false, false, err
+	}
+	more := ""
+	switch r.Preset.Rules.Guard {
+	case preset.GuardName:
+		more = at.Warn(ctx, ids)
+	case preset.GuardLookUp:
+		more = at.LookUp(ctx, ids, false)
+	}
+	if more != "" {
+		res.Text += "\n" + more
+	}
+	return res, len(ids) > 0, false, nil
+}
+
+// seeing returns the state after a text that the model was shown, with the IRIs that it names in other words.
+func (r *Runner) seeing(s State, text string, iris []string) State {
+	for i := range r.Sources {
+		s.known = s.known.with(r.dialect(i).Names(text))
+	}
+	keys := make([]string, 0, len(iris))
+	for _, iri := range iris {
+		keys = append(keys, r.keyOf(iri))
+	}
+	s.known, s.shown = s.known.with(keys), s.shown.with(iris)
+	return s
+}
+
+// dialect returns the dialect of a source.
+func (r *Runner) dialect(i int) tool.Dialect {
+	d := r.Dialect
+	d.Graph = &r.Sources[i].Explain
+	return d
+}
+
+// keyOf is the form in which an IRI is compared: a Wikibase's number where a source is one and it has one.
+func (r *Runner) keyOf(iri string) string {
+	for i := range r.Sources {
+		if id := r.dialect(i).IDOf(iri); id != "" {
+			return id
+		}
+	}
+	return iri
+}

@@ -1,0 +1,181 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Asked returns the query that a call of a tool with Query runs, and the graph, "" for the main one. ok is false where
+// the tool does not say.
+func (t *Tool) Asked(args []byte) (query, graph string, ok bool) {
+	switch {
+	case !t.Query:
+		return "", "", false
+	case t.Asks != nil:
+		query, graph = t.Asks(args)
+	case t.check == nil:
+		in, err := t.input(args)
+		if err != nil {
+			return "", "", false
+		}
+		query = in
+	}
+	return query, graph, query != ""
+}
+
+// nodeName is what may name a node in a text: an IRI in angle brackets, a prefixed name.
+var nodeName = regexp.MustCompile(`<https?://[^<>\s"]+>|[A-Za-z][A-Za-z0-9_-]*:[^\s<>"'()\[\]{},;|]+`)
+
+// Names returns the IDs of the graph's nodes that a text names, in the form of [Dialect.Key].
+func (d Dialect) Names(text string) []string {
+	if d.wikibase() {
+		return render.IDs(text)
+	}
+	var out []string
+	for _, s := range nodeName.FindAllString(text, -1) {
+		if iri, ok := d.Graph.Expand(strings.TrimRight(s, ".:!?`")); ok && !slices.Contains(out, iri) {
+			out = append(out, iri)
+		}
+	}
+	return out
+}
+
+// Key is the form in which IDs of all graphs are compared: a number of a Wikibase, else the whole IRI.
+func (d Dialect) Key(id string) string {
+	if !d.wikibase() {
+		if iri, ok := d.Graph.Expand(id); ok {
+			return iri
+		}
+	}
+	return id
+}
+
+// vocabularies are the namespaces whose IRIs need no looking up (GRASP's list): they mean the same everywhere.
+var vocabularies = []string{
+	"http://www.w3.org/1999/02/22-rdf-syntax-ns#", "http://www.w3.org/2000/01/rdf-schema#",
+	"http://www.w3.org/2002/07/owl#", "http://www.w3.org/2001/XMLSchema#", "http://xmlns.com/foaf/0.1/",
+	"http://www.w3.org/2004/02/skos/core#", "http://purl.org/dc/terms/", "http://purl.org/dc/elements/1.1/",
+	"http://www.w3.org/ns/prov#", "http://schema.org/", "http://www.opengis.net/ont/geosparql#",
+	"http://www.geonames.org/ontology#", "http://www.bigdata.com/rdf#", "http://wikiba.se/ontology#",
+	"http://purl.org/linked-data/cube#", "http://rdfs.org/ns/void#",
+}
+
+func ofVocabulary(iri string) bool {
+	return slices.ContainsFunc(vocabularies, func(ns string) bool { return strings.HasPrefix(iri, ns) })
+}
+
+// Unknown returns the IRIs in a query that are not known and belong to no common vocabulary, as prefixed names (GRASP's
+// rule). A query that does not parse has none.
+func (e *Env) Unknown(query string, known func(iri string) bool) []string {
+	q, err := e.Dialect.parse(query)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, t := range constants(q) {
+		if iri := t.Value; !known(iri) && !ofVocabulary(iri) {
+			name := rdf.Shorten(iri)
+			if !e.Dialect.wikibase() {
+				name = e.Dialect.Graph.Compact(iri)
+			}
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// Bounds of looking up what was not shown.
+const (
+	maxLookedUp = 6    // IDs of one query
+	maxUses     = 1000 // uses that are counted
+)
+
+// lookedUp is what is known of an ID: how often it is used, "" when that is not known.
+type lookedUp struct{ ID, Label, Description, Uses string }
+
+// LookUp says what IDs mean: label, description, and how often the graph uses them. refused says that their query was
+// not run.
+func (e *Env) LookUp(ctx context.Context, ids []string, refused bool) string {
+	if len(ids) == 0 {
+		return ""
+	}
+	shown := ids[:min(len(ids), maxLookedUp)]
+	labels := e.LabelsOf(ctx, shown)
+	var list []lookedUp
+	for _, id := range shown {
+		x := lookedUp{ID: id, Label: labels[id]}
+		find := kg.FindQuery{Text: id, Type: kg.Item, Language: e.Language.Code, Limit: 1, External: true}
+		if !e.Dialect.wikibase() {
+			find.Type = ""
+		} else if id[0] == 'P' {
+			find.Type = kg.Property
+		}
+		if res, err := e.Source.Find(ctx, find); err == nil && len(res.Hits) > 0 && res.Hits[0].ID == id {
+			h := res.Hits[0]
+			x.Description = render.Clip(render.Fold(h.Description), 160)
+			if x.Label == "" {
+				x.Label = h.Label
+			}
+			if h.Uses > 0 {
+				x.Uses = fmt.Sprint(h.Uses)
+			}
+		}
+		x.Label = render.Clip(render.Fold(x.Label), 80)
+		if x.Uses == "" {
+			x.Uses = e.uses(ctx, id)
+		}
+		list = append(list, x)
+	}
+	return say("looked_up", map[string]any{"List": list, "More": len(ids) - len(shown), "Refused": refused})
+}
+
+// uses counts how often the graph uses an ID, up to a bound; "" when that cannot be said.
+func (e *Env) uses(ctx context.Context, id string) string {
+	iri, property := e.Dialect.Key(id), "<"+e.Dialect.Key(id)+">"
+	pattern := fmt.Sprintf("{ ?s <%[1]s> ?o } UNION { ?s ?p <%[1]s> } UNION { <%[1]s> ?p ?o }", iri)
+	if e.Dialect.wikibase() {
+		if property = "wdt:" + id; strings.HasPrefix(id, "P") {
+			pattern = "?s " + property + " ?o"
+		} else {
+			pattern = "?s ?p wd:" + id
+		}
+	}
+	t, err := e.Graph.Query(ctx, fmt.Sprintf("SELECT (COUNT(*) AS ?n) WHERE { { SELECT * WHERE { %s } LIMIT %d } }", pattern, maxUses))
+	if err != nil || len(t.Rows) != 1 || len(t.Rows[0]) != 1 {
+		return ""
+	}
+	n := t.Rows[0][0].Value
+	if n == fmt.Sprint(maxUses) {
+		return n + " or more"
+	}
+	return n
+}
+
+// unseenID is an ID that was not looked up, with its label.
+type unseenID struct{ ID, Label string }
+
+// Warn says what the IDs mean that the model used without having seen them, by their labels.
+func (e *Env) Warn(ctx context.Context, ids []string) string {
+	if len(ids) == 0 || e.Labels == nil {
+		return ""
+	}
+	labels, err := e.Labels.Labels(ctx, ids, e.languages())
+	if err != nil {
+		return ""
+	}
+	var list []unseenID
+	for _, id := range ids {
+		list = append(list, unseenID{ID: id, Label: render.Clip(render.Fold(labels[id]), 80)})
+	}
+	return say("unseen", list)
+}
+
+// NotKnown says which IRIs must be found first (GRASP's rule).
+func NotKnown(names []string) string { return say("not_known", names) }
