@@ -20,7 +20,8 @@ type Page struct {
 type pageProp struct {
 	id, key string // "P31", "instance of (P31)"
 	values  []pageValue
-	more    int // values cut off
+	more    int  // values cut off
+	total   bool // say how many there are in all
 }
 
 type pageValue struct {
@@ -178,7 +179,7 @@ func (p pageProp) tree() any {
 			texts = append(texts, v.text)
 		}
 		if p.more > 0 {
-			texts = append(texts, say("values_left_out", p.more))
+			texts = append(texts, p.left())
 		}
 		if len(texts) == 1 {
 			return texts[0]
@@ -190,9 +191,17 @@ func (p pageProp) tree() any {
 		o = append(o, member{v.text, v.tree()})
 	}
 	if p.more > 0 {
-		o = append(o, member{say("values_left_out", p.more), object{}})
+		o = append(o, member{p.left(), object{}})
 	}
 	return o
+}
+
+// left says how many values are cut off.
+func (p pageProp) left() string {
+	if p.total {
+		return say("values_of", map[string]int{"More": p.more, "Total": p.more + len(p.values)})
+	}
+	return say("values_left_out", p.more)
 }
 
 func (v pageValue) tree() object {

@@ -21,7 +21,14 @@ type Window struct {
 	Whole int `json:"whole"`
 	Head  int `json:"head"`
 	Tail  int `json:"tail"`
+	Least int `json:"least"` // fewer rows than this are not hidden
 }
+
+// Roomy shows up to 25 rows whole, and hides none unless they are five or more.
+var Roomy = Window{Whole: 25, Head: 12, Tail: 8, Least: 5}
+
+// cut reports whether rows of a result with n are hidden.
+func (w Window) cut(n int) bool { return n > w.Whole && n-w.Head-w.Tail >= w.Least }
 
 // Table writes a result for the model: the number of rows, the columns, the kinds of their values, and the rows; of
 // more than w.Whole the first and the last. An ASK is True or False. labels (may be nil) are those of the IDs in
@@ -34,7 +41,7 @@ func (w Window) Table(t *kg.Table, labels map[string]string) string {
 		return "False"
 	}
 	n := len(t.Rows)
-	cut := n > w.Whole
+	cut := w.cut(n)
 	lines := []string{say("rows", map[string]any{"Total": n, "Cut": cut, "Head": w.Head, "Tail": w.Tail}),
 		strings.Join(t.Vars, " | "), "[" + strings.Join(columnKinds(t), " | ") + "]"}
 	for i, row := range t.Rows {
@@ -113,8 +120,12 @@ func iriText(iri string, labels map[string]string) string {
 	if iri == rdf.Entity+id {
 		name = id
 	}
-	if label := labels[id]; label != "" && label != id {
+	label, asked := labels[id]
+	switch {
+	case label != "" && label != id:
 		return Fold(label) + " (" + name + ")"
+	case asked && label == "": // it has none in any language
+		return name + noLabel
 	}
 	return Clip(name, maxCell)
 }
@@ -186,7 +197,7 @@ func termKind(c rdf.Term) string {
 func (w Window) IDs(t *kg.Table) []string {
 	var out []string
 	for i, row := range t.Rows {
-		if len(t.Rows) > w.Whole && i >= w.Head && i < len(t.Rows)-w.Tail {
+		if w.cut(len(t.Rows)) && i >= w.Head && i < len(t.Rows)-w.Tail {
 			continue
 		}
 		for j, c := range row {

@@ -2,10 +2,12 @@ package tool
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 const (
@@ -44,12 +46,19 @@ func entry(ctx context.Context, env *Env, argument string) (Result, error) {
 	if err != nil {
 		return env.failed(ctx, err)
 	}
+	if env.Show.AnyLabel {
+		e = env.labelled(ctx, e)
+	}
 	heading := hitText(kg.Hit{ID: e.ID, Label: e.Label, Description: e.Description, Datatype: e.Datatype})
 	whole := render.NewPage(e, env.Labels != nil)
 	if whole.Empty() {
 		return Result{Text: say("entry_empty", map[string]any{"Heading": heading})}, nil
 	}
-	pruned, err := env.prune(ctx, e, whole)
+	short := whole
+	if env.Show.Values > 0 {
+		short = whole.First(env.Show.Values)
+	}
+	pruned, err := env.prune(ctx, e, short)
 	if err != nil {
 		return Result{}, err
 	}
@@ -97,4 +106,47 @@ func (env *Env) prune(ctx context.Context, e *kg.Entity, whole render.Page) (ren
 		}
 	}
 	return render.PruneByWords(whole, env.Question.Text), nil
+}
+
+// labelled returns a copy of an entity with labels of other languages, with their tags, where there were none.
+func (env *Env) labelled(ctx context.Context, e *kg.Entity) *kg.Entity {
+	out := *e
+	out.Claims = slices.Clone(e.Claims)
+	places := map[string][]*string{}
+	missing := func(id string, label *string) {
+		if id != "" && *label == "" {
+			places[id] = append(places[id], label)
+		}
+	}
+	value := func(v *kg.Value) {
+		if v.Term.IsIRI() {
+			missing(rdf.EntityID(v.Term.Value), &v.Label)
+		}
+		missing(v.Unit, &v.UnitLabel)
+	}
+	missing(e.ID, &out.Label)
+	for i := range out.Claims {
+		c := &out.Claims[i]
+		missing(c.Property.ID, &c.Property.Label)
+		c.Statements = slices.Clone(c.Statements)
+		for j := range c.Statements {
+			s := &c.Statements[j]
+			value(&s.Value)
+			s.Qualifiers = slices.Clone(s.Qualifiers)
+			for k := range s.Qualifiers {
+				q := &s.Qualifiers[k]
+				missing(q.Property.ID, &q.Property.Label)
+				q.Values = slices.Clone(q.Values)
+				for l := range q.Values {
+					value(&q.Values[l])
+				}
+			}
+		}
+	}
+	for id, label := range env.anyLabels(ctx, sortedKeys(places), nil) {
+		for _, p := range places[id] {
+			*p = label
+		}
+	}
+	return &out
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/shape"
 )
 
 // Graph is the knowledge graph that is explored. Failures are *kg.Error values with a kind; ctx's error when it is
@@ -44,7 +46,13 @@ type Show struct {
 	Columns   int `json:"columns"` // of a result; of more, the first and the last half; 0: all
 	Cell      int `json:"cell"`    // characters of a value in a result; 0: as many as there are
 	Chars     int `json:"chars"`   // of an observation; 0: only the bound for all presets
-	Graphs    int `json:"-"`       // how many graphs the question may use; set by the loop
+	Values    int `json:"values"`  // of a property on an entity's page, before it is pruned; 0: as many as there are
+	// a label of another language, with its tag, where there is none in the asker's
+	AnyLabel bool `json:"any_label"`
+	Warn     bool `json:"warn"` // warnings about what a query does that is probably not meant
+	// why a result is empty: which condition has no match by itself, and the reason; up to 18 more queries
+	Why    bool `json:"why"`
+	Graphs int  `json:"-"` // how many graphs the question may use; set by the loop
 }
 
 // Env is what a tool works with: the graph, the question, what was shown so far. It belongs to one call.
@@ -135,7 +143,36 @@ func (e *Env) LabelsOf(ctx context.Context, ids []string) map[string]string {
 		e.Log.Warn("agent: no labels", "question", e.Question.ID, "err", err)
 		return nil
 	}
+	if e.Show.AnyLabel {
+		return e.anyLabels(ctx, ids, labels)
+	}
 	return labels
+}
+
+// anyLabels adds labels in other languages, with their tags, and "" for IDs that have none at all.
+func (e *Env) anyLabels(ctx context.Context, ids []string, labels map[string]string) map[string]string {
+	missing := map[string]string{}
+	for _, id := range ids {
+		if iri, err := e.iriOf(id); err == nil && labels[id] == "" {
+			missing[iri] = id
+		}
+	}
+	if len(missing) == 0 {
+		return labels
+	}
+	found, err := shape.Labels(ctx, &e.Source.Explain, e.Graph.Query, sortedKeys(missing), nil)
+	if err != nil {
+		e.Log.Warn("agent: no labels in other languages", "question", e.Question.ID, "err", err)
+		return labels
+	}
+	out := maps.Clone(labels)
+	if out == nil {
+		out = map[string]string{}
+	}
+	for iri, id := range missing {
+		out[id] = found[iri]
+	}
+	return out
 }
 
 // Unseen returns the IDs in a query that the model was not shown. Those of common vocabularies need not be.

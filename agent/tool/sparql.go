@@ -2,6 +2,7 @@ package tool
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/render"
 )
@@ -33,16 +34,37 @@ func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
 		return env.failed(ctx, err)
 	}
 	if t.Empty() {
-		why, err := env.diagnose(ctx, query)
+		diagnose := env.diagnose
+		if env.Show.Why {
+			diagnose = env.why
+		}
+		why, err := diagnose(ctx, query)
 		if err != nil {
 			return Result{}, err
 		}
-		return Result{Text: say("empty", why)}, nil
+		return env.warned(ctx, query, Result{Text: say("empty", why)})
 	}
 	labels := env.LabelsOf(ctx, env.Show.Rows.IDs(t))
 	text := env.Show.Rows.Table(t, labels)
 	if n := len(t.Rows); n > 1 && n == env.Dialect.Limit(query) {
 		text += "\n" + say("limit_reached", n)
 	}
-	return Result{Text: text, Rows: len(t.Rows), Found: true, Table: t, Short: render.Short(t, labels)}, nil
+	return env.warned(ctx, query, Result{Text: text, Rows: len(t.Rows), Found: true, Table: t,
+		Short: render.Short(t, labels)})
+}
+
+// warned adds warnings about the query, where the preset wants them.
+func (env *Env) warned(ctx context.Context, query string, res Result) (Result, error) {
+	if !env.Show.Warn {
+		return res, nil
+	}
+	lines, advice, err := env.warnings(ctx, query, res.Found)
+	if err != nil {
+		return Result{}, err
+	}
+	if len(lines) > 0 {
+		res.Text += "\n" + strings.Join(lines, "\n")
+	}
+	res.Advice = advice
+	return res, nil
 }

@@ -1,0 +1,37 @@
+package render
+
+import (
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Lacks writes what a graph lacks, for the prompt: a line each with the day on which it was measured, "" when nothing is
+// known to be missing.
+func Lacks(d *kg.Description) string {
+	if len(d.Lacks) == 0 {
+		return ""
+	}
+	name := d.Title
+	if name == "" {
+		name = d.Name
+	}
+	data := map[string]any{"Graph": name, "Lines": d.Lacks, "Day": ""}
+	if !d.MeasuredAt.IsZero() {
+		data["Day"] = d.MeasuredAt.UTC().Format("2006-01-02")
+	}
+	return say("lacks", data)
+}
+
+// First returns the page with the first n values of each property; how many there are in all is said where some are
+// left out. A page of two hundred languages is cut before a model reads it.
+func (p Page) First(n int) Page {
+	out := Page{props: make([]pageProp, len(p.props))}
+	for i, prop := range p.props {
+		if len(prop.values) > n {
+			prop.more += len(prop.values) - n
+			prop.values = prop.values[:n]
+			prop.total = true
+		}
+		out.props[i] = prop
+	}
+	return out
+}

@@ -1,0 +1,208 @@
+package tool
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// labelAdvice is the hint that item columns show labels without the label service.
+const labelAdvice Advice = "labels"
+
+// Bounds of the look at required structure.
+const (
+	maxStructures = 2     // conditions that are looked at
+	lessThanHalf  = 2     // the warning comes when the rows grow to more than this many times
+	structureUpTo = 10000 // rows are counted up to this
+)
+
+// warnings returns what a query does that is probably not meant, a line each: names that the label service binds too,
+// a prefix that other namespaces begin with, a required structure that most statements lack (shown rows only), the
+// label service in an exploring query. shown says that there are rows.
+func (env *Env) warnings(ctx context.Context, query string, shown bool) (lines []string, advice Advice, err error) {
+	q, perr := env.Dialect.parse(query)
+	if perr != nil {
+		return nil, "", nil
+	}
+	lines = append(clashes(q), openPrefixes(q)...)
+	if shown {
+		more, err := env.structures(ctx, q)
+		if err != nil {
+			return nil, "", err
+		}
+		lines = append(lines, more...)
+	}
+	if labelColumns(q) && !env.Advised(labelAdvice) {
+		lines, advice = append(lines, say("warn_labels", nil)), labelAdvice
+	}
+	return lines, advice, nil
+}
+
+// labelService returns the query's label service in its automatic mode, nil when there is none.
+func labelService(q *sparql.Query) *sparql.Service {
+	var found *sparql.Service
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		if s, ok := n.(*sparql.Service); ok && s.Kind() == sparql.LabelService && len(s.Rest()) == 0 {
+			found = s
+		}
+		return true
+	})
+	return found
+}
+
+// clashes finds variables that the query binds itself although their name asks the label service for a label:
+// ?nativeLabel is the label of ?native.
+func clashes(q *sparql.Query) []string {
+	if labelService(q) == nil || q.Body.Where == nil {
+		return nil
+	}
+	var own sparql.VarSet
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		switch x := n.(type) {
+		case *sparql.Service:
+			return x.Kind() != sparql.LabelService
+		case *sparql.Triples:
+			own.AddTriples(x)
+		case *sparql.Bind:
+			own.Add(x.Var)
+		case *sparql.Values:
+			own.Add(x.Vars...)
+		}
+		return true
+	})
+	var out []string
+	for _, name := range own.Names() {
+		if base, ok := sparql.LabelBase(name); ok {
+			out = append(out, say("warn_clash", map[string]string{"Name": name, "Base": base}))
+		}
+	}
+	return out
+}
+
+// openPrefixes finds tests of the beginning of an IRI with a namespace that other namespaces begin with: p: is the
+// beginning of wdt:, ps: and pq:.
+func openPrefixes(q *sparql.Query) []string {
+	var out []string
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		e, ok := n.(*sparql.Expr)
+		if !ok || e.Kind != sparql.ExprBuiltin || e.Op != "STRSTARTS" || len(e.Args) != 2 {
+			return true
+		}
+		ns := constantText(e.Args[1])
+		var longer []string
+		name := ""
+		for prefix, other := range rdf.Prefixes {
+			switch {
+			case other == ns:
+				name = prefix
+			case ns != "" && strings.HasPrefix(other, ns):
+				longer = append(longer, prefix+":")
+			}
+		}
+		if name != "" && len(longer) > 0 {
+			slices.Sort(longer)
+			line := say("warn_prefix", map[string]string{"Name": name, "Others": mostOf(longer, 8)})
+			if !slices.Contains(out, line) {
+				out = append(out, line)
+			}
+		}
+		return true
+	})
+	return out
+}
+
+// constantText returns the text of a literal, or of STR of an IRI; "" for anything else.
+func constantText(e *sparql.Expr) string {
+	if e.Kind == sparql.ExprBuiltin && e.Op == "STR" && len(e.Args) == 1 {
+		e = e.Args[0]
+	}
+	if e.Kind != sparql.ExprTerm || e.Term.Kind != sparql.Const {
+		return ""
+	}
+	return e.Term.Value().Value
+}
+
+// labelColumns reports whether the query uses the label service for a column that is projected itself.
+func labelColumns(q *sparql.Query) bool {
+	if labelService(q) == nil {
+		return false
+	}
+	columns := q.Body.Columns()
+	return slices.ContainsFunc(columns, func(c string) bool {
+		base, ok := sparql.LabelBase(c)
+		return ok && slices.Contains(columns, base)
+	})
+}
+
+// structural are the predicates of a statement's structure, which a graph may lack for most statements.
+var structural = []string{rdf.Wikibase + "rank", rdf.Wikibase + "timePrecision", rdf.Wikibase + "quantityUnit",
+	rdf.Wikibase + "quantityNormalized", "http://www.w3.org/ns/prov#wasDerivedFrom"}
+
+// structures counts the rows with and without each condition on a statement's structure, and warns when most rows are
+// lost by it. Failures mean no warning; only the end of ctx and a log that cannot be written are errors.
+func (env *Env) structures(ctx context.Context, q *sparql.Query) ([]string, error) {
+	if q.Form != sparql.Select || len(q.Named) > 0 || q.Body.Where == nil || !env.TimeFor(3*probeTime) {
+		return nil, nil
+	}
+	patterns, conditions, _, ok := conjunction(q)
+	if !ok {
+		return nil, nil
+	}
+	var out []string
+	all := int64(-1)
+	looked := 0
+	for _, c := range conditions {
+		t, isTriple := c.pattern.(*sparql.Triples)
+		if !isTriple || !slices.Contains(structural, t.Properties[0].Path.IRI()) || looked == maxStructures {
+			continue
+		}
+		looked++
+		rest := slices.DeleteFunc(slices.Clone(patterns), func(p sparql.Pattern) bool { return p == c.pattern })
+		if all < 0 {
+			n, err := env.matches(ctx, q, patterns)
+			if err != nil || n < 0 {
+				return nil, err
+			}
+			all = n
+		}
+		n, err := env.matches(ctx, q, rest)
+		if err != nil || n < 0 {
+			return out, err
+		}
+		if n > lessThanHalf*all {
+			out = append(out, say("warn_structure", map[string]any{"Condition": render.Clip(render.Fold(c.text), shownProbe),
+				"Without": n, "With": all, "Full": n >= structureUpTo}))
+		}
+	}
+	return out, nil
+}
+
+// matches counts the matches of patterns, up to a number; -1 when the graph did not say.
+func (env *Env) matches(ctx context.Context, q *sparql.Query, patterns []sparql.Pattern) (int64, error) {
+	group := sparql.Print(&sparql.Query{Text: q.Text, Form: sparql.Select, Body: &sparql.SelectQuery{Star: true,
+		Where: &sparql.Group{Patterns: patterns}, Limit: &sparql.Count{N: structureUpTo}}}, sparql.PrintOptions{NoComments: true})
+	var prologue strings.Builder
+	for _, d := range q.Prologue {
+		if !d.Base {
+			prologue.WriteString("PREFIX " + d.Prefix + ": <" + d.IRI + "> ")
+		}
+	}
+	short, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	t, err := env.Graph.Query(short, env.Dialect.InLanguage(prologue.String()+"SELECT (COUNT(*) AS ?n) WHERE { { "+group+
+		" } }", env.Language.Code))
+	switch {
+	case ctx.Err() != nil:
+		return -1, ctx.Err()
+	case event.IsWriteError(err):
+		return -1, err
+	case err != nil || len(t.Rows) == 0:
+		return -1, nil
+	}
+	return countAt(t, 0, "n"), nil
+}
