@@ -2,10 +2,9 @@ package tool
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
-	"github.com/spinachbot/spinachbot/internal/kg/shape"
+	"github.com/spinachbot/spinachbot/internal/kg/survey"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -16,8 +15,7 @@ const HierarchyName = "hierarchy"
 const (
 	usualDepth = 3
 	maxDepth   = 5
-	maxWider   = 60 // classes in all
-	maxKinds   = 20 // narrower classes and members shown
+	maxKinds   = 20 // narrower classes shown
 )
 
 type hierarchyArgs struct {
@@ -44,175 +42,78 @@ func hierarchy(ctx context.Context, env *Env, a hierarchyArgs) (Result, error) {
 	if err != nil {
 		return wrong(err)
 	}
-	h := classTree{env: env, wider: map[string][]string{}, asked: map[string]bool{}}
-	if err := h.up(ctx, start, depth); err != nil {
-		return env.failed(ctx, err)
-	}
-	narrower, members, err := h.down(ctx, start)
+	c, err := survey.Hierarchy(ctx, &env.Source.Explain, env.Graph.Query, start, depth)
 	if err != nil {
 		return env.failed(ctx, err)
 	}
-	terms := []rdf.Term{rdf.IRI(start)}
-	for _, list := range h.wider {
-		for _, c := range list {
-			terms = append(terms, rdf.IRI(c))
-		}
-	}
-	for _, list := range [][]string{h.types, narrower[:min(len(narrower), maxKinds)]} {
-		for _, c := range list {
-			terms = append(terms, rdf.IRI(c))
-		}
-	}
-	h.names, err = env.namesOf(ctx, irisIn(&env.Source.Explain, terms...))
+	h := classTree{Classes: c, done: map[string]bool{}}
+	h.names, err = env.namesOf(ctx, irisIn(&env.Source.Explain, h.terms(start)...))
 	if err != nil {
 		return Result{}, err
 	}
 	h.lines = append(h.lines, h.names.iri(start))
-	for _, t := range h.types {
+	for _, t := range h.Types {
 		h.lines = append(h.lines, "  "+say("is_a", h.names.iri(t)))
-		h.write(t, 2, map[string]bool{start: true})
+		h.write(t, 2)
 	}
-	h.write(start, 1, map[string]bool{})
-	if len(h.types) == 0 && len(h.wider[start]) == 0 {
+	h.write(start, 1)
+	if len(h.Types) == 0 && len(h.Wider[start]) == 0 {
 		h.lines = append(h.lines, "  "+say("no_class", nil))
 	}
-	if h.cut {
-		h.lines = append(h.lines, say("hierarchy_cut", maxWider))
+	if h.Cut {
+		h.lines = append(h.lines, say("hierarchy_cut", survey.MaxWider))
 	}
-	if len(narrower) > 0 {
+	if len(h.Narrower) > 0 {
 		var list []string
-		for _, c := range narrower[:min(len(narrower), maxKinds)] {
+		for _, c := range h.Narrower[:min(len(h.Narrower), maxKinds)] {
 			list = append(list, h.names.iri(c))
 		}
-		h.lines = append(h.lines, say("narrower", map[string]any{"List": strings.Join(list, ", "), "Rest": len(narrower) - len(list),
-			"Full": len(narrower) == maxNarrower}))
+		h.lines = append(h.lines, say("narrower", map[string]any{"List": strings.Join(list, ", "), "Rest": len(h.Narrower) - len(list),
+			"Full": len(h.Narrower) == survey.MaxNarrower}))
 	}
-	if members != "" {
-		h.lines = append(h.lines, say("members", members))
+	switch {
+	case h.Members >= survey.CountUpTo:
+		h.lines = append(h.lines, say("members", say("at_least", h.Members)))
+	case h.Members > 0:
+		h.lines = append(h.lines, say("members", h.Members))
 	}
 	return Result{Text: strings.Join(h.lines, "\n")}, nil
 }
 
-// classTree is what lies above a thing.
+// classTree writes what lies above a thing.
 type classTree struct {
-	env   *Env
-	types []string            // of the thing itself
-	wider map[string][]string // by class
-	asked map[string]bool
-	cut   bool
+	*survey.Classes
 	names namer
 	lines []string
 	done  map[string]bool // classes whose wider ones were written
 }
 
-// paths returns the graph's type path and its subclass property, "" where it has none.
-func (h *classTree) paths() (types, subclass string) {
-	d := &h.env.Source.Explain
-	if iri, ok := shape.Expand(d, d.Subclass); ok {
-		subclass = "<" + iri + ">"
-	}
-	return shape.TypePath(d), subclass
-}
-
-// up reads the classes of a thing and the wider ones, a query for each step.
-func (h *classTree) up(ctx context.Context, start string, depth int) error {
-	types, subclass := h.paths()
-	if types != "" {
-		t, err := h.env.Graph.Query(ctx, fmt.Sprintf("SELECT DISTINCT ?class WHERE { <%s> %s ?class } ORDER BY ?class LIMIT %d",
-			start, types, maxKinds))
-		if err != nil {
-			return err
-		}
-		for i := range t.Rows {
-			if c := termAt(t, i, "class"); c.IsIRI() {
-				h.types = append(h.types, c.Value)
-			}
+// terms returns every class that is shown, and the thing.
+func (h *classTree) terms(start string) []rdf.Term {
+	out := []rdf.Term{rdf.IRI(start)}
+	for _, class := range sortedKeys(h.Wider) {
+		for _, c := range h.Wider[class] {
+			out = append(out, rdf.IRI(c))
 		}
 	}
-	frontier := append([]string{start}, h.types...)
-	for total := len(frontier); subclass != "" && depth > 0 && len(frontier) > 0; depth-- {
-		for _, c := range frontier {
-			h.asked[c] = true
-		}
-		t, err := h.env.Graph.Query(ctx, "SELECT DISTINCT ?class ?wider WHERE { VALUES ?class { <"+
-			strings.Join(frontier, "> <")+"> } ?class "+subclass+" ?wider } ORDER BY ?class ?wider LIMIT 500")
-		if err != nil {
-			return err
-		}
-		frontier = nil
-		for i := range t.Rows {
-			c, w := termAt(t, i, "class").Value, termAt(t, i, "wider")
-			if !w.IsIRI() {
-				continue
-			}
-			if total >= maxWider {
-				h.cut = true
-				return nil
-			}
-			h.wider[c] = append(h.wider[c], w.Value)
-			if !h.asked[w.Value] {
-				h.asked[w.Value] = true
-				frontier = append(frontier, w.Value)
-				total++
-			}
-		}
+	for _, c := range append(h.Types[:len(h.Types):len(h.Types)], h.Narrower[:min(len(h.Narrower), maxKinds)]...) {
+		out = append(out, rdf.IRI(c))
 	}
-	return nil
-}
-
-// maxNarrower bounds the narrower classes that are counted, and countUpTo the members.
-const (
-	maxNarrower = 200
-	countUpTo   = 10_000
-)
-
-// down reads the narrower classes of a class and counts its direct members, up to a number.
-func (h *classTree) down(ctx context.Context, class string) (narrower []string, members string, err error) {
-	types, subclass := h.paths()
-	if subclass != "" {
-		t, err := h.env.Graph.Query(ctx, fmt.Sprintf("SELECT DISTINCT ?class WHERE { ?class %s <%s> } ORDER BY ?class LIMIT %d",
-			subclass, class, maxNarrower))
-		if err != nil {
-			return nil, "", err
-		}
-		for i := range t.Rows {
-			if c := termAt(t, i, "class"); c.IsIRI() {
-				narrower = append(narrower, c.Value)
-			}
-		}
-	}
-	if types == "" {
-		return narrower, "", nil
-	}
-	t, err := h.env.Graph.Query(ctx, fmt.Sprintf("SELECT (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?x WHERE { ?x %s <%s> } LIMIT %d } }",
-		types, class, countUpTo))
-	if err != nil {
-		return nil, "", err
-	}
-	switch n := countAt(t, 0, "n"); {
-	case n >= countUpTo:
-		return narrower, say("at_least", n), nil
-	case n > 0:
-		return narrower, fmt.Sprint(n), nil
-	}
-	return narrower, "", nil
+	return out
 }
 
 // write writes the wider classes of a class below it; one that was written already is not followed again.
-func (h *classTree) write(class string, depth int, above map[string]bool) {
-	if h.done == nil {
-		h.done = map[string]bool{}
-	}
+func (h *classTree) write(class string, depth int) {
 	if h.done[class] {
 		return
 	}
 	h.done[class] = true
-	for _, w := range h.wider[class] {
+	for _, w := range h.Wider[class] {
 		line := strings.Repeat("  ", depth) + say("kind_of", h.names.iri(w))
-		if above[w] || h.done[w] && len(h.wider[w]) > 0 {
+		if h.done[w] && len(h.Wider[w]) > 0 {
 			line += " " + say("see_above", nil)
 		}
 		h.lines = append(h.lines, line)
-		h.write(w, depth+1, above)
+		h.write(w, depth+1)
 	}
 }

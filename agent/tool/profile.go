@@ -10,6 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
+	"github.com/spinachbot/spinachbot/internal/kg/survey"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
@@ -23,8 +24,7 @@ const (
 	profileIn       = 5
 	profileClasses  = 10
 	profileExamples = 3
-	profileSample   = 2000 // statements that are looked at
-	profileKeys     = 12   // ranks, units, qualifiers shown of a property
+	profileKeys     = 12 // ranks, units, qualifiers shown of a property
 )
 
 type profileArgs struct {
@@ -205,135 +205,49 @@ func (env *Env) someOf(ctx context.Context, members shape.Members) (string, erro
 
 // profileProperty writes the profile of a property's statements, those of members or all.
 func (env *Env) profileProperty(ctx context.Context, property string, members *shape.Members) (string, error) {
-	d := &env.Source.Explain
-	subject := ""
-	if members != nil {
-		subject = strings.ReplaceAll(members.Group(0), "?"+members.Var, "?member") + " "
-		if members.Var != "member" {
-			subject = members.Group(0) + " "
-		}
-	}
-	id := rdf.EntityID(property)
-	predicate := property
-	if d.IsWikibase() {
-		predicate = rdf.Prop + id
-	}
-	total, err := env.countOf(ctx, subject+"?member <"+predicate+"> ?st", subject == "")
+	stats, err := survey.Property(ctx, &env.Source.Explain, env.Graph.Query, property, members)
 	if err != nil {
 		return "", err
 	}
-	names, err := env.namesOf(ctx, []string{property})
+	terms := []rdf.Term{rdf.IRI(property)}
+	for _, f := range stats.Facets {
+		terms = append(terms, f.Key)
+	}
+	for _, e := range stats.Examples {
+		terms = append(terms, e[0], e[1])
+	}
+	names, err := env.namesOf(ctx, irisIn(&env.Source.Explain, terms...))
 	if err != nil {
 		return "", err
 	}
-	if total == 0 {
+	if stats.Total == 0 {
 		return say("property_none", names.iri(property)), nil
 	}
-	sample := fmt.Sprintf("{ SELECT DISTINCT ?member ?st WHERE { %s?member <%s> ?st } LIMIT %d }", subject, predicate, profileSample)
-	query, shown := plainFacets(d, sample), plainKinds
-	if d.IsWikibase() {
-		query, shown = wikibaseFacets(d, sample, id), wikibaseKinds
+	lines := []string{say("property_head", map[string]any{"Property": names.iri(property), "Total": stats.Total,
+		"Looked": stats.Looked, "Upto": survey.CountUpTo})}
+	lines = append(lines, names.facets(stats)...)
+	var list []string
+	for _, e := range stats.Examples {
+		list = append(list, names.term(e[0])+" → "+names.term(e[1]))
 	}
-	t, err := env.Graph.Query(ctx, query)
-	if err != nil {
-		return "", err
-	}
-	looked := min(total, profileSample)
-	if total < 0 {
-		looked = profileSample
-	}
-	lines := []string{say("property_head", map[string]any{"Property": names.iri(property), "Total": total, "Looked": looked,
-		"Upto": countUpTo})}
-	facets, err := env.facets(ctx, t, looked, shown)
-	if err != nil {
-		return "", err
-	}
-	lines = append(lines, facets...)
-	examples, err := env.someStatements(ctx, sample, id)
-	if err != nil {
-		return "", err
-	}
-	return strings.Join(append(lines, examples), "\n"), nil
+	return strings.Join(append(lines, say("examples_are", strings.Join(list, "; "))), "\n"), nil
 }
 
-// countOf counts the matches of a pattern: all where that is cheap, else up to a number, beyond which it is -1.
-func (env *Env) countOf(ctx context.Context, pattern string, cheap bool) (int64, error) {
-	if cheap {
-		t, err := env.Graph.Query(ctx, "SELECT (COUNT(*) AS ?n) WHERE { "+pattern+" }")
-		return countOr(t, err)
-	}
-	t, err := env.Graph.Query(ctx, fmt.Sprintf("SELECT (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?member ?st WHERE { %s } LIMIT %d } }",
-		pattern, countUpTo))
-	n, err := countOr(t, err)
-	if n >= countUpTo {
-		n = -1
-	}
-	return n, err
-}
-
-func countOr(t *kg.Table, err error) (int64, error) {
-	if err != nil {
-		return 0, err
-	}
-	return countAt(t, 0, "n"), nil
-}
-
-// What is counted of statements, in the order in which it is shown.
-var (
-	wikibaseKinds = []string{"value", "rank", "special", "precision", "unit", "qualifier", "reference"}
-	plainKinds    = []string{"value"}
-)
-
-// wikibaseFacets counts what the statements of a sample have.
-func wikibaseFacets(d *kg.Description, sample, id string) string {
-	ns := func(prefix string) string { return "<" + rdf.Prefixes[prefix] + id + ">" }
-	w := "<" + rdf.Wikibase
-	parts := []string{
-		"?st " + w + "rank> ?key . BIND('rank' AS ?kind)",
-		"?st a " + ns("wdno") + " . BIND('no value' AS ?key) BIND('special' AS ?kind)",
-		"?st " + ns("ps") + " ?x . FILTER(isBlank(?x) || STRSTARTS(STR(?x), '" + unknownIRI + "')) BIND('unknown value' AS ?key) BIND('special' AS ?kind)",
-		"?st " + ns("psv") + " ?v . ?v " + w + "timePrecision> ?key . BIND('precision' AS ?kind)",
-		"?st " + ns("psv") + " ?v . ?v " + w + "quantityUnit> ?key . BIND('unit' AS ?kind)",
-		"?st ?key ?x . FILTER(STRSTARTS(STR(?key), '" + rdf.Prefixes["pq"] + "P')) BIND('qualifier' AS ?kind)",
-		"?st <http://www.w3.org/ns/prov#wasDerivedFrom> ?x . BIND('yes' AS ?key) BIND('reference' AS ?kind)",
-		"?st " + ns("ps") + " ?x . ?x " + shape.TypePath(d) + " ?key . BIND('value' AS ?kind)",
-	}
-	return "SELECT ?kind ?key (COUNT(DISTINCT ?st) AS ?n) WHERE { " + sample + " { " + strings.Join(parts, " } UNION { ") +
-		" } } GROUP BY ?kind ?key ORDER BY DESC(?n) ?key LIMIT 500"
-}
-
-// plainFacets counts the classes and datatypes of the values of a sample.
-func plainFacets(d *kg.Description, sample string) string {
-	return "SELECT ?kind ?key (COUNT(*) AS ?n) WHERE { BIND('value' AS ?kind) { " + sample + " ?st " + shape.TypePath(d) +
-		" ?key } UNION { " + sample + " FILTER(isLiteral(?st)) BIND(DATATYPE(?st) AS ?key) } } " +
-		"GROUP BY ?kind ?key ORDER BY DESC(?n) ?key LIMIT 500"
-}
-
-// facets writes the counts, a line each kind.
-func (env *Env) facets(ctx context.Context, t *kg.Table, looked int64, kinds []string) ([]string, error) {
-	d := &env.Source.Explain
-	var terms []rdf.Term
-	for i := range t.Rows {
-		terms = append(terms, termAt(t, i, "key"))
-	}
-	names, err := env.namesOf(ctx, irisIn(d, terms...))
-	if err != nil {
-		return nil, err
-	}
-	by := map[string][]string{}
-	for i := range t.Rows {
-		kind := termAt(t, i, "kind").Value
-		by[kind] = append(by[kind], names.facet(kind, terms[i])+" "+share(countAt(t, i, "n"), looked))
+// facets writes what was counted, a line each kind.
+func (n namer) facets(stats *survey.Stats) []string {
+	by := map[survey.Kind][]string{}
+	for _, f := range stats.Facets {
+		by[f.Kind] = append(by[f.Kind], n.facet(f.Kind, f.Key)+" "+share(f.N, stats.Looked))
 	}
 	var out []string
-	for _, k := range kinds {
+	for _, k := range survey.Kinds {
 		if len(by[k]) > 0 {
-			out = append(out, say("facet_"+k, mostOf(by[k], profileKeys)))
-		} else if k == "rank" || k == "reference" || k == "qualifier" {
-			out = append(out, say("facet_no_"+k, nil))
+			out = append(out, say("facet_"+string(k), mostOf(by[k], profileKeys)))
+		} else if n.env.Source.Explain.IsWikibase() && (k == survey.Rank || k == survey.Reference || k == survey.Qualifier) {
+			out = append(out, say("facet_no_"+string(k), nil))
 		}
 	}
-	return out, nil
+	return out
 }
 
 // precisions are Wikibase's precisions of times that occur.
@@ -341,22 +255,22 @@ var precisions = map[string]string{"14": "second", "13": "minute", "12": "hour",
 	"8": "decade", "7": "century", "6": "millennium"}
 
 // facet writes what was counted.
-func (n namer) facet(kind string, key rdf.Term) string {
+func (n namer) facet(kind survey.Kind, key rdf.Term) string {
 	switch kind {
-	case "rank":
+	case survey.Rank:
 		s, _ := strings.CutPrefix(key.Value, rdf.Wikibase)
 		return strings.ToLower(strings.TrimSuffix(s, "Rank"))
-	case "precision":
+	case survey.Precision:
 		if p := precisions[key.Value]; p != "" {
 			return p
 		}
-	case "qualifier":
+	case survey.Qualifier:
 		return n.iri(rdf.Entity + rdf.EntityID(key.Value))
-	case "unit":
+	case survey.Unit:
 		if key.Value == rdf.Entity+"Q199" {
 			return say("no_unit", nil)
 		}
-	case "reference":
+	case survey.Reference:
 		return ""
 	}
 	if strings.HasPrefix(key.Value, rdf.XSD) {
@@ -378,29 +292,4 @@ func share(n, of int64) string {
 	default:
 		return fmt.Sprintf("%.0f %%", p)
 	}
-}
-
-// someStatements writes three statements of a sample.
-func (env *Env) someStatements(ctx context.Context, sample, id string) (string, error) {
-	query := "SELECT ?member ?value WHERE { " + sample + " BIND(?st AS ?value) } LIMIT 3"
-	if env.Source.Explain.IsWikibase() {
-		query = "SELECT ?member ?value WHERE { " + sample + " ?st <" + rdf.Prefixes["ps"] + id + "> ?value } LIMIT 3"
-	}
-	t, err := env.Graph.Query(ctx, query)
-	if err != nil {
-		return "", err
-	}
-	var terms []rdf.Term
-	for i := range t.Rows {
-		terms = append(terms, termAt(t, i, "member"), termAt(t, i, "value"))
-	}
-	names, err := env.namesOf(ctx, irisIn(&env.Source.Explain, terms...))
-	if err != nil {
-		return "", err
-	}
-	var list []string
-	for i := range t.Rows {
-		list = append(list, names.term(terms[2*i])+" → "+names.term(terms[2*i+1]))
-	}
-	return say("examples_are", strings.Join(list, "; ")), nil
 }

@@ -3,12 +3,14 @@ package tool
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
+	"github.com/spinachbot/spinachbot/internal/kg/survey"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -114,16 +116,13 @@ func (n namer) entity(iri string) bool {
 // term writes any value.
 func (n namer) term(t rdf.Term) string {
 	switch {
-	case t.IsIRI() && n.env.Source.Explain.IsWikibase() && strings.HasPrefix(t.Value, unknownIRI), t.Kind == rdf.BlankKind:
+	case t.IsIRI() && n.env.Source.Explain.IsWikibase() && strings.HasPrefix(t.Value, survey.UnknownIRI), t.Kind == rdf.BlankKind:
 		return say("unknown_value", nil)
 	case t.IsIRI():
 		return n.iri(t.Value)
 	}
 	return render.Value(kg.Value{Term: t})
 }
-
-// unknownIRI is the start of the IRIs that Wikidata's query service has for unknown values.
-const unknownIRI = "http://www.wikidata.org/.well-known/genid/"
 
 // irisIn returns the entities among terms, each once.
 func irisIn(d *kg.Description, terms ...rdf.Term) []string {
@@ -174,4 +173,14 @@ func countAt(t *kg.Table, row int, column string) int64 {
 		return 0
 	}
 	return n
+}
+
+// sortedKeys returns the keys of a map in ascending order.
+func sortedKeys[V any](m map[string]V) []string {
+	var out []string
+	for k := range m {
+		out = append(out, k)
+	}
+	slices.Sort(out)
+	return out
 }
