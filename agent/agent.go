@@ -60,6 +60,7 @@ type (
 	Event    = event.Event
 	Recorder = event.Recorder
 	Answer   = step.Answer
+	Verdict  = step.Verdict
 	Example  = event.Example
 )
 
@@ -106,6 +107,7 @@ type Outcome struct {
 	Answer  *Answer
 	Attempt *Answer // without an answer: the query that came nearest to one, for benchmarks; never published
 	Ending
+	Feedback   *Verdict // the first verdict of a judge, where the preset has one
 	Report     string
 	Language   string // code of the asker's language: en, de, fr …
 	Confidence float64

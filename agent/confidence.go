@@ -1,6 +1,10 @@
 package agent
 
-import "math"
+import (
+	"math"
+
+	"github.com/spinachbot/spinachbot/agent/step"
+)
 
 // confidence is a figure between 0 and 1 for how likely the answer is right. It is a heuristic from SPINACH's
 // released QALD-10 runs, not a calibrated probability; the mean F1 of runs with the same trait sets each
@@ -11,6 +15,7 @@ import "math"
 //   - IDs in the query that were never looked up: times 0.75 (GRASP's QALD-7 and WWQ runs, 65.5 of 86.7 and 56.2
 //     of 77.6);
 //   - a query extracted after the limit instead of stopped on: 0.26 at most (runs without a final query);
+//   - the first verdict of a judge: refine times 0.8, retry times 0.5, our own guess;
 //   - a count of zero, or more than 10,000 rows: times 0.6, our own guess: such results are more often a mistake than
 //     an answer.
 func (r *run) confidence(a *Answer) float64 {
@@ -34,6 +39,9 @@ func (r *run) confidence(a *Answer) float64 {
 	if t := a.Table; len(t.Rows) > 10_000 || (len(t.Rows) == 1 && len(t.Vars) == 1 && len(t.Rows[0]) == 1 &&
 		t.Rows[0][0].Value == "0") {
 		c *= 0.6
+	}
+	if v := r.state.Verdict(); v != nil {
+		c *= map[string]float64{step.Done: 1, step.Refine: 0.8, step.Retry: 0.5}[v.Status]
 	}
 	if r.extracted {
 		c = min(c, 0.26)

@@ -143,6 +143,9 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	if err != nil {
 		return err
 	}
+	if f.Answer == nil && f.Attempt == nil {
+		f.Attempt = r.state.Rejected()
+	}
 	out.Answer, out.Attempt, out.Ending = f.Answer, f.Attempt, f.Ending
 	b = r.Events.Branch(r.state.At())
 	if a := f.Answer; a != nil {
@@ -199,7 +202,7 @@ func (r *run) settle(outer, bounded context.Context, out *Outcome, err error) er
 
 // end completes the outcome and writes the last event, on every way out.
 func (r *run) end(ctx context.Context, out *Outcome, err error) error {
-	out.Language, out.Steps = r.Language.Code, r.state.Steps()
+	out.Language, out.Steps, out.Feedback = r.Language.Code, r.state.Steps(), r.state.Verdict()
 	out.Usage, out.Elapsed, out.Repairs = r.Meter.Usage(), r.Meter.Elapsed(), r.Meter.Repairs()
 	if err != nil {
 		out.Ending = event.Stopped(err)

@@ -37,6 +37,7 @@ type Listener interface {
 //	graph     Call: one call of the graph or the labeler with its result
 //	step      Step: one action with its observation
 //	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop, Step: the action that was refused, without a number
+//	feedback  Reason (done, refine or retry), Detail: what a judge says about the answer that the step before it gave
 //	final     SPARQL, Ran, KG, Table, Endpoint of the last run
 //	end       Reason (empty for an answer), Detail, Cause, Report, Language, Confidence, Usage, Repairs; see
 //	          [Event.Ending]

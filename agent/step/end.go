@@ -98,7 +98,7 @@ func (r *Runner) attempt(ctx context.Context, b *event.Branch, s State, best *to
 	return a, err
 }
 
-// ended adds the end to the steps and to the log.
+// ended adds the end to the steps and to the log, and lets it be judged.
 func (r *Runner) ended(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	f Final) (Child, error) {
 	s.taken++
@@ -108,7 +108,7 @@ func (r *Runner) ended(ctx context.Context, b *event.Branch, s State, turn proto
 		return Child{}, err
 	}
 	k.event, s.at = b.At(), b.At()
-	return Child{State: s.with(k), Outcome: Ended, Final: &f}, nil
+	return r.judged(ctx, b, s.with(k), f)
 }
 
 var (

@@ -26,16 +26,19 @@ type State struct {
 	hint      string      // said once, with the next call: why the last turn was refused or could not be read
 	bad       *llm.Choice // the turn that could not be read, shown with the next call
 
-	reply        string // the last turn, as replies are compared
-	warned       bool   // it was refused because it is the same as the one before it
-	messages     int    // of the conversation so far
-	known        *seen  // IDs that the model was shown or that were given, in the form of tool.Dialect.Key
-	shown        *seen  // IRIs that results have shown
-	actions      int    // asked for in all
-	formatErrors int    // turns in a row that could not be read
-	refusals     int    // refused actions in all
-	down         int    // failures of the graph's service in a row
-	unseen       bool   // the query of the answer holds IDs that were not seen before
+	reply        string   // the last turn, as replies are compared
+	warned       bool     // it was refused because it is the same as the one before it
+	messages     int      // of the conversation so far
+	known        *seen    // IDs that the model was shown or that were given, in the form of tool.Dialect.Key
+	shown        *seen    // IRIs that results have shown
+	actions      int      // asked for in all
+	formatErrors int      // turns in a row that could not be read
+	refusals     int      // refused actions in all
+	down         int      // failures of the graph's service in a row
+	feedbacks    int      // answers that a judge wanted to be better
+	verdict      *Verdict // the first one
+	rejected     *Answer  // the last of those answers
+	unseen       bool     // the query of the answer holds IDs that were not seen before
 }
 
 // kept is a step in a state.

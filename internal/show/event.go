@@ -29,6 +29,8 @@ func Event(w io.Writer, ev event.Event, full bool) {
 			indented(callText(s.Action, s.Argument)), margin+indented(s.Observation), s.MS)
 	case "graph":
 		showGraph(w, ev.Call)
+	case "feedback":
+		fmt.Fprintf(w, "feedback (%s): %s\n\n", text.Clean(ev.Reason), text.Clean(ev.Detail))
 	case "rollback":
 		fmt.Fprintf(w, "   refused (%s)", text.Clean(ev.Reason))
 		if ev.Step != nil {

@@ -57,6 +57,11 @@ func (v *Run) Event(e event.Event) {
 			m["reasoning"], v.reasoning = v.reasoning, ""
 		}
 		JSON(v.Screen, m)
+	case e.Event == "feedback" && v.AsJSON:
+		JSON(v.Screen, map[string]any{"event": "feedback", "status": e.Reason, "text": e.Detail})
+	case e.Event == "feedback":
+		fmt.Fprintln(v.Screen, v.Screen.In(console.Yellow, "feedback: "+text.Clean(e.Reason)))
+		v.text(e.Detail + "\n")
 	case e.Event == "rollback" && v.AsJSON:
 		JSON(v.Screen, map[string]any{"event": "rollback", "to": *e.To, "reason": e.Reason})
 	case e.Event == "step":

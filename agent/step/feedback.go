@@ -1,0 +1,140 @@
+package step
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/protocol"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Verdict is what a judge says about an answer.
+type Verdict struct {
+	Status string // done, refine or retry
+	Text   string
+}
+
+// The statuses of a [Verdict].
+const (
+	Done   = "done"   // the answer stays
+	Refine = "refine" // it is nearly right
+	Retry  = "retry"  // it is wrong
+)
+
+// judged lets a judge look at how an exploration ended, by the preset's rule on feedback (GRASP-F): the same model in a
+// fresh conversation. The child is an end, or a state in which the model is told what to do better. A judge that fails
+// or says nothing readable leaves the end as it is.
+func (r *Runner) judged(ctx context.Context, b *event.Branch, s State, f Final) (Child, error) {
+	end := Child{State: s, Outcome: Ended, Final: &f}
+	if s.feedbacks >= r.Preset.Feedback.Rounds {
+		return end, nil
+	}
+	v, err := r.verdict(ctx, b, s, f)
+	s.at = b.At()
+	if v != nil && s.verdict == nil {
+		s.verdict = v
+	}
+	end.State = s
+	if err != nil || v == nil || v.Status == Done || r.Check(s) != nil {
+		return end, err
+	}
+	s.feedbacks++
+	s.rejected = f.Answer
+	s.steps = slices.Clone(s.steps)
+	last := &s.steps[len(s.steps)-1]
+	last.notes = append(slices.Clip(last.notes), r.say("feedback_given", *v))
+	s = r.seeing(s, v.Text, nil)
+	return Child{State: s}, nil
+}
+
+// verdict asks the judge. It is nil when there is none; an error ends the run.
+func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final) (*Verdict, error) {
+	data := map[string]any{"Question": r.Question.Text, "Earlier": r.questionsBefore(), "Language": r.Language.Name,
+		"Text": f.Text, "Why": f.Ending.Detail, "SPARQL": ""}
+	a := f.Answer
+	if a == nil {
+		a = f.Attempt
+	}
+	data["Answered"] = f.Answer != nil
+	if a != nil {
+		data["KG"], data["SPARQL"], data["Result"] = a.KG, a.SPARQL, ""
+		if a.Table != nil {
+			data["Result"] = r.Preset.Show.Rows.Table(a.Table, a.Labels)
+		}
+		var names []string
+		for _, id := range slices.Sorted(maps.Keys(a.Labels)) {
+			names = append(names, render.Labelled(id, a.Labels[id]))
+		}
+		data["Names"] = names[:min(len(names), maxNamed)]
+	}
+	req := llm.Request{Purpose: "feedback", Part: strconv.Itoa(s.feedbacks + 1), MaxTokens: r.Preset.Sampling.MaxTokens,
+		Temperature: r.Preset.Sampling.Temperature, TopP: r.Preset.Sampling.TopP}
+	judge := tool.Feedback()
+	if _, native := r.speak().(protocol.Native); native {
+		req.Tools = []llm.Tool{{Name: judge.Name, Description: judge.Describe(r.Preset.Show), Parameters: judge.Schema,
+			Strict: r.Preset.Strict}}
+		req.ToolChoice = llm.ToolChoice(judge.Name)
+	}
+	data["Native"], data["Schema"] = len(req.Tools) > 0, string(judge.Schema)
+	resp, err := r.complete(ctx, b, req, func(bool) []llm.Message {
+		return []llm.Message{{Role: llm.System, Content: r.Preset.Say("feedback.tmpl", data)},
+			{Role: llm.User, Content: r.Preset.Say("feedback_user", data)}}
+	})
+	if event.IsWriteError(err) {
+		return nil, err
+	}
+	if err != nil {
+		r.Log.Info("agent: no feedback, the answer stays", "question", r.Question.ID, "err", err)
+		return nil, nil
+	}
+	v := readVerdict(resp, judge)
+	if v == nil {
+		r.Log.Info("agent: the feedback cannot be read, the answer stays", "question", r.Question.ID)
+		return nil, nil
+	}
+	return v, b.Record(ctx, event.Event{Event: "feedback", Reason: v.Status, Detail: v.Text})
+}
+
+// maxNamed is how many labels the judge is shown.
+const maxNamed = 40
+
+// readVerdict reads the judge's call, or the JSON object that it wrote; nil when there is none.
+func readVerdict(resp *llm.Response, judge *tool.Tool) *Verdict {
+	if len(resp.Choices) == 0 {
+		return nil
+	}
+	var written []string
+	for _, c := range resp.Choices[0].ToolCalls {
+		written = append(written, c.Arguments)
+	}
+	text := resp.Choices[0].Content
+	if i, j := strings.Index(text, "{"), strings.LastIndex(text, "}"); i >= 0 && i < j {
+		written = append(written, text[i:j+1])
+	}
+	for _, w := range written {
+		if judge.Check(json.RawMessage(w)) != nil {
+			continue
+		}
+		var v struct{ Status, Feedback string }
+		if json.Unmarshal([]byte(w), &v) == nil {
+			return &Verdict{v.Status, render.Clip(strings.TrimSpace(render.Clean(v.Feedback)), maxFeedback)}
+		}
+	}
+	return nil
+}
+
+// maxFeedback is how many characters of a feedback are kept.
+const maxFeedback = 4000
+
+// Verdict returns the first verdict on an answer, nil when there was none.
+func (s State) Verdict() *Verdict { return s.verdict }
+
+// Rejected returns the last answer that a judge wanted to be better, nil when there was none.
+func (s State) Rejected() *Answer { return s.rejected }
