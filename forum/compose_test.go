@@ -258,7 +258,7 @@ func checkEncode(t *testing.T, s string) {
 
 var (
 	entities = regexp.MustCompile(`&#\d+;`)
-	markupIn = regexp.MustCompile(`[<{}\[\]|~\n\r\t\x7f]|''|__|!!|&(#\d+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);|(?i)[a-z]:\S|\([A-Z]{2,5}\)|(RFC|ISBN|PMID) |^ [-!]|^ [*#:;=]`)
+	markupIn = regexp.MustCompile(`[<{}\[\]|~\n\r\t\x7f]|''|__|!!|&(#\d+|#[xX][0-9a-fA-F]+|[A-Za-z][A-Za-z0-9]*);|(?i:[a-z]:\S)|\([A-Z]{2,5}\)|(RFC|ISBN|PMID) |^ [-!]|^ [*#:;=]`)
 )
 
 // TestEncodeReadsAsText: texts of characters that mean something in wikitext.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+	"unicode/utf8"
 	"unsafe"
 )
 
@@ -75,7 +76,7 @@ func (s *scanner) str() string {
 		s.at++
 	}
 	s.at++
-	if plain {
+	if plain && utf8.ValidString(s.text[from:s.at-1]) {
 		return s.text[from : s.at-1]
 	}
 	var out string
