@@ -87,6 +87,7 @@ func newRoot(e *env) *cobra.Command {
 		harvestCommand(e),
 		ledgerCommand(e),
 		manCommand(e),
+		mcpCommand(e),
 		runCommand(e),
 		sandboxCommand(e),
 		serveCommand(e),

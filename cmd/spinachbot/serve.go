@@ -17,6 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/mcp"
 	"github.com/spinachbot/spinachbot/internal/metrics"
 	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/web"
@@ -25,8 +26,9 @@ import (
 )
 
 func serveCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "serve [--addr A] [flags]", "answer questions over HTTP: the TEXT2SPARQL challenge's API, metrics, health",
+	c := newCmdline(e, "serve [--addr A] [flags]", "answer questions over HTTP: MCP, the TEXT2SPARQL challenge's API, metrics, health",
 		`Serves over HTTP:
+  /mcp           the Model Context Protocol, for other agents: see spinachbot mcp -h
   /text2sparql   the API of the TEXT2SPARQL challenge: ?dataset=IRI&question=…; also / with these parameters
   /metrics       counters for Prometheus
   /healthz       200 while the program lives; /readyz: 200 while it can work
@@ -135,6 +137,7 @@ func (s *serving) handler(lg *slog.Logger, cfg *config.Config, st *store.Store, 
 	}
 	return web.New(web.Options{
 		Log: lg, Hosts: s.hosts, Metrics: counts.Handler(),
+		MCP:       mcp.Handler(mcp.New(mcp.Options{Log: lg, Version: version(), Sources: sources, Ask: service})),
 		Challenge: challenge.New(challenge.Options{Log: lg, Datasets: datasets, Limit: s.limit, Parallel: s.parallel}),
 		Checks: map[string]health.Check{"ledger": func(ctx context.Context) error {
 			_, err := st.Spent(ctx, s.e.now().UTC().Format(time.DateOnly))

@@ -1,0 +1,184 @@
+// Package mcp offers the knowledge graphs to other programs' agents by the Model Context Protocol
+// (https://modelcontextprotocol.io/specification): searching, entity pages, statements, class shapes, queries with their
+// checks, and whole questions. Everything reads; nothing writes, and no query reaches an endpoint that is not a graph of
+// the server.
+//
+//	server.go     the server: its tools, resources and prompt; what guards them
+//	entities.go   search, entity, statements, property, class_shape, triples
+//	queries.go    check_query, explain_query, rewrite_query, execute_query
+//	question.go   ask, with progress
+//	examples.go   example queries as resources; the method as a prompt
+//
+// What goes wrong in a tool is the tool's result, marked as an error, in words that a model can act on. A panic of a
+// handler is a result, too: the SDK would end the whole server.
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/ask"
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Asker starts to answer a question. [*ask.Service] does.
+type Asker interface {
+	Start(ctx context.Context, q agent.Question) (*ask.Run, error)
+}
+
+// Options are the parts of a server.
+type Options struct {
+	Log      *slog.Logger
+	Version  string
+	Sources  agent.Sources   // the graphs, at least one
+	Ask      Asker           // nil: there is no tool ask
+	Examples []event.Example // offered as resources
+	Limit    time.Duration   // for a call other than ask, 0: [DefaultLimit]
+}
+
+// DefaultLimit is the time for one call.
+const DefaultLimit = 75 * time.Second
+
+// server holds what the tools work with.
+type server struct {
+	Options
+}
+
+// instructions are read by the model of the client.
+const instructions = `Tools for SPARQL over knowledge graphs such as Wikidata. IDs (Q42, P31) and class or property IRIs must come
+from search, entity, statements or a query's rows, never from memory. A good way: search the names and relations of the question;
+look at one entity that should be in the answer; write the query from what was seen; check it; execute it; look whether rows are
+missing or too many; then answer with the query.`
+
+// New returns a server.
+func New(o Options) *sdk.Server {
+	if o.Limit <= 0 {
+		o.Limit = DefaultLimit
+	}
+	s := &server{o}
+	m := sdk.NewServer(&sdk.Implementation{Name: "spinachbot", Title: "SpinachBot", Version: o.Version},
+		&sdk.ServerOptions{Instructions: instructions, Capabilities: &sdk.ServerCapabilities{}})
+	m.AddReceivingMiddleware(s.guard)
+	s.addEntities(m)
+	s.addQueries(m)
+	s.addExamples(m)
+	if o.Ask != nil {
+		s.addQuestion(m)
+	}
+	return m
+}
+
+// sessionTime is how long a session over HTTP is kept after its last request.
+const sessionTime = 10 * time.Minute
+
+// Handler serves the protocol's streamable HTTP transport, with sessions, so that a client can cancel a call that is on
+// its way.
+func Handler(m *sdk.Server) http.Handler {
+	return sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return m },
+		&sdk.StreamableHTTPOptions{SessionTimeout: sessionTime, MaxRequestBodyBytes: 1 << 20})
+}
+
+// guard limits the time of a call and turns a panic into an error.
+func (s *server) guard(next sdk.MethodHandler) sdk.MethodHandler {
+	return func(ctx context.Context, method string, req sdk.Request) (res sdk.Result, err error) {
+		defer func() {
+			if p := recover(); p != nil {
+				s.Log.Error("a bug; please report it", "method", method, "panic", p, "stack", string(debug.Stack()))
+				res, err = nil, errors.New("this failed by a bug of the program; its log says more")
+			}
+		}()
+		return next(ctx, method, req)
+	}
+}
+
+// addTool adds a tool whose calls have the server's time limit. Out is its structured output.
+func addTool[In, Out any](s *server, m *sdk.Server, name, title, about string,
+	run func(ctx context.Context, in In) (Out, error)) {
+	no := false
+	sdk.AddTool(m, &sdk.Tool{Name: name, Title: title, Description: about,
+		Annotations: &sdk.ToolAnnotations{Title: title, ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no}},
+		func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, Out, error) {
+			ctx, cancel := context.WithTimeout(ctx, s.Limit)
+			defer cancel()
+			out, err := run(ctx, in)
+			return nil, out, s.said(ctx, err)
+		})
+}
+
+// said is an error in words for the client's model. What is not a failure of a graph, and not meant for it, stays in the
+// log.
+func (s *server) said(ctx context.Context, err error) error {
+	var told problem
+	var failure *kg.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &told):
+		return told
+	case errors.As(err, &failure):
+		return advice(failure)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return problem(fmt.Sprintf("no answer within %s; make the query more selective", s.Limit))
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	s.Log.Error("a call failed", "error", err)
+	return problem("this failed; the server's log says why")
+}
+
+// problem is an error that the client's model may read.
+type problem string
+
+func (p problem) Error() string { return string(p) }
+
+func problemf(format string, args ...any) error { return problem(fmt.Sprintf(format, args...)) }
+
+// advice says what to do about a failure of a graph.
+func advice(e *kg.Error) error {
+	what := map[kg.Kind]string{
+		kg.Timeout:     "add a selective condition first, or count before listing",
+		kg.TooLarge:    "select fewer columns, or add a LIMIT",
+		kg.TooGreedy:   "add a selective condition first",
+		kg.RateLimited: "wait, then try again",
+		kg.Banned:      "the service refuses requests for now; try again later",
+		kg.Down:        "the service does not answer; try again later",
+		kg.BadID:       "search for the ID first",
+		kg.NotFound:    "search for the ID first",
+	}[e.Kind]
+	if what == "" {
+		return problem(e.Error())
+	}
+	return problemf("%s; %s", strings.TrimRight(e.Error(), "."), what)
+}
+
+// source returns the graph that a call names.
+func (s *server) source(name string) (*agent.Source, error) {
+	src, err := s.Sources.Named(name)
+	if err != nil {
+		return nil, problem(err.Error())
+	}
+	return src, nil
+}
+
+// language is a language code that is fit for a query, English for anything else.
+func language(code string) string {
+	if code = strings.ToLower(strings.TrimSpace(code)); code == "" || len(code) > 20 {
+		return "en"
+	}
+	for _, r := range code {
+		if !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-') {
+			return "en"
+		}
+	}
+	return code
+}
