@@ -9,6 +9,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Limits of what GRASP's tools show (its paper, section 3.2, and its code).
@@ -333,7 +334,7 @@ func facts(h kg.Hit) []string {
 		out = append(out, strings.TrimPrefix(h.Datatype, "wikibase-"))
 	}
 	if h.Uses > 0 {
-		out = append(out, fmt.Sprintf("%d uses", h.Uses))
+		out = append(out, text.Count(int(h.Uses), "use"))
 	}
 	return out
 }
