@@ -1,7 +1,10 @@
 package agent
 
 import (
+	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,6 +12,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
 // ruled is the preset spinach with other rules.
@@ -140,5 +144,40 @@ func TestOtherGraph(t *testing.T) {
 		"SELECT ?c WHERE {\n  dbr:Rhine dbo:country ?c . # Rhine; country\n}"
 	if d := cmp.Diff(want, out.Answer.SPARQL); d != "" || out.Answer.KG != "dbpedia" {
 		t.Errorf("graph %q: %s", out.Answer.KG, d)
+	}
+}
+
+// TestRowsOfEarlierResult: where a preset has the tool rows, the loop keeps results, and the tool shows rows that the
+// observation left out.
+func TestRowsOfEarlierResult(t *testing.T) {
+	dir := t.TempDir()
+	data, err := os.ReadFile("preset/spinach/preset.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := strings.Replace(string(data), `"execute_sparql", "stop"`, `"execute_sparql", "rows", "stop"`, 1)
+	own = strings.NewReplacer(`"report": true`, `"report": false`, `"extract": true`, `"extract": false`).Replace(own)
+	for name, text := range map[string]string{"preset.json": own, "act.tmpl": "x", "prune.tmpl": "x"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p, err := preset.Open(filepath.Join(dir, "preset.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := graphOfTwo()
+	table := &kg.Table{Vars: []string{"n"}}
+	for i := range 40 {
+		table.Rows = append(table.Rows, []rdf.Term{rdf.String(fmt.Sprint("row number ", i+1))})
+	}
+	g.query = func(string) (*kg.Table, error) { return table, nil }
+	m := &fakeModel{acts: []string{"Thought: x\nAction: execute_sparql(SELECT ?n { ?s ?p ?n })", "Thought: x\nAction: rows(1 | 20 | 2)", "Thought: x\nAction: stop()"}}
+	out, err := with(m, Wikibase(g), p).Ask(t.Context(), Question{Text: "Which?", Language: "en"}, nil, Limits{})
+	if err != nil || len(out.Steps) != 3 {
+		t.Fatal(out, err)
+	}
+	if strings.Contains(out.Steps[0].Observation, "row number 20") || !strings.Contains(out.Steps[1].Observation, "row number 20\nrow number 21") {
+		t.Errorf("got %q", out.Steps[1].Observation)
 	}
 }

@@ -51,7 +51,9 @@ type Show struct {
 	AnyLabel bool `json:"any_label"`
 	Warn     bool `json:"warn"` // warnings about what a query does that is probably not meant
 	// why a result is empty: which condition has no match by itself, and the reason; up to 18 more queries
-	Why    bool `json:"why"`
+	Why bool `json:"why"`
+	// of a query without rows, what does not fit the shapes of the classes that it names; may measure a few shapes
+	Shapes bool `json:"shapes"`
 	Graphs int  `json:"-"` // how many graphs the question may use; set by the loop
 }
 

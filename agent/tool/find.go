@@ -33,7 +33,7 @@ type findArgs struct {
 	KG       *string  `json:"kg" about:"name of the graph, when there are several"`
 }
 
-var findTool = typed(&Tool{Name: FindName, Text: "find.md"}, find)
+var findTool = typed(&Tool{Name: FindName, Text: "find.md", FromText: arguments("names...")}, find)
 
 // find carries out find(names): each name is looked for on its own, words may be anywhere in a label. An exact hit
 // comes with few others; properties with external identifiers and works are held back; each hit has its number of uses.

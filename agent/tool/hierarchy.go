@@ -24,7 +24,7 @@ type hierarchyArgs struct {
 	KG    *string `json:"kg" about:"name of the graph, when there are several"`
 }
 
-var hierarchyTool = typed(&Tool{Name: HierarchyName, Text: "hierarchy.md"}, hierarchy)
+var hierarchyTool = typed(&Tool{Name: HierarchyName, Text: "hierarchy.md", FromText: arguments("id", "depth")}, hierarchy)
 
 // hierarchy carries out hierarchy(id, depth): the classes that a thing is in and the wider ones, as a tree, and of a
 // class the narrower ones and the number of direct members (WikidataMCP's get_instance_and_subclass_hierarchy, which

@@ -28,7 +28,7 @@ type labelsArgs struct {
 	KG        *string   `json:"kg" about:"name of the graph, when there are several"`
 }
 
-var labelsTool = typed(&Tool{Name: LabelsName, Text: "labels.md"}, labels)
+var labelsTool = typed(&Tool{Name: LabelsName, Text: "labels.md", FromText: arguments("ids...")}, labels)
 
 // labels carries out labels(ids, languages): every label with its language, and who has none.
 func labels(ctx context.Context, env *Env, a labelsArgs) (Result, error) {

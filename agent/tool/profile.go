@@ -33,7 +33,7 @@ type profileArgs struct {
 	KG       *string `json:"kg" about:"name of the graph, when there are several"`
 }
 
-var profileTool = typed(&Tool{Name: ProfileName, Text: "profile.md"}, profile)
+var profileTool = typed(&Tool{Name: ProfileName, Text: "profile.md", FromText: arguments("of", "property")}, profile)
 
 // profile carries out profile(of, property): how many things there are, of which classes, which share has each property,
 // what leads to them, three of them; or for a property: ranks, precision, units, qualifiers, references.

@@ -24,7 +24,7 @@ type rowsArgs struct {
 	Count *int `json:"count" about:"number of rows, at most 100; 25 when left out"`
 }
 
-var rowsTool = typed(&Tool{Name: RowsName, Text: "rows.md"}, rows)
+var rowsTool = typed(&Tool{Name: RowsName, Text: "rows.md", FromText: arguments("step", "from", "count")}, rows)
 
 // rows carries out rows(step, from, count): rows of a result that is kept.
 func rows(ctx context.Context, env *Env, a rowsArgs) (Result, error) {

@@ -55,16 +55,23 @@ func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
 
 // warned adds warnings about the query, where the preset wants them.
 func (env *Env) warned(ctx context.Context, query string, res Result) (Result, error) {
-	if !env.Show.Warn {
-		return res, nil
+	var lines []string
+	if env.Show.Shapes && !res.Found {
+		hints, err := env.shapeHints(ctx, query)
+		if err != nil {
+			return Result{}, err
+		}
+		lines = hints
 	}
-	lines, advice, err := env.warnings(ctx, query, res.Found)
-	if err != nil {
-		return Result{}, err
+	if env.Show.Warn {
+		more, advice, err := env.warnings(ctx, query, res.Found)
+		if err != nil {
+			return Result{}, err
+		}
+		lines, res.Advice = append(lines, more...), advice
 	}
 	if len(lines) > 0 {
 		res.Text += "\n" + strings.Join(lines, "\n")
 	}
-	res.Advice = advice
 	return res, nil
 }

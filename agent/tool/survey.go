@@ -2,8 +2,10 @@ package tool
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/event"
@@ -183,4 +185,36 @@ func sortedKeys[V any](m map[string]V) []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// arguments makes the arguments of the text protocol's argument: a JSON object as it is, else the parts between bars,
+// one for each name, numbers as numbers. A name with dots after it takes all parts that are left, as a list.
+func arguments(names ...string) func(text string) json.RawMessage {
+	return func(text string) json.RawMessage {
+		if text = strings.TrimSpace(text); strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+			return json.RawMessage(text)
+		}
+		bar := "|"
+		if strings.Contains(text, "?") { // a pattern, whose paths may have bars
+			bar = " | "
+		}
+		parts := strings.Split(text, bar)
+		for i := range parts {
+			parts[i] = strings.Trim(strings.TrimSpace(parts[i]), `"`)
+		}
+		m := map[string]any{}
+		for i, name := range names {
+			if i >= len(parts) {
+				break
+			}
+			if list, all := strings.CutSuffix(name, "..."); all {
+				m[list] = parts[i:]
+			} else if n, err := strconv.Atoi(parts[i]); err == nil {
+				m[name] = n
+			} else if parts[i] != "" {
+				m[name] = parts[i]
+			}
+		}
+		return encoded(m)
+	}
 }

@@ -254,3 +254,28 @@ func (g countingGraph) Query(ctx context.Context, q string) (*kg.Table, error) {
 	*g.n++
 	return g.Graph.Query(ctx, q)
 }
+
+// TestSurveyFromText: the text protocol's only argument is a JSON object or parts between bars.
+func TestSurveyFromText(t *testing.T) {
+	for _, tt := range []struct{ tool, text, want string }{
+		{FindName, "Danube | head of government", `{"names":["Danube","head of government"]}`},
+		{FindName, `{"names":["a"],"type":"item"}`, `{"names":["a"],"type":"item"}`},
+		{ProfileName, "?item wdt:P31 wd:Q5", `{"of":"?item wdt:P31 wd:Q5"}`},
+		{ProfileName, "?item wdt:P31|wdt:P106 wd:Q5 | P39", `{"of":"?item wdt:P31|wdt:P106 wd:Q5","property":"P39"}`},
+		{ProfileName, " | P39", `{"property":"P39"}`},
+		{StatementsName, "Q42 | P39 | 2", `{"id":"Q42","page":2,"property":"P39"}`},
+		{RowsName, "3 | 26", `{"from":26,"step":3}`},
+		{LabelsName, "Q1|Q2", `{"ids":["Q1","Q2"]}`},
+		{HierarchyName, "Q5", `{"id":"Q5"}`},
+	} {
+		if got := string(all.Find(tt.tool).Arguments(tt.text)); got != tt.want {
+			t.Errorf("%s(%s): %s", tt.tool, tt.text, got)
+		}
+		if err := all.Find(tt.tool).Check(all.Find(tt.tool).Arguments(tt.text)); err != nil {
+			t.Errorf("%s(%s): %v", tt.tool, tt.text, err)
+		}
+	}
+	if err := all.Find(RowsName).Check(all.Find(RowsName).Arguments("the third")); err == nil {
+		t.Error("nonsense is accepted")
+	}
+}

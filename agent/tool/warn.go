@@ -43,6 +43,20 @@ func (env *Env) warnings(ctx context.Context, query string, shown bool) (lines [
 	return lines, advice, nil
 }
 
+// shapeHints says what of a query does not fit the shapes of its classes. Errors are as for [Env.checkShapes].
+func (env *Env) shapeHints(ctx context.Context, query string) ([]string, error) {
+	q, err := env.Dialect.parse(query)
+	if err != nil || env.Source.Shapes == nil || !env.TimeFor(shapeTime) {
+		return nil, nil
+	}
+	hints, err := env.checkShapes(ctx, q)
+	var out []string
+	for _, text := range hintTexts(hints) {
+		out = append(out, say("shape_hint", text))
+	}
+	return out, err
+}
+
 // labelService returns the query's label service in its automatic mode, nil when there is none.
 func labelService(q *sparql.Query) *sparql.Service {
 	var found *sparql.Service

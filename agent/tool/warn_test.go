@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/spinachbot/spinachbot/internal/kg/shape"
 )
 
 func careful(t *testing.T) *Env {
@@ -102,5 +104,24 @@ func TestAnyLabel(t *testing.T) {
 	page := run(t, env, EntryName, `{"id":"Q1"}`).Text
 	if !strings.Contains(page, "Tar@de (Q1)") || !strings.Contains(page, "Q12 (no label)") {
 		t.Errorf("got\n%s", page)
+	}
+}
+
+// TestShapeHints: a query without rows is compared with what the graph holds; one with rows is not, and no query is
+// refused for it.
+func TestShapeHints(t *testing.T) {
+	env := careful(t)
+	m, err := shape.New(shape.Options{Graph: env.Source.Explain, Query: env.Graph.Query})
+	if err != nil {
+		t.Fatal(err)
+	}
+	env.Source.Shapes, env.Show.Why, env.Diagnose, env.Show.Shapes = m, false, false, true
+	got := run(t, env, ExecuteName, `{"query":"SELECT ?x { ?x wdt:P31 wd:Q5 ; wdt:P279 ?c }"}`).Text
+	want := "What the graph holds: ?x has the class human (Q5), and 0 of its 3 members have P279. Most frequent: P31 100 %, position (P39) 67 %, P569 33 %."
+	if !strings.HasSuffix(got, want) {
+		t.Errorf("got %s", got)
+	}
+	if got := run(t, env, ExecuteName, `{"query":"SELECT ?x { ?x wdt:P31 wd:Q5 OPTIONAL { ?x wdt:P279 ?c } }"}`).Text; strings.Contains(got, "What the graph holds") {
+		t.Errorf("got %s", got)
 	}
 }

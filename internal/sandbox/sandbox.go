@@ -141,6 +141,13 @@ func Handler(lg *slog.Logger, p Parts) http.Handler {
 		h.SPARQL = "/sparql"
 		serve := access(entities).ServeHTTP
 		h.Extra = map[string]http.HandlerFunc{"wbsearchentities": serve, "wbgetentities": serve}
+		mux.HandleFunc("/w/api.php", func(w http.ResponseWriter, r *http.Request) {
+			if httpapi.Searches(r) {
+				serve(w, r)
+				return
+			}
+			h.ServeHTTP(w, r)
+		})
 	}
 	mux.Handle("/", h)
 	return knownMethods(mux)

@@ -24,8 +24,18 @@ func NewEntityAPI(lg *slog.Logger, g *embedded.Graph) *EntityAPI { return &Entit
 
 type object = map[string]any
 
-// Serve answers the request when action is one of the API's, wbsearchentities or wbgetentities, and reports whether it
-// was. Parameters are read from the address and from a form.
+// Searches reports whether a request is for the wiki's own search among items and properties: action=query,
+// list=search in their namespaces. Only the address is looked at.
+func Searches(r *http.Request) bool {
+	q := r.URL.Query()
+	return q.Get("action") == "query" && q.Get("list") == "search" && namespaces[q.Get("srnamespace")] != ""
+}
+
+// namespaces are the types of entities by Wikidata's numbers of their namespaces.
+var namespaces = map[string]kg.Type{"0": kg.Item, "120": kg.Property}
+
+// Serve answers the request when action is one of the API's: wbsearchentities, wbgetentities, or a query that
+// [Searches]; it reports whether it was. Parameters are read from the address and from a form.
 func (h *EntityAPI) Serve(w http.ResponseWriter, r *http.Request, action string) bool {
 	switch action {
 	case "wbsearchentities":
@@ -33,9 +43,32 @@ func (h *EntityAPI) Serve(w http.ResponseWriter, r *http.Request, action string)
 	case "wbgetentities":
 		h.entities(w, r)
 	default:
-		return false
+		if action != "query" || !Searches(r) {
+			return false
+		}
+		h.fullText(w, r)
 	}
 	return true
+}
+
+// fullText is list=search: items or properties with the words anywhere in their names.
+func (h *EntityAPI) fullText(w http.ResponseWriter, r *http.Request) {
+	typ := namespaces[r.FormValue("srnamespace")]
+	res, err := h.graph.Find(r.Context(), kg.FindQuery{Text: r.FormValue("srsearch"), Type: typ,
+		Limit: min(max(number(r.FormValue("srlimit"), 10), 1), 50), External: true})
+	if err != nil {
+		apiError(w, "internal_api_error", err.Error())
+		return
+	}
+	list := []object{}
+	for _, hit := range res.Hits {
+		title, ns := hit.ID, 0
+		if typ == kg.Property {
+			title, ns = "Property:"+hit.ID, 120
+		}
+		list = append(list, object{"ns": ns, "title": title})
+	}
+	httpjson.Write(w, http.StatusOK, object{"batchcomplete": "", "query": object{"search": list}})
 }
 
 // ServeHTTP is api.php with the entity actions only.

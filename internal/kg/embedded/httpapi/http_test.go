@@ -281,6 +281,23 @@ func TestSearchEntities(t *testing.T) {
 	}
 }
 
+// TestFullText checks list=search, which finds words anywhere in names, against the shape of MediaWiki's API.
+func TestFullText(t *testing.T) {
+	s := server(t, embedded.Options{})
+	_, _, text := do(t, "GET", s.URL+"/w/api.php?action=query&list=search&format=json&srsearch=adams&srnamespace=0", "", "", "")
+	if v := decode(t, text); at(v, "query", "search", 0, "title") != "Q42" {
+		t.Errorf("search: %s", text)
+	}
+	_, _, text = do(t, "GET", s.URL+"/w/api.php?action=query&list=search&srsearch=birth&srnamespace=120&srlimit=1", "", "", "")
+	if v := decode(t, text); at(v, "query", "search", 0, "title") != "Property:P569" || at(v, "query", "search", 0, "ns") != 120.0 {
+		t.Errorf("property: %s", text)
+	}
+	_, _, text = do(t, "GET", s.URL+"/w/api.php?action=query&list=search&srsearch=x&srnamespace=4", "", "", "")
+	if v := decode(t, text); at(v, "error", "code") != "badvalue" {
+		t.Errorf("another namespace: %s", text)
+	}
+}
+
 // TestGetEntities checks wbgetentities and Special:EntityData.
 func TestGetEntities(t *testing.T) {
 	s := server(t, embedded.Options{})
