@@ -203,8 +203,8 @@ func (env *Env) countUses(ctx context.Context, found [][]kg.Hit) error {
 				}
 				pattern = "?s <" + iri + "> ?o"
 			}
-			parts = append(parts, fmt.Sprintf("{ SELECT (%s AS ?id) (COUNT(*) AS ?n) WHERE { { SELECT ?s WHERE { %s } LIMIT %d } } }",
-				rdf.Quote(h.ID), pattern, countedUses))
+			parts = append(parts, fmt.Sprintf("{ SELECT (%s AS ?id) (COUNT(*) AS ?n) WHERE "+
+				"{ { SELECT ?s WHERE { %s } LIMIT %d } } }", rdf.Quote(h.ID), pattern, countedUses))
 		}
 	}
 	if len(parts) == 0 {

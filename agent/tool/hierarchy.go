@@ -24,7 +24,8 @@ type hierarchyArgs struct {
 	KG    *string `json:"kg" about:"name of the graph, when there are several"`
 }
 
-var hierarchyTool = typed(&Tool{Name: HierarchyName, Text: "hierarchy.md", FromText: arguments("id", "depth")}, hierarchy)
+var hierarchyTool = typed(&Tool{Name: HierarchyName, Text: "hierarchy.md",
+	FromText: arguments("id", "depth")}, hierarchy)
 
 // hierarchy carries out hierarchy(id, depth): the classes that a thing is in and the wider ones, as a tree, and of a
 // class the narrower ones and the number of direct members (WikidataMCP's get_instance_and_subclass_hierarchy, which
@@ -68,8 +69,8 @@ func hierarchy(ctx context.Context, env *Env, a hierarchyArgs) (Result, error) {
 		for _, c := range h.Narrower[:min(len(h.Narrower), maxKinds)] {
 			list = append(list, h.names.iri(c))
 		}
-		h.lines = append(h.lines, say("narrower", map[string]any{"List": strings.Join(list, ", "), "Rest": len(h.Narrower) - len(list),
-			"Full": len(h.Narrower) == survey.MaxNarrower}))
+		h.lines = append(h.lines, say("narrower", map[string]any{"List": strings.Join(list, ", "),
+			"Rest": len(h.Narrower) - len(list), "Full": len(h.Narrower) == survey.MaxNarrower}))
 	}
 	switch {
 	case h.Members >= survey.CountUpTo:

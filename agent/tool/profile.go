@@ -42,7 +42,7 @@ func profile(ctx context.Context, env *Env, a profileArgs) (Result, error) {
 	if err != nil {
 		return wrong(err)
 	}
-	of, property := strings.TrimSpace(given(a.Of)), strings.TrimSpace(given(a.Property))
+	of, property := strings.TrimSpace(deref(a.Of)), strings.TrimSpace(deref(a.Property))
 	if of == "" && property == "" {
 		return wrong(errors.New("name a class or a pattern in of, or a property, or both"))
 	}

@@ -28,7 +28,8 @@ type statementsArgs struct {
 	KG       *string `json:"kg" about:"name of the graph, when there are several"`
 }
 
-var statementsTool = typed(&Tool{Name: StatementsName, Text: "statements.md", FromText: arguments("id", "property", "page")}, statements)
+var statementsTool = typed(&Tool{Name: StatementsName, Text: "statements.md",
+	FromText: arguments("id", "property", "page")}, statements)
 
 // statements carries out statements(id, property, page): all ranks, qualifiers and references of one property of one
 // entity (WikidataMCP's get_statement_values); on a graph without statements the values.

@@ -29,19 +29,11 @@ var surveyTools = Set{findTool, profileTool, statementsTool, hierarchyTool, labe
 
 // at returns the environment for the graph that a call names, the main one where it names none.
 func (env *Env) at(name *string) (*Env, error) {
-	s, err := env.Sources.Named(strings.TrimSpace(given(name)))
+	s, err := env.Sources.Named(strings.TrimSpace(deref(name)))
 	if err != nil {
 		return nil, err
 	}
 	return env.On(s), nil
-}
-
-// given returns the text of an argument that may be left out.
-func given(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }
 
 // wrong is a result that tells the model what is wrong with its arguments.
@@ -118,7 +110,7 @@ func (n namer) entity(iri string) bool {
 // term writes any value.
 func (n namer) term(t rdf.Term) string {
 	switch {
-	case t.IsIRI() && n.env.Source.Explain.IsWikibase() && strings.HasPrefix(t.Value, survey.UnknownIRI), t.Kind == rdf.BlankKind:
+	case t.Kind == rdf.BlankKind, t.IsIRI() && strings.HasPrefix(t.Value, survey.UnknownIRI):
 		return say("unknown_value", nil)
 	case t.IsIRI():
 		return n.iri(t.Value)

@@ -199,7 +199,8 @@ func (env *Env) structures(ctx context.Context, q *sparql.Query) ([]string, erro
 // matches counts the matches of patterns, up to a number; -1 when the graph did not say.
 func (env *Env) matches(ctx context.Context, q *sparql.Query, patterns []sparql.Pattern) (int64, error) {
 	group := sparql.Print(&sparql.Query{Text: q.Text, Form: sparql.Select, Body: &sparql.SelectQuery{Star: true,
-		Where: &sparql.Group{Patterns: patterns}, Limit: &sparql.Count{N: structureUpTo}}}, sparql.PrintOptions{NoComments: true})
+		Where: &sparql.Group{Patterns: patterns}, Limit: &sparql.Count{N: structureUpTo}}},
+		sparql.PrintOptions{NoComments: true})
 	var prologue strings.Builder
 	for _, d := range q.Prologue {
 		if !d.Base {

@@ -32,8 +32,8 @@ type Hint struct {
 	Kind      HintKind
 	Subject   string           // as in the query: ?city; "" for a node without a name, such as a step of a path
 	Classes   []kg.PropertyRef // of the subject; of UnknownClass the one that is unknown
-	Inferred  bool             // the classes are not written in the query, but follow from the predicate that leads to the subject
-	From      string           // of an inferred class: ID of that predicate
+	Inferred  bool             // the classes are not written in the query, but follow from From
+	From      string           // of an inferred class: ID of the predicate that leads to the subject
 	Predicate string           // ID of the predicate
 	Wide      bool             // the query also takes members of narrower classes, which were not looked at
 	Looked    int64            // members that were looked at, of all classes; -1 when unknown

@@ -26,8 +26,9 @@ type classList struct {
 const candidates = 50
 
 // FindClasses finds classes by name or meaning, those with direct members only, with labels in lang: the largest classes
-// by words first, then others that the graph's own search knows. Uses is the number of direct members, -1 when it was
-// not counted. Errors are the graph's; a graph that cannot count its classes in time is searched without.
+// whose label is the text first, then what the graph's own search finds, then other labels with its words. Uses is the
+// number of direct members, -1 when it was not counted. Errors are the graph's; a graph that cannot count its classes in
+// time is searched without.
 func (m *Maker) FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error) {
 	limit = max(limit, 1)
 	list, err := m.largest(ctx, lang)
@@ -35,23 +36,28 @@ func (m *Maker) FindClasses(ctx context.Context, text, lang string, limit int) (
 		return nil, err
 	}
 	out := &kg.SearchResult{}
+	exact := false
 	if list != nil {
 		page, err := list.Search(ctx, lookup.Query{Text: text, Language: lang, Limit: min(limit, lookup.MaxHits)})
 		if err != nil {
 			return nil, err
 		}
 		out.More = page.More
+		exact = len(page.Hits) > 0 && page.Hits[0].Match == lookup.Exact
 		for _, h := range page.Hits {
 			out.Hits = append(out.Hits, kg.Hit{ID: ID(&m.o.Graph, h.IRI), Type: kg.Item, Label: h.Label, Uses: h.Uses,
 				MatchType: "label", MatchText: h.Name, MatchLanguage: h.Language})
 		}
 	}
-	if len(out.Hits) >= limit || m.o.Find == nil {
+	if exact && len(out.Hits) >= limit || m.o.Find == nil {
 		return out, nil
 	}
 	more, err := m.others(ctx, text, lang)
 	if err != nil {
 		return nil, err
+	}
+	if !exact { // the graph's search knows other names of classes, and meanings
+		out.Hits, more = more, out.Hits
 	}
 	for _, h := range more {
 		if !slices.ContainsFunc(out.Hits, func(o kg.Hit) bool { return o.ID == h.ID }) {

@@ -37,7 +37,8 @@ func Labels(ctx context.Context, d *kg.Description, query Query, iris, languages
 
 // LabelsIn asks a graph for the labels of IRIs in each of the languages, no languages meaning all: "Straße@de", in the
 // order of the languages; labels without a language come last. IRIs without any are absent.
-func LabelsIn(ctx context.Context, d *kg.Description, query Query, iris, languages []string) (map[string][]string, error) {
+func LabelsIn(ctx context.Context, d *kg.Description, query Query, iris,
+	languages []string) (map[string][]string, error) {
 	filter := ""
 	if len(languages) > 0 {
 		tags := []string{`""`}

@@ -118,7 +118,8 @@ func (m *measurer) examples(ctx context.Context, s *kg.Shape) error {
 		lines = append(lines, "(<"+rdf.Entity+id+"> <"+rdf.Prop+"qualifier/"+id+">)")
 	}
 	t, err := m.ask(ctx, "SELECT ?p ?item ?value WHERE { VALUES (?p ?pq) { "+strings.Join(lines, " ")+" } ?p <"+
-		rdf.Prop+example+"> ?st . ?st <"+rdf.Prop+"statement/"+example+"> ?item ; ?pq ?value } ORDER BY ?p ?item ?value LIMIT 1000")
+		rdf.Prop+example+"> ?st . ?st <"+rdf.Prop+"statement/"+example+"> ?item ; ?pq ?value } "+
+		"ORDER BY ?p ?item ?value LIMIT 1000")
 	if err != nil {
 		return err
 	}

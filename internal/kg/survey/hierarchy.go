@@ -120,8 +120,8 @@ func (h *classTree) down(ctx context.Context, class string) error {
 	if types == "" {
 		return nil
 	}
-	t, err := h.query(ctx, fmt.Sprintf("SELECT (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?x WHERE { ?x %s <%s> } LIMIT %d } }",
-		types, class, CountUpTo))
+	t, err := h.query(ctx, fmt.Sprintf("SELECT (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?x WHERE "+
+		"{ ?x %s <%s> } LIMIT %d } }", types, class, CountUpTo))
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,8 @@ const UnknownIRI = "http://www.wikidata.org/.well-known/genid/"
 
 // Property counts what the statements of a property have, those of members or, when that is nil, of all. property is
 // the IRI of its entity on a Wikibase, else its own. Errors are query's.
-func Property(ctx context.Context, d *kg.Description, query shape.Query, property string, members *shape.Members) (*Stats, error) {
+func Property(ctx context.Context, d *kg.Description, query shape.Query, property string,
+	members *shape.Members) (*Stats, error) {
 	subject, id, predicate := "", rdf.EntityID(property), property
 	if members != nil {
 		subject = members.Group(0) + " "
@@ -66,7 +67,8 @@ func Property(ctx context.Context, d *kg.Description, query shape.Query, propert
 	if s.Looked = sampled; s.Total >= 0 {
 		s.Looked = min(s.Total, sampled)
 	}
-	sample := fmt.Sprintf("{ SELECT DISTINCT ?member ?st WHERE { %s?member <%s> ?st } LIMIT %d }", subject, predicate, sampled)
+	sample := fmt.Sprintf("{ SELECT DISTINCT ?member ?st WHERE { %s?member <%s> ?st } LIMIT %d }", subject,
+		predicate, sampled)
 	text, some := plainFacets(d, sample), "BIND(?st AS ?value)"
 	if d.IsWikibase() {
 		text, some = wikibaseFacets(d, sample, id), "?st <"+rdf.Prefixes["ps"]+id+"> ?value"
@@ -111,7 +113,8 @@ func wikibaseFacets(d *kg.Description, sample, id string) string {
 	parts := []string{
 		"?st " + w + "rank> ?key . BIND('rank' AS ?kind)",
 		"?st a " + ns("wdno") + " . BIND('no value' AS ?key) BIND('special' AS ?kind)",
-		"?st " + ns("ps") + " ?x . FILTER(isBlank(?x) || STRSTARTS(STR(?x), '" + UnknownIRI + "')) BIND('unknown value' AS ?key) BIND('special' AS ?kind)",
+		"?st " + ns("ps") + " ?x . FILTER(isBlank(?x) || STRSTARTS(STR(?x), '" + UnknownIRI + "')) " +
+			"BIND('unknown value' AS ?key) BIND('special' AS ?kind)",
 		"?st " + ns("psv") + " ?v . ?v " + w + "timePrecision> ?key . BIND('precision' AS ?kind)",
 		"?st " + ns("psv") + " ?v . ?v " + w + "quantityUnit> ?key . BIND('unit' AS ?kind)",
 		"?st ?key ?x . FILTER(STRSTARTS(STR(?key), '" + rdf.Prefixes["pq"] + "P')) BIND('qualifier' AS ?kind)",

@@ -132,8 +132,8 @@ func (c *Client) fullText(ctx context.Context, text string, typ kg.Type, limit i
 			} `json:"search"`
 		} `json:"query"`
 	}
-	err := c.get(ctx, url.Values{"action": {"query"}, "list": {"search"}, "srsearch": {searchWords(text)}, "srnamespace": {namespace},
-		"srlimit": {strconv.Itoa(min(limit, mostHits))}, "srinfo": {""}, "srprop": {""}}, &a)
+	err := c.get(ctx, url.Values{"action": {"query"}, "list": {"search"}, "srsearch": {searchWords(text)},
+		"srnamespace": {namespace}, "srlimit": {strconv.Itoa(min(limit, mostHits))}, "srinfo": {""}, "srprop": {""}}, &a)
 	if kg.KindOf(err) == kg.QueryFailed {
 		return nil, nil
 	}
@@ -151,7 +151,9 @@ func (c *Client) fullText(ctx context.Context, text string, typ kg.Type, limit i
 
 // searchWords leaves out what has a meaning in the wiki's search language.
 func searchWords(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(`"~*?\:!|&()<>[]{}/^-+`, r) || r == ' ' }), " ")
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool {
+		return r == ' ' || strings.ContainsRune(`"~*?\:!|&()<>[]{}/^-+`, r)
+	}), " ")
 }
 
 // describe fetches labels, descriptions, aliases and data types of entities. Those that are not there are absent.
@@ -185,8 +187,8 @@ func (c *Client) describe(ctx context.Context, ids []string, lang string) (map[s
 				continue
 			}
 			e := raw.page(chain(lang))
-			out[id] = kg.Hit{ID: id, Type: e.Type, Label: e.Label, Description: e.Description, Datatype: e.Datatype, Aliases: e.Aliases,
-				MatchType: "label", MatchText: e.Label, MatchLanguage: lang, Uses: -1}
+			out[id] = kg.Hit{ID: id, Type: e.Type, Label: e.Label, Description: e.Description,
+				Datatype: e.Datatype, Aliases: e.Aliases, MatchType: "label", MatchText: e.Label, MatchLanguage: lang, Uses: -1}
 		}
 	}
 	return out, nil
@@ -204,7 +206,8 @@ func (c *Client) among(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, e
 		}
 	}
 	if len(ids) > mostCandidates {
-		return nil, kg.Errorf(kg.Refused, "%d candidates are too many to fetch the labels of, at most %d are allowed", len(ids), mostCandidates)
+		return nil, kg.Errorf(kg.Refused, "%d candidates are too many to fetch the labels of, at most %d are allowed",
+			len(ids), mostCandidates)
 	}
 	described, err := c.describe(ctx, ids, q.Language)
 	if err != nil {
@@ -216,8 +219,8 @@ func (c *Client) among(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, e
 		if !ok || h.Label == "" {
 			continue
 		}
-		e := lookup.Entry{IRI: rdf.Entity + id, Label: h.Label, Language: q.Language, Aliases: h.Aliases, Uses: -1, Score: -float64(i),
-			External: h.Datatype == "external-id"}
+		e := lookup.Entry{IRI: rdf.Entity + id, Label: h.Label, Language: q.Language, Aliases: h.Aliases,
+			Uses: -1, Score: -float64(i), External: h.Datatype == "external-id"}
 		if h.Type == kg.Property {
 			e.Type = lookup.Property
 		}

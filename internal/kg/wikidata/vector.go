@@ -54,7 +54,8 @@ func (h vectorHit) id() string { return cmp.Or(h.QID, h.PID, h.ID) }
 
 // find returns the IDs of entities by likeness of meaning, best first.
 func (v *vector) find(ctx context.Context, text, lang string, typ kg.Type, limit int, external bool) ([]string, error) {
-	path, params := "/item/query/", url.Values{"query": {text}, "lang": {lang}, "K": {strconv.Itoa(min(limit, mostVectors))}}
+	path, params := "/item/query/", url.Values{"query": {text}, "lang": {lang},
+		"K": {strconv.Itoa(min(limit, mostVectors))}}
 	if typ == kg.Property {
 		path = "/property/query/"
 		params.Set("exclude_external_ids", strconv.FormatBool(!external))
@@ -122,7 +123,8 @@ func (v *vector) fail(err error) {
 	v.mu.Lock()
 	v.off = v.now().Add(wait)
 	v.mu.Unlock()
-	v.lg.Info("the search by meaning failed and is switched off for a while", "service", v.service.Shown(), "for", wait, "err", err)
+	v.lg.Info("the search by meaning failed and is switched off for a while", "service", v.service.Shown(),
+		"for", wait, "err", err)
 }
 
 // rrf is the constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, SIGIR 2009: 60).

@@ -93,7 +93,8 @@ func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clo
 		examples: cache.New[entityKey, []kg.Example](defaultEntities, cfg.CacheTTL, clock.Now),
 		labels:   cache.New[labelKey, string](defaultLabels, cfg.CacheTTL, clock.Now),
 	}
-	if to := cfg.FallbackDialect; !slices.Contains([]rewrite.Target{rewrite.WDQS, rewrite.QLever, rewrite.Standard}, rewrite.Target(to)) {
+	dialects := []rewrite.Target{rewrite.WDQS, rewrite.QLever, rewrite.Standard}
+	if to := cfg.FallbackDialect; !slices.Contains(dialects, rewrite.Target(to)) {
 		return nil, fmt.Errorf("wikidata: SPARQL_FALLBACK_DIALECT is %q; it must be auto, wdqs, qlever or standard", to)
 	}
 	var main, second, byMeaning *remote.Service

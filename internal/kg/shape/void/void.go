@@ -25,7 +25,8 @@ func WellKnown(endpoint string) (string, error) {
 
 // Fetch returns a function for shape.Options.VoID that gets the description of an endpoint's server. get returns the
 // body of an address; it bounds time and size.
-func Fetch(endpoint string, get func(ctx context.Context, address string) ([]byte, error)) func(context.Context) (shape.Query, error) {
+func Fetch(endpoint string, get func(ctx context.Context, address string) ([]byte, error),
+) func(context.Context) (shape.Query, error) {
 	return func(ctx context.Context) (shape.Query, error) {
 		address, err := WellKnown(endpoint)
 		if err != nil {
