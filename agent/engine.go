@@ -162,12 +162,16 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	return err
 }
 
-// findLanguage settles the asker's language: the question's own when it is known, else the model's word for it, else
-// English.
+// findLanguage settles the asker's language: the question's own when it is known, else the preset's, else the model's
+// word for it, else English.
 func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	r.Language = tool.English
 	if l, ok := tool.LanguageOf(r.Question.Language); ok && r.Question.Language != "" {
 		r.Language = l
+		return nil
+	}
+	if l, ok := tool.LanguageOf(r.Preset.Language); ok && r.Preset.Language != "" {
+		r.Language = tool.Language{Code: l.Code} // of labels; what the question is in stays open
 		return nil
 	}
 	text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "language", MaxTokens: 50, Data: map[string]any{"Language": ""}})

@@ -249,3 +249,66 @@ func TestGraspHostile(t *testing.T) {
 		t.Errorf("a thousand calls at once: %d steps, %q", len(out.Steps), out.Reason)
 	}
 }
+
+// TestGraspGeneral: the task general-qa answers in words; the last query executed is the source (G1).
+func TestGraspGeneral(t *testing.T) {
+	g := graspGraph(t, "")
+	words := `TOOL answer_text {"answer": "It is Paris."}`
+	for _, tt := range []struct {
+		name   string
+		turns  []string
+		reason Reason
+		report string
+		source bool
+	}{
+		{"with a query", []string{graspQuery, words}, Answered, "It is Paris.", true},
+		{"without one", []string{`TOOL list {"subject": "wd:Q142"}`, words}, NotFound, "It is Paris.", false},
+		{"given up", []string{`TOOL cancel_text {"explanation": "No.", "best_attempt": "Perhaps Lyon."}`}, NotFound, "No.\nPerhaps Lyon.", false},
+		{"the other task's answer is not there", []string{graspAnswer, graspQuery, words}, Answered, "It is Paris.", true},
+	} {
+		out, m := playGrasp(t, Wikibase(g), graspPreset(t, "grasp-general", nil), tt.turns...)
+		if out.Reason != tt.reason || out.Report != tt.report || (out.Answer != nil) != tt.source {
+			t.Errorf("%s: %q %s, report %q, answer %v", tt.name, out.Reason, out.Detail, out.Report, out.Answer)
+		}
+		if system := m.requests[0].Messages[0].Content; !strings.Contains(system, "in words") || strings.Contains(system, "call answer with") {
+			t.Error(system)
+		}
+	}
+}
+
+// TestGraspExamples: three solved questions are shown before the first turn, like the question or any (G20, G21).
+func TestGraspExamples(t *testing.T) {
+	s := Wikibase(graspGraph(t, ""))
+	for name, want := range map[string]string{"grasp-similar": "What is the capital of Germany?", "grasp-random": "Example 1: Any?"} {
+		s[0].Examples = graspKnown{}
+		m := &caller{turns: []string{graspAnswer}}
+		out, err := with(m, s, graspPreset(t, name, nil)).Ask(t.Context(), Question{Text: "capital of Spain?", Language: "en"}, nil, Limits{})
+		if err != nil || out.Answer == nil {
+			t.Fatal(name, out, err)
+		}
+		ms := m.requests[0].Messages
+		if len(ms) != 4 || len(ms[2].ToolCalls) != 1 || ms[2].Content == "" || !strings.Contains(ms[3].Content, want) {
+			t.Errorf("%s: %+v", name, ms[1:])
+		}
+		s[0].Examples = nil
+		if out, m := playGrasp(t, s, graspPreset(t, name, nil), graspAnswer); out.Answer == nil || len(m.requests[0].Messages) != 2 {
+			t.Errorf("%s without solved questions: %+v", name, m.requests[0].Messages)
+		}
+	}
+}
+
+// TestGraspLanguage: GRASP does not ask what language a question is in. Labels are English then; a language that is
+// known is used.
+func TestGraspLanguage(t *testing.T) {
+	for language, want := range map[string]string{"": "Germany (wd:Q183)", "de": "Deutschland (wd:Q183)"} {
+		m := &caller{turns: []string{`TOOL execute {"sparql": "SELECT ?x { VALUES ?x { wd:Q183 } }"}`, graspAnswer}}
+		out, err := with(m, Wikibase(graspGraph(t, "")), graspPreset(t, "grasp", nil)).
+			Ask(t.Context(), Question{Text: "Was ist Q183?", Language: language}, nil, Limits{})
+		if err != nil || len(m.requests) != 2 || !strings.Contains(out.Steps[0].Observation, want) {
+			t.Errorf("%q: %d calls, %+v, %v", language, len(m.requests), out.Steps, err)
+		}
+		if said := strings.Contains(m.requests[0].Messages[1].Content, "The asker's language"); said != (language != "") {
+			t.Errorf("%q: %s", language, m.requests[0].Messages[1].Content)
+		}
+	}
+}

@@ -46,6 +46,8 @@ type Preset struct {
 	Feedback Feedback      `json:"feedback"`
 	Examples Examples      `json:"examples"`
 	Notes    Notes         `json:"notes"`
+	// code of the labels' language when the question's is not known; "": the model is asked what the question is in
+	Language string `json:"language"`
 	// try an empty query without each of its conditions, so that the model learns which one loses the rows: up to 6
 	// more queries
 	Diagnose bool `json:"diagnose"`
@@ -189,6 +191,8 @@ func (p *Preset) check() error {
 		`a number in "sampling" is below 0`)
 	want(min(p.Feedback.Rounds, p.Examples.N, p.Notes.N) >= 0,
 		`a number in "feedback", "examples" or "notes" is below 0`)
+	_, known := tool.LanguageOf(p.Language)
+	want(p.Language == "" || known, fmt.Sprintf(`"language": %q is not the code of a language`, p.Language))
 	want(p.Examples.Force == "" || p.tools.Find(p.Examples.Force) != nil,
 		fmt.Sprintf(`"examples": "force" is %q, which is not one of "tools"`, p.Examples.Force))
 	want(min(p.Show.Items, p.Show.Properties, p.Show.Examples, p.Show.Rows.Tail) >= 0,

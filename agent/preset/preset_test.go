@@ -3,6 +3,7 @@ package preset
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -112,5 +113,43 @@ func TestOpen(t *testing.T) {
 	}
 	if _, err := Open(filepath.Join(dir, "p.json")); err == nil || !strings.Contains(err.Error(), "act.tmpl") {
 		t.Errorf("a prompt that cannot be written: %v", err)
+	}
+}
+
+// TestGrasp holds the figures of the GRASP paper, sections 3.2, 3.3 (table 1) and 4.1, and of its program: the sets of
+// functions, sampling, 200 messages, ten rows, columns, hits and examples.
+func TestGrasp(t *testing.T) {
+	base := "answer cancel execute"
+	search := base + " list search_entity search_property"
+	extended := search + " search_property_of_entity search_object_of_property"
+	shapes := base + " list search_shape get_shape"
+	for name, want := range map[string]string{
+		"grasp-base": base, "grasp-search": search, "grasp": extended, "grasp-f": extended,
+		"grasp-autocomplete": base + " list search_autocomplete", "grasp-constrained": base + " list search_constrained",
+		"grasp-similar": extended + " find_similar_examples", "grasp-random": extended + " find_examples",
+		"grasp-filter": shapes + " search", "grasp-constraints": shapes + " search_constrained search_literal",
+		"grasp-all":     extended + " search_literal search_constrained search_autocomplete search search_shape get_shape search_example get_random_examples",
+		"grasp-general": strings.Replace(strings.Replace(extended, "answer", "answer_text", 1), "cancel", "cancel_text", 1),
+	} {
+		p, err := Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(p.Tools, " "); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+		if p.Protocol != "native" || p.Parallel || p.Sampling.Temperature != 0.2 || p.Sampling.TopP != 0.9 || p.Sampling.MaxTokens != 16384 ||
+			p.Rules.Messages != 200 || p.Limits.Counted != 100 || p.Rules.Guard != GuardOff || !p.Rules.Salvage ||
+			p.Show.Rows != (render.Window{Whole: 10, Head: 5, Tail: 5}) || p.Show.Columns != 10 || p.Show.Hits != 10 || p.Show.Cell != 64 ||
+			p.Show.Examples != 3 || p.Notes.N != 16 || p.Report || p.Extract {
+			t.Errorf("%s: %+v", name, p)
+		}
+		if want := map[string]int{"grasp-f": 2}[name]; p.Feedback.Rounds != want {
+			t.Errorf("%s: %d rounds of feedback, want %d", name, p.Feedback.Rounds, want)
+		}
+		today := slices.Contains([]string{"grasp-filter", "grasp-constraints", "grasp-all"}, name)
+		if (p.Rules.Repeat == RepeatLoop) != today {
+			t.Errorf("%s: repeat %s", name, p.Rules.Repeat)
+		}
 	}
 }

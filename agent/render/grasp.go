@@ -27,6 +27,15 @@ const midnight = "T00:00:00Z"
 type Names struct {
 	Graph  *kg.Description
 	Labels map[string]string // by [Names.ID]
+	Cell   int               // characters of a term; 0: as GRASP shows
+}
+
+// clip shortens a label or value.
+func (n Names) clip(s string) string {
+	if n.Cell > 0 {
+		return ClipMiddle(Fold(s), n.Cell)
+	}
+	return ClipMiddle(Fold(s), graspCell)
 }
 
 // ID returns what an IRI's label is looked up by: the number on a Wikibase, else the prefixed name or <IRI>. It is ""
@@ -69,15 +78,15 @@ func (n Names) parts(t rdf.Term, labels bool) (text, kind string) {
 	case t.IsIRI():
 		name := n.Short(t.Value)
 		if label := n.Labels[n.ID(t.Value)]; label != "" && labels {
-			return ClipMiddle(Fold(label), graspCell) + " (" + name + ")", ""
+			return n.clip(label) + " (" + name + ")", ""
 		}
 		return name, ""
 	case t.Lang != "":
-		return ClipMiddle(Fold(t.Value), graspCell), t.Lang
+		return n.clip(t.Value), t.Lang
 	case t.Datatype != "":
-		return ClipMiddle(Fold(t.Value), graspCell), n.Short(t.Datatype)
+		return n.clip(t.Value), n.Short(t.Datatype)
 	}
-	return ClipMiddle(Fold(t.Value), graspCell), ""
+	return n.clip(t.Value), ""
 }
 
 // ClipMiddle shortens a text to n characters: its beginning, "…" and its end.

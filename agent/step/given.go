@@ -62,7 +62,11 @@ func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 	if err != nil {
 		return s, err
 	}
-	args := map[string]any{"kg": r.Sources.Main().Name(), tools[0].Input: r.Question.Text}
+	args := map[string]any{}
+	if in := tools[0].Input; in != "" { // any others need no text
+		args[in] = r.Question.Text
+	}
+	args["kg"] = r.Sources.Main().Name()
 	return r.Give(ctx, s, tools[0], args, func(env *tool.Env) { env.Show.Examples = x.N })
 }
 

@@ -76,6 +76,7 @@ func (env *Env) graspRun(ctx context.Context, query string, page int) (Result, e
 	}
 	terms := frame.Terms(t)
 	names := env.named(ctx, terms)
+	names.Cell = env.Show.Cell
 	text := names.Grid(t, frame)
 	if n := len(t.Rows); n > 1 && n == env.Dialect.Limit(query) {
 		text += "\n" + say("limit_reached", n)

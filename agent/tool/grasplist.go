@@ -17,6 +17,8 @@ type graspListArgs struct {
 	Property *string `json:"property"`
 	Object   *string `json:"object" about:"entity or literal"`
 	Page     *int    `json:"page" about:"from 1"`
+	// GRASP's argument of 2026
+	Unclipped *bool `json:"unclipped" about:"show long texts in full"`
 }
 
 // graspList is GRASP's list(kg, subject, property, object): triples, the useful ones first, each property once before
@@ -51,11 +53,12 @@ func runGraspList(ctx context.Context, env *Env, a graspListArgs) (Result, error
 	if err != nil {
 		return env.failed(ctx, err)
 	}
-	return env.triples(ctx, q, list, page)
+	return env.triples(ctx, q, list, page, deref(a.Unclipped))
 }
 
 // triples writes a page of a list.
-func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.Triples, page int) (Result, error) {
+func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.Triples, page int,
+	whole bool) (Result, error) {
 	terms := []rdf.Term{q.Subject, q.Property, q.Object}
 	for _, r := range list.Rows {
 		terms = append(append(terms, r[:]...), owner(r[0]))
@@ -65,6 +68,9 @@ func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.T
 		return Result{}, err
 	}
 	names := env.named(ctx, append(terms, more...))
+	if whole {
+		names.Cell = wholeCell
+	}
 	var fixed []string
 	t := &kg.Table{}
 	var places []int // those that are columns
@@ -101,6 +107,9 @@ func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.T
 	})
 	return Result{Text: say("grasp_list", head) + "\n" + rows, Shown: shownIRIs(append(terms, more...))}, nil
 }
+
+// wholeCell is how many characters of a text are shown when it is asked for in full.
+const wholeCell = 2000
 
 // explorer is that of the graph.
 func (env *Env) explorer() Explorer {
