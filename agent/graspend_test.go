@@ -312,3 +312,37 @@ func TestGraspLanguage(t *testing.T) {
 		}
 	}
 }
+
+// TestGraspShown: what each tool shows counts as known under GRASP's guard, in the forms that were shown or looked through (G24).
+func TestGraspShown(t *testing.T) {
+	s := Wikibase(graspGraph(t, ""))
+	s[0].Shapes, s[0].Examples = graspKnown{}, graspKnown{}
+	for _, tt := range []struct {
+		name, shown string   // a call
+		known, not  []string // triples of a query that may then be run, and may not
+	}{
+		{"nothing", `TOOL search_entity {"query": "Zanzibar"}`, []string{"?s rdfs:label ?o"}, []string{"wd:Q142 ?p ?o", "?s wdt:P36 ?o"}},
+		{"search_entity", `TOOL search_entity {"query": "france"}`, []string{"wd:Q142 ?p ?o"}, []string{"wd:Q142 wdt:P36 ?o", "wd:Q90 ?p ?o"}},
+		{"search_property, all forms that occur", `TOOL search_property {"query": "capital"}`, []string{"?s wdt:P36 ?o", "?s p:P36 ?o . ?o ps:P36 ?x", "?s ?p wd:P36"}, []string{"?s psv:P36 ?o", "?s wdt:P31 ?o"}},
+		{"search_property_of_entity, only the entity's", `TOOL search_property_of_entity {"entity": "wd:Q142", "query": "capital"}`, []string{"wd:Q142 wdt:P36 ?o", "?s p:P36 ?o"}, []string{"?s ps:P36 ?o"}},
+		{"the most used when none fits", `TOOL search_property_of_entity {"entity": "wd:Q142", "query": "zzz"}`, []string{"?s wdt:P31 ?o"}, []string{"?s p:P31 ?o"}},
+		{"search_object_of_property", `TOOL search_object_of_property {"property": "wdt:P36", "query": "paris"}`, []string{"?s wdt:P36 wd:Q90"}, []string{"?s wdt:P36 wd:Q64"}},
+		{"list, with qualifiers", `TOOL list {"subject": "wd:Q142", "property": "p:P36"}`, []string{"wd:Q142 p:P36 ?s . ?s pq:P580 ?t", "?s ps:P36 wd:Q90"}, []string{"?s wdt:P36 ?o", "?s pq:P582 ?o"}},
+		{"the shown cells of execute", `TOOL execute {"sparql": "SELECT ?x { ?x rdfs:label \"Berlin\"@en }"}`, []string{"wd:Q64 ?p ?o"}, []string{"wd:Q90 ?p ?o"}},
+		{"get_shape", `TOOL get_shape {"iri": "wd:Q6256"}`, []string{"?s ?p wd:Q6256", "?s ?p wd:P36", "?s ?p wd:Q515"}, []string{"?s ?p wd:Q5"}},
+		{"solved questions", `TOOL get_random_examples {}`, []string{"wd:Q42 wdt:P31 wd:Q5"}, []string{"?s p:P31 wd:Q5"}},
+	} {
+		turns := []string{tt.shown}
+		for _, q := range append(append([]string{}, tt.known...), tt.not...) {
+			turns = append(turns, fmt.Sprintf(`TOOL execute {"sparql": "ASK { %s }"}`, q))
+		}
+		p := graspPreset(t, "grasp-all", func(p *preset.Preset) { p.Rules.Guard = preset.GuardKnown })
+		out, _ := playGrasp(t, s, p, append(turns, graspAnswer)...)
+		for i, q := range turns[1:] {
+			step := out.Steps[i+1]
+			if known := step.Failure == ""; known != (i < len(tt.known)) {
+				t.Errorf("%s: %s: %s", tt.name, q, step.Observation)
+			}
+		}
+	}
+}
