@@ -131,5 +131,5 @@ func repeatable(arguments string) string {
 }
 
 func nudge(tools tool.Set) map[string]any {
-	return map[string]any{"Names": tools.List(), "Stop": tools.Ending().List()}
+	return map[string]any{"Names": tools.List(), "Stop": tools.Ending().Either()}
 }

@@ -294,6 +294,15 @@ func (s Set) List() string {
 	return strings.Join(n[:len(n)-1], ", ") + " and " + n[len(n)-1]
 }
 
+// Either writes the names as alternatives: "a, b or c".
+func (s Set) Either() string {
+	n := s.Names()
+	if len(n) < 2 {
+		return strings.Join(n, "")
+	}
+	return strings.Join(n[:len(n)-1], ", ") + " or " + n[len(n)-1]
+}
+
 // Describe renders the tools' texts.
 func (s Set) Describe(show Show) []string {
 	out := make([]string, len(s))

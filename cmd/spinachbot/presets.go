@@ -99,9 +99,10 @@ func (f *presetFlags) list(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "%s: %s\n%s\n  protocol: %s\n  policies: %s\n  tools:    %s\n  limits:   %d actions counted, %d in all\n  sampling: temperature %g, top_p %g, up to %d tokens an action\n",
-			p.Name, p.About, "  "+strings.Join(console.Wrap(p.Long, helpColumns(w)-2), "\n  "), p.Protocol, strings.Join(p.Policies, ", "), strings.Join(p.Tools, ", "), p.Limits.Counted, p.Limits.Total,
-			p.Sampling.Temperature, p.Sampling.TopP, p.Sampling.MaxTokens)
+		fmt.Fprintf(w, "%s: %s\n  %s\n", p.Name, p.About, strings.Join(console.Wrap(p.Long, helpColumns(w)-2), "\n  "))
+		for _, f := range p.Explain() {
+			fmt.Fprintf(w, "  %-9s %s\n", f.Name+":", strings.Join(console.Wrap(f.Text, helpColumns(w)-12), "\n            "))
+		}
 	}
 	return nil
 }

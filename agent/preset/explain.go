@@ -1,0 +1,139 @@
+package preset
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/tool"
+)
+
+// Fact is a line of what a preset is, for people.
+type Fact struct{ Name, Text string }
+
+// what the rules mean, for people. Every value of a rule has its text.
+var ruleTexts = map[string]map[string]string{
+	"repeat": {
+		RepeatRestore: "an action done before is refused; the second time the state before it is restored",
+		RepeatNone:    "an action may be repeated",
+		RepeatLoop:    "a reply that repeats the last one is not carried out; the next one ends the run",
+		RepeatEnd:     "a reply that repeats the last one ends the run",
+	},
+	"stop": {
+		StopRestore: "a stop without result is refused; the second time the state before the query is restored",
+		StopRefuse:  "a stop without result is refused",
+		StopAccept:  "a stop without result ends the run without an answer",
+	},
+	"no_action": {"nudge": "", "end": "a turn without an action ends the run"},
+	"guard": {
+		GuardOff:    "",
+		GuardName:   "IDs that were not shown are named with their labels",
+		GuardLookUp: "IDs that were not shown are looked up, and explained after the query has run",
+		GuardRefuse: "a query with IDs that were not shown is not run before they have been looked up",
+		GuardKnown:  "a query with IRIs that no result has shown is not run",
+	},
+}
+
+// Explain says what the preset does, from its data.
+func (p *Preset) Explain() []Fact {
+	var facts []Fact
+	add := func(name, format string, args ...any) {
+		if text := fmt.Sprintf(format, args...); text != "" {
+			facts = append(facts, Fact{name, text})
+		}
+	}
+	protocol := p.Protocol
+	if p.Parallel {
+		protocol += ", several calls a turn"
+	}
+	if p.Strict {
+		protocol += ", strict schemas"
+	}
+	add("protocol", "%s", protocol)
+	add("policies", "%s", strings.Join(p.Policies, ", "))
+	add("tools", "%s", strings.Join(p.Tools, ", "))
+	limits := fmt.Sprintf("%d actions counted, %d in all", p.Limits.Counted, p.Limits.Total)
+	if n := p.Rules.Messages; n > 0 {
+		limits += fmt.Sprintf(", %d messages", n)
+	}
+	add("limits", "%s", limits)
+	add("rules", "%s", strings.Join(p.rules(), "; "))
+	add("sampling", "%s", p.Sampling.String())
+	add("shown", "%s", shown(p.Show))
+	if n := p.Feedback.Rounds; n > 0 {
+		add("feedback", "a judge looks at each answer and may send it back, %d times at most", n)
+	}
+	if x := p.Examples; x.N > 0 && x.Force != "" {
+		add("examples", "%d solved questions before the first turn", x.N)
+	} else if x.N > 0 {
+		add("examples", "%d solved questions when asked for", x.N)
+	}
+	if n := p.Notes.N; n > 0 {
+		add("notes", "up to %d lessons on a graph, once approved", n)
+	}
+	var extras []string
+	for _, e := range []struct {
+		on   bool
+		text string
+	}{{p.Diagnose, "says which condition of an empty query loses the rows"}, {p.Extract, "asks for a query when the actions are used up"},
+		{p.Report, "writes a report"}} {
+		if e.on {
+			extras = append(extras, e.text)
+		}
+	}
+	add("also", "%s", strings.Join(extras, "; "))
+	return facts
+}
+
+// rules returns what the rules mean.
+func (p *Preset) rules() []string {
+	r := p.Rules
+	var out []string
+	for _, text := range []string{ruleTexts["repeat"][r.Repeat], ruleTexts["stop"][r.Stop],
+		ruleTexts["no_action"][r.NoAction], ruleTexts["guard"][r.Guard]} {
+		if text != "" {
+			out = append(out, text)
+		}
+	}
+	if r.Salvage {
+		out = append(out, "an answer is taken from a turn without an action, or from the last query at a limit")
+	}
+	if r.TrimLimit {
+		out = append(out, "LIMIT 10 is cut off the final query")
+	}
+	return out
+}
+
+// String describes the sampling for people.
+func (s Sampling) String() string {
+	out := fmt.Sprintf("temperature %g, top_p %g, up to %d tokens an action", s.Temperature, s.TopP, s.MaxTokens)
+	if s.N > 1 {
+		out += fmt.Sprintf(", %d samples", s.N)
+	}
+	if len(s.Stop) > 0 {
+		out += fmt.Sprintf(", ending at %q", s.Stop)
+	}
+	if s.Seed != nil {
+		out += fmt.Sprintf(", seed %d", *s.Seed)
+	}
+	return out
+}
+
+// shown describes how much tools show.
+func shown(s tool.Show) string {
+	var out []string
+	if s.Items+s.Properties > 0 {
+		out = append(out, fmt.Sprintf("%d items and %d properties of a search", s.Items, s.Properties))
+	}
+	if s.Hits > 0 {
+		out = append(out, fmt.Sprintf("%d hits of a search or list", s.Hits))
+	}
+	out = append(out, fmt.Sprintf("up to %d rows of a result whole, of more the first %d and the last %d", s.Rows.Whole,
+		s.Rows.Head, s.Rows.Tail))
+	if s.Columns > 0 {
+		out = append(out, fmt.Sprintf("%d columns", s.Columns))
+	}
+	if s.Chars > 0 {
+		out = append(out, fmt.Sprintf("%d characters of an observation", s.Chars))
+	}
+	return strings.Join(out, ", ")
+}
