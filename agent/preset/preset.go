@@ -231,6 +231,15 @@ func (p *Preset) Toolset() tool.Set { return p.tools }
 // Speak returns the preset's protocol.
 func (p *Preset) Speak() protocol.Protocol { return p.proto }
 
+// WithProtocol returns a copy of the preset that speaks another protocol.
+func (p *Preset) WithProtocol(name string, parallel bool) (*Preset, error) {
+	out := *p
+	out.Protocol, out.Parallel = name, parallel
+	var err error
+	out.proto, err = protocol.Named(protocol.Options{Name: name, Parallel: parallel, Strict: p.Strict, Own: p.texts})
+	return &out, err
+}
+
 // SpeakWithoutTools returns the protocol for a server that knows no tool calls.
 func (p *Preset) SpeakWithoutTools() protocol.Protocol {
 	if p.Protocol == "text" {

@@ -79,6 +79,9 @@ func (p Fenced) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
 			if err != nil {
 				return t, &Problem{BadJSON, p.say("fenced_none", nil)}
 			}
+			if err := runs.Check(raw); err != nil {
+				return t, p.problem(BadJSON, map[string]any{"Name": runs.Name, "Why": render.Clip(err.Error(), 300)})
+			}
 			t.Calls = []Call{{Tool: runs, Args: raw, Shown: runs.Shown(raw)}}
 			return t, nil
 		}

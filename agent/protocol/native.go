@@ -52,12 +52,12 @@ func badMessages(c Conversation) []llm.Message {
 		return nil
 	}
 	note := strings.Join(c.BadNotes, "\n")
-	ms := []llm.Message{{Role: llm.Assistant, Content: render.Clip(c.Bad.Content, maxBad), Reasoning: c.Bad.Reasoning}}
+	ms := []llm.Message{{Role: llm.Assistant, Content: render.Clip(render.Clean(c.Bad.Content), maxBad), Reasoning: c.Bad.Reasoning}}
 	for i, call := range c.Bad.ToolCalls {
 		if i == maxBadCalls {
 			break
 		}
-		call.Name, call.Arguments = render.Clip(call.Name, maxName), repeatable(call.Arguments)
+		call.Name, call.Arguments = render.Clip(render.Clean(call.Name), maxName), repeatable(call.Arguments)
 		ms[0].ToolCalls = append(ms[0].ToolCalls, call)
 		ms = append(ms, llm.Message{Role: llm.ToolRole, ToolCallID: call.ID, Content: note})
 	}
@@ -74,7 +74,7 @@ func withNotes(s string, notes []string) string {
 // Read takes the message's calls. A message without one is a problem, not an end; so are an unknown tool and
 // arguments that do not fit.
 func (n Native) Read(ch llm.Choice, tools tool.Set) (Turn, *Problem) {
-	t := Turn{Thought: strings.TrimSpace(ch.Content), Reasoning: ch.Reasoning}
+	t := Turn{Thought: strings.TrimSpace(render.Clean(ch.Content)), Reasoning: ch.Reasoning}
 	calls := ch.ToolCalls
 	switch {
 	case ch.FinishReason == finishLength:
@@ -113,14 +113,14 @@ func (n Native) call(call llm.ToolCall, tools tool.Set) Call {
 	if p == nil {
 		return Call{ID: call.ID, Tool: found, Args: args, Shown: found.Shown(args)}
 	}
-	return Call{ID: call.ID, Tool: &tool.Tool{Name: render.Clip(call.Name, maxName)}, Problem: p,
+	return Call{ID: call.ID, Tool: &tool.Tool{Name: render.Clip(render.Clean(call.Name), maxName)}, Problem: p,
 		Args: json.RawMessage(repeatable(call.Arguments)), Shown: render.Clip(call.Arguments, maxBad)}
 }
 
 // repeatable returns arguments that could not be used in a form that can be sent back: servers refuse a history with
 // broken JSON, and a megabyte of it is of no use.
 func repeatable(arguments string) string {
-	if json.Valid([]byte(arguments)) && len(arguments) <= maxBad {
+	if len(arguments) <= maxBad && json.Valid([]byte(arguments)) {
 		return arguments
 	}
 	b, err := render.JSON(map[string]string{"unreadable": render.Clip(arguments, maxBad)})

@@ -17,6 +17,7 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -162,11 +163,17 @@ func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error
 	s.at = b.At()
 	var out []Proposal
 	for _, ch := range choices {
+		if len(ch.Content) > maxTurn {
+			ch.Content, ch.FinishReason = strings.ToValidUTF8(ch.Content[:maxTurn], ""), "length"
+		}
 		turn, problem := speaker.Read(ch, p.Toolset())
 		out = append(out, Proposal{Turn: turn, Problem: problem, state: s, choice: ch})
 	}
 	return out, nil
 }
+
+// maxTurn is how many bytes of a model's message are read: more than the longest query and thoughts on it.
+const maxTurn = 200_000
 
 // propose makes the call with the protocol that the server knows.
 func (r *Runner) propose(ctx context.Context, b *event.Branch, req llm.Request, s State) (*llm.Response,

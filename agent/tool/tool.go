@@ -179,6 +179,9 @@ func decode(args json.RawMessage, v any) error {
 
 // input reads the arguments of a tool that has only Input.
 func (t *Tool) input(args json.RawMessage) (string, error) {
+	if len(args) > maxArguments {
+		return "", errTooLong(len(args))
+	}
 	var m map[string]*string
 	if err := decode(args, &m); err != nil {
 		return "", err

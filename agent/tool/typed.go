@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// maxArguments is how long the arguments of a call may be, in bytes. The longest that make sense are a query's.
-const maxArguments = maxQuery + 16<<10
+// maxArguments is how long the arguments of a call may be, in bytes. A query that is too long for the graph is told apart from arguments that nobody would write.
+const maxArguments = 2 * maxQuery
 
 // typed completes a tool whose arguments are the struct A. The schema is made of A's fields: the name of its json tag,
 // what it is about from the tag "about", its values from the tag "enum" (separated by commas). A field that is a
@@ -56,7 +56,7 @@ func ending[A any](t *Tool, end func(a A) End) *Tool {
 func argumentsOf[A any](args json.RawMessage) (A, error) {
 	var a A
 	if len(args) > maxArguments {
-		return a, fmt.Errorf("they are %d bytes long, at most %d are allowed", len(args), maxArguments)
+		return a, errTooLong(len(args))
 	}
 	if err := decode(args, &a); err != nil {
 		return a, err
@@ -66,6 +66,10 @@ func argumentsOf[A any](args json.RawMessage) (A, error) {
 		return a, err
 	}
 	return a, missing(reflect.TypeFor[A](), given, "")
+}
+
+func errTooLong(n int) error {
+	return fmt.Errorf("they are %d bytes long, at most %d are allowed", n, maxArguments)
 }
 
 // missing returns what is wrong with a value that was decoded into typ: an argument that is not there, a text that is

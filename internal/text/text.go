@@ -16,11 +16,17 @@ func Clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	r := []rune(s)
-	if len(r) <= n {
-		return s
+	count, cut := 0, 0
+	for i := range s {
+		if count == n-1 {
+			cut = i
+		}
+		if count >= n {
+			return strings.ToValidUTF8(s[:cut], "\uFFFD") + "…"
+		}
+		count++
 	}
-	return string(r[:max(n-1, 0)]) + "…"
+	return s
 }
 
 // ClipApart is [Clip] of two texts so that what differs can be seen: of a long common beginning only the end is kept.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/forum"
 	"github.com/spinachbot/spinachbot/internal/llm"
@@ -29,7 +30,7 @@ type forgetful struct{}
 func (forgetful) Record(context.Context, agent.Event) error { return nil }
 
 // engine returns the agent on the slice with the scripted model, which it reaches over HTTP like a real one.
-func engine(t *testing.T) *agent.Engine {
+func engine(t *testing.T, opts agent.Options) *agent.Engine {
 	t.Helper()
 	s, err := llm.ParseScript(strings.NewReader(read(t, "script.txt")))
 	if err != nil {
@@ -43,7 +44,36 @@ func engine(t *testing.T) *agent.Engine {
 		t.Fatal(err)
 	}
 	g := graph(t)
-	return agent.New(lg, model, tool.Wikibase(g), patient{}.Now, agent.Options{})
+	return agent.New(lg, model, tool.Wikibase(g), patient{}.Now, opts)
+}
+
+// What the preset GRASP does with native calls on the embedded graph, with and without a judge.
+func TestAgentCallsTools(t *testing.T) {
+	for _, name := range []string{"grasp", "grasp-f"} {
+		p, err := preset.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := engine(t, agent.Options{Preset: p}).Ask(t.Context(), agent.Question{
+			Text: "How many landlocked countries are there in Africa?", Language: "en"}, forgetful{}, agent.Limits{})
+		if err != nil || out.Answer == nil {
+			t.Fatalf("%s: %+v, %v", name, out, err)
+		}
+		if got := out.Answer.Table.Rows[0][0].Value; got != "16" || len(out.Steps) != 5 || out.Repairs != nil {
+			t.Errorf("%s: the answer is %s after %d steps, repairs %v", name, got, len(out.Steps), out.Repairs)
+		}
+		for i, want := range []string{"wd:Q123480", "wd:Q15", "wdt:P30", "16", ""} {
+			if s := out.Steps[i]; s.Failure != "" || !strings.Contains(s.Observation, want) {
+				t.Errorf("%s, %s(%s): %s", name, s.Action, s.Argument, s.Observation)
+			}
+		}
+		if judged := out.Feedback != nil && out.Feedback.Status == "done"; judged != (name == "grasp-f") {
+			t.Errorf("%s: feedback %+v", name, out.Feedback)
+		}
+		if out.Report != "There are 16 landlocked countries in Africa." {
+			t.Errorf("%s: %q", name, out.Report)
+		}
+	}
 }
 
 // Every seeded request and follow-up goes through the agent as in the demo, and ends with the answer that was worked
@@ -69,7 +99,7 @@ func TestAgentAnswersTheSeededRequests(t *testing.T) {
 			}
 		}
 	}
-	e, ctx := engine(t), context.Background()
+	e, ctx := engine(t, agent.Options{}), context.Background()
 	for _, want := range expectations(t) {
 		t.Run(want.Snippet, func(t *testing.T) {
 			triage, err := e.Triage(ctx, "", []agent.Post{posts[want.Snippet]}, nil)
