@@ -93,6 +93,7 @@ type Bot struct {
 	solver Solver
 	now    func() time.Time
 	cfg    Config
+	sum    Summary // of the round under way
 }
 
 // New makes a bot. The error names what is wrong in the configuration. It touches neither wiki nor store.
@@ -199,19 +200,20 @@ func (s Summary) unposted() string {
 // round: the context, a page that cannot be read, a ledger that cannot be written, [ErrBlocked]. A later Round
 // continues where this one stopped.
 func (b *Bot) Round(ctx context.Context) (Summary, error) {
-	var sum Summary
-	err := b.round(ctx, &sum)
+	b.sum = Summary{DryRun: b.cfg.DryRun}
+	err := b.round(ctx)
 	open := Filter{Page: b.cfg.Page, States: []State{Noticed, Accepted, Proposed, Approved, Posting}}
 	if waiting, werr := b.store.Entries(context.WithoutCancel(ctx), open); werr == nil {
-		sum.Waiting, sum.DryRun = len(waiting), b.cfg.DryRun
+		b.sum.Waiting = len(waiting)
 		for _, e := range waiting {
 			if e.State == Approved && b.cfg.Posting == Off {
-				sum.Unposted++
+				b.sum.Unposted++
 			}
 		}
 	} else if err == nil {
 		err = werr
 	}
+	sum := b.sum
 	if err != nil {
 		return sum, fmt.Errorf("round on %s: %w", b.cfg.Page, err)
 	}
@@ -225,19 +227,19 @@ func (b *Bot) Round(ctx context.Context) (Summary, error) {
 	return sum, nil
 }
 
-func (b *Bot) round(ctx context.Context, sum *Summary) error {
+func (b *Bot) round(ctx context.Context) error {
 	v, err := b.read(ctx)
 	if err != nil {
 		return err
 	}
-	sum.Threads, sum.Comments = len(v.page.Threads), len(v.order)
+	b.sum.Threads, b.sum.Comments = len(v.page.Threads), len(v.order)
 	if err := b.remember(ctx, v); err != nil {
 		return err
 	}
-	if err := b.recover(ctx, v, sum); err != nil {
+	if err := b.recover(ctx, v); err != nil {
 		return err
 	}
-	if err := b.notice(ctx, v, sum); err != nil {
+	if err := b.notice(ctx, v); err != nil {
 		return err
 	}
 	if why, err := b.stopped(ctx); err != nil || why != "" {
@@ -246,9 +248,9 @@ func (b *Bot) round(ctx context.Context, sum *Summary) error {
 	}
 	for _, stage := range []struct {
 		state State
-		do    func(context.Context, *Entry, *Summary) error
+		do    func(context.Context, *Entry) error
 	}{{Approved, b.publish}, {Proposed, b.publish}, {Noticed, b.judge}, {Accepted, b.solve}} {
-		if err := b.each(ctx, stage.state, sum, stage.do); err != nil {
+		if err := b.each(ctx, stage.state, stage.do); err != nil {
 			return err
 		}
 	}
@@ -257,8 +259,7 @@ func (b *Bot) round(ctx context.Context, sum *Summary) error {
 
 // each calls do for the due entries in a state, oldest first. An entry that an operator's command has changed meanwhile
 // is left for the next round.
-func (b *Bot) each(ctx context.Context, state State, sum *Summary,
-	do func(context.Context, *Entry, *Summary) error) error {
+func (b *Bot) each(ctx context.Context, state State, do func(context.Context, *Entry) error) error {
 	entries, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, States: []State{state}})
 	if err != nil {
 		return err
@@ -270,7 +271,7 @@ func (b *Bot) each(ctx context.Context, state State, sum *Summary,
 		if e.NotBefore.After(b.now()) {
 			continue
 		}
-		err := do(ctx, e, sum)
+		err := do(ctx, e)
 		if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) {
 			b.lg.Info("entry changed by someone else, left for the next round", "entry", e.Key)
 			continue
@@ -282,29 +283,30 @@ func (b *Bot) each(ctx context.Context, state State, sum *Summary,
 	return nil
 }
 
-// set moves an entry to a state and saves it.
+// set moves an entry to a state, saves it and counts it.
 func (b *Bot) set(ctx context.Context, e *Entry, to State, reason string) error {
 	from := e.State
 	if err := e.move(to, reason); err != nil {
 		return err
 	}
 	e.Updated = b.now()
-	if err := b.store.Update(ctx, e); err != nil {
+	if err := b.store.Update(ctx, e); err != nil || from == to {
 		return err
 	}
-	if from != to {
-		b.lg.Info("entry", "entry", e.Key, "from", from, "to", to, "reason", reason, "heading", e.Heading,
-			"author", e.Author)
+	b.lg.Info("entry", "entry", e.Key, "from", from, "to", to, "reason", reason, "heading", e.Heading,
+		"author", e.Author)
+	switch {
+	case to == Accepted:
+		b.sum.Accepted++
+	case to == Skipped:
+		b.sum.Skipped++
+	case to == Proposed && from == Accepted: // a new draft, not an approval that ended
+		b.sum.Proposed++
+	case to == Posted:
+		b.sum.Posted++
+	case to == GaveUp:
+		b.sum.GaveUp++
 	}
-	return nil
-}
-
-// giveUp records that no reply will be posted, and why.
-func (b *Bot) giveUp(ctx context.Context, e *Entry, sum *Summary, reason string) error {
-	if err := b.set(ctx, e, GaveUp, reason); err != nil {
-		return err
-	}
-	sum.GaveUp++
 	return nil
 }
 

@@ -11,23 +11,23 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// draft makes the reply from the agent's outcome and puts it into the entry, with the wikitext and the diff as of now.
-// It does not write the ledger. earlier lists the discussions that the reply points to. If the answer does not fit into
-// a reply, the reply says that there is no answer, where such replies are enabled.
-func (b *Bot) draft(v *view, p place, e *Entry, out *agent.Outcome, earlier []forum.Earlier) error {
+// draft makes the reply from the agent's outcome, with the wikitext and the diff as of now. earlier lists the
+// discussions that the reply points to. If the answer does not fit into a reply, the reply says that there is no
+// answer, where such replies are enabled.
+func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, earlier []forum.Earlier) (*Draft, error) {
 	reply := NewReply(out, e.Author, b.cfg.Operator, e.Key)
 	reply.Similar = earlier
-	edit, err := b.compose(v, p, reply)
+	edit, err := b.compose(p, reply)
 	if err != nil && out.Answer != nil && b.cfg.ReplyOnFailure {
 		b.lg.Error("the answer does not fit into a reply", "entry", e.Key, "err", err)
 		reply = NewReply(&agent.Outcome{Ending: agent.Ending{Reason: agent.CannotPublish}, Language: out.Language,
 			Steps: out.Steps}, e.Author, b.cfg.Operator, e.Key)
-		edit, err = b.compose(v, p, reply)
+		edit, err = b.compose(p, reply)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	d := &Draft{Reply: reply, Wikitext: edit.reply, Revision: v.rev.ID, Calls: out.Usage.Calls,
+	d := &Draft{Reply: reply, Wikitext: edit.reply, Revision: p.view.rev.ID, Calls: out.Usage.Calls,
 		USD: finite(out.Usage.USD), Confidence: finite(out.Confidence),
 		Made: b.now(), Dry: b.cfg.Posting == Off,
 		Diff: Diff(edit.before, edit.after),
@@ -36,8 +36,7 @@ func (b *Bot) draft(v *view, p place, e *Entry, out *agent.Outcome, earlier []fo
 		s.Observation = text.Clip(s.Observation, maxKeptRunes)
 		d.Turn.Steps = append(d.Turn.Steps, s)
 	}
-	e.Draft = d
-	return nil
+	return d, nil
 }
 
 // composed is a reply with the section around it.
@@ -47,8 +46,9 @@ type composed struct {
 }
 
 // compose writes a reply as wikitext, indented for its place, and inserts it into the section.
-func (b *Bot) compose(v *view, p place, reply forum.Reply) (composed, error) {
-	indent, err := forum.ReplyIndent(v.rev.Text, p.thread, p.comment.ID)
+func (b *Bot) compose(p place, reply forum.Reply) (composed, error) {
+	page := p.view.rev.Text
+	indent, err := forum.ReplyIndent(page, p.thread, p.comment.ID)
 	if err != nil {
 		return composed{}, fmt.Errorf("place the reply: %w", err)
 	}
@@ -56,11 +56,11 @@ func (b *Bot) compose(v *view, p place, reply forum.Reply) (composed, error) {
 	if err != nil {
 		return composed{}, fmt.Errorf("compose the reply: %w", err)
 	}
-	section, err := forum.Place(v.rev.Text, p.thread, p.comment.ID, text)
+	section, err := forum.Place(page, p.thread, p.comment.ID, text)
 	if err != nil {
 		return composed{}, fmt.Errorf("place the reply: %w", err)
 	}
-	return composed{text, v.rev.Text[p.thread.Start:p.thread.End], section}, nil
+	return composed{text, page[p.thread.Start:p.thread.End], section}, nil
 }
 
 // noAnswers maps the agent's reasons to the fixed sentences of forum.Reply.NoAnswer.
@@ -86,7 +86,10 @@ func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
 		}
 		return r
 	}
-	r.Query, r.RanAt, r.Endpoint = a.SPARQL, a.RanAt, withoutScheme(a.Endpoint)
+	r.Query, r.RanAt, r.Endpoint = a.SPARQL, a.RanAt, a.Endpoint
+	if _, address, ok := strings.Cut(a.Endpoint, "://"); ok { // as people write it: query.wikidata.org/sparql
+		r.Endpoint = address
+	}
 	t := a.Table
 	if t == nil {
 		return r
@@ -106,15 +109,6 @@ func NewReply(out *agent.Outcome, to, operator, marker string) forum.Reply {
 	}
 	withoutLabelColumns(&r)
 	return r
-}
-
-// withoutScheme returns an endpoint's address as people write it: query.wikidata.org/sparql.
-func withoutScheme(endpoint string) string {
-	_, rest, ok := strings.Cut(endpoint, "://")
-	if !ok {
-		return endpoint
-	}
-	return rest
 }
 
 // withoutLabelColumns drops a column ?xLabel that only repeats the labels shown with the entities of column ?x.

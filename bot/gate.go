@@ -22,7 +22,7 @@ type leave struct {
 // the approval in the ledger, the stop page, {{nobots}} on the page and in the section, the follow-up limit of the
 // thread, and the replies of the last hour. The solver watches the daily budget. With posting on, the gate approves and
 // records drafts here, except old ones that were made while posting was off.
-func (b *Bot) gate(ctx context.Context, v *view, p place, e *Entry) (leave, error) {
+func (b *Bot) gate(ctx context.Context, p place, e *Entry) (leave, error) {
 	switch b.cfg.Posting {
 	case On, Propose:
 	default:
@@ -42,10 +42,10 @@ func (b *Bot) gate(ctx context.Context, v *view, p place, e *Entry) (leave, erro
 	if err != nil || why != "" {
 		return leave{reason: why}, err
 	}
-	if b.pageDenied(v) {
+	if b.pageDenied(p.view) {
 		return leave{reason: "the page wants no bots"}, nil
 	}
-	if b.threadDenied(v, p) {
+	if b.threadDenied(p) {
 		return leave{drop: true, reason: "the thread wants no bots"}, nil
 	}
 	if full, err := b.followupsUsedUp(ctx, p, e.Kind, e.Key, Posting, Posted); err != nil {

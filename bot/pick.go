@@ -2,6 +2,7 @@ package bot
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 )
@@ -34,7 +35,7 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 		return verdict{reason: "from before the first start"}, nil
 	case !first && !b.addressed(p):
 		return verdict{reason: "not addressed to us"}, nil
-	case b.threadDenied(v, p):
+	case b.threadDenied(p):
 		return verdict{reason: "the thread wants no bots"}, nil
 	}
 	if why := b.leaveAlone(p); why != "" {
@@ -112,7 +113,7 @@ func (b *Bot) othersQuery(p place) bool {
 }
 
 // notice adds every comment to be judged to the ledger, and looks again at skipped or given-up ones that have changed.
-func (b *Bot) notice(ctx context.Context, v *view, sum *Summary) error {
+func (b *Bot) notice(ctx context.Context, v *view) error {
 	if b.pageDenied(v) {
 		b.lg.Info("the page wants no bots", "page", b.cfg.Page)
 		return nil
@@ -159,14 +160,14 @@ func (b *Bot) notice(ctx context.Context, v *view, sum *Summary) error {
 			b.lg.Debug("answered already", "comment", p.comment.ID)
 			continue
 		}
-		if err := b.add(ctx, p, key, verdict, sum); err != nil {
+		if err := b.add(ctx, p, key, verdict); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *Bot) add(ctx context.Context, p place, key string, v verdict, sum *Summary) error {
+func (b *Bot) add(ctx context.Context, p place, key string, v verdict) error {
 	e := &Entry{Key: key, Page: b.cfg.Page, Kind: v.kind, State: Noticed, Created: b.now(), Updated: b.now()}
 	e.follow(p)
 	e.Others = p.twins()
@@ -179,7 +180,7 @@ func (b *Bot) add(ctx context.Context, p place, key string, v verdict, sum *Summ
 	}
 	if added {
 		p.view.own(e, p)
-		sum.Noticed++
+		b.sum.Noticed++
 		b.lg.Info("noticed", "entry", e.Key, "kind", e.Kind, "comment", e.Comment, "heading", e.Heading)
 	}
 	return nil
@@ -242,7 +243,7 @@ func (b *Bot) followupsUsedUp(ctx context.Context, p place, kind Kind, except st
 
 // ifUnchanged drops the error of an entry that someone else changed: the next round looks at it again.
 func (b *Bot) ifUnchanged(err error) error {
-	if isChanged(err) {
+	if errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) {
 		return nil
 	}
 	return err

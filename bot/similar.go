@@ -22,7 +22,9 @@ func (b *Bot) similar(ctx context.Context, e *Entry) []forum.Earlier {
 	if b.cfg.Similar == nil || e.Kind != Request {
 		return nil
 	}
-	found, err := b.findSimilar(ctx, e.Question)
+	found, err := guard("the search for earlier discussions", func() ([]agent.Example, error) {
+		return b.cfg.Similar.Similar(ctx, e.Question, maxSimilar)
+	})
 	if err != nil {
 		b.lg.Warn("the search for earlier discussions failed", "entry", e.Key, "error", err)
 		return nil
@@ -32,9 +34,4 @@ func (b *Bot) similar(ctx context.Context, e *Entry) []forum.Earlier {
 		out = append(out, forum.Earlier{Page: x.Page, Heading: x.Heading, Month: x.Month})
 	}
 	return out
-}
-
-func (b *Bot) findSimilar(ctx context.Context, question string) (found []agent.Example, err error) {
-	defer catchPanic("the search for earlier discussions", &err)
-	return b.cfg.Similar.Similar(ctx, question, maxSimilar)
 }

@@ -12,96 +12,65 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-func isChanged(err error) bool { return errors.Is(err, ErrChanged) || errors.Is(err, ErrNoEntry) }
-
-// finding is what a new read of the page shows about an open entry.
-type finding int
-
-const (
-	fine     finding = iota
-	gone             // the comment is not on the page any more
-	edited           // it is, with other words
-	replied          // our reply to it is there
-	dropped          // it wants no answer from us any more: resolved, answered by someone else
-	unstable         // something prevents a judgment for now
-)
-
-// review looks for an entry's comment on a freshly read page and judges it again. It changes nothing.
-func (b *Bot) review(ctx context.Context, v *view, e *Entry) (p place, f finding, why string, err error) {
-	p, changed, ok, err := b.find(ctx, v, e)
+// look reads the page again and judges an open entry by it. ok means that the entry may go on to its next stage; p is
+// then where its comment is. Otherwise the ledger says what became of the entry, unless nothing can be said for now.
+func (b *Bot) look(ctx context.Context, e *Entry) (p place, ok bool, err error) {
+	v, err := b.read(ctx)
 	if err != nil {
-		return p, unstable, "", err
+		return p, false, err
+	}
+	p, edited, present, err := b.find(ctx, v, e)
+	if err != nil {
+		return p, false, err
 	}
 	answered := b.onPage(v, e.Key)
-	if ok && !answered {
+	if present && !answered {
 		if answered, err = b.answered(ctx, p); err != nil {
-			return p, unstable, "", err
+			return p, false, err
 		}
 	}
+	if answered {
+		return p, false, b.posted(ctx, e, 0, "our reply was found on the page")
+	}
+	if e.Save != nil {
+		if done, err := b.savedBefore(ctx, e); done || err != nil {
+			return p, false, err
+		}
+	}
+	var why string
 	switch {
-	case answered:
-		return p, replied, "our reply was found on the page", nil
-	case !ok:
-		return p, gone, "the comment is no longer on the page: archived, moved or removed", nil
-	case changed:
-		return p, edited, "the comment was edited", nil
-	case b.pageDenied(v):
-		return p, unstable, "the page wants no bots", nil
-	case b.threadDenied(v, p):
-		return p, dropped, "the thread wants no bots", nil
-	case e.Forced:
-		return p, fine, "", nil
-	}
-	if why := b.leaveAlone(p); why != "" {
-		return p, dropped, why, nil
-	}
-	return p, fine, "", nil
-}
-
-// settle records what review found. It returns true when the entry may go on to its next stage.
-func (b *Bot) settle(ctx context.Context, e *Entry, p place, f finding, why string, sum *Summary) (bool, error) {
-	switch f {
-	case fine:
-		return true, nil
-	case replied:
-		return false, b.posted(ctx, e, 0, why, sum)
-	case unstable:
-		b.lg.Info("held", "entry", e.Key, "reason", why)
-		return false, nil
+	case !present:
+		why = "the comment is no longer on the page: archived, moved or removed"
 	case edited:
 		b.reset(e, p)
 		if e.Edits++; e.Edits > maxEdits {
-			return false, b.giveUp(ctx, e, sum, fmt.Sprintf("the comment was edited more than %d times", maxEdits))
+			return p, false, b.set(ctx, e, GaveUp, fmt.Sprintf("the comment was edited more than %d times", maxEdits))
 		}
 		e.NotBefore = b.now().Add(b.cfg.AnswerDelay)
-		return false, b.set(ctx, e, Noticed, why)
+		return p, false, b.set(ctx, e, Noticed, "the comment was edited")
+	case b.pageDenied(v):
+		b.lg.Info("held", "entry", e.Key, "reason", "the page wants no bots")
+		return p, false, nil
+	case b.threadDenied(p):
+		why = "the thread wants no bots"
+	case !e.Forced:
+		why = b.leaveAlone(p)
+	}
+	if why == "" {
+		return p, true, nil
 	}
 	e.Lapsed = true
 	if e.State == Noticed {
-		sum.Skipped++
-		return false, b.set(ctx, e, Skipped, why)
+		return p, false, b.set(ctx, e, Skipped, why)
 	}
-	return false, b.giveUp(ctx, e, sum, why)
-}
-
-// look reads the page and judges an entry again; ok means that it may go on to its next stage.
-func (b *Bot) look(ctx context.Context, e *Entry, sum *Summary) (v *view, p place, ok bool, err error) {
-	if v, err = b.read(ctx); err != nil {
-		return nil, p, false, err
-	}
-	p, f, why, err := b.review(ctx, v, e)
-	if err != nil {
-		return nil, p, false, err
-	}
-	ok, err = b.settle(ctx, e, p, f, why, sum)
-	return v, p, ok, err
+	return p, false, b.set(ctx, e, GaveUp, why)
 }
 
 // begin counts a start of the solver in advance, so that a request that crashes the program each time is given up
 // eventually. ok is false when it was given up.
-func (b *Bot) begin(ctx context.Context, e *Entry, what string, sum *Summary) (ok bool, err error) {
+func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err error) {
 	if e.Starts >= b.cfg.MaxStarts {
-		return false, b.giveUp(ctx, e, sum, fmt.Sprintf("the program ended %d times while working on this request",
+		return false, b.set(ctx, e, GaveUp, fmt.Sprintf("the program ended %d times while working on this request",
 			e.Starts))
 	}
 	e.Starts++
@@ -109,9 +78,35 @@ func (b *Bot) begin(ctx context.Context, e *Entry, what string, sum *Summary) (o
 	return err == nil, err
 }
 
+// end takes the start back that begin counted. ok is false when the entry must wait: because the program was asked to
+// stop while the solver worked, or until the next UTC day because the budget of this one is spent. Neither is a failure.
+func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, err error) {
+	e.Starts--
+	switch {
+	case ctx.Err() != nil:
+		return false, errors.Join(ctx.Err(), b.set(context.WithoutCancel(ctx), e, e.State, "interrupted"))
+	case ending.Reason == agent.DayMoney:
+		e.NotBefore = b.now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
+		return false, b.set(ctx, e, e.State, "waits for tomorrow's budget: "+
+			text.Clip(text.OneLine(ending.Detail), maxReason))
+	}
+	return true, nil
+}
+
+// guard calls the solver or another part that reads posts, and turns a panic into an error: a post that breaks it must
+// not stop the bot.
+func guard[T any](what string, call func() (T, error)) (out T, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s panicked: %v\n%s", what, r, debug.Stack())
+		}
+	}()
+	return call()
+}
+
 // judge asks the model whether a noticed comment is a request for us.
-func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
-	_, p, ok, err := b.look(ctx, e, sum)
+func (b *Bot) judge(ctx context.Context, e *Entry) error {
+	p, ok, err := b.look(ctx, e)
 	if err != nil || !ok {
 		return err
 	}
@@ -120,28 +115,24 @@ func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
 		return err
 	}
 	if full && !e.Forced {
-		sum.Skipped++
 		return b.set(ctx, e, Skipped, fmt.Sprintf("the thread has had its %d follow-ups", b.cfg.FollowupLimit))
 	}
-	if ok, err := b.begin(ctx, e, "being judged", sum); err != nil || !ok {
+	if ok, err := b.begin(ctx, e, "being judged"); err != nil || !ok {
 		return err
 	}
 	t, err := b.triage(ctx, e.Key, p)
-	if ctx.Err() != nil {
-		return b.interrupted(ctx, e)
-	}
-	e.Starts--
 	end := agent.EndingOf(err)
+	if ok, err := b.end(ctx, e, end); err != nil || !ok {
+		return err
+	}
 	switch {
-	case end.Reason == agent.DayMoney:
-		return b.tomorrow(ctx, e, end)
 	case end.Reason == agent.NoModel:
 		t = b.judgeAlone(p, e.Kind)
 	case end.Reason.Budget(): // the same on every day
-		return b.giveUp(ctx, e, sum, "it could not be judged: "+short(err))
+		return b.set(ctx, e, GaveUp, "it could not be judged: "+short(err))
 	case err != nil:
 		if e.Failures++; e.Failures >= b.cfg.MaxFailures {
-			return b.giveUp(ctx, e, sum, "it could not be judged: "+short(err))
+			return b.set(ctx, e, GaveUp, "it could not be judged: "+short(err))
 		}
 		e.NotBefore = b.later(e.Failures)
 		return b.set(ctx, e, Noticed, "judging failed, tried again later: "+short(err))
@@ -152,14 +143,12 @@ func (b *Bot) judge(ctx context.Context, e *Entry, sum *Summary) error {
 		if err == nil {
 			why = "not a request: " + why
 		}
-		sum.Skipped++
 		return b.set(ctx, e, Skipped, why)
 	}
 	e.Question, e.Language = t.Question, t.Language
 	if e.Question == "" {
 		e.Question = question(p)
 	}
-	sum.Accepted++
 	return b.set(ctx, e, Accepted, why)
 }
 
@@ -194,90 +183,65 @@ func (b *Bot) triage(ctx context.Context, key string, p place) (t *agent.Triage,
 	if n := len(posts); n > maxPosts {
 		posts = append(posts[:1:1], posts[n-maxPosts+1:]...)
 	}
-	defer catchPanic("triage", &err)
-	t, err = b.solver.Triage(ctx, key, p.thread.Heading, posts)
+	t, err = guard("triage", func() (*agent.Triage, error) {
+		return b.solver.Triage(ctx, key, p.thread.Heading, posts)
+	})
 	if err == nil && t == nil {
 		err = errors.New("triage returned no judgment")
 	}
 	return t, err
 }
 
-// catchPanic turns a panic of the solver into an error: a post that breaks the agent must not stop the bot.
-func catchPanic(what string, err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("%s panicked: %v\n%s", what, r, debug.Stack())
-	}
-}
-
-// interrupted notes that the program was asked to stop while the solver worked, which is not a failure.
-func (b *Bot) interrupted(ctx context.Context, e *Entry) error {
-	e.Starts--
-	return errors.Join(ctx.Err(), b.set(context.WithoutCancel(ctx), e, e.State, "interrupted"))
-}
-
-// tomorrow postpones an entry to the next UTC day because today's budget is spent. That is not counted as a failure.
-func (b *Bot) tomorrow(ctx context.Context, e *Entry, end agent.Ending) error {
-	e.NotBefore = b.now().UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
-	return b.set(ctx, e, e.State, "waits for tomorrow's budget: "+text.Clip(text.OneLine(end.Detail), maxReason))
-}
-
 // solve has an accepted request answered, drafts the reply and goes on to post it.
-func (b *Bot) solve(ctx context.Context, e *Entry, sum *Summary) error {
-	v, p, ok, err := b.look(ctx, e, sum)
+func (b *Bot) solve(ctx context.Context, e *Entry) error {
+	p, ok, err := b.look(ctx, e)
 	if err != nil || !ok {
 		return err
 	}
-	if ok, err := b.begin(ctx, e, "being solved", sum); err != nil || !ok {
+	if ok, err := b.begin(ctx, e, "being solved"); err != nil || !ok {
 		return err
 	}
 	q := agent.Question{ID: e.Key, Text: e.Question, Language: e.Language}
 	if q.History, err = b.history(ctx, e, p); err != nil {
 		return err
 	}
-	out, err := b.ask(ctx, e.Key, q)
-	var earlier []forum.Earlier
+	out, err := guard("the agent", func() (*agent.Outcome, error) { return b.solver.Solve(ctx, e.Key, q) })
+	if err == nil && out == nil {
+		err = errors.New("the agent returned neither an answer nor a reason")
+	}
 	if err != nil {
 		out = &agent.Outcome{Ending: agent.EndingOf(err), Language: e.Language}
 	}
+	var earlier []forum.Earlier
 	if !out.Reason.Transient() && out.Reason != agent.DayMoney {
 		earlier = b.similar(ctx, e)
 	}
-	if ctx.Err() != nil {
-		return b.interrupted(ctx, e)
+	var failure agent.Ending // none when there is an answer
+	if out.Answer == nil {
+		failure = out.Ending
 	}
-	e.Starts--
-	if out.Answer == nil && out.Reason == agent.DayMoney {
-		return b.tomorrow(ctx, e, out.Ending)
+	if ok, err := b.end(ctx, e, failure); err != nil || !ok {
+		return err
 	}
 	why := text.Clip(text.OneLine(string(out.Reason)+": "+out.Detail), maxReason)
-	if out.Answer == nil && out.Reason.Transient() {
+	if failure.Reason.Transient() {
 		if e.Failures++; e.Failures < b.cfg.MaxFailures {
 			e.NotBefore = b.later(e.Failures)
 			return b.set(ctx, e, Accepted, "failed, tried again later: "+why)
 		}
 	}
 	if out.Answer == nil && !b.cfg.ReplyOnFailure {
-		return b.giveUp(ctx, e, sum, "no answer: "+why)
+		return b.set(ctx, e, GaveUp, "no answer: "+why)
 	}
-	if err := b.draft(v, p, e, out, earlier); err != nil {
-		return b.giveUp(ctx, e, sum, "no reply could be made: "+short(err))
+	if e.Draft, err = b.draft(p, e, out, earlier); err != nil {
+		return b.set(ctx, e, GaveUp, "no reply could be made: "+short(err))
 	}
 	e.NotBefore = time.Time{}
 	if err := b.set(ctx, e, Proposed, ""); err != nil {
 		return err
 	}
-	sum.Proposed++
 	b.lg.Info("drafted "+e.Key+"; see: spinachbot ledger show "+e.Key, "heading", e.Heading, "posting", b.cfg.Posting)
-	return b.publish(ctx, e, sum)
-}
-
-func (b *Bot) ask(ctx context.Context, key string, q agent.Question) (out *agent.Outcome, err error) {
-	defer catchPanic("the agent", &err)
-	out, err = b.solver.Solve(ctx, key, q)
-	if err == nil && out == nil {
-		err = errors.New("the agent returned neither an answer nor a reason")
-	}
-	return out, err
+	return b.publish(ctx, e)
 }
 
 // history is what was asked and answered in the thread before, oldest first.

@@ -9,40 +9,34 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// trace is what the page's history says about a save of unknown outcome.
-type trace int
-
-const (
-	absent  trace = iota // no edit can be ours
-	found                // our edit is there
-	unclear              // an edit that may be ours is hidden: an administrator may have removed our reply
-)
-
 // savedBefore looks in the page's history for an edit that carries the entry's key in its summary, or its marker in
 // the text where the summary is hidden. It finds our reply when the section has been archived or the reply removed
-// since. A hidden edit whose text is hidden as well may be ours if it was made while our save was under way.
-func (b *Bot) savedBefore(ctx context.Context, e *Entry) (rev int64, t trace, err error) {
+// since. A hidden edit whose text is hidden as well may be ours if it was made while our save was under way. Then only
+// the operator can tell: the entry is given up, and only [Retry] reopens it.
+//
+// done means that nothing more is to be done for the entry in this round.
+func (b *Bot) savedBefore(ctx context.Context, e *Entry) (done bool, err error) {
 	edits, err := b.wiki.OwnEdits(ctx, b.cfg.Page, e.Save.First.Add(-clockSlack))
 	if err != nil {
-		return 0, absent, fmt.Errorf("read the account's own edits: %w", err)
+		b.lg.Warn("held: the account's own edits cannot be read", "entry", e.Key, "err", err)
+		return true, ctx.Err()
 	}
+	var hidden int64
 	for _, edit := range edits {
 		switch {
 		case strings.Contains(edit.Summary, e.Key), edit.Hidden && forum.FindMarker(edit.Text, e.Key) >= 0:
-			return edit.RevID, found, nil
+			return true, b.posted(ctx, e, edit.RevID, "our edit was found in the history")
 		case edit.Hidden && edit.TextHidden && e.Save.mayBe(edit, b.cfg.UnknownGrace):
-			rev, t = max(rev, edit.RevID), unclear
+			hidden = max(hidden, edit.RevID)
 		}
 	}
-	return rev, t, nil
-}
-
-// giveUpUnclear gives up an entry whose reply may have been posted and hidden. Only the operator can tell, and only
-// [Retry] reopens it.
-func (b *Bot) giveUpUnclear(ctx context.Context, e *Entry, rev int64, sum *Summary) error {
-	e.Save.Unclear = rev
-	return b.giveUp(ctx, e, sum, fmt.Sprintf("unknown whether the reply was posted: "+
-		"revision %d was made while it was being saved, and the wiki hides it. Ask an administrator whether that was our reply. If it was not, run: spinachbot ledger retry %s", rev, e.Key))
+	if hidden == 0 {
+		return false, nil
+	}
+	e.Save.Unclear = hidden
+	return true, b.set(ctx, e, GaveUp, fmt.Sprintf("unknown whether the reply was posted: revision %d was made while "+
+		"it was being saved, and the wiki hides it. Ask an administrator whether that was our reply. If it was not, "+
+		"run: spinachbot ledger retry %s", hidden, e.Key))
 }
 
 // next is the record of one more attempt to save.

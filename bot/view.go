@@ -179,6 +179,6 @@ func (b *Bot) pageDenied(v *view) bool {
 }
 
 // threadDenied reports whether the thread asks us to stay away.
-func (b *Bot) threadDenied(v *view, p place) bool {
-	return forum.Denied(v.rev.Text[p.thread.Start:p.thread.End], b.cfg.Account)
+func (b *Bot) threadDenied(p place) bool {
+	return forum.Denied(p.view.rev.Text[p.thread.Start:p.thread.End], b.cfg.Account)
 }
