@@ -1,13 +1,16 @@
 package bot
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/forum"
 )
 
 // knownBots are bot accounts whose names do not say so: MediaWiki's and its extensions' own users, and bots that edit
-// Wikidata and Wikipedia under names such as Reinheitsgebot. [Config].Bots adds others.
+// Wikidata and Wikipedia under names such as Reinheitsgebot.
 var knownBots = []string{
 	"MediaWiki message delivery", "Flow talk page manager", "MediaWiki default", "Maintenance script",
 	"Conversion script", "Move page script", "Delete page script",
@@ -17,25 +20,15 @@ var knownBots = []string{
 	"Addbot", "Cewbot", "Dexbot", "Edoderoobot", "Legobot", "Reinheitsgebot", "Xqbot", "JAnDbot", "Zorrobot",
 }
 
-// isBot reports whether an account is a bot: by its name, because it is known, or because it is configured.
-func (b *Bot) isBot(name string) bool {
-	if namedBot(name) {
-		return true
-	}
-	for _, list := range [][]string{knownBots, b.cfg.Bots} {
-		for _, n := range list {
-			if sameUser(n, name) {
-				return true
-			}
-		}
-	}
-	return false
+// isBot reports whether an account is a bot: by its name, or because it is known.
+func isBot(name string) bool {
+	return namedBot(name) || slices.Contains(knownBots, forum.UserName(name))
 }
 
 // namedBot reports whether an account's name says that it is a bot: it ends in Bot or BOT, or in the separate word
 // "bot", with a number behind it or not: KrBot2, Hoo bot, Citation bot 1. Talbot and Abbot are people.
 func namedBot(name string) bool {
-	name = normalUser(name)
+	name = forum.UserName(name)
 	if digits := strings.TrimRight(name, "0123456789"); digits != name {
 		name = strings.TrimRight(digits, " -")
 	}

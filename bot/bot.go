@@ -44,8 +44,7 @@ type Config struct {
 	// title of the page that describes the bot, linked in the summary; the account's user page when empty
 	TaskPage string
 	Posting  Mode
-	DryRun   bool // like Posting Off, whatever Posting says
-	Forum    forum.Options
+	DryRun   bool    // like Posting Off, whatever Posting says
 	Similar  Similar // finds earlier discussions to point to; nil: none
 
 	AnswerDelay time.Duration // how old a comment must be
@@ -54,8 +53,6 @@ type Config struct {
 	FollowupLimit  int  // follow-ups answered in a thread
 	RepliesPerHour int  // replies in any 60 minutes; must be positive when posting is possible
 	ReplyOnFailure bool // say so on the page when there is no answer; otherwise silence
-	// accounts to ignore besides those whose name says that they are bots, see the package documentation
-	Bots []string
 	// hosts of short links that may stand for a query, such as w.wiki; Wikidata's and QLever's query services are known
 	QueryHosts []string
 

@@ -35,8 +35,7 @@
 // our reply counts as someone's answer unless it asks something or mentions us.
 //
 // Bots are never answered. An account is one when its name ends in Bot or BOT, or in the separate word "bot", with or
-// without a number, when it is known as one (the users of MediaWiki's own programs among them), or when [Config].Bots
-// names it.
+// without a number, or when it is known as one; the users of MediaWiki's own programs are.
 //
 // # Why every accepted request is answered or recorded as given up
 //

@@ -30,7 +30,7 @@ func (b *Bot) draft(p place, e *Entry, out *agent.Outcome, earlier []forum.Earli
 	d := &Draft{Reply: reply, Wikitext: edit.reply, Revision: p.view.rev.ID, Calls: out.Usage.Calls,
 		USD: finite(out.Usage.USD), Confidence: finite(out.Confidence),
 		Made: b.now(), Dry: b.cfg.Posting == Off,
-		Diff: Diff(edit.before, edit.after),
+		Diff: text.Unified(edit.before, edit.after),
 		Turn: agent.Turn{Question: e.Question, Report: out.Report, SPARQL: reply.Query}}
 	for _, s := range out.Steps {
 		s.Observation = text.Clip(s.Observation, maxKeptRunes)

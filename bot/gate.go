@@ -100,7 +100,8 @@ func (b *Bot) stopPage(ctx context.Context) (until time.Time, why string, err er
 	if err != nil {
 		return until, "the stop page cannot be read: " + short(err), nil
 	}
-	note, known, err := b.stopNote(ctx)
+	var note stopNote
+	known, err := b.note(ctx, b.stopKey(), &note)
 	if err != nil {
 		return until, "", err
 	}
@@ -124,17 +125,6 @@ func (b *Bot) stopPage(ctx context.Context) (until time.Time, why string, err er
 	}
 }
 
-func (b *Bot) stopNote(ctx context.Context) (n stopNote, known bool, err error) {
-	raw, ok, err := b.store.Get(ctx, b.stopKey())
-	if err != nil || !ok {
-		return n, false, err
-	}
-	if err := json.Unmarshal(raw, &n); err != nil {
-		return n, false, fmt.Errorf("the note %s in the ledger cannot be read: %w", b.stopKey(), err)
-	}
-	return n, true, nil
-}
-
 // stopped returns why the bot must pause for this round, or "". It is called at the start of a round and before each
 // save, so that a stopped bot spends no money. While posting is off, it reads the page only once, to note at the first
 // start whether it exists.
@@ -146,7 +136,7 @@ func (b *Bot) stopped(ctx context.Context) (string, error) {
 		_, why, err := b.stopPage(ctx)
 		return why, err
 	}
-	_, known, err := b.stopNote(ctx)
+	known, err := b.note(ctx, b.stopKey(), &stopNote{})
 	if err == nil && !known {
 		_, _, err = b.stopPage(ctx)
 	}

@@ -42,7 +42,13 @@ func (v *view) own(e *Entry, p place) {
 	o.entry[p.comment], o.place[e.Key] = e, p
 }
 
-func (p place) origin() Origin { return originOf(p.comment) }
+// origin is what the comment's signature says.
+func (p place) origin() Origin {
+	if p.comment.Author == nil {
+		return newOrigin("", p.comment.Time)
+	}
+	return newOrigin(*p.comment.Author, p.comment.Time)
+}
 
 // top is the place of the first comment of a thread.
 const top = "top"
@@ -91,6 +97,9 @@ type claim struct {
 	others  []string
 	signed  bool
 	vague   bool // thread and place are not known
+
+	reply *forum.Comment // ours to the entry's comment, nil when there is none
+	in    *forum.Thread  // where the reply is
 }
 
 // claims returns the comments from before the first start that may be among those, which all have the same signature.
@@ -129,18 +138,23 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 	}
 	places := v.origins[o]
 	out := &owners{map[*forum.Comment]*Entry{}, map[string]place{}, map[*forum.Comment]bool{}}
+	if len(places) == 0 {
+		return out, nil
+	}
 	entries, err := b.store.Entries(ctx, Filter{Page: b.cfg.Page, Origin: &o})
 	if err != nil {
 		return nil, err
 	}
 	var claims []claim
 	for _, e := range entries {
-		claims = append(claims, claim{e, e.Text, e.Heading, e.Place, e.Others, o.signed(), false})
+		t, reply := forum.FindReply(v.page, v.rev.Text, e.Key, b.cfg.Account)
+		claims = append(claims, claim{entry: e, text: e.Text, heading: e.Heading, place: e.Place, others: e.Others,
+			signed: o.signed(), reply: reply, in: t})
 	}
 	if b.cfg.AnswerSince.IsZero() || o.Time.IsZero() {
 		claims = append(claims, v.start.claims(places)...)
 	}
-	for i, p := range b.assign(places, claims) {
+	for i, p := range assign(places, claims) {
 		if p.comment == nil {
 			continue
 		}
@@ -154,69 +168,72 @@ func (b *Bot) ownersOf(ctx context.Context, v *view, o Origin) (*owners, error) 
 	return out, nil
 }
 
-// assign finds the comment of each claim, or none. The strongest rules come first.
-func (b *Bot) assign(places []place, claims []claim) []place {
+// assign finds the comment of each claim, or none. The strongest rules come first; under one rule, the first claim and
+// the first comment on the page.
+func assign(places []place, claims []claim) []place {
+	type pair struct {
+		rule  int
+		claim int
+		place place
+	}
+	var pairs []pair
+	for i, c := range claims {
+		for _, p := range places {
+			if rule := c.fits(p); rule > 0 {
+				pairs = append(pairs, pair{rule, i, p})
+			}
+		}
+	}
+	slices.SortStableFunc(pairs, func(a, b pair) int { return a.rule - b.rule })
 	out := make([]place, len(claims))
 	taken := map[*forum.Comment]bool{}
-	for _, fits := range []func(claim, place) bool{
-		func(c claim, p place) bool { return c.says(p) && b.repliedUnder(c, p) },
-		func(c claim, p place) bool { return c.says(p) && b.inThread(c, p) && c.place == p.spot() },
-		func(c claim, p place) bool { return c.says(p) && b.inThread(c, p) },
-		func(c claim, p place) bool { return c.says(p) && c.signed && !c.knows(p) }, // moved
-		// With other words. Our reply may be under a comment that someone wrote between it and the claim's
-		// comment.
-		func(c claim, p place) bool { return b.edited(c, p) && c.place == p.spot() && b.repliedUnder(c, p) },
-		func(c claim, p place) bool { return b.edited(c, p) && c.place == p.spot() },
-		func(c claim, p place) bool { return b.edited(c, p) && b.repliedUnder(c, p) },
-		func(c claim, p place) bool { return b.edited(c, p) && c.place == "" },
-		func(c claim, p place) bool { return c.oldThread() && p.index == 0 && c.heading == p.thread.Heading },
-	} {
-		for i, c := range claims {
-			for _, p := range places {
-				if out[i].comment == nil && !taken[p.comment] && fits(c, p) {
-					out[i] = p
-					taken[p.comment] = true
-				}
-			}
+	for _, x := range pairs {
+		if out[x.claim].comment == nil && !taken[x.place.comment] {
+			out[x.claim] = x.place
+			taken[x.place.comment] = true
 		}
 	}
 	return out
 }
 
-// oldThread reports whether the claim is of an unsigned thread from before the first start. Such a thread stays old
-// when someone corrects a word in it.
-func (c claim) oldThread() bool { return c.entry == nil && !c.signed && !c.vague && c.place == top }
-
-func (c claim) says(p place) bool { return c.text == TextHash(p.comment) }
-
-// knows reports whether the comment, by its words, is another one that was on the page together with the claim's.
-func (c claim) knows(p place) bool { return slices.Contains(c.others, TextHash(p.comment)) }
-
-// edited reports whether the comment may be the claim's with other words.
-func (b *Bot) edited(c claim, p place) bool { return c.signed && b.inThread(c, p) && !c.knows(p) }
-
-// inThread reports whether a comment is in the claim's thread: under the same heading, or where our reply is,
-// should the heading have been changed.
-func (b *Bot) inThread(c claim, p place) bool {
-	if c.vague || c.heading == p.thread.Heading {
-		return true
+// fits returns the number of the rule by which a comment is the claim's: 1 is the strongest; 0 means that it is not.
+func (c claim) fits(p place) int {
+	here := c.place == p.spot()
+	// Under the same heading, or where our reply is, should the heading have been changed.
+	inThread := c.vague || c.heading == p.thread.Heading || c.in == p.thread
+	replied := c.in == p.thread && c.reply.Parent == p.comment.ID
+	// By its words it is another one that was on the page together with the claim's.
+	another := slices.Contains(c.others, TextHash(p.comment))
+	if c.text == TextHash(p.comment) {
+		switch {
+		case replied:
+			return 1
+		case inThread && here:
+			return 2
+		case inThread:
+			return 3
+		case c.signed && !another: // moved
+			return 4
+		}
 	}
-	t, _ := b.replyTo(c, p)
-	return t == p.thread
-}
-
-// repliedUnder reports whether our reply to the claim's comment is under a comment.
-func (b *Bot) repliedUnder(c claim, p place) bool {
-	t, reply := b.replyTo(c, p)
-	return t == p.thread && reply.Parent == p.comment.ID
-}
-
-// replyTo finds our reply to the claim's comment on the page.
-func (b *Bot) replyTo(c claim, p place) (*forum.Thread, *forum.Comment) {
-	if c.entry == nil {
-		return nil, nil
+	// With other words. Our reply may be under a comment that someone wrote between it and the claim's comment.
+	if c.signed && inThread && !another {
+		switch {
+		case replied && here:
+			return 5
+		case here:
+			return 6
+		case replied:
+			return 7
+		case c.place == "":
+			return 8
+		}
 	}
-	return forum.FindReply(p.view.page, p.view.rev.Text, c.entry.Key, b.cfg.Account)
+	// An unsigned thread from before the first start stays old when someone corrects a word in it.
+	if c.entry == nil && !c.signed && !c.vague && c.place == top && p.index == 0 && c.heading == p.thread.Heading {
+		return 9
+	}
+	return 0
 }
 
 // entryOf finds the entry for a comment on the page; nil when there is none.
@@ -244,7 +261,9 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 	for _, e := range same {
 		first := e.Place == top || e.Place == "" && e.Thread == e.Comment
 		if e.Origin().signed() && p.origin().signed() {
-			if !b.signedAgain(e, p) {
+			// Our reply under it decides, since an author may ask the same question again under the same heading.
+			t, reply := forum.FindReply(p.view.page, p.view.rev.Text, e.Key, b.cfg.Account)
+			if e.Author != p.origin().Author || t != p.thread || reply.Parent != p.comment.ID {
 				continue
 			}
 		} else if e.Heading != p.thread.Heading && !(first && p.index == 0) {
@@ -262,12 +281,6 @@ func (b *Bot) signedLater(ctx context.Context, p place) (*Entry, error) {
 		return e, nil
 	}
 	return nil, nil
-}
-
-// signedAgain reports whether a comment with the entry's words is the entry's with a new time stamp. Our reply under it
-// decides, since an author may ask the same question again under the same heading.
-func (b *Bot) signedAgain(e *Entry, p place) bool {
-	return e.Author == p.origin().Author && b.repliedUnder(claim{entry: e}, p)
 }
 
 // find looks for an entry's comment on the page. edited says that it is there with other words.
@@ -338,7 +351,7 @@ func (b *Bot) answersTwin(t *forum.Thread, reply *forum.Comment, p place) bool {
 func (b *Bot) answered(ctx context.Context, p place) (bool, error) {
 	for i := range p.thread.Comments {
 		c := &p.thread.Comments[i]
-		if !b.ours(c) || c.Parent != p.comment.ID {
+		if !c.By(b.cfg.Account) || c.Parent != p.comment.ID {
 			continue
 		}
 		foreign, err := b.answersAnother(ctx, c, p)
@@ -374,7 +387,7 @@ func (b *Bot) answersAnother(ctx context.Context, reply *forum.Comment, p place)
 func (b *Bot) copied(reply *forum.Comment, key string, q place) bool {
 	for i := range q.thread.Comments {
 		c := &q.thread.Comments[i]
-		if c != reply && b.ours(c) && c.Parent == q.comment.ID &&
+		if c != reply && c.By(b.cfg.Account) && c.Parent == q.comment.ID &&
 			slices.Contains(forum.Markers(q.view.rev.Text[c.Start:c.End]), key) {
 			return true
 		}

@@ -232,13 +232,6 @@ func newOrigin(author string, t *time.Time) Origin {
 	return o
 }
 
-func originOf(c *forum.Comment) Origin {
-	if c.Author == nil {
-		return newOrigin("", c.Time)
-	}
-	return newOrigin(*c.Author, c.Time)
-}
-
 // signed reports whether both author and time are known. Without them, only the words distinguish comments.
 func (o Origin) signed() bool { return o.Author != "" && !o.Time.IsZero() }
 

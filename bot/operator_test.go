@@ -2,7 +2,6 @@ package bot_test
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -69,56 +68,6 @@ func TestMoves(t *testing.T) {
 			t.Errorf("%s may become approved", s)
 		}
 	}
-}
-
-func TestDiff(t *testing.T) {
-	for _, c := range [][3]string{
-		{"a", "a", ""},
-		{"a\nb\nc\nd\ne\nf", "a\nb\nc\nd\nX\ne\nf", "@@ -2,5 +2,6 @@\n b\n c\n d\n+X\n e\n f\n"},
-		{"a\nb", "a\nc", "@@ -1,2 +1,2 @@\n a\n-b\n+c\n"},
-		{"a", "a\nb", "@@ -1,1 +1,2 @@\n a\n+b\n"},
-	} {
-		if got := bot.Diff(c[0], c[1]); got != c[2] {
-			t.Errorf("Diff(%q, %q) = %q, want %q", c[0], c[1], got, c[2])
-		}
-	}
-}
-
-func FuzzDiff(f *testing.F) {
-	f.Add("a\nb\nc", "a\nX\nc")
-	f.Add("", "x")
-	f.Add("a\n", "a")
-	f.Fuzz(func(t *testing.T, before, after string) {
-		d := bot.Diff(before, after)
-		if (d == "") != (before == after) {
-			t.Fatalf("Diff(%q, %q) = %q", before, after, d)
-		}
-		if d == "" {
-			return
-		}
-		// Applying the hunk to before gives after.
-		var a, b, n, m int
-		if _, err := fmt.Sscanf(d, "@@ -%d,%d +%d,%d @@", &a, &n, &b, &m); err != nil {
-			t.Fatal(err)
-		}
-		old := strings.Split(before, "\n")
-		var was, is []string
-		for _, l := range strings.Split(strings.TrimSuffix(d[strings.Index(d, "@@\n")+3:], "\n"), "\n") {
-			if l[0] != '+' {
-				was = append(was, l[1:])
-			}
-			if l[0] != '-' {
-				is = append(is, l[1:])
-			}
-		}
-		if len(was) != n || len(is) != m || strings.Join(was, "\n") != strings.Join(old[a-1:a-1+n], "\n") {
-			t.Fatalf("the hunk %q does not fit %q", d, before)
-		}
-		got := append(append(append([]string{}, old[:a-1]...), is...), old[a-1+n:]...)
-		if strings.Join(got, "\n") != after {
-			t.Fatalf("Diff(%q, %q) = %q", before, after, d)
-		}
-	})
 }
 
 // An operator's word while the bot works on the entry: the bot yields, and the round goes on.

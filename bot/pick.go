@@ -27,9 +27,9 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 	switch {
 	case c.Author == nil && !first:
 		return verdict{reason: "unsigned"}, nil
-	case c.Author != nil && b.ours(c):
+	case c.By(b.cfg.Account):
 		return verdict{reason: "our own"}, nil
-	case c.Author != nil && b.isBot(*c.Author):
+	case c.Author != nil && isBot(*c.Author):
 		return verdict{reason: "a bot's"}, nil
 	case old:
 		return verdict{reason: "from before the first start"}, nil
@@ -65,12 +65,12 @@ func (b *Bot) consider(ctx context.Context, v *view, p place) (verdict, error) {
 
 // addressed reports whether a comment speaks to us: it is directly under a comment of ours, or mentions the account.
 func (b *Bot) addressed(p place) bool {
-	if b.mentioned(p.comment) {
+	if p.comment.Mentioned(b.cfg.Account) {
 		return true
 	}
 	for i := range p.thread.Comments {
 		if c := &p.thread.Comments[i]; c.ID == p.comment.Parent && c.ID != "" {
-			return b.ours(c)
+			return c.By(b.cfg.Account)
 		}
 	}
 	return false
@@ -81,7 +81,7 @@ func (b *Bot) leaveAlone(p place) string {
 	switch {
 	case p.thread.Resolved:
 		return "the thread is marked resolved"
-	case !b.mentioned(p.comment) && b.othersQuery(p):
+	case !p.comment.Mentioned(b.cfg.Account) && b.othersQuery(p):
 		return "someone else has posted a query since"
 	}
 	return ""
@@ -93,10 +93,10 @@ func (b *Bot) leaveAlone(p place) string {
 func (b *Bot) othersQuery(p place) bool {
 	for i := range p.thread.Comments {
 		c := &p.thread.Comments[i]
-		if i == p.index || !b.postsQuery(c) || b.ours(c) {
+		if i == p.index || !b.postsQuery(c) || c.By(b.cfg.Account) {
 			continue
 		}
-		if c.Author != nil && p.comment.Author != nil && sameUser(*c.Author, *p.comment.Author) {
+		if p.comment.Author != nil && c.By(*p.comment.Author) {
 			continue
 		}
 		if c.Time == nil || p.comment.Time == nil || c.Time.Equal(*p.comment.Time) {

@@ -69,7 +69,6 @@ func TestPicking(t *testing.T) {
 		"a person named like a bot": {"Which cats? [[User:Talbot|Talbot]] " + at, 1},
 		"MediaWiki itself": {"Which cats? [[User:MediaWiki message delivery|MediaWiki message delivery]] " +
 			at, 0},
-		"a configured bot": {"Which cats? [[User:Emijrp|Emijrp]] " + at, 0},
 		"resolved": {"{{Section resolved|1=[[User:Bob|Bob]] " + at +
 			"}}\nWhich cats? [[User:Alice|Alice]] " + at, 0},
 		"nobots in the section": {"{{nobots}}\nWhich cats? [[User:Alice|Alice]] " + at, 0},
@@ -118,7 +117,7 @@ func TestPicking(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.cfg.Bots, w.cfg.QueryHosts = []string{"emijrp"}, []string{"w.wiki", "tinyurl.com"}
+			w.cfg.QueryHosts = []string{"w.wiki", "tinyurl.com"}
 			w.round()
 			w.clock.pass(2 * time.Hour)
 			w.wiki.put(page, w.wiki.text()+"\n\n== Cats ==\n"+c.thread+"\n")

@@ -159,7 +159,7 @@ func (b *Bot) judgeAlone(p place, kind Kind) *agent.Triage {
 		text = p.thread.Heading + "\n" + text
 	}
 	t := &agent.Triage{Question: question(p), Why: notJudged}
-	if sign := asking(kind, text, b.postsQuery(p.comment), b.mentioned(p.comment)); sign != "" {
+	if sign := asking(kind, text, b.postsQuery(p.comment), p.comment.Mentioned(b.cfg.Account)); sign != "" {
 		t.Request, t.Why = true, "no model to judge it: "+sign
 	}
 	return t
@@ -171,7 +171,7 @@ func (b *Bot) triage(ctx context.Context, key string, p place) (t *agent.Triage,
 	var posts []agent.Post
 	for i := 0; i <= p.index; i++ {
 		c := &p.thread.Comments[i]
-		post := agent.Post{Text: text.Clip(c.Text, maxPostRunes), Ours: b.ours(c)}
+		post := agent.Post{Text: text.Clip(c.Text, maxPostRunes), Ours: c.By(b.cfg.Account)}
 		if c.Author != nil {
 			post.Author = *c.Author
 		}

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/forum"
 )
@@ -51,7 +49,7 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 	if strings.TrimSpace(rev.Text) == "" {
 		return nil, fmt.Errorf("the page %q is empty at revision %d: this is treated as a mistake", b.cfg.Page, rev.ID)
 	}
-	v := &view{asked: asked, rev: rev, page: forum.Parse(b.cfg.Page, rev.Text, b.cfg.Forum), now: rev.Now,
+	v := &view{asked: asked, rev: rev, page: forum.Parse(b.cfg.Page, rev.Text, forum.Options{}), now: rev.Now,
 		origins: map[Origin][]place{}, owners: map[Origin]*owners{}, adopted: map[string]place{}}
 	if v.now.IsZero() {
 		v.now = b.now()
@@ -64,7 +62,7 @@ func (b *Bot) read(ctx context.Context) (*view, error) {
 			v.origins[p.origin()] = append(v.origins[p.origin()], p)
 		}
 	}
-	v.start, _, err = b.started(ctx)
+	_, err = b.note(ctx, b.startKey(), &v.start)
 	return v, err
 }
 
@@ -85,18 +83,19 @@ type seen struct {
 	Place   string     `json:"place"`
 }
 
+// startKey is the name of the note that holds a start.
 func (b *Bot) startKey() string { return "bot/start/" + b.cfg.Page }
 
-func (b *Bot) started(ctx context.Context) (start, bool, error) {
-	var s start
-	raw, ok, err := b.store.Get(ctx, b.startKey())
+// note reads a note from the ledger, a JSON object. ok is false when there is none.
+func (b *Bot) note(ctx context.Context, key string, into any) (ok bool, err error) {
+	raw, ok, err := b.store.Get(ctx, key)
 	if err != nil || !ok {
-		return s, false, err
+		return false, err
 	}
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return s, false, fmt.Errorf("the note %s in the ledger cannot be read: %w", b.startKey(), err)
+	if err := json.Unmarshal(raw, into); err != nil {
+		return false, fmt.Errorf("the note %s in the ledger cannot be read: %w", key, err)
 	}
-	return s, true, nil
+	return true, nil
 }
 
 // remember handles the first start. It marks every comment on the page as seen, in one write, so that a crash leaves
@@ -144,23 +143,6 @@ func (b *Bot) old(ctx context.Context, p place) (bool, error) {
 	}
 	return o.old[c], nil
 }
-
-// ours reports whether a comment was written by the bot's own account.
-func (b *Bot) ours(c *forum.Comment) bool {
-	return c.Author != nil && sameUser(*c.Author, b.cfg.Account)
-}
-
-// mentioned reports whether a comment links, pings or addresses the bot's account.
-func (b *Bot) mentioned(c *forum.Comment) bool { return c.Mentioned(b.cfg.Account) }
-
-// normalUser writes a user name as MediaWiki does: spaces for underscores, first letter upper case.
-func normalUser(name string) string {
-	name = strings.Join(strings.Fields(strings.ReplaceAll(name, "_", " ")), " ")
-	r, n := utf8.DecodeRuneInString(name)
-	return string(unicode.ToUpper(r)) + name[n:]
-}
-
-func sameUser(a, b string) bool { return normalUser(a) == normalUser(b) }
 
 // onPage reports whether a comment of ours anywhere on the page carries the entry's marker.
 func (b *Bot) onPage(v *view, key string) bool {

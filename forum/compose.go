@@ -248,7 +248,7 @@ func CheckUserName(name string) error {
 		return fmt.Errorf("%q cannot be a user name: it has more than %d bytes", text.Clip(name, 40), maxUserName)
 	case strings.ContainsAny(name, "/#:%&[]{}|<>~\n") || strings.Contains(name, "''"):
 		return fmt.Errorf("%q cannot be a user name: write it as in the title of the user page, without namespace, subpage and markup", text.Clip(name, 40))
-	case userName(name) == "" || encode(name, maxUserName) == "":
+	case UserName(name) == "" || encode(name, maxUserName) == "":
 		return fmt.Errorf("%q cannot be a user name: no visible character is left of it", text.Clip(name, 40))
 	}
 	return nil
@@ -261,7 +261,7 @@ func (c *composer) close() error {
 		if err := CheckUserName(op); err != nil {
 			return fmt.Errorf("compose reply: operator: %w", err)
 		}
-		notice = fill(c.m["notice"], "operator", "[[User talk:"+userName(op)+"|"+encode(userName(op), maxUserName)+"]]")
+		notice = fill(c.m["notice"], "operator", "[[User talk:"+UserName(op)+"|"+encode(UserName(op), maxUserName)+"]]")
 	}
 	invite := c.m["invite"]
 	if c.r.NoAnswer != "" {

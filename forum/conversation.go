@@ -45,7 +45,7 @@ func (t *Thread) Conversation(bots ...string) Conversation {
 		c.Requester, c.Asked = *first.Author, first.Time
 	}
 	c.Responses = len(t.Comments) - 1
-	c.Closed = c.Requester != "" && userName(t.ResolvedBy) == userName(c.Requester)
+	c.Closed = c.Requester != "" && UserName(t.ResolvedBy) == UserName(c.Requester)
 	answered := false
 	for i := range t.Comments {
 		m := &t.Comments[i]

@@ -54,7 +54,7 @@ func listed(list, account string, anybody bool) bool {
 
 func word(list, w string) bool {
 	for _, s := range strings.Split(wikitext.StripComments(list), ",") {
-		if strings.EqualFold(userName(s), userName(w)) {
+		if strings.EqualFold(UserName(s), UserName(w)) {
 			return true
 		}
 	}

@@ -13,12 +13,12 @@ import (
 // plain "@Name" in its text. What is quoted, struck out or code does not count. Letter case does not matter after the
 // "@".
 func (c *Comment) Mentioned(user string) bool {
-	user = userName(user)
+	user = UserName(user)
 	if user == "" {
 		return false
 	}
 	for _, m := range c.Mentions {
-		if userName(m) == user {
+		if UserName(m) == user {
 			return true
 		}
 	}

@@ -254,7 +254,7 @@ func FindReply(p *Page, text, marker, account string) (*Thread, *Comment) {
 // By reports whether the comment was written by the user. Names are compared as MediaWiki compares them (first letter,
 // underscores).
 func (c *Comment) By(user string) bool {
-	return c.Author != nil && userName(*c.Author) == userName(user)
+	return c.Author != nil && UserName(*c.Author) == UserName(user)
 }
 
 // RepliesTo lists the comments of a thread that answer a comment and were written by the user; an empty user stands for

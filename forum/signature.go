@@ -382,10 +382,10 @@ func (n *names) readUser(target string) (user string, page bool) {
 			if strings.ContainsRune(rest, '/') {
 				return "", false
 			}
-			return userName(rest), true
+			return UserName(rest), true
 		}
 		if special, name, sub := strings.Cut(target, "/"); sub && n.is(special, contributionsPage) {
-			return userName(name), false
+			return UserName(name), false
 		}
 		if len(ns) > 12 || strings.ContainsRune(ns, ' ') {
 			return "", false
@@ -395,19 +395,19 @@ func (n *names) readUser(target string) (user string, page bool) {
 	return "", false
 }
 
-// userName is [userName], for a name in a template's argument.
+// userName is [UserName], for a name in a template's argument.
 func (n *names) userName(s string) string {
 	u, ok := n.shown[s]
 	if !ok {
-		u = userName(s)
+		u = UserName(s)
 		n.shown[s] = u
 	}
 	return u
 }
 
-// userName normalizes a user's name as MediaWiki does: spaces for underscores, the first letter upper case, IPv6
+// UserName normalizes a user's name as MediaWiki does: spaces for underscores, the first letter upper case, IPv6
 // addresses upper case.
-func userName(s string) string {
+func UserName(s string) string {
 	s = strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " ")
 	s = strings.Map(func(r rune) rune {
 		if r == '\u200e' || r == '\u200f' || unicode.IsControl(r) {

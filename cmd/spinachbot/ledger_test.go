@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/show"
 	"github.com/spinachbot/spinachbot/internal/store"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // drafted makes a data folder whose ledger has three entries: two proposed, one skipped.
@@ -39,7 +40,7 @@ func drafted(t *testing.T) (dir string) {
 				t.Fatal(err)
 			}
 			e.State, e.Reason = bot.Proposed, "waits for approval"
-			e.Draft = &bot.Draft{Reply: reply, Wikitext: wikitext, Diff: bot.Diff("a\nb", "a\n"+wikitext+"\nb"), Revision: 7, Confidence: 0.83, Calls: 9, USD: 0.0123, Made: asked.Add(31 * time.Minute)}
+			e.Draft = &bot.Draft{Reply: reply, Wikitext: wikitext, Diff: text.Unified("a\nb", "a\n"+wikitext+"\nb"), Revision: 7, Confidence: 0.83, Calls: 9, USD: 0.0123, Made: asked.Add(31 * time.Minute)}
 		}
 		if _, err := st.Add(t.Context(), e); err != nil {
 			t.Fatal(err)

@@ -1,5 +1,11 @@
 package text
 
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
 // DiffLine is a line of a comparison of two texts.
 type DiffLine struct {
 	Sign string // "-" only in the first, "+" only in the second, " " in both
@@ -70,4 +76,35 @@ func subsequence(a, b []string, same func(a, b string) bool) []DiffLine {
 		}
 	}
 	return out
+}
+
+// around is the number of unchanged lines shown around a change.
+const around = 3
+
+// Unified shows how before becomes after, as a unified diff of one hunk: from the first line that differs to the last
+// one, with three lines around. Equal texts have no diff: "".
+func Unified(before, after string) string {
+	if before == after {
+		return ""
+	}
+	lines := Diff(strings.Split(before, "\n"), strings.Split(after, "\n"), func(a, b string) bool { return a == b })
+	differs := func(l DiffLine) bool { return l.Sign != " " }
+	from := max(0, slices.IndexFunc(lines, differs)-around)
+	end := len(lines)
+	for end > 0 && !differs(lines[end-1]) {
+		end--
+	}
+	hunk := lines[from:min(len(lines), end+around)]
+	var s strings.Builder
+	removed, added := 0, 0
+	for _, l := range hunk {
+		if l.Sign != "+" {
+			removed++
+		}
+		if l.Sign != "-" {
+			added++
+		}
+		s.WriteString(l.Sign + l.Text + "\n")
+	}
+	return fmt.Sprintf("@@ -%d,%d +%d,%d @@\n%s", from+1, removed, from+1, added, s.String())
 }
