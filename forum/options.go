@@ -8,14 +8,10 @@ import (
 
 // Options name what differs from wiki to wiki. An empty list means the default, which is Wikidata's.
 type Options struct {
-	// QueryTemplates hold a SPARQL query in one of QueryParams.
+	// QueryTemplates hold a SPARQL query in the parameter query or sparql, or in the first one without a name.
 	QueryTemplates []string
-	QueryParams    []string
 	// ResolvedTemplates say that people have closed the discussion, wherever in it they are.
 	ResolvedTemplates []string
-	// UserNamespaces are the names of the user and user talk namespaces, Contributions those of the special page.
-	UserNamespaces []string
-	Contributions  []string
 	// ShortLinks are hosts of link shorteners, such as "w.wiki". Links to them are reported as queries of kind link
 	// without a text, for the caller to resolve; by default none are. They stay in the comment's text.
 	ShortLinks []string
@@ -27,11 +23,13 @@ var (
 	defaultQueryTemplates = []string{"SPARQL", "SPARQL2", "SPARQL3", "SPARQL4", "SPARQL5", "SPARQL Inline",
 		"SPARQL inline", "Wdquery", "Wdq query", "Wikidata list",
 		"Complex constraint", "Query page", "SPARQL query", "Wikidata query"}
-	defaultQueryParams       = []string{"query", "sparql", "1"}
 	defaultResolvedTemplates = []string{"Section resolved", "Resolved", "Discussion resolved", "Erledigt"}
-	defaultUserNamespaces    = []string{"User", "User talk", "Benutzer", "Benutzer Diskussion", "Benutzerin",
+
+	queryParams = []string{"query", "sparql", "1"}
+	// userNamespaces are the names of the user and user talk namespaces, contributions those of the special page.
+	userNamespaces = []string{"User", "User talk", "Benutzer", "Benutzer Diskussion", "Benutzerin",
 		"Utilisateur", "Utilisatrice", "Discussion utilisateur"}
-	defaultContributions = []string{"Special:Contributions", "Special:Contribs", "Spezial:Beiträge",
+	contributions = []string{"Special:Contributions", "Special:Contribs", "Spezial:Beiträge",
 		"Spécial:Contributions"}
 
 	unsignedTemplates = []string{"Unsigned", "Unsigned2", "UnsignedIP", "UnsignedIP2", "Unsigned IP", "Unsigned IP2",
@@ -82,7 +80,6 @@ const (
 // names is Options made ready for look-ups, for one page: it remembers what it was asked.
 type names struct {
 	roles      map[string]role // by canonical name
-	params     []string        // names of a query's parameter
 	shortLinks map[string]bool // hosts, lower case
 	asked      map[string]name
 	users      map[string]userLink // by link target
@@ -127,10 +124,9 @@ func rolesOf(o Options) map[string]role {
 		r               role
 		list, otherwise []string
 	}{
-		{queryTemplate, o.QueryTemplates, defaultQueryTemplates}, {queryParam, o.QueryParams, defaultQueryParams},
+		{queryTemplate, o.QueryTemplates, defaultQueryTemplates}, {queryParam, nil, queryParams},
 		{resolvedTemplate, o.ResolvedTemplates, defaultResolvedTemplates},
-		{userNamespace, o.UserNamespaces, defaultUserNamespaces},
-		{contributionsPage, o.Contributions, defaultContributions},
+		{userNamespace, nil, userNamespaces}, {contributionsPage, nil, contributions},
 		{unsignedTemplate, nil, unsignedTemplates}, {outdentTemplate, nil, outdentTemplates},
 		{pingTemplate, nil, pingTemplates}, {wrapTemplate, nil, wrapTemplates},
 		{closedStartTemplate, nil, closedStart}, {closedEndTemplate, nil, closedEnd},
@@ -147,14 +143,10 @@ func rolesOf(o Options) map[string]role {
 }
 
 func newNames(o Options) *names {
-	n := &names{roles: wikidataRoles, params: o.QueryParams,
-		asked: map[string]name{}, users: map[string]userLink{}, shown: map[string]string{}}
-	if len(o.QueryTemplates)+len(o.QueryParams)+len(o.ResolvedTemplates)+len(o.UserNamespaces)+
-		len(o.Contributions) > 0 {
+	n := &names{roles: wikidataRoles, asked: map[string]name{}, users: map[string]userLink{},
+		shown: map[string]string{}}
+	if len(o.QueryTemplates)+len(o.ResolvedTemplates) > 0 {
 		n.roles = rolesOf(o)
-	}
-	if len(n.params) == 0 {
-		n.params = defaultQueryParams
 	}
 	if len(o.ShortLinks) > 0 {
 		n.shortLinks = map[string]bool{}

@@ -167,7 +167,7 @@ func (r *queryReader) read(_ string, i int) (wikitext.Node, bool) {
 // cut is the query in MediaWiki's reading, and whether that reading leaves no doubt: the braces of the query are
 // balanced and all other parameters are plain names.
 func (r *queryReader) cut(t *wikitext.Node) (q string, clean bool) {
-	arg, ok := t.Arg(r.text, r.n.params...)
+	arg, ok := t.Arg(r.text, queryParams...)
 	clean = true
 	if ok {
 		q = decodeQuery(arg.Value.In(r.text))
