@@ -62,7 +62,7 @@ func TestOpen(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, old, new, want string }{
 		{"good", "", "", ""},
-		{"a key that does not exist", `"tools"`, `"tool"`, "unknown field"},
+		{"a key that does not exist", `"tools"`, `"tool"`, "is unknown"},
 		{"a tool that does not exist", `"execute_sparql"`, `"run_sparql"`, `no tool "run_sparql"`},
 		{"a protocol that does not exist", `"text"`, `"morse"`, `no protocol "morse"`},
 		{"no end", `, "stop"`, ``, `"stop"`},

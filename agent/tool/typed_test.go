@@ -48,7 +48,7 @@ func TestTyped(t *testing.T) {
 		{`{"kg":"w","kind":"c","among":[]}`, `"kind" is "c"; it must be one of a, b`},
 		{`{"kg":"w","kind":"a","among":[],"nested":{}}`, `"nested.object" is missing`},
 		{`{"kg":"w","kind":"a","among":[],"page":"two"}`, "page"},
-		{`{"kg":"w","kind":"a","among":[],"limit":3}`, `unknown field "limit"`},
+		{`{"kg":"w","kind":"a","among":[],"limit":3}`, `member "limit" is unknown`},
 		{`[1]`, "array"},
 		{`null`, "object"},
 		{`{"kg":"w"`, "ends"},

@@ -76,8 +76,8 @@ func TestPresetFlags(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"ask", "--preset-file", broken, "Who?"}, exitFailed, `unknown field "tool"`},
-		{[]string{"eval", "run", "--preset-file", broken, "--out", "out", "bench.json"}, exitFailed, `unknown field "tool"`},
+		{[]string{"ask", "--preset-file", broken, "Who?"}, exitFailed, `the member "tool" is unknown`},
+		{[]string{"eval", "run", "--preset-file", broken, "--out", "out", "bench.json"}, exitFailed, `the member "tool" is unknown`},
 		{[]string{"ask", "--preset-file", broken, "--preset", "list"}, exitUsage, "exclude each other"},
 		{[]string{"ask", "--policy", "mcts", "Who?"}, exitUsage, "linear"},
 	} {

@@ -106,6 +106,10 @@ func jsonWords(err error) string {
 		}
 		return fmt.Sprintf("%s is a JSON %s, which does not belong there", where, kind.Value)
 	}
+	// From a decoder with DisallowUnknownFields; encoding/json has no type for it.
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return fmt.Sprintf("the member %s is unknown", name)
+	}
 	return ""
 }
 

@@ -65,4 +65,10 @@ func TestJSONError(t *testing.T) {
 			t.Errorf("%s: %q, want %q", in, JSON(err), want)
 		}
 	}
+	dec := json.NewDecoder(strings.NewReader(`{"n":1,"m":2}`))
+	dec.DisallowUnknownFields()
+	var v struct{ N int }
+	if err := dec.Decode(&v); err == nil || JSON(err).Error() != `the member "m" is unknown` {
+		t.Errorf("an unknown member: %q", JSON(err))
+	}
 }
