@@ -2,6 +2,7 @@ package shape_test
 
 import (
 	"context"
+	"encoding/json"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -112,6 +113,25 @@ func TestShapeOfAnyGraph(t *testing.T) {
 		if _, err := m.Shape(context.Background(), class, "de"); kg.KindOf(err) != want {
 			t.Errorf("%s: %v", class, err)
 		}
+	}
+}
+
+// TestView: the form in JSON, with null for what is not known.
+func TestView(t *testing.T) {
+	s, err := maker(t, shape.Options{Graph: plain, Query: load(t, firms).Query, Limits: shape.Limits{Out: 1, In: 1}}).Shape(context.Background(), "c:Firm", "de")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(shape.NewView(s))
+	want := `{"class":{"id":"c:Firm","label":"Firma"},"members":4,"sample":0,"source":"endpoint","at":"2026-11-22T12:00:00Z",` +
+		`"out":[{"id":"c:boss","label":"Chef","coverage":1,"mean":1,"cardinality":"","targets":[{"id":"c:Man","share":0.75},{"id":"c:Woman","share":0.25}],"more":0}],` +
+		`"in":[{"id":"c:worksFor","coverage":0.5,"mean":1.5,"cardinality":"*","targets":[{"id":"c:Man","share":1}],"more":0}],"more_out":3,"more_in":0}`
+	if d := cmp.Diff(want, string(got)); d != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, d)
+	}
+	got, _ = json.Marshal(shape.NewView(&kg.Shape{Members: -1, Out: []kg.ShapePredicate{{Coverage: -1}}}))
+	if !strings.Contains(string(got), `"members":null`) || !strings.Contains(string(got), `"coverage":null,"mean":null`) {
+		t.Errorf("got %s", got)
 	}
 }
 

@@ -1,0 +1,99 @@
+package shape
+
+import (
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// View is a shape as the program prints it in JSON. Figures that are not known are null.
+type View struct {
+	Class    Ref         `json:"class"`
+	Members  *int64      `json:"members"`
+	Sample   int64       `json:"sample"` // members that were looked at; 0: all
+	Source   string      `json:"source"` // void, endpoint or sample
+	At       *time.Time  `json:"at"`
+	Out      []Predicate `json:"out"`
+	In       []Predicate `json:"in"`
+	MoreOut  int         `json:"more_out"` // predicates left out
+	MoreIn   int         `json:"more_in"`
+	Declared []Ref       `json:"declared,omitempty"`
+	Notes    []string    `json:"notes,omitempty"`
+}
+
+// Ref is an entity with its label.
+type Ref struct {
+	ID    string `json:"id"`
+	Label string `json:"label,omitempty"`
+}
+
+// Predicate is a predicate of a [View].
+type Predicate struct {
+	Ref
+	Variants    []string  `json:"variants,omitempty"` // wdt, p
+	Coverage    *float64  `json:"coverage"`           // share of the members, 0 to 1
+	Mean        *float64  `json:"mean"`               // values of a member that has any
+	Cardinality string    `json:"cardinality"`        // "", ?, + or *
+	Targets     []Target  `json:"targets"`
+	More        int       `json:"more"` // targets left out
+	Allowed     []Ref     `json:"allowed,omitempty"`
+	Example     *exampled `json:"example,omitempty"`
+}
+
+// Target is a class or datatype of a predicate's values.
+type Target struct {
+	ID       string  `json:"id,omitempty"` // of the class; "[]" for nodes without a name
+	Label    string  `json:"label,omitempty"`
+	Datatype string  `json:"datatype,omitempty"` // of literals
+	Share    float64 `json:"share"`
+}
+
+type exampled struct {
+	Subject Ref    `json:"subject"`
+	Value   string `json:"value"`
+	Label   string `json:"label,omitempty"`
+}
+
+// NewView returns a shape for JSON.
+func NewView(s *kg.Shape) View {
+	v := View{Class: Ref(s.Class), Members: known(s.Members), Sample: s.Sample, Source: s.Source, Out: predicateViews(s.Out),
+		In: predicateViews(s.In), MoreOut: s.MoreOut, MoreIn: s.MoreIn, Declared: refViews(s.Declared), Notes: s.Notes}
+	if !s.At.IsZero() {
+		v.At = &s.At
+	}
+	return v
+}
+
+// known returns a figure, nil for one below 0.
+func known[N int64 | float64](n N) *N {
+	if n < 0 {
+		return nil
+	}
+	return &n
+}
+
+func refViews(refs []kg.PropertyRef) (out []Ref) {
+	for _, r := range refs {
+		out = append(out, Ref(r))
+	}
+	return out
+}
+
+func predicateViews(ps []kg.ShapePredicate) []Predicate {
+	out := []Predicate{}
+	for _, p := range ps {
+		v := Predicate{Ref: Ref(p.Property), Variants: p.Variants, Coverage: known(p.Coverage), Targets: []Target{}, More: p.More,
+			Allowed: refViews(p.Allowed)}
+		if v.Coverage != nil {
+			v.Mean, v.Cardinality = known(p.Mean), p.Cardinality()
+		}
+		for _, t := range p.Targets {
+			v.Targets = append(v.Targets, Target{t.Class.ID, t.Class.Label, t.Datatype, t.Share})
+		}
+		if e := p.Example; e != nil {
+			v.Example = &exampled{Ref(e.Subject), e.Value.Term.Value, e.Value.Label}
+		}
+		out = append(out, v)
+	}
+	return out
+}
