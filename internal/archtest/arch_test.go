@@ -91,6 +91,7 @@ var rules = []struct {
 	{"internal/web/guard", "", "keeps strangers out of any page"},
 	{"internal/web/health", "", "checks come as functions"},
 	{"internal/web/challenge", "agent internal/sparql/rewrite", "an API over an interface that it owns"},
+	{"internal/noisy", "internal/llm internal/sparql", "plays the model: it knows requests and gold queries, never the agent"},
 	{"internal/mcp", "agent agent/event agent/render agent/tool internal/ask internal/kg internal/rdf internal/sparql internal/sparql/check internal/sparql/explain internal/sparql/rewrite", "the graphs' tools for other agents; it never writes"},
 	{"internal/metrics", "agent/event internal/ask", "counts events and requests, and decides nothing"},
 	{"internal/store", "bot dataset dataset/annotate dataset/harvest internal/llm", "the store implements other packages' interfaces: it needs their nouns"},
