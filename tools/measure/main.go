@@ -1,6 +1,8 @@
 // Measure prints the size and the complexity of the code, package by package, and how far three values walk through it.
 //
-// Usage: go run ./tools/measure [DIR]
+// Usage: go run ./tools/measure [DIR [OLD]]
+//
+// With OLD, an older tree, it also prints how many of its statements are no longer there, and how many are new.
 //
 // Test files and generated files are left out. What is counted, and how, is in the package tools/measure/code.
 package main
@@ -31,6 +33,15 @@ func main() {
 	printWhole(w, t)
 	printPackages(w, t)
 	printWalks(w, t)
+	if len(os.Args) > 2 {
+		old, err := code.Read(os.Args[2])
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "measure:", err)
+			os.Exit(1)
+		}
+		were, gone, added := code.Compare(old, t)
+		fmt.Fprintf(w, "\nstatements before\tgone\tnew\n%d\t%d\t%d\n", were, gone, added)
+	}
 	if err := w.Flush(); err != nil {
 		fmt.Fprintln(os.Stderr, "measure:", err)
 		os.Exit(1)

@@ -76,3 +76,23 @@ func TestRead(t *testing.T) {
 		t.Errorf("the walk from T.Run has %d functions and %d returns, want 2 and 3", w.Functions, w.Returns)
 	}
 }
+
+func TestCompare(t *testing.T) {
+	read := func(text string) *Tree {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "p.go"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		tree, err := Read(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tree
+	}
+	before := read("package p\n\nfunc f() {\n\tg(1, 2)\n\tg(3, 4)\n}\n")
+	after := read("package p\n\n// f is described.\nfunc f() {\n\tg(1,\n\t\t2,\n\t)\n\th()\n\th()\n}\n")
+	// Before: the package, f's head and two calls. The first call was only broken; the second went, and h() came twice.
+	if were, gone, added := Compare(before, after); were != 4 || gone != 1 || added != 2 {
+		t.Errorf("%d statements, %d gone, %d new; want 4, 1, 2", were, gone, added)
+	}
+}

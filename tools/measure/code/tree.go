@@ -32,6 +32,7 @@ type Package struct {
 	Documented int // those of them with a comment
 	Complexity int // of the most complex function
 	decls      map[string]*ast.FuncDecl
+	statements []string // see [Compare]
 }
 
 // Function is a declared function or method.
@@ -110,10 +111,25 @@ func (p *Package) add(src []byte) {
 	var s scanner.Scanner
 	s.Init(file, src, nil, 0)
 	seen := map[int]bool{}
+	var statement []string
+	end := func() {
+		if len(statement) > 0 {
+			p.statements = append(p.statements, strings.Join(statement, " "))
+		}
+		statement = nil
+	}
 	for {
 		pos, tok, lit := s.Scan()
 		if tok == token.EOF {
 			break
+		}
+		switch {
+		case tok == token.SEMICOLON || tok == token.LBRACE || tok == token.RBRACE:
+			end()
+		case tok.IsLiteral():
+			statement = append(statement, lit)
+		case tok != token.COMMA: // a list that is broken into lines ends with one
+			statement = append(statement, tok.String())
 		}
 		if tok == token.SEMICOLON && lit == "\n" {
 			continue
