@@ -136,6 +136,9 @@ func (v *Run) Outcome(out *agent.Outcome) {
 func (v *Run) outcomeJSON(out *agent.Outcome) map[string]any {
 	m := map[string]any{"report": out.Report, "confidence": out.Confidence, "steps": len(out.Steps), "usage": out.Usage, "kg": v.Graph}
 	if a := out.Answer; a != nil {
+		if strings.Contains(v.Graph, ",") { // the question had several
+			m["kg"] = a.KG
+		}
 		m["event"], m["sparql"], m["result"], m["rows"] = "answer", a.SPARQL, a.Table, len(a.Table.Rows)
 	} else {
 		m["event"], m["reason"], m["detail"] = "no_answer", out.Reason, out.Detail
