@@ -86,6 +86,9 @@ func (r *Replay) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 			req.Purpose)
 	}
 	e := r.model[r.models]
+	if len(req.Tools) > 0 && e.Request != nil && len(e.Request.Tools) == 0 && e.Request.Purpose == req.Purpose {
+		return nil, llm.ErrNoTools // which was known of the server when the run began
+	}
 	r.models++
 	if e.Request == nil || !sameRequest(*e.Request, req) {
 		return nil, fmt.Errorf("replay: call %d of the model (%s) differs from the record: %s", r.models, req.Purpose,

@@ -20,7 +20,7 @@ type Delta struct {
 	Reset     bool   // what came before is void: the call is made again
 	Reasoning string // more of the reasoning
 	Text      string // more of the text
-	Call      string // more of a tool call: its name, then its arguments
+	Call      string // more of a tool call: its name on a new line, then its arguments
 }
 
 // live reports whether the call is streamed: somebody looks, there is one sample, and the server streams.
@@ -113,7 +113,10 @@ func (a *assembly) add(chunk openai.ChatCompletionStreamResponse) (d Delta) {
 			}
 			p.name += tc.Function.Name
 			p.arguments.WriteString(tc.Function.Arguments)
-			d.Call += tc.Function.Name + tc.Function.Arguments
+			if tc.Function.Name != "" {
+				d.Call += "\n" + tc.Function.Name + " "
+			}
+			d.Call += tc.Function.Arguments
 		}
 	}
 	return d
