@@ -14,9 +14,16 @@ func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call proto
 	held bool, err error) {
 	query, name, ok := call.Tool.Asked(call.Args)
 	source, serr := env.Sources.Named(name)
-	if !ok || serr != nil { // the tool says what is wrong
-		res, err = call.Tool.Run(ctx, env, call.Args)
-		return res, false, false, err
+	if !ok || serr != nil { // the tool says what is wrong, or only afterwards what it ran
+		if res, err = call.Tool.Run(ctx, env, call.Args); err != nil || res.Query == "" {
+			return res, false, false, err
+		}
+		if source, serr = env.Sources.Named(res.KG); serr != nil {
+			return res, false, false, nil
+		}
+		at := env.On(source)
+		ids := at.Unseen(res.Query)
+		return r.warned(ctx, at, res, ids), len(ids) > 0, false, nil
 	}
 	at := env.On(source)
 	ids := at.Unseen(query)
@@ -31,17 +38,22 @@ func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call proto
 	if res, err = call.Tool.Run(ctx, env, call.Args); err != nil {
 		return res, false, false, err
 	}
+	return r.warned(ctx, at, res, ids), len(ids) > 0, false, nil
+}
+
+// warned adds to a result what the preset wants said about IDs that nothing has shown.
+func (r *Runner) warned(ctx context.Context, env *tool.Env, res tool.Result, ids []string) tool.Result {
 	more := ""
 	switch r.Preset.Rules.Guard {
 	case preset.GuardName:
-		more = at.Warn(ctx, ids)
+		more = env.Warn(ctx, ids)
 	case preset.GuardLookUp:
-		more = at.LookUp(ctx, ids, false)
+		more = env.LookUp(ctx, ids, false)
 	}
 	if more != "" {
 		res.Text += "\n" + more
 	}
-	return res, len(ids) > 0, false, nil
+	return res
 }
 
 // seeing returns the state after a text that the model was shown, with the IRIs that it names in other words.
