@@ -23,6 +23,7 @@ import (
 type Options struct {
 	Preset   *preset.Preset        // the way of working; nil: [preset.Default]
 	Policy   string                // how its steps are searched; "": the preset's first
+	Examples int                   // solved questions to show before the first turn; 0: as the preset says
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
 	// ask for messages piece by piece, for a recorder that is an [event.Listener]
 	Stream bool
@@ -46,6 +47,13 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 	}
 	if opts.Policy == "" {
 		opts.Policy = opts.Preset.Policies[0]
+	}
+	if opts.Examples > 0 {
+		p := *opts.Preset
+		if p.Examples.N = opts.Examples; p.Examples.Force == "" {
+			p.Examples.Force = tool.SimilarName
+		}
+		opts.Preset = &p
 	}
 	return &Engine{lg: lg, model: model, sources: sources, now: now, opts: opts}
 }

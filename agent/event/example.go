@@ -1,6 +1,7 @@
 package event
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -22,6 +23,14 @@ type Example struct {
 
 // ExamplesOp is the Op of a [Call] that asked for examples.
 const ExamplesOp = "solved"
+
+// Examples returns the examples that a call found; none of a call for something else.
+func (c *Call) Examples() (out []Example) {
+	if c == nil || c.Op != ExamplesOp || json.Unmarshal(c.Result, &out) != nil {
+		return nil
+	}
+	return out
+}
 
 // ExampleQuery asks for earlier questions.
 type ExampleQuery struct {

@@ -142,7 +142,7 @@ type Proposal struct {
 // Propose is the first half of [Runner.Expand]: it asks for n samples and carries out none. Errors are as for Expand.
 func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error) {
 	b, p := r.Events.Branch(s.at), r.Preset
-	req := llm.Request{Purpose: "act", Part: strconv.Itoa(len(s.steps) + 1), Temperature: p.Sampling.Temperature,
+	req := llm.Request{Purpose: "act", Part: strconv.Itoa(len(s.steps) - s.given() + 1), Temperature: p.Sampling.Temperature,
 		TopP: p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens, Stop: p.Sampling.Stop, Seed: p.Sampling.Seed}
 	if n > 1 {
 		req.N = n

@@ -13,6 +13,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
+// SimilarName is the action that shows solved questions like one.
+const SimilarName = "find_similar_examples"
+
 // graspExampleCount is how many solved questions a call shows, if the preset does not say otherwise.
 const graspExampleCount = 3
 
@@ -30,7 +33,7 @@ type graspNoArgs struct {
 // Solved questions: find_similar_examples(kg, question) and find_examples(kg) of the paper, and search_example(kg,
 // query, page) and get_random_examples(kg) of 2026.
 var (
-	graspSimilar = keyed(&Tool{Name: "find_similar_examples", Text: "grasp_find_similar_examples.md", Input: "question"},
+	graspSimilar = keyed(&Tool{Name: SimilarName, Text: "grasp_find_similar_examples.md", Input: "question"},
 		nil, func(ctx context.Context, env *Env, a graspQuestionArgs) (Result, error) {
 			return env.similar(ctx, a.KG, a.Question, nil)
 		})

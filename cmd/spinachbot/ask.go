@@ -33,6 +33,7 @@ Exit status: 3 when no answer was found, 4 when the service of the model or of t
 	c.fs.BoolVar(&a.json, "json", false, "print one JSON object a line: step, rollback, and at the end answer or no_answer")
 	c.choiceVar(&a.graph, "kg", "wikidata", graphUsage, graphs...)
 	a.preset.declare(c, listPresets)
+	a.examples.declare(c)
 	c.fs.StringVar(&a.history, "history", "", "`file` with earlier turns: a trajectory, or JSON lines {\"question\":…,\"sparql\":…,\"report\":…}")
 	c.fs.StringVar(&a.record, "record", "", "write all exchanges with model and graph to this new `file`, without secrets")
 	c.fs.StringVar(&a.replay, "replay", "", "answer from a `file` of --record, without network; question and settings must be the same")
@@ -47,6 +48,7 @@ type asking struct {
 
 	json                                     bool
 	preset                                   presetFlags
+	examples                                 exampleFlags
 	graph, history, record, replay, language string
 }
 
@@ -114,7 +116,16 @@ func (a *asking) run(ctx context.Context, args []string) int {
 		return misuse(e, "ask: %v", err)
 	}
 	opts.Stream = !a.json && wrap == nil && console.New(e.stdout, e.environ).Terminal()
-	engine := agent.New(lg, model, sources, e.now, opts)
+	solved := a.examples.own(cfg.DataDir)
+	if err := solved.check(false); err != nil {
+		return fail(e, fmt.Errorf("ask: %w", err))
+	}
+	pool, err := solved.read(ctx, lg, nil)
+	if err != nil {
+		return fail(e, fmt.Errorf("ask: %w", err))
+	}
+	opts.Examples = a.examples.force
+	engine := agent.New(lg, model, withExamples(sources, pool), e.now, opts)
 	return a.ask(ctx, newAsk(lg, engine, cfg, dir, e.now), q)
 }
 

@@ -26,6 +26,7 @@ import (
 // evalRunFlags are the flags of eval run.
 type evalRunFlags struct {
 	preset                     presetFlags
+	examples                   exampleFlags
 	kg, out                    string
 	data                       fileList
 	script, recorded, language string
@@ -40,6 +41,7 @@ type evalRunFlags struct {
 
 func (f *evalRunFlags) declare(c *cmdline) {
 	f.preset.declare(c)
+	f.examples.declare(c)
 	c.choiceVar(&f.kg, "kg", "wikidata", graphUsage, graphs...)
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to hold in memory instead; may be given again")
 	c.fs.StringVar(&f.out, "out", "", "`folder` of the run, which a later call continues")
@@ -62,6 +64,8 @@ func (f *evalRunFlags) declare(c *cmdline) {
 const evalRunDoc = `Asks every question of a benchmark (SPINACH's, GRASP's or QALD's form, WikiWebQuestions,
 candidates) and keeps everything in the folder of --out: results.jsonl, meta.jsonl, summary.json, the gold answers
 with their time, and the trajectory of every run.
+
+Of --examples, no question of FILE and nothing that nearly is one is ever shown.
 
 Run the same command again to continue after an interruption, also after kill -9. Items that a service failed are
 asked again. Other settings for the same folder are refused.
@@ -137,6 +141,9 @@ func (f *evalRunFlags) check(rest []string) error {
 		if !slices.Contains(formNames(), name) {
 			return fmt.Errorf("--also %q: want %s", name, orList(formNames()))
 		}
+	}
+	if err := f.examples.check(false); err != nil {
+		return err
 	}
 	if f.asOf != "" {
 		if _, err := time.Parse(time.RFC3339, f.asOf); err != nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
+	"github.com/spinachbot/spinachbot/dataset/examples"
 	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
@@ -82,6 +83,11 @@ func (s *evalSession) run(ctx context.Context) int {
 	if err := errors.Join(s.openStore(ctx), s.openGraph(info.AsOf)); err != nil {
 		return fail(s.e, err)
 	}
+	pool, err := s.flags.examples.read(ctx, s.lg, examples.Hold(s.items))
+	if err != nil {
+		return fail(s.e, fmt.Errorf("eval run: %w", err))
+	}
+	s.sources, s.opts.Examples = withExamples(s.sources, pool), s.flags.examples.force
 	if err := s.openModel(ctx); err != nil {
 		return fail(s.e, err)
 	}
@@ -183,6 +189,11 @@ func (s *evalSession) describe() error {
 	s.settings = evalrun.Settings{
 		"preset": preset, "policy": s.opts.Policy, "benchmark": s.hash, "language": f.language,
 		"limits": fmt.Sprintf("time %s, $%g an item", limits.Time, limits.USD),
+	}
+	if solved, err := f.examples.fingerprint(); err != nil {
+		return err
+	} else if solved != "" {
+		s.settings["examples"] = solved
 	}
 	if f.skip {
 		s.settings["skip-unscorable"] = "yes"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
@@ -67,8 +68,9 @@ type attempt struct {
 	detail  string   // of the failure or the reason
 	again   bool     // trying again may help
 
-	incidents int // calls of the graph that its service failed
-	refused   int // repetitions and early stops
+	examples  []string // IDs of the solved questions that the model was shown
+	incidents int      // calls of the graph that its service failed
+	refused   int      // repetitions and early stops
 }
 
 // attempt makes one try. The error stops the run.
@@ -168,7 +170,7 @@ func failed(kind string) *Failure { return &Failure{Kind: kind, Message: failure
 // into writes the attempt into the item's file.
 func (a *attempt) into(f *itemFile) {
 	f.Trajectory, f.Started, f.MS = a.file, a.started.UTC(), a.elapsed.Milliseconds()
-	f.Usage, f.Incidents, f.Refused, f.Detail = a.usage, a.incidents, a.refused, a.detail
+	f.Usage, f.Incidents, f.Refused, f.Detail, f.Examples = a.usage, a.incidents, a.refused, a.detail, a.examples
 	f.Error, f.Reason, f.Answered, f.SPARQL, f.Result, f.Steps, f.Confidence = a.failure, "", false, "", rawResult("null"), 0, 0
 	if a.out != nil {
 		f.Steps, f.Reason, f.Language = len(a.out.Steps), string(a.out.Reason), a.out.Language
@@ -195,6 +197,12 @@ func (a *attempt) count(e event.Event) {
 	switch {
 	case e.Event == "graph" && e.Call != nil && e.Call.Failure != nil && passing(e.Call.Failure.Kind):
 		a.incidents++
+	case e.Event == "graph":
+		for _, x := range e.Call.Examples() {
+			if !slices.Contains(a.examples, x.ID) {
+				a.examples = append(a.examples, x.ID)
+			}
+		}
 	case e.Event == "rollback":
 		a.refused++
 	}

@@ -433,6 +433,10 @@ func shown(s string, n int) string {
 
 func eventsForPage(events []agent.Event) (out []pageEvent) {
 	for _, e := range events {
+		for _, x := range e.Call.Examples() {
+			out = append(out, pageEvent{Thought: "Shown to it: the solved question " + shown(x.ID, 80), Call: shown(x.Question, pageArgument),
+				Observation: shown(x.SPARQL, pageArgument)})
+		}
 		s := e.Step
 		if s == nil {
 			continue

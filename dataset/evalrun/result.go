@@ -89,7 +89,8 @@ type Meta struct {
 	Incidents int `json:"incidents,omitempty"`
 	Refused   int `json:"refused,omitempty"` // repetitions and early stops, in the last attempt
 	// turns that the model had to repair, by what was wrong (empty, cut, no_action, name, argument, json), likewise
-	Repairs map[string]int `json:"repairs,omitempty"`
+	Repairs  map[string]int `json:"repairs,omitempty"`
+	Examples []string       `json:"examples,omitempty"` // IDs of the solved questions that the model was shown, likewise
 	// without an answer: the query that came nearest to one
 	Nearest  string    `json:"nearest_query,omitempty"`
 	Usage    llm.Usage `json:"usage"`         // of the last attempt

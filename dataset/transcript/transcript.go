@@ -56,7 +56,7 @@ func Read(events []event.Event) (*Run, error) {
 				r.Model = e.Response.Model
 			}
 		case "graph":
-			for _, x := range examplesOf(e.Call) {
+			for _, x := range e.Call.Examples() {
 				if !seen[x.Source+"\n"+x.ID] {
 					seen[x.Source+"\n"+x.ID] = true
 					r.Examples = append(r.Examples, x)
@@ -75,14 +75,6 @@ func Read(events []event.Event) (*Run, error) {
 		r.Elapsed = events[len(events)-1].Time.Sub(r.Started)
 	}
 	return r, nil
-}
-
-// examplesOf returns the examples that a call found.
-func examplesOf(c *event.Call) (out []event.Example) {
-	if c == nil || c.Op != event.ExamplesOp || json.Unmarshal(c.Result, &out) != nil {
-		return nil
-	}
-	return out
 }
 
 // main are the purposes of the calls in which the question is worked on; all others are side tasks.

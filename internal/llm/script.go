@@ -34,6 +34,8 @@ import (
 //	(the first two HTTP attempts at step 2 fail with these statuses, the third gets this text; "drop" cuts the connection)
 //	== prune Q183
 //	{"area (P2046)": "…"}
+//	== analyze
+//	{"extracted_classes": ["bakery"], …}
 //	== extract
 //	SELECT …
 //	== report
@@ -74,6 +76,7 @@ const (
 	taskExtract  = "extract"
 	taskReport   = "report"
 	taskFeedback = "feedback"
+	taskAnalyze  = "analyze"
 )
 
 // ParseScript reads a script. Errors name the line.
@@ -171,7 +174,7 @@ func parseHeader(words []string) (*scriptSection, error) {
 	s := &scriptSection{task: words[0]}
 	rest := words[1:]
 	switch s.task {
-	case "request", taskTriage, taskLanguage, taskExtract, taskReport:
+	case "request", taskTriage, taskLanguage, taskAnalyze, taskExtract, taskReport:
 	case taskAct, taskFeedback:
 		if len(rest) == 0 || !isNumber(rest[0]) {
 			return nil, fmt.Errorf("%s wants the number of its turn: \"== %s 1\"", s.task, s.task)
@@ -186,7 +189,7 @@ func parseHeader(words []string) (*scriptSection, error) {
 		}
 		s.arg, rest = rest[0], rest[1:]
 	default:
-		return nil, fmt.Errorf("unknown section %q; there are request, triage, language, act N, feedback N, prune Q…, extract and report", s.task)
+		return nil, fmt.Errorf("unknown section %q; there are request, triage, language, analyze, act N, feedback N, prune Q…, extract and report", s.task)
 	}
 	if len(rest) == 0 {
 		return s, nil

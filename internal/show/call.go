@@ -65,8 +65,8 @@ func arguments(argument string) (lines []string) {
 
 // showGraph shows a call of the graph that people want to know of: the solved questions that the model was shown.
 func showGraph(w io.Writer, c *event.Call) {
-	var found []event.Example
-	if c == nil || c.Op != event.ExamplesOp || json.Unmarshal(c.Result, &found) != nil {
+	found := c.Examples()
+	if len(found) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "   %s\n", text.Count(len(found), "example"))

@@ -64,6 +64,12 @@ func (v *Run) Event(e event.Event) {
 		v.text(e.Detail + "\n")
 	case e.Event == "rollback" && v.AsJSON:
 		JSON(v.Screen, map[string]any{"event": "rollback", "to": *e.To, "reason": e.Reason})
+	case e.Event == "graph" && v.AsJSON:
+		for _, x := range e.Call.Examples() {
+			JSON(v.Screen, map[string]any{"event": "example", "id": x.ID, "source": x.Source, "question": x.Question, "sparql": x.SPARQL})
+		}
+	case e.Event == "graph":
+		showGraph(v.Screen, e.Call)
 	case e.Event == "step":
 		s := e.Step
 		if v.reasoning != "" {

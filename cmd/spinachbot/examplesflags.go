@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/examples"
+	"github.com/spinachbot/spinachbot/dataset/release"
+)
+
+// exampleFlags choose the solved questions that the model may be shown.
+type exampleFlags struct {
+	paths fileList
+	force int
+}
+
+func (f *exampleFlags) declare(c *cmdline) {
+	c.fs.Var(&f.paths, "examples", "`file` with solved questions to show the model: a benchmark in any form, or the folder of a harvest; may be given again")
+	c.fs.IntVar(&f.force, "force-examples", 0, "show this `number` of them before the model's first turn, with any preset")
+}
+
+// check looks at what the flags can be wrong in; have says that there are solved questions without --examples.
+func (f *exampleFlags) check(have bool) error {
+	switch {
+	case f.force < 0:
+		return usageError{errors.New("--force-examples must be positive")}
+	case f.force > 0 && len(f.paths) == 0 && !have:
+		return usageError{errors.New("--force-examples needs solved questions: name a file with --examples")}
+	}
+	return nil
+}
+
+// read reads the solved questions without those that held holds back; nil when none were named.
+func (f *exampleFlags) read(ctx context.Context, lg *slog.Logger, held *examples.Held) (*examples.Pool, error) {
+	if len(f.paths) == 0 {
+		return nil, nil
+	}
+	pool := &examples.Pool{}
+	for _, path := range f.paths {
+		if err := addExamples(ctx, pool, path); err != nil {
+			return nil, err
+		}
+	}
+	if held == nil {
+		return pool, nil
+	}
+	left, gone := pool.Without(held)
+	var why []string
+	for _, reason := range slices.Sorted(maps.Keys(gone)) {
+		why = append(why, fmt.Sprintf("%s %d", reason, gone[reason]))
+	}
+	lg.Info("solved questions", "files", strings.Join(pool.Sources(), ", "), "held_back", strings.Join(why, ", "), "left", left.Len())
+	return left, nil
+}
+
+// addExamples adds what a path holds. Of the folder of a harvest that is annotated, the items that annotators kept come
+// first.
+func addExamples(ctx context.Context, pool *examples.Pool, path string) error {
+	if _, err := os.Stat(filepath.Join(path, annotationsFile)); err != nil {
+		return pool.Read(path)
+	}
+	st, err := openAnnotations(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer st.Close()
+	_, golds, err := readGolds(ctx, path, st, false)
+	if err != nil {
+		return err
+	}
+	items, err := release.Items(path, golds, false)
+	if err != nil {
+		return err
+	}
+	return pool.Harvest(path, items)
+}
+
+// own are the flags, with the candidates of the scheduled harvest where no file was named and there is one.
+func (f *exampleFlags) own(dataDir string) *exampleFlags {
+	out := *f
+	folder := filepath.Join(dataDir, harvestFolder)
+	if _, err := os.Stat(filepath.Join(folder, dataset.CandidatesFile)); err == nil && len(f.paths) == 0 {
+		out.paths = fileList{folder}
+	}
+	return &out
+}
+
+// fingerprint names the solved questions for the settings of a run.
+func (f *exampleFlags) fingerprint() (string, error) {
+	var out []string
+	for _, path := range f.paths {
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			path = filepath.Join(path, dataset.CandidatesFile)
+		}
+		h, err := hashFile(path)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, h)
+	}
+	if f.force > 0 {
+		out = append(out, fmt.Sprintf("%d at the start", f.force))
+	}
+	return strings.Join(out, " "), nil
+}
+
+// withExamples gives the main graph the solved questions; nil changes nothing.
+func withExamples(sources agent.Sources, pool *examples.Pool) agent.Sources {
+	if pool == nil || len(sources) == 0 {
+		return sources
+	}
+	out := slices.Clone(sources)
+	out[0].Examples = pool
+	return out
+}
