@@ -24,6 +24,7 @@ type Options struct {
 	Preset   *preset.Preset        // the way of working; nil: [preset.Default]
 	Policy   string                // how its steps are searched; "": the preset's first
 	Examples int                   // solved questions to show before the first turn; 0: as the preset says
+	Notebook tool.Notebook         // for a preset that takes notes
 	Services func(iri string) bool // addresses that SERVICE may name besides Wikidata's own services; nil: none
 	// ask for messages piece by piece, for a recorder that is an [event.Listener]
 	Stream bool
@@ -92,7 +93,7 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 	r := &run{Runner: &step.Runner{
 		NoTools: &e.noTools, Live: live,
 		Log: e.lg, Model: e.model, Sources: e.sources, Now: e.now, Preset: e.opts.Preset,
-		Dialect:  tool.Dialect{Services: e.opts.Services},
+		Dialect: tool.Dialect{Services: e.opts.Services}, Notebook: e.opts.Notebook,
 		Question: q, Events: event.NewLog(rec, e.now, 0), Meter: step.NewMeter(e.limits(limits), e.now),
 	}}
 	out = &Outcome{}

@@ -82,6 +82,22 @@ var shared embed.FS
 //go:embed */preset.json */*.tmpl
 var builtin embed.FS
 
+//go:embed tasks
+var tasks embed.FS
+
+// NoteTaker is the preset that learns notes from finished runs. It answers no questions, so it is not among [Names].
+func NoteTaker() *Preset {
+	sub, err := fs.Sub(tasks, "tasks/note-taker")
+	if err != nil {
+		panic(err) // the path is right
+	}
+	p, err := Load(sub)
+	if err != nil {
+		panic(err) // it is part of the program, and a test reads it
+	}
+	return p
+}
+
 // Names returns the names of the presets that are part of the program, the usual one first.
 func Names() []string {
 	files, err := fs.Glob(builtin, "*/preset.json")

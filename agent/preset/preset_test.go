@@ -153,3 +153,9 @@ func TestGrasp(t *testing.T) {
 		}
 	}
 }
+
+func TestNoteTaker(t *testing.T) {
+	if p := NoteTaker(); p.Toolset().Find("add_note") == nil || slices.Contains(Names(), p.Name) {
+		t.Errorf("%+v", p)
+	}
+}

@@ -48,6 +48,7 @@ type Runner struct {
 	Language tool.Language
 	Events   *event.Log
 	Meter    *Meter
+	Notebook tool.Notebook   // for a preset that takes notes; nil for others
 	NoTools  *atomic.Bool    // the model's server was found to know no tool calls; nil: that is not kept
 	Live     func(llm.Delta) // sees what the model writes while it writes; nil: nobody looks
 }
@@ -321,7 +322,7 @@ func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 	sources := r.Sources.Recorded(b)
 	env := &tool.Env{
 		Log: r.Log, Sources: sources, Question: r.Question, Language: r.Language,
-		Dialect: r.Dialect, Show: r.Preset.Show, Generate: r.Preset.Generate, Diagnose: r.Preset.Diagnose, TimeFor: r.Meter.timeFor,
+		Dialect: r.Dialect, Show: r.Preset.Show, Generate: r.Preset.Generate, Notebook: r.Notebook, Diagnose: r.Preset.Diagnose, TimeFor: r.Meter.timeFor,
 		Seen: s.known.has,
 		Advised: func(a tool.Advice) bool {
 			for _, k := range s.steps {

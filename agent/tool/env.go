@@ -69,6 +69,7 @@ type Env struct {
 	Dialect  Dialect
 	Show     Show
 	Generate Generate
+	Notebook Notebook // nil when no notes are taken
 	// try an empty query without each of its conditions, up to 6 more queries
 	Diagnose bool
 	TimeFor  func(d time.Duration) bool // whether d still fits into the run's time

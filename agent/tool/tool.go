@@ -238,7 +238,7 @@ type Set []*Tool
 
 // all lists every tool there is.
 var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool}, graspTools, surveyTools,
-	generateTools)
+	generateTools, noteTools)
 
 // Select returns the tools with these names.
 func Select(names []string) (Set, error) {

@@ -116,6 +116,9 @@ func (a *asking) run(ctx context.Context, args []string) int {
 		return misuse(e, "ask: %v", err)
 	}
 	opts.Stream = !a.json && wrap == nil && console.New(e.stdout, e.environ).Terminal()
+	if sources, err = withNotes(e, sources, cfg.DataDir); err != nil {
+		return fail(e, fmt.Errorf("ask: %w", err))
+	}
 	solved := a.examples.own(cfg.DataDir)
 	if err := solved.check(false); err != nil {
 		return fail(e, fmt.Errorf("ask: %w", err))

@@ -83,6 +83,9 @@ func (s *evalSession) run(ctx context.Context) int {
 	if err := errors.Join(s.openStore(ctx), s.openGraph(info.AsOf)); err != nil {
 		return fail(s.e, err)
 	}
+	if s.sources, err = withNotes(s.e, s.sources, s.cfg.DataDir); err != nil {
+		return fail(s.e, fmt.Errorf("eval run: %w", err))
+	}
 	pool, err := s.flags.examples.read(ctx, s.lg, examples.Hold(s.items))
 	if err != nil {
 		return fail(s.e, fmt.Errorf("eval run: %w", err))
@@ -189,6 +192,11 @@ func (s *evalSession) describe() error {
 	s.settings = evalrun.Settings{
 		"preset": preset, "policy": s.opts.Policy, "benchmark": s.hash, "language": f.language,
 		"limits": fmt.Sprintf("time %s, $%g an item", limits.Time, limits.USD),
+	}
+	if notes, err := openLessons(s.e, cfg.DataDir).For("wikidata"); err != nil {
+		return err
+	} else if len(notes) > 0 && s.opts.Preset.Notes.N > 0 {
+		s.settings["notes"] = hashOf([]byte(strings.Join(notes, "\n")))
 	}
 	if solved, err := f.examples.fingerprint(); err != nil {
 		return err

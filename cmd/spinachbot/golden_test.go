@@ -129,6 +129,10 @@ trace show a b
 trace export missing
 trace export --as csv
 trace export torn.jsonl
+lessons
+lessons show n1
+lessons approve
+lessons learn
 config
 config check extra
 config check --run

@@ -93,6 +93,7 @@ func newRoot(e *env) *cobra.Command {
 		serveCommand(e),
 		sparqlCommand(e),
 		traceCommand(e),
+		lessonsCommand(e),
 		versionCommand(e),
 	)
 	root.Long = `SpinachBot turns people's questions into SPARQL queries: on a wiki page, and at the command line.

@@ -119,3 +119,39 @@ func readFile(name string) (*Run, error) {
 	}
 	return run, nil
 }
+
+// FileRun is a run with the name of its file.
+type FileRun struct {
+	*Run
+	File string
+}
+
+// ReadRuns reads the runs of paths, as [Export] takes them: those without an answer first, since more can be learned
+// from them. What is no run of a question is left out.
+func ReadRuns(paths []string) ([]FileRun, error) {
+	var out []FileRun
+	for _, path := range paths {
+		files, err := filesOf(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range files {
+			run, err := readFile(name)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", name, text.JSON(err))
+			}
+			if run != nil && run.Preset != "note-taker" {
+				out = append(out, FileRun{run, filepath.Base(name)})
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b FileRun) int { return number(a.Answered()) - number(b.Answered()) })
+	return out, nil
+}
+
+func number(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

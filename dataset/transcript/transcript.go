@@ -19,6 +19,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Run is what a trajectory says of one question's run.
@@ -148,4 +149,32 @@ func line(v any) ([]byte, error) {
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
 	return []byte(b.String()), err
+}
+
+// How much of a run is in a [Run.Digest], in characters.
+const (
+	maxDigest  = 14_000
+	maxThought = 500
+	maxSeen    = 900 // of an observation
+)
+
+// Digest tells a run for a reader who learns from it: the question, each step with what it showed, the query of the
+// answer and how the run ended. gold is the query that is right, "" where that is not known.
+func (r *Run) Digest(gold string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "The question: %s\n", r.Question.Text)
+	for i, s := range r.Steps {
+		fmt.Fprintf(&b, "\nStep %d. %s\n%s(%s)\n%s\n", i+1, text.Clip(text.Fold(s.Thought), maxThought), s.Action, s.Argument, text.Clip(s.Observation, maxSeen))
+	}
+	switch {
+	case r.Answered():
+		fmt.Fprintf(&b, "\nThe query of the answer:\n%s\n", r.SPARQL)
+	case r.End != nil:
+		fmt.Fprintf(&b, "\nNo answer: %s %s\n", r.End.Reason, text.Clip(r.End.Detail, maxThought))
+	}
+	out := text.Clip(b.String(), maxDigest)
+	if gold != "" {
+		out += "\n\nA query that is known to be right:\n" + text.Clip(gold, 2000)
+	}
+	return out
 }

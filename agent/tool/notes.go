@@ -1,0 +1,63 @@
+package tool
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Notebook holds notes on a graph. Errors are for the model.
+type Notebook interface {
+	Add(text string) (id string, err error)
+	Update(id, text string) error
+	Delete(id string) error
+	Lines() ([]string, error) // the notes with their IDs, one a line
+}
+
+// noteTools are those with which a note-taker keeps notes on a graph (GRASP, files of 2026).
+var noteTools = Set{
+	typed(&Tool{Name: "add_note", Text: "add_note.md", Input: "note"}, func(_ context.Context, env *Env, a struct {
+		Note string `json:"note"`
+	}) (Result, error) {
+		return env.note(func(b Notebook) (string, error) {
+			id, err := b.Add(a.Note)
+			return say("note_added", id), err
+		})
+	}),
+	typed(&Tool{Name: "update_note", Text: "update_note.md"}, func(_ context.Context, env *Env, a struct {
+		ID   string `json:"id"`
+		Note string `json:"note"`
+	}) (Result, error) {
+		return env.note(func(b Notebook) (string, error) { return say("note_changed", a.ID), b.Update(a.ID, a.Note) })
+	}),
+	typed(&Tool{Name: "delete_note", Text: "delete_note.md", Input: "id"}, func(_ context.Context, env *Env, a struct {
+		ID string `json:"id"`
+	}) (Result, error) {
+		return env.note(func(b Notebook) (string, error) { return say("note_deleted", a.ID), b.Delete(a.ID) })
+	}),
+	typed(&Tool{Name: "show_notes", Text: "show_notes.md"}, func(_ context.Context, env *Env, _ struct{}) (Result, error) {
+		return env.note(func(b Notebook) (string, error) {
+			lines, err := b.Lines()
+			if err == nil && len(lines) == 0 {
+				return say("notes_none", nil), nil
+			}
+			return strings.Join(lines, "\n"), err
+		})
+	}),
+	ending(&Tool{Name: "finish_notes", Text: "finish_notes.md"}, func(struct{}) End {
+		return End{NoAnswer: true, Why: "the notes are taken"}
+	}),
+}
+
+// note does something with the notebook. What does not work is said to the model.
+func (env *Env) note(do func(Notebook) (string, error)) (Result, error) {
+	if env.Notebook == nil {
+		return Result{Text: say("notes_closed", nil), Failure: kg.Refused}, nil
+	}
+	text, err := do(env.Notebook)
+	if err != nil {
+		return Result{Text: say("note_refused", err.Error()), Failure: kg.QueryFailed}, nil
+	}
+	return Result{Text: text}, nil
+}

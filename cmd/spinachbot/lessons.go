@@ -1,0 +1,222 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/dataset/evalrun"
+	"github.com/spinachbot/spinachbot/dataset/transcript"
+	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/lesson"
+	"github.com/spinachbot/spinachbot/internal/show"
+	"github.com/spinachbot/spinachbot/internal/store"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// lessonsFile holds the notes, in DATA_DIR.
+const lessonsFile = "lessons.jsonl"
+
+func lessonsCommand(e *env) *cobra.Command {
+	return group(e, "lessons", "keep notes on graphs that were learned from runs", lessonsListCommand(e), lessonsShowCommand(e), lessonsLearnCommand(e),
+		lessonsSetCommand(e, "approve", lesson.Approved, "show notes to models from now on"), lessonsSetCommand(e, "withdraw", lesson.Withdrawn, "show notes to models no more"),
+		lessonsEditCommand(e), lessonsMeasureCommand(e))
+}
+
+func openLessons(e *env, dataDir string) *lesson.Book {
+	return lesson.Open(filepath.Join(dataDir, lessonsFile), e.now)
+}
+
+// withNotes gives each graph its approved notes.
+func withNotes(e *env, sources agent.Sources, dataDir string) (agent.Sources, error) {
+	book, out := openLessons(e, dataDir), slices.Clone(sources)
+	for i := range out {
+		notes, err := book.For(out[i].Name())
+		if err != nil {
+			return nil, err
+		}
+		out[i].Notes = notes
+	}
+	return out, nil
+}
+
+// onLessons is a command that works on the notes.
+func onLessons(c *cmdline, least, most int, want string, do func(ctx context.Context, b *lesson.Book, args []string) error) *cobra.Command {
+	return c.command(func(ctx context.Context, args []string) int {
+		if len(args) < least || most >= 0 && len(args) > most {
+			return misuse(c.e, "%s", want)
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		if err := do(ctx, openLessons(c.e, cfg.DataDir), args); err != nil {
+			return fail(c.e, fmt.Errorf("lessons: %w", err))
+		}
+		return exitOK
+	})
+}
+
+func lessonsListCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "list [flags]", "list the notes", "Lists the notes on graphs: ID, graph, state, when it was learned, and the note. Only approved notes are shown to models.", config.Data)
+	all := c.fs.Bool("all", false, "also withdrawn notes")
+	asJSON := c.fs.Bool("json", false, "print one JSON object a note")
+	return onLessons(c, 0, 0, "lessons list: takes no arguments", func(_ context.Context, b *lesson.Book, _ []string) error {
+		notes, err := b.List()
+		if err != nil {
+			return err
+		}
+		notes = slices.DeleteFunc(notes, func(n lesson.Note) bool { return n.State == lesson.Withdrawn && !*all })
+		switch {
+		case *asJSON:
+			for _, n := range notes {
+				show.JSON(e.stdout, n)
+			}
+		case len(notes) == 0:
+			fmt.Fprintln(e.stderr, "there are no notes; spinachbot lessons learn reads runs and proposes some")
+		default:
+			show.Lessons(console.New(e.stdout, e.environ), notes)
+		}
+		return nil
+	})
+}
+
+func lessonsShowCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "show ID...", "show notes with their source and effect", "Shows all that is known of notes: source, model, dates, and what was measured.", config.Data)
+	return onLessons(c, 1, -1, "lessons show: which notes? spinachbot lessons show ID...; lessons list shows the IDs", func(_ context.Context, b *lesson.Book, ids []string) error {
+		for _, id := range ids {
+			n, err := b.Get(id)
+			if err != nil {
+				return err
+			}
+			show.Lesson(e.stdout, n)
+		}
+		return nil
+	})
+}
+
+func lessonsSetCommand(e *env, name string, to lesson.State, short string) *cobra.Command {
+	c := newCmdline(e, name+" ID...", short, "Marks notes as "+string(to)+". Approved notes are in the prompts of presets that show notes, as material and not as instructions.", config.Data)
+	return onLessons(c, 1, -1, "lessons "+name+": which notes? lessons list shows the IDs", func(_ context.Context, b *lesson.Book, ids []string) error {
+		for _, id := range ids {
+			if err := b.Set(id, to); err != nil {
+				return err
+			}
+			fmt.Fprintf(e.stdout, "%s: %s\n", id, to)
+		}
+		return nil
+	})
+}
+
+func lessonsEditCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "edit ID TEXT", "change a note's text", fmt.Sprintf("Changes a note's text, at most %d characters. It is then proposed again: approve it to have it shown.", lesson.MaxText), config.Data)
+	return onLessons(c, 2, -1, "lessons edit: spinachbot lessons edit ID TEXT", func(_ context.Context, b *lesson.Book, args []string) error {
+		return b.Edit(args[0], strings.Join(args[1:], " "))
+	})
+}
+
+func lessonsMeasureCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "measure --without RUN --with RUN ID...", "keep what notes were measured to do",
+		"Compares two runs of eval run, made without and with the notes, and keeps the figures with them.", config.Data)
+	without := c.fs.String("without", "", "`folder` of the run without the notes")
+	with := c.fs.String("with", "", "`folder` of the run with them")
+	return onLessons(c, 1, -1, "lessons measure: spinachbot lessons measure --without RUN --with RUN ID...", func(ctx context.Context, b *lesson.Book, ids []string) error {
+		if *without == "" || *with == "" {
+			return usageError{errors.New("name the two runs with --without and --with")}
+		}
+		effect, err := evalrun.Effect(ctx, *without, *with, e.now())
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			if err := b.Measured(id, effect); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintln(e.stdout, effect)
+		return nil
+	})
+}
+
+func lessonsLearnCommand(e *env) *cobra.Command {
+	c := newCmdline(e, "learn [flags] FILE|FOLDER...", "propose notes from finished runs",
+		`Has the model read runs, check on the graph what it suspects, and propose notes. A FOLDER is one of
+trajectories or of eval run. The notes are shown to no model until a person approves them.`, config.Data, config.Model, config.Limits, config.Graph)
+	graph := c.choice("kg", "wikidata", graphUsage, graphs...)
+	limit := c.fs.Int("limit", 10, "read this `number` of runs, those without an answer first")
+	return c.command(func(ctx context.Context, paths []string) int {
+		if len(paths) == 0 || *limit < 1 {
+			return misuse(e, "lessons learn: which runs? spinachbot lessons learn FILE|FOLDER...")
+		}
+		cfg, ok := c.load()
+		if !ok {
+			return exitUsage
+		}
+		if !cfg.HasModel() {
+			return misuse(e, "lessons learn: %v", errNoModel)
+		}
+		n, err := learnLessons(ctx, e, c.logger(slog.LevelWarn), cfg, *graph, paths, *limit)
+		if err != nil {
+			return fail(e, fmt.Errorf("lessons learn: %w", err))
+		}
+		fmt.Fprintf(e.stdout, "%s proposed; read them with spinachbot lessons list\n", text.Count(n, "note"))
+		return exitOK
+	})
+}
+
+// learnLessons reads runs and returns how many notes there are more than before.
+func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Config, graph string, paths []string, limit int) (int, error) {
+	runs, err := transcript.ReadRuns(paths)
+	if err != nil {
+		return 0, err
+	}
+	dir, err := trajectoryDir(cfg.DataDir)
+	if err != nil {
+		return 0, err
+	}
+	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
+		return 0, err
+	}
+	st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
+	if err != nil {
+		return 0, err
+	}
+	defer st.Close()
+	sources, err := askGraph(lg, graph, cfg, st, e.now, nil)
+	if err != nil {
+		return 0, err
+	}
+	model, err := newModel(lg, modelSettings(cfg), cfg.DailyUSD, st, e.now, nil)
+	if err != nil {
+		return 0, err
+	}
+	book := openLessons(e, cfg.DataDir)
+	before, err := book.List()
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range runs[:min(limit, len(runs))] {
+		taker := lesson.Taker{Book: book, KG: sources.Main().Name(), Source: r.ID + " of " + r.File, Model: cfg.OpenAIModel}
+		engine := agent.New(lg, model, sources, e.now, agent.Options{Preset: preset.NoteTaker(), Notebook: taker})
+		out, err := newAsk(lg, engine, cfg, dir, e.now).Solve(ctx, "lessons", agent.Question{Text: r.Digest(""), Language: "en"})
+		if err != nil {
+			return 0, err
+		}
+		fmt.Fprintf(e.stderr, "read %s: %s, %s\n", text.OneLine(r.File), text.Count(len(out.Steps), "step"), text.OneLine(out.Detail))
+		if out.ServiceFailed() || out.Reason == agent.NoModel {
+			return 0, fmt.Errorf("a service failed: %s", text.OneLine(out.Detail))
+		}
+	}
+	after, err := book.List()
+	return len(after) - len(before), err
+}

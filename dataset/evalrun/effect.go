@@ -1,0 +1,35 @@
+package evalrun
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Effect says in one line what a change did: a measure's mean F1 of two runs over the items that both scored.
+func Effect(ctx context.Context, before, after string, now time.Time) (string, error) {
+	var runs [2]*RunData
+	for i, dir := range []string{before, after} {
+		var err error
+		if runs[i], err = Load(ctx, dir, Metrics); err != nil {
+			return "", err
+		}
+	}
+	n, sums := 0, [2]float64{}
+	for _, it := range runs[0].Items {
+		other := runs[1].Item(it.ID)
+		if other == nil || other.GoldSPARQL != it.GoldSPARQL {
+			continue
+		}
+		a, ok := it.Score(MetricSpinach)
+		b, both := other.Score(MetricSpinach)
+		if ok && both {
+			n, sums[0], sums[1] = n+1, sums[0]+a.F1, sums[1]+b.F1
+		}
+	}
+	if n == 0 {
+		return "", fmt.Errorf("%s and %s have no scored item in common: are they of the same benchmark?", before, after)
+	}
+	return fmt.Sprintf("F1 (spinach) %.1f without, %.1f with, on %d items (%s, %s), measured %s", 100*sums[0]/float64(n), 100*sums[1]/float64(n), n,
+		runs[0].Name, runs[1].Name, now.UTC().Format("2006-01-02")), nil
+}

@@ -1,0 +1,284 @@
+// Package lesson keeps notes on graphs that were learned from earlier runs: one or two sentences each, with where they
+// come from and what they were measured to do. A note is a model's text about strangers' text. So nothing is shown to a
+// model that no person has approved, and what is shown is material, never an instruction.
+package lesson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// The limits of GRASP's notes: so many of each graph, and of all graphs together, and so many characters each.
+const (
+	MaxNotes = 16
+	MaxText  = 512
+)
+
+// State is what became of a note.
+type State string
+
+// The states.
+const (
+	Proposed  State = "proposed"  // learned, and not yet read by a person
+	Approved  State = "approved"  // shown to models
+	Withdrawn State = "withdrawn" // by a person; kept, so that it is not learned again
+)
+
+// Note is one lesson.
+type Note struct {
+	ID      string    `json:"id"`           // n1, n2, …
+	KG      string    `json:"kg,omitempty"` // name of the graph; "" for all
+	Text    string    `json:"text"`
+	State   State     `json:"state"`
+	Source  string    `json:"source"` // the runs that it was learned from, or who wrote it
+	Model   string    `json:"model,omitempty"`
+	Made    time.Time `json:"made"`
+	Changed time.Time `json:"changed,omitzero"` // of text or state
+	Effect  string    `json:"effect,omitempty"` // what was measured: figures with and without it, on what, when
+}
+
+// Book is a file of notes, one a line of JSON. It is safe for concurrent use by one process; each change replaces the
+// whole file.
+type Book struct {
+	path string
+	now  func() time.Time
+	mu   sync.Mutex
+}
+
+// Open returns the book in a file, which need not exist yet. now dates the notes.
+func Open(path string, now func() time.Time) *Book { return &Book{path: path, now: now} }
+
+// ErrNone says that there is no note with an ID.
+var ErrNone = errors.New("there is no such note")
+
+// List returns all notes in the order in which they were made.
+func (b *Book) List() ([]Note, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.read()
+}
+
+func (b *Book) read() ([]Note, error) {
+	content, err := os.ReadFile(b.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the notes cannot be read: %w", err)
+	}
+	var out []Note
+	for i, line := range bytes.Split(content, []byte("\n")) {
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		var n Note
+		if err := json.Unmarshal(line, &n); err != nil {
+			return nil, fmt.Errorf("%s: line %d is no note: %w", b.path, i+1, text.JSON(err))
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// change reads the notes, changes them and writes them back.
+func (b *Book) change(f func(notes []Note) ([]Note, error)) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	notes, err := b.read()
+	if err != nil {
+		return err
+	}
+	if notes, err = f(notes); err != nil {
+		return err
+	}
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	for _, n := range notes {
+		if err := enc.Encode(n); err != nil {
+			return err
+		}
+	}
+	return dataset.ReplaceFile(b.path, buf.Bytes())
+}
+
+// Get returns a note; [ErrNone] when there is none with the ID.
+func (b *Book) Get(id string) (Note, error) {
+	notes, err := b.List()
+	if err != nil {
+		return Note{}, err
+	}
+	if i := slices.IndexFunc(notes, func(n Note) bool { return n.ID == id }); i >= 0 {
+		return notes[i], nil
+	}
+	return Note{}, fmt.Errorf("%w: %s", ErrNone, text.OneLine(text.Clip(id, 40)))
+}
+
+// clean brings a note's text into its form: one line without control characters. The error is for a model.
+func clean(s string) (string, error) {
+	s = text.OneLine(s)
+	switch n := utf8.RuneCountInString(s); {
+	case n == 0:
+		return "", errors.New("the note is empty")
+	case n > MaxText:
+		return "", fmt.Errorf("the note is %d characters long, at most %d are allowed: shorten it", n, MaxText)
+	}
+	return s, nil
+}
+
+// Add adds a proposed note on a graph and returns its ID. It refuses a text that is there already, also a withdrawn
+// one, and a note beyond [MaxNotes].
+func (b *Book) Add(n Note) (id string, err error) {
+	if n.Text, err = clean(n.Text); err != nil {
+		return "", err
+	}
+	err = b.change(func(notes []Note) ([]Note, error) {
+		live, last := 0, 0
+		for _, o := range notes {
+			if strings.EqualFold(o.Text, n.Text) && o.KG == n.KG {
+				return nil, fmt.Errorf("the note is there already, as %s (%s)", o.ID, o.State)
+			}
+			if o.KG == n.KG && o.State != Withdrawn {
+				live++
+			}
+			if k, err := strconv.Atoi(strings.TrimPrefix(o.ID, "n")); err == nil {
+				last = max(last, k)
+			}
+		}
+		if live >= MaxNotes {
+			return nil, fmt.Errorf("there are %d notes already, which is the most: merge some with update_note and delete_note first", live)
+		}
+		n.ID, n.State, n.Made, n.Changed = "n"+strconv.Itoa(last+1), Proposed, b.now().UTC(), time.Time{}
+		id = n.ID
+		return append(notes, n), nil
+	})
+	return id, err
+}
+
+// Edit changes a note's text, which is proposed again: what a person approved was another text.
+func (b *Book) Edit(id, to string) error {
+	to, err := clean(to)
+	if err != nil {
+		return err
+	}
+	return b.one(id, func(n *Note) { n.Text, n.State, n.Effect = to, Proposed, "" })
+}
+
+// Set changes a note's state.
+func (b *Book) Set(id string, s State) error { return b.one(id, func(n *Note) { n.State = s }) }
+
+// Measured keeps what a note was measured to do.
+func (b *Book) Measured(id, effect string) error {
+	return b.one(id, func(n *Note) { n.Effect = text.OneLine(effect) })
+}
+
+// Delete removes a note that nobody has read.
+func (b *Book) Delete(id string) error {
+	return b.change(func(notes []Note) ([]Note, error) {
+		i := slices.IndexFunc(notes, func(n Note) bool { return n.ID == id })
+		if i < 0 {
+			return nil, fmt.Errorf("%w: %s", ErrNone, text.OneLine(text.Clip(id, 40)))
+		}
+		if notes[i].State != Proposed {
+			return nil, fmt.Errorf("the note %s is %s, which only a person can change", id, notes[i].State)
+		}
+		return slices.Delete(notes, i, i+1), nil
+	})
+}
+
+func (b *Book) one(id string, f func(*Note)) error {
+	return b.change(func(notes []Note) ([]Note, error) {
+		i := slices.IndexFunc(notes, func(n Note) bool { return n.ID == id })
+		if i < 0 {
+			return nil, fmt.Errorf("%w: %s", ErrNone, text.OneLine(text.Clip(id, 40)))
+		}
+		f(&notes[i])
+		notes[i].Changed = b.now().UTC()
+		return notes, nil
+	})
+}
+
+// For returns the approved notes on a graph and on all graphs, at most [MaxNotes] of each, for prompts.
+func (b *Book) For(kg string) ([]string, error) {
+	notes, err := b.List()
+	if err != nil {
+		return nil, err
+	}
+	var own, general []string
+	for _, n := range notes {
+		switch {
+		case n.State != Approved:
+		case n.KG == kg && kg != "":
+			own = append(own, text.Clip(n.Text, MaxText))
+		case n.KG == "":
+			general = append(general, text.Clip(n.Text, MaxText))
+		}
+	}
+	return append(own[:min(len(own), MaxNotes)], general[:min(len(general), MaxNotes)]...), nil
+}
+
+// Taker is a note-taker's view of the book: it sees the notes on one graph, adds to them, and changes or deletes those
+// that no person has read.
+type Taker struct {
+	Book   *Book
+	KG     string
+	Source string // of the notes that are added
+	Model  string
+}
+
+// Add adds a note. Errors are for the model.
+func (t Taker) Add(s string) (string, error) {
+	return t.Book.Add(Note{KG: t.KG, Text: s, Source: t.Source, Model: t.Model})
+}
+
+// Update changes a note.
+func (t Taker) Update(id, s string) error {
+	n, err := t.Book.Get(id)
+	switch {
+	case err != nil:
+		return err
+	case n.State != Proposed || n.KG != t.KG:
+		return fmt.Errorf("the note %s is not yours to change: add another one", n.ID)
+	}
+	return t.Book.Edit(id, s)
+}
+
+// Delete removes a note.
+func (t Taker) Delete(id string) error {
+	n, err := t.Book.Get(id)
+	switch {
+	case err != nil:
+		return err
+	case n.KG != t.KG:
+		return fmt.Errorf("the note %s is not yours to delete", n.ID)
+	}
+	return t.Book.Delete(id)
+}
+
+// Lines returns the notes, one a line.
+func (t Taker) Lines() ([]string, error) {
+	notes, err := t.Book.List()
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, n := range notes {
+		if n.KG == t.KG && n.State != Withdrawn {
+			out = append(out, fmt.Sprintf("%s (%s): %s", n.ID, n.State, n.Text))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,43 @@
+package show
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/lesson"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Lessons lists notes, one a row.
+func Lessons(s *console.Screen, notes []lesson.Note) {
+	t := &console.Table{Header: []string{"ID", "graph", "state", "made", "note"}, Fixed: map[int]bool{0: true}}
+	for _, n := range notes {
+		t.Rows = append(t.Rows, []string{text.Clean(n.ID), graphName(n.KG), string(n.State), n.Made.UTC().Format("2006-01-02"), text.OneLine(n.Text)})
+	}
+	_ = t.Write(s, s.Width(), func(h string) string { return s.In(console.Bold, h) }) // as for JSON
+}
+
+func graphName(kg string) string {
+	if kg == "" {
+		return "all"
+	}
+	return text.Clean(kg)
+}
+
+// Lesson shows all that is known of a note.
+func Lesson(w io.Writer, n lesson.Note) {
+	fmt.Fprintf(w, "%s: %s\n  graph:   %s\n  state:   %s\n  source:  %s\n", text.Clean(n.ID), text.OneLine(n.Text), graphName(n.KG), n.State, text.OneLine(n.Source))
+	if n.Model != "" {
+		fmt.Fprintf(w, "  model:   %s\n", text.OneLine(n.Model))
+	}
+	fmt.Fprintf(w, "  made:    %s\n", n.Made.UTC().Format("2006-01-02 15:04 UTC"))
+	if !n.Changed.IsZero() {
+		fmt.Fprintf(w, "  changed: %s\n", n.Changed.UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	effect := "not measured"
+	if n.Effect != "" {
+		effect = text.OneLine(n.Effect)
+	}
+	fmt.Fprintf(w, "  effect:  %s\n", effect)
+}
