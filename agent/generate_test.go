@@ -155,7 +155,7 @@ func TestGenerateAtOnce(t *testing.T) {
 		t.Errorf("sampling: %+v", req)
 	}
 	says(t, req.Messages[0].Content, "endpoint https://query.example/sparql", "You have 3 tries in all")
-	says(t, req.Messages[1].Content, rivers, "Which rivers flow into the Rhine?\n```sparql\nSELECT ?r { ?r wdt:P403 wd:Q584 }", "\"Lake Geneva\":\n- Lake Geneva (Q6420): lake in Europe",
+	says(t, req.Messages[1].Content, rivers, "Which rivers flow into the Rhine?\n```sparql\nSELECT ?r WHERE {\n  ?r wdt:P403 wd:Q584 . # mouth of the watercourse\n}\n```", "\"Lake Geneva\":\n- Lake Geneva (Q6420): lake in Europe",
 		"river (Q4022): 2,000 direct members", "mouth of the watercourse (P403) 90 %: lake (Q23397)")
 	if len(req.Messages) != 2 {
 		t.Errorf("%d messages, want the rules and all that was looked up", len(req.Messages))
@@ -225,8 +225,12 @@ func TestGenerateWithout(t *testing.T) {
 	} {
 		x := newGenerating(fence(goodQuery))
 		change(x)
+		x.graph.hits["en:river"] = []kg.Hit{{ID: "Q4022", Type: kg.Item, Label: "river"}}
 		if out, _ := x.ask(t); out.Answer == nil {
 			t.Errorf("without %s: %s %s", name, out.Reason, out.Detail)
+		}
+		if first := x.model.last("act"); name == "shapes" && !strings.Contains(first, "\"river\":\n- river (Q4022)") {
+			t.Errorf("without shapes a class is looked up by its name:\n%s", first)
 		}
 	}
 }

@@ -98,13 +98,16 @@ func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 		do    bool
 		lacks string
 	}
-	classes := a.Classes
+	names, classes := a.Entities, a.Classes
+	if main.Shapes == nil { // then classes are things like others
+		names = append(slices.Clip(names), a.Classes...)
+	}
 	if len(classes) == 0 {
 		classes = []string{r.Question.Text}
 	}
 	for _, l := range []lookup{
 		{tool.RetrieveExamplesName, append([]string{r.Question.Text}, a.Steps...), g.Examples > 0 && main.Examples != nil, "solved questions"},
-		{tool.RetrieveEntitiesName, a.Entities, g.Entities > 0 && len(a.Entities) > 0, ""},
+		{tool.RetrieveEntitiesName, names, g.Entities > 0 && len(names) > 0, ""},
 		{tool.RetrieveClassesName, classes, g.Classes > 0 && main.Shapes != nil, "classes"},
 	} {
 		if !l.do {

@@ -3,6 +3,7 @@ package tool
 import (
 	"cmp"
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // Generate is how a query is written from what was looked up before, without exploring (SPARQL-LLM). The zero value is
@@ -109,6 +112,20 @@ func (env *Env) retrieveExamples(ctx context.Context, texts []string) (Result, e
 	for _, x := range found {
 		out = append(out, shown{render.Fold(render.Clean(render.Clip(x.Question, maxExampleText))), strings.TrimSpace(render.Clean(x.SPARQL))})
 	}
+	if g.Format != "json" {
+		var ids []string
+		for i := range out {
+			out[i].SPARQL = env.shortened(out[i].SPARQL)
+			ids = append(ids, env.Dialect.Identifiers(out[i].SPARQL)...)
+		}
+		slices.Sort(ids)
+		labels := env.LabelsOf(ctx, slices.Compact(ids))
+		for i := range out {
+			if q, err := env.Dialect.PostingForm(out[i].SPARQL, func(id string) string { return labels[id] }); err == nil {
+				out[i].SPARQL = strings.TrimSpace(q)
+			}
+		}
+	}
 	if g.Format == "json" {
 		b, err := render.JSON(out)
 		return Result{Text: string(b)}, err
@@ -118,6 +135,31 @@ func (env *Env) retrieveExamples(ctx context.Context, texts []string) (Result, e
 
 // maxExampleText is how many characters of a solved question are shown: a request on the forum can be long.
 const maxExampleText = 600
+
+var (
+	wholeIRI   = regexp.MustCompile(`<(https?://[^<>"{}|\\^` + "`" + `\s]+)>`)
+	prefixLine = regexp.MustCompile(`(?mi)^\s*PREFIX\s+\S*:\s*<[^>]*>\s*`)
+)
+
+// shortened writes a query with the graph's prefixes, undeclared, so that all examples look alike. One that does not
+// parse, or not so, stays as it is.
+func (env *Env) shortened(query string) string {
+	q, err := env.Dialect.parse(query)
+	if err != nil {
+		return query
+	}
+	body := prefixLine.ReplaceAllString(sparql.Print(q, sparql.PrintOptions{NoComments: true}), "")
+	short := wholeIRI.ReplaceAllStringFunc(body, func(iri string) string {
+		if env.Dialect.wikibase() {
+			return rdf.Shorten(iri[1 : len(iri)-1])
+		}
+		return env.Source.Explain.Compact(iri[1 : len(iri)-1])
+	})
+	if _, err := env.Dialect.parse(short); err != nil {
+		return query
+	}
+	return short
+}
 
 // retrieveEntities looks up the things that the question names.
 func (env *Env) retrieveEntities(ctx context.Context, names []string) (Result, error) {
