@@ -11,8 +11,12 @@
 //	survey.go and the files that it names    tools of no published system: names, profiles, statements, classes, labels
 //	language.go    languages by code and name
 //	record.go      a graph that writes every call to the log
+//	notes.go       the tools of a note-taker
 //
 // All words that a model reads are in texts/.
+//
+// lines: the tools of five systems share one environment and hardly call each other; packages of their own would all need
+// its insides.
 package tool
 
 import (
