@@ -96,7 +96,13 @@ func (env *Env) findOne(ctx context.Context, name string, typ kg.Type, external 
 	if err != nil {
 		return nil, err
 	}
-	return heldBack(res.Hits, name, external), nil
+	hits := slices.Clone(res.Hits)
+	for i := range hits {
+		if q.Meaning {
+			hits[i].MatchType = kg.ByMeaning
+		}
+	}
+	return heldBack(hits, name, external), nil
 }
 
 // heldBack orders hits and leaves out what is seldom meant: exact hits first, with few others; no external identifiers
@@ -118,7 +124,7 @@ func heldBack(hits []kg.Hit, name string, external bool) []kg.Hit {
 	most, works := findHits, 0
 	for _, first := range []bool{true, false} {
 		for _, h := range hits {
-			if exact(h, name) != first || h.Label == "" && h.MatchType != "entityId" {
+			if exact(h, name) != first || h.Label == "" && h.MatchType != "entityId" || !first && !shares(name, h) {
 				continue
 			}
 			if work(h) && !first {
@@ -148,6 +154,31 @@ func boolInt(b bool) int {
 // exact reports whether a hit's name is the text.
 func exact(h kg.Hit, name string) bool {
 	return strings.EqualFold(h.Label, name) || strings.EqualFold(h.MatchText, name) || strings.EqualFold(h.ID, name)
+}
+
+// fillers are short words of names that are no reason to show a hit, in the languages that most names are in.
+var fillers = []string{"the", "and", "for", "von", "der", "die", "das", "und", "des", "les", "del", "los", "las", "dos"}
+
+// shares reports whether a hit has a word of the text, or one with the same first three letters, as a misspelled one
+// has. Words that are short or fillers do not count; a text of such words alone, and hits by meaning, pass.
+func shares(text string, h kg.Hit) bool {
+	var words []string
+	for _, w := range strings.Fields(strings.ToLower(text)) {
+		if utf8.RuneCountInString(w) >= 3 && !slices.Contains(fillers, w) {
+			words = append(words, string([]rune(w)[:3]))
+		}
+	}
+	if len(words) == 0 || h.MatchType == kg.ByMeaning || h.MatchType == "entityId" {
+		return true
+	}
+	for _, name := range append([]string{h.MatchText, h.Label}, h.Aliases...) {
+		for _, n := range strings.Fields(strings.ToLower(name)) {
+			if slices.ContainsFunc(words, func(w string) bool { return strings.HasPrefix(n, w) }) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // workWords are the beginnings of the descriptions of works and documents, which are named after everything.

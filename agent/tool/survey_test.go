@@ -152,14 +152,16 @@ func TestHeldBack(t *testing.T) {
 		external bool
 		want     string
 	}{
-		"exact":    {append(many(8), hit("Q1", "image", "", "")), "Image", false, "Q1 Qa Qb Qc"},
-		"none":     {many(8), "Image", false, "Qa Qb Qc Qd Qe Qf"},
-		"works":    {[]kg.Hit{hit("Q1", "tennis player A", "painting by X", ""), hit("Q2", "tennis player B", "1903 painting", ""), hit("Q3", "tennis player C", "person", "")}, "tennis", false, "Q3 Q1"},
-		"ids":      {[]kg.Hit{hit("P1", "Australia X ID", "", "external-id"), hit("P2", "Australian", "", "string")}, "Australia", false, "P2"},
-		"only ids": {[]kg.Hit{hit("P1", "Zed lexicon", "", "external-id")}, "Zed", false, "P1"},
-		"ids named": {[]kg.Hit{hit("P1", "IMDb ID", "", "external-id"), hit("P2", "id card", "", "string")}, "imdb id", false,
-			"P1 P2"},
+		"exact":         {append(many(8), hit("Q1", "image", "", "")), "Image", false, "Q1 Qa Qb Qc"},
+		"none":          {many(8), "Image", false, "Qa Qb Qc Qd Qe Qf"},
+		"works":         {[]kg.Hit{hit("Q1", "tennis player A", "painting by X", ""), hit("Q2", "tennis player B", "1903 painting", ""), hit("Q3", "tennis player C", "person", "")}, "tennis", false, "Q3 Q1"},
+		"ids":           {[]kg.Hit{hit("P1", "Australia X ID", "", "external-id"), hit("P2", "Australian", "", "string")}, "Australia", false, "P2"},
+		"only ids":      {[]kg.Hit{hit("P1", "Zed lexicon", "", "external-id")}, "Zed", false, "P1"},
+		"ids named":     {[]kg.Hit{hit("P1", "IMDb ID", "", "external-id"), hit("P2", "IMDb", "", "string")}, "imdb id", false, "P1 P2"},
 		"ids asked for": {[]kg.Hit{hit("P1", "IMDb ID", "", "external-id"), hit("P2", "imdb", "", "string")}, "imd", true, "P1 P2"},
+		"fillers":       {[]kg.Hit{hit("Q1", "king of", "", ""), hit("Q2", "Germania", "", ""), hit("Q3", "the land", "", "")}, "the Germany of", false, "Q2"},
+		"fillers alone": {[]kg.Hit{hit("Q1", "king of", "", "")}, "of the", false, "Q1"},
+		"meaning":       {[]kg.Hit{{ID: "P57", Label: "director", MatchType: kg.ByMeaning}}, "who made it", false, "P57"},
 		"no label":      {[]kg.Hit{hit("Q1", "", "thing", ""), hit("Q2", "tennis", "", "")}, "ten", false, "Q2"},
 	} {
 		if got := ids(heldBack(tt.hits, tt.text, tt.external)); got != tt.want {

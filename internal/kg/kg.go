@@ -47,6 +47,9 @@ type Hit struct {
 	Variants []string  `json:",omitempty"`
 }
 
+// ByMeaning is the MatchType of a hit that was found by likeness of meaning alone: no name need have the words.
+const ByMeaning = "meaning"
+
 // SearchResult is a page of hits. More says that further ones exist beyond the limit.
 type SearchResult struct {
 	Hits []Hit

@@ -25,7 +25,7 @@ type classList struct {
 // candidates is how many entities are looked at for classes among them.
 const candidates = 50
 
-// FindClasses finds classes by name or meaning, those with direct members only, with labels in lang: the largest classes
+// FindClasses finds classes by name or meaning, those with direct members only, labels in lang: the largest classes
 // whose label is the text first, then what the graph's own search finds, then other labels with its words. Uses is the
 // number of direct members, -1 when it was not counted. Errors are the graph's; a graph that cannot count its classes in
 // time is searched without.

@@ -76,6 +76,9 @@ func New(o Options) (*Maker, error) {
 	if o.MaxAge == 0 {
 		o.MaxAge = DefaultMaxAge
 	}
+	if o.Limits.Classes == 0 && o.Graph.IsWikibase() && o.Graph.Endpoint != "" && o.Find != nil {
+		o.Limits.Classes = -1 // a Wikibase has too many classes to count, and a search of its own
+	}
 	o.Limits = o.Limits.withDefaults()
 	return &Maker{o: o, known: map[string]*entry{}}, nil
 }

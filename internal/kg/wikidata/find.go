@@ -78,13 +78,15 @@ func (c *Client) findType(ctx context.Context, q kg.FindQuery, typ kg.Type, want
 			return nil, ctx.Err()
 		}
 	}
-	if len(others) == 0 && len(byName) < want && !slices.ContainsFunc(res.Hits, func(h kg.Hit) bool {
+	fullText := len(others) == 0 && len(byName) < want
+	if fullText && !slices.ContainsFunc(res.Hits, func(h kg.Hit) bool {
 		return strings.EqualFold(h.MatchText, q.Text)
 	}) {
 		if others, err = c.fullText(ctx, q.Text, typ, want); err != nil {
 			return nil, err
 		}
 	}
+	byMeaning := !fullText && len(others) > 0
 	order := fuse(byName, others)
 	var missing []string
 	for _, id := range order {
@@ -103,6 +105,9 @@ func (c *Client) findType(ctx context.Context, q kg.FindQuery, typ kg.Type, want
 		if !ok {
 			if h, ok = described[id]; !ok {
 				continue // deleted, or a redirect
+			}
+			if byMeaning {
+				h.MatchType = kg.ByMeaning
 			}
 		}
 		if !q.External && h.Datatype == "external-id" && !strings.EqualFold(h.MatchText, q.Text) {
