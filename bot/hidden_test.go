@@ -74,8 +74,8 @@ func TestSuppressedThenRetried(t *testing.T) {
 	w.wantReplies("Cats", 1)
 }
 
-// Hidden revisions that cannot be our save do not keep a reply back: those from before the save began, those long
-// after it, and all of them when the wiki answered that it saved nothing.
+// Hidden revisions that cannot be our save do not hold a reply back: those from before the save began, those long after
+// it, and all of them when the wiki answered that it saved nothing.
 func TestHiddenRevisionsOfOthers(t *testing.T) {
 	hide := func(w *world) { w.wiki.hidden[w.wiki.put(page, w.wiki.text()+" ")] = "user summary text" }
 	for name, play := range map[string]func(w *world){

@@ -102,7 +102,8 @@ type claim struct {
 	in    *forum.Thread  // where the reply is
 }
 
-// claims returns the comments from before the first start that may be among those, which all have the same signature.
+// claims returns the comments from before the first start that may be among the given ones, which all have the same
+// signature.
 func (s *start) claims(places []place) []claim {
 	if len(places) == 0 {
 		return nil

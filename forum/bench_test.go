@@ -99,7 +99,7 @@ func BenchmarkParse(b *testing.B) {
 	report(b, p, len(text))
 }
 
-// BenchmarkParseHTML reads what Parsoid made of the page testdata/pages/queries.txtar, thirty times in a row: some 500
+// BenchmarkParseHTML reads what Parsoid made of the page testdata/pages/queries.txtar, thirty times in a row: about 500
 // kB.
 func BenchmarkParseHTML(b *testing.B) {
 	page := rendered(b)["queries"]

@@ -9,7 +9,7 @@ import (
 // Denied reports whether {{bots}} or {{nobots}} on a page (or in a section) asks the account to stay away. The rules
 // are those of Template:Bots and of Pywikibot's botMayEdit: {{nobots}} denies all, {{nobots|A,B}} those listed;
 // {{bots|allow=all}}, {{bots|allow=none}}, {{bots|allow=A,B}} (nobody else), {{bots|deny=all}}, {{bots|deny=none}},
-// {{bots|deny=A,B}}. Templates inside nowiki and comments do not count, malformed ones neither.
+// {{bots|deny=A,B}}. Templates inside nowiki and comments do not count, and neither do malformed ones.
 func Denied(text, account string) bool {
 	low := strings.ToLower(text)
 	if !strings.Contains(low, "bots") {

@@ -110,7 +110,7 @@ func (p *parser) mentions(start, end int, sigs []sig) []string {
 	return out
 }
 
-// positional reports whether an argument is one by its place, also when its number is written: {{ping|X}},
+// positional reports whether an argument is named by its place, even when the number is written: {{ping|X}},
 // {{ping|1=X}}.
 func (p *parser) positional(a wikitext.Arg) bool {
 	if !a.Named {

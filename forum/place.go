@@ -33,7 +33,7 @@ func ReplyIndent(pageText string, t *Thread, target string) (string, error) {
 	return s.indent, err
 }
 
-// Place returns the new full text of the section that MediaWiki edits as number t.Section, with the reply in it: behind
+// Place returns the new full text of the section that MediaWiki edits as number t.Section, with the reply in it: after
 // the target's last descendant, never before an outdent template, never in a closed part. All other bytes stay as they
 // are. The reply must have been composed for [ReplyIndent] of the same target.
 //

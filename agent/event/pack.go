@@ -169,8 +169,8 @@ func (p *packer) split(e Event, before int, asked *llm.Request, i int, m llm.Mes
 	return parts
 }
 
-// commonPrefix is the length of what a and b begin with, in whole characters. It ends before bytes that are no text,
-// since these are other bytes when the file is read.
+// commonPrefix is the length of what a and b begin with, in whole characters. It ends before bytes that are not UTF-8,
+// since these have changed when the file is read.
 func commonPrefix(a, b string) int {
 	n := 0
 	for n < len(b) {

@@ -116,8 +116,8 @@ func (w Window) Pick(n, page int) []int {
 	return out
 }
 
-// Frame says what of a result is shown: of more rows or columns than a window holds the first and the last ones, or
-// with a page, from 1, the rows of that page.
+// Frame says which rows and columns of a result are shown. Of more than a window holds, these are the first and the
+// last ones; with a page, counted from 1, the rows of that page.
 type Frame struct {
 	Rows, Columns Window
 	Page          int

@@ -236,8 +236,8 @@ func (p Page) LeftOut(whole Page) []string {
 	return out
 }
 
-// Cut says of which properties in p some values are gone that are on the whole page, and of which values some
-// statements. What the page itself counts as left out is not said again.
+// Cut says which properties in p lack values that are on the whole page, and which values lack statements. What the
+// page itself counts as left out is not said again.
 func (p Page) Cut(whole Page) []string {
 	at := map[string]pageProp{}
 	for _, prop := range whole.props {

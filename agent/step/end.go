@@ -76,7 +76,7 @@ func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protoc
 	return r.refusedChild(s, turn, call, ref), nil
 }
 
-// ending is how a run ends that had to accept a query without result.
+// ending says how a run ended that had to accept a query without a result.
 func (u *unfit) ending() event.Ending {
 	e := event.Ending{Reason: event.NotFound, Detail: u.text, Cause: u.cause}
 	if u.cause != nil {

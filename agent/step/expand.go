@@ -1,6 +1,6 @@
 // Package step makes one step of an exploration: a state goes in, the model is asked, its action is carried out, and
-// the states that came of it go out. It knows nothing of loops, nor of what is done with several children: that is a
-// policy's business.
+// the states that result go out. It knows nothing of loops or of what is done with several children; that is up to a
+// policy.
 //
 //	expand.go   Runner.Expand: the step, and its halves Propose and Carry
 //	state.go    states, which are values

@@ -10,8 +10,8 @@ import (
 // Box is a named part of an annotator's queue.
 type Box string
 
-// The boxes. A candidate is in todo or validate, skipped, mine, or in none of these; besides, it may be in one of the
-// last three.
+// The boxes. A candidate is in todo or validate, skipped, mine, or in none of these; it may also be in one of the last
+// three.
 const (
 	Todo     Box = "todo"     // nobody has a verdict
 	Validate Box = "validate" // one other has, unseen
@@ -88,7 +88,7 @@ func (f *Filter) Matches(c *Case, who string) bool {
 	return true
 }
 
-// finds looks for the words, in nothing that who may not see.
+// finds looks for the words in what the annotator may see, and nowhere else.
 func (f *Filter) finds(c *Case, who string) bool {
 	d := c.Candidate
 	var b strings.Builder

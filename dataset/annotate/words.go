@@ -153,7 +153,8 @@ func (w *wording) number(n float64) bool {
 	})
 }
 
-// year reports whether the question says a year: itself, its decade (the 1980s), its century (the 19th century).
+// year reports whether the question names a year: the year itself, its decade (the 1980s) or its century (the 19th
+// century).
 func (w *wording) year(y int) bool {
 	if y < 0 {
 		y = -y

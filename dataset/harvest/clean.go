@@ -152,8 +152,8 @@ var (
 	}
 )
 
-// scholarly names what in a query only scholarly articles are or have; "" when nothing is. A query that asks the other
-// half itself needs no mark.
+// scholarly returns what in a query only scholarly articles are or have, or "". A query that itself asks the other half
+// of the graph needs no mark.
 func scholarly(q *sparql.Query) string {
 	asks := false
 	sparql.Inspect(q, func(n sparql.Node) bool {

@@ -35,7 +35,7 @@ var (
 	ErrNoPage = errors.New("there is no such page")
 	// ErrNoHTML: the wiki cannot render the page; its wikitext may still be read.
 	ErrNoHTML = errors.New("the wiki has no HTML of this page")
-	// ErrNoHTMLNow is an ErrNoHTML that may be temporary (a busy renderer, say): the next harvest asks once more.
+	// ErrNoHTMLNow is an ErrNoHTML that may be temporary (a busy renderer, say): the next harvest asks again.
 	ErrNoHTMLNow = fmt.Errorf("%w at the moment", ErrNoHTML)
 )
 

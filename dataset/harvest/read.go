@@ -79,7 +79,7 @@ func (h *Harvest) read(ctx context.Context, t *task) error {
 	return nil
 }
 
-// gone is what is kept of a discussion whose text was taken away: that it was there.
+// gone records that there was a discussion whose text was taken away.
 func gone(d *dataset.Candidate) dataset.Candidate {
 	p := d.Provenance
 	p.Heading, p.Permalink = "", ""

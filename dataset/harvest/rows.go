@@ -15,9 +15,9 @@ import (
 // sampleRows is how many rows of a result a candidate shows.
 const sampleRows = 20
 
-// HashRows returns 32 hex digits that are the same for two tables exactly (but for accidents of SHA-256) when they hold
-// the same rows the same number of times, in whatever order the endpoint sent them. The order of columns counts, their
-// names do not. Blank nodes are all taken for equal, since their names are the endpoint's whim. It is SHA-256 over the
+// HashRows returns 32 hex digits that are the same for two tables exactly (barring collisions of SHA-256) when they
+// hold the same rows the same number of times, in whatever order the endpoint sent them. The order of columns counts,
+// their names do not. All blank nodes count as equal, since the endpoint chooses their names. It is SHA-256 over the
 // sorted SHA-256 of the rows, cut to 16 bytes; a row is written as kind, value, language and datatype of each cell with
 // lengths before them.
 func HashRows(t *kg.Table) string {

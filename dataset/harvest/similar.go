@@ -74,8 +74,8 @@ func tokens(s string) (out []string) {
 	return out
 }
 
-// stem takes the commonest endings of number off an English word, no more: rivers and river, countries and country
-// meet.
+// stem removes the most common plural endings from an English word, no more. Then rivers equals river, and countries
+// equals country.
 func stem(w string) string {
 	switch {
 	case len(w) > 4 && strings.HasSuffix(w, "ies"):

@@ -108,8 +108,7 @@ func (c *collector) modifiers(s *sparql.SelectQuery) {
 	}
 }
 
-// sub counts a subquery: what it projects binds outside, everything else in it is its own affair and counts as another
-// use.
+// sub counts a subquery: what it projects binds outside; everything else stays inside it and counts as another use.
 func (c *collector) sub(s *sparql.SelectQuery) {
 	for _, i := range s.Items {
 		c.at(i.Var).bind++

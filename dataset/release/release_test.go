@@ -132,8 +132,8 @@ func divide(cs []dataset.Candidate, golds []release.Gold, part release.Part, see
 	return s.Dev, s.Test
 }
 
-// Each kind of near-duplicates connects what it says, and a query of one property connects nothing, however many share
-// its outline.
+// Each kind of near-duplicate connects the candidates that it names. A query of one property connects nothing, however
+// many share its outline.
 func TestDivideByNearness(t *testing.T) {
 	// 0 and 1: equal; 0 and 2: one number of many; 3 and 4: other entities; 3 and 5: other properties; 6, 7: one
 	// property
@@ -254,7 +254,7 @@ func TestDivide(t *testing.T) {
 		}
 	}
 
-	// A number is kept exactly when no cluster is in the way, and never passed.
+	// A number is met exactly when no cluster is in the way, and never exceeded.
 	if dev, test := divide(cs, golds[100:], release.Part{N: 7}, 7); len(dev) != 7 || len(test) != 13 {
 		t.Errorf("7 of 20 are %d and %d", len(dev), len(test))
 	}

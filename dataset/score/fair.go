@@ -191,7 +191,7 @@ func merge(cells, labels Rows) (out Rows) {
 	return out
 }
 
-// distinct drops rows that are equal, as multisets, to an earlier one; kept has the numbers of those that stay.
+// distinct drops rows that are equal, as multisets, to an earlier one; kept holds the numbers of those that stay.
 func distinct(r Rows) (out Rows, kept []int) {
 	out = Rows{Starts: make([]int32, 1, r.Len()+1), Tokens: make([]int32, 0, len(r.Tokens))}
 	seen := make(map[string]bool, r.Len())

@@ -217,7 +217,7 @@ func (m *miner) visit(size, core int32, gold, pred []int32) {
 	}
 }
 
-// closure returns the values that all rows hold; at least so many are known to be.
+// closure returns the values that all rows hold; the caller knows that there are at least so many.
 func (m *miner) closure(gold, pred []int32, atLeast int) []int32 {
 	out := append(m.closureSpace[:0], m.in.row(gold[0])...)
 	for _, rows := range [][]int32{gold, pred} {

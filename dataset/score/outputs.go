@@ -47,8 +47,7 @@ type Output struct {
 	Aliases []string
 	Stored  *float64 // F1 that the file has, of SPINACH's outputs
 
-	// Unreadable is why the item cannot be read, or "". Of such an item nothing else is set but Index and, where the
-	// file says it, ID.
+	// Unreadable is why the item cannot be read, or "". Then nothing else is set but Index and, if the file has it, ID.
 	Unreadable string
 	// Benchmark tells that the item has a question and a query and nothing that a system adds: the file is probably a
 	// benchmark, not outputs.

@@ -84,7 +84,7 @@ func Language(question string) string {
 	return best
 }
 
-// weight counts a word more that only one language has.
+// weight returns how much a word counts: more when only one language has it.
 func weight(word string) int {
 	languages := 0
 	for _, words := range functionWords {

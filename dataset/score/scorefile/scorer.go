@@ -232,7 +232,7 @@ func readLanguages(name string) map[string]string {
 	}
 }
 
-// filesOf lists what of a folder is scored: results.jsonl of a run, else every .json file in it, by name.
+// filesOf lists the files of a folder that are scored: results.jsonl of a run, else every .json file in it, by name.
 func filesOf(dir string) ([]string, error) {
 	results := filepath.Join(dir, "results.jsonl")
 	if _, err := os.Stat(results); err == nil {
@@ -283,7 +283,7 @@ func (s *Scorer) item(ctx context.Context, o *score.Output, out *scoredFile) err
 	return err
 }
 
-// unreadable is why items that cannot be read are in no mean.
+// unreadable says why items that cannot be read are left out of the means.
 const unreadable = "the item cannot be read"
 
 // unreadableError says what cannot be read of an item; the others are still scored.

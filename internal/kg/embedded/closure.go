@@ -208,8 +208,8 @@ func (x *closureOp) build(ex *exec, next runner) runner {
 		}
 		return p.term
 	}
-	// A path of no steps leads from a constant to itself, and so from what EXISTS puts in for a variable; from a
-	// variable's value only when it is a node of the graph.
+	// A path of no steps leads from a constant to itself, and also from a value that EXISTS puts in for a variable.
+	// From a variable's value it does so only when the value is a node of the graph.
 	constant := func(p place, given int, n value.ID) bool { return !p.isVar() || given >= 0 && row[given] == n }
 	return func() error {
 		s, o := end(x.s), end(x.o)

@@ -90,7 +90,7 @@ const (
 // tick counts a step of planning, which costs more than one of running; false when planning must end.
 func (c *compiler) tick() bool { return c.Work(16) }
 
-// book counts bytes that the plan is about to keep; false when planning must end.
+// book counts bytes that the plan is about to keep. It returns false when planning must end.
 func (c *compiler) book(n int) bool { return c.Alloc(n) == nil && c.Err == nil }
 
 // bookPart counts a part of a group.
@@ -135,7 +135,7 @@ func (s *scope) slot(name string) int {
 	return n
 }
 
-// copyOf is the place that holds what an ambient variable was when the EXISTS around was entered.
+// copyOf is the place that holds what an ambient variable was when the surrounding EXISTS was entered.
 func (s *scope) copyOf(n int) int {
 	for _, have := range s.exists.copies {
 		if have == n {

@@ -70,7 +70,7 @@ func (c *compiler) template(q *sparql.Query, sc *scope, sel *selectNode) *templa
 	return t
 }
 
-// runGraph runs a CONSTRUCT or DESCRIBE query; every triple is given once.
+// runGraph runs a CONSTRUCT or DESCRIBE query; every triple is written once.
 func (ex *exec) runGraph(sink Sink) error {
 	if s, ok := sink.(TripleSink); ok {
 		s.Triples()

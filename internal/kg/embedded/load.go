@@ -2,7 +2,7 @@ package embedded
 
 import "github.com/spinachbot/spinachbot/internal/kg/embedded/store"
 
-// Builder collects triples for a [Graph]. It is for one goroutine; after [Builder.Graph] it is used up.
+// Builder collects triples for a [Graph]. It is for one goroutine and cannot be used after [Builder.Graph].
 type Builder struct{ *store.Builder }
 
 // NewBuilder returns an empty builder.

@@ -127,7 +127,8 @@ func placeFilters(p *progress, given varSet, filters []filterPart) op {
 	return &seqOp{steps}
 }
 
-// joinStep adds a join: given the row's bindings where that is right and cheap, else evaluated once and looked up.
+// joinStep adds a join: evaluated with each row's bindings where that is right and cheap, else evaluated once and
+// looked up.
 func (c *compiler) joinStep(p *progress, n node) {
 	in := n.info()
 	est := n.estimate(c, p.bound)

@@ -342,7 +342,7 @@ type rowSet struct {
 // rowSetSize is what an empty rowSet takes, in bytes.
 const rowSetSize = 280
 
-// newRowSet returns an empty set of rows of a width; who makes many of them counts rowSetSize for each.
+// newRowSet returns an empty set of rows of a width; a caller that makes many of them counts rowSetSize for each.
 func newRowSet(ex *exec, width int) *rowSet {
 	r := &rowSet{rows: rows[value.ID]{width: width, unit: 4}, ex: ex, heads: make([]int32, 16), cols: make([]int, width)}
 	for i := range width {
