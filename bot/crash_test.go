@@ -17,8 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/forum"
 )
 
-// crasher stands between the bot and everything it does to the world, and ends the program (here: the goroutine) before
-// or after one of the calls.
+// crasher is between the bot and everything it does to the world, and ends the program (here: the goroutine) before or
+// after one of the calls.
 type crasher struct {
 	bot.Store
 	bot.Wiki

@@ -9,7 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/wikitext"
 )
 
-// mark is what stands for a query in the text of a comment. It is shielded against [strip].
+// mark replaces a query in the text of a comment. It is shielded against [strip].
 func (f found) mark() string { return queryMark + f.label }
 
 var queryMark = shield("[query]")

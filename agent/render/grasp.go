@@ -317,7 +317,7 @@ func aliases(h kg.Hit) string {
 	return strings.Join(out, ", ")
 }
 
-// bare is a name without what does not tell it from others.
+// bare returns a name's letters and digits in lower case. Names that differ in nothing else count as the same.
 func bare(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {

@@ -59,7 +59,7 @@ var closeProperties = [][]string{
 	{"P39", "P106", "P97"}, {"P6", "P35", "P1313"},
 }
 
-// silent properties are said by what they lead to.
+// silentProperties need no words of their own: what they lead to says enough.
 var silentProperties = map[string]bool{"P31": true, "P279": true, "P106": true, "P21": true, "P17": true, "P30": true,
 	"P131": true}
 

@@ -24,7 +24,7 @@ func readWording(question string) *wording {
 	return w
 }
 
-// fold brings text to lower case without diacritics, with plain quotation marks and single spaces.
+// fold puts text into lower case without diacritics, with plain quotation marks and single spaces.
 func fold(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(strings.ToLower(s)) {

@@ -183,8 +183,8 @@ func (h *Harvest) execute(ctx context.Context, c *cleaned) (*outcome, *kg.Table,
 // elsewhere.
 func otherMayHelp(r dataset.Reason) bool { return r != dataset.TooLarge && r != dataset.Empty }
 
-// mayDoBetter reports whether a query that failed is worth another run: it may be in time now, and a second endpoint
-// may be there that was not before.
+// mayDoBetter reports whether a query that failed is worth another run: it may finish in time now, and a second
+// endpoint may have been added.
 func (h *Harvest) mayDoBetter(r dataset.Reason) bool {
 	return r == dataset.Timeout || r == dataset.Failed || r != "" && otherMayHelp(r) && len(h.Endpoints) > 1
 }

@@ -104,7 +104,7 @@ func TestTrimBounds(t *testing.T) {
 	}
 }
 
-// A flag says where in the cleaned query it stands.
+// A flag says where in the cleaned query it is.
 func TestFlagPlace(t *testing.T) {
 	q := clean("SELECT ?x WHERE {\n?x wdt:P31 wd:Q5 .\n OPTIONAL { ?x wdt:P18 ?p } }")
 	f := trim(q.query).flags

@@ -126,7 +126,7 @@ func ids(golds []release.Gold) map[string]bool {
 	return out
 }
 
-// divide splits with what the command does by default.
+// divide splits with the command's defaults.
 func divide(cs []dataset.Candidate, golds []release.Gold, part release.Part, seed uint64) (dev, test []release.Gold) {
 	s, _ := release.Divide(cs, golds, part, release.NearTemplate, seed)
 	return s.Dev, s.Test

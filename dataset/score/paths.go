@@ -59,7 +59,7 @@ func (m *matcher) search() (found bool) {
 	return found
 }
 
-// reach notes a predicted row that is met for the first time; free tells that it has no mate.
+// reach notes a predicted row that is met for the first time; free says that it has no mate.
 func (m *matcher) reach(p, layer int32) (free bool) {
 	if m.stampP[p] == m.round || (m.onlyPositive && m.v[p] == 0) {
 		return false

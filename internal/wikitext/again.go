@@ -6,10 +6,10 @@ import "sort"
 // differs from d, and only where it does.
 //
 // It differs where opt.Template answers with another node than the template that d has there. next is asked for the
-// first such place at or after an offset, -1 if there is none; the offsets it is asked for grow. Where opt.Template
-// answers with d's own template, it must do so for two lone braces, and whole must be true of it: what is in such a
-// template is left out, as in any that opt.Template gives. A part is read again up to the next heading at which nothing
-// is open in either reading.
+// first such place at or after an offset, -1 if there is none; the offsets only grow. Where opt.Template answers with
+// d's own template, it must do so for two lone braces, and whole must be true of it: what is in such a template is left
+// out, as in any that opt.Template returns. A part is read again up to the next heading at which nothing is open in
+// either reading.
 //
 // Sections keep the numbers of the first reading.
 func (d *Doc) Again(opt Options, next func(from int) int, whole func(*Node) bool) *Doc {

@@ -87,7 +87,7 @@ const (
 	slotSize = 100 // a variable: its name in a scope, its cell of the row, its place in lists
 )
 
-// tick counts a step of planning, which costs more than one of running; false when planning must end.
+// tick counts a step of planning, which costs more than one of running. It returns false when planning must end.
 func (c *compiler) tick() bool { return c.Work(16) }
 
 // book counts bytes that the plan is about to keep. It returns false when planning must end.

@@ -86,7 +86,7 @@ type extend struct {
 }
 
 // extendOp is BIND and the expressions of SELECT. An error leaves the variable unbound; a variable that has a value
-// keeps it, and the row only when the value is the same.
+// keeps it, and the row is kept only when the value is the same.
 type extendOp struct{ list []extend }
 
 func (e *extendOp) build(ex *exec, next runner) runner {

@@ -9,8 +9,8 @@ import (
 // maxRebound bounds the BINDs that are split: each may go through its whole group.
 const maxRebound = 200
 
-// rebound splits every BIND to a variable that has a value already, which the standard forbids and Blazegraph
-// reads as: they must be equal.
+// rebound splits every BIND to a variable that already has a value. The standard forbids that; Blazegraph requires the
+// two values to be equal.
 func (r *rewriter) rebound(s *sparql.SelectQuery) {
 	sparql.Groups(s.Where, func(g *sparql.Group) {
 		seen := sparql.VarSet{}
