@@ -420,7 +420,7 @@ func (w *world) entries() []*bot.Entry {
 	return es
 }
 
-// states tells the states of all entries in a line.
+// states returns the states of all entries in one line.
 func (w *world) states() string {
 	var s []string
 	for _, e := range w.entries() {

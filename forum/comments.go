@@ -338,8 +338,7 @@ func (p *parser) preceding(i, low int) int {
 	return i
 }
 
-// id makes a comment's id: author and time, which stay when a heading is edited or a thread archived. See design: JSON
-// forms.
+// id makes a comment's id: author and time, which stay when a heading is edited or a thread archived.
 func (p *parser) id(t *Thread, c *Comment) string {
 	id := ""
 	if c.Author != nil && c.Time != nil {

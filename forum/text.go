@@ -174,7 +174,7 @@ func (p *parser) marked(s wikitext.Span) string {
 	return b.String()
 }
 
-// strip is [stripper.text] for a piece of text now and then.
+// strip is [stripper.text] for a single piece of text.
 func strip(s string) string {
 	i := 0
 	for i < len(s) && !special[s[i]] && s[i] != '&' && s[i] != 0xEE && s[i] != '\n' {

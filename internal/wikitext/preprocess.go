@@ -333,8 +333,8 @@ func (r *reader) angle(i int) int {
 	return node.End
 }
 
-// comment reads a comment. One that fills whole lines takes its newline with it, so that the next line starts where it
-// stood.
+// comment reads a comment. One that fills whole lines takes its newline with it, so that the next line starts where the
+// comment did.
 func (r *reader) comment(i int) int {
 	t := r.text
 	end := len(t)

@@ -70,7 +70,7 @@ func cutOff(f *os.File, end int64) (bool, error) {
 	return strings.HasPrefix(rest, start) || strings.HasPrefix(start, rest), nil
 }
 
-// lookUp returns the result of a query, null when it has none by its own fault (why tells which). failure tells that it
+// lookUp returns the result of a query, null when it has none by its own fault (why says which). failure says that it
 // is not known for another reason.
 func (s *Scorer) lookUp(ctx context.Context, query string) (result json.RawMessage, failure, why string, err error) {
 	null := json.RawMessage("null")
