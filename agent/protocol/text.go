@@ -191,6 +191,10 @@ func (r *textReader) action(body string) (w written, rest string, p *Problem) {
 		w.argument = object
 		return w, rest, nil
 	}
+	if t.Raw {
+		w.argument, rest = rawArgument(after)
+		return w, rest, nil
+	}
 	w.argument, rest = parseArgument(after, t.Query)
 	return w, rest, nil
 }
@@ -207,6 +211,15 @@ func jsonArgument(s string) (object, rest string, ok bool) {
 		return "", "", false
 	}
 	return string(raw), strings.TrimLeft(s[dec.InputOffset():], ") \t`"), true
+}
+
+// rawArgument reads all that is between the first parenthesis and the last.
+func rawArgument(s string) (argument, rest string) {
+	s, open := strings.CutPrefix(s, "(")
+	if i := strings.LastIndexByte(s, ')'); open && i >= 0 {
+		return s[:i], s[i+1:]
+	}
+	return strings.TrimSpace(render.CloseFence(s)), ""
 }
 
 // parseArgument reads the argument that starts s: in parentheses, in a fence, or bare.

@@ -29,7 +29,7 @@ func OpenFence(s string) string {
 		return s
 	}
 	t = t[3:]
-	for _, lang := range []string{"sparql", "sql", "text", "json", "plaintext"} {
+	for _, lang := range []string{"sparql", "sql", "text", "json", "plaintext", "python"} {
 		if len(t) > len(lang) && strings.EqualFold(t[:len(lang)], lang) && (t[len(lang)] == '\n' ||
 			t[len(lang)] == ' ') {
 			t = t[len(lang):]

@@ -59,9 +59,9 @@ func search(ctx context.Context, env *Env, text string) (Result, error) {
 func (env *Env) foundNothing() Result {
 	data := map[string]any{"Languages": env.searchedNames()}
 	if env.Advised(searchAdvice) {
-		return Result{Text: say("search_none_again", data)}
+		return Result{Text: say("search_none_again", data), Empty: true}
 	}
-	return Result{Text: say("search_none", data), Advice: searchAdvice}
+	return Result{Text: say("search_none", data), Empty: true, Advice: searchAdvice}
 }
 
 // searchType searches one type in each language and merges the hits: the first of each language, then the second of

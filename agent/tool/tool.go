@@ -7,6 +7,7 @@
 //	env.go         what a tool works with
 //	search.go entry.go examples.go sparql.go stop.go    the tools of the SPINACH paper
 //	retrieve.go generated.go   what SPARQL-LLM does: look things up, check a written query and run it
+//	kbqa*.go       the tools of Interactive-KBQA, for graphs of IRIs and for those of its data sets
 //	dialect.go diagnose.go    queries as texts, and why one is empty
 //	survey.go and the files that it names    tools of no published system: names, profiles, statements, classes, labels
 //	language.go    languages by code and name
@@ -59,6 +60,9 @@ type Tool struct {
 	// FromText makes arguments of the text protocol's argument, nil where that is Input. It cannot fail: what it does
 	// not understand it leaves out.
 	FromText func(text string) json.RawMessage
+	// FromText gets all that is between the first and the last parenthesis of the action, as it was written: the tool
+	// reads its quotation marks itself.
+	Raw bool
 	// Show is what a person reads between the parentheses, nil where that is Input.
 	Show func(args json.RawMessage) string
 	// Key is the form in which two calls are compared, nil where it is what Show returns, with folded white space.
@@ -90,6 +94,7 @@ type Result struct {
 	KG      string  // the graph of Query, "" for the main one
 	Rows    int     // rows of an executed query
 	Found   bool    // an executed query returned rows or a truth value
+	Empty   bool    // it worked, and there is nothing to show: no hits, no rows
 	// the rows of an executed query, for [RowsName]; may be nil
 	Table  *kg.Table
 	Short  string // an executed query's truth value or only row, when it is small
@@ -242,7 +247,7 @@ type Set []*Tool
 
 // all lists every tool there is.
 var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool}, graspTools, surveyTools,
-	generateTools, noteTools)
+	generateTools, noteTools, kbqaTools)
 
 // Select returns the tools with these names.
 func Select(names []string) (Set, error) {

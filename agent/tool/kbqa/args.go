@@ -1,0 +1,171 @@
+// Package kbqa holds what the tools of Interactive-KBQA (Xiong et al., ACL 2024) know besides the tools themselves: how
+// their calls are written, how graphs name things, and the queries and texts that follow from it. It is pure: package
+// tool asks the graph.
+//
+//	args.go      calls as in Python, read without evaluating anything
+//	naming.go    names, values and predicates in each form of graph
+//	pattern.go   the patterns around a node: queries and texts
+//	dates.go     Freebase: a date that is missing counts as a match
+//	likeness.go  how like two names are, by their letters
+package kbqa
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+)
+
+// WriteArguments writes arguments as a model writes them: the first by its place, the others by name.
+func WriteArguments(args json.RawMessage, names []string) string {
+	var m map[string]any
+	if json.Unmarshal(args, &m) != nil {
+		return string(args)
+	}
+	var out []string
+	for i, n := range names {
+		s, ok := m[n].(string)
+		if !ok {
+			continue
+		}
+		if i > 0 {
+			out = append(out, n+"="+quoted(s, '"'))
+			continue
+		}
+		mark := byte('\'')
+		if n == "name" {
+			mark = '"'
+		}
+		out = append(out, quoted(s, mark))
+	}
+	return strings.Join(out, ", ")
+}
+
+// quoted writes a text between marks. A text that holds the mark gets the other kind, and where it holds both, the mark
+// is escaped: [ReadArguments] reads each of them.
+func quoted(s string, mark byte) string {
+	if strings.IndexByte(s, mark) >= 0 {
+		other := byte('\'' + '"' - mark)
+		if strings.IndexByte(s, other) < 0 {
+			mark = other
+		}
+	}
+	return string(mark) + strings.ReplaceAll(s, string(mark), `\`+string(mark)) + string(mark)
+}
+
+var (
+	argumentName = regexp.MustCompile(`^([A-Za-z_]+)\s*=\s*`)
+	nextArgument = regexp.MustCompile(`^,\s*([A-Za-z_]+)\s*=`)
+	nextQuoted   = regexp.MustCompile(`^,\s*["'“]`)
+)
+
+// ReadArguments reads the arguments of a call that is written as in Python: texts between quotation marks, by place or
+// by name. Nothing is evaluated. Queries hold quotation marks of their own, which models do not escape: a mark ends a
+// text only where another argument or nothing follows it. What it does not understand is part of a text.
+func ReadArguments(text string, names []string) map[string]string {
+	out := map[string]string{}
+	rest := strings.TrimSpace(text)
+	for i := 0; rest != "" && len(out) < len(names); i++ {
+		name := ""
+		if m := argumentName.FindStringSubmatch(rest); m != nil {
+			for _, n := range append([]string{"query"}, names...) {
+				if strings.EqualFold(m[1], n) {
+					name, rest = n, rest[len(m[0]):]
+				}
+			}
+		}
+		if name == "query" { // as the paper's own texts call the first one
+			name = names[0]
+		}
+		if name == "" {
+			name = names[min(i, len(names)-1)]
+		}
+		var value string
+		value, rest = readText(rest, names)
+		if _, twice := out[name]; !twice {
+			out[name] = value
+		}
+		rest = strings.TrimLeft(rest, ", \t\n")
+	}
+	if s, ok := out["semantic"]; ok && (s == "" || s == "None") {
+		delete(out, "semantic")
+	}
+	return out
+}
+
+// readText reads the text that begins s.
+func readText(s string, names []string) (value, rest string) {
+	for _, marks := range [][2]string{{`"""`, `"""`}, {"'''", "'''"}, {`"`, `"`}, {"'", "'"}, {"“", "”"}, {"`", "`"}} {
+		inner, ok := strings.CutPrefix(s, marks[0])
+		if !ok {
+			continue
+		}
+		last := -1
+		for at := 0; ; {
+			n := strings.Index(inner[at:], marks[1])
+			if n < 0 {
+				break
+			}
+			at += n
+			if after := strings.TrimLeft(inner[at+len(marks[1]):], " \t\n"); !escaped(inner[:at]) {
+				if last = at; ends(inner[:at], after, names) {
+					break
+				}
+			}
+			at += len(marks[1])
+		}
+		if last < 0 { // the closing mark is missing
+			return unescaped(inner, marks[1]), ""
+		}
+		return unescaped(inner[:last], marks[1]), inner[last+len(marks[1]):]
+	}
+	for i := range s { // without marks
+		if ends("", s[i:], names) {
+			return strings.TrimSpace(s[:i]), s[i:]
+		}
+	}
+	return strings.TrimSpace(s), ""
+}
+
+// unescaped resolves what a model has to escape between marks, and no more: the rest may be SPARQL's own.
+func unescaped(s, mark string) string {
+	return strings.TrimSpace(strings.NewReplacer(`\\`, `\\`, `\`+mark, mark, `\n`, "\n").Replace(s))
+}
+
+// escaped reports whether an odd number of backslashes ends s.
+func escaped(s string) bool { return (len(s)-len(strings.TrimRight(s, `\`)))%2 == 1 }
+
+// ends reports whether a text ends where after follows it: at the end of all, before a named argument, and before a
+// quoted one when its own braces are closed.
+func ends(text, after string, names []string) bool {
+	if after == "" {
+		return true
+	}
+	if m := nextArgument.FindStringSubmatch(after); m != nil {
+		for _, n := range names {
+			if strings.EqualFold(m[1], n) {
+				return true
+			}
+		}
+	}
+	open := strings.Count(text, "{")
+	return open > 0 && open == strings.Count(text, "}") && nextQuoted.MatchString(after)
+}
+
+// List writes the elements of a list: [a, b].
+func List(items []string) string { return "[" + strings.Join(items, ", ") + "]" }
+
+// Python writes a text as Python does, clipped.
+func Python(s string, n int) string {
+	return quoted(strings.ReplaceAll(render.Clip(render.Fold(s), n), `\`, `\\`), '\'')
+}
+
+// Cut cuts a text to n characters, with dots.
+func Cut(s string, n int) (string, bool) {
+	r := []rune(s)
+	if len(r) <= n {
+		return s, false
+	}
+	return string(r[:n]) + "...", true
+}

@@ -1,0 +1,333 @@
+package kbqa
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// The graph dialects of Interactive-KBQA's data sets, for [Show.Dialect]: how a query names an entity. In all but the
+// first, entities are addressed by their names, and predicates by words.
+const (
+	ByIRI    = ""         // wd:Q42, or another prefixed name or <IRI>: the graphs of the registry
+	KQAPro   = "kqapro"   // ?e <pred:name> "X", with nodes for values and for facts
+	MetaQA   = "metaqa"   // ?e <name> "X"; tags are literals
+	Freebase = "freebase" // ?e ns:type.object.name "X"@en, with compound values
+)
+
+// unknownDialect is why a preset cannot be used.
+func unknownDialect(name string) error {
+	return fmt.Errorf(`there is no dialect %q; it is %q, %q, %q, or left out for entities by IRI`, name, KQAPro, MetaQA,
+		Freebase)
+}
+
+// CheckDialect returns what is wrong with the name of a dialect.
+func CheckDialect(name string) error {
+	switch name {
+	case ByIRI, KQAPro, MetaQA, Freebase:
+		return nil
+	}
+	return unknownDialect(name)
+}
+
+// Naming is how a graph names its nodes, as Interactive-KBQA's tools see it.
+type Naming struct {
+	Dialect  string
+	Label    string   // predicate of names, as in a query; "" on a Wikibase, whose labels are asked for
+	Lang     string   // language tag of names in queries, "" for none
+	Langs    []string // languages of names that are read
+	Describe string   // predicate of descriptions, "" for none
+	Wikibase bool     // statements have nodes: p: to ps:, pq:
+	Compound bool     // nodes without a name stand between subject and value
+	Prefixes map[string]string
+	graph    *kg.Description // of a graph of IRIs
+}
+
+// ns is the namespace of Freebase.
+const ns = "http://rdf.freebase.com/ns/"
+
+// For returns how a graph names its nodes. languages are those in which names are read on a graph of IRIs, the best
+// first.
+func For(dialect string, d *kg.Description, languages []string) Naming {
+	switch dialect {
+	case KQAPro:
+		return Naming{Dialect: KQAPro, Label: "<pred:name>"}
+	case MetaQA:
+		return Naming{Dialect: MetaQA, Label: "<name>"}
+	case Freebase:
+		return Naming{Dialect: Freebase, Label: "<" + ns + "type.object.name>", Lang: "en", Langs: []string{"", "en"},
+			Describe: "<" + ns + "common.topic.description>", Compound: true, Prefixes: map[string]string{"ns": ns}}
+	}
+	n := Naming{Prefixes: d.Prefixes, Wikibase: d.IsWikibase(), Compound: d.Statements == kg.Compound,
+		Langs: append([]string{""}, languages...), graph: d}
+	iri := func(names []string) string {
+		for _, name := range names {
+			if full, ok := d.Expand(name); ok {
+				return "<" + full + ">"
+			}
+			if full, ok := rdfName(name); ok {
+				return "<" + full + ">"
+			}
+		}
+		return ""
+	}
+	if !n.Wikibase {
+		if n.Label = iri(d.Labels); n.Label == "" {
+			n.Label = "<" + rdf.RDFSLabel + ">"
+		}
+		n.Describe = iri(d.Descriptions)
+	}
+	return n
+}
+
+// Expand returns the IRI of a node that is written as a name with one of the graph's or of Wikidata's prefixes, or as
+// an ID.
+func (n Naming) Expand(name string) (string, bool) {
+	if n.graph != nil {
+		if iri, ok := n.graph.Expand(name); ok {
+			return iri, true
+		}
+	}
+	return rdfName(name)
+}
+
+// rdfName expands a name with one of Wikidata's prefixes, such as rdfs:label.
+func rdfName(name string) (string, bool) {
+	prefix, local, ok := strings.Cut(name, ":")
+	space, known := rdf.Prefixes[prefix]
+	return space + local, ok && known
+}
+
+var (
+	// an IRI of words, which a model wrote with spaces: <mouth of the watercourse>
+	spacedIRI = regexp.MustCompile(`<([A-Za-z][A-Za-z0-9:_.,'’()/-]*(?: [A-Za-z0-9:_.,'’()/-]+)+)>`)
+	anyPrefix = regexp.MustCompile(`(?i)\bPREFIX\s+([A-Za-z0-9_.-]*):`)
+)
+
+// Completed returns a query as it is run: with the graph's prefixes, which need not be declared, and in a graph whose
+// predicates are words, with underscores in them.
+func (n Naming) Completed(query string) string {
+	query = strings.TrimSpace(query)
+	if n.Dialect == KQAPro || n.Dialect == MetaQA {
+		query = spacedIRI.ReplaceAllStringFunc(query, func(s string) string { return strings.ReplaceAll(s, " ", "_") })
+	}
+	var head strings.Builder
+	declared := anyPrefix.FindAllStringSubmatch(query, -1)
+	var names []string
+	for p := range n.Prefixes {
+		names = append(names, p)
+	}
+	slices.Sort(names)
+	for _, p := range names {
+		if rdf.Prefixes[p] == n.Prefixes[p] || slices.ContainsFunc(declared, func(m []string) bool { return m[1] == p }) ||
+			!strings.Contains(query, p+":") {
+			continue
+		}
+		fmt.Fprintf(&head, "PREFIX %s: <%s>\n", p, n.Prefixes[p])
+	}
+	return head.String() + query
+}
+
+// Named reports whether a term is a name that is read: it has one of the languages.
+func (n Naming) Named(t rdf.Term) bool {
+	return t.IsLiteral() && (len(n.Langs) == 0 || slices.Contains(n.Langs, t.Lang))
+}
+
+// Compact writes an IRI as a model sees it and can write it.
+func (n Naming) Compact(iri string) string {
+	switch {
+	case n.Dialect == Freebase:
+		return strings.TrimPrefix(iri, ns)
+	case n.Dialect != ByIRI:
+		return iri
+	}
+	if s := rdf.Shorten(iri); n.Wikibase && !strings.HasPrefix(s, "<") {
+		return s
+	}
+	return n.graph.Compact(iri)
+}
+
+// Words are what a predicate's IRI says: its last part in a graph of IRIs, all of it but the domain's repetition in
+// Freebase's.
+func (n Naming) Words(iri string) string {
+	local := iri
+	if n.Dialect == Freebase {
+		local = strings.TrimPrefix(iri, ns)
+	} else if i := strings.LastIndexAny(strings.TrimRight(iri, "/#"), "/#"); i >= 0 {
+		local = iri[i+1:]
+	}
+	var b strings.Builder
+	last := ' '
+	for _, r := range strings.TrimPrefix(local, "pred:") {
+		if r == '_' || r == '-' || r == '.' || r == ':' {
+			r = ' '
+		}
+		if unicode.IsUpper(r) && unicode.IsLower(last) {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+		last = r
+	}
+	return render.Fold(b.String())
+}
+
+// bookkeeping are the beginnings of predicates that say nothing about a thing.
+var bookkeeping = []string{
+	rdf.RDFSLabel, rdf.SKOSAltLabel, rdf.SchemaDesc, rdf.Wikibase, "http://www.w3.org/2002/07/owl#sameAs",
+	"http://schema.org/version", "http://schema.org/dateModified", "http://schema.org/about", "http://www.w3.org/2004/02/skos/core#prefLabel",
+	"http://www.w3.org/ns/prov#", "pred:name", "pred:fact_", "pred:value", "pred:unit", "pred:date", "pred:year",
+	ns + "common.", ns + "freebase.", ns + "type.object.", ns + "type.type.", ns + "kg.",
+}
+
+// Hidden reports whether a predicate is not shown.
+func (n Naming) Hidden(iri string) bool {
+	if n.Label == "<"+iri+">" || n.Describe == "<"+iri+">" {
+		return true
+	}
+	if iri == rdf.Direct+"P1855" || iri == rdf.Prop+"P1855" { // a property's examples
+		return true
+	}
+	if strings.HasSuffix(iri, "has_value") || strings.HasSuffix(iri, "has_no_value") {
+		return true
+	}
+	return slices.ContainsFunc(bookkeeping, func(b string) bool { return strings.HasPrefix(iri, b) })
+}
+
+// Literal writes a literal as it can be written in a query.
+func Literal(t rdf.Term, n int) string {
+	s := `"` + render.Clip(render.Fold(t.Value), n) + `"`
+	switch {
+	case t.Lang != "":
+		return s + "@" + t.Lang
+	case t.Datatype != "":
+		if name, ok := strings.CutPrefix(t.Datatype, rdf.XSD); ok {
+			return s + "^^xsd:" + name
+		}
+		return s + "^^" + rdf.Shorten(t.Datatype)
+	}
+	return s
+}
+
+// Text writes a name as a literal of a query.
+func (n Naming) Text(name string) string {
+	s := rdf.Quote(name)
+	if n.Lang != "" {
+		s += "@" + n.Lang
+	}
+	return s
+}
+
+// Value is what is known of a node: its name, or, of a value node of KQA Pro's graph: a text, a number with its unit, a date or a year.
+type Value struct{ Name, Value, Unit, Date, Year rdf.Term }
+
+// Known reports whether it is a value node of which something is known.
+func (v Value) Known() bool { return v.Value.Bound() || v.Date.Bound() || v.Year.Bound() }
+
+// pattern writes what leads from a value node's variable to the value.
+func (v Value) pattern(variable string) string {
+	switch {
+	case v.Date.Bound():
+		return fmt.Sprintf(" %s <pred:date> %s .", variable, Literal(v.Date, 100))
+	case v.Year.Bound():
+		return fmt.Sprintf(" %s <pred:year> %s .", variable, v.Year.Value)
+	}
+	s := fmt.Sprintf(" %s <pred:value> %s .", variable, Literal(v.Value, 100))
+	if v.Unit.Bound() {
+		s += fmt.Sprintf(" %s <pred:unit> %s .", variable, Literal(v.Unit, 60))
+	}
+	return s
+}
+
+// Short writes the value alone, as a cell of a result.
+func (v Value) Short() string {
+	switch {
+	case v.Date.Bound():
+		return Literal(v.Date, 100)
+	case v.Year.Bound():
+		return v.Year.Value
+	case v.Unit.Bound() && v.Unit.Value != "1":
+		return v.Value.Value + " " + v.Unit.Value
+	case v.Value.Datatype == "":
+		return v.Value.Value
+	}
+	return Literal(v.Value, 100)
+}
+
+// Details are the OPTIONALs that read what is known of the node in a variable, and the variables that hold it.
+func (n Naming) Details(variable string) (patterns, vars string) {
+	if n.Wikibase {
+		return "", ""
+	}
+	add := func(predicate, suffix string) {
+		vars += " ?" + variable + suffix
+		patterns += fmt.Sprintf("  OPTIONAL { ?%s %s ?%s%s }\n", variable, predicate, variable, suffix)
+	}
+	add(n.Label, "n")
+	if n.Dialect == KQAPro {
+		add("<pred:value>", "v")
+		add("<pred:unit>", "u")
+		add("<pred:date>", "d")
+		add("<pred:year>", "y")
+	}
+	return patterns, vars
+}
+
+// ValueOf reads the variables of [Naming.Details] from a row.
+func (n Naming) ValueOf(row func(name string) rdf.Term, variable string) Value {
+	v := Value{Name: row(variable + "n"), Value: row(variable + "v"), Unit: row(variable + "u"), Date: row(variable + "d"),
+		Year: row(variable + "y")}
+	if !n.Named(v.Name) {
+		v.Name = rdf.Term{}
+	}
+	return v
+}
+
+// EachRow calls f for each row of a table, with a function that returns a cell by its name.
+func EachRow(t *kg.Table, f func(cell func(name string) rdf.Term)) {
+	column := map[string]int{}
+	for i, v := range t.Vars {
+		column[strings.TrimPrefix(v, "?")] = i
+	}
+	for _, row := range t.Rows {
+		f(func(name string) rdf.Term {
+			if i, ok := column[name]; ok && i < len(row) {
+				return row[i]
+			}
+			return rdf.Term{}
+		})
+	}
+}
+
+// Collect adds the details of a variable's nodes. Of several names of a node the one in the earliest language counts,
+// of several in one language the first in the order of the alphabet.
+func (n Naming) Collect(t *kg.Table, variable string, to map[rdf.Term]Value) {
+	place := func(v Value) int {
+		if !v.Name.Bound() {
+			return len(n.Langs) + 1
+		}
+		return slices.Index(n.Langs, v.Name.Lang)
+	}
+	EachRow(t, func(cell func(string) rdf.Term) {
+		node, v := cell(variable), n.ValueOf(cell, variable)
+		old, there := to[node]
+		if !there || place(v) < place(old) || place(v) == place(old) && v.Name.Value < old.Name.Value {
+			to[node] = v
+		}
+	})
+}
+
+// Selects is the text of a query from its first word, and what is before it: declarations.
+func Selects(q *sparql.Query) (prologue, body string) {
+	at := 0
+	for _, d := range q.Prologue {
+		at = max(at, int(d.End))
+	}
+	return q.Text[:at], q.Text[at:]
+}

@@ -1,0 +1,187 @@
+package kbqa
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Edge is a pattern around ?e: a predicate, or two with a node without a name between them, and one of the nodes at
+// the other end.
+type Edge struct {
+	In          bool   // it leads to ?e
+	First, Then string // IRIs of the predicates; Then is "" for a direct one
+	Node        rdf.Term
+	Value       Value
+}
+
+var (
+	selectE  = regexp.MustCompile(`(?is)\bSELECT\s+(?:DISTINCT\s+|REDUCED\s+)?[?$]e\s+(?:WHERE\s*)?\{`)
+	nothing  = regexp.MustCompile(`(?is)\bSELECT\s+(?:DISTINCT\s+)?[?$]e\s+WHERE\s*\{\s*\}\s*$`)
+	soleNode = regexp.MustCompile(`^(?:<[^<>\s]+>|[A-Za-z][\w-]*:[^\s{}<>"]+|[QPL][0-9]+)$`)
+)
+
+// Around returns the query for ?e as it can be run. everywhere reports that its pattern is empty, or that there is
+// none; ok is false when it is no query for ?e.
+func (n Naming) Around(query string) (q string, everywhere, ok bool) {
+	query = strings.TrimSpace(query)
+	if query == "" || nothing.MatchString(query) {
+		return "", true, true
+	}
+	if n.Dialect == ByIRI && soleNode.MatchString(query) { // a node in place of a pattern
+		if iri, ok := n.Expand(query); ok {
+			query = "SELECT ?e WHERE { VALUES ?e { <" + iri + "> } }"
+		}
+	}
+	if !selectE.MatchString(query) {
+		return "", false, false
+	}
+	return n.Completed(query), false, true
+}
+
+// Earlier reports whether a is the name that is preferred to b.
+func (n Naming) Earlier(a, b rdf.Term) bool {
+	if !b.Bound() {
+		return true
+	}
+	return slices.Index(n.Langs, a.Lang) < slices.Index(n.Langs, b.Lang)
+}
+
+// Neighbors is the query for the patterns in one direction: predicate, or two of them, and a node. limit is how many
+// triples are looked at, 0 for all.
+func (n Naming) Neighbors(q *sparql.Query, in bool, limit int) string {
+	prologue, e := Selects(q)
+	step := func(from, p, to string) string {
+		if in {
+			from, to = to, from
+		}
+		return from + " " + p + " " + to + " ."
+	}
+	direct, two := step("?e", "?p__", "?x__"), ""
+	switch {
+	case n.Wikibase:
+		direct += " FILTER(STRSTARTS(STR(?p__), " + rdf.Quote(rdf.Direct+"P") + "))"
+		// a statement leads from the item to its values and qualifiers, so the order of both predicates is that of the
+		// item's
+		two = "?e ?p__ ?c__ . ?c__ ?q__ ?x__ ."
+		if in {
+			two = "?c__ ?q__ ?e . ?x__ ?p__ ?c__ ."
+		}
+		two += " FILTER(STRSTARTS(STR(?p__), " + rdf.Quote(rdf.Prop+"P") + ")) FILTER(STRSTARTS(STR(?q__), " +
+			rdf.Quote(rdf.Prefixes["pq"]+"P") + "))"
+	case n.Compound:
+		two = "?e ?p__ ?c__ . ?c__ ?q__ ?x__ ."
+		if in {
+			two = "?c__ ?q__ ?e . ?x__ ?p__ ?c__ ."
+		}
+		two += " FILTER(!isLiteral(?c__)) FILTER NOT EXISTS { ?c__ " + n.Label + " ?name__ }"
+	}
+	var branches []string
+	for _, b := range []string{direct, two} {
+		if b == "" {
+			continue
+		}
+		b = "{ " + e + " } " + b + " FILTER(?x__ != ?e)"
+		if limit > 0 {
+			b = fmt.Sprintf("{ SELECT ?p__ ?q__ ?x__ WHERE { %s } LIMIT %d }", b, limit)
+		}
+		branches = append(branches, "{ "+b+" }")
+	}
+	patterns, vars := n.Details("t__")
+	return fmt.Sprintf("%s\nSELECT ?p__ ?q__ ?t__%s WHERE {\n  { SELECT ?p__ ?q__ (SAMPLE(?x__) AS ?t__) WHERE {\n%s\n  } GROUP BY ?p__ ?q__ }\n%s}",
+		prologue, vars, strings.Join(branches, "\nUNION\n"), patterns)
+}
+
+// Predicate is the node that stands for a predicate in the graph's index: a Wikibase has items for its properties.
+func (n Naming) Predicate(iri string) rdf.Term {
+	if id := rdf.EntityID(iri); n.Wikibase && id != "" {
+		return rdf.IRI(rdf.Entity + id)
+	}
+	return rdf.IRI(iri)
+}
+
+// Line writes an edge as a model sees it: in KQA Pro's graph as triple patterns, elsewhere as a triple. names are those
+// of the nodes and of the predicates of a Wikibase.
+func (n Naming) Line(x Edge, names map[rdf.Term]Value) string {
+	if n.Dialect == KQAPro {
+		return Python(kqaLine(x), 400)
+	}
+	predicate := n.Compact(x.First)
+	label := names[n.Predicate(x.First)].Name.Value
+	if x.Then != "" {
+		predicate += " -> " + n.Compact(x.Then)
+		label += " -> " + names[n.Predicate(x.Then)].Name.Value
+	}
+	if n.Wikibase && strings.Trim(label, " ->") != "" {
+		predicate += " [" + render.Fold(label) + "]"
+	}
+	end := ""
+	switch {
+	case x.Node.IsLiteral():
+		end = Literal(x.Node, 100)
+	case n.Dialect != ByIRI:
+		end = fmt.Sprintf("%q", render.Clip(render.Fold(x.Value.Name.Value), 100))
+	default:
+		name := x.Value.Name.Value
+		if n.Wikibase {
+			name = names[x.Node].Name.Value
+		}
+		end = n.Cell(x.Node, Value{Name: rdf.String(name)})
+	}
+	if x.In {
+		return "(" + end + ", " + predicate + ", ?e)"
+	}
+	return "(?e, " + predicate + ", " + end + ")"
+}
+
+// unknownValue is the beginning of the IRIs that stand for Wikidata's unknown values.
+const unknownValue = "http://www.wikidata.org/.well-known/genid/"
+
+// kqaLine writes an edge as triple patterns.
+func kqaLine(x Edge) string {
+	p := "<" + x.First + ">"
+	switch {
+	case x.In:
+		return fmt.Sprintf("?h %s ?e . ?h <pred:name> %s .", p, Literal(x.Value.Name, 100))
+	case x.Value.Name.Bound():
+		return fmt.Sprintf("?e %s ?t . ?t <pred:name> %s .", p, Literal(x.Value.Name, 100))
+	case x.Value.Known():
+		return fmt.Sprintf("?e %s ?pv .%s", p, x.Value.pattern("?pv"))
+	}
+	return fmt.Sprintf("?e %s %s .", p, Literal(x.Node, 100))
+}
+
+// Cell writes a node or literal of a result: by its name, and in a graph of IRIs with the IRI.
+func (n Naming) Cell(t rdf.Term, v Value) string {
+	switch {
+	case v.Known() && n.Dialect == KQAPro:
+		return v.Short()
+	case t.IsLiteral() && n.Dialect == ByIRI:
+		return plainCell(t)
+	case t.IsLiteral() && (t.Datatype == "" || t.Datatype == rdf.XSDInteger):
+		return t.Value
+	case t.IsLiteral():
+		return Literal(t, 200)
+	case t.Kind == rdf.BlankKind || strings.HasPrefix(t.Value, unknownValue):
+		return "a node without a name"
+	case n.Dialect != ByIRI && v.Name.Bound():
+		return v.Name.Value
+	case v.Name.Bound() && v.Name.Value != "":
+		return render.Fold(v.Name.Value) + " (" + n.Compact(t.Value) + ")"
+	}
+	return n.Compact(t.Value)
+}
+
+// plainCell writes a literal: numbers and texts as they are, other kinds with their type, which a query needs.
+func plainCell(t rdf.Term) string {
+	switch t.Datatype {
+	case "", rdf.XSDInteger, rdf.XSDDecimal, rdf.XSDDouble:
+		return t.Value
+	}
+	return Literal(t, 200)
+}

@@ -1,0 +1,133 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/agent/tool/kbqa"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// maxResult is how many characters of a result are shown (the paper's tools cut there).
+const maxResult = 2000
+
+// runNamed carries out ExecuteSPARQL(sparql): the result with names for nodes, as a list of values, or of tuples where
+// there are several columns. A list of values is sorted and holds each once, unless the query orders them.
+func (env *Env) runNamed(ctx context.Context, query string) (Result, error) {
+	n := env.naming()
+	query = n.Completed(query)
+	unseen := env.Unseen(query)
+	if n.Dialect == kbqa.Freebase {
+		query = kbqa.MissingDates(query)
+	}
+	t, err := env.ask(ctx, query)
+	if err != nil {
+		res, err := env.kbqaFailed(ctx, err)
+		res.Query, res.Unseen = query, len(unseen) > 0
+		return res, err
+	}
+	res := Result{Query: query, Table: t, Rows: len(t.Rows), Found: !t.Empty(), Empty: t.Empty(), Unseen: len(unseen) > 0}
+	switch {
+	case t.Ask && t.Boolean:
+		res.Text = "True"
+	case t.Ask:
+		res.Text = "False"
+	case t.Empty():
+		why, err := env.diagnose(ctx, query)
+		if err != nil {
+			return Result{}, err
+		}
+		res.Text = strings.TrimSpace("[] " + why)
+	default:
+		if res.Text, err = env.listed(ctx, n, query, t); err != nil {
+			return env.kbqaFailed(ctx, err)
+		}
+	}
+	res.Short = render.Clip(res.Text, 200)
+	if len(t.Rows) > 1 {
+		res.Short = ""
+	}
+	if n.Dialect == kbqa.ByIRI {
+		res.Text += env.warn(ctx, unseen)
+	}
+	return res, nil
+}
+
+// listed writes the rows of a result.
+func (env *Env) listed(ctx context.Context, n kbqa.Naming, query string, t *kg.Table) (string, error) {
+	names, err := env.cellNames(ctx, n, query, t)
+	if err != nil {
+		return "", err
+	}
+	var items []string
+	for _, row := range t.Rows {
+		var cells []string
+		for i := range t.Vars {
+			var c rdf.Term
+			if i < len(row) {
+				c = row[i]
+			}
+			text := "None"
+			if c.Bound() {
+				text = kbqa.Python(n.Cell(c, names[c]), 300)
+			}
+			cells = append(cells, text)
+		}
+		if len(cells) == 1 {
+			items = append(items, cells[0])
+			continue
+		}
+		items = append(items, "("+strings.Join(cells, ", ")+")")
+	}
+	q, err := sparql.Parse(query)
+	if len(t.Vars) == 1 && (err != nil || q.Body.OrderBy == nil) {
+		slices.Sort(items)
+		items = slices.Compact(items)
+	}
+	text, cut := kbqa.Cut(kbqa.List(items), maxResult)
+	if cut {
+		text += "\n" + say("kbqa_rows", len(t.Rows))
+	}
+	return text, nil
+}
+
+// cellNames returns the names of the nodes in a result, as far as they are shown. A node without an IRI cannot be
+// asked for by itself: the query is run again with the details of its columns.
+func (env *Env) cellNames(ctx context.Context, n kbqa.Naming, query string, t *kg.Table) (map[rdf.Term]kbqa.Value, error) {
+	var nodes []rdf.Term
+	var blank []string // columns with nodes that have no IRI
+	for _, row := range t.Rows[:min(len(t.Rows), maxNamed)] {
+		for i, c := range row {
+			switch {
+			case c.IsIRI():
+				nodes = append(nodes, c)
+			case c.Kind == rdf.BlankKind && n.Dialect == kbqa.KQAPro && i < len(t.Vars) && !slices.Contains(blank, t.Vars[i]):
+				blank = append(blank, t.Vars[i])
+			}
+		}
+	}
+	names, err := env.nodeNames(ctx, n, nodes)
+	if err != nil {
+		return nil, err
+	}
+	q, err := sparql.Parse(query)
+	if err != nil || q.Form != sparql.Select {
+		return names, nil
+	}
+	prologue, body := kbqa.Selects(q)
+	for _, column := range blank {
+		patterns, vars := n.Details(column)
+		more, err := env.Graph.Query(ctx, fmt.Sprintf("%s\nSELECT DISTINCT ?%s%s WHERE {\n  { %s }\n%s}", prologue, column,
+			vars, body, patterns))
+		if err != nil {
+			return nil, err
+		}
+		n.Collect(more, column, names)
+	}
+	return names, nil
+}
