@@ -1,0 +1,92 @@
+package exemplar
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// classes is a naive Bayes classifier over words and pairs of words (multinomial, as in Manning, Raghavan and Schütze,
+// Introduction to Information Retrieval, section 13.2), in which a word weighs less, the more kinds have it. Names and
+// numbers are masked: what a question asks about says nothing of its kind.
+type classes struct {
+	names  []string
+	prior  map[string]int            // questions of a kind
+	counts map[string]map[string]int // features of a kind
+	totals map[string]int
+	kinds  map[string]int // in how many kinds a feature occurs
+}
+
+// smooth is added to each count, so that no kind is impossible.
+const smooth = 0.3
+
+func learn(questions []Labelled) *classes {
+	c := &classes{prior: map[string]int{}, counts: map[string]map[string]int{}, totals: map[string]int{},
+		kinds: map[string]int{}}
+	for _, q := range questions {
+		if c.prior[q.Type]++; c.prior[q.Type] == 1 {
+			c.names = append(c.names, q.Type)
+			c.counts[q.Type] = map[string]int{}
+		}
+		for _, f := range features(q.Question) {
+			if c.counts[q.Type][f]++; c.counts[q.Type][f] == 1 {
+				c.kinds[f]++
+			}
+			c.totals[q.Type]++
+		}
+	}
+	slices.Sort(c.names)
+	return c
+}
+
+// of returns the most likely kind, of equally likely ones the first in the alphabet.
+func (c *classes) of(question string) string {
+	best, name := math.Inf(-1), ""
+	all := 0
+	for _, n := range c.prior {
+		all += n
+	}
+	fs := features(question)
+	for _, k := range c.names {
+		score := math.Log(float64(c.prior[k]) / float64(all))
+		for _, f := range fs {
+			if n := c.kinds[f]; n > 0 { // a word that no question has says nothing
+				weight := math.Log(float64(len(c.names)+1) / float64(n))
+				score += weight * math.Log((float64(c.counts[k][f])+smooth)/(float64(c.totals[k])+smooth*float64(len(c.kinds))))
+			}
+		}
+		if score > best {
+			best, name = score, k
+		}
+	}
+	return name
+}
+
+// features are the words of a question and each two in a row. A number is "0"; a word with a capital letter that does
+// not begin the question is a name, "X", and names in a row are one.
+func features(question string) []string {
+	words := []string{"^"}
+	for i, w := range strings.FieldsFunc(question, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		first := []rune(w)[0]
+		switch {
+		case strings.ContainsFunc(w, unicode.IsDigit):
+			w = "0"
+		case unicode.IsUpper(first) && i > 0:
+			w = "X"
+		default:
+			w = strings.ToLower(w)
+		}
+		if (w == "X" || w == "0") && words[len(words)-1] == w {
+			continue
+		}
+		words = append(words, w)
+	}
+	var out []string
+	for i, w := range words {
+		if i > 0 {
+			out = append(out, w, words[i-1]+" "+w)
+		}
+	}
+	return out
+}

@@ -1,0 +1,236 @@
+// Package exemplar holds worked dialogues: a question, and every thought, action and observation up to its answer. They
+// are kept in plain text files, by kinds of questions, in the form of Interactive-KBQA's:
+//
+//	# Type: Count
+//	# ID: kqapro-count-1
+//	Q: How many …?
+//	Thought: …
+//	Action: SearchNodes("…")
+//	Observation: […]
+//	…
+//	Action: Done
+//
+// Lines that begin with # hold what the model does not see. Dialogues are separated by a blank line. A thought or an
+// action may go on over several lines.
+//
+// A question's kind is found by [Set.Classify] from its words, or by a model that is shown [Set.Labelled].
+package exemplar
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+)
+
+// Dialogue is a worked question.
+type Dialogue struct {
+	ID       string
+	Type     string // kind of the question: Count, Verify, …
+	Query    string // the final query, as the data set has it; may be empty
+	Answer   string // likewise
+	Question string
+	Rounds   []Round
+}
+
+// Round is a turn of the model with what followed it. The last one has no observation.
+type Round struct{ Thought, Action, Observation string }
+
+// labels are the beginnings of a dialogue's lines.
+var labels = []string{"Q:", "Thought:", "Action:", "Observation:"}
+
+// Parse reads the dialogues of a file. The error says in which line of name something is missing.
+func Parse(name, text string) ([]Dialogue, error) {
+	var out []Dialogue
+	var d *Dialogue
+	var field *string
+	wrong := func(line int, format string, args ...any) error {
+		return fmt.Errorf("%s:%d: %s", name, line, fmt.Sprintf(format, args...))
+	}
+	for i, line := range strings.Split(strings.ReplaceAll(text, "\r\n", "\n"), "\n") {
+		n := i + 1
+		if strings.TrimSpace(line) == "" {
+			if d != nil && d.Question != "" {
+				if err := d.complete(); err != nil {
+					return nil, wrong(n, "%v", err)
+				}
+				out = append(out, *d)
+				d = nil
+			}
+			field = nil
+			continue
+		}
+		if d == nil {
+			d = &Dialogue{}
+		}
+		if note, ok := strings.CutPrefix(line, "#"); ok && field == nil {
+			d.note(note)
+			continue
+		}
+		label, rest, at := "", line, -1
+		for j, l := range labels {
+			if s, ok := strings.CutPrefix(line, l); ok {
+				label, rest, at = l, strings.TrimSpace(s), j
+			}
+		}
+		last := len(d.Rounds) - 1
+		switch {
+		case label == "" && field == nil:
+			return nil, wrong(n, "the line begins with none of %s", strings.Join(labels, " "))
+		case label == "":
+			*field += "\n" + line
+			continue
+		case at == 0 && d.Question != "":
+			return nil, wrong(n, "a second question; a blank line separates dialogues")
+		case at == 0:
+			d.Question = rest
+			field = &d.Question
+			continue
+		case at == 1:
+			d.Rounds = append(d.Rounds, Round{Thought: rest})
+			field = &d.Rounds[last+1].Thought
+			continue
+		case last < 0:
+			return nil, wrong(n, "%s without a thought before it", label)
+		case at == 2:
+			d.Rounds[last].Action = rest
+			field = &d.Rounds[last].Action
+		case at == 3:
+			d.Rounds[last].Observation = rest
+			field = &d.Rounds[last].Observation
+		}
+	}
+	if d != nil && d.Question != "" {
+		if err := d.complete(); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		out = append(out, *d)
+	}
+	return out, nil
+}
+
+// note reads a line that begins with #.
+func (d *Dialogue) note(s string) {
+	key, value, _ := strings.Cut(s, ":")
+	value = strings.TrimSpace(value)
+	switch strings.ToLower(strings.TrimSpace(key)) {
+	case "id":
+		d.ID = value
+	case "type":
+		d.Type = value
+	case "sparql", "query":
+		d.Query = value
+	case "answer":
+		d.Answer = value
+	}
+}
+
+// complete returns what is missing in a dialogue.
+func (d *Dialogue) complete() error {
+	if len(d.Rounds) == 0 {
+		return fmt.Errorf("the dialogue %q has no turn", d.Question)
+	}
+	for i, r := range d.Rounds {
+		if r.Action == "" {
+			return fmt.Errorf("turn %d of %q has no action", i+1, d.Question)
+		}
+	}
+	return nil
+}
+
+// String writes the dialogue as a model sees it: without the lines that begin with #.
+func (d *Dialogue) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Q: %s\n", d.Question)
+	for _, r := range d.Rounds {
+		fmt.Fprintf(&b, "Thought: %s\nAction: %s\n", r.Thought, r.Action)
+		if r.Observation != "" {
+			fmt.Fprintf(&b, "Observation: %s\n", r.Observation)
+		}
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+// Text writes the dialogue as in its file.
+func (d *Dialogue) Text() string {
+	var b strings.Builder
+	for _, x := range [][2]string{{"ID", d.ID}, {"Type", d.Type}, {"SPARQL", d.Query}, {"Answer", d.Answer}} {
+		if x[1] != "" {
+			fmt.Fprintf(&b, "# %s: %s\n", x[0], x[1])
+		}
+	}
+	return b.String() + d.String() + "\n"
+}
+
+// Labelled is a question whose kind is known.
+type Labelled struct{ Type, Question string }
+
+// Set holds the dialogues for one graph, and questions whose kind is known.
+type Set struct {
+	Dialogues []Dialogue
+	Labelled  []Labelled // those of the dialogues, too
+	classes   *classes
+}
+
+// Load reads the files of a folder: dialogues from NAME.txt, and from questions.tsv, where there is one, further
+// questions, each with its kind before a tab.
+func Load(fsys fs.FS, dir string) (*Set, error) {
+	files, err := fs.Glob(fsys, dir+"/*.txt")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(files)
+	s := &Set{}
+	for _, f := range files {
+		text, err := fs.ReadFile(fsys, f)
+		if err != nil {
+			return nil, err
+		}
+		ds, err := Parse(f, string(text))
+		if err != nil {
+			return nil, err
+		}
+		s.Dialogues = append(s.Dialogues, ds...)
+	}
+	for _, d := range s.Dialogues {
+		s.Labelled = append(s.Labelled, Labelled{d.Type, d.Question})
+	}
+	questions := dir + "/questions.tsv"
+	if text, err := fs.ReadFile(fsys, questions); err == nil {
+		for i, line := range strings.Split(strings.TrimSpace(string(text)), "\n") {
+			kind, q, ok := strings.Cut(line, "\t")
+			if !ok || kind == "" || strings.TrimSpace(q) == "" {
+				return nil, fmt.Errorf("%s:%d: want a kind, a tab and a question", questions, i+1)
+			}
+			s.Labelled = append(s.Labelled, Labelled{kind, strings.TrimSpace(q)})
+		}
+	}
+	s.classes = learn(s.Labelled)
+	return s, nil
+}
+
+// Types lists the kinds that have dialogues, sorted.
+func (s *Set) Types() []string {
+	var out []string
+	for _, d := range s.Dialogues {
+		if !slices.Contains(out, d.Type) {
+			out = append(out, d.Type)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Of returns the first n dialogues of a kind.
+func (s *Set) Of(kind string, n int) []Dialogue {
+	var out []Dialogue
+	for _, d := range s.Dialogues {
+		if d.Type == kind && len(out) < n {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// Classify returns the kind of a question by its words; "" when the set has none.
+func (s *Set) Classify(question string) string { return s.classes.of(question) }

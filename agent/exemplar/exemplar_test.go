@@ -1,0 +1,112 @@
+package exemplar
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const two = `# token length: 900
+# ID: a-1
+# Type: Count
+# SPARQL: SELECT …
+Q: How many rivers flow into
+Lake Como?
+Thought: I count.
+Action: ExecuteSPARQL('SELECT (COUNT(?r) AS ?n) WHERE {
+  ?r <mouth> ?l .
+}')
+Observation: ['3']
+(3 rows in all.)
+Thought: This is the answer.
+Action: Done.
+
+# ID: a-2
+# Type: Verify
+Q: Is it deep?
+Thought: I ask.
+Action: Done
+`
+
+func TestParse(t *testing.T) {
+	got, err := Parse("x.txt", two)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Dialogue{
+		{ID: "a-1", Type: "Count", Query: "SELECT …", Question: "How many rivers flow into\nLake Como?", Rounds: []Round{
+			{"I count.", "ExecuteSPARQL('SELECT (COUNT(?r) AS ?n) WHERE {\n  ?r <mouth> ?l .\n}')", "['3']\n(3 rows in all.)"},
+			{"This is the answer.", "Done.", ""}}},
+		{ID: "a-2", Type: "Verify", Question: "Is it deep?", Rounds: []Round{{"I ask.", "Done", ""}}},
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	again, err := Parse("x.txt", got[0].Text()+"\n"+got[1].Text())
+	if d := cmp.Diff(got, again); d != "" || err != nil {
+		t.Errorf("what was written is read as something else: %v %s", err, d)
+	}
+	if s := got[0].String(); strings.Contains(s, "#") || !strings.HasPrefix(s, "Q: ") {
+		t.Errorf("the model is shown %q", s)
+	}
+	for text, want := range map[string]string{
+		"Q: x\nAction: Done\n":                        "x.txt:2: Action: without a thought",
+		"Q: x\n\nThought: y\n":                        `the dialogue "x" has no turn`,
+		"Q: x\nThought: y\n":                          "turn 1 of",
+		"Question: x\n":                               "x.txt:1: the line begins with none of",
+		"Q: x\nThought: y\nAction: Done\nQ: second\n": "x.txt:4: a second question",
+	} {
+		if _, err := Parse("x.txt", text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(two)
+	f.Fuzz(func(t *testing.T, text string) {
+		ds, err := Parse("x", text)
+		if err != nil {
+			return
+		}
+		for _, d := range ds {
+			if d.Question == "" && len(d.Rounds) == 0 {
+				t.Errorf("an empty dialogue of %q", text)
+			}
+		}
+	})
+}
+
+// TestClassify: what a question asks about does not matter, its form does.
+func TestClassify(t *testing.T) {
+	s, err := Load(fstest.MapFS{"d/a.txt": {Data: []byte(two)}, "d/questions.tsv": {Data: []byte(
+		"Count\tHow many people live in Rome?\nVerify\tIs Rome older than Athens?\nVerify\tDoes it rain?\nBetween\tWhich is older, Rome or Athens?\n")}}, "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for q, want := range map[string]string{
+		"How many bridges cross the Rhine?":  "Count",
+		"Is Cologne larger than Bonn?":       "Verify",
+		"Which is larger, Cologne or Bonn?":  "Between",
+		"xyzzy":                              "Verify", // the most frequent
+		"":                                   "Verify",
+		"how many BRIDGES cross the rhine??": "Count",
+	} {
+		if got := s.Classify(q); got != want {
+			t.Errorf("%q is %s, want %s", q, got, want)
+		}
+	}
+	if d := cmp.Diff([]string{"Count", "Verify"}, s.Types()); d != "" {
+		t.Error(d)
+	}
+	if ds := s.Of("Count", 2); len(ds) != 1 || ds[0].ID != "a-1" {
+		t.Errorf("%+v", ds)
+	}
+	for _, bad := range []string{"Count How many?", "\tHow many?", "Count\t "} {
+		if _, err := Load(fstest.MapFS{"d/questions.tsv": {Data: []byte(bad)}}, "d"); err == nil {
+			t.Errorf("%q is read", bad)
+		}
+	}
+}
