@@ -136,6 +136,9 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	if err := r.findLanguage(ctx, b); err != nil {
 		return err
 	}
+	if err := r.findExemplars(ctx, b); err != nil {
+		return err
+	}
 	r.state = r.Start(b.At())
 	var f step.Final
 	var err error
@@ -190,6 +193,30 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	if l, known := tool.LanguageOf(text); ok && known {
 		r.Language = l
 	}
+	return nil
+}
+
+// findExemplars chooses the worked dialogues of the question's kind, where the preset has some.
+func (r *run) findExemplars(ctx context.Context, b *event.Branch) error {
+	set := r.Preset.Dialogues(&r.Sources.Main().Explain)
+	if set == nil {
+		return nil
+	}
+	kind := set.Classify(r.Question.Text)
+	if r.Preset.Exemplars.Kind == preset.KindByModel {
+		text, ok, err := r.Help(ctx, b, tool.Task{Purpose: "kind", MaxTokens: 50, Data: map[string]any{
+			"Kinds": set.Types(), "Labelled": set.Labelled}})
+		if err != nil {
+			return err
+		}
+		word := strings.Trim(render.Fold(text), " .`\"'")
+		for _, k := range set.Types() {
+			if ok && strings.EqualFold(k, word) {
+				kind = k
+			}
+		}
+	}
+	r.Exemplars = r.Preset.Worked(set, kind)
 	return nil
 }
 

@@ -17,7 +17,7 @@ type Policy func(ctx context.Context, r *step.Runner, s step.State) (step.State,
 var policies = []struct {
 	name   string
 	policy Policy
-}{{"linear", Linear}, {"generate", Generate}}
+}{{"linear", Linear}, {"consistent", Consistent}, {"generate", Generate}}
 
 // Named returns the policy with a name.
 func Named(name string) (Policy, error) {

@@ -21,9 +21,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spinachbot/spinachbot/agent/exemplar"
 	"github.com/spinachbot/spinachbot/agent/protocol"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/agent/tool/kbqa"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
@@ -48,15 +50,18 @@ type Preset struct {
 	Notes    Notes         `json:"notes"`
 	// code of the labels' language when the question's is not known; "": the model is asked what the question is in
 	Language string `json:"language"`
+
+	Exemplars Exemplars `json:"exemplars"`
 	// try an empty query without each of its conditions, so that the model learns which one loses the rows: up to 6
 	// more queries
 	Diagnose bool `json:"diagnose"`
 	Extract  bool `json:"extract"` // when the actions are used up, ask for the query that the steps support
 	Report   bool `json:"report"`  // ask for a short answer in the asker's language
 
-	texts *render.Texts
-	tools tool.Set
-	proto protocol.Protocol
+	texts     *render.Texts
+	tools     tool.Set
+	proto     protocol.Protocol
+	dialogues *exemplar.Set
 }
 
 // Limits are the published limits of a run. The caller's limits go before them.
@@ -79,7 +84,7 @@ type Sampling struct {
 //go:embed shared
 var shared embed.FS
 
-//go:embed */preset.json */*.tmpl
+//go:embed */preset.json */*.tmpl */exemplars
 var builtin embed.FS
 
 //go:embed tasks
@@ -107,7 +112,7 @@ func Names() []string {
 	out := []string{usual}
 	for _, f := range files {
 		if name := path.Dir(f); name != usual {
-			out = append(out, name)
+			out = append(append(out, name), dialects(name)...)
 		}
 	}
 	return out
@@ -125,16 +130,26 @@ func Default() *Preset {
 	return p
 }
 
-// Named returns one of the presets that are part of the program.
+// Named returns one of the presets that are part of the program. Behind a colon may be the dialect in which its graph
+// names entities: interactive-kbqa:kqapro.
 func Named(name string) (*Preset, error) {
 	if names := Names(); !slices.Contains(names, name) {
 		return nil, fmt.Errorf("there is no preset %q; the presets are %s", name, strings.Join(names, ", "))
 	}
+	name, dialect, _ := strings.Cut(name, ":")
 	sub, err := fs.Sub(builtin, name)
 	if err != nil {
 		return nil, err
 	}
-	return Load(sub)
+	data, err := fs.ReadFile(sub, "preset.json")
+	if err != nil {
+		return nil, err
+	}
+	p, err := parse(data, sub, dialect)
+	if err == nil && dialect != "" {
+		p.Name += ":" + dialect
+	}
+	return p, err
 }
 
 // Open reads a preset from a file named preset.json or another, with the prompts in the same folder.
@@ -143,7 +158,7 @@ func Open(file string) (*Preset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the preset cannot be read: %w", err)
 	}
-	p, err := parse(data, os.DirFS(filepath.Dir(file)))
+	p, err := parse(data, os.DirFS(filepath.Dir(file)), "")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
@@ -156,10 +171,11 @@ func Load(fsys fs.FS) (*Preset, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the preset cannot be read: %w", err)
 	}
-	return parse(data, fsys)
+	return parse(data, fsys, "")
 }
 
-func parse(data []byte, fsys fs.FS) (*Preset, error) {
+// parse reads a preset. dialect goes before its own, unless it is "".
+func parse(data []byte, fsys fs.FS, dialect string) (*Preset, error) {
 	p := &Preset{}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -183,7 +199,26 @@ func parse(data []byte, fsys fs.FS) (*Preset, error) {
 	if err := p.Rules.check(); err != nil {
 		return nil, err
 	}
+	if err := p.speak(dialect); err != nil {
+		return nil, err
+	}
+	if p.dialogues, err = p.Exemplars.load(fsys, p.Show.Dialect); err != nil {
+		return nil, err
+	}
 	return p, p.check()
+}
+
+// speak sets the dialect in which entities are named.
+func (p *Preset) speak(dialect string) error {
+	if dialect == "" {
+		return kbqa.CheckDialect(p.Show.Dialect)
+	}
+	if p.tools.Find(tool.NodesName) == nil {
+		return fmt.Errorf("the preset %s has no tools for the dialect %q", p.Name, dialect)
+	}
+	p.Show.Dialect = dialect
+	p.Rules.Guard = GuardOff // there are no IDs
+	return kbqa.CheckDialect(dialect)
 }
 
 // check returns what is missing.
@@ -213,9 +248,12 @@ func (p *Preset) check() error {
 		fmt.Sprintf(`"examples": "force" is %q, which is not one of "tools"`, p.Examples.Force))
 	want(min(p.Show.Items, p.Show.Properties, p.Show.Examples, p.Show.Rows.Tail) >= 0,
 		`a number in "show" is below 0`)
+	want(p.Exemplars.N >= 0, `"exemplars": "n" is below 0`)
+	want(slices.Contains([]string{"", KindByWords, KindByModel}, p.Exemplars.Kind),
+		`"exemplars": "kind" must be "words" or "model"`)
 	need := map[string]bool{"act": true, "prune": p.tools.Find(tool.EntryName) != nil, "extract": p.Extract,
-		"report": p.Report, "feedback": p.Feedback.Rounds > 0, "analyze": p.Generate.Analyze}
-	for _, n := range []string{"act", "prune", "extract", "report", "feedback", "analyze"} {
+		"report": p.Report, "kind": p.Exemplars.Kind == KindByModel, "feedback": p.Feedback.Rounds > 0, "analyze": p.Generate.Analyze}
+	for _, n := range []string{"act", "kind", "prune", "extract", "report", "feedback", "analyze"} {
 		want(!need[n] || p.texts.Has(n+".tmpl"), "the prompt "+n+".tmpl is missing")
 	}
 	g := p.Generate
@@ -273,11 +311,12 @@ func (p *Preset) Own(name string, data any, usual func(name string, data any) st
 }
 
 // Situation is what a system message may say besides the rules: how many steps there are in all, how many of these were
-// done before the model's first turn, the graphs, the main one first, and notes on them.
+// done before the model's first turn, the graphs, the main one first, notes on them, and worked dialogues.
 type Situation struct {
 	Counted, Given int
 	Graphs         []kg.Description
 	Notes          []string
+	Exemplars      string // worked dialogues
 }
 
 // System renders the system message for actions. Its prompt also has the tools' texts and, as Tries, how many steps are
@@ -288,5 +327,6 @@ func (p *Preset) System(s Situation) string {
 
 func (p *Preset) systemData(s Situation) map[string]any {
 	return map[string]any{"Tools": p.tools.Describe(p.Show), "Counted": s.Counted, "Tries": s.Counted - s.Given,
-		"Graphs": s.Graphs, "Notes": s.Notes[:min(len(s.Notes), p.Notes.N)]}
+		"Graphs": s.Graphs, "Notes": s.Notes[:min(len(s.Notes), p.Notes.N)],
+		"Dialect": p.Show.Dialect, "Exemplars": s.Exemplars}
 }

@@ -3,6 +3,7 @@
 // policy.
 //
 //	expand.go   Runner.Expand: the step, and its halves Propose and Carry
+//	choose.go   what came of a sample, for policies that choose among several
 //	state.go    states, which are values
 //	rule.go     which actions are refused: repetitions and stops without a result
 //	publish.go  the last run of the query that is published
@@ -38,19 +39,20 @@ type Model interface {
 
 // Runner expands the states of one question. Its fields do not change while it works; it is safe for concurrent use.
 type Runner struct {
-	Log      *slog.Logger
-	Model    Model
-	Sources  tool.Sources // the graphs, the main one first
-	Now      func() time.Time
-	Preset   *preset.Preset
-	Dialect  tool.Dialect
-	Question event.Question
-	Language tool.Language
-	Events   *event.Log
-	Meter    *Meter
-	Notebook tool.Notebook   // for a preset that takes notes; nil for others
-	NoTools  *atomic.Bool    // the model's server was found to know no tool calls; nil: that is not kept
-	Live     func(llm.Delta) // sees what the model writes while it writes; nil: nobody looks
+	Log       *slog.Logger
+	Model     Model
+	Sources   tool.Sources // the graphs, the main one first
+	Now       func() time.Time
+	Preset    *preset.Preset
+	Dialect   tool.Dialect
+	Question  event.Question
+	Language  tool.Language
+	Events    *event.Log
+	Meter     *Meter
+	Exemplars string          // worked dialogues that the prompt holds
+	Notebook  tool.Notebook   // for a preset that takes notes; nil for others
+	NoTools   *atomic.Bool    // the model's server was found to know no tool calls; nil: that is not kept
+	Live      func(llm.Delta) // sees what the model writes while it writes; nil: nobody looks
 }
 
 // speak returns the protocol of the preset, or the one for servers without tool calls.
@@ -75,7 +77,7 @@ func (r *Runner) say(name string, data any) string { return r.Preset.Own(name, d
 // earlier turns and in the rules count as seen.
 func (r *Runner) Start(at int) State {
 	s := State{at: at, root: at, messages: 2}
-	s = r.seeing(s, r.Question.Text+"\n"+r.Preset.Say("act.tmpl", map[string]any{}), nil)
+	s = r.seeing(s, r.Question.Text+"\n"+r.Exemplars+"\n"+r.Preset.Say("act.tmpl", map[string]any{}), nil)
 	for _, t := range r.Question.History {
 		s = r.seeing(s, t.Question+"\n"+t.SPARQL, nil)
 		for _, x := range t.Steps {
@@ -263,7 +265,8 @@ func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *too
 	elapsed := r.Now().Sub(began)
 	k := kept{call: call, turn: s.turns, reasoning: turn.Reasoning, key: key, result: res.Found, query: res.Query,
 		transient: tool.Passing(res.Failure) || held, unseen: unseen,
-		brief: res.Summary(call.Tool), short: res.Short, advice: res.Advice,
+		fruitless: res.Empty || call.Tool.Query && !res.Found,
+		brief:     res.Summary(call.Tool), short: res.Short, advice: res.Advice,
 		Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name, Argument: call.Shown,
 			Observation: res.Text, KG: res.KG, Failure: res.Failure,
 			Rows: res.Rows, Elapsed: elapsed, MS: elapsed.Milliseconds()}}
@@ -369,7 +372,7 @@ func (r *Runner) conversation(s State) protocol.Conversation {
 		return append(out, counter...)
 	}
 	c := protocol.Conversation{System: r.Preset.System(preset.Situation{Counted: l.Counted, Given: s.given(),
-		Graphs: r.Sources.Descriptions(), Notes: r.Sources.Notes()}), Notes: notes(0), Bad: s.bad,
+		Graphs: r.Sources.Descriptions(), Notes: r.Sources.Notes(), Exemplars: r.Exemplars}), Notes: notes(0), Bad: s.bad,
 		Question: r.Preset.Say("question_user", map[string]any{"Question": r.Question.Text,
 			"Language": r.Language.Name, "Earlier": r.Question.History})}
 	if s.bad != nil {

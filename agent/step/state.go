@@ -54,6 +54,7 @@ type kept struct {
 	table     *kg.Table
 	transient bool // it failed for a reason that may be gone: doing it again is not a repetition
 	given     bool // the model did not ask for it, see [Runner.Give]
+	fruitless bool // it showed nothing: no rows, no hits
 	unseen    bool // the query holds IDs that were not seen before
 	// what came of it, in one line: "12 rows", "no rows", "failed: timeout"; "" where there is nothing to say
 	brief  string

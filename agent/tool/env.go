@@ -55,7 +55,6 @@ type Show struct {
 	// of a query without rows, what does not fit the shapes of the classes that it names; may measure a few shapes
 	Shapes bool `json:"shapes"`
 	Graphs int  `json:"-"` // how many graphs the question may use; set by the loop
-	Graphs    int `json:"-"`       // how many graphs the question may use; set by the loop
 	// how Interactive-KBQA's tools name entities: "" by IRI, kqapro, metaqa or freebase
 	Dialect string `json:"dialect,omitempty"`
 }

@@ -21,17 +21,16 @@ const maxResult = 2000
 func (env *Env) runNamed(ctx context.Context, query string) (Result, error) {
 	n := env.naming()
 	query = n.Completed(query)
-	unseen := env.Unseen(query)
 	if n.Dialect == kbqa.Freebase {
 		query = kbqa.MissingDates(query)
 	}
 	t, err := env.ask(ctx, query)
 	if err != nil {
 		res, err := env.kbqaFailed(ctx, err)
-		res.Query, res.Unseen = query, len(unseen) > 0
+		res.Query = query
 		return res, err
 	}
-	res := Result{Query: query, Table: t, Rows: len(t.Rows), Found: !t.Empty(), Empty: t.Empty(), Unseen: len(unseen) > 0}
+	res := Result{Query: query, Table: t, Rows: len(t.Rows), Found: !t.Empty(), Empty: t.Empty()}
 	switch {
 	case t.Ask && t.Boolean:
 		res.Text = "True"
@@ -51,9 +50,6 @@ func (env *Env) runNamed(ctx context.Context, query string) (Result, error) {
 	res.Short = render.Clip(res.Text, 200)
 	if len(t.Rows) > 1 {
 		res.Short = ""
-	}
-	if n.Dialect == kbqa.ByIRI {
-		res.Text += env.warn(ctx, unseen)
 	}
 	return res, nil
 }

@@ -1,0 +1,89 @@
+package preset
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/exemplar"
+	"github.com/spinachbot/spinachbot/agent/tool/kbqa"
+	"github.com/spinachbot/spinachbot/internal/kg"
+)
+
+// Exemplars are worked dialogues that the prompt holds. They are in the preset's folder, in exemplars/ and there in a
+// folder with the name of the dialect: wikidata for entities by IRI.
+type Exemplars struct {
+	N    int    `json:"n"`    // dialogues of the question's kind; 0: none
+	Kind string `json:"kind"` // how the kind is found, see [KindByWords]
+}
+
+// How a question's kind is found.
+const (
+	KindByWords = "words" // by its words, compared with questions whose kind is known; the usual way
+	KindByModel = "model" // the model is asked, and shown those questions; where it fails, by words
+)
+
+// load reads the dialogues of a dialect; nil when none are wanted.
+func (x *Exemplars) load(fsys fs.FS, dialect string) (*exemplar.Set, error) {
+	if x.N <= 0 {
+		return nil, nil
+	}
+	if dialect == kbqa.ByIRI {
+		dialect = byIRI
+	}
+	dir := "exemplars/" + dialect
+	set, err := exemplar.Load(fsys, dir)
+	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	case err != nil || len(set.Dialogues) == 0:
+		return nil, fmt.Errorf("there are no dialogues in %s, and \"exemplars\" asks for %d", dir, x.N)
+	}
+	return set, nil
+}
+
+// dialects returns the names of a preset of the program with each dialect that it has dialogues for.
+func dialects(name string) []string {
+	files, err := fs.Glob(builtin, name+"/exemplars/*")
+	if err != nil {
+		panic(err) // the pattern is right
+	}
+	var out []string
+	for _, f := range files {
+		if d := path.Base(f); d != byIRI {
+			out = append(out, name+":"+d)
+		}
+	}
+	return out
+}
+
+// byIRI is the folder of the dialogues for graphs of Wikidata's kind.
+const byIRI = "wikidata"
+
+// Dialogues returns the worked dialogues for a graph, nil when there are none that fit it.
+func (p *Preset) Dialogues(g *kg.Description) *exemplar.Set {
+	if p.Show.Dialect == kbqa.ByIRI && !g.IsWikibase() {
+		return nil // they hold the IDs of Wikidata
+	}
+	return p.dialogues
+}
+
+// few is up to how many kinds the dialogues of all of them are shown (Interactive-KBQA does so for WebQSP and MetaQA).
+const few = 3
+
+// Worked returns the dialogues of a question's kind as text; of a set with few kinds, those of each.
+func (p *Preset) Worked(set *exemplar.Set, kind string) string {
+	kinds := set.Types()
+	if len(kinds) > few {
+		kinds = []string{kind}
+	}
+	var out []string
+	for _, k := range kinds {
+		for _, d := range set.Of(k, p.Exemplars.N) {
+			out = append(out, d.String())
+		}
+	}
+	return strings.Join(out, "\n\n")
+}

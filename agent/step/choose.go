@@ -1,0 +1,47 @@
+package step
+
+import (
+	"strings"
+)
+
+// Key is the form in which proposals are compared: that of its calls; "" for a turn that cannot be read.
+func (p Proposal) Key() string {
+	if p.Problem != nil {
+		return ""
+	}
+	var keys []string
+	for _, c := range p.Turn.Calls {
+		keys = append(keys, c.Tool.KeyOf(c.Args))
+	}
+	return strings.Join(keys, "\n")
+}
+
+// Fruitful reports whether something came of a proposal: a call of its turn found something, or the work ended with an
+// answer or the word that there is none.
+func (c Child) Fruitful() bool {
+	switch c.Outcome {
+	case Ended:
+		return c.Final.Answer != nil || c.State.gaveUp()
+	case Carried:
+		for _, k := range c.State.steps {
+			if k.turn == c.State.turns && k.Failure == "" && !k.fruitless {
+				return true
+			}
+		}
+	case Unreadable, Refused:
+	}
+	return false
+}
+
+// gaveUp reports whether the last step said that there is no answer.
+func (s State) gaveUp() bool {
+	if len(s.steps) == 0 {
+		return false
+	}
+	last := s.steps[len(s.steps)-1].call
+	if last.Tool == nil || !last.Tool.Ends() {
+		return false
+	}
+	end, err := last.Tool.End(last.Args)
+	return err == nil && end.NoAnswer
+}
