@@ -137,7 +137,8 @@ func TestKinds(t *testing.T) {
 	for name, want := range map[string]struct {
 		kinds int
 		right float64
-	}{"interactive-kbqa": {7, 0.75}, "interactive-kbqa:kqapro": {9, 0.65}} {
+	}{"interactive-kbqa": {7, 0.75}, "interactive-kbqa:kqapro": {9, 0.65}, "interactive-kbqa:freebase": {6, 0.3},
+		"interactive-kbqa:metaqa": {3, 0}} {
 		p, err := Named(name)
 		if err != nil {
 			t.Fatal(err)

@@ -71,7 +71,11 @@ func (env *Env) searchNodes(ctx context.Context, name string) (Result, error) {
 		slices.SortStableFunc(same, func(a, b node) int { return cmp.Compare(b.uses, a.uses) })
 		items = append(items, kbqa.Python(env.nodeLine(n, s, same), 2*nodeDescriptions))
 	}
-	return Result{Text: kbqa.List(items), Empty: len(items) == 0}, nil
+	res := Result{Text: kbqa.List(items), Empty: len(items) == 0}
+	if res.Empty && n.Dialect == kbqa.ByIRI {
+		res.Text += " " + say("kbqa_no_node", nil)
+	}
+	return res, nil
 }
 
 // nodeLine writes the nodes of one name.

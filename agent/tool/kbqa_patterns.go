@@ -55,7 +55,26 @@ func (env *Env) searchPatterns(ctx context.Context, query, semantic string) (Res
 	if part {
 		text += "\n" + say("kbqa_part", nil)
 	}
+	if len(items) == 0 && n.Dialect == kbqa.ByIRI {
+		if text, err = env.nothingAround(ctx, query); err != nil {
+			return env.kbqaFailed(ctx, err)
+		}
+	}
 	return Result{Text: text, Empty: len(items) == 0}, nil
+}
+
+// nothingAround says why there are no patterns: ?e matches nothing, or nothing is known of what it matches.
+func (env *Env) nothingAround(ctx context.Context, query string) (string, error) {
+	q, err := sparql.Parse(query)
+	if err != nil {
+		return "", placed(kg.SyntaxError, err)
+	}
+	prologue, body := kbqa.Selects(q)
+	t, err := env.Graph.Query(ctx, prologue+"\nASK { { "+body+" } }")
+	if err != nil {
+		return "", err
+	}
+	return "[] " + say("kbqa_nothing", !t.Boolean), nil
 }
 
 // sampled is how many triples are looked at when there are too many for the graph.

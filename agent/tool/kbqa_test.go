@@ -325,9 +325,18 @@ func TestByIRI(t *testing.T) {
 			`(?e, p:P39 -> pq:P1365 [position held -> replaces], Ada (wd:Q2))]`)
 	shows(t, env, "SearchGraphPatterns", `wd:Q2, semantic="predecessor"`,
 		`[(Berg (wd:Q1), p:P39 -> pq:P1365 [position held -> replaces], ?e), (Berg (wd:Q1), wdt:P26 [spouse], ?e)]`)
+	for written, want := range map[string]string{"wd:Q4": "knows nothing of the nodes", "wd:Q999": "knows nothing of the nodes", // a node of VALUES is there
+		`'SELECT ?e WHERE { ?e wdt:P39 wd:Q2 }'`: "No node matches", `'SELECT ?e WHERE { ?e wdt:P39 wd:Q2 } LIMIT 3'`: "No node matches"} {
+		if r := act(t, env, "SearchGraphPatterns", written); !r.Empty || !strings.HasPrefix(r.Text, "[] (") || !strings.Contains(r.Text, want) {
+			t.Errorf("%s: %+v", written, r)
+		}
+	}
+	if r := act(t, env, "SearchNodes", `"Xyzzy"`); !r.Empty || !strings.HasPrefix(r.Text, "[] (No node has such a name.") {
+		t.Errorf("%+v", r)
+	}
 	shows(t, env, "SearchGraphPatterns", `'SELECT ?e WHERE {}', semantic="husband or wife, spouse"`, `['wdt:P26 [spouse]']`)
 	shows(t, env, "ExecuteSPARQL", `'SELECT ?x ?s WHERE { ?x p:P39 ?st . ?st pq:P580 ?s }'`,
-		`[('Berg (wd:Q1)', '"1990-01-01T00:00:00Z"^^xsd:dateTime')]`)
+		`[('Berg (wd:Q1)', '1990-01-01')]`)
 }
 
 // finder ranks by a list, and keeps what it was asked.

@@ -177,11 +177,14 @@ func (n Naming) Cell(t rdf.Term, v Value) string {
 	return n.Compact(t.Value)
 }
 
-// plainCell writes a literal: numbers and texts as they are, other kinds with their type, which a query needs.
+// plainCell writes a literal: numbers, texts and days as they are, other kinds with their type. A result can be long, and
+// the patterns show the types that a query needs.
 func plainCell(t rdf.Term) string {
 	switch t.Datatype {
 	case "", rdf.XSDInteger, rdf.XSDDecimal, rdf.XSDDouble:
 		return t.Value
+	case rdf.XSDDateTime:
+		return strings.TrimSuffix(t.Value, "T00:00:00Z")
 	}
 	return Literal(t, 200)
 }
