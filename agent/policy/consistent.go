@@ -30,16 +30,9 @@ func Consistent(ctx context.Context, r *step.Runner, s step.State) (step.State, 
 		if err != nil {
 			return s, step.Final{}, err
 		}
-		again := c.State.Refused()
-		s = c.State
-		switch c.Outcome {
-		case step.Ended:
-			return s, *c.Final, nil
-		case step.Refused:
-			if s, err = r.Refuse(ctx, c, again); err != nil {
-				return s, step.Final{}, err
-			}
-		case step.Carried, step.Unreadable:
+		var f *step.Final
+		if s, f, err = follow(ctx, r, c); f != nil || err != nil {
+			return s, ended(f), err
 		}
 	}
 }

@@ -42,19 +42,33 @@ func Linear(ctx context.Context, r *step.Runner, s step.State) (step.State, step
 		if err != nil {
 			return s, step.Final{}, err
 		}
-		c := children[0]
-		s = c.State
-		again := s.Refused() // before this turn, or before the call of this turn that was refused
-		switch c.Outcome {
-		case step.Ended:
-			return s, *c.Final, nil
-		case step.Refused:
-			if s, err = r.Refuse(ctx, c, again); err != nil {
-				return s, step.Final{}, err
-			}
-		case step.Carried, step.Unreadable: // the model goes on, or is told what was wrong
+		var f *step.Final
+		if s, f, err = follow(ctx, r, children[0]); f != nil || err != nil {
+			return s, ended(f), err
 		}
 	}
+}
+
+// follow returns the state after a turn in a line of states. f is not nil at its end.
+func follow(ctx context.Context, r *step.Runner, c step.Child) (s step.State, f *step.Final, err error) {
+	again := c.State.Refused() // before this turn, or before the call of this turn that was refused
+	switch c.Outcome {
+	case step.Ended:
+		return c.State, c.Final, nil
+	case step.Refused:
+		s, err = r.Refuse(ctx, c, again)
+		return s, nil, err
+	case step.Carried, step.Unreadable: // the model goes on, or is told what was wrong
+	}
+	return c.State, nil, nil
+}
+
+// ended is the end that f says, if any.
+func ended(f *step.Final) step.Final {
+	if f == nil {
+		return step.Final{}
+	}
+	return *f
 }
 
 // Generate is SPARQL-LLM's way: what the query is written from is looked up first, then the model writes whole queries,

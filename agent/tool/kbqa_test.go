@@ -16,25 +16,19 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// turtle is a graph of a few triples.
-func turtle(t testing.TB, text string) *embedded.Graph {
+// graphOf is a graph of a few triples: Turtle, or N-Triples with relative IRIs, as the data sets have them.
+func graphOf(t testing.TB, name, text string) *embedded.Graph {
 	t.Helper()
 	b := embedded.NewBuilder()
-	if err := b.Read("test.ttl", strings.NewReader(text)); err != nil {
+	if err := b.Read(name, strings.NewReader(text)); err != nil {
 		t.Fatal(err)
 	}
 	return b.Graph(embedded.Options{})
 }
 
-// triples is a graph that is made triple by triple: N-Triples with relative IRIs, as the data sets have them.
-func triples(t testing.TB, lines string) *embedded.Graph {
-	t.Helper()
-	b := embedded.NewBuilder()
-	if err := b.Read("test.nt", strings.NewReader(lines)); err != nil {
-		t.Fatal(err)
-	}
-	return b.Graph(embedded.Options{})
-}
+func turtle(t testing.TB, text string) *embedded.Graph { t.Helper(); return graphOf(t, "x.ttl", text) }
+
+func triples(t testing.TB, text string) *embedded.Graph { t.Helper(); return graphOf(t, "x.nt", text) }
 
 // kbqaEnv is an environment over a graph with a dialect.
 func kbqaEnv(g tool.Graph, dialect string) *tool.Env {
@@ -117,6 +111,18 @@ func TestKBQAArguments(t *testing.T) {
 		if again := tt.t.Arguments(tt.t.Shown(got)); string(again) != string(got) {
 			t.Errorf("%s(%s) is shown as %s, which is read as %s", tt.t.Name, tt.written, tt.t.Shown(got), again)
 		}
+	}
+}
+
+// TestKBQALongArguments: many quotation marks and braces are read in one pass.
+func TestKBQALongArguments(t *testing.T) {
+	set, err := tool.Select([]string{"SearchGraphPatterns"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat(`"{'`, 400_000)
+	if err := set[0].Check(set[0].Arguments(long)); err == nil || !strings.Contains(err.Error(), "at most") {
+		t.Errorf("a megabyte of arguments: %v", err)
 	}
 }
 

@@ -101,19 +101,22 @@ func readText(s string, names []string) (value, rest string) {
 		if !ok {
 			continue
 		}
-		last := -1
-		for at := 0; ; {
+		last, open, closed, from := -1, 0, 0, 0
+		for at := 0; ; at += len(marks[1]) {
 			n := strings.Index(inner[at:], marks[1])
 			if n < 0 {
 				break
 			}
 			at += n
-			if after := strings.TrimLeft(inner[at+len(marks[1]):], " \t\n"); !escaped(inner[:at]) {
-				if last = at; ends(inner[:at], after, names) {
-					break
-				}
+			open, closed = open+strings.Count(inner[from:at], "{"), closed+strings.Count(inner[from:at], "}")
+			from = at
+			if escaped(inner[:at]) {
+				continue
 			}
-			at += len(marks[1])
+			last = at
+			if ends(open > 0 && open == closed, strings.TrimLeft(inner[at+len(marks[1]):], " \t\n"), names) {
+				break
+			}
 		}
 		if last < 0 { // the closing mark is missing
 			return unescaped(inner, marks[1]), ""
@@ -121,7 +124,7 @@ func readText(s string, names []string) (value, rest string) {
 		return unescaped(inner[:last], marks[1]), inner[last+len(marks[1]):]
 	}
 	for i := range s { // without marks
-		if ends("", s[i:], names) {
+		if ends(false, s[i:], names) {
 			return strings.TrimSpace(s[:i]), s[i:]
 		}
 	}
@@ -138,9 +141,12 @@ func escaped(s string) bool { return (len(s)-len(strings.TrimRight(s, `\`)))%2 =
 
 // ends reports whether a text ends where after follows it: at the end of all, before a named argument, and before a
 // quoted one when its own braces are closed.
-func ends(text, after string, names []string) bool {
+func ends(closed bool, after string, names []string) bool {
 	if after == "" {
 		return true
+	}
+	if after[0] != ',' {
+		return false
 	}
 	if m := nextArgument.FindStringSubmatch(after); m != nil {
 		for _, n := range names {
@@ -149,8 +155,7 @@ func ends(text, after string, names []string) bool {
 			}
 		}
 	}
-	open := strings.Count(text, "{")
-	return open > 0 && open == strings.Count(text, "}") && nextQuoted.MatchString(after)
+	return closed && nextQuoted.MatchString(after)
 }
 
 // List writes the elements of a list: [a, b].
