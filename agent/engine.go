@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -55,6 +56,12 @@ func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, op
 			p.Examples.Force = tool.SimilarName
 		}
 		opts.Preset = &p
+	}
+	if opts.Preset.Notes.N == 0 { // what is not shown is not in the log either
+		sources = slices.Clone(sources)
+		for i := range sources {
+			sources[i].Notes = nil
+		}
 	}
 	return &Engine{lg: lg, model: model, sources: sources, now: now, opts: opts}
 }

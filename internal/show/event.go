@@ -21,6 +21,11 @@ func Event(w io.Writer, ev event.Event, full bool) {
 		}
 		fmt.Fprintf(w, "%s  preset %s\n%s\n\n", ev.Time.UTC().Format("2006-01-02 15:04:05 UTC"), text.Clean(ev.Preset),
 			text.Clean(asked))
+		for _, g := range ev.Graphs {
+			for _, n := range g.Notes {
+				fmt.Fprintf(w, "note on %s: %s\n", text.Clean(g.Explain.Name), text.OneLine(n))
+			}
+		}
 	case "model":
 		showCall(w, ev, full)
 	case "step":
