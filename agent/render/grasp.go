@@ -27,6 +27,7 @@ const midnight = "T00:00:00Z"
 type Names struct {
 	Graph  *kg.Description
 	Labels map[string]string // by [Names.ID]
+	All    bool              // Labels holds every label that there is: an item without one has none
 	Cell   int               // characters of a term; 0: as GRASP shows
 }
 
@@ -77,8 +78,13 @@ func (n Names) parts(t rdf.Term, labels bool) (text, kind string) {
 		return say("unknown_value", nil), ""
 	case t.IsIRI():
 		name := n.Short(t.Value)
-		if label := n.Labels[n.ID(t.Value)]; label != "" && labels {
+		label := n.Labels[n.ID(t.Value)]
+		switch {
+		case !labels:
+		case label != "":
 			return n.clip(label) + " (" + name + ")", ""
+		case n.All && n.Graph.IsWikibase() && strings.HasPrefix(t.Value, rdf.Entity+"Q"):
+			return name + noLabel, ""
 		}
 		return name, ""
 	case t.Lang != "":

@@ -87,13 +87,11 @@ func (env *Env) named(ctx context.Context, terms []rdf.Term) render.Names {
 			missing = append(missing, iri)
 		}
 	}
-	if len(missing) == 0 {
-		return n
-	}
 	others, err := shape.Labels(ctx, n.Graph, env.Graph.Query, missing, env.languages())
 	if err != nil {
 		return n // labels help, but nothing depends on them
 	}
+	n.All = true
 	for iri, label := range others {
 		n.Labels[n.ID(iri)] = label
 	}
