@@ -39,7 +39,7 @@ func (n Native) Messages(c Conversation) []llm.Message {
 			x := c.Steps[i]
 			m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: x.ID, Name: x.Action, Arguments: string(x.Args)})
 			results = append(results, llm.Message{Role: llm.ToolRole, ToolCallID: x.ID,
-				Content: withNotes(x.Observation, x.Notes)})
+				Content: withNotes(render.Guard(x.Observation), x.Notes)})
 		}
 		ms = append(append(ms, m), results...)
 	}
