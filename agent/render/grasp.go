@@ -309,8 +309,8 @@ func (n Names) Literal(t rdf.Term) string {
 	return s
 }
 
-// aliases lists a hit's other names, the one that was found first. Names that differ only in spaces, punctuation or case
-// count as one.
+// aliases lists a hit's other names, the one that was found first. Names that differ only in spaces, punctuation or
+// case count as one.
 func aliases(h kg.Hit) string {
 	var out []string
 	seen := map[string]bool{bare(h.Label): true}

@@ -53,36 +53,27 @@ func runGraspExecute(ctx context.Context, env *Env, a graspExecuteArgs) (Result,
 	return res, nil
 }
 
-// graspRun checks and runs a query, and writes its result as a table.
+// graspRun runs a query, and writes its result as a table.
 func (env *Env) graspRun(ctx context.Context, query string, page int) (Result, error) {
-	if err := env.Dialect.Check(query); err != nil {
-		return env.failed(ctx, err)
-	}
-	t, err := env.Graph.Query(ctx, env.Dialect.InLanguage(query, env.Language.Code))
-	if err != nil {
-		return env.failed(ctx, err)
-	}
-	if t.Empty() {
-		why, err := env.diagnose(ctx, query)
-		if err != nil {
-			return Result{}, err
-		}
-		return Result{Text: say("grasp_empty", map[string]any{"Columns": len(t.Vars), "Why": why})}, nil
-	}
+	return env.evaluateAs(ctx, query, view{
+		empty: func(t *kg.Table, why string) string {
+			return say("grasp_empty", map[string]any{"Columns": len(t.Vars), "Why": why})
+		},
+		rows: func(t *kg.Table) Result { return env.graspRows(ctx, t, page) },
+	})
+}
+
+// graspRows writes the rows of a result, or those of a page.
+func (env *Env) graspRows(ctx context.Context, t *kg.Table, page int) Result {
 	frame := render.Frame{Rows: env.Show.Rows, Columns: env.Show.columns(), Page: page}
 	if rows, _ := frame.Places(t); len(rows) == 0 && !t.Ask {
 		return Result{Text: say("grasp_no_page", map[string]any{"Page": page, "Rows": len(t.Rows),
-			"Size": frame.Rows.Whole}), Rows: len(t.Rows), Found: true, Table: t}, nil
+			"Size": frame.Rows.Whole})}
 	}
 	terms := frame.Terms(t)
 	names := env.named(ctx, terms)
 	names.Cell = env.Show.Cell
-	text := names.Grid(t, frame)
-	if n := len(t.Rows); n > 1 && n == env.Dialect.Limit(query) {
-		text += "\n" + say("limit_reached", n)
-	}
-	return Result{Text: text, Rows: len(t.Rows), Found: true, Table: t, Short: render.Short(t, shortLabels(names, t)),
-		Shown: shownIRIs(terms)}, nil
+	return Result{Text: names.Grid(t, frame), Short: render.Short(t, shortLabels(names, t)), Shown: shownIRIs(terms)}
 }
 
 // shortLabels are the labels of a result's only row.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
 // ExecuteName is the action that runs a query.
@@ -26,6 +27,23 @@ func execute(ctx context.Context, env *Env, query string) (Result, error) {
 }
 
 func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
+	return env.evaluateAs(ctx, query, view{
+		empty: func(_ *kg.Table, why string) string { return say("empty", why) },
+		rows: func(t *kg.Table) Result {
+			labels := env.LabelsOf(ctx, env.Show.Rows.IDs(t))
+			return Result{Text: env.Show.Rows.Table(t, labels), Short: render.Short(t, labels)}
+		},
+	})
+}
+
+// view is how a tool shows a result.
+type view struct {
+	empty func(t *kg.Table, why string) string // of no rows, and what is known about the reason
+	rows  func(t *kg.Table) Result             // of rows or a truth value
+}
+
+// evaluateAs checks and runs a query, and shows its result.
+func (env *Env) evaluateAs(ctx context.Context, query string, v view) (Result, error) {
 	if err := env.Dialect.Check(query); err != nil {
 		return env.failed(ctx, err)
 	}
@@ -42,15 +60,14 @@ func (env *Env) evaluate(ctx context.Context, query string) (Result, error) {
 		if err != nil {
 			return Result{}, err
 		}
-		return env.warned(ctx, query, Result{Text: say("empty", why)})
+		return env.warned(ctx, query, Result{Text: v.empty(t, why)})
 	}
-	labels := env.LabelsOf(ctx, env.Show.Rows.IDs(t))
-	text := env.Show.Rows.Table(t, labels)
+	res := v.rows(t)
 	if n := len(t.Rows); n > 1 && n == env.Dialect.Limit(query) {
-		text += "\n" + say("limit_reached", n)
+		res.Text += "\n" + say("limit_reached", n)
 	}
-	return env.warned(ctx, query, Result{Text: text, Rows: len(t.Rows), Found: true, Table: t,
-		Short: render.Short(t, labels)})
+	res.Rows, res.Found, res.Table = len(t.Rows), true, t
+	return env.warned(ctx, query, res)
 }
 
 // warned adds warnings about the query, where the preset wants them.
