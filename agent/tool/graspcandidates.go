@@ -140,7 +140,7 @@ var graspFilter = keyed(&Tool{Name: "search", Text: "grasp_search.md", Input: "q
 	nil, func(ctx context.Context, env *Env, a struct {
 		KG     *string `json:"kg" about:"graph"`
 		Index  string  `json:"index" enum:"entity,property,literal"`
-		SPARQL *string `json:"sparql" about:"SELECT whose ?search, or only column, are the candidates; null: everything"`
+		SPARQL *string `json:"sparql" about:"SELECT whose ?search, or only column, are the candidates; without it everything is"`
 		Query  string  `json:"query"`
 		Page   *int    `json:"page" about:"from 1"`
 	}) (Result, error) {

@@ -63,7 +63,7 @@ func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.T
 	for _, r := range list.Rows {
 		terms = append(append(terms, r[:]...), owner(r[0]))
 	}
-	statements, more, err := env.statements(ctx, list.Rows)
+	statements, more, err := env.statements(ctx, list.Rows, !q.Subject.Bound())
 	if err != nil {
 		return Result{}, err
 	}
@@ -97,11 +97,12 @@ func (env *Env) triples(ctx context.Context, q event.TriplesQuery, list *event.T
 	frame := render.Frame{Rows: render.Window{Whole: len(t.Rows)}, Columns: render.Window{Whole: len(t.Vars)}}
 	said := map[rdf.Term]bool{}
 	rows := names.Body(t, frame, func(row, column int) string {
-		switch of := owner(t.Rows[row][column]); {
-		case column == len(t.Vars)-1 && !q.Object.Bound():
+		of := owner(list.Rows[row][0])
+		switch at := places[column]; {
+		case at == 0 && of.Bound():
+			return " of " + names.Term(of) + statements[row].text(names, said)
+		case at == 2 && (q.Subject.Bound() || !of.Bound()):
 			return statements[row].text(names, said)
-		case places[column] == 0 && of.Bound():
-			return " of " + names.Term(of)
 		}
 		return ""
 	})

@@ -40,9 +40,11 @@ var (
 )
 
 // statements looks up what a Wikibase says about the values of triples, by their places in rows, with all terms that
-// it holds. A graph that does not answer this answers nothing: a list is good without it.
-func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term) (map[int]*statement, []rdf.Term, error) {
-	query := statementQuery(rows)
+// it holds; with subjects also of subjects that are statements. A graph that does not answer this answers nothing: a list
+// is good without it.
+func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term, subjects bool) (map[int]*statement, []rdf.Term,
+	error) {
+	query := statementQuery(rows, subjects)
 	if query == "" || !env.Source.Explain.IsWikibase() {
 		return nil, nil, nil
 	}
@@ -78,11 +80,13 @@ func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term) (map[int]*st
 
 // statementQuery asks for all that is said of the statement and reference nodes among the values of rows, and of the
 // statements that values of wdt: properties come from. It is "" when there are none.
-func statementQuery(rows [][3]rdf.Term) string {
+func statementQuery(rows [][3]rdf.Term, subjects bool) string {
 	var nodes, direct []string
 	for i, r := range rows {
 		id := rdf.EntityID(r[1].Value)
 		switch {
+		case subjects && strings.HasPrefix(r[0].Value, statementNode):
+			nodes = append(nodes, fmt.Sprintf("(%d %s)", i, r[0]))
 		case r[2].IsIRI() && (strings.HasPrefix(r[2].Value, statementNode) || strings.HasPrefix(r[2].Value, referenceNode)):
 			nodes = append(nodes, fmt.Sprintf("(%d %s)", i, r[2]))
 		case r[1].Value == rdf.Direct+id && r[2].Kind != rdf.BlankKind:
