@@ -10,6 +10,7 @@ require (
 	github.com/edsrzf/mmap-go v1.2.0
 	github.com/google/go-cmp v0.7.0
 	github.com/joho/godotenv v1.5.1
+	github.com/kljensen/snowball v0.10.0
 	github.com/modelcontextprotocol/go-sdk v1.8.0
 	github.com/mrjones/oauth v0.0.0-20190623134757-126b35219450
 	github.com/prometheus/client_golang v1.25.0

@@ -23,7 +23,7 @@ const FileName = "labels.idx"
 type Options struct {
 	Source   string   // where the entries are from, for people
 	Built    string   // when, RFC 3339
-	Embedder Embedder // makes vectors of the properties' names; nil: none
+	Embedder Embedder // makes vectors of the properties' names, and of entities' when these are few; nil: none
 	Memory   uint64   // bytes of postings that are sorted at once; 0 means DefaultMemory
 	// Progress is told what is done: stages come one after another, each from 0 to of, which is 0 when it is unknown.
 	Progress func(stage string, done, of int)
@@ -217,7 +217,7 @@ func (f *File) Search(ctx context.Context, q Query) (page Page, err error) {
 		return Page{}, err
 	}
 	err = f.use(func(im *image) (err error) {
-		page, err = im.search(ctx, q)
+		page, err = im.search(ctx, q, f.embedder)
 		return err
 	})
 	return page, err

@@ -263,7 +263,7 @@ func FuzzDamaged(f *testing.F) {
 		if err == nil {
 			for _, q := range []Query{{Text: text}, {Text: text, Among: []string{"q:albert", "p:imdb"}, Language: "ru"}} {
 				q, _ = q.normal()
-				if _, err = im.search(context.Background(), q); err != nil {
+				if _, err = im.search(context.Background(), q, nil); err != nil {
 					break
 				}
 			}

@@ -5,12 +5,16 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // image is an index in bytes, searched where it lies.
 type image struct {
 	dir   *directory
 	parts []*part
+
+	mu      sync.Mutex
+	meaning map[Type]*semantic
 }
 
 func newImage(b []byte) (im *image, err error) {
@@ -19,7 +23,7 @@ func newImage(b []byte) (im *image, err error) {
 	if err != nil {
 		return nil, err
 	}
-	im = &image{dir: d}
+	im = &image{dir: d, meaning: map[Type]*semantic{}}
 	for _, kind := range []Type{Entity, Property} {
 		if _, ok := d.Parts[kind]; !ok {
 			continue
@@ -46,9 +50,12 @@ func (p *part) placed(fs []found) (out []placed) {
 	return out
 }
 
-// search answers a query that is normal.
-func (im *image) search(ctx context.Context, q Query) (page Page, err error) {
+// search answers a query that is normal. e may be nil.
+func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, err error) {
 	defer guard(&err)
+	if q.Meaning {
+		return im.byMeaning(ctx, q, e)
+	}
 	a := prepare(q)
 	page.Ranked = ByWords
 	if len(a.words) == 0 {

@@ -37,7 +37,7 @@ func TestImageSearch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := im.search(context.Background(), q)
+		p, err := im.search(context.Background(), q, nil)
 		if got := iris(p); err != nil || got != c.want {
 			t.Errorf("%s: %q found %q (%v), want %q", c.name, c.q.Text, got, err, c.want)
 		}
@@ -128,7 +128,7 @@ func TestImageAgreesWithMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := im.search(context.Background(), q)
+			got, err := im.search(context.Background(), q, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,6 +15,12 @@
 // names follow that have them once one letter is changed, left out, added or swapped with its neighbor; where there are
 // still fewer than three hits, names that have some of the words.
 //
+// # By meaning
+//
+// With an [Embedder], the query's vector is compared with the vectors of names, a label's together with its description.
+// Without one, stems of words in names and descriptions and shared groups of three letters decide. This is for
+// properties and for candidates, up to some hundred thousand.
+//
 // # What is held back
 //
 // Identifiers of other databases and entities that are mostly noise ([Entry.External], [Entry.Noise]) are left out,
@@ -60,7 +66,7 @@ type Query struct {
 	Offset   int      // hits to leave out at the top, for paging
 	Limit    int      // 1 to MaxHits with Offset; 0 means DefaultLimit
 	Among    []string // only these IRIs; nil means all, an empty list none; unknown ones are ignored
-	Meaning  bool     // rank by meaning where the searcher can; Page.Ranked says what it did
+	Meaning  bool     // rank by meaning, not by words, where the searcher can; Page.Ranked says what it did
 	External bool     // include what is held back: external identifiers and noise
 }
 

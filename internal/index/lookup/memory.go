@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Memory is a [Searcher] over entries in memory. It is safe for concurrent use.
@@ -12,6 +13,12 @@ type Memory struct {
 	entries []Entry // by falling score
 	names   [][]name
 	byIRI   map[string][]int32
+
+	meaning  func() *semantic // made when it is first needed
+	embedder Embedder
+	mu       sync.Mutex
+	vectors  []vector
+	failed   bool // they could not be made
 }
 
 // name is a label or alias with its words.
@@ -23,6 +30,7 @@ type name struct {
 var _ Searcher = (*Memory)(nil)
 
 // NewMemory returns a searcher over the entries. Equally good matches of the same score keep the order of entries.
+// By meaning it ranks by stems; see [Memory.Embed].
 func NewMemory(entries []Entry) *Memory {
 	m := &Memory{entries: slices.Clone(entries), byIRI: make(map[string][]int32, len(entries))}
 	slices.SortStableFunc(m.entries, func(a, b Entry) int { return cmp.Compare(b.Score, a.Score) })
@@ -37,6 +45,17 @@ func NewMemory(entries []Entry) *Memory {
 			}
 		}
 	}
+	m.meaning = sync.OnceValue(func() *semantic { return newSemantic(m.entries) })
+	return m
+}
+
+// maxEmbedded is how many names a Memory has embedded for its searches by meaning.
+const maxEmbedded = 5000
+
+// Embed makes searches by meaning use vectors: those of the names are made in the first such search. With more than
+// some thousand names it stays with stems. Call it before the first search.
+func (m *Memory) Embed(e Embedder) *Memory {
+	m.embedder = e
 	return m
 }
 
@@ -73,6 +92,9 @@ func (m *Memory) Search(ctx context.Context, q Query) (Page, error) {
 	q, err := q.normal()
 	if err != nil {
 		return Page{}, err
+	}
+	if q.Meaning {
+		return m.byMeaning(ctx, q)
 	}
 	a := prepare(q)
 	var all []found
@@ -186,4 +208,62 @@ func (m *Memory) page(ctx context.Context, q Query, all []found) Page {
 		p.Hits = append(p.Hits, h)
 	}
 	return p
+}
+
+// byMeaning answers a query by meaning.
+func (m *Memory) byMeaning(ctx context.Context, q Query) (Page, error) {
+	if len(Words(q.Text)) == 0 {
+		return Page{Ranked: ByStems}, nil
+	}
+	if len(m.entries) > maxSemantic && (q.Among == nil || len(q.Among) > maxSemantic) {
+		q.Meaning = false
+		p, err := m.Search(ctx, q)
+		p.Note = tooManyForMeaning
+		return p, err
+	}
+	s := m.meaning()
+	vectors, note := m.embed(ctx)
+	var in map[string]bool
+	if q.Among != nil {
+		in = make(map[string]bool, len(q.Among))
+		for _, iri := range q.Among {
+			in[iri] = true
+		}
+	}
+	all, p, err := s.byMeaning(ctx, q, func(e *Entry) bool {
+		return (q.Type == Any || e.kind() == q.Type) && (in == nil || in[e.IRI])
+	}, m.embedder, vectors)
+	if err != nil {
+		return Page{}, err
+	}
+	p.Note = cmp.Or(p.Note, note)
+	return s.pageOf(p, q, all, func(iri, language string) (Entry, bool) {
+		e, ok, _ := m.Get(ctx, iri, language)
+		return e, ok
+	}), nil
+}
+
+const tooManyForMeaning = "there are too many names to rank by meaning; they are ranked by words"
+
+// embed makes the vectors once. The note says what went wrong.
+func (m *Memory) embed(ctx context.Context) (vs []vector, note string) {
+	if m.embedder == nil {
+		return nil, ""
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := 0
+	for i := range m.names {
+		n += len(m.names[i])
+	}
+	if m.vectors != nil || m.failed || n > maxEmbedded {
+		return m.vectors, ""
+	}
+	vs, err := embed(ctx, m.embedder, m.entries, func(int) {})
+	if err != nil {
+		m.failed = ctx.Err() == nil
+		return nil, "the embedding model failed, so that hits are ranked by words alone: " + err.Error()
+	}
+	m.vectors = vs
+	return vs, ""
 }

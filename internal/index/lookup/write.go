@@ -629,7 +629,28 @@ func (p *partWriter) iris() error {
 	})
 }
 
-func (p *partWriter) vectors() error { return nil }
+// fewToEmbed is how many names of entities are embedded; of properties all are.
+const fewToEmbed = 20_000
+
+// vectors embeds the names.
+func (p *partWriter) vectors() error {
+	if p.embedder == nil || p.kind != Property && p.size.Names > fewToEmbed {
+		return nil
+	}
+	var entries []Entry
+	if err := p.in.each(p.ctx, func(raw []byte) error {
+		entries = append(entries, unspool(raw))
+		return nil
+	}); err != nil {
+		return err
+	}
+	vs, err := embed(p.ctx, p.embedder, entries, func(done int) { p.progress("embedding", done, len(entries)) })
+	if err != nil {
+		return err
+	}
+	p.out.dir.Model = p.embedder.Model()
+	return p.section("vectors", encodeVectors(vs))
+}
 
 // hashText and hashIDs are FNV-1a with its bits mixed.
 func hashText(s string) uint64 {
