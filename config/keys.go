@@ -114,7 +114,7 @@ func Keys() []Key {
 		{"OPENAI_MODEL", Model, "gpt-4o", "name of the model",
 			strField(func(c *Config) *string { return &c.OpenAIModel })},
 		{"OPENAI_EMBEDDING_MODEL", Model, "text-embedding-3-small", "name of the model for embeddings",
-			unused(strField(func(c *Config) *string { return &c.OpenAIEmbeddingModel }))},
+			strField(func(c *Config) *string { return &c.OpenAIEmbeddingModel })},
 		{"OPENAI_TIMEOUT", Model, "120s", "time limit for one call",
 			durField(func(c *Config) *time.Duration { return &c.OpenAITimeout })},
 		{"OPENAI_SAMPLING", Model, "full", "full; none: for reasoning models, sends max_completion_tokens but no temperature, top_p or n",

@@ -192,7 +192,27 @@ completion
 completion tcsh
 man
 man /dev/null/x
-version now`
+version nowindex
+index bild
+index build
+index build --out ix
+index build --out ix --kg embedded --data bad.ttl
+index build --out ix --kg moon
+index build --out ix --kg embedded --limit -1
+index build --out ix --entities nosuch.tsv
+index build --out ix --entities notes.txt
+index build --out ix --entities empty.json
+index build --out ix --data bad.ttl
+index build --out ix --endpoint nonsense
+index build extra --out ix --kg embedded
+index search
+index search --index nosuch
+index search --index nosuch berlin
+index search --index notes.txt berlin
+index search --index empty.json berlin
+index search --index nosuch --limit 0 berlin
+index search --index nosuch --type lexeme berlin
+`
 
 // TestGolden compares the help of all commands, and the answers to mistakes, with testdata/golden/cli.txt. A person
 // reads that file when it changes: every answer says what is wrong and what to do next. go test -run Golden -update

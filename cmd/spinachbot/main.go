@@ -85,6 +85,7 @@ func newRoot(e *env) *cobra.Command {
 		evalCommand(e),
 		forumCommand(e),
 		harvestCommand(e),
+		indexCommand(e),
 		ledgerCommand(e),
 		manCommand(e),
 		mcpCommand(e),

@@ -218,6 +218,11 @@ func (c *Client) reserve(ctx context.Context, w openai.ChatCompletionRequest) (*
 	//nolint:staticcheck // max_tokens is deprecated by OpenAI only; every other server wants it
 	worst := Usage{Calls: 1, InputTokens: inputBound(w), OutputTokens: (w.MaxTokens +
 		w.MaxCompletionTokens) * max(w.N, 1)}
+	return c.book(ctx, worst)
+}
+
+// book books the worst case on both accounts.
+func (c *Client) book(ctx context.Context, worst Usage) (*reservation, error) {
 	worst.USD = c.price(worst)
 	r := &reservation{c: c, allow: allowanceOf(ctx), worst: worst}
 	if err := r.allow.book(worst); err != nil {

@@ -1,4 +1,4 @@
-// Package build fills label indexes from tables in GRASP's form.
+// Package build fills label indexes: from tables in GRASP's form ([Table]) and from graphs ([Pull]).
 package build
 
 import (

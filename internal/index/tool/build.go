@@ -1,0 +1,105 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spinachbot/spinachbot/internal/index/build"
+	"github.com/spinachbot/spinachbot/internal/index/lookup"
+)
+
+// Build is one call of index build: from tables, or from a graph.
+type Build struct {
+	Entities   string // path of a table; "" for none
+	Properties string
+	Graph      *build.Graph // nil: tables only
+	Out        string       // folder
+	Embedder   lookup.Embedder
+	Now        time.Time
+	// Lock takes a folder for this program alone.
+	Lock func(dir string) (release func() error, err error)
+	// Progress shows how far it is; Log says what stays on the screen.
+	Progress func(text string)
+	Log      func(text string)
+}
+
+// Run builds the index. Readers of an earlier one in the folder are not disturbed. When it is interrupted, what was
+// pulled from a graph is kept for the next call with the same folder.
+func (b *Build) Run(ctx context.Context) (err error) {
+	if err := os.MkdirAll(b.Out, 0o755); err != nil {
+		return fmt.Errorf("the folder for the index cannot be made: %w", err)
+	}
+	release, err := b.Lock(b.Out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, release()) }()
+	o := lookup.Options{Source: b.source(), Built: b.Now.UTC().Format(time.RFC3339), Embedder: b.Embedder,
+		Progress: func(stage string, done, of int) {
+			if of > 0 {
+				b.Progress(fmt.Sprintf("%s: %d %%", stage, 100*done/of))
+			}
+		}}
+	path := filepath.Join(b.Out, lookup.FileName)
+	h, err := lookup.Create(ctx, path, o, func(add func(lookup.Entry) error) error { return b.rows(ctx, add) })
+	if err != nil {
+		return err
+	}
+	if b.Graph != nil {
+		if err := build.Done(b.Out); err != nil {
+			return err
+		}
+	}
+	size := int64(0)
+	if i, err := os.Stat(path); err == nil {
+		size = i.Size()
+	}
+	b.Log(fmt.Sprintf("%s: %d entities and %d properties with %d names, %.1f MB", path, h.Entities, h.Properties, h.Names, float64(size)/1e6))
+	if h.Entities+h.Properties == 0 {
+		return errors.New("the index is empty: nothing with a name was found")
+	}
+	return nil
+}
+
+func (b *Build) source() string {
+	switch {
+	case b.Graph != nil:
+		return b.Graph.Name
+	case b.Entities == "" || b.Properties == "":
+		return b.Entities + b.Properties
+	}
+	return b.Entities + ", " + b.Properties
+}
+
+// rows adds all entries.
+func (b *Build) rows(ctx context.Context, add func(lookup.Entry) error) error {
+	for _, kind := range []lookup.Type{lookup.Property, lookup.Entity} {
+		plural := map[lookup.Type]string{lookup.Property: "properties", lookup.Entity: "entities"}[kind]
+		if b.Graph != nil {
+			err := build.Pull(ctx, *b.Graph, kind, b.Out, func(done int) { b.Progress(fmt.Sprintf("%s from %s: %d", plural, b.Graph.Name, done)) }, add)
+			if err != nil {
+				return fmt.Errorf("%w\nwhat was pulled is kept: run the same command again to go on", err)
+			}
+			continue
+		}
+		path := map[lookup.Type]string{lookup.Property: b.Properties, lookup.Entity: b.Entities}[kind]
+		if path == "" {
+			continue
+		}
+		n := 0
+		err := build.TableFile(ctx, path, kind, func(e lookup.Entry) error {
+			if n++; n%10_000 == 0 {
+				b.Progress(fmt.Sprintf("%s from %s: %d", plural, path, n))
+			}
+			return add(e)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
