@@ -31,11 +31,13 @@ func stems(text, language string) []string {
 // Weights of the ranking by stems, chosen on the labelled queries of testdata/quality.golden.
 const (
 	weightName  = 0.55 // of how well the best name and the query cover each other
-	weightCover = 0.25 // of how much of the query is in names and infos together
+	weightCover = 0.35 // of how much of the query is in names and infos together
 	weightShape = 0.20 // of shared groups of three letters in the best name
-	inInfo      = 0.4  // a word in an info, where a word in a name is 1
+	inInfo      = 0.6  // a word in an info, where a word in a name is 1
 	begun       = 0.7  // a stem that is the beginning of another
+	wrong       = 0.8  // a stem with a wrong letter
 	common      = 0.1  // the weight of a word such as "of", where others weigh by their rareness
+	least       = 0.08 // what is less like the query is not like it at all
 	popular     = 0.04 // for the most popular entry, against ties
 )
 
@@ -43,66 +45,87 @@ const (
 var commonWords = strings.Fields("a an and are as at be been by did do does for from had has have he her his how i in is it its of on or she " +
 	"than that the their them they this to was were what when where which who whom whose why will with")
 
-// stemmed is an entry as stems.
+// stemmed is an entry as numbers of stems.
 type stemmed struct {
-	names [][]string
-	infos []string // distinct stems of all infos
-	grams []map[string]bool
+	names []stemmedName
+	infos []int32 // distinct stems of all infos
+}
+
+type stemmedName struct {
+	stems  []int32
+	weight float64  // of all its stems
+	grams  []uint32 // ascending
 }
 
 // semantic is what ranking by meaning needs of some entries.
 type semantic struct {
 	entries []Entry
 	docs    []stemmed
-	in      map[string]int // stem to the number of entries with it
-	most    float64        // highest score
+	stems   []string
+	number  map[string]int32
+	in      []int     // in how many entries a stem is
+	weights []float64 // of stems
+	most    float64   // highest score
 	vectors []vector
 }
 
 func newSemantic(entries []Entry) *semantic {
-	s := &semantic{entries: entries, docs: make([]stemmed, len(entries)), in: map[string]int{}}
+	s := &semantic{entries: entries, docs: make([]stemmed, len(entries)), number: map[string]int32{}}
+	last := []int{} // the entry that a stem was counted for last, and one
+	ids := func(i int, text, language string) []int32 {
+		var out []int32
+		for _, st := range stems(text, language) {
+			n, ok := s.number[st]
+			if !ok {
+				n = int32(len(s.stems))
+				s.number[strings.Clone(st)] = n
+				s.stems, s.in, last = append(s.stems, st), append(s.in, 0), append(last, 0)
+			}
+			if last[n] != i+1 {
+				last[n] = i + 1
+				s.in[n]++
+			}
+			out = append(out, n)
+		}
+		return out
+	}
 	for i := range entries {
 		e, d := &entries[i], &s.docs[i]
-		var all []string
 		for _, n := range append([]string{e.Label}, e.Aliases...) {
-			st := stems(n, e.Language)
-			d.names = append(d.names, st)
-			d.grams = append(d.grams, grams(strings.Join(Words(n), " ")))
-			all = append(all, st...)
+			d.names = append(d.names, stemmedName{stems: ids(i, n, e.Language), grams: grams(Words(n))})
 		}
 		for _, n := range e.Infos {
-			d.infos = append(d.infos, stems(n, e.Language)...)
+			d.infos = append(d.infos, ids(i, n, e.Language)...)
 		}
 		slices.Sort(d.infos)
 		d.infos = slices.Compact(d.infos)
-		all = append(all, d.infos...)
-		slices.Sort(all)
-		for _, st := range slices.Compact(all) {
-			s.in[st]++
-		}
 		s.most = max(s.most, e.Score)
+	}
+	s.weights = make([]float64, len(s.stems))
+	for n, st := range s.stems {
+		s.weights[n] = s.weight(st, s.in[n])
+	}
+	for i := range s.docs {
+		for j := range s.docs[i].names {
+			n := &s.docs[i].names[j]
+			for _, st := range n.stems {
+				n.weight += s.weights[st]
+			}
+		}
 	}
 	return s
 }
 
-// grams are the groups of three letters of a folded text, its words with a blank around.
-func grams(text string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(text) {
+// grams are the groups of three letters of some words, with a blank around each word, as hashes in ascending order.
+func grams(words []string) (out []uint32) {
+	for _, w := range words {
 		rs := []rune(" " + w + " ")
 		for i := 0; i+3 <= len(rs); i++ {
-			out[string(rs[i:i+3])] = true
+			out = append(out, (uint32(rs[i])*0x9e3779b1^uint32(rs[i+1]))*0x85ebca6b^uint32(rs[i+2]))
 		}
 	}
-	return out
-}
-
-// alikeAny is how much one of the stems is like a stem.
-func alikeAny(stem string, others []string) (most float64) {
-	for _, o := range others {
-		most = max(most, alike(stem, o))
-	}
-	return most
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // alike is 1 for the same stem, and less when one is the beginning of the other, as "direct" is of "director".
@@ -119,83 +142,113 @@ func alike(a, b string) float64 {
 	return 0
 }
 
-func (s *semantic) weight(stem string) float64 {
+func abs(n int) int { return max(n, -n) }
+
+// weight is how much a stem says that is in so many entries.
+func (s *semantic) weight(stem string, in int) float64 {
 	if slices.Contains(commonWords, stem) {
 		return common
 	}
-	return math.Log(1+float64(len(s.entries))/float64(1+s.in[stem])) / math.Log(2+float64(len(s.entries)))
+	return math.Log(1+float64(len(s.entries))/float64(1+in)) / math.Log(2+float64(len(s.entries)))
+}
+
+// stemQuery is a query as stems.
+type stemQuery struct {
+	weights []float64 // of its stems
+	weight  float64
+	grams   []uint32
+	like    []float64 // how much each stem of the entries is like the query's stem that it is most like
+	to      []int16   // which that is
+	found   []float64 // for byStems
+}
+
+func (s *semantic) query(text, language string) *stemQuery {
+	q := &stemQuery{grams: grams(Words(text)), like: make([]float64, len(s.stems)), to: make([]int16, len(s.stems))}
+	var asked []string
+	var unknown []bool // no entry has it: it may have a wrong letter
+	for _, st := range stems(text, language) {
+		if slices.Contains(asked, st) {
+			continue
+		}
+		in := 0
+		n, known := s.number[st]
+		if known {
+			in = s.in[n]
+		}
+		unknown = append(unknown, !known)
+		w := s.weight(st, in)
+		asked, q.weights, q.weight = append(asked, st), append(q.weights, w), q.weight+w
+	}
+	for n, st := range s.stems {
+		for k, a := range asked {
+			l := alike(st, a)
+			if l == 0 && unknown[k] && abs(len(a)-len(st)) <= 2 && near(a, st, false) {
+				l = wrong
+			}
+			if l > q.like[n] {
+				q.like[n], q.to[n] = l, int16(k)
+			}
+		}
+	}
+	q.found = make([]float64, len(asked))
+	return q
 }
 
 // byStems returns the likeness of entry i to the query, 0 to a little over 1, and its best name.
 func (s *semantic) byStems(q *stemQuery, i int) (likeness float64, name int) {
 	d := &s.docs[i]
-	best, shape := 0.0, 0.0
-	for j, n := range d.names {
-		both, own := 0.0, 0.0
-		for _, st := range n {
-			w := s.weight(st)
-			own += w
-			both += w * alikeAny(st, q.stems)
+	clear(q.found)
+	see := func(st int32, worth float64) {
+		if l := q.like[st] * worth; l > q.found[q.to[st]] {
+			q.found[q.to[st]] = l
 		}
-		f, g := 0.0, dice(q.grams, d.grams[j])
-		if both > 0 {
-			f = 2 * both / (own + q.weight)
+	}
+	best := 0.0
+	for j := range d.names {
+		n := &d.names[j]
+		both := 0.0
+		for _, st := range n.stems {
+			if q.like[st] > 0 {
+				both += s.weights[st] * q.like[st]
+				see(st, 1)
+			}
 		}
-		if f*weightName+g*weightShape > best*weightName+shape*weightShape {
-			best, shape, name = f, g, j
+		f := 2 * both / max(n.weight+q.weight, 1e-9)
+		if v := weightName*min(f, 1) + weightShape*dice(q.grams, n.grams); v > best {
+			best, name = v, j
 		}
+	}
+	for _, st := range d.infos {
+		see(st, inInfo)
 	}
 	cover := 0.0
-	for k, st := range q.stems {
-		found := inInfo * alikeAny(st, d.infos)
-		for _, n := range d.names {
-			found = max(found, alikeAny(st, n))
-		}
-		cover += found * q.weights[k]
+	for k, l := range q.found {
+		cover += l * q.weights[k]
 	}
-	if best == 0 && cover == 0 && shape < 0.4 {
+	likeness = best + weightCover*cover/max(q.weight, 1e-9)
+	if likeness < least {
 		return 0, 0
 	}
-	if q.weight > 0 {
-		cover /= q.weight
-	}
-	likeness = weightName*min(best, 1) + weightCover*cover + weightShape*shape
 	if s.most > 0 {
 		likeness += popular * math.Log1p(max(s.entries[i].Score, 0)) / math.Log1p(s.most)
 	}
 	return likeness, name
 }
 
-// stemQuery is a query as stems.
-type stemQuery struct {
-	stems   []string
-	weights []float64
-	weight  float64
-	grams   map[string]bool
-}
-
-func (s *semantic) query(text, language string) *stemQuery {
-	q := &stemQuery{grams: grams(strings.Join(Words(text), " "))}
-	for _, st := range stems(text, language) {
-		if slices.Contains(q.stems, st) {
-			continue
-		}
-		w := s.weight(st)
-		q.stems, q.weights = append(q.stems, st), append(q.weights, w)
-		q.weight += w
-	}
-	return q
-}
-
 // dice is twice the number of shared groups over the number of all.
-func dice(a, b map[string]bool) float64 {
+func dice(a, b []uint32) float64 {
 	if len(a) == 0 || len(b) == 0 {
 		return 0
 	}
 	n := 0
-	for g := range a {
-		if b[g] {
-			n++
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i] == b[j]:
+			n, i, j = n+1, i+1, j+1
+		case a[i] < b[j]:
+			i++
+		default:
+			j++
 		}
 	}
 	return 2 * float64(n) / float64(len(a)+len(b))
