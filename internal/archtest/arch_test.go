@@ -45,6 +45,7 @@ var rules = []struct {
 	{"internal/index/lookup", "", "label search knows names, scores and vectors, not graphs or models"},
 	{"internal/kg/finder", "internal/index/lookup internal/kg internal/rdf", "joins a label index to the agent's searches; it knows no graph"},
 	{"internal/index/build", "internal/index/lookup internal/kg internal/rdf", "tables and graphs into an index; a graph is a function that answers queries"},
+	{"internal/index/opensearch", "internal/index/lookup", "another index behind the same interface"},
 	{"internal/index/tool", "internal/index/lookup internal/index/build", "the index at the command line; lock and model come from outside"},
 	{"internal/kg/kgtest", "internal/kg internal/rdf", "one suite for all graphs may know none of them"},
 	{"internal/kg/survey", "internal/kg internal/kg/shape internal/rdf", "what a graph holds about a thing is asked through a function: it knows no graph"},

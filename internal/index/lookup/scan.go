@@ -13,12 +13,13 @@ import (
 // several very common words that hardly go together; then names of low scores can be missed.
 type bounds struct {
 	scan  int // for matches of all words
+	typo  int // for matches with a wrong letter, in all words together
 	some  int // for matches of some words, shared out among them: half to the rarest, half of the rest to the next, …
 	equal int // for the same words
 	texts int // of these, whose letters are compared too
 }
 
-var defaultBounds = bounds{scan: 15_000, some: 1_500, equal: 2_000, texts: 100}
+var defaultBounds = bounds{scan: 6_000, typo: 3_000, some: 1_500, equal: 2_000, texts: 100}
 
 // slot is a word of the query and the words of the part that it matches.
 type slot struct {
@@ -361,11 +362,12 @@ func (s *scan) typos() error {
 			only = i
 		}
 	}
+	budget := s.p.bounds.typo
 	for i := range s.slots {
 		if empty > 1 || empty == 1 && i != only {
 			continue // two words are wrong, or another one is
 		}
-		if err := s.typo(i); err != nil {
+		if err := s.typo(i, &budget); err != nil {
 			return err
 		}
 	}
@@ -373,7 +375,7 @@ func (s *scan) typos() error {
 }
 
 // typo finds names that have all words but one, and what that one becomes by one letter.
-func (s *scan) typo(wrong int) error {
+func (s *scan) typo(wrong int, budget *int) error {
 	sl := &s.slots[wrong]
 	sl.near(s.p)
 	if sl.nearTotal == 0 {
@@ -399,7 +401,8 @@ func (s *scan) typo(wrong int) error {
 	}
 	u := s.p.union(ranges)
 	have := map[uint32]bool{}
-	return s.walk(u.next, s.p.bounds.scan, func(entry, name uint32, ids []uint32) bool {
+	return s.walk(u.next, *budget, func(entry, name uint32, ids []uint32) bool {
+		*budget--
 		r := s.rank(ids, wrong)
 		if r.matched < n || slices.ContainsFunc(ids, sl.begun.has) || !slices.ContainsFunc(ids, sl.isNear) {
 			return true

@@ -1,0 +1,241 @@
+// Package opensearch keeps the names of a graph in OpenSearch, for graphs whose labels outgrow a machine. It answers as
+// internal/index/lookup does: words are folded by the same function, and each name is a document of its own, so that an
+// entity has the rank of its best name.
+//
+// Differences: every word may have a wrong letter, but not in its mere beginning; weak matches are left out by what a page shows, not by
+// what the whole index has; ranking by meaning is by words, which the page's note says; at most 65,536 candidates.
+//
+// Source: OpenSearch's REST API, version 2: bulk, aliases, search with collapse.
+package opensearch
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/index/lookup"
+)
+
+// MaxAmong is how many candidates a query may name: OpenSearch's default for index.max_terms_count.
+const MaxAmong = 65_536
+
+const (
+	bulkNames   = 2000 // documents of a bulk request
+	maxResponse = 32 << 20
+)
+
+// Client is a [lookup.Searcher] over an alias in OpenSearch. It is safe for concurrent use.
+type Client struct {
+	base  string
+	alias string
+	http  *http.Client
+}
+
+var _ lookup.Searcher = (*Client)(nil)
+
+// New returns a client of the server at an address such as "http://127.0.0.1:9200". alias names the index that is
+// searched; it has lower-case letters, digits and hyphens. rt reaches the server, and adds what it wants for a login.
+func New(address, alias string, rt http.RoundTripper) (*Client, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.RawQuery != "" || u.User != nil {
+		return nil, errors.New("the address of OpenSearch must be an http or https address without user and parameters")
+	}
+	if alias == "" || strings.Trim(alias, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" || strings.HasPrefix(alias, "-") {
+		return nil, fmt.Errorf("the index name %q must have lower-case letters, digits and hyphens only", alias)
+	}
+	return &Client{base: strings.TrimSuffix(address, "/"), alias: alias, http: &http.Client{Transport: rt,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}, nil
+}
+
+// Error is what the server answered instead of a result.
+type Error struct {
+	Status int
+	Reason string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("OpenSearch: status %d: %s", e.Status, e.Reason) }
+
+// document is a name of an entry.
+type document struct {
+	IRI      string   `json:"iri"`
+	Type     string   `json:"type"`
+	Name     string   `json:"name"`
+	Words    []string `json:"words"`
+	Whole    string   `json:"whole"` // the words, joined
+	Label    string   `json:"label"`
+	Language string   `json:"language"`
+	Aliases  []string `json:"aliases,omitempty"`
+	Infos    []string `json:"infos,omitempty"`
+	Score    float64  `json:"score"`
+	Uses     int64    `json:"uses"`
+	External bool     `json:"external"`
+	Noise    bool     `json:"noise"`
+	Held     bool     `json:"held"`
+	First    bool     `json:"first"` // of its entry's documents
+}
+
+// mapping says what is searched; other fields are only kept.
+const mapping = `{"settings":{"index":{"refresh_interval":"-1"}},"mappings":{"dynamic":false,"properties":{"iri":{"type":"keyword"},"type":{"type":"keyword"},
+"words":{"type":"keyword"},"whole":{"type":"keyword","ignore_above":8000},"language":{"type":"keyword"},"score":{"type":"double"},"held":{"type":"boolean"},"first":{"type":"boolean"}}}}`
+
+// Create fills a new index with the entries that rows adds and points the alias to it when it is whole, so that readers
+// are not disturbed. name is the new index's, which must not exist; the ones that the alias pointed to before are
+// removed. After a failure the new index is removed.
+func (c *Client) Create(ctx context.Context, name string, rows func(add func(lookup.Entry) error) error) (err error) {
+	if err := c.call(ctx, http.MethodPut, "/"+name, []byte(mapping), nil); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.call(context.WithoutCancel(ctx), http.MethodDelete, "/"+name, nil, nil))
+		}
+	}()
+	var b bytes.Buffer
+	n := 0
+	enc := json.NewEncoder(&b)
+	flush := func() error {
+		if n == 0 {
+			return nil
+		}
+		var r struct {
+			Errors bool `json:"errors"`
+		}
+		err := c.call(ctx, http.MethodPost, "/"+name+"/_bulk", b.Bytes(), &r)
+		if err == nil && r.Errors {
+			err = errors.New("OpenSearch did not take some of the names")
+		}
+		b.Reset()
+		n = 0
+		return err
+	}
+	if err := rows(func(e lookup.Entry) error {
+		for i, d := range documents(&e) {
+			d.First = i == 0
+			b.WriteString("{\"index\":{}}\n")
+			if err := enc.Encode(d); err != nil {
+				return err
+			}
+			n++
+		}
+		if n >= bulkNames {
+			return flush()
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
+	if err := flush(); err != nil {
+		return err
+	}
+	if err := c.call(ctx, http.MethodPost, "/"+name+"/_refresh", nil, nil); err != nil {
+		return err
+	}
+	return c.point(ctx, name)
+}
+
+// point points the alias to an index and removes those that it pointed to.
+func (c *Client) point(ctx context.Context, name string) error {
+	old := map[string]any{}
+	var none *Error
+	if err := c.call(ctx, http.MethodGet, "/_alias/"+c.alias, nil, &old); err != nil && !(errors.As(err, &none) && none.Status == http.StatusNotFound) {
+		return err
+	}
+	actions := []map[string]any{{"add": map[string]string{"index": name, "alias": c.alias}}}
+	for o := range old {
+		if o != name && none == nil {
+			actions = append(actions, map[string]any{"remove_index": map[string]string{"index": o}})
+		}
+	}
+	body, err := json.Marshal(map[string]any{"actions": actions})
+	if err != nil {
+		return err
+	}
+	return c.call(ctx, http.MethodPost, "/_aliases", body, nil)
+}
+
+// documents are an entry's names.
+func documents(e *lookup.Entry) (out []document) {
+	kind := e.Type
+	if kind == lookup.Any {
+		kind = lookup.Entity
+	}
+	for _, name := range append([]string{e.Label}, e.Aliases...) {
+		if w := lookup.Words(name); len(w) > 0 {
+			out = append(out, document{IRI: e.IRI, Type: string(kind), Name: name, Words: w, Whole: strings.Join(w, " "), Label: e.Label, Language: e.Language,
+				Aliases: e.Aliases, Infos: e.Infos, Score: e.Score, Uses: e.Uses, External: e.External, Noise: e.Noise, Held: e.External || e.Noise})
+		}
+	}
+	return out
+}
+
+func (d *document) entry() lookup.Entry {
+	return lookup.Entry{IRI: d.IRI, Type: lookup.Type(d.Type), Label: d.Label, Language: d.Language, Aliases: d.Aliases, Infos: d.Infos, Score: d.Score,
+		Uses: d.Uses, External: d.External, Noise: d.Noise}
+}
+
+// call sends a request and decodes the answer into out, which may be nil.
+func (c *Client) call(ctx context.Context, method, path string, body []byte, out any) error {
+	req, err := http.NewRequestWithContext(ctx, method, c.base+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+		if strings.HasSuffix(path, "/_bulk") {
+			req.Header.Set("Content-Type", "application/x-ndjson")
+		}
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("OpenSearch does not answer: %w", err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
+	if err != nil {
+		return fmt.Errorf("OpenSearch's answer broke off: %w", err)
+	}
+	if len(b) > maxResponse {
+		return fmt.Errorf("OpenSearch's answer is longer than %d MB", maxResponse>>20)
+	}
+	if resp.StatusCode >= http.StatusMultipleChoices {
+		return &Error{Status: resp.StatusCode, Reason: reason(b)}
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(b, out); err != nil {
+		return &Error{Status: resp.StatusCode, Reason: "the answer is not JSON; is this the address of OpenSearch?"}
+	}
+	return nil
+}
+
+// reason is what the server says is wrong, one line at most.
+func reason(b []byte) string {
+	var e struct {
+		Error json.RawMessage `json:"error"`
+	}
+	var full struct {
+		Reason string `json:"reason"`
+	}
+	if json.Unmarshal(b, &e) == nil {
+		if json.Unmarshal(e.Error, &full) == nil && full.Reason != "" {
+			b = []byte(full.Reason)
+		} else if len(e.Error) > 0 {
+			b = e.Error
+		}
+	}
+	s := strings.Join(strings.Fields(strings.ToValidUTF8(string(b), "")), " ")
+	if len(s) > 200 {
+		s = strings.ToValidUTF8(s[:200], "") + "…"
+	}
+	return s
+}

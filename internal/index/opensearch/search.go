@@ -1,0 +1,191 @@
+package opensearch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/index/lookup"
+)
+
+// Boosts of the ways of matching. What a name scores says how it matched: an exact name more than exact, all words more
+// than full, all but a wrong letter more than typo. Of two names that match alike, each matched word counts matched, and
+// one that is whole one more.
+const (
+	exact   = 4000
+	full    = 1000
+	typo    = 500
+	matched = 20
+)
+
+// maxWords is how many words of a query are looked for.
+const maxWords = 16
+
+// minTypo is the length in letters from which one wrong letter is forgiven.
+const minTypo = 4
+
+type dsl map[string]any
+
+func constant(boost int, filter dsl) dsl {
+	return dsl{"constant_score": dsl{"filter": filter, "boost": boost}}
+}
+
+func all(parts []dsl) dsl { return dsl{"bool": dsl{"filter": parts}} }
+func any1(parts ...dsl) dsl {
+	return dsl{"bool": dsl{"should": parts, "minimum_should_match": 1}}
+}
+
+// query is the search of a text. held says that what is held back is included.
+func query(q lookup.Query, held bool) dsl {
+	words := lookup.Words(q.Text)
+	whole := dsl{"term": dsl{"whole": strings.Join(words, " ")}}
+	var distinct []string
+	for _, w := range words {
+		if len(distinct) < maxWords && !slices.Contains(distinct, w) {
+			distinct = append(distinct, w)
+		}
+	}
+	should := []dsl{constant(exact, whole)}
+	var begun, near []dsl
+	for _, w := range distinct {
+		term, prefix := dsl{"term": dsl{"words": w}}, dsl{"prefix": dsl{"words": w}}
+		should = append(should, constant(1, term), constant(matched, prefix))
+		begun = append(begun, prefix)
+		if len([]rune(w)) >= minTypo {
+			fuzzy := dsl{"fuzzy": dsl{"words": dsl{"value": w, "fuzziness": 1, "transpositions": true}}}
+			near = append(near, any1(prefix, fuzzy))
+		} else {
+			near = append(near, prefix)
+		}
+	}
+	should = append(should, constant(full, all(begun)), constant(typo, all(near)))
+	var filter []dsl
+	if q.Type != lookup.Any {
+		filter = append(filter, dsl{"term": dsl{"type": string(q.Type)}})
+	}
+	if q.Among != nil {
+		filter = append(filter, dsl{"terms": dsl{"iri": q.Among}})
+	}
+	if !held {
+		filter = append(filter, any1(dsl{"term": dsl{"held": false}}, whole))
+	}
+	return dsl{"bool": dsl{"filter": filter, "should": should, "minimum_should_match": 1}}
+}
+
+// results is the part of an answer that is read.
+type results struct {
+	TimedOut bool `json:"timed_out"`
+	Hits     struct {
+		Hits []struct {
+			Score  float64  `json:"_score"`
+			Source document `json:"_source"`
+		} `json:"hits"`
+	} `json:"hits"`
+}
+
+// Search returns a page of hits. Errors: [lookup.ErrQuery], *[Error], ctx's and the network's.
+func (c *Client) Search(ctx context.Context, q lookup.Query) (lookup.Page, error) {
+	p := lookup.Page{Ranked: lookup.ByWords}
+	if q.Limit == 0 {
+		q.Limit = lookup.DefaultLimit
+	}
+	switch {
+	case q.Limit < 0 || q.Offset < 0 || q.Limit+q.Offset > lookup.MaxHits:
+		return p, fmt.Errorf("%w: limit %d and offset %d must be positive and at most %d together", lookup.ErrQuery, q.Limit, q.Offset, lookup.MaxHits)
+	case len(q.Among) > MaxAmong:
+		return p, fmt.Errorf("%w: at most %d candidates can be searched; there are %d", lookup.ErrQuery, MaxAmong, len(q.Among))
+	case len(q.Text) > lookup.MaxText:
+		q.Text = q.Text[:lookup.MaxText]
+	}
+	if q.Meaning {
+		p.Note = "this index ranks by words, not by meaning"
+	}
+	words := lookup.Words(q.Text)
+	if len(words) == 0 || q.Among != nil && len(q.Among) == 0 {
+		return p, nil
+	}
+	held := q.External || slices.ContainsFunc(words, func(w string) bool { return w == "id" || w == "ids" || strings.HasPrefix(w, "identifier") })
+	hits, err := c.hits(ctx, q, held)
+	if err == nil && len(hits) == 0 && !held && q.Offset == 0 {
+		hits, err = c.hits(ctx, q, true)
+		hits = slices.DeleteFunc(hits, func(h lookup.Hit) bool { return h.Match == lookup.Some })
+	}
+	if err != nil {
+		return p, err
+	}
+	hits = strong(hits)
+	p.More = len(hits) > q.Limit
+	p.Hits = hits[:min(len(hits), q.Limit)]
+	for i := range p.Hits {
+		if h := &p.Hits[i]; q.Language != "" && !strings.EqualFold(h.Language, q.Language) {
+			if e, ok, err := c.Get(ctx, h.IRI, q.Language); err != nil {
+				return p, err
+			} else if ok {
+				h.Entry = e
+			}
+		}
+	}
+	return p, nil
+}
+
+// hits asks for one more hit than the limit.
+func (c *Client) hits(ctx context.Context, q lookup.Query, held bool) (out []lookup.Hit, err error) {
+	body, err := json.Marshal(dsl{"from": q.Offset, "size": q.Limit + 1, "query": query(q, held), "collapse": dsl{"field": "iri"}, "track_total_hits": false,
+		"sort": []dsl{{"_score": "desc"}, {"score": "desc"}, {"iri": "asc"}}, "track_scores": true, "timeout": "10s"})
+	if err != nil {
+		return nil, err
+	}
+	var r results
+	if err := c.call(ctx, http.MethodPost, "/"+c.alias+"/_search", body, &r); err != nil {
+		return nil, err
+	}
+	if r.TimedOut {
+		return nil, &Error{Status: http.StatusOK, Reason: "the search took too long; use a longer text"}
+	}
+	for i := range r.Hits.Hits {
+		h := &r.Hits.Hits[i]
+		hit := lookup.Hit{Entry: h.Source.entry(), Name: h.Source.Name, Match: lookup.Some}
+		switch {
+		case h.Score >= exact:
+			hit.Match = lookup.Exact
+		case h.Score >= full:
+			hit.Match = lookup.Full
+		case h.Score >= typo:
+			hit.Match = lookup.Typo
+		}
+		out = append(out, hit)
+	}
+	return out, nil
+}
+
+// few is how many hits make weaker ones superfluous.
+const few = 3
+
+// strong leaves out weak matches after good ones.
+func strong(hits []lookup.Hit) []lookup.Hit {
+	n := map[lookup.Match]int{}
+	for _, h := range hits {
+		n[h.Match]++
+	}
+	return slices.DeleteFunc(hits, func(h lookup.Hit) bool {
+		good := n[lookup.Exact] > 0 || n[lookup.Full] >= few
+		return h.Match == lookup.Typo && good || h.Match == lookup.Some && (good || n[lookup.Full]+n[lookup.Typo] >= few)
+	})
+}
+
+// Get returns the entry of an IRI, in the language when there is one, else in any.
+func (c *Client) Get(ctx context.Context, iri, language string) (e lookup.Entry, found bool, err error) {
+	body, err := json.Marshal(dsl{"size": 1, "track_total_hits": false, "sort": []dsl{{"_score": "desc"}, {"score": "desc"}}, "query": dsl{"bool": dsl{
+		"filter": []dsl{{"term": dsl{"iri": iri}}, {"term": dsl{"first": true}}}, "should": []dsl{constant(1, dsl{"term": dsl{"language": language}})}}}})
+	if err != nil {
+		return e, false, err
+	}
+	var r results
+	if err := c.call(ctx, http.MethodPost, "/"+c.alias+"/_search", body, &r); err != nil || len(r.Hits.Hits) == 0 {
+		return e, false, err
+	}
+	return r.Hits.Hits[0].Source.entry(), true, nil
+}
