@@ -96,7 +96,7 @@ func show(p Page) string {
 // TestImageAgreesWithMemory compares the two searchers, which share only the folding of words: one looks at every entry.
 func TestImageAgreesWithMemory(t *testing.T) {
 	r := rand.New(rand.NewSource(20261122))
-	for round := range 60 {
+	for round := range 25 {
 		entries := randomEntries(r, 1+r.Intn(300))
 		m := NewMemory(entries)
 		im, _ := imageOf(t, entries)
