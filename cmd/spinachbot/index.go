@@ -48,7 +48,8 @@ With --json each query gives a line:
 "name" is the label or alias that matched; "uses" is null when unknown.`
 
 func indexCommand(e *env) *cobra.Command {
-	return group(e, "index", "search the names of a graph's entities and properties", indexBuildCommand(e), indexSearchCommand(e))
+	return group(e, "index", "search the names of a graph's entities and properties", indexBuildCommand(e),
+		indexSearchCommand(e))
 }
 
 // indexBuild is the command index build.
@@ -62,7 +63,8 @@ type indexBuild struct {
 }
 
 func indexBuildCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "build (--kg N|--data FILE|--endpoint URL|--entities TSV --properties TSV) --out DIR [flags]", "make an index",
+	c := newCmdline(e, "build (--kg N|--data FILE|--endpoint URL|--entities TSV --properties TSV) --out DIR [flags]",
+		"make an index",
 		indexBuildDoc, config.Graph, config.Model, config.Data, config.Limits)
 	c.hide("OPENAI_MODEL", "OPENAI_SAMPLING", "OPENAI_OUTPUT_USD_PER_MTOK", "REQUEST_TIME_LIMIT", "REQUEST_USD_LIMIT")
 	b := &indexBuild{}
@@ -72,7 +74,8 @@ func indexBuildCommand(e *env) *cobra.Command {
 	c.fs.StringVar(&b.Entities, "entities", "", "`table` of entities")
 	c.fs.StringVar(&b.Properties, "properties", "", "`table` of properties")
 	c.fs.StringVar(&b.Out, "out", "", "`folder` for the index (required)")
-	c.fs.StringVar(&b.languages, "languages", "", "`languages` of names that are pulled from a graph, separated by commas (default: all)")
+	c.fs.StringVar(&b.languages, "languages", "",
+		"`languages` of names that are pulled from a graph, separated by commas (default: all)")
 	c.fs.IntVar(&b.limit, "limit", 0, "the most entities, and the most properties, that are pulled from a graph: a `number` (default: all)")
 	c.fs.IntVar(&b.page, "page", build.DefaultPage, "`number` of entities that are asked for at once")
 	c.fs.BoolVar(&b.embed, "embed", false, "add vectors of OPENAI_EMBEDDING_MODEL for searches by meaning; this costs money")
@@ -141,10 +144,12 @@ func (b *indexBuild) run(ctx context.Context, e *env, cfg *config.Config, lg *sl
 
 // connect opens the source and the embedding model. st keeps budgets; it is there for what has some.
 func (b *indexBuild) connect(ctx context.Context, e *env, cfg *config.Config, lg *slog.Logger, st *store.Store) error {
-	g := build.Graph{Languages: commas(strings.ToLower(b.languages)), Page: b.page, Limit: b.limit, Describe: build.WikidataNames()}
+	g := build.Graph{Languages: commas(strings.ToLower(b.languages)), Page: b.page, Limit: b.limit,
+		Describe: build.WikidataNames()}
 	switch {
 	case len(b.data) > 0:
-		data, err := embedded.Load(embedded.Options{Name: "the graph of " + filepath.Base(b.data[0]), Now: e.now, Random: randomUint64}, b.data...)
+		data, err := embedded.Load(embedded.Options{Name: "the graph of " + filepath.Base(b.data[0]), Now: e.now,
+			Random: randomUint64}, b.data...)
 		if err != nil {
 			return err
 		}
@@ -189,7 +194,8 @@ func (b *indexBuild) connect(ctx context.Context, e *env, cfg *config.Config, lg
 }
 
 func indexSearchCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "search --index DIR [flags] QUERY|-", "find entities and properties by name or meaning", indexSearchDoc, config.Model)
+	c := newCmdline(e, "search --index DIR [flags] QUERY|-", "find entities and properties by name or meaning",
+		indexSearchDoc, config.Model)
 	c.hide("OPENAI_MODEL", "OPENAI_SAMPLING")
 	c.cmd.ValidArgsFunction = cobra.NoFileCompletions
 	s := tool.Search{Err: e.stderr}

@@ -111,11 +111,13 @@ func (e *Embedder) read(x *exchange, raw openai.EmbeddingResponse, err error, n 
 	case code != "" || msg != "":
 		return nil, c.serviceFailure(statusInBody(code), code, msg, false)
 	case len(raw.Data) != n:
-		return nil, &Error{Status: x.status, Message: fmt.Sprintf("the answer holds %d vectors for %d texts", len(raw.Data), n), Transient: true}
+		return nil, &Error{Status: x.status, Message: fmt.Sprintf("the answer holds %d vectors for %d texts", len(raw.Data),
+			n), Transient: true}
 	}
 	out := make([][]float32, n)
 	for _, d := range raw.Data {
-		if d.Index < 0 || d.Index >= n || out[d.Index] != nil || len(d.Embedding) == 0 || len(d.Embedding) != len(raw.Data[0].Embedding) {
+		if d.Index < 0 || d.Index >= n || out[d.Index] != nil || len(d.Embedding) == 0 ||
+			len(d.Embedding) != len(raw.Data[0].Embedding) {
 			return nil, &Error{Status: x.status, Message: "the vectors of the answer are not numbered, or not of one length"}
 		}
 		out[d.Index] = d.Embedding

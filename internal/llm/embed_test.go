@@ -20,14 +20,18 @@ func TestEmbed(t *testing.T) {
 		wantErr string
 	}{
 		{"at once", []reply{good}, ""},
-		{"429, HTML, cut off", []reply{failing(429, "rate_limit_exceeded", "slow"), {status: 502, body: "<html>"}, {}, good}, ""},
+		{"429, HTML, cut off", []reply{failing(429, "rate_limit_exceeded", "slow"), {status: 502, body: "<html>"}, {}, good},
+			""},
 		{"too few", []reply{{status: 200, body: `{"data":[{"index":0,"embedding":[1]}]}`}, good}, ""},
 		{"error with status 200", []reply{{status: 200, body: `{"error":{"code":502,"message":"upstream"}}`}, good}, ""},
-		{"not numbered", []reply{{status: 200, body: `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`}}, "not numbered"},
-		{"two lengths", []reply{{status: 200, body: `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]}]}`}}, "not of one length"},
+		{"not numbered", []reply{{status: 200, body: `{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}`}},
+			"not numbered"},
+		{"two lengths", []reply{{status: 200, body: `{"data":[{"index":0,"embedding":[1]},{"index":1,"embedding":[1,2]}]}`}},
+			"not of one length"},
 		{"no such model", []reply{failing(404, "model_not_found", "no such model")}, "OPENAI_EMBEDDING_MODEL"},
 		{"key", []reply{failing(401, "invalid_api_key", "wrong: "+testKey)}, "check OPENAI_API_KEY"},
-		{"redirect", []reply{{status: 307, header: map[string]string{"Location": "http://example.org/"}}}, "correct OPENAI_BASE_URL"},
+		{"redirect", []reply{{status: 307, header: map[string]string{"Location": "http://example.org/"}}},
+			"correct OPENAI_BASE_URL"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, tt.replies...)

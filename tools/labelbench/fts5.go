@@ -29,7 +29,8 @@ func (f *fts5) build(labels string) error {
 	if have == nil {
 		return nil
 	}
-	for _, q := range []string{"PRAGMA journal_mode=OFF", "PRAGMA synchronous=OFF", "CREATE TABLE e(n INTEGER PRIMARY KEY, iri TEXT, names TEXT, infos TEXT)",
+	for _, q := range []string{"PRAGMA journal_mode=OFF", "PRAGMA synchronous=OFF",
+		"CREATE TABLE e(n INTEGER PRIMARY KEY, iri TEXT, names TEXT, infos TEXT)",
 		"CREATE VIRTUAL TABLE t USING fts5(names, content='', tokenize='unicode61 remove_diacritics 2', prefix='2 3 4')"} {
 		if _, err := db.Exec(q); err != nil {
 			return err
@@ -68,7 +69,8 @@ func (f *fts5) find(text string) (out []string, err error) {
 	for _, w := range lookup.Words(text) {
 		words = append(words, `"`+strings.ReplaceAll(w, `"`, "")+`"*`)
 	}
-	rows, err := f.db.Query("SELECT e.iri FROM t JOIN e ON e.n = t.rowid WHERE t MATCH ? ORDER BY t.rowid LIMIT 10", strings.Join(words, " "))
+	rows, err := f.db.Query("SELECT e.iri FROM t JOIN e ON e.n = t.rowid WHERE t MATCH ? ORDER BY t.rowid LIMIT 10",
+		strings.Join(words, " "))
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,7 @@
 // Command labelbench measures label search: on a table of labels in GRASP's form and a file of queries with the entry
-// that each was made from, as kind, text and id. It builds our index, or SQLite's FTS5 for comparison, and prints time,
-// size and memory of the build, and for each kind of query how often the entry is among the first ten, and the median and
-// the 99th percentile of the time.
+// that each was made from, as kind, text and id. It builds our index, or SQLite's FTS5 for comparison, and prints
+// time, size and memory of the build, and for each kind of query how often the entry is among the first ten, and the
+// median and the 99th percentile of the time.
 //
 //	go run ./tools/labelbench [--fts5] [--keep FILE] LABELS.tsv QUERIES.tsv
 package main
@@ -63,7 +63,8 @@ func run(fts bool, file, labels, queries string) error {
 	if err := e.build(labels); err != nil {
 		return err
 	}
-	fmt.Printf("build %.1f s, %.0f MB on disk, %.0f MB of memory at most\n", time.Since(start).Seconds(), float64(e.size())/1e6, peak())
+	fmt.Printf("build %.1f s, %.0f MB on disk, %.0f MB of memory at most\n", time.Since(start).Seconds(),
+		float64(e.size())/1e6, peak())
 	return measure(e, queries)
 }
 
@@ -126,7 +127,8 @@ func measure(e engine, queries string) error {
 		slices.Sort(r.times)
 		n := len(r.times)
 		slices.Sort(r.cpu)
-		fmt.Printf("%-8s %5.1f %%  %9.3f  %8.3f  %9.3f  %24.3f  %8.3f\n", k, 100*float64(r.hits)/float64(n), ms(r.times[n/2]), ms(r.times[n*99/100]),
+		fmt.Printf("%-8s %5.1f %%  %9.3f  %8.3f  %9.3f  %24.3f  %8.3f\n", k, 100*float64(r.hits)/float64(n),
+			ms(r.times[n/2]), ms(r.times[n*99/100]),
 			ms(r.times[n-1]), ms(r.cpu[n/2]), ms(r.cpu[n*99/100]))
 	}
 	return nil

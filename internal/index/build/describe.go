@@ -9,14 +9,17 @@ import (
 
 // WikidataNames says how names are found on Wikidata and on every Wikibase with its prefixes.
 func WikidataNames() kg.Description {
-	return kg.Description{Name: "wikidata", Statements: kg.Wikibase, Prefixes: rdf.Prefixes, Labels: []string{"rdfs:label"},
+	return kg.Description{Name: "wikidata", Statements: kg.Wikibase, Prefixes: rdf.Prefixes,
+		Labels:  []string{"rdfs:label"},
 		Aliases: []string{"skos:altLabel"}, Descriptions: []string{"schema:description"}, Types: []string{"wdt:P31"}}
 }
 
 // commonNames says how names are found in most graphs.
 func commonNames() kg.Description {
-	return kg.Description{Prefixes: rdf.Prefixes, Labels: []string{"rdfs:label", "skos:prefLabel", "<http://xmlns.com/foaf/0.1/name>", "schema:name"},
-		Aliases: []string{"skos:altLabel"}, Descriptions: []string{"rdfs:comment", "<http://purl.org/dc/terms/description>"}, Types: []string{"rdf:type"}}
+	return kg.Description{Prefixes: rdf.Prefixes, Labels: []string{"rdfs:label", "skos:prefLabel",
+		"<http://xmlns.com/foaf/0.1/name>", "schema:name"},
+		Aliases: []string{"skos:altLabel"}, Descriptions: []string{"rdfs:comment",
+			"<http://purl.org/dc/terms/description>"}, Types: []string{"rdf:type"}}
 }
 
 // NamesIn tells a Wikibase from other graphs by one question, and says how names are found there.

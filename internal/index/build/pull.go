@@ -102,7 +102,10 @@ func (p *puller) path(properties []string) string {
 
 // plain reports whether an IRI can stand between angle brackets.
 func plain(iri string) bool {
-	return iri != "" && !strings.ContainsFunc(iri, func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>\"{}|^`\\", r) })
+	return iri != "" && !strings.ContainsFunc(iri, func(r rune) bool {
+		return r <= ' ' ||
+			strings.ContainsRune("<>\"{}|^`\\", r)
+	})
 }
 
 // properties returns a page of the properties, the most used first. How often all are used is asked once.

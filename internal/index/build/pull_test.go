@@ -46,7 +46,11 @@ func query(t *testing.T, turtle string) Query {
 
 func pull(t *testing.T, g Graph, kind lookup.Type, dir string) (out []lookup.Entry, err error) {
 	t.Helper()
-	err = Pull(context.Background(), g, kind, dir, func(int) {}, func(e lookup.Entry) error { out = append(out, e); return nil })
+	err = Pull(context.Background(), g, kind, dir, func(int) {}, func(e lookup.Entry) error {
+		out = append(out,
+			e)
+		return nil
+	})
 	return out, err
 }
 
@@ -70,7 +74,8 @@ func TestPullFromAnyGraph(t *testing.T) {
 		t.Fatal(err)
 	}
 	pump := entry(es, "/1", "en")
-	if pump.Label != "Feed pump" || strings.Join(pump.Aliases, ",") != "FP-1" || strings.Join(pump.Infos, ",") != "pumps water,pump" || pump.Uses != 6 || pump.Score != 6 {
+	if pump.Label != "Feed pump" || strings.Join(pump.Aliases, ",") != "FP-1" || strings.Join(pump.Infos,
+		",") != "pumps water,pump" || pump.Uses != 6 || pump.Score != 6 {
 		t.Errorf("got %+v", pump)
 	}
 	if e := entry(es, "/1", "de"); e.Label != "Speisepumpe" {
@@ -80,7 +85,8 @@ func TestPullFromAnyGraph(t *testing.T) {
 		t.Errorf("got %+v", e)
 	}
 	ps, err := pull(t, Graph{Name: "own", Query: q, Describe: d}, lookup.Property, t.TempDir())
-	if err != nil || entry(ps, "#madeBy", "en").Label != "made by" || entry(ps, "#madeBy", "en").Uses != 2 || entry(ps, "#altLabel", "").Label != "alt Label" {
+	if err != nil || entry(ps, "#madeBy", "en").Label != "made by" || entry(ps, "#madeBy", "en").Uses != 2 || entry(ps,
+		"#altLabel", "").Label != "alt Label" {
 		t.Errorf("%v, got %+v", err, ps)
 	}
 }
@@ -96,7 +102,8 @@ func TestPullFromAWikibase(t *testing.T) {
 	if err != nil || len(es) != 3 {
 		t.Fatal(es, err)
 	}
-	if e := entry(es, "Q42", "en"); e.Label != "Douglas Adams" || strings.Join(e.Infos, ",") != "English writer,human" || e.Score != 99 || e.Uses != 8 {
+	if e := entry(es, "Q42", "en"); e.Label != "Douglas Adams" || strings.Join(e.Infos, ",") != "English writer,human" ||
+		e.Score != 99 || e.Uses != 8 {
 		t.Errorf("got %+v", e)
 	}
 	ps, err := pull(t, g, lookup.Property, t.TempDir())
@@ -104,7 +111,8 @@ func TestPullFromAWikibase(t *testing.T) {
 		t.Fatal(ps, err)
 	}
 	// Properties that hold identifiers come after all others, however much they are used.
-	if viaf, seldom, is := entry(ps, "P214", "en"), entry(ps, "P7", "en"), entry(ps, "P31", "en"); !viaf.External || viaf.Score != 2 || seldom.Score != 3 ||
+	if viaf, seldom, is := entry(ps, "P214", "en"), entry(ps, "P7", "en"), entry(ps, "P31", "en"); !viaf.External ||
+		viaf.Score != 2 || seldom.Score != 3 ||
 		seldom.External || is.Score != 4 || is.Uses != 1 {
 		t.Errorf("got %+v", ps)
 	}
@@ -125,11 +133,13 @@ func TestPullGoesOn(t *testing.T) {
 	}
 	for fail := 1; ; fail++ {
 		dir := t.TempDir()
-		if err := os.WriteFile(pulledFile(dir, lookup.Entity), []byte("{\"graph\":\"another\"}\n{\"entry\":{}}\n{\"end\":true}\n"), 0o644); err != nil {
+		if err := os.WriteFile(pulledFile(dir, lookup.Entity),
+			[]byte("{\"graph\":\"another\"}\n{\"entry\":{}}\n{\"end\":true}\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		asked, pages := 0, 0
-		g := Graph{Name: "wb", Describe: WikidataNames(), Page: 1, Query: func(ctx context.Context, text string) (*kg.Table, error) {
+		g := Graph{Name: "wb", Describe: WikidataNames(), Page: 1, Query: func(ctx context.Context, text string) (*kg.Table,
+			error) {
 			if asked++; asked == fail {
 				return nil, broken
 			}

@@ -35,8 +35,8 @@ const neededColumns = 5
 // Table reads a table of entities or properties in GRASP's form: a header, then a line an entry, columns separated by
 // tabs: label, score, synonyms, id and infos, in any order (the program and the paper differ), then possibly language,
 // uses, external and noise. Synonyms and infos are lists separated by ";;;"; id is an IRI, with or without angle
-// brackets; external and noise are 1 or 0. An empty score is 0. An empty label becomes the first synonym or is made from
-// the IRI. Without the columns, external and noise are guessed from label and infos. Errors name the line.
+// brackets; external and noise are 1 or 0. An empty score is 0. An empty label becomes the first synonym or is made
+// from the IRI. Without the columns, external and noise are guessed from label and infos. Errors name the line.
 func Table(ctx context.Context, name string, r io.Reader, kind lookup.Type, add func(lookup.Entry) error) error {
 	t := table{kind: kind}
 	s := bufio.NewScanner(r)
@@ -69,7 +69,8 @@ func Table(ctx context.Context, name string, r io.Reader, kind lookup.Type, add 
 		return fmt.Errorf("%s:%d: the line is longer than %d bytes; is this a table of labels?", name, line+1, maxLine)
 	}
 	if s.Err() == nil && line == 0 {
-		return fmt.Errorf("%s: the file is empty; its first line must name the columns: %s", name, strings.Join(columns[:neededColumns], ", "))
+		return fmt.Errorf("%s: the file is empty; its first line must name the columns: %s", name,
+			strings.Join(columns[:neededColumns], ", "))
 	}
 	return s.Err()
 }

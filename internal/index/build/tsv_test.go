@@ -14,10 +14,11 @@ import (
 
 // read reads a table whose columns are separated by bars here.
 func read(text string, kind lookup.Type) (out []lookup.Entry, err error) {
-	err = Table(context.Background(), "t.tsv", strings.NewReader(strings.ReplaceAll(text, "|", "\t")), kind, func(e lookup.Entry) error {
-		out = append(out, e)
-		return nil
-	})
+	err = Table(context.Background(), "t.tsv", strings.NewReader(strings.ReplaceAll(text, "|", "\t")), kind,
+		func(e lookup.Entry) error {
+			out = append(out, e)
+			return nil
+		})
 	return out, err
 }
 
@@ -42,7 +43,8 @@ func TestTable(t *testing.T) {
 // The paper's order of columns is another than the program's; more columns may follow.
 func TestTableOrderAndFlags(t *testing.T) {
 	got, err := read("id|label|score|synonyms|infos|uses|external\n<http://e/P1>|VIAF ID|1|||7|0\n<http://e/P2>|shape|1|||0|1\n", lookup.Property)
-	if err != nil || len(got) != 2 || got[0].External || !got[1].External || got[0].Uses != 7 || got[1].Uses != 0 || got[1].Label != "shape" {
+	if err != nil || len(got) != 2 || got[0].External || !got[1].External || got[0].Uses != 7 || got[1].Uses != 0 ||
+		got[1].Label != "shape" {
 		t.Errorf("%v, %+v", err, got)
 	}
 	got, err = read("id|label|score|synonyms|infos\n<http://e/P1>|VIAF ID|1||\n<http://e/P2>|ID|1||\n<http://e/P3>|MusicBrainz|1||identifier for an artist\n"+
@@ -73,8 +75,9 @@ func TestWrongTables(t *testing.T) {
 }
 
 func TestNameOf(t *testing.T) {
-	for iri, want := range map[string]string{"http://e/birthPlace": "birth Place", "http://e/v#is_part-of": "is part of", "http://e/caf%C3%A9": "café",
-		"http://e/things/": "things", "urn:x": "urn:x", "http://e/ABC": "ABC"} {
+	for iri, want := range map[string]string{"http://e/birthPlace": "birth Place", "http://e/v#is_part-of": "is part of",
+		"http://e/caf%C3%A9": "café",
+		"http://e/things/":   "things", "urn:x": "urn:x", "http://e/ABC": "ABC"} {
 		if got := NameOf(iri); got != want {
 			t.Errorf("NameOf(%q) = %q, want %q", iri, got, want)
 		}
@@ -94,7 +97,8 @@ func TestTableFileCompressed(t *testing.T) {
 	z.Close()
 	f.Close()
 	n := 0
-	if err := TableFile(context.Background(), path, lookup.Entity, func(e lookup.Entry) error { n++; return nil }); err != nil || n != 1 {
+	if err := TableFile(context.Background(), path, lookup.Entity,
+		func(e lookup.Entry) error { n++; return nil }); err != nil || n != 1 {
 		t.Errorf("%d entries, %v", n, err)
 	}
 }

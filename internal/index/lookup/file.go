@@ -31,8 +31,8 @@ type Options struct {
 
 // Create writes an index file of the entries that rows adds. The file is written beside path, synced, and put in its
 // place at once when it is whole: readers of an earlier file are not disturbed, and after a failure or a crash the
-// earlier file is still there. It needs space on disk for about two and a half times the index. One Create at a time may
-// run for a path; the caller sees to that. Errors: those of rows, ctx and the file system.
+// earlier file is still there. It needs space on disk for about two and a half times the index. One Create at a time
+// may run for a path; the caller sees to that. Errors: those of rows, ctx and the file system.
 func Create(ctx context.Context, path string, o Options, rows func(add func(Entry) error) error) (h Header, err error) {
 	temps := &tempFiles{dir: filepath.Dir(path), base: filepath.Base(path)}
 	temps.sweep()

@@ -168,9 +168,12 @@ func TestUnusableFiles(t *testing.T) {
 		b    []byte
 		want string
 	}{
-		{"empty", nil, "empty"}, {"a text", []byte("Dear reader, this is no index, and it is long enough to be one."), "not an index"},
-		{"cut in the header", whole[:10], "cut off"}, {"cut", whole[:len(whole)/2], "cut off"}, {"cut at the end", whole[:len(whole)-1], "cut off"},
-		{"another version", other, "format 2, and this program reads format 1; build it again"}, {"garbled", garbled, "wrong checksum"},
+		{"empty", nil, "empty"}, {"a text", []byte("Dear reader, this is no index, and it is long enough to be one."),
+			"not an index"},
+		{"cut in the header", whole[:10], "cut off"}, {"cut", whole[:len(whole)/2], "cut off"}, {"cut at the end",
+			whole[:len(whole)-1], "cut off"},
+		{"another version", other, "format 2, and this program reads format 1; build it again"}, {"garbled", garbled,
+			"wrong checksum"},
 	} {
 		if err := os.WriteFile(path, c.b, 0o644); err != nil {
 			t.Fatal(err)
@@ -256,7 +259,8 @@ func FuzzDamaged(f *testing.F) {
 		b := append([]byte(nil), whole...)
 		copy(b[int(at)%len(b):], change)
 		trailer := b[len(b)-trailerSize:]
-		if from, n := binary.LittleEndian.Uint64(trailer), binary.LittleEndian.Uint64(trailer[8:]); from < uint64(len(b)) && n < uint64(len(b))-from {
+		if from, n := binary.LittleEndian.Uint64(trailer), binary.LittleEndian.Uint64(trailer[8:]); from < uint64(len(b)) &&
+			n < uint64(len(b))-from {
 			binary.LittleEndian.PutUint32(trailer[16:], crc32.Checksum(b[from:from+n], castagnoli))
 		}
 		im, err := newImage(b)

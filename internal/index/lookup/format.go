@@ -126,7 +126,8 @@ func readDirectory(b []byte) (*directory, error) {
 		return nil, fmt.Errorf("%w: the file is cut off; build it again", ErrCorrupt)
 	}
 	if v := binary.LittleEndian.Uint32(b[8:]); v != version {
-		return nil, fmt.Errorf("%w: the file has format %d, and this program reads format %d; build it again", ErrCorrupt, v, version)
+		return nil, fmt.Errorf("%w: the file has format %d, and this program reads format %d; build it again", ErrCorrupt, v,
+			version)
 	}
 	t := b[len(b)-trailerSize:]
 	if string(t[24:]) != magic {

@@ -63,7 +63,8 @@ func randomEntries(r *rand.Rand, n int) []Entry {
 	}
 	var out []Entry
 	for i := range n {
-		e := Entry{IRI: fmt.Sprintf("http://e/%d", i), Label: text(), Score: float64(i*7919%n) / 2, Uses: int64(r.Intn(5) - 1), Language: "en"}
+		e := Entry{IRI: fmt.Sprintf("http://e/%d", i), Label: text(), Score: float64(i*7919%n) / 2,
+			Uses: int64(r.Intn(5) - 1), Language: "en"}
 		for range r.Intn(3) {
 			if a := text(); a != e.Label {
 				e.Aliases = append(e.Aliases, a)
@@ -93,7 +94,8 @@ func show(p Page) string {
 	return fmt.Sprintf("%s\nmore %v", strings.Join(s, "\n"), p.More)
 }
 
-// TestImageAgreesWithMemory compares the two searchers, which share only the folding of words: one looks at every entry.
+// TestImageAgreesWithMemory compares the two searchers, which share only the folding of words: one looks at every
+// entry.
 func TestImageAgreesWithMemory(t *testing.T) {
 	r := rand.New(rand.NewSource(20261122))
 	for round := range 25 {
@@ -135,6 +137,24 @@ func TestImageAgreesWithMemory(t *testing.T) {
 			if show(got) != show(want) {
 				t.Fatalf("round %d, query %d %+v\nimage:\n%s\nmemory:\n%s", round, i, q, show(got), show(want))
 			}
+		}
+	}
+}
+
+// TestMemoryOfMany: many entries in memory are found as few are.
+func TestMemoryOfMany(t *testing.T) {
+	entries := slices.Clone(people)
+	for i := range manyEntries {
+		entries = append(entries, Entry{IRI: fmt.Sprintf("q:x%d", i), Label: fmt.Sprintf("zz%d", i), Uses: -1})
+	}
+	m := NewMemory(entries)
+	if m.image() == nil {
+		t.Fatal("there is no image")
+	}
+	for _, c := range searches {
+		p, err := m.Search(context.Background(), c.q)
+		if got := iris(p); err != nil || got != c.want {
+			t.Errorf("%s: %q found %q (%v), want %q", c.name, c.q.Text, got, err, c.want)
 		}
 	}
 }

@@ -2,24 +2,24 @@
 //
 // [Entry] is what is known of one entity, [Query] what is asked, [Page] what was found. [Memory] holds entries in
 // memory: a handful of candidates of one question, or a few hundred thousand. [File] reads an index file, which
-// [Create] made, from a few to some hundred million names; many processes may have it open, and it may be replaced while
-// they read. Both answer in the same way.
+// [Create] made, from a few to some hundred million names; many processes may have it open, and it may be replaced
+// while they read. Both answer in the same way.
 //
 // # By words
 //
 // Names are compared as folded words ([Words]): lower case, without diacritics, punctuation and order. A word of the
 // query matches a word of a name that equals it or begins with it. The names that match all words come first; of
 // these, the ones with more equal words; of these, the ones with the higher score. This is the ranking of the GRASP
-// paper (section 3.4): each label and alias is ranked on its own, and an entity has the rank of its best name. Ahead of
-// them comes a name that is the query as a whole. Where no name is the query and fewer than three have all its words, the
-// names follow that have them once one letter is changed, left out, added or swapped with its neighbor; where there are
-// still fewer than three hits, names that have some of the words.
+// paper (section 3.4): each label and alias is ranked on its own, and an entity has the rank of its best name. Ahead
+// of them comes a name that is the query as a whole. Where no name is the query and fewer than three have all its
+// words, the names follow that have them once one letter is changed, left out, added or swapped with its neighbor;
+// where there are still fewer than three hits, names that have some of the words.
 //
 // # By meaning
 //
-// With an [Embedder], the query's vector is compared with the vectors of names, a label's together with its description.
-// Without one, stems of words in names and descriptions and shared groups of three letters decide. This is for
-// properties and for candidates, up to some hundred thousand.
+// With an [Embedder], the query's vector is compared with the vectors of names, a label's together with its
+// description. Without one, stems of words in names and descriptions and shared groups of three letters decide. This
+// is for properties and for candidates, up to some hundred thousand.
 //
 // # What is held back
 //

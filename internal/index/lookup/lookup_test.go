@@ -10,7 +10,8 @@ import (
 
 // people is a small graph of names, with what the ranking has to tell apart.
 var people = []Entry{
-	{IRI: "q:einstein", Label: "Albert Einstein", Language: "en", Aliases: []string{"Einstein", "A. Einstein"}, Infos: []string{"physicist"}, Score: 300, Uses: 300},
+	{IRI: "q:einstein", Label: "Albert Einstein", Language: "en", Aliases: []string{"Einstein", "A. Einstein"},
+		Infos: []string{"physicist"}, Score: 300, Uses: 300},
 	{IRI: "q:einstein", Label: "Альберт Эйнштейн", Language: "ru", Score: 300, Uses: 300},
 	{IRI: "q:albert", Label: "Albert", Language: "en", Score: 20, Uses: -1},
 	{IRI: "q:prince", Label: "Prince Albert", Language: "en", Score: 900, Uses: 900},
@@ -22,7 +23,8 @@ var people = []Entry{
 	{IRI: "q:ucs", Label: "University of the Arts", Score: 60}, {IRI: "q:sao", Label: "São Tomé", Score: 10},
 	{IRI: "p:imdb", Type: Property, Label: "IMDb ID", Score: 70, External: true},
 	{IRI: "p:director", Type: Property, Label: "director", Aliases: []string{"directed by"}, Score: 400},
-	{IRI: "p:zed", Type: Property, Label: "Zedlexikon ID", Aliases: []string{"Zedlexikon entry"}, Score: 4, External: true},
+	{IRI: "p:zed", Type: Property, Label: "Zedlexikon ID", Aliases: []string{"Zedlexikon entry"}, Score: 4,
+		External: true},
 }
 
 func iris(p Page) string {
@@ -40,8 +42,10 @@ var searches = []struct {
 	q    Query
 	want string
 }{
-	{"a word and a beginning, a whole word, a beginning", Query{Text: "Albert E"}, "einstein college prince albert eastman albertville"},
-	{"the name as a whole, then whole words by score", Query{Text: "albert"}, "albert prince einstein college albertville"},
+	{"a word and a beginning, a whole word, a beginning", Query{Text: "Albert E"},
+		"einstein college prince albert eastman albertville"},
+	{"the name as a whole, then whole words by score", Query{Text: "albert"},
+		"albert prince einstein college albertville"},
 	{"an alias as a whole", Query{Text: "EINSTEIN"}, "einstein college"},
 	{"order of words does not matter", Query{Text: "einstein albert"}, "einstein college prince albert albertville"},
 	{"words in the middle", Query{Text: "of arts"}, "ucs college"},
@@ -101,7 +105,8 @@ func TestHit(t *testing.T) {
 }
 
 func TestWrongQueries(t *testing.T) {
-	for _, q := range []Query{{Text: "a", Limit: -1}, {Text: "a", Offset: -1}, {Text: "a", Offset: MaxHits, Limit: 1}, {Text: "a", Type: "lexeme"}} {
+	for _, q := range []Query{{Text: "a", Limit: -1}, {Text: "a", Offset: -1}, {Text: "a", Offset: MaxHits, Limit: 1},
+		{Text: "a", Type: "lexeme"}} {
 		if _, err := NewMemory(nil).Search(context.Background(), q); !errors.Is(err, ErrQuery) {
 			t.Errorf("%+v: got %v", q, err)
 		}

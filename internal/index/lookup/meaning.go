@@ -22,7 +22,8 @@ type liked struct {
 }
 
 // byMeaning ranks the allowed entries, by vectors when there are some and a model to compare them with.
-func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry) bool, e Embedder, vectors []vector) (out []liked, p Page, err error) {
+func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry) bool, e Embedder,
+	vectors []vector) (out []liked, p Page, err error) {
 	p.Ranked = ByStems
 	var likeness func(i int) (float64, int)
 	if e != nil && len(vectors) > 0 {
@@ -68,7 +69,8 @@ func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry
 		out = s.unheld(out)
 	}
 	slices.SortStableFunc(out, func(a, b liked) int {
-		return cmp.Or(-cmpBool(a.exact, b.exact), cmp.Compare(b.likeness, a.likeness), cmp.Compare(s.entries[b.at].Score, s.entries[a.at].Score))
+		return cmp.Or(-cmpBool(a.exact, b.exact), cmp.Compare(b.likeness, a.likeness), cmp.Compare(s.entries[b.at].Score,
+			s.entries[a.at].Score))
 	})
 	return out, p, nil
 }
@@ -107,7 +109,8 @@ func (s *semantic) pageOf(p Page, q Query, all []liked, get func(iri, language s
 			p.More = true
 			break
 		}
-		h := Hit{Entry: e, Name: append([]string{e.Label}, e.Aliases...)[l.name], Match: Meaning, Similarity: min(l.likeness, 1)}
+		h := Hit{Entry: e, Name: append([]string{e.Label}, e.Aliases...)[l.name], Match: Meaning, Similarity: min(l.likeness,
+			1)}
 		if l.exact {
 			h.Match = Exact
 		}

@@ -9,17 +9,23 @@ import (
 )
 
 var relations = []Entry{
-	{IRI: "p:director", Type: Property, Label: "director", Aliases: []string{"film director"}, Infos: []string{"person who directed this film or play"}, Score: 50},
-	{IRI: "p:birth", Type: Property, Label: "place of birth", Aliases: []string{"born in"}, Infos: []string{"most specific known birth location"}, Score: 100},
+	{IRI: "p:director", Type: Property, Label: "director", Aliases: []string{"film director"},
+		Infos: []string{"person who directed this film or play"}, Score: 50},
+	{IRI: "p:birth", Type: Property, Label: "place of birth", Aliases: []string{"born in"},
+		Infos: []string{"most specific known birth location"}, Score: 100},
 	{IRI: "p:death", Type: Property, Label: "place of death", Aliases: []string{"died in"}, Score: 90},
-	{IRI: "p:residence", Type: Property, Label: "residence", Aliases: []string{"lived in"}, Infos: []string{"the place where the person resides"}, Score: 80},
-	{IRI: "p:directid", Type: Property, Label: "Directory of Directors ID", Infos: []string{"identifier of a director"}, Score: 5, External: true},
-	{IRI: "p:painted", Type: Property, Label: "creator", Aliases: []string{"painted by"}, Infos: []string{"maker of this work"}, Score: 60},
+	{IRI: "p:residence", Type: Property, Label: "residence", Aliases: []string{"lived in"},
+		Infos: []string{"the place where the person resides"}, Score: 80},
+	{IRI: "p:directid", Type: Property, Label: "Directory of Directors ID", Infos: []string{"identifier of a director"},
+		Score: 5, External: true},
+	{IRI: "p:painted", Type: Property, Label: "creator", Aliases: []string{"painted by"},
+		Infos: []string{"maker of this work"}, Score: 60},
 }
 
 // meanings are queries by meaning with the best hit, where stems, aliases, infos or shared letters decide.
 var meanings = []struct{ text, want string }{
-	{"directed by", "director"}, {"who directed the film", "director"}, {"birthplace", "birth"}, {"where was she born", "birth"}, {"painter", "painted"},
+	{"directed by", "director"}, {"who directed the film", "director"}, {"birthplace", "birth"}, {"where was she born",
+		"birth"}, {"painter", "painted"},
 	{"residing", "residence"}, {"Directory of Directors ID", "directid"}, {"deathplace", "death"},
 }
 
@@ -74,7 +80,8 @@ func (m *themes) Embed(_ context.Context, texts []string) (out [][]float32, err 
 	return out, m.fail
 }
 
-var model = themes{name: "themes-1", words: [][]string{{"birth", "born", "cradle"}, {"death", "died", "grave"}, {"film", "movie"}, {"residence", "home"}, {"maker", "artist"}}}
+var model = themes{name: "themes-1", words: [][]string{{"birth", "born", "cradle"}, {"death", "died", "grave"},
+	{"film", "movie"}, {"residence", "home"}, {"maker", "artist"}}}
 
 func TestByVectors(t *testing.T) {
 	ctx := context.Background()
@@ -93,7 +100,8 @@ func TestByVectors(t *testing.T) {
 		return f
 	}
 	for name, s := range map[string]Searcher{"file": open(&m), "memory": NewMemory(relations).Embed(&m)} {
-		for text, want := range map[string]string{"cradle": "birth", "grave": "death", "movie": "director", "home": "residence", "artist": "painted"} {
+		for text, want := range map[string]string{"cradle": "birth", "grave": "death", "movie": "director",
+			"home": "residence", "artist": "painted"} {
 			p, err := s.Search(ctx, Query{Text: text, Meaning: true})
 			if got := iris(p); err != nil || got != want || p.Ranked != ByVectors || p.Note != "" || p.Hits[0].Match != Meaning {
 				t.Errorf("%s: %q found %q by %s (%v, %s), want %s", name, text, got, p.Ranked, err, p.Note, want)
@@ -113,11 +121,13 @@ func TestByVectors(t *testing.T) {
 		"failing in memory": {NewMemory(relations).Embed(&failing), "out of order"},
 	} {
 		p, err := c.s.Search(ctx, Query{Text: "directed by", Meaning: true})
-		if err != nil || p.Ranked != ByStems || !strings.Contains(p.Note, c.note) || (c.note == "") != (p.Note == "") || !strings.HasPrefix(iris(p), "director") {
+		if err != nil || p.Ranked != ByStems || !strings.Contains(p.Note, c.note) || (c.note == "") != (p.Note == "") ||
+			!strings.HasPrefix(iris(p), "director") {
 			t.Errorf("%s: found %q by %s, %q, %v", name, iris(p), p.Ranked, p.Note, err)
 		}
 	}
-	if _, err := Create(ctx, path, Options{Embedder: &failing}, addAll(relations)); err == nil || !strings.Contains(err.Error(), "out of order") {
+	if _, err := Create(ctx, path, Options{Embedder: &failing}, addAll(relations)); err == nil ||
+		!strings.Contains(err.Error(), "out of order") {
 		t.Errorf("a build without its vectors: %v", err)
 	}
 }
@@ -126,7 +136,8 @@ func TestQuantizedCosine(t *testing.T) {
 	for _, c := range []struct {
 		a, b []float32
 		want float64
-	}{{[]float32{1, 0}, []float32{3, 0}, 1}, {[]float32{1, 0}, []float32{0, 2}, 0}, {[]float32{1, 1}, []float32{-2, -2}, -1}, {[]float32{1, 0}, []float32{1, 1}, 0.70711}, {[]float32{0}, []float32{1}, 0}} {
+	}{{[]float32{1, 0}, []float32{3, 0}, 1}, {[]float32{1, 0}, []float32{0, 2}, 0}, {[]float32{1, 1}, []float32{-2, -2},
+		-1}, {[]float32{1, 0}, []float32{1, 1}, 0.70711}, {[]float32{0}, []float32{1}, 0}} {
 		if got := cosine(quantize(c.a), quantize(c.b)); got < c.want-0.01 || got > c.want+0.01 {
 			t.Errorf("cosine of %v and %v is %f, want %f", c.a, c.b, got, c.want)
 		}

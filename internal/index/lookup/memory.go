@@ -14,7 +14,8 @@ type Memory struct {
 	names   [][]name
 	byIRI   map[string][]int32
 
-	meaning  func() *semantic // made when it is first needed
+	image    func() *image    // of many entries; made when it is first needed
+	meaning  func() *semantic // the same
 	embedder Embedder
 	mu       sync.Mutex
 	vectors  []vector
@@ -45,8 +46,34 @@ func NewMemory(entries []Entry) *Memory {
 			}
 		}
 	}
+	m.image = sync.OnceValue(m.makeImage)
 	m.meaning = sync.OnceValue(func() *semantic { return newSemantic(m.entries) })
 	return m
+}
+
+// manyEntries is from how many entries on it pays to search them as a file is searched, not one by one.
+const manyEntries = 20_000
+
+// makeImage returns nil when the entries are few, or cannot be written.
+func (m *Memory) makeImage() *image {
+	if len(m.entries) < manyEntries {
+		return nil
+	}
+	w := newWriter(func() (store, error) { return &memoryStore{}, nil })
+	for i := range m.entries {
+		if w.Add(m.entries[i]) != nil { // an entry without an IRI
+			return nil
+		}
+	}
+	var out memoryStore
+	if _, err := w.finish(context.Background(), &out); err != nil {
+		return nil
+	}
+	im, err := newImage(out.b)
+	if err != nil {
+		return nil
+	}
+	return im
 }
 
 // maxEmbedded is how many names a Memory has embedded for its searches by meaning.
@@ -95,6 +122,9 @@ func (m *Memory) Search(ctx context.Context, q Query) (Page, error) {
 	}
 	if q.Meaning {
 		return m.byMeaning(ctx, q)
+	}
+	if im := m.image(); im != nil {
+		return im.search(ctx, q, nil)
 	}
 	a := prepare(q)
 	var all []found

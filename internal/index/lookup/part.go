@@ -446,5 +446,6 @@ func (p *part) iriIs(entry uint32, namespace, rest string) bool {
 		skipRecord(&c)
 	}
 	_, ns := recordHead(&c)
-	return ns < uint64(len(p.size.Namespaces)) && string(c.take(c.uvarint())) == rest && strings.Compare(p.size.Namespaces[ns], namespace) == 0
+	return ns < uint64(len(p.size.Namespaces)) && string(c.take(c.uvarint())) == rest &&
+		strings.Compare(p.size.Namespaces[ns], namespace) == 0
 }

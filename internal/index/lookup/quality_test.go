@@ -208,8 +208,8 @@ func itemQueries(r *rand.Rand, items, others []lookup.Entry) (out []labelled) {
 	return out
 }
 
-// propertyQueries take an alias away from each of some properties, which becomes the query: what people call the relation
-// without the index knowing.
+// propertyQueries take an alias away from each of some properties, which becomes the query: what people call the
+// relation without the index knowing.
 func propertyQueries(r *rand.Rand, properties []lookup.Entry) (out []labelled, index []lookup.Entry) {
 	index = slices.Clone(properties)
 	order := r.Perm(len(index))
@@ -236,8 +236,8 @@ func propertyQueries(r *rand.Rand, properties []lookup.Entry) (out []labelled, i
 
 var propertyIn = regexp.MustCompile(`\b(?:wdt|p|ps|pq):(P\d+)\b`)
 
-// questionQueries are whole questions, with the properties of their gold queries. Questions that are kept for readers are
-// left out.
+// questionQueries are whole questions, with the properties of their gold queries. Questions that are kept for readers
+// are left out.
 func questionQueries(t *testing.T) (out []labelled) {
 	t.Helper()
 	kept, err := os.ReadFile(shared(t, "allocation.json"))
@@ -332,7 +332,8 @@ func ftsFind(t *testing.T, entries []lookup.Entry) func(text string) []string {
 	}
 }
 
-// TestQuality keeps the figures of search quality on the slice in a golden file, so that a change that costs hits shows.
+// TestQuality keeps the figures of search quality on the slice in a golden file, so that a change that costs hits
+// shows.
 func TestQuality(t *testing.T) {
 	r := rand.New(rand.NewSource(20261122))
 	items, others := sliceEntries(t, "labels-items.tsv", lookup.Entity), otherLanguages(t)
@@ -359,7 +360,8 @@ func TestQuality(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	fts := map[lookup.Type]func(string) []string{lookup.Entity: ftsFind(t, entities), lookup.Property: ftsFind(t, properties)}
+	fts := map[lookup.Type]func(string) []string{lookup.Entity: ftsFind(t, entities), lookup.Property: ftsFind(t,
+		properties)}
 	type row struct{ words, meaning, fts figures }
 	rows := map[string]*row{}
 	var kinds []string
@@ -407,6 +409,7 @@ func TestQuality(t *testing.T) {
 	}
 	want, err := os.ReadFile(golden)
 	if err != nil || string(want) != b.String() {
-		t.Errorf("the quality of search changed (%v); see the new figures, and if they are better, run with -update:\n%s", err, b.String())
+		t.Errorf("the quality of search changed (%v); see the new figures, and if they are better, run with -update:\n%s",
+			err, b.String())
 	}
 }

@@ -115,7 +115,8 @@ func (c *collector) best() []found {
 	})
 }
 
-// byWords returns the best want hits in a part, and the best that are held back, which count when there is nothing else.
+// byWords returns the best want hits in a part, and the best that are held back, which count when there is nothing
+// else.
 func (p *part) byWords(ctx context.Context, a *asked, want int, among []string) (hits, held []found, err error) {
 	s := &scan{p: p, ctx: ctx, ask: a, want: want, ids: make([]uint32, 0, maxWords+2), equal: map[uint32]bool{}}
 	s.hits.want, s.held.want = want, want

@@ -10,7 +10,8 @@ import (
 
 // stemmers are the languages that words are reduced to stems in; others are taken as English, whose rules hardly touch
 // words of other languages.
-var stemmers = map[string]string{"en": "english", "es": "spanish", "fr": "french", "ru": "russian", "sv": "swedish", "nb": "norwegian", "no": "norwegian", "hu": "hungarian"}
+var stemmers = map[string]string{"en": "english", "es": "spanish", "fr": "french", "ru": "russian", "sv": "swedish",
+	"nb": "norwegian", "no": "norwegian", "hu": "hungarian"}
 
 // stems returns the words of a text without their endings.
 func stems(text, language string) []string {

@@ -67,7 +67,8 @@ func symbols(text string) []string {
 }
 
 // spelled holds letters that Unicode does not decompose.
-var spelled = map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'ł': "l", 'þ': "th", 'ħ': "h", 'ı': "i", 'ς': "σ"}
+var spelled = map[rune]string{'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'đ': "d", 'ð': "d", 'ł': "l", 'þ': "th",
+	'ħ': "h", 'ı': "i", 'ς': "σ"}
 
 // accent reports combining marks of Latin, Greek and Cyrillic letters; marks of other scripts are part of their words.
 func accent(r rune) bool { return r >= 0x300 && r <= 0x36f }
@@ -123,8 +124,8 @@ func foldWords(text string) []string {
 const minTypo = 4
 
 // near reports whether one letter changed, left out, added or swapped with its neighbor turns word into name, or, with
-// prefix, into the beginning of name such that letters after the wrong one are still the same. A letter of another script is
-// no mistake. Equal words are not near.
+// prefix, into the beginning of name such that letters after the wrong one are still the same. A letter of another
+// script is no mistake. Equal words are not near.
 func near(word, name string, prefix bool) bool {
 	w, n := []rune(word), []rune(name)
 	prefix = prefix && len(w) > minTypo
@@ -149,7 +150,8 @@ func near(word, name string, prefix bool) bool {
 		return true
 	case len(b) == 0:
 		return false
-	case sameScript(a[0], b[0]) && rest(a[1:], b[1:]), sameScript(b[0], w[0]) && rest(a, b[1:]): // a wrong letter, one left out
+	case sameScript(a[0], b[0]) && rest(a[1:], b[1:]), sameScript(b[0], w[0]) && rest(a,
+		b[1:]): // a wrong letter, one left out
 		return true
 	}
 	return len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && rest(a[2:], b[2:])
@@ -158,7 +160,8 @@ func near(word, name string, prefix bool) bool {
 // lastLatin is the first letter after Unicode's blocks of Latin letters, which are one script here.
 const lastLatin = 0x250
 
-// sameScript reports whether two letters lie so near to each other in Unicode that one may stand for the other by mistake.
+// sameScript reports whether two letters lie so near to each other in Unicode that one may stand for the other by
+// mistake.
 func sameScript(a, b rune) bool {
 	if a < lastLatin || b < lastLatin {
 		return a < lastLatin && b < lastLatin

@@ -492,7 +492,8 @@ func (p *partWriter) written(f func(name uint32, ids []uint32) error) error {
 
 // gather collects for the keys 0 to len(counts)-1 the values that each emits, in the order of keys; of one key in the
 // order that they come in. It makes as many passes over the values as the bound on memory asks for.
-func (p *partWriter) gather(counts []uint32, each func(emit func(key, value uint32)) error, use func(key uint32, values []uint32) error) error {
+func (p *partWriter) gather(counts []uint32, each func(emit func(key, value uint32)) error, use func(key uint32,
+	values []uint32) error) error {
 	for from := 0; from < len(counts); {
 		sum, to := uint64(0), from
 		for to < len(counts) && (to == from || (sum+uint64(counts[to]))*4 <= p.memory) {

@@ -1,9 +1,10 @@
-// Package opensearch keeps the names of a graph in OpenSearch, for graphs whose labels outgrow a machine. It answers as
-// internal/index/lookup does: words are folded by the same function, and each name is a document of its own, so that an
-// entity has the rank of its best name.
+// Package opensearch keeps the names of a graph in OpenSearch, for graphs whose labels outgrow a machine. It answers
+// as internal/index/lookup does: words are folded by the same function, and each name is a document of its own, so
+// that an entity has the rank of its best name.
 //
-// Differences: every word may have a wrong letter, but not in its mere beginning; weak matches are left out by what a page shows, not by
-// what the whole index has; ranking by meaning is by words, which the page's note says; at most 65,536 candidates.
+// Differences: every word may have a wrong letter, but not in its mere beginning; weak matches are left out by what a
+// page shows, not by what the whole index has; ranking by meaning is by words, which the page's note says; at most
+// 65,536 candidates.
 //
 // Source: OpenSearch's REST API, version 2: bulk, aliases, search with collapse.
 package opensearch
@@ -143,7 +144,8 @@ func (c *Client) Create(ctx context.Context, name string, rows func(add func(loo
 func (c *Client) point(ctx context.Context, name string) error {
 	old := map[string]any{}
 	var none *Error
-	if err := c.call(ctx, http.MethodGet, "/_alias/"+c.alias, nil, &old); err != nil && !(errors.As(err, &none) && none.Status == http.StatusNotFound) {
+	if err := c.call(ctx, http.MethodGet, "/_alias/"+c.alias, nil, &old); err != nil && !(errors.As(err, &none) &&
+		none.Status == http.StatusNotFound) {
 		return err
 	}
 	actions := []map[string]any{{"add": map[string]string{"index": name, "alias": c.alias}}}
@@ -167,7 +169,8 @@ func documents(e *lookup.Entry) (out []document) {
 	}
 	for _, name := range append([]string{e.Label}, e.Aliases...) {
 		if w := lookup.Words(name); len(w) > 0 {
-			out = append(out, document{IRI: e.IRI, Type: string(kind), Name: name, Words: w, Whole: strings.Join(w, " "), Label: e.Label, Language: e.Language,
+			out = append(out, document{IRI: e.IRI, Type: string(kind), Name: name, Words: w, Whole: strings.Join(w, " "),
+				Label: e.Label, Language: e.Language,
 				Aliases: e.Aliases, Infos: e.Infos, Score: e.Score, Uses: e.Uses, External: e.External, Noise: e.Noise, Held: e.External || e.Noise})
 		}
 	}
@@ -175,7 +178,8 @@ func documents(e *lookup.Entry) (out []document) {
 }
 
 func (d *document) entry() lookup.Entry {
-	return lookup.Entry{IRI: d.IRI, Type: lookup.Type(d.Type), Label: d.Label, Language: d.Language, Aliases: d.Aliases, Infos: d.Infos, Score: d.Score,
+	return lookup.Entry{IRI: d.IRI, Type: lookup.Type(d.Type), Label: d.Label, Language: d.Language, Aliases: d.Aliases,
+		Infos: d.Infos, Score: d.Score,
 		Uses: d.Uses, External: d.External, Noise: d.Noise}
 }
 

@@ -250,7 +250,8 @@ func oneEdit(a, b []rune) bool {
 }
 
 var entries = []lookup.Entry{
-	{IRI: "q:einstein", Label: "Albert Einstein", Language: "en", Aliases: []string{"Einstein", "A. Einstein"}, Infos: []string{"physicist"}, Score: 300, Uses: 300},
+	{IRI: "q:einstein", Label: "Albert Einstein", Language: "en", Aliases: []string{"Einstein", "A. Einstein"},
+		Infos: []string{"physicist"}, Score: 300, Uses: 300},
 	{IRI: "q:einstein", Label: "Альберт Эйнштейн", Language: "ru", Score: 300, Uses: 300},
 	{IRI: "q:albert", Label: "Albert", Score: 20, Uses: -1},
 	{IRI: "q:prince", Label: "Prince Albert", Score: 900, Uses: 900},
@@ -291,9 +292,12 @@ func TestAgreesWithMemory(t *testing.T) {
 	m := lookup.NewMemory(entries)
 	for _, q := range []lookup.Query{
 		{Text: "Albert E"}, {Text: "albert"}, {Text: "EINSTEIN"}, {Text: "einstein albert"}, {Text: "sao tome"}, {Text: "Albrt Einstein"}, {Text: "Eaastman"},
-		{Text: "Эйнштейн", Language: "en"}, {Text: "duc"}, {Text: "duck"}, {Text: "duc", External: true}, {Text: "imdb"}, {Text: "imdb id"},
-		{Text: "d", Type: lookup.Property}, {Text: "albert", Among: []string{"q:college", "q:albert"}}, {Text: "albert", Among: []string{}},
-		{Text: "albert", Offset: 2, Limit: 2}, {Text: "albert", Limit: 1}, {Text: " "}, {Text: "xyzzy"}, {Text: "quick brown \" fox } of"},
+		{Text: "Эйнштейн", Language: "en"}, {Text: "duc"}, {Text: "duck"}, {Text: "duc",
+			External: true}, {Text: "imdb"}, {Text: "imdb id"},
+		{Text: "d", Type: lookup.Property}, {Text: "albert", Among: []string{"q:college", "q:albert"}}, {Text: "albert",
+			Among: []string{}},
+		{Text: "albert", Offset: 2, Limit: 2}, {Text: "albert",
+			Limit: 1}, {Text: " "}, {Text: "xyzzy"}, {Text: "quick brown \" fox } of"},
 	} {
 		want, err := m.Search(ctx, q)
 		if err != nil {
@@ -338,7 +342,8 @@ func TestRebuilt(t *testing.T) {
 		t.Errorf("indexes %d, alias %v", len(p.indices), p.alias)
 	}
 	wrong := errors.New("wrong line")
-	if err := c.Create(ctx, "labels-2", func(func(lookup.Entry) error) error { return wrong }); !errors.Is(err, wrong) || len(p.indices) != 1 || p.alias["labels"] != "labels-1" {
+	if err := c.Create(ctx, "labels-2", func(func(lookup.Entry) error) error { return wrong }); !errors.Is(err, wrong) ||
+		len(p.indices) != 1 || p.alias["labels"] != "labels-1" {
 		t.Errorf("%v, %d indexes, alias %v", err, len(p.indices), p.alias)
 	}
 }
@@ -346,10 +351,12 @@ func TestRebuilt(t *testing.T) {
 func TestFailures(t *testing.T) {
 	p, s := play(t)
 	c, ctx := client(t, s), context.Background()
-	if _, err := c.Search(ctx, lookup.Query{Text: "a"}); err == nil || !strings.Contains(err.Error(), "status 404: no such index [labels]") {
+	if _, err := c.Search(ctx, lookup.Query{Text: "a"}); err == nil || !strings.Contains(err.Error(),
+		"status 404: no such index [labels]") {
 		t.Errorf("no index: %v", err)
 	}
-	for _, q := range []lookup.Query{{Text: "a", Limit: -1}, {Text: "a", Limit: 2000}, {Text: "a", Among: make([]string, MaxAmong+1)}} {
+	for _, q := range []lookup.Query{{Text: "a", Limit: -1}, {Text: "a", Limit: 2000}, {Text: "a", Among: make([]string,
+		MaxAmong+1)}} {
 		if _, err := c.Search(ctx, q); !errors.Is(err, lookup.ErrQuery) {
 			t.Errorf("got %v", err)
 		}
@@ -358,11 +365,15 @@ func TestFailures(t *testing.T) {
 		answer func(w http.ResponseWriter)
 		want   string
 	}{
-		"HTML":      {func(w http.ResponseWriter) { fmt.Fprint(w, "<html>proxy</html>") }, "is this the address of OpenSearch?"},
-		"busy":      {func(w http.ResponseWriter) { w.WriteHeader(429); fmt.Fprint(w, `{"error":"too many"}`) }, "status 429: \"too many\""},
-		"elsewhere": {func(w http.ResponseWriter) { w.Header().Set("Location", "http://example.org/"); w.WriteHeader(302) }, "status 302"},
-		"cut":       {func(w http.ResponseWriter) { w.Header().Set("Content-Length", "99"); fmt.Fprint(w, "{") }, "broke off"},
-		"slow":      {func(w http.ResponseWriter) { fmt.Fprint(w, `{"timed_out":true}`) }, "took too long"},
+		"HTML": {func(w http.ResponseWriter) { fmt.Fprint(w, "<html>proxy</html>") },
+			"is this the address of OpenSearch?"},
+		"busy": {func(w http.ResponseWriter) { w.WriteHeader(429); fmt.Fprint(w, `{"error":"too many"}`) },
+			"status 429: \"too many\""},
+		"elsewhere": {func(w http.ResponseWriter) { w.Header().Set("Location", "http://example.org/"); w.WriteHeader(302) },
+			"status 302"},
+		"cut": {func(w http.ResponseWriter) { w.Header().Set("Content-Length", "99"); fmt.Fprint(w, "{") },
+			"broke off"},
+		"slow": {func(w http.ResponseWriter) { fmt.Fprint(w, `{"timed_out":true}`) }, "took too long"},
 	} {
 		p.broken = func(w http.ResponseWriter, _ *http.Request) bool { b.answer(w); return true }
 		if _, err := c.Search(ctx, lookup.Query{Text: "a"}); err == nil || !strings.Contains(err.Error(), b.want) {
@@ -373,7 +384,8 @@ func TestFailures(t *testing.T) {
 	if _, err := c.Search(ctx, lookup.Query{Text: "a"}); err == nil || !strings.Contains(err.Error(), "does not answer") {
 		t.Errorf("closed: %v", err)
 	}
-	for _, a := range [][2]string{{"ftp://x", "a"}, {"http://u:p@x", "a"}, {"http://x", "A"}, {"http://x", ""}, {"http://x?k=1", "a"}} {
+	for _, a := range [][2]string{{"ftp://x", "a"}, {"http://u:p@x", "a"}, {"http://x", "A"}, {"http://x", ""},
+		{"http://x?k=1", "a"}} {
 		if _, err := New(a[0], a[1], nil); err == nil || strings.Contains(err.Error(), "u:p") {
 			t.Errorf("New(%q, %q): %v", a[0], a[1], err)
 		}

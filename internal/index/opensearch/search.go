@@ -11,9 +11,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 )
 
-// Boosts of the ways of matching. What a name scores says how it matched: an exact name more than exact, all words more
-// than full, all but a wrong letter more than typo. Of two names that match alike, each matched word counts matched, and
-// one that is whole one more.
+// Boosts of the ways of matching. What a name scores says how it matched: an exact name more than exact, all words
+// more than full, all but a wrong letter more than typo. Of two names that match alike, each matched word counts
+// matched, and one that is whole one more.
 const (
 	exact   = 4000
 	full    = 1000
@@ -94,9 +94,11 @@ func (c *Client) Search(ctx context.Context, q lookup.Query) (lookup.Page, error
 	}
 	switch {
 	case q.Limit < 0 || q.Offset < 0 || q.Limit+q.Offset > lookup.MaxHits:
-		return p, fmt.Errorf("%w: limit %d and offset %d must be positive and at most %d together", lookup.ErrQuery, q.Limit, q.Offset, lookup.MaxHits)
+		return p, fmt.Errorf("%w: limit %d and offset %d must be positive and at most %d together", lookup.ErrQuery, q.Limit,
+			q.Offset, lookup.MaxHits)
 	case len(q.Among) > MaxAmong:
-		return p, fmt.Errorf("%w: at most %d candidates can be searched; there are %d", lookup.ErrQuery, MaxAmong, len(q.Among))
+		return p, fmt.Errorf("%w: at most %d candidates can be searched; there are %d", lookup.ErrQuery, MaxAmong,
+			len(q.Among))
 	case len(q.Text) > lookup.MaxText:
 		q.Text = q.Text[:lookup.MaxText]
 	}
@@ -107,7 +109,10 @@ func (c *Client) Search(ctx context.Context, q lookup.Query) (lookup.Page, error
 	if len(words) == 0 || q.Among != nil && len(q.Among) == 0 {
 		return p, nil
 	}
-	held := q.External || slices.ContainsFunc(words, func(w string) bool { return w == "id" || w == "ids" || strings.HasPrefix(w, "identifier") })
+	held := q.External || slices.ContainsFunc(words, func(w string) bool {
+		return w == "id" || w == "ids" ||
+			strings.HasPrefix(w, "identifier")
+	})
 	hits, err := c.hits(ctx, q, held)
 	if err == nil && len(hits) == 0 && !held && q.Offset == 0 {
 		hits, err = c.hits(ctx, q, true)
@@ -133,7 +138,8 @@ func (c *Client) Search(ctx context.Context, q lookup.Query) (lookup.Page, error
 
 // hits asks for one more hit than the limit.
 func (c *Client) hits(ctx context.Context, q lookup.Query, held bool) (out []lookup.Hit, err error) {
-	body, err := json.Marshal(dsl{"from": q.Offset, "size": q.Limit + 1, "query": query(q, held), "collapse": dsl{"field": "iri"}, "track_total_hits": false,
+	body, err := json.Marshal(dsl{"from": q.Offset, "size": q.Limit + 1, "query": query(q, held),
+		"collapse": dsl{"field": "iri"}, "track_total_hits": false,
 		"sort": []dsl{{"_score": "desc"}, {"score": "desc"}, {"iri": "asc"}}, "track_scores": true, "timeout": "10s"})
 	if err != nil {
 		return nil, err
@@ -178,8 +184,10 @@ func strong(hits []lookup.Hit) []lookup.Hit {
 
 // Get returns the entry of an IRI, in the language when there is one, else in any.
 func (c *Client) Get(ctx context.Context, iri, language string) (e lookup.Entry, found bool, err error) {
-	body, err := json.Marshal(dsl{"size": 1, "track_total_hits": false, "sort": []dsl{{"_score": "desc"}, {"score": "desc"}}, "query": dsl{"bool": dsl{
-		"filter": []dsl{{"term": dsl{"iri": iri}}, {"term": dsl{"first": true}}}, "should": []dsl{constant(1, dsl{"term": dsl{"language": language}})}}}})
+	body, err := json.Marshal(dsl{"size": 1, "track_total_hits": false, "sort": []dsl{{"_score": "desc"},
+		{"score": "desc"}}, "query": dsl{"bool": dsl{
+		"filter": []dsl{{"term": dsl{"iri": iri}}, {"term": dsl{"first": true}}}, "should": []dsl{constant(1,
+			dsl{"term": dsl{"language": language}})}}}})
 	if err != nil {
 		return e, false, err
 	}

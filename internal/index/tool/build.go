@@ -58,7 +58,8 @@ func (b *Build) Run(ctx context.Context) (err error) {
 	if i, err := os.Stat(path); err == nil {
 		size = i.Size()
 	}
-	b.Log(fmt.Sprintf("%s: %d entities and %d properties with %d names, %.1f MB", path, h.Entities, h.Properties, h.Names, float64(size)/1e6))
+	b.Log(fmt.Sprintf("%s: %d entities and %d properties with %d names, %.1f MB", path, h.Entities, h.Properties, h.Names,
+		float64(size)/1e6))
 	if h.Entities+h.Properties == 0 {
 		return errors.New("the index is empty: nothing with a name was found")
 	}
@@ -80,7 +81,10 @@ func (b *Build) rows(ctx context.Context, add func(lookup.Entry) error) error {
 	for _, kind := range []lookup.Type{lookup.Property, lookup.Entity} {
 		plural := map[lookup.Type]string{lookup.Property: "properties", lookup.Entity: "entities"}[kind]
 		if b.Graph != nil {
-			err := build.Pull(ctx, *b.Graph, kind, b.Out, func(done int) { b.Progress(fmt.Sprintf("%s from %s: %d", plural, b.Graph.Name, done)) }, add)
+			err := build.Pull(ctx, *b.Graph, kind, b.Out, func(done int) {
+				b.Progress(fmt.Sprintf("%s from %s: %d", plural,
+					b.Graph.Name, done))
+			}, add)
 			if err != nil {
 				return fmt.Errorf("%w\nwhat was pulled is kept: run the same command again to go on", err)
 			}

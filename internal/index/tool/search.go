@@ -72,7 +72,8 @@ type hit struct {
 	Likeness *float64 `json:"likeness,omitempty"`
 }
 
-// Answer answers one query. The error is ctx's or of writing; a query that cannot be answered is reported in the output.
+// Answer answers one query. The error is ctx's or of writing; a query that cannot be answered is reported in the
+// output.
 func (s *Search) Answer(ctx context.Context, query string) error {
 	q := s.Query
 	q.Text = query
@@ -106,7 +107,8 @@ func (s *Search) Answer(ctx context.Context, query string) error {
 }
 
 func hitOf(h *lookup.Hit) hit {
-	out := hit{IRI: h.IRI, Type: string(h.Type), Label: h.Label, Score: h.Score, Aliases: h.Aliases, Info: strings.Join(h.Infos, "; "),
+	out := hit{IRI: h.IRI, Type: string(h.Type), Label: h.Label, Score: h.Score, Aliases: h.Aliases,
+		Info:     strings.Join(h.Infos, "; "),
 		Language: h.Language, Match: string(h.Match), Name: h.Name, External: h.External}
 	if out.Aliases == nil {
 		out.Aliases = []string{}

@@ -27,10 +27,16 @@ func TestBuildAndSearch(t *testing.T) {
 	}
 	locked := 0
 	var log bytes.Buffer
-	b := Build{Entities: filepath.Join(dir, "e.tsv"), Properties: filepath.Join(dir, "p.tsv"), Out: filepath.Join(dir, "ix"), Now: time.Unix(0, 0),
-		Lock: func(string) (func() error, error) { locked++; return func() error { locked--; return nil }, nil }, Progress: func(string) {},
+	b := Build{Entities: filepath.Join(dir, "e.tsv"), Properties: filepath.Join(dir, "p.tsv"), Out: filepath.Join(dir,
+		"ix"), Now: time.Unix(0, 0),
+		Lock: func(string) (func() error, error) {
+			locked++
+			return func() error { locked--; return nil },
+				nil
+		}, Progress: func(string) {},
 		Log: func(s string) { log.WriteString(s) }}
-	if err := b.Run(context.Background()); err != nil || locked != 0 || !strings.Contains(log.String(), "2 entities and 1 properties with 5 names") {
+	if err := b.Run(context.Background()); err != nil || locked != 0 || !strings.Contains(log.String(),
+		"2 entities and 1 properties with 5 names") {
 		t.Fatal(err, locked, log.String())
 	}
 	f, err := lookup.Open(b.Out, nil)
@@ -58,9 +64,11 @@ func TestBuildAndSearch(t *testing.T) {
 			`"score":46,"aliases":["German capital"],"info":"city","uses":null,"language":"","match":"words","name":"German capital"}],"ranked":"words"}` + "\n"},
 		{Search{JSON: true}, "xyzzy", `{"query":"xyzzy","hits":[],"ranked":"words"}` + "\n"},
 		{Search{JSON: true, Query: lookup.Query{Limit: -1}}, "a", `{"query":"a","hits":[],"error":"wrong query: limit -1 and offset 0 must not be negative"}` + "\n"},
-		{Search{Query: lookup.Query{Limit: 1}}, "berlin", "1. Berlin, also known as German capital <http://e/Q64>: city\nThere are more; see --limit and --offset.\n"},
+		{Search{Query: lookup.Query{Limit: 1}}, "berlin",
+			"1. Berlin, also known as German capital <http://e/Q64>: city\nThere are more; see --limit and --offset.\n"},
 		{Search{Query: lookup.Query{Offset: 1}}, "berlin", "2. Berlin <http://e/Q821244>: town[31m\n"},
-		{Search{Query: lookup.Query{Meaning: true, Type: lookup.Property}}, "birthplace", "1. place of birth, also known as born in <http://e/P19>: where one was born\n"},
+		{Search{Query: lookup.Query{Meaning: true, Type: lookup.Property}}, "birthplace",
+			"1. place of birth, also known as born in <http://e/P19>: where one was born\n"},
 		{Search{}, "xyzzy\n", "nothing was found for \"xyzzy\"\n"},
 	} {
 		if got, _ := run(c.s, c.in); got != c.want {
@@ -79,7 +87,8 @@ func TestBuildFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	busy := errors.New("in use")
-	b := Build{Entities: empty, Out: dir, Progress: func(string) {}, Log: func(string) {}, Lock: func(string) (func() error, error) { return nil, busy }}
+	b := Build{Entities: empty, Out: dir, Progress: func(string) {}, Log: func(string) {},
+		Lock: func(string) (func() error, error) { return nil, busy }}
 	if err := b.Run(context.Background()); !errors.Is(err, busy) {
 		t.Error(err)
 	}
