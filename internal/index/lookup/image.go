@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -84,35 +83,14 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 		slices.SortStableFunc(all, func(a, b placed) int {
 			return cmp.Or(a.rank.compare(b.rank), cmp.Compare(b.r.Score, a.r.Score))
 		})
-		if done := im.page(&page, q, all); done || !full {
+		done := page.cut(q, len(all), func(i int) Hit {
+			f := &all[i]
+			return Hit{Entry: f.r.Entry, Name: f.r.text(uint32(f.name)), Match: f.rank.match()}
+		}, im.get)
+		if done || !full {
 			return page, nil
 		}
 	}
-}
-
-// page cuts the asked part out of the hits; done says that no further hits are needed.
-func (im *image) page(page *Page, q Query, all []placed) (done bool) {
-	page.Hits = nil
-	seen := map[string]bool{}
-	for _, f := range all {
-		if seen[f.r.IRI] {
-			continue
-		}
-		seen[f.r.IRI] = true
-		switch {
-		case len(seen) <= q.Offset:
-		case len(page.Hits) == q.Limit:
-			page.More = true
-			return true
-		default:
-			h := Hit{Entry: f.r.Entry, Name: f.r.text(uint32(f.name)), Match: f.rank.match()}
-			if q.Language != "" && !strings.EqualFold(h.Language, q.Language) {
-				h.Entry, _ = im.get(h.IRI, q.Language)
-			}
-			page.Hits = append(page.Hits, h)
-		}
-	}
-	return false
 }
 
 // get returns the entry of an IRI, in the language when there is one, else the first.

@@ -31,6 +31,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Type tells entities from properties.
@@ -159,3 +160,43 @@ func (e *Entry) kind() Type {
 
 // held reports whether the entry is left out unless asked for.
 func (e *Entry) held() bool { return e.External || e.Noise }
+
+// allows returns whether the query allows an entry.
+func (q *Query) allows() func(e *Entry) bool {
+	var in map[string]bool
+	if q.Among != nil {
+		in = make(map[string]bool, len(q.Among))
+		for _, iri := range q.Among {
+			in[iri] = true
+		}
+	}
+	return func(e *Entry) bool { return (q.Type == Any || e.kind() == q.Type) && (in == nil || in[e.IRI]) }
+}
+
+// cut fills the page with the asked part of n hits, each IRI once, its entry in the language asked where get has it.
+// done says that there are more hits than the page holds.
+func (p *Page) cut(q Query, n int, hit func(i int) Hit, get func(iri, language string) (Entry, bool)) (done bool) {
+	p.Hits = nil
+	seen := map[string]bool{}
+	for i := range n {
+		h := hit(i)
+		if seen[h.IRI] {
+			continue
+		}
+		seen[h.IRI] = true
+		switch {
+		case len(seen) <= q.Offset:
+		case len(p.Hits) == q.Limit:
+			p.More = true
+			return true
+		default:
+			if q.Language != "" && !strings.EqualFold(h.Language, q.Language) {
+				if e, ok := get(h.IRI, q.Language); ok {
+					h.Entry = e
+				}
+			}
+			p.Hits = append(p.Hits, h)
+		}
+	}
+	return false
+}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // maxSemantic is how many entries of a type are ranked by meaning at once. Beyond it, ask for candidates with Among, or
@@ -93,35 +92,17 @@ func cmpBool(a, b bool) int {
 	return -1
 }
 
-// pageOf cuts the asked part out of the hits, each IRI once.
-func (s *semantic) pageOf(p Page, q Query, all []liked, get func(iri, language string) (Entry, bool)) Page {
-	seen := map[string]bool{}
-	for _, l := range all {
-		e := s.entries[l.at]
-		if seen[e.IRI] {
-			continue
-		}
-		seen[e.IRI] = true
-		if len(seen) <= q.Offset {
-			continue
-		}
-		if len(p.Hits) == q.Limit {
-			p.More = true
-			break
-		}
-		h := Hit{Entry: e, Name: append([]string{e.Label}, e.Aliases...)[l.name], Match: Meaning, Similarity: min(l.likeness,
-			1)}
-		if l.exact {
-			h.Match = Exact
-		}
-		if q.Language != "" && !strings.EqualFold(e.Language, q.Language) {
-			if in, ok := get(e.IRI, q.Language); ok {
-				h.Entry = in
-			}
-		}
-		p.Hits = append(p.Hits, h)
+// hit is a hit of byMeaning.
+func (s *semantic) hit(l liked) Hit {
+	e := s.entries[l.at]
+	h := Hit{Entry: e, Name: e.Label, Match: Meaning, Similarity: min(l.likeness, 1)}
+	if l.name > 0 {
+		h.Name = e.Aliases[l.name-1]
 	}
-	return p
+	if l.exact {
+		h.Match = Exact
+	}
+	return h
 }
 
 // vector is the direction of a name's vector, in a byte a dimension.
@@ -283,21 +264,13 @@ func (im *image) byMeaning(ctx context.Context, q Query, e Embedder) (Page, erro
 			model, e.Model())
 		e = nil
 	}
-	var in map[string]bool
-	if q.Among != nil {
-		in = make(map[string]bool, len(q.Among))
-		for _, iri := range q.Among {
-			in[iri] = true
-		}
-	}
-	all, p, err := s.byMeaning(ctx, q, func(e *Entry) bool {
-		return (q.Type == Any || e.kind() == q.Type) && (in == nil || in[e.IRI])
-	}, e, s.vectors)
+	all, p, err := s.byMeaning(ctx, q, q.allows(), e, s.vectors)
 	if err != nil {
 		return Page{}, err
 	}
 	p.Note = cmp.Or(p.Note, note)
-	return s.pageOf(p, q, all, im.get), nil
+	p.cut(q, len(all), func(i int) Hit { return s.hit(all[i]) }, im.get)
+	return p, nil
 }
 
 // semantic returns what a query needs: all entries of its type, kept for the next query, or when those are too many the

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -91,16 +90,21 @@ func (m *Memory) Len() int { return len(m.entries) }
 
 // Get returns the entry of an IRI, in the language when there is one.
 func (m *Memory) Get(_ context.Context, iri, language string) (Entry, bool, error) {
+	e, ok := m.get(iri, language)
+	return e, ok, nil
+}
+
+func (m *Memory) get(iri, language string) (Entry, bool) {
 	at := m.byIRI[iri]
 	for _, i := range at {
 		if m.entries[i].Language == language {
-			return m.entries[i], true, nil
+			return m.entries[i], true
 		}
 	}
 	if len(at) > 0 {
-		return m.entries[at[0]], true, nil
+		return m.entries[at[0]], true
 	}
-	return Entry{}, false, nil
+	return Entry{}, false
 }
 
 // found is a matching entry, by its place.
@@ -145,7 +149,12 @@ func (m *Memory) Search(ctx context.Context, q Query) (Page, error) {
 	}
 	all = m.weak(&a, all)
 	slices.SortFunc(all, compareFound)
-	return m.page(ctx, q, all), nil
+	p := Page{Ranked: ByWords}
+	p.cut(q, len(all), func(i int) Hit {
+		f := all[i]
+		return Hit{Entry: m.entries[f.entry], Name: m.names[f.entry][f.name].text, Match: f.rank.match()}
+	}, m.get)
+	return p, nil
 }
 
 // candidates are the places of the entries that the query allows, in order.
@@ -214,32 +223,6 @@ func (m *Memory) weak(a *asked, all []found) []found {
 	})
 }
 
-// page cuts the asked part out of the hits, each IRI once.
-func (m *Memory) page(ctx context.Context, q Query, all []found) Page {
-	p := Page{Ranked: ByWords}
-	seen := map[string]bool{}
-	for _, f := range all {
-		e := m.entries[f.entry]
-		if seen[e.IRI] {
-			continue
-		}
-		seen[e.IRI] = true
-		if len(seen) <= q.Offset {
-			continue
-		}
-		if len(p.Hits) == q.Limit {
-			p.More = true
-			break
-		}
-		h := Hit{Entry: e, Name: m.names[f.entry][f.name].text, Match: f.rank.match()}
-		if q.Language != "" && !strings.EqualFold(e.Language, q.Language) {
-			h.Entry, _, _ = m.Get(ctx, e.IRI, q.Language)
-		}
-		p.Hits = append(p.Hits, h)
-	}
-	return p
-}
-
 // byMeaning answers a query by meaning.
 func (m *Memory) byMeaning(ctx context.Context, q Query) (Page, error) {
 	if len(Words(q.Text)) == 0 {
@@ -253,24 +236,13 @@ func (m *Memory) byMeaning(ctx context.Context, q Query) (Page, error) {
 	}
 	s := m.meaning()
 	vectors, note := m.embed(ctx)
-	var in map[string]bool
-	if q.Among != nil {
-		in = make(map[string]bool, len(q.Among))
-		for _, iri := range q.Among {
-			in[iri] = true
-		}
-	}
-	all, p, err := s.byMeaning(ctx, q, func(e *Entry) bool {
-		return (q.Type == Any || e.kind() == q.Type) && (in == nil || in[e.IRI])
-	}, m.embedder, vectors)
+	all, p, err := s.byMeaning(ctx, q, q.allows(), m.embedder, vectors)
 	if err != nil {
 		return Page{}, err
 	}
 	p.Note = cmp.Or(p.Note, note)
-	return s.pageOf(p, q, all, func(iri, language string) (Entry, bool) {
-		e, ok, _ := m.Get(ctx, iri, language)
-		return e, ok
-	}), nil
+	p.cut(q, len(all), func(i int) Hit { return s.hit(all[i]) }, m.get)
+	return p, nil
 }
 
 const tooManyForMeaning = "there are too many names to rank by meaning; they are ranked by words"
