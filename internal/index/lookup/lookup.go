@@ -17,9 +17,9 @@
 //
 // # By meaning
 //
-// With an [Embedder], the query's vector is compared with the vectors of names, a label's together with its
-// description. Without one, stems of words in names and descriptions and shared groups of three letters decide. This
-// is for properties and for candidates, up to some hundred thousand.
+// Stems of words in names and descriptions and shared groups of three letters are compared; with an [Embedder] also the
+// query's vector with the vectors of names, a label's together with its description, which count as much. This is for
+// properties and for candidates, up to some hundred thousand.
 //
 // # What is held back
 //

@@ -39,9 +39,18 @@ func (s *semantic) byMeaning(ctx context.Context, q Query, allowed func(e *Entry
 			likeness = s.byVectors(vs[0], vectors)
 		}
 	}
-	if likeness == nil {
-		sq := s.query(q.Text, q.Language)
+	sq := s.query(q.Text, q.Language)
+	if cosines := likeness; cosines == nil {
 		likeness = func(i int) (float64, int) { return s.byStems(sq, i) }
+	} else { // words that are the same say more than any model
+		likeness = func(i int) (float64, int) {
+			c, name := cosines(i)
+			l, byName := s.byStems(sq, i)
+			if l > c {
+				name = byName
+			}
+			return (c + l) / 2, name
+		}
 	}
 	a := prepare(q)
 	held := false
