@@ -3,6 +3,8 @@
 //
 // main.go holds signals, exit statuses and the tree of commands; cli.go what all commands share; settings.go how a
 // command gets its settings; wire.go turns settings into the concrete parts; each command has its own file.
+//
+// lines: there are seventeen commands with their subcommands, and what is here is their flags, help and wiring.
 package main
 
 import (
