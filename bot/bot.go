@@ -171,7 +171,8 @@ type Summary struct {
 
 // String returns the counts in one line.
 func (s Summary) String() string {
-	text := fmt.Sprintf("%d threads, %d comments: %d noticed, %d accepted, %d skipped, %d proposed, %d posted, %d given up, %d waiting",
+	text := fmt.Sprintf("%d threads, %d comments: "+
+		"%d noticed, %d accepted, %d skipped, %d proposed, %d posted, %d given up, %d waiting",
 		s.Threads, s.Comments, s.Noticed, s.Accepted, s.Skipped, s.Proposed, s.Posted, s.GaveUp, s.Waiting)
 	if note := s.unposted(); note != "" {
 		text += "; " + note

@@ -206,7 +206,8 @@ func (b *Bot) reconsider(ctx context.Context, e *Entry, p place) error {
 		e.Lapsed = false
 		e.NotBefore = b.now().Add(b.cfg.AnswerDelay)
 		return b.ifUnchanged(b.set(ctx, e, Noticed, "edited since"))
-	case e.Lapsed && (e.State == GaveUp || e.State == Skipped) && e.Edits < maxEdits && b.now().Sub(e.Updated) < maxLapsed:
+	case e.Lapsed && (e.State == GaveUp || e.State == Skipped) && e.Edits < maxEdits &&
+		b.now().Sub(e.Updated) < maxLapsed:
 		b.reset(e, p)
 		e.Edits++
 		e.Lapsed = false

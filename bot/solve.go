@@ -78,8 +78,9 @@ func (b *Bot) begin(ctx context.Context, e *Entry, what string) (ok bool, err er
 	return err == nil, err
 }
 
-// end takes the start back that begin counted. ok is false when the entry must wait: because the program was asked to
-// stop while the solver worked, or until the next UTC day because the budget of this one is spent. Neither is a failure.
+// end takes back the start that begin counted. ok is false when the entry must wait: because the program was asked to
+// stop while the solver worked, or until the next UTC day because the budget of this one is spent. Neither is a
+// failure.
 func (b *Bot) end(ctx context.Context, e *Entry, ending agent.Ending) (ok bool, err error) {
 	e.Starts--
 	switch {
