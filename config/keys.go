@@ -147,8 +147,8 @@ func Keys() []Key {
 			urlField(func(c *Config) *string { return &c.VectorSearch })},
 		{"ENTITY_API", Graph, "", "api.php for entity search and labels; empty: Wikidata's, or /w/api.php of a SPARQL_ENDPOINT on this machine",
 			urlField(func(c *Config) *string { return &c.EntityAPI })},
-		{"KG_FILE", Graph, "", "YAML file with more graphs",
-			unused(strField(func(c *Config) *string { return &c.KGFile }))},
+		{"KG_FILE", Graph, "", "YAML file with more graphs for --kg; docs/graphs.md describes it",
+			strField(func(c *Config) *string { return &c.KGFile })},
 		{"CONTACT", Graph, "", "web or mail address of the operator, part of the User-Agent of every request",
 			lineField(func(c *Config) *string { return &c.Contact })},
 	}

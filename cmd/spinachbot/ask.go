@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +16,8 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/graphs"
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/show"
 	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/text"
@@ -31,7 +32,7 @@ Exit status: 3 when no answer was found, 4 when the service of the model or of t
 		config.Data, config.Model, config.Limits, config.Graph)
 	a := &asking{e: e, c: c}
 	c.fs.BoolVar(&a.json, "json", false, "print one JSON object a line: step, rollback, and at the end answer or no_answer")
-	c.choiceVar(&a.graph, "kg", "wikidata", graphUsage, graphs...)
+	c.graphFlag(&a.graph, graphs.Main, graphsUsage)
 	a.preset.declare(c, listPresets)
 	a.examples.declare(c)
 	c.fs.StringVar(&a.history, "history", "", "`file` with earlier turns: a trajectory, or JSON lines {\"question\":…,\"sparql\":…,\"report\":…}")
@@ -75,6 +76,9 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	if !ok {
 		return exitUsage
 	}
+	if err := knownGraphs(cfg, a.graph); err != nil {
+		return graphsFailed(e, "ask", err)
+	}
 	lg := a.c.logger(slog.LevelWarn)
 	wrap, closeTape, err := tape(cfg, a.record, a.replay)
 	if err != nil {
@@ -107,9 +111,9 @@ func (a *asking) run(ctx context.Context, args []string) int {
 		return fail(e, err)
 	}
 	defer st.Close()
-	sources, err := askGraph(lg, a.graph, cfg, st, e.now, wrap)
+	sources, err := openGraphs(ctx, lg, e, a.graph, cfg, st, wrap)
 	if err != nil {
-		return misuse(e, "ask: %v", err)
+		return graphsFailed(e, "ask", err)
 	}
 	model, err := newModel(lg, modelSettings(cfg), cfg.DailyUSD, st, e.now, wrap)
 	if err != nil {
@@ -178,18 +182,12 @@ func noAnswerStatus(e *env, end agent.Ending) int {
 	return exitService
 }
 
-// askGraph returns the graph that --kg names.
-func askGraph(lg *slog.Logger, name string, cfg *config.Config, st *store.Store, now func() time.Time, wrap wrapper) (agent.Sources, error) {
-	if name == "embedded" {
-		g, err := builtinGraph(now)
-		if err != nil {
-			return nil, err
-		}
-		return agent.Wikibase(g), nil
-	}
-	g, err := newGraph(lg, cfg, st, wrap)
+// openGraphs opens the graphs that --kg names.
+func openGraphs(ctx context.Context, lg *slog.Logger, e *env, names string, cfg *config.Config, budgets remote.BudgetStore,
+	wrap wrapper) (agent.Sources, error) {
+	o, err := newGraphs(lg, e, cfg, budgets, wrap)
 	if err != nil {
 		return nil, err
 	}
-	return agent.Wikibase(g), nil
+	return o.Open(ctx, names)
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// graphs are the knowledge graphs that --kg names.
-var graphs = []string{"wikidata\tthe query service of SPARQL_ENDPOINT", "embedded\tthe built-in slice of Wikidata"}
+// wikidataGraphs are the graphs of commands that work on Wikidata's data only.
+var wikidataGraphs = []string{"wikidata\tthe query service of SPARQL_ENDPOINT", "embedded\tthe built-in slice of Wikidata"}
 
-// graphUsage is the help of --kg.
-const graphUsage = "knowledge `graph`: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)"
+// wikidataUsage is the help of --kg of such a command.
+const wikidataUsage = "knowledge `graph`: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)"
 
 // choice is a flag that takes one of a few words.
 type choice struct {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/spinachbot/spinachbot/config"
+	"github.com/spinachbot/spinachbot/internal/graphs"
 )
 
 var allGroups = []config.Group{
@@ -34,6 +35,9 @@ func configCheckCommand(e *env) *cobra.Command {
 			if err := cfg.CheckRun(); err != nil {
 				return misuse(e, "the bot cannot run yet:\n  %s", strings.ReplaceAll(err.Error(), "\n", "\n  "))
 			}
+		}
+		if _, err := graphs.ReadFile(cfg.KGFile); err != nil {
+			return graphsFailed(e, "config check", &badSettings{err})
 		}
 		for _, k := range config.Keys() {
 			if o := cfg.Origin(k.Name); o != "default" {

@@ -39,7 +39,7 @@ The page has no passwords and listens on this machine only: everyone who can use
 name. docs/annotating.md explains the work.`,
 		config.Graph)
 	addr := c.fs.String("addr", "127.0.0.1:8090", "loopback `address` to listen on; port 0 takes a free one")
-	graphName := c.choice("kg", "wikidata", graphUsage+", on which queries are tried", graphs...)
+	graphName := c.choice("kg", "wikidata", wikidataUsage+", on which queries are tried", wikidataGraphs...)
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {
 			return misuse(e, "dataset annotate: name the folder of a harvest: spinachbot dataset annotate DIR")

@@ -35,7 +35,7 @@ file.`,
 		config.Graph)
 	flags := newGoldFlags(c, false)
 	asJSON := c.fs.Bool("json", false, "print one JSON object a line")
-	graphName := c.choice("kg", "wikidata", graphUsage, graphs...)
+	graphName := c.choice("kg", "wikidata", wikidataUsage, wikidataGraphs...)
 	reportFile := c.fs.String("report", "", "`file` for the lines of --json; a file of an interrupted run is continued")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) != 1 {

@@ -19,6 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
+	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/store"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
@@ -42,7 +43,7 @@ type evalRunFlags struct {
 func (f *evalRunFlags) declare(c *cmdline) {
 	f.preset.declare(c)
 	f.examples.declare(c)
-	c.choiceVar(&f.kg, "kg", "wikidata", graphUsage, graphs...)
+	c.graphFlag(&f.kg, graphs.Main, graphsUsage)
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to hold in memory instead; may be given again")
 	c.fs.StringVar(&f.out, "out", "", "`folder` of the run, which a later call continues")
 	c.fs.IntVar(&f.jobs, "jobs", 4, "`number` of items at once")
@@ -107,6 +108,9 @@ func evalRunCommand(e *env) *cobra.Command {
 		if !ok {
 			return exitUsage
 		}
+		if err := knownGraphs(cfg, f.kg); err != nil {
+			return graphsFailed(e, "eval run", err)
+		}
 		if f.usd > 0 && (cfg.InputUSD == 0 || cfg.OutputUSD == 0) {
 			return misuse(e, "eval run: --usd-limit needs prices: set OPENAI_INPUT_USD_PER_MTOK and OPENAI_OUTPUT_USD_PER_MTOK")
 		}
@@ -152,6 +156,9 @@ func (f *evalRunFlags) check(rest []string) error {
 	}
 	return nil
 }
+
+// hasMain reports whether --kg names, among others, the graph of SPARQL_ENDPOINT.
+func (f *evalRunFlags) hasMain() bool { return slices.Contains(strings.Split(f.kg, ","), graphs.Main) }
 
 // formNames are the words that --also takes.
 func formNames() (out []string) {

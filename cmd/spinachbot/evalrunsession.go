@@ -20,7 +20,9 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/examples"
 	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 	"github.com/spinachbot/spinachbot/internal/sandbox"
@@ -80,7 +82,7 @@ func (s *evalSession) run(ctx context.Context) int {
 	} else if err != nil {
 		return fail(s.e, err)
 	}
-	if err := errors.Join(s.openStore(ctx), s.openGraph(info.AsOf)); err != nil {
+	if err := errors.Join(s.openStore(ctx), s.openGraph(ctx, info.AsOf)); err != nil {
 		return fail(s.e, err)
 	}
 	if s.sources, err = withNotes(s.e, s.sources, s.cfg.DataDir); err != nil {
@@ -219,8 +221,13 @@ func (s *evalSession) describe() error {
 			hashes = append(hashes, h)
 		}
 		s.settings["graph"] = fmt.Sprintf("%s, query-timeout %s", strings.Join(hashes, " "), f.timeout)
-	case f.kg == "embedded":
+	case f.kg == graphs.Embedded:
 		s.settings["graph"] = fmt.Sprintf("built-in slice, query-timeout %s", f.timeout)
+	case f.kg != graphs.Main:
+		s.settings["graph"] = f.kg
+		if f.hasMain() {
+			s.settings["graph"] += ", wikidata at " + politehttp.ShownURL(cfg.SPARQLEndpoint)
+		}
 	default:
 		s.settings["graph"] = politehttp.ShownURL(cfg.SPARQLEndpoint)
 		if cfg.SPARQLFallback != "" {
@@ -272,31 +279,45 @@ func (s *evalSession) openStore(ctx context.Context) (err error) {
 
 // local reports whether nothing outside this machine is asked.
 func (s *evalSession) local() bool {
-	return s.replay != nil || (len(s.flags.data) > 0 || s.flags.kg == "embedded") && (s.script != nil || s.recorded != nil)
+	return s.replay != nil || (len(s.flags.data) > 0 || s.flags.kg == graphs.Embedded) && (s.script != nil || s.recorded != nil)
 }
 
 // openGraph opens the graph. One in memory has the run's own time as NOW() and a constant as RAND(), so that a run can be repeated.
-func (s *evalSession) openGraph(asOf time.Time) error {
+func (s *evalSession) openGraph(ctx context.Context, asOf time.Time) error {
 	opts := embedded.Options{Name: "built-in slice of Wikidata", Now: func() time.Time { return asOf }, Random: func() uint64 { return 0x9E3779B97F4A7C15 },
 		Timeout: s.flags.timeout}
-	var g *embedded.Graph
-	var err error
-	switch {
-	case s.replay != nil:
+	if s.replay != nil {
 		s.sources = agent.Wikibase(s.replay.Graph())
 		return nil
-	case len(s.flags.data) > 0:
-		opts.Name = "the graph of " + filepath.Base(s.flags.data[0])
-		g, err = embedded.Load(opts, s.flags.data...)
-	case s.flags.kg == "embedded":
-		g, err = sandbox.Graph(opts)
-	default:
-		client, err := newGraph(s.lg, s.cfg, s.store, s.wrap)
-		s.sources = agent.Wikibase(client)
+	}
+	o, err := newGraphs(s.lg, s.e, s.cfg, s.budgets(), s.wrap)
+	if err != nil {
 		return err
 	}
-	s.sources = agent.Wikibase(g)
-	return err
+	o.Builtin = func() (*embedded.Graph, error) { return sandbox.Graph(opts) }
+	if len(s.flags.data) == 0 {
+		s.sources, err = o.Open(ctx, s.flags.kg)
+		return err
+	}
+	opts.Name = "the graph of " + filepath.Base(s.flags.data[0])
+	g, err := embedded.Load(opts, s.flags.data...)
+	if err != nil {
+		return err
+	}
+	source, err := o.Data(ctx, g, false)
+	if err != nil {
+		return err
+	}
+	s.sources = agent.Sources{*source}
+	return nil
+}
+
+// budgets keeps what endpoints allow: in the store, when there is one.
+func (s *evalSession) budgets() remote.BudgetStore {
+	if s.store == nil {
+		return remote.NewMemoryStore()
+	}
+	return s.store
 }
 
 // openModel starts the scripted model, or makes the client of the configured one.

@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/score"
 	"github.com/spinachbot/spinachbot/dataset/score/scorefile"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/show"
 	"github.com/spinachbot/spinachbot/internal/store"
@@ -65,7 +66,7 @@ func evalScoreCommand(e *env) *cobra.Command {
 	var f scoreFlags
 	c.choiceVar(&f.metric, "metric", "all", "`measure`: "+orList(measures()), measures()...)
 	c.fs.StringVar(&f.gold, "gold", "", "benchmark `file` (SPINACH's, GRASP's or QALD's form) for outputs that hold no gold")
-	c.choiceVar(&f.kg, "kg", "", graphUsage+", to get missing rows from", graphs...)
+	c.graphFlag(&f.kg, "", graphUsage+", to get missing rows from")
 	c.fs.Var(&f.data, "data", "`file` with triples (.ttl, .nt, each also .gz) to get missing rows from; may be given again")
 	c.fs.Var(&f.results, "results", "`file` with results to get missing rows from: JSON lines {\"sparql\":…,\"result\":…}, or outputs that hold rows; may be given again")
 	c.fs.StringVar(&f.keep, "keep", "", "`file` that keeps the rows from the graph, for the next time")
@@ -88,20 +89,23 @@ func evalScoreCommand(e *env) *cobra.Command {
 		}
 		defer func() { _ = s.Close() }() // each line was written to the disk when it came
 		var cfg *config.Config
-		if f.kg == "wikidata" {
+		if f.kg != "" && f.kg != graphs.Embedded {
 			var ok bool
 			if cfg, ok = c.load(); !ok {
 				return exitUsage
+			}
+			if err := knownGraphs(cfg, f.kg); err != nil {
+				return graphsFailed(e, "eval score", err)
 			}
 		}
 		if err := f.read(s); err != nil {
 			return fail(e, fmt.Errorf("eval score: %w", err))
 		}
 		graph, closeGraph, err := f.graph(ctx, e, cfg, c.logger(slog.LevelWarn))
-		if err != nil {
-			return fail(e, fmt.Errorf("eval score: %w", err))
-		}
 		defer closeGraph()
+		if err != nil {
+			return graphsFailed(e, "eval score", err)
+		}
 		s.Graph = graph
 		var docs []*scorefile.Document
 		for _, name := range files {
@@ -160,7 +164,7 @@ func (f *scoreFlags) graph(ctx context.Context, e *env, cfg *config.Config, lg *
 		g, err = embedded.Load(embedded.Options{Name: "the graph of " + filepath.Base(f.data[0]), Now: e.now, Random: randomUint64}, f.data...)
 	case f.kg == "embedded":
 		g, err = builtinGraph(e.now)
-	case f.kg == "wikidata":
+	case f.kg != "":
 		if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 			return nil, done, err
 		}
@@ -168,8 +172,12 @@ func (f *scoreFlags) graph(ctx context.Context, e *env, cfg *config.Config, lg *
 		if err != nil {
 			return nil, done, err
 		}
-		g, err = newGraph(lg, cfg, st, nil)
-		return g, func() { _ = st.Close() }, err // its writes were seen to
+		done = func() { _ = st.Close() } // its writes were seen to
+		sources, err := openGraphs(ctx, lg, e, f.kg, cfg, st, nil)
+		if err != nil {
+			return nil, done, err
+		}
+		return sources.Main().Graph, done, nil
 	}
 	return g, done, err
 }

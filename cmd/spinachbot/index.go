@@ -15,6 +15,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/index/build"
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
 	"github.com/spinachbot/spinachbot/internal/index/tool"
@@ -68,7 +69,7 @@ func indexBuildCommand(e *env) *cobra.Command {
 		indexBuildDoc, config.Graph, config.Model, config.Data, config.Limits)
 	c.hide("OPENAI_MODEL", "OPENAI_SAMPLING", "OPENAI_OUTPUT_USD_PER_MTOK", "REQUEST_TIME_LIMIT", "REQUEST_USD_LIMIT")
 	b := &indexBuild{}
-	c.choiceVar(&b.kg, "kg", "", graphUsage+", to pull names from", graphs...)
+	c.graphFlag(&b.kg, "", graphUsage+", to pull names from")
 	c.fs.Var(&b.data, "data", "`file` of triples (.ttl, .nt, .gz) to pull names from; may be given several times")
 	c.fs.StringVar(&b.endpoint, "endpoint", "", "`address` of any SPARQL endpoint to pull names from")
 	c.fs.StringVar(&b.Entities, "entities", "", "`table` of entities")
@@ -117,7 +118,7 @@ func (b *indexBuild) wrong() string {
 }
 
 func (b *indexBuild) run(ctx context.Context, e *env, cfg *config.Config, lg *slog.Logger) error {
-	if b.embed || b.kg == "wikidata" || b.endpoint != "" {
+	if b.embed || b.kg != "" && b.kg != graphs.Embedded || b.endpoint != "" {
 		if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 			return err
 		}
@@ -154,13 +155,13 @@ func (b *indexBuild) connect(ctx context.Context, e *env, cfg *config.Config, lg
 			return err
 		}
 		g.Name, g.Query = data.Name()+" "+strings.Join(b.data, " "), data.Query
-	case b.kg == "embedded":
+	case b.kg == graphs.Embedded:
 		data, err := builtinGraph(e.now)
 		if err != nil {
 			return err
 		}
 		g.Name, g.Query = data.Name(), data.Query
-	case b.kg == "wikidata", b.endpoint != "":
+	case b.kg == graphs.Main, b.endpoint != "":
 		if b.endpoint != "" {
 			cfg.SPARQLEndpoint, cfg.SPARQLFallback = b.endpoint, ""
 		}
@@ -169,6 +170,16 @@ func (b *indexBuild) connect(ctx context.Context, e *env, cfg *config.Config, lg
 			return err
 		}
 		g.Name, g.Query = cfg.SPARQLEndpoint, client.Query
+	case b.kg != "":
+		o, err := newGraphs(lg, e, cfg, st, nil)
+		if err != nil {
+			return err
+		}
+		source, err := o.Unindexed(b.kg)
+		if err != nil {
+			return fmt.Errorf("--kg %q: %w", b.kg, err)
+		}
+		g.Name, g.Query, g.Describe = source.Explain.Endpoint, source.Graph.Query, source.Explain
 	}
 	if b.endpoint != "" || len(b.data) > 0 {
 		var err error

@@ -18,6 +18,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
 	"github.com/spinachbot/spinachbot/dataset/transcript"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/lesson"
 	"github.com/spinachbot/spinachbot/internal/show"
 	"github.com/spinachbot/spinachbot/internal/store"
@@ -152,7 +153,8 @@ func lessonsLearnCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "learn [flags] FILE|FOLDER...", "propose notes from finished runs",
 		`Has the model read runs, check on the graph what it suspects, and propose notes. A FOLDER is one of
 trajectories or of eval run. The notes are shown to no model until a person approves them.`, config.Data, config.Model, config.Limits, config.Graph)
-	graph := c.choice("kg", "wikidata", graphUsage, graphs...)
+	var graph string
+	c.graphFlag(&graph, graphs.Main, graphUsage)
 	limit := c.fs.Int("limit", 10, "read this `number` of runs, those without an answer first")
 	return c.command(func(ctx context.Context, paths []string) int {
 		if len(paths) == 0 || *limit < 1 {
@@ -165,7 +167,7 @@ trajectories or of eval run. The notes are shown to no model until a person appr
 		if !cfg.HasModel() {
 			return misuse(e, "lessons learn: %v", errNoModel)
 		}
-		n, err := learnLessons(ctx, e, c.logger(slog.LevelWarn), cfg, *graph, paths, *limit)
+		n, err := learnLessons(ctx, e, c.logger(slog.LevelWarn), cfg, graph, paths, *limit)
 		if err != nil {
 			return fail(e, fmt.Errorf("lessons learn: %w", err))
 		}
@@ -192,7 +194,7 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 		return 0, err
 	}
 	defer st.Close()
-	sources, err := askGraph(lg, graph, cfg, st, e.now, nil)
+	sources, err := openGraphs(ctx, lg, e, graph, cfg, st, nil)
 	if err != nil {
 		return 0, err
 	}

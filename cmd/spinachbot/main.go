@@ -88,6 +88,7 @@ func newRoot(e *env) *cobra.Command {
 		forumCommand(e),
 		harvestCommand(e),
 		indexCommand(e),
+		kgCommand(e),
 		ledgerCommand(e),
 		manCommand(e),
 		mcpCommand(e),

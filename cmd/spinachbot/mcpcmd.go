@@ -15,6 +15,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/mcp"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
@@ -29,7 +30,8 @@ the graph of --kg only.
 spinachbot serve offers the same at /mcp. docs/serving.md says how to register it.`,
 		config.Data, config.Model, config.Limits, config.Graph)
 	var preset presetFlags
-	graph := c.choice("kg", "wikidata", graphUsage, graphs...)
+	var graph string
+	c.graphFlag(&graph, graphs.Main, graphsUsage)
 	examples := c.fs.String("examples", "", "benchmark `file` whose questions and queries are offered as resources")
 	preset.declare(c)
 	return c.command(func(ctx context.Context, rest []string) int {
@@ -51,8 +53,8 @@ spinachbot serve offers the same at /mcp. docs/serving.md says how to register i
 		}
 		defer st.Close()
 		o := mcp.Options{Log: lg, Version: version()}
-		if o.Sources, err = askGraph(lg, *graph, cfg, st, e.now, nil); err != nil {
-			return misuse(e, "mcp: %v", err)
+		if o.Sources, err = openGraphs(ctx, lg, e, graph, cfg, st, nil); err != nil {
+			return graphsFailed(e, "mcp", err)
 		}
 		if *examples != "" {
 			if o.Examples, err = exampleItems(*examples); err != nil {

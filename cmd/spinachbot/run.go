@@ -19,6 +19,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot/earlier"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/adapter"
+	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
@@ -109,6 +110,9 @@ func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() ti
 	wiki, err := newWiki(lg, cfg)
 	if err != nil {
 		return nil, nil, err
+	}
+	if _, err := graphs.ReadFile(cfg.KGFile); err != nil {
+		lg.Warn("KG_FILE has mistakes; the bot goes on with Wikidata alone", "err", err)
 	}
 	graph, err := newGraph(lg, cfg, st, nil)
 	if err != nil {

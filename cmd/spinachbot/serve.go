@@ -17,6 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/bot"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/graphs"
 	"github.com/spinachbot/spinachbot/internal/mcp"
 	"github.com/spinachbot/spinachbot/internal/metrics"
 	"github.com/spinachbot/spinachbot/internal/store"
@@ -38,7 +39,7 @@ DAILY_USD_LIMIT hold for all of them together with the bot's.`,
 	s := &serving{e: e, c: c}
 	c.fs.StringVar(&s.addr, "addr", "127.0.0.1:8490", "`address` to listen on; port 0 takes a free one")
 	c.fs.Var(&s.hosts, "host", "host `name` under which the server is reached, such as that of a proxy before it; may be given again")
-	c.choiceVar(&s.graph, "kg", "wikidata", graphUsage, graphs...)
+	c.graphFlag(&s.graph, graphs.Main, graphsUsage)
 	s.preset.declare(c)
 	c.fs.Var(&s.datasets, "dataset", "`IRI` of the challenge's dataset that is answered from the graph; may be given again")
 	c.fs.DurationVar(&s.limit, "question-time", challenge.DefaultLimit, "time `limit` for a question of the challenge")
@@ -87,7 +88,7 @@ func (s *serving) run(ctx context.Context, rest []string) int {
 		return fail(e, err)
 	}
 	defer st.Close()
-	handler, err := s.handler(lg, cfg, st, opts, dir)
+	handler, err := s.handler(ctx, lg, cfg, st, opts, dir)
 	if err != nil {
 		return misuse(e, "serve: %v", err)
 	}
@@ -105,13 +106,13 @@ func (s *serving) run(ctx context.Context, rest []string) int {
 }
 
 // handler wires the server's parts.
-func (s *serving) handler(lg *slog.Logger, cfg *config.Config, st *store.Store, opts agent.Options,
+func (s *serving) handler(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, opts agent.Options,
 	dir string) (http.Handler, error) {
 	counts := metrics.New(version(), s.e.now)
 	around := func(service string) wrapper {
 		return func(rt http.RoundTripper) http.RoundTripper { return counts.Transport(service, rt) }
 	}
-	sources, err := askGraph(lg, s.graph, cfg, st, s.e.now, around("graph"))
+	sources, err := openGraphs(ctx, lg, s.e, s.graph, cfg, st, around("graph"))
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,9 @@ func TestCompletions(t *testing.T) {
 	dir := drafted(t)
 	for _, c := range []struct{ line, want string }{
 		{"ev", "eval\trun benchmarks, score and compare results"},
-		{"ask|--kg|", "wikidata\tthe query service of SPARQL_ENDPOINT\nembedded\tthe built-in slice of Wikidata"},
+		{"ask|--kg|", "embedded\tthe built-in slice of Wikidata\nwikidata\tWikidata\nwikidata-scholarly\tWikidata's scholarly articles\n" +
+			"wikidata-qlever\tWikidata on QLever\ndbpedia\tDBpedia\ndblp\tDBLP\nuniprot\tUniProt\nosm\tOpenStreetMap\norkg\tOpen Research Knowledge Graph\n" +
+			"freebase\tFreebase\nimdb\tIMDb"},
 		{"ask|--preset|", strings.Join(append(preset.Names(), "list"), "\n")},
 		{"ask|--la", "--language\tlanguage code of the question (default: detected)"},
 		{"eval|run|--policy|", strings.Join(policies(), "\n")},

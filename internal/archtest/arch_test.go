@@ -56,6 +56,7 @@ var rules = []struct {
 	{"internal/kg/wikidata", "internal/index/lookup internal/kg internal/kg/cache internal/kg/finder internal/kg/remote internal/rdf internal/politehttp internal/sparql/rewrite", "an adapter knows its service and the nouns, no other adapter"},
 	{"internal/kg/endpoint", "internal/index/lookup internal/kg internal/kg/cache internal/kg/embedded/entity internal/kg/embedded/store internal/kg/finder internal/rdf internal/sparql internal/sparql/rewrite", "any query service through a function; what a Wikibase returns is read as the embedded graph reads its own"},
 	{"internal/kg/registry", "internal/kg internal/politehttp internal/rdf", "graphs by name: it opens none"},
+	{"internal/graphs", "agent agent/tool internal/index/lookup internal/kg internal/kg/embedded internal/kg/endpoint internal/kg/registry internal/kg/remote internal/kg/shape internal/kg/wikidata internal/politehttp", "joins the registry's graphs to the agent"},
 	{"internal/kg/embedded/value", "internal/rdf", "terms and their values know no graph and no query"},
 	{"internal/kg/embedded/store", "internal/kg/embedded/value internal/rdf", "triples know no queries"},
 	{"internal/kg/embedded/limit", "internal/kg", "limits know no graph and no query"},

@@ -13,7 +13,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
 // Add returns the content of a file with one more graph at its end; everything else is as it was, comments too. file
@@ -72,6 +71,15 @@ func onlyComments(data []byte) bool {
 	return true
 }
 
+// Text is the entry as KG_FILE has it.
+func (e *Entry) Text() string {
+	text, err := entryText(e, "", 2)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
 // entryText writes an entry, indented.
 func entryText(e *Entry, note string, indent int) ([]byte, error) {
 	body := &yaml.Node{Kind: yaml.MappingNode}
@@ -115,7 +123,13 @@ func entryText(e *Entry, note string, indent int) ([]byte, error) {
 	if e.Statements != kg.Plain {
 		text("statements", string(e.Statements))
 	}
-	mapping("prefixes", e.Prefixes)
+	own := map[string]string{}
+	for p, ns := range e.Prefixes {
+		if WithPrefixes(kg.Description{Statements: e.Statements}).Prefixes[p] != ns {
+			own[p] = ns
+		}
+	}
+	mapping("prefixes", own)
 	list("labels", e.Labels)
 	list("aliases", e.Aliases)
 	list("descriptions", e.Descriptions)
@@ -123,8 +137,15 @@ func entryText(e *Entry, note string, indent int) ([]byte, error) {
 	text("subclass", e.Subclass)
 	list("languages", e.Languages)
 	text("index", e.Index)
+	if e.Timeout > 0 {
+		text("timeout", e.Timeout.String())
+	}
 	mapping("headers", e.Headers)
 	mapping("params", e.Params)
+	list("text2sparql", e.Text2SPARQL)
+	if e.Unconfirmed {
+		put("unconfirmed", &yaml.Node{Kind: yaml.ScalarNode, Value: "true", Tag: "!!bool"})
+	}
 	var b bytes.Buffer
 	enc := yaml.NewEncoder(&b)
 	enc.SetIndent(2)
@@ -178,7 +199,6 @@ func NameFor(address string, taken []string) string {
 func EntryOf(name, address string, p *Profile) (*Entry, error) {
 	e := &Entry{Description: p.Description, Address: address}
 	e.Name, e.Title = name, name
-	e.Endpoint = politehttp.ShownURL(address)
 	if !graphName.MatchString(name) || name == "embedded" {
 		return nil, fmt.Errorf("%q cannot be a graph's name: small letters, digits and hyphens, up to 40", name)
 	}
@@ -190,8 +210,5 @@ func EntryOf(name, address string, p *Profile) (*Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := e.Prefixes
-	*e = *read[0]
-	e.Prefixes = own // those that the entry writes
-	return e, nil
+	return read[0], nil
 }

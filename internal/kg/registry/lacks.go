@@ -28,7 +28,7 @@ const MaxAge = 30 * 24 * time.Hour
 // Lacks measures by a few queries what a graph does not have, one sentence each. What could not be asked is left out;
 // the error is that of a graph that answers nothing, or ctx's.
 func Lacks(ctx context.Context, query Query, d *kg.Description) ([]string, error) {
-	l := &lacking{ctx: ctx, query: query, d: withPrefixes(*d)}
+	l := &lacking{ctx: ctx, query: query, d: WithPrefixes(*d)}
 	l.labels()
 	if l.d.IsWikibase() {
 		l.statements()

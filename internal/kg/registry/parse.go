@@ -225,7 +225,7 @@ func (r *reader) entry(name string, k, n *yaml.Node) *Entry {
 	}
 	e.Title = cmp.Or(e.Title, name)
 	e.Endpoint = politehttp.ShownURL(e.Address)
-	e.Description = withPrefixes(e.Description)
+	e.Description = WithPrefixes(e.Description)
 	for _, part := range []struct {
 		key   string
 		names []string

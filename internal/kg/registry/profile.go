@@ -294,6 +294,9 @@ func (a *asker) vocabulary(texts []text) {
 	d.Labels = choose(texts, labelIRIs, labelWords, func(t text) bool {
 		return t.length <= longestName && t.different >= leastNames && t.each <= mostOfAThing
 	}, true)
+	if d.IsWikibase() && len(d.Labels) > 0 && d.Labels[0] == rdf.RDFSLabel {
+		d.Labels = d.Labels[:1] // others name articles
+	}
 	taken := slices.Clone(d.Labels)
 	rest := slices.DeleteFunc(slices.Clone(texts), func(t text) bool { return slices.Contains(taken, t.iri) })
 	d.Aliases = choose(rest, aliasIRIs, aliasWords, func(t text) bool { return t.length <= longestName }, false)
@@ -412,7 +415,9 @@ func (a *asker) prefixes(ctx context.Context) {
 			uses[namespace(c.IRI)] += max(c.N, 1)
 		}
 	}
-	if rows, ok := a.ask(ctx, "namespaces of things", "SELECT DISTINCT ?x WHERE { ?x ?p ?o . FILTER(isIRI(?x)) } LIMIT 2000"); ok {
+	d := &a.p.Description
+	if !d.IsWikibase() { // where things have numbers, and articles need no prefix
+		rows, _ := a.ask(ctx, "namespaces of things", "SELECT DISTINCT ?x WHERE { ?x ?p ?o . FILTER(isIRI(?x)) } LIMIT 2000")
 		for _, r := range rows {
 			uses[namespace(r["x"].Value)] += 10
 		}
@@ -424,7 +429,6 @@ func (a *asker) prefixes(ctx context.Context) {
 		}
 	}
 	slices.SortFunc(all, func(x, y string) int { return cmp.Or(cmp.Compare(uses[y], uses[x]), strings.Compare(x, y)) })
-	d := &a.p.Description
 	d.Prefixes = map[string]string{}
 	for _, ns := range all {
 		if len(d.Prefixes) == 20 {
@@ -474,7 +478,7 @@ func madePrefix(ns string) string {
 // names writes the chosen properties as prefixed names.
 func (a *asker) names() {
 	d := &a.p.Description
-	full := withPrefixes(*d)
+	full := WithPrefixes(*d)
 	for _, list := range [][]string{d.Labels, d.Aliases, d.Descriptions} {
 		for i, iri := range list {
 			list[i] = full.Compact(iri)

@@ -98,9 +98,9 @@ func (r *Registry) Named(name string) (*Entry, error) {
 		name, strings.Join(r.Names(), ", "))
 }
 
-// withPrefixes returns the description with the prefixes that every graph may use, Wikidata's on a Wikibase and those of the
+// WithPrefixes returns the description with the prefixes that every graph may use, Wikidata's on a Wikibase and those of the
 // W3C's vocabularies elsewhere.
-func withPrefixes(d kg.Description) kg.Description {
+func WithPrefixes(d kg.Description) kg.Description {
 	all := map[string]string{}
 	for _, p := range common {
 		all[p] = rdf.Prefixes[p]

@@ -1,0 +1,194 @@
+package graphs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/registry"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// ReadFile returns the built-in graphs and those of a file, "" for none. A file with mistakes is a registry.Mistakes.
+func ReadFile(file string) (*registry.Registry, error) {
+	if file == "" {
+		return registry.New(), nil
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("KG_FILE: %w", err)
+	}
+	return registry.Read(file, data)
+}
+
+// List writes a line for each graph.
+func List(w io.Writer, r *registry.Registry) {
+	fmt.Fprintf(w, "%-20s %-9s %-9s %s\n", Embedded, "wdqs", "wikibase", "the built-in slice of Wikidata, in memory")
+	for _, e := range r.Entries() {
+		fmt.Fprintf(w, "%-20s %-9s %-9s %s%s\n", e.Name, e.Dialect, e.Statements, e.Endpoint, mark(e))
+	}
+}
+
+// mark says what a reader should know of an entry.
+func mark(e *registry.Entry) string {
+	var out []string
+	if e.Unconfirmed {
+		out = append(out, "unconfirmed")
+	}
+	if !e.BuiltIn() {
+		out = append(out, fmt.Sprintf("%s:%d", e.File, e.Line))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(out, ", ") + ")"
+}
+
+// Show writes an entry as KG_FILE has it, and what was measured.
+func (o *Opener) Show(w io.Writer, e *registry.Entry) {
+	fmt.Fprintf(w, "graphs:\n%s", e.Text())
+	if e.Unconfirmed {
+		fmt.Fprintf(w, "# Nobody has checked the address: spinachbot kg check %s\n", e.Name)
+	}
+	if m, ok := registry.Recall(o.DataDir, e, o.Clock.Now()); ok {
+		for _, l := range m.Lacks {
+			fmt.Fprintf(w, "# %s (measured %s)\n", l, m.At.Format(time.DateOnly))
+		}
+	}
+}
+
+// Checkup asks the endpoint of an entry, writes what is there, and keeps what the graph lacks. ok is false when the
+// endpoint does not answer, or its data do not fit the entry.
+func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (ok bool, err error) {
+	fmt.Fprintf(w, "%s: %s\n", e.Name, e.Endpoint)
+	service, err := o.Service(e)
+	if err != nil {
+		return false, err
+	}
+	start := o.Clock.Now()
+	if _, err := service.Query(ctx, "ASK { ?s ?p ?o }"); err != nil {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		fmt.Fprintf(w, "  does not answer: %s\n", text.Clean(err.Error()))
+		return false, nil
+	}
+	fmt.Fprintf(w, "  answers within %s\n", o.Clock.Now().Sub(start).Round(time.Millisecond))
+	ok = true
+	for _, part := range []struct {
+		key   string
+		names []string
+	}{{"labels", e.Labels}, {"aliases", e.Aliases}, {"descriptions", e.Descriptions}, {"types", e.Types}, {"subclass", one(e.Subclass)}} {
+		for _, name := range part.names {
+			iri, _ := e.Expand(name)
+			t, err := service.Query(ctx, "ASK { ?s <"+iri+"> ?o }")
+			switch {
+			case ctx.Err() != nil:
+				return false, ctx.Err()
+			case err != nil:
+				fmt.Fprintf(w, "  %s: %s: no answer: %s\n", part.key, name, text.Clean(err.Error()))
+			case !t.Boolean:
+				ok = ok && part.key != "labels" && part.key != "types"
+				fmt.Fprintf(w, "  %s: nothing has %s\n", part.key, name)
+			}
+		}
+	}
+	lacks, err := registry.Lacks(ctx, service.Query, &e.Description)
+	if err != nil {
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+		fmt.Fprintf(w, "  what it lacks is not known: %s\n", text.Clean(err.Error()))
+		return ok, nil
+	}
+	for _, l := range lacks {
+		fmt.Fprintf(w, "  %s\n", l)
+	}
+	m := registry.Measurement{Endpoint: e.Endpoint, At: o.Clock.Now().UTC().Truncate(time.Second), Lacks: lacks}
+	return ok, registry.Keep(o.DataDir, e, m)
+}
+
+func one(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}
+
+// Add asks the endpoint at an address what its graph is, and adds an entry to a file. name is "" for one made of the
+// address. Progress and what was found are written to w. Errors say what to do.
+func (o *Opener) Add(ctx context.Context, w io.Writer, file, name, address string) error {
+	if file == "" {
+		return errors.New("KG_FILE names the file that gets the entry; set it, for example KG_FILE=graphs.yaml")
+	}
+	data, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if name == "" {
+		name = registry.NameFor(address, o.Registry.Names())
+	}
+	draft, err := registry.EntryOf(name, address, &registry.Profile{Description: kg.Description{Dialect: "standard"}})
+	if err != nil {
+		return err
+	}
+	service, err := o.Service(draft)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "asking %s …\n", draft.Endpoint)
+	p, err := registry.Ask(ctx, service.Query)
+	if err != nil {
+		return fmt.Errorf("%s does not answer as a query service: %w", draft.Endpoint, err)
+	}
+	e, err := registry.EntryOf(name, address, p)
+	if err != nil {
+		return err
+	}
+	note := "Added by spinachbot kg add on " + o.Clock.Now().UTC().Format(time.DateOnly) + "."
+	if p.Triples >= 0 {
+		note += fmt.Sprintf(" Triples: %d.", p.Triples)
+	}
+	out, err := registry.Add(file, data, e, note)
+	if err != nil {
+		return err
+	}
+	if now, err := os.ReadFile(file); err == nil && string(now) != string(data) {
+		return fmt.Errorf("%s was changed meanwhile; run the command again", file)
+	}
+	if err := registry.WriteFile(file, out); err != nil {
+		return err
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(w, "  %s\n", text.Clean(n))
+	}
+	for _, c := range p.Classes[:min(len(p.Classes), 5)] {
+		fmt.Fprintf(w, "  class %s: %d\n", e.Compact(c.IRI), c.N)
+	}
+	fmt.Fprintf(w, "%s: added the graph %s:\n%s", file, name, e.Text())
+	fmt.Fprintf(w, "Try it: spinachbot kg check %s; spinachbot ask --kg %s QUESTION\n", name, name)
+	return nil
+}
+
+// Shape writes the shape of a class of the first of the named graphs.
+func (o *Opener) Shape(ctx context.Context, names, class, lang string) (*kg.Shape, error) {
+	sources, err := o.Open(ctx, names)
+	if err != nil {
+		return nil, err
+	}
+	return shapeOf(ctx, sources.Main(), class, lang)
+}
+
+func shapeOf(ctx context.Context, s *tool.Source, class, lang string) (*kg.Shape, error) {
+	if s.Shapes == nil {
+		return nil, fmt.Errorf("the graph %s has no shapes", s.Name())
+	}
+	return s.Shapes.Shape(ctx, class, lang)
+}

@@ -1,0 +1,347 @@
+// Package graphs opens the graphs of the registry as the agent's sources, and does what the command kg does with them.
+package graphs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/index/lookup"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/kg/endpoint"
+	"github.com/spinachbot/spinachbot/internal/kg/registry"
+	"github.com/spinachbot/spinachbot/internal/kg/remote"
+	"github.com/spinachbot/spinachbot/internal/kg/shape"
+	"github.com/spinachbot/spinachbot/internal/kg/wikidata"
+	"github.com/spinachbot/spinachbot/internal/politehttp"
+)
+
+// Names of graphs that are no entry of a file.
+const (
+	Main     = "wikidata" // the services of the settings, unless KG_FILE has an entry of this name
+	Embedded = "embedded" // the built-in slice
+)
+
+// Opener opens graphs. All fields but Wrap and Embed are needed.
+type Opener struct {
+	Log       *slog.Logger
+	Registry  *registry.Registry
+	DataDir   string                              // keeps measurements and shapes
+	UserAgent func(loopback bool) (string, error) // see politehttp.UserAgent
+	Lookup    func(name string) (string, bool)    // the environment, for headers and parameters
+	Clock     politehttp.Clock
+	Random    func() float64 // in [0,1)
+	Budgets   remote.BudgetStore
+	Wrap      func(http.RoundTripper) http.RoundTripper // around each transport; nil: nothing
+	Main      func() (tool.Graph, error)                // the services of the settings
+	Builtin   func() (*embedded.Graph, error)           // the built-in slice
+	Embed     lookup.Embedder                           // for searches by meaning; nil: by stems
+}
+
+// Check says whether each of the names, separated by commas, names a graph, once.
+func Check(r *registry.Registry, names string) error {
+	var seen []string
+	for _, name := range split(names) {
+		if slices.Contains(seen, name) {
+			return fmt.Errorf("the graph %s is named twice", name)
+		}
+		seen = append(seen, name)
+		if name == Embedded {
+			continue
+		}
+		if _, err := r.Named(name); err != nil {
+			return err
+		}
+	}
+	if len(seen) == 0 {
+		return errors.New("no graph is named")
+	}
+	return nil
+}
+
+func split(names string) []string {
+	return strings.FieldsFunc(names, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// Open opens the graphs of the names, separated by commas, the main one first.
+func (o *Opener) Open(ctx context.Context, names string) (agent.Sources, error) {
+	if err := Check(o.Registry, names); err != nil {
+		return nil, err
+	}
+	var out agent.Sources
+	for _, name := range split(names) {
+		s, err := o.open(ctx, name)
+		if err != nil {
+			return nil, fmt.Errorf("the graph %s: %w", name, err)
+		}
+		out = append(out, *s)
+	}
+	return out, nil
+}
+
+// open opens one graph.
+func (o *Opener) open(ctx context.Context, name string) (*tool.Source, error) {
+	if name == Embedded {
+		g, err := o.Builtin()
+		if err != nil {
+			return nil, err
+		}
+		return o.Data(ctx, g, true)
+	}
+	e, err := o.Registry.Named(name)
+	if err != nil {
+		return nil, err
+	}
+	if name == Main && e.BuiltIn() {
+		g, err := o.Main()
+		if err != nil {
+			return nil, err
+		}
+		return o.complete(ctx, e, wikibaseSource(g, e.Description)), nil
+	}
+	s, err := o.Entry(e)
+	if err != nil {
+		return nil, err
+	}
+	return o.complete(ctx, e, s), nil
+}
+
+// wikibaseSource is a graph of Wikidata's kind with what it can do.
+func wikibaseSource(g tool.Graph, d kg.Description) *tool.Source {
+	s := agent.Wikibase(g)[0]
+	s.Explain = d
+	return &s
+}
+
+// Data makes a source of a graph in memory. A graph that is no Wikibase is asked what it is. builtin says that it is the
+// built-in slice.
+func (o *Opener) Data(ctx context.Context, g *embedded.Graph, builtin bool) (*tool.Source, error) {
+	kind, err := g.Query(ctx, "ASK { ?s wdt:P31 ?o }")
+	if err != nil {
+		return nil, err
+	}
+	e := &registry.Entry{}
+	if builtin || kind.Boolean || g.Len() == 0 {
+		main, err := registry.New().Named(Main)
+		if err != nil {
+			return nil, err
+		}
+		e.Description = main.Description
+		e.Description.Endpoint, e.Description.About = "", "A small part of Wikidata."
+		s := wikibaseSource(g, e.Description)
+		o.lacks(ctx, e, g.Query, s)
+		return o.shapes(s), nil
+	}
+	p, err := registry.Ask(ctx, g.Query)
+	if err != nil {
+		return nil, err
+	}
+	e.Description = p.Description
+	e.Description.Name, e.Description.Title = "data", g.Name()
+	e.Description = registry.WithPrefixes(e.Description)
+	s, err := o.plain(e, g.Query)
+	if err != nil {
+		return nil, err
+	}
+	o.lacks(ctx, e, g.Query, s)
+	return o.shapes(s), nil
+}
+
+// Service makes the client of an entry's query service. Errors are the user's.
+func (o *Opener) Service(e *registry.Entry) (*remote.Service, error) {
+	headers, params, err := e.Secrets(o.Lookup)
+	if err != nil {
+		return nil, err
+	}
+	local := loopback(e.Address)
+	ua, err := o.UserAgent(local)
+	if err != nil {
+		return nil, err
+	}
+	rt, err := o.transport(ua, e.Address)
+	if err != nil {
+		return nil, err
+	}
+	cfg := remote.Config{Address: e.Address, UserAgent: ua, Header: http.Header{}, Params: url.Values{}, Timeout: e.Timeout,
+		Pace: remote.DefaultPace(), QLever: e.Dialect == "qlever"}
+	if local {
+		cfg.Pace = remote.Pace{} // a server on this machine has no budget to keep to
+	}
+	for k, v := range headers {
+		cfg.Header.Set(k, v)
+	}
+	for k, v := range params {
+		cfg.Params.Set(k, v)
+	}
+	return remote.New(o.Log, cfg, rt, o.Clock, o.Random, o.Budgets)
+}
+
+func (o *Opener) transport(ua string, hosts ...string) (http.RoundTripper, error) {
+	rt, err := politehttp.NewTransport(politehttp.Options{UserAgent: ua, Hosts: hosts})
+	if err == nil && o.Wrap != nil {
+		rt = o.Wrap(rt)
+	}
+	return rt, err
+}
+
+// loopback reports whether an address is on this machine.
+func loopback(address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(u.Hostname())
+	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Entry makes a source of an entry, without shapes and measurements. Errors are the user's.
+func (o *Opener) Entry(e *registry.Entry) (*tool.Source, error) {
+	service, err := o.Service(e)
+	if err != nil {
+		return nil, err
+	}
+	s, err := o.plain(e, service.Query)
+	if err != nil || e.EntityAPI == "" {
+		return s, err
+	}
+	ua, err := o.UserAgent(loopback(e.Address) && loopback(e.EntityAPI))
+	if err != nil {
+		return nil, err
+	}
+	rt, err := o.transport(ua, e.Address, e.EntityAPI)
+	if err != nil {
+		return nil, err
+	}
+	api, err := wikidata.New(o.Log, wikidata.Config{SPARQL: e.Address, API: e.EntityAPI, UserAgent: ua}, rt, o.Clock, o.Random, o.Budgets)
+	if err != nil {
+		return nil, err
+	}
+	out := wikibaseSource(&joined{api, s.Graph}, e.Description)
+	if e.Index != "" {
+		out.Finder = s.Finder
+	}
+	return out, nil
+}
+
+// Unindexed makes a source of the graph of a name that is asked by queries alone, whatever index its entry names: the
+// index may be what is made of it.
+func (o *Opener) Unindexed(name string) (*tool.Source, error) {
+	e, err := o.Registry.Named(name)
+	if err != nil {
+		return nil, err
+	}
+	bare := *e
+	bare.Index = ""
+	return o.Entry(&bare)
+}
+
+// joined asks a Wikibase's API about entities, and runs queries elsewhere.
+type joined struct {
+	*wikidata.Client
+	queries tool.Graph
+}
+
+// Query runs a query.
+func (j *joined) Query(ctx context.Context, query string) (*kg.Table, error) {
+	return j.queries.Query(ctx, query)
+}
+
+// plain makes a source that is asked by queries alone.
+func (o *Opener) plain(e *registry.Entry, query endpoint.Query) (*tool.Source, error) {
+	opts := endpoint.Options{Log: o.Log, Graph: e.Description, Query: query, Embed: o.Embed, Now: o.Clock.Now}
+	if e.Index != "" {
+		path := e.Index
+		if filepath.Ext(path) == "" {
+			path = filepath.Join(path, lookup.FileName)
+		}
+		file, err := lookup.Open(path, o.Embed)
+		if err != nil {
+			return nil, fmt.Errorf("its index: %w; index build makes one", err)
+		}
+		opts.Index = file
+	}
+	for _, other := range o.Registry.Entries() {
+		opts.Federate = append(opts.Federate, other.Address)
+	}
+	g, err := endpoint.New(opts)
+	if err != nil {
+		return nil, err
+	}
+	return &tool.Source{Graph: g, Labels: g, Finder: g, Explain: e.Description}, nil
+}
+
+// complete adds shapes and what is known of the graph's gaps. A graph that the settings or a file name is asked for
+// these when nothing is known, or what is known is old; a recorded or replayed question depends on nothing that is kept.
+func (o *Opener) complete(ctx context.Context, e *registry.Entry, s *tool.Source) *tool.Source {
+	if o.Wrap == nil {
+		if m, ok := registry.Recall(o.DataDir, e, o.Clock.Now()); ok {
+			s.Explain.Lacks, s.Explain.MeasuredAt = m.Lacks, m.At
+		} else if !e.BuiltIn() {
+			o.measure(ctx, e, s)
+		}
+	}
+	return o.shapes(s)
+}
+
+// measureTime is how long a question waits for what its graph lacks.
+const measureTime = 30 * time.Second
+
+// measure measures what a graph lacks and keeps it. It only helps, so its failures are logged.
+func (o *Opener) measure(ctx context.Context, e *registry.Entry, s *tool.Source) {
+	ctx, cancel := context.WithTimeout(ctx, measureTime)
+	defer cancel()
+	if !o.lacks(ctx, e, s.Graph.Query, s) {
+		return
+	}
+	m := registry.Measurement{Endpoint: e.Endpoint, At: s.Explain.MeasuredAt, Lacks: s.Explain.Lacks}
+	if err := registry.Keep(o.DataDir, e, m); err != nil {
+		o.Log.Warn("what the graph lacks was not kept", "graph", e.Name, "err", err)
+	}
+}
+
+// lacks puts what a graph lacks into its description.
+func (o *Opener) lacks(ctx context.Context, e *registry.Entry, query registry.Query, s *tool.Source) bool {
+	lacks, err := registry.Lacks(ctx, query, &e.Description)
+	if err != nil {
+		o.Log.Warn("what the graph lacks is not known", "graph", e.Name, "err", err)
+		return false
+	}
+	s.Explain.Lacks = lacks
+	if e.Address != "" { // a graph in memory does not change
+		s.Explain.MeasuredAt = o.Clock.Now().UTC().Truncate(time.Second)
+	}
+	return true
+}
+
+// shapes lets a source say what classes look like.
+func (o *Opener) shapes(s *tool.Source) *tool.Source {
+	opts := shape.Options{Log: o.Log, Graph: s.Explain, Query: s.Graph.Query, Now: o.Clock.Now}
+	if s.Explain.Endpoint != "" {
+		opts.Store = shape.Folder(filepath.Join(o.DataDir, "shapes", cmp.Or(s.Explain.Name, "graph")))
+	}
+	if s.Labels != nil {
+		opts.Labels = s.Labels.Labels
+	}
+	if s.Finder != nil {
+		opts.Find = s.Finder.Find
+	}
+	m, err := shape.New(opts)
+	if err != nil {
+		o.Log.Warn("shapes are not known", "graph", s.Explain.Name, "err", err)
+		return s
+	}
+	s.Shapes = m
+	return s
+}
