@@ -112,3 +112,11 @@ func testCanceled(t *testing.T, g Graph) {
 	_, err = g.Labels(ctx, []string{"Q64"}, []string{"en"})
 	check("Labels", err)
 }
+
+// RowTexts is a table as text that does not depend on the order of its rows: for an ASK its truth value.
+func RowTexts(t *kg.Table) string {
+	if t.Ask {
+		return fmt.Sprint(t.Boolean)
+	}
+	return strings.Join(rowTexts(t), "\n")
+}
