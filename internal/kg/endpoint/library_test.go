@@ -158,7 +158,9 @@ func TestFindInALibrary(t *testing.T) {
 
 func TestPagesOfALibrary(t *testing.T) {
 	l, _, g := libraryGraph(t, 800)
-	i := slices.IndexFunc(l.Books, func(b kgtest.Book) bool { return b.Name != "" && b.NameD != "" && len(b.Loans) == 2 && len(b.Authors) == 2 })
+	i := slices.IndexFunc(l.Books, func(b kgtest.Book) bool {
+		return b.Name != "" && b.NameD != "" && len(b.Loans) == 2 && len(b.Authors) == 2
+	})
 	b := l.Books[i]
 	page, err := g.Entity(t.Context(), fmt.Sprint("thing:book", b.N), "de")
 	if err != nil {

@@ -435,7 +435,7 @@ func (a *asker) prefixes(ctx context.Context) {
 			a.note("the graph has more than 20 namespaces; the rest have no prefix")
 			break
 		}
-		if isCommon(ns, d.IsWikibase()) {
+		if isCommon(ns, d.IsWikibase()) || slices.ContainsFunc(engines, func(s string) bool { return strings.Contains(ns, s) }) {
 			continue
 		}
 		name := cmp.Or(prefixOf(ns), madePrefix(ns))
@@ -445,6 +445,9 @@ func (a *asker) prefixes(ctx context.Context) {
 		d.Prefixes[name] = ns
 	}
 }
+
+// engines are parts of namespaces that an engine uses for itself.
+var engines = []string{"openlinksw.com/", "//localuriqaserver/", "/sparql-service-description#", "bigdata.com/", "qlever.cs.uni-freiburg.de/builtin"}
 
 // isCommon reports whether every graph has a prefix for the namespace.
 func isCommon(ns string, wikibase bool) bool {

@@ -118,6 +118,7 @@ func readTable(query string, a Answer, now time.Time) (*kg.Table, *kg.Error) {
 	}
 	dropContext(&t)
 	virtuosoASK(&t)
+	virtuosoValues(&t)
 	t.Bytes = int64(len(a.Body))
 	return &t, nil
 }
@@ -146,6 +147,27 @@ func dropContext(t *kg.Table) {
 func virtuosoASK(t *kg.Table) {
 	if slices.Equal(t.Vars, []string{"__ASK_RETVAL"}) {
 		*t = kg.Table{Ask: true, Boolean: len(t.Rows) == 1 && t.Rows[0][0].Value == "1"}
+	}
+}
+
+// virtuosoValues gives values the form that they were written in where Virtuoso returns another one: years before year 1
+// have four digits (XML Schema, dateTime), and points are geo:wktLiteral.
+func virtuosoValues(t *kg.Table) {
+	for _, row := range t.Rows {
+		for i := range row {
+			c := &row[i]
+			switch {
+			case c.Datatype == "http://www.openlinksw.com/schemas/virtrdf#Geometry":
+				c.Datatype = rdf.GeoWKT
+				if rest, ok := strings.CutPrefix(c.Value, "POINT("); ok {
+					c.Value = "Point(" + rest
+				}
+			case (c.Datatype == rdf.XSDDateTime || c.Datatype == rdf.XSDDate) && strings.HasPrefix(c.Value, "-"):
+				if year, rest, ok := strings.Cut(c.Value[1:], "-"); ok && len(year) < 4 {
+					c.Value = "-" + strings.Repeat("0", 4-len(year)) + year + "-" + rest
+				}
+			}
+		}
 	}
 }
 

@@ -120,6 +120,8 @@ func TestGoodAnswers(t *testing.T) {
 		"text":                {"text/plain", oneRow, "[[<http://www.wikidata.org/entity/Q42>]]"},
 		"typed-literal":       {resultsJSON, `{"head":{"vars":["n"]},"results":{"bindings":[{"n":{"type":"typed-literal","datatype":"http://www.w3.org/2001/XMLSchema#integer","value":"3"}}]}}`, `[["3"^^<http://www.w3.org/2001/XMLSchema#integer>]]`},
 		"Virtuoso's ASK":      {resultsJSON, `{"head":{"link":[],"vars":["__ASK_RETVAL"]},"results":{"bindings":[{"__ASK_RETVAL":{"type":"typed-literal","datatype":"x:int","value":"1"}}]}}`, "ask true"},
+		"Virtuoso's point":    {resultsJSON, `{"head":{"vars":["p"]},"results":{"bindings":[{"p":{"type":"typed-literal","datatype":"http://www.openlinksw.com/schemas/virtrdf#Geometry","value":"POINT(1.5 2)"}}]}}`, `[["Point(1.5 2)"^^<http://www.opengis.net/ont/geosparql#wktLiteral>]]`},
+		"Virtuoso's year":     {resultsJSON, `{"head":{"vars":["p"]},"results":{"bindings":[{"p":{"type":"typed-literal","datatype":"http://www.w3.org/2001/XMLSchema#dateTime","value":"-043-03-13T00:00:00Z"}}]}}`, `[["-0043-03-13T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>]]`},
 		"Blazegraph's triple": {resultsJSON, `{"head":{"vars":["subject","predicate","object","context"]},"results":{"bindings":[{"subject":{"type":"uri","value":"a:s"},"predicate":{"type":"uri","value":"a:p"},"object":{"type":"literal","value":"o"}}]}}`, `[[<a:s> <a:p> "o"]]`},
 	} {
 		s, _ := serve(t, answering(tt.kind, tt.body), nil)

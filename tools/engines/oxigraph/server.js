@@ -1,4 +1,4 @@
-// Serves files through Oxigraph at http://127.0.0.1:PORT/sparql: a POST's body is a query, the answer SPARQL JSON. Arguments: PORT MODULES FILE...
+// Serves files through Oxigraph at http://127.0.0.1:PORT/sparql: the query of a GET or of a form, or a POST's body; the answer is SPARQL JSON. Arguments: PORT MODULES FILE...
 // A query cannot be stopped inside the engine: the harness kills the process and starts it again. The time of each query inside the engine is in the header
 // Server-Timing; that of loading is written to the file $LOADED, in milliseconds.
 'use strict';
@@ -29,7 +29,9 @@ http.createServer((req, res) => {
   req.on('data', (d) => body.push(d));
   req.on('end', () => {
     try {
-      const query = Buffer.concat(body).toString('utf8');
+      let query = Buffer.concat(body).toString('utf8');
+      if (req.method === 'GET') query = new URL(req.url, 'http://127.0.0.1').searchParams.get('query') || '';
+      else if ((req.headers['content-type'] || '').startsWith('application/x-www-form-urlencoded')) query = new URLSearchParams(query).get('query') || '';
       const start = performance.now();
       const out = store.query(query, { results_format: 'application/sparql-results+json' });
       const took = performance.now() - start;
