@@ -120,12 +120,6 @@ func (m *calls) Complete(_ context.Context, req llm.Request) (*llm.Response, err
 	return &llm.Response{Choices: []llm.Choice{ch}, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// last is the last message that the model read.
-func (m *calls) last() string {
-	ms := m.requests[len(m.requests)-1].Messages
-	return ms[len(ms)-1].Content
-}
-
 // args are arguments as JSON.
 func args(pairs ...string) string {
 	m := map[string]string{}

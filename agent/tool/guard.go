@@ -138,13 +138,11 @@ func (e *Env) LookUp(ctx context.Context, ids []string, refused bool) string {
 
 // uses counts how often the graph uses an ID, up to a bound; "" when that cannot be said.
 func (e *Env) uses(ctx context.Context, id string) string {
-	iri, property := e.Dialect.Key(id), "<"+e.Dialect.Key(id)+">"
+	iri := e.Dialect.Key(id)
 	pattern := fmt.Sprintf("{ ?s <%[1]s> ?o } UNION { ?s ?p <%[1]s> } UNION { <%[1]s> ?p ?o }", iri)
 	if e.Dialect.wikibase() {
-		if property = "wdt:" + id; strings.HasPrefix(id, "P") {
-			pattern = "?s " + property + " ?o"
-		} else {
-			pattern = "?s ?p wd:" + id
+		if pattern = "?s ?p wd:" + id; strings.HasPrefix(id, "P") {
+			pattern = "?s wdt:" + id + " ?o"
 		}
 	}
 	t, err := e.Graph.Query(ctx, fmt.Sprintf("SELECT (COUNT(*) AS ?n) WHERE { { SELECT * WHERE { %s } LIMIT %d } }", pattern, maxUses))

@@ -237,7 +237,7 @@ func indexSearchCommand(e *env) *cobra.Command {
 		if err != nil {
 			return fail(e, fmt.Errorf("index search: %w", err))
 		}
-		defer index.Close()
+		defer func() { _ = index.Close() }() // it was only read
 		if *verify {
 			if err := index.Verify(ctx); err != nil {
 				return fail(e, fmt.Errorf("index search: %w", err))

@@ -39,7 +39,7 @@ func (c *Client) stream(ctx context.Context, x *exchange, oc *openai.Client, wir
 	if err != nil {
 		return raw, "", x.status >= 400 && refusesStream(x.status, string(x.body)), err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	if x.sse == nil { // it does not stream, and does not say so
 		return raw, "", false, json.Unmarshal(x.body, &raw)
 	}

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
@@ -56,7 +57,8 @@ func (s *server) check(_ context.Context, in queryIn) (checkOut, error) {
 	out := checkOut{Warnings: []check.Problem{}}
 	if err := dialect.Check(in.SPARQL); err != nil {
 		out.Error = err.Error()
-		if e, ok := err.(*kg.Error); ok {
+		var e *kg.Error
+		if errors.As(err, &e) {
 			out.Error, out.Line, out.Column = e.Message, e.Line, e.Column
 		}
 		return out, nil

@@ -32,19 +32,19 @@ func (f *fts5) build(labels string) error {
 	for _, q := range []string{"PRAGMA journal_mode=OFF", "PRAGMA synchronous=OFF",
 		"CREATE TABLE e(n INTEGER PRIMARY KEY, iri TEXT, names TEXT, infos TEXT)",
 		"CREATE VIRTUAL TABLE t USING fts5(names, content='', tokenize='unicode61 remove_diacritics 2', prefix='2 3 4')"} {
-		if _, err := db.Exec(q); err != nil {
+		if _, err := db.ExecContext(context.Background(), q); err != nil {
 			return err
 		}
 	}
-	tx, err := db.Begin()
+	tx, err := db.BeginTx(context.Background(), nil)
 	if err != nil {
 		return err
 	}
-	names, err := tx.Prepare("INSERT INTO t(rowid, names) VALUES(?, ?)")
+	names, err := tx.PrepareContext(context.Background(), "INSERT INTO t(rowid, names) VALUES(?, ?)")
 	if err != nil {
 		return err
 	}
-	entries, err := tx.Prepare("INSERT INTO e(n, iri, names, infos) VALUES(?, ?, ?, ?)")
+	entries, err := tx.PrepareContext(context.Background(), "INSERT INTO e(n, iri, names, infos) VALUES(?, ?, ?, ?)")
 	if err != nil {
 		return err
 	}
@@ -52,10 +52,10 @@ func (f *fts5) build(labels string) error {
 	err = build.TableFile(context.Background(), labels, lookup.Entity, func(e lookup.Entry) error {
 		n++
 		all := strings.Join(append([]string{e.Label}, e.Aliases...), " ; ")
-		if _, err := names.Exec(n, all); err != nil {
+		if _, err := names.ExecContext(context.Background(), n, all); err != nil {
 			return err
 		}
-		_, err := entries.Exec(n, e.IRI, all, strings.Join(e.Infos, ";;;"))
+		_, err := entries.ExecContext(context.Background(), n, e.IRI, all, strings.Join(e.Infos, ";;;"))
 		return err
 	})
 	if err != nil {
@@ -69,7 +69,7 @@ func (f *fts5) find(text string) (out []string, err error) {
 	for _, w := range lookup.Words(text) {
 		words = append(words, `"`+strings.ReplaceAll(w, `"`, "")+`"*`)
 	}
-	rows, err := f.db.Query("SELECT e.iri FROM t JOIN e ON e.n = t.rowid WHERE t MATCH ? ORDER BY t.rowid LIMIT 10",
+	rows, err := f.db.QueryContext(context.Background(), "SELECT e.iri FROM t JOIN e ON e.n = t.rowid WHERE t MATCH ? ORDER BY t.rowid LIMIT 10",
 		strings.Join(words, " "))
 	if err != nil {
 		return nil, err

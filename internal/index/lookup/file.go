@@ -94,7 +94,7 @@ func (t *tempFiles) sweep() {
 		return
 	}
 	for _, f := range left {
-		os.Remove(f)
+		_ = os.Remove(f) // the next build tries again
 	}
 }
 

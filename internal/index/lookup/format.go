@@ -295,7 +295,7 @@ func guard(err *error) {
 	}:
 		*err = damaged(r.Error())
 	case error:
-		if r != errVarint {
+		if !errors.Is(r, errVarint) {
 			panic(r)
 		}
 		*err = damaged(r.Error())

@@ -255,16 +255,15 @@ type partWriter struct {
 	back  store // out, to read from
 	size  partSize
 
-	words     map[string]uint32 // to the number in order of appearance
-	counts    []uint32          // names of each word, by that number
-	names     store             // names as words by that number
-	namesLen  uint64
-	postings  uint64
-	order     []string // words, sorted
-	final     []uint32 // number in order of appearance to place in order
-	hashes    []uint32 // of IRIs
-	forward   section
-	namesMade uint64
+	words    map[string]uint32 // to the number in order of appearance
+	counts   []uint32          // names of each word, by that number
+	names    store             // names as words by that number
+	namesLen uint64
+	postings uint64
+	order    []string // words, sorted
+	final    []uint32 // number in order of appearance to place in order
+	hashes   []uint32 // of IRIs
+	forward  section
 }
 
 func (p *partWriter) write() error {

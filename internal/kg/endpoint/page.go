@@ -30,8 +30,9 @@ func (g *Graph) Entity(ctx context.Context, id, lang string) (*kg.Entity, error)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	iri, ok := id, true
+	iri := id
 	if !g.o.Graph.IsWikibase() {
+		var ok bool
 		if iri, ok = g.expand(id); !ok {
 			return nil, kg.Errorf(kg.BadID, "%.60q names nothing: use a name with one of the graph's prefixes or an <IRI>, as the searches show them", id)
 		}

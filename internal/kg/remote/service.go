@@ -186,6 +186,7 @@ func (s *Service) exchange(ctx context.Context, req *http.Request) Answer {
 	if err != nil {
 		return Answer{Err: s.netError(ctx, tctx, err), Took: s.clock.Now().Sub(start)}
 	}
+	defer resp.Body.Close()
 	body, err := politehttp.ReadAll(resp.Body, s.cfg.MaxBytes)
 	if err != nil {
 		err = s.netError(ctx, tctx, err)

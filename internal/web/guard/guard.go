@@ -3,6 +3,7 @@
 package guard
 
 import (
+	"errors"
 	"log/slog"
 	"net"
 	"net/http"
@@ -36,7 +37,7 @@ func Guard(next http.Handler, o Options) http.Handler {
 			if p == nil {
 				return
 			}
-			if p == http.ErrAbortHandler {
+			if err, ok := p.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 				panic(p)
 			}
 			o.Log.Error("a bug; please report it", "path", r.URL.Path, "panic", p, "stack", string(debug.Stack()))
