@@ -15,10 +15,12 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/graphs"
+	"github.com/spinachbot/spinachbot/internal/index/lookup"
 	"github.com/spinachbot/spinachbot/internal/kg/embedded"
 	"github.com/spinachbot/spinachbot/internal/kg/registry"
 	"github.com/spinachbot/spinachbot/internal/kg/remote"
 	"github.com/spinachbot/spinachbot/internal/kg/shape"
+	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/show"
 	"github.com/spinachbot/spinachbot/internal/store"
 )
@@ -56,11 +58,33 @@ func newGraphs(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.Budge
 	if err != nil {
 		return nil, &badSettings{err}
 	}
+	embed, err := embedder(lg, e, cfg, budgets, wrap)
+	if err != nil {
+		return nil, err
+	}
 	return &graphs.Opener{Log: lg, Registry: reg, DataDir: cfg.DataDir, Clock: systemClock{}, Random: randomFloat, Budgets: budgets, Wrap: wrap,
+		Embed:     embed,
 		UserAgent: func(local bool) (string, error) { return userAgent(cfg, local) },
 		Lookup:    func(name string) (string, bool) { v := e.variable(name); return v, v != "" },
 		Main:      func() (tool.Graph, error) { return newGraph(lg, cfg, budgets, wrap) },
 		Builtin:   func() (*embedded.Graph, error) { return builtinGraph(e.now) }}, nil
+}
+
+// embedder is the model of OPENAI_EMBEDDING_MODEL. It is nil while nobody has set that: searches then compare stems, and
+// cost nothing.
+func embedder(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.BudgetStore, wrap wrapper) (lookup.Embedder, error) {
+	if cfg.Origin("OPENAI_EMBEDDING_MODEL") == "default" {
+		return nil, nil
+	}
+	days, ok := budgets.(llm.DayStore)
+	if !ok {
+		days = llm.NewMemoryDays()
+	}
+	model, err := newModel(lg, modelSettings(cfg), cfg.DailyUSD, days, e.now, wrap)
+	if err != nil || model.Model() == "" {
+		return nil, err
+	}
+	return model.Embedder(cfg.OpenAIEmbeddingModel), nil
 }
 
 // knownGraphs says whether --kg names graphs of the settings.

@@ -41,7 +41,7 @@ DAILY_USD_LIMIT hold for all of them together with the bot's.`,
 	c.fs.Var(&s.hosts, "host", "host `name` under which the server is reached, such as that of a proxy before it; may be given again")
 	c.graphFlag(&s.graph, graphs.Main, graphsUsage)
 	s.preset.declare(c)
-	c.fs.Var(&s.datasets, "dataset", "`IRI` of the challenge's dataset that is answered from the graph; may be given again")
+	c.fs.Var(&s.datasets, "dataset", "`IRI` of the challenge's dataset that is answered from the graph of --kg; may be given again; more in KG_FILE, key text2sparql")
 	c.fs.DurationVar(&s.limit, "question-time", challenge.DefaultLimit, "time `limit` for a question of the challenge")
 	c.fs.IntVar(&s.parallel, "jobs", 4, "questions of the challenge that are answered at once")
 	return c.command(s.run)
@@ -132,7 +132,14 @@ func (s *serving) handler(ctx context.Context, lg *slog.Logger, cfg *config.Conf
 			u, err := st.Spent(ctx, s.e.now().UTC().Format(time.DateOnly))
 			return map[string]float64{"model": u.USD}, err
 		})
-	datasets := map[string]challenge.Solver{}
+	datasets, err := s.challenged(ctx, lg, cfg, st, around("graph"), func(sources agent.Sources) challenge.Solver {
+		other := *service
+		other.Asker = agent.New(lg, model, sources, s.e.now, opts)
+		return &other
+	})
+	if err != nil {
+		return nil, err
+	}
 	for _, iri := range s.datasets {
 		datasets[iri] = service
 	}
@@ -145,6 +152,31 @@ func (s *serving) handler(ctx context.Context, lg *slog.Logger, cfg *config.Conf
 			return err
 		}},
 	}), nil
+}
+
+// challenged returns who answers for the datasets that KG_FILE names: each graph with its own solver. A graph that cannot
+// be opened is left out, with a warning.
+func (s *serving) challenged(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, wrap wrapper,
+	solver func(agent.Sources) challenge.Solver) (map[string]challenge.Solver, error) {
+	o, err := newGraphs(lg, s.e, cfg, st, wrap)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]challenge.Solver{}
+	for _, entry := range o.Registry.Entries() {
+		if entry.BuiltIn() || len(entry.Text2SPARQL) == 0 {
+			continue
+		}
+		sources, err := o.Open(ctx, entry.Name)
+		if err != nil {
+			lg.Warn("questions on a dataset of the challenge cannot be answered", "graph", entry.Name, "error", err)
+			continue
+		}
+		for _, iri := range entry.Text2SPARQL {
+			out[iri] = solver(sources)
+		}
+	}
+	return out, nil
 }
 
 // ledgerStates counts the ledger's entries.
