@@ -187,7 +187,7 @@ func parse(data []byte, fsys fs.FS, dialect string) (*Preset, error) {
 	}
 	var err error
 	if p.texts, err = Texts(fsys, "*.tmpl"); err != nil {
-		return nil, fmt.Errorf("a prompt is broken: %w", err)
+		return nil, fmt.Errorf("the prompts cannot be read: %w", err)
 	}
 	if p.tools, err = tool.Select(p.Tools); err != nil {
 		return nil, err
@@ -273,7 +273,19 @@ func Texts(fsys fs.FS, patterns ...string) (*render.Texts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return t, t.Add(fsys, patterns...)
+	for _, p := range patterns {
+		found, err := fs.Glob(fsys, p)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 {
+			return nil, fmt.Errorf("there are no files %s in its folder", p)
+		}
+	}
+	if err := t.Add(fsys, patterns...); err != nil {
+		return nil, fmt.Errorf("a prompt is broken: %w", err)
+	}
+	return t, nil
 }
 
 // Say renders one of the preset's prompts.

@@ -103,8 +103,9 @@ func TestOpen(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "p.json"), good, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(filepath.Join(dir, "p.json")); err == nil {
-		t.Error("no prompts, no error")
+	if _, err := Open(filepath.Join(dir, "p.json")); err == nil ||
+		!strings.Contains(err.Error(), "there are no files *.tmpl in its folder") {
+		t.Errorf("no prompts: %v", err)
 	}
 	for _, f := range []string{"act.tmpl", "prune.tmpl", "extract.tmpl", "report.tmpl"} {
 		if err := os.WriteFile(filepath.Join(dir, f), []byte(`{{index .Tools 9999999}}`), 0o600); err != nil {
