@@ -88,9 +88,27 @@ func (b *Book) read() ([]Note, error) {
 		if err := json.Unmarshal(line, &n); err != nil {
 			return nil, fmt.Errorf("%s: line %d is no note: %w", b.path, i+1, text.JSON(err))
 		}
+		if err := n.check(out); err != nil {
+			return nil, fmt.Errorf("%s: line %d is no note: %w; correct or delete the line", b.path, i+1, err)
+		}
 		out = append(out, n)
 	}
 	return out, nil
+}
+
+// check says what is wrong with a note that was read after others.
+func (n *Note) check(before []Note) error {
+	switch {
+	case n.ID == "":
+		return errors.New("it has no \"id\"")
+	case strings.TrimSpace(n.Text) == "":
+		return errors.New("it has no \"text\"")
+	case !slices.Contains([]State{Proposed, Approved, Withdrawn}, n.State):
+		return fmt.Errorf("its \"state\" is %q; want proposed, approved or withdrawn", n.State)
+	case slices.ContainsFunc(before, func(o Note) bool { return o.ID == n.ID }):
+		return fmt.Errorf("there is another note %q before it", n.ID)
+	}
+	return nil
 }
 
 // change reads the notes, changes them and writes them back.

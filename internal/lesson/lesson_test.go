@@ -125,10 +125,27 @@ func TestDamaged(t *testing.T) {
 	if _, err := b.Add(Note{Text: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(b.path, []byte("{\"id\":\"n1\"}\n{oops\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := b.For("k"); err == nil || !strings.Contains(err.Error(), "line 2 is no note") {
-		t.Errorf("%v", err)
+	const good = `{"id":"n1","text":"x","state":"proposed"}`
+	for line, want := range map[string]string{
+		"{oops":                                  "not JSON",
+		"null":                                   `no "id"`,
+		`{"id":"n2","state":"approved"}`:         `no "text"`,
+		`{"id":"n2","text":"y","state":"happy"}`: `"state" is "happy"`,
+		`{"id":"n1","text":"twice","state":"proposed"}`: `another note "n1"`,
+	} {
+		content := good + "\n" + line + "\n"
+		if err := os.WriteFile(b.path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.For("k"); err == nil || !strings.Contains(err.Error(), "line 2 is no note") ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+		if err := b.Set("n1", Approved); err == nil {
+			t.Errorf("%s: changed", line)
+		}
+		if kept, err := os.ReadFile(b.path); err != nil || string(kept) != content {
+			t.Errorf("%s: the file is now %q, %v", line, kept, err)
+		}
 	}
 }
