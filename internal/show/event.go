@@ -50,14 +50,15 @@ func Event(w io.Writer, ev event.Event, full bool) {
 		fmt.Fprintf(w, "final query, run on %s, %d rows:\n%s\n\n", text.Clean(ev.Endpoint), rows, text.Clean(ev.SPARQL))
 	case "end":
 		if ev.Reason != "" {
-			fmt.Fprintf(w, "no answer: %s %s\n", text.Clean(ev.Reason), text.Clean(ev.Detail))
+			fmt.Fprintf(w, "no answer (%s): %s\n", text.Clean(ev.Reason), text.Clean(ev.Detail))
 		}
 		if ev.Report != "" {
 			fmt.Fprintf(w, "%s\n", text.Clean(ev.Report))
 		}
 		if ev.Usage != nil {
-			fmt.Fprintf(w, "\nconfidence %.2f, %d calls, %d tokens in, %d out, %.4f USD\n", ev.Confidence,
-				ev.Usage.Calls, ev.Usage.InputTokens, ev.Usage.OutputTokens, ev.Usage.USD)
+			fmt.Fprintf(w, "\nconfidence %.2f, %s, %s in, %s out, %.4f USD\n", ev.Confidence,
+				text.Count(ev.Usage.Calls, "call"), text.Count(ev.Usage.InputTokens, "token"),
+				text.Thousands(ev.Usage.OutputTokens), ev.Usage.USD)
 		}
 	}
 }

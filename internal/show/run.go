@@ -121,7 +121,8 @@ func (v *Run) Outcome(out *agent.Outcome) {
 		v.text(out.Report)
 	}
 	u := out.Usage
-	cost := fmt.Sprintf("%s, %s of the model, %s in, %d out", text.Count(len(out.Steps), "step"), text.Count(u.Calls, "call"), text.Count(u.InputTokens, "token"), u.OutputTokens)
+	cost := fmt.Sprintf("%s, %s of the model, %s in, %s out", text.Count(len(out.Steps), "step"), text.Count(u.Calls, "call"), text.Count(u.InputTokens, "token"),
+		text.Thousands(u.OutputTokens))
 	if u.USD > 0 {
 		cost += fmt.Sprintf(", %.4f USD", u.USD)
 	}
@@ -131,7 +132,7 @@ func (v *Run) Outcome(out *agent.Outcome) {
 	a := out.Answer
 	if a == nil {
 		if !out.ServiceFailed() { // which the error says
-			v.text(fmt.Sprintf("no answer: %s %s", out.Reason, out.Detail))
+			v.text(fmt.Sprintf("no answer (%s): %s", out.Reason, out.Detail))
 		}
 		return
 	}

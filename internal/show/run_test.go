@@ -9,6 +9,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/llm"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
@@ -50,6 +51,20 @@ func TestRun(t *testing.T) {
 	}
 	if got := show(&kg.Table{Ask: true, Boolean: true}); !strings.Contains(got, "\ntrue\nhere") {
 		t.Errorf("an ASK query:\n%s", got)
+	}
+}
+
+// An ending without an answer says why, and its numbers are written alike.
+func TestNoAnswer(t *testing.T) {
+	var b strings.Builder
+	v := &Run{Screen: console.New(&b, nil)}
+	usage := llm.Usage{Calls: 1, InputTokens: 25520, OutputTokens: 81920}
+	v.Outcome(&agent.Outcome{Ending: agent.Ending{Reason: agent.NotFound, Detail: "there are none"}, Usage: usage})
+	Event(&b, event.Event{Event: "end", Reason: string(agent.NotFound), Detail: "there are none", Usage: &usage}, false)
+	want := "\n0 steps, 1 call of the model, 25,520 tokens in, 81,920 out\nno answer (not_found): there are none\n" +
+		"no answer (not_found): there are none\n\nconfidence 0.00, 1 call, 25,520 tokens in, 81,920 out, 0.0000 USD\n"
+	if b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
 	}
 }
 
