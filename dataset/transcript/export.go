@@ -24,7 +24,7 @@ const (
 type Exported struct {
 	Lines   int
 	Skipped int      // runs that were left out: without an answer, without a call of the model, or no question's run
-	Unread  []string // trajectories that cannot be read, with why
+	Unread  []string // trajectories that cannot be read and folders without one, with why
 }
 
 // Export writes trajectories as training data, one line each, in the order of their names. A path is a trajectory, a
@@ -36,6 +36,9 @@ func Export(w io.Writer, as string, paths []string, all bool) (Exported, error) 
 		files, err := filesOf(path)
 		if err != nil {
 			return n, err
+		}
+		if len(files) == 0 {
+			n.Unread = append(n.Unread, path+": there are no trajectories (*.jsonl) in this folder")
 		}
 		for _, name := range files {
 			if err := n.file(w, as, name, all); err != nil {
@@ -102,6 +105,8 @@ func (n *Exported) file(w io.Writer, as, name string, all bool) error {
 	return err
 }
 
+var errEmpty = errors.New("there are no events in it; want a trajectory")
+
 // readFile reads a trajectory; nil when it is not that of a question.
 func readFile(name string) (*Run, error) {
 	f, err := os.Open(name)
@@ -112,6 +117,9 @@ func readFile(name string) (*Run, error) {
 	events, err := event.Read(f)
 	if err != nil && !errors.Is(err, event.ErrTorn) {
 		return nil, err
+	}
+	if len(events) == 0 {
+		return nil, errEmpty
 	}
 	run, err := Read(events)
 	if err != nil {
@@ -137,7 +145,7 @@ func ReadRuns(paths []string) ([]FileRun, error) {
 		}
 		for _, name := range files {
 			run, err := readFile(name)
-			if err != nil {
+			if err != nil && !errors.Is(err, errEmpty) {
 				return nil, fmt.Errorf("%s: %w", name, text.JSON(err))
 			}
 			if run != nil && run.Preset != "note-taker" {

@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -237,6 +240,23 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := Read(nil); err == nil {
 		t.Error("a trajectory without a question was read")
+	}
+}
+
+// A folder or file with nothing in it is named, not passed over.
+func TestExportOfNothing(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(t.TempDir(), "empty.jsonl")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n, err := Export(io.Discard, AsSFT, []string{folder, file}, true)
+	if err != nil || n.Lines != 0 || n.Skipped != 0 || len(n.Unread) != 2 ||
+		!strings.Contains(n.Unread[0], "no trajectories") || !strings.Contains(n.Unread[1], "no events") {
+		t.Errorf("%+v, %v", n, err)
+	}
+	if runs, err := ReadRuns([]string{folder, file}); err != nil || len(runs) != 0 {
+		t.Errorf("%v, %v", runs, err)
 	}
 }
 
