@@ -121,7 +121,7 @@ func lessonsSetCommand(e *env, name string, to lesson.State, short string) *cobr
 
 func lessonsEditCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "edit ID TEXT", "change a note's text", fmt.Sprintf("Changes a note's text, at most %d characters. It is then proposed again: approve it to have it shown.", lesson.MaxText), config.Data)
-	return onLessons(c, 2, -1, "lessons edit: spinachbot lessons edit ID TEXT", func(_ context.Context, b *lesson.Book, args []string) error {
+	return onLessons(c, 2, -1, "lessons edit: which note, and what should it say? spinachbot lessons edit ID TEXT", func(_ context.Context, b *lesson.Book, args []string) error {
 		return b.Edit(args[0], strings.Join(args[1:], " "))
 	})
 }
@@ -131,7 +131,7 @@ func lessonsMeasureCommand(e *env) *cobra.Command {
 		"Compares two runs of eval run, made without and with the notes, and keeps the figures with them.", config.Data)
 	without := c.fs.String("without", "", "`folder` of the run without the notes")
 	with := c.fs.String("with", "", "`folder` of the run with them")
-	return onLessons(c, 1, -1, "lessons measure: spinachbot lessons measure --without RUN --with RUN ID...", func(ctx context.Context, b *lesson.Book, ids []string) error {
+	return onLessons(c, 1, -1, "lessons measure: which notes? spinachbot lessons measure --without RUN --with RUN ID...", func(ctx context.Context, b *lesson.Book, ids []string) error {
 		if *without == "" || *with == "" {
 			return usageError{errors.New("name the two runs with --without and --with")}
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // Effect says in one line what a change did: a measure's mean F1 of two runs over the items that both scored.
@@ -14,6 +16,9 @@ func Effect(ctx context.Context, before, after string, now time.Time) (string, e
 		if runs[i], err = Load(ctx, dir, Metrics); err != nil {
 			return "", err
 		}
+	}
+	if runs[0].Info.Settings["notes"] == runs[1].Info.Settings["notes"] {
+		return "", fmt.Errorf("%s and %s were shown the same notes, or none: approve or withdraw some and run again", before, after)
 	}
 	n, sums := 0, [2]float64{}
 	for _, it := range runs[0].Items {
@@ -30,6 +35,6 @@ func Effect(ctx context.Context, before, after string, now time.Time) (string, e
 	if n == 0 {
 		return "", fmt.Errorf("%s and %s have no scored item in common: are they of the same benchmark?", before, after)
 	}
-	return fmt.Sprintf("F1 (spinach) %.1f without, %.1f with, on %d items (%s, %s), measured %s", 100*sums[0]/float64(n), 100*sums[1]/float64(n), n,
+	return fmt.Sprintf("F1 (spinach) %.1f without, %.1f with, on %s (%s, %s), measured %s", 100*sums[0]/float64(n), 100*sums[1]/float64(n), text.Count(n, "item"),
 		runs[0].Name, runs[1].Name, now.UTC().Format("2006-01-02")), nil
 }
