@@ -30,14 +30,35 @@ func idKey(text string) string {
 	return render.Fold(text)
 }
 
+// nodeID returns the ID that an argument names, "" when it names none: a number on a Wikibase, an IRI or a prefixed name
+// on another graph.
+func (env *Env) nodeID(argument string) string {
+	if env.Dialect.wikibase() {
+		return render.ID(argument)
+	}
+	iri, ok := env.Dialect.Graph.Expand(argument)
+	if !ok {
+		return ""
+	}
+	return env.Dialect.Graph.Compact(iri)
+}
+
+// exampleID is an ID for hints: the number on a Wikibase, a form elsewhere.
+func (env *Env) exampleID(number string) string {
+	if env.Dialect.wikibase() {
+		return number
+	}
+	return "prefix:name or <IRI>"
+}
+
 // entry carries out get_wikidata_entry(Q number): the page, pruned by the model to what matters for the question
 // (SPINACH paper, section 4.1, prompt 13), or by words in common with the question when the model fails or answers with
 // something that is not part of the page. A short page is shown whole.
 func entry(ctx context.Context, env *Env, argument string) (Result, error) {
-	id := render.ID(argument)
+	id := env.nodeID(argument)
 	if id == "" {
 		return Result{Text: say("no_number", map[string]any{"Argument": render.Clip(argument, 100),
-			"Search": SearchName, "What": "an item or property", "Example": "Q42"}), Failure: kg.BadID}, nil
+			"Search": SearchName, "What": "an item or property", "Example": env.exampleID("Q42")}), Failure: kg.BadID}, nil
 	}
 	e, err := env.Graph.Entity(ctx, id, env.Language.Code)
 	if kg.KindOf(err) == kg.NotFound {

@@ -17,10 +17,10 @@ var examplesTool = onInput(&Tool{Name: ExamplesName, Text: "examples.md", Input:
 // examples carries out get_property_examples(P number): the property's own examples (P1855), with IDs, unlike
 // SPINACH's.
 func examples(ctx context.Context, env *Env, argument string) (Result, error) {
-	id := render.ID(argument)
-	if !strings.HasPrefix(id, "P") {
+	id := env.nodeID(argument)
+	if id == "" || env.Dialect.wikibase() && !strings.HasPrefix(id, "P") {
 		return Result{Text: say("no_number", map[string]any{"Argument": render.Clip(argument, 100),
-			"Search": SearchName, "What": "a property", "Example": "P31"}), Failure: kg.BadID}, nil
+			"Search": SearchName, "What": "a property", "Example": env.exampleID("P31")}), Failure: kg.BadID}, nil
 	}
 	list, err := env.Graph.Examples(ctx, id, env.Language.Code)
 	if kg.KindOf(err) == kg.NotFound {
