@@ -19,25 +19,31 @@ var misreadings = []func(q *sparql.Query, rnd *rand.Rand) bool{
 var subclasses = regexp.MustCompile(`\s*/\s*wdt:P279\s*[*+]`)
 
 // misread returns a query that reads the question in another way, false when none of the misreadings applies.
-func misread(gold string, rnd *rand.Rand) (string, bool) {
+func (r *Reader) misread(gold string, rnd *rand.Rand) (string, bool) {
 	if subclasses.MatchString(gold) && rnd.IntN(3) == 0 {
 		return subclasses.ReplaceAllString(gold, ""), true
 	}
 	for _, i := range rnd.Perm(len(misreadings)) {
-		q, err := sparql.Parse(gold)
+		q, err := r.parse(gold)
 		if err != nil || q.Body.Where == nil {
 			return "", false
 		}
 		if !misreadings[i](q, rnd) {
 			continue
 		}
+		right, err := r.parse(gold)
+		if err != nil {
+			return "", false
+		}
 		text := q.String()
-		if _, err := sparql.Parse(text); err == nil && sparql.NormalForm(text) != sparql.NormalForm(gold) {
+		if again, err := r.parse(text); err == nil && oneLine(again) != oneLine(right) {
 			return text, true
 		}
 	}
 	return "", false
 }
+
+func oneLine(q *sparql.Query) string { return sparql.Print(q, sparql.PrintOptions{OneLine: true}) }
 
 // dropCondition takes out a triple or a filter that binds no answer.
 func dropCondition(q *sparql.Query, rnd *rand.Rand) bool {

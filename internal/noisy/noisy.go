@@ -20,8 +20,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/llm"
-	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
 // Rates are how often the reader errs, each 0 to 1.
@@ -38,6 +38,7 @@ type Options struct {
 	Seed  uint64
 	Gold  func(question string) (sparql string, ok bool)
 	Label func(id string) string // English label of an ID, "" when there is none
+	Graph *kg.Description        // the graph of the gold queries; nil: Wikidata
 	Rates Rates
 	Right float64 // probability that a choice is made right
 	// "text" or "fenced" where the request holds no tools; see package agent/protocol
@@ -106,7 +107,7 @@ func (r *Reader) reading(question, gold string, n int) (query string, right bool
 	if rnd.Float64() >= r.o.Rates.Reading {
 		return gold, true
 	}
-	if wrong, ok := misread(gold, rnd); ok {
+	if wrong, ok := r.misread(gold, rnd); ok {
 		return wrong, false
 	}
 	return gold, true
@@ -245,14 +246,14 @@ func (t *turn) done(a action) bool {
 
 // madeUp replaces one ID of a query by one that nobody has shown.
 func (t *turn) madeUp(query string) string {
-	q, err := sparql.Parse(query)
-	if err != nil {
-		return query
-	}
-	ids := sparql.Identifiers(q)
+	items, properties := t.identifiers(query)
+	ids := append(items, properties...)
 	if len(ids) == 0 {
 		return query
 	}
-	id := ids[t.rnd.IntN(len(ids))].ID
-	return strings.ReplaceAll(query, ":"+id, fmt.Sprintf(":%s%d", id[:1], 90_000_000+t.rnd.IntN(1_000_000)))
+	id, n := ids[t.rnd.IntN(len(ids))], 90_000_000+t.rnd.IntN(1_000_000)
+	if t.wikidata() {
+		return strings.ReplaceAll(query, ":"+id, fmt.Sprintf(":%s%d", id[:1], n))
+	}
+	return strings.ReplaceAll(query, id, fmt.Sprint(id, n))
 }

@@ -2,8 +2,11 @@ package noisy
 
 import (
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
@@ -48,14 +51,52 @@ func (t *turn) plan(query string) []action {
 	return append(out, action{execute, query}, action{stop, query})
 }
 
-// identifiers returns the items and properties of a query.
-func (t *turn) identifiers(query string) (items, properties []string) {
-	q, err := sparql.Parse(query)
+// wikidata reports whether the gold queries name items and properties by Q and P numbers.
+func (r *Reader) wikidata() bool { return r.o.Graph == nil || r.o.Graph.IsWikibase() }
+
+func (r *Reader) parse(query string) (*sparql.Query, error) {
+	if r.wikidata() {
+		return sparql.Parse(query)
+	}
+	return sparql.ParseWith(query, r.o.Graph.Prefixes)
+}
+
+// identifiers returns the items and properties of a query: as numbers on Wikidata, as the graph writes their IRIs
+// elsewhere. There what stands as a predicate is a property, but for rdf:type, which everybody knows.
+func (r *Reader) identifiers(query string) (items, properties []string) {
+	q, err := r.parse(query)
 	if err != nil {
 		return nil, nil
 	}
-	ids := sparql.Identifiers(q)
-	return sparql.IDs(ids, false), sparql.IDs(ids, true)
+	if r.wikidata() {
+		ids := sparql.Identifiers(q)
+		return sparql.IDs(ids, false), sparql.IDs(ids, true)
+	}
+	predicates := map[*sparql.Term]bool{}
+	sparql.Inspect(q, func(n sparql.Node) bool {
+		switch n := n.(type) {
+		case *sparql.Path:
+			predicates[n.Term] = true
+		case *sparql.Term:
+			if n.Kind != sparql.Const || !n.IsIRI() {
+				break
+			}
+			name := r.o.Graph.Compact(n.Value().Value)
+			prefix, _, _ := strings.Cut(name, ":")
+			if ns := r.o.Graph.Prefixes[prefix]; ns == "" || ns == rdf.Prefixes[prefix] {
+				break // a datatype, a hint, or one of the words that all graphs share
+			}
+			list := &items
+			if predicates[n] {
+				list = &properties
+			}
+			if !slices.Contains(*list, name) {
+				*list = append(*list, name)
+			}
+		}
+		return true
+	})
+	return items, properties
 }
 
 // names are the labels of the gold query's items.
