@@ -59,10 +59,9 @@ func TestQuestions(t *testing.T) {
 	if len(questions) != 40 {
 		t.Errorf("%d questions, want 40", len(questions))
 	}
-	declared := "PREFIX v: <" + kgtest.LibraryVocabulary + "> PREFIX thing: <" + kgtest.LibraryThings + "> "
 	found := 0
 	for _, q := range questions {
-		want, err := e.Query(t.Context(), declared+q.Query)
+		want, err := e.Query(t.Context(), kgtest.LibraryPrefixes+q.Query)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", q.Name, err, q.Query)
 		}

@@ -13,6 +13,9 @@ const (
 	LibraryThings     = "http://library.example/thing/"
 )
 
+// LibraryPrefixes declares the prefixes of [LibraryQuestions], for graphs that do not know them.
+const LibraryPrefixes = "PREFIX v: <" + LibraryVocabulary + "> PREFIX thing: <" + LibraryThings + "> "
+
 // Library is a graph that is no Wikidata at all: books, authors, publishers and towns in a vocabulary of its own, with
 // names in v:called instead of rdfs:label, in English and German, for half of the things; loans are blank nodes.
 type Library struct {
