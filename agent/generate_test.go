@@ -176,6 +176,19 @@ func TestGenerateAtOnce(t *testing.T) {
 	t.Error("the trajectory does not say which examples were seen")
 }
 
+// Ours: the relations of the question are looked up, too. Without them a property that no class found has is never shown.
+func TestGenerateRelations(t *testing.T) {
+	x := newGenerating(fence(goodQuery))
+	x.model.tasks["analyze"] = `{"extracted_classes":["river"],"extracted_entities":["Lake Geneva"],"extracted_relations":["mouth of a river",""]}`
+	x.graph.hits["en:mouth of a river"] = []kg.Hit{{ID: "P403", Type: kg.Property, Label: "mouth of the watercourse", Description: "where it ends"}}
+	out, _ := x.ask(t)
+	if out.Answer == nil || len(out.Steps) != 5 || out.Steps[2].Action != "retrieve_properties" {
+		t.Fatalf("%+v", out.Steps)
+	}
+	says(t, x.model.requests[1].Messages[1].Content, "Properties that may mean the relations",
+		"\"mouth of a river\":\n- mouth of the watercourse (P403): where it ends")
+}
+
 // k is 10 for the question and each step, 5 with more than three; what several find is shown once, the most alike first.
 func TestRetrieveCounts(t *testing.T) {
 	example := func(id, query string, score float64) event.Example {

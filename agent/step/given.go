@@ -75,7 +75,9 @@ type analysis struct {
 	Intent   string   `json:"intent"`
 	Classes  []string `json:"extracted_classes"`
 	Entities []string `json:"extracted_entities"`
-	Steps    []string `json:"question_steps"`
+	// what SPARQL-LLM does not ask for: without it a property of no class that was found is never shown
+	Relations []string `json:"extracted_relations"`
+	Steps     []string `json:"question_steps"`
 }
 
 // How much of an analysis is used.
@@ -108,6 +110,7 @@ func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 	for _, l := range []lookup{
 		{tool.RetrieveExamplesName, append([]string{r.Question.Text}, a.Steps...), g.Examples > 0 && main.Examples != nil, "solved questions"},
 		{tool.RetrieveEntitiesName, names, g.Entities > 0 && len(names) > 0, ""},
+		{tool.RetrievePropertiesName, a.Relations, g.Entities > 0 && len(a.Relations) > 0, ""},
 		{tool.RetrieveClassesName, classes, g.Classes > 0 && main.Shapes != nil, "classes"},
 	} {
 		if !l.do {
@@ -144,7 +147,7 @@ func (r *Runner) analyze(ctx context.Context, s State) (analysis, State, error) 
 		r.Log.Info("agent: the question's analysis cannot be read, going on without", "question", r.Question.ID)
 		return analysis{}, s, nil
 	}
-	for _, list := range []*[]string{&a.Classes, &a.Entities, &a.Steps} {
+	for _, list := range []*[]string{&a.Classes, &a.Entities, &a.Relations, &a.Steps} {
 		*list = parts(*list)
 	}
 	return a, s, nil

@@ -17,7 +17,8 @@ import (
 )
 
 // generateTools are those of presets that write a query at once.
-var generateTools = Set{generatedTool, retrieveExamples, retrieveEntities, retrieveClasses}
+var generateTools = Set{generatedTool, retrieveExamples, retrieveEntities, retrieveProperties,
+	retrieveClasses}
 
 // GeneratedName is the action that checks and runs a query that the model wrote at once.
 const GeneratedName = "check_and_run"

@@ -26,7 +26,7 @@ type Generate struct {
 	Many       int    `json:"many"`       //
 	Shapes     int    `json:"shapes"`     // the most classes that are described
 	Predicates int    `json:"predicates"` // of a class
-	Entities   int    `json:"entities"`   // hits for each thing that the question names; 0: they are not looked up
+	Entities   int    `json:"entities"`   // hits for each thing and relation that the question names; 0: they are not looked up
 	Format     string `json:"format"`     // of solved questions: text or json
 	Check      string `json:"check"`      // when a query is compared with the classes: CheckFirst or CheckAfter
 	Seconds    int    `json:"seconds"`    // for a run of a query
@@ -47,7 +47,11 @@ var (
 	})
 	retrieveEntities = typed(&Tool{Name: RetrieveEntitiesName, Text: "retrieve.md", Show: shownList}, func(ctx context.Context, env *Env,
 		a RetrieveArgs) (Result, error) {
-		return env.retrieveEntities(ctx, a.Texts)
+		return env.retrieveNamed(ctx, a.Texts, kg.Item)
+	})
+	retrieveProperties = typed(&Tool{Name: RetrievePropertiesName, Text: "retrieve.md", Show: shownList}, func(ctx context.Context,
+		env *Env, a RetrieveArgs) (Result, error) {
+		return env.retrieveNamed(ctx, a.Texts, kg.Property)
 	})
 	retrieveClasses = typed(&Tool{Name: RetrieveClassesName, Text: "retrieve.md", Show: shownList}, func(ctx context.Context, env *Env,
 		a RetrieveArgs) (Result, error) {
@@ -57,9 +61,10 @@ var (
 
 // The names of the tools with which things are looked up before the query is written.
 const (
-	RetrieveExamplesName = "retrieve_examples"
-	RetrieveEntitiesName = "retrieve_entities"
-	RetrieveClassesName  = "retrieve_classes"
+	RetrieveExamplesName   = "retrieve_examples"
+	RetrieveEntitiesName   = "retrieve_entities"
+	RetrievePropertiesName = "retrieve_properties"
+	RetrieveClassesName    = "retrieve_classes"
 )
 
 // RetrieveArgs are the arguments of the tools that look things up: the questions, names or classes to look for.
@@ -161,15 +166,16 @@ func (env *Env) shortened(query string) string {
 	return short
 }
 
-// retrieveEntities looks up the things that the question names.
-func (env *Env) retrieveEntities(ctx context.Context, names []string) (Result, error) {
+// retrieveNamed looks up the things that the question names, or its relations, those by meaning.
+func (env *Env) retrieveNamed(ctx context.Context, names []string, t kg.Type) (Result, error) {
 	type looked struct {
 		Name string
 		Hits []string
 	}
 	var out []looked
 	for _, n := range names {
-		res, err := env.Source.Find(ctx, kg.FindQuery{Text: n, Type: kg.Item, Language: env.Language.Code, Limit: env.Generate.Entities})
+		res, err := env.Source.Find(ctx, kg.FindQuery{Text: n, Type: t, Language: env.Language.Code, Limit: env.Generate.Entities,
+			Meaning: t == kg.Property})
 		if err != nil {
 			return env.failed(ctx, err)
 		}

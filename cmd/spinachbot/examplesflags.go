@@ -58,6 +58,10 @@ func (f *exampleFlags) read(ctx context.Context, lg *slog.Logger, held *examples
 	for _, reason := range slices.Sorted(maps.Keys(gone)) {
 		why = append(why, fmt.Sprintf("%s %d", reason, gone[reason]))
 	}
+	if left.Len() == 0 {
+		lg.Warn("none of the solved questions is shown: all of them are too near to a question of the benchmark", "files",
+			strings.Join(pool.Sources(), ", "))
+	}
 	lg.Info("solved questions", "files", strings.Join(pool.Sources(), ", "), "held_back", strings.Join(why, ", "), "left", left.Len())
 	return left, nil
 }
