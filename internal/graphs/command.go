@@ -21,7 +21,12 @@ func ReadFile(file string) (*registry.Registry, error) {
 	if file == "" {
 		return registry.New(), nil
 	}
-	data, err := os.ReadFile(file)
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("KG_FILE: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, registry.MaxFile+1)) // a device has no end
 	if err != nil {
 		return nil, fmt.Errorf("KG_FILE: %w", err)
 	}
@@ -82,6 +87,15 @@ func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (o
 	}
 	fmt.Fprintf(w, "  answers within %s\n", o.Clock.Now().Sub(start).Round(time.Millisecond))
 	ok = true
+	if e.Index != "" {
+		file, err := o.index(e)
+		if err != nil {
+			ok = false
+			fmt.Fprintf(w, "  %s\n", text.Clean(err.Error()))
+		} else {
+			_ = file.Close() // it was only read
+		}
+	}
 	for _, part := range []struct {
 		key   string
 		names []string

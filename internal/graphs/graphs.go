@@ -258,17 +258,26 @@ func (j *joined) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return j.queries.Query(ctx, query)
 }
 
+// index opens the label index that an entry names.
+func (o *Opener) index(e *registry.Entry) (*lookup.File, error) {
+	path := e.Index
+	if filepath.Ext(path) == "" {
+		path = filepath.Join(path, lookup.FileName)
+	}
+	file, err := lookup.Open(path, o.Embed)
+	if err != nil {
+		return nil, fmt.Errorf("its index: %w", err)
+	}
+	return file, nil
+}
+
 // plain makes a source that is asked by queries alone.
 func (o *Opener) plain(e *registry.Entry, query endpoint.Query) (*tool.Source, error) {
 	opts := endpoint.Options{Log: o.Log, Graph: e.Description, Query: query, Embed: o.Embed, Now: o.Clock.Now}
 	if e.Index != "" {
-		path := e.Index
-		if filepath.Ext(path) == "" {
-			path = filepath.Join(path, lookup.FileName)
-		}
-		file, err := lookup.Open(path, o.Embed)
+		file, err := o.index(e)
 		if err != nil {
-			return nil, fmt.Errorf("its index: %w; index build makes one", err)
+			return nil, err
 		}
 		opts.Index = file
 	}

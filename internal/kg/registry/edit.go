@@ -186,7 +186,7 @@ func NameFor(address string, taken []string) string {
 	}
 	name = strings.Trim(notName.ReplaceAllString(name, "-"), "-")
 	name = name[:min(len(name), 30)]
-	for i, base := 2, name; slices.Contains(taken, name) || name == "embedded" || !graphName.MatchString(name); i++ {
+	for i, base := 2, name; slices.Contains(taken, name) || name == embedded || !graphName.MatchString(name); i++ {
 		name = fmt.Sprintf("%s-%d", base, i)
 		if !graphName.MatchString(base) {
 			base = "graph"
@@ -199,7 +199,7 @@ func NameFor(address string, taken []string) string {
 func EntryOf(name, address string, p *Profile) (*Entry, error) {
 	e := &Entry{Description: p.Description, Address: address}
 	e.Name, e.Title = name, name
-	if !graphName.MatchString(name) || name == "embedded" {
+	if !graphName.MatchString(name) || name == embedded {
 		return nil, fmt.Errorf("%q cannot be a graph's name: small letters, digits and hyphens, up to 40", name)
 	}
 	text, err := entryText(e, "", 2)

@@ -45,8 +45,8 @@ func (m Mistakes) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxFile is the greatest length of a file.
-const maxFile = 4 << 20
+// MaxFile is the greatest length of a file in bytes.
+const MaxFile = 4 << 20
 
 // reader reads one file and collects its mistakes.
 type reader struct {
@@ -67,8 +67,8 @@ func parse(file string, data []byte) ([]*Entry, error) {
 	r := &reader{file: file}
 	var doc yaml.Node
 	switch err := yaml.Unmarshal(data, &doc); {
-	case len(data) > maxFile:
-		r.wrong(nil, "", "the file is larger than %d MB", maxFile>>20)
+	case len(data) > MaxFile:
+		r.wrong(nil, "", "the file is larger than %d MB", MaxFile>>20)
 	case err != nil:
 		r.syntax(err)
 	case len(doc.Content) == 0:
@@ -109,7 +109,7 @@ func (r *reader) document(n *yaml.Node) []*Entry {
 				r.wrong(k, "graphs."+name, "a graph's name has small letters, digits and hyphens, up to 40")
 				return
 			}
-			if name == "embedded" {
+			if name == embedded {
 				r.wrong(k, "graphs."+name, "this name stands for the graph that comes with the program")
 				return
 			}
@@ -374,19 +374,21 @@ func (r *reader) timeout(e *Entry, path string, v *yaml.Node) {
 	}
 }
 
-// headers reads the names of environment variables, with or without a dollar sign.
+// headers reads the names of environment variables. The dollar sign is needed: without it a key of letters and digits
+// would pass for a name, and would be shown.
 func (r *reader) headers(e *Entry, path string, v *yaml.Node) {
 	e.Headers = map[string]string{}
 	r.mapping(v, path, func(name string, k, v *yaml.Node) {
-		variable := strings.TrimPrefix(r.text(path+"."+name, v), "$")
+		s := r.text(path+"."+name, v)
+		variable, isVariable := strings.CutPrefix(s, "$")
 		switch {
 		case !headerName.MatchString(name) || strings.EqualFold(name, "Host") || strings.EqualFold(name, "User-Agent"):
 			r.wrong(k, path, "%.40q cannot be set as a header", name)
-		case variable == "":
-		case !envName.MatchString(variable):
+		case s == "":
+		case !isVariable || !envName.MatchString(variable):
 			r.wrong(v, path+"."+name, "want the name of an environment variable that holds the value, such as $COMPANY_KEY; the value itself does not belong here")
 		default:
-			e.Headers[name] = variable
+			e.Headers[name] = s
 		}
 	})
 }
@@ -423,8 +425,8 @@ func (e *Entry) Secrets(lookup func(name string) (string, bool)) (headers, param
 		}
 		return v
 	}
-	for h, name := range e.Headers {
-		headers[h] = get(name)
+	for h, v := range e.Headers {
+		headers[h] = get(strings.TrimPrefix(v, "$"))
 	}
 	for p, v := range e.Params {
 		if name, ok := strings.CutPrefix(v, "$"); ok {

@@ -16,6 +16,7 @@ package registry
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,7 +33,7 @@ type Entry struct {
 	EntityAPI   string            // address of a Wikibase's api.php; "" when the graph has none
 	Index       string            // folder or file of a label index; "" when there is none
 	Timeout     time.Duration     // of a query; 0: the program's
-	Headers     map[string]string // header to the environment variable that holds its value
+	Headers     map[string]string // header to "$NAME", the environment variable that holds its value
 	Params      map[string]string // parameter to its value, or to "$NAME" for an environment variable's
 	Text2SPARQL []string          // names of the graph in the TEXT2SPARQL challenge
 	Unconfirmed bool              // nobody has checked the address
@@ -87,6 +88,9 @@ func (r *Registry) Names() []string {
 	return out
 }
 
+// embedded is the name of the graph that comes with the program. It has no entry.
+const embedded = "embedded"
+
 // Named returns the graph of a name. The error says which there are.
 func (r *Registry) Named(name string) (*Entry, error) {
 	for _, e := range r.entries {
@@ -94,8 +98,11 @@ func (r *Registry) Named(name string) (*Entry, error) {
 			return e, nil
 		}
 	}
-	return nil, fmt.Errorf("there is no graph %q; the graphs are: %s; KG_FILE can name more, and kg add URL writes an entry",
-		name, strings.Join(r.Names(), ", "))
+	if name == embedded {
+		return nil, errors.New("the graph embedded comes with the program; it has no entry and no address")
+	}
+	return nil, fmt.Errorf("there is no graph %q; the graphs are: %s, %s; KG_FILE can name more, and kg add URL writes an entry",
+		name, embedded, strings.Join(r.Names(), ", "))
 }
 
 // WithPrefixes returns the description with the prefixes that every graph may use, Wikidata's on a Wikibase and those of the

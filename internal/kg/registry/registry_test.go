@@ -96,7 +96,7 @@ func TestMistakes(t *testing.T) {
     labels: [nope:label, rdfs:label, rdfs:label]
     languages: [English]
     timeout: soon
-    headers: {Authorization: "Bearer geheim", User-Agent: $X}
+    headers: {Authorization: "Bearer geheim", User-Agent: $X, X-Key: geheim}
     params: {token: geheim, query: x, y: "$not a name"}
     entities: http://x/w/api.php
     unconfirmed: perhaps
@@ -128,6 +128,7 @@ graph: {}
 		`kg.yaml:11: graphs.b.endpoint: the parameter "api_key" looks like a secret`, `kg.yaml:12: graphs.b.labels: "rdfs:label" is there twice`,
 		`kg.yaml:12: graphs.b.labels: "nope:label" is no property`, `kg.yaml:13: graphs.b.languages: "English" is no language code`, `kg.yaml:14: graphs.b.timeout: "soon"`,
 		`kg.yaml:15: graphs.b.headers.Authorization: want the name of an environment variable`, `kg.yaml:15: graphs.b.headers: "User-Agent" cannot be set`,
+		`kg.yaml:15: graphs.b.headers.X-Key: want the name of an environment variable`,
 		`kg.yaml:16: graphs.b.params.token: this looks like a secret`, `kg.yaml:16: graphs.b.params: "query" is the query's own`, `kg.yaml:16: graphs.b.params.y: "$not a name"`,
 		`kg.yaml:17: graphs.b.entities: only a graph with statements: wikibase`, `kg.yaml:18: graphs.b.unconfirmed: "perhaps" is not one of: true, false`,
 		`kg.yaml:20: graphs.c.title: want a text`, `kg.yaml:21: graphs.c.about: want a text, not a list`, `kg.yaml:22: graphs.c.endpoint: an address has no user`,
