@@ -173,7 +173,10 @@ func (b *indexBuild) connect(ctx context.Context, e *env, cfg *config.Config, lg
 	case b.kg != "":
 		o, err := newGraphs(lg, e, cfg, st, nil)
 		if err != nil {
-			return err
+			return usageError{err}
+		}
+		if err := graphs.Check(o.Registry, b.kg); err != nil {
+			return usageError{err}
 		}
 		source, err := o.Unindexed(b.kg)
 		if err != nil {
@@ -218,13 +221,13 @@ func indexSearchCommand(e *env) *cobra.Command {
 	c.fs.BoolVar(&s.Query.Meaning, "meaning", false, "rank by meaning")
 	c.fs.BoolVar(&s.Query.External, "external", false, "also find external identifiers and noise")
 	c.fs.BoolVar(&s.JSON, "json", false, "print a line of JSON for each query")
-	verify := c.fs.Bool("verify", false, "compare the checksums of the whole index first")
+	verify := c.fs.Bool("verify", false, "compare the checksums of the whole index first; without a query, only that")
 	return c.command(func(ctx context.Context, args []string) int {
 		s.Query.Type = lookup.Type(*kind)
 		switch {
 		case *dir == "":
 			return misuse(e, "index search: name the folder of the index with --index DIR; index build makes one")
-		case len(args) == 0:
+		case len(args) == 0 && !*verify, len(args) > 0 && strings.TrimSpace(strings.Join(args, "")) == "":
 			return misuse(e, "index search: what shall be found? give a QUERY, or - for standard input")
 		case s.Query.Limit < 1 || s.Query.Offset < 0 || s.Query.Limit+s.Query.Offset > lookup.MaxHits:
 			return misuse(e, "index search: --limit must be positive, and with --offset at most %d", lookup.MaxHits)
@@ -242,6 +245,10 @@ func indexSearchCommand(e *env) *cobra.Command {
 			if err := index.Verify(ctx); err != nil {
 				return fail(e, fmt.Errorf("index search: %w", err))
 			}
+		}
+		if len(args) == 0 {
+			fmt.Fprintln(e.stdout, "the checksums are right")
+			return exitOK
 		}
 		s.Index, s.Out = index, bufio.NewWriter(e.stdout)
 		return searchIndex(ctx, e, &s, args)

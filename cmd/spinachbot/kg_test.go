@@ -54,7 +54,12 @@ func TestKG(t *testing.T) {
 		{"kg show library", 0, []string{"% have no label; look for such things by what they are related to. (measured 20"}},
 		{"kg shape --kg library v:House", 0, []string{"publishing house (v:House)", "v:seat"}},
 		{"kg check", 0, []string{"no endpoint was asked"}},
-		{"kg check nope", 2, []string{`there is no graph "nope"`, "library"}},
+		{"kg check nope", 2, []string{`there is no graph "nope"`, "embedded, wikidata", "library"}},
+		{"kg show embedded", 2, []string{"comes with the program"}},
+		{"index build --out ix --kg nope", 2, []string{`there is no graph "nope"`}},
+		{"index build --out ix --kg embedded", 0, []string{"entities"}},
+		{"index search --index ix --verify", 0, []string{"the checksums are right"}},
+		{"index search --index ix", 2, []string{"what shall be found?"}},
 		{"kg add ftp://x/", 1, []string{"is no http or https address"}},
 		{"kg add " + csv.URL + " --name csv", 1, []string{"does not answer as a query service", "text/csv instead of SPARQL results in JSON"}},
 		{"eval score --kg library,library x.json", 2, []string{"named twice"}},
@@ -72,6 +77,16 @@ func TestKG(t *testing.T) {
 		if code != s.code {
 			t.Errorf("%s: exit %d, want %d: %s%s", s.args, code, s.code, out, errs)
 		}
+	}
+	if _, errs, code := invoke(t, nil, "index", "search", "--index", "ix", " "); code != 2 || !strings.Contains(errs, "what shall be found?") {
+		t.Errorf("a blank query: exit %d, %s", code, errs)
+	}
+	cut := "graphs: {cut: {endpoint: \"" + address + "\", index: nowhere}}"
+	if err := os.WriteFile("cut.yaml", []byte(cut), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, code := invoke(t, []string{"KG_FILE=cut.yaml"}, "kg", "check", "cut"); code != 1 || !strings.Contains(out, "its index: ") {
+		t.Errorf("an index that is not there: exit %d, %s%s", code, out, errs)
 	}
 	file, err := os.ReadFile("graphs.yaml")
 	if err != nil || strings.Count(string(file), "endpoint:") != 1 {
