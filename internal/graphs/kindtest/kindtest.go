@@ -61,7 +61,7 @@ func (nowhere) Record(context.Context, event.Event) error { return nil }
 
 // Check asks the questions with each of the presets and returns what is wrong with the answers, one text each. differ
 // says how an answer's rows differ from those that are right, "" when they are the same. Beside other rows it is wrong
-// when there is no answer, when a step fails, and when nothing was looked up on the way.
+// when there is no answer, when a step fails, and when hardly anything was looked up on the way.
 func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,
 	differ func(q kgtest.Question, got *kg.Table) (string, error)) (problems []string, err error) {
 	for _, name := range Presets {
@@ -85,7 +85,7 @@ func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,
 				if st.Failure != "" {
 					problem += fmt.Sprintf(" %s(%s): %s: %.300s", st.Action, st.Argument, st.Failure, st.Observation)
 				}
-				if strings.Contains(st.Action, "search") || strings.Contains(st.Action, "entry") || st.Action == "list" {
+				if strings.Contains(st.Action, "search") || st.Action == "get_wikidata_entry" || st.Action == "list" {
 					lookups++
 				}
 			}
@@ -94,7 +94,7 @@ func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,
 			}
 		}
 		if name != "sparql-llm" && lookups < len(questions)/2 { // which looks names up before its first step
-			problems = append(problems, fmt.Sprintf("%s: only %d searches and pages found something", name, lookups))
+			problems = append(problems, fmt.Sprintf("%s: only %d searches and looks at pages", name, lookups))
 		}
 	}
 	return problems, nil
