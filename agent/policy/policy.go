@@ -19,16 +19,23 @@ var policies = []struct {
 	policy Policy
 }{{"linear", Linear}, {"consistent", Consistent}, {"generate", Generate}}
 
+// Names returns the names of the policies.
+func Names() []string {
+	names := make([]string, len(policies))
+	for i, p := range policies {
+		names[i] = p.name
+	}
+	return names
+}
+
 // Named returns the policy with a name.
 func Named(name string) (Policy, error) {
-	var names []string
 	for _, p := range policies {
 		if p.name == name {
 			return p.policy, nil
 		}
-		names = append(names, p.name)
 	}
-	return nil, fmt.Errorf("there is no policy %q; the policies are %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("there is no policy %q; the policies are %s", name, strings.Join(Names(), ", "))
 }
 
 // Linear is the loop of the SPINACH paper (section 4.2): one action after the other, until the model stops or a limit

@@ -109,21 +109,21 @@ func Names() []string {
 	if err != nil {
 		panic(err) // the pattern is right
 	}
-	out := []string{usual}
+	out := []string{Usual}
 	for _, f := range files {
-		if name := path.Dir(f); name != usual {
+		if name := path.Dir(f); name != Usual {
 			out = append(append(out, name), dialects(name)...)
 		}
 	}
 	return out
 }
 
-// usual is the preset that is used when none is named.
-const usual = "spinach"
+// Usual is the preset that is used when none is named.
+const Usual = "spinach"
 
 // Default is the preset that is used when none is named.
 func Default() *Preset {
-	p, err := Named(usual)
+	p, err := Named(Usual)
 	if err != nil {
 		panic(err) // it is part of the program, and a test reads it
 	}

@@ -161,7 +161,7 @@ func TestAskOverHTTP(t *testing.T) {
 		t.Errorf("replay: exit %d: %s\n%s\nwant:\n%s", code, errs, second, first)
 	}
 
-	if out, errs, code = invoke(t, environ, "ask", "What was the shoe size of each president of the United States? It is for an exhibition."); code != exitNoAnswer || !strings.Contains(out, "no answer: not_found") {
+	if out, errs, code = invoke(t, environ, "ask", "What was the shoe size of each president of the United States? It is for an exhibition."); code != exitNoAnswer || !strings.Contains(out, "no answer (not_found)") {
 		t.Errorf("an unanswerable question: exit %d: %s\n%s", code, errs, out)
 	}
 	if out, errs, code = invoke(t, environ, "ask", "--kg", "embedded", "A question nobody scripted?"); code != exitNoAnswer || !strings.Contains(out, "no_model") {

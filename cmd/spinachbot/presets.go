@@ -28,25 +28,9 @@ func (f *presetFlags) declare(c *cmdline, more ...string) {
 	if len(more) > 0 {
 		usage += "; list explains them"
 	}
-	c.choiceVar(&f.name, "preset", preset.Default().Name, usage, append(preset.Names(), more...)...)
+	c.choiceVar(&f.name, "preset", preset.Usual, usage, append(preset.Names(), more...)...)
 	c.fs.StringVar(&f.file, "preset-file", "", "`file` with a preset of your own; its prompts (*.tmpl) are read from the same folder")
-	c.choiceVar(&f.policy, "policy", "", "`policy` that chooses the next step: "+orList(policies())+" (default: the preset's)", policies()...)
-}
-
-// policies are the policies of the program's presets.
-func policies() (names []string) {
-	for _, name := range preset.Names() {
-		p, err := preset.Named(name)
-		if err != nil {
-			panic(err) // it is part of the program, and a test reads it
-		}
-		for _, way := range p.Policies {
-			if !slices.Contains(names, way) {
-				names = append(names, way)
-			}
-		}
-	}
-	return names
+	c.choiceVar(&f.policy, "policy", "", "`policy` that chooses the next step: "+orList(search.Names())+" (default: the preset's)", search.Names()...)
 }
 
 // options returns the agent's options that the flags choose.

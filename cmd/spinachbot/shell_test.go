@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	search "github.com/spinachbot/spinachbot/agent/policy"
 	"github.com/spinachbot/spinachbot/agent/preset"
 	"github.com/spinachbot/spinachbot/config"
 )
@@ -20,7 +21,7 @@ func TestCompletions(t *testing.T) {
 			"freebase\tFreebase\nimdb\tIMDb"},
 		{"ask|--preset|", strings.Join(append(preset.Names(), "list"), "\n")},
 		{"ask|--la", "--language\tlanguage code of the question (default: detected)"},
-		{"eval|run|--policy|", strings.Join(policies(), "\n")},
+		{"eval|run|--policy|", strings.Join(search.Names(), "\n")},
 		{"ledger|list|--state|posted,", "posted,noticed\nposted,accepted\nposted,proposed\nposted,approved\nposted,posting\nposted,posted\nposted,gave_up\nposted,skipped\nposted,rejected"},
 		{"ledger|approve|", "sb-1000000000000000\tproposed: Ada: Bridges of Königsberg\nsb-2000000000000000\tproposed: Ada: Rivers"},
 		{"ledger|approve|sb-1000000000000000|", "sb-2000000000000000\tproposed: Ada: Rivers"},
