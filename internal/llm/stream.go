@@ -23,7 +23,7 @@ type Delta struct {
 	Call      string // more of a tool call: its name on a new line, then its arguments
 }
 
-// live reports whether the call is streamed: somebody looks, there is one sample, and the server streams.
+// live reports whether the call is streamed: someone looks, there is one sample, and the server streams.
 func (c *Client) live(req Request, wire openai.ChatCompletionRequest) bool {
 	return req.Live != nil && wire.N <= 1 && !c.noStream.Load()
 }

@@ -60,7 +60,7 @@ type nowhere struct{}
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
 // Check asks the questions with each of the presets and returns what is wrong with the answers, one text each. differ
-// says how an answer's rows differ from those that are right, "" when they are the same. Beside other rows it is wrong
+// says how an answer's rows differ from those that are right, "" when they are the same. Apart from other rows it is wrong
 // when there is no answer, when a step fails, and when hardly anything was looked up on the way.
 func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,
 	differ func(q kgtest.Question, got *kg.Table) (string, error)) (problems []string, err error) {

@@ -29,7 +29,7 @@ type Options struct {
 	Progress func(stage string, done, of int)
 }
 
-// Create writes an index file of the entries that rows adds. The file is written beside path, synced, and put in its
+// Create writes an index file of the entries that rows adds. The file is written next to path, synced, and put in its
 // place at once when it is whole: readers of an earlier file are not disturbed, and after a failure or a crash the
 // earlier file is still there. It needs space on disk for about two and a half times the index. One Create at a time
 // may run for a path; the caller sees to that. Errors: those of rows, ctx and the file system.
@@ -64,7 +64,7 @@ func Create(ctx context.Context, path string, o Options, rows func(add func(Entr
 	return h, os.Rename(out.Name(), path)
 }
 
-// tempFiles are the files that a build makes beside the index.
+// tempFiles are the files that a build makes next to the index.
 type tempFiles struct {
 	dir, base string
 	open      []*os.File

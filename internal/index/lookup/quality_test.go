@@ -32,7 +32,7 @@ func shared(t *testing.T, name string) string {
 	dir := os.Getenv("SPINACHBOT_SHARED")
 	if dir == "" {
 		dir = "../../../../shared"
-		if _, err := os.Stat(dir); err != nil { // a work tree beside others
+		if _, err := os.Stat(dir); err != nil { // a work tree next to others
 			dir = "../../../../../shared"
 		}
 	}

@@ -1,3 +1,5 @@
+// Over 500 lines: one search, from its words to its hits; the steps share the state of the scan.
+
 package lookup
 
 import (

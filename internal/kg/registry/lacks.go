@@ -123,7 +123,7 @@ func (l *lacking) labels() {
 	}
 }
 
-// statements looks for what statements of a Wikibase have beside their values.
+// statements looks for what statements of a Wikibase have besides their values.
 func (l *lacking) statements() {
 	if t, ok := l.ask(fmt.Sprintf("SELECT ?s WHERE { ?x <%sP31> ?s } LIMIT %d", rdf.Prop, sampledThings)); ok {
 		if nodes := column(t); len(nodes) == 0 {

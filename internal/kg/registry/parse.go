@@ -437,7 +437,7 @@ func (e *Entry) Secrets(lookup func(name string) (string, bool)) (headers, param
 	return headers, params, errors.Join(missing...)
 }
 
-// known are namespaces with the prefixes that people know them by, beside rdf.Prefixes.
+// known are namespaces with the prefixes that people know them by, in addition to rdf.Prefixes.
 var known = map[string]string{
 	"http://xmlns.com/foaf/0.1/": "foaf", "http://purl.org/dc/elements/1.1/": "dc", "http://purl.org/dc/terms/": "dct",
 	"http://dbpedia.org/ontology/": "dbo", "http://dbpedia.org/resource/": "dbr", "http://dbpedia.org/property/": "dbp",

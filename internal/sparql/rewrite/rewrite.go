@@ -28,7 +28,7 @@ type Options struct {
 	DropMWAPI bool              // leave out calls of wikibase:mwapi; otherwise they are an error for other engines
 	Distinct  bool              // make the outermost SELECT a SELECT DISTINCT
 	Entities  bool              // project ?x where only ?xLabel is projected
-	Prefixes  map[string]string // of the graph, beside Wikidata's: they may be used without being declared
+	Prefixes  map[string]string // of the graph, in addition to Wikidata's: they may be used without being declared
 	Labels    bool              // WDQS: add the label service and ?xLabel for projected entities that have none
 }
 
