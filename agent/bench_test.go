@@ -66,8 +66,8 @@ func benchEngine(b *testing.B, name string, m Model) *Engine {
 	return with(m, Wikibase(instantGraph{&fakeGraph{}}), p)
 }
 
-// BenchmarkTenSteps: the agent's own time for a question of ten steps, with a model and a graph that answer at once and a
-// trajectory in memory.
+// BenchmarkTenSteps: the agent's own time for a question of ten steps, with a model and a graph that answer at once and
+// a trajectory in memory.
 func BenchmarkTenSteps(b *testing.B) {
 	for _, name := range []string{"spinach", "grasp"} {
 		b.Run(name, func(b *testing.B) {
@@ -95,7 +95,8 @@ func BenchmarkTwoHundredQuestions(b *testing.B) {
 				e := benchEngine(b, name, instant{native: name == "grasp", wait: func() { there.Done(); <-measured }})
 				for range questions {
 					all.Go(func() {
-						if out, err := e.Ask(b.Context(), Question{Text: "Who?", Language: "en"}, forgetting{}, Limits{}); err != nil || out.Answer == nil {
+						if out, err := e.Ask(b.Context(), Question{Text: "Who?", Language: "en"}, forgetting{}, Limits{}); err != nil ||
+							out.Answer == nil {
 							b.Error(out, err)
 						}
 					})

@@ -43,8 +43,10 @@ func TestDiagnose(t *testing.T) {
 	}{
 		{"one condition loses the rows", false, Limits{}, two, yes("rank"),
 			"Tried with one condition left out: rows appear without `?x wikibase:rank ?r`; there are still none without `?x wdt:P31 wd:Q5`.", 3},
-		{"any condition", false, Limits{}, two, yes("x-y-z"), "rows appear without `?x wikibase:rank ?r`, or without `?x wdt:P31 wd:Q5`.", 3},
-		{"no single condition", false, Limits{}, two, yes(""), "or without `?x wdt:P31 wd:Q5`. So at least two conditions are wrong, or the graph does not have the data.", 3},
+		{"any condition", false, Limits{}, two, yes("x-y-z"),
+			"rows appear without `?x wikibase:rank ?r`, or without `?x wdt:P31 wd:Q5`.", 3},
+		{"no single condition", false, Limits{}, two, yes(""),
+			"or without `?x wdt:P31 wd:Q5`. So at least two conditions are wrong, or the graph does not have the data.", 3},
 		{"six at most", false, Limits{}, "SELECT ?x { ?x wdt:P1 1; wdt:P2 2; wdt:P3 3; wdt:P4 4; wdt:P5 5; wdt:P6 6; wdt:P7 7 }", yes("P7"), "rows appear without `?x wdt:P7 7`", 7},
 		{"a failing probe", false, Limits{}, two, func(q string) (*kg.Table, error) {
 			if strings.HasPrefix(q, "ASK") {
@@ -52,7 +54,10 @@ func TestDiagnose(t *testing.T) {
 			}
 			return &kg.Table{Vars: []string{"x"}}, nil
 		}, "", 2},
-		{"a graph that gives no truth", false, Limits{}, two, func(string) (*kg.Table, error) { return &kg.Table{Vars: []string{"x"}}, nil }, "", 2},
+		{"a graph that gives no truth", false, Limits{}, two, func(string) (*kg.Table,
+			error) {
+			return &kg.Table{Vars: []string{"x"}}, nil
+		}, "", 2},
 		{"not asked for", true, Limits{}, two, yes("rank"), "", 1},
 		{"time is short", false, Limits{Time: 5 * time.Second}, two, yes("rank"), "", 1},
 	} {
@@ -67,7 +72,8 @@ func TestDiagnose(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := out.Steps[0].Observation
-			if !strings.Contains(got, "returned no rows") || !strings.Contains(got, tt.want) || tt.want == "" && strings.Contains(got, "left out") {
+			if !strings.Contains(got, "returned no rows") || !strings.Contains(got, tt.want) || tt.want == "" &&
+				strings.Contains(got, "left out") {
 				t.Errorf("the model reads:\n%s", got)
 			}
 			if len(g.queries) != tt.queries {
@@ -132,7 +138,8 @@ func TestDiagnoseStops(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := New(slog.New(slog.DiscardHandler), r, tool.Wikibase(r), ticking(), spinach(func(p *preset.Preset) { p.Diagnose = true })).Ask(t.Context(), r.Question(), &memory{}, r.Limits())
+	again, err := New(slog.New(slog.DiscardHandler), r, tool.Wikibase(r), ticking(),
+		spinach(func(p *preset.Preset) { p.Diagnose = true })).Ask(t.Context(), r.Question(), &memory{}, r.Limits())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,8 +41,8 @@ type Engine struct {
 	noTools atomic.Bool // the model's server knows no tool calls
 }
 
-// New returns an engine for the graphs of sources, at least one. Without a labeler items in results stay without labels,
-// and IDs that were never shown are not named. now is the clock for limits and time stamps.
+// New returns an engine for the graphs of sources, at least one. Without a labeler items in results stay without
+// labels, and IDs that were never shown are not named. now is the clock for limits and time stamps.
 func New(lg *slog.Logger, model Model, sources Sources, now func() time.Time, opts Options) *Engine {
 	if opts.Preset == nil {
 		opts.Preset = preset.Default()

@@ -25,20 +25,25 @@ func execute(q string) string { return do("execute_sparql(" + q + ")") }
 func TestAnswer(t *testing.T) {
 	const q = `SELECT ?x ?xLabel WHERE { ?x wdt:P403 wd:Q1653 . SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],mul,en" } }`
 	result := &kg.Table{Vars: []string{"x", "xLabel"}, Source: "query.example",
-		Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q131752"), rdf.LangString("Inn", "de")}, {rdf.IRI(rdf.Entity + "Q15102"), rdf.LangString("Isar", "de")}}}
+		Rows: [][]rdf.Term{{rdf.IRI(rdf.Entity + "Q131752"), rdf.LangString("Inn", "de")}, {rdf.IRI(rdf.Entity + "Q15102"),
+			rdf.LangString("Isar", "de")}}}
 	g := &fakeGraph{
 		hits: map[string][]kg.Hit{
-			"de:donau":              {{ID: "Q1653", Type: kg.Item, Label: "Donau", Description: "Fluss in Europa"}},
-			"en:donau":              {{ID: "Q1653", Type: kg.Item, Label: "Danube", MatchType: "alias", MatchText: "Donau"}, {ID: "Q9", Type: kg.Item, Label: "Donau"}},
-			"en:mouth of the river": {{ID: "P403", Type: kg.Property, Label: "mouth of the watercourse", Datatype: "wikibase-item", MatchType: "alias", MatchText: "mouth of the river"}},
+			"de:donau": {{ID: "Q1653", Type: kg.Item, Label: "Donau", Description: "Fluss in Europa"}},
+			"en:donau": {{ID: "Q1653", Type: kg.Item, Label: "Danube", MatchType: "alias", MatchText: "Donau"},
+				{ID: "Q9", Type: kg.Item, Label: "Donau"}},
+			"en:mouth of the river": {{ID: "P403", Type: kg.Property, Label: "mouth of the watercourse",
+				Datatype: "wikibase-item", MatchType: "alias", MatchText: "mouth of the river"}},
 		},
 		query:  func(string) (*kg.Table, error) { return result, nil },
 		labels: map[string]string{"Q1653": "Donau", "P403": "mündet in", "Q131752": "Inn", "Q15102": "Isar"},
 	}
 	m := &fakeModel{tasks: map[string]string{"language": "German", "report": "Zwei Flüsse münden in die Donau."},
-		acts: []string{do("search_wikidata(Donau)"), do("search_wikidata(mouth of the river)"), execute(q), do("stop()")}, usage: llm.Usage{InputTokens: 100, OutputTokens: 10, USD: 0.01}}
+		acts:  []string{do("search_wikidata(Donau)"), do("search_wikidata(mouth of the river)"), execute(q), do("stop()")},
+		usage: llm.Usage{InputTokens: 100, OutputTokens: 10, USD: 0.01}}
 	rec := &memory{}
-	out, err := newEngine(m, g).Ask(t.Context(), Question{ID: "1", Text: "Welche Flüsse münden in die Donau?"}, rec, Limits{})
+	out, err := newEngine(m, g).Ask(t.Context(), Question{ID: "1", Text: "Welche Flüsse münden in die Donau?"}, rec,
+		Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +60,8 @@ func TestAnswer(t *testing.T) {
 		t.Errorf("confidence %v, want 0.82: four steps, nothing refused, all numbers seen", out.Confidence)
 	}
 	a := out.Answer
-	if !strings.Contains(a.SPARQL, "[AUTO_LANGUAGE]") || !strings.Contains(a.SPARQL, "mündet in") || strings.Contains(a.Ran, "AUTO_LANGUAGE") {
+	if !strings.Contains(a.SPARQL, "[AUTO_LANGUAGE]") || !strings.Contains(a.SPARQL, "mündet in") ||
+		strings.Contains(a.Ran, "AUTO_LANGUAGE") {
 		t.Errorf("posted:\n%s\nran:\n%s", a.SPARQL, a.Ran)
 	}
 	if a.Ran != strings.ReplaceAll(a.SPARQL, "[AUTO_LANGUAGE]", "de") || g.queries[len(g.queries)-1] != a.Ran {
@@ -64,7 +70,8 @@ func TestAnswer(t *testing.T) {
 	if strings.Contains(g.queries[0], "AUTO_LANGUAGE") {
 		t.Errorf("explored with the placeholder: %s", g.queries[0])
 	}
-	if a.Table != result || a.Endpoint != "query.example" || a.RanAt.IsZero() || a.Labels["Q131752"] != "Inn" || a.Labels["P403"] != "mündet in" {
+	if a.Table != result || a.Endpoint != "query.example" || a.RanAt.IsZero() || a.Labels["Q131752"] != "Inn" ||
+		a.Labels["P403"] != "mündet in" {
 		t.Errorf("answer %+v", a)
 	}
 	wantObs := []string{
@@ -87,13 +94,15 @@ func TestAnswer(t *testing.T) {
 			t.Errorf("event %s has no time", e.Event)
 		}
 	}
-	if d := cmp.Diff([]string{"start", "model", "model", "step", "model", "step", "model", "step", "model", "step", "final", "model", "end"}, kinds); d != "" {
+	if d := cmp.Diff([]string{"start", "model", "model", "step", "model", "step", "model", "step", "model", "step",
+		"final", "model", "end"}, kinds); d != "" {
 		t.Errorf("events (-want +got):\n%s", d)
 	}
 }
 
 func near(a, b llm.Usage) bool {
-	return a.Calls == b.Calls && a.InputTokens == b.InputTokens && a.OutputTokens == b.OutputTokens && a.USD-b.USD < 1e-9 && b.USD-a.USD < 1e-9
+	return a.Calls == b.Calls && a.InputTokens == b.InputTokens && a.OutputTokens == b.OutputTokens &&
+		a.USD-b.USD < 1e-9 && b.USD-a.USD < 1e-9
 }
 
 // TestFinalLimit: LIMIT 10 goes at the very end only, not when the question asks for ten, and not when the result is
@@ -107,7 +116,8 @@ func TestFinalLimit(t *testing.T) {
 	}{
 		{"an exploring limit goes", "Who?", base + " LIMIT 10", false, false},
 		{"another limit stays", "Who?", base + " LIMIT 100", false, true},
-		{"a limit inside stays", "Who?", "SELECT ?x WHERE { { SELECT ?x WHERE { ?x wdt:P31 wd:Q5 } LIMIT 10 } }", false, true},
+		{"a limit inside stays", "Who?", "SELECT ?x WHERE { { SELECT ?x WHERE { ?x wdt:P31 wd:Q5 } LIMIT 10 } }", false,
+			true},
 		{"the ten asked for stay", "What are the ten largest?", base + " ORDER BY DESC(?x) LIMIT 10", false, true},
 		{"sorted, but not ten asked for", "What are the largest?", base + " ORDER BY DESC(?x) LIMIT 10", false, false},
 		{"too much without it", "Who?", base + " LIMIT 10", true, true},
@@ -141,12 +151,14 @@ func TestUnfit(t *testing.T) {
 		}
 		return items("Q3"), nil
 	}
-	m := &fakeModel{acts: []string{execute(qA), do("stop()"), execute(qB), do("stop()")}, tasks: map[string]string{"report": "r"}}
+	m := &fakeModel{acts: []string{execute(qA), do("stop()"), execute(qB), do("stop()")},
+		tasks: map[string]string{"report": "r"}}
 	out, rec := ask(t, m, g, Limits{})
 	if out.Answer == nil || !strings.Contains(out.Answer.SPARQL, "P17") {
 		t.Fatalf("%+v", out)
 	}
-	if !strings.Contains(rec.of("model")[2].Request.Messages[len(rec.of("model")[2].Request.Messages)-1].Content, "cannot be published") {
+	if !strings.Contains(rec.of("model")[2].Request.Messages[len(rec.of("model")[2].Request.Messages)-1].Content,
+		"cannot be published") {
 		t.Error("the model was not told")
 	}
 	if out.Confidence >= 0.82 {
@@ -172,17 +184,24 @@ func TestEnds(t *testing.T) {
 	}{
 		{"fifteen counted", &fakeModel{acts: many(20)}, Limits{}, nil, OutOfActions, 15},
 		{"three counted", &fakeModel{acts: many(20)}, Limits{Counted: 3}, nil, OutOfActions, 3},
-		{"thirty in all", &fakeModel{acts: slices.Repeat([]string{do("search_wikidata(a)")}, 40)}, Limits{}, nil, OutOfActions, 30},
-		{"no model", &fakeModel{fail: map[string]error{"act": fmt.Errorf("x: %w", llm.ErrNoModel)}}, Limits{}, nil, NoModel, 0},
+		{"thirty in all", &fakeModel{acts: slices.Repeat([]string{do("search_wikidata(a)")}, 40)}, Limits{}, nil,
+			OutOfActions, 30},
+		{"no model", &fakeModel{fail: map[string]error{"act": fmt.Errorf("x: %w", llm.ErrNoModel)}}, Limits{}, nil, NoModel,
+			0},
 		{"budget of the client", &fakeModel{fail: map[string]error{"act": llm.ErrBudget}}, Limits{}, nil, RequestMoney, 0},
-		{"day's money", &fakeModel{fail: map[string]error{"act": &llm.BudgetError{Account: llm.DayAccount, Measure: llm.USD}}}, Limits{USD: 9}, nil, DayMoney, 0},
-		{"run's money", &fakeModel{fail: map[string]error{"act": fmt.Errorf("booking: %w", &llm.BudgetError{Account: llm.RunAccount})}}, Limits{}, nil, RunMoney, 0},
-		{"tokens of the client", &fakeModel{fail: map[string]error{"act": &llm.BudgetError{Account: llm.RequestAccount, Measure: llm.OutputTokens}}}, Limits{}, nil, OutOfTokens, 0},
-		{"model not running", &fakeModel{fail: map[string]error{"act": &llm.Error{Refused: true}}}, Limits{}, nil, ModelFailed, 0},
+		{"day's money", &fakeModel{fail: map[string]error{"act": &llm.BudgetError{Account: llm.DayAccount,
+			Measure: llm.USD}}}, Limits{USD: 9}, nil, DayMoney, 0},
+		{"run's money", &fakeModel{fail: map[string]error{"act": fmt.Errorf("booking: %w",
+			&llm.BudgetError{Account: llm.RunAccount})}}, Limits{}, nil, RunMoney, 0},
+		{"tokens of the client", &fakeModel{fail: map[string]error{"act": &llm.BudgetError{Account: llm.RequestAccount,
+			Measure: llm.OutputTokens}}}, Limits{}, nil, OutOfTokens, 0},
+		{"model not running", &fakeModel{fail: map[string]error{"act": &llm.Error{Refused: true}}}, Limits{}, nil,
+			ModelFailed, 0},
 		{"model down", &fakeModel{fail: map[string]error{"act": &llm.Error{Status: 503}}}, Limits{}, nil, ModelFailed, 0},
 		{"context too short", &fakeModel{fail: map[string]error{"act": llm.ErrContextLength}}, Limits{}, nil, ModelFailed, 0},
 		{"unreadable turns", &fakeModel{acts: slices.Repeat([]string{"I give up."}, 9)}, Limits{}, nil, ModelFailed, 4},
-		{"tokens", &fakeModel{acts: many(20), usage: llm.Usage{InputTokens: 40, OutputTokens: 10}}, Limits{Tokens: 100}, nil, OutOfTokens, 2},
+		{"tokens", &fakeModel{acts: many(20), usage: llm.Usage{InputTokens: 40, OutputTokens: 10}}, Limits{Tokens: 100}, nil,
+			OutOfTokens, 2},
 		{"money", &fakeModel{acts: many(20), usage: llm.Usage{USD: 0.25}}, Limits{USD: 0.5}, nil, RequestMoney, 2},
 		{"time", &fakeModel{acts: many(20)}, Limits{Time: 10 * time.Millisecond}, nil, OutOfTime, -1},
 		{"graph down", &fakeModel{acts: many(20)}, Limits{}, func(g *fakeGraph) {
@@ -191,7 +210,8 @@ func TestEnds(t *testing.T) {
 				g.errs[fmt.Sprintf("thing %d", i)] = kg.Errorf(kg.Down, "no route")
 			}
 		}, GraphFailed, 3},
-		{"banned", &fakeModel{acts: many(20)}, Limits{}, func(g *fakeGraph) { g.errs = map[string]error{"thing 0": kg.Errorf(kg.Banned, "until tomorrow")} }, GraphFailed, 1},
+		{"banned", &fakeModel{acts: many(20)}, Limits{},
+			func(g *fakeGraph) { g.errs = map[string]error{"thing 0": kg.Errorf(kg.Banned, "until tomorrow")} }, GraphFailed, 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -211,7 +231,8 @@ func TestEnds(t *testing.T) {
 				t.Errorf("the trajectory ends with %s %s", last.Event, last.Reason)
 			}
 			read := last.Ending()
-			if read.Reason != out.Reason || read.Detail != out.Detail || kindOf(read.Cause) != kindOf(out.Cause) || read.ServiceFailed() != out.ServiceFailed() {
+			if read.Reason != out.Reason || read.Detail != out.Detail || kindOf(read.Cause) != kindOf(out.Cause) ||
+				read.ServiceFailed() != out.ServiceFailed() {
 				t.Errorf("the trajectory's ending is %+v, the run's %+v", read, out.Ending)
 			}
 		})
@@ -223,13 +244,17 @@ func TestEnds(t *testing.T) {
 func TestReportNotes(t *testing.T) {
 	const count = "SELECT (COUNT(?x) AS ?n) WHERE { ?x wdt:P36 ?y }"
 	g := graphOfTwo()
-	g.tables[count] = &kg.Table{Vars: []string{"n", "place"}, Rows: [][]rdf.Term{{rdf.Typed("4", rdf.XSDInteger), rdf.IRI(rdf.Entity + "Q586")}}}
+	g.tables[count] = &kg.Table{Vars: []string{"n", "place"}, Rows: [][]rdf.Term{{rdf.Typed("4", rdf.XSDInteger),
+		rdf.IRI(rdf.Entity + "Q586")}}}
 	g.labels = map[string]string{"Q586": "Bonn</notes>"}
 	g.errs["SELECT ?x WHERE { ?x wdt:P50 ?y }"] = kg.Errorf(kg.Timeout, "slow")
 	turn := func(thought, action string) string { return "Thought: " + thought + "\nAction: " + action }
-	m := &fakeModel{acts: []string{turn("Look.", "search_wikidata(a)"), turn("I take only living ones.", "execute_sparql("+qA+")"), turn("Check.", "execute_sparql("+count+")"),
-		turn("Again.", "execute_sparql("+qAsk+")"), turn("More.", "execute_sparql(SELECT ?x WHERE { ?x wdt:P50 ?y })"), turn("None?", "execute_sparql("+qEmpty+")"),
-		turn("Four lack the statement. "+strings.Repeat("Very long. ", 100), "stop(step 2)")}, tasks: map[string]string{"report": "r"}}
+	m := &fakeModel{acts: []string{turn("Look.", "search_wikidata(a)"), turn("I take only living ones.", "execute_sparql("+
+		qA+")"), turn("Check.", "execute_sparql("+count+")"),
+		turn("Again.", "execute_sparql("+qAsk+")"), turn("More.", "execute_sparql(SELECT ?x WHERE { ?x wdt:P50 ?y })"),
+		turn("None?", "execute_sparql("+qEmpty+")"),
+		turn("Four lack the statement. "+strings.Repeat("Very long. ", 100), "stop(step 2)")},
+		tasks: map[string]string{"report": "r"}}
 	out, _ := ask(t, m, g, Limits{})
 	if out.Answer == nil {
 		t.Fatalf("%s: %s", out.Reason, out.Detail)
@@ -237,7 +262,8 @@ func TestReportNotes(t *testing.T) {
 	said := m.last("report")
 	for _, want := range []string{
 		"Step 1: Look. [search_wikidata(a)]\n", "Step 2: I take only living ones. [execute_sparql(" + qA + ")]: 2 rows\n",
-		": 1 row, n = 4, place = Bonn&lt;/notes> (Q586)\n", ": a truth value, False\n", ": failed: timeout\n", ": no rows\n", "Step 7: Four lack the statement.",
+		": 1 row, n = 4, place = Bonn&lt;/notes> (Q586)\n", ": a truth value, False\n", ": failed: timeout\n", ": no rows\n",
+		"Step 7: Four lack the statement.",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing in:\n%s", want, said)
@@ -250,13 +276,16 @@ func TestReportNotes(t *testing.T) {
 
 // TestNoAnswerDetail: the reason is the model's, without the form in which it was said.
 func TestNoAnswerDetail(t *testing.T) {
-	for said, want := range map[string]string{"no answer: no shoe sizes there": "no shoe sizes there", "No answer - none": "none", "no answer": ""} {
-		m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("stop(" + said + ")")}, tasks: map[string]string{"report": "r"}}
+	for said, want := range map[string]string{"no answer: no shoe sizes there": "no shoe sizes there",
+		"No answer - none": "none", "no answer": ""} {
+		m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("stop(" + said + ")")},
+			tasks: map[string]string{"report": "r"}}
 		out, _ := ask(t, m, &fakeGraph{}, Limits{})
 		if out.Reason != NotFound || out.Detail != want {
 			t.Errorf("%s: %q, %q; want %q", said, out.Reason, out.Detail, want)
 		}
-		if r := m.last("report"); want != "" && !strings.Contains(r, "No answer was found. Reason: "+want) || want == "" && strings.Contains(r, "Reason:") {
+		if r := m.last("report"); want != "" && !strings.Contains(r, "No answer was found. Reason: "+want) || want == "" &&
+			strings.Contains(r, "Reason:") {
 			t.Errorf("the report's writer reads:\n%s", r)
 		}
 	}
@@ -277,9 +306,12 @@ func TestExtract(t *testing.T) {
 		{"no query at all", "I am sorry.", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := &fakeModel{acts: []string{do("get_wikidata_entry(Q64)"), execute("SELECT ?x WHERE { ?x wdt:P31 wd:Q5, wd:Q1; wdt:P36 ?y }")}, tasks: map[string]string{"extract": tt.said, "report": "r"}}
+			m := &fakeModel{acts: []string{do("get_wikidata_entry(Q64)"),
+				execute("SELECT ?x WHERE { ?x wdt:P31 wd:Q5, wd:Q1; wdt:P36 ?y }")}, tasks: map[string]string{"extract": tt.said,
+				"report": "r"}}
 			g := graphOfTwo()
-			g.labels = map[string]string{"P31": "instance of", "Q5": "human", "P36": "capital", "Q1": "universe"} // shown with the query: seen from then on
+			// shown with the query: seen from then on
+			g.labels = map[string]string{"P31": "instance of", "Q5": "human", "P36": "capital", "Q1": "universe"}
 			out, _ := ask(t, m, g, Limits{Counted: 2})
 			if (out.Answer != nil) != tt.answer {
 				t.Errorf("answer %v, reason %q: %s", out.Answer, out.Reason, out.Detail)
@@ -293,13 +325,15 @@ func TestExtract(t *testing.T) {
 
 // TestUnreadableTurn: the turn goes back with what is wrong, and the count starts again after a readable one.
 func TestUnreadableTurn(t *testing.T) {
-	m := &fakeModel{acts: []string{"hm", "hm", "hm", execute(qA), "hm", "hm", "hm", do("stop()")}, tasks: map[string]string{"report": "r"}}
+	m := &fakeModel{acts: []string{"hm", "hm", "hm", execute(qA), "hm", "hm", "hm", do("stop()")},
+		tasks: map[string]string{"report": "r"}}
 	out, rec := ask(t, m, graphOfTwo(), Limits{})
 	if out.Answer == nil {
 		t.Fatalf("%s: %s", out.Reason, out.Detail)
 	}
 	ms := rec.of("model")[1].Request.Messages
-	if n := len(ms); ms[n-2].Role != llm.Assistant || ms[n-2].Content != "hm" || !strings.Contains(ms[n-1].Content, "no action that could be read") ||
+	if n := len(ms); ms[n-2].Role != llm.Assistant || ms[n-2].Content != "hm" || !strings.Contains(ms[n-1].Content,
+		"no action that could be read") ||
 		!strings.HasSuffix(ms[n-1].Content, "\nNow write step 1.") {
 		t.Errorf("%+v", ms[n-2:])
 	}
@@ -311,12 +345,14 @@ func TestUnreadableTurn(t *testing.T) {
 // TestStops: the caller's cancellation and a failing trajectory are errors, whatever the moment, and never an answer.
 func TestStops(t *testing.T) {
 	script := func() *fakeModel {
-		return &fakeModel{acts: []string{do("search_wikidata(a)"), execute(qA), do("stop()")}, tasks: map[string]string{"report": "r"}}
+		return &fakeModel{acts: []string{do("search_wikidata(a)"), execute(qA), do("stop()")},
+			tasks: map[string]string{"report": "r"}}
 	}
 	_, whole := ask(t, script(), graphOfTwo(), Limits{})
 	for n := 1; n <= len(whole.events); n++ {
 		rec := &memory{failAt: n}
-		out, err := newEngine(script(), graphOfTwo()).Ask(t.Context(), Question{Text: "Which?", Language: "en"}, rec, Limits{})
+		out, err := newEngine(script(), graphOfTwo()).Ask(t.Context(), Question{Text: "Which?", Language: "en"}, rec,
+			Limits{})
 		if err == nil || !strings.Contains(err.Error(), "no space left") {
 			t.Errorf("trajectory fails at event %d: error %v, outcome %+v", n, err, out)
 		}
@@ -363,19 +399,23 @@ func TestPanicIsAnError(t *testing.T) {
 // TestFollowUp: earlier turns come before the question, escaped, and what stood in them counts as seen.
 func TestFollowUp(t *testing.T) {
 	m := &fakeModel{acts: []string{execute(qA), do("stop()")}, tasks: map[string]string{"report": "r"}}
-	q := Question{Text: "only the living ones, please", Language: "en", History: []Turn{{Question: "Which <humans>?", SPARQL: qA, Report: "Two.",
+	q := Question{Text: "only the living ones, please", Language: "en", History: []Turn{{Question: "Which <humans>?",
+		SPARQL: qA, Report: "Two.",
 		Steps: []Step{{Action: tool.SearchName, Argument: "human", Observation: "human (Q5)"}}}}}
 	out, err := newEngine(m, graphOfTwo()).Ask(t.Context(), q, nil, Limits{})
 	if err != nil || out.Answer == nil {
 		t.Fatal(err, out)
 	}
 	text := m.requests[0].Messages[1].Content
-	for _, want := range []string{"<earlier>\nQuestion: Which &lt;humans&gt;?", "search_wikidata(human) returned: human (Q5)", qA, "What was replied: Two.", "<question>\nonly the living ones, please\n</question>"} {
+	for _, want := range []string{"<earlier>\nQuestion: Which &lt;humans&gt;?",
+		"search_wikidata(human) returned: human (Q5)", qA, "What was replied: Two.",
+		"<question>\nonly the living ones, please\n</question>"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in:\n%s", want, text)
 		}
 	}
-	if strings.Index(text, "<earlier>") > strings.Index(text, "<question>") || strings.Contains(out.Steps[0].Observation, "not looked up") {
+	if strings.Index(text, "<earlier>") > strings.Index(text, "<question>") || strings.Contains(out.Steps[0].Observation,
+		"not looked up") {
 		t.Errorf("%s\n%s", text, out.Steps[0].Observation)
 	}
 	if out.Confidence != 0.82 {
@@ -418,7 +458,8 @@ func TestBounds(t *testing.T) {
 	wide.Rows = [][]rdf.Term{row, row}
 	g := graphOfTwo()
 	g.tables[qA] = wide
-	m := &fakeModel{acts: []string{execute(qA), do("search_wikidata(b)"), do("search_wikidata(c)"), do("search_wikidata(d)")}}
+	m := &fakeModel{acts: []string{execute(qA), do("search_wikidata(b)"), do("search_wikidata(c)"),
+		do("search_wikidata(d)")}}
 	q := Question{Text: strings.Repeat("long ", 10_000), Language: "en"}
 	for i := range 9 {
 		q.History = append(q.History, Turn{Question: fmt.Sprintf("turn %d", i)})
@@ -436,7 +477,8 @@ func TestBounds(t *testing.T) {
 	}
 	for i, want := range []string{"", "Only 3 steps are left", "Only 2 steps are left", "This is the last step"} {
 		ms := m.requests[i].Messages
-		if last := ms[len(ms)-1].Content; want != "" && !strings.Contains(last, want) || want == "" && strings.Contains(last, "left") {
+		if last := ms[len(ms)-1].Content; want != "" && !strings.Contains(last, want) || want == "" && strings.Contains(last,
+			"left") {
 			t.Errorf("step %d: %s", i+1, render.Clip(last, 300))
 		}
 	}
@@ -493,8 +535,10 @@ func TestLastRun(t *testing.T) {
 		want  Reason
 	}{
 		{"the graph is down", kg.Errorf(kg.Down, "no route"), []string{execute(qA), do("stop()")}, Limits{}, GraphFailed},
-		{"it fails for good and the steps are used up", kg.Errorf(kg.QueryFailed, "no"), []string{execute(qA), do("stop()")}, Limits{Total: 2, Counted: 2}, CannotPublish},
-		{"it is too slow, and the model gives up", kg.Errorf(kg.Timeout, "slow"), []string{execute(qA), do("stop()"), do("stop(no answer: too slow)"), do("stop(no answer: too slow)")}, Limits{}, NotFound},
+		{"it fails for good and the steps are used up", kg.Errorf(kg.QueryFailed, "no"), []string{execute(qA), do("stop()")},
+			Limits{Total: 2, Counted: 2}, CannotPublish},
+		{"it is too slow, and the model gives up", kg.Errorf(kg.Timeout, "slow"), []string{execute(qA), do("stop()"),
+			do("stop(no answer: too slow)"), do("stop(no answer: too slow)")}, Limits{}, NotFound},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := graphOfTwo()

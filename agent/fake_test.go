@@ -183,7 +183,8 @@ func newEngine(m Model, g *fakeGraph) *Engine {
 func ask(t *testing.T, m *fakeModel, g *fakeGraph, limits Limits) (*Outcome, *memory) {
 	t.Helper()
 	rec := &memory{}
-	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Which rivers flow into the Danube?", Language: "en"}, rec, limits)
+	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Which rivers flow into the Danube?", Language: "en"}, rec,
+		limits)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -42,18 +42,26 @@ func TestG25Feedback(t *testing.T) {
 	}{
 		{"G27 done: the answer stays", [][]string{answerWith(qA), verdict("done", "Good.")}, "act feedback",
 			&Verdict{Status: "done", Text: "Good."}, "done", "P31", true},
-		{"G27 refine: the work goes on", [][]string{answerWith(qA), verdict("refine", "Germany only."), answerWith(qB), verdict("done", "Good.")},
+		{"G27 refine: the work goes on", [][]string{answerWith(qA), verdict("refine", "Germany only."), answerWith(qB),
+			verdict("done", "Good.")},
 			"act feedback act feedback", &Verdict{Status: "refine", Text: "Germany only."}, "refine done", "P17", true},
-		{"G25 the third answer is not judged", [][]string{answerWith(qA), verdict("retry", "No."), answerWith(qB), verdict("refine", "Nearly."), answerWith(qA)},
+		{"G25 the third answer is not judged", [][]string{answerWith(qA), verdict("retry", "No."), answerWith(qB),
+			verdict("refine", "Nearly."), answerWith(qA)},
 			"act feedback act feedback act", &Verdict{Status: "retry", Text: "No."}, "retry refine", "P31", true},
-		{"G25 an answer that gives up is judged, too", [][]string{{"cancel", `{"explanation":"There is none.","best_attempt":{"sparql":"` + qA + `"}}`},
-			verdict("retry", "Look again."), answerWith(qB), verdict("done", "Good.")}, "act feedback act feedback", &Verdict{Status: "retry", Text: "Look again."}, "retry done", "P17", true},
-		{"G27 a verdict that cannot be read", [][]string{answerWith(qA), {"I like it."}}, "act feedback", nil, "", "P31", true},
-		{"a status that does not exist", [][]string{answerWith(qA), verdict("perfect", "x")}, "act feedback", nil, "", "P31", true},
+		{"G25 an answer that gives up is judged, too",
+			[][]string{{"cancel", `{"explanation":"There is none.","best_attempt":{"sparql":"` + qA + `"}}`},
+				verdict("retry", "Look again."), answerWith(qB), verdict("done", "Good.")}, "act feedback act feedback",
+			&Verdict{Status: "retry", Text: "Look again."}, "retry done", "P17", true},
+		{"G27 a verdict that cannot be read", [][]string{answerWith(qA), {"I like it."}}, "act feedback", nil, "", "P31",
+			true},
+		{"a status that does not exist", [][]string{answerWith(qA), verdict("perfect", "x")}, "act feedback", nil, "", "P31",
+			true},
 		{"G27 a judge that fails", [][]string{answerWith(qA)}, "act feedback", nil, "", "P31", true},
-		{"G28 an answer in a fenced block is judged", [][]string{{"So:\n```sparql\n" + qA + "\n```"}, verdict("done", "Good.")}, "act feedback",
+		{"G28 an answer in a fenced block is judged", [][]string{{"So:\n```sparql\n" + qA + "\n```"},
+			verdict("done", "Good.")}, "act feedback",
 			&Verdict{Status: "done", Text: "Good."}, "done", "P31", true},
-		{"G28 an earlier answer is discarded, and stays the attempt", [][]string{answerWith(qA), verdict("retry", "No."), {"cancel", args("explanation", "Then none.")}, verdict("done", "Right.")},
+		{"G28 an earlier answer is discarded, and stays the attempt", [][]string{answerWith(qA), verdict("retry", "No."),
+			{"cancel", args("explanation", "Then none.")}, verdict("done", "Right.")},
 			"act feedback act feedback", &Verdict{Status: "retry", Text: "No."}, "retry done", "P31", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -100,7 +108,8 @@ func TestG25Feedback(t *testing.T) {
 			}
 			if len(tt.turns) > 3 && tt.turns[1][0] == "give_feedback" { // the model read the verdict as the result of its call
 				ms := m.requests[2].Messages
-				if last := ms[len(ms)-1]; last.Role != llm.ToolRole || !strings.Contains(last.Content, "Feedback, status "+tt.first.Status+": "+tt.first.Text) {
+				if last := ms[len(ms)-1]; last.Role != llm.ToolRole || !strings.Contains(last.Content, "Feedback, status "+
+					tt.first.Status+": "+tt.first.Text) {
 					t.Errorf("%+v", last)
 				}
 			}

@@ -14,8 +14,10 @@ import (
 // Solved questions come before the model's first turn as if it had asked for them (GRASP's forced examples): a call and
 // its result with native calls, a thought and an action with text. They cost none of the model's actions.
 func TestForcedExamples(t *testing.T) {
-	pool := &solved{by: map[string][]event.Example{"rivers": {{ID: "e1", Question: "Which rivers flow into the Rhine?", SPARQL: "SELECT ?r { ?r wdt:P403 wd:Q584 }", Score: 0.5},
-		{ID: "e2", Question: "Second", SPARQL: "ASK {}", Score: 0.4}, {ID: "e3", Question: "Third", SPARQL: "ASK { ?x ?p 1 }", Score: 0.3}}}}
+	pool := &solved{by: map[string][]event.Example{"rivers": {{ID: "e1", Question: "Which rivers flow into the Rhine?",
+		SPARQL: "SELECT ?r { ?r wdt:P403 wd:Q584 }", Score: 0.5},
+		{ID: "e2", Question: "Second", SPARQL: "ASK {}", Score: 0.4}, {ID: "e3", Question: "Third", SPARQL: "ASK { ?x ?p 1 }",
+			Score: 0.3}}}}
 	source := func() Source {
 		s := Wikibase(&fakeGraph{query: func(string) (*kg.Table, error) { return items("Q77"), nil }})[0]
 		s.Examples = pool
@@ -37,12 +39,14 @@ func TestForcedExamples(t *testing.T) {
 		}
 		return out
 	}
-	native := &notingModel{calls: []string{`execute {"kg":"wikidata","sparql":"SELECT ?r { ?r wdt:P403 wd:Q6420 }"}`, `answer {"kg":"wikidata","sparql":"SELECT ?r { ?r wdt:P403 wd:Q6420 }","answer":"One."}`}}
+	native := &notingModel{calls: []string{`execute {"kg":"wikidata","sparql":"SELECT ?r { ?r wdt:P403 wd:Q6420 }"}`,
+		`answer {"kg":"wikidata","sparql":"SELECT ?r { ?r wdt:P403 wd:Q6420 }","answer":"One."}`}}
 	if out := run("grasp", native, 2); out.Answer == nil || len(out.Steps) != 3 {
 		t.Fatalf("%+v: the examples may not cost an action", out)
 	}
 	ms := native.last.Messages
-	if len(ms) < 4 || ms[2].Role != llm.Assistant || len(ms[2].ToolCalls) != 1 || ms[2].ToolCalls[0].Name != "find_similar_examples" || ms[3].Role != llm.ToolRole ||
+	if len(ms) < 4 || ms[2].Role != llm.Assistant || len(ms[2].ToolCalls) != 1 ||
+		ms[2].ToolCalls[0].Name != "find_similar_examples" || ms[3].Role != llm.ToolRole ||
 		ms[3].ToolCallID != ms[2].ToolCalls[0].ID || ms[2].ToolCalls[0].ID == "" {
 		t.Fatalf("%+v", ms)
 	}

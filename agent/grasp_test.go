@@ -62,7 +62,8 @@ func (m *caller) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 			return &llm.Response{Choices: []llm.Choice{{Content: "I thi", FinishReason: "length"}}}, nil
 		}
 		for i, c := range toolLine.FindAllStringSubmatch(turn, -1) {
-			ch.ToolCalls = append(ch.ToolCalls, llm.ToolCall{ID: fmt.Sprintf("call_%d_%d", m.used, i), Name: c[1], Arguments: c[2]})
+			ch.ToolCalls = append(ch.ToolCalls, llm.ToolCall{ID: fmt.Sprintf("call_%d_%d", m.used, i), Name: c[1],
+				Arguments: c[2]})
 		}
 		ch.Content = strings.TrimSpace(toolLine.ReplaceAllString(turn, ""))
 	}
@@ -105,7 +106,8 @@ func (graspKnown) FindExamples(_ context.Context, q event.ExampleQuery) ([]event
 	case q.Text == "" && q.Seed != 0:
 		return []event.Example{{Question: "Any?", SPARQL: "ASK { wd:Q42 wdt:P31 wd:Q5 }"}}, nil
 	case q.Text == "capital of Spain?" && q.Offset == 0:
-		return []event.Example{{Question: "What is the capital\nof Germany?", SPARQL: "SELECT ?c { wd:Q183 wdt:P36 ?c } # a comment"},
+		return []event.Example{{Question: "What is the capital\nof Germany?",
+			SPARQL: "SELECT ?c { wd:Q183 wdt:P36 ?c } # a comment"},
 			{Question: "Who?", SPARQL: "this is no query"}}, nil
 	}
 	return nil, nil
@@ -128,14 +130,17 @@ func TestGraspTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data = bytes.Replace(data, []byte(`"search_example"`), []byte(`"find_similar_examples", "find_examples", "search_example"`), 1)
-	p, err := preset.Load(fstest.MapFS{"preset.json": {Data: data}, "act.tmpl": {Data: []byte(`{{template "grasp_act" .}}`)}})
+	data = bytes.Replace(data, []byte(`"search_example"`),
+		[]byte(`"find_similar_examples", "find_examples", "search_example"`), 1)
+	p, err := preset.Load(fstest.MapFS{"preset.json": {Data: data},
+		"act.tmpl": {Data: []byte(`{{template "grasp_act" .}}`)}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := &caller{turns: append(turns, `TOOL answer {"sparql": "SELECT ?c WHERE { wd:Q142 wdt:P36 ?c }", "answer": "Paris."}`)}
 	rec := &memory{}
-	out, err := with(m, s, p).Ask(t.Context(), Question{Text: "What is the capital of France?", Language: "en"}, rec, Limits{})
+	out, err := with(m, s, p).Ask(t.Context(), Question{Text: "What is the capital of France?", Language: "en"}, rec,
+		Limits{})
 	if err != nil || out.Answer == nil {
 		t.Fatal(out, err)
 	}

@@ -15,7 +15,8 @@ import (
 // guardGraph answers every query with two rows, counts with 7, and knows Q183.
 func guardGraph() *fakeGraph {
 	return &fakeGraph{labels: map[string]string{"Q183": "Germany", "P36": "capital"},
-		hits: map[string][]kg.Hit{"en:q183": {{ID: "Q183", Type: kg.Item, Label: "Germany", Description: "country in Europe"}}},
+		hits: map[string][]kg.Hit{"en:q183": {{ID: "Q183", Type: kg.Item, Label: "Germany",
+			Description: "country in Europe"}}},
 		query: func(q string) (*kg.Table, error) {
 			if strings.Contains(q, "COUNT") {
 				n := "7"
@@ -40,15 +41,20 @@ func TestGuard(t *testing.T) {
 		want, not       []string // in the observation
 	}{
 		{"off", "Which?", true, []string{"2 rows"}, []string{"Q183", "P36"}},
-		{"name", "Which?", true, []string{`P36 is "capital"`, `Q183 is "Germany"`, "Q99 is unknown"}, []string{"used", "P31"}},
+		{"name", "Which?", true, []string{`P36 is "capital"`, `Q183 is "Germany"`, "Q99 is unknown"},
+			[]string{"used", "P31"}},
 		{"look_up", "Which?", true, []string{"2 rows", `P36 is "capital", used 1000 or more times`,
-			`Q183 is "Germany" (country in Europe), used 7 times`, "Q99 has no label, never used in this graph"}, []string{"P31"}},
-		{"refuse", "Which?", false, []string{"not run", `Q183 is "Germany" (country in Europe)`, "Run it again"}, []string{"2 rows", "P31"}},
-		{"look_up", "What is P36 of Q183, or my own query SELECT * { ?x ?p wd:Q99 }?", true, []string{"2 rows"}, []string{"IDs"}},
+			`Q183 is "Germany" (country in Europe), used 7 times`, "Q99 has no label, never used in this graph"},
+			[]string{"P31"}},
+		{"refuse", "Which?", false, []string{"not run", `Q183 is "Germany" (country in Europe)`, "Run it again"},
+			[]string{"2 rows", "P31"}},
+		{"look_up", "What is P36 of Q183, or my own query SELECT * { ?x ?p wd:Q99 }?", true, []string{"2 rows"},
+			[]string{"IDs"}},
 		{"refuse", "What is P36 of Q183 and Q99?", true, []string{"2 rows"}, []string{"IDs"}},
 	} {
 		g := guardGraph()
-		m := &fakeModel{acts: []string{do("execute_sparql(" + query + ")"), do("execute_sparql(" + query + ")"), do("stop()")}}
+		m := &fakeModel{acts: []string{do("execute_sparql(" + query + ")"), do("execute_sparql(" + query + ")"),
+			do("stop()")}}
 		p := ruled(func(r *preset.Rules) { r.Guard = tt.guard })
 		rec := &memory{}
 		out, err := with(m, Wikibase(g), p).Ask(t.Context(), Question{Text: tt.question, Language: "en"}, rec, Limits{})
@@ -75,13 +81,15 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardOnIRIs: on a graph without numbers the IDs are prefixed names; those of common vocabularies need no looking up.
+// TestGuardOnIRIs: on a graph without numbers the IDs are prefixed names; those of common vocabularies need no looking
+// up.
 func TestGuardOnIRIs(t *testing.T) {
 	g := guardGraph()
 	g.labels = map[string]string{"dbo:capital": "capital"}
 	sources := Wikibase(g)
 	sources[0].Explain = kg.Description{Name: "dbpedia", Statements: kg.Plain, Prefixes: map[string]string{
-		"dbr": "http://dbpedia.org/resource/", "dbo": "http://dbpedia.org/ontology/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}}
+		"dbr": "http://dbpedia.org/resource/", "dbo": "http://dbpedia.org/ontology/",
+		"rdfs": "http://www.w3.org/2000/01/rdf-schema#"}}
 	const query = "SELECT ?x WHERE { dbr:Germany dbo:capital ?x . ?x rdfs:label ?l }"
 	m := &fakeModel{acts: []string{do("execute_sparql(" + query + ")"), do("execute_sparql(" + query + ")"), do("stop()")}}
 	out, err := with(m, sources, ruled(func(r *preset.Rules) { r.Guard = "refuse" })).Ask(t.Context(),
@@ -111,7 +119,8 @@ func (m *calls) Complete(_ context.Context, req llm.Request) (*llm.Response, err
 	}
 	ch := llm.Choice{Content: "I act.", FinishReason: "tool_calls"}
 	for i := 0; i+1 < len(m.turns[0]); i += 2 {
-		ch.ToolCalls = append(ch.ToolCalls, llm.ToolCall{ID: "c" + string(rune('a'+len(m.requests))), Name: m.turns[0][i], Arguments: m.turns[0][i+1]})
+		ch.ToolCalls = append(ch.ToolCalls, llm.ToolCall{ID: "c" + string(rune('a'+len(m.requests))), Name: m.turns[0][i],
+			Arguments: m.turns[0][i+1]})
 	}
 	if len(m.turns[0]) == 1 {
 		ch = llm.Choice{Content: m.turns[0][0], FinishReason: "stop"}

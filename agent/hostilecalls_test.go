@@ -28,8 +28,8 @@ func (m *hostileModel) Complete(_ context.Context, req llm.Request) (*llm.Respon
 	return &llm.Response{Choices: []llm.Choice{m.choice}, Usage: llm.Usage{Calls: 1}}, nil
 }
 
-// TestHostileCalls: whatever a model writes, with every preset the run ends in one of the typed ways without a panic, what the
-// model reads stays small and well-formed, and no address outside the graph is asked for.
+// TestHostileCalls: whatever a model writes, with every preset the run ends in one of the typed ways without a panic,
+// what the model reads stays small and well-formed, and no address outside the graph is asked for.
 func TestHostileCalls(t *testing.T) {
 	mega := strings.Repeat("x", 1<<20)
 	deep := strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000)
@@ -114,7 +114,8 @@ func TestHostileCalls(t *testing.T) {
 					t.Fatal(err)
 				}
 				every = append(every, llm.ToolCall{ID: fmt.Sprint("same", i%2), Name: tl.Name, Arguments: string(b)})
-				unknown = append(unknown, llm.ToolCall{ID: "u", Name: tl.Name, Arguments: `{"` + strings.ToValidUTF8(strings.ReplaceAll(text[:min(len(text), 100)], `"`, ""), "") + `": 1}`})
+				unknown = append(unknown, llm.ToolCall{ID: "u", Name: tl.Name, Arguments: `{"` +
+					strings.ToValidUTF8(strings.ReplaceAll(text[:min(len(text), 100)], `"`, ""), "") + `": 1}`})
 			}
 			for _, c := range every {
 				if !slices.Contains(fresh, c.Name) {
@@ -127,12 +128,15 @@ func TestHostileCalls(t *testing.T) {
 			}
 			add("all tools: "+what, llm.Choice{ToolCalls: every, FinishReason: "tool_calls"})
 			add("unknown fields: "+what, llm.Choice{ToolCalls: unknown, FinishReason: "tool_calls"})
-			add("raw arguments: "+what, llm.Choice{ToolCalls: []llm.ToolCall{{ID: "r", Name: p.Tools[0], Arguments: text}}, FinishReason: "tool_calls"})
-			add("name: "+what, llm.Choice{ToolCalls: []llm.ToolCall{{ID: "n", Name: text, Arguments: "{}"}}, FinishReason: "tool_calls"})
+			add("raw arguments: "+what, llm.Choice{ToolCalls: []llm.ToolCall{{ID: "r", Name: p.Tools[0], Arguments: text}},
+				FinishReason: "tool_calls"})
+			add("name: "+what, llm.Choice{ToolCalls: []llm.ToolCall{{ID: "n", Name: text, Arguments: "{}"}},
+				FinishReason: "tool_calls"})
 		}
 		var thousand []llm.ToolCall
 		for i := range 1000 {
-			thousand = append(thousand, llm.ToolCall{ID: "x", Name: p.Tools[i%len(p.Tools)], Arguments: `{"query":"` + fmt.Sprint(i) + `","sparql":"SELECT"}`})
+			thousand = append(thousand, llm.ToolCall{ID: "x", Name: p.Tools[i%len(p.Tools)], Arguments: `{"query":"` +
+				fmt.Sprint(i) + `","sparql":"SELECT"}`})
 		}
 		add("1,000 calls", llm.Choice{ToolCalls: thousand, FinishReason: "tool_calls"})
 		for _, ch := range choices {
@@ -188,7 +192,8 @@ func hostileRun(t *testing.T, name string, p *preset.Preset, c llm.Choice, g *fa
 		}
 	}
 	for _, q := range g.queries {
-		if strings.Contains(q, "SERVICE <http://evil") || strings.Contains(q, "SERVICE e:") || strings.HasPrefix(strings.TrimSpace(q), "LOAD") {
+		if strings.Contains(q, "SERVICE <http://evil") || strings.Contains(q, "SERVICE e:") ||
+			strings.HasPrefix(strings.TrimSpace(q), "LOAD") {
 			t.Errorf("%s: the graph was asked %.200s", name, q)
 		}
 	}

@@ -48,7 +48,8 @@ func TestRules(t *testing.T) {
 		{"loop: the same reply is not run, and the third ends the run", func(r *preset.Rules) { r.Repeat = "loop" },
 			[]string{look, look, look}, []string{"search_wikidata"}, Loop, "", "Change your approach"},
 		{"loop: another reply after the warning goes on", func(r *preset.Rules) { r.Repeat = "loop" },
-			[]string{look, look, run(qA), run(qA), stop}, []string{"search_wikidata", "execute_sparql", "stop"}, Answered, "SELECT", ""},
+			[]string{look, look, run(qA), run(qA), stop}, []string{"search_wikidata", "execute_sparql", "stop"}, Answered,
+			"SELECT", ""},
 		{"loop: an equal action with another thought is no loop", func(r *preset.Rules) { r.Repeat = "loop" },
 			[]string{look, "Thought: again\nAction: search_wikidata(x)", run(qA), stop},
 			[]string{"search_wikidata", "search_wikidata", "execute_sparql", "stop"}, Answered, "SELECT", ""},
@@ -111,7 +112,8 @@ func TestRules(t *testing.T) {
 // TestNoCount: where the rules say so, the model is not told how many steps are left.
 func TestNoCount(t *testing.T) {
 	for _, count := range []bool{true, false} {
-		m := &fakeModel{acts: []string{"nothing", "Thought: x\nAction: execute_sparql(" + qA + ")", "Thought: x\nAction: stop()"}}
+		m := &fakeModel{acts: []string{"nothing", "Thought: x\nAction: execute_sparql(" + qA + ")",
+			"Thought: x\nAction: stop()"}}
 		p := ruled(func(r *preset.Rules) { r.Count = count })
 		if _, err := with(m, Wikibase(graphOfTwo()), p).Ask(t.Context(), Question{Text: "Who?",
 			Language: "en"}, nil, Limits{}); err != nil {
@@ -126,8 +128,8 @@ func TestNoCount(t *testing.T) {
 	}
 }
 
-// TestOtherGraph: on a graph that is no Wikibase, IDs are prefixed names, the posted text declares the graph's prefixes,
-// and the answer names the graph.
+// TestOtherGraph: on a graph that is no Wikibase, IDs are prefixed names, the posted text declares the graph's
+// prefixes, and the answer names the graph.
 func TestOtherGraph(t *testing.T) {
 	const query = "SELECT ?c WHERE { dbr:Rhine dbo:country ?c }"
 	g := &fakeGraph{labels: map[string]string{"dbr:Rhine": "Rhine", "dbo:country": "country"},
@@ -136,7 +138,8 @@ func TestOtherGraph(t *testing.T) {
 	sources[0].Explain = kg.Description{Name: "dbpedia", Title: "DBpedia", Statements: kg.Plain,
 		Prefixes: map[string]string{"dbr": "http://dbpedia.org/resource/", "dbo": "http://dbpedia.org/ontology/"}}
 	m := &fakeModel{acts: []string{"Thought: x\nAction: execute_sparql(" + query + ")", "Thought: x\nAction: stop()"}}
-	out, err := with(m, sources, ruled(func(*preset.Rules) {})).Ask(t.Context(), Question{Text: "Which?", Language: "en"}, nil, Limits{})
+	out, err := with(m, sources, ruled(func(*preset.Rules) {})).Ask(t.Context(), Question{Text: "Which?", Language: "en"},
+		nil, Limits{})
 	if err != nil || out.Answer == nil {
 		t.Fatal(out, err)
 	}
@@ -172,12 +175,14 @@ func TestRowsOfEarlierResult(t *testing.T) {
 		table.Rows = append(table.Rows, []rdf.Term{rdf.String(fmt.Sprint("row number ", i+1))})
 	}
 	g.query = func(string) (*kg.Table, error) { return table, nil }
-	m := &fakeModel{acts: []string{"Thought: x\nAction: execute_sparql(SELECT ?n { ?s ?p ?n })", "Thought: x\nAction: rows(1 | 20 | 2)", "Thought: x\nAction: stop()"}}
+	m := &fakeModel{acts: []string{"Thought: x\nAction: execute_sparql(SELECT ?n { ?s ?p ?n })",
+		"Thought: x\nAction: rows(1 | 20 | 2)", "Thought: x\nAction: stop()"}}
 	out, err := with(m, Wikibase(g), p).Ask(t.Context(), Question{Text: "Which?", Language: "en"}, nil, Limits{})
 	if err != nil || len(out.Steps) != 3 {
 		t.Fatal(out, err)
 	}
-	if strings.Contains(out.Steps[0].Observation, "row number 20") || !strings.Contains(out.Steps[1].Observation, "row number 20\nrow number 21") {
+	if strings.Contains(out.Steps[0].Observation, "row number 20") || !strings.Contains(out.Steps[1].Observation,
+		"row number 20\nrow number 21") {
 		t.Errorf("got %q", out.Steps[1].Observation)
 	}
 }

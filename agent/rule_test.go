@@ -66,14 +66,17 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			sentence: "equal to any step still in the state, not only to the last one",
-			asked:    []string{"search_wikidata(a)", "search_wikidata(b)", execute(qEmpty), "search_wikidata(c)", "search_wikidata(d)", "search_wikidata(a)", execute(qA), "stop()"},
-			carried:  []string{"a", "b", qEmpty, "c", "d", qA, "stop"}, to: []int{5}, reasons: []string{"repeat"}, kept: 7,
+			asked: []string{"search_wikidata(a)", "search_wikidata(b)", execute(qEmpty), "search_wikidata(c)",
+				"search_wikidata(d)", "search_wikidata(a)", execute(qA), "stop()"},
+			carried: []string{"a", "b", qEmpty, "c", "d", qA, "stop"}, to: []int{5}, reasons: []string{"repeat"}, kept: 7,
 		},
 		{
 			sentence: "equal by name and normalised argument: case and layout of a search, the form of a number, the layout of a query",
-			asked: []string{"search_wikidata(Big River)", `search_wikidata("big   river")`, "get_wikidata_entry(Q1)", "get_wikidata_entry(wd:q1)",
+			asked: []string{"search_wikidata(Big River)", `search_wikidata("big   river")`, "get_wikidata_entry(Q1)",
+				"get_wikidata_entry(wd:q1)",
 				execute(qA), execute("SELECT   ?x\nWHERE {\n  ?x wdt:P31 wd:Q5\n}"), "stop()"},
-			carried: []string{"Big River", "Q1", qA, "stop"}, to: []int{1, 2, 3}, reasons: []string{"repeat", "repeat", "repeat"}, kept: 4,
+			carried: []string{"Big River", "Q1", qA, "stop"}, to: []int{1, 2, 3}, reasons: []string{"repeat", "repeat",
+				"repeat"}, kept: 4,
 		},
 		{
 			sentence: "the same argument with another name is not a repetition",
@@ -82,34 +85,42 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			sentence: "a second refusal in a row returns to before the first of the two equal actions",
-			asked:    []string{"search_wikidata(a)", "search_wikidata(b)", "search_wikidata(c)", "search_wikidata(b)", "search_wikidata(b)", execute(qA), "stop()"},
-			carried:  []string{"a", "b", "c", qA, "stop"}, to: []int{3, 1}, reasons: []string{"repeat", "repeat"}, kept: 3,
+			asked: []string{"search_wikidata(a)", "search_wikidata(b)", "search_wikidata(c)", "search_wikidata(b)",
+				"search_wikidata(b)", execute(qA), "stop()"},
+			carried: []string{"a", "b", "c", qA, "stop"}, to: []int{3, 1}, reasons: []string{"repeat", "repeat"}, kept: 3,
 		},
 		{
 			sentence: "two refusals of different actions in a row: the second decides where to return to",
-			asked:    []string{"search_wikidata(a)", "search_wikidata(b)", "search_wikidata(b)", "search_wikidata(a)", execute(qA), "stop()"},
-			carried:  []string{"a", "b", qA, "stop"}, to: []int{2, 0}, reasons: []string{"repeat", "repeat"}, kept: 2,
+			asked: []string{"search_wikidata(a)", "search_wikidata(b)", "search_wikidata(b)", "search_wikidata(a)",
+				execute(qA), "stop()"},
+			carried: []string{"a", "b", qA, "stop"}, to: []int{2, 0}, reasons: []string{"repeat", "repeat"}, kept: 2,
 		},
 		{
 			sentence: "an action carried out in between makes the next refusal a first one",
-			asked:    []string{"search_wikidata(a)", "search_wikidata(a)", "search_wikidata(b)", "search_wikidata(a)", execute(qA), "stop()"},
-			carried:  []string{"a", "b", qA, "stop"}, to: []int{1, 2}, reasons: []string{"repeat", "repeat"}, kept: 4,
+			asked: []string{"search_wikidata(a)", "search_wikidata(a)", "search_wikidata(b)", "search_wikidata(a)",
+				execute(qA), "stop()"},
+			carried: []string{"a", "b", qA, "stop"}, to: []int{1, 2}, reasons: []string{"repeat", "repeat"}, kept: 4,
 		},
 		{
 			sentence: "after a return the next refusal is a first one again",
-			asked:    []string{"search_wikidata(a)", "search_wikidata(b)", "search_wikidata(b)", "search_wikidata(b)", "search_wikidata(a)", execute(qA), "stop()"},
-			carried:  []string{"a", "b", qA, "stop"}, to: []int{2, 1, 1}, reasons: []string{"repeat", "repeat", "repeat"}, kept: 3,
+			asked: []string{"search_wikidata(a)", "search_wikidata(b)", "search_wikidata(b)", "search_wikidata(b)",
+				"search_wikidata(a)", execute(qA), "stop()"},
+			carried: []string{"a", "b", qA, "stop"}, to: []int{2, 1, 1}, reasons: []string{"repeat", "repeat", "repeat"},
+			kept: 3,
 		},
 		{
 			sentence: "an abandoned action may be done again, with a new number",
-			asked:    []string{"search_wikidata(a)", "search_wikidata(a)", "search_wikidata(a)", "search_wikidata(a)", execute(qA), "stop()"},
-			carried:  []string{"a", "a", qA, "stop"}, to: []int{1, 0}, reasons: []string{"repeat", "repeat"}, kept: 3,
+			asked: []string{"search_wikidata(a)", "search_wikidata(a)", "search_wikidata(a)", "search_wikidata(a)",
+				execute(qA), "stop()"},
+			carried: []string{"a", "a", qA, "stop"}, to: []int{1, 0}, reasons: []string{"repeat", "repeat"}, kept: 3,
 		},
 		{
 			sentence: "rollback.to is the number of the last step kept, abandoned ones counted in the numbering",
-			asked: []string{"search_wikidata(a)", "search_wikidata(b)", "search_wikidata(b)", "search_wikidata(b)", "search_wikidata(c)", "search_wikidata(c)", execute(qA),
+			asked: []string{"search_wikidata(a)", "search_wikidata(b)", "search_wikidata(b)", "search_wikidata(b)",
+				"search_wikidata(c)", "search_wikidata(c)", execute(qA),
 				"stop()"},
-			carried: []string{"a", "b", "c", qA, "stop"}, to: []int{2, 1, 3}, reasons: []string{"repeat", "repeat", "repeat"}, kept: 4,
+			carried: []string{"a", "b", "c", qA, "stop"}, to: []int{2, 1, 3}, reasons: []string{"repeat", "repeat", "repeat"},
+			kept: 4,
 		},
 		{
 			sentence: "a stop without any query is refused; there is nothing to return to at the second",
@@ -118,8 +129,9 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			sentence: "a stop on an empty result is refused; the second returns to before the last execute",
-			asked:    []string{"search_wikidata(a)", execute(qA), execute(qEmpty), "search_wikidata(b)", "stop()", "stop()", "stop()"},
-			carried:  []string{"a", qA, qEmpty, "b", "stop"}, to: []int{4, 2}, reasons: []string{"stop", "stop"}, kept: 3,
+			asked: []string{"search_wikidata(a)", execute(qA), execute(qEmpty), "search_wikidata(b)", "stop()", "stop()",
+				"stop()"},
+			carried: []string{"a", qA, qEmpty, "b", "stop"}, to: []int{4, 2}, reasons: []string{"stop", "stop"}, kept: 3,
 		},
 		{
 			sentence: "a stop on a failed query is refused",
@@ -148,20 +160,26 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			sentence: "a stop on a step that is not a query, returned nothing, failed, or does not exist is refused",
-			asked: []string{"search_wikidata(a)", execute(qEmpty), execute(qBroken), execute(qA), "stop(step 1)", "search_wikidata(b)", "stop(step 2)", "search_wikidata(c)",
-				"stop(3)", "search_wikidata(d)", "stop(step 99)", "search_wikidata(e)", "stop(step 0)", "search_wikidata(f)", "stop(step 4)"},
-			carried: []string{"a", qEmpty, qBroken, qA, "b", "c", "d", "e", "f", "step 4"}, to: []int{4, 5, 6, 7, 8}, kept: 10, ran: "P31",
+			asked: []string{"search_wikidata(a)", execute(qEmpty), execute(qBroken), execute(qA), "stop(step 1)",
+				"search_wikidata(b)", "stop(step 2)", "search_wikidata(c)",
+				"stop(3)", "search_wikidata(d)", "stop(step 99)", "search_wikidata(e)", "stop(step 0)", "search_wikidata(f)",
+				"stop(step 4)"},
+			carried: []string{"a", qEmpty, qBroken, qA, "b", "c", "d", "e", "f", "step 4"}, to: []int{4, 5, 6, 7, 8}, kept: 10,
+			ran: "P31",
 		},
 		{
 			sentence: "steps are named by their place in the state, as the model was told, not by their number in the run",
-			asked: []string{"search_wikidata(a)", "search_wikidata(b)", "search_wikidata(b)", "search_wikidata(b)", execute(qA), execute(qB),
+			asked: []string{"search_wikidata(a)", "search_wikidata(b)", "search_wikidata(b)", "search_wikidata(b)", execute(qA),
+				execute(qB),
 				"stop(step 2)"},
-			carried: []string{"a", "b", qA, qB, "step 2"}, to: []int{2, 1}, reasons: []string{"repeat", "repeat"}, kept: 4, ran: "P31",
+			carried: []string{"a", "b", qA, qB, "step 2"}, to: []int{2, 1}, reasons: []string{"repeat", "repeat"}, kept: 4,
+			ran: "P31",
 		},
 		{
 			sentence: "a stop on a step and a repetition in a row are two refusals in a row; the second returns to before the last execute",
-			asked:    []string{"search_wikidata(a)", execute(qA), "search_wikidata(a)", "stop(step 1)", execute(qA), "stop(step 2)"},
-			carried:  []string{"a", qA, qA, "step 2"}, to: []int{2, 1}, reasons: []string{"repeat", "stop"}, kept: 3, ran: "P31",
+			asked: []string{"search_wikidata(a)", execute(qA), "search_wikidata(a)", "stop(step 1)", execute(qA),
+				"stop(step 2)"},
+			carried: []string{"a", qA, qA, "step 2"}, to: []int{2, 1}, reasons: []string{"repeat", "stop"}, kept: 3, ran: "P31",
 		},
 		{
 			sentence: "the answer No of an ASK is a result",
@@ -175,8 +193,10 @@ func TestRefusals(t *testing.T) {
 		},
 		{
 			sentence: "no answer is refused before anything was looked for",
-			asked:    []string{"stop(no answer: too hard)", "search_wikidata(a)", "stop(no answer: too hard)", "search_wikidata(b)", "stop(no answer: not there)"},
-			carried:  []string{"a", "b", "no answer: not there"}, to: []int{0, 1}, reasons: []string{"stop", "stop"}, kept: 3, end: NotFound,
+			asked: []string{"stop(no answer: too hard)", "search_wikidata(a)", "stop(no answer: too hard)",
+				"search_wikidata(b)", "stop(no answer: not there)"},
+			carried: []string{"a", "b", "no answer: not there"}, to: []int{0, 1}, reasons: []string{"stop", "stop"}, kept: 3,
+			end: NotFound,
 		},
 		{
 			sentence: "no answer is accepted after one query without rows",
@@ -186,7 +206,8 @@ func TestRefusals(t *testing.T) {
 		{
 			sentence: "no answer is refused once while a query with rows is in the state, and accepted when it is said again",
 			asked:    []string{execute(qA), "stop(no answer: those are others)", "stop(no answer: those are others)"},
-			carried:  []string{qA, "no answer: those are others"}, to: []int{1}, reasons: []string{"stop"}, kept: 2, end: NotFound,
+			carried:  []string{qA, "no answer: those are others"}, to: []int{1}, reasons: []string{"stop"}, kept: 2,
+			end: NotFound,
 		},
 		{
 			sentence: "no answer that was refused is no longer insisted on after another action",
@@ -269,7 +290,8 @@ func TestRepeatAfterPassingFailure(t *testing.T) {
 	g := graphOfTwo()
 	g.errs[qA] = kg.Errorf(kg.Down, "connection refused")
 	calls := 0
-	m := &fakeModel{acts: []string{do("execute_sparql(" + qA + ")"), do("execute_sparql(" + qA + ")"), do("stop()")}, tasks: map[string]string{"report": "ok"}}
+	m := &fakeModel{acts: []string{do("execute_sparql(" + qA + ")"), do("execute_sparql(" + qA + ")"), do("stop()")},
+		tasks: map[string]string{"report": "ok"}}
 	m.before = func(task string) {
 		if calls++; calls == 2 {
 			delete(g.errs, qA)
@@ -293,17 +315,26 @@ func TestRefusalTexts(t *testing.T) {
 		not  string
 	}{
 		{"a repeated query with rows", []string{execute(qA), execute(qB), execute(qA)},
-			[]string{"Refused: execute_sparql(" + qA + ") is the same as your step 1", "If the query of step 1 is your answer, write stop(step 1)"}, ""},
-		{"a repeated query without rows", []string{execute(qEmpty), execute(qEmpty)}, []string{"Refused: execute_sparql(" + qEmpty + ")", "Look at what step 1 showed"}, "stop(step"},
-		{"a repeated search", []string{do("search_wikidata(a)"), do("search_wikidata(a)")}, []string{"Refused: search_wikidata(a) is the same"}, "stop(step"},
+			[]string{"Refused: execute_sparql(" + qA + ") is the same as your step 1",
+				"If the query of step 1 is your answer, write stop(step 1)"}, ""},
+		{"a repeated query without rows", []string{execute(qEmpty), execute(qEmpty)}, []string{"Refused: execute_sparql(" +
+			qEmpty + ")", "Look at what step 1 showed"}, "stop(step"},
+		{"a repeated search", []string{do("search_wikidata(a)"), do("search_wikidata(a)")},
+			[]string{"Refused: search_wikidata(a) is the same"}, "stop(step"},
 		{"a stop on an empty query after a good one", []string{execute(qA), execute(qEmpty), do("stop()")},
 			[]string{"Refused: stop(), because the last query executed (step 2) returned nothing", "write stop(step 1)"}, ""},
-		{"a stop on an empty query", []string{execute(qEmpty), do("stop()")}, []string{"Refused: stop()", "(step 1) returned nothing"}, "stop(step"},
-		{"a stop on a step without rows", []string{execute(qA), execute(qEmpty), do("stop(step 2)")}, []string{"Refused: stop(step 2)", "the query of step 2 returned nothing", "write stop(step 1)"}, ""},
-		{"a stop on a search", []string{do("search_wikidata(a)"), execute(qEmpty), do("stop(step 1)")}, []string{"step 1 is not a query that you executed", "No query has returned anything"}, "stop(step 2"},
-		{"no answer although a query gave rows", []string{execute(qA), do("stop(no answer: others)")}, []string{"Refused once: stop(no answer: others)", "write stop(step 1)", "reason) again"}, ""},
-		{"a long action", []string{do("search_wikidata(" + strings.Repeat("x", 150) + ")"), execute(strings.Replace(qA, "wd:Q5", strings.Repeat("wd:Q5, ", 90)+"wd:Q6", 1)),
-			execute(strings.Replace(qA, "wd:Q5", strings.Repeat("wd:Q5, ", 90)+"wd:Q6", 1))}, []string{"Refused: execute_sparql(SELECT ?x", "…) is the same"}, "wd:Q6"},
+		{"a stop on an empty query", []string{execute(qEmpty), do("stop()")}, []string{"Refused: stop()",
+			"(step 1) returned nothing"}, "stop(step"},
+		{"a stop on a step without rows", []string{execute(qA), execute(qEmpty), do("stop(step 2)")},
+			[]string{"Refused: stop(step 2)", "the query of step 2 returned nothing", "write stop(step 1)"}, ""},
+		{"a stop on a search", []string{do("search_wikidata(a)"), execute(qEmpty), do("stop(step 1)")},
+			[]string{"step 1 is not a query that you executed", "No query has returned anything"}, "stop(step 2"},
+		{"no answer although a query gave rows", []string{execute(qA), do("stop(no answer: others)")},
+			[]string{"Refused once: stop(no answer: others)", "write stop(step 1)", "reason) again"}, ""},
+		{"a long action", []string{do("search_wikidata(" + strings.Repeat("x", 150) + ")"),
+			execute(strings.Replace(qA, "wd:Q5", strings.Repeat("wd:Q5, ", 90)+"wd:Q6", 1)),
+			execute(strings.Replace(qA, "wd:Q5", strings.Repeat("wd:Q5, ", 90)+"wd:Q6", 1))},
+			[]string{"Refused: execute_sparql(SELECT ?x", "…) is the same"}, "wd:Q6"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := &fakeModel{acts: append(tt.acts, "the end")}
@@ -327,7 +358,8 @@ func TestRefusalTexts(t *testing.T) {
 // TestCounter: the line before the last says which step it is, of how many, and what refusals cost; what it says
 // comes true.
 func TestCounter(t *testing.T) {
-	m := &fakeModel{acts: []string{do("search_wikidata(a)"), "hm", do("search_wikidata(a)"), do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(b)"), do("search_wikidata(c)")}}
+	m := &fakeModel{acts: []string{do("search_wikidata(a)"), "hm", do("search_wikidata(a)"), do("search_wikidata(a)"),
+		do("search_wikidata(b)"), do("search_wikidata(b)"), do("search_wikidata(c)")}}
 	out, _ := ask(t, m, &fakeGraph{}, Limits{Counted: 4, Total: 6})
 	// Six actions in all, four of them may be kept: two can be lost. The turn that could not be read is not an action.
 	want := []string{
@@ -335,7 +367,8 @@ func TestCounter(t *testing.T) {
 		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
 		"(Step 2 of at most 4. 2 more refused or abandoned actions cost you nothing.)",
 		"(Step 2 of at most 4. 1 more refused or abandoned action costs you nothing.)",
-		"(Step 1 of at most 3. Each refused or abandoned action now costs you one of them.)", // two refusals, and the first search went with them
+		// two refusals, and the first search went with them
+		"(Step 1 of at most 3. Each refused or abandoned action now costs you one of them.)",
 		"(Step 2 of at most 3. Each refused or abandoned action now costs you one of them.)",
 		"(Step 2 of at most 2. Each refused or abandoned action now costs you one of them.)",
 	}
@@ -363,7 +396,8 @@ func TestCounter(t *testing.T) {
 // TestAbandonedNote: the model is told what was given up, in the place where it goes on, and the abandoned steps are
 // gone from the conversation.
 func TestAbandonedNote(t *testing.T) {
-	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("execute_sparql(" + qEmpty + ")"), do("search_wikidata(b)"), do("search_wikidata(b)"),
+	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("execute_sparql(" + qEmpty +
+		")"), do("search_wikidata(b)"), do("search_wikidata(b)"),
 		do("execute_sparql(" + qA + ")"), do("stop()")}, tasks: map[string]string{"report": "ok"}}
 	ask(t, m, graphOfTwo(), Limits{})
 	for i, req := range m.requests {
@@ -371,12 +405,14 @@ func TestAbandonedNote(t *testing.T) {
 		last := ms[len(ms)-1].Content
 		switch i {
 		case 4: // after the first refusal
-			if !strings.Contains(last, "Refused: search_wikidata(b) is the same as your step 2") || !strings.HasSuffix(last, "\nNow write step 4.") {
+			if !strings.Contains(last, "Refused: search_wikidata(b) is the same as your step 2") || !strings.HasSuffix(last,
+				"\nNow write step 4.") {
 				t.Errorf("after the refusal: %s", last)
 			}
 		case 5: // after the return to step 1
 			if !strings.Contains(last, "taken back to before steps 2 to 3") || !strings.Contains(last, "search_wikidata(b)") ||
-				!strings.Contains(last, "(no rows)") || strings.Contains(last, "Refused") || !strings.HasSuffix(last, "\nNow write step 2.") {
+				!strings.Contains(last, "(no rows)") || strings.Contains(last, "Refused") || !strings.HasSuffix(last,
+				"\nNow write step 2.") {
 				t.Errorf("after the return: %s", last)
 			}
 			if len(ms) != 4 {

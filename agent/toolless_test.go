@@ -48,7 +48,8 @@ func TestReplayWithoutTools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := with(r, Wikibase(r), grasp(t, func(p *preset.Preset) { p.Diagnose = true })).Ask(t.Context(), r.Question(), &memory{}, r.Limits())
+	got, err := with(r, Wikibase(r), grasp(t, func(p *preset.Preset) { p.Diagnose = true })).Ask(t.Context(), r.Question(),
+		&memory{}, r.Limits())
 	if err != nil || got.Answer == nil {
 		t.Fatalf("%+v, %v", got, err)
 	}

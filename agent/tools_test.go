@@ -30,7 +30,8 @@ func TestSearch(t *testing.T) {
 		g.hits["en:x"] = append(g.hits["en:x"], kg.Hit{ID: fmt.Sprintf("Q%d0%d", 1+i%2, i), Type: kg.Item, Label: "en"})
 	}
 	for i := range 5 {
-		g.hits["en:x"] = append(g.hits["en:x"], kg.Hit{ID: fmt.Sprintf("P%d", i+1), Type: kg.Property, Label: "prop", Datatype: "time"})
+		g.hits["en:x"] = append(g.hits["en:x"], kg.Hit{ID: fmt.Sprintf("P%d", i+1), Type: kg.Property, Label: "prop",
+			Datatype: "time"})
 	}
 	lines := strings.Split(observe(t, g, "de", "search_wikidata(x)").Observation, "\n")
 	// 8 of each language; every second English one is among the German ones.
@@ -45,7 +46,8 @@ func TestSearch(t *testing.T) {
 		t.Errorf("items %v, want %s", got, want)
 	}
 	text := strings.Join(lines, "\n")
-	for _, s := range []string{"prop (P4)\tData Type: time", "More items match", "More properties match", "Labels and aliases are searched"} {
+	for _, s := range []string{"prop (P4)\tData Type: time", "More items match", "More properties match",
+		"Labels and aliases are searched"} {
 		if !strings.Contains(text, s) {
 			t.Errorf("%q is missing in\n%s", s, text)
 		}
@@ -53,10 +55,12 @@ func TestSearch(t *testing.T) {
 	if strings.Contains(text, "P5") {
 		t.Error("more than four properties")
 	}
-	if none := observe(t, g, "de", "search_wikidata(nothing)").Observation; !strings.Contains(none, "Nothing found") || !strings.Contains(none, "in German and English") {
+	if none := observe(t, g, "de", "search_wikidata(nothing)").Observation; !strings.Contains(none, "Nothing found") ||
+		!strings.Contains(none, "in German and English") {
 		t.Errorf("%s", none)
 	}
-	if long := observe(t, g, "en", "search_wikidata("+strings.Repeat("long ", 60)+")"); long.Failure != kg.QueryFailed || !strings.Contains(long.Observation, "too long") {
+	if long := observe(t, g, "en", "search_wikidata("+strings.Repeat("long ", 60)+")"); long.Failure != kg.QueryFailed ||
+		!strings.Contains(long.Observation, "too long") {
 		t.Errorf("%+v", long)
 	}
 }
@@ -64,7 +68,8 @@ func TestSearch(t *testing.T) {
 // TestNothingFound: the advice comes in full once, in short as long as it is in the conversation, and in full again
 // when it was rolled back.
 func TestNothingFound(t *testing.T) {
-	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"), do("search_wikidata(a)"), do("search_wikidata(c)")}}
+	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"),
+		do("search_wikidata(a)"), do("search_wikidata(c)")}}
 	_, rec := ask(t, m, &fakeGraph{}, Limits{Counted: 2})
 	var got []string
 	for _, e := range rec.of("step") {
@@ -76,7 +81,8 @@ func TestNothingFound(t *testing.T) {
 	if strings.Join(got, " ") != "true false" {
 		t.Errorf("long forms: %v", got)
 	}
-	m = &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(a)"), do("search_wikidata(a)"), do("search_wikidata(b)")}}
+	m = &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(a)"), do("search_wikidata(a)"),
+		do("search_wikidata(b)")}}
 	_, rec = ask(t, m, &fakeGraph{}, Limits{})
 	if steps := rec.of("step"); len(steps) != 2 || steps[0].Step.Observation != steps[1].Step.Observation {
 		t.Errorf("after a rollback: %+v", steps)
@@ -86,7 +92,8 @@ func TestNothingFound(t *testing.T) {
 // TestFailuresAreToldApart: each kind of failure has its own text, and none of them says that the result is empty.
 func TestFailuresAreToldApart(t *testing.T) {
 	seen := map[string]kg.Kind{}
-	kinds := []kg.Kind{kg.SyntaxError, kg.Refused, kg.Timeout, kg.TooLarge, kg.TooGreedy, kg.RateLimited, kg.Down, kg.QueryFailed}
+	kinds := []kg.Kind{kg.SyntaxError, kg.Refused, kg.Timeout, kg.TooLarge, kg.TooGreedy, kg.RateLimited, kg.Down,
+		kg.QueryFailed}
 	for _, k := range kinds {
 		g := &fakeGraph{errs: map[string]error{qA: &kg.Error{Kind: k, Message: "the message", Line: 3, Column: 7}}}
 		s := observe(t, g, "en", "execute_sparql("+qA+")")
@@ -104,7 +111,8 @@ func TestFailuresAreToldApart(t *testing.T) {
 			t.Errorf("%s", s.Observation)
 		}
 	}
-	if s := observe(t, &fakeGraph{}, "en", "execute_sparql("+qA+")"); s.Failure != "" || !strings.Contains(s.Observation, "returned no rows") {
+	if s := observe(t, &fakeGraph{}, "en", "execute_sparql("+qA+")"); s.Failure != "" || !strings.Contains(s.Observation,
+		"returned no rows") {
 		t.Errorf("an empty result: %+v", s)
 	}
 }
@@ -122,7 +130,8 @@ func TestGuarded(t *testing.T) {
 		g := &fakeGraph{}
 		s := observe(t, g, "en", "execute_sparql("+q+")")
 		if s.Failure != want || len(g.queries) != 0 {
-			t.Errorf("%s: %s, %d queries sent: %s", render.Clip(q, 60), s.Failure, len(g.queries), render.Clip(s.Observation, 200))
+			t.Errorf("%s: %s, %d queries sent: %s", render.Clip(q, 60), s.Failure, len(g.queries), render.Clip(s.Observation,
+				200))
 		}
 	}
 }
@@ -139,7 +148,8 @@ func TestUnseenNumbers(t *testing.T) {
 		t.Errorf("the numbers in the rules count as seen: %s", s.Observation)
 	}
 	m := &fakeModel{acts: []string{execute(qB)}}
-	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Which items have Q183?", Language: "en"}, nil, Limits{Counted: 1})
+	out, err := newEngine(m, g).Ask(t.Context(), Question{Text: "Which items have Q183?", Language: "en"}, nil,
+		Limits{Counted: 1})
 	if err != nil || strings.Contains(out.Steps[0].Observation, "looked up") {
 		t.Errorf("%v, %s", err, out.Steps[0].Observation)
 	}
@@ -148,7 +158,8 @@ func TestUnseenNumbers(t *testing.T) {
 func TestNumbersAsked(t *testing.T) {
 	g := &fakeGraph{labels: map[string]string{"P26": "spouse"}, examples: map[string][]kg.Example{"P26": nil}}
 	for range 25 {
-		g.examples["P40"] = append(g.examples["P40"], kg.Example{Subject: kg.PropertyRef{ID: "Q1", Label: "a"}, Value: entityValue("Q2", "b")})
+		g.examples["P40"] = append(g.examples["P40"], kg.Example{Subject: kg.PropertyRef{ID: "Q1", Label: "a"},
+			Value: entityValue("Q2", "b")})
 	}
 	for action, want := range map[string]string{
 		"get_wikidata_entry(Danube)":      `"Danube" is not the ID of an item or property`,

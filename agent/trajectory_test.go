@@ -35,12 +35,14 @@ func rich(t *testing.T) (path string, out *Outcome, m *fakeModel) {
 	t.Helper()
 	big := &kg.Table{Vars: []string{"x", "n"}, Source: "query.example"}
 	for i := range 2345 {
-		big.Rows = append(big.Rows, []rdf.Term{rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+1)), rdf.Typed(fmt.Sprint(i), rdf.XSDInteger)})
+		big.Rows = append(big.Rows, []rdf.Term{rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+1)), rdf.Typed(fmt.Sprint(i),
+			rdf.XSDInteger)})
 	}
 	big.Rows[7][1] = rdf.Term{}
 	g := graphOfTwo()
 	g.entities = map[string]*kg.Entity{"Q567": merkel()}
-	g.examples = map[string][]kg.Example{"P26": {{Subject: kg.PropertyRef{ID: "Q567", Label: "Angela Merkel"}, Value: entityValue("Q96", "Joachim Sauer")}}}
+	g.examples = map[string][]kg.Example{"P26": {{Subject: kg.PropertyRef{ID: "Q567", Label: "Angela Merkel"},
+		Value: entityValue("Q96", "Joachim Sauer")}}}
 	g.hits = map[string][]kg.Hit{"en:a < b & c": {{ID: "Q1", Type: kg.Item, Label: "a"}}}
 	g.errs["down"] = kg.Errorf(kg.Down, "no route")
 	g.labels = map[string]string{"P26": "spouse", "P31": "instance of", "Q5": "human", "Q1": "one"}
@@ -51,9 +53,11 @@ func rich(t *testing.T) (path string, out *Outcome, m *fakeModel) {
 		return big, nil
 	}
 	delete(g.tables, qA)
-	m = &fakeModel{tasks: map[string]string{"language": "English", "prune": `{"P31": true}`, "report": "r"}, acts: []string{"hm", do("search_wikidata(a < b & c)"), do("search_wikidata(down)"),
-		do("get_wikidata_entry(Q567)"), do("get_wikidata_entry(Q568)"), do("get_property_examples(P26)"), execute("SELECT nonsense"), execute(qEmpty), do("stop()"), do("stop()"),
-		execute(qA), do("stop()")}}
+	m = &fakeModel{tasks: map[string]string{"language": "English", "prune": `{"P31": true}`, "report": "r"},
+		acts: []string{"hm", do("search_wikidata(a < b & c)"), do("search_wikidata(down)"),
+			do("get_wikidata_entry(Q567)"), do("get_wikidata_entry(Q568)"), do("get_property_examples(P26)"),
+			execute("SELECT nonsense"), execute(qEmpty), do("stop()"), do("stop()"),
+			execute(qA), do("stop()")}}
 	path = filepath.Join(t.TempDir(), "t.jsonl")
 	f, err := event.Create(path)
 	if err != nil {
@@ -87,7 +91,8 @@ func TestReplayOfOwnTrajectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	rec := &memory{}
-	got, err := New(slog.New(slog.DiscardHandler), r, tool.Wikibase(r), ticking(), spinach(pruned)).Ask(t.Context(), r.Question(), rec, r.Limits())
+	got, err := New(slog.New(slog.DiscardHandler), r, tool.Wikibase(r), ticking(), spinach(pruned)).Ask(t.Context(),
+		r.Question(), rec, r.Limits())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,11 +102,13 @@ func TestReplayOfOwnTrajectory(t *testing.T) {
 	if got.Answer == nil {
 		t.Fatalf("no answer: %s %s", got.Reason, got.Detail)
 	}
-	if got.Answer.SPARQL != want.Answer.SPARQL || got.Answer.Ran != want.Answer.Ran || got.Report != want.Report || got.Confidence != want.Confidence || got.Usage != want.Usage ||
+	if got.Answer.SPARQL != want.Answer.SPARQL || got.Answer.Ran != want.Answer.Ran || got.Report != want.Report ||
+		got.Confidence != want.Confidence || got.Usage != want.Usage ||
 		got.Answer.Endpoint != want.Answer.Endpoint || !cmp.Equal(got.Answer.Labels, want.Answer.Labels) {
 		t.Errorf("first %+v, again %+v", want.Answer, got.Answer)
 	}
-	if n := len(got.Answer.Table.Rows); n != 2345 || !cmp.Equal(got.Answer.Table.Rows[:500], want.Answer.Table.Rows[:500]) || !cmp.Equal(got.Answer.Table.Rows[n-500:], want.Answer.Table.Rows[n-500:]) {
+	if n := len(got.Answer.Table.Rows); n != 2345 || !cmp.Equal(got.Answer.Table.Rows[:500],
+		want.Answer.Table.Rows[:500]) || !cmp.Equal(got.Answer.Table.Rows[n-500:], want.Answer.Table.Rows[n-500:]) {
 		t.Errorf("%d rows, or other ones", n)
 	}
 	if len(rec.events) != len(events) {
@@ -123,7 +130,8 @@ func TestReplayNotices(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, _ := event.NewReplay(events)
-	out, err := New(slog.New(slog.DiscardHandler), r, tool.Wikibase(r), ticking(), spinach(nil)).Ask(t.Context(), Question{Text: "Who else?", Language: "en"}, nil, Limits{})
+	out, err := New(slog.New(slog.DiscardHandler), r, tool.Wikibase(r), ticking(), spinach(nil)).Ask(t.Context(),
+		Question{Text: "Who else?", Language: "en"}, nil, Limits{})
 	if err != nil || out.Answer != nil || !strings.Contains(out.Detail, "differs from the record") {
 		t.Errorf("%v, %+v", err, out)
 	}
@@ -212,7 +220,8 @@ func TestRequestsAreRebuilt(t *testing.T) {
 // abandoned ones.
 func TestTree(t *testing.T) {
 	g := graphOfTwo()
-	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"), do("search_wikidata(a)"), execute(qA), do("stop()")}}
+	m := &fakeModel{acts: []string{do("search_wikidata(a)"), do("search_wikidata(b)"), do("search_wikidata(a)"),
+		do("search_wikidata(a)"), execute(qA), do("stop()")}}
 	out, rec := ask(t, m, g, Limits{})
 	for i, e := range rec.events {
 		if e.ID != i+1 || e.Parent >= e.ID || (e.Parent == 0) != (i == 0) {

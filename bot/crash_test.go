@@ -501,7 +501,8 @@ func TestRandomSchedules(t *testing.T) {
 			case !want[heading]:
 			case e == nil:
 				t.Errorf("%s: %s has no entry", note, heading)
-			case !(e.State == bot.Posted && n == 1 || (e.State == bot.GaveUp || e.State == bot.Skipped) && n == 0 && e.Reason != ""):
+			case !(e.State == bot.Posted && n == 1 || (e.State == bot.GaveUp || e.State == bot.Skipped) && n == 0 &&
+				e.Reason != ""):
 				t.Errorf("%s: %s is %s (%s) and has %d replies", note, heading, e.State, e.Reason, n)
 			}
 		}

@@ -89,7 +89,8 @@ func EachCandidate(r io.Reader) iter.Seq2[Candidate, error] {
 			case err != nil:
 				err = fmt.Errorf("line %d is not a candidate: %w", n, text.JSON(err))
 			case c.Schema != CandidateSchema:
-				err = fmt.Errorf("line %d has schema %d, this program reads %d: use the program that wrote it, or harvest again", n, c.Schema, CandidateSchema)
+				err = fmt.Errorf("line %d has schema %d, this program reads %d: use the program that wrote it, or harvest again", n,
+					c.Schema, CandidateSchema)
 			case !ValidID(c.ID):
 				err = fmt.Errorf("line %d has no valid candidate id: %q", n, c.ID)
 			}

@@ -179,7 +179,8 @@ func (it *Item) answerType() string {
 				return "resource"
 			case kind == "date", kind == "dateTime", kind == "gYear", kind == "gYearMonth":
 				return "date"
-			case kind == "integer", kind == "decimal", kind == "double", kind == "float", kind == "int", kind == "long", kind == "nonNegativeInteger":
+			case kind == "integer", kind == "decimal", kind == "double", kind == "float", kind == "int", kind == "long",
+				kind == "nonNegativeInteger":
 				return "number"
 			}
 			return "string"

@@ -58,7 +58,8 @@ func ReadItems(r io.Reader) ([]Item, Format, error) {
 	case rest[0] == '[':
 		err = f.array("", data, 0)
 	case rest[0] != '{':
-		err = fmt.Errorf("%s: the file starts with %q; want a benchmark: SPINACH's or QALD's JSON, or GRASP's JSON lines", f.at(len(data)-len(rest)), rest[0])
+		err = fmt.Errorf("%s: the file starts with %q; want a benchmark: SPINACH's or QALD's JSON, or GRASP's JSON lines",
+			f.at(len(data)-len(rest)), rest[0])
 	case json.Valid(data):
 		err = f.document()
 	default:

@@ -79,7 +79,8 @@ SELECT ?a WHERE {
 // TestComposeRoundTrip: at every indent and in every language the reply reads as one comment of the bot, at the right
 // level, and the query comes back byte for byte.
 func TestComposeRoundTrip(t *testing.T) {
-	queries := []string{"ASK {}", "SELECT ?a { ?a wdt:P31|wdt:P279 wd:Q5 FILTER(?x || ?y) }", "SELECT ?é { ?é rdfs:label \"a|b\\u007B\"@fr . # & &amp; 'x'\n  <http://x/%7E> ?p '''q''' }\nLIMIT 3"}
+	queries := []string{"ASK {}", "SELECT ?a { ?a wdt:P31|wdt:P279 wd:Q5 FILTER(?x || ?y) }",
+		"SELECT ?é { ?é rdfs:label \"a|b\\u007B\"@fr . # & &amp; 'x'\n  <http://x/%7E> ?p '''q''' }\nLIMIT 3"}
 	yes := true
 	for _, lang := range []string{"en", "de", "fr", "pt", "de-CH", ""} {
 		for _, target := range []string{"", ":", "::", "*", ":*", "#", "*:"} {
@@ -89,7 +90,8 @@ func TestComposeRoundTrip(t *testing.T) {
 				if q == "ASK {}" {
 					r.Boolean, r.Rows = &yes, nil
 				}
-				page := "== H ==\nQ. [[User:Ann]] 09:00, 5 June 2024 (UTC)\n" + target + "T. [[User:Tim]] 10:00, 5 June 2024 (UTC)\n:Next. [[User:Ned]] 11:00, 5 June 2024 (UTC)\n"
+				page := "== H ==\nQ. [[User:Ann]] 09:00, 5 June 2024 (UTC)\n" + target +
+					"T. [[User:Tim]] 10:00, 5 June 2024 (UTC)\n:Next. [[User:Ned]] 11:00, 5 June 2024 (UTC)\n"
 				th := &Parse("T", page, Options{}).Threads[0]
 				target := th.Comments[1]
 				indent, err := ReplyIndent(page, th, target.ID)
@@ -106,7 +108,8 @@ func TestComposeRoundTrip(t *testing.T) {
 				}
 				after := Parse("T", text, Options{})
 				own, c := FindReply(after, text, "abc-123", "SpinachBot")
-				if c == nil || len(own.Comments) != 4 || c.Parent != target.ID || c.Level != target.Level+1 || len(c.Queries) != 1 || c.Queries[0].SPARQL != q {
+				if c == nil || len(own.Comments) != 4 || c.Parent != target.ID || c.Level != target.Level+1 ||
+					len(c.Queries) != 1 || c.Queries[0].SPARQL != q {
 					t.Fatalf("lang %q, target %q: reply reads as %+v in\n%s", lang, target.Indent, c, text)
 				}
 				if rs := own.RepliesTo(target.ID, "spinachBot"); len(rs) != 1 || rs[0] != c {
@@ -120,12 +123,14 @@ func TestComposeRoundTrip(t *testing.T) {
 func TestComposeWithoutAnswer(t *testing.T) {
 	for reason := range noAnswers {
 		for lang := range messages {
-			r := Reply{Language: lang, To: "Ann", NoAnswer: reason, Operator: "Olga", Marker: "m-1", Signature: "~~~~", Steps: []Step{{Thought: "x"}, {Thought: "y"}}}
+			r := Reply{Language: lang, To: "Ann", NoAnswer: reason, Operator: "Olga", Marker: "m-1", Signature: "~~~~",
+				Steps: []Step{{Thought: "x"}, {Thought: "y"}}}
 			w, err := Compose(r, "::")
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !strings.Contains(w, messages[lang][reason]) || strings.Contains(w, "SPARQL") || !strings.HasSuffix(w, " --~~~~") || strings.Count(w, "~~~~") != 1 {
+			if !strings.Contains(w, messages[lang][reason]) || strings.Contains(w, "SPARQL") || !strings.HasSuffix(w,
+				" --~~~~") || strings.Count(w, "~~~~") != 1 {
 				t.Errorf("%s %s:\n%s", lang, reason, w)
 			}
 		}
@@ -160,7 +165,8 @@ func TestComposeLimits(t *testing.T) {
 	if n := strings.Count(w, "\n|-\n"); n != maxRows+1 {
 		t.Errorf("%d rows, want %d and one in the list of steps", n, maxRows)
 	}
-	if !strings.Contains(w, "12 more columns") || !strings.Contains(w, "80 more steps") || !strings.Contains(w, "found 50 rows") {
+	if !strings.Contains(w, "12 more columns") || !strings.Contains(w, "80 more steps") || !strings.Contains(w,
+		"found 50 rows") {
 		t.Errorf("cuts are not told in\n%s", text.Clip(w, 3000))
 	}
 	if n := len([]rune(w)); n > MaxShort+maxRows*maxColumns*(maxCell+10)+maxSteps*(maxThought+maxArg+maxSeen+100)+2000 {
@@ -227,7 +233,8 @@ func FuzzEncode(f *testing.F) {
 	for _, s := range payloads {
 		f.Add(s)
 	}
-	for _, s := range []string{"1949-09-15", "Victoria: 12", "AT&T", "&amp", "&am\u202ep;", "a_b", "it's", "5 > 3", "14:30", "(UTC)", "x (CET) y", "!", "a:b", ":", "-5", "--", "=x=", "__a__"} {
+	for _, s := range []string{"1949-09-15", "Victoria: 12", "AT&T", "&amp", "&am\u202ep;", "a_b", "it's", "5 > 3",
+		"14:30", "(UTC)", "x (CET) y", "!", "a:b", ":", "-5", "--", "=x=", "__a__"} {
 		f.Add(s)
 	}
 	f.Fuzz(checkEncode)
@@ -265,7 +272,8 @@ var (
 func TestEncodeReadsAsText(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	pieces := []rune("&;#:!*=-_'\"~{}[]|<>()/\\^@ \u00a0\n\u0338\u0301éaZ09UTC…")
-	words := []string{"RFC", "ISBN", "amp;", "#38;", "http", "//", "mailto", "(UTC)", "10:00, 5 June 2024", "__TOC__", "nowiki", "SELECT ", "User:A"}
+	words := []string{"RFC", "ISBN", "amp;", "#38;", "http", "//", "mailto", "(UTC)", "10:00, 5 June 2024", "__TOC__",
+		"nowiki", "SELECT ", "User:A"}
 	for range 3000 {
 		var b strings.Builder
 		for range 1 + r.IntN(12) {
@@ -278,8 +286,10 @@ func TestEncodeReadsAsText(t *testing.T) {
 		checkEncode(t, b.String())
 	}
 	for text, want := range map[string]string{
-		"1949-09-15": "1949-09-15", "Victoria: 12": "Victoria: 12", "at 14:30, 5 > 3 & AT&T = it's a_b!": "at 14:30, 5 > 3 & AT&T = it's a_b!",
-		"https://x": "https&#58;//x", "&lt;": "&#38;lt;", "''x": "&#39;&#39;x", "RFC 12": "RFC&#32;12",
+		"1949-09-15": "1949-09-15", "Victoria: 12": "Victoria: 12",
+		"at 14:30, 5 > 3 & AT&T = it's a_b!": "at 14:30, 5 > 3 & AT&T = it's a_b!",
+		"https://x":                          "https&#58;//x", "&lt;": "&#38;lt;", "''x": "&#39;&#39;x",
+		"RFC 12": "RFC&#32;12",
 	} {
 		if got := encode(text, 100); got != want {
 			t.Errorf("%q is encoded as %q, want %q", text, got, want)

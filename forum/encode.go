@@ -152,7 +152,8 @@ func CheckQuery(q string) error {
 	low := strings.ToLower(q)
 	for _, bad := range []string{"{{", "}}", "~~~", "[[", "]]", "<!--", "{|}", "-{", "}-"} {
 		if strings.Contains(low, bad) {
-			return fmt.Errorf("query is not in its posting form: it contains %s; split it by a space or write it as an escape", bad)
+			return fmt.Errorf("query is not in its posting form: it contains %s; split it by a space or write it as an escape",
+				bad)
 		}
 	}
 	if w := behaviourSwitch.FindString(q); w != "" {

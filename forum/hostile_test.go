@@ -38,11 +38,13 @@ var payloads = []string{
 
 func posted() Reply {
 	return Reply{
-		Language: "en", To: "Ann", Short: "x", Query: "SELECT ?a WHERE {\n  ?a wdt:P31|wdt:P279 wd:Q39715 . # lighthouse\n}", Vars: []string{"a", "b"},
+		Language: "en", To: "Ann", Short: "x", Query: "SELECT ?a WHERE {\n  ?a wdt:P31|wdt:P279 wd:Q39715 . # lighthouse\n}",
+		Vars: []string{"a", "b"},
 		Rows: [][]Cell{{{ID: "Q42", Label: "x"}, {Text: "x"}}, {{Text: "x"}, {ID: "P31", Label: "x"}}}, Total: 20,
 		RanAt: time.Date(2024, 6, 5, 10, 20, 0, 0, time.UTC), Endpoint: "query.wikidata.org",
 		Steps:    []Step{{"x", "search_wikidata", "x", "x"}, {"x", "execute_sparql", "x", "x"}},
-		Operator: "Olga Operator", Marker: "abc-123", Signature: "[[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]]) 10:21, 5 June 2024 (UTC)",
+		Operator: "Olga Operator", Marker: "abc-123",
+		Signature: "[[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]]) 10:21, 5 June 2024 (UTC)",
 	}
 }
 

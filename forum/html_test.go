@@ -111,10 +111,11 @@ func TestHTMLByHand(t *testing.T) {
 		"own page":               {`<head><title>User talk:Bob</title></head><h2>A</h2><p>x <a class="mw-selflink selflink">Bob</a> 10:00, 1 May 2024 (UTC)</p>`, "A|1 Bob x"},
 		"marked-up query": {`<h2>A</h2><p>x <code>SELECT ?a WHERE {<br/>?a wdt:P31 <span typeof="mw:Entity">&lt;</span>x:y<span typeof="mw:Entity">&gt;</span> }</code>` + ann + `</p>`,
 			"A|1 Ann x [query] <code code SELECT ?a WHERE {\n?a wdt:P31 <x:y> }>"},
-		"a tag before the heading": {`<section data-mw-section-id="1"><meta typeof="mw:Includes/NoInclude"/><h2>A</h2><p>x` + ann + `</p>` + "\n" + `<h2>B</h2></section>`, "A|1 Ann x|1 nobody B"},
-		"parser function":          {`<h2>A</h2><p>x <span typeof="mw:Transclusion" data-mw='{"parts":[{"parserfunction":{"target":{"wt":"#if:x"},"params":{"1":{"wt":"y"}}}}]}'>y</span>` + ann + `</p>`, "A|1 Ann x"},
-		"empty":                    {``, ""},
-		"text":                     {`no < HTML > at all`, ""},
+		"a tag before the heading": {`<section data-mw-section-id="1"><meta typeof="mw:Includes/NoInclude"/><h2>A</h2><p>x` +
+			ann + `</p>` + "\n" + `<h2>B</h2></section>`, "A|1 Ann x|1 nobody B"},
+		"parser function": {`<h2>A</h2><p>x <span typeof="mw:Transclusion" data-mw='{"parts":[{"parserfunction":{"target":{"wt":"#if:x"},"params":{"1":{"wt":"y"}}}}]}'>y</span>` + ann + `</p>`, "A|1 Ann x"},
+		"empty":           {``, ""},
+		"text":            {`no < HTML > at all`, ""},
 	} {
 		var got []string
 		for _, th := range parseHTML(t, "<!DOCTYPE html><html>"+c.html+"</html>", Options{}).Threads {

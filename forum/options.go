@@ -74,7 +74,8 @@ const (
 	contributionsPage
 	stamped // not by name: a template with a time stamp in it
 	// structural templates are between comments rather than in one.
-	structural = resolvedTemplate | closedStartTemplate | closedEndTemplate | foldStartTemplate | foldEndTemplate | botTemplate
+	structural = resolvedTemplate | closedStartTemplate | closedEndTemplate | foldStartTemplate | foldEndTemplate |
+		botTemplate
 )
 
 // names is Options made ready for look-ups, for one page: it remembers what it was asked.

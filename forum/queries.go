@@ -346,7 +346,8 @@ func (p *parser) bareStart(low, i, end int) (at, prologue int) {
 		switch {
 		case rest == "":
 			continue
-		case isSelect && (strings.IndexByte("?$*(", rest[0]) >= 0 || wordAt(rest, 0, "distinct") || wordAt(rest, 0, "reduced")):
+		case isSelect && (strings.IndexByte("?$*(", rest[0]) >= 0 || wordAt(rest, 0, "distinct") ||
+			wordAt(rest, 0, "reduced")):
 		case !isSelect && strings.IndexByte("{?", rest[0]) >= 0:
 		default:
 			continue

@@ -8,9 +8,9 @@ import (
 )
 
 // Call is a call of a graph as a trajectory holds it, so that a run can be replayed without it. Op is search, entity,
-// examples (of a property), query, labels, find, shape, classes, among, triples or solved (earlier questions). KG is the
-// graph's name, "" for the question's first one. Of a table with more than 1,000 rows the first and last 500 are kept,
-// and Total says how many there were: the agent looks at no others.
+// examples (of a property), query, labels, find, shape, classes, among, triples or solved (earlier questions). KG is
+// the graph's name, "" for the question's first one. Of a table with more than 1,000 rows the first and last 500 are
+// kept, and Total says how many there were: the agent looks at no others.
 type Call struct {
 	Op      string          `json:"op"`
 	KG      string          `json:"kg,omitempty"`

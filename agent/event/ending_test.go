@@ -23,9 +23,11 @@ func (c *Cause) kind() CauseKind {
 // What a program can learn of an error is still there after the error was written to a file and read again.
 func TestCauseSurvivesTheFile(t *testing.T) {
 	for _, err := range []error{
-		llm.ErrNoModel, llm.ErrContextLength, llm.ErrNoTools, llm.ErrBudget, ErrUnreadable, ErrOutOfTime, context.Canceled, context.DeadlineExceeded, errors.New("x"),
+		llm.ErrNoModel, llm.ErrContextLength, llm.ErrNoTools, llm.ErrBudget, ErrUnreadable, ErrOutOfTime, context.Canceled,
+		context.DeadlineExceeded, errors.New("x"),
 		&llm.BudgetError{Account: llm.DayAccount, Measure: llm.USD, Reached: 1.5, Limit: 1},
-		&llm.Error{Status: 503, Code: "busy", Message: "later", Transient: true}, &llm.Error{Message: "none", Transient: true, Refused: true},
+		&llm.Error{Status: 503, Code: "busy", Message: "later", Transient: true}, &llm.Error{Message: "none", Transient: true,
+			Refused: true},
 		kg.Errorf(kg.Timeout, "slow"),
 	} {
 		want := CauseOf(fmt.Errorf("wrapped: %w", err))
@@ -65,14 +67,16 @@ func TestOldEndings(t *testing.T) {
 		{"money", "0.5000 US dollars used, the limit is 0.5000", RequestMoney, CauseBudget, false},
 		{"money", "100 tokens used, the limit is 100", OutOfTokens, CauseBudget, false},
 		{"model_failed", "the model wrote no readable action 4 times in a row", ModelFailed, CauseUnreadable, false},
-		{"model_failed", "the request is longer than the model's context: 9000 tokens", ModelFailed, CauseContextLength, false},
+		{"model_failed", "the request is longer than the model's context: 9000 tokens", ModelFailed, CauseContextLength,
+			false},
 		{"model_failed", "language model: status 503 busy", ModelFailed, CauseModel, true},
 		{"no_model", "no language model is configured for this request", NoModel, CauseNoModel, false},
 		{"graph_failed", "the graph did not answer (down), 3 times in a row", GraphFailed, "", true},
 		{"not_found", "nothing", NotFound, "", false},
 	} {
 		end := Event{Event: "end", Reason: tt.reason, Detail: tt.detail}.Ending()
-		if end.Reason != tt.want || CauseOf(end.Cause).kind() != tt.cause || end.ServiceFailed() != tt.service || end.Detail != tt.detail {
+		if end.Reason != tt.want || CauseOf(end.Cause).kind() != tt.cause || end.ServiceFailed() != tt.service ||
+			end.Detail != tt.detail {
 			t.Errorf("%s %q: %+v of %T", tt.reason, tt.detail, end, end.Cause)
 		}
 	}

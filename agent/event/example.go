@@ -43,6 +43,7 @@ type ExampleQuery struct {
 // Graph is a graph of a run: what is known of it, what it could do, and the notes on it.
 type Graph struct {
 	Explain kg.Description `json:"explain"`
-	Can     []string       `json:"can,omitempty"` // besides running queries and searching: label, find, shape, examples, explore
-	Notes   []string       `json:"notes,omitempty"`
+	// besides running queries and searching: label, find, shape, examples, explore
+	Can   []string `json:"can,omitempty"`
+	Notes []string `json:"notes,omitempty"`
 }

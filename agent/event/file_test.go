@@ -15,7 +15,8 @@ import (
 )
 
 func TestRead(t *testing.T) {
-	start := `{"id":1,"event":"start","time":"2026-01-01T00:00:00Z","format":"` + Format + `","question":{"ID":"","Text":"x","Language":"","History":null}}` + "\n"
+	start := `{"id":1,"event":"start","time":"2026-01-01T00:00:00Z","format":"` + Format +
+		`","question":{"ID":"","Text":"x","Language":"","History":null}}` + "\n"
 	step := `{"id":2,"parent":1,"event":"step","time":"2026-01-01T00:00:00Z","step":{"n":1,"thought":"t","action":"stop","argument":"","observation":"","ms":0}}` + "\n"
 	for _, tt := range []struct {
 		name, text string
@@ -53,7 +54,8 @@ func TestRead(t *testing.T) {
 // FuzzReadTrajectory: no file breaks the reader, and what it reads begins with a start event of one of our
 // formats.
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"id":1,"event":"start","format":"` + Format + `","question":{"Text":"x"}}` + "\n{\"event\":\"step\"}\n{"))
+	f.Add([]byte(`{"id":1,"event":"start","format":"` + Format + `","question":{"Text":"x"}}` +
+		"\n{\"event\":\"step\"}\n{"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		events, _ := Read(bytes.NewReader(b))
 		if len(events) > 0 && (events[0].Event != "start" ||
@@ -98,7 +100,8 @@ func TestFile(t *testing.T) {
 func TestRecordedErrorKinds(t *testing.T) {
 	for _, err := range []error{llm.ErrNoModel, llm.ErrBudget, llm.ErrContextLength} {
 		err = fmt.Errorf("call: %w", err)
-		for _, e := range []Event{{Error: err.Error(), Cause: CauseOf(err)}, {Error: err.Error()}} { // now, and as the first version wrote it
+		// now, and as the first version wrote it
+		for _, e := range []Event{{Error: err.Error(), Cause: CauseOf(err)}, {Error: err.Error()}} {
 			if got := recordedError(e); !errors.Is(got, errors.Unwrap(err)) {
 				t.Errorf("%v is lost: %v", err, got)
 			}
@@ -143,8 +146,10 @@ func TestOldTree(t *testing.T) {
 // TestBadReferences: a prompt that refers to what is not there is an error with its line, never a panic.
 func TestBadReferences(t *testing.T) {
 	start := `{"id":1,"event":"start","format":"` + Format + `","question":{"text":"x"}}` + "\n"
-	for _, prompt := range []string{`{"messages":[{"like":1,"count":1}]}`, `{"messages":[{"like":9,"count":1}]}`, `{"messages":[{}]}`, `{"messages":[],"tools":4}`,
-		`{"messages":[{"message":{"role":"user"},"parts":[{"event":7}]}]}`, `{"messages":[{"message":{"role":"user"},"parts":[{"event":1,"at":2,"bytes":5}]}]}`,
+	for _, prompt := range []string{`{"messages":[{"like":1,"count":1}]}`, `{"messages":[{"like":9,"count":1}]}`,
+		`{"messages":[{}]}`, `{"messages":[],"tools":4}`,
+		`{"messages":[{"message":{"role":"user"},"parts":[{"event":7}]}]}`,
+		`{"messages":[{"message":{"role":"user"},"parts":[{"event":1,"at":2,"bytes":5}]}]}`,
 		`{"messages":[{"message":{"role":"user"},"parts":[{"event":1,"at":-1,"bytes":-5}]}]}`} {
 		line := `{"id":2,"parent":1,"event":"model","request":{"purpose":"act"},"prompt":` + prompt + "}\n"
 		if _, err := Read(strings.NewReader(start + line + start)); err == nil || !strings.Contains(err.Error(), "line 2") {

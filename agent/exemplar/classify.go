@@ -67,7 +67,10 @@ func (c *classes) of(question string) string {
 // not begin the question is a name, "X", and names in a row are one.
 func features(question string) []string {
 	words := []string{"^"}
-	for i, w := range strings.FieldsFunc(question, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for i, w := range strings.FieldsFunc(question, func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r)
+	}) {
 		first := []rune(w)[0]
 		switch {
 		case strings.ContainsFunc(w, unicode.IsDigit):

@@ -176,7 +176,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestDialectNames: a dialect behind a colon changes tools, prompt and dialogues; others are refused with what there is.
+// TestDialectNames: a dialect behind a colon changes tools, prompt and dialogues; others are refused with what there
+// is.
 func TestDialectNames(t *testing.T) {
 	for name, want := range map[string]string{"interactive-kbqa:sparkql": "kqapro", "spinach:kqapro": "there is no preset",
 		"interactive-kbqx": "interactive-kbqa"} {

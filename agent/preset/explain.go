@@ -74,7 +74,8 @@ func (p *Preset) Explain() []Fact {
 	for _, e := range []struct {
 		on   bool
 		text string
-	}{{p.Diagnose, "says which condition of an empty query loses the rows"}, {p.Extract, "asks for a query when the actions are used up"},
+	}{{p.Diagnose, "says which condition of an empty query loses the rows"},
+		{p.Extract, "asks for a query when the actions are used up"},
 		{p.Report, "writes a report"}} {
 		if e.on {
 			extras = append(extras, e.text)

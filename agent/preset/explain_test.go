@@ -19,7 +19,8 @@ func TestExplain(t *testing.T) {
 			}
 			all.WriteString(f.Name + ": " + f.Text + "\n")
 		}
-		for _, want := range append([]string{"protocol: " + p.Protocol, "policies: " + p.Policies[0], "temperature", "rows"}, p.Tools...) {
+		for _, want := range append([]string{"protocol: " + p.Protocol, "policies: " + p.Policies[0], "temperature", "rows"},
+			p.Tools...) {
 			if !strings.Contains(all.String(), want) {
 				t.Errorf("%s: %q is missing in\n%s", name, want, all.String())
 			}
@@ -34,13 +35,16 @@ func TestExplain(t *testing.T) {
 	for _, f := range p.Explain() {
 		all.WriteString(f.Text + "\n")
 	}
-	for _, want := range []string{"77 messages", "the next one ends the run", "is refused", "a turn without an action ends", "no result has shown",
-		"the last query at a limit", "6 samples", `"\nObservation"`, "seed 42", "2 times at most", "16 lessons", "11 hits", "several calls a turn"} {
+	for _, want := range []string{"77 messages", "the next one ends the run", "is refused",
+		"a turn without an action ends", "no result has shown",
+		"the last query at a limit", "6 samples", `"\nObservation"`, "seed 42", "2 times at most", "16 lessons", "11 hits",
+		"several calls a turn"} {
 		if !strings.Contains(all.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, all.String())
 		}
 	}
-	for rule, texts := range map[string][]string{"repeat": {RepeatRestore, RepeatNone, RepeatLoop, RepeatEnd}, "stop": {StopRestore, StopRefuse, StopAccept},
+	for rule, texts := range map[string][]string{"repeat": {RepeatRestore, RepeatNone, RepeatLoop, RepeatEnd},
+		"stop":      {StopRestore, StopRefuse, StopAccept},
 		"no_action": {"nudge", "end"}, "guard": {GuardOff, GuardName, GuardLookUp, GuardRefuse, GuardKnown}} {
 		for _, v := range texts {
 			if _, ok := ruleTexts[rule][v]; !ok || len(ruleTexts[rule]) != len(texts) {

@@ -252,13 +252,16 @@ func (p *Preset) check() error {
 	want(slices.Contains([]string{"", KindByWords, KindByModel}, p.Exemplars.Kind),
 		`"exemplars": "kind" must be "words" or "model"`)
 	need := map[string]bool{"act": true, "prune": p.tools.Find(tool.EntryName) != nil, "extract": p.Extract,
-		"report": p.Report, "kind": p.Exemplars.Kind == KindByModel, "feedback": p.Feedback.Rounds > 0, "analyze": p.Generate.Analyze}
+		"report": p.Report, "kind": p.Exemplars.Kind == KindByModel, "feedback": p.Feedback.Rounds > 0,
+		"analyze": p.Generate.Analyze}
 	for _, n := range []string{"act", "kind", "prune", "extract", "report", "feedback", "analyze"} {
 		want(!need[n] || p.texts.Has(n+".tmpl"), "the prompt "+n+".tmpl is missing")
 	}
 	g := p.Generate
-	want(min(g.Examples, g.Classes, g.Few, g.Many, g.Shapes, g.Predicates, g.Entities, g.Seconds) >= 0, `a number in "generate" is below 0`)
-	want(slices.Contains([]string{"", tool.CheckFirst, tool.CheckAfter}, g.Check), `"generate": "check" must be first or after`)
+	want(min(g.Examples, g.Classes, g.Few, g.Many, g.Shapes, g.Predicates, g.Entities, g.Seconds) >= 0,
+		`a number in "generate" is below 0`)
+	want(slices.Contains([]string{"", tool.CheckFirst, tool.CheckAfter}, g.Check),
+		`"generate": "check" must be first or after`)
 	want(slices.Contains([]string{"", "text", "json"}, g.Format), `"generate": "format" must be text or json`)
 	if len(missing) == 0 {
 		_, err := p.texts.Write("act.tmpl", p.systemData(Situation{Counted: p.Limits.Counted}))

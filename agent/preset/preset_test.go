@@ -139,9 +139,11 @@ func TestGrasp(t *testing.T) {
 		if got := strings.Join(p.Tools, " "); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
-		if p.Protocol != "native" || p.Parallel || p.Sampling.Temperature != 0.2 || p.Sampling.TopP != 0.9 || p.Sampling.MaxTokens != 16384 ||
+		if p.Protocol != "native" || p.Parallel || p.Sampling.Temperature != 0.2 || p.Sampling.TopP != 0.9 ||
+			p.Sampling.MaxTokens != 16384 ||
 			p.Rules.Messages != 200 || p.Limits.Counted != 100 || p.Rules.Guard != GuardOff || !p.Rules.Salvage ||
-			p.Show.Rows != (render.Window{Whole: 10, Head: 5, Tail: 5}) || p.Show.Columns != 10 || p.Show.Hits != 10 || p.Show.Cell != 64 ||
+			p.Show.Rows != (render.Window{Whole: 10, Head: 5, Tail: 5}) || p.Show.Columns != 10 || p.Show.Hits != 10 ||
+			p.Show.Cell != 64 ||
 			p.Show.Examples != 3 || p.Notes.N != 16 || p.Report || p.Extract {
 			t.Errorf("%s: %+v", name, p)
 		}

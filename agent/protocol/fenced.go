@@ -24,8 +24,9 @@ func (p Fenced) Messages(c Conversation) []llm.Message {
 	for len(steps) > 0 && steps[0].Given {
 		given, steps = append(given, steps[0]), steps[1:]
 	}
-	ms := []llm.Message{{Role: llm.System, Content: c.System}, {Role: llm.User, Content: strings.TrimSpace(p.say("fenced_first",
-		map[string]any{"Question": c.Question, "Given": given, "Notes": c.Notes}))}}
+	ms := []llm.Message{{Role: llm.System, Content: c.System},
+		{Role: llm.User, Content: strings.TrimSpace(p.say("fenced_first",
+			map[string]any{"Question": c.Question, "Given": given, "Notes": c.Notes}))}}
 	for _, x := range steps {
 		ms = append(ms, llm.Message{Role: llm.Assistant, Content: p.say("fenced_turn", x)},
 			llm.Message{Role: llm.User, Content: strings.TrimSpace(p.say("fenced_observation", x))})

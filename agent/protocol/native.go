@@ -52,7 +52,8 @@ func badMessages(c Conversation) []llm.Message {
 		return nil
 	}
 	note := strings.Join(c.BadNotes, "\n")
-	ms := []llm.Message{{Role: llm.Assistant, Content: render.Clip(render.Clean(c.Bad.Content), maxBad), Reasoning: c.Bad.Reasoning}}
+	ms := []llm.Message{{Role: llm.Assistant, Content: render.Clip(render.Clean(c.Bad.Content), maxBad),
+		Reasoning: c.Bad.Reasoning}}
 	for i, call := range c.Bad.ToolCalls {
 		if i == maxBadCalls {
 			break

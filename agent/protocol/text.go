@@ -89,7 +89,8 @@ type textReader struct {
 }
 
 func newTextReader(tools tool.Set, w words) *textReader {
-	return &textReader{w, tools, regexp.MustCompile("(?m)^[ \\t>*_\\-`]*(" + strings.Join(tools.Names(), "|") + ")[ \\t`]*\\(")}
+	return &textReader{w, tools, regexp.MustCompile("(?m)^[ \\t>*_\\-`]*(" + strings.Join(tools.Names(), "|") +
+		")[ \\t`]*\\(")}
 }
 
 // parse reads "Thought: … Action: name(argument)" as models really write it: with code fences, quotes around the

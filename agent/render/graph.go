@@ -4,8 +4,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Lacks writes what a graph lacks, for the prompt: a line each with the day on which it was measured, "" when nothing is
-// known to be missing.
+// Lacks writes what a graph lacks, for the prompt: a line each with the day on which it was measured, "" when nothing
+// is known to be missing.
 func Lacks(d *kg.Description) string {
 	if len(d.Lacks) == 0 {
 		return ""

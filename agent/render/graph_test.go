@@ -11,7 +11,8 @@ import (
 )
 
 func TestLacks(t *testing.T) {
-	d := &kg.Description{Name: "slice", Lacks: []string{"It has no ranks.", "It has no units."}, MeasuredAt: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)}
+	d := &kg.Description{Name: "slice", Lacks: []string{"It has no ranks.", "It has no units."},
+		MeasuredAt: time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)}
 	want := "What slice lacks (measured 2026-11-22):\n- It has no ranks.\n- It has no units.\nNever require what is missing: make it OPTIONAL, or exclude with FILTER NOT EXISTS."
 	if got := Lacks(d); got != want {
 		t.Errorf("got\n%s", got)
@@ -41,9 +42,11 @@ func TestRoomy(t *testing.T) {
 
 // TestFirst: a long list is cut with its total.
 func TestFirst(t *testing.T) {
-	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P1"}}, {Property: kg.PropertyRef{ID: "P2"}}}}
+	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P1"}},
+		{Property: kg.PropertyRef{ID: "P2"}}}}
 	for i := range 200 {
-		e.Claims[0].Statements = append(e.Claims[0].Statements, kg.Statement{Value: kg.Value{Term: rdf.String(fmt.Sprint("v", i))}})
+		e.Claims[0].Statements = append(e.Claims[0].Statements,
+			kg.Statement{Value: kg.Value{Term: rdf.String(fmt.Sprint("v", i))}})
 	}
 	e.Claims[1].Statements = e.Claims[0].Statements[:3]
 	got := NewPage(e, false).First(3).String()

@@ -24,21 +24,29 @@ func date(s string, precision int) kg.Value {
 // merkel is a page with all shapes: a single value, a list, qualifiers, ranks, unknown and no value, dates,
 // quantities, texts.
 func merkel() *kg.Entity {
-	return &kg.Entity{ID: "Q567", Label: "Angela Merkel", Description: "Chancellor of Germany from 2005 to 2021", Claims: []kg.PropertyStatements{
-		{Property: kg.PropertyRef{ID: "P31", Label: "instance of"}, Statements: []kg.Statement{{Value: entityValue("Q5", "human")}}},
-		{Property: kg.PropertyRef{ID: "P26", Label: "spouse"}, Statements: []kg.Statement{
-			{Value: entityValue("Q96", "Joachim Sauer"), Rank: kg.Preferred, Qualifiers: []kg.Qualifier{{Property: kg.PropertyRef{ID: "P580", Label: "start time"},
-				Values: []kg.Value{date("1998-12-30T00:00:00Z", 11)}}}},
-			{Value: entityValue("Q97", "Ulrich Merkel"), Rank: kg.Normal, Qualifiers: []kg.Qualifier{
-				{Property: kg.PropertyRef{ID: "P580", Label: "start time"}, Values: []kg.Value{date("1977-01-01T00:00:00Z", 9)}},
-				{Property: kg.PropertyRef{ID: "P582", Label: "end time"}, Values: []kg.Value{date("1982-01-01T00:00:00Z", 9)}}}},
-		}},
-		{Property: kg.PropertyRef{ID: "P1412", Label: "languages spoken"}, Statements: []kg.Statement{{Value: entityValue("Q188", "German")}, {Value: entityValue("Q7737", "Russian")}}},
-		{Property: kg.PropertyRef{ID: "P2048", Label: "height"}, Statements: []kg.Statement{{Value: kg.Value{Term: rdf.Typed("+165", rdf.XSDDecimal), Unit: "Q174728", UnitLabel: "centimetre"}}}},
-		{Property: kg.PropertyRef{ID: "P1559", Label: "name in native language"}, Statements: []kg.Statement{{Value: kg.Value{Term: rdf.LangString("Angela Merkel", "de")}}}},
-		{Property: kg.PropertyRef{ID: "P40", Label: "child"}, Statements: []kg.Statement{{Value: kg.Value{None: true}}}},
-		{Property: kg.PropertyRef{ID: "P140", Label: "religion"}, Statements: []kg.Statement{{Value: kg.Value{Unknown: true}, Rank: kg.Deprecated}}},
-	}}
+	return &kg.Entity{ID: "Q567", Label: "Angela Merkel", Description: "Chancellor of Germany from 2005 to 2021",
+		Claims: []kg.PropertyStatements{
+			{Property: kg.PropertyRef{ID: "P31", Label: "instance of"},
+				Statements: []kg.Statement{{Value: entityValue("Q5", "human")}}},
+			{Property: kg.PropertyRef{ID: "P26", Label: "spouse"}, Statements: []kg.Statement{
+				{Value: entityValue("Q96", "Joachim Sauer"), Rank: kg.Preferred,
+					Qualifiers: []kg.Qualifier{{Property: kg.PropertyRef{ID: "P580", Label: "start time"},
+						Values: []kg.Value{date("1998-12-30T00:00:00Z", 11)}}}},
+				{Value: entityValue("Q97", "Ulrich Merkel"), Rank: kg.Normal, Qualifiers: []kg.Qualifier{
+					{Property: kg.PropertyRef{ID: "P580", Label: "start time"}, Values: []kg.Value{date("1977-01-01T00:00:00Z", 9)}},
+					{Property: kg.PropertyRef{ID: "P582", Label: "end time"}, Values: []kg.Value{date("1982-01-01T00:00:00Z", 9)}}}},
+			}},
+			{Property: kg.PropertyRef{ID: "P1412", Label: "languages spoken"},
+				Statements: []kg.Statement{{Value: entityValue("Q188", "German")}, {Value: entityValue("Q7737", "Russian")}}},
+			{Property: kg.PropertyRef{ID: "P2048", Label: "height"},
+				Statements: []kg.Statement{{Value: kg.Value{Term: rdf.Typed("+165", rdf.XSDDecimal), Unit: "Q174728",
+					UnitLabel: "centimetre"}}}},
+			{Property: kg.PropertyRef{ID: "P1559", Label: "name in native language"},
+				Statements: []kg.Statement{{Value: kg.Value{Term: rdf.LangString("Angela Merkel", "de")}}}},
+			{Property: kg.PropertyRef{ID: "P40", Label: "child"}, Statements: []kg.Statement{{Value: kg.Value{None: true}}}},
+			{Property: kg.PropertyRef{ID: "P140", Label: "religion"}, Statements: []kg.Statement{{Value: kg.Value{Unknown: true},
+				Rank: kg.Deprecated}}},
+		}}
 }
 
 const merkelPage = `{
@@ -92,13 +100,16 @@ func TestPruneByAnswer(t *testing.T) {
 		unknown            int
 		ok                 bool
 	}{
-		{"a subset", `{"instance of (P31)": "human (Q5)", "spouse (P26)": {` + sauer + `}}`, `{"instance of (P31)": "human (Q5)", "spouse (P26)": {` + sauer + `}}`, 0, true},
+		{"a subset", `{"instance of (P31)": "human (Q5)", "spouse (P26)": {` + sauer + `}}`,
+			`{"instance of (P31)": "human (Q5)", "spouse (P26)": {` + sauer + `}}`, 0, true},
 		{"other order, other layout, a fence", "```json\n{\"spouse (P26)\": {\"Joachim Sauer (Q96)\": {}}, \"P31\": true}\n```",
 			`{"instance of (P31)": "human (Q5)", "spouse (P26)": "Joachim Sauer (Q96)"}`, 0, true},
-		{"a value of a list", `{"languages spoken (P1412)": "Russian (Q7737)"}`, `{"languages spoken (P1412)": "Russian (Q7737)"}`, 0, true},
+		{"a value of a list", `{"languages spoken (P1412)": "Russian (Q7737)"}`,
+			`{"languages spoken (P1412)": "Russian (Q7737)"}`, 0, true},
 		{"a qualifier of several", `{"spouse (P26)": {"Ulrich Merkel (Q97)": {"Qualifiers": [{"end time (P582)": "1982"}]}}}`,
 			`{"spouse (P26)": {"Ulrich Merkel (Q97)": {"Qualifiers": [{"end time (P582)": "1982"}]}}}`, 0, true},
-		{"another label for a number that is there", `{"type (P31)": "person (Q5)"}`, `{"instance of (P31)": "human (Q5)"}`, 0, true},
+		{"another label for a number that is there", `{"type (P31)": "person (Q5)"}`, `{"instance of (P31)": "human (Q5)"}`,
+			0, true},
 		{"what is not on the page is left out", `{"instance of (P31)": ["human (Q5)", "robot (Q11012)"], "salary (P3618)": "1 euro"}`, `{"instance of (P31)": "human (Q5)"}`, 2, true},
 		{"a changed qualifier is left out", `{"spouse (P26)": {"Joachim Sauer (Q96)": {"Qualifiers": [{"start time (P580)": "1 April 1999"}]}}}`, `{"spouse (P26)": "Joachim Sauer (Q96)"}`, 0, true},
 		{"nothing of the page", `{"salary (P3618)": "1 euro"}`, ``, 1, false},
@@ -132,9 +143,11 @@ func indent(t *testing.T, s string) string {
 // TestNoLabel: an entity without a label says so once labels were looked for, as a value, in a qualifier, and back
 // from a pruning model that copies or drops the mark.
 func TestNoLabel(t *testing.T) {
-	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P39", Label: "position held"}, Statements: []kg.Statement{
-		{Value: entityValue("Q652965", ""), Qualifiers: []kg.Qualifier{{Property: kg.PropertyRef{ID: "P1365", Label: "replaces"}, Values: []kg.Value{entityValue("Q7", "")}}}},
-		{Value: entityValue("Q8", "happiness")}, {Value: kg.Value{Term: rdf.String("Q9")}}}}}}
+	e := &kg.Entity{ID: "Q1", Claims: []kg.PropertyStatements{{Property: kg.PropertyRef{ID: "P39", Label: "position held"},
+		Statements: []kg.Statement{
+			{Value: entityValue("Q652965", ""), Qualifiers: []kg.Qualifier{{Property: kg.PropertyRef{ID: "P1365",
+				Label: "replaces"}, Values: []kg.Value{entityValue("Q7", "")}}}},
+			{Value: entityValue("Q8", "happiness")}, {Value: kg.Value{Term: rdf.String("Q9")}}}}}}
 	const want = `{"position held (P39)": {"Q652965 (no label)": {"Qualifiers": [{"replaces (P1365)": "Q7 (no label)"}]}, "happiness (Q8)": {}, "Q9": {}}}`
 	if d := cmp.Diff(indent(t, want), NewPage(e, true).String()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
@@ -142,7 +155,8 @@ func TestNoLabel(t *testing.T) {
 	if d := cmp.Diff(indent(t, strings.ReplaceAll(want, " (no label)", "")), NewPage(e, false).String()); d != "" {
 		t.Errorf("labels were not looked for (-want +got):\n%s", d)
 	}
-	for _, answer := range []string{`{"P39": ["Q652965"]}`, `{"P39": ["Q652965 (no label)"]}`, `{"P39": "Q652965  (no label)"}`} {
+	for _, answer := range []string{`{"P39": ["Q652965"]}`, `{"P39": ["Q652965 (no label)"]}`,
+		`{"P39": "Q652965  (no label)"}`} {
 		got, unknown, ok := PruneByAnswer(NewPage(e, true), answer)
 		if !ok || unknown != 0 || got.String() != indent(t, `{"position held (P39)": "Q652965 (no label)"}`) {
 			t.Errorf("%s gives %s, %d unknown", answer, got, unknown)
@@ -187,16 +201,19 @@ func FuzzPruneByAnswer(f *testing.F) {
 func TestPruneByWords(t *testing.T) {
 	e := merkel()
 	for i := range 40 {
-		e.Claims = append(e.Claims, kg.PropertyStatements{Property: kg.PropertyRef{ID: fmt.Sprintf("P9%03d", i), Label: "matter"}, Statements: []kg.Statement{{Value: entityValue("Q1", "thing")}}})
+		e.Claims = append(e.Claims, kg.PropertyStatements{Property: kg.PropertyRef{ID: fmt.Sprintf("P9%03d", i),
+			Label: "matter"}, Statements: []kg.Statement{{Value: entityValue("Q1", "thing")}}})
 	}
 	awards := kg.PropertyStatements{Property: kg.PropertyRef{ID: "P9999", Label: "award received"}}
 	for i := range 70 {
-		awards.Statements = append(awards.Statements, kg.Statement{Value: entityValue(fmt.Sprintf("Q1%03d", i), fmt.Sprintf("prize %d", i))})
+		awards.Statements = append(awards.Statements, kg.Statement{Value: entityValue(fmt.Sprintf("Q1%03d", i),
+			fmt.Sprintf("prize %d", i))})
 	}
 	e.Claims = append(e.Claims, awards)
 	got := PruneByWords(NewPage(e, true), "Which awards has Angela Merkel received?")
 	text := got.String()
-	if len(got.props) != prunedProps || !strings.Contains(text, "instance of (P31)") || !strings.Contains(text, "award received (P9999)") {
+	if len(got.props) != prunedProps || !strings.Contains(text, "instance of (P31)") || !strings.Contains(text,
+		"award received (P9999)") {
 		t.Errorf("%d properties: %s", len(got.props), text)
 	}
 	if strings.Count(text, "prize") != prunedValuesMatch || !strings.Contains(text, "… and 45 more") {
@@ -213,10 +230,14 @@ func TestDateText(t *testing.T) {
 		precision int
 		want      string
 	}{
-		{"1952-03-11T00:00:00Z", 11, "11 March 1952"}, {"1952-03-11T00:00:00Z", 0, "11 March 1952"}, {"1952-03-01T00:00:00Z", 10, "March 1952"},
-		{"1952-01-01T00:00:00Z", 9, "1952"}, {"1950-01-01T00:00:00Z", 8, "1950s"}, {"1801-01-01T00:00:00Z", 7, "19. century"}, {"1900-01-01T00:00:00Z", 7, "19. century"},
-		{"1000-01-01T00:00:00Z", 6, "about 1000"}, {"-0043-03-15T00:00:00Z", 11, "15 March 44 BCE"}, {"0000-01-01T00:00:00Z", 9, "1 BCE"},
-		{"+1952-00-00T00:00:00Z", 0, "1952"}, {"1952-03-00T00:00:00Z", 0, "March 1952"}, {"soon", 11, "soon"}, {"1952-13-01", 11, "1952-13-01"},
+		{"1952-03-11T00:00:00Z", 11, "11 March 1952"}, {"1952-03-11T00:00:00Z", 0, "11 March 1952"}, {"1952-03-01T00:00:00Z",
+			10, "March 1952"},
+		{"1952-01-01T00:00:00Z", 9, "1952"}, {"1950-01-01T00:00:00Z", 8, "1950s"}, {"1801-01-01T00:00:00Z", 7, "19. century"},
+		{"1900-01-01T00:00:00Z", 7, "19. century"},
+		{"1000-01-01T00:00:00Z", 6, "about 1000"}, {"-0043-03-15T00:00:00Z", 11, "15 March 44 BCE"}, {"0000-01-01T00:00:00Z",
+			9, "1 BCE"},
+		{"+1952-00-00T00:00:00Z", 0, "1952"}, {"1952-03-00T00:00:00Z", 0, "March 1952"}, {"soon", 11, "soon"},
+		{"1952-13-01", 11, "1952-13-01"},
 	} {
 		if got := dateText(tt.in, tt.precision); got != tt.want {
 			t.Errorf("%s by %d: %q, want %q", tt.in, tt.precision, got, tt.want)

@@ -39,8 +39,10 @@ func TestUnboundCells(t *testing.T) {
 func TestTable(t *testing.T) {
 	table := &kg.Table{Vars: []string{"person", "born", "name", "n", "s"}}
 	for i := range 12 {
-		table.Rows = append(table.Rows, []rdf.Term{rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+1)), rdf.Typed("1950-01-01T00:00:00Z", rdf.XSDDateTime),
-			rdf.LangString(fmt.Sprintf("Name %d", i+1), "en"), rdf.Typed("3", rdf.XSDInteger), rdf.IRI(rdf.Entity + "statement/Q1-a")})
+		table.Rows = append(table.Rows, []rdf.Term{rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+1)),
+			rdf.Typed("1950-01-01T00:00:00Z", rdf.XSDDateTime),
+			rdf.LangString(fmt.Sprintf("Name %d", i+1), "en"), rdf.Typed("3", rdf.XSDInteger), rdf.IRI(rdf.Entity +
+				"statement/Q1-a")})
 	}
 	table.Rows[11][1] = rdf.Term{}
 	table.Rows[10][2] = rdf.String(strings.Repeat("x", 300))
@@ -70,10 +72,12 @@ Q12 | - | Name 12 | 3 | wds:Q1-a`
 		t.Errorf("a label next to a label column:\n%s", got)
 	}
 	ten := items("Q1", "Q2", "Q3", "Q4", "Q5", "Q6", "Q7", "Q8", "Q9", "Q10")
-	if got := ten5.Table(ten, nil); !strings.HasPrefix(got, "10 rows\nx\n[item]\nQ1\n") || strings.Contains(got, "shown") || strings.Count(got, "\n") != 12 {
+	if got := ten5.Table(ten, nil); !strings.HasPrefix(got, "10 rows\nx\n[item]\nQ1\n") || strings.Contains(got,
+		"shown") || strings.Count(got, "\n") != 12 {
 		t.Errorf("ten rows are all shown: %s", got)
 	}
-	p := &kg.Table{Vars: []string{"p"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Direct + "P31")}, {rdf.IRI("http://schema.org/version")}, {rdf.IRI("https://example.org/a?b")}}}
+	p := &kg.Table{Vars: []string{"p"}, Rows: [][]rdf.Term{{rdf.IRI(rdf.Direct + "P31")},
+		{rdf.IRI("http://schema.org/version")}, {rdf.IRI("https://example.org/a?b")}}}
 	if got := ten5.Table(p, map[string]string{"P31": "instance of"}); got != "3 rows\np\n[property, IRI]\ninstance of (wdt:P31)\nschema:version\nhttps://example.org/a?b" {
 		t.Errorf("got\n%s", got)
 	}

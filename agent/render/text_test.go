@@ -7,14 +7,16 @@ import (
 
 func TestIDs(t *testing.T) {
 	for text, want := range map[string]string{
-		"Q42": "Q42", "wd:Q42 and wdt:P31": "Q42 P31", "<http://www.wikidata.org/entity/Q5>": "Q5", "Q042 Q0 P Q": "", "FAQ12 Q12a Q1_2": "", "Q1,Q2;Q1": "Q1 Q2",
+		"Q42": "Q42", "wd:Q42 and wdt:P31": "Q42 P31", "<http://www.wikidata.org/entity/Q5>": "Q5", "Q042 Q0 P Q": "",
+		"FAQ12 Q12a Q1_2": "", "Q1,Q2;Q1": "Q1 Q2",
 		"ÄQ5": "", "(P31)": "P31",
 	} {
 		if got := strings.Join(IDs(text), " "); got != want {
 			t.Errorf("IDs(%q) = %q, want %q", text, got, want)
 		}
 	}
-	for text, want := range map[string]string{"q42": "Q42", "wd:p31": "P31", "Douglas Adams (Q42)": "Q42", "Q1 Q2": "", "Danube": "", "L7": ""} {
+	for text, want := range map[string]string{"q42": "Q42", "wd:p31": "P31", "Douglas Adams (Q42)": "Q42", "Q1 Q2": "",
+		"Danube": "", "L7": ""} {
 		if got := ID(text); got != want {
 			t.Errorf("ID(%q) = %q, want %q", text, got, want)
 		}

@@ -21,8 +21,8 @@ func Labelled(id, label string) string {
 // label was left out.
 const noLabel = " (no label)"
 
-// Value writes a statement's value for the model: an entity as label and number or ID, a date by its precision, a quantity
-// with its unit, a text with its language as text@en, anything else unchanged.
+// Value writes a statement's value for the model: an entity as label and number or ID, a date by its precision, a
+// quantity with its unit, a text with its language as text@en, anything else unchanged.
 func Value(v kg.Value) string {
 	switch {
 	case v.Unknown:

@@ -145,8 +145,9 @@ type Proposal struct {
 // Propose is the first half of [Runner.Expand]: it asks for n samples and carries out none. Errors are as for Expand.
 func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error) {
 	b, p := r.Events.Branch(s.at), r.Preset
-	req := llm.Request{Purpose: "act", Part: strconv.Itoa(len(s.steps) - s.given() + 1), Temperature: p.Sampling.Temperature,
-		TopP: p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens, Stop: p.Sampling.Stop, Seed: p.Sampling.Seed}
+	req := llm.Request{Purpose: "act", Part: strconv.Itoa(len(s.steps) - s.given() + 1),
+		Temperature: p.Sampling.Temperature,
+		TopP:        p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens, Stop: p.Sampling.Stop, Seed: p.Sampling.Seed}
 	if n > 1 {
 		req.N = n
 	}
@@ -325,7 +326,8 @@ func (r *Runner) env(b *event.Branch, s State) *tool.Env {
 	sources := r.Sources.Recorded(b)
 	env := &tool.Env{
 		Log: r.Log, Sources: sources, Question: r.Question, Language: r.Language,
-		Dialect: r.Dialect, Show: r.Preset.Show, Generate: r.Preset.Generate, Notebook: r.Notebook, Diagnose: r.Preset.Diagnose, TimeFor: r.Meter.timeFor,
+		Dialect: r.Dialect, Show: r.Preset.Show, Generate: r.Preset.Generate, Notebook: r.Notebook,
+		Diagnose: r.Preset.Diagnose, TimeFor: r.Meter.timeFor,
 		Seen: s.known.has,
 		Advised: func(a tool.Advice) bool {
 			for _, k := range s.steps {

@@ -30,13 +30,15 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 	}
 	s.turns++
 	turn := protocol.Turn{Thought: r.say("given_"+t.Name, nil)}
-	next, failure, err := r.perform(ctx, b, s, env, turn, protocol.Call{ID: fmt.Sprintf("given_%d", s.turns), Tool: t, Args: raw,
+	next, failure, err := r.perform(ctx, b, s, env, turn, protocol.Call{ID: fmt.Sprintf("given_%d", s.turns), Tool: t,
+		Args:  raw,
 		Shown: t.Shown(raw)})
 	if err != nil {
 		return s, err
 	}
 	if failure != "" {
-		r.Log.Info("agent: going on without what was to be given", "question", r.Question.ID, "tool", t.Name, "failure", failure)
+		r.Log.Info("agent: going on without what was to be given", "question", r.Question.ID, "tool", t.Name, "failure",
+			failure)
 		s.at = next.at
 		return s, nil
 	}
@@ -108,7 +110,8 @@ func (r *Runner) Retrieve(ctx context.Context, s State) (State, error) {
 		classes = []string{r.Question.Text}
 	}
 	for _, l := range []lookup{
-		{tool.RetrieveExamplesName, append([]string{r.Question.Text}, a.Steps...), g.Examples > 0 && main.Examples != nil, "solved questions"},
+		{tool.RetrieveExamplesName, append([]string{r.Question.Text}, a.Steps...), g.Examples > 0 && main.Examples != nil,
+			"solved questions"},
 		{tool.RetrieveEntitiesName, names, g.Entities > 0 && len(names) > 0, ""},
 		{tool.RetrievePropertiesName, a.Relations, g.Entities > 0 && len(a.Relations) > 0, ""},
 		{tool.RetrieveClassesName, classes, g.Classes > 0 && main.Shapes != nil, "classes"},

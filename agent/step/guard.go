@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/agent/tool"
 )
 
-// guarded runs a call under the preset's grounding guard: what is done about IDs in a query that nothing has shown. kept
-// says that the query was not run because of them.
+// guarded runs a call under the preset's grounding guard: what is done about IDs in a query that nothing has shown.
+// kept says that the query was not run because of them.
 func (r *Runner) guarded(ctx context.Context, env *tool.Env, s State, call protocol.Call) (res tool.Result, unseen,
 	held bool, err error) {
 	query, name, ok := call.Tool.Asked(call.Args)

@@ -32,7 +32,8 @@ func TestOneBadCallAmongGood(t *testing.T) {
 	if len(ms) != 5 || len(ms[0].ToolCalls) != 4 || ms[0].ToolCalls[2].Arguments != `{"unreadable":"{\"text\":"}` {
 		t.Fatalf("%+v", ms)
 	}
-	for i, want := range []string{`"browse", which does not exist`, "Nothing found", "do not fit", `unknown argument "name"`} {
+	for i, want := range []string{`"browse", which does not exist`, "Nothing found", "do not fit",
+		`unknown argument "name"`} {
 		if got := ms[i+1]; got.ToolCallID != ms[0].ToolCalls[i].ID || !strings.Contains(got.Content, want) {
 			t.Errorf("result %d: %+v, want %q", i+1, got, want)
 		}

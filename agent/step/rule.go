@@ -145,9 +145,9 @@ func (r *Runner) refusedChild(s State, turn protocol.Turn, call protocol.Call, r
 type summary struct{ Action, Argument, Result string }
 
 // Refuse settles a refused child, and writes the refusal to the log. Without goBack, or where the rules restore no
-// state, it stays as it was before the refused action. With goBack it returns to before the first of the two equal actions; for a stop, to before the
-// last query (when none was executed there is nothing to go back to, and the state stays). The model is told what was
-// tried on the abandoned steps.
+// state, it stays as it was before the refused action. With goBack it returns to before the first of the two equal
+// actions; for a stop, to before the last query (when none was executed there is nothing to go back to, and the state
+// stays). The model is told what was tried on the abandoned steps.
 func (r *Runner) Refuse(ctx context.Context, c Child, goBack bool) (State, error) {
 	s, ref, rules := c.State, c.Refusal, r.Preset.Rules
 	goBack = goBack && (ref.Kind == "repeat" && rules.Repeat == preset.RepeatRestore ||

@@ -117,7 +117,8 @@ func (Dialect) TrimLimit(query string) (string, bool) {
 	return sparql.TrimFinalLimit(query, exploringLimit)
 }
 
-// PostingForm returns the query as it is posted, with the labels of its IDs as comments. The error says why it cannot be posted.
+// PostingForm returns the query as it is posted, with the labels of its IDs as comments. The error says why it cannot
+// be posted.
 func (d Dialect) PostingForm(query string, label func(id string) string) (string, error) {
 	if !d.wikibase() {
 		id := func(iri string) string { return d.ID(rdf.IRI(iri)) }
@@ -143,8 +144,8 @@ func (d Dialect) parse(query string) (*sparql.Query, error) {
 	return sparql.ParseWith(query, d.known())
 }
 
-// ID returns the ID of a node: on a Wikibase its number, "" for anything else; on other graphs an IRI's prefixed name or
-// <IRI>, "" for literals and blank nodes.
+// ID returns the ID of a node: on a Wikibase its number, "" for anything else; on other graphs an IRI's prefixed name
+// or <IRI>, "" for literals and blank nodes.
 func (d Dialect) ID(t rdf.Term) string {
 	switch {
 	case !t.IsIRI():

@@ -30,8 +30,8 @@ func idKey(text string) string {
 	return render.Fold(text)
 }
 
-// nodeID returns the ID that an argument names, "" when it names none: a number on a Wikibase, an IRI or a prefixed name
-// on another graph.
+// nodeID returns the ID that an argument names, "" when it names none: a number on a Wikibase, an IRI or a prefixed
+// name on another graph.
 func (env *Env) nodeID(argument string) string {
 	if env.Dialect.wikibase() {
 		return render.ID(argument)

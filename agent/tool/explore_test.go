@@ -85,11 +85,18 @@ func column(names ...string) *kg.Table {
 
 // TestAmong: the candidates are the query's distinct terms without blank nodes; what is looked for goes to the finder.
 func TestAmong(t *testing.T) {
-	g := &scriptedGraph{answer: func(string) (*kg.Table, error) { return column("wd:Q1", "_:b1", "-", "wdt:P31", "a text"), nil }}
-	f := &scriptedFinder{answer: func(kg.FindQuery) *kg.SearchResult { return &kg.SearchResult{Hits: []kg.Hit{{ID: "Q1"}}, More: true} }}
+	g := &scriptedGraph{answer: func(string) (*kg.Table, error) {
+		return column("wd:Q1", "_:b1", "-", "wdt:P31", "a text"),
+			nil
+	}}
+	f := &scriptedFinder{answer: func(kg.FindQuery) *kg.SearchResult {
+		return &kg.SearchResult{Hits: []kg.Hit{{ID: "Q1"}},
+			More: true}
+	}}
 	s := Wikibase(g).Main()
 	s.Finder = f
-	got, err := explorer{s}.Among(t.Context(), event.AmongQuery{FindQuery: kg.FindQuery{Text: "x", Type: kg.Item, Limit: 3}, From: "SELECT DISTINCT ?search {}"})
+	got, err := explorer{s}.Among(t.Context(), event.AmongQuery{FindQuery: kg.FindQuery{Text: "x", Type: kg.Item,
+		Limit: 3}, From: "SELECT DISTINCT ?search {}"})
 	if err != nil || got.Candidates != 3 || len(got.Hits) != 1 || !got.More {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -131,7 +138,8 @@ func TestAmongNothing(t *testing.T) {
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) { return column("_:b"), nil }}
 	s := Wikibase(g).Main()
 	s.Finder = f
-	if got, err := (explorer{s}).Among(t.Context(), event.AmongQuery{}); err != nil || got.Candidates != 0 || len(f.asked) != 0 {
+	if got, err := (explorer{s}).Among(t.Context(), event.AmongQuery{}); err != nil || got.Candidates != 0 ||
+		len(f.asked) != 0 {
 		t.Errorf("%+v, %v, %v", got, err, f.asked)
 	}
 	g.answer = func(string) (*kg.Table, error) { return nil, kg.Errorf(kg.Timeout, "too slow") }
@@ -186,7 +194,8 @@ func TestAmongByLabel(t *testing.T) {
 // TestTriples: the order of a list. The most used property comes first, and within it the most used entity; then what
 // repeats a property goes to the back, and there what repeats an entity (GRASP's code, list_triples).
 func TestTriples(t *testing.T) {
-	rows := [][2]string{{"rdfs:label", "a name"}, {"p:P31", "wds:s1"}, {"wdt:P31", "wd:Q5"}, {"wdt:P19", "wd:Q60"}, {"wdt:P31", "wd:Q515"}, {"wdt:P20", "wd:Q60"}}
+	rows := [][2]string{{"rdfs:label", "a name"}, {"p:P31", "wds:s1"}, {"wdt:P31", "wd:Q5"}, {"wdt:P19", "wd:Q60"},
+		{"wdt:P31", "wd:Q515"}, {"wdt:P20", "wd:Q60"}}
 	g := &scriptedGraph{answer: func(string) (*kg.Table, error) {
 		table := &kg.Table{Vars: []string{"property", "object"}}
 		for _, r := range rows {
@@ -217,7 +226,8 @@ func TestTriples(t *testing.T) {
 	subject := terms("wd:Q42")[0]
 	got, all := list(event.TriplesQuery{Subject: subject, Limit: 10})
 	// wdt:P19 has a new property, but no new entity: it comes after the rows that have both
-	want := []string{"wdt:P31 wd:Q515", "wdt:P20 wd:Q60", "rdfs:label <a name", "wdt:P19 wd:Q60", "wdt:P31 wd:Q5", "p:P31 wds:s1"}
+	want := []string{"wdt:P31 wd:Q515", "wdt:P20 wd:Q60", "rdfs:label <a name", "wdt:P19 wd:Q60", "wdt:P31 wd:Q5",
+		"p:P31 wds:s1"}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
@@ -231,7 +241,8 @@ func TestTriples(t *testing.T) {
 		t.Errorf("second page: %q", got)
 	}
 	s.Finder = nil
-	if got, _ := list(event.TriplesQuery{Subject: subject, Limit: 2}); !cmp.Equal(got, []string{"rdfs:label <a name", "wdt:P31 wd:Q5"}) {
+	if got, _ := list(event.TriplesQuery{Subject: subject, Limit: 2}); !cmp.Equal(got, []string{"rdfs:label <a name",
+		"wdt:P31 wd:Q5"}) {
 		t.Errorf("without a finder the graph's order counts, with statements at the end: %q", got)
 	}
 }
@@ -245,7 +256,8 @@ func TestTriplesLimit(t *testing.T) {
 		}
 		return table, nil
 	}}
-	got, err := explorer{Wikibase(g).Main()}.Triples(t.Context(), event.TriplesQuery{Property: terms("wdt:P31")[0], Object: terms("wd:Q5")[0], Limit: 10})
+	got, err := explorer{Wikibase(g).Main()}.Triples(t.Context(), event.TriplesQuery{Property: terms("wdt:P31")[0],
+		Object: terms("wd:Q5")[0], Limit: 10})
 	if err != nil || got.Total != 65_536 || !got.More || len(got.Rows) != 10 {
 		t.Errorf("%d rows of %d, more %v, %v", len(got.Rows), got.Total, got.More, err)
 	}
@@ -256,7 +268,8 @@ func TestTriplesLimit(t *testing.T) {
 
 // TestExplorerReplays: a trajectory holds a search among candidates and a list as one call each, and answers from it.
 func TestExplorerReplays(t *testing.T) {
-	g := &scriptedGraph{answer: func(q string) (*kg.Table, error) { return column("wd:Q1", "wd:Q2"), nil }, labels: map[string]string{"Q1": "one"}}
+	g := &scriptedGraph{answer: func(q string) (*kg.Table, error) { return column("wd:Q1", "wd:Q2"), nil },
+		labels: map[string]string{"Q1": "one"}}
 	var events []event.Event
 	rec := recorderFunc(func(e event.Event) { events = append(events, e) })
 	log := event.NewLog(rec, fixedClock, 0)

@@ -32,7 +32,8 @@ type GeneratedArgs struct {
 // generatedTool checks a query as SPARQL-LLM does, runs it, and says what is wrong with it. A query that returns rows
 // ends the work.
 var generatedTool = func() *Tool {
-	t := typed(&Tool{Name: GeneratedName, Text: "generated.md", Query: true, Final: true}, func(ctx context.Context, env *Env,
+	t := typed(&Tool{Name: GeneratedName, Text: "generated.md", Query: true, Final: true}, func(ctx context.Context,
+		env *Env,
 		a GeneratedArgs) (Result, error) {
 		return env.atEndpoint(a.Endpoint).generated(ctx, a.Query)
 	})
@@ -47,8 +48,8 @@ var generatedTool = func() *Tool {
 	return t
 }()
 
-// atEndpoint returns the environment for the graph whose query service has an address; for an unknown one, as for none, the
-// question's first graph: an address that the model made up is never asked.
+// atEndpoint returns the environment for the graph whose query service has an address; for an unknown one, as for none,
+// the question's first graph: an address that the model made up is never asked.
 func (env *Env) atEndpoint(endpoint *string) *Env {
 	if endpoint == nil {
 		return env
@@ -93,7 +94,8 @@ func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 		checked = true
 		// The same query once more says that the model means it.
 		if advice := Advice("shapes " + fingerprint(env.Dialect.NormalForm(query))); certain(hints) && !env.Advised(advice) {
-			res.Text, res.Failure, res.Advice = say("generated_hints", map[string]any{"Hints": hintTexts(hints), "Ran": false}), kg.QueryFailed, advice
+			res.Text, res.Failure, res.Advice = say("generated_hints", map[string]any{"Hints": hintTexts(hints), "Ran": false}),
+				kg.QueryFailed, advice
 			return res, nil
 		}
 	}
@@ -101,7 +103,8 @@ func (env *Env) generated(ctx context.Context, query string) (Result, error) {
 	if err != nil {
 		return res, err
 	}
-	res.Text, res.Failure, res.Rows, res.Found, res.Table, res.Short = ran.Text, ran.Failure, ran.Rows, ran.Found, ran.Table, ran.Short
+	res.Text, res.Failure, res.Rows, res.Found, res.Table, res.Short = ran.Text, ran.Failure, ran.Rows, ran.Found,
+		ran.Table, ran.Short
 	if res.Found || Passing(res.Failure) {
 		return res, nil
 	}
@@ -130,7 +133,8 @@ func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) 
 	defer cancel()
 	t, err := env.Graph.Query(limited, env.Dialect.InLanguage(query, env.Language.Code))
 	if err != nil && ctx.Err() == nil && kg.KindOf(err) == "" && !event.IsWriteError(err) {
-		err = kg.Errorf(kg.Timeout, "it took longer than %d s", env.Generate.Seconds) // also in a replay, which knows no deadlines
+		// also in a replay, which knows no deadlines
+		err = kg.Errorf(kg.Timeout, "it took longer than %d s", env.Generate.Seconds)
 	}
 	switch {
 	case err != nil:
@@ -139,11 +143,12 @@ func (env *Env) runGenerated(ctx context.Context, query string) (Result, error) 
 		return Result{Text: say("generated_empty", nil)}, nil
 	}
 	labels := env.LabelsOf(ctx, env.Show.Rows.IDs(t))
-	return Result{Text: env.Show.Rows.Table(t, labels), Rows: len(t.Rows), Found: true, Table: t, Short: render.Short(t, labels)}, nil
+	return Result{Text: env.Show.Rows.Table(t, labels), Rows: len(t.Rows), Found: true, Table: t, Short: render.Short(t,
+		labels)}, nil
 }
 
-// checkShapes compares a query with what the classes' members look like. A SERVICE is compared with its own graph, where
-// that is one of the question's. Without shapes there are no hints. The error ends the run.
+// checkShapes compares a query with what the classes' members look like. A SERVICE is compared with its own graph,
+// where that is one of the question's. Without shapes there are no hints. The error ends the run.
 func (env *Env) checkShapes(ctx context.Context, q *sparql.Query) ([]shape.Hint, error) {
 	if env.Source.Shapes == nil {
 		return nil, nil

@@ -39,8 +39,8 @@ var (
 	derivedFrom    = rdf.Prefixes["prov"] + "wasDerivedFrom"
 )
 
-// statements looks up what a Wikibase says about the values of triples, by their places in rows, with all terms that
-// it holds; with subjects also of subjects that are statements. A graph that does not answer this answers nothing: a list
+// statements looks up what a Wikibase says about the values of triples, by their places in rows, with all terms that it
+// holds; with subjects also of subjects that are statements. A graph that does not answer this answers nothing: a list
 // is good without it.
 func (env *Env) statements(ctx context.Context, rows [][3]rdf.Term, subjects bool) (map[int]*statement, []rdf.Term,
 	error) {

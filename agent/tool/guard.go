@@ -145,7 +145,8 @@ func (e *Env) uses(ctx context.Context, id string) string {
 			pattern = "?s wdt:" + id + " ?o"
 		}
 	}
-	t, err := e.Graph.Query(ctx, fmt.Sprintf("SELECT (COUNT(*) AS ?n) WHERE { { SELECT * WHERE { %s } LIMIT %d } }", pattern, maxUses))
+	t, err := e.Graph.Query(ctx, fmt.Sprintf("SELECT (COUNT(*) AS ?n) WHERE { { SELECT * WHERE { %s } LIMIT %d } }",
+		pattern, maxUses))
 	if err != nil || len(t.Rows) != 1 || len(t.Rows[0]) != 1 {
 		return ""
 	}

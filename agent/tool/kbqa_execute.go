@@ -94,7 +94,8 @@ func (env *Env) listed(ctx context.Context, n kbqa.Naming, query string, t *kg.T
 
 // cellNames returns the names of the nodes in a result, as far as they are shown. A node without an IRI cannot be
 // asked for by itself: the query is run again with the details of its columns.
-func (env *Env) cellNames(ctx context.Context, n kbqa.Naming, query string, t *kg.Table) (map[rdf.Term]kbqa.Value, error) {
+func (env *Env) cellNames(ctx context.Context, n kbqa.Naming, query string, t *kg.Table) (map[rdf.Term]kbqa.Value,
+	error) {
 	var nodes []rdf.Term
 	var blank []string // columns with nodes that have no IRI
 	for _, row := range t.Rows[:min(len(t.Rows), maxNamed)] {

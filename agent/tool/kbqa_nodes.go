@@ -191,7 +191,8 @@ var metaQA = map[string]string{"directed_by": "A person node", "written_by": "A 
 	"has_tags": "A tag", "has_imdb_votes": "A popularity", "has_imdb_rating": "A rating"}
 
 // kinds looks up what the nodes of a name-based graph are.
-func (env *Env) kinds(ctx context.Context, n kbqa.Naming, names []string, old map[string][]node) (map[string][]node, error) {
+func (env *Env) kinds(ctx context.Context, n kbqa.Naming, names []string, old map[string][]node) (map[string][]node,
+	error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
@@ -206,10 +207,12 @@ func (env *Env) kinds(ctx context.Context, n kbqa.Naming, names []string, old ma
 		query = "SELECT DISTINCT ?n ?concept WHERE { " + in + " ?x <pred:name> ?n . " +
 			"BIND(EXISTS { ?i <pred:instance_of> ?x } AS ?concept) }"
 	case kbqa.MetaQA:
-		query = "SELECT DISTINCT ?n ?p ?node WHERE { " + in + " { ?x <name> ?n . OPTIONAL { ?y ?p ?x } BIND(true AS ?node) } " +
+		query = "SELECT DISTINCT ?n ?p ?node WHERE { " + in +
+			" { ?x <name> ?n . OPTIONAL { ?y ?p ?x } BIND(true AS ?node) } " +
 			"UNION { ?x ?p ?n . FILTER(?p != <name>) BIND(false AS ?node) } }"
 	default:
-		query = "SELECT DISTINCT ?n ?x ?about WHERE { " + in + " ?x " + n.Label + " ?n . OPTIONAL { ?x " + n.Describe + " ?about } }"
+		query = "SELECT DISTINCT ?n ?x ?about WHERE { " + in + " ?x " + n.Label + " ?n . OPTIONAL { ?x " + n.Describe +
+			" ?about } }"
 	}
 	t, err := env.Graph.Query(ctx, query)
 	if err != nil {
@@ -247,7 +250,10 @@ func (env *Env) kinds(ctx context.Context, n kbqa.Naming, names []string, old ma
 		}
 	})
 	for _, same := range out {
-		slices.SortFunc(same, func(a, b node) int { return cmp.Or(cmp.Compare(b.kind, a.kind), cmp.Compare(a.about, b.about)) })
+		slices.SortFunc(same, func(a, b node) int {
+			return cmp.Or(cmp.Compare(b.kind, a.kind), cmp.Compare(a.about,
+				b.about))
+		})
 	}
 	return out, nil
 }

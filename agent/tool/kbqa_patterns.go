@@ -82,7 +82,8 @@ const sampled = 20_000
 
 // edges returns the patterns in one direction. Where the graph cannot look at all triples, a part of them is looked at,
 // and cut reports so.
-func (env *Env) edges(ctx context.Context, n kbqa.Naming, query string, in bool) (out []kbqa.Edge, cut bool, err error) {
+func (env *Env) edges(ctx context.Context, n kbqa.Naming, query string, in bool) (out []kbqa.Edge, cut bool,
+	err error) {
 	q, err := sparql.Parse(query)
 	if err != nil {
 		return nil, false, placed(kg.SyntaxError, err)
@@ -98,11 +99,13 @@ func (env *Env) edges(ctx context.Context, n kbqa.Naming, query string, in bool)
 	type predicates struct{ first, then string }
 	seen := map[predicates]int{}
 	kbqa.EachRow(t, func(cell func(string) rdf.Term) {
-		x := kbqa.Edge{In: in, First: cell("p__").Value, Then: cell("q__").Value, Node: cell("t__"), Value: n.ValueOf(cell, "t__")}
+		x := kbqa.Edge{In: in, First: cell("p__").Value, Then: cell("q__").Value, Node: cell("t__"), Value: n.ValueOf(cell,
+			"t__")}
 		if n.Hidden(x.First) || x.Then != "" && n.Hidden(x.Then) {
 			return
 		}
-		if known := x.Node.IsLiteral() || x.Value.Name.Bound() || x.Value.Known(); !known && (n.Compound || n.Dialect != kbqa.ByIRI) {
+		if known := x.Node.IsLiteral() || x.Value.Name.Bound() || x.Value.Known(); !known &&
+			(n.Compound || n.Dialect != kbqa.ByIRI) {
 			return // a node without a name
 		}
 		key := predicates{x.First, x.Then}

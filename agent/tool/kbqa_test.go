@@ -36,7 +36,8 @@ func kbqaEnv(g tool.Graph, dialect string) *tool.Env {
 	if dialect == "" {
 		s = tool.Wikibase(g)
 	}
-	env := &tool.Env{Log: slog.New(slog.DiscardHandler), Sources: s, Language: tool.English, Show: tool.Show{Dialect: dialect}}
+	env := &tool.Env{Log: slog.New(slog.DiscardHandler), Sources: s, Language: tool.English,
+		Show: tool.Show{Dialect: dialect}}
 	return env.On(s.Main())
 }
 
@@ -101,7 +102,8 @@ func TestKBQAArguments(t *testing.T) {
 		{nodes, `Lake Como`, `{"name":"Lake Como"}`},
 		{nodes, `name="Lake Como`, `{"name":"Lake Como"}`},
 		{run, `'ASK { ?e <n> "it's" }'`, `{"sparql":"ASK { ?e <n> \"it's\" }"}`},
-		{run, `"SELECT ?x\nWHERE { FILTER(REGEX(?x, \"\\d\")) }"`, `{"sparql":"SELECT ?x\nWHERE { FILTER(REGEX(?x, \"\\\\d\")) }"}`},
+		{run, `"SELECT ?x\nWHERE { FILTER(REGEX(?x, \"\\d\")) }"`,
+			`{"sparql":"SELECT ?x\nWHERE { FILTER(REGEX(?x, \"\\\\d\")) }"}`},
 		{run, `__import__("os").system("id")`, `{"sparql":"__import__(\"os\").system(\"id\")"}`},
 	} {
 		got := tt.t.Arguments(tt.written)
@@ -175,12 +177,14 @@ func TestKQAPro(t *testing.T) {
 	shows(t, env, "SearchNodes", `"lake como"`, `['Lake Como | entity', 'lake | concept']`)
 	shows(t, env, "SearchNodes", `"Lake Garda"`, `['lake | concept', 'Lake Como | entity']`)
 	shows(t, env, "SearchNodes", `"Vesuvius"`, `[]`)
-	shows(t, env, "SearchGraphPatterns", e+`, semantic="area/size"`, `['?e <area> ?pv . ?pv <pred:value> "146.0"^^xsd:double . `+
-		`?pv <pred:unit> "square kilometre" .', '?e <pred:instance_of> ?t . ?t <pred:name> "lake" .', '?e <outflow> ?t . `+
-		`?t <pred:name> "Adda" .', '?e <water_level> ?pv . ?pv <pred:value> "199.0"^^xsd:double . `+
-		`?pv <pred:unit> "metre" .', '?e <discovered> ?pv . ?pv <pred:year> 1850 .', '?h <flows_into> ?e . ?h <pred:name> "Adda" .']`)
+	shows(t, env, "SearchGraphPatterns", e+`, semantic="area/size"`,
+		`['?e <area> ?pv . ?pv <pred:value> "146.0"^^xsd:double . `+
+			`?pv <pred:unit> "square kilometre" .', '?e <pred:instance_of> ?t . ?t <pred:name> "lake" .', '?e <outflow> ?t . `+
+			`?t <pred:name> "Adda" .', '?e <water_level> ?pv . ?pv <pred:value> "199.0"^^xsd:double . `+
+			`?pv <pred:unit> "metre" .', '?e <discovered> ?pv . ?pv <pred:year> 1850 .', '?h <flows_into> ?e . ?h <pred:name> "Adda" .']`)
 	all := act(t, env, "SearchGraphPatterns", `'SELECT ?e WHERE {}', semantic="water level/height"`).Text
-	if !strings.HasPrefix(all, "['<water_level>', ") || !strings.Contains(all, "'<point_in_time>'") || strings.Contains(all, "pred:value") {
+	if !strings.HasPrefix(all, "['<water_level>', ") || !strings.Contains(all, "'<point_in_time>'") ||
+		strings.Contains(all, "pred:value") {
 		t.Errorf("predicates of the whole graph: %s", all)
 	}
 	shows(t, env, "ExecuteSPARQL", `'SELECT ?a { ?e <pred:name> "Lake Como" ; <area> ?a }'`, `['146.0 square kilometre']`)
@@ -196,7 +200,8 @@ func TestKQAPro(t *testing.T) {
 	if r := act(t, env, "ExecuteSPARQL", `'SELECT ?x { ?x <flows_out_of> ?y }'`); !r.Empty || r.Found || r.Failure != "" {
 		t.Errorf("an empty result: %+v", r)
 	}
-	for name, written := range map[string]string{"ExecuteSPARQL": `'SELECT ?x { ?x '`, "SearchGraphPatterns": `'SELECT ?x { ?x ?y ?z }'`} {
+	for name, written := range map[string]string{"ExecuteSPARQL": `'SELECT ?x { ?x '`,
+		"SearchGraphPatterns": `'SELECT ?x { ?x ?y ?z }'`} {
 		if r := act(t, env, name, written); r.Failure == "" || !strings.HasPrefix(r.Text, "Error") {
 			t.Errorf("%s: %+v", written, r)
 		}
@@ -224,7 +229,8 @@ func TestKBQACut(t *testing.T) {
 		`'SELECT ?n { ?x <pred:name> ?n } ORDER BY DESC(?n) LIMIT 2'`); r.Text != "['name 899', 'name 898']" {
 		t.Errorf("the order is lost: %s", r.Text)
 	}
-	if r := act(t, kbqaEnv(triples(t, b.String()), kbqa.KQAPro), "SearchNodes", `"name"`); strings.Count(r.Text, "|") != 10 {
+	if r := act(t, kbqaEnv(triples(t, b.String()), kbqa.KQAPro), "SearchNodes", `"name"`); strings.Count(r.Text,
+		"|") != 10 {
 		t.Errorf("more than ten nodes: %s", r.Text)
 	}
 }
@@ -270,7 +276,8 @@ func TestFreebase(t *testing.T) {
 		`[("Fenia", government.jurisdiction.officials -> government.held.office_holder, ?e), (?e, people.person.place_of_birth, "Fenia")]`)
 	got := act(t, env, "SearchGraphPatterns", `'SELECT ?e WHERE { ?e ns:type.object.name "Fenia"@en . }', semantic="from when to when"`).Text
 	for _, want := range []string{`(?e, government.jurisdiction.officials -> government.held.from, "1990-01-01"^^xsd:date)`,
-		`(?e, government.jurisdiction.officials -> government.held.office_holder, "Ada")`, `("Ada", people.person.place_of_birth, ?e)`} {
+		`(?e, government.jurisdiction.officials -> government.held.office_holder, "Ada")`,
+		`("Ada", people.person.place_of_birth, ?e)`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s is missing in %s", want, got)
 		}
@@ -291,15 +298,18 @@ func TestMissingDates(t *testing.T) {
 			`['Ada', 'Cy']`},
 		{"", `. ?c ns:government.held.from ?f . ?x ns:type.object.name ?n FILTER(?n != "Cy"@en) FILTER(xsd:date(?f) > "1993-01-01"^^xsd:date)`,
 			`['Bo']`},
-		{" ?to", `; ns:government.held.to ?to . FILTER(?to >= "1994-01-01"^^xsd:date)`, `[('Ada', '"1995-01-01"^^xsd:date')]`},
+		{" ?to", `; ns:government.held.to ?to . FILTER(?to >= "1994-01-01"^^xsd:date)`,
+			`[('Ada', '"1995-01-01"^^xsd:date')]`},
 		{"", `; ns:government.held.to ?to`, `['Ada']`},
 		{"", `; ns:government.held.from ?f ; ns:government.held.to ?t FILTER(?f < ?t)`, `['Ada']`},
 	} {
 		shows(t, env, "ExecuteSPARQL", `'`+fmt.Sprintf(who, tt.columns, tt.where)+`'`, tt.want)
 	}
 	// the query that is published is the one that was run
-	r := act(t, env, "ExecuteSPARQL", `'`+fmt.Sprintf(who, "", `; ns:government.held.to ?to . FILTER(?to >= "2000-01-01"^^xsd:date)`)+`'`)
-	if again, err := env.Graph.Query(t.Context(), r.Query); err != nil || len(again.Rows) != 2 || !strings.Contains(r.Query, "PREFIX ns:") {
+	r := act(t, env, "ExecuteSPARQL", `'`+fmt.Sprintf(who, "",
+		`; ns:government.held.to ?to . FILTER(?to >= "2000-01-01"^^xsd:date)`)+`'`)
+	if again, err := env.Graph.Query(t.Context(), r.Query); err != nil || len(again.Rows) != 2 ||
+		!strings.Contains(r.Query, "PREFIX ns:") {
 		t.Errorf("%v: %s", err, r.Query)
 	}
 }
@@ -331,16 +341,21 @@ func TestByIRI(t *testing.T) {
 			`(?e, p:P39 -> pq:P1365 [position held -> replaces], Ada (wd:Q2))]`)
 	shows(t, env, "SearchGraphPatterns", `wd:Q2, semantic="predecessor"`,
 		`[(Berg (wd:Q1), p:P39 -> pq:P1365 [position held -> replaces], ?e), (Berg (wd:Q1), wdt:P26 [spouse], ?e)]`)
-	for written, want := range map[string]string{"wd:Q4": "knows nothing of the nodes", "wd:Q999": "knows nothing of the nodes", // a node of VALUES is there
-		`'SELECT ?e WHERE { ?e wdt:P39 wd:Q2 }'`: "No node matches", `'SELECT ?e WHERE { ?e wdt:P39 wd:Q2 } LIMIT 3'`: "No node matches"} {
-		if r := act(t, env, "SearchGraphPatterns", written); !r.Empty || !strings.HasPrefix(r.Text, "[] (") || !strings.Contains(r.Text, want) {
+	// a node of VALUES is there
+	for written, want := range map[string]string{"wd:Q4": "knows nothing of the nodes",
+		"wd:Q999":                                "knows nothing of the nodes",
+		`'SELECT ?e WHERE { ?e wdt:P39 wd:Q2 }'`: "No node matches",
+		`'SELECT ?e WHERE { ?e wdt:P39 wd:Q2 } LIMIT 3'`: "No node matches"} {
+		if r := act(t, env, "SearchGraphPatterns", written); !r.Empty || !strings.HasPrefix(r.Text, "[] (") ||
+			!strings.Contains(r.Text, want) {
 			t.Errorf("%s: %+v", written, r)
 		}
 	}
 	if r := act(t, env, "SearchNodes", `"Xyzzy"`); !r.Empty || !strings.HasPrefix(r.Text, "[] (No node has such a name.") {
 		t.Errorf("%+v", r)
 	}
-	shows(t, env, "SearchGraphPatterns", `'SELECT ?e WHERE {}', semantic="husband or wife, spouse"`, `['wdt:P26 [spouse]']`)
+	shows(t, env, "SearchGraphPatterns", `'SELECT ?e WHERE {}', semantic="husband or wife, spouse"`,
+		`['wdt:P26 [spouse]']`)
 	shows(t, env, "ExecuteSPARQL", `'SELECT ?x ?s WHERE { ?x p:P39 ?st . ?st pq:P580 ?s }'`,
 		`[('Berg (wd:Q1)', '1990-01-01')]`)
 }
@@ -376,7 +391,8 @@ func TestKBQARank(t *testing.T) {
 	env.Source.Finder = f
 	const e = `'SELECT ?e WHERE { ?e <pred:name> "e" . }'`
 	got := act(t, env, "SearchGraphPatterns", e+`, semantic="unlike any"`).Text
-	if !strings.HasPrefix(got, `['?e <p007> ?t . ?t <pred:name> "x" .', '?e <p003> ?t`) || strings.Count(got, "?e <") != 10 {
+	if !strings.HasPrefix(got, `['?e <p007> ?t . ?t <pred:name> "x" .', '?e <p003> ?t`) || strings.Count(got,
+		"?e <") != 10 {
 		t.Errorf("%s", got)
 	}
 	if q := f.asked[0]; len(q.Among) != 400 || !q.Meaning || q.Type != kg.Property || q.Text != "unlike any" {
@@ -410,7 +426,8 @@ func (s *slow) Query(ctx context.Context, q string) (*kg.Table, error) {
 func TestKBQASlow(t *testing.T) {
 	env := kbqaEnv(&slow{Graph: triples(t, lakes)}, kbqa.KQAPro)
 	got := act(t, env, "SearchGraphPatterns", `'SELECT ?e WHERE { ?e <pred:name> "Adda" . }', semantic="flows into"`).Text
-	if !strings.HasPrefix(got, `['?e <flows_into> ?t . ?t <pred:name> "Lake Como" .'`) || !strings.Contains(got, "patterns may be missing") {
+	if !strings.HasPrefix(got, `['?e <flows_into> ?t . ?t <pred:name> "Lake Como" .'`) || !strings.Contains(got,
+		"patterns may be missing") {
 		t.Errorf("%s", got)
 	}
 }
@@ -432,9 +449,11 @@ func TestKBQAGenerated(t *testing.T) {
 		query := map[string]string{kbqa.KQAPro: `SELECT ?e WHERE { ?e <pred:instance_of> ?c . ?c <pred:name> "film" . }`,
 			kbqa.MetaQA:   `SELECT ?e WHERE { ?e <directed_by> ?d . }`,
 			kbqa.Freebase: `SELECT ?e WHERE { ?e ns:film.film.directed_by ?d . }`}[dialect]
-		want := map[string]string{kbqa.KQAPro: `?e <cast_member> ?t . ?t <pred:name> "`, kbqa.MetaQA: `(?e, starred_actors, "`,
+		want := map[string]string{kbqa.KQAPro: `?e <cast_member> ?t . ?t <pred:name> "`,
+			kbqa.MetaQA:   `(?e, starred_actors, "`,
 			kbqa.Freebase: `(?e, film.film.starring -> film.performance.actor, "`}[dialect]
-		meaning := map[string]string{kbqa.KQAPro: "cast member", kbqa.MetaQA: "starred actors", kbqa.Freebase: "film performance actor"}[dialect]
+		meaning := map[string]string{kbqa.KQAPro: "cast member", kbqa.MetaQA: "starred actors",
+			kbqa.Freebase: "film performance actor"}[dialect]
 		got := act(t, env, "SearchGraphPatterns", `'`+query+`', semantic="`+meaning+`"`).Text
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: %s", dialect, got)

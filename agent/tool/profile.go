@@ -35,8 +35,8 @@ type profileArgs struct {
 
 var profileTool = typed(&Tool{Name: ProfileName, Text: "profile.md", FromText: arguments("of", "property")}, profile)
 
-// profile carries out profile(of, property): how many things there are, of which classes, which share has each property,
-// what leads to them, three of them; or for a property: ranks, precision, units, qualifiers, references.
+// profile carries out profile(of, property): how many things there are, of which classes, which share has each
+// property, what leads to them, three of them; or for a property: ranks, precision, units, qualifiers, references.
 func profile(ctx context.Context, env *Env, a profileArgs) (Result, error) {
 	env, err := env.at(a.KG)
 	if err != nil {
@@ -251,7 +251,8 @@ func (n namer) facets(stats *survey.Stats) []string {
 }
 
 // precisions are Wikibase's precisions of times that occur.
-var precisions = map[string]string{"14": "second", "13": "minute", "12": "hour", "11": "day", "10": "month", "9": "year",
+var precisions = map[string]string{"14": "second", "13": "minute", "12": "hour", "11": "day", "10": "month",
+	"9": "year",
 	"8": "decade", "7": "century", "6": "millennium"}
 
 // facet writes what was counted.

@@ -19,17 +19,18 @@ import (
 // Generate is how a query is written from what was looked up before, without exploring (SPARQL-LLM). The zero value is
 // for presets that explore.
 type Generate struct {
-	Analyze    bool   `json:"analyze"`    // ask the model first which classes, things and steps the question has
-	Examples   int    `json:"examples"`   // solved questions for the question, and for each of its steps
-	Classes    int    `json:"classes"`    // classes of the graph for each class that the question names
-	Few        int    `json:"few"`        // instead of either where there are more than Many steps or classes
-	Many       int    `json:"many"`       //
-	Shapes     int    `json:"shapes"`     // the most classes that are described
-	Predicates int    `json:"predicates"` // of a class
-	Entities   int    `json:"entities"`   // hits for each thing and relation that the question names; 0: they are not looked up
-	Format     string `json:"format"`     // of solved questions: text or json
-	Check      string `json:"check"`      // when a query is compared with the classes: CheckFirst or CheckAfter
-	Seconds    int    `json:"seconds"`    // for a run of a query
+	Analyze    bool `json:"analyze"`    // ask the model first which classes, things and steps the question has
+	Examples   int  `json:"examples"`   // solved questions for the question, and for each of its steps
+	Classes    int  `json:"classes"`    // classes of the graph for each class that the question names
+	Few        int  `json:"few"`        // instead of either where there are more than Many steps or classes
+	Many       int  `json:"many"`       //
+	Shapes     int  `json:"shapes"`     // the most classes that are described
+	Predicates int  `json:"predicates"` // of a class
+	// hits for each thing and relation that the question names; 0: they are not looked up
+	Entities int    `json:"entities"`
+	Format   string `json:"format"`  // of solved questions: text or json
+	Check    string `json:"check"`   // when a query is compared with the classes: CheckFirst or CheckAfter
+	Seconds  int    `json:"seconds"` // for a run of a query
 }
 
 // When a query is compared with what the classes' members look like.
@@ -41,22 +42,26 @@ const (
 
 // What is looked up before the query is written. The arguments are what the question was taken apart into.
 var (
-	retrieveExamples = typed(&Tool{Name: RetrieveExamplesName, Text: "retrieve.md", Show: shownList}, func(ctx context.Context, env *Env,
-		a RetrieveArgs) (Result, error) {
-		return env.retrieveExamples(ctx, a.Texts)
-	})
-	retrieveEntities = typed(&Tool{Name: RetrieveEntitiesName, Text: "retrieve.md", Show: shownList}, func(ctx context.Context, env *Env,
-		a RetrieveArgs) (Result, error) {
-		return env.retrieveNamed(ctx, a.Texts, kg.Item)
-	})
-	retrieveProperties = typed(&Tool{Name: RetrievePropertiesName, Text: "retrieve.md", Show: shownList}, func(ctx context.Context,
-		env *Env, a RetrieveArgs) (Result, error) {
-		return env.retrieveNamed(ctx, a.Texts, kg.Property)
-	})
-	retrieveClasses = typed(&Tool{Name: RetrieveClassesName, Text: "retrieve.md", Show: shownList}, func(ctx context.Context, env *Env,
-		a RetrieveArgs) (Result, error) {
-		return env.retrieveClasses(ctx, a.Texts)
-	})
+	retrieveExamples = typed(&Tool{Name: RetrieveExamplesName, Text: "retrieve.md", Show: shownList},
+		func(ctx context.Context, env *Env,
+			a RetrieveArgs) (Result, error) {
+			return env.retrieveExamples(ctx, a.Texts)
+		})
+	retrieveEntities = typed(&Tool{Name: RetrieveEntitiesName, Text: "retrieve.md", Show: shownList},
+		func(ctx context.Context, env *Env,
+			a RetrieveArgs) (Result, error) {
+			return env.retrieveNamed(ctx, a.Texts, kg.Item)
+		})
+	retrieveProperties = typed(&Tool{Name: RetrievePropertiesName, Text: "retrieve.md", Show: shownList},
+		func(ctx context.Context,
+			env *Env, a RetrieveArgs) (Result, error) {
+			return env.retrieveNamed(ctx, a.Texts, kg.Property)
+		})
+	retrieveClasses = typed(&Tool{Name: RetrieveClassesName, Text: "retrieve.md", Show: shownList},
+		func(ctx context.Context, env *Env,
+			a RetrieveArgs) (Result, error) {
+			return env.retrieveClasses(ctx, a.Texts)
+		})
 )
 
 // The names of the tools with which things are looked up before the query is written.
@@ -90,7 +95,8 @@ func (env *Env) retrieveExamples(ctx context.Context, texts []string) (Result, e
 	var found []event.Example
 	at := map[string]int{} // of a query in found
 	for _, t := range texts {
-		list, err := env.Source.Examples.FindExamples(ctx, event.ExampleQuery{Text: t, Limit: g.most(g.Examples, len(texts)-1)})
+		list, err := env.Source.Examples.FindExamples(ctx, event.ExampleQuery{Text: t, Limit: g.most(g.Examples,
+			len(texts)-1)})
 		if err != nil {
 			return env.failed(ctx, err)
 		}
@@ -115,7 +121,8 @@ func (env *Env) retrieveExamples(ctx context.Context, texts []string) (Result, e
 	}
 	var out []shown
 	for _, x := range found {
-		out = append(out, shown{render.Fold(render.Clean(render.Clip(x.Question, maxExampleText))), strings.TrimSpace(render.Clean(x.SPARQL))})
+		out = append(out, shown{render.Fold(render.Clean(render.Clip(x.Question, maxExampleText))),
+			strings.TrimSpace(render.Clean(x.SPARQL))})
 	}
 	if g.Format != "json" {
 		var ids []string
@@ -174,7 +181,8 @@ func (env *Env) retrieveNamed(ctx context.Context, names []string, t kg.Type) (R
 	}
 	var out []looked
 	for _, n := range names {
-		res, err := env.Source.Find(ctx, kg.FindQuery{Text: n, Type: t, Language: env.Language.Code, Limit: env.Generate.Entities,
+		res, err := env.Source.Find(ctx, kg.FindQuery{Text: n, Type: t, Language: env.Language.Code,
+			Limit:   env.Generate.Entities,
 			Meaning: t == kg.Property})
 		if err != nil {
 			return env.failed(ctx, err)

@@ -47,7 +47,8 @@ type Source struct {
 // Name returns the graph's name, as in --kg.
 func (s *Source) Name() string { return s.Explain.Name }
 
-// id returns the name by which a graph's entity is looked up: the number on a Wikibase, else the prefixed name or <IRI>.
+// id returns the name by which a graph's entity is looked up: the number on a Wikibase, else the prefixed name or
+// <IRI>.
 func (s *Source) id(iri string) string {
 	if id := rdf.EntityID(iri); id != "" && s.Explain.IsWikibase() {
 		return id

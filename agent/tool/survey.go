@@ -41,7 +41,8 @@ func wrong(err error) (Result, error) {
 	return Result{Text: say("bad_arguments", err.Error()), Failure: kg.QueryFailed}, nil
 }
 
-// iriOf reads an entity as models write it: a number, "label (Q42)", a prefixed name, an IRI. The error is for the model.
+// iriOf reads an entity as models write it: a number, "label (Q42)", a prefixed name, an IRI. The error is for the
+// model.
 func (env *Env) iriOf(name string) (string, error) {
 	d := &env.Source.Explain
 	if d.IsWikibase() {
@@ -68,7 +69,8 @@ func (env *Env) property(name string) (string, error) {
 	return iri, err
 }
 
-// namer writes entities and values with their labels: in the asker's language, its fallbacks, or any other with its tag.
+// namer writes entities and values with their labels: in the asker's language, its fallbacks, or any other with its
+// tag.
 type namer struct {
 	env    *Env
 	labels map[string]string // by IRI

@@ -152,14 +152,19 @@ func TestHeldBack(t *testing.T) {
 		external bool
 		want     string
 	}{
-		"exact":         {append(many(8), hit("Q1", "image", "", "")), "Image", false, "Q1 Qa Qb Qc"},
-		"none":          {many(8), "Image", false, "Qa Qb Qc Qd Qe Qf"},
-		"works":         {[]kg.Hit{hit("Q1", "tennis player A", "painting by X", ""), hit("Q2", "tennis player B", "1903 painting", ""), hit("Q3", "tennis player C", "person", "")}, "tennis", false, "Q3 Q1"},
-		"ids":           {[]kg.Hit{hit("P1", "Australia X ID", "", "external-id"), hit("P2", "Australian", "", "string")}, "Australia", false, "P2"},
-		"only ids":      {[]kg.Hit{hit("P1", "Zed lexicon", "", "external-id")}, "Zed", false, "P1"},
-		"ids named":     {[]kg.Hit{hit("P1", "IMDb ID", "", "external-id"), hit("P2", "IMDb", "", "string")}, "imdb id", false, "P1 P2"},
-		"ids asked for": {[]kg.Hit{hit("P1", "IMDb ID", "", "external-id"), hit("P2", "imdb", "", "string")}, "imd", true, "P1 P2"},
-		"fillers":       {[]kg.Hit{hit("Q1", "king of", "", ""), hit("Q2", "Germania", "", ""), hit("Q3", "the land", "", "")}, "the Germany of", false, "Q2"},
+		"exact": {append(many(8), hit("Q1", "image", "", "")), "Image", false, "Q1 Qa Qb Qc"},
+		"none":  {many(8), "Image", false, "Qa Qb Qc Qd Qe Qf"},
+		"works": {[]kg.Hit{hit("Q1", "tennis player A", "painting by X", ""), hit("Q2", "tennis player B",
+			"1903 painting", ""), hit("Q3", "tennis player C", "person", "")}, "tennis", false, "Q3 Q1"},
+		"ids": {[]kg.Hit{hit("P1", "Australia X ID", "", "external-id"), hit("P2", "Australian", "", "string")},
+			"Australia", false, "P2"},
+		"only ids": {[]kg.Hit{hit("P1", "Zed lexicon", "", "external-id")}, "Zed", false, "P1"},
+		"ids named": {[]kg.Hit{hit("P1", "IMDb ID", "", "external-id"), hit("P2", "IMDb", "", "string")}, "imdb id",
+			false, "P1 P2"},
+		"ids asked for": {[]kg.Hit{hit("P1", "IMDb ID", "", "external-id"), hit("P2", "imdb", "", "string")}, "imd", true,
+			"P1 P2"},
+		"fillers": {[]kg.Hit{hit("Q1", "king of", "", ""), hit("Q2", "Germania", "", ""), hit("Q3", "the land", "",
+			"")}, "the Germany of", false, "Q2"},
 		"fillers alone": {[]kg.Hit{hit("Q1", "king of", "", "")}, "of the", false, "Q1"},
 		"meaning":       {[]kg.Hit{{ID: "P57", Label: "director", MatchType: kg.ByMeaning}}, "who made it", false, "P57"},
 		"no label":      {[]kg.Hit{hit("Q1", "", "thing", ""), hit("Q2", "tennis", "", "")}, "ten", false, "Q2"},
@@ -172,15 +177,18 @@ func TestHeldBack(t *testing.T) {
 
 // TestSurveyOnAnyGraph: the tools on a graph with its own vocabulary and nodes without a name.
 func TestSurveyOnAnyGraph(t *testing.T) {
-	d := &kg.Description{Name: "firms", Statements: kg.Plain, Prefixes: map[string]string{"c": "http://example.org/c/"}, Types: []string{"rdf:type"},
+	d := &kg.Description{Name: "firms", Statements: kg.Plain, Prefixes: map[string]string{"c": "http://example.org/c/"},
+		Types:    []string{"rdf:type"},
 		Subclass: "rdfs:subClassOf", Labels: []string{"rdfs:label"}}
 	env := surveyEnv(t, `@prefix c: <http://example.org/c/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 		c:Firm rdfs:subClassOf c:Body ; rdfs:label "Firma"@de . c:f1 a c:Firm ; c:seat c:t1 , "Bonn" ; c:address [ c:street "Weg" ; c:no 3 ] . c:f2 a c:Firm .`, d)
 	for _, tt := range []struct{ tool, args, want string }{
-		{StatementsName, `{"id":"c:f1","property":"c:seat"}`, "c:f1 (no label), c:seat (no label): 2 statements\n- c:t1 (no label)\n- Bonn"},
+		{StatementsName, `{"id":"c:f1","property":"c:seat"}`,
+			"c:f1 (no label), c:seat (no label): 2 statements\n- c:t1 (no label)\n- Bonn"},
 		{StatementsName, `{"id":"c:f1","property":"c:address"}`,
 			"c:f1 (no label), c:address (no label): 1 statement\n- (unknown value)\n    c:no (no label): 3\n    c:street (no label): Weg"},
-		{HierarchyName, `{"id":"<http://example.org/c/f1>"}`, "c:f1 (no label)\n  is a Firma@de (c:Firm)\n    a kind of c:Body (no label)"},
+		{HierarchyName, `{"id":"<http://example.org/c/f1>"}`,
+			"c:f1 (no label)\n  is a Firma@de (c:Firm)\n    a kind of c:Body (no label)"},
 		{ProfileName, `{"property":"c:seat"}`, "c:seat (no label): 2 statements\nvalues: string 50 %\nexamples: c:f1 (no label) → c:t1 (no label); c:f1 (no label) → Bonn"},
 	} {
 		if got := run(t, env, tt.tool, tt.args); got.Text != tt.want {

@@ -16,8 +16,8 @@
 //
 // All words that a model reads are in texts/.
 //
-// lines: the tools of five systems share one environment and hardly call each other; packages of their own would all need
-// its insides.
+// lines: the tools of five systems share one environment and hardly call each other; packages of their own would all
+// need its insides.
 package tool
 
 import (

@@ -17,15 +17,18 @@ func TestProbes(t *testing.T) {
 		want  []string // the conditions left out, the last first
 		all   bool
 	}{
-		{"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 ; wdt:P17 wd:Q1, wd:Q2 . }", []string{"?x wdt:P17 wd:Q2", "?x wdt:P17 wd:Q1", "?x wdt:P31 wd:Q5"}, true},
+		{"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 ; wdt:P17 wd:Q1, wd:Q2 . }", []string{"?x wdt:P17 wd:Q2", "?x wdt:P17 wd:Q1",
+			"?x wdt:P31 wd:Q5"}, true},
 		{"SELECT ?x WHERE { ?x wdt:P31/wdt:P279* wd:Q5 # all\n FILTER(?x > 3) }", []string{"FILTER(?x > 3)"}, false},
 		{`SELECT ?x ?xLabel WHERE { ?x p:P39 ?s . ?s ps:P39 wd:Q1; wikibase:rank ?r . OPTIONAL { ?s pq:P580 ?b } BIND(YEAR(?b) AS ?y)
-			SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],en" } } ORDER BY ?x LIMIT 5`, []string{"?s wikibase:rank ?r", "?s ps:P39 wd:Q1", "?x p:P39 ?s"}, true},
+			SERVICE wikibase:label { bd:serviceParam wikibase:language "[AUTO_LANGUAGE],en" } } ORDER BY ?x LIMIT 5`,
+			[]string{"?s wikibase:rank ?r", "?s ps:P39 wd:Q1", "?x p:P39 ?s"}, true},
 		{"SELECT * { ?x wdt:P31 ?c . VALUES ?c { wd:Q1 wd:Q2 } MINUS { ?x wdt:P570 ?d } { ?x wdt:P1 1 } UNION { ?x wdt:P2 2 } }",
 			[]string{"{ ?x wdt:P1 1 } UNION { ?x wdt:P2 2 }", "MINUS { ?x wdt:P570 ?d }", "VALUES ?c { wd:Q1 wd:Q2 }"}, false},
 		{"SELECT ?x { ?x wdt:P1 1; wdt:P2 2; wdt:P3 3; wdt:P4 4; wdt:P5 5; wdt:P6 6; wdt:P7 7 }",
 			[]string{"?x wdt:P7 7", "?x wdt:P6 6", "?x wdt:P5 5", "?x wdt:P4 4", "?x wdt:P3 3", "?x wdt:P2 2"}, false},
-		{"SELECT ?x { ?x wdt:P1 1; wdt:P2 2; wdt:P3 3; wdt:P4 4; wdt:P5 5; wdt:P6 6; wdt:P7 7; wdt:P8 8; wdt:P9 9 }", nil, false},
+		{"SELECT ?x { ?x wdt:P1 1; wdt:P2 2; wdt:P3 3; wdt:P4 4; wdt:P5 5; wdt:P6 6; wdt:P7 7; wdt:P8 8; wdt:P9 9 }", nil,
+			false},
 		{"SELECT ?x { ?x wdt:P31 wd:Q5 }", nil, false},
 		{"SELECT ?x { [] wdt:P31 ?x; wdt:P17 ?y }", nil, false},
 		{"SELECT ?x { ?x wdt:P31 wd:Q5; wdt:P17 ?y } OFFSET 10", nil, false},
@@ -60,8 +63,10 @@ func TestProbesHoldTheOtherConditions(t *testing.T) {
 	}
 	probes, _ = Dialect{}.probes("SELECT ?x { ?x wdt:P1 ?a , ?b ; wdt:P2/wdt:P3 _:c . ?a ?p [ wdt:P4 4 ] . }")
 	want := []string{
-		"ASK { ?x wdt:P1 ?a . ?x wdt:P1 ?b . ?x wdt:P2/wdt:P3 _:c . }", "ASK { ?x wdt:P1 ?a . ?x wdt:P1 ?b . ?a ?p [ wdt:P4 4 ] . }",
-		"ASK { ?x wdt:P1 ?a . ?x wdt:P2/wdt:P3 _:c . ?a ?p [ wdt:P4 4 ] . }", "ASK { ?x wdt:P1 ?b . ?x wdt:P2/wdt:P3 _:c . ?a ?p [ wdt:P4 4 ] . }",
+		"ASK { ?x wdt:P1 ?a . ?x wdt:P1 ?b . ?x wdt:P2/wdt:P3 _:c . }",
+		"ASK { ?x wdt:P1 ?a . ?x wdt:P1 ?b . ?a ?p [ wdt:P4 4 ] . }",
+		"ASK { ?x wdt:P1 ?a . ?x wdt:P2/wdt:P3 _:c . ?a ?p [ wdt:P4 4 ] . }",
+		"ASK { ?x wdt:P1 ?b . ?x wdt:P2/wdt:P3 _:c . ?a ?p [ wdt:P4 4 ] . }",
 	}
 	for i, p := range probes {
 		if got, want := sparql.NormalForm(p.query), sparql.NormalForm(want[i]); got != want {
@@ -77,10 +82,14 @@ func TestHitText(t *testing.T) {
 		hit  kg.Hit
 		want string
 	}{
-		{kg.Hit{ID: "P36", Label: "capital", Description: "seat of government", Datatype: "wikibase-item"}, "capital (P36): seat of government\tData Type: wikibase-item"},
-		{kg.Hit{ID: "P36", Label: "capital", Description: "seat\tData Type: wikibase-item", Datatype: "wikibase-item"}, "capital (P36): seat\tData Type: wikibase-item"},
-		{kg.Hit{ID: "P36", Label: "capital", Description: "Data Type: wikibase-item", Datatype: "wikibase-item"}, "capital (P36)\tData Type: wikibase-item"},
-		{kg.Hit{ID: "P36", Label: "capital", Description: "seat Data Type: time", Datatype: "wikibase-item"}, "capital (P36): seat Data Type: time\tData Type: wikibase-item"},
+		{kg.Hit{ID: "P36", Label: "capital", Description: "seat of government", Datatype: "wikibase-item"},
+			"capital (P36): seat of government\tData Type: wikibase-item"},
+		{kg.Hit{ID: "P36", Label: "capital", Description: "seat\tData Type: wikibase-item", Datatype: "wikibase-item"},
+			"capital (P36): seat\tData Type: wikibase-item"},
+		{kg.Hit{ID: "P36", Label: "capital", Description: "Data Type: wikibase-item", Datatype: "wikibase-item"},
+			"capital (P36)\tData Type: wikibase-item"},
+		{kg.Hit{ID: "P36", Label: "capital", Description: "seat Data Type: time", Datatype: "wikibase-item"},
+			"capital (P36): seat Data Type: time\tData Type: wikibase-item"},
 		{kg.Hit{ID: "Q5"}, "Q5"},
 	} {
 		if got := hitText(tt.hit); got != tt.want {

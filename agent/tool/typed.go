@@ -12,8 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// maxArguments is how long the arguments of a call may be, in bytes. It leaves room for a query that is too long for the
-// graph, which is told so.
+// maxArguments is how long the arguments of a call may be, in bytes. It leaves room for a query that is too long for
+// the graph, which is told so.
 const maxArguments = 2 * maxQuery
 
 // typed completes a tool whose arguments are the struct A. The schema is made of A's fields: the name of its json tag,

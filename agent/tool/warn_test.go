@@ -72,12 +72,13 @@ func TestWarnings(t *testing.T) {
 		"SELECT ?x { ?x ?p ?o FILTER(STRSTARTS(STR(?p), STR(p:))) }":                                {"Warning: the namespace of p: is also the beginning of pq:, pqn:, pqv:, pr:, prn:, prv:, ps:, psn:, and 4 more, so STRSTARTS lets those in, too. Exclude them."},
 		"SELECT ?x { ?x ?p ?o FILTER(STRSTARTS(STR(?p), 'http://www.wikidata.org/prop/direct/')) }": nil,
 		"SELECT ?x { ?x ?p ?o FILTER(STRSTARTS(STR(?o), STR(wd:))) } ":                              {"Warning: the namespace of wd: is also the beginning of wds:, so STRSTARTS lets those in, too. Exclude them."},
-		"SELECT ?x ?xLabel { ?x wdt:P31 wd:Q5" + service + "}":                                      {"Note: columns of items are shown with their labels anyway. While you explore, leave the label service out."},
-		"SELECT ?xLabel { ?x wdt:P31 wd:Q5" + service + "}":                                         nil,
-		"SELECT ?s { ?x p:P39 ?s . ?s prov:wasDerivedFrom ?r }":                                     {"Warning: `?s prov:wasDerivedFrom ?r` is required, but most statements lack it: 5 matches without it, 1 with it. Make it OPTIONAL, or exclude with FILTER NOT EXISTS."},
-		"SELECT ?s { ?x p:P39 ?s . ?s wikibase:rank ?r }":                                           nil,
-		"SELECT ?s { ?x p:P39 ?s OPTIONAL { ?s prov:wasDerivedFrom ?r } }":                          nil,
-		"PREFIX my: <http://wikiba.se/ontology#> SELECT ?s { ?x p:P39|p:P569 ?s . ?s my:rank ?r }":  nil,
+		"SELECT ?x ?xLabel { ?x wdt:P31 wd:Q5" + service +
+			"}": {"Note: columns of items are shown with their labels anyway. While you explore, leave the label service out."},
+		"SELECT ?xLabel { ?x wdt:P31 wd:Q5" + service + "}":                                        nil,
+		"SELECT ?s { ?x p:P39 ?s . ?s prov:wasDerivedFrom ?r }":                                    {"Warning: `?s prov:wasDerivedFrom ?r` is required, but most statements lack it: 5 matches without it, 1 with it. Make it OPTIONAL, or exclude with FILTER NOT EXISTS."},
+		"SELECT ?s { ?x p:P39 ?s . ?s wikibase:rank ?r }":                                          nil,
+		"SELECT ?s { ?x p:P39 ?s OPTIONAL { ?s prov:wasDerivedFrom ?r } }":                         nil,
+		"PREFIX my: <http://wikiba.se/ontology#> SELECT ?s { ?x p:P39|p:P569 ?s . ?s my:rank ?r }": nil,
 		"SELECT": nil,
 	} {
 		got, _, err := careful(t).warnings(t.Context(), query, true)

@@ -173,17 +173,20 @@ func (a *asking) ask(ctx context.Context, service *ask.Service, q agent.Question
 	return exitOK
 }
 
-// noAnswerStatus returns the exit status of a run without an answer. A service that failed is named on standard error, too.
+// noAnswerStatus returns the exit status of a run without an answer. A service that failed is named on standard error,
+// too.
 func noAnswerStatus(e *env, end agent.Ending) int {
 	if !end.ServiceFailed() {
 		return exitNoAnswer
 	}
-	fmt.Fprintf(e.stderr, "spinachbot: a service failed, so nothing is known about the question: %s\n", text.Clean(end.Detail))
+	fmt.Fprintf(e.stderr, "spinachbot: a service failed, so nothing is known about the question: %s\n",
+		text.Clean(end.Detail))
 	return exitService
 }
 
 // openGraphs opens the graphs that --kg names.
-func openGraphs(ctx context.Context, lg *slog.Logger, e *env, names string, cfg *config.Config, budgets remote.BudgetStore,
+func openGraphs(ctx context.Context, lg *slog.Logger, e *env, names string, cfg *config.Config,
+	budgets remote.BudgetStore,
 	wrap wrapper) (agent.Sources, error) {
 	o, err := newGraphs(lg, e, cfg, budgets, wrap)
 	if err != nil {

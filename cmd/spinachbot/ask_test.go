@@ -15,7 +15,8 @@ func TestAskModelUnreachable(t *testing.T) {
 	s := httptest.NewServer(http.NotFoundHandler())
 	s.Close()
 	began := time.Now()
-	out, errs, code := invoke(t, []string{"DATA_DIR=" + t.TempDir(), "OPENAI_BASE_URL=" + s.URL + "/v1", "OPENAI_MODEL=m"}, "ask", "--kg", "embedded", "Anything?")
+	out, errs, code := invoke(t, []string{"DATA_DIR=" + t.TempDir(), "OPENAI_BASE_URL=" + s.URL + "/v1", "OPENAI_MODEL=m"},
+		"ask", "--kg", "embedded", "Anything?")
 	if code != exitService || !strings.Contains(errs, "OPENAI_BASE_URL") || strings.Count(errs, "model call failed") > 1 {
 		t.Errorf("exit %d\n%s%s", code, out, errs)
 	}
@@ -38,7 +39,8 @@ func TestAskInterrupted(t *testing.T) {
 	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, now: time.Now,
 		environ: []string{"DATA_DIR=" + t.TempDir(), "OPENAI_BASE_URL=" + s.URL + "/v1", "OPENAI_MODEL=m"}}
 	code := run(ctx, e, []string{"ask", "--kg", "embedded", "Anything?"})
-	if code != exitInterrupted || !strings.Contains(errs.String(), "interrupted") || strings.Contains(errs.String(), "again") {
+	if code != exitInterrupted || !strings.Contains(errs.String(), "interrupted") || strings.Contains(errs.String(),
+		"again") {
 		t.Errorf("exit %d\n%s%s", code, out.String(), errs.String())
 	}
 }

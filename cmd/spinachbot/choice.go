@@ -9,7 +9,8 @@ import (
 )
 
 // wikidataGraphs are the graphs of commands that work on Wikidata's data only.
-var wikidataGraphs = []string{"wikidata\tthe query service of SPARQL_ENDPOINT", "embedded\tthe built-in slice of Wikidata"}
+var wikidataGraphs = []string{"wikidata\tthe query service of SPARQL_ENDPOINT",
+	"embedded\tthe built-in slice of Wikidata"}
 
 // wikidataUsage is the help of --kg of such a command.
 const wikidataUsage = "knowledge `graph`: wikidata (SPARQL_ENDPOINT) or embedded (the built-in slice)"

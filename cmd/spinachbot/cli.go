@@ -156,7 +156,8 @@ func flagError(e *env, cmd *cobra.Command, err error) int {
 	case errors.As(err, &missing) && missing.GetSpecifiedShortnames() != "":
 		return misuse(e, "%s%s", name, shortFlag(cmd, wholeWord(e.args, missing.GetSpecifiedShortnames())))
 	case errors.As(err, &missing):
-		return misuse(e, "%sthere is no flag --%s%s", name, missing.GetSpecifiedName(), suggestFlag(cmd, missing.GetSpecifiedName()))
+		return misuse(e, "%sthere is no flag --%s%s", name, missing.GetSpecifiedName(),
+			suggestFlag(cmd, missing.GetSpecifiedName()))
 	case errors.As(err, &needs):
 		flag := needs.GetFlag()
 		return misuse(e, "%s--%s needs a value: --%s %s", name, flag.Name, flag.Name, strings.ToUpper(valueOf(flag)))

@@ -18,7 +18,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/store"
 )
 
-// annotated makes a harvest's folder in which Ada included the first and the third and excluded the second, and Ben confirmed the first.
+// annotated makes a harvest's folder in which Ada included the first and the third and excluded the second, and Ben
+// confirmed the first.
 func annotated(t *testing.T) string {
 	t.Helper()
 	g, err := builtinGraph(time.Now)
@@ -40,10 +41,13 @@ func annotated(t *testing.T) string {
 		n       int
 		who     string
 		verdict dataset.Verdict
-	}{{0, "Ada", dataset.Include}, {1, "Ada", dataset.Exclude}, {2, "Ada", dataset.Include}, {0, "Ben", dataset.Include}, {0, annotate.Resolution, dataset.Include}} {
+	}{{0, "Ada", dataset.Include}, {1, "Ada", dataset.Exclude}, {2, "Ada", dataset.Include}, {0, "Ben", dataset.Include},
+		{0, annotate.Resolution, dataset.Include}} {
 		at = at.Add(time.Minute)
-		work := &annotate.Work{Candidate: cs[w.n].ID, Annotator: w.who, Query: cs[w.n].Cleaned, Question: cs[w.n].Suggestion.Natural, Verdict: w.verdict, Decided: at, Updated: at}
-		if err := st.SaveWork(t.Context(), work, &annotate.Event{At: at, Who: "x" + w.who, Kind: annotate.Judged}); err != nil {
+		work := &annotate.Work{Candidate: cs[w.n].ID, Annotator: w.who, Query: cs[w.n].Cleaned,
+			Question: cs[w.n].Suggestion.Natural, Verdict: w.verdict, Decided: at, Updated: at}
+		if err := st.SaveWork(t.Context(), work, &annotate.Event{At: at, Who: "x" + w.who,
+			Kind: annotate.Judged}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,11 +72,13 @@ func environCall(t *testing.T, environ []string, args ...string) (code int, stdo
 func TestDatasetExportAndVerify(t *testing.T) {
 	dir := annotated(t)
 	code, out, errs := call(t, "dataset", "export", dir)
-	if code != exitOK || strings.Count(out, `"id"`) != 1 || !strings.Contains(out, "Which African countries have no coast") {
+	if code != exitOK || strings.Count(out, `"id"`) != 1 || !strings.Contains(out,
+		"Which African countries have no coast") {
 		t.Fatalf("export: %d %s %s", code, out, errs)
 	}
 	file := filepath.Join(dir, "bench.json")
-	if code, _, errs := call(t, "dataset", "export", "--state", "included", "--format", "qald", "--out", file, dir); code != exitOK || !strings.Contains(errs, "2 items") {
+	if code, _, errs := call(t, "dataset", "export", "--state", "included", "--format", "qald", "--out", file,
+		dir); code != exitOK || !strings.Contains(errs, "2 items") {
 		t.Fatalf("export to a file: %d %s", code, errs)
 	}
 	for _, what := range []string{file, dir} {
@@ -90,7 +96,8 @@ func TestDatasetExportAndVerify(t *testing.T) {
 	if err := os.WriteFile(file, bytes.ReplaceAll(text, []byte("wd:Q15"), []byte("wd:Q999999999")), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if code, out, _ := call(t, "dataset", "verify", "--kg", "embedded", file); code != exitFailed || !strings.Contains(out, "empty    no rows, were 17") || !strings.Contains(out, "2 items: 1 same, 1 empty") {
+	if code, out, _ := call(t, "dataset", "verify", "--kg", "embedded", file); code != exitFailed || !strings.Contains(out,
+		"empty    no rows, were 17") || !strings.Contains(out, "2 items: 1 same, 1 empty") {
 		t.Errorf("verify of an empty item: %d %s", code, out)
 	}
 }
@@ -119,14 +126,16 @@ func TestDatasetVerifyResumes(t *testing.T) {
 		}
 		code, out, errs := verify()
 		again, err := os.ReadFile(name)
-		if code != exitOK || err != nil || !strings.Contains(out, "2 items: 2 same") || !bytes.Equal(whole[:first], again[:first]) && cut >= first || bytes.Count(again, []byte("\n")) != 3 {
+		if code != exitOK || err != nil || !strings.Contains(out, "2 items: 2 same") || !bytes.Equal(whole[:first],
+			again[:first]) && cut >= first || bytes.Count(again, []byte("\n")) != 3 {
 			t.Errorf("cut at %d: %d %s %s %s", cut, code, out, errs, again)
 		}
 		if cut >= first && (!strings.Contains(errs, "1 of 2") || strings.Count(out, "\n") != 2) {
 			t.Errorf("cut at %d, done again: %s %s", cut, out, errs)
 		}
 	}
-	for text, want := range map[string]string{"hello\n": "not a report", `{"id":"x","status":"same"}` + "\n": "other items"} {
+	for text, want := range map[string]string{"hello\n": "not a report", `{"id":"x","status":"same"}` +
+		"\n": "other items"} {
 		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +150,8 @@ func TestDatasetVerifyResumes(t *testing.T) {
 
 func TestDatasetSplitAndCard(t *testing.T) {
 	dir := annotated(t)
-	if code, out, errs := call(t, "dataset", "split", "--state", "included", "--dev", "1", dir); code != exitOK || !strings.Contains(out, "dev.json: 1 items") || !strings.Contains(out, "test.json: 1 items") {
+	if code, out, errs := call(t, "dataset", "split", "--state", "included", "--dev", "1", dir); code != exitOK ||
+		!strings.Contains(out, "dev.json: 1 items") || !strings.Contains(out, "test.json: 1 items") {
 		t.Fatalf("split: %d %s %s", code, out, errs)
 	}
 	for _, name := range []string{"dev.json", "test.json"} {
@@ -178,11 +188,13 @@ func TestDatasetSplitAndCard(t *testing.T) {
 	if code, _, errs := call(t, "dataset", "split", "--state", "included", "--dev", "1", dir); code != exitOK {
 		t.Errorf("the same split again: %d %s", code, errs)
 	}
-	if code, _, errs := call(t, "dataset", "split", "--state", "included", "--dev", "1", "--format", "qald", "--force", dir); code != exitOK {
+	if code, _, errs := call(t, "dataset", "split", "--state", "included", "--dev", "1", "--format", "qald", "--force",
+		dir); code != exitOK {
 		t.Errorf("another form with --force: %d %s", code, errs)
 	}
 	code, out, errs := call(t, "dataset", "card", "--name", "Forum bench", dir)
-	if code != exitOK || !strings.Contains(out, "# Forum bench") || !strings.Contains(out, "observed agreement 100 %") || !strings.Contains(out, "clauses") {
+	if code != exitOK || !strings.Contains(out, "# Forum bench") || !strings.Contains(out, "observed agreement 100 %") ||
+		!strings.Contains(out, "clauses") {
 		t.Errorf("card: %d %s %s", code, out, errs)
 	}
 }
@@ -202,7 +214,8 @@ func TestDatasetMisuse(t *testing.T) {
 		{[]string{"dataset", "annotate", "--addr", "192.0.2.1:8090", dir}, exitUsage, "loopback only"},
 		{[]string{"dataset", "annotate", "--addr", ":8090", dir}, exitUsage, "loopback only"},
 		{[]string{"dataset", "annotate", "--addr", "8090", dir}, exitUsage, "not an address"},
-		{[]string{"dataset", "annotate", "--kg", "moon", "--addr", "127.0.0.1:0", dir}, exitUsage, "want wikidata or embedded"},
+		{[]string{"dataset", "annotate", "--kg", "moon", "--addr", "127.0.0.1:0", dir}, exitUsage,
+			"want wikidata or embedded"},
 		{[]string{"dataset", "annotate", "--addr", "127.0.0.1:0", empty}, exitFailed, "run spinachbot harvest"},
 		{[]string{"dataset", "export", empty}, exitFailed, "annotate first"},
 		{[]string{"dataset", "export", "--format", "xml", dir}, exitUsage, "want spinach, grasp or qald"},
@@ -211,7 +224,8 @@ func TestDatasetMisuse(t *testing.T) {
 		{[]string{"dataset", "split", "--dev", "-1", dir}, exitUsage, "--dev"},
 		{[]string{"dataset", "split", "--near", "far", dir}, exitUsage, "--near"},
 		{[]string{"dataset", "verify", filepath.Join(empty, "x.json")}, exitUsage, "x.json"},
-		{[]string{"dataset", "annotate", "--addr", "127.0.0.1:0", filepath.Join(empty, "no")}, exitUsage, "no file or folder"},
+		{[]string{"dataset", "annotate", "--addr", "127.0.0.1:0", filepath.Join(empty, "no")}, exitUsage,
+			"no file or folder"},
 		{[]string{"dataset", "export", filepath.Join(empty, "no")}, exitUsage, "no file or folder"},
 	} {
 		if code, _, errs := call(t, c.args...); code != c.code || !strings.Contains(errs, c.want) {
@@ -230,7 +244,8 @@ func TestDatasetAnnotate(t *testing.T) {
 	r, w := io.Pipe()
 	done := make(chan int, 1)
 	go func() {
-		done <- run(ctx, &env{stdin: strings.NewReader(""), stdout: w, stderr: io.Discard, now: time.Now}, []string{"dataset", "annotate", "--kg", "embedded", "--addr", "127.0.0.1:0", dir})
+		done <- run(ctx, &env{stdin: strings.NewReader(""), stdout: w, stderr: io.Discard, now: time.Now}, []string{"dataset",
+			"annotate", "--kg", "embedded", "--addr", "127.0.0.1:0", dir})
 	}()
 	line := make([]byte, 100)
 	n, err := r.Read(line)

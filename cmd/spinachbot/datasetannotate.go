@@ -79,7 +79,8 @@ name. docs/annotating.md explains the work.`,
 		}
 		if tcp, ok := listener.Addr().(*net.TCPAddr); !ok || !tcp.IP.IsLoopback() {
 			_ = listener.Close() // it was never used
-			return misuse(e, "dataset annotate: %s is reachable from other machines; this page is for loopback only", listener.Addr())
+			return misuse(e, "dataset annotate: %s is reachable from other machines; this page is for loopback only",
+				listener.Addr())
 		}
 		fmt.Fprintf(e.stdout, "http://%s/\n", listener.Addr())
 		if err := servePage(ctx, listener, page); err != nil {
@@ -107,7 +108,8 @@ func servePage(ctx context.Context, listener net.Listener, h http.Handler) error
 }
 
 // datasetGraph returns the graph that --kg names, and what to call it.
-func datasetGraph(lg *slog.Logger, name string, cfg *config.Config, budgets remote.BudgetStore, now func() time.Time) (web.Graph, string, error) {
+func datasetGraph(lg *slog.Logger, name string, cfg *config.Config, budgets remote.BudgetStore,
+	now func() time.Time) (web.Graph, string, error) {
 	if name == "embedded" {
 		g, err := builtinGraph(now)
 		return g, "the built-in slice", err
@@ -143,8 +145,10 @@ func (f *candidateFile) changed() bool {
 	return f.seen == nil || !info.ModTime().Equal(f.seen.ModTime()) || info.Size() != f.seen.Size()
 }
 
-// readGolds reads what annotators keep: what was validated, or with included also what one has kept and nobody disputes.
-func readGolds(ctx context.Context, dir string, st annotate.Store, validated bool) ([]dataset.Candidate, []release.Gold, error) {
+// readGolds reads what annotators keep: what was validated, or with included also what one has kept and nobody
+// disputes.
+func readGolds(ctx context.Context, dir string, st annotate.Store, validated bool) ([]dataset.Candidate, []release.Gold,
+	error) {
 	candidates, err := dataset.ReadCandidatesDir(dir)
 	if err != nil {
 		return nil, nil, err
@@ -164,7 +168,8 @@ func readGolds(ctx context.Context, dir string, st annotate.Store, validated boo
 		if w == nil || !w.Keeps() {
 			continue
 		}
-		g := release.Gold{Candidate: &candidates[i], Query: w.Query, Question: w.Question, Modified: w.Verdict == dataset.Modify, Validated: c.State() == annotate.Resolved, At: w.Decided}
+		g := release.Gold{Candidate: &candidates[i], Query: w.Query, Question: w.Question,
+			Modified: w.Verdict == dataset.Modify, Validated: c.State() == annotate.Resolved, At: w.Decided}
 		for _, d := range c.Decided() {
 			g.By = append(g.By, d.Annotator)
 		}

@@ -22,8 +22,10 @@ import (
 type goldFlags struct{ state, format, name *string }
 
 func newGoldFlags(c *cmdline, format bool) *goldFlags {
-	g := &goldFlags{state: c.choice("state", "validated", "`which` candidates: validated (confirmed or resolved by a second person) or included (also those that one person kept and nobody disputes)",
-		"validated\tconfirmed or resolved by a second person", "included\talso those that one person kept and nobody disputes")}
+	g := &goldFlags{state: c.choice("state", "validated",
+		"`which` candidates: validated (confirmed or resolved by a second person) or included (also those that one person kept and nobody disputes)",
+		"validated\tconfirmed or resolved by a second person",
+		"included\talso those that one person kept and nobody disputes")}
 	if format {
 		g.format = c.choice("format", "spinach", "`form` of the file: "+orList(release.Formats), release.Formats...)
 		g.name = c.fs.String("name", "spinachbot", "the benchmark's `name`, for QALD's form")
@@ -31,7 +33,8 @@ func newGoldFlags(c *cmdline, format bool) *goldFlags {
 	return g
 }
 
-// read opens the folder's annotations and gives what they keep. Nothing kept is an error: an empty benchmark is a mistake.
+// read opens the folder's annotations and gives what they keep. Nothing kept is an error: an empty benchmark is a
+// mistake.
 func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, []release.Gold, error) {
 	st, err := openAnnotations(ctx, dir)
 	if err != nil {
@@ -49,7 +52,8 @@ func (g *goldFlags) read(ctx context.Context, dir string) ([]dataset.Candidate, 
 }
 
 func datasetExportCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "export [--format F] [--state S] [--out FILE] DIR", "write the items that annotators keep as a benchmark file",
+	c := newCmdline(e, "export [--format F] [--state S] [--out FILE] DIR",
+		"write the items that annotators keep as a benchmark file",
 		`Writes what annotators keep as a benchmark: SPINACH's JSON, which its own evaluation reads; GRASP's JSON
 lines, with the queries rewritten for QLever and the annotated query in info.wdqs_sparql; or QALD JSON, with the
 stored answers.`)
@@ -91,14 +95,16 @@ func writeItems(w io.Writer, dir string, golds []release.Gold, flags *goldFlags)
 }
 
 func datasetSplitCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "split [--dev N|SHARE] [--seed S] [--near KIND] [--out FOLDER] DIR", "write the items as a development and a test part",
+	c := newCmdline(e, "split [--dev N|SHARE] [--seed S] [--near KIND] [--out FOLDER] DIR",
+		"write the items as a development and a test part",
 		`Writes dev.json and test.json, or dev.jsonl and test.jsonl in GRASP's form. Near-duplicates stay together.
 The same seed makes the same split. When --dev is a share, items that a later harvest adds do not move the others,
 unless they connect two groups of near-duplicates.`)
 	flags := newGoldFlags(c, true)
 	dev := c.fs.String("dev", "0.5", "`size` of the development part: a number of items, or a share such as 0.5 or 50%")
 	seed := c.fs.Uint64("seed", 1, "`seed` of the split")
-	near := c.choice("near", string(release.NearTemplate), "`kind` of near-duplicates that stay together; each includes those before it: same (query, or pattern and IDs), text (similar), template (pattern and two or more properties are the same), pattern",
+	near := c.choice("near", string(release.NearTemplate),
+		"`kind` of near-duplicates that stay together; each includes those before it: same (query, or pattern and IDs), text (similar), template (pattern and two or more properties are the same), pattern",
 		nearnesses()...)
 	out := c.fs.String("out", "", "`folder` for the two files (default DIR)")
 	force := c.fs.Bool("force", false, forceUsage)
@@ -119,7 +125,8 @@ unless they connect two groups of near-duplicates.`)
 			return fail(e, fmt.Errorf("dataset split: %w", err))
 		}
 		if split.Largest > 1 {
-			fmt.Fprintf(e.stderr, "%d items in %d clusters of near-duplicates; the largest has %d\n", len(golds), split.Clusters, split.Largest)
+			fmt.Fprintf(e.stderr, "%d items in %d clusters of near-duplicates; the largest has %d\n", len(golds), split.Clusters,
+				split.Largest)
 		}
 		if part.N > 0 && len(split.Dev) < part.N || split.Largest > 1 && 2*split.Largest > len(golds) {
 			fmt.Fprintln(e.stderr, "spinachbot: warning: the parts are not what was asked for: near-duplicates tie too many items together; a narrower --near (same, text) ties fewer")
@@ -230,7 +237,8 @@ func describe(ctx context.Context, dir string, flags *goldFlags, d *release.Desc
 	}
 	d.Annotators = len(people)
 	for i, a := range annotate.Agreements(annotate.FirstVerdicts(events)) {
-		line := fmt.Sprintf("Pair %d: %d candidates in common, observed agreement %.0f %%", i+1, a.N, 100*a.Observed) // without names: a card is public
+		// without names: a card is public
+		line := fmt.Sprintf("Pair %d: %d candidates in common, observed agreement %.0f %%", i+1, a.N, 100*a.Observed)
 		if a.Kappa != nil {
 			line += fmt.Sprintf(", Cohen's kappa %.2f", *a.Kappa)
 		}

@@ -38,7 +38,8 @@ nothing is known about them.`
 
 // runDatasetStats is the command "dataset stats". It makes no requests: everything comes from files.
 func datasetStatsCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "stats [--json] [--svg DIR] [--pageviews FILE] [--results FILE] FILE", "measure a benchmark file: complexity, diversity and more", datasetStatsDoc)
+	c := newCmdline(e, "stats [--json] [--svg DIR] [--pageviews FILE] [--results FILE] FILE",
+		"measure a benchmark file: complexity, diversity and more", datasetStatsDoc)
 	asJSON := c.fs.Bool("json", false, "print one JSON object")
 	pictures := c.fs.String("svg", "", "draw bar charts into this `folder`")
 	force := c.fs.Bool("force", false, forceUsage)
@@ -110,7 +111,8 @@ func readItems(e *env, name string) ([]dataset.Item, dataset.Format, error) {
 		}
 		f, err := os.Open(name)
 		if errors.Is(err, os.ErrNotExist) && filepath.Base(name) == dataset.CandidatesFile {
-			err = fmt.Errorf("%s holds no %s; name a benchmark file or the folder of a harvest", filepath.Dir(name), dataset.CandidatesFile)
+			err = fmt.Errorf("%s holds no %s; name a benchmark file or the folder of a harvest", filepath.Dir(name),
+				dataset.CandidatesFile)
 		}
 		if err != nil {
 			return nil, "", err

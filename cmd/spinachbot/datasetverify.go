@@ -19,7 +19,8 @@ import (
 )
 
 func datasetVerifyCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "verify [--json] [--kg G] [--state S] [--report FILE] DIR|FILE", "run every gold query again and report what changed",
+	c := newCmdline(e, "verify [--json] [--kg G] [--state S] [--report FILE] DIR|FILE",
+		"run every gold query again and report what changed",
 		`Runs every gold query of a harvest's folder or of a benchmark file (SPINACH, GRASP, QALD) and compares its
 answer with the stored one: same, changed (rows added or removed), empty, or failed. The exit status is 1 when an item
 is empty or failed.
@@ -61,7 +62,8 @@ file.`,
 			}
 			defer f.Close()
 			if len(rest) < len(checks) {
-				fmt.Fprintf(e.stderr, "%s: %d of %d items are verified; going on\n", *reportFile, len(checks)-len(rest), len(checks))
+				fmt.Fprintf(e.stderr, "%s: %d of %d items are verified; going on\n", *reportFile, len(checks)-len(rest),
+					len(checks))
 			}
 			v.file, checks = lines(f), rest
 		}

@@ -49,7 +49,8 @@ a temporary folder when that is not set.`,
 			return misuse(e, "demo: %v", err)
 		}
 		d := &demo{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, once: *once, schedule: *schedule}
-		if err := d.run(ctx, sandboxOptions{addr: *addr, script: *script, page: *page, timeout: 20 * time.Second}); err != nil {
+		if err := d.run(ctx, sandboxOptions{addr: *addr, script: *script, page: *page,
+			timeout: 20 * time.Second}); err != nil {
 			return fail(e, err)
 		}
 		return exitOK
@@ -117,7 +118,8 @@ func (d *demo) run(ctx context.Context, o sandboxOptions) error {
 	return err
 }
 
-// forumAndLedger refuses a data folder that has the ledger of a forum which is gone: the bot would take every request on a new one for answered.
+// forumAndLedger refuses a data folder that has the ledger of a forum which is gone: the bot would take every request
+// on a new one for answered.
 func forumAndLedger(dir string) error {
 	has := func(name string) bool {
 		_, err := os.Stat(filepath.Join(dir, name))
@@ -142,7 +144,8 @@ func (d *demo) point(sb *sandboxServer) *config.Config {
 // notice tells visitors of the forum page who answers.
 func (d *demo) notice() string {
 	if d.cfg.HasModel() {
-		return "The bot reads this page every few seconds and answers new requests with the language model " + d.cfg.OpenAIModel +
+		return "The bot reads this page every few seconds and answers new requests with the language model " +
+			d.cfg.OpenAIModel +
 			", about the small part of Wikidata that the demo holds."
 	}
 	return "The bot reads this page every few seconds. Its language model is a script, which knows the requests on this page and the replies marked “Try” " +
@@ -161,7 +164,8 @@ func (d *demo) model(sb *sandboxServer) llm.Config {
 
 func (d *demo) policy() bot.Config {
 	return bot.Config{
-		Page: d.cfg.ForumPage, Account: sandboxBot, Operator: sandboxOperator, StopPage: "User:" + sandboxBot + "/run", Posting: bot.On,
+		Page: d.cfg.ForumPage, Account: sandboxBot, Operator: sandboxOperator, StopPage: "User:" + sandboxBot + "/run",
+		Posting:     bot.On,
 		AnswerSince: demoSince, FollowupLimit: 5, RepliesPerHour: 1000, ReplyOnFailure: true, RetryDelay: 10 * time.Second,
 		UnknownGrace: 5 * time.Second, UnsignedDelay: time.Second,
 	}

@@ -98,19 +98,23 @@ func TestDemoAnswersEverySeededRequestOnce(t *testing.T) {
 	}
 	_, entries, _ := strings.Cut(list, "\n") // below the header
 	id := strings.Fields(entries)[0]
-	if show, _, code := invoke(t, []string{"DATA_DIR=" + data}, "ledger", "show", "--diff", "--wikitext", id); code != exitOK || !strings.Contains(show, "{{SPARQL") || !strings.Contains(show, "@@ ") {
+	if show, _, code := invoke(t, []string{"DATA_DIR=" + data}, "ledger", "show", "--diff", "--wikitext",
+		id); code != exitOK || !strings.Contains(show, "{{SPARQL") || !strings.Contains(show, "@@ ") {
 		t.Errorf("ledger show: exit %d\n%s", code, show)
 	}
-	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "ledger", "reject", id); code != exitFailed || !strings.Contains(errs, "posted") {
+	if _, errs, code := invoke(t, []string{"DATA_DIR=" + data}, "ledger", "reject", id); code != exitFailed ||
+		!strings.Contains(errs, "posted") {
 		t.Errorf("a posted reply can be rejected: exit %d %s", code, errs)
 	}
-	if trace, _, code := invoke(t, []string{"DATA_DIR=" + data}, "trace", "show", id); code != exitOK || !strings.Contains(trace, "execute_sparql(") || !strings.Contains(trace, "final query") {
+	if trace, _, code := invoke(t, []string{"DATA_DIR=" + data}, "trace", "show", id); code != exitOK ||
+		!strings.Contains(trace, "execute_sparql(") || !strings.Contains(trace, "final query") {
 		t.Errorf("trace show: exit %d\n%s", code, trace)
 	}
 }
 
 func TestAskOverHTTP(t *testing.T) {
-	sb, err := openSandbox(context.Background(), quietLogger(), &env{stderr: os.Stderr, now: time.Now}, sandboxOptions{addr: "127.0.0.1:0", title: "Forum"})
+	sb, err := openSandbox(context.Background(), quietLogger(), &env{stderr: os.Stderr, now: time.Now},
+		sandboxOptions{addr: "127.0.0.1:0", title: "Forum"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,9 +122,11 @@ func TestAskOverHTTP(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- sb.serve(ctx) }()
 	t.Cleanup(func() { cancel(); <-done; sb.close() })
-	environ := []string{"DATA_DIR=" + t.TempDir(), "OPENAI_BASE_URL=" + sb.url + "/v1", "OPENAI_MODEL=scripted", "SPARQL_ENDPOINT=" + sb.url + "/sparql"}
+	environ := []string{"DATA_DIR=" + t.TempDir(), "OPENAI_BASE_URL=" + sb.url + "/v1", "OPENAI_MODEL=scripted",
+		"SPARQL_ENDPOINT=" + sb.url + "/sparql"}
 
-	out, errs, code := invoke(t, environ, "ask", "--json", "How many landlocked countries are there in Africa? I only need the number for a quiz.")
+	out, errs, code := invoke(t, environ, "ask", "--json",
+		"How many landlocked countries are there in Africa? I only need the number for a quiz.")
 	if code != exitOK {
 		t.Fatalf("exit %d: %s\n%s", code, errs, out)
 	}
@@ -140,7 +146,8 @@ func TestAskOverHTTP(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
 		t.Fatal(err)
 	}
-	if last.Event != "answer" || last.KG != "wikidata" || last.Rows != 1 || last.Steps < 5 || last.Usage.Calls < 6 || last.Result.Results.Bindings[0]["count"].Value != "16" {
+	if last.Event != "answer" || last.KG != "wikidata" || last.Rows != 1 || last.Steps < 5 || last.Usage.Calls < 6 ||
+		last.Result.Results.Bindings[0]["count"].Value != "16" {
 		t.Errorf("last line: %s", lines[len(lines)-1])
 	}
 	if !strings.Contains(lines[0], `"event":"step"`) || !strings.Contains(lines[0], `"n":1`) {
@@ -149,25 +156,31 @@ func TestAskOverHTTP(t *testing.T) {
 
 	tape := filepath.Join(t.TempDir(), "tape")
 	const question = "What is the capital of Ivory Coast according to Wikidata? An item number would be nice."
-	first, errs, code := invoke(t, append(environ, "OPENAI_API_KEY=sk-canary0123456789abcdef"), "ask", "--record", tape, question)
+	first, errs, code := invoke(t, append(environ, "OPENAI_API_KEY=sk-canary0123456789abcdef"), "ask", "--record", tape,
+		question)
 	if code != exitOK {
 		t.Fatalf("recording: exit %d: %s", code, errs)
 	}
 	if b, err := os.ReadFile(tape); err != nil || bytes.Contains(b, []byte("canary")) || len(b) < 1000 {
 		t.Errorf("the recording holds the key, or nothing: %v, %d bytes", err, len(b))
 	}
-	second, errs, code := invoke(t, []string{"DATA_DIR=" + t.TempDir(), "OPENAI_MODEL=scripted", "SPARQL_ENDPOINT=http://127.0.0.1:9/sparql"}, "ask", "--replay", tape, question)
+	second, errs, code := invoke(t, []string{"DATA_DIR=" + t.TempDir(), "OPENAI_MODEL=scripted",
+		"SPARQL_ENDPOINT=http://127.0.0.1:9/sparql"}, "ask", "--replay", tape, question)
 	if code != exitOK || withoutRun(second) != withoutRun(first) {
 		t.Errorf("replay: exit %d: %s\n%s\nwant:\n%s", code, errs, second, first)
 	}
 
-	if out, errs, code = invoke(t, environ, "ask", "What was the shoe size of each president of the United States? It is for an exhibition."); code != exitNoAnswer || !strings.Contains(out, "no answer (not_found)") {
+	if out, errs, code = invoke(t, environ, "ask",
+		"What was the shoe size of each president of the United States? It is for an exhibition."); code != exitNoAnswer ||
+		!strings.Contains(out, "no answer (not_found)") {
 		t.Errorf("an unanswerable question: exit %d: %s\n%s", code, errs, out)
 	}
-	if out, errs, code = invoke(t, environ, "ask", "--kg", "embedded", "A question nobody scripted?"); code != exitNoAnswer || !strings.Contains(out, "no_model") {
+	if out, errs, code = invoke(t, environ, "ask", "--kg", "embedded",
+		"A question nobody scripted?"); code != exitNoAnswer || !strings.Contains(out, "no_model") {
 		t.Errorf("a question without a script: exit %d: %s\n%s", code, errs, out)
 	}
-	if _, errs, code = invoke(t, []string{"DATA_DIR=" + t.TempDir()}, "ask", "Anything?"); code != exitUsage || !strings.Contains(errs, "OPENAI_API_KEY") {
+	if _, errs, code = invoke(t, []string{"DATA_DIR=" + t.TempDir()}, "ask", "Anything?"); code != exitUsage ||
+		!strings.Contains(errs, "OPENAI_API_KEY") {
 		t.Errorf("no model configured: exit %d: %s", code, errs)
 	}
 }
@@ -197,14 +210,18 @@ func TestDemoRefusesALedgerWithoutItsForum(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ledgerFile), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := invoke(t, []string{"DATA_DIR=" + dir}, "demo", "--once"); code != exitFailed || !strings.Contains(errs, "another DATA_DIR") {
+	if _, errs, code := invoke(t, []string{"DATA_DIR=" + dir}, "demo", "--once"); code != exitFailed ||
+		!strings.Contains(errs, "another DATA_DIR") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 }
 
 func TestSandboxAnswersUnderItsOwnName(t *testing.T) {
-	h := ownHost(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	for host, want := range map[string]int{"127.0.0.1:8484": 200, "localhost:8484": 200, "[::1]:8484": 200, "evil.example": 421, "127.0.0.1.evil.example": 421} {
+	h := ownHost(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1}, http.HandlerFunc(func(http.ResponseWriter,
+		*http.Request) {
+	}))
+	for host, want := range map[string]int{"127.0.0.1:8484": 200, "localhost:8484": 200, "[::1]:8484": 200,
+		"evil.example": 421, "127.0.0.1.evil.example": 421} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Host = host
 		w := httptest.NewRecorder()
@@ -225,7 +242,8 @@ func TestRunWantsItsSettings(t *testing.T) {
 			t.Errorf("%s is not named in:\n%s", want, errs)
 		}
 	}
-	if _, errs, code := invoke(t, []string{"DAILY_USD_LIMIT=5"}, "ask", "Anything?"); code != exitUsage || !strings.Contains(errs, "PER_MTOK") {
+	if _, errs, code := invoke(t, []string{"DAILY_USD_LIMIT=5"}, "ask", "Anything?"); code != exitUsage ||
+		!strings.Contains(errs, "PER_MTOK") {
 		t.Errorf("a limit in money without prices: exit %d: %s", code, errs)
 	}
 }

@@ -77,7 +77,8 @@ func appendRevision(t *testing.T, data, text string) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(string(raw)), "\n")
-	rev := wiki.Revision{ID: int64(len(lines)) + 1, Page: "Wikidata:Request a query", Time: time.Now().UTC().Truncate(time.Second), User: "Visitor", Text: text}
+	rev := wiki.Revision{ID: int64(len(lines)) + 1, Page: "Wikidata:Request a query",
+		Time: time.Now().UTC().Truncate(time.Second), User: "Visitor", Text: text}
 	for _, l := range lines {
 		var old wiki.Revision
 		if err := json.Unmarshal([]byte(l), &old); err != nil {
@@ -91,7 +92,8 @@ func appendRevision(t *testing.T, data, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, []byte(fmt.Sprintf("%s\n%s\n", strings.TrimSpace(string(raw)), line)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(fmt.Sprintf("%s\n%s\n", strings.TrimSpace(string(raw)), line)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 }

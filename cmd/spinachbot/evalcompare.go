@@ -18,7 +18,8 @@ service failed in one of the runs are left out and counted.`
 
 func evalCompareCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "compare [flags] DIR DIR...", "compare two or more runs on their common items", evalCompareDoc)
-	metric := c.choice("metric", evalrun.MetricSpinach, "`measure` to compare by: "+orList(measures()[1:]), measures()[1:]...)
+	metric := c.choice("metric", evalrun.MetricSpinach, "`measure` to compare by: "+orList(measures()[1:]),
+		measures()[1:]...)
 	asJSON := c.fs.Bool("json", false, "print one JSON object with all figures and items")
 	markdown := c.fs.Bool("markdown", false, "print tables in Markdown")
 	items := c.fs.Int("items", 20, "`number` of items to list for a pair, those with the greatest differences")

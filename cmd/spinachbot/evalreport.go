@@ -26,10 +26,12 @@ Rules put the errors into classes. With --classify-with-model, the configured mo
 wrong answer, and its words are kept in the run's folder.`
 
 func evalReportCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "report [flags] [--out FILE] DIR...", "write a page about one or more runs", evalReportDoc, config.Data, config.Model)
+	c := newCmdline(e, "report [flags] [--out FILE] DIR...", "write a page about one or more runs", evalReportDoc,
+		config.Data, config.Model)
 	out := c.fs.String("out", "", "`file` for the page; standard output when not given")
 	force := c.fs.Bool("force", false, forceUsage)
-	metric := c.choice("metric", evalrun.MetricSpinach, "`measure` to score by: "+orList(measures()[1:]), measures()[1:]...)
+	metric := c.choice("metric", evalrun.MetricSpinach, "`measure` to score by: "+orList(measures()[1:]),
+		measures()[1:]...)
 	markdown := c.fs.Bool("markdown", false, "write only the tables, in Markdown")
 	latex := c.fs.Bool("latex", false, "write only the tables, for LaTeX with booktabs")
 	byModel := c.fs.Bool("classify-with-model", false, "let the configured model put the errors into classes")

@@ -75,7 +75,8 @@ The exit status is also 1 when a service failed items for good or the cost limit
 of them. Finished items are kept.`
 
 func evalRunCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "run [flags] --out DIR FILE", "run the agent on a benchmark; can be interrupted and continued", evalRunDoc, config.Data, config.Model, config.Limits, config.Graph)
+	c := newCmdline(e, "run [flags] --out DIR FILE", "run the agent on a benchmark; can be interrupted and continued",
+		evalRunDoc, config.Data, config.Model, config.Limits, config.Graph)
 	var f evalRunFlags
 	f.declare(c)
 	return c.command(func(ctx context.Context, rest []string) int {
@@ -98,7 +99,8 @@ func evalRunCommand(e *env) *cobra.Command {
 		}
 		items, renamed := evalrun.Unique(items)
 		if len(renamed) > 0 {
-			fmt.Fprintf(e.stderr, "spinachbot: warning: the file has items with the same ID; the later ones are called %s\n", text.OneLine(strings.Join(renamed, ", ")))
+			fmt.Fprintf(e.stderr, "spinachbot: warning: the file has items with the same ID; the later ones are called %s\n",
+				text.OneLine(strings.Join(renamed, ", ")))
 		}
 		chosen, err := f.choose(items)
 		if err != nil {
@@ -121,7 +123,8 @@ func evalRunCommand(e *env) *cobra.Command {
 			return fail(e, err)
 		}
 		defer func() { _ = release() }() // the operating system frees it in any case
-		s := &evalSession{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, flags: &f, opts: opts, items: items, chosen: chosen, hash: hash}
+		s := &evalSession{e: e, lg: c.logger(slog.LevelWarn), cfg: cfg, flags: &f, opts: opts, items: items, chosen: chosen,
+			hash: hash}
 		defer s.close()
 		return s.run(ctx)
 	})

@@ -98,9 +98,12 @@ func (s *evalSession) run(ctx context.Context) int {
 	}
 	p := console.NewLine(s.e.screen(), s.e.now)
 	sum, err := evalrun.Run(ctx, evalrun.Config{
-		Log: s.lg, Dir: s.flags.out, Info: info, Items: s.items, Chosen: s.chosen, New: s.asker, Model: s.modelFor, Sources: s.sources,
-		Replay: s.replay, Limits: runLimits(s.cfg), Language: s.flags.language, SkipUnscorable: s.flags.skip, Jobs: s.flags.jobs, Tries: s.flags.tries,
-		Forms: s.flags.alsoIn(), Score: evalrun.Metrics, Now: s.e.now, Sleep: systemClock{}.Sleep, Account: s.account, Progress: func(pr evalrun.Progress) { p.Show(pr.String()) },
+		Log: s.lg, Dir: s.flags.out, Info: info, Items: s.items, Chosen: s.chosen, New: s.asker, Model: s.modelFor,
+		Sources: s.sources,
+		Replay:  s.replay, Limits: runLimits(s.cfg), Language: s.flags.language, SkipUnscorable: s.flags.skip,
+		Jobs: s.flags.jobs, Tries: s.flags.tries,
+		Forms: s.flags.alsoIn(), Score: evalrun.Metrics, Now: s.e.now, Sleep: systemClock{}.Sleep, Account: s.account,
+		Progress: func(pr evalrun.Progress) { p.Show(pr.String()) },
 	})
 	p.End()
 	if sum != nil {
@@ -116,7 +119,8 @@ func (s *evalSession) run(ctx context.Context) int {
 	case err != nil:
 		return fail(s.e, err)
 	case len(sum.FailedIDs) > 0:
-		status := fail(s.e, fmt.Errorf("%d items were failed by a service; run the same command again to ask them again", len(sum.FailedIDs)))
+		status := fail(s.e, fmt.Errorf("%d items were failed by a service; run the same command again to ask them again",
+			len(sum.FailedIDs)))
 		if len(sum.FailedIDs) == sum.Items {
 			return exitService
 		}
@@ -279,12 +283,15 @@ func (s *evalSession) openStore(ctx context.Context) (err error) {
 
 // local reports whether nothing outside this machine is asked.
 func (s *evalSession) local() bool {
-	return s.replay != nil || (len(s.flags.data) > 0 || s.flags.kg == graphs.Embedded) && (s.script != nil || s.recorded != nil)
+	return s.replay != nil || (len(s.flags.data) > 0 || s.flags.kg == graphs.Embedded) && (s.script != nil ||
+		s.recorded != nil)
 }
 
-// openGraph opens the graph. One in memory has the run's own time as NOW() and a constant as RAND(), so that a run can be repeated.
+// openGraph opens the graph. One in memory has the run's own time as NOW() and a constant as RAND(), so that a run can
+// be repeated.
 func (s *evalSession) openGraph(ctx context.Context, asOf time.Time) error {
-	opts := embedded.Options{Name: "built-in slice of Wikidata", Now: func() time.Time { return asOf }, Random: func() uint64 { return 0x9E3779B97F4A7C15 },
+	opts := embedded.Options{Name: "built-in slice of Wikidata", Now: func() time.Time { return asOf },
+		Random:  func() uint64 { return 0x9E3779B97F4A7C15 },
 		Timeout: s.flags.timeout}
 	if s.replay != nil {
 		s.sources = agent.Wikibase(s.replay.Graph())
@@ -329,10 +336,12 @@ func (s *evalSession) openModel(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("the scripted model cannot listen: %w", err)
 		}
-		server := &http.Server{Handler: s.script.Handler(), ReadHeaderTimeout: 10 * time.Second, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
+		server := &http.Server{Handler: s.script.Handler(), ReadHeaderTimeout: 10 * time.Second,
+			ErrorLog: slog.NewLogLogger(slog.DiscardHandler, 0)}
 		go func() { _ = server.Serve(l) }() // ends with Close
 		s.closers = append(s.closers, server.Close)
-		settings.BaseURL, settings.Model, settings.APIKey, daily = "http://"+l.Addr().String()+"/v1", llm.ScriptModel, llm.Secret{}, 0
+		settings.BaseURL, settings.Model, settings.APIKey, daily = "http://"+l.Addr().String()+"/v1", llm.ScriptModel,
+			llm.Secret{}, 0
 	case s.recorded != nil, s.replay != nil:
 		return nil // what it does not hold has no model
 	}
@@ -349,7 +358,8 @@ func (s *evalSession) asker(p evalrun.Parts) ask.Asker {
 	return agent.New(p.Log, p.Model, p.Sources, p.Now, s.opts)
 }
 
-// modelFor returns the model for one attempt at an item: the record's when it holds the question, else the scripted or the configured one.
+// modelFor returns the model for one attempt at an item: the record's when it holds the question, else the scripted or
+// the configured one.
 func (s *evalSession) modelFor(it dataset.Item) agent.Model {
 	if run, ok := s.recorded[text.Fold(it.Question)]; ok {
 		return agent.NewRecordedModel(run)

@@ -62,7 +62,8 @@ func measures() []string {
 }
 
 func evalScoreCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "score [flags] FILE...", "score results against gold answers", evalScoreDoc, config.Data, config.Graph)
+	c := newCmdline(e, "score [flags] FILE...", "score results against gold answers", evalScoreDoc, config.Data,
+		config.Graph)
 	var f scoreFlags
 	c.choiceVar(&f.metric, "metric", "all", "`measure`: "+orList(measures()), measures()...)
 	c.fs.StringVar(&f.gold, "gold", "", "benchmark `file` (SPINACH's, GRASP's or QALD's form) for outputs that hold no gold")
@@ -72,7 +73,8 @@ func evalScoreCommand(e *env) *cobra.Command {
 	c.fs.StringVar(&f.keep, "keep", "", "`file` that keeps the rows from the graph, for the next time")
 	c.fs.StringVar(&f.log, "log", "", "SPINACH's log `file` for its outputs, which has the number of steps")
 	c.fs.BoolVar(&f.json, "json", false, "print one JSON object")
-	c.fs.DurationVar(&f.limit, "time-limit", time.Minute, "time `limit` for one item and measure; beyond it, bounds are shown instead of the score")
+	c.fs.DurationVar(&f.limit, "time-limit", time.Minute,
+		"time `limit` for one item and measure; beyond it, bounds are shown instead of the score")
 	return c.command(func(ctx context.Context, files []string) int {
 		switch {
 		case len(files) == 0:
@@ -157,11 +159,13 @@ func (f *scoreFlags) read(s *scorefile.Scorer) error {
 }
 
 // graph opens the graph that the flags name, nil if they name none.
-func (f *scoreFlags) graph(ctx context.Context, e *env, cfg *config.Config, lg *slog.Logger) (g scorefile.Graph, done func(), err error) {
+func (f *scoreFlags) graph(ctx context.Context, e *env, cfg *config.Config, lg *slog.Logger) (g scorefile.Graph,
+	done func(), err error) {
 	done = func() {}
 	switch {
 	case len(f.data) > 0:
-		g, err = embedded.Load(embedded.Options{Name: "the graph of " + filepath.Base(f.data[0]), Now: e.now, Random: randomUint64}, f.data...)
+		g, err = embedded.Load(embedded.Options{Name: "the graph of " + filepath.Base(f.data[0]), Now: e.now,
+			Random: randomUint64}, f.data...)
 	case f.kg == "embedded":
 		g, err = builtinGraph(e.now)
 	case f.kg != "":
@@ -209,7 +213,8 @@ func (f *scoreFlags) tell(e *env, docs []*scorefile.Document, metrics []score.Me
 		odd += len(d.Odd)
 	}
 	if odd > 0 {
-		return fail(e, fmt.Errorf("eval score: %d items cannot be read and are in no mean; the first: %s", odd, firstOdd(docs)))
+		return fail(e, fmt.Errorf("eval score: %d items cannot be read and are in no mean; the first: %s", odd,
+			firstOdd(docs)))
 	}
 	return exitOK
 }

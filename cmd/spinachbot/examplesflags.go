@@ -62,7 +62,8 @@ func (f *exampleFlags) read(ctx context.Context, lg *slog.Logger, held *examples
 		lg.Warn("none of the solved questions is shown: all of them are too near to a question of the benchmark", "files",
 			strings.Join(pool.Sources(), ", "))
 	}
-	lg.Info("solved questions", "files", strings.Join(pool.Sources(), ", "), "held_back", strings.Join(why, ", "), "left", left.Len())
+	lg.Info("solved questions", "files", strings.Join(pool.Sources(), ", "), "held_back", strings.Join(why, ", "), "left",
+		left.Len())
 	return left, nil
 }
 

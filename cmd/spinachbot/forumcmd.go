@@ -51,10 +51,13 @@ func forumParseCommand(e *env) *cobra.Command {
 	c.fs.StringVar(&f.source, "wikitext", "", "with --format html: a `file` with the wikitext of the same revision")
 	c.fs.StringVar(&f.title, "title", "", "`title` of the page; the IDs of unsigned comments depend on it (default: the file's name)")
 	c.fs.StringVar(&short, "short-links", "", "`hosts` of link shorteners, separated by commas, whose links are listed as queries (default: none)")
-	c.fs.StringVar(&queryTemplates, "query-templates", "", "`names` of the templates that hold a query, separated by commas (default: Wikidata's)")
-	c.fs.StringVar(&resolvedTemplates, "resolved-templates", "", "`names` of the templates that close a discussion, separated by commas (default: Wikidata's)")
+	c.fs.StringVar(&queryTemplates, "query-templates", "",
+		"`names` of the templates that hold a query, separated by commas (default: Wikidata's)")
+	c.fs.StringVar(&resolvedTemplates, "resolved-templates", "",
+		"`names` of the templates that close a discussion, separated by commas (default: Wikidata's)")
 	return c.command(func(ctx context.Context, args []string) int {
-		f.opts = forum.Options{QueryTemplates: commas(queryTemplates), ResolvedTemplates: commas(resolvedTemplates), ShortLinks: commas(short)}
+		f.opts = forum.Options{QueryTemplates: commas(queryTemplates), ResolvedTemplates: commas(resolvedTemplates),
+			ShortLinks: commas(short)}
 		f.format = *format
 		switch {
 		case f.source != "" && f.format != "html":
@@ -69,7 +72,8 @@ func forumParseCommand(e *env) *cobra.Command {
 			err = ctx.Err()
 		case len(page.Threads) == 0:
 			err = fmt.Errorf("this is no talk page, since no thread is in it: want %s", map[string]string{
-				"wikitext": "wikitext with headings (== … ==) and signed comments; HTML needs --format html", "html": "Parsoid's HTML, from rest.php/v1/page/TITLE/html",
+				"wikitext": "wikitext with headings (== … ==) and signed comments; HTML needs --format html",
+				"html":     "Parsoid's HTML, from rest.php/v1/page/TITLE/html",
 			}[f.format])
 		}
 		if err != nil {

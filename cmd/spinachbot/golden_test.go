@@ -295,7 +295,8 @@ func mistake(t *testing.T, line string) string {
 	if strings.Contains(errs, "secret@") || strings.Contains(errs, "key=secret") {
 		t.Errorf("%s: the answer holds a secret: %s", line, errs)
 	}
-	for _, word := range []string{"strconv", " json: ", "invalid character", "unexpected end of JSON", "EOF", "pflag", "%!", "runtime error", "item 0", "goroutine"} {
+	for _, word := range []string{"strconv", " json: ", "invalid character", "unexpected end of JSON", "EOF", "pflag",
+		"%!", "runtime error", "item 0", "goroutine"} {
 		if strings.Contains(errs, word) {
 			t.Errorf("%s: the answer says %q: %s", line, word, errs)
 		}

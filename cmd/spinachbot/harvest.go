@@ -49,10 +49,13 @@ type harvestFlags struct {
 }
 
 func harvestCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "harvest [--from YYYY-MM] [--to YYYY-MM] --out DIR [flags]", "turn the forum's archive into benchmark candidates", harvestDoc, config.Wiki, config.Forum, config.Model, config.Limits, config.Graph)
+	c := newCmdline(e, "harvest [--from YYYY-MM] [--to YYYY-MM] --out DIR [flags]",
+		"turn the forum's archive into benchmark candidates", harvestDoc, config.Wiki, config.Forum, config.Model,
+		config.Limits, config.Graph)
 	c.hide("FORUM_PAGE", "STOP_PAGE", "OPERATOR", "REQUEST_TIME_LIMIT")
 	f := harvestFlags{
-		from: c.fs.String("from", "", "first `month` to read, such as 2016-07"), to: c.fs.String("to", "", "last `month` to read"),
+		from: c.fs.String("from", "", "first `month` to read, such as 2016-07"), to: c.fs.String("to", "",
+			"last `month` to read"),
 		source: c.choice("source", "both", "`what` is read of a page: html, wikitext, or both, which are then compared; html falls back to wikitext", "both", "html", "wikitext"),
 		out:    c.fs.String("out", "", "`folder` for the files (required)"),
 		noRun:  c.fs.Bool("no-run", false, "only read: run no query, resolve no short link"),
@@ -60,10 +63,11 @@ func harvestCommand(e *env) *cobra.Command {
 		mute:   c.fs.Bool("no-suggest", false, "do not ask the language model, even if one is configured"),
 		asJSON: c.fs.Bool("json", false, "print the funnel as one JSON object"),
 	}
-	c.fs.Func("benchmark", "published benchmark `file` that candidates are compared with; may be given several times", func(s string) error {
-		f.benchmarks = append(f.benchmarks, s)
-		return nil
-	})
+	c.fs.Func("benchmark", "published benchmark `file` that candidates are compared with; may be given several times",
+		func(s string) error {
+			f.benchmarks = append(f.benchmarks, s)
+			return nil
+		})
 	return c.command(func(ctx context.Context, rest []string) int {
 		switch {
 		case !c.noArguments(rest):
@@ -149,7 +153,8 @@ func (f *harvestFlags) options(cfg *config.Config) (harvest.Options, error) {
 }
 
 // harvestParts wires a harvest that stands alone: its own clients, its budgets in its own database.
-func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time, suggest bool) (harvest.Parts, error) {
+func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time,
+	suggest bool) (harvest.Parts, error) {
 	wiki, err := newReader(lg, cfg)
 	if err != nil {
 		return harvest.Parts{}, err
@@ -171,7 +176,8 @@ func harvestParts(lg *slog.Logger, cfg *config.Config, st *store.Store, now func
 	return wireHarvest(lg, cfg, wiki, graph, model, st, now)
 }
 
-// htmlTimeout is how long the wiki may take to render an archive page. A busy month has a megabyte, which Parsoid needs a minute for when it stands in no cache.
+// htmlTimeout is how long the wiki may take to render an archive page. A busy month has a megabyte, which Parsoid needs
+// a minute for when it stands in no cache.
 const htmlTimeout = 3 * time.Minute
 
 // newReader makes a client of the configured wiki that reads: as the configured account, or without logging in.
@@ -183,7 +189,8 @@ func newReader(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return mediawiki.New(lg, mediawiki.Config{API: cfg.WikiAPI, UserAgent: ua, Anonymous: true, Timeout: htmlTimeout}, nil, systemClock{})
+	return mediawiki.New(lg, mediawiki.Config{API: cfg.WikiAPI, UserAgent: ua, Anonymous: true, Timeout: htmlTimeout}, nil,
+		systemClock{})
 }
 
 // scheduledHarvest runs the harvest of HARVEST_SCHEDULE alongside the bot, with the bot's own clients, so that each
@@ -227,7 +234,8 @@ func (s *scheduledHarvest) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.lg.Info("harvested", "discussions", f.Total.Discussions, "staged", f.Total.Staged, "pending", f.Total.Pending, "suggestions", last.Advised, "unreadable", last.Unusable)
+	s.lg.Info("harvested", "discussions", f.Total.Discussions, "staged", f.Total.Staged, "pending", f.Total.Pending,
+		"suggestions", last.Advised, "unreadable", last.Unusable)
 	return nil
 }
 
@@ -246,7 +254,8 @@ func ownFolder(dir string) error {
 	if err == nil {
 		_, err = os.Stat(filepath.Join(dir, dataset.HarvestDB))
 		if errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("harvest: %s has a %s, but no %s to continue from; name another folder", dir, dataset.CandidatesFile, dataset.HarvestDB)
+			return fmt.Errorf("harvest: %s has a %s, but no %s to continue from; name another folder", dir,
+				dataset.CandidatesFile, dataset.HarvestDB)
 		}
 	}
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

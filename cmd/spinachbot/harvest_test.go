@@ -44,25 +44,29 @@ func harvestWorld(t *testing.T) []string {
 	}))
 	t.Cleanup(short.Close)
 	ctx, cancel := context.WithCancel(context.Background())
-	sb, err := openSandbox(ctx, quietLogger(), &env{now: time.Now}, sandboxOptions{addr: "127.0.0.1:0", title: "Wikidata:Request a query", timeout: 10 * time.Second})
+	sb, err := openSandbox(ctx, quietLogger(), &env{now: time.Now}, sandboxOptions{addr: "127.0.0.1:0",
+		title: "Wikidata:Request a query", timeout: 10 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	done := make(chan error, 1)
 	go func() { done <- sb.serve(ctx) }()
 	t.Cleanup(func() { cancel(); <-done; sb.close() })
-	for month, text := range map[string]string{"2019/06": strings.ReplaceAll(archived, "SHORTENER", short.URL), "2020/01": "== Later ==\nNo query. [[User:Ann|Ann]] 10:00, 3 January 2020 (UTC)\n"} {
+	for month, text := range map[string]string{"2019/06": strings.ReplaceAll(archived, "SHORTENER", short.URL),
+		"2020/01": "== Later ==\nNo query. [[User:Ann|Ann]] 10:00, 3 January 2020 (UTC)\n"} {
 		if err := sb.wiki.Seed("Wikidata:Request a query/Archive/"+month, text, "Sandbox"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return []string{"WIKI_API=" + sb.url + "/w/api.php", "SPARQL_ENDPOINT=" + sb.url + "/sparql", "SHORTLINK_HOSTS=" + strings.TrimPrefix(short.URL, "http://")}
+	return []string{"WIKI_API=" + sb.url + "/w/api.php", "SPARQL_ENDPOINT=" + sb.url + "/sparql", "SHORTLINK_HOSTS=" +
+		strings.TrimPrefix(short.URL, "http://")}
 }
 
 func TestHarvestCommand(t *testing.T) {
 	environ, dir := harvestWorld(t), filepath.Join(t.TempDir(), "out")
 	out, errs, code := invoke(t, environ, "harvest", "--source", "wikitext", "--out", dir)
-	if code != exitOK || !strings.Contains(errs, "1 of 2 pages") || !strings.Contains(errs, "2 queries run, 2 of them with rows") {
+	if code != exitOK || !strings.Contains(errs, "1 of 2 pages") || !strings.Contains(errs,
+		"2 queries run, 2 of them with rows") {
 		t.Fatalf("exit %d\n%s\n%s", code, out, errs)
 	}
 	want := strings.Join(strings.Fields(`year discussions with query may be run answered staged pending gone 2019 3 2 2 2 2 0 0 2020 1 0 0 0 0 0 0 all 4 2 2 2 2 0 0 rejected no query 2`), " ")
@@ -74,7 +78,8 @@ func TestHarvestCommand(t *testing.T) {
 		t.Fatalf("%d candidates, %v", len(cs), err)
 	}
 	c := cs[0]
-	if c.Labels["Q15"] != "Africa" || c.Result.Rows < 40 || !c.Conversation.Thanked || !strings.Contains(c.Annotated, "[Africa]") || cs[1].Features[0] != "ask" {
+	if c.Labels["Q15"] != "Africa" || c.Result.Rows < 40 || !c.Conversation.Thanked || !strings.Contains(c.Annotated,
+		"[Africa]") || cs[1].Features[0] != "ask" {
 		t.Errorf("%+v", c)
 	}
 	for _, name := range []string{dataset.RejectedFile, dataset.FunnelFile, dataset.FunnelPicture, dataset.HarvestDB} {
@@ -84,14 +89,16 @@ func TestHarvestCommand(t *testing.T) {
 	}
 	out, errs, code = invoke(t, environ, "harvest", "--source", "wikitext", "--out", dir, "--json")
 	var f dataset.Funnel
-	if err := json.Unmarshal([]byte(out), &f); err != nil || code != exitOK || f.Total.Staged != 2 || !strings.Contains(errs, "0 queries run") {
+	if err := json.Unmarshal([]byte(out), &f); err != nil || code != exitOK || f.Total.Staged != 2 ||
+		!strings.Contains(errs, "0 queries run") {
 		t.Errorf("exit %d %v\n%s\n%s", code, err, out, errs)
 	}
 	unlock, err := store.Lock(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := invoke(t, environ, "harvest", "--out", dir); code != exitFailed || !strings.Contains(errs, "in use") {
+	if _, errs, code := invoke(t, environ, "harvest", "--out", dir); code != exitFailed || !strings.Contains(errs,
+		"in use") {
 		t.Errorf("a locked folder: exit %d %s", code, errs)
 	}
 	_ = unlock()
@@ -109,7 +116,8 @@ func TestHarvestEndpointDown(t *testing.T) {
 	if code != exitService || !strings.Contains(errs, "run harvest again") || !strings.Contains(out, "all") {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
-	if out, errs, code = invoke(t, environ, "harvest", "--source", "wikitext", "--out", dir, "--json"); code != exitOK || !strings.Contains(out, `"staged":2`) {
+	if out, errs, code = invoke(t, environ, "harvest", "--source", "wikitext", "--out", dir, "--json"); code != exitOK ||
+		!strings.Contains(out, `"staged":2`) {
 		t.Errorf("exit %d\n%s\n%s", code, out, errs)
 	}
 }
@@ -117,7 +125,8 @@ func TestHarvestEndpointDown(t *testing.T) {
 // A misuse makes no folder.
 func TestHarvestMisuse(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	for _, args := range [][]string{{"--from", "2021-02", "--to", "2020-12"}, {"--from", "2021-13"}, {"--source", "pdf"}, {"--benchmark", filepath.Join(dir, "none.json")}, {"more"}} {
+	for _, args := range [][]string{{"--from", "2021-02", "--to", "2020-12"}, {"--from", "2021-13"}, {"--source", "pdf"},
+		{"--benchmark", filepath.Join(dir, "none.json")}, {"more"}} {
 		if _, errs, code := invoke(t, nil, append([]string{"harvest", "--out", dir}, args...)...); code != exitUsage {
 			t.Errorf("%q: exit %d %s", args, code, errs)
 		}
@@ -146,19 +155,22 @@ func TestHarvestWithoutContact(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // nothing is to leave this machine
-		if _, err := s.Target(ctx, "https://w.wiki/abc"); err == nil || errors.Is(err, harvest.ErrNoTarget) || want == "CONTACT" != strings.Contains(err.Error(), "CONTACT") {
+		if _, err := s.Target(ctx, "https://w.wiki/abc"); err == nil || errors.Is(err, harvest.ErrNoTarget) ||
+			want == "CONTACT" != strings.Contains(err.Error(), "CONTACT") {
 			t.Errorf("%q: %v", setting, err)
 		}
 	}
 	away := append(environ[:1:1], "SPARQL_ENDPOINT=https://query.example.org/sparql", environ[2])
-	if _, errs, code := invoke(t, away, "harvest", "--out", dir); code != exitFailed || !strings.Contains(errs, "CONTACT") {
+	if _, errs, code := invoke(t, away, "harvest", "--out", dir); code != exitFailed || !strings.Contains(errs,
+		"CONTACT") {
 		t.Errorf("an endpoint elsewhere: exit %d %s", code, errs)
 	}
 }
 
 func TestEndpointKinds(t *testing.T) {
 	for address, want := range map[string]string{
-		"https://query.wikidata.org/sparql": " false", "http://127.0.0.1:9/sparql": " false", "https://qlever.dev/api/wikidata": "qlever true", "http://127.0.0.1:9/qlever": "qlever true",
+		"https://query.wikidata.org/sparql": " false", "http://127.0.0.1:9/sparql": " false",
+		"https://qlever.dev/api/wikidata": "qlever true", "http://127.0.0.1:9/qlever": "qlever true",
 		"https://wikidata.example.org/sparql": "standard true", "https://evilwikidata.org/sparql": "standard true",
 	} {
 		e := endpoint(address, nil)
@@ -186,7 +198,8 @@ func TestShortLinkTargets(t *testing.T) {
 		}
 	}))
 	defer srv.Close()
-	cfg, _, err := config.Load(config.Source{Environ: []string{"SHORTLINK_HOSTS=" + strings.TrimPrefix(srv.URL, "http://")}})
+	cfg, _, err := config.Load(config.Source{Environ: []string{"SHORTLINK_HOSTS=" + strings.TrimPrefix(srv.URL,
+		"http://")}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +207,8 @@ func TestShortLinkTargets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]string{"/to": srv.URL + "/next", "/page": "none", "/empty": "none", "/odd": "none", "/busy": "later"} {
+	for path, want := range map[string]string{"/to": srv.URL + "/next", "/page": "none", "/empty": "none", "/odd": "none",
+		"/busy": "later"} {
 		got, err := s.Target(t.Context(), srv.URL+path)
 		switch {
 		case err == nil:

@@ -22,8 +22,10 @@ import (
 )
 
 // wireHarvest makes the parts of a harvest. model may be nil.
-func wireHarvest(lg *slog.Logger, cfg *config.Config, wiki *mediawiki.Client, graph *wikidata.Client, model *llm.Client, st *store.Store, now func() time.Time) (harvest.Parts, error) {
-	p := harvest.Parts{Log: lg, Wiki: adapter.Archive{Client: wiki}, Labels: graph, Store: st, Now: now, Endpoints: []harvest.Endpoint{endpoint(cfg.SPARQLEndpoint, graph.Primary())}}
+func wireHarvest(lg *slog.Logger, cfg *config.Config, wiki *mediawiki.Client, graph *wikidata.Client, model *llm.Client,
+	st *store.Store, now func() time.Time) (harvest.Parts, error) {
+	p := harvest.Parts{Log: lg, Wiki: adapter.Archive{Client: wiki}, Labels: graph, Store: st, Now: now,
+		Endpoints: []harvest.Endpoint{endpoint(cfg.SPARQLEndpoint, graph.Primary())}}
 	if second := graph.Secondary(); second != nil {
 		p.Endpoints = append(p.Endpoints, endpoint(cfg.SPARQLFallback, second))
 	}
@@ -42,7 +44,8 @@ func wireHarvest(lg *slog.Logger, cfg *config.Config, wiki *mediawiki.Client, gr
 
 func harvestOptions(cfg *config.Config, dir string) harvest.Options {
 	return harvest.Options{
-		Dir: dir, Wiki: cfg.WikiAPI, Prefix: cfg.ArchivePrefix, Bots: bots(cfg), Forum: forum.Options{ShortLinks: cfg.ShortlinkHosts},
+		Dir: dir, Wiki: cfg.WikiAPI, Prefix: cfg.ArchivePrefix, Bots: bots(cfg),
+		Forum: forum.Options{ShortLinks: cfg.ShortlinkHosts},
 	}
 }
 
@@ -71,7 +74,8 @@ func newShortLinks(cfg *config.Config) (*adapter.ShortLinks, error) {
 	for _, h := range hosts {
 		local = local && isLoopback("http://"+h)
 	}
-	// Where everything else is on this machine nobody needs to set CONTACT, and foreign shorteners are not asked: their links wait.
+	// Where everything else is on this machine nobody needs to set CONTACT, and foreign shorteners are not asked: their
+	// links wait.
 	mute := !local && cfg.Contact == "" && isLoopback(cfg.WikiAPI) && isLoopback(cfg.SPARQLEndpoint)
 	if mute {
 		hosts = slices.DeleteFunc(slices.Clone(hosts), func(h string) bool { return !isLoopback("http://" + h) })
@@ -80,7 +84,8 @@ func newShortLinks(cfg *config.Config) (*adapter.ShortLinks, error) {
 	if err != nil {
 		return nil, err
 	}
-	rt, err := politehttp.NewTransport(politehttp.Options{UserAgent: ua, Hosts: hosts, Public: true, Neighbor: cfg.WikiAPI})
+	rt, err := politehttp.NewTransport(politehttp.Options{UserAgent: ua, Hosts: hosts, Public: true,
+		Neighbor: cfg.WikiAPI})
 	if err != nil {
 		return nil, fmt.Errorf("SHORTLINK_HOSTS: %w", err)
 	}
@@ -100,7 +105,8 @@ type harvestProgress struct {
 func (p *harvestProgress) show(x harvest.Progress) {
 	if x.Done {
 		p.screen.Done()
-		fmt.Fprintf(p.screen, "%d pages, %d queries run, %d of them with rows, in %s\n", x.Pages, x.Queries, x.Staged, x.Elapsed.Round(time.Second))
+		fmt.Fprintf(p.screen, "%d pages, %d queries run, %d of them with rows, in %s\n", x.Pages, x.Queries, x.Staged,
+			x.Elapsed.Round(time.Second))
 		if x.Advised > 0 {
 			fmt.Fprintf(p.screen, "%d suggestions requested from the model, %d of them unreadable\n", x.Advised, x.Unusable)
 		}

@@ -35,7 +35,8 @@ var hostileReplies = map[string]int{
 	"Behind the comment":   0, // MediaWiki shows nothing of it
 }
 
-// hostileWorld is a place to run the demo on the hostile page: a model that obeys the posts, and a listener that nobody may call.
+// hostileWorld is a place to run the demo on the hostile page: a model that obeys the posts, and a listener that nobody
+// may call.
 type hostileWorld struct {
 	t       *testing.T
 	dir     string
@@ -82,7 +83,8 @@ func newHostileWorld(t *testing.T) *hostileWorld {
 	return w
 }
 
-// quoting is a model's service that refuses side tasks, and every step of one request, with a text that quotes the key, as careless services do.
+// quoting is a model's service that refuses side tasks, and every step of one request, with a text that quotes the key,
+// as careless services do.
 func (w *hostileWorld) quoting(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -110,9 +112,11 @@ func (w *hostileWorld) demo() (page, log string) {
 	w.t.Helper()
 	var stdout, stderr bytes.Buffer
 	e := &env{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, now: time.Now, environ: []string{
-		"DATA_DIR=" + filepath.Join(w.dir, "data"), "OPENAI_API_KEY=" + canary, "OPENAI_BASE_URL=" + w.modelAt, "OPENAI_MODEL=" + llm.ScriptModel, "OPENAI_TIMEOUT=20s",
+		"DATA_DIR=" + filepath.Join(w.dir, "data"), "OPENAI_API_KEY=" + canary, "OPENAI_BASE_URL=" + w.modelAt,
+		"OPENAI_MODEL=" + llm.ScriptModel, "OPENAI_TIMEOUT=20s",
 	}}
-	if code := run(context.Background(), e, []string{"demo", "--once", "-v", "--page", w.page, "--env-file", os.DevNull}); code != exitOK {
+	if code := run(context.Background(), e, []string{"demo", "--once", "-v", "--page", w.page, "--env-file",
+		os.DevNull}); code != exitOK {
 		w.t.Fatalf("demo ends with %d:\n%s", code, tail(stderr.String()))
 	}
 	return stdout.String(), stderr.String()
@@ -168,7 +172,8 @@ func (w *hostileWorld) checkThreads(text string) {
 		for j := range now.Comments {
 			c := &now.Comments[j]
 			k := j - n
-			if k < len(old.Comments) && c.ID == old.Comments[k].ID && c.Parent == old.Comments[k].Parent && c.Level == old.Comments[k].Level && c.Text == old.Comments[k].Text {
+			if k < len(old.Comments) && c.ID == old.Comments[k].ID && c.Parent == old.Comments[k].Parent &&
+				c.Level == old.Comments[k].Level && c.Text == old.Comments[k].Text {
 				continue
 			}
 			n++
@@ -182,7 +187,8 @@ func (w *hostileWorld) checkThreads(text string) {
 			}
 		}
 		if n != want || len(now.Comments) != len(old.Comments)+n {
-			w.t.Errorf("thread %q: %d replies, want %d; %d comments, were %d", now.Heading, n, want, len(now.Comments), len(old.Comments))
+			w.t.Errorf("thread %q: %d replies, want %d; %d comments, were %d", now.Heading, n, want, len(now.Comments),
+				len(old.Comments))
 		}
 	}
 }
@@ -217,7 +223,8 @@ func (w *hostileWorld) checkSecret(page, log string) {
 func (w *hostileWorld) checkTerminal(log string) {
 	w.t.Helper()
 	var out bytes.Buffer
-	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &out, now: time.Now, environ: []string{"DATA_DIR=" + filepath.Join(w.dir, "data")}}
+	e := &env{stdin: strings.NewReader(""), stdout: &out, stderr: &out, now: time.Now, environ: []string{"DATA_DIR=" +
+		filepath.Join(w.dir, "data")}}
 	none := os.DevNull
 	if code := run(context.Background(), e, []string{"ledger", "list", "--env-file", none}); code != exitOK {
 		w.t.Fatalf("ledger list ends with %d: %s", code, out.String())
@@ -234,7 +241,8 @@ func (w *hostileWorld) checkTerminal(log string) {
 	}
 	for what, text := range map[string]string{"log": log, "ledger": out.String()} {
 		if i := strings.IndexFunc(text, func(r rune) bool {
-			return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+			return r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 &&
+				r <= 0x2069
 		}); i >= 0 {
 			w.t.Errorf("%q in the %s: %q", text[i:i+1], what, text[max(0, i-60):min(len(text), i+60)])
 		}
@@ -246,5 +254,6 @@ func firstDifference(a, b string) string {
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
 	}
-	return fmt.Sprintf("at byte %d: %q, was %q", i, b[max(0, i-100):min(len(b), i+200)], a[max(0, i-100):min(len(a), i+100)])
+	return fmt.Sprintf("at byte %d: %q, was %q", i, b[max(0, i-100):min(len(b), i+200)],
+		a[max(0, i-100):min(len(a), i+100)])
 }

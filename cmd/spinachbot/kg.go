@@ -41,7 +41,8 @@ func (c *cmdline) graphFlag(p *string, value, usage string) {
 				reg = more
 			}
 		}
-		return append([]cobra.Completion{graphs.Embedded + "\tthe built-in slice of Wikidata"}, titles(reg)...), cobra.ShellCompDirectiveNoFileComp
+		return append([]cobra.Completion{graphs.Embedded + "\tthe built-in slice of Wikidata"}, titles(reg)...),
+			cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
@@ -53,7 +54,8 @@ func titles(r *registry.Registry) (out []cobra.Completion) {
 }
 
 // newGraphs makes what opens the graphs of the settings. A wrong KG_FILE is a *badSettings.
-func newGraphs(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.BudgetStore, wrap wrapper) (*graphs.Opener, error) {
+func newGraphs(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.BudgetStore, wrap wrapper) (*graphs.Opener,
+	error) {
 	reg, err := graphs.ReadFile(cfg.KGFile)
 	if err != nil {
 		return nil, &badSettings{err}
@@ -62,7 +64,8 @@ func newGraphs(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.Budge
 	if err != nil {
 		return nil, err
 	}
-	return &graphs.Opener{Log: lg, Registry: reg, DataDir: cfg.DataDir, Clock: systemClock{}, Random: randomFloat, Budgets: budgets, Wrap: wrap,
+	return &graphs.Opener{Log: lg, Registry: reg, DataDir: cfg.DataDir, Clock: systemClock{}, Random: randomFloat,
+		Budgets: budgets, Wrap: wrap,
 		Embed:     embed,
 		UserAgent: func(local bool) (string, error) { return userAgent(cfg, local) },
 		Lookup:    func(name string) (string, bool) { v := e.variable(name); return v, v != "" },
@@ -70,9 +73,10 @@ func newGraphs(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.Budge
 		Builtin:   func() (*embedded.Graph, error) { return builtinGraph(e.now) }}, nil
 }
 
-// embedder is the model of OPENAI_EMBEDDING_MODEL. It is nil while nobody has set that: searches then compare stems, and
-// cost nothing.
-func embedder(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.BudgetStore, wrap wrapper) (lookup.Embedder, error) {
+// embedder is the model of OPENAI_EMBEDDING_MODEL. It is nil while nobody has set that: searches then compare stems,
+// and cost nothing.
+func embedder(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.BudgetStore, wrap wrapper) (lookup.Embedder,
+	error) {
 	if cfg.Origin("OPENAI_EMBEDDING_MODEL") == "default" {
 		return nil, nil
 	}
@@ -122,7 +126,8 @@ func kgCommand(e *env) *cobra.Command {
 }
 
 // kgRun makes a command of what it does with the graphs of the settings.
-func (c *cmdline) kgRun(do func(ctx context.Context, o *graphs.Opener, cfg *config.Config, args []string) int) *cobra.Command {
+func (c *cmdline) kgRun(do func(ctx context.Context, o *graphs.Opener, cfg *config.Config,
+	args []string) int) *cobra.Command {
 	return c.command(func(ctx context.Context, args []string) int {
 		cfg, ok := c.load()
 		if !ok {
@@ -234,7 +239,8 @@ The exit status is 1 when an endpoint does not answer, or its data do not fit th
 func kgShapeCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "shape [flags] CLASS", "print what the members of a class look like",
 		`Prints which properties the members of a class have, how many of them and with which values, and what leads to
-them. CLASS is a number such as Q515, a prefixed name or an <IRI>. The shape is kept in DATA_DIR for a month.`, config.Data, config.Graph)
+them. CLASS is a number such as Q515, a prefixed name or an <IRI>. The shape is kept in DATA_DIR for a month.`,
+		config.Data, config.Graph)
 	var name, language string
 	c.graphFlag(&name, graphs.Main, graphUsage)
 	c.fs.StringVar(&language, "language", "en", "language `code` of the labels")

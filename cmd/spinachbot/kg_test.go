@@ -38,7 +38,10 @@ func libraryServer(t *testing.T) (address string) {
 func TestKG(t *testing.T) {
 	t.Chdir(t.TempDir())
 	address := libraryServer(t)
-	csv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/csv") }))
+	csv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.Header().Set("Content-Type", "text/csv")
+	}))
 	defer csv.Close()
 	environ := []string{"KG_FILE=graphs.yaml"}
 	steps := []struct {
@@ -46,7 +49,8 @@ func TestKG(t *testing.T) {
 		code  int
 		wants []string // in the output or in what is said
 	}{
-		{"kg add " + address + " --name library", 0, []string{"class v:Book: 300", "labels: ['v:called']", "graphs.yaml: added the graph library"}},
+		{"kg add " + address + " --name library", 0, []string{"class v:Book: 300", "labels: ['v:called']",
+			"graphs.yaml: added the graph library"}},
 		{"kg add " + address + " --name library", 1, []string{"has a graph library already", "--name"}},
 		{"kg list", 0, []string{"library              standard  compound  " + address, "(graphs.yaml:3)", "(unconfirmed)"}},
 		{"kg show library", 0, []string{"graphs:\n  library:\n", "thing: http://library.example/thing/"}},
@@ -61,7 +65,8 @@ func TestKG(t *testing.T) {
 		{"index search --index ix --verify", 0, []string{"the checksums are right"}},
 		{"index search --index ix", 2, []string{"what shall be found?"}},
 		{"kg add ftp://x/", 1, []string{"is no http or https address"}},
-		{"kg add " + csv.URL + " --name csv", 1, []string{"does not answer as a query service", "text/csv instead of SPARQL results in JSON"}},
+		{"kg add " + csv.URL + " --name csv", 1, []string{"does not answer as a query service",
+			"text/csv instead of SPARQL results in JSON"}},
 		{"eval score --kg library,library x.json", 2, []string{"named twice"}},
 	}
 	if err := os.WriteFile("x.json", []byte("{}"), 0o600); err != nil {
@@ -78,14 +83,16 @@ func TestKG(t *testing.T) {
 			t.Errorf("%s: exit %d, want %d: %s%s", s.args, code, s.code, out, errs)
 		}
 	}
-	if _, errs, code := invoke(t, nil, "index", "search", "--index", "ix", " "); code != 2 || !strings.Contains(errs, "what shall be found?") {
+	if _, errs, code := invoke(t, nil, "index", "search", "--index", "ix", " "); code != 2 || !strings.Contains(errs,
+		"what shall be found?") {
 		t.Errorf("a blank query: exit %d, %s", code, errs)
 	}
 	cut := "graphs: {cut: {endpoint: \"" + address + "\", index: nowhere}}"
 	if err := os.WriteFile("cut.yaml", []byte(cut), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, errs, code := invoke(t, []string{"KG_FILE=cut.yaml"}, "kg", "check", "cut"); code != 1 || !strings.Contains(out, "its index: ") {
+	if out, errs, code := invoke(t, []string{"KG_FILE=cut.yaml"}, "kg", "check", "cut"); code != 1 ||
+		!strings.Contains(out, "its index: ") {
 		t.Errorf("an index that is not there: exit %d, %s%s", code, out, errs)
 	}
 	file, err := os.ReadFile("graphs.yaml")
@@ -107,9 +114,11 @@ func TestWrongKGFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	environ := []string{"KG_FILE=graphs.yaml", "OPENAI_BASE_URL=http://127.0.0.1:9/v1"}
-	for _, args := range []string{"kg list", "kg check", "kg add http://127.0.0.1:1/", "config check", "ask --kg embedded Who?"} {
+	for _, args := range []string{"kg list", "kg check", "kg add http://127.0.0.1:1/", "config check",
+		"ask --kg embedded Who?"} {
 		out, errs, code := invoke(t, environ, strings.Fields(args)...)
-		for _, want := range []string{"graphs.yaml:2: graphs.a.endpoint: the key is missing", "graphs.yaml:3: graphs.a.endpont: unknown key", "graphs.yaml:4: graphs.B:"} {
+		for _, want := range []string{"graphs.yaml:2: graphs.a.endpoint: the key is missing",
+			"graphs.yaml:3: graphs.a.endpont: unknown key", "graphs.yaml:4: graphs.B:"} {
 			if code != 2 || !strings.Contains(errs, want) {
 				t.Errorf("%s: exit %d, no %q in\n%s%s", args, code, want, out, errs)
 			}
@@ -120,7 +129,8 @@ func TestWrongKGFile(t *testing.T) {
 		t.Errorf("the file was changed: %s, %v", after, err)
 	}
 	environ[0] = "KG_FILE=" + filepath.Join("no", "graphs.yaml")
-	if _, errs, code := invoke(t, environ, "kg", "list"); code != 2 || !strings.Contains(errs, filepath.Join("no", "graphs.yaml")) {
+	if _, errs, code := invoke(t, environ, "kg", "list"); code != 2 || !strings.Contains(errs, filepath.Join("no",
+		"graphs.yaml")) {
 		t.Errorf("a file that is not there: exit %d, %s", code, errs)
 	}
 }
@@ -137,11 +147,13 @@ func TestOpenGraphs(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &env{stderr: os.Stderr, now: systemClock{}.Now}
-	sources, err := openGraphs(context.Background(), quietLogger(), e, "library,embedded", cfg, remote.NewMemoryStore(), nil)
+	sources, err := openGraphs(context.Background(), quietLogger(), e, "library,embedded", cfg, remote.NewMemoryStore(),
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(sources) != 2 || sources[0].Name() != "library" || len(sources[0].Explain.Lacks) == 0 || sources[0].Explain.MeasuredAt.IsZero() {
+	if len(sources) != 2 || sources[0].Name() != "library" || len(sources[0].Explain.Lacks) == 0 ||
+		sources[0].Explain.MeasuredAt.IsZero() {
 		t.Fatalf("%+v", sources[0].Explain)
 	}
 	for i := range sources {

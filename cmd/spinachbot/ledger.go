@@ -30,7 +30,8 @@ func ledgerCommand(e *env) *cobra.Command {
 }
 
 func ledgerListCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "list [flags]", "list the requests that the bot knows", "Lists the requests that the bot knows: ID, state, when they were asked, the confidence in the draft, author and heading, and a link to the thread. See ledger show for more.", config.Data, config.Wiki)
+	c := newCmdline(e, "list [flags]", "list the requests that the bot knows",
+		"Lists the requests that the bot knows: ID, state, when they were asked, the confidence in the draft, author and heading, and a link to the thread. See ledger show for more.", config.Data, config.Wiki)
 	states := c.fs.String("state", "", "only these `states`, separated by commas: "+stateNames())
 	asJSON := c.fs.Bool("json", false, "print one JSON object an entry")
 	c.complete("state", completeStates)
@@ -47,7 +48,9 @@ func ledgerListCommand(e *env) *cobra.Command {
 }
 
 func ledgerShowCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "show [flags] ID...", "show requests with their drafts", "Shows requests and the replies that were drafted, as text. ID is an entry's ID or the beginning of one.", config.Data, config.Wiki)
+	c := newCmdline(e, "show [flags] ID...", "show requests with their drafts",
+		"Shows requests and the replies that were drafted, as text. ID is an entry's ID or the beginning of one.",
+		config.Data, config.Wiki)
 	asJSON := c.fs.Bool("json", false, "print one JSON object an entry, with all that the ledger holds")
 	diff := c.fs.Bool("diff", false, "also show how the section of the page would change")
 	wikitext := c.fs.Bool("wikitext", false, "also show the reply's wikitext")
@@ -61,7 +64,8 @@ func ledgerShowCommand(e *env) *cobra.Command {
 }
 
 func ledgerApproveCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "approve [flags] ID...", "let proposed replies be posted", "Lets proposed replies be posted at the bot's next round.", config.Data)
+	c := newCmdline(e, "approve [flags] ID...", "let proposed replies be posted",
+		"Lets proposed replies be posted at the bot's next round.", config.Data)
 	by := byFlag(c)
 	return c.change("approve", func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
 		return bot.Approve(ctx, l.st, e.now(), id, l.operator(*by))
@@ -72,7 +76,8 @@ func ledgerApproveCommand(e *env) *cobra.Command {
 const rejected = "rejected by the operator"
 
 func ledgerRejectCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "reject [flags] ID...", "make sure that nothing is posted", "Makes sure that nothing is posted for these requests.", config.Data)
+	c := newCmdline(e, "reject [flags] ID...", "make sure that nothing is posted",
+		"Makes sure that nothing is posted for these requests.", config.Data)
 	why := c.fs.String("why", rejected, "the `reason`, for the record")
 	return c.change("reject", func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
 		return bot.Reject(ctx, l.st, e.now(), id, *why)
@@ -80,7 +85,8 @@ func ledgerRejectCommand(e *env) *cobra.Command {
 }
 
 func ledgerRetryCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "retry [flags] ID...", "judge and solve requests again", "Has requests judged and solved again.", config.Data)
+	c := newCmdline(e, "retry [flags] ID...", "judge and solve requests again", "Has requests judged and solved again.",
+		config.Data)
 	return c.change("retry", func(ctx context.Context, l *ledger, id string) (*bot.Entry, error) {
 		return bot.Retry(ctx, l.st, e.now(), id)
 	})
@@ -91,7 +97,8 @@ func (c *cmdline) change(verb string, do func(context.Context, *ledger, string) 
 	c.cmd.ValidArgsFunction = c.completeEntries(changeable[verb]...)
 	return c.command(func(ctx context.Context, args []string) int {
 		if len(args) == 0 {
-			return misuse(c.e, "ledger %s: which entries? spinachbot ledger %s ID...; spinachbot ledger list shows the IDs", verb, verb)
+			return misuse(c.e, "ledger %s: which entries? spinachbot ledger %s ID...; spinachbot ledger list shows the IDs",
+				verb, verb)
 		}
 		return c.withLedger(ctx, false, func(l *ledger) error {
 			return each(args, func(id string) error { return l.changed(do(ctx, l, id)) })
@@ -124,7 +131,8 @@ func (c *cmdline) withLedger(ctx context.Context, asJSON bool, do func(l *ledger
 	}
 	defer st.Close()
 	screen := console.New(c.e.stdout, c.e.environ)
-	if err := do(&ledger{e: c.e, cfg: cfg, st: st, json: asJSON, Ledger: show.Ledger{Out: screen, Width: screen.Width, API: cfg.WikiAPI}}); err != nil {
+	if err := do(&ledger{e: c.e, cfg: cfg, st: st, json: asJSON, Ledger: show.Ledger{Out: screen, Width: screen.Width,
+		API: cfg.WikiAPI}}); err != nil {
 		return fail(c.e, err)
 	}
 	return exitOK

@@ -29,18 +29,23 @@ func drafted(t *testing.T) (dir string) {
 	defer st.Close()
 	asked := time.Date(2026, 11, 20, 10, 20, 0, 0, time.UTC)
 	for i, heading := range []string{"Bridges of Königsberg", "Rivers", "News\x1b[2J\u202e"} {
-		e := &bot.Entry{Key: fmt.Sprintf("sb-%d000000000000000", i+1), Page: "Wikidata:Request a query", Comment: fmt.Sprint("c-", i), Kind: bot.Request, State: bot.Skipped,
-			Reason: "not a request", Heading: heading, Author: "Ada", Time: &asked, Question: "Which are there?", Created: asked.Add(time.Minute), Updated: asked.Add(time.Hour)}
+		e := &bot.Entry{Key: fmt.Sprintf("sb-%d000000000000000", i+1), Page: "Wikidata:Request a query",
+			Comment: fmt.Sprint("c-", i), Kind: bot.Request, State: bot.Skipped,
+			Reason: "not a request", Heading: heading, Author: "Ada", Time: &asked, Question: "Which are there?",
+			Created: asked.Add(time.Minute), Updated: asked.Add(time.Hour)}
 		if i < 2 {
-			reply := forum.Reply{Language: "en", To: "Ada", Short: "There are two.", Query: "SELECT ?x WHERE {\n  ?x wdt:P31 wd:Q12280 .\n}", Vars: []string{"x"}, Total: 2,
-				Rows: [][]forum.Cell{{{ID: "Q1", Label: "橋"}}, {{ID: "Q2", Label: "Bridge"}}}, RanAt: asked.Add(30 * time.Minute), Endpoint: "query.example/sparql",
-				Marker: e.Key, Signature: "~~~~", Operator: "Olga", Steps: []forum.Step{{Action: "stop"}}}
+			reply := forum.Reply{Language: "en", To: "Ada", Short: "There are two.",
+				Query: "SELECT ?x WHERE {\n  ?x wdt:P31 wd:Q12280 .\n}", Vars: []string{"x"}, Total: 2,
+				Rows: [][]forum.Cell{{{ID: "Q1", Label: "橋"}}, {{ID: "Q2", Label: "Bridge"}}}, RanAt: asked.Add(30 * time.Minute),
+				Endpoint: "query.example/sparql",
+				Marker:   e.Key, Signature: "~~~~", Operator: "Olga", Steps: []forum.Step{{Action: "stop"}}}
 			wikitext, err := forum.Compose(reply, ":")
 			if err != nil {
 				t.Fatal(err)
 			}
 			e.State, e.Reason = bot.Proposed, "waits for approval"
-			e.Draft = &bot.Draft{Reply: reply, Wikitext: wikitext, Diff: text.Unified("a\nb", "a\n"+wikitext+"\nb"), Revision: 7, Confidence: 0.83, Calls: 9, USD: 0.0123, Made: asked.Add(31 * time.Minute)}
+			e.Draft = &bot.Draft{Reply: reply, Wikitext: wikitext, Diff: text.Unified("a\nb", "a\n"+wikitext+"\nb"), Revision: 7,
+				Confidence: 0.83, Calls: 9, USD: 0.0123, Made: asked.Add(31 * time.Minute)}
 		}
 		if _, err := st.Add(t.Context(), e); err != nil {
 			t.Fatal(err)
@@ -54,7 +59,8 @@ func ledgerCall(t *testing.T, dir, input string, environ []string, args ...strin
 	t.Helper()
 	var out, errs bytes.Buffer
 	now := func() time.Time { return time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC) }
-	e := &env{stdin: strings.NewReader(input), stdout: &out, stderr: &errs, environ: append(environ, "DATA_DIR="+dir, "OPERATOR=Olga"), now: now}
+	e := &env{stdin: strings.NewReader(input), stdout: &out, stderr: &errs, environ: append(environ, "DATA_DIR="+dir,
+		"OPERATOR=Olga"), now: now}
 	code := run(t.Context(), e, append([]string{"ledger"}, args...))
 	return code, out.String(), errs.String()
 }
@@ -104,10 +110,12 @@ sb-3000000000000000  skipped: not a request
 	if code != exitOK || !strings.HasPrefix(out, want) || strings.Contains(out, "\x1b") {
 		t.Errorf("%d %s\n%s\nwant\n%s", code, errs, out, want)
 	}
-	if _, out, _ := ledgerCall(t, dir, "", nil, "show", "--diff", "--wikitext", "sb-1"); !strings.Contains(out, "\n+:") || !strings.Contains(out, "\n:") || !strings.Contains(out, "against revision 7") {
+	if _, out, _ := ledgerCall(t, dir, "", nil, "show", "--diff", "--wikitext", "sb-1"); !strings.Contains(out, "\n+:") ||
+		!strings.Contains(out, "\n:") || !strings.Contains(out, "against revision 7") {
 		t.Errorf("diff and wikitext: %s", out)
 	}
-	if code, out, errs := ledgerCall(t, dir, "", nil, "show", "sb-1", "sb-9"); code != exitFailed || out != "" || !strings.Contains(errs, "sb-9") {
+	if code, out, errs := ledgerCall(t, dir, "", nil, "show", "sb-1", "sb-9"); code != exitFailed || out != "" ||
+		!strings.Contains(errs, "sb-9") {
 		t.Errorf("an ID that is not there: %d %s %s", code, out, errs)
 	}
 }
@@ -115,7 +123,8 @@ sb-3000000000000000  skipped: not a request
 func TestLedgerSeveral(t *testing.T) {
 	dir := drafted(t)
 	code, out, errs := ledgerCall(t, dir, "", nil, "approve", "sb-1", "sb-3", "sb-2")
-	if code != exitFailed || strings.Count(out, "approved by Olga") != 2 || !strings.Contains(errs, "sb-3000000000000000: it is skipped") {
+	if code != exitFailed || strings.Count(out, "approved by Olga") != 2 || !strings.Contains(errs,
+		"sb-3000000000000000: it is skipped") {
 		t.Errorf("%d %q %q", code, out, errs)
 	}
 	if !strings.Contains(errs, "1 approved, not posted: POSTING=off") {
@@ -126,20 +135,24 @@ func TestLedgerSeveral(t *testing.T) {
 func TestLedgerReview(t *testing.T) {
 	dir := drafted(t)
 	code, out, errs := ledgerCall(t, dir, "x\ne\nThere are {{two}} bridges.\na\nr\nwrong\n", nil, "review", "--by", "Ben")
-	if code != exitOK || !strings.Contains(out, "1 approved, 1 rejected, 0 left") || !strings.Contains(out, `"x" is none of these`) ||
-		!strings.Contains(out, "@Ada: There are {{two}} bridges.") || !strings.Contains(out, "rejected: wrong") || !strings.Contains(out, "edited     2026-11-21 09:00 UTC by Ben") {
+	if code != exitOK || !strings.Contains(out, "1 approved, 1 rejected, 0 left") || !strings.Contains(out,
+		`"x" is none of these`) ||
+		!strings.Contains(out, "@Ada: There are {{two}} bridges.") || !strings.Contains(out, "rejected: wrong") ||
+		!strings.Contains(out, "edited     2026-11-21 09:00 UTC by Ben") {
 		t.Errorf("%d %s\n%s", code, errs, out)
 	}
 	_, out, _ = ledgerCall(t, dir, "", nil, "show", "--wikitext", "sb-1")
 	if !strings.Contains(out, "approved by Ben") || strings.Count(out, "{{two}}") != 1 {
 		t.Errorf("after the review: %s", out)
 	}
-	if code, _, errs := ledgerCall(t, dir, "", nil, "review"); code != exitOK || !strings.Contains(errs, "no reply waits for approval") {
+	if code, _, errs := ledgerCall(t, dir, "", nil, "review"); code != exitOK || !strings.Contains(errs,
+		"no reply waits for approval") {
 		t.Errorf("nothing to review: %d %s", code, errs)
 	}
 	// The end of the input ends the sitting; what cannot be done is said, and asked again.
 	code, out, errs = ledgerCall(t, dir, "a\nq\n", nil, "review", "sb-3")
-	if code != exitOK || !strings.Contains(errs, "it is skipped") || !strings.Contains(out, "0 approved, 0 rejected, 1 left") {
+	if code != exitOK || !strings.Contains(errs, "it is skipped") || !strings.Contains(out,
+		"0 approved, 0 rejected, 1 left") {
 		t.Errorf("%d %s %s", code, errs, out)
 	}
 }
@@ -179,7 +192,8 @@ func TestLedgerReviewChanged(t *testing.T) {
 	e := &env{stdin: in, stdout: &out, stderr: &errs, environ: []string{"DATA_DIR=" + dir, "OPERATOR=Olga"}, now: time.Now}
 	code := run(t.Context(), e, []string{"ledger", "review", "sb-1"})
 	if code != exitOK || !strings.Contains(out.String(), "0 approved, 0 rejected, 1 left") ||
-		!strings.Contains(out.String(), "There are three.") || !strings.Contains(errs.String(), "changed since it was shown") {
+		!strings.Contains(out.String(), "There are three.") || !strings.Contains(errs.String(),
+		"changed since it was shown") {
 		t.Errorf("%d %s\n%s", code, &errs, &out)
 	}
 }
@@ -200,7 +214,8 @@ func TestLedgerEdit(t *testing.T) {
 	if code, _, errs := ledgerCall(t, dir, "Two [[bridges]].\n", nil, "edit", "--text", "-", "sb-1"); code != exitOK {
 		t.Fatalf("from standard input: %d %s", code, errs)
 	}
-	if _, out, _ := ledgerCall(t, dir, "", nil, "show", "--wikitext", "sb-1"); strings.Count(out, "[[bridges]]") != 1 { // as text, not in the wikitext
+	// as text, not in the wikitext
+	if _, out, _ := ledgerCall(t, dir, "", nil, "show", "--wikitext", "sb-1"); strings.Count(out, "[[bridges]]") != 1 {
 		t.Errorf("%s", out)
 	}
 	editor := func(script string) []string {
@@ -244,7 +259,8 @@ func TestLedgerNarrow(t *testing.T) {
 		t.Fatal(len(entries), err)
 	}
 	var b strings.Builder
-	l := &show.Ledger{Out: console.New(&b, nil), Width: func() int { return 44 }, API: "https://www.wikidata.org/w/api.php"}
+	l := &show.Ledger{Out: console.New(&b, nil), Width: func() int { return 44 },
+		API: "https://www.wikidata.org/w/api.php"}
 	if err := l.List(entries); err != nil {
 		t.Fatal(err)
 	}

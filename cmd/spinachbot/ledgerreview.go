@@ -23,7 +23,8 @@ approve it, edit its text, reject it, or go on to the next. With IDs, shows thes
 Edit opens $VISUAL or $EDITOR, or reads the new text from the next line when neither is set.`
 
 func ledgerReviewCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "review [flags] [ID...]", "go through the replies that wait for approval", reviewDoc, config.Data, config.Wiki)
+	c := newCmdline(e, "review [flags] [ID...]", "go through the replies that wait for approval", reviewDoc, config.Data,
+		config.Wiki)
 	by := byFlag(c)
 	c.cmd.ValidArgsFunction = c.completeEntries(bot.Proposed, bot.Approved)
 	return c.command(func(ctx context.Context, args []string) int {

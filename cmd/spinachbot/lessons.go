@@ -29,8 +29,10 @@ import (
 const lessonsFile = "lessons.jsonl"
 
 func lessonsCommand(e *env) *cobra.Command {
-	return group(e, "lessons", "keep notes on graphs that were learned from runs", lessonsListCommand(e), lessonsShowCommand(e), lessonsLearnCommand(e),
-		lessonsSetCommand(e, "approve", lesson.Approved, "show notes to models from now on"), lessonsSetCommand(e, "withdraw", lesson.Withdrawn, "show notes to models no more"),
+	return group(e, "lessons", "keep notes on graphs that were learned from runs", lessonsListCommand(e),
+		lessonsShowCommand(e), lessonsLearnCommand(e),
+		lessonsSetCommand(e, "approve", lesson.Approved, "show notes to models from now on"), lessonsSetCommand(e, "withdraw",
+			lesson.Withdrawn, "show notes to models no more"),
 		lessonsEditCommand(e), lessonsMeasureCommand(e))
 }
 
@@ -52,7 +54,8 @@ func withNotes(e *env, sources agent.Sources, dataDir string) (agent.Sources, er
 }
 
 // onLessons is a command that works on the notes.
-func onLessons(c *cmdline, least, most int, want string, do func(ctx context.Context, b *lesson.Book, args []string) error) *cobra.Command {
+func onLessons(c *cmdline, least, most int, want string, do func(ctx context.Context, b *lesson.Book,
+	args []string) error) *cobra.Command {
 	return c.command(func(ctx context.Context, args []string) int {
 		if len(args) < least || most >= 0 && len(args) > most {
 			return misuse(c.e, "%s", want)
@@ -69,10 +72,12 @@ func onLessons(c *cmdline, least, most int, want string, do func(ctx context.Con
 }
 
 func lessonsListCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "list [flags]", "list the notes", "Lists the notes on graphs: ID, graph, state, when it was learned, and the note. Only approved notes are shown to models.", config.Data)
+	c := newCmdline(e, "list [flags]", "list the notes",
+		"Lists the notes on graphs: ID, graph, state, when it was learned, and the note. Only approved notes are shown to models.", config.Data)
 	all := c.fs.Bool("all", false, "also withdrawn notes")
 	asJSON := c.fs.Bool("json", false, "print one JSON object a note")
-	return onLessons(c, 0, 0, "lessons list: takes no arguments", func(_ context.Context, b *lesson.Book, _ []string) error {
+	return onLessons(c, 0, 0, "lessons list: takes no arguments", func(_ context.Context, b *lesson.Book,
+		_ []string) error {
 		notes, err := b.List()
 		if err != nil {
 			return err
@@ -93,22 +98,26 @@ func lessonsListCommand(e *env) *cobra.Command {
 }
 
 func lessonsShowCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "show ID...", "show notes with their source and effect", "Shows all that is known of notes: source, model, dates, and what was measured.", config.Data)
-	return onLessons(c, 1, -1, "lessons show: which notes? spinachbot lessons show ID...; lessons list shows the IDs", func(_ context.Context, b *lesson.Book, ids []string) error {
-		for _, id := range ids {
-			n, err := b.Get(id)
-			if err != nil {
-				return err
+	c := newCmdline(e, "show ID...", "show notes with their source and effect",
+		"Shows all that is known of notes: source, model, dates, and what was measured.", config.Data)
+	return onLessons(c, 1, -1, "lessons show: which notes? spinachbot lessons show ID...; lessons list shows the IDs",
+		func(_ context.Context, b *lesson.Book, ids []string) error {
+			for _, id := range ids {
+				n, err := b.Get(id)
+				if err != nil {
+					return err
+				}
+				show.Lesson(e.stdout, n)
 			}
-			show.Lesson(e.stdout, n)
-		}
-		return nil
-	})
+			return nil
+		})
 }
 
 func lessonsSetCommand(e *env, name string, to lesson.State, short string) *cobra.Command {
-	c := newCmdline(e, name+" ID...", short, "Marks notes as "+string(to)+". Approved notes are in the prompts of presets that show notes, as material and not as instructions.", config.Data)
-	return onLessons(c, 1, -1, "lessons "+name+": which notes? lessons list shows the IDs", func(_ context.Context, b *lesson.Book, ids []string) error {
+	c := newCmdline(e, name+" ID...", short, "Marks notes as "+string(to)+
+		". Approved notes are in the prompts of presets that show notes, as material and not as instructions.", config.Data)
+	return onLessons(c, 1, -1, "lessons "+name+": which notes? lessons list shows the IDs", func(_ context.Context,
+		b *lesson.Book, ids []string) error {
 		for _, id := range ids {
 			if err := b.Set(id, to); err != nil {
 				return err
@@ -120,10 +129,13 @@ func lessonsSetCommand(e *env, name string, to lesson.State, short string) *cobr
 }
 
 func lessonsEditCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "edit ID TEXT", "change a note's text", fmt.Sprintf("Changes a note's text, at most %d characters. It is then proposed again: approve it to have it shown.", lesson.MaxText), config.Data)
-	return onLessons(c, 2, -1, "lessons edit: which note, and what should it say? spinachbot lessons edit ID TEXT", func(_ context.Context, b *lesson.Book, args []string) error {
-		return b.Edit(args[0], strings.Join(args[1:], " "))
-	})
+	c := newCmdline(e, "edit ID TEXT", "change a note's text",
+		fmt.Sprintf("Changes a note's text, at most %d characters. It is then proposed again: approve it to have it shown.",
+			lesson.MaxText), config.Data)
+	return onLessons(c, 2, -1, "lessons edit: which note, and what should it say? spinachbot lessons edit ID TEXT",
+		func(_ context.Context, b *lesson.Book, args []string) error {
+			return b.Edit(args[0], strings.Join(args[1:], " "))
+		})
 }
 
 func lessonsMeasureCommand(e *env) *cobra.Command {
@@ -131,28 +143,30 @@ func lessonsMeasureCommand(e *env) *cobra.Command {
 		"Compares two runs of eval run, made without and with the notes, and keeps the figures with them.", config.Data)
 	without := c.fs.String("without", "", "`folder` of the run without the notes")
 	with := c.fs.String("with", "", "`folder` of the run with them")
-	return onLessons(c, 1, -1, "lessons measure: which notes? spinachbot lessons measure --without RUN --with RUN ID...", func(ctx context.Context, b *lesson.Book, ids []string) error {
-		if *without == "" || *with == "" {
-			return usageError{errors.New("name the two runs with --without and --with")}
-		}
-		effect, err := evalrun.Effect(ctx, *without, *with, e.now())
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			if err := b.Measured(id, effect); err != nil {
+	return onLessons(c, 1, -1, "lessons measure: which notes? spinachbot lessons measure --without RUN --with RUN ID...",
+		func(ctx context.Context, b *lesson.Book, ids []string) error {
+			if *without == "" || *with == "" {
+				return usageError{errors.New("name the two runs with --without and --with")}
+			}
+			effect, err := evalrun.Effect(ctx, *without, *with, e.now())
+			if err != nil {
 				return err
 			}
-		}
-		fmt.Fprintln(e.stdout, effect)
-		return nil
-	})
+			for _, id := range ids {
+				if err := b.Measured(id, effect); err != nil {
+					return err
+				}
+			}
+			fmt.Fprintln(e.stdout, effect)
+			return nil
+		})
 }
 
 func lessonsLearnCommand(e *env) *cobra.Command {
 	c := newCmdline(e, "learn [flags] FILE|FOLDER...", "propose notes from finished runs",
 		`Has the model read runs, check on the graph what it suspects, and propose notes. A FOLDER is one of
-trajectories or of eval run. The notes are shown to no model until a person approves them.`, config.Data, config.Model, config.Limits, config.Graph)
+trajectories or of eval run. The notes are shown to no model until a person approves them.`, config.Data, config.Model,
+		config.Limits, config.Graph)
 	var graph string
 	c.graphFlag(&graph, graphs.Main, graphUsage)
 	limit := c.fs.Int("limit", 10, "read this `number` of runs, those without an answer first")
@@ -177,7 +191,8 @@ trajectories or of eval run. The notes are shown to no model until a person appr
 }
 
 // learnLessons reads runs and returns how many notes there are more than before.
-func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Config, graph string, paths []string, limit int) (int, error) {
+func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Config, graph string, paths []string,
+	limit int) (int, error) {
 	runs, err := transcript.ReadRuns(paths)
 	if err != nil {
 		return 0, err
@@ -210,11 +225,13 @@ func learnLessons(ctx context.Context, e *env, lg *slog.Logger, cfg *config.Conf
 	for _, r := range runs[:min(limit, len(runs))] {
 		taker := lesson.Taker{Book: book, KG: sources.Main().Name(), Source: r.ID + " of " + r.File, Model: cfg.OpenAIModel}
 		engine := agent.New(lg, model, sources, e.now, agent.Options{Preset: preset.NoteTaker(), Notebook: taker})
-		out, err := newAsk(lg, engine, cfg, dir, e.now).Solve(ctx, "lessons", agent.Question{Text: r.Digest(""), Language: "en"})
+		out, err := newAsk(lg, engine, cfg, dir, e.now).Solve(ctx, "lessons", agent.Question{Text: r.Digest(""),
+			Language: "en"})
 		if err != nil {
 			return 0, err
 		}
-		fmt.Fprintf(e.stderr, "read %s: %s, %s\n", text.OneLine(r.File), text.Count(len(out.Steps), "step"), text.OneLine(out.Detail))
+		fmt.Fprintf(e.stderr, "read %s: %s, %s\n", text.OneLine(r.File), text.Count(len(out.Steps), "step"),
+			text.OneLine(out.Detail))
 		if out.ServiceFailed() || out.Reason == agent.NoModel {
 			return 0, fmt.Errorf("a service failed: %s", text.OneLine(out.Detail))
 		}

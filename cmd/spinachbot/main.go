@@ -52,7 +52,8 @@ type env struct {
 
 // newEnv is the process's own.
 func newEnv() *env {
-	return &env{stdin: os.Stdin, stdout: &console.Output{File: os.Stdout}, stderr: os.Stderr, environ: os.Environ(), now: time.Now}
+	return &env{stdin: os.Stdin, stdout: &console.Output{File: os.Stdout}, stderr: os.Stderr, environ: os.Environ(),
+		now: time.Now}
 }
 
 // variable returns the value of an environment variable, "" when it is not set.

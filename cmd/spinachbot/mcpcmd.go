@@ -72,7 +72,8 @@ spinachbot serve offers the same at /mcp. docs/serving.md says how to register i
 			}
 			o.Ask = newAsk(lg, agent.New(lg, model, o.Sources, e.now, opts), cfg, dir, e.now)
 		}
-		if err := mcp.New(o).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(e.stdin), Writer: leaveOpen{e.stdout}}); err != nil && ctx.Err() == nil {
+		if err := mcp.New(o).Run(ctx, &sdk.IOTransport{Reader: io.NopCloser(e.stdin),
+			Writer: leaveOpen{e.stdout}}); err != nil && ctx.Err() == nil {
 			return fail(e, fmt.Errorf("the client went away: %w", err))
 		}
 		return exitOK

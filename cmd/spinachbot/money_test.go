@@ -42,10 +42,12 @@ func dearModel(t *testing.T) string {
 	return s.URL + "/v1"
 }
 
-// When the day's money is used up in the middle of a request, the request waits for the next day, also when requests have a limit of their own.
+// When the day's money is used up in the middle of a request, the request waits for the next day, also when requests
+// have a limit of their own.
 func TestDayMoneyUsedUpInTheMiddleOfARequest(t *testing.T) {
 	data := filepath.Join(t.TempDir(), "data")
-	environ := []string{"DATA_DIR=" + data, "OPENAI_BASE_URL=" + dearModel(t), "OPENAI_MODEL=scripted", "OPENAI_INPUT_USD_PER_MTOK=1",
+	environ := []string{"DATA_DIR=" + data, "OPENAI_BASE_URL=" + dearModel(t), "OPENAI_MODEL=scripted",
+		"OPENAI_INPUT_USD_PER_MTOK=1",
 		"OPENAI_OUTPUT_USD_PER_MTOK=1", "DAILY_USD_LIMIT=1.5", "REQUEST_USD_LIMIT=100"}
 	page, errs, code := invoke(t, environ, "demo", "--once")
 	if code != exitOK {

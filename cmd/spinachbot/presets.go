@@ -30,7 +30,8 @@ func (f *presetFlags) declare(c *cmdline, more ...string) {
 	}
 	c.choiceVar(&f.name, "preset", preset.Usual, usage, append(preset.Names(), more...)...)
 	c.fs.StringVar(&f.file, "preset-file", "", "`file` with a preset of your own; its prompts (*.tmpl) are read from the same folder")
-	c.choiceVar(&f.policy, "policy", "", "`policy` that chooses the next step: "+orList(search.Names())+" (default: the preset's)", search.Names()...)
+	c.choiceVar(&f.policy, "policy", "", "`policy` that chooses the next step: "+orList(search.Names())+
+		" (default: the preset's)", search.Names()...)
 }
 
 // options returns the agent's options that the flags choose.
@@ -48,7 +49,8 @@ func (f *presetFlags) options() (agent.Options, error) {
 		}
 	}
 	if f.policy != "" && !slices.Contains(p.Policies, f.policy) {
-		return agent.Options{}, usageError{fmt.Errorf("the preset %s has no policy %q; it has: %s", p.Name, f.policy, strings.Join(p.Policies, ", "))}
+		return agent.Options{}, usageError{fmt.Errorf("the preset %s has no policy %q; it has: %s", p.Name, f.policy,
+			strings.Join(p.Policies, ", "))}
 	}
 	return agent.Options{Preset: p, Policy: cmp.Or(f.policy, p.Policies[0])}, nil
 }

@@ -31,7 +31,8 @@ already. POSTING is off until you enable it.`,
 		config.Wiki, config.Forum, config.Bot, config.Data, config.Model, config.Limits, config.Graph)
 	once := c.fs.Bool("once", false, "do one round, then exit")
 	dry := c.fs.Bool("dry-run", false, "nothing is written to the wiki; see the drafts with spinachbot ledger")
-	grace := c.fs.Duration("unknown-grace", 2*time.Minute, "how long a save may still arrive after the wiki's response was lost, as a `duration`")
+	grace := c.fs.Duration("unknown-grace", 2*time.Minute,
+		"how long a save may still arrive after the wiki's response was lost, as a `duration`")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if !c.noArguments(rest) {
 			return exitUsage
@@ -76,14 +77,17 @@ already. POSTING is off until you enable it.`,
 // policy is the bot's policy in the settings.
 func policy(cfg *config.Config, dry bool, grace time.Duration) bot.Config {
 	return bot.Config{
-		Page: cfg.ForumPage, Account: account(cfg.WikiUser), Operator: cfg.Operator, StopPage: cfg.StopPage, Posting: bot.Mode(cfg.Posting), DryRun: dry,
-		AnswerDelay: cfg.AnswerDelay, AnswerSince: cfg.AnswerSince, FollowupLimit: cfg.FollowupLimit, RepliesPerHour: cfg.RepliesPerHour,
+		Page: cfg.ForumPage, Account: account(cfg.WikiUser), Operator: cfg.Operator, StopPage: cfg.StopPage,
+		Posting: bot.Mode(cfg.Posting), DryRun: dry,
+		AnswerDelay: cfg.AnswerDelay, AnswerSince: cfg.AnswerSince, FollowupLimit: cfg.FollowupLimit,
+		RepliesPerHour: cfg.RepliesPerHour,
 		ReplyOnFailure: true, UnknownGrace: grace, QueryHosts: cfg.ShortlinkHosts,
 	}
 }
 
 // buildBot wires the bot of the settings. The caller holds the data folder's lock.
-func buildBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, now func() time.Time, mcfg llm.Config, pol bot.Config) (*bot.Bot, *scheduledHarvest, func(), error) {
+func buildBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, now func() time.Time, mcfg llm.Config,
+	pol bot.Config) (*bot.Bot, *scheduledHarvest, func(), error) {
 	st, err := store.Open(ctx, filepath.Join(cfg.DataDir, ledgerFile))
 	if err != nil {
 		return nil, nil, nil, err
@@ -102,7 +106,8 @@ func buildBot(ctx context.Context, lg *slog.Logger, cfg *config.Config, now func
 }
 
 // wireBot makes the bot and, of the same clients, the harvest that may run next to it.
-func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time, mcfg llm.Config, pol bot.Config) (*bot.Bot, *scheduledHarvest, error) {
+func wireBot(lg *slog.Logger, cfg *config.Config, st *store.Store, now func() time.Time, mcfg llm.Config,
+	pol bot.Config) (*bot.Bot, *scheduledHarvest, error) {
 	dir, err := trajectoryDir(cfg.DataDir)
 	if err != nil {
 		return nil, nil, err
@@ -138,7 +143,8 @@ type job struct {
 	run               func(ctx context.Context) error
 }
 
-// watch runs rounds on a schedule until ctx is done or the account may not edit. A round that takes longer than the schedule's interval is not doubled.
+// watch runs rounds on a schedule until ctx is done or the account may not edit. A round that takes longer than the
+// schedule's interval is not doubled.
 func watch(ctx context.Context, lg *slog.Logger, b *bot.Bot, schedule string, jobs ...job) error {
 	if schedule == "" {
 		return usageError{errors.New("WATCH_SCHEDULE is empty: when is the page to be looked at?")}
@@ -164,7 +170,8 @@ func watch(ctx context.Context, lg *slog.Logger, b *bot.Bot, schedule string, jo
 	}
 	cr := cron.New(cron.WithLocation(time.UTC))
 	if _, err := cr.AddFunc(schedule, round); err != nil {
-		return usageError{fmt.Errorf("the schedule %q: want five cron fields such as */10 * * * *, or a word such as @hourly", schedule)}
+		return usageError{fmt.Errorf("the schedule %q: want five cron fields such as */10 * * * *, or a word such as @hourly",
+			schedule)}
 	}
 	for _, j := range jobs {
 		if _, err := cr.AddFunc(j.schedule, oneAtATime(ctx, lg, j)); err != nil {

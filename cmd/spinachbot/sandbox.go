@@ -33,7 +33,8 @@ const (
 )
 
 func sandboxCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "sandbox [--addr A] [--data FILE]... [--script FILE]", "serve only the demo's parts: wiki, graph, scripted model",
+	c := newCmdline(e, "sandbox [--addr A] [--data FILE]... [--script FILE]",
+		"serve only the demo's parts: wiki, graph, scripted model",
 		`Serves the parts of the demo without the bot: /sparql (SPARQL 1.1 protocol, Wikidata's dialect), /w/api.php
 (a small wiki, and entity search over the data), /wiki/… (the wiki's pages) and /v1/chat/completions (the scripted
 model). It prints its address and the settings that point a bot at it.
@@ -49,7 +50,8 @@ The graph is held in memory: enough for some million triples. Larger data needs 
 	timeout := c.fs.Duration("query-timeout", 60*time.Second, "time `limit` for a query")
 	return c.command(func(ctx context.Context, rest []string) int {
 		if len(rest) > 0 {
-			return misuse(e, "sandbox: takes no arguments; leave out %s, or give data files with --data", strings.Join(rest, " "))
+			return misuse(e, "sandbox: takes no arguments; leave out %s, or give data files with --data", strings.Join(rest,
+				" "))
 		}
 		cfg, ok := c.load()
 		if !ok {
@@ -96,9 +98,10 @@ type sandboxOptions struct {
 	script, page string
 	timeout      time.Duration
 	title        string // of the forum page
-	archive      string // what titles of archive pages begin with; with the seeded forum page, one archive page is seeded too
-	wikiFile     string
-	notice       string // at the top of the forum page
+	// what titles of archive pages begin with; with the seeded forum page, one archive page is seeded too
+	archive  string
+	wikiFile string
+	notice   string // at the top of the forum page
 }
 
 // sandboxServer is the sandbox, listening.
@@ -117,8 +120,8 @@ func builtinGraph(now func() time.Time) (*embedded.Graph, error) {
 	return sandbox.Graph(embedded.Options{Name: "built-in slice of Wikidata", Now: now, Random: randomUint64})
 }
 
-// sandboxParallel is how many queries the sandbox runs at once. The graph shares its memory out among them, and small ones get theirs however many greedy ones
-// there are; so a place need not be scarce for the sake of the others.
+// sandboxParallel is how many queries the sandbox runs at once. The graph shares its memory out among them, and small
+// ones get theirs however many greedy ones there are; so a place need not be scarce for the sake of the others.
 const sandboxParallel = 128
 
 func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions) (_ *sandboxServer, err error) {
@@ -172,15 +175,18 @@ func openSandbox(ctx context.Context, lg *slog.Logger, e *env, o sandboxOptions)
 		return nil, console.ListenProblem(o.addr, err)
 	}
 	if tcp, ok := s.listener.Addr().(*net.TCPAddr); ok && !tcp.IP.IsLoopback() {
-		lg.Warn("the sandbox is reachable from other machines; it is not made for the open internet", "address", s.listener.Addr().String())
+		lg.Warn("the sandbox is reachable from other machines; it is not made for the open internet", "address",
+			s.listener.Addr().String())
 	}
 	s.url = "http://" + s.listener.Addr().String()
 	s.listener = sandbox.DefaultLimits.Listener(s.listener)
-	s.server = sandbox.DefaultLimits.Server(ownHost(s.listener.Addr(), s.activity.Watch(sandbox.Handler(lg, parts))), time.Now)
+	s.server = sandbox.DefaultLimits.Server(ownHost(s.listener.Addr(), s.activity.Watch(sandbox.Handler(lg, parts))),
+		time.Now)
 	return s, nil
 }
 
-// seedWiki writes the first pages of a new wiki: the forum, the bot's own page and, with the built-in forum, a page of its archive.
+// seedWiki writes the first pages of a new wiki: the forum, the bot's own page and, with the built-in forum, a page of
+// its archive.
 func seedWiki(w *wiki.Wiki, o sandboxOptions) error {
 	forum, err := readForumPage(o.page)
 	if err != nil {
@@ -210,8 +216,8 @@ func seedWiki(w *wiki.Wiki, o sandboxOptions) error {
 	return nil
 }
 
-// ownHost refuses requests under a foreign name when the sandbox listens on loopback, so that no page on the internet can reach it through a name of its own that
-// points here.
+// ownHost refuses requests under a foreign name when the sandbox listens on loopback, so that no page on the internet
+// can reach it through a name of its own that points here.
 func ownHost(addr net.Addr, next http.Handler) http.Handler {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsLoopback() {

@@ -27,7 +27,8 @@ import (
 )
 
 func serveCommand(e *env) *cobra.Command {
-	c := newCmdline(e, "serve [--addr A] [flags]", "answer questions over HTTP: MCP, the TEXT2SPARQL challenge's API, metrics, health",
+	c := newCmdline(e, "serve [--addr A] [flags]",
+		"answer questions over HTTP: MCP, the TEXT2SPARQL challenge's API, metrics, health",
 		`Serves over HTTP:
   /mcp           the Model Context Protocol, for other agents: see spinachbot mcp -h
   /text2sparql   the API of the TEXT2SPARQL challenge: ?dataset=IRI&question=…; also / with these parameters
@@ -154,8 +155,8 @@ func (s *serving) handler(ctx context.Context, lg *slog.Logger, cfg *config.Conf
 	}), nil
 }
 
-// challenged returns who answers for the datasets that KG_FILE names: each graph with its own solver. A graph that cannot
-// be opened is left out, with a warning.
+// challenged returns who answers for the datasets that KG_FILE names: each graph with its own solver. A graph that
+// cannot be opened is left out, with a warning.
 func (s *serving) challenged(ctx context.Context, lg *slog.Logger, cfg *config.Config, st *store.Store, wrap wrapper,
 	solver func(agent.Sources) challenge.Solver) (map[string]challenge.Solver, error) {
 	o, err := newGraphs(lg, s.e, cfg, st, wrap)

@@ -59,7 +59,8 @@ func TestManual(t *testing.T) {
 			t.Errorf("%q is missing in the page of ask: %v\n%s", want, err, page)
 		}
 	}
-	if code, _, errs := call(t, "man", "/dev/null/x"); code != exitUsage || !strings.Contains(errs, "choose another place") {
+	if code, _, errs := call(t, "man", "/dev/null/x"); code != exitUsage || !strings.Contains(errs,
+		"choose another place") {
 		t.Errorf("%d %s", code, errs)
 	}
 }
@@ -67,7 +68,8 @@ func TestManual(t *testing.T) {
 // Presets come from one place: ask explains and checks them, a file may hold one of your own.
 func TestPresetFlags(t *testing.T) {
 	out, errs, code := invoke(t, nil, "ask", "--preset", "list")
-	if code != exitOK || !strings.HasPrefix(out, "spinach: ") || !strings.Contains(out, "execute_sparql") || !strings.Contains(out, "linear") {
+	if code != exitOK || !strings.HasPrefix(out, "spinach: ") || !strings.Contains(out, "execute_sparql") ||
+		!strings.Contains(out, "linear") {
 		t.Errorf("exit %d: %s\n%s", code, errs, out)
 	}
 	broken := filepath.Join(t.TempDir(), "mine.json")
@@ -80,7 +82,8 @@ func TestPresetFlags(t *testing.T) {
 		want string
 	}{
 		{[]string{"ask", "--preset-file", broken, "Who?"}, exitFailed, `the member "tool" is unknown`},
-		{[]string{"eval", "run", "--preset-file", broken, "--out", "out", "bench.json"}, exitFailed, `the member "tool" is unknown`},
+		{[]string{"eval", "run", "--preset-file", broken, "--out", "out", "bench.json"}, exitFailed,
+			`the member "tool" is unknown`},
 		{[]string{"ask", "--preset-file", broken, "--preset", "list"}, exitUsage, "exclude each other"},
 		{[]string{"ask", "--policy", "mcts", "Who?"}, exitUsage, "linear"},
 	} {

@@ -66,7 +66,8 @@ func TestEarlierDiscussions(t *testing.T) {
 		if err != nil || len(got) != n || g.runs != runs {
 			t.Errorf("%v, %v after %d runs, want %d after %d", got, err, g.runs, n, runs)
 		}
-		if len(got) > 0 && (got[0].Heading != "Countries of Africa" || got[0].Month.Format("2006-01") != "2019-06" || !strings.HasSuffix(got[0].Page, "/2019/06")) {
+		if len(got) > 0 && (got[0].Heading != "Countries of Africa" || got[0].Month.Format("2006-01") != "2019-06" ||
+			!strings.HasSuffix(got[0].Page, "/2019/06")) {
 			t.Errorf("%+v", got[0])
 		}
 	}
@@ -78,7 +79,9 @@ func TestEarlierDiscussions(t *testing.T) {
 	g.rows = 0
 	want(0, 2)
 	want(0, 2)
-	if list, err := s.FindExamples(t.Context(), agent.ExampleQuery{Text: question, Limit: 3}); err != nil || len(list) != 1 || !strings.Contains(list[0].SPARQL, "wd:Q6256") || !strings.Contains(list[0].Question, "Which countries") {
+	if list, err := s.FindExamples(t.Context(), agent.ExampleQuery{Text: question, Limit: 3}); err != nil ||
+		len(list) != 1 || !strings.Contains(list[0].SPARQL, "wd:Q6256") || !strings.Contains(list[0].Question,
+		"Which countries") {
 		t.Errorf("%+v, %v", list, err)
 	}
 	now = now.Add(8 * 24 * time.Hour)

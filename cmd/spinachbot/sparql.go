@@ -45,7 +45,8 @@ func sparqlCommandWith(e *env, source tool.LabelSource) *cobra.Command {
 // newSPARQL declares a subcommand and the flags that all of them have.
 func newSPARQL(e *env, action, short, doc string, source tool.LabelSource) (*cmdline, *tool.Run) {
 	c := newCmdline(e, action+" [flags] [FILE]...", short, doc+"\n\n"+sparqlDoc)
-	r := &tool.Run{Action: action, Source: tool.Cached(source), Stdin: e.stdin, Out: bufio.NewWriter(e.stdout), Stderr: e.stderr}
+	r := &tool.Run{Action: action, Source: tool.Cached(source), Stdin: e.stdin, Out: bufio.NewWriter(e.stdout),
+		Stderr: e.stderr}
 	c.fs.BoolVar(&r.JSON, "json", false, "read and print JSON lines")
 	return c, r
 }
@@ -63,7 +64,8 @@ func sparqlCheckCommand(e *env) *cobra.Command {
 }
 
 func sparqlFormatCommand(e *env, source tool.LabelSource) *cobra.Command {
-	c, r := newSPARQL(e, "format", "print queries in the canonical layout", "Prints a query in the canonical layout, on request with labels.", source)
+	c, r := newSPARQL(e, "format", "print queries in the canonical layout",
+		"Prints a query in the canonical layout, on request with labels.", source)
 	labels := c.choice("labels", "", "`how` labels are shown: comment (at the end of the line) or replace (instead of the IDs)",
 		"comment\tat the end of the line", "replace\tin place of the IDs")
 	c.fs.StringVar(&r.Language, "language", "en", "`language` of labels")
@@ -79,7 +81,8 @@ func sparqlFormatCommand(e *env, source tool.LabelSource) *cobra.Command {
 }
 
 func sparqlRewriteCommand(e *env) *cobra.Command {
-	c, r := newSPARQL(e, "rewrite", "rewrite queries for another engine", "Prints the same query for another engine, with notes about what was changed.", nil)
+	c, r := newSPARQL(e, "rewrite", "rewrite queries for another engine",
+		"Prints the same query for another engine, with notes about what was changed.", nil)
 	to := c.choice("to", "", "`engine` to write for: standard, qlever or wdqs (required)",
 		"standard\tany engine for SPARQL 1.1", "qlever\tQLever", "wdqs\tWikidata's query service")
 	c.fs.StringVar(&r.Rewrite.Language, "language", "en", "`language` that replaces [AUTO_LANGUAGE]")
@@ -96,7 +99,8 @@ func sparqlRewriteCommand(e *env) *cobra.Command {
 }
 
 func sparqlExplainCommand(e *env, source tool.LabelSource) *cobra.Command {
-	c, r := newSPARQL(e, "explain", "say in plain words what queries ask", "Says in plain words what a query asks.", source)
+	c, r := newSPARQL(e, "explain", "say in plain words what queries ask", "Says in plain words what a query asks.",
+		source)
 	c.fs.StringVar(&r.Language, "language", "en", "`language` of labels")
 	return c.command(func(ctx context.Context, files []string) int { return answerQueries(ctx, e, r, files) })
 }

@@ -111,13 +111,15 @@ func newGraph(lg *slog.Logger, cfg *config.Config, store remote.BudgetStore, wra
 // modelSettings are what of the settings concerns the language model.
 func modelSettings(cfg *config.Config) llm.Config {
 	return llm.Config{
-		BaseURL: cfg.OpenAIBaseURL, APIKey: llm.NewSecret(cfg.OpenAIKey.Reveal()), Model: cfg.OpenAIModel, Sampling: llm.Sampling(cfg.OpenAISampling),
-		Timeout: cfg.OpenAITimeout, InputUSDPerMTok: cfg.InputUSD, OutputUSDPerMTok: cfg.OutputUSD,
+		BaseURL: cfg.OpenAIBaseURL, APIKey: llm.NewSecret(cfg.OpenAIKey.Reveal()), Model: cfg.OpenAIModel,
+		Sampling: llm.Sampling(cfg.OpenAISampling),
+		Timeout:  cfg.OpenAITimeout, InputUSDPerMTok: cfg.InputUSD, OutputUSDPerMTok: cfg.OutputUSD,
 	}
 }
 
 // newModel makes the client of a language model; days keeps what each day cost.
-func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DayStore, now func() time.Time, wrap wrapper) (*llm.Client, error) {
+func newModel(lg *slog.Logger, mcfg llm.Config, dailyUSD float64, days llm.DayStore, now func() time.Time,
+	wrap wrapper) (*llm.Client, error) {
 	base := mcfg.BaseURL
 	if base == "" {
 		base = llm.DefaultBaseURL
@@ -141,7 +143,8 @@ func newWiki(lg *slog.Logger, cfg *config.Config) (*mediawiki.Client, error) {
 		return nil, fmt.Errorf("the wiki: %w", err)
 	}
 	return mediawiki.New(lg, mediawiki.Config{
-		API: cfg.WikiAPI, User: cfg.WikiUser, Password: cfg.WikiPassword.Reveal(), UserAgent: ua, Account: account(cfg.WikiUser),
+		API: cfg.WikiAPI, User: cfg.WikiUser, Password: cfg.WikiPassword.Reveal(), UserAgent: ua,
+		Account: account(cfg.WikiUser),
 		OAuth: mediawiki.OAuth{
 			ConsumerToken: cfg.OAuth.ConsumerToken.Reveal(), ConsumerSecret: cfg.OAuth.ConsumerSecret.Reveal(),
 			AccessToken: cfg.OAuth.AccessToken.Reveal(), AccessSecret: cfg.OAuth.AccessSecret.Reveal(),
@@ -177,5 +180,6 @@ func trajectoryDir(dataDir string) (string, error) {
 
 // newAsk makes the service that asks the agent, with the limits of the settings and trajectories in dir.
 func newAsk(lg *slog.Logger, engine *agent.Engine, cfg *config.Config, dir string, now func() time.Time) *ask.Service {
-	return &ask.Service{Log: lg, Asker: engine, Triager: engine, Limits: runLimits(cfg), Open: ask.Folder(dir, now), Now: now}
+	return &ask.Service{Log: lg, Asker: engine, Triager: engine, Limits: runLimits(cfg), Open: ask.Folder(dir, now),
+		Now: now}
 }

@@ -34,12 +34,14 @@ func TestCompare(t *testing.T) {
 			"List the MOUNTAINS of Pákistan.", ""},
 		{"limit and order said", `SELECT ?mountain WHERE { ?mountain wdt:P31 wd:Q8502 ; wdt:P2044 ?h } ORDER BY DESC(?h) LIMIT 10`, "What are the ten highest mountains?", ""},
 		{"limit and order not said", `SELECT ?mountain WHERE { ?mountain wdt:P31 wd:Q8502 ; wdt:P2044 ?h } ORDER BY DESC(?h) LIMIT 10`, "Which mountains have an elevation?", "limit order"},
-		{"number with comma", `SELECT ?mountain WHERE { ?mountain wdt:P31 wd:Q8502 ; wdt:P2044 ?h . FILTER(?h > 8000) }`, "Which mountains are higher than 8,000 metres?", ""},
+		{"number with comma", `SELECT ?mountain WHERE { ?mountain wdt:P31 wd:Q8502 ; wdt:P2044 ?h . FILTER(?h > 8000) }`,
+			"Which mountains are higher than 8,000 metres?", ""},
 		{"number in words", `SELECT ?city WHERE { ?city wdt:P17 wd:Q183 ; wdt:P1082 ?p . FILTER(?p > 1500000) }`,
 			"Which city in Germany has more than 1.5 million inhabitants?", ""},
 		{"number not said", `SELECT ?mountain WHERE { ?mountain wdt:P31 wd:Q8502 ; wdt:P2044 ?h . FILTER(?h > 8000) }`,
 			"Which mountains are higher than others?", "value"},
-		{"comparison not said", `SELECT ?mountain WHERE { ?mountain wdt:P31 wd:Q8502 ; wdt:P2044 ?h . FILTER(?h > 8000) }`, "Which mountains have a height of 8000 m?", "compare"},
+		{"comparison not said", `SELECT ?mountain WHERE { ?mountain wdt:P31 wd:Q8502 ; wdt:P2044 ?h . FILTER(?h > 8000) }`,
+			"Which mountains have a height of 8000 m?", "compare"},
 		{"date said", `SELECT ?human WHERE { ?human wdt:P31 wd:Q5 ; wdt:P569 ?b . FILTER(?b < "1990-10-03T00:00:00Z"^^xsd:dateTime) }`, "Which people were born before 3 October 1990?", ""},
 		{"date by halves", `SELECT ?human WHERE { ?human wdt:P31 wd:Q5 ; wdt:P569 ?b . FILTER(?b < "1990-10-03T00:00:00Z"^^xsd:dateTime) }`, "Which people were born before October 1990?", "date"},
 		{"the year of a first of January", `SELECT ?human WHERE { ?human wdt:P31 wd:Q5 ; wdt:P569 ?b . FILTER(?b >= "1801-01-01"^^xsd:dateTime) }`, "Who was born in the 19th century or since?", ""},
@@ -54,7 +56,8 @@ func TestCompare(t *testing.T) {
 			"Which human was born in Berlin, and when did they die, if known?", ""},
 		{"optional not said", `SELECT ?human ?died WHERE { ?human wdt:P19 wd:Q64 OPTIONAL { ?human wdt:P570 ?died } }`,
 			"Which human was born in Berlin, and when did they die?", "optional"},
-		{"optional that returns nothing", `SELECT ?human WHERE { ?human wdt:P19 wd:Q64 OPTIONAL { ?human wdt:P570 ?died } }`, "Which human was born in Berlin? Their date of death does not matter.", ""},
+		{"optional that returns nothing", `SELECT ?human WHERE { ?human wdt:P19 wd:Q64 OPTIONAL { ?human wdt:P570 ?died } }`,
+			"Which human was born in Berlin? Their date of death does not matter.", ""},
 		{"column not said", `SELECT ?mountain ?elevation WHERE { ?mountain wdt:P31 wd:Q8502 ; wdt:P2044 ?elevation }`,
 			"Which mountains are there?", "column"},
 		{"column said by a synonym", `SELECT ?mountain ?x WHERE { ?mountain wdt:P31 wd:Q8502 ; wdt:P2044 ?x }`,
@@ -76,15 +79,18 @@ func TestCompare(t *testing.T) {
 			"Which people have Queen Victoria as father or as an ancestor?", ""},
 		{"closure not said", `SELECT ?human WHERE { ?human wdt:P22+ wd:Q9439 }`,
 			"Whose father is Queen Victoria?", "path"},
-		{"large and largest", `SELECT ?country WHERE { ?country wdt:P17 wd:Q183 ; wdt:P2046 ?a } ORDER BY DESC(?a) LIMIT 1`, "What is the largest country in Germany?", ""},
+		{"large and largest", `SELECT ?country WHERE { ?country wdt:P17 wd:Q183 ; wdt:P2046 ?a } ORDER BY DESC(?a) LIMIT 1`,
+			"What is the largest country in Germany?", ""},
 		{"pairs", `SELECT ?a ?b WHERE { ?a wdt:P31 wd:Q8502 . ?b wdt:P31 wd:Q8502 . FILTER(STR(?a) < STR(?b)) }`,
 			"Which mountains a and b exist?", "pair"},
 		{"pairs said", `SELECT ?a ?b WHERE { ?a wdt:P31 wd:Q8502 . ?b wdt:P31 wd:Q8502 . FILTER(STR(?a) < STR(?b)) }`,
 			"Which pairs of mountains a, b exist, each once?", ""},
-		{"text", `SELECT ?mountain ?l WHERE { ?mountain wdt:P31 wd:Q8502 ; rdfs:label ?l . FILTER(CONTAINS(?l, "Horn")) }`, "Which mountains have a name with an l in it?", "value"},
+		{"text", `SELECT ?mountain ?l WHERE { ?mountain wdt:P31 wd:Q8502 ; rdfs:label ?l . FILTER(CONTAINS(?l, "Horn")) }`,
+			"Which mountains have a name with an l in it?", "value"},
 		{"language", `SELECT ?mountain WHERE { ?mountain wdt:P31 wd:Q8502 ; rdfs:label ?l . FILTER(LANG(?l) = "de") }`,
 			"Which mountains have a name?", "value"},
-		{"language said", `SELECT ?mountain WHERE { ?mountain wdt:P31 wd:Q8502 ; rdfs:label ?l . FILTER(LANG(?l) = "de") }`, "Which mountains have a German name?", ""},
+		{"language said", `SELECT ?mountain WHERE { ?mountain wdt:P31 wd:Q8502 ; rdfs:label ?l . FILTER(LANG(?l) = "de") }`,
+			"Which mountains have a German name?", ""},
 		{"yes or no", `ASK { wd:Q64 wdt:P17 wd:Q183 }`, "Is Berlin in Germany?", ""},
 		{"no yes or no", `ASK { wd:Q64 wdt:P17 wd:Q183 }`, "Where in Germany lies Berlin?", "form"},
 		{"values", `SELECT ?population WHERE { VALUES ?c { wd:Q64 wd:Q90 } ?c wdt:P1082 ?population }`,
@@ -152,7 +158,8 @@ func FuzzCompare(f *testing.F) {
 	f.Add(`SELECT ?x WHERE { ?x wdt:P31 wd:Q5 FILTER(?y < "1990-10-03T00:00:00Z"^^xsd:dateTime) } LIMIT 5`,
 		"Which 5 people, 1,000,000 million?")
 	f.Add(`SELECT ?x WHERE { ?x rdfs:label ?l FILTER(REGEX(?l, "^.*$") && ?l != "") }`, "Which?")
-	f.Add(`ASK { ?a ^wdt:P22+/(wdt:P25|^wdt:P40)* [] OPTIONAL { ?a ?p ?o } SERVICE wikibase:around { ?a wdt:P625 ?l } }`, "’ – Ü ?x Q5 \xff")
+	f.Add(`ASK { ?a ^wdt:P22+/(wdt:P25|^wdt:P40)* [] OPTIONAL { ?a ?p ?o } SERVICE wikibase:around { ?a wdt:P625 ?l } }`,
+		"’ – Ü ?x Q5 \xff")
 	f.Fuzz(func(t *testing.T, query, question string) {
 		q, err := sparql.Parse(query)
 		if err != nil || q.Form == sparql.Update {

@@ -134,7 +134,8 @@ func (c *comparer) triple(t sparql.Triple, at sparql.Span) {
 		if id := entityOf(end); id != "" {
 			constant = true
 			said = c.entity(id, end.Span) && said
-		} else if end.Kind == sparql.Const && end.Value().IsLiteral() && !strings.HasPrefix(t.Path.IRI(), rdf.Wikibase) { // wikibase:timePrecision 11 is form
+			// wikibase:timePrecision 11 is form
+		} else if end.Kind == sparql.Const && end.Value().IsLiteral() && !strings.HasPrefix(t.Path.IRI(), rdf.Wikibase) {
 			constant = true
 			c.literal(end, end.Span)
 		}

@@ -72,7 +72,8 @@ func (f *Filter) Matches(c *Case, who string) bool {
 	switch {
 	case f.Flag == "none" && len(d.Flags) > 0:
 		return false
-	case f.Flag != "" && f.Flag != "none" && !slices.ContainsFunc(d.Flags, func(x dataset.Flag) bool { return string(x.Kind) == f.Flag }):
+	case f.Flag != "" && f.Flag != "none" && !slices.ContainsFunc(d.Flags,
+		func(x dataset.Flag) bool { return string(x.Kind) == f.Flag }):
 		return false
 	case f.Year != "" && !strings.HasPrefix(d.Provenance.Month, f.Year):
 		return false

@@ -83,7 +83,8 @@ func stem(w string) string {
 	switch {
 	case len(w) > 4 && strings.HasSuffix(w, "ies"):
 		return w[:len(w)-3] + "y"
-	case len(w) > 4 && (strings.HasSuffix(w, "ches") || strings.HasSuffix(w, "shes") || strings.HasSuffix(w, "sses") || strings.HasSuffix(w, "xes")):
+	case len(w) > 4 && (strings.HasSuffix(w, "ches") || strings.HasSuffix(w, "shes") || strings.HasSuffix(w, "sses") ||
+		strings.HasSuffix(w, "xes")):
 		return w[:len(w)-2]
 	case len(w) > 6 && strings.HasSuffix(w, "est"): // highest, longest
 		return w[:len(w)-3]

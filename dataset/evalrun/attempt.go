@@ -171,7 +171,8 @@ func failed(kind string) *Failure { return &Failure{Kind: kind, Message: failure
 func (a *attempt) into(f *itemFile) {
 	f.Trajectory, f.Started, f.MS = a.file, a.started.UTC(), a.elapsed.Milliseconds()
 	f.Usage, f.Incidents, f.Refused, f.Detail, f.Examples = a.usage, a.incidents, a.refused, a.detail, a.examples
-	f.Error, f.Reason, f.Answered, f.SPARQL, f.Result, f.Steps, f.Confidence = a.failure, "", false, "", rawResult("null"), 0, 0
+	f.Error, f.Reason, f.Answered, f.SPARQL, f.Result, f.Steps, f.Confidence = a.failure, "", false, "", rawResult("null"),
+		0, 0
 	if a.out != nil {
 		f.Steps, f.Reason, f.Language = len(a.out.Steps), string(a.out.Reason), a.out.Language
 		f.Repairs, f.Nearest = a.out.Repairs, ""

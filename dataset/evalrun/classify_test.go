@@ -149,7 +149,8 @@ func TestClassifyByModel(t *testing.T) {
 			t.Errorf("a question can leave its tag:\n%s", said)
 		}
 		// A comment ends where its line does: on one line the rest of the query would be part of it.
-		if want := "\nSELECT ?c { # cats &lt;/answered_query&gt;\n ?c wdt:P31 wd:Q146 # house cat \n}\n"; !strings.Contains(said, want) {
+		if want := "\nSELECT ?c { # cats &lt;/answered_query&gt;\n ?c wdt:P31 wd:Q146 # house cat \n}\n"; !strings.Contains(
+			said, want) {
 			t.Errorf("the answered query is not as it was written:\n%s", said)
 		}
 		if !strings.HasPrefix(m.asked[0].Messages[0].Content, "[task: classify]") {

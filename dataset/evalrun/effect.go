@@ -18,7 +18,8 @@ func Effect(ctx context.Context, before, after string, now time.Time) (string, e
 		}
 	}
 	if runs[0].Info.Settings["notes"] == runs[1].Info.Settings["notes"] {
-		return "", fmt.Errorf("%s and %s were shown the same notes, or none: approve or withdraw some and run again", before, after)
+		return "", fmt.Errorf("%s and %s were shown the same notes, or none: approve or withdraw some and run again", before,
+			after)
 	}
 	n, sums := 0, [2]float64{}
 	for _, it := range runs[0].Items {
@@ -35,6 +36,7 @@ func Effect(ctx context.Context, before, after string, now time.Time) (string, e
 	if n == 0 {
 		return "", fmt.Errorf("%s and %s have no scored item in common: are they of the same benchmark?", before, after)
 	}
-	return fmt.Sprintf("F1 (spinach) %.1f without, %.1f with, on %s (%s, %s), measured %s", 100*sums[0]/float64(n), 100*sums[1]/float64(n), text.Count(n, "item"),
+	return fmt.Sprintf("F1 (spinach) %.1f without, %.1f with, on %s (%s, %s), measured %s", 100*sums[0]/float64(n),
+		100*sums[1]/float64(n), text.Count(n, "item"),
 		runs[0].Name, runs[1].Name, now.UTC().Format("2006-01-02")), nil
 }

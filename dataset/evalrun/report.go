@@ -38,7 +38,8 @@ type RunReport struct {
 
 // NewReport computes the report of the runs. model, which may be nil, is asked for the classes of errors. When it
 // fails, the rules' classes are kept, and the error comes with a valid report. rng draws the bootstrap's samples.
-func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.Model, rng *rand.Rand) (*Report, error) {
+func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.Model, rng *rand.Rand) (*Report,
+	error) {
 	if len(runs) == 0 {
 		return nil, errors.New("a report needs a run")
 	}
@@ -54,11 +55,13 @@ func NewReport(ctx context.Context, runs []*RunData, metric string, model agent.
 		if len(data.Metric) > 0 && !slices.Contains(data.Metric, metric) {
 			return nil, fmt.Errorf("there is no metric %q; there are %v", metric, data.Metric)
 		}
-		run := RunReport{RunData: data, Summary: data.Summary(), color: i, Features: data.ByFeature(metric), Steps: data.BySteps(metric), Calibration: data.Calibrate(metric)}
+		run := RunReport{RunData: data, Summary: data.Summary(), color: i, Features: data.ByFeature(metric),
+			Steps: data.BySteps(metric), Calibration: data.Calibrate(metric)}
 		whole := func(v float64) string { return strconv.Itoa(int(math.Round(v))) }
 		run.Input = data.ByValue(metric, func(it *ItemData) float64 { return float64(it.Meta.Usage.InputTokens) }, whole)
 		run.Output = data.ByValue(metric, func(it *ItemData) float64 { return float64(it.Meta.Usage.OutputTokens) }, whole)
-		run.Cost = data.ByValue(metric, func(it *ItemData) float64 { return 100 * it.Meta.Usage.USD }, func(v float64) string { return fmt.Sprintf("%.1f", v) })
+		run.Cost = data.ByValue(metric, func(it *ItemData) float64 { return 100 * it.Meta.Usage.USD },
+			func(v float64) string { return fmt.Sprintf("%.1f", v) })
 		verdicts, err := data.Judge(ctx, metric, model)
 		if verdicts == nil {
 			return nil, err
@@ -76,13 +79,16 @@ func (r *Report) Tables() []Table {
 	if r.Comparison != nil {
 		out = append(out, r.Comparison.Tables(0)...)
 	}
-	out = append(out, r.binTable("F1 by feature of the gold query ("+r.Metric+")", "feature", func(run RunReport) []Bin { return run.Features }, true),
-		r.binTable("Number of actions, abandoned ones not counted (SPINACH's table 5)", "actions", func(run RunReport) []Bin { return run.Steps }, false))
+	out = append(out, r.binTable("F1 by feature of the gold query ("+r.Metric+")", "feature",
+		func(run RunReport) []Bin { return run.Features }, true),
+		r.binTable("Number of actions, abandoned ones not counted (SPINACH's table 5)", "actions",
+			func(run RunReport) []Bin { return run.Steps }, false))
 	for _, run := range r.Runs {
 		for _, d := range []struct {
 			name string
 			bins []Bin
-		}{{"Input tokens an item (SPINACH's table 10)", run.Input}, {"Output tokens an item (SPINACH's table 11)", run.Output}, {"Cost an item, US cents", run.Cost}} {
+		}{{"Input tokens an item (SPINACH's table 10)", run.Input}, {"Output tokens an item (SPINACH's table 11)",
+			run.Output}, {"Cost an item, US cents", run.Cost}} {
 			if d.bins != nil {
 				out = append(out, binned(fmt.Sprintf("%s: %s", d.name, run.Name), d.bins, r.Metric))
 			}
@@ -115,7 +121,8 @@ func (r *Report) scoreTables() []Table {
 		}
 		for _, m := range run.Summary.Scores {
 			if m.Upper != nil {
-				served.Note += fmt.Sprintf("Scoring %s by %s ran out of time or memory on some item: its F1 is at most %s. ", run.Name, m.Metric, percent(m.Upper))
+				served.Note += fmt.Sprintf("Scoring %s by %s ran out of time or memory on some item: its F1 is at most %s. ",
+					run.Name, m.Metric, percent(m.Upper))
 			}
 		}
 	}
@@ -137,7 +144,8 @@ func (r *Report) scoreTable(title string, of func(*MetricSummary) Means) Table {
 		if len(s.Scores) > 0 {
 			n = of(&s.Scores[0]).N
 		}
-		for i, text := range []string{run.Name, strconv.Itoa(s.Items), strconv.Itoa(n), strconv.Itoa(s.Answered), strconv.Itoa(len(s.FailedIDs))} {
+		for i, text := range []string{run.Name, strconv.Itoa(s.Items), strconv.Itoa(n), strconv.Itoa(s.Answered),
+			strconv.Itoa(len(s.FailedIDs))} {
 			columns[i] = append(columns[i], Cell{Text: text})
 		}
 	}
@@ -251,7 +259,8 @@ func (run *RunReport) count(metric string, c Class) (all, wrong int) {
 }
 
 func (r *Report) classTable() Table {
-	t := Table{Title: "Classes of errors", Head: []string{"class"}, Note: "Of the items with an F1 below 1, and of those below 0.05, which the SPINACH paper looked at. "}
+	t := Table{Title: "Classes of errors", Head: []string{"class"},
+		Note: "Of the items with an F1 below 1, and of those below 0.05, which the SPINACH paper looked at. "}
 	byModel := false
 	for _, run := range r.Runs {
 		name := ""
@@ -293,11 +302,14 @@ func (r *Report) classTable() Table {
 }
 
 func (r *Report) calibrationTable() Table {
-	t := Table{Title: "Calibration of the confidence", Head: []string{"run", "answers", "ECE", "Brier", "Brier of the mean"},
-		Note: "An answer is right when its exact match is 1 by " + r.Metric + ". ECE: mean distance of confidence and share of right answers over ten bins. A Brier score below that of the mean says that the confidence is worth something."}
+	t := Table{Title: "Calibration of the confidence", Head: []string{"run", "answers", "ECE", "Brier",
+		"Brier of the mean"},
+		Note: "An answer is right when its exact match is 1 by " + r.Metric +
+			". ECE: mean distance of confidence and share of right answers over ten bins. A Brier score below that of the mean says that the confidence is worth something."}
 	for _, run := range r.Runs {
 		c := run.Calibration
-		t.Rows = append(t.Rows, cells(run.Name, strconv.Itoa(c.N), fmt.Sprintf("%.3f", c.ECE), fmt.Sprintf("%.3f", c.Brier), fmt.Sprintf("%.3f", c.Base)))
+		t.Rows = append(t.Rows, cells(run.Name, strconv.Itoa(c.N), fmt.Sprintf("%.3f", c.ECE), fmt.Sprintf("%.3f", c.Brier),
+			fmt.Sprintf("%.3f", c.Base)))
 	}
 	return t
 }
@@ -340,7 +352,8 @@ func (r *Report) settingsTable() Table {
 	row("failed calls of the graph on the way", func(run RunReport) string { return strconv.Itoa(run.Summary.Incidents) })
 	row("mean steps, tokens, US dollars, seconds", func(run RunReport) string {
 		s, n := run.Summary, float64(max(run.Summary.Items, 1))
-		return fmt.Sprintf("%.1f, %.0f, %.4f, %.1f", s.Steps, float64(s.Usage.InputTokens+s.Usage.OutputTokens)/n, s.Usage.USD/n, s.Seconds)
+		return fmt.Sprintf("%.1f, %.0f, %.4f, %.1f", s.Steps, float64(s.Usage.InputTokens+s.Usage.OutputTokens)/n,
+			s.Usage.USD/n, s.Seconds)
 	})
 	row("program", func(run RunReport) string {
 		var v []string

@@ -271,7 +271,8 @@ func (r *Report) plots() []pageBlock {
 			title, note string
 			bins        []Bin
 		}{
-			{"Input tokens an item" + name, "share of the items in percent, in thousands of tokens (SPINACH's table 10)", thousands(run.Input)},
+			{"Input tokens an item" + name, "share of the items in percent, in thousands of tokens (SPINACH's table 10)",
+				thousands(run.Input)},
 			{"Output tokens an item" + name, "share of the items in percent (SPINACH's table 11)", run.Output},
 			{"Cost an item" + name, "share of the items in percent, US cents", run.Cost},
 		} {
@@ -434,7 +435,8 @@ func shown(s string, n int) string {
 func eventsForPage(events []agent.Event) (out []pageEvent) {
 	for _, e := range events {
 		for _, x := range e.Call.Examples() {
-			out = append(out, pageEvent{Thought: "Shown to it: the solved question " + shown(x.ID, 80), Call: shown(x.Question, pageArgument),
+			out = append(out, pageEvent{Thought: "Shown to it: the solved question " + shown(x.ID, 80), Call: shown(x.Question,
+				pageArgument),
 				Observation: shown(x.SPARQL, pageArgument)})
 		}
 		s := e.Step

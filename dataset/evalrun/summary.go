@@ -111,7 +111,8 @@ func summarise(metric string, items []*ItemData) MetricSummary {
 
 // Summary summarizes the run.
 func (r *RunData) Summary() *Summary {
-	s := &Summary{Schema: Schema, Items: len(r.Items), Missing: r.NotAsked, NoAnswer: map[string]int{}, Failed: map[string]int{}, FailedIDs: []string{}, Excluded: []Excluded{}, Repairs: map[string]int{}}
+	s := &Summary{Schema: Schema, Items: len(r.Items), Missing: r.NotAsked, NoAnswer: map[string]int{},
+		Failed: map[string]int{}, FailedIDs: []string{}, Excluded: []Excluded{}, Repairs: map[string]int{}}
 	var steps, seconds []float64
 	for i := range r.Items {
 		it := &r.Items[i]

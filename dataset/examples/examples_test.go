@@ -189,7 +189,8 @@ func disguise(r *rand.Rand, it dataset.Item) (dataset.Item, Reason) {
 			"").Replace(it.SPARQL)
 		return out, SameQuery
 	case 4:
-		out.SPARQL = "PREFIX wdt: <http://www.wikidata.org/prop/direct/>\nPREFIX wd: <http://www.wikidata.org/entity/>\n" + it.SPARQL
+		out.SPARQL = "PREFIX wdt: <http://www.wikidata.org/prop/direct/>\nPREFIX wd: <http://www.wikidata.org/entity/>\n" +
+			it.SPARQL
 		return out, SameQuery
 	}
 	words := strings.Fields(it.Question)

@@ -32,7 +32,8 @@ func ParseSuggestion(said string, c *dataset.Candidate) (*dataset.Suggestion, er
 		switch {
 		case len(*q) < 10 || len([]rune(*q)) > maxVerbal:
 			return nil, fmt.Errorf("a question has %d bytes", len(*q))
-		case strings.Contains(*q, "wdt:") || strings.Contains(strings.ToUpper(*q), "SELECT ?") || strings.ContainsAny(*q, "{}"):
+		case strings.Contains(*q, "wdt:") || strings.Contains(strings.ToUpper(*q), "SELECT ?") || strings.ContainsAny(*q,
+			"{}"):
 			return nil, errors.New("a question has a piece of SPARQL")
 		}
 		for _, id := range entityNumber.FindAllString(*q, -1) {

@@ -13,7 +13,8 @@ func TestAutoLanguage(t *testing.T) {
 		"fr,[AUTO_LANGUAGE],en,fr": "fr,en", "[AUTO_LANGUAGE],mul,EN": "en,mul",
 		"[AUTO_LANGUAGE]": "en", "de,en": "de,en", "en,en": "en,en",
 	} {
-		c := clean(`SELECT ?xLabel WHERE { ?x wdt:P31 wd:Q5 . SERVICE wikibase:label { bd:serviceParam wikibase:language "` + list + `" } }`)
+		c := clean(`SELECT ?xLabel WHERE { ?x wdt:P31 wd:Q5 . SERVICE wikibase:label { bd:serviceParam wikibase:language "` +
+			list + `" } }`)
 		if !strings.Contains(c.text, `wikibase:language "`+want+`"`) {
 			t.Errorf("%s: %s, want %s in it", list, c.text, want)
 		}

@@ -60,7 +60,9 @@ func (h *Harvest) export(ctx context.Context) (dataset.Funnel, error) {
 	}); err != nil {
 		return funnel, err
 	}
-	if err := write(dataset.RejectedFile, func(c *dataset.Candidate) bool { return c.Stage != dataset.Staged }); err != nil {
+	if err := write(dataset.RejectedFile, func(c *dataset.Candidate) bool {
+		return c.Stage != dataset.Staged
+	}); err != nil {
 		return funnel, err
 	}
 	if err := h.writeFunnel(funnel); err != nil {

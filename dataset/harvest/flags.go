@@ -195,7 +195,8 @@ func (t *trimmer) triples(x *sparql.Triples, articles map[string]bool, byArticle
 			switch {
 			case articles[subject] && slices.Contains(articlePredicates, iri):
 				t.article(subject, x.Span, o, byArticle)
-			case o.Kind == sparql.Var && articles[o.Name] && p.Path.Kind == sparql.PathInverse && slices.Contains(articlePredicates, p.Path.Args[0].IRI()):
+			case o.Kind == sparql.Var && articles[o.Name] && p.Path.Kind == sparql.PathInverse &&
+				slices.Contains(articlePredicates, p.Path.Args[0].IRI()):
 				t.article(o.Name, p.Span, o, byArticle)
 				if u := byArticle[o.Name]; u != nil && subject != "" && !t.elsewhere(subject, u) {
 					u.vars[subject] = true

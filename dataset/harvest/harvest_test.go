@@ -292,7 +292,8 @@ func TestEndpointDown(t *testing.T) {
 func TestSecondEndpoint(t *testing.T) {
 	w := newWorld(t)
 	planted(w)
-	w.wiki.put("2021/01", thread("Paper", "Papers?", posted("SELECT ?x WHERE { ?x wdt:P57 wd:Q1 OPTIONAL { ?x wdt:P2860 ?y } SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }"))+
+	w.wiki.put("2021/01", thread("Paper", "Papers?",
+		posted("SELECT ?x WHERE { ?x wdt:P57 wd:Q1 OPTIONAL { ?x wdt:P2860 ?y } SERVICE wikibase:label { bd:serviceParam wikibase:language 'en' } }"))+
 		thread("Search again", "Graph", posted("#timeout\nSELECT ?x WHERE { SERVICE gas:service { gas:program gas:gasClass 'com.bigdata.rdf.graph.analytics.SSSP' ; gas:in wd:Q1 ; gas:out ?x } }")))
 	second := &fakeGraph{g: w.graph.g}
 	w.parts.Endpoints = append(w.parts.Endpoints, Endpoint{Name: "https://second.example/api", Graph: second,

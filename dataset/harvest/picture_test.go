@@ -42,7 +42,11 @@ func TestPicture(t *testing.T) {
 				t.Fatalf("%v in\n%s", err, b.String())
 			}
 		}
-		for _, want := range []string{"2780 (81.5 %)", "− 632: no query 610, only our bot posted a query 8, short link leads to no query 14", ">2019</text>", "3 discussions are not finished; 4 are gone from their pages", ">280</text>", "− 126: update 2, syntax error 98, service not allowed 26<", "− 253: timeout 215, endpoint gave up 35, not finished 3<", "95 archive pages, 2016 to 2024"} {
+		for _, want := range []string{"2780 (81.5 %)",
+			"− 632: no query 610, only our bot posted a query 8, short link leads to no query 14", ">2019</text>",
+			"3 discussions are not finished; 4 are gone from their pages", ">280</text>",
+			"− 126: update 2, syntax error 98, service not allowed 26<",
+			"− 253: timeout 215, endpoint gave up 35, not finished 3<", "95 archive pages, 2016 to 2024"} {
 			if f.Total.Staged > 0 && !strings.Contains(b.String(), want) {
 				t.Errorf("%q is not in the picture", want)
 			}

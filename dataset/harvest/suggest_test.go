@@ -173,7 +173,8 @@ func TestDescriptions(t *testing.T) {
 		return goodAdvice, nil
 	}}
 	w.mustRun()
-	if len(shown) != 2 || !strings.Contains(shown[0], "\nQ1: label of Q1 (a person of the test)\nP57: label of P57\n") || !strings.Contains(shown[1], "\nQ2: label of Q2\n") {
+	if len(shown) != 2 || !strings.Contains(shown[0], "\nQ1: label of Q1 (a person of the test)\nP57: label of P57\n") ||
+		!strings.Contains(shown[1], "\nQ2: label of Q2\n") {
 		t.Errorf("%q", shown)
 	}
 	if c := w.find("Films"); c.Descriptions["Q1"] != "a person of the test" || c.Suggestion == nil {

@@ -15,14 +15,19 @@ type Hint struct {
 // Fair is the row-major F1 of [Spinach] less what punishes right answers; docs/scoring.md has examples. In the order of
 // application:
 //
-//  1. Cells are compared by value, see valueKey in value.go: 5 and 5.0, a date and its midnight, text in any language tag.
-//  2. A gold column xLabel, xDescription or xAltLabel next to a column x does not count; without x it does. A predicted text that is the gold label of exactly one gold
-//     entity, and no gold cell itself, stands for that entity, unless it is a label next to its entity or the predicted row has the entity anyway.
-//  3. Equal rows on one side are one row. Predicted rows that differ only in labels next to their entities (one for each language, say) are one, with all those labels.
-//  4. Where gold stops at its LIMIT and its ORDER BY variables are columns, the rows tied with the last one are arbitrary: any row with the same values in those columns
-//     stands for them. The better of the scores with and without this counts.
-//  5. A truth value and a table: a gold truth value equals a table of one truth value, a table of one number when that is not 0, any other table by having rows.
-//     For a gold table a predicted truth value is right only when gold is one single truth value.
+//  1. Cells are compared by value, see valueKey in value.go: 5 and 5.0, a date and its midnight, text in any
+//     language tag.
+//  2. A gold column xLabel, xDescription or xAltLabel next to a column x does not count; without x it does. A
+//     predicted text that is the gold label of exactly one gold entity, and no gold cell itself, stands for that
+//     entity, unless it is a label next to its entity or the predicted row has the entity anyway.
+//  3. Equal rows on one side are one row. Predicted rows that differ only in labels next to their entities (one for
+//     each language, say) are one, with all those labels.
+//  4. Where gold stops at its LIMIT and its ORDER BY variables are columns, the rows tied with the last one are
+//     arbitrary: any row with the same values in those columns stands for them. The better of the scores with and
+//     without this counts.
+//  5. A truth value and a table: a gold truth value equals a table of one truth value, a table of one number when
+//     that is not 0, any other table by having rows. For a gold table a predicted truth value is right only when
+//     gold is one single truth value.
 func Fair(ctx context.Context, gold, pred *Answer, hint Hint, lim Limits) Score {
 	if u := undefined(gold); u != "" {
 		return Score{Undefined: u}

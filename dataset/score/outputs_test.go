@@ -135,7 +135,8 @@ func TestReadOutputsOfPython(t *testing.T) {
 	for shift := range 12 { // words that stand across the ends of what is read at once
 		text := "[" + strings.Repeat(" ", 1<<12-shift) + `NaN,-Infinity,"` + strings.Repeat("NaN", 1<<15) +
 			`",-1,Infinity]`
-		got, err := io.ReadAll(iotest.OneByteReader(&pythonJSON{r: bufio.NewReaderSize(iotest.HalfReader(strings.NewReader(text)), 1<<12)}))
+		got, err := io.ReadAll(iotest.OneByteReader(&pythonJSON{r: bufio.NewReaderSize(iotest.HalfReader(strings.NewReader(
+			text)), 1<<12)}))
 		want := strings.Replace(strings.Replace(text, "NaN,-Infinity", "null,null", 1), ",Infinity]", ",null]", 1)
 		if err != nil || string(got) != want {
 			t.Fatalf("%v, %d bytes, want %d", err, len(got), len(want))

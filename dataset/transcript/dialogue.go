@@ -50,7 +50,8 @@ func (r *Run) Dialogue(gold Gold, values []string) ([]byte, error) {
 	}
 	for _, e := range r.calls {
 		if e.Response != nil && e.Request != nil && slices.Contains(main, e.Request.Purpose) {
-			d.Completion, d.Prompt = append(d.Completion, e.Response.Usage.OutputTokens), append(d.Prompt, e.Response.Usage.InputTokens)
+			d.Completion, d.Prompt = append(d.Completion, e.Response.Usage.OutputTokens),
+				append(d.Prompt, e.Response.Usage.InputTokens)
 		}
 	}
 	system := ""
@@ -59,7 +60,8 @@ func (r *Run) Dialogue(gold Gold, values []string) ([]byte, error) {
 	}
 	d.Dialog = []dialogueTurn{{"system", system}, {"user", "Q: " + r.Question.Text}}
 	turn := func(thought, action, observation string) {
-		d.Dialog = append(d.Dialog, dialogueTurn{"assistant", fmt.Sprintf("Thought: %s\nAction: %s", strings.Join(strings.Fields(thought), " "), action)},
+		d.Dialog = append(d.Dialog, dialogueTurn{"assistant", fmt.Sprintf("Thought: %s\nAction: %s",
+			strings.Join(strings.Fields(thought), " "), action)},
 			dialogueTurn{"user", observation})
 	}
 	var done *event.Step

@@ -28,8 +28,8 @@ type Exported struct {
 }
 
 // Export writes trajectories as training data, one line each, in the order of their names. A path is a trajectory, a
-// folder of them, or the folder of a run of eval run. Runs without an answer are left out unless all is set. A file that
-// cannot be read is counted; the error is that of a path that does not exist, or of writing.
+// folder of them, or the folder of a run of eval run. Runs without an answer are left out unless all is set. A file
+// that cannot be read is counted; the error is that of a path that does not exist, or of writing.
 func Export(w io.Writer, as string, paths []string, all bool) (Exported, error) {
 	var n Exported
 	for _, path := range paths {

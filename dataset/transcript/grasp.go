@@ -70,7 +70,8 @@ func (r *Run) GRASP(kg string) ([]byte, error) {
 			kg = f.KG
 		}
 		result := resultText(f)
-		o.Output = &graspAnswer{Type: "answer", SPARQL: &f.Ran, KG: &kg, Answer: r.End.Report, Result: &result, Endpoint: &f.Endpoint,
+		o.Output = &graspAnswer{Type: "answer", SPARQL: &f.Ran, KG: &kg, Answer: r.End.Report, Result: &result,
+			Endpoint:  &f.Endpoint,
 			Formatted: strings.TrimSpace(fmt.Sprintf("%s\n\n%s\n\n%s", r.End.Report, f.Ran, result))}
 	case r.End != nil && r.End.Reason == string(event.NotFound):
 		o.Output = &graspAnswer{Type: "cancel", Explanation: r.explanation(), Formatted: r.explanation()}
@@ -80,8 +81,9 @@ func (r *Run) GRASP(kg string) ([]byte, error) {
 
 // GRASP2025 writes the run as a line of GRASP's output files of 2025.
 func (r *Run) GRASP2025() ([]byte, error) {
-	o := oldGrasp{Typ: "output", Task: task, ID: r.ID, Elapsed: r.Elapsed.Seconds(), Error: r.graspError(false), Messages: r.graspMessages(),
-		Known: r.known(), Questions: []string{r.Question.Text}, Content: r.explanation()}
+	o := oldGrasp{Typ: "output", Task: task, ID: r.ID, Elapsed: r.Elapsed.Seconds(), Error: r.graspError(false),
+		Messages: r.graspMessages(),
+		Known:    r.known(), Questions: []string{r.Question.Text}, Content: r.explanation()}
 	if r.Answered() {
 		result := resultText(r.Final)
 		o.SPARQL, o.Result, o.Endpoint, o.Content = &r.Final.Ran, &result, &r.Final.Endpoint, r.End.Report

@@ -10,15 +10,16 @@ import (
 
 // Provenance says where a line of training data is from.
 type Provenance struct {
-	ID         string    `json:"id,omitempty"` // of the question
-	File       string    `json:"file,omitempty"`
-	Preset     string    `json:"preset"`
-	Model      string    `json:"model,omitempty"`
-	Endpoint   string    `json:"endpoint,omitempty"` // that the answer was run on
-	Time       time.Time `json:"time"`               // of the run's start
-	Answered   bool      `json:"answered"`           // with a query that returned something; whether it is right is not known here
-	Confidence float64   `json:"confidence"`
-	Examples   []string  `json:"examples,omitempty"` // IDs of the solved questions that the model was shown
+	ID       string    `json:"id,omitempty"` // of the question
+	File     string    `json:"file,omitempty"`
+	Preset   string    `json:"preset"`
+	Model    string    `json:"model,omitempty"`
+	Endpoint string    `json:"endpoint,omitempty"` // that the answer was run on
+	Time     time.Time `json:"time"`               // of the run's start
+	// with a query that returned something; whether it is right is not known here
+	Answered   bool     `json:"answered"`
+	Confidence float64  `json:"confidence"`
+	Examples   []string `json:"examples,omitempty"` // IDs of the solved questions that the model was shown
 }
 
 func (r *Run) provenance(file string) Provenance {

@@ -139,7 +139,8 @@ func (r *Run) messages() []message {
 		out = append(out, messageOf(m))
 	}
 	c := e.Response.Choices[0]
-	return append(out, messageOf(llm.Message{Role: llm.Assistant, Content: c.Content, Reasoning: c.Reasoning, ToolCalls: c.ToolCalls}))
+	return append(out, messageOf(llm.Message{Role: llm.Assistant, Content: c.Content, Reasoning: c.Reasoning,
+		ToolCalls: c.ToolCalls}))
 }
 
 // line writes a value as one line of JSON, without escapes for HTML.
@@ -164,7 +165,8 @@ func (r *Run) Digest(gold string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The question: %s\n", r.Question.Text)
 	for i, s := range r.Steps {
-		fmt.Fprintf(&b, "\nStep %d. %s\n%s(%s)\n%s\n", i+1, text.Clip(text.Fold(s.Thought), maxThought), s.Action, s.Argument, text.Clip(s.Observation, maxSeen))
+		fmt.Fprintf(&b, "\nStep %d. %s\n%s(%s)\n%s\n", i+1, text.Clip(text.Fold(s.Thought), maxThought), s.Action, s.Argument,
+			text.Clip(s.Observation, maxSeen))
 	}
 	switch {
 	case r.Answered():

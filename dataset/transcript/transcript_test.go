@@ -38,21 +38,25 @@ func (x *events) add(e event.Event) {
 
 func (x *events) start(id, question string) {
 	x.chat = []llm.Message{{Role: llm.System, Content: x.system}, {Role: llm.User, Content: "Q: " + question}}
-	x.add(event.Event{Event: "start", Format: event.Format, Preset: "p", Question: &event.Question{ID: id, Text: question}})
+	x.add(event.Event{Event: "start", Format: event.Format, Preset: "p", Question: &event.Question{ID: id,
+		Text: question}})
 }
 
 func (x *events) step(s event.Step) {
 	s.N = len(x.chat)
-	answer := llm.Message{Role: llm.Assistant, Content: "Thought: " + s.Thought + "\nAction: " + s.Action + "(" + s.Argument + ")"}
+	answer := llm.Message{Role: llm.Assistant, Content: "Thought: " + s.Thought + "\nAction: " + s.Action + "(" +
+		s.Argument + ")"}
 	seen := llm.Message{Role: llm.User, Content: "Observation: " + s.Observation}
 	req := &llm.Request{Purpose: "act", Messages: slices.Clone(x.chat)}
 	if x.native {
 		id := fmt.Sprint("c", s.N)
-		answer = llm.Message{Role: llm.Assistant, Content: s.Thought, Reasoning: "hm", ToolCalls: []llm.ToolCall{{ID: id, Name: s.Action, Arguments: `{"q":1}`}}}
+		answer = llm.Message{Role: llm.Assistant, Content: s.Thought, Reasoning: "hm",
+			ToolCalls: []llm.ToolCall{{ID: id, Name: s.Action, Arguments: `{"q":1}`}}}
 		seen = llm.Message{Role: llm.ToolRole, ToolCallID: id, Content: s.Observation}
 		req.Tools, req.OneToolCall = []llm.Tool{{Name: s.Action, Parameters: json.RawMessage(`{"type":"object"}`)}}, true
 	}
-	x.add(event.Event{Event: "model", Request: req, Response: &llm.Response{Model: "m-1", Usage: llm.Usage{Calls: 1, InputTokens: 7, OutputTokens: 3},
+	x.add(event.Event{Event: "model", Request: req, Response: &llm.Response{Model: "m-1", Usage: llm.Usage{Calls: 1,
+		InputTokens: 7, OutputTokens: 3},
 		Choices: []llm.Choice{{Content: answer.Content, Reasoning: answer.Reasoning, ToolCalls: answer.ToolCalls}}}})
 	x.add(event.Event{Event: "step", Step: &s})
 	x.chat = append(x.chat, answer, seen)
@@ -76,7 +80,11 @@ func read(t *testing.T, x *events) *Run {
 func outputs(t *testing.T, content []byte) []score.Output {
 	t.Helper()
 	var out []score.Output
-	if _, err := score.ReadOutputs(bytes.NewReader(content), func(o *score.Output) error { out = append(out, *o); return nil }); err != nil {
+	if _, err := score.ReadOutputs(bytes.NewReader(content), func(o *score.Output) error {
+		out = append(out,
+			*o)
+		return nil
+	}); err != nil {
 		t.Fatalf("%v in %s", err, content)
 	}
 	return out
@@ -84,7 +92,8 @@ func outputs(t *testing.T, content []byte) []score.Output {
 
 // random makes a text that is hard on readers, without what the published evaluation of dialogues passes over.
 func random(r *rand.Rand) string {
-	pieces := []string{"Zürich", "'", `"`, `\`, "\n", "[", "]", ",", "(", ")", " ", "42", "http://www.wikidata.org/entity/Q5", "Action: Done", "Observation:", "日本", "<tool>"}
+	pieces := []string{"Zürich", "'", `"`, `\`, "\n", "[", "]", ",", "(", ")", " ", "42",
+		"http://www.wikidata.org/entity/Q5", "Action: Done", "Observation:", "日本", "<tool>"}
 	var b strings.Builder
 	for range 1 + r.IntN(6) {
 		b.WriteString(pieces[r.IntN(len(pieces))])
@@ -162,7 +171,8 @@ func TestDialogueRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		all := outputs(t, b)
-		if len(all) != 1 || all[0].Unreadable != "" || all[0].Dialogue == nil || all[0].ID != run.ID || all[0].Gold != gold.SPARQL {
+		if len(all) != 1 || all[0].Unreadable != "" || all[0].Dialogue == nil || all[0].ID != run.ID ||
+			all[0].Gold != gold.SPARQL {
 			t.Fatalf("run %d: %+v in %s", n, all, b)
 		}
 		d := all[0].Dialogue
@@ -209,13 +219,15 @@ func TestReadGRASPOfToday(t *testing.T) {
 {"type":"output","task":"sparql-qa","id":"t2","output":{"type":"cancel","explanation":"no","sparql":"SELECT * {}","kg":"wikidata"},"elapsed":1,"error":null,"messages":[]}
 {"type":"output","task":"sparql-qa","id":"t3","output":null,"elapsed":1,"error":{"content":"c","reason":"loop"},"messages":[]}
 `))
-	if len(all) != 3 || all[0].SPARQL != "ASK {}" || all[0].Steps != 1 || all[1].SPARQL != "SELECT * {}" || all[2].SPARQL != "" || all[2].Failure != "loop" {
+	if len(all) != 3 || all[0].SPARQL != "ASK {}" || all[0].Steps != 1 || all[1].SPARQL != "SELECT * {}" ||
+		all[2].SPARQL != "" || all[2].Failure != "loop" {
 		t.Errorf("%+v", all)
 	}
 }
 
 func TestErrors(t *testing.T) {
-	for reason, want := range map[event.Reason][2]string{event.Loop: {"loop", ""}, event.OutOfTime: {"timeout", ""}, event.GraphFailed: {"api", "api"}, event.NotFound: {"", ""}} {
+	for reason, want := range map[event.Reason][2]string{event.Loop: {"loop", ""}, event.OutOfTime: {"timeout", ""},
+		event.GraphFailed: {"api", "api"}, event.NotFound: {"", ""}} {
 		x := &events{}
 		x.start("a", "Q?")
 		x.add(event.Event{Event: "end", Reason: string(reason), Detail: "d"})

@@ -34,25 +34,34 @@ var rules = []struct {
 	{"internal/sparql/measure", "internal/sparql internal/rdf", "reads the tree and the tokens: how complex a query is"},
 	{"internal/sparql/tool", "internal/sparql internal/sparql/check internal/sparql/explain internal/sparql/measure internal/sparql/rewrite", "the dialect at the command line; labels come from outside"},
 	{"internal/sparql/rewrite", "internal/sparql internal/rdf", "changes the tree: other dialects"},
-	{"internal/adapter", "bot dataset/harvest internal/llm internal/mediawiki internal/politehttp", "joins clients to the interfaces of those who use them"},
+	{"internal/adapter", "bot dataset/harvest internal/llm internal/mediawiki internal/politehttp",
+		"joins clients to the interfaces of those who use them"},
 	{"internal/lesson", "dataset", "notes in a file; it knows neither agents nor graphs"},
-	{"internal/show", "agent agent/event bot forum internal/console internal/kg internal/lesson internal/llm internal/rdf", "what people see at a terminal; it reads nothing and decides nothing"},
+	{"internal/show", "agent agent/event bot forum internal/console internal/kg internal/lesson internal/llm internal/rdf",
+		"what people see at a terminal; it reads nothing and decides nothing"},
 	{"internal/buildinfo", "", "what the Go tool recorded concerns no noun of ours"},
 	{"internal/console", "", "how a terminal is written to concerns no noun of ours"},
 	{"internal/kg", "internal/rdf", "nouns only"},
 	{"internal/index", "", "label search knows labels, not graphs"},
 	{"internal/index/bm25", "", "ranking words knows neither words nor texts"},
 	{"internal/index/lookup", "", "label search knows names, scores and vectors, not graphs or models"},
-	{"internal/kg/finder", "internal/index/lookup internal/kg internal/rdf", "joins a label index to the agent's searches; it knows no graph"},
-	{"internal/index/build", "internal/index/lookup internal/kg internal/rdf", "tables and graphs into an index; a graph is a function that answers queries"},
+	{"internal/kg/finder", "internal/index/lookup internal/kg internal/rdf",
+		"joins a label index to the agent's searches; it knows no graph"},
+	{"internal/index/build", "internal/index/lookup internal/kg internal/rdf",
+		"tables and graphs into an index; a graph is a function that answers queries"},
 	{"internal/index/opensearch", "internal/index/lookup", "another index behind the same interface"},
-	{"internal/index/tool", "internal/index/lookup internal/index/build", "the index at the command line; lock and model come from outside"},
+	{"internal/index/tool", "internal/index/lookup internal/index/build",
+		"the index at the command line; lock and model come from outside"},
 	{"internal/kg/kgtest", "internal/kg internal/rdf", "one suite for all graphs may know none of them"},
-	{"internal/kg/survey", "internal/kg internal/kg/shape internal/rdf", "what a graph holds about a thing is asked through a function: it knows no graph"},
-	{"internal/kg/shape/void", "internal/kg/embedded internal/kg/shape", "a graph's description of itself is a small graph of its own"},
-	{"internal/kg/shape", "internal/index/lookup internal/kg internal/rdf internal/sparql", "what classes look like is asked through a function: it knows no graph"},
+	{"internal/kg/survey", "internal/kg internal/kg/shape internal/rdf",
+		"what a graph holds about a thing is asked through a function: it knows no graph"},
+	{"internal/kg/shape/void", "internal/kg/embedded internal/kg/shape",
+		"a graph's description of itself is a small graph of its own"},
+	{"internal/kg/shape", "internal/index/lookup internal/kg internal/rdf internal/sparql",
+		"what classes look like is asked through a function: it knows no graph"},
 	{"internal/kg/cache", "", "remembering concerns no noun of ours"},
-	{"internal/kg/remote", "internal/kg internal/rdf internal/politehttp", "how services are asked does not depend on what they serve"},
+	{"internal/kg/remote", "internal/kg internal/rdf internal/politehttp",
+		"how services are asked does not depend on what they serve"},
 	{"internal/kg/wikidata", "internal/index/lookup internal/kg internal/kg/cache internal/kg/finder internal/kg/remote internal/rdf internal/politehttp internal/sparql/rewrite", "an adapter knows its service and the nouns, no other adapter"},
 	{"internal/kg/endpoint", "internal/index/lookup internal/kg internal/kg/cache internal/kg/embedded/entity internal/kg/embedded/store internal/kg/finder internal/rdf internal/sparql internal/sparql/rewrite", "any query service through a function; what a Wikibase returns is read as the embedded graph reads its own"},
 	{"internal/kg/registry", "internal/kg internal/politehttp internal/rdf", "graphs by name: it opens none"},
@@ -60,50 +69,65 @@ var rules = []struct {
 	{"internal/kg/embedded/value", "internal/rdf", "terms and their values know no graph and no query"},
 	{"internal/kg/embedded/store", "internal/kg/embedded/value internal/rdf", "triples know no queries"},
 	{"internal/kg/embedded/limit", "internal/kg", "limits know no graph and no query"},
-	{"internal/kg/embedded/function", "internal/kg internal/kg/embedded/value internal/kg/embedded/limit internal/rdf", "functions know values and limits, no graph and no query"},
+	{"internal/kg/embedded/function", "internal/kg internal/kg/embedded/value internal/kg/embedded/limit internal/rdf",
+		"functions know values and limits, no graph and no query"},
 	{"internal/kg/embedded/entity", "internal/kg internal/kg/embedded/value internal/kg/embedded/store internal/kg/finder internal/rdf internal/index internal/index/lookup", "entities are read from triples, not asked for with queries"},
 	{"internal/kg/embedded", "internal/kg internal/kg/embedded/entity internal/kg/embedded/value internal/kg/embedded/store internal/kg/embedded/limit internal/kg/embedded/function internal/rdf internal/sparql", "an adapter knows its store and the nouns, no other adapter"},
 	{"internal/kg/embedded/benchdata", "internal/rdf", "what engines are measured on must not depend on one of them"},
-	{"internal/kg/embedded/httpapi", "internal/kg internal/kg/embedded internal/rdf internal/index", "the protocol over the embedded graph"},
+	{"internal/kg/embedded/httpapi", "internal/kg internal/kg/embedded internal/rdf internal/index",
+		"the protocol over the embedded graph"},
 	{"internal/llm", "internal/politehttp", "models know nothing of graphs, wikis or agents"},
 	{"internal/mediawiki", "internal/politehttp", "a wiki client knows nothing of forums or bots"},
 	{"forum", "forum/parsoid internal/wikitext", "reading and writing talk pages needs no graph, no model and no network"},
 	{"forum/parsoid", "internal/wikitext", "HTML back to wikitext knows no threads and no comments"},
 	{"agent/render", "internal/kg internal/rdf", "how a model sees a page is a pure function of the page"},
-	{"agent/event", "agent/render internal/kg internal/rdf internal/llm", "a log is read by many and depends on nobody who writes it"},
+	{"agent/event", "agent/render internal/kg internal/rdf internal/llm",
+		"a log is read by many and depends on nobody who writes it"},
 	{"agent/tool", "agent/tool/kbqa agent/event agent/render internal/kg internal/kg/shape internal/kg/survey internal/rdf internal/text internal/sparql", "a tool is called: it knows no model, no protocol and no loop"},
-	{"agent/tool/kbqa", "agent/render internal/kg internal/rdf internal/sparql", "names, queries and texts; it asks nobody"},
+	{"agent/tool/kbqa", "agent/render internal/kg internal/rdf internal/sparql",
+		"names, queries and texts; it asks nobody"},
 	{"agent/tool/kbqagraph", "internal/rdf", "graphs for tests and worked dialogues; it knows no tool and no graph"},
 	{"agent/exemplar", "", "worked dialogues as texts: whoever plays them brings the tools"},
 	{"agent/protocol", "agent/render agent/tool internal/llm", "messages to calls and back, for any tools"},
-	{"agent/preset", "agent/exemplar agent/protocol agent/render agent/tool agent/tool/kbqa internal/kg internal/text", "data, and what reads it"},
-	{"agent/step", "agent/event agent/preset agent/protocol agent/render agent/tool internal/kg internal/llm", "one expansion: it knows no loop"},
+	{"agent/preset", "agent/exemplar agent/protocol agent/render agent/tool agent/tool/kbqa internal/kg internal/text",
+		"data, and what reads it"},
+	{"agent/step", "agent/event agent/preset agent/protocol agent/render agent/tool internal/kg internal/llm",
+		"one expansion: it knows no loop"},
 	{"agent/policy", "agent/event agent/step", "a policy decides what is expanded next, not how"},
-	{"agent", "agent/event agent/policy agent/preset agent/render agent/step agent/tool internal/llm", "the face: question in, answer out"},
+	{"agent", "agent/event agent/policy agent/preset agent/render agent/step agent/tool internal/llm",
+		"the face: question in, answer out"},
 	{"internal/ask", "agent agent/event internal/llm", "the one place that joins agent, allowance and trajectory"},
 	{"bot", "forum agent internal/rdf", "the bot decides; it reaches wiki, store and agent through interfaces it owns"},
 	{"dataset", "", "nouns of the benchmark, and the forms that others read"},
-	{"bot/earlier", "agent bot dataset dataset/harvest internal/kg", "what the forum said before; the graph is an interface"},
+	{"bot/earlier", "agent bot dataset dataset/harvest internal/kg",
+		"what the forum said before; the graph is an interface"},
 	{"dataset/harvest", "dataset forum internal/sparql internal/sparql/measure internal/sparql/rewrite internal/index/bm25 internal/kg internal/rdf", "archive to candidates; never the agent: what a benchmark is made of must not depend on what it will judge"},
-	{"dataset/datasettest", "dataset dataset/harvest internal/sparql internal/sparql/measure internal/kg", "a small harvest for tests of what comes after it"},
+	{"dataset/datasettest", "dataset dataset/harvest internal/sparql internal/sparql/measure internal/kg",
+		"a small harvest for tests of what comes after it"},
 	{"dataset/release", "dataset dataset/harvest internal/sparql internal/sparql/measure internal/sparql/rewrite internal/kg internal/rdf", "a finished benchmark: export, split, verify, card; the graph is an interface it owns"},
 	{"dataset/examples", "agent/event dataset dataset/harvest internal/index/bm25 internal/index/lookup internal/sparql internal/sparql/measure", "solved questions for whoever shows them; of the agent it knows the nouns only"},
-	{"dataset/transcript", "agent/event agent/render internal/llm internal/rdf", "a trajectory in the forms of others; it reads events and nothing else"},
+	{"dataset/transcript", "agent/event agent/render internal/llm internal/rdf",
+		"a trajectory in the forms of others; it reads events and nothing else"},
 	{"dataset/stats", "dataset internal/sparql internal/sparql/measure", "tables and plots of queries"},
 	{"dataset/score", "internal/rdf", "metrics compare rows; they may know neither queries nor graphs nor who is scored"},
-	{"dataset/score/scorefile", "dataset dataset/score internal/kg internal/sparql internal/sparql/measure", "files of outputs, scored; the graph is an interface it owns"},
+	{"dataset/score/scorefile", "dataset dataset/score internal/kg internal/sparql internal/sparql/measure",
+		"files of outputs, scored; the graph is an interface it owns"},
 	{"dataset/evalrun", "agent agent/event internal/ask dataset dataset/score dataset/score/scorefile dataset/transcript internal/sparql internal/sparql/measure internal/kg internal/llm internal/rdf", "benchmark runs of the agent through interfaces it owns"},
-	{"internal/web/annotate", "dataset dataset/annotate internal/kg internal/rdf internal/sparql internal/web/guard", "pages know nouns and own small interfaces"},
+	{"internal/web/annotate", "dataset dataset/annotate internal/kg internal/rdf internal/sparql internal/web/guard",
+		"pages know nouns and own small interfaces"},
 	{"internal/web", "internal/web/guard internal/web/health", "puts pages and APIs together, which come as handlers"},
 	{"internal/web/guard", "", "keeps strangers out of any page"},
 	{"internal/web/health", "", "checks come as functions"},
 	{"internal/web/challenge", "agent internal/sparql/rewrite", "an API over an interface that it owns"},
 	{"internal/graphs/kindtest", "agent agent/event agent/preset agent/tool internal/graphs internal/kg internal/kg/kgtest internal/kg/registry internal/kg/remote internal/noisy internal/politehttp", "presets over graphs of all kinds, for tests here and with real engines"},
-	{"internal/noisy", "internal/kg internal/llm internal/rdf internal/sparql", "plays the model: it knows requests and gold queries, never the agent"},
+	{"internal/noisy", "internal/kg internal/llm internal/rdf internal/sparql",
+		"plays the model: it knows requests and gold queries, never the agent"},
 	{"internal/mcp", "agent agent/event agent/render agent/tool internal/ask internal/kg internal/rdf internal/sparql internal/sparql/check internal/sparql/explain internal/sparql/rewrite", "the graphs' tools for other agents; it never writes"},
 	{"internal/metrics", "agent/event internal/ask", "counts events and requests, and decides nothing"},
-	{"internal/store", "bot dataset dataset/annotate dataset/harvest internal/llm", "the store implements other packages' interfaces: it needs their nouns"},
-	{"dataset/annotate", "dataset dataset/harvest internal/kg internal/rdf internal/sparql internal/sparql/check", "annotators' work and what a question must say; it knows neither pages nor a database"},
+	{"internal/store", "bot dataset dataset/annotate dataset/harvest internal/llm",
+		"the store implements other packages' interfaces: it needs their nouns"},
+	{"dataset/annotate", "dataset dataset/harvest internal/kg internal/rdf internal/sparql internal/sparql/check",
+		"annotators' work and what a question must say; it knows neither pages nor a database"},
 	{"internal/chart", "", "drawing concerns no noun of ours"},
 	{"internal/httpjson", "", "answering in JSON concerns no noun of ours"},
 	{"internal/text", "", "helpers for texts concern no noun of ours"},
@@ -126,7 +150,8 @@ var only = []struct{ pkg, importers, reason string }{
 	{"config", "cmd/spinachbot", "libraries get values, so that they can be used and tested without an environment"},
 	{"internal/store", "cmd/spinachbot", "interfaces are declared by their consumers; a database behind them is wiring"},
 	{"internal/sandbox", "cmd/spinachbot", "the demo must not leak into the product"},
-	{"internal/mediawiki", "cmd/spinachbot internal/adapter", "only bot writes to a wiki, and it does so through bot.Wiki"},
+	{"internal/mediawiki", "cmd/spinachbot internal/adapter",
+		"only bot writes to a wiki, and it does so through bot.Wiki"},
 }
 
 func packages(t *testing.T, root string) map[string]*build.Package {
@@ -213,7 +238,8 @@ func TestImportRules(t *testing.T) {
 	}
 }
 
-// Only kgtest-like conformance suites may import testing outside tests: a product that behaves differently under test is not tested.
+// Only kgtest-like conformance suites may import testing outside tests: a product that behaves differently under test
+// is not tested.
 func TestNoTestingInProduction(t *testing.T) {
 	for name, pkg := range packages(t, "../..") {
 		for _, imp := range pkg.Imports {
@@ -228,7 +254,8 @@ func TestNoTestingInProduction(t *testing.T) {
 func TestNoAmbientState(t *testing.T) {
 	banned := map[string]string{
 		"os.Getenv": "environment", "os.LookupEnv": "environment", "os.Environ": "environment",
-		"time.Now": "clock", "http.DefaultClient": "network", "http.Get": "network", "http.Post": "network", "rand.Int": "randomness", "rand.Intn": "randomness", "rand.Float64": "randomness",
+		"time.Now": "clock", "http.DefaultClient": "network", "http.Get": "network", "http.Post": "network",
+		"rand.Int": "randomness", "rand.Intn": "randomness", "rand.Float64": "randomness",
 	}
 	for name, pkg := range packages(t, "../..") {
 		if strings.HasPrefix(name, "cmd/") || strings.HasPrefix(name, "tools/") {
@@ -254,7 +281,8 @@ func TestNoAmbientState(t *testing.T) {
 				code, _, _ := strings.Cut(line, "//")
 				for b, what := range banned {
 					base, _, _ := strings.Cut(b, ".")
-					if imported[base] && strings.Contains(code, b+"(") || (b == "http.DefaultClient" && imported[base] && strings.Contains(code, b)) {
+					if imported[base] && strings.Contains(code, b+"(") || (b == "http.DefaultClient" && imported[base] &&
+						strings.Contains(code, b)) {
 						t.Errorf("%s/%s:%d uses %s: the %s must be handed in", name, file, n+1, b, what)
 					}
 				}
@@ -263,11 +291,13 @@ func TestNoAmbientState(t *testing.T) {
 	}
 }
 
-// What belongs to asking is called in one place: who opens a trajectory or an allowance elsewhere asks in a way of its own.
+// What belongs to asking is called in one place: who opens a trajectory or an allowance elsewhere asks in a way of its
+// own.
 func TestOneWayToAsk(t *testing.T) {
 	may := map[string]string{
-		"event.Create":     "internal/ask",
-		"llm.NewAllowance": "internal/ask internal/adapter", // adapter: advice on a candidate of the harvest is not a question to the agent
+		"event.Create": "internal/ask",
+		// adapter: advice on a candidate of the harvest is not a question to the agent
+		"llm.NewAllowance": "internal/ask internal/adapter",
 	}
 	for name, pkg := range packages(t, "../..") {
 		for _, file := range pkg.GoFiles {

@@ -26,15 +26,17 @@ var readsErrorText = map[string]string{
 	"internal/kg/kgtest testQueryFailures": "a test of what the text shows",
 }
 
-// How a run ended, and what went wrong in it, is told apart by types: a changed word must not change what the program does. The test finds what is
-// compared with or searched in err.Error(), a field Detail or a field Message, also by way of a variable or a parameter in the same package.
+// How a run ended, and what went wrong in it, is told apart by types: a changed word must not change what the program
+// does. The test finds what is compared with or searched in err.Error(), a field Detail or a field Message, also by way
+// of a variable or a parameter in the same package.
 func TestNothingIsToldApartByTheTextOfAnError(t *testing.T) {
 	used := map[string]bool{}
 	for name, pkg := range packages(t, "../..") {
 		var files []*ast.File
 		fset := token.NewFileSet()
 		for _, f := range pkg.GoFiles {
-			parsed, err := parser.ParseFile(fset, filepath.Join("../..", filepath.FromSlash(name), f), nil, parser.SkipObjectResolution)
+			parsed, err := parser.ParseFile(fset, filepath.Join("../..", filepath.FromSlash(name), f), nil,
+				parser.SkipObjectResolution)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +49,8 @@ func TestNothingIsToldApartByTheTextOfAnError(t *testing.T) {
 				used[key] = true
 				continue
 			}
-			t.Errorf("%s/%s:%d: %s tells errors apart by their text: use errors.Is, errors.As or agent.Ending", name, filepath.Base(at.Filename), at.Line, use.function)
+			t.Errorf("%s/%s:%d: %s tells errors apart by their text: use errors.Is, errors.As or agent.Ending", name,
+				filepath.Base(at.Filename), at.Line, use.function)
 		}
 	}
 	for key := range readsErrorText {
@@ -130,8 +133,10 @@ type textSearch struct {
 
 // searching are the functions and methods that look into a text: of strings, and of a regular expression.
 var searching = map[string]bool{
-	"Contains": true, "ContainsAny": true, "HasPrefix": true, "HasSuffix": true, "Index": true, "LastIndex": true, "EqualFold": true, "Cut": true,
-	"CutPrefix": true, "CutSuffix": true, "Count": true, "MatchString": true, "FindString": true, "FindStringIndex": true, "FindStringSubmatch": true,
+	"Contains": true, "ContainsAny": true, "HasPrefix": true, "HasSuffix": true, "Index": true, "LastIndex": true,
+	"EqualFold": true, "Cut": true,
+	"CutPrefix": true, "CutSuffix": true, "Count": true, "MatchString": true, "FindString": true, "FindStringIndex": true,
+	"FindStringSubmatch": true,
 }
 
 // function returns where fn looks into an error text, and notes which functions it hands one to.
@@ -155,7 +160,8 @@ func (s *textSearch) function(fn *ast.FuncDecl) (found []token.Pos) {
 				}
 			}
 		case *ast.BinaryExpr:
-			if (n.Op == token.EQL || n.Op == token.NEQ) && !isEmpty(n.X) && !isEmpty(n.Y) && (isText(texts, n.X) || isText(texts, n.Y)) {
+			if (n.Op == token.EQL || n.Op == token.NEQ) && !isEmpty(n.X) && !isEmpty(n.Y) && (isText(texts, n.X) ||
+				isText(texts, n.Y)) {
 				found = append(found, n.Pos())
 			}
 		case *ast.SwitchStmt:

@@ -37,8 +37,8 @@ func TestRulesAreUsed(t *testing.T) {
 	}
 }
 
-// maxLines and maxComplexity are the limits of a package and of a function. What must be over one of them says why in its doc comment, with the words "lines:"
-// or "complexity:".
+// maxLines and maxComplexity are the limits of a package and of a function. What must be over one of them says why in
+// its doc comment, with the words "lines:" or "complexity:".
 const (
 	maxLines      = 6000
 	maxComplexity = 25
@@ -59,7 +59,8 @@ func TestSizes(t *testing.T) {
 	}
 	for _, f := range tree.Functions {
 		if f.Complexity > maxComplexity && !strings.Contains(f.Doc, "complexity:") {
-			t.Errorf("%s: %s has a complexity of %d, over %d: split it, or say why not in its doc", f.Pos, f.Name, f.Complexity, maxComplexity)
+			t.Errorf("%s: %s has a complexity of %d, over %d: split it, or say why not in its doc", f.Pos, f.Name, f.Complexity,
+				maxComplexity)
 		}
 	}
 }

@@ -1,5 +1,6 @@
-// Package ask is the one way to ask the agent a question: it opens the trajectory, opens an allowance for what the question may cost, asks, tells
-// listeners what happens, closes the trajectory and adds up the cost. The command line, the bot and benchmark runs all ask through it.
+// Package ask is the one way to ask the agent a question: it opens the trajectory, opens an allowance for what the
+// question may cost, asks, tells listeners what happens, closes the trajectory and adds up the cost. The command line,
+// the bot and benchmark runs all ask through it.
 //
 //	run, err := service.Start(ctx, question)     // begins to work, and returns
 //	for n, e := range run.Events(ctx, 0) { … }   // any number of listeners, each at its own pace
@@ -7,9 +8,10 @@
 //
 // # Listeners
 //
-// An event is written to the trajectory first. Then it goes to the listeners. A run keeps its events until it is forgotten, and each listener walks along
-// them. So a listener that is slow, stuck or gone never holds up the run or another listener, one that joins late gets what came before, and one that lost
-// its connection goes on after the last number that it has seen. The last event is always one of kind "end", also when the run was canceled, the agent
+// An event is written to the trajectory first. Then it goes to the listeners. A run keeps its events until it is
+// forgotten, and each listener walks along them. So a listener that is slow, stuck or gone never holds up the run or
+// another listener, one that joins late gets what came before, and one that lost its connection goes on after the last
+// number that it has seen. The last event is always one of kind "end", also when the run was canceled, the agent
 // panicked or the disk is full.
 package ask
 
@@ -27,7 +29,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/llm"
 )
 
-// Asker answers a question. [*agent.Engine] does; so does a policy that asks several engines. Errors are as for [agent.Engine.Ask].
+// Asker answers a question. [*agent.Engine] does; so does a policy that asks several engines. Errors are as for
+// [agent.Engine.Ask].
 type Asker interface {
 	Ask(ctx context.Context, q agent.Question, rec agent.Recorder, limits agent.Limits) (*agent.Outcome, error)
 }
@@ -56,8 +59,8 @@ type Service struct {
 // ErrNoQuestion says that the question has no text.
 var ErrNoQuestion = errors.New("the question is empty")
 
-// Start begins to answer q and returns at once. The run ends with ctx. The error is [ErrNoQuestion] or says that there can be no trajectory; then nothing
-// was asked.
+// Start begins to answer q and returns at once. The run ends with ctx. The error is [ErrNoQuestion] or says that there
+// can be no trajectory; then nothing was asked.
 func (s *Service) Start(ctx context.Context, q agent.Question) (*Run, error) {
 	if strings.TrimSpace(q.Text) == "" {
 		return nil, ErrNoQuestion
@@ -103,7 +106,8 @@ func (s *Service) start(ctx context.Context, id string, work func(ctx context.Co
 	if err != nil {
 		return nil, fmt.Errorf("the trajectory cannot be written: %w", err)
 	}
-	r := &Run{file: file, now: s.Now, allowance: llm.NewAllowance(llm.Limits{USD: s.Limits.USD}), wake: make(chan struct{}), done: make(chan struct{})}
+	r := &Run{file: file, now: s.Now, allowance: llm.NewAllowance(llm.Limits{USD: s.Limits.USD}),
+		wake: make(chan struct{}), done: make(chan struct{})}
 	ctx, r.cancel = context.WithCancel(llm.WithAllowance(ctx, r.allowance))
 	go func() {
 		err := errors.New("the agent ended its goroutine") // when work neither returns nor panics

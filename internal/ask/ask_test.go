@@ -27,7 +27,8 @@ import (
 // askerFunc is an agent.
 type askerFunc func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error)
 
-func (f askerFunc) Ask(ctx context.Context, _ agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome, error) {
+func (f askerFunc) Ask(ctx context.Context, _ agent.Question, rec agent.Recorder, _ agent.Limits) (*agent.Outcome,
+	error) {
 	return f(ctx, rec)
 }
 
@@ -101,8 +102,8 @@ func listen(ctx context.Context, r *Run, after, most int, pause func()) heard {
 	return h
 }
 
-// Whatever the order in which things happen: each listener that stays gets every event after the one it named, once and in order; the last is the end; and
-// the run ends although one listener never goes on.
+// Whatever the order in which things happen: each listener that stays gets every event after the one it named, once and
+// in order; the last is the end; and the run ends although one listener never goes on.
 func TestListeners(t *testing.T) {
 	for seed := range uint64(300) {
 		synctest.Test(t, func(t *testing.T) { listenersOnce(t, seed) })
@@ -162,7 +163,8 @@ func listenersOnce(t *testing.T, seed uint64) {
 	wg.Wait()
 	release()
 	synctest.Wait()
-	if how > 0 && how < 6 && err == nil && k.full != n+2 || how == 0 && (err != nil || out.Reason != agent.Answered) || k.closed != 1 {
+	if how > 0 && how < 6 && err == nil && k.full != n+2 || how == 0 && (err != nil || out.Reason != agent.Answered) ||
+		k.closed != 1 {
 		t.Errorf("seed %d, case %d: outcome %+v, error %v, closed %d times", seed, how, out, err, k.closed)
 	}
 	everything := listen(t.Context(), r, 0, 0, func() {})
@@ -171,7 +173,8 @@ func listenersOnce(t *testing.T, seed uint64) {
 		t.Errorf("seed %d, case %d: the events are %v", seed, how, everything.names)
 	}
 	if last := r.events[total-1]; (last.Reason == "") != (err == nil) || err == nil && len(k.events) != total {
-		t.Errorf("seed %d, case %d: %v; the last event says %q; %d events of %d were kept", seed, how, err, last.Reason, len(k.events), total)
+		t.Errorf("seed %d, case %d: %v; the last event says %q; %d events of %d were kept", seed, how, err, last.Reason,
+			len(k.events), total)
 	}
 	for _, h := range all {
 		for i, got := range h.numbers {
@@ -213,7 +216,8 @@ func TestNoWakeUpIsMissed(t *testing.T) {
 	wg.Wait()
 }
 
-// A listener sees a message grow; what it sees is not kept, is void when the call is made again, and goes with the message.
+// A listener sees a message grow; what it sees is not kept, is void when the call is made again, and goes with the
+// message.
 func TestLive(t *testing.T) {
 	k := &kept{}
 	grown := make(chan struct{})
@@ -222,7 +226,8 @@ func TestLive(t *testing.T) {
 		if err := rec.Record(ctx, event.Event{Event: "start"}); err != nil {
 			return nil, err
 		}
-		for _, d := range []llm.Delta{{Text: "wrong"}, {Reset: true}, {Reasoning: "hm "}, {Text: "I lo"}, {Text: "ok"}, {Call: "stop{}"}} {
+		for _, d := range []llm.Delta{{Text: "wrong"}, {Reset: true}, {Reasoning: "hm "}, {Text: "I lo"}, {Text: "ok"},
+			{Call: "stop{}"}} {
 			l.Live(d)
 		}
 		<-grown
@@ -265,7 +270,8 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// The allowance holds for the calls of the run and its sum is the outcome's usage; what a run without bookings says is kept.
+// The allowance holds for the calls of the run and its sum is the outcome's usage; what a run without bookings says is
+// kept.
 func TestAllowance(t *testing.T) {
 	for _, books := range []bool{true, false} {
 		s := service(&kept{}, func(ctx context.Context, rec agent.Recorder) (*agent.Outcome, error) {
@@ -290,7 +296,8 @@ func spend(ctx context.Context, t *testing.T) error {
 	}))
 	defer s.Close()
 	cfg := llm.Config{BaseURL: s.URL, Model: "m", InputUSDPerMTok: 1000, OutputUSDPerMTok: 1000}
-	c, err := llm.NewClient(slog.New(slog.DiscardHandler), cfg, http.DefaultTransport, politehttp.NewManualClock(time.Time{}), func() float64 { return 0 }, nil)
+	c, err := llm.NewClient(slog.New(slog.DiscardHandler), cfg, http.DefaultTransport,
+		politehttp.NewManualClock(time.Time{}), func() float64 { return 0 }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +360,8 @@ func TestTrajectoryFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		out, err := r.Wait()
-		if !event.IsWriteError(err) || out.Reason != agent.Broken || r.events[len(r.events)-1].Reason != string(agent.Broken) {
+		if !event.IsWriteError(err) || out.Reason != agent.Broken ||
+			r.events[len(r.events)-1].Reason != string(agent.Broken) {
 			t.Errorf("%+v %v, last event %+v", out, err, r.events[len(r.events)-1])
 		}
 	}
@@ -369,7 +377,8 @@ func TestFolder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(f.Record(t.Context(), event.Event{Event: "start", Format: event.Format}), f.Close()); err != nil {
+		if err := errors.Join(f.Record(t.Context(), event.Event{Event: "start", Format: event.Format}),
+			f.Close()); err != nil {
 			t.Fatal(err)
 		}
 	}

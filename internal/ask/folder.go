@@ -12,7 +12,8 @@ import (
 	"github.com/spinachbot/spinachbot/agent/event"
 )
 
-// File returns the function for [Service.Open] of a service that asks once and keeps the trajectory in the file at path, which must not exist.
+// File returns the function for [Service.Open] of a service that asks once and keeps the trajectory in the file at
+// path, which must not exist.
 func File(path string) func(id string) (Trajectory, error) {
 	return func(string) (Trajectory, error) {
 		f, err := event.Create(path)
@@ -26,8 +27,9 @@ func File(path string) func(id string) (Trajectory, error) {
 // maxSameTime is how many runs of one ID may begin in the same millisecond.
 const maxSameTime = 100
 
-// Folder returns the function for [Service.Open] that keeps the trajectories in dir, each in a file that is named after the run's ID and the time, since a
-// question can be asked again: ID-20261120T101500.000.jsonl. IDs must be fit for file names.
+// Folder returns the function for [Service.Open] that keeps the trajectories in dir, each in a file that is named after
+// the run's ID and the time, since a question can be asked again: ID-20261120T101500.000.jsonl. IDs must be fit for
+// file names.
 func Folder(dir string, now func() time.Time) func(id string) (Trajectory, error) {
 	return func(id string) (Trajectory, error) {
 		name := id + "-" + now().UTC().Format("20060102T150405.000")

@@ -42,7 +42,8 @@ type Run struct {
 // errEnded is the error of an event that comes after the end of its run.
 var errEnded = errors.New("the run has ended")
 
-// Record writes an event of the agent to the trajectory and tells it to the listeners. It makes the run the agent's [event.Recorder].
+// Record writes an event of the agent to the trajectory and tells it to the listeners. It makes the run the agent's
+// [event.Recorder].
 func (r *Run) Record(ctx context.Context, e event.Event) error {
 	r.writing.Lock()
 	defer r.writing.Unlock()
@@ -92,10 +93,11 @@ func (r *Run) Live(d llm.Delta) {
 	r.wake = make(chan struct{})
 }
 
-// Events returns the events after the one with the given number, 0 for all: those that have happened, then those that happen, until the last one. The
-// numbers count from 1 and are the same for every listener, so that one that was cut off goes on with the last number that it got. The walk ends early
-// when ctx is done. Events must not be changed. While the model writes, an event "live" with what there is so far comes now and then under the number of the
-// event before it; it is not kept.
+// Events returns the events after the one with the given number, 0 for all: those that have happened, then those that
+// happen, until the last one. The numbers count from 1 and are the same for every listener, so that one that was cut
+// off goes on with the last number that it got. The walk ends early when ctx is done. Events must not be changed. While
+// the model writes, an event "live" with what there is so far comes now and then under the number of the event before
+// it; it is not kept.
 func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event] {
 	return func(yield func(int, event.Event) bool) {
 		for n := max(after, 0); ; {
@@ -120,11 +122,13 @@ func (r *Run) Events(ctx context.Context, after int) iter.Seq2[int, event.Event]
 	}
 }
 
-// after returns the events after the n-th, what the model is writing, a channel that is closed when there are more, and whether these are the last.
+// after returns the events after the n-th, what the model is writing, a channel that is closed when there are more, and
+// whether these are the last.
 func (r *Run) after(n int) ([]event.Event, string, <-chan struct{}, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.events[min(n, len(r.events)):len(r.events):len(r.events)], strings.ToValidUTF8(string(r.live), ""), r.wake, r.ended
+	return r.events[min(n, len(r.events)):len(r.events):len(r.events)], strings.ToValidUTF8(string(r.live), ""), r.wake,
+		r.ended
 }
 
 // Cancel asks the run to end. It returns at once; the run's last event says that it was canceled.
@@ -133,10 +137,10 @@ func (r *Run) Cancel() { r.cancel() }
 // Done returns a channel that is closed when the run has ended and its trajectory is closed.
 func (r *Run) Done() <-chan struct{} { return r.done }
 
-// Wait waits for the end of the run. The outcome is an answer or says why there is none; its usage holds all calls that were or may have been billed,
-// failed ones too. The error is for what must stop the caller: the run was canceled, the trajectory could not be written (an [event.WriteError]), or this
-// program has a fault.
-// An outcome that comes with an error holds what was reached, may be nil, and must not be published.
+// Wait waits for the end of the run. The outcome is an answer or says why there is none; its usage holds all calls that
+// were or may have been billed, failed ones too. The error is for what must stop the caller: the run was canceled, the
+// trajectory could not be written (an [event.WriteError]), or this program has a fault. An outcome that comes with an
+// error holds what was reached, may be nil, and must not be published.
 func (r *Run) Wait() (*agent.Outcome, error) {
 	<-r.done
 	return r.out, r.err

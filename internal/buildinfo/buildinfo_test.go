@@ -21,7 +21,8 @@ func TestVersion(t *testing.T) {
 			"spinachbot unreleased (commit 2cc30a5d893e of 2026-11-22; go1.26.8)", "2cc30a5d893e"},
 		{"with changed files", "v0.0.0-20261122081033-2cc30a5d893e+dirty", vcs("true"),
 			"spinachbot unreleased (commit 2cc30a5d893e of 2026-11-22, with local changes; go1.26.8)", "2cc30a5d893e"},
-		{"a clone at a tag", "v1.2.0", vcs("false"), "spinachbot v1.2.0 (commit 2cc30a5d893e of 2026-11-22; go1.26.8)", "v1.2.0"},
+		{"a clone at a tag", "v1.2.0", vcs("false"), "spinachbot v1.2.0 (commit 2cc30a5d893e of 2026-11-22; go1.26.8)",
+			"v1.2.0"},
 		{"a changed clone at a tag", "v1.2.0+dirty", vcs("true"),
 			"spinachbot v1.2.0 (commit 2cc30a5d893e of 2026-11-22, with local changes; go1.26.8)", "v1.2.0"},
 		{"go install of a tag", "v1.2.0", nil, "spinachbot v1.2.0 (go1.26.8)", "v1.2.0"},
@@ -29,7 +30,8 @@ func TestVersion(t *testing.T) {
 			"spinachbot unreleased (commit 2cc30a5d893e of 2026-11-22; go1.26.8)", "2cc30a5d893e"},
 		{"go install of a commit after a tag", "v1.2.1-0.20261122081033-2cc30a5d893e", nil,
 			"spinachbot unreleased (commit 2cc30a5d893e of 2026-11-22; go1.26.8)", "2cc30a5d893e"},
-		{"go run", "(devel)", nil, "spinachbot unreleased (commit not recorded: built without version control; go1.26.8)", "unknown"},
+		{"go run", "(devel)", nil, "spinachbot unreleased (commit not recorded: built without version control; go1.26.8)",
+			"unknown"},
 	} {
 		b := of(&debug.BuildInfo{GoVersion: "go1.26.8", Main: debug.Module{Version: c.version}, Settings: c.settings})
 		if b.String() != c.long || b.Short() != c.short {

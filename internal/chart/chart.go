@@ -25,14 +25,16 @@ type SVG struct{ b strings.Builder }
 // New begins a drawing. title is what screen readers read out.
 func New(width, height float64, title, attrs string) *SVG {
 	s := &SVG{}
-	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="img" aria-label="%s"%s>`, width, height, escape(title), blank(attrs))
+	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %g %g" role="img" aria-label="%s"%s>`, width, height,
+		escape(title), blank(attrs))
 	return s
 }
 
 // NewFile begins a drawing for its own file: with size, white ground, title and subtitle.
 func NewFile(width, height float64, title, subtitle string) *SVG {
 	s := New(width, height, title+": "+subtitle, fmt.Sprintf(
-		`width="%g" height="%g" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif" font-size="14" fill="%s"`, width, height, Ink))
+		`width="%g" height="%g" font-family="system-ui, -apple-system, 'Segoe UI', sans-serif" font-size="14" fill="%s"`,
+		width, height, Ink))
 	s.printf("\n<title>%s</title>", escape(title))
 	s.Rect(0, 0, width, height, `fill="#ffffff"`, "")
 	s.Text(32, 44, title, `font-size="22" font-weight="600"`)
@@ -49,7 +51,8 @@ func (s *SVG) Text(x, y float64, what, attrs string) {
 
 // Rect draws a rectangle. tip, if not empty, is shown when the mouse is over it. A negative size counts as 0.
 func (s *SVG) Rect(x, y, width, height float64, attrs, tip string) {
-	s.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f"%s`, x, y, math.Max(width, 0), math.Max(height, 0), blank(attrs))
+	s.printf(`<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f"%s`, x, y, math.Max(width, 0), math.Max(height, 0),
+		blank(attrs))
 	s.end("rect", tip)
 }
 

@@ -30,7 +30,8 @@ func TestTextsAreEscaped(t *testing.T) {
 			elements[e.Name.Local]++
 		}
 	}
-	if elements["script"] != 0 || elements["rect"] != 2 || elements["circle"] != 1 || elements["line"] != 1 || elements["text"] != 3 {
+	if elements["script"] != 0 || elements["rect"] != 2 || elements["circle"] != 1 || elements["line"] != 1 ||
+		elements["text"] != 3 {
 		t.Errorf("elements: %v", elements)
 	}
 	if strings.ContainsAny(s.String(), "\x00\x1b\u202e") || strings.Contains(s.String(), `width="-`) {

@@ -47,7 +47,8 @@ func TestProgressConcurrent(t *testing.T) {
 		if i := strings.LastIndex(l, "\r\x1b[K"); i >= 0 {
 			l = l[i+len("\r\x1b[K"):]
 		}
-		if l != "" && !strings.HasPrefix(l, "log line of ") && !strings.HasPrefix(l, "progress ") || strings.Contains(l[min(1, len(l)):], "log line") {
+		if l != "" && !strings.HasPrefix(l, "log line of ") && !strings.HasPrefix(l, "progress ") ||
+			strings.Contains(l[min(1, len(l)):], "log line") {
 			t.Fatalf("a torn line: %q", l)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Output is standard output. It is safe for concurrent use, and keeps the first failure of a write, so that a command that did not look at it does not
-// end as if its output had arrived.
+// Output is standard output. It is safe for concurrent use, and keeps the first failure of a write, so that a command
+// that did not look at it does not end as if its output had arrived.
 type Output struct {
 	File *os.File
 

@@ -99,7 +99,8 @@ func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (o
 	for _, part := range []struct {
 		key   string
 		names []string
-	}{{"labels", e.Labels}, {"aliases", e.Aliases}, {"descriptions", e.Descriptions}, {"types", e.Types}, {"subclass", one(e.Subclass)}} {
+	}{{"labels", e.Labels}, {"aliases", e.Aliases}, {"descriptions", e.Descriptions}, {"types", e.Types},
+		{"subclass", one(e.Subclass)}} {
 		for _, name := range part.names {
 			iri, _ := e.Expand(name)
 			t, err := service.Query(ctx, "ASK { ?s <"+iri+"> ?o }")

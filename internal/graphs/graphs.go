@@ -125,8 +125,8 @@ func wikibaseSource(g tool.Graph, d kg.Description) *tool.Source {
 	return &s
 }
 
-// Data makes a source of a graph in memory. A graph that is no Wikibase is asked what it is. builtin says that it is the
-// built-in slice.
+// Data makes a source of a graph in memory. A graph that is no Wikibase is asked what it is. builtin says that it is
+// the built-in slice.
 func (o *Opener) Data(ctx context.Context, g *embedded.Graph, builtin bool) (*tool.Source, error) {
 	kind, err := g.Query(ctx, "ASK { ?s wdt:P31 ?o }")
 	if err != nil {
@@ -174,8 +174,9 @@ func (o *Opener) Service(e *registry.Entry) (*remote.Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg := remote.Config{Address: e.Address, UserAgent: ua, Header: http.Header{}, Params: url.Values{}, Timeout: e.Timeout,
-		Pace: remote.DefaultPace(), QLever: e.Dialect == "qlever"}
+	cfg := remote.Config{Address: e.Address, UserAgent: ua, Header: http.Header{}, Params: url.Values{},
+		Timeout: e.Timeout,
+		Pace:    remote.DefaultPace(), QLever: e.Dialect == "qlever"}
 	if local {
 		cfg.Pace = remote.Pace{} // a server on this machine has no budget to keep to
 	}
@@ -224,7 +225,8 @@ func (o *Opener) Entry(e *registry.Entry) (*tool.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	api, err := wikidata.New(o.Log, wikidata.Config{SPARQL: e.Address, API: e.EntityAPI, UserAgent: ua}, rt, o.Clock, o.Random, o.Budgets)
+	api, err := wikidata.New(o.Log, wikidata.Config{SPARQL: e.Address, API: e.EntityAPI, UserAgent: ua}, rt, o.Clock,
+		o.Random, o.Budgets)
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +294,8 @@ func (o *Opener) plain(e *registry.Entry, query endpoint.Query) (*tool.Source, e
 }
 
 // complete adds shapes and what is known of the graph's gaps. A graph that the settings or a file name is asked for
-// these when nothing is known, or what is known is old; a recorded or replayed question depends on nothing that is kept.
+// these when nothing is known, or what is known is old; a recorded or replayed question depends on nothing that is
+// kept.
 func (o *Opener) complete(ctx context.Context, e *registry.Entry, s *tool.Source) *tool.Source {
 	if o.Wrap == nil {
 		if m, ok := registry.Recall(o.DataDir, e, o.Clock.Now()); ok {

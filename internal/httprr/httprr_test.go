@@ -62,7 +62,8 @@ func TestRecordAndReplay(t *testing.T) {
 		failed bool
 	}
 	requests := []struct{ method, path, body string }{
-		{"POST", "/json?b=2&a=1", `{"x":1, "key":"` + secret + `"}`}, {"POST", "/json?b=2&a=1", `{"x":1, "key":"` + secret + `"}`},
+		{"POST", "/json?b=2&a=1", `{"x":1, "key":"` + secret + `"}`}, {"POST", "/json?b=2&a=1", `{"x":1, "key":"` + secret +
+			`"}`},
 		{"GET", "/binary", ""}, {"GET", "/cut", ""}, {"POST", "/fail", "not JSON"},
 	}
 	play := func(rt http.RoundTripper, host string) []got {
@@ -121,10 +122,12 @@ func TestMiss(t *testing.T) {
 		t.Errorf("%q %v", body, err)
 	}
 	var miss *MissError
-	if _, _, err := send(t, p, "GET", "http://h/a", ""); !errors.As(err, &miss) || miss.Times != 1 || !strings.Contains(err.Error(), "only 1 times") {
+	if _, _, err := send(t, p, "GET", "http://h/a", ""); !errors.As(err, &miss) || miss.Times != 1 ||
+		!strings.Contains(err.Error(), "only 1 times") {
 		t.Errorf("the second time: %v", err)
 	}
-	if _, _, err := send(t, p, "GET", "http://h/b", ""); !errors.As(err, &miss) || miss.Times != 0 || !strings.Contains(err.Error(), "x.httprr does not hold GET /b") {
+	if _, _, err := send(t, p, "GET", "http://h/b", ""); !errors.As(err, &miss) || miss.Times != 0 ||
+		!strings.Contains(err.Error(), "x.httprr does not hold GET /b") {
 		t.Errorf("another request: %v", err)
 	}
 	if _, err := p.RoundTrip(req); !errors.As(err, &miss) {
@@ -140,8 +143,10 @@ func TestKey(t *testing.T) {
 	if got := k("POST", "https://b:8080/p?y=2&x=1", "{ \"b\": [1.50],\n\"a\": 1 }"); got != same {
 		t.Error("host, order and white space do not count")
 	}
-	for _, other := range []string{k("PUT", "http://a/p?x=1&y=2", `{"a":1,"b":[1.50]}`), k("POST", "http://a/q?x=1&y=2", `{"a":1,"b":[1.50]}`),
-		k("POST", "http://a/p?x=2&y=2", `{"a":1,"b":[1.50]}`), k("POST", "http://a/p?x=1&y=2", `{"a":1,"b":[1.5]}`), k("POST", "http://a/p?x=1&y=2", "")} {
+	for _, other := range []string{k("PUT", "http://a/p?x=1&y=2", `{"a":1,"b":[1.50]}`), k("POST", "http://a/q?x=1&y=2",
+		`{"a":1,"b":[1.50]}`),
+		k("POST", "http://a/p?x=2&y=2", `{"a":1,"b":[1.50]}`), k("POST", "http://a/p?x=1&y=2", `{"a":1,"b":[1.5]}`),
+		k("POST", "http://a/p?x=1&y=2", "")} {
 		if other == same {
 			t.Error("method, path, query and body count")
 		}
@@ -150,7 +155,8 @@ func TestKey(t *testing.T) {
 
 func TestBadFiles(t *testing.T) {
 	for name, text := range map[string]string{
-		"empty": "", "no head": "{}\n", "newer": "{\"httprr\":2}\n", "broken line": "{\"httprr\":1}\n{\"key\n{}\n", "no exchange": "{\"httprr\":1}\n{}\n\n",
+		"empty": "", "no head": "{}\n", "newer": "{\"httprr\":2}\n", "broken line": "{\"httprr\":1}\n{\"key\n{}\n",
+		"no exchange": "{\"httprr\":1}\n{}\n\n",
 	} {
 		if _, err := ReplayFrom(name, strings.NewReader(text), scrub); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
@@ -161,8 +167,10 @@ func TestBadFiles(t *testing.T) {
 func TestFindSecrets(t *testing.T) {
 	x := strings.Repeat("a1b2", 10)
 	for _, bad := range []string{
-		"key sk-" + x, `"Authorization":["Bearer ` + x + `"]`, "Bearer " + x, `"Set-Cookie":["a=b"]`, "SpinachBot@" + strings.Repeat("0a", 16),
-		"lgpassword=" + x, `"password": "` + x + `"`, strings.Repeat("0f", 16) + `+\\`, "ghp_" + x, "-----BEGIN RSA PRIVATE KEY-----",
+		"key sk-" + x, `"Authorization":["Bearer ` + x + `"]`, "Bearer " + x, `"Set-Cookie":["a=b"]`, "SpinachBot@" +
+			strings.Repeat("0a", 16),
+		"lgpassword=" + x, `"password": "` + x + `"`, strings.Repeat("0f", 16) + `+\\`, "ghp_" + x,
+		"-----BEGIN RSA PRIVATE KEY-----",
 		"http://user:secret@host/", `oauth_signature="` + x + `"`,
 	} {
 		found := FindSecrets([]byte("fine\n" + bad))
@@ -170,7 +178,8 @@ func TestFindSecrets(t *testing.T) {
 			t.Errorf("%s: found %q", bad, found)
 		}
 	}
-	for _, good := range []string{"Bearer ******", "sk-****", `"Authorization":["******"]`, "https://www.wikidata.org/wiki/Q42", "the bearer of bad news",
+	for _, good := range []string{"Bearer ******", "sk-****", `"Authorization":["******"]`,
+		"https://www.wikidata.org/wiki/Q42", "the bearer of bad news",
 		"http://user:******@host/", "mail@example.org", "SELECT ?password WHERE {}"} {
 		if found := FindSecrets([]byte(good)); found != nil {
 			t.Errorf("%s: found %q", good, found)
@@ -199,7 +208,8 @@ func TestNoSecretsInTestdata(t *testing.T) {
 			return nil
 		}
 		slashed := filepath.ToSlash(path)
-		if !strings.Contains(slashed, "/testdata/") && !strings.HasSuffix(slashed, ".httprr") && !strings.HasSuffix(slashed, ".jsonl") {
+		if !strings.Contains(slashed, "/testdata/") && !strings.HasSuffix(slashed, ".httprr") && !strings.HasSuffix(slashed,
+			".jsonl") {
 			return nil
 		}
 		data, err := os.ReadFile(path)

@@ -26,7 +26,8 @@ func (e *MissError) Error() string {
 	if e.Times > 0 {
 		return fmt.Sprintf("%s holds %s %s (key %s) only %d times: record it again", e.File, e.Method, e.Path, e.Key, e.Times)
 	}
-	return fmt.Sprintf("%s does not hold %s %s (key %s): the request changed; record it again", e.File, e.Method, e.Path, e.Key)
+	return fmt.Sprintf("%s does not hold %s %s (key %s): the request changed; record it again", e.File, e.Method, e.Path,
+		e.Key)
 }
 
 // Permanent reports that repeating does not help; the retry policy of politehttp asks for it.

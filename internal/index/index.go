@@ -1,9 +1,9 @@
-// Package index finds entities by label or alias with the semantics of Wikibase's wbsearchentities: case-insensitive prefix match on the names in a chain
-// of languages, exact names first, then by weight (the number of sitelinks).
+// Package index finds entities by label or alias with the semantics of Wikibase's wbsearchentities: case-insensitive
+// prefix match on the names in a chain of languages, exact names first, then by weight (the number of sitelinks).
 //
-// An [Index] is built once from [Entry] values and then only read, by any number of goroutines. Names are kept folded ([Fold]) and sorted by language, so a
-// search is one binary search a language and a walk over the names that begin with the text.
-// Source: Wikibase repo/includes/Api/SearchEntities.php and its LanguageFallbackChainFactory.
+// An [Index] is built once from [Entry] values and then only read, by any number of goroutines. Names are kept folded
+// ([Fold]) and sorted by language, so a search is one binary search a language and a walk over the names that begin
+// with the text. Source: Wikibase repo/includes/Api/SearchEntities.php and its LanguageFallbackChainFactory.
 package index
 
 import (
@@ -21,8 +21,8 @@ type Name struct {
 	Alias bool
 }
 
-// Entry is one entity with its names. Group keeps kinds of entities apart: a search sees one group only. Of equally good hits, the one with
-// the greater Weight comes first, then the one that was added first.
+// Entry is one entity with its names. Group keeps kinds of entities apart: a search sees one group only. Of equally
+// good hits, the one with the greater Weight comes first, then the one that was added first.
 type Entry struct {
 	ID     string
 	Group  string
@@ -85,7 +85,8 @@ func (x *Index) Entry(id string) *Entry {
 	return nil
 }
 
-// quality orders hits: an exact label, an exact alias, the beginning of either; within each by the place of the language in the chain.
+// quality orders hits: an exact label, an exact alias, the beginning of either; within each by the place of the
+// language in the chain.
 func quality(h Hit, lang int) int {
 	q := 2
 	if h.Exact && !h.Name.Alias {
@@ -99,8 +100,8 @@ func quality(h Hit, lang int) int {
 	return q<<8 | min(lang, 255)
 }
 
-// Search returns the first limit hits of a group for a text in the languages, best first, and whether there are more. Each entity is found once, by its
-// best name. An empty text finds nothing.
+// Search returns the first limit hits of a group for a text in the languages, best first, and whether there are more.
+// Each entity is found once, by its best name. An empty text finds nothing.
 func (x *Index) Search(text, group string, langs []string, limit int) (hits []Hit, more bool) {
 	text = Fold(text)
 	if text == "" || limit < 1 {
@@ -145,7 +146,8 @@ func (x *Index) Search(text, group string, langs []string, limit int) (hits []Hi
 	return hits, more
 }
 
-// Fold returns the form in which names are compared: lower case by Unicode's simple folding, white space runs as one space, none at the ends.
+// Fold returns the form in which names are compared: lower case by Unicode's simple folding, white space runs as one
+// space, none at the ends.
 func Fold(s string) string {
 	ascii := true
 	for i := 0; i < len(s); i++ {
@@ -190,8 +192,8 @@ func foldRune(r rune) rune {
 	return unicode.ToLower(least)
 }
 
-// Chain returns the languages in which a name is looked for when lang is asked: the language, its explicit fallbacks, its shorter forms, "mul"
-// (Wikidata's default for all languages) and "en". For an empty lang they are mul and en.
+// Chain returns the languages in which a name is looked for when lang is asked: the language, its explicit fallbacks,
+// its shorter forms, "mul" (Wikidata's default for all languages) and "en". For an empty lang they are mul and en.
 func Chain(lang string) []string {
 	lang = strings.ToLower(strings.TrimSpace(lang))
 	var out []string
@@ -216,7 +218,8 @@ func Chain(lang string) []string {
 	return out
 }
 
-// fallback holds MediaWiki's fallbacks for languages whose code does not show them (languages/messages/Messages*.php, the common ones).
+// fallback holds MediaWiki's fallbacks for languages whose code does not show them (languages/messages/Messages*.php,
+// the common ones).
 func fallback(lang string) []string {
 	switch lang {
 	case "als", "gsw", "bar", "ksh", "pdc", "pfl", "sli", "stq", "vmf", "lb", "nds":

@@ -68,7 +68,8 @@ func TestSearchNamesTheBestMatch(t *testing.T) {
 
 func TestChain(t *testing.T) {
 	for lang, want := range map[string]string{
-		"en": "en mul", "de": "de mul en", "de-AT": "de-at de mul en", "": "mul en", "gsw": "gsw de mul en", "mul": "mul en", "pt-br": "pt-br pt mul en",
+		"en": "en mul", "de": "de mul en", "de-AT": "de-at de mul en", "": "mul en", "gsw": "gsw de mul en", "mul": "mul en",
+		"pt-br": "pt-br pt mul en",
 	} {
 		if got := strings.Join(Chain(lang), " "); got != want {
 			t.Errorf("Chain(%q) = %q, want %q", lang, got, want)
@@ -77,7 +78,8 @@ func TestChain(t *testing.T) {
 }
 
 func TestFoldLaws(t *testing.T) {
-	if err := quick.Check(func(s string) bool { return Fold(Fold(s)) == Fold(s) }, &quick.Config{Rand: rand.New(rand.NewSource(1))}); err != nil {
+	if err := quick.Check(func(s string) bool { return Fold(Fold(s)) == Fold(s) },
+		&quick.Config{Rand: rand.New(rand.NewSource(1))}); err != nil {
 		t.Error(err)
 	}
 	for _, c := range [][2]string{{"ΣΊΣΥΦΟΣ", "σίσυφος"}, {"Éa", "éA"}, {"a \t b", "A B"}, {"x\u200e", "X"}} {
@@ -87,7 +89,8 @@ func TestFoldLaws(t *testing.T) {
 	}
 }
 
-// FuzzSearch checks the search against its definition: an entity is found exactly when one of its names begins with the text.
+// FuzzSearch checks the search against its definition: an entity is found exactly when one of its names begins with the
+// text.
 func FuzzSearch(f *testing.F) {
 	f.Add("ber")
 	f.Add("The W")

@@ -61,7 +61,8 @@ func newAnnotation(t *testing.T) *annotation {
 // start starts the program and waits for the address that it prints.
 func (a *annotation) start() {
 	a.t.Helper()
-	a.program = exec.CommandContext(context.Background(), a.bin, "dataset", "annotate", "--kg", "embedded", "--addr", a.addr, a.dir)
+	a.program = exec.CommandContext(context.Background(), a.bin, "dataset", "annotate", "--kg", "embedded", "--addr",
+		a.addr, a.dir)
 	a.program.Stderr = os.Stderr
 	a.program.Env = []string{"HOME=" + a.dir, "PATH=" + os.Getenv("PATH")}
 	out, err := a.program.StdoutPipe()
@@ -127,7 +128,8 @@ func exclude(p *tab, reason string) {
 	p.press(reason, "Enter")
 }
 
-// Ten candidates are annotated, validated and resolved with nothing but the keyboard. The program is killed while text is typed. What comes out passes `dataset verify`.
+// Ten candidates are annotated, validated and resolved with nothing but the keyboard. The program is killed while text
+// is typed. What comes out passes `dataset verify`.
 func TestAnnotateByKeyboard(t *testing.T) {
 	a := newAnnotation(t)
 	p := newTab(t, 1280, 720)
@@ -208,7 +210,8 @@ func (a *annotation) killWhileTyping(p *tab) {
 	p.until(on("item", 3) + ` && !document.querySelector("#banner").hidden`)
 	a.view(p, "unsaved")
 	p.press("Enter") // the focus is on “Take it”
-	p.until(`document.querySelector("#question").value === ` + quote(question) + ` && document.querySelector("#status").textContent.startsWith("saved")`)
+	p.until(`document.querySelector("#question").value === ` + quote(question) +
+		` && document.querySelector("#status").textContent.startsWith("saved")`)
 }
 
 // twoTabs lets another tab save first: the page says so, and both texts stay in the history.
@@ -271,7 +274,8 @@ func (a *annotation) second(p *tab) {
 	p.press("Enter")
 	for n := 1; n <= 10; n++ {
 		p.until(on("item", n))
-		if n == 2 && eval[bool](p, `document.body.textContent.includes(`+quote(a.questions[1])+`) && document.querySelector("#question").value !== ""`) {
+		if n == 2 && eval[bool](p, `document.body.textContent.includes(`+quote(a.questions[1])+
+			`) && document.querySelector("#question").value !== ""`) {
 			a.t.Error("Ben sees Ada's question before his verdict")
 		}
 		switch n {
@@ -315,7 +319,8 @@ func (a *annotation) resolve(p *tab) {
 	a.view(p, "disputed")
 	p.press("v")
 	p.until(`document.body.dataset.page === "agreement"`)
-	// Ada: include 6, modify 2, exclude 2. Ben: include 5, modify 1, exclude 4. Equal: 7 of 10. Chance: (6*5 + 2*1 + 2*4)/100 = 0.40. Kappa: 0.30/0.60.
+	// Ada: include 6, modify 2, exclude 2. Ben: include 5, modify 1, exclude 4. Equal: 7 of 10. Chance: (6*5 + 2*1 +
+	// 2*4)/100 = 0.40. Kappa: 0.30/0.60.
 	if text := eval[string](p, `document.querySelector(".card .figures").textContent`); text != "10 in common70 % observed agreement0.50 Cohen’s kappa" {
 		a.t.Errorf("agreement: %s", text)
 	}
@@ -351,14 +356,16 @@ func (a *annotation) resolve(p *tab) {
 func (a *annotation) release() {
 	a.t.Helper()
 	file := filepath.Join(a.dir, "bench.json")
-	for _, args := range [][]string{{"export", "--out", file, a.dir}, {"verify", "--kg", "embedded", "--json", a.dir}, {"verify", "--kg", "embedded", file}, {"split", "--dev", "3", a.dir}, {"card", a.dir}} {
+	for _, args := range [][]string{{"export", "--out", file, a.dir}, {"verify", "--kg", "embedded", "--json", a.dir},
+		{"verify", "--kg", "embedded", file}, {"split", "--dev", "3", a.dir}, {"card", a.dir}} {
 		cmd := exec.CommandContext(context.Background(), a.bin, append([]string{"dataset"}, args...)...)
 		cmd.Env = []string{"HOME=" + a.dir}
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			a.t.Errorf("dataset %v: %v\n%s", args, err, out)
 		}
-		if args[0] == "verify" && args[len(args)-1] == a.dir && !strings.Contains(string(out), `{"summary":{"items":7,"status":{"same":7}}}`) {
+		if args[0] == "verify" && args[len(args)-1] == a.dir && !strings.Contains(string(out),
+			`{"summary":{"items":7,"status":{"same":7}}}`) {
 			a.t.Errorf("verify: %s", out)
 		}
 	}
@@ -366,7 +373,8 @@ func (a *annotation) release() {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	if strings.Contains(string(text), "hint:") || !strings.Contains(string(text), strings.ReplaceAll(a.questions[2], `"`, `\"`)) {
+	if strings.Contains(string(text), "hint:") || !strings.Contains(string(text), strings.ReplaceAll(a.questions[2], `"`,
+		`\"`)) {
 		a.t.Errorf("the export holds a trimmed hint, or lacks the question that was typed: %s", text)
 	}
 }

@@ -20,7 +20,8 @@ import (
 	"github.com/PuerkitoBio/goquery"
 )
 
-// world is everything an integration test needs: the wiki, the graph and the model behind relays, the program, and a data folder.
+// world is everything an integration test needs: the wiki, the graph and the model behind relays, the program, and a
+// data folder.
 type world struct {
 	t       *testing.T
 	wiki    *realWiki
@@ -49,8 +50,10 @@ func newWorld(t *testing.T, w *realWiki, bin, sandbox string) *world {
 		"HOME=" + wd.dir, "PATH=" + os.Getenv("PATH"),
 		"WIKI_API=" + api + path, "WIKI_USER=" + w.vars["WIKI_USER"], "WIKI_PASSWORD=" + w.vars["WIKI_PASSWORD"],
 		"FORUM_PAGE=" + w.page(), "OPERATOR=Admin", "CONTACT=https://example.org/spinachbot", "STOP_PAGE=User:SpinachBot/run",
-		"SPARQL_ENDPOINT=" + rest + "/sparql", "OPENAI_BASE_URL=" + rest + "/v1", "OPENAI_MODEL=scripted", "OPENAI_TIMEOUT=20s",
-		"DATA_DIR=" + filepath.Join(wd.dir, "data"), "POSTING=on", "ANSWER_DELAY=0s", "REPLIES_PER_HOUR=10000", "FOLLOWUP_LIMIT=100",
+		"SPARQL_ENDPOINT=" + rest + "/sparql", "OPENAI_BASE_URL=" + rest + "/v1", "OPENAI_MODEL=scripted",
+		"OPENAI_TIMEOUT=20s",
+		"DATA_DIR=" + filepath.Join(wd.dir, "data"), "POSTING=on", "ANSWER_DELAY=0s", "REPLIES_PER_HOUR=10000",
+		"FOLLOWUP_LIMIT=100",
 	}
 	return wd
 }
@@ -177,7 +180,8 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 			}
 		}
 		if found < 2 {
-			t.Errorf("only %d of the posted queries were found among those run; on the page:\n%s", found, strings.Join(shown, "\n---\n"))
+			t.Errorf("only %d of the posted queries were found among those run; on the page:\n%s", found, strings.Join(shown,
+				"\n---\n"))
 		}
 	})
 
@@ -238,7 +242,8 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 		w.hooks.reset(nil, nil)
 		text := w.alice.text(w.page)
 		if !done || replies(section(text, "Stays")) != 1 || strings.Contains(text, "To be archived") {
-			t.Errorf("archived between read and save: %v, %d replies:\n%s", done, replies(section(text, "Stays")), section(text, "Stays"))
+			t.Errorf("archived between read and save: %v, %d replies:\n%s", done, replies(section(text, "Stays")),
+				section(text, "Stays"))
 		}
 	})
 
@@ -296,7 +301,8 @@ func TestAnswersOnMediaWiki(t *testing.T) {
 			t.Fatalf("ledger list: %v\n%s", err, out)
 		}
 		id := strings.Fields(lines[1])[0]
-		if out, err = w.bot(nil, "ledger", "show", "--diff", "--wikitext", id); err != nil || !strings.Contains(out, "+:") || !strings.Contains(out, "{{SPARQL") {
+		if out, err = w.bot(nil, "ledger", "show", "--diff", "--wikitext", id); err != nil || !strings.Contains(out, "+:") ||
+			!strings.Contains(out, "{{SPARQL") {
 			t.Errorf("ledger show prints no diff or wikitext: %v\n%s", err, out)
 		}
 		if out, err = w.bot(nil, "ledger", "approve", id); err != nil {
@@ -333,7 +339,8 @@ func isEdit(c call) bool {
 	return strings.Contains(c.body, "action=edit") || strings.Contains(c.body, "name=\"action\"\r\n\r\nedit")
 }
 
-// checkLevel looks at the page as Parsoid renders it: in the section with the heading, the bot's replies must be at the given list depths, in this order.
+// checkLevel looks at the page as Parsoid renders it: in the section with the heading, the bot's replies must be at the
+// given list depths, in this order.
 func checkLevel(t *testing.T, page, heading string, depths ...int) {
 	t.Helper()
 	doc, err := goquery.NewDocumentFromReader(strings.NewReader(page))

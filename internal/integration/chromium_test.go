@@ -37,7 +37,8 @@ func newTab(t *testing.T, width, height int64) *tab {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(profile) })
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU, chromedp.UserDataDir(profile))
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.DisableGPU, chromedp.UserDataDir(profile))
 	alloc, stopAlloc := chromedp.NewExecAllocator(context.Background(), opts...)
 	t.Cleanup(stopAlloc)
 	ctx, stop := chromedp.NewContext(alloc)
@@ -76,23 +77,29 @@ func eval[T any](p *tab, expression string) T {
 func (p *tab) until(expression string) {
 	p.t.Helper()
 	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		if ok, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](`document.readyState === "complete" && !!(`+expression+`)`)); err == nil && ok {
+		if ok, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](`document.readyState === "complete" && !!(`+expression+
+			`)`)); err == nil && ok {
 			return
 		}
 	}
 	p.shot(filepath.Join(os.TempDir(), "integration-failed.png"))
-	p.t.Fatalf("not in time: %s\nat %s, status %q, message %q", expression, eval[string](p, "location.href"), eval[string](p, "document.querySelector('#status')?.textContent ?? ''"),
+	p.t.Fatalf("not in time: %s\nat %s, status %q, message %q", expression, eval[string](p, "location.href"),
+		eval[string](p, "document.querySelector('#status')?.textContent ?? ''"),
 		eval[string](p, "document.querySelector('#toast')?.textContent ?? ''"))
 }
 
 // keyCodes are the keys that are not characters.
 var keyCodes = map[string]input.DispatchKeyEventParams{
-	"Enter": {Key: "Enter", Code: "Enter", Text: "\r", WindowsVirtualKeyCode: 13}, "Escape": {Key: "Escape", Code: "Escape", WindowsVirtualKeyCode: 27},
-	"Tab": {Key: "Tab", Code: "Tab", WindowsVirtualKeyCode: 9}, "ArrowRight": {Key: "ArrowRight", Code: "ArrowRight", WindowsVirtualKeyCode: 39},
-	"SelectAll": {Key: "a", Code: "KeyA", Modifiers: 2, WindowsVirtualKeyCode: 65, Commands: []string{"selectAll"}}, "Run": {Key: "Enter", Code: "Enter", Modifiers: 2, WindowsVirtualKeyCode: 13},
+	"Enter": {Key: "Enter", Code: "Enter", Text: "\r", WindowsVirtualKeyCode: 13}, "Escape": {Key: "Escape",
+		Code: "Escape", WindowsVirtualKeyCode: 27},
+	"Tab": {Key: "Tab", Code: "Tab", WindowsVirtualKeyCode: 9}, "ArrowRight": {Key: "ArrowRight", Code: "ArrowRight",
+		WindowsVirtualKeyCode: 39},
+	"SelectAll": {Key: "a", Code: "KeyA", Modifiers: 2, WindowsVirtualKeyCode: 65, Commands: []string{"selectAll"}},
+	"Run":       {Key: "Enter", Code: "Enter", Modifiers: 2, WindowsVirtualKeyCode: 13},
 }
 
-// press presses keys one after the other: the names of keyCodes, or a character. As at a real keyboard, a character is typed only if the page does not take the key.
+// press presses keys one after the other: the names of keyCodes, or a character. As at a real keyboard, a character is
+// typed only if the page does not take the key.
 func (p *tab) press(keys ...string) {
 	p.t.Helper()
 	for _, k := range keys {
@@ -125,7 +132,9 @@ func (p *tab) typeText(text string) {
 // scheme makes the page light or dark.
 func (p *tab) scheme(name string) {
 	p.t.Helper()
-	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: name}}}); err != nil {
+	if _, err := chromedp.Call(p.ctx, emulation.SetEmulatedMedia,
+		emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme",
+			Value: name}}}); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -133,7 +142,8 @@ func (p *tab) scheme(name string) {
 // shot writes what is seen to a file.
 func (p *tab) shot(name string) {
 	p.t.Helper()
-	r, err := chromedp.Call(p.ctx, page.CaptureScreenshot, page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
+	r, err := chromedp.Call(p.ctx, page.CaptureScreenshot,
+		page.CaptureScreenshotParams{Format: page.CaptureScreenshotFormatPng})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -142,7 +152,8 @@ func (p *tab) shot(name string) {
 	}
 }
 
-// accessible holds the view against axe-core's rules, light and dark. What axe calls serious or critical fails the test.
+// accessible holds the view against axe-core's rules, light and dark. What axe calls serious or critical fails the
+// test.
 func (p *tab) accessible(view string) {
 	p.t.Helper()
 	if p.axe == "" {

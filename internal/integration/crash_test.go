@@ -39,7 +39,8 @@ func (w *world) ask(heading string) {
 	w.asked[heading] = 1
 }
 
-// askAgain posts a second time in that minute: at the top of the page, under an older answer, or the same words once more.
+// askAgain posts a second time in that minute: at the top of the page, under an older answer, or the same words once
+// more.
 func (w *world) askAgain(heading string, n int) {
 	w.t.Helper()
 	switch n % 3 {
@@ -47,7 +48,8 @@ func (w *world) askAgain(heading string, n int) {
 		heading += ", above"
 		text := w.alice.text(w.page)
 		i := strings.Index(text, "== ")
-		w.alice.edit(url.Values{"title": {w.page}, "text": {text[:i] + "== " + heading + " ==\n" + capital + " ~~~~\n\n" + text[i:]}})
+		w.alice.edit(url.Values{"title": {w.page}, "text": {text[:i] + "== " + heading + " ==\n" + capital + " ~~~~\n\n" +
+			text[i:]}})
 		w.asked[heading] = 1
 	case 1:
 		m := signature.FindString(section(w.alice.text(w.page), older))
@@ -60,7 +62,8 @@ func (w *world) askAgain(heading string, n int) {
 	}
 }
 
-// settled runs rounds until nothing is open any more and checks that every post has exactly one reply. It looks at nothing but the page.
+// settled runs rounds until nothing is open any more and checks that every post has exactly one reply. It looks at
+// nothing but the page.
 func (w *world) settled() {
 	w.t.Helper()
 	w.hooks.reset(nil, nil)
@@ -166,7 +169,8 @@ func TestKilledAtEveryOutsideCall(t *testing.T) {
 	}
 }
 
-// TestKilledAtEveryLedgerWrite kills the program at the n-th system call that writes to or syncs one of its files, for every n, by the system call tracer.
+// TestKilledAtEveryLedgerWrite kills the program at the n-th system call that writes to or syncs one of its files, for
+// every n, by the system call tracer.
 func TestKilledAtEveryLedgerWrite(t *testing.T) {
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Fatalf("strace is missing: %v", err)

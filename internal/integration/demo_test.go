@@ -59,7 +59,8 @@ func chromium(t *testing.T, args ...string) string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, path, append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
+	cmd := exec.CommandContext(ctx, path, append([]string{"--headless", "--no-sandbox", "--disable-gpu",
+		"--disable-background-networking", "--disable-component-update",
 		"--disable-sync", "--no-first-run", "--virtual-time-budget=4000", "--user-data-dir=" + t.TempDir()}, args...)...)
 	out, err := cmd.Output()
 	if err != nil {
@@ -86,8 +87,10 @@ func TestDemoInTheBrowser(t *testing.T) {
 		what, selector string
 		least          int
 	}{
-		{"headings", "h2", 15}, {"nested replies", "dd dd, .level dd, li li, dd", 12}, {"highlighted queries", "pre span", 50}, {"result tables", "table", 11},
-		{"collapsible lists of steps", "details", 12}, {"a form for a new request", "form[action*='action=new']", 1}, {"forms to reply", "form[action*='action=reply']", 15},
+		{"headings", "h2", 15}, {"nested replies", "dd dd, .level dd, li li, dd", 12}, {"highlighted queries", "pre span",
+			50}, {"result tables", "table", 11},
+		{"collapsible lists of steps", "details", 12}, {"a form for a new request", "form[action*='action=new']", 1},
+		{"forms to reply", "form[action*='action=reply']", 15},
 		{"links to try a query", "a[href^='/query#']", 11},
 	} {
 		if n := doc.Find(want.selector).Length(); n < want.least {
@@ -105,7 +108,8 @@ func TestDemoInTheBrowser(t *testing.T) {
 		t.Errorf("the link to try a query shows no result")
 	}
 
-	b.post("action=new", "", url.Values{"heading": {"Bridges of Lyon"}, "text": {"Could you list the bridges of Lyon, please?"}, "name": {"Ada"}})
+	b.post("action=new", "", url.Values{"heading": {"Bridges of Lyon"},
+		"text": {"Could you list the bridges of Lyon, please?"}, "name": {"Ada"}})
 	b.eventually("a request without a script gets an honest reply", func() bool {
 		s := section(raw(), "Bridges of Lyon")
 		return replies(s) == 1 && strings.Contains(s, "no language model is configured")

@@ -15,10 +15,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// evalRun is the command line of a run of the test's own benchmark on the built-in slice, with the test's own scripted model.
+// evalRun is the command line of a run of the test's own benchmark on the built-in slice, with the test's own scripted
+// model.
 func evalRun(bin, dir string) *exec.Cmd {
 	data := filepath.Join("testdata", "evalrun")
-	cmd := exec.CommandContext(context.Background(), bin, "eval", "run", "--env-file", os.DevNull, "--kg", "embedded", "--script", filepath.Join(data, "script.txt"),
+	cmd := exec.CommandContext(context.Background(), bin, "eval", "run", "--env-file", os.DevNull, "--kg", "embedded",
+		"--script", filepath.Join(data, "script.txt"),
 		"--as-of", "2025-01-31T00:00:00Z", "--jobs", "2", "--out", dir, filepath.Join(data, "bench.jsonl"))
 	cmd.Env = []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
 	return cmd
@@ -39,7 +41,8 @@ func files(dir, sub string) int {
 	return n
 }
 
-// A benchmark run that is killed ten times ends with the same results file as an undisturbed one, byte for byte, and keeps every trajectory.
+// A benchmark run that is killed ten times ends with the same results file as an undisturbed one, byte for byte, and
+// keeps every trajectory.
 func TestEvalRunKilled(t *testing.T) {
 	bin := binary(t)
 	whole := t.TempDir()
@@ -76,7 +79,8 @@ func TestEvalRunKilled(t *testing.T) {
 	}
 }
 
-// killWhen runs a command and kills it as soon as due says so; dead is false when it ended before, which must be in order.
+// killWhen runs a command and kills it as soon as due says so; dead is false when it ended before, which must be in
+// order.
 func killWhen(t *testing.T, cmd *exec.Cmd, due func() bool) (dead bool) {
 	t.Helper()
 	var b bytes.Buffer
@@ -124,12 +128,14 @@ func TestEvalRunLocked(t *testing.T) {
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-	if out, err := evalRun(bin, dir).CombinedOutput(); err == nil || !strings.Contains(string(out), "another run works in") {
+	if out, err := evalRun(bin, dir).CombinedOutput(); err == nil || !strings.Contains(string(out),
+		"another run works in") {
 		t.Errorf("a second run in the same folder: %v\n%s", err, out)
 	}
 }
 
-// The report opens in a browser under its own policy, in light and dark: its style holds, no script runs, and a link leads to an item's trajectory.
+// The report opens in a browser under its own policy, in light and dark: its style holds, no script runs, and a link
+// leads to an item's trajectory.
 func TestEvalReport(t *testing.T) {
 	bin, dir := binary(t), t.TempDir()
 	runs := []string{filepath.Join(dir, "one"), filepath.Join(dir, "two")}
@@ -156,7 +162,8 @@ func TestEvalReport(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "report.html")
-	if out, err := exec.CommandContext(context.Background(), bin, append([]string{"eval", "report", "--out", file}, runs...)...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(context.Background(), bin, append([]string{"eval", "report", "--out", file},
+		runs...)...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	p := newTab(t, 1280, 900)

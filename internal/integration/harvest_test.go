@@ -40,7 +40,8 @@ func countries(n int) string {
 	return fmt.Sprintf("SELECT ?c WHERE { ?c wdt:P31 wd:Q6256 } LIMIT %d", n)
 }
 
-// shapes are the discussions of one archive month. short is the link shortener's address; n makes the queries of months differ.
+// shapes are the discussions of one archive month. short is the link shortener's address; n makes the queries of months
+// differ.
 func shapes(short string, n int) []shape {
 	tmpl := func(q string) string { return "{{SPARQL|query=" + strings.ReplaceAll(q, "|", "{{!}}") + "\n}}" }
 	ask := func(text string) string { return text + " " + stamp("Ann", 10, 3) + "\n" }
@@ -52,27 +53,41 @@ func shapes(short string, n int) []shape {
 	}
 	const glued = "SELECT ?c WHERE { ?c wdt:P31 wd:Q6256 }"
 	return []shape{
-		{"Nested replies", ask("Which countries are there?") + reply(1, "Bob", "Try "+tmpl(countries(n+1)), 11) + reply(2, "Ann", "Thanks, but fewer?", 12) +
-			reply(3, "Bob", "Then "+tmpl(countries(n+2)), 13) + reply(4, "Ann", "Perfect, thank you!", 14) + "* And a word from the side. " + stamp("Cid", 15, 5) + "\n", countries(n + 2), "", "Ann", 5},
-		{"Unsigned", "I forgot to sign this. {{unsigned|Eve|10:00, 3 June 2019}}\n" + reply(1, "Bob", tmpl(countries(n+3)), 11), countries(n + 3), "", "Eve", 1},
-		one("Raw pipes", "{{SPARQL|query=SELECT ?c WHERE { ?c wdt:P31|wdt:P279 wd:Q6256 } LIMIT 7\n}}", "SELECT ?c WHERE { ?c wdt:P31|wdt:P279 wd:Q6256 } LIMIT 7", ""),
+		{"Nested replies", ask("Which countries are there?") + reply(1, "Bob", "Try "+tmpl(countries(n+1)), 11) +
+			reply(2, "Ann", "Thanks, but fewer?", 12) +
+			reply(3, "Bob", "Then "+tmpl(countries(n+2)), 13) + reply(4, "Ann", "Perfect, thank you!", 14) +
+			"* And a word from the side. " + stamp("Cid", 15, 5) + "\n", countries(n + 2), "", "Ann", 5},
+		{"Unsigned", "I forgot to sign this. {{unsigned|Eve|10:00, 3 June 2019}}\n" + reply(1, "Bob", tmpl(countries(n+3)),
+			11), countries(n + 3), "", "Eve", 1},
+		one("Raw pipes", "{{SPARQL|query=SELECT ?c WHERE { ?c wdt:P31|wdt:P279 wd:Q6256 } LIMIT 7\n}}",
+			"SELECT ?c WHERE { ?c wdt:P31|wdt:P279 wd:Q6256 } LIMIT 7", ""),
 		one("Glued braces", "{{SPARQL|query="+glued+"}}", glued, ""),
-		one("Escaped pipes", tmpl("SELECT ?c WHERE { ?c wdt:P31|wdt:P279 wd:Q6256 } LIMIT 8"), "SELECT ?c WHERE { ?c wdt:P31|wdt:P279 wd:Q6256 } LIMIT 8", ""),
-		{"Several", ask("Two ways?") + reply(1, "Bob", "First "+tmpl(countries(n+4))+" and second "+tmpl(countries(n+5)), 11) +
-			reply(1, "Cid", "Or <syntaxhighlight lang=\"sparql\" inline>"+countries(n+6)+"</syntaxhighlight>", 12), countries(n + 6), "", "Ann", 2},
+		one("Escaped pipes", tmpl("SELECT ?c WHERE { ?c wdt:P31|wdt:P279 wd:Q6256 } LIMIT 8"),
+			"SELECT ?c WHERE { ?c wdt:P31|wdt:P279 wd:Q6256 } LIMIT 8", ""),
+		{"Several", ask("Two ways?") + reply(1, "Bob", "First "+tmpl(countries(n+4))+" and second "+tmpl(countries(n+5)),
+			11) +
+			reply(1, "Cid", "Or <syntaxhighlight lang=\"sparql\" inline>"+countries(n+6)+"</syntaxhighlight>", 12),
+			countries(n + 6), "", "Ann", 2},
 		one("A link", "See ["+strings.ReplaceAll(sparql.URL(countries(n+7)), "_", "%5F")+" the query]", countries(n+7), ""),
 		one("A short link", "See "+short+"/good"+fmt.Sprint(n)+" please", countries(n+8), ""),
 		one("A short link to elsewhere", "See "+short+"/elsewhere please", "", dataset.BadShortLink),
-		{"Resolved", "{{Section resolved|1=" + stamp("Ann", 18, 6) + "}}\n" + ask("Done already?") + reply(1, "Bob", tmpl(countries(n+9)), 11), countries(n + 9), "", "Ann", 1},
-		{"Sub-headings", ask("A long one.") + "=== First try ===\n" + reply(1, "Bob", tmpl(countries(n+10)), 11) + "=== Second try ===\n" + reply(1, "Bob", tmpl(countries(n+11)), 12), countries(n + 11), "", "Ann", 2},
-		one("Broken markup", "''open italics, '''bold'', [[a broken link and <b>open "+tmpl(countries(n+12)), countries(n+12), ""),
+		{"Resolved", "{{Section resolved|1=" + stamp("Ann", 18, 6) + "}}\n" + ask("Done already?") +
+			reply(1, "Bob", tmpl(countries(n+9)), 11), countries(n + 9), "", "Ann", 1},
+		{"Sub-headings", ask("A long one.") + "=== First try ===\n" + reply(1, "Bob", tmpl(countries(n+10)), 11) +
+			"=== Second try ===\n" + reply(1, "Bob", tmpl(countries(n+11)), 12), countries(n + 11), "", "Ann", 2},
+		one("Broken markup", "''open italics, '''bold'', [[a broken link and <b>open "+tmpl(countries(n+12)), countries(n+12),
+			""),
 		one("No query", "Sorry, that is not in the data.", "", dataset.NoQuery),
 		{"Only the bot", ask("Dear bot?") + reply(1, "SpinachBot", tmpl(countries(n+13)), 11), "", dataset.BotOnly, "Ann", 1},
-		{"The bot came last", ask("Dear all?") + reply(1, "Bob", tmpl(countries(n+14)), 11) + reply(1, "SpinachBot", tmpl(countries(n+15)), 12), countries(n + 14), "", "Ann", 2},
-		one("Nothing found", tmpl("SELECT ?c WHERE { ?c wdt:P31 wd:Q999999999 }"), "SELECT ?c WHERE { ?c wdt:P31 wd:Q999999999 }", dataset.Empty),
+		{"The bot came last", ask("Dear all?") + reply(1, "Bob", tmpl(countries(n+14)), 11) + reply(1, "SpinachBot",
+			tmpl(countries(n+15)), 12), countries(n + 14), "", "Ann", 2},
+		one("Nothing found", tmpl("SELECT ?c WHERE { ?c wdt:P31 wd:Q999999999 }"),
+			"SELECT ?c WHERE { ?c wdt:P31 wd:Q999999999 }", dataset.Empty),
 		one("Not SPARQL", tmpl("SELECT ?c WHERE { ?c wdt:P31 }"), "SELECT ?c WHERE { ?c wdt:P31 }", dataset.SyntaxError),
-		one("Elsewhere", tmpl("SELECT ?c WHERE { SERVICE <https://evil.example/sparql> { ?c ?p ?o } }"), "SELECT ?c WHERE { SERVICE <https://evil.example/sparql> { ?c ?p ?o } }", dataset.RefusedHost),
-		one("Papers", tmpl("SELECT ?c WHERE { ?c wdt:P2860 wd:Q999999999 }"), "SELECT ?c WHERE { ?c wdt:P2860 wd:Q999999999 }", dataset.Scholarly),
+		one("Elsewhere", tmpl("SELECT ?c WHERE { SERVICE <https://evil.example/sparql> { ?c ?p ?o } }"),
+			"SELECT ?c WHERE { SERVICE <https://evil.example/sparql> { ?c ?p ?o } }", dataset.RefusedHost),
+		one("Papers", tmpl("SELECT ?c WHERE { ?c wdt:P2860 wd:Q999999999 }"),
+			"SELECT ?c WHERE { ?c wdt:P2860 wd:Q999999999 }", dataset.Scholarly),
 	}
 }
 
@@ -110,8 +125,10 @@ func newHarvestSite(t *testing.T) *harvestSite {
 		}
 		admin.edit(url.Values{"title": {title}, "text": {text}})
 	}
-	admin.edit(url.Values{"title": {w.vars["FORUM_ARCHIVE_PREFIX"] + "2019/11/fr"}, "text": {"== Non ==\nPas une archive. " + stamp("Ann", 10, 3)}})
-	s.env = []string{"HOME=" + t.TempDir(), "WIKI_API=" + w.vars["WIKI_API"], "FORUM_ARCHIVE_PREFIX=" + w.vars["FORUM_ARCHIVE_PREFIX"], "SPARQL_ENDPOINT=" + graph + "/sparql",
+	admin.edit(url.Values{"title": {w.vars["FORUM_ARCHIVE_PREFIX"] + "2019/11/fr"},
+		"text": {"== Non ==\nPas une archive. " + stamp("Ann", 10, 3)}})
+	s.env = []string{"HOME=" + t.TempDir(), "WIKI_API=" + w.vars["WIKI_API"], "FORUM_ARCHIVE_PREFIX=" +
+		w.vars["FORUM_ARCHIVE_PREFIX"], "SPARQL_ENDPOINT=" + graph + "/sparql",
 		"SHORTLINK_HOSTS=" + strings.TrimPrefix(short.URL, "http://")}
 	return s
 }
@@ -151,14 +168,16 @@ func (s *harvestSite) read(dir, name string) []dataset.Candidate {
 	return cs
 }
 
-// times are what differs between two harvests of the same archive, and what a reader of one form cannot say about the other.
+// times are what differs between two harvests of the same archive, and what a reader of one form cannot say about the
+// other.
 var times = regexp.MustCompile(`"(read|ran_at)":"[^"]*"|"ms":\d+`)
 
 // content is everything in a harvest's files but times.
 func (s *harvestSite) content(dir string) map[string]string {
 	s.t.Helper()
 	out := map[string]string{}
-	for _, name := range []string{dataset.CandidatesFile, dataset.RejectedFile, dataset.FunnelFile, dataset.FunnelPicture} {
+	for _, name := range []string{dataset.CandidatesFile, dataset.RejectedFile, dataset.FunnelFile,
+		dataset.FunnelPicture} {
 		b, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil {
 			s.t.Fatal(err)
@@ -179,8 +198,8 @@ func (s *harvestSite) content(dir string) map[string]string {
 	return out
 }
 
-// TestHarvest: every planted discussion and every planted last query comes back exactly from a real MediaWiki, HTML and wikitext agree, the funnel's figures are the
-// planted ones, and thirty kills at random moments change nothing.
+// TestHarvest: every planted discussion and every planted last query comes back exactly from a real MediaWiki, HTML and
+// wikitext agree, the funnel's figures are the planted ones, and thirty kills at random moments change nothing.
 func TestHarvest(t *testing.T) {
 	s := newHarvestSite(t)
 	dir := filepath.Join(t.TempDir(), "whole")
@@ -246,8 +265,10 @@ func (s *harvestSite) compare(dir string) {
 		if x.reason != "" {
 			stage = dataset.Rejected
 		}
-		if c.Original != x.query || c.Stage != stage || c.Reason != x.reason || c.Conversation.Requester != x.requester || c.Conversation.Responses != x.responses {
-			t.Errorf("%s: query %q, %s %s (%s), %s, %d responses; want %+v", key, c.Original, c.Stage, c.Reason, c.Detail, c.Conversation.Requester, c.Conversation.Responses, x)
+		if c.Original != x.query || c.Stage != stage || c.Reason != x.reason || c.Conversation.Requester != x.requester ||
+			c.Conversation.Responses != x.responses {
+			t.Errorf("%s: query %q, %s %s (%s), %s, %d responses; want %+v", key, c.Original, c.Stage, c.Reason, c.Detail,
+				c.Conversation.Requester, c.Conversation.Responses, x)
 		}
 		for _, n := range c.Notes {
 			if strings.Contains(n, "differ") || strings.Contains(n, "wikitext only") {
@@ -277,7 +298,8 @@ func (s *harvestSite) compare(dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprint(f.Total) != fmt.Sprint(total) || f.Pages.Read != 3 || len(f.Years) != 2 || f.Years[1].Discussions != total.Discussions/3 {
+	if fmt.Sprint(f.Total) != fmt.Sprint(total) || f.Pages.Read != 3 || len(f.Years) != 2 ||
+		f.Years[1].Discussions != total.Discussions/3 {
 		t.Errorf("funnel %+v, want the total %+v", f, total)
 	}
 }

@@ -17,7 +17,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/testutil"
 )
 
-// leftAlone are the sections of the hostile page in which the bot must not write, or writes more than one reply; see TestHostilePosts of cmd/spinachbot.
+// leftAlone are the sections of the hostile page in which the bot must not write, or writes more than one reply; see
+// TestHostilePosts of cmd/spinachbot.
 var leftAlone = map[string]int{"Who am I": 2, "Forged answer": 0, "Do something else": 0, "Behind the comment": 0}
 
 // forbidden is an address that nobody may call; it returns its port and the number of calls so far.
@@ -42,10 +43,12 @@ func forbidden(t *testing.T) (port int, calls func() int32) {
 	return l.Addr().(*net.TCPAddr).Port, n.Load
 }
 
-// TestHostilePosts has an ordinary user post the hostile sections on a real wiki, answers them with a model that obeys each, and looks at the result with the wiki's own eyes.
+// TestHostilePosts has an ordinary user post the hostile sections on a real wiki, answers them with a model that obeys
+// each, and looks at the result with the wiki's own eyes.
 func TestHostilePosts(t *testing.T) {
 	port, calls := forbidden(t)
-	h, err := testutil.ReadHostile("../sandbox/testdata/hostile", port, 100<<10) // Parsoid refuses pages of a million characters
+	// Parsoid refuses pages of a million characters
+	h, err := testutil.ReadHostile("../sandbox/testdata/hostile", port, 100<<10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +163,8 @@ func things(t *testing.T, res map[string]any) map[string]bool {
 		t.Fatalf("action=parse: %.500s", fmt.Sprint(res))
 	}
 	out := map[string]bool{}
-	for kind, name := range map[string]string{"templates": "title", "categories": "category", "links": "title", "langlinks": "title", "iwlinks": "title", "sections": "line"} {
+	for kind, name := range map[string]string{"templates": "title", "categories": "category", "links": "title",
+		"langlinks": "title", "iwlinks": "title", "sections": "line"} {
 		list, _ := dig(res, "parse", kind).([]any)
 		for _, x := range list {
 			out[kind+" "+str(x, name)] = true
@@ -184,10 +188,12 @@ func things(t *testing.T, res map[string]any) map[string]bool {
 var ownThing = regexp.MustCompile(`^(?:templates Template:SPARQL|templates Template:!|links (?:Q\d+|Property:P\d+|User talk:Admin|User:SpinachBot|User talk:SpinachBot|User:SpinachBot/[^/]*)|` +
 	`externallinks https://query\.wikidata\.org/#[^ ]*|links Template:SPARQL)$`)
 
-// harmless has the old parser read a reply on its own: it brings nothing but the bot's own links and the query's template.
+// harmless has the old parser read a reply on its own: it brings nothing but the bot's own links and the query's
+// template.
 func (w *world) harmless(reply string) {
 	w.t.Helper()
-	res := w.alice.call(url.Values{"action": {"parse"}, "title": {w.page}, "text": {reply}, "contentmodel": {"wikitext"}, "prop": {parseProps + "|parsewarnings"}, "disablelimitreport": {"1"}})
+	res := w.alice.call(url.Values{"action": {"parse"}, "title": {w.page}, "text": {reply}, "contentmodel": {"wikitext"},
+		"prop": {parseProps + "|parsewarnings"}, "disablelimitreport": {"1"}})
 	for k := range things(w.t, res) {
 		if !ownThing.MatchString(k) && !strings.HasPrefix(k, "properties ") {
 			w.t.Errorf("the wiki finds %q in the reply\n%s", k, reply)
@@ -233,7 +239,8 @@ func checkDifference(t *testing.T, before, after sight, n int) {
 // onlyForum checks that the account has edited the forum page and nothing else, and what its summaries say.
 func (w *world) onlyForum(text string) {
 	w.t.Helper()
-	res := w.alice.call(url.Values{"action": {"query"}, "list": {"usercontribs"}, "ucuser": {"SpinachBot"}, "uclimit": {"max"}, "ucprop": {"title|comment|parsedcomment|flags"}})
+	res := w.alice.call(url.Values{"action": {"query"}, "list": {"usercontribs"}, "ucuser": {"SpinachBot"},
+		"uclimit": {"max"}, "ucprop": {"title|comment|parsedcomment|flags"}})
 	list, _ := dig(res, "query", "usercontribs").([]any)
 	if len(list) == 0 {
 		w.t.Error("the account has no edits")

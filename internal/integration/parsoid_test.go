@@ -18,7 +18,8 @@ import (
 
 var updateHTML = flag.Bool("update-html", false, "write forum/testdata/html again from the real wiki")
 
-// parsoidTemplates make blocks of several lines and pieces of tables, so that Parsoid has to describe them in all its ways.
+// parsoidTemplates make blocks of several lines and pieces of tables, so that Parsoid has to describe them in all its
+// ways.
 var parsoidTemplates = map[string]string{
 	"Template:Lister": "* from template\n* second",
 	"Template:Row":    "|-\n| a || b",

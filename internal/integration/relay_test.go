@@ -23,7 +23,8 @@ type call struct {
 	body   string
 }
 
-// hooks are called around every relayed call. before returns false to drop the call unsent; after returns false to drop the answer.
+// hooks are called around every relayed call. before returns false to drop the call unsent; after returns false to drop
+// the answer.
 type hooks struct {
 	mu     sync.Mutex
 	n      int
@@ -57,7 +58,8 @@ func relay(t *testing.T, target string, h *hooks) string {
 			panic(http.ErrAbortHandler)
 		},
 	}
-	srv := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	srv := &http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			panic(http.ErrAbortHandler)

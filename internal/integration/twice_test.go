@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestTwoPostsOfOneMinute has a person ask, be answered, and write again in the same minute, each time somewhere else on the page.
+// TestTwoPostsOfOneMinute has a person ask, be answered, and write again in the same minute, each time somewhere else
+// on the page.
 func TestTwoPostsOfOneMinute(t *testing.T) {
 	wiki := startWiki(t)
 	bin := binary(t)
@@ -25,7 +26,8 @@ func TestTwoPostsOfOneMinute(t *testing.T) {
 	}
 }
 
-// TestSuppressedReply loses the answer to a save that arrived. An administrator then removes the reply and hides the revision, as far as the case says.
+// TestSuppressedReply loses the answer to a save that arrived. An administrator then removes the reply and hides the
+// revision, as far as the case says.
 func TestSuppressedReply(t *testing.T) {
 	wiki := startWiki(t)
 	bin := binary(t)
@@ -48,7 +50,8 @@ func TestSuppressedReply(t *testing.T) {
 		pages, _ := dig(out, "query", "pages").([]any)
 		rev, _ := dig(pages[0], "lastrevid").(float64)
 		admin.edit(url.Values{"title": {w.page}, "text": {before}})
-		done := admin.call(url.Values{"action": {"revisiondelete"}, "type": {"revision"}, "target": {w.page}, "ids": {fmt.Sprintf("%.0f", rev)}, "hide": {hide},
+		done := admin.call(url.Values{"action": {"revisiondelete"}, "type": {"revision"}, "target": {w.page},
+			"ids": {fmt.Sprintf("%.0f", rev)}, "hide": {hide},
 			"token": {admin.token}})
 		if str(done, "revisiondelete", "status") != "Success" {
 			t.Fatalf("the revision cannot be hidden: %v", done)
@@ -56,7 +59,8 @@ func TestSuppressedReply(t *testing.T) {
 		w.asked["To be suppressed"] = 0
 		w.settled()
 		w.settled()
-		if out, err := w.bot(nil, "ledger", "list", "--state", state); err != nil || !strings.Contains(out, "To be suppressed") {
+		if out, err := w.bot(nil, "ledger", "list", "--state", state); err != nil || !strings.Contains(out,
+			"To be suppressed") {
 			t.Errorf("hide %s: the request is not %s: %v\n%s", hide, state, err, out)
 		}
 	}

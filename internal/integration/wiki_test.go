@@ -69,7 +69,8 @@ func (w *realWiki) user(name string) *user {
 	u := &user{t: w.t, api: w.vars["WIKI_API"], name: name, http: &http.Client{Jar: jar, Timeout: 60 * time.Second}}
 	key := "REALWIKI_" + strings.ToUpper(name)
 	tok := u.call(url.Values{"action": {"query"}, "meta": {"tokens"}, "type": {"login"}})
-	login := u.call(url.Values{"action": {"login"}, "lgname": {w.vars[key+"_USER"]}, "lgpassword": {w.vars[key+"_PASSWORD"]}, "lgtoken": {str(tok, "query", "tokens", "logintoken")}})
+	login := u.call(url.Values{"action": {"login"}, "lgname": {w.vars[key+"_USER"]},
+		"lgpassword": {w.vars[key+"_PASSWORD"]}, "lgtoken": {str(tok, "query", "tokens", "logintoken")}})
 	if str(login, "login", "result") != "Success" {
 		w.t.Fatalf("%s cannot log in: %v", name, login)
 	}
@@ -137,7 +138,8 @@ func (u *user) reply(page, heading, where, line string) {
 
 func (u *user) text(page string) string {
 	u.t.Helper()
-	out := u.call(url.Values{"action": {"query"}, "prop": {"revisions"}, "rvprop": {"content"}, "rvslots": {"main"}, "titles": {page}})
+	out := u.call(url.Values{"action": {"query"}, "prop": {"revisions"}, "rvprop": {"content"}, "rvslots": {"main"},
+		"titles": {page}})
 	pages, _ := dig(out, "query", "pages").([]any)
 	if len(pages) == 0 {
 		u.t.Fatalf("no page %s: %v", page, out)

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Kind is a kind of failure. The agent tells the model each of them in other words; the bot retries only the transient ones.
+// Kind is a kind of failure. The agent tells the model each of them in other words; the bot retries only the transient
+// ones.
 type Kind string
 
 // The kinds of failure.
@@ -24,7 +25,8 @@ const (
 	QueryFailed Kind = "failed"     // the graph refused to evaluate for another reason; Message is its own
 )
 
-// Error is a failure of graph access with its kind. Message is fit to be shown to a model or a person: no stack trace, no echo of the query.
+// Error is a failure of graph access with its kind. Message is fit to be shown to a model or a person: no stack trace,
+// no echo of the query.
 type Error struct {
 	Kind       Kind
 	Message    string

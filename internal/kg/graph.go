@@ -107,8 +107,8 @@ type FindQuery struct {
 	Among    []rdf.Term // only these are found; nil: everything. Blank nodes are never found
 }
 
-// Shape is what a class's members look like (SHACL calls such a description a shape): its predicates by how many members
-// have them. It is measured, not declared.
+// Shape is what a class's members look like (SHACL calls such a description a shape): its predicates by how many
+// members have them. It is measured, not declared.
 type Shape struct {
 	Class    PropertyRef      // ID and label of the class
 	Members  int64            // direct members; -1 when unknown

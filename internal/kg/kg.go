@@ -1,6 +1,6 @@
-// Package kg holds the nouns of knowledge-graph access: what a search finds, what an entity page says, the table a query returns,
-// and the kinds of failure. It talks to nothing: internal/kg/wikidata and internal/kg/embedded produce these, the agent consumes them.
-// internal/kg/kgtest holds the one conformance suite that both pass.
+// Package kg holds the nouns of knowledge-graph access: what a search finds, what an entity page says, the table a
+// query returns, and the kinds of failure. It talks to nothing: internal/kg/wikidata and internal/kg/embedded produce
+// these, the agent consumes them. internal/kg/kgtest holds the one conformance suite that both pass.
 package kg
 
 import (
@@ -18,8 +18,9 @@ const (
 	Property Type = "property"
 )
 
-// SearchQuery asks for entities by label or alias, with the semantics of Wikibase's wbsearchentities: case-insensitive prefix match on labels
-// and aliases in Language and its fallbacks (variants, mul, en), an exact number such as Q42 finds itself.
+// SearchQuery asks for entities by label or alias, with the semantics of Wikibase's wbsearchentities: case-insensitive
+// prefix match on labels and aliases in Language and its fallbacks (variants, mul, en), an exact number such as Q42
+// finds itself.
 type SearchQuery struct {
 	Text     string
 	Language string // language code of the labels searched, "en"
@@ -66,7 +67,8 @@ const (
 	Deprecated Rank = "deprecated"
 )
 
-// Value is the value of a statement or qualifier. Exactly one of the three forms: a Term (with Label when it is an entity), somevalue, novalue.
+// Value is the value of a statement or qualifier. Exactly one of the three forms: a Term (with Label when it is an
+// entity), somevalue, novalue.
 type Value struct {
 	Term      rdf.Term // IRI of an entity, literal, URL
 	Label     string   // label of an entity value in the language asked
@@ -123,8 +125,9 @@ type Example struct {
 	Value   Value
 }
 
-// Table is the result of a query: the rows of a SELECT, or the truth value of an ASK (then Vars and Rows are nil and Ask is true).
-// A zero Term in a row is an unbound variable. CONSTRUCT and DESCRIBE results have the variables subject, predicate, object.
+// Table is the result of a query: the rows of a SELECT, or the truth value of an ASK (then Vars and Rows are nil and
+// Ask is true). A zero Term in a row is an unbound variable. CONSTRUCT and DESCRIBE results have the variables subject,
+// predicate, object.
 type Table struct {
 	Vars    []string
 	Rows    [][]rdf.Term

@@ -53,7 +53,8 @@ func (b binding) term() rdf.Term {
 	return rdf.Typed(b.Value, b.Datatype)
 }
 
-// MarshalJSON writes the table in the SPARQL 1.1 Query Results JSON Format. Elapsed, Bytes, Total and Source are not part of it.
+// MarshalJSON writes the table in the SPARQL 1.1 Query Results JSON Format. Elapsed, Bytes, Total and Source are not
+// part of it.
 func (t Table) MarshalJSON() ([]byte, error) {
 	var r jsonResult
 	if t.Ask {
@@ -110,7 +111,8 @@ func (t *Table) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// UnmarshalJSON reads the SPARQL 1.1 Query Results JSON Format. A body that is neither a boolean nor bindings is an error.
+// UnmarshalJSON reads the SPARQL 1.1 Query Results JSON Format. A body that is neither a boolean nor bindings is an
+// error.
 func (t *Table) UnmarshalJSON(data []byte) error {
 	var r jsonResult
 	if err := json.Unmarshal(data, &r); err != nil {

@@ -10,7 +10,8 @@ import (
 func TestWriteJSONIsMarshalJSON(t *testing.T) {
 	for _, x := range []Table{
 		{}, {Vars: []string{"a"}}, {Ask: true, Boolean: true}, {Ask: true},
-		{Vars: []string{"a", "b"}, Rows: [][]rdf.Term{{rdf.IRI("http://x/<&>"), {}}, {rdf.LangString("é]}}", "fr"), rdf.Typed("1", rdf.XSDInteger)}}},
+		{Vars: []string{"a", "b"}, Rows: [][]rdf.Term{{rdf.IRI("http://x/<&>"), {}}, {rdf.LangString("é]}}", "fr"),
+			rdf.Typed("1", rdf.XSDInteger)}}},
 	} {
 		want, err := x.MarshalJSON()
 		if err != nil {

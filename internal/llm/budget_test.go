@@ -30,11 +30,13 @@ func TestAccounting(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := Usage{Calls: 2, InputTokens: 1036, OutputTokens: 150, USD: 0.0035 + (36*2.5+50*10)/1e6}
-	if resp.Usage.Calls != want.Calls || resp.Usage.InputTokens != want.InputTokens || resp.Usage.OutputTokens != want.OutputTokens || !near(resp.Usage.USD, want.USD) {
+	if resp.Usage.Calls != want.Calls || resp.Usage.InputTokens != want.InputTokens ||
+		resp.Usage.OutputTokens != want.OutputTokens || !near(resp.Usage.USD, want.USD) {
 		t.Errorf("got %+v, want %+v", resp.Usage, want)
 	}
 	sum, _ := days.Spent(ctx, "2026-11-20")
-	if used := allow.Used(); used.InputTokens != 2036 || sum.InputTokens != 2036 || used.Calls != 3 || !near(sum.USD, used.USD) {
+	if used := allow.Used(); used.InputTokens != 2036 || sum.InputTokens != 2036 || used.Calls != 3 ||
+		!near(sum.USD, used.USD) {
 		t.Errorf("question %+v, day %+v", used, sum)
 	}
 }
@@ -58,7 +60,8 @@ func TestLimitsAreHard(t *testing.T) {
 		limit    float64
 	}{
 		{"day in money", Limits{USD: worst - 1e-6}, Limits{}, DayAccount, USD, worst - 1e-6},
-		{"day in output tokens, less than the question has", Limits{OutputTokens: 49}, Limits{OutputTokens: 50}, DayAccount, OutputTokens, 49},
+		{"day in output tokens, less than the question has", Limits{OutputTokens: 49}, Limits{OutputTokens: 50}, DayAccount,
+			OutputTokens, 49},
 		{"question in money", Limits{}, Limits{USD: worst - 1e-6}, RequestAccount, USD, worst - 1e-6},
 		{"question in output tokens", Limits{}, Limits{OutputTokens: 49}, RequestAccount, OutputTokens, 49},
 		{"question in input tokens", Limits{}, Limits{InputTokens: 35}, RequestAccount, InputTokens, 35},
@@ -70,7 +73,8 @@ func TestLimitsAreHard(t *testing.T) {
 			allow := NewAllowance(tt.ask)
 			_, err := c.Complete(WithAllowance(context.Background(), allow), hello)
 			var over *BudgetError
-			if !errors.As(err, &over) || !errors.Is(err, ErrBudget) || over.Account != tt.account || over.Measure != tt.measure || !near(over.Limit, tt.limit) {
+			if !errors.As(err, &over) || !errors.Is(err, ErrBudget) || over.Account != tt.account ||
+				over.Measure != tt.measure || !near(over.Limit, tt.limit) {
 				t.Errorf("got %v (%+v)", err, over)
 			}
 			if sum, _ := days.Spent(context.Background(), "2026-11-20"); sum != (Usage{}) || allow.Used() != (Usage{}) {
@@ -114,7 +118,8 @@ func TestDayChanges(t *testing.T) {
 	if _, err := b.book(ctx, Usage{Calls: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := b.book(ctx, Usage{Calls: 1}); !errors.Is(err, ErrBudget) || !strings.Contains(err.Error(), "2 of 1 calls") {
+	if _, err := b.book(ctx, Usage{Calls: 1}); !errors.Is(err, ErrBudget) || !strings.Contains(err.Error(),
+		"2 of 1 calls") {
 		t.Errorf("second call of the day: %v", err)
 	}
 	now = time.Date(2026, 11, 21, 9, 30, 0, 0, time.FixedZone("east", 10*3600)) // 23:30 of the 20th in UTC

@@ -84,7 +84,8 @@ func ok(texts ...string) reply {
 		b, _ := json.Marshal(x)
 		ch = append(ch, fmt.Sprintf(`{"index":%d,"finish_reason":"stop","message":{"role":"assistant","content":%s}}`, i, b))
 	}
-	return reply{status: 200, body: `{"id":"x","object":"chat.completion","model":"m-1","choices":[` + strings.Join(ch, ",") +
+	return reply{status: 200, body: `{"id":"x","object":"chat.completion","model":"m-1","choices":[` +
+		strings.Join(ch, ",") +
 		`],"usage":{"prompt_tokens":1000,"completion_tokens":100,"total_tokens":1100}}`}
 }
 
@@ -96,10 +97,12 @@ func failing(status int, code, msg string) reply {
 var epoch = time.Date(2026, 11, 20, 23, 59, 0, 0, time.UTC)
 
 // setup returns a client of the server, its clock and its log.
-func setup(t *testing.T, url string, change func(*Config), budget *Budget) (*Client, *politehttp.ManualClock, *bytes.Buffer) {
+func setup(t *testing.T, url string, change func(*Config), budget *Budget) (*Client, *politehttp.ManualClock,
+	*bytes.Buffer) {
 	t.Helper()
-	cfg := Config{BaseURL: url + "/v1", APIKey: NewSecret(testKey), Model: "gpt-4o", InputUSDPerMTok: 2.5, OutputUSDPerMTok: 10,
-		Retry: politehttp.Policy{Attempts: 4, Base: 2 * time.Second, Max: time.Minute, MaxAfter: time.Minute}}
+	cfg := Config{BaseURL: url + "/v1", APIKey: NewSecret(testKey), Model: "gpt-4o", InputUSDPerMTok: 2.5,
+		OutputUSDPerMTok: 10,
+		Retry:            politehttp.Policy{Attempts: 4, Base: 2 * time.Second, Max: time.Minute, MaxAfter: time.Minute}}
 	if change != nil {
 		change(&cfg)
 	}
@@ -109,14 +112,16 @@ func setup(t *testing.T, url string, change func(*Config), budget *Budget) (*Cli
 		t.Fatal(err)
 	}
 	clock := politehttp.NewManualClock(epoch)
-	c, err := NewClient(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), cfg, rt, clock, func() float64 { return 0 }, budget)
+	c, err := NewClient(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), cfg, rt, clock,
+		func() float64 { return 0 }, budget)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c, clock, &log
 }
 
-var hello = Request{Purpose: "act", Messages: []Message{{Role: System, Content: "s"}, {Role: User, Content: "u"}}, MaxTokens: 50}
+var hello = Request{Purpose: "act", Messages: []Message{{Role: System, Content: "s"}, {Role: User, Content: "u"}},
+	MaxTokens: 50}
 
 func TestRetries(t *testing.T) {
 	cut := ok("x")
@@ -128,27 +133,37 @@ func TestRetries(t *testing.T) {
 		wantErr string          // "" for success
 	}{
 		{"at once", []reply{ok("x")}, nil, ""},
-		{"429 then 503", []reply{failing(429, "rate_limit_exceeded", "slow"), failing(503, "", "busy"), ok("x")}, []time.Duration{time.Second, 2 * time.Second}, ""},
-		{"Retry-After", []reply{{status: 429, body: `{"error":{"message":"slow"}}`, header: map[string]string{"Retry-After": "7"}}, ok("x")}, []time.Duration{7 * time.Second}, ""},
-		{"Retry-After too long", []reply{{status: 429, body: `{"error":{"message":"slow"}}`, header: map[string]string{"Retry-After": "3600"}}}, nil, "slow"},
-		{"HTML of a proxy", []reply{{status: 502, body: "<html>bad gateway</html>"}, ok("x")}, []time.Duration{time.Second}, ""},
+		{"429 then 503", []reply{failing(429, "rate_limit_exceeded", "slow"), failing(503, "", "busy"), ok("x")},
+			[]time.Duration{time.Second, 2 * time.Second}, ""},
+		{"Retry-After", []reply{{status: 429, body: `{"error":{"message":"slow"}}`,
+			header: map[string]string{"Retry-After": "7"}}, ok("x")}, []time.Duration{7 * time.Second}, ""},
+		{"Retry-After too long", []reply{{status: 429, body: `{"error":{"message":"slow"}}`,
+			header: map[string]string{"Retry-After": "3600"}}}, nil, "slow"},
+		{"HTML of a proxy", []reply{{status: 502, body: "<html>bad gateway</html>"}, ok("x")}, []time.Duration{time.Second},
+			""},
 		{"cut connection", []reply{{}, ok("x")}, []time.Duration{time.Second}, ""},
 		{"cut JSON", []reply{cut, ok("x")}, []time.Duration{time.Second}, ""},
-		{"broken stream", []reply{{status: 200, body: "{", header: map[string]string{"Content-Length": "500"}}, ok("x")}, []time.Duration{time.Second}, ""},
+		{"broken stream", []reply{{status: 200, body: "{", header: map[string]string{"Content-Length": "500"}}, ok("x")},
+			[]time.Duration{time.Second}, ""},
 		{"no choices", []reply{{status: 200, body: `{"choices":[]}`}, ok("x")}, []time.Duration{time.Second}, ""},
-		{"error with status 200", []reply{{status: 200, body: `{"error":{"code":502,"message":"upstream"}}`}, ok("x")}, []time.Duration{time.Second}, ""},
-		{"no finish_reason", []reply{{status: 200, body: `{"choices":[{"message":{"content":"half"}}]}`}, ok("x")}, []time.Duration{time.Second}, ""},
+		{"error with status 200", []reply{{status: 200, body: `{"error":{"code":502,"message":"upstream"}}`}, ok("x")},
+			[]time.Duration{time.Second}, ""},
+		{"no finish_reason", []reply{{status: 200, body: `{"choices":[{"message":{"content":"half"}}]}`}, ok("x")},
+			[]time.Duration{time.Second}, ""},
 		{"gives up", []reply{failing(500, "", "a"), failing(500, "", "b"), failing(500, "", "c"), failing(500, "", "d")},
 			[]time.Duration{time.Second, 2 * time.Second, 4 * time.Second}, "status 500"},
 		{"400 does not heal", []reply{failing(400, "invalid_request_error", "bad field")}, nil, "bad field"},
-		{"401 does not heal", []reply{failing(401, "invalid_api_key", "Incorect API key: "+testKey)}, nil, "check OPENAI_API_KEY"},
+		{"401 does not heal", []reply{failing(401, "invalid_api_key", "Incorect API key: "+testKey)}, nil,
+			"check OPENAI_API_KEY"},
 		{"no credit", []reply{failing(429, "insufficient_quota", "You exceeded your quota")}, nil, "no credit left"},
 		{"unknown model", []reply{failing(404, "model_not_found", "no such model")}, nil, "check OPENAI_MODEL"},
 		{"bare string error", []reply{{status: 400, body: `{"error":"nonsense"}`}}, nil, "nonsense"},
 		{"FastAPI detail", []reply{{status: 422, body: `{"detail":[{"msg":"field required"}]}`}}, nil, "field required"},
 		{"refused with status 200", []reply{{status: 200, body: `{"error":{"code":400,"message":"never"}}`}}, nil, "never"},
-		{"redirect", []reply{{status: 307, header: map[string]string{"Location": "http://example.org/"}}}, nil, "correct OPENAI_BASE_URL"},
-		{"parameter", []reply{failing(400, "unsupported_parameter", "Unsupported parameter: 'max_tokens' is not supported with this model.")}, nil, "OPENAI_SAMPLING=none"},
+		{"redirect", []reply{{status: 307, header: map[string]string{"Location": "http://example.org/"}}}, nil,
+			"correct OPENAI_BASE_URL"},
+		{"parameter", []reply{failing(400, "unsupported_parameter",
+			"Unsupported parameter: 'max_tokens' is not supported with this model.")}, nil, "OPENAI_SAMPLING=none"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, tt.replies...)
@@ -184,8 +199,10 @@ func TestErrorKinds(t *testing.T) {
 		want  error
 	}{
 		{"no script", failing(404, "no_script", "none"), ErrNoModel},
-		{"OpenAI", failing(400, "context_length_exceeded", "This model's maximum context length is 128000 tokens"), ErrContextLength},
-		{"vLLM", failing(400, "", "This model's maximum context length is 4096 tokens. However, you requested 5000"), ErrContextLength},
+		{"OpenAI", failing(400, "context_length_exceeded", "This model's maximum context length is 128000 tokens"),
+			ErrContextLength},
+		{"vLLM", failing(400, "", "This model's maximum context length is 4096 tokens. However, you requested 5000"),
+			ErrContextLength},
 		{"llama.cpp", failing(400, "", "the request exceeds the available context size"), ErrContextLength},
 		{"proxy", reply{status: 413, body: "<html>413 Request Entity Too Large</html>"}, ErrContextLength},
 	} {
@@ -207,7 +224,8 @@ func TestErrorKinds(t *testing.T) {
 }
 
 func TestWireForms(t *testing.T) {
-	req := Request{Messages: []Message{{Role: System, Content: "s"}, {Role: User, Content: ""}}, Temperature: 0, TopP: 0.9, MaxTokens: 50, N: 2, Stop: []string{"END"}, JSON: true}
+	req := Request{Messages: []Message{{Role: System, Content: "s"}, {Role: User, Content: ""}}, Temperature: 0, TopP: 0.9,
+		MaxTokens: 50, N: 2, Stop: []string{"END"}, JSON: true}
 	s := serve(t, ok("a", "b"))
 	c, _, _ := setup(t, s.URL, nil, nil)
 	if _, err := c.Complete(context.Background(), req); err != nil {
@@ -228,7 +246,10 @@ func TestWireForms(t *testing.T) {
 	}
 
 	s = serve(t, ok("a END b"), ok("c"))
-	c, _, _ = setup(t, s.URL, func(cfg *Config) { cfg.Sampling, cfg.ReasoningTokens, cfg.Model = SamplingNone, 1000, "o3" }, nil)
+	c, _, _ = setup(t, s.URL, func(cfg *Config) {
+		cfg.Sampling, cfg.ReasoningTokens, cfg.Model = SamplingNone, 1000,
+			"o3"
+	}, nil)
 	resp, err := c.Complete(context.Background(), req)
 	if err != nil || len(resp.Choices) != 2 || resp.Choices[0].Content != "a " || resp.Choices[1].Content != "c" {
 		t.Fatalf("%+v, %v", resp, err)
@@ -246,7 +267,8 @@ func TestWireForms(t *testing.T) {
 	}
 
 	c, _, _ = setup(t, s.URL, func(cfg *Config) { cfg.Model = "o3" }, nil)
-	if _, err := c.Complete(context.Background(), req); err == nil || !strings.Contains(err.Error(), "OPENAI_SAMPLING=none") {
+	if _, err := c.Complete(context.Background(), req); err == nil || !strings.Contains(err.Error(),
+		"OPENAI_SAMPLING=none") {
 		t.Errorf("a reasoning model with full sampling: %v", err)
 	}
 }
@@ -285,20 +307,24 @@ func TestTimeoutAndCancel(t *testing.T) {
 func TestGuardedTransport(t *testing.T) {
 	s := serve(t)
 	rt, _ := politehttp.NewTransport(politehttp.Options{Hosts: []string{"example.org"}})
-	c, err := NewClient(slog.New(slog.DiscardHandler), Config{BaseURL: s.URL, Model: "m"}, rt, politehttp.NewManualClock(epoch), func() float64 { return 0 }, nil)
+	c, err := NewClient(slog.New(slog.DiscardHandler), Config{BaseURL: s.URL, Model: "m"}, rt,
+		politehttp.NewManualClock(epoch), func() float64 { return 0 }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Complete(context.Background(), hello); err == nil || !strings.Contains(err.Error(), "refused to contact") {
+	if _, err := c.Complete(context.Background(), hello); err == nil || !strings.Contains(err.Error(),
+		"refused to contact") {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestNewClientRefusesBadSettings(t *testing.T) {
 	for _, cfg := range []Config{
-		{BaseURL: "ftp://x/v1", Model: "m"}, {BaseURL: "http://u:p@x/v1", Model: "m"}, {BaseURL: "http://x/v1"}, {BaseURL: "http://x", Model: "m", Sampling: "half"},
+		{BaseURL: "ftp://x/v1", Model: "m"}, {BaseURL: "http://u:p@x/v1", Model: "m"}, {BaseURL: "http://x/v1"},
+		{BaseURL: "http://x", Model: "m", Sampling: "half"},
 	} {
-		if _, err := NewClient(slog.New(slog.DiscardHandler), cfg, nil, nil, nil, nil); err == nil || !strings.Contains(err.Error(), "OPENAI_") {
+		if _, err := NewClient(slog.New(slog.DiscardHandler), cfg, nil, nil, nil, nil); err == nil ||
+			!strings.Contains(err.Error(), "OPENAI_") {
 			t.Errorf("%+v: got %v, want an error that names the setting", cfg, err)
 		}
 	}
@@ -310,7 +336,8 @@ func TestClientWithScript(t *testing.T) {
 	defer srv.Close()
 	c, clock, _ := setup(t, srv.URL, func(cfg *Config) { cfg.Model = ScriptModel }, nil)
 	ask := func(purpose, part, subject string) (*Response, error) {
-		return c.Complete(context.Background(), Request{Purpose: purpose, Part: part, Subject: subject, Messages: []Message{{Role: User, Content: "u"}}})
+		return c.Complete(context.Background(), Request{Purpose: purpose, Part: part, Subject: subject,
+			Messages: []Message{{Role: User, Content: "u"}}})
 	}
 	const q = "Who ran the bakery in 1901?"
 	resp, err := ask("act", "2", q)
@@ -337,7 +364,8 @@ func TestSecretNeverPrints(t *testing.T) {
 	}
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("x", "cfg", cfg, "key", cfg.APIKey)
-	for _, s := range []string{string(js), fmt.Sprint(cfg), fmt.Sprintf("%v %+v %#v %s %q %x", cfg, cfg, cfg, cfg.APIKey, cfg.APIKey, cfg.APIKey), log.String()} {
+	for _, s := range []string{string(js), fmt.Sprint(cfg), fmt.Sprintf("%v %+v %#v %s %q %x", cfg, cfg, cfg, cfg.APIKey,
+		cfg.APIKey, cfg.APIKey), log.String()} {
 		if strings.Contains(s, "sk-test") || strings.Contains(s, fmt.Sprintf("%x", testKey)) {
 			t.Errorf("the secret prints: %s", s)
 		}
@@ -352,7 +380,8 @@ func TestRefusedConnection(t *testing.T) {
 	c, clock, _ := setup(t, s.URL, nil, NewBudget(days, func() time.Time { return epoch }, Limits{}))
 	_, err := c.Complete(context.Background(), hello)
 	var e *Error
-	if !errors.As(err, &e) || !e.Refused || !e.Transient || !strings.Contains(e.Message, "OPENAI_BASE_URL") || len(clock.Slept()) > 0 {
+	if !errors.As(err, &e) || !e.Refused || !e.Transient || !strings.Contains(e.Message, "OPENAI_BASE_URL") ||
+		len(clock.Slept()) > 0 {
 		t.Errorf("%v after waiting for %v", err, clock.Slept())
 	}
 	if sum, _ := days.Spent(context.Background(), "2026-11-20"); sum != (Usage{}) {

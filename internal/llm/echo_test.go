@@ -25,7 +25,8 @@ func TestEchoedRequestsRevealNoKey(t *testing.T) {
 			var log bytes.Buffer
 			lg := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			cfg := Config{BaseURL: srv.URL + "/v1", APIKey: NewSecret(key), Model: "m", Retry: politehttp.Policy{Attempts: 2}}
-			c, err := NewClient(lg, cfg, srv.Client().Transport, politehttp.NewManualClock(time.Unix(0, 0)), func() float64 { return 0 }, nil)
+			c, err := NewClient(lg, cfg, srv.Client().Transport, politehttp.NewManualClock(time.Unix(0, 0)),
+				func() float64 { return 0 }, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,15 +26,18 @@ const conversation = "testdata/conversation.httprr"
 // request without script.
 func talk(t *testing.T, baseURL string, rt http.RoundTripper) []*Response {
 	t.Helper()
-	c, err := NewClient(slog.New(slog.DiscardHandler), Config{BaseURL: baseURL + "/v1", APIKey: NewSecret(testKey), Model: ScriptModel}, rt,
+	c, err := NewClient(slog.New(slog.DiscardHandler), Config{BaseURL: baseURL + "/v1", APIKey: NewSecret(testKey),
+		Model: ScriptModel}, rt,
 		politehttp.NewManualClock(epoch), func() float64 { return 0 }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []*Response
 	for _, r := range []Request{
-		{N: 2, MaxTokens: 100, Purpose: "act", Part: "1", Subject: "Who ran the bakery in 1901?", Messages: []Message{{Role: User, Content: "u1"}}},
-		{MaxTokens: 100, Purpose: "act", Part: "2", Subject: "Who ran the bakery in 1901?", Messages: []Message{{Role: User, Content: "u2"}}},
+		{N: 2, MaxTokens: 100, Purpose: "act", Part: "1", Subject: "Who ran the bakery in 1901?",
+			Messages: []Message{{Role: User, Content: "u1"}}},
+		{MaxTokens: 100, Purpose: "act", Part: "2", Subject: "Who ran the bakery in 1901?",
+			Messages: []Message{{Role: User, Content: "u2"}}},
 	} {
 		resp, err := c.Complete(context.Background(), r)
 		if err != nil {
@@ -42,7 +45,8 @@ func talk(t *testing.T, baseURL string, rt http.RoundTripper) []*Response {
 		}
 		out = append(out, resp)
 	}
-	if _, err := c.Complete(context.Background(), Request{Purpose: "act", Part: "1", Subject: "Else?", Messages: []Message{{Role: User, Content: "u"}}}); !errors.Is(err, ErrNoModel) {
+	if _, err := c.Complete(context.Background(), Request{Purpose: "act", Part: "1", Subject: "Else?",
+		Messages: []Message{{Role: User, Content: "u"}}}); !errors.Is(err, ErrNoModel) {
 		t.Fatalf("got %v, want no model", err)
 	}
 	return out
@@ -101,11 +105,13 @@ func TestReplayMissIsNotRetried(t *testing.T) {
 		t.Fatal(err)
 	}
 	clock := politehttp.NewManualClock(epoch)
-	c, err := NewClient(slog.New(slog.DiscardHandler), Config{BaseURL: "http://replay.example/v1", Model: "m"}, p, clock, func() float64 { return 0 }, nil)
+	c, err := NewClient(slog.New(slog.DiscardHandler), Config{BaseURL: "http://replay.example/v1", Model: "m"}, p, clock,
+		func() float64 { return 0 }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Complete(context.Background(), hello); err == nil || !strings.Contains(err.Error(), "x.httprr does not hold POST /v1/chat/completions") {
+	if _, err := c.Complete(context.Background(), hello); err == nil || !strings.Contains(err.Error(),
+		"x.httprr does not hold POST /v1/chat/completions") {
 		t.Errorf("got %v", err)
 	}
 	if len(clock.Slept()) > 0 {

@@ -53,7 +53,8 @@ func mustScript(t testing.TB, text string) *Script {
 
 func TestParseScript(t *testing.T) {
 	s := mustScript(t, bakery)
-	if got := s.Requests(); len(got) != 2 || got[0] != "Who ran the bakery in 1901?" || got[1] != "Who ran the bakery in 1901? And <who> & why" {
+	if got := s.Requests(); len(got) != 2 || got[0] != "Who ran the bakery in 1901?" ||
+		got[1] != "Who ran the bakery in 1901? And <who> & why" {
 		t.Fatalf("requests: %q", got)
 	}
 	first := s.requests[0]
@@ -88,7 +89,8 @@ func TestParseScriptErrors(t *testing.T) {
 		{"no entity", "== request\nq\n== prune 183\n", "line 3: prune wants"},
 		{"no snippet", "== request\n\n== act 1\n", "the request of line 1 has no text"},
 		{"same request", "== request\nq  q\n== request\nq q\n== act 1\n", "same as that of line 1"},
-		{"same section", "== request\nq\n== act 1\na\n== act 1\nb\n", "line 6: section \"act 1\" of line 5 is already in line 3"},
+		{"same section", "== request\nq\n== act 1\na\n== act 1\nb\n",
+			"line 6: section \"act 1\" of line 5 is already in line 3"},
 		{"bad status", "== request\nq\n== act 1 fail 200\n", "\"200\" is neither a status"},
 		{"bad word", "== request\nq\n== act 1 twice\n", "cannot read \"twice\""},
 		{"empty header", "== request\nq\n==\n", "a section without a name"},
@@ -117,7 +119,8 @@ func TestReadCall(t *testing.T) {
 // The purpose is sent alongside the messages, and only to the scripted model: a real server may refuse metadata.
 func TestPurposeIsSentToTheScriptOnly(t *testing.T) {
 	req := Request{Purpose: "act", Part: "2", Subject: "Who?", Messages: []Message{{Role: User, Content: "u"}}}
-	for model, want := range map[string]any{"gpt-4o": nil, ScriptModel: map[string]any{"purpose": "act", "part": "2", "subject": "Who?"}} {
+	for model, want := range map[string]any{"gpt-4o": nil, ScriptModel: map[string]any{"purpose": "act", "part": "2",
+		"subject": "Who?"}} {
 		s := serve(t, ok("x"))
 		c, _, _ := setup(t, s.URL, func(cfg *Config) { cfg.Model = model }, nil)
 		if _, err := c.Complete(t.Context(), req); err != nil {
@@ -161,7 +164,8 @@ func TestScriptServer(t *testing.T) {
 		t.Errorf("samples %q, want %q", texts, want)
 	}
 	u := m["usage"].(map[string]any)
-	if u["total_tokens"] != u["prompt_tokens"].(float64)+u["completion_tokens"].(float64) || u["completion_tokens"].(float64) == 0 {
+	if u["total_tokens"] != u["prompt_tokens"].(float64)+u["completion_tokens"].(float64) ||
+		u["completion_tokens"].(float64) == 0 {
 		t.Errorf("usage %v", u)
 	}
 	_, m = post(t, h, ask(`,"max_tokens":2`))

@@ -51,41 +51,55 @@ func TestStream(t *testing.T) {
 		retries int
 		shown   [3]string
 	}{
-		{"text and reasoning", []reply{sse(delta(`{"role":"assistant","content":""}`, "null"), delta(`{"reasoning_content":"h"}`, "null"),
-			delta(`{"reasoning_content":"m"}`, "null"), delta(`{"content":"Tho"}`, "null"), delta(`{"content":"ught"}`, "null"), delta(`{}`, "stop"), streamUsage, streamDone)},
+		{"text and reasoning", []reply{sse(delta(`{"role":"assistant","content":""}`, "null"),
+			delta(`{"reasoning_content":"h"}`, "null"),
+			delta(`{"reasoning_content":"m"}`, "null"), delta(`{"content":"Tho"}`, "null"), delta(`{"content":"ught"}`, "null"),
+			delta(`{}`, "stop"), streamUsage, streamDone)},
 			Choice{Content: "Thought", Reasoning: "hm", FinishReason: "stop"}, 1, 0, [3]string{"Thought", "hm", ""}},
-		{"the other name of the reasoning", []reply{sse(delta(`{"reasoning":"h"}`, "null"), delta(`{"reasoning":"m","content":"x"}`, "null"), delta(`{}`, "stop"), streamUsage, streamDone)},
+		{"the other name of the reasoning", []reply{sse(delta(`{"reasoning":"h"}`, "null"),
+			delta(`{"reasoning":"m","content":"x"}`, "null"), delta(`{}`, "stop"), streamUsage, streamDone)},
 			Choice{Content: "x", Reasoning: "hm", FinishReason: "stop"}, 1, 0, [3]string{"x", "hm", ""}},
-		{"both names", []reply{sse(delta(`{"reasoning":"h","reasoning_content":"h"}`, "null"), delta(`{"content":"x"}`, "stop"), streamUsage, streamDone)},
+		{"both names", []reply{sse(delta(`{"reasoning":"h","reasoning_content":"h"}`, "null"), delta(`{"content":"x"}`,
+			"stop"), streamUsage, streamDone)},
 			Choice{Content: "x", Reasoning: "h", FinishReason: "stop"}, 1, 0, [3]string{"x", "h", ""}},
 		{"calls by index", []reply{sse(delta(`{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"search","arguments":""}}]}`, "null"),
 			delta(`{"tool_calls":[{"index":1,"id":"b","type":"function","function":{"name":"stop","arguments":"{}"}}]}`, "null"),
-			delta(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"text\":"}}]}`, "null"), delta(`{"tool_calls":[{"index":0,"function":{"arguments":"\"x\"}"}}]}`, "null"),
+			delta(`{"tool_calls":[{"index":0,"function":{"arguments":"{\"text\":"}}]}`, "null"),
+			delta(`{"tool_calls":[{"index":0,"function":{"arguments":"\"x\"}"}}]}`, "null"),
 			delta(`{}`, "tool_calls"), streamUsage, streamDone)},
-			Choice{FinishReason: "tool_calls", ToolCalls: []ToolCall{{"a", "search", `{"text":"x"}`}, {"b", "stop", "{}"}}}, 1, 0,
+			Choice{FinishReason: "tool_calls", ToolCalls: []ToolCall{{"a", "search", `{"text":"x"}`}, {"b", "stop", "{}"}}}, 1,
+			0,
 			[3]string{"", "", "\nsearch \nstop {}{\"text\":\"x\"}"}},
 		{"calls without an index", []reply{sse(delta(`{"tool_calls":[{"id":"a","type":"function","function":{"name":"search","arguments":"{\"te"}}]}`, "null"),
-			delta(`{"tool_calls":[{"function":{"arguments":"xt\":\"x\"}"}}]}`, "null"), delta(`{}`, "tool_calls"), streamUsage, streamDone)},
-			Choice{FinishReason: "tool_calls", ToolCalls: []ToolCall{{"a", "search", `{"text":"x"}`}}}, 1, 0, [3]string{"", "", "\nsearch {\"text\":\"x\"}"}},
+			delta(`{"tool_calls":[{"function":{"arguments":"xt\":\"x\"}"}}]}`, "null"), delta(`{}`, "tool_calls"), streamUsage,
+			streamDone)},
+			Choice{FinishReason: "tool_calls", ToolCalls: []ToolCall{{"a", "search", `{"text":"x"}`}}}, 1, 0, [3]string{"", "",
+				"\nsearch {\"text\":\"x\"}"}},
 		{"the server answers whole", []reply{ok("x")}, Choice{Content: "x", FinishReason: "stop"}, 1, 0, [3]string{}},
 		{"the server refuses to stream", []reply{failing(400, "unsupported", "streaming is not supported"), ok("x"), ok("y")},
 			Choice{Content: "x", FinishReason: "stop"}, 2, 0, [3]string{}},
-		{"the server refuses the option", []reply{failing(422, "", "stream_options: extra fields not permitted"), ok("x"), ok("y")},
+		{"the server refuses the option", []reply{failing(422, "", "stream_options: extra fields not permitted"), ok("x"),
+			ok("y")},
 			Choice{Content: "x", FinishReason: "stop"}, 2, 0, [3]string{}},
-		{"a stream that breaks off", []reply{sse(delta(`{"content":"half"}`, "null")), sse(delta(`{"content":"x"}`, "stop"), streamUsage, streamDone)},
+		{"a stream that breaks off", []reply{sse(delta(`{"content":"half"}`, "null")), sse(delta(`{"content":"x"}`, "stop"),
+			streamUsage, streamDone)},
 			Choice{Content: "x", FinishReason: "stop"}, 2, 1, [3]string{"x", "", ""}},
-		{"an error in the middle", []reply{sse(delta(`{"content":"half"}`, "null"), `data: {"error":{"code":502,"message":"upstream"}}`),
-			sse(delta(`{"content":"x"}`, "stop"), streamUsage, streamDone)}, Choice{Content: "x", FinishReason: "stop"}, 2, 1, [3]string{"x", "", ""}},
+		{"an error in the middle", []reply{sse(delta(`{"content":"half"}`, "null"),
+			`data: {"error":{"code":502,"message":"upstream"}}`),
+			sse(delta(`{"content":"x"}`, "stop"), streamUsage, streamDone)}, Choice{Content: "x", FinishReason: "stop"}, 2, 1,
+			[3]string{"x", "", ""}},
 		{"not an event", []reply{sse("data: {"), sse(delta(`{"content":"x"}`, "stop"), streamUsage, streamDone)},
 			Choice{Content: "x", FinishReason: "stop"}, 2, 1, [3]string{"x", "", ""}},
-		{"busy", []reply{failing(429, "rate_limit", "slow down"), sse(delta(`{"content":"x"}`, "stop"), streamUsage, streamDone)},
+		{"busy", []reply{failing(429, "rate_limit", "slow down"), sse(delta(`{"content":"x"}`, "stop"), streamUsage,
+			streamDone)},
 			Choice{Content: "x", FinishReason: "stop"}, 2, 1, [3]string{"x", "", ""}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, tt.replies...)
 			c, clock, _ := setup(t, s.URL, nil, nil)
 			var got shown
-			resp, err := c.Complete(context.Background(), Request{Messages: []Message{{Role: User, Content: "u"}}, Live: got.live})
+			resp, err := c.Complete(context.Background(), Request{Messages: []Message{{Role: User, Content: "u"}},
+				Live: got.live})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +116,8 @@ func TestStream(t *testing.T) {
 				t.Errorf("usage %+v", resp.Usage)
 			}
 			if len(tt.replies) == 3 { // once refused, it is not tried again
-				if _, err := c.Complete(context.Background(), Request{Messages: []Message{{Role: User, Content: "u"}}, Live: got.live}); err != nil ||
+				if _, err := c.Complete(context.Background(), Request{Messages: []Message{{Role: User, Content: "u"}},
+					Live: got.live}); err != nil ||
 					s.bodies[2]["stream"] == true {
 					t.Errorf("the second call: %v, %v", err, s.bodies[2]["stream"])
 				}
@@ -139,14 +154,16 @@ func TestScriptedCalls(t *testing.T) {
 	c, _, _ := setup(t, srv.URL, func(cfg *Config) { cfg.Model = ScriptModel }, nil)
 	ask := func(purpose string, tools []Tool, live func(Delta)) Choice {
 		t.Helper()
-		resp, err := c.Complete(context.Background(), Request{Purpose: purpose, Part: "1", Subject: "Who?", Tools: tools, Live: live,
+		resp, err := c.Complete(context.Background(), Request{Purpose: purpose, Part: "1", Subject: "Who?", Tools: tools,
+			Live:     live,
 			Messages: []Message{{Role: User, Content: "u"}}})
 		if err != nil || resp.Usage.OutputTokens == 0 {
 			t.Fatal(resp, err)
 		}
 		return resp.Choices[0]
 	}
-	want := Choice{Content: "I look.", FinishReason: "tool_calls", ToolCalls: []ToolCall{{"call_6_0_1", "search", "{\"text\":\n  \"x\"}"},
+	want := Choice{Content: "I look.", FinishReason: "tool_calls", ToolCalls: []ToolCall{{"call_6_0_1", "search",
+		"{\"text\":\n  \"x\"}"},
 		{"call_6_0_2", "broken", `{"text":`}, {"call_6_0_3", "stop", ""}}}
 	var got shown
 	if d := cmp.Diff(want, ask("act", []Tool{searchTool}, nil)); d != "" {
@@ -158,7 +175,8 @@ func TestScriptedCalls(t *testing.T) {
 	if c := ask("act", nil, nil); c.ToolCalls != nil || !strings.HasPrefix(c.Content, "Thought") {
 		t.Errorf("%+v", c)
 	}
-	if c := ask("feedback", []Tool{searchTool}, nil); len(c.ToolCalls) != 1 || !json.Valid([]byte(c.ToolCalls[0].Arguments)) {
+	if c := ask("feedback", []Tool{searchTool}, nil); len(c.ToolCalls) != 1 ||
+		!json.Valid([]byte(c.ToolCalls[0].Arguments)) {
 		t.Errorf("%+v", c)
 	}
 }

@@ -18,7 +18,8 @@ var searchTool = Tool{Name: "search", Description: "Searches.", Strict: true,
 func withCalls(content, extra string, pairs ...string) reply {
 	var calls []any
 	for i := 0; i < len(pairs); i += 2 {
-		calls = append(calls, map[string]any{"id": "c" + pairs[i], "type": "function", "function": map[string]any{"name": pairs[i], "arguments": pairs[i+1]}})
+		calls = append(calls, map[string]any{"id": "c" + pairs[i], "type": "function",
+			"function": map[string]any{"name": pairs[i], "arguments": pairs[i+1]}})
 	}
 	b, _ := json.Marshal(calls)
 	c, _ := json.Marshal(content)
@@ -28,12 +29,14 @@ func withCalls(content, extra string, pairs ...string) reply {
 
 // What is sent: definitions, choice, calls of earlier turns and their results, reasoning.
 func TestToolsAreSent(t *testing.T) {
-	req := Request{Tools: []Tool{searchTool, {Name: "stop"}}, ToolChoice: ToolRequired, OneToolCall: true, Messages: []Message{
-		{Role: User, Content: "u"},
-		{Role: Assistant, Reasoning: "hm", ToolCalls: []ToolCall{{"c1", "search", `{"text":"Danube"}`}, {"c2", "search", `{"text":`}}},
-		{Role: ToolRole, ToolCallID: "c1", Content: "Danube (Q1653)"},
-		{Role: ToolRole, ToolCallID: "c2"},
-	}}
+	req := Request{Tools: []Tool{searchTool, {Name: "stop"}}, ToolChoice: ToolRequired, OneToolCall: true,
+		Messages: []Message{
+			{Role: User, Content: "u"},
+			{Role: Assistant, Reasoning: "hm", ToolCalls: []ToolCall{{"c1", "search", `{"text":"Danube"}`},
+				{"c2", "search", `{"text":`}}},
+			{Role: ToolRole, ToolCallID: "c1", Content: "Danube (Q1653)"},
+			{Role: ToolRole, ToolCallID: "c2"},
+		}}
 	s := serve(t, ok("x"), ok("x"), ok("x"))
 	c, _, _ := setup(t, s.URL, nil, nil)
 	if _, err := c.Complete(context.Background(), req); err != nil {
@@ -44,7 +47,8 @@ func TestToolsAreSent(t *testing.T) {
 	}
 	want := []any{
 		map[string]any{"role": "user", "content": "u"},
-		map[string]any{"role": "assistant", "reasoning_content": "hm", "tool_calls": []any{function("c1", `{"text":"Danube"}`), function("c2", `{"text":`)}},
+		map[string]any{"role": "assistant", "reasoning_content": "hm",
+			"tool_calls": []any{function("c1", `{"text":"Danube"}`), function("c2", `{"text":`)}},
 		map[string]any{"role": "tool", "tool_call_id": "c1", "content": "Danube (Q1653)"},
 		map[string]any{"role": "tool", "tool_call_id": "c2", "content": " "},
 	}
@@ -55,7 +59,8 @@ func TestToolsAreSent(t *testing.T) {
 	_ = json.Unmarshal(searchTool.Parameters, &schema)
 	_ = json.Unmarshal([]byte(`{"type":"object","properties":{}}`), &none)
 	wantTools := []any{
-		map[string]any{"type": "function", "function": map[string]any{"name": "search", "description": "Searches.", "strict": true, "parameters": schema}},
+		map[string]any{"type": "function", "function": map[string]any{"name": "search", "description": "Searches.",
+			"strict": true, "parameters": schema}},
 		map[string]any{"type": "function", "function": map[string]any{"name": "stop", "parameters": none}},
 	}
 	if d := cmp.Diff(wantTools, s.bodies[0]["tools"]); d != "" {
@@ -70,7 +75,8 @@ func TestToolsAreSent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if d := cmp.Diff(map[string]any{"type": "function", "function": map[string]any{"name": "search"}}, s.bodies[1]["tool_choice"]); d != "" {
+	if d := cmp.Diff(map[string]any{"type": "function", "function": map[string]any{"name": "search"}},
+		s.bodies[1]["tool_choice"]); d != "" {
 		t.Errorf("one tool (-want +got):\n%s", d)
 	}
 	if _, has := s.bodies[2]["tool_choice"]; has || s.bodies[2]["parallel_tool_calls"] != nil {
@@ -103,20 +109,25 @@ func TestToolCallsAreRead(t *testing.T) {
 		reply reply
 		want  Choice
 	}{
-		{"parallel", withCalls("I look.", "", "search", `{"text":"a"}`, "search", `{"text":"b"}`), Choice{Content: "I look.", FinishReason: "tool_calls",
-			ToolCalls: []ToolCall{{"csearch", "search", `{"text":"a"}`}, {"call_1", "search", `{"text":"b"}`}}}},
-		{"broken arguments", withCalls("", `,"reasoning_content":"hm"`, "search", `{"text": "a`), Choice{Reasoning: "hm", FinishReason: "tool_calls",
-			ToolCalls: []ToolCall{{"csearch", "search", `{"text": "a`}}}},
-		{"reasoning under its other name", withCalls("", `,"reasoning":"hm"`, "no_such_tool", `null`), Choice{Reasoning: "hm", FinishReason: "tool_calls",
-			ToolCalls: []ToolCall{{"cno_such_tool", "no_such_tool", "null"}}}},
+		{"parallel", withCalls("I look.", "", "search", `{"text":"a"}`, "search", `{"text":"b"}`), Choice{Content: "I look.",
+			FinishReason: "tool_calls",
+			ToolCalls:    []ToolCall{{"csearch", "search", `{"text":"a"}`}, {"call_1", "search", `{"text":"b"}`}}}},
+		{"broken arguments", withCalls("", `,"reasoning_content":"hm"`, "search", `{"text": "a`), Choice{Reasoning: "hm",
+			FinishReason: "tool_calls",
+			ToolCalls:    []ToolCall{{"csearch", "search", `{"text": "a`}}}},
+		{"reasoning under its other name", withCalls("", `,"reasoning":"hm"`, "no_such_tool", `null`), Choice{Reasoning: "hm",
+			FinishReason: "tool_calls",
+			ToolCalls:    []ToolCall{{"cno_such_tool", "no_such_tool", "null"}}}},
 		{"a refusal", reply{status: 200, body: `{"choices":[{"message":{"role":"assistant","content":null,"refusal":"I cannot."},"finish_reason":"stop"}]}`},
 			Choice{Content: "I cannot.", FinishReason: "stop"}},
-		{"without IDs", noID, Choice{FinishReason: "tool_calls", ToolCalls: []ToolCall{{"call_1", "search", "{}"}, {"call_2", "stop", ""}}}},
+		{"without IDs", noID, Choice{FinishReason: "tool_calls", ToolCalls: []ToolCall{{"call_1", "search", "{}"},
+			{"call_2", "stop", ""}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := serve(t, tt.reply)
 			c, _, _ := setup(t, s.URL, nil, nil)
-			resp, err := c.Complete(context.Background(), Request{Messages: []Message{{Role: User, Content: "u"}}, Tools: []Tool{searchTool}})
+			resp, err := c.Complete(context.Background(), Request{Messages: []Message{{Role: User, Content: "u"}},
+				Tools: []Tool{searchTool}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -131,9 +142,10 @@ func TestToolCallsAreRead(t *testing.T) {
 func TestRepeatedIDs(t *testing.T) {
 	s := serve(t, withCalls("", "", "search", `{}`))
 	c, _, _ := setup(t, s.URL, nil, nil)
-	resp, err := c.Complete(context.Background(), Request{Tools: []Tool{searchTool}, Messages: []Message{{Role: User, Content: "u"},
-		{Role: Assistant, ToolCalls: []ToolCall{{"csearch", "search", "{}"}, {"call_1", "search", "{}"}}},
-		{Role: ToolRole, ToolCallID: "csearch"}, {Role: ToolRole, ToolCallID: "call_1"}}})
+	resp, err := c.Complete(context.Background(), Request{Tools: []Tool{searchTool},
+		Messages: []Message{{Role: User, Content: "u"},
+			{Role: Assistant, ToolCalls: []ToolCall{{"csearch", "search", "{}"}, {"call_1", "search", "{}"}}},
+			{Role: ToolRole, ToolCallID: "csearch"}, {Role: ToolRole, ToolCallID: "call_1"}}})
 	if err != nil || resp.Choices[0].ToolCalls[0].ID != "call_2" {
 		t.Errorf("%+v, %v", resp, err)
 	}
@@ -178,7 +190,8 @@ func TestToolsAreBooked(t *testing.T) {
 	plain := Request{Messages: []Message{{Role: User, Content: "u"}}}
 	with := plain
 	with.Tools = []Tool{searchTool}
-	with.Messages = append(with.Messages, Message{Role: Assistant, ToolCalls: []ToolCall{{"c1", "search", strings.Repeat("x", 1000)}}})
+	with.Messages = append(with.Messages, Message{Role: Assistant, ToolCalls: []ToolCall{{"c1", "search",
+		strings.Repeat("x", 1000)}}})
 	more := inputBound(c.wire(with, 1)) - inputBound(c.wire(plain, 1))
 	if least := len(searchTool.Parameters) + len(searchTool.Description) + 1000; more < least {
 		t.Errorf("%d more tokens are booked, want at least %d", more, least)

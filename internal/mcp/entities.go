@@ -33,10 +33,12 @@ func (s *server) addEntities(m *sdk.Server) {
 		s.statements)
 	addTool(s, m, "property", "Property", "Describes a property: label, description, data type, and examples of its use.",
 		s.property)
-	addTool(s, m, "class_shape", "Shape of a class", "Says what the members of a class have: properties with the share of members "+
-		"that have them, number of values and what these are. Some figures come from a sample; the result says so.", s.shape)
-	addTool(s, m, "list_triples", "List triples", "Lists triples of a graph that have the given subject, property or object "+
-		"(an ID, a prefixed name or <IRI>; a text in quotation marks for an object).", s.triples)
+	addTool(s, m, "class_shape", "Shape of a class",
+		"Says what the members of a class have: properties with the share of members "+
+			"that have them, number of values and what these are. Some figures come from a sample; the result says so.", s.shape)
+	addTool(s, m, "list_triples", "List triples",
+		"Lists triples of a graph that have the given subject, property or object "+
+			"(an ID, a prefixed name or <IRI>; a text in quotation marks for an object).", s.triples)
 }
 
 // searchIn are the arguments of search.

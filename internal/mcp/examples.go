@@ -22,8 +22,9 @@ func (s *server) addExamples(m *sdk.Server) {
 					Text: text}}}, nil
 			})
 	}
-	m.AddPrompt(&sdk.Prompt{Name: "write_query", Title: "Write a query", Description: "How to find the SPARQL query for a question",
-		Arguments: []*sdk.PromptArgument{{Name: "question", Description: "the question", Required: true}}},
+	m.AddPrompt(&sdk.Prompt{Name: "write_query", Title: "Write a query",
+		Description: "How to find the SPARQL query for a question",
+		Arguments:   []*sdk.PromptArgument{{Name: "question", Description: "the question", Required: true}}},
 		func(_ context.Context, req *sdk.GetPromptRequest) (*sdk.GetPromptResult, error) {
 			return &sdk.GetPromptResult{Messages: []*sdk.PromptMessage{{Role: "user",
 				Content: &sdk.TextContent{Text: fmt.Sprintf(method, req.Params.Arguments["question"])}}}}, nil

@@ -90,7 +90,8 @@ func connect(t *testing.T, o *sdk.ClientOptions) *sdk.ClientSession {
 	web := httptest.NewServer(Handler(newServer(t)))
 	t.Cleanup(web.Close)
 	c := sdk.NewClient(&sdk.Implementation{Name: "test"}, o)
-	session, err := c.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL, HTTPClient: web.Client()}, nil)
+	session, err := c.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: web.URL, HTTPClient: web.Client()},
+		nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,11 +142,13 @@ func TestTools(t *testing.T) {
 		{"entity", map[string]any{"id": "Berlin"}, false, []string{"not an ID", "search"}},
 		{"entity", map[string]any{"id": "Q999999999"}, false, []string{"search for the ID first"}},
 		{"entity", map[string]any{"id": "Q666"}, false, []string{"bug"}},
-		{"statements", map[string]any{"entity": "Q183", "property": "P36"}, true, []string{`"value":"Q64"`, `"label":"Berlin"`}},
+		{"statements", map[string]any{"entity": "Q183", "property": "P36"}, true, []string{`"value":"Q64"`,
+			`"label":"Berlin"`}},
 		{"statements", map[string]any{"entity": "Q183", "property": "P999999"}, false, []string{"entity shows"}},
 		{"property", map[string]any{"id": "P36"}, true, []string{`"label":"capital"`, `"datatype":"wikibase-item"`}},
 		{"class_shape", map[string]any{"class": "Q6256"}, false, []string{"shapes"}},
-		{"list_triples", map[string]any{"subject": "Q183", "property": "P36"}, true, []string{"/entity/Q64", `"label":"Berlin"`}},
+		{"list_triples", map[string]any{"subject": "Q183", "property": "P36"}, true, []string{"/entity/Q64",
+			`"label":"Berlin"`}},
 		{"list_triples", map[string]any{"object": `"Berlin"@en`, "limit": 1}, true, []string{`"value":"Berlin"`}},
 		{"list_triples", map[string]any{"object": `"Berlin"@en" } UNION { ?subject ?property ?object`}, false,
 			[]string{"not an ID"}},
@@ -160,7 +163,8 @@ func TestTools(t *testing.T) {
 			[]string{"Germany", "capital"}},
 		{"rewrite_query", map[string]any{"sparql": "SELECT ?x WHERE { wd:Q183 wdt:P36 ?x }", "to": "standard"}, true,
 			[]string{"PREFIX wdt:"}},
-		{"rewrite_query", map[string]any{"sparql": "SELECT ?x {?x ?y ?z}", "to": "cypher"}, false, []string{"standard, qlever or wdqs"}},
+		{"rewrite_query", map[string]any{"sparql": "SELECT ?x {?x ?y ?z}", "to": "cypher"}, false,
+			[]string{"standard, qlever or wdqs"}},
 		{"execute_query", map[string]any{"sparql": "SELECT ?x WHERE { wd:Q183 wdt:P36 ?x }"}, true,
 			[]string{`"total":1`, `"label":"Berlin"`, `"type":"uri"`}},
 		{"execute_query", map[string]any{"sparql": "SELECT ?x WHERE { ?x wdt:P31 wd:Q6256 } ORDER BY ?x", "limit": 2}, true,
@@ -194,8 +198,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestLists: every tool has a title, a text and both schemas, and says that it only reads; examples and the prompt can be
-// read.
+// TestLists: every tool has a title, a text and both schemas, and says that it only reads; examples and the prompt can
+// be read.
 func TestLists(t *testing.T) {
 	s := connect(t, nil)
 	tools, err := s.ListTools(t.Context(), nil)
@@ -205,7 +209,8 @@ func TestLists(t *testing.T) {
 	var names []string
 	for _, x := range tools.Tools {
 		names = append(names, x.Name)
-		if x.Title == "" || x.Description == "" || x.InputSchema == nil || x.OutputSchema == nil || !x.Annotations.ReadOnlyHint {
+		if x.Title == "" || x.Description == "" || x.InputSchema == nil || x.OutputSchema == nil ||
+			!x.Annotations.ReadOnlyHint {
 			t.Errorf("%+v", x)
 		}
 	}
@@ -227,7 +232,8 @@ func TestLists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, ok := prompt.Messages[0].Content.(*sdk.TextContent); !ok || !strings.Contains(text.Text, "Which cats? 100 %d") {
+	if text, ok := prompt.Messages[0].Content.(*sdk.TextContent); !ok || !strings.Contains(text.Text,
+		"Which cats? 100 %d") {
 		t.Errorf("%v", prompt.Messages[0].Content)
 	}
 }
@@ -264,7 +270,8 @@ func TestCancel(t *testing.T) {
 		<-waiting
 		cancel()
 	}()
-	if _, err := s.CallTool(ctx, &sdk.CallToolParams{Name: "ask", Arguments: map[string]any{"question": "wait"}}); err == nil {
+	if _, err := s.CallTool(ctx, &sdk.CallToolParams{Name: "ask",
+		Arguments: map[string]any{"question": "wait"}}); err == nil {
 		t.Error("no error")
 	}
 	select {

@@ -29,13 +29,16 @@ const (
 var dialect tool.Dialect
 
 func (s *server) addQueries(m *sdk.Server) {
-	addTool(s, m, "check_query", "Check a query", "Reads a SPARQL query without running it: syntax errors with their place, and "+
-		"probable mistakes.", s.check)
+	addTool(s, m, "check_query", "Check a query",
+		"Reads a SPARQL query without running it: syntax errors with their place, and "+
+			"probable mistakes.", s.check)
 	addTool(s, m, "explain_query", "Explain a query", "Says in plain English what a SPARQL query asks for.", s.explain)
-	addTool(s, m, "rewrite_query", "Rewrite a query", "Ports a query between the dialects of the Wikidata Query Service (wdqs), "+
-		"QLever (qlever) and SPARQL 1.1 (standard).", s.rewrite)
-	addTool(s, m, "execute_query", "Run a query", "Runs a SPARQL SELECT or ASK query and returns a page of its rows, with labels, and "+
-		"the number of all rows. Wikidata's usual prefixes and its label service work. CONSTRUCT and DESCRIBE return triples.",
+	addTool(s, m, "rewrite_query", "Rewrite a query",
+		"Ports a query between the dialects of the Wikidata Query Service (wdqs), "+
+			"QLever (qlever) and SPARQL 1.1 (standard).", s.rewrite)
+	addTool(s, m, "execute_query", "Run a query",
+		"Runs a SPARQL SELECT or ASK query and returns a page of its rows, with labels, and "+
+			"the number of all rows. Wikidata's usual prefixes and its label service work. CONSTRUCT and DESCRIBE return triples.",
 		s.execute)
 }
 
@@ -108,7 +111,8 @@ func (s *server) rewrite(_ context.Context, in rewriteIn) (out rewriteOut, err e
 	if err := dialect.Check(in.SPARQL); err != nil {
 		return out, err
 	}
-	r, err := rewrite.Query(in.SPARQL, rewrite.Target(strings.ToLower(in.To)), rewrite.Options{Language: language(in.Language)})
+	r, err := rewrite.Query(in.SPARQL, rewrite.Target(strings.ToLower(in.To)),
+		rewrite.Options{Language: language(in.Language)})
 	if err != nil {
 		return out, problem(err.Error())
 	}

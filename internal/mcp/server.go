@@ -1,7 +1,7 @@
 // Package mcp offers the knowledge graphs to other programs' agents by the Model Context Protocol
-// (https://modelcontextprotocol.io/specification): searching, entity pages, statements, class shapes, queries with their
-// checks, and whole questions. Everything reads; nothing writes, and no query reaches an endpoint that is not a graph of
-// the server.
+// (https://modelcontextprotocol.io/specification): searching, entity pages, statements, class shapes, queries with
+// their checks, and whole questions. Everything reads; nothing writes, and no query reaches an endpoint that is not a
+// graph of the server.
 //
 //	server.go     the server: its tools, resources and prompt; what guards them
 //	entities.go   search, entity, statements, property, class_shape, triples
@@ -115,8 +115,8 @@ func addTool[In, Out any](s *server, m *sdk.Server, name, title, about string,
 		})
 }
 
-// said is an error in words for the client's model. What is not a failure of a graph, and not meant for it, stays in the
-// log.
+// said is an error in words for the client's model. What is not a failure of a graph, and not meant for it, stays in
+// the log.
 func (s *server) said(ctx context.Context, err error) error {
 	var told problem
 	var failure *kg.Error

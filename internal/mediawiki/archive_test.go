@@ -86,7 +86,8 @@ func TestList(t *testing.T) {
 			case f.Get("list") == "allpages" && (f.Get("apnamespace") != "4" || f.Get("apprefix") != "R/"):
 				t.Errorf("asked for %v", f)
 			case f.Get("list") == "allpages" && f.Get("apcontinue") == "":
-				says(200, `{"continue":{"apcontinue":"R/2","continue":"-||"},"query":{"allpages":[{"title":"Wikidata:R/1"}]}}`)(w, r)
+				says(200, `{"continue":{"apcontinue":"R/2","continue":"-||"},"query":{"allpages":[{"title":"Wikidata:R/1"}]}}`)(w,
+					r)
 			case f.Get("list") == "allpages":
 				says(200, `{"query":{"allpages":[{"title":"Wikidata:R/2"},{"title":"Wikidata:R/3"}]}}`)(w, r)
 			case f.Get("titles") == "Wikidata:R/1|Wikidata:R/2|Wikidata:R/3":

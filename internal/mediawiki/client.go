@@ -94,7 +94,8 @@ func (cfg *Config) check() error {
 	api, err := url.Parse(cfg.API)
 	if err != nil || api.Host == "" || (api.Scheme != "http" && api.Scheme != "https") ||
 		!strings.HasSuffix(api.Path, "api.php") {
-		return fmt.Errorf("wiki: WIKI_API %q is not the address of an api.php, such as https://www.wikidata.org/w/api.php", cfg.API)
+		return fmt.Errorf("wiki: WIKI_API %q is not the address of an api.php, such as https://www.wikidata.org/w/api.php",
+			cfg.API)
 	}
 	if strings.TrimSpace(cfg.UserAgent) == "" {
 		return errors.New("wiki: set CONTACT: the User-Agent needs a contact")

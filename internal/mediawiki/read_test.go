@@ -221,7 +221,8 @@ func TestOAuth(t *testing.T) {
 func TestNewChecksItsSettings(t *testing.T) {
 	good := Config{API: "https://wiki.example/w/api.php", User: "u", Password: "p", UserAgent: "T/1 (x)"}
 	for name, change := range map[string]func(*Config){
-		"no api": func(c *Config) { c.API = "" }, "index.php": func(c *Config) { c.API = "https://wiki.example/w/index.php" }, "ftp": func(c *Config) { c.API = "ftp://x/api.php" },
+		"no api": func(c *Config) { c.API = "" }, "index.php": func(c *Config) { c.API = "https://wiki.example/w/index.php" },
+		"ftp":      func(c *Config) { c.API = "ftp://x/api.php" },
 		"no agent": func(c *Config) { c.UserAgent = " " }, "no password": func(c *Config) { c.Password = "" },
 		"both":       func(c *Config) { c.OAuth = OAuth{"a", "b", "c", "d"} },
 		"half oauth": func(c *Config) { c.Password, c.OAuth = "", OAuth{ConsumerToken: "a"} },

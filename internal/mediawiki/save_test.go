@@ -224,7 +224,8 @@ func TestSaveErrors(t *testing.T) {
 }
 
 func TestSaveHappy(t *testing.T) {
-	p := &played{edit: []http.HandlerFunc{says(200, `{"warnings":{"edit":{"warnings":"deprecated"}},"edit":{"result":"Success","newrevid":12,"oldrevid":11,"newtimestamp":"2026-03-01T10:00:00Z"}}`)}}
+	p := &played{edit: []http.HandlerFunc{says(200,
+		`{"warnings":{"edit":{"warnings":"deprecated"}},"edit":{"result":"Success","newrevid":12,"oldrevid":11,"newtimestamp":"2026-03-01T10:00:00Z"}}`)}}
 	var logged bytes.Buffer
 	client, _, _ := open(t, p)
 	client.lg = slog.New(slog.NewTextHandler(&logged, nil))

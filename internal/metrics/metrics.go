@@ -1,6 +1,6 @@
-// Package metrics counts what the program does, for Prometheus (https://prometheus.io/docs/practices/naming/). Names begin
-// with spinachbot_. A label's values come from this program's own lists, never from a wiki, a graph or a model, so that
-// strangers cannot add time series.
+// Package metrics counts what the program does, for Prometheus (https://prometheus.io/docs/practices/naming/). Names
+// begin with spinachbot_. A label's values come from this program's own lists, never from a wiki, a graph or a model,
+// so that strangers cannot add time series.
 package metrics
 
 import (
@@ -118,7 +118,8 @@ func (m *Metrics) Watch(e event.Event, tools []string) {
 }
 
 // Opener returns open with every event of the trajectories that it opens counted once it is written.
-func (m *Metrics) Opener(open func(id string) (ask.Trajectory, error), tools []string) func(string) (ask.Trajectory, error) {
+func (m *Metrics) Opener(open func(id string) (ask.Trajectory, error), tools []string) func(string) (ask.Trajectory,
+	error) {
 	return func(id string) (ask.Trajectory, error) {
 		t, err := open(id)
 		if err != nil {
@@ -171,8 +172,8 @@ func (t transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, err
 }
 
-// Gauges adds values that are asked for at each scrape: one gauge of a name with one label. When read fails, the gauge is
-// left out of that scrape.
+// Gauges adds values that are asked for at each scrape: one gauge of a name with one label. When read fails, the gauge
+// is left out of that scrape.
 func (m *Metrics) Gauges(name, help, label string, read func(context.Context) (map[string]float64, error)) {
 	m.registry.MustRegister(&gauges{prometheus.NewDesc("spinachbot_"+name, help, []string{label}, nil), read})
 }

@@ -33,13 +33,14 @@ func (answering) RoundTrip(r *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: 429, Body: http.NoBody}, nil
 }
 
-// TestCounts: what is counted comes out at /metrics, under the names of docs/serving.md; a label that a model made up, and
-// an event that was not written, do not.
+// TestCounts: what is counted comes out at /metrics, under the names of docs/serving.md; a label that a model made up,
+// and an event that was not written, do not.
 func TestCounts(t *testing.T) {
 	at := time.Unix(0, 0)
 	m := New("v1", func() time.Time { at = at.Add(50 * time.Millisecond); return at })
 	open := func(err error) ask.Trajectory {
-		rec, oerr := m.Opener(func(string) (ask.Trajectory, error) { return nowhere{err}, nil }, []string{"search_wikidata"})("q")
+		rec, oerr := m.Opener(func(string) (ask.Trajectory, error) { return nowhere{err}, nil },
+			[]string{"search_wikidata"})("q")
 		if oerr != nil {
 			t.Fatal(oerr)
 		}

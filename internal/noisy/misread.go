@@ -9,9 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// misreadings are the ways in which a question is understood wrongly. They are those that were counted in published runs
-// (missing subclass path, an unasked LIMIT, a lost or an added condition, extra columns, the other direction). Each
-// changes the tree, or says that it does not apply.
+// misreadings are the ways in which a question is understood wrongly. They are those that were counted in published
+// runs (missing subclass path, an unasked LIMIT, a lost or an added condition, extra columns, the other direction).
+// Each changes the tree, or says that it does not apply.
 var misreadings = []func(q *sparql.Query, rnd *rand.Rand) bool{
 	dropCondition, addLimit, turnAround, addColumn, requireLabel,
 }
@@ -124,7 +124,8 @@ func requireLabel(q *sparql.Query, _ *rand.Rand) bool {
 	if q.Form != sparql.Select || len(q.Body.Items) == 0 || q.Body.Items[0].Expr != nil {
 		return false
 	}
-	with, err := sparql.Parse("SELECT * { ?" + q.Body.Items[0].Var + ` rdfs:label ?inFrench FILTER(LANG(?inFrench) = "fr") }`)
+	with, err := sparql.Parse("SELECT * { ?" + q.Body.Items[0].Var +
+		` rdfs:label ?inFrench FILTER(LANG(?inFrench) = "fr") }`)
 	if err != nil {
 		return false
 	}

@@ -11,11 +11,13 @@ import (
 
 // TestNamesOfAnotherGraph: on a graph that is no Wikidata the plan, made-up names and misreadings go by its IRIs.
 func TestNamesOfAnotherGraph(t *testing.T) {
-	r := New(Options{Graph: &kg.Description{Statements: kg.Compound, Prefixes: map[string]string{"v": "http://library.example/v#",
-		"thing": "http://library.example/thing/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}}})
+	r := New(Options{Graph: &kg.Description{Statements: kg.Compound,
+		Prefixes: map[string]string{"v": "http://library.example/v#",
+			"thing": "http://library.example/thing/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}}})
 	const query = `SELECT ?b WHERE { ?b a v:Book ; v:publisher/v:seat thing:town3 ; rdfs:label ?l . FILTER(?x = "1"^^xsd:date) }`
 	items, properties := r.identifiers(query)
-	if !slices.Equal(items, []string{"v:Book", "thing:town3"}) || !slices.Equal(properties, []string{"v:publisher", "v:seat"}) {
+	if !slices.Equal(items, []string{"v:Book", "thing:town3"}) || !slices.Equal(properties, []string{"v:publisher",
+		"v:seat"}) {
 		t.Errorf("items %q, properties %q", items, properties)
 	}
 	rnd := rand.New(rand.NewPCG(1, 2))

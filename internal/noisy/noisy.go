@@ -1,13 +1,13 @@
-// Package noisy is a reader that plays the language model with a known amount of mistakes. It knows the gold query of each
-// question, plans its steps from it, and errs by seed and rate: it misreads the question, makes IDs up, forgets the form
-// of a turn, repeats itself, stops early. So thousands of runs can show what a preset, a policy or a check of the program
-// is worth, which no real model could do here.
+// Package noisy is a reader that plays the language model with a known amount of mistakes. It knows the gold query of
+// each question, plans its steps from it, and errs by seed and rate: it misreads the question, makes IDs up, forgets
+// the form of a turn, repeats itself, stops early. So thousands of runs can show what a preset, a policy or a check of
+// the program is worth, which no real model could do here.
 //
-// Where a preset offers a choice (a judge's verdict), the reader chooses right with a given probability. Comparisons are
-// made over a range of it, so that no preset is ahead because the reader was told the answer.
+// Where a preset offers a choice (a judge's verdict), the reader chooses right with a given probability. Comparisons
+// are made over a range of it, so that no preset is ahead because the reader was told the answer.
 //
-// The reader looks at who asks and for what ([llm.Request]'s purpose, tools and its own earlier turns), never at the words
-// of a prompt.
+// The reader looks at who asks and for what ([llm.Request]'s purpose, tools and its own earlier turns), never at the
+// words of a prompt.
 package noisy
 
 import (
@@ -134,7 +134,8 @@ func (t *turn) answer() llm.Choice {
 		return said("en")
 	case "analyze":
 		names, _ := json.Marshal(t.names())
-		return said(`{"intent":"access_resources","extracted_classes":[],"extracted_entities":` + string(names) + `,"question_steps":[]}`)
+		return said(`{"intent":"access_resources","extracted_classes":[],"extracted_entities":` + string(names) +
+			`,"question_steps":[]}`)
 	case "report":
 		return said("This is what the query found.")
 	}
@@ -170,7 +171,8 @@ func (t *turn) part() int {
 }
 
 func called(tool string, args json.RawMessage) llm.Choice {
-	return llm.Choice{FinishReason: "tool_calls", ToolCalls: []llm.ToolCall{{ID: "call", Name: tool, Arguments: string(args)}}}
+	return llm.Choice{FinishReason: "tool_calls", ToolCalls: []llm.ToolCall{{ID: "call", Name: tool,
+		Arguments: string(args)}}}
 }
 
 // act takes the next step of the plan, or errs.

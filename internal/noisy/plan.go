@@ -30,8 +30,8 @@ type action struct {
 // Sizes of a plan: how many names are searched before the query is tried.
 const maxItems, maxProperties = 3, 3
 
-// plan is what the reader does for a query that it believes in: search the names, look at the first item, run the query,
-// stop.
+// plan is what the reader does for a query that it believes in: search the names, look at the first item, run the
+// query, stop.
 func (t *turn) plan(query string) []action {
 	var out []action
 	items, properties := t.identifiers(query)
@@ -114,7 +114,8 @@ func (t *turn) names() []string {
 // words say how each preset's tools do what an action does: the tool's name and the argument that takes the text. The
 // first tool that the request offers is used; the text protocol has those of the first column.
 var words = map[kind][]struct{ tool, arg string }{
-	searchItem:     {{"search_wikidata", "text"}, {"search_entity", "query"}, {"SearchNodes", "name"}, {"search", "query"}},
+	searchItem: {{"search_wikidata", "text"}, {"search_entity", "query"}, {"SearchNodes", "name"},
+		{"search", "query"}},
 	searchProperty: {{"search_wikidata", "text"}, {"search_property", "query"}, {"search", "query"}},
 	look:           {{"get_wikidata_entry", "id"}, {"list", "subject"}},
 	execute:        {{"execute_sparql", "query"}, {"execute", "sparql"}, {"ExecuteSPARQL", "sparql"}},

@@ -69,7 +69,10 @@ func NewTransport(o Options) (http.RoundTripper, error) {
 // plainTransport returns a transport without proxy and with bounded handshakes.
 func plainTransport(g *dialGuard) *http.Transport {
 	d := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
-	d.ControlContext = func(ctx context.Context, _, address string, _ syscall.RawConn) error { return g.check(ctx, address) }
+	d.ControlContext = func(ctx context.Context, _, address string, _ syscall.RawConn) error {
+		return g.check(ctx,
+			address)
+	}
 	return &http.Transport{
 		DialContext: d.DialContext, TLSHandshakeTimeout: 10 * time.Second, ForceAttemptHTTP2: true,
 		MaxIdleConns: 10, MaxIdleConnsPerHost: 2, IdleConnTimeout: 60 * time.Second,

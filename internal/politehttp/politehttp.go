@@ -87,9 +87,11 @@ func (c *ManualClock) Slept() []time.Duration {
 // Source: foundation.wikimedia.org, Policy:Wikimedia Foundation User-Agent Policy.
 func UserAgent(name, version, contact string) (string, error) {
 	clean := func(s string) string {
-		return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < 0x21 || r == 0x7f || r == '(' || r == ')' }), " ")
+		return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r < 0x21 || r == 0x7f || r == '(' || r == ')' }),
+			" ")
 	}
-	name, version, contact = strings.ReplaceAll(clean(name), " ", "-"), strings.ReplaceAll(clean(version), " ", "-"), clean(contact)
+	name, version, contact = strings.ReplaceAll(clean(name), " ", "-"), strings.ReplaceAll(clean(version), " ", "-"),
+		clean(contact)
 	switch {
 	case name == "":
 		return "", fmt.Errorf("user agent: the program's name is empty")

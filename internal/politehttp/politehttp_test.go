@@ -53,7 +53,8 @@ func TestBackoff(t *testing.T) {
 		attempt int
 		rnd     float64
 		want    time.Duration
-	}{{1, 0, time.Second}, {1, 0.5, 1500 * time.Millisecond}, {2, 0, 2 * time.Second}, {4, 0, 8 * time.Second}, {5, 0, 15 * time.Second}, {60, 0, 15 * time.Second}} {
+	}{{1, 0, time.Second}, {1, 0.5, 1500 * time.Millisecond}, {2, 0, 2 * time.Second}, {4, 0, 8 * time.Second},
+		{5, 0, 15 * time.Second}, {60, 0, 15 * time.Second}} {
 		if got := Backoff(2*time.Second, 30*time.Second, tt.attempt, tt.rnd); got != tt.want {
 			t.Errorf("attempt %d, %v: %v, want %v", tt.attempt, tt.rnd, got, tt.want)
 		}
@@ -160,15 +161,20 @@ func (s *spy) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func TestGuard(t *testing.T) {
 	base := &spy{}
-	rt, err := NewTransport(Options{UserAgent: "bot/1 (me)", Hosts: []string{"www.wikidata.org", "127.0.0.1:8080", "https://Example.org/w/api.php"}, Base: base})
+	rt, err := NewTransport(Options{UserAgent: "bot/1 (me)", Hosts: []string{"www.wikidata.org", "127.0.0.1:8080",
+		"https://Example.org/w/api.php"}, Base: base})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for url, want := range map[string]bool{
-		"https://www.wikidata.org/w/api.php": true, "http://www.wikidata.org/": true, "https://WWW.wikidata.org:443/": true, "https://www.wikidata.org./": true,
-		"https://www.wikidata.org:8443/": false, "https://wikidata.org/": false, "https://www.wikidata.org.evil.example/": false,
-		"http://127.0.0.1:8080/x": true, "http://127.0.0.1:8081/x": false, "http://127.0.0.1/": false, "http://localhost:8080/": false, "http://[::1]:8080/": false,
-		"https://example.org/": true, "http://example.org/": false, "http://user:pw@evil.example/": false, "ftp://www.wikidata.org/": false, "http://169.254.169.254/": false,
+		"https://www.wikidata.org/w/api.php": true, "http://www.wikidata.org/": true, "https://WWW.wikidata.org:443/": true,
+		"https://www.wikidata.org./":     true,
+		"https://www.wikidata.org:8443/": false, "https://wikidata.org/": false,
+		"https://www.wikidata.org.evil.example/": false,
+		"http://127.0.0.1:8080/x":                true, "http://127.0.0.1:8081/x": false, "http://127.0.0.1/": false,
+		"http://localhost:8080/": false, "http://[::1]:8080/": false,
+		"https://example.org/": true, "http://example.org/": false, "http://user:pw@evil.example/": false,
+		"ftp://www.wikidata.org/": false, "http://169.254.169.254/": false,
 	} {
 		before := len(base.urls)
 		req, err := http.NewRequest("GET", url, nil)
@@ -219,7 +225,8 @@ func TestRedirects(t *testing.T) {
 		t.Errorf("a loop: %v", err)
 	}
 	down := httptest.NewRequest("GET", "http://x/", nil)
-	if err := CheckRedirect(down, []*http.Request{httptest.NewRequest("GET", "https://x/", nil)}); !errors.As(err, &refused) {
+	if err := CheckRedirect(down, []*http.Request{httptest.NewRequest("GET", "https://x/", nil)}); !errors.As(err,
+		&refused) {
 		t.Errorf("from https to http: %v", err)
 	}
 }
@@ -227,18 +234,23 @@ func TestRedirects(t *testing.T) {
 // A configured name that resolves to this machine is refused while dialing, unless the settings name a loopback host.
 func TestAddresses(t *testing.T) {
 	anywhere, public := &dialGuard{private: true}, &dialGuard{}
-	atHome, nextToWiki, nextToPublic := &dialGuard{private: true, loopback: true}, &dialGuard{neighbor: "10.0.0.9"}, &dialGuard{neighbor: "198.35.26.96"}
+	atHome, nextToWiki, nextToPublic := &dialGuard{private: true, loopback: true}, &dialGuard{neighbor: "10.0.0.9"},
+		&dialGuard{neighbor: "198.35.26.96"}
 	for address, want := range map[string]int{ // 0: this machine; 1: a private network; 2: public
-		"127.0.0.1:80": 0, "[::1]:80": 0, "169.254.169.254:80": 0, "0.0.0.0:80": 0, "[fe80::1]:80": 0, "[fe80::1%25eth0]:80": 0, "224.0.0.1:80": 0,
+		"127.0.0.1:80": 0, "[::1]:80": 0, "169.254.169.254:80": 0, "0.0.0.0:80": 0, "[fe80::1]:80": 0,
+		"[fe80::1%25eth0]:80": 0, "224.0.0.1:80": 0,
 		"[::ffff:127.0.0.1]:80": 0,
-		"10.0.0.7:8080":         1, "172.16.3.4:443": 1, "172.31.255.255:1": 1, "192.168.1.1:80": 1, "100.64.0.1:80": 1, "100.127.9.9:80": 1, "[fd12::1]:80": 1,
-		"[fc00::1]:80": 1, "[::ffff:10.1.2.3]:80": 1, "0.1.2.3:80": 1, "[64:ff9b::a00:1]:80": 1, "[2002:a00:1::]:80": 1, "198.18.0.1:80": 1,
+		"10.0.0.7:8080":         1, "172.16.3.4:443": 1, "172.31.255.255:1": 1, "192.168.1.1:80": 1, "100.64.0.1:80": 1,
+		"100.127.9.9:80": 1, "[fd12::1]:80": 1,
+		"[fc00::1]:80": 1, "[::ffff:10.1.2.3]:80": 1, "0.1.2.3:80": 1, "[64:ff9b::a00:1]:80": 1, "[2002:a00:1::]:80": 1,
+		"198.18.0.1:80":    1,
 		"198.35.26.96:443": 2, "[2620:0:863:ed1a::1]:443": 2, "172.32.0.1:80": 2, "100.128.0.1:80": 2, "192.169.0.1:80": 2,
 	} {
 		for name, c := range map[string]struct {
 			g    *dialGuard
 			from int
-		}{"anywhere": {anywhere, 1}, "public": {public, 2}, "at home": {atHome, 0}, "next to a private wiki": {nextToWiki, 1}, "next to a public wiki": {nextToPublic, 2}} {
+		}{"anywhere": {anywhere, 1}, "public": {public, 2}, "at home": {atHome, 0}, "next to a private wiki": {nextToWiki, 1},
+			"next to a public wiki": {nextToPublic, 2}} {
 			if err := c.g.check(context.Background(), address); (err == nil) != (want >= c.from) {
 				t.Errorf("%s, %s: %v", address, name, err)
 			}
@@ -247,7 +259,8 @@ func TestAddresses(t *testing.T) {
 	if err := public.check(context.Background(), "nonsense:80"); err == nil {
 		t.Error("a name is dialed")
 	}
-	rt, err := NewTransport(Options{Hosts: []string{"localhost.:1"}}) // not the name "localhost", so it counts as a public one
+	// not the name "localhost", so it counts as a public one
+	rt, err := NewTransport(Options{Hosts: []string{"localhost.:1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,15 +296,19 @@ func TestScrubFindsEveryForm(t *testing.T) {
 		}
 		return string(b)
 	}
-	for _, secret := range []string{"pa$$ wörd/+=&\"<x>'~", "h3kq8vn2s0d9fj4mcl7p5rt6ua1gebio", "a b c d", "😀key%41+\\x", "t0k."} {
+	for _, secret := range []string{"pa$$ wörd/+=&\"<x>'~", "h3kq8vn2s0d9fj4mcl7p5rt6ua1gebio", "a b c d", "😀key%41+\\x",
+		"t0k."} {
 		s := NewScrubber(secret)
 		for name, form := range map[string]string{
 			"as it is": secret, "query": url.QueryEscape(secret), "path": url.PathEscape(secret),
-			"OAuth":      strings.ReplaceAll(url.QueryEscape(secret), "+", "%20"),
-			"lower case": strings.ToLower("%2F") + strings.NewReplacer("%2F", "%2f", "%3C", "%3c", "%C3%B6", "%c3%b6").Replace(url.QueryEscape(secret)),
-			"twice":      url.QueryEscape(url.QueryEscape(secret)), "JSON": asJSON(secret), "JSON in JSON": asJSON(asJSON(secret)),
-			"PHP's JSON": strings.ReplaceAll(asJSON(secret), "/", "\\/"), "HTML": html.EscapeString(secret),
-			"JSON of a URL": asJSON("https://x/?a=" + url.QueryEscape(secret)), "base64": base64.StdEncoding.EncodeToString([]byte(secret)),
+			"OAuth": strings.ReplaceAll(url.QueryEscape(secret), "+", "%20"),
+			"lower case": strings.ToLower("%2F") + strings.NewReplacer("%2F", "%2f", "%3C", "%3c", "%C3%B6",
+				"%c3%b6").Replace(url.QueryEscape(secret)),
+			"twice": url.QueryEscape(url.QueryEscape(secret)), "JSON": asJSON(secret),
+			"JSON in JSON": asJSON(asJSON(secret)),
+			"PHP's JSON":   strings.ReplaceAll(asJSON(secret), "/", "\\/"), "HTML": html.EscapeString(secret),
+			"JSON of a URL": asJSON("https://x/?a=" + url.QueryEscape(secret)),
+			"base64":        base64.StdEncoding.EncodeToString([]byte(secret)),
 		} {
 			if name == "base64" && len(secret) < 8 {
 				continue // too few characters to tell from other text
@@ -323,7 +340,8 @@ func TestScrubbedErrorsKeepTheirCause(t *testing.T) {
 	refused := &RefusedError{Host: "geheim.example", Why: "x"}
 	err := s.Error(fmt.Errorf("get: %w", refused))
 	var as *RefusedError
-	if strings.Contains(err.Error(), "geheim") || !errors.As(err, &as) || as != refused || !errors.Is(err, refused) || !Permanent(err) {
+	if strings.Contains(err.Error(), "geheim") || !errors.As(err, &as) || as != refused || !errors.Is(err, refused) ||
+		!Permanent(err) {
 		t.Errorf("%v", err)
 	}
 	if s.Error(nil) != nil || s.Error(context.Canceled) != context.Canceled {
@@ -368,7 +386,8 @@ func FuzzScrubKeepsJSON(f *testing.F) {
 
 func TestClocks(t *testing.T) {
 	c := NewManualClock(now)
-	if err := c.Sleep(context.Background(), time.Hour); err != nil || !c.Now().Equal(now.Add(time.Hour)) || len(c.Slept()) != 1 {
+	if err := c.Sleep(context.Background(), time.Hour); err != nil || !c.Now().Equal(now.Add(time.Hour)) ||
+		len(c.Slept()) != 1 {
 		t.Errorf("%v %v", c.Now(), err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

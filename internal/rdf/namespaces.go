@@ -32,18 +32,23 @@ const (
 // Prefixes are the prefixes that Wikidata's query service predefines, prefix without colon to namespace.
 // Source: the service's own list (Wikidata:SPARQL query service/Prefixes and its RDF repository). Do not modify.
 var Prefixes = map[string]string{
-	"wd": Entity, "wds": Entity + "statement/", "wdv": "http://www.wikidata.org/value/", "wdref": "http://www.wikidata.org/reference/",
-	"wdt": Direct, "wdtn": "http://www.wikidata.org/prop/direct-normalized/", "wdno": "http://www.wikidata.org/prop/novalue/",
+	"wd": Entity, "wds": Entity + "statement/", "wdv": "http://www.wikidata.org/value/",
+	"wdref": "http://www.wikidata.org/reference/",
+	"wdt":   Direct, "wdtn": "http://www.wikidata.org/prop/direct-normalized/",
+	"wdno":  "http://www.wikidata.org/prop/novalue/",
 	"wdata": "http://www.wikidata.org/wiki/Special:EntityData/",
-	"p":     Prop, "ps": Prop + "statement/", "psv": Prop + "statement/value/", "psn": Prop + "statement/value-normalized/",
+	"p":     Prop, "ps": Prop + "statement/", "psv": Prop + "statement/value/", "psn": Prop +
+		"statement/value-normalized/",
 	"pq": Prop + "qualifier/", "pqv": Prop + "qualifier/value/", "pqn": Prop + "qualifier/value-normalized/",
 	"pr": Prop + "reference/", "prv": Prop + "reference/value/", "prn": Prop + "reference/value-normalized/",
 	"wikibase": Wikibase, "schema": "http://schema.org/", "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-	"rdfs": "http://www.w3.org/2000/01/rdf-schema#", "owl": "http://www.w3.org/2002/07/owl#", "skos": "http://www.w3.org/2004/02/skos/core#",
-	"xsd": XSD, "prov": "http://www.w3.org/ns/prov#", "geo": "http://www.opengis.net/ont/geosparql#",
+	"rdfs": "http://www.w3.org/2000/01/rdf-schema#", "owl": "http://www.w3.org/2002/07/owl#",
+	"skos": "http://www.w3.org/2004/02/skos/core#",
+	"xsd":  XSD, "prov": "http://www.w3.org/ns/prov#", "geo": "http://www.opengis.net/ont/geosparql#",
 	"geof": "http://www.opengis.net/def/geosparql/function/", "ontolex": "http://www.w3.org/ns/lemon/ontolex#",
 	"dct": "http://purl.org/dc/terms/", "bd": "http://www.bigdata.com/rdf#", "bds": "http://www.bigdata.com/rdf/search#",
-	"hint": "http://www.bigdata.com/queryHints#", "gas": "http://www.bigdata.com/rdf/gas#", "fn": "http://www.w3.org/2005/xpath-functions#",
+	"hint": "http://www.bigdata.com/queryHints#", "gas": "http://www.bigdata.com/rdf/gas#",
+	"fn":        "http://www.w3.org/2005/xpath-functions#",
 	"mediawiki": "https://www.mediawiki.org/ontology#", "mwapi": "https://www.mediawiki.org/ontology#API/",
 	"wikibaseqs": "http://wikiba.se/ontology#QuickStatements/", "wdsubgraph": "https://query.wikidata.org/subgraph/",
 }
@@ -64,7 +69,8 @@ var prefixOrder = func() []string {
 	return ps
 }()
 
-// Shorten returns iri as a prefixed name when a predefined prefix fits and the local part needs no escape, else "<iri>".
+// Shorten returns iri as a prefixed name when a predefined prefix fits and the local part needs no escape, else
+// "<iri>".
 func Shorten(iri string) string {
 	for _, p := range prefixOrder {
 		if local, ok := strings.CutPrefix(iri, Prefixes[p]); ok && plainLocal(local) {
@@ -87,8 +93,8 @@ func plainLocal(s string) bool {
 	return true
 }
 
-// EntityID returns the Q, P or L number at the end of an IRI of one of Wikidata's entity or property namespaces ("Q42" for wd:Q42,
-// "P31" for wd:P31, wdt:P31, p:P31, ps:P31 and so on), or "" when there is none.
+// EntityID returns the Q, P or L number at the end of an IRI of one of Wikidata's entity or property namespaces ("Q42"
+// for wd:Q42, "P31" for wd:P31, wdt:P31, p:P31, ps:P31 and so on), or "" when there is none.
 func EntityID(iri string) string {
 	if !strings.HasPrefix(iri, "http://www.wikidata.org/") {
 		return ""

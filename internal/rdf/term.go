@@ -1,8 +1,8 @@
 // Package rdf holds RDF 1.1 terms and the namespaces of Wikidata's RDF model.
 //
-// A [Term] is a small comparable value: two terms are the same RDF term exactly when they are equal with ==, so terms can be map keys.
-// The zero Term means "no term" (an unbound variable). Nothing here parses or evaluates: Turtle is read by internal/kg/embedded,
-// SPARQL by internal/sparql.
+// A [Term] is a small comparable value: two terms are the same RDF term exactly when they are equal with ==, so terms
+// can be map keys. The zero Term means "no term" (an unbound variable). Nothing here parses or evaluates: Turtle is
+// read by internal/kg/embedded, SPARQL by internal/sparql.
 package rdf
 
 import (
@@ -20,8 +20,9 @@ const (
 	LiteralKind
 )
 
-// Term is an RDF term. Value is the IRI, the blank node's label (without "_:") or the literal's lexical form.
-// Datatype is the full IRI of a literal's datatype: empty for xsd:string and for language-tagged literals, whose Lang is lower case.
+// Term is an RDF term. Value is the IRI, the blank node's label (without "_:") or the literal's lexical form. Datatype
+// is the full IRI of a literal's datatype: empty for xsd:string and for language-tagged literals, whose Lang is lower
+// case.
 type Term struct {
 	Kind     Kind
 	Value    string

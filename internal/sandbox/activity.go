@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// Activity watches the requests that the bot makes to the sandbox, so that the forum page can say what the bot is doing.
+// Activity watches the requests that the bot makes to the sandbox, so that the forum page can say what the bot is
+// doing.
 type Activity struct {
 	name string // of the program, as its User-Agent begins
 	now  func() time.Time

@@ -18,8 +18,10 @@ func TestActivity(t *testing.T) {
 		return a.Status()
 	}
 	for _, c := range []struct{ path, agent, want string }{
-		{"/sparql", "Mozilla/5.0", ""}, {"/w/api.php?action=query", "SpinachBot/1", ""}, {"/sparql", "SpinachBot/1", "The bot runs a query"},
-		{"/wiki/x", "Mozilla/5.0", "The bot runs a query"}, {"/v1/chat/completions", "SpinachBot/1", "The bot asks the model"},
+		{"/sparql", "Mozilla/5.0", ""}, {"/w/api.php?action=query", "SpinachBot/1", ""}, {"/sparql", "SpinachBot/1",
+			"The bot runs a query"},
+		{"/wiki/x", "Mozilla/5.0", "The bot runs a query"}, {"/v1/chat/completions", "SpinachBot/1",
+			"The bot asks the model"},
 		{"/w/api.php?action=wbsearchentities", "SpinachBot/1", "The bot looks up items"},
 	} {
 		if got := get(c.path, c.agent); got != c.want {

@@ -86,7 +86,8 @@ func FollowUps() ([]wiki.FollowUp, error) {
 		if len(parts) != 3 || !strings.HasPrefix(parts[1], "author: ") {
 			return nil, fmt.Errorf("built-in follow-ups: want a heading, an author and a text, not %q", block)
 		}
-		out = append(out, wiki.FollowUp{Heading: parts[0], Author: strings.TrimPrefix(parts[1], "author: "), Text: strings.TrimSpace(parts[2])})
+		out = append(out, wiki.FollowUp{Heading: parts[0], Author: strings.TrimPrefix(parts[1], "author: "),
+			Text: strings.TrimSpace(parts[2])})
 	}
 	return out, nil
 }

@@ -19,7 +19,8 @@ type Limits struct {
 }
 
 // DefaultLimits are the limits of the sandbox and the demo.
-var DefaultLimits = Limits{Connections: 512, Header: 10 * time.Second, Body: 20 * time.Second, Answer: time.Minute, Idle: 30 * time.Second}
+var DefaultLimits = Limits{Connections: 512, Header: 10 * time.Second, Body: 20 * time.Second, Answer: time.Minute,
+	Idle: 30 * time.Second}
 
 // Listener returns a listener with a limit on its connections.
 func (l Limits) Listener(ln net.Listener) net.Listener {
@@ -28,7 +29,8 @@ func (l Limits) Listener(ln net.Listener) net.Listener {
 
 // Server returns a server with these limits. It uses the clock now.
 func (l Limits) Server(h http.Handler, now func() time.Time) *http.Server {
-	return &http.Server{Handler: l.bodies(h, now), ReadHeaderTimeout: l.Header, WriteTimeout: l.Answer, IdleTimeout: l.Idle}
+	return &http.Server{Handler: l.bodies(h, now), ReadHeaderTimeout: l.Header, WriteTimeout: l.Answer,
+		IdleTimeout: l.Idle}
 }
 
 // bodies limits the time for the body of a request. The server's own ReadTimeout would continue after the body and end

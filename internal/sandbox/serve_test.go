@@ -47,7 +47,8 @@ func send(t *testing.T, address, request string) net.Conn {
 // TestHalfSentRequests checks that the server closes the connections of clients that do not send what they began.
 func TestHalfSentRequests(t *testing.T) {
 	const short = 50 * time.Millisecond
-	address := limited(t, Limits{Connections: 100, Header: short, Body: short, Answer: time.Hour, Idle: short}, testHandler(t, false))
+	address := limited(t, Limits{Connections: 100, Header: short, Body: short, Answer: time.Hour, Idle: short},
+		testHandler(t, false))
 	for _, request := range []string{
 		"POST /sparql HTTP/1.1\r\nHost: localhost\r\nUser-Agent: test/1.0\r\nContent-Type: application/sparql-query\r\nContent-Length: 100\r\n\r\nASK",
 		"POST /w/api.php HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\naction=",
@@ -67,15 +68,16 @@ func TestHalfSentRequests(t *testing.T) {
 // TestBodyDeadlineEnds checks that the time for the body does not end the work on a request that was sent in time.
 func TestBodyDeadlineEnds(t *testing.T) {
 	const short = 50 * time.Millisecond
-	address := limited(t, Limits{Connections: 100, Header: short, Body: short, Answer: time.Hour, Idle: short}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		select {
-		case <-r.Context().Done():
-			err = r.Context().Err()
-		case <-time.After(4 * short):
-		}
-		fmt.Fprintf(w, "%s %v", body, err)
-	}))
+	address := limited(t, Limits{Connections: 100, Header: short, Body: short, Answer: time.Hour, Idle: short},
+		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			select {
+			case <-r.Context().Done():
+				err = r.Context().Err()
+			case <-time.After(4 * short):
+			}
+			fmt.Fprintf(w, "%s %v", body, err)
+		}))
 	resp, err := http.Post("http://"+address, "text/plain", strings.NewReader("whole"))
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +161,8 @@ func TestPrivateGraph(t *testing.T) {
 // TestMethods checks that other methods than those of pages and forms are refused.
 func TestMethods(t *testing.T) {
 	h := testHandler(t, true)
-	for _, path := range []string{"/", "/wiki/Forum", "/sparql?query=ASK%7B%7D", "/w/api.php?action=query&format=json", "/query", "/nothing"} {
+	for _, path := range []string{"/", "/wiki/Forum", "/sparql?query=ASK%7B%7D", "/w/api.php?action=query&format=json",
+		"/query", "/nothing"} {
 		for _, method := range []string{"PUT", "DELETE", "TRACE", "PATCH", "CONNECT", "FROB"} {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest(method, "http://localhost"+path, nil))

@@ -13,7 +13,8 @@ import (
 func Lessons(s *console.Screen, notes []lesson.Note) {
 	t := &console.Table{Header: []string{"ID", "graph", "state", "made", "note"}, Fixed: map[int]bool{0: true}}
 	for _, n := range notes {
-		t.Rows = append(t.Rows, []string{text.Clean(n.ID), graphName(n.KG), string(n.State), n.Made.UTC().Format("2006-01-02"), text.OneLine(n.Text)})
+		t.Rows = append(t.Rows, []string{text.Clean(n.ID), graphName(n.KG), string(n.State),
+			n.Made.UTC().Format("2006-01-02"), text.OneLine(n.Text)})
 	}
 	_ = t.Write(s, s.Width(), func(h string) string { return s.In(console.Bold, h) }) // as for JSON
 }
@@ -27,7 +28,8 @@ func graphName(kg string) string {
 
 // Lesson shows all that is known of a note.
 func Lesson(w io.Writer, n lesson.Note) {
-	fmt.Fprintf(w, "%s: %s\n  graph:   %s\n  state:   %s\n  source:  %s\n", text.Clean(n.ID), text.OneLine(n.Text), graphName(n.KG), n.State, text.OneLine(n.Source))
+	fmt.Fprintf(w, "%s: %s\n  graph:   %s\n  state:   %s\n  source:  %s\n", text.Clean(n.ID), text.OneLine(n.Text),
+		graphName(n.KG), n.State, text.OneLine(n.Source))
 	if n.Model != "" {
 		fmt.Fprintf(w, "  model:   %s\n", text.OneLine(n.Model))
 	}

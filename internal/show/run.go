@@ -66,7 +66,8 @@ func (v *Run) Event(e event.Event) {
 		JSON(v.Screen, map[string]any{"event": "rollback", "to": *e.To, "reason": e.Reason})
 	case e.Event == "graph" && v.AsJSON:
 		for _, x := range e.Call.Examples() {
-			JSON(v.Screen, map[string]any{"event": "example", "id": x.ID, "source": x.Source, "question": x.Question, "sparql": x.SPARQL})
+			JSON(v.Screen, map[string]any{"event": "example", "id": x.ID, "source": x.Source, "question": x.Question,
+				"sparql": x.SPARQL})
 		}
 	case e.Event == "graph":
 		showGraph(v.Screen, e.Call)
@@ -85,7 +86,8 @@ func (v *Run) Event(e event.Event) {
 		}
 		fmt.Fprintln(v.Screen)
 	case e.Event == "rollback":
-		fmt.Fprintf(v.Screen, "   %s\n\n", v.Screen.In(console.Yellow, fmt.Sprintf("refused (%s); the last step kept is %d", e.Reason, *e.To)))
+		fmt.Fprintf(v.Screen, "   %s\n\n", v.Screen.In(console.Yellow, fmt.Sprintf("refused (%s); the last step kept is %d",
+			e.Reason, *e.To)))
 	}
 }
 
@@ -121,7 +123,8 @@ func (v *Run) Outcome(out *agent.Outcome) {
 		v.text(out.Report)
 	}
 	u := out.Usage
-	cost := fmt.Sprintf("%s, %s of the model, %s in, %s out", text.Count(len(out.Steps), "step"), text.Count(u.Calls, "call"), text.Count(u.InputTokens, "token"),
+	cost := fmt.Sprintf("%s, %s of the model, %s in, %s out", text.Count(len(out.Steps), "step"), text.Count(u.Calls,
+		"call"), text.Count(u.InputTokens, "token"),
 		text.Thousands(u.OutputTokens))
 	if u.USD > 0 {
 		cost += fmt.Sprintf(", %.4f USD", u.USD)
@@ -141,7 +144,8 @@ func (v *Run) Outcome(out *agent.Outcome) {
 }
 
 func (v *Run) outcomeJSON(out *agent.Outcome) map[string]any {
-	m := map[string]any{"report": out.Report, "confidence": out.Confidence, "steps": len(out.Steps), "usage": out.Usage, "kg": v.Graph}
+	m := map[string]any{"report": out.Report, "confidence": out.Confidence, "steps": len(out.Steps), "usage": out.Usage,
+		"kg": v.Graph}
 	if a := out.Answer; a != nil {
 		if strings.Contains(v.Graph, ",") { // the question had several
 			m["kg"] = a.KG

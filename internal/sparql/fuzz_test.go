@@ -126,7 +126,8 @@ func sprinkle(query string, rng *rand.Rand, density int) (string, int) {
 		b.WriteString(query[t.start:t.end])
 		if rng.IntN(density) > 0 || t.kind == tName && query[t.colon+1:t.end] == "" || strings.ContainsRune("+-",
 			rune(t.kind)) ||
-			t.kind == tBad || t.kind == tInteger && l.at(l.pos) == '.' { // :=, numbers with sign or dot and escapes must stay in one piece
+			// :=, numbers with sign or dot and escapes must stay in one piece
+			t.kind == tBad || t.kind == tInteger && l.at(l.pos) == '.' {
 			continue
 		}
 		b.WriteString([]string{" #", "\n#"}[rng.IntN(2)] + "c" + strconv.Itoa(n) + "c\n")

@@ -61,7 +61,8 @@ func (s *Store) SaveWork(ctx context.Context, w *annotate.Work, e *annotate.Even
 			return err
 		}
 		if _, err := tx.ExecContext(ctx, `INSERT INTO works (candidate, annotator, version, data) VALUES (?, ?, ?, ?)
-ON CONFLICT (candidate, annotator) DO UPDATE SET version = excluded.version, data = excluded.data`, w.Candidate, w.Annotator, next.Version, string(data)); err != nil {
+ON CONFLICT (candidate, annotator) DO UPDATE SET version = excluded.version, data = excluded.data`, w.Candidate,
+			w.Annotator, next.Version, string(data)); err != nil {
 			return err
 		}
 		if data, err = json.Marshal(event); err != nil {

@@ -15,7 +15,9 @@ import (
 // proxies do.
 func Echoes() map[string]http.HandlerFunc {
 	object := func(dump string) string {
-		b, _ := json.Marshal(map[string]any{"error": map[string]any{"code": dump, "info": dump, "message": dump, "type": dump}}) // strings always marshal
+		// strings always marshal
+		b, _ := json.Marshal(map[string]any{"error": map[string]any{"code": dump, "info": dump, "message": dump,
+			"type": dump}})
 		return string(b)
 	}
 	as := func(status int, kind string, body func(dump string) string) http.HandlerFunc {
@@ -37,7 +39,8 @@ func Echoes() map[string]http.HandlerFunc {
 		}),
 		"cut": as(200, "application/json", func(d string) string { return strings.TrimSuffix(object(d), "}") }),
 		"login reason": as(200, "application/json", func(d string) string {
-			return strings.NewReplacer(`"error"`, `"login"`, `"code"`, `"result"`, `"info"`, `"reason"`, `"message"`, `"lgusername"`).Replace(object(d))
+			return strings.NewReplacer(`"error"`, `"login"`, `"code"`, `"result"`, `"info"`, `"reason"`, `"message"`,
+				`"lgusername"`).Replace(object(d))
 		}),
 		"proxy's page": as(502, "text/html", func(d string) string { return "<pre>" + html.EscapeString(d) + "</pre>" }),
 		"proxy's log":  as(403, "text/plain", func(d string) string { return base64.StdEncoding.EncodeToString([]byte(d)) }),
@@ -73,9 +76,12 @@ const leaked = 8
 
 var base64Word = regexp.MustCompile(`[A-Za-z0-9+/_-]{8,}`)
 
-// Leaks reports whether text holds a part of one of the secrets, also when it is escaped or in base64. It decodes the text instead of looking for
-// the forms of a secret, so it shares nothing with what hides secrets.
-func Leaks(text string, secrets ...string) bool { return leaks(text, secrets, 4) } // encoders are nested at most so deep here
+// Leaks reports whether text holds a part of one of the secrets, also when it is escaped or in base64. It decodes the
+// text instead of looking for the forms of a secret, so it shares nothing with what hides secrets.
+func Leaks(text string, secrets ...string) bool {
+	return leaks(text, secrets,
+		4)
+} // encoders are nested at most so deep here
 
 func leaks(text string, secrets []string, depth int) bool {
 	for _, s := range secrets {
@@ -88,7 +94,8 @@ func leaks(text string, secrets []string, depth int) bool {
 	if depth == 0 {
 		return false
 	}
-	unescaped := html.UnescapeString(strings.NewReplacer(`\/`, `/`, `\"`, `"`, `\u0026`, "&", `\u003c`, "<", `\u003e`, ">").Replace(text))
+	unescaped := html.UnescapeString(strings.NewReplacer(`\/`, `/`, `\"`, `"`, `\u0026`, "&", `\u003c`, "<", `\u003e`,
+		">").Replace(text))
 	unescaped = percent.ReplaceAllStringFunc(unescaped, func(s string) string {
 		if u, err := url.PathUnescape(s); err == nil {
 			return u
@@ -102,7 +109,8 @@ func leaks(text string, secrets []string, depth int) bool {
 		w = strings.NewReplacer("-", "+", "_", "/").Replace(w)
 		for skip := range 4 { // the word may begin in the middle of a group
 			part := w[skip:]
-			if b, err := base64.RawStdEncoding.DecodeString(part[:len(part)/4*4]); err == nil && leaks(string(b), secrets, depth-1) {
+			if b, err := base64.RawStdEncoding.DecodeString(part[:len(part)/4*4]); err == nil && leaks(string(b), secrets,
+				depth-1) {
 				return true
 			}
 		}

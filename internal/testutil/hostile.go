@@ -1,8 +1,8 @@
-// Package testutil holds what several packages' tests need: the hostile forum of internal/sandbox/testdata/hostile, and a look at the bot's replies that knows nothing of
-// the code that makes them. A product package must not import it.
+// Package testutil holds what several packages' tests need: the hostile forum of internal/sandbox/testdata/hostile, and
+// a look at the bot's replies that knows nothing of the code that makes them. A product package must not import it.
 //
-// The reader of replies here is deliberately crude. It does not parse wikitext: it takes away the few pieces that a reply may hold, each in its exact form, and calls
-// everything that is left and could begin markup a fault.
+// The reader of replies here is deliberately crude. It does not parse wikitext: it takes away the few pieces that a
+// reply may hold, each in its exact form, and calls everything that is left and could begin markup a fault.
 package testutil
 
 import (
@@ -20,14 +20,17 @@ type Hostile struct {
 	Script string // see llm.ParseScript
 }
 
-// ReadHostile reads page.wikitext and script.txt in dir. @@NAME@@ in them is replaced: PORT by port, HUGE by a text of so many bytes, the others by
-// characters that an editor would not show (control characters, direction marks, MediaWiki's strip marker).
+// ReadHostile reads page.wikitext and script.txt in dir. @@NAME@@ in them is replaced: PORT by port, HUGE by a text of
+// so many bytes, the others by characters that an editor would not show (control characters, direction marks,
+// MediaWiki's strip marker).
 func ReadHostile(dir string, port, huge int) (Hostile, error) {
 	markup := strings.Repeat("{{Delete}} ~~~~ [[Category:Spam]] lorem ipsum |} ", huge/49+1)[:huge]
 	plain := strings.Repeat("lorem ipsum dolor sit amet ", huge/27+1)[:huge]
 	marks := []string{
-		"@@PORT@@", strconv.Itoa(port), "@@NUL@@", "\x00", "@@CR@@", "\r", "@@DEL@@", "\x7f", "@@UNIQ@@", "\x7f'\"`UNIQ--nowiki-00000001-QINU`\"'\x7f",
-		"@@RLO@@", "\u202e", "@@LRM@@", "\u200e", "@@ZWSP@@", "\u200b", "@@LSEP@@", "\u2028", "@@BOM@@", "\ufeff", "@@CSI@@", "\u009b",
+		"@@PORT@@", strconv.Itoa(port), "@@NUL@@", "\x00", "@@CR@@", "\r", "@@DEL@@", "\x7f", "@@UNIQ@@",
+		"\x7f'\"`UNIQ--nowiki-00000001-QINU`\"'\x7f",
+		"@@RLO@@", "\u202e", "@@LRM@@", "\u200e", "@@ZWSP@@", "\u200b", "@@LSEP@@", "\u2028", "@@BOM@@", "\ufeff", "@@CSI@@",
+		"\u009b",
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "page.wikitext"))
 	if err != nil {
@@ -66,10 +69,12 @@ func Sections(page string) (out []Section) {
 
 var markLine = regexp.MustCompile(`^[:*#]+.*<!-- spinachbot:[a-z0-9-]+ -->$`)
 
-// SplitReplies takes the replies of account out of a page that was before without them. rest is the page without them: it equals before when nothing else was changed.
-// A reply is a run of new lines from one that ends with the bot's mark to one that ends with the account's signature.
+// SplitReplies takes the replies of account out of a page that was before without them. rest is the page without them:
+// it equals before when nothing else was changed. A reply is a run of new lines from one that ends with the bot's mark
+// to one that ends with the account's signature.
 func SplitReplies(before, after, account string) (rest string, replies []string) {
-	signed := regexp.MustCompile(`\[\[User:` + regexp.QuoteMeta(account) + `\|[^\]\n]*\]\][^\n]*\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)$`)
+	signed := regexp.MustCompile(`\[\[User:` + regexp.QuoteMeta(account) +
+		`\|[^\]\n]*\]\][^\n]*\d\d:\d\d, \d+ \w+ \d{4} \(UTC\)$`)
 	old, now := strings.Split(before, "\n"), strings.Split(after, "\n")
 	var kept []string
 	for i := 0; i < len(now); i++ {
@@ -97,7 +102,8 @@ type piece struct {
 func pieces(account, operator string) []piece {
 	a, o := regexp.QuoteMeta(account), regexp.QuoteMeta(operator)
 	return []piece{
-		{"signature", regexp.MustCompile(`--\[\[User:` + a + `\|` + a + `\]\] \(\[\[User talk:` + a + `\|talk\]\]\) \d\d:\d\d, \d+ \w+ \d{4} \(UTC\)$`), 1},
+		{"signature", regexp.MustCompile(`--\[\[User:` + a + `\|` + a + `\]\] \(\[\[User talk:` + a +
+			`\|talk\]\]\) \d\d:\d\d, \d+ \w+ \d{4} \(UTC\)$`), 1},
 		{"mark", regexp.MustCompile(`<!-- spinachbot:[a-z0-9-]+ -->`), 1},
 		{"operator", regexp.MustCompile(`\[\[User talk:` + o + `\|` + o + `\]\]`), 1},
 		{"table start", regexp.MustCompile(`(?m)^:+\{\| class="wikitable(?: mw-collapsible mw-collapsed)?"$`), 2},
@@ -112,7 +118,8 @@ func pieces(account, operator string) []piece {
 var (
 	entityLink = regexp.MustCompile(`\[\[(?:Q[1-9]\d*|Property:P[1-9]\d*|Lexeme:L[1-9]\d*)\|([^\[\]{}|<>\n]+)\]\]`)
 	queryBlock = regexp.MustCompile(`(?s)\{\{SPARQL\|query=\n(.*?)\n\}\}`)
-	// leftover is what begins markup in MediaWiki. The reply's own list marks, cells and headers are looked at line by line.
+	// leftover is what begins markup in MediaWiki. The reply's own list marks, cells and headers are looked at line by
+	// line.
 	leftover = regexp.MustCompile(`(?i)\{\{|\}\}|\[\[|\]\]|\{\||\|\}|~~~|<|''|__\w+__|-\{|&(?:#\w+|[a-z]\w*);|https?:|mailto:|\[|\]|` +
 		`\b(?:RFC|PMID|ISBN)[ \t\x{a0}]+\d`)
 	hidden = regexp.MustCompile(`[\x00-\x08\x0b-\x1f\x7f-\x{9f}\x{202a}-\x{202e}\x{2066}-\x{2069}\x{200b}\x{200e}\x{200f}\x{2028}\x{2029}\x{feff}]`)
@@ -120,7 +127,8 @@ var (
 	line   = regexp.MustCompile(`^(?::+[^:*#;=|!{-]|[:*#]+@|# |#: |\||! )`)
 )
 
-// Faults says what is wrong with a reply: everything in it that could be markup and is not the bot's own. operator is the user who is named as the bot's operator.
+// Faults says what is wrong with a reply: everything in it that could be markup and is not the bot's own. operator is
+// the user who is named as the bot's operator.
 func Faults(reply, account, operator string) (out []string) {
 	fault := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	queries := queryBlock.FindAllStringSubmatch(reply, -1)
@@ -161,10 +169,12 @@ func Faults(reply, account, operator string) (out []string) {
 	return out
 }
 
-// queryFaults looks at the query in its template: pipes are written {{!}}, and nothing else in it is markup inside a template's parameter.
+// queryFaults looks at the query in its template: pipes are written {{!}}, and nothing else in it is markup inside a
+// template's parameter.
 func queryFaults(q string) (out []string) {
 	q = strings.ReplaceAll(q, "{{!}}", "")
-	for _, bad := range []string{"{{", "}}", "|", "[[", "]]", "~~~", "<!--", "-->", "</", "<nowiki", "<ref", "<pre", "<syntaxhighlight", "<includeonly", "<noinclude",
+	for _, bad := range []string{"{{", "}}", "|", "[[", "]]", "~~~", "<!--", "-->", "</", "<nowiki", "<ref", "<pre",
+		"<syntaxhighlight", "<includeonly", "<noinclude",
 		"<onlyinclude", "-{", "}-", "\x00", "\x7f", "__NOTOC__", "__NOINDEX__"} {
 		if i := strings.Index(strings.ToLower(q), strings.ToLower(bad)); i >= 0 {
 			out = append(out, fmt.Sprintf("%q in the query, at %q", bad, q[max(0, i-30):min(len(q), i+30)]))

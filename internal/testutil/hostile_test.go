@@ -30,8 +30,10 @@ func TestFaults(t *testing.T) {
 		t.Fatalf("the harmless reply has faults: %q", f)
 	}
 	for _, s := range []string{
-		"{{Delete}}", "[[Category:Spam]]", "[[User:Admin]]", "[[Q42]]", "~~~~", "<!-- x -->", "<b>", "</syntaxhighlight>", "''x''", "__NOTOC__", "https://evil.example", "[x]",
-		"mailto:a@b", "RFC 2324", "ISBN 0-306-40615-2", "&lt;", "\x00", "\u202e", "-{zh:x}-", "10:00, 5 March 2026 (UTC)", "\n|}", "\n== x ==", "\n:: x", "\n----", "\n;x", "\n x", "\nx",
+		"{{Delete}}", "[[Category:Spam]]", "[[User:Admin]]", "[[Q42]]", "~~~~", "<!-- x -->", "<b>", "</syntaxhighlight>",
+		"''x''", "__NOTOC__", "https://evil.example", "[x]",
+		"mailto:a@b", "RFC 2324", "ISBN 0-306-40615-2", "&lt;", "\x00", "\u202e", "-{zh:x}-", "10:00, 5 March 2026 (UTC)",
+		"\n|}", "\n== x ==", "\n:: x", "\n----", "\n;x", "\n x", "\nx",
 		"<small>x</small>", "{|", "\n{|\n|}",
 	} {
 		for _, where := range []string{"is Bonn", "Douglas", "a&#124;b", "I look", "Nothing", "wikidata(x"} {
@@ -40,7 +42,8 @@ func TestFaults(t *testing.T) {
 			}
 		}
 	}
-	for _, s := range []string{"{{Delete}}", "|", "~~~~", "</syntaxhighlight>", "<!--", "[[x]]", "__notoc__", "\u202e", "\x00"} {
+	for _, s := range []string{"{{Delete}}", "|", "~~~~", "</syntaxhighlight>", "<!--", "[[x]]", "__notoc__", "\u202e",
+		"\x00"} {
 		if f := Faults(strings.Replace(harmless, "SELECT", s+" SELECT", 1), "Bot", "Olga"); len(f) == 0 {
 			t.Errorf("%q in the query is not seen", s)
 		}
@@ -49,7 +52,8 @@ func TestFaults(t *testing.T) {
 
 func TestSplitReplies(t *testing.T) {
 	before := "== A ==\nx <!-- spinachbot:abc-9 -->\n:x<!-- spinachbot:abc-8 -->\n\n== B ==\ny"
-	after := "== A ==\nx <!-- spinachbot:abc-9 -->\n:x<!-- spinachbot:abc-8 -->\n" + harmless + "\n\n== B ==\ny\n" + harmless
+	after := "== A ==\nx <!-- spinachbot:abc-9 -->\n:x<!-- spinachbot:abc-8 -->\n" + harmless + "\n\n== B ==\ny\n" +
+		harmless
 	rest, replies := SplitReplies(before, after, "Bot")
 	if rest != before || len(replies) != 2 || replies[0] != harmless || replies[1] != harmless {
 		t.Errorf("rest %q, %d replies %q", rest, len(replies), replies)

@@ -48,7 +48,10 @@ func Fold(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // OneLine is [Fold] without control characters: fit for a log, a terminal or a wiki's edit summary.
 func OneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) || turns(r) }), " ")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) ||
+			turns(r)
+	}), " ")
 }
 
 // turns reports whether a character changes the direction of the text after it.
@@ -113,8 +116,8 @@ func jsonWords(err error) string {
 	return ""
 }
 
-// Clean drops control characters but line breaks and tabs, characters that turn the direction of text around, and what is
-// not UTF-8: all that could hide something or steer a terminal.
+// Clean drops control characters but line breaks and tabs, characters that turn the direction of text around, and what
+// is not UTF-8: all that could hide something or steer a terminal.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -55,8 +55,10 @@ func TestCount(t *testing.T) {
 
 func TestJSONError(t *testing.T) {
 	for in, want := range map[string]string{
-		`{"n":1`: "it is not JSON, or ends too early, at byte 6", ``: "it is not JSON, or ends too early, at byte 0", `nonsense`: "it is not JSON, or ends too early, at byte 2",
-		`{"n":"x"}`: `the member "n" is a JSON string, which does not belong there`, `[]`: "the value is a JSON array, which does not belong there",
+		`{"n":1`: "it is not JSON, or ends too early, at byte 6", ``: "it is not JSON, or ends too early, at byte 0",
+		`nonsense`:  "it is not JSON, or ends too early, at byte 2",
+		`{"n":"x"}`: `the member "n" is a JSON string, which does not belong there`,
+		`[]`:        "the value is a JSON array, which does not belong there",
 	} {
 		var v struct {
 			N int `json:"n"`

@@ -52,7 +52,8 @@ func bench(program string) error {
 	}
 	defer os.RemoveAll(dir)
 	lg := slog.New(slog.DiscardHandler)
-	graph, err := sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: mathrand.Uint64, Timeout: time.Minute})
+	graph, err := sandbox.Graph(embedded.Options{Name: "slice", Now: time.Now, Random: mathrand.Uint64,
+		Timeout: time.Minute})
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,8 @@ func bench(program string) error {
 	if err != nil {
 		return err
 	}
-	srv := &http.Server{Handler: sandbox.Handler(lg, sandbox.Parts{Graph: graph, Wiki: w, ForumPage: "Wikidata:Request a query"}), ReadHeaderTimeout: time.Minute}
+	srv := &http.Server{Handler: sandbox.Handler(lg, sandbox.Parts{Graph: graph, Wiki: w,
+		ForumPage: "Wikidata:Request a query"}), ReadHeaderTimeout: time.Minute}
 	go func() { _ = srv.Serve(l) }()
 	defer func() { _ = srv.Close() }()
 	fmt.Printf("%d pages, %d discussions, %.1f MB of wikitext\n", months, discussions, float64(size)/1e6)
@@ -84,7 +86,8 @@ func bench(program string) error {
 // measure runs the program once and prints its figures.
 func measure(name, program, dir, address string) error {
 	cmd := exec.CommandContext(context.Background(), program, "harvest", "--out", dir+"/out")
-	cmd.Env = []string{"HOME=" + dir, "WIKI_API=" + address + "/w/api.php", "SPARQL_ENDPOINT=" + address + "/sparql", "CONTACT=bench@example.org"}
+	cmd.Env = []string{"HOME=" + dir, "WIKI_API=" + address + "/w/api.php", "SPARQL_ENDPOINT=" + address + "/sparql",
+		"CONTACT=bench@example.org"}
 	var log strings.Builder
 	cmd.Dir, cmd.Stderr = dir, &log
 	begin := time.Now()
@@ -98,7 +101,8 @@ func measure(name, program, dir, address string) error {
 	if ru, ok := state.SysUsage().(*syscall.Rusage); ok {
 		memory = fmt.Sprintf("%.0f MB", float64(ru.Maxrss)/1024)
 	}
-	fmt.Printf("%s: %s, processor time %s, memory at most %s\n", name, took.Round(time.Second/10), (state.UserTime() + state.SystemTime()).Round(time.Second/10), memory)
+	fmt.Printf("%s: %s, processor time %s, memory at most %s\n", name, took.Round(time.Second/10), (state.UserTime() +
+		state.SystemTime()).Round(time.Second/10), memory)
 	for line := range strings.Lines(string(out)) {
 		if strings.HasPrefix(line, "year") || strings.HasPrefix(line, "all") {
 			fmt.Print("  ", line)
@@ -137,10 +141,12 @@ my own attempt runs into the time limit whenever it is asked for more than a few
 func discussion(b *strings.Builder, rnd *mathrand.Rand, n, m int) {
 	who := func() string { return people[rnd.IntN(len(people))] }
 	sign := func(name string, day int) string {
-		return fmt.Sprintf(" [[User:%s|%s]] ([[User talk:%s|talk]]) %02d:%02d, %d %s %d (UTC)\n", name, name, name, rnd.IntN(24), rnd.IntN(60), day, time.Month(m%12+1), 2014+m/12)
+		return fmt.Sprintf(" [[User:%s|%s]] ([[User talk:%s|talk]]) %02d:%02d, %d %s %d (UTC)\n", name, name, name,
+			rnd.IntN(24), rnd.IntN(60), day, time.Month(m%12+1), 2014+m/12)
 	}
 	subject := subjects[n%len(subjects)]
-	fmt.Fprintf(b, "== %s, request %d ==\nHello, I need a list of %s number %d.", strings.ToUpper(subject[:1])+subject[1:], n, subject, n)
+	fmt.Fprintf(b, "== %s, request %d ==\nHello, I need a list of %s number %d.", strings.ToUpper(subject[:1])+subject[1:],
+		n, subject, n)
 	for range 20 + rnd.IntN(60) {
 		b.WriteString(" " + filler[rnd.IntN(len(filler))])
 	}

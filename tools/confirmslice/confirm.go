@@ -107,8 +107,10 @@ func (j *judge) all(ts []triple) {
 }
 
 // modelPredicates follow from the statement or value that they belong to.
-var modelPredicates = map[string]bool{"rdf:type": true, "wikibase:timeTimezone": true, "wikibase:timeCalendarModel": true, "wikibase:timePrecision": true,
-	"wikibase:timeValue": true, "wikibase:quantityAmount": true, "wikibase:quantityUnit": true, "wikibase:geoLatitude": true, "wikibase:geoLongitude": true,
+var modelPredicates = map[string]bool{"rdf:type": true, "wikibase:timeTimezone": true,
+	"wikibase:timeCalendarModel": true, "wikibase:timePrecision": true,
+	"wikibase:timeValue": true, "wikibase:quantityAmount": true, "wikibase:quantityUnit": true,
+	"wikibase:geoLatitude": true, "wikibase:geoLongitude": true,
 	"wikibase:geoGlobe": true, "schema:inLanguage": true, "schema:isPartOf": true}
 
 // triple judges one triple.
@@ -192,7 +194,8 @@ func (j *judge) fact(t triple, stmt bool) (string, verdict) {
 }
 
 // inverses are the properties that say the same in the other direction.
-var inverses = map[string][]string{"P36": {"P1376"}, "P1376": {"P36"}, "P47": {"P47"}, "P26": {"P26"}, "P22": {"P40"}, "P25": {"P40"}, "P40": {"P22", "P25"},
+var inverses = map[string][]string{"P36": {"P1376"}, "P1376": {"P36"}, "P47": {"P47"}, "P26": {"P26"}, "P22": {"P40"},
+	"P25": {"P40"}, "P40": {"P22", "P25"},
 	"P800": {"P57", "P50"}, "P57": {"P800"}, "P39": {"P1308"}, "P1308": {"P39"}, "P610": {"P361"}}
 
 func (j *judge) claim(s, p, v string) verdict {
@@ -217,11 +220,13 @@ func (j *judge) claim(s, p, v string) verdict {
 func (j *judge) example(t triple, property string) verdict {
 	best := unconfirmed
 	for node, s := range j.in.statements {
-		if s.subject != property || s.p != "P1855" || value(s.o) != value(t.o) || (strings.HasPrefix(t.s, "wds:") && node != t.s) {
+		if s.subject != property || s.p != "P1855" || value(s.o) != value(t.o) || (strings.HasPrefix(t.s, "wds:") &&
+			node != t.s) {
 			continue
 		}
 		for _, q := range s.quals {
-			if j.ev.shows[key(property, j.in.labels[value(s.o)], j.in.labels[value(q.o)])] || j.ev.shows[key(property, j.in.labels[value(s.o)], value(q.o))] {
+			if j.ev.shows[key(property, j.in.labels[value(s.o)], j.in.labels[value(q.o)])] ||
+				j.ev.shows[key(property, j.in.labels[value(s.o)], value(q.o))] {
 				return confirmed
 			}
 			if v := j.claim(value(s.o), property, value(q.o)); v != unconfirmed {

@@ -26,7 +26,8 @@ func TestValuesAreComparedInOneForm(t *testing.T) {
 
 func evidenceOf(t *testing.T, page string) *evidence {
 	t.Helper()
-	ev := &evidence{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	ev := &evidence{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{},
+		map[string]bool{}, map[string]bool{}}
 	ev.addPage("Q1", page)
 	return ev
 }
@@ -34,7 +35,8 @@ func evidenceOf(t *testing.T, page string) *evidence {
 func TestEntityPagesInTheirThreeShapes(t *testing.T) {
 	ev := evidenceOf(t, `{"capital (P36)": "Mudtown (Q2)", "borders (P47)": ["Fen (Q3)", "Moor (Q4)"],
 		"ruler (P35)": {"Otto (Q5)": {"Qualifiers": [{"start time (P580)": "3 May 1901", "named as (P1810)": ["O", "Otto"]}]}, "Ida (Q6)": {}}}`)
-	for _, f := range []string{key("Q1", "P36", "Q2"), key("Q1", "P47", "Q3"), key("Q1", "P47", "Q4"), key("Q1", "P35", "Q5"), key("Q1", "P35", "Q6")} {
+	for _, f := range []string{key("Q1", "P36", "Q2"), key("Q1", "P47", "Q3"), key("Q1", "P47", "Q4"),
+		key("Q1", "P35", "Q5"), key("Q1", "P35", "Q6")} {
 		if !ev.facts[f] {
 			t.Errorf("missing fact %q", f)
 		}
@@ -51,7 +53,8 @@ func TestEntityPagesInTheirThreeShapes(t *testing.T) {
 
 func TestVerdicts(t *testing.T) {
 	ev := evidenceOf(t, `{"capital (P36)": "Mudtown (Q2)"}`)
-	ev.addResult("SELECT ?n WHERE { wd:Q1 wdt:P1082 ?n }", json.RawMessage(`[{"n":{"type":"literal","value":"700","datatype":"http://www.w3.org/2001/XMLSchema#decimal"}}]`))
+	ev.addResult("SELECT ?n WHERE { wd:Q1 wdt:P1082 ?n }",
+		json.RawMessage(`[{"n":{"type":"literal","value":"700","datatype":"http://www.w3.org/2001/XMLSchema#decimal"}}]`))
 	j := judge{ev: ev, in: newGraph(nil), count: map[string]map[verdict]int{}}
 	wd := func(id string) rdf.Term { return rdf.IRI(rdf.Entity + id) }
 	for _, c := range []struct {

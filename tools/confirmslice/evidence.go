@@ -27,9 +27,11 @@ func key(parts ...string) string { return strings.Join(parts, "\t") }
 
 // readEvidence reads data/slice, data/spinach and papers.
 func readEvidence(shared string) (*evidence, error) {
-	ev := &evidence{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}}
+	ev := &evidence{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{},
+		map[string]bool{}, map[string]bool{}}
 	var ts []triple
-	if err := eachNT(filepath.Join(shared, "data", "slice", "wikidata-slice.nt.gz"), func(t triple) { ts = append(ts, t) }); err != nil {
+	if err := eachNT(filepath.Join(shared, "data", "slice", "wikidata-slice.nt.gz"),
+		func(t triple) { ts = append(ts, t) }); err != nil {
 		return nil, err
 	}
 	ev.addGraph(ts)
@@ -245,7 +247,8 @@ func shownCell(c cell) string {
 	return value(rdf.Typed(c.Value, c.Datatype))
 }
 
-// addPage takes the facts of an entity page as the runs saw them: property to value, list of values, or object from value to qualifiers.
+// addPage takes the facts of an entity page as the runs saw them: property to value, list of values, or object from
+// value to qualifiers.
 func (ev *evidence) addPage(num, observation string) {
 	var page map[string]any
 	if json.Unmarshal([]byte(observation), &page) != nil {

@@ -1,10 +1,11 @@
-// Command confirmslice confirms the demo's slice of Wikidata (internal/sandbox/data/*.ttl) against the shared files: a larger slice of the real graph
-// and the traces of question-answering runs on the real service. It is for maintainers and no part of the tests.
+// Command confirmslice confirms the demo's slice of Wikidata (internal/sandbox/data/*.ttl) against the shared files: a
+// larger slice of the real graph and the traces of question-answering runs on the real service. It is for maintainers
+// and no part of the tests.
 //
 //	go run ./tools/confirmslice [-quiet] SHARED [DATA]
 //
-// SHARED is the directory that holds data/slice, data/spinach and papers; DATA is the directory with the Turtle files (default: the demo's own).
-// Every triple gets one verdict:
+// SHARED is the directory that holds data/slice, data/spinach and papers; DATA is the directory with the Turtle files
+// (default: the demo's own). Every triple gets one verdict:
 //
 //	confirmed   the shared files state it: as a triple, on an entity page that a run saw, as a label
 //	inverse     the shared files state its inverse (capital and capital of, father and child, the two sides of a border)
@@ -14,7 +15,8 @@
 //	own words   a description, written by us
 //	UNCONFIRMED none of these; each is listed, and must be beyond doubt to stay
 //
-// Statement and value ids are ours and not looked at. Confirmed by inverse and together are weaker than confirmed: they share the truth, not the statement.
+// Statement and value ids are ours and not looked at. Confirmed by inverse and together are weaker than confirmed: they
+// share the truth, not the statement.
 package main
 
 import (

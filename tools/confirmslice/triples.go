@@ -151,7 +151,8 @@ func unescape(s string) (string, error) {
 	return strconv.Unquote(`"` + strings.ReplaceAll(s, `\'`, `'`) + `"`)
 }
 
-// value is the form in which values are compared: an entity's number, a day (2001-02-03), a plain number, "lon lat" of a point, or a text.
+// value is the form in which values are compared: an entity's number, a day (2001-02-03), a plain number, "lon lat" of
+// a point, or a text.
 func value(t rdf.Term) string {
 	switch {
 	case t.IsIRI():

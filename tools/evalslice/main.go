@@ -5,8 +5,8 @@
 //
 //	evalslice [-kills N] [-keep DIR] SPINACHBOT SHARED
 //
-// SPINACHBOT is the program, SHARED the folder with data/slice and data/spinach. It exits with 1 when the files differ or a run fails, and says what is missing when
-// the data is not there.
+// SPINACHBOT is the program, SHARED the folder with data/slice and data/spinach. It exits with 1 when the files differ
+// or a run fails, and says what is missing when the data is not there.
 package main
 
 import (
@@ -74,7 +74,8 @@ func show(ctx context.Context, out io.Writer, binary, shared, keep string, kills
 	if err := prepare(out, questions, record, script); err != nil {
 		return err
 	}
-	r := &runs{out: out, binary: binary, dir: keep, args: []string{"eval", "run", "--env-file", os.DevNull, "--data", graph, "--recorded", record,
+	r := &runs{out: out, binary: binary, dir: keep, args: []string{"eval", "run", "--env-file", os.DevNull, "--data",
+		graph, "--recorded", record,
 		"--script", script, "--as-of", "2025-01-31T00:00:00Z", "--jobs", "2", questions}}
 	began := time.Now()
 	if _, err := r.run(ctx, "undisturbed", 0, 0); err != nil {

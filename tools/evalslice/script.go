@@ -9,8 +9,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// writeScript writes the scripted model's part: an answer to every question that the record does not hold. It knows the gold query, and plays eight kinds of
-// run in turn, so that a run over it meets right and wrong answers, repetitions, early stops, a service that fails now and then, and no answer.
+// writeScript writes the scripted model's part: an answer to every question that the record does not hold. It knows the
+// gold query, and plays eight kinds of run in turn, so that a run over it meets right and wrong answers, repetitions,
+// early stops, a service that fails now and then, and no answer.
 func writeScript(w io.Writer, items []dataset.Item, recorded map[string]bool) (n int) {
 	seen := map[string]bool{}
 	for _, it := range items {
@@ -20,7 +21,8 @@ func writeScript(w io.Writer, items []dataset.Item, recorded map[string]bool) (n
 		}
 		seen[key] = true
 		query := escapeLines(strings.TrimSpace(it.SPARQL))
-		fmt.Fprintf(w, "== request\n%s\n== language\nEnglish\n== report\nHere is what the graph says.\n== extract\n%s\n", escapeLines(key), query)
+		fmt.Fprintf(w, "== request\n%s\n== language\nEnglish\n== report\nHere is what the graph says.\n== extract\n%s\n",
+			escapeLines(key), query)
 		for i, a := range actions(n%8, query, key) {
 			fail := ""
 			if n%40 == 5 && i == 1 {

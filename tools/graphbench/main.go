@@ -1,5 +1,6 @@
-// Command graphbench measures the embedded graph against other SPARQL engines, all on the triples and queries of internal/kg/embedded/benchdata: goRDFlib (the
-// library that the embedded graph replaced), Oxigraph (npm), Virtuoso and, when asked for, Blazegraph. tools/engines/install.sh installs the last three.
+// Command graphbench measures the embedded graph against other SPARQL engines, all on the triples and queries of
+// internal/kg/embedded/benchdata: goRDFlib (the library that the embedded graph replaced), Oxigraph (npm), Virtuoso
+// and, when asked for, Blazegraph. tools/engines/install.sh installs the last three.
 //
 // Every engine runs in its own process, one after the other. Each query runs once to warm up and then -n times; the
 // table has medians in milliseconds. "in process" is the time inside the engine's process from the query's text to the
@@ -106,7 +107,8 @@ func agree(all []result) error {
 	for _, q := range slices.Concat(benchdata.Classes, benchdata.More) {
 		for _, r := range all[1:] {
 			if n, ok := r.rows[q.Name]; ok && n != all[0].rows[q.Name] {
-				wrong = append(wrong, fmt.Sprintf("%s: %d rows in %s, %d in %s", q.Name, all[0].rows[q.Name], all[0].name, n, r.name))
+				wrong = append(wrong, fmt.Sprintf("%s: %d rows in %s, %d in %s", q.Name, all[0].rows[q.Name], all[0].name, n,
+					r.name))
 			}
 		}
 	}

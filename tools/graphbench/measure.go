@@ -39,7 +39,8 @@ func (s *server) stop() {
 
 // measure starts an engine, puts all queries to it and ends it.
 func measure(ctx context.Context, name, scripts, dir, data string, runs int) (result, error) {
-	r := result{name: name, inProcess: map[string]float64{}, overHTTP: map[string]float64{}, rows: map[string]int{}, failed: map[string]string{}}
+	r := result{name: name, inProcess: map[string]float64{}, overHTTP: map[string]float64{}, rows: map[string]int{},
+		failed: map[string]string{}}
 	start := startScript
 	if name == "embedded" || name == "gordflib" {
 		start = startChild
@@ -86,7 +87,8 @@ func measure(ctx context.Context, name, scripts, dir, data string, runs int) (re
 }
 
 // sample runs a query once and then as often as wanted, and notes the median time.
-func (s *server) sample(runs int, once func() (float64, int, error), times map[string]float64, rows map[string]int, name string) error {
+func (s *server) sample(runs int, once func() (float64, int, error), times map[string]float64, rows map[string]int,
+	name string) error {
 	var all []float64
 	for i := range runs + 1 {
 		ms, n, err := once()
@@ -127,7 +129,8 @@ func (s *server) local(ctx context.Context, query string) (ms float64, rows int,
 func (s *server) protocol(ctx context.Context, query string) (ms, inside float64, rows int, err error) {
 	kind, body := "application/sparql-query", query
 	if s.name == "virtuoso" {
-		kind, body = "application/x-www-form-urlencoded", url.Values{"query": {query}, "default-graph-uri": {"http://graph.example/"}}.Encode()
+		kind, body = "application/x-www-form-urlencoded", url.Values{"query": {query},
+			"default-graph-uri": {"http://graph.example/"}}.Encode()
 	}
 	start := time.Now()
 	data, head, err := s.post(ctx, "/sparql", kind, body)
@@ -200,7 +203,8 @@ func startChild(ctx context.Context, name, _, _, data string) (*server, error) {
 	return &server{name, "http://" + addr, cmd, time.Duration(ms) * time.Millisecond}, nil
 }
 
-// startScript starts an engine with tools/engines/start.sh, which writes DIR/ready, and the milliseconds of loading to DIR/loaded.
+// startScript starts an engine with tools/engines/start.sh, which writes DIR/ready, and the milliseconds of loading to
+// DIR/loaded.
 func startScript(ctx context.Context, name, scripts, dir, data string) (*server, error) {
 	var b strings.Builder
 	for p, ns := range rdf.Prefixes {
@@ -218,7 +222,8 @@ func startScript(ctx context.Context, name, scripts, dir, data string) (*server,
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.CommandContext(ctx, "bash", filepath.Join(scripts, "start.sh"), name, work, strconv.Itoa(port), prefixes, data)
+	cmd := exec.CommandContext(ctx, "bash", filepath.Join(scripts, "start.sh"), name, work, strconv.Itoa(port), prefixes,
+		data)
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		return nil, err
@@ -269,7 +274,8 @@ func freePort(ctx context.Context) (int, error) {
 	return 0, errors.New("no two free ports in a row")
 }
 
-// resident adds up the memory of the processes of the engine's group, now and at its highest, in bytes (Linux, proc(5)).
+// resident adds up the memory of the processes of the engine's group, now and at its highest, in bytes (Linux,
+// proc(5)).
 func (s *server) resident() (now, peak int64) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, f := range files {

@@ -69,7 +69,8 @@ func (f *fts5) find(text string) (out []string, err error) {
 	for _, w := range lookup.Words(text) {
 		words = append(words, `"`+strings.ReplaceAll(w, `"`, "")+`"*`)
 	}
-	rows, err := f.db.QueryContext(context.Background(), "SELECT e.iri FROM t JOIN e ON e.n = t.rowid WHERE t MATCH ? ORDER BY t.rowid LIMIT 10",
+	rows, err := f.db.QueryContext(context.Background(),
+		"SELECT e.iri FROM t JOIN e ON e.n = t.rowid WHERE t MATCH ? ORDER BY t.rowid LIMIT 10",
 		strings.Join(words, " "))
 	if err != nil {
 		return nil, err

@@ -1,12 +1,12 @@
 // Command noisy measures presets with a reader that errs at known rates (package internal/noisy), on a benchmark over a
-// graph that fits into memory. It prints a table: F1 and EM by SPINACH's measure, questions answered wrongly and not at all,
-// calls and tokens a question, for each preset and each profile of mistakes.
+// graph that fits into memory. It prints a table: F1 and EM by SPINACH's measure, questions answered wrongly and not at
+// all, calls and tokens a question, for each preset and each profile of mistakes.
 //
 //	noisy [-presets spinach,grasp] [-profiles steady,hasty] [-seeds N] [-items N] [-right 0.8] GRAPH QUESTIONS
 //
-// GRAPH is a file with triples, QUESTIONS a benchmark in any form that package dataset reads. A run takes the given number
-// of questions, spread over the file, and asks each of them with each seed. Run it with the same flags to get the same
-// table.
+// GRAPH is a file with triples, QUESTIONS a benchmark in any form that package dataset reads. A run takes the given
+// number of questions, spread over the file, and asks each of them with each seed. Run it with the same flags to get
+// the same table.
 package main
 
 import (

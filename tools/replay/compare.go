@@ -8,24 +8,27 @@ import (
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
-// All differences between what our agent shows of the record's results and what the record shows. The comparison takes away the differences that are
-// named, one by one, and counts the observations that needed it. What a record without numbers, languages and ranks cannot show is marked
-// [not in the record].
+// All differences between what our agent shows of the record's results and what the record shows. The comparison takes
+// away the differences that are named, one by one, and counts the observations that needed it. What a record without
+// numbers, languages and ranks cannot show is marked [not in the record].
 //
 // Searches
 //   - glossLeftOut: the explanation in parentheses after some data types is left out.
-//   - a line says that labels and aliases are searched; where more exist, that; where nothing is found, what to try (in short from the second time on). The record is
-//     empty there.
-//   - the alias by which a hit was found is added, and a data type that the description repeats appears once [not in the record].
+//   - a line says that labels and aliases are searched; where more exist, that; where nothing is found, what to try
+//     (in short from the second time on). The record is empty there.
+//   - the alias by which a hit was found is added, and a data type that the description repeats appears once [not
+//     in the record].
 //   - noDescription: the colon is left out where there is no description.
 //   - lineBreaks: a description is one line, and any kind of space one space.
 //
 // Entries
 //   - a first line names the entity, the last ones the properties that were shortened or left out.
 //   - an entity without a label is marked [not in the record: the replay has no labels].
-//   - "rank" marks preferred and deprecated statements; a quantity has its unit, a date its precision, a text its language [not in the record].
-//   - prunedShape: the record's page was written by the pruning model, ours is always in the page's own shape: one value appears alone and not in a list, a property
-//     or qualifier object that was left empty is left out, a value listed twice appears once.
+//   - "rank" marks preferred and deprecated statements; a quantity has its unit, a date its precision, a text its
+//     language [not in the record].
+//   - prunedShape: the record's page was written by the pruning model, ours is always in the page's own shape: one
+//     value appears alone and not in a list, a property or qualifier object that was left empty is left out, a
+//     value listed twice appears once.
 //   - the model is told that an argument is not one number; the record shows an empty page.
 //   - more than 200 values of a property are counted only, a page is cut after 16,000 characters [not in the record].
 //
@@ -37,12 +40,15 @@ import (
 //
 // Queries
 //   - limitReached: a last line says when the query's own limit was reached.
-//   - a first line has the number of rows, a third the kinds of the values and how many are unbound; columns are separated by " | " and not padded.
+//   - a first line has the number of rows, a third the kinds of the values and how many are unbound; columns are
+//     separated by " | " and not padded.
 //   - gapCounted: the line between the first and the last five says how many are left out.
 //   - labels of items are added where there is no label column [not in the record: it has no labels].
 //   - unknownValue: "unknown value" replaces the name of a blank node.
-//   - prefixedName: an IRI of a known namespace has its prefix ("wdt:P31" for P31, "schema:version"), so that wdt:, p: and ps: differ.
-//   - unboundRows: rows in which nothing is bound show "-" under each column; the record says that its table is empty.
+//   - prefixedName: an IRI of a known namespace has its prefix ("wdt:P31" for P31, "schema:version"), so that wdt:,
+//     p: and ps: differ.
+//   - unboundRows: rows in which nothing is bound show "-" under each column; the record says that its table is
+//     empty.
 //   - longCell: a cell is cut after 200 characters.
 //   - an empty result, a syntax error and every other failure each have their own text.
 
@@ -116,8 +122,14 @@ func compareSearch(count counts, ours, theirs string) bool {
 		return false
 	}
 	return compare(count, ours, theirs,
-		difference{"search_wikidata: glossLeftOut", func(a, b string) (string, string) { return a, gloss.ReplaceAllString(b, "$1") }},
-		difference{"search_wikidata: noDescription", func(a, b string) (string, string) { return a, colon.ReplaceAllString(b, "$1$2") }},
+		difference{"search_wikidata: glossLeftOut", func(a, b string) (string, string) {
+			return a, gloss.ReplaceAllString(b,
+				"$1")
+		}},
+		difference{"search_wikidata: noDescription", func(a, b string) (string, string) {
+			return a, colon.ReplaceAllString(b,
+				"$1$2")
+		}},
 		lineBreaks("search_wikidata"))
 }
 
@@ -141,7 +153,10 @@ func compareEntry(count counts, s step, theirs string) bool {
 		count.add("  get_wikidata_entry: an empty page, whose text is ours")
 		return ours == "It has no statements."
 	}
-	return compare(count, ours, theirs, difference{"get_wikidata_entry: prunedShape", func(a, b string) (string, string) { return reshape(a), reshape(b) }})
+	return compare(count, ours, theirs, difference{"get_wikidata_entry: prunedShape", func(a, b string) (string,
+		string) {
+		return reshape(a), reshape(b)
+	}})
 }
 
 func compareExamples(count counts, ours, theirs string) bool {
@@ -189,7 +204,8 @@ func compareTable(count counts, p *recordPlayer, s step, theirs string) bool {
 	lines := strings.Split(shown, "\n")
 	ours := strings.Join(append([]string{lines[1]}, lines[3:]...), "\n")
 	count.add("  execute_sparql: count, kinds and separators taken away")
-	return compare(count, squeeze(strings.ReplaceAll(gapLine.ReplaceAllString(ours, "GAP"), " | ", " ")), squeeze(dottedRow.ReplaceAllString(theirs, "GAP")),
+	return compare(count, squeeze(strings.ReplaceAll(gapLine.ReplaceAllString(ours, "GAP"), " | ", " ")),
+		squeeze(dottedRow.ReplaceAllString(theirs, "GAP")),
 		difference{"execute_sparql: unknownValue", func(a, b string) (string, string) {
 			eachCell(table.Rows, func(c rdf.Term) {
 				if c.Kind == rdf.BlankKind || strings.Contains(c.Value, genid) {

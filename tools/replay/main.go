@@ -5,8 +5,9 @@
 //
 //	replay path/to/qald10-log.json
 //
-// The model is answered by run and position: the n-th call for an action gets the record's n-th thought and action. The graph is answered from what was
-// observed at that position. It exits with 1 when a run or an observation differs in a way that is not listed, with 2 on wrong usage.
+// The model is answered by run and position: the n-th call for an action gets the record's n-th thought and action. The
+// graph is answered from what was observed at that position. It exits with 1 when a run or an observation differs in a
+// way that is not listed, with 2 on wrong usage.
 package main
 
 import (
@@ -91,7 +92,8 @@ func replayAll(ctx context.Context, runs []agent.RecordedRun, w io.Writer) (*sum
 	sum := &summary{runs: len(runs), actions: counts{}, observations: counts{}}
 	for i, run := range runs {
 		p := newPlayer(run)
-		e := agent.New(slog.New(slog.DiscardHandler), p, tool.Sources{{Graph: p}}, time.Now, agent.Options{Preset: published()})
+		e := agent.New(slog.New(slog.DiscardHandler), p, tool.Sources{{Graph: p}}, time.Now,
+			agent.Options{Preset: published()})
 		out, err := e.Ask(ctx, agent.Question{Text: run.Question, Language: "en"}, p, agent.Limits{})
 		if err != nil {
 			return nil, fmt.Errorf("run %d: %w", i, err)
@@ -100,7 +102,8 @@ func replayAll(ctx context.Context, runs []agent.RecordedRun, w io.Writer) (*sum
 		for _, s := range p.steps {
 			if !compareObservation(sum.observations, p, s) {
 				if sum.bad++; sum.bad <= 5 {
-					fmt.Fprintf(w, "run %d, action %d, %s(%s): the record shows\n%s\nwe show\n%s\n", i, s.pos, s.Action, s.Argument, *run.Actions[s.pos].Observation, s.Observation)
+					fmt.Fprintf(w, "run %d, action %d, %s(%s): the record shows\n%s\nwe show\n%s\n", i, s.pos, s.Action, s.Argument,
+						*run.Actions[s.pos].Observation, s.Observation)
 				}
 			}
 		}
@@ -108,7 +111,8 @@ func replayAll(ctx context.Context, runs []agent.RecordedRun, w io.Writer) (*sum
 	return sum, nil
 }
 
-// published is the preset as the published system worked: every page is pruned by the model, and no query is tried without its conditions.
+// published is the preset as the published system worked: every page is pruned by the model, and no query is tried
+// without its conditions.
 func published() *preset.Preset {
 	p := preset.Default()
 	p.Show.PruneOver, p.Diagnose = -1, false
@@ -130,10 +134,12 @@ func (s *summary) compareActions(i int, p *recordPlayer, out *agent.Outcome, w i
 		end = "limit"
 	}
 	switch {
-	case !slices.Equal(got, want.steps) || !slices.Equal(p.rolls, want.rolls) || end != want.end || want.clean && len(got) != len(p.run.Actions):
+	case !slices.Equal(got, want.steps) || !slices.Equal(p.rolls, want.rolls) || end != want.end || want.clean &&
+		len(got) != len(p.run.Actions):
 		s.actions.add("different from the rule")
 		if s.bad++; s.bad <= 5 {
-			fmt.Fprintf(w, "run %d, %q:\n got %q %v %s (%s)\nwant %q %v %s\n", i, p.run.Question, got, p.rolls, end, out.Detail, want.steps, want.rolls, want.end)
+			fmt.Fprintf(w, "run %d, %q:\n got %q %v %s (%s)\nwant %q %v %s\n", i, p.run.Question, got, p.rolls, end, out.Detail,
+				want.steps, want.rolls, want.end)
 		}
 	case !want.clean:
 		s.actions.add("repetition or early stop in the record: the actions and rollbacks of the rule")

@@ -29,7 +29,8 @@ func parseHits(text string) []kg.Hit {
 		if at < 0 {
 			continue
 		}
-		h := kg.Hit{ID: id, Type: kg.Item, Label: line[:at], Description: strings.TrimPrefix(strings.TrimPrefix(line[at+len(id)+3:], ":"), " ")}
+		h := kg.Hit{ID: id, Type: kg.Item, Label: line[:at], Description: strings.TrimPrefix(strings.TrimPrefix(line[at+
+			len(id)+3:], ":"), " ")}
 		if isProp {
 			h.Type = kg.Property
 			h.Datatype, _, _ = strings.Cut(dtype, " (")

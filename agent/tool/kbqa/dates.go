@@ -78,13 +78,15 @@ func (d date) relax(q *sparql.Query, g *sparql.Group) bool {
 		return false
 	}
 	triple := text(d.triples.Subject) + " " + text(d.property)
-	filter := "FILTER(NOT EXISTS { " + triple + " } || EXISTS { " + triple + " . FILTER(" + strings.Join(conditions, " && ") + ") })"
+	filter := "FILTER(NOT EXISTS { " + triple + " } || EXISTS { " + triple + " . FILTER(" + strings.Join(conditions,
+		" && ") + ") })"
 	prologue, _ := Selects(q)
 	parsed, err := sparql.Parse(prologue + "\nASK { " + filter + " }")
 	if err != nil {
 		return false
 	}
-	d.triples.Properties = slices.DeleteFunc(d.triples.Properties, func(p *sparql.Property) bool { return p == d.property })
+	d.triples.Properties = slices.DeleteFunc(d.triples.Properties,
+		func(p *sparql.Property) bool { return p == d.property })
 	g.Patterns = slices.DeleteFunc(g.Patterns, func(p sparql.Pattern) bool {
 		return slices.Contains(gone, p) || p == sparql.Pattern(d.triples) && len(d.triples.Properties) == 0
 	})

@@ -181,7 +181,8 @@ func (n Naming) Words(iri string) string {
 // bookkeeping are the beginnings of predicates that say nothing about a thing.
 var bookkeeping = []string{
 	rdf.RDFSLabel, rdf.SKOSAltLabel, rdf.SchemaDesc, rdf.Wikibase, "http://www.w3.org/2002/07/owl#sameAs",
-	"http://schema.org/version", "http://schema.org/dateModified", "http://schema.org/about", "http://www.w3.org/2004/02/skos/core#prefLabel",
+	"http://schema.org/version", "http://schema.org/dateModified", "http://schema.org/about",
+	"http://www.w3.org/2004/02/skos/core#prefLabel",
 	"http://www.w3.org/ns/prov#", "pred:name", "pred:fact_", "pred:value", "pred:unit", "pred:date", "pred:year",
 	ns + "common.", ns + "freebase.", ns + "type.object.", ns + "type.type.", ns + "kg.",
 }
@@ -224,7 +225,8 @@ func (n Naming) Text(name string) string {
 	return s
 }
 
-// Value is what is known of a node: its name, or, of a value node of KQA Pro's graph: a text, a number with its unit, a date or a year.
+// Value is what is known of a node: its name, or, of a value node of KQA Pro's graph: a text, a number with its unit, a
+// date or a year.
 type Value struct{ Name, Value, Unit, Date, Year rdf.Term }
 
 // Known reports whether it is a value node of which something is known.

@@ -177,8 +177,8 @@ func (n Naming) Cell(t rdf.Term, v Value) string {
 	return n.Compact(t.Value)
 }
 
-// plainCell writes a literal: numbers, texts and days as they are, other kinds with their type. A result can be long, and
-// the patterns show the types that a query needs.
+// plainCell writes a literal: numbers, texts and days as they are, other kinds with their type. A result can be long,
+// and the patterns show the types that a query needs.
 func plainCell(t rdf.Term) string {
 	switch t.Datatype {
 	case "", rdf.XSDInteger, rdf.XSDDecimal, rdf.XSDDouble:

@@ -62,10 +62,13 @@ type film struct {
 }
 
 var (
-	starts    = []string{"Bar", "Cal", "Dor", "El", "Fen", "Gar", "Hol", "Ist", "Jor", "Kel", "Lor", "Mar", "Nor", "Os", "Pel", "Ros", "Sel", "Tor", "Ul", "Ven"}
-	ends      = []string{"den", "mark", "vik", "ford", "ova", "ita", "burg", "mere", "stad", "ano"}
-	given     = []string{"Ada", "Bruno", "Clara", "Dario", "Edda", "Felix", "Greta", "Hugo", "Irma", "Jonas", "Klara", "Livia", "Milo", "Nora", "Otto"}
-	family    = []string{"Abel", "Berg", "Corvin", "Dahl", "Egger", "Falk", "Grimm", "Hansen", "Ivers", "Jansen", "Krall", "Lund"}
+	starts = []string{"Bar", "Cal", "Dor", "El", "Fen", "Gar", "Hol", "Ist", "Jor", "Kel", "Lor", "Mar", "Nor", "Os",
+		"Pel", "Ros", "Sel", "Tor", "Ul", "Ven"}
+	ends  = []string{"den", "mark", "vik", "ford", "ova", "ita", "burg", "mere", "stad", "ano"}
+	given = []string{"Ada", "Bruno", "Clara", "Dario", "Edda", "Felix", "Greta", "Hugo", "Irma", "Jonas", "Klara",
+		"Livia", "Milo", "Nora", "Otto"}
+	family = []string{"Abel", "Berg", "Corvin", "Dahl", "Egger", "Falk", "Grimm", "Hansen", "Ivers", "Jansen", "Krall",
+		"Lund"}
 	titles    = []string{"The Silent", "A Distant", "The Last", "Under the", "The Golden", "Broken"}
 	nouns     = []string{"River", "Harbor", "Winter", "Garden", "Letter", "Bridge"}
 	genres    = []string{"drama", "comedy", "thriller", "science fiction"}
@@ -105,8 +108,9 @@ func newWorld(seed uint64) *world {
 	}
 	jobs := []string{"film director", "actor", "screenwriter"}
 	for i := range people {
-		p := person{name: fresh(func() string { return pick(given) + " " + pick(family) }), place: r.IntN(cities), spouse: i ^ 1,
-			birth: fmt.Sprintf("%d-%02d-%02d", 1930+r.IntN(60), 1+r.IntN(12), 1+r.IntN(28)), married: 1975 + i/2, prix: -1}
+		p := person{name: fresh(func() string { return pick(given) + " " + pick(family) }), place: r.IntN(cities),
+			spouse: i ^ 1,
+			birth:  fmt.Sprintf("%d-%02d-%02d", 1930+r.IntN(60), 1+r.IntN(12), 1+r.IntN(28)), married: 1975 + i/2, prix: -1}
 		p.jobs = []string{jobs[i%3]}
 		if i%5 == 0 && p.jobs[0] != "actor" {
 			p.jobs = append(p.jobs, "actor")
@@ -247,7 +251,8 @@ func KQAPro(seed uint64, add Add) {
 	for i, p := range w.people {
 		k.fact(people[i], "date_of_birth", k.date(p.birth))
 		k.fact(people[i], "place_of_birth", cities[p.place])
-		k.fact(people[i], "spouse", people[p.spouse], "start_time", k.year(p.married), "place_of_marriage", cities[p.married%len(cities)])
+		k.fact(people[i], "spouse", people[p.spouse], "start_time", k.year(p.married), "place_of_marriage",
+			cities[p.married%len(cities)])
 		for _, j := range p.jobs {
 			k.fact(people[i], "occupation", thing(j, "profession"))
 		}
@@ -265,7 +270,8 @@ func KQAPro(seed uint64, add Add) {
 		k.fact(films[i], "original_language_of_film_or_TV_show", thing(f.language, "language"))
 		k.fact(films[i], "duration", k.number(float64(f.minutes), "minute"))
 		k.fact(films[i], "country_of_origin", countries[f.country])
-		k.fact(films[i], "publication_date", k.date(f.released), "place_of_publication", countries[(f.country+1)%len(countries)])
+		k.fact(films[i], "publication_date", k.date(f.released), "place_of_publication",
+			countries[(f.country+1)%len(countries)])
 	}
 }
 

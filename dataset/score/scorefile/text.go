@@ -124,7 +124,8 @@ func writeRemarks(w io.Writer, d *Document) {
 		fmt.Fprintf(w, "items of the benchmark without an output: %s\n", someIDs(d.Missing))
 	}
 	if len(d.Differ) > 0 {
-		fmt.Fprintf(w, "several best pairings, scores of programs that take another one (SciPy's) may be lower on item: %s\n", someIDs(positions(d.Differ)))
+		fmt.Fprintf(w, "several best pairings, scores of programs that take another one (SciPy's) may be lower on item: %s\n",
+			someIDs(positions(d.Differ)))
 	}
 }
 

@@ -60,8 +60,8 @@ type nowhere struct{}
 func (nowhere) Record(context.Context, event.Event) error { return nil }
 
 // Check asks the questions with each of the presets and returns what is wrong with the answers, one text each. differ
-// says how an answer's rows differ from those that are right, "" when they are the same. Apart from other rows it is wrong
-// when there is no answer, when a step fails, and when hardly anything was looked up on the way.
+// says how an answer's rows differ from those that are right, "" when they are the same. Apart from other rows it is
+// wrong when there is no answer, when a step fails, and when hardly anything was looked up on the way.
 func Check(ctx context.Context, s *tool.Source, questions []kgtest.Question,
 	differ func(q kgtest.Question, got *kg.Table) (string, error)) (problems []string, err error) {
 	for _, name := range Presets {
@@ -115,6 +115,7 @@ func ask(ctx context.Context, s *tool.Source, name string, q kgtest.Question) (*
 			}
 			return labels[id]
 		}})
-	e := agent.New(slog.New(slog.DiscardHandler), reader, agent.Sources{*s}, func() time.Time { return noon }, agent.Options{Preset: p})
+	e := agent.New(slog.New(slog.DiscardHandler), reader, agent.Sources{*s}, func() time.Time { return noon },
+		agent.Options{Preset: p})
 	return e.Ask(ctx, agent.Question{Text: q.Name, Language: "en"}, nowhere{}, agent.Limits{})
 }

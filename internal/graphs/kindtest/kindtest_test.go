@@ -67,7 +67,8 @@ func TestPresets(t *testing.T) {
 					t.Fatal(err)
 				}
 				rows := 0
-				problems, err := kindtest.Check(t.Context(), s, x.questions, func(q kgtest.Question, got *kg.Table) (string, error) {
+				problems, err := kindtest.Check(t.Context(), s, x.questions, func(q kgtest.Question, got *kg.Table) (string,
+					error) {
 					want, err := x.graph.Query(t.Context(), x.prefixes+q.Query)
 					if err != nil {
 						return "", err

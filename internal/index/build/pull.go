@@ -196,7 +196,8 @@ func (p *puller) entries(ctx context.Context, ids []string, scores map[string]sc
 		if len(ask.properties) == 0 && ask.kind != "label" {
 			continue
 		}
-		t, err := p.Query(ctx, fmt.Sprintf("SELECT ?id ?text WHERE { VALUES ?id { %s } ?id %s ?text }", values, p.path(ask.properties)))
+		t, err := p.Query(ctx, fmt.Sprintf("SELECT ?id ?text WHERE { VALUES ?id { %s } ?id %s ?text }", values,
+			p.path(ask.properties)))
 		if err != nil {
 			return nil, fmt.Errorf("ask %s for names: %w", p.Name, err)
 		}
@@ -283,7 +284,8 @@ func (p *puller) entriesOf(id string, by map[string]*names, s score) (out []look
 		if n == nil {
 			n = &names{}
 		}
-		e := lookup.Entry{IRI: id, Type: p.kind, Language: l, Aliases: n.aliases, Infos: n.infos, Score: s.score, Uses: s.uses, External: s.external}
+		e := lookup.Entry{IRI: id, Type: p.kind, Language: l, Aliases: n.aliases, Infos: n.infos, Score: s.score,
+			Uses: s.uses, External: s.external}
 		if len(n.labels) > 0 {
 			e.Label, e.Aliases = n.labels[0], append(n.labels[1:], n.aliases...)
 		}

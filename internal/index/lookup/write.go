@@ -1,5 +1,5 @@
-// Over 500 lines: the parts of the file format are written one after the other, and each is read back with the one before
-// it in mind. What reads them is in file.go and format.go.
+// Over 500 lines: the parts of the file format are written one after the other, and each is read back with the one
+// before it in mind. What reads them is in file.go and format.go.
 
 package lookup
 

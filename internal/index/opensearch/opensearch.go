@@ -171,7 +171,8 @@ func documents(e *lookup.Entry) (out []document) {
 		if w := lookup.Words(name); len(w) > 0 {
 			out = append(out, document{IRI: e.IRI, Type: string(kind), Name: name, Words: w, Whole: strings.Join(w, " "),
 				Label: e.Label, Language: e.Language,
-				Aliases: e.Aliases, Infos: e.Infos, Score: e.Score, Uses: e.Uses, External: e.External, Noise: e.Noise, Held: e.External || e.Noise})
+				Aliases: e.Aliases, Infos: e.Infos, Score: e.Score, Uses: e.Uses, External: e.External, Noise: e.Noise,
+				Held: e.External || e.Noise})
 		}
 	}
 	return out

@@ -291,7 +291,8 @@ func TestAgreesWithMemory(t *testing.T) {
 	}
 	m := lookup.NewMemory(entries)
 	for _, q := range []lookup.Query{
-		{Text: "Albert E"}, {Text: "albert"}, {Text: "EINSTEIN"}, {Text: "einstein albert"}, {Text: "sao tome"}, {Text: "Albrt Einstein"}, {Text: "Eaastman"},
+		{Text: "Albert E"}, {Text: "albert"}, {Text: "EINSTEIN"}, {Text: "einstein albert"}, {Text: "sao tome"},
+		{Text: "Albrt Einstein"}, {Text: "Eaastman"},
 		{Text: "Эйнштейн", Language: "en"}, {Text: "duc"}, {Text: "duck"}, {Text: "duc",
 			External: true}, {Text: "imdb"}, {Text: "imdb id"},
 		{Text: "d", Type: lookup.Property}, {Text: "albert", Among: []string{"q:college", "q:albert"}}, {Text: "albert",

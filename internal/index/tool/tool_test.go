@@ -60,10 +60,12 @@ func TestBuildAndSearch(t *testing.T) {
 		s        Search
 		in, want string
 	}{
-		{Search{JSON: true, Query: lookup.Query{Limit: 1}}, "german\n\n", `{"query":"german","hits":[{"iri":"http://e/Q64","type":"entity","label":"Berlin",` +
-			`"score":46,"aliases":["German capital"],"info":"city","uses":null,"language":"","match":"words","name":"German capital"}],"ranked":"words"}` + "\n"},
+		{Search{JSON: true, Query: lookup.Query{Limit: 1}}, "german\n\n",
+			`{"query":"german","hits":[{"iri":"http://e/Q64","type":"entity","label":"Berlin",` +
+				`"score":46,"aliases":["German capital"],"info":"city","uses":null,"language":"","match":"words","name":"German capital"}],"ranked":"words"}` + "\n"},
 		{Search{JSON: true}, "xyzzy", `{"query":"xyzzy","hits":[],"ranked":"words"}` + "\n"},
-		{Search{JSON: true, Query: lookup.Query{Limit: -1}}, "a", `{"query":"a","hits":[],"error":"wrong query: limit -1 and offset 0 must not be negative"}` + "\n"},
+		{Search{JSON: true, Query: lookup.Query{Limit: -1}}, "a",
+			`{"query":"a","hits":[],"error":"wrong query: limit -1 and offset 0 must not be negative"}` + "\n"},
 		{Search{Query: lookup.Query{Limit: 1}}, "berlin",
 			"1. Berlin, also known as German capital <http://e/Q64>: city\nThere are more; see --limit and --offset.\n"},
 		{Search{Query: lookup.Query{Offset: 1}}, "berlin", "2. Berlin <http://e/Q821244>: town[31m\n"},

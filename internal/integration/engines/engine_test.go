@@ -96,7 +96,8 @@ func (e *engine) start() {
 		e.t.Fatal(err)
 	}
 	e.port = freePort(e.t)
-	e.cmd = exec.CommandContext(context.Background(), "bash", append([]string{script, e.name, e.dir, fmt.Sprint(e.port), prefixes}, e.files...)...)
+	e.cmd = exec.CommandContext(context.Background(), "bash", append([]string{script, e.name, e.dir, fmt.Sprint(e.port),
+		prefixes}, e.files...)...)
 	e.cmd.Stdout, e.cmd.Stderr = log, log
 	e.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := e.cmd.Start(); err != nil {
@@ -149,7 +150,8 @@ func (e *engine) query(query string) (*kg.Table, error) {
 		body = url.Values{"query": {query}, "default-graph-uri": {"http://graph.example/"}}.Encode()
 		kind = "application/x-www-form-urlencoded"
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/sparql", e.port), strings.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, fmt.Sprintf("http://127.0.0.1:%d/sparql", e.port),
+		strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +174,8 @@ func (e *engine) query(query string) (*kg.Table, error) {
 	}
 	if resp.StatusCode != http.StatusOK {
 		m := string(bytes.TrimSpace(data))
-		if strings.Contains(m, "Timeout") || strings.Contains(m, "exceeds the limit of") || strings.Contains(m, "QueryInterrupted") {
+		if strings.Contains(m, "Timeout") || strings.Contains(m, "exceeds the limit of") || strings.Contains(m,
+			"QueryInterrupted") {
 			return nil, errSlow
 		}
 		return nil, refusal(m[:min(len(m), 600)])

@@ -69,7 +69,8 @@ func (b *bench) embedded(text string) (*kg.Table, error) {
 	return b.graph.Query(context.Background(), sparql.ReplaceAutoLanguage(text, "en"))
 }
 
-// portable reports whether every engine must return the same rows: no clock, no chance, no cut without order, nothing of a service that lives elsewhere.
+// portable reports whether every engine must return the same rows: no clock, no chance, no cut without order, nothing
+// of a service that lives elsewhere.
 func portable(text string, q *sparql.Query) bool {
 	if q.Form != sparql.Select && q.Form != sparql.Ask {
 		return false
@@ -81,7 +82,8 @@ func portable(text string, q *sparql.Query) bool {
 	}
 	ok := true
 	sparql.Inspect(q, func(n sparql.Node) bool {
-		if s, is := n.(*sparql.SelectQuery); is && (s.Limit != nil && s.Limit.N > 0 || s.Offset != nil) && (s.OrderBy == nil || s != q.Body) {
+		if s, is := n.(*sparql.SelectQuery); is && (s.Limit != nil && s.Limit.N > 0 || s.Offset != nil) &&
+			(s.OrderBy == nil || s != q.Body) {
 			ok = false
 		}
 		return ok
@@ -176,7 +178,8 @@ func (b *bench) same(place, name, text string, want *result, l laxity, run func(
 		}
 		return
 	}
-	if len(got.rows) > len(want.rows) && strings.Contains(text, "Label_") && slices.Equal(want.withoutLabels(), got.withoutLabels()) {
+	if len(got.rows) > len(want.rows) && strings.Contains(text, "Label_") && slices.Equal(want.withoutLabels(),
+		got.withoutLabels()) {
 		b.count[place+": an item with two labels in one language"]++ // the service takes one of them, the standard form both
 		return
 	}

@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// faultsFile lists the traps in which an engine answers otherwise than the standard says, or not at all: engine, the trap's name (its query is the smallest
-// that shows the fault), and how the answer differs. A trap that is listed here and is answered well fails the test, as does one that differs and is not listed here.
+// faultsFile lists the traps in which an engine answers otherwise than the standard says, or not at all: engine, the
+// trap's name (its query is the smallest that shows the fault), and how the answer differs. A trap that is listed here
+// and is answered well fails the test, as does one that differs and is not listed here.
 //
 //go:embed testdata/faults.tsv
 var faultsFile string
@@ -28,8 +29,9 @@ func trapFault(engine, trap string) bool {
 	return false
 }
 
-// family ties the faults that traps show to longer queries in which they come back: by a part of the message for a refusal, by what the query holds for other
-// rows. Oxigraph's and Blazegraph's are tight. Virtuoso's are wide: for the same query Oxigraph's answer is judged strictly.
+// family ties the faults that traps show to longer queries in which they come back: by a part of the message for a
+// refusal, by what the query holds for other rows. Oxigraph's and Blazegraph's are tight. Virtuoso's are wide: for the
+// same query Oxigraph's answer is judged strictly.
 type family struct {
 	engine  string
 	trap    string
@@ -43,7 +45,8 @@ var families = []family{
 	{"oxigraph", "average of nothing by a decimal", "", regexp.MustCompile(`AVG\(\?\w+\) / [\d.]+`)},
 	{"oxigraph", "cast with spaces around", "", regexp.MustCompile(`xsd:decimal\(SUBSTR`)},
 	{"oxigraph", "star of an absent term", "", regexp.MustCompile(`\* wd:Q\d+`)},
-	{"oxigraph", `"2024-03-01T00:00:00Z"^^xsd:dateTime - "2024-02-01T00:00:00Z"^^xsd:dateTime`, "", regexp.MustCompile(`\?(mort|death|date|end|age|president_deathdate|[a-zA-Z_]+) - \?`)},
+	{"oxigraph", `"2024-03-01T00:00:00Z"^^xsd:dateTime - "2024-02-01T00:00:00Z"^^xsd:dateTime`, "",
+		regexp.MustCompile(`\?(mort|death|date|end|age|president_deathdate|[a-zA-Z_]+) - \?`)},
 	{"oxigraph", "computed from aggregates by their names", "a variable that is unbound", nil},
 	{"oxigraph", "computed from aggregates by their names", "expected one of IF, TZ", nil},
 	{"oxigraph", "maximum with unbound values", "", regexp.MustCompile(`MAX\(`)},
@@ -66,12 +69,14 @@ var families = []family{
 	{"virtuoso", "", "keys in group by or hash join", nil},
 	{"virtuoso", "filter in OPTIONAL sees outer variables", "", regexp.MustCompile(`(?s)OPTIONAL \{[^{}]*FILTER`)},
 	{"virtuoso", "path before UNION", "", regexp.MustCompile(`[\w)][*+] `)},
-	{"virtuoso", "FILTER next to BIND and OPTIONAL", "", regexp.MustCompile(`(?s)(FILTER|BIND).*(OPTIONAL|UNION|BIND|FILTER)`)},
+	{"virtuoso", "FILTER next to BIND and OPTIONAL", "",
+		regexp.MustCompile(`(?s)(FILTER|BIND).*(OPTIONAL|UNION|BIND|FILTER)`)},
 	{"virtuoso", "empty sum, minimum, average", "", regexp.MustCompile(`SUM\(|AVG\(|MIN\(|MAX\(`)},
 	{"virtuoso", "MINUS does not see outer variables", "", regexp.MustCompile(`MINUS`)},
 	{"virtuoso", "coordinates as written", "", regexp.MustCompile(`P625|wktLiteral`)},
 	{"virtuoso", "years before year 1", "", regexp.MustCompile(`P5\d\d|P1191|P1619|P2031|dateTime`)},
-	{"virtuoso", `REPLACE("abab"@en, "(a)(b)", "$2$1")`, "", regexp.MustCompile(`SUBSTR|REPLACE|STRAFTER|STRBEFORE|UCASE|LCASE`)},
+	{"virtuoso", `REPLACE("abab"@en, "(a)(b)", "$2$1")`, "",
+		regexp.MustCompile(`SUBSTR|REPLACE|STRAFTER|STRBEFORE|UCASE|LCASE`)},
 	{"virtuoso", "1 / 2", "", regexp.MustCompile(` / `)},
 	{"virtuoso", "wd:Q1 < wd:Q2", "", regexp.MustCompile(`\?\w+ [<>] \?`)},
 	{"virtuoso", "an unbound variable joins", "", regexp.MustCompile(`(?s)OPTIONAL.*\}`)},
@@ -89,7 +94,8 @@ func known(engine, name, text string, err error) string {
 		return "" // what the generator writes, the other two answer without fault
 	}
 	for _, f := range families {
-		if f.engine == engine && (err != nil && f.message != "" && strings.Contains(err.Error(), f.message) || err == nil && f.holds != nil && f.holds.MatchString(text)) {
+		if f.engine == engine && (err != nil && f.message != "" && strings.Contains(err.Error(), f.message) || err == nil &&
+			f.holds != nil && f.holds.MatchString(text)) {
 			return cmp.Or(f.trap, f.message)
 		}
 	}

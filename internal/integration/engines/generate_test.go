@@ -27,7 +27,8 @@ func newVocabulary(t *kg.Table) *vocabulary {
 	v := &vocabulary{bySubject: map[rdf.Term][]triple{}, byObject: map[rdf.Term][]triple{}}
 	for _, r := range t.Rows {
 		p := r[1].Value
-		if r[0].Kind != rdf.IRIKind || r[2].Kind == rdf.BlankKind || !strings.HasPrefix(p, rdf.Prop) && p != rdf.RDFSLabel && p != rdf.SKOSAltLabel {
+		if r[0].Kind != rdf.IRIKind || r[2].Kind == rdf.BlankKind || !strings.HasPrefix(p, rdf.Prop) && p != rdf.RDFSLabel &&
+			p != rdf.SKOSAltLabel {
 			continue
 		}
 		v.all = append(v.all, triple{r[0], r[1], r[2]})
@@ -119,7 +120,8 @@ func (g *generator) start() string {
 			if g.chance(4) {
 				return s + " " + written(t[1]) + " " + g.fresh(t[2], true) + " . "
 			}
-			return s + " " + g.pick("wdt:P31/wdt:P279*", written(t[1]), written(t[1]), written(t[1])) + " " + written(t[2]) + " . "
+			return s + " " + g.pick("wdt:P31/wdt:P279*", written(t[1]), written(t[1]), written(t[1])) + " " + written(t[2]) +
+				" . "
 		}
 	}
 }
@@ -159,7 +161,8 @@ func (g *generator) step(bound bool) string {
 		return s + " (" + written(t[1]) + "|" + written(u[1]) + ") " + g.fresh(t[2], bound) + " . "
 	case 3:
 		if u := ts[g.r.IntN(len(ts))]; u[1] != t[1] {
-			return s + " " + written(t[1]) + " " + g.fresh(t[2], bound) + " ; " + written(u[1]) + " " + g.fresh(u[2], bound) + " . "
+			return s + " " + written(t[1]) + " " + g.fresh(t[2], bound) + " ; " + written(u[1]) + " " + g.fresh(u[2], bound) +
+				" . "
 		}
 	}
 	return s + " " + written(t[1]) + " " + g.fresh(t[2], bound) + " . "
@@ -177,15 +180,20 @@ func (g *generator) condition(depth int) string {
 	x, val := g.example[v], g.value(v)
 	switch {
 	case x.IsIRI():
-		return g.pick(v+" != "+val, v+" = "+val, v+" IN ("+val+", wd:Q1)", "STRENDS(STR("+v+"), \"1\")", "ISIRI("+v+")", "CONTAINS(STR("+v+"), \"Q"+fmt.Sprint(g.r.IntN(10))+"\")")
+		return g.pick(v+" != "+val, v+" = "+val, v+" IN ("+val+", wd:Q1)", "STRENDS(STR("+v+"), \"1\")", "ISIRI("+v+")",
+			"CONTAINS(STR("+v+"), \"Q"+fmt.Sprint(g.r.IntN(10))+"\")")
 	case x.Lang != "":
-		return g.pick("LANG("+v+") = \""+x.Lang+"\"", "LANGMATCHES(LANG("+v+"), \"en\")", "STRLEN("+v+") > "+fmt.Sprint(g.r.IntN(20)), "REGEX("+v+", \"^[A-M]\")", "REGEX("+v+", \"AN\", \"i\")",
-			"CONTAINS(LCASE("+v+"), \"er\")", "STRSTARTS("+v+", "+rdf.Quote(string([]rune(x.Value)[:1]))+")", v+" = "+val, "STR("+v+") < \"M\"")
+		return g.pick("LANG("+v+") = \""+x.Lang+"\"", "LANGMATCHES(LANG("+v+"), \"en\")", "STRLEN("+v+") > "+
+			fmt.Sprint(g.r.IntN(20)), "REGEX("+v+", \"^[A-M]\")", "REGEX("+v+", \"AN\", \"i\")",
+			"CONTAINS(LCASE("+v+"), \"er\")", "STRSTARTS("+v+", "+rdf.Quote(string([]rune(x.Value)[:1]))+")", v+" = "+val,
+			"STR("+v+") < \"M\"")
 	case x.Datatype == rdf.XSDDateTime:
 		year := strings.TrimLeft(strings.SplitN(strings.TrimPrefix(x.Value, "-"), "-", 2)[0], "0")
-		return g.pick("YEAR("+v+") "+g.pick("<", ">=", "=")+" "+year, v+" "+g.pick("<", ">=", "!=")+" "+val, "MONTH("+v+") > 6", "DAY("+v+") = 1")
+		return g.pick("YEAR("+v+") "+g.pick("<", ">=", "=")+" "+year, v+" "+g.pick("<", ">=", "!=")+" "+val, "MONTH("+v+
+			") > 6", "DAY("+v+") = 1")
 	case x.Datatype == rdf.XSDDecimal || x.Datatype == rdf.XSDInteger:
-		return g.pick(v+" "+g.pick("<", "<=", ">", ">=", "=", "!=")+" "+val, v+" * 2 > "+val, "ABS("+v+") < 1000", "ROUND("+v+" / 7) > 3")
+		return g.pick(v+" "+g.pick("<", "<=", ">", ">=", "=", "!=")+" "+val, v+" * 2 > "+val, "ABS("+v+") < 1000", "ROUND("+v+
+			" / 7) > 3")
 	}
 	return g.pick("BOUND("+v+")", "STR("+v+") != \"x\"", "ISLITERAL("+v+")", "STRLEN(STR("+v+")) < 40")
 }
@@ -196,13 +204,16 @@ func (g *generator) computed() string {
 	x := g.example[v]
 	switch {
 	case x.IsIRI():
-		return g.pick("STR("+v+")", "STRAFTER(STR("+v+"), \"entity/\")", "IF("+v+" = "+g.value(v)+", 1, 2)", "COALESCE("+v+", wd:Q1)")
+		return g.pick("STR("+v+")", "STRAFTER(STR("+v+"), \"entity/\")", "IF("+v+" = "+g.value(v)+", 1, 2)", "COALESCE("+v+
+			", wd:Q1)")
 	case x.Lang != "":
-		return g.pick("UCASE("+v+")", "STRLEN("+v+")", "SUBSTR("+v+", 2, 3)", "CONCAT(STR("+v+"), \"!\")", "STRBEFORE("+v+", \"a\")", "LANG("+v+")", "REPLACE("+v+", \"[aeiou]\", \"_\")", "ENCODE_FOR_URI("+v+")")
+		return g.pick("UCASE("+v+")", "STRLEN("+v+")", "SUBSTR("+v+", 2, 3)", "CONCAT(STR("+v+"), \"!\")", "STRBEFORE("+v+
+			", \"a\")", "LANG("+v+")", "REPLACE("+v+", \"[aeiou]\", \"_\")", "ENCODE_FOR_URI("+v+")")
 	case x.Datatype == rdf.XSDDateTime:
 		return g.pick("YEAR("+v+")", "MONTH("+v+") + 1", "IF(YEAR("+v+") > 1950, \"late\", \"early\")")
 	case x.Datatype == rdf.XSDDecimal || x.Datatype == rdf.XSDInteger:
-		return g.pick(v+" + 1", v+" * 2", v+" / 4", "-"+v, "ABS(0 - "+v+")", "FLOOR("+v+" / 1000)", "xsd:integer("+v+")", "STR("+v+")")
+		return g.pick(v+" + 1", v+" * 2", v+" / 4", "-"+v, "ABS(0 - "+v+")", "FLOOR("+v+" / 1000)", "xsd:integer("+v+")",
+			"STR("+v+")")
 	}
 	return "STR(" + v + ")"
 }
@@ -246,7 +257,8 @@ func (g *generator) element() string {
 		}
 		p := written(ts[g.r.IntN(len(ts))][1])
 		n := g.fresh(rdf.Typed("2", rdf.XSDInteger), true)
-		inner := "SELECT " + s + " (COUNT(" + g.pick("*", "?zz", "DISTINCT ?zz") + ") AS " + n + ") WHERE { " + s + " " + p + " ?zz . } GROUP BY " + s
+		inner := "SELECT " + s + " (COUNT(" + g.pick("*", "?zz", "DISTINCT ?zz") + ") AS " + n + ") WHERE { " + s + " " + p +
+			" ?zz . } GROUP BY " + s
 		if g.named == "" && g.chance(2) {
 			g.named = "WITH { " + inner + " } AS %counts "
 			return "INCLUDE %counts "
@@ -285,7 +297,8 @@ func (g *generator) query() string {
 		return g.grouped(where, columns)
 	}
 	if g.chance(3) {
-		where += `SERVICE wikibase:label { bd:serviceParam wikibase:language "` + g.pick("en", "de,en", "fr,mul,en", "[AUTO_LANGUAGE],en") + `". } `
+		where += `SERVICE wikibase:label { bd:serviceParam wikibase:language "` + g.pick("en", "de,en", "fr,mul,en",
+			"[AUTO_LANGUAGE],en") + `". } `
 		for _, v := range g.vars {
 			if !g.isLiteral(v) && !strings.Contains(g.example[v].Value, "statement") && !g.chance(3) {
 				columns = append(columns, v+g.pick("Label", "Label", "Description"))

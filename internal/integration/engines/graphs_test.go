@@ -31,8 +31,10 @@ func (e *engine) asked(t *testing.T) (*endpoint.Graph, *registry.Entry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := remote.New(slog.New(slog.DiscardHandler), remote.Config{Address: address, UserAgent: "SpinachBot-test/1 (https://example.org/contact)", Timeout: 30 * time.Second,
-		Retry: politehttp.Policy{Attempts: 1}}, rt, politehttp.NewManualClock(time.Unix(0, 0)), func() float64 { return 0 }, remote.NewMemoryStore())
+	s, err := remote.New(slog.New(slog.DiscardHandler), remote.Config{Address: address,
+		UserAgent: "SpinachBot-test/1 (https://example.org/contact)", Timeout: 30 * time.Second,
+		Retry: politehttp.Policy{Attempts: 1}}, rt, politehttp.NewManualClock(time.Unix(0, 0)), func() float64 { return 0 },
+		remote.NewMemoryStore())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,13 +78,19 @@ func TestAnyGraph(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	book := l.Books[slices.IndexFunc(l.Books, func(b kgtest.Book) bool { return b.Name != "" && b.NameD != "" && len(b.Loans) > 0 })]
+	book := l.Books[slices.IndexFunc(l.Books, func(b kgtest.Book) bool {
+		return b.Name != "" && b.NameD != "" &&
+			len(b.Loans) > 0
+	})]
 	for _, name := range []string{"oxigraph", "virtuoso"} {
 		t.Run(name, func(t *testing.T) {
 			g, entry := startEngine(t, name, []string{file}).asked(t)
 			d := entry.Description
-			if !slices.Equal(d.Labels, []string{"v:called"}) || !slices.Equal(d.Descriptions, []string{"v:about"}) || !slices.Equal(slices.Sorted(slices.Values(d.Languages)), []string{"de", "en"}) || len(d.Prefixes) != 2+len(registry.WithPrefixes(kg.Description{}).Prefixes) ||
-				d.Statements != kg.Compound || d.Prefixes["v"] != kgtest.LibraryVocabulary || d.Prefixes["thing"] != kgtest.LibraryThings {
+			if !slices.Equal(d.Labels, []string{"v:called"}) || !slices.Equal(d.Descriptions, []string{"v:about"}) ||
+				!slices.Equal(slices.Sorted(slices.Values(d.Languages)), []string{"de", "en"}) ||
+				len(d.Prefixes) != 2+len(registry.WithPrefixes(kg.Description{}).Prefixes) ||
+				d.Statements != kg.Compound || d.Prefixes["v"] != kgtest.LibraryVocabulary ||
+				d.Prefixes["thing"] != kgtest.LibraryThings {
 				t.Errorf("the entry: %s", entry.Text())
 			}
 			for _, q := range kgtest.LibraryQuestions() {
@@ -135,7 +143,10 @@ func same(t *testing.T, page *kg.Entity, other func() (*kg.Entity, error)) {
 					s.Value.Term.Value = "blank"
 				}
 			}
-			slices.SortFunc(e.Claims[i].Statements, func(a, b kg.Statement) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+			slices.SortFunc(e.Claims[i].Statements, func(a, b kg.Statement) int {
+				return strings.Compare(fmt.Sprint(a),
+					fmt.Sprint(b))
+			})
 		}
 		data, err := json.MarshalIndent(e, "", " ")
 		if err != nil {

@@ -54,7 +54,8 @@ func TestPresets(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				problems, err := kindtest.Check(t.Context(), s, x.questions, func(q kgtest.Question, got *kg.Table) (string, error) {
+				problems, err := kindtest.Check(t.Context(), s, x.questions, func(q kgtest.Question, got *kg.Table) (string,
+					error) {
 					return differs(t, g, x.prefixes+q.Query, got)
 				})
 				if err != nil {

@@ -17,13 +17,16 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-var numeric = map[string]bool{"integer": true, "decimal": true, "double": true, "float": true, "int": true, "long": true, "short": true, "byte": true,
-	"nonNegativeInteger": true, "positiveInteger": true, "negativeInteger": true, "nonPositiveInteger": true, "unsignedInt": true, "unsignedLong": true,
+var numeric = map[string]bool{"integer": true, "decimal": true, "double": true, "float": true, "int": true,
+	"long": true, "short": true, "byte": true,
+	"nonNegativeInteger": true, "positiveInteger": true, "negativeInteger": true, "nonPositiveInteger": true,
+	"unsignedInt": true, "unsignedLong": true,
 	"unsignedShort": true, "unsignedByte": true}
 
 var fraction = regexp.MustCompile(`(:\d\d)\.(\d*?)0*(Z|[+-]\d\d:\d\d)?$`)
 
-// byValue writes a term so that equal values look alike: numbers of all types with nine digits, dates without needless zeros.
+// byValue writes a term so that equal values look alike: numbers of all types with nine digits, dates without needless
+// zeros.
 func byValue(t rdf.Term) string {
 	local, isXSD := strings.CutPrefix(t.Datatype, rdf.XSD)
 	switch {
@@ -78,7 +81,8 @@ func date(s string) string {
 	return strings.TrimPrefix(s, "+")
 }
 
-// result is a table by value. Columns are sorted by name, and those whose values the standard leaves to the engine are gone.
+// result is a table by value. Columns are sorted by name, and those whose values the standard leaves to the engine are
+// gone.
 type result struct {
 	vars []string
 	rows []string   // each row's cells joined, in the order of the answer
@@ -132,7 +136,8 @@ func laxityOf(q *sparql.Query) laxity {
 	}
 	if q.Body.OrderBy != nil {
 		for _, k := range q.Body.OrderBy.Keys {
-			if k.Expr.Kind != sparql.ExprTerm || k.Expr.Term.Kind != sparql.Var || l.free[k.Expr.Term.Name] || l.bag[k.Expr.Term.Name] {
+			if k.Expr.Kind != sparql.ExprTerm || k.Expr.Term.Kind != sparql.Var || l.free[k.Expr.Term.Name] ||
+				l.bag[k.Expr.Term.Name] {
 				break
 			}
 			l.order = append(l.order, k.Expr.Term.Name)
@@ -305,7 +310,8 @@ func bagDifference(want, got []string) string {
 	}
 	sort.Strings(missing)
 	sort.Strings(extra)
-	return fmt.Sprintf("lacks %d such as %q, has %d more such as %q", len(missing), first(missing), len(extra), first(extra))
+	return fmt.Sprintf("lacks %d such as %q, has %d more such as %q", len(missing), first(missing), len(extra),
+		first(extra))
 }
 
 func first(s []string) string {

@@ -104,7 +104,8 @@ const accumulatorSize = 2*valueSize + 32 // bytes
 
 // build groups the solutions of the pattern and then yields the groups.
 func (a *aggregation) build(ex *exec, where op, next runner) runner {
-	r := &grouper{a: a, ex: ex, groups: newRowSet(ex, len(a.keys)), accs: rows[accumulator]{width: len(a.aggs), unit: accumulatorSize}, cells: make([]value.ID, len(a.keys))}
+	r := &grouper{a: a, ex: ex, groups: newRowSet(ex, len(a.keys)), accs: rows[accumulator]{width: len(a.aggs),
+		unit: accumulatorSize}, cells: make([]value.ID, len(a.keys))}
 	run := where.build(ex, r.take)
 	return func() error {
 		r.groups.reset()

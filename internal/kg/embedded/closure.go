@@ -94,7 +94,8 @@ func (c *compiler) closure(s place, p *sparql.Path, o place, sc *scope) *closure
 		}
 		return -1
 	}
-	x := &closureOp{s: s, o: o, sGiven: given(s), oGiven: given(o), fwd: reacher{c.walker(p.Args[0], false), lo, hi}, bwd: reacher{c.walker(p.Args[0], true), lo, hi}}
+	x := &closureOp{s: s, o: o, sGiven: given(s), oGiven: given(o), fwd: reacher{c.walker(p.Args[0], false), lo, hi},
+		bwd: reacher{c.walker(p.Args[0], true), lo, hi}}
 	v := s.vars().union(o.vars())
 	x.inf = info{vars: v, cert: v, uses: v}
 	x.ends = estimate{-1, -1}

@@ -73,7 +73,8 @@ func (g *generator) expr(depth int) string {
 		}
 	}
 	v, w := g.variable(), g.variable()
-	return g.pick(v+" = "+w, v+" != "+w, v+" < 3", "sameTerm("+v+", "+w+")", v+" = "+w, "BOUND("+v+")", "STR("+v+") = STR("+w+")", v+" + 1 = 2", "COALESCE("+v+", 1) = 1", v+" = :n1")
+	return g.pick(v+" = "+w, v+" != "+w, v+" < 3", "sameTerm("+v+", "+w+")", v+" = "+w, "BOUND("+v+")", "STR("+v+
+		") = STR("+w+")", v+" + 1 = 2", "COALESCE("+v+", 1) = 1", v+" = :n1")
 }
 
 func (g *generator) group(depth int, exists bool) string {
@@ -121,7 +122,8 @@ func (g *generator) element(depth int, exists bool) string {
 		return "MINUS " + g.group(depth-1, exists) + " "
 	case 10:
 		g.next++
-		return fmt.Sprintf("BIND(%s AS ?z%d) ", g.pick(g.variable()+" + 1", "COALESCE("+g.variable()+", 7)", g.variable()), g.next)
+		return fmt.Sprintf("BIND(%s AS ?z%d) ", g.pick(g.variable()+" + 1", "COALESCE("+g.variable()+", 7)", g.variable()),
+			g.next)
 	case 11:
 		return g.pick("VALUES ?a { :n0 1 } ", "VALUES (?a ?b) { (:n0 UNDEF) (UNDEF :n1) } ", "VALUES ?c { 1 2 2 } ")
 	case 12:
@@ -134,7 +136,8 @@ func (g *generator) element(depth int, exists bool) string {
 		g.next++
 		v := g.variable()
 		return fmt.Sprintf("{ SELECT %s (%s AS ?z%d) WHERE %s GROUP BY %s } ", v,
-			g.pick("COUNT(*)", "COUNT("+g.variable()+")", "SUM("+g.variable()+")", "MIN("+g.variable()+")", "COUNT(DISTINCT "+g.variable()+")"), g.next, g.group(depth-1, exists), v)
+			g.pick("COUNT(*)", "COUNT("+g.variable()+")", "SUM("+g.variable()+")", "MIN("+g.variable()+")", "COUNT(DISTINCT "+
+				g.variable()+")"), g.next, g.group(depth-1, exists), v)
 	}
 	return g.triple()
 }
@@ -145,7 +148,8 @@ func (g *generator) query() string { return "SELECT * WHERE " + g.group(3, false
 func (g *generator) data() string {
 	var b strings.Builder
 	for range 5 + g.r.IntN(10) {
-		fmt.Fprintf(&b, ":n%d :%s %s . ", g.r.IntN(3), g.pick("p", "q", "r"), g.pick(":n0", ":n1", ":n2", ":n1", "1", "2", `"x"@en`, "1.0", "1e0", `"x"`))
+		fmt.Fprintf(&b, ":n%d :%s %s . ", g.r.IntN(3), g.pick("p", "q", "r"), g.pick(":n0", ":n1", ":n2", ":n1", "1", "2",
+			`"x"@en`, "1.0", "1e0", `"x"`))
 	}
 	return b.String()
 }
@@ -167,7 +171,8 @@ func differ(t *testing.T, seed uint64) string {
 	defer cancel()
 	got, err := graph.Query(ctx, text)
 	if err != nil {
-		if kind := kg.KindOf(err); kind == kg.TooGreedy || kind == kg.TooLarge || kind == kg.Timeout || kind == kg.SyntaxError {
+		if kind := kg.KindOf(err); kind == kg.TooGreedy || kind == kg.TooLarge || kind == kg.Timeout ||
+			kind == kg.SyntaxError {
 			return ""
 		}
 		return fmt.Sprintf("seed %d: %v\n%s", seed, err, text)
@@ -192,7 +197,8 @@ func differ(t *testing.T, seed uint64) string {
 	slices.Sort(a)
 	slices.Sort(b)
 	if !slices.Equal(a, b) {
-		return fmt.Sprintf("seed %d\n%s\n%s\ncolumns %v\n got %d rows %.600q\nwant %d rows %.600q", seed, data, text, got.Vars, len(a), a, len(b), b)
+		return fmt.Sprintf("seed %d\n%s\n%s\ncolumns %v\n got %d rows %.600q\nwant %d rows %.600q", seed, data, text,
+			got.Vars, len(a), a, len(b), b)
 	}
 	return ""
 }

@@ -89,13 +89,15 @@ P2044(): normal 12.5 Q11573(metre)
 	if got := showEntity(e); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if full, err := g.Page(context.Background(), "Q1", "en", true); err != nil || !strings.Contains(showEntity(full), `P214()external-id: normal "12345"`) {
+	if full, err := g.Page(context.Background(), "Q1", "en", true); err != nil || !strings.Contains(showEntity(full),
+		`P214()external-id: normal "12345"`) {
 		t.Errorf("with external identifiers: %v", err)
 	}
 	if r, err := g.Entity(context.Background(), "Q9", "en"); err != nil || r.ID != "Q1" {
 		t.Errorf("a redirect: %v %v", r, err)
 	}
-	for num, kind := range map[string]kg.Kind{"Q77": kg.NotFound, "Q01": kg.BadID, "": kg.BadID, "L1": kg.BadID, "../etc": kg.BadID, "P999": kg.NotFound} {
+	for num, kind := range map[string]kg.Kind{"Q77": kg.NotFound, "Q01": kg.BadID, "": kg.BadID, "L1": kg.BadID,
+		"../etc": kg.BadID, "P999": kg.NotFound} {
 		if _, err := g.Entity(context.Background(), num, "en"); kg.KindOf(err) != kind {
 			t.Errorf("%q: %v, want %s", num, err, kind)
 		}
@@ -105,7 +107,8 @@ P2044(): normal 12.5 Q11573(metre)
 func TestExamples(t *testing.T) {
 	g := graphOf(t, pageData)
 	ex, err := g.Examples(context.Background(), "P39", "en")
-	if err != nil || len(ex) != 2 || ex[0].Subject != (kg.PropertyRef{ID: "Q1", Label: "One"}) || showValue(ex[0].Value)+" "+showValue(ex[1].Value) != "wd:Q2(Two) wd:Q3" {
+	if err != nil || len(ex) != 2 || ex[0].Subject != (kg.PropertyRef{ID: "Q1", Label: "One"}) || showValue(ex[0].Value)+
+		" "+showValue(ex[1].Value) != "wd:Q2(Two) wd:Q3" {
 		t.Errorf("got %+v, %v", ex, err)
 	}
 	if ex, err := g.Examples(context.Background(), "P569", "en"); err != nil || len(ex) != 0 {
@@ -146,7 +149,8 @@ func TestSearchAndLabels(t *testing.T) {
 			t.Errorf("%s in %s: %q, want %q", c.text, c.lang, got, c.want)
 		}
 	}
-	labels, err := g.Labels(context.Background(), []string{"Q1", "Q2", "Q3", "P39", "Q77", "nonsense"}, []string{"de", "en"})
+	labels, err := g.Labels(context.Background(), []string{"Q1", "Q2", "Q3", "P39", "Q77", "nonsense"},
+		[]string{"de", "en"})
 	if want := "map[P39:Amt Q1:Eins Q2:Two]"; err != nil || fmt.Sprint(labels) != want {
 		t.Errorf("labels: %v %v, want %s", labels, err, want)
 	}

@@ -33,7 +33,8 @@ type exec struct {
 
 // newExec returns a run of a plan; m is what planning has used of the query's limits.
 func newExec(g *Graph, m limit.Meter, p *plan) *exec {
-	ex := &exec{Env: function.NewEnv(m, g.opts.Now, g.opts.Random, p.base), g: g, st: g.store, plan: p, row: make([]value.ID, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
+	ex := &exec{Env: function.NewEnv(m, g.opts.Now, g.opts.Random, p.base), g: g, st: g.store, plan: p,
+		row: make([]value.ID, p.width), tables: map[*tableOp]*table{}, exists: map[*existsExpr]*existsRun{},
 		named: map[string]*table{}, reach: map[*closureOp]*reachMemo{}, labels: map[labelKey]value.ID{}}
 	ex.terms = locals{st: g.store, values: rows[value.Value]{width: 1, unit: valueSize}, byTerm: map[rdf.Term]value.ID{}}
 	return ex

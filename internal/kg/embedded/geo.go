@@ -262,11 +262,13 @@ func (c *compiler) mwapi(s *sparql.Service, sc *scope) *tableNode {
 		return ""
 	}
 	if api := text(rdf.Wikibase + "api"); api != "EntitySearch" {
-		c.fail(kg.Refused, "SERVICE wikibase:mwapi with the API %q cannot be served: the %s has only EntitySearch", api, c.g.opts.Name)
+		c.fail(kg.Refused, "SERVICE wikibase:mwapi with the API %q cannot be served: the %s has only EntitySearch", api,
+			c.g.opts.Name)
 		return nil
 	}
 	ns := rdf.Prefixes["mwapi"]
-	q := kg.SearchQuery{Text: text(ns + "search"), Language: text(ns + "language"), Type: kg.Type(text(ns + "type")), Limit: 50}
+	q := kg.SearchQuery{Text: text(ns + "search"), Language: text(ns + "language"), Type: kg.Type(text(ns + "type")),
+		Limit: 50}
 	t := &tableNode{rows: 20}
 	var outs []string
 	for _, r := range s.Rest() {

@@ -11,13 +11,15 @@ import (
 // Options are the surroundings and limits of a graph. The zero value works: no clock, no randomness, the default
 // limits.
 type Options struct {
-	Name      string           // the graph's name in results and errors; "embedded graph" when empty
-	Now       func() time.Time // for NOW() and Elapsed; without it NOW() is an error and Elapsed 0
-	Random    func() uint64    // for RAND(), UUID(), STRUUID() and samples; safe for concurrent use; without it those are errors
-	Timeout   time.Duration    // longest time of one query; 0 means 60 s, the query service's own limit; negative means none
-	MaxMemory int64            // bytes that one query may hold; 0 means 256 MB
-	MaxRows   int64            // rows that [Graph.Query] collects before it gives up; 0 means 1,000,000
-	MaxResult int64            // bytes of one streamed answer (package httpapi), after which it is cut off; 0 means 256 MB
+	Name string           // the graph's name in results and errors; "embedded graph" when empty
+	Now  func() time.Time // for NOW() and Elapsed; without it NOW() is an error and Elapsed 0
+	// for RAND(), UUID(), STRUUID() and samples; safe for concurrent use; without it those are errors
+	Random func() uint64
+	// longest time of one query; 0 means 60 s, the query service's own limit; negative means none
+	Timeout   time.Duration
+	MaxMemory int64 // bytes that one query may hold; 0 means 256 MB
+	MaxRows   int64 // rows that [Graph.Query] collects before it gives up; 0 means 1,000,000
+	MaxResult int64 // bytes of one streamed answer (package httpapi), after which it is cut off; 0 means 256 MB
 
 	// MaxTotalMemory is what all queries that run at the same time may hold together, in bytes; 0 means 1 GB.
 	// A query that cannot get more ends with kg.TooGreedy; the first megabyte of each is free, so that small
@@ -80,7 +82,8 @@ var defaultTuning = tuning{scan: 8, scanOnce: 64, linkRows: 8, memoCost: 16, fav
 
 func newGraph(s *store.Store, opts Options) *Graph {
 	opts = opts.withDefaults()
-	return &Graph{Reader: entity.NewReader(s, opts.Name), store: s, opts: opts, pool: &limit.Pool{Size: opts.MaxTotalMemory}, tune: defaultTuning}
+	return &Graph{Reader: entity.NewReader(s, opts.Name), store: s, opts: opts,
+		pool: &limit.Pool{Size: opts.MaxTotalMemory}, tune: defaultTuning}
 }
 
 // Name is the graph's name.

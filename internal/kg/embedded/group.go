@@ -217,7 +217,8 @@ func (b *groupBuilder) bind(x *sparql.Bind) {
 	var uses varSet
 	fn := b.c.expr(x.Expr, exprEnv{sc: b.sc, visible: b.vars, cert: b.cert.union(b.sc.given), uses: &uses})
 	slot := b.sc.slot(x.Var)
-	b.barrier(&barrier{kind: barBind, bind: extend{slot: slot, fn: fn, uses: uses}, sensitive: uses.minus(b.cert).union(setOf(slot))})
+	b.barrier(&barrier{kind: barBind, bind: extend{slot: slot, fn: fn, uses: uses},
+		sensitive: uses.minus(b.cert).union(setOf(slot))})
 	b.vars = b.vars.union(setOf(slot))
 }
 

@@ -193,11 +193,13 @@ func (c *compiler) component(rest []node, first int, bound varSet) (part, others
 // link makes a table of a part when an equation ties it to what is bound and that is less work than going through the
 // part for each row.
 func (c *compiler) link(g *groupNode, p *progress, part []node, filters []filterPart, later varSet) *link {
-	l := &link{part: &groupNode{segs: []segment{{joins: part}}, sc: g.sc, memo: map[string]estimate{}}, pushed: make([]bool, len(filters))}
+	l := &link{part: &groupNode{segs: []segment{{joins: part}}, sc: g.sc, memo: map[string]estimate{}},
+		pushed: make([]bool, len(filters))}
 	l.part.summarize()
 	in := &l.part.inf
 	elsewhere, ambient := g.bindsOutside(part).union(p.bound).union(p.maybe), l.part.ambientVars()
-	if in.uses.minus(in.vars).intersects(elsewhere) || in.uses.intersects(ambient) || in.vars.intersects(p.maybe.minus(p.bound)) {
+	if in.uses.minus(in.vars).intersects(elsewhere) || in.uses.intersects(ambient) ||
+		in.vars.intersects(p.maybe.minus(p.bound)) {
 		return nil
 	}
 	for i, f := range filters {
@@ -237,7 +239,8 @@ func (q *equation) seenFrom(in *info, elsewhere, later varSet) (equality, bool) 
 		return equality{}, false
 	}
 	for _, x := range [][2]side{{q.left, q.right}, {q.right, q.left}} {
-		if x[0].uses.within(in.vars) && x[0].uses.intersects(later) && !x[0].uses.minus(in.cert).intersects(elsewhere) && !x[1].uses.intersects(later) {
+		if x[0].uses.within(in.vars) && x[0].uses.intersects(later) && !x[0].uses.minus(in.cert).intersects(elsewhere) &&
+			!x[1].uses.intersects(later) {
 			return equality{x[0].fn, x[1].fn}, true
 		}
 	}

@@ -33,7 +33,8 @@ func TestJoinByEquality(t *testing.T) {
 		for _, c := range []struct{ query, want string }{
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(?x = ?y) }`, "36"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(?y = ?x && ?a != ?b) }`, "36"},
-			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(?x + 1 = ?y) }`, "33"}, // 1 to 29, six to the float, two fives, -0 to 1
+			// 1 to 29, six to the float, two fives, -0 to 1
+			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(?x + 1 = ?y) }`, "33"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(sameTerm(?x, ?y)) }`, "3"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x . ?b :q ?y FILTER(!(?x != ?y)) }`, "36"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?b :q ?y FILTER(?x = ?y) } }`, "38"},
@@ -41,10 +42,13 @@ func TestJoinByEquality(t *testing.T) {
 			{`SELECT ?a { ?a :p ?x FILTER NOT EXISTS { ?b :q ?y FILTER(?x = ?y) } }`, ":a31 | :a33"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x FILTER EXISTS { ?b :q ?y FILTER(?y = ?x) } }`, "33"},
 			{`SELECT (COUNT(*) AS ?n) { { SELECT ?a (MAX(?v) AS ?x) { ?a :p ?v } GROUP BY ?a } { SELECT ?b (MIN(?v) AS ?y) { ?b :q ?v } GROUP BY ?b } FILTER(?x = ?y) }`, "35"},
-			{`SELECT ?b ?c { ?a :p ?x . ?b :q ?y . ?c :q ?z FILTER(?x = ?y && ?y = ?z && ?b != ?c && ?x != 5) }`, ":b35 :b7 | :b7 :b35"},
+			{`SELECT ?b ?c { ?a :p ?x . ?b :q ?y . ?c :q ?z FILTER(?x = ?y && ?y = ?z && ?b != ?c && ?x != 5) }`,
+				":b35 :b7 | :b7 :b35"},
 			// A long list of IRIs is a set; literals are in none, nothing is an error.
-			{`SELECT ?x { VALUES ?x { :a1 :b3 :z "a1" UNDEF } FILTER(?x IN (:b1, :b2, :b3, :b4, :b5, :b6, :b7, :b8, :z)) }`, ":b3 | :z"},
-			{`SELECT ?x { VALUES ?x { :a1 :b3 :z "a1" UNDEF } FILTER(?x NOT IN (:b1, :b2, :b3, :b4, :b5, :b6, :b7, :b8, :z)) }`, `"a1" | :a1`},
+			{`SELECT ?x { VALUES ?x { :a1 :b3 :z "a1" UNDEF } FILTER(?x IN (:b1, :b2, :b3, :b4, :b5, :b6, :b7, :b8, :z)) }`,
+				":b3 | :z"},
+			{`SELECT ?x { VALUES ?x { :a1 :b3 :z "a1" UNDEF } FILTER(?x NOT IN (:b1, :b2, :b3, :b4, :b5, :b6, :b7, :b8, :z)) }`,
+				`"a1" | :a1`},
 			// A side that may be unbound is an error then, not a match.
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :none ?z } ?b :q ?y FILTER(?z = ?y) }`, "0"},
 			{`SELECT (COUNT(*) AS ?n) { ?a :p ?x OPTIONAL { ?a :p ?z FILTER(?z < 3) } { ?b :q ?y OPTIONAL { ?b :q ?w FILTER(?w < 4) } } FILTER(?z = ?w) }`, "3"},

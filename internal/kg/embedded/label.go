@@ -79,7 +79,8 @@ func (c *compiler) labelService(s *sparql.Service, b *groupBuilder) *labelServic
 		case rdf.SKOSAltLabel:
 			kind = kindAlias
 		}
-		l.items = append(l.items, labelItem{c.place(t.Subject, b.sc), c.st.Lookup(rdf.IRI(t.Path.IRI())), kind, b.sc.slot(t.Object.Name)})
+		l.items = append(l.items, labelItem{c.place(t.Subject, b.sc), c.st.Lookup(rdf.IRI(t.Path.IRI())), kind,
+			b.sc.slot(t.Object.Name)})
 	}
 	if len(rest) == 0 {
 		c.automaticLabels(l, b)
@@ -99,7 +100,8 @@ func (c *compiler) automaticLabels(l *labelService, b *groupBuilder) {
 		for _, x := range [...]struct {
 			suffix, iri string
 			kind        labelKind
-		}{{"AltLabel", rdf.SKOSAltLabel, kindAlias}, {"Label", rdf.RDFSLabel, kindLabel}, {"Description", rdf.SchemaDesc, kindOther}} {
+		}{{"AltLabel", rdf.SKOSAltLabel, kindAlias}, {"Label", rdf.RDFSLabel, kindLabel}, {"Description", rdf.SchemaDesc,
+			kindOther}} {
 			base, ok := strings.CutSuffix(name, x.suffix)
 			if !ok || base == "" {
 				continue

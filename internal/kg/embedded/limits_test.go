@@ -53,7 +53,8 @@ func greedyQueries() map[string]string {
 		squaring += fmt.Sprintf("BIND(?d%d * ?d%d AS ?d%d) ", i, i, i+1)
 	}
 	return map[string]string{
-		"values crossed":        "SELECT (COUNT(*) AS ?n) WHERE { " + values("a", 3000) + values("b", 3000) + values("c", 3000) + " }",
+		"values crossed": "SELECT (COUNT(*) AS ?n) WHERE { " + values("a", 3000) + values("b", 3000) +
+			values("c", 3000) + " }",
 		"pattern crossed":       "SELECT * WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i FILTER(?a = ?i && ?c = ?f && ?b != ?h) }",
 		"cross product sorted":  "SELECT * WHERE { ?a wdt:P1 ?c . ?d wdt:P1 ?f } ORDER BY ?c ?f",
 		"cross product ordered": "SELECT * WHERE { ?a wdt:P1 ?c . ?d wdt:P1 ?f } ORDER BY DESC(?c) LIMIT 10",
@@ -93,7 +94,8 @@ func TestGreedyQueriesEnd(t *testing.T) {
 			default:
 				t.Fatalf("got %v after %v, want a limit's error", err, took)
 			}
-			if took > limit+10*time.Second { // a bound for hangs; what it takes on an otherwise idle machine is in the benchmarks
+			// a bound for hangs; what it takes on an otherwise idle machine is in the benchmarks
+			if took > limit+10*time.Second {
 				t.Errorf("ended after %v (%v)", took, err)
 			}
 			t.Logf("%v: %v", took.Round(time.Millisecond), err)
@@ -155,7 +157,8 @@ func (s *stopAfter) Row([]rdf.Term) error {
 func TestSinkStops(t *testing.T) {
 	g := denseGraph(t, 100, Options{})
 	s := &stopAfter{n: 3}
-	if err := g.Stream(context.Background(), "SELECT * WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", s); !errors.Is(err, errEnough) || s.rows != 3 {
+	if err := g.Stream(context.Background(), "SELECT * WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }", s); !errors.Is(err,
+		errEnough) || s.rows != 3 {
 		t.Errorf("got %v after %d rows", err, s.rows)
 	}
 }
@@ -181,12 +184,17 @@ func TestEarlyEnd(t *testing.T) {
 func TestDeepNesting(t *testing.T) {
 	g := denseGraph(t, 5, Options{Timeout: 2 * time.Second})
 	for name, q := range map[string]string{
-		"groups":    "SELECT * WHERE " + strings.Repeat("{ ", 150) + "?a wdt:P2 ?b" + strings.Repeat(" }", 150),
-		"optionals": "SELECT * WHERE { ?a wdt:P2 ?b " + strings.Repeat("OPTIONAL { ?a wdt:P1 ?b ", 100) + strings.Repeat("}", 101),
-		"unions":    "SELECT * WHERE { " + strings.Repeat("{ ?a wdt:P2 ?b } UNION { ", 80) + "?a wdt:P2 ?b" + strings.Repeat(" }", 81),
-		"exists":    "SELECT * WHERE { ?a wdt:P2 ?b " + strings.Repeat("FILTER EXISTS { ?a wdt:P2 ?b ", 60) + strings.Repeat("}", 61),
-		"selects":   "SELECT * WHERE { " + strings.Repeat("{ SELECT ?a WHERE { ", 60) + "?a wdt:P2 ?b" + strings.Repeat(" } }", 60) + " }",
-		"not":       "SELECT * WHERE { ?a wdt:P2 ?b FILTER(" + strings.Repeat("!(", 100) + "?b = 1" + strings.Repeat(")", 100) + ") }",
+		"groups": "SELECT * WHERE " + strings.Repeat("{ ", 150) + "?a wdt:P2 ?b" + strings.Repeat(" }", 150),
+		"optionals": "SELECT * WHERE { ?a wdt:P2 ?b " + strings.Repeat("OPTIONAL { ?a wdt:P1 ?b ", 100) + strings.Repeat("}",
+			101),
+		"unions": "SELECT * WHERE { " + strings.Repeat("{ ?a wdt:P2 ?b } UNION { ", 80) + "?a wdt:P2 ?b" +
+			strings.Repeat(" }", 81),
+		"exists": "SELECT * WHERE { ?a wdt:P2 ?b " + strings.Repeat("FILTER EXISTS { ?a wdt:P2 ?b ", 60) +
+			strings.Repeat("}", 61),
+		"selects": "SELECT * WHERE { " + strings.Repeat("{ SELECT ?a WHERE { ", 60) + "?a wdt:P2 ?b" +
+			strings.Repeat(" } }", 60) + " }",
+		"not": "SELECT * WHERE { ?a wdt:P2 ?b FILTER(" + strings.Repeat("!(", 100) + "?b = 1" + strings.Repeat(")",
+			100) + ") }",
 	} {
 		start := time.Now()
 		_, err := g.Query(context.Background(), q)

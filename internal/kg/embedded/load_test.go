@@ -41,7 +41,8 @@ func TestFormats(t *testing.T) {
 	if g, err := Load(Options{}, paths...); err != nil || g.Len() != 8 {
 		t.Errorf("all together: %v", err)
 	}
-	for name, text := range map[string]string{"x.json": "{}", "x.nt.gz": "not gzip", "x.ttl": "@prefix : <x:> . :a :b", "x.nt": "nonsense"} {
+	for name, text := range map[string]string{"x.json": "{}", "x.nt.gz": "not gzip", "x.ttl": "@prefix : <x:> . :a :b",
+		"x.nt": "nonsense"} {
 		if err := NewBuilder().Read(name, strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v, want an error that names the file", name, err)
 		}

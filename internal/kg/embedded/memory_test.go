@@ -83,18 +83,25 @@ func hungryQueries() map[string]string {
 	times := func(n int, s string) string { return strings.TrimSuffix(strings.Repeat(s+", ", n), ", ") }
 	small, big := replaceChain(2), replaceChain(3) // 8,410 and 243,890 bytes
 	return map[string]string{
-		"chain of REPLACE":   "SELECT (CONCAT(?x9, ?x9) AS ?y) { " + replaceChain(9) + " }",
-		"REPLACE of groups":  "SELECT ?y { " + big + ` BIND(REPLACE(?x3, "(a+)", "$1$1$1$1$1$1$1$1$1$1$1$1$1$1$1$1$1$1") AS ?y) }`,
-		"many arguments":     "SELECT (STRLEN(CONCAT(" + times(400, "STRBEFORE(UCASE(?x3), \"AB\"), SUBSTR(LCASE(?x3), 2, 0)") + ")) AS ?y) { " + big + "}",
-		"ENCODE_FOR_URI":     "SELECT ?y { " + big + ` BIND(CONCAT(` + times(8, `REPLACE(?x3, "a", "ä")`) + `) AS ?z) BIND(ENCODE_FOR_URI(?z) AS ?y) }`,
-		"ORDER BY":           "SELECT * " + all + " ORDER BY ?a ?f",
-		"ORDER BY text":      "SELECT ?a " + all + " ORDER BY CONCAT(STR(?a), STR(?c), STR(?f))",
-		"ORDER BY piece":     "SELECT ?a { " + small + ` ?a ?b ?c } ORDER BY SUBSTR(CONCAT(?x2, ?x2, ?x2, ?x2, ?x2, STR(?c)), 1, 3)`,
-		"DISTINCT":           "SELECT DISTINCT * " + all,
-		"GROUP BY":           "SELECT ?a ?c ?d (COUNT(DISTINCT ?e) AS ?n) (MAX(CONCAT(STR(?a), STR(?f))) AS ?m) " + all + " GROUP BY ?a ?c ?d",
-		"GROUP_CONCAT":       "SELECT ?a (GROUP_CONCAT(?c; separator=\"" + strings.Repeat("-", 2000) + "\") AS ?t) { ?a ?b ?c } GROUP BY ?a",
-		"local terms":        "SELECT ?s " + all[:len(all)-1] + " BIND(CONCAT(STR(?a), STR(?c), STR(?d), STR(?f)) AS ?s) }",
-		"pieces of texts":    "SELECT ?s { " + small + " ?a wdt:P2 ?n . ?c wdt:P2 ?m BIND(SUBSTR(CONCAT(STR(?n), \"-\", STR(?m), ?x2, ?x2, ?x2, ?x2, ?x2), 1, 8) AS ?s) }",
+		"chain of REPLACE": "SELECT (CONCAT(?x9, ?x9) AS ?y) { " + replaceChain(9) + " }",
+		"REPLACE of groups": "SELECT ?y { " + big +
+			` BIND(REPLACE(?x3, "(a+)", "$1$1$1$1$1$1$1$1$1$1$1$1$1$1$1$1$1$1") AS ?y) }`,
+		"many arguments": "SELECT (STRLEN(CONCAT(" +
+			times(400, "STRBEFORE(UCASE(?x3), \"AB\"), SUBSTR(LCASE(?x3), 2, 0)") + ")) AS ?y) { " + big + "}",
+		"ENCODE_FOR_URI": "SELECT ?y { " + big + ` BIND(CONCAT(` + times(8, `REPLACE(?x3, "a", "ä")`) +
+			`) AS ?z) BIND(ENCODE_FOR_URI(?z) AS ?y) }`,
+		"ORDER BY":      "SELECT * " + all + " ORDER BY ?a ?f",
+		"ORDER BY text": "SELECT ?a " + all + " ORDER BY CONCAT(STR(?a), STR(?c), STR(?f))",
+		"ORDER BY piece": "SELECT ?a { " + small +
+			` ?a ?b ?c } ORDER BY SUBSTR(CONCAT(?x2, ?x2, ?x2, ?x2, ?x2, STR(?c)), 1, 3)`,
+		"DISTINCT": "SELECT DISTINCT * " + all,
+		"GROUP BY": "SELECT ?a ?c ?d (COUNT(DISTINCT ?e) AS ?n) (MAX(CONCAT(STR(?a), STR(?f))) AS ?m) " + all +
+			" GROUP BY ?a ?c ?d",
+		"GROUP_CONCAT": "SELECT ?a (GROUP_CONCAT(?c; separator=\"" + strings.Repeat("-", 2000) +
+			"\") AS ?t) { ?a ?b ?c } GROUP BY ?a",
+		"local terms": "SELECT ?s " + all[:len(all)-1] + " BIND(CONCAT(STR(?a), STR(?c), STR(?d), STR(?f)) AS ?s) }",
+		"pieces of texts": "SELECT ?s { " + small +
+			" ?a wdt:P2 ?n . ?c wdt:P2 ?m BIND(SUBSTR(CONCAT(STR(?n), \"-\", STR(?m), ?x2, ?x2, ?x2, ?x2, ?x2), 1, 8) AS ?s) }",
 		"CONSTRUCT of blank": "CONSTRUCT { ?a ?b _:x } " + all,
 		"patterns":           "SELECT ?a { ?a wdt:P2 ?n . ?c wdt:P2 ?m FILTER(REGEX(\"a\", CONCAT(\"(a|b){900}\", STR(?n), STR(?m)))) }",
 	}
@@ -114,7 +121,8 @@ func TestPeakMemory(t *testing.T) {
 			sink := &countingSink{}
 			var err error
 			peak := peakHeap(func() { err = g.Stream(context.Background(), q, sink) })
-			if kind := kg.KindOf(err); err != nil && kind != kg.TooGreedy && kind != kg.Timeout { // on a slow machine time ends it first
+			// on a slow machine time ends it first
+			if kind := kg.KindOf(err); err != nil && kind != kg.TooGreedy && kind != kg.Timeout {
 				t.Errorf("after %d rows: %v", sink.rows, err)
 			}
 			if peak > limit*3/2+8<<20 {
@@ -135,14 +143,15 @@ func TestTotalMemory(t *testing.T) {
 	// The first one sorts some 9 MB and then waits with its first row.
 	wg.Go(func() {
 		first := true
-		err := g.Stream(context.Background(), "SELECT ?a ?d { ?a wdt:P1 ?b . ?d wdt:P2 ?c } ORDER BY ?a", rowFunc(func() error {
-			if first {
-				first = false
-				holding.Done()
-				<-hold
-			}
-			return nil
-		}))
+		err := g.Stream(context.Background(), "SELECT ?a ?d { ?a wdt:P1 ?b . ?d wdt:P2 ?c } ORDER BY ?a",
+			rowFunc(func() error {
+				if first {
+					first = false
+					holding.Done()
+					<-hold
+				}
+				return nil
+			}))
 		if err != nil {
 			t.Error(err)
 			if first {
@@ -155,7 +164,8 @@ func TestTotalMemory(t *testing.T) {
 	if kg.KindOf(err) != kg.TooGreedy || !strings.Contains(err.Error(), "used by other queries") {
 		t.Errorf("during a greedy query (%d bytes in use): %v", g.pool.Used.Load(), err)
 	}
-	if tab, err := g.Query(context.Background(), "SELECT ?a ?n { ?a wdt:P2 ?n } ORDER BY ?n"); err != nil || len(tab.Rows) != 45 {
+	if tab, err := g.Query(context.Background(), "SELECT ?a ?n { ?a wdt:P2 ?n } ORDER BY ?n"); err != nil ||
+		len(tab.Rows) != 45 {
 		t.Errorf("a small query during a greedy one: %v", err)
 	}
 	close(hold)

@@ -69,7 +69,8 @@ func (b *groupBuilder) negated(s place, p *sparql.Path, o place) {
 	one := func(s, o place, not []value.ID) *groupNode {
 		pred := b.c.fresh()
 		n := b.sub(func(in *groupBuilder) { in.join(newTriple(s, place{slot: pred}, o)) })
-		n.filters = []filterPart{{uses: setOf(pred), cond: func(ex *exec) value.Truth { return value.TruthOf(!slices.Contains(not, ex.row[pred])) }}}
+		n.filters = []filterPart{{uses: setOf(pred),
+			cond: func(ex *exec) value.Truth { return value.TruthOf(!slices.Contains(not, ex.row[pred])) }}}
 		return n
 	}
 	switch {

@@ -39,37 +39,49 @@ func hugePlans() map[string]string {
 		"sequence repeated":        where("?x (" + repeat(450_000, "/", same("a")) + ")+ ?y"),
 		"repetitions":              where("?x " + repeat(300_000, "/", same("a*")) + " ?y"),
 		"triples":                  where(repeat(40_000, " . ", numbered("?a# ?b# ?c#"))),
-		"chain of triples":         where(repeat(50_000, " . ", func(i int) string { return fmt.Sprintf("?a%d a ?a%d", i, i+1) })),
-		"columns":                  where("VALUES (" + repeat(60_000, " ", numbered("?a#")) + ") { (" + repeat(60_000, " ", same("1")) + ") }"),
-		"columns without rows":     where("VALUES (" + repeat(100_000, " ", numbered("?a#")) + ") { }"),
-		"many VALUES":              where(repeat(30_000, " ", numbered("VALUES ?a# { 1 }"))),
-		"optionals":                where(repeat(30_000, " ", numbered("OPTIONAL { ?a# a ?b# }"))),
-		"optionals of one":         where("?x a ?y " + repeat(30_000, " ", numbered("OPTIONAL { ?x a ?b# }"))),
-		"minuses":                  where("?x a ?y " + repeat(40_000, " ", numbered("MINUS { ?x a ?b# }"))),
-		"unions":                   where(repeat(40_000, " UNION ", numbered("{ ?a# a 1 }"))),
-		"unions in sequence":       where(repeat(25_000, " ", numbered("{ ?a# a 1 } UNION { ?b# a 2 }"))),
-		"unions of unions":         where(strings.Repeat("{ { ?a a 1 } UNION ", 200) + "{ ?a a 1 }" + strings.Repeat(" }", 200)),
-		"IN":                       where("?x a ?y FILTER(?x IN (" + repeat(300_000, ",", same("?y")) + "))"),
-		"filters":                  where("?x a ?y " + repeat(40_000, " ", numbered("FILTER(?x != #)"))),
-		"filters of equality":      where("?x a ?y . ?z a ?w " + repeat(40_000, " ", same("FILTER(?x = ?z)"))),
-		"binds":                    where(repeat(40_000, " ", numbered("BIND(1 AS ?a#)"))),
-		"sub-selects":              where(repeat(20_000, " ", numbered("{ SELECT ?a# { ?a# a ?b# } }"))),
-		"sub-selects with LIMIT":   where(repeat(15_000, " ", numbered("{ SELECT ?a# { ?a# a ?b# } LIMIT 1 }"))),
-		"EXISTS":                   where("?x a ?y " + repeat(15_000, " ", numbered("FILTER EXISTS { ?x a ?b# . ?b# a ?c# }"))),
-		"projected":                "SELECT " + repeat(60_000, " ", numbered("(1 AS ?a#)")) + " { ?x a ?y }",
-		"selected":                 "SELECT " + repeat(100_000, " ", numbered("?a#")) + " { ?x a ?y }",
-		"aggregates":               "SELECT " + repeat(30_000, " ", numbered("(COUNT(?x) AS ?a#)")) + " { ?x a ?y }",
-		"group keys":               "SELECT (COUNT(*) AS ?n) { ?x a ?y } GROUP BY " + repeat(90_000, " ", numbered("?a#")),
-		"group expressions":        "SELECT (COUNT(*) AS ?n) { ?x a ?y } GROUP BY " + repeat(50_000, " ", numbered("(1 AS ?a#)")),
-		"order keys":               "SELECT * { ?x a ?y } ORDER BY " + repeat(200_000, " ", same("?x")),
-		"order keys distinct":      "SELECT * { ?x a ?y } ORDER BY " + repeat(90_000, " ", numbered("?a#")),
-		"star":                     "SELECT * { " + repeat(60_000, " ", numbered("?a# a 1 .")) + "}",
-		"having":                   "SELECT (COUNT(*) AS ?n) { ?x a ?y } GROUP BY ?x HAVING " + repeat(50_000, " ", same("(COUNT(*) > 1)")),
-		"having of projected":      "SELECT " + repeat(20_000, " ", numbered("(1 AS ?a#)")) + " { ?x a ?y } HAVING " + repeat(20_000, " ", numbered("(?a# > 1)")),
-		"construct":                "CONSTRUCT { " + repeat(50_000, " ", numbered("?a# a _:b#.")) + "} { ?x a ?y }",
-		"named subqueries":         "SELECT * " + repeat(10_000, " ", numbered("WITH { SELECT ?a# { ?a# a ?b# } } AS %q#")) + " { " + repeat(10_000, " ", numbered("INCLUDE %q#")) + " }",
-		"includes":                 "SELECT * WITH { SELECT ?a { ?a a ?b } } AS %q { " + strings.Repeat("INCLUDE %q ", 80_000) + " }",
-		"label service":            where(repeat(30_000, " ", numbered("?a# a 1 .")) + repeat(30, " ", same(`SERVICE wikibase:label { bd:serviceParam wikibase:language "en" }`))),
+		"chain of triples": where(repeat(50_000, " . ", func(i int) string {
+			return fmt.Sprintf("?a%d a ?a%d", i, i+
+				1)
+		})),
+		"columns": where("VALUES (" + repeat(60_000, " ", numbered("?a#")) + ") { (" + repeat(60_000, " ",
+			same("1")) + ") }"),
+		"columns without rows": where("VALUES (" + repeat(100_000, " ", numbered("?a#")) + ") { }"),
+		"many VALUES":          where(repeat(30_000, " ", numbered("VALUES ?a# { 1 }"))),
+		"optionals":            where(repeat(30_000, " ", numbered("OPTIONAL { ?a# a ?b# }"))),
+		"optionals of one":     where("?x a ?y " + repeat(30_000, " ", numbered("OPTIONAL { ?x a ?b# }"))),
+		"minuses":              where("?x a ?y " + repeat(40_000, " ", numbered("MINUS { ?x a ?b# }"))),
+		"unions":               where(repeat(40_000, " UNION ", numbered("{ ?a# a 1 }"))),
+		"unions in sequence":   where(repeat(25_000, " ", numbered("{ ?a# a 1 } UNION { ?b# a 2 }"))),
+		"unions of unions": where(strings.Repeat("{ { ?a a 1 } UNION ", 200) + "{ ?a a 1 }" + strings.Repeat(" }",
+			200)),
+		"IN":                     where("?x a ?y FILTER(?x IN (" + repeat(300_000, ",", same("?y")) + "))"),
+		"filters":                where("?x a ?y " + repeat(40_000, " ", numbered("FILTER(?x != #)"))),
+		"filters of equality":    where("?x a ?y . ?z a ?w " + repeat(40_000, " ", same("FILTER(?x = ?z)"))),
+		"binds":                  where(repeat(40_000, " ", numbered("BIND(1 AS ?a#)"))),
+		"sub-selects":            where(repeat(20_000, " ", numbered("{ SELECT ?a# { ?a# a ?b# } }"))),
+		"sub-selects with LIMIT": where(repeat(15_000, " ", numbered("{ SELECT ?a# { ?a# a ?b# } LIMIT 1 }"))),
+		"EXISTS": where("?x a ?y " + repeat(15_000, " ",
+			numbered("FILTER EXISTS { ?x a ?b# . ?b# a ?c# }"))),
+		"projected":  "SELECT " + repeat(60_000, " ", numbered("(1 AS ?a#)")) + " { ?x a ?y }",
+		"selected":   "SELECT " + repeat(100_000, " ", numbered("?a#")) + " { ?x a ?y }",
+		"aggregates": "SELECT " + repeat(30_000, " ", numbered("(COUNT(?x) AS ?a#)")) + " { ?x a ?y }",
+		"group keys": "SELECT (COUNT(*) AS ?n) { ?x a ?y } GROUP BY " + repeat(90_000, " ", numbered("?a#")),
+		"group expressions": "SELECT (COUNT(*) AS ?n) { ?x a ?y } GROUP BY " + repeat(50_000, " ",
+			numbered("(1 AS ?a#)")),
+		"order keys":          "SELECT * { ?x a ?y } ORDER BY " + repeat(200_000, " ", same("?x")),
+		"order keys distinct": "SELECT * { ?x a ?y } ORDER BY " + repeat(90_000, " ", numbered("?a#")),
+		"star":                "SELECT * { " + repeat(60_000, " ", numbered("?a# a 1 .")) + "}",
+		"having": "SELECT (COUNT(*) AS ?n) { ?x a ?y } GROUP BY ?x HAVING " + repeat(50_000, " ",
+			same("(COUNT(*) > 1)")),
+		"having of projected": "SELECT " + repeat(20_000, " ", numbered("(1 AS ?a#)")) + " { ?x a ?y } HAVING " +
+			repeat(20_000, " ", numbered("(?a# > 1)")),
+		"construct": "CONSTRUCT { " + repeat(50_000, " ", numbered("?a# a _:b#.")) + "} { ?x a ?y }",
+		"named subqueries": "SELECT * " + repeat(10_000, " ", numbered("WITH { SELECT ?a# { ?a# a ?b# } } AS %q#")) +
+			" { " + repeat(10_000, " ", numbered("INCLUDE %q#")) + " }",
+		"includes": "SELECT * WITH { SELECT ?a { ?a a ?b } } AS %q { " + strings.Repeat("INCLUDE %q ",
+			80_000) + " }",
+		"label service": where(repeat(30_000, " ", numbered("?a# a 1 .")) +
+			repeat(30, " ", same(`SERVICE wikibase:label { bd:serviceParam wikibase:language "en" }`))),
 	}
 }
 
@@ -91,7 +103,8 @@ func TestPlanningLimits(t *testing.T) {
 			start := time.Now()
 			peak := peakHeap(func() { _, err = g.Query(context.Background(), q) })
 			took := time.Since(start)
-			if kind := kg.KindOf(err); err != nil && kind != kg.Timeout && kind != kg.TooGreedy && kind != kg.TooLarge && kind != kg.SyntaxError {
+			if kind := kg.KindOf(err); err != nil && kind != kg.Timeout && kind != kg.TooGreedy && kind != kg.TooLarge &&
+				kind != kg.SyntaxError {
 				t.Errorf("got %v, want an answer or a limit's error", err)
 			}
 			if took > limit+10*time.Second {

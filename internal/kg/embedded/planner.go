@@ -206,7 +206,8 @@ func (c *compiler) minusStep(p *progress, b *barrier) op {
 	est := b.inner.estimate(c, p.bound)
 	alone := b.inner.estimate(c, varSet{})
 	// As a test for each row it is right only when row and inner solution certainly share a variable.
-	if shared.within(p.bound) && in.cert.intersects(shared) && !in.unsafe.intersects(shared) && p.rows*est.cost <= c.g.tune.favor*(alone.cost+p.rows) {
+	if shared.within(p.bound) && in.cert.intersects(shared) && !in.unsafe.intersects(shared) &&
+		p.rows*est.cost <= c.g.tune.favor*(alone.cost+p.rows) {
 		return &minusOp{inner: b.inner.plan(c, p.bound.intersect(shared), p.rows), shared: shared}
 	}
 	return &minusOp{table: c.table(b.inner), shared: shared}

@@ -105,7 +105,8 @@ func (c *compiler) selectQuery(q *sparql.SelectQuery, sc *scope, form sparql.For
 	}
 	grouped := q.GroupBy != nil || hasAggregate(q)
 	if q.Values != nil && !grouped {
-		where = &sparql.Group{Span: where.Span, Patterns: append(where.Patterns[:len(where.Patterns):len(where.Patterns)], q.Values)}
+		where = &sparql.Group{Span: where.Span, Patterns: append(where.Patterns[:len(where.Patterns):len(where.Patterns)],
+			q.Values)}
 	}
 	s.where = c.group(where, sc)
 	visible := s.where.inf.vars

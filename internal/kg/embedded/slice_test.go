@@ -85,8 +85,10 @@ func checkGold(t *testing.T, g *Graph, line []byte) {
 			}
 		}
 	}
-	if !slices.Equal(byValue(own), byValue(want)) && !strings.Contains(q.Dialect, "LIMIT") && !strings.Contains(q.Dialect, "SAMPLE") {
-		t.Errorf("%s in the dialect: %d rows, want %d\n%s\n got %.300q\nwant %.300q", q.ID, len(own.Rows), len(want.Rows), q.Dialect, byValue(own), byValue(want))
+	if !slices.Equal(byValue(own), byValue(want)) && !strings.Contains(q.Dialect, "LIMIT") && !strings.Contains(q.Dialect,
+		"SAMPLE") {
+		t.Errorf("%s in the dialect: %d rows, want %d\n%s\n got %.300q\nwant %.300q", q.ID, len(own.Rows), len(want.Rows),
+			q.Dialect, byValue(own), byValue(want))
 	}
 }
 

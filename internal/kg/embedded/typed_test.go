@@ -36,8 +36,9 @@ func TestTypedValues(t *testing.T) {
 
 // TestDecimalAsDouble checks the short way from a decimal to a double against the one through its text.
 func TestDecimalAsDouble(t *testing.T) {
-	for text, want := range map[string]float64{"0.1": 0.1, "-2.675": -2.675, "123456789.000000001": 123456789.000000001, "0.30000000000000004": 0.30000000000000004,
-		"9007199254740993.5": 9007199254740993.5, "0.0000000000000000000000000000001": 1e-31, "100": 100} {
+	for text, want := range map[string]float64{"0.1": 0.1, "-2.675": -2.675, "123456789.000000001": 123456789.000000001,
+		"0.30000000000000004": 0.30000000000000004,
+		"9007199254740993.5":  9007199254740993.5, "0.0000000000000000000000000000001": 1e-31, "100": 100} {
 		d, ok := value.ParseDecimal(text)
 		if got := d.AsFloat(); !ok || got != want {
 			t.Errorf("%s: got %v, want %v", text, got, want)

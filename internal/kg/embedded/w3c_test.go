@@ -63,7 +63,8 @@ func loadTurtle(t *testing.T, paths ...string) *Graph {
 		f.Close()
 	}
 	n := 0
-	return b.Graph(Options{Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC) }, Random: func() uint64 { n++; return uint64(n) * 0x9E3779B97F4A7C15 }})
+	return b.Graph(Options{Now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC) },
+		Random: func() uint64 { n++; return uint64(n) * 0x9E3779B97F4A7C15 }})
 }
 
 // one returns the object of a subject and predicate.
@@ -87,7 +88,8 @@ func local(iri string) string { return strings.TrimPrefix(iri, "file://") }
 func manifestTests(t *testing.T, dir string) []w3cTest {
 	g := loadTurtle(t, filepath.Join(dir, "manifest.ttl"))
 	var out []w3cTest
-	for _, q := range g.store.OPS.Sub(g.store.Lookup(rdf.IRI(mfNS+"QueryEvaluationTest")), g.store.Lookup(rdf.IRI(rdf.RDFType))) {
+	for _, q := range g.store.OPS.Sub(g.store.Lookup(rdf.IRI(mfNS+"QueryEvaluationTest")),
+		g.store.Lookup(rdf.IRI(rdf.RDFType))) {
 		s := g.store.Term(q.B)
 		tst := w3cTest{name: s.Value[strings.LastIndexAny(s.Value, "#/")+1:], result: local(one(g, s, mfNS+"result").Value)}
 		a := one(g, s, mfNS+"action")
@@ -147,7 +149,8 @@ func runW3C(t *testing.T, x w3cTest) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	want, ordered := expectedW3C(t, x.result)
-	if diff := compareTables(got, want, ordered && strings.Contains(strings.ToUpper(string(text)), "ORDER BY")); diff != "" {
+	if diff := compareTables(got, want, ordered && strings.Contains(strings.ToUpper(string(text)),
+		"ORDER BY")); diff != "" {
 		t.Errorf("%s\n%s", diff, text)
 	}
 }
@@ -274,7 +277,8 @@ func compareTables(got, want *kg.Table, ordered bool) string {
 		return fmt.Sprintf("got ask=%v %v, want ask=%v %v", got.Ask, got.Boolean, want.Ask, want.Boolean)
 	}
 	if len(got.Vars) != len(want.Vars) || len(got.Rows) != len(want.Rows) {
-		return fmt.Sprintf("got %v with %d rows:\n%swant %v with %d rows:\n%s", got.Vars, len(got.Rows), show(got), want.Vars, len(want.Rows), show(want))
+		return fmt.Sprintf("got %v with %d rows:\n%swant %v with %d rows:\n%s", got.Vars, len(got.Rows), show(got), want.Vars,
+			len(want.Rows), show(want))
 	}
 	at := make([]int, len(want.Vars))
 	for i, v := range want.Vars {
@@ -318,7 +322,8 @@ func show(t *kg.Table) string {
 }
 
 // matchRows matches want[i:] with unused rows by backtracking over the names of blank nodes.
-func matchRows(rows, want [][]rdf.Term, used []bool, fwd, bwd map[string]string, i int, ordered bool, budget *int) bool {
+func matchRows(rows, want [][]rdf.Term, used []bool, fwd, bwd map[string]string, i int, ordered bool,
+	budget *int) bool {
 	if i == len(want) {
 		return true
 	}

@@ -21,7 +21,8 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 // wikibase describes a copy of Wikidata's data behind a plain SPARQL service.
 var wikibase = kg.Description{Name: "copy", Dialect: "standard", Statements: kg.Wikibase, Prefixes: rdf.Prefixes,
-	Labels: []string{"rdfs:label"}, Aliases: []string{"skos:altLabel"}, Descriptions: []string{"schema:description"}, Types: []string{"wdt:P31"}}
+	Labels: []string{"rdfs:label"}, Aliases: []string{"skos:altLabel"}, Descriptions: []string{"schema:description"},
+	Types: []string{"wdt:P31"}}
 
 // served puts a graph behind HTTP and returns how it is asked.
 func served(t *testing.T, g *embedded.Graph) endpoint.Query {
@@ -32,7 +33,8 @@ func served(t *testing.T, g *embedded.Graph) endpoint.Query {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := remote.New(slog.New(slog.DiscardHandler), remote.Config{Address: srv.URL + "/sparql", UserAgent: "SpinachBot-test/1 (https://example.org/contact)"},
+	s, err := remote.New(slog.New(slog.DiscardHandler), remote.Config{Address: srv.URL + "/sparql",
+		UserAgent: "SpinachBot-test/1 (https://example.org/contact)"},
 		rt, politehttp.NewManualClock(noon), func() float64 { return 0 }, remote.NewMemoryStore())
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,8 @@ func New(o Options) (*Graph, error) {
 	if len(o.Graph.Labels) == 0 {
 		o.Graph.Labels = []string{"<" + rdf.RDFSLabel + ">"}
 	}
-	g := &Graph{o: o, labels: cache.New[labelKey, string](keptLabels, keep, o.Now), pages: cache.New[pageKey, *kg.Entity](keptPages, keep, o.Now)}
+	g := &Graph{o: o, labels: cache.New[labelKey, string](keptLabels, keep, o.Now), pages: cache.New[pageKey,
+		*kg.Entity](keptPages, keep, o.Now)}
 	g.names = &names{g: g, entries: cache.New[string, []lookup.Entry](keptEntries, keep, o.Now)}
 	g.find = &finder.Finder{Index: o.Index, Graph: &g.o.Graph, Embed: o.Embed}
 	if o.Index == nil {
@@ -92,10 +93,10 @@ func New(o Options) (*Graph, error) {
 // Description says what the graph is. It must not be changed.
 func (g *Graph) Description() kg.Description { return g.o.Graph }
 
-// Query runs a query, which may use the graph's prefixes undeclared. For a service other than Wikidata's it is rewritten:
-// prefixes are declared, and what only Wikidata's service has (the label service, named subqueries, hints) is replaced.
-// [AUTO_LANGUAGE] must have been replaced. Besides the failures of the service, the error may be a SyntaxError with its
-// place, or Refused: for an update, a SERVICE that is not allowed, and what cannot be rewritten.
+// Query runs a query, which may use the graph's prefixes undeclared. For a service other than Wikidata's it is
+// rewritten: prefixes are declared, and what only Wikidata's service has (the label service, named subqueries, hints)
+// is replaced. [AUTO_LANGUAGE] must have been replaced. Besides the failures of the service, the error may be a
+// SyntaxError with its place, or Refused: for an update, a SERVICE that is not allowed, and what cannot be rewritten.
 func (g *Graph) Query(ctx context.Context, query string) (*kg.Table, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -191,7 +192,10 @@ func (g *Graph) expand(name string) (string, bool) {
 
 // plainIRI reports whether an IRI can stand in a query as it is.
 func plainIRI(iri string) bool {
-	return strings.Contains(iri, ":") && !strings.ContainsFunc(iri, func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>\"{}|\\^`", r) })
+	return strings.Contains(iri, ":") && !strings.ContainsFunc(iri, func(r rune) bool {
+		return r <= ' ' ||
+			strings.ContainsRune("<>\"{}|\\^`", r)
+	})
 }
 
 // list writes IRIs for VALUES.

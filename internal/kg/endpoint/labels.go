@@ -17,9 +17,9 @@ const mostTexts = 20_000
 
 type labelKey struct{ iri, languages string }
 
-// Labels returns the labels of entities and properties in the first of the languages that has one; on a graph that is no
-// Wikibase, a label without language is the last resort. IDs are those of [kg.Hit], or IRIs. IDs without a label, and
-// what is no ID, are absent.
+// Labels returns the labels of entities and properties in the first of the languages that has one; on a graph that is
+// no Wikibase, a label without language is the last resort. IDs are those of [kg.Hit], or IRIs. IDs without a label,
+// and what is no ID, are absent.
 func (g *Graph) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

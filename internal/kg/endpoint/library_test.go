@@ -119,12 +119,13 @@ func TestFindInALibrary(t *testing.T) {
 	b := l.Books[i]
 	id := fmt.Sprint("thing:book", b.N)
 	for name, q := range map[string]kg.FindQuery{
-		"its name":             {Text: b.Name, Type: kg.Item},
-		"its German name":      {Text: b.NameD, Language: "de", Type: kg.Item},
-		"words of its name":    {Text: fmt.Sprint(b.N, " ", strings.Fields(b.Name)[1]), Type: kg.Item},
-		"in any case":          {Text: strings.ToUpper(b.Name), Type: kg.Item},
-		"of all types":         {Text: b.Name},
-		"among some":           {Text: strings.Fields(b.Name)[1], Among: []rdf.Term{rdf.IRI(kgtest.LibraryThings + "author1"), rdf.IRI(kgtest.LibraryThings + id[6:]), rdf.Blank("x")}},
+		"its name":          {Text: b.Name, Type: kg.Item},
+		"its German name":   {Text: b.NameD, Language: "de", Type: kg.Item},
+		"words of its name": {Text: fmt.Sprint(b.N, " ", strings.Fields(b.Name)[1]), Type: kg.Item},
+		"in any case":       {Text: strings.ToUpper(b.Name), Type: kg.Item},
+		"of all types":      {Text: b.Name},
+		"among some": {Text: strings.Fields(b.Name)[1], Among: []rdf.Term{rdf.IRI(kgtest.LibraryThings + "author1"),
+			rdf.IRI(kgtest.LibraryThings + id[6:]), rdf.Blank("x")}},
 		"a literal among them": {Text: "river", Among: []rdf.Term{rdf.String("a river")}, Type: kg.Literal},
 	} {
 		q.Limit = 5
@@ -136,14 +137,17 @@ func TestFindInALibrary(t *testing.T) {
 			t.Errorf("%s (%q): %q, want %s first", name, q.Text, got, want)
 		}
 	}
-	if got := find(t, g, kg.FindQuery{Text: "written", Type: kg.Property, Limit: 5}); !slices.Equal(got, []string{"v:writtenBy"}) {
+	if got := find(t, g, kg.FindQuery{Text: "written", Type: kg.Property, Limit: 5}); !slices.Equal(got,
+		[]string{"v:writtenBy"}) {
 		t.Errorf("a property by its label: %q", got)
 	}
-	if got := find(t, g, kg.FindQuery{Text: "born in", Type: kg.Property, Limit: 1}); !slices.Equal(got, []string{"v:bornIn"}) {
+	if got := find(t, g, kg.FindQuery{Text: "born in", Type: kg.Property, Limit: 1}); !slices.Equal(got,
+		[]string{"v:bornIn"}) {
 		t.Errorf("a property without a label, by its name: %q", got)
 	}
 	none := slices.IndexFunc(l.Books, func(b kgtest.Book) bool { return b.Name == "" && b.NameD == "" && b.N > 100 })
-	if got := find(t, g, kg.FindQuery{Text: fmt.Sprint("book", none), Type: kg.Item, Limit: 5}); !slices.Contains(got, fmt.Sprint("thing:book", none)) {
+	if got := find(t, g, kg.FindQuery{Text: fmt.Sprint("book", none), Type: kg.Item, Limit: 5}); !slices.Contains(got,
+		fmt.Sprint("thing:book", none)) {
 		t.Errorf("a thing without a label, by its IRI: %q", got)
 	}
 	if got := find(t, g, kg.FindQuery{Text: `"} DROP ALL #\`, Limit: 5}); len(got) != 0 {
@@ -172,10 +176,12 @@ func TestPagesOfALibrary(t *testing.T) {
 	for _, c := range page.Claims {
 		got[c.Property.ID] = c
 	}
-	if len(got["v:writtenBy"].Statements) != 2 || got["v:writtenBy"].Property.Label != "written by" || got["v:called"].Statements != nil {
+	if len(got["v:writtenBy"].Statements) != 2 || got["v:writtenBy"].Property.Label != "written by" ||
+		got["v:called"].Statements != nil {
 		t.Errorf("authors: %+v", got["v:writtenBy"])
 	}
-	if st := got["v:pages"].Statements; len(st) != 1 || st[0].Value.Term != rdf.Typed(fmt.Sprint(b.Pages), rdf.XSDInteger) {
+	if st := got["v:pages"].Statements; len(st) != 1 || st[0].Value.Term != rdf.Typed(fmt.Sprint(b.Pages),
+		rdf.XSDInteger) {
 		t.Errorf("pages: %+v", st)
 	}
 	if st := got["v:publisher"].Statements; len(st) != 1 || st[0].Value.ID != fmt.Sprint("thing:house", b.House) {
@@ -193,7 +199,8 @@ func TestPagesOfALibrary(t *testing.T) {
 	if slices.Sort(days); !slices.Equal(days, slices.Sorted(slices.Values(want))) {
 		t.Errorf("days of the loans, which are nodes without a name: %q, want %q", days, want)
 	}
-	for id, kind := range map[string]kg.Kind{"thing:book999999": kg.NotFound, "nope:x": kg.BadID, "": kg.BadID, "<x y>": kg.BadID, "Q42": kg.BadID, "<http://x/> } DROP ALL #": kg.BadID} {
+	for id, kind := range map[string]kg.Kind{"thing:book999999": kg.NotFound, "nope:x": kg.BadID, "": kg.BadID,
+		"<x y>": kg.BadID, "Q42": kg.BadID, "<http://x/> } DROP ALL #": kg.BadID} {
 		if e, err := g.Entity(t.Context(), id, "en"); kg.KindOf(err) != kind {
 			t.Errorf("Entity(%q): %+v, %v; want %s", id, e, err, kind)
 		}
@@ -203,13 +210,15 @@ func TestPagesOfALibrary(t *testing.T) {
 		t.Errorf("what is only mentioned: %+v, %v", e, err)
 	}
 	ex, err := g.Examples(t.Context(), "v:publisher", "en")
-	if err != nil || len(ex) != 5 || !strings.HasPrefix(ex[0].Subject.ID, "thing:book") || !strings.HasPrefix(ex[0].Value.ID, "thing:house") {
+	if err != nil || len(ex) != 5 || !strings.HasPrefix(ex[0].Subject.ID, "thing:book") ||
+		!strings.HasPrefix(ex[0].Value.ID, "thing:house") {
 		t.Errorf("examples: %+v, %v", ex, err)
 	}
 	if _, err := g.Examples(t.Context(), "v:nothing", "en"); kg.KindOf(err) != kg.NotFound {
 		t.Errorf("examples of what is not used: %v", err)
 	}
-	labels, err := g.Labels(t.Context(), []string{page.ID, "v:Book", "<" + kgtest.LibraryVocabulary + "Town>", "thing:none", "nonsense", ""}, []string{"de", "en"})
+	labels, err := g.Labels(t.Context(), []string{page.ID, "v:Book", "<" + kgtest.LibraryVocabulary + "Town>",
+		"thing:none", "nonsense", ""}, []string{"de", "en"})
 	if err != nil || len(labels) != 3 || labels[page.ID] != b.NameD || labels["v:Book"] != "book" {
 		t.Errorf("labels: %v, %v", labels, err)
 	}
@@ -231,7 +240,8 @@ func TestManyValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	e, err := g.Entity(t.Context(), "http://x.example/a", "en")
-	if err != nil || len(e.Claims) != 2 || len(e.Claims[0].Statements) != 50 || e.Claims[0].Total != 700 || e.Claims[1].Total != 0 {
+	if err != nil || len(e.Claims) != 2 || len(e.Claims[0].Statements) != 50 || e.Claims[0].Total != 700 ||
+		e.Claims[1].Total != 0 {
 		t.Errorf("%+v, %v", e, err)
 	}
 }
@@ -239,7 +249,8 @@ func TestManyValues(t *testing.T) {
 // TestQueryIsGuarded: what never runs, and where a mistake is.
 func TestQueryIsGuarded(t *testing.T) {
 	var asked []string
-	g, err := endpoint.New(endpoint.Options{Graph: kg.Description{Name: "x", Dialect: "qlever", Prefixes: map[string]string{"c": "http://c.example/"}},
+	g, err := endpoint.New(endpoint.Options{Graph: kg.Description{Name: "x", Dialect: "qlever",
+		Prefixes: map[string]string{"c": "http://c.example/"}},
 		Federate: []string{"https://known.example/sparql"},
 		Query: func(_ context.Context, q string) (*kg.Table, error) {
 			asked = append(asked, q)
@@ -249,8 +260,10 @@ func TestQueryIsGuarded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for q, kind := range map[string]kg.Kind{
-		"INSERT DATA { c:a c:b c:c }": kg.Refused, "SELECT * { SERVICE <http://127.0.0.1/> { ?a ?b ?c } }": kg.Refused, "SELECT * { SERVICE ?x { ?a ?b ?c } }": kg.Refused,
-		"SELECT * { ?a nope:b ?c }": kg.SyntaxError, "SELECT * {": kg.SyntaxError, "SELECT ?x { ?x c:p ?y FILTER(REGEX(?y, \"(?=x)\")) }": kg.Refused,
+		"INSERT DATA { c:a c:b c:c }": kg.Refused, "SELECT * { SERVICE <http://127.0.0.1/> { ?a ?b ?c } }": kg.Refused,
+		"SELECT * { SERVICE ?x { ?a ?b ?c } }": kg.Refused,
+		"SELECT * { ?a nope:b ?c }":            kg.SyntaxError, "SELECT * {": kg.SyntaxError,
+		"SELECT ?x { ?x c:p ?y FILTER(REGEX(?y, \"(?=x)\")) }": kg.Refused,
 	} {
 		if _, err := g.Query(t.Context(), q); kg.KindOf(err) != kind {
 			t.Errorf("%s: %v, want %s", q, err, kind)
@@ -261,7 +274,8 @@ func TestQueryIsGuarded(t *testing.T) {
 	}
 	_, err = g.Query(t.Context(), "SELECT ?a { ?a c:b/wdt:P31 ?c SERVICE <https://known.example/sparql> { ?a ?b ?c } }")
 	ke, ok := err.(*kg.Error)
-	if !ok || ke.Line != 0 || len(asked) != 1 || !strings.Contains(asked[0], "PREFIX c: <http://c.example/>") || !strings.Contains(asked[0], "PREFIX wdt:") {
+	if !ok || ke.Line != 0 || len(asked) != 1 || !strings.Contains(asked[0], "PREFIX c: <http://c.example/>") ||
+		!strings.Contains(asked[0], "PREFIX wdt:") {
 		t.Errorf("%v; sent %q", err, asked)
 	}
 }

@@ -26,8 +26,8 @@ const (
 
 // names searches the graph's labels by queries: the names that are the text, then those that have all its words, then
 // entities without a label whose IRI has them. What is found is ranked as an index ranks. Properties are listed once,
-// and searched in memory. Without an index no typos are forgiven in the names of entities, and a search of a large graph
-// may run out of time.
+// and searched in memory. Without an index no typos are forgiven in the names of entities, and a search of a large
+// graph may run out of time.
 type names struct {
 	g       *Graph
 	entries *cache.Cache[string, []lookup.Entry] // by IRI; empty: the graph does not have it
@@ -121,7 +121,10 @@ func (n *names) weigh(ctx context.Context, entries map[string]lookup.Entry) erro
 
 // words are the words of a text as a query can look for them.
 func words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) })
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.IsNumber(r) && !unicode.IsMark(r)
+	})
 }
 
 // candidates are the IRIs of the entities whose names are the text or hold its words.
@@ -137,7 +140,8 @@ func (n *names) candidates(ctx context.Context, text string) ([]string, error) {
 	}
 	pattern := "VALUES ?p { " + list(named) + " } ?x ?p ?l ."
 	queries := []string{
-		fmt.Sprintf("SELECT DISTINCT ?x WHERE { VALUES ?l { %s } %s FILTER(isIRI(?x)) } LIMIT %d", strings.Join(literals, " "), pattern, mostFound),
+		fmt.Sprintf("SELECT DISTINCT ?x WHERE { VALUES ?l { %s } %s FILTER(isIRI(?x)) } LIMIT %d", strings.Join(literals,
+			" "), pattern, mostFound),
 	}
 	if ws := words(text); len(ws) > 0 {
 		label, iri := make([]string, len(ws)), make([]string, len(ws))
@@ -145,7 +149,8 @@ func (n *names) candidates(ctx context.Context, text string) ([]string, error) {
 			label[i] = "CONTAINS(LCASE(STR(?l)), " + rdf.Quote(w) + ")"
 			iri[i] = "CONTAINS(LCASE(STR(?x)), " + rdf.Quote(w) + ")"
 		}
-		queries = append(queries, fmt.Sprintf("SELECT DISTINCT ?x WHERE { %s FILTER(isIRI(?x) && %s) } LIMIT %d", pattern, strings.Join(label, " && "), mostFound))
+		queries = append(queries, fmt.Sprintf("SELECT DISTINCT ?x WHERE { %s FILTER(isIRI(?x) && %s) } LIMIT %d", pattern,
+			strings.Join(label, " && "), mostFound))
 		if types := n.g.properties(d.Types); len(types) > 0 && !d.IsWikibase() {
 			queries = append(queries, fmt.Sprintf("SELECT DISTINCT ?x WHERE { VALUES ?t { %s } ?x ?t ?c . FILTER(isIRI(?x) && %s) } LIMIT %d",
 				list(types), strings.Join(iri, " && "), mostFound))
@@ -162,7 +167,8 @@ func (n *names) candidates(ctx context.Context, text string) ([]string, error) {
 			return nil, err
 		}
 		for _, r := range rows {
-			if x := r["x"].Value; plainIRI(x) && !slices.Contains(out, x) && (!d.IsWikibase() || strings.HasPrefix(x, rdf.Entity+"Q")) {
+			if x := r["x"].Value; plainIRI(x) && !slices.Contains(out, x) && (!d.IsWikibase() || strings.HasPrefix(x, rdf.Entity+
+				"Q")) {
 				out = append(out, x)
 			}
 		}
@@ -266,13 +272,15 @@ func (n *names) batch(ctx context.Context, iris []string) (map[string][]lookup.E
 }
 
 // classes returns the names of the entities' classes, and which of the IRIs the graph says anything about.
-func (n *names) classes(ctx context.Context, iris []string) (names map[string][]string, known map[string]bool, err error) {
+func (n *names) classes(ctx context.Context, iris []string) (names map[string][]string, known map[string]bool,
+	err error) {
 	known, names = map[string]bool{}, map[string][]string{}
 	types := n.g.properties(n.g.o.Graph.Types)
 	if len(types) == 0 {
 		return names, known, nil
 	}
-	rows, err := n.g.rows(ctx, fmt.Sprintf("SELECT ?x ?c WHERE { VALUES ?x { %s } VALUES ?t { %s } ?x ?t ?c } LIMIT %d", list(iris), list(types), mostTexts))
+	rows, err := n.g.rows(ctx, fmt.Sprintf("SELECT ?x ?c WHERE { VALUES ?x { %s } VALUES ?t { %s } ?x ?t ?c } LIMIT %d",
+		list(iris), list(types), mostTexts))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -345,7 +353,8 @@ func (n *names) list(ctx context.Context) ([]lookup.Entry, *lookup.Memory, error
 	}
 	for _, iri := range iris {
 		if !named[iri] {
-			entries = append(entries, lookup.Entry{IRI: iri, Type: lookup.Property, Label: finder.NameOf(iri), Uses: uses[iri], Score: float64(uses[iri])})
+			entries = append(entries, lookup.Entry{IRI: iri, Type: lookup.Property, Label: finder.NameOf(iri), Uses: uses[iri],
+				Score: float64(uses[iri])})
 		}
 	}
 	n.properties, n.byName, n.listed = entries, lookup.NewMemory(entries), n.g.o.Now()
@@ -353,16 +362,19 @@ func (n *names) list(ctx context.Context) ([]lookup.Entry, *lookup.Memory, error
 }
 
 // predicates returns the graph's properties with their uses, -1 where unknown; on a Wikibase the properties' entities,
-// and which of them hold external identifiers. A graph that is too large to be counted is asked for declared properties.
+// and which of them hold external identifiers. A graph that is too large to be counted is asked for declared
+// properties.
 func (n *names) predicates(ctx context.Context) (uses map[string]int64, external map[string]bool, err error) {
 	uses, external = map[string]int64{}, map[string]bool{}
 	queries := []string{
 		"SELECT ?x (COUNT(*) AS ?n) WHERE { ?s ?x ?o } GROUP BY ?x ORDER BY DESC(?n)",
-		"SELECT DISTINCT ?x WHERE { VALUES ?t { " + list([]string{rdf.Prefixes["rdf"] + "Property", rdf.Prefixes["owl"] + "ObjectProperty",
+		"SELECT DISTINCT ?x WHERE { VALUES ?t { " + list([]string{rdf.Prefixes["rdf"] + "Property",
+			rdf.Prefixes["owl"] + "ObjectProperty",
 			rdf.Prefixes["owl"] + "DatatypeProperty"}) + " } ?x a ?t }",
 	}
 	if n.g.o.Graph.IsWikibase() {
-		queries = []string{"SELECT ?x ?d WHERE { ?x a <" + rdf.Wikibase + "Property> . OPTIONAL { ?x <" + rdf.Wikibase + "propertyType> ?d } }"}
+		queries = []string{"SELECT ?x ?d WHERE { ?x a <" + rdf.Wikibase + "Property> . OPTIONAL { ?x <" + rdf.Wikibase +
+			"propertyType> ?d } }"}
 	}
 	limit := mostProperties
 	if n.g.o.Graph.IsWikibase() {

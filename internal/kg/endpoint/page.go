@@ -63,7 +63,8 @@ func (g *Graph) page(ctx context.Context, iri, lang string) (*kg.Entity, error) 
 	}
 	e := &kg.Entity{ID: g.o.Graph.Compact(iri), Type: kg.Item}
 	p := plainPage{g: g, e: e, iri: iri, langs: g.chain(lang)}
-	if len(counts) == 0 || len(counts) == 1 && number(counts[0]["n"]) == 0 { // a group without a key is one row in some engines
+	// a group without a key is one row in some engines
+	if len(counts) == 0 || len(counts) == 1 && number(counts[0]["n"]) == 0 {
 		if err := p.used(ctx); err != nil {
 			return nil, err
 		}
@@ -149,10 +150,12 @@ func (p *plainPage) values(ctx context.Context, counts []map[string]rdf.Term) er
 	values := map[string][]rdf.Term{}
 	var parts []string
 	if len(small) > 0 {
-		parts = append(parts, fmt.Sprintf("SELECT ?p ?o WHERE { VALUES ?p { %s } <%s> ?p ?o } LIMIT %d", list(small), p.iri, 2*mostWhole))
+		parts = append(parts, fmt.Sprintf("SELECT ?p ?o WHERE { VALUES ?p { %s } <%s> ?p ?o } LIMIT %d", list(small), p.iri,
+			2*mostWhole))
 	}
 	for _, iri := range large {
-		parts = append(parts, fmt.Sprintf("SELECT (<%s> AS ?p) ?o WHERE { <%s> <%s> ?o } LIMIT %d", iri, p.iri, iri, mostValues))
+		parts = append(parts, fmt.Sprintf("SELECT (<%s> AS ?p) ?o WHERE { <%s> <%s> ?o } LIMIT %d", iri, p.iri, iri,
+			mostValues))
 	}
 	for _, q := range parts {
 		rows, err := p.g.rows(ctx, q)
@@ -174,7 +177,8 @@ func (p *plainPage) values(ctx context.Context, counts []map[string]rdf.Term) er
 }
 
 // claim makes the statements of a predicate.
-func (p *plainPage) claim(iri string, values []rdf.Term, total int64, fields map[string][]kg.Statement) kg.PropertyStatements {
+func (p *plainPage) claim(iri string, values []rdf.Term, total int64,
+	fields map[string][]kg.Statement) kg.PropertyStatements {
 	slices.SortStableFunc(values, func(a, b rdf.Term) int {
 		return cmp.Or(cmp.Compare(len(a.Value), len(b.Value)), strings.Compare(a.String(), b.String()))
 	})
@@ -240,7 +244,8 @@ func (p *plainPage) fields(ctx context.Context, values map[string][]rdf.Term) (m
 		if n := len(st.Qualifiers); n > 0 && st.Qualifiers[n-1].Property.ID == id {
 			st.Qualifiers[n-1].Values = append(st.Qualifiers[n-1].Values, p.value(r["v"]))
 		} else if n < mostFields {
-			st.Qualifiers = append(st.Qualifiers, kg.Qualifier{Property: kg.PropertyRef{ID: id}, Values: []kg.Value{p.value(r["v"])}})
+			st.Qualifiers = append(st.Qualifiers, kg.Qualifier{Property: kg.PropertyRef{ID: id},
+				Values: []kg.Value{p.value(r["v"])}})
 		}
 		if node.IsIRI() { // it is shown with its fields
 			values[property] = slices.DeleteFunc(values[property], func(t rdf.Term) bool { return t == node })
@@ -314,14 +319,17 @@ func (g *Graph) Examples(ctx context.Context, property, lang string) ([]kg.Examp
 	}
 	iri, ok := g.expand(property)
 	if !ok {
-		return nil, kg.Errorf(kg.BadID, "%.60q names no property: use a name with one of the graph's prefixes or an <IRI>", property)
+		return nil, kg.Errorf(kg.BadID, "%.60q names no property: use a name with one of the graph's prefixes or an <IRI>",
+			property)
 	}
-	rows, err := g.rows(ctx, fmt.Sprintf("SELECT ?s ?o WHERE { ?s <%s> ?o . FILTER(isIRI(?s)) } LIMIT %d", iri, mostExamples))
+	rows, err := g.rows(ctx, fmt.Sprintf("SELECT ?s ?o WHERE { ?s <%s> ?o . FILTER(isIRI(?s)) } LIMIT %d", iri,
+		mostExamples))
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 {
-		return nil, kg.Errorf(kg.NotFound, "nothing has the property %s in the graph %s", g.o.Graph.Compact(iri), g.o.Graph.Name)
+		return nil, kg.Errorf(kg.NotFound, "nothing has the property %s in the graph %s", g.o.Graph.Compact(iri),
+			g.o.Graph.Name)
 	}
 	nodes := map[string]bool{}
 	for _, r := range rows {
@@ -337,7 +345,8 @@ func (g *Graph) Examples(ctx context.Context, property, lang string) ([]kg.Examp
 	}
 	var out []kg.Example
 	for _, r := range rows {
-		ex := kg.Example{Subject: kg.PropertyRef{ID: g.o.Graph.Compact(r["s"].Value), Label: labels[r["s"].Value]}, Value: kg.Value{Term: r["o"]}}
+		ex := kg.Example{Subject: kg.PropertyRef{ID: g.o.Graph.Compact(r["s"].Value), Label: labels[r["s"].Value]},
+			Value: kg.Value{Term: r["o"]}}
 		if r["o"].IsIRI() {
 			ex.Value.ID, ex.Value.Label = g.o.Graph.Compact(r["o"].Value), labels[r["o"].Value]
 		}

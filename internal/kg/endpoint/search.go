@@ -8,8 +8,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
-// Search finds entities by name. On a Wikibase the name must begin with the text, as for wbsearchentities; elsewhere the
-// words may be anywhere in it. An ID finds itself.
+// Search finds entities by name. On a Wikibase the name must begin with the text, as for wbsearchentities; elsewhere
+// the words may be anywhere in it. An ID finds itself.
 func (g *Graph) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

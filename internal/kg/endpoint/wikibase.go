@@ -91,7 +91,8 @@ func (f *fetched) names(ctx context.Context, iris []string, predicates []string,
 
 var (
 	labelPredicates = []string{rdf.RDFSLabel, rdf.Wikibase + "propertyType"}
-	hitPredicates   = []string{rdf.RDFSLabel, rdf.SKOSAltLabel, rdf.SchemaDesc, rdf.Wikibase + "propertyType", rdf.Wikibase + "sitelinks"}
+	hitPredicates   = []string{rdf.RDFSLabel, rdf.SKOSAltLabel, rdf.SchemaDesc, rdf.Wikibase + "propertyType",
+		rdf.Wikibase + "sitelinks"}
 )
 
 // wikibasePage fetches an entity with its statements and reads them; a redirect is followed.

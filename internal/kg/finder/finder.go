@@ -64,7 +64,8 @@ func (f *Finder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, er
 		}
 		return &kg.SearchResult{}, nil
 	}
-	lq := lookup.Query{Text: q.Text, Language: strings.ToLower(q.Language), Limit: limit, Offset: offset, Meaning: q.Meaning,
+	lq := lookup.Query{Text: q.Text, Language: strings.ToLower(q.Language), Limit: limit, Offset: offset,
+		Meaning:  q.Meaning,
 		External: q.External}
 	switch q.Type {
 	case kg.Item:
@@ -300,7 +301,8 @@ func (f *Finder) hit(h lookup.Hit) kg.Hit {
 
 // other describes a candidate that the index does not hold. typ is what was asked for.
 func (f *Finder) other(h lookup.Hit, t rdf.Term, typ kg.Type) kg.Hit {
-	out := kg.Hit{ID: t.String(), Type: kg.Literal, Label: t.Value, Term: &t, Uses: -1, MatchType: "label", MatchText: t.Value,
+	out := kg.Hit{ID: t.String(), Type: kg.Literal, Label: t.Value, Term: &t, Uses: -1, MatchType: "label",
+		MatchText:     t.Value,
 		MatchLanguage: t.Lang}
 	if t.IsIRI() {
 		out.ID, out.Type, out.Label, out.MatchText = f.Graph.Compact(t.Value), cmp.Or(typ, kg.Item), "", h.Label

@@ -69,14 +69,16 @@ func testFindWords(t *testing.T, g Finder) {
 
 func testFindAmong(t *testing.T, g Finder) {
 	item := func(id string) rdf.Term { return rdf.IRI(rdf.Entity + id) }
-	among := []rdf.Term{item("Q586"), rdf.LangString("Bonn", "de"), rdf.Blank("bonn"), item("Q64"), item("P36"), item("Q586"),
+	among := []rdf.Term{item("Q586"), rdf.LangString("Bonn", "de"), rdf.Blank("bonn"), item("Q64"), item("P36"),
+		item("Q586"),
 		rdf.IRI("http://bonn.example/Bonn"), {}}
 	for _, tt := range []struct {
 		name string
 		q    kg.FindQuery
 		want []string // in any order
 	}{
-		{"items, literals and what has no label", kg.FindQuery{Text: "Bonn"}, []string{"Q586", `"Bonn"@de`, "<http://bonn.example/Bonn>"}},
+		{"items, literals and what has no label", kg.FindQuery{Text: "Bonn"}, []string{"Q586", `"Bonn"@de`,
+			"<http://bonn.example/Bonn>"}},
 		{"literals", kg.FindQuery{Text: "Bonn", Type: kg.Literal}, []string{`"Bonn"@de`}},
 		{"items", kg.FindQuery{Text: "Berlin", Type: kg.Item}, []string{"Q64"}},
 		{"not among the candidates", kg.FindQuery{Text: "Germany"}, nil},
@@ -90,14 +92,16 @@ func testFindAmong(t *testing.T, g Finder) {
 	if got := found(t, g, kg.FindQuery{Text: "Bonn", Limit: 10, Among: []rdf.Term{}}); got != "" {
 		t.Errorf("among none: found %q", got)
 	}
-	if _, err := g.Find(t.Context(), kg.FindQuery{Text: "Bonn", Type: kg.Literal, Limit: 1}); kg.KindOf(err) != kg.Refused {
+	if _, err := g.Find(t.Context(), kg.FindQuery{Text: "Bonn", Type: kg.Literal,
+		Limit: 1}); kg.KindOf(err) != kg.Refused {
 		t.Errorf("literals without candidates: %v, want a refusal", err)
 	}
 	// Predicates of a query are their properties; the variants are those of the candidates.
 	q := kg.FindQuery{Text: "capital", Type: kg.Property, Limit: 10, Among: []rdf.Term{rdf.IRI(rdf.Prefixes["ps"] + "P36"),
 		rdf.IRI(rdf.Direct + "P36"), rdf.IRI(rdf.Direct + "P31"), rdf.IRI(rdf.RDFSLabel)}}
 	res, err := g.Find(t.Context(), q)
-	if err != nil || len(res.Hits) != 1 || res.Hits[0].ID != "P36" || !slices.Equal(res.Hits[0].Variants, []string{"wdt", "ps"}) {
+	if err != nil || len(res.Hits) != 1 || res.Hits[0].ID != "P36" || !slices.Equal(res.Hits[0].Variants,
+		[]string{"wdt", "ps"}) {
 		t.Errorf("properties among predicates: %+v, %v; want P36 as wdt and ps", res, err)
 	}
 }
@@ -149,7 +153,8 @@ func testFindHit(t *testing.T, g Finder) {
 		t.Fatalf("%+v, %v; want one hit", res, err)
 	}
 	h := res.Hits[0]
-	if h.ID != "P36" || h.Type != kg.Property || h.Label != "capital" || h.Description != "seat of government" || h.Datatype != "wikibase-item" ||
+	if h.ID != "P36" || h.Type != kg.Property || h.Label != "capital" || h.Description != "seat of government" ||
+		h.Datatype != "wikibase-item" ||
 		h.Term == nil || *h.Term != rdf.IRI(rdf.Entity+"P36") {
 		t.Errorf("got %+v", h)
 	}

@@ -16,8 +16,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-// Data is a Turtle text with a few facts in Wikidata's RDF model: statements with ranks and qualifiers, labels in English, German, French and mul,
-// an unknown value, a novalue, an external identifier, a quantity with unit, a date BCE.
+// Data is a Turtle text with a few facts in Wikidata's RDF model: statements with ranks and qualifiers, labels in
+// English, German, French and mul, an unknown value, a novalue, an external identifier, a quantity with unit, a date
+// BCE.
 //
 //go:embed data.ttl
 var Data string
@@ -50,7 +51,8 @@ func testSearch(t *testing.T, g Graph) {
 	for _, tt := range []struct {
 		name, text, lang string
 		typ              kg.Type
-		want             kg.Hit // ID "" means nothing is found; the first hit's ID, Label, Datatype and MatchType are compared
+		// ID "" means nothing is found; the first hit's ID, Label, Datatype and MatchType are compared
+		want kg.Hit
 	}{
 		{"label", "Douglas Adams", "en", kg.Item, kg.Hit{ID: "Q42", Label: "Douglas Adams", MatchType: "label"}},
 		{"any case", "douglas ADAMS", "en", kg.Item, kg.Hit{ID: "Q42", Label: "Douglas Adams", MatchType: "label"}},
@@ -58,10 +60,13 @@ func testSearch(t *testing.T, g Graph) {
 		{"not within", "Caesar", "en", kg.Item, kg.Hit{}},
 		{"alias", "Douglas Noel", "en", kg.Item, kg.Hit{ID: "Q42", Label: "Douglas Adams", MatchType: "alias"}},
 		{"German", "Deutschl", "de", kg.Item, kg.Hit{ID: "Q183", Label: "Deutschland", MatchType: "label"}},
-		{"German finds English too", "human settl", "de", kg.Item, kg.Hit{ID: "Q486972", Label: "human settlement", MatchType: "label"}},
+		{"German finds English too", "human settl", "de", kg.Item, kg.Hit{ID: "Q486972", Label: "human settlement",
+			MatchType: "label"}},
 		{"English does not find German", "Deutschl", "en", kg.Item, kg.Hit{}},
-		{"property", "capital", "en", kg.Property, kg.Hit{ID: "P36", Label: "capital", Datatype: "wikibase-item", MatchType: "label"}},
-		{"property's datatype", "date of birth", "en", kg.Property, kg.Hit{ID: "P569", Label: "date of birth", Datatype: "time", MatchType: "label"}},
+		{"property", "capital", "en", kg.Property, kg.Hit{ID: "P36", Label: "capital", Datatype: "wikibase-item",
+			MatchType: "label"}},
+		{"property's datatype", "date of birth", "en", kg.Property, kg.Hit{ID: "P569", Label: "date of birth",
+			Datatype: "time", MatchType: "label"}},
 		{"no property among items", "date of birth", "en", kg.Item, kg.Hit{}},
 		{"number", "Q64", "en", kg.Item, kg.Hit{ID: "Q64", Label: "Berlin", MatchType: "entityId"}},
 		{"number in lower case", "q64", "en", kg.Item, kg.Hit{ID: "Q64", Label: "Berlin", MatchType: "entityId"}},
@@ -81,7 +86,8 @@ func testSearch(t *testing.T, g Graph) {
 					t.Errorf("type %q, want %q", h.Type, tt.typ)
 				}
 			}
-			if got.ID != tt.want.ID || got.Label != tt.want.Label || got.Datatype != tt.want.Datatype || got.MatchType != tt.want.MatchType {
+			if got.ID != tt.want.ID || got.Label != tt.want.Label || got.Datatype != tt.want.Datatype ||
+				got.MatchType != tt.want.MatchType {
 				t.Errorf("search %q in %s: first hit %+v, want %+v", tt.text, tt.lang, got, tt.want)
 			}
 		})
@@ -117,18 +123,21 @@ func testEntity(t *testing.T, g Graph) {
 		t.Fatal(err)
 	}
 	aliases := slices.Sorted(slices.Values(e.Aliases))
-	if e.ID != "Q42" || e.Type != kg.Item || e.Label != "Douglas Adams" || e.Description != "English writer and humorist" ||
+	if e.ID != "Q42" || e.Type != kg.Item || e.Label != "Douglas Adams" ||
+		e.Description != "English writer and humorist" ||
 		!slices.Equal(aliases, []string{"DNA", "Douglas Noel Adams"}) {
 		t.Errorf("head of the page: %+v", e)
 	}
-	if e.Sitelinks != 120 && e.Sitelinks != 0 { // a server over triples knows the number of sitelinks but cannot name them, so its API returns none
+	// a server over triples knows the number of sitelinks but cannot name them, so its API returns none
+	if e.Sitelinks != 120 && e.Sitelinks != 0 {
 		t.Errorf("%d sitelinks, want 120 or, 0 where the source does not say", e.Sitelinks)
 	}
 	var props []string
 	for _, c := range e.Claims {
 		props = append(props, c.Property.ID+" "+c.Property.Label+" "+c.Datatype)
 	}
-	want := []string{"P27 country of citizenship wikibase-item", "P31 instance of wikibase-item", "P69 educated at wikibase-item",
+	want := []string{"P27 country of citizenship wikibase-item", "P31 instance of wikibase-item",
+		"P69 educated at wikibase-item",
 		"P569 date of birth time", "P735 given name wikibase-item"} // by number, P214 left out
 	if !slices.Equal(props, want) {
 		t.Errorf("properties\n%q, want\n%q", props, want)
@@ -201,10 +210,12 @@ func testRanks(t *testing.T, g Graph) {
 		t.Fatal(err)
 	}
 	s := statements(t, e, "P36")
-	if len(s) != 2 || s[0].Value.Label != "Berlin" || s[0].Rank != kg.Preferred || s[1].Value.Label != "Bonn" || s[1].Rank != kg.Normal {
+	if len(s) != 2 || s[0].Value.Label != "Berlin" || s[0].Rank != kg.Preferred || s[1].Value.Label != "Bonn" ||
+		s[1].Rank != kg.Normal {
 		t.Errorf("capitals, best rank first: %+v", s)
 	}
-	if q := s[1].Qualifiers; len(q) != 1 || q[0].Property != (kg.PropertyRef{ID: "P582", Label: "end time"}) || len(q[0].Values) != 1 ||
+	if q := s[1].Qualifiers; len(q) != 1 || q[0].Property != (kg.PropertyRef{ID: "P582", Label: "end time"}) ||
+		len(q[0].Values) != 1 ||
 		q[0].Values[0] != (kg.Value{Term: rdf.Typed("1990-10-03T00:00:00Z", rdf.XSDDateTime), Precision: 11}) {
 		t.Errorf("qualifiers of the former capital: %+v", q)
 	}
@@ -217,7 +228,8 @@ func testRanks(t *testing.T, g Graph) {
 	}
 	q := slices.Clone(statements(t, e, "P69")[0].Qualifiers)
 	slices.SortFunc(q, func(a, b kg.Qualifier) int { return strings.Compare(a.Property.ID, b.Property.ID) })
-	if len(q) != 2 || q[0].Property.ID != "P580" || q[0].Values[0].Precision != 9 || q[0].Values[0].Term.Value != "1971-01-01T00:00:00Z" {
+	if len(q) != 2 || q[0].Property.ID != "P580" || q[0].Values[0].Precision != 9 ||
+		q[0].Values[0].Term.Value != "1971-01-01T00:00:00Z" {
 		t.Errorf("a year has precision 9: %+v", q)
 	}
 }
@@ -226,7 +238,8 @@ func testBadNumbers(t *testing.T, g Graph) {
 	for _, tt := range []struct {
 		id   string
 		want kg.Kind
-	}{{"", kg.BadID}, {"42", kg.BadID}, {"Q042", kg.BadID}, {"Q1|Q2", kg.BadID}, {"Douglas Adams", kg.BadID}, {"Q999999", kg.NotFound}, {"P999999", kg.NotFound}} {
+	}{{"", kg.BadID}, {"42", kg.BadID}, {"Q042", kg.BadID}, {"Q1|Q2", kg.BadID}, {"Douglas Adams", kg.BadID},
+		{"Q999999", kg.NotFound}, {"P999999", kg.NotFound}} {
 		if e, err := g.Entity(t.Context(), tt.id, "en"); kg.KindOf(err) != tt.want {
 			t.Errorf("Entity(%q): %+v, %v; want kind %s", tt.id, e, err, tt.want)
 		}
@@ -240,7 +253,8 @@ func testBadNumbers(t *testing.T, g Graph) {
 
 func testExamples(t *testing.T, g Graph) {
 	ex, err := g.Examples(t.Context(), "P36", "en")
-	want := kg.Example{Subject: kg.PropertyRef{ID: "Q183", Label: "Germany"}, Value: kg.Value{Term: rdf.IRI(rdf.Entity + "Q64"), Label: "Berlin"}}
+	want := kg.Example{Subject: kg.PropertyRef{ID: "Q183", Label: "Germany"}, Value: kg.Value{Term: rdf.IRI(rdf.Entity +
+		"Q64"), Label: "Berlin"}}
 	if err != nil || len(ex) != 1 || ex[0] != want {
 		t.Errorf("got %+v, %v; want %+v", ex, err, want)
 	}
@@ -253,7 +267,8 @@ func testExamples(t *testing.T, g Graph) {
 }
 
 func testLabels(t *testing.T, g Graph) {
-	got, err := g.Labels(t.Context(), []string{"Q183", "Q5", "Q463035", "P36", "Q183", "Q999999", "nonsense", ""}, []string{"fr", "mul", "en"})
+	got, err := g.Labels(t.Context(), []string{"Q183", "Q5", "Q463035", "P36", "Q183", "Q999999", "nonsense", ""},
+		[]string{"fr", "mul", "en"})
 	want := map[string]string{"Q183": "Allemagne", "Q5": "human", "Q463035": "Douglas", "P36": "capital"}
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("got %v, %v; want %v", got, err, want)

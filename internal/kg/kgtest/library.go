@@ -53,13 +53,18 @@ type House struct {
 }
 
 var (
-	adjectives = [][2]string{{"Silent", "Stille"}, {"Green", "Grüne"}, {"Last", "Letzte"}, {"Hidden", "Verborgene"}, {"Red", "Rote"}, {"Long", "Lange"}, {"Broken", "Zerbrochene"},
+	adjectives = [][2]string{{"Silent", "Stille"}, {"Green", "Grüne"}, {"Last", "Letzte"}, {"Hidden", "Verborgene"},
+		{"Red", "Rote"}, {"Long", "Lange"}, {"Broken", "Zerbrochene"},
 		{"Early", "Frühe"}, {"Northern", "Nördliche"}, {"Small", "Kleine"}}
-	nouns = [][2]string{{"River", "Fluss"}, {"Garden", "Garten"}, {"Letter", "Brief"}, {"Winter", "Winter"}, {"House", "Haus"}, {"Road", "Straße"}, {"Mirror", "Spiegel"},
+	nouns = [][2]string{{"River", "Fluss"}, {"Garden", "Garten"}, {"Letter", "Brief"}, {"Winter", "Winter"},
+		{"House", "Haus"}, {"Road", "Straße"}, {"Mirror", "Spiegel"},
 		{"Harbor", "Hafen"}, {"Song", "Lied"}, {"Stone", "Stein"}, {"Island", "Insel"}, {"Clock", "Uhr"}}
-	firstNames = []string{"Ada", "Bruno", "Clara", "David", "Élise", "Franz", "Greta", "Hugo", "Ines", "Jonas", "Käthe", "Leo"}
-	lastNames  = []string{"Ahrens", "Bell", "Castro", "Dorn", "Eckhart", "Fischer", "Grün", "Hale", "Ito", "Jansen", "Klein", "Lund", "Moreau", "Novak"}
-	townNames  = []string{"Altstadt", "Brookfield", "Callow", "Dreieich", "Eastport", "Fallersleben", "Grünau", "Hollow Bay", "Inselheim", "Juniper"}
+	firstNames = []string{"Ada", "Bruno", "Clara", "David", "Élise", "Franz", "Greta", "Hugo", "Ines", "Jonas", "Käthe",
+		"Leo"}
+	lastNames = []string{"Ahrens", "Bell", "Castro", "Dorn", "Eckhart", "Fischer", "Grün", "Hale", "Ito", "Jansen",
+		"Klein", "Lund", "Moreau", "Novak"}
+	townNames = []string{"Altstadt", "Brookfield", "Callow", "Dreieich", "Eastport", "Fallersleben", "Grünau",
+		"Hollow Bay", "Inselheim", "Juniper"}
 )
 
 // NewLibrary makes a library from a seed. It has about eleven triples a book.
@@ -87,7 +92,8 @@ func NewLibrary(seed uint64, books int) *Library {
 	}
 	for i := range max(books/100, 3) {
 		n := lastNames[r.IntN(len(lastNames))]
-		l.Houses = append(l.Houses, House{name(i, fmt.Sprint(n, " & Sons ", i), fmt.Sprint("Verlag ", n, " ", i)), r.IntN(len(l.Towns))})
+		l.Houses = append(l.Houses, House{name(i, fmt.Sprint(n, " & Sons ", i), fmt.Sprint("Verlag ", n, " ", i)),
+			r.IntN(len(l.Towns))})
 	}
 	for i := range max(books/4, 3) {
 		n := fmt.Sprint(firstNames[r.IntN(len(firstNames))], " ", lastNames[r.IntN(len(lastNames))], " ", i)
@@ -95,8 +101,9 @@ func NewLibrary(seed uint64, books int) *Library {
 	}
 	for i := range books {
 		a, n := adjectives[r.IntN(len(adjectives))], nouns[r.IntN(len(nouns))]
-		b := Book{Named: name(i, fmt.Sprint("The ", a[0], " ", n[0], " ", i), fmt.Sprint(a[1], " ", n[1], " ", i)), House: r.IntN(len(l.Houses)),
-			Year: 1900 + r.IntN(120), Pages: 40 + r.IntN(900)}
+		b := Book{Named: name(i, fmt.Sprint("The ", a[0], " ", n[0], " ", i), fmt.Sprint(a[1], " ", n[1], " ", i)),
+			House: r.IntN(len(l.Houses)),
+			Year:  1900 + r.IntN(120), Pages: 40 + r.IntN(900)}
 		b.Authors = append(b.Authors, r.IntN(len(l.Authors)))
 		if second := r.IntN(len(l.Authors)); r.IntN(3) == 0 && second != b.Authors[0] {
 			b.Authors = append(b.Authors, second)
@@ -129,11 +136,13 @@ func (l *Library) Write(w io.Writer) error {
 			triple(s, v("about"), fmt.Sprintf("%q@en", about))
 		}
 	}
-	for _, c := range [][2]string{{"Book", "book"}, {"Author", "writer"}, {"House", "publishing house"}, {"Town", "town"}} {
+	for _, c := range [][2]string{{"Book", "book"}, {"Author", "writer"}, {"House", "publishing house"},
+		{"Town", "town"}} {
 		triple(v(c[0]), v("called"), fmt.Sprintf("%q@en", c[1]))
 	}
 	triple(v("Book"), "<http://www.w3.org/2000/01/rdf-schema#subClassOf>", v("Work"))
-	for _, p := range [][2]string{{"writtenBy", "written by"}, {"publisher", "publisher"}, {"year", "year of publication"}} {
+	for _, p := range [][2]string{{"writtenBy", "written by"}, {"publisher", "publisher"},
+		{"year", "year of publication"}} {
 		triple(v(p[0]), v("called"), fmt.Sprintf("%q@en", p[1]))
 	}
 	for _, t := range l.Towns {
@@ -146,7 +155,8 @@ func (l *Library) Write(w io.Writer) error {
 	for _, a := range l.Authors {
 		head(thing("author", a.N), "Author", a.Named, "A writer of novels, stories and now and then a poem about the sea.")
 		triple(thing("author", a.N), v("bornIn"), thing("town", a.Town))
-		triple(thing("author", a.N), v("born"), fmt.Sprintf(`"%d-%02d-%02d"^^<http://www.w3.org/2001/XMLSchema#date>`, a.Year, 1+a.N%12, 1+a.N%28))
+		triple(thing("author", a.N), v("born"), fmt.Sprintf(`"%d-%02d-%02d"^^<http://www.w3.org/2001/XMLSchema#date>`, a.Year,
+			1+a.N%12, 1+a.N%28))
 	}
 	loan := 0
 	for _, k := range l.Books {
@@ -176,8 +186,8 @@ func (l *Library) Write(w io.Writer) error {
 	return err
 }
 
-// Question is a query over [Library] in the dialect that a model trained on Wikidata writes: prefixes v and thing are not
-// declared. Every engine must return the same rows.
+// Question is a query over [Library] in the dialect that a model trained on Wikidata writes: prefixes v and thing are
+// not declared. Every engine must return the same rows.
 type Question struct{ Name, Query string }
 
 // LibraryQuestions are forty queries.
@@ -192,7 +202,8 @@ func LibraryQuestions() []Question {
 			{"books of a year", "SELECT ?b WHERE { ?b v:year %d+1910 }"},
 			{"houses of a town", "SELECT ?h WHERE { ?h v:seat thing:town%[1]d } ORDER BY ?h"},
 			{"towns of an author's houses", "SELECT DISTINCT ?t WHERE { ?b v:writtenBy thing:author%d ; v:publisher/v:seat ?t }"},
-			{"authors born where a house has its seat", "SELECT ?a WHERE { thing:house%d v:seat ?t . ?a v:bornIn ?t } ORDER BY ?a"},
+			{"authors born where a house has its seat",
+				"SELECT ?a WHERE { thing:house%d v:seat ?t . ?a v:bornIn ?t } ORDER BY ?a"},
 			{"years of a house", "SELECT ?y (COUNT(*) AS ?n) WHERE { ?b v:publisher thing:house%d ; v:year ?y } GROUP BY ?y ORDER BY ?y"},
 			{"the longest books of a house", "SELECT ?b ?p WHERE { ?b v:publisher thing:house%d ; v:pages ?p } ORDER BY DESC(?p) ?b LIMIT 5"},
 			{"loans of a house's books", "SELECT ?b ?d WHERE { ?b v:publisher thing:house%d ; v:loan [ v:days ?d ] . FILTER(?d > 50) }"},
@@ -207,7 +218,8 @@ func LibraryQuestions() []Question {
 			{"union", "SELECT DISTINCT ?x WHERE { { ?x v:bornIn thing:town%[1]d } UNION { ?x v:seat thing:town%[1]d } }"},
 			{"a class and what it is a kind of", "SELECT (COUNT(*) AS ?n) WHERE { ?b v:publisher thing:house%d ; a ?c . ?c rdfs:subClassOf v:Work }"},
 		} {
-			out = append(out, Question{fmt.Sprint(q.Name, " ", n), strings.ReplaceAll(fmt.Sprintf(q.Query, n), fmt.Sprint(n, "+1910"), fmt.Sprint(n+1910))})
+			out = append(out, Question{fmt.Sprint(q.Name, " ", n), strings.ReplaceAll(fmt.Sprintf(q.Query, n),
+				fmt.Sprint(n, "+1910"), fmt.Sprint(n+1910))})
 		}
 	}
 	return out

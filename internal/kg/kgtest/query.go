@@ -17,14 +17,18 @@ func testQuery(t *testing.T, g Graph) {
 		vars        []string
 		rows        []string // each row's terms in N-Triples syntax joined by a space, "-" for unbound; sorted
 	}{
-		{"predefined prefixes", `SELECT ?c WHERE { wd:Q183 wdt:P36 ?c }`, []string{"c"}, []string{"<http://www.wikidata.org/entity/Q64>"}},
-		{"qualifiers", `SELECT ?c ?end WHERE { wd:Q183 p:P36 ?s . ?s ps:P36 ?c . OPTIONAL { ?s pq:P582 ?end } }`, []string{"c", "end"}, []string{
-			`<http://www.wikidata.org/entity/Q586> "1990-10-03T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>`,
-			`<http://www.wikidata.org/entity/Q64> -`}},
+		{"predefined prefixes", `SELECT ?c WHERE { wd:Q183 wdt:P36 ?c }`, []string{"c"},
+			[]string{"<http://www.wikidata.org/entity/Q64>"}},
+		{"qualifiers", `SELECT ?c ?end WHERE { wd:Q183 p:P36 ?s . ?s ps:P36 ?c . OPTIONAL { ?s pq:P582 ?end } }`,
+			[]string{"c", "end"}, []string{
+				`<http://www.wikidata.org/entity/Q586> "1990-10-03T00:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime>`,
+				`<http://www.wikidata.org/entity/Q64> -`}},
 		{"path", `SELECT ?x WHERE { ?x wdt:P31/wdt:P279* wd:Q486972 }`, []string{"x"},
 			[]string{"<http://www.wikidata.org/entity/Q586>", "<http://www.wikidata.org/entity/Q64>"}},
-		{"count", `SELECT (COUNT(*) AS ?n) WHERE { ?x wdt:P31 wd:Q5 . }`, []string{"n"}, []string{`"3"^^<http://www.w3.org/2001/XMLSchema#integer>`}},
-		{"language tags", `SELECT ?l WHERE { wd:Q183 rdfs:label ?l }`, []string{"l"}, []string{`"Allemagne"@fr`, `"Deutschland"@de`, `"Germany"@en`}},
+		{"count", `SELECT (COUNT(*) AS ?n) WHERE { ?x wdt:P31 wd:Q5 . }`, []string{"n"},
+			[]string{`"3"^^<http://www.w3.org/2001/XMLSchema#integer>`}},
+		{"language tags", `SELECT ?l WHERE { wd:Q183 rdfs:label ?l }`, []string{"l"}, []string{`"Allemagne"@fr`,
+			`"Deutschland"@de`, `"Germany"@en`}},
 		{"label service", `SELECT ?x ?xLabel WHERE { VALUES ?x { wd:Q5 wd:Q30 wd:Q463035 } SERVICE wikibase:label { bd:serviceParam wikibase:language "de,mul,en". } }`,
 			[]string{"x", "xLabel"}, []string{
 				`<http://www.wikidata.org/entity/Q30> "United States"@en`,
@@ -45,7 +49,8 @@ func testQuery(t *testing.T, g Graph) {
 			}
 		})
 	}
-	for query, want := range map[string]bool{"ASK { wd:Q42 wdt:P31 wd:Q5 }": true, "ASK { wd:Q42 wdt:P31 wd:Q515 }": false} {
+	for query, want := range map[string]bool{"ASK { wd:Q42 wdt:P31 wd:Q5 }": true,
+		"ASK { wd:Q42 wdt:P31 wd:Q515 }": false} {
 		table, err := g.Query(t.Context(), query)
 		if err != nil || !table.Ask || table.Boolean != want || table.Empty() {
 			t.Errorf("%s: %+v, %v; want %v", query, table, err, want)

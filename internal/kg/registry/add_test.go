@@ -42,21 +42,25 @@ func TestAsk(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := kg.Description{Dialect: "standard", Statements: kg.Compound, Labels: []string{"v:called"}, Descriptions: []string{"v:about"},
-		Types: []string{"rdf:type"}, Subclass: "rdfs:subClassOf", Languages: []string{"en", "de"},
+	want := kg.Description{Dialect: "standard", Statements: kg.Compound, Labels: []string{"v:called"},
+		Descriptions: []string{"v:about"},
+		Types:        []string{"rdf:type"}, Subclass: "rdfs:subClassOf", Languages: []string{"en", "de"},
 		Prefixes: map[string]string{"v": kgtest.LibraryVocabulary, "thing": kgtest.LibraryThings}}
 	if !reflect.DeepEqual(p.Description, want) {
 		t.Errorf("got  %+v\nwant %+v", p.Description, want)
 	}
-	if p.Classes[0] != (registry.Count{IRI: kgtest.LibraryVocabulary + "Book", N: 400}) || p.Triples < 3000 || len(p.Notes) > 0 {
+	if p.Classes[0] != (registry.Count{IRI: kgtest.LibraryVocabulary + "Book", N: 400}) || p.Triples < 3000 ||
+		len(p.Notes) > 0 {
 		t.Errorf("largest class %v, %d triples, notes %q", p.Classes[0], p.Triples, p.Notes)
 	}
 	p, err = registry.Ask(t.Context(), graph(t, "data.ttl", kgtest.Data).Query)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want = kg.Description{Dialect: "standard", Statements: kg.Wikibase, Labels: []string{"rdfs:label"}, Aliases: []string{"skos:altLabel"},
-		Descriptions: []string{"schema:description"}, Types: []string{"wdt:P31"}, Subclass: "wdt:P279", Languages: []string{"en", "de", "fr", "mul"}, Prefixes: map[string]string{}}
+	want = kg.Description{Dialect: "standard", Statements: kg.Wikibase, Labels: []string{"rdfs:label"},
+		Aliases:      []string{"skos:altLabel"},
+		Descriptions: []string{"schema:description"}, Types: []string{"wdt:P31"}, Subclass: "wdt:P279",
+		Languages: []string{"en", "de", "fr", "mul"}, Prefixes: map[string]string{}}
 	if !reflect.DeepEqual(p.Description, want) {
 		t.Errorf("got  %+v\nwant %+v", p.Description, want)
 	}
@@ -67,7 +71,10 @@ func TestAsk(t *testing.T) {
 func TestAskBadEndpoints(t *testing.T) {
 	g := library(t, 100)
 	down := kg.Errorf(kg.Down, "the connection failed")
-	if _, err := registry.Ask(t.Context(), func(context.Context, string) (*kg.Table, error) { return nil, down }); err == nil {
+	if _, err := registry.Ask(t.Context(), func(context.Context, string) (*kg.Table, error) {
+		return nil,
+			down
+	}); err == nil {
 		t.Error("an endpoint that is down: want its error")
 	}
 	p, err := registry.Ask(t.Context(), func(ctx context.Context, q string) (*kg.Table, error) {
@@ -121,12 +128,14 @@ func TestAdd(t *testing.T) {
 			continue
 		}
 		got, err := r.Named("lib")
-		if err != nil || got.Address != e.Address || !slices.Equal(got.Labels, []string{"v:called"}) || got.Prefixes["thing"] != kgtest.LibraryThings || got.Statements != kg.Compound {
+		if err != nil || got.Address != e.Address || !slices.Equal(got.Labels, []string{"v:called"}) ||
+			got.Prefixes["thing"] != kgtest.LibraryThings || got.Statements != kg.Compound {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 	}
 	for name, before := range map[string]string{
-		"the name is taken": "graphs:\n  lib:\n    endpoint: http://x/\n", "braces": "graphs: {a: {endpoint: http://x/}}\n", "mistakes": "graphs:\n  a: 3\n",
+		"the name is taken": "graphs:\n  lib:\n    endpoint: http://x/\n", "braces": "graphs: {a: {endpoint: http://x/}}\n",
+		"mistakes":               "graphs:\n  a: 3\n",
 		"an end of the document": "graphs:\n  a:\n    endpoint: http://x/\n...\n",
 	} {
 		if after, err := registry.Add("f.yaml", []byte(before), e, ""); err == nil {
@@ -142,8 +151,10 @@ func TestAdd(t *testing.T) {
 
 func TestNameFor(t *testing.T) {
 	for address, want := range map[string]string{
-		"https://sparql.uniprot.org/sparql/": "uniprot-2", "http://127.0.0.1:8890/sparql": "local-8890", "http://localhost/sparql": "local", "https://dbpedia.org/sparql": "dbpedia",
-		"https://www.orkg.org/x": "orkg", "http://[::1]:77/": "local-77", "https://xn--bcher-kva.example/": "xn-bcher-kva", "nonsense": "graph",
+		"https://sparql.uniprot.org/sparql/": "uniprot-2", "http://127.0.0.1:8890/sparql": "local-8890",
+		"http://localhost/sparql": "local", "https://dbpedia.org/sparql": "dbpedia",
+		"https://www.orkg.org/x": "orkg", "http://[::1]:77/": "local-77", "https://xn--bcher-kva.example/": "xn-bcher-kva",
+		"nonsense": "graph",
 	} {
 		if got := registry.NameFor(address, []string{"uniprot"}); got != want {
 			t.Errorf("%s: %q, want %q", address, got, want)
@@ -153,7 +164,8 @@ func TestNameFor(t *testing.T) {
 
 // The figures are counted by hand in kgtest.Data; those of the library follow from its generator.
 func TestLacks(t *testing.T) {
-	d := kg.Description{Statements: kg.Wikibase, Labels: []string{"rdfs:label"}, Descriptions: []string{"schema:description"}, Types: []string{"wdt:P31"}}
+	d := kg.Description{Statements: kg.Wikibase, Labels: []string{"rdfs:label"},
+		Descriptions: []string{"schema:description"}, Types: []string{"wdt:P31"}}
 	got, err := registry.Lacks(t.Context(), graph(t, "data.ttl", kgtest.Data).Query, &d)
 	want := []string{
 		"Of 6 things looked at, 16 % have no description.", // Bonn, of Q42, Q183, Q64, Q1048, Q7207, Q586
@@ -166,11 +178,13 @@ func TestLacks(t *testing.T) {
 	bare := "<http://www.wikidata.org/entity/Q1> <http://www.wikidata.org/prop/direct/P31> <http://www.wikidata.org/entity/Q5> .\n"
 	got, err = registry.Lacks(t.Context(), graph(t, "bare.nt", bare).Query, &d)
 	if err != nil || len(got) != 10 || got[0] != "Of 1 things looked at, 100 % have no label; look for such things by what they are related to." ||
-		!slices.Contains(got, "There are no statement nodes (p:, ps:): only the direct values (wdt:).") || !slices.Contains(got, "Quantities have no units.") {
+		!slices.Contains(got, "There are no statement nodes (p:, ps:): only the direct values (wdt:).") ||
+		!slices.Contains(got, "Quantities have no units.") {
 		t.Errorf("got %d: %q, %v", len(got), got, err)
 	}
 	down := kg.Errorf(kg.Down, "the connection failed")
-	if _, err := registry.Lacks(t.Context(), func(context.Context, string) (*kg.Table, error) { return nil, down }, &d); kg.KindOf(err) != kg.Down {
+	if _, err := registry.Lacks(t.Context(), func(context.Context, string) (*kg.Table, error) { return nil, down },
+		&d); kg.KindOf(err) != kg.Down {
 		t.Errorf("an endpoint that is down: %v", err)
 	}
 }

@@ -27,7 +27,8 @@ func Add(file string, data []byte, e *Entry, note string) ([]byte, error) {
 			return nil, err
 		}
 		if slices.ContainsFunc(before, func(o *Entry) bool { return o.Name == e.Name }) {
-			return nil, fmt.Errorf("%s has a graph %s already; give the new one another name with --name, or remove the old one", file, e.Name)
+			return nil, fmt.Errorf("%s has a graph %s already; give the new one another name with --name, or remove the old one",
+				file, e.Name)
 		}
 		var doc yaml.Node
 		if err := yaml.Unmarshal(data, &doc); err != nil {
@@ -151,7 +152,8 @@ func entryText(e *Entry, note string, indent int) ([]byte, error) {
 	enc.SetIndent(2)
 	name := scalar(e.Name)
 	name.HeadComment = note
-	if err := errors.Join(enc.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{name, body}}), enc.Close()); err != nil {
+	if err := errors.Join(enc.Encode(&yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{name, body}}),
+		enc.Close()); err != nil {
 		return nil, err
 	}
 	var out []byte
@@ -172,7 +174,10 @@ func NameFor(address string, taken []string) string {
 	name := "graph"
 	if u, err := url.Parse(address); err == nil {
 		parts := strings.Split(strings.ToLower(u.Hostname()), ".")
-		parts = slices.DeleteFunc(parts, func(p string) bool { return p == "www" || p == "sparql" || p == "query" || p == "data" || p == "lod" })
+		parts = slices.DeleteFunc(parts, func(p string) bool {
+			return p == "www" || p == "sparql" || p == "query" ||
+				p == "data" || p == "lod"
+		})
 		switch {
 		case u.Hostname() == "":
 		case strings.Trim(u.Hostname(), "0123456789.:") == "" || u.Hostname() == "localhost":

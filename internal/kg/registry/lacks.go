@@ -96,7 +96,8 @@ func (l *lacking) labels() {
 	if types == "" || labels == "" {
 		return
 	}
-	t, ok := l.ask(fmt.Sprintf("SELECT DISTINCT ?x WHERE { VALUES ?t { %s } ?x ?t ?c . FILTER(isIRI(?x)) } LIMIT %d", types, sampledThings))
+	t, ok := l.ask(fmt.Sprintf("SELECT DISTINCT ?x WHERE { VALUES ?t { %s } ?x ?t ?c . FILTER(isIRI(?x)) } LIMIT %d",
+		types, sampledThings))
 	if !ok || len(t.Rows) == 0 {
 		return
 	}
@@ -109,7 +110,8 @@ func (l *lacking) labels() {
 			l.say("Things have %s.", part.what)
 			continue
 		}
-		t, ok := l.ask(fmt.Sprintf("SELECT DISTINCT ?x WHERE { VALUES ?x { %s } VALUES ?p { %s } ?x ?p ?l }", strings.Join(things, " "), part.properties))
+		t, ok := l.ask(fmt.Sprintf("SELECT DISTINCT ?x WHERE { VALUES ?x { %s } VALUES ?p { %s } ?x ?p ?l }",
+			strings.Join(things, " "), part.properties))
 		if !ok {
 			continue
 		}
@@ -128,7 +130,8 @@ func (l *lacking) statements() {
 	if t, ok := l.ask(fmt.Sprintf("SELECT ?s WHERE { ?x <%sP31> ?s } LIMIT %d", rdf.Prop, sampledThings)); ok {
 		if nodes := column(t); len(nodes) == 0 {
 			l.say("There are no statement nodes (p:, ps:): only the direct values (wdt:).")
-		} else if t, ok := l.ask(fmt.Sprintf("SELECT DISTINCT ?s WHERE { VALUES ?s { %s } ?s <%srank> ?r }", strings.Join(nodes, " "), rdf.Wikibase)); ok {
+		} else if t, ok := l.ask(fmt.Sprintf("SELECT DISTINCT ?s WHERE { VALUES ?s { %s } ?s <%srank> ?r }",
+			strings.Join(nodes, " "), rdf.Wikibase)); ok {
 			if missing := 100 * (len(nodes) - len(t.Rows)) / len(nodes); missing >= 5 {
 				l.say("Of %d statements looked at, %d %% have no rank.", len(nodes), missing)
 			}
@@ -136,7 +139,8 @@ func (l *lacking) statements() {
 	}
 	pq := rdf.Prefixes["pq"]
 	for _, part := range []struct{ pattern, lacks string }{
-		{"?s <" + pq + "P580>|<" + pq + "P582>|<" + pq + "P585> ?v", "Statements have no qualifiers of time (pq:P580, pq:P582, pq:P585)."},
+		{"?s <" + pq + "P580>|<" + pq + "P582>|<" + pq + "P585> ?v",
+			"Statements have no qualifiers of time (pq:P580, pq:P582, pq:P585)."},
 		{"?v <" + rdf.Wikibase + "quantityUnit> ?u", "Quantities have no units."},
 		{"?v <" + rdf.Wikibase + "timePrecision> ?u", "Dates have no precision."},
 		{"?s <" + rdf.Prefixes["prov"] + "wasDerivedFrom> ?r", "Statements have no references."},
@@ -177,7 +181,8 @@ func file(dataDir, name string) string { return filepath.Join(dataDir, "kg", nam
 // Recall returns what was measured of a graph, if that is not too old and was the same endpoint.
 func Recall(dataDir string, e *Entry, now time.Time) (m Measurement, ok bool) {
 	data, err := os.ReadFile(file(dataDir, e.Name))
-	if err != nil || json.Unmarshal(data, &m) != nil || m.Endpoint != e.Endpoint || now.Sub(m.At) > MaxAge || m.At.After(now) {
+	if err != nil || json.Unmarshal(data, &m) != nil || m.Endpoint != e.Endpoint || now.Sub(m.At) > MaxAge ||
+		m.At.After(now) {
 		return Measurement{}, false
 	}
 	return m, true

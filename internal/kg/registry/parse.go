@@ -229,10 +229,12 @@ func (r *reader) entry(name string, k, n *yaml.Node) *Entry {
 	for _, part := range []struct {
 		key   string
 		names []string
-	}{{"labels", e.Labels}, {"aliases", e.Aliases}, {"descriptions", e.Descriptions}, {"types", e.Types}, {"subclass", []string{e.Subclass}}} {
+	}{{"labels", e.Labels}, {"aliases", e.Aliases}, {"descriptions", e.Descriptions}, {"types", e.Types},
+		{"subclass", []string{e.Subclass}}} {
 		for i, s := range part.names {
 			if iri, ok := e.Expand(s); s != "" && (!ok || !strings.Contains(iri, ":")) {
-				r.wrong(item(at[part.key], i), path+"."+part.key, "%q is no property: use a prefix that the entry declares, or a whole IRI", s)
+				r.wrong(item(at[part.key], i), path+"."+part.key,
+					"%q is no property: use a prefix that the entry declares, or a whole IRI", s)
 			}
 		}
 	}
@@ -318,7 +320,8 @@ func (r *reader) address(path string, v *yaml.Node) string {
 	}
 	for name := range u.Query() {
 		if secretName.MatchString(name) {
-			r.wrong(v, path, "the parameter %q looks like a secret; put it into params, by an environment variable: {%s: $NAME}", name, name)
+			r.wrong(v, path, "the parameter %q looks like a secret; put it into params, by an environment variable: {%s: $NAME}",
+				name, name)
 			return ""
 		}
 	}
@@ -421,7 +424,8 @@ func (e *Entry) Secrets(lookup func(name string) (string, bool)) (headers, param
 	get := func(name string) string {
 		v, ok := lookup(name)
 		if !ok || v == "" {
-			missing = append(missing, fmt.Errorf("the graph %s needs the environment variable %s, which is not set", e.Name, name))
+			missing = append(missing, fmt.Errorf("the graph %s needs the environment variable %s, which is not set", e.Name,
+				name))
 		}
 		return v
 	}
@@ -441,10 +445,12 @@ func (e *Entry) Secrets(lookup func(name string) (string, bool)) (headers, param
 var known = map[string]string{
 	"http://xmlns.com/foaf/0.1/": "foaf", "http://purl.org/dc/elements/1.1/": "dc", "http://purl.org/dc/terms/": "dct",
 	"http://dbpedia.org/ontology/": "dbo", "http://dbpedia.org/resource/": "dbr", "http://dbpedia.org/property/": "dbp",
-	"http://www.w3.org/2003/01/geo/wgs84_pos#": "wgs", "http://purl.org/ontology/bibo/": "bibo", "http://www.w3.org/ns/org#": "org",
+	"http://www.w3.org/2003/01/geo/wgs84_pos#": "wgs", "http://purl.org/ontology/bibo/": "bibo",
+	"http://www.w3.org/ns/org#":  "org",
 	"http://www.w3.org/ns/dcat#": "dcat", "http://rdfs.org/ns/void#": "void", "http://purl.org/goodrelations/v1#": "gr",
 	"http://www.w3.org/ns/shacl#": "sh", "https://schema.org/": "sdo", "http://rdf.freebase.com/ns/": "fb",
-	"http://www.w3.org/2006/vcard/ns#": "vcard", "http://purl.org/vocab/relationship/": "rel", "http://www.w3.org/2006/time#": "time",
+	"http://www.w3.org/2006/vcard/ns#": "vcard", "http://purl.org/vocab/relationship/": "rel",
+	"http://www.w3.org/2006/time#": "time",
 }
 
 // prefixOf returns the usual prefix of a namespace, "" when it has none.

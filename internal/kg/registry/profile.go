@@ -17,8 +17,8 @@ import (
 // Query runs a query. Failures are *kg.Error values, or ctx's.
 type Query func(ctx context.Context, query string) (*kg.Table, error)
 
-// Profile is what an endpoint says about its graph when it is asked by bounded queries. Counts are -1 where the endpoint
-// did not answer in time.
+// Profile is what an endpoint says about its graph when it is asked by bounded queries. Counts are -1 where the
+// endpoint did not answer in time.
 type Profile struct {
 	Description kg.Description
 	Triples     int64
@@ -79,8 +79,9 @@ func (a *asker) note(format string, args ...any) {
 	}
 }
 
-// Ask asks an endpoint what an entry for it must say: its vocabulary, languages, prefixes and statement model. Questions
-// that it cannot answer in time are left out with a note. The error is the endpoint's answer to the very first one.
+// Ask asks an endpoint what an entry for it must say: its vocabulary, languages, prefixes and statement model.
+// Questions that it cannot answer in time are left out with a note. The error is the endpoint's answer to the very
+// first one.
 func Ask(ctx context.Context, query Query) (*Profile, error) {
 	p := &Profile{Triples: -1, Description: kg.Description{Dialect: "standard", Statements: kg.Plain}}
 	a := &asker{query: query, p: p, said: map[string]bool{}}
@@ -91,7 +92,8 @@ func Ask(ctx context.Context, query Query) (*Profile, error) {
 	if len(t.Rows) == 0 {
 		a.note("the graph is empty, as far as the endpoint shows it")
 	}
-	if rows, ok := a.ask(ctx, "the number of triples", "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"); ok && len(rows) == 1 {
+	if rows, ok := a.ask(ctx, "the number of triples", "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"); ok &&
+		len(rows) == 1 {
 		p.Triples = integer(rows[0]["n"])
 	}
 	a.predicates(ctx)
@@ -126,7 +128,10 @@ func counts(rows []map[string]rdf.Term) []Count {
 			out = append(out, c)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b Count) int { return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.IRI, b.IRI)) })
+	slices.SortStableFunc(out, func(a, b Count) int {
+		return cmp.Or(cmp.Compare(b.N, a.N), strings.Compare(a.IRI,
+			b.IRI))
+	})
 	return out
 }
 
@@ -159,7 +164,8 @@ func (a *asker) wikibase() {
 func (a *asker) classes(ctx context.Context) {
 	d := &a.p.Description
 	for _, t := range []struct{ iri, name, sub string }{{rdf.Direct + "P31", "wdt:P31", rdf.Direct + "P279"},
-		{rdf.RDFType, "rdf:type", rdf.Prefixes["rdfs"] + "subClassOf"}, {"http://rdf.freebase.com/ns/type.object.type", "<http://rdf.freebase.com/ns/type.object.type>", ""}} {
+		{rdf.RDFType, "rdf:type", rdf.Prefixes["rdfs"] + "subClassOf"}, {"http://rdf.freebase.com/ns/type.object.type",
+			"<http://rdf.freebase.com/ns/type.object.type>", ""}} {
 		if !a.uses(t.iri) {
 			continue
 		}
@@ -181,7 +187,8 @@ func (a *asker) classes(ctx context.Context) {
 	}
 	for _, q := range []string{
 		"SELECT ?x (COUNT(?s) AS ?n) WHERE { ?s <" + typ + "> ?x } GROUP BY ?x ORDER BY DESC(?n)",
-		"SELECT ?x (COUNT(?s) AS ?n) WHERE { { SELECT ?s ?x WHERE { ?s <" + typ + "> ?x } LIMIT 100000 } } GROUP BY ?x ORDER BY DESC(?n)",
+		"SELECT ?x (COUNT(?s) AS ?n) WHERE { { SELECT ?s ?x WHERE { ?s <" + typ +
+			"> ?x } LIMIT 100000 } } GROUP BY ?x ORDER BY DESC(?n)",
 	} {
 		if rows, ok := a.ask(ctx, "the classes", fmt.Sprintf("%s LIMIT %d", q, mostClasses)); ok {
 			a.p.Classes = counts(rows)
@@ -217,7 +224,8 @@ func (a *asker) texts(ctx context.Context) []text {
 			continue // Wikidata's statements hold no names
 		}
 		looked++
-		rows, ok := a.ask(ctx, "values of <"+c.IRI+">", fmt.Sprintf("SELECT ?s ?o WHERE { ?s <%s> ?o } LIMIT %d", c.IRI, sampled))
+		rows, ok := a.ask(ctx, "values of <"+c.IRI+">", fmt.Sprintf("SELECT ?s ?o WHERE { ?s <%s> ?o } LIMIT %d", c.IRI,
+			sampled))
 		if !ok {
 			continue
 		}
@@ -249,7 +257,8 @@ func measureText(c Count, rows []map[string]rdf.Term) (t text, ok bool) {
 		return t, false
 	}
 	n := float64(len(rows))
-	t.tagged, t.length, t.different, t.each = float64(tagged)/n, float64(length)/n, float64(len(values))/n, n/float64(len(things))
+	t.tagged, t.length, t.different, t.each = float64(tagged)/n, float64(length)/n, float64(len(values))/n,
+		n/float64(len(things))
 	return t, true
 }
 
@@ -258,12 +267,16 @@ func localName(iri string) string { return iri[strings.LastIndexAny(iri, "/#:.")
 // Properties that hold names, further names and descriptions in shared vocabularies, and the local names of such
 // properties in others; the best first.
 var (
-	labelIRIs = []string{rdf.RDFSLabel, rdf.Prefixes["skos"] + "prefLabel", "http://rdf.freebase.com/ns/type.object.name", rdf.Prefixes["schema"] + "name",
-		"https://schema.org/name", "http://xmlns.com/foaf/0.1/name", rdf.Prefixes["dct"] + "title", "http://purl.org/dc/elements/1.1/title"}
+	labelIRIs = []string{rdf.RDFSLabel, rdf.Prefixes["skos"] + "prefLabel", "http://rdf.freebase.com/ns/type.object.name",
+		rdf.Prefixes["schema"] + "name",
+		"https://schema.org/name", "http://xmlns.com/foaf/0.1/name", rdf.Prefixes["dct"] + "title",
+		"http://purl.org/dc/elements/1.1/title"}
 	aliasIRIs = []string{rdf.SKOSAltLabel, rdf.Prefixes["schema"] + "alternateName", "https://schema.org/alternateName",
 		"http://rdf.freebase.com/ns/common.topic.alias", "http://xmlns.com/foaf/0.1/nick"}
-	descriptionIRIs = []string{rdf.SchemaDesc, rdf.Prefixes["rdfs"] + "comment", "https://schema.org/description", rdf.Prefixes["dct"] + "description",
-		"http://purl.org/dc/elements/1.1/description", rdf.Prefixes["skos"] + "definition", "http://dbpedia.org/ontology/abstract",
+	descriptionIRIs = []string{rdf.SchemaDesc, rdf.Prefixes["rdfs"] + "comment", "https://schema.org/description",
+		rdf.Prefixes["dct"] + "description",
+		"http://purl.org/dc/elements/1.1/description", rdf.Prefixes["skos"] + "definition",
+		"http://dbpedia.org/ontology/abstract",
 		"http://rdf.freebase.com/ns/common.topic.description"}
 	labelWords       = []string{"label", "name", "title", "preflabel", "fullname", "displayname"}
 	aliasWords       = []string{"altlabel", "alias", "alternatename", "synonym", "nickname", "altname"}
@@ -326,7 +339,8 @@ func choose(texts []text, iris, words []string, fits func(text) bool, tagged boo
 			}
 		}
 		slices.SortStableFunc(out, func(a, b text) int {
-			return cmp.Or(cmp.Compare(place(iris, a.iri), place(iris, b.iri)), cmp.Compare(place(words, a.local), place(words, b.local)), cmp.Compare(b.uses, a.uses))
+			return cmp.Or(cmp.Compare(place(iris, a.iri), place(iris, b.iri)), cmp.Compare(place(words, a.local),
+				place(words, b.local)), cmp.Compare(b.uses, a.uses))
 		})
 		var names []string
 		for _, t := range out {
@@ -359,7 +373,8 @@ func (a *asker) languages(ctx context.Context) {
 	for _, l := range a.p.Description.Labels {
 		for _, q := range []string{
 			"SELECT ?g (COUNT(*) AS ?n) WHERE { ?s <" + l + "> ?l BIND(LANG(?l) AS ?g) } GROUP BY ?g",
-			"SELECT ?g (COUNT(*) AS ?n) WHERE { { SELECT ?l WHERE { ?s <" + l + "> ?l } LIMIT 50000 } BIND(LANG(?l) AS ?g) } GROUP BY ?g",
+			"SELECT ?g (COUNT(*) AS ?n) WHERE { { SELECT ?l WHERE { ?s <" + l +
+				"> ?l } LIMIT 50000 } BIND(LANG(?l) AS ?g) } GROUP BY ?g",
 		} {
 			rows, ok := a.ask(ctx, "the languages", q+" LIMIT 500")
 			if !ok {
@@ -386,7 +401,8 @@ func (a *asker) compound(ctx context.Context) {
 	if a.p.Description.IsWikibase() {
 		return
 	}
-	rows, ok := a.ask(ctx, "values that are nodes without a name", "SELECT ?o (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?o WHERE { ?s ?p ?o . FILTER(isBlank(?o)) } LIMIT 50 } ?o ?q ?v } GROUP BY ?o")
+	rows, ok := a.ask(ctx, "values that are nodes without a name",
+		"SELECT ?o (COUNT(*) AS ?n) WHERE { { SELECT DISTINCT ?o WHERE { ?s ?p ?o . FILTER(isBlank(?o)) } LIMIT 50 } ?o ?q ?v } GROUP BY ?o")
 	if !ok {
 		return
 	}
@@ -435,7 +451,10 @@ func (a *asker) prefixes(ctx context.Context) {
 			a.note("the graph has more than 20 namespaces; the rest have no prefix")
 			break
 		}
-		if isCommon(ns, d.IsWikibase()) || slices.ContainsFunc(engines, func(s string) bool { return strings.Contains(ns, s) }) {
+		if isCommon(ns, d.IsWikibase()) || slices.ContainsFunc(engines, func(s string) bool {
+			return strings.Contains(ns,
+				s)
+		}) {
 			continue
 		}
 		name := cmp.Or(prefixOf(ns), madePrefix(ns))
@@ -447,7 +466,8 @@ func (a *asker) prefixes(ctx context.Context) {
 }
 
 // engines are parts of namespaces that an engine uses for itself.
-var engines = []string{"openlinksw.com/", "//localuriqaserver/", "/sparql-service-description#", "bigdata.com/", "qlever.cs.uni-freiburg.de/builtin"}
+var engines = []string{"openlinksw.com/", "//localuriqaserver/", "/sparql-service-description#", "bigdata.com/",
+	"qlever.cs.uni-freiburg.de/builtin"}
 
 // isCommon reports whether every graph has a prefix for the namespace.
 func isCommon(ns string, wikibase bool) bool {
@@ -465,10 +485,14 @@ func madePrefix(ns string) string {
 	if err != nil {
 		return "ns"
 	}
-	parts := strings.FieldsFunc(u.Path+"/"+strings.TrimSuffix(u.Fragment, "/"), func(r rune) bool { return r == '/' || r == '#' })
+	parts := strings.FieldsFunc(u.Path+"/"+strings.TrimSuffix(u.Fragment, "/"), func(r rune) bool {
+		return r == '/' ||
+			r == '#'
+	})
 	host := strings.Split(strings.TrimPrefix(u.Hostname(), "www."), ".")
 	for i := len(parts) - 1; i >= 0; i-- {
-		if p := strings.ToLower(parts[i]); prefixName.MatchString(p) && len(p) <= 12 && !slices.Contains([]string{"ontology", "schema", "rdf", "ns", "terms", "core"}, p) {
+		if p := strings.ToLower(parts[i]); prefixName.MatchString(p) && len(p) <= 12 && !slices.Contains([]string{"ontology",
+			"schema", "rdf", "ns", "terms", "core"}, p) {
 			return p
 		}
 	}

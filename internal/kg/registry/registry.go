@@ -105,8 +105,8 @@ func (r *Registry) Named(name string) (*Entry, error) {
 		name, embedded, strings.Join(r.Names(), ", "))
 }
 
-// WithPrefixes returns the description with the prefixes that every graph may use, Wikidata's on a Wikibase and those of the
-// W3C's vocabularies elsewhere.
+// WithPrefixes returns the description with the prefixes that every graph may use, Wikidata's on a Wikibase and those
+// of the W3C's vocabularies elsewhere.
 func WithPrefixes(d kg.Description) kg.Description {
 	all := map[string]string{}
 	for _, p := range common {

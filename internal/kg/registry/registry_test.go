@@ -14,7 +14,8 @@ import (
 
 func TestBuiltIn(t *testing.T) {
 	r := registry.New()
-	want := []string{"wikidata", "wikidata-scholarly", "wikidata-qlever", "dbpedia", "dblp", "uniprot", "osm", "orkg", "freebase", "imdb"}
+	want := []string{"wikidata", "wikidata-scholarly", "wikidata-qlever", "dbpedia", "dblp", "uniprot", "osm", "orkg",
+		"freebase", "imdb"}
 	if !slices.Equal(r.Names(), want) {
 		t.Errorf("got %q", r.Names())
 	}
@@ -28,7 +29,8 @@ func TestBuiltIn(t *testing.T) {
 			}
 		}
 	}
-	if _, err := r.Named("dbpdia"); err == nil || !strings.Contains(err.Error(), "dbpedia") || !strings.Contains(err.Error(), "KG_FILE") {
+	if _, err := r.Named("dbpdia"); err == nil || !strings.Contains(err.Error(), "dbpedia") ||
+		!strings.Contains(err.Error(), "KG_FILE") {
 		t.Errorf("an unknown name: %v", err)
 	}
 }
@@ -60,8 +62,10 @@ func TestRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	c, err := r.Named("company")
-	if err != nil || c.Index != "conf/index/company" || c.Prefixes["c"] != "http://example.org/c/" || c.Prefixes["rdfs"] == "" || c.Prefixes["wdt"] != "" ||
-		!slices.Equal(c.Labels, []string{"rdfs:label", "skos:prefLabel"}) || c.Statements != kg.Plain || c.File != "conf/kg.yaml" || c.Line != 2 || len(c.Text2SPARQL) != 1 {
+	if err != nil || c.Index != "conf/index/company" || c.Prefixes["c"] != "http://example.org/c/" ||
+		c.Prefixes["rdfs"] == "" || c.Prefixes["wdt"] != "" ||
+		!slices.Equal(c.Labels, []string{"rdfs:label", "skos:prefLabel"}) || c.Statements != kg.Plain ||
+		c.File != "conf/kg.yaml" || c.Line != 2 || len(c.Text2SPARQL) != 1 {
 		t.Errorf("%+v, %v", c, err)
 	}
 	d, err := r.Named("dbpedia")
@@ -70,7 +74,8 @@ func TestRead(t *testing.T) {
 	}
 	env := map[string]string{"DBPEDIA_KEY": "geheim"}
 	lookup := func(k string) (string, bool) { v, ok := env[k]; return v, ok }
-	if _, _, err := d.Secrets(lookup); err == nil || !strings.Contains(err.Error(), "DBPEDIA_PARAM") || strings.Contains(err.Error(), "geheim") {
+	if _, _, err := d.Secrets(lookup); err == nil || !strings.Contains(err.Error(), "DBPEDIA_PARAM") ||
+		strings.Contains(err.Error(), "geheim") {
 		t.Errorf("a variable that is not set: %v", err)
 	}
 	env["DBPEDIA_PARAM"] = "auch"
@@ -122,17 +127,26 @@ graph: {}
 		t.Fatal(err)
 	}
 	want := []string{
-		`kg.yaml:2: graphs.Big Name: a graph's name`, `kg.yaml:5: graphs.a.endpoint: "ftp://x/" is no http`, `kg.yaml:6: graphs.a.endpont: unknown key; the keys are: about, aliases`,
-		`kg.yaml:7: graphs.a.dialect: "sparql" is not one of: wdqs, qlever, standard`, `kg.yaml:8: graphs.a.prefixes: "c:" cannot be a prefix`,
+		`kg.yaml:2: graphs.Big Name: a graph's name`, `kg.yaml:5: graphs.a.endpoint: "ftp://x/" is no http`,
+		`kg.yaml:6: graphs.a.endpont: unknown key; the keys are: about, aliases`,
+		`kg.yaml:7: graphs.a.dialect: "sparql" is not one of: wdqs, qlever, standard`,
+		`kg.yaml:8: graphs.a.prefixes: "c:" cannot be a prefix`,
 		`kg.yaml:8: graphs.a.prefixes.d: "nothing" is no IRI`, `kg.yaml:9: graphs.a.labels: want a list`,
-		`kg.yaml:11: graphs.b.endpoint: the parameter "api_key" looks like a secret`, `kg.yaml:12: graphs.b.labels: "rdfs:label" is there twice`,
-		`kg.yaml:12: graphs.b.labels: "nope:label" is no property`, `kg.yaml:13: graphs.b.languages: "English" is no language code`, `kg.yaml:14: graphs.b.timeout: "soon"`,
-		`kg.yaml:15: graphs.b.headers.Authorization: want the name of an environment variable`, `kg.yaml:15: graphs.b.headers: "User-Agent" cannot be set`,
+		`kg.yaml:11: graphs.b.endpoint: the parameter "api_key" looks like a secret`,
+		`kg.yaml:12: graphs.b.labels: "rdfs:label" is there twice`,
+		`kg.yaml:12: graphs.b.labels: "nope:label" is no property`,
+		`kg.yaml:13: graphs.b.languages: "English" is no language code`, `kg.yaml:14: graphs.b.timeout: "soon"`,
+		`kg.yaml:15: graphs.b.headers.Authorization: want the name of an environment variable`,
+		`kg.yaml:15: graphs.b.headers: "User-Agent" cannot be set`,
 		`kg.yaml:15: graphs.b.headers.X-Key: want the name of an environment variable`,
-		`kg.yaml:16: graphs.b.params.token: this looks like a secret`, `kg.yaml:16: graphs.b.params: "query" is the query's own`, `kg.yaml:16: graphs.b.params.y: "$not a name"`,
-		`kg.yaml:17: graphs.b.entities: only a graph with statements: wikibase`, `kg.yaml:18: graphs.b.unconfirmed: "perhaps" is not one of: true, false`,
-		`kg.yaml:20: graphs.c.title: want a text`, `kg.yaml:21: graphs.c.about: want a text, not a list`, `kg.yaml:22: graphs.c.endpoint: an address has no user`,
-		`kg.yaml:23: graphs.d: want key: value lines, not nothing`, `kg.yaml:24: graphs.embedded: this name stands`, `kg.yaml:28: graphs.f: references (*anchor) are not accepted`,
+		`kg.yaml:16: graphs.b.params.token: this looks like a secret`,
+		`kg.yaml:16: graphs.b.params: "query" is the query's own`, `kg.yaml:16: graphs.b.params.y: "$not a name"`,
+		`kg.yaml:17: graphs.b.entities: only a graph with statements: wikibase`,
+		`kg.yaml:18: graphs.b.unconfirmed: "perhaps" is not one of: true, false`,
+		`kg.yaml:20: graphs.c.title: want a text`, `kg.yaml:21: graphs.c.about: want a text, not a list`,
+		`kg.yaml:22: graphs.c.endpoint: an address has no user`,
+		`kg.yaml:23: graphs.d: want key: value lines, not nothing`, `kg.yaml:24: graphs.embedded: this name stands`,
+		`kg.yaml:28: graphs.f: references (*anchor) are not accepted`,
 		`kg.yaml:29: graphs.e: the key is there twice, first in line 26`, `kg.yaml:33: graph: unknown key`,
 	}
 	got := strings.Split(err.Error(), "\n")
@@ -145,8 +159,10 @@ graph: {}
 		t.Errorf("%d mistakes, want %d:\n%v", len(got), len(want), err)
 	}
 	for text, want := range map[string]string{
-		"": "kg.yaml: the file is empty", "graphs: [": "kg.yaml:1: not YAML", "a\nb: c": "kg.yaml:2: not YAML", "graphs:\n\t- x": "kg.yaml:2: not YAML",
-		"[]": "kg.yaml:1: want key: value lines, not a list", "graphs: x": "kg.yaml:1: graphs: want key: value lines, not \"x\"",
+		"": "kg.yaml: the file is empty", "graphs: [": "kg.yaml:1: not YAML", "a\nb: c": "kg.yaml:2: not YAML",
+		"graphs:\n\t- x":           "kg.yaml:2: not YAML",
+		"[]":                       "kg.yaml:1: want key: value lines, not a list",
+		"graphs: x":                "kg.yaml:1: graphs: want key: value lines, not \"x\"",
 		"graphs:\n  x: {}":         "kg.yaml:2: graphs.x.endpoint: the key is missing",
 		strings.Repeat("#", 5<<20): "kg.yaml: the file is larger than 4 MB",
 	} {

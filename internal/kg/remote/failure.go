@@ -29,7 +29,8 @@ func queryFailure(query string, a Answer, now time.Time) *kg.Error {
 	switch a.Status {
 	case http.StatusTooManyRequests:
 		if text, ok := qleverText(a.Body); ok {
-			return &kg.Error{Kind: kg.Timeout, Message: cmp.Or(Tidy(text), "the service's time limit passed")} // QLever's way to say that its time limit passed
+			// QLever's way to say that its time limit passed
+			return &kg.Error{Kind: kg.Timeout, Message: cmp.Or(Tidy(text), "the service's time limit passed")}
 		}
 		return Throttled(a, now)
 	case http.StatusForbidden:
@@ -72,7 +73,8 @@ func downResult(e *kg.Error) politehttp.Result {
 	return r
 }
 
-// brokenResult explains an answer with status 200 that is not a whole result: a stack trace follows half of it, or it just ends.
+// brokenResult explains an answer with status 200 that is not a whole result: a stack trace follows half of it, or it
+// just ends.
 func brokenResult(query string, body []byte) *kg.Error {
 	tail := string(body[max(0, len(body)-tailBytes):])
 	// In JSON a line cannot begin with a class name, so this finds no data.
@@ -102,7 +104,8 @@ func Throttled(a Answer, now time.Time) *kg.Error {
 	if !ok {
 		after = DefaultAfter
 	}
-	return &kg.Error{Kind: kg.RateLimited, RetryAfter: after, Message: fmt.Sprintf("the service wants us to wait %s", after.Round(time.Second))}
+	return &kg.Error{Kind: kg.RateLimited, RetryAfter: after, Message: fmt.Sprintf("the service wants us to wait %s",
+		after.Round(time.Second))}
 }
 
 var (
@@ -110,7 +113,8 @@ var (
 	bannedUntil = regexp.MustCompile(`banned until ([0-9T:.+-]+Z?)`)
 )
 
-// Forbidden reads a 403: a ban with its end, a missing User-Agent, or something unknown, which is taken for a short ban.
+// Forbidden reads a 403: a ban with its end, a missing User-Agent, or something unknown, which is taken for a short
+// ban.
 func Forbidden(a Answer, now time.Time) *kg.Error {
 	text := string(a.Body)
 	if strings.Contains(text, "identify your user agent") {

@@ -11,8 +11,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// BudgetStore keeps what an endpoint allows us over restarts: small JSON values under keys of this package. internal/store implements it;
-// [MemoryStore] is the one for tests and single runs.
+// BudgetStore keeps what an endpoint allows us over restarts: small JSON values under keys of this package.
+// internal/store implements it; [MemoryStore] is the one for tests and single runs.
 type BudgetStore interface {
 	// Get returns the value under key, false when there is none.
 	Get(ctx context.Context, key string) ([]byte, bool, error)
@@ -20,7 +20,8 @@ type BudgetStore interface {
 	Put(ctx context.Context, key string, value []byte) error
 }
 
-// Pace is the account of an endpoint that budgets its users' query time and errors, as token buckets. The zero Pace has no buckets.
+// Pace is the account of an endpoint that budgets its users' query time and errors, as token buckets. The zero Pace has
+// no buckets.
 type Pace struct {
 	Time      time.Duration // capacity of the time bucket; each query takes its running time out of it
 	TimeRate  time.Duration // refill per minute
@@ -40,7 +41,8 @@ func DefaultPace() Pace {
 // longestQuery is booked for a query whose end we did not live to see.
 const longestQuery = 60 * time.Second
 
-// gate is the way to one endpoint: it lets one request through at a time, when the endpoint's budgets allow it and no ban is on.
+// gate is the way to one endpoint: it lets one request through at a time, when the endpoint's budgets allow it and no
+// ban is on.
 type gate struct {
 	endpoint string
 	pace     Pace
@@ -69,7 +71,8 @@ func newGate(endpoint string, pace Pace, store BudgetStore, clock politehttp.Clo
 
 func (g *gate) key() string { return "endpoint " + g.endpoint }
 
-// enter waits for the turn and for the budgets. On success the caller must call leave. Errors: Banned and RateLimited with RetryAfter, ctx's.
+// enter waits for the turn and for the budgets. On success the caller must call leave. Errors: Banned and RateLimited
+// with RetryAfter, ctx's.
 func (g *gate) enter(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
@@ -93,12 +96,14 @@ func (g *gate) admit(ctx context.Context) error {
 	now := g.clock.Now()
 	if left := g.st.BannedUntil.Sub(now); left > 0 {
 		return &kg.Error{Kind: kg.Banned, RetryAfter: left,
-			Message: fmt.Sprintf("the endpoint has banned us until %s; nothing is sent before", g.st.BannedUntil.UTC().Format(time.RFC3339))}
+			Message: fmt.Sprintf("the endpoint has banned us until %s; nothing is sent before",
+				g.st.BannedUntil.UTC().Format(time.RFC3339))}
 	}
 	if wait := g.wait(now); wait > 0 {
 		deadline, has := ctx.Deadline()
 		if wait > maxWait || (has && now.Add(wait).After(deadline)) {
-			return &kg.Error{Kind: kg.RateLimited, RetryAfter: wait, Message: fmt.Sprintf("the endpoint wants us to wait %s", wait.Round(time.Second))}
+			return &kg.Error{Kind: kg.RateLimited, RetryAfter: wait, Message: fmt.Sprintf("the endpoint wants us to wait %s",
+				wait.Round(time.Second))}
 		}
 		if err := g.clock.Sleep(ctx, wait); err != nil {
 			return err

@@ -21,8 +21,9 @@ import (
 const longestGET = 1500
 
 // Query runs a query by the SPARQL 1.1 protocol. A temporary failure (connection, 5xx, 429 with an acceptable
-// Retry-After) is tried again. Table.Source names the endpoint, without the values of its parameters. QLever's integers,
-// which come as xsd:int, are given as xsd:integer; when its answer is too large, the error says how many rows it has.
+// Retry-After) is tried again. Table.Source names the endpoint, without the values of its parameters. QLever's
+// integers, which come as xsd:int, are given as xsd:integer; when its answer is too large, the error says how many rows
+// it has.
 func (s *Service) Query(ctx context.Context, query string) (*kg.Table, error) {
 	t, err := s.query(ctx, query, nil)
 	if s.cfg.QLever && kg.KindOf(err) == kg.TooLarge && ctx.Err() == nil {
@@ -150,8 +151,8 @@ func virtuosoASK(t *kg.Table) {
 	}
 }
 
-// virtuosoValues gives values the form that they were written in where Virtuoso returns another one: years before year 1
-// have four digits (XML Schema, dateTime), and points are geo:wktLiteral.
+// virtuosoValues gives values the form that they were written in where Virtuoso returns another one: years before year
+// 1 have four digits (XML Schema, dateTime), and points are geo:wktLiteral.
 func virtuosoValues(t *kg.Table) {
 	for _, row := range t.Rows {
 		for i := range row {

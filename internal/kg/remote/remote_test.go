@@ -32,7 +32,8 @@ func serve(t *testing.T, h http.HandlerFunc, change func(*Config)) (*Service, *p
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := Config{Address: srv.URL + "/sparql", UserAgent: "SpinachBot-test/1 (https://example.org/contact)", Retry: politehttp.Policy{Attempts: 1}}
+	cfg := Config{Address: srv.URL + "/sparql", UserAgent: "SpinachBot-test/1 (https://example.org/contact)",
+		Retry: politehttp.Policy{Attempts: 1}}
 	if change != nil {
 		change(&cfg)
 	}
@@ -62,17 +63,31 @@ func TestBadEndpoints(t *testing.T) {
 		kind   kg.Kind
 		says   string
 	}{
-		"a web page":                  {answering("text/html", "<!DOCTYPE html><html><body>Welcome</body></html>"), kg.Down, "web page"},
-		"a web page as JSON":          {answering("application/json", "<html></html>"), kg.Down, "web page"},
-		"garbage":                     {answering("application/sparql-results+json", "\x00\xff garbage"), kg.Down, "broke off"},
-		"JSON of another kind":        {answering("application/json", `{"message":"hello"}`), kg.Down, "no SPARQL result"},
-		"half a result":               {answering("application/sparql-results+json", oneRow[:50]), kg.Down, "broke off"},
-		"CSV":                         {answering("text/csv", "x\nhttp://x/\n"), kg.QueryFailed, "text/csv instead of SPARQL results in JSON"},
-		"XML":                         {answering("application/sparql-results+xml", "<sparql/>"), kg.QueryFailed, "application/sparql-results+xml instead"},
-		"a redirect to another host":  {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, http.StatusFound) }, kg.Refused, "refused to contact"},
-		"a redirect to nowhere":       {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusMultipleChoices) }, kg.Down, "correct its address"},
-		"a query that is refused":     {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no such function", http.StatusBadRequest) }, kg.QueryFailed, "status 400: no such function"},
-		"a service that is down":      {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, kg.Down, "status 502"},
+		"a web page": {answering("text/html", "<!DOCTYPE html><html><body>Welcome</body></html>"), kg.Down,
+			"web page"},
+		"a web page as JSON": {answering("application/json", "<html></html>"), kg.Down, "web page"},
+		"garbage": {answering("application/sparql-results+json", "\x00\xff garbage"), kg.Down,
+			"broke off"},
+		"JSON of another kind": {answering("application/json", `{"message":"hello"}`), kg.Down, "no SPARQL result"},
+		"half a result":        {answering("application/sparql-results+json", oneRow[:50]), kg.Down, "broke off"},
+		"CSV": {answering("text/csv", "x\nhttp://x/\n"), kg.QueryFailed,
+			"text/csv instead of SPARQL results in JSON"},
+		"XML": {answering("application/sparql-results+xml", "<sparql/>"), kg.QueryFailed,
+			"application/sparql-results+xml instead"},
+		"a redirect to another host": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, elsewhere.URL,
+				http.StatusFound)
+		}, kg.Refused, "refused to contact"},
+		"a redirect to nowhere": {func(w http.ResponseWriter,
+			_ *http.Request) {
+			w.WriteHeader(http.StatusMultipleChoices)
+		}, kg.Down, "correct its address"},
+		"a query that is refused": {func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "no such function",
+				http.StatusBadRequest)
+		}, kg.QueryFailed, "status 400: no such function"},
+		"a service that is down": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+			kg.Down, "status 502"},
 		"no service at this address":  {http.NotFound, kg.QueryFailed, "status 404"},
 		"an endless answer":           {endless, kg.TooLarge, "larger than 1 MB"},
 		"an answer that never starts": {late, kg.Timeout, "no complete answer within"},
@@ -165,7 +180,8 @@ func TestSecretsAreSentAndHidden(t *testing.T) {
 	const key, token, group = "k3y-in-the-address", "t0ken-in-a-header", "secret-parameter"
 	for _, status := range []int{http.StatusOK, http.StatusBadRequest} {
 		s, _ := serve(t, func(w http.ResponseWriter, r *http.Request) {
-			if r.FormValue("key") != key || r.Header.Get("X-Api-Key") != token || r.FormValue("group") != group || r.FormValue("query") == "" {
+			if r.FormValue("key") != key || r.Header.Get("X-Api-Key") != token || r.FormValue("group") != group ||
+				r.FormValue("query") == "" {
 				t.Errorf("sent %v, %v", r.Form, r.Header)
 			}
 			w.WriteHeader(status)
@@ -215,7 +231,8 @@ func TestTimeBudget(t *testing.T) {
 
 func TestAccountOutlastsCrash(t *testing.T) {
 	store, clock := NewMemoryStore(), politehttp.NewManualClock(noon)
-	if err := newGate("http://x/", DefaultPace(), store, clock).enter(context.Background()); err != nil { // and the process dies
+	// and the process dies
+	if err := newGate("http://x/", DefaultPace(), store, clock).enter(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	second := newGate("http://x/", DefaultPace(), store, clock)
@@ -228,8 +245,10 @@ func TestAccountOutlastsCrash(t *testing.T) {
 }
 
 func TestWrongConfigs(t *testing.T) {
-	for _, cfg := range []Config{{Address: "http://x/"}, {UserAgent: "a/1 (me)", Address: "ftp://x/"}, {UserAgent: "a/1 (me)"}} {
-		if _, err := New(slog.New(slog.DiscardHandler), cfg, nil, politehttp.NewManualClock(noon), nil, NewMemoryStore()); err == nil {
+	for _, cfg := range []Config{{Address: "http://x/"}, {UserAgent: "a/1 (me)", Address: "ftp://x/"},
+		{UserAgent: "a/1 (me)"}} {
+		if _, err := New(slog.New(slog.DiscardHandler), cfg, nil, politehttp.NewManualClock(noon), nil,
+			NewMemoryStore()); err == nil {
 			t.Errorf("%+v: want an error", cfg)
 		}
 	}
@@ -241,7 +260,8 @@ func FuzzFailureTexts(f *testing.F) {
 	f.Add("SELECT", oneRow[:60]+"\n"+echoStart+"SELECT\njava.util.concurrent.TimeoutException\n\tat a.b.C", 200)
 	f.Add("", `{"exception":"x"}`, 429)
 	f.Fuzz(func(t *testing.T, query, body string, status int) {
-		for _, e := range []*kg.Error{queryFailure(query, Answer{Status: status, Body: []byte(body)}, noon), brokenResult(query, []byte(body))} {
+		for _, e := range []*kg.Error{queryFailure(query, Answer{Status: status, Body: []byte(body)}, noon),
+			brokenResult(query, []byte(body))} {
 			if e == nil || e.Kind == "" || e.Message == "" {
 				t.Fatalf("no kind or message: %+v", e)
 			}

@@ -65,7 +65,8 @@ type Service struct {
 
 // New returns a service. rt reaches its host (see politehttp.NewTransport); rnd returns random numbers in [0,1) for the
 // waits between attempts; store keeps budgets and bans over restarts.
-func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64, store BudgetStore) (*Service, error) {
+func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64,
+	store BudgetStore) (*Service, error) {
 	if len(cfg.UserAgent) < 5 {
 		return nil, errors.New("no User-Agent with a contact: the services answer 403 without one; set CONTACT")
 	}
@@ -106,7 +107,8 @@ type Answer struct {
 
 // Do sends the request that build makes, waiting for its turn, and passes the answer to read, which returns what is
 // wrong with it, or nil. Temporary failures are tried again.
-func (s *Service) Do(ctx context.Context, build func(ctx context.Context) (*http.Request, error), read func(Answer, time.Time) *kg.Error) error {
+func (s *Service) Do(ctx context.Context, build func(ctx context.Context) (*http.Request, error), read func(Answer,
+	time.Time) *kg.Error) error {
 	for attempt := 1; ; attempt++ {
 		err := s.once(ctx, build, read)
 		var ke *kg.Error
@@ -123,7 +125,8 @@ func (s *Service) Do(ctx context.Context, build func(ctx context.Context) (*http
 }
 
 // once sends one request through the gate.
-func (s *Service) once(ctx context.Context, build func(ctx context.Context) (*http.Request, error), read func(Answer, time.Time) *kg.Error) error {
+func (s *Service) once(ctx context.Context, build func(ctx context.Context) (*http.Request, error), read func(Answer,
+	time.Time) *kg.Error) error {
 	req, err := build(ctx)
 	if err != nil {
 		return &kg.Error{Kind: kg.QueryFailed, Message: "the request cannot be sent", Err: s.scrub.Error(err)}
@@ -142,7 +145,8 @@ func (s *Service) once(ctx context.Context, build func(ctx context.Context) (*ht
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s.lg.Debug("a request failed", "service", s.Shown(), "kind", failure.Kind, "ms", a.Took.Milliseconds(), "message", failure.Message)
+	s.lg.Debug("a request failed", "service", s.Shown(), "kind", failure.Kind, "ms", a.Took.Milliseconds(), "message",
+		failure.Message)
 	return failure
 }
 
@@ -154,8 +158,8 @@ func (s *Service) judge(a Answer, read func(Answer, time.Time) *kg.Error) *kg.Er
 	return read(a, s.clock.Now())
 }
 
-// again decides whether a failed call is repeated and waits before it. A rate limit's wait happens in the gate, when the
-// next attempt enters.
+// again decides whether a failed call is repeated and waits before it. A rate limit's wait happens in the gate, when
+// the next attempt enters.
 func (s *Service) again(ctx context.Context, attempt int, e *kg.Error) bool {
 	if attempt >= s.cfg.Retry.Attempts {
 		return false
@@ -218,7 +222,8 @@ func (s *Service) netError(ctx, tctx context.Context, err error) error {
 		return &kg.Error{Kind: kg.Timeout, Message: fmt.Sprintf("no complete answer within %s", s.cfg.Timeout), Err: err}
 	case errors.As(err, &large):
 		return &kg.Error{Kind: kg.TooLarge, Err: err,
-			Message: fmt.Sprintf("the answer is larger than %d MB and was cut; ask for fewer rows or columns, or count", large.Limit>>20)}
+			Message: fmt.Sprintf("the answer is larger than %d MB and was cut; ask for fewer rows or columns, or count",
+				large.Limit>>20)}
 	case errors.As(err, &refused):
 		return &kg.Error{Kind: kg.Refused, Message: refused.Error(), Err: err}
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-var wikidata = &kg.Description{Name: "wikidata", Statements: kg.Wikibase, Prefixes: rdf.Prefixes, Types: []string{"wdt:P31"}, Subclass: "wdt:P279",
+var wikidata = &kg.Description{Name: "wikidata", Statements: kg.Wikibase, Prefixes: rdf.Prefixes,
+	Types: []string{"wdt:P31"}, Subclass: "wdt:P279",
 	Labels: []string{"rdfs:label"}, Languages: []string{"en"}}
 
 func pred(id string, coverage float64, targets ...string) kg.ShapePredicate {
@@ -25,9 +26,11 @@ func pred(id string, coverage float64, targets ...string) kg.ShapePredicate {
 func schema() Schema {
 	shapes := map[string]*kg.Shape{
 		"Q515": {Class: kg.PropertyRef{ID: "Q515", Label: "city"}, Members: 9000, Sample: 2000,
-			Out: []kg.ShapePredicate{pred("P17", 1, "Q6256"), pred("P571", 0.5)}, In: []kg.ShapePredicate{pred("P36", 0.1)}, MoreOut: 1, Rest: []string{"P138"}},
-		"Q6256": {Class: kg.PropertyRef{ID: "Q6256", Label: "country"}, Members: 200, Out: []kg.ShapePredicate{pred("P36", 0.99, "Q515")}},
-		"Q5":    {Class: kg.PropertyRef{ID: "Q5"}, Members: 10, MoreOut: 40, Rest: []string{"P1"}},
+			Out: []kg.ShapePredicate{pred("P17", 1, "Q6256"), pred("P571", 0.5)}, In: []kg.ShapePredicate{pred("P36", 0.1)},
+			MoreOut: 1, Rest: []string{"P138"}},
+		"Q6256": {Class: kg.PropertyRef{ID: "Q6256", Label: "country"}, Members: 200, Out: []kg.ShapePredicate{pred("P36",
+			0.99, "Q515")}},
+		"Q5": {Class: kg.PropertyRef{ID: "Q5"}, Members: 10, MoreOut: 40, Rest: []string{"P1"}},
 	}
 	return Schema{Graph: wikidata, Shape: func(class string) (*kg.Shape, error) {
 		id := strings.TrimPrefix(class, rdf.Entity)
@@ -64,9 +67,11 @@ func TestCheck(t *testing.T) {
 		"graph is silent":      {"SELECT * { ?x wdt:P31 wd:Q1; wdt:P36 ?y }", nil},
 		"shape is cut":         {"SELECT * { ?x wdt:P31 wd:Q5; wdt:P36 ?y }", nil},
 		"two classes":          {"SELECT * { { ?x wdt:P31 wd:Q515 } UNION { ?x wdt:P31 wd:Q6256 } ?x wdt:P36 ?y; wdt:P999 ?z }", []string{"not_on_class ?x P999"}},
-		"values":               {"SELECT * { VALUES ?c { wd:Q515 } ?x wdt:P31 ?c; wdt:P36 ?y }", []string{"not_on_class ?x P36"}},
-		"any class":            {"SELECT * { ?x wdt:P31 ?c; wdt:P36 ?y }", nil},
-		"inferred":             {"SELECT * { ?x wdt:P31 wd:Q515; wdt:P17 ?y . ?y wdt:P17 ?z }", []string{"not_on_class ?y P17"}},
+		"values": {"SELECT * { VALUES ?c { wd:Q515 } ?x wdt:P31 ?c; wdt:P36 ?y }",
+			[]string{"not_on_class ?x P36"}},
+		"any class": {"SELECT * { ?x wdt:P31 ?c; wdt:P36 ?y }", nil},
+		"inferred": {"SELECT * { ?x wdt:P31 wd:Q515; wdt:P17 ?y . ?y wdt:P17 ?z }",
+			[]string{"not_on_class ?y P17"}},
 		"sequence":             {"SELECT * { ?x wdt:P31 wd:Q515; wdt:P17/wdt:P571 ?z }", []string{"not_on_class  P571"}},
 		"alternatives":         {"SELECT * { ?x wdt:P31 wd:Q515; wdt:P17|wdt:P36 ?z }", []string{"not_on_class ?x P36"}},
 		"inverse":              {"SELECT * { ?x wdt:P31 wd:Q515; ^wdt:P36 ?y }", nil},
@@ -75,9 +80,11 @@ func TestCheck(t *testing.T) {
 		"negated and variable": {"SELECT * { ?x wdt:P31 wd:Q515; !wdt:P36 ?y; ?p ?z }", nil},
 		"optional and exists": {"SELECT * { ?x wdt:P31 wd:Q515 OPTIONAL { ?x wdt:P36 ?y } FILTER NOT EXISTS { ?x wdt:P37 ?z } }",
 			[]string{"not_on_class ?x P36", "not_on_class ?x P37"}},
-		"subselect":     {"SELECT * { { SELECT ?x { ?x wdt:P31 wd:Q515 } } ?x wdt:P36 ?y }", []string{"not_on_class ?x P36"}},
-		"named":         {"SELECT * WITH { SELECT ?x { ?x wdt:P31 wd:Q515 } } AS %a { INCLUDE %a ?x wdt:P36 ?y }", []string{"not_on_class ?x P36"}},
-		"service":       {"SELECT * { SERVICE <http://example.org/sparql> { ?x wdt:P31 wd:Q515; wdt:P36 ?y } }", []string{"not_on_class ?x P36"}},
+		"subselect": {"SELECT * { { SELECT ?x { ?x wdt:P31 wd:Q515 } } ?x wdt:P36 ?y }", []string{"not_on_class ?x P36"}},
+		"named": {"SELECT * WITH { SELECT ?x { ?x wdt:P31 wd:Q515 } } AS %a { INCLUDE %a ?x wdt:P36 ?y }",
+			[]string{"not_on_class ?x P36"}},
+		"service": {"SELECT * { SERVICE <http://example.org/sparql> { ?x wdt:P31 wd:Q515; wdt:P36 ?y } }",
+			[]string{"not_on_class ?x P36"}},
 		"other service": {"SELECT * { SERVICE <http://example.org/other> { ?x wdt:P31 wd:Q515; wdt:P36 ?y } }", nil},
 		"labels":        {`SELECT * { ?x wdt:P31 wd:Q515; rdfs:label ?l SERVICE wikibase:label { bd:serviceParam wikibase:language "en" } }`, nil},
 	} {
@@ -101,12 +108,14 @@ func TestCheck(t *testing.T) {
 
 // TestCheckPlain: another graph's own vocabulary.
 func TestCheckPlain(t *testing.T) {
-	d := &kg.Description{Statements: kg.Plain, Prefixes: map[string]string{"c": "http://example.org/c/"}, Types: []string{"rdf:type"}}
+	d := &kg.Description{Statements: kg.Plain, Prefixes: map[string]string{"c": "http://example.org/c/"},
+		Types: []string{"rdf:type"}}
 	s := Schema{Graph: d, Shape: func(class string) (*kg.Shape, error) {
 		if class != "http://example.org/c/Firm" {
 			return nil, kg.Errorf(kg.NotFound, "no members")
 		}
-		return &kg.Shape{Class: kg.PropertyRef{ID: "c:Firm", Label: "Firma"}, Members: 7, Out: []kg.ShapePredicate{pred("c:boss", 1)}}, nil
+		return &kg.Shape{Class: kg.PropertyRef{ID: "c:Firm", Label: "Firma"}, Members: 7,
+			Out: []kg.ShapePredicate{pred("c:boss", 1)}}, nil
 	}}
 	q, err := sparql.Parse("PREFIX c: <http://example.org/c/> SELECT * { ?x a c:Firm ; c:boss ?b ; c:seat ?s . ?b a c:Man }")
 	if err != nil {

@@ -27,8 +27,8 @@ const candidates = 50
 
 // FindClasses finds classes by name or meaning, those with direct members only, labels in lang: the largest classes
 // whose label is the text first, then what the graph's own search finds, then other labels with its words. Uses is the
-// number of direct members, -1 when it was not counted. Errors are the graph's; a graph that cannot count its classes in
-// time is searched without.
+// number of direct members, -1 when it was not counted. Errors are the graph's; a graph that cannot count its classes
+// in time is searched without.
 func (m *Maker) FindClasses(ctx context.Context, text, lang string, limit int) (*kg.SearchResult, error) {
 	limit = max(limit, 1)
 	list, err := m.largest(ctx, lang)

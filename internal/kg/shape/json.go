@@ -56,8 +56,9 @@ type exampled struct {
 
 // NewView returns a shape for JSON.
 func NewView(s *kg.Shape) View {
-	v := View{Class: Ref(s.Class), Members: known(s.Members), Sample: s.Sample, Source: s.Source, Out: predicateViews(s.Out),
-		In: predicateViews(s.In), MoreOut: s.MoreOut, MoreIn: s.MoreIn, Declared: refViews(s.Declared), Notes: s.Notes}
+	v := View{Class: Ref(s.Class), Members: known(s.Members), Sample: s.Sample, Source: s.Source,
+		Out: predicateViews(s.Out),
+		In:  predicateViews(s.In), MoreOut: s.MoreOut, MoreIn: s.MoreIn, Declared: refViews(s.Declared), Notes: s.Notes}
 	if !s.At.IsZero() {
 		v.At = &s.At
 	}
@@ -82,7 +83,8 @@ func refViews(refs []kg.PropertyRef) (out []Ref) {
 func predicateViews(ps []kg.ShapePredicate) []Predicate {
 	out := []Predicate{}
 	for _, p := range ps {
-		v := Predicate{Ref: Ref(p.Property), Variants: p.Variants, Coverage: known(p.Coverage), Targets: []Target{}, More: p.More,
+		v := Predicate{Ref: Ref(p.Property), Variants: p.Variants, Coverage: known(p.Coverage), Targets: []Target{},
+			More:    p.More,
 			Allowed: refViews(p.Allowed)}
 		if v.Coverage != nil {
 			v.Mean, v.Cardinality = known(p.Mean), p.Cardinality()

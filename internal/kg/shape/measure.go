@@ -29,8 +29,8 @@ type Limits struct {
 	Classes int           // classes that FindClasses lists, the largest ones; below 0: none
 }
 
-// DefaultLimits returns GRASP's limits for predicates, classes and queries (its repository, files of 2026), and ours for
-// samples.
+// DefaultLimits returns GRASP's limits for predicates, classes and queries (its repository, files of 2026), and ours
+// for samples.
 func DefaultLimits() Limits {
 	return Limits{Share: 0.01, Out: 30, In: 10, Targets: 5, Query: 30 * time.Second, Whole: 10_000, Sample: 2_000,
 		Classes: 500}

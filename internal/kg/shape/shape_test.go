@@ -21,8 +21,9 @@ import (
 
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-var plain = kg.Description{Name: "firms", Statements: kg.Plain, Prefixes: map[string]string{"c": "http://example.org/c/", "xsd": rdf.XSD},
-	Types: []string{"rdf:type"}, Labels: []string{"rdfs:label"}, Languages: []string{"de", "en"}}
+var plain = kg.Description{Name: "firms", Statements: kg.Plain,
+	Prefixes: map[string]string{"c": "http://example.org/c/", "xsd": rdf.XSD},
+	Types:    []string{"rdf:type"}, Labels: []string{"rdfs:label"}, Languages: []string{"de", "en"}}
 
 // firms: four firms, of which all have one boss, two have three seats in all, one has an address without a name; two
 // persons work for firms.
@@ -103,7 +104,8 @@ func TestShapeOfAnyGraph(t *testing.T) {
 	if n > 9 {
 		t.Errorf("%d queries for one class", n)
 	}
-	if again, err := m.Shape(context.Background(), "<http://example.org/c/Firm>", "de"); err != nil || again != s || len(c.asked) != n {
+	if again, err := m.Shape(context.Background(), "<http://example.org/c/Firm>", "de"); err != nil || again != s ||
+		len(c.asked) != n {
 		t.Errorf("the shape is not remembered: %v, %d queries", err, len(c.asked))
 	}
 	if got := shape.Text(s, 2, 0); !strings.HasSuffix(got, "left out: 2 properties of members") {
@@ -118,7 +120,8 @@ func TestShapeOfAnyGraph(t *testing.T) {
 
 // TestView: the form in JSON, with null for what is not known.
 func TestView(t *testing.T) {
-	s, err := maker(t, shape.Options{Graph: plain, Query: load(t, firms).Query, Limits: shape.Limits{Out: 1, In: 1}}).Shape(context.Background(), "c:Firm", "de")
+	s, err := maker(t, shape.Options{Graph: plain, Query: load(t, firms).Query, Limits: shape.Limits{Out: 1,
+		In: 1}}).Shape(context.Background(), "c:Firm", "de")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,9 +141,11 @@ func TestView(t *testing.T) {
 // TestLabelOfAnotherLanguage: it has its tag.
 func TestLabelOfAnotherLanguage(t *testing.T) {
 	g := load(t, firms)
-	labels, err := shape.Labels(context.Background(), &plain, g.Query, []string{"http://example.org/c/Firm", "http://example.org/c/boss",
+	labels, err := shape.Labels(context.Background(), &plain, g.Query, []string{"http://example.org/c/Firm",
+		"http://example.org/c/boss",
 		"http://example.org/c/seat", "http://example.org/c/since", "http://bad> . ?x"}, []string{"en"})
-	want := map[string]string{"http://example.org/c/Firm": "firm", "http://example.org/c/boss": "Chef@de", "http://example.org/c/seat": "seat"}
+	want := map[string]string{"http://example.org/c/Firm": "firm", "http://example.org/c/boss": "Chef@de",
+		"http://example.org/c/seat": "seat"}
 	if d := cmp.Diff(want, labels); d != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
@@ -154,7 +159,8 @@ func TestSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.Source != shape.Sample || s.Sample != 2 || s.Members != 4 || !strings.Contains(shape.Text(s, 0, 0), "2 of 4 direct members looked at") {
+	if s.Source != shape.Sample || s.Sample != 2 || s.Members != 4 || !strings.Contains(shape.Text(s, 0, 0),
+		"2 of 4 direct members looked at") {
 		t.Errorf("got %+v", s)
 	}
 	for _, q := range c.asked {
@@ -164,8 +170,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestSlowQueries: a query that takes too long degrades to a sample, then to a smaller one; what leads to members may be
-// left out, the members' own predicates may not.
+// TestSlowQueries: a query that takes too long degrades to a sample, then to a smaller one; what leads to members may
+// be left out, the members' own predicates may not.
 func TestSlowQueries(t *testing.T) {
 	late := kg.Errorf(kg.Timeout, "too long")
 	for name, tt := range map[string]struct {
@@ -239,7 +245,8 @@ func TestKept(t *testing.T) {
 	dir := t.TempDir()
 	now := noon
 	c := &counter{query: load(t, firms).Query}
-	o := shape.Options{Graph: plain, Query: c.Query, Store: shape.Folder(filepath.Join(dir, "shapes")), MaxAge: 24 * time.Hour, Now: func() time.Time { return now }}
+	o := shape.Options{Graph: plain, Query: c.Query, Store: shape.Folder(filepath.Join(dir, "shapes")),
+		MaxAge: 24 * time.Hour, Now: func() time.Time { return now }}
 	ask := func(lang string) (*kg.Shape, int) {
 		before := len(c.asked)
 		s, err := maker(t, o).Shape(context.Background(), "c:Firm", lang)
@@ -326,10 +333,11 @@ func TestVoID(t *testing.T) {
 	fetched := ""
 	for name, o := range map[string]shape.Options{
 		"endpoint": {Query: load(t, firms+voidText).Query},
-		"document": {Query: load(t, firms).Query, VoID: void.Fetch("https://example.org/data/sparql?x=1", func(_ context.Context, address string) ([]byte, error) {
-			fetched = address
-			return []byte(voidText), nil
-		})},
+		"document": {Query: load(t, firms).Query, VoID: void.Fetch("https://example.org/data/sparql?x=1",
+			func(_ context.Context, address string) ([]byte, error) {
+				fetched = address
+				return []byte(voidText), nil
+			})},
 	} {
 		c := &counter{query: o.Query}
 		o.Graph, o.Query = plain, c.Query
@@ -360,7 +368,8 @@ func TestNoVoID(t *testing.T) {
 			return []byte("<http://x> <http://y> <http://z> ."), nil
 		},
 	} {
-		m := maker(t, shape.Options{Graph: plain, Query: load(t, firms).Query, VoID: void.Fetch("https://example.org/sparql", get)})
+		m := maker(t, shape.Options{Graph: plain, Query: load(t, firms).Query, VoID: void.Fetch("https://example.org/sparql",
+			get)})
 		s, err := m.Shape(context.Background(), "c:Firm", "de")
 		if err != nil || s.Source != shape.Endpoint {
 			t.Errorf("%s: %v, %+v", name, err, s)
@@ -377,7 +386,8 @@ func TestNoVoID(t *testing.T) {
 func TestFindClasses(t *testing.T) {
 	c := &counter{query: load(t, firms).Query}
 	found := []kg.Hit{{ID: "c:Man", Label: "man"}, {ID: "c:p1", Label: "mankind"}}
-	o := shape.Options{Graph: plain, Query: c.Query, Find: func(_ context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
+	o := shape.Options{Graph: plain, Query: c.Query, Find: func(_ context.Context, q kg.FindQuery) (*kg.SearchResult,
+		error) {
 		if q.Text != "man" {
 			return &kg.SearchResult{}, nil
 		}
@@ -387,7 +397,8 @@ func TestFindClasses(t *testing.T) {
 		name, text, want string
 		classes          int
 	}{
-		{"by label", "Firma", "c:Firm 4", 0}, {"by the end of its address", "town", "c:Town 1", 0}, {"once", "man", "c:Man 2", 0},
+		{"by label", "Firma", "c:Firm 4", 0}, {"by the end of its address", "town", "c:Town 1", 0}, {"once", "man", "c:Man 2",
+			0},
 		{"the graph's search, with members only", "man", "c:Man -1", -1}, {"nothing", "dragon", "", 0},
 	} {
 		o.Limits.Classes = tt.classes
@@ -405,7 +416,8 @@ func TestFindClasses(t *testing.T) {
 	}
 }
 
-var wikibase = kg.Description{Name: "wikidata", Dialect: "wdqs", Statements: kg.Wikibase, Prefixes: rdf.Prefixes, Types: []string{"wdt:P31"},
+var wikibase = kg.Description{Name: "wikidata", Dialect: "wdqs", Statements: kg.Wikibase, Prefixes: rdf.Prefixes,
+	Types:    []string{"wdt:P31"},
 	Subclass: "wdt:P279", Labels: []string{"rdfs:label"}, Languages: []string{"en"}}
 
 // cities: two cities as Wikidata has them. P300 is an external ID, P400 has a deprecated statement only.

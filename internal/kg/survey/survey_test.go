@@ -14,7 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/rdf"
 )
 
-var wikibase = &kg.Description{Statements: kg.Wikibase, Prefixes: rdf.Prefixes, Types: []string{"wdt:P31"}, Subclass: "wdt:P279"}
+var wikibase = &kg.Description{Statements: kg.Wikibase, Prefixes: rdf.Prefixes, Types: []string{"wdt:P31"},
+	Subclass: "wdt:P279"}
 
 func load(t *testing.T, turtle string) *embedded.Graph {
 	t.Helper()
@@ -33,7 +34,8 @@ func TestHierarchy(t *testing.T) {
 	g := load(t, `wd:Q1 wdt:P31 wd:Q2 . wd:Q2 wdt:P279 wd:Q3 . wd:Q3 wdt:P279 wd:Q4 , wd:Q2 . wd:Q4 wdt:P279 wd:Q5 . wd:Q6 wdt:P279 wd:Q2 .`)
 	e := func(id string) string { return rdf.Entity + id }
 	got, err := survey.Hierarchy(context.Background(), wikibase, g.Query, e("Q1"), 2)
-	want := &survey.Classes{Types: []string{e("Q2")}, Wider: map[string][]string{e("Q2"): {e("Q3")}, e("Q3"): {e("Q2"), e("Q4")}}}
+	want := &survey.Classes{Types: []string{e("Q2")}, Wider: map[string][]string{e("Q2"): {e("Q3")}, e("Q3"): {e("Q2"),
+		e("Q4")}}}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, d)
 	}
@@ -48,7 +50,8 @@ func TestHierarchyIsBounded(t *testing.T) {
 	var b strings.Builder
 	for i := range 30 {
 		for j := range 30 {
-			b.WriteString("wd:Q" + strings.Repeat("1", i%9+1) + " wdt:P279 wd:Q9" + strings.Repeat("2", j%9+1) + " , wd:Q8" + strings.Repeat("3", j%7+1) +
+			b.WriteString("wd:Q" + strings.Repeat("1", i%9+1) + " wdt:P279 wd:Q9" + strings.Repeat("2", j%9+1) + " , wd:Q8" +
+				strings.Repeat("3", j%7+1) +
 				strings.Repeat("4", i%5+1) + " . ")
 		}
 	}

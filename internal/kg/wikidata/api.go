@@ -26,7 +26,8 @@ func (c *Client) get(ctx context.Context, params url.Values, out any) error {
 	}, func(a remote.Answer, now time.Time) *kg.Error { return readAPI(a, now, out) })
 }
 
-// readAPI decodes an answer of the API, or says what is wrong with it. Errors of the API come with status 200 and an "error" member.
+// readAPI decodes an answer of the API, or says what is wrong with it. Errors of the API come with status 200 and an
+// "error" member.
 func readAPI(a remote.Answer, now time.Time, out any) *kg.Error {
 	if e := readStatus(a, now); e != nil {
 		return e
@@ -87,9 +88,11 @@ type apiError struct {
 	Info string `json:"info"`
 }
 
-// failure sets the kind of the API's error. Source: mediawiki.org, API:Errors and warnings; Wikibase, repo/includes/Api.
+// failure sets the kind of the API's error. Source: mediawiki.org, API:Errors and warnings; Wikibase,
+// repo/includes/Api.
 func (e *apiError) failure(a remote.Answer, now time.Time) *kg.Error {
-	f := &kg.Error{Kind: kg.QueryFailed, Message: "the API refused the request: " + remote.Tidy(e.Info) + " (" + remote.Tidy(e.Code) + ")"}
+	f := &kg.Error{Kind: kg.QueryFailed, Message: "the API refused the request: " + remote.Tidy(e.Info) + " (" +
+		remote.Tidy(e.Code) + ")"}
 	switch {
 	case e.Code == "maxlag", e.Code == "ratelimited":
 		f.Kind, f.RetryAfter = kg.RateLimited, remote.DefaultAfter
@@ -98,7 +101,8 @@ func (e *apiError) failure(a remote.Answer, now time.Time) *kg.Error {
 		}
 	case e.Code == "no-such-entity", e.Code == "no-such-entity-id", e.Code == "no-such-entity-link":
 		f.Kind = kg.NotFound
-	case e.Code == "readonly", strings.HasPrefix(e.Code, "internal_api_error"), e.Code == "cirrussearch-too-busy-error", e.Code == "search-backend-error":
+	case e.Code == "readonly", strings.HasPrefix(e.Code, "internal_api_error"), e.Code == "cirrussearch-too-busy-error",
+		e.Code == "search-backend-error":
 		f.Kind = kg.Down
 	}
 	return f

@@ -14,8 +14,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// The adapter against a server that speaks the services' protocols over the suite's facts: what the agent relies on survives the way through HTTP,
-// Wikibase's JSON and back.
+// The adapter against a server that speaks the services' protocols over the suite's facts: what the agent relies on
+// survives the way through HTTP, Wikibase's JSON and back.
 func TestConformance(t *testing.T) {
 	b := embedded.NewBuilder()
 	if err := b.Read("data.ttl", strings.NewReader(kgtest.Data)); err != nil {
@@ -33,7 +33,8 @@ func TestConformance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cfg := Config{SPARQL: srv.URL + "/sparql", API: srv.URL + "/w/api.php", UserAgent: "SpinachBot-test/1 (https://example.org/contact)"}
+		cfg := Config{SPARQL: srv.URL + "/sparql", API: srv.URL + "/w/api.php",
+			UserAgent: "SpinachBot-test/1 (https://example.org/contact)"}
 		c, err := New(lg, cfg, rt, politehttp.NewManualClock(noon), func() float64 { return 0 }, remote.NewMemoryStore())
 		if err != nil {
 			t.Fatal(err)

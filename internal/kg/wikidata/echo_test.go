@@ -23,9 +23,11 @@ func TestEchoedRequestsRevealNoKey(t *testing.T) {
 			defer srv.Close()
 			var log bytes.Buffer
 			lg := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-			cfg := Config{SPARQL: srv.URL + "/sparql?key=r8%2Fny5%2Bjd1ce7wq2us9ag", API: srv.URL + "/api?key=r8%2Fny5%2Bjd1ce7wq2us9ag",
+			cfg := Config{SPARQL: srv.URL + "/sparql?key=r8%2Fny5%2Bjd1ce7wq2us9ag", API: srv.URL +
+				"/api?key=r8%2Fny5%2Bjd1ce7wq2us9ag",
 				UserAgent: "Test/1 (test@example.org)", Retry: politehttp.Policy{Attempts: 2}}
-			c, err := New(lg, cfg, srv.Client().Transport, politehttp.NewManualClock(noon), func() float64 { return 0 }, remote.NewMemoryStore())
+			c, err := New(lg, cfg, srv.Client().Transport, politehttp.NewManualClock(noon), func() float64 { return 0 },
+				remote.NewMemoryStore())
 			if err != nil {
 				t.Fatal(err)
 			}

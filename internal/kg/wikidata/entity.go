@@ -62,8 +62,9 @@ type rawStatement struct {
 	Order      []string           `json:"qualifiers-order"`
 }
 
-// Entity returns an entity's page: all statements with ranks and qualifiers, and labels in lang or its fallbacks. Statements and qualifiers with external
-// identifiers are left out. The page is shared with later callers: do not modify it. Errors: BadID, NotFound, and the failures of the service.
+// Entity returns an entity's page: all statements with ranks and qualifiers, and labels in lang or its fallbacks.
+// Statements and qualifiers with external identifiers are left out. The page is shared with later callers: do not
+// modify it. Errors: BadID, NotFound, and the failures of the service.
 func (c *Client) Entity(ctx context.Context, id, lang string) (*kg.Entity, error) {
 	key := entityKey{id, language(lang)}
 	if e, ok := c.entities.Get(key); ok {
@@ -145,7 +146,10 @@ func (r *rawEntity) page(langs []string) *kg.Entity {
 			e.Claims = append(e.Claims, ps)
 		}
 	}
-	slices.SortFunc(e.Claims, func(a, b kg.PropertyStatements) int { return cmp.Compare(number(a.Property.ID), number(b.Property.ID)) })
+	slices.SortFunc(e.Claims, func(a, b kg.PropertyStatements) int {
+		return cmp.Compare(number(a.Property.ID),
+			number(b.Property.ID))
+	})
 	return e
 }
 
@@ -170,9 +174,13 @@ func propertyStatements(p string, raw []rawStatement) kg.PropertyStatements {
 			s.Rank = string(kg.Normal)
 		}
 		ps.Datatype = first(ps.Datatype, s.Mainsnak.Datatype)
-		ps.Statements = append(ps.Statements, kg.Statement{Value: s.Mainsnak.value(), Rank: kg.Rank(s.Rank), Qualifiers: s.qualifiers()})
+		ps.Statements = append(ps.Statements, kg.Statement{Value: s.Mainsnak.value(), Rank: kg.Rank(s.Rank),
+			Qualifiers: s.qualifiers()})
 	}
-	slices.SortStableFunc(ps.Statements, func(a, b kg.Statement) int { return cmp.Compare(ranks[string(a.Rank)], ranks[string(b.Rank)]) })
+	slices.SortStableFunc(ps.Statements, func(a, b kg.Statement) int {
+		return cmp.Compare(ranks[string(a.Rank)],
+			ranks[string(b.Rank)])
+	})
 	return ps
 }
 
@@ -221,7 +229,8 @@ func (c *Client) addLabels(ctx context.Context, e *kg.Entity, lang string) error
 			ids = append(ids, id)
 		}
 	})
-	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(a[0], b[0]) }) // properties first: they matter more if the rest is cut
+	// properties first: they matter more if the rest is cut
+	slices.SortStableFunc(ids, func(a, b string) int { return cmp.Compare(a[0], b[0]) })
 	if len(ids) > mostLabels {
 		c.lg.Debug("page with too many values: some have no label", "entity", e.ID, "values", len(ids))
 		ids = ids[:mostLabels]
@@ -262,7 +271,8 @@ func visitValue(v *kg.Value, f func(id string, label *string)) {
 	}
 }
 
-// Examples returns the property's own examples: its statements of P1855 with the value of the qualifier that is the property itself.
+// Examples returns the property's own examples: its statements of P1855 with the value of the qualifier that is the
+// property itself.
 func (c *Client) Examples(ctx context.Context, property, lang string) ([]kg.Example, error) {
 	if !rdf.ValidID(property) || property[0] != 'P' {
 		return nil, kg.Errorf(kg.BadID, "%q is not the number of a property, such as P31", remote.Tidy(property))

@@ -18,8 +18,9 @@ func item(id string) string {
 	return fmt.Sprintf(`{"snaktype":"value","datatype":"wikibase-item","datavalue":{"type":"wikibase-entityid","value":{"entity-type":"item","id":%q}}}`, id)
 }
 
-// page is an answer of wbgetentities in the shape of Wikibase's docs/topics/json.md: ranks out of order, properties out of order, empty maps as [],
-// an external identifier, somevalue, novalue, a deprecated statement, qualifiers in the page's order.
+// page is an answer of wbgetentities in the shape of Wikibase's docs/topics/json.md: ranks out of order, properties out
+// of order, empty maps as [], an external identifier, somevalue, novalue, a deprecated statement, qualifiers in the
+// page's order.
 var page = `{"entities":{"Q42":{"pageid":138,"ns":0,"title":"Q42","type":"item","id":"Q42",
 "labels":{"mul":{"language":"mul","value":"Douglas Adams"},"en":{"language":"en","value":"D. Adams"}},
 "descriptions":{"en":{"language":"en","value":"English writer"}},
@@ -38,14 +39,16 @@ var page = `{"entities":{"Q42":{"pageid":138,"ns":0,"title":"Q42","type":"item",
 func labelsOf(pairs ...string) string {
 	var out []string
 	for i := 0; i < len(pairs); i += 2 {
-		out = append(out, fmt.Sprintf(`%q:{"type":"x","id":%q,"labels":{"en":{"language":"en","value":%q}}}`, pairs[i], pairs[i], pairs[i+1]))
+		out = append(out, fmt.Sprintf(`%q:{"type":"x","id":%q,"labels":{"en":{"language":"en","value":%q}}}`, pairs[i],
+			pairs[i], pairs[i+1]))
 	}
 	return `{"entities":{` + strings.Join(out, ",") + `},"success":1}`
 }
 
 func TestEntity(t *testing.T) {
 	s := newService(t).on("/api", reply{status: 200, body: page},
-		reply{status: 200, body: labelsOf("P569", "date of birth", "P26", "spouse", "P580", "start time", "Q4", "Jane", "Q6", "June", "P2048", "height", "Q11573", "metre", "P40", "child")})
+		reply{status: 200, body: labelsOf("P569", "date of birth", "P26", "spouse", "P580", "start time", "Q4", "Jane", "Q6",
+			"June", "P2048", "height", "Q11573", "metre", "P40", "child")})
 	c := s.client(nil, nil)
 	got, err := c.Entity(context.Background(), "Q42", "de")
 	if err != nil {
@@ -55,16 +58,20 @@ func TestEntity(t *testing.T) {
 	dateTime := func(v string, precision int) kg.Value {
 		return kg.Value{Term: rdf.Typed(v, rdf.XSDDateTime), Precision: precision}
 	}
-	want := &kg.Entity{ID: "Q42", Type: kg.Item, Label: "Douglas Adams", Description: "English writer", Aliases: []string{"DNA", "Bop Ad"}, Sitelinks: 2,
+	want := &kg.Entity{ID: "Q42", Type: kg.Item, Label: "Douglas Adams", Description: "English writer",
+		Aliases: []string{"DNA", "Bop Ad"}, Sitelinks: 2,
 		Claims: []kg.PropertyStatements{
 			{Property: kg.PropertyRef{ID: "P26", Label: "spouse"}, Datatype: "wikibase-item", Statements: []kg.Statement{
 				{Value: kg.Value{Term: q("Q6"), Label: "June"}, Rank: kg.Preferred},
 				{Value: kg.Value{Term: q("Q4"), Label: "Jane"}, Rank: kg.Normal, Qualifiers: []kg.Qualifier{
 					{Property: kg.PropertyRef{ID: "P582"}, Values: []kg.Value{{Unknown: true}}},
-					{Property: kg.PropertyRef{ID: "P580", Label: "start time"}, Values: []kg.Value{dateTime("1991-11-01T00:00:00Z", 10)}}}},
+					{Property: kg.PropertyRef{ID: "P580", Label: "start time"}, Values: []kg.Value{dateTime("1991-11-01T00:00:00Z",
+						10)}}}},
 				{Value: kg.Value{Term: q("Q3")}, Rank: kg.Deprecated}}},
-			{Property: kg.PropertyRef{ID: "P40", Label: "child"}, Datatype: "wikibase-item", Statements: []kg.Statement{{Value: kg.Value{None: true}, Rank: kg.Normal}}},
-			{Property: kg.PropertyRef{ID: "P569", Label: "date of birth"}, Datatype: "time", Statements: []kg.Statement{{Value: dateTime("1952-03-11T00:00:00Z", 11), Rank: kg.Normal}}},
+			{Property: kg.PropertyRef{ID: "P40", Label: "child"}, Datatype: "wikibase-item",
+				Statements: []kg.Statement{{Value: kg.Value{None: true}, Rank: kg.Normal}}},
+			{Property: kg.PropertyRef{ID: "P569", Label: "date of birth"}, Datatype: "time",
+				Statements: []kg.Statement{{Value: dateTime("1952-03-11T00:00:00Z", 11), Rank: kg.Normal}}},
 			{Property: kg.PropertyRef{ID: "P2048", Label: "height"}, Datatype: "quantity", Statements: []kg.Statement{
 				{Value: kg.Value{Term: rdf.Typed("1.96", rdf.XSDDecimal), Unit: "Q11573", UnitLabel: "metre"}, Rank: kg.Normal}}},
 		}}
@@ -95,13 +102,17 @@ func TestEntityFailures(t *testing.T) {
 		{"a lexeme", "L7", nil, kg.BadID},
 		{"injection", "Q1|Q2", nil, kg.BadID},
 		{"a number that fails the call", "Q9999999999", nil, kg.NotFound},
-		{"missing", "Q7", []reply{{status: 200, body: `{"entities":{"Q7":{"id":"Q7","missing":""}},"success":1}`}}, kg.NotFound},
-		{"no-such-entity", "Q7", []reply{{status: 200, body: `{"error":{"code":"no-such-entity","info":"Could not find an entity"}}`}}, kg.NotFound},
+		{"missing", "Q7", []reply{{status: 200, body: `{"entities":{"Q7":{"id":"Q7","missing":""}},"success":1}`}},
+			kg.NotFound},
+		{"no-such-entity", "Q7", []reply{{status: 200,
+			body: `{"error":{"code":"no-such-entity","info":"Could not find an entity"}}`}}, kg.NotFound},
 		{"empty", "Q7", []reply{{status: 200, body: `{"entities":[]}`}}, kg.Down},
 		{"no JSON", "Q7", []reply{{status: 200, body: `<html>`}, {status: 200, body: ``}, {status: 200, body: `{`}}, kg.Down},
-		{"maxlag for long", "Q7", []reply{{status: 200, header: map[string]string{"Retry-After": "500"}, body: `{"error":{"code":"maxlag","info":"Waiting"}}`}}, kg.RateLimited},
+		{"maxlag for long", "Q7", []reply{{status: 200, header: map[string]string{"Retry-After": "500"},
+			body: `{"error":{"code":"maxlag","info":"Waiting"}}`}}, kg.RateLimited},
 		{"broken for good", "Q7", []reply{{status: 500}, {status: 503}, {}}, kg.Down},
-		{"other error", "Q7", []reply{{status: 200, body: `{"error":{"code":"badvalue","info":"Unrecognized value"}}`}}, kg.QueryFailed},
+		{"other error", "Q7", []reply{{status: 200, body: `{"error":{"code":"badvalue","info":"Unrecognized value"}}`}},
+			kg.QueryFailed},
 		{"ban", "Q7", []reply{{status: 403, body: "<html>blocked"}}, kg.Banned},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -116,7 +127,8 @@ func TestEntityFailures(t *testing.T) {
 
 func TestRedirect(t *testing.T) {
 	for _, key := range []string{"Q7", "Q42"} {
-		s := newService(t).on("/api", reply{status: 200, body: strings.Replace(strings.Replace(page, `{"entities":{"Q42"`, `{"entities":{"`+key+`"`, 1), `"claims":{`, `"old":{`, 1)})
+		s := newService(t).on("/api", reply{status: 200, body: strings.Replace(strings.Replace(page, `{"entities":{"Q42"`,
+			`{"entities":{"`+key+`"`, 1), `"claims":{`, `"old":{`, 1)})
 		e, err := s.client(nil, nil).Entity(context.Background(), "Q7", "en")
 		if err != nil || e.ID != "Q42" || len(e.Claims) != 0 {
 			t.Errorf("keyed by %s: %+v, %v", key, e, err)
@@ -126,15 +138,18 @@ func TestRedirect(t *testing.T) {
 
 func TestExamples(t *testing.T) {
 	body := `{"entities":{"P36":{"type":"property","datatype":"wikibase-item","id":"P36","labels":[],"claims":{"P1855":[
-	{"mainsnak":` + item("Q183") + `,"rank":"normal","qualifiers":{"P36":[` + item("Q64") + `,` + item("Q586") + `],"P580":[{"snaktype":"somevalue"}]}},
+	{"mainsnak":` + item("Q183") + `,"rank":"normal","qualifiers":{"P36":[` + item("Q64") + `,` + item("Q586") +
+		`],"P580":[{"snaktype":"somevalue"}]}},
 	{"mainsnak":` + item("Q30") + `,"rank":"deprecated","qualifiers":{"P36":[` + item("Q61") + `]}},
 	{"mainsnak":{"snaktype":"novalue"},"rank":"normal"}]}}},"success":1}`
-	s := newService(t).on("/api", reply{status: 200, body: body}, reply{status: 200, body: labelsOf("Q183", "Germany", "Q64", "Berlin")})
+	s := newService(t).on("/api", reply{status: 200, body: body}, reply{status: 200, body: labelsOf("Q183", "Germany",
+		"Q64", "Berlin")})
 	c := s.client(nil, nil)
 	for range 2 {
 		got, err := c.Examples(context.Background(), "P36", "en")
 		germany := kg.PropertyRef{ID: "Q183", Label: "Germany"}
-		want := []kg.Example{{Subject: germany, Value: kg.Value{Term: rdf.IRI(rdf.Entity + "Q64"), Label: "Berlin"}}, {Subject: germany, Value: kg.Value{Term: rdf.IRI(rdf.Entity + "Q586")}}}
+		want := []kg.Example{{Subject: germany, Value: kg.Value{Term: rdf.IRI(rdf.Entity + "Q64"), Label: "Berlin"}},
+			{Subject: germany, Value: kg.Value{Term: rdf.IRI(rdf.Entity + "Q586")}}}
 		if d := cmp.Diff(want, got); err != nil || d != "" || s.calls("/api") != 2 {
 			t.Errorf("%v after %d calls\n%s", err, s.calls("/api"), d)
 		}
@@ -148,18 +163,23 @@ func TestSearch(t *testing.T) {
 	{"id":"L1-F2","label":"no item"}],"search-continue":7,"success":1}`
 	s := newService(t).on("/api", reply{status: 200, body: body}, reply{status: 200, body: `{"search":[],"success":1}`})
 	c := s.client(nil, nil)
-	got, err := c.Search(context.Background(), kg.SearchQuery{Text: " Dou\n glas ", Language: "DE", Type: kg.Item, Limit: 99})
+	got, err := c.Search(context.Background(), kg.SearchQuery{Text: " Dou\n glas ", Language: "DE", Type: kg.Item,
+		Limit: 99})
 	want := &kg.SearchResult{More: true, Hits: []kg.Hit{
-		{ID: "Q42", Type: kg.Item, Label: "Douglas Adams", Description: "englischer Autor", Aliases: []string{"Douglas N. Adams"}, MatchType: "alias", MatchText: "Douglas N. Adams", MatchLanguage: "de"},
-		{ID: "P9", Type: kg.Item, Label: "old form", Description: "d", Datatype: "time", MatchType: "label", MatchText: "old form", MatchLanguage: "en"}}}
+		{ID: "Q42", Type: kg.Item, Label: "Douglas Adams", Description: "englischer Autor",
+			Aliases: []string{"Douglas N. Adams"}, MatchType: "alias", MatchText: "Douglas N. Adams", MatchLanguage: "de"},
+		{ID: "P9", Type: kg.Item, Label: "old form", Description: "d", Datatype: "time", MatchType: "label",
+			MatchText: "old form", MatchLanguage: "en"}}}
 	if d := cmp.Diff(want, got); err != nil || d != "" {
 		t.Errorf("%v\n%s", err, d)
 	}
 	f := s.asked["/api"][0]
-	if f.Get("search") != "Dou glas" || f.Get("language") != "de" || f.Get("uselang") != "de" || f.Get("limit") != "50" || f.Get("type") != "item" || f.Get("format") != "json" {
+	if f.Get("search") != "Dou glas" || f.Get("language") != "de" || f.Get("uselang") != "de" || f.Get("limit") != "50" ||
+		f.Get("type") != "item" || f.Get("format") != "json" {
 		t.Errorf("asked %v", f)
 	}
-	if got, err := c.Search(context.Background(), kg.SearchQuery{Text: "x", Language: "not a code!", Type: kg.Property}); err != nil || len(got.Hits) != 0 || s.asked["/api"][1].Get("language") != "en" {
+	if got, err := c.Search(context.Background(), kg.SearchQuery{Text: "x", Language: "not a code!",
+		Type: kg.Property}); err != nil || len(got.Hits) != 0 || s.asked["/api"][1].Get("language") != "en" {
 		t.Errorf("%+v %v %v", got, err, s.asked["/api"][1])
 	}
 	if got, err := c.Search(context.Background(), kg.SearchQuery{Text: "  "}); err != nil || len(got.Hits) != 0 {
@@ -168,7 +188,8 @@ func TestSearch(t *testing.T) {
 }
 
 func TestSearchInUnknownLanguage(t *testing.T) {
-	s := newService(t).on("/api", reply{status: 200, body: `{"error":{"code":"badvalue","info":"Unrecognized value for parameter \"language\": xq."}}`},
+	s := newService(t).on("/api", reply{status: 200,
+		body: `{"error":{"code":"badvalue","info":"Unrecognized value for parameter \"language\": xq."}}`},
 		reply{status: 200, body: `{"search":[{"id":"Q42","label":"x"}]}`})
 	got, err := s.client(nil, nil).Search(context.Background(), kg.SearchQuery{Text: "x", Language: "xq"})
 	if err != nil || len(got.Hits) != 1 || s.asked["/api"][1].Get("language") != "en" {
@@ -181,11 +202,13 @@ func TestLabels(t *testing.T) {
 	for i := 1; i <= 120; i++ {
 		ids = append(ids, fmt.Sprintf("Q%d", i))
 	}
-	s := newService(t).on("/api", reply{status: 200, body: labelsOf("Q1", "universe")}, reply{status: 200, body: labelsOf("Q51", "Antarctica")}, reply{status: 200, body: labelsOf("Q120", "y")})
+	s := newService(t).on("/api", reply{status: 200, body: labelsOf("Q1", "universe")}, reply{status: 200,
+		body: labelsOf("Q51", "Antarctica")}, reply{status: 200, body: labelsOf("Q120", "y")})
 	c := s.client(nil, nil)
 	for range 2 {
 		got, err := c.Labels(context.Background(), append(ids, "Q1", "nonsense", "L3", "Q3000000000"), []string{"de", "en"})
-		if d := cmp.Diff(map[string]string{"Q1": "universe", "Q51": "Antarctica", "Q120": "y"}, got); err != nil || d != "" || s.calls("/api") != 3 {
+		if d := cmp.Diff(map[string]string{"Q1": "universe", "Q51": "Antarctica", "Q120": "y"}, got); err != nil || d != "" ||
+			s.calls("/api") != 3 {
 			t.Fatalf("%v after %d calls\n%s", err, s.calls("/api"), d)
 		}
 	}
@@ -195,7 +218,8 @@ func TestLabels(t *testing.T) {
 		}
 	}
 	s.on("/api", reply{status: 200, body: `{"entities":{"Q1":{"labels":{"fr":{"value":"univers"}}}}}`})
-	if got, err := c.Labels(context.Background(), []string{"Q1"}, []string{"fr", "en"}); err != nil || got["Q1"] != "univers" {
+	if got, err := c.Labels(context.Background(), []string{"Q1"}, []string{"fr", "en"}); err != nil ||
+		got["Q1"] != "univers" {
 		t.Errorf("another language is asked for: %v %v", got, err)
 	}
 }
@@ -210,8 +234,10 @@ func TestLabelsWhenOneFailsTheCall(t *testing.T) {
 }
 
 func TestAPIRetries(t *testing.T) {
-	s := newService(t).on("/api", reply{status: 200, header: map[string]string{"Retry-After": "5"}, body: `{"error":{"code":"maxlag","info":"Waiting for a server"}}`},
-		reply{status: 200, body: `{"error":{"code":"internal_api_error_DBQueryError","info":"x"}}`}, reply{status: 200, body: `{"search":[]}`})
+	s := newService(t).on("/api", reply{status: 200, header: map[string]string{"Retry-After": "5"},
+		body: `{"error":{"code":"maxlag","info":"Waiting for a server"}}`},
+		reply{status: 200, body: `{"error":{"code":"internal_api_error_DBQueryError","info":"x"}}`}, reply{status: 200,
+			body: `{"search":[]}`})
 	if _, err := s.client(nil, nil).Search(context.Background(), kg.SearchQuery{Text: "x"}); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +247,8 @@ func TestAPIRetries(t *testing.T) {
 }
 
 func TestNewRefusesBadSettings(t *testing.T) {
-	for _, cfg := range []Config{{}, {UserAgent: "x"}, {UserAgent: "SpinachBot (me)", SPARQL: "query.wikidata.org"}, {UserAgent: "SpinachBot (me)", Fallback: "file:///etc"}} {
+	for _, cfg := range []Config{{}, {UserAgent: "x"}, {UserAgent: "SpinachBot (me)", SPARQL: "query.wikidata.org"},
+		{UserAgent: "SpinachBot (me)", Fallback: "file:///etc"}} {
 		if _, err := New(nil, cfg, nil, nil, nil, nil); err == nil {
 			t.Errorf("%+v: want an error", cfg)
 		}
@@ -265,15 +292,18 @@ func TestValues(t *testing.T) {
 		{"monolingual", `{"snaktype":"value","datatype":"monolingualtext","datavalue":{"type":"monolingualtext","value":{"text":"Köln","language":"de"}}}`, kg.Value{Term: rdf.LangString("Köln", "de")}},
 		{"string", str("string", "a\"b"), kg.Value{Term: rdf.String("a\"b")}},
 		{"url", str("url", "https://example.org/?a=b"), kg.Value{Term: rdf.IRI("https://example.org/?a=b")}},
-		{"file", str("commonsMedia", "Douglas adams portrait (cropped).jpg"), kg.Value{Term: rdf.IRI("http://commons.wikimedia.org/wiki/Special:FilePath/Douglas%20adams%20portrait%20%28cropped%29.jpg")}},
-		{"shape", str("geo-shape", "Data:Berlin.map"), kg.Value{Term: rdf.IRI("http://commons.wikimedia.org/data/main/Data%3ABerlin.map")}},
+		{"file", str("commonsMedia", "Douglas adams portrait (cropped).jpg"),
+			kg.Value{Term: rdf.IRI("http://commons.wikimedia.org/wiki/Special:FilePath/Douglas%20adams%20portrait%20%28cropped%29.jpg")}},
+		{"shape", str("geo-shape", "Data:Berlin.map"),
+			kg.Value{Term: rdf.IRI("http://commons.wikimedia.org/data/main/Data%3ABerlin.map")}},
 		{"property", `{"snaktype":"value","datatype":"wikibase-property","datavalue":{"type":"wikibase-entityid","value":{"entity-type":"property","id":"P31","numeric-id":31}}}`, kg.Value{Term: rdf.IRI(rdf.Entity + "P31")}},
 		{"item without id", `{"snaktype":"value","datatype":"wikibase-item","datavalue":{"type":"wikibase-entityid","value":{"entity-type":"item","numeric-id":42}}}`, kg.Value{Term: rdf.IRI(rdf.Entity + "Q42")}},
 		{"sense", `{"snaktype":"value","datatype":"wikibase-sense","datavalue":{"type":"wikibase-entityid","value":{"entity-type":"sense","id":"L3-S1"}}}`, kg.Value{Term: rdf.IRI(rdf.Entity + "L3-S1")}},
 		{"bad id", `{"snaktype":"value","datatype":"wikibase-item","datavalue":{"type":"wikibase-entityid","value":{"id":"Q1> ?x"}}}`, kg.Value{Unknown: true}},
 		{"unknown value", `{"snaktype":"somevalue","datatype":"time"}`, kg.Value{Unknown: true}},
 		{"no value", `{"snaktype":"novalue","datatype":"time"}`, kg.Value{None: true}},
-		{"value of a form we do not know", `{"snaktype":"value","datatype":"new","datavalue":{"type":"new","value":{"a":1}}}`, kg.Value{Unknown: true}},
+		{"value of a form we do not know", `{"snaktype":"value","datatype":"new","datavalue":{"type":"new","value":{"a":1}}}`,
+			kg.Value{Unknown: true}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var s rawSnak
@@ -287,7 +317,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// Go's calendar is the proleptic Gregorian one: every day of it must come back from its day number, and the day after has the next number.
+// Go's calendar is the proleptic Gregorian one: every day of it must come back from its day number, and the day after
+// has the next number.
 func TestGregorianAgainstGo(t *testing.T) {
 	jdn := julianDay(-4712, 1, 1) // day 0 by definition
 	if jdn != 0 {

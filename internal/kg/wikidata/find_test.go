@@ -21,7 +21,8 @@ func searched(hits ...string) reply {
 	var list []string
 	for _, h := range hits {
 		id, label, _ := strings.Cut(h, " ")
-		list = append(list, fmt.Sprintf(`{"id":%q,"label":%q,"match":{"type":"label","language":"en","text":%q}}`, id, label, label))
+		list = append(list, fmt.Sprintf(`{"id":%q,"label":%q,"match":{"type":"label","language":"en","text":%q}}`, id, label,
+			label))
 	}
 	return reply{status: 200, body: `{"search":[` + strings.Join(list, ",") + `],"success":1}`}
 }
@@ -56,10 +57,13 @@ func withVector(s *service) func(*Config) {
 // TestFindMerges: the rankings by name and by meaning are merged by reciprocal rank; who is in both comes first; labels
 // of what only the vector database knows are fetched; external identifiers are left out.
 func TestFindMerges(t *testing.T) {
-	s := newService(t).on("/api", searched("P57 directed", "P999 directed ID"), describing("P58 screenwriter wikibase-item", "P345 IMDb_ID external-id")).
-		on("/vector/property/query/", reply{status: 200, body: `[{"PID":"P58","similarity_score":0.8,"rrf_score":0.1,"source":"Vector Search"},
+	s := newService(t).on("/api", searched("P57 directed", "P999 directed ID"),
+		describing("P58 screenwriter wikibase-item", "P345 IMDb_ID external-id")).
+		on("/vector/property/query/", reply{status: 200,
+			body: `[{"PID":"P58","similarity_score":0.8,"rrf_score":0.1,"source":"Vector Search"},
 			{"PID":"P57","similarity_score":0.7},{"PID":"P345","similarity_score":0.6},{"PID":"P57"},{"QID":"Q5"},{"PID":"nonsense"},{"PID":"P404"}]`})
-	res, err := s.client(nil, withVector(s)).Find(context.Background(), kg.FindQuery{Text: " who  directed ", Type: kg.Property, Language: "en", Limit: 2})
+	res, err := s.client(nil, withVector(s)).Find(context.Background(), kg.FindQuery{Text: " who  directed ",
+		Type: kg.Property, Language: "en", Limit: 2})
 	if err != nil || ids(res) != "P57 P58" || res.Hits[1].Label != "screenwriter" || res.Hits[1].Uses != -1 || !res.More {
 		t.Errorf("%+v, %v", res, err)
 	}
@@ -91,17 +95,21 @@ func TestFindAnyType(t *testing.T) {
 // TestFindWordsAnywhere: without the vector database, a name that nothing begins with is looked for by the wiki's own
 // search, in which the text is words alone.
 func TestFindWordsAnywhere(t *testing.T) {
-	s := newService(t).on("/api", searched(), reply{status: 200, body: `{"query":{"search":[{"title":"Q42"},{"title":"Talk:Q1"},{"title":"Q43"}]}}`},
+	s := newService(t).on("/api", searched(), reply{status: 200,
+		body: `{"query":{"search":[{"title":"Q42"},{"title":"Talk:Q1"},{"title":"Q43"}]}}`},
 		describing("Q42 Guide_to_the_Galaxy"))
-	res, err := s.client(nil, nil).Find(context.Background(), kg.FindQuery{Text: `to the "galaxy" -haswbstatement:P31`, Type: kg.Item, Limit: 5})
+	res, err := s.client(nil, nil).Find(context.Background(), kg.FindQuery{Text: `to the "galaxy" -haswbstatement:P31`,
+		Type: kg.Item, Limit: 5})
 	if err != nil || ids(res) != "Q42" {
 		t.Errorf("%s, %v", ids(res), err)
 	}
 	if got := s.asked["/api"][1].Get("srsearch"); got != "to the galaxy haswbstatement P31" {
 		t.Errorf("searched for %q", got)
 	}
-	s = newService(t).on("/api", searched(), reply{status: 200, body: `{"error":{"code":"badvalue","info":"no such list"}}`})
-	if res, err := s.client(nil, nil).Find(context.Background(), kg.FindQuery{Text: "x", Type: kg.Item, Limit: 5}); err != nil || len(res.Hits) > 0 {
+	s = newService(t).on("/api", searched(), reply{status: 200,
+		body: `{"error":{"code":"badvalue","info":"no such list"}}`})
+	if res, err := s.client(nil, nil).Find(context.Background(), kg.FindQuery{Text: "x", Type: kg.Item,
+		Limit: 5}); err != nil || len(res.Hits) > 0 {
 		t.Errorf("a wiki without this search: %+v, %v", res, err)
 	}
 }
@@ -189,7 +197,8 @@ func TestVectorPaceOutlastsRestarts(t *testing.T) {
 		s.on("/vector/item/query/", reply{status: 200, body: `[]`})
 	}
 	for range 20 {
-		if _, err := s.client(store, withVector(s)).vector.find(context.Background(), "x", "en", kg.Item, 5, false); err != nil {
+		if _, err := s.client(store, withVector(s)).vector.find(context.Background(), "x", "en", kg.Item, 5,
+			false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -205,9 +214,11 @@ func TestFindAmong(t *testing.T) {
 		among = append(among, rdf.IRI(rdf.Direct+id))
 	}
 	among = append(among, rdf.String("director of photography"), rdf.Blank("b"), rdf.IRI("http://example.org/x"))
-	labels := describing("P57 director wikibase-item", "P58 screenwriter wikibase-item", "P162 film_producer wikibase-item")
+	labels := describing("P57 director wikibase-item", "P58 screenwriter wikibase-item",
+		"P162 film_producer wikibase-item")
 	s := newService(t).on("/api", labels, labels, labels).
-		on("/vector/similarity-score/", reply{status: 200, body: `[{"id":"P162","similarity_score":0.4},{"id":"P58","similarity_score":0.9},{"id":"Q1","similarity_score":1}]`},
+		on("/vector/similarity-score/", reply{status: 200,
+			body: `[{"id":"P162","similarity_score":0.4},{"id":"P58","similarity_score":0.9},{"id":"Q1","similarity_score":1}]`},
 			reply{status: 503})
 	c := s.client(nil, withVector(s))
 	find := func(q kg.FindQuery) string {
@@ -274,7 +285,8 @@ var noLabels = reply{status: 200, body: `{"entities":{}}`}
 
 // TestREST: an entity of the REST API is the same as that of the Action API.
 func TestREST(t *testing.T) {
-	s := newService(t).on("/rest/entities/items/Q42", reply{status: 200, body: q42}).on("/api", noLabels, reply{status: 200, body: q42Action}, noLabels)
+	s := newService(t).on("/rest/entities/items/Q42", reply{status: 200, body: q42}).on("/api", noLabels,
+		reply{status: 200, body: q42Action}, noLabels)
 	got, err := s.client(nil, func(c *Config) { c.REST = s.URL + "/rest/" }).Entity(context.Background(), "Q42", "en")
 	if err != nil {
 		t.Fatal(err)
@@ -298,10 +310,11 @@ func TestRESTFailures(t *testing.T) {
 		kind    kg.Kind
 		action  bool
 	}{
-		"no such item":   {[]reply{{status: 404, body: `{"code":"resource-not-found","message":"The requested resource does not exist"}`}}, kg.NotFound, false},
-		"no such API":    {[]reply{{status: 404, body: "<html>"}, {status: 404}, {status: 404}}, "", true},
-		"down":           {[]reply{{status: 503}, {status: 503}, {status: 503}}, "", true},
-		"garbage":        {[]reply{{status: 200, body: "<html>"}, {status: 200, body: "{"}, {status: 200, body: "[]"}}, "", true},
+		"no such item": {[]reply{{status: 404, body: `{"code":"resource-not-found","message":"The requested resource does not exist"}`}}, kg.NotFound, false},
+		"no such API":  {[]reply{{status: 404, body: "<html>"}, {status: 404}, {status: 404}}, "", true},
+		"down":         {[]reply{{status: 503}, {status: 503}, {status: 503}}, "", true},
+		"garbage": {[]reply{{status: 200, body: "<html>"}, {status: 200, body: "{"}, {status: 200, body: "[]"}}, "",
+			true},
 		"another entity": {[]reply{{status: 200, body: `{"id":"nothing"}`}}, "", true},
 		"slow down":      {[]reply{{status: 429, header: map[string]string{"Retry-After": "3600"}}}, kg.RateLimited, false},
 	} {
@@ -328,7 +341,8 @@ func TestRESTFailures(t *testing.T) {
 
 // TestRESTRedirect: a merged item leads to its target.
 func TestRESTRedirect(t *testing.T) {
-	s := newService(t).on("/rest/entities/items/Q1", reply{status: 308, header: map[string]string{"Location": "/rest/entities/items/Q42"}}).
+	s := newService(t).on("/rest/entities/items/Q1", reply{status: 308,
+		header: map[string]string{"Location": "/rest/entities/items/Q42"}}).
 		on("/rest/entities/items/Q42", reply{status: 200, body: q42}).on("/api", noLabels)
 	e, err := s.client(nil, func(c *Config) { c.REST = s.URL + "/rest" }).Entity(context.Background(), "Q1", "en")
 	if err != nil || e.ID != "Q42" {
@@ -340,14 +354,16 @@ func TestRESTRedirect(t *testing.T) {
 // label service; what it cannot say is not sent, and the first service's failure is reported.
 func TestSecondIsQLever(t *testing.T) {
 	const label = `SELECT ?x ?xLabel { ?x wdt:P31 wd:Q5 SERVICE wikibase:label { bd:serviceParam wikibase:language "en" } }`
-	s := newService(t).on("/sparql", reply{status: 504}, reply{status: 504}).on("/second", reply{status: 200, body: oneRow}, reply{status: 200, body: oneRow})
+	s := newService(t).on("/sparql", reply{status: 504}, reply{status: 504}).on("/second", reply{status: 200,
+		body: oneRow}, reply{status: 200, body: oneRow})
 	c := s.client(nil, func(c *Config) { c.Fallback, c.FallbackDialect = s.URL+"/second", "qlever" })
 	table, err := c.Query(context.Background(), label)
 	if err != nil || table.Source != s.URL+"/second" {
 		t.Fatalf("%+v, %v", table, err)
 	}
 	got := s.asked["/second"][0].Get("query")
-	if !strings.Contains(got, "PREFIX wdt: <http://www.wikidata.org/prop/direct/>") || strings.Contains(got, "wikibase:label") || !strings.Contains(got, "rdfs:label") {
+	if !strings.Contains(got, "PREFIX wdt: <http://www.wikidata.org/prop/direct/>") || strings.Contains(got,
+		"wikibase:label") || !strings.Contains(got, "rdfs:label") {
 		t.Errorf("sent %s", got)
 	}
 	if q := s.asked["/sparql"][0].Get("query"); q != label {
@@ -360,15 +376,17 @@ func TestSecondIsQLever(t *testing.T) {
 	if _, err := c.Secondary().Query(context.Background(), mwapi); kg.KindOf(err) != kg.Refused {
 		t.Errorf("got %v", err)
 	}
-	if _, err := c.Secondary().Query(context.Background(), label); err != nil || !strings.Contains(s.asked["/second"][1].Get("query"), "PREFIX") {
+	if _, err := c.Secondary().Query(context.Background(), label); err != nil ||
+		!strings.Contains(s.asked["/second"][1].Get("query"), "PREFIX") {
 		t.Errorf("got %v", err)
 	}
 }
 
 // TestDialectOfSecond: the dialect is guessed from the address unless it is set; an unknown one is refused.
 func TestDialectOfSecond(t *testing.T) {
-	for address, want := range map[string]string{"https://qlever.dev/api/wikidata": "qlever", "https://qlever.cs.uni-freiburg.de/api/wikidata": "qlever",
-		"https://example.org/sparql": "wdqs", "": "wdqs"} {
+	for address, want := range map[string]string{"https://qlever.dev/api/wikidata": "qlever",
+		"https://qlever.cs.uni-freiburg.de/api/wikidata": "qlever",
+		"https://example.org/sparql":                     "wdqs", "": "wdqs"} {
 		if got := withDefaults(Config{Fallback: address}).FallbackDialect; got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}

@@ -40,7 +40,8 @@ func TestErrorBudget(t *testing.T) {
 }
 
 func TestBanOutlastsRestart(t *testing.T) {
-	s := newService(t).on("/sparql", reply{status: 403, body: "You have been banned until 2026-11-20T13:00:00Z, please respect"}, reply{status: 200, body: oneRow})
+	s := newService(t).on("/sparql", reply{status: 403,
+		body: "You have been banned until 2026-11-20T13:00:00Z, please respect"}, reply{status: 200, body: oneRow})
 	store := remote.NewMemoryStore()
 	if err := ask(s.client(store, nil), "SELECT"); kg.KindOf(err) != kg.Banned {
 		t.Fatal(err)
@@ -48,7 +49,8 @@ func TestBanOutlastsRestart(t *testing.T) {
 	s.clock.Advance(59 * time.Minute)
 	again := s.client(store, nil)
 	var e *kg.Error
-	if err := ask(again, "SELECT"); !errors.As(err, &e) || e.Kind != kg.Banned || e.RetryAfter != time.Minute || !strings.Contains(e.Message, "2026-11-20T13:00:00Z") {
+	if err := ask(again, "SELECT"); !errors.As(err, &e) || e.Kind != kg.Banned || e.RetryAfter != time.Minute ||
+		!strings.Contains(e.Message, "2026-11-20T13:00:00Z") {
 		t.Errorf("during the ban: %+v", err)
 	}
 	if s.calls("/sparql") != 1 {
@@ -70,17 +72,20 @@ func TestWaitBeyondDeadline(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	var e *kg.Error
-	if _, err := c.Query(ctx, "SELECT"); !errors.As(err, &e) || e.Kind != kg.RateLimited || e.RetryAfter != 90*time.Second || len(s.clock.Slept()) != 0 {
+	if _, err := c.Query(ctx, "SELECT"); !errors.As(err, &e) || e.Kind != kg.RateLimited ||
+		e.RetryAfter != 90*time.Second || len(s.clock.Slept()) != 0 {
 		t.Errorf("got %+v after %v, want to hear at once that the wait is too long", err, s.clock.Slept())
 	}
 }
 
 func TestBrokenStores(t *testing.T) {
 	s := newService(t).on("/sparql", reply{status: 200, body: oneRow})
-	if err := ask(s.client(brokenStore{get: errors.New("corrupt file")}, nil), "SELECT"); err == nil || !strings.Contains(err.Error(), "corrupt file") {
+	if err := ask(s.client(brokenStore{get: errors.New("corrupt file")}, nil), "SELECT"); err == nil ||
+		!strings.Contains(err.Error(), "corrupt file") {
 		t.Errorf("got %v", err)
 	}
-	if err := ask(s.client(brokenStore{put: errors.New("disk full")}, nil), "SELECT"); err == nil || !strings.Contains(err.Error(), "disk full") {
+	if err := ask(s.client(brokenStore{put: errors.New("disk full")}, nil), "SELECT"); err == nil ||
+		!strings.Contains(err.Error(), "disk full") {
 		t.Errorf("what cannot be booked is not sent: %v", err)
 	}
 	junk := remote.NewMemoryStore()

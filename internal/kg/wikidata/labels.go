@@ -14,13 +14,14 @@ import (
 // batch is how many entities wbgetentities returns in one call to users without higher limits.
 const batch = 50
 
-// largestNumber is the largest number of an item or property; the API takes anything above for malformed and fails the whole call.
+// largestNumber is the largest number of an item or property; the API takes anything above for malformed and fails the
+// whole call.
 const largestNumber = 1<<31 - 1
 
 type labelKey struct{ id, language string }
 
-// Labels returns the labels of items and properties in the first of the languages that has one. Numbers without a label in any of them, unknown and
-// malformed ones are absent. It asks for 50 at a time and remembers the answers.
+// Labels returns the labels of items and properties in the first of the languages that has one. Numbers without a label
+// in any of them, unknown and malformed ones are absent. It asks for 50 at a time and remembers the answers.
 func (c *Client) Labels(ctx context.Context, ids, languages []string) (map[string]string, error) {
 	langs := make([]string, 0, len(languages))
 	for _, l := range languages {
@@ -67,7 +68,8 @@ func labelled(id string) bool {
 	return err == nil && n <= largestNumber
 }
 
-// cachedLabel looks through the languages in order; known is false when a language that comes before a found label was never fetched.
+// cachedLabel looks through the languages in order; known is false when a language that comes before a found label was
+// never fetched.
 func (c *Client) cachedLabel(id string, langs []string) (label string, known bool) {
 	for _, l := range langs {
 		text, ok := c.labels.Get(labelKey{id, l})
@@ -85,7 +87,8 @@ func (c *Client) cachedLabel(id string, langs []string) (label string, known boo
 // whole call fail, it asks for each half.
 func (c *Client) fetchLabels(ctx context.Context, ids, langs []string) error {
 	var a entitiesAnswer
-	err := c.get(ctx, url.Values{"action": {"wbgetentities"}, "ids": {strings.Join(ids, "|")}, "props": {"labels"}, "languages": {strings.Join(langs, "|")}}, &a)
+	err := c.get(ctx, url.Values{"action": {"wbgetentities"}, "ids": {strings.Join(ids, "|")}, "props": {"labels"},
+		"languages": {strings.Join(langs, "|")}}, &a)
 	switch {
 	case kg.KindOf(err) == kg.NotFound && len(ids) > 1:
 		half := len(ids) / 2

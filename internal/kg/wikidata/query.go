@@ -25,7 +25,8 @@ func (c *Client) Query(ctx context.Context, query string) (*kg.Table, error) {
 	return t, err
 }
 
-// Primary is the same client without the second endpoint: a query that fails on the first one fails. Both keep to the same account and send one request at a time.
+// Primary is the same client without the second endpoint: a query that fails on the first one fails. Both keep to the
+// same account and send one request at a time.
 func (c *Client) Primary() *Client {
 	d := *c
 	d.fallback = nil

@@ -26,7 +26,8 @@ const (
 	half      = `{"head":{"vars":["x"]},"results":{"bindings":[{"x":{"type":"uri","value":"http://www.wikidata.org/entity/Q42"}},{"x":`
 )
 
-// The bodies follow the query service's and QLever's sources; wikimedia.org/wiki and issues that quote them are named in the package comment.
+// The bodies follow the query service's and QLever's sources; wikimedia.org/wiki and issues that quote them are named
+// in the package comment.
 func TestQueryFailures(t *testing.T) {
 	const q = "SELECT * WHERE { ?secret \n ?b }"
 	for _, tt := range []struct {
@@ -34,34 +35,57 @@ func TestQueryFailures(t *testing.T) {
 		replies []reply
 		want    kg.Error // Kind, Line, Column, RetryAfter; Message: a part of it
 	}{
-		{"syntax error", []reply{{status: 400, body: javaError(q, malformed+"Encountered \" \"}\" \"} \"\" at line 2, column 5.\nWas expecting one of:\n    <IRI> ...\n    \"(\" ...\n")}},
-			kg.Error{Kind: kg.SyntaxError, Line: 2, Column: 5, Message: `Encountered " "}" "} "" at line 2, column 5. Was expecting one of: <IRI> ... "(" ...`}},
-		{"undefined prefix", []reply{{status: 400, body: javaError(q, malformed+"QName 'nope:P31' uses an undefined prefix")}},
+		{"syntax error", []reply{{status: 400, body: javaError(q, malformed+
+			"Encountered \" \"}\" \"} \"\" at line 2, column 5.\nWas expecting one of:\n    <IRI> ...\n    \"(\" ...\n")}},
+			kg.Error{Kind: kg.SyntaxError, Line: 2, Column: 5,
+				Message: `Encountered " "}" "} "" at line 2, column 5. Was expecting one of: <IRI> ... "(" ...`}},
+		{"undefined prefix", []reply{{status: 400, body: javaError(q, malformed+
+			"QName 'nope:P31' uses an undefined prefix")}},
 			kg.Error{Kind: kg.SyntaxError, Message: "QName 'nope:P31' uses an undefined prefix"}},
-		{"time limit", []reply{{status: 500, body: javaError(q, "java.util.concurrent.TimeoutException")}}, kg.Error{Kind: kg.Timeout, Message: "longer than the service allows"}},
-		{"deadline", []reply{{status: 500, body: javaError(q, execution+"org.openrdf.query.QueryEvaluationException: com.bigdata.bop.engine.QueryTimeoutException: Query deadline is expired.")}},
+		{"time limit", []reply{{status: 500, body: javaError(q, "java.util.concurrent.TimeoutException")}},
+			kg.Error{Kind: kg.Timeout, Message: "longer than the service allows"}},
+		{"deadline", []reply{{status: 500, body: javaError(q, execution+
+			"org.openrdf.query.QueryEvaluationException: com.bigdata.bop.engine.QueryTimeoutException: Query deadline is expired.")}},
 			kg.Error{Kind: kg.Timeout, Message: "longer than"}},
-		{"memory", []reply{{status: 500, body: javaError(q, execution+"com.bigdata.rwstore.sector.MemoryManagerOutOfMemory")}}, kg.Error{Kind: kg.TooGreedy, Message: "more memory"}},
-		{"foreign service", []reply{{status: 500, body: javaError(q, execution+"java.lang.IllegalArgumentException: Service URI http://127.0.0.1/ is not allowed")}},
+		{"memory", []reply{{status: 500, body: javaError(q, execution+
+			"com.bigdata.rwstore.sector.MemoryManagerOutOfMemory")}}, kg.Error{Kind: kg.TooGreedy, Message: "more memory"}},
+		{"foreign service", []reply{{status: 500, body: javaError(q, execution+
+			"java.lang.IllegalArgumentException: Service URI http://127.0.0.1/ is not allowed")}},
 			kg.Error{Kind: kg.Refused, Message: "is not allowed"}},
-		{"other exception", []reply{{status: 500, body: javaError(q, execution+"org.openrdf.query.QueryEvaluationException: java.lang.RuntimeException: geo index is off")}},
+		{"other exception", []reply{{status: 500, body: javaError(q, execution+
+			"org.openrdf.query.QueryEvaluationException: java.lang.RuntimeException: geo index is off")}},
 			kg.Error{Kind: kg.QueryFailed, Message: "geo index is off"}},
-		{"proxy's timeout", []reply{{status: 504, body: "<html>504</html>"}}, kg.Error{Kind: kg.Timeout, Message: "gave up waiting"}},
-		{"rate limit for long", []reply{{status: 429, body: "Too Many Requests - Please retry in 600 seconds."}}, kg.Error{Kind: kg.RateLimited, RetryAfter: 10 * time.Minute, Message: "10m"}},
+		{"proxy's timeout", []reply{{status: 504, body: "<html>504</html>"}}, kg.Error{Kind: kg.Timeout,
+			Message: "gave up waiting"}},
+		{"rate limit for long", []reply{{status: 429, body: "Too Many Requests - Please retry in 600 seconds."}},
+			kg.Error{Kind: kg.RateLimited, RetryAfter: 10 * time.Minute, Message: "10m"}},
 		{"ban", []reply{{status: 403, body: "You have been banned until 2026-11-21T06:00:00.123Z, please respect throttling and retry-after headers."}},
 			kg.Error{Kind: kg.Banned, RetryAfter: 18*time.Hour + 123*time.Millisecond, Message: "banned"}},
-		{"ban without end", []reply{{status: 403, body: "You have been banned"}}, kg.Error{Kind: kg.Banned, RetryAfter: 24 * time.Hour, Message: "banned"}},
-		{"User-Agent refused", []reply{{status: 403, body: "Please identify your user agent and try again"}}, kg.Error{Kind: kg.QueryFailed, Message: "CONTACT"}},
-		{"time-out in mid-stream", []reply{{status: 200, body: half + "\n" + javaError(q, "java.util.concurrent.TimeoutException")}}, kg.Error{Kind: kg.Timeout, Message: "while it was sending"}},
-		{"deadline in mid-stream", []reply{{status: 200, body: half + javaError(q, execution+"com.bigdata.bop.engine.QueryTimeoutException: Query deadline is expired.")}},
+		{"ban without end", []reply{{status: 403, body: "You have been banned"}}, kg.Error{Kind: kg.Banned,
+			RetryAfter: 24 * time.Hour, Message: "banned"}},
+		{"User-Agent refused", []reply{{status: 403, body: "Please identify your user agent and try again"}},
+			kg.Error{Kind: kg.QueryFailed, Message: "CONTACT"}},
+		{"time-out in mid-stream", []reply{{status: 200, body: half + "\n" +
+			javaError(q, "java.util.concurrent.TimeoutException")}}, kg.Error{Kind: kg.Timeout,
+			Message: "while it was sending"}},
+		{"deadline in mid-stream", []reply{{status: 200, body: half + javaError(q, execution+
+			"com.bigdata.bop.engine.QueryTimeoutException: Query deadline is expired.")}},
 			kg.Error{Kind: kg.Timeout, Message: "while it was sending"}},
-		{"cut with the trace", []reply{{status: 200, cut: true, body: half + "\n" + javaError(q, "java.util.concurrent.TimeoutException")}}, kg.Error{Kind: kg.Timeout, Message: "while it was sending"}},
-		{"cut three times", []reply{{status: 200, cut: true, body: half}, {status: 200, body: half}, {status: 0}}, kg.Error{Kind: kg.Down, Message: "broke off"}},
-		{"web page three times", []reply{{status: 200, body: "<!DOCTYPE html><p>maintenance"}, {status: 200, body: "<html>"}, {status: 200, body: "<html>"}}, kg.Error{Kind: kg.Down, Message: "web page"}},
-		{"down three times", []reply{{status: 503}, {status: 502, body: "<html>"}, {status: 500, body: "oops"}}, kg.Error{Kind: kg.Down, Message: "status 500"}},
+		{"cut with the trace", []reply{{status: 200, cut: true, body: half + "\n" +
+			javaError(q, "java.util.concurrent.TimeoutException")}}, kg.Error{Kind: kg.Timeout,
+			Message: "while it was sending"}},
+		{"cut three times", []reply{{status: 200, cut: true, body: half}, {status: 200, body: half}, {status: 0}},
+			kg.Error{Kind: kg.Down, Message: "broke off"}},
+		{"web page three times", []reply{{status: 200, body: "<!DOCTYPE html><p>maintenance"}, {status: 200, body: "<html>"},
+			{status: 200, body: "<html>"}}, kg.Error{Kind: kg.Down, Message: "web page"}},
+		{"down three times", []reply{{status: 503}, {status: 502, body: "<html>"}, {status: 500, body: "oops"}},
+			kg.Error{Kind: kg.Down, Message: "status 500"}},
 		{"too long", []reply{{status: 414}}, kg.Error{Kind: kg.QueryFailed, Message: "too long"}},
-		{"QLever's time limit", []reply{{status: 429, body: `{"exception":"Operation timed out.","query":"","status":"ERROR"}`}}, kg.Error{Kind: kg.Timeout, Message: "timed out"}},
-		{"QLever's syntax error", []reply{{status: 400, body: `{"exception":"Invalid SPARQL query: Prefix nope was not registered","metadata":{"line":2,"positionInLine":4,"startIndex":3,"stopIndex":9},"query":"x","status":"ERROR"}`}},
+		{"QLever's time limit", []reply{{status: 429,
+			body: `{"exception":"Operation timed out.","query":"","status":"ERROR"}`}}, kg.Error{Kind: kg.Timeout,
+			Message: "timed out"}},
+		{"QLever's syntax error", []reply{{status: 400,
+			body: `{"exception":"Invalid SPARQL query: Prefix nope was not registered","metadata":{"line":2,"positionInLine":4,"startIndex":3,"stopIndex":9},"query":"x","status":"ERROR"}`}},
 			kg.Error{Kind: kg.SyntaxError, Line: 2, Column: 5, Message: "Prefix nope"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,7 +95,8 @@ func TestQueryFailures(t *testing.T) {
 			if !errors.As(err, &e) {
 				t.Fatalf("got %+v, %v", table, err)
 			}
-			if e.Kind != tt.want.Kind || e.Line != tt.want.Line || e.Column != tt.want.Column || e.RetryAfter != tt.want.RetryAfter || !strings.Contains(e.Message, tt.want.Message) {
+			if e.Kind != tt.want.Kind || e.Line != tt.want.Line || e.Column != tt.want.Column ||
+				e.RetryAfter != tt.want.RetryAfter || !strings.Contains(e.Message, tt.want.Message) {
 				t.Errorf("got %+v, want %+v", e, tt.want)
 			}
 			for _, no := range []string{"?secret", "queryStr", "java.", "\n"} {
@@ -89,12 +114,15 @@ func TestQueryFailures(t *testing.T) {
 // A query whose text looks like the service's errors must not decide what the failure is.
 func TestEchoIsNoEvidence(t *testing.T) {
 	q := "SELECT * { ?x rdfs:label \"TimeoutException\" . # \njava.util.concurrent.TimeoutException\n\tat x\n ?y }"
-	s := newService(t).on("/sparql", reply{status: 400, body: javaError(q, malformed+"Encountered x at line 3, column 7.")},
-		reply{status: 400, body: strings.ReplaceAll(javaError(strings.ReplaceAll(q, " ", "  "), malformed+"Encountered x at line 3, column 7."), "\n", "\r\n")})
+	s := newService(t).on("/sparql", reply{status: 400, body: javaError(q, malformed+
+		"Encountered x at line 3, column 7.")},
+		reply{status: 400, body: strings.ReplaceAll(javaError(strings.ReplaceAll(q, " ", "  "), malformed+
+			"Encountered x at line 3, column 7."), "\n", "\r\n")})
 	c := s.client(nil, nil)
 	for _, how := range []string{"as sent", "altered"} {
 		var e *kg.Error
-		if err := ask(c, q); !errors.As(err, &e) || e.Kind != kg.SyntaxError || e.Line != 3 || e.Message != "Encountered x at line 3, column 7." {
+		if err := ask(c, q); !errors.As(err, &e) || e.Kind != kg.SyntaxError || e.Line != 3 ||
+			e.Message != "Encountered x at line 3, column 7." {
 			t.Errorf("echo %s: %+v", how, err)
 		}
 	}
@@ -107,10 +135,14 @@ func TestRetriesOfQueries(t *testing.T) {
 		slept []time.Duration
 	}{
 		{"connection cut", reply{}, []time.Duration{time.Second}},
-		{"503 with Retry-After", reply{status: 503, header: map[string]string{"Retry-After": "9"}}, []time.Duration{9 * time.Second}},
-		{"429 with Retry-After", reply{status: 429, header: map[string]string{"Retry-After": "30"}}, []time.Duration{30 * time.Second}},
-		{"429 with a date", reply{status: 429, header: map[string]string{"Retry-After": "Fri, 20 Nov 2026 12:00:45 GMT"}}, []time.Duration{45 * time.Second}},
-		{"429 with text only", reply{status: 429, body: "Too Many Requests - Please retry in 12 seconds."}, []time.Duration{12 * time.Second}},
+		{"503 with Retry-After", reply{status: 503, header: map[string]string{"Retry-After": "9"}},
+			[]time.Duration{9 * time.Second}},
+		{"429 with Retry-After", reply{status: 429, header: map[string]string{"Retry-After": "30"}},
+			[]time.Duration{30 * time.Second}},
+		{"429 with a date", reply{status: 429, header: map[string]string{"Retry-After": "Fri, 20 Nov 2026 12:00:45 GMT"}},
+			[]time.Duration{45 * time.Second}},
+		{"429 with text only", reply{status: 429, body: "Too Many Requests - Please retry in 12 seconds."},
+			[]time.Duration{12 * time.Second}},
 		{"429 without anything", reply{status: 429}, []time.Duration{time.Minute}},
 		{"result cut", reply{status: 200, body: half}, []time.Duration{time.Second}},
 	} {
@@ -128,7 +160,8 @@ func TestRetriesOfQueries(t *testing.T) {
 }
 
 func TestHowQueriesAreSent(t *testing.T) {
-	s := newService(t).on("/sparql", reply{status: 200, body: oneRow, took: 3 * time.Second}, reply{status: 200, body: oneRow})
+	s := newService(t).on("/sparql", reply{status: 200, body: oneRow, took: 3 * time.Second}, reply{status: 200,
+		body: oneRow})
 	c := s.client(nil, nil)
 	long := "SELECT * { } #" + strings.Repeat("ä", 1000)
 	short, err := c.Query(context.Background(), "SELECT ?é { }")
@@ -142,7 +175,8 @@ func TestHowQueriesAreSent(t *testing.T) {
 		if got := s.asked["/sparql"][i].Get("query"); got != want {
 			t.Errorf("query %d arrived as %q", i, got)
 		}
-		if h := s.headers[i]; h.Get("User-Agent") != "SpinachBot-test/1 (https://example.org/contact)" || h.Get("Accept") != "application/sparql-results+json" {
+		if h := s.headers[i]; h.Get("User-Agent") != "SpinachBot-test/1 (https://example.org/contact)" ||
+			h.Get("Accept") != "application/sparql-results+json" {
 			t.Errorf("headers %v", h)
 		}
 	}
@@ -154,7 +188,8 @@ func TestHowQueriesAreSent(t *testing.T) {
 func TestTooLarge(t *testing.T) {
 	big := reply{status: 200, body: `{"head":{"vars":["x"]},"results":{"bindings":[` + strings.Repeat(" ", 2<<20) + `]}}`}
 	s := newService(t).on("/sparql", big, big)
-	if err := ask(s.client(nil, func(c *Config) { c.MaxBytes = 1 << 20 }), "SELECT"); kg.KindOf(err) != kg.TooLarge || !strings.Contains(err.Error(), "1 MB") {
+	if err := ask(s.client(nil, func(c *Config) { c.MaxBytes = 1 << 20 }), "SELECT"); kg.KindOf(err) != kg.TooLarge ||
+		!strings.Contains(err.Error(), "1 MB") {
 		t.Errorf("got %v", err)
 	}
 	if err := ask(s.client(nil, func(c *Config) { c.MaxBytes = 4 << 20 }), "SELECT"); err != nil {
@@ -164,7 +199,8 @@ func TestTooLarge(t *testing.T) {
 
 func TestOwnDeadlineAndCancel(t *testing.T) {
 	s := newService(t).on("/sparql", reply{hang: true}, reply{hang: true})
-	if err := ask(s.client(nil, func(c *Config) { c.QueryTimeout = 10 * time.Millisecond }), "SELECT"); kg.KindOf(err) != kg.Timeout {
+	if err := ask(s.client(nil, func(c *Config) { c.QueryTimeout = 10 * time.Millisecond }),
+		"SELECT"); kg.KindOf(err) != kg.Timeout {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -232,12 +268,15 @@ func TestConstruct(t *testing.T) {
 
 // The harvest asks each endpoint by itself, since a query must be rewritten between them; the account stays one.
 func TestPrimaryAndSecondary(t *testing.T) {
-	s := newService(t).on("/sparql", reply{status: 504}, reply{status: 403, body: "banned"}).on("/second", reply{status: 200, body: oneRow})
+	s := newService(t).on("/sparql", reply{status: 504}, reply{status: 403, body: "banned"}).on("/second",
+		reply{status: 200, body: oneRow})
 	c := s.client(nil, func(c *Config) { c.Fallback = s.URL + "/second" })
-	if _, err := c.Primary().Query(context.Background(), "SELECT"); kg.KindOf(err) != kg.Timeout || s.calls("/second") != 0 {
+	if _, err := c.Primary().Query(context.Background(), "SELECT"); kg.KindOf(err) != kg.Timeout ||
+		s.calls("/second") != 0 {
 		t.Errorf("got %v", err)
 	}
-	if table, err := c.Secondary().Query(context.Background(), "SELECT"); err != nil || table.Source != s.URL+"/second" || table.Bytes != int64(len(oneRow)) {
+	if table, err := c.Secondary().Query(context.Background(), "SELECT"); err != nil || table.Source != s.URL+"/second" ||
+		table.Bytes != int64(len(oneRow)) {
 		t.Errorf("got %+v, %v", table, err)
 	}
 	if _, err := c.Primary().Query(context.Background(), "SELECT"); kg.KindOf(err) != kg.Banned {

@@ -84,7 +84,8 @@ type restStatement struct {
 // raw returns the entity in the form of the Action API, which the rest of the package reads.
 func (e *restEntity) raw() *rawEntity {
 	r := &rawEntity{ID: e.ID, Type: e.Type, Datatype: e.DataType, Labels: lenient[langValue]{},
-		Descriptions: lenient[langValue]{}, Aliases: lenient[[]langValue]{}, Claims: lenient[[]rawStatement]{}, Sitelinks: e.Sitelinks}
+		Descriptions: lenient[langValue]{}, Aliases: lenient[[]langValue]{}, Claims: lenient[[]rawStatement]{},
+		Sitelinks: e.Sitelinks}
 	for l, text := range e.Labels {
 		r.Labels[l] = langValue{l, text}
 	}

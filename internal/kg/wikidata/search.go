@@ -42,7 +42,8 @@ type langValue struct {
 	Value    string `json:"value"`
 }
 
-// Search finds entities by label or alias in one language and its fallbacks (wbsearchentities: a prefix match, no full-text search). An empty text finds nothing.
+// Search finds entities by label or alias in one language and its fallbacks (wbsearchentities: a prefix match, no
+// full-text search). An empty text finds nothing.
 func (c *Client) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult, error) {
 	text := strings.Join(strings.Fields(q.Text), " ")
 	if r := []rune(text); len(r) > longestFor {
@@ -58,7 +59,8 @@ func (c *Client) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 	limit := min(max(q.Limit, 1), mostHits)
 	a, err := c.search(ctx, text, lang, typ, limit)
 	if kg.KindOf(err) == kg.QueryFailed && lang != "en" {
-		a, err = c.search(ctx, text, "en", typ, limit) // a code that the wiki does not know is refused; English is every language's last fallback
+		// a code that the wiki does not know is refused; English is every language's last fallback
+		a, err = c.search(ctx, text, "en", typ, limit)
 	}
 	if err != nil {
 		return nil, err
@@ -69,8 +71,10 @@ func (c *Client) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 			continue
 		}
 		res.Hits = append(res.Hits, kg.Hit{
-			ID: s.ID, Type: typ, Label: first(s.Display.Label.Value, s.Label), Description: first(s.Display.Description.Value, s.Description),
-			Datatype: s.Datatype, Aliases: s.Aliases, MatchType: s.Match.Type, MatchText: s.Match.Text, MatchLanguage: s.Match.Language,
+			ID: s.ID, Type: typ, Label: first(s.Display.Label.Value, s.Label), Description: first(s.Display.Description.Value,
+				s.Description),
+			Datatype: s.Datatype, Aliases: s.Aliases, MatchType: s.Match.Type, MatchText: s.Match.Text,
+			MatchLanguage: s.Match.Language,
 		})
 	}
 	return res, nil
@@ -80,7 +84,8 @@ func (c *Client) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 func (c *Client) search(ctx context.Context, text, lang string, typ kg.Type, limit int) (*searchAnswer, error) {
 	a := &searchAnswer{}
 	err := c.get(ctx, url.Values{
-		"action": {"wbsearchentities"}, "search": {text}, "language": {lang}, "uselang": {lang}, "type": {string(typ)}, "limit": {strconv.Itoa(limit)},
+		"action": {"wbsearchentities"}, "search": {text}, "language": {lang}, "uselang": {lang}, "type": {string(typ)},
+		"limit": {strconv.Itoa(limit)},
 	}, a)
 	return a, err
 }

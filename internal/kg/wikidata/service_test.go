@@ -15,8 +15,8 @@ import (
 	"github.com/spinachbot/spinachbot/internal/politehttp"
 )
 
-// reply is one answer of the test server. Status 0 cuts the connection before the header; hang waits until the client has gone; cut breaks the connection
-// after the body; took moves the clock while the query runs.
+// reply is one answer of the test server. Status 0 cuts the connection before the header; hang waits until the client
+// has gone; cut breaks the connection after the body; took moves the clock while the query runs.
 type reply struct {
 	status    int
 	body      string
@@ -25,7 +25,8 @@ type reply struct {
 	took      time.Duration
 }
 
-// service plays the query service (/sparql, /second) and the API (/api): each path answers with its replies in turn and keeps what was asked.
+// service plays the query service (/sparql, /second) and the API (/api): each path answers with its replies in turn and
+// keeps what was asked.
 type service struct {
 	*httptest.Server
 	t       *testing.T
@@ -41,7 +42,8 @@ type service struct {
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
 func newService(t *testing.T) *service {
-	s := &service{t: t, clock: politehttp.NewManualClock(noon), replies: map[string][]reply{}, asked: map[string][]url.Values{}}
+	s := &service{t: t, clock: politehttp.NewManualClock(noon), replies: map[string][]reply{},
+		asked: map[string][]url.Values{}}
 	s.Server = httptest.NewServer(s)
 	s.Config.SetKeepAlivesEnabled(false) // else net/http repeats a GET by itself when a kept connection breaks
 	t.Cleanup(s.Close)
@@ -111,7 +113,8 @@ func (s *service) client(store remote.BudgetStore, change func(*Config)) *Client
 	if store == nil {
 		store = remote.NewMemoryStore()
 	}
-	cfg := Config{SPARQL: s.URL + "/sparql", API: s.URL + "/api", UserAgent: "SpinachBot-test/1 (https://example.org/contact)"}
+	cfg := Config{SPARQL: s.URL + "/sparql", API: s.URL + "/api",
+		UserAgent: "SpinachBot-test/1 (https://example.org/contact)"}
 	if change != nil {
 		change(&cfg)
 	}

@@ -23,7 +23,8 @@ type rawSnak struct {
 
 func (s rawSnak) external() bool { return s.Datatype == "external-id" }
 
-// value returns the snak's value as the RDF term that the query service has for it. A value of unknown form comes back as unknown.
+// value returns the snak's value as the RDF term that the query service has for it. A value of unknown form comes back
+// as unknown.
 func (s rawSnak) value() kg.Value {
 	switch s.Snaktype {
 	case "novalue":
@@ -71,7 +72,8 @@ func stringTerm(datatype, s string) rdf.Term {
 	return rdf.String(s)
 }
 
-// rawURLEncode percent-encodes all but letters, digits and -_.~ (RFC 3986's unreserved characters), as PHP's rawurlencode does.
+// rawURLEncode percent-encodes all but letters, digits and -_.~ (RFC 3986's unreserved characters), as PHP's
+// rawurlencode does.
 func rawURLEncode(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -124,7 +126,8 @@ func coordinateValue(data json.RawMessage) (kg.Value, bool) {
 	if json.Unmarshal(data, &v) != nil {
 		return kg.Value{}, false
 	}
-	wkt := "Point(" + strconv.FormatFloat(v.Longitude, 'f', -1, 64) + " " + strconv.FormatFloat(v.Latitude, 'f', -1, 64) + ")"
+	wkt := "Point(" + strconv.FormatFloat(v.Longitude, 'f', -1, 64) + " " + strconv.FormatFloat(v.Latitude, 'f', -1, 64) +
+		")"
 	if v.Globe != "" && v.Globe != earth {
 		wkt = "<" + v.Globe + "> " + wkt
 	}
@@ -136,8 +139,9 @@ const precisionDay = 11
 
 var wikibaseTime = regexp.MustCompile(`^([+-])([0-9]{1,16})-([0-9]{2})-([0-9]{2})T([0-9]{2}:[0-9]{2}:[0-9]{2})Z$`)
 
-// timeValue returns a time in its RDF form, as Wikibase writes it: years as XSD 1.1 counts them (1 BCE is 0000; Wikibase's JSON writes -0001), month and day 00 as 01,
-// a whole Julian date in the Gregorian calendar. Source: Wikibase, repo/includes/Rdf/DateTimeValueCleaner and JulianDateTimeValueCleaner.
+// timeValue returns a time in its RDF form, as Wikibase writes it: years as XSD 1.1 counts them (1 BCE is 0000;
+// Wikibase's JSON writes -0001), month and day 00 as 01, a whole Julian date in the Gregorian calendar. Source:
+// Wikibase, repo/includes/Rdf/DateTimeValueCleaner and JulianDateTimeValueCleaner.
 func timeValue(data json.RawMessage) (kg.Value, bool) {
 	var v struct {
 		Time      string

@@ -1,7 +1,8 @@
-// Package wikidata is the adapter to Wikidata's services, or to servers that speak like them: entity search, entity pages, property examples and
-// labels by the Wikibase API, queries by the Wikidata Query Service.
+// Package wikidata is the adapter to Wikidata's services, or to servers that speak like them: entity search, entity
+// pages, property examples and labels by the Wikibase API, queries by the Wikidata Query Service.
 //
-// [Client] has the methods of agent.Graph and agent.Labeler. Every failure is a *kg.Error with its kind, or the context's error.
+// [Client] has the methods of agent.Graph and agent.Labeler. Every failure is a *kg.Error with its kind, or the
+// context's error.
 //
 // By option, [Client.Find] also asks Wikidata's vector database (vector.go), single entities come from the REST API
 // (rest.go), and the second query service may be QLever, for which queries are rewritten (query.go).
@@ -9,8 +10,8 @@
 // Requests keep the manners of package remote: one at a time to an endpoint, within its budgets, never during a ban.
 // Values of entity pages become the RDF terms that the query service has for them (snak.go).
 //
-// Sources: RDF repository of the query service (ThrottlingFilterConfig), Wikibase's docs/topics/json.md and repo/includes/Api; OpenAPI of the REST API
-// and of the vector database.
+// Sources: RDF repository of the query service (ThrottlingFilterConfig), Wikibase's docs/topics/json.md and
+// repo/includes/Api; OpenAPI of the REST API and of the vector database.
 package wikidata
 
 import (
@@ -74,16 +75,19 @@ type Client struct {
 	labels   *cache.Cache[labelKey, string] // "" for a language without label
 }
 
-// New returns a client. rt reaches the configured hosts (see politehttp.NewTransport); rnd returns random numbers in [0,1) for the waits between
-// attempts; store keeps budgets and bans over restarts.
-func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64, store remote.BudgetStore) (*Client, error) {
+// New returns a client. rt reaches the configured hosts (see politehttp.NewTransport); rnd returns random numbers in
+// [0,1) for the waits between attempts; store keeps budgets and bans over restarts.
+func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clock, rnd func() float64,
+	store remote.BudgetStore) (*Client, error) {
 	if len(cfg.UserAgent) < 5 {
 		return nil, errors.New("wikidata: no User-Agent with a contact: the services answer 403 without one; set CONTACT")
 	}
 	cfg = withDefaults(cfg)
-	for _, a := range []struct{ setting, address string }{{"SPARQL_ENDPOINT", cfg.SPARQL}, {"SPARQL_FALLBACK", cfg.Fallback}, {"the API's address", cfg.API},
+	for _, a := range []struct{ setting, address string }{{"SPARQL_ENDPOINT", cfg.SPARQL}, {"SPARQL_FALLBACK",
+		cfg.Fallback}, {"the API's address", cfg.API},
 		{"ENTITY_REST", cfg.REST}, {"VECTOR_SEARCH", cfg.Vector}} {
-		if u, err := url.Parse(a.address); a.address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https")) {
+		if u, err := url.Parse(a.address); a.address != "" && (err != nil || u.Host == "" || (u.Scheme != "http" &&
+			u.Scheme != "https")) {
 			return nil, fmt.Errorf("wikidata: %s is not an http or https address: %q", a.setting, politehttp.ShownURL(a.address))
 		}
 	}
@@ -116,7 +120,8 @@ func New(lg *slog.Logger, cfg Config, rt http.RoundTripper, clock politehttp.Clo
 			continue
 		}
 		var err error
-		*part.service, err = remote.New(lg, remote.Config{Address: part.address, UserAgent: cfg.UserAgent, Timeout: part.timeout,
+		*part.service, err = remote.New(lg, remote.Config{Address: part.address, UserAgent: cfg.UserAgent,
+			Timeout:  part.timeout,
 			MaxBytes: cfg.MaxBytes, Pace: part.pace, Retry: part.retry, QLever: part.qlever}, rt, clock, rnd, store)
 		if err != nil {
 			return nil, fmt.Errorf("wikidata: %w", err)

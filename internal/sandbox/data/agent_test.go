@@ -39,7 +39,8 @@ func engine(t *testing.T, opts agent.Options) *agent.Engine {
 	srv := httptest.NewServer(s.Handler())
 	t.Cleanup(srv.Close)
 	lg := slog.New(slog.NewTextHandler(io.Discard, nil))
-	model, err := llm.NewClient(lg, llm.Config{BaseURL: srv.URL + "/v1", Model: "scripted"}, http.DefaultTransport, patient{}, func() float64 { return 0.5 }, nil)
+	model, err := llm.NewClient(lg, llm.Config{BaseURL: srv.URL + "/v1", Model: "scripted"}, http.DefaultTransport,
+		patient{}, func() float64 { return 0.5 }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,10 @@ func TestAgentAnswersTheSeededRequests(t *testing.T) {
 			}
 		})
 	}
-	thanks := all[slices.IndexFunc(all, func(p agent.Post) bool { return strings.HasPrefix(p.Text, "Just a word of thanks") })]
+	thanks := all[slices.IndexFunc(all, func(p agent.Post) bool {
+		return strings.HasPrefix(p.Text,
+			"Just a word of thanks")
+	})]
 	if triage, err := e.Triage(ctx, "", []agent.Post{thanks}, nil); err != nil || triage.Request {
 		t.Errorf("thanks are taken for a request: %+v, %v", triage, err)
 	}

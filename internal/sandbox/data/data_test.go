@@ -132,7 +132,8 @@ func TestForumHasTheKindsOfThread(t *testing.T) {
 		if th.Resolved {
 			resolved++
 		}
-		if len(th.Comments) == 0 || th.Comments[0].Author == nil || th.Comments[0].Time == nil || th.Comments[0].Time.Year() != 2026 {
+		if len(th.Comments) == 0 || th.Comments[0].Author == nil || th.Comments[0].Time == nil ||
+			th.Comments[0].Time.Year() != 2026 {
 			t.Errorf("%q does not begin with a signed comment", th.Heading)
 		}
 	}

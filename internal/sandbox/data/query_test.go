@@ -59,7 +59,8 @@ func TestFinalQueriesReturnWhatIsExpected(t *testing.T) {
 					continue
 				}
 				for _, row := range table.Rows {
-					if row[i].Value == "" || rdf.ValidID(row[i].Value) || (e.Language == "de" && row[i].Lang != "de") || (e.Language == "fr" && row[i].Lang != "fr") {
+					if row[i].Value == "" || rdf.ValidID(row[i].Value) || (e.Language == "de" && row[i].Lang != "de") ||
+						(e.Language == "fr" && row[i].Lang != "fr") {
 						t.Errorf("%s is %v", v, row[i])
 					}
 				}
@@ -103,7 +104,8 @@ func TestSliceKeepsToWikidatasModel(t *testing.T) {
 }
 
 func TestSliceNamesThingsInThreeLanguages(t *testing.T) {
-	table, err := graph(t).Query(context.Background(), `SELECT (COUNT(DISTINCT ?item) AS ?n) WHERE { ?item rdfs:label ?en, ?de, ?fr ; schema:description ?text .
+	table, err := graph(t).Query(context.Background(),
+		`SELECT (COUNT(DISTINCT ?item) AS ?n) WHERE { ?item rdfs:label ?en, ?de, ?fr ; schema:description ?text .
 		FILTER(LANG(?en) = "en" && LANG(?de) = "de" && LANG(?fr) = "fr" && LANG(?text) = "fr") FILTER(STRSTARTS(STR(?item), "http://www.wikidata.org/entity/Q")) }`)
 	if err != nil {
 		t.Fatal(err)

@@ -137,7 +137,8 @@ func (h *Handler) api(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "private, must-revalidate, max-age=0")
 	r.Body = http.MaxBytesReader(rw, r.Body, maxBody)
 	if err := r.ParseMultipartForm(maxBody); err != nil && !errors.Is(err, http.ErrNotMultipart) {
-		httpjson.Write(rw, http.StatusBadRequest, object{"error": object{"code": "badrequest", "info": "The request could not be read."}})
+		httpjson.Write(rw, http.StatusBadRequest, object{"error": object{"code": "badrequest",
+			"info": "The request could not be read."}})
 		return
 	}
 	action := r.Form.Get("action")
@@ -180,7 +181,8 @@ func (c *call) run(action string) (object, *failure) {
 	if format := c.get("format"); format != "json" {
 		c.warn = append(c.warn, "This wiki answers in JSON only.")
 	}
-	actions := map[string]func() (object, *failure){"query": c.query, "login": c.login, "logout": c.logout, "edit": c.edit, "parse": c.parse,
+	actions := map[string]func() (object, *failure){"query": c.query, "login": c.login, "logout": c.logout, "edit": c.edit,
+		"parse":          c.parse,
 		"revisiondelete": c.revisionDelete}
 	do := actions[action]
 	if do == nil {
@@ -232,7 +234,8 @@ func (c *call) assert() *failure {
 	}
 	if want := c.get("assertuser"); want != "" {
 		if got := c.name(); upperFirst(strings.ReplaceAll(want, "_", " ")) != got {
-			return fail("assertnameduserfailed", `You are no longer logged in as "`+want+`", so the action could not be completed.`)
+			return fail("assertnameduserfailed", `You are no longer logged in as "`+want+
+				`", so the action could not be completed.`)
 		}
 	}
 	return nil
@@ -291,7 +294,8 @@ func (h *Handler) session(rw http.ResponseWriter, r *http.Request) *session {
 	}
 	s.id = id
 	h.sessions[id] = s
-	http.SetCookie(rw, &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(rw, &http.Cookie{Name: cookieName, Value: id, Path: "/", HttpOnly: true,
+		SameSite: http.SameSiteLaxMode})
 	return s
 }
 

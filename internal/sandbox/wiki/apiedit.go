@@ -48,7 +48,8 @@ func (c *call) edit() (object, *failure) {
 		}
 		return object{"edit": out}, nil
 	}
-	out["pageid"], out["oldrevid"], out["newrevid"], out["newtimestamp"] = c.h.wiki.History(title)[0].ID, rev.Parent, rev.ID, stamp(rev.Time)
+	out["pageid"], out["oldrevid"], out["newrevid"], out["newtimestamp"] = c.h.wiki.History(title)[0].ID, rev.Parent,
+		rev.ID, stamp(rev.Time)
 	if rev.Parent == 0 {
 		out["new"] = true
 	}
@@ -57,7 +58,8 @@ func (c *call) edit() (object, *failure) {
 
 // change reads the parameters of an edit.
 func (c *call) change() (change, *failure) {
-	e := change{title: c.get("title"), section: c.get("section"), heading: c.get("sectiontitle"), text: c.get("text"), user: c.name(),
+	e := change{title: c.get("title"), section: c.get("section"), heading: c.get("sectiontitle"), text: c.get("text"),
+		user:    c.name(),
 		summary: c.get("summary"), create: !c.has("nocreate"), only: c.has("createonly")}
 	e.bot = c.has("bot") && slices.Contains(c.account.Groups, "bot")
 	switch {

@@ -95,12 +95,15 @@ func (c *call) userInfo() object {
 }
 
 func (c *call) siteInfo(q object) {
-	q["general"] = object{"sitename": c.h.wiki.cfg.SiteName, "generator": "SpinachBot sandbox", "mainpage": c.h.Forum, "case": "first-letter",
-		"lang": "en", "timezone": "UTC", "timeoffset": 0, "time": stamp(c.h.wiki.cfg.Now()), "articlepath": "/wiki/$1", "scriptpath": "/w"}
+	q["general"] = object{"sitename": c.h.wiki.cfg.SiteName, "generator": "SpinachBot sandbox", "mainpage": c.h.Forum,
+		"case": "first-letter",
+		"lang": "en", "timezone": "UTC", "timeoffset": 0, "time": stamp(c.h.wiki.cfg.Now()), "articlepath": "/wiki/$1",
+		"scriptpath": "/w"}
 	if c.wants("siprop", "namespaces") {
 		ns := object{}
 		for _, n := range namespaces {
-			ns[strconv.Itoa(n.id)] = object{"id": n.id, "case": "first-letter", "name": n.name, "canonical": strings.Replace(n.name, "Wikidata", "Project", 1)}
+			ns[strconv.Itoa(n.id)] = object{"id": n.id, "case": "first-letter", "name": n.name,
+				"canonical": strings.Replace(n.name, "Wikidata", "Project", 1)}
 		}
 		q["namespaces"] = ns
 	}
@@ -116,7 +119,8 @@ func (c *call) pages(q, answer object) *failure {
 	for _, t := range c.list("titles") {
 		ns, name, err := split(t)
 		if err != nil {
-			out = append(out, object{"title": t, "invalidreason": "The requested page title contains invalid characters.", "invalid": true})
+			out = append(out, object{"title": t, "invalidreason": "The requested page title contains invalid characters.",
+				"invalid": true})
 			continue
 		}
 		if name != t {
@@ -259,7 +263,8 @@ func (c *call) window(prefix string) (limit int, start, end time.Time, f *failur
 		if v := c.get(prefix + name); v != "" {
 			parsed, err := parseTime(v)
 			if err != nil {
-				return 0, start, end, fail("badtimestamp_"+prefix+name, `Invalid value "`+v+`" for timestamp parameter "`+prefix+name+`".`)
+				return 0, start, end, fail("badtimestamp_"+prefix+name, `Invalid value "`+v+`" for timestamp parameter "`+prefix+
+					name+`".`)
 			}
 			*t = parsed
 		}
@@ -353,14 +358,17 @@ func (c *call) contributions(q, answer object) *failure {
 			continue
 		}
 		if len(list) == limit {
-			answer["continue"] = object{"uccontinue": r.Time.Format("20060102150405") + "|" + strconv.FormatInt(r.ID, 10), "continue": "-||"}
+			answer["continue"] = object{"uccontinue": r.Time.Format("20060102150405") + "|" + strconv.FormatInt(r.ID, 10),
+				"continue": "-||"}
 			delete(answer, "batchcomplete")
 			break
 		}
 		ns, _, _ := split(r.Page)
-		entry := object{"userid": 0, "user": r.User, "pageid": w.pages[r.Page][0].ID, "revid": r.ID, "parentid": r.Parent, "ns": ns,
-			"title": r.Page, "timestamp": stamp(r.Time), "comment": r.Summary, "size": len(r.Text), "new": r.Parent == 0, "minor": false,
-			"top": w.current(r.Page) == r}
+		entry := object{"userid": 0, "user": r.User, "pageid": w.pages[r.Page][0].ID, "revid": r.ID, "parentid": r.Parent,
+			"ns":    ns,
+			"title": r.Page, "timestamp": stamp(r.Time), "comment": r.Summary, "size": len(r.Text), "new": r.Parent == 0,
+			"minor": false,
+			"top":   w.current(r.Page) == r}
 		if r.Hidden.Summary {
 			entry["commenthidden"] = true
 			if !c.sees(r) {

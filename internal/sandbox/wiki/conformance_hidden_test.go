@@ -28,7 +28,8 @@ func (s *site) hide(t *testing.T, title string, rev int64, what, suppress string
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := admin.Post(params.Values{"action": "revisiondelete", "type": "revision", "target": title, "ids": fmt.Sprint(rev), "hide": what,
+	answer, err := admin.Post(params.Values{"action": "revisiondelete", "type": "revision", "target": title,
+		"ids": fmt.Sprint(rev), "hide": what,
 		"suppress": suppress, "reason": "a test", "token": token})
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +46,8 @@ func testHidden(t *testing.T, s *site) {
 	bot, bob := s.client(t, s.bot), s.client(t, s.bob)
 	save := func(c *mediawiki.Client, n int) int64 {
 		t.Helper()
-		saved, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Text: fmt.Sprint("text ", n), Summary: fmt.Sprint("summary ", n), BaseRev: p.RevID})
+		saved, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Text: fmt.Sprint("text ", n),
+			Summary: fmt.Sprint("summary ", n), BaseRev: p.RevID})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,10 +62,14 @@ func testHidden(t *testing.T, s *site) {
 	hidings := []hiding{
 		{by: bot, want: mediawiki.Revision{RevID: 1, User: "SpinachBot", Summary: "summary 0"}},
 		{by: bot, what: "user", want: mediawiki.Revision{RevID: 1, Summary: "summary 1", UserHidden: true, Text: "text 1"}},
-		{by: bot, what: "comment", want: mediawiki.Revision{RevID: 1, User: "SpinachBot", SummaryHidden: true, Text: "text 2"}},
-		{by: bot, what: "comment|content", want: mediawiki.Revision{RevID: 1, User: "SpinachBot", SummaryHidden: true, TextHidden: true}},
-		{by: bot, what: "user|comment|content", want: mediawiki.Revision{RevID: 1, UserHidden: true, SummaryHidden: true, TextHidden: true}},
-		{by: bot, what: "user|comment|content", suppress: "yes", want: mediawiki.Revision{RevID: 1, UserHidden: true, SummaryHidden: true, TextHidden: true}},
+		{by: bot, what: "comment", want: mediawiki.Revision{RevID: 1, User: "SpinachBot", SummaryHidden: true,
+			Text: "text 2"}},
+		{by: bot, what: "comment|content", want: mediawiki.Revision{RevID: 1, User: "SpinachBot", SummaryHidden: true,
+			TextHidden: true}},
+		{by: bot, what: "user|comment|content", want: mediawiki.Revision{RevID: 1, UserHidden: true, SummaryHidden: true,
+			TextHidden: true}},
+		{by: bot, what: "user|comment|content", suppress: "yes", want: mediawiki.Revision{RevID: 1, UserHidden: true,
+			SummaryHidden: true, TextHidden: true}},
 		{by: bob, what: "user", want: mediawiki.Revision{RevID: 1, Summary: "summary 6", UserHidden: true, Text: "text 6"}},
 		{by: bob, what: "comment|content"},
 		{by: bob},
@@ -97,7 +103,8 @@ func testHidden(t *testing.T, s *site) {
 	if err != nil || !cmp.Equal(got, want) {
 		t.Errorf("own edits: %v\n%s", err, cmp.Diff(want, got))
 	}
-	if named, err := bot.History(context.Background(), p.Title, "SpinachBot", p.Now.Add(-time.Minute)); err != nil || len(named) != byName {
+	if named, err := bot.History(context.Background(), p.Title, "SpinachBot", p.Now.Add(-time.Minute)); err != nil ||
+		len(named) != byName {
 		t.Errorf("%d edits under the account's name, want %d: %v", len(named), byName, err)
 	}
 	if now := read(t, bot, p.Title); now.Text != "text 8" {

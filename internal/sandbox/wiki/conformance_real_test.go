@@ -32,7 +32,8 @@ func TestRealWikiConforms(t *testing.T) {
 		name, _, _ := strings.Cut(user, "@")
 		return login{name, user, get(key + "_PASSWORD")}
 	}
-	conform(t, &site{api: get("WIKI_API"), run: fmt.Sprint(time.Now().Unix()), bot: account("WIKI"), alice: account("REALWIKI_ALICE"), bob: account("REALWIKI_BOB"),
+	conform(t, &site{api: get("WIKI_API"), run: fmt.Sprint(time.Now().Unix()), bot: account("WIKI"),
+		alice: account("REALWIKI_ALICE"), bob: account("REALWIKI_BOB"),
 		admin: account("REALWIKI_ADMIN")})
 }
 
@@ -46,7 +47,8 @@ func TestRealWikiRefuses(t *testing.T) {
 		return v
 	}
 	s := &site{api: get("WIKI_API"), run: fmt.Sprint(time.Now().Unix()),
-		alice: login{"Alice", get("REALWIKI_ALICE_USER"), get("REALWIKI_ALICE_PASSWORD")}, bob: login{"Bob", get("REALWIKI_BOB_USER"), get("REALWIKI_BOB_PASSWORD")}}
+		alice: login{"Alice", get("REALWIKI_ALICE_USER"), get("REALWIKI_ALICE_PASSWORD")}, bob: login{"Bob",
+			get("REALWIKI_BOB_USER"), get("REALWIKI_BOB_PASSWORD")}}
 	admin, err := mwclient.New(s.api, "SpinachBotTest/1 (conformance suite)")
 	if err != nil {
 		t.Fatal(err)

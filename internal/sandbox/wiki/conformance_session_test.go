@@ -44,13 +44,15 @@ func testStaleToken(t *testing.T, s *site) {
 	m := &meddler{next: http.DefaultTransport, do: func(_ *http.Request, body string) string {
 		if strings.Contains(body, "action=edit") {
 			if saves++; saves == 1 {
-				return body[:strings.LastIndex(body, "token=")] + "token=" + url.QueryEscape(`0123456789abcdef0123456789abcdef01234567+\`)
+				return body[:strings.LastIndex(body, "token=")] + "token=" +
+					url.QueryEscape(`0123456789abcdef0123456789abcdef01234567+\`)
 			}
 		}
 		return body
 	}}
 	c := s.client(t, s.bot, func(_ *mediawiki.Config, rt *http.RoundTripper) { *rt = m })
-	if _, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Text: "end", BaseRev: p.RevID}); err != nil || saves != 2 {
+	if _, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Text: "end", BaseRev: p.RevID}); err != nil ||
+		saves != 2 {
 		t.Errorf("%v after %d attempts", err, saves)
 	}
 }
@@ -73,7 +75,8 @@ func testLostSession(t *testing.T, s *site) {
 		t.Error("the session was not lost")
 	}
 	lose = true
-	if _, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Text: "end", BaseRev: p.RevID}); err != nil || lose {
+	if _, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Text: "end", BaseRev: p.RevID}); err != nil ||
+		lose {
 		t.Errorf("save after a lost session: %v", err)
 	}
 	if revs, err := c.History(context.Background(), p.Title, "", p.Now.Add(-time.Minute)); err != nil || len(revs) != 2 {
@@ -84,7 +87,8 @@ func testLostSession(t *testing.T, s *site) {
 func testLag(t *testing.T, s *site) {
 	p := s.page(t, "lag", "start")
 	clock := politehttp.NewManualClock(time.Now())
-	c, err := mediawiki.New(slog.New(slog.DiscardHandler), mediawiki.Config{API: s.api, User: s.bob.user, Password: s.bob.password,
+	c, err := mediawiki.New(slog.New(slog.DiscardHandler), mediawiki.Config{API: s.api, User: s.bob.user,
+		Password:  s.bob.password,
 		UserAgent: "SpinachBotTest/1 (conformance suite)", MaxLag: -5, Attempts: 3}, nil, clock)
 	if err != nil {
 		t.Fatal(err)

@@ -58,9 +58,11 @@ func conform(t *testing.T, s *site) {
 		test func(*testing.T, *site)
 	}{
 		{"account", testAccount}, {"login", testLogin}, {"missing page", testMissing}, {"new section", testNewSection},
-		{"section edit", testSectionEdit}, {"section numbers", testSectionNumbers}, {"conflicts", testConflicts}, {"no change", testNoChange},
+		{"section edit", testSectionEdit}, {"section numbers", testSectionNumbers}, {"conflicts", testConflicts},
+		{"no change", testNoChange},
 		{"history", testHistory}, {"stale token", testStaleToken}, {"lost session", testLostSession}, {"lag", testLag},
-		{"signatures", testSignatures}, {"preview", testPreview}, {"html", testHTML}, {"list", testList}, {"odd text", testOddText}, {"titles", testTitles},
+		{"signatures", testSignatures}, {"preview", testPreview}, {"html", testHTML}, {"list", testList},
+		{"odd text", testOddText}, {"titles", testTitles},
 		{"hidden", testHidden},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, s) })
@@ -70,7 +72,8 @@ func conform(t *testing.T, s *site) {
 // client makes a client of the product for an account.
 func (s *site) client(t *testing.T, l login, change ...func(*mediawiki.Config, *http.RoundTripper)) *mediawiki.Client {
 	t.Helper()
-	cfg := mediawiki.Config{API: s.api, User: l.user, Password: l.password, UserAgent: "SpinachBotTest/1 (conformance suite)", Bot: l.name == "SpinachBot"}
+	cfg := mediawiki.Config{API: s.api, User: l.user, Password: l.password,
+		UserAgent: "SpinachBotTest/1 (conformance suite)", Bot: l.name == "SpinachBot"}
 	var transport http.RoundTripper
 	for _, f := range change {
 		f(&cfg, &transport)
@@ -87,7 +90,8 @@ func (s *site) page(t *testing.T, name, text string) *mediawiki.Page {
 	t.Helper()
 	c := s.client(t, s.alice)
 	title := "Wikidata:Conformance " + s.run + " " + name
-	if _, err := c.Save(context.Background(), mediawiki.Edit{Title: title, Text: text, Summary: "set up", Create: true}); err != nil {
+	if _, err := c.Save(context.Background(), mediawiki.Edit{Title: title, Text: text, Summary: "set up",
+		Create: true}); err != nil {
 		t.Fatal(err)
 	}
 	p, err := c.Page(context.Background(), title)
@@ -161,7 +165,8 @@ func testMissing(t *testing.T, s *site) {
 	if p = read(t, c, title); !p.Missing {
 		t.Error("an edit with nocreate made the page")
 	}
-	if revs, err := c.OwnEdits(context.Background(), title, time.Time{}.AddDate(2000, 0, 0)); err != nil || len(revs) != 0 {
+	if revs, err := c.OwnEdits(context.Background(), title, time.Time{}.AddDate(2000, 0, 0)); err != nil ||
+		len(revs) != 0 {
 		t.Errorf("edits of a missing page: %v, %v", revs, err)
 	}
 }
@@ -169,7 +174,8 @@ func testMissing(t *testing.T, s *site) {
 func testNewSection(t *testing.T, s *site) {
 	p := s.page(t, "new section", "Lead.\n\n== One ==\ntext one")
 	c := s.client(t, s.bob)
-	saved, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: "new", Heading: "Two", Text: "text two\n\n"})
+	saved, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: "new", Heading: "Two",
+		Text: "text two\n\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +183,8 @@ func testNewSection(t *testing.T, s *site) {
 	if want := "Lead.\n\n== One ==\ntext one\n\n== Two ==\n\ntext two"; now.Text != want {
 		t.Errorf("page is %q, want %q", now.Text, want)
 	}
-	if now.RevID != saved.RevID || saved.OldRev != p.RevID || now.User != "Bob" || now.Timestamp.IsZero() || !saved.Time.Equal(now.Timestamp) {
+	if now.RevID != saved.RevID || saved.OldRev != p.RevID || now.User != "Bob" || now.Timestamp.IsZero() ||
+		!saved.Time.Equal(now.Timestamp) {
 		t.Errorf("saved %+v, page %+v", saved, now)
 	}
 }
@@ -187,7 +194,8 @@ const four = "Lead.\n\n== One ==\n1a\n\n1b\n\n1c\n\n== Two ==\n2a\n\n2b\n\n2c\n\
 func testSectionEdit(t *testing.T, s *site) {
 	p := s.page(t, "section edit", four)
 	c := s.client(t, s.bot)
-	_, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: "3", Text: "== Three ==\n3a\n:reply\n\n=== Sub ===\n3b\n:reply\n",
+	_, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: "3",
+		Text:    "== Three ==\n3a\n:reply\n\n=== Sub ===\n3b\n:reply\n",
 		Summary: "/* Three */ reply [key]", BaseRev: p.RevID, Start: p.Now})
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +206,8 @@ func testSectionEdit(t *testing.T, s *site) {
 		t.Errorf("page is\n%s\nwant\n%s", now.Text, want)
 	}
 	revs, err := c.OwnEdits(context.Background(), p.Title, p.Now.Add(-time.Minute))
-	if err != nil || len(revs) != 1 || revs[0].Summary != "/* Three */ reply [key]" || revs[0].RevID != now.RevID || revs[0].User != "SpinachBot" {
+	if err != nil || len(revs) != 1 || revs[0].Summary != "/* Three */ reply [key]" || revs[0].RevID != now.RevID ||
+		revs[0].User != "SpinachBot" {
 		t.Errorf("own edits %+v, %v", revs, err)
 	}
 }
@@ -214,7 +223,8 @@ func testSectionNumbers(t *testing.T, s *site) {
 		if n >= 4 {
 			section = fmt.Sprint(n + 2) // the heading inside a template is counted, though it can not be edited
 		}
-		_, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: section, Text: "== hit " + head + " ==", BaseRev: p.RevID})
+		_, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: section, Text: "== hit " + head +
+			" ==", BaseRev: p.RevID})
 		if err != nil {
 			t.Errorf("section %s: %v", section, err)
 			continue
@@ -228,14 +238,16 @@ func testSectionNumbers(t *testing.T, s *site) {
 			t.Fatal(err)
 		}
 	}
-	_, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: "5", Text: "== hit T ==", BaseRev: p.RevID})
+	_, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: "5", Text: "== hit T ==",
+		BaseRev: p.RevID})
 	wantKind(t, err, mediawiki.Conflict, "nosuchsection")
 }
 
 // headingLine returns the page from the heading with that text on.
 func headingLine(text, head string) string {
 	for _, l := range strings.Split(text, "\n") {
-		if strings.HasPrefix(l, "=") && strings.Contains(l, head) && len(head) > 0 && strings.TrimSpace(strings.Trim(strings.Split(l, "<")[0], "= ")) == head {
+		if strings.HasPrefix(l, "=") && strings.Contains(l, head) && len(head) > 0 &&
+			strings.TrimSpace(strings.Trim(strings.Split(l, "<")[0], "= ")) == head {
 			return l
 		}
 	}
@@ -248,7 +260,8 @@ func put(c *mediawiki.Client, title, text string) (*mediawiki.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := c.Save(context.Background(), mediawiki.Edit{Title: title, Text: text, BaseRev: p.RevID, Create: true}); err != nil {
+	if _, err := c.Save(context.Background(), mediawiki.Edit{Title: title, Text: text, BaseRev: p.RevID,
+		Create: true}); err != nil {
 		return nil, err
 	}
 	return c.Page(context.Background(), title)
@@ -272,16 +285,21 @@ func testConflicts(t *testing.T, s *site) {
 	}{
 		{"other section", strings.Replace(four, "1b", "1b changed", 1), s.bob, "2", "== Two ==\n2a\n\n2b\n\n2c\n:reply",
 			strings.Replace(strings.Replace(four, "1b", "1b changed", 1), "2c", "2c\n:reply", 1)},
-		{"section inserted above", strings.Replace(four, "== One", "== New ==\nn\n\n== One", 1), s.bob, "2", "== Two ==\n2a\n\n2b\n\n2c\n:reply",
+		{"section inserted above", strings.Replace(four, "== One", "== New ==\nn\n\n== One", 1), s.bob, "2",
+			"== Two ==\n2a\n\n2b\n\n2c\n:reply",
 			strings.Replace(strings.Replace(four, "== One", "== New ==\nn\n\n== One", 1), "2c", "2c\n:reply", 1)},
 		{"section above archived", without("== One", "== Two"), s.bob, "3", "== Three ==\n3a\n\n=== Sub ===\n3b\n:reply",
 			strings.Replace(without("== One", "== Two"), "3b", "3b\n:reply", 1)},
-		{"same line", strings.Replace(four, "2c", "2c\n:theirs", 1), s.bob, "2", "== Two ==\n2a\n\n2b\n\n2c\n:reply", "editconflict"},
-		{"far lines of the same section", strings.Replace(four, "2a", "2a changed", 1), s.bob, "2", "== Two ==\n2a\n\n2b\n\n2c\n:reply",
+		{"same line", strings.Replace(four, "2c", "2c\n:theirs", 1), s.bob, "2", "== Two ==\n2a\n\n2b\n\n2c\n:reply",
+			"editconflict"},
+		{"far lines of the same section", strings.Replace(four, "2a", "2a changed", 1), s.bob, "2",
+			"== Two ==\n2a\n\n2b\n\n2c\n:reply",
 			strings.Replace(strings.Replace(four, "2a", "2a changed", 1), "2c", "2c\n:reply", 1)},
 		{"section removed", without("== Two", "== Three"), s.bob, "2", "== Two ==\n2a\n\n2b\n\n2c\n:reply", "editconflict"},
-		{"last section, one before it archived", without("== One", "== Two"), s.bob, "5", "== Four ==\n4a\n:reply", "nosuchsection"},
-		{"own edit of the same place", strings.Replace(four, "2c", "2c\n:first", 1), s.bot, "2", "== Two ==\n2a\n\n2b\n\n2c\n:reply", "editconflict"},
+		{"last section, one before it archived", without("== One", "== Two"), s.bob, "5", "== Four ==\n4a\n:reply",
+			"nosuchsection"},
+		{"own edit of the same place", strings.Replace(four, "2c", "2c\n:first", 1), s.bot, "2",
+			"== Two ==\n2a\n\n2b\n\n2c\n:reply", "editconflict"},
 		{"new section after the last", four + "\n\n== Five ==\n5", s.bob, "5", "== Four ==\n4a\n:reply", "editconflict"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -290,7 +308,8 @@ func testConflicts(t *testing.T, s *site) {
 				t.Fatal(err)
 			}
 			bot := s.client(t, s.bot)
-			_, err := bot.Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: c.section, Text: c.mine, BaseRev: p.RevID, Start: p.Now})
+			_, err := bot.Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: c.section, Text: c.mine,
+				BaseRev: p.RevID, Start: p.Now})
 			now := read(t, bot, p.Title).Text
 			if c.want == "editconflict" || c.want == "nosuchsection" {
 				wantKind(t, err, mediawiki.Conflict, c.want)
@@ -303,17 +322,21 @@ func testConflicts(t *testing.T, s *site) {
 		})
 	}
 	t.Run("foreign revision", func(t *testing.T) {
-		p, other := s.page(t, "conflict foreign", four), s.page(t, "conflict foreign 2", "== A ==\na\n\n== B ==\nb\n\n== C ==\nc")
-		_, err := s.client(t, s.bot).Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: "2", Text: "== Two ==\n:x", BaseRev: other.RevID})
+		p, other := s.page(t, "conflict foreign", four), s.page(t, "conflict foreign 2",
+			"== A ==\na\n\n== B ==\nb\n\n== C ==\nc")
+		_, err := s.client(t, s.bot).Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: "2",
+			Text: "== Two ==\n:x", BaseRev: other.RevID})
 		wantKind(t, err, mediawiki.Conflict, "editconflict")
-		_, err = s.client(t, s.bot).Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: "2", Text: "== Two ==\n:x", BaseRev: 1 << 40})
+		_, err = s.client(t, s.bot).Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: "2",
+			Text: "== Two ==\n:x", BaseRev: 1 << 40})
 		wantKind(t, err, mediawiki.Conflict, "editconflict")
 	})
 }
 
 func testNoChange(t *testing.T, s *site) {
 	p := s.page(t, "no change", four)
-	saved, err := s.client(t, s.bot).Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: "2", Text: "== Two ==\n2a\n\n2b\n\n2c", BaseRev: p.RevID})
+	saved, err := s.client(t, s.bot).Save(context.Background(), mediawiki.Edit{Title: p.Title, Section: "2",
+		Text: "== Two ==\n2a\n\n2b\n\n2c", BaseRev: p.RevID})
 	if err != nil || !saved.NoChange || saved.RevID != 0 {
 		t.Errorf("saved %+v, %v", saved, err)
 	}
@@ -327,14 +350,16 @@ func testHistory(t *testing.T, s *site) {
 		if i%18 == 9 {
 			c = bob
 		}
-		saved, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Text: fmt.Sprint("edit ", i), Summary: fmt.Sprint("no. ", i), BaseRev: p.RevID})
+		saved, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Text: fmt.Sprint("edit ", i),
+			Summary: fmt.Sprint("no. ", i), BaseRev: p.RevID})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.RevID = saved.RevID
 	}
 	own, err := bot.OwnEdits(context.Background(), p.Title, p.Now.Add(-time.Minute))
-	if err != nil || len(own) != 51 || own[0].Summary != "no. 53" || own[50].Summary != "no. 0" || own[0].RevID != p.RevID {
+	if err != nil || len(own) != 51 || own[0].Summary != "no. 53" || own[50].Summary != "no. 0" ||
+		own[0].RevID != p.RevID {
 		t.Errorf("%d own edits, %v", len(own), err)
 	}
 	all, err := bot.History(context.Background(), p.Title, "", p.Now.Add(-time.Minute))
@@ -361,7 +386,8 @@ func testSignatures(t *testing.T, s *site) {
 			break
 		}
 	}
-	want := "A " + sig + " " + when + "\n:B " + sig + " and " + when + "\n<nowiki>~~~~</nowiki> <!-- ~~~~ -->\n<syntaxhighlight lang=\"sparql\">~~~~</syntaxhighlight>\n~~ " + when + "~"
+	want := "A " + sig + " " + when + "\n:B " + sig + " and " + when +
+		"\n<nowiki>~~~~</nowiki> <!-- ~~~~ -->\n<syntaxhighlight lang=\"sparql\">~~~~</syntaxhighlight>\n~~ " + when + "~"
 	if p.Text != want {
 		t.Errorf("page is\n%s\nwant\n%s", p.Text, want)
 	}
@@ -369,7 +395,8 @@ func testSignatures(t *testing.T, s *site) {
 
 func testPreview(t *testing.T, s *site) {
 	query := "SELECT ?a WHERE { ?a wdt:P31/wdt:P279* wd:Q5 . FILTER(?a > 1 {{!}}{{!}} 'é' != \"~\") } # 100%"
-	p, err := s.client(t, s.bot).Preview(context.Background(), "Wikidata:Sandbox", ":{{SPARQL|query=\n"+query+"\n}}\n:done ~~~~")
+	p, err := s.client(t, s.bot).Preview(context.Background(), "Wikidata:Sandbox", ":{{SPARQL|query=\n"+query+
+		"\n}}\n:done ~~~~")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -383,7 +410,8 @@ func testPreview(t *testing.T, s *site) {
 	if !found {
 		t.Errorf("no link runs the query: %q", p.Links)
 	}
-	if !strings.Contains(strings.Join(p.Templates, " "), "Template:SPARQL") || !strings.Contains(p.HTML, "mw-highlight") || !strings.Contains(p.HTML, "User:SpinachBot") {
+	if !strings.Contains(strings.Join(p.Templates, " "), "Template:SPARQL") || !strings.Contains(p.HTML, "mw-highlight") ||
+		!strings.Contains(p.HTML, "User:SpinachBot") {
 		t.Errorf("templates %q, html %s", p.Templates, p.HTML)
 	}
 }
@@ -443,7 +471,8 @@ func testOddText(t *testing.T, s *site) {
 func testTitles(t *testing.T, s *site) {
 	p := s.page(t, "titles", "x")
 	c := s.client(t, s.bot)
-	for _, title := range []string{"project:conformance_" + s.run + "_titles", "  Wikidata:Conformance  " + s.run + " titles", ":Wikidata:conformance " + s.run + " titles"} {
+	for _, title := range []string{"project:conformance_" + s.run + "_titles", "  Wikidata:Conformance  " + s.run +
+		" titles", ":Wikidata:conformance " + s.run + " titles"} {
 		if got := read(t, c, title); got.Title != p.Title || got.RevID != p.RevID {
 			t.Errorf("%q is %q", title, got.Title)
 		}
@@ -452,6 +481,7 @@ func testTitles(t *testing.T, s *site) {
 		_, err := c.Page(context.Background(), title)
 		wantKind(t, err, mediawiki.Refused, "invalidtitle")
 	}
-	_, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Text: "x", BaseRev: p.RevID, Summary: strings.Repeat("ä", 501)})
+	_, err := c.Save(context.Background(), mediawiki.Edit{Title: p.Title, Text: "x", BaseRev: p.RevID,
+		Summary: strings.Repeat("ä", 501)})
 	wantKind(t, err, mediawiki.Refused, "not-sent")
 }

@@ -7,11 +7,11 @@
 //
 // The layers, bottom up:
 //
-//   - [Wiki] holds pages as lists of revisions, in memory and in an append-only file that survives kill -9. Saving works as
-//     in MediaWiki: signatures are expanded, a section is replaced in the base revision, and the result is merged into the
-//     current page line by line (merge.go), or refused as a conflict.
-//   - render.go and the files named after it turn a subset of wikitext into HTML. All wikitext is untrusted: what they do
-//     not understand is shown as text.
+//   - [Wiki] holds pages as lists of revisions, in memory and in an append-only file that survives kill -9. Saving
+//     works as in MediaWiki: signatures are expanded, a section is replaced in the base revision, and the result is
+//     merged into the current page line by line (merge.go), or refused as a conflict.
+//   - render.go and the files named after it turn a subset of wikitext into HTML. All wikitext is untrusted: what
+//     they do not understand is shown as text.
 //   - [Handler] serves the API (api*.go) and the pages (web.go, forms.go).
 //
 // The wiki has no rights, no deletions, no files, and only the templates that the forum uses. It is not meant for the

@@ -33,11 +33,13 @@ func (h *Handler) post(rw http.ResponseWriter, r *http.Request, title, action st
 	s := h.session(rw, r)
 	f := &failedForm{Action: action, Heading: r.PostForm.Get("heading"), Text: text, Name: r.PostForm.Get("name")}
 	if err := http.NewCrossOriginProtection().Check(r); err != nil {
-		h.problem(rw, r, http.StatusForbidden, "This form came from another site", "Open the page here and post it again.", text)
+		h.problem(rw, r, http.StatusForbidden, "This form came from another site", "Open the page here and post it again.",
+			text)
 		return
 	}
 	if !h.validToken(s, r.PostForm.Get("token")) {
-		f.status, f.Message = http.StatusForbidden, "The wiki was restarted since you opened the page. Please send this again."
+		f.status, f.Message = http.StatusForbidden,
+			"The wiki was restarted since you opened the page. Please send this again."
 		h.again(rw, r, title, f)
 		return
 	}

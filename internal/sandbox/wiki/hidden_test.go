@@ -24,7 +24,8 @@ func TestHide(t *testing.T) {
 	}
 	w := open()
 	for _, text := range []string{"first words", "second words", "third words"} {
-		if _, err := w.save(change{title: "Wikidata:Page", text: text, user: "Secretive", summary: "said " + text, create: true}); err != nil {
+		if _, err := w.save(change{title: "Wikidata:Page", text: text, user: "Secretive", summary: "said " + text,
+			create: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -47,10 +48,12 @@ func TestHide(t *testing.T) {
 	w = open()
 	defer w.Close()
 	revs := w.History("Wikidata:Page")
-	if len(revs) != 3 || revs[0].Hidden != (Hidden{Summary: true}) || revs[1].Hidden != all || revs[2].Hidden != (Hidden{}) {
+	if len(revs) != 3 || revs[0].Hidden != (Hidden{Summary: true}) || revs[1].Hidden != all ||
+		revs[2].Hidden != (Hidden{}) {
 		t.Fatalf("after reopening: %+v", revs)
 	}
-	if _, err := w.save(change{title: "Wikidata:Page", text: "fourth", user: "Bob", create: true}); err != nil || w.Page("Wikidata:Page").ID != 4 {
+	if _, err := w.save(change{title: "Wikidata:Page", text: "fourth", user: "Bob", create: true}); err != nil ||
+		w.Page("Wikidata:Page").ID != 4 {
 		t.Errorf("saving after reopening: %v", err)
 	}
 	srv := httptest.NewServer(NewHandler(w))

@@ -271,7 +271,8 @@ func (r *renderer) signedLine(text string) string {
 		return r.inline(text, 0)
 	}
 	class := "sig"
-	if user, err := normalize("User:" + text[m[2]:m[3]]); err == nil && r.o.isBot != nil && r.o.isBot(strings.TrimPrefix(user, "User:")) {
+	if user, err := normalize("User:" + text[m[2]:m[3]]); err == nil && r.o.isBot != nil &&
+		r.o.isBot(strings.TrimPrefix(user, "User:")) {
 		class = "sig bot"
 	}
 	return r.inline(text[:m[0]]+r.mark(`<span class="`+class+`">`+r.inline(text[m[0]:], 1)+"</span>", false), 0)

@@ -32,22 +32,30 @@ func TestRender(t *testing.T) {
 		{"<nowiki>[[x]] {{y}} &amp; ~~~~</nowiki>", "<p>[[x]] {{y}} &amp; ~~~~</p>\n"},
 		{"a<!-- hidden -->b<!-- open", "<p>ab</p>\n"},
 		{"&lt;b&gt; &#91; &nosuch; & &amp;amp;", "<p>&lt;b&gt; [ &amp;nosuch; &amp; &amp;amp;</p>\n"},
-		{"[[User:Bob|Bob]] [[#Top]] [[:Category:X]] [[Category:X]]", `<p><a href="/wiki/User:Bob">Bob</a> <a href="#Top">#Top</a> <a href="/wiki/Category:X">Category:X</a> </p>` + "\n"},
-		{"[[Q42|Adams]] [[Property:P31]] [[d:Q5]]", `<p><a href="https://www.wikidata.org/wiki/Q42" class="external" rel="nofollow noopener noreferrer">Adams</a> ` +
-			`<a href="https://www.wikidata.org/wiki/Property:P31" class="external" rel="nofollow noopener noreferrer">Property:P31</a> ` +
-			`<a href="https://www.wikidata.org/wiki/Q5" class="external" rel="nofollow noopener noreferrer">d:Q5</a></p>` + "\n"},
-		{"[https://a.example/?b=c&d e ''f''] https://g.example/h.", `<p><a href="https://a.example/?b=c&amp;d" class="external" rel="nofollow noopener noreferrer">e <i>f</i></a> ` +
-			`<a href="https://g.example/h" class="external" rel="nofollow noopener noreferrer">https://g.example/h</a>.</p>` + "\n"},
+		{"[[User:Bob|Bob]] [[#Top]] [[:Category:X]] [[Category:X]]",
+			`<p><a href="/wiki/User:Bob">Bob</a> <a href="#Top">#Top</a> <a href="/wiki/Category:X">Category:X</a> </p>` + "\n"},
+		{"[[Q42|Adams]] [[Property:P31]] [[d:Q5]]",
+			`<p><a href="https://www.wikidata.org/wiki/Q42" class="external" rel="nofollow noopener noreferrer">Adams</a> ` +
+				`<a href="https://www.wikidata.org/wiki/Property:P31" class="external" rel="nofollow noopener noreferrer">Property:P31</a> ` +
+				`<a href="https://www.wikidata.org/wiki/Q5" class="external" rel="nofollow noopener noreferrer">d:Q5</a></p>` +
+				"\n"},
+		{"[https://a.example/?b=c&d e ''f''] https://g.example/h.",
+			`<p><a href="https://a.example/?b=c&amp;d" class="external" rel="nofollow noopener noreferrer">e <i>f</i></a> ` +
+				`<a href="https://g.example/h" class="external" rel="nofollow noopener noreferrer">https://g.example/h</a>.</p>` +
+				"\n"},
 		{"{{Q|42}} {{P|P31}} {{Q|42x}}", `<p><a class="external" rel="nofollow noopener noreferrer" href="https://www.wikidata.org/wiki/Q42">Q42</a> ` +
 			`<a class="external" rel="nofollow noopener noreferrer" href="https://www.wikidata.org/wiki/Property:P31">P31</a> {{Q|42x}}</p>` + "\n"},
 		{"{{Nothing|a<b>|{{x}}}}", "<p><code class=\"unknown\">{{Nothing|a&lt;b&gt;|{{x}}}}</code></p>\n"},
-		{"{{SPARQL Inline|query=ASK {} {{!}} \"é\"}}", `<p><a class="try" href="/query#ASK%20%7B%7D%20%7C%20%22%C3%A9%22">query</a></p>` + "\n"},
+		{"{{SPARQL Inline|query=ASK {} {{!}} \"é\"}}",
+			`<p><a class="try" href="/query#ASK%20%7B%7D%20%7C%20%22%C3%A9%22">query</a></p>` + "\n"},
 		{"x {{unclosed\n\ny", "<p>x {{unclosed</p>\n<p>y</p>\n"},
 		{"== A ''b'' ==\nx\n=== C ===\n== A b ==", "<section class=\"thread\">\n<h2 id=\"A_b\">A <i>b</i></h2>\n<p>x</p>\n<h3 id=\"C\">C</h3>\n</section>\n<section class=\"thread\">\n<h2 id=\"A_b_2\">A b</h2>\n</section>\n"},
-		{"{|\n! a !! b\n|-\n| 1 || [[x|y]]\n| colspan=2 class=x | z\n|}", `<div class="table"><table class="wikitable"><tr><th scope="col">a</th><th scope="col">b</th></tr>` + "\n" +
-			`<tr><td>1</td><td><a href="/wiki/X">y</a></td><td colspan="2">z</td></tr>` + "\n</table></div>\n"},
+		{"{|\n! a !! b\n|-\n| 1 || [[x|y]]\n| colspan=2 class=x | z\n|}",
+			`<div class="table"><table class="wikitable"><tr><th scope="col">a</th><th scope="col">b</th></tr>` + "\n" +
+				`<tr><td>1</td><td><a href="/wiki/X">y</a></td><td colspan="2">z</td></tr>` + "\n</table></div>\n"},
 		{"{|\n| unclosed", "<p>{|\n| unclosed</p>\n"},
-		{"<b onclick=x>a</b> <script>x</script> </b> <i>open", "<p><b>a</b> &lt;script&gt;x&lt;/script&gt; &lt;/b&gt; <i>open</i></p>\n"},
+		{"<b onclick=x>a</b> <script>x</script> </b> <i>open",
+			"<p><b>a</b> &lt;script&gt;x&lt;/script&gt; &lt;/b&gt; <i>open</i></p>\n"},
 		{"<b>a<i>b</b>c</i>", "<p><b>a<i>b</i></b><i>c</i></p>\n"},
 		{"a\x7f0\x7fb", "<p>a0b</p>\n"},
 	} {
@@ -64,7 +72,8 @@ func TestCollapsible(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := doc.Find("dl > dd > details")
-	if _, open := d.Attr("open"); open || d.Find("summary").Text() != "How (2 steps)" || d.Find("ol > li").Length() != 2 || doc.Find("dl").First().ChildrenFiltered("dd").Length() != 2 {
+	if _, open := d.Attr("open"); open || d.Find("summary").Text() != "How (2 steps)" || d.Find("ol > li").Length() != 2 ||
+		doc.Find("dl").First().ChildrenFiltered("dd").Length() != 2 {
 		t.Errorf("got %s", got)
 	}
 }
@@ -72,10 +81,13 @@ func TestCollapsible(t *testing.T) {
 // TestQueryShown checks that the shown query is the posted one, and that its link runs the same query.
 func TestQueryShown(t *testing.T) {
 	for _, q := range []string{
-		"SELECT ?a WHERE { ?a wdt:P31|wdt:P279 wd:Q5 . }", "# c\nSELECT * { ?x rdfs:label \"a\\\"b\"@en, 'x', \"\"\"l\n'''\"\"\" . FILTER(?x < 5 && ?x > -2.5e3 || 1=2) } # end",
-		"ASK { <http://e/x?a=b&c=%20> ?p ?größe }", "PREFIX : <urn:x> SELECT (COUNT(*) AS ?n) { :a :b [] ; a ?c . }", "unfinished \"string\n<not an iri & ``",
+		"SELECT ?a WHERE { ?a wdt:P31|wdt:P279 wd:Q5 . }",
+		"# c\nSELECT * { ?x rdfs:label \"a\\\"b\"@en, 'x', \"\"\"l\n'''\"\"\" . FILTER(?x < 5 && ?x > -2.5e3 || 1=2) } # end",
+		"ASK { <http://e/x?a=b&c=%20> ?p ?größe }", "PREFIX : <urn:x> SELECT (COUNT(*) AS ?n) { :a :b [] ; a ?c . }",
+		"unfinished \"string\n<not an iri & ``",
 	} {
-		for _, text := range []string{":{{SPARQL|query=\n" + strings.ReplaceAll(q, "|", "{{!}}") + "\n}}", "<syntaxhighlight lang=\"sparql\">\n" + q + "\n</syntaxhighlight>"} {
+		for _, text := range []string{":{{SPARQL|query=\n" + strings.ReplaceAll(q, "|", "{{!}}") + "\n}}",
+			"<syntaxhighlight lang=\"sparql\">\n" + q + "\n</syntaxhighlight>"} {
 			doc, err := goquery.NewDocumentFromReader(strings.NewReader(toHTML(text)))
 			if err != nil {
 				t.Fatal(err)
@@ -102,7 +114,8 @@ var (
 // checkSafe parses the HTML as a browser does and fails on anything that a text must not be able to create.
 func checkSafe(t *testing.T, text string) {
 	t.Helper()
-	doc, err := goquery.NewDocumentFromReader(strings.NewReader(`<div id="outer">` + toHTML(text) + `</div><p id="after">`))
+	doc, err := goquery.NewDocumentFromReader(strings.NewReader(`<div id="outer">` + toHTML(text) +
+		`</div><p id="after">`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,20 +136,30 @@ func checkSafe(t *testing.T, text string) {
 }
 
 var hostile = []string{
-	"<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<b onmouseover=alert(1)>x</b>", `<span style="position:fixed" class="mw-x" onclick="x">a</span>`,
-	"[javascript:alert(1) x]", "[[javascript:alert(1)|x]]", `[https://a.example/"onclick="x y]`, `[https://a.example/<script> y]`, "[[User:<script>|x]]", `[[User:"onclick=x|y]]`,
-	"</div></section></main>", "<div>", "</dd></dl>", "{| onclick=x\n| onclick=x | <script>\n|}", "{{SPARQL|query=</pre><script>alert(1)</script>}}",
-	"{{SPARQL|query=\"><script>alert(1)</script>}}", "<syntaxhighlight lang=\"sparql\"></pre><script></syntaxhighlight>", "<nowiki><script></nowiki>", "<pre><script></pre>",
-	"== <script>x</script> \" onclick=x ==", "{{ping|<script>}}", "{{ping|\"onclick=x}}", "{{unsigned|<script>|</small></p>}}", "{{Q|1\"onclick=x}}", "{{Section resolved|1=</div></section><script>}}",
-	"\x7f0\x7f\x7f1\x7f{{!}}<b>", "&#60;script&#62;", "&lt;script&gt;", "<br onclick=x>", "<b/onclick=x>", "<B>x</b >", "<a href=x>y</a>", "<iframe src=//evil>", "<details open ontoggle=x>",
-	"<!-- --><script>--><script>", "<nowiki/><script>", "https://a.example/'onclick='x", "https://a.example/\"><script>", "[[#\"onclick=x|y]]", "[[#<script>]]",
-	"<math></code><script></math>", ";term:<script>", " <script> pre", "|}</div>", "{{<script>}}", "{{a|b\n== c ==\n}}", "<small><div></small></div>", "<table><tr><td>x", "\x00<b>\x00",
-	"[[Q42|</a><script>]]", "[https://x.example [https://y.example z]]", "[[A|[[B|c]]]]", "'''''<b>''", "<span class=\"mw-\" class=\"mw-b\">",
+	"<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "<b onmouseover=alert(1)>x</b>",
+	`<span style="position:fixed" class="mw-x" onclick="x">a</span>`,
+	"[javascript:alert(1) x]", "[[javascript:alert(1)|x]]", `[https://a.example/"onclick="x y]`,
+	`[https://a.example/<script> y]`, "[[User:<script>|x]]", `[[User:"onclick=x|y]]`,
+	"</div></section></main>", "<div>", "</dd></dl>", "{| onclick=x\n| onclick=x | <script>\n|}",
+	"{{SPARQL|query=</pre><script>alert(1)</script>}}",
+	"{{SPARQL|query=\"><script>alert(1)</script>}}", "<syntaxhighlight lang=\"sparql\"></pre><script></syntaxhighlight>",
+	"<nowiki><script></nowiki>", "<pre><script></pre>",
+	"== <script>x</script> \" onclick=x ==", "{{ping|<script>}}", "{{ping|\"onclick=x}}",
+	"{{unsigned|<script>|</small></p>}}", "{{Q|1\"onclick=x}}", "{{Section resolved|1=</div></section><script>}}",
+	"\x7f0\x7f\x7f1\x7f{{!}}<b>", "&#60;script&#62;", "&lt;script&gt;", "<br onclick=x>", "<b/onclick=x>", "<B>x</b >",
+	"<a href=x>y</a>", "<iframe src=//evil>", "<details open ontoggle=x>",
+	"<!-- --><script>--><script>", "<nowiki/><script>", "https://a.example/'onclick='x", "https://a.example/\"><script>",
+	"[[#\"onclick=x|y]]", "[[#<script>]]",
+	"<math></code><script></math>", ";term:<script>", " <script> pre", "|}</div>", "{{<script>}}", "{{a|b\n== c ==\n}}",
+	"<small><div></small></div>", "<table><tr><td>x", "\x00<b>\x00",
+	"[[Q42|</a><script>]]", "[https://x.example [https://y.example z]]", "[[A|[[B|c]]]]", "'''''<b>''",
+	"<span class=\"mw-\" class=\"mw-b\">",
 }
 
 func TestHostileTextIsShown(t *testing.T) {
 	for _, h := range hostile {
-		for _, f := range []string{"%", ":%", "* %", "== % ==", "{|\n| %\n|}", "{|\n! %\n|}", "[[User:A|%]]", "[https://x.example %]", "''%", "{{Section resolved|1=%}}", "<small>%</small>", " %", "a\n%\nb"} {
+		for _, f := range []string{"%", ":%", "* %", "== % ==", "{|\n| %\n|}", "{|\n! %\n|}", "[[User:A|%]]",
+			"[https://x.example %]", "''%", "{{Section resolved|1=%}}", "<small>%</small>", " %", "a\n%\nb"} {
 			checkSafe(t, strings.ReplaceAll(f, "%", h))
 		}
 	}
@@ -154,7 +177,8 @@ func FuzzHighlight(f *testing.F) {
 	f.Add("SELECT ?x { ?x a \"b\"@en-gb } # c")
 	tags := regexp.MustCompile(`</?span[^>]*>`)
 	f.Fuzz(func(t *testing.T, q string) {
-		if got := html.UnescapeString(tags.ReplaceAllString(highlight(q), "")); got != q && html.UnescapeString(html.EscapeString(q)) == q {
+		if got := html.UnescapeString(tags.ReplaceAllString(highlight(q), "")); got != q &&
+			html.UnescapeString(html.EscapeString(q)) == q {
 			t.Fatalf("%q became %q", q, got)
 		}
 	})
@@ -163,7 +187,8 @@ func FuzzHighlight(f *testing.F) {
 // TestRendersInTime checks that texts made to be slow are not slow. Each takes well under a second; the limit is for
 // hangs.
 func TestRendersInTime(t *testing.T) {
-	for _, unit := range []string{"{{", "[[", "<nowiki>", "<!--", "{|\n", "''", "<b>", "[http://x ", "{{a|", "<pre", "]]", "&", "\n:", ":", "=", "== x ==\n", "{{ping|", "[[a|", "~~~", "<b>''", "{{unsigned|"} {
+	for _, unit := range []string{"{{", "[[", "<nowiki>", "<!--", "{|\n", "''", "<b>", "[http://x ", "{{a|", "<pre", "]]",
+		"&", "\n:", ":", "=", "== x ==\n", "{{ping|", "[[a|", "~~~", "<b>''", "{{unsigned|"} {
 		began := time.Now()
 		toHTML(strings.Repeat(unit, 50_000/len(unit)))
 		if d := time.Since(began); d > time.Minute {

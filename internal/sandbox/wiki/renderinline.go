@@ -242,8 +242,10 @@ var (
 
 // allowed are the tags that text may use; the value is true for tags without an end.
 var allowed = map[string]bool{
-	"b": false, "i": false, "u": false, "s": false, "del": false, "ins": false, "small": false, "big": false, "sub": false, "sup": false, "code": false,
-	"kbd": false, "samp": false, "tt": false, "var": false, "em": false, "strong": false, "span": false, "div": false, "q": false, "cite": false,
+	"b": false, "i": false, "u": false, "s": false, "del": false, "ins": false, "small": false, "big": false, "sub": false,
+	"sup": false, "code": false,
+	"kbd": false, "samp": false, "tt": false, "var": false, "em": false, "strong": false, "span": false, "div": false,
+	"q": false, "cite": false,
 	"abbr": false, "blockquote": false, "br": true,
 }
 

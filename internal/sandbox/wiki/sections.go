@@ -121,7 +121,8 @@ func headings(text string) []heading {
 		}
 		if masked[start] == '=' {
 			if level, from, to := headingLine(masked[start:end]); level > 0 {
-				out = append(out, heading{level: level, text: strings.TrimSpace(text[start+from : start+to]), start: start, end: end, hidden: within(braces, start)})
+				out = append(out, heading{level: level, text: strings.TrimSpace(text[start+from : start+to]), start: start,
+					end: end, hidden: within(braces, start)})
 			}
 		}
 		start = end + 1

@@ -53,7 +53,8 @@ func TestSurvivesCrash(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "wiki.jsonl")
 	w := openTest(t, file)
 	for i := range 3 {
-		if _, err := w.save(change{title: "Wikidata:X", text: fmt.Sprint("text ", i, "\n\u2028 ü"), user: "A", create: true}); err != nil {
+		if _, err := w.save(change{title: "Wikidata:X", text: fmt.Sprint("text ", i, "\n\u2028 ü"), user: "A",
+			create: true}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -217,7 +218,8 @@ func longest(a, b []string) int {
 
 func TestTitles(t *testing.T) {
 	for in, want := range map[string]string{
-		"wikidata:request_a_query": "Wikidata:Request a query", "Project: x": "Wikidata:X", "user talk:élan": "User talk:Élan", "q42": "Q42", "foo:bar": "Foo:bar",
+		"wikidata:request_a_query": "Wikidata:Request a query", "Project: x": "Wikidata:X",
+		"user talk:élan": "User talk:Élan", "q42": "Q42", "foo:bar": "Foo:bar",
 		" a  b_": "A b",
 	} {
 		if got, err := normalize(in); err != nil || got != want {
@@ -238,7 +240,8 @@ func TestVisitorNames(t *testing.T) {
 			t.Errorf("%q: %q, %v", in, got, err)
 		}
 	}
-	for _, in := range []string{"", "spinachBot", "spinachbot", "a|b", "a]]", "{{x}}", "a/b", "1.2.3.4", "::1", "a\u202eb", "a~~~~", "<b>", strings.Repeat("x", 41), "a\xff", "a\u200bb", "x''y"} {
+	for _, in := range []string{"", "spinachBot", "spinachbot", "a|b", "a]]", "{{x}}", "a/b", "1.2.3.4", "::1", "a\u202eb",
+		"a~~~~", "<b>", strings.Repeat("x", 41), "a\xff", "a\u200bb", "x''y"} {
 		if got, err := w.visitorName(in); err == nil {
 			t.Errorf("%q was taken as %q", in, got)
 		}
@@ -246,7 +249,8 @@ func TestVisitorNames(t *testing.T) {
 }
 
 func FuzzSections(f *testing.F) {
-	for _, s := range []string{"a\n== b ==\nc", "<!--\n==x==", "{{a|\n==b==\n}}", "<nowiki>\n==x==\n</nowiki>\n=y=", "======", "=\n==\n==="} {
+	for _, s := range []string{"a\n== b ==\nc", "<!--\n==x==", "{{a|\n==b==\n}}", "<nowiki>\n==x==\n</nowiki>\n=y=",
+		"======", "=\n==\n==="} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -29,7 +29,8 @@ func (r *renderer) template(src string, depth int) string {
 		return "="
 	case "SPARQL", "SPARQL2", "SPARQL5", "Wdquery":
 		q := queryText(first(a, "query", "1"))
-		return r.mark(`<div class="query"><div class="mw-highlight"><pre>`+highlight(q)+`</pre></div>`+r.tryIt(q, "Try it!")+"</div>", true)
+		return r.mark(`<div class="query"><div class="mw-highlight"><pre>`+highlight(q)+`</pre></div>`+r.tryIt(q, "Try it!")+
+			"</div>", true)
 	case "SPARQL Inline":
 		q := queryText(first(a, "query", "1"))
 		return r.mark(r.tryIt(q, "query"), false)
@@ -38,13 +39,15 @@ func (r *renderer) template(src string, depth int) string {
 	case "Ping", "Reply to", "Re", "Reply":
 		return r.ping(a)
 	case "Section resolved":
-		return r.mark(`<div class="resolved"><strong>Resolved.</strong> This request is settled and may be archived. `+r.signedLine(r.prepare(a["1"], depth+1))+"</div>", true)
+		return r.mark(`<div class="resolved"><strong>Resolved.</strong> This request is settled and may be archived. `+
+			r.signedLine(r.prepare(a["1"], depth+1))+"</div>", true)
 	case "Unsigned", "Unsigned2":
 		user, when := a["1"], a["2"]
 		if name == "Unsigned2" {
 			user, when = when, user
 		}
-		return r.prepare("<small>– The preceding comment was left unsigned by [[User:"+user+"|"+user+"]] ([[User talk:"+user+"|talk]]) "+when+"</small>", depth+1)
+		return r.prepare("<small>– The preceding comment was left unsigned by [[User:"+user+"|"+user+"]] ([[User talk:"+user+
+			"|talk]]) "+when+"</small>", depth+1)
 	case "Outdent", "Od":
 		return r.mark(`<span class="outdent-template" title="outdented">↤</span>`, false)
 	case "Nobots", "Bots", "Autoarchive resolved section":
@@ -79,7 +82,8 @@ func (r *renderer) entity(kind, id string) string {
 	if kind == "P" {
 		path = "Property:" + path
 	}
-	return r.mark(`<a class="external" rel="nofollow noopener noreferrer" href="https://www.wikidata.org/wiki/`+path+`">`+kind+m[1]+"</a>", false)
+	return r.mark(`<a class="external" rel="nofollow noopener noreferrer" href="https://www.wikidata.org/wiki/`+path+`">`+
+		kind+m[1]+"</a>", false)
 }
 
 // ping renders the names of the users that it addresses.
@@ -87,7 +91,8 @@ func (r *renderer) ping(a args) string {
 	var names []string
 	for _, k := range []string{"1", "2", "3", "4", "5"} {
 		if title, err := normalize("User:" + a[k]); err == nil && strings.TrimSpace(a[k]) != "" {
-			names = append(names, `<a href="`+html.EscapeString(pagePath(title))+`">`+html.EscapeString(strings.TrimPrefix(title, "User:"))+"</a>")
+			names = append(names, `<a href="`+html.EscapeString(pagePath(title))+`">`+html.EscapeString(strings.TrimPrefix(title,
+				"User:"))+"</a>")
 		}
 	}
 	return r.mark(`<span class="ping">@`+strings.Join(names, ", ")+":</span>", false)

@@ -13,8 +13,10 @@ var namespaces = map[string]struct {
 	id   int
 	name string
 }{
-	"": {0, ""}, "user": {2, "User"}, "user talk": {3, "User talk"}, "wikidata": {4, "Wikidata"}, "project": {4, "Wikidata"},
-	"wikidata talk": {5, "Wikidata talk"}, "project talk": {5, "Wikidata talk"}, "template": {10, "Template"}, "help": {12, "Help"},
+	"": {0, ""}, "user": {2, "User"}, "user talk": {3, "User talk"}, "wikidata": {4, "Wikidata"},
+	"project":       {4, "Wikidata"},
+	"wikidata talk": {5, "Wikidata talk"}, "project talk": {5, "Wikidata talk"}, "template": {10, "Template"},
+	"help":     {12, "Help"},
 	"category": {14, "Category"}, "special": {-1, "Special"}, "property": {120, "Property"}, "talk": {1, "Talk"},
 }
 

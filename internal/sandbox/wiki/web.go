@@ -319,7 +319,8 @@ func (h *Handler) rest(rw http.ResponseWriter, r *http.Request) {
 		rev = h.wiki.Page(title)
 	}
 	if rev == nil {
-		httpjson.Write(rw, http.StatusNotFound, object{"httpCode": 404, "httpReason": "Not Found", "errorKey": "rest-nonexistent-title"})
+		httpjson.Write(rw, http.StatusNotFound, object{"httpCode": 404, "httpReason": "Not Found",
+			"errorKey": "rest-nonexistent-title"})
 		return
 	}
 	rw.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -327,7 +328,8 @@ func (h *Handler) rest(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("ETag", `"`+strconv.FormatInt(rev.ID, 10)+`"`)
 	doc := render(rev.Text, renderOptions{queryURL: h.QueryURL})
 	id := strconv.FormatInt(rev.ID, 10)
-	_, _ = rw.Write([]byte("<!DOCTYPE html>\n<html about=\"/wiki/Special:Redirect/revision/" + id + "\"><head><meta charset=\"utf-8\"/><title>" +
+	_, _ = rw.Write([]byte("<!DOCTYPE html>\n<html about=\"/wiki/Special:Redirect/revision/" + id +
+		"\"><head><meta charset=\"utf-8\"/><title>" +
 		html.EscapeString(rev.Page) + "</title></head><body>" + doc.html + "</body></html>"))
 }
 

@@ -127,13 +127,15 @@ func TestReplies(t *testing.T) {
 		if forms.Length() != 5 {
 			t.Fatalf("%d reply forms", forms.Length())
 		}
-		status, _ := v.submit(forms.Eq(n), map[string]string{"name": "eve", "text": "One\r\n\r\ntwo {{SPARQL|query=\r\nASK {}\r\n}}\r\n"})
+		status, _ := v.submit(forms.Eq(n), map[string]string{"name": "eve",
+			"text": "One\r\n\r\ntwo {{SPARQL|query=\r\nASK {}\r\n}}\r\n"})
 		if status != 200 {
 			t.Fatalf("status %d", status)
 		}
 		rev := w.Page(forumTitle)
 		indent := c.after[strings.LastIndex(c.after, "\n")+1:]
-		want := strings.Replace(forumText, strings.TrimRight(c.after, "\n:"), c.after+"One\n"+indent+"two {{SPARQL|query=\nASK {}\n}} "+sig("Eve")+"TIME", 1)
+		want := strings.Replace(forumText, strings.TrimRight(c.after, "\n:"), c.after+"One\n"+indent+
+			"two {{SPARQL|query=\nASK {}\n}} "+sig("Eve")+"TIME", 1)
 		stampAt := strings.Index(rev.Text, sig("Eve")) + len(sig("Eve"))
 		got := rev.Text[:stampAt] + "TIME" + rev.Text[stampAt+len("09:01, 1 March 2026 (UTC)"):]
 		if got != want {
@@ -155,10 +157,12 @@ func TestReplyToAnOldPage(t *testing.T) {
 	if s, _ := v.submit(forms.Eq(3), map[string]string{"name": "Eve", "text": "second"}); s != 200 {
 		t.Fatal(s)
 	}
-	if _, err := w.save(change{title: forumTitle, section: "1", text: "== First ==\nmoved to the archive", user: "Archiver"}); err != nil {
+	if _, err := w.save(change{title: forumTitle, section: "1", text: "== First ==\nmoved to the archive",
+		user: "Archiver"}); err != nil {
 		t.Fatal(err)
 	}
-	if s, body := v.submit(forms.Eq(3), map[string]string{"name": "Eve", "text": "third, <not> lost"}); s != http.StatusConflict || !strings.Contains(body, "third, &lt;not&gt; lost") {
+	if s, body := v.submit(forms.Eq(3), map[string]string{"name": "Eve",
+		"text": "third, <not> lost"}); s != http.StatusConflict || !strings.Contains(body, "third, &lt;not&gt; lost") {
 		t.Errorf("status %d: %s", s, body)
 	}
 	if s, _ := v.submit(forms.Eq(4), map[string]string{"name": "Eve", "text": "fourth"}); s != 200 {
@@ -168,7 +172,8 @@ func TestReplyToAnOldPage(t *testing.T) {
 	for _, rev := range w.History(forumTitle) {
 		texts = append(texts, rev.Text)
 	}
-	if second := texts[2]; !strings.Contains(second, "::first "+sig("Eve")) || strings.Index(second, "::second") < strings.Index(second, "::first") {
+	if second := texts[2]; !strings.Contains(second, "::first "+sig("Eve")) || strings.Index(second,
+		"::second") < strings.Index(second, "::first") {
 		t.Errorf("page is\n%s", second)
 	}
 	if last := texts[len(texts)-1]; strings.Contains(last, "third") || !strings.Contains(last, "\n:fourth "+sig("Eve")) {
@@ -186,7 +191,8 @@ func TestNewRequest(t *testing.T) {
 		}
 	}
 	text := w.Page(forumTitle).Text
-	if !strings.Contains(text, "\n\n== Rivers of <b>France</b> ==\n\nWhich rivers? "+sig("Eve")) || strings.Count(text, "Which rivers?") != 1 {
+	if !strings.Contains(text, "\n\n== Rivers of <b>France</b> ==\n\nWhich rivers? "+sig("Eve")) || strings.Count(text,
+		"Which rivers?") != 1 {
 		t.Errorf("page is\n%s", text)
 	}
 	page := v.get("/wiki/Wikidata:Request_a_query")
@@ -246,9 +252,12 @@ func TestRefusedFormsComeBack(t *testing.T) {
 		fill       map[string]string
 		message    string
 	}{
-		"request": {"#new-request form", "#new-request form", map[string]string{"name": "192.0.2.7", "heading": "Rivers", "text": "Which\nrivers?"}, "not with a network address"},
-		"reply":   {"details.reply:nth-of-type(1) form", "details.reply[open] form", map[string]string{"name": "SpinachBot", "text": "Which\nrivers?"}, "someone else's account"},
-		"old token": {"#new-request form", "#new-request form", map[string]string{"name": "Eve", "heading": "Rivers", "text": "Which\nrivers?", "token": "00"},
+		"request": {"#new-request form", "#new-request form", map[string]string{"name": "192.0.2.7", "heading": "Rivers",
+			"text": "Which\nrivers?"}, "not with a network address"},
+		"reply": {"details.reply:nth-of-type(1) form", "details.reply[open] form", map[string]string{"name": "SpinachBot",
+			"text": "Which\nrivers?"}, "someone else's account"},
+		"old token": {"#new-request form", "#new-request form", map[string]string{"name": "Eve", "heading": "Rivers",
+			"text": "Which\nrivers?", "token": "00"},
 			"Please send this again"},
 	} {
 		form := v.get(path).Find(c.form).First()
@@ -259,10 +268,12 @@ func TestRefusedFormsComeBack(t *testing.T) {
 			t.Fatalf("%s: %d, %v", name, status, err)
 		}
 		back := doc.Find(c.back)
-		if back.Length() != 1 || doc.Find(".error").Length() != 1 || !strings.Contains(back.Find(".error[role=alert]").Text(), c.message) {
+		if back.Length() != 1 || doc.Find(".error").Length() != 1 || !strings.Contains(back.Find(".error[role=alert]").Text(),
+			c.message) {
 			t.Fatalf("%s: the message is not at its form:\n%s", name, body)
 		}
-		if got := back.Find("textarea").Text(); got != c.fill["text"] || back.Find("input[name=heading]").AttrOr("value", "") != c.fill["heading"] {
+		if got := back.Find("textarea").Text(); got != c.fill["text"] || back.Find("input[name=heading]").AttrOr("value",
+			"") != c.fill["heading"] {
 			t.Errorf("%s: the text is %q", name, got)
 		}
 		if back.Find("input[name=name]").AttrOr("value", "") != c.fill["name"] || back.AttrOr("action", "") != action {
@@ -275,7 +286,8 @@ func TestRefusedFormsComeBack(t *testing.T) {
 		}
 	}
 	edit := v.get("/wiki/Notes?action=edit").Find("form.edit")
-	if status, body := v.submit(edit, map[string]string{"name": "", "text": "kept <text>"}); status != 400 || !strings.Contains(body, "kept &lt;text&gt;</textarea>") ||
+	if status, body := v.submit(edit, map[string]string{"name": "", "text": "kept <text>"}); status != 400 ||
+		!strings.Contains(body, "kept &lt;text&gt;</textarea>") ||
 		!strings.Contains(body, "Please enter a name") {
 		t.Errorf("edit: %d %s", status, body)
 	}
@@ -286,10 +298,14 @@ func TestPageStaysAtMyComment(t *testing.T) {
 	_, _, v := openForum(t)
 	v.hc.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	seen := map[string]bool{}
-	for n, form := range []string{"details.reply:nth-of-type(1) form", "#new-request form", "details.reply:nth-of-type(1) form"} {
+	for n, form := range []string{"details.reply:nth-of-type(1) form", "#new-request form",
+		"details.reply:nth-of-type(1) form"} {
 		f := v.get("/wiki/Wikidata:Request_a_query").Find(form).First()
 		values := url.Values{"name": {"eve"}, "text": {"Post number " + strconv.Itoa(n)}, "heading": {"H"}}
-		f.Find("input[type=hidden]").Each(func(_ int, s *goquery.Selection) { values.Set(s.AttrOr("name", ""), s.AttrOr("value", "")) })
+		f.Find("input[type=hidden]").Each(func(_ int, s *goquery.Selection) {
+			values.Set(s.AttrOr("name", ""),
+				s.AttrOr("value", ""))
+		})
 		resp, err := v.hc.PostForm(v.base+f.AttrOr("action", ""), values)
 		if err != nil {
 			t.Fatal(err)
@@ -319,13 +335,15 @@ func TestFollowUps(t *testing.T) {
 	if v.get("/").Find("form.suggest").Length() != 0 {
 		t.Error("a follow-up is offered below people's comments")
 	}
-	bot := strings.Replace(forumText, "which is all. [[User:B|B]] ([[User talk:B|talk]])", "which is all. [[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]])", 1)
+	bot := strings.Replace(forumText, "which is all. [[User:B|B]] ([[User talk:B|talk]])",
+		"which is all. [[User:SpinachBot|SpinachBot]] ([[User talk:SpinachBot|talk]])", 1)
 	if _, err := w.save(change{title: forumTitle, text: bot, user: "SpinachBot"}); err != nil {
 		t.Fatal(err)
 	}
 	page := v.get("/")
 	form := page.Find("form.suggest")
-	if form.Length() != 1 || form.Find("button").Text() != "Try: “And now the \"others\", please.”" || page.Find(".banner").Text() != h.Notice {
+	if form.Length() != 1 || form.Find("button").Text() != "Try: “And now the \"others\", please.”" ||
+		page.Find(".banner").Text() != h.Notice {
 		t.Fatalf("offered: %s, banner %q", form.Text(), page.Find(".banner").Text())
 	}
 	if status, _ := v.submit(form, nil); status != 200 {
@@ -345,7 +363,8 @@ func TestFollowUps(t *testing.T) {
 func TestStatus(t *testing.T) {
 	_, h, v := openForum(t)
 	h.Status = func() string { return "The bot runs a query" }
-	if got := v.get("/wiki/Wikidata:Request_a_query?action=revid").Text(); !strings.Contains(got, `"status":"The bot runs a query"`) {
+	if got := v.get("/wiki/Wikidata:Request_a_query?action=revid").Text(); !strings.Contains(got,
+		`"status":"The bot runs a query"`) {
 		t.Error(got)
 	}
 }
@@ -360,20 +379,24 @@ func TestEditPageAndHistory(t *testing.T) {
 		t.Errorf("page %+v", got)
 	}
 	history := v.get("/wiki/User:SpinachBot/stop?action=history")
-	if row := history.Find("tbody tr").Text(); !strings.Contains(row, "Eve") || !strings.Contains(row, "enough <b>") || !strings.Contains(row, "+10") {
+	if row := history.Find("tbody tr").Text(); !strings.Contains(row, "Eve") || !strings.Contains(row, "enough <b>") ||
+		!strings.Contains(row, "+10") {
 		t.Errorf("history: %s", row)
 	}
 	if got := v.get("/wiki/User:SpinachBot/stop?action=edit").Find("textarea").Text(); got != "stop <now>" {
 		t.Errorf("text to edit: %q", got)
 	}
-	if s, _ := v.submit(v.get("/wiki/User:SpinachBot/stop?action=edit").Find("form.edit"), map[string]string{"name": "Eve", "text": "run"}); s != 200 {
+	if s, _ := v.submit(v.get("/wiki/User:SpinachBot/stop?action=edit").Find("form.edit"), map[string]string{"name": "Eve",
+		"text": "run"}); s != 200 {
 		t.Fatal(s)
 	}
 	old := v.get("/wiki/User:SpinachBot/stop?oldid=2")
-	if !strings.Contains(old.Find(".wikitext").Text(), "stop <now>") || !strings.Contains(old.Find(".note").Text(), "version of") {
+	if !strings.Contains(old.Find(".wikitext").Text(), "stop <now>") || !strings.Contains(old.Find(".note").Text(),
+		"version of") {
 		t.Error("the old version is not shown")
 	}
-	if s, body := v.submit(form, map[string]string{"name": "Eve", "text": "other", "base": "2"}); s != http.StatusConflict || !strings.Contains(body, "other") {
+	if s, body := v.submit(form, map[string]string{"name": "Eve", "text": "other",
+		"base": "2"}); s != http.StatusConflict || !strings.Contains(body, "other") {
 		t.Errorf("edit of an old version: %d", s)
 	}
 }
@@ -381,9 +404,12 @@ func TestEditPageAndHistory(t *testing.T) {
 func TestHeadersAndPaths(t *testing.T) {
 	_, _, v := openForum(t)
 	for path, status := range map[string]int{
-		"/": 200, "/wiki/Wikidata:Request_a_query": 200, "/wiki/Nowhere": 404, "/wiki/": 400, "/wiki/a|b": 400, "/static/style.css": 200, "/static/forum.js": 200,
-		"/static/../web.go": 404, "/static/page.html": 404, "/query": 200, "/nothing": 404, "/wiki/Wikidata:Request_a_query?action=history": 200,
-		"/w/rest.php/v1/page/Wikidata%3ARequest%20a%20query/html": 200, "/w/rest.php/v1/page/None/html": 404, "/w/rest.php/v1/page/a/b/html": 404,
+		"/": 200, "/wiki/Wikidata:Request_a_query": 200, "/wiki/Nowhere": 404, "/wiki/": 400, "/wiki/a|b": 400,
+		"/static/style.css": 200, "/static/forum.js": 200,
+		"/static/../web.go": 404, "/static/page.html": 404, "/query": 200, "/nothing": 404,
+		"/wiki/Wikidata:Request_a_query?action=history":           200,
+		"/w/rest.php/v1/page/Wikidata%3ARequest%20a%20query/html": 200, "/w/rest.php/v1/page/None/html": 404,
+		"/w/rest.php/v1/page/a/b/html": 404,
 	} {
 		resp, err := v.hc.Get(v.base + path)
 		if err != nil {
@@ -393,7 +419,8 @@ func TestHeadersAndPaths(t *testing.T) {
 		if resp.StatusCode != status {
 			t.Errorf("%s: status %d, want %d", path, resp.StatusCode, status)
 		}
-		if kind := resp.Header.Get("Content-Type"); strings.HasPrefix(kind, "text/html") && !strings.Contains(resp.Header.Get("Content-Security-Policy"), "default-src 'none'") {
+		if kind := resp.Header.Get("Content-Type"); strings.HasPrefix(kind, "text/html") &&
+			!strings.Contains(resp.Header.Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("%s: no policy", path)
 		}
 	}
@@ -415,7 +442,8 @@ func TestWithoutRandomness(t *testing.T) {
 	w, h, v := openForum(t)
 	w.cfg.Random = strings.NewReader("")
 	stranger := visit(t, h)
-	_, _ = stranger.submit(stranger.get("/").Find("#new-request form"), map[string]string{"name": "Eve", "heading": "h", "text": "x"})
+	_, _ = stranger.submit(stranger.get("/").Find("#new-request form"), map[string]string{"name": "Eve", "heading": "h",
+		"text": "x"})
 	if n := len(w.History(forumTitle)); n != 1 {
 		t.Error("posted with a guessable token")
 	}

@@ -96,7 +96,8 @@ func (s *Server) target(r *http.Request, who string, e *edit) (*annotate.Case, *
 	case !c.Visible(who):
 		return nil, nil, problem{http.StatusForbidden, "Give your own verdict first: then you see the other one."}
 	case len(c.Decided()) < 2 && c.State() != annotate.Resolved:
-		return nil, nil, problem{http.StatusForbidden, "There is only one verdict so far: a comparison needs a second person's."}
+		return nil, nil, problem{http.StatusForbidden,
+			"There is only one verdict so far: a comparison needs a second person's."}
 	case c.Resolution != nil:
 		w = *c.Resolution
 	default:
@@ -203,7 +204,8 @@ func (s *Server) after(r *http.Request, who string, e *edit, w *annotate.Work) (
 		return "", err
 	}
 	f := readFilter(queryValues(e.Filter))
-	if i := slices.IndexFunc(cases, func(c annotate.Case) bool { return c.Candidate.ID == w.Candidate }); i >= 0 && !e.Resolution && w.HasVerdict() {
+	if i := slices.IndexFunc(cases, func(c annotate.Case) bool { return c.Candidate.ID == w.Candidate }); i >= 0 &&
+		!e.Resolution && w.HasVerdict() {
 		if st := cases[i].State(); st == annotate.Agreed || st == annotate.Disputed {
 			return "/compare/" + w.Candidate + "?" + f.Query(), nil
 		}
@@ -234,7 +236,10 @@ func (s *Server) apiUndo(r *http.Request, who string) (any, error) {
 		return nil, refuse("The work on %s is not there any more.", at.Work.Candidate)
 	}
 	w := works[i]
-	if r := slices.IndexFunc(works, func(w annotate.Work) bool { return w.Annotator == annotate.Resolution && w.HasVerdict() }); r >= 0 && w.Annotator != annotate.Resolution {
+	if r := slices.IndexFunc(works, func(w annotate.Work) bool {
+		return w.Annotator == annotate.Resolution &&
+			w.HasVerdict()
+	}); r >= 0 && w.Annotator != annotate.Resolution {
 		return nil, refuse("Your last verdict was resolved by %s since: take the resolution back first, or change your verdict on its page.", works[r].By)
 	}
 	if w.Annotator == annotate.Resolution && w.By != who {

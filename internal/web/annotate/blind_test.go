@@ -19,7 +19,9 @@ func TestNobodyResolvesAlone(t *testing.T) {
 		t.Errorf("a comparison with oneself: %d", w.Code)
 	}
 	for _, name := range []string{"save", "decide"} {
-		if a := s.post("Ada", name, edit{"candidate": id, "resolution": true, "query": "SELECT * { ?s ?p ?o }", "question": "What?", "verdict": "include"}); a.status != http.StatusForbidden || !strings.Contains(a.Error, "second person") {
+		if a := s.post("Ada", name, edit{"candidate": id, "resolution": true, "query": "SELECT * { ?s ?p ?o }",
+			"question": "What?", "verdict": "include"}); a.status != http.StatusForbidden || !strings.Contains(a.Error,
+			"second person") {
 			t.Errorf("%s of a resolution by the only annotator: %+v", name, a)
 		}
 	}
@@ -54,7 +56,8 @@ func TestCountsOfPeopleAreBlind(t *testing.T) {
 // Characters that turn the order of a line around are told of.
 func TestHiddenDirections(t *testing.T) {
 	s := newSite(t)
-	a := s.post("Ada", "check", edit{"candidate": datasettest.ID(1), "query": "SELECT ?x WHERE {\n ?x wdt:P31 wd:Q5 . # é \u202E txet\n}"})
+	a := s.post("Ada", "check", edit{"candidate": datasettest.ID(1),
+		"query": "SELECT ?x WHERE {\n ?x wdt:P31 wd:Q5 . # é \u202E txet\n}"})
 	if len(a.Marks) != 1 || a.Marks[0] != (sparqlMark{"direction", 2, 25}) {
 		t.Errorf("marks: %+v", a.Marks)
 	}
@@ -65,7 +68,8 @@ func TestKeptQuestionsAreNotEmpty(t *testing.T) {
 	s := newSite(t)
 	id := datasettest.ID(3)
 	s.decide("Ada", 3, dataset.Include, nil)
-	if a := s.post("Ada", "save", edit{"candidate": id, "version": 1, "query": s.query(3), "question": " "}); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.Error, "stays until then") {
+	if a := s.post("Ada", "save", edit{"candidate": id, "version": 1, "query": s.query(3),
+		"question": " "}); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.Error, "stays until then") {
 		t.Errorf("a kept question is emptied: %+v", a)
 	}
 	s.decide("Ben", 3, dataset.Include, edit{"question": ""})

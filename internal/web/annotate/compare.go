@@ -51,10 +51,12 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 		return nil
 	}
 	decided := c.Decided()
-	data := &compareData{Case: c, Differences: annotate.Differences(decided), Resolved: c.State() == annotate.Resolved, Reasons: annotate.Reasons, Filter: f, PermalinkSafe: webAddress(c.Candidate.Provenance.Permalink)}
+	data := &compareData{Case: c, Differences: annotate.Differences(decided), Resolved: c.State() == annotate.Resolved,
+		Reasons: annotate.Reasons, Filter: f, PermalinkSafe: webAddress(c.Candidate.Provenance.Permalink)}
 	data.Before, data.After, data.Place = s.neighbours(cases, f, who, id)
 	for j, x := range decided {
-		sd := side{Work: x, Letter: string(rune('A' + j%26)), SameQuery: sparql.NormalForm(x.Query) == sparql.NormalForm(annotate.StartQuery(c.Candidate))}
+		sd := side{Work: x, Letter: string(rune('A' + j%26)),
+			SameQuery: sparql.NormalForm(x.Query) == sparql.NormalForm(annotate.StartQuery(c.Candidate))}
 		for _, reason := range annotate.Reasons {
 			if reason.Key == x.Reason {
 				sd.ReasonName = reason.Name
@@ -82,14 +84,17 @@ func (s *Server) compare(w http.ResponseWriter, r *http.Request, who string) err
 		}
 	}
 	d := c.Candidate
-	data.Page = pageData{Candidate: id, Resolution: true, Who: who, Version: data.Final.Version, Query: start.Query, Question: start.Question, Note: start.Note, Verdict: start.Verdict, Reason: start.Reason,
-		Cleaned: annotate.StartQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: "/?" + f.Query(), Filter: f.Query()}
+	data.Page = pageData{Candidate: id, Resolution: true, Who: who, Version: data.Final.Version, Query: start.Query,
+		Question: start.Question, Note: start.Note, Verdict: start.Verdict, Reason: start.Reason,
+		Cleaned: annotate.StartQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: "/?" + f.Query(),
+		Filter: f.Query()}
 	for _, x := range decided {
 		data.Page.Works = append(data.Page.Works, pageWork{x.Query, x.Question, x.Verdict, x.Reason})
 	}
 	shown := start
 	data.Final = &shown
-	s.show(w, http.StatusOK, "compare.html", &view{Title: cmp.Or(d.Provenance.Heading, id), Who: who, Page: "compare", Data: data})
+	s.show(w, http.StatusOK, "compare.html", &view{Title: cmp.Or(d.Provenance.Heading, id), Who: who, Page: "compare",
+		Data: data})
 	return nil
 }
 
@@ -132,12 +137,14 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) err
 		if !known {
 			from.Query = annotate.StartQuery(c.Candidate)
 		}
-		if n := len(rows) - 1; n >= 0 && e.Kind == annotate.Edited && rows[n].Kind == annotate.Edited && rows[n].Work.Annotator == e.Work.Annotator && e.At.Sub(rows[n].At) < together {
+		if n := len(rows) - 1; n >= 0 && e.Kind == annotate.Edited && rows[n].Kind == annotate.Edited &&
+			rows[n].Work.Annotator == e.Work.Annotator && e.At.Sub(rows[n].At) < together {
 			row.Saves = rows[n].Saves + 1
 			row.Lines = rows[n].Lines
 			rows = rows[:n]
 		}
-		if lines := diffLines(from.Query, e.Work.Query); slices.ContainsFunc(lines, func(l text.DiffLine) bool { return l.Sign != " " }) {
+		if lines := diffLines(from.Query, e.Work.Query); slices.ContainsFunc(lines,
+			func(l text.DiffLine) bool { return l.Sign != " " }) {
 			row.Lines = lines
 		}
 		last[e.Work.Annotator] = e.Work
@@ -145,7 +152,8 @@ func (s *Server) history(w http.ResponseWriter, r *http.Request, who string) err
 	}
 	slices.Reverse(rows)
 	s.show(w, http.StatusOK, "history.html", &view{Title: "History", Who: who, Page: "history", Data: map[string]any{
-		"Case": &c, "Rows": rows, "Visible": visible, "Filter": readFilter(r.URL.Query()), "Page": pageData{Candidate: c.Candidate.ID, Who: who},
+		"Case": &c, "Rows": rows, "Visible": visible, "Filter": readFilter(r.URL.Query()),
+		"Page": pageData{Candidate: c.Candidate.ID, Who: who},
 	}})
 	return nil
 }
@@ -239,7 +247,8 @@ func (s *Server) agreement(w http.ResponseWriter, r *http.Request, who string) e
 		}
 	}
 	s.show(w, http.StatusOK, "agreement.html", &view{Title: "Agreement", Who: who, Page: "agreement", Data: map[string]any{
-		"Pairs": annotate.Agreements(annotate.FirstVerdicts(events)), "People": who2, "States": states, "Kept": kept, "All": len(cases), "Disputed": disputed, "Verdicts": annotate.Verdicts,
+		"Pairs": annotate.Agreements(annotate.FirstVerdicts(events)), "People": who2, "States": states, "Kept": kept,
+		"All": len(cases), "Disputed": disputed, "Verdicts": annotate.Verdicts,
 	}})
 	return nil
 }

@@ -8,7 +8,8 @@ import (
 
 // diffLines compares two queries line by line. Blanks at the ends of a line do not matter.
 func diffLines(before, after string) []text.DiffLine {
-	return text.Diff(splitLines(before), splitLines(after), func(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) })
+	return text.Diff(splitLines(before), splitLines(after),
+		func(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) })
 }
 
 func splitLines(s string) []string {

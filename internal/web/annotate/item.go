@@ -103,8 +103,10 @@ func (s *Server) item(w http.ResponseWriter, r *http.Request, who string) error 
 	}
 	d := c.Candidate
 	f := readFilter(r.URL.Query())
-	data := &itemData{Case: c, Own: c.Own(who), Filter: f, Guidelines: guidelines, Reasons: annotate.Reasons, CanCompare: c.Visible(who) && len(c.Decided()) > 1 || c.State() == annotate.Resolved,
-		Endpoint: s.GraphName, PermalinkSafe: webAddress(d.Provenance.Permalink), QueriesOfComments: map[int][]dataset.Query{}}
+	data := &itemData{Case: c, Own: c.Own(who), Filter: f, Guidelines: guidelines, Reasons: annotate.Reasons,
+		CanCompare: c.Visible(who) && len(c.Decided()) > 1 || c.State() == annotate.Resolved,
+		Endpoint:   s.GraphName, PermalinkSafe: webAddress(d.Provenance.Permalink),
+		QueriesOfComments: map[int][]dataset.Query{}}
 	data.Before, data.After, data.Place = s.neighbours(cases, f, who, id)
 	for _, x := range c.Decided() {
 		if x.Annotator != who {
@@ -130,22 +132,27 @@ func (s *Server) item(w http.ResponseWriter, r *http.Request, who string) error 
 		}
 		data.NearOnes = append(data.NearOnes, one)
 	}
-	data.Page = pageData{Candidate: id, Who: who, Version: data.Own.Version, Query: data.Own.Query, Question: data.Own.Question, Note: data.Own.Note, Verdict: data.Own.Verdict,
-		Cleaned: annotate.StartQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: "/?" + f.Query(), Filter: f.Query()}
+	data.Page = pageData{Candidate: id, Who: who, Version: data.Own.Version, Query: data.Own.Query,
+		Question: data.Own.Question, Note: data.Own.Note, Verdict: data.Own.Verdict,
+		Cleaned: annotate.StartQuery(d), Trimmed: d.Trimmed, Before: data.Before, After: data.After, Queue: "/?" + f.Query(),
+		Filter: f.Query()}
 	if data.CanCompare {
 		data.Page.Compare = "/compare/" + id + "?" + f.Query()
 	}
 	if d.Suggestion != nil {
-		data.Page.Precise, data.Page.Natural, data.Disambiguate = d.Suggestion.Precise, d.Suggestion.Natural, d.Suggestion.Disambiguate
+		data.Page.Precise, data.Page.Natural, data.Disambiguate = d.Suggestion.Precise, d.Suggestion.Natural,
+			d.Suggestion.Disambiguate
 	}
-	s.show(w, http.StatusOK, "item.html", &view{Title: cmp.Or(d.Provenance.Heading, id), Who: who, Page: "item", Data: data})
+	s.show(w, http.StatusOK, "item.html", &view{Title: cmp.Or(d.Provenance.Heading, id), Who: who, Page: "item",
+		Data: data})
 	return nil
 }
 
 // sources are the forms of the candidate's query that can be looked at.
 func sources(d *dataset.Candidate) []source {
 	var out []source
-	for _, x := range []source{{"labels", "With labels", d.Annotated}, {"original", "As posted", d.Original}, {"cleaned", "As run", d.Cleaned}} {
+	for _, x := range []source{{"labels", "With labels", d.Annotated}, {"original", "As posted", d.Original},
+		{"cleaned", "As run", d.Cleaned}} {
 		if x.Text != "" {
 			out = append(out, x)
 		}
@@ -187,7 +194,8 @@ type cell struct {
 const maxShown = 200
 
 func showTable(t *kg.Table) *shownTable {
-	out := &shownTable{Head: t.Vars, Total: len(t.Rows), Ask: t.Ask, Boolean: t.Boolean, MS: t.Elapsed.Milliseconds(), Endpoint: t.Source}
+	out := &shownTable{Head: t.Vars, Total: len(t.Rows), Ask: t.Ask, Boolean: t.Boolean, MS: t.Elapsed.Milliseconds(),
+		Endpoint: t.Source}
 	if t.Ask {
 		out.Total = 1
 	}
@@ -285,7 +293,8 @@ func (s *Server) label(ctx context.Context, t *shownTable) {
 
 // namesOf returns the names of a query's numbers: those of the graph, else the labels that the harvest brought. pending
 // reports that more are coming.
-func (s *Server) namesOf(ctx context.Context, c *dataset.Candidate, q *sparql.Query) (found map[string]annotate.Name, pending bool) {
+func (s *Server) namesOf(ctx context.Context, c *dataset.Candidate, q *sparql.Query) (found map[string]annotate.Name,
+	pending bool) {
 	var ids []string
 	for _, i := range sparql.Identifiers(q) {
 		ids = append(ids, i.ID)

@@ -66,9 +66,10 @@ func newLargeSite(t testing.TB, times int) *site {
 	t.Cleanup(func() { st.Close() })
 	s := &site{t: t, store: st, clock: time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), kept: map[string]int{}}
 	s.page, err = web.New(web.Options{
-		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Store: st, Graph: g, GraphName: "slice", Candidates: func() ([]dataset.Candidate, error) { return cs, nil },
-		Keep: func(q string, table *kg.Table) error { s.kept[q] = len(table.Rows); return nil },
-		Now:  func() time.Time { s.clock = s.clock.Add(time.Second); return s.clock },
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Store: st, Graph: g, GraphName: "slice",
+		Candidates: func() ([]dataset.Candidate, error) { return cs, nil },
+		Keep:       func(q string, table *kg.Table) error { s.kept[q] = len(table.Rows); return nil },
+		Now:        func() time.Time { s.clock = s.clock.Add(time.Second); return s.clock },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -150,7 +151,8 @@ func (s *site) decide(who string, n int, verdict dataset.Verdict, more edit) ans
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	e := edit{"candidate": datasettest.ID(n), "query": cs[n-1].Cleaned, "question": cs[n-1].Suggestion.Natural, "verdict": verdict, "reason": "other", "note": "a reason"}
+	e := edit{"candidate": datasettest.ID(n), "query": cs[n-1].Cleaned, "question": cs[n-1].Suggestion.Natural,
+		"verdict": verdict, "reason": "other", "note": "a reason"}
 	for k, v := range more {
 		e[k] = v
 	}
@@ -168,14 +170,16 @@ func TestSaveAndConflict(t *testing.T) {
 	if again.Work.Version != 1 {
 		t.Errorf("a save of nothing new makes version %d", again.Work.Version)
 	}
-	if a := s.post("Ada", "save", edit{"candidate": id, "version": 1, "query": "SELECT", "question": "Which one?"}); a.Work.Version != 2 {
+	if a := s.post("Ada", "save", edit{"candidate": id, "version": 1, "query": "SELECT",
+		"question": "Which one?"}); a.Work.Version != 2 {
 		t.Fatalf("second save: %+v", a)
 	}
 	stale := s.post("Ada", "save", edit{"candidate": id, "version": 1, "query": "SELECT", "question": "What?"})
 	if stale.status != http.StatusConflict || stale.Current.Question != "Which one?" || stale.Current.Version != 2 {
 		t.Errorf("a save from another tab: %+v", stale)
 	}
-	if a := s.post("Ben", "save", edit{"candidate": id, "query": "ASK", "question": "Mine"}); a.status != 200 || a.Work.Version != 1 {
+	if a := s.post("Ben", "save", edit{"candidate": id, "query": "ASK", "question": "Mine"}); a.status != 200 ||
+		a.Work.Version != 1 {
 		t.Errorf("another annotator's first save: %+v", a)
 	}
 	page := s.get("Ada", "/item/"+id)
@@ -194,7 +198,8 @@ func TestSaveAndConflict(t *testing.T) {
 	if restored.status != 200 || err != nil || works[0].Question != "Which?" || works[0].Version != 3 {
 		t.Errorf("restore: %+v %v %v", restored, works, err)
 	}
-	if a := s.post("Ben", "restore", edit{"candidate": id, "event": events[0].Seq}); a.status != http.StatusUnprocessableEntity {
+	if a := s.post("Ben", "restore", edit{"candidate": id,
+		"event": events[0].Seq}); a.status != http.StatusUnprocessableEntity {
 		t.Errorf("another's version restored: %+v", a)
 	}
 }
@@ -208,9 +213,11 @@ func TestBlind(t *testing.T) {
 	if a.status != 200 || a.Next != "/item/"+datasettest.ID(4)+"?box=todo" {
 		t.Fatalf("first verdict: %+v", a)
 	}
-	for _, path := range []string{"/", "/?box=validate", "/?box=all&q=Adenauer+words", "/item/" + id, "/history/" + id, "/agreement"} {
+	for _, path := range []string{"/", "/?box=validate", "/?box=all&q=Adenauer+words", "/item/" + id, "/history/" + id,
+		"/agreement"} {
 		page := s.get("Ben", path)
-		if strings.Contains(page, secret) || strings.Contains(page, "hidden note") || strings.Contains(page, "badge include") && path != "/item/"+id {
+		if strings.Contains(page, secret) || strings.Contains(page, "hidden note") || strings.Contains(page,
+			"badge include") && path != "/item/"+id {
 			t.Errorf("%s tells Ben of Ada's work", path)
 		}
 	}
@@ -223,14 +230,16 @@ func TestBlind(t *testing.T) {
 	if w := s.do("Ben", http.MethodGet, "/compare/"+id, "", ""); w.Code != http.StatusSeeOther {
 		t.Errorf("the comparison is open before the verdict: %d", w.Code)
 	}
-	if a := s.post("Ben", "save", edit{"candidate": id, "resolution": true, "query": "x"}); a.status != http.StatusForbidden {
+	if a := s.post("Ben", "save", edit{"candidate": id, "resolution": true,
+		"query": "x"}); a.status != http.StatusForbidden {
 		t.Errorf("a resolution before the verdict: %+v", a)
 	}
 	b := s.decide("Ben", 3, dataset.Exclude, edit{"reason": "meaning"})
 	if b.status != 200 || b.Next != "/compare/"+id+"?box=todo" {
 		t.Fatalf("second verdict: %+v", b)
 	}
-	if page := s.get("Ben", "/compare/"+id); !strings.Contains(page, secret) || !strings.Contains(page, "the verdicts differ") || !strings.Contains(page, "Meaning unclear") {
+	if page := s.get("Ben", "/compare/"+id); !strings.Contains(page, secret) || !strings.Contains(page,
+		"the verdicts differ") || !strings.Contains(page, "Meaning unclear") {
 		t.Error("the comparison does not show both")
 	}
 }
@@ -272,22 +281,27 @@ func TestVerdictsMustFit(t *testing.T) {
 	if a := s.post("Ada", "run", edit{"query": `SELECT ?x WHERE { wd:Q1 wdt:P2 ?x }`}); a.status != 200 || a.Total != 0 {
 		t.Fatalf("a query without rows: %+v", a)
 	}
-	if a := s.decide("Ada", 5, dataset.Modify, edit{"query": `SELECT ?x WHERE { wd:Q1 wdt:P2 ?x }`}); !strings.Contains(a.Error, "no rows") {
+	if a := s.decide("Ada", 5, dataset.Modify, edit{"query": `SELECT ?x WHERE { wd:Q1 wdt:P2 ?x }`}); !strings.Contains(
+		a.Error, "no rows") {
 		t.Errorf("modify into a query without rows: %+v", a)
 	}
 	for query, want := range map[string]string{`SELECT ?x WHERE { SERVICE <https://evil.example/sparql> { ?x ?p ?o } }`: "Not run", `SELECT ?x WHERE {`: "Not run"} {
-		if a := s.post("Ada", "run", edit{"query": query}); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.Error, want) {
+		if a := s.post("Ada", "run", edit{"query": query}); a.status != http.StatusUnprocessableEntity ||
+			!strings.Contains(a.Error, want) {
 			t.Errorf("run %s: %+v", query, a)
 		}
 	}
-	if a := s.post("Ada", "check", edit{"candidate": datasettest.ID(1), "query": `SELECT ?x WHERE { wd:Q183 wdt:P36 ?x SERVICE <https://sparql.uniprot.org/sparql> { ?x ?p ?o } }`}); slices.ContainsFunc(a.Marks, func(m sparqlMark) bool { return m.Kind == "service" }) {
+	if a := s.post("Ada", "check", edit{"candidate": datasettest.ID(1),
+		"query": `SELECT ?x WHERE { wd:Q183 wdt:P36 ?x SERVICE <https://sparql.uniprot.org/sparql> { ?x ?p ?o } }`}); slices.ContainsFunc(a.Marks, func(m sparqlMark) bool { return m.Kind == "service" }) {
 		t.Errorf("a service that the harvest lets through is refused: %+v", a.Marks)
 	}
 	// A verdict falls with the query it was given on, not with the question.
-	if a := s.post("Ada", "save", edit{"candidate": datasettest.ID(4), "version": 1, "query": trimmed, "question": "Better?", "note": ""}); a.Withdrawn || a.Work.Verdict != dataset.Modify {
+	if a := s.post("Ada", "save", edit{"candidate": datasettest.ID(4), "version": 1, "query": trimmed,
+		"question": "Better?", "note": ""}); a.Withdrawn || a.Work.Verdict != dataset.Modify {
 		t.Errorf("another question: %+v", a)
 	}
-	if a := s.post("Ada", "save", edit{"candidate": datasettest.ID(4), "version": 2, "query": trimmed + " LIMIT 3", "question": "Better?"}); !a.Withdrawn || a.Work.Verdict != "" {
+	if a := s.post("Ada", "save", edit{"candidate": datasettest.ID(4), "version": 2, "query": trimmed + " LIMIT 3",
+		"question": "Better?"}); !a.Withdrawn || a.Work.Verdict != "" {
 		t.Errorf("another query: %+v", a)
 	}
 }
@@ -296,7 +310,8 @@ func TestCompareAndUndo(t *testing.T) {
 	s := newSite(t)
 	id := datasettest.ID(2)
 	s.decide("Ada", 2, dataset.Include, nil)
-	if a := s.decide("Ben", 2, dataset.Include, edit{"question": ""}); a.status != 200 || !strings.HasPrefix(a.Next, "/compare/") {
+	if a := s.decide("Ben", 2, dataset.Include, edit{"question": ""}); a.status != 200 || !strings.HasPrefix(a.Next,
+		"/compare/") {
 		t.Fatalf("a validator needs no question of his own: %+v", a)
 	}
 	if page := s.get("Ben", "/compare/"+id); !strings.Contains(page, "agreed: confirm") {
@@ -305,13 +320,15 @@ func TestCompareAndUndo(t *testing.T) {
 	if a := s.decide("Ben", 2, dataset.Skip, edit{"resolution": true}); a.status != http.StatusUnprocessableEntity {
 		t.Errorf("a comparison was skipped: %+v", a)
 	}
-	if a := s.decide("Ben", 2, dataset.Include, edit{"resolution": true, "question": ""}); !strings.Contains(a.Error, "question") {
+	if a := s.decide("Ben", 2, dataset.Include, edit{"resolution": true, "question": ""}); !strings.Contains(a.Error,
+		"question") {
 		t.Errorf("a resolution without a question: %+v", a)
 	}
 	if a := s.decide("Ben", 2, dataset.Include, edit{"resolution": true}); a.status != 200 || a.Work.By != "Ben" {
 		t.Fatalf("confirm: %+v", a)
 	}
-	if a := s.post("Ada", "undo", edit{}); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.Error, "resolved by Ben") {
+	if a := s.post("Ada", "undo", edit{}); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.Error,
+		"resolved by Ben") {
 		t.Errorf("a verdict below a resolution is taken back: %+v", a)
 	}
 	state := func() annotate.State {
@@ -330,7 +347,8 @@ func TestCompareAndUndo(t *testing.T) {
 		status    int
 		state     annotate.State
 	}{
-		{"Ben", "/compare/" + id, 200, annotate.Agreed}, {"Ben", "/item/" + id, 200, annotate.Annotated}, {"Ben", "", http.StatusUnprocessableEntity, annotate.Annotated},
+		{"Ben", "/compare/" + id, 200, annotate.Agreed}, {"Ben", "/item/" + id, 200, annotate.Annotated},
+		{"Ben", "", http.StatusUnprocessableEntity, annotate.Annotated},
 		{"Ada", "/item/" + id, 200, annotate.Open}, {"Ada", "", http.StatusUnprocessableEntity, annotate.Open},
 	} {
 		if a := s.post(step.who, "undo", edit{}); a.status != step.status || a.Next != step.next || state() != step.state {
@@ -349,7 +367,8 @@ func TestUndoToTheVerdictBefore(t *testing.T) {
 	s.decide("Ada", 1, dataset.Include, edit{"version": 1, "question": "The newest words?"})
 	s.post("Ada", "undo", edit{})
 	works, err := s.store.Works(t.Context(), datasettest.ID(1))
-	if err != nil || works[0].Verdict != dataset.Exclude || works[0].Reason != "meaning" || works[0].Question != "The newest words?" {
+	if err != nil || works[0].Verdict != dataset.Exclude || works[0].Reason != "meaning" ||
+		works[0].Question != "The newest words?" {
 		t.Errorf("after undo: %+v %v", works, err)
 	}
 }
@@ -375,12 +394,14 @@ func (g *slow) Query(ctx context.Context, q string) (*kg.Table, error) {
 func TestCheckWithSlowGraph(t *testing.T) {
 	s := newSite(t)
 	g := &slow{Graph: s.page.Graph, asked: make(chan string, 10), open: make(chan struct{})}
-	page, err := web.New(web.Options{Log: s.page.Log, Store: s.store, Graph: g, Candidates: s.page.Candidates, Now: s.page.Now})
+	page, err := web.New(web.Options{Log: s.page.Log, Store: s.store, Graph: g, Candidates: s.page.Candidates,
+		Now: s.page.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.page = page
-	e := edit{"candidate": datasettest.ID(3), "query": "SELECT ?p WHERE { ?p wdt:P39 wd:Q4970706 }", "question": "Who was German Chancellor?"}
+	e := edit{"candidate": datasettest.ID(3), "query": "SELECT ?p WHERE { ?p wdt:P39 wd:Q4970706 }",
+		"question": "Who was German Chancellor?"}
 	said := []byte(`"said":true,"text":"Federal Chancellor of Germany (Q4970706)"`)
 	for range 2 {
 		if a := s.post("Ada", "check", e); a.status != 200 || !a.Pending || bytes.Contains(a.Remarks, said) {
@@ -398,12 +419,15 @@ func TestCheckWithSlowGraph(t *testing.T) {
 
 func TestCheckWhileTyping(t *testing.T) {
 	s := newSite(t)
-	a := s.post("Ada", "check", edit{"candidate": datasettest.ID(1), "query": "SELECT ?x WHERE {\n  ?x wdt:P31 }", "question": "?"})
+	a := s.post("Ada", "check", edit{"candidate": datasettest.ID(1), "query": "SELECT ?x WHERE {\n  ?x wdt:P31 }",
+		"question": "?"})
 	if a.status != 200 || len(a.Marks) == 0 || a.Marks[0].Kind != "error" || a.Marks[0].Line != 2 {
 		t.Errorf("a mistake: %+v", a)
 	}
-	a = s.post("Ada", "check", edit{"candidate": datasettest.ID(3), "query": "SELECT ?p WHERE { ?p wdt:P39 wd:Q4970706 }", "question": "Who was Chancellor of Germany?"})
-	if len(a.Marks) != 0 || !bytes.Contains(a.Remarks, []byte(`"said":true,"text":"Federal Chancellor of Germany (Q4970706)"`)) {
+	a = s.post("Ada", "check", edit{"candidate": datasettest.ID(3), "query": "SELECT ?p WHERE { ?p wdt:P39 wd:Q4970706 }",
+		"question": "Who was Chancellor of Germany?"})
+	if len(a.Marks) != 0 || !bytes.Contains(a.Remarks,
+		[]byte(`"said":true,"text":"Federal Chancellor of Germany (Q4970706)"`)) {
 		t.Errorf("an alias from the graph is not known: %s %+v", a.Remarks, a.Marks)
 	}
 }
@@ -419,8 +443,10 @@ func TestStrangers(t *testing.T) {
 	}{
 		{"own page", "Ada", "POST", "/api/save", "application/json", []string{"Sec-Fetch-Site", "same-origin"}, 200},
 		{"another site", "Ada", "POST", "/api/save", "application/json", []string{"Sec-Fetch-Site", "cross-site"}, 403},
-		{"another port of this machine", "Ada", "POST", "/api/save", "application/json", []string{"Sec-Fetch-Site", "same-site"}, 403},
-		{"another origin, old browser", "Ada", "POST", "/api/save", "application/json", []string{"Origin", "https://evil.example"}, 403},
+		{"another port of this machine", "Ada", "POST", "/api/save", "application/json", []string{"Sec-Fetch-Site",
+			"same-site"}, 403},
+		{"another origin, old browser", "Ada", "POST", "/api/save", "application/json", []string{"Origin",
+			"https://evil.example"}, 403},
 		{"a form", "Ada", "POST", "/api/save", "text/plain", nil, 415},
 		{"nobody", "", "POST", "/api/save", "application/json", nil, 401},
 		{"a name that points here", "Ada", "GET", "/", "", []string{"Host", "evil.example:8090"}, 421},
@@ -437,20 +463,25 @@ func TestStrangers(t *testing.T) {
 		}
 	}
 	page := s.get("Ada", "/item/"+datasettest.ID(5))
-	if strings.Contains(page, "<script>alert") || strings.Contains(page, "<b>with pictures") || !strings.Contains(page, "&lt;script&gt;alert(1)") {
+	if strings.Contains(page, "<script>alert") || strings.Contains(page, "<b>with pictures") || !strings.Contains(page,
+		"&lt;script&gt;alert(1)") {
 		t.Error("text of a candidate became markup")
 	}
-	if w := s.do("", "POST", "/name", "application/x-www-form-urlencoded", "name=Ada&to=//evil.example/"); w.Header().Get("Location") != "/" {
+	if w := s.do("", "POST", "/name", "application/x-www-form-urlencoded",
+		"name=Ada&to=//evil.example/"); w.Header().Get("Location") != "/" {
 		t.Errorf("the name page sends people to %q", w.Header().Get("Location"))
 	}
-	if csp := s.do("Ada", "GET", "/", "", "").Header().Get("Content-Security-Policy"); !strings.Contains(csp, "default-src 'none'") || strings.Contains(csp, "unsafe") {
+	if csp := s.do("Ada", "GET", "/", "", "").Header().Get("Content-Security-Policy"); !strings.Contains(csp,
+		"default-src 'none'") || strings.Contains(csp, "unsafe") {
 		t.Errorf("policy: %s", csp)
 	}
 }
 
 func TestQueueFilters(t *testing.T) {
 	s := newSite(t)
-	for query, want := range map[string]int{"": 10, "flag=formatting": 1, "flag=none": 7, "year=2018": 2, "feature=closure": 1, "advice=exclude": 2, "q=pakistan+peak": 1, "q=nothing+of+this": 0, "box=mine": 0, "box=nonsense": 10, "verdict=include": 0} {
+	for query, want := range map[string]int{"": 10, "flag=formatting": 1, "flag=none": 7, "year=2018": 2,
+		"feature=closure": 1, "advice=exclude": 2, "q=pakistan+peak": 1, "q=nothing+of+this": 0, "box=mine": 0,
+		"box=nonsense": 10, "verdict=include": 0} {
 		page := s.get("Ada", "/?"+query)
 		if got := strings.Count(page, `class="row"`); got != want {
 			t.Errorf("%q shows %d rows, want %d", query, got, want)
@@ -472,8 +503,11 @@ func BenchmarkQueue(b *testing.B) {
 	s := newLargeSite(b, 217)
 	for n := 1; n <= 1600; n++ {
 		for _, who := range []string{"Ada", "Ben"} {
-			w := &annotate.Work{Candidate: datasettest.ID(n), Annotator: who, Query: strings.Repeat("# a long query\n", 60) + "SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }" + who, Question: strings.Repeat("which ", 30), Verdict: dataset.Include, Decided: s.clock}
-			if err := s.store.SaveWork(b.Context(), w, &annotate.Event{At: s.clock, Who: who, Kind: annotate.Judged}); err != nil {
+			w := &annotate.Work{Candidate: datasettest.ID(n), Annotator: who, Query: strings.Repeat("# a long query\n", 60) +
+				"SELECT ?x WHERE { ?x wdt:P31 wd:Q5 }" + who, Question: strings.Repeat("which ", 30), Verdict: dataset.Include,
+				Decided: s.clock}
+			if err := s.store.SaveWork(b.Context(), w, &annotate.Event{At: s.clock, Who: who,
+				Kind: annotate.Judged}); err != nil {
 				b.Fatal(err)
 			}
 		}

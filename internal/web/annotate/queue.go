@@ -19,10 +19,13 @@ var boxes = []struct {
 	Name string
 	Hint string
 }{
-	{annotate.Todo, "To do", "Nobody has decided on these yet."}, {annotate.Validate, "To validate", "One other person has decided; judge before you see how."},
+	{annotate.Todo, "To do", "Nobody has decided on these yet."}, {annotate.Validate, "To validate",
+		"One other person has decided; judge before you see how."},
 	{annotate.Skipped, "Skipped", "You put these off."}, {annotate.Mine, "Decided by me", "Your own verdicts."},
-	{annotate.Confirm, "To confirm", "Two people agree: pick the wording."}, {annotate.Differ, "Disputed", "Verdicts or queries differ: resolve them side by side."},
-	{annotate.Done, "Resolved", "Finished: these are exported."}, {annotate.Every, "All", "Every candidate of the harvest."},
+	{annotate.Confirm, "To confirm", "Two people agree: pick the wording."}, {annotate.Differ, "Disputed",
+		"Verdicts or queries differ: resolve them side by side."},
+	{annotate.Done, "Resolved", "Finished: these are exported."}, {annotate.Every, "All",
+		"Every candidate of the harvest."},
 }
 
 // filter is a [annotate.Filter] that travels in addresses.
@@ -45,7 +48,8 @@ func readFilter(q url.Values) filter {
 // Query writes the filter as the part of an address after the question mark.
 func (f filter) Query() string {
 	v := url.Values{}
-	for key, value := range map[string]string{"box": string(f.Box), "flag": f.Flag, "year": f.Year, "feature": f.Feature, "verdict": f.Verdict, "advice": f.Advice, "q": f.Text} {
+	for key, value := range map[string]string{"box": string(f.Box), "flag": f.Flag, "year": f.Year, "feature": f.Feature,
+		"verdict": f.Verdict, "advice": f.Advice, "q": f.Text} {
 		if value != "" {
 			v.Set(key, value)
 		}
@@ -168,7 +172,8 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 	for j, b := range boxes {
 		g := f
 		g.Box = b.Box
-		tabs[j].Box, tabs[j].Name, tabs[j].Hint, tabs[j].URL, tabs[j].Current = b.Box, b.Name, b.Hint, "/?"+g.Query(), b.Box == f.Box
+		tabs[j].Box, tabs[j].Name, tabs[j].Hint, tabs[j].URL, tabs[j].Current = b.Box, b.Name, b.Hint, "/?"+g.Query(),
+			b.Box == f.Box
 		if tabs[j].Current {
 			hint = b.Hint
 		}
@@ -181,8 +186,10 @@ func (s *Server) queue(w http.ResponseWriter, r *http.Request, who string) error
 	end := min(from+pageSize, total)
 	filtered := f.Filter != annotate.Filter{Box: f.Box}
 	s.show(w, http.StatusOK, "queue.html", &view{Title: "Queue", Who: who, Page: "queue", Data: map[string]any{
-		"Tabs": tabs, "Hint": hint, "Rows": rows[from:end], "Total": total, "From": from, "First": from + 1, "To": end, "More": end < total, "Filter": f, "Filtered": filtered, "Years": sorted(years), "Features": sorted(features),
-		"Flags": sorted(flags), "All": len(cases), "Resolved": counts[annotate.Resolved], "Decided": len(cases) - counts[annotate.Open], "People": people(works),
+		"Tabs": tabs, "Hint": hint, "Rows": rows[from:end], "Total": total, "From": from, "First": from + 1, "To": end,
+		"More": end < total, "Filter": f, "Filtered": filtered, "Years": sorted(years), "Features": sorted(features),
+		"Flags": sorted(flags), "All": len(cases), "Resolved": counts[annotate.Resolved],
+		"Decided": len(cases) - counts[annotate.Open], "People": people(works),
 		"Verdicts": []string{"include", "modify", "exclude", "skip"}, "Advice": []string{"include", "modify", "exclude"},
 	}})
 	return nil

@@ -89,10 +89,14 @@ func New(o Options) (*Server, error) {
 	mux.HandleFunc("GET /history/{id}", s.named(s.history))
 	mux.HandleFunc("GET /agreement", s.named(s.agreement))
 	mux.HandleFunc("GET /static/{file}", static)
-	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	mux.HandleFunc("GET /favicon.ico", func(w http.ResponseWriter,
+		_ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	})
 	mux.HandleFunc("GET /api/alive", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	for name, f := range map[string]func(*http.Request, string) (any, error){
-		"save": s.apiSave, "decide": s.apiDecide, "undo": s.apiUndo, "restore": s.apiRestore, "check": s.apiCheck, "run": s.apiRun,
+		"save": s.apiSave, "decide": s.apiDecide, "undo": s.apiUndo, "restore": s.apiRestore, "check": s.apiCheck,
+		"run": s.apiRun,
 	} {
 		mux.HandleFunc("POST /api/"+name, s.api(f))
 	}
@@ -176,7 +180,8 @@ func forPeople(err error) (status int, text string, ok bool) {
 }
 
 func missing(id string) error {
-	return problem{http.StatusNotFound, "There is no candidate " + id + ". A later harvest may have removed it: go back to the queue."}
+	return problem{http.StatusNotFound, "There is no candidate " + id +
+		". A later harvest may have removed it: go back to the queue."}
 }
 
 func refuse(format string, args ...any) error { return annotate.Refusal(fmt.Sprintf(format, args...)) }
@@ -270,7 +275,8 @@ func (s *Server) name(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, "", err)
 		return
 	}
-	s.show(w, http.StatusOK, "name.html", &view{Title: "Who is annotating?", Who: annotator(r), Data: map[string]any{"Known": people(works), "To": local(r.URL.Query().Get("to"))}})
+	s.show(w, http.StatusOK, "name.html", &view{Title: "Who is annotating?", Who: annotator(r),
+		Data: map[string]any{"Known": people(works), "To": local(r.URL.Query().Get("to"))}})
 }
 
 // people lists everybody who has worked.
@@ -302,14 +308,16 @@ func (s *Server) setName(w http.ResponseWriter, r *http.Request) {
 			name = known // Ada and ada are one person
 		}
 	}
-	http.SetCookie(w, &http.Cookie{Name: cookie, Value: url.QueryEscape(name), Path: "/", MaxAge: 400 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{Name: cookie, Value: url.QueryEscape(name), Path: "/", MaxAge: 400 * 24 * 3600,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode})
 	http.Redirect(w, r, local(r.FormValue("to")), http.StatusSeeOther)
 }
 
 // local keeps a redirect on this page.
 func local(to string) string {
 	u, err := url.Parse(to)
-	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(to, "//") || strings.Contains(to, `\`) {
+	if err != nil || u.IsAbs() || u.Host != "" || !strings.HasPrefix(u.Path, "/") || strings.HasPrefix(to, "//") ||
+		strings.Contains(to, `\`) {
 		return "/"
 	}
 	return u.RequestURI()

@@ -59,7 +59,8 @@ func (s *Server) apiRun(r *http.Request, who string) (any, error) {
 	shown := showTable(t)
 	shown.MS = took.Milliseconds()
 	s.label(r.Context(), shown)
-	return map[string]any{"head": shown.Head, "rows": shown.Rows, "total": shown.Total, "ms": shown.MS, "ask": shown.Ask, "boolean": shown.Boolean, "endpoint": s.GraphName}, nil
+	return map[string]any{"head": shown.Head, "rows": shown.Rows, "total": shown.Total, "ms": shown.MS, "ask": shown.Ask,
+		"boolean": shown.Boolean, "endpoint": s.GraphName}, nil
 }
 
 // whatHappened words a failure of the graph with what to do.
@@ -74,7 +75,8 @@ func whatHappened(err error, took time.Duration) string {
 	case kg.TooLarge, kg.TooGreedy:
 		return "Too large: " + ke.Message + ". Narrow the query; an item's result has less than 10 MB."
 	case kg.RateLimited, kg.Banned:
-		return "The endpoint asks for a pause of " + ke.RetryAfter.Round(time.Second).String() + ". Continue with another candidate meanwhile."
+		return "The endpoint asks for a pause of " + ke.RetryAfter.Round(time.Second).String() +
+			". Continue with another candidate meanwhile."
 	case kg.Down:
 		return "The endpoint cannot be reached (" + ke.Message + "). Your text is saved; try again later."
 	}

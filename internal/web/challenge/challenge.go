@@ -1,9 +1,9 @@
 // Package challenge answers questions by the API of the TEXT2SPARQL challenge (https://text2sparql.aksw.org/, section
 // API): GET with dataset and question, a JSON object with dataset, question and query back.
 //
-// The challenge's client takes every answer that is not JSON for the end of the whole run, and stores an answer before it
-// looks at it. So everything but an unknown dataset is answered with status 200 and a query, which is empty when there is
-// none; why it is empty is in the log and in the field error, which the client does not read.
+// The challenge's client takes every answer that is not JSON for the end of the whole run, and stores an answer before
+// it looks at it. So everything but an unknown dataset is answered with status 200 and a query, which is empty when
+// there is none; why it is empty is in the log and in the field error, which the client does not read.
 package challenge
 
 import (

@@ -38,7 +38,8 @@ const dataset = "https://text2sparql.aksw.org/2026/corporate/"
 func get(t *testing.T, h *Handler, method, dataset, question string) (int, Answer) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	h.ServeHTTP(w, httptest.NewRequest(method, "/?"+url.Values{"dataset": {dataset}, "question": {question}}.Encode(), nil))
+	h.ServeHTTP(w, httptest.NewRequest(method, "/?"+url.Values{"dataset": {dataset}, "question": {question}}.Encode(),
+		nil))
 	var a Answer
 	if err := json.Unmarshal(w.Body.Bytes(), &a); err != nil {
 		t.Fatalf("%s %s: not JSON: %v", dataset, question, err)

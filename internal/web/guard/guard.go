@@ -1,5 +1,5 @@
-// Package guard keeps strangers out of the web pages: requests under other host names (DNS rebinding), requests that the
-// pages of other sites send, oversized and slow ones, and panics. Every page of the program is behind it.
+// Package guard keeps strangers out of the web pages: requests under other host names (DNS rebinding), requests that
+// the pages of other sites send, oversized and slow ones, and panics. Every page of the program is behind it.
 package guard
 
 import (
@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Policy is the Content-Security-Policy of pages: content from this server only, no inline scripts or styles, forms that
-// post here, no framing.
+// Policy is the Content-Security-Policy of pages: content from this server only, no inline scripts or styles, forms
+// that post here, no framing.
 const Policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
@@ -23,8 +23,8 @@ type Options struct {
 	Hosts []string
 }
 
-// Guard returns a handler that lets the requests through that next is meant for, and sets the headers of every response.
-// A panic of next is logged and answered with 500.
+// Guard returns a handler that lets the requests through that next is meant for, and sets the headers of every
+// response. A panic of next is logged and answered with 500.
 func Guard(next http.Handler, o Options) http.Handler {
 	origin := http.NewCrossOriginProtection()
 	origin.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -22,8 +22,8 @@ func Live(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// Ready answers 200 when every check passes within 4 s, else 503 with the names of those that failed. Why they failed is
-// in the log: strangers may read the answer.
+// Ready answers 200 when every check passes within 4 s, else 503 with the names of those that failed. Why they failed
+// is in the log: strangers may read the answer.
 func Ready(lg *slog.Logger, checks map[string]Check) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), limit)

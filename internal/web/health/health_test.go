@@ -21,7 +21,8 @@ func TestReady(t *testing.T) {
 		{"nothing to check", nil, "ready\n"},
 		{"all good", map[string]Check{"store": good, "graph": good}, "ready\n"},
 		{"one fails", map[string]Check{"store": good, "graph": bad}, "not ready: graph\n"},
-		{"one hangs", map[string]Check{"store": bad, "graph": func(ctx context.Context) error { <-ctx.Done(); <-hang; return nil }},
+		{"one hangs", map[string]Check{"store": bad,
+			"graph": func(ctx context.Context) error { <-ctx.Done(); <-hang; return nil }},
 			"not ready: graph, store\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

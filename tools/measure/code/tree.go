@@ -1,4 +1,5 @@
-// Package code measures Go source without compiling it: lines, exported names, complexity, and how far a value walks inside a package.
+// Package code measures Go source without compiling it: lines, exported names, complexity, and how far a value walks
+// inside a package.
 package code
 
 import (
@@ -58,7 +59,8 @@ func Read(dir string) (*Tree, error) {
 		}
 		name := d.Name()
 		if d.IsDir() {
-			if path != dir && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
+			if path != dir && (name == "testdata" || name == "node_modules" || strings.HasPrefix(name, ".") ||
+				strings.HasPrefix(name, "_")) {
 				return filepath.SkipDir
 			}
 			return nil
@@ -207,8 +209,8 @@ func receiver(d *ast.FuncDecl) string {
 	}
 }
 
-// complexity returns McCabe's number of a function, with the functions written inside it: one, and one more for each if, for, case of a switch or select
-// that is not the default, && and ||.
+// complexity returns McCabe's number of a function, with the functions written inside it: one, and one more for each
+// if, for, case of a switch or select that is not the default, && and ||.
 func complexity(d *ast.FuncDecl) int {
 	n := 1
 	count := func(b bool) {

@@ -39,7 +39,8 @@ func Triples(add func(s, p, o rdf.Term)) {
 		add(item(n), label, rdf.LangString(fmt.Sprintf("item number %d", n), "en"))
 		add(item(n), label, rdf.LangString(fmt.Sprintf("Nummer %d", n), "de"))
 		add(item(n), prop(1082), rdf.Typed(strconv.Itoa(r.IntN(1_000_000)), rdf.XSDDecimal))
-		add(item(n), prop(569), rdf.Typed(fmt.Sprintf("%04d-%02d-01T00:00:00Z", 1500+r.IntN(500), 1+r.IntN(12)), rdf.XSDDateTime))
+		add(item(n), prop(569), rdf.Typed(fmt.Sprintf("%04d-%02d-01T00:00:00Z", 1500+r.IntN(500), 1+r.IntN(12)),
+			rdf.XSDDateTime))
 		if n%2 == 0 {
 			add(item(n), prop(18), rdf.IRI(fmt.Sprintf("http://commons.wikimedia.org/%d", n)))
 			add(item(n), alias, rdf.LangString(fmt.Sprintf("no. %d", n), "en"))

@@ -31,7 +31,8 @@ func (r *Reader) Page(ctx context.Context, num, lang string, external bool) (*kg
 		return nil, err
 	}
 	chain := index.Chain(lang)
-	e := &kg.Entity{ID: num, Type: typeOf(num), Label: r.best(n, r.ids.label, chain), Description: r.best(n, r.ids.description, chain),
+	e := &kg.Entity{ID: num, Type: typeOf(num), Label: r.best(n, r.ids.label, chain), Description: r.best(n,
+		r.ids.description, chain),
 		Aliases: r.all(n, r.ids.alias, lang), Sitelinks: r.sitelinkCount(n)}
 	if e.Type == kg.Property {
 		e.Datatype = r.datatype(n)
@@ -116,7 +117,8 @@ func (r pageReader) claims(n value.ID, external bool) []kg.PropertyStatements {
 		if datatype == "external-id" && !external {
 			continue
 		}
-		ps := kg.PropertyStatements{Property: kg.PropertyRef{ID: num, Label: r.label(prop)}, Datatype: datatype, Statements: r.statements(n, num)}
+		ps := kg.PropertyStatements{Property: kg.PropertyRef{ID: num, Label: r.label(prop)}, Datatype: datatype,
+			Statements: r.statements(n, num)}
 		if len(ps.Statements) > 0 {
 			out = append(out, ps)
 		}
@@ -193,10 +195,12 @@ func (r pageReader) qualifiers(node value.ID, own string) []kg.Qualifier {
 	var nums []string
 	none := map[string]bool{}
 	for _, po := range s.SPO.Run(node) {
-		if num, ok := strings.CutPrefix(s.Text[po.A], rdf.Prefixes["pq"]); ok && rdf.ValidID(num) && !slices.Contains(nums, num) {
+		if num, ok := strings.CutPrefix(s.Text[po.A], rdf.Prefixes["pq"]); ok && rdf.ValidID(num) && !slices.Contains(nums,
+			num) {
 			nums = append(nums, num)
 		}
-		if num, ok := strings.CutPrefix(s.Text[po.B], rdf.Prefixes["wdno"]); ok && po.A == r.g.ids.typ && num != own && rdf.ValidID(num) {
+		if num, ok := strings.CutPrefix(s.Text[po.B], rdf.Prefixes["wdno"]); ok && po.A == r.g.ids.typ && num != own &&
+			rdf.ValidID(num) {
 			none[num] = true
 			if !slices.Contains(nums, num) {
 				nums = append(nums, num)
@@ -252,7 +256,8 @@ func (r pageReader) complete(v *kg.Value, node value.ID, only bool) bool {
 		v.Precision, _ = strconv.Atoi(s.Text[po.B])
 	}
 	for _, po := range s.Objects(node, r.g.ids.quantityUnit) {
-		if unit, ok := strings.CutPrefix(s.Text[po.B], rdf.Entity); ok && unit != "Q199" { // Q199, the number 1, means no unit
+		// Q199, the number 1, means no unit
+		if unit, ok := strings.CutPrefix(s.Text[po.B], rdf.Entity); ok && unit != "Q199" {
 			v.Unit, v.UnitLabel = unit, r.label(po.B)
 		}
 	}

@@ -41,9 +41,12 @@ func NewReader(s *store.Store, name string) *Reader {
 	wb := func(v string) value.ID { return iri(rdf.Wikibase + v) }
 	r := &Reader{store: s, name: name, ids: wellKnown{
 		label: iri(rdf.RDFSLabel), alias: iri(rdf.SKOSAltLabel), description: iri(rdf.SchemaDesc), typ: iri(rdf.RDFType),
-		rank: wb("rank"), sitelinks: wb("sitelinks"), propertyType: wb("propertyType"), sameAs: iri(rdf.Prefixes["owl"] + "sameAs"),
-		timeValue: wb("timeValue"), timePrecision: wb("timePrecision"), quantityAmount: wb("quantityAmount"), quantityUnit: wb("quantityUnit"),
-		best: wb("BestRank"), preferred: wb("PreferredRank"), deprecated: wb("DeprecatedRank"), property: wb("Property"),
+		rank: wb("rank"), sitelinks: wb("sitelinks"), propertyType: wb("propertyType"),
+		sameAs:    iri(rdf.Prefixes["owl"] + "sameAs"),
+		timeValue: wb("timeValue"), timePrecision: wb("timePrecision"), quantityAmount: wb("quantityAmount"),
+		quantityUnit: wb("quantityUnit"),
+		best:         wb("BestRank"), preferred: wb("PreferredRank"), deprecated: wb("DeprecatedRank"),
+		property: wb("Property"),
 	}}
 	r.names = index.Build(r.entries())
 	return r
@@ -140,7 +143,8 @@ func (r *Reader) Search(ctx context.Context, q kg.SearchQuery) (*kg.SearchResult
 // hit describes an entity for a search result.
 func (r *Reader) hit(num, lang string, chain []string) kg.Hit {
 	n := r.entity(num)
-	h := kg.Hit{ID: num, Type: typeOf(num), Label: r.best(n, r.ids.label, chain), Description: r.best(n, r.ids.description, chain)}
+	h := kg.Hit{ID: num, Type: typeOf(num), Label: r.best(n, r.ids.label, chain), Description: r.best(n, r.ids.description,
+		chain)}
 	h.Aliases = r.all(n, r.ids.alias, lang)
 	if h.Type == kg.Property {
 		h.Datatype = r.datatype(n)

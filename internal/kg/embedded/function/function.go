@@ -154,7 +154,8 @@ func fnIRI(e *Env, a value.Value) value.Value {
 	case value.KindIRI:
 		return a
 	case value.KindString:
-		if len(a.Text) >= 256 && (!e.Text(len(a.Text)) || e.base != "" && !e.Hold(4*len(a.Text))) { // parsing and resolving make copies
+		// parsing and resolving make copies
+		if len(a.Text) >= 256 && (!e.Text(len(a.Text)) || e.base != "" && !e.Hold(4*len(a.Text))) {
 			return value.Value{}
 		}
 		return value.IRI(resolveIRI(e.base, a.Text))
@@ -227,7 +228,8 @@ func fnStrlen(e *Env, a value.Value) value.Value {
 func upper(s string) string { return strings.ToUpper(strings.ReplaceAll(s, "ß", "SS")) }
 
 func mapText(e *Env, a value.Value, f func(string) string) value.Value {
-	if !isText(a) || !e.Text(len(a.Text)) || len(a.Text) >= 256 && !e.Hold(len(a.Text)) { // f may make a copy on its way, and a result half as long again
+	// f may make a copy on its way, and a result half as long again
+	if !isText(a) || !e.Text(len(a.Text)) || len(a.Text) >= 256 && !e.Hold(len(a.Text)) {
 		return value.Value{}
 	}
 	out := f(a.Text)
@@ -293,7 +295,8 @@ func fnTimePart(name string, a value.Value) value.Value {
 		if !t.HasZone {
 			return value.Value{}
 		}
-		return value.Value{Kind: value.KindDuration, Duration: &value.Duration{Seconds: int64(t.Zone) * 60}, Tag: value.XSDDayTime}
+		return value.Value{Kind: value.KindDuration, Duration: &value.Duration{Seconds: int64(t.Zone) * 60},
+			Tag: value.XSDDayTime}
 	}
 	switch {
 	case date && name == "YEAR":
@@ -358,7 +361,8 @@ func langMatches(tag, pattern string) bool {
 	if pattern == "*" {
 		return tag != ""
 	}
-	return len(tag) >= len(pattern) && strings.EqualFold(tag[:len(pattern)], pattern) && (len(tag) == len(pattern) || tag[len(pattern)] == '-') && pattern != ""
+	return len(tag) >= len(pattern) && strings.EqualFold(tag[:len(pattern)], pattern) && (len(tag) == len(pattern) ||
+		tag[len(pattern)] == '-') && pattern != ""
 }
 
 func fnTest(e *Env, name string, a, b value.Value) value.Value {

@@ -131,7 +131,8 @@ func castTime(k value.Kind, a value.Value) value.Value {
 	case k == value.KindDateTime && a.Kind == value.KindDate:
 		return value.Value{Kind: value.KindDateTime, Time: t, Tag: rdf.XSDDateTime}
 	case k == value.KindTime && a.Kind == value.KindDateTime:
-		m := value.Moment{Year: 1972, Month: 12, Day: 31, Hour: t.Hour, Minute: t.Minute, Second: t.Second, Nanos: t.Nanos, Zone: t.Zone, HasZone: t.HasZone}
+		m := value.Moment{Year: 1972, Month: 12, Day: 31, Hour: t.Hour, Minute: t.Minute, Second: t.Second, Nanos: t.Nanos,
+			Zone: t.Zone, HasZone: t.HasZone}
 		return value.Value{Kind: value.KindTime, Time: &m, Tag: value.XSDTime}
 	}
 	return value.Value{}

@@ -59,7 +59,8 @@ func compileRegex(pattern, flags string) *regex {
 	}
 	tree, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return &regex{err: "the regular expression is not understood here (look-around and back-references are not): " + err.Error()}
+		return &regex{err: "the regular expression is not understood here (look-around and back-references are not): " +
+			err.Error()}
 	}
 	size := patternSize(tree)
 	if size > maxProgram {
@@ -224,7 +225,8 @@ func Replace(e *Env, args []value.Value) value.Value {
 // replacement charges the text that a replacement of fixed bytes and refs references to groups makes of s, before it is
 // made. Where a guess from the lengths alone is small it is enough; else the matches are counted.
 func (e *Env) replacement(r *regex, s string, fixed, refs int) bool {
-	most := int64(len(s)+1)*int64(fixed) + int64(len(s))*int64(refs+1) // a match at every place; what groups hold adds up to no more than the text
+	// a match at every place; what groups hold adds up to no more than the text
+	most := int64(len(s)+1)*int64(fixed) + int64(len(s))*int64(refs+1)
 	if most < 4096 {
 		return e.Text(int(most))
 	}

@@ -127,7 +127,8 @@ func timeValue(s string, precision int) object {
 	} else if precision == 10 && len(rest) >= 5 {
 		s = s[:len(s)-len(rest)+3] + "00" + rest[5:]
 	}
-	return object{"time": s, "timezone": 0, "before": 0, "after": 0, "precision": precision, "calendarmodel": rdf.Entity + "Q1985727"}
+	return object{"time": s, "timezone": 0, "before": 0, "after": 0, "precision": precision, "calendarmodel": rdf.Entity +
+		"Q1985727"}
 }
 
 // coordinate reads Point(longitude latitude).

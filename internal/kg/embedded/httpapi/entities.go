@@ -104,7 +104,8 @@ func (h *EntityAPI) search(w http.ResponseWriter, r *http.Request) {
 	}
 	skip := number(r.FormValue("continue"), 0)
 	limit = min(max(limit, 1), 50)
-	res, err := h.graph.Search(r.Context(), kg.SearchQuery{Text: text, Language: lang, Type: kind, Limit: min(skip+limit, 50)})
+	res, err := h.graph.Search(r.Context(), kg.SearchQuery{Text: text, Language: lang, Type: kind, Limit: min(skip+limit,
+		50)})
 	if err != nil {
 		apiError(w, "internal_api_error", err.Error())
 		return
@@ -191,7 +192,8 @@ func (h *EntityAPI) entities(w http.ResponseWriter, r *http.Request) {
 	}
 	out := object{}
 	for _, num := range ids {
-		e, err := h.entity(r, num, props, langs, r.FormValue("languagefallback") != "" && r.FormValue("languagefallback") != "0")
+		e, err := h.entity(r, num, props, langs, r.FormValue("languagefallback") != "" &&
+			r.FormValue("languagefallback") != "0")
 		if err != nil {
 			out[num] = object{"id": num, "missing": ""}
 			continue
@@ -202,7 +204,8 @@ func (h *EntityAPI) entities(w http.ResponseWriter, r *http.Request) {
 }
 
 // entity makes the JSON form of an entity.
-func (h *EntityAPI) entity(r *http.Request, num string, props map[string]bool, langs []string, fallback bool) (object, error) {
+func (h *EntityAPI) entity(r *http.Request, num string, props map[string]bool, langs []string, fallback bool) (object,
+	error) {
 	page, err := h.graph.Page(r.Context(), num, "en", true)
 	if err != nil {
 		return nil, err
@@ -306,7 +309,8 @@ func (h *EntityAPI) EntityData(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Only .json is served here.", http.StatusUnsupportedMediaType)
 		return
 	}
-	props := map[string]bool{"info": true, "sitelinks": true, "aliases": true, "labels": true, "descriptions": true, "claims": true, "datatype": true}
+	props := map[string]bool{"info": true, "sitelinks": true, "aliases": true, "labels": true, "descriptions": true,
+		"claims": true, "datatype": true}
 	e, err := h.entity(r, num, props, nil, false)
 	if err != nil {
 		http.Error(w, "Not found: there is no entity "+num+" here.", http.StatusNotFound)

@@ -273,7 +273,10 @@ func (c *csvWriter) Row(row []rdf.Term) error {
 		if t.Kind == rdf.BlankKind {
 			c.put("_:")
 		}
-		if err := c.value(t.Value, func(b []byte, s string) []byte { return append(b, strings.ReplaceAll(s, `"`, `""`)...) }); err != nil {
+		if err := c.value(t.Value, func(b []byte, s string) []byte {
+			return append(b, strings.ReplaceAll(s, `"`,
+				`""`)...)
+		}); err != nil {
 			return err
 		}
 		c.put(quote)

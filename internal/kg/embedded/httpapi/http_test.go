@@ -89,24 +89,38 @@ func TestProtocol(t *testing.T) {
 	esc := url.QueryEscape(q)
 	const rowJSON = `{"l":{"type":"literal","xml:lang":"en","value":"English writer, & humorist"}}`
 	for _, c := range []struct{ name, method, path, contentType, accept, body, wantType, want string }{
-		{"GET, JSON by Accept", "GET", "?query=" + esc, "", "application/sparql-results+json", "", "application/sparql-results+json", rowJSON},
+		{"GET, JSON by Accept", "GET", "?query=" + esc, "", "application/sparql-results+json", "",
+			"application/sparql-results+json", rowJSON},
 		{"GET, JSON by format", "GET", "?format=json&query=" + esc, "", "", "", "application/sparql-results+json", rowJSON},
-		{"XML when nothing is said", "GET", "?query=" + esc, "", "", "", "application/sparql-results+xml", `<result><binding name="l"><literal xml:lang="en">English writer, &amp; humorist</literal></binding></result>`},
-		{"POST form", "POST", "", "application/x-www-form-urlencoded", "text/csv", "query=" + esc, "text/csv", "l,n\r\n\"English writer, & humorist\",\r\n"},
-		{"POST form with format", "POST", "", "application/x-www-form-urlencoded", "", "format=json&query=" + esc, "application/sparql-results+json", rowJSON},
-		{"POST direct", "POST", "", "application/sparql-query", "text/tab-separated-values", q, "text/tab-separated-values", "?l\t?n\n\"English writer, & humorist\"@en\t\n"},
-		{"the best of Accept", "GET", "?query=" + esc, "", "text/csv;q=0.5, application/json;q=0.9, text/html", "", "application/sparql-results+json", rowJSON},
-		{"ASK in JSON", "GET", "?format=json&query=" + url.QueryEscape("ASK { wd:Q42 ?p ?o }"), "", "", "", "application/sparql-results+json", `{"head":{},"boolean":true}`},
-		{"ASK in XML", "GET", "?query=" + url.QueryEscape("ASK { wd:Q43 ?p ?o }"), "", "", "", "application/sparql-results+xml", "<boolean>false</boolean>"},
-		{"no rows", "GET", "?format=json&query=" + url.QueryEscape("SELECT ?x { ?x wdt:P999 1 }"), "", "", "", "application/sparql-results+json", `"bindings":[` + "\n]}}"},
-		{"CONSTRUCT as N-Triples", "GET", "?query=" + url.QueryEscape("CONSTRUCT WHERE { wd:Q1 rdfs:label ?l }"), "", "application/n-triples", "", "application/n-triples",
+		{"XML when nothing is said", "GET", "?query=" + esc, "", "", "", "application/sparql-results+xml",
+			`<result><binding name="l"><literal xml:lang="en">English writer, &amp; humorist</literal></binding></result>`},
+		{"POST form", "POST", "", "application/x-www-form-urlencoded", "text/csv", "query=" + esc, "text/csv",
+			"l,n\r\n\"English writer, & humorist\",\r\n"},
+		{"POST form with format", "POST", "", "application/x-www-form-urlencoded", "", "format=json&query=" + esc,
+			"application/sparql-results+json", rowJSON},
+		{"POST direct", "POST", "", "application/sparql-query", "text/tab-separated-values", q, "text/tab-separated-values",
+			"?l\t?n\n\"English writer, & humorist\"@en\t\n"},
+		{"the best of Accept", "GET", "?query=" + esc, "", "text/csv;q=0.5, application/json;q=0.9, text/html", "",
+			"application/sparql-results+json", rowJSON},
+		{"ASK in JSON", "GET", "?format=json&query=" + url.QueryEscape("ASK { wd:Q42 ?p ?o }"), "", "", "",
+			"application/sparql-results+json", `{"head":{},"boolean":true}`},
+		{"ASK in XML", "GET", "?query=" + url.QueryEscape("ASK { wd:Q43 ?p ?o }"), "", "", "",
+			"application/sparql-results+xml", "<boolean>false</boolean>"},
+		{"no rows", "GET", "?format=json&query=" + url.QueryEscape("SELECT ?x { ?x wdt:P999 1 }"), "", "", "",
+			"application/sparql-results+json", `"bindings":[` + "\n]}}"},
+		{"CONSTRUCT as N-Triples", "GET", "?query=" + url.QueryEscape("CONSTRUCT WHERE { wd:Q1 rdfs:label ?l }"), "",
+			"application/n-triples", "", "application/n-triples",
 			`<http://www.wikidata.org/entity/Q1> <http://www.w3.org/2000/01/rdf-schema#label> "Douglas"@en .`},
-		{"CONSTRUCT as Turtle", "GET", "?query=" + url.QueryEscape("CONSTRUCT WHERE { wd:Q1 rdfs:label ?l }"), "", "text/turtle, application/json;q=0.5", "", "text/turtle",
+		{"CONSTRUCT as Turtle", "GET", "?query=" + url.QueryEscape("CONSTRUCT WHERE { wd:Q1 rdfs:label ?l }"), "",
+			"text/turtle, application/json;q=0.5", "", "text/turtle",
 			`<http://www.wikidata.org/entity/Q1> <http://www.w3.org/2000/01/rdf-schema#label> "Douglas"@en .`},
-		{"CONSTRUCT when nothing is said", "GET", "?query=" + url.QueryEscape(`CONSTRUCT { _:b wdt:P1 "<&>" . wd:Q1 wdt:P2 wd:Q2 } WHERE { }`), "", "*/*", "", "application/rdf+xml",
+		{"CONSTRUCT when nothing is said", "GET", "?query=" +
+			url.QueryEscape(`CONSTRUCT { _:b wdt:P1 "<&>" . wd:Q1 wdt:P2 wd:Q2 } WHERE { }`), "", "*/*", "",
+			"application/rdf+xml",
 			`<rdf:Description rdf:nodeID="b1"><p:P1 xmlns:p="http://www.wikidata.org/prop/direct/">&lt;&amp;&gt;</p:P1></rdf:Description>` + "\n" +
 				`<rdf:Description rdf:about="http://www.wikidata.org/entity/Q1"><p:P2 xmlns:p="http://www.wikidata.org/prop/direct/" rdf:resource="http://www.wikidata.org/entity/Q2"/></rdf:Description>` + "\n</rdf:RDF>\n"},
-		{"DESCRIBE as rows", "GET", "?query=" + url.QueryEscape("DESCRIBE wd:Q1"), "", "application/sparql-results+json", "", "application/sparql-results+json", `"vars":["subject","predicate","object"]`},
+		{"DESCRIBE as rows", "GET", "?query=" + url.QueryEscape("DESCRIBE wd:Q1"), "", "application/sparql-results+json", "",
+			"application/sparql-results+json", `"vars":["subject","predicate","object"]`},
 		{"rows are not triples", "GET", "?query=" + esc, "", "text/turtle, text/csv;q=0.1", "", "text/csv", "l,n\r\n"},
 	} {
 		status, head, text := do(t, c.method, s.URL+"/sparql"+c.path, c.contentType, c.accept, c.body)
@@ -117,7 +131,8 @@ func TestProtocol(t *testing.T) {
 }
 
 func TestSplitName(t *testing.T) {
-	for iri, want := range map[string]string{"http://x.example/a/P31": "P31", "http://x.example/a#1-b.c": "b.c", "http://x.example/12": "", "urn:x:y": "y", "http://x.example/ü/": ""} {
+	for iri, want := range map[string]string{"http://x.example/a/P31": "P31", "http://x.example/a#1-b.c": "b.c",
+		"http://x.example/12": "", "urn:x:y": "y", "http://x.example/ü/": ""} {
 		if namespace, local := splitName(iri); local != want || namespace+local != iri {
 			t.Errorf("%s: %s and %s", iri, namespace, local)
 		}
@@ -133,12 +148,15 @@ func TestPlainErrors(t *testing.T) {
 		"SELECT * { SERVICE <http://example.org/x> { ?s ?p ?o } }":                          "http://example.org/x",
 		"SELECT * { ?s ?p ?o FILTER(<http://example.org/f>(?o)) }":                          "http://example.org/f",
 	} {
-		status, _, text := do(t, "GET", s.URL+"/sparql?query="+url.QueryEscape(query), "", "application/sparql-results+json, text/plain;q=0.1", "")
-		if status < 400 || !strings.Contains(text, want) || strings.Contains(text, "java") || strings.Contains(text, "SPARQL-QUERY") || strings.Contains(text, "\n") {
+		status, _, text := do(t, "GET", s.URL+"/sparql?query="+url.QueryEscape(query), "",
+			"application/sparql-results+json, text/plain;q=0.1", "")
+		if status < 400 || !strings.Contains(text, want) || strings.Contains(text, "java") || strings.Contains(text,
+			"SPARQL-QUERY") || strings.Contains(text, "\n") {
 			t.Errorf("%s: %d %q, want %q in it", query, status, text, want)
 		}
 	}
-	status, _, text := do(t, "GET", s.URL+"/sparql?query=ASK%20%7B%7D", "", "application/sparql-results+json, text/plain;q=0.1", "")
+	status, _, text := do(t, "GET", s.URL+"/sparql?query=ASK%20%7B%7D", "",
+		"application/sparql-results+json, text/plain;q=0.1", "")
 	if status != 200 || !strings.Contains(text, `"boolean"`) {
 		t.Errorf("a result: %d %s", status, text)
 	}
@@ -152,7 +170,8 @@ func TestErrors(t *testing.T) {
 		return status, text
 	}
 	status, text := get("SELECT ?x\nWHERE { ?x wdt:P31 }")
-	if status != 400 || !strings.HasPrefix(text, "SPARQL-QUERY: queryStr=SELECT ?x\nWHERE { ?x wdt:P31 }\njava.util.concurrent.ExecutionException: org.openrdf.query.MalformedQueryException: ") ||
+	if status != 400 || !strings.HasPrefix(text,
+		"SPARQL-QUERY: queryStr=SELECT ?x\nWHERE { ?x wdt:P31 }\njava.util.concurrent.ExecutionException: org.openrdf.query.MalformedQueryException: ") ||
 		!strings.Contains(text, "line 2, column") || !strings.Contains(text, "\n\tat ") {
 		t.Errorf("syntax error: %d\n%s", status, text)
 	}
@@ -161,7 +180,8 @@ func TestErrors(t *testing.T) {
 		t.Errorf("timeout: %d\n%s", status, text)
 	}
 	status, text = get("SELECT * { SERVICE <http://example.org/x> { ?s ?p ?o } }")
-	if status != 500 || !strings.Contains(text, "http://example.org/x") || !strings.Contains(text, "QueryEvaluationException") {
+	if status != 500 || !strings.Contains(text, "http://example.org/x") || !strings.Contains(text,
+		"QueryEvaluationException") {
 		t.Errorf("refused service: %d\n%s", status, text)
 	}
 	status, text = get("SELECT ?a ?d ?g { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }")
@@ -211,7 +231,8 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	}
 	defer conn.Close()
 	endless := url.QueryEscape("SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }")
-	if _, err := io.WriteString(conn, "GET /sparql?query="+endless+" HTTP/1.1\r\nHost: x\r\nUser-Agent: test/1.0\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn, "GET /sparql?query="+endless+
+		" HTTP/1.1\r\nHost: x\r\nUser-Agent: test/1.0\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -220,7 +241,8 @@ func TestClientThatDoesNotRead(t *testing.T) {
 		t.Fatal("the query is still held by a client who does not read")
 	}
 	for range 3 {
-		if status, _, _ := do(t, "GET", s.URL+"/sparql?format=json&query="+url.QueryEscape("ASK {}"), "", "", ""); status != 200 {
+		if status, _, _ := do(t, "GET", s.URL+"/sparql?format=json&query="+url.QueryEscape("ASK {}"), "", "",
+			""); status != 200 {
 			t.Errorf("status %d", status)
 		}
 		<-done
@@ -257,14 +279,18 @@ func at(v any, path ...any) any {
 // TestSearchEntities checks wbsearchentities against the shapes of Wikibase's API documentation.
 func TestSearchEntities(t *testing.T) {
 	s := server(t, embedded.Options{})
-	_, _, text := do(t, "GET", s.URL+"/w/api.php?action=wbsearchentities&format=json&language=en&search=douglas", "", "", "")
+	_, _, text := do(t, "GET", s.URL+"/w/api.php?action=wbsearchentities&format=json&language=en&search=douglas", "", "",
+		"")
 	v := decode(t, text)
-	if at(v, "success") != 1.0 || at(v, "search", 0, "id") != "Q1" || at(v, "search", 1, "id") != "Q42" || at(v, "search", 1, "match", "type") != "label" ||
-		at(v, "search", 1, "concepturi") != "http://www.wikidata.org/entity/Q42" || at(v, "search", 1, "display", "label", "value") != "Douglas Adams" {
+	if at(v, "success") != 1.0 || at(v, "search", 0, "id") != "Q1" || at(v, "search", 1, "id") != "Q42" ||
+		at(v, "search", 1, "match", "type") != "label" ||
+		at(v, "search", 1, "concepturi") != "http://www.wikidata.org/entity/Q42" || at(v, "search", 1, "display", "label",
+		"value") != "Douglas Adams" {
 		t.Errorf("search: %s", text)
 	}
 	_, _, text = do(t, "GET", s.URL+"/w/api.php?action=wbsearchentities&language=de&search=dna&limit=1", "", "", "")
-	if v := decode(t, text); at(v, "search", 0, "match", "type") != "alias" || at(v, "search", 0, "match", "language") != "en" {
+	if v := decode(t, text); at(v, "search", 0, "match", "type") != "alias" || at(v, "search", 0, "match",
+		"language") != "en" {
 		t.Errorf("alias in a fallback language: %s", text)
 	}
 	_, _, text = do(t, "GET", s.URL+"/w/api.php?action=wbsearchentities&language=en&search=date&type=property", "", "", "")
@@ -284,12 +310,15 @@ func TestSearchEntities(t *testing.T) {
 // TestFullText checks list=search, which finds words anywhere in names, against the shape of MediaWiki's API.
 func TestFullText(t *testing.T) {
 	s := server(t, embedded.Options{})
-	_, _, text := do(t, "GET", s.URL+"/w/api.php?action=query&list=search&format=json&srsearch=adams&srnamespace=0", "", "", "")
+	_, _, text := do(t, "GET", s.URL+"/w/api.php?action=query&list=search&format=json&srsearch=adams&srnamespace=0", "",
+		"", "")
 	if v := decode(t, text); at(v, "query", "search", 0, "title") != "Q42" {
 		t.Errorf("search: %s", text)
 	}
-	_, _, text = do(t, "GET", s.URL+"/w/api.php?action=query&list=search&srsearch=birth&srnamespace=120&srlimit=1", "", "", "")
-	if v := decode(t, text); at(v, "query", "search", 0, "title") != "Property:P569" || at(v, "query", "search", 0, "ns") != 120.0 {
+	_, _, text = do(t, "GET", s.URL+"/w/api.php?action=query&list=search&srsearch=birth&srnamespace=120&srlimit=1", "", "",
+		"")
+	if v := decode(t, text); at(v, "query", "search", 0, "title") != "Property:P569" || at(v, "query", "search", 0,
+		"ns") != 120.0 {
 		t.Errorf("property: %s", text)
 	}
 	_, _, text = do(t, "GET", s.URL+"/w/api.php?action=query&list=search&srsearch=x&srnamespace=4", "", "", "")
@@ -301,7 +330,8 @@ func TestFullText(t *testing.T) {
 // TestGetEntities checks wbgetentities and Special:EntityData.
 func TestGetEntities(t *testing.T) {
 	s := server(t, embedded.Options{})
-	_, _, text := do(t, "GET", s.URL+"/w/api.php?action=wbgetentities&ids=Q42|Q777&languages=en|fr&languagefallback=1", "", "", "")
+	_, _, text := do(t, "GET", s.URL+"/w/api.php?action=wbgetentities&ids=Q42|Q777&languages=en|fr&languagefallback=1", "",
+		"", "")
 	v := at(decode(t, text), "entities")
 	for _, c := range []struct {
 		want any
@@ -319,7 +349,8 @@ func TestGetEntities(t *testing.T) {
 		{"+1991-11-25T00:00:00Z", []any{"Q42", "claims", "P26", 0, "qualifiers", "P580", 0, "datavalue", "value", "time"}},
 		{"novalue", []any{"Q42", "claims", "P40", 0, "mainsnak", "snaktype"}},
 		{"+1.96", []any{"Q42", "claims", "P1082", 0, "mainsnak", "datavalue", "value", "amount"}},
-		{"http://www.wikidata.org/entity/Q11573", []any{"Q42", "claims", "P1082", 0, "mainsnak", "datavalue", "value", "unit"}},
+		{"http://www.wikidata.org/entity/Q11573", []any{"Q42", "claims", "P1082", 0, "mainsnak", "datavalue", "value",
+			"unit"}},
 		{"external-id", []any{"Q42", "claims", "P214", 0, "mainsnak", "datatype"}},
 		{51.56, []any{"Q42", "claims", "P625", 0, "mainsnak", "datavalue", "value", "latitude"}},
 	} {

@@ -21,11 +21,13 @@ func crossServer(t *testing.T, timeout time.Duration) *httptest.Server {
 	t.Helper()
 	b := embedded.NewBuilder()
 	for i := range 1000 {
-		if err := b.Add(rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+1)), rdf.IRI(rdf.Direct+"P1"), rdf.IRI(rdf.Entity+"Q1")); err != nil {
+		if err := b.Add(rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+1)), rdf.IRI(rdf.Direct+"P1"), rdf.IRI(rdf.Entity+
+			"Q1")); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s := httptest.NewServer(NewSPARQL(slog.New(slog.DiscardHandler), b.Graph(embedded.Options{Timeout: timeout, MaxResult: 1 << 50}), 1))
+	s := httptest.NewServer(NewSPARQL(slog.New(slog.DiscardHandler), b.Graph(embedded.Options{Timeout: timeout,
+		MaxResult: 1 << 50}), 1))
 	t.Cleanup(s.Close)
 	return s
 }

@@ -23,7 +23,8 @@ func largeServer(t *testing.T, stall time.Duration) *watchedServer {
 	t.Helper()
 	b := embedded.NewBuilder()
 	for i := range 1000 {
-		if err := b.Add(rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+1)), rdf.IRI(rdf.Direct+"P1"), rdf.IRI(rdf.Entity+"Q1")); err != nil {
+		if err := b.Add(rdf.IRI(fmt.Sprintf("%sQ%d", rdf.Entity, i+1)), rdf.IRI(rdf.Direct+"P1"), rdf.IRI(rdf.Entity+
+			"Q1")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -135,8 +136,10 @@ func TestOrigins(t *testing.T) {
 			}
 			w := httptest.NewRecorder()
 			private.ServeHTTP(w, r)
-			if w.Code != c.want || w.Header().Get("Access-Control-Allow-Origin") != "" || (w.Body.String() == "data") != (c.want == 200) {
-				t.Errorf("private, %s, Origin %q, Sec-Fetch-Site %q: %d %q %v", method, c.origin, c.site, w.Code, w.Body, w.Header())
+			if w.Code != c.want || w.Header().Get("Access-Control-Allow-Origin") != "" ||
+				(w.Body.String() == "data") != (c.want == 200) {
+				t.Errorf("private, %s, Origin %q, Sec-Fetch-Site %q: %d %q %v", method, c.origin, c.site, w.Code, w.Body,
+					w.Header())
 			}
 			w = httptest.NewRecorder()
 			public.ServeHTTP(w, r)

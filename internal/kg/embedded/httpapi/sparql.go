@@ -54,7 +54,8 @@ func NewSPARQL(lg *slog.Logger, g *embedded.Graph, parallel int) *SPARQL {
 // ?maxQueryTimeMillis= shortens the time limit.
 func (h *SPARQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if len(strings.TrimSpace(r.UserAgent())) < 5 {
-		http.Error(w, "Please identify your user agent: send a User-Agent header with a way to contact you.", http.StatusForbidden)
+		http.Error(w, "Please identify your user agent: send a User-Agent header with a way to contact you.",
+			http.StatusForbidden)
 		return
 	}
 	query, status, err := readQuery(w, r)
@@ -72,7 +73,8 @@ func (h *SPARQL) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		case h.slots <- struct{}{}:
 		default:
 			w.Header().Set("Retry-After", "1")
-			http.Error(w, "Rate limit exceeded: too many queries at once. Please retry in 1 seconds.", http.StatusTooManyRequests)
+			http.Error(w, "Rate limit exceeded: too many queries at once. Please retry in 1 seconds.",
+				http.StatusTooManyRequests)
 			return
 		}
 	}
@@ -123,7 +125,8 @@ func readQuery(w http.ResponseWriter, r *http.Request) (query string, status int
 				r.URL = &u
 			}
 		default:
-			return "", http.StatusUnsupportedMediaType, errors.New("send the query as a form (query=…) or as application/sparql-query")
+			return "", http.StatusUnsupportedMediaType,
+				errors.New("send the query as a form (query=…) or as application/sparql-query")
 		}
 	default:
 		w.Header().Set("Allow", allowed)
@@ -244,7 +247,8 @@ func errorText(query string, err error) (status int, text string) {
 		case kg.TooGreedy, kg.TooLarge:
 			line = executed + "org.openrdf.query.QueryEvaluationException: com.bigdata.rwstore.sector.MemoryManagerOutOfMemory: " + e.Message
 		case kg.Refused:
-			line = executed + "org.openrdf.query.QueryEvaluationException: java.lang.IllegalArgumentException: " + e.Message + " (not allowed)"
+			line = executed + "org.openrdf.query.QueryEvaluationException: java.lang.IllegalArgumentException: " + e.Message +
+				" (not allowed)"
 		default:
 			line = executed + "org.openrdf.query.QueryEvaluationException: " + e.Message
 		}

@@ -45,7 +45,8 @@ func TestEndlessResult(t *testing.T) {
 	} {
 		for _, format := range []string{"json", "xml", "csv", "tsv", "nt"} {
 			status, text, err := get(t, s.URL, format, q)
-			if status != 200 || len(text) < limit/2 || len(text) > limit+4096 || !strings.Contains(text, "the result has more than") {
+			if status != 200 || len(text) < limit/2 || len(text) > limit+4096 || !strings.Contains(text,
+				"the result has more than") {
 				t.Errorf("%s, %s: %d, %d bytes, %v", name, format, status, len(text), err)
 			}
 			switch {
@@ -56,7 +57,8 @@ func TestEndlessResult(t *testing.T) {
 			}
 		}
 	}
-	if status, text, err := get(t, s.URL, "csv", "SELECT ?l { wd:Q42 schema:description ?l }"); status != 200 || err != nil || !strings.HasPrefix(text, "l\r\n") {
+	if status, text, err := get(t, s.URL, "csv", "SELECT ?l { wd:Q42 schema:description ?l }"); status != 200 ||
+		err != nil || !strings.HasPrefix(text, "l\r\n") {
 		t.Errorf("the query after: %d %q %v", status, text, err)
 	}
 }
@@ -75,12 +77,14 @@ func TestLongValue(t *testing.T) {
 	s := server(t, embedded.Options{})
 	const part = "ä\"<&>\\\n\t,𝄞 x" // pieces of 32 KB end within characters
 	want := strings.Repeat(part, 9000)
-	q := `SELECT ?s (IRI(CONCAT("http://example.org/", "` + strings.Repeat("i", 100_000) + `")) AS ?u) { BIND(REPLACE("` + strings.Repeat("a", 9000) + `", "a", ?by) AS ?s) }`
+	q := `SELECT ?s (IRI(CONCAT("http://example.org/", "` + strings.Repeat("i", 100_000) + `")) AS ?u) { BIND(REPLACE("` +
+		strings.Repeat("a", 9000) + `", "a", ?by) AS ?s) }`
 	q = strings.Replace(q, "?by", rdf.Quote(strings.ReplaceAll(part, `\`, `\\`)), 1) // the replacement's own escape
 	_, text, err := get(t, s.URL, "json", q)
 	v := decode(t, text)
 	row := at(v, "results", "bindings", 0)
-	if err != nil || at(row, "s", "value") != want || at(row, "u", "value") != "http://example.org/"+strings.Repeat("i", 100_000) {
+	if err != nil || at(row, "s", "value") != want || at(row, "u", "value") != "http://example.org/"+strings.Repeat("i",
+		100_000) {
 		t.Errorf("JSON: %v, %d bytes", err, len(text))
 	}
 	var doc struct {
@@ -95,7 +99,8 @@ func TestLongValue(t *testing.T) {
 		t.Errorf("CSV: %v, %d records", err, len(recs))
 	}
 	_, text, _ = get(t, s.URL, "tsv", q)
-	if line, ok := strings.CutPrefix(text, "?s\t?u\n"); !ok || line != rdf.Quote(want)+"\t<http://example.org/"+strings.Repeat("i", 100_000)+">\n" {
+	if line, ok := strings.CutPrefix(text, "?s\t?u\n"); !ok || line != rdf.Quote(want)+"\t<http://example.org/"+
+		strings.Repeat("i", 100_000)+">\n" {
 		t.Errorf("TSV: %d bytes", len(text))
 	}
 }

@@ -70,7 +70,8 @@ func (m *Meter) more() error {
 	b := &m.budget
 	switch {
 	case b.Mem > b.Max:
-		return m.reached(Greedy("the query needs more than its %d MB of memory for its plan and intermediate results", b.Max>>20))
+		return m.reached(Greedy("the query needs more than its %d MB of memory for its plan and intermediate results",
+			b.Max>>20))
 	case b.pool == nil:
 		return nil
 	}

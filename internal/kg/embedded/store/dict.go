@@ -25,7 +25,8 @@ type dict struct {
 }
 
 func newDict() *dict {
-	d := &dict{Text: []string{""}, Tag: []uint32{0}, Tags: []string{""}, byTag: map[string]uint32{"": 0}, table: make([]value.ID, 1<<10)}
+	d := &dict{Text: []string{""}, Tag: []uint32{0}, Tags: []string{""}, byTag: map[string]uint32{"": 0},
+		table: make([]value.ID, 1<<10)}
 	return d
 }
 

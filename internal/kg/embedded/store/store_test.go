@@ -12,7 +12,10 @@ import (
 func readNT(t *testing.T, text string) ([]string, error) {
 	t.Helper()
 	var out []string
-	err := readNTriples(strings.NewReader(text), func(s, p, o rdf.Term) { out = append(out, s.String()+" "+p.String()+" "+o.String()) })
+	err := readNTriples(strings.NewReader(text), func(s, p, o rdf.Term) {
+		out = append(out, s.String()+" "+p.String()+" "+
+			o.String())
+	})
 	return out, err
 }
 
@@ -43,11 +46,15 @@ func TestNTriples(t *testing.T) {
 
 func TestNTriplesMistakes(t *testing.T) {
 	for name, line := range map[string]string{
-		"no dot": "<x:a> <x:p> <x:b>", "cut off": "<x:a> <x:p>", "literal subject": `"a" <x:p> <x:b> .`, "blank predicate": "<x:a> _:p <x:b> .",
-		"open IRI": "<x:a <x:p> <x:b> .", "open literal": `<x:a> <x:p> "b .`, "bad escape": `<x:a> <x:p> "\q" .`, "no character": `<x:a> <x:p> "\uD800" .`,
-		"after the dot": "<x:a> <x:p> <x:b> . <x:c>", "not UTF-8": "<x:a> <x:p> \"\xff\" .", "no language": `<x:a> <x:p> "b"@ .`, "prefix": "a:b <x:p> <x:b> .",
+		"no dot": "<x:a> <x:p> <x:b>", "cut off": "<x:a> <x:p>", "literal subject": `"a" <x:p> <x:b> .`,
+		"blank predicate": "<x:a> _:p <x:b> .",
+		"open IRI":        "<x:a <x:p> <x:b> .", "open literal": `<x:a> <x:p> "b .`, "bad escape": `<x:a> <x:p> "\q" .`,
+		"no character":  `<x:a> <x:p> "\uD800" .`,
+		"after the dot": "<x:a> <x:p> <x:b> . <x:c>", "not UTF-8": "<x:a> <x:p> \"\xff\" .",
+		"no language": `<x:a> <x:p> "b"@ .`, "prefix": "a:b <x:p> <x:b> .",
 	} {
-		if got, err := readNT(t, "<x:a> <x:p> <x:ok> .\n"+line+"\n"); err == nil || !strings.Contains(err.Error(), "line 2") || len(got) != 1 {
+		if got, err := readNT(t, "<x:a> <x:p> <x:ok> .\n"+line+"\n"); err == nil || !strings.Contains(err.Error(),
+			"line 2") || len(got) != 1 {
 			t.Errorf("%s: got %d triples and %v, want an error in line 2", name, len(got), err)
 		}
 	}
@@ -102,7 +109,8 @@ func FuzzNTriples(f *testing.F) {
 		err := readNTriples(strings.NewReader(text), func(s, p, o rdf.Term) {
 			first = append(first, s.String()+" "+p.String()+" "+o.String()+" .")
 		})
-		if err != nil || strings.ContainsRune(text, '\\') && strings.ContainsAny(strings.Join(first, ""), "\\") && strings.Contains(text, "<x:\\") {
+		if err != nil || strings.ContainsRune(text, '\\') && strings.ContainsAny(strings.Join(first, ""), "\\") &&
+			strings.Contains(text, "<x:\\") {
 			return
 		}
 		var second []string

@@ -13,7 +13,8 @@ import (
 
 // typedCell is the value of one literal.
 type typedCell struct {
-	n     int64      // a whole number's or decimal's digits, a truth value, the bits of a double, a place in moments or durations
+	// a whole number's or decimal's digits, a truth value, the bits of a double, a place in moments or durations
+	n     int64
 	scale int32      // of a decimal
 	k     value.Kind // KindNone: to be read from the text
 }

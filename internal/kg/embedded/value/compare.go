@@ -116,8 +116,10 @@ func Compare(a, b Value) (c int, nan, ok bool) {
 	case KindBool:
 		return cmp.Compare(a.Num.Digits, b.Num.Digits), false, true
 	case KindDuration:
-		if a.Duration.Months == 0 && b.Duration.Months == 0 || a.Duration.Seconds == b.Duration.Seconds && a.Duration.nanos == b.Duration.nanos {
-			return cmp.Or(cmp.Compare(a.Duration.Months, b.Duration.Months), cmp.Compare(a.Duration.Seconds, b.Duration.Seconds), cmp.Compare(a.Duration.nanos, b.Duration.nanos)), false, true
+		if a.Duration.Months == 0 && b.Duration.Months == 0 || a.Duration.Seconds == b.Duration.Seconds &&
+			a.Duration.nanos == b.Duration.nanos {
+			return cmp.Or(cmp.Compare(a.Duration.Months, b.Duration.Months), cmp.Compare(a.Duration.Seconds, b.Duration.Seconds),
+				cmp.Compare(a.Duration.nanos, b.Duration.nanos)), false, true
 		}
 	}
 	return 0, false, false
@@ -174,7 +176,8 @@ func SortCompare(a, b Value) int {
 	case 7:
 		return cmp.Compare(a.Num.Digits, b.Num.Digits)
 	case 8:
-		return cmp.Or(cmp.Compare(a.Duration.Months, b.Duration.Months), cmp.Compare(a.Duration.Seconds, b.Duration.Seconds), cmp.Compare(a.Duration.nanos, b.Duration.nanos))
+		return cmp.Or(cmp.Compare(a.Duration.Months, b.Duration.Months), cmp.Compare(a.Duration.Seconds, b.Duration.Seconds),
+			cmp.Compare(a.Duration.nanos, b.Duration.nanos))
 	case 9:
 		return cmp.Or(strings.Compare(a.Text, b.Text), strings.Compare(a.Tag, b.Tag))
 	}
@@ -249,7 +252,8 @@ func timeArithmetic(op byte, a, b Value) Value {
 	case op == '-' && IsTime(a.Kind) && IsTime(b.Kind) && sameClock(a.Kind, b.Kind):
 		secs := float64(a.Time.Seconds()-b.Time.Seconds()) + float64(a.Time.Nanos-b.Time.Nanos)/1e9
 		return Double(secs / 86400)
-	case (op == '+' || op == '-') && (a.Kind == KindDateTime || a.Kind == KindDate || a.Kind == KindTime) && b.Kind == KindDuration:
+	case (op == '+' || op == '-') && (a.Kind == KindDateTime || a.Kind == KindDate || a.Kind == KindTime) &&
+		b.Kind == KindDuration:
 		sign := int64(1)
 		if op == '-' {
 			sign = -1

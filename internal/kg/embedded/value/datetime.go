@@ -251,7 +251,8 @@ func (m *Moment) plus(d Duration, sign int64) (*Moment, bool) {
 	}
 	out.Day = min(m.Day, DaysIn(out.Year, out.Month))
 	nanos := int64(m.Nanos) + sign*int64(d.nanos)
-	secs := DaysFromCivil(out.Year, out.Month, out.Day)*86400 + int64(m.Hour*3600+m.Minute*60+m.Second) + sign*d.Seconds + floorDiv64(nanos, 1e9)
+	secs := DaysFromCivil(out.Year, out.Month, out.Day)*86400 + int64(m.Hour*3600+m.Minute*60+m.Second) + sign*d.Seconds +
+		floorDiv64(nanos, 1e9)
 	out.Nanos = int(nanos - floorDiv64(nanos, 1e9)*1e9)
 	days := floorDiv64(secs, 86400)
 	out.SetDays(days)
@@ -295,8 +296,9 @@ func (m *Moment) timeString() string {
 // MomentOf takes over a time of the clock, in UTC with milliseconds.
 func MomentOf(t time.Time) *Moment {
 	t = t.UTC().Truncate(time.Millisecond)
-	return &Moment{Year: int64(t.Year()), Month: int(t.Month()), Day: t.Day(), Hour: t.Hour(), Minute: t.Minute(), Second: t.Second(),
-		Nanos: t.Nanosecond(), HasZone: true}
+	return &Moment{Year: int64(t.Year()), Month: int(t.Month()), Day: t.Day(), Hour: t.Hour(), Minute: t.Minute(),
+		Second: t.Second(),
+		Nanos:  t.Nanosecond(), HasZone: true}
 }
 
 // Duration is an xsd:duration: months and seconds do not convert into each other. All parts have the same sign.

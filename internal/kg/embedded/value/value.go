@@ -59,7 +59,8 @@ func (v Value) IsLiteral() bool { return v.Kind >= KindString }
 // IsSomeValue reports whether the term stands for an unknown value: a blank node, or one of the IRIs that the query
 // service uses instead.
 func (v Value) IsSomeValue() bool {
-	return v.Kind == KindBlank || v.Kind == KindIRI && strings.HasPrefix(v.Text, "http://www.wikidata.org/.well-known/genid/")
+	return v.Kind == KindBlank || v.Kind == KindIRI && strings.HasPrefix(v.Text,
+		"http://www.wikidata.org/.well-known/genid/")
 }
 
 // IsNumeric reports whether the value is a number.
@@ -121,7 +122,8 @@ func KindOf(tag string) Kind {
 	switch name {
 	case "string":
 		return KindString
-	case "integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger",
+	case "integer", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger",
+		"negativeInteger",
 		"unsignedInt", "unsignedLong", "unsignedShort", "unsignedByte":
 		return KindInt
 	case "decimal":
