@@ -5,6 +5,7 @@
 //	ending.go        how a run ended, and why
 //	event.go log.go tree.go    events, how they get their places in the tree, and the way back
 //	file.go pack.go  the file, in which a prompt is stored as what is new in it
+//	search.go        searches that branch, and votes
 //	call.go replay.go          calls of the graph, and a run played again from its log
 //	old.go           files of the first format
 package event
@@ -36,8 +37,14 @@ type Listener interface {
 //	model     Request and Response (or Error and Cause) of one call of the model
 //	graph     Call: one call of the graph or the labeler with its result
 //	step      Step: one action with its observation
-//	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop, Step: the action that was refused, without a number
-//	feedback  Reason (done, refine or retry), Detail: what a judge says about the answer that the step before it gave
+//	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop, Step: the action that was
+//	          refused, without a number
+//	feedback  Reason (done, refine or retry), Detail: what a judge says about the answer of the step before it
+//	tree      Tree: a search that branches begins, with these parameters
+//	score     Value, Values, Detail: what a judge thinks of the state whose last step is the parent
+//	visit     Path, Value: a simulation of a search passed this reward up
+//	leaf      Reason: why the branch ends at the parent
+//	vote      Groups, Reason, Detail: answers were compared by their results, and one was chosen
 //	final     SPARQL, Ran, KG, Table, Endpoint of the last run
 //	end       Reason (empty for an answer), Detail, Cause, Report, Language, Confidence, Usage, Repairs; see
 //	          [Event.Ending]
@@ -75,4 +82,9 @@ type Event struct {
 	Confidence float64        `json:"confidence,omitempty"`
 	Usage      *llm.Usage     `json:"usage,omitempty"`
 	Repairs    map[string]int `json:"repairs,omitempty"` // turns that the model had to repair, by what was wrong
+	Tree       *Tree          `json:"tree,omitempty"`
+	Value      *float64       `json:"value,omitempty"`  // 0 to 1
+	Values     []float64      `json:"values,omitempty"` // of the judge's samples, of which Value is the mean
+	Path       []int          `json:"path,omitempty"`   // IDs of step events, from the first step to the state's last
+	Groups     []Group        `json:"groups,omitempty"`
 }

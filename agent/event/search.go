@@ -1,0 +1,33 @@
+package event
+
+// Tree says how a search that branches works. A zero field is not used by its policy.
+type Tree struct {
+	Policy      string  `json:"policy"`
+	Samples     int     `json:"samples,omitempty"`     // of the next action, for each expansion
+	Judgments   int     `json:"judgments,omitempty"`   // of each new state
+	Simulations int     `json:"simulations,omitempty"` // at most
+	Depth       int     `json:"depth,omitempty"`       // steps of a branch, at most
+	Answers     int     `json:"answers,omitempty"`     // the search ends with so many
+	Explore     float64 `json:"explore,omitempty"`     // UCT's weight of what was rarely visited
+	Decay       float64 `json:"decay,omitempty"`       // factor of a reward for each step up
+	Seed        uint64  `json:"seed,omitempty"`
+}
+
+// The reasons why a branch ends.
+const (
+	LeafAnswered = "answered" // with a query that has a result
+	LeafEmpty    = "empty"    // the work was ended without one
+	LeafFailed   = "failed"   // the turn could not be read, or the model or the graph failed
+	LeafRepeated = "repeated" // the same state was met before
+	LeafDeep     = "deep"     // the branch has no steps left
+)
+
+// Group is a group of answers with the same result.
+type Group struct {
+	Ends   []int   `json:"ends"` // IDs of the events at which the answers were reached
+	SPARQL string  `json:"sparql"`
+	Rows   int     `json:"rows"`
+	Weight float64 `json:"weight"` // votes
+	Chosen bool    `json:"chosen,omitempty"`
+	Why    string  `json:"why,omitempty"` // why it was chosen, or not
+}
