@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
 // Message is one turn of a dialogue, as in the chat form: role is system, user or assistant.
@@ -107,7 +109,7 @@ func (d *Dialogue) flatten(rows [][]string) ([]string, bool) {
 	if tuples && len(rows) > 1 {
 		return values[:min(1, len(values))], true
 	}
-	isNumber := func(v string) bool { _, ok := number(v); return ok }
+	isNumber := func(v string) bool { _, ok := equal.Number(v); return ok }
 	if words := slices.DeleteFunc(slices.Clone(values), isNumber); len(words) > 0 {
 		values = words
 	}

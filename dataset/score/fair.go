@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
 // Hint is what the gold query says and its rows do not.
@@ -15,7 +17,7 @@ type Hint struct {
 // Fair is the row-major F1 of [Spinach] less what punishes right answers; docs/scoring.md has examples. In the order of
 // application:
 //
-//  1. Cells are compared by value, see valueKey in value.go: 5 and 5.0, a date and its midnight, text in any
+//  1. Cells are compared by value, see [equal.Key]: 5 and 5.0, a date and its midnight, text in any
 //     language tag.
 //  2. A gold column xLabel, xDescription or xAltLabel next to a column x does not count; without x it does. A
 //     predicted text that is the gold label of exactly one gold entity, and no gold cell itself, stands for that
@@ -45,7 +47,7 @@ func Fair(ctx context.Context, gold, pred *Answer, hint Hint, lim Limits) Score 
 		return s
 	}
 	value := gold.Dict.values()
-	gs, kept := distinct(renamed(gold.without(labelColumns(gold.Vars)), value))
+	gs, kept := distinct(renamed(gold.without(equal.LabelColumns(gold.Vars)), value))
 	ps := predictedRows(pred, value, gs, goldLabels(gold, value))
 	s := rowMajor(ctx, gs, ps, lim)
 	s.Lowest = s.F1 // the choice between best pairings is part of the definition
@@ -81,20 +83,6 @@ func truth(a *Answer, rows bool) (value, ok bool) {
 		}
 	}
 	return a.Rows.Len() > 0, rows
-}
-
-// labelColumns tells which columns are text for readers next to the column that they describe.
-func labelColumns(vars []string) []bool {
-	beside := make([]bool, len(vars))
-	for i, v := range vars {
-		for _, suffix := range []string{"AltLabel", "Label", "Description"} {
-			if base, ok := strings.CutSuffix(v, suffix); ok {
-				beside[i] = slices.Contains(vars, base)
-				break
-			}
-		}
-	}
-	return beside
 }
 
 // goldLabels returns the entity that a text names in gold: in a column xLabel next to x, when it names one only.
@@ -138,7 +126,7 @@ func predictedRows(pred *Answer, value []int32, gold Rows, names map[int32]int32
 			itself[t] = true
 		}
 	}
-	beside := labelColumns(pred.Vars)
+	beside := equal.LabelColumns(pred.Vars)
 	var cells, labels Rows // labels next to their entities, and all the rest
 	var cell, label []int32
 	for i := range pred.Rows.Len() {

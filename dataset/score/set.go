@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf/equal"
 )
 
 // SetScore holds the set measures of Interactive-KBQA and MCTS-KBQA for one question. All values are 0 to 1.
@@ -159,7 +161,7 @@ func quantity(s string) (n float64, unit string, ok bool) {
 
 // calendar splits a date: its year, and month and day when it has them. Both are empty for what is not a date.
 func calendar(s string) (day, year string) {
-	m := date.FindStringSubmatch(s)
+	m := equal.Date.FindStringSubmatch(s)
 	if m == nil {
 		return "", ""
 	}

@@ -25,6 +25,7 @@ var rules = []struct {
 	reason string
 }{
 	{"internal/rdf", "", "terms are the floor: everything uses them"},
+	{"internal/rdf/equal", "internal/rdf", "values of terms: it knows no results and no queries"},
 	{"internal/wikitext", "", "a reader of text, good for any wiki"},
 	{"internal/politehttp", "", "politeness to servers is not a concept of this program"},
 	{"internal/httprr", "", "recording HTTP concerns no noun of ours"},
@@ -93,7 +94,7 @@ var rules = []struct {
 		"data, and what reads it"},
 	{"agent/step", "agent/event agent/preset agent/protocol agent/render agent/tool internal/kg internal/llm",
 		"one expansion: it knows no loop"},
-	{"agent/policy", "agent/event agent/step", "a policy decides what is expanded next, not how"},
+	{"agent/policy", "agent/event agent/step internal/rdf internal/rdf/equal", "a policy decides what is expanded next, not how"},
 	{"agent", "agent/event agent/policy agent/preset agent/render agent/step agent/tool internal/llm",
 		"the face: question in, answer out"},
 	{"internal/ask", "agent agent/event internal/llm", "the one place that joins agent, allowance and trajectory"},
@@ -109,7 +110,7 @@ var rules = []struct {
 	{"dataset/transcript", "agent/event agent/render internal/llm internal/rdf",
 		"a trajectory in the forms of others; it reads events and nothing else"},
 	{"dataset/stats", "dataset internal/sparql internal/sparql/measure", "tables and plots of queries"},
-	{"dataset/score", "internal/rdf", "metrics compare rows; they may know neither queries nor graphs nor who is scored"},
+	{"dataset/score", "internal/rdf internal/rdf/equal", "metrics compare rows; they may know neither queries nor graphs nor who is scored"},
 	{"dataset/score/scorefile", "dataset dataset/score internal/kg internal/sparql internal/sparql/measure",
 		"files of outputs, scored; the graph is an interface it owns"},
 	{"dataset/evalrun", "agent agent/event internal/ask dataset dataset/score dataset/score/scorefile dataset/transcript internal/sparql internal/sparql/measure internal/kg internal/llm internal/rdf", "benchmark runs of the agent through interfaces it owns"},

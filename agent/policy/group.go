@@ -1,0 +1,137 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/step"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/rdf/equal"
+)
+
+// ResultKey returns a text that is equal for answers with the same result. Rows are a set, and cells are compared by
+// value ([equal.Key]). Names and order of columns, the order of rows, and columns that only hold labels do not count.
+// It is "" for an answer without a result.
+func ResultKey(a *step.Answer) string {
+	if a == nil || a.Table == nil {
+		return ""
+	}
+	if a.Table.Ask {
+		return digest([]string{truthKey(a.Table.Boolean)})
+	}
+	return digest(canonical(cells(a)))
+}
+
+func truthKey(b bool) string {
+	if b {
+		return equal.Key(rdf.Typed("true", rdf.XSD+"boolean"))
+	}
+	return equal.Key(rdf.Typed("false", rdf.XSD+"boolean"))
+}
+
+// cells returns the keys of the answer's cells without the columns that only hold labels.
+func cells(a *step.Answer) [][]string {
+	keep := make([]int, 0, len(a.Table.Vars))
+	labels := equal.LabelColumns(a.Table.Vars)
+	for c := range a.Table.Vars {
+		if !labels[c] && !repeatsLabels(a, c) {
+			keep = append(keep, c)
+		}
+	}
+	rows := make([][]string, len(a.Table.Rows))
+	for i, row := range a.Table.Rows {
+		rows[i] = make([]string, len(keep))
+		for j, c := range keep {
+			if c < len(row) {
+				rows[i][j] = equal.Key(row[c])
+			}
+		}
+	}
+	return rows
+}
+
+// repeatsLabels reports whether a column holds nothing but the labels of entities in its rows, as far as these are
+// known, whatever the column is called.
+func repeatsLabels(a *step.Answer, column int) bool {
+	repeats := false
+	for _, row := range a.Table.Rows {
+		if column >= len(row) || !row[column].Bound() {
+			continue
+		}
+		known, same := false, false
+		for _, c := range row {
+			if label := a.Labels[rdf.EntityID(c.Value)]; c.IsIRI() && label != "" {
+				known, same = true, same || row[column].IsLiteral() && label == row[column].Value
+			}
+		}
+		if known && !same {
+			return false
+		}
+		repeats = repeats || same
+	}
+	return repeats
+}
+
+// canonical writes rows so that neither the order of columns nor that of rows shows. Columns are sorted by what they
+// hold; where two hold the same values, the cells of a row are sorted among them.
+func canonical(rows [][]string) []string {
+	rows = distinct(rows)
+	if len(rows) == 0 {
+		return nil
+	}
+	type column struct {
+		at   int
+		hold string
+	}
+	columns := make([]column, len(rows[0]))
+	for c := range columns {
+		var hold []string
+		for _, row := range rows {
+			hold = append(hold, row[c])
+		}
+		slices.Sort(hold)
+		columns[c] = column{c, digest(hold)}
+	}
+	slices.SortFunc(columns, func(a, b column) int { return strings.Compare(a.hold, b.hold) })
+	out := make([]string, len(rows))
+	for i, row := range rows {
+		sorted := make([]string, len(columns))
+		for j, c := range columns {
+			sorted[j] = row[c.at]
+		}
+		for from := 0; from < len(columns); {
+			to := from + 1
+			for to < len(columns) && columns[to].hold == columns[from].hold {
+				to++
+			}
+			slices.Sort(sorted[from:to])
+			from = to
+		}
+		out[i] = strings.Join(sorted, "\x00")
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// distinct returns each row once.
+func distinct(rows [][]string) [][]string {
+	seen := make(map[string]bool, len(rows))
+	var out [][]string
+	for _, row := range rows {
+		key := strings.Join(row, "\x00")
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+func digest(parts []string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		_, _ = h.Write([]byte(p + "\x01"))
+	}
+	return string(h.Sum(nil))
+}
