@@ -38,7 +38,8 @@ type Engine struct {
 	sources Sources
 	now     func() time.Time
 	opts    Options
-	noTools atomic.Bool // the model's server knows no tool calls
+	// what the model's server was found not to know: tool calls, strict schemas of them
+	noTools, noStrict atomic.Bool
 }
 
 // New returns an engine for the graphs of sources, at least one. Without a labeler items in results stay without
@@ -98,7 +99,7 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 		live = l.Live
 	}
 	r := &run{Runner: &step.Runner{
-		NoTools: &e.noTools, Live: live,
+		NoTools: &e.noTools, NoStrict: &e.noStrict, Live: live,
 		Log: e.lg, Model: e.model, Sources: e.sources, Now: e.now, Preset: e.opts.Preset,
 		Dialect: tool.Dialect{Services: e.opts.Services}, Notebook: e.opts.Notebook,
 		Question: q, Events: event.NewLog(rec, e.now, 0), Meter: step.NewMeter(e.limits(limits), e.now),

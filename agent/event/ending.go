@@ -135,6 +135,7 @@ const (
 	CauseBudget        CauseKind = "budget"         // llm.ErrBudget
 	CauseContextLength CauseKind = "context_length" // llm.ErrContextLength
 	CauseNoTools       CauseKind = "no_tools"       // llm.ErrNoTools
+	CauseNoStrict      CauseKind = "no_strict"      // llm.ErrNoStrict
 	CauseModel         CauseKind = "model"          // *llm.Error
 	CauseUnreadable    CauseKind = "unreadable"     // the model wrote nothing that could be read
 	CauseGraph         CauseKind = "graph"          // *kg.Error
@@ -160,6 +161,8 @@ func CauseOf(err error) *Cause {
 		c.Kind = CauseContextLength
 	case errors.Is(err, llm.ErrNoTools):
 		c.Kind = CauseNoTools
+	case errors.Is(err, llm.ErrNoStrict):
+		c.Kind = CauseNoStrict
 	case errors.As(err, &model):
 		c.Kind, c.Status, c.Code, c.Transient, c.Refused = CauseModel, model.Status, model.Code, model.Transient,
 			model.Refused
@@ -183,7 +186,7 @@ func (c *Cause) Err() error {
 		return nil
 	}
 	known := map[CauseKind]error{CauseNoModel: llm.ErrNoModel, CauseBudget: llm.ErrBudget,
-		CauseContextLength: llm.ErrContextLength, CauseNoTools: llm.ErrNoTools,
+		CauseContextLength: llm.ErrContextLength, CauseNoTools: llm.ErrNoTools, CauseNoStrict: llm.ErrNoStrict,
 		CauseUnreadable: ErrUnreadable, CauseTime: ErrOutOfTime, CauseCanceled: context.Canceled}[c.Kind]
 	switch {
 	case c.Budget != nil:

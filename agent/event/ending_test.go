@@ -23,7 +23,7 @@ func (c *Cause) kind() CauseKind {
 // What a program can learn of an error is still there after the error was written to a file and read again.
 func TestCauseSurvivesTheFile(t *testing.T) {
 	for _, err := range []error{
-		llm.ErrNoModel, llm.ErrContextLength, llm.ErrNoTools, llm.ErrBudget, ErrUnreadable, ErrOutOfTime, context.Canceled,
+		llm.ErrNoModel, llm.ErrContextLength, llm.ErrNoTools, llm.ErrNoStrict, llm.ErrBudget, ErrUnreadable, ErrOutOfTime, context.Canceled,
 		context.DeadlineExceeded, errors.New("x"),
 		&llm.BudgetError{Account: llm.DayAccount, Measure: llm.USD, Reached: 1.5, Limit: 1},
 		&llm.Error{Status: 503, Code: "busy", Message: "later", Transient: true}, &llm.Error{Message: "none", Transient: true,

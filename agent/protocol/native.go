@@ -43,11 +43,12 @@ func (n Native) Messages(c Conversation) []llm.Message {
 		}
 		ms = append(append(ms, m), results...)
 	}
-	return append(ms, badMessages(c)...)
+	return append(ms, badMessages(n.words, c)...)
 }
 
-// badMessages are the message that could not be read and what is said about it. Every call must have a result.
-func badMessages(c Conversation) []llm.Message {
+// badMessages are the message that could not be read and what is said about it. Every call must have a result; what is
+// wrong is said once, after the first.
+func badMessages(w words, c Conversation) []llm.Message {
 	if c.Bad == nil {
 		return nil
 	}
@@ -60,7 +61,11 @@ func badMessages(c Conversation) []llm.Message {
 		}
 		call.Name, call.Arguments = render.Clip(render.Clean(call.Name), maxName), repeatable(call.Arguments)
 		ms[0].ToolCalls = append(ms[0].ToolCalls, call)
-		ms = append(ms, llm.Message{Role: llm.ToolRole, ToolCallID: call.ID, Content: note})
+		text := note
+		if i > 0 {
+			text = w.say("bad_further", nil)
+		}
+		ms = append(ms, llm.Message{Role: llm.ToolRole, ToolCallID: call.ID, Content: text})
 	}
 	if len(ms) == 1 {
 		ms = append(ms, llm.Message{Role: llm.User, Content: note})

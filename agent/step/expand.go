@@ -52,6 +52,7 @@ type Runner struct {
 	Exemplars string          // worked dialogues that the prompt holds
 	Notebook  tool.Notebook   // for a preset that takes notes; nil for others
 	NoTools   *atomic.Bool    // the model's server was found to know no tool calls; nil: that is not kept
+	NoStrict  *atomic.Bool    // the same for strict schemas
 	Live      func(llm.Delta) // sees what the model writes while it writes; nil: nobody looks
 }
 
@@ -60,7 +61,29 @@ func (r *Runner) speak() protocol.Protocol {
 	if r.NoTools != nil && r.NoTools.Load() {
 		return r.Preset.SpeakWithoutTools()
 	}
-	return r.Preset.Speak()
+	p := r.Preset.Speak()
+	if n, ok := p.(protocol.Native); ok && n.Strict && r.NoStrict != nil && r.NoStrict.Load() {
+		n.Strict = false
+		return n
+	}
+	return p
+}
+
+// lacks keeps what a failure of a call with the protocol p says that the model's server does not know, and reports
+// whether the call may succeed without it.
+func (r *Runner) lacks(p protocol.Protocol, err error) bool {
+	n, native := p.(protocol.Native)
+	switch {
+	case native && n.Strict && r.NoStrict != nil && errors.Is(err, llm.ErrNoStrict):
+		r.NoStrict.Store(true)
+		r.Log.Info("agent: the model's server takes no strict schemas, going on without", "question", r.Question.ID)
+		return true
+	case native && r.NoTools != nil && errors.Is(err, llm.ErrNoTools):
+		r.NoTools.Store(true)
+		r.Log.Info("agent: the model's server knows no tool calls, going on with text", "question", r.Question.ID)
+		return true
+	}
+	return false
 }
 
 //go:embed texts.tmpl
@@ -153,8 +176,7 @@ func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error
 	}
 	req.Live = r.Live
 	resp, speaker, err := r.propose(ctx, b, req, s)
-	if errors.Is(err, llm.ErrNoTools) && r.NoTools != nil && !r.NoTools.Swap(true) {
-		r.Log.Info("agent: the model's server knows no tool calls, going on with text", "question", r.Question.ID)
+	for r.lacks(speaker, err) {
 		resp, speaker, err = r.propose(ctx, b, req, s)
 	}
 	if err != nil {

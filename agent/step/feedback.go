@@ -77,9 +77,9 @@ func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final)
 	req := llm.Request{Purpose: "feedback", Part: strconv.Itoa(s.feedbacks + 1), MaxTokens: r.Preset.Sampling.MaxTokens,
 		Temperature: r.Preset.Sampling.Temperature, TopP: r.Preset.Sampling.TopP}
 	judge := tool.Feedback()
-	if _, native := r.speak().(protocol.Native); native {
-		req.Tools = []llm.Tool{{Name: judge.Name, Description: judge.Describe(r.Preset.Show), Parameters: judge.Schema,
-			Strict: r.Preset.Strict}}
+	if n, native := r.speak().(protocol.Native); native {
+		req.Tools = []llm.Tool{{Name: judge.Name, Description: judge.Describe(r.Preset.Show),
+			Parameters: judge.Parameters(n.Strict, len(r.Sources)), Strict: n.Strict}}
 		req.ToolChoice = llm.ToolChoice(judge.Name)
 	}
 	data["Native"], data["Schema"] = len(req.Tools) > 0, string(judge.Schema)

@@ -3,6 +3,7 @@ package step
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -43,6 +44,41 @@ func TestOneBadCallAmongGood(t *testing.T) {
 	}
 	if d := cmp.Diff(map[string]int{"name": 1, "json": 2, "cut": 1}, r.Meter.Repairs()); d != "" {
 		t.Error(d)
+	}
+}
+
+// TestManyCallsAtOnce: a preset of one call a turn gets a hundred. The first is carried out and the others are gone from
+// the conversation, with one note; when the first is broken, what is wrong is said once, and every call that is shown
+// again has a result.
+func TestManyCallsAtOnce(t *testing.T) {
+	hundred := func(first string) llm.Choice {
+		ch := llm.Choice{ToolCalls: []llm.ToolCall{call("c0", "search_wikidata", first)}}
+		for i := 1; i < 100; i++ {
+			ch.ToolCalls = append(ch.ToolCalls, call(fmt.Sprint("c", i), "search_wikidata", fmt.Sprintf(`{"text":"a%d"}`, i)))
+		}
+		return ch
+	}
+	m := &answers{choices: [][]llm.Choice{{hundred(`{"text":"a"}`)}, {hundred(`{"text":`)}, {said("x")[0]}}}
+	r := runner(t, m, nil, native(t, false))
+	s := r.Start(0)
+	for range 3 {
+		c, err := r.Expand(t.Context(), s, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = c[0].State
+	}
+	good, bad := m.requests[1].Messages[2:], m.requests[2].Messages[4:]
+	if len(good) != 2 || len(good[0].ToolCalls) != 1 || strings.Count(good[1].Content, "only the first") != 1 {
+		t.Errorf("after a good first call: %+v", good)
+	}
+	if len(bad) != 1+len(bad[0].ToolCalls) || !strings.Contains(bad[1].Content, "do not fit") {
+		t.Fatalf("after a broken first call: %+v", bad)
+	}
+	for i, call := range bad[0].ToolCalls {
+		if got := bad[i+1]; got.ToolCallID != call.ID || i > 0 && got.Content != "Not carried out, see the first result." {
+			t.Errorf("result %d: %+v", i, got)
+		}
 	}
 }
 
@@ -93,6 +129,59 @@ func TestServerWithoutTools(t *testing.T) {
 	}
 	if e := rec.events[0]; e.Event != "model" || e.Cause == nil || e.Cause.Kind != event.CauseNoTools {
 		t.Errorf("the refusal is not in the log: %+v", e)
+	}
+}
+
+// lax is a model whose server takes no strict schemas, and then, with tools false, no tools.
+type lax struct {
+	answers
+	tools bool
+	asked []string
+}
+
+func (m *lax) Complete(ctx context.Context, req llm.Request) (*llm.Response, error) {
+	switch {
+	case len(req.Tools) > 0 && req.Tools[0].Strict:
+		m.asked = append(m.asked, "strict")
+		return nil, llm.ErrNoStrict
+	case len(req.Tools) > 0 && !m.tools:
+		m.asked = append(m.asked, "tools")
+		return nil, llm.ErrNoTools
+	}
+	m.asked = append(m.asked, map[bool]string{true: "plain", false: "text"}[len(req.Tools) > 0])
+	return m.answers.Complete(ctx, req)
+}
+
+// TestServerWithoutStrict: it is asked with strict schemas once, then with plain ones.
+func TestServerWithoutStrict(t *testing.T) {
+	m := &lax{tools: true, answers: answers{choices: [][]llm.Choice{{{ToolCalls: []llm.ToolCall{call("c1", "search_wikidata",
+		`{"text":"a"}`)}}}, {{ToolCalls: []llm.ToolCall{call("c2", "search_wikidata", `{"text":"b"}`)}}}}}}
+	p := native(t, false)
+	p.Strict = true
+	p, err := p.WithProtocol("native", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runner(t, m, &log{}, p)
+	r.NoStrict, r.NoTools = &atomic.Bool{}, &atomic.Bool{}
+	s := r.Start(0)
+	for range 2 {
+		c, err := r.Expand(t.Context(), s, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = c[0].State
+	}
+	if d := cmp.Diff([]string{"strict", "plain", "plain"}, m.asked); d != "" {
+		t.Error(d)
+	}
+	m.asked, m.tools, m.choices = nil, false, [][]llm.Choice{said("Action: search_wikidata({\"text\": \"a\"})")}
+	r.NoStrict = &atomic.Bool{}
+	if _, err := r.Expand(t.Context(), r.Start(0), 1); err != nil {
+		t.Error(err)
+	}
+	if d := cmp.Diff([]string{"strict", "tools", "text"}, m.asked); d != "" {
+		t.Error(d)
 	}
 }
 

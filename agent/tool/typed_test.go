@@ -3,8 +3,12 @@ package tool
 import (
 	"context"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 type typedArgs struct {
@@ -85,6 +89,51 @@ func TestEveryTool(t *testing.T) {
 		}
 		if tl.Ends() == (tl.Run != nil) {
 			t.Errorf("%s: it must either end the work or do something", tl.Name)
+		}
+	}
+}
+
+// TestStrict: the strict form of every tool's schema obeys OpenAI's rules for such: every object lists all its properties
+// as required and allows no other; and it has no keyword that servers leave out. A call with null for all that may be
+// left out is read.
+func TestStrict(t *testing.T) {
+	known := []string{"type", "properties", "required", "additionalProperties", "items", "enum", "description"}
+	var check func(name string, s map[string]any)
+	check = func(name string, s map[string]any) {
+		for k := range s {
+			if !slices.Contains(known, k) {
+				t.Errorf("%s: keyword %q", name, k)
+			}
+		}
+		if items, ok := s["items"].(map[string]any); ok {
+			check(name+"[]", items)
+		}
+		properties, ok := s["properties"].(map[string]any)
+		if !ok {
+			return
+		}
+		var required []string
+		for _, r := range s["required"].([]any) {
+			required = append(required, r.(string))
+		}
+		slices.Sort(required)
+		if d := cmp.Diff(slices.Sorted(maps.Keys(properties)), required); d != "" || s["additionalProperties"] != false {
+			t.Errorf("%s is not strict: %v\n%s", name, s["additionalProperties"], d)
+		}
+		for k, p := range properties {
+			check(name+"."+k, p.(map[string]any))
+		}
+	}
+	for _, tl := range all {
+		for graphs := 1; graphs <= 2; graphs++ {
+			var s map[string]any
+			if err := json.Unmarshal(tl.Parameters(true, graphs), &s); err != nil {
+				t.Fatal(err)
+			}
+			if _, has := s["required"]; !has { // a tool without arguments
+				s["required"] = []any{}
+			}
+			check(tl.Name, s)
 		}
 	}
 }

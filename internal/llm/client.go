@@ -129,7 +129,8 @@ func (c *Client) Model() string {
 
 // Complete asks for req.N samples (at least one). It repeats attempts that failed for a temporary reason: 429, 5xx,
 // network errors, time-outs of one attempt, broken answers, answers without choices or without finish_reason. Errors:
-// [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] (only for a request with tools), *[Error], or ctx's.
+// [ErrNoModel], [ErrBudget], [ErrContextLength], [ErrNoTools] and [ErrNoStrict] (only for a request with tools, or strict
+// ones), *[Error], or ctx's.
 //
 // A server that returns fewer samples than asked is asked again; when samples were paid for and a later call fails,
 // those that came are returned without error. Response.Usage sums up all attempts that were or may have been billed.
@@ -202,8 +203,8 @@ func (c *Client) completeOnce(ctx context.Context, req Request, n int, usage *Us
 	}
 }
 
-// wire makes the request as it is sent. Temperature 0 becomes the smallest number, because go-openai would leave it
-// out.
+// wire makes the request as it is sent. Temperature 0 is the smallest number here, because go-openai would leave it out;
+// see [coldest].
 func (c *Client) wire(req Request, n int) openai.ChatCompletionRequest {
 	w := openai.ChatCompletionRequest{Model: c.cfg.Model}
 	for _, m := range req.Messages {
@@ -258,7 +259,7 @@ func (c *Client) attempt(ctx context.Context, req Request, wire openai.ChatCompl
 	if err != nil && actx.Err() != nil && ctx.Err() == nil {
 		err = fmt.Errorf("no answer within %s (OPENAI_TIMEOUT)", c.cfg.Timeout)
 	}
-	if e := c.classify(x, raw, err, len(req.Tools) > 0); e != nil {
+	if e := c.classify(x, raw, err, req.Tools); e != nil {
 		return nil, x.result(e), e
 	}
 	reasoning := reasonings(x.body)

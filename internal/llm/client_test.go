@@ -224,7 +224,8 @@ func TestErrorKinds(t *testing.T) {
 }
 
 func TestWireForms(t *testing.T) {
-	req := Request{Messages: []Message{{Role: System, Content: "s"}, {Role: User, Content: ""}}, Temperature: 0, TopP: 0.9,
+	req := Request{Messages: []Message{{Role: System, Content: "s"}, {Role: User, Content: ""},
+		{Role: User, Content: `{"temperature":1e-45}`}}, Temperature: 0, TopP: 0.9,
 		MaxTokens: 50, N: 2, Stop: []string{"END"}, JSON: true}
 	s := serve(t, ok("a", "b"))
 	c, _, _ := setup(t, s.URL, nil, nil)
@@ -232,8 +233,11 @@ func TestWireForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := s.bodies[0]
-	if v, has := b["temperature"].(float64); !has || v <= 0 || v > 1e-40 {
+	if v, has := b["temperature"].(float64); !has || v != 0 {
 		t.Errorf("temperature 0 is sent as %v", b["temperature"])
+	}
+	if got := b["messages"].([]any)[2].(map[string]any)["content"]; got != `{"temperature":1e-45}` {
+		t.Errorf("a text is changed to %v", got)
 	}
 	if got := b["messages"].([]any)[1].(map[string]any)["content"]; got != " " {
 		t.Errorf("empty content is sent as %v", got)

@@ -100,7 +100,7 @@ func (e *Embedder) read(x *exchange, raw openai.EmbeddingResponse, err error, n 
 	case x.status >= 300 && x.status < 400:
 		return nil, &Error{Status: x.status, Message: "the server sends us elsewhere: correct OPENAI_BASE_URL"}
 	case x.status >= 400:
-		err := c.serviceFailure(x.status, code, msg, false)
+		err := c.serviceFailure(x.status, code, msg, nil)
 		var se *Error
 		if errors.As(err, &se) && x.status == http.StatusNotFound {
 			se.Message += " (does the server have embeddings, and the model of OPENAI_EMBEDDING_MODEL?)"
@@ -109,7 +109,7 @@ func (e *Embedder) read(x *exchange, raw openai.EmbeddingResponse, err error, n 
 	case err != nil:
 		return nil, c.brokenAnswer(x, err)
 	case code != "" || msg != "":
-		return nil, c.serviceFailure(statusInBody(code), code, msg, false)
+		return nil, c.serviceFailure(statusInBody(code), code, msg, nil)
 	case len(raw.Data) != n:
 		return nil, &Error{Status: x.status, Message: fmt.Sprintf("the answer holds %d vectors for %d texts", len(raw.Data),
 			n), Transient: true}

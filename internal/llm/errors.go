@@ -35,6 +35,9 @@ type exchange struct {
 
 // Do sends the request and reads the whole answer, up to a size limit.
 func (x *exchange) Do(req *http.Request) (*http.Response, error) {
+	if err := coldest(req); err != nil {
+		return nil, err
+	}
 	x.sent = true
 	resp, err := x.hc.Do(req)
 	if err != nil {
@@ -55,6 +58,29 @@ func (x *exchange) Do(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(x.body))
 	return resp, nil
+}
+
+// go-openai leaves a temperature of 0 out of a request, and servers then take their own, which is 1. So [Client.wire]
+// writes the smallest number, which some servers refuse, and coldest puts 0 in its place. No text of a message can be
+// taken for it: quotes are escaped there.
+var smallest, zero = []byte(`"temperature":1e-45`), []byte(`"temperature":0`)
+
+func coldest(req *http.Request) error {
+	if req.Body == nil {
+		return nil
+	}
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		return err
+	}
+	if err := req.Body.Close(); err != nil {
+		return err
+	}
+	body = bytes.Replace(body, smallest, zero, 1)
+	req.ContentLength = int64(len(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	req.Body, err = req.GetBody()
+	return err
 }
 
 // result is what the retry policy looks at: a failure in an answer with status 200 counts as a broken answer.
@@ -82,9 +108,9 @@ func healable(err error) bool {
 	return errors.As(err, &e) && e.Transient && !e.Refused
 }
 
-// classify turns what came back into nil, an error that wraps one of the package's sentinels, or an *Error. tools says
-// whether the request had tools.
-func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err error, tools bool) error {
+// classify turns what came back into nil, an error that wraps one of the package's sentinels, or an *Error. tools are
+// the request's.
+func (c *Client) classify(x *exchange, raw openai.ChatCompletionResponse, err error, tools []Tool) error {
 	switch {
 	case isLibraryRefusal(err):
 		return &Error{Message: "the model " + c.cfg.Model + " takes no sampling parameters: set OPENAI_SAMPLING=none",
@@ -131,21 +157,23 @@ func (c *Client) brokenAnswer(x *exchange, err error) error {
 func (c *Client) brokenStream(x *exchange, err error) error {
 	if x.sse.failure != nil {
 		code, msg := serviceError([]byte(c.scrub(string(x.sse.failure))))
-		return c.serviceFailure(statusInBody(code), code, msg, false)
+		return c.serviceFailure(statusInBody(code), code, msg, nil)
 	}
 	return &Error{Status: x.status, Message: "the answer broke off: " + excerpt([]byte(c.scrub(err.Error()))),
 		Transient: !politehttp.Permanent(err)}
 }
 
 // serviceFailure is the error for a status of 400 or more, or for an error that came with status 200.
-func (c *Client) serviceFailure(status int, code, msg string, tools bool) error {
+func (c *Client) serviceFailure(status int, code, msg string, tools []Tool) error {
 	e := &Error{Status: status, Code: excerpt([]byte(c.scrub(code))), Message: excerpt([]byte(c.scrub(msg))),
 		Transient: politehttp.TransientStatus(status)}
 	low := strings.ToLower(msg)
 	switch {
 	case code == codeNoScript:
 		return fmt.Errorf("%w: %s", ErrNoModel, e.Message)
-	case tools && refusesTools(status, low):
+	case isStrict(tools) && !isContextLength(status, code, low) && refusesStrict(status, low):
+		return fmt.Errorf("%w: %s", ErrNoStrict, e.Message)
+	case len(tools) > 0 && refusesTools(status, low):
 		return fmt.Errorf("%w: %s", ErrNoTools, e.Message)
 	case isContextLength(status, code, low):
 		return fmt.Errorf("%w: %s", ErrContextLength, e.Message)

@@ -40,6 +40,10 @@ const (
 // ErrNoTools says that the server or its model takes no tool definitions; the same request without tools may work.
 var ErrNoTools = errors.New("the language model takes no tool definitions")
 
+// ErrNoStrict says that the server does not hold a model to schemas, or not to these; the same request without Strict,
+// with plainer schemas, may work.
+var ErrNoStrict = errors.New("the language model's server takes no strict schemas")
+
 // Equal reports whether two messages are the same in every field.
 func (m Message) Equal(o Message) bool {
 	return m.Role == o.Role && m.Content == o.Content && m.Reasoning == o.Reasoning && m.ToolCallID == o.ToolCallID &&
@@ -130,6 +134,29 @@ func reasonings(body []byte) []string {
 		_ = json.Unmarshal(c.Message.Reasoning, &out[i]) // an object is not text
 	}
 	return out
+}
+
+// refusesStrict recognizes a refusal of strict schemas: of the field itself, of a schema, or of how one of its parts is
+// written, by servers that know a part of JSON schema only (llama.cpp's grammars, Gemini's protocol buffers). Taking
+// another failure for one costs a call that fails as well.
+func refusesStrict(status int, low string) bool {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError,
+		http.StatusNotImplemented:
+	default:
+		return false
+	}
+	for _, s := range []string{"strict", "schema", "grammar", "additionalproperties", "additional_properties",
+		"proto field", "function_declarations", "structured output"} {
+		if strings.Contains(low, s) {
+			return true
+		}
+	}
+	return false
+}
+
+func isStrict(tools []Tool) bool {
+	return slices.ContainsFunc(tools, func(t Tool) bool { return t.Strict })
 }
 
 // refusesTools recognizes the ways in which servers say that they take no tools: OpenAI's and Azure's unknown or

@@ -178,6 +178,7 @@ func TestServerWithoutTools(t *testing.T) {
 	c, _, _ := setup(t, s.URL, nil, nil)
 	req := hello
 	req.Tools = []Tool{searchTool}
+	req.Tools[0].Strict = false
 	if _, err := c.Complete(context.Background(), req); err == nil || errors.Is(err, ErrNoTools) {
 		t.Errorf("a broken schema is our fault, not a server without tools: %v", err)
 	}
@@ -195,5 +196,33 @@ func TestToolsAreBooked(t *testing.T) {
 	more := inputBound(c.wire(with, 1)) - inputBound(c.wire(plain, 1))
 	if least := len(searchTool.Parameters) + len(searchTool.Description) + 1000; more < least {
 		t.Errorf("%d more tokens are booked, want at least %d", more, least)
+	}
+}
+
+// The texts are those of the servers named: OpenAI's as its reference has it, pydantic's of a model that forbids extra
+// fields, llama.cpp's of its grammars, Gemini's of protocol buffers.
+func TestServerWithoutStrictSchemas(t *testing.T) {
+	for name, r := range map[string]reply{
+		"OpenAI":    failing(400, "", "Invalid schema for function 'search': In context=(), 'required' is required to be supplied"),
+		"pydantic":  {status: 422, body: `{"detail":[{"type":"extra_forbidden","loc":["body","tools",0,"function","strict"],"msg":"Extra inputs are not permitted"}]}`},
+		"llama.cpp": failing(500, "", "failed to parse grammar"),
+		"Gemini":    failing(400, "", `Invalid JSON payload received. Unknown name "additionalProperties" at 'tools[0]'`),
+		"other":     failing(400, "", "Unknown field: tools[0].function.strict"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, r, r)
+			c, _, _ := setup(t, s.URL, func(cfg *Config) { cfg.Retry.Attempts = 1 }, nil)
+			req := hello
+			req.Tools = []Tool{searchTool}
+			if _, err := c.Complete(context.Background(), req); !errors.Is(err, ErrNoStrict) {
+				t.Errorf("strict: got %v, want ErrNoStrict", err)
+			}
+			plain := searchTool
+			plain.Strict = false
+			req.Tools = []Tool{plain}
+			if _, err := c.Complete(context.Background(), req); err == nil || errors.Is(err, ErrNoStrict) {
+				t.Errorf("not strict: got %v", err)
+			}
+		})
 	}
 }
