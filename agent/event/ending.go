@@ -30,7 +30,7 @@ const (
 	OutOfActions Reason = "actions"   // the limit of actions, or of messages, was reached
 	Loop         Reason = "loop"      // the model went on to repeat itself
 	OutOfTime    Reason = "time"      // the run's time limit was reached
-	OutOfTokens  Reason = "tokens"    // the request's limit of tokens was reached
+	OutOfTokens  Reason = "tokens"    // the request's limit of tokens or of calls of the model was reached
 	RequestMoney Reason = "money"     // the request's limit of money was reached
 	RunMoney     Reason = "run_money" // the limit of the benchmark run was reached
 	DayMoney     Reason = "day_money" // the limit of the UTC day was reached
@@ -46,7 +46,7 @@ const (
 // Transient reports whether the same question is worth asking again later without a change.
 func (r Reason) Transient() bool { return r == ModelFailed || r == GraphFailed }
 
-// Budget reports whether a limit of tokens or money ended the run.
+// Budget reports whether a limit of calls, tokens or money ended the run.
 func (r Reason) Budget() bool {
 	return r == OutOfTokens || r == RequestMoney || r == RunMoney || r == DayMoney
 }

@@ -44,7 +44,7 @@ type Step struct {
 	MS          int64         `json:"ms"`
 }
 
-// Limits bound one run. A zero field takes its default, for tokens, money and time that is "no limit".
+// Limits bound one run. A zero field takes its default, for calls, tokens, money and time that is "no limit".
 //
 // Actions are counted as in the SPINACH paper (section 4.2 and footnote 7): Counted is how many steps a state may hold,
 // Total how many actions may be asked for in all. The difference is for refused actions and for steps that a rollback
@@ -54,6 +54,7 @@ type Limits struct {
 	Counted      int           // actions in the state, default 15
 	Total        int           // actions asked for in all, refused and abandoned ones included, default 30
 	FormatErrors int           // unreadable turns in a row that end the run, default 4
+	Calls        int           // calls of the model
 	Tokens       int           // input and output tokens of all calls
 	USD          float64       // money of all calls
 	Time         time.Duration // wall time from start to end
@@ -82,13 +83,12 @@ func (l Limits) WithDefaults() Limits {
 
 // Fields returns the limits in the form that the start event holds.
 func (l Limits) Fields() map[string]any {
-	return map[string]any{"counted": l.Counted, "total": l.Total, "format_errors": l.FormatErrors, "tokens": l.Tokens,
-		"usd":     l.USD,
-		"seconds": l.Time.Seconds()}
+	return map[string]any{"counted": l.Counted, "total": l.Total, "format_errors": l.FormatErrors, "calls": l.Calls,
+		"tokens": l.Tokens, "usd": l.USD, "seconds": l.Time.Seconds()}
 }
 
 func limitsOf(m map[string]any) Limits {
 	num := func(k string) float64 { f, _ := m[k].(float64); return f }
 	return Limits{Counted: int(num("counted")), Total: int(num("total")), FormatErrors: int(num("format_errors")),
-		Tokens: int(num("tokens")), USD: num("usd")}
+		Calls: int(num("calls")), Tokens: int(num("tokens")), USD: num("usd")}
 }

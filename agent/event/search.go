@@ -9,7 +9,8 @@ type Tree struct {
 	Depth       int     `json:"depth,omitempty"`       // steps of a branch, at most
 	Answers     int     `json:"answers,omitempty"`     // the search ends with so many
 	Explore     float64 `json:"explore,omitempty"`     // UCT's weight of what was rarely visited
-	Decay       float64 `json:"decay,omitempty"`       // factor of a reward for each step up
+	Decay       float64 `json:"decay,omitempty"`       // what a reward loses for each step beyond Expected, 0 to 1
+	Expected    int     `json:"expected,omitempty"`    // steps of a branch, as expected
 	Seed        uint64  `json:"seed,omitempty"`
 }
 

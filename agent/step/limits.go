@@ -89,6 +89,9 @@ func (m *Meter) check() *event.Halt {
 	switch tokens := u.InputTokens + u.OutputTokens; {
 	case l.Time > 0 && m.Elapsed() >= l.Time:
 		return event.NewHalt(event.OutOfTime, event.ErrOutOfTime, "the limit of %s has passed", l.Time)
+	case l.Calls > 0 && u.Calls >= l.Calls:
+		return event.NewHalt(event.OutOfTokens, spent(llm.Calls, float64(u.Calls), float64(l.Calls)),
+			"%d calls of the model made, the limit is %d", u.Calls, l.Calls)
 	case l.Tokens > 0 && tokens >= l.Tokens:
 		return event.NewHalt(event.OutOfTokens, spent(llm.InputTokens, float64(tokens), float64(l.Tokens)),
 			"%d tokens used, the limit is %d", tokens, l.Tokens)
