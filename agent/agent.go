@@ -61,6 +61,7 @@ type (
 	Recorder = event.Recorder
 	Answer   = step.Answer
 	Verdict  = step.Verdict
+	Probed   = step.Probed
 	Example  = event.Example
 )
 
@@ -108,6 +109,7 @@ type Outcome struct {
 	Attempt *Answer // without an answer: the query that came nearest to one, for benchmarks; never published
 	Ending
 	Feedback   *Verdict // the first verdict of a judge, where the preset has one
+	Probed     *Probed  // what variants of the answer's query would change, where the preset tries some
 	Report     string
 	Language   string // code of the asker's language: en, de, fr …
 	Confidence float64

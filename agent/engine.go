@@ -169,7 +169,7 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	out.Answer, out.Attempt, out.Ending = f.Answer, f.Attempt, f.Ending
 	b = r.Events.Branch(r.state.At())
 	if a := f.Answer; a != nil {
-		out.Confidence = r.confidence(a)
+		out.Confidence, out.Probed = r.confidence(a), r.state.Probed(a)
 		if err := b.Record(ctx, Event{Event: "final", SPARQL: a.SPARQL, Ran: a.Ran, KG: a.KG, Table: a.Table,
 			Endpoint: a.Endpoint}); err != nil {
 			return err

@@ -40,6 +40,8 @@ type Listener interface {
 //	rollback  To (number of the last step kept; 0 for none), Reason: repeat or stop, Step: the action that was
 //	          refused, without a number
 //	feedback  Reason (done, refine or retry), Detail: what a judge says about the answer of the step before it
+//	probe     Probes: the variants of a finished query that were run, and what they would change; Detail: what the
+//	          model was told of them, empty for nothing
 //	tree      Tree: a search that branches begins, with these parameters
 //	score     Value, Values, Detail: what a judge thinks of the state whose last step is the parent
 //	visit     Path, Value: a simulation of a search passed this reward up
@@ -87,4 +89,5 @@ type Event struct {
 	Values     []float64      `json:"values,omitempty"` // of the judge's samples, of which Value is the mean
 	Path       []int          `json:"path,omitempty"`   // IDs of step events, from the first step to the state's last
 	Groups     []Group        `json:"groups,omitempty"`
+	Probes     []Probe        `json:"probes,omitempty"`
 }

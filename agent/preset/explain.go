@@ -62,6 +62,9 @@ func (p *Preset) Explain() []Fact {
 	if n := p.Feedback.Rounds; n > 0 {
 		add("feedback", "a judge looks at each answer and may send it back, %d times at most", n)
 	}
+	if p.Probe.On() {
+		add("probe", "variants of the final query are run, %d at most, within %d s", p.Probe.Queries, p.Probe.Seconds)
+	}
 	if x := p.Examples; x.N > 0 && x.Force != "" {
 		add("examples", "%d solved questions before the first turn", x.N)
 	} else if x.N > 0 {

@@ -22,11 +22,13 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/exemplar"
+	"github.com/spinachbot/spinachbot/agent/probe"
 	"github.com/spinachbot/spinachbot/agent/protocol"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/tool"
 	"github.com/spinachbot/spinachbot/agent/tool/kbqa"
 	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/sparql/variant"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -46,8 +48,10 @@ type Preset struct {
 	Show     tool.Show     `json:"show"`
 	Generate tool.Generate `json:"generate"` // for the policy of that name
 	Feedback Feedback      `json:"feedback"`
-	Examples Examples      `json:"examples"`
-	Notes    Notes         `json:"notes"`
+	// try variants of the query that the model stops on, and tell it which of them change the result
+	Probe    probe.Settings `json:"probe"`
+	Examples Examples       `json:"examples"`
+	Notes    Notes          `json:"notes"`
 	// code of the labels' language when the question's is not known; "": the model is asked what the question is in
 	Language string `json:"language"`
 
@@ -242,6 +246,11 @@ func (p *Preset) check() error {
 		`a number in "sampling" is below 0`)
 	want(min(p.Feedback.Rounds, p.Examples.N, p.Notes.N) >= 0,
 		`a number in "feedback", "examples" or "notes" is below 0`)
+	want(min(p.Probe.Queries, p.Probe.Seconds) >= 0 && (p.Probe.Queries > 0) == (p.Probe.Seconds > 0),
+		`"probe": "queries" and "seconds" must both be above 0, or both 0`)
+	for _, k := range p.Probe.Off {
+		want(slices.Contains(variant.Kinds, k), fmt.Sprintf(`"probe": "off" has %q; the kinds are %v`, k, variant.Kinds))
+	}
 	_, known := tool.LanguageOf(p.Language)
 	want(p.Language == "" || known, fmt.Sprintf(`"language": %q is not the code of a language`, p.Language))
 	want(p.Examples.Force == "" || p.tools.Find(p.Examples.Force) != nil,

@@ -64,6 +64,17 @@ func (w Window) Table(t *kg.Table, labels map[string]string) string {
 	return strings.Join(lines, "\n")
 }
 
+// Row writes the cells of one row on one line.
+func Row(vars []string, row []rdf.Term, labels map[string]string) string {
+	var cells []string
+	for j := range vars {
+		if j < len(row) {
+			cells = append(cells, cellText(row[j], labelFor(vars, j, labels)))
+		}
+	}
+	return strings.Join(cells, " | ")
+}
+
 // What [Short] takes for small.
 const (
 	shortColumns = 5

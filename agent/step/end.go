@@ -52,7 +52,7 @@ func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protoc
 	s.at = b.At()
 	if err == nil {
 		s.unseen = i >= 0 && s.steps[i].unseen || i < 0 && len(r.env(b, s).Unseen(query)) > 0
-		return r.ended(ctx, b, s, turn, call, Final{Answer: answer, Text: end.Text})
+		return r.answered(ctx, b, s, turn, call, Final{Answer: answer, Text: end.Text})
 	}
 	var u *unfit
 	if !errors.As(err, &u) {
@@ -98,17 +98,43 @@ func (r *Runner) attempt(ctx context.Context, b *event.Branch, s State, best *to
 	return a, err
 }
 
+// answered lets the answer of an end be probed, and ends the work with it unless the model has to decide first.
+func (r *Runner) answered(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
+	f Final) (Child, error) {
+	s, text, err := r.probed(ctx, b, s, f.Answer)
+	if err != nil {
+		return Child{}, err
+	}
+	if text == "" {
+		return r.ended(ctx, b, s, turn, call, f)
+	}
+	if s, err = r.endStep(ctx, b, s, turn, call); err != nil {
+		return Child{}, err
+	}
+	return r.told(s, text), nil
+}
+
 // ended adds the end to the steps and to the log, and lets it be judged.
 func (r *Runner) ended(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
 	f Final) (Child, error) {
+	s, err := r.endStep(ctx, b, s, turn, call)
+	if err != nil {
+		return Child{}, err
+	}
+	return r.judged(ctx, b, s, f)
+}
+
+// endStep adds an end to the steps and to the log.
+func (r *Runner) endStep(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
+	call protocol.Call) (State, error) {
 	s.taken++
 	k := kept{call: call, turn: s.turns, Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name,
 		Argument: call.Shown}}
 	if err := b.Record(ctx, event.Event{Event: "step", Step: &k.Step}); err != nil {
-		return Child{}, err
+		return s, err
 	}
 	k.event, s.at = b.At(), b.At()
-	return r.judged(ctx, b, s.with(k), f)
+	return s.with(k), nil
 }
 
 var (

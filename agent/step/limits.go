@@ -83,6 +83,15 @@ func (m *Meter) timeFor(d time.Duration) bool {
 	return m.limits.Time <= 0 || m.Elapsed()+2*d <= m.limits.Time
 }
 
+// spare is how long something may take that is not the work itself: half of the run's time that is left, 0 when the run
+// may take any time.
+func (m *Meter) spare() time.Duration {
+	if m.limits.Time <= 0 {
+		return 0
+	}
+	return max(1, (m.limits.Time-m.Elapsed())/2)
+}
+
 // check returns the limit of the whole run that forbids another call of the model, or nil.
 func (m *Meter) check() *event.Halt {
 	l, u := m.limits, m.Usage()

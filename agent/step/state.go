@@ -39,6 +39,7 @@ type State struct {
 	verdict      *Verdict // the first one
 	rejected     *Answer  // the last of those answers
 	unseen       bool     // the query of the answer holds IDs that were not seen before
+	probes       probed   // of an answer
 }
 
 // kept is a step in a state.

@@ -10,6 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/sparql"
+	variants "github.com/spinachbot/spinachbot/internal/sparql/variant"
 )
 
 // Dialect is what the agent does with query texts, over internal/sparql.
@@ -171,4 +172,25 @@ func (d Dialect) ValidID(id string) bool {
 	}
 	_, ok := d.Graph.Expand(id)
 	return ok
+}
+
+// Variants says what package variant has to know of the graph.
+func (d Dialect) Variants() variants.Options {
+	o := variants.Options{Prefixes: d.known(), Wikidata: d.wikibase()}
+	if o.Wikidata {
+		o.Types, o.Subclass = []string{rdf.Direct + "P31"}, rdf.Direct+"P279"
+		o.Labels = []string{rdf.RDFSLabel}
+		return o
+	}
+	iris := func(names []string) (out []string) {
+		for _, n := range names {
+			if iri, ok := d.Graph.Expand(n); ok {
+				out = append(out, iri)
+			}
+		}
+		return out
+	}
+	o.Types, o.Labels = iris(d.Graph.Types), iris(d.Graph.Labels)
+	o.Subclass, _ = d.Graph.Expand(d.Graph.Subclass)
+	return o
 }

@@ -36,6 +36,8 @@ func Event(w io.Writer, ev event.Event, full bool) {
 		showGraph(w, ev.Call)
 	case "feedback":
 		fmt.Fprintf(w, "feedback (%s): %s\n\n", text.Clean(ev.Reason), text.Clean(ev.Detail))
+	case "probe":
+		showProbes(w, ev.Probes)
 	case "rollback":
 		fmt.Fprintf(w, "   refused (%s)", text.Clean(ev.Reason))
 		if ev.Step != nil {
@@ -61,6 +63,24 @@ func Event(w io.Writer, ev event.Event, full bool) {
 				text.Thousands(ev.Usage.OutputTokens), ev.Usage.USD)
 		}
 	}
+}
+
+// showProbes lists the variants of a query and what they would change.
+func showProbes(w io.Writer, probes []event.Probe) {
+	for _, p := range probes {
+		result := "the same result"
+		switch {
+		case p.Failure != "":
+			result = "failed: " + string(p.Failure)
+		case p.Come+p.Gone > 0:
+			result = fmt.Sprintf("%d rows more, %d fewer", p.Come, p.Gone)
+		}
+		if p.Moved {
+			result += " (shown)"
+		}
+		fmt.Fprintf(w, "probe (%s): %s: %s\n", text.Clean(p.Kind), text.Clean(p.What), result)
+	}
+	fmt.Fprintln(w)
 }
 
 func showCall(w io.Writer, ev event.Event, full bool) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spinachbot/spinachbot/agent"
 	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/probe"
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -62,6 +63,8 @@ func (v *Run) Event(e event.Event) {
 	case e.Event == "feedback":
 		fmt.Fprintln(v.Screen, v.Screen.In(console.Yellow, "feedback: "+text.Clean(e.Reason)))
 		v.text(e.Detail + "\n")
+	case e.Event == "probe":
+		v.probes(e)
 	case e.Event == "rollback" && v.AsJSON:
 		JSON(v.Screen, map[string]any{"event": "rollback", "to": *e.To, "reason": e.Reason})
 	case e.Event == "graph" && v.AsJSON:
@@ -102,6 +105,15 @@ func (v *Run) live(s string) {
 		s = "… " + string(r[len(r)-most+2:])
 	}
 	v.Screen.Progress(s)
+}
+
+// probes shows what variants of a finished query would change.
+func (v *Run) probes(e event.Event) {
+	if v.AsJSON {
+		JSON(v.Screen, map[string]any{"event": "probe", "probes": e.Probes})
+		return
+	}
+	showProbes(v.Screen, probe.Moved(e.Probes))
 }
 
 // text writes a text of the model, fitted to the width of a terminal.

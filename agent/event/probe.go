@@ -1,0 +1,31 @@
+package event
+
+import (
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Probe is a variant of the query that a run stopped on, and what it would change. The rows are compared as a set, by
+// the columns that both results have.
+type Probe struct {
+	Kind    string       `json:"kind"` // a kind of package variant
+	What    string       `json:"what"` // what the variant changes, in a few words
+	SPARQL  string       `json:"sparql,omitempty"`
+	Failure kg.Kind      `json:"failure,omitempty"` // why the variant has no result
+	Before  int          `json:"before,omitempty"`  // different rows of the query's result
+	Come    int          `json:"come,omitempty"`    // rows that only the variant has
+	Gone    int          `json:"gone,omitempty"`    // rows that only the query has
+	More    bool         `json:"more,omitempty"`    // more may come than were fetched
+	Moved   bool         `json:"moved,omitempty"`   // the change is one to be shown
+	Vars    []string     `json:"vars,omitempty"`    // of the rows
+	NewRows [][]rdf.Term `json:"new_rows,omitempty"`
+	OldRows [][]rdf.Term `json:"old_rows,omitempty"`
+	Classes []Count      `json:"classes,omitempty"` // of what would come, most frequent first
+	MS      int64        `json:"ms,omitempty"`
+}
+
+// Count is how often something occurs.
+type Count struct {
+	Term rdf.Term `json:"term"`
+	N    string   `json:"n"`
+}

@@ -1,0 +1,320 @@
+// Package probe tries variants of a query that has a result, within a budget, and says which of them change the result.
+// The variants are those of package variant; the graph is a function.
+package probe
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql/variant"
+)
+
+// Settings are a preset's. The zero value probes nothing.
+type Settings struct {
+	Queries int            `json:"queries"` // how many may be run; 0: none
+	Seconds int            `json:"seconds"` // how long all of them may take
+	Off     []variant.Kind `json:"off"`     // kinds that are left out
+}
+
+// On reports whether anything is probed.
+func (s Settings) On() bool { return s.Queries > 0 && s.Seconds > 0 }
+
+// Bounds of a probe.
+const (
+	oneTime  = 6 * time.Second // of one query
+	extra    = 500             // rows that a query may return more than the result has
+	mostRows = 5000            // a larger result is not compared
+	examples = 5               // rows that are shown of those that would come or go
+	classes  = 4               // classes that are shown of the rows that would come
+	named    = 50              // things whose classes are asked for
+)
+
+// Task is a query with its result, and what is needed to probe it.
+type Task struct {
+	Settings
+	Query   string    // as it was run
+	Table   *kg.Table // its result
+	Options variant.Options
+	Time    time.Duration // that is left of the run, at least; 0: any
+	Now     func() time.Time
+	Run     func(ctx context.Context, query string) (*kg.Table, error)
+	Labels  func(ctx context.Context, ids []string) map[string]string // of the IDs that have one
+	ID      func(rdf.Term) string                                     // ID of a node, "" for none
+}
+
+// prober is a task under way.
+type prober struct {
+	Task
+	left  int       // queries
+	until time.Time // when the budget of time is used up
+	rows  map[string]bool
+	out   []event.Probe
+}
+
+// Run runs the variants of a query until they or the budget are used up. A failure of one variant leaves that one out;
+// after one that took too long, or a service that is down, no more are tried. An error is one that ends the run: a log
+// that cannot be written.
+func Run(ctx context.Context, t Task) ([]event.Probe, error) {
+	if !t.On() || t.Table == nil || len(t.Table.Rows) > mostRows {
+		return nil, nil
+	}
+	t.Options.Off = append(slices.Clip(t.Options.Off), t.Off...)
+	variants, err := variant.Of(t.Query, t.Options)
+	if err != nil {
+		return nil, nil // it ran, so a graph understands what we do not
+	}
+	budget := time.Duration(t.Seconds) * time.Second
+	if t.Time > 0 {
+		budget = min(budget, t.Time)
+	}
+	p := &prober{Task: t, left: t.Queries, until: t.Now().Add(budget)}
+	p.repeated()
+	for _, v := range variants {
+		if p.left == 0 {
+			break
+		}
+		one, err := p.try(ctx, v)
+		if event.IsWriteError(err) {
+			return nil, err
+		}
+		p.out = append(p.out, one)
+		if ctx.Err() != nil || one.Failure == kg.Timeout || one.Failure == kg.Down || one.Failure == kg.RateLimited ||
+			one.Failure == kg.Banned {
+			break
+		}
+	}
+	return p.out, nil
+}
+
+// ask runs a query within the budget. When no time is left, it fails without being sent, so that a replayed run ends its
+// probes at the same place as the recorded one.
+func (p *prober) ask(ctx context.Context, query string) (*kg.Table, error) {
+	p.left--
+	ctx, cancel := context.WithTimeout(ctx, max(0, min(oneTime, p.until.Sub(p.Now()))))
+	defer cancel()
+	return p.Run(ctx, query)
+}
+
+// try runs a variant and compares its result.
+func (p *prober) try(ctx context.Context, v variant.Variant) (event.Probe, error) {
+	out := event.Probe{Kind: string(v.Kind), What: v.What, SPARQL: v.SPARQL}
+	began := p.Now()
+	text, cut, err := variant.Bounded(v.SPARQL, int64(len(p.Table.Rows))+extra, p.Options.Prefixes)
+	if err != nil {
+		out.Failure = kg.SyntaxError
+		return out, nil
+	}
+	t, err := p.ask(ctx, text)
+	out.MS = p.Now().Sub(began).Milliseconds()
+	if err != nil {
+		if out.Failure = kg.KindOf(err); out.Failure == "" {
+			out.Failure = kg.Timeout // of ours
+		}
+		return out, err
+	}
+	p.compare(v, t, cut > 0 && int64(len(t.Rows)) >= cut, &out)
+	if out.Moved && v.Kind == variant.Class && v.Var != "" {
+		p.classesOf(ctx, v, t, &out)
+	}
+	return out, nil
+}
+
+// compare says what a variant's result t has that the query's has not, and the reverse. cut says that t may go on.
+func (p *prober) compare(v variant.Variant, t *kg.Table, cut bool, out *event.Probe) {
+	if t.Ask || p.Table.Ask {
+		if t.Ask && p.Table.Ask && t.Boolean != p.Table.Boolean {
+			out.Come, out.Gone, out.Moved = 1, 1, true
+		}
+		return
+	}
+	now, was := columns(p.Table, t)
+	if len(now) == 0 || nothing(t) {
+		return
+	}
+	rows := t.Rows
+	if v.Kind == variant.Ties {
+		rows = tied(t, v)
+	}
+	before, after := set(p.Table.Rows, was), set(rows, now)
+	come, gone := without(rows, now, before), [][]rdf.Term(nil)
+	if v.Effect != variant.More && !cut {
+		gone = without(p.Table.Rows, was, after)
+	}
+	out.Before, out.Come, out.Gone, out.More = len(before), len(come), len(gone), cut
+	if out.Moved = matters(v, out); out.Moved {
+		vars := make([]string, len(now))
+		for i, j := range now {
+			vars[i] = t.Vars[j]
+		}
+		out.Vars = vars
+		out.NewRows, out.OldRows = some(come, now), some(gone, was)
+	}
+}
+
+// nothing reports whether a result is none: no rows, or a count of 0. Then the graph lacks what the variant asks for.
+func nothing(t *kg.Table) bool {
+	return len(t.Rows) == 0 || len(t.Rows) == 1 && len(t.Vars) == 1 && t.Rows[0][0].Value == "0"
+}
+
+// columns returns the places of the columns that both tables have, in the second and in the first.
+func columns(first, second *kg.Table) (in2, in1 []int) {
+	for j, name := range second.Vars {
+		if i := slices.Index(first.Vars, name); i >= 0 {
+			in2, in1 = append(in2, j), append(in1, i)
+		}
+	}
+	return in2, in1
+}
+
+// key is a row as it is compared: its cells in some columns.
+func key(row []rdf.Term, cols []int) string {
+	var b strings.Builder
+	for _, j := range cols {
+		if j < len(row) {
+			b.WriteString(row[j].String())
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func set(rows [][]rdf.Term, cols []int) map[string]bool {
+	out := make(map[string]bool, len(rows))
+	for _, r := range rows {
+		out[key(r, cols)] = true
+	}
+	return out
+}
+
+// without returns the different rows that are not in a set.
+func without(rows [][]rdf.Term, cols []int, have map[string]bool) [][]rdf.Term {
+	var out [][]rdf.Term
+	seen := map[string]bool{}
+	for _, r := range rows {
+		if k := key(r, cols); !have[k] && !seen[k] {
+			seen[k] = true
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// some returns the columns of the first rows.
+func some(rows [][]rdf.Term, cols []int) [][]rdf.Term {
+	var out [][]rdf.Term
+	for _, r := range rows[:min(len(rows), examples)] {
+		cells := make([]rdf.Term, len(cols))
+		for i, j := range cols {
+			cells[i] = r[j]
+		}
+		out = append(out, cells)
+	}
+	return out
+}
+
+// tied returns the rows after the LIMIT that have the same key as the last row before it.
+func tied(t *kg.Table, v variant.Variant) [][]rdf.Term {
+	n, j := int(v.N), slices.Index(t.Vars, v.Key)
+	if j < 0 || n == 0 || len(t.Rows) <= n || !t.Rows[n-1][j].Bound() {
+		return nil
+	}
+	end := n
+	for end < len(t.Rows) && t.Rows[end][j] == t.Rows[n-1][j] {
+		end++
+	}
+	return t.Rows[n:end]
+}
+
+// repeated says when the result has rows more than once. It needs no query.
+func (p *prober) repeated() {
+	if p.Table.Ask || slices.Contains(p.Options.Off, variant.Joins) {
+		return
+	}
+	all := make([]int, len(p.Table.Vars))
+	for i := range all {
+		all[i] = i
+	}
+	if n := len(set(p.Table.Rows, all)); n < len(p.Table.Rows) {
+		p.out = append(p.out, event.Probe{Kind: string(variant.Joins), What: "each different row once (DISTINCT)",
+			Before: len(p.Table.Rows), Gone: len(p.Table.Rows) - n, Moved: true})
+	}
+}
+
+// matters reports whether a change is one that the model should see: not one that is none, nor one that says no more than
+// that the graph lacks a structure, or that the condition is what the question is about.
+func matters(v variant.Variant, p *event.Probe) bool {
+	switch {
+	case p.Come+p.Gone == 0:
+		return false
+	case v.Effect == variant.Fewer && p.Gone == p.Before: // the graph has no ranks, or no precision
+		return false
+	case v.Effect == variant.More && v.Kind != variant.Limit && p.Come > most(p.Before):
+		return false
+	}
+	return true
+}
+
+// most is how many rows may come before a condition counts as what the question is about, rather than as one that loses
+// rows.
+func most(before int) int { return max(10, 2*before) }
+
+// classesOf asks for the classes of the things that would come.
+func (p *prober) classesOf(ctx context.Context, v variant.Variant, t *kg.Table, out *event.Probe) {
+	j := slices.Index(t.Vars, v.Var)
+	now, was := columns(p.Table, t)
+	if j < 0 || p.left == 0 || len(p.Options.Types) == 0 {
+		return
+	}
+	var values []string
+	for _, r := range without(t.Rows, now, set(p.Table.Rows, was)) {
+		if r[j].IsIRI() && len(values) < named {
+			values = append(values, "<"+r[j].Value+">")
+		}
+	}
+	if len(values) == 0 {
+		return
+	}
+	table, err := p.ask(ctx, "SELECT ?class (COUNT(DISTINCT ?x) AS ?n) WHERE { VALUES ?x { "+strings.Join(values, " ")+
+		" } ?x <"+p.Options.Types[0]+"> ?class } GROUP BY ?class ORDER BY DESC(?n) ?class LIMIT "+
+		"10")
+	if err != nil {
+		return
+	}
+	for _, r := range table.Rows {
+		if len(out.Classes) < classes && len(r) == 2 && r[0].IsIRI() && !slices.Contains(v.IRI, r[0].Value) {
+			out.Classes = append(out.Classes, event.Count{Term: r[0], N: r[1].Value})
+		}
+	}
+}
+
+// IDs returns the IDs in what is shown of probes, for their labels.
+func IDs(probes []event.Probe, id func(rdf.Term) string) []string {
+	var out []string
+	add := func(t rdf.Term) {
+		if s := id(t); s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	for _, p := range probes {
+		for _, r := range slices.Concat(p.NewRows, p.OldRows) {
+			for _, c := range r {
+				add(c)
+			}
+		}
+		for _, c := range p.Classes {
+			add(c.Term)
+		}
+		for _, s := range render.IDs(p.What) {
+			if !slices.Contains(out, s) {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,76 @@
+package probe
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Shown is a probe as the model reads it.
+type Shown struct {
+	What    string
+	Come    int
+	Gone    int
+	More    bool     // more than Come may come
+	Swap    bool     // the only row would be another
+	New     []string // the first rows that would come
+	Old     []string
+	Classes []string // of what would come: "9 film (Q11424)"
+}
+
+// Moved returns the probes that change the result.
+func Moved(probes []event.Probe) []event.Probe {
+	return slices.DeleteFunc(slices.Clone(probes), func(p event.Probe) bool { return !p.Moved })
+}
+
+// Show writes the probes that change the result. labels are those of [IDs].
+func Show(probes []event.Probe, id func(rdf.Term) string, labels map[string]string) []Shown {
+	var out []Shown
+	for _, p := range Moved(probes) {
+		s := Shown{What: labelled(p.What, labels), Come: p.Come, Gone: p.Gone, More: p.More,
+			Swap: p.Before == 1 && p.Come == 1 && p.Gone == 1}
+		for _, r := range p.NewRows {
+			s.New = append(s.New, render.Row(p.Vars, r, labels))
+		}
+		for _, r := range p.OldRows {
+			s.Old = append(s.Old, render.Row(p.Vars, r, labels))
+		}
+		for _, c := range p.Classes {
+			s.Classes = append(s.Classes, c.N+" "+render.Labelled(id(c.Term), labels[id(c.Term)]))
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// labelled puts the labels of the IDs in a text before their prefixed names: "city (wd:Q515)".
+func labelled(what string, labels map[string]string) string {
+	words := strings.Split(what, " ")
+	for i, w := range words {
+		bare := strings.TrimRight(w, ",.")
+		_, id, prefixed := strings.Cut(bare, ":")
+		if label := labels[id]; prefixed && label != "" && label != id {
+			words[i] = render.Clip(render.Fold(label), 60) + " (" + bare + ")" + w[len(bare):]
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// Open returns the probes whose change is not in the answer: the model saw them and kept the reading that it had. before
+// is the query that was probed, now the one of the answer.
+func Open(probes []event.Probe, same bool, has func(vars []string, row []rdf.Term) bool) []event.Probe {
+	return slices.DeleteFunc(Moved(probes), func(p event.Probe) bool {
+		switch {
+		case same:
+			return false
+		case len(p.NewRows) > 0:
+			return has(p.Vars, p.NewRows[0])
+		case len(p.OldRows) > 0:
+			return !has(p.Vars, p.OldRows[0])
+		}
+		return true
+	})
+}

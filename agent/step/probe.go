@@ -1,0 +1,99 @@
+package step
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/probe"
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// Probed says what became of the probes of an answer: how many variants of its query were run, and those that change the
+// result. Open are those of them whose change is not in the answer, although the model was shown it.
+type Probed struct {
+	Run   int
+	Moved []event.Probe
+	Open  []event.Probe
+}
+
+// probed is what a state knows of the answer that was probed.
+type probed struct {
+	answer *Answer // nil: none was
+	all    []event.Probe
+}
+
+// probed runs variants of the query of an answer, by the preset's rule, once in an exploration. ok reports whether one of
+// them changes the result: then the child is a state in which the model is told, and decides. A graph that fails leaves
+// the answer as it is; an error is one that ends the run.
+func (r *Runner) probed(ctx context.Context, b *event.Branch, s State, a *Answer) (State, string, error) {
+	if s.probes.answer != nil || !r.Preset.Probe.On() {
+		return s, "", nil
+	}
+	source, err := r.env(b, s).Sources.Named(a.KG)
+	if err != nil {
+		return s, "", nil
+	}
+	env := r.env(b, s).On(source)
+	all, err := probe.Run(ctx, probe.Task{Settings: r.Preset.Probe, Query: a.Ran, Table: a.Table,
+		Options: env.Dialect.Variants(), Time: r.Meter.spare(), Now: r.Now, Run: env.Graph.Query})
+	s.at = b.At()
+	if err != nil {
+		return s, "", err
+	}
+	s.probes = probed{answer: a, all: all}
+	text := ""
+	if len(probe.Moved(all)) > 0 && r.Check(s) == nil && ctx.Err() == nil {
+		text = r.say("probes_shown", r.shownProbes(ctx, env, probe.Moved(all)))
+	}
+	err = b.Record(ctx, event.Event{Event: "probe", Probes: all, Detail: text})
+	s.at = b.At()
+	return s, text, err
+}
+
+// shownProbes writes probes for the model.
+func (r *Runner) shownProbes(ctx context.Context, env *tool.Env, moved []event.Probe) []probe.Shown {
+	id := env.Dialect.ID
+	return probe.Show(moved, id, env.LabelsOf(ctx, probe.IDs(moved, id)))
+}
+
+// told is the child of a stop whose answer was not taken yet, because the model is told something about it first.
+func (r *Runner) told(s State, text string) Child {
+	s.steps = slices.Clone(s.steps)
+	last := &s.steps[len(s.steps)-1]
+	last.notes = append(slices.Clip(last.notes), text)
+	s.reply, s.warned = "", false // the same reply again is a decision
+	return Child{State: r.seeing(s, text, nil)}
+}
+
+// Probed returns what became of the probes, for the answer that the state ended with; nil when none were run.
+func (s State) Probed(a *Answer) *Probed {
+	if s.probes.answer == nil || a == nil || len(s.probes.all) == 0 {
+		return nil
+	}
+	same := a.SPARQL == s.probes.answer.SPARQL
+	return &Probed{Run: len(s.probes.all), Moved: probe.Moved(s.probes.all),
+		Open: probe.Open(s.probes.all, same, func(vars []string, row []rdf.Term) bool { return hasRow(a.Table, vars, row) })}
+}
+
+// hasRow reports whether a result has a row with the same cells in the columns of the same name, or, where it has none of
+// them, with the same first cell in any.
+func hasRow(t *kg.Table, vars []string, row []rdf.Term) bool {
+	shared := false
+	for _, v := range vars {
+		shared = shared || slices.Contains(t.Vars, v)
+	}
+	return slices.ContainsFunc(t.Rows, func(r []rdf.Term) bool {
+		if !shared {
+			return len(row) > 0 && slices.Contains(r, row[0])
+		}
+		for i, v := range vars {
+			if j := slices.Index(t.Vars, v); j >= 0 && j < len(r) && r[j] != row[i] {
+				return false
+			}
+		}
+		return true
+	})
+}

@@ -1,0 +1,68 @@
+package variant
+
+import (
+	"slices"
+
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Bounded returns a query in the form in which it is run as a probe: without the label service and its columns, the rows
+// different, without an order that cuts nothing, and with at most limit rows. Grouped and ordered queries with a LIMIT
+// keep it. cut is how many rows may come before there may be more, 0 when all come.
+func Bounded(query string, limit int64, known map[string]string) (text string, cut int64, err error) {
+	q, err := sparql.ParseWith(query, known)
+	if err != nil || q.Form != sparql.Select {
+		return query, 0, err
+	}
+	b := q.Body
+	if !b.Star && !b.Grouped() {
+		unlabel(q)
+	}
+	if b.Limit == nil {
+		b.OrderBy = nil
+		if !b.Grouped() {
+			b.Distinct, b.Reduced = true, false
+		}
+	}
+	if b.Limit == nil || b.Limit.N > limit {
+		b.Limit, cut = &sparql.Count{N: limit}, limit
+	}
+	return sparql.Print(q, plain), cut, nil
+}
+
+// unlabel takes the label service and the columns that only it binds out of the outer query, where nothing else uses
+// them.
+func unlabel(q *sparql.Query) {
+	b := q.Body
+	isLabel := func(p sparql.Pattern) bool {
+		s, ok := p.(*sparql.Service)
+		return ok && s.Kind() == sparql.LabelService && len(s.Rest()) == 0
+	}
+	if !slices.ContainsFunc(b.Where.Patterns, isLabel) {
+		return
+	}
+	used := uses(q)
+	visible := b.Where.Visible()
+	if b.OrderBy != nil && b.Limit == nil {
+		for _, k := range b.OrderBy.Keys {
+			for _, v := range vars(k.Expr) {
+				used[v]--
+			}
+		}
+	}
+	byService := func(it *sparql.SelectItem) bool {
+		_, ok := sparql.LabelBase(it.Var)
+		return ok && it.Expr == nil && !slices.Contains(visible, it.Var)
+	}
+	for _, it := range b.Items {
+		if byService(it) && used[it.Var] > 0 {
+			return
+		}
+	}
+	rest := slices.DeleteFunc(slices.Clone(b.Items), byService)
+	if len(rest) == 0 {
+		return
+	}
+	b.Items = rest
+	b.Where.Patterns = slices.DeleteFunc(b.Where.Patterns, isLabel)
+}

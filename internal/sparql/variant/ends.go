@@ -1,0 +1,162 @@
+package variant
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/rdf"
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// ends writes the variants of comparisons and dates.
+func (w *writer) ends() {
+	w.bounds(map[string]string{"<": "<=", ">": ">="}, "the end of the range included", More)
+	w.bounds(map[string]string{"<=": "<", ">=": ">"}, "the end of the range left out", Fewer)
+	if !w.o.Wikidata {
+		return
+	}
+	for i, p := range places(w.q) {
+		w.open(i, p)
+		w.precision(i, p)
+	}
+}
+
+// bounds replaces comparisons with constants in the filters that all rows must pass.
+func (w *writer) bounds(by map[string]string, what string, effect Effect) {
+	var seen []string
+	change := func(q *sparql.Query) bool {
+		seen = nil
+		positive(q.Body.Where, func(g *sparql.Group) {
+			for _, p := range g.Patterns {
+				if f, ok := p.(*sparql.Filter); ok {
+					compare(f.Expr, func(e *sparql.Expr) {
+						if to := by[e.Op]; to != "" {
+							seen, e.Op = append(seen, e.Op+" to "+to), to
+						}
+					})
+				}
+			}
+		})
+		return len(seen) > 0
+	}
+	change(w.copy())
+	slices.Sort(seen)
+	w.add(Variant{Kind: Ends, Effect: effect, What: what + ": " + strings.Join(slices.Compact(seen), ", ")}, change)
+}
+
+// compare calls f for the comparisons with a constant of which more being true never makes the expression false.
+func compare(e *sparql.Expr, f func(*sparql.Expr)) {
+	if e.Kind != sparql.ExprBinary {
+		return
+	}
+	switch e.Op {
+	case "&&", "||":
+		compare(e.Args[0], f)
+		compare(e.Args[1], f)
+	case "<", ">", "<=", ">=":
+		if (len(vars(e.Args[0])) == 0) != (len(vars(e.Args[1])) == 0) {
+			f(e)
+		}
+	}
+}
+
+// over are properties of Wikidata that say when something was over: end time, dissolved, date of death, service
+// retirement.
+var over = []string{"P582", "P576", "P570", "P730"}
+
+// propertyOf is the ID of a property that leads to a value: direct, of a statement or of a qualifier.
+func propertyOf(p *sparql.Path) string {
+	s := p.IRI()
+	for _, ns := range []string{rdf.Direct, rdf.Prop + "qualifier/", rdf.Prop + "statement/"} {
+		if id, ok := strings.CutPrefix(s, ns); ok && rdf.ValidID(id) {
+			return id
+		}
+	}
+	return ""
+}
+
+// open lets things pass that have no end: the end is optional, and a filter about it holds where there is none.
+func (w *writer) open(i int, p place) {
+	end := p.object()
+	if !slices.Contains(over, propertyOf(p.path())) || end.Kind != sparql.Var || p.subject().Kind != sparql.Var {
+		return
+	}
+	if found, _ := p.bound(p.subject().Name); !found {
+		return
+	}
+	about := func(x sparql.Pattern) bool {
+		f, ok := x.(*sparql.Filter)
+		return ok && slices.Contains(vars(f.Expr), end.Name)
+	}
+	if !slices.ContainsFunc(p.group.Patterns, about) { // what is only shown is kind Missing
+		return
+	}
+	w.add(Variant{Kind: Open, Effect: More, IRI: []string{p.path().IRI()},
+		What: "also things without " + w.name(p.path().Term)}, at(i, func(p place) bool {
+		p.remove()
+		p.group.Patterns = append(p.group.Patterns, &sparql.Optional{Group: &sparql.Group{
+			Patterns: []sparql.Pattern{p.triple}}})
+		for _, x := range p.group.Patterns {
+			if about(x) {
+				f := x.(*sparql.Filter)
+				f.Expr = binary("||", &sparql.Expr{Kind: sparql.ExprUnary, Op: "!", Args: []*sparql.Expr{
+					call("BOUND", term(variable(end.Name)))}}, f.Expr)
+			}
+		}
+		return true
+	}))
+}
+
+// dayPrecise is Wikibase's precision of a date that is known to the day.
+const dayPrecise = 11
+
+// precision asks for dates that are known to the day, where a date is compared with a day that is no first of January.
+func (w *writer) precision(i int, p place) {
+	id, ok := strings.CutPrefix(p.path().IRI(), rdf.Direct)
+	date := p.object()
+	if !ok || date.Kind != sparql.Var {
+		return
+	}
+	compared := false
+	for _, x := range p.group.Patterns {
+		if f, ok := x.(*sparql.Filter); ok && slices.Contains(vars(f.Expr), date.Name) {
+			compared = compared || ofDay(f.Expr)
+		}
+	}
+	if !compared {
+		return
+	}
+	w.add(Variant{Kind: Precision, Effect: Fewer, IRI: []string{p.path().IRI()},
+		What: "only dates of wdt:" + id + " that are known to the day"}, at(i, func(p place) bool {
+		st, val, pr := variable(w.fresh("dateStatement")), variable(w.fresh("dateValue")), variable(w.fresh("datePrecision"))
+		p.group.Patterns = append(p.group.Patterns,
+			triple(p.subject(), step(rdf.Prop+id), st),
+			triple(st, step(rdf.Prop+"statement/value/"+id), val),
+			triple(val, step(rdf.Wikibase+"timeValue"), variable(date.Name)),
+			triple(val, step(rdf.Wikibase+"timePrecision"), pr),
+			&sparql.Filter{Expr: binary(">=", term(pr), term(sparql.NewConst(rdf.Typed(strconv.Itoa(dayPrecise), rdf.XSD+"integer"), "")))})
+		return true
+	}))
+}
+
+// ofDay reports whether an expression compares with a day other than the first of January, or with MONTH or DAY.
+func ofDay(e *sparql.Expr) bool {
+	found := false
+	sparql.Inspect(e, func(n sparql.Node) bool {
+		x, ok := n.(*sparql.Expr)
+		if !ok {
+			return true
+		}
+		if x.Kind == sparql.ExprBuiltin && (x.Op == "MONTH" || x.Op == "DAY") {
+			found = true
+		}
+		if x.Kind == sparql.ExprTerm && x.Term.IsLiteral() {
+			v := x.Term.Value()
+			day, ok := strings.CutPrefix(v.Datatype, rdf.XSD)
+			found = found || ok && (day == "dateTime" || day == "date") && !strings.Contains(v.Value, "-01-01")
+		}
+		return true
+	})
+	return found
+}

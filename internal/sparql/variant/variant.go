@@ -1,0 +1,142 @@
+// Package variant writes cheap variants of a finished query, each of which shows one way in which the query may miss
+// rows, or have too many: without its LIMIT, with the subclasses of a class, with statements of every rank, with a
+// condition that is no longer required. It reads and writes texts only; whoever uses it runs them.
+//
+//	variant.go     what a variant is, and Of, which writes all of them
+//	tree.go        the triples and filters that may be changed, and copies of the tree
+//	conditions.go  variants of a triple
+//	ends.go        variants of comparisons
+//	modifiers.go   variants of LIMIT, ORDER BY and aggregates
+//	bounded.go     a query in the form in which it is run as a probe
+package variant
+
+import (
+	"slices"
+
+	"github.com/spinachbot/spinachbot/internal/sparql"
+)
+
+// Kind is a kind of variant. Kinds are names of settings, too.
+type Kind string
+
+// The kinds.
+const (
+	Limit      Kind = "limit"      // without a LIMIT that cuts arbitrary rows
+	Ties       Kind = "ties"       // rows after the LIMIT that are ranked like the last row before it
+	Subclasses Kind = "subclasses" // members of a class: also of its subclasses, or only direct ones
+	Class      Kind = "class"      // a class left out, or a class that is read in its place
+	Places     Kind = "places"     // a hierarchy other than that of classes, such as P131: all its levels, or one
+	Country    Kind = "country"    // another property by which a country is meant
+	Ranks      Kind = "ranks"      // statements of every rank, or of the best rank only
+	Label      Kind = "label"      // a label that is no longer required
+	Missing    Kind = "missing"    // members without a value that the query shows
+	Condition  Kind = "condition"  // a condition that nothing else in the query depends on, left out
+	Ends       Kind = "ends"       // the ends of a range: < read as <= and the reverse
+	Open       Kind = "open"       // things without a date of an end
+	Precision  Kind = "precision"  // dates of which only year or month is known, compared with a day
+	Joins      Kind = "joins"      // what is counted more than once
+)
+
+// Kinds lists every kind, those first that are run first: what they cost is low, or they often matter.
+var Kinds = []Kind{Limit, Ties, Joins, Label, Subclasses, Open, Places, Class, Ranks, Country, Missing, Condition, Ends,
+	Precision}
+
+// Effect says what a variant does to the rows of the query that it was made from.
+type Effect int
+
+// The effects. The rows are compared as a set.
+const (
+	Other Effect = iota // rows may come and go
+	More                // no row is lost
+	Fewer               // no row is new
+)
+
+// Variant is a query with one change. It has the columns of the query that it was made from; one of kind [Ties] may have
+// one more, by which it is ordered.
+type Variant struct {
+	Kind   Kind
+	What   string // what was changed, a few words, entities by their prefixed names: "with subclasses of wd:Q515"
+	Effect Effect
+	SPARQL string
+	Key    string // of [Ties]: the column by which the rows are ordered
+	// of [Class]: the variable whose class was left out, "" when it was replaced
+	Var string
+	N   int64    // of [Limit] and [Ties]: the LIMIT
+	IRI []string // the entities that the variant is about: the class, the properties
+}
+
+// Options say what is known of the graph. IRIs are written in full.
+type Options struct {
+	Prefixes map[string]string // may be used undeclared; nil: Wikidata's
+	Wikidata bool              // its properties and statements are Wikidata's
+	Types    []string          // properties from a thing to its class
+	Subclass string            // property from a class to a wider one, "" for none
+	Labels   []string          // properties of labels
+	Off      []Kind            // kinds that are left out
+}
+
+// Of returns the variants of a query, in the order of [Kinds]. A query that is no SELECT or ASK has none. The error is
+// that of [sparql.Parse].
+func Of(query string, o Options) ([]Variant, error) {
+	q, err := sparql.ParseWith(query, o.Prefixes)
+	if err != nil {
+		return nil, err
+	}
+	if q.Form != sparql.Select && q.Form != sparql.Ask || q.Body == nil || q.Body.Where == nil {
+		return nil, nil
+	}
+	w := &writer{text: query, o: o, counted: counted(q), base: sparql.Print(q, plain)}
+	w.q = w.copy()
+	w.uses = uses(w.q)
+	w.modifiers()
+	if b := q.Body; b.Limit == nil || b.OrderBy != nil { // of arbitrary rows nothing can be compared
+		w.conditions()
+		w.ends()
+	}
+	slices.SortStableFunc(w.out, func(a, b Variant) int {
+		return slices.Index(Kinds, a.Kind) - slices.Index(Kinds, b.Kind)
+	})
+	return w.out, nil
+}
+
+var plain = sparql.PrintOptions{NoComments: true}
+
+// writer collects the variants of one query.
+type writer struct {
+	text    string
+	o       Options
+	q       *sparql.Query // a copy as [writer.copy] makes them; it is not changed
+	base    string        // the query as it is printed
+	uses    map[string]int
+	counted bool // rows are grouped, cut or skipped, so that more matches need not mean more rows
+	out     []Variant
+}
+
+// add makes a variant by changing a copy of the tree. A change that is none, that was made before, or whose text cannot
+// be read again is left out.
+func (w *writer) add(v Variant, change func(q *sparql.Query) bool) {
+	if slices.Contains(w.o.Off, v.Kind) {
+		return
+	}
+	q := w.copy()
+	if !change(q) {
+		return
+	}
+	v.SPARQL = sparql.Print(q, plain)
+	if _, err := sparql.ParseWith(v.SPARQL, w.o.Prefixes); err != nil || v.SPARQL == w.base {
+		return
+	}
+	if slices.ContainsFunc(w.out, func(o Variant) bool { return o.SPARQL == v.SPARQL }) {
+		return
+	}
+	if w.counted && v.Kind != Limit && v.Kind != Ties {
+		v.Effect = Other
+	}
+	w.out = append(w.out, v)
+}
+
+// counted reports whether the result is more than the set of its matches: grouped, aggregated, cut or skipped.
+func counted(q *sparql.Query) bool {
+	b := q.Body
+	return b.Grouped() || b.Having != nil || b.Limit != nil || b.Offset != nil
+}
