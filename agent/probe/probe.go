@@ -53,7 +53,6 @@ type prober struct {
 	Task
 	left  int       // queries
 	until time.Time // when the budget of time is used up
-	rows  map[string]bool
 	out   []event.Probe
 }
 
@@ -246,8 +245,8 @@ func (p *prober) repeated() {
 	}
 }
 
-// matters reports whether a change is one that the model should see: not one that is none, nor one that says no more than
-// that the graph lacks a structure, or that the condition is what the question is about.
+// matters reports whether a change is one that the model should see: not one that is none, nor one that says no more
+// than that the graph lacks a structure, or that the condition is what the question is about.
 func matters(v variant.Variant, p *event.Probe) bool {
 	switch {
 	case p.Come+p.Gone == 0:

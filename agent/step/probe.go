@@ -78,8 +78,8 @@ func (s State) Probed(a *Answer) *Probed {
 		Open: probe.Open(s.probes.all, same, func(vars []string, row []rdf.Term) bool { return hasRow(a.Table, vars, row) })}
 }
 
-// hasRow reports whether a result has a row with the same cells in the columns of the same name, or, where it has none of
-// them, with the same first cell in any.
+// hasRow reports whether a result has a row with the same cells in the columns of the same name, or, where it has none
+// of them, with the same first cell in any.
 func hasRow(t *kg.Table, vars []string, row []rdf.Term) bool {
 	shared := false
 	for _, v := range vars {

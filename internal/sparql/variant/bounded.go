@@ -6,9 +6,9 @@ import (
 	"github.com/spinachbot/spinachbot/internal/sparql"
 )
 
-// Bounded returns a query in the form in which it is run as a probe: without the label service and its columns, the rows
-// different, without an order that cuts nothing, and with at most limit rows. Grouped and ordered queries with a LIMIT
-// keep it. cut is how many rows may come before there may be more, 0 when all come.
+// Bounded returns a query in the form in which it is run as a probe: without the label service and its columns, the
+// rows different, without an order that cuts nothing, and with at most limit rows. Grouped and ordered queries with a
+// LIMIT keep it. cut is how many rows may come before there may be more, 0 when all come.
 func Bounded(query string, limit int64, known map[string]string) (text string, cut int64, err error) {
 	q, err := sparql.ParseWith(query, known)
 	if err != nil || q.Form != sparql.Select {

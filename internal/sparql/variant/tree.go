@@ -114,8 +114,8 @@ func at(i int, change func(place) bool) func(*sparql.Query) bool {
 	return func(q *sparql.Query) bool { return change(places(q)[i]) }
 }
 
-// uses counts for each variable the patterns, keys and expressions that name it. The plain projection of a variable does
-// not count.
+// uses counts for each variable the patterns, keys and expressions that name it. The plain projection of a variable
+// does not count.
 func uses(q *sparql.Query) map[string]int {
 	out := map[string]int{}
 	sparql.Inspect(q, func(n sparql.Node) bool {

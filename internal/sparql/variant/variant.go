@@ -51,8 +51,8 @@ const (
 	Fewer               // no row is new
 )
 
-// Variant is a query with one change. It has the columns of the query that it was made from; one of kind [Ties] may have
-// one more, by which it is ordered.
+// Variant is a query with one change. It has the columns of the query that it was made from; one of kind [Ties] may
+// have one more, by which it is ordered.
 type Variant struct {
 	Kind   Kind
 	What   string // what was changed, a few words, entities by their prefixed names: "with subclasses of wd:Q515"
