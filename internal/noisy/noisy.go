@@ -43,6 +43,8 @@ type Options struct {
 	Right float64 // probability that a choice is made right
 	// "text" or "fenced" where the request holds no tools; see package agent/protocol
 	Protocol string
+	// price of a million tokens in US dollars, for limits of money
+	InputUSD, OutputUSD float64
 }
 
 // Reader plays the model. It is safe for concurrent use: what it says depends on its options and the request alone.
@@ -82,6 +84,7 @@ func (r *Reader) Complete(ctx context.Context, req llm.Request) (*llm.Response, 
 			u.OutputTokens += len(x.Arguments) / 4
 		}
 	}
+	u.USD = (float64(u.InputTokens)*r.o.InputUSD + float64(u.OutputTokens)*r.o.OutputUSD) / 1e6
 	return &llm.Response{Choices: choices, Model: "noisy", Usage: u}, nil
 }
 

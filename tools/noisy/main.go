@@ -1,236 +1,113 @@
-// Command noisy measures presets with a reader that errs at known rates (package internal/noisy), on a benchmark over a
-// graph that fits into memory. It prints a table: F1 and EM by SPINACH's measure, questions answered wrongly and not at
-// all, calls and tokens a question, for each preset and each profile of mistakes.
+// Command noisy measures presets and policies with a reader that errs at known rates (package internal/noisy), on a
+// benchmark over a graph that fits into memory.
 //
-//	noisy [-presets spinach,grasp] [-profiles steady,hasty] [-seeds N] [-items N] [-right 0.8] GRAPH QUESTIONS
+//	noisy table  [flags] GRAPH QUESTIONS    a table: F1, EM, answers that are wrong, none, calls, tokens
+//	noisy runs   -out DIR [flags] GRAPH QUESTIONS    the same runs with all that was seen, as folders of `eval run`
 //
-// GRAPH is a file with triples, QUESTIONS a benchmark in any form that package dataset reads. A run takes the given
-// number of questions, spread over the file, and asks each of them with each seed. Run it with the same flags to get
-// the same table.
+// GRAPH is a file with triples, QUESTIONS a benchmark in any form that package dataset reads. Questions in the lists of
+// -except are never asked. Every question is asked with each seed. The same flags make the same table: it depends on
+// no clock and on no other chance than the seeds.
+//
+// A system is a preset, or a preset and a policy: grasp, grasp/vote.
+//
+//	reserve='reserved.json:best,trees'
+//	noisy table -except "$reserve" -systems spinach,grasp graph.nt.gz questions.jsonl
+//	noisy runs -except "$reserve" -out /dev/shm/runs -systems grasp -profiles hasty -seeds 5 graph.nt.gz questions.jsonl
+//
+// runs makes one folder for each system, profile, probability and seed; its trajectories have every event. What it
+// writes is synced to the disk after each step, so a folder in memory is several times as fast.
 package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
-	"runtime"
+	"strconv"
 	"strings"
-	"sync"
-	"text/tabwriter"
-	"time"
-
-	"github.com/spinachbot/spinachbot/agent"
-	"github.com/spinachbot/spinachbot/agent/event"
-	"github.com/spinachbot/spinachbot/agent/preset"
-	"github.com/spinachbot/spinachbot/dataset"
-	"github.com/spinachbot/spinachbot/dataset/score"
-	"github.com/spinachbot/spinachbot/internal/kg"
-	"github.com/spinachbot/spinachbot/internal/kg/embedded"
-	"github.com/spinachbot/spinachbot/internal/noisy"
 )
-
-// profiles are the mistakes of four readers.
-var profiles = map[string]noisy.Rates{
-	"perfect":  {},
-	"steady":   {Reading: 0.2, ID: 0.05, Format: 0.02, Stop: 0.02, Loop: 0.02},
-	"hasty":    {Reading: 0.4, ID: 0.1, Format: 0.05, Stop: 0.15, Loop: 0.05},
-	"confused": {Reading: 0.3, ID: 0.3, Format: 0.2, Stop: 0.05, Loop: 0.2},
-}
 
 // settings are the command's flags.
 type settings struct {
-	presets, profiles string
-	seeds, items      int
-	right             float64
+	systems, profiles, right, except string
+	seeds, items                     int
+	limit                            limit
+	out                              string
 }
 
 func main() {
-	var s settings
-	flag.StringVar(&s.presets, "presets", "spinach,grasp,grasp-f,sparql-llm", "presets, separated by commas")
-	flag.StringVar(&s.profiles, "profiles", "perfect,steady,hasty,confused", "profiles of mistakes, separated by commas")
-	flag.IntVar(&s.seeds, "seeds", 3, "runs of each question")
-	flag.IntVar(&s.items, "items", 100, "questions")
-	flag.Float64Var(&s.right, "right", 0.8, "probability that a choice is made right")
-	flag.Parse()
-	if flag.NArg() != 2 {
-		fmt.Fprintln(os.Stderr, "usage: noisy [flags] GRAPH QUESTIONS")
-		os.Exit(2)
-	}
-	if err := measure(context.Background(), os.Stdout, s, flag.Arg(0), flag.Arg(1)); err != nil {
+	if err := command(context.Background(), os.Stdout, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "noisy:", err)
 		os.Exit(1)
 	}
 }
 
-// bench is what all runs share.
-type bench struct {
-	graph *embedded.Graph
-	items []dataset.Item
-	gold  map[string]string // query by question
-	rows  map[string]json.RawMessage
-}
-
-// sum adds up runs.
-type sum struct {
-	runs, exact, wrong, silent int
-	f1                         float64
-	calls, tokens              int
-}
-
-func measure(ctx context.Context, w io.Writer, s settings, graph, questions string) error {
-	b, err := open(ctx, graph, questions, s.items)
+func command(ctx context.Context, w io.Writer, args []string) error {
+	if len(args) == 0 {
+		return errors.New("say what to do: table or runs")
+	}
+	var s settings
+	f := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	f.StringVar(&s.systems, "systems", "bare,spinach,grasp,grasp-f,interactive-kbqa,sparql-llm",
+		"presets, each perhaps with /POLICY, separated by commas")
+	f.StringVar(&s.profiles, "profiles", "perfect,steady,hasty,confused", "profiles of mistakes, separated by commas")
+	f.StringVar(&s.right, "right", "0.8", "probabilities that a choice is made right, separated by commas")
+	f.StringVar(&s.except, "except", "", "questions never to ask: a JSON file with lists of IDs, a colon, names of lists")
+	f.IntVar(&s.seeds, "seeds", 3, "runs of each question")
+	f.IntVar(&s.items, "items", 1000, "questions, spread over the file")
+	f.IntVar(&s.limit.calls, "calls", 0, "calls of the model that a run may make; 0: as the preset says")
+	f.Float64Var(&s.limit.usd, "usd", 0, "money that a run may cost; 0: any")
+	f.StringVar(&s.out, "out", "", "of runs: the folder for the runs' folders")
+	if err := f.Parse(args[1:]); err != nil {
+		return err
+	}
+	do := map[string]func(context.Context, io.Writer, settings, *bench) error{"table": table, "runs": keep}[args[0]]
+	if do == nil || f.NArg() != 2 {
+		return errors.New("usage: noisy table|runs [flags] GRAPH QUESTIONS")
+	}
+	b, err := open(ctx, s, f.Arg(0), f.Arg(1))
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(w, "%d questions with rows, %d seeds, choices right %.0f %%\n\n", len(b.items), s.seeds, 100*s.right)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "profile\tpreset\tF1\tEM\twrong\tsilent\tcalls\ttokens\t")
+	return do(ctx, w, s, b)
+}
+
+// cells are the combinations that the flags ask for.
+func (s settings) cells() ([]*cell, error) {
+	var out []*cell
 	for _, profile := range strings.Split(s.profiles, ",") {
-		rates, ok := profiles[profile]
-		if !ok {
-			return fmt.Errorf("there is no profile %q", profile)
+		if _, ok := profiles[profile]; !ok {
+			return nil, fmt.Errorf("there is no profile %q", profile)
 		}
-		for _, name := range strings.Split(s.presets, ",") {
-			p, err := preset.Named(name)
+		for _, name := range strings.Split(s.systems, ",") {
+			sys, err := systemNamed(name)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			r, err := b.runs(ctx, p, noisy.Options{Rates: rates, Right: s.right, Protocol: p.Protocol}, s.seeds)
-			if err != nil {
-				return err
+			for _, q := range strings.Split(s.right, ",") {
+				right, err := strconv.ParseFloat(q, 64)
+				if err != nil || right < 0 || right > 1 {
+					return nil, fmt.Errorf("-right: %q is no probability", q)
+				}
+				out = append(out, &cell{system: sys, profile: profile, right: right, limit: s.limit})
 			}
-			n := float64(r.runs)
-			fmt.Fprintf(t, "%s\t%s\t%.1f\t%.1f\t%.1f %%\t%.1f %%\t%.1f\t%.0f\t\n", profile, name, 100*r.f1/n,
-				100*float64(r.exact)/n, 100*float64(r.wrong)/n, 100*float64(r.silent)/n, float64(r.calls)/n,
-				float64(r.tokens)/n)
 		}
 	}
-	return t.Flush()
+	return out, nil
 }
 
-// open loads the graph and runs the gold queries; questions without rows are left out.
-func open(ctx context.Context, graph, questions string, n int) (*bench, error) {
-	now := func() time.Time { return time.Date(2025, 1, 31, 0, 0, 0, 0, time.UTC) }
-	g, err := embedded.Load(embedded.Options{Name: "graph", Now: now, Random: func() uint64 { return 1 },
-		Timeout: 10 * time.Second}, graph)
+// table prints a line for each cell.
+func table(ctx context.Context, w io.Writer, s settings, b *bench) error {
+	cells, err := s.cells()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f, err := os.Open(questions)
-	if err != nil {
-		return nil, err
+	if err := b.run(ctx, cells, s.seeds); err != nil {
+		return err
 	}
-	defer f.Close()
-	items, _, err := dataset.ReadItems(f)
-	if err != nil {
-		return nil, err
-	}
-	b := &bench{graph: g, gold: map[string]string{}, rows: map[string]json.RawMessage{}}
-	for i := range items {
-		if len(items) > n && i*n/len(items) == (i-1)*n/len(items) && i > 0 {
-			continue // spread over the file
-		}
-		table, err := g.Query(ctx, items[i].SPARQL)
-		if err != nil || table.Empty() {
-			continue
-		}
-		if b.rows[items[i].ID], err = rowsOf(table); err != nil {
-			return nil, err
-		}
-		b.items, b.gold[items[i].Question] = append(b.items, items[i]), items[i].SPARQL
-	}
-	if len(b.items) == 0 {
-		return nil, errors.New("no question has a gold query that returns rows")
-	}
-	return b, nil
-}
-
-// rowsOf writes a result as package score reads it.
-func rowsOf(t *kg.Table) (json.RawMessage, error) {
-	if t.Ask {
-		return json.Marshal(t.Boolean)
-	}
-	return json.Marshal(t)
-}
-
-// nowhere keeps no trajectory.
-type nowhere struct{}
-
-func (nowhere) Record(context.Context, event.Event) error { return nil }
-
-// runs asks every question with every seed.
-func (b *bench) runs(ctx context.Context, p *preset.Preset, o noisy.Options, seeds int) (total sum, err error) {
-	o.Gold = func(q string) (string, bool) { s, ok := b.gold[q]; return s, ok }
-	o.Label = func(id string) string {
-		labels, err := b.graph.Labels(ctx, []string{id}, []string{"en", "mul"})
-		if err != nil {
-			return ""
-		}
-		return labels[id]
-	}
-	var mu sync.Mutex
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, runtime.NumCPU())
-	for seed := range uint64(seeds) {
-		o.Seed = seed
-		e := agent.New(slog.New(slog.DiscardHandler), noisy.New(o), agent.Wikibase(b.graph), time.Now,
-			agent.Options{Preset: p})
-		for _, it := range b.items {
-			slots <- struct{}{}
-			wg.Go(func() {
-				defer func() { <-slots }()
-				one, oerr := b.one(ctx, e, it)
-				mu.Lock()
-				defer mu.Unlock()
-				total.add(one)
-				err = errors.Join(err, oerr)
-			})
-		}
-	}
-	wg.Wait()
-	return total, err
-}
-
-// one asks a question and scores the answer.
-func (b *bench) one(ctx context.Context, e *agent.Engine, it dataset.Item) (sum, error) {
-	s := sum{runs: 1}
-	out, err := e.Ask(ctx, agent.Question{ID: it.ID, Text: it.Question, Language: "en"}, nowhere{}, agent.Limits{})
-	if err != nil {
-		return s, fmt.Errorf("%s: %w", it.ID, err)
-	}
-	s.calls, s.tokens = out.Usage.Calls, out.Usage.InputTokens+out.Usage.OutputTokens
-	if out.Answer == nil {
-		s.silent = 1
-		return s, nil
-	}
-	rows, err := rowsOf(out.Answer.Table)
-	if err != nil {
-		return s, err
-	}
-	scores, err := score.CompareJSON(ctx, b.rows[it.ID], rows, score.Hint{}, score.Limits{}, score.MetricSpinach)
-	if err != nil {
-		return s, fmt.Errorf("%s: %w", it.ID, err)
-	}
-	s.f1 = scores.Spinach.F1
-	if scores.Spinach.EM {
-		s.exact = 1
-	} else if s.f1 < 0.5 {
-		s.wrong = 1
-	}
-	return s, nil
-}
-
-func (s *sum) add(o sum) {
-	s.runs += o.runs
-	s.exact += o.exact
-	s.wrong += o.wrong
-	s.silent += o.silent
-	s.f1 += o.f1
-	s.calls += o.calls
-	s.tokens += o.tokens
+	fmt.Fprintf(w, "%d questions, %d seeds; F1 and EM by SPINACH's measure, with 95 %% intervals over questions\n\n",
+		len(b.items), s.seeds)
+	return writeText(w, cells)
 }

@@ -1,0 +1,286 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/policy"
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/dataset"
+	"github.com/spinachbot/spinachbot/dataset/score"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/embedded"
+	"github.com/spinachbot/spinachbot/internal/noisy"
+)
+
+// profiles are the mistakes of four readers.
+var profiles = map[string]noisy.Rates{
+	"perfect":  {},
+	"steady":   {Reading: 0.2, ID: 0.05, Format: 0.02, Stop: 0.02, Loop: 0.02},
+	"hasty":    {Reading: 0.4, ID: 0.1, Format: 0.05, Stop: 0.15, Loop: 0.05},
+	"confused": {Reading: 0.3, ID: 0.3, Format: 0.2, Stop: 0.05, Loop: 0.2},
+}
+
+// system is what is measured.
+type system struct {
+	name   string
+	preset *preset.Preset
+	policy string // "": the preset's
+}
+
+func systemNamed(name string) (system, error) {
+	name, search, _ := strings.Cut(name, "/")
+	p, err := preset.Named(name)
+	if err != nil {
+		return system{}, err
+	}
+	s := system{name: name, preset: p, policy: search}
+	if search != "" {
+		s.name += "/" + search
+		_, err = policy.Named(search)
+	}
+	return s, err
+}
+
+// limit is what a run may use; zero fields mean that the preset says it.
+type limit struct {
+	calls int
+	usd   float64
+}
+
+// cell is a combination that is measured, and what came of it.
+type cell struct {
+	system  system
+	profile string
+	right   float64
+	limit   limit
+	runs    [][]result // of each question, one for each seed
+}
+
+// result is what came of a run.
+type result struct {
+	f1              float64
+	exact, answered bool
+	calls, tokens   int
+	usd, confidence float64
+}
+
+// bench is what all runs share.
+type bench struct {
+	graph *embedded.Graph
+	items []dataset.Item
+	gold  map[string]string // query by question
+	rows  map[string]json.RawMessage
+}
+
+// asOf is the time of all runs: that of the slice's facts.
+func asOf() time.Time { return time.Date(2025, 1, 31, 0, 0, 0, 0, time.UTC) }
+
+// open loads the graph and runs the gold queries. Left out are questions that may not be asked, those without rows, and
+// those that an earlier item asks in the same words: the reader knows a question by its words.
+func open(ctx context.Context, s settings, graph, questions string) (*bench, error) {
+	never, err := reserved(s.except)
+	if err != nil {
+		return nil, err
+	}
+	g, err := embedded.Load(embedded.Options{Name: "graph", Now: asOf, Random: func() uint64 { return 1 },
+		Timeout: 30 * time.Second, MaxMemory: 32 << 20, MaxRows: 100_000}, graph)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(questions)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	items, _, err := dataset.ReadItems(f)
+	if err != nil {
+		return nil, err
+	}
+	b := &bench{graph: g, gold: map[string]string{}, rows: map[string]json.RawMessage{}}
+	words := map[string]bool{}
+	for _, it := range items {
+		if never[it.ID] {
+			words[it.Question] = true
+		}
+	}
+	for _, it := range items {
+		if words[it.Question] {
+			continue
+		}
+		words[it.Question] = true
+		table, err := g.Query(ctx, it.SPARQL)
+		if err != nil || table.Empty() {
+			continue
+		}
+		if b.rows[it.ID], err = rowsOf(table); err != nil {
+			return nil, err
+		}
+		b.items, b.gold[it.Question] = append(b.items, it), it.SPARQL
+	}
+	if len(b.items) == 0 {
+		return nil, errors.New("no question has a gold query that returns rows")
+	}
+	b.items = spread(b.items, s.items)
+	return b, nil
+}
+
+// spread returns n of the items, evenly over the list.
+func spread(items []dataset.Item, n int) []dataset.Item {
+	if n <= 0 || n >= len(items) {
+		return items
+	}
+	out := make([]dataset.Item, n)
+	for i := range out {
+		out[i] = items[i*len(items)/n]
+	}
+	return out
+}
+
+// reserved reads the IDs of lists in a JSON file: "file.json:best,trees".
+func reserved(flag string) (map[string]bool, error) {
+	if flag == "" {
+		return nil, nil
+	}
+	at := strings.LastIndex(flag, ":")
+	if at < 0 {
+		return nil, fmt.Errorf("-except: want FILE:LIST,LIST, not %q", flag)
+	}
+	data, err := os.ReadFile(flag[:at])
+	if err != nil {
+		return nil, err
+	}
+	var lists map[string]json.RawMessage
+	if err := json.Unmarshal(data, &lists); err != nil {
+		return nil, fmt.Errorf("%s: %w", flag[:at], err)
+	}
+	out := map[string]bool{}
+	for _, name := range strings.Split(flag[at+1:], ",") {
+		var ids []string
+		if err := json.Unmarshal(lists[name], &ids); err != nil {
+			return nil, fmt.Errorf("%s: %q is no list of IDs: %w", flag[:at], name, err)
+		}
+		for _, id := range ids {
+			out[id] = true
+		}
+	}
+	return out, nil
+}
+
+// rowsOf writes a result as package score reads it.
+func rowsOf(t *kg.Table) (json.RawMessage, error) {
+	if t.Ask {
+		return json.Marshal(t.Boolean)
+	}
+	return json.Marshal(t)
+}
+
+// reader returns the reader of a cell with a seed.
+func (b *bench) reader(ctx context.Context, c *cell, seed int) *noisy.Reader {
+	return noisy.New(noisy.Options{
+		Seed: uint64(seed), Rates: profiles[c.profile], Right: c.right, Protocol: c.system.preset.Protocol,
+		Gold: func(q string) (string, bool) { s, ok := b.gold[q]; return s, ok },
+		Label: func(id string) string {
+			labels, err := b.graph.Labels(ctx, []string{id}, []string{"en", "mul"})
+			if err != nil {
+				return ""
+			}
+			return labels[id]
+		},
+		InputUSD: inputUSD, OutputUSD: outputUSD,
+	})
+}
+
+// What a million tokens cost, in US dollars: usual prices of a large model.
+const inputUSD, outputUSD = 2.5, 10
+
+// run asks every question of every cell with every seed, as many at once as there are processors.
+func (b *bench) run(ctx context.Context, cells []*cell, seeds int) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	type job struct {
+		c    *cell
+		seed int
+		e    *agent.Engine
+		item int
+	}
+	jobs := make(chan job)
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for j := range jobs {
+				var err error
+				if j.c.runs[j.item][j.seed], err = b.one(ctx, j.e, j.c, b.items[j.item]); err != nil {
+					cancel(fmt.Errorf("%s, %s, seed %d: %w", j.c.system.name, b.items[j.item].ID, j.seed, err))
+				}
+			}
+		})
+	}
+	for _, c := range cells {
+		c.runs = make([][]result, len(b.items))
+		for i := range c.runs {
+			c.runs[i] = make([]result, seeds)
+		}
+		for seed := range seeds {
+			e := agent.New(slog.New(slog.DiscardHandler), b.reader(ctx, c, seed), agent.Wikibase(b.graph), asOf,
+				agent.Options{Preset: c.system.preset, Policy: c.system.policy})
+			for item := range b.items {
+				if ctx.Err() == nil {
+					jobs <- job{c, seed, e, item}
+				}
+			}
+		}
+	}
+	close(jobs)
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// nowhere keeps no trajectory.
+type nowhere struct{}
+
+func (nowhere) Record(context.Context, event.Event) error { return nil }
+
+// limits are those of a run of the cell.
+func (c *cell) limits() agent.Limits { return agent.Limits{Calls: c.limit.calls, USD: c.limit.usd} }
+
+// one asks a question and scores the answer.
+func (b *bench) one(ctx context.Context, e *agent.Engine, c *cell, it dataset.Item) (r result, err error) {
+	out, err := e.Ask(ctx, agent.Question{ID: it.ID, Text: it.Question, Language: "en"}, nowhere{}, c.limits())
+	if err != nil {
+		return r, err
+	}
+	r.calls, r.tokens, r.usd = out.Usage.Calls, out.Usage.InputTokens+out.Usage.OutputTokens, out.Usage.USD
+	if !slices.Contains(endings, out.Reason) {
+		return r, fmt.Errorf("it ended with %s: %s", out.Reason, out.Detail)
+	}
+	if out.Answer == nil {
+		return r, nil
+	}
+	r.answered, r.confidence = true, out.Confidence
+	rows, err := rowsOf(out.Answer.Table)
+	if err != nil {
+		return r, err
+	}
+	scores, err := score.CompareJSON(ctx, b.rows[it.ID], rows, score.Hint{}, score.Limits{}, score.MetricSpinach)
+	if err != nil {
+		return r, err
+	}
+	r.f1, r.exact = scores.Spinach.F1, scores.Spinach.EM
+	return r, nil
+}
+
+// endings are the reasons why a run may end; others are faults of the instrument.
+var endings = []agent.Reason{agent.Answered, agent.NotFound, agent.OutOfActions, agent.Loop, agent.OutOfTokens,
+	agent.RequestMoney, agent.ModelFailed, agent.CannotPublish}
