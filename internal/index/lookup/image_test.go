@@ -103,7 +103,7 @@ func TestImageAgreesWithMemory(t *testing.T) {
 		m := NewMemory(entries)
 		im, _ := imageOf(t, entries)
 		for _, p := range im.parts {
-			p.bounds = bounds{1e9, 1e9, 1e9, 1e9, 1e9}
+			p.bounds = bounds{1 << 30, 1e9, 1e9, 1e9, 1e9, 1e9}
 		}
 		for i := range 60 {
 			e := entries[r.Intn(len(entries))]

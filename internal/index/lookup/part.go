@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
-	"sort"
 	"strings"
 	"unicode/utf8"
 )
@@ -69,8 +68,15 @@ func (p *part) word(i uint32) []byte { return p.words[u32(p.wordAt, i):u32(p.wor
 
 // least returns the first word of a range that is not less than the text.
 func (p *part) least(in rng, text string) uint32 {
-	n := sort.Search(int(in.hi-in.lo), func(i int) bool { return string(p.word(in.lo+uint32(i))) >= text })
-	return in.lo + uint32(n)
+	lo, hi := in.lo, in.hi
+	for lo < hi {
+		if mid := lo + (hi-lo)/2; string(p.word(mid)) < text {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
 }
 
 // afterAll is greater than every continuation of a text: no UTF-8 has this byte.
@@ -106,13 +112,15 @@ func (p *part) near(word string) (whole []uint32, begun []rng) {
 			return
 		}
 		text := head + string(rest)
-		if prefix && len(rest) > 0 {
-			if r := p.begun(in, text); r.lo < r.hi {
-				begun = append(begun, r)
-			}
+		id := p.least(in, text)
+		if id >= in.hi || !strings.HasPrefix(string(p.word(id)), text) {
+			return // most tries end here
 		}
-		if id, ok := p.whole(in, text); ok && text != word {
+		if len(p.word(id)) == len(text) && text != word {
 			whole = append(whole, id)
+		}
+		if prefix && len(rest) > 0 {
+			begun = append(begun, rng{id, p.least(rng{id, in.hi}, text+afterAll)})
 		}
 	}
 	in := p.all()
@@ -187,6 +195,60 @@ func (l *list) next() (uint32, bool) {
 	return l.name, true
 }
 
+// meet walks the names that all of some lists have, in ascending order. It ends early when it has read as many names as
+// its budget says.
+type meet struct {
+	lists  []list
+	budget int
+}
+
+func (p *part) meet(words []uint32, budget int) *meet {
+	m := &meet{budget: budget}
+	for i, w := range words {
+		l := p.list(w)
+		if i > 0 {
+			l.next()
+		}
+		m.lists = append(m.lists, l)
+	}
+	return m
+}
+
+func (m *meet) next() (uint32, bool) {
+	lead := &m.lists[0]
+	if _, ok := lead.next(); !ok {
+		return 0, false
+	}
+	for i := 1; i < len(m.lists); {
+		l := &m.lists[i]
+		switch {
+		case l.name == lead.name:
+			i++
+		case l.name < lead.name:
+			if !m.skip(l, lead.name) {
+				return 0, false
+			}
+		default:
+			if !m.skip(lead, l.name) {
+				return 0, false
+			}
+			i = 1
+		}
+	}
+	return lead.name, true
+}
+
+// skip goes on in a list until it has reached a name.
+func (m *meet) skip(l *list, name uint32) bool {
+	for l.name < name {
+		if _, ok := l.next(); !ok {
+			return false
+		}
+		m.budget--
+	}
+	return m.budget >= 0
+}
+
 // argmin returns the word of a range, which is not empty, whose first name is least.
 func (p *part) argmin(r rng) uint32 {
 	best, at := uint32(math.MaxUint32), r.lo
@@ -231,18 +293,19 @@ func (p *part) argmin(r rng) uint32 {
 // union walks the names that have one of the words of some ranges, in ascending order, each once. The ranges are not
 // merged beforehand: only words whose names come up are touched.
 type union struct {
-	p    *part
-	heap []node
-	last uint32
-	any  bool
+	p     *part
+	heap  []node // without pointers, so that the collector of garbage does not look at each move
+	lists []list
+	last  uint32
+	any   bool
 }
 
 // node is the next name of a list, or the least first name of a range of words.
 type node struct {
 	name uint32
 	word uint32
-	of   rng // with list nil: the words that the name is the least first name of
-	list *list
+	of   rng   // with list -1: the words that the name is the least first name of
+	list int32 // its place in lists
 }
 
 func (p *part) union(ranges []rng) *union {
@@ -256,7 +319,7 @@ func (p *part) union(ranges []rng) *union {
 func (u *union) pushRange(r rng) {
 	if r.lo < r.hi {
 		w := u.p.argmin(r)
-		u.push(node{name: u32(u.p.heads, w), word: w, of: r})
+		u.push(node{name: u32(u.p.heads, w), word: w, of: r, list: -1})
 	}
 }
 
@@ -274,39 +337,46 @@ func (u *union) push(n node) {
 
 // settle brings the root of the heap to its place.
 func (u *union) settle() {
-	for i := 0; ; {
-		least, l := i, 2*i+1
-		for c := l; c < len(u.heap) && c < l+2; c++ {
-			if u.heap[c].name < u.heap[least].name {
-				least = c
-			}
-		}
-		if least == i {
-			return
-		}
-		u.heap[i], u.heap[least] = u.heap[least], u.heap[i]
-		i = least
+	h := u.heap
+	if len(h) == 0 {
+		return
 	}
+	n, i := h[0], 0
+	for {
+		c := 2*i + 1
+		if c >= len(h) {
+			break
+		}
+		if c+1 < len(h) && h[c+1].name < h[c].name {
+			c++
+		}
+		if h[c].name >= n.name {
+			break
+		}
+		h[i] = h[c]
+		i = c
+	}
+	h[i] = n
 }
 
 func (u *union) next() (uint32, bool) {
 	for len(u.heap) > 0 {
 		n := u.heap[0]
-		l := n.list
-		if l == nil {
-			first := u.p.list(n.word)
-			l = &first
-			l.next()
+		at := n.list
+		if at < 0 {
+			at = int32(len(u.lists))
+			u.lists = append(u.lists, u.p.list(n.word))
+			u.lists[at].next()
 		}
-		if name, ok := l.next(); ok {
-			u.heap[0] = node{name: name, word: n.word, list: l}
+		if name, ok := u.lists[at].next(); ok {
+			u.heap[0] = node{name: name, word: n.word, list: at}
 		} else {
 			end := len(u.heap) - 1
 			u.heap[0] = u.heap[end]
 			u.heap = u.heap[:end]
 		}
 		u.settle()
-		if n.list == nil {
+		if n.list < 0 {
 			u.pushRange(rng{n.of.lo, n.word})
 			u.pushRange(rng{n.word + 1, n.of.hi})
 		}
@@ -318,19 +388,23 @@ func (u *union) next() (uint32, bool) {
 	return 0, false
 }
 
-// name returns the entry of a name and its words, in the memory of ids where it can.
+// name returns the entry of a name and its words, in the memory of ids, which has room for maxWords+2.
 func (p *part) name(name uint32, ids []uint32) (entry uint32, _ []uint32) {
 	b := p.forward[u32(p.forwardAt, name):u32(p.forwardAt, name+1)]
-	ids = ids[:0]
-	// This loop is where most of a search's time goes.
-	for v, shift, i := uint32(0), 0, 0; i < len(b); i++ {
-		v |= uint32(b[i]&0x7f) << shift
+	ids = ids[:cap(ids)]
+	n, v, shift := 0, uint32(0), 0
+	for _, c := range b { // most of a search's time goes here
+		v |= uint32(c&0x7f) << shift
 		shift += 7
-		if b[i] < 0x80 {
-			ids = append(ids, v)
-			v, shift = 0, 0
+		if c < 0x80 {
+			if n == len(ids) {
+				panic(errVarint)
+			}
+			ids[n] = v
+			n, v, shift = n+1, 0, 0
 		}
 	}
+	ids = ids[:n]
 	// The first two numbers are the entry and how many words follow.
 	if len(ids) < 2 || int(ids[1]) != len(ids)-2 || ids[0] >= p.size.Entries {
 		panic(errVarint)

@@ -14,14 +14,15 @@ import (
 // bounds are on the names that one search looks at, so that its time has a bound too. They are met only by queries of
 // several very common words that hardly go together; then names of low scores can be missed.
 type bounds struct {
-	scan  int // for matches of all words
+	meet  int // in lists of whole words, for names that have them all
+	scan  int // for matches of all words, whole or begun
 	typo  int // for matches with a wrong letter, in all words together
 	some  int // for matches of some words, shared out among them: half to the rarest, half of the rest to the next, …
 	equal int // for the same words
 	texts int // of these, whose letters are compared too
 }
 
-var defaultBounds = bounds{scan: 6_000, typo: 3_000, some: 1_500, equal: 2_000, texts: 100}
+var defaultBounds = bounds{meet: 500_000, scan: 6_000, typo: 3_000, some: 1_500, equal: 2_000, texts: 100}
 
 // slot is a word of the query and the words of the part that it matches.
 type slot struct {
@@ -253,57 +254,65 @@ func (s *scan) same(ids []uint32, f func(entry, name uint32) bool) {
 
 // full finds names that have all words of the query, whole or begun.
 func (s *scan) full() error {
-	wholes, driver, rarest := 0, -1, -1
-	for i := range s.slots {
-		sl := &s.slots[i]
-		if sl.total == 0 {
+	var wholes []uint32 // the rarest first
+	rarest := s.byRareness()
+	for _, i := range rarest {
+		if sl := &s.slots[i]; sl.total == 0 {
 			return nil
-		}
-		if driver < 0 || sl.total < s.slots[driver].total {
-			driver = i
-		}
-		if sl.whole >= 0 {
-			wholes++
-			if rarest < 0 || s.wholeTotal(i) < s.wholeTotal(rarest) {
-				rarest = i
-			}
+		} else if sl.whole >= 0 {
+			wholes = append(wholes, uint32(sl.whole))
 		}
 	}
-	if driver < 0 {
+	if len(rarest) == 0 {
 		return nil
 	}
+	slices.SortStableFunc(wholes, func(a, b uint32) int { return cmp.Compare(s.p.total(rng{a, a + 1}), s.p.total(rng{b, b + 1})) })
 	n := uint8(len(s.slots))
 	have := maps.Clone(s.equal) // entries that are as good as can be
-	if wholes == len(s.slots) {
-		l := s.p.list(uint32(s.slots[rarest].whole))
-		if err := s.walk(l.next, s.p.bounds.scan, func(entry, name uint32, ids []uint32) bool {
-			if r := s.rank(ids, -1); r.whole == n {
-				r.tier = tierFull
-				s.takeTop(r, entry, name, have)
-			}
+	if len(wholes) == len(s.slots) {
+		m := s.p.meet(wholes, s.p.bounds.meet)
+		if err := s.walk(m.next, s.p.bounds.scan, func(entry, name uint32, _ []uint32) bool {
+			s.takeTop(rank{tierFull, n, n}, entry, name, have)
 			return len(have) < s.want
 		}); err != nil || len(have) >= s.want {
 			return err
 		}
 	}
-	least := uint8(min(wholes, len(s.slots)-1))
-	u := s.p.union([]rng{s.slots[driver].begun})
+	least := uint8(min(len(wholes), len(s.slots)-1))
+	u := s.p.union([]rng{s.slots[rarest[0]].begun})
 	return s.walk(u.next, s.p.bounds.scan, func(entry, name uint32, ids []uint32) bool {
-		if r := s.rank(ids, -1); r.matched == n {
-			r.tier = tierFull
-			if r.whole >= least {
-				s.takeTop(r, entry, name, have)
-			} else {
-				s.take(r, entry, name)
-			}
+		if !s.hasAll(rarest[1:], ids) {
+			return true // most names end here
+		}
+		r := s.rank(ids, -1)
+		r.tier = tierFull
+		if r.whole >= least {
+			s.takeTop(r, entry, name, have)
+		} else {
+			s.take(r, entry, name)
 		}
 		return len(have) < s.want
 	})
 }
 
-func (s *scan) wholeTotal(i int) uint64 {
-	w := uint32(s.slots[i].whole)
-	return s.p.total(rng{w, w + 1})
+// byRareness returns the places of the slots, those that the fewest names match first.
+func (s *scan) byRareness() []int {
+	order := make([]int, len(s.slots))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.slots[a].total, s.slots[b].total) })
+	return order
+}
+
+// hasAll reports whether the words of some slots, whole or begun, are in a name.
+func (s *scan) hasAll(slots []int, ids []uint32) bool {
+	for _, i := range slots {
+		if !slices.ContainsFunc(ids, s.slots[i].begun.has) {
+			return false
+		}
+	}
+	return true
 }
 
 // walk reads names until there are no more, f returns false or the budget is used up.
@@ -385,31 +394,24 @@ func (s *scan) typo(wrong int, budget *int) error {
 		return nil
 	}
 	s.nearNames(wrong)
-	n, wholes := uint8(len(s.slots)-1), uint8(0)
-	driver, least := -1, sl.nearTotal
-	for i := range s.slots {
-		if i == wrong {
-			continue
-		}
+	wholes := uint8(0)
+	others := slices.DeleteFunc(s.byRareness(), func(i int) bool { return i == wrong })
+	for _, i := range others {
 		if s.slots[i].whole >= 0 {
 			wholes++
 		}
-		if s.slots[i].total < least {
-			driver, least = i, s.slots[i].total
-		}
 	}
-	ranges := slices.Clone(sl.nearBegun)
-	if driver >= 0 {
-		ranges = []rng{s.slots[driver].begun}
+	u := s.p.union(sl.nearBegun)
+	if len(others) > 0 && s.slots[others[0]].total < sl.nearTotal {
+		u = s.p.union([]rng{s.slots[others[0]].begun})
 	}
-	u := s.p.union(ranges)
 	have := map[uint32]bool{}
 	return s.walk(u.next, *budget, func(entry, name uint32, ids []uint32) bool {
 		*budget--
-		r := s.rank(ids, wrong)
-		if r.matched < n || slices.ContainsFunc(ids, sl.begun.has) || !slices.ContainsFunc(ids, sl.isNear) {
+		if !s.hasAll(others, ids) || slices.ContainsFunc(ids, sl.begun.has) || !slices.ContainsFunc(ids, sl.isNear) {
 			return true
 		}
+		r := s.rank(ids, wrong)
 		r.matched++
 		r.tier = tierTypo
 		if s.isNearName(ids, wrong) {
@@ -462,11 +464,6 @@ func (s *scan) nearNames(wrong int) {
 
 // some finds names that have some of the words: of each word, the rarest first, those with the highest scores.
 func (s *scan) some() error {
-	order := make([]int, len(s.slots))
-	for i := range order {
-		order[i] = i
-	}
-	sort.SliceStable(order, func(i, j int) bool { return s.slots[order[i]].total < s.slots[order[j]].total })
 	add := func(entry, name uint32, ids []uint32) bool {
 		if r := s.rank(ids, -1); int(r.matched) < len(s.slots) {
 			r.tier = tierSome
@@ -475,7 +472,7 @@ func (s *scan) some() error {
 		return true
 	}
 	budget := s.p.bounds.some / 2
-	for _, i := range order {
+	for _, i := range s.byRareness() {
 		sl := &s.slots[i]
 		if sl.total == 0 {
 			continue
