@@ -114,6 +114,9 @@ func (b *indexBuild) wrong() string {
 	case b.limit < 0 || b.page < 1:
 		return "--limit and --page must be positive"
 	}
+	if err := tool.KnownLanguages(commas(strings.ToLower(b.languages))); err != nil {
+		return "--languages: " + err.Error()
+	}
 	return ""
 }
 

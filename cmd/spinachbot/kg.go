@@ -195,7 +195,11 @@ What the file has already stays as it is.`, config.Data, config.Graph)
 		if cfg.KGFile == "" {
 			return misuse(e, "kg add: KG_FILE names the file that gets the entry: spinachbot kg add --kg-file graphs.yaml URL")
 		}
-		if err := o.Add(ctx, e.stdout, cfg.KGFile, *name, args[0]); err != nil {
+		draft, err := o.Draft(*name, args[0])
+		if err != nil {
+			return misuse(e, "kg add: %v", err)
+		}
+		if err := o.Add(ctx, e.stdout, cfg.KGFile, draft); err != nil {
 			return fail(e, fmt.Errorf("kg add: %w", err))
 		}
 		return exitOK

@@ -43,6 +43,9 @@ func TestKG(t *testing.T) {
 		w.Header().Set("Content-Type", "text/csv")
 	}))
 	defer csv.Close()
+	closed := httptest.NewServer(http.NotFoundHandler())
+	closed.Close()
+	gone := closed.URL + "/sparql"
 	environ := []string{"KG_FILE=graphs.yaml"}
 	steps := []struct {
 		args  string
@@ -62,9 +65,14 @@ func TestKG(t *testing.T) {
 		{"kg show embedded", 2, []string{"comes with the program"}},
 		{"index build --out ix --kg nope", 2, []string{`there is no graph "nope"`}},
 		{"index build --out ix --kg embedded", 0, []string{"entities"}},
+		{"index build --out iy --kg embedded --languages en,klingon,xx", 2, []string{`no language has the code "klingon", "xx"`}},
+		{"index build --out iy --kg embedded --languages bat-smg,simple,eo", 0, []string{"warning: the index has no entity",
+			"in the languages bat-smg, simple, eo"}},
 		{"index search --index ix --verify", 0, []string{"the checksums are right"}},
 		{"index search --index ix", 2, []string{"what shall be found?"}},
-		{"kg add ftp://x/", 1, []string{"is no http or https address"}},
+		{"kg add ftp://x/", 2, []string{"is no http or https address"}},
+		{"kg add " + address + " --name Büro", 2, []string{`"Büro" cannot be a graph's name`}},
+		{"kg add " + gone + " --name gone", 4, []string{"connection refused"}},
 		{"kg add " + csv.URL + " --name csv", 1, []string{"does not answer as a query service",
 			"text/csv instead of SPARQL results in JSON"}},
 		{"eval score --kg library,library x.json", 2, []string{"named twice"}},
@@ -87,6 +95,16 @@ func TestKG(t *testing.T) {
 		"what shall be found?") {
 		t.Errorf("a blank query: exit %d, %s", code, errs)
 	}
+	dead := "graphs: {dead: {endpoint: \"" + gone + "\"}}"
+	if err := os.WriteFile("dead.yaml", []byte(dead), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for args, code := range map[string]int{"kg shape --kg dead c:A": 4, "kg check dead": 1, "index build --out i --kg dead": 4} {
+		_, errs, got := invoke(t, []string{"KG_FILE=dead.yaml"}, strings.Fields(args)...)
+		if got != code || code == 4 && !strings.Contains(errs, "connection refused") {
+			t.Errorf("%s: exit %d, want %d: %s", args, got, code, errs)
+		}
+	}
 	cut := "graphs: {cut: {endpoint: \"" + address + "\", index: nowhere}}"
 	if err := os.WriteFile("cut.yaml", []byte(cut), 0o600); err != nil {
 		t.Fatal(err)
@@ -94,6 +112,21 @@ func TestKG(t *testing.T) {
 	if out, errs, code := invoke(t, []string{"KG_FILE=cut.yaml"}, "kg", "check", "cut"); code != 1 ||
 		!strings.Contains(out, "its index: ") {
 		t.Errorf("an index that is not there: exit %d, %s%s", code, out, errs)
+	}
+	damaged, err := os.ReadFile("ix/labels.idx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged[len(damaged)/3] ^= 1 // in a section, not in the directory
+	if err := os.WriteFile("damaged.idx", damaged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("cut.yaml", []byte(strings.Replace(cut, "nowhere", "damaged.idx", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, errs, code := invoke(t, []string{"KG_FILE=cut.yaml"}, "kg", "check", "cut"); code != 1 ||
+		!strings.Contains(out, "wrong checksum); build it again") {
+		t.Errorf("a damaged index: exit %d, %s%s", code, out, errs)
 	}
 	file, err := os.ReadFile("graphs.yaml")
 	if err != nil || strings.Count(string(file), "endpoint:") != 1 {

@@ -78,7 +78,7 @@ func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (o
 		return false, err
 	}
 	start := o.Clock.Now()
-	if _, err := service.Query(ctx, "ASK { ?s ?p ?o }"); err != nil {
+	if _, err := registry.Probe(ctx, service.Query); err != nil {
 		if ctx.Err() != nil {
 			return false, ctx.Err()
 		}
@@ -93,6 +93,10 @@ func (o *Opener) Checkup(ctx context.Context, w io.Writer, e *registry.Entry) (o
 			ok = false
 			fmt.Fprintf(w, "  %s\n", text.Clean(err.Error()))
 		} else {
+			if err := file.Verify(ctx); err != nil {
+				ok = false
+				fmt.Fprintf(w, "  its index: %s\n", text.Clean(err.Error()))
+			}
 			_ = file.Close() // it was only read
 		}
 	}
@@ -137,9 +141,18 @@ func one(s string) []string {
 	return []string{s}
 }
 
-// Add asks the endpoint at an address what its graph is, and adds an entry to a file. name is "" for one made of the
-// address. Progress and what was found are written to w. Errors say what to do.
-func (o *Opener) Add(ctx context.Context, w io.Writer, file, name, address string) error {
+// Draft makes the entry of an address of which nothing is known yet, for [Opener.Add]. name is "" for one made of the
+// address. The error says what is wrong with name or address.
+func (o *Opener) Draft(name, address string) (*registry.Entry, error) {
+	if name == "" {
+		name = registry.NameFor(address, o.Registry.Names())
+	}
+	return registry.EntryOf(name, address, &registry.Profile{Description: kg.Description{Dialect: "standard"}})
+}
+
+// Add asks the endpoint of a draft what its graph is, and adds an entry to a file. Progress and what was found are
+// written to w. Errors say what to do.
+func (o *Opener) Add(ctx context.Context, w io.Writer, file string, draft *registry.Entry) error {
 	if file == "" {
 		return errors.New("KG_FILE names the file that gets the entry; set it, for example KG_FILE=graphs.yaml")
 	}
@@ -147,13 +160,7 @@ func (o *Opener) Add(ctx context.Context, w io.Writer, file, name, address strin
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if name == "" {
-		name = registry.NameFor(address, o.Registry.Names())
-	}
-	draft, err := registry.EntryOf(name, address, &registry.Profile{Description: kg.Description{Dialect: "standard"}})
-	if err != nil {
-		return err
-	}
+	name, address := draft.Name, draft.Address
 	service, err := o.Service(draft)
 	if err != nil {
 		return err
@@ -198,7 +205,13 @@ func (o *Opener) Shape(ctx context.Context, names, class, lang string) (*kg.Shap
 	if err != nil {
 		return nil, err
 	}
-	return shapeOf(ctx, sources.Main(), class, lang)
+	s, err := shapeOf(ctx, sources.Main(), class, lang)
+	if kg.KindOf(err) == kg.BadID { // an unknown prefix matters less than a service that is down
+		if _, down := registry.Probe(ctx, sources.Main().Graph.Query); down != nil {
+			err = down
+		}
+	}
+	return s, err
 }
 
 func shapeOf(ctx context.Context, s *tool.Source, class, lang string) (*kg.Shape, error) {

@@ -308,7 +308,7 @@ func (o *Opener) complete(ctx context.Context, e *registry.Entry, s *tool.Source
 }
 
 // measureTime is how long a question waits for what its graph lacks.
-const measureTime = 30 * time.Second
+const measureTime = 15 * time.Second
 
 // measure measures what a graph lacks and keeps it. It only helps, so its failures are logged.
 func (o *Opener) measure(ctx context.Context, e *registry.Entry, s *tool.Source) {

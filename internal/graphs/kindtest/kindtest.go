@@ -42,7 +42,11 @@ func Opener(dir string) *graphs.Opener {
 func Add(ctx context.Context, dir, address string) (s *tool.Source, entry string, err error) {
 	o, file := Opener(dir), filepath.Join(dir, "graphs.yaml")
 	var out bytes.Buffer
-	if err := o.Add(ctx, &out, file, "added", address); err != nil {
+	draft, err := o.Draft("added", address)
+	if err != nil {
+		return nil, "", err
+	}
+	if err := o.Add(ctx, &out, file, draft); err != nil {
 		return nil, "", err
 	}
 	if o.Registry, err = graphs.ReadFile(file); err != nil {

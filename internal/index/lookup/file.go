@@ -223,7 +223,7 @@ func (f *File) Search(ctx context.Context, q Query) (page Page, err error) {
 	return page, err
 }
 
-// Get returns the entry of an IRI, in the language when there is one.
+// Get returns the entry of an IRI in the language that [Prefer] prefers.
 func (f *File) Get(_ context.Context, iri, language string) (e Entry, ok bool, err error) {
 	err = f.use(func(im *image) error {
 		e, ok = im.get(iri, language)

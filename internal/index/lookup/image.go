@@ -86,31 +86,29 @@ func (im *image) search(ctx context.Context, q Query, e Embedder) (page Page, er
 		done := page.cut(q, len(all), func(i int) Hit {
 			f := &all[i]
 			return Hit{Entry: f.r.Entry, Name: f.r.text(uint32(f.name)), Match: f.rank.match()}
-		}, im.get)
+		}, im.in)
 		if done || !full {
 			return page, nil
 		}
 	}
 }
 
-// get returns the entry of an IRI, in the language when there is one, else the first.
+// in is get where it is of use: an index of one language has no better one.
+func (im *image) in(iri, language string) (Entry, bool) {
+	if slices.ContainsFunc(im.parts, func(p *part) bool { return len(p.size.Languages) > 1 }) {
+		return im.get(iri, language)
+	}
+	return Entry{}, false
+}
+
+// get returns the entry of an IRI in the language that [Prefer] prefers, the first one of equally good.
 func (im *image) get(iri, language string) (e Entry, ok bool) {
 	for _, p := range im.parts {
-		first, inLanguage := int64(-1), false
 		p.entriesOf(iri, func(i uint32) {
-			if inLanguage {
-				return
-			}
-			if r := p.record(i); r.Language == language {
-				e, ok, inLanguage = r.Entry, true, true
-			}
-			if first < 0 {
-				first = int64(i)
+			if r := p.record(i); !ok || Prefer(r.Language, language) < Prefer(e.Language, language) {
+				e, ok = r.Entry, true
 			}
 		})
-		if !inLanguage && first >= 0 {
-			e, ok = p.record(uint32(first)).Entry, true
-		}
 		if ok {
 			return e, true
 		}

@@ -63,7 +63,7 @@ type Entry struct {
 type Query struct {
 	Text     string
 	Type     Type     // Any: both
-	Language string   // labels and descriptions of hits are shown in it when the index has them; "": as found
+	Language string   // labels and descriptions of hits are shown in it when the index has them, see [Prefer]
 	Offset   int      // hits to leave out at the top, for paging
 	Limit    int      // 1 to MaxHits with Offset; 0 means DefaultLimit
 	Among    []string // only these IRIs; nil means all, an empty list none; unknown ones are ignored
@@ -117,7 +117,7 @@ type Page struct {
 type Searcher interface {
 	// Search returns a page of hits. An empty text finds nothing. Errors: ErrQuery, ErrCorrupt, ctx's.
 	Search(ctx context.Context, q Query) (Page, error)
-	// Get returns the entry of an IRI, in the language when there is one, else in any.
+	// Get returns the entry of an IRI in the language that [Prefer] prefers.
 	Get(ctx context.Context, iri, language string) (entry Entry, found bool, err error)
 }
 
@@ -173,7 +173,21 @@ func (q *Query) allows() func(e *Entry) bool {
 	return func(e *Entry) bool { return (q.Type == Any || e.kind() == q.Type) && (in == nil || in[e.IRI]) }
 }
 
-// cut fills the page with the asked part of n hits, each IRI once, its entry in the language asked where get has it.
+// Prefer says how good a language is for who asked for one: 0 for that one, then English, then "mul" (Wikidata's for all
+// languages), then any other.
+func Prefer(language, asked string) int {
+	switch {
+	case asked != "" && strings.EqualFold(language, asked):
+		return 0
+	case strings.EqualFold(language, "en"):
+		return 1
+	case strings.EqualFold(language, "mul"):
+		return 2
+	}
+	return 3
+}
+
+// cut fills the page with the asked part of n hits, each IRI once, its entry in the best language that get has.
 // done says that there are more hits than the page holds.
 func (p *Page) cut(q Query, n int, hit func(i int) Hit, get func(iri, language string) (Entry, bool)) (done bool) {
 	p.Hits = nil
@@ -190,8 +204,8 @@ func (p *Page) cut(q Query, n int, hit func(i int) Hit, get func(iri, language s
 			p.More = true
 			return true
 		default:
-			if q.Language != "" && !strings.EqualFold(h.Language, q.Language) {
-				if e, ok := get(h.IRI, q.Language); ok {
+			if now := Prefer(h.Language, q.Language); now > 0 && (q.Language != "" || now > 1) {
+				if e, ok := get(h.IRI, q.Language); ok && Prefer(e.Language, q.Language) < now {
 					h.Entry = e
 				}
 			}

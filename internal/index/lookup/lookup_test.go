@@ -209,3 +209,31 @@ func TestNearIsTheDefinition(t *testing.T) {
 		}
 	}
 }
+
+// TestHitLanguage: an entity with names in several languages is shown in the asker's, then in English, then in the one
+// for all languages, whatever name was found.
+func TestHitLanguage(t *testing.T) {
+	var entries []Entry
+	for _, l := range []string{"de", "mul", "en", "fr"} {
+		entries = append(entries, Entry{IRI: "q:x", Label: "Same", Language: l, Infos: []string{l}, Aliases: []string{"in " + l}})
+	}
+	for _, tt := range []struct{ text, asked, left, want string }{
+		{"same", "", "de mul en fr", "en"}, {"in fr", "", "de mul en fr", "en"}, {"same", "fr", "de mul en fr", "fr"},
+		{"in de", "it", "de mul en fr", "en"}, {"same", "it", "de mul fr", "mul"}, {"same", "", "fr mul", "mul"},
+		{"in fr", "it", "fr de", "fr"},
+	} {
+		kept := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return !strings.Contains(tt.left, e.Language) })
+		im, _ := imageOf(t, kept)
+		q, err := Query{Text: tt.text, Language: tt.asked}.normal()
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, err := im.search(context.Background(), q, nil)
+		two, err2 := NewMemory(kept).Search(context.Background(), q)
+		for _, p := range []Page{one, two} {
+			if err != nil || err2 != nil || len(p.Hits) != 1 || p.Hits[0].Language != tt.want {
+				t.Errorf("%+v: %+v, %v %v", tt, p.Hits, err, err2)
+			}
+		}
+	}
+}

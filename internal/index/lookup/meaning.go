@@ -278,7 +278,7 @@ func (im *image) byMeaning(ctx context.Context, q Query, e Embedder) (Page, erro
 		return Page{}, err
 	}
 	p.Note = cmp.Or(p.Note, note)
-	p.cut(q, len(all), func(i int) Hit { return s.hit(all[i]) }, im.get)
+	p.cut(q, len(all), func(i int) Hit { return s.hit(all[i]) }, im.in)
 	return p, nil
 }
 

@@ -88,7 +88,7 @@ func (m *Memory) Embed(e Embedder) *Memory {
 // Len is the number of entries.
 func (m *Memory) Len() int { return len(m.entries) }
 
-// Get returns the entry of an IRI, in the language when there is one.
+// Get returns the entry of an IRI in the language that [Prefer] prefers.
 func (m *Memory) Get(_ context.Context, iri, language string) (Entry, bool, error) {
 	e, ok := m.get(iri, language)
 	return e, ok, nil
@@ -96,15 +96,12 @@ func (m *Memory) Get(_ context.Context, iri, language string) (Entry, bool, erro
 
 func (m *Memory) get(iri, language string) (Entry, bool) {
 	at := m.byIRI[iri]
-	for _, i := range at {
-		if m.entries[i].Language == language {
-			return m.entries[i], true
-		}
+	if len(at) == 0 {
+		return Entry{}, false
 	}
-	if len(at) > 0 {
-		return m.entries[at[0]], true
-	}
-	return Entry{}, false
+	return m.entries[slices.MinFunc(at, func(a, b int32) int {
+		return cmp.Compare(Prefer(m.entries[a].Language, language), Prefer(m.entries[b].Language, language))
+	})], true
 }
 
 // found is a matching entry, by its place.

@@ -124,16 +124,24 @@ func (c *Client) Search(ctx context.Context, q lookup.Query) (lookup.Page, error
 	hits = strong(hits)
 	p.More = len(hits) > q.Limit
 	p.Hits = hits[:min(len(hits), q.Limit)]
-	for i := range p.Hits {
-		if h := &p.Hits[i]; q.Language != "" && !strings.EqualFold(h.Language, q.Language) {
-			if e, ok, err := c.Get(ctx, h.IRI, q.Language); err != nil {
-				return p, err
-			} else if ok {
-				h.Entry = e
-			}
+	return p, c.translate(ctx, p.Hits, q.Language)
+}
+
+// translate shows hits in the language that [lookup.Prefer] prefers.
+func (c *Client) translate(ctx context.Context, hits []lookup.Hit, language string) error {
+	for i := range hits {
+		h := &hits[i]
+		now := lookup.Prefer(h.Language, language)
+		if h.Language == "" || now == 0 || now == 1 && language == "" {
+			continue
+		}
+		if e, ok, err := c.Get(ctx, h.IRI, language); err != nil {
+			return err
+		} else if ok && lookup.Prefer(e.Language, language) < now {
+			h.Entry = e
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // hits asks for one more hit than the limit.
@@ -182,12 +190,13 @@ func strong(hits []lookup.Hit) []lookup.Hit {
 	})
 }
 
-// Get returns the entry of an IRI, in the language when there is one, else in any.
+// Get returns the entry of an IRI in the language that [lookup.Prefer] prefers.
 func (c *Client) Get(ctx context.Context, iri, language string) (e lookup.Entry, found bool, err error) {
 	body, err := json.Marshal(dsl{"size": 1, "track_total_hits": false, "sort": []dsl{{"_score": "desc"},
 		{"score": "desc"}}, "query": dsl{"bool": dsl{
-		"filter": []dsl{{"term": dsl{"iri": iri}}, {"term": dsl{"first": true}}}, "should": []dsl{constant(1,
-			dsl{"term": dsl{"language": language}})}}}})
+		"filter": []dsl{{"term": dsl{"iri": iri}}, {"term": dsl{"first": true}}}, "should": []dsl{
+			constant(4, dsl{"term": dsl{"language": language}}), constant(2, dsl{"term": dsl{"language": "en"}}),
+			constant(1, dsl{"term": dsl{"language": "mul"}})}}}})
 	if err != nil {
 		return e, false, err
 	}

@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
+
+	"golang.org/x/text/language"
 
 	"github.com/spinachbot/spinachbot/internal/index/build"
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
@@ -60,8 +64,34 @@ func (b *Build) Run(ctx context.Context) (err error) {
 	}
 	b.Log(fmt.Sprintf("%s: %d entities and %d properties with %d names, %.1f MB", path, h.Entities, h.Properties, h.Names,
 		float64(size)/1e6))
-	if h.Entities+h.Properties == 0 {
+	switch {
+	case h.Entities+h.Properties == 0:
 		return errors.New("the index is empty: nothing with a name was found")
+	case h.Entities == 0 && (b.Graph != nil || b.Entities != ""):
+		b.Log("warning: the index has no entity: none with a name was found" + b.narrowed())
+	}
+	return nil
+}
+
+// narrowed says what the names were narrowed to.
+func (b *Build) narrowed() string {
+	if b.Graph == nil || len(b.Graph.Languages) == 0 {
+		return ""
+	}
+	return " in the languages " + strings.Join(b.Graph.Languages, ", ")
+}
+
+// KnownLanguages says which of some codes name no language, by the registry of IANA and Wikidata's additions to it.
+func KnownLanguages(codes []string) error {
+	var wrong []string
+	for _, c := range codes {
+		base, _, _ := strings.Cut(c, "-")
+		if _, err := language.ParseBase(base); err != nil && base != "simple" && base != "eml" {
+			wrong = append(wrong, strconv.Quote(c))
+		}
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("no language has the code %s; codes are such as en, de, pt-br", strings.Join(wrong, ", "))
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (n *names) GetMany(ctx context.Context, iris []string, language string) (ma
 	}
 	out := map[string]lookup.Entry{}
 	for _, e := range all {
-		if _, ok := out[e.IRI]; !ok || strings.EqualFold(e.Language, language) {
+		if old, ok := out[e.IRI]; !ok || lookup.Prefer(e.Language, language) < lookup.Prefer(old.Language, language) {
 			out[e.IRI] = e
 		}
 	}

@@ -57,7 +57,11 @@ func (l *lacking) say(format string, args ...any) {
 	l.out = append(l.out, fmt.Sprintf(format, args...))
 }
 
+// ask runs a query. After a service that did not answer the first one, it asks no more.
 func (l *lacking) ask(query string) (*kg.Table, bool) {
+	if l.answered == 0 && kg.KindOf(l.err) == kg.Down {
+		return nil, false
+	}
 	ctx, cancel := context.WithTimeout(l.ctx, askTime)
 	defer cancel()
 	t, err := l.query(ctx, query)

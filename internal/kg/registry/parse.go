@@ -220,7 +220,12 @@ func (r *reader) entry(name string, k, n *yaml.Node) *Entry {
 	if len(e.Labels) == 0 {
 		e.Labels = []string{"rdfs:label"}
 	}
-	if len(e.Types) == 0 {
+	switch {
+	case len(e.Types) > 0:
+	case e.Statements == kg.Wikibase:
+		e.Types = []string{"wdt:P31"}
+		e.Subclass = cmp.Or(e.Subclass, "wdt:P279")
+	default:
 		e.Types = []string{"rdf:type"}
 	}
 	e.Title = cmp.Or(e.Title, name)

@@ -79,17 +79,32 @@ func (a *asker) note(format string, args ...any) {
 	}
 }
 
+// Probe asks an endpoint whether its graph holds anything. It waits for an answer as long as for one other question.
+// Errors are the endpoint's, or ctx's.
+func Probe(ctx context.Context, query Query) (some bool, err error) {
+	tctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	t, err := query(tctx, "SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 1")
+	switch {
+	case err == nil:
+		return len(t.Rows) > 0, nil
+	case tctx.Err() != nil && ctx.Err() == nil:
+		return false, kg.Errorf(kg.Down, "no answer within %s", askTime)
+	}
+	return false, err
+}
+
 // Ask asks an endpoint what an entry for it must say: its vocabulary, languages, prefixes and statement model.
 // Questions that it cannot answer in time are left out with a note. The error is the endpoint's answer to the very
 // first one.
 func Ask(ctx context.Context, query Query) (*Profile, error) {
 	p := &Profile{Triples: -1, Description: kg.Description{Dialect: "standard", Statements: kg.Plain}}
 	a := &asker{query: query, p: p, said: map[string]bool{}}
-	t, err := query(ctx, "SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 1")
+	some, err := Probe(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	if len(t.Rows) == 0 {
+	if !some {
 		a.note("the graph is empty, as far as the endpoint shows it")
 	}
 	if rows, ok := a.ask(ctx, "the number of triples", "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"); ok &&

@@ -2,6 +2,7 @@ package registry_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -191,4 +192,25 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestWikibaseDefaults: a Wikibase's classes are found as Wikibases have them, unless the file says otherwise.
+func TestWikibaseDefaults(t *testing.T) {
+	r, err := registry.Read("f", []byte(`graphs:
+  a: {endpoint: "http://x/", statements: wikibase}
+  b: {endpoint: "http://x/", statements: wikibase, types: [wdt:P1], subclass: wdt:P2}
+  c: {endpoint: "http://x/"}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"a": "[wdt:P31] wdt:P279", "b": "[wdt:P1] wdt:P2", "c": "[rdf:type] "} {
+		e, err := r.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(e.Types, " ", e.Subclass); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
 }

@@ -108,6 +108,25 @@ func TestBadEndpoints(t *testing.T) {
 	}
 }
 
+// TestNobody: an address where nothing answers is told at once; asking again would take seconds.
+func TestNobody(t *testing.T) {
+	srv := httptest.NewServer(http.NotFoundHandler())
+	srv.Close()
+	for address, says := range map[string]string{srv.URL: "connection refused", "http://nowhere.invalid/": "no host nowhere.invalid"} {
+		s, clock := serve(t, http.NotFound, func(c *Config) { c.Retry = politehttp.Policy{} })
+		s.cfg.Address = address
+		rt, err := politehttp.NewTransport(politehttp.Options{Hosts: []string{address}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.hc.Transport = rt
+		_, err = s.Query(t.Context(), "ASK { ?s ?p ?o }")
+		if kg.KindOf(err) != kg.Down || !strings.Contains(err.Error(), says) || !clock.Now().Equal(noon) {
+			t.Errorf("%s: %v after %s", address, err, clock.Now().Sub(noon))
+		}
+	}
+}
+
 // endless sends rows until the client has gone.
 func endless(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", resultsJSON)

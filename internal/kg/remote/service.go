@@ -20,12 +20,15 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
+	"syscall"
 	"time"
 
 	"github.com/spinachbot/spinachbot/internal/kg"
@@ -106,7 +109,8 @@ type Answer struct {
 }
 
 // Do sends the request that build makes, waiting for its turn, and passes the answer to read, which returns what is
-// wrong with it, or nil. Temporary failures are tried again.
+// wrong with it, or nil. Temporary failures are tried again, but for a connection that is refused and a host that does
+// not exist.
 func (s *Service) Do(ctx context.Context, build func(ctx context.Context) (*http.Request, error), read func(Answer,
 	time.Time) *kg.Error) error {
 	for attempt := 1; ; attempt++ {
@@ -164,10 +168,10 @@ func (s *Service) again(ctx context.Context, attempt int, e *kg.Error) bool {
 	if attempt >= s.cfg.Retry.Attempts {
 		return false
 	}
-	switch e.Kind {
-	case kg.RateLimited:
+	switch {
+	case e.Kind == kg.RateLimited:
 		return e.RetryAfter <= maxWait
-	case kg.Down:
+	case e.Kind == kg.Down && nobody(e.Err) == "":
 		wait, again := s.cfg.Retry.Next(attempt, downResult(e), s.clock.Now(), s.rnd())
 		return again && s.clock.Sleep(ctx, wait) == nil
 	}
@@ -227,5 +231,17 @@ func (s *Service) netError(ctx, tctx context.Context, err error) error {
 	case errors.As(err, &refused):
 		return &kg.Error{Kind: kg.Refused, Message: refused.Error(), Err: err}
 	}
-	return &kg.Error{Kind: kg.Down, Message: "the connection failed or broke off", Err: err}
+	return &kg.Error{Kind: kg.Down, Message: cmp.Or(nobody(err), "the connection failed or broke off"), Err: err}
+}
+
+// nobody says that nothing is at an address, "" when that is not known. Asking again within seconds does not help.
+func nobody(err error) string {
+	var name *net.DNSError
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing answers at this address (connection refused); start the service, or correct the address"
+	case errors.As(err, &name) && name.IsNotFound:
+		return "there is no host " + name.Name + "; correct the address"
+	}
+	return ""
 }
