@@ -171,7 +171,7 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	if a := f.Answer; a != nil {
 		out.Confidence, out.Probed = r.confidence(a), r.state.Probed(a)
 		if err := b.Record(ctx, Event{Event: "final", SPARQL: a.SPARQL, Ran: a.Ran, KG: a.KG, Table: a.Table,
-			Endpoint: a.Endpoint}); err != nil {
+			Endpoint: a.Endpoint, Columns: a.Columns, Assumed: a.Assumed, Open: a.Open}); err != nil {
 			return err
 		}
 	}
@@ -188,6 +188,10 @@ func (r *run) findLanguage(ctx context.Context, b *event.Branch) error {
 	r.Language = tool.English
 	if l, ok := tool.LanguageOf(r.Question.Language); ok && r.Question.Language != "" {
 		r.Language = l
+		return nil
+	}
+	if r.Preset.Language == preset.Detect {
+		r.Language = tool.GuessLanguage(r.Question.Text)
 		return nil
 	}
 	if l, ok := tool.LanguageOf(r.Preset.Language); ok && r.Preset.Language != "" {

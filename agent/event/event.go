@@ -78,6 +78,9 @@ type Event struct {
 	KG         string         `json:"kg,omitempty"` // name of the graph
 	Table      *kg.Table      `json:"table,omitempty"`
 	Endpoint   string         `json:"endpoint,omitempty"`
+	Columns    []string       `json:"columns,omitempty"` // of Table, those that answer; none: not said
+	Assumed    string         `json:"assumed,omitempty"` // the reading that was chosen
+	Open       string         `json:"open,omitempty"`    // what was left open
 	Detail     string         `json:"detail,omitempty"`
 	Report     string         `json:"report,omitempty"`
 	Language   string         `json:"language,omitempty"`

@@ -52,7 +52,8 @@ type Preset struct {
 	Probe    probe.Settings `json:"probe"`
 	Examples Examples       `json:"examples"`
 	Notes    Notes          `json:"notes"`
-	// code of the labels' language when the question's is not known; "": the model is asked what the question is in
+	// code of the labels' language when the question's is not known; "": the model is asked what the question is in;
+	// "detect": the program guesses it by the question's words
 	Language string `json:"language"`
 
 	Exemplars Exemplars `json:"exemplars"`
@@ -106,6 +107,9 @@ func NoteTaker() *Preset {
 	}
 	return p
 }
+
+// Detect is the language of a preset for which the program guesses the question's.
+const Detect = "detect"
 
 // Names returns the names of the presets that are part of the program, the usual one first.
 func Names() []string {
@@ -252,7 +256,7 @@ func (p *Preset) check() error {
 		want(slices.Contains(variant.Kinds, k), fmt.Sprintf(`"probe": "off" has %q; the kinds are %v`, k, variant.Kinds))
 	}
 	_, known := tool.LanguageOf(p.Language)
-	want(p.Language == "" || known, fmt.Sprintf(`"language": %q is not the code of a language`, p.Language))
+	want(p.Language == "" || p.Language == Detect || known, fmt.Sprintf(`"language": %q is not the code of a language`, p.Language))
 	want(p.Examples.Force == "" || p.tools.Find(p.Examples.Force) != nil,
 		fmt.Sprintf(`"examples": "force" is %q, which is not one of "tools"`, p.Examples.Force))
 	want(min(p.Show.Items, p.Show.Properties, p.Show.Examples, p.Show.Rows.Tail) >= 0,

@@ -3,6 +3,7 @@ package preset
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func TestBuiltin(t *testing.T) {
 func TestSpinach(t *testing.T) {
 	p := Default()
 	if p.Limits != (Limits{15, 30, 4}) || p.Sampling.Temperature != 1 ||
-		p.Sampling.TopP != 0.9 || p.Sampling.MaxTokens != 2000 || p.Rules != (Rules{Repeat: "restore", Stop: "restore",
+		p.Sampling.TopP != 0.9 || p.Sampling.MaxTokens != 2000 || !reflect.DeepEqual(p.Rules, Rules{Repeat: "restore", Stop: "restore",
 		NoAction: "nudge", TrimLimit: true, Count: true, Guard: "name"}) ||
 		p.Show.Rows != (render.Window{Whole: 10, Head: 5, Tail: 5}) ||
 		p.Show.Items != 8 || p.Show.Properties != 4 || p.Protocol != "text" || len(p.Tools) != 5 ||

@@ -20,13 +20,24 @@ type Rules struct {
 	TrimLimit bool   `json:"trim_limit"` // remove an exploring LIMIT 10 from the end of the final query
 	Count     bool   `json:"count"`      // tell the model how many steps are left
 	Guard     string `json:"guard"`      // what is done about IDs that were not shown, see [GuardOff]
+	// IDs that need not be shown: every expert knows them
+	Known []string `json:"known"`
+	// the conversation only grows, so that a provider's cache of its beginning holds: what was refused or could not be
+	// read stays in it, and says why
+	Append bool `json:"append"`
+	Number bool `json:"number"` // each observation begins with the number of its step
+	// the answer's columns are compared with those that were announced and with the question, see shape.go in step
+	Shape bool `json:"shape"`
+	// look up the names and relations of the question before the model's first turn
+	Beforehand bool `json:"beforehand"`
 }
 
 // What follows a repetition.
 const (
 	// a call equal to one still in the state is refused; the second refusal in a row restores the state before it
 	RepeatRestore = "restore"
-	RepeatNone    = "none" // it is carried out
+	RepeatRefuse  = "refuse" // the same, and it is refused every time
+	RepeatNone    = "none"   // it is carried out
 	// a reply equal to the one before it is not carried out, and the model is told; the next one ends the run
 	RepeatLoop = "loop"
 	RepeatEnd  = "end" // a reply equal to the one before it ends the run
@@ -62,10 +73,14 @@ func (r *Rules) check() error {
 				strings.Join(words, ", ")))
 		}
 	}
-	one(&r.Repeat, "repeat", RepeatRestore, RepeatNone, RepeatLoop, RepeatEnd)
+	one(&r.Repeat, "repeat", RepeatRestore, RepeatRefuse, RepeatNone, RepeatLoop, RepeatEnd)
 	one(&r.Stop, "stop", StopRestore, StopRefuse, StopAccept)
 	one(&r.NoAction, "no_action", "nudge", "end")
 	one(&r.Guard, "guard", GuardName, GuardOff, GuardLookUp, GuardRefuse, GuardKnown)
+	if r.Append && (r.Repeat == RepeatRestore || r.Stop == StopRestore || r.Count) {
+		wrong = append(wrong, errors.New(`"rules": "append" goes with neither "count" nor "restore", which take back `+
+			`what was said`))
+	}
 	if r.Messages < 0 {
 		wrong = append(wrong, errors.New(`"rules": "messages" is below 0`))
 	}

@@ -33,9 +33,14 @@ func (n Native) Messages(c Conversation) []llm.Message {
 		c.Notes)}}
 	for i := 0; i < len(c.Steps); {
 		turn := c.Steps[i]
+		if turn.Bad != nil {
+			ms = append(ms, badMessages(n.words, turn.Bad, turn.Notes)...)
+			i++
+			continue
+		}
 		m := llm.Message{Role: llm.Assistant, Content: turn.Thought, Reasoning: turn.Reasoning}
 		var results []llm.Message
-		for ; i < len(c.Steps) && (c.Steps[i].Turn == turn.Turn); i++ {
+		for ; i < len(c.Steps) && c.Steps[i].Bad == nil && c.Steps[i].Turn == turn.Turn; i++ {
 			x := c.Steps[i]
 			m.ToolCalls = append(m.ToolCalls, llm.ToolCall{ID: x.ID, Name: x.Action, Arguments: string(x.Args)})
 			results = append(results, llm.Message{Role: llm.ToolRole, ToolCallID: x.ID,
@@ -43,19 +48,19 @@ func (n Native) Messages(c Conversation) []llm.Message {
 		}
 		ms = append(append(ms, m), results...)
 	}
-	return append(ms, badMessages(n.words, c)...)
+	return append(ms, badMessages(n.words, c.Bad, c.BadNotes)...)
 }
 
 // badMessages are the message that could not be read and what is said about it. Every call must have a result; what is
 // wrong is said once, after the first.
-func badMessages(w words, c Conversation) []llm.Message {
-	if c.Bad == nil {
+func badMessages(w words, bad *llm.Choice, notes []string) []llm.Message {
+	if bad == nil {
 		return nil
 	}
-	note := strings.Join(c.BadNotes, "\n")
-	ms := []llm.Message{{Role: llm.Assistant, Content: render.Clip(render.Clean(c.Bad.Content), maxBad),
-		Reasoning: c.Bad.Reasoning}}
-	for i, call := range c.Bad.ToolCalls {
+	note := strings.Join(notes, "\n")
+	ms := []llm.Message{{Role: llm.Assistant, Content: render.Clip(render.Clean(bad.Content), maxBad),
+		Reasoning: bad.Reasoning}}
+	for i, call := range bad.ToolCalls {
 		if i == maxBadCalls {
 			break
 		}

@@ -41,6 +41,8 @@ type Exchange struct {
 	Observation          string
 	Notes                []string // what was said after it
 	Given                bool     // it was done before the model's first turn, without being asked for
+	// a message that could not be read, in place of a step; Notes are what was said about it
+	Bad *llm.Choice
 }
 
 // Conversation is what the model is shown.

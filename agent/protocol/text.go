@@ -42,21 +42,31 @@ func (Text) Prepare(*llm.Request, tool.Set, tool.Show) {}
 func (p Text) Messages(c Conversation) []llm.Message {
 	ms := []llm.Message{{Role: llm.System, Content: p.system(c.System)},
 		{Role: llm.User, Content: p.say("first", map[string]any{"Question": c.Question, "Notes": c.Notes, "Next": 1})}}
-	for i, x := range c.Steps {
+	next := 1
+	for _, x := range c.Steps {
+		if x.Bad != nil {
+			ms = append(ms, p.badTurn(x.Bad, x.Notes, next)...)
+			continue
+		}
+		next++
 		ms = append(ms, llm.Message{Role: llm.Assistant, Content: p.say("turn", x)},
 			llm.Message{Role: llm.User, Content: p.say("observation", map[string]any{"Observation": x.Observation,
-				"Notes": x.Notes, "Next": i + 2})})
+				"Notes": x.Notes, "Next": next})})
 	}
 	if c.Bad != nil {
-		bad := c.Bad.Content
-		if bad == "" {
-			bad = "(nothing)"
-		}
-		ms = append(ms, llm.Message{Role: llm.Assistant, Content: render.Guard(render.Clip(bad, maxBad))},
-			llm.Message{Role: llm.User, Content: p.say("again", map[string]any{"Notes": c.BadNotes,
-				"Next": len(c.Steps) + 1})})
+		ms = append(ms, p.badTurn(c.Bad, c.BadNotes, next)...)
 	}
 	return ms
+}
+
+// badTurn is a message that could not be read, and what is said about it.
+func (p Text) badTurn(bad *llm.Choice, notes []string, next int) []llm.Message {
+	content := bad.Content
+	if content == "" {
+		content = "(nothing)"
+	}
+	return []llm.Message{{Role: llm.Assistant, Content: render.Guard(render.Clip(content, maxBad))},
+		{Role: llm.User, Content: p.say("again", map[string]any{"Notes": notes, "Next": next})}}
 }
 
 // Read reads a turn as models really write it, see [textReader.parse].

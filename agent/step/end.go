@@ -24,7 +24,10 @@ func (r *Runner) end(ctx context.Context, b *event.Branch, s State, turn protoco
 		return Child{State: s, Outcome: Unreadable}, nil
 	}
 	if ref := s.judgeStop(r.Preset.Rules, end); ref != nil {
-		return r.refusedChild(s, turn, call, ref), nil
+		return r.refuse(ctx, b, s, turn, call, ref)
+	}
+	if ref := r.shapeless(&s, end); ref != nil {
+		return r.refuse(ctx, b, s, turn, call, ref)
 	}
 	if end.NoAnswer {
 		f := Final{Text: end.Text, Ending: event.Ending{Reason: event.NotFound, Detail: end.Why}}
@@ -52,6 +55,7 @@ func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protoc
 	s.at = b.At()
 	if err == nil {
 		s.unseen = i >= 0 && s.steps[i].unseen || i < 0 && len(r.env(b, s).Unseen(query)) > 0
+		answer.Columns, answer.Assumed, answer.Open = answerColumns(answer.Table.Vars, end.Columns), end.Assumed, end.Open
 		return r.answered(ctx, b, s, turn, call, Final{Answer: answer, Text: end.Text})
 	}
 	var u *unfit
@@ -73,7 +77,7 @@ func (r *Runner) stop(ctx context.Context, b *event.Branch, s State, turn protoc
 		return Child{State: s, Outcome: Ended, Final: &Final{Attempt: u.attempt, Ending: event.Ending{
 			Reason: event.CannotPublish, Detail: u.text, Cause: u.cause}}}, nil
 	}
-	return r.refusedChild(s, turn, call, ref), nil
+	return r.refuse(ctx, b, s, turn, call, ref)
 }
 
 // ending says how a run ended that had to accept a query without a result.

@@ -100,7 +100,7 @@ func (r *Runner) say(name string, data any) string { return r.Preset.Own(name, d
 // earlier turns and in the rules count as seen.
 func (r *Runner) Start(at int) State {
 	s := State{at: at, root: at, messages: 2}
-	s = r.seeing(s, r.Question.Text+"\n"+r.Exemplars+"\n"+r.Preset.Say("act.tmpl", map[string]any{}), nil)
+	s = r.seeing(s, r.Question.Text+"\n"+strings.Join(r.Preset.Rules.Known, " ")+"\n"+r.Exemplars+"\n"+r.Preset.Say("act.tmpl", map[string]any{}), nil)
 	for _, t := range r.Question.History {
 		s = r.seeing(s, t.Question+"\n"+t.SPARQL, nil)
 		for _, x := range t.Steps {
@@ -241,7 +241,19 @@ func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 		}
 		s = c.State
 	}
+	c.State = r.counted(c.State)
 	return c, nil
+}
+
+// counted returns a state with the word that few steps are left, at the end of a conversation that only grows.
+func (r *Runner) counted(s State) State {
+	most, _ := left(r.Meter.limits, len(s.steps), s.actions)
+	if hint := r.hurry(most - len(s.steps)); r.Preset.Rules.Append && len(hint) > 0 && len(s.steps) > 0 {
+		s.steps = slices.Clone(s.steps)
+		last := &s.steps[len(s.steps)-1]
+		last.notes = append(slices.Clip(last.notes), hint...)
+	}
+	return s
 }
 
 // carry judges a call and carries it out or refuses it.
@@ -256,11 +268,14 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 	}
 	key := call.Tool.KeyOf(call.Args)
 	if ref := s.judge(r.Preset.Rules, key); ref != nil {
-		return r.refusedChild(s, turn, call, ref), nil
+		return r.refuse(ctx, b, s, turn, call, ref)
 	}
 	next, failure, err := r.perform(ctx, b, s, r.env(b, s), turn, call)
 	if err != nil {
 		return Child{}, err
+	}
+	if next.returns == nil {
+		next.returns = tool.Returns(call.Tool, call.Args)
 	}
 	if call.Tool.Final && next.steps[len(next.steps)-1].result {
 		return r.finish(ctx, b, next, turn)
@@ -296,7 +311,7 @@ func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *too
 	if k.query == "" && call.Tool.Query {
 		k.query = call.Shown
 	}
-	if r.Preset.Toolset().Find(tool.RowsName) != nil {
+	if r.Preset.Rules.Shape || r.Preset.Toolset().Find(tool.RowsName) != nil {
 		k.table = firstRows(res.Table)
 	}
 	if turn.More {
@@ -402,11 +417,23 @@ func (r *Runner) conversation(s State) protocol.Conversation {
 	if s.bad != nil {
 		c.BadNotes = append([]string{s.hint}, counter[max(0, len(counter)-1):]...)
 	}
+	asides := func(after int) {
+		for _, a := range s.asides {
+			if a.after == after {
+				c.Steps = append(c.Steps, protocol.Exchange{Bad: &a.bad, Notes: []string{a.note}})
+			}
+		}
+	}
+	asides(0)
 	for i, k := range s.steps {
+		if r.Preset.Rules.Number {
+			k.Observation = r.say("numbered", map[string]any{"N": i + 1, "Text": k.Observation})
+		}
 		c.Steps = append(c.Steps, protocol.Exchange{Turn: k.turn, Thought: k.Thought, Reasoning: k.reasoning,
 			ID: k.call.ID, Action: k.Action, Argument: k.Argument,
 			Args: k.call.Args, Observation: k.Observation, Given: k.given, Notes: append(append([]string(nil), k.notes...),
 				notes(i+1)...)})
+		asides(i + 1)
 	}
 	return c
 }

@@ -50,8 +50,17 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 }
 
 // Begin puts into the conversation what the preset has the model see before its first turn: solved questions that are
-// like this one.
+// like this one, and what the question names.
 func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
+	if r.Preset.Rules.Beforehand {
+		tools, err := tool.Select([]string{tool.BeforehandName})
+		if err != nil {
+			return s, err
+		}
+		if s, err = r.Give(ctx, s, tools[0], map[string]any{}, nil); err != nil {
+			return s, err
+		}
+	}
 	x := r.Preset.Examples
 	if x.N <= 0 || x.Force == "" {
 		return s, nil

@@ -29,6 +29,11 @@ type Answer struct {
 	Endpoint string
 	// labels of the Q and P IDs in the query and in the table's first rows, in the asker's language
 	Labels map[string]string
+	// the columns that answer, as the model says; the others are for people. nil where it does not say: then every
+	// column counts
+	Columns []string
+	Assumed string // the reading that the model chose, in the asker's language; may be empty
+	Open    string // what it left open, likewise
 }
 
 // unfit says, in words for the model, why a query cannot be published: it has no posting form, or its last run failed

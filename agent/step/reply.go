@@ -2,6 +2,7 @@ package step
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/event"
@@ -9,6 +10,7 @@ import (
 	"github.com/spinachbot/spinachbot/agent/protocol"
 	"github.com/spinachbot/spinachbot/agent/render"
 	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/kg"
 )
 
 // unreadable is the child of a turn that could not be read: the model is told why. By the preset's rules a turn without
@@ -33,10 +35,15 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 	s.formatErrors++
 	s.messages += 2
 	s.reply = p.choice.Content
-	s.bad, s.hint = &p.choice, p.Problem.Message
+	hint := p.Problem.Message
 	if same {
 		s.warned = true
-		s.hint = r.say(string(sameReply), nil)
+		hint = r.say(string(sameReply), nil)
+	}
+	if r.Preset.Rules.Append {
+		s.asides = append(slices.Clip(s.asides), aside{after: len(s.steps), bad: p.choice, note: hint})
+	} else {
+		s.bad, s.hint = &p.choice, hint
 	}
 	r.Log.Debug("agent: unreadable turn", "question", r.Question.ID, "why", p.Problem.Kind)
 	return Child{State: s, Outcome: Unreadable}, nil
@@ -46,10 +53,16 @@ func (r *Runner) unreadable(ctx context.Context, b *event.Branch, s State, p Pro
 func (r *Runner) handBack(ctx context.Context, b *event.Branch, s State, turn protocol.Turn,
 	call protocol.Call) (Child, error) {
 	r.Meter.repair(call.Problem.Kind)
+	return r.notDone(ctx, b, s, turn, call, call.Problem.Message, tool.BadCall)
+}
+
+// notDone is the child of a call that was not carried out, and whose result says why.
+func (r *Runner) notDone(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
+	why string, failure kg.Kind) (Child, error) {
 	s.taken++
 	k := kept{call: call, turn: s.turns, reasoning: turn.Reasoning, key: call.Tool.KeyOf(call.Args), transient: true,
 		Step: event.Step{N: s.taken, Thought: turn.Thought, Action: call.Tool.Name, Argument: call.Shown,
-			Observation: call.Problem.Message, Failure: tool.BadCall}}
+			Observation: why, Failure: failure}}
 	if err := b.Record(ctx, event.Event{Event: "step", Step: &k.Step}); err != nil {
 		return Child{}, err
 	}

@@ -23,6 +23,8 @@ const (
 	noRows      Why = "refused_no_rows"
 	notFit      Why = "refused_unfit"
 	sameReply   Why = "refused_same_reply" // the reply is the one before it, see preset.RepeatLoop
+	unread      Why = "refused_unread"     // the query's result was not seen yet
+	misshapen   Why = "refused_shape"      // the answer's columns, see shape.go
 )
 
 // Refusal says why an action is not carried out.
@@ -51,7 +53,7 @@ type Refusal struct {
 //
 // nil means that the call is to be carried out. See [Runner.Refuse] for what follows a refusal.
 func (s State) judge(rules preset.Rules, key string) *Refusal {
-	if rules.Repeat != preset.RepeatRestore {
+	if rules.Repeat != preset.RepeatRestore && rules.Repeat != preset.RepeatRefuse {
 		return nil
 	}
 	for i, k := range s.steps {
@@ -76,8 +78,10 @@ func (s State) judgeStop(rules preset.Rules, end tool.End) *Refusal {
 			if k.result && k.unfit == "" {
 				withResult = i
 			}
-		case k.Action == tool.SearchName:
+		case k.Action == tool.SearchName, k.Action == tool.FindName, k.Action == tool.LookName:
 			searches++
+		case k.Action == tool.BeforehandName:
+			searches += 2
 		}
 	}
 	back := last
@@ -91,7 +95,7 @@ func (s State) judgeStop(rules preset.Rules, end tool.End) *Refusal {
 		switch {
 		case last < 0 && searches < 2:
 			ref.Why = tooEarly
-		case withResult >= 0 && s.refusedAs != hasRows:
+		case withResult >= 0 && !end.Sure && s.refusedAs != hasRows:
 			ref.Why, ref.data["N"] = hasRows, withResult+1
 		default:
 			return nil
@@ -129,6 +133,20 @@ func (s State) stoppedOn(end tool.End) int {
 		}
 	}
 	return -1
+}
+
+// refuse is what becomes of an action that is refused. In a conversation that only grows the refusal is its result.
+func (r *Runner) refuse(ctx context.Context, b *event.Branch, s State, turn protocol.Turn, call protocol.Call,
+	ref *Refusal) (Child, error) {
+	if !r.Preset.Rules.Append {
+		return r.refusedChild(s, turn, call, ref), nil
+	}
+	ref.data["Action"], ref.data["Argument"] = call.Tool.Name, call.Shown
+	s.refusals++
+	call.Tool = &tool.Tool{Name: call.Tool.Name} // nothing was done: it is neither a query nor an end
+	c, err := r.notDone(ctx, b, s, turn, call, r.say(string(ref.Why), ref.data), "")
+	c.State.refusedAs = ref.Why
+	return c, err
 }
 
 // refusedChild is what becomes of a state whose model asked for an action that is refused: nothing is done, and the

@@ -25,6 +25,7 @@ type State struct {
 	notes     []note
 	hint      string      // said once, with the next call: why the last turn was refused or could not be read
 	bad       *llm.Choice // the turn that could not be read, shown with the next call
+	asides    []aside     // what stays in a conversation that only grows, see preset.Rules.Append
 
 	reply        string   // the last turn, as replies are compared
 	warned       bool     // it was refused because it is the same as the one before it
@@ -40,6 +41,15 @@ type State struct {
 	rejected     *Answer  // the last of those answers
 	unseen       bool     // the query of the answer holds IDs that were not seen before
 	probes       probed   // of an answer
+	returns      []string // columns of the answer, as the model announced them
+	shapeTold    bool     // it was told what of its answer's columns may be wrong
+}
+
+// aside is a turn that could not be read, after the first n steps of the state, with what was said about it.
+type aside struct {
+	after int
+	bad   llm.Choice
+	note  string
 }
 
 // kept is a step in a state.

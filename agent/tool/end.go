@@ -10,4 +10,9 @@ type End struct {
 	Why      string // there is none
 	Text     string // the answer or the explanation in words, for a person; may be empty
 	Best     *End   // with NoAnswer: the best attempt, nil when there is none
+	Sure     bool   // with NoAnswer: it is meant, also where a query returned something
+
+	Columns []string // of the query, those that answer; nil: not said
+	Assumed string   // the reading that was chosen, for a person
+	Open    string   // what was left open, for a person
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/spinachbot/spinachbot/agent/event"
@@ -77,7 +78,11 @@ func find(ctx context.Context, env *Env, a findArgs) (Result, error) {
 			lines = append(lines, say("find_none", name))
 			continue
 		}
-		lines = append(lines, `"`+name+`":`)
+		if slices.ContainsFunc(found[i], func(h kg.Hit) bool { return h.MatchType == kg.ByMeaning || allWords(name, h) }) {
+			lines = append(lines, `"`+name+`":`)
+		} else { // a misspelling, or the graph has no such name
+			lines, found[i] = append(lines, say("find_near", name)), found[i][:min(len(found[i]), besideExact)]
+		}
 		for _, h := range found[i] {
 			lines = append(lines, "  "+foundText(h))
 		}
@@ -179,6 +184,17 @@ func shares(text string, h kg.Hit) bool {
 		}
 	}
 	return false
+}
+
+// allWords reports whether one of a hit's names has all words of the text that are not fillers, or their beginnings.
+func allWords(text string, h kg.Hit) bool {
+	words := strings.Fields(strings.ToLower(text))
+	return exact(h, text) || slices.ContainsFunc(append([]string{h.MatchText, h.Label}, h.Aliases...), func(name string) bool {
+		has := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+		return !slices.ContainsFunc(words, func(w string) bool {
+			return !slices.Contains(fillers, w) && !slices.ContainsFunc(has, func(n string) bool { return strings.HasPrefix(n, w) })
+		})
+	})
 }
 
 // workWords are the beginnings of the descriptions of works and documents, which are named after everything.

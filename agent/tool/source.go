@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
@@ -216,6 +218,57 @@ type recordingFinder struct {
 func (f *recordingFinder) Find(ctx context.Context, q kg.FindQuery) (*kg.SearchResult, error) {
 	return recorded(ctx, f.log, event.Call{Op: "find", KG: f.kg}, q,
 		func() (*kg.SearchResult, error) { return f.finder.Find(ctx, q) })
+}
+
+// findAll finds several texts side by side and writes the calls in their order. A replay answers one after the other.
+func (f *recordingFinder) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg.SearchResult, error) {
+	type found struct {
+		res *kg.SearchResult
+		err error
+	}
+	all := make([]found, len(qs))
+	most := atOnce
+	if _, replay := f.finder.(*event.Replay); replay {
+		most = 1
+	}
+	var group errgroup.Group
+	group.SetLimit(most)
+	for i, q := range qs {
+		group.Go(func() error {
+			all[i].res, all[i].err = f.finder.Find(ctx, q)
+			return nil
+		})
+	}
+	_ = group.Wait() // errors are kept where they belong
+	out := make([]*kg.SearchResult, len(qs))
+	var first error
+	for i, q := range qs { // all of them, since a replay asks for all
+		res, err := recorded(ctx, f.log, event.Call{Op: "find", KG: f.kg}, q,
+			func() (*kg.SearchResult, error) { return all[i].res, all[i].err })
+		if out[i] = res; err != nil && (first == nil || event.IsWriteError(err)) {
+			first = err
+		}
+	}
+	return out, first
+}
+
+// atOnce is how many searches of one question run side by side: Wikimedia asks for at most three.
+const atOnce = 3
+
+// findAll finds several texts, side by side where the graph has a finder. Errors are as for [Finder]; the first one
+// ends it.
+func (env *Env) findAll(ctx context.Context, qs []kg.FindQuery) ([]*kg.SearchResult, error) {
+	if f, ok := env.Source.Finder.(*recordingFinder); ok {
+		return f.findAll(ctx, qs)
+	}
+	out := make([]*kg.SearchResult, len(qs))
+	for i, q := range qs {
+		var err error
+		if out[i], err = env.Source.Find(ctx, q); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
 // recordingShaper writes every call of a shaper to the trajectory.

@@ -10,6 +10,7 @@
 //	kbqa*.go       the tools of Interactive-KBQA, for graphs of IRIs and for those of its data sets
 //	dialect.go diagnose.go    queries as texts, and why one is empty
 //	survey.go and the files that it names    tools of no published system: names, profiles, statements, classes, labels
+//	best.go and the files that it names    the tools of the preset best
 //	language.go    languages by code and name
 //	record.go      a graph that writes every call to the log
 //	notes.go       the tools of a note-taker
@@ -246,7 +247,7 @@ func schema(name, about string) json.RawMessage {
 type Set []*Tool
 
 // all lists every tool there is.
-var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool}, graspTools, surveyTools,
+var all = slices.Concat(Set{searchTool, entryTool, examplesTool, executeTool, stopTool}, graspTools, surveyTools, bestTools,
 	generateTools, noteTools, kbqaTools)
 
 // Select returns the tools with these names.

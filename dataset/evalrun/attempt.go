@@ -116,7 +116,7 @@ func (r *runner) attempt(ctx context.Context, it dataset.Item) (*attempt, error)
 	}
 	a.judge(err)
 	if err == nil && a.failure == nil && a.out.Answer != nil {
-		a.result, err = bindings(a.out.Answer.Table)
+		a.result, err = bindings(a.out.Answer.Answers())
 		return a, err
 	}
 	return a, nil

@@ -135,7 +135,7 @@ func (h *Handler) query(ctx context.Context, s Solver, question string) (string,
 	case out.Answer == nil:
 		return "", fmt.Errorf("no query was found (%s)", out.Reason)
 	}
-	form, err := rewrite.Scoring(out.Answer.SPARQL, nil, out.Language)
+	form, err := rewrite.Scoring(out.Answer.SPARQL, out.Answer.Columns, out.Language)
 	if err != nil { // what ran is still better than nothing
 		h.Log.Warn("a query has no scoring form", "question", question, "error", err)
 		return out.Answer.Ran, nil

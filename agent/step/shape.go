@@ -1,0 +1,109 @@
+package step
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/spinachbot/spinachbot/agent/tool"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// answerColumns are the columns of a result that answer: those that the model named, as far as there are any, without
+// the names of items that are in a column of their own. nil where the model named none.
+func answerColumns(vars, named []string) []string {
+	if len(named) == 0 {
+		return nil
+	}
+	return tool.WithoutLabels(named, vars)
+}
+
+// Answers returns the answer columns of the result, each row once: the form that benchmarks compare. Without a word on
+// the columns it is the whole result.
+func (a *Answer) Answers() *kg.Table {
+	t := a.Table
+	if t == nil || t.Ask || len(a.Columns) == 0 || slices.Equal(a.Columns, t.Vars) {
+		return t
+	}
+	out := *t
+	out.Vars, out.Rows = a.Columns, nil
+	seen := map[string]bool{}
+	for _, row := range t.Rows {
+		kept, key := make([]rdf.Term, len(a.Columns)), ""
+		for i, c := range a.Columns {
+			if j := slices.Index(t.Vars, c); j >= 0 && j < len(row) {
+				kept[i] = row[j]
+			}
+			key += kept[i].String() + "\x00"
+		}
+		if !seen[key] {
+			seen[key] = true
+			out.Rows = append(out.Rows, kept)
+		}
+	}
+	return &out
+}
+
+// shapeless refuses an end on a query whose result the model cannot have seen, and one whose columns are not there. Once
+// it also refuses columns that differ from those that the model announced, or from what the question asks for: the same
+// end a second time is accepted. It is nil where the preset does not look.
+func (r *Runner) shapeless(s *State, end tool.End) *Refusal {
+	if !r.Preset.Rules.Shape || end.NoAnswer || end.SPARQL != "" {
+		return nil
+	}
+	i := s.stoppedOn(end)
+	k := s.steps[i] // judgeStop has seen to that
+	if k.turn == s.turns {
+		return &Refusal{Kind: "stop", Back: len(s.steps), Why: unread, data: map[string]any{"N": i + 1}}
+	}
+	if k.table == nil || k.table.Ask {
+		return nil
+	}
+	if missing := slices.DeleteFunc(slices.Clone(end.Columns), func(c string) bool {
+		return slices.Contains(k.table.Vars, c)
+	}); len(missing) > 0 {
+		text := r.say("shape_unknown", map[string]any{"Unknown": missing, "Columns": k.table.Vars})
+		return &Refusal{Kind: "stop", Back: len(s.steps), Why: misshapen, data: map[string]any{"Problems": []string{text},
+			"Once": false}}
+	}
+	if s.shapeTold {
+		return nil
+	}
+	problems := r.shapeProblems(*s, k.table, end.Columns)
+	if len(problems) == 0 {
+		return nil
+	}
+	s.shapeTold = true
+	return &Refusal{Kind: "stop", Back: len(s.steps), Why: misshapen, data: map[string]any{"Problems": problems,
+		"Once": true}}
+}
+
+// howMany finds questions for a number, in the languages that most questions are in.
+var howMany = regexp.MustCompile(`(?i)\b(how many|wie ?viele|combien d|cu[aá]nt[ao]s|quant[ei])\b`)
+
+// shapeProblems says what of an answer's columns may be wrong, a sentence each.
+func (r *Runner) shapeProblems(s State, t *kg.Table, named []string) []string {
+	columns := named
+	if len(columns) == 0 {
+		columns = t.Vars
+	}
+	columns = tool.WithoutLabels(columns, t.Vars)
+	var out []string
+	for _, c := range columns {
+		if base, label := tool.NameOf(t, c); label && !slices.Contains(t.Vars, base) {
+			out = append(out, r.say("shape_label", map[string]any{"Column": c, "Item": base}))
+		}
+	}
+	data := map[string]any{"Announced": s.returns, "Columns": columns}
+	switch announced := tool.WithoutLabels(s.returns, s.returns); {
+	case len(announced) == 0:
+	case len(columns) < len(announced):
+		out = append(out, r.say("shape_fewer", data))
+	case len(columns) > len(announced):
+		out = append(out, r.say("shape_more", data))
+	}
+	if len(t.Rows) > 1 && howMany.MatchString(r.Question.Text) && !tool.HasNumber(t, columns) {
+		out = append(out, r.say("shape_number", nil))
+	}
+	return out
+}

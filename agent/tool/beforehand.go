@@ -1,0 +1,401 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/kg/shape"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// BeforehandName is what the program looks up before the model's first turn.
+const BeforehandName = "look_up_question"
+
+// Bounds of what is looked up beforehand, and of what of it is shown.
+const (
+	beforehandFinds   = 44 // searches
+	beforehandItems   = 8  // things
+	beforehandPages   = 6  // of these, with their properties
+	beforehandClasses = 2  // classes whose members are described
+	beforehandProps   = 12 // properties
+	beforehandOut     = 14 // properties of a thing
+	beforehandIn      = 6  // properties that lead to a thing
+	beforehandShape   = 14 // properties of a class's members
+	beforehandSolved  = 3  // solved questions
+	beforehandText    = 70 // characters of a description
+	nameHits          = 2  // things for a name that is not exactly one of theirs
+)
+
+type beforehandArgs struct{}
+
+var beforehandTool = typed(&Tool{Name: BeforehandName, Text: "best_beforehand.md"}, beforehand)
+
+// beforehand looks up the names and relations of a question, without a model: the things that it names with what they
+// have, the classes with what their members have, properties that may be meant, solved questions that are like it.
+func beforehand(ctx context.Context, env *Env, _ beforehandArgs) (Result, error) {
+	q := &questioned{env: env, text: env.Question.Text}
+	for _, do := range []func(context.Context) error{q.find, q.read, q.measure, q.solved} {
+		if err := do(ctx); err != nil {
+			var ge *kg.Error
+			if ctx.Err() != nil || event.IsWriteError(err) || !errors.As(err, &ge) {
+				return Result{}, err
+			}
+			env.Log.Info("agent: not all was looked up beforehand", "question", env.Question.ID, "err", err)
+		}
+	}
+	text := q.write()
+	if text == "" {
+		return Result{Text: say("beforehand_none", nil), Empty: true}, nil
+	}
+	return Result{Text: text}, nil
+}
+
+// questioned is what was found for a question.
+type questioned struct {
+	env        *Env
+	text       string
+	things     []thing
+	properties []kg.Hit
+	names      namer
+	shapes     []*kg.Shape
+	examples   []event.Example
+}
+
+// thing is a hit for a phrase of the question.
+type thing struct {
+	phrase string
+	hit    kg.Hit
+	page   *page
+}
+
+// lookedFor is a search for a phrase.
+type lookedFor struct {
+	phrase *phrase // nil: for the question as a whole
+	query  kg.FindQuery
+}
+
+// find searches for all phrases at once, and chooses among the hits: the longest phrases that are exactly the name of
+// something; of words written like a name also hits that are near. Numbers that the question has are looked up.
+func (q *questioned) find(ctx context.Context) error {
+	phrases := phrasesOf(q.text)
+	var all []lookedFor
+	add := func(p *phrase, query kg.FindQuery) {
+		query.Language = q.env.Language.Code
+		if len(all) < beforehandFinds {
+			all = append(all, lookedFor{p, query})
+		}
+	}
+	for i, id := range q.env.Dialect.Names(q.text) {
+		if i < beforehandItems && q.env.Source.Explain.IsWikibase() {
+			typ := kg.Item
+			if strings.HasPrefix(id, "P") {
+				typ = kg.Property
+			}
+			add(&phrase{text: id, name: true}, kg.FindQuery{Text: id, Type: typ, Limit: 1, External: true})
+		}
+	}
+	add(nil, kg.FindQuery{Text: render.Clip(writtenQuery.ReplaceAllString(q.text, " "), maxSearch), Type: kg.Property,
+		Limit: 6, Meaning: true})
+	for i := range phrases {
+		p := &phrases[i]
+		texts := []string{p.text}
+		if !p.name {
+			texts = spellings(p.text)
+			slices.Reverse(texts) // the singular is the name of a class
+		}
+		for j, t := range texts {
+			if p.name || j == 0 || len(phrases) < 10 {
+				add(p, kg.FindQuery{Text: t, Type: kg.Item, Limit: findHits})
+			}
+		}
+		if !p.name {
+			add(p, kg.FindQuery{Text: texts[0], Type: kg.Property, Limit: 3, Meaning: p.run})
+		}
+	}
+	var queries []kg.FindQuery
+	for _, s := range all {
+		queries = append(queries, s.query)
+	}
+	found, err := q.env.findAll(ctx, queries)
+	if err != nil {
+		return err
+	}
+	q.choose(all, found)
+	return nil
+}
+
+// choose takes the best of the hits.
+func (q *questioned) choose(all []lookedFor, found []*kg.SearchResult) {
+	var taken []phrase // phrases that are the name of something
+	for _, exactly := range []bool{true, false} {
+		for i, s := range all {
+			if s.query.Type != kg.Item || s.phrase == nil || !open(s.phrase, taken, exactly) {
+				continue
+			}
+			hits := slices.DeleteFunc(heldBack(found[i].Hits, s.query.Text, false), func(h kg.Hit) bool {
+				return exact(h, s.query.Text) != exactly || exactly && !s.phrase.name && work(h) ||
+					!exactly && !allWords(s.query.Text, h)
+			})
+			for _, h := range hits[:min(len(hits), nameHits)] {
+				q.addThing(s.query.Text, h)
+			}
+			if len(hits) > 0 {
+				taken = append(taken, *s.phrase)
+			}
+		}
+	}
+	for _, exactly := range []bool{true, false} {
+		for i, s := range all {
+			for _, h := range found[i].Hits {
+				whole := s.phrase != nil && exact(h, s.query.Text)
+				if s.query.Type == kg.Property && whole == exactly && (whole || s.phrase == nil || s.phrase.run) &&
+					usable(h, s.query) {
+					q.addProperty(h)
+				}
+			}
+		}
+	}
+}
+
+// open reports whether hits for a phrase are still wanted: not inside a longer one that is the name of something; and
+// hits that are only near it for words written like a name that no other phrase has.
+func open(p *phrase, taken []phrase, exactly bool) bool {
+	for _, t := range taken {
+		inside := t.from <= p.from && p.to <= t.to && t.to-t.from > p.to-p.from
+		if p.to > p.from && (inside || !exactly && t.from < p.to && p.from < t.to) {
+			return false
+		}
+	}
+	return exactly || p.name
+}
+
+// usable reports whether a property is worth showing: it has a name, the graph uses it as far as is known, and it is no
+// identifier of another database unless the question has its number.
+func usable(h kg.Hit, q kg.FindQuery) bool {
+	return h.Label != "" && (q.External || h.Datatype != "external-id" && (h.Uses != 0 || h.Term == nil))
+}
+
+func (q *questioned) addThing(phrase string, h kg.Hit) {
+	if len(q.things) < beforehandItems && !slices.ContainsFunc(q.things, func(t thing) bool { return t.hit.ID == h.ID }) {
+		q.things = append(q.things, thing{phrase: phrase, hit: h})
+	}
+}
+
+func (q *questioned) addProperty(h kg.Hit) {
+	if len(q.properties) < beforehandProps && !slices.ContainsFunc(q.properties, func(x kg.Hit) bool {
+		return x.ID == h.ID
+	}) {
+		q.properties = append(q.properties, h)
+	}
+}
+
+// read reads the pages of the things.
+func (q *questioned) read(ctx context.Context) error {
+	var iris []string
+	for _, t := range q.things[:min(len(q.things), beforehandPages)] {
+		if iri, err := q.env.iriOf(t.hit.ID); err == nil {
+			iris = append(iris, iri)
+		}
+	}
+	if len(iris) == 0 {
+		return nil
+	}
+	ps, err := q.env.pagesOf(ctx, iris)
+	if err != nil {
+		return err
+	}
+	q.names, err = q.env.namesOf(ctx, ps.terms(q.env))
+	for i := range q.things {
+		for _, p := range ps {
+			if iri, err := q.env.iriOf(q.things[i].hit.ID); err == nil && iri == p.iri {
+				q.things[i].page = p
+			}
+		}
+	}
+	return err
+}
+
+// measure describes the members of the first classes among the things.
+func (q *questioned) measure(ctx context.Context) error {
+	if q.env.Source.Shapes == nil {
+		return nil
+	}
+	for _, t := range q.things {
+		if len(q.shapes) == beforehandClasses || t.page == nil || !q.env.TimeFor(shapeTime) {
+			break
+		}
+		if q.env.membersOf(t.page) == 0 {
+			continue
+		}
+		s, err := q.env.Source.Shapes.Shape(ctx, t.hit.ID, q.env.Language.Code)
+		if ctx.Err() != nil || event.IsWriteError(err) {
+			return err
+		}
+		if err == nil {
+			q.shapes = append(q.shapes, s)
+		}
+	}
+	return nil
+}
+
+// membersOf is how many members of a class its page shows.
+func (env *Env) membersOf(p *page) int {
+	for _, t := range env.Source.Explain.Types {
+		iri, ok := env.Source.Explain.Expand(t)
+		for _, r := range p.in {
+			if ok && r.property == env.propertyIRI(iri) {
+				return r.n
+			}
+		}
+	}
+	return 0
+}
+
+// solved looks for solved questions that are like this one.
+func (q *questioned) solved(ctx context.Context) error {
+	if q.env.Source.Examples == nil {
+		return nil
+	}
+	var err error
+	q.examples, err = q.env.Source.Examples.FindExamples(ctx, event.ExampleQuery{Text: q.text, Limit: beforehandSolved})
+	return err
+}
+
+// write writes what was found, in as few words as possible.
+func (q *questioned) write() string {
+	var lines []string
+	for _, t := range q.things {
+		lines = append(lines, q.thingLines(t)...)
+	}
+	for _, s := range q.shapes {
+		lines = append(lines, say("beforehand_shape", map[string]any{"Class": render.Labelled(s.Class.ID, s.Class.Label),
+			"List": q.shapeList(s)}))
+	}
+	if len(q.properties) > 0 {
+		lines = append(lines, say("beforehand_properties", nil))
+		for _, h := range q.properties {
+			lines = append(lines, "  "+q.propertyLine(h))
+		}
+	}
+	for _, x := range q.examples {
+		lines = append(lines, say("beforehand_solved", map[string]any{"Question": render.Clip(render.Fold(
+			render.Clean(x.Question)), 300), "SPARQL": render.Fold(q.env.shortened(x.SPARQL))}))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (q *questioned) thingLines(t thing) []string {
+	head := render.Labelled(t.hit.ID, t.hit.Label)
+	if !strings.EqualFold(t.phrase, t.hit.Label) && !strings.EqualFold(t.phrase, t.hit.ID) {
+		head = `"` + t.phrase + `": ` + head
+	}
+	if d := render.Clip(render.Fold(t.hit.Description), beforehandText); d != "" {
+		head += ", " + d
+	}
+	if t.page == nil {
+		return []string{head}
+	}
+	lines := []string{head}
+	var near, rest []string
+	for _, r := range t.page.out {
+		id := shape.ID(&q.env.Source.Explain, r.property)
+		label := q.names.labels[r.property]
+		plain := len(r.values) > 0 && q.names.plain(r.values[0])
+		switch {
+		case q.asked(id, label) && (!plain || r.n < 4) || slices.Contains(usefulOut, id):
+			near = append(near, id+" "+label+": "+q.briefly(r))
+		case !plain && label != "":
+			rest = append(rest, id+" "+label)
+		}
+	}
+	if len(near) > 0 {
+		lines = append(lines, "  "+strings.Join(near, "; "))
+	}
+	if room := beforehandOut - len(near); room > 0 && len(rest) > 0 {
+		lines = append(lines, "  "+say("beforehand_also", mostOf(rest, room)))
+	}
+	var in []string
+	for _, r := range t.page.in {
+		in = append(in, fmt.Sprintf("%s %s %d×", shape.ID(&q.env.Source.Explain, r.property), q.names.labels[r.property],
+			r.n))
+	}
+	if len(in) > 0 {
+		lines = append(lines, "  "+say("page_in", map[string]any{"List": mostOf(in, beforehandIn), "More": t.page.more,
+			"Most": pageIncoming}))
+	}
+	return lines
+}
+
+// usefulOut are the properties whose values say what a thing is.
+var usefulOut = []string{"P31", "P279"}
+
+func (q *questioned) briefly(r pageRow) string {
+	r.values = r.values[:min(len(r.values), 3)]
+	return q.names.values(r)
+}
+
+// asked reports whether a property is one of those found, or has a word in common with the question.
+func (q *questioned) asked(id, label string) bool {
+	if slices.ContainsFunc(q.properties, func(h kg.Hit) bool { return h.ID == id }) {
+		return true
+	}
+	for _, w := range wordsOf(q.text) {
+		if w.stop || w.capped || utf8.RuneCountInString(w.text) < 4 {
+			continue
+		}
+		begin := string([]rune(strings.ToLower(w.text))[:4])
+		for _, l := range strings.Fields(strings.ToLower(label)) {
+			if strings.HasPrefix(l, begin) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (q *questioned) propertyLine(h kg.Hit) string {
+	s := h.ID + " " + render.Fold(h.Label)
+	var about []string
+	if h.Datatype != "" {
+		about = append(about, strings.TrimPrefix(h.Datatype, "wikibase-"))
+	}
+	switch {
+	case h.Uses >= 0 && h.Uses < countedUses && h.Term != nil:
+		about = append(about, say("uses_of", h.Uses))
+	case h.Uses >= countedUses:
+		about = append(about, say("many_uses_of", countedUses))
+	}
+	if len(about) > 0 {
+		s += " (" + strings.Join(about, ", ") + ")"
+	}
+	if d := render.Clip(render.Fold(h.Description), beforehandText); d != "" {
+		s += ": " + d
+	}
+	return s
+}
+
+// shapeList writes what the members of a class have, with the share and what it leads to.
+func (q *questioned) shapeList(s *kg.Shape) string {
+	var list []string
+	for _, p := range s.Out {
+		if len(list) == beforehandShape {
+			break
+		}
+		if len(p.Targets) > 0 && p.Targets[0].Datatype == rdf.XSDString || p.Property.ID == "P31" {
+			continue
+		}
+		text := p.Property.ID + " " + p.Property.Label
+		if p.Coverage >= 0 {
+			text += fmt.Sprintf(" %.0f %%", 100*p.Coverage)
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, ", ")
+}

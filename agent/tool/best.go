@@ -1,0 +1,152 @@
+package tool
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// bestTools are those of the preset best: few, several things a call, and an end that says which columns answer.
+//
+//	best.go          query and finish
+//	look.go          pages of several things at once
+//	phrases.go       the names that a question may hold
+//	beforehand.go    what is looked up before the model's first turn
+var bestTools = Set{queryTool, lookTool, finishTool, beforehandTool}
+
+// The names of the tools of the preset best.
+const (
+	QueryName  = "query"
+	FinishName = "finish"
+)
+
+// QueryArgs are the arguments of the action query.
+type QueryArgs struct {
+	SPARQL string `json:"sparql" about:"the query; Wikidata's prefixes need no declaration"`
+	// the answer's shape, said once before the result can influence it
+	Returns *string `json:"returns" about:"with your first query: what a row of the final answer is and its columns, e.g. 'a city: ?city ?population'"`
+	KG      *string `json:"kg" about:"name of the graph"`
+}
+
+var queryTool = typed(&Tool{Name: QueryName, Text: "best_query.md", Query: true,
+	Asks: func(args json.RawMessage) (string, string) {
+		a, err := argumentsOf[QueryArgs](args)
+		if err != nil {
+			return "", ""
+		}
+		return a.SPARQL, strings.TrimSpace(deref(a.KG))
+	},
+	FromText: func(text string) json.RawMessage {
+		if text = strings.TrimSpace(text); strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+			return json.RawMessage(text)
+		}
+		return encoded(map[string]string{"sparql": text})
+	},
+	// The same query with another word on its shape is the same query.
+	Key: func(args json.RawMessage) string {
+		a, err := argumentsOf[QueryArgs](args)
+		if err != nil {
+			return string(args)
+		}
+		return Dialect{}.NormalForm(a.SPARQL) + " " + strings.TrimSpace(deref(a.KG))
+	}}, runQuery)
+
+// runQuery carries out query(sparql, returns): as execute_sparql, on any of the question's graphs.
+func runQuery(ctx context.Context, env *Env, a QueryArgs) (Result, error) {
+	env, err := env.at(a.KG)
+	if err != nil {
+		return wrong(err)
+	}
+	res, err := env.evaluate(ctx, a.SPARQL)
+	if err != nil {
+		return res, err
+	}
+	res.Query = a.SPARQL
+	if env.Source != &env.Sources[0] {
+		res.KG = env.Source.Name()
+	}
+	return res, nil
+}
+
+var variable = regexp.MustCompile(`[?$]([\pL_][\pL\pN_]*)`)
+
+// Returns reads the columns of the answer out of a call that says what it will return; nil where it does not.
+func Returns(t *Tool, args json.RawMessage) []string {
+	if t == nil || t.Name != QueryName {
+		return nil
+	}
+	a, err := argumentsOf[QueryArgs](args)
+	if err != nil || a.Returns == nil {
+		return nil
+	}
+	var out []string
+	for _, m := range variable.FindAllStringSubmatch(*a.Returns, -1) {
+		if !slices.Contains(out, m[1]) {
+			out = append(out, m[1])
+		}
+	}
+	return out
+}
+
+// finishArgs are the arguments of the action finish.
+type finishArgs struct {
+	Step     *int      `json:"step" about:"number of the step whose query is the answer; your last query when left out"`
+	SPARQL   *string   `json:"sparql" about:"instead of step: a query that was not run as it is"`
+	Columns  *[]string `json:"columns" about:"the columns that answer, e.g. [\"city\"]; others and labels are shown, but are not the answer"`
+	Answer   string    `json:"answer" about:"the answer in one or two sentences, in the asker's language"`
+	Assumed  *string   `json:"assumed" about:"the reading that you chose where there were two, one sentence"`
+	Open     *string   `json:"open" about:"what the graph lacks or was left open, one sentence"`
+	NoAnswer *bool     `json:"no_answer" about:"true: the graph does not hold the answer; answer says why"`
+	KG       *string   `json:"kg" about:"name of the graph"`
+}
+
+// end is what the arguments mean.
+func (a finishArgs) end() End {
+	e := End{Text: strings.TrimSpace(a.Answer), Assumed: strings.TrimSpace(deref(a.Assumed)),
+		Open: strings.TrimSpace(deref(a.Open)), KG: strings.TrimSpace(deref(a.KG))}
+	switch {
+	case a.NoAnswer != nil && *a.NoAnswer:
+		e.NoAnswer, e.Sure, e.Why = true, true, e.Text
+		return e
+	case strings.TrimSpace(deref(a.SPARQL)) != "":
+		e.SPARQL = strings.TrimSpace(*a.SPARQL)
+	case a.Step != nil:
+		e.AtStep, e.Step = true, *a.Step
+	}
+	if a.Columns != nil {
+		for _, c := range *a.Columns {
+			if c = strings.TrimLeft(strings.TrimSpace(c), "?$"); c != "" && !slices.Contains(e.Columns, c) {
+				e.Columns = append(e.Columns, c)
+			}
+		}
+	}
+	return e
+}
+
+var finishTool = func() *Tool {
+	t := ending(&Tool{Name: FinishName, Text: "best_finish.md",
+		OnQuery: func(query string) json.RawMessage {
+			return encoded(map[string]string{"sparql": query, "answer": query})
+		},
+		FromText: func(text string) json.RawMessage {
+			if text = strings.TrimSpace(text); strings.HasPrefix(text, "{") && json.Valid([]byte(text)) {
+				return json.RawMessage(text)
+			}
+			return encoded(map[string]string{"answer": text})
+		}}, finishArgs.end)
+	fits := t.check
+	t.check = func(args json.RawMessage) error {
+		if err := fits(args); err != nil {
+			return err
+		}
+		a, err := argumentsOf[finishArgs](args)
+		if err == nil && a.Step != nil && strings.TrimSpace(deref(a.SPARQL)) != "" {
+			return errors.New("step and sparql exclude each other")
+		}
+		return err
+	}
+	return t
+}()

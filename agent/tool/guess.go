@@ -1,0 +1,24 @@
+package tool
+
+import (
+	"github.com/abadojack/whatlanggo"
+)
+
+// guessed are the languages that a question's words are compared with: too many would make mistakes of short texts.
+var guessed = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{whatlanggo.Eng: true, whatlanggo.Deu: true,
+	whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Ita: true, whatlanggo.Por: true, whatlanggo.Nld: true,
+	whatlanggo.Rus: true, whatlanggo.Ukr: true, whatlanggo.Pol: true, whatlanggo.Ces: true, whatlanggo.Swe: true,
+	whatlanggo.Jpn: true, whatlanggo.Cmn: true, whatlanggo.Kor: true, whatlanggo.Arb: true, whatlanggo.Heb: true,
+	whatlanggo.Hin: true, whatlanggo.Ben: true, whatlanggo.Tur: true, whatlanggo.Hun: true, whatlanggo.Fin: true,
+	whatlanggo.Ell: true, whatlanggo.Pes: true, whatlanggo.Tha: true}}
+
+// GuessLanguage guesses the language of a question by its letters and words, without what it quotes and the query that
+// it holds. English where it cannot tell.
+func GuessLanguage(question string) Language {
+	text := quotation.ReplaceAllString(writtenQuery.ReplaceAllString(question, " "), " ")
+	info := whatlanggo.DetectWithOptions(text, guessed)
+	if l, ok := LanguageOf(info.Lang.Iso6391()); ok && info.IsReliable() {
+		return l
+	}
+	return English
+}

@@ -1,0 +1,276 @@
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/kg"
+	"github.com/spinachbot/spinachbot/internal/rdf"
+)
+
+// LookName is the action that shows pages of several things at once.
+const LookName = "look"
+
+// Bounds of look.
+const (
+	maxLooks      = 6
+	pageOut       = 40 // properties of a page
+	pageIn        = 12 // properties that lead to it
+	pageValues    = 4  // values of a property
+	pageTriples   = 4000
+	pageIncoming  = 1000 // triples that lead to a thing and are looked at
+	pageValueText = 80   // characters
+)
+
+type lookArgs struct {
+	IDs      []string `json:"ids" about:"such as Q42 or P39"`
+	Property *string  `json:"property" about:"only this property, whole"`
+	KG       *string  `json:"kg" about:"name of the graph"`
+}
+
+var lookTool = typed(&Tool{Name: LookName, Text: "best_look.md", FromText: arguments("ids...")}, look)
+
+// look carries out look(ids, property): each thing's description, its properties with their first values and the totals,
+// and what leads to it; or all statements of one property of each.
+func look(ctx context.Context, env *Env, a lookArgs) (Result, error) {
+	env, err := env.at(a.KG)
+	if err != nil {
+		return wrong(err)
+	}
+	if len(a.IDs) == 0 || len(a.IDs) > maxLooks {
+		return wrong(fmt.Errorf("ids has %d, and 1 to %d are allowed", len(a.IDs), maxLooks))
+	}
+	var iris []string
+	for _, id := range a.IDs {
+		iri, err := env.iriOf(id)
+		if err != nil {
+			return wrong(err)
+		}
+		if !slices.Contains(iris, iri) {
+			iris = append(iris, iri)
+		}
+	}
+	var texts []string
+	if property := strings.TrimSpace(deref(a.Property)); property != "" {
+		for _, id := range a.IDs {
+			res, err := statements(ctx, env, statementsArgs{ID: id, Property: property})
+			if err != nil || res.Failure != "" {
+				return res, err
+			}
+			texts = append(texts, res.Text)
+		}
+		return Result{Text: strings.Join(texts, "\n")}, nil
+	}
+	pages, err := env.pagesOf(ctx, iris)
+	if err != nil {
+		return env.failed(ctx, err)
+	}
+	names, err := env.namesOf(ctx, pages.terms(env))
+	if err != nil {
+		return Result{}, err
+	}
+	described, err := env.described(ctx, iris)
+	if err != nil {
+		return Result{}, err
+	}
+	for _, p := range pages {
+		head := names.iri(p.iri)
+		if d := described[p.iri]; d != "" {
+			head += ": " + d
+		}
+		texts = append(texts, head)
+		texts = append(texts, names.page(p)...)
+	}
+	return Result{Text: strings.Join(texts, "\n")}, nil
+}
+
+// page is what a graph has about a thing: its properties with their values, in the graph's order, and the properties
+// that lead to it with the number of triples, the most used first.
+type page struct {
+	iri     string
+	out, in []pageRow
+	more    bool // more triples lead to it than were looked at
+}
+
+// pageRow is a property of a page.
+type pageRow struct {
+	property string // IRI of the property itself, not of a form of it
+	values   []rdf.Term
+	n        int
+}
+
+type pages []*page
+
+// direct is the beginning of the predicates that lead from a thing to a plain value; "" on a graph without others.
+func (env *Env) direct() string {
+	if env.Source.Explain.IsWikibase() {
+		return rdf.Direct
+	}
+	return ""
+}
+
+// pagesOf reads the pages of things, in two queries for all. What leads to a thing may be missing where the graph takes
+// too long for it. Errors are the graph's.
+func (env *Env) pagesOf(ctx context.Context, iris []string) (pages, error) {
+	out := make(pages, len(iris))
+	at := map[string]*page{}
+	var nodes, incoming []string
+	only := ""
+	if d := env.direct(); d != "" {
+		only = " FILTER(STRSTARTS(STR(?p), " + rdf.Quote(d) + "))"
+	}
+	for i, iri := range iris {
+		out[i] = &page{iri: iri}
+		at[iri] = out[i]
+		nodes = append(nodes, "<"+iri+">")
+		incoming = append(incoming, fmt.Sprintf("{ SELECT (<%[1]s> AS ?item) ?p (COUNT(*) AS ?n) (SAMPLE(?s) AS ?v) WHERE "+
+			"{ { SELECT ?s ?p WHERE { ?s ?p <%[1]s> .%[2]s } LIMIT %[3]d } } GROUP BY ?p }", iri, only, pageIncoming))
+	}
+	t, err := env.Graph.Query(ctx, "SELECT ?item ?p ?v WHERE { VALUES ?item { "+strings.Join(nodes, " ")+
+		" } ?item ?p ?v ."+only+fmt.Sprintf(" } LIMIT %d", pageTriples))
+	if err != nil {
+		return nil, err
+	}
+	for i := range t.Rows {
+		if p := at[termAt(t, i, "item").Value]; p != nil {
+			p.add(&p.out, env.propertyIRI(termAt(t, i, "p").Value), termAt(t, i, "v"), 1)
+		}
+	}
+	t, err = env.Graph.Query(ctx, "SELECT ?item ?p ?n ?v WHERE { "+strings.Join(incoming, " UNION ")+" }")
+	if err != nil {
+		if ctx.Err() != nil || event.IsWriteError(err) {
+			return nil, err
+		}
+		return out, nil
+	}
+	for i := range t.Rows {
+		if p := at[termAt(t, i, "item").Value]; p != nil && termAt(t, i, "p").Bound() {
+			p.add(&p.in, env.propertyIRI(termAt(t, i, "p").Value), termAt(t, i, "v"), int(countAt(t, i, "n")))
+		}
+	}
+	for _, p := range out {
+		total := 0
+		for _, r := range p.in {
+			total += r.n
+		}
+		p.more = total >= pageIncoming
+		slices.SortStableFunc(p.in, func(a, b pageRow) int { return b.n - a.n })
+	}
+	return out, nil
+}
+
+func (p *page) add(to *[]pageRow, property string, v rdf.Term, n int) {
+	i := slices.IndexFunc(*to, func(r pageRow) bool { return r.property == property })
+	if i < 0 {
+		i = len(*to)
+		*to = append(*to, pageRow{property: property})
+	}
+	r := &(*to)[i]
+	if r.n += n; len(r.values) < pageValues {
+		r.values = append(r.values, v)
+	}
+}
+
+// propertyIRI is the entity of a property whose predicate is given: wd:P31 for wdt:P31.
+func (env *Env) propertyIRI(predicate string) string {
+	if id, ok := strings.CutPrefix(predicate, rdf.Direct); ok && env.Source.Explain.IsWikibase() {
+		return rdf.Entity + id
+	}
+	return predicate
+}
+
+// terms returns everything on the pages that has a label.
+func (ps pages) terms(env *Env) []string {
+	var all []rdf.Term
+	for _, p := range ps {
+		all = append(all, rdf.IRI(p.iri))
+		for _, r := range append(slices.Clip(p.out), p.in...) {
+			all = append(append(all, rdf.IRI(r.property)), r.values...)
+		}
+	}
+	return irisIn(&env.Source.Explain, all...)
+}
+
+// plain reports whether a value is a text without a language, or an address: nearly always an identifier of another
+// database, a file or a page.
+func (n namer) plain(t rdf.Term) bool {
+	if t.IsIRI() {
+		return !n.entity(t.Value)
+	}
+	return t.Lang == "" && (t.Datatype == "" || t.Datatype == rdf.XSDString)
+}
+
+// page writes a page: a line for each property, identifiers of other databases together on one.
+func (n namer) page(p *page) []string {
+	var lines, rest []string
+	for _, r := range p.out {
+		if len(r.values) > 0 && n.plain(r.values[0]) {
+			rest = append(rest, n.iri(r.property))
+			continue
+		}
+		if len(lines) == pageOut {
+			rest = append(rest, n.iri(r.property))
+			continue
+		}
+		lines = append(lines, "  "+n.iri(r.property)+": "+n.values(r))
+	}
+	if len(rest) > 0 {
+		lines = append(lines, "  "+say("page_rest", mostOf(rest, pageOut)))
+	}
+	if len(p.in) == 0 {
+		return append(lines, "  "+say("page_unused", nil))
+	}
+	var in []string
+	for _, r := range p.in {
+		in = append(in, fmt.Sprintf("%s %d×", n.iri(r.property), r.n))
+	}
+	return append(lines, "  "+say("page_in", map[string]any{"List": mostOf(in, pageIn), "More": p.more, "Most": pageIncoming}))
+}
+
+// values writes the first values of a property with how many more there are.
+func (n namer) values(r pageRow) string {
+	var out []string
+	for _, v := range r.values {
+		out = append(out, render.Clip(n.term(v), pageValueText))
+	}
+	s := strings.Join(out, ", ")
+	if more := r.n - len(r.values); more > 0 {
+		s += say("and_more", more)
+	}
+	return s
+}
+
+// described returns the descriptions of things by their IRIs, as far as the finder knows them. Errors end the run.
+func (env *Env) described(ctx context.Context, iris []string) (map[string]string, error) {
+	out := map[string]string{}
+	var asked []kg.FindQuery
+	for _, iri := range iris {
+		id := env.Source.id(iri)
+		q := kg.FindQuery{Text: id, Language: env.Language.Code, Limit: 1, External: true}
+		if env.Source.Explain.IsWikibase() {
+			if q.Type = kg.Item; strings.HasPrefix(id, "P") {
+				q.Type = kg.Property
+			}
+		}
+		asked = append(asked, q)
+	}
+	found, err := env.findAll(ctx, asked)
+	if err != nil {
+		var ge *kg.Error
+		if errors.As(err, &ge) {
+			return out, nil
+		}
+		return out, err
+	}
+	for i, res := range found {
+		if len(res.Hits) > 0 && res.Hits[0].ID == asked[i].Text {
+			out[iris[i]] = render.Clip(render.Fold(res.Hits[0].Description), 120)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,249 @@
+package tool
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// phrase is a part of a question that may be the name of something.
+type phrase struct {
+	from, to int    // words of the question
+	text     string // as it is looked for
+	name     bool   // written like a name: quoted, or with capitals
+	run      bool   // all content words between two words that are none
+}
+
+// Bounds of phrases.
+const (
+	maxPhraseWords = 4 // of a phrase that is not written like a name
+	maxNameWords   = 9
+	maxPhrases     = 36
+)
+
+// word is a word of a question.
+type word struct {
+	text   string
+	stop   bool // it says nothing by itself
+	capped bool // it begins with a capital, or has a digit
+	apart  bool // punctuation or the text's beginning comes before it
+	quoted int  // number of the quotation that it is in, 0 for none
+}
+
+// stopWords are the words of questions that name nothing, in the languages that most questions are in.
+var stopWords = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`
+	a an the of in on at by for from to with and or not no nor as is are was were be been being am do does did done has
+	have had having can could may might must shall should will would which who whom whose what when where why how many
+	much more most less least than then that this these those there their they them he she his her him it its i me my we
+	us our you your all any each every some such only also both same other others another into over under between among
+	about after before during per via up out off so if but list show give get find tell name return returns returned
+	retrieve count number numbers total result results answer query question item items entry entries information data
+	distinct different unique value values label labels please want need using use used wikidata sparql tuple contain
+	contains containing contained include including included excluding group grouped order ordered sort sorted
+	descending ascending respective respectively corresponding available exist exists considered currently
+	still ever first last one two three ones know known called named let lets make made like just along together
+	ein eine einen einem einer eines der die das den dem des und oder ist sind war waren wird wurde wurden hat haben hatte
+	von vom zu zum zur im in an am auf aus bei mit nach für über unter zwischen wer wen wem was wann wo wie welche welcher
+	welches welchen viele alle gibt es sie er ich wir auch nur noch nicht als liste zeige nenne
+	le la les un une des du de et ou est sont était étaient a ont dans sur par pour avec sans qui que quoi quel quelle
+	quels quelles quand où comment combien il elle ils elles ce cette ces se y tous toutes donne liste
+	el los las uno una unos unas y o es son fue fueron era en por para con sin quién quiénes qué cuál cuáles cuándo dónde
+	cómo cuántos cuántas del al se su sus lo todos todas
+	il lo gli i uno di da del della dei delle e è sono era chi che cosa quale quali quando dove come quanti quante`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// joints are the words inside names: "Portrait of a Lady on Fire".
+var joints = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`of the a an on in and at for to by with from de la le les du des d l der die das den
+	dem von vom van zu zum zur und für am im y e et el los las del di da do dos al`) {
+		m[w] = true
+	}
+	return m
+}()
+
+var (
+	writtenQuery = regexp.MustCompile("(?is)```.*?```|\\b(?:PREFIX\\s+\\w*:|SELECT\\b|ASK\\b|CONSTRUCT\\b)[^{]*\\{.*\\}")
+	quotation    = regexp.MustCompile(`"([^"\n]{2,80})"|“([^”\n]{2,80})”|„([^“”\n]{2,80})[“”]|«([^»\n]{2,80})»`)
+	wordForm     = regexp.MustCompile(`[\pL\pN][\pL\pN\pM.’'&-]*`)
+	smallBetween = regexp.MustCompile(`^[\s:–—-]*$`)
+)
+
+// wordsOf takes a question apart, without a query that it holds.
+func wordsOf(question string) []word {
+	question = writtenQuery.ReplaceAllString(question, " . ")
+	quoted := make([]int, len(question)+1)
+	for i, m := range quotation.FindAllStringIndex(question, -1) {
+		for at := m[0]; at < m[1]; at++ {
+			quoted[at] = i + 1
+		}
+	}
+	var out []word
+	end := 0
+	for _, m := range wordForm.FindAllStringIndex(question, -1) {
+		text := strings.TrimRight(question[m[0]:m[1]], "’'&-")
+		if strings.Index(text, ".") == len(text)-1 && len(text) > 3 { // the end of a sentence, not of "h.w."
+			text = strings.TrimRight(text, ".")
+		}
+		for _, possessive := range []string{"'s", "’s"} {
+			text = strings.TrimSuffix(text, possessive)
+		}
+		if text == "" {
+			continue
+		}
+		between := question[end:m[0]]
+		first, _ := utf8.DecodeRuneInString(text)
+		w := word{text: text, stop: stopWords[strings.ToLower(text)], quoted: quoted[m[0]],
+			capped: unicode.IsUpper(first) || strings.ContainsFunc(text, unicode.IsDigit) ||
+				strings.ContainsFunc(text, unicode.IsUpper),
+			apart: end == 0 || strings.TrimSpace(between) != ""}
+		if w.capped && end > 0 && w.apart && smallBetween.MatchString(between) { // "Star Wars: Episode VI – Return"
+			w.apart = false
+		}
+		out = append(out, w)
+		end = m[0] + len(text)
+	}
+	return out
+}
+
+// phrasesOf returns what may be a name in a question, longer phrases first: quotations, words with capitals and the
+// small words between them, and the neighbors among the other words that say something.
+func phrasesOf(question string) []phrase {
+	words := wordsOf(question)
+	var out []phrase
+	seen := map[string]bool{}
+	add := func(from, to int, name, run bool) {
+		if from >= to {
+			return
+		}
+		text := joined(words[from:to])
+		if key := strings.ToLower(text); !seen[key] && utf8.RuneCountInString(text) >= 2 {
+			seen[key] = true
+			out = append(out, phrase{from, to, text, name, run})
+		}
+	}
+	for from := 0; from < len(words); { // quotations
+		to := from + 1
+		for to < len(words) && words[from].quoted > 0 && words[to].quoted == words[from].quoted {
+			to++
+		}
+		if words[from].quoted > 0 {
+			add(from, to, true, false)
+		}
+		from = to
+	}
+	names(words, add)
+	runs(words, add)
+	slices.SortStableFunc(out, func(a, b phrase) int {
+		if a.name != b.name {
+			if a.name {
+				return -1
+			}
+			return 1
+		}
+		return (b.to - b.from) - (a.to - a.from)
+	})
+	return out[:min(len(out), maxPhrases)]
+}
+
+func joined(words []word) string {
+	var list []string
+	for _, w := range words {
+		list = append(list, w.text)
+	}
+	return strings.Join(list, " ")
+}
+
+// names adds spans of words with capitals, whole and between their small words. The first word of a sentence has a
+// capital anyway.
+func names(words []word, add func(from, to int, name, run bool)) {
+	for from := 0; from < len(words); from++ {
+		if !words[from].capped || words[from].stop && words[from].apart {
+			continue
+		}
+		to := from + 1 // behind the last word with a capital
+		for at := to; at < len(words) && !words[at].apart && at-from < maxNameWords; at++ {
+			if words[at].capped {
+				to = at + 1
+			} else if !joints[strings.ToLower(words[at].text)] {
+				break
+			}
+		}
+		alone := to == from+1 && words[from].apart && from+1 < len(words) // perhaps only the sentence's beginning
+		add(from, to, !alone || len(words) == 1, false)
+		for at := from; at < to; { // its parts
+			end := at
+			for end < to && (words[end].capped && !joints[strings.ToLower(words[end].text)]) {
+				end++
+			}
+			if end > at {
+				add(at, end, true, false)
+			}
+			at = end + 1
+		}
+		from = to - 1
+	}
+}
+
+// runs adds neighbors among the words that say something, and two such runs with the small words between them.
+func runs(words []word, add func(from, to int, name, run bool)) {
+	type span struct{ from, to int }
+	var all []span
+	for from := 0; from < len(words); {
+		if words[from].stop {
+			from++
+			continue
+		}
+		to := from + 1
+		for to < len(words) && !words[to].stop && !words[to].apart {
+			to++
+		}
+		all = append(all, span{from, to})
+		from = to
+	}
+	for i, s := range all {
+		if s.to-s.from <= maxPhraseWords {
+			add(s.from, s.to, false, true)
+		}
+		if i+1 < len(all) {
+			next := all[i+1]
+			small := true
+			for _, w := range words[s.to:next.from] {
+				small = small && joints[strings.ToLower(w.text)] && !w.apart
+			}
+			if small && !words[next.from].apart && next.to-s.from <= maxPhraseWords+1 {
+				add(s.from, next.to, false, false)
+			}
+		}
+		for n := min(maxPhraseWords, s.to-s.from); n > 0; n-- {
+			for from := s.from; from+n <= s.to; from++ {
+				add(from, from+n, false, false)
+			}
+		}
+	}
+}
+
+// spellings returns a phrase and its singular, as English has it.
+func spellings(text string) []string {
+	out := []string{text}
+	lower := strings.ToLower(text)
+	cut := func(suffix, by string) bool {
+		if !strings.HasSuffix(lower, suffix) || utf8.RuneCountInString(text) < len(suffix)+2 {
+			return false
+		}
+		out = append(out, text[:len(text)-len(suffix)]+by)
+		return true
+	}
+	switch {
+	case strings.HasSuffix(lower, "ss"), strings.HasSuffix(lower, "us"), strings.HasSuffix(lower, "is"):
+	case cut("ies", "y"), cut("sses", "ss"), cut("xes", "x"), cut("ches", "ch"), cut("shes", "sh"), cut("s", ""):
+	}
+	return out
+}
