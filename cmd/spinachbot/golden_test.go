@@ -126,6 +126,10 @@ trace show missing
 trace show torn.jsonl
 trace show empty.json
 trace show a b
+trace tree missing
+trace tree torn.jsonl
+trace tree --nodes 0 half.jsonl
+trace tree a b
 trace export missing
 trace export --as csv
 trace export torn.jsonl

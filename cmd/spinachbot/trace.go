@@ -12,14 +12,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/spinachbot/spinachbot/agent/event"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/internal/ask"
 	"github.com/spinachbot/spinachbot/internal/show"
 )
 
 func traceCommand(e *env) *cobra.Command {
-	return group(e, "trace", "show what the model saw and said", traceShowCommand(e), traceExportCommand(e))
+	return group(e, "trace", "show what the model saw and said", traceShowCommand(e), traceTreeCommand(e),
+		traceExportCommand(e))
 }
 
 func traceShowCommand(e *env) *cobra.Command {
@@ -51,19 +51,9 @@ KEY is the ID of a ledger entry; KEY-triage shows how the bot judged whether the
 }
 
 func showTrace(e *env, dataDir, name string, asJSON, full bool) error {
-	in, source, err := openTrace(e, dataDir, name)
+	events, err := readTrace(e, "trace show", dataDir, name)
 	if err != nil {
 		return err
-	}
-	defer in.Close()
-	events, err := event.Read(in)
-	switch {
-	case errors.Is(err, event.ErrTorn):
-		fmt.Fprintln(e.stderr, "spinachbot: warning:", err)
-	case err != nil:
-		return fmt.Errorf("trace show: %s: %w", source, err)
-	case len(events) == 0:
-		return fmt.Errorf("trace show: %s: there are no events in it; want a trajectory", source)
 	}
 	for _, ev := range events {
 		if asJSON {
@@ -71,6 +61,9 @@ func showTrace(e *env, dataDir, name string, asJSON, full bool) error {
 			continue
 		}
 		show.Event(e.stdout, ev, full)
+	}
+	if !asJSON {
+		show.Tree(e.stdout, e.environ, events)
 	}
 	return nil
 }

@@ -42,6 +42,44 @@ func NewFile(width, height float64, title, subtitle string) *SVG {
 	return s
 }
 
+// NewFluid begins a drawing that is as wide as its place and holds parts with sizes of their own, see [SVG.Part]. title
+// and description are what screen readers read out; css is the drawing's style sheet, of the program's own words.
+func NewFluid(width, height float64, title, description, css string) *SVG {
+	s := &SVG{}
+	s.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%g" height="%g" role="img" aria-labelledby="title desc">`,
+		width, height)
+	s.printf("\n<title id=\"title\">%s</title>\n<desc id=\"desc\">%s</desc>\n<style>%s</style>\n", escape(title),
+		escape(description), css)
+	return s
+}
+
+// Part begins a part of a drawing with coordinates of its own; it fills its place. [SVG.Close] ends it.
+func (s *SVG) Part(width, height float64, attrs string) {
+	s.printf("<svg width=\"100%%\" height=\"100%%\" viewBox=\"0 0 %g %g\" preserveAspectRatio=\"xMidYMin meet\"%s>\n", width,
+		height, blank(attrs))
+}
+
+// Group begins a group, which [SVG.EndGroup] ends; tip is as in [SVG.Rect].
+func (s *SVG) Group(attrs, tip string) {
+	s.printf("<g%s>", blank(attrs))
+	if tip != "" {
+		s.printf("<title>%s</title>", escape(tip))
+	}
+	s.printf("\n")
+}
+
+// EndGroup ends a group.
+func (s *SVG) EndGroup() { s.printf("</g>\n") }
+
+// Close ends a part.
+func (s *SVG) Close() { s.printf("</svg>\n") }
+
+// Append adds what another drawing holds, which was begun without a frame: as the zero SVG.
+func (s *SVG) Append(other *SVG) { s.b.WriteString(other.b.String()) }
+
+// Path draws a path; d is in SVG's language of paths.
+func (s *SVG) Path(d, attrs string) { s.printf("<path d=\"%s\"%s/>\n", d, blank(attrs)) }
+
 func (s *SVG) printf(format string, args ...any) { fmt.Fprintf(&s.b, format, args...) }
 
 // Text writes a text that begins at x, or with the attribute text-anchor ends or is centered there.

@@ -21,9 +21,9 @@ type Screen struct {
 	color bool
 
 	mu       sync.Mutex
-	progress string // the text of the progress line; empty when there is none
-	shown    bool   // the progress line is on the screen, and the cursor at its end
-	partial  bool   // the last write did not end its line
+	progress []string // the progress line, or the lines of a block; none when there is nothing to show
+	shown    int      // so many lines of it are on the screen, and the cursor is at the end of the last
+	partial  bool     // the last write did not end its line
 }
 
 // New returns a Screen over w. environ holds NAME=value pairs, as [os.Environ] returns them; NO_COLOR, CLICOLOR_FORCE,
@@ -73,6 +73,18 @@ func (s *Screen) Width() int {
 	return w
 }
 
+// Height returns the terminal's number of rows, 0 when there is no terminal.
+func (s *Screen) Height() int {
+	if !s.tty {
+		return 0
+	}
+	_, h, err := term.GetSize(s.fd)
+	if err != nil || h <= 0 {
+		return 24
+	}
+	return h
+}
+
 // Write writes p. A progress line is taken away before and put back after, once p ends with a whole line.
 func (s *Screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
@@ -90,41 +102,55 @@ func (s *Screen) Write(p []byte) (int, error) {
 
 // Progress sets the progress line of a terminal; an empty text takes it away. Without a terminal it does nothing.
 func (s *Screen) Progress(text string) {
+	if text == "" {
+		s.Block(nil)
+		return
+	}
+	s.Block([]string{Cut(strings.ReplaceAll(text, "\n", " "), max(1, s.Width()-1))})
+}
+
+// Block sets lines that are written over like the progress line, which they replace; none takes them away. The caller
+// cuts them below the terminal's width, since a line that wraps cannot be written over; those that have no room above
+// the last are left out.
+func (s *Screen) Block(lines []string) {
 	if !s.tty {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.hide()
-	s.progress = strings.ReplaceAll(text, "\n", " ")
+	s.progress = lines
+	if most := s.Height() - 1; len(lines) > most {
+		s.progress = lines[:max(1, most)]
+	}
 	s.draw()
 }
 
-// Done leaves the progress line, as it is, on its own line.
+// Done leaves the progress line or block, as it is, on its own lines.
 func (s *Screen) Done() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shown {
+	if s.shown > 0 {
 		_, _ = io.WriteString(s.w, "\n")
 	}
-	s.progress, s.shown = "", false
+	s.progress, s.shown = nil, 0
 }
 
 // hide takes the progress line off the screen.
 func (s *Screen) hide() {
-	if s.shown {
-		_, _ = io.WriteString(s.w, "\r\x1b[K")
-		s.shown = false
+	if s.shown > 0 {
+		_, _ = io.WriteString(s.w, "\r\x1b[K"+strings.Repeat("\x1b[A\x1b[K", s.shown-1))
+		s.shown = 0
 	}
 }
 
-// draw shows the progress line. It is cut one column before the edge, since a line that wraps cannot be written over.
+// draw shows the progress line.
 func (s *Screen) draw() {
-	if s.progress == "" || s.partial {
+	if len(s.progress) == 0 || s.partial {
 		return
 	}
-	_, _ = io.WriteString(s.w, Cut(s.progress, max(1, s.Width()-1)))
-	s.shown = true
+	_, _ = io.WriteString(s.w, strings.Join(s.progress, "\n"))
+	s.shown = len(s.progress)
 }
 
 // Style is a way to print a word.

@@ -28,6 +28,28 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// A block takes as many lines away as it wrote.
+func TestBlock(t *testing.T) {
+	var b bytes.Buffer
+	s := &Screen{w: &b, tty: true}
+	s.Block([]string{"one", "two", "three"})
+	fmt.Fprintln(s, "log")
+	s.Block([]string{"four"})
+	s.Block(nil)
+	s.Block([]string{"five", "six"})
+	s.Done()
+	const gone, up = "\r\x1b[K", "\x1b[A\x1b[K"
+	want := "one\ntwo\nthree" + gone + up + up + "log\none\ntwo\nthree" + gone + up + up + "four" + gone + "five\nsix\n"
+	if b.String() != want {
+		t.Errorf("%q\nwant %q", b.String(), want)
+	}
+	b.Reset()
+	s.Block(make([]string, 100)) // the buffer counts as a terminal of 24 rows
+	if n := strings.Count(b.String(), "\n"); n != 22 {
+		t.Errorf("%d line breaks, want those of 23 rows", n)
+	}
+}
+
 // However many write at once, each line is whole.
 func TestProgressConcurrent(t *testing.T) {
 	var b bytes.Buffer

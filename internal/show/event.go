@@ -32,6 +32,8 @@ func Event(w io.Writer, ev event.Event, full bool) {
 		s := ev.Step
 		fmt.Fprintf(w, "%d. %s\n   %s\n%s\n   (%d ms)\n\n", s.N, text.Clean(s.Thought),
 			indented(callText(s.Action, s.Argument)), margin+indented(s.Observation), s.MS)
+	case "tree", "score", "leaf", "vote":
+		searchEvent(w, ev)
 	case "graph":
 		showGraph(w, ev.Call)
 	case "feedback":

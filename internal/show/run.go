@@ -17,6 +17,7 @@ import (
 	"github.com/spinachbot/spinachbot/internal/kg"
 	"github.com/spinachbot/spinachbot/internal/rdf"
 	"github.com/spinachbot/spinachbot/internal/text"
+	"github.com/spinachbot/spinachbot/internal/treeview"
 )
 
 // mostRows is how many rows of a result are shown.
@@ -31,6 +32,8 @@ type Run struct {
 	Columns int
 
 	reasoning string // of the last message, until its first step is shown
+	tree      *treeview.Tree
+	searching bool // in a search that branches: the tree is shown, not its steps
 }
 
 // margin is before what belongs to a step.
@@ -38,10 +41,16 @@ const margin = "   "
 
 func (v *Run) width() int { return cmp.Or(v.Columns, v.Screen.Width()) }
 
-// Event shows a step, a rollback or a feedback; on a terminal also what the model is writing.
+// Event shows a step, a rollback or a feedback; on a terminal also what the model is writing. A search that branches is
+// shown as its tree.
 func (v *Run) Event(e event.Event) {
 	if e.Event == "live" {
-		v.live(e.Detail)
+		if !v.searching {
+			v.live(e.Detail)
+		}
+		return
+	}
+	if v.search(e) {
 		return
 	}
 	v.Screen.Progress("")
@@ -75,23 +84,27 @@ func (v *Run) Event(e event.Event) {
 	case e.Event == "graph":
 		showGraph(v.Screen, e.Call)
 	case e.Event == "step":
-		s := e.Step
-		if v.reasoning != "" {
-			fmt.Fprintln(v.Screen, v.Screen.In(console.Dim, console.Indent(text.Clean(v.reasoning), margin, v.width())))
-			v.reasoning = ""
-		}
-		v.text(fmt.Sprintf("%d. %s", s.N, s.Thought))
-		action := text.Clean(s.Action)
-		call := console.Indent(callText(s.Action, s.Argument), margin, v.width())
-		fmt.Fprintf(v.Screen, "%s%s%s\n", margin, v.Screen.In(console.Cyan, action), strings.TrimPrefix(call, margin+action))
-		if s.Observation != "" {
-			fmt.Fprintln(v.Screen, v.Screen.In(console.Dim, console.Indent(text.Clean(s.Observation), margin, v.width())))
-		}
-		fmt.Fprintln(v.Screen)
+		v.step(e.Step)
 	case e.Event == "rollback":
 		fmt.Fprintf(v.Screen, "   %s\n\n", v.Screen.In(console.Yellow, fmt.Sprintf("refused (%s); the last step kept is %d",
 			e.Reason, *e.To)))
 	}
+}
+
+// step shows what was thought, done and seen.
+func (v *Run) step(s *event.Step) {
+	if v.reasoning != "" {
+		fmt.Fprintln(v.Screen, v.Screen.In(console.Dim, console.Indent(text.Clean(v.reasoning), margin, v.width())))
+		v.reasoning = ""
+	}
+	v.text(fmt.Sprintf("%d. %s", s.N, s.Thought))
+	action := text.Clean(s.Action)
+	call := console.Indent(callText(s.Action, s.Argument), margin, v.width())
+	fmt.Fprintf(v.Screen, "%s%s%s\n", margin, v.Screen.In(console.Cyan, action), strings.TrimPrefix(call, margin+action))
+	if s.Observation != "" {
+		fmt.Fprintln(v.Screen, v.Screen.In(console.Dim, console.Indent(text.Clean(s.Observation), margin, v.width())))
+	}
+	fmt.Fprintln(v.Screen)
 }
 
 // live shows the end of what the model is writing on a line that is written over.

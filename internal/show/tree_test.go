@@ -1,0 +1,78 @@
+package show
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/console"
+)
+
+// searched is a search of two steps, of which the second is the answer.
+func searched() []event.Event {
+	half := 0.5
+	step := func(action string) *event.Step { return &event.Step{N: 1, Thought: "t", Action: action, Argument: "a"} }
+	return []event.Event{
+		{ID: 1, Event: "start", Question: &event.Question{Text: "Who?"}},
+		{ID: 2, Parent: 1, Event: "tree", Tree: &event.Tree{Policy: "mcts", Simulations: 9}},
+		{ID: 3, Parent: 2, Event: "step", Step: step("search\x1b[31m")},
+		{ID: 4, Parent: 3, Event: "score", Value: &half},
+		{ID: 5, Parent: 3, Event: "visit", Value: &half, Path: []int{3}},
+		{ID: 6, Parent: 2, Event: "step", Step: step("stop")},
+		{ID: 7, Parent: 6, Event: "leaf", Reason: event.LeafAnswered},
+		{ID: 8, Parent: 6, Event: "vote", Groups: []event.Group{{Ends: []int{6}, Weight: 1, Chosen: true}}},
+		{ID: 9, Parent: 6, Event: "final", SPARQL: "ASK {}"},
+		{ID: 10, Parent: 9, Event: "end"},
+	}
+}
+
+// A search is shown by lines where there is no terminal, and as objects with --json.
+func TestSearch(t *testing.T) {
+	show := func(asJSON bool) string {
+		var b strings.Builder
+		v := &Run{Screen: console.New(&b, nil), AsJSON: asJSON}
+		for _, e := range searched() {
+			v.Event(e)
+		}
+		return b.String()
+	}
+	want := `1 search[31m(a)
+1 scored 0.50
+2 stop(a)
+2 answered
+mcts, 1 of at most 9 simulations, 2 steps, 1 answered, answer found
+`
+	if d := cmp.Diff(want, show(false)); d != "" {
+		t.Errorf("lines (-want +got):\n%s", d)
+	}
+	var kinds []string
+	for l := range strings.Lines(show(true)) {
+		_, rest, _ := strings.Cut(l, `"event":"`)
+		kind, _, _ := strings.Cut(rest, `"`)
+		kinds = append(kinds, kind)
+	}
+	if d := cmp.Diff(strings.Fields("step score visit step leaf vote"), kinds); d != "" {
+		t.Errorf("objects (-want +got):\n%s", d)
+	}
+}
+
+// A trajectory of a search ends with its tree; of another it does not.
+func TestTree(t *testing.T) {
+	var b strings.Builder
+	for _, e := range searched() {
+		Event(&b, e, false)
+	}
+	Tree(&b, nil, searched())
+	for _, want := range []string{"search mcts: ", "   score 0.50", "ends here: answered", "- 1 answer, 0 rows, chosen",
+		"├─ stop(a)  answered; 1 vote; the answer\n└─ 0.50 ×1 search[31m(a)  not looked at further\n"} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is missing in:\n%s", want, &b)
+		}
+	}
+	b.Reset()
+	if Tree(&b, nil, append(searched()[:1], searched()[5:7]...)); b.Len() > 0 {
+		t.Errorf("a run of one line has a tree:\n%s", &b)
+	}
+}

@@ -1,0 +1,162 @@
+package treeview
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// folded is which nodes of a tree are shown.
+type folded struct {
+	shown  map[*Node]bool
+	hidden map[*Node]hidden // what is not shown below a shown node
+}
+
+// hidden is what is folded below a node.
+type hidden struct {
+	steps, branches int
+	ends            map[string]int
+}
+
+// fold chooses at most so many nodes, the root not counted: first the way to the answer, then what was visited most and
+// valued highest, each after its parent. The rest is folded into counts. A way to the answer that is longer is shown
+// whole.
+func (t *Tree) fold(most int) folded {
+	f := folded{shown: map[*Node]bool{t.Root: true}, hidden: map[*Node]hidden{}}
+	frontier := slices.Clone(t.Root.Children)
+	for n := 0; len(frontier) > 0; n++ {
+		best := 0
+		for i := range frontier {
+			if before(frontier[i], frontier[best]) {
+				best = i
+			}
+		}
+		next := frontier[best]
+		if n >= most && !next.Won {
+			break
+		}
+		f.shown[next] = true
+		frontier = append(slices.Delete(frontier, best, best+1), next.Children...)
+	}
+	for n := range f.shown {
+		if c := f.single(n); c != nil { // a count would take as much room
+			f.shown[c] = true
+			continue
+		}
+		h := hidden{ends: map[string]int{}}
+		for _, c := range n.Children {
+			if !f.shown[c] {
+				h.branches++
+				h.count(c)
+			}
+		}
+		if h.steps > 0 {
+			f.hidden[n] = h
+		}
+	}
+	return f
+}
+
+// single returns the only step that is hidden below n, nil when there are none or more.
+func (f folded) single(n *Node) (only *Node) {
+	for _, c := range n.Children {
+		if f.shown[c] {
+			continue
+		}
+		if only != nil || len(c.Children) > 0 {
+			return nil
+		}
+		only = c
+	}
+	return only
+}
+
+// before reports whether a is shown rather than b.
+func before(a, b *Node) bool {
+	if a.Won != b.Won {
+		return a.Won
+	}
+	x, _ := a.Value()
+	y, _ := b.Value()
+	return cmp.Or(cmp.Compare(b.Visits, a.Visits), cmp.Compare(y, x), cmp.Compare(a.ID, b.ID)) < 0
+}
+
+// count adds a subtree.
+func (h *hidden) count(n *Node) {
+	stack := []*Node{n}
+	for len(stack) > 0 {
+		n := stack[len(stack)-1]
+		stack = append(stack[:len(stack)-1], n.Children...)
+		h.steps++
+		if n.Leaf != "" {
+			h.ends[n.Leaf]++
+		}
+	}
+}
+
+// String says what is hidden: "12 more steps in 3 branches: 2 failed, 1 too deep".
+func (h hidden) String() string {
+	out := fmt.Sprintf("%d more steps", h.steps)
+	if h.branches > 1 {
+		out += fmt.Sprintf(" in %d branches", h.branches)
+	}
+	var ends []string
+	for _, reason := range leafReasons {
+		if n := h.ends[reason]; n > 0 {
+			ends = append(ends, fmt.Sprintf("%d %s", n, words(reason)))
+		}
+	}
+	if len(ends) > 0 {
+		out += ": " + strings.Join(ends, ", ")
+	}
+	return out
+}
+
+// row is a line of the outline of a tree: a shown node, or what is folded below one.
+type row struct {
+	node   *Node // nil for what is folded
+	folded hidden
+	depth  int    // 1 for the root's children
+	last   []bool // for each depth, whether the node there is the last of its parent's
+}
+
+// rows lists the shown nodes as an outline: the way to the answer first among siblings, then by value.
+func (t *Tree) rows(most int) []row {
+	f := t.fold(most)
+	var out []row
+	push := func(stack []row, n *Node, at row) []row {
+		var kids []*Node
+		for _, c := range n.Children {
+			if f.shown[c] {
+				kids = append(kids, c)
+			}
+		}
+		slices.SortStableFunc(kids, func(a, b *Node) int {
+			if before(a, b) {
+				return -1
+			}
+			return 1
+		})
+		h, more := f.hidden[n]
+		if more {
+			last := append(slices.Clip(at.last), true)
+			stack = append(stack, row{folded: h, depth: at.depth + 1, last: last})
+		}
+		for i := range slices.Backward(kids) {
+			last := append(slices.Clip(at.last), i == len(kids)-1 && !more)
+			stack = append(stack, row{node: kids[i], depth: at.depth + 1, last: last})
+		}
+		return stack
+	}
+	stack := push(nil, t.Root, row{})
+	for len(stack) > 0 {
+		r := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		out = append(out, r)
+		if r.node != nil {
+			stack = push(stack, r.node, r)
+		}
+	}
+	return out
+}

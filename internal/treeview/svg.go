@@ -1,0 +1,312 @@
+package treeview
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/internal/chart"
+	"github.com/spinachbot/spinachbot/internal/console"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Nodes is how many nodes a picture shows unless it is told otherwise: more of them cannot be taken in.
+const Nodes = 48
+
+//go:embed style.css
+var style string
+
+// layout is a picture for a width of the reader's window.
+type layout struct {
+	*chart.SVG
+	*Tree
+	width, margin, indent float64
+	column                float64 // of the figures at the right
+	bars                  bool
+	y                     float64
+	trunk                 []float64 // the y of the last node drawn at each depth
+	edges                 []string  // those of the way to the answer, which are drawn above the others
+}
+
+// SVG draws the tree with at most so many nodes (0: [Nodes]): an outline from top to bottom, the way to the answer
+// first. What is not drawn is counted where it hangs. The drawing holds two layouts, for wide windows and for phones,
+// and the colors for light and dark systems. It needs no script and no other file.
+func (t *Tree) SVG(nodes int) string {
+	if nodes <= 0 {
+		nodes = Nodes
+	}
+	rows := t.rows(nodes)
+	wide := layout{Tree: t, width: 960, margin: 28, indent: 22, column: 150, bars: true}
+	narrow := layout{Tree: t, width: 400, margin: 12, indent: 9, column: 74}
+	wide.SVG, narrow.SVG = &chart.SVG{}, &chart.SVG{}
+	wide.draw(rows)
+	narrow.draw(rows)
+	title := "Search tree: " + text.Clip(t.Question, 200)
+	s := chart.NewFluid(wide.width, wide.y, title, t.description(), style+sizes(wide, narrow))
+	for _, l := range []struct {
+		layout
+		class string
+	}{{wide, "wide"}, {narrow, "narrow"}} {
+		s.Part(l.width, l.y, `class="`+l.class+`"`)
+		s.Rect(0, 0, l.width, l.y, `class="paper"`, "")
+		s.Append(l.SVG)
+		s.Close()
+	}
+	return s.String()
+}
+
+// sizes is the style that chooses the layout. A drawing that is opened by itself fills the window up to 1080 pixels.
+func sizes(wide, narrow layout) string {
+	const most = 1080
+	height := func(l layout, limit float64) string {
+		return fmt.Sprintf("width:100%%;max-width:%gpx;height:calc(min(100vw,%gpx)*%.4f)", limit, limit, l.y/l.width)
+	}
+	return fmt.Sprintf(".narrow{display:none}:root{display:block;margin:auto;%s}\n"+
+		"@media (max-width:640px){.wide{display:none}.narrow{display:inline}:root{%s}}\n", height(wide, most),
+		height(narrow, 640))
+}
+
+// description tells the picture to those who do not see it.
+func (t *Tree) description() string {
+	var b strings.Builder
+	b.WriteString(t.Summary() + ".")
+	n := t.Root
+	for n != nil {
+		next := (*Node)(nil)
+		for _, c := range n.Children {
+			if c.Won {
+				next = c
+			}
+		}
+		if n = next; n != nil {
+			name, argument := n.call()
+			fmt.Fprintf(&b, " Then %s(%s).", name, text.Clip(argument, 120))
+		}
+	}
+	for _, g := range t.Groups {
+		fmt.Fprintf(&b, " %s: %s.", text.Count(len(g.Ends), "vote"), g.Why)
+	}
+	return b.String()
+}
+
+func (l *layout) draw(rows []row) {
+	inner := l.width - 2*l.margin
+	l.y = l.margin + 18
+	for _, line := range fit(l.Question, inner, 20*sans, 4) {
+		l.Text(l.margin, l.y, line, `class="title"`)
+		l.y += 26
+	}
+	for _, line := range fit(l.Summary(), inner, 12.5*sans, 4) {
+		l.Text(l.margin, l.y, line, `class="quiet"`)
+		l.y += 17
+	}
+	l.legend()
+	l.trunk = []float64{l.y - 14}
+	for _, r := range rows {
+		l.row(r)
+	}
+	for _, d := range l.edges {
+		l.Path(d, `class="edge won"`)
+	}
+	l.votes(inner)
+	l.y += l.margin - 8
+}
+
+// legend says what the signs mean.
+func (l *layout) legend() {
+	x, y := l.margin+5, l.y+8
+	for _, sign := range []struct{ class, text string }{{"dot won", "way to the answer"}, {"dot", "tried"},
+		{"dot ended", "ended here"}} {
+		l.Circle(x, y-4, 5, `class="`+sign.class+`"`, "")
+		l.Text(x+10, y, sign.text, `class="quiet"`)
+		x += 30 + float64(len(sign.text))*7.4
+	}
+	if l.bars {
+		l.Text(l.width-l.margin, y, "value, 0 to 1 · visits", `class="quiet" text-anchor="end"`)
+	}
+	l.y += 36
+}
+
+// How wide characters are on average, in parts of the font's size.
+const (
+	sans = 0.56
+	mono = 0.61
+)
+
+// Heights of lines, in pixels.
+const (
+	lineHeight = 17
+	rowGap     = 9
+)
+
+// row draws a node with its call, what it showed and what became of it; or what is folded.
+func (l *layout) row(r row) {
+	x := l.margin + 8 + l.indent*float64(r.depth)
+	at := x + 16
+	right := l.width - l.margin
+	if r.node == nil {
+		l.edge(r.depth, false)
+		words := fit("+ "+r.folded.String(), right-at-16, 12.5*sans, 3)
+		height := float64(len(words))*lineHeight + 6
+		l.Rect(x-4, l.y-14, right-x+4, height, `class="chip" rx="6"`, "")
+		for _, line := range words {
+			l.Text(at-8, l.y, line, `class="quiet"`)
+			l.y += lineHeight
+		}
+		l.y += rowGap + 4
+		return
+	}
+	n := r.node
+	most := 1
+	if n.Won {
+		most = 3
+	}
+	name, argument := n.call()
+	first := name
+	calls := fit(argument, right-at-4, 12*mono, most)
+	if short := right - l.column - at - float64(console.Cells(name)+3)*12.5*mono; len(calls) == 1 &&
+		float64(console.Cells(calls[0]))*12*mono <= short {
+		first, calls = name+"  "+calls[0], nil
+	}
+	var seen []string
+	if o := n.observation(); o != "" {
+		seen = fit("→ "+o, right-at-4, 12.5*sans, min(2, most))
+	}
+	fates := fit(l.Fate(n), right-at-4, 12.5*sans, 3)
+	if n.Won {
+		height := float64(1+len(calls)+len(seen)+len(fates))*lineHeight + 8
+		l.Rect(at-6, l.y-16, right-at+12, height, `class="tint" rx="7"`, "")
+	}
+	l.Group("", n.tip())
+	l.edge(r.depth, n.Won)
+	l.dot(x, n)
+	l.first(at, first, name)
+	l.figures(right, n)
+	l.y += lineHeight
+	l.lines(at, calls, "code")
+	l.lines(at, seen, "quiet")
+	class := "quiet"
+	switch {
+	case n.Won && len(n.Children) == 0:
+		class = "win"
+	case n.Won:
+	case n.Leaf != "" || n.Group != nil:
+		class = "lost"
+	}
+	l.lines(at, fates, class)
+	l.EndGroup()
+	l.y += rowGap
+}
+
+// first writes the first line of a node.
+func (l *layout) first(x float64, first, name string) {
+	l.Text(x, l.y, name, `class="code name"`)
+	if rest := strings.TrimPrefix(first, name); rest != "" {
+		l.Text(x+(float64(console.Cells(name))+1.2)*12.5*mono, l.y, rest, `class="code"`)
+	}
+}
+
+func (l *layout) lines(x float64, lines []string, class string) {
+	for _, line := range lines {
+		l.Text(x, l.y, line, `class="`+class+`"`)
+		l.y += lineHeight
+	}
+}
+
+// edge joins the next node to the one above it.
+func (l *layout) edge(depth int, won bool) {
+	x := l.margin + 8 + l.indent*float64(depth-1)
+	y := l.y - 4
+	l.trunk = append(l.trunk[:depth], y)
+	d := fmt.Sprintf("M%.1f %.1fV%.1fQ%.1f %.1f %.1f %.1fH%.1f", x, l.trunk[depth-1]+6, y-6, x, y, x+6, y, x+l.indent-4)
+	if won {
+		l.edges = append(l.edges, d)
+		return
+	}
+	l.Path(d, `class="edge"`)
+}
+
+// dot marks a node: larger where more simulations came through.
+func (l *layout) dot(x float64, n *Node) {
+	class := "dot"
+	switch {
+	case n.Won:
+		class = "dot won"
+	case n.Leaf != "":
+		class = "dot ended"
+	}
+	l.Circle(x, l.y-4, min(7, 3.5+0.4*float64(n.Visits)), `class="`+class+`"`, "")
+}
+
+// figures are a node's value and visits, at the right.
+func (l *layout) figures(right float64, n *Node) {
+	v, ok := n.Value()
+	if ok && l.bars {
+		const length = 54
+		x := right - l.column + 14
+		l.Rect(x, l.y-8, length, 7, `class="rail" rx="3"`, "")
+		class := "bar"
+		if n.Won {
+			class = "bar won"
+		}
+		l.Rect(x, l.y-8, length*min(1, max(0, v)), 7, `class="`+class+`" rx="3"`, "")
+	}
+	l.Text(right, l.y, strings.TrimSpace(n.figures()), `class="quiet" text-anchor="end"`)
+}
+
+// votes lists the groups of answers.
+func (l *layout) votes(inner float64) {
+	if len(l.Groups) == 0 {
+		return
+	}
+	l.y += 20
+	l.Text(l.margin, l.y, "The vote", `class="head"`)
+	l.y += 22
+	for _, g := range l.Groups {
+		class, said := "", fmt.Sprintf("%s, %s", text.Count(len(g.Ends), "vote"), text.Count(g.Rows, "row"))
+		if g.Chosen {
+			class, said = "win", said+": chosen"
+		}
+		if g.Why != "" {
+			said += " — " + text.Clip(g.Why, maxText)
+		}
+		l.lines(l.margin, fit(said, inner, 12.5*sans, 3), class)
+		l.lines(l.margin, fit(text.Clip(g.SPARQL, maxText), inner, 12*mono, 3), "code quiet")
+		l.y += 8
+	}
+}
+
+// observation is what the step showed, on one line.
+func (n *Node) observation() string { return oneLine(text.Clip(n.Step.Observation, maxText)) }
+
+// tip is shown when the mouse is over the node: what has no room in the row.
+func (n *Node) tip() string {
+	name, argument := n.call()
+	out := n.Place() + " " + name + "(" + argument + ")"
+	if s := oneLine(n.Step.Thought); s != "" {
+		out = text.Clip(s, 300) + " · " + out
+	}
+	if n.Score != nil {
+		out += fmt.Sprintf(" · judge: %.2f %s", *n.Score, text.Clip(n.Judge, 300))
+	}
+	return out
+}
+
+// fit breaks a text into at most so many lines of a width in pixels, for characters of a mean width; the last line is
+// cut. Words that are longer than a line are broken.
+func fit(s string, width, character float64, most int) []string {
+	s = oneLine(s)
+	if s == "" {
+		return nil
+	}
+	cells := max(6, int(width/character))
+	var out []string
+	for len(out) < most-1 && console.Cells(s) > cells {
+		line := strings.TrimSuffix(console.Cut(s, cells+1), "…")
+		if i := strings.LastIndexByte(line, ' '); i > len(line)/2 {
+			line = line[:i]
+		}
+		out, s = append(out, line), strings.TrimSpace(s[len(line):])
+	}
+	return append(out, console.Cut(s, cells))
+}

@@ -1,0 +1,294 @@
+// Package treeview shows the tree of a search: as lines on a terminal while it grows, and as a picture when it is
+// finished. It reads the events of a trajectory and nothing else. All texts in it come from models and graphs: they are
+// cleaned for terminals and escaped for pictures.
+//
+//	tree.go     events to nodes
+//	fold.go     which nodes are shown when there are too many
+//	lines.go    the tree as lines
+//	svg.go      the tree as a picture
+package treeview
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/internal/text"
+)
+
+// Node is a step in the tree, or the root, which is the question. A turn with several calls is several nodes, one below
+// the other.
+type Node struct {
+	ID       int // of the step's event; 0 for the root
+	Parent   *Node
+	Children []*Node
+	Step     *event.Step // nil for the root
+	Visits   int         // simulations that came through here
+	Reward   float64     // sum of what they passed up
+	Score    *float64    // what the judge thinks of the state; nil: it was not asked
+	Judge    string      // what the judge says
+	Leaf     string      // why the branch ends here, one of event's leaf reasons; "" where it does not
+	Lost     int         // turns after this step that came to nothing: they could not be read, or the model failed
+	Group    *event.Group
+	Won      bool   // on the way to the answer
+	Verdict  string // of the person who reviewed the turn; "" where nobody did
+}
+
+// Value is the mean reward of the node's visits, without one the judge's score, both from 0 to 1. ok is false where
+// there is neither.
+func (n *Node) Value() (v float64, ok bool) {
+	switch {
+	case n.Visits > 0:
+		return n.Reward / float64(n.Visits), true
+	case n.Score != nil:
+		return *n.Score, true
+	}
+	return 0, false
+}
+
+// Depth is the number of steps up to the node, 0 for the root.
+func (n *Node) Depth() int {
+	d := 0
+	for ; n.Parent != nil; n = n.Parent {
+		d++
+	}
+	return d
+}
+
+// Tree is a search so far. It is made by [Tree.Add], event after event. It is not safe for concurrent use.
+type Tree struct {
+	Question    string
+	Search      event.Tree // the parameters; Policy is empty for a run that does not branch
+	Root        *Node
+	Steps       int // nodes without the root
+	Simulations int
+	Ends        map[string]int // branches that ended, by the reason
+	Groups      []event.Group
+	Vote        string // why the answer was chosen, in the vote's words
+	SPARQL      string // of the answer, "" without one
+	Ended       bool
+	Reason      string // why there is no answer
+
+	nodes map[int]*Node  // by the ID of their event
+	under map[int]*Node  // the nearest node at or above each event
+	kind  map[int]string // of each event
+	seen  map[int]string // verdict of each review
+}
+
+// New returns an empty tree.
+func New() *Tree {
+	root := &Node{}
+	return &Tree{Root: root, Ends: map[string]int{}, nodes: map[int]*Node{0: root}, under: map[int]*Node{0: root},
+		kind: map[int]string{}, seen: map[int]string{}}
+}
+
+// Of returns the tree of a whole trajectory.
+func Of(events []event.Event) *Tree {
+	t := New()
+	for _, e := range events {
+		t.Add(e)
+	}
+	return t
+}
+
+// Branches reports whether the tree is one: it was searched, or some node has several children.
+func (t *Tree) Branches() bool {
+	if t.Search.Policy != "" {
+		return true
+	}
+	for _, n := range t.nodes {
+		if len(n.Children) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// Add takes in the next event. One that refers to events that are not there is taken as one of the root.
+func (t *Tree) Add(e event.Event) {
+	at := t.under[e.Parent]
+	if at == nil {
+		at = t.Root
+	}
+	if e.ID > 0 {
+		t.under[e.ID], t.kind[e.ID] = at, e.Event
+	}
+	switch e.Event {
+	case "start":
+		if e.Question != nil {
+			t.Question = e.Question.Text
+		}
+	case "tree":
+		if e.Tree != nil {
+			t.Search = *e.Tree
+		}
+	case "step":
+		if e.Step != nil {
+			t.step(at, e)
+		}
+	case "score":
+		at.Score, at.Judge = e.Value, e.Detail
+	case "visit":
+		t.visit(e)
+	case "leaf":
+		t.leaf(at, e)
+	case "vote":
+		t.vote(e)
+	case "final":
+		t.win(at)
+		t.SPARQL = e.SPARQL
+	case "end":
+		t.Ended, t.Reason = true, e.Reason
+	}
+}
+
+func (t *Tree) step(at *Node, e event.Event) {
+	n := &Node{ID: e.ID, Parent: at, Step: e.Step, Verdict: t.seen[e.Parent]}
+	at.Children = append(at.Children, n)
+	t.nodes[e.ID], t.under[e.ID] = n, n
+	t.Steps++
+}
+
+// visit adds a simulation's reward to every node of its path.
+func (t *Tree) visit(e event.Event) {
+	t.Simulations++
+	if e.Value == nil {
+		return
+	}
+	t.Root.Visits++
+	t.Root.Reward += *e.Value
+	for i, id := range e.Path {
+		if n := t.nodes[id]; n != nil && n != t.Root && !slices.Contains(e.Path[:i], id) {
+			n.Visits++
+			n.Reward += *e.Value
+		}
+	}
+}
+
+// leaf ends a branch. Where what failed is a turn and not the state before it, that is a lost turn of the state: other
+// turns may follow it.
+func (t *Tree) leaf(at *Node, e event.Event) {
+	t.Ends[e.Reason]++
+	if t.kind[e.Parent] == "model" || at == t.Root {
+		at.Lost++
+		return
+	}
+	at.Leaf = e.Reason
+}
+
+func (t *Tree) vote(e event.Event) {
+	t.Groups, t.Vote = e.Groups, e.Detail
+	for i := range t.Groups {
+		for _, id := range t.Groups[i].Ends {
+			if n := t.under[id]; n != nil && n != t.Root {
+				n.Group = &t.Groups[i]
+			}
+		}
+	}
+}
+
+// win marks the way to the answer. A later answer takes the place of an earlier one.
+func (t *Tree) win(at *Node) {
+	for _, n := range t.nodes {
+		n.Won = false
+	}
+	for ; at != nil; at = at.Parent {
+		at.Won = true
+	}
+}
+
+// Answered reports whether the search found its answer.
+func (t *Tree) Answered() bool { return t.Root.Won }
+
+// The reasons of leaves in words.
+var leafWords = map[string]string{
+	event.LeafAnswered: "answered", event.LeafEmpty: "without a result", event.LeafFailed: "failed",
+	event.LeafRepeated: "repeated", event.LeafDeep: "too deep",
+}
+
+// leafReasons is the order in which they are counted.
+var leafReasons = []string{event.LeafAnswered, event.LeafEmpty, event.LeafFailed, event.LeafRepeated, event.LeafDeep}
+
+func words(reason string) string {
+	if w, ok := leafWords[reason]; ok {
+		return w
+	}
+	return oneLine(text.Clip(reason, 60)) // of a later version
+}
+
+// Fate says in words what became of a node: why its branch ended there, and what the vote said of it. It is empty for a
+// node in the middle of a branch.
+func (t *Tree) Fate(n *Node) string {
+	var out []string
+	if n.Leaf != "" {
+		out = append(out, words(n.Leaf))
+	}
+	if g := n.Group; g != nil {
+		said := text.Count(len(g.Ends), "vote")
+		switch {
+		case g.Weight != float64(len(g.Ends)):
+			said = fmt.Sprintf("%s, weight %.2f", said, g.Weight)
+		case len(g.Ends) > 1:
+			said += " together"
+		}
+		out = append(out, said)
+		if g.Why != "" && (!g.Chosen || n.Won) {
+			out = append(out, oneLine(text.Clip(g.Why, 120)))
+		} else if g.Chosen && !n.Won {
+			out = append(out, "the same result as the answer")
+		}
+	}
+	if n.Won && len(n.Children) == 0 {
+		out = append(out, "the answer")
+	}
+	if n.Lost > 0 {
+		out = append(out, text.Count(n.Lost, "turn")+" after it came to nothing")
+	}
+	if len(out) == 0 && len(n.Children) == 0 && n.Parent != nil && t.Ended {
+		out = append(out, "not looked at further")
+	}
+	return strings.Join(out, "; ")
+}
+
+// Summary is the search in one line.
+func (t *Tree) Summary() string {
+	name := t.Search.Policy
+	if name == "" {
+		name = "run"
+	}
+	out := []string{oneLine(name)}
+	switch s := t.Search.Simulations; {
+	case t.Simulations > 0 && s > 0:
+		out = append(out, fmt.Sprintf("%d of at most %s", t.Simulations, text.Count(s, "simulation")))
+	case t.Simulations > 0:
+		out = append(out, text.Count(t.Simulations, "simulation"))
+	}
+	out = append(out, text.Count(t.Steps, "step"))
+	for _, reason := range leafReasons {
+		if n := t.Ends[reason]; n > 0 {
+			out = append(out, fmt.Sprintf("%d %s", n, words(reason)))
+		}
+	}
+	switch {
+	case t.Answered():
+		out = append(out, "answer found")
+	case t.Ended && t.Reason != "":
+		out = append(out, "no answer")
+	}
+	return strings.Join(out, ", ")
+}
+
+// call is a node's call on one line.
+func (n *Node) call() (name, argument string) {
+	if n.Step == nil {
+		return "", ""
+	}
+	return oneLine(n.Step.Action), oneLine(text.Clip(n.Step.Argument, maxText))
+}
+
+// oneLine is a text of others on one line, fit for terminals and pictures.
+func oneLine(s string) string { return text.OneLine(text.Clean(s)) }
+
+// maxText is how many characters of a text are looked at: nothing shows more of it.
+const maxText = 600
