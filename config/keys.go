@@ -113,7 +113,7 @@ func Keys() []Key {
 			urlField(func(c *Config) *string { return &c.OpenAIBaseURL })},
 		{"OPENAI_MODEL", Model, "gpt-4o", "name of the model",
 			strField(func(c *Config) *string { return &c.OpenAIModel })},
-		{"OPENAI_EMBEDDING_MODEL", Model, "text-embedding-3-small", "name of the model for embeddings",
+		{"OPENAI_EMBEDDING_MODEL", Model, "text-embedding-3-small", "name of the model for embeddings; once it is set, searches and --examples rank by meaning",
 			strField(func(c *Config) *string { return &c.OpenAIEmbeddingModel })},
 		{"OPENAI_TIMEOUT", Model, "120s", "time limit for one call",
 			durField(func(c *Config) *time.Duration { return &c.OpenAITimeout })},

@@ -66,7 +66,7 @@ func (r *Runner) Begin(ctx context.Context, s State) (State, error) {
 		return s, nil
 	}
 	if r.Sources.Main().Examples == nil {
-		r.Log.Warn("agent: there are no solved questions to show", "question", r.Question.ID)
+		r.Log.Info("agent: there are no solved questions to show", "question", r.Question.ID)
 		return s, nil
 	}
 	tools, err := tool.Select([]string{x.Force})

@@ -127,9 +127,13 @@ func (a *asking) run(ctx context.Context, args []string) int {
 	if err := solved.check(false); err != nil {
 		return fail(e, fmt.Errorf("ask: %w", err))
 	}
-	pool, err := solved.read(ctx, lg, nil)
+	pool, err := solved.read(ctx, e, lg, nil)
 	if err != nil {
 		return fail(e, fmt.Errorf("ask: %w", err))
+	}
+	missed(e, opts.Preset, pool)
+	if err := byMeaning(lg, e, cfg, pool, st, st, wrap); err != nil {
+		return misuse(e, "ask: %v", err)
 	}
 	opts.Examples = a.examples.force
 	engine := agent.New(lg, model, withExamples(sources, pool), e.now, opts)

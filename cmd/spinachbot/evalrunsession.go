@@ -88,11 +88,19 @@ func (s *evalSession) run(ctx context.Context) int {
 	if s.sources, err = withNotes(s.e, s.sources, s.cfg.DataDir); err != nil {
 		return fail(s.e, fmt.Errorf("eval run: %w", err))
 	}
-	pool, err := s.flags.examples.read(ctx, s.lg, examples.Hold(s.items))
+	pool, err := s.flags.examples.read(ctx, s.e, s.lg, examples.Hold(s.items))
 	if err != nil {
 		return fail(s.e, fmt.Errorf("eval run: %w", err))
 	}
+	if s.replay == nil { // which has what was shown
+		missed(s.e, s.opts.Preset, pool)
+	}
 	s.sources, s.opts.Examples = withExamples(s.sources, pool), s.flags.examples.force
+	if s.configured() {
+		if err := byMeaning(s.lg, s.e, s.cfg, pool, s.account, s.store, s.wrap); err != nil {
+			return fail(s.e, fmt.Errorf("eval run: %w", err))
+		}
+	}
 	if err := s.openModel(ctx); err != nil {
 		return fail(s.e, err)
 	}
@@ -199,14 +207,18 @@ func (s *evalSession) describe() error {
 		"preset": preset, "policy": s.opts.Policy, "benchmark": s.hash, "language": f.language,
 		"limits": fmt.Sprintf("time %s, $%g an item", limits.Time, limits.USD),
 	}
-	if notes, err := openLessons(s.e, cfg.DataDir).For("wikidata"); err != nil {
+	if s.settings["notes"], err = s.notes(); err != nil {
 		return err
-	} else if len(notes) > 0 && s.opts.Preset.Notes.N > 0 {
-		s.settings["notes"] = hashOf([]byte(strings.Join(notes, "\n")))
+	}
+	if s.settings["notes"] == "" {
+		delete(s.settings, "notes")
 	}
 	if solved, err := f.examples.fingerprint(); err != nil {
 		return err
 	} else if solved != "" {
+		if s.configured() && hasEmbeddings(cfg) {
+			solved += ", ranked by " + cfg.OpenAIEmbeddingModel
+		}
 		s.settings["examples"] = solved
 	}
 	if f.skip {
@@ -258,6 +270,34 @@ func (s *evalSession) describe() error {
 	}
 	s.settings["model"] = strings.Join(models, " ")
 	return nil
+}
+
+// configured reports whether the model of the settings is asked.
+func (s *evalSession) configured() bool {
+	return s.script == nil && s.recorded == nil && s.replay == nil
+}
+
+// notes names the notes that may be shown, "" for none.
+func (s *evalSession) notes() (string, error) {
+	if s.opts.Preset.Notes.N == 0 {
+		return "", nil
+	}
+	names := strings.Split(strings.ReplaceAll(s.flags.kg, graphs.Embedded, graphs.Main), ",")
+	if len(s.flags.data) > 0 {
+		names = []string{graphs.Main, graphs.Data} // which of them is seen when the files are read
+	}
+	var all []string
+	for _, name := range names {
+		notes, err := openLessons(s.e, s.cfg.DataDir).For(strings.TrimSpace(name))
+		if err != nil {
+			return "", err
+		}
+		all = append(all, notes...)
+	}
+	if len(all) == 0 {
+		return "", nil
+	}
+	return hashOf([]byte(strings.Join(all, "\n"))), nil
 }
 
 // openStore opens the accounts: the run's always, the day's where money or a public endpoint is used.

@@ -12,9 +12,13 @@ import (
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent"
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/examples"
 	"github.com/spinachbot/spinachbot/dataset/release"
+	"github.com/spinachbot/spinachbot/internal/llm"
+	"github.com/spinachbot/spinachbot/internal/text"
 )
 
 // exampleFlags choose the solved questions that the model may be shown.
@@ -40,7 +44,7 @@ func (f *exampleFlags) check(have bool) error {
 }
 
 // read reads the solved questions without those that held holds back; nil when none were named.
-func (f *exampleFlags) read(ctx context.Context, lg *slog.Logger, held *examples.Held) (*examples.Pool, error) {
+func (f *exampleFlags) read(ctx context.Context, e *env, lg *slog.Logger, held *examples.Held) (*examples.Pool, error) {
 	if len(f.paths) == 0 {
 		return nil, nil
 	}
@@ -49,6 +53,10 @@ func (f *exampleFlags) read(ctx context.Context, lg *slog.Logger, held *examples
 		if err := addExamples(ctx, pool, path); err != nil {
 			return nil, err
 		}
+	}
+	if ids := pool.Broken(); len(ids) > 0 {
+		fmt.Fprintf(e.stderr, "spinachbot: warning: %s of --examples left out, because the query is no SPARQL: %s\n",
+			text.Count(len(ids), "item"), listed(ids))
 	}
 	if held == nil {
 		return pool, nil
@@ -59,12 +67,30 @@ func (f *exampleFlags) read(ctx context.Context, lg *slog.Logger, held *examples
 		why = append(why, fmt.Sprintf("%s %d", reason, gone[reason]))
 	}
 	if left.Len() == 0 {
-		lg.Warn("none of the solved questions is shown: all of them are too near to a question of the benchmark", "files",
-			strings.Join(pool.Sources(), ", "))
+		fmt.Fprintf(e.stderr, "spinachbot: warning: none of the solved questions of %s is shown: all of them are too near to a question of the benchmark\n",
+			text.OneLine(strings.Join(pool.Sources(), ", ")))
 	}
 	lg.Info("solved questions", "files", strings.Join(pool.Sources(), ", "), "held_back", strings.Join(why, ", "), "left",
 		left.Len())
 	return left, nil
+}
+
+// listed names the first of several IDs.
+func listed(ids []string) string {
+	const most = 10
+	out := text.OneLine(strings.Join(ids[:min(len(ids), most)], ", "))
+	if more := len(ids) - most; more > 0 {
+		out += fmt.Sprintf(" and %d more", more)
+	}
+	return out
+}
+
+// missed says, once, that a preset works with solved questions and there are none.
+func missed(e *env, p *preset.Preset, pool *examples.Pool) {
+	if pool == nil && (p.Examples.N > 0 && p.Examples.Force != "" || p.Generate.Examples > 0) {
+		fmt.Fprintf(e.stderr, "spinachbot: warning: the preset %s shows solved questions, and there are none: name a file with --examples\n",
+			p.Name)
+	}
 }
 
 // addExamples adds what a path holds. Of the folder of a harvest that is annotated, the items that annotators kept come
@@ -97,6 +123,29 @@ func (f *exampleFlags) own(dataDir string) *exampleFlags {
 		out.paths = fileList{folder}
 	}
 	return &out
+}
+
+// hasEmbeddings reports whether somebody has set OPENAI_EMBEDDING_MODEL, as for searches.
+func hasEmbeddings(cfg *config.Config) bool { return cfg.Origin("OPENAI_EMBEDDING_MODEL") != "default" }
+
+// byMeaning makes pool, which may be nil, rank by meaning, where an embedding model is set. Vectors are kept in keep,
+// unless wrap has every exchange recorded or replayed.
+func byMeaning(lg *slog.Logger, e *env, cfg *config.Config, pool *examples.Pool, days llm.DayStore,
+	keep examples.Vectors, wrap wrapper) error {
+	if pool == nil || !hasEmbeddings(cfg) {
+		return nil
+	}
+	model, err := newModel(lg, modelSettings(cfg), cfg.DailyUSD, days, e.now, wrap)
+	if err != nil || model.Model() == "" {
+		return err
+	}
+	embedder := model.Embedder(cfg.OpenAIEmbeddingModel)
+	if wrap != nil {
+		pool.ByMeaning(lg, embedder)
+		return nil
+	}
+	pool.ByMeaning(lg, &examples.Kept{Embedder: embedder, Model: embedder.Model(), Vectors: keep, Log: lg})
+	return nil
 }
 
 // fingerprint names the solved questions for the settings of a run.

@@ -77,7 +77,7 @@ func newGraphs(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.Budge
 // and cost nothing.
 func embedder(lg *slog.Logger, e *env, cfg *config.Config, budgets remote.BudgetStore, wrap wrapper) (lookup.Embedder,
 	error) {
-	if cfg.Origin("OPENAI_EMBEDDING_MODEL") == "default" {
+	if !hasEmbeddings(cfg) {
 		return nil, nil
 	}
 	days, ok := budgets.(llm.DayStore)

@@ -2,6 +2,7 @@
 // file, candidates of a harvest, what annotators made of them.
 //
 //	examples.go   a pool of solved questions, and how one is searched
+//	kept.go       vectors that are made once and kept
 //	without.go    what may not be shown: the questions of the set that is being run, and their near-duplicates
 package examples
 
@@ -11,9 +12,11 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -21,6 +24,7 @@ import (
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/internal/index/bm25"
 	"github.com/spinachbot/spinachbot/internal/index/lookup"
+	"github.com/spinachbot/spinachbot/internal/sparql"
 	"github.com/spinachbot/spinachbot/internal/text"
 )
 
@@ -35,11 +39,13 @@ type Embedder interface {
 // Questions are ranked by BM25 over their folded words and those of their paraphrases, or, with [Pool.ByMeaning], by
 // the cosine of their vectors. Of several examples with the same query only the best is found.
 type Pool struct {
-	docs  []doc
-	words bm25.Index
+	docs   []doc
+	words  bm25.Index
+	broken []string
 
 	lg       *slog.Logger
 	embedder Embedder
+	failed   atomic.Bool // the embedder has failed
 
 	mu      sync.Mutex
 	vectors [][]float32 // of unit length, one a text of docs; nil: not made yet
@@ -53,13 +59,39 @@ type doc struct {
 	texts []string // wordings of the question
 }
 
-// Add adds the items of a benchmark that have a query. source is its name for people.
+// Add adds the items of a benchmark that have a query. source is its name for people. Items whose query is no SPARQL are
+// left out, see [Pool.Broken].
 func (p *Pool) Add(source string, items []dataset.Item) {
 	for _, it := range items {
+		if strings.TrimSpace(it.SPARQL) != "" && strings.TrimSpace(it.Question) != "" && !readable(it.SPARQL) {
+			p.broken = append(p.broken, it.ID)
+			continue
+		}
 		p.add(doc{Example: event.Example{ID: it.ID, Source: source, Question: strings.TrimSpace(it.Question),
 			SPARQL: strings.TrimSpace(it.SPARQL), Heading: it.Title}, url: it.URL,
 			texts: append([]string{it.Question, it.Title}, it.Paraphrases...)})
 	}
+}
+
+// Broken returns the IDs of the items that were left out because their query cannot be parsed.
+func (p *Pool) Broken() []string { return p.broken }
+
+// prefixes matches what may be the prefix of a name.
+var prefixes = regexp.MustCompile(`([\pL][\pL\pN_.-]*)?:`)
+
+// readable reports whether a query can be parsed. Prefixes that it does not declare count as known: those of other
+// graphs are.
+func readable(query string) bool {
+	_, err := sparql.Parse(query)
+	if err == nil {
+		return true
+	}
+	known := map[string]string{}
+	for _, m := range prefixes.FindAllStringSubmatch(query, -1) {
+		known[m[1]] = "urn:x:" + m[1] + ":"
+	}
+	_, err = sparql.ParseWith(query, known)
+	return err == nil
 }
 
 // How much of a discussion is looked at and shown: characters of its first comment.
@@ -117,7 +149,7 @@ func (p *Pool) Sources() []string {
 }
 
 // ByMeaning makes the pool rank by the likeness of meaning that e's model sees. The examples' vectors are made at the
-// first search and kept. When e fails, words are used, and lg says so.
+// first search and kept. Once e has failed, words are used, and lg says so.
 func (p *Pool) ByMeaning(lg *slog.Logger, e Embedder) { p.lg, p.embedder = lg, e }
 
 // minMeaning is the least cosine of an example that is found by meaning, as in GRASP (section 3.5 of its paper).
@@ -138,7 +170,7 @@ func (p *Pool) FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.
 	switch {
 	case strings.TrimSpace(q.Text) == "":
 		order = p.shuffled(q.Seed)
-	case p.embedder != nil:
+	case p.embedder != nil && !p.failed.Load():
 		var err error
 		if order, err = p.byMeaning(ctx, q.Text); err == nil {
 			break
@@ -146,7 +178,9 @@ func (p *Pool) FindExamples(ctx context.Context, q event.ExampleQuery) ([]event.
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		p.lg.Warn("examples are ranked by words: the embedding model failed", "error", err)
+		if !p.failed.Swap(true) {
+			p.lg.Warn("solved questions are ranked by words from now on: the embedding model failed", "error", err)
+		}
 		fallthrough
 	default:
 		order = p.byWords(q.Text)

@@ -151,16 +151,70 @@ func TestFindByMeaning(t *testing.T) {
 	if e.calls != 3 {
 		t.Errorf("%d calls; the examples' vectors are made once", e.calls)
 	}
+	var said strings.Builder
 	p = pool()
-	p.ByMeaning(slog.New(slog.DiscardHandler), &letters{err: errors.New("down")})
-	if got := find(t, p, event.ExampleQuery{Text: "who is the mayor of Berlin", Limit: 1}); ids(got) != "b-mayor" {
-		t.Errorf("without the model: %s", ids(got))
+	down := &letters{err: errors.New("down")}
+	p.ByMeaning(slog.New(slog.NewTextHandler(&said, nil)), down)
+	for range 2 {
+		if got := find(t, p, event.ExampleQuery{Text: "who is the mayor of Berlin", Limit: 1}); ids(got) != "b-mayor" {
+			t.Errorf("without the model: %s", ids(got))
+		}
 	}
+	if down.calls != 1 || strings.Count(said.String(), "ranked by words") != 1 {
+		t.Errorf("a model that is down is asked %d times; said:\n%s", down.calls, said.String())
+	}
+	p = pool()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p.ByMeaning(slog.New(slog.DiscardHandler), &letters{err: context.Canceled})
 	if _, err := p.FindExamples(ctx, event.ExampleQuery{Text: "x", Limit: 1}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
+	}
+}
+
+// kept is a store of vectors in memory.
+type kept struct {
+	vectors map[string][]float32
+	err     error
+}
+
+func (k *kept) Vectors(_ context.Context, model string, texts []string) (map[string][]float32, error) {
+	out := map[string][]float32{}
+	for _, t := range texts {
+		if v := k.vectors[model+" "+t]; v != nil {
+			out[t] = v
+		}
+	}
+	return out, k.err
+}
+
+func (k *kept) KeepVectors(_ context.Context, model string, vectors map[string][]float32) error {
+	for t, v := range vectors {
+		k.vectors[model+" "+t] = v
+	}
+	return k.err
+}
+
+// TestKept: a second pool of the same questions asks the model for nothing but what is new; another model's vectors are
+// others; a store that fails is gone around.
+func TestKept(t *testing.T) {
+	store := &kept{vectors: map[string][]float32{}}
+	want := event.ExampleQuery{Text: "Which river flows into the lake of Geneva", Limit: 2}
+	for i, tt := range []struct {
+		model string
+		text  string
+		err   error
+		calls int
+	}{{"a", want.Text, nil, 2}, {"a", want.Text, nil, 0}, {"a", "Which river flows into lake Geneva", nil, 1}, {"b", want.Text, nil, 2},
+		{"a", want.Text, errors.New("disk full"), 2}} {
+		store.err = tt.err
+		p, e := pool(), &letters{}
+		p.ByMeaning(slog.New(slog.DiscardHandler), &Kept{Embedder: e, Model: tt.model, Vectors: store,
+			Log: slog.New(slog.DiscardHandler)})
+		want.Text = tt.text
+		if got := find(t, p, want); len(got) == 0 || got[0].ID != "a-rivers" || e.calls != tt.calls {
+			t.Errorf("%d: found %s with %d calls of the model, want %d", i, ids(got), e.calls, tt.calls)
+		}
 	}
 }
 
@@ -271,5 +325,16 @@ func TestRead(t *testing.T) {
 	}
 	if err := p.Harvest(t.TempDir(), nil); err != nil {
 		t.Errorf("no harvest yet: %v", err)
+	}
+}
+
+// TestBroken: a query that cannot be parsed is no example; prefixes of other graphs are no fault.
+func TestBroken(t *testing.T) {
+	p := &Pool{}
+	p.Add("x.json", []dataset.Item{item("good", "One?", "SELECT ?x WHERE { ?x dbo:a dbr:B . }"),
+		item("half", "Two?", "SELECT ?x WHERE { ?x wdt:P31 "), item("text", "Three?", "I do not know: nothing"),
+		item("none", "Four?", "")})
+	if got := strings.Join(p.Broken(), " "); got != "half text" || p.Len() != 1 {
+		t.Errorf("left out: %s; %d left", got, p.Len())
 	}
 }

@@ -25,6 +25,9 @@ func (p *Pool) Read(path string) error {
 	}
 	if err == nil && p.Len() == before {
 		err = errors.New("it holds no question with a query")
+		if len(p.broken) > 0 {
+			err = errors.New("it holds no question with a query that can be read")
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("examples: %s: %w", path, err)

@@ -32,6 +32,7 @@ import (
 const (
 	Main     = "wikidata" // the services of the settings, unless KG_FILE has an entry of this name
 	Embedded = "embedded" // the built-in slice
+	Data     = "data"     // files that are no part of Wikidata
 )
 
 // Opener opens graphs. All fields but Wrap and Embed are needed.
@@ -149,7 +150,7 @@ func (o *Opener) Data(ctx context.Context, g *embedded.Graph, builtin bool) (*to
 		return nil, err
 	}
 	e.Description = p.Description
-	e.Description.Name, e.Description.Title = "data", g.Name()
+	e.Description.Name, e.Description.Title = Data, g.Name()
 	e.Description = registry.WithPrefixes(e.Description)
 	s, err := o.plain(e, g.Query)
 	if err != nil {

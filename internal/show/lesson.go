@@ -1,8 +1,10 @@
 package show
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spinachbot/spinachbot/internal/console"
 	"github.com/spinachbot/spinachbot/internal/lesson"
@@ -11,12 +13,18 @@ import (
 
 // Lessons lists notes, one a row.
 func Lessons(s *console.Screen, notes []lesson.Note) {
-	t := &console.Table{Header: []string{"ID", "graph", "state", "made", "note"}, Fixed: map[int]bool{0: true}}
+	t := &console.Table{Header: []string{"ID", "graph", "state", "made", "effect", "note"}, Fixed: map[int]bool{0: true}}
 	for _, n := range notes {
 		t.Rows = append(t.Rows, []string{text.Clean(n.ID), graphName(n.KG), string(n.State),
-			n.Made.UTC().Format("2006-01-02"), text.OneLine(n.Text)})
+			n.Made.UTC().Format("2006-01-02"), measured(n), text.OneLine(n.Text)})
 	}
 	_ = t.Write(s, s.Width(), func(h string) string { return s.In(console.Bold, h) }) // as for JSON
+}
+
+// measured is the beginning of a note's effect, its figures.
+func measured(n lesson.Note) string {
+	effect, _, _ := strings.Cut(text.OneLine(n.Effect), ", on ")
+	return cmp.Or(effect, "not measured")
 }
 
 func graphName(kg string) string {

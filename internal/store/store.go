@@ -1,5 +1,5 @@
-// Package store keeps what has to survive a crash in one SQLite file: the bot's ledger and notes, and the sums spent on
-// the language model per day. It implements the interfaces that bot ([Store.Entry] and its neighbors), llm
+// Package store keeps what has to survive a crash in one SQLite file: the bot's ledger and notes, the sums spent on
+// the language model per day, and vectors that were paid for. It implements the interfaces that bot ([Store.Entry] and its neighbors), llm
 // ([Store.Spent], [Store.AddSpent]), the annotation page ([Store.SaveWork]) and others own, and knows only their nouns.
 //
 // Every write is durable when the method returns: the file is in WAL mode with synchronous=FULL
@@ -70,6 +70,7 @@ ALTER TABLE entries ADD COLUMN minute BIGINT NOT NULL DEFAULT 0;
 UPDATE entries SET author = coalesce(json_extract(data, '$.author'), ''),
 	minute = 1000000 * coalesce(CAST(strftime('%s', json_extract(data, '$.time')) AS BIGINT), 0);
 CREATE INDEX entries_origin ON entries (page, author, minute);`,
+	vectorTables,
 }
 
 // busyTimeout is how long a writer waits for another process. The ledger command writes for milliseconds.

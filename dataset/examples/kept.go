@@ -1,0 +1,65 @@
+package examples
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+)
+
+// Vectors keeps vectors between runs of the program, by the model's name and the text.
+type Vectors interface {
+	// Vectors returns those that are kept, by text.
+	Vectors(ctx context.Context, model string, texts []string) (map[string][]float32, error)
+	// KeepVectors keeps vectors of texts.
+	KeepVectors(ctx context.Context, model string, vectors map[string][]float32) error
+}
+
+// Kept is an [Embedder] that asks another one only for texts whose vectors are not kept. When they cannot be read or
+// written, all are asked for.
+type Kept struct {
+	Embedder Embedder
+	Model    string // name of the embedder's model
+	Vectors  Vectors
+	Log      *slog.Logger
+}
+
+// Embed implements [Embedder].
+func (k *Kept) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	have, err := k.Vectors.Vectors(ctx, k.Model, texts)
+	if err != nil {
+		k.Log.Info("the vectors that are kept cannot be read", "error", err)
+		have = nil
+	}
+	var want []string
+	for _, t := range texts {
+		if have[t] == nil && !slices.Contains(want, t) {
+			want = append(want, t)
+		}
+	}
+	if len(want) > 0 {
+		vectors, err := k.Embedder.Embed(ctx, want)
+		if err != nil {
+			return nil, err
+		}
+		fresh := map[string][]float32{}
+		for i, t := range want[:min(len(want), len(vectors))] {
+			fresh[t] = vectors[i]
+		}
+		if err := k.Vectors.KeepVectors(ctx, k.Model, fresh); err != nil {
+			k.Log.Info("vectors cannot be kept", "error", err)
+		}
+		if have == nil {
+			have = map[string][]float32{}
+		}
+		for t, v := range fresh {
+			have[t] = v
+		}
+	}
+	var out [][]float32
+	for _, t := range texts {
+		if v := have[t]; v != nil {
+			out = append(out, v)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,38 @@
+package store
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestVectors: they are there after the file is opened again, by model and text.
+func TestVectors(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.db")
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := map[string][]float32{"a": {0.5, -1}, "": {1e-30, 3}}
+	if err := s.KeepVectors(t.Context(), "m", map[string][]float32{"a": {9}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.KeepVectors(t.Context(), "m", v); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Open(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	got, err := s.Vectors(t.Context(), "m", []string{"a", "b", ""})
+	if err != nil || !cmp.Equal(v, got) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := s.Vectors(t.Context(), "other", []string{"a"}); err != nil || len(got) != 0 {
+		t.Errorf("of another model: %v, %v", got, err)
+	}
+}
