@@ -21,7 +21,7 @@ func (r *Runner) complete(ctx context.Context, b *event.Branch, req llm.Request,
 		req.Messages, req.Subject = messages(short), r.Question.Text
 		resp, callErr := r.Model.Complete(ctx, req)
 		sent := req
-		sent.Live = nil
+		sent.Live, sent.Facts = nil, nil
 		ev := event.Event{Event: "model", Request: &sent, Response: resp}
 		if resp != nil {
 			r.Meter.spend(resp.Usage)

@@ -8,6 +8,7 @@
 //	rule.go     which actions are refused: repetitions and stops without a result
 //	publish.go  the last run of the query that is published
 //	call.go     calls of the model
+//	facts.go    what a call is about, as data
 //	limits.go   every limit, compared in one place
 package step
 
@@ -170,7 +171,8 @@ func (r *Runner) Propose(ctx context.Context, s State, n int) ([]Proposal, error
 	b, p := r.Events.Branch(s.at), r.Preset
 	req := llm.Request{Purpose: "act", Part: strconv.Itoa(len(s.steps) - s.given() + 1),
 		Temperature: p.Sampling.Temperature,
-		TopP:        p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens, Stop: p.Sampling.Stop, Seed: p.Sampling.Seed}
+		TopP:        p.Sampling.TopP, MaxTokens: p.Sampling.MaxTokens, Stop: p.Sampling.Stop, Seed: p.Sampling.Seed,
+		Facts: r.Facts(s)}
 	if n > 1 {
 		req.N = n
 	}

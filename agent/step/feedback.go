@@ -74,8 +74,12 @@ func (r *Runner) verdict(ctx context.Context, b *event.Branch, s State, f Final)
 		}
 		data["Names"] = names[:min(len(names), maxNamed)]
 	}
-	req := llm.Request{Purpose: "feedback", Part: strconv.Itoa(s.feedbacks + 1), MaxTokens: r.Preset.Sampling.MaxTokens,
-		Temperature: r.Preset.Sampling.Temperature, TopP: r.Preset.Sampling.TopP}
+	facts := r.Facts(s)
+	if a != nil {
+		facts.Queries = []string{a.Ran}
+	}
+	req := llm.Request{Purpose: "feedback", Facts: facts, Part: strconv.Itoa(s.feedbacks + 1),
+		MaxTokens: r.Preset.Sampling.MaxTokens, Temperature: r.Preset.Sampling.Temperature, TopP: r.Preset.Sampling.TopP}
 	judge := tool.Feedback()
 	if n, native := r.speak().(protocol.Native); native {
 		req.Tools = []llm.Tool{{Name: judge.Name, Description: judge.Describe(r.Preset.Show),

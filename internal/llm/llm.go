@@ -52,6 +52,9 @@ type Request struct {
 	Seed        *int      `json:"seed,omitempty"`
 	JSON        bool      `json:"json,omitempty"` // ask for a JSON object
 
+	// Facts say as data what the messages say in words. They are neither sent nor kept.
+	Facts *Facts `json:"-"`
+
 	// Live gets the message while it is written, where the server streams and one sample is asked for. It is called by
 	// the goroutine that asks, and must not wait.
 	Live func(Delta) `json:"-"`
@@ -59,6 +62,24 @@ type Request struct {
 	Tools       []Tool     `json:"tools,omitempty"`
 	ToolChoice  ToolChoice `json:"tool_choice,omitempty"`
 	OneToolCall bool       `json:"one_tool_call,omitempty"` // at most one call a message; servers may ignore it
+}
+
+// Facts are what a request is about. A model that is a program (internal/noisy) goes by them and not by the words, so
+// that prompts can change without it.
+type Facts struct {
+	Tools    []string // that may be called, also where only the text explains them
+	Done     []Done   // calls that were carried out, oldest first
+	SentBack int      // how often a judge has asked for a better answer
+	// queries to decide about: the one to judge; the candidates of a choice, in the order of their numbers; the variants
+	// of the last answer that change its result
+	Queries []string
+}
+
+// Done is a call that was carried out.
+type Done struct {
+	Tool, Arguments string
+	Query           string // that it ran, "" for none
+	Rows            bool   // the query returned something
 }
 
 // Choice is one sample.
