@@ -126,6 +126,12 @@ func (e *Engine) Ask(ctx context.Context, q Question, rec Recorder, limits Limit
 // limits completes the caller's limits by the preset's, and these by the defaults.
 func (e *Engine) limits(l Limits) Limits {
 	p := e.opts.Preset.Limits
+	if policy.Branches(e.opts.Policy) { // the search says how deep it goes
+		p.Counted = e.opts.Preset.Search.Depth
+		if p.Total > 0 {
+			p.Total = max(p.Total, p.Counted)
+		}
+	}
 	if l.Total <= 0 && p.Total > 0 {
 		l.Total = max(p.Total, l.Counted)
 	}
@@ -166,6 +172,7 @@ func (r *run) answer(ctx context.Context, b *event.Branch, search policy.Policy,
 	if f.Answer == nil && f.Attempt == nil {
 		f.Attempt = r.state.Rejected()
 	}
+	r.extracted = r.extracted || f.Guessed
 	out.Answer, out.Attempt, out.Ending = f.Answer, f.Attempt, f.Ending
 	b = r.Events.Branch(r.state.At())
 	if a := f.Answer; a != nil {

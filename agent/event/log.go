@@ -15,6 +15,9 @@ type Log struct {
 	now  func() time.Time
 	last int
 	err  error
+
+	lane bool
+	held []Event // of a lane, until it is joined
 }
 
 // NewLog returns a log whose first event has the ID after last, which is 0 for a new run. rec may be nil: then
@@ -44,11 +47,20 @@ func IsWriteError(err error) bool {
 func (l *Log) add(ctx context.Context, parent int, e Event) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	e.Time = l.now()
+	return l.write(ctx, parent, e)
+}
+
+// write is add for an event that has its time, by who holds the lock.
+func (l *Log) write(ctx context.Context, parent int, e Event) (int, error) {
 	if l.err != nil {
 		return 0, l.err
 	}
 	l.last++
-	e.ID, e.Parent, e.Time = l.last, parent, l.now()
+	e.ID, e.Parent = l.last, parent
+	if l.lane {
+		l.held = append(l.held, e)
+	}
 	if l.rec == nil {
 		return e.ID, nil
 	}
@@ -57,6 +69,36 @@ func (l *Log) add(ctx context.Context, parent int, e Event) (int, error) {
 		return 0, l.err
 	}
 	return e.ID, nil
+}
+
+// firstOfLane is from where on events of a lane are numbered. No log has so many.
+const firstOfLane = 1 << 40
+
+// Lane returns a log for a line of work that goes on beside others. It keeps its events until [Log.Join] writes them,
+// so that the order of the events in the file does not depend on which line was faster.
+func (l *Log) Lane() *Log { return &Log{now: l.now, last: firstOfLane, lane: true} }
+
+// Join writes the events of a lane. It returns what became of IDs: those of the lane's events as they are in this log;
+// every other stays as it is.
+func (l *Log) Join(ctx context.Context, lane *Log) (id func(int) int, err error) {
+	lane.mu.Lock()
+	defer lane.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	joined := make([]int, len(lane.held))
+	id = func(old int) int {
+		if i := old - firstOfLane - 1; i >= 0 && i < len(joined) {
+			return joined[i]
+		}
+		return old
+	}
+	for i, e := range lane.held {
+		if joined[i], err = l.write(ctx, id(e.Parent), e); err != nil {
+			return id, err
+		}
+	}
+	lane.held = nil
+	return id, nil
 }
 
 // Branch is a line of work that grows from a place in the tree of events. Its methods must not be called at the same

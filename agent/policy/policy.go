@@ -1,9 +1,17 @@
 // Package policy searches the steps of a question: it decides which state is expanded next, and when the search ends.
+//
+//	policy.go       the policies by name; one action after the other
+//	consistent.go   several samples of each action, the most frequent first
+//	tree.go         searches that branch: nodes, selection, rewards
+//	grow.go         their expansions, in parallel and with a log in a fixed order
+//	settle.go       their end: a vote over results
+//	group.go        when two results are the same
 package policy
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spinachbot/spinachbot/agent/step"
@@ -21,11 +29,30 @@ var policies = []struct {
 
 // Names returns the names of the policies.
 func Names() []string {
-	names := make([]string, len(policies))
-	for i, p := range policies {
-		names[i] = p.name
+	var names []string
+	for _, p := range policies {
+		names = append(names, p.name)
+	}
+	return append(names, searches()...)
+}
+
+func searches() (names []string) {
+	for _, w := range ways {
+		names = append(names, w.name)
 	}
 	return names
+}
+
+// Branches reports whether a policy is a search that branches.
+func Branches(name string) bool { return slices.Contains(searches(), name) }
+
+// For returns the policies of a preset that names some: these, and the searches that branch where one of its own takes
+// a step at a time.
+func For(own []string) []string {
+	if slices.Contains(own, "linear") || slices.Contains(own, "consistent") {
+		return slices.Concat(own, slices.DeleteFunc(searches(), func(s string) bool { return slices.Contains(own, s) }))
+	}
+	return own
 }
 
 // Named returns the policy with a name.
@@ -33,6 +60,11 @@ func Named(name string) (Policy, error) {
 	for _, p := range policies {
 		if p.name == name {
 			return p.policy, nil
+		}
+	}
+	for _, w := range ways {
+		if w.name == name {
+			return w.search, nil
 		}
 	}
 	return nil, fmt.Errorf("there is no policy %q; the policies are %s", name, strings.Join(Names(), ", "))

@@ -46,6 +46,7 @@ type Preset struct {
 	Rules    Rules         `json:"rules"`
 	Sampling Sampling      `json:"sampling"`
 	Show     tool.Show     `json:"show"`
+	Search   Search        `json:"search"`   // for policies that branch
 	Generate tool.Generate `json:"generate"` // for the policy of that name
 	Feedback Feedback      `json:"feedback"`
 	// try variants of the query that the model stops on, and tell it which of them change the result
@@ -184,7 +185,7 @@ func Load(fsys fs.FS) (*Preset, error) {
 
 // parse reads a preset. dialect goes before its own, unless it is "".
 func parse(data []byte, fsys fs.FS, dialect string) (*Preset, error) {
-	p := &Preset{}
+	p := &Preset{Search: usualSearch()}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(p); err != nil {
@@ -226,6 +227,9 @@ func (p *Preset) speak(dialect string) error {
 	}
 	p.Show.Dialect = dialect
 	p.Rules.Guard = GuardOff // there are no IDs
+	if dialect == "kqapro" && p.Search.Expected == expectedDepth {
+		p.Search.Expected = expectedDepthKQA
+	}
 	return kbqa.CheckDialect(dialect)
 }
 
@@ -254,6 +258,9 @@ func (p *Preset) check() error {
 		`"probe": "queries" and "seconds" must both be above 0, or both 0`)
 	for _, k := range p.Probe.Off {
 		want(slices.Contains(variant.Kinds, k), fmt.Sprintf(`"probe": "off" has %q; the kinds are %v`, k, variant.Kinds))
+	}
+	if err := p.Search.check(); err != nil {
+		missing = append(missing, fmt.Errorf("\"search\": %w", err))
 	}
 	_, known := tool.LanguageOf(p.Language)
 	want(p.Language == "" || p.Language == Detect || known, fmt.Sprintf(`"language": %q is not the code of a language`, p.Language))

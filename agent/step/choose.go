@@ -21,7 +21,7 @@ func (p Proposal) Key() string {
 func (c Child) Fruitful() bool {
 	switch c.Outcome {
 	case Ended:
-		return c.Final.Answer != nil || c.State.gaveUp()
+		return c.Final.Answer != nil || c.State.GaveUp()
 	case Carried:
 		for _, k := range c.State.steps {
 			if k.turn == c.State.turns && k.Failure == "" && !k.fruitless {
@@ -33,8 +33,8 @@ func (c Child) Fruitful() bool {
 	return false
 }
 
-// gaveUp reports whether the last step said that there is no answer.
-func (s State) gaveUp() bool {
+// GaveUp reports whether the last step said that there is no answer.
+func (s State) GaveUp() bool {
 	if len(s.steps) == 0 {
 		return false
 	}

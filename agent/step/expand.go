@@ -4,6 +4,8 @@
 //
 //	expand.go   Runner.Expand: the step, and its halves Propose and Carry
 //	choose.go   what came of a sample, for policies that choose among several
+//	branch.go   states side by side, for policies that branch
+//	judge.go    what a judge thinks of a state
 //	state.go    states, which are values
 //	rule.go     which actions are refused: repetitions and stops without a result
 //	publish.go  the last run of the query that is published
@@ -128,12 +130,15 @@ type Child struct {
 	Outcome Outcome
 	Refusal *Refusal // of a refused action
 	Final   *Final   // of an end
+	// result of the last query that was carried out on the way to the child, nil for none
+	Table *kg.Table
 }
 
 // Final is how an exploration ended: with an answer, or without one.
 type Final struct {
 	Answer  *Answer
 	Attempt *Answer // without an answer: the query that came nearest to one; its table may be empty, or nil
+	Guessed bool    // the model did not end on the answer: a search that found no end took the best query it had
 	Text    string  // what the model says to the asker, where its tool lets it
 	Ending  event.Ending
 }
@@ -238,8 +243,15 @@ func (r *Runner) Carry(ctx context.Context, p Proposal) (Child, error) {
 			break
 		}
 		var err error
-		if c, err = r.carry(ctx, b, s, p.Turn, call); err != nil || c.Outcome != Carried {
+		table := c.Table
+		if c, err = r.carry(ctx, b, s, p.Turn, call); err != nil {
 			return c, err
+		}
+		if c.Table == nil {
+			c.Table = table
+		}
+		if c.Outcome != Carried {
+			return c, nil
 		}
 		s = c.State
 	}
@@ -272,7 +284,7 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 	if ref := s.judge(r.Preset.Rules, key); ref != nil {
 		return r.refuse(ctx, b, s, turn, call, ref)
 	}
-	next, failure, err := r.perform(ctx, b, s, r.env(b, s), turn, call)
+	next, failure, table, err := r.perform(ctx, b, s, r.env(b, s), turn, call)
 	if err != nil {
 		return Child{}, err
 	}
@@ -282,17 +294,20 @@ func (r *Runner) carry(ctx context.Context, b *event.Branch, s State, turn proto
 	if call.Tool.Final && next.steps[len(next.steps)-1].result {
 		return r.finish(ctx, b, next, turn)
 	}
-	return next.served(failure), nil
+	c := next.served(failure)
+	c.Table = table
+	return c, nil
 }
 
-// perform runs a call's tool and adds the step to the state and to the log. failure is the graph's, "" for a success.
+// perform runs a call's tool and adds the step to the state and to the log. failure is the graph's, "" for a success;
+// table the result of a query, which may be nil.
 func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *tool.Env, turn protocol.Turn,
-	call protocol.Call) (next State, failure kg.Kind, err error) {
+	call protocol.Call) (next State, failure kg.Kind, table *kg.Table, err error) {
 	key := call.Tool.KeyOf(call.Args)
 	began := r.Now()
 	res, unseen, held, err := r.guarded(ctx, env, s, call)
 	if err != nil {
-		return s, "", err
+		return s, "", nil, err
 	}
 	most := maxObservation
 	if n := r.Preset.Show.Chars; n > 0 {
@@ -320,11 +335,11 @@ func (r *Runner) perform(ctx context.Context, b *event.Branch, s State, env *too
 		k.notes = append(k.notes, r.say("only_first", nil))
 	}
 	if err := b.Record(ctx, event.Event{Event: "step", Step: &k.Step}); err != nil {
-		return s, "", err
+		return s, "", nil, err
 	}
 	k.event, s.at = b.At(), b.At()
 	s = r.seeing(s, res.Text, res.Shown)
-	return s.with(k), res.Failure, nil
+	return s.with(k), res.Failure, res.Table, nil
 }
 
 // maxTable is how many rows of a result are kept for later steps.

@@ -30,7 +30,7 @@ func (r *Runner) Give(ctx context.Context, s State, t *tool.Tool, args any, chan
 	}
 	s.turns++
 	turn := protocol.Turn{Thought: r.say("given_"+t.Name, nil)}
-	next, failure, err := r.perform(ctx, b, s, env, turn, protocol.Call{ID: fmt.Sprintf("given_%d", s.turns), Tool: t,
+	next, failure, _, err := r.perform(ctx, b, s, env, turn, protocol.Call{ID: fmt.Sprintf("given_%d", s.turns), Tool: t,
 		Args:  raw,
 		Shown: t.Shown(raw)})
 	if err != nil {

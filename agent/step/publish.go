@@ -124,6 +124,9 @@ func (r *Runner) lastRun(ctx context.Context, env *tool.Env, text string) (*kg.T
 	for try := 1; ; try++ {
 		at := r.Now()
 		table, err := env.Graph.Query(ctx, text)
+		if err == nil && !table.At.IsZero() { // the branches of a search share results
+			at = table.At
+		}
 		kind := kg.KindOf(err)
 		switch {
 		case err == nil && table.Empty():

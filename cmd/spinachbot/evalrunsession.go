@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spinachbot/spinachbot/agent"
+	search "github.com/spinachbot/spinachbot/agent/policy"
 	"github.com/spinachbot/spinachbot/config"
 	"github.com/spinachbot/spinachbot/dataset"
 	"github.com/spinachbot/spinachbot/dataset/evalrun"
@@ -206,6 +207,9 @@ func (s *evalSession) describe() error {
 	s.settings = evalrun.Settings{
 		"preset": preset, "policy": s.opts.Policy, "benchmark": s.hash, "language": f.language,
 		"limits": fmt.Sprintf("time %s, $%g an item", limits.Time, limits.USD),
+	}
+	if search.Branches(s.opts.Policy) {
+		s.settings["tree"] = s.opts.Preset.Search.String()
 	}
 	if s.settings["notes"], err = s.notes(); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 )
 
 // presetFlags choose a way of working.
-type presetFlags struct{ name, file, policy string }
+type presetFlags struct{ name, file, policy, tree string }
 
 // listPresets is the value of --preset that explains them.
 const listPresets = "list"
@@ -32,6 +32,7 @@ func (f *presetFlags) declare(c *cmdline, more ...string) {
 	c.fs.StringVar(&f.file, "preset-file", "", "`file` with a preset of your own; its prompts (*.tmpl) are read from the same folder")
 	c.choiceVar(&f.policy, "policy", "", "`policy` that chooses the next step: "+orList(search.Names())+
 		" (default: the preset's)", search.Names()...)
+	c.fs.StringVar(&f.tree, "tree", "", "`parameters` of a policy that branches, such as n=2,k=2,judgments=1 (default: the preset's; see docs/trees.md)")
 }
 
 // options returns the agent's options that the flags choose.
@@ -48,11 +49,18 @@ func (f *presetFlags) options() (agent.Options, error) {
 			return agent.Options{}, fmt.Errorf("the preset %s: %w", p.Name, err)
 		}
 	}
-	if f.policy != "" && !slices.Contains(p.Policies, f.policy) {
+	if has := search.For(p.Policies); f.policy != "" && !slices.Contains(has, f.policy) {
 		return agent.Options{}, usageError{fmt.Errorf("the preset %s has no policy %q; it has: %s", p.Name, f.policy,
-			strings.Join(p.Policies, ", "))}
+			strings.Join(has, ", "))}
 	}
-	return agent.Options{Preset: p, Policy: cmp.Or(f.policy, p.Policies[0])}, nil
+	policy := cmp.Or(f.policy, p.Policies[0])
+	if f.tree != "" && !search.Branches(policy) {
+		return agent.Options{}, usageError{fmt.Errorf("--tree: the policy %s does not branch; use --policy mcts", policy)}
+	}
+	if p.Search, err = p.Search.With(f.tree); err != nil {
+		return agent.Options{}, usageError{fmt.Errorf("--tree: %w", err)}
+	}
+	return agent.Options{Preset: p, Policy: policy}, nil
 }
 
 // fingerprint names the preset for the settings of a run: a file with a hash of what it says.

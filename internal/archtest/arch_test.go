@@ -98,7 +98,7 @@ var rules = []struct {
 		"data, and what reads it"},
 	{"agent/step", "agent/event agent/preset agent/probe agent/protocol agent/render agent/tool internal/kg internal/llm internal/rdf",
 		"one expansion: it knows no loop"},
-	{"agent/policy", "agent/event agent/step internal/rdf internal/rdf/equal", "a policy decides what is expanded next, not how"},
+	{"agent/policy", "agent/event agent/preset agent/step internal/rdf internal/rdf/equal", "a policy decides what is expanded next, not how"},
 	{"agent", "agent/event agent/policy agent/preset agent/render agent/step agent/tool internal/llm",
 		"the face: question in, answer out"},
 	{"internal/ask", "agent agent/event internal/llm", "the one place that joins agent, allowance and trajectory"},

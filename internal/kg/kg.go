@@ -134,9 +134,10 @@ type Table struct {
 	Ask     bool
 	Boolean bool
 	Elapsed time.Duration
-	Bytes   int64  // size of the answer as it came over the network; 0 when it did not
-	Total   int64  // rows that the whole result has, where the engine says so (QLever's meta.result-size-total); else 0
-	Source  string // name or address of the endpoint that answered
+	Bytes   int64     // size of the answer as it came over the network; 0 when it did not
+	Total   int64     // rows that the whole result has, where the engine says so (QLever's meta.result-size-total); else 0
+	Source  string    // name or address of the endpoint that answered
+	At      time.Time // when it was asked for, of a result that was kept for a while; else zero
 }
 
 // Empty reports whether the result has no row (an ASK always has a result).

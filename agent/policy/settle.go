@@ -1,0 +1,135 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/step"
+)
+
+// settle ends the search: the result that most branches agree on is the answer. When none ended with one, the executed
+// query that the scorer thinks most of is.
+func (t *tree) settle(ctx context.Context) (step.State, step.Final, error) {
+	if len(t.found) == 0 {
+		return t.fallBack(ctx)
+	}
+	groups := t.groups()
+	winner := groups[0][0]
+	logged := make([]event.Group, len(groups))
+	for i, g := range groups {
+		a := g[0].child.Final.Answer
+		logged[i] = event.Group{SPARQL: a.SPARQL, Rows: len(a.Table.Rows), Weight: float64(len(g)), Chosen: i == 0,
+			Why: t.why(groups, i)}
+		for _, x := range slices.SortedFunc(slices.Values(g), func(a, b *node) int { return a.number - b.number }) {
+			logged[i].Ends = append(logged[i].Ends, x.at)
+		}
+	}
+	s, f := winner.child.State, *winner.child.Final
+	b := t.Events.Branch(s.At())
+	err := b.Record(ctx, event.Event{Event: "vote", Groups: logged,
+		Detail: fmt.Sprintf("%d of %d branches with an answer agree", len(groups[0]), len(t.found))})
+	return s.Ended(b.At()), f, err
+}
+
+// groups returns the branches with answers by their results, the largest group first, of equally large ones that with
+// the higher mean value, then that which was found first; within a group what the scorer thinks more of first.
+func (t *tree) groups() (out [][]*node) {
+	at := map[string]int{}
+	for _, x := range t.found {
+		key := ResultKey(x.child.Final.Answer)
+		i, ok := at[key]
+		if !ok {
+			i = len(out)
+			at[key], out = i, append(out, nil)
+		}
+		out[i] = append(out[i], x)
+	}
+	for _, g := range out {
+		slices.SortFunc(g, better)
+	}
+	slices.SortStableFunc(out, func(a, b []*node) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(mean(b), mean(a)))
+	})
+	return out
+}
+
+func mean(g []*node) float64 {
+	sum := 0.0
+	for _, x := range g {
+		sum += x.value
+	}
+	return sum / float64(len(g))
+}
+
+// why says why a group won, or did not.
+func (t *tree) why(groups [][]*node, i int) string {
+	first, g := groups[0], groups[i]
+	switch {
+	case i == 0 && (len(groups) == 1 || len(groups[1]) < len(first)):
+		return "most branches"
+	case i == 0 && mean(groups[1]) < mean(first):
+		return "as many branches as another result, judged better"
+	case i == 0:
+		return "as many branches as another result, found first"
+	case len(g) < len(first):
+		return "fewer branches"
+	case mean(g) < mean(first):
+		return fmt.Sprintf("as many branches, judged worse: %.2f, not %.2f", mean(g), mean(first))
+	}
+	return "as many branches, found later"
+}
+
+// maxTried is how many executed queries are tried when no branch ended with an answer.
+const maxTried = 3
+
+// fallBack takes the executed query that the scorer thinks most of, where one returned something.
+func (t *tree) fallBack(ctx context.Context) (step.State, step.Final, error) {
+	f := step.Final{Ending: t.ending()}
+	tried := slices.SortedFunc(slices.Values(t.nodes), better)
+	s := tried[0].child.State
+	if f.Ending.Reason != event.OutOfActions && !f.Ending.Reason.Budget() {
+		return s, f, nil
+	}
+	left := maxTried
+	for _, x := range tried {
+		if left == 0 || !x.child.State.Rows() || x == t.root {
+			continue
+		}
+		left--
+		after, final, ok, err := t.Salvage(ctx, x.child.State, f)
+		var h *event.Halt
+		switch {
+		case errors.As(err, &h):
+			continue
+		case err != nil || ok:
+			final.Guessed = ok
+			return after, final, err
+		case f.Attempt == nil:
+			s, f.Attempt = after, final.Attempt
+		}
+	}
+	return s, f, nil
+}
+
+// ending says why no branch ended with an answer.
+func (t *tree) ending() event.Ending {
+	ended := fmt.Sprintf("%d states, none with an answer", len(t.nodes)-1)
+	switch {
+	case t.halted != nil:
+		return *t.halted
+	case t.root.open():
+		return event.Ending{Reason: event.OutOfActions, Detail: fmt.Sprintf("%s after %d expansions", ended,
+			t.p.Simulations)}
+	case t.lost != nil:
+		return *t.lost
+	case slices.ContainsFunc(t.nodes, func(x *node) bool {
+		return x.closed == event.LeafDeep || x.closed == event.LeafEmpty && !x.child.State.GaveUp()
+	}):
+		return event.Ending{Reason: event.OutOfActions, Detail: ended + ", and every branch has ended"}
+	}
+	return event.Ending{Reason: event.NotFound, Detail: ended + ", and every branch has ended"}
+}

@@ -1,0 +1,215 @@
+package policy
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/preset"
+	"github.com/spinachbot/spinachbot/agent/step"
+)
+
+// way is how a search that branches visits its nodes, and who scores them.
+type way struct {
+	name   string
+	next   func(t *tree) *node
+	scorer scorer
+}
+
+type scorer int
+
+const (
+	unscored scorer = iota // all nodes are equal
+	byRules                // the judge has a checklist
+	directly               // the judge has none
+	byChance               // random figures
+)
+
+// The searches of the MCTS-KBQA paper: its own, and what it is compared with (sections 4.3 and 4.6.1).
+var ways = []way{
+	{"bfs", (*tree).broad, unscored},
+	{"dfs", (*tree).deep, unscored},
+	{"random", (*tree).promising, byChance},
+	{"direct", (*tree).promising, directly},
+	{"mcts", (*tree).promising, byRules},
+}
+
+// node is a state of a search, with what is known of it. The root's is the state that the search began with.
+type node struct {
+	parent   *node
+	children []*node
+	child    step.Child
+	number   int // in the order of creation, 0 for the root
+	depth    int // actions from the root
+	at       int // ID of the event of its last step; the root's: of the tree event
+
+	w     float64 // total reward
+	n     int     // visits
+	value float64 // what the scorer thinks of it
+
+	expanded bool
+	closed   string // why the branch ends here, see event.LeafAnswered; "" while it does not
+	repairs  int    // expansions without a child
+}
+
+// uct is the upper confidence bound of a node that is not the root (the paper's formula 1).
+func (x *node) uct(explore float64) float64 {
+	visits := float64(x.n)
+	return x.w/visits + explore*math.Sqrt(math.Log(float64(x.parent.n))/visits)
+}
+
+// open reports whether there is a node to expand in the branch.
+func (x *node) open() bool {
+	if x.closed != "" {
+		return false
+	}
+	return !x.expanded || slices.ContainsFunc(x.children, (*node).open)
+}
+
+// path returns the nodes from the root's child to x.
+func (x *node) path() (out []*node) {
+	for ; x.parent != nil; x = x.parent {
+		out = append(out, x)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+// tree is a search on its way.
+type tree struct {
+	*step.Runner
+	way    way
+	p      preset.Search
+	root   *node
+	nodes  []*node          // in the order of creation
+	states map[string]*node // by what was done
+	found  []*node          // with answers that count
+	rnd    *rand.Rand
+	failed int           // expansions in a row that the model failed
+	halted *event.Ending // what ended the search before its time
+	lost   *event.Ending // a service that failed a branch
+}
+
+// search is the policy that searches this way. Whatever stops it, the best of what was found is the answer.
+func (w way) search(ctx context.Context, r *step.Runner, s step.State) (step.State, step.Final, error) {
+	t, err := w.begin(ctx, r, s)
+	if err == nil {
+		err = t.grow(ctx)
+	}
+	if err != nil {
+		return s, step.Final{}, err
+	}
+	return t.settle(ctx)
+}
+
+// begin starts a tree.
+func (w way) begin(ctx context.Context, r *step.Runner, s step.State) (*tree, error) {
+	p := *r.Preset
+	p.Sampling.N, p.Sampling.Temperature = p.Search.Samples, p.Search.Temperature
+	r = r.Shared()
+	r.Preset, r.Live = &p, nil
+	t := &tree{Runner: r, way: w, p: p.Search, states: map[string]*node{}, rnd: rand.New(rand.NewPCG(p.Search.Seed, 1))}
+	b := r.Events.Branch(s.At())
+	if err := b.Record(ctx, event.Event{Event: "tree", Tree: t.says()}); err != nil {
+		return nil, err
+	}
+	t.root = &node{child: step.Child{State: s.Ended(b.At())}, at: b.At()}
+	t.nodes = []*node{t.root}
+	return t, nil
+}
+
+// says returns what the log says of the search.
+func (t *tree) says() *event.Tree {
+	p := t.p
+	out := &event.Tree{Policy: t.way.name, Samples: p.Samples, Simulations: p.Simulations, Depth: p.Depth,
+		Answers: p.Answers}
+	if t.way.scorer == unscored {
+		return out
+	}
+	out.Explore, out.Decay, out.Expected = p.Explore, p.Decay, p.Expected
+	if t.way.scorer == byChance {
+		out.Seed = p.Seed
+	} else {
+		out.Judgments = p.Judgments
+	}
+	return out
+}
+
+// broad returns the first node, of those nearest to the root, that can be expanded; nil for none.
+func (t *tree) broad() *node {
+	var out *node
+	for _, x := range t.nodes {
+		if !x.expanded && x.closed == "" && (out == nil || x.depth < out.depth) {
+			out = x
+		}
+	}
+	return out
+}
+
+// deep returns the node to expand when each branch is followed to its end before the next; nil for none.
+func (t *tree) deep() *node { return firstOpen(t.root) }
+
+func firstOpen(x *node) *node {
+	switch {
+	case x.closed != "":
+		return nil
+	case !x.expanded:
+		return x
+	}
+	for _, c := range x.children {
+		if out := firstOpen(c); out != nil {
+			return out
+		}
+	}
+	return nil
+}
+
+// promising returns the leaf that is reached from the root by always taking the child with the highest UCT, of equal
+// ones the first, among those whose branch has not ended; nil for none.
+func (t *tree) promising() *node {
+	x := t.root
+	if !x.open() {
+		return nil
+	}
+	for x.expanded {
+		var best *node
+		for _, c := range x.children {
+			if c.open() && (best == nil || c.uct(t.p.Explore) > best.uct(t.p.Explore)) {
+				best = c
+			}
+		}
+		x = best
+	}
+	return x
+}
+
+// decayed is what a reward for a state at a depth is worth (the paper's formula 5).
+func decayed(reward float64, depth int, p preset.Search) float64 {
+	return max(0, reward*(1-p.Decay*float64(max(0, depth-p.Expected))))
+}
+
+// pass passes a node's reward up to the root: the node and everything above it was visited once more.
+func (t *tree) pass(ctx context.Context, x *node, reward float64) error {
+	value := decayed(reward, x.depth, t.p)
+	for y := x; y != nil; y = y.parent {
+		y.w += value
+		y.n++
+	}
+	e := event.Event{Event: "visit", Value: &value,
+		Path: x.child.State.Events(t.root.child.State.Len())}
+	return t.Events.Branch(x.at).Record(ctx, e)
+}
+
+// end closes a branch.
+func (t *tree) end(ctx context.Context, x *node, reason, detail string) error {
+	x.closed = reason
+	return t.Events.Branch(x.at).Record(ctx, event.Event{Event: "leaf", Reason: reason, Detail: detail})
+}
+
+// better orders nodes: what the scorer thinks more of first, of equally good ones the earlier.
+func better(a, b *node) int {
+	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.number, b.number))
+}

@@ -1,0 +1,94 @@
+package preset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Search is how a policy that branches works. The defaults are those of the MCTS-KBQA paper (section 4.2, table 11).
+type Search struct {
+	Samples     int     `json:"n"`           // of the next action, for each expansion
+	Answers     int     `json:"k"`           // branches with an answer that end the search
+	Simulations int     `json:"simulations"` // expansions, at most
+	Depth       int     `json:"depth"`       // actions of a branch, the end included, at most
+	Judgments   int     `json:"judgments"`   // of each new state
+	Explore     float64 `json:"c"`           // UCT's weight of what was rarely visited; the paper's √2
+	Decay       float64 `json:"decay"`       // what a reward loses for each action beyond Expected, 0 to 1
+	Expected    int     `json:"expected"`    // actions of a branch, as expected
+	Temperature float64 `json:"temperature"` // of samples
+	Judging     float64 `json:"judging"`     // temperature of judgments
+	Parallel    int     `json:"parallel"`    // samples carried out, and states judged, at the same time
+	Seed        uint64  `json:"seed"`        // of random scores
+}
+
+// Expected depths of the paper: of its questions on Freebase, and on KQA Pro's part of Wikidata.
+const (
+	expectedDepth    = 5
+	expectedDepthKQA = 7
+)
+
+// usualSearch returns the paper's parameters.
+func usualSearch() Search {
+	return Search{Samples: 5, Answers: 5, Simulations: 50, Depth: 12, Judgments: 10, Explore: 1.4142135623730951,
+		Decay: 0.1, Expected: expectedDepth, Temperature: 1, Judging: 0.7, Parallel: 5}
+}
+
+// searchKeys names the parameters in the order in which they are explained.
+var searchKeys = []string{"n", "k", "simulations", "depth", "judgments", "c", "decay", "expected", "temperature",
+	"judging", "parallel", "seed"}
+
+// With returns the parameters with those in text changed: "n=2,k=2". The error is for people.
+func (s Search) With(text string) (Search, error) {
+	var seen []string
+	for part := range strings.SplitSeq(text, ",") {
+		if strings.TrimSpace(part) == "" {
+			continue
+		}
+		key, value, _ := strings.Cut(part, "=")
+		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
+		switch {
+		case !slices.Contains(searchKeys, key):
+			return s, fmt.Errorf("there is no parameter %q; the parameters are %s", key, strings.Join(searchKeys, ", "))
+		case slices.Contains(seen, key):
+			return s, fmt.Errorf("%s is there twice", key)
+		case !json.Valid([]byte(value)) || json.Unmarshal([]byte(`{"`+key+`":`+value+`}`), &s) != nil:
+			return s, fmt.Errorf("%s is %q; want a number, such as %s=2", key, value, key)
+		}
+		seen = append(seen, key)
+	}
+	return s, s.check()
+}
+
+// check says what cannot be.
+func (s Search) check() error {
+	var wrong []error
+	for _, n := range []struct {
+		name string
+		n    int
+		most int
+	}{{"n", s.Samples, 100}, {"k", s.Answers, 1000}, {"simulations", s.Simulations, 10_000}, {"depth", s.Depth, 100},
+		{"judgments", s.Judgments, 100}, {"parallel", s.Parallel, 100}} {
+		if n.n < 1 || n.n > n.most {
+			wrong = append(wrong, fmt.Errorf("%q is %d; it must be 1 to %d", n.name, n.n, n.most))
+		}
+	}
+	if s.Explore < 0 || s.Expected < 0 || s.Temperature < 0 || s.Judging < 0 {
+		wrong = append(wrong, errors.New(`"c", "expected", "temperature" or "judging" is below 0`))
+	}
+	if s.Decay < 0 || s.Decay > 1 {
+		wrong = append(wrong, fmt.Errorf(`"decay" is %g; it must be 0 to 1`, s.Decay))
+	}
+	return errors.Join(wrong...)
+}
+
+// String writes the parameters in the form that [Search.With] reads.
+func (s Search) String() string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // numbers
+	}
+	return strings.NewReplacer("{", "", "}", "", `"`, "", ":", "=").Replace(string(b))
+}

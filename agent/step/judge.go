@@ -1,0 +1,144 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/spinachbot/spinachbot/agent/event"
+	"github.com/spinachbot/spinachbot/agent/render"
+	"github.com/spinachbot/spinachbot/internal/llm"
+)
+
+// Judging is how a judge scores a state.
+type Judging struct {
+	Samples     int     // of the judgment, which are averaged
+	Temperature float64 // of the samples
+	Direct      bool    // without rules and examples: the paper's baseline
+}
+
+// Score is what a judge thinks of a state.
+type Score struct {
+	Value  float64   // the mean of Values, 0 to 1; 0 when there are none
+	Values []float64 // of the judgments that could be read
+	Why    string    // the first judgment's words, or why there is none
+}
+
+// maxJudgment is how many tokens a judgment may have.
+const maxJudgment = 700
+
+// maxWhy is how many characters of a judgment the log's score keeps; the whole is in the model's event.
+const maxWhy = 500
+
+// Judge lets a judge score c below the event with the ID at, the one of its last step: how much of what the question
+// asks for the steps have found (MCTS-KBQA, section 3.3 and appendix A.5). Judgments that cannot be read are asked for
+// once more, and are then left out; without any the score is 0. A judge whose service fails at this call alone counts
+// as one that cannot be read. An error ends the run, as with [Runner.Expand].
+func (r *Runner) Judge(ctx context.Context, c Child, at int, how Judging) (Score, error) {
+	b := r.Events.Branch(at)
+	name := "judge"
+	if how.Direct {
+		name = "judge_direct"
+	}
+	facts := r.Facts(c.State)
+	data := map[string]any{"Question": r.Question.Text, "Earlier": r.questionsBefore(), "Language": r.Language.Name,
+		"Tools": r.Preset.Toolset().Describe(r.Preset.Show), "Steps": c.State.Steps(), "Ended": c.Outcome == Ended}
+	if c.Outcome == Ended && c.Final.Answer != nil {
+		a := c.Final.Answer
+		facts.Queries = []string{a.Ran}
+		data["SPARQL"], data["Result"] = a.SPARQL, r.Preset.Show.Rows.Table(a.Table, a.Labels)
+	}
+	messages := []llm.Message{{Role: llm.System, Content: r.Preset.Say(name+".tmpl", data)},
+		{Role: llm.User, Content: r.Preset.Say("judge_user", data)}}
+	var s Score
+	for want, try := how.Samples, 0; want > 0 && try < 2; try++ {
+		req := llm.Request{Purpose: "judge", Part: strconv.Itoa(c.State.Len()), MaxTokens: maxJudgment,
+			Temperature: how.Temperature, Facts: facts}
+		if want > 1 {
+			req.N = want
+		}
+		resp, err := r.complete(ctx, b, req, func(bool) []llm.Message { return messages })
+		var h *event.Halt
+		if errors.As(err, &h) && h.Reason == event.ModelFailed && !unreachable(err) {
+			s.Why = "the judge failed: " + h.Detail
+			break
+		}
+		if err != nil {
+			return s, err
+		}
+		for _, ch := range resp.Choices[:min(want, len(resp.Choices))] {
+			v, ok := readScore(ch.Content)
+			if !ok {
+				continue
+			}
+			if s.Values = append(s.Values, v); len(s.Values) == 1 {
+				s.Why = ch.Content
+			}
+			want--
+		}
+	}
+	for _, v := range s.Values {
+		s.Value += v / float64(len(s.Values))
+	}
+	s.Value = min(1, s.Value)
+	if s.Why == "" {
+		s.Why = "no judgment could be read"
+	}
+	return s, nil
+}
+
+// Scored writes what a judge, a rule or chance thinks of the state whose last step is the event with the ID at.
+func (r *Runner) Scored(ctx context.Context, at int, s Score) error {
+	return r.Events.Branch(at).Record(ctx, event.Event{Event: "score", Value: &s.Value, Values: s.Values,
+		Detail: clipWhy(s.Why)})
+}
+
+var (
+	pointsLine = regexp.MustCompile(`(?im)^[\s*_#>-]*points[\s*_]*:[\s*_]*([0-9]+(?:\.[0-9]+)?)\s*(?:/|of|out of)\s*([0-9]+(?:\.[0-9]+)?)`)
+	scoreLine  = regexp.MustCompile(`(?im)^[\s*_#>-]*score[\s*_]*:(.*)$`)
+	number     = regexp.MustCompile(`-?[0-9]+(?:\.[0-9]+)?`)
+)
+
+// readScore reads a judgment as a figure from 0 to 1: its last line "Points: 3 of 5", or, where there is none, its last
+// line "Score: 60", which may end with "/100" or "%" and may hold the calculation before it. ok is false when there is
+// neither, or when the figure is none that can be.
+func readScore(text string) (v float64, ok bool) {
+	scores := scoreLine.FindAllStringSubmatch(text, -1)
+	if m := pointsLine.FindAllStringSubmatch(text, -1); m != nil {
+		got, of := float(m[len(m)-1][1]), float(m[len(m)-1][2])
+		if of > 0 && got <= of && (len(scores) == 0 || !zero(scores[len(scores)-1][1])) {
+			return got / of, true
+		}
+	}
+	if scores == nil {
+		return 0, false
+	}
+	line := scores[len(scores)-1][1]
+	if i := strings.LastIndex(line, "="); i >= 0 {
+		line = line[i+1:]
+	}
+	n := number.FindString(line)
+	if n == "" {
+		return 0, false
+	}
+	v = float(n) / 100
+	return v, v >= 0 && v <= 1
+}
+
+// zero reports whether a line of a score says 0: then the last step earned nothing, whatever the points are.
+func zero(line string) bool {
+	n := number.FindAllString(line, -1)
+	return len(n) == 1 && float(n[0]) == 0
+}
+
+func float(s string) float64 {
+	f, err := strconv.ParseFloat(s, 64)
+	if err != nil {
+		return -1 // it was matched as digits: too many of them
+	}
+	return f
+}
+
+func clipWhy(s string) string { return render.Clip(strings.TrimSpace(render.Clean(s)), maxWhy) }
